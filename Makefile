@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# The front door of a checkout: bootstraps, configures in build/ and forwards every target there.
+# Not distributed: a tarball is configured and built in place.
+B = build
+CONFIGURE_FLAGS ?=
+JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+FORWARD = $(MAKE) --no-print-directory $(JOBS) -C $(B)
+
+.PHONY: all bench check check-asan check-format check-tsan clean demo interop
+.NOTPARALLEL:
+
+all: $(B)/config.status
+	@$(FORWARD) all
+
+# A target that somebody runs installs what it needs; plain `make` only says what is missing.
+demo: PACKAGES = build
+check: PACKAGES = build check
+bench: PACKAGES = build check
+interop: PACKAGES = build check interop
+
+demo bench interop: install-packages $(B)/config.status
+	@$(FORWARD) $@
+
+check: install-packages $(B)/config.status
+	@find $(B)/tests -name '*.trs' -delete
+	@failed=0; $(FORWARD) check || failed=1; tests/tally $(B)/tests || failed=1; exit $$failed
+
+check-asan:
+	@$(MAKE) check B=build-asan CONFIGURE_FLAGS='$(CONFIGURE_FLAGS) --enable-sanitizers=address'
+
+check-tsan:
+	@$(MAKE) check B=build-tsan CONFIGURE_FLAGS='$(CONFIGURE_FLAGS) --enable-sanitizers=thread'
+
+check-format: PACKAGES = format
+check-format: install-packages
+	@git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format --dry-run -Werror
+
+.PHONY: install-packages
+install-packages:
+	@./packages install $(PACKAGES)
+
+# Nothing is built unless all of it can be. The time stamp of configure is renewed by an installation.
+$(B)/config.status: configure
+	@./packages missing build
+	@mkdir -p $(B)
+	cd $(B) && ../configure $(CONFIGURE_FLAGS)
+
+configure: configure.ac
+	@./packages missing build
+	autoreconf --install
+
+clean:
+	@test ! -e $(B)/Makefile || $(FORWARD) clean
+
+# make would otherwise look for a way to remake these.
+Makefile configure.ac: ;
+
+.DEFAULT:
+	@$(MAKE) --no-print-directory $(B)/config.status
+	@$(FORWARD) $@

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Encoded bytes in large pieces; see chunks.h. */
+#include "base/chunks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void chunks_deinit(struct chunks *c)
+{
+	for (size_t i = 0; i < c->n_chunks; i++)
+		free(c->chunks[i].data);
+	free(c->chunks);
+	memset(c, 0, sizeof *c);
+}
+
+static int grow_table(struct chunks *c, size_t n_more)
+{
+	size_t want = c->n_chunks + n_more;
+	size_t size = c->n_allocated ? c->n_allocated : 8;
+	struct chunk *table;
+
+	if (want <= c->n_allocated)
+		return 0;
+	while (size < want)
+		size *= 2;
+	table = reallocarray(c->chunks, size, sizeof *table);
+	if (!table)
+		return -ENOMEM;
+	c->chunks = table;
+	c->n_allocated = size;
+	return 0;
+}
+
+static int add_chunk(struct chunks *c, size_t size)
+{
+	struct chunk *chunk;
+
+	if (grow_table(c, 1))
+		return -ENOMEM;
+	chunk = &c->chunks[c->n_chunks];
+	chunk->data = malloc(size);
+	if (!chunk->data)
+		return -ENOMEM;
+	chunk->used_bytes = 0;
+	chunk->size_bytes = size;
+	c->n_chunks++;
+	return 0;
+}
+
+uint8_t *chunks_reserve(struct chunks *c, size_t n)
+{
+	struct chunk *last = c->n_chunks ? &c->chunks[c->n_chunks - 1] : NULL;
+
+	if (c->error)
+		return NULL;
+	if (!last || last->size_bytes - last->used_bytes < n) {
+		c->error = add_chunk(c, n > CHUNK_BYTES ? n : CHUNK_BYTES);
+		if (c->error)
+			return NULL;
+		last = &c->chunks[c->n_chunks - 1];
+	}
+	return last->data + last->used_bytes;
+}
+
+void chunks_commit(struct chunks *c, size_t n)
+{
+	c->chunks[c->n_chunks - 1].used_bytes += n;
+	c->total_bytes += n;
+}
+
+void chunks_append(struct chunks *c, const void *data, size_t n)
+{
+	uint8_t *p = n ? chunks_reserve(c, n) : NULL;
+
+	if (!p)
+		return;
+	memcpy(p, data, n);
+	chunks_commit(c, n);
+}
+
+void chunks_take(struct chunks *c, struct chunks *from)
+{
+	if (!c->error)
+		c->error = from->error;
+	if (!c->error)
+		c->error = grow_table(c, from->n_chunks);
+	if (!c->error && from->n_chunks) {
+		memcpy(c->chunks + c->n_chunks, from->chunks,
+			from->n_chunks * sizeof *from->chunks);
+		c->n_chunks += from->n_chunks;
+		c->total_bytes += from->total_bytes;
+		from->n_chunks = 0;
+	}
+	chunks_deinit(from);
+}
+
+int chunks_write(const struct chunks *c, int fd)
+{
+	for (size_t i = 0; i < c->n_chunks; i++) {
+		const uint8_t *p = c->chunks[i].data;
+		size_t left = c->chunks[i].used_bytes;
+
+		while (left) {
+			ssize_t n = write(fd, p, left);
+
+			if (n < 0 && errno == EINTR)
+				continue;
+			if (n < 0)
+				return -errno;
+			p += n;
+			left -= (size_t)n;
+		}
+	}
+	return 0;
+}

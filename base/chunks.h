@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Encoded bytes in large pieces: what an encoder writes into and what the transport sends without
+ * copying. A chunk never moves once it holds bytes, so an earlier position can be patched.
+ */
+#ifndef BASE_CHUNKS_H
+#define BASE_CHUNKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CHUNK_BYTES (1u << 20)
+
+struct chunk {
+	uint8_t *data; /* malloc'ed */
+	size_t used_bytes;
+	size_t size_bytes;
+};
+
+struct chunks {
+	struct chunk *chunks;
+	size_t n_chunks;
+	size_t n_allocated;
+	uint64_t total_bytes; /* sum of used_bytes of all chunks */
+	int error; /* 0 or -ENOMEM, sticky: writers check once, at the end */
+};
+
+/* All zero bytes is the empty state: CHUNKS_INIT or memset. */
+#define CHUNKS_INIT              \
+	{                        \
+		NULL, 0, 0, 0, 0 \
+	}
+
+void chunks_deinit(struct chunks *c);
+
+/*
+ * Room for |n| contiguous bytes at the end, or NULL when memory ran out (then c->error is set).
+ * Write at most |n| bytes there, then say how many with chunks_commit().
+ */
+uint8_t *chunks_reserve(struct chunks *c, size_t n);
+void chunks_commit(struct chunks *c, size_t n);
+
+void chunks_append(struct chunks *c, const void *data, size_t n);
+
+/* Moves everything in |from| behind |c|; |from| is empty afterwards, also on failure. */
+void chunks_take(struct chunks *c, struct chunks *from);
+
+/* Writes all to |fd|. Returns 0 or a negative errno. */
+int chunks_write(const struct chunks *c, int fd);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Errors for people; see diag.h. */
+#include "base/diag.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int diag_set(struct diag *d, int code, const char *format, ...)
+{
+	va_list ap;
+
+	if (!d)
+		return code;
+	d->code = code;
+	va_start(ap, format);
+	vsnprintf(d->text, sizeof d->text, format, ap);
+	va_end(ap);
+	return code;
+}
+
+const char *errno_words(int err)
+{
+	static _Thread_local char words[96];
+	const char *known = strerrordesc_np(err < 0 ? -err : err);
+
+	if (!known)
+		return "unknown reason";
+	snprintf(words, sizeof words, "%s", known);
+	/* "Permission denied" in mid-sentence; "I/O error" and other acronyms stay. */
+	if (!isupper((unsigned char)words[1]) && words[1] != '/')
+		words[0] = (char)tolower((unsigned char)words[0]);
+	return words;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every environment variable that proftap reads, in one table. */
+#ifndef BASE_ENV_H
+#define BASE_ENV_H
+
+enum env_variable {
+	ENV_PROFTAPD,
+	ENV_PROFTAP_DISABLE,
+	ENV_PROFTAP_LOG,
+	ENV_PROFTAP_LOG_DIR,
+	N_ENV
+};
+
+struct env_row {
+	const char *name;
+	int is_safe_in_setuid; /* also read when the program runs with raised rights (AT_SECURE) */
+	const char *help;
+};
+
+extern const struct env_row env_table[N_ENV];
+
+/* The value, or NULL when unset, empty, or ignored in a set-uid program. Borrowed. Safe in a guest. */
+const char *env_get(enum env_variable v);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What programs say about themselves while they work: four levels, one line a message, to a sink.
+ * Nothing is said until a sink is set. Log where an error is handled, once, and never on the hot
+ * path. Messages are lower-case fragments with the object's id.
+ *
+ * Threads: the sink and the level are set before other threads start; messages from any thread.
+ */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+enum log_level {
+	LOG_LEVEL_ERROR,
+	LOG_LEVEL_WARN,
+	LOG_LEVEL_INFO,
+	LOG_LEVEL_DEBUG,
+};
+
+/* Who speaks. The names are in log.c. */
+enum log_area {
+	LOG_CAPTURE,
+	LOG_CLIENT,
+	LOG_COLLECT,
+	LOG_LISTEN,
+	LOG_RPC,
+	LOG_TARGET,
+	LOG_TRACE,
+	N_LOG_AREAS,
+};
+
+typedef void log_sink(enum log_level level, enum log_area area, const char *text, void *context);
+
+/* NULL: silence. The sink may be called from several threads at a time. */
+void log_set_sink(log_sink *sink, void *context);
+void log_set_level(enum log_level level); /* default: LOG_LEVEL_WARN */
+
+/* A sink for programs: "proftapd: rpc: text" on standard error; |context| is the program's name. */
+void log_to_stderr(enum log_level level, enum log_area area, const char *text, void *context);
+
+/* "error", "warn", "info" or "debug" (the value of PROFTAP_LOG). 0 or -EINVAL. */
+int log_level_parse(const char *text, enum log_level *out);
+const char *log_area_get_name(enum log_area area);
+
+void log_write(enum log_level level, enum log_area area, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#define log_error(area, ...) log_write(LOG_LEVEL_ERROR, area, __VA_ARGS__)
+#define log_warn(area, ...) log_write(LOG_LEVEL_WARN, area, __VA_ARGS__)
+#define log_info(area, ...) log_write(LOG_LEVEL_INFO, area, __VA_ARGS__)
+#define log_debug(area, ...) log_write(LOG_LEVEL_DEBUG, area, __VA_ARGS__)
+
+#endif

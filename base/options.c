@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of capture options and the one way to set them; see options.h. */
+#include "base/options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/diag.h"
+#include "base/nearest.h"
+
+#define FIELD_INT(key_, max_, default_, unit_, help_)                           \
+	{                                                                       \
+		key_, OPTION_INT, OPTION_FIELD, 0, max_, default_, unit_, help_ \
+	}
+#define MAP_INT(key_, min_, max_, default_, unit_, help_)                        \
+	{                                                                        \
+		key_, OPTION_INT, OPTION_MAP, min_, max_, default_, unit_, help_ \
+	}
+#define MAP_BOOL(key_, default_, help_)                                    \
+	{                                                                  \
+		key_, OPTION_BOOL, OPTION_MAP, 0, 1, default_, NULL, help_ \
+	}
+#define MAP_STRING(key_, help_)                                          \
+	{                                                                \
+		key_, OPTION_STRING, OPTION_MAP, 0, 0, NULL, NULL, help_ \
+	}
+
+const struct option options_table[] = {
+	FIELD_INT("host_tracer_level", 3, "2", NULL,
+		"spans recorded: 0 none, 1 user, 2 and info, 3 and verbose"),
+	FIELD_INT("device_tracer_level", 1, "1", NULL, "record GPUs"),
+	FIELD_INT("python_tracer_level", 1, "0", NULL, "record Python calls"),
+	FIELD_INT("duration_ms", INT64_MAX, NULL, "ms", "how long to record"),
+	FIELD_INT("delay_ms", INT64_MAX, "0", "ms", "wait before the recording starts"),
+	FIELD_INT("start_timestamp_ns", INT64_MAX, "0", "ns",
+		"Unix time at which the recording starts; 0: now"),
+	{"session_id", OPTION_STRING, OPTION_FIELD, 0, 0, NULL, NULL,
+		"name of the session; default: the name of the run"},
+
+	MAP_INT("ptap_max_capture_bytes", 1, INT64_MAX, NULL, "bytes",
+		"memory that the capture may use in the target's server"),
+
+	MAP_STRING("override_hostname", "host part of the file's name"),
+	MAP_STRING("override_hostnames", "the same, a comma list, one for each target"),
+	MAP_BOOL("use_system_hostname", "false", "host part of the file's name: the system's name"),
+	MAP_BOOL("enable_continuous_profiling", "false", "record in chunks (JAX and TensorFlow)"),
+	MAP_BOOL("profile_subprocesses", "false", "record registered subprocesses too (JAX)"),
+	MAP_INT("tracemark_lower", INT64_MIN, INT64_MAX, NULL, NULL, "first trace mark (TPU)"),
+	MAP_INT("tracemark_upper", INT64_MIN, INT64_MAX, NULL, NULL, "last trace mark (TPU)"),
+
+	MAP_INT("gpu_max_callback_api_events", -1, INT64_MAX, "2097152", "events",
+		"driver calls kept; -1: all"),
+	MAP_INT("gpu_max_activity_api_events", -1, INT64_MAX, "2097152", "events",
+		"kernels, copies and other activities kept; -1: all"),
+	MAP_INT("gpu_max_annotation_strings", -1, INT64_MAX, "1048576", "strings",
+		"different annotations kept; -1: all"),
+	MAP_BOOL("gpu_enable_nvtx_tracking", "false", "record NVTX ranges"),
+	MAP_BOOL("gpu_enable_cupti_activity_graph_trace", "false",
+		"record each CUDA graph as a whole"),
+	MAP_STRING("gpu_pm_sample_counters", "comma list of GPU metrics to sample"),
+	MAP_INT("gpu_pm_sample_interval_us", 1, INT64_MAX / 1000, "500", "us",
+		"time between two samples"),
+	MAP_INT("gpu_pm_sample_buffer_size_per_gpu_mb", 1, 4096, "64", "MB",
+		"buffer for samples; at least 64 are used"),
+	MAP_INT("gpu_num_chips_to_profile_per_task", 0, INT32_MAX, "0", "GPUs",
+		"record only the first GPUs; 0: all"),
+	MAP_BOOL("gpu_aggregated_tracing", "false", "sums only, no single events"),
+	MAP_BOOL("gpu_dump_graph_node_mapping", "false", "old JAX option; without effect today"),
+
+	MAP_STRING("tpu_trace_mode",
+		"TRACE_ONLY_HOST, TRACE_ONLY_XLA, TRACE_COMPUTE or TRACE_COMPUTE_AND_SYNC"),
+	MAP_INT("tpu_num_chips_to_profile_per_task", 0, INT64_MAX, NULL, "TPUs", "TPUs recorded"),
+	MAP_INT("tpu_num_sparse_cores_to_trace", 0, INT64_MAX, NULL, "cores",
+		"sparse cores recorded"),
+	MAP_INT("tpu_num_sparse_core_tiles_to_trace", 0, INT64_MAX, NULL, "tiles",
+		"tiles of each sparse core recorded"),
+	MAP_BOOL("tpu_circular_buffer_tracing", "false", "keep the newest instead of the oldest"),
+	MAP_BOOL("tpu_perf_counters", "true", "read performance counters"),
+	MAP_INT("tpu_power_trace_level", 0, INT64_MAX, NULL, NULL, "record power"),
+	MAP_INT("tpu_watched_sync_flag_number", INT64_MIN, INT64_MAX, NULL, NULL,
+		"sync flag to watch"),
+	MAP_INT("tpu_watched_sync_flag_mask", INT64_MIN, INT64_MAX, NULL, NULL,
+		"mask of the sync flag"),
+};
+
+const size_t n_options = sizeof options_table / sizeof options_table[0];
+
+const struct option *option_find(const char *key)
+{
+	for (size_t i = 0; i < n_options; i++)
+		if (strcmp(key, options_table[i].key) == 0)
+			return &options_table[i];
+	return NULL;
+}
+
+static bool has_prefix(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* The prefix of |key| that only known keys may have; "" when it has none. */
+static const char *reserved_prefix(const char *key)
+{
+	static const char *const prefixes[] = {"ptap_", "gpu_", "tpu_"};
+
+	for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+		if (has_prefix(key, prefixes[i]))
+			return prefixes[i];
+	return "";
+}
+
+/* Among the keys of its own kind, when it has a prefix. */
+const char *option_find_nearest(const char *key)
+{
+	const char *prefix = reserved_prefix(key);
+	const char *best = NULL;
+	unsigned int best_distance = 0;
+
+	for (size_t i = 0; i < n_options; i++) {
+		unsigned int distance = nearest_distance(key, options_table[i].key);
+
+		if (!has_prefix(options_table[i].key, prefix))
+			continue;
+		if (!best || distance < best_distance) {
+			best_distance = distance;
+			best = options_table[i].key;
+		}
+	}
+	return best;
+}
+
+/* What a value may be, e.g. "0 to 3", "true or false". */
+static const char *describe_range(const struct option *o, char *text, size_t n)
+{
+	const char *unit = o->unit ? o->unit : "";
+	const char *space = o->unit ? " " : "";
+
+	if (o->type == OPTION_BOOL)
+		snprintf(text, n, "true or false");
+	else if (o->type == OPTION_STRING)
+		snprintf(text, n, "text");
+	else if (o->min == INT64_MIN && o->max == INT64_MAX)
+		snprintf(text, n, "an integer");
+	else if (o->max == INT64_MAX)
+		snprintf(text, n, "at least %" PRId64 "%s%s", o->min, space, unit);
+	else
+		snprintf(text, n, "%" PRId64 " to %" PRId64 "%s%s", o->min, o->max, space, unit);
+	return text;
+}
+
+static int bad_value(const struct option *o, const char *value, struct diag *d)
+{
+	char range[96];
+
+	return diag_set(d, -EINVAL, "%s: bad value \"%.64s\": must be %s", o->key, value,
+		describe_range(o, range, sizeof range));
+}
+
+static int unknown_key(const char *key, const char *value, struct diag *d)
+{
+	const struct option *nearest = option_find(option_find_nearest(key));
+	char range[96];
+
+	return diag_set(d, -EINVAL,
+		"%.64s: no such option (value \"%.64s\"); the nearest known one is %s (%s)", key,
+		value, nearest->key, describe_range(nearest, range, sizeof range));
+}
+
+static int parse_bool(const char *text, int64_t *out)
+{
+	static const char *const words[2][4] = {
+		{"false", "0", "no", "off"},
+		{"true", "1", "yes", "on"},
+	};
+
+	for (int value = 0; value < 2; value++) {
+		for (int i = 0; i < 4; i++) {
+			if (strcasecmp(text, words[value][i]) == 0) {
+				*out = value;
+				return 0;
+			}
+		}
+	}
+	return -EINVAL;
+}
+
+static int parse_int(const char *text, int64_t *out)
+{
+	char *end;
+
+	/* No white space in front, as strtoll() would allow. */
+	if (!(*text == '-' || (*text >= '0' && *text <= '9')))
+		return -EINVAL;
+	errno = 0;
+	*out = strtoll(text, &end, 10);
+	if (errno == ERANGE || *end || end == text)
+		return -EINVAL;
+	return 0;
+}
+
+static int parse_number(const struct option *o, const char *text, int64_t *out, struct diag *d)
+{
+	int r = o->type == OPTION_BOOL ? parse_bool(text, out) : parse_int(text, out);
+
+	if (r < 0 || *out < o->min || *out > o->max)
+		return bad_value(o, text, d);
+	return 0;
+}
+
+void profile_options_init(struct profile_options *o)
+{
+	*o = (struct profile_options){.host_tracer_level = 2, .device_tracer_level = 1};
+}
+
+static void value_deinit(struct option_value *v)
+{
+	free(v->key);
+	free(v->text);
+}
+
+void profile_options_deinit(struct profile_options *o)
+{
+	for (size_t i = 0; i < o->n_map; i++)
+		value_deinit(&o->map[i]);
+	free(o->map);
+	profile_options_init(o);
+}
+
+/* A session is named in file paths and in requests of stock servers: the same letters as theirs. */
+static int set_session_id(
+	struct profile_options *o, const struct option *row, const char *text, struct diag *d)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+	size_t n = strlen(text);
+
+	if (n >= sizeof o->session_id || text[strspn(text, letters)])
+		return diag_set(d, -EINVAL,
+			"%s: bad value \"%.64s\": must be at most %zu letters, digits, _ or -",
+			row->key, text, sizeof o->session_id - 1);
+	memcpy(o->session_id, text, n + 1);
+	return 0;
+}
+
+static int set_field(
+	struct profile_options *o, const struct option *row, const char *text, struct diag *d)
+{
+	const struct {
+		const char *key;
+		uint32_t *u32;
+		uint64_t *u64;
+	} fields[] = {
+		{"host_tracer_level", &o->host_tracer_level, NULL},
+		{"device_tracer_level", &o->device_tracer_level, NULL},
+		{"python_tracer_level", &o->python_tracer_level, NULL},
+		{"duration_ms", NULL, &o->duration_ms},
+		{"delay_ms", NULL, &o->delay_ms},
+		{"start_timestamp_ns", NULL, &o->start_timestamp_ns},
+	};
+	int64_t number;
+	int r;
+
+	if (row->type == OPTION_STRING)
+		return set_session_id(o, row, text, d);
+	r = parse_number(row, text, &number, d);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+		if (strcmp(fields[i].key, row->key) != 0)
+			continue;
+		if (fields[i].u32)
+			*fields[i].u32 = (uint32_t)number;
+		else
+			*fields[i].u64 = (uint64_t)number;
+	}
+	return 0;
+}
+
+/* The place of |key| in the map: the one it has, or a new one at the end. NULL: out of memory. */
+static struct option_value *map_place(struct profile_options *o, const char *key)
+{
+	struct option_value *grown;
+	struct option_value *v;
+
+	for (size_t i = 0; i < o->n_map; i++)
+		if (strcmp(o->map[i].key, key) == 0)
+			return &o->map[i];
+	grown = reallocarray(o->map, o->n_map + 1, sizeof *grown);
+	if (!grown)
+		return NULL;
+	o->map = grown;
+	v = &o->map[o->n_map];
+	*v = (struct option_value){.key = strdup(key)};
+	if (!v->key)
+		return NULL;
+	o->n_map++;
+	return v;
+}
+
+static int map_store(struct profile_options *o, const struct option *row, const char *key,
+	enum option_type type, int64_t number, const char *text)
+{
+	char *copy = type == OPTION_STRING ? strdup(text) : NULL;
+	struct option_value *v;
+
+	if (type == OPTION_STRING && !copy)
+		return -ENOMEM;
+	v = map_place(o, key);
+	if (!v) {
+		free(copy);
+		return -ENOMEM;
+	}
+	free(v->text);
+	v->option = row;
+	v->type = type;
+	v->number = number;
+	v->text = copy;
+	return 0;
+}
+
+/* A value as text, for messages and for the conversion to the row's own type. */
+static const char *value_text(
+	enum option_type type, int64_t number, const char *text, char *buffer, size_t n)
+{
+	if (type == OPTION_STRING)
+		return text ? text : "";
+	snprintf(buffer, n, "%" PRId64, number);
+	return buffer;
+}
+
+static int store_known(
+	struct profile_options *o, const struct option *row, const char *text, struct diag *d)
+{
+	int64_t number = 0;
+	int r = 0;
+
+	if (row->type != OPTION_STRING)
+		r = parse_number(row, text, &number, d);
+	if (r == 0)
+		r = map_store(o, row, row->key, row->type, number, text);
+	if (r < 0)
+		return r;
+	if (!has_prefix(row->key, "tpu_"))
+		return 0;
+	return diag_set(d, OPTION_IGNORED, "%s: ignored: this machine has no TPU", row->key);
+}
+
+static int store_unknown(struct profile_options *o, const char *key, enum option_type type,
+	int64_t number, const char *text, struct diag *d)
+{
+	char buffer[32];
+	int r;
+
+	if (*reserved_prefix(key))
+		return unknown_key(key, value_text(type, number, text, buffer, sizeof buffer), d);
+	r = map_store(o, NULL, key, type, number, text ? text : "");
+	if (r < 0)
+		return r;
+	return diag_set(d, OPTION_IGNORED, "%.64s: ignored: not an option of proftap (nearest: %s)",
+		key, option_find_nearest(key));
+}
+
+int profile_options_set_map(struct profile_options *o, const char *key, enum option_type type,
+	int64_t number, const char *text, struct diag *d)
+{
+	const struct option *row = option_find(key);
+	char buffer[32];
+
+	if (!row)
+		return store_unknown(o, key, type, number, text, d);
+	if (row->place == OPTION_FIELD)
+		return diag_set(d, OPTION_IGNORED,
+			"%s: ignored: a field of ProfileOptions, not a key of its map", key);
+	if (row->type == OPTION_STRING && type != OPTION_STRING)
+		return bad_value(row, value_text(type, number, text, buffer, sizeof buffer), d);
+	return store_known(o, row, value_text(type, number, text, buffer, sizeof buffer), d);
+}
+
+/* The type of a value that no row describes, from its looks. */
+static enum option_type guess_type(const char *text, int64_t *number)
+{
+	if (parse_int(text, number) == 0)
+		return OPTION_INT;
+	if (strcasecmp(text, "true") == 0 || strcasecmp(text, "false") == 0) {
+		parse_bool(text, number);
+		return OPTION_BOOL;
+	}
+	return OPTION_STRING;
+}
+
+int profile_options_parse(struct profile_options *o, const char *key_value, struct diag *d)
+{
+	const char *equals = strchr(key_value, '=');
+	const struct option *row;
+	int64_t number = 0;
+	enum option_type type;
+	char key[128];
+
+	if (!equals || equals == key_value || (size_t)(equals - key_value) >= sizeof key)
+		return diag_set(d, -EINVAL, "%.64s: not of the form key=value", key_value);
+	memcpy(key, key_value, (size_t)(equals - key_value));
+	key[equals - key_value] = '\0';
+	row = option_find(key);
+	if (row && row->place == OPTION_FIELD)
+		return set_field(o, row, equals + 1, d);
+	if (row)
+		return store_known(o, row, equals + 1, d);
+	type = guess_type(equals + 1, &number);
+	return store_unknown(o, key, type, number, equals + 1, d);
+}
+
+void options_print_help(FILE *out)
+{
+	for (size_t i = 0; i < n_options; i++) {
+		const struct option *o = &options_table[i];
+		char range[96];
+
+		fprintf(out, "  %-38s %s (%s%s%s)\n", o->key, o->help,
+			describe_range(o, range, sizeof range), o->default_text ? "; default " : "",
+			o->default_text ? o->default_text : "");
+	}
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The options of one capture: one table for the flags of `proftap capture`, `-o key=value`, the
+ * fields of ProfileOptions and the keys of its advanced_configuration, on both ends of the wire.
+ */
+#ifndef BASE_OPTIONS_H
+#define BASE_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct diag;
+
+enum option_type {
+	OPTION_BOOL,
+	OPTION_INT,
+	OPTION_STRING,
+};
+
+enum option_place {
+	OPTION_FIELD, /* a field of ProfileOptions */
+	OPTION_MAP, /* a key of advanced_configuration */
+};
+
+/* One row. Numbers and bounds are in |unit|. */
+struct option {
+	const char *key;
+	enum option_type type;
+	enum option_place place;
+	int64_t min; /* OPTION_INT only */
+	int64_t max;
+	const char *default_text; /* as printed by --help; NULL: none */
+	const char *unit; /* "ms", "ns", … or NULL */
+	const char *help;
+};
+
+extern const struct option options_table[];
+extern const size_t n_options;
+
+const struct option *option_find(const char *key); /* may return NULL */
+/* The known key that is spelled most alike, for "did you mean"; never NULL. */
+const char *option_find_nearest(const char *key);
+
+/* What a capture was asked for. */
+struct option_value {
+	const struct option *option; /* NULL for an unknown, unprefixed key that is passed through */
+	char *key;
+	enum option_type type; /* as given */
+	int64_t number; /* OPTION_INT, OPTION_BOOL */
+	char *text; /* OPTION_STRING */
+};
+
+struct profile_options {
+	uint32_t host_tracer_level; /* 0–3, default 2 */
+	uint32_t device_tracer_level; /* 0–1, default 1 */
+	uint32_t python_tracer_level; /* 0–1, default 0 */
+	uint64_t duration_ms;
+	uint64_t delay_ms; /* client only: becomes start_timestamp_ns */
+	uint64_t start_timestamp_ns; /* Unix time; 0: now */
+	char session_id[128]; /* "" : none */
+	struct option_value *map; /* advanced_configuration */
+	size_t n_map;
+};
+
+void profile_options_init(struct profile_options *o); /* the defaults */
+void profile_options_deinit(struct profile_options *o);
+
+/* Outcomes of the two setters below, besides 0 and -ENOMEM. */
+enum {
+	OPTION_IGNORED = 1, /* unknown unprefixed key, or tpu_*: |d| holds a warning for people */
+};
+
+/*
+ * Sets one option from `key=value` text. -EINVAL with |d| naming the key, the value, the range and,
+ * for an unknown key, the nearest known one.
+ */
+int profile_options_parse(struct profile_options *o, const char *key_value, struct diag *d);
+
+/*
+ * Sets one key of advanced_configuration as it came over the wire; |text| is used for
+ * OPTION_STRING, else |number|. Errors as above: unknown keys that begin ptap_, gpu_ or tpu_ are
+ * -EINVAL; other unknown keys are OPTION_IGNORED.
+ */
+int profile_options_set_map(struct profile_options *o, const char *key, enum option_type type,
+	int64_t number, const char *text, struct diag *d);
+
+/* One line per row: key, type, range, default, help. */
+void options_print_help(FILE *out);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Walks a command line along a command's table of options. */
+#ifndef CLIENT_ARGUMENTS_H
+#define CLIENT_ARGUMENTS_H
+
+struct command;
+struct diag;
+
+enum {
+	ARGUMENTS_HANDLED = 1, /* --help or --version: printed; the command is done */
+};
+
+/*
+ * Sets |settings| from the options in argv[1..argc). What is left over, in order, is moved to the
+ * front of |argv|; *n_left says how many. 0, ARGUMENTS_HANDLED, or -EINVAL with |d| filled.
+ */
+int arguments_parse(const struct command *command, int argc, char **argv, void *settings,
+	int *n_left, struct diag *d);
+
+/* A whole decimal number in [min, max]. 0 or -EINVAL with |d| naming |what| and the range. */
+int arguments_parse_int(const char *what, const char *text, long long min, long long max,
+	long long *out, struct diag *d);
+
+#endif

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A capture; see capture.h. The order matters: the place for the file is made sure of before anything
+ * is recorded, and the file has its name before the trace is decoded for the summary, which may need
+ * much memory.
+ */
+#include "client/capture.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "client/clock.h"
+#include "client/exit.h"
+#include "client/interrupt.h"
+#include "client/profile_call.h"
+#include "client/recording.h"
+#include "client/reply.h"
+#include "client/run_dir.h"
+#include "client/summary.h"
+#include "rpc/client.h"
+#include "trace/pbwire.h"
+#include "trace/xspace.h"
+
+struct work {
+	const struct capture *capture;
+	struct address address; /* exact, once connected */
+	struct profile_options options; /* borrows the map; session and start filled in */
+	struct run_dir run_dir;
+	struct recording recording;
+	struct recording_request request;
+	uint8_t *message;
+	struct reply reply;
+	uint8_t *trace; /* the temporary file, mapped */
+	char *file; /* the published path */
+	struct diag *d;
+};
+
+/* The place. */
+
+static bool is_loopback(const struct address *a)
+{
+	return strcmp(a->host, "localhost") == 0 || strcmp(a->host, "::1") == 0 ||
+	       strncmp(a->host, "127.", 4) == 0;
+}
+
+/* A file that is there already is better found before the recording, where that can be told. */
+static int check_free(const struct work *w)
+{
+	char host[128];
+	char name[160];
+
+	if (w->capture->host_name)
+		return run_dir_check_free(&w->run_dir, w->capture->host_name, w->d);
+	if (!is_loopback(&w->address) || gethostname(host, sizeof host) < 0)
+		return 0;
+	host[sizeof host - 1] = '\0';
+	snprintf(name, sizeof name, "%s_%u", host, w->address.port);
+	return run_dir_check_free(&w->run_dir, name, w->d);
+}
+
+static int open_place(struct work *w)
+{
+	const struct capture *c = w->capture;
+	int r = run_dir_open(&w->run_dir, c->log_dir, c->run, realtime_ns() / NS_PER_S, w->d);
+
+	if (r == 0)
+		r = check_free(w);
+	return r < 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* The request. */
+
+/* The session has the run's name, in the letters that servers allow. */
+static void set_session_id(struct work *w)
+{
+	if (w->options.session_id[0])
+		return;
+	snprintf(w->options.session_id, sizeof w->options.session_id, "%s", w->run_dir.run);
+	for (char *p = w->options.session_id; *p; p++)
+		if (*p == '.')
+			*p = '_';
+}
+
+/* Returns the time until the recording starts. */
+static int64_t set_start(struct profile_options *o)
+{
+	int64_t now_ns = realtime_ns();
+
+	if (o->delay_ms > 0)
+		o->start_timestamp_ns = (uint64_t)(now_ns + (int64_t)o->delay_ms * NS_PER_MS);
+	if ((int64_t)o->start_timestamp_ns <= now_ns)
+		return 0;
+	return ((int64_t)o->start_timestamp_ns - now_ns) / NS_PER_MS;
+}
+
+static int fill_request(struct work *w)
+{
+	_cleanup_free_ char *log_dir = realpath(w->capture->log_dir, NULL);
+	const struct profile_call call = {
+		.options = &w->options,
+		.host_name = w->capture->host_name,
+		.address = w->address.text,
+		.log_dir = log_dir ? log_dir : w->capture->log_dir,
+	};
+	struct recording_request *q = &w->request;
+	int r;
+
+	set_session_id(w);
+	q->address = &w->address;
+	q->session_id = w->options.session_id;
+	q->duration_ms = (int64_t)w->options.duration_ms;
+	q->delay_ms = set_start(&w->options);
+	q->timeout_ms = w->capture->timeout_ms;
+	if (q->timeout_ms < 0)
+		q->timeout_ms = q->duration_ms + q->delay_ms + CAPTURE_SLACK_MS;
+	r = profile_call_encode(&call, &w->message, &q->message_bytes);
+	q->message = w->message;
+	if (r == 0)
+		return EXIT_DONE;
+	diag_set(w->d, r, "%s: no request made: out of memory", w->address.text);
+	return EXIT_FAILED;
+}
+
+/* The answer. */
+
+static int write_piece(const uint8_t *data, size_t n, void *context)
+{
+	struct work *w = context;
+
+	if (interrupt_get_count() >= 2)
+		return -EINTR;
+	return run_dir_write(&w->run_dir, data, n, w->d);
+}
+
+static int map_trace(struct work *w)
+{
+	void *map = mmap(NULL, w->reply.xspace_bytes, PROT_READ, MAP_PRIVATE, w->run_dir.fd, 0);
+
+	if (map == MAP_FAILED)
+		return -errno;
+	w->trace = map;
+	return 0;
+}
+
+static int read_reply(struct work *w)
+{
+	int r;
+
+	w->reply = (struct reply)REPLY_INIT(write_piece, w);
+	r = rpc_pending_read(w->recording.profile, reply_feed, &w->reply);
+	if (r == 0)
+		r = reply_end(&w->reply);
+	if (r == 0 && w->reply.xspace_bytes > 0)
+		r = map_trace(w);
+	if (r == 0)
+		return EXIT_DONE;
+	if (r == -EINTR) {
+		diag_set(w->d, r, "%s: interrupted twice: nothing was written", w->address.text);
+		return EXIT_INTERRUPTED;
+	}
+	/* The log directory has said what is wrong with itself. */
+	if (!w->d->text[0])
+		diag_set(w->d, r, "%s: the answer cannot be read: %s", w->address.text,
+			errno_words(r));
+	return EXIT_FAILED;
+}
+
+static struct space *decode(const struct work *w, struct diag *d)
+{
+	struct space *space = NULL;
+
+	if (w->trace)
+		xspace_decode(w->trace, w->reply.xspace_bytes, &space, d);
+	return space;
+}
+
+/* Says that nothing was recorded, and why as far as that is known. */
+static int fail_empty(struct work *w)
+{
+	_cleanup_(space_freep) struct space *space = decode(w, NULL);
+
+	if (space && space->warnings.n_texts > 0)
+		diag_set(w->d, -ENODATA, "%s: the recording worked and was empty: %.300s",
+			w->address.text, names_get(&space->warnings, 0));
+	else if (w->options.host_tracer_level == 0)
+		diag_set(w->d, -ENODATA,
+			"%s: the recording worked and was empty: host_tracer_level is 0, which "
+			"records no annotation; use 1 to 3",
+			w->address.text);
+	else
+		diag_set(w->d, -ENODATA,
+			"%s: the recording worked and was empty: no annotation was reached in "
+			"%" PRIu64
+			" ms at host_tracer_level %u; record longer or use a higher level",
+			w->address.text, w->options.duration_ms, w->options.host_tracer_level);
+	for (uint32_t i = 1; space && i < space->warnings.n_texts; i++)
+		fprintf(stderr, "  warning: %s\n", names_get(&space->warnings, i));
+	return EXIT_EMPTY;
+}
+
+static int fail_elsewhere(struct work *w)
+{
+	diag_set(w->d, -ENODATA,
+		"%s: the server kept the trace: it wrote it to its own disk, under %s of that machine",
+		w->address.text, w->run_dir.path);
+	return EXIT_FAILED;
+}
+
+static int check_reply(struct work *w)
+{
+	if (w->reply.is_empty_trace || (w->reply.has_xspace && w->reply.xspace_bytes == 0))
+		return fail_empty(w);
+	return w->reply.has_xspace ? EXIT_DONE : fail_elsewhere(w);
+}
+
+/* The file. */
+
+/* XSpace.hostnames[0], or "" when there is none. */
+static void find_hostname(const struct work *w, char *out, size_t n)
+{
+	struct pb_reader reader = pb_reader(w->trace, w->reply.xspace_bytes);
+	struct pb_field field;
+
+	out[0] = '\0';
+	while (pb_next(&reader, &field) > 0) {
+		if (field.tag == PB_TAG(4, PB_LEN)) {
+			snprintf(out, n, "%.*s", (int)(field.n_bytes < n ? field.n_bytes : n - 1),
+				(const char *)field.data);
+			return;
+		}
+	}
+}
+
+static int publish(struct work *w)
+{
+	char hostname[128];
+	char name[300];
+	int r;
+
+	find_hostname(w, hostname, sizeof hostname);
+	snprintf(name, sizeof name, "%s_%u", hostname[0] ? hostname : w->address.host,
+		w->address.port);
+	r = run_dir_publish(
+		&w->run_dir, w->capture->host_name ? w->capture->host_name : name, &w->file, w->d);
+	return r < 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int copy_warnings(const struct names *from, struct names *to)
+{
+	for (uint32_t i = 0; i < from->n_texts; i++)
+		if (names_intern(to, from->texts[i], strlen(from->texts[i])) == NAMES_NONE)
+			return -ENOMEM;
+	return 0;
+}
+
+static void warn(struct names *warnings, const char *text)
+{
+	names_intern(warnings, text, strlen(text));
+}
+
+static void write_summary(const struct work *w, struct names *warnings)
+{
+	struct diag unreadable = DIAG_INIT;
+	_cleanup_(space_freep) struct space *space = decode(w, &unreadable);
+	struct summary s = {
+		.target = w->address.text,
+		.session_id = w->options.session_id,
+		.log_dir = w->run_dir.log_dir,
+		.run = w->run_dir.run,
+		.file = w->file,
+		.bytes = w->reply.xspace_bytes,
+		.asked_ms = w->request.duration_ms,
+		.transfer_ms = recording_get_transfer_ms(&w->recording, &w->request),
+		.is_interrupted = w->recording.stopped_ms != 0,
+		.warnings = warnings,
+	};
+
+	if (s.is_interrupted)
+		warn(warnings, "interrupted: the recording was ended early");
+	if (!space)
+		warn(warnings, unreadable.text);
+	summary_read_space(&s, space);
+	if (w->capture->is_json) {
+		summary_write_json(&s, stdout);
+		return;
+	}
+	summary_write_text(&s, stderr);
+	printf("%s\n", s.file);
+}
+
+static void summarise(const struct work *w)
+{
+	struct names warnings = {0};
+
+	if (copy_warnings(&w->capture->warnings, &warnings) == 0)
+		write_summary(w, &warnings);
+	names_deinit(&warnings);
+}
+
+/* Each step returns an enum exit_code. */
+static int take_steps(struct work *w)
+{
+	int code = open_place(w);
+
+	if (code == EXIT_DONE)
+		code = recording_connect(&w->recording, &w->address, w->d);
+	if (code == EXIT_DONE)
+		code = fill_request(w);
+	if (code == EXIT_DONE)
+		code = recording_run(&w->recording, &w->request, w->d);
+	if (code == EXIT_DONE)
+		code = read_reply(w);
+	if (code == EXIT_DONE)
+		code = check_reply(w);
+	if (code == EXIT_DONE)
+		code = publish(w);
+	if (code == EXIT_DONE)
+		summarise(w);
+	return code;
+}
+
+int capture_run(struct capture *capture, struct diag *d)
+{
+	struct work w = {
+		.capture = capture,
+		.address = capture->address,
+		.options = capture->options,
+		.run_dir = RUN_DIR_INIT,
+		.recording = RECORDING_INIT,
+		.d = d,
+	};
+	int code;
+
+	*d = (struct diag)DIAG_INIT;
+	code = take_steps(&w);
+	snprintf(capture->target, sizeof capture->target, "%s", w.address.text);
+	if (w.trace)
+		munmap(w.trace, w.reply.xspace_bytes);
+	recording_deinit(&w.recording);
+	run_dir_close(&w.run_dir);
+	free(w.message);
+	free(w.file);
+	return code;
+}

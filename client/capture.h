@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One capture of one target: from the log directory to the published file and its summary. */
+#ifndef CLIENT_CAPTURE_H
+#define CLIENT_CAPTURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/options.h"
+#include "client/address.h"
+#include "trace/space.h" /* struct names */
+
+struct diag;
+
+struct capture {
+	struct address address;
+	struct profile_options options; /* duration_ms > 0 */
+	const char *log_dir;
+	const char *run; /* NULL: a new one, named after the time */
+	const char *host_name; /* of the file; NULL: found out */
+	int64_t timeout_ms; /* < 0: duration + delay + 60 s */
+	bool is_json;
+	struct names warnings; /* for the summary */
+	char target[288]; /* out: the address that was reached or tried last */
+};
+
+#define CAPTURE_SLACK_MS 60000
+/* Far from any overflow when milliseconds become nanoseconds: 73 years. */
+#define CAPTURE_MAX_MS (INT64_MAX / 4000000)
+
+/*
+ * Captures once, and prints the summary and the path of the file. Returns an enum exit_code; when it
+ * is not EXIT_DONE, |d| says why and nothing was written.
+ */
+int capture_run(struct capture *capture, struct diag *d);
+
+#endif

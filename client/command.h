@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The subcommands of proftap: one row each, from which the dispatch, the help and the suggestions
+ * are made. A new command is a file and a row in command.c.
+ */
+#ifndef CLIENT_COMMAND_H
+#define CLIENT_COMMAND_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct diag;
+
+enum command_option_kind {
+	COMMAND_OPTION_FLAG, /* bool */
+	COMMAND_OPTION_TEXT, /* const char *, borrowed from argv */
+	COMMAND_OPTION_INT, /* int64_t */
+	COMMAND_OPTION_CALL, /* |set| */
+};
+
+/* One row of a command's options. */
+struct command_option {
+	const char *name; /* with '_'; '-' is read as the same */
+	char letter; /* 0: none */
+	enum command_option_kind kind;
+	size_t offset; /* of the member in the command's settings; not for COMMAND_OPTION_CALL */
+	int64_t min; /* COMMAND_OPTION_INT */
+	int64_t max;
+	int (*set)(void *settings, const char *value, struct diag *d); /* 0 or -EINVAL */
+	const char *argument; /* as shown by --help; NULL for a flag */
+	const char *help;
+};
+
+struct command {
+	const char *name;
+	const char *usage; /* what follows the name */
+	const char *summary; /* one line */
+	const struct command_option *options;
+	size_t n_options;
+	/*
+	 * NULL, or: the keys of base/options.h are options too; sets one from "key=value".
+	 * 0 or -EINVAL.
+	 */
+	int (*set_profile_option)(void *settings, const char *key_value, struct diag *d);
+	/* Returns an enum exit_code. argv[0] is the command's name. */
+	int (*run)(const struct command *self, int argc, char **argv);
+};
+
+/* The rows' subjects, one file each. */
+extern const struct command command_capture;
+extern const struct command command_report;
+
+/* All of proftap but main(). Returns an enum exit_code. */
+int command_main(int argc, char **argv);
+
+void command_print_help(const struct command *command, FILE *out);
+void command_print_version(FILE *out);
+/* Prints the sentence and where to read on; returns EXIT_USAGE. |command| may be NULL. */
+int command_fail_usage(const struct command *command, const struct diag *d);
+
+#endif

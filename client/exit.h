@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the exit status of proftap says; scripts decide by it. */
+#ifndef CLIENT_EXIT_H
+#define CLIENT_EXIT_H
+
+enum exit_code {
+	EXIT_DONE = 0, /* data was written, warnings included */
+	EXIT_FAILED = 1, /* the reason is on standard error */
+	EXIT_USAGE = 2,
+	EXIT_EMPTY = 3, /* the recording worked and was empty: no file */
+	EXIT_BUSY = 4, /* the target is busy with another session */
+	EXIT_NOBODY = 5, /* nobody, or something else, answers there */
+	EXIT_TIMEOUT = 6,
+	EXIT_INTERRUPTED = 130, /* nothing was published */
+};
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reasons of failed calls; see failure.h. */
+#include "client/failure.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "client/address.h"
+#include "client/exit.h"
+#include "client/probe.h"
+#include "rpc/client.h"
+
+bool failure_is_busy(int status, const char *text)
+{
+	/* Stock servers say INTERNAL; what the underlying code was meant to be differs by age. */
+	if (status != RPC_INTERNAL && status != RPC_ALREADY_EXISTS &&
+		status != RPC_FAILED_PRECONDITION && status != RPC_UNAVAILABLE)
+		return false;
+	return strstr(text, "Another profiling session active") ||
+	       strstr(text, "profiling session is already running");
+}
+
+static int explain_busy(const struct failure *f, struct diag *d)
+{
+	diag_set(d, -EBUSY,
+		"%s: busy: another profiling session is active there; wait for it to end, or let "
+		"--attempts try again",
+		f->address->text);
+	return EXIT_BUSY;
+}
+
+static int explain_timeout(const struct failure *f, struct diag *d)
+{
+	diag_set(d, -ETIMEDOUT,
+		"%s: timed out: no answer within %" PRId64 " ms; allow more with --timeout",
+		f->address->text, f->timeout_ms);
+	return EXIT_TIMEOUT;
+}
+
+static int explain_stranger(const struct failure *f, struct diag *d)
+{
+	diag_set(d, -EPROTO, "%s: the server answered %s: %.300s", f->address->text,
+		rpc_status_name(f->status), *f->text ? f->text : "(no text)");
+	return EXIT_FAILED;
+}
+
+static int explain_unimplemented(const struct failure *f, struct diag *d)
+{
+	diag_set(d, -EPROTO,
+		"%s: something else listens on that port: a server without the profiler service; it "
+		"answered %s: %.300s",
+		f->address->text, rpc_status_name(f->status), *f->text ? f->text : "(no text)");
+	return EXIT_NOBODY;
+}
+
+static int explain_silence(const struct failure *f, struct diag *d)
+{
+	diag_set(d, -EPROTO,
+		"%s: something else listens on that port: it accepts the connection and says "
+		"nothing; a profiler server that is stopped looks the same",
+		f->address->text);
+	return EXIT_NOBODY;
+}
+
+static int explain_break(const struct failure *f, struct diag *d)
+{
+	diag_set(d, -EPIPE,
+		"%s: the connection broke after %" PRId64
+		" ms: the target or its server died; nothing was written",
+		f->address->text, f->elapsed_ms);
+	return EXIT_FAILED;
+}
+
+static int explain_refusal(const struct failure *f, struct diag *d)
+{
+	diag_set(d, -EACCES,
+		"%s: the connection was closed at once: only the user that runs the target, or root, "
+		"may connect (or something else listens on that port)",
+		f->address->text);
+	return EXIT_NOBODY;
+}
+
+static int explain_other(const struct failure *f, const char *said, struct diag *d)
+{
+	diag_set(d, -EPROTO, "%s: something else listens on that port: it said \"%s\"",
+		f->address->text, said);
+	return EXIT_NOBODY;
+}
+
+/* The connection ended with the call, or was given up: looks at who is there now. */
+static int explain_lost(const struct failure *f, struct diag *d)
+{
+	bool has_spoken = f->received_bytes >= FAILURE_SPOKEN_BYTES;
+	char said[80];
+
+	switch (probe(f->address, said, sizeof said)) {
+	case PROBE_OTHER:
+		return explain_other(f, said, d);
+	case PROBE_CLOSED:
+		return has_spoken ? explain_break(f, d) : explain_refusal(f, d);
+	case PROBE_SILENT:
+		return has_spoken ? explain_break(f, d) : explain_silence(f, d);
+	case PROBE_HTTP2:
+		/* A server may hang up right after its answer. */
+		if (!f->is_silent && f->status != RPC_UNAVAILABLE)
+			return explain_stranger(f, d);
+		break;
+	case PROBE_GONE:
+		break;
+	}
+	return f->is_silent ? explain_silence(f, d) : explain_break(f, d);
+}
+
+int failure_explain(const struct failure *f, struct diag *d)
+{
+	if (f->is_silent)
+		return explain_lost(f, d);
+	if (failure_is_busy(f->status, f->text))
+		return explain_busy(f, d);
+	if (f->status == RPC_DEADLINE_EXCEEDED)
+		return explain_timeout(f, d);
+	if (f->status == RPC_UNIMPLEMENTED)
+		return explain_unimplemented(f, d);
+	return f->is_connected ? explain_stranger(f, d) : explain_lost(f, d);
+}

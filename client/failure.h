@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why a Profile call failed: the sentence for people and the exit code for scripts. */
+#ifndef CLIENT_FAILURE_H
+#define CLIENT_FAILURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct address;
+struct diag;
+
+/* A peer that sent less than one HTTP/2 frame header did not speak. The kernel counts a FIN as one. */
+#define FAILURE_SPOKEN_BYTES 9
+
+struct failure {
+	const struct address *address;
+	int status; /* gRPC's, not OK */
+	const char *text; /* gRPC's */
+	int64_t elapsed_ms; /* of the call */
+	int64_t received_bytes; /* from the peer, on that connection; -1: not known */
+	int64_t timeout_ms;
+	bool is_connected; /* the connection outlived the call: the server itself answered */
+	bool is_silent; /* cancelled because the peer said nothing, or hardly anything */
+};
+
+/* Fills |d| and returns an enum exit_code. May connect once more, to see who listens. */
+int failure_explain(const struct failure *f, struct diag *d);
+
+/* Whether a status is how this or any other profiler server says that it is busy. */
+bool failure_is_busy(int status, const char *text);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The requests of a capture as bytes: ProfileRequest and TerminateRequest. */
+#ifndef CLIENT_PROFILE_CALL_H
+#define CLIENT_PROFILE_CALL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct profile_options;
+
+#define PROFILE_PATH "/tensorflow.ProfilerService/Profile"
+#define TERMINATE_PATH "/tensorflow.ProfilerService/Terminate"
+
+struct profile_call {
+	const struct profile_options *options; /* session_id set; start_timestamp_ns final */
+	const char *host_name; /* of the file, or NULL: the server's choice */
+	const char *address; /* as called, e.g. "127.0.0.1:9999" */
+	const char *log_dir; /* for servers that write by themselves; absolute */
+};
+
+/* 0 or -ENOMEM; the caller frees *out. */
+int profile_call_encode(const struct profile_call *call, uint8_t **out, size_t *n_out);
+int profile_call_encode_terminate(const char *session_id, uint8_t **out, size_t *n_out);
+
+#endif

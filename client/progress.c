@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The progress line; see progress.h. */
+#include "client/progress.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "client/quantity.h"
+
+static bool is_drawn;
+
+static double seconds(int64_t ms)
+{
+	return (double)(ms > 0 ? ms : 0) / 1000;
+}
+
+static void draw_phase(const struct progress *p)
+{
+	int64_t end_ms = p->delay_ms + p->duration_ms;
+	struct quantity size = quantity_bytes((uint64_t)p->received_bytes);
+
+	if (p->is_stopping)
+		fprintf(stderr, "ended early, waiting for the data: %s (Ctrl-C again gives up)",
+			size.text);
+	else if (p->elapsed_ms < p->delay_ms)
+		fprintf(stderr, "starts in %.1f s", seconds(p->delay_ms - p->elapsed_ms));
+	else if (p->elapsed_ms < end_ms)
+		fprintf(stderr, "recording %.1f / %.1f s", seconds(p->elapsed_ms - p->delay_ms),
+			seconds(p->duration_ms));
+	else
+		fprintf(stderr, "waiting for the data: %s, gives up in %.0f s", size.text,
+			seconds(p->timeout_ms - p->elapsed_ms));
+}
+
+void progress_draw(const struct progress *p)
+{
+	if (!isatty(STDERR_FILENO))
+		return;
+	fprintf(stderr, "\r\033[K%s: ", p->target);
+	draw_phase(p);
+	fflush(stderr);
+	is_drawn = true;
+}
+
+void progress_clear(void)
+{
+	if (!is_drawn)
+		return;
+	fprintf(stderr, "\r\033[K");
+	fflush(stderr);
+	is_drawn = false;
+}

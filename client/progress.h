@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One line on standard error that changes in place; nothing unless that is a terminal. */
+#ifndef CLIENT_PROGRESS_H
+#define CLIENT_PROGRESS_H
+
+#include <stdint.h>
+
+struct progress {
+	const char *target;
+	int64_t elapsed_ms; /* since the call began */
+	int64_t delay_ms; /* until the recording starts */
+	int64_t duration_ms;
+	int64_t timeout_ms; /* of the call */
+	int64_t received_bytes;
+	int is_stopping; /* interrupted: waiting for the data */
+};
+
+void progress_draw(const struct progress *p);
+void progress_clear(void);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A Profile call; see recording.h. */
+#include "client/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "base/log.h"
+#include "client/address.h"
+#include "client/clock.h"
+#include "client/dial.h"
+#include "client/exit.h"
+#include "client/failure.h"
+#include "client/interrupt.h"
+#include "client/profile_call.h"
+#include "client/progress.h"
+#include "rpc/client.h"
+
+#define TURN_MS 100
+/* A gRPC server speaks first, at once; one that did not within this time is none, or is stopped. */
+#define SILENCE_MS 10000
+#define TERMINATE_TIMEOUT_MS 10000
+
+int recording_connect(struct recording *r, struct address *address, struct diag *d)
+{
+	int fd = dial(address, DIAL_TIMEOUT_MS, d);
+
+	if (fd == -EINTR)
+		return EXIT_INTERRUPTED;
+	if (fd < 0)
+		return EXIT_NOBODY;
+	r->watch_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	return rpc_channel_new(fd, address->text, &r->channel, d) < 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* Asks the server to end the session early. A failure is logged: waiting goes on all the same. */
+static void send_terminate(struct recording *r, const char *session_id)
+{
+	struct rpc_request request = {
+		.path = TERMINATE_PATH,
+		.timeout_ms = TERMINATE_TIMEOUT_MS,
+	};
+	_cleanup_free_ uint8_t *message = NULL;
+	struct diag d = DIAG_INIT;
+
+	r->stopped_ms = clock_monotonic_ms();
+	if (profile_call_encode_terminate(session_id, &message, &request.message_bytes) < 0)
+		return;
+	request.message = message;
+	if (rpc_call_start(r->channel, &request, &r->terminate, &d) < 0)
+		log_error(LOG_CLIENT, "%s", d.text);
+}
+
+static void show_progress(const struct recording *r, const struct recording_request *q)
+{
+	struct progress p = {
+		.target = q->address->text,
+		.elapsed_ms = clock_monotonic_ms() - r->started_ms,
+		.delay_ms = q->delay_ms,
+		.duration_ms = q->duration_ms,
+		.timeout_ms = q->timeout_ms,
+		.received_bytes = dial_get_received_bytes(r->watch_fd),
+		.is_stopping = r->stopped_ms != 0,
+	};
+
+	if (p.received_bytes < 0)
+		p.received_bytes = 0;
+	progress_draw(&p);
+}
+
+static bool has_not_spoken(const struct recording *r)
+{
+	int64_t n_bytes = dial_get_received_bytes(r->watch_fd);
+
+	return n_bytes >= 0 && n_bytes < FAILURE_SPOKEN_BYTES;
+}
+
+/* 0: go on waiting. Else the call was cancelled. */
+static int take_turn(struct recording *r, const struct recording_request *q)
+{
+	if (interrupt_get_count() >= 2) {
+		rpc_pending_cancel(r->profile);
+		return EXIT_INTERRUPTED;
+	}
+	if (interrupt_get_count() == 1 && !r->stopped_ms)
+		send_terminate(r, q->session_id);
+	if (clock_monotonic_ms() - r->started_ms >= SILENCE_MS && has_not_spoken(r)) {
+		r->is_silent = true;
+		rpc_pending_cancel(r->profile);
+		return EXIT_NOBODY;
+	}
+	show_progress(r, q);
+	return 0;
+}
+
+static int wait_for_answer(struct recording *r, const struct recording_request *q)
+{
+	while (!rpc_pending_wait(r->profile, TURN_MS)) {
+		int code = take_turn(r, q);
+
+		if (code)
+			return code;
+	}
+	return EXIT_DONE;
+}
+
+/* The failed call in the words of failure.h. */
+static int explain(const struct recording *r, const struct recording_request *q, struct diag *d)
+{
+	struct failure f = {
+		.address = q->address,
+		.status = rpc_pending_get_status(r->profile),
+		.text = rpc_pending_get_text(r->profile),
+		.elapsed_ms = r->ended_ms - r->started_ms,
+		.received_bytes = dial_get_received_bytes(r->watch_fd),
+		.timeout_ms = q->timeout_ms,
+		.is_connected = dial_is_connected(r->watch_fd),
+		.is_silent = r->is_silent,
+	};
+
+	return failure_explain(&f, d);
+}
+
+int recording_run(struct recording *r, const struct recording_request *q, struct diag *d)
+{
+	struct rpc_request request = {
+		.path = PROFILE_PATH,
+		.message = q->message,
+		.message_bytes = q->message_bytes,
+		.timeout_ms = q->timeout_ms,
+	};
+	int code;
+
+	r->started_ms = clock_monotonic_ms();
+	if (rpc_call_start(r->channel, &request, &r->profile, d) < 0)
+		return EXIT_FAILED;
+	code = wait_for_answer(r, q);
+	progress_clear();
+	if (code == EXIT_INTERRUPTED) {
+		diag_set(d, -EINTR, "%s: interrupted twice: nothing was written", q->address->text);
+		return code;
+	}
+	rpc_pending_wait(r->profile, -1);
+	r->ended_ms = clock_monotonic_ms();
+	if (!r->is_silent && rpc_pending_get_status(r->profile) == RPC_OK)
+		return EXIT_DONE;
+	return explain(r, q, d);
+}
+
+int64_t recording_get_transfer_ms(const struct recording *r, const struct recording_request *q)
+{
+	int64_t end_ms = r->started_ms + q->delay_ms + q->duration_ms;
+
+	if (r->stopped_ms && r->stopped_ms < end_ms)
+		end_ms = r->stopped_ms;
+	return r->ended_ms > end_ms ? r->ended_ms - end_ms : 0;
+}
+
+void recording_deinit(struct recording *r)
+{
+	rpc_pending_free(r->terminate);
+	rpc_pending_free(r->profile);
+	rpc_channel_free(r->channel);
+	if (r->watch_fd >= 0)
+		close(r->watch_fd);
+	*r = (struct recording)RECORDING_INIT;
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Run directories; see run_dir.h. */
+#include "client/run_dir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/diag.h"
+
+#define MAX_RUN_BYTES 127
+#define MAX_SUFFIX 10000
+
+static const char name_letters[] =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+void run_dir_sanitise(char *name)
+{
+	for (char *p = name; *p; p++)
+		if (!strchr(name_letters, *p))
+			*p = '_';
+	if (name[0] == '.')
+		name[0] = '_';
+}
+
+int run_dir_check_name(const char *name, struct diag *d)
+{
+	size_t n = strlen(name);
+
+	if (n == 0 || n > MAX_RUN_BYTES || name[0] == '.' || name[strspn(name, name_letters)])
+		return diag_set(d, -EINVAL,
+			"run \"%.150s\": must be 1 to %d letters, digits, '.', '_' or '-', and not "
+			"begin with '.'",
+			name, MAX_RUN_BYTES);
+	return 0;
+}
+
+/* What to do about an errno from the file system. */
+static const char *advice(int error)
+{
+	if (error == -ENOSPC || error == -EDQUOT)
+		return "free some space or choose another --log_dir";
+	return "choose another --log_dir";
+}
+
+static int fail(struct diag *d, int error, const char *path, const char *what)
+{
+	return diag_set(d, error, "%s: %s: %s; %s", path, what, errno_words(error), advice(error));
+}
+
+/* Makes |path|, a prefix of r->path. 1: it was there. */
+static int make_dir(struct run_dir *r, const char *path, struct diag *d)
+{
+	struct stat st;
+	int error;
+
+	if (mkdir(path, 0777) == 0)
+		return 0;
+	error = errno;
+	/* A read-only or forbidden parent may hold a directory all the same. */
+	if (stat(path, &st) < 0)
+		return fail(d, -error, path, "cannot make the directory");
+	if (!S_ISDIR(st.st_mode))
+		return fail(d, -ENOTDIR, path, "cannot be used");
+	r->n_kept = strlen(path);
+	return 1;
+}
+
+/* Makes every directory above the run. */
+static int make_parents(struct run_dir *r, struct diag *d)
+{
+	_cleanup_free_ char *path = strdup(r->path);
+	char *end = path ? strrchr(path, '/') : NULL;
+
+	if (!path)
+		return diag_set(d, -ENOMEM, "%s: out of memory", r->path);
+	*end = '\0';
+	for (char *p = path + 1; p <= end; p++) {
+		char old = *p;
+		int made;
+
+		if (old != '/' && old != '\0')
+			continue;
+		*p = '\0';
+		made = make_dir(r, path, d);
+		*p = old;
+		if (made < 0)
+			return made;
+	}
+	return 0;
+}
+
+static int set_path(struct run_dir *r, const char *name, int suffix)
+{
+	free(r->run);
+	free(r->path);
+	r->path = NULL;
+	r->run = NULL;
+	if (suffix > 1 ? asprintf(&r->run, "%s_%d", name, suffix) < 0
+		       : asprintf(&r->run, "%s", name) < 0) {
+		r->run = NULL;
+		return -ENOMEM;
+	}
+	if (asprintf(&r->path, "%s/plugins/profile/%s", r->log_dir, r->run) < 0) {
+		r->path = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Makes the first of NAME, NAME_2, NAME_3 … that does not exist. */
+static int make_new_run(struct run_dir *r, const char *name, struct diag *d)
+{
+	for (int suffix = 1; suffix < MAX_SUFFIX; suffix++) {
+		size_t n_kept = r->n_kept;
+		int made = set_path(r, name, suffix);
+
+		if (made < 0)
+			return diag_set(d, made, "log directory: out of memory");
+		made = make_dir(r, r->path, d);
+		if (made <= 0)
+			return made;
+		r->n_kept = n_kept;
+	}
+	return diag_set(d, -EEXIST, "%s: exists; choose a --run", r->path);
+}
+
+static int join_run(struct run_dir *r, struct diag *d)
+{
+	int made = make_dir(r, r->path, d);
+
+	return made < 0 ? made : 0;
+}
+
+/* With the rights that open() would have given, which mkostemp() does not. */
+static int set_rights(int fd)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return fchmod(fd, 0666 & ~mask) < 0 ? -errno : 0;
+}
+
+static int open_temporary(struct run_dir *r, struct diag *d)
+{
+	char *path;
+	int error;
+
+	if (asprintf(&path, "%s/.proftap-XXXXXX", r->path) < 0)
+		return diag_set(d, -ENOMEM, "%s: out of memory", r->path);
+	r->fd = mkostemp(path, O_CLOEXEC);
+	if (r->fd < 0) {
+		error = -errno;
+		free(path);
+		return fail(d, error, r->path, "cannot write there");
+	}
+	r->temporary = path;
+	error = set_rights(r->fd);
+	return error < 0 ? fail(d, error, r->path, "cannot write there") : 0;
+}
+
+static char *copy_log_dir(const char *log_dir)
+{
+	char *copy = strdup(*log_dir ? log_dir : ".");
+	size_t n = copy ? strlen(copy) : 0;
+
+	while (n > 1 && copy[n - 1] == '/')
+		copy[--n] = '\0';
+	return copy;
+}
+
+static int open_all(struct run_dir *r, const char *run, time_t now, struct diag *d)
+{
+	char stamp[32];
+	struct tm tm;
+	int error;
+
+	localtime_r(&now, &tm);
+	strftime(stamp, sizeof stamp, "%Y_%m_%d_%H_%M_%S", &tm);
+	if (!r->log_dir || set_path(r, run ? run : stamp, 1) < 0)
+		return diag_set(d, -ENOMEM, "log directory: out of memory");
+	error = make_parents(r, d);
+	if (error == 0)
+		error = run ? join_run(r, d) : make_new_run(r, stamp, d);
+	if (error == 0)
+		error = open_temporary(r, d);
+	return error;
+}
+
+int run_dir_open(
+	struct run_dir *r, const char *log_dir, const char *run, time_t now, struct diag *d)
+{
+	int error = run ? run_dir_check_name(run, d) : 0;
+
+	*r = (struct run_dir)RUN_DIR_INIT;
+	if (error < 0)
+		return error;
+	r->log_dir = copy_log_dir(log_dir);
+	error = open_all(r, run, now, d);
+	if (error < 0)
+		run_dir_close(r);
+	return error;
+}
+
+int run_dir_write(struct run_dir *r, const uint8_t *data, size_t n, struct diag *d)
+{
+	while (n > 0) {
+		ssize_t written = write(r->fd, data, n);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return fail(d, -errno, r->path, "cannot write the trace");
+		data += written;
+		n -= (size_t)written;
+	}
+	return 0;
+}
+
+static int format_path(const struct run_dir *r, const char *host, char **out)
+{
+	_cleanup_free_ char *name = strdup(host);
+
+	if (!name)
+		return -ENOMEM;
+	run_dir_sanitise(name);
+	if (asprintf(out, "%s/%s.xplane.pb", r->path, *name ? name : "_") < 0) {
+		*out = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static int fail_exists(struct diag *d, const char *path)
+{
+	return diag_set(d, -EEXIST,
+		"%s: exists already and is not overwritten; choose another --run or --host_name",
+		path);
+}
+
+int run_dir_check_free(const struct run_dir *r, const char *host, struct diag *d)
+{
+	_cleanup_free_ char *path = NULL;
+	struct stat st;
+
+	if (format_path(r, host, &path) < 0)
+		return diag_set(d, -ENOMEM, "%s: out of memory", r->path);
+	return lstat(path, &st) == 0 ? fail_exists(d, path) : 0;
+}
+
+/* Renames without ever replacing, also where the file system has no such rename (NFS). */
+static int rename_new(const char *from, const char *to)
+{
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	if (link(from, to) < 0)
+		return -errno;
+	unlink(from);
+	return 0;
+}
+
+static int sync_dir(const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	/* Some file systems cannot sync a directory; they say EINVAL. */
+	if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
+		return -errno;
+	return 0;
+}
+
+/* Errors of writes that were only remembered come here (a quota on NFS, for one). */
+static int finish_file(struct run_dir *r)
+{
+	int error = fsync(r->fd) < 0 ? -errno : 0;
+
+	if (close(r->fd) < 0 && error == 0)
+		error = -errno;
+	r->fd = -1;
+	return error;
+}
+
+int run_dir_publish(struct run_dir *r, const char *host, char **path_out, struct diag *d)
+{
+	_cleanup_free_ char *path = NULL;
+	int error = format_path(r, host, &path);
+
+	if (error == 0)
+		error = finish_file(r);
+	if (error < 0)
+		return fail(d, error, r->path, "cannot write the trace");
+	error = rename_new(r->temporary, path);
+	if (error == -EEXIST)
+		return fail_exists(d, path);
+	if (error < 0)
+		return fail(d, error, path, "cannot make the file");
+	free(r->temporary);
+	r->temporary = NULL;
+	/* The file is complete and has its name; only a power failure could still take it. */
+	sync_dir(r->path);
+	*path_out = path;
+	path = NULL;
+	return 0;
+}
+
+/* Removes, from the end, the directories that run_dir_open() made; stops at one in use. */
+static void remove_made_dirs(struct run_dir *r)
+{
+	while (strlen(r->path) > r->n_kept && (rmdir(r->path) == 0 || errno == ENOENT)) {
+		char *slash = strrchr(r->path, '/');
+
+		if (!slash || slash == r->path)
+			break;
+		*slash = '\0';
+	}
+}
+
+void run_dir_close(struct run_dir *r)
+{
+	if (r->fd >= 0)
+		close(r->fd);
+	if (r->temporary)
+		unlink(r->temporary);
+	if (r->path)
+		remove_made_dirs(r);
+	free(r->temporary);
+	free(r->path);
+	free(r->run);
+	free(r->log_dir);
+	*r = (struct run_dir)RUN_DIR_INIT;
+}

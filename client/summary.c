@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The summary of a capture; see summary.h. */
+#include "client/summary.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "client/json.h"
+#include "client/quantity.h"
+#include "trace/space.h"
+
+/* An integer stat of a plane, signed or not; 0 if there is none. */
+static int64_t find_int(const struct plane *plane, const char *name)
+{
+	const struct trace_stat *stat = plane ? plane_find_own_stat(plane, name) : NULL;
+
+	if (!stat || (stat->type != STAT_INT64 && stat->type != STAT_UINT64))
+		return 0;
+	return stat->value.i64;
+}
+
+static const char *find_text(const struct plane *plane, const char *name)
+{
+	const struct trace_stat *stat = plane ? plane_find_own_stat(plane, name) : NULL;
+	const char *text;
+
+	if (!stat || stat->type != STAT_STRING)
+		return NULL;
+	text = names_get(&plane->stat_names, stat->value.string);
+	return *text ? text : NULL;
+}
+
+/* The length that was recorded, when it is known and shorter than what was asked for. */
+static int64_t find_duration_ms(const struct space *space, int64_t asked_ms)
+{
+	const struct plane *p = space_find_plane(space, PLANE_ENVIRONMENT);
+	int64_t start_ns = find_int(p, "profile_start_time");
+	int64_t stop_ns = find_int(p, "profile_stop_time");
+
+	if (start_ns <= 0 || stop_ns <= start_ns || (stop_ns - start_ns) / 1000000 >= asked_ms)
+		return asked_ms;
+	return (stop_ns - start_ns) / 1000000;
+}
+
+void summary_read_space(struct summary *s, const struct space *space)
+{
+	const struct plane *host;
+
+	s->duration_ms = s->asked_ms;
+	s->space = space;
+	if (!space)
+		return;
+	host = space_find_plane(space, PLANE_HOST);
+	s->process = find_text(host, "ptap_process_name");
+	s->pid = find_int(host, "process_id");
+	s->duration_ms = find_duration_ms(space, s->asked_ms);
+	report_count(space, &s->totals);
+}
+
+static void write_headline(const struct summary *s, FILE *out)
+{
+	fprintf(out, "captured %" PRId64 " ms of ", s->duration_ms);
+	if (s->process && s->pid)
+		fprintf(out, "%s (pid %" PRId64 ") at %s\n", s->process, s->pid, s->target);
+	else if (s->pid)
+		fprintf(out, "pid %" PRId64 " at %s\n", s->pid, s->target);
+	else
+		fprintf(out, "%s\n", s->target);
+}
+
+static void write_totals(const struct summary *s, FILE *out)
+{
+	const struct report_totals *t = &s->totals;
+
+	fprintf(out, "  spans %s on %s %s · counters %s · steps %s · dropped %s\n",
+		quantity_count(t->n_spans).text, quantity_count(t->n_threads).text,
+		t->n_threads == 1 ? "thread" : "threads", quantity_count(t->n_counters).text,
+		quantity_count(t->n_steps).text, quantity_count(t->n_dropped).text);
+}
+
+/* On one line, without control characters: the text comes from the other side. */
+static void write_line(const char *label, const char *text, FILE *out)
+{
+	fprintf(out, "  %s: ", label);
+	for (; *text; text++)
+		putc((unsigned char)*text < 0x20 || *text == 0x7f ? ' ' : *text, out);
+	putc('\n', out);
+}
+
+static int has_text(const struct names *names, const char *text)
+{
+	for (uint32_t i = 0; i < names->n_texts; i++)
+		if (strcmp(names_get(names, i), text) == 0)
+			return 1;
+	return 0;
+}
+
+/* A server of ours says the same about an option as the client does: once is enough. */
+static void write_warnings(const struct summary *s, FILE *out)
+{
+	for (uint32_t i = 0; i < s->warnings->n_texts; i++)
+		write_line("warning", names_get(s->warnings, i), out);
+	if (!s->space)
+		return;
+	for (uint32_t i = 0; i < s->space->warnings.n_texts; i++)
+		if (!has_text(s->warnings, names_get(&s->space->warnings, i)))
+			write_line("warning", names_get(&s->space->warnings, i), out);
+	for (uint32_t i = 0; i < s->space->errors.n_texts; i++)
+		write_line("error", names_get(&s->space->errors, i), out);
+}
+
+void summary_write_text(const struct summary *s, FILE *out)
+{
+	write_headline(s, out);
+	if (s->space)
+		write_totals(s, out);
+	fprintf(out, "  %s in %s ms after the end of the recording\n",
+		quantity_bytes(s->bytes).text, quantity_count((uint64_t)s->transfer_ms).text);
+	write_warnings(s, out);
+	fprintf(out, "view: xprof --logdir %s    or    proftap report %s\n", s->log_dir,
+		s->log_dir);
+}
+
+static void write_json_totals(struct json *j, const struct report_totals *t)
+{
+	json_number(j, "spans", (int64_t)t->n_spans);
+	json_number(j, "threads", (int64_t)t->n_threads);
+	json_number(j, "counters", (int64_t)t->n_counters);
+	json_number(j, "counter_samples", (int64_t)t->n_counter_samples);
+	json_number(j, "steps", (int64_t)t->n_steps);
+	json_number(j, "dropped", (int64_t)t->n_dropped);
+	json_number(j, "unfinished", (int64_t)t->n_unfinished);
+}
+
+static void write_json_texts(struct json *j, const struct summary *s)
+{
+	struct names all = {0};
+
+	for (uint32_t i = 0; i < s->warnings->n_texts; i++)
+		names_intern(&all, s->warnings->texts[i], strlen(s->warnings->texts[i]));
+	for (uint32_t i = 0; s->space && i < s->space->warnings.n_texts; i++)
+		names_intern(
+			&all, s->space->warnings.texts[i], strlen(s->space->warnings.texts[i]));
+	json_texts(j, "warnings", all.texts, all.n_texts);
+	names_deinit(&all);
+	json_texts(j, "errors", s->space ? s->space->errors.texts : NULL,
+		s->space ? s->space->errors.n_texts : 0);
+}
+
+void summary_write_json(const struct summary *s, FILE *out)
+{
+	struct json j;
+
+	json_begin(&j, out);
+	json_text(&j, "target", s->target);
+	json_number(&j, "exit", 0);
+	json_text(&j, "file", s->file);
+	json_text(&j, "log_dir", s->log_dir);
+	json_text(&j, "run", s->run);
+	json_text(&j, "session_id", s->session_id);
+	json_text(&j, "process", s->process);
+	json_number(&j, "pid", s->pid);
+	json_number(&j, "duration_ms", s->duration_ms);
+	json_number(&j, "bytes", (int64_t)s->bytes);
+	json_number(&j, "transfer_ms", s->transfer_ms);
+	json_bool(&j, "interrupted", s->is_interrupted);
+	write_json_totals(&j, &s->totals);
+	write_json_texts(&j, s);
+	json_end(&j);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a capture brought, for people (a few lines) and for scripts (one JSON object). */
+#ifndef CLIENT_SUMMARY_H
+#define CLIENT_SUMMARY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "trace/report.h" /* struct report_totals */
+
+struct names;
+struct space;
+
+struct summary {
+	const char *target; /* "127.0.0.1:9999" */
+	const char *session_id;
+	const char *log_dir;
+	const char *run;
+	const char *file; /* path of the published file */
+	uint64_t bytes; /* of the file */
+	int64_t asked_ms; /* the duration that was asked for */
+	int64_t transfer_ms;
+	bool is_interrupted;
+	const struct names *warnings; /* of the client; the space has its own */
+
+	/* From the space. */
+	const struct space *space; /* NULL: it could not be read */
+	struct report_totals totals;
+	const char *process; /* NULL: not known */
+	int64_t pid; /* 0: not known */
+	int64_t duration_ms; /* recorded */
+};
+
+/* Reads what the space says about itself; |space| is borrowed and may be NULL. */
+void summary_read_space(struct summary *s, const struct space *space);
+
+void summary_write_text(const struct summary *s, FILE *out);
+void summary_write_json(const struct summary *s, FILE *out);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The trace files that a user means by a path: a file, a run directory or a log directory. */
+#ifndef CLIENT_TRACES_H
+#define CLIENT_TRACES_H
+
+#include <stddef.h>
+
+struct diag;
+
+struct traces {
+	char **paths; /* in order of name */
+	size_t n_paths;
+};
+
+/*
+ * A log directory means its newest run (by the file's time, then by name). 0, or a negative errno
+ * with |d| filled; deinit in both cases.
+ */
+int traces_find(const char *place, struct traces *out, struct diag *d);
+void traces_deinit(struct traces *t);
+
+#endif

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From raw slots to the trace model; see assemble.h. A ring holds spans in the order of their ends; the
+ * model wants (start ascending, duration descending). One backward pass with a stack makes that: a span
+ * is complete, and goes to the output's end, as soon as an earlier record ends before it starts.
+ */
+#include "daemon/assemble.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/drain.h"
+#include "daemon/losses.h"
+#include "daemon/target.h"
+#include "daemon/timeline.h"
+#include "trace/space.h"
+
+/* One counter's samples, collected over all threads. */
+struct series {
+	uint32_t name; /* event name */
+	struct trace_event *samples;
+	size_t n_samples;
+	size_t n_allocated;
+};
+
+struct assembly {
+	const struct assemble_input *in;
+	struct plane *plane;
+	uint32_t *event_name_of; /* string id -> index + 1 of the event name */
+	uint32_t *stat_name_of; /* string id -> index + 1 of the stat name */
+	uint32_t n_ids;
+	uint32_t name_r, name_step_num, name_unfinished, name_value;
+	struct series *series;
+	size_t n_series;
+	uint64_t n_invalid; /* entries that made no sense */
+	int error;
+};
+
+/* One thread's spans in the order of their ends. */
+struct events {
+	struct trace_event *v;
+	size_t n;
+	size_t n_allocated;
+};
+
+/* What an entry says, before it becomes an event. */
+struct entry {
+	uint64_t start; /* ticks */
+	uint64_t duration;
+	unsigned kind;
+	uint32_t string_id;
+	const struct slot *slots;
+	uint32_t n_slots;
+	int is_unfinished;
+};
+
+/* The text of |id| in the arena's table, or NULL. The arena may change under us: lengths are copied. */
+static const char *find_string(const struct assembly *as, uint32_t id, uint32_t *n_out)
+{
+	const char *table = arena_strings(as->in->drain->target->arena);
+	uint32_t at = id * 8u;
+	uint32_t n;
+
+	if (id == 0 || id >= as->n_ids || at + sizeof n > ARENA_STRINGS_BYTES)
+		return NULL;
+	memcpy(&n, table + at, sizeof n);
+	if (n > ARENA_STRINGS_BYTES - at - sizeof n)
+		return NULL;
+	*n_out = n;
+	return table + at + sizeof n;
+}
+
+static uint32_t intern_id(const struct assembly *as, struct names *names, uint32_t id)
+{
+	char known[1024];
+	uint32_t n = 0;
+	const char *text = find_string(as, id, &n);
+
+	if (!text)
+		return names_intern(names,
+			id == STRING_ID_LOST ? "(too many names)" : "(unknown name)",
+			id == STRING_ID_LOST ? 16 : 14);
+	if (n > sizeof known)
+		n = sizeof known;
+	memcpy(known, text, n);
+	return names_intern(names, known, n);
+}
+
+static uint32_t cached_id(struct assembly *as, struct names *names, uint32_t *cache, uint32_t id)
+{
+	uint32_t index;
+
+	if (id < as->n_ids && cache[id])
+		return cache[id] - 1;
+	index = intern_id(as, names, id);
+	if (index == NAMES_NONE)
+		as->error = -ENOMEM;
+	else if (id < as->n_ids)
+		cache[id] = index + 1;
+	return index;
+}
+
+/* A text that starts in |slot|; bytes beyond the entry's slots are cut. */
+static const char *slot_text(const struct slot *slot, uint32_t n_left, uint32_t *n_out)
+{
+	uint32_t n = (uint32_t)(slot->word[0] >> 32);
+	uint32_t fits = 8u + (n_left - 1u) * SLOT_BYTES;
+
+	*n_out = n < fits ? n : fits;
+	return (const char *)&slot->word[1];
+}
+
+static uint32_t entry_name(struct assembly *as, const struct entry *e)
+{
+	uint32_t n;
+	const char *text;
+
+	if (e->string_id != STRING_ID_DYNAMIC)
+		return cached_id(as, &as->plane->event_names, as->event_name_of, e->string_id);
+	if (!e->n_slots || slot_type(e->slots[0].word[0]) != SLOT_NAME)
+		return names_intern(&as->plane->event_names, "(unknown name)", 14);
+	text = slot_text(e->slots, e->n_slots, &n);
+	return names_intern(&as->plane->event_names, text, n);
+}
+
+static void stat_from_slot(
+	struct assembly *as, const struct slot *slot, uint32_t n_left, struct trace_stat *stat)
+{
+	uint64_t bits = slot->word[1];
+	uint32_t n;
+	const char *text;
+
+	switch (slot_type(slot->word[0])) {
+	case SLOT_I64:
+		stat->type = STAT_INT64;
+		stat->value.i64 = (int64_t)bits;
+		break;
+	case SLOT_U64:
+		stat->type = STAT_UINT64;
+		stat->value.u64 = bits;
+		break;
+	case SLOT_F64:
+		stat->type = STAT_DOUBLE;
+		memcpy(&stat->value.f64, &bits, sizeof bits);
+		break;
+	case SLOT_POINTER: {
+		char hex[24];
+
+		n = (uint32_t)snprintf(hex, sizeof hex, "0x%" PRIx64, bits);
+		stat->type = STAT_STRING;
+		stat->value.string = names_intern(&as->plane->stat_names, hex, n);
+		break;
+	}
+	default:
+		text = slot_text(slot, n_left, &n);
+		stat->type = STAT_STRING;
+		stat->value.string = names_intern(&as->plane->stat_names, text, n);
+		break;
+	}
+}
+
+/* How many slots the argument at |slot| takes; 0 if it is not one. */
+static uint32_t slot_span(const struct slot *slot, uint32_t n_left)
+{
+	unsigned type = slot_type(slot->word[0]);
+	uint32_t n;
+
+	if (type == SLOT_NONE || type >= SLOT_TYPES)
+		return 0;
+	if (!slot_is_text(type))
+		return 1;
+	slot_text(slot, n_left, &n);
+	n = slot_count_for_text(n);
+	return n <= n_left ? n : n_left;
+}
+
+static uint32_t add_args(
+	struct assembly *as, const struct entry *e, struct trace_stat *stats, uint32_t n)
+{
+	uint32_t at = 0;
+
+	while (at < e->n_slots) {
+		const struct slot *slot = &e->slots[at];
+		unsigned type = slot_type(slot->word[0]);
+		uint32_t span = slot_span(slot, e->n_slots - at);
+		uint32_t key = (uint32_t)slot->word[0] & STRING_ID_MASK;
+
+		if (!span) {
+			as->n_invalid++;
+			break;
+		}
+		if (type != SLOT_NAME && type != SLOT_DURATION && key) {
+			stats[n].name =
+				cached_id(as, &as->plane->stat_names, as->stat_name_of, key);
+			stat_from_slot(as, slot, e->n_slots - at, &stats[n]);
+			n++;
+		}
+		at += span;
+	}
+	return n;
+}
+
+static void set_int(struct trace_stat *stat, uint32_t name, int64_t value)
+{
+	stat->name = name;
+	stat->type = STAT_INT64;
+	stat->value.i64 = value;
+}
+
+static uint32_t entry_stats(struct assembly *as, const struct entry *e)
+{
+	struct trace_stat stats[RECORD_MAX_EXTRA + 3];
+	uint32_t n = 0;
+
+	if (!e->n_slots && !e->is_unfinished)
+		return 0;
+	memset(stats, 0, sizeof stats);
+	if (e->kind == RECORD_STEP && e->n_slots) {
+		set_int(&stats[n++], as->name_r, 1);
+		set_int(&stats[n++], as->name_step_num, (int64_t)e->slots[0].word[1]);
+	}
+	if (e->kind == RECORD_COUNTER && e->n_slots) {
+		stats[n].name = as->name_value;
+		stat_from_slot(as, &e->slots[0], e->n_slots, &stats[n]);
+		n++;
+	}
+	n = add_args(as, e, stats, n);
+	if (e->is_unfinished)
+		set_int(&stats[n++], as->name_unfinished, 1);
+	if (!n)
+		return 0;
+	return plane_add_stats(as->plane, stats, n);
+}
+
+static int to_event(struct assembly *as, const struct entry *e, struct trace_event *event)
+{
+	struct timeline *t = as->in->timeline;
+	int64_t end = timeline_convert(t, e->start + e->duration);
+
+	event->start_ns = timeline_convert(t, e->start);
+	event->duration_ns = end - event->start_ns;
+	event->name = entry_name(as, e);
+	event->stats = entry_stats(as, e);
+	if (event->name == NAMES_NONE || (event->stats == 0 && e->n_slots && !as->plane->stats))
+		as->error = -ENOMEM;
+	return as->error;
+}
+
+static int push(struct assembly *as, struct events *events, const struct trace_event *event)
+{
+	if (events->n == events->n_allocated) {
+		size_t n = events->n_allocated ? 2 * events->n_allocated : 1024;
+		struct trace_event *v = reallocarray(events->v, n, sizeof *v);
+
+		if (!v)
+			return as->error = -ENOMEM;
+		events->v = v;
+		events->n_allocated = n;
+	}
+	events->v[events->n++] = *event;
+	return 0;
+}
+
+static struct series *find_series(struct assembly *as, uint32_t name)
+{
+	struct series *series;
+
+	for (size_t i = 0; i < as->n_series; i++)
+		if (as->series[i].name == name)
+			return &as->series[i];
+	series = reallocarray(as->series, as->n_series + 1, sizeof *series);
+	if (!series) {
+		as->error = -ENOMEM;
+		return NULL;
+	}
+	as->series = series;
+	series += as->n_series++;
+	memset(series, 0, sizeof *series);
+	series->name = name;
+	return series;
+}
+
+static int add_sample(struct assembly *as, const struct trace_event *event)
+{
+	struct series *series = find_series(as, event->name);
+	struct events list;
+
+	if (!series)
+		return -ENOMEM;
+	list = (struct events){series->samples, series->n_samples, series->n_allocated};
+	push(as, &list, event);
+	series->samples = list.v;
+	series->n_samples = list.n;
+	series->n_allocated = list.n_allocated;
+	return as->error;
+}
+
+static int add_entry(struct assembly *as, struct events *events, const struct entry *e)
+{
+	struct trace_event event;
+
+	if (to_event(as, e, &event))
+		return as->error;
+	if (e->kind == RECORD_COUNTER)
+		return add_sample(as, &event);
+	return push(as, events, &event);
+}
+
+/* The full start of a record: its 48 bits, unwrapped to at most one lap after the capture's start. */
+static int unwrap_start(const struct assemble_input *in, uint64_t low, uint64_t *start)
+{
+	uint64_t since = (low - in->start_ticks) & RECORD_START_MASK;
+
+	*start = in->start_ticks + since;
+	return since <= RECORD_START_MASK / 2;
+}
+
+static uint64_t long_duration(const struct entry *e)
+{
+	for (uint32_t i = 0; i < e->n_slots; i++)
+		if (slot_type(e->slots[i].word[0]) == SLOT_DURATION && i + 1 == e->n_slots)
+			return e->slots[i].word[1];
+	return RECORD_DURATION_MASK;
+}
+
+/* Decodes the record at |slot| with its extra slots behind it. 0: not a valid one. */
+static int decode_entry(const struct assemble_input *in, const struct slot *slot, struct entry *e)
+{
+	e->kind = record_kind(slot->word[0]);
+	e->n_slots = record_n_extra(slot->word[0]);
+	e->slots = slot + 1;
+	e->string_id = (uint32_t)(slot->word[1] >> RECORD_DURATION_BITS);
+	e->duration = slot->word[1] & RECORD_DURATION_MASK;
+	e->is_unfinished = 0;
+	if (e->duration == RECORD_DURATION_MASK)
+		e->duration = long_duration(e);
+	return e->kind != RECORD_NONE && e->kind < RECORD_KINDS && e->string_id &&
+	       unwrap_start(in, slot->word[0] & RECORD_START_MASK, &e->start);
+}
+
+static void add_records(struct assembly *as, struct events *events, const struct thread_log *log)
+{
+	size_t at = 0;
+
+	while (at < log->n_slots && !as->error) {
+		size_t left = log->n_slots - at - 1;
+		struct entry e;
+
+		/* A cut at the end of memory may leave an entry without all of its slots. */
+		if (record_n_extra(log->slots[at].word[0]) > left)
+			break;
+		if (decode_entry(as->in, &log->slots[at], &e))
+			add_entry(as, events, &e);
+		else
+			as->n_invalid++;
+		at += 1 + e.n_slots;
+	}
+}
+
+/* Spans that were open at the end are cut there. The innermost comes first, as if they ended now. */
+static void add_open_spans(struct assembly *as, struct events *events, const struct thread_log *log)
+{
+	for (uint32_t i = log->n_open; i-- > 0 && !as->error;) {
+		const struct open_span *open = &log->open[i];
+		struct entry e = {
+			.start = open->start,
+			.kind = open->kind & ~RING_OPEN_HAS_FRAME,
+			.string_id = open->string_id,
+			.slots = open->slots,
+			.n_slots = open->n_slots,
+			.is_unfinished = 1,
+		};
+
+		if (open->start < as->in->start_ticks || open->start > as->in->stop_ticks)
+			continue;
+		e.duration = as->in->stop_ticks - open->start;
+		add_entry(as, events, &e);
+	}
+}
+
+/* Fills |line| from |events| (ordered by end) from its back to its front. */
+static int order_by_start(struct line *line, const struct events *events)
+{
+	size_t *stack = reallocarray(NULL, events->n + 1, sizeof *stack);
+	size_t depth = 0;
+	size_t to = events->n;
+
+	if (!stack)
+		return -ENOMEM;
+	for (size_t i = events->n; i-- > 0;) {
+		const struct trace_event *e = &events->v[i];
+		int64_t end = e->start_ns + e->duration_ns;
+
+		while (depth && events->v[stack[depth - 1]].start_ns >= end)
+			line->events[--to] = events->v[stack[--depth]];
+		stack[depth++] = i;
+	}
+	while (depth)
+		line->events[--to] = events->v[stack[--depth]];
+	free(stack);
+	line->n_events = events->n;
+	/* Equal times (an instant at its parent's first nanosecond) may be the wrong way round. */
+	line_sort(line);
+	return 0;
+}
+
+/* The tid, or, for a later thread that got the same tid, one beyond any tid (2^22). */
+static int64_t unused_line_id(const struct plane *plane, int64_t tid)
+{
+	int64_t id = tid;
+
+	for (size_t i = 0; i < plane->n_lines; i++)
+		if (plane->lines[i].id == id) {
+			id += INT64_C(1) << 22;
+			i = (size_t)-1;
+		}
+	return id;
+}
+
+static int add_thread(struct assembly *as, const struct thread_log *log)
+{
+	struct events events = {NULL, 0, 0};
+	struct line *line;
+
+	add_records(as, &events, log);
+	add_open_spans(as, &events, log);
+	if (!as->error && events.n) {
+		line = plane_add_line(as->plane, unused_line_id(as->plane, log->tid),
+			log->name[0] ? log->name : "(unnamed)", events.n);
+		as->error = line ? order_by_start(line, &events) : -ENOMEM;
+	}
+	free(events.v);
+	return as->error;
+}
+
+/* One line each: the samples of a series stay together, and the line stays sorted. */
+static int add_series_lines(struct assembly *as)
+{
+	for (size_t i = 0; i < as->n_series && !as->error; i++) {
+		struct series *s = &as->series[i];
+		struct line *line = plane_add_line(
+			as->plane, INT64_MAX - (int64_t)i, LINE_COUNTERS, s->n_samples);
+
+		if (!line)
+			return as->error = -ENOMEM;
+		memcpy(line->events, s->samples, s->n_samples * sizeof *s->samples);
+		line->n_events = s->n_samples;
+		line_sort(line);
+	}
+	return as->error;
+}
+
+static int init(struct assembly *as, const struct assemble_input *in, struct space *space)
+{
+	const struct target *t = in->drain->target;
+	uint32_t used = atomic_load(&t->arena->strings_used);
+	struct names *names;
+
+	memset(as, 0, sizeof *as);
+	as->in = in;
+	as->n_ids = (used < ARENA_STRINGS_BYTES ? used : ARENA_STRINGS_BYTES) / 8u;
+	as->event_name_of = calloc(as->n_ids + 1, sizeof *as->event_name_of);
+	as->stat_name_of = calloc(as->n_ids + 1, sizeof *as->stat_name_of);
+	as->plane = space_add_plane(space, 0, PLANE_HOST);
+	if (!as->event_name_of || !as->stat_name_of || !as->plane)
+		return -ENOMEM;
+	names = &as->plane->stat_names;
+	as->name_r = names_intern(names, "_r", 2);
+	as->name_step_num = names_intern(names, "step_num", 8);
+	as->name_unfinished = names_intern(names, "unfinished", 10);
+	as->name_value = names_intern(names, "value", 5);
+	if (plane_set_int(as->plane, "process_id", t->pid) ||
+		plane_set_string(as->plane, "ptap_process_name", t->name))
+		return -ENOMEM;
+	return 0;
+}
+
+static void deinit(struct assembly *as)
+{
+	for (size_t i = 0; i < as->n_series; i++)
+		free(as->series[i].samples);
+	free(as->series);
+	free(as->event_name_of);
+	free(as->stat_name_of);
+}
+
+int assemble_host_plane(const struct assemble_input *in, struct space *space)
+{
+	struct assembly as;
+	int r = init(&as, in, space);
+
+	for (size_t i = 0; i < in->drain->n_logs && !r; i++)
+		r = add_thread(&as, in->drain->logs[i]);
+	if (!r)
+		r = add_series_lines(&as);
+	if (!r)
+		r = losses_add(in->drain, as.n_invalid, as.plane, space);
+	deinit(&as);
+	return r;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From raw slots to the trace model: validation, names, times, order. */
+#ifndef DAEMON_ASSEMBLE_H
+#define DAEMON_ASSEMBLE_H
+
+#include <stdint.h>
+
+struct drain;
+struct space;
+struct timeline;
+
+/* What the assembler needs to know of the capture. */
+struct assemble_input {
+	struct drain *drain;
+	struct timeline *timeline;
+	uint64_t start_ticks; /* records that began earlier belong to another capture */
+	uint64_t stop_ticks;
+	int uses_ticks;
+};
+
+/*
+ * Adds the plane /host:CPU with a line per thread and per counter to |space|, losses as plane stats and
+ * as warnings. 0 or -ENOMEM.
+ */
+int assemble_host_plane(const struct assemble_input *in, struct space *space);
+
+#endif

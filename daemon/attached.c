@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The attached server; see attached.h. Two threads while idle: this one waits for connections (libuv),
+ * the worker holds the robust word and waits for the target or a capture. gRPC is started with the first
+ * connection: its timers would wake the machine three times a second.
+ */
+#include "daemon/attached.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <syslog.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "base/diag.h"
+#include "base/futex.h"
+#include "base/log.h"
+#include "daemon/peer.h"
+#include "daemon/service.h"
+#include "daemon/session.h"
+#include "daemon/target.h"
+#include "daemon/timeline.h"
+#include "lib/wire/fds.h"
+#include "rpc/server.h"
+
+/* How long answers may take to reach their clients after the target is gone. */
+#define DELIVERY_MS 60000
+
+struct attached {
+	struct target target;
+	struct session session;
+	pthread_t worker;
+	uv_loop_t loop;
+	uv_poll_t listener;
+	uv_async_t gone; /* from the worker: close the port */
+	uv_async_t finished; /* from the worker: nothing more to deliver */
+	int is_listening;
+	struct rpc_server *rpc;
+	uid_t uid;
+};
+
+/* To the journal: standard error is /dev/null. */
+static void log_to_syslog(enum log_level level, enum log_area area, const char *text)
+{
+	static const int priorities[] = {LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG};
+
+	syslog(LOG_DAEMON | priorities[level], "%s: %s", log_area_get_name(area), text);
+}
+
+/* Errors also go where the library's ptap_last_error() finds them. */
+static void log_to_target(enum log_level level, enum log_area area, const char *text, void *context)
+{
+	struct target *t = context;
+
+	if (level <= LOG_LEVEL_WARN && t->arena)
+		snprintf(t->arena->message, sizeof t->arena->message, "%s: %s",
+			log_area_get_name(area), text);
+	log_to_syslog(level, area, text);
+}
+
+static int may_connect(const struct attached *a, int fd)
+{
+	uid_t uid = (uid_t)-1;
+	int r;
+
+	if (a->target.arena->flags & ARENA_ANY_LOCAL_USER)
+		return 1;
+	r = peer_find_uid(fd, &uid);
+	/* Only a listener that was asked for with .insecure sees peers of other machines. */
+	if (r == PEER_REMOTE)
+		return 1;
+	if (r == PEER_KNOWN && (uid == 0 || uid == a->uid))
+		return 1;
+	log_warn(LOG_LISTEN, "refused a connection of uid %d: only uid %d and root may connect",
+		(int)uid, (int)a->uid);
+	return 0;
+}
+
+static int start_rpc(struct attached *a)
+{
+	struct rpc_server_config config = {
+		.methods = service_methods,
+		.n_methods = n_service_methods,
+		.context = &a->session,
+	};
+	struct diag d = DIAG_INIT;
+
+	if (a->rpc)
+		return 0;
+	if (rpc_server_new(&config, &a->rpc, &d)) {
+		log_error(LOG_RPC, "%s", d.text);
+		return -1;
+	}
+	return 0;
+}
+
+static void serve_connection(struct attached *a, int fd)
+{
+	struct diag d = DIAG_INIT;
+
+	if (!may_connect(a, fd) || start_rpc(a)) {
+		close(fd);
+		return;
+	}
+	if (rpc_server_adopt(a->rpc, fd, &d))
+		log_warn(LOG_RPC, "%s", d.text);
+}
+
+static void on_connection(uv_poll_t *handle, int status, int events)
+{
+	struct attached *a = handle->data;
+	int fd;
+
+	(void)events;
+	if (status < 0)
+		return;
+	while ((fd = accept4(SPAWN_FD_LISTENER, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
+		serve_connection(a, fd);
+}
+
+/* A restarted program gets its port at once; ptap_server_stop() waits for this hello. */
+static void close_listener(uv_async_t *handle)
+{
+	struct attached *a = handle->data;
+
+	if (!a->is_listening)
+		return;
+	a->is_listening = 0;
+	uv_poll_stop(&a->listener);
+	close(SPAWN_FD_LISTENER);
+	atomic_store(&a->target.arena->hello, ARENA_HELLO_CLOSED);
+	futex_wake(&a->target.arena->hello, 1);
+}
+
+static void on_finished(uv_async_t *handle)
+{
+	uv_stop(handle->loop);
+}
+
+static void say_gone(void *context)
+{
+	struct attached *a = context;
+
+	uv_async_send(&a->gone);
+}
+
+static void fail_hello(struct target *t, const struct diag *d)
+{
+	snprintf(t->arena->message, sizeof t->arena->message, "%s", d->text);
+	atomic_store(&t->arena->hello, ARENA_HELLO_FAILED);
+	futex_wake(&t->arena->hello, 1);
+}
+
+static void *work(void *argument)
+{
+	struct attached *a = argument;
+	struct diag d = DIAG_INIT;
+
+	if (target_greet(&a->target, &d) == 0)
+		session_work(&a->session);
+	else
+		fail_hello(&a->target, &d);
+	uv_async_send(&a->gone);
+	uv_async_send(&a->finished);
+	return NULL;
+}
+
+/* When memory runs out, this process goes before the one it serves. */
+static void offer_to_oom_killer(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (write(fd, "500", 3) < 0)
+		log_debug(LOG_TARGET, "oom_score_adj: %s", errno_words(errno));
+	close(fd);
+}
+
+static int init_loop(struct attached *a)
+{
+	int r = uv_loop_init(&a->loop);
+
+	if (!r)
+		r = uv_poll_init(&a->loop, &a->listener, SPAWN_FD_LISTENER);
+	if (!r)
+		r = uv_async_init(&a->loop, &a->gone, close_listener);
+	if (!r)
+		r = uv_async_init(&a->loop, &a->finished, on_finished);
+	a->listener.data = a->gone.data = a->finished.data = a;
+	if (!r)
+		r = uv_poll_start(&a->listener, UV_READABLE, on_connection);
+	a->is_listening = 1;
+	return r;
+}
+
+static int start(struct attached *a, pid_t pid, struct diag *d)
+{
+	int r = target_open(&a->target, SPAWN_FD_ARENA, pid, d);
+
+	if (r)
+		return r;
+	atomic_store(&a->target.arena->clock,
+		timeline_ticks_are_usable("") ? ARENA_CLOCK_TICKS : ARENA_CLOCK_MONOTONIC);
+	session_init(&a->session, &a->target, say_gone, a);
+	a->uid = getuid();
+	r = init_loop(a);
+	if (r)
+		return diag_set(d, r, "event loop: %s", uv_strerror(r));
+	r = pthread_create(&a->worker, NULL, work, a);
+	if (r)
+		return diag_set(d, -r, "worker thread: %s", errno_words(r));
+	pthread_setname_np(a->worker, "ptap-worker");
+	return 0;
+}
+
+/* The rings' memory goes back now, whoever still maps the arena (a forked child does). */
+static void free_rings(struct target *t)
+{
+	if (target_get_life(t) == TARGET_DEAD)
+		fallocate(t->memfd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			(off_t)arena_rings_offset(), (off_t)(t->size_bytes - arena_rings_offset()));
+}
+
+int attached_run(pid_t pid)
+{
+	static struct attached a;
+	struct diag d = DIAG_INIT;
+
+	offer_to_oom_killer();
+	log_set_sink(log_to_target, &a.target);
+	if (start(&a, pid, &d)) {
+		log_error(LOG_TARGET, "%s", d.text);
+		if (a.target.arena)
+			fail_hello(&a.target, &d);
+		return 1;
+	}
+	uv_run(&a.loop, UV_RUN_DEFAULT);
+	pthread_join(a.worker, NULL);
+	rpc_server_free_after(a.rpc, DELIVERY_MS);
+	free_rings(&a.target);
+	target_close(&a.target);
+	return 0;
+}

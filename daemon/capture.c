@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One recording; see capture.h. */
+#include "daemon/capture.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "daemon/assemble.h"
+#include "daemon/drain.h"
+#include "daemon/headroom.h"
+#include "daemon/target.h"
+#include "daemon/timeline.h"
+#include "trace/space.h"
+#include "trace/xspace.h"
+
+#define DEFAULT_MAX_BYTES (UINT64_C(1) << 30)
+/* Raw slots, the model and the encoded bytes exist at once: together at most so many times the slots. */
+#define BYTES_PER_SLOT_BYTE 5
+#define ACK_TIMEOUT_MS 1000
+#define PAIR_INTERVAL_NS (20 * NS_PER_MS)
+/* The drain's period: a quarter of the time in which the fastest ring fills, within these. */
+#define MIN_PERIOD_NS NS_PER_MS
+#define MAX_PERIOD_NS (100 * NS_PER_MS)
+/* Rings that are mapped before recording starts; more threads map theirs at their first span. */
+#define MAX_READY_RINGS 16
+
+struct capture {
+	struct target *target;
+	const struct capture_request *request;
+	struct drain drain;
+	struct timeline timeline;
+	struct space *space;
+	int uses_ticks;
+	int64_t start_unix_ns;
+	struct clock_pair start;
+	struct clock_pair stop;
+	int64_t last_pair_ns;
+	int error;
+};
+
+static int is_over(const struct capture *c)
+{
+	return atomic_load(c->request->stop) || atomic_load(c->request->cancel) ||
+	       target_get_life(c->target) != TARGET_ALIVE;
+}
+
+static int64_t saturating_add_ns(int64_t at, uint64_t ns)
+{
+	return ns >= (uint64_t)(INT64_MAX - at) ? INT64_MAX : at + (int64_t)ns;
+}
+
+/* Sleeps until the requested start; a time in the past is now. */
+static void wait_for_start(struct capture *c)
+{
+	int64_t unix_now = realtime_ns();
+	uint64_t start = c->request->start_timestamp_ns;
+	int64_t at;
+
+	if (start <= (uint64_t)unix_now)
+		return;
+	at = saturating_add_ns(monotonic_ns(), start - (uint64_t)unix_now);
+	while (!is_over(c) && monotonic_ns() < at)
+		target_wait(c->target, at);
+}
+
+/* Allocates |n| rings through our own mapping: our time, our oom_score, and no SIGBUS in the target. */
+static uint32_t populate_rings(struct target *t, uint32_t n)
+{
+	uint32_t i = 0;
+
+	while (i < n && madvise(target_ring(t, i), ring_stride_bytes(t->ring_bytes),
+				MADV_POPULATE_WRITE) == 0)
+		i++;
+	return i;
+}
+
+static uint32_t prepare_rings(struct capture *c)
+{
+	struct target *t = c->target;
+	uint64_t stride = ring_stride_bytes(t->ring_bytes);
+	uint64_t allowed = headroom_read_bytes("") / 4 / stride;
+	uint32_t wanted = target_count_threads(t); /* one of them is ours: a spare one */
+
+	if (allowed > t->n_rings)
+		allowed = t->n_rings;
+	if (wanted > MAX_READY_RINGS)
+		wanted = MAX_READY_RINGS;
+	atomic_store(&t->arena->rings_allowed, (uint32_t)allowed);
+	return populate_rings(t, wanted < allowed ? wanted : (uint32_t)allowed);
+}
+
+static int begin_recording(struct capture *c, struct diag *d)
+{
+	uint32_t n = prepare_rings(c);
+	int r;
+
+	drain_reset_rings(&c->drain);
+	c->start_unix_ns = realtime_ns();
+	c->start = clock_pair_read(c->uses_ticks);
+	c->last_pair_ns = c->start.monotonic_ns;
+	if (timeline_add(&c->timeline, c->start))
+		return -ENOMEM;
+	if (c->request->level == 0)
+		return 0;
+	r = target_post(c->target, ARENA_OP_START, c->request->level, n, ACK_TIMEOUT_MS);
+	if (r == -ESRCH)
+		return CAPTURE_NO_TARGET;
+	if (r)
+		return diag_set(d, r,
+			"the program (pid %d) is stopped (SIGSTOP or a debugger) and cannot record",
+			(int)c->target->pid);
+	drain_begin(&c->drain, atomic_load(&c->target->arena->word));
+	return 0;
+}
+
+static void add_pair(struct capture *c)
+{
+	struct clock_pair pair;
+
+	if (monotonic_ns() - c->last_pair_ns < PAIR_INTERVAL_NS)
+		return;
+	pair = clock_pair_read(c->uses_ticks);
+	c->last_pair_ns = pair.monotonic_ns;
+	if (timeline_add(&c->timeline, pair))
+		c->error = -ENOMEM;
+}
+
+/* The next visit comes when the fastest ring will be a quarter full, judged by this one. */
+static int64_t next_period(int64_t period, unsigned fullest)
+{
+	int64_t next = fullest ? period * 250 / fullest : period * 2;
+
+	if (next > period * 2)
+		next = period * 2;
+	if (next < MIN_PERIOD_NS)
+		return MIN_PERIOD_NS;
+	return next < MAX_PERIOD_NS ? next : MAX_PERIOD_NS;
+}
+
+static void record(struct capture *c)
+{
+	int64_t end = saturating_add_ns(
+		monotonic_ns(), c->request->duration_ms > UINT64_MAX / NS_PER_MS
+					? UINT64_MAX
+					: c->request->duration_ms * (uint64_t)NS_PER_MS);
+	int64_t period = MIN_PERIOD_NS;
+
+	while (!is_over(c)) {
+		int64_t now = monotonic_ns();
+		unsigned fullest;
+
+		if (now >= end)
+			break;
+		target_wait(c->target, now + period < end ? now + period : end);
+		fullest = drain_visit(&c->drain, &c->error);
+		add_pair(c);
+		period = next_period(period, fullest);
+	}
+}
+
+static int end_recording(struct capture *c)
+{
+	int r = 0;
+
+	if (c->request->level)
+		r = target_post(c->target, ARENA_OP_STOP, 0, 0, ACK_TIMEOUT_MS);
+	c->stop = clock_pair_read(c->uses_ticks);
+	if (timeline_add(&c->timeline, c->stop))
+		return -ENOMEM;
+	if (c->request->level)
+		drain_finish(&c->drain, &c->error);
+	if (r == -ETIMEDOUT)
+		r = space_add_warning(c->space,
+			"the program was stopped (SIGSTOP or a debugger) when the recording ended");
+	return r == -ENOMEM ? r : 0;
+}
+
+static int add_life_warning(struct capture *c, int64_t duration_ms)
+{
+	switch (target_get_life(c->target)) {
+	case TARGET_ALIVE:
+		return 0;
+	case TARGET_STOPPED:
+		return space_add_warning(c->space,
+			"the program stopped its server %" PRId64 " ms into the recording",
+			duration_ms);
+	case TARGET_DEAD:
+		return space_add_warning(c->space,
+			"the program (pid %d) ended %" PRId64
+			" ms into the recording; everything recorded until then is here",
+			(int)c->target->pid, duration_ms);
+	}
+	return 0;
+}
+
+static int add_empty_warning(struct capture *c)
+{
+	if (c->request->level == 0)
+		return space_add_warning(c->space, "nothing was recorded: host_tracer_level is 0");
+	return space_add_warning(c->space,
+		"nothing was recorded: the program reached no annotation of level %u or lower while "
+		"the recording ran",
+		c->request->level);
+}
+
+static int add_environment(struct capture *c)
+{
+	struct plane *plane = space_add_plane(c->space, 1, PLANE_ENVIRONMENT);
+	uint64_t start = (uint64_t)c->start_unix_ns;
+	uint64_t length = (uint64_t)(c->stop.monotonic_ns - c->start.monotonic_ns);
+
+	if (!plane || plane_set_uint(plane, "profile_start_time", start) ||
+		plane_set_uint(plane, "profile_stop_time", start + length) ||
+		plane_set_bytes(
+			plane, "profile_options", c->request->options, c->request->options_bytes))
+		return -ENOMEM;
+	return 0;
+}
+
+static int add_context(struct capture *c)
+{
+	char host[256] = "localhost";
+	int r = add_environment(c);
+
+	gethostname(host, sizeof host - 1);
+	if (!r && names_intern(&c->space->hostnames, host, strlen(host)) == NAMES_NONE)
+		r = -ENOMEM;
+	for (size_t i = 0; i < c->request->n_warnings && !r; i++)
+		r = space_add_warning(c->space, "%s", c->request->warnings[i]);
+	if (!r && !c->uses_ticks)
+		r = space_add_warning(c->space,
+			"times come from CLOCK_MONOTONIC: the processor's counter cannot be used here");
+	return r;
+}
+
+static int is_empty(const struct space *space)
+{
+	for (size_t i = 0; i < space->n_planes; i++)
+		for (size_t j = 0; j < space->planes[i]->n_lines; j++)
+			if (space->planes[i]->lines[j].n_events)
+				return 0;
+	return 1;
+}
+
+static int make_result(struct capture *c, struct capture_result *result)
+{
+	struct assemble_input in = {
+		.drain = &c->drain,
+		.timeline = &c->timeline,
+		.start_ticks = c->start.ticks,
+		.stop_ticks = c->stop.ticks,
+		.uses_ticks = c->uses_ticks,
+	};
+	int64_t ms = (c->stop.monotonic_ns - c->start.monotonic_ns) / NS_PER_MS;
+	int r = assemble_host_plane(&in, c->space);
+
+	if (!r)
+		r = add_context(c);
+	if (!r)
+		r = add_life_warning(c, ms);
+	result->is_empty = is_empty(c->space);
+	if (!r && result->is_empty)
+		r = add_empty_warning(c);
+	if (!r && c->error)
+		r = space_add_warning(
+			c->space, "this server ran out of memory: the trace is not complete");
+	return r ? r : xspace_encode(c->space, &result->xspace);
+}
+
+static int run(struct capture *c, struct capture_result *result, struct diag *d)
+{
+	int r;
+
+	wait_for_start(c);
+	if (atomic_load(c->request->cancel))
+		return CAPTURE_CANCELLED;
+	r = begin_recording(c, d);
+	if (r)
+		return r;
+	record(c);
+	if (target_get_life(c->target) != TARGET_ALIVE)
+		c->request->on_gone(c->request->context);
+	r = end_recording(c);
+	if (atomic_load(c->request->cancel))
+		return CAPTURE_CANCELLED;
+	return r ? r : make_result(c, result);
+}
+
+int capture_run(struct target *t, const struct capture_request *request,
+	struct capture_result *result, struct diag *d)
+{
+	uint64_t max = request->max_bytes ? request->max_bytes : DEFAULT_MAX_BYTES;
+	uint64_t quarter = headroom_read_bytes("") / 4;
+	struct capture c = {
+		.target = t,
+		.request = request,
+		.uses_ticks = atomic_load(&t->arena->clock) == ARENA_CLOCK_TICKS,
+	};
+	int r;
+
+	memset(result, 0, sizeof *result);
+	if (!request->max_bytes && quarter < max)
+		max = quarter;
+	if (space_new(&c.space))
+		return -ENOMEM;
+	drain_init(&c.drain, t, max / BYTES_PER_SLOT_BYTE);
+	timeline_init(&c.timeline, c.uses_ticks);
+	r = run(&c, result, d);
+	timeline_deinit(&c.timeline);
+	drain_deinit(&c.drain);
+	space_free(c.space);
+	if (r)
+		chunks_deinit(&result->xspace);
+	return r;
+}

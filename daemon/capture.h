@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One recording from start to bytes: wait for its time, arm, drain, stop, assemble, encode. It runs on
+ * the thread that greeted the target, one at a time.
+ */
+#ifndef DAEMON_CAPTURE_H
+#define DAEMON_CAPTURE_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/chunks.h"
+#include "base/diag.h"
+
+struct target;
+
+/* What to record. */
+struct capture_request {
+	unsigned level; /* host_tracer_level, 0–3 */
+	uint64_t duration_ms; /* UINT64_MAX: until it is stopped */
+	uint64_t start_timestamp_ns; /* Unix time; 0 or past: now */
+	uint64_t max_bytes; /* of memory in this process; 0: the default */
+	const uint8_t *options; /* serialised ProfileOptions, echoed into the trace */
+	size_t options_bytes;
+	const char *const *warnings; /* that go into the trace */
+	size_t n_warnings;
+	const _Atomic int *stop; /* nonzero: end now, keep the data */
+	const _Atomic int *cancel; /* nonzero: end now, no data wanted */
+	void (*on_gone)(void *context); /* called when recording ended because the target is gone */
+	void *context;
+};
+
+struct capture_result {
+	struct chunks xspace;
+	int is_empty; /* no line of any plane has an event */
+};
+
+/* Outcomes besides 0 and -ENOMEM. */
+enum {
+	CAPTURE_CANCELLED = 1,
+	CAPTURE_NO_TARGET = 2, /* it was gone before anything could be recorded */
+};
+
+/* Owner: result->xspace belongs to the caller (chunks_deinit). */
+int capture_run(struct target *t, const struct capture_request *request,
+	struct capture_result *result, struct diag *d);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Losses by reason; see losses.h. */
+#include "daemon/losses.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "daemon/drain.h"
+#include "trace/space.h"
+
+/* So many threads get a warning each; the rest are summed up. */
+#define N_THREAD_WARNINGS 8
+
+enum reason {
+	REASON_FULL,
+	REASON_REENTRY,
+	REASON_DEPTH,
+	REASON_CUT,
+	REASON_NO_RING,
+	REASON_MEMORY,
+	REASON_INVALID,
+	N_REASONS
+};
+
+/* One row per reason: the plane's stat, and what to tell people. */
+static const struct {
+	const char *stat;
+	int is_a_drop;
+	const char *text; /* NULL: said per thread */
+} reasons[N_REASONS] = {
+	[REASON_FULL] = {"ptap_lost_ring_full", 1, NULL},
+	[REASON_REENTRY] = {"ptap_lost_reentry", 1,
+		"records dropped: a signal handler interrupted another annotation"},
+	[REASON_DEPTH] = {"ptap_lost_too_deep", 1,
+		"spans dropped: more than 128 were open in one thread"},
+	[REASON_CUT] = {"ptap_cut_texts", 0, "names or arguments were cut: too long for a record"},
+	[REASON_NO_RING] = {"ptap_lost_no_ring", 1,
+		"records dropped: no memory for another thread's ring"},
+	[REASON_MEMORY] = {"ptap_lost_memory", 1,
+		"16-byte units dropped: the capture's memory was full; raise max_capture_bytes"},
+	[REASON_INVALID] = {"ptap_lost_invalid", 1, "records were damaged"},
+};
+
+static void count(const struct drain *drain, uint64_t n_invalid, uint64_t totals[N_REASONS])
+{
+	for (int i = 0; i < N_REASONS; i++)
+		totals[i] = 0;
+	for (size_t i = 0; i < drain->n_logs; i++) {
+		const struct thread_log *log = drain->logs[i];
+
+		totals[REASON_FULL] += log->lost[LOSS_FULL];
+		totals[REASON_REENTRY] += log->lost[LOSS_REENTRY];
+		totals[REASON_DEPTH] += log->lost[LOSS_DEPTH];
+		totals[REASON_CUT] += log->lost[LOSS_CUT];
+		totals[REASON_MEMORY] += log->lost_memory;
+	}
+	totals[REASON_NO_RING] = drain->lost_no_ring;
+	totals[REASON_INVALID] = n_invalid + drain->n_broken;
+}
+
+static int warn_full(const struct drain *drain, uint64_t total, struct space *space)
+{
+	uint64_t said = 0;
+	int n = 0;
+
+	for (size_t i = 0; i < drain->n_logs && n < N_THREAD_WARNINGS; i++) {
+		const struct thread_log *log = drain->logs[i];
+
+		if (!log->lost[LOSS_FULL])
+			continue;
+		if (space_add_warning(space,
+			    "dropped %" PRIu64 " records of thread %s (%d): its ring was full; "
+			    "raise ring_bytes or record less",
+			    log->lost[LOSS_FULL], log->name, (int)log->tid))
+			return -ENOMEM;
+		said += log->lost[LOSS_FULL];
+		n++;
+	}
+	if (said < total)
+		return space_add_warning(space,
+			"dropped %" PRIu64 " records of further threads: their rings were full",
+			total - said);
+	return 0;
+}
+
+int losses_add(
+	const struct drain *drain, uint64_t n_invalid, struct plane *plane, struct space *space)
+{
+	uint64_t totals[N_REASONS];
+	uint64_t dropped = 0;
+	int r = 0;
+
+	count(drain, n_invalid, totals);
+	for (int i = 0; i < N_REASONS && !r; i++) {
+		if (!totals[i])
+			continue;
+		if (reasons[i].is_a_drop)
+			dropped += totals[i];
+		r = plane_set_uint(plane, reasons[i].stat, totals[i]);
+		if (!r && reasons[i].text)
+			r = space_add_warning(space, "%" PRIu64 " %s", totals[i], reasons[i].text);
+	}
+	if (!r && totals[REASON_FULL])
+		r = warn_full(drain, totals[REASON_FULL], space);
+	if (!r)
+		r = plane_set_uint(plane, "dropped_traces", dropped);
+	return r;
+}

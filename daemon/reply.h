@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ProfileResponse, put around an encoded XSpace without copying it. */
+#ifndef DAEMON_REPLY_H
+#define DAEMON_REPLY_H
+
+struct capture_result;
+struct rpc_call;
+
+/*
+ * Answers a Profile call; consumes result->xspace. With |emit_xspace| the XSpace is field 8, also when it
+ * is empty (its warnings say why); without, it is tool_data "xplane.pb", which stock clients write to
+ * their log directory.
+ */
+void reply_profile(struct rpc_call *call, struct capture_result *result, int emit_xspace);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one capture at a time; see session.h. */
+#include "daemon/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/chunks.h"
+#include "base/diag.h"
+#include "daemon/capture.h"
+#include "daemon/reply.h"
+#include "daemon/target.h"
+#include "rpc/server.h"
+
+void session_request_deinit(struct session_request *request)
+{
+	profile_options_deinit(&request->options);
+	for (size_t i = 0; i < request->n_warnings; i++)
+		free(request->warnings[i]);
+	free(request->warnings);
+	free(request->options_bytes);
+}
+
+static void free_request(struct session_request *request)
+{
+	session_request_deinit(request);
+	free(request);
+}
+
+void session_init(struct session *s, struct target *target, void (*on_gone)(void *), void *context)
+{
+	memset(s, 0, sizeof *s);
+	s->target = target;
+	s->on_gone = on_gone;
+	s->context = context;
+	pthread_mutex_init(&s->mutex, NULL);
+}
+
+/*
+ * The worker may be between its last look at the flags and going to sleep: then nobody is woken, and it
+ * is tried again until it was, or the worker has seen the flag (it always looks before it sleeps).
+ */
+static void wake_worker(struct session *s)
+{
+	for (int i = 0; i < 1000 && !target_kick(s->target) && atomic_load(&s->is_pending); i++)
+		usleep(50);
+}
+
+int session_take(struct session *s, struct session_request *request)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&s->mutex);
+	if (s->request || atomic_load(&s->is_closing)) {
+		r = SESSION_BUSY;
+	} else {
+		s->request = request;
+		atomic_store(&s->stop, 0);
+		atomic_store(&s->cancel, 0);
+		atomic_store(&s->is_pending, 1);
+	}
+	pthread_mutex_unlock(&s->mutex);
+	if (r)
+		free_request(request);
+	else
+		wake_worker(s);
+	return r;
+}
+
+/* Raises |flag| under the mutex; a recording looks at it at least every 100 ms. */
+static void raise_flag(struct session *s, _Atomic int *flag)
+{
+	atomic_store(flag, 1);
+	target_kick(s->target);
+}
+
+void session_terminate(struct session *s, const char *session_id)
+{
+	pthread_mutex_lock(&s->mutex);
+	if (s->request && session_id[0] && strcmp(s->request->session_id, session_id) == 0)
+		raise_flag(s, &s->stop);
+	pthread_mutex_unlock(&s->mutex);
+}
+
+void session_cancel(struct session *s, const struct rpc_call *call)
+{
+	pthread_mutex_lock(&s->mutex);
+	if (s->request && s->request->call == call)
+		raise_flag(s, &s->cancel);
+	pthread_mutex_unlock(&s->mutex);
+}
+
+static void answer(const struct session_request *request, int r, struct capture_result *result,
+	const struct diag *d)
+{
+	switch (r) {
+	case 0:
+		reply_profile(request->call, result, request->emit_xspace);
+		break;
+	case CAPTURE_CANCELLED:
+		rpc_call_fail(request->call, RPC_CANCELLED, "the client went away");
+		break;
+	case CAPTURE_NO_TARGET:
+		rpc_call_fail(request->call, RPC_UNAVAILABLE, "the program has ended");
+		break;
+	case -ENOMEM:
+		rpc_call_fail(request->call, RPC_RESOURCE_EXHAUSTED,
+			"the profiler server is out of memory; record less");
+		break;
+	default:
+		rpc_call_fail(request->call, RPC_UNAVAILABLE, d->text);
+		break;
+	}
+}
+
+/* The session is free before the answer is sent: a client may ask again at once. */
+static void release(struct session *s)
+{
+	pthread_mutex_lock(&s->mutex);
+	s->request = NULL;
+	pthread_mutex_unlock(&s->mutex);
+}
+
+static void run_capture(struct session *s)
+{
+	struct session_request *request = s->request;
+	struct capture_request capture = {
+		.level = request->options.host_tracer_level,
+		.duration_ms = request->options.duration_ms,
+		.start_timestamp_ns = request->options.start_timestamp_ns,
+		.max_bytes = s->target->arena->max_capture_bytes,
+		.options = request->options_bytes,
+		.options_bytes = request->n_options_bytes,
+		.warnings = (const char *const *)request->warnings,
+		.n_warnings = request->n_warnings,
+		.stop = &s->stop,
+		.cancel = &s->cancel,
+		.on_gone = s->on_gone,
+		.context = s->context,
+	};
+	struct capture_result result;
+	struct diag d = DIAG_INIT;
+	int r;
+
+	for (size_t i = 0; i < request->options.n_map; i++)
+		if (strcmp(request->options.map[i].key, "ptap_max_capture_bytes") == 0)
+			capture.max_bytes = (uint64_t)request->options.map[i].number;
+	r = capture_run(s->target, &capture, &result, &d);
+	release(s);
+	answer(request, r, &result, &d);
+	free_request(request);
+}
+
+static void refuse_pending(struct session *s)
+{
+	struct session_request *request;
+
+	pthread_mutex_lock(&s->mutex);
+	atomic_store(&s->is_closing, 1);
+	request = s->request;
+	s->request = NULL;
+	pthread_mutex_unlock(&s->mutex);
+	if (!request)
+		return;
+	rpc_call_fail(request->call, RPC_UNAVAILABLE, "the program has ended");
+	free_request(request);
+}
+
+void session_work(struct session *s)
+{
+	while (target_get_life(s->target) == TARGET_ALIVE) {
+		if (atomic_exchange(&s->is_pending, 0))
+			run_capture(s);
+		else
+			target_wait(s->target, INT64_MAX);
+	}
+	s->on_gone(s->context);
+	refuse_pending(s);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one capture that may run at a time, between the threads: calls come in on the transport's thread,
+ * the recording runs on the worker thread.
+ */
+#ifndef DAEMON_SESSION_H
+#define DAEMON_SESSION_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/options.h"
+
+struct rpc_call;
+struct target;
+
+/* What a Profile call asks for. Owned by the session while it runs. */
+struct session_request {
+	struct rpc_call *call;
+	struct profile_options options;
+	char session_id[128]; /* for Terminate; "" : cannot be named */
+	int emit_xspace;
+	uint8_t *options_bytes; /* malloc'ed: the serialised options, echoed into the trace */
+	size_t n_options_bytes;
+	char **warnings; /* malloc'ed texts */
+	size_t n_warnings;
+};
+
+void session_request_deinit(struct session_request *request);
+
+struct session {
+	struct target *target;
+	void (*on_gone)(void *context); /* on the worker's thread; must return at once */
+	void *context;
+	pthread_mutex_t mutex;
+	struct session_request *request; /* NULL: free; under mutex */
+	_Atomic int is_pending; /* the worker has not taken it yet */
+	_Atomic int stop;
+	_Atomic int cancel;
+	_Atomic int is_closing; /* no further captures */
+};
+
+enum {
+	SESSION_BUSY = 1,
+};
+
+void session_init(struct session *s, struct target *target, void (*on_gone)(void *), void *context);
+
+/*
+ * Takes |request| (malloc'ed), also on failure, and wakes the worker. 0 or SESSION_BUSY; then
+ * request->call is not answered here. Any thread.
+ */
+int session_take(struct session *s, struct session_request *request);
+/* Ends the session |session_id| early, with its data; nothing if it is not the one that runs. */
+void session_terminate(struct session *s, const char *session_id);
+/* The client of |call| is gone. */
+void session_cancel(struct session *s, const struct rpc_call *call);
+
+/*
+ * The worker's loop: runs captures and answers their calls until the target is gone, and calls
+ * s->on_gone as soon as that is known, before the last capture is delivered; maybe twice.
+ */
+void session_work(struct session *s);
+
+#endif

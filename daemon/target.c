@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program being recorded; see target.h, and lib/spawn/control.c for the other side of the words. */
+#include "daemon/target.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/futex.h"
+
+#define CONTROL_TIMEOUT_NS (5 * NS_PER_S)
+
+/* In private memory: a target that could write it would steer the kernel's writes in here. */
+static struct {
+	struct robust_list_head head;
+	struct robust_list node;
+} robust;
+
+static int check_layout(struct target *t, struct diag *d)
+{
+	const struct arena *a = t->arena;
+	uint32_t n_rings = a->n_rings;
+	uint32_t ring_bytes = a->ring_bytes;
+
+	if (a->magic != ARENA_MAGIC)
+		return diag_set(d, -EPROTO, "the shared memory is not proftap's");
+	if (a->version_low > ARENA_VERSION_HIGH || a->version_high < ARENA_VERSION_LOW)
+		return diag_set(d, -EPROTO,
+			"the library speaks layout %u to %u, this proftapd %u to %u; install the same "
+			"version of both",
+			a->version_low, a->version_high, ARENA_VERSION_LOW, ARENA_VERSION_HIGH);
+	if (n_rings < 1 || n_rings > ARENA_MAX_RINGS || ring_bytes < ARENA_MIN_RING_BYTES ||
+		ring_bytes > ARENA_MAX_RING_BYTES || (ring_bytes & (ring_bytes - 1)) ||
+		arena_size_bytes(n_rings, ring_bytes) != t->size_bytes)
+		return diag_set(d, -EPROTO, "the shared memory's layout makes no sense");
+	t->n_rings = n_rings;
+	t->ring_bytes = ring_bytes;
+	t->n_slots = ring_bytes / SLOT_BYTES;
+	snprintf(t->name, sizeof t->name, "%.*s", (int)sizeof a->name - 1, a->name);
+	return 0;
+}
+
+int target_open(struct target *t, int memfd, pid_t pid, struct diag *d)
+{
+	int wanted = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+	int seals = fcntl(memfd, F_GET_SEALS);
+	struct stat st;
+	void *p;
+
+	memset(t, 0, sizeof *t);
+	t->memfd = memfd;
+	t->pid = pid;
+	if (fstat(memfd, &st) || seals < 0 || (seals & wanted) != wanted ||
+		(uint64_t)st.st_size < arena_size_bytes(1, ARENA_MIN_RING_BYTES))
+		return diag_set(d, -EPROTO, "descriptor %d: not a sealed arena", memfd);
+	t->size_bytes = (uint64_t)st.st_size;
+	p = mmap(NULL, t->size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memfd, 0);
+	if (p == MAP_FAILED)
+		return diag_set(d, -errno, "cannot map the arena: %s", errno_words(errno));
+	t->arena = p;
+	madvise(p, t->size_bytes, MADV_DONTDUMP);
+	return 0;
+}
+
+void target_close(struct target *t)
+{
+	if (t->arena)
+		munmap(t->arena, t->size_bytes);
+	t->arena = NULL;
+}
+
+static void hold_owner_word(struct target *t)
+{
+	robust.head.list.next = &robust.node;
+	robust.node.next = &robust.head.list;
+	robust.head.futex_offset = (char *)&t->arena->owner - (char *)&robust.node;
+	robust.head.list_op_pending = NULL;
+	syscall(SYS_set_robust_list, &robust.head, sizeof robust.head);
+	atomic_store(&t->arena->owner, (uint32_t)gettid() | ARENA_WAITERS);
+	futex_wake(&t->arena->owner, 1);
+}
+
+int target_greet(struct target *t, struct diag *d)
+{
+	int64_t give_up = monotonic_ns() + CONTROL_TIMEOUT_NS;
+	int r;
+
+	/* The arena's head is filled, and the control thread is there, once its word is held. */
+	while (!(atomic_load(&t->arena->guest) & ARENA_TID_MASK)) {
+		if (monotonic_ns() > give_up)
+			return diag_set(d, -ETIMEDOUT, "the program did not come to the handshake");
+		futex_wait_until(&t->arena->guest, 0, monotonic_ns() + 100 * NS_PER_MS);
+	}
+	r = check_layout(t, d);
+	if (r)
+		return r;
+	hold_owner_word(t);
+	atomic_store(&t->arena->hello, ARENA_HELLO_READY);
+	futex_wake(&t->arena->hello, 1);
+	return 0;
+}
+
+enum target_life target_get_life(const struct target *t)
+{
+	uint32_t word = atomic_load(&t->arena->guest);
+
+	if (word & ARENA_TID_MASK)
+		return TARGET_ALIVE;
+	return word & FUTEX_OWNER_DIED ? TARGET_DEAD : TARGET_STOPPED;
+}
+
+void target_wait(struct target *t, int64_t deadline_ns)
+{
+	uint32_t word = atomic_load(&t->arena->guest);
+
+	if (word & ARENA_TID_MASK)
+		futex_wait_until(&t->arena->guest, word, deadline_ns);
+}
+
+int target_kick(struct target *t)
+{
+	return futex_wake(&t->arena->guest, 1);
+}
+
+int target_post(struct target *t, enum arena_op op, uint32_t level, uint32_t arg, int timeout_ms)
+{
+	struct arena *a = t->arena;
+	int64_t give_up = monotonic_ns() + timeout_ms * NS_PER_MS;
+	uint32_t number = ++t->command;
+	uint32_t ack;
+
+	atomic_store(&a->op, op);
+	atomic_store(&a->level, level);
+	atomic_store(&a->arg, arg);
+	atomic_store(&a->command, number);
+	atomic_fetch_xor(&a->owner, ARENA_TOGGLE);
+	futex_wake(&a->owner, 1);
+	while ((ack = atomic_load(&a->ack)) != number) {
+		int64_t now = monotonic_ns();
+
+		if (target_get_life(t) != TARGET_ALIVE)
+			return -ESRCH;
+		if (now >= give_up)
+			return -ETIMEDOUT;
+		futex_wait_until(&a->ack, ack, now + 20 * NS_PER_MS);
+	}
+	return 0;
+}
+
+struct ring *target_ring(const struct target *t, uint32_t i)
+{
+	return arena_ring(t->arena, i, t->ring_bytes);
+}
+
+unsigned target_count_threads(const struct target *t)
+{
+	char path[64];
+	struct dirent *entry;
+	unsigned n = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof path, "/proc/%d/task", (int)t->pid);
+	dir = opendir(path);
+	if (!dir)
+		return 1;
+	while ((entry = readdir(dir)))
+		n += entry->d_name[0] != '.';
+	closedir(dir);
+	return n ? n : 1;
+}
+
+int target_has_thread(const struct target *t, pid_t tid)
+{
+	return !(syscall(SYS_tgkill, t->pid, tid, 0) && errno == ESRCH);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The program being recorded, seen through the arena it shares with us. Nothing in there is trusted:
+ * sizes are checked once and kept here, everything else is copied out and validated at use.
+ */
+#ifndef DAEMON_TARGET_H
+#define DAEMON_TARGET_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/wire/arena.h"
+
+struct diag;
+
+enum target_life {
+	TARGET_ALIVE,
+	TARGET_STOPPED, /* it called ptap_server_stop() */
+	TARGET_DEAD, /* or it called exec */
+};
+
+struct target {
+	struct arena *arena;
+	uint64_t size_bytes;
+	uint32_t n_rings;
+	uint32_t ring_bytes;
+	uint32_t n_slots; /* of one ring's data */
+	uint32_t command; /* number of the last one posted */
+	pid_t pid;
+	int memfd;
+	char name[64];
+	uint64_t tail[ARENA_MAX_RINGS]; /* ours; the shared ones may be overwritten by the target */
+};
+
+/* Checks and maps |memfd| (borrowed). 0, or negative with |d|. */
+int target_open(struct target *t, int memfd, pid_t pid, struct diag *d);
+void target_close(struct target *t);
+
+/*
+ * Makes the calling thread the one whose death the target would notice, waits for the target's control
+ * thread, and says hello. The thread must live as long as the server, and use no robust mutex.
+ */
+int target_greet(struct target *t, struct diag *d);
+
+enum target_life target_get_life(const struct target *t);
+
+/*
+ * Sleeps until the target goes, target_kick() is called, or |deadline_ns| (CLOCK_MONOTONIC; INT64_MAX:
+ * without limit). May return early without a reason.
+ */
+void target_wait(struct target *t, int64_t deadline_ns);
+/* Wakes the thread in target_wait(); returns 0 when nobody was asleep there. Any thread. */
+int target_kick(struct target *t);
+
+/*
+ * Has the control thread do |op|. 0, or -ETIMEDOUT when it did not within |timeout_ms| (stopped by a
+ * debugger or SIGSTOP), or -ESRCH when it is gone. Only from the greeting thread.
+ */
+int target_post(struct target *t, enum arena_op op, uint32_t level, uint32_t arg, int timeout_ms);
+
+struct ring *target_ring(const struct target *t, uint32_t i);
+/* How many tasks it has now; 1 when that cannot be known. */
+unsigned target_count_threads(const struct target *t);
+/* 1 while the thread exists. */
+int target_has_thread(const struct target *t, pid_t tid);
+
+#endif

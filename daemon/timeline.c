@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ticks to nanoseconds; see timeline.h. */
+#include "daemon/timeline.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/ticks.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+static int file_has_word(const char *root, const char *path, const char *word)
+{
+	char full[512];
+	char text[16384] = "";
+	FILE *f;
+	size_t n;
+
+	snprintf(full, sizeof full, "%s%s", root, path);
+	f = fopen(full, "r");
+	if (!f)
+		return 0;
+	n = fread(text, 1, sizeof text - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	return strstr(text, word) != NULL;
+}
+
+#if defined(__x86_64__)
+static int is_invariant(const char *root)
+{
+	unsigned a, b, c, d = 0;
+
+	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & (1u << 8)) &&
+	       file_has_word(root, "/proc/cpuinfo", "constant_tsc") &&
+	       file_has_word(root, "/proc/cpuinfo", "nonstop_tsc");
+}
+#endif
+
+/* The kernel has watched the counter and uses it itself, or does so below its virtual clock. */
+int timeline_ticks_are_usable(const char *root)
+{
+#if defined(__x86_64__)
+	static const char source[] =
+		"/sys/devices/system/clocksource/clocksource0/current_clocksource";
+
+	if (file_has_word(root, source, "hyperv_clocksource_tsc_page") ||
+		file_has_word(root, source, "kvm-clock"))
+		return is_invariant(root);
+	return file_has_word(root, source, "tsc");
+#elif defined(__aarch64__)
+	(void)root;
+	return 1;
+#else
+	(void)root;
+	return 0;
+#endif
+}
+
+struct clock_pair clock_pair_read(int uses_ticks)
+{
+	struct clock_pair best = {0, 0};
+	uint64_t best_width = UINT64_MAX;
+
+	if (!uses_ticks) {
+		best.monotonic_ns = monotonic_ns();
+		best.ticks = (uint64_t)best.monotonic_ns;
+		return best;
+	}
+	for (int i = 0; i < 16; i++) {
+		uint64_t before = ticks_read();
+		int64_t now = monotonic_ns();
+		uint64_t width = ticks_read() - before;
+
+		if (width < best_width) {
+			best_width = width;
+			best.ticks = before + width / 2;
+			best.monotonic_ns = now;
+		}
+	}
+	return best;
+}
+
+void timeline_init(struct timeline *t, int uses_ticks)
+{
+	memset(t, 0, sizeof *t);
+	t->uses_ticks = uses_ticks;
+	t->cached = SIZE_MAX;
+}
+
+void timeline_deinit(struct timeline *t)
+{
+	free(t->pairs);
+	memset(t, 0, sizeof *t);
+}
+
+int timeline_add(struct timeline *t, struct clock_pair pair)
+{
+	if (t->n_pairs && (pair.ticks <= t->pairs[t->n_pairs - 1].ticks ||
+				  pair.monotonic_ns <= t->pairs[t->n_pairs - 1].monotonic_ns))
+		return 0;
+	if (t->n_pairs == t->n_allocated) {
+		size_t n = t->n_allocated ? t->n_allocated * 2 : 64;
+		struct clock_pair *pairs = reallocarray(t->pairs, n, sizeof *pairs);
+
+		if (!pairs)
+			return -ENOMEM;
+		t->pairs = pairs;
+		t->n_allocated = n;
+	}
+	t->pairs[t->n_pairs++] = pair;
+	t->cached = SIZE_MAX;
+	return 0;
+}
+
+/* The segment that holds |ticks|: the last pair at or before it, the first or last one outside. */
+static size_t find_segment(const struct timeline *t, uint64_t ticks)
+{
+	size_t low = 0;
+	size_t high = t->n_pairs - 1;
+
+	while (high - low > 1) {
+		size_t middle = (low + high) / 2;
+
+		if (t->pairs[middle].ticks <= ticks)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void load_segment(struct timeline *t, size_t i)
+{
+	const struct clock_pair *a = &t->pairs[i];
+
+	t->cached = i;
+	t->ns_per_tick =
+		(double)(a[1].monotonic_ns - a[0].monotonic_ns) / (double)(a[1].ticks - a[0].ticks);
+}
+
+int64_t timeline_convert(struct timeline *t, uint64_t ticks)
+{
+	const struct clock_pair *a;
+
+	if (!t->uses_ticks)
+		return (int64_t)ticks - t->pairs[0].monotonic_ns;
+	if (t->cached == SIZE_MAX || ticks < t->pairs[t->cached].ticks ||
+		ticks >= t->pairs[t->cached + 1].ticks)
+		load_segment(t, find_segment(t, ticks));
+	a = &t->pairs[t->cached];
+	return a->monotonic_ns - t->pairs[0].monotonic_ns +
+	       (int64_t)floor((double)((int64_t)(ticks - a->ticks)) * t->ns_per_tick);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the target's raw ticks to nanoseconds since the capture's start: pairs of both clocks, taken at
+ * start, while draining, and at stop, with straight lines between neighbours. No calibration is needed
+ * beforehand; a clock that is being slewed is followed.
+ */
+#ifndef DAEMON_TIMELINE_H
+#define DAEMON_TIMELINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct clock_pair {
+	uint64_t ticks;
+	int64_t monotonic_ns;
+};
+
+struct timeline {
+	struct clock_pair *pairs; /* ascending */
+	size_t n_pairs;
+	size_t n_allocated;
+	int uses_ticks; /* 0: ticks are CLOCK_MONOTONIC ns already */
+	size_t cached; /* the segment of the last conversion */
+	double ns_per_tick; /* of that segment */
+};
+
+/* Whether this machine's processor counter can serve as a clock. |root| is "" or a test's fake root. */
+int timeline_ticks_are_usable(const char *root);
+
+/* Reads both clocks: the best of 16 tries, under a microsecond. */
+struct clock_pair clock_pair_read(int uses_ticks);
+
+void timeline_init(struct timeline *t, int uses_ticks);
+void timeline_deinit(struct timeline *t);
+/* Appends a pair; 0 or -ENOMEM. Pairs that do not advance are ignored. */
+int timeline_add(struct timeline *t, struct clock_pair pair);
+
+/* ns since the first pair. Extrapolates beyond both ends. Needs two pairs when uses_ticks. */
+int64_t timeline_convert(struct timeline *t, uint64_t ticks);
+
+#endif

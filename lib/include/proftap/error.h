@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * proftap/error.h: what a call of libproftap can answer.
+ *
+ * Calls return 0 or one of these negative values. Where an errno says the same thing, the value is
+ * its negative, so that `strerror(-r)` works too. The sentence for a person, with the port or path in
+ * it, is ptap_last_error() of <proftap/proftap.h>.
+ */
+#ifndef PROFTAP_ERROR_H
+#define PROFTAP_ERROR_H
+
+#include <errno.h>
+
+/* One row per error: name, value, text. The enum and ptap_error_text() come from this list. */
+#define PTAP_ERROR_MAP(X)                                                          \
+	X(OK, 0, "no error")                                                       \
+	X(ADDRINUSE, -EADDRINUSE, "the port is in use")                            \
+	X(ALREADY, -EALREADY, "a server was started before")                       \
+	X(ACCES, -EACCES, "not permitted")                                         \
+	X(ADDRNOTAVAIL, -EADDRNOTAVAIL, "this machine does not have that address") \
+	X(INVAL, -EINVAL, "an argument is not valid")                              \
+	X(NOMEM, -ENOMEM, "out of memory or address space")                        \
+	X(NOENT, -ENOENT, "proftapd was not found")                                \
+	X(NOTSUP, -EOPNOTSUPP, "not possible in this process")                     \
+	X(AGAIN, -EAGAIN, "a limit on processes or threads was reached")           \
+	X(TIMEDOUT, -ETIMEDOUT, "proftapd did not answer in time")                 \
+	X(SERVER, -ECHILD, "proftapd ended before it was ready")
+
+enum ptap_error {
+#define PTAP_IMPL_ENUM(name, value, text) PTAP_ERR_##name = (value),
+	PTAP_ERROR_MAP(PTAP_IMPL_ENUM)
+#undef PTAP_IMPL_ENUM
+};
+
+#endif

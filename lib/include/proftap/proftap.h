@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * proftap/proftap.h: let anyone ask this program "record the next N milliseconds".
+ *
+ *	ptap_server_start(9999);                     once; then: proftap capture 9999 500
+ *	PTAP_SPAN("decode");                         a span until the end of the block
+ *	PTAP_SPAN_ARGS("read", PTAP_I("bytes", n));  with arguments
+ *	PTAP_STEP("train", step);                    a step: XProf's step tools work from it
+ *	PTAP_COUNTER("queue", length);               a sample of a counter
+ *
+ * Needs gcc or clang on Linux; C99 and up, C++11 and up. Link with -lproftap (pkg-config proftap).
+ *
+ * Names are string literals: their text is copied once per place in the source, the first time that
+ * place is recorded. The _DYN forms take any string and copy it each time (up to 255 bytes; more is
+ * cut, and the cuts are counted).
+ *
+ * Cost while nobody records: one relaxed load and a branch; arguments are not evaluated. While
+ * recording: one clock read at each end, a store into the thread's own ring in shared memory. No lock,
+ * no malloc, no system call (but for each thread's first span, which maps its ring). A full ring drops
+ * the new record and counts it.
+ *
+ * Threads: everything here may be called from any thread. The annotations may also be used in a
+ * signal handler: one that interrupts another annotation of its thread is dropped and counted.
+ * After fork() the child is not recorded, and may start a server of its own. longjmp and exceptions
+ * may leave spans: they end with the span around them.
+ *
+ * -DPTAP_DISABLE turns every annotation into nothing; the server calls remain.
+ */
+#ifndef PROFTAP_PROFTAP_H
+#define PROFTAP_PROFTAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <proftap/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PTAP_API __attribute__((visibility("default")))
+
+/* ---- The server ------------------------------------------------------------------------------ */
+
+/* How a server is started. Zero in a field means its default; fields are only ever appended. */
+struct ptap_server_options {
+	size_t size; /* sizeof(struct ptap_server_options); PTAP_SERVER_OPTIONS_INIT fills it */
+	const char *address; /* numeric IPv4 or IPv6 address, or "localhost"; NULL: 127.0.0.1 */
+	uint16_t port; /* 0: any free one; see ptap_server_port() */
+	const char *name; /* shown to people; NULL: the program's name */
+	const char *log_dir; /* the only directory that the server may write runs to; NULL: none */
+	uint32_t ring_bytes; /* per thread; rounded up to a power of two, 64 KiB–64 MiB; 0: 1 MiB */
+	uint64_t max_capture_bytes; /* one capture's memory in the server; 0: 1 GiB */
+	int any_local_user; /* nonzero: also other users of this machine may connect */
+	int insecure; /* nonzero: allows an address that is not loopback, without encryption */
+};
+
+/* `struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT; o.port = 9999;` */
+#define PTAP_SERVER_OPTIONS_INIT                                                    \
+	{                                                                           \
+		sizeof(struct ptap_server_options), NULL, 0, NULL, NULL, 0, 0, 0, 0 \
+	}
+
+/*
+ * Starts a profiler server for this process on 127.0.0.1:|port| (0: any free port). When it returns 0
+ * the port answers. The server is a process of its own (proftapd); in this process there is one more
+ * thread, asleep, and no descriptor.
+ * Errors: PTAP_ERR_ADDRINUSE at once when the port is taken; PTAP_ERR_ALREADY for a second start;
+ * PTAP_ERR_NOENT when proftapd cannot be found; others as in <proftap/error.h>. The sentence with the
+ * details is ptap_last_error().
+ * Threads: any; calls are serialised inside. Not from a signal handler.
+ * Since: 0.1
+ */
+PTAP_API int ptap_server_start(uint16_t port);
+
+/*
+ * The same with options. |options| and its strings are only read during the call.
+ * Errors: also PTAP_ERR_INVAL for an address that is not numeric, or not loopback without |insecure|.
+ * Since: 0.1
+ */
+PTAP_API int ptap_server_start_with(const struct ptap_server_options *options);
+
+/* The port in use, or 0 when no server runs (never started, stopped, or it died). Any thread. */
+PTAP_API int ptap_server_port(void);
+
+/*
+ * Stops the server; 0 also when there is none. A capture that runs ends early: its client gets what
+ * was recorded, with a warning. The port is free when this returns.
+ * Threads: any. Not from a signal handler.
+ * Since: 0.1
+ */
+PTAP_API int ptap_server_stop(void);
+
+/*
+ * One line for people about the last failed call of this thread; "" if none failed.
+ * Lifetime: until this thread's next failed call. (Texts of the last 16 threads are kept.)
+ */
+PTAP_API const char *ptap_last_error(void);
+
+/* The text of |error| from the list in <proftap/error.h>. Static. */
+PTAP_API const char *ptap_error_text(int error);
+
+/* "0.1.0": the library's version at run time. Static. */
+PTAP_API const char *ptap_version(void);
+
+/*
+ * Names the calling thread in traces (31 bytes; more is cut). The thread's name in the system stays as
+ * it is. |name| is copied.
+ */
+PTAP_API void ptap_thread_name(const char *name);
+
+/* ---- Inside of the annotations: not for users ------------------------------------------------ */
+
+#define PTAP_IMPL_MAX_ARGS 8
+
+/* One place in the source. Zeroed but for the name; the ids are filled at its first recording. */
+struct ptap_impl_site {
+	uint32_t id;
+	uint32_t arg_ids[PTAP_IMPL_MAX_ARGS];
+	const char *name;
+};
+
+/* What begin hands to end: the ring, the capture it belongs to, and the depth before it. */
+struct ptap_impl_token {
+	void *ring;
+	uint32_t word;
+	uint32_t depth;
+};
+
+enum ptap_impl_arg_type {
+	PTAP_IMPL_I64 = 1,
+	PTAP_IMPL_U64,
+	PTAP_IMPL_F64,
+	PTAP_IMPL_STR,
+	PTAP_IMPL_PTR,
+};
+
+struct ptap_impl_arg {
+	const char *key;
+	enum ptap_impl_arg_type type;
+	union {
+		int64_t i;
+		uint64_t u;
+		double f;
+		const char *s;
+		const void *p;
+	} value;
+};
+
+PTAP_API struct ptap_impl_token ptap_impl_begin(struct ptap_impl_site *site, uint32_t word);
+PTAP_API struct ptap_impl_token ptap_impl_begin_dyn(const char *name, uint32_t word);
+PTAP_API struct ptap_impl_token ptap_impl_begin_args(struct ptap_impl_site *site, uint32_t word,
+	const struct ptap_impl_arg *args, unsigned n_args);
+PTAP_API struct ptap_impl_token ptap_impl_begin_step(
+	struct ptap_impl_site *site, uint32_t word, int64_t step);
+PTAP_API void ptap_impl_end(struct ptap_impl_token token);
+PTAP_API void ptap_impl_end_top(uint32_t word);
+PTAP_API void ptap_impl_instant(struct ptap_impl_site *site, uint32_t word);
+PTAP_API void ptap_impl_instant_dyn(const char *name, uint32_t word);
+PTAP_API void ptap_impl_counter_i(struct ptap_impl_site *site, uint32_t word, int64_t value);
+PTAP_API void ptap_impl_counter_f(struct ptap_impl_site *site, uint32_t word, double value);
+
+#ifndef PTAP_IMPL_BUILDING
+/*
+ * Capture number × 4 + level, or 0. In the library's own page, read through one hidden pointer per
+ * module: an exported pointer would be copied into a PIE executable and miss every change.
+ */
+extern const uint32_t ptap_impl_level_page[1024];
+__attribute__((weak, visibility("hidden"))) const uint32_t *ptap_impl_level = ptap_impl_level_page;
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#if !defined(PTAP_DISABLE) && !defined(PTAP_IMPL_BUILDING)
+
+static inline uint32_t ptap_impl_word(void)
+{
+	return __atomic_load_n(ptap_impl_level, __ATOMIC_RELAXED);
+}
+
+/* Nonzero while spans of |level| (1–3) are recorded. Costs what an annotation costs when off. */
+static inline int ptap_enabled(int level)
+{
+	return __builtin_expect((int)(ptap_impl_word() & 3u) >= level, 0);
+}
+
+static inline void ptap_impl_close(struct ptap_impl_token *token)
+{
+	if (__builtin_expect(token->ring != NULL, 0))
+		ptap_impl_end(*token);
+}
+
+static inline struct ptap_impl_token ptap_impl_none(void)
+{
+	struct ptap_impl_token none = {NULL, 0, 0};
+	return none;
+}
+
+static inline struct ptap_impl_arg ptap_impl_arg_i(const char *key, int64_t value)
+{
+	struct ptap_impl_arg arg;
+	arg.key = key;
+	arg.type = PTAP_IMPL_I64;
+	arg.value.i = value;
+	return arg;
+}
+
+static inline struct ptap_impl_arg ptap_impl_arg_u(const char *key, uint64_t value)
+{
+	struct ptap_impl_arg arg;
+	arg.key = key;
+	arg.type = PTAP_IMPL_U64;
+	arg.value.u = value;
+	return arg;
+}
+
+static inline struct ptap_impl_arg ptap_impl_arg_f(const char *key, double value)
+{
+	struct ptap_impl_arg arg;
+	arg.key = key;
+	arg.type = PTAP_IMPL_F64;
+	arg.value.f = value;
+	return arg;
+}
+
+static inline struct ptap_impl_arg ptap_impl_arg_s(const char *key, const char *value)
+{
+	struct ptap_impl_arg arg;
+	arg.key = key;
+	arg.type = PTAP_IMPL_STR;
+	arg.value.s = value;
+	return arg;
+}
+
+static inline struct ptap_impl_arg ptap_impl_arg_p(const char *key, const void *value)
+{
+	struct ptap_impl_arg arg;
+	arg.key = key;
+	arg.type = PTAP_IMPL_PTR;
+	arg.value.p = value;
+	return arg;
+}
+
+#define PTAP_IMPL_CAT2(a, b) a##b
+#define PTAP_IMPL_CAT(a, b) PTAP_IMPL_CAT2(a, b)
+#define PTAP_IMPL_SITE(n, text) \
+	static struct ptap_impl_site PTAP_IMPL_CAT(ptap_impl_site_, n) = {0, {0}, "" text ""}
+#define PTAP_IMPL_TOKEN(n)                                        \
+	struct ptap_impl_token PTAP_IMPL_CAT(ptap_impl_token_, n) \
+		__attribute__((cleanup(ptap_impl_close), unused)) = ptap_impl_none()
+
+/* A scoped span whose token comes from |call|, evaluated only when |level| is recorded. */
+#define PTAP_IMPL_SCOPED(n, level, text, call)                                                 \
+	PTAP_IMPL_SITE(n, text);                                                               \
+	PTAP_IMPL_TOKEN(n);                                                                    \
+	do {                                                                                   \
+		const uint32_t ptap_impl_w = ptap_impl_word();                                 \
+		struct ptap_impl_site *const ptap_impl_s = &PTAP_IMPL_CAT(ptap_impl_site_, n); \
+		if (__builtin_expect((int)(ptap_impl_w & 3u) >= (level), 0))                   \
+			PTAP_IMPL_CAT(ptap_impl_token_, n) = call;                             \
+	} while (0)
+
+/* An annotation without an end: |call| runs when level 1 is recorded. */
+#define PTAP_IMPL_ONCE(text, call)                                                       \
+	do {                                                                             \
+		static struct ptap_impl_site ptap_impl_site_once = {0, {0}, "" text ""}; \
+		struct ptap_impl_site *const ptap_impl_s = &ptap_impl_site_once;         \
+		const uint32_t ptap_impl_w = ptap_impl_word();                           \
+		if (__builtin_expect((ptap_impl_w & 3u) != 0, 0))                        \
+			(void)call;                                                      \
+	} while (0)
+
+#define PTAP_IMPL_DYN(call)                                       \
+	do {                                                      \
+		const uint32_t ptap_impl_w = ptap_impl_word();    \
+		if (__builtin_expect((ptap_impl_w & 3u) != 0, 0)) \
+			(void)call;                               \
+	} while (0)
+
+#define PTAP_IMPL_SPAN(n, level, text) \
+	PTAP_IMPL_SCOPED(n, level, text, ptap_impl_begin(ptap_impl_s, ptap_impl_w))
+
+#define PTAP_IMPL_SPAN_DYN(n, text)                                     \
+	PTAP_IMPL_TOKEN(n);                                             \
+	do {                                                            \
+		const uint32_t ptap_impl_w = ptap_impl_word();          \
+		if (__builtin_expect((ptap_impl_w & 3u) != 0, 0))       \
+			PTAP_IMPL_CAT(ptap_impl_token_, n) =            \
+				ptap_impl_begin_dyn(text, ptap_impl_w); \
+	} while (0)
+
+#define PTAP_IMPL_SPAN_ARGS(n, text, ...)                                                     \
+	PTAP_IMPL_SITE(n, text);                                                              \
+	PTAP_IMPL_TOKEN(n);                                                                   \
+	do {                                                                                  \
+		const uint32_t ptap_impl_w = ptap_impl_word();                                \
+		if (__builtin_expect((ptap_impl_w & 3u) != 0, 0)) {                           \
+			const struct ptap_impl_arg ptap_impl_a[] = {__VA_ARGS__};             \
+			PTAP_IMPL_CAT(ptap_impl_token_, n) = ptap_impl_begin_args(            \
+				&PTAP_IMPL_CAT(ptap_impl_site_, n), ptap_impl_w, ptap_impl_a, \
+				sizeof ptap_impl_a / sizeof ptap_impl_a[0]);                  \
+		}                                                                             \
+	} while (0)
+
+/* ---- The annotations ------------------------------------------------------------------------- */
+
+/* A span until the end of the block. Use it as a statement in a block of its own scope. */
+#define PTAP_SPAN(name) PTAP_IMPL_SPAN(__COUNTER__, 1, name)
+/* With a level: 1 user, 2 info, 3 verbose. Recorded when the capture's host_tracer_level >= level. */
+#define PTAP_SPAN_LEVEL(level, name) PTAP_IMPL_SPAN(__COUNTER__, level, name)
+/* The name is any string, copied now. */
+#define PTAP_SPAN_DYN(name) PTAP_IMPL_SPAN_DYN(__COUNTER__, name)
+/* With up to 8 arguments, copied now: about 450 bytes in all; what does not fit is cut and counted. */
+#define PTAP_SPAN_ARGS(name, ...) PTAP_IMPL_SPAN_ARGS(__COUNTER__, name, __VA_ARGS__)
+
+/* Arguments of PTAP_SPAN_ARGS. The key is a literal; a NULL string is written as "(null)". */
+#define PTAP_I(key, value) ptap_impl_arg_i("" key "", (int64_t)(value))
+#define PTAP_U(key, value) ptap_impl_arg_u("" key "", (uint64_t)(value))
+#define PTAP_F(key, value) ptap_impl_arg_f("" key "", (double)(value))
+#define PTAP_S(key, value) ptap_impl_arg_s("" key "", value)
+#define PTAP_P(key, value) ptap_impl_arg_p("" key "", value)
+
+/* An explicit pair: PTAP_END closes the innermost open span of this thread. */
+#define PTAP_BEGIN(name) PTAP_IMPL_ONCE(name, ptap_impl_begin(ptap_impl_s, ptap_impl_w))
+#define PTAP_BEGIN_DYN(name) PTAP_IMPL_DYN(ptap_impl_begin_dyn(name, ptap_impl_w))
+#define PTAP_END() PTAP_IMPL_DYN((ptap_impl_end_top(ptap_impl_w), 0))
+
+/* A step, until the end of the block: written as JAX's StepTraceAnnotation writes it. */
+#define PTAP_STEP(name, number)                \
+	PTAP_IMPL_SCOPED(__COUNTER__, 1, name, \
+		ptap_impl_begin_step(ptap_impl_s, ptap_impl_w, (int64_t)(number)))
+
+/* A point in time. */
+#define PTAP_INSTANT(name) PTAP_IMPL_ONCE(name, (ptap_impl_instant(ptap_impl_s, ptap_impl_w), 0))
+#define PTAP_INSTANT_DYN(name) PTAP_IMPL_DYN((ptap_impl_instant_dyn(name, ptap_impl_w), 0))
+
+/* A sample of a counter: int64 or double, by the value's type. NaN and infinity are not written. */
+#ifdef __cplusplus
+extern "C++" {
+static inline void ptap_impl_counter(struct ptap_impl_site *s, uint32_t w, double v)
+{
+	ptap_impl_counter_f(s, w, v);
+}
+static inline void ptap_impl_counter(struct ptap_impl_site *s, uint32_t w, float v)
+{
+	ptap_impl_counter_f(s, w, (double)v);
+}
+template <typename T>
+static inline void ptap_impl_counter(struct ptap_impl_site *s, uint32_t w, T v)
+{
+	ptap_impl_counter_i(s, w, (int64_t)v);
+}
+}
+#define PTAP_COUNTER(name, value) \
+	PTAP_IMPL_ONCE(name, (ptap_impl_counter(ptap_impl_s, ptap_impl_w, value), 0))
+#else
+#define PTAP_IMPL_IS_FLOAT(value)                                               \
+	(__builtin_types_compatible_p(__typeof__((value) + 0), double) ||       \
+		__builtin_types_compatible_p(__typeof__((value) + 0), float) || \
+		__builtin_types_compatible_p(__typeof__((value) + 0), long double))
+#define PTAP_COUNTER(name, value)                                                            \
+	PTAP_IMPL_ONCE(                                                                      \
+		name, (__builtin_choose_expr(PTAP_IMPL_IS_FLOAT(value), ptap_impl_counter_f, \
+			       ptap_impl_counter_i)(ptap_impl_s, ptap_impl_w, value),        \
+			      0))
+#endif
+
+#elif defined(PTAP_DISABLE)
+
+#define ptap_enabled(level) ((void)(level), 0)
+#define PTAP_SPAN(name) ((void)0)
+#define PTAP_SPAN_LEVEL(level, name) ((void)0)
+#define PTAP_SPAN_DYN(name) ((void)0)
+#define PTAP_SPAN_ARGS(name, ...) ((void)0)
+#define PTAP_BEGIN(name) ((void)0)
+#define PTAP_BEGIN_DYN(name) ((void)0)
+#define PTAP_END() ((void)0)
+#define PTAP_STEP(name, number) ((void)0)
+#define PTAP_INSTANT(name) ((void)0)
+#define PTAP_INSTANT_DYN(name) ((void)0)
+#define PTAP_COUNTER(name, value) ((void)0)
+/* The arguments PTAP_I … PTAP_P vanish with PTAP_SPAN_ARGS. */
+
+#endif
+
+#endif

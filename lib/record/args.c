@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arguments into slots; see args.h. */
+#define PTAP_IMPL_BUILDING
+#include "lib/record/args.h"
+
+#include <proftap/proftap.h>
+#include <string.h>
+
+#include "lib/record/emit.h"
+#include "lib/record/strings.h"
+
+/* A run-time name takes at most 1 + 16 slots. */
+#define NAME_MAX_BYTES 255u
+
+static uint32_t write_text(struct ring *ring, struct slot *slots, uint32_t room, uint32_t key,
+	enum slot_type type, const char *text, uint32_t max_bytes)
+{
+	uint32_t fits = room ? 8u + (room - 1u) * SLOT_BYTES : 0;
+	uint32_t limit = fits < max_bytes ? fits : max_bytes;
+	uint32_t n;
+	uint32_t count;
+
+	if (!text)
+		text = "(null)";
+	n = (uint32_t)strnlen(text, limit + 1u);
+	if (n > limit) {
+		count_loss(ring, LOSS_CUT);
+		n = limit;
+	}
+	if (!room)
+		return 0;
+	count = slot_count_for_text(n);
+	slots[0].word[0] = slot_word0(key, type, n);
+	slots[0].word[1] = 0;
+	memset(slots + 1, 0, (count - 1u) * sizeof *slots);
+	memcpy(&slots[0].word[1], text, n);
+	return count;
+}
+
+uint32_t args_write_name(struct ring *ring, struct slot *slots, const char *name)
+{
+	return write_text(
+		ring, slots, RECORD_MAX_EXTRA, 0, SLOT_NAME, name ? name : "", NAME_MAX_BYTES);
+}
+
+static uint32_t write_number(struct slot *slot, uint32_t key, const struct ptap_impl_arg *arg)
+{
+	static const enum slot_type types[] = {
+		[PTAP_IMPL_I64] = SLOT_I64,
+		[PTAP_IMPL_U64] = SLOT_U64,
+		[PTAP_IMPL_F64] = SLOT_F64,
+		[PTAP_IMPL_STR] = SLOT_TEXT,
+		[PTAP_IMPL_PTR] = SLOT_POINTER,
+	};
+
+	slot->word[0] = slot_word0(key, types[arg->type], 0);
+	slot->word[1] =
+		arg->type == PTAP_IMPL_PTR ? (uint64_t)(uintptr_t)arg->value.p : arg->value.u;
+	return 1;
+}
+
+static uint32_t key_id(struct ptap_impl_site *site, unsigned i, const char *key)
+{
+	uint32_t id = __atomic_load_n(&site->arg_ids[i], __ATOMIC_ACQUIRE);
+
+	if (unlikely(!id)) {
+		id = strings_append(guest_get()->arena, key);
+		__atomic_store_n(&site->arg_ids[i], id, __ATOMIC_RELEASE);
+	}
+	return id;
+}
+
+uint32_t args_write(struct ring *ring, struct slot *slots, struct ptap_impl_site *site,
+	const struct ptap_impl_arg *args, unsigned n_args)
+{
+	uint32_t n = 0;
+
+	if (n_args > PTAP_IMPL_MAX_ARGS) {
+		count_loss(ring, LOSS_CUT);
+		n_args = PTAP_IMPL_MAX_ARGS;
+	}
+	for (unsigned i = 0; i < n_args; i++) {
+		uint32_t key = key_id(site, i, args[i].key);
+		/* Every argument after this one keeps a slot, so that a long text cuts only itself. */
+		uint32_t room = RECORD_MAX_EXTRA - n - (n_args - 1u - i);
+
+		if (args[i].type == PTAP_IMPL_STR)
+			n += write_text(ring, slots + n, room, key, SLOT_TEXT, args[i].value.s,
+				RECORD_MAX_EXTRA * SLOT_BYTES);
+		else
+			n += write_number(slots + n, key, &args[i]);
+	}
+	return n;
+}

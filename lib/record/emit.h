@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writing entries into the calling thread's ring: the hot path's inside. */
+#ifndef RECORD_EMIT_H
+#define RECORD_EMIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "base/ticks.h"
+#include "lib/record/guest.h"
+#include "lib/record/thread.h"
+
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* Keeps the compiler (not the processor: same thread) from moving stores over the guard. */
+#define signal_fence() atomic_signal_fence(memory_order_seq_cst)
+
+static inline uint64_t now_ticks(void)
+{
+	struct timespec t;
+
+	if (TICKS_ARE_READABLE && guest_get()->clock == ARENA_CLOCK_TICKS)
+		return ticks_read();
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static inline void count_loss(struct ring *ring, enum ring_loss reason)
+{
+	uint64_t n = atomic_load_explicit(&ring->lost[reason], memory_order_relaxed);
+
+	atomic_store_explicit(&ring->lost[reason], n + 1, memory_order_relaxed);
+}
+
+/* The ring with the guard taken, or NULL. */
+static inline struct ring *ring_begin(uint32_t word)
+{
+	struct thread *self = &thread_self;
+	struct ring *ring = self->ring;
+
+	if (unlikely(self->word != word)) {
+		ring = thread_enter(self, word);
+		if (!ring)
+			return NULL;
+	}
+	if (unlikely(ring->guard)) {
+		count_loss(ring, LOSS_REENTRY);
+		return NULL;
+	}
+	ring->guard = 1;
+	signal_fence();
+	return ring;
+}
+
+static inline void ring_end(struct ring *ring)
+{
+	signal_fence();
+	ring->guard = 0;
+}
+
+/* Room for |n| more slots at |head| in a ring of |size|; counts the loss if there is none. */
+static inline int ring_has_room(struct ring *ring, uint32_t size, uint64_t head, uint32_t n)
+{
+	if (unlikely(head + n - ring->cached_tail > size)) {
+		ring->cached_tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
+		if (head + n - ring->cached_tail > size) {
+			count_loss(ring, LOSS_FULL);
+			return 0;
+		}
+	}
+	return 1;
+}
+
+/* Writes an entry: the record, then |n_extra| slots. Guard held. */
+static inline void ring_emit(struct ring *ring, uint64_t word0, uint64_t word1,
+	const struct slot *extra, uint32_t n_extra)
+{
+	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+	uint32_t size = ring->n_slots;
+	struct slot *data = ring_data(ring);
+
+	if (!ring_has_room(ring, size, head, 1 + n_extra))
+		return;
+	data[head & (size - 1)] = (struct slot){{word0, word1}};
+	for (uint32_t i = 0; unlikely(i < n_extra); i++)
+		data[(head + 1 + i) & (size - 1)] = extra[i];
+	atomic_store_explicit(&ring->head, head + 1 + n_extra, memory_order_release);
+}
+
+#endif

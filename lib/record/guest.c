@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The library's state; see guest.h. */
+#include "lib/record/guest.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#if defined(__x86_64__) || defined(__i386__)
+#define PAGE_ALIGN 4096
+#else
+#define PAGE_ALIGN 65536
+#endif
+
+/*
+ * Protected: the library always uses its own copy, and a program that would need a copy of it (a COPY
+ * relocation) is refused by the linker instead of silently reading a page that never changes.
+ */
+__attribute__((visibility("protected"), aligned(PAGE_ALIGN))) union guest_page ptap_impl_level_page;
+
+/* Keeps other data off the page when pages are larger than the union. */
+_Static_assert(sizeof(union guest_page) == 4096, "one small page");
+
+/* Survives fork, on purpose. */
+static uint32_t last_capture;
+
+uint32_t guest_next_word(uint32_t level)
+{
+	last_capture = (last_capture + 1) & 0x3fffffffu;
+	if (!last_capture)
+		last_capture = 1;
+	return last_capture << 2 | (level & 3u);
+}
+
+int guest_wipe_on_fork(void)
+{
+	if (madvise(&ptap_impl_level_page, sizeof ptap_impl_level_page, MADV_WIPEONFORK))
+		return -errno;
+	return 0;
+}

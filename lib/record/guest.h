@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The library's whole state in one page that a child of fork() sees zeroed (MADV_WIPEONFORK): the
+ * child reads level 0 and "not started" without asking for its pid.
+ */
+#ifndef RECORD_GUEST_H
+#define RECORD_GUEST_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "lib/wire/arena.h"
+
+struct guest {
+	_Atomic uint32_t word; /* capture number × 4 + level; read by every annotation; first */
+	_Atomic uint32_t lock; /* serialises start and stop; see lock.h */
+	struct arena *arena; /* NULL: no server was started in this process */
+	uint32_t n_rings;
+	uint32_t ring_bytes;
+	uint32_t clock; /* enum arena_clock */
+	_Atomic uint32_t is_serving; /* between the server's hello and its end */
+	_Atomic uint32_t quit; /* the control thread shall end; under lock */
+	int32_t server_pid;
+	uint16_t port;
+	uint8_t has_control_thread; /* and it was not joined yet; under lock */
+	pthread_t control_thread;
+};
+
+union guest_page {
+	struct guest guest;
+	uint32_t level[1024]; /* what the header declares */
+};
+
+extern union guest_page ptap_impl_level_page;
+
+static inline struct guest *guest_get(void)
+{
+	return &ptap_impl_level_page.guest;
+}
+
+/*
+ * The word of the next capture at |level|: never one that this process or one it was forked from has
+ * used, because a thread's state outlives fork. Called by the control thread only.
+ */
+uint32_t guest_next_word(uint32_t level);
+
+/* Asks the kernel to zero the page in children; once per process. 0 or a negative errno. */
+int guest_wipe_on_fork(void);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A lock that lies in the guest page: a child forked while another thread held it finds it free.
+ */
+#ifndef RECORD_LOCK_H
+#define RECORD_LOCK_H
+
+#include "base/futex.h"
+
+static inline void lock_take(_Atomic uint32_t *lock)
+{
+	uint32_t expected = 0;
+
+	while (!atomic_compare_exchange_strong(lock, &expected, 1)) {
+		futex_wait_until(lock, 1, INT64_MAX);
+		expected = 0;
+	}
+}
+
+static inline void lock_release(_Atomic uint32_t *lock)
+{
+	atomic_store(lock, 0);
+	futex_wake(lock, 1);
+}
+
+#endif

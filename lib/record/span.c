@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The annotations' way into the ring.
+ *
+ * Begin puts {start, name} on the thread's open-span stack in the arena; end writes one record and
+ * takes it off. The token on the caller's stack holds the depth before begin, and end stores exactly
+ * that: whatever a longjmp, an exception or a vfork child left above it is dropped. A guard is held over
+ * all of begin and all of end, so a signal handler that annotates in between loses its own span, counted,
+ * and corrupts nothing. End does nothing when the capture is no longer the one begin saw: at stop the span
+ * stays on the open stack and is reported from there.
+ */
+#define PTAP_IMPL_BUILDING
+#include <proftap/proftap.h>
+
+#include "lib/record/args.h"
+#include "lib/record/emit.h"
+#include "lib/record/strings.h"
+
+static const struct ptap_impl_token no_token;
+
+static uint32_t register_site(struct ptap_impl_site *site)
+{
+	uint32_t id = strings_append(guest_get()->arena, site->name);
+
+	__atomic_store_n(&site->id, id, __ATOMIC_RELEASE);
+	return id;
+}
+
+/*
+ * The ids belong to one arena. A program that stops its server and starts another gets a new arena with
+ * the old table's text copied over (spawn/start.c), so that ids stay right.
+ */
+static inline uint32_t site_id(struct ptap_impl_site *site)
+{
+	uint32_t id = __atomic_load_n(&site->id, __ATOMIC_ACQUIRE);
+
+	return unlikely(!id) ? register_site(site) : id;
+}
+
+/* The ring with the guard taken and room for one more open span, or NULL (counted). */
+static inline struct ring *open_begin(uint32_t word, uint32_t *depth)
+{
+	struct ring *ring = ring_begin(word);
+
+	if (unlikely(!ring))
+		return NULL;
+	*depth = atomic_load_explicit(&ring->depth, memory_order_relaxed);
+	if (unlikely(*depth >= RECORD_MAX_DEPTH)) {
+		count_loss(ring, LOSS_DEPTH);
+		ring_end(ring);
+		return NULL;
+	}
+	return ring;
+}
+
+/* Puts the span on the stack, its frame (if |kind| says so) being complete, and frees the guard. */
+static inline struct ptap_impl_token push(
+	struct ring *ring, uint32_t word, uint32_t depth, unsigned kind, uint32_t id)
+{
+	struct ptap_impl_token token = {ring, word, depth};
+	struct ring_open *open = &ring->open[depth];
+	uint64_t start = now_ticks();
+
+	atomic_store_explicit(&open->start, start, memory_order_relaxed);
+	atomic_store_explicit(&open->what, ring_open_what(id, kind, start), memory_order_relaxed);
+	atomic_store_explicit(&ring->depth, depth + 1, memory_order_release);
+	ring_end(ring);
+	return token;
+}
+
+static void set_n_slots(struct ring_frame *frame, uint32_t n)
+{
+	atomic_store_explicit(&frame->n_slots, n, memory_order_relaxed);
+}
+
+struct ptap_impl_token ptap_impl_begin(struct ptap_impl_site *site, uint32_t word)
+{
+	uint32_t depth;
+	struct ring *ring = open_begin(word, &depth);
+
+	if (unlikely(!ring))
+		return no_token;
+	return push(ring, word, depth, RECORD_SPAN, site_id(site));
+}
+
+struct ptap_impl_token ptap_impl_begin_dyn(const char *name, uint32_t word)
+{
+	uint32_t depth;
+	struct ring *ring = open_begin(word, &depth);
+	struct ring_frame *frame;
+
+	if (!ring)
+		return no_token;
+	frame = ring_frame(ring, depth);
+	set_n_slots(frame, args_write_name(ring, frame->slots, name));
+	return push(ring, word, depth, RECORD_SPAN | RING_OPEN_HAS_FRAME, STRING_ID_DYNAMIC);
+}
+
+struct ptap_impl_token ptap_impl_begin_args(struct ptap_impl_site *site, uint32_t word,
+	const struct ptap_impl_arg *args, unsigned n_args)
+{
+	uint32_t depth;
+	struct ring *ring = open_begin(word, &depth);
+	struct ring_frame *frame;
+
+	if (!ring)
+		return no_token;
+	frame = ring_frame(ring, depth);
+	set_n_slots(frame, args_write(ring, frame->slots, site, args, n_args));
+	return push(ring, word, depth, RECORD_SPAN | RING_OPEN_HAS_FRAME, site_id(site));
+}
+
+struct ptap_impl_token ptap_impl_begin_step(
+	struct ptap_impl_site *site, uint32_t word, int64_t step)
+{
+	uint32_t depth;
+	struct ring *ring = open_begin(word, &depth);
+	struct ring_frame *frame;
+
+	if (!ring)
+		return no_token;
+	frame = ring_frame(ring, depth);
+	frame->slots[0].word[0] = slot_word0(0, SLOT_I64, 0);
+	frame->slots[0].word[1] = (uint64_t)step;
+	set_n_slots(frame, 1);
+	return push(ring, word, depth, RECORD_STEP | RING_OPEN_HAS_FRAME, site_id(site));
+}
+
+/* A duration of 2^40 ticks or more (7 minutes) takes a slot of its own. */
+static uint64_t long_duration(struct slot *slots, uint32_t *n_slots, uint64_t duration)
+{
+	if (*n_slots < RECORD_MAX_EXTRA) {
+		slots[*n_slots].word[0] = slot_word0(0, SLOT_DURATION, 0);
+		slots[*n_slots].word[1] = duration;
+		*n_slots += 1;
+	}
+	return RECORD_DURATION_MASK;
+}
+
+/* The span at |depth| with the slots of its frame, or with a duration too long for a record. */
+static __attribute__((noinline)) void emit_with_slots(
+	struct ring *ring, uint32_t depth, uint64_t start, uint64_t what, uint64_t duration)
+{
+	struct ring_frame *frame = ring_frame(ring, depth);
+	unsigned kind = (unsigned)(what >> 24) & 255u;
+	uint32_t n = kind & RING_OPEN_HAS_FRAME
+			     ? atomic_load_explicit(&frame->n_slots, memory_order_relaxed)
+			     : 0;
+
+	if (duration >= RECORD_DURATION_MASK)
+		duration = long_duration(frame->slots, &n, duration);
+	ring_emit(ring,
+		record_word0(start, (enum record_kind)(kind & ~RING_OPEN_HAS_FRAME), depth, n),
+		record_word1(duration, (uint32_t)what & STRING_ID_MASK), frame->slots, n);
+}
+
+/* Writes the record of the span at |depth| and drops everything above. Guard held. */
+static inline void pop(struct ring *ring, uint32_t depth)
+{
+	struct ring_open *open = &ring->open[depth];
+	uint64_t start = atomic_load_explicit(&open->start, memory_order_relaxed);
+	uint64_t what = atomic_load_explicit(&open->what, memory_order_relaxed);
+	uint64_t duration = now_ticks() - start;
+
+	/* A clock that steps back across cores must not wrap around. */
+	if (unlikely((int64_t)duration < 0))
+		duration = 0;
+	if (unlikely((what & (uint64_t)RING_OPEN_HAS_FRAME << 24) ||
+		     duration >= RECORD_DURATION_MASK))
+		emit_with_slots(ring, depth, start, what, duration);
+	else
+		ring_emit(ring, record_word0(start, RECORD_SPAN, depth, 0),
+			record_word1(duration, (uint32_t)what & STRING_ID_MASK), NULL, 0);
+	atomic_store_explicit(&ring->depth, depth, memory_order_release);
+}
+
+void ptap_impl_end(struct ptap_impl_token token)
+{
+	struct ring *ring = token.ring;
+
+	if (unlikely(atomic_load_explicit(&guest_get()->word, memory_order_relaxed) != token.word))
+		return;
+	if (unlikely(ring->guard)) {
+		count_loss(ring, LOSS_REENTRY);
+		return;
+	}
+	ring->guard = 1;
+	signal_fence();
+	if (atomic_load_explicit(&ring->depth, memory_order_relaxed) > token.depth)
+		pop(ring, token.depth);
+	ring_end(ring);
+}
+
+void ptap_impl_end_top(uint32_t word)
+{
+	struct thread *self = &thread_self;
+	uint32_t depth;
+
+	if (self->word != word)
+		return;
+	depth = atomic_load_explicit(&self->ring->depth, memory_order_relaxed);
+	if (depth)
+		ptap_impl_end((struct ptap_impl_token){self->ring, word, depth - 1});
+}
+
+/* An entry without duration, at the current depth. Guard held. */
+static void emit_point(
+	struct ring *ring, enum record_kind kind, uint32_t id, const struct slot *slots, uint32_t n)
+{
+	uint32_t depth = atomic_load_explicit(&ring->depth, memory_order_relaxed);
+
+	if (depth >= RECORD_MAX_DEPTH)
+		depth = RECORD_MAX_DEPTH - 1;
+	ring_emit(ring, record_word0(now_ticks(), kind, depth, n), record_word1(0, id), slots, n);
+}
+
+void ptap_impl_instant(struct ptap_impl_site *site, uint32_t word)
+{
+	struct ring *ring = ring_begin(word);
+
+	if (!ring)
+		return;
+	emit_point(ring, RECORD_INSTANT, site_id(site), NULL, 0);
+	ring_end(ring);
+}
+
+void ptap_impl_instant_dyn(const char *name, uint32_t word)
+{
+	struct ring *ring = ring_begin(word);
+	struct slot slots[RECORD_MAX_EXTRA];
+
+	if (!ring)
+		return;
+	emit_point(
+		ring, RECORD_INSTANT, STRING_ID_DYNAMIC, slots, args_write_name(ring, slots, name));
+	ring_end(ring);
+}
+
+static void emit_counter(
+	struct ptap_impl_site *site, uint32_t word, enum slot_type type, uint64_t bits)
+{
+	struct ring *ring = ring_begin(word);
+	struct slot slot = {{slot_word0(0, type, 0), bits}};
+
+	if (!ring)
+		return;
+	emit_point(ring, RECORD_COUNTER, site_id(site), &slot, 1);
+	ring_end(ring);
+}
+
+void ptap_impl_counter_i(struct ptap_impl_site *site, uint32_t word, int64_t value)
+{
+	emit_counter(site, word, SLOT_I64, (uint64_t)value);
+}
+
+void ptap_impl_counter_f(struct ptap_impl_site *site, uint32_t word, double value)
+{
+	uint64_t bits;
+
+	__builtin_memcpy(&bits, &value, sizeof bits);
+	emit_counter(site, word, SLOT_F64, bits);
+}

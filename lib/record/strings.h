@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The arena's string table, from the writing side. */
+#ifndef RECORD_STRINGS_H
+#define RECORD_STRINGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+
+/* Longer names are cut here. */
+#define STRING_MAX_BYTES 1023u
+
+/*
+ * Copies |text| into the table and returns its id; STRING_ID_LOST when the table is full. The text is
+ * whole before the id is returned. Threads: any, also in a signal handler.
+ */
+uint32_t strings_append(struct arena *arena, const char *text);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A thread's way to its ring; see thread.h. */
+#include "lib/record/thread.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/record/guest.h"
+#include "lib/record/map.h"
+
+__thread struct thread thread_self __attribute__((tls_model("initial-exec")));
+
+/* A ring whose pages were mapped at arm, or that this thread maps now. NULL: no memory for it. */
+static struct ring *open_ring(struct guest *guest, uint32_t i)
+{
+	struct ring *ring = arena_ring(guest->arena, i, guest->ring_bytes);
+
+	if (i < atomic_load_explicit(&guest->arena->rings_ready, memory_order_acquire) ||
+		map_ring(ring, guest->ring_bytes) == 0)
+		return ring;
+	atomic_store(&guest->arena->ring_state[i], RING_BAD);
+	return NULL;
+}
+
+static struct ring *find_ring(struct guest *guest)
+{
+	uint32_t ready = atomic_load_explicit(&guest->arena->rings_ready, memory_order_acquire);
+	uint32_t allowed = atomic_load_explicit(&guest->arena->rings_allowed, memory_order_relaxed);
+	uint32_t n = ready > allowed ? ready : allowed;
+
+	for (uint32_t i = 0; i < n && i < guest->n_rings; i++) {
+		uint8_t expected = RING_FREE;
+
+		if (atomic_compare_exchange_strong(
+			    &guest->arena->ring_state[i], &expected, RING_USED))
+			return open_ring(guest, i);
+	}
+	return NULL;
+}
+
+static void identify(struct thread *self, struct ring *ring, uint32_t n_slots)
+{
+	char name[RING_NAME_BYTES] = "";
+
+	if (self->name[0])
+		memcpy(name, self->name, sizeof name);
+	else
+		prctl(PR_GET_NAME, name, 0, 0, 0);
+	memcpy(ring->name, name, sizeof name);
+	ring->n_slots = n_slots;
+	atomic_store_explicit(&ring->tid, (int32_t)syscall(SYS_gettid), memory_order_relaxed);
+}
+
+static void reset(struct ring *ring, uint32_t word)
+{
+	atomic_store_explicit(&ring->depth, 0, memory_order_relaxed);
+	for (int i = 0; i < LOSS_KINDS; i++)
+		atomic_store_explicit(&ring->lost[i], 0, memory_order_relaxed);
+	ring->cached_tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
+	ring->guard = 0;
+	atomic_store_explicit(&ring->word, word, memory_order_release);
+}
+
+struct ring *thread_enter(struct thread *self, uint32_t word)
+{
+	struct guest *guest = guest_get();
+
+	if (!guest->arena)
+		return NULL;
+	if (self->arena != guest->arena)
+		self->ring = NULL;
+	if (!self->ring && self->refused_word != word) {
+		self->ring = find_ring(guest);
+		self->arena = guest->arena;
+		if (self->ring)
+			identify(self, self->ring, guest->ring_bytes / SLOT_BYTES);
+		else
+			self->refused_word = word;
+	}
+	if (!self->ring) {
+		atomic_fetch_add_explicit(&guest->arena->lost_no_ring, 1, memory_order_relaxed);
+		return NULL;
+	}
+	reset(self->ring, word);
+	self->word = word;
+	return self->ring;
+}

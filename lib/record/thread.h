@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a thread knows of its ring. */
+#ifndef RECORD_THREAD_H
+#define RECORD_THREAD_H
+
+#include <stdint.h>
+
+#include "lib/wire/ring.h"
+
+struct thread {
+	struct ring *ring; /* valid only while |word| is the current one */
+	uint32_t word; /* the capture this thread has entered; 0: none */
+	uint32_t refused_word; /* the capture in which it got no ring */
+	struct arena *arena; /* the one |ring| lies in */
+	char name[RING_NAME_BYTES]; /* set by ptap_thread_name, "" if not */
+};
+
+/* Initial-exec: one instruction; the few bytes fit into the static TLS that dlopen keeps spare. */
+extern __thread struct thread thread_self __attribute__((tls_model("initial-exec")));
+
+/*
+ * Makes the thread part of the capture |word|: finds or maps its ring and resets it. Returns the ring,
+ * or NULL when there is none to have (counted). Slow: once per thread and capture.
+ */
+struct ring *thread_enter(struct thread *self, uint32_t word);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The address a server is asked to listen on. */
+#ifndef SPAWN_ADDRESS_H
+#define SPAWN_ADDRESS_H
+
+#include <sys/socket.h>
+
+struct diag;
+struct ptap_server_options;
+
+/*
+ * Numeric only: a name would need the resolver in the host's process. -EINVAL with |d| for anything
+ * else, and for an address that is not loopback without options->insecure.
+ */
+int address_parse(const struct ptap_server_options *options, struct sockaddr_storage *out,
+	socklen_t *n_bytes, struct diag *d);
+
+#endif

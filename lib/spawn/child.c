@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Between clone and exec; see child.h. The child shares the target's memory, so the arena that it maps
+ * appears there; it has a descriptor table of its own, so nothing that it opens does.
+ */
+#include "lib/spawn/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/memfd.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+#include "lib/spawn/rawsys.h"
+#include "lib/spawn/spawn.h"
+#include "lib/wire/fds.h"
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8U
+#endif
+#ifndef CLOSE_RANGE_CLOEXEC
+#define CLOSE_RANGE_CLOEXEC 4U
+#endif
+
+static SPAWN_RAW int fail(struct spawn *s, enum spawn_stage stage, long error)
+{
+	s->stage = stage;
+	s->error = (int)error;
+	return (int)error;
+}
+
+static SPAWN_RAW long make_listener(struct spawn *s)
+{
+	int on = 1;
+	int family = s->address.ss_family;
+	long fd = raw3(SYS_socket, family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return fail(s, SPAWN_SOCKET, fd);
+	/* Not SO_REUSEPORT: two servers would share the port in silence. */
+	raw5(SYS_setsockopt, fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+	s->listener = (int32_t)fd;
+	return 0;
+}
+
+static SPAWN_RAW long listen_on(struct spawn *s)
+{
+	socklen_t n = sizeof s->address;
+	long r = raw3(SYS_bind, s->listener, &s->address, s->address_bytes);
+
+	if (r == 0)
+		r = raw2(SYS_listen, s->listener, 128);
+	if (r == 0)
+		r = raw3(SYS_getsockname, s->listener, &s->address, &n);
+	if (r < 0)
+		return fail(s, SPAWN_BIND, r);
+	/* sin_port and sin6_port lie at the same place. */
+	s->port = __builtin_bswap16(((struct sockaddr_in *)&s->address)->sin_port);
+	return 0;
+}
+
+static SPAWN_RAW long make_memfd(void)
+{
+	unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+	long fd = raw2(SYS_memfd_create, "proftap", flags | MFD_NOEXEC_SEAL);
+
+	/* Before Linux 6.3. */
+	if (fd == -EINVAL)
+		fd = raw2(SYS_memfd_create, "proftap", flags);
+	return fd;
+}
+
+/*
+ * Reserved without access and unlocked: mlockall() by the host would otherwise fill it at once. Not
+ * sealed against future writes: that would also forbid freeing the pages when the server dies.
+ */
+static SPAWN_RAW long map_arena(struct spawn *s)
+{
+	long p = raw6(SYS_mmap, 0, (long)s->arena_bytes, PROT_NONE, MAP_SHARED, s->memfd, 0);
+
+	if (p < 0 && p > -4096)
+		return p;
+	raw2(SYS_munlock, p, s->arena_bytes);
+	raw3(SYS_madvise, p, s->arena_bytes, MADV_DONTDUMP);
+	raw3(SYS_madvise, p, s->arena_bytes, MADV_NOHUGEPAGE);
+	s->arena = (struct arena *)p;
+	return 0;
+}
+
+static SPAWN_RAW long make_arena(struct spawn *s)
+{
+	long fd = make_memfd();
+	long r;
+
+	if (fd < 0)
+		return fail(s, SPAWN_ARENA, fd);
+	s->memfd = (int32_t)fd;
+	r = raw2(SYS_ftruncate, fd, s->arena_bytes);
+	if (r == 0)
+		r = raw3(SYS_fcntl, fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+	if (r == 0)
+		r = map_arena(s);
+	return r < 0 ? fail(s, SPAWN_ARENA, r) : 0;
+}
+
+SPAWN_RAW int child_make_descriptors(struct spawn *s)
+{
+	long r = make_listener(s);
+
+	if (r == 0)
+		r = listen_on(s);
+	if (r == 0)
+		r = make_arena(s);
+	return (int)r;
+}
+
+SPAWN_RAW void child_mark_descriptors(int from, int close_now)
+{
+	long r = raw3(SYS_close_range, from, ~0U, close_now ? 0 : CLOSE_RANGE_CLOEXEC);
+
+	/* Before Linux 5.9 or 5.11: one by one, as far as a table usually goes. */
+	if (r == -ENOSYS || r == -EINVAL)
+		for (int fd = from; fd < 4096; fd++)
+			raw3(SYS_fcntl, fd, F_SETFD, FD_CLOEXEC);
+}
+
+/* To 3 and 4, by way of two places above, so that neither overwrites the other. */
+static SPAWN_RAW long place_descriptors(struct spawn *s)
+{
+	long listener = raw3(SYS_fcntl, s->listener, F_DUPFD_CLOEXEC, 10);
+	long memfd = raw3(SYS_fcntl, s->memfd, F_DUPFD_CLOEXEC, 10);
+	long null;
+
+	if (listener < 0 || memfd < 0)
+		return listener < 0 ? listener : memfd;
+	raw3(SYS_dup3, listener, SPAWN_FD_LISTENER, 0);
+	raw3(SYS_dup3, memfd, SPAWN_FD_ARENA, 0);
+	null = raw4(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC, 0);
+	/* In a chroot without /dev the server's 0 to 2 are copies of the arena: open, and useless. */
+	for (int fd = 0; fd < 3; fd++)
+		raw3(SYS_dup3, null >= 0 ? null : memfd, fd, 0);
+	return 0;
+}
+
+/*
+ * Every disposition to default while all signals are blocked: after the mask is emptied below, a handler
+ * of the host would run here, on the host's memory.
+ */
+static SPAWN_RAW void reset_signals(void)
+{
+	struct {
+		void *handler;
+		unsigned long flags;
+		void *restorer;
+		uint64_t mask;
+	} dfl;
+	uint64_t none = 0;
+
+	dfl.handler = NULL;
+	dfl.flags = 0;
+	dfl.restorer = NULL;
+	dfl.mask = 0;
+	for (int i = 1; i <= 64; i++)
+		raw4(SYS_rt_sigaction, i, &dfl, NULL, sizeof dfl.mask);
+	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
+}
+
+SPAWN_RAW void child_exec(struct spawn *s)
+{
+	long r = place_descriptors(s);
+
+	if (r == 0) {
+		raw0(SYS_setsid);
+		raw1(SYS_chdir, "/");
+		reset_signals();
+		r = raw3(SYS_execve, s->path, s->argv, s->envp);
+	}
+	fail(s, SPAWN_EXEC, r);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The control thread; see control.h.
+ *
+ * |owner| holds the server thread's tid, robustly: the kernel clears it when that thread is gone. The
+ * server flips bit 30 with each command so that the word changes; the kernel uses the same bit for
+ * FUTEX_OWNER_DIED, which is why only a zero tid means death. Read |owner| before |command|: a command
+ * that comes in between has flipped the bit, and the wait returns at once.
+ *
+ * |guest| is the same the other way: this thread holds it, and a server thread waits on it.
+ */
+#include "lib/spawn/control.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/futex.h"
+#include "lib/record/guest.h"
+#include "lib/record/map.h"
+#include "lib/spawn/rawsys.h"
+
+#define CONTROL_STACK_BYTES (64u << 10)
+
+/* The robust list lies in private memory: in the arena, a peer could steer the kernel's writes. */
+static struct {
+	struct robust_list_head head;
+	struct robust_list node;
+} robust;
+
+static void hold_guest_word(struct arena *arena)
+{
+	uint32_t tid = (uint32_t)syscall(SYS_gettid);
+
+	robust.head.list.next = &robust.node;
+	robust.node.next = &robust.head.list;
+	robust.head.futex_offset = (char *)&arena->guest - (char *)&robust.node;
+	robust.head.list_op_pending = NULL;
+	syscall(SYS_set_robust_list, &robust.head, sizeof robust.head);
+	atomic_store(&arena->guest, tid | ARENA_WAITERS);
+	futex_wake(&arena->guest, 1);
+}
+
+static void release_guest_word(struct arena *arena)
+{
+	atomic_store(&arena->guest, 0);
+	futex_wake(&arena->guest, 1);
+	robust.head.list.next = &robust.head.list;
+}
+
+static void start_recording(struct guest *guest)
+{
+	struct arena *arena = guest->arena;
+	uint32_t n = atomic_load(&arena->arg);
+	uint32_t ready = atomic_load(&arena->rings_ready);
+
+	if (n > guest->n_rings)
+		n = guest->n_rings;
+	while (ready < n &&
+		map_ring(arena_ring(arena, ready, guest->ring_bytes), guest->ring_bytes) == 0)
+		ready++;
+	atomic_store_explicit(&arena->rings_ready, ready, memory_order_release);
+	guest->clock = atomic_load(&arena->clock);
+	atomic_store(&arena->word, guest_next_word(atomic_load(&arena->level)));
+	atomic_store_explicit(&guest->word, atomic_load(&arena->word), memory_order_release);
+}
+
+static void do_command(struct guest *guest)
+{
+	switch (atomic_load(&guest->arena->op)) {
+	case ARENA_OP_START:
+		start_recording(guest);
+		break;
+	case ARENA_OP_STOP:
+		atomic_store(&guest->word, 0);
+		break;
+	}
+}
+
+/* Serves commands until the server dies (1) or the host stops it (0). */
+static int serve(struct guest *guest)
+{
+	struct arena *arena = guest->arena;
+	uint32_t seen = 0;
+	int had_owner = 0;
+
+	for (;;) {
+		uint32_t owner = atomic_load(&arena->owner);
+		uint32_t command = atomic_load(&arena->command);
+
+		if (atomic_load(&guest->quit))
+			return 0;
+		if (command != seen) {
+			do_command(guest);
+			seen = command;
+			atomic_store(&arena->ack, command);
+			futex_wake(&arena->ack, 1);
+			continue;
+		}
+		if (owner & ARENA_TID_MASK)
+			had_owner = 1;
+		else if (had_owner)
+			return 1;
+		futex_wait_until(&arena->owner, owner, INT64_MAX);
+	}
+}
+
+/*
+ * The server is gone: give the rings' memory back. The mapping stays, since a thread may still be in the
+ * middle of a record; so do the heads (4 KiB each), for the same thread must find its ring's size there.
+ */
+static void free_ring_pages(struct guest *guest)
+{
+	struct arena *arena = guest->arena;
+	uint32_t ready = atomic_load(&arena->rings_ready);
+
+	for (uint32_t i = 0; i < guest->n_rings; i++) {
+		char *ring = (char *)arena_ring(arena, i, guest->ring_bytes);
+
+		if (i < ready || atomic_load(&arena->ring_state[i]) == RING_USED)
+			madvise(ring + RING_PAGE_BYTES, RING_FRAMES_BYTES + guest->ring_bytes,
+				MADV_REMOVE);
+	}
+}
+
+static void *control_main(void *unused)
+{
+	struct guest *guest = guest_get();
+
+	hold_guest_word(guest->arena);
+	if (serve(guest)) {
+		atomic_store(&guest->word, 0);
+		atomic_store(&guest->is_serving, 0);
+		free_ring_pages(guest);
+	}
+	atomic_store(&guest->word, 0);
+	release_guest_word(guest->arena);
+	return unused;
+}
+
+static int create_thread(struct guest *guest, size_t stack_bytes)
+{
+	pthread_attr_t attr;
+	int r;
+
+	pthread_attr_init(&attr);
+	if (stack_bytes)
+		pthread_attr_setstacksize(&attr, stack_bytes);
+	r = pthread_create(&guest->control_thread, &attr, control_main, NULL);
+	pthread_attr_destroy(&attr);
+	return -r;
+}
+
+int control_start(void)
+{
+	struct guest *guest = guest_get();
+	uint64_t all = ~UINT64_C(0);
+	uint64_t before;
+	int r;
+
+	atomic_store(&guest->quit, 0);
+	/* The thread inherits the mask: none of the host's signals lands in it. */
+	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+	r = create_thread(guest, CONTROL_STACK_BYTES);
+	/* A host with much thread-local storage needs more than that. */
+	if (r)
+		r = create_thread(guest, 0);
+	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
+	if (r)
+		return r;
+	guest->has_control_thread = 1;
+	pthread_setname_np(guest->control_thread, "ptap-control");
+	return 0;
+}
+
+void control_stop(void)
+{
+	struct guest *guest = guest_get();
+
+	if (!guest->has_control_thread)
+		return;
+	atomic_store(&guest->word, 0);
+	atomic_store(&guest->quit, 1);
+	/* It may be between looking at |quit| and sleeping: change the word too. */
+	atomic_fetch_xor(&guest->arena->owner, ARENA_TOGGLE);
+	futex_wake(&guest->arena->owner, 1);
+	pthread_join(guest->control_thread, NULL);
+	guest->has_control_thread = 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The library's one thread. It sleeps on one futex word of the arena, does what the server commands,
+ * and learns of the server's death in the same place. Idle it never wakes.
+ */
+#ifndef SPAWN_CONTROL_H
+#define SPAWN_CONTROL_H
+
+/* Starts the thread for guest_get()->arena. 0 or a negative errno. Under the guest's lock. */
+int control_start(void);
+/* Ends and joins it; recording stops. Under the guest's lock. Idempotent. */
+void control_stop(void);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding proftapd; see find.h. */
+#include "lib/spawn/find.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "base/env.h"
+
+static int is_program(const char *path)
+{
+	return access(path, X_OK) == 0;
+}
+
+/* Beside the library; in the build tree it is lib/.libs/libproftap.so and daemon/proftapd. */
+static int find_beside_library(char *path, size_t size)
+{
+	static const char *const places[] = {"proftapd", "../../daemon/proftapd"};
+	Dl_info info;
+	const char *slash;
+
+	if (!dladdr((void *)(size_t)&find_proftapd, &info) || !info.dli_fname)
+		return 0;
+	slash = strrchr(info.dli_fname, '/');
+	if (!slash)
+		return 0;
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		char relative[PATH_MAX];
+		char full[PATH_MAX];
+
+		snprintf(relative, sizeof relative, "%.*s/%s", (int)(slash - info.dli_fname),
+			info.dli_fname, places[i]);
+		/* Absolute: the server is started in "/". */
+		if (realpath(relative, full) && is_program(full) && strlen(full) < size) {
+			strcpy(path, full);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static int find_in_path(char *path, size_t size)
+{
+	const char *at = getenv("PATH");
+
+	while (at && *at) {
+		size_t n = strcspn(at, ":");
+
+		if (at[0] == '/' && snprintf(path, size, "%.*s/proftapd", (int)n, at) < (int)size &&
+			is_program(path))
+			return 1;
+		at += n + (at[n] == ':');
+	}
+	return 0;
+}
+
+/* Absolute: a relative path is the host's, and the server is started in "/". */
+static int use_asked(const char *asked, char *path, size_t size, struct diag *d)
+{
+	char full[PATH_MAX];
+
+	if (!realpath(asked, full) || !is_program(full) || strlen(full) >= size)
+		return diag_set(d, -ENOENT,
+			"proftapd: PROFTAPD=%s is not an executable file; correct or unset it",
+			asked);
+	strcpy(path, full);
+	return 0;
+}
+
+int find_proftapd(char *path, size_t size, struct diag *d)
+{
+	const char *asked = env_get(ENV_PROFTAPD);
+
+	if (asked)
+		return use_asked(asked, path, size, d);
+	snprintf(path, size, "%s", PTAP_PROFTAPD_PATH);
+	if (is_program(path))
+		return 0;
+	if (!getauxval(AT_SECURE) && (find_beside_library(path, size) || find_in_path(path, size)))
+		return 0;
+	return diag_set(d, -ENOENT,
+		"proftapd: not found (looked at %s, beside libproftap, and in PATH); install it or set "
+		"PROFTAPD to its path",
+		PTAP_PROFTAPD_PATH);
+}
+
+static int is_unwanted(const char *entry)
+{
+	static const char *const prefixes[] = {"LD_", "PROFTAP", "GRPC_"};
+	size_t n = strcspn(entry, "=");
+
+	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+		if (strncmp(entry, prefixes[i], strlen(prefixes[i])) == 0)
+			return 1;
+	return n >= 6 && strncasecmp(entry + n - 6, "_proxy", 6) == 0;
+}
+
+char **clean_environment(void)
+{
+	size_t n = 0;
+	size_t kept = 0;
+	char **clean;
+
+	while (environ && environ[n])
+		n++;
+	clean = calloc(n + 1, sizeof *clean);
+	if (!clean)
+		return NULL;
+	for (size_t i = 0; i < n && environ[i]; i++)
+		if (!is_unwanted(environ[i]))
+			clean[kept++] = environ[i];
+	return clean;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sentence behind ptap_last_error(). */
+#ifndef SPAWN_LAST_ERROR_H
+#define SPAWN_LAST_ERROR_H
+
+#include "base/diag.h"
+
+/* Keeps |d|'s text for the calling thread and returns |d|'s code. */
+int last_error_set(const struct diag *d);
+
+#endif

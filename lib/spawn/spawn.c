@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two clones with shared memory and no exit signal: the intermediate is reaped here with __WCLONE, so the
+ * host sees no SIGCHLD and nothing in its own wait(); the server becomes a child of init. All signals are
+ * blocked meanwhile, libc's internal ones too. The caller is suspended until exec (CLONE_VFORK), and the
+ * children run on stacks of their own.
+ *
+ * Where clone becomes fork (valgrind, qemu-user) a mapping made in the child would not appear here. A
+ * first clone that only sets a flag finds that out; then the descriptors are made here and passed.
+ */
+#include "lib/spawn/spawn.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/spawn/child.h"
+#include "lib/spawn/rawsys.h"
+
+#define STACK_BYTES (64u << 10)
+#define GUARD_BYTES (16u << 10)
+
+/* Private memory: written by a child, seen here only if the child shares it. */
+static volatile int probe;
+
+struct job {
+	struct spawn *spawn;
+	char *stack; /* top of the grandchild's */
+	int descriptors_are_made;
+};
+
+struct spawn *spawn_new(void)
+{
+	void *p = mmap(NULL, sizeof(struct spawn), PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+struct spawn *spawn_free(struct spawn *s)
+{
+	if (s)
+		munmap(s, sizeof *s);
+	return NULL;
+}
+
+static SPAWN_RAW int run_probe(void *unused)
+{
+	(void)unused;
+	probe = 1;
+	raw1(SYS_exit, 0);
+	return 0;
+}
+
+static SPAWN_RAW int run_server(void *p)
+{
+	struct job *job = p;
+	struct spawn *s = job->spawn;
+
+	if (!job->descriptors_are_made) {
+		child_mark_descriptors(3, 0);
+		/* The host's table is full: in this copy of it, nothing is needed. */
+		if (child_make_descriptors(s) == -EMFILE) {
+			child_mark_descriptors(3, 1);
+			s->error = 0;
+			child_make_descriptors(s);
+		}
+	}
+	if (s->error == 0)
+		child_exec(s);
+	raw1(SYS_exit, 127);
+	return 0;
+}
+
+static SPAWN_RAW int run_intermediate(void *p)
+{
+	struct job *job = p;
+	int pid = clone(run_server, job->stack, CLONE_VM | CLONE_VFORK, job);
+
+	if (pid < 0) {
+		job->spawn->stage = SPAWN_CLONE;
+		job->spawn->error = -EAGAIN;
+	} else {
+		job->spawn->pid = pid;
+	}
+	raw1(SYS_exit, 0);
+	return 0;
+}
+
+/* Runs |f| in a clone and reaps it. ECHILD: a __WALL loop of the host took it, which is fine. */
+static int run_clone(int (*f)(void *), char *stack_top, void *argument)
+{
+	int pid = clone(f, stack_top, CLONE_VM | CLONE_VFORK, argument);
+
+	if (pid < 0)
+		return -errno;
+	while (wait4(pid, NULL, __WCLONE, NULL) < 0 && errno == EINTR)
+		;
+	return 0;
+}
+
+static char *map_stacks(void)
+{
+	size_t one = GUARD_BYTES + STACK_BYTES;
+	char *p = mmap(NULL, 2 * one, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	if (mprotect(p + GUARD_BYTES, STACK_BYTES, PROT_READ | PROT_WRITE) ||
+		mprotect(p + one + GUARD_BYTES, STACK_BYTES, PROT_READ | PROT_WRITE)) {
+		munmap(p, 2 * one);
+		return NULL;
+	}
+	return p;
+}
+
+static void run_in_shared_memory(struct spawn *s, char *stacks)
+{
+	size_t one = GUARD_BYTES + STACK_BYTES;
+	struct job job = {s, stacks + 2 * one, 0};
+	int r;
+
+	probe = 0;
+	r = run_clone(run_probe, stacks + one, NULL);
+	if (r == 0 && !probe) {
+		job.descriptors_are_made = 1;
+		child_make_descriptors(s);
+	}
+	if (r == 0 && s->error == 0)
+		r = run_clone(run_intermediate, stacks + one, &job);
+	if (r < 0) {
+		s->stage = SPAWN_CLONE;
+		s->error = r;
+	}
+	if (job.descriptors_are_made) {
+		close(s->listener);
+		close(s->memfd);
+	}
+}
+
+int spawn_run(struct spawn *s)
+{
+	uint64_t all = ~UINT64_C(0);
+	uint64_t before;
+	int saved = errno;
+	char *stacks = map_stacks();
+
+	s->error = 0;
+	s->listener = s->memfd = -1;
+	if (!stacks) {
+		s->stage = SPAWN_CLONE;
+		return s->error = -ENOMEM;
+	}
+	/* Not sigprocmask(): libc keeps its two internal signals out of that. */
+	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+	run_in_shared_memory(s, stacks);
+	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
+	munmap(stacks, 2 * (GUARD_BYTES + STACK_BYTES));
+	if (s->error && s->arena) {
+		munmap(s->arena, s->arena_bytes);
+		s->arena = NULL;
+	}
+	errno = saved;
+	return s->error;
+}

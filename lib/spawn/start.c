@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ptap_server_start() and its siblings: from options to a server that has said hello. */
+#define PTAP_IMPL_BUILDING
+#include <arpa/inet.h>
+#include <errno.h>
+#include <limits.h>
+#include <proftap/proftap.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/env.h"
+#include "base/futex.h"
+#include "base/ticks.h"
+#include "lib/record/guest.h"
+#include "lib/record/lock.h"
+#include "lib/spawn/address.h"
+#include "lib/spawn/control.h"
+#include "lib/spawn/find.h"
+#include "lib/spawn/last_error.h"
+#include "lib/spawn/spawn.h"
+
+#define HELLO_TIMEOUT_NS (10 * NS_PER_S)
+#define CLOSE_TIMEOUT_NS (2 * NS_PER_S)
+/* A program that execs itself may be here before its old server has closed the port. */
+#define REBIND_TIMEOUT_NS (50 * NS_PER_MS)
+
+/*
+ * The arena whose string ids the program's sites hold. It outlives stop and fork (the mapping stays),
+ * so that a new arena can begin with the same strings. Under the guest's lock.
+ */
+static struct arena *last_arena;
+
+static uint32_t round_ring_bytes(uint32_t bytes)
+{
+	uint32_t rounded = ARENA_MIN_RING_BYTES;
+
+	if (!bytes)
+		bytes = 1u << 20;
+	while (rounded < bytes && rounded < ARENA_MAX_RING_BYTES)
+		rounded *= 2;
+	return rounded;
+}
+
+/* As many rings as the limits on files (a memfd is one) and address space let there be. */
+static uint32_t count_rings(uint32_t ring_bytes)
+{
+	uint64_t limit = UINT64_MAX;
+	struct rlimit r;
+	uint32_t n = ARENA_MAX_RINGS;
+
+	if (getrlimit(RLIMIT_FSIZE, &r) == 0 && r.rlim_cur != RLIM_INFINITY)
+		limit = r.rlim_cur;
+	if (getrlimit(RLIMIT_AS, &r) == 0 && r.rlim_cur != RLIM_INFINITY && r.rlim_cur / 4 < limit)
+		limit = r.rlim_cur / 4;
+	while (n > 1 && arena_size_bytes(n, ring_bytes) > limit)
+		n /= 2;
+	return n;
+}
+
+static uint32_t ticks_flag(void)
+{
+#ifdef PR_GET_TSC
+	int mode = 0;
+
+	/* A process may have forbidden itself the instruction. */
+	if (prctl(PR_GET_TSC, &mode, 0, 0, 0) == 0 && mode != PR_TSC_ENABLE)
+		return 0;
+#endif
+	return TICKS_ARE_READABLE ? ARENA_TICKS_ALLOWED : 0;
+}
+
+static uint16_t log_level(void)
+{
+	static const char *const names[] = {"error", "warn", "info", "debug"};
+	const char *asked = env_get(ENV_PROFTAP_LOG);
+
+	for (uint16_t i = 0; asked && i < 4; i++)
+		if (strcmp(asked, names[i]) == 0)
+			return i;
+	return 1;
+}
+
+/* Makes the arena's first part writable and fills it. 0 or a negative errno. */
+static int fill_arena(struct arena *arena, const struct spawn *s,
+	const struct ptap_server_options *o, uint32_t n_rings, uint32_t ring_bytes)
+{
+	if (mprotect(arena, arena_rings_offset(), PROT_READ | PROT_WRITE) ||
+		(madvise(arena, ARENA_HEAD_BYTES, MADV_POPULATE_WRITE) && errno != EINVAL))
+		return -errno;
+	arena->version_low = ARENA_VERSION_LOW;
+	arena->version_high = ARENA_VERSION_HIGH;
+	arena->flags = ticks_flag() | (o->any_local_user ? ARENA_ANY_LOCAL_USER : 0);
+	arena->n_rings = n_rings;
+	arena->ring_bytes = ring_bytes;
+	arena->size_bytes = s->arena_bytes;
+	arena->pid = getpid();
+	arena->port = s->port;
+	arena->log_level = log_level();
+	arena->max_capture_bytes = o->max_capture_bytes;
+	snprintf(arena->name, sizeof arena->name, "%s",
+		o->name ? o->name : program_invocation_short_name);
+	snprintf(
+		arena->address, sizeof arena->address, "%s", o->address ? o->address : "127.0.0.1");
+	snprintf(arena->log_dir, sizeof arena->log_dir, "%s", o->log_dir ? o->log_dir : "");
+	atomic_store(&arena->strings_used, 8);
+	if (last_arena) {
+		uint32_t used = atomic_load(&last_arena->strings_used);
+
+		memcpy(arena_strings(arena), arena_strings(last_arena), used);
+		atomic_store(&arena->strings_used, used);
+	}
+	arena->magic = ARENA_MAGIC;
+	return 0;
+}
+
+static int explain_spawn(const struct spawn *s, const char *path,
+	const struct ptap_server_options *o, struct diag *d)
+{
+	const char *address = o->address ? o->address : "127.0.0.1";
+
+	switch (s->stage) {
+	case SPAWN_CLONE:
+		return diag_set(d, s->error,
+			"proftapd: cannot start a process: %s; raise the limit on processes",
+			errno_words(s->error));
+	case SPAWN_SOCKET:
+		return diag_set(d, s->error, "proftap server: cannot make a socket: %s",
+			errno_words(s->error));
+	case SPAWN_BIND:
+		if (s->error == -EADDRINUSE)
+			return diag_set(d, s->error,
+				"port %u: in use on %s; choose another, or 0 for any free one",
+				o->port, address);
+		return diag_set(d, s->error, "%s:%u: cannot listen there: %s", address, o->port,
+			errno_words(s->error));
+	case SPAWN_ARENA:
+		return diag_set(d, s->error, "proftap: cannot map %llu MiB of shared memory: %s",
+			(unsigned long long)(s->arena_bytes >> 20), errno_words(s->error));
+	case SPAWN_EXEC:
+		return diag_set(d, s->error == -EPERM ? -EACCES : s->error,
+			"%s: cannot be executed: %s", path, errno_words(s->error));
+	}
+	return s->error;
+}
+
+/* Less address space than the limits promise: with half the rings it may fit. */
+static int run_until_it_fits(struct spawn *s, uint32_t *n_rings, uint32_t ring_bytes)
+{
+	int64_t give_up = monotonic_ns() + REBIND_TIMEOUT_NS;
+	int r;
+
+	for (;;) {
+		s->arena_bytes = arena_size_bytes(*n_rings, ring_bytes);
+		r = spawn_run(s);
+		if (r == -ENOMEM && s->stage == SPAWN_ARENA && *n_rings > 1)
+			*n_rings /= 2;
+		else if (r == -EADDRINUSE && monotonic_ns() < give_up)
+			usleep(2000);
+		else
+			return r;
+	}
+}
+
+static int run_spawn(struct spawn *s, const char *path, const struct ptap_server_options *o,
+	uint32_t *n_rings, uint32_t ring_bytes, struct diag *d)
+{
+	char role[] = "--attached";
+	char pid[16];
+	char *argv[] = {(char *)"proftapd", role, pid, NULL};
+	char **envp = clean_environment();
+
+	if (!envp)
+		return diag_set(d, -ENOMEM, "proftapd: out of memory");
+	snprintf(pid, sizeof pid, "%d", (int)getpid());
+	s->path = path;
+	s->argv = argv;
+	s->envp = envp;
+	run_until_it_fits(s, n_rings, ring_bytes);
+	free(envp);
+	return s->error ? explain_spawn(s, path, o, d) : 0;
+}
+
+/* Its hello is the only proof that it lives: a sandbox may have killed it at exec. */
+static int wait_for_hello(struct arena *arena, int32_t pid, struct diag *d)
+{
+	int64_t give_up = monotonic_ns() + HELLO_TIMEOUT_NS;
+	uint32_t hello;
+
+	while ((hello = atomic_load(&arena->hello)) == ARENA_HELLO_NONE) {
+		if (kill(pid, 0) && errno == ESRCH)
+			return diag_set(d, -ECHILD,
+				"proftapd: ended before it was ready%s%.400s; is executing "
+				"it forbidden here (seccomp, AppArmor)?",
+				arena->message[0] ? ": " : "", arena->message);
+		if (monotonic_ns() > give_up)
+			return diag_set(d, -ETIMEDOUT, "proftapd: no answer within 10 s");
+		futex_wait_until(&arena->hello, ARENA_HELLO_NONE, monotonic_ns() + 50 * NS_PER_MS);
+	}
+	if (hello == ARENA_HELLO_FAILED)
+		return diag_set(d, -ECHILD, "proftapd: %.480s", arena->message);
+	return 0;
+}
+
+/* From a mapped arena to a server that answers; on failure nothing of it stays but the mapping. */
+static int connect_server(struct spawn *s, const struct ptap_server_options *o, uint32_t n_rings,
+	uint32_t ring_bytes, struct diag *d)
+{
+	struct guest *guest = guest_get();
+	int r = fill_arena(s->arena, s, o, n_rings, ring_bytes);
+
+	if (r) {
+		kill(s->pid, SIGKILL);
+		return diag_set(d, r, "proftap: no memory for the shared head: %s", errno_words(r));
+	}
+	guest->arena = s->arena;
+	guest->n_rings = n_rings;
+	guest->ring_bytes = ring_bytes;
+	guest->server_pid = s->pid;
+	guest->port = s->port;
+	r = control_start();
+	if (r) {
+		kill(s->pid, SIGKILL);
+		return diag_set(
+			d, r, "proftap: cannot start the control thread: %s", errno_words(r));
+	}
+	r = wait_for_hello(s->arena, s->pid, d);
+	if (r) {
+		kill(s->pid, SIGKILL);
+		control_stop();
+		return r;
+	}
+	last_arena = s->arena;
+	atomic_store(&guest->is_serving, 1);
+	return 0;
+}
+
+static int check_host(struct diag *d)
+{
+	int subreaper = 0;
+
+	prctl(PR_GET_CHILD_SUBREAPER, &subreaper, 0, 0, 0);
+	if (getpid() == 1 || subreaper)
+		return diag_set(d, -EOPNOTSUPP,
+			"proftap server: this process is %s and would inherit the server as a child; "
+			"start the program under an init (docker run --init, tini)",
+			getpid() == 1 ? "PID 1 of its namespace" : "a child subreaper");
+	return 0;
+}
+
+static int start_server(const struct ptap_server_options *o, struct diag *d)
+{
+	char path[PATH_MAX];
+	uint32_t ring_bytes = round_ring_bytes(o->ring_bytes);
+	uint32_t n_rings = count_rings(ring_bytes);
+	struct spawn *s;
+	int r = check_host(d);
+
+	if (r == 0)
+		r = find_proftapd(path, sizeof path, d);
+	if (r)
+		return r;
+	s = spawn_new();
+	if (!s)
+		return diag_set(d, -ENOMEM, "proftap: out of memory");
+	r = address_parse(o, &s->address, &s->address_bytes, d);
+	if (r == 0)
+		r = run_spawn(s, path, o, &n_rings, ring_bytes, d);
+	if (r == 0)
+		r = connect_server(s, o, n_rings, ring_bytes, d);
+	spawn_free(s);
+	return r;
+}
+
+static int start_locked(const struct ptap_server_options *o, struct diag *d)
+{
+	struct guest *guest = guest_get();
+	int r;
+
+	if (atomic_load(&guest->is_serving))
+		return diag_set(
+			d, -EALREADY, "proftap server: already started on port %u", guest->port);
+	/* One that ended because its server died. */
+	control_stop();
+	r = guest_wipe_on_fork();
+	if (r)
+		return diag_set(d, r, "proftap: the kernel cannot keep forked children apart: %s",
+			errno_words(r));
+	return start_server(o, d);
+}
+
+static int is_disabled(void)
+{
+	const char *value = env_get(ENV_PROFTAP_DISABLE);
+
+	return value && strcmp(value, "0") != 0;
+}
+
+int ptap_server_start_with(const struct ptap_server_options *options)
+{
+	struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT;
+	struct diag d = DIAG_INIT;
+	int r;
+
+	if (is_disabled())
+		return 0;
+	if (!options || options->size < sizeof options->size) {
+		diag_set(&d, -EINVAL,
+			"ptap_server_start_with: no options; use PTAP_SERVER_OPTIONS_INIT");
+		return last_error_set(&d);
+	}
+	/* A program built with an older or a newer header: what both know. */
+	memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+	lock_take(&guest_get()->lock);
+	r = start_locked(&o, &d);
+	lock_release(&guest_get()->lock);
+	return r ? last_error_set(&d) : 0;
+}
+
+int ptap_server_start(uint16_t port)
+{
+	struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT;
+
+	o.port = port;
+	return ptap_server_start_with(&o);
+}
+
+int ptap_server_port(void)
+{
+	struct guest *guest = guest_get();
+
+	return atomic_load(&guest->is_serving) ? guest->port : 0;
+}
+
+/* The server closes its listener when it sees the control thread go. */
+static void wait_for_close(struct arena *arena, int32_t pid)
+{
+	int64_t give_up = monotonic_ns() + CLOSE_TIMEOUT_NS;
+
+	while (atomic_load(&arena->hello) == ARENA_HELLO_READY && monotonic_ns() < give_up &&
+		kill(pid, 0) == 0)
+		futex_wait_until(&arena->hello, ARENA_HELLO_READY, monotonic_ns() + 50 * NS_PER_MS);
+}
+
+int ptap_server_stop(void)
+{
+	struct guest *guest = guest_get();
+
+	lock_take(&guest->lock);
+	if (atomic_exchange(&guest->is_serving, 0)) {
+		control_stop();
+		wait_for_close(guest->arena, guest->server_pid);
+	}
+	lock_release(&guest->lock);
+	return 0;
+}

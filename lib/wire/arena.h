@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The shared memory between a program and its server: one sealed memfd, mapped by both.
+ *
+ *   page 0, 1       struct arena: control words, what the server was asked for, its last message
+ *   strings         append-only: {uint32_t n_bytes; text} at multiples of 8; id = offset / 8, from 1
+ *   rings           n_rings × ring_stride_bytes()
+ *
+ * The server trusts nothing in here: it checks seals and size, computes the layout again from n_rings
+ * and ring_bytes (both bounded), copies out, then validates.
+ */
+#ifndef WIRE_ARENA_H
+#define WIRE_ARENA_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "lib/wire/ring.h"
+
+#define ARENA_MAGIC 0x70617431u /* "1tap" in memory */
+/* The layouts this source speaks. A newer proftapd serves older libraries of the same major. */
+#define ARENA_VERSION_LOW 1u
+#define ARENA_VERSION_HIGH 1u
+
+#define ARENA_HEAD_BYTES 8192u
+#define ARENA_STRINGS_BYTES (1u << 20)
+#define ARENA_MAX_RINGS 1024u
+#define ARENA_MIN_RING_BYTES (64u << 10)
+#define ARENA_MAX_RING_BYTES (64u << 20)
+
+/* Bits of the two robust futex words (the kernel's own: FUTEX_WAITERS, _OWNER_DIED, _TID_MASK). */
+#define ARENA_TID_MASK 0x3fffffffu
+#define ARENA_TOGGLE 0x40000000u /* in |owner| only: the same bit as OWNER_DIED, see control.c */
+#define ARENA_WAITERS 0x80000000u
+
+enum arena_hello {
+	ARENA_HELLO_NONE = 0,
+	ARENA_HELLO_READY = 1,
+	ARENA_HELLO_FAILED = 2, /* |message| says why */
+	ARENA_HELLO_CLOSED = 3, /* the listener is closed: the port is free */
+};
+
+enum arena_op {
+	ARENA_OP_START = 1, /* map the first |arg| rings, then record at |level| */
+	ARENA_OP_STOP = 2,
+};
+
+enum arena_clock {
+	ARENA_CLOCK_MONOTONIC = 0, /* ns */
+	ARENA_CLOCK_TICKS = 1, /* raw ticks of the processor */
+};
+
+enum arena_flags {
+	ARENA_ANY_LOCAL_USER = 1,
+	ARENA_TICKS_ALLOWED = 2, /* this process may execute rdtsc */
+};
+
+struct arena {
+	/* written once, before the server runs */
+	uint32_t magic;
+	uint32_t version_low;
+	uint32_t version_high;
+	uint32_t flags; /* enum arena_flags */
+	uint32_t n_rings;
+	uint32_t ring_bytes; /* of data per ring, a power of two */
+	uint64_t size_bytes; /* of the whole memfd */
+	int32_t pid;
+	uint16_t port;
+	uint16_t log_level;
+	uint64_t max_capture_bytes;
+	char name[64];
+	char address[64];
+
+	/* control: one futex word each way, and the command they announce */
+	_Alignas(64) _Atomic uint32_t owner; /* server thread's tid | WAITERS | toggle; robust */
+	_Atomic uint32_t command; /* number of the newest command */
+	_Atomic uint32_t ack; /* number of the newest command that was done */
+	_Atomic uint32_t op; /* enum arena_op */
+	_Atomic uint32_t level;
+	_Atomic uint32_t arg;
+	_Atomic uint32_t word; /* answer to START: the level word that was published */
+	_Alignas(64) _Atomic uint32_t guest; /* control thread's tid | WAITERS; robust */
+	_Alignas(64) _Atomic uint32_t hello; /* enum arena_hello */
+	_Atomic uint32_t clock; /* enum arena_clock, decided by the server before its hello */
+
+	_Alignas(64) _Atomic uint32_t strings_used; /* bytes taken from the string table */
+	_Atomic uint32_t rings_ready; /* rings below this are mapped on both sides */
+	_Atomic uint32_t rings_allowed; /* by the memory there is: threads may map up to this */
+	_Atomic uint64_t lost_no_ring; /* annotations of threads that got no ring */
+	/* claimed by threads (FREE to USED or BAD), freed by the server when the thread is gone */
+	_Alignas(64) _Atomic uint8_t ring_state[ARENA_MAX_RINGS];
+
+	_Alignas(64) char message[512]; /* the server's last message, terminated */
+	char log_dir[1024];
+};
+
+_Static_assert(sizeof(struct arena) <= ARENA_HEAD_BYTES, "the head fits into its pages");
+
+static inline char *arena_strings(struct arena *a)
+{
+	return (char *)a + ARENA_HEAD_BYTES;
+}
+
+static inline uint64_t arena_rings_offset(void)
+{
+	return ARENA_HEAD_BYTES + ARENA_STRINGS_BYTES;
+}
+
+static inline struct ring *arena_ring(struct arena *a, uint32_t index, uint32_t ring_bytes)
+{
+	return (struct ring *)((char *)a + arena_rings_offset() +
+			       index * ring_stride_bytes(ring_bytes));
+}
+
+static inline uint64_t arena_size_bytes(uint32_t n_rings, uint32_t ring_bytes)
+{
+	return arena_rings_offset() + n_rings * ring_stride_bytes(ring_bytes);
+}
+
+#endif

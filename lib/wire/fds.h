@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The descriptors that a server finds open after exec. */
+#ifndef WIRE_FDS_H
+#define WIRE_FDS_H
+
+#define SPAWN_FD_LISTENER 3 /* bound, listening, non-blocking */
+#define SPAWN_FD_ARENA 4 /* the sealed memfd */
+
+#endif

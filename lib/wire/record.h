@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What lies in a ring: 16-byte slots. An entry is one record slot, followed by |n_extra| slots with its
+ * name (run-time names) and arguments. Zero is not a valid record, slot or string id, so memory that
+ * was never written, or was punched out, is never mistaken for data.
+ *
+ *   record  word 0:  start ticks (48 bits) | kind (4) | depth (7) | n_extra (5)
+ *           word 1:  duration ticks (40 bits) | string id of the name (24 bits)
+ *   slot    word 0:  string id of the key (24 bits) | type (8) | text length in bytes (32)
+ *           word 1:  value; of a text: its first 8 bytes, the rest in the slots that follow
+ */
+#ifndef WIRE_RECORD_H
+#define WIRE_RECORD_H
+
+#include <stdint.h>
+
+#define SLOT_BYTES 16u
+
+#define RECORD_START_BITS 48
+#define RECORD_START_MASK ((UINT64_C(1) << RECORD_START_BITS) - 1)
+#define RECORD_DURATION_BITS 40
+#define RECORD_DURATION_MASK ((UINT64_C(1) << RECORD_DURATION_BITS) - 1)
+#define RECORD_MAX_DEPTH 128u
+#define RECORD_MAX_EXTRA 31u
+
+#define STRING_ID_BITS 24
+#define STRING_ID_MASK ((1u << STRING_ID_BITS) - 1)
+/* The name comes in the first extra slot (SLOT_NAME). No offset in the string table is this large. */
+#define STRING_ID_DYNAMIC STRING_ID_MASK
+/* The string table was full when this place was first recorded. */
+#define STRING_ID_LOST (STRING_ID_MASK - 1)
+
+enum record_kind {
+	RECORD_NONE = 0,
+	RECORD_SPAN = 1,
+	RECORD_STEP = 2, /* a span; its first extra slot is the step's number */
+	RECORD_INSTANT = 3, /* duration 0 */
+	RECORD_COUNTER = 4, /* duration 0; one extra slot: the value */
+	RECORD_KINDS
+};
+
+enum slot_type {
+	SLOT_NONE = 0,
+	SLOT_I64 = 1,
+	SLOT_U64 = 2,
+	SLOT_F64 = 3,
+	SLOT_TEXT = 4,
+	SLOT_POINTER = 5,
+	SLOT_NAME = 6, /* a text: the entry's name */
+	SLOT_DURATION = 7, /* ticks, when they do not fit into the record */
+	SLOT_TYPES
+};
+
+struct slot {
+	uint64_t word[2];
+};
+
+static inline uint64_t record_word0(
+	uint64_t start_ticks, enum record_kind kind, unsigned depth, unsigned n_extra)
+{
+	return (start_ticks & RECORD_START_MASK) | (uint64_t)kind << 48 | (uint64_t)depth << 52 |
+	       (uint64_t)n_extra << 59;
+}
+
+static inline uint64_t record_word1(uint64_t duration_ticks, uint32_t string_id)
+{
+	return duration_ticks | (uint64_t)string_id << RECORD_DURATION_BITS;
+}
+
+static inline unsigned record_kind(uint64_t word0)
+{
+	return (unsigned)(word0 >> 48) & 15u;
+}
+
+static inline unsigned record_depth(uint64_t word0)
+{
+	return (unsigned)(word0 >> 52) & 127u;
+}
+
+static inline unsigned record_n_extra(uint64_t word0)
+{
+	return (unsigned)(word0 >> 59);
+}
+
+static inline uint64_t slot_word0(uint32_t key_id, enum slot_type type, uint32_t text_bytes)
+{
+	return key_id | (uint64_t)type << 24 | (uint64_t)text_bytes << 32;
+}
+
+static inline unsigned slot_type(uint64_t word0)
+{
+	return (unsigned)(word0 >> 24) & 255u;
+}
+
+static inline int slot_is_text(unsigned type)
+{
+	return type == SLOT_TEXT || type == SLOT_NAME;
+}
+
+/* How many slots a text of |n| bytes takes, its own included. */
+static inline unsigned slot_count_for_text(uint32_t n)
+{
+	return n <= 8 ? 1u : 1u + (n - 8u + SLOT_BYTES - 1u) / SLOT_BYTES;
+}
+
+#endif

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# PTAP_ARG_ENABLE(NAME, HELP, DEFAULT, VALUES)
+# One --enable switch in one line. Sets enable_NAME to one of the VALUES (space-separated) and
+# refuses anything else.
+AC_DEFUN([PTAP_ARG_ENABLE], [
+	AC_ARG_ENABLE([$1], [AS_HELP_STRING([--enable-$1=VALUE], [$2: $4 @<:@$3@:>@])], [], [enable_$1=$3])
+	case " $4 " in
+	*" $enable_$1 "*) ;;
+	*) AC_MSG_ERROR([--enable-$1=$enable_$1: not one of: $4]) ;;
+	esac
+])
+
+# PTAP_PROG(VARIABLE, PROGRAM, DEBIAN-PACKAGE)
+# A program that we cannot build without.
+AC_DEFUN([PTAP_PROG], [
+	AC_PATH_PROG([$1], [$2], [no])
+	AS_IF([test "$$1" = no], [AC_MSG_ERROR([$2: not found; install $3])])
+])

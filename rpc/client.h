@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Unary gRPC calls on a connected socket. The caller connects by itself, so that the reason for a
+ * failed connect is exact; no name resolution, proxy or retry happens in here.
+ */
+#ifndef RPC_CLIENT_H
+#define RPC_CLIENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rpc/server.h" /* enum rpc_status, rpc_status_name */
+
+struct rpc_channel;
+
+/* Consumes |fd|. |authority| is what the :authority header says, e.g. "127.0.0.1:9999". */
+int rpc_channel_new(int fd, const char *authority, struct rpc_channel **out, struct diag *d);
+struct rpc_channel *rpc_channel_free(struct rpc_channel *channel); /* NULL ok; returns NULL */
+
+struct rpc_request {
+	const char *path;
+	const uint8_t *message;
+	size_t message_bytes;
+	int64_t timeout_ms; /* from now; < 0: none */
+};
+
+/* A call in flight. */
+struct rpc_pending;
+
+int rpc_call_start(struct rpc_channel *channel, const struct rpc_request *request,
+	struct rpc_pending **out, struct diag *d);
+
+/*
+ * Waits up to |wait_ms| (< 0: without limit) for the end. Returns 1 when the call has ended, 0 when
+ * not yet. Call it again until 1; then read the result with the getters. One thread at a time.
+ */
+int rpc_pending_wait(struct rpc_pending *pending, int64_t wait_ms);
+
+void rpc_pending_cancel(struct rpc_pending *pending);
+
+/* After the end: */
+int rpc_pending_get_status(const struct rpc_pending *pending); /* enum rpc_status, or a stranger */
+const char *rpc_pending_get_text(const struct rpc_pending *pending); /* status text, "" if none */
+/*
+ * The reply's message piece by piece, without a copy: calls |piece| for each until it returns
+ * nonzero, which is then returned; 0 at the end. -ENODATA if there is no message.
+ */
+int rpc_pending_read(struct rpc_pending *pending,
+	int (*piece)(const uint8_t *data, size_t n, void *context), void *context);
+uint64_t rpc_pending_get_bytes(const struct rpc_pending *pending); /* of the message */
+
+struct rpc_pending *rpc_pending_free(struct rpc_pending *pending); /* cancels if in flight */
+
+#endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The gRPC server: one completion queue, one thread that serves it. The thread outlives every call,
+ * because a batch that is started after the queue was shut down aborts the process.
+ */
+#include "rpc/server.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <grpc/grpc.h>
+#include <grpc/grpc_posix.h>
+#include <grpc/grpc_security.h>
+
+#include "base/diag.h"
+#include "rpc/call.h"
+#include "rpc/engine.h"
+#include "rpc/socket.h"
+
+#define QUOTA_BYTES (32u << 20)
+
+struct rpc_server {
+	struct rpc_server_config config;
+	struct call_host host;
+	grpc_server_credentials *credentials;
+	struct tag shut_down;
+	bool is_shut_down; /* server's thread */
+	pthread_t thread;
+};
+
+static grpc_arg int_arg(const char *key, int value)
+{
+	grpc_arg arg = {.type = GRPC_ARG_INTEGER, .key = (char *)key};
+
+	arg.value.integer = value;
+	return arg;
+}
+
+static grpc_arg quota_arg(grpc_resource_quota *quota)
+{
+	grpc_arg arg = {.type = GRPC_ARG_POINTER, .key = (char *)GRPC_ARG_RESOURCE_QUOTA};
+
+	arg.value.pointer.p = quota;
+	arg.value.pointer.vtable = grpc_resource_quota_arg_vtable();
+	return arg;
+}
+
+/*
+ * The receive limit alone does not bound memory: it is checked when the whole message is there, and
+ * after decompression. The quota and refusing compressed requests do.
+ */
+static grpc_server *create_server(void)
+{
+	grpc_resource_quota *quota = grpc_resource_quota_create("ptap");
+	grpc_arg list[] = {
+		int_arg(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, 4 << 20),
+		int_arg(GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, -1),
+		int_arg(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0),
+		int_arg(GRPC_ARG_MAX_CONCURRENT_STREAMS, 100),
+		/* A call in flight is not idle. */
+		int_arg(GRPC_ARG_MAX_CONNECTION_IDLE_MS, 5 * 60 * 1000),
+		/* Clients with keep-alive on a quiet Profile call are not abusive. */
+		int_arg(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000),
+		int_arg(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0),
+		int_arg(GRPC_ARG_ALLOW_REUSEPORT, 0),
+		quota_arg(quota),
+	};
+	grpc_channel_args args = {sizeof list / sizeof list[0], list};
+	grpc_server *server;
+
+	grpc_resource_quota_resize(quota, QUOTA_BYTES);
+	server = grpc_server_create(&args, NULL);
+	grpc_resource_quota_unref(quota);
+	return server;
+}
+
+static void on_shut_down(struct tag *tag, bool ok)
+{
+	struct rpc_server *server =
+		(struct rpc_server *)((char *)tag - offsetof(struct rpc_server, shut_down));
+
+	(void)ok;
+	server->is_shut_down = true;
+}
+
+static bool is_finished(const struct rpc_server *server)
+{
+	return server->is_shut_down && !server->host.n_live && !server->host.armed;
+}
+
+static void *serve(void *argument)
+{
+	struct rpc_server *server = argument;
+
+	call_arm(&server->host);
+	while (!is_finished(server)) {
+		grpc_event event = grpc_completion_queue_next(
+			server->host.queue, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL);
+		struct tag *tag = event.tag;
+
+		tag->done(tag, event.success);
+	}
+	return NULL;
+}
+
+static void start_grpc(struct rpc_server *server)
+{
+	engine_start();
+	server->host.config = &server->config;
+	server->host.server = create_server();
+	server->host.queue = grpc_completion_queue_create_for_next(NULL);
+	grpc_server_register_completion_queue(server->host.server, server->host.queue, NULL);
+	server->credentials = grpc_insecure_server_credentials_create();
+	server->shut_down.done = on_shut_down;
+	grpc_server_start(server->host.server);
+}
+
+static void destroy_queue(grpc_completion_queue *queue)
+{
+	grpc_completion_queue_shutdown(queue);
+	while (grpc_completion_queue_next(queue, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL).type !=
+		GRPC_QUEUE_SHUTDOWN)
+		;
+	grpc_completion_queue_destroy(queue);
+}
+
+/* After shutdown was notified and the thread, if there was one, has ended. */
+static void destroy_grpc(struct rpc_server *server)
+{
+	grpc_server_destroy(server->host.server);
+	destroy_queue(server->host.queue);
+	grpc_server_credentials_release(server->credentials);
+	engine_stop();
+}
+
+static void begin_shutdown(struct rpc_server *server)
+{
+	grpc_server_shutdown_and_notify(
+		server->host.server, server->host.queue, &server->shut_down);
+	grpc_server_cancel_all_calls(server->host.server);
+}
+
+/* The server never served: its own loop is run here, to see the shutdown's event. */
+static void abandon(struct rpc_server *server)
+{
+	begin_shutdown(server);
+	serve(server);
+	destroy_grpc(server);
+	free(server);
+}
+
+int rpc_server_new(const struct rpc_server_config *config, struct rpc_server **out, struct diag *d)
+{
+	struct rpc_server *server = calloc(1, sizeof *server);
+	_signals_blocked_ sigset_t old = signals_block();
+	int r;
+
+	if (!server)
+		return diag_set(d, -ENOMEM, "gRPC server: out of memory");
+	server->config = *config;
+	start_grpc(server);
+	r = pthread_create(&server->thread, NULL, serve, server);
+	if (r) {
+		abandon(server);
+		return diag_set(d, -r, "gRPC server: no thread: %s; raise the limit on processes",
+			errno_words(r));
+	}
+	pthread_setname_np(server->thread, "ptap-rpc");
+	*out = server;
+	return 0;
+}
+
+static struct rpc_server *join_and_free(struct rpc_server *server)
+{
+	pthread_join(server->thread, NULL);
+	destroy_grpc(server);
+	free(server);
+	return NULL;
+}
+
+struct rpc_server *rpc_server_free(struct rpc_server *server)
+{
+	_signals_blocked_ sigset_t old = signals_block();
+
+	if (!server)
+		return NULL;
+	begin_shutdown(server);
+	return join_and_free(server);
+}
+
+/* The shutdown is notified when the last call has ended; its thread ends with that. */
+struct rpc_server *rpc_server_free_after(struct rpc_server *server, int grace_ms)
+{
+	_signals_blocked_ sigset_t old = signals_block();
+	struct timespec until;
+
+	if (!server)
+		return NULL;
+	grpc_server_shutdown_and_notify(
+		server->host.server, server->host.queue, &server->shut_down);
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += grace_ms / 1000;
+	until.tv_nsec += grace_ms % 1000 * 1000000L;
+	if (until.tv_nsec >= 1000000000L) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000L;
+	}
+	if (pthread_clockjoin_np(server->thread, NULL, CLOCK_MONOTONIC, &until) == 0) {
+		destroy_grpc(server);
+		free(server);
+		return NULL;
+	}
+	grpc_server_cancel_all_calls(server->host.server);
+	return join_and_free(server);
+}
+
+int rpc_server_adopt(struct rpc_server *server, int fd, struct diag *d)
+{
+	_signals_blocked_ sigset_t old = signals_block();
+	int r = socket_prepare(fd);
+
+	if (r < 0) {
+		close(fd);
+		return diag_set(d, r, "connection not served: %s", errno_words(r));
+	}
+	grpc_server_add_channel_from_fd(server->host.server, fd, server->credentials);
+	return 0;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A unary gRPC server on connections that somebody else accepted. This folder is the only one that
+ * includes grpc; everything here is bytes in, bytes out.
+ *
+ * Threads: handlers run on the server's own thread, one at a time, and must return at once; a call
+ * may be answered later from any thread, exactly once.
+ */
+#ifndef RPC_SERVER_H
+#define RPC_SERVER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct chunks;
+struct diag;
+struct rpc_server;
+struct rpc_call;
+
+/* The gRPC status codes that we send or read; the values are gRPC's own. */
+enum rpc_status {
+	RPC_OK = 0,
+	RPC_CANCELLED = 1,
+	RPC_UNKNOWN = 2,
+	RPC_INVALID_ARGUMENT = 3,
+	RPC_DEADLINE_EXCEEDED = 4,
+	RPC_NOT_FOUND = 5,
+	RPC_ALREADY_EXISTS = 6,
+	RPC_PERMISSION_DENIED = 7,
+	RPC_RESOURCE_EXHAUSTED = 8,
+	RPC_FAILED_PRECONDITION = 9,
+	RPC_ABORTED = 10,
+	RPC_OUT_OF_RANGE = 11,
+	RPC_UNIMPLEMENTED = 12,
+	RPC_INTERNAL = 13,
+	RPC_UNAVAILABLE = 14,
+	RPC_DATA_LOSS = 15,
+	RPC_UNAUTHENTICATED = 16,
+};
+
+/* "INVALID_ARGUMENT" and so on; "UNKNOWN" for a number that is none of ours. Static text. */
+const char *rpc_status_name(int status);
+
+/* One row per method. |request| is contiguous, valid until the handler returns. */
+struct rpc_method {
+	const char *path; /* "/tensorflow.ProfilerService/Profile" */
+	size_t max_request_bytes; /* larger requests are RESOURCE_EXHAUSTED */
+	void (*handle)(
+		struct rpc_call *call, const uint8_t *request, size_t request_bytes, void *context);
+};
+
+struct rpc_server_config {
+	const struct rpc_method *methods; /* borrowed for the server's life */
+	size_t n_methods;
+	void *context; /* passed to every handler */
+	void (*unknown)(const char *path, void *context); /* NULL ok: a method nobody knows */
+};
+
+/*
+ * Starts gRPC and the server's thread (all signals blocked in it). Methods not in the table are
+ * answered UNIMPLEMENTED at once.
+ */
+int rpc_server_new(const struct rpc_server_config *config, struct rpc_server **out, struct diag *d);
+
+/*
+ * Stops: refuses new calls, cancels those in flight (their on_cancel runs), waits for all calls to
+ * be answered by their owners, frees. NULL ok. Returns NULL. Not from a handler.
+ */
+struct rpc_server *rpc_server_free(struct rpc_server *server);
+
+/* The same, but calls in flight and answers on their way get up to |grace_ms| to finish first. */
+struct rpc_server *rpc_server_free_after(struct rpc_server *server, int grace_ms);
+
+/* Serves the accepted, connected socket |fd|; always consumes it. Any thread. */
+int rpc_server_adopt(struct rpc_server *server, int fd, struct diag *d);
+
+/* The deadline the client gave: CLOCK_MONOTONIC ns, or INT64_MAX for none. */
+int64_t rpc_call_get_deadline_ns(const struct rpc_call *call);
+
+/*
+ * Asks for |on_cancel| when the client goes away, its deadline passes, or the server stops before
+ * the call was answered. Runs on the server's thread, at most once, and the call must still be
+ * answered, there or later. Set it in the handler, before the call is passed on or answered.
+ * Threads: it can overlap an answer given by another thread, and |call| is valid until it returns;
+ * so |context| must be something that outlives the call.
+ */
+void rpc_call_set_on_cancel(
+	struct rpc_call *call, void (*on_cancel)(struct rpc_call *, void *), void *context);
+
+/*
+ * Answers OK with |message|, which is always consumed (its chunks are sent without a copy and freed
+ * when sent). |call| is invalid afterwards. A message above 2^31-1 bytes is answered
+ * RESOURCE_EXHAUSTED instead: stock clients cannot receive it. Any thread.
+ */
+void rpc_call_reply(struct rpc_call *call, struct chunks *message);
+
+/* Answers with an error. |text| is copied. |call| is invalid afterwards. Any thread. */
+void rpc_call_fail(struct rpc_call *call, enum rpc_status status, const char *text);
+
+#endif

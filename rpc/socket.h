@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A connected socket on its way to gRPC. */
+#ifndef RPC_SOCKET_H
+#define RPC_SOCKET_H
+
+/*
+ * Sets what gRPC sets on the sockets that it opens by itself: close-on-exec and non-blocking, and for
+ * TCP no delay. Also TCP keep-alive, so that a peer that vanished is noticed without our waking up.
+ * Returns 0 or a negative errno.
+ */
+int socket_prepare(int fd);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every annotation once, as a user writes it. Compiled as C99 and C++11, with and without
+ * PTAP_DISABLE, by tests/compile/headers.
+ */
+#include <proftap/proftap.h>
+
+int use(int n, const char *text);
+
+static void use_spans(int n, const char *text)
+{
+	PTAP_SPAN("span");
+	PTAP_SPAN_LEVEL(3, "verbose");
+	PTAP_SPAN_DYN(text);
+	PTAP_SPAN_ARGS("args", PTAP_I("i", n), PTAP_U("u", n), PTAP_F("f", n), PTAP_S("s", text),
+		PTAP_P("p", text));
+	PTAP_BEGIN("pair");
+	PTAP_BEGIN_DYN(text);
+	PTAP_END();
+	PTAP_END();
+}
+
+int use(int n, const char *text)
+{
+	PTAP_STEP("step", n);
+	PTAP_COUNTER("int", n);
+	PTAP_COUNTER("double", 0.5 * n);
+	PTAP_INSTANT("instant");
+	PTAP_INSTANT_DYN(text);
+	use_spans(n, text);
+	return ptap_enabled(1);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fuzz harness of the XSpace decoder, in libFuzzer's form. What decodes must encode, and decode again
+ * to as many events; both reports must cope with it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chunks.h"
+#include "base/cleanup.h"
+#include "tests/fuzz/fuzz.h"
+#include "trace/report.h"
+#include "trace/space.h"
+#include "trace/xspace.h"
+
+static void write_reports(const struct space *space)
+{
+	FILE *out = fopen("/dev/null", "we");
+
+	if (!out)
+		abort();
+	if (report_write_text(space, "fuzz", out) || report_write_json(space, "fuzz", out))
+		abort();
+	fclose(out);
+}
+
+static uint64_t count_spans(const struct space *space)
+{
+	struct report_totals totals;
+
+	report_count(space, &totals);
+	return totals.n_spans;
+}
+
+/* One contiguous copy; NULL when memory ran out. */
+static uint8_t *flatten(const struct chunks *c)
+{
+	uint8_t *bytes = malloc(c->total_bytes + 1);
+	size_t n = 0;
+
+	for (size_t i = 0; bytes && i < c->n_chunks; i++) {
+		memcpy(bytes + n, c->chunks[i].data, c->chunks[i].used_bytes);
+		n += c->chunks[i].used_bytes;
+	}
+	return bytes;
+}
+
+static void go_round(const struct space *space)
+{
+	_cleanup_(space_freep) struct space *again = NULL;
+	_cleanup_(chunks_deinit) struct chunks out = CHUNKS_INIT;
+	_cleanup_free_ uint8_t *bytes = NULL;
+
+	if (xspace_encode(space, &out))
+		abort();
+	bytes = flatten(&out);
+	if (!bytes || xspace_decode(bytes, out.total_bytes, &again, NULL))
+		abort();
+	if (count_spans(space) != count_spans(again))
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
+{
+	_cleanup_(space_freep) struct space *space = NULL;
+
+	if (xspace_decode(data, n_bytes, &space, NULL) == 0) {
+		write_reports(space);
+		go_round(space);
+	}
+	return 0;
+}

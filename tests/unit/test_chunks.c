@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Chunked bytes: order, growth, moving, and what happens when memory runs out. */
+#include "base/chunks.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* All bytes in one malloc'ed piece. */
+static uint8_t *flatten(const struct chunks *c)
+{
+	uint8_t *all = malloc(c->total_bytes + 1);
+	size_t at = 0;
+
+	ck_assert_ptr_nonnull(all);
+	for (size_t i = 0; i < c->n_chunks; i++) {
+		memcpy(all + at, c->chunks[i].data, c->chunks[i].used_bytes);
+		at += c->chunks[i].used_bytes;
+	}
+	ck_assert_uint_eq(at, c->total_bytes);
+	return all;
+}
+
+static void fill(uint8_t *p, size_t n, unsigned int seed)
+{
+	for (size_t i = 0; i < n; i++)
+		p[i] = (uint8_t)(i * 7 + i / 251 + seed);
+}
+
+START_TEST(empty_state_holds_nothing)
+{
+	struct chunks c = CHUNKS_INIT;
+
+	chunks_append(&c, "", 0);
+	ck_assert_uint_eq(c.n_chunks, 0);
+	ck_assert_uint_eq(c.total_bytes, 0);
+	ck_assert_int_eq(c.error, 0);
+	chunks_deinit(&c);
+	chunks_deinit(&c);
+}
+END_TEST
+
+START_TEST(keeps_order_across_chunks)
+{
+	const size_t n = 3 * CHUNK_BYTES + 12345, step = 65521;
+	struct chunks c = CHUNKS_INIT;
+	uint8_t *in = malloc(n), *out;
+
+	ck_assert_ptr_nonnull(in);
+	fill(in, n, 1);
+	for (size_t at = 0; at < n; at += step)
+		chunks_append(&c, in + at, n - at < step ? n - at : step);
+	ck_assert_int_eq(c.error, 0);
+	ck_assert_uint_eq(c.total_bytes, n);
+	ck_assert_uint_gt(c.n_chunks, 3);
+	out = flatten(&c);
+	ck_assert_mem_eq(in, out, n);
+	free(out);
+	free(in);
+	chunks_deinit(&c);
+}
+END_TEST
+
+START_TEST(piece_larger_than_a_chunk_is_contiguous)
+{
+	struct chunks c = CHUNKS_INIT;
+	const size_t n = 2 * CHUNK_BYTES + 1;
+	uint8_t *p;
+
+	chunks_append(&c, "ab", 2);
+	p = chunks_reserve(&c, n);
+	ck_assert_ptr_nonnull(p);
+	fill(p, n, 2);
+	chunks_commit(&c, n);
+	ck_assert_uint_eq(c.n_chunks, 2);
+	ck_assert_ptr_eq(c.chunks[1].data, p);
+	ck_assert_uint_eq(c.total_bytes, n + 2);
+	chunks_deinit(&c);
+}
+END_TEST
+
+START_TEST(bytes_never_move)
+{
+	struct chunks c = CHUNKS_INIT;
+	uint8_t *first = chunks_reserve(&c, 1);
+
+	*first = 'x';
+	chunks_commit(&c, 1);
+	for (int i = 0; i < 40; i++) {
+		ck_assert_ptr_nonnull(chunks_reserve(&c, CHUNK_BYTES));
+		chunks_commit(&c, CHUNK_BYTES);
+	}
+	ck_assert_ptr_eq(c.chunks[0].data, first);
+	*first = 'y';
+	ck_assert_int_eq(c.chunks[0].data[0], 'y');
+	chunks_deinit(&c);
+}
+END_TEST
+
+START_TEST(commit_of_less_keeps_the_rest_free)
+{
+	struct chunks c = CHUNKS_INIT;
+	uint8_t *p = chunks_reserve(&c, 10);
+
+	memcpy(p, "abc", 3);
+	chunks_commit(&c, 3);
+	ck_assert_ptr_eq(chunks_reserve(&c, 1), p + 3);
+	chunks_append(&c, "def", 3);
+	ck_assert_mem_eq(c.chunks[0].data, "abcdef", 6);
+	ck_assert_uint_eq(c.total_bytes, 6);
+	chunks_deinit(&c);
+}
+END_TEST
+
+START_TEST(take_moves_all_and_empties_the_giver)
+{
+	struct chunks a = CHUNKS_INIT, b = CHUNKS_INIT;
+	uint8_t *out;
+
+	chunks_append(&a, "head ", 5);
+	for (int i = 0; i < 20; i++) {
+		ck_assert_ptr_nonnull(chunks_reserve(&b, CHUNK_BYTES));
+		memset(b.chunks[b.n_chunks - 1].data, 'a' + i, CHUNK_BYTES);
+		chunks_commit(&b, CHUNK_BYTES);
+	}
+	chunks_take(&a, &b);
+	ck_assert_uint_eq(b.n_chunks, 0);
+	ck_assert_uint_eq(b.total_bytes, 0);
+	ck_assert_ptr_null(b.chunks);
+	ck_assert_uint_eq(a.total_bytes, 5 + 20ull * CHUNK_BYTES);
+	out = flatten(&a);
+	ck_assert_mem_eq(out, "head aaaa", 9);
+	ck_assert_int_eq(out[5 + 20ull * CHUNK_BYTES - 1], 'a' + 19);
+	free(out);
+	chunks_deinit(&a);
+}
+END_TEST
+
+START_TEST(take_of_nothing_changes_nothing)
+{
+	struct chunks a = CHUNKS_INIT, b = CHUNKS_INIT;
+
+	chunks_append(&a, "x", 1);
+	chunks_take(&a, &b);
+	ck_assert_uint_eq(a.total_bytes, 1);
+	ck_assert_int_eq(a.error, 0);
+	chunks_deinit(&a);
+}
+END_TEST
+
+START_TEST(error_sticks_and_travels)
+{
+	struct chunks a = CHUNKS_INIT, b = CHUNKS_INIT;
+
+	/* No machine has this much. */
+	ck_assert_ptr_null(chunks_reserve(&b, SIZE_MAX / 4));
+	ck_assert_int_eq(b.error, -ENOMEM);
+	ck_assert_ptr_null(chunks_reserve(&b, 1));
+	chunks_append(&b, "x", 1);
+	ck_assert_uint_eq(b.total_bytes, 0);
+	chunks_take(&a, &b);
+	ck_assert_int_eq(a.error, -ENOMEM);
+	ck_assert_int_eq(b.error, 0);
+	chunks_deinit(&a);
+}
+END_TEST
+
+struct reading {
+	int fd;
+	uint8_t *bytes;
+	size_t n;
+	size_t size;
+};
+
+static void *read_all(void *argument)
+{
+	struct reading *r = argument;
+	ssize_t n;
+
+	while ((n = read(r->fd, r->bytes + r->n, r->size - r->n)) > 0)
+		r->n += (size_t)n;
+	return NULL;
+}
+
+START_TEST(write_survives_short_writes)
+{
+	const size_t n = CHUNK_BYTES + 70000;
+	struct reading r = {.size = n + 1, .bytes = malloc(n + 1)};
+	struct chunks c = CHUNKS_INIT;
+	uint8_t *in = malloc(n);
+	pthread_t reader;
+	int fds[2];
+
+	fill(in, n, 3);
+	chunks_append(&c, in, 70000);
+	chunks_append(&c, in + 70000, CHUNK_BYTES);
+	ck_assert_int_eq(pipe(fds), 0);
+	r.fd = fds[0];
+	ck_assert_int_eq(pthread_create(&reader, NULL, read_all, &r), 0);
+	ck_assert_int_eq(chunks_write(&c, fds[1]), 0);
+	close(fds[1]);
+	pthread_join(reader, NULL);
+	ck_assert_uint_eq(r.n, n);
+	ck_assert_mem_eq(r.bytes, in, n);
+	close(fds[0]);
+	free(r.bytes);
+	free(in);
+	chunks_deinit(&c);
+}
+END_TEST
+
+START_TEST(write_reports_a_full_device)
+{
+	struct chunks c = CHUNKS_INIT;
+	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+	ck_assert_int_ge(fd, 0);
+	chunks_append(&c, "x", 1);
+	ck_assert_int_eq(chunks_write(&c, fd), -ENOSPC);
+	close(fd);
+	chunks_deinit(&c);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("chunks");
+	TCase *tests = tcase_create("chunks");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_set_timeout(tests, 30);
+	tcase_add_test(tests, empty_state_holds_nothing);
+	tcase_add_test(tests, keeps_order_across_chunks);
+	tcase_add_test(tests, piece_larger_than_a_chunk_is_contiguous);
+	tcase_add_test(tests, bytes_never_move);
+	tcase_add_test(tests, commit_of_less_keeps_the_rest_free);
+	tcase_add_test(tests, take_moves_all_and_empties_the_giver);
+	tcase_add_test(tests, take_of_nothing_changes_nothing);
+	tcase_add_test(tests, error_sticks_and_travels);
+	tcase_add_test(tests, write_survives_short_writes);
+	tcase_add_test(tests, write_reports_a_full_device);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The trace model, its codec and its reports under an allocator that fails at the n-th call, for all
+ * n. Linked with -Wl,--wrap for each function below.
+ */
+#include <check.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chunks.h"
+#include "base/cleanup.h"
+#include "trace/report.h"
+#include "trace/space.h"
+#include "trace/xspace.h"
+
+static long calls_left = -1; /* until the one that fails; negative: none fails */
+static bool has_failed;
+
+static bool is_failing(void)
+{
+	if (calls_left < 0)
+		return false;
+	if (calls_left-- > 0)
+		return false;
+	has_failed = true;
+	errno = ENOMEM;
+	return true;
+}
+
+#define WRAP(type, name, parameters, arguments)                       \
+	type __real_##name parameters;                                \
+	type __wrap_##name parameters;                                \
+	type __wrap_##name parameters                                 \
+	{                                                             \
+		return is_failing() ? NULL : __real_##name arguments; \
+	}
+
+WRAP(void *, malloc, (size_t n), (n))
+WRAP(void *, calloc, (size_t n, size_t size), (n, size))
+WRAP(void *, realloc, (void *p, size_t n), (p, n))
+WRAP(void *, reallocarray, (void *p, size_t n, size_t size), (p, n, size))
+WRAP(char *, strdup, (const char *text), (text))
+WRAP(char *, strndup, (const char *text, size_t n), (text, n))
+
+int __real_vasprintf(char **out, const char *format, va_list ap);
+int __wrap_vasprintf(char **out, const char *format, va_list ap);
+int __wrap_vasprintf(char **out, const char *format, va_list ap)
+{
+	return is_failing() ? -1 : __real_vasprintf(out, format, ap);
+}
+
+static int add_events(struct plane *plane, struct line *line)
+{
+	/* Twice the same name is fine here; out of order, so that the line has to be sorted. */
+	for (int i = 0; i < 200; i++) {
+		struct trace_stat stat = {.type = STAT_INT64, .value.i64 = 1};
+		struct trace_event event = {.start_ns = (i * 37) % 200, .duration_ns = 200};
+
+		stat.name =
+			names_intern(&plane->stat_names, i % 2 ? "_r" : "step_num", i % 2 ? 2 : 8);
+		event.name = names_intern(&plane->event_names, "work", 4);
+		if (stat.name == NAMES_NONE || event.name == NAMES_NONE)
+			return -ENOMEM;
+		event.stats = plane_add_stats(plane, &stat, 1);
+		if (!event.stats || line_add_event(line, &event))
+			return -ENOMEM;
+	}
+	line_sort(line);
+	return 0;
+}
+
+static int build(struct space **out)
+{
+	_cleanup_(space_freep) struct space *space = NULL;
+	struct plane *plane;
+	struct line *line;
+
+	if (space_new(&space))
+		return -ENOMEM;
+	plane = space_add_plane(space, 0, PLANE_HOST);
+	if (!plane || space_add_warning(space, "%d lost", 3) ||
+		plane_set_string(plane, "ptap_process_name", "train") ||
+		plane_set_bytes(plane, "raw", "abc", 3))
+		return -ENOMEM;
+	line = plane_add_line(plane, 1, "main", 0);
+	if (!line || add_events(plane, line))
+		return -ENOMEM;
+	line = plane_add_line(plane, 2, LINE_COUNTERS, 10);
+	if (!line || add_events(plane, line))
+		return -ENOMEM;
+	*out = space;
+	space = NULL;
+	return 0;
+}
+
+static uint8_t *flatten(const struct chunks *c)
+{
+	uint8_t *bytes = malloc(c->total_bytes);
+	size_t n = 0;
+
+	for (size_t i = 0; bytes && i < c->n_chunks; n += c->chunks[i++].used_bytes)
+		memcpy(bytes + n, c->chunks[i].data, c->chunks[i].used_bytes);
+	return bytes;
+}
+
+static int encode_and_decode(const struct space *space)
+{
+	_cleanup_(space_freep) struct space *again = NULL;
+	_cleanup_(chunks_deinit) struct chunks out = CHUNKS_INIT;
+	_cleanup_free_ uint8_t *bytes = NULL;
+	int rc = xspace_encode(space, &out);
+
+	if (rc)
+		return rc;
+	bytes = flatten(&out);
+	if (!bytes)
+		return -ENOMEM;
+	rc = xspace_decode(bytes, out.total_bytes, &again, NULL);
+	if (rc)
+		return rc;
+	/* No ck_ macro here: those allocate, too. */
+	return again->planes[0]->lines[0].n_events == 200 ? 0 : -EBADMSG;
+}
+
+static int report(const struct space *space)
+{
+	FILE *out = fopen("/dev/null", "we");
+	int rc = out ? report_write_text(space, "x", out) : -ENOMEM;
+
+	if (rc == 0)
+		rc = report_write_json(space, "x", out);
+	if (out)
+		fclose(out);
+	return rc;
+}
+
+static int run_all(void)
+{
+	_cleanup_(space_freep) struct space *space = NULL;
+	int rc = build(&space);
+
+	if (rc == 0)
+		rc = encode_and_decode(space);
+	return rc ? rc : report(space);
+}
+
+START_TEST(every_allocation_may_fail)
+{
+	long n = 0;
+	int rc;
+
+	do {
+		has_failed = false;
+		calls_left = n++;
+		rc = run_all();
+		calls_left = -1;
+		/* Sorting and counting series do without memory; everything else says so. */
+		ck_assert(rc == 0 || (rc == -ENOMEM && has_failed));
+	} while (has_failed);
+	ck_assert_int_eq(rc, 0);
+	ck_assert_int_gt(n, 50);
+}
+END_TEST
+
+START_TEST(sorts_without_memory)
+{
+	struct space *space = NULL;
+	struct plane *plane;
+	struct line *line;
+
+	ck_assert_int_eq(space_new(&space), 0);
+	plane = space_add_plane(space, 0, "p");
+	line = plane_add_line(plane, 1, "main", 0);
+	for (uint32_t i = 0; i < 5000; i++) {
+		struct trace_event event = {i * 7919 % 1009, i * 31 % 3, i, 0};
+
+		ck_assert_int_eq(line_add_event(line, &event), 0);
+	}
+	has_failed = false;
+	calls_left = 0;
+	line_sort(line);
+	calls_left = -1;
+	ck_assert(has_failed);
+	for (size_t i = 1; i < line->n_events; i++) {
+		const struct trace_event *a = &line->events[i - 1];
+		const struct trace_event *b = &line->events[i];
+
+		ck_assert(a->start_ns < b->start_ns ||
+			  (a->start_ns == b->start_ns && a->duration_ns > b->duration_ns) ||
+			  (a->start_ns == b->start_ns && a->duration_ns == b->duration_ns &&
+				  a->name < b->name));
+	}
+	space_free(space);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("nomem");
+	TCase *tcase = tcase_create("nomem");
+	SRunner *runner;
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, every_allocation_may_fail);
+	tcase_add_test(tcase, sorts_without_memory);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The protobuf wire format: writing fields into room that the caller has reserved, and reading fields
+ * out of bytes that nobody vouches for. A message is not a struct here; who reads one walks its fields
+ * and picks by tag:
+ *
+ *	while ((r = pb_next(&reader, &field)) > 0) {
+ *		switch (field.tag) {
+ *		case PB_TAG(1, PB_LEN): …
+ */
+#ifndef TRACE_PBWIRE_H
+#define TRACE_PBWIRE_H
+
+#include <endian.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum pb_wire {
+	PB_VARINT = 0,
+	PB_FIXED64 = 1,
+	PB_LEN = 2,
+	PB_FIXED32 = 5,
+};
+
+#define PB_TAG(number, wire) ((uint32_t)(number) << 3 | (wire))
+
+#define PB_VARINT_MAX_BYTES 10
+#define PB_PADDED_BYTES 5 /* of a length that is patched later: up to 2^35 - 1 */
+
+/* Bytes of |value| as a varint. */
+static inline size_t pb_varint_size(uint64_t value)
+{
+	unsigned int top_bit = 63 - (unsigned int)__builtin_clzll(value | 1);
+
+	return (top_bit * 9 + 73) / 64;
+}
+
+static inline uint64_t pb_zigzag(int64_t value)
+{
+	return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
+}
+
+static inline int64_t pb_unzigzag(uint64_t value)
+{
+	return (int64_t)(value >> 1 ^ (0 - (value & 1)));
+}
+
+/* The writers return the position behind what they wrote; the caller has made room. */
+static inline uint8_t *pb_put_varint(uint8_t *p, uint64_t value)
+{
+	while (value >= 0x80) {
+		*p++ = (uint8_t)(value | 0x80);
+		value >>= 7;
+	}
+	*p++ = (uint8_t)value;
+	return p;
+}
+
+/* Always PB_PADDED_BYTES long, so that it can be overwritten. */
+static inline void pb_put_padded(uint8_t *p, uint64_t value)
+{
+	for (int i = 0; i < PB_PADDED_BYTES - 1; i++) {
+		p[i] = (uint8_t)(value | 0x80);
+		value >>= 7;
+	}
+	p[PB_PADDED_BYTES - 1] = (uint8_t)(value & 0x7f);
+}
+
+static inline uint8_t *pb_put_fixed64(uint8_t *p, uint64_t value)
+{
+	value = htole64(value);
+	memcpy(p, &value, sizeof value);
+	return p + sizeof value;
+}
+
+/* A varint field with its tag, whatever the value (zeros too). */
+static inline uint8_t *pb_put_uint(uint8_t *p, uint32_t number, uint64_t value)
+{
+	return pb_put_varint(pb_put_varint(p, PB_TAG(number, PB_VARINT)), value);
+}
+
+struct pb_reader {
+	const uint8_t *p;
+	const uint8_t *end;
+	const char *error; /* after -EBADMSG: what was wrong at |p| */
+};
+
+struct pb_field {
+	uint32_t tag; /* PB_TAG(number, wire) */
+	uint64_t value; /* of VARINT, FIXED64 and FIXED32 */
+	const uint8_t *data; /* of LEN; lies in the reader's bytes */
+	size_t n_bytes;
+};
+
+static inline struct pb_reader pb_reader(const void *data, size_t n_bytes)
+{
+	const uint8_t *p = data;
+
+	return (struct pb_reader){p, n_bytes ? p + n_bytes : p, NULL};
+}
+
+/* Reads what is inside of a LEN field. */
+static inline struct pb_reader pb_enter(const struct pb_field *field)
+{
+	return pb_reader(field->data, field->n_bytes);
+}
+
+static inline int pb_fail(struct pb_reader *r, const char *error)
+{
+	r->error = error;
+	return -EBADMSG;
+}
+
+static inline int pb_get_varint(struct pb_reader *r, uint64_t *value)
+{
+	const uint8_t *p = r->p;
+	uint64_t sum = 0;
+
+	for (unsigned int shift = 0; shift < 70; shift += 7) {
+		if (p == r->end)
+			return pb_fail(r, "a number is cut off");
+		sum |= (uint64_t)(*p & 0x7f) << shift;
+		if (!(*p++ & 0x80)) {
+			*value = sum;
+			r->p = p;
+			return 0;
+		}
+	}
+	return pb_fail(r, "a number is longer than 10 bytes");
+}
+
+static inline int pb_get_fixed(struct pb_reader *r, size_t n_bytes, uint64_t *value)
+{
+	uint64_t bytes = 0;
+
+	if ((size_t)(r->end - r->p) < n_bytes)
+		return pb_fail(r, "a fixed-size number is cut off");
+	memcpy(&bytes, r->p, n_bytes);
+	*value = le64toh(bytes);
+	r->p += n_bytes;
+	return 0;
+}
+
+static inline int pb_get_len(struct pb_reader *r, struct pb_field *field)
+{
+	const uint8_t *start = r->p;
+	uint64_t n_bytes;
+
+	if (pb_get_varint(r, &n_bytes))
+		return -EBADMSG;
+	if (n_bytes > (uint64_t)(r->end - r->p)) {
+		r->p = start;
+		return pb_fail(r, "a length goes beyond the end");
+	}
+	field->data = r->p;
+	field->n_bytes = (size_t)n_bytes;
+	r->p += n_bytes;
+	return 0;
+}
+
+/*
+ * The next field: 1 and |field| is filled, 0 at the end, -EBADMSG with r->error and r->p at the place.
+ * Fields of any number are returned, so that skipping an unknown one is doing nothing with it.
+ */
+static inline int pb_next(struct pb_reader *r, struct pb_field *field)
+{
+	const uint8_t *start = r->p;
+	uint64_t tag;
+	int rc;
+
+	if (r->p == r->end)
+		return 0;
+	if (pb_get_varint(r, &tag))
+		return -EBADMSG;
+	field->tag = (uint32_t)tag;
+	switch (tag & 7) {
+	case PB_VARINT:
+		rc = pb_get_varint(r, &field->value);
+		break;
+	case PB_FIXED64:
+		rc = pb_get_fixed(r, 8, &field->value);
+		break;
+	case PB_LEN:
+		rc = pb_get_len(r, field);
+		break;
+	case PB_FIXED32:
+		rc = pb_get_fixed(r, 4, &field->value);
+		break;
+	default:
+		rc = pb_fail(r, "a field has an unknown wire type");
+		break;
+	}
+	if (rc == 0 && (tag > UINT32_MAX || tag >> 3 == 0)) {
+		r->p = start;
+		rc = pb_fail(r, "a field has an impossible number");
+	}
+	return rc ? rc : 1;
+}
+
+#endif

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One pass over each line, with the stack of events that are open; see summary.h. */
+#include "trace/summary.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "trace/space.h"
+
+void summary_keys_init(struct summary_keys *keys, const struct plane *plane)
+{
+	keys->root = names_find(&plane->stat_names, "_r");
+	keys->step_num = names_find(&plane->stat_names, "step_num");
+	keys->unfinished = names_find(&plane->stat_names, "unfinished");
+}
+
+bool line_is_counters(const struct line *line)
+{
+	return strcmp(line->name, LINE_COUNTERS) == 0;
+}
+
+bool event_is_step(
+	const struct plane *plane, const struct summary_keys *keys, const struct trace_event *event)
+{
+	if (!event->stats || keys->root == NAMES_NONE || keys->step_num == NAMES_NONE)
+		return false;
+	return plane_find_stat(plane, event, keys->root) &&
+	       plane_find_stat(plane, event, keys->step_num);
+}
+
+bool event_is_unfinished(
+	const struct plane *plane, const struct summary_keys *keys, const struct trace_event *event)
+{
+	const struct trace_stat *stat;
+	uint64_t value;
+
+	if (!event->stats || keys->unfinished == NAMES_NONE)
+		return false;
+	stat = plane_find_stat(plane, event, keys->unfinished);
+	return stat && stat_get_count(stat, &value) && value != 0;
+}
+
+bool stat_get_count(const struct trace_stat *stat, uint64_t *count)
+{
+	*count = stat->value.u64;
+	return stat->type == STAT_UINT64 || (stat->type == STAT_INT64 && stat->value.i64 >= 0);
+}
+
+static int64_t add_saturated(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (__builtin_add_overflow(a, b, &sum))
+		return a < 0 ? INT64_MIN : INT64_MAX;
+	return sum;
+}
+
+/* --- spans --------------------------------------------------------------------------------- */
+
+/* An event that the current one may lie in. */
+struct open_event {
+	int64_t end_ns;
+	size_t row;
+};
+
+struct line_summer {
+	struct summary *summary;
+	struct summary_keys keys;
+	uint32_t *row_of_name; /* index + 1 into the current line's rows; 0: none yet */
+	size_t n_rows_allocated;
+	struct open_event *stack;
+	size_t n_stack;
+	size_t n_stack_allocated;
+};
+
+static int push(struct line_summer *s, struct open_event event)
+{
+	if (s->n_stack == s->n_stack_allocated) {
+		size_t n = s->n_stack_allocated ? s->n_stack_allocated * 2 : 64;
+		struct open_event *stack = reallocarray(s->stack, n, sizeof *stack);
+
+		if (!stack)
+			return -ENOMEM;
+		s->stack = stack;
+		s->n_stack_allocated = n;
+	}
+	s->stack[s->n_stack++] = event;
+	return 0;
+}
+
+static int add_row(struct line_summer *s, struct summary_line *line, uint32_t name)
+{
+	if (line->n_rows == s->n_rows_allocated) {
+		size_t n = s->n_rows_allocated ? s->n_rows_allocated * 2 : 16;
+		struct summary_row *rows = reallocarray(line->rows, n, sizeof *rows);
+
+		if (!rows)
+			return -ENOMEM;
+		line->rows = rows;
+		s->n_rows_allocated = n;
+	}
+	line->rows[line->n_rows++] = (struct summary_row){.name = name, .min_ns = INT64_MAX};
+	s->row_of_name[name] = (uint32_t)line->n_rows;
+	return 0;
+}
+
+/* Takes the part of [start, end) that lies in the innermost open event off that one's self time. */
+static void charge_parent(
+	struct line_summer *s, struct summary_line *line, int64_t start_ns, int64_t end_ns)
+{
+	const struct open_event *parent;
+
+	while (s->n_stack && s->stack[s->n_stack - 1].end_ns <= start_ns)
+		s->n_stack--;
+	if (!s->n_stack)
+		return;
+	parent = &s->stack[s->n_stack - 1];
+	line->rows[parent->row].self_ns -=
+		(end_ns < parent->end_ns ? end_ns : parent->end_ns) - start_ns;
+}
+
+static void count_into(struct summary_row *row, int64_t duration_ns, bool is_unfinished)
+{
+	row->count++;
+	row->n_unfinished += is_unfinished;
+	row->total_ns = add_saturated(row->total_ns, duration_ns);
+	row->self_ns = add_saturated(row->self_ns, duration_ns);
+	row->min_ns = duration_ns < row->min_ns ? duration_ns : row->min_ns;
+	row->max_ns = duration_ns > row->max_ns ? duration_ns : row->max_ns;
+}
+
+static int sum_event(
+	struct line_summer *s, struct summary_line *line, const struct trace_event *event)
+{
+	int64_t end_ns = add_saturated(event->start_ns, event->duration_ns);
+	size_t row;
+
+	if (!s->row_of_name[event->name] && add_row(s, line, event->name))
+		return -ENOMEM;
+	row = s->row_of_name[event->name] - 1;
+	charge_parent(s, line, event->start_ns, end_ns);
+	count_into(&line->rows[row], end_ns - event->start_ns,
+		event_is_unfinished(s->summary->plane, &s->keys, event));
+	return push(s, (struct open_event){end_ns, row});
+}
+
+static int compare_rows(const void *left, const void *right, void *names)
+{
+	const struct summary_row *a = left;
+	const struct summary_row *b = right;
+
+	if (a->self_ns != b->self_ns)
+		return a->self_ns > b->self_ns ? -1 : 1;
+	if (a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	return strcmp(names_get(names, a->name), names_get(names, b->name));
+}
+
+static int sum_line(struct line_summer *s, const struct line *line)
+{
+	struct summary_line *sum = &s->summary->lines[s->summary->n_lines++];
+	int rc = 0;
+
+	*sum = (struct summary_line){.line = line};
+	s->n_rows_allocated = 0;
+	s->n_stack = 0;
+	for (size_t i = 0; i < line->n_events && rc == 0; i++)
+		rc = sum_event(s, sum, &line->events[i]);
+	for (size_t i = 0; i < sum->n_rows; i++)
+		s->row_of_name[sum->rows[i].name] = 0;
+	if (sum->n_rows)
+		qsort_r(sum->rows, sum->n_rows, sizeof *sum->rows, compare_rows,
+			(void *)&s->summary->plane->event_names);
+	return rc;
+}
+
+static int sum_lines(struct summary *summary)
+{
+	const struct plane *plane = summary->plane;
+	_cleanup_free_ uint32_t *row_of_name =
+		calloc((size_t)plane->event_names.n_texts + 1, sizeof *row_of_name);
+	struct line_summer s = {.summary = summary, .row_of_name = row_of_name};
+	int rc = 0;
+
+	summary->lines = calloc(plane->n_lines + 1, sizeof *summary->lines);
+	if (!summary->lines || !row_of_name)
+		return -ENOMEM;
+	summary_keys_init(&s.keys, plane);
+	for (size_t i = 0; i < plane->n_lines && rc == 0; i++) {
+		if (plane->lines[i].n_events && !line_is_counters(&plane->lines[i]))
+			rc = sum_line(&s, &plane->lines[i]);
+	}
+	free(s.stack);
+	return rc;
+}
+
+/* --- counters ------------------------------------------------------------------------------ */
+
+/* The value of a sample is the first number among its stats. */
+static bool get_sample(const struct plane *plane, const struct trace_event *event, double *value)
+{
+	const struct trace_stat *stat = plane_get_stats(plane, event);
+
+	while (stat && stat->type > STAT_DOUBLE)
+		stat = stat_next(stat);
+	if (!stat)
+		return false;
+	if (stat->type == STAT_INT64)
+		*value = (double)stat->value.i64;
+	else if (stat->type == STAT_UINT64)
+		*value = (double)stat->value.u64;
+	else
+		*value = stat->value.f64;
+	return *value - *value == 0; /* finite */
+}
+
+static void count_sample(struct summary_counter *c, double value)
+{
+	c->min = !c->n || value < c->min ? value : c->min;
+	c->max = !c->n || value > c->max ? value : c->max;
+	c->n++;
+	c->mean += value / (double)c->n - c->mean / (double)c->n;
+	c->last = value;
+}
+
+static void sum_counter_line(struct summary *summary, const struct line *line, uint32_t *slots)
+{
+	double value;
+
+	for (size_t i = 0; i < line->n_events; i++) {
+		uint32_t name = line->events[i].name;
+
+		if (!get_sample(summary->plane, &line->events[i], &value))
+			continue;
+		if (!slots[name]) {
+			summary->counters[summary->n_counters].name = name;
+			slots[name] = (uint32_t)++summary->n_counters;
+		}
+		count_sample(&summary->counters[slots[name] - 1], value);
+	}
+}
+
+static int sum_counters(struct summary *summary)
+{
+	const struct plane *plane = summary->plane;
+	size_t n_names = (size_t)plane->event_names.n_texts + 1;
+	_cleanup_free_ uint32_t *slots = calloc(n_names, sizeof *slots);
+
+	summary->counters = calloc(n_names, sizeof *summary->counters);
+	if (!slots || !summary->counters)
+		return -ENOMEM;
+	for (size_t i = 0; i < plane->n_lines; i++) {
+		if (line_is_counters(&plane->lines[i]))
+			sum_counter_line(summary, &plane->lines[i], slots);
+	}
+	return 0;
+}
+
+/* --- steps --------------------------------------------------------------------------------- */
+
+struct step {
+	uint32_t name;
+	bool is_unfinished;
+	int64_t duration_ns;
+};
+
+struct step_list {
+	struct step *steps;
+	size_t n_steps;
+	size_t n_allocated;
+};
+
+static int add_step(struct step_list *list, struct step step)
+{
+	if (list->n_steps == list->n_allocated) {
+		size_t n = list->n_allocated ? list->n_allocated * 2 : 64;
+		struct step *steps = reallocarray(list->steps, n, sizeof *steps);
+
+		if (!steps)
+			return -ENOMEM;
+		list->steps = steps;
+		list->n_allocated = n;
+	}
+	list->steps[list->n_steps++] = step;
+	return 0;
+}
+
+static int gather_steps(const struct plane *plane, struct step_list *list)
+{
+	struct summary_keys keys;
+
+	summary_keys_init(&keys, plane);
+	if (keys.root == NAMES_NONE || keys.step_num == NAMES_NONE)
+		return 0;
+	for (size_t i = 0; i < plane->n_lines; i++) {
+		const struct line *line = &plane->lines[i];
+
+		for (size_t k = 0; k < line->n_events; k++) {
+			const struct trace_event *event = &line->events[k];
+			struct step step = {event->name, event_is_unfinished(plane, &keys, event),
+				event->duration_ns};
+
+			if (event_is_step(plane, &keys, event) && add_step(list, step))
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static int compare_steps(const void *left, const void *right)
+{
+	const struct step *a = left;
+	const struct step *b = right;
+
+	if (a->name != b->name)
+		return a->name < b->name ? -1 : 1;
+	return a->duration_ns < b->duration_ns ? -1 : a->duration_ns > b->duration_ns;
+}
+
+/* Nearest rank: the smallest value that |percent| of all do not exceed. */
+static int64_t percentile(const struct step *steps, size_t n, unsigned int percent)
+{
+	return steps[(n * percent + 99) / 100 - 1].duration_ns;
+}
+
+/* |steps|: |n| of one name, by duration. */
+static struct summary_step sum_steps_of_name(const struct step *steps, size_t n)
+{
+	struct summary_step sum = {.name = steps[0].name, .n = n};
+	int64_t total_ns = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		total_ns = add_saturated(total_ns, steps[i].duration_ns);
+		sum.n_unfinished += steps[i].is_unfinished;
+	}
+	sum.mean_ns = total_ns / (int64_t)n;
+	sum.p50_ns = percentile(steps, n, 50);
+	sum.p99_ns = percentile(steps, n, 99);
+	sum.min_ns = steps[0].duration_ns;
+	sum.max_ns = steps[n - 1].duration_ns;
+	return sum;
+}
+
+static int sum_step_list(struct summary *summary, struct step_list *list)
+{
+	size_t first = 0;
+
+	summary->steps = calloc(list->n_steps + 1, sizeof *summary->steps);
+	if (!summary->steps)
+		return -ENOMEM;
+	if (list->n_steps)
+		qsort(list->steps, list->n_steps, sizeof *list->steps, compare_steps);
+	for (size_t i = 0; i < list->n_steps; i++) {
+		if (i + 1 < list->n_steps && list->steps[i + 1].name == list->steps[i].name)
+			continue;
+		summary->steps[summary->n_steps++] =
+			sum_steps_of_name(list->steps + first, i + 1 - first);
+		first = i + 1;
+	}
+	return 0;
+}
+
+static int sum_steps(struct summary *summary)
+{
+	struct step_list list = {NULL, 0, 0};
+	int rc = gather_steps(summary->plane, &list);
+
+	if (rc == 0)
+		rc = sum_step_list(summary, &list);
+	free(list.steps);
+	return rc;
+}
+
+/* --- the whole ----------------------------------------------------------------------------- */
+
+int summary_init(struct summary *summary, const struct plane *plane)
+{
+	int rc;
+
+	*summary = (struct summary){.plane = plane};
+	rc = sum_lines(summary);
+	if (rc == 0)
+		rc = sum_counters(summary);
+	if (rc == 0)
+		rc = sum_steps(summary);
+	if (rc)
+		summary_deinit(summary);
+	return rc;
+}
+
+void summary_deinit(struct summary *summary)
+{
+	for (size_t i = 0; i < summary->n_lines; i++)
+		free(summary->lines[i].rows);
+	free(summary->lines);
+	free(summary->counters);
+	free(summary->steps);
+	*summary = (struct summary){0};
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the events of one plane amount to: per thread and name the count and times, per counter its
+ * range, per step its percentiles. The reports in text and JSON print these rows.
+ *
+ * Self time is the duration less that of the events directly inside, on the same line. Where events
+ * overlap without nesting, only the part inside of the parent is taken off.
+ */
+#ifndef TRACE_SUMMARY_H
+#define TRACE_SUMMARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct line;
+struct plane;
+struct trace_event;
+struct trace_stat;
+
+/* All events of one name on one line. */
+struct summary_row {
+	uint32_t name; /* index into the plane's event_names */
+	uint64_t count;
+	uint64_t n_unfinished;
+	int64_t total_ns;
+	int64_t self_ns;
+	int64_t min_ns;
+	int64_t max_ns;
+};
+
+struct summary_line {
+	const struct line *line; /* borrowed from the plane */
+	struct summary_row *rows; /* by self time, descending */
+	size_t n_rows;
+};
+
+struct summary_counter {
+	uint32_t name;
+	uint64_t n;
+	double min;
+	double max;
+	double mean;
+	double last;
+};
+
+struct summary_step {
+	uint32_t name;
+	uint64_t n;
+	uint64_t n_unfinished;
+	int64_t mean_ns;
+	int64_t p50_ns;
+	int64_t p99_ns;
+	int64_t min_ns;
+	int64_t max_ns;
+};
+
+struct summary {
+	const struct plane *plane; /* borrowed; must outlive the summary */
+	struct summary_line *lines; /* those with events; no counters */
+	size_t n_lines;
+	struct summary_counter *counters; /* in order of first use */
+	size_t n_counters;
+	struct summary_step *steps; /* by name */
+	size_t n_steps;
+};
+
+int summary_init(struct summary *summary, const struct plane *plane); /* 0 or -ENOMEM */
+void summary_deinit(struct summary *summary);
+
+/* The stat names that the summary and the totals look for; NAMES_NONE where a plane lacks one. */
+struct summary_keys {
+	uint32_t root; /* _r */
+	uint32_t step_num;
+	uint32_t unfinished;
+};
+
+void summary_keys_init(struct summary_keys *keys, const struct plane *plane);
+bool line_is_counters(const struct line *line);
+bool event_is_step(const struct plane *plane, const struct summary_keys *keys,
+	const struct trace_event *event);
+bool event_is_unfinished(const struct plane *plane, const struct summary_keys *keys,
+	const struct trace_event *event);
+/* The stat as a count: false if it is no number or a negative one. */
+bool stat_get_count(const struct trace_stat *stat, uint64_t *count);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* UTF-8 as in RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF; see utf8.h. */
+#include "trace/utf8.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static bool is_continuation(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* What the first byte alone promises; 0 for one that cannot be first. */
+static size_t promised_length(unsigned char c)
+{
+	if (c < 0x80)
+		return 1;
+	if (c >= 0xc2 && c <= 0xdf)
+		return 2;
+	if (c >= 0xe0 && c <= 0xef)
+		return 3;
+	return c >= 0xf0 && c <= 0xf4 ? 4 : 0;
+}
+
+/* Overlong forms, surrogates and what lies above U+10FFFF all show in the second byte. */
+static bool is_allowed_pair(unsigned char first, unsigned char second)
+{
+	switch (first) {
+	case 0xe0:
+		return second >= 0xa0;
+	case 0xed:
+		return second < 0xa0;
+	case 0xf0:
+		return second >= 0x90;
+	case 0xf4:
+		return second < 0x90;
+	default:
+		return true;
+	}
+}
+
+size_t utf8_length(const char *p, size_t n)
+{
+	size_t length = n ? promised_length((unsigned char)p[0]) : 0;
+
+	if (length > n)
+		return 0;
+	for (size_t i = 1; i < length; i++) {
+		if (!is_continuation(p[i]))
+			return 0;
+	}
+	if (length > 2 && !is_allowed_pair((unsigned char)p[0], (unsigned char)p[1]))
+		return 0;
+	return length;
+}
+
+/* Bytes at the start of |text| that are ASCII, counted in words. */
+static size_t skip_ascii(const char *text, size_t n)
+{
+	size_t i = 0;
+	uint64_t word;
+
+	for (; i + sizeof word <= n; i += sizeof word) {
+		memcpy(&word, text + i, sizeof word);
+		if (word & 0x8080808080808080u)
+			break;
+	}
+	return i;
+}
+
+bool utf8_is_valid(const char *text, size_t n)
+{
+	size_t i = skip_ascii(text, n);
+
+	while (i < n) {
+		size_t length = utf8_length(text + i, n - i);
+
+		if (!length)
+			return false;
+		i += length;
+	}
+	return true;
+}
+
+void utf8_copy(char *to, const char *text, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n) {
+		size_t length = utf8_length(text + i, n - i);
+
+		if (length)
+			memcpy(to + i, text + i, length);
+		else
+			to[i] = '?';
+		i += length ? length : 1;
+	}
+}
