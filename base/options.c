@@ -360,8 +360,7 @@ static int store_unknown(struct profile_options *o, const char *key, enum option
 	r = map_store(o, NULL, key, type, number, text ? text : "");
 	if (r < 0)
 		return r;
-	return diag_set(d, OPTION_IGNORED, "%.64s: ignored: not an option of proftap (nearest: %s)",
-		key, option_find_nearest(key));
+	return diag_set(d, OPTION_IGNORED, "%.64s: ignored: not an option of proftap", key);
 }
 
 int profile_options_set_map(struct profile_options *o, const char *key, enum option_type type,

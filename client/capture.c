@@ -276,7 +276,7 @@ static void write_summary(const struct work *w, struct names *warnings)
 		.run = w->run_dir.run,
 		.file = w->file,
 		.bytes = w->reply.xspace_bytes,
-		.asked_ms = w->request.duration_ms,
+		.asked_ms = recording_get_duration_ms(&w->recording, &w->request),
 		.transfer_ms = recording_get_transfer_ms(&w->recording, &w->request),
 		.is_interrupted = w->recording.stopped_ms != 0,
 		.warnings = warnings,

@@ -151,12 +151,19 @@ int recording_run(struct recording *r, const struct recording_request *q, struct
 	return explain(r, q, d);
 }
 
+int64_t recording_get_duration_ms(const struct recording *r, const struct recording_request *q)
+{
+	int64_t begin_ms = r->started_ms + q->delay_ms;
+
+	if (!r->stopped_ms || r->stopped_ms >= begin_ms + q->duration_ms)
+		return q->duration_ms;
+	return r->stopped_ms > begin_ms ? r->stopped_ms - begin_ms : 0;
+}
+
 int64_t recording_get_transfer_ms(const struct recording *r, const struct recording_request *q)
 {
-	int64_t end_ms = r->started_ms + q->delay_ms + q->duration_ms;
+	int64_t end_ms = r->started_ms + q->delay_ms + recording_get_duration_ms(r, q);
 
-	if (r->stopped_ms && r->stopped_ms < end_ms)
-		end_ms = r->stopped_ms;
 	return r->ended_ms > end_ms ? r->ended_ms - end_ms : 0;
 }
 

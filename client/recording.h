@@ -50,6 +50,9 @@ int recording_connect(struct recording *r, struct address *address, struct diag 
  */
 int recording_run(struct recording *r, const struct recording_request *request, struct diag *d);
 
+/* How long it recorded: as planned, or until the user ended it. */
+int64_t recording_get_duration_ms(const struct recording *r, const struct recording_request *q);
+
 /* From the end of the recording, as planned or asked for, to the end of the answer. */
 int64_t recording_get_transfer_ms(const struct recording *r, const struct recording_request *q);
 

@@ -57,15 +57,23 @@ void summary_read_space(struct summary *s, const struct space *space)
 	report_count(space, &s->totals);
 }
 
+/* On one line, without control characters: the text comes from the other side. */
+static void write_clean(const char *text, FILE *out)
+{
+	for (; *text; text++)
+		putc((unsigned char)*text < 0x20 || *text == 0x7f ? ' ' : *text, out);
+}
+
 static void write_headline(const struct summary *s, FILE *out)
 {
 	fprintf(out, "captured %" PRId64 " ms of ", s->duration_ms);
-	if (s->process && s->pid)
-		fprintf(out, "%s (pid %" PRId64 ") at %s\n", s->process, s->pid, s->target);
-	else if (s->pid)
-		fprintf(out, "pid %" PRId64 " at %s\n", s->pid, s->target);
-	else
-		fprintf(out, "%s\n", s->target);
+	if (s->process && s->pid) {
+		write_clean(s->process, out);
+		fprintf(out, " (pid %" PRId64 ") at ", s->pid);
+	} else if (s->pid) {
+		fprintf(out, "pid %" PRId64 " at ", s->pid);
+	}
+	fprintf(out, "%s\n", s->target);
 }
 
 static void write_totals(const struct summary *s, FILE *out)
@@ -78,12 +86,10 @@ static void write_totals(const struct summary *s, FILE *out)
 		quantity_count(t->n_steps).text, quantity_count(t->n_dropped).text);
 }
 
-/* On one line, without control characters: the text comes from the other side. */
 static void write_line(const char *label, const char *text, FILE *out)
 {
 	fprintf(out, "  %s: ", label);
-	for (; *text; text++)
-		putc((unsigned char)*text < 0x20 || *text == 0x7f ? ' ' : *text, out);
+	write_clean(text, out);
 	putc('\n', out);
 }
 

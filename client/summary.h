@@ -19,7 +19,7 @@ struct summary {
 	const char *run;
 	const char *file; /* path of the published file */
 	uint64_t bytes; /* of the file */
-	int64_t asked_ms; /* the duration that was asked for */
+	int64_t asked_ms; /* the duration, as the client knows it */
 	int64_t transfer_ms;
 	bool is_interrupted;
 	const struct names *warnings; /* of the client; the space has its own */

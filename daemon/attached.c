@@ -20,6 +20,7 @@
 #include "base/futex.h"
 #include "base/log.h"
 #include "daemon/peer.h"
+#include "daemon/resident.h"
 #include "daemon/service.h"
 #include "daemon/session.h"
 #include "daemon/target.h"
@@ -160,10 +161,12 @@ static void *work(void *argument)
 	struct attached *a = argument;
 	struct diag d = DIAG_INIT;
 
-	if (target_greet(&a->target, &d) == 0)
-		session_work(&a->session);
-	else
+	if (target_greet(&a->target, &d)) {
 		fail_hello(&a->target, &d);
+	} else {
+		resident_trim();
+		session_work(&a->session);
+	}
 	uv_async_send(&a->gone);
 	uv_async_send(&a->finished);
 	return NULL;

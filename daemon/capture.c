@@ -94,28 +94,37 @@ static uint32_t prepare_rings(struct capture *c)
 	return populate_rings(t, wanted < allowed ? wanted : (uint32_t)allowed);
 }
 
-static int begin_recording(struct capture *c, struct diag *d)
+static int post(struct capture *c, enum arena_op op, uint32_t arg, struct diag *d)
 {
-	uint32_t n = prepare_rings(c);
-	int r;
+	int r = target_post(c->target, op, arg, ACK_TIMEOUT_MS);
 
-	drain_reset_rings(&c->drain);
-	c->start_unix_ns = realtime_ns();
-	c->start = clock_pair_read(c->uses_ticks);
-	c->last_pair_ns = c->start.monotonic_ns;
-	if (timeline_add(&c->timeline, c->start))
-		return -ENOMEM;
-	if (c->request->level == 0)
-		return 0;
-	r = target_post(c->target, ARENA_OP_START, c->request->level, n, ACK_TIMEOUT_MS);
 	if (r == -ESRCH)
 		return CAPTURE_NO_TARGET;
 	if (r)
 		return diag_set(d, r,
 			"the program (pid %d) is stopped (SIGSTOP or a debugger) and cannot record",
 			(int)c->target->pid);
-	drain_begin(&c->drain, atomic_load(&c->target->arena->word));
 	return 0;
+}
+
+static int begin_recording(struct capture *c, struct diag *d)
+{
+	int r = 0;
+
+	drain_reset_rings(&c->drain);
+	if (c->request->level)
+		r = post(c, ARENA_OP_PREPARE, prepare_rings(c), d);
+	if (r)
+		return r;
+	c->start_unix_ns = realtime_ns();
+	c->start = clock_pair_read(c->uses_ticks);
+	c->last_pair_ns = c->start.monotonic_ns;
+	if (timeline_add(&c->timeline, c->start))
+		return -ENOMEM;
+	if (c->request->level)
+		r = post(c, ARENA_OP_START, c->request->level, d);
+	drain_begin(&c->drain, atomic_load(&c->target->arena->word));
+	return r;
 }
 
 static void add_pair(struct capture *c)
@@ -168,7 +177,7 @@ static int end_recording(struct capture *c)
 	int r = 0;
 
 	if (c->request->level)
-		r = target_post(c->target, ARENA_OP_STOP, 0, 0, ACK_TIMEOUT_MS);
+		r = target_post(c->target, ARENA_OP_STOP, 0, ACK_TIMEOUT_MS);
 	c->stop = clock_pair_read(c->uses_ticks);
 	if (timeline_add(&c->timeline, c->stop))
 		return -ENOMEM;

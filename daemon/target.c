@@ -131,7 +131,7 @@ int target_kick(struct target *t)
 	return futex_wake(&t->arena->guest, 1);
 }
 
-int target_post(struct target *t, enum arena_op op, uint32_t level, uint32_t arg, int timeout_ms)
+int target_post(struct target *t, enum arena_op op, uint32_t arg, int timeout_ms)
 {
 	struct arena *a = t->arena;
 	int64_t give_up = monotonic_ns() + timeout_ms * NS_PER_MS;
@@ -139,7 +139,6 @@ int target_post(struct target *t, enum arena_op op, uint32_t level, uint32_t arg
 	uint32_t ack;
 
 	atomic_store(&a->op, op);
-	atomic_store(&a->level, level);
 	atomic_store(&a->arg, arg);
 	atomic_store(&a->command, number);
 	atomic_fetch_xor(&a->owner, ARENA_TOGGLE);

@@ -56,7 +56,7 @@ int target_kick(struct target *t);
  * Has the control thread do |op|. 0, or -ETIMEDOUT when it did not within |timeout_ms| (stopped by a
  * debugger or SIGSTOP), or -ESRCH when it is gone. Only from the greeting thread.
  */
-int target_post(struct target *t, enum arena_op op, uint32_t level, uint32_t arg, int timeout_ms);
+int target_post(struct target *t, enum arena_op op, uint32_t arg, int timeout_ms);
 
 struct ring *target_ring(const struct target *t, uint32_t i);
 /* How many tasks it has now; 1 when that cannot be known. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the ids of a foreign file, which may be sparse, huge or negative, to our indices. Filled first,
- * then looked up; a file's ids are dense in nearly all cases, and then a look-up is one comparison.
- * All zero bytes is the empty map.
+ * From the ids of a foreign file, which may be sparse, huge or negative, to our indices. Filled
+ * first, then looked up; a file's ids are dense in nearly all cases, and then a look-up is one
+ * comparison. All zero bytes is the empty map.
  */
 #ifndef TRACE_IDMAP_H
 #define TRACE_IDMAP_H

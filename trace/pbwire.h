@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The protobuf wire format: writing fields into room that the caller has reserved, and reading fields
- * out of bytes that nobody vouches for. A message is not a struct here; who reads one walks its fields
- * and picks by tag:
+ * The protobuf wire format: writing fields into room that the caller has reserved, and reading
+ * fields out of bytes that nobody vouches for. A message is not a struct here; who reads one walks
+ * its fields and picks by tag:
  *
  *	while ((r = pb_next(&reader, &field)) > 0) {
  *		switch (field.tag) {
@@ -161,8 +161,9 @@ static inline int pb_get_len(struct pb_reader *r, struct pb_field *field)
 }
 
 /*
- * The next field: 1 and |field| is filled, 0 at the end, -EBADMSG with r->error and r->p at the place.
- * Fields of any number are returned, so that skipping an unknown one is doing nothing with it.
+ * The next field: 1 and |field| is filled, 0 at the end, -EBADMSG with r->error and r->p at the
+ * place. Fields of any number are returned, so that skipping an unknown one is doing nothing with
+ * it.
  */
 static inline int pb_next(struct pb_reader *r, struct pb_field *field)
 {
@@ -174,7 +175,7 @@ static inline int pb_next(struct pb_reader *r, struct pb_field *field)
 		return 0;
 	if (pb_get_varint(r, &tag))
 		return -EBADMSG;
-	field->tag = (uint32_t)tag;
+	*field = (struct pb_field){.tag = (uint32_t)tag};
 	switch (tag & 7) {
 	case PB_VARINT:
 		rc = pb_get_varint(r, &field->value);

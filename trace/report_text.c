@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The report for a terminal; see report.h. Numbers stand in columns, names last, so that no name, of
- * whatever script or length, moves a column. Text from the trace can hold anything: control
+ * The report for a terminal; see report.h. Numbers stand in columns, names last, so that no name,
+ * of whatever script or length, moves a column. Text from the trace can hold anything: control
  * characters become '?' and very long names are cut.
  */
 #include <errno.h>

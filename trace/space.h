@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The trace model: space > plane > line > event > stat, as in XSpace but in nanoseconds and with
- * compact events. Upstream of it nobody knows an output format; downstream nobody knows a collector.
+ * compact events. Upstream of it nobody knows an output format; downstream nobody knows a
+ * collector.
  *
- * A plane owns the names its events use; an event refers to a name and to its stats by index. Events
- * of one line lie in one array, in order of (start ascending, duration descending): that is the
- * order every codec and viewer wants, and what makes encoding fast.
+ * A plane owns the names its events use; an event refers to a name and to its stats by index.
+ * Events of one line lie in one array, in order of (start ascending, duration descending): that is
+ * the order every codec and viewer wants, and what makes encoding fast.
  *
  * Threads: none inside; one owner at a time.
  */
@@ -118,7 +119,9 @@ void line_sort(struct line *line);
  */
 uint32_t plane_add_stats(struct plane *plane, const struct trace_stat *stats, size_t n);
 
-/* The first stat of the event, or NULL; walk with stat_next(), which returns NULL after the last. */
+/*
+ * The first stat of the event, or NULL; walk with stat_next(), which returns NULL after the last.
+ */
 const struct trace_stat *plane_get_stats(
 	const struct plane *plane, const struct trace_event *event);
 const struct trace_stat *stat_next(const struct trace_stat *stat);
@@ -132,8 +135,9 @@ int plane_set_uint(struct plane *plane, const char *name, uint64_t value);
 int plane_set_string(struct plane *plane, const char *name, const char *value);
 int plane_set_bytes(struct plane *plane, const char *name, const void *data, size_t n);
 /*
- * The steps that these are made of, for decoders: a copy of |data| whose index goes into value.bytes
- * (NAMES_NONE when memory ran out), and one more plane stat, whatever its name (0 or -ENOMEM).
+ * The steps that these are made of, for decoders: a copy of |data| whose index goes into
+ * value.bytes (NAMES_NONE when memory ran out), and one more plane stat, whatever its name (0 or
+ * -ENOMEM).
  */
 uint32_t plane_add_blob(struct plane *plane, const void *data, size_t n);
 int plane_add_own_stat(struct plane *plane, const struct trace_stat *stat);

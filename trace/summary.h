@@ -67,6 +67,8 @@ struct summary {
 
 int summary_init(struct summary *summary, const struct plane *plane); /* 0 or -ENOMEM */
 void summary_deinit(struct summary *summary);
+/* The part of summary_init() that fills in the steps. */
+int summary_add_steps(struct summary *summary);
 
 /* The stat names that the summary and the totals look for; NAMES_NONE where a plane lacks one. */
 struct summary_keys {

@@ -4,9 +4,10 @@
  * place where picoseconds exist: line timestamps are written as 0 and event offsets as picoseconds
  * since the start of the capture.
  *
- * Encoding is by hand into chunks: no heap per event, lengths of planes and lines as padded varints
- * that are patched when the sum is known. Metadata ids are index + 1 (0 means "none" in XSpace), and
- * no stat may be called `group_id`: XProf then believes that the file is grouped already.
+ * Encoding is by hand into chunks: no heap per event, lengths of planes and lines as padded
+ * varints that are patched when the sum is known. Metadata ids are index + 1 (0 means "none" in
+ * XSpace), and no stat may be called `group_id`: XProf then believes that the file is grouped
+ * already.
  */
 #ifndef TRACE_XSPACE_H
 #define TRACE_XSPACE_H
@@ -25,8 +26,8 @@ int xspace_encode(const struct space *space, struct chunks *out);
 
 /*
  * Reads an XSpace of any origin (JAX, TensorFlow, ours). Every byte is hostile: a bad one gives
- * -EBADMSG and a text that says at which offset and what was wrong there. -ENOMEM as usual.
- * Epoch or relative line timestamps alike are added to the event offsets; picoseconds are rounded to
+ * -EBADMSG and a text that says at which offset and what was wrong there. -ENOMEM as usual. Epoch
+ * or relative line timestamps alike are added to the event offsets; picoseconds are rounded to
  * nanoseconds. Owner: *out belongs to the caller (space_free).
  */
 int xspace_decode(const uint8_t *data, size_t n_bytes, struct space **out, struct diag *d);

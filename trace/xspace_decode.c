@@ -1,175 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * XSpace bytes -> space; see xspace.h. One function per message. Planes and lines are read twice:
- * once for what their parts refer to (metadata, line header), which may stand behind those parts, and
- * once for the parts.
+ * once for what their parts refer to (metadata, line header), which may stand behind those parts,
+ * and once for the parts.
  *
- * What the model has no place for is left out: stats, display names and children of event metadata,
- * descriptions of stats, and aggregated events (num_occurrences), which have no time; a warning counts
- * those. A line without a name gets its display name. An id without metadata is called "?<id>".
+ * What the model has no place for is left out: stats, display names and children of event
+ * metadata, descriptions of stats, and aggregated events (num_occurrences), which have no time; a
+ * warning counts those. A line without a name gets its display name. An id without metadata is
+ * called "?<id>".
  */
 #include "trace/xspace.h"
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "trace/idmap.h"
 #include "trace/pbwire.h"
+#include "trace/saturate.h"
 #include "trace/space.h"
-
-struct decoder {
-	const uint8_t *data; /* start of the input, for offsets in messages */
-	struct space *space;
-	struct diag *diag;
-	uint64_t n_aggregated;
-	/* Of the plane being read: */
-	struct plane *plane;
-	struct idmap events; /* id -> index into event_names */
-	struct idmap stats; /* id -> index into stat_names */
-	struct trace_stat *list; /* stats of the event being read */
-	size_t n_list;
-	size_t n_list_allocated;
-};
-
-static int fail_memory(struct decoder *d)
-{
-	return diag_set(d->diag, -ENOMEM, "trace: out of memory while reading it");
-}
-
-static int fail_bytes(struct decoder *d, const struct pb_reader *r, const char *message)
-{
-	return diag_set(d->diag, -EBADMSG,
-		"trace: not a valid XSpace: at byte %zu, in %s: %s; is the file whole?",
-		(size_t)(r->p - d->data), message, r->error);
-}
-
-/* Out of a message's loop: |rc| is what pb_next() said last. */
-static int finish(struct decoder *d, const struct pb_reader *r, int rc, const char *message)
-{
-	return rc < 0 ? fail_bytes(d, r, message) : 0;
-}
-
-static int intern(struct decoder *d, struct names *names, const struct pb_field *f, uint32_t *index)
-{
-	*index = names_intern(names, f->n_bytes ? (const char *)f->data : "", f->n_bytes);
-	return *index == NAMES_NONE ? fail_memory(d) : 0;
-}
-
-/* The index behind an id; a name is made up for one that has no metadata. */
-static int resolve(struct decoder *d, const struct idmap *map, struct names *names, int64_t id,
-	uint32_t *index)
-{
-	char text[32];
-
-	*index = idmap_find(map, id);
-	if (*index != IDMAP_NONE)
-		return 0;
-	snprintf(text, sizeof text, "?%lld", (long long)id);
-	*index = names_intern(names, text, strlen(text));
-	return *index == NAMES_NONE ? fail_memory(d) : 0;
-}
-
-/* --- stats --------------------------------------------------------------------------------- */
-
-static int set_blob(struct decoder *d, const struct pb_field *f, struct trace_stat *stat)
-{
-	stat->type = STAT_BYTES;
-	stat->value.bytes = plane_add_blob(d->plane, f->data, f->n_bytes);
-	return stat->value.bytes == NAMES_NONE ? fail_memory(d) : 0;
-}
-
-static int set_string(struct decoder *d, const struct pb_field *f, struct trace_stat *stat)
-{
-	stat->type = STAT_STRING;
-	return intern(d, &d->plane->stat_names, f, &stat->value.string);
-}
-
-static int set_reference(struct decoder *d, const struct pb_field *f, struct trace_stat *stat)
-{
-	stat->type = STAT_STRING;
-	return resolve(d, &d->stats, &d->plane->stat_names, (int64_t)f->value, &stat->value.string);
-}
-
-static int set_value(struct decoder *d, const struct pb_field *f, struct trace_stat *stat)
-{
-	switch (f->tag) {
-	case PB_TAG(2, PB_FIXED64):
-		stat->type = STAT_DOUBLE;
-		memcpy(&stat->value.f64, &f->value, sizeof stat->value.f64);
-		return 0;
-	case PB_TAG(3, PB_VARINT):
-		stat->type = STAT_UINT64;
-		stat->value.u64 = f->value;
-		return 0;
-	case PB_TAG(4, PB_VARINT):
-		stat->type = STAT_INT64;
-		stat->value.i64 = (int64_t)f->value;
-		return 0;
-	case PB_TAG(5, PB_LEN):
-		return set_string(d, f, stat);
-	case PB_TAG(6, PB_LEN):
-		return set_blob(d, f, stat);
-	case PB_TAG(7, PB_VARINT):
-		return set_reference(d, f, stat);
-	}
-	return 0;
-}
-
-/* stat->type stays 0 when there is no value in it. */
-static int decode_stat(struct decoder *d, const struct pb_field *message, struct trace_stat *stat)
-{
-	struct pb_reader r = pb_enter(message);
-	struct pb_field f;
-	int64_t id = 0;
-	int rc;
-
-	memset(stat, 0, sizeof *stat);
-	while ((rc = pb_next(&r, &f)) > 0) {
-		if (f.tag == PB_TAG(1, PB_VARINT))
-			id = (int64_t)f.value;
-		else
-			rc = set_value(d, &f, stat);
-		if (rc < 0)
-			return rc;
-	}
-	rc = finish(d, &r, rc, "a stat");
-	return rc ? rc : resolve(d, &d->stats, &d->plane->stat_names, id, &stat->name);
-}
-
-static int decode_event_stat(struct decoder *d, const struct pb_field *message)
-{
-	struct trace_stat stat;
-	int rc = decode_stat(d, message, &stat);
-
-	if (rc || !stat.type)
-		return rc;
-	if (d->n_list == d->n_list_allocated) {
-		size_t n = d->n_list_allocated ? d->n_list_allocated * 2 : 16;
-		struct trace_stat *list = reallocarray(d->list, n, sizeof *list);
-
-		if (!list)
-			return fail_memory(d);
-		d->list = list;
-		d->n_list_allocated = n;
-	}
-	d->list[d->n_list++] = stat;
-	return 0;
-}
-
-static int decode_plane_stat(struct decoder *d, const struct pb_field *message)
-{
-	struct trace_stat stat;
-	int rc = decode_stat(d, message, &stat);
-
-	if (rc || !stat.type)
-		return rc;
-	return plane_add_own_stat(d->plane, &stat) ? fail_memory(d) : 0;
-}
+#include "trace/xspace_decoder.h"
 
 /* --- events -------------------------------------------------------------------------------- */
 
@@ -180,15 +32,6 @@ struct wire_event {
 	int64_t duration_ps;
 	bool is_aggregated;
 };
-
-static int64_t add_saturated(int64_t a, int64_t b)
-{
-	int64_t sum;
-
-	if (__builtin_add_overflow(a, b, &sum))
-		return a < 0 ? INT64_MIN : INT64_MAX;
-	return sum;
-}
 
 /* To the nearest; the two ends of a span are rounded alike, so that nesting stays proper. */
 static int64_t ps_to_ns(int64_t ps)
@@ -223,7 +66,7 @@ static int decode_event_field(struct decoder *d, const struct pb_field *f, struc
 		wire->duration_ps = (int64_t)f->value;
 		return 0;
 	case PB_TAG(4, PB_LEN):
-		return decode_event_stat(d, f);
+		return decoder_read_event_stat(d, f);
 	case PB_TAG(5, PB_VARINT):
 		wire->is_aggregated = true;
 		return 0;
@@ -235,15 +78,15 @@ static int add_event(
 	struct decoder *d, struct line *line, const struct wire_event *wire, int64_t base_ns)
 {
 	struct trace_event event = {0};
-	int rc = resolve(d, &d->events, &d->plane->event_names, wire->id, &event.name);
+	int rc = decoder_resolve(d, &d->events, &d->plane->event_names, wire->id, &event.name);
 
 	if (rc)
 		return rc;
 	set_times(&event, wire, base_ns);
 	event.stats = plane_add_stats(d->plane, d->list, d->n_list);
 	if (d->n_list && !event.stats)
-		return fail_memory(d);
-	return line_add_event(line, &event) ? fail_memory(d) : 0;
+		return decoder_fail_memory(d);
+	return line_add_event(line, &event) ? decoder_fail_memory(d) : 0;
 }
 
 static int decode_event(
@@ -260,7 +103,7 @@ static int decode_event(
 		if (rc < 0)
 			return rc;
 	}
-	rc = finish(d, &r, rc, "an event");
+	rc = decoder_finish(d, &r, rc, "an event");
 	if (rc)
 		return rc;
 	if (wire.is_aggregated) {
@@ -299,7 +142,7 @@ static int decode_line_header(
 		else if (f.tag == PB_TAG(11, PB_LEN))
 			h->display_name = f;
 	}
-	return finish(d, &r, rc, "a line");
+	return decoder_finish(d, &r, rc, "a line");
 }
 
 /* A terminated copy; NULL when memory ran out. */
@@ -327,7 +170,7 @@ static int decode_line(struct decoder *d, const struct pb_field *message)
 		return rc;
 	line = new_line(d, &h);
 	if (!line)
-		return fail_memory(d);
+		return decoder_fail_memory(d);
 	while ((rc = pb_next(&r, &f)) > 0) {
 		if (f.tag != PB_TAG(4, PB_LEN))
 			continue;
@@ -358,7 +201,7 @@ static int decode_metadata_value(
 		if (f.tag == PB_TAG(2, PB_LEN))
 			m->name = f;
 	}
-	return finish(d, &r, rc, "a metadata value");
+	return decoder_finish(d, &r, rc, "a metadata value");
 }
 
 /* The map's entry: {key = 1, value = 2}. The key counts; the id inside is a copy of it. */
@@ -379,12 +222,12 @@ static int decode_metadata(
 		if (rc < 0)
 			return rc;
 	}
-	rc = finish(d, &r, rc, "a metadata entry");
+	rc = decoder_finish(d, &r, rc, "a metadata entry");
 	if (rc == 0)
-		rc = intern(d, names, &m.name, &index);
+		rc = decoder_intern(d, names, &m.name, &index);
 	if (rc)
 		return rc;
-	return idmap_add(map, m.id, index) ? fail_memory(d) : 0;
+	return idmap_add(map, m.id, index) ? decoder_fail_memory(d) : 0;
 }
 
 /* --- planes -------------------------------------------------------------------------------- */
@@ -398,7 +241,7 @@ static int decode_plane_field(struct decoder *d, const struct pb_field *f)
 	case PB_TAG(2, PB_LEN):
 		free(d->plane->name);
 		d->plane->name = copy_text(f);
-		return d->plane->name ? 0 : fail_memory(d);
+		return d->plane->name ? 0 : decoder_fail_memory(d);
 	case PB_TAG(4, PB_LEN):
 		return decode_metadata(d, f, &d->events, &d->plane->event_names);
 	case PB_TAG(5, PB_LEN):
@@ -413,7 +256,7 @@ static int decode_plane_part(struct decoder *d, const struct pb_field *f)
 	case PB_TAG(3, PB_LEN):
 		return decode_line(d, f);
 	case PB_TAG(6, PB_LEN):
-		return decode_plane_stat(d, f);
+		return decoder_read_plane_stat(d, f);
 	}
 	return 0;
 }
@@ -430,7 +273,7 @@ static int walk_plane(struct decoder *d, const struct pb_field *message,
 		if (rc < 0)
 			return rc;
 	}
-	return finish(d, &r, rc, "a plane");
+	return decoder_finish(d, &r, rc, "a plane");
 }
 
 static int decode_plane(struct decoder *d, const struct pb_field *message)
@@ -439,7 +282,7 @@ static int decode_plane(struct decoder *d, const struct pb_field *message)
 
 	d->plane = space_add_plane(d->space, 0, "");
 	if (!d->plane)
-		return fail_memory(d);
+		return decoder_fail_memory(d);
 	rc = walk_plane(d, message, decode_plane_field);
 	idmap_sort(&d->events);
 	idmap_sort(&d->stats);
@@ -460,11 +303,11 @@ static int decode_space_field(struct decoder *d, const struct pb_field *f)
 	case PB_TAG(1, PB_LEN):
 		return decode_plane(d, f);
 	case PB_TAG(2, PB_LEN):
-		return intern(d, &d->space->errors, f, &index);
+		return decoder_intern(d, &d->space->errors, f, &index);
 	case PB_TAG(3, PB_LEN):
-		return intern(d, &d->space->warnings, f, &index);
+		return decoder_intern(d, &d->space->warnings, f, &index);
 	case PB_TAG(4, PB_LEN):
-		return intern(d, &d->space->hostnames, f, &index);
+		return decoder_intern(d, &d->space->hostnames, f, &index);
 	}
 	return 0;
 }
@@ -480,11 +323,11 @@ static int decode_space(struct decoder *d, size_t n_bytes)
 		if (rc < 0)
 			return rc;
 	}
-	rc = finish(d, &r, rc, "the space");
+	rc = decoder_finish(d, &r, rc, "the space");
 	if (rc == 0 && d->n_aggregated &&
 		space_add_warning(d->space, "%llu aggregated events have no time and are left out",
 			(unsigned long long)d->n_aggregated))
-		rc = fail_memory(d);
+		rc = decoder_fail_memory(d);
 	return rc;
 }
 
@@ -495,7 +338,7 @@ int xspace_decode(const uint8_t *data, size_t n_bytes, struct space **out, struc
 	int rc;
 
 	if (space_new(&space))
-		return fail_memory(&d);
+		return decoder_fail_memory(&d);
 	d.space = space;
 	rc = decode_space(&d, n_bytes);
 	free(d.list);

@@ -53,10 +53,9 @@ static void release_guest_word(struct arena *arena)
 	robust.head.list.next = &robust.head.list;
 }
 
-static void start_recording(struct guest *guest)
+static void prepare_rings(struct guest *guest, uint32_t n)
 {
 	struct arena *arena = guest->arena;
-	uint32_t n = atomic_load(&arena->arg);
 	uint32_t ready = atomic_load(&arena->rings_ready);
 
 	if (n > guest->n_rings)
@@ -65,16 +64,27 @@ static void start_recording(struct guest *guest)
 		map_ring(arena_ring(arena, ready, guest->ring_bytes), guest->ring_bytes) == 0)
 		ready++;
 	atomic_store_explicit(&arena->rings_ready, ready, memory_order_release);
+}
+
+static void start_recording(struct guest *guest, uint32_t level)
+{
+	struct arena *arena = guest->arena;
+
 	guest->clock = atomic_load(&arena->clock);
-	atomic_store(&arena->word, guest_next_word(atomic_load(&arena->level)));
+	atomic_store(&arena->word, guest_next_word(level));
 	atomic_store_explicit(&guest->word, atomic_load(&arena->word), memory_order_release);
 }
 
 static void do_command(struct guest *guest)
 {
+	uint32_t arg = atomic_load(&guest->arena->arg);
+
 	switch (atomic_load(&guest->arena->op)) {
+	case ARENA_OP_PREPARE:
+		prepare_rings(guest, arg);
+		break;
 	case ARENA_OP_START:
-		start_recording(guest);
+		start_recording(guest, arg);
 		break;
 	case ARENA_OP_STOP:
 		atomic_store(&guest->word, 0);

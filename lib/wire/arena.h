@@ -41,8 +41,9 @@ enum arena_hello {
 };
 
 enum arena_op {
-	ARENA_OP_START = 1, /* map the first |arg| rings, then record at |level| */
-	ARENA_OP_STOP = 2,
+	ARENA_OP_PREPARE = 1, /* map the first |arg| rings */
+	ARENA_OP_START = 2, /* record at |arg| as level */
+	ARENA_OP_STOP = 3,
 };
 
 enum arena_clock {
@@ -76,7 +77,6 @@ struct arena {
 	_Atomic uint32_t command; /* number of the newest command */
 	_Atomic uint32_t ack; /* number of the newest command that was done */
 	_Atomic uint32_t op; /* enum arena_op */
-	_Atomic uint32_t level;
 	_Atomic uint32_t arg;
 	_Atomic uint32_t word; /* answer to START: the level word that was published */
 	_Alignas(64) _Atomic uint32_t guest; /* control thread's tid | WAITERS; robust */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of the XSpace decoder, in libFuzzer's form. What decodes must encode, and decode again
- * to as many events; both reports must cope with it.
+ * Fuzz harness of the XSpace decoder, in libFuzzer's form. What decodes must encode, and decode
+ * again to as many events; both reports must cope with it.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a corpus through a harness without a fuzzer, and says so in TAP: `replay [FOLDER]`. The default
- * folder is tests/fuzz/corpus/NAME of a program called fuzz_NAME. `replay --mutate SECONDS [FOLDER]`
- * then goes on with random changes to the files, from a seed that it prints (FUZZ_SEED sets it).
+ * Runs a corpus through a harness without a fuzzer, and says so in TAP: `replay [FOLDER]`. The
+ * default folder is tests/fuzz/corpus/NAME of a program called fuzz_NAME. `replay --mutate SECONDS
+ * [FOLDER]` then goes on with random changes to the files, from a seed that it prints (FUZZ_SEED
+ * sets it).
  */
 #include <errno.h>
 #include <glob.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Encodes every tests/golden/NAME.txt, compares with the committed NAME.xplane.pb, and takes those
- * bytes through the decoder. `golden --regenerate` writes the expected files; look at the difference
- * before committing it.
+ * bytes through the decoder. `golden --regenerate` writes the expected files; look at the
+ * difference before committing it.
  */
 #include <errno.h>
 #include <fcntl.h>

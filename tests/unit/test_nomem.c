@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The trace model, its codec and its reports under an allocator that fails at the n-th call, for all
- * n. Linked with -Wl,--wrap for each function below.
+ * The trace model, its codec and its reports under an allocator that fails at the n-th call, for
+ * all n. Linked with -Wl,--wrap for each function below.
  */
 #include <check.h>
 #include <errno.h>
@@ -55,7 +55,7 @@ int __wrap_vasprintf(char **out, const char *format, va_list ap)
 
 static int add_events(struct plane *plane, struct line *line)
 {
-	/* Twice the same name is fine here; out of order, so that the line has to be sorted. */
+	/* Out of order, so that the line has to be sorted. */
 	for (int i = 0; i < 200; i++) {
 		struct trace_stat stat = {.type = STAT_INT64, .value.i64 = 1};
 		struct trace_event event = {.start_ns = (i * 37) % 200, .duration_ns = 200};

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/address.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+
+static void expect(const char *typed, const char *host_option, const char *host, unsigned int port,
+	const char *text)
+{
+	struct diag d = DIAG_INIT;
+	struct address a;
+
+	ck_assert_msg(address_parse(typed, host_option, &a, &d) == 0, "%s: %s", typed, d.text);
+	ck_assert_str_eq(a.host, host);
+	ck_assert_uint_eq(a.port, port);
+	ck_assert_str_eq(a.text, text);
+}
+
+static void refuse(const char *typed, const char *host_option, const char *words)
+{
+	struct diag d = DIAG_INIT;
+	struct address a;
+
+	ck_assert_int_eq(address_parse(typed, host_option, &a, &d), -EINVAL);
+	ck_assert_msg(strstr(d.text, words), "%s: said: %s", typed, d.text);
+}
+
+START_TEST(takes_a_bare_port)
+{
+	expect("9999", NULL, "localhost", 9999, "localhost:9999");
+	expect("1", "example.org", "example.org", 1, "example.org:1");
+	expect("65535", "::1", "::1", 65535, "[::1]:65535");
+	expect("65535", "[::1]", "::1", 65535, "[::1]:65535");
+}
+END_TEST
+
+START_TEST(takes_host_and_port)
+{
+	expect("127.0.0.1:9999", NULL, "127.0.0.1", 9999, "127.0.0.1:9999");
+	expect("node-3.cluster:80", NULL, "node-3.cluster", 80, "node-3.cluster:80");
+	expect("grpc://node:80", NULL, "node", 80, "node:80");
+}
+END_TEST
+
+START_TEST(takes_ipv6_in_brackets)
+{
+	expect("[::1]:9999", NULL, "::1", 9999, "[::1]:9999");
+	expect("[fe80::1%eth0]:9", NULL, "fe80::1%eth0", 9, "[fe80::1%eth0]:9");
+}
+END_TEST
+
+START_TEST(refuses_bad_ports)
+{
+	refuse("0", NULL, "1 to 65535");
+	refuse("65536", NULL, "1 to 65535");
+	refuse("99999999999999999999999", NULL, "1 to 65535");
+	refuse("host:", NULL, "1 to 65535");
+	refuse("host:+5", NULL, "1 to 65535");
+	refuse("host:5x", NULL, "1 to 65535");
+	refuse("[::1]:-5", NULL, "1 to 65535");
+}
+END_TEST
+
+START_TEST(refuses_bad_hosts)
+{
+	refuse("", NULL, "HOST:PORT");
+	refuse("host", NULL, "HOST:PORT");
+	refuse(":9999", NULL, "no host");
+	refuse("[]:9999", NULL, "no host");
+	refuse("::1:9999", NULL, "brackets");
+	refuse("[::1]", NULL, "[ADDRESS]:PORT");
+	refuse("[::1:9999", NULL, "[ADDRESS]:PORT");
+	refuse("a/b:9999", NULL, "not a host's name");
+	refuse("a b:9999", NULL, "not a host's name");
+}
+END_TEST
+
+START_TEST(refuses_a_second_host)
+{
+	refuse("other:9999", "example.org", "--host");
+	refuse("[::1]:9999", "example.org", "--host");
+}
+END_TEST
+
+START_TEST(refuses_a_host_that_does_not_fit)
+{
+	char typed[400];
+
+	memset(typed, 'a', sizeof typed);
+	memcpy(typed + sizeof typed - 6, ":9999", 6);
+	refuse(typed, NULL, "too long");
+}
+END_TEST
+
+START_TEST(says_that_unix_sockets_are_to_come)
+{
+	refuse("unix:/run/x", NULL, "to come");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("address");
+	TCase *tcase = tcase_create("address");
+	SRunner *runner;
+
+	tcase_add_test(tcase, takes_a_bare_port);
+	tcase_add_test(tcase, takes_host_and_port);
+	tcase_add_test(tcase, takes_ipv6_in_brackets);
+	tcase_add_test(tcase, refuses_bad_ports);
+	tcase_add_test(tcase, refuses_bad_hosts);
+	tcase_add_test(tcase, refuses_a_second_host);
+	tcase_add_test(tcase, refuses_a_host_that_does_not_fit);
+	tcase_add_test(tcase, says_that_unix_sockets_are_to_come);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}

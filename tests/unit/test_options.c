@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/options.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+
+static struct profile_options options;
+
+static void setup(void)
+{
+	profile_options_init(&options);
+}
+
+static void teardown(void)
+{
+	profile_options_deinit(&options);
+}
+
+static void refuse(const char *key_value, const char *const words[3])
+{
+	struct diag d = DIAG_INIT;
+
+	ck_assert_int_eq(profile_options_parse(&options, key_value, &d), -EINVAL);
+	for (int i = 0; i < 3; i++)
+		ck_assert_msg(strstr(d.text, words[i]), "%s: said: %s", key_value, d.text);
+	ck_assert_uint_eq(options.n_map, 0);
+}
+
+START_TEST(begins_with_the_defaults)
+{
+	ck_assert_uint_eq(options.host_tracer_level, 2);
+	ck_assert_uint_eq(options.device_tracer_level, 1);
+	ck_assert_uint_eq(options.python_tracer_level, 0);
+	ck_assert_uint_eq(options.duration_ms, 0);
+	ck_assert_uint_eq(options.start_timestamp_ns, 0);
+	ck_assert_str_eq(options.session_id, "");
+	ck_assert_uint_eq(options.n_map, 0);
+}
+END_TEST
+
+START_TEST(sets_every_field)
+{
+	ck_assert_int_eq(profile_options_parse(&options, "host_tracer_level=3", NULL), 0);
+	ck_assert_int_eq(profile_options_parse(&options, "device_tracer_level=0", NULL), 0);
+	ck_assert_int_eq(profile_options_parse(&options, "python_tracer_level=1", NULL), 0);
+	ck_assert_int_eq(profile_options_parse(&options, "duration_ms=500", NULL), 0);
+	ck_assert_int_eq(profile_options_parse(&options, "delay_ms=20", NULL), 0);
+	ck_assert_int_eq(
+		profile_options_parse(&options, "start_timestamp_ns=1700000000000000000", NULL), 0);
+	ck_assert_int_eq(profile_options_parse(&options, "session_id=run-1_a", NULL), 0);
+	ck_assert_uint_eq(options.host_tracer_level, 3);
+	ck_assert_uint_eq(options.device_tracer_level, 0);
+	ck_assert_uint_eq(options.python_tracer_level, 1);
+	ck_assert_uint_eq(options.duration_ms, 500);
+	ck_assert_uint_eq(options.delay_ms, 20);
+	ck_assert_uint_eq(options.start_timestamp_ns, UINT64_C(1700000000000000000));
+	ck_assert_str_eq(options.session_id, "run-1_a");
+	ck_assert_uint_eq(options.n_map, 0);
+}
+END_TEST
+
+START_TEST(keeps_map_values_with_their_types)
+{
+	ck_assert_int_eq(profile_options_parse(&options, "ptap_max_capture_bytes=4096", NULL), 0);
+	ck_assert_int_eq(profile_options_parse(&options, "gpu_enable_nvtx_tracking=yes", NULL), 0);
+	ck_assert_int_eq(profile_options_parse(&options, "gpu_pm_sample_counters=a,b=c", NULL), 0);
+	ck_assert_uint_eq(options.n_map, 3);
+	ck_assert_int_eq(options.map[0].type, OPTION_INT);
+	ck_assert_int_eq(options.map[0].number, 4096);
+	ck_assert_int_eq(options.map[1].type, OPTION_BOOL);
+	ck_assert_int_eq(options.map[1].number, 1);
+	ck_assert_int_eq(options.map[2].type, OPTION_STRING);
+	ck_assert_str_eq(options.map[2].text, "a,b=c");
+}
+END_TEST
+
+START_TEST(lets_the_last_value_win)
+{
+	ck_assert_int_eq(profile_options_parse(&options, "override_hostname=a", NULL), 0);
+	ck_assert_int_eq(profile_options_parse(&options, "override_hostname=b", NULL), 0);
+	ck_assert_uint_eq(options.n_map, 1);
+	ck_assert_str_eq(options.map[0].text, "b");
+}
+END_TEST
+
+START_TEST(names_key_value_and_range_of_bad_values)
+{
+	refuse("host_tracer_level=4", (const char *const[]){"host_tracer_level", "4", "0 to 3"});
+	refuse("host_tracer_level=", (const char *const[]){"host_tracer_level", "\"\"", "0 to 3"});
+	refuse("host_tracer_level= 1", (const char *const[]){"host_tracer_level", " 1", "0 to 3"});
+	refuse("duration_ms=-1", (const char *const[]){"duration_ms", "-1", "at least 0"});
+	refuse("duration_ms=9223372036854775808",
+		(const char *const[]){"duration_ms", "9223372036854775808", "at least 0"});
+	refuse("gpu_enable_nvtx_tracking=2",
+		(const char *const[]){"gpu_enable_nvtx_tracking", "2", "true or false"});
+	refuse("ptap_max_capture_bytes=0",
+		(const char *const[]){"ptap_max_capture_bytes", "0", "at least 1"});
+	refuse("session_id=a/b", (const char *const[]){"session_id", "a/b", "letters"});
+}
+END_TEST
+
+START_TEST(names_the_nearest_key_of_unknown_ones)
+{
+	refuse("gpu_enable_nvtx_traking=1",
+		(const char *const[]){"gpu_enable_nvtx_traking", "1", "gpu_enable_nvtx_tracking"});
+	refuse("ptap_max_capture_byte=77",
+		(const char *const[]){"ptap_max_capture_byte", "77", "ptap_max_capture_bytes"});
+	refuse("tpu_trace_mod=x", (const char *const[]){"tpu_trace_mod", "x", "tpu_trace_mode"});
+	ck_assert_str_eq(option_find_nearest("host_trcaer_level"), "host_tracer_level");
+	ck_assert_str_eq(option_find_nearest("ptap_"), "ptap_max_capture_bytes");
+}
+END_TEST
+
+START_TEST(refuses_what_is_not_key_and_value)
+{
+	struct diag d = DIAG_INIT;
+
+	ck_assert_int_eq(profile_options_parse(&options, "host_tracer_level", &d), -EINVAL);
+	ck_assert_int_eq(profile_options_parse(&options, "=1", &d), -EINVAL);
+	ck_assert_int_eq(profile_options_parse(&options, "", &d), -EINVAL);
+}
+END_TEST
+
+START_TEST(passes_unknown_plain_keys_through_with_a_warning)
+{
+	struct diag d = DIAG_INIT;
+
+	ck_assert_int_eq(profile_options_parse(&options, "future=17", &d), OPTION_IGNORED);
+	ck_assert_ptr_nonnull(strstr(d.text, "future"));
+	ck_assert_int_eq(profile_options_parse(&options, "flag=true", &d), OPTION_IGNORED);
+	ck_assert_int_eq(profile_options_parse(&options, "word=x", &d), OPTION_IGNORED);
+	ck_assert_uint_eq(options.n_map, 3);
+	ck_assert_ptr_null(options.map[0].option);
+	ck_assert_int_eq(options.map[0].type, OPTION_INT);
+	ck_assert_int_eq(options.map[0].number, 17);
+	ck_assert_int_eq(options.map[1].type, OPTION_BOOL);
+	ck_assert_int_eq(options.map[2].type, OPTION_STRING);
+	ck_assert_str_eq(options.map[2].text, "x");
+}
+END_TEST
+
+START_TEST(says_that_there_is_no_tpu)
+{
+	struct diag d = DIAG_INIT;
+	int r = profile_options_set_map(
+		&options, "tpu_circular_buffer_tracing", OPTION_BOOL, 1, NULL, &d);
+
+	ck_assert_int_eq(r, OPTION_IGNORED);
+	ck_assert_ptr_nonnull(strstr(d.text, "this machine has no TPU"));
+	ck_assert_uint_eq(options.n_map, 1);
+}
+END_TEST
+
+START_TEST(takes_wire_values_of_the_right_type_only)
+{
+	struct diag d = DIAG_INIT;
+
+	ck_assert_int_eq(profile_options_set_map(
+				 &options, "gpu_pm_sample_interval_us", OPTION_INT, 100, NULL, &d),
+		0);
+	ck_assert_int_eq(
+		profile_options_set_map(&options, "override_hostname", OPTION_INT, 5, NULL, &d),
+		-EINVAL);
+	ck_assert_int_eq(profile_options_set_map(&options, "gpu_pm_sample_interval_us",
+				 OPTION_STRING, 0, "often", &d),
+		-EINVAL);
+	ck_assert_ptr_nonnull(strstr(d.text, "often"));
+	ck_assert_int_eq(
+		profile_options_set_map(&options, "gpu_nonsense", OPTION_BOOL, 1, NULL, &d),
+		-EINVAL);
+	ck_assert_uint_eq(options.n_map, 1);
+	ck_assert_int_eq(options.map[0].number, 100);
+}
+END_TEST
+
+START_TEST(has_every_key_once)
+{
+	for (size_t i = 0; i < n_options; i++)
+		ck_assert_ptr_eq(option_find(options_table[i].key), &options_table[i]);
+	ck_assert_ptr_null(option_find("host"));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("options");
+	TCase *tcase = tcase_create("options");
+	SRunner *runner;
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, begins_with_the_defaults);
+	tcase_add_test(tcase, sets_every_field);
+	tcase_add_test(tcase, keeps_map_values_with_their_types);
+	tcase_add_test(tcase, lets_the_last_value_win);
+	tcase_add_test(tcase, names_key_value_and_range_of_bad_values);
+	tcase_add_test(tcase, names_the_nearest_key_of_unknown_ones);
+	tcase_add_test(tcase, refuses_what_is_not_key_and_value);
+	tcase_add_test(tcase, passes_unknown_plain_keys_through_with_a_warning);
+	tcase_add_test(tcase, says_that_there_is_no_tpu);
+	tcase_add_test(tcase, takes_wire_values_of_the_right_type_only);
+	tcase_add_test(tcase, has_every_key_once);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sums that stay at the end of their range: times in a foreign file can be anything. */
+#ifndef TRACE_SATURATE_H
+#define TRACE_SATURATE_H
+
+#include <stdint.h>
+
+static inline int64_t add_saturated(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	if (__builtin_add_overflow(a, b, &sum))
+		return a < 0 ? INT64_MIN : INT64_MAX;
+	return sum;
+}
+
+#endif

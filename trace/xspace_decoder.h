@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What decoding an XSpace carries along: where errors go, the ids of the plane being read, and the
+ * stats of the event being read. Functions return 0 or a negative errno with the text filled in.
+ */
+#ifndef TRACE_XSPACE_DECODER_H
+#define TRACE_XSPACE_DECODER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/idmap.h"
+#include "trace/pbwire.h"
+#include "trace/space.h"
+
+struct diag;
+
+struct decoder {
+	const uint8_t *data; /* start of the input, for offsets in messages */
+	struct space *space;
+	struct diag *diag;
+	uint64_t n_aggregated;
+	/* Of the plane being read: */
+	struct plane *plane;
+	struct idmap events; /* id -> index into event_names */
+	struct idmap stats; /* id -> index into stat_names */
+	struct trace_stat *list; /* stats of the event being read */
+	size_t n_list;
+	size_t n_list_allocated;
+};
+
+int decoder_fail_memory(struct decoder *d);
+/*
+ * After a message's loop: |rc| is what pb_next() said last; an error names |message| and the
+ * offset.
+ */
+int decoder_finish(struct decoder *d, const struct pb_reader *r, int rc, const char *message);
+int decoder_intern(
+	struct decoder *d, struct names *names, const struct pb_field *f, uint32_t *index);
+/* The index behind an id; a name, "?<id>", is made up for one that has no metadata. */
+int decoder_resolve(struct decoder *d, const struct idmap *map, struct names *names, int64_t id,
+	uint32_t *index);
+/* An XStat: appended to d->list, or to the plane. */
+int decoder_read_event_stat(struct decoder *d, const struct pb_field *message);
+int decoder_read_plane_stat(struct decoder *d, const struct pb_field *message);
+
+#endif
