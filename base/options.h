@@ -44,7 +44,8 @@ const char *option_find_nearest(const char *key);
 
 /* What a capture was asked for. */
 struct option_value {
-	const struct option *option; /* NULL for an unknown, unprefixed key that is passed through */
+	const struct option
+		*option; /* NULL for an unknown, unprefixed key that is passed through */
 	char *key;
 	enum option_type type; /* as given */
 	int64_t number; /* OPTION_INT, OPTION_BOOL */

@@ -226,7 +226,7 @@ static int check_reply(struct work *w)
 static void find_hostname(const struct work *w, char *out, size_t n)
 {
 	struct pb_reader reader = pb_reader(w->trace, w->reply.xspace_bytes);
-	struct pb_field field;
+	struct pb_field field = {0};
 
 	out[0] = '\0';
 	while (pb_next(&reader, &field) > 0) {

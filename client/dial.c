@@ -157,7 +157,8 @@ static int resolve(const struct address *a, struct addrinfo **out, struct diag *
 	int r;
 
 	snprintf(port, sizeof port, "%u", a->port);
-	r = getaddrinfo(a->host, port, &hints, out);
+	/* No host means loopback, which needs no /etc/hosts: minimal containers have none. */
+	r = getaddrinfo(strcmp(a->host, "localhost") == 0 ? NULL : a->host, port, &hints, out);
 	if (r == 0)
 		return 0;
 	if (r == EAI_NONAME || r == EAI_NODATA || r == EAI_ADDRFAMILY)

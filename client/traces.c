@@ -103,7 +103,7 @@ static char *find_newest_run(const char *log_dir)
 		return NULL;
 	n = scandir(runs, &entries, is_visible, alphasort);
 	for (int i = 0; i < n; i++) {
-		struct timespec time;
+		struct timespec time = {0, 0};
 		char *path;
 
 		if (asprintf(&path, "%s/%s", runs, entries[i]->d_name) < 0)

@@ -140,13 +140,15 @@ static struct rpc_pending *pending_new(
 	struct rpc_channel *channel, const struct rpc_request *request)
 {
 	struct rpc_pending *pending = calloc(1, sizeof *pending);
+	grpc_slice path;
 
 	if (!pending)
 		return NULL;
+	path = grpc_slice_from_copied_string(request->path);
 	pending->channel = channel;
 	pending->grpc = grpc_channel_create_call(channel->grpc, NULL, GRPC_PROPAGATE_DEFAULTS,
-		channel->queue, grpc_slice_from_copied_string(request->path), NULL,
-		after_ms(request->timeout_ms), NULL);
+		channel->queue, path, NULL, after_ms(request->timeout_ms), NULL);
+	grpc_slice_unref(path); /* the call has its own reference */
 	pending->request = message_copy(request->message, request->message_bytes);
 	pending->details = grpc_empty_slice();
 	grpc_metadata_array_init(&pending->initial);

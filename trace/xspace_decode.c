@@ -94,7 +94,7 @@ static int decode_event(
 {
 	struct pb_reader r = pb_enter(message);
 	struct wire_event wire = {0};
-	struct pb_field f;
+	struct pb_field f = {0};
 	int rc;
 
 	d->n_list = 0;
@@ -127,7 +127,7 @@ static int decode_line_header(
 	struct decoder *d, const struct pb_field *message, struct line_header *h)
 {
 	struct pb_reader r = pb_enter(message);
-	struct pb_field f;
+	struct pb_field f = {0};
 	int rc;
 
 	while ((rc = pb_next(&r, &f)) > 0) {
@@ -162,7 +162,7 @@ static int decode_line(struct decoder *d, const struct pb_field *message)
 {
 	struct pb_reader r = pb_enter(message);
 	struct line_header h = {0};
-	struct pb_field f;
+	struct pb_field f = {0};
 	struct line *line;
 	int rc = decode_line_header(d, message, &h);
 
@@ -194,7 +194,7 @@ static int decode_metadata_value(
 	struct decoder *d, const struct pb_field *message, struct metadata *m)
 {
 	struct pb_reader r = pb_enter(message);
-	struct pb_field f;
+	struct pb_field f = {0};
 	int rc;
 
 	while ((rc = pb_next(&r, &f)) > 0) {
@@ -210,7 +210,7 @@ static int decode_metadata(
 {
 	struct pb_reader r = pb_enter(message);
 	struct metadata m = {0};
-	struct pb_field f;
+	struct pb_field f = {0};
 	uint32_t index;
 	int rc;
 
@@ -265,7 +265,7 @@ static int walk_plane(struct decoder *d, const struct pb_field *message,
 	int (*decode)(struct decoder *, const struct pb_field *))
 {
 	struct pb_reader r = pb_enter(message);
-	struct pb_field f;
+	struct pb_field f = {0};
 	int rc;
 
 	while ((rc = pb_next(&r, &f)) > 0) {
@@ -315,7 +315,7 @@ static int decode_space_field(struct decoder *d, const struct pb_field *f)
 static int decode_space(struct decoder *d, size_t n_bytes)
 {
 	struct pb_reader r = pb_reader(d->data, n_bytes);
-	struct pb_field f;
+	struct pb_field f = {0};
 	int rc;
 
 	while ((rc = pb_next(&r, &f)) > 0) {

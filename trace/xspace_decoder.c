@@ -99,7 +99,7 @@ static int set_value(struct decoder *d, const struct pb_field *f, struct trace_s
 static int decode_stat(struct decoder *d, const struct pb_field *message, struct trace_stat *stat)
 {
 	struct pb_reader r = pb_enter(message);
-	struct pb_field f;
+	struct pb_field f = {0};
 	int64_t id = 0;
 	int rc;
 

@@ -28,7 +28,7 @@ static uint32_t register_site(struct ptap_impl_site *site)
 
 /*
  * The ids belong to one arena. A program that stops its server and starts another gets a new arena with
- * the old table's text copied over (spawn/start.c), so that ids stay right.
+ * the old table's text copied over (lib/server.c), so that ids stay right.
  */
 static inline uint32_t site_id(struct ptap_impl_site *site)
 {

@@ -97,7 +97,7 @@ static unsigned long mutate_for(long seconds, const glob_t *files)
 {
 	time_t end = time(NULL) + seconds;
 	unsigned long n_runs = 0;
-	size_t n;
+	size_t n = 0;
 
 	for (; time(NULL) < end; n_runs++) {
 		if (load(files->gl_pathv[next_random() % files->gl_pathc], &n) || !n)
@@ -113,7 +113,7 @@ static unsigned long mutate_for(long seconds, const glob_t *files)
 static int replay(const glob_t *files)
 {
 	int n_failed = 0;
-	size_t n;
+	size_t n = 0;
 
 	for (size_t i = 0; i < files->gl_pathc; i++) {
 		int rc = load(files->gl_pathv[i], &n);

@@ -160,7 +160,7 @@ PTAP_API void ptap_impl_instant_dyn(const char *name, uint32_t word);
 PTAP_API void ptap_impl_counter_i(struct ptap_impl_site *site, uint32_t word, int64_t value);
 PTAP_API void ptap_impl_counter_f(struct ptap_impl_site *site, uint32_t word, double value);
 
-#ifndef PTAP_IMPL_BUILDING
+#if !defined(PTAP_IMPL_BUILDING) && !defined(PTAP_DISABLE)
 /*
  * Capture number × 4 + level, or 0. In the library's own page, read through one hidden pointer per
  * module: an exported pointer would be copied into a PIE executable and miss every change.
@@ -369,19 +369,25 @@ static inline void ptap_impl_counter(struct ptap_impl_site *s, uint32_t w, T v)
 
 #elif defined(PTAP_DISABLE)
 
-#define ptap_enabled(level) ((void)(level), 0)
+/* Nothing is evaluated, and nothing that is only traced becomes "unused". */
+int ptap_impl_ignore(int first, ...); /* never defined, never called */
+#define ptap_enabled(level) ((int)(sizeof(level) * 0))
 #define PTAP_SPAN(name) ((void)0)
 #define PTAP_SPAN_LEVEL(level, name) ((void)0)
-#define PTAP_SPAN_DYN(name) ((void)0)
-#define PTAP_SPAN_ARGS(name, ...) ((void)0)
+#define PTAP_SPAN_DYN(name) ((void)sizeof(name))
+#define PTAP_SPAN_ARGS(name, ...) ((void)sizeof(ptap_impl_ignore(0, __VA_ARGS__)))
+#define PTAP_I(key, value) sizeof(value)
+#define PTAP_U(key, value) sizeof(value)
+#define PTAP_F(key, value) sizeof(value)
+#define PTAP_S(key, value) sizeof(value)
+#define PTAP_P(key, value) sizeof(value)
 #define PTAP_BEGIN(name) ((void)0)
-#define PTAP_BEGIN_DYN(name) ((void)0)
+#define PTAP_BEGIN_DYN(name) ((void)sizeof(name))
 #define PTAP_END() ((void)0)
-#define PTAP_STEP(name, number) ((void)0)
+#define PTAP_STEP(name, number) ((void)sizeof(number))
 #define PTAP_INSTANT(name) ((void)0)
-#define PTAP_INSTANT_DYN(name) ((void)0)
-#define PTAP_COUNTER(name, value) ((void)0)
-/* The arguments PTAP_I … PTAP_P vanish with PTAP_SPAN_ARGS. */
+#define PTAP_INSTANT_DYN(name) ((void)sizeof(name))
+#define PTAP_COUNTER(name, value) ((void)sizeof(value))
 
 #endif
 

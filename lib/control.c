@@ -9,7 +9,7 @@
  *
  * |guest| is the same the other way: this thread holds it, and a server thread waits on it.
  */
-#include "lib/spawn/control.h"
+#include "lib/control.h"
 
 #include <linux/futex.h>
 #include <pthread.h>

@@ -3,8 +3,8 @@
  * The library's one thread. It sleeps on one futex word of the arena, does what the server commands,
  * and learns of the server's death in the same place. Idle it never wakes.
  */
-#ifndef SPAWN_CONTROL_H
-#define SPAWN_CONTROL_H
+#ifndef LIB_CONTROL_H
+#define LIB_CONTROL_H
 
 /* Starts the thread for guest_get()->arena. 0 or a negative errno. Under the guest's lock. */
 int control_start(void);
