@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <syslog.h>
 #include <unistd.h>
@@ -164,6 +165,7 @@ static void *work(void *argument)
 	if (target_greet(&a->target, &d)) {
 		fail_hello(&a->target, &d);
 	} else {
+		log_set_level((enum log_level)(a->target.arena->log_level & 3));
 		resident_trim();
 		session_work(&a->session);
 	}
@@ -182,6 +184,17 @@ static void offer_to_oom_killer(void)
 	if (write(fd, "500", 3) < 0)
 		log_debug(LOG_TARGET, "oom_score_adj: %s", errno_words(errno));
 	close(fd);
+}
+
+/* The host's soft limits are meant for the host. */
+static void raise_limit(int what)
+{
+	struct rlimit r;
+
+	if (getrlimit((__rlimit_resource_t)what, &r) == 0) {
+		r.rlim_cur = r.rlim_max;
+		setrlimit((__rlimit_resource_t)what, &r);
+	}
 }
 
 static int init_loop(struct attached *a)
@@ -235,6 +248,8 @@ int attached_run(pid_t pid)
 	struct diag d = DIAG_INIT;
 
 	offer_to_oom_killer();
+	raise_limit(RLIMIT_NOFILE);
+	raise_limit(RLIMIT_AS);
 	log_set_sink(log_to_target, &a.target);
 	if (start(&a, pid, &d)) {
 		log_error(LOG_TARGET, "%s", d.text);

@@ -22,6 +22,8 @@
 /* Raw slots, the model and the encoded bytes exist at once: together at most so many times the slots. */
 #define BYTES_PER_SLOT_BYTE 5
 #define ACK_TIMEOUT_MS 1000
+/* A wake-up that comes just before the worker sleeps is missed: it looks at its flags this often. */
+#define LOOK_INTERVAL_NS (50 * NS_PER_MS)
 #define PAIR_INTERVAL_NS (20 * NS_PER_MS)
 /* The drain's period: a quarter of the time in which the fastest ring fills, within these. */
 #define MIN_PERIOD_NS NS_PER_MS
@@ -64,8 +66,11 @@ static void wait_for_start(struct capture *c)
 	if (start <= (uint64_t)unix_now)
 		return;
 	at = saturating_add_ns(monotonic_ns(), start - (uint64_t)unix_now);
-	while (!is_over(c) && monotonic_ns() < at)
-		target_wait(c->target, at);
+	while (!is_over(c) && monotonic_ns() < at) {
+		int64_t look = monotonic_ns() + LOOK_INTERVAL_NS;
+
+		target_wait(c->target, at < look ? at : look);
+	}
 }
 
 /* Allocates |n| rings through our own mapping: our time, our oom_score, and no SIGBUS in the target. */
@@ -107,6 +112,17 @@ static int post(struct capture *c, enum arena_op op, uint32_t arg, struct diag *
 	return 0;
 }
 
+static int start_recording(struct capture *c, struct diag *d)
+{
+	int r = post(c, ARENA_OP_START, c->request->level, d);
+
+	/* Stopped in between: it shall not start when it goes on and nobody listens any more. */
+	if (r)
+		target_post(c->target, ARENA_OP_STOP, 0, 0);
+	drain_begin(&c->drain, atomic_load(&c->target->arena->word));
+	return r;
+}
+
 static int begin_recording(struct capture *c, struct diag *d)
 {
 	int r = 0;
@@ -121,10 +137,7 @@ static int begin_recording(struct capture *c, struct diag *d)
 	c->last_pair_ns = c->start.monotonic_ns;
 	if (timeline_add(&c->timeline, c->start))
 		return -ENOMEM;
-	if (c->request->level)
-		r = post(c, ARENA_OP_START, c->request->level, d);
-	drain_begin(&c->drain, atomic_load(&c->target->arena->word));
-	return r;
+	return c->request->level ? start_recording(c, d) : 0;
 }
 
 static void add_pair(struct capture *c)
@@ -151,22 +164,28 @@ static int64_t next_period(int64_t period, unsigned fullest)
 	return next < MAX_PERIOD_NS ? next : MAX_PERIOD_NS;
 }
 
+static int64_t end_time(const struct capture *c)
+{
+	uint64_t ms = c->request->duration_ms;
+
+	return saturating_add_ns(monotonic_ns(),
+		ms > UINT64_MAX / NS_PER_MS ? UINT64_MAX : ms * (uint64_t)NS_PER_MS);
+}
+
 static void record(struct capture *c)
 {
-	int64_t end = saturating_add_ns(
-		monotonic_ns(), c->request->duration_ms > UINT64_MAX / NS_PER_MS
-					? UINT64_MAX
-					: c->request->duration_ms * (uint64_t)NS_PER_MS);
+	int64_t end = end_time(c);
 	int64_t period = MIN_PERIOD_NS;
 
 	while (!is_over(c)) {
 		int64_t now = monotonic_ns();
-		unsigned fullest;
+		unsigned fullest = 0;
 
 		if (now >= end)
 			break;
 		target_wait(c->target, now + period < end ? now + period : end);
-		fullest = drain_visit(&c->drain, &c->error);
+		if (c->request->level)
+			fullest = drain_visit(&c->drain, &c->error);
 		add_pair(c);
 		period = next_period(period, fullest);
 	}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The target of the other figures. A program as users write them: the installed header, the shared
+ * library, nothing internal. It ends when its standard input does.
+ *
+ * usage: emit start GIGABYTES   touches that much memory and starts a server: prints the times of the
+ *                               start in ns and the port
+ *        emit idle              says that it runs, waits for a line, starts a server, prints the port
+ *        emit burst N           prints the port, then emits N spans in each capture and prints how many
+ */
+#include <poll.h>
+#include <proftap/proftap.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/bench/samples.h"
+
+/* 30 % of a default ring, then time for the server: 1,000,000 spans take less than 400 ms. */
+#define BATCH 20000
+#define PAUSE_US 7000
+
+static int fail(const char *what)
+{
+	fprintf(stderr, "emit: %s: %s\n", what, ptap_last_error());
+	return 1;
+}
+
+/* Whether standard input has ended, at the latest after |wait_ms|. */
+static int is_over(int wait_ms)
+{
+	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+	char c;
+
+	return poll(&in, 1, wait_ms) > 0 && read(STDIN_FILENO, &c, 1) <= 0;
+}
+
+static void wait_for_end(void)
+{
+	while (!is_over(-1))
+		;
+}
+
+static int touch(size_t n_bytes)
+{
+	char *memory = n_bytes ? mmap(NULL, n_bytes, PROT_READ | PROT_WRITE,
+					 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+			       : NULL;
+
+	if (memory == MAP_FAILED)
+		return -1;
+	for (size_t i = 0; i < n_bytes; i += 4096)
+		memory[i] = 1;
+	return 0;
+}
+
+static int run_start(const char *gigabytes)
+{
+	double before;
+	double after;
+
+	if (touch((size_t)atoi(gigabytes) << 30))
+		return fail("no memory");
+	before = now_ns();
+	if (ptap_server_start(0))
+		return fail("no server");
+	after = now_ns();
+	printf("%.0f %.0f %d\n", before, after, ptap_server_port());
+	wait_for_end();
+	return 0;
+}
+
+static int run_idle(const char *unused)
+{
+	(void)unused;
+	puts("running");
+	if (is_over(-1))
+		return 1;
+	if (ptap_server_start(0))
+		return fail("no server");
+	printf("%d\n", ptap_server_port());
+	wait_for_end();
+	return 0;
+}
+
+static void emit(int n)
+{
+	for (int i = 0; i < n; i++) {
+		PTAP_SPAN("span");
+		__asm__ volatile("" ::: "memory");
+	}
+}
+
+/* Prints what was emitted while somebody recorded, whole or not. */
+static void emit_burst(int n)
+{
+	int n_emitted = 0;
+
+	while (n_emitted < n && ptap_enabled(1)) {
+		int batch = n - n_emitted < BATCH ? n - n_emitted : BATCH;
+
+		emit(batch);
+		n_emitted += batch;
+		usleep(PAUSE_US);
+	}
+	printf("emitted %d\n", n_emitted);
+	while (ptap_enabled(1))
+		usleep(1000);
+}
+
+static int run_burst(const char *n)
+{
+	if (ptap_server_start(0))
+		return fail("no server");
+	printf("%d\n", ptap_server_port());
+	while (!is_over(1))
+		if (ptap_enabled(1))
+			emit_burst(atoi(n));
+	return 0;
+}
+
+static const struct mode {
+	const char *name;
+	int (*run)(const char *argument);
+} modes[] = {
+	{"burst", run_burst},
+	{"idle", run_idle},
+	{"start", run_start},
+};
+
+int main(int argc, char **argv)
+{
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (size_t i = 0; argc >= 2 && i < sizeof modes / sizeof modes[0]; i++)
+		if (strcmp(argv[1], modes[i].name) == 0)
+			return modes[i].run(argc > 2 ? argv[2] : "0");
+	fputs("usage: emit start GIGABYTES | idle | burst N\n", stderr);
+	return 2;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What every measurement needs: a clock, and the median of what it said. */
+#ifndef BENCH_SAMPLES_H
+#define BENCH_SAMPLES_H
+
+#include <stdlib.h>
+#include <time.h>
+
+/* CLOCK_MONOTONIC: the same for all processes. */
+static inline double now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+}
+
+static inline int compare_samples(const void *a, const void *b)
+{
+	return (*(const double *)a > *(const double *)b) -
+	       (*(const double *)a < *(const double *)b);
+}
+
+/* Sorts |samples|. */
+static inline double median(double *samples, size_t n)
+{
+	qsort(samples, n, sizeof *samples, compare_samples);
+	return n % 2 ? samples[n / 2] : (samples[n / 2 - 1] + samples[n / 2]) / 2;
+}
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a child of a recorded program does; see offspring.h. */
+#include "tests/integration/offspring.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <proftap/proftap.h>
+
+#define LIFE_S 60
+#define PAUSE_US 500
+
+static void annotate(int n)
+{
+	for (int i = 0; i < n; i++) {
+		PTAP_SPAN("of the child");
+		PTAP_COUNTER("of the child too", i);
+	}
+}
+
+static _Noreturn void live(int n)
+{
+	int port = ptap_server_port();
+	int is_enabled = ptap_enabled(1);
+	int r;
+
+	alarm(LIFE_S);
+	annotate(n);
+	printf("%d %d %d\n", (int)getpid(), port, is_enabled);
+	r = ptap_server_start(0);
+	printf("%d %d %d\n", (int)getpid(), r, ptap_server_port());
+	for (;;) {
+		PTAP_SPAN("born");
+		usleep(PAUSE_US);
+	}
+}
+
+void offspring_fork(char *arguments)
+{
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid < 0)
+		printf("fork: %s\n", strerror(errno));
+	if (pid == 0)
+		live(atoi(arguments));
+}

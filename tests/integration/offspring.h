@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A forked child of a target. */
+#ifndef TESTS_INTEGRATION_OFFSPRING_H
+#define TESTS_INTEGRATION_OFFSPRING_H
+
+/*
+ * COUNT: the child annotates so many times, tells "CHILD PORT ENABLED", then starts a server of its own,
+ * tells "CHILD RESULT PORT", and emits spans "born" until it is killed or its life is over.
+ */
+void offspring_fork(char *arguments);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program under test that does what it is told: one command a line on standard input, one line of
+ * answer on standard output. It says "ready" first. The tests hold all numbers; see fixture.py.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <proftap/proftap.h>
+
+#include "tests/integration/offspring.h"
+#include "tests/integration/workload.h"
+
+/* Nobody waits longer: a target that was forgotten ends by itself. */
+#define LIFE_S 120
+
+struct command {
+	const char *name;
+	void (*run)(char *arguments); /* what follows the name, without the line's end */
+};
+
+static volatile sig_atomic_t n_sigchld;
+
+static void count_sigchld(int number)
+{
+	(void)number;
+	n_sigchld++;
+}
+
+/* PORT [RING_BYTES [ANY_LOCAL_USER]] */
+static void start(char *arguments)
+{
+	struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT;
+	int64_t before_ns = workload_clock_ns(CLOCK_MONOTONIC);
+	unsigned port = 0;
+	int r;
+
+	sscanf(arguments, "%u %u %d", &port, &o.ring_bytes, &o.any_local_user);
+	o.port = (uint16_t)port;
+	r = ptap_server_start_with(&o);
+	printf("%d %d %lld\n", r, ptap_server_port(),
+		(long long)(workload_clock_ns(CLOCK_MONOTONIC) - before_ns) / 1000);
+}
+
+static void stop(char *arguments)
+{
+	(void)arguments;
+	printf("%d\n", ptap_server_stop());
+}
+
+static void port(char *arguments)
+{
+	(void)arguments;
+	printf("%d\n", ptap_server_port());
+}
+
+static void error(char *arguments)
+{
+	(void)arguments;
+	printf("%s\n", ptap_last_error());
+}
+
+/* Without delay: whether PORT is free at this moment. */
+static void try_bind(char *arguments)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)atoi(arguments)),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int on = 1;
+	int r;
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+	r = bind(fd, (struct sockaddr *)&address, sizeof address) ? -errno : 0;
+	if (!r)
+		r = listen(fd, 1) ? -errno : 0;
+	close(fd);
+	printf("%d\n", r);
+}
+
+static void say_enabled(char *arguments)
+{
+	printf("%d\n", ptap_enabled(atoi(arguments)));
+}
+
+static void await(char *arguments)
+{
+	workload_await(atoi(arguments));
+	printf("recording\n");
+}
+
+static void count_signals(char *arguments)
+{
+	(void)arguments;
+	printf("%d\n", (int)n_sigchld);
+}
+
+/* In the middle of a span. */
+static void crash(char *arguments)
+{
+	const struct rlimit none = {0, 0};
+
+	(void)arguments;
+	setrlimit(RLIMIT_CORE, &none);
+	PTAP_BEGIN("doomed");
+	signal(SIGSEGV, SIG_DFL);
+	raise(SIGSEGV);
+}
+
+static void become_another(char *arguments)
+{
+	char name[] = "target";
+	char *argv[] = {name, NULL};
+
+	(void)arguments;
+	execv("/proc/self/exe", argv);
+	printf("%s\n", strerror(errno));
+}
+
+static const struct command commands[] = {
+	{"start", start},
+	{"stop", stop},
+	{"port", port},
+	{"error", error},
+	{"bind", try_bind},
+	{"enabled", say_enabled},
+	{"await", await},
+	{"signals", count_signals},
+	{"crash", crash},
+	{"exec", become_another},
+	{"fork", offspring_fork},
+	{"burst", workload_burst},
+	{"cycle", workload_cycle},
+	{"paced", workload_paced},
+	{"step", workload_step},
+	{"threads", workload_threads},
+	{"steady", workload_steady},
+};
+
+static void obey(char *line)
+{
+	size_t n = strcspn(line, " \n");
+
+	line[strcspn(line, "\n")] = '\0';
+	for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+		if (strlen(commands[i].name) != n || strncmp(commands[i].name, line, n) != 0)
+			continue;
+		commands[i].run(line + n + (line[n] == ' '));
+		return;
+	}
+	printf("%s: no such command\n", line);
+}
+
+int main(void)
+{
+	char line[512];
+
+	alarm(LIFE_S);
+	signal(SIGCHLD, count_sigchld);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	printf("ready\n");
+	while (fgets(line, sizeof line, stdin))
+		obey(line);
+	return 0;
+}

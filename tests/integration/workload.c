@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Annotations in known numbers; see workload.h. */
+#include "tests/integration/workload.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <proftap/proftap.h>
+
+#define MAX_THREADS 8
+#define N_STEADY 3
+#define POLL_US 50
+#define STEADY_PAUSE_US 100
+
+struct worker {
+	pthread_t thread;
+	char name[16];
+	int index;
+	int n_rounds;
+	_Atomic int tid;
+	_Atomic uint64_t *n_done; /* in the shared file; NULL: not counted */
+};
+
+int64_t workload_clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void workload_await(int level)
+{
+	while (!ptap_enabled(level))
+		usleep(POLL_US);
+}
+
+void workload_burst(char *arguments)
+{
+	int n = atoi(arguments);
+
+	for (int i = 0; i < n; i++) {
+		PTAP_SPAN("burst");
+	}
+	printf("%d\n", n);
+}
+
+void workload_cycle(char *arguments)
+{
+	int n = atoi(arguments);
+
+	for (int i = 0; i < n; i++) {
+		PTAP_SPAN("cycle");
+		PTAP_SPAN_ARGS("turn", PTAP_I("number", i));
+	}
+	printf("%d\n", n);
+}
+
+static void measure(useconds_t us)
+{
+	int64_t unix_ns = workload_clock_ns(CLOCK_REALTIME);
+	int64_t before_ns = workload_clock_ns(CLOCK_MONOTONIC);
+
+	{
+		PTAP_SPAN("paced");
+		usleep(us);
+	}
+	printf(" %lld:%lld", (long long)unix_ns,
+		(long long)(workload_clock_ns(CLOCK_MONOTONIC) - before_ns));
+}
+
+void workload_paced(char *arguments)
+{
+	int n = 0;
+	unsigned us = 0;
+
+	sscanf(arguments, "%d %u", &n, &us);
+	for (int i = 0; i < n; i++)
+		measure(us);
+	printf("\n");
+}
+
+void workload_step(char *arguments)
+{
+	int level = 0;
+	unsigned ms = 0;
+
+	sscanf(arguments, "%d %u", &level, &ms);
+	workload_await(level);
+	{
+		PTAP_STEP("slow", 7);
+		usleep(ms * 1000);
+	}
+	printf("done\n");
+}
+
+/* One of each. What the numbers are is known to test_recording.py too. */
+static void emit_round(int index, int i)
+{
+	char file[32];
+
+	snprintf(file, sizeof file, "file %d", i);
+	PTAP_SPAN("outer");
+	{
+		PTAP_SPAN_LEVEL(2, "informative");
+	}
+	{
+		PTAP_SPAN_LEVEL(3, "verbose");
+	}
+	{
+		PTAP_SPAN_DYN(file);
+	}
+	{
+		PTAP_SPAN_ARGS("args", PTAP_I("i", -i), PTAP_U("u", UINT64_MAX - (uint64_t)i),
+			PTAP_F("f", i + 0.25), PTAP_S("s", file),
+			PTAP_P("p", (void *)(size_t)(0x1000 + i)));
+	}
+	{
+		PTAP_STEP("train", INT64_C(10000000000) + i);
+	}
+	PTAP_BEGIN("pair");
+	PTAP_INSTANT("tick");
+	PTAP_INSTANT_DYN(file);
+	PTAP_END();
+	PTAP_COUNTER("queue", index * 1000 + i);
+	PTAP_COUNTER("load", index + i / 4.0);
+}
+
+/* Every second one has only the name that the system knows. */
+static void set_name(struct worker *w)
+{
+	if (w->index % 2)
+		prctl(PR_SET_NAME, w->name, 0, 0, 0);
+	else
+		ptap_thread_name(w->name);
+	atomic_store(&w->tid, (int)gettid());
+}
+
+static void *emit_rounds(void *argument)
+{
+	struct worker *w = argument;
+
+	set_name(w);
+	workload_await(1);
+	for (int i = 0; i < w->n_rounds; i++)
+		emit_round(w->index, i);
+	return NULL;
+}
+
+void workload_threads(char *arguments)
+{
+	struct worker workers[MAX_THREADS] = {0};
+	int n = 0;
+
+	for (char *word = strtok(arguments, " "); word && n < MAX_THREADS;
+		word = strtok(NULL, " ")) {
+		struct worker *w = &workers[n];
+
+		w->index = n++;
+		if (sscanf(word, "%15[^=]=%d", w->name, &w->n_rounds) == 2)
+			pthread_create(&w->thread, NULL, emit_rounds, w);
+	}
+	for (int i = 0; i < n; i++)
+		pthread_join(workers[i].thread, NULL);
+	for (int i = 0; i < n; i++)
+		printf("%s=%d%s", workers[i].name, workers[i].tid, i + 1 < n ? " " : "\n");
+}
+
+/* Run-time names with the round's number: the test sees which one is missing. */
+static void emit_counted(struct worker *w, int i)
+{
+	char name[32];
+
+	snprintf(name, sizeof name, "round %d", i);
+	{
+		PTAP_SPAN_DYN(name);
+		{
+			PTAP_SPAN("inner");
+		}
+		PTAP_INSTANT("tick");
+	}
+	atomic_fetch_add(w->n_done, 1);
+}
+
+static void *emit_for_ever(void *argument)
+{
+	struct worker *w = argument;
+
+	set_name(w);
+	workload_await(1);
+	PTAP_SPAN("life");
+	for (int i = 0;; i++) {
+		emit_counted(w, i);
+		usleep(STEADY_PAUSE_US);
+	}
+	return NULL;
+}
+
+void workload_steady(char *arguments)
+{
+	static struct worker workers[N_STEADY];
+	int fd = open(arguments, O_RDWR | O_CLOEXEC);
+	_Atomic uint64_t *counts =
+		mmap(NULL, N_STEADY * sizeof *counts, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	close(fd);
+	for (int i = 0; i < N_STEADY; i++) {
+		struct worker *w = &workers[i];
+
+		w->index = i;
+		w->n_done = &counts[i];
+		snprintf(w->name, sizeof w->name, "steady-%d", i);
+		pthread_create(&w->thread, NULL, emit_for_ever, w);
+		while (!atomic_load(&w->tid))
+			usleep(POLL_US);
+	}
+	printf("%d %d %d\n", workers[0].tid, workers[1].tid, workers[2].tid);
+}

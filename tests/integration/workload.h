@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a target emits, in numbers that the tests choose. Each call answers with one line. */
+#ifndef TESTS_INTEGRATION_WORKLOAD_H
+#define TESTS_INTEGRATION_WORKLOAD_H
+
+#include <stdint.h>
+#include <time.h>
+
+int64_t workload_clock_ns(clockid_t clock);
+
+/* Returns when spans of |level| are recorded. */
+void workload_await(int level);
+
+/* COUNT: so many spans "burst", as fast as it goes. */
+void workload_burst(char *arguments);
+
+/* COUNT: so many times the same two places in the source. */
+void workload_cycle(char *arguments);
+
+/*
+ * COUNT MICROSECONDS: spans "paced" of that length, each measured. Answers "UNIX:LENGTH ..." in ns;
+ * the measurement is outside of the span.
+ */
+void workload_paced(char *arguments);
+
+/* LEVEL MILLISECONDS: waits for the recording, then makes a step "slow", number 7. */
+void workload_step(char *arguments);
+
+/*
+ * NAME=ROUNDS ...: a thread each, which waits for the recording, emits one of each annotation per
+ * round and ends. Answers "NAME=TID ...".
+ */
+void workload_threads(char *arguments);
+
+/*
+ * FILE: three threads that wait for the recording and then emit until the program ends. FILE is mapped:
+ * the i-th uint64 counts thread i's rounds, each after its spans have ended. Answers "TID TID TID".
+ */
+void workload_steady(char *arguments);
+
+#endif

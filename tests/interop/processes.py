@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The processes of the tests: the pipeline that is recorded, proftap, and the peers.
+
+Every wait here is for an event, with a limit that only a broken program reaches.
+"""
+import collections
+import contextlib
+import os
+import pathlib
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD = pathlib.Path(os.environ["top_builddir"])
+SOURCE = pathlib.Path(os.environ["top_srcdir"])
+HERE = pathlib.Path(__file__).parent
+PROFTAP = BUILD / "client/proftap"
+PIPELINE = BUILD / "docs/examples/pipeline"
+PATIENCE_S = 60
+
+
+def wait_until(condition, what):
+    """Returns the first true value of condition(); fails after PATIENCE_S."""
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.002)
+    raise AssertionError(f"waited {PATIENCE_S} s for {what}")
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+@contextlib.contextmanager
+def folder():
+    with tempfile.TemporaryDirectory(prefix="proftap-interop-") as path:
+        yield pathlib.Path(path)
+
+
+def run(*command, check=True, **kwargs):
+    """The finished process; its output is in the failure's text."""
+    done = subprocess.run([str(c) for c in command], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          errors="replace", timeout=2 * PATIENCE_S, **kwargs)
+    if check and done.returncode != 0:
+        raise AssertionError(f"{command}: exit {done.returncode}\n{done.stdout}\n{done.stderr}")
+    return done
+
+
+def peer(script, *arguments, **kwargs):
+    """A script of this folder in a process of its own: what a peer breaks there stays there."""
+    return run(sys.executable, HERE / script, *arguments, **kwargs)
+
+
+def stop(process, what):
+    """SIGTERM, and the process must obey."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+    try:
+        return process.wait(PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        raise AssertionError(f"{what} does not end") from None
+
+
+def make_files(directory, n_files, n_bytes):
+    """Texts that zlib has some work with; always the same."""
+    rng = random.Random(7)
+    directory.mkdir()
+    for i in range(n_files):
+        data = bytes(rng.choices(b"abcdefgh \n", k=n_bytes))
+        (directory / f"file-{i:03}.txt").write_bytes(data)
+    return directory
+
+
+class Pipeline:
+    """docs/examples/pipeline on files of our own, with its own count of what it annotated."""
+
+    def __init__(self, work, *options, n_files=64, n_bytes=4000):
+        self.count_path = work / "count"
+        self.errors = open(work / "pipeline.err", "w+")
+        files = make_files(work / "files", n_files, n_bytes)
+        self.process = subprocess.Popen(
+            [PIPELINE, "--count", self.count_path, *options, files],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors, text=True)
+        self.port = self.read_port(self.process.stdout.readline())
+
+    def read_port(self, line):
+        words = line.replace(",", "").split()
+        if "port" not in words:
+            self.errors.seek(0)
+            raise AssertionError(f"pipeline said {line!r}, and {self.errors.read()!r}")
+        return int(words[words.index("port") + 1])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        stop(self.process, "pipeline")
+        self.process.stdout.close()
+        self.errors.close()
+
+    def read_counts(self):
+        """{(thread, name): count}; the groups (steps) and (counters) count as threads."""
+        counts = collections.Counter()
+        for line in self.count_path.read_text().splitlines():
+            group, name, count = line.split("\t")
+            counts[group, name] = int(count)
+        return counts
+
+    def ask_counts(self):
+        """The counts so far."""
+        self.count_path.unlink(missing_ok=True)
+        self.process.send_signal(signal.SIGUSR1)
+        wait_until(self.count_path.exists, "the pipeline's count")
+        return self.read_counts()
+
+    def final_counts(self):
+        self.count_path.unlink(missing_ok=True)
+        code = stop(self.process, "pipeline")
+        assert code == 0, f"pipeline: exit {code}"
+        return self.read_counts()
+
+    def wait_for_batches(self, n_batches, n_files):
+        """Until each file of so many batches has come out at the far end."""
+        def arrived():
+            counts = self.ask_counts()
+            return (counts["(steps)", "batch"] == n_batches and
+                    counts["writer", "write"] == n_batches * n_files)
+        wait_until(arrived, f"{n_batches} batches")
+
+
+def one_file(log_dir):
+    """The only trace below a log directory."""
+    files = list(log_dir.rglob("*.xplane.pb"))
+    assert len(files) == 1, f"expected one trace, found {files}"
+    return files[0]
+
+
+def capture(target, duration_ms, log_dir, *options):
+    """proftap capture: the path that it printed, which is the only trace there."""
+    done = run(PROFTAP, "capture", target, duration_ms, "--log_dir", log_dir, *options)
+    path = one_file(log_dir)
+    assert done.stdout.splitlines()[-1:] == [str(path)], done.stdout
+    return path

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is in a trace, in the form in which the pipeline counts: {(thread, name): count}."""
+import collections
+
+STEP = "step_num"
+COUNTERS = "_counters_"
+
+
+def plane_named(space, name):
+    found = [plane for plane in space.planes if plane.name == name]
+    assert len(found) == 1, f"{name}: {len(found)} planes"
+    return found[0]
+
+
+def stats_of(plane, holder):
+    """{name: value} with references resolved."""
+    result = {}
+    for stat in holder.stats:
+        value = getattr(stat, stat.WhichOneof("value"))
+        if stat.WhichOneof("value") == "ref_value":
+            value = plane.stat_metadata[value].name
+        result[plane.stat_metadata[stat.metadata_id].name] = value
+    return result
+
+
+def host_events(space):
+    """(line's name, event's name, stats) of each event of /host:CPU."""
+    plane = plane_named(space, "/host:CPU")
+    for line in plane.lines:
+        for event in line.events:
+            yield line.name, plane.event_metadata[event.metadata_id].name, stats_of(plane, event)
+
+
+def counts(events):
+    """The counts of (thread, name, stats) triples."""
+    result = collections.Counter()
+    for thread, name, stats in events:
+        if thread == COUNTERS:
+            result["(counters)", name] += 1
+            continue
+        result[thread, name] += 1
+        if STEP in stats:
+            result["(steps)", name] += 1
+    return result
+
+
+def assert_same(found, expected):
+    assert found == expected, "\n".join(
+        f"{key}: {found[key]} in the trace, {expected[key]} counted by the pipeline"
+        for key in sorted({*found, *expected}) if found[key] != expected[key])
+
+
+def assert_same_but_for_edges(found, expected):
+    """
+    In a pipeline that never stops, the capture begins or ends between the count and the span of each
+    thread at most once each: the difference is at most one for a thread and name.
+    """
+    assert set(found) == set(expected), (found, expected)
+    off = {key: (found[key], expected[key]) for key in found
+           if abs(found[key] - expected[key]) > 1}
+    assert not off, f"(in the trace, counted): {off}"

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program that is being recorded, without a server: an arena in anonymous shared memory, with every
+ * ring mapped, and the words that the control thread would publish. The drain gets a target that
+ * points at the same memory.
+ *
+ * This header leaves out lib/record/guest.h, so that a test can use the annotations of
+ * <proftap/proftap.h>: the two declare the level page each in their own way.
+ */
+#ifndef TESTS_UNIT_GUEST_FIXTURE_H
+#define TESTS_UNIT_GUEST_FIXTURE_H
+
+#include <stdint.h>
+
+#include "daemon/target.h"
+#include "lib/wire/arena.h"
+
+#define FIXTURE_RINGS 4u
+#define FIXTURE_RING_BYTES ARENA_MIN_RING_BYTES
+#define FIXTURE_SLOTS (FIXTURE_RING_BYTES / SLOT_BYTES)
+
+struct guest_fixture {
+	struct arena *arena;
+	struct target target;
+};
+
+extern struct guest_fixture fixture;
+
+/* A checked fixture of a test case: FIXTURE_RINGS rings, all ready, nothing recorded. */
+void fixture_open(void);
+void fixture_close(void);
+/* The same with |n_rings| rings. */
+void fixture_open_rings(uint32_t n_rings);
+
+/* A new capture at |level|: publishes its word and returns it. */
+uint32_t fixture_start(uint32_t level);
+/* Publishes |word|; 0 ends the capture. */
+void fixture_publish(uint32_t word);
+
+/* What guest_wipe_on_fork() returns. */
+int fixture_wipe_on_fork(void);
+
+/* The ring |i|, and the slot at its position |at|. */
+struct ring *fixture_ring(uint32_t i);
+struct slot *fixture_slot(uint32_t i, uint64_t at);
+/* All that the thread of ring |i| has recorded is taken away, as if it had been drained. */
+void fixture_empty(uint32_t i);
+
+/* The text of |id| in the string table, terminated; valid until the next call. */
+const char *fixture_string(uint32_t id);
+/* Fills in a string of the table as a library would, and returns its id. */
+uint32_t fixture_add_string(const char *text);
+
+/* The parts of a record. */
+uint64_t fixture_start_of(const struct slot *slot);
+uint64_t fixture_duration_of(const struct slot *slot);
+const char *fixture_name_of(const struct slot *slot);
+
+#endif

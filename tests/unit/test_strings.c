@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The string table: one copy per place in the source, whole before anybody can see its id. */
+#include "lib/record/strings.h"
+
+#include <check.h>
+#include <proftap/proftap.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/guest_fixture.h"
+
+#define N_THREADS 4
+#define N_TEXTS 500
+
+static uint32_t used(void)
+{
+	return atomic_load(&fixture.arena->strings_used);
+}
+
+START_TEST(registers_a_place_once)
+{
+	uint32_t before = used();
+
+	fixture_start(1);
+	for (int i = 0; i < 3; i++) {
+		PTAP_SPAN("place");
+	}
+	ck_assert_uint_eq(used(), before + 16); /* 4 + 5 bytes, to a multiple of 8 */
+	for (int i = 0; i < 3; i++)
+		ck_assert_uint_eq(fixture_slot(0, (uint64_t)i)->word[1] >> RECORD_DURATION_BITS,
+			before / 8);
+	ck_assert_str_eq(fixture_string(before / 8), "place");
+}
+END_TEST
+
+START_TEST(keeps_ids_in_later_captures)
+{
+	fixture_start(1);
+	for (int i = 0; i < 2; i++) {
+		uint32_t before = used();
+
+		PTAP_INSTANT("again");
+		ck_assert_uint_eq(used() > before, i == 0);
+		fixture_start(1);
+	}
+	ck_assert_uint_eq(
+		fixture_slot(0, 0)->word[1] >> RECORD_DURATION_BITS,
+		fixture_slot(0, 1)->word[1] >> RECORD_DURATION_BITS);
+}
+END_TEST
+
+START_TEST(cuts_long_names)
+{
+	char text[3000];
+	uint32_t id;
+
+	memset(text, 'x', sizeof text - 1);
+	text[sizeof text - 1] = '\0';
+	id = strings_append(fixture.arena, text);
+	ck_assert_uint_eq(strlen(fixture_string(id)), STRING_MAX_BYTES);
+	id = strings_append(fixture.arena, "");
+	ck_assert_str_eq(fixture_string(id), "");
+	ck_assert_uint_ne(id, 0);
+}
+END_TEST
+
+struct registration {
+	pthread_barrier_t *barrier;
+	int number;
+	uint32_t ids[N_TEXTS];
+};
+
+static void make_text(char *text, size_t size, int thread, int i)
+{
+	snprintf(text, size, "thread %d, text %d %.*s", thread, i, i % 40,
+		"........................................");
+}
+
+static void *register_texts(void *p)
+{
+	struct registration *r = p;
+
+	pthread_barrier_wait(r->barrier);
+	for (int i = 0; i < N_TEXTS; i++) {
+		char text[128];
+
+		make_text(text, sizeof text, r->number, i);
+		r->ids[i] = strings_append(fixture.arena, text);
+	}
+	return NULL;
+}
+
+START_TEST(keeps_texts_of_concurrent_threads_whole)
+{
+	static struct registration r[N_THREADS];
+	pthread_barrier_t barrier;
+	pthread_t threads[N_THREADS];
+
+	pthread_barrier_init(&barrier, NULL, N_THREADS);
+	for (int i = 0; i < N_THREADS; i++) {
+		r[i].barrier = &barrier;
+		r[i].number = i;
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, register_texts, &r[i]), 0);
+	}
+	for (int i = 0; i < N_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < N_THREADS; i++) {
+		for (int k = 0; k < N_TEXTS; k++) {
+			char text[128];
+
+			make_text(text, sizeof text, i, k);
+			ck_assert_str_eq(fixture_string(r[i].ids[k]), text);
+		}
+	}
+}
+END_TEST
+
+static struct ptap_impl_site shared_site = {0, {0}, "shared"};
+static uint32_t shared_word;
+
+static void *use_shared_site(void *barrier)
+{
+	pthread_barrier_wait(barrier);
+	ptap_impl_instant(&shared_site, shared_word);
+	return NULL;
+}
+
+START_TEST(lets_threads_register_the_same_place)
+{
+	pthread_barrier_t barrier;
+	pthread_t threads[N_THREADS];
+
+	shared_word = fixture_start(1);
+	pthread_barrier_init(&barrier, NULL, N_THREADS);
+	for (int i = 0; i < N_THREADS; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, use_shared_site, &barrier), 0);
+	for (int i = 0; i < N_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	for (uint32_t i = 0; i < N_THREADS; i++) {
+		ck_assert_uint_eq(atomic_load(&fixture_ring(i)->head), 1);
+		ck_assert_str_eq(fixture_name_of(fixture_slot(i, 0)), "shared");
+	}
+}
+END_TEST
+
+START_TEST(says_that_the_table_is_full_and_goes_on)
+{
+	char *guard = arena_strings(fixture.arena) + ARENA_STRINGS_BYTES;
+	char text[STRING_MAX_BYTES + 1];
+	uint32_t last;
+
+	memset(text, 'y', sizeof text - 1);
+	text[sizeof text - 1] = '\0';
+	while (strings_append(fixture.arena, text) != STRING_ID_LOST)
+		ck_assert_uint_le(used(), ARENA_STRINGS_BYTES);
+	while (strings_append(fixture.arena, "ab") != STRING_ID_LOST)
+		;
+	ck_assert_uint_eq(used(), ARENA_STRINGS_BYTES);
+	last = ARENA_STRINGS_BYTES / 8 - 1;
+	ck_assert_str_eq(fixture_string(last), "ab");
+	for (int i = 0; i < 64; i++)
+		ck_assert_int_eq(guard[i], 0);
+	fixture_start(1);
+	{
+		PTAP_SPAN("too many");
+	}
+	{
+		PTAP_SPAN_DYN("dynamic");
+	}
+	ck_assert_uint_eq(fixture_slot(0, 0)->word[1] >> RECORD_DURATION_BITS, STRING_ID_LOST);
+	ck_assert_uint_eq(fixture_slot(0, 1)->word[1] >> RECORD_DURATION_BITS, STRING_ID_DYNAMIC);
+	ck_assert_uint_eq(atomic_load(&fixture_ring(0)->head), 3);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("strings");
+	TCase *tcase = tcase_create("strings");
+	SRunner *runner;
+
+	tcase_add_checked_fixture(tcase, fixture_open, fixture_close);
+	tcase_add_test(tcase, registers_a_place_once);
+	tcase_add_test(tcase, keeps_ids_in_later_captures);
+	tcase_add_test(tcase, cuts_long_names);
+	tcase_add_test(tcase, keeps_texts_of_concurrent_threads_whole);
+	tcase_add_test(tcase, lets_threads_register_the_same_place);
+	tcase_add_test(tcase, says_that_the_table_is_full_and_goes_on);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
