@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * From raw slots to the trace model; see assemble.h. A ring holds spans in the order of their ends; the
- * model wants (start ascending, duration descending). One backward pass with a stack makes that: a span
- * is complete, and goes to the output's end, as soon as an earlier record ends before it starts.
- */
+/* From raw slots to the trace model; see assemble.h. */
 #include "daemon/assemble.h"
 
 #include <errno.h>
@@ -12,19 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/counters.h"
 #include "daemon/drain.h"
+#include "daemon/entry.h"
+#include "daemon/events.h"
 #include "daemon/losses.h"
 #include "daemon/target.h"
 #include "daemon/timeline.h"
 #include "trace/space.h"
-
-/* One counter's samples, collected over all threads. */
-struct series {
-	uint32_t name; /* event name */
-	struct trace_event *samples;
-	size_t n_samples;
-	size_t n_allocated;
-};
 
 struct assembly {
 	const struct assemble_input *in;
@@ -33,28 +24,9 @@ struct assembly {
 	uint32_t *stat_name_of; /* string id -> index + 1 of the stat name */
 	uint32_t n_ids;
 	uint32_t name_r, name_step_num, name_unfinished, name_value;
-	struct series *series;
-	size_t n_series;
+	struct counters counters;
 	uint64_t n_invalid; /* entries that made no sense */
 	int error;
-};
-
-/* One thread's spans in the order of their ends. */
-struct events {
-	struct trace_event *v;
-	size_t n;
-	size_t n_allocated;
-};
-
-/* What an entry says, before it becomes an event. */
-struct entry {
-	uint64_t start; /* ticks */
-	uint64_t duration;
-	unsigned kind;
-	uint32_t string_id;
-	const struct slot *slots;
-	uint32_t n_slots;
-	int is_unfinished;
 };
 
 /* The text of |id| in the arena's table, or NULL. The arena may change under us: lengths are copied. */
@@ -101,16 +73,6 @@ static uint32_t cached_id(struct assembly *as, struct names *names, uint32_t *ca
 	else if (id < as->n_ids)
 		cache[id] = index + 1;
 	return index;
-}
-
-/* A text that starts in |slot|; bytes beyond the entry's slots are cut. */
-static const char *slot_text(const struct slot *slot, uint32_t n_left, uint32_t *n_out)
-{
-	uint32_t n = (uint32_t)(slot->word[0] >> 32);
-	uint32_t fits = 8u + (n_left - 1u) * SLOT_BYTES;
-
-	*n_out = n < fits ? n : fits;
-	return (const char *)&slot->word[1];
 }
 
 static uint32_t entry_name(struct assembly *as, const struct entry *e)
@@ -160,21 +122,6 @@ static void stat_from_slot(
 		stat->value.string = names_intern(&as->plane->stat_names, text, n);
 		break;
 	}
-}
-
-/* How many slots the argument at |slot| takes; 0 if it is not one. */
-static uint32_t slot_span(const struct slot *slot, uint32_t n_left)
-{
-	unsigned type = slot_type(slot->word[0]);
-	uint32_t n;
-
-	if (type == SLOT_NONE || type >= SLOT_TYPES)
-		return 0;
-	if (!slot_is_text(type))
-		return 1;
-	slot_text(slot, n_left, &n);
-	n = slot_count_for_text(n);
-	return n <= n_left ? n : n_left;
 }
 
 static uint32_t add_args(
@@ -249,96 +196,15 @@ static int to_event(struct assembly *as, const struct entry *e, struct trace_eve
 	return as->error;
 }
 
-static int push(struct assembly *as, struct events *events, const struct trace_event *event)
-{
-	if (events->n == events->n_allocated) {
-		size_t n = events->n_allocated ? 2 * events->n_allocated : 1024;
-		struct trace_event *v = reallocarray(events->v, n, sizeof *v);
-
-		if (!v)
-			return as->error = -ENOMEM;
-		events->v = v;
-		events->n_allocated = n;
-	}
-	events->v[events->n++] = *event;
-	return 0;
-}
-
-static struct series *find_series(struct assembly *as, uint32_t name)
-{
-	struct series *series;
-
-	for (size_t i = 0; i < as->n_series; i++)
-		if (as->series[i].name == name)
-			return &as->series[i];
-	series = reallocarray(as->series, as->n_series + 1, sizeof *series);
-	if (!series) {
-		as->error = -ENOMEM;
-		return NULL;
-	}
-	as->series = series;
-	series += as->n_series++;
-	memset(series, 0, sizeof *series);
-	series->name = name;
-	return series;
-}
-
-static int add_sample(struct assembly *as, const struct trace_event *event)
-{
-	struct series *series = find_series(as, event->name);
-	struct events list;
-
-	if (!series)
-		return -ENOMEM;
-	list = (struct events){series->samples, series->n_samples, series->n_allocated};
-	push(as, &list, event);
-	series->samples = list.v;
-	series->n_samples = list.n;
-	series->n_allocated = list.n_allocated;
-	return as->error;
-}
-
 static int add_entry(struct assembly *as, struct events *events, const struct entry *e)
 {
 	struct trace_event event;
 
 	if (to_event(as, e, &event))
 		return as->error;
-	if (e->kind == RECORD_COUNTER)
-		return add_sample(as, &event);
-	return push(as, events, &event);
-}
-
-/* The full start of a record: its 48 bits, unwrapped to at most one lap after the capture's start. */
-static int unwrap_start(const struct assemble_input *in, uint64_t low, uint64_t *start)
-{
-	uint64_t since = (low - in->start_ticks) & RECORD_START_MASK;
-
-	*start = in->start_ticks + since;
-	return since <= RECORD_START_MASK / 2;
-}
-
-static uint64_t long_duration(const struct entry *e)
-{
-	for (uint32_t i = 0; i < e->n_slots; i++)
-		if (slot_type(e->slots[i].word[0]) == SLOT_DURATION && i + 1 == e->n_slots)
-			return e->slots[i].word[1];
-	return RECORD_DURATION_MASK;
-}
-
-/* Decodes the record at |slot| with its extra slots behind it. 0: not a valid one. */
-static int decode_entry(const struct assemble_input *in, const struct slot *slot, struct entry *e)
-{
-	e->kind = record_kind(slot->word[0]);
-	e->n_slots = record_n_extra(slot->word[0]);
-	e->slots = slot + 1;
-	e->string_id = (uint32_t)(slot->word[1] >> RECORD_DURATION_BITS);
-	e->duration = slot->word[1] & RECORD_DURATION_MASK;
-	e->is_unfinished = 0;
-	if (e->duration == RECORD_DURATION_MASK)
-		e->duration = long_duration(e);
-	return e->kind != RECORD_NONE && e->kind < RECORD_KINDS && e->string_id &&
-	       unwrap_start(in, slot->word[0] & RECORD_START_MASK, &e->start);
+	as->error = e->kind == RECORD_COUNTER ? counters_add(&as->counters, &event)
+					      : events_push(events, &event);
+	return as->error;
 }
 
 static void add_records(struct assembly *as, struct events *events, const struct thread_log *log)
@@ -352,7 +218,7 @@ static void add_records(struct assembly *as, struct events *events, const struct
 		/* A cut at the end of memory may leave an entry without all of its slots. */
 		if (record_n_extra(log->slots[at].word[0]) > left)
 			break;
-		if (decode_entry(as->in, &log->slots[at], &e))
+		if (entry_decode(&e, &log->slots[at], as->in->start_ticks))
 			add_entry(as, events, &e);
 		else
 			as->n_invalid++;
@@ -381,32 +247,6 @@ static void add_open_spans(struct assembly *as, struct events *events, const str
 	}
 }
 
-/* Fills |line| from |events| (ordered by end) from its back to its front. */
-static int order_by_start(struct line *line, const struct events *events)
-{
-	size_t *stack = reallocarray(NULL, events->n + 1, sizeof *stack);
-	size_t depth = 0;
-	size_t to = events->n;
-
-	if (!stack)
-		return -ENOMEM;
-	for (size_t i = events->n; i-- > 0;) {
-		const struct trace_event *e = &events->v[i];
-		int64_t end = e->start_ns + e->duration_ns;
-
-		while (depth && events->v[stack[depth - 1]].start_ns >= end)
-			line->events[--to] = events->v[stack[--depth]];
-		stack[depth++] = i;
-	}
-	while (depth)
-		line->events[--to] = events->v[stack[--depth]];
-	free(stack);
-	line->n_events = events->n;
-	/* Equal times (an instant at its parent's first nanosecond) may be the wrong way round. */
-	line_sort(line);
-	return 0;
-}
-
 /* The tid, or, for a later thread that got the same tid, one beyond any tid (2^22). */
 static int64_t unused_line_id(const struct plane *plane, int64_t tid)
 {
@@ -430,26 +270,9 @@ static int add_thread(struct assembly *as, const struct thread_log *log)
 	if (!as->error && events.n) {
 		line = plane_add_line(as->plane, unused_line_id(as->plane, log->tid),
 			log->name[0] ? log->name : "(unnamed)", events.n);
-		as->error = line ? order_by_start(line, &events) : -ENOMEM;
+		as->error = line ? events_order_by_start(&events, line) : -ENOMEM;
 	}
-	free(events.v);
-	return as->error;
-}
-
-/* One line each: the samples of a series stay together, and the line stays sorted. */
-static int add_series_lines(struct assembly *as)
-{
-	for (size_t i = 0; i < as->n_series && !as->error; i++) {
-		struct series *s = &as->series[i];
-		struct line *line = plane_add_line(
-			as->plane, INT64_MAX - (int64_t)i, LINE_COUNTERS, s->n_samples);
-
-		if (!line)
-			return as->error = -ENOMEM;
-		memcpy(line->events, s->samples, s->n_samples * sizeof *s->samples);
-		line->n_events = s->n_samples;
-		line_sort(line);
-	}
+	events_deinit(&events);
 	return as->error;
 }
 
@@ -480,9 +303,7 @@ static int init(struct assembly *as, const struct assemble_input *in, struct spa
 
 static void deinit(struct assembly *as)
 {
-	for (size_t i = 0; i < as->n_series; i++)
-		free(as->series[i].samples);
-	free(as->series);
+	counters_deinit(&as->counters);
 	free(as->event_name_of);
 	free(as->stat_name_of);
 }
@@ -495,7 +316,7 @@ int assemble_host_plane(const struct assemble_input *in, struct space *space)
 	for (size_t i = 0; i < in->drain->n_logs && !r; i++)
 		r = add_thread(&as, in->drain->logs[i]);
 	if (!r)
-		r = add_series_lines(&as);
+		r = counters_add_lines(&as.counters, as.plane);
 	if (!r)
 		r = losses_add(in->drain, as.n_invalid, as.plane, space);
 	deinit(&as);

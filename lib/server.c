@@ -9,16 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/env.h"
 #include "base/futex.h"
-#include "base/ticks.h"
+#include "lib/arena_head.h"
 #include "lib/control.h"
 #include "lib/record/guest.h"
 #include "lib/record/lock.h"
@@ -31,95 +29,6 @@
 #define CLOSE_TIMEOUT_NS (2 * NS_PER_S)
 /* A program that execs itself may be here before its old server has closed the port. */
 #define REBIND_TIMEOUT_NS (50 * NS_PER_MS)
-
-/*
- * The arena whose string ids the program's sites hold. It outlives stop and fork (the mapping stays),
- * so that a new arena can begin with the same strings. Under the guest's lock.
- */
-static struct arena *last_arena;
-
-static uint32_t round_ring_bytes(uint32_t bytes)
-{
-	uint32_t rounded = ARENA_MIN_RING_BYTES;
-
-	if (!bytes)
-		bytes = 1u << 20;
-	while (rounded < bytes && rounded < ARENA_MAX_RING_BYTES)
-		rounded *= 2;
-	return rounded;
-}
-
-/* As many rings as the limits on files (a memfd is one) and address space let there be. */
-static uint32_t count_rings(uint32_t ring_bytes)
-{
-	uint64_t limit = UINT64_MAX;
-	struct rlimit r;
-	uint32_t n = ARENA_MAX_RINGS;
-
-	if (getrlimit(RLIMIT_FSIZE, &r) == 0 && r.rlim_cur != RLIM_INFINITY)
-		limit = r.rlim_cur;
-	if (getrlimit(RLIMIT_AS, &r) == 0 && r.rlim_cur != RLIM_INFINITY && r.rlim_cur / 4 < limit)
-		limit = r.rlim_cur / 4;
-	while (n > 1 && arena_size_bytes(n, ring_bytes) > limit)
-		n /= 2;
-	return n;
-}
-
-static uint32_t ticks_flag(void)
-{
-#ifdef PR_GET_TSC
-	int mode = 0;
-
-	/* A process may have forbidden itself the instruction. */
-	if (prctl(PR_GET_TSC, &mode, 0, 0, 0) == 0 && mode != PR_TSC_ENABLE)
-		return 0;
-#endif
-	return TICKS_ARE_READABLE ? ARENA_TICKS_ALLOWED : 0;
-}
-
-static uint16_t log_level(void)
-{
-	static const char *const names[] = {"error", "warn", "info", "debug"};
-	const char *asked = env_get(ENV_PROFTAP_LOG);
-
-	for (uint16_t i = 0; asked && i < 4; i++)
-		if (strcmp(asked, names[i]) == 0)
-			return i;
-	return 1;
-}
-
-/* Makes the arena's first part writable and fills it. 0 or a negative errno. */
-static int fill_arena(struct arena *arena, const struct spawn *s,
-	const struct ptap_server_options *o, uint32_t n_rings, uint32_t ring_bytes)
-{
-	if (mprotect(arena, arena_rings_offset(), PROT_READ | PROT_WRITE) ||
-		(madvise(arena, ARENA_HEAD_BYTES, MADV_POPULATE_WRITE) && errno != EINVAL))
-		return -errno;
-	arena->version_low = ARENA_VERSION_LOW;
-	arena->version_high = ARENA_VERSION_HIGH;
-	arena->flags = ticks_flag() | (o->any_local_user ? ARENA_ANY_LOCAL_USER : 0);
-	arena->n_rings = n_rings;
-	arena->ring_bytes = ring_bytes;
-	arena->size_bytes = s->arena_bytes;
-	arena->pid = getpid();
-	arena->port = s->port;
-	arena->log_level = log_level();
-	arena->max_capture_bytes = o->max_capture_bytes;
-	snprintf(arena->name, sizeof arena->name, "%s",
-		o->name ? o->name : program_invocation_short_name);
-	snprintf(
-		arena->address, sizeof arena->address, "%s", o->address ? o->address : "127.0.0.1");
-	snprintf(arena->log_dir, sizeof arena->log_dir, "%s", o->log_dir ? o->log_dir : "");
-	atomic_store(&arena->strings_used, 8);
-	if (last_arena) {
-		uint32_t used = atomic_load(&last_arena->strings_used);
-
-		memcpy(arena_strings(arena), arena_strings(last_arena), used);
-		atomic_store(&arena->strings_used, used);
-	}
-	arena->magic = ARENA_MAGIC;
-	return 0;
-}
 
 static int explain_spawn(const struct spawn *s, const char *path,
 	const struct ptap_server_options *o, struct diag *d)
@@ -214,7 +123,7 @@ static int connect_server(struct spawn *s, const struct ptap_server_options *o, 
 	uint32_t ring_bytes, struct diag *d)
 {
 	struct guest *guest = guest_get();
-	int r = fill_arena(s->arena, s, o, n_rings, ring_bytes);
+	int r = arena_fill(s, o, n_rings, ring_bytes);
 
 	if (r) {
 		kill(s->pid, SIGKILL);
@@ -237,7 +146,7 @@ static int connect_server(struct spawn *s, const struct ptap_server_options *o, 
 		control_stop();
 		return r;
 	}
-	last_arena = s->arena;
+	arena_keep_strings(s->arena);
 	atomic_store(&guest->is_serving, 1);
 	return 0;
 }
@@ -258,8 +167,8 @@ static int check_host(struct diag *d)
 static int start_server(const struct ptap_server_options *o, struct diag *d)
 {
 	char path[PATH_MAX];
-	uint32_t ring_bytes = round_ring_bytes(o->ring_bytes);
-	uint32_t n_rings = count_rings(ring_bytes);
+	uint32_t ring_bytes = arena_round_ring_bytes(o->ring_bytes);
+	uint32_t n_rings = arena_count_rings(ring_bytes);
 	struct spawn *s;
 	int r = check_host(d);
 

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The samples of all counters, collected over all threads, and the lines they become. */
+#ifndef DAEMON_COUNTERS_H
+#define DAEMON_COUNTERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct plane;
+struct series;
+struct trace_event;
+
+struct counters {
+	struct series *series;
+	size_t n_series;
+};
+
+/* All zero is the empty state. */
+void counters_deinit(struct counters *c);
+
+/* A sample of the counter that |event| names. 0 or -ENOMEM. */
+int counters_add(struct counters *c, const struct trace_event *event);
+
+/* A line "_counters_" for each: so its samples stay together and the line stays sorted. 0 or -ENOMEM. */
+int counters_add_lines(const struct counters *c, struct plane *plane);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One entry of a ring: a record with its extra slots, decoded from bytes that nobody vouches for. */
+#ifndef DAEMON_ENTRY_H
+#define DAEMON_ENTRY_H
+
+#include <stdint.h>
+
+#include "lib/wire/record.h"
+
+/* What an entry says, before it becomes an event. */
+struct entry {
+	uint64_t start; /* ticks */
+	uint64_t duration;
+	unsigned kind;
+	uint32_t string_id;
+	const struct slot *slots;
+	uint32_t n_slots;
+	int is_unfinished;
+};
+
+/*
+ * Decodes the record at |slot|; its extra slots (e->n_slots of them) lie behind it. |after_ticks| is the
+ * capture's start: the record's 48 bits of ticks are completed to the first such time at or after it.
+ * Returns 0 when it is not a valid record, or began earlier; e->n_slots is set in any case.
+ */
+int entry_decode(struct entry *e, const struct slot *slot, uint64_t after_ticks);
+
+/* The text that starts in |slot|, of which |n_left| slots may be read; what is beyond them is cut. */
+const char *slot_text(const struct slot *slot, uint32_t n_left, uint32_t *n_out);
+
+/* How many slots the argument at |slot| takes; 0 if it is not one. */
+uint32_t slot_span(const struct slot *slot, uint32_t n_left);
+
+#endif

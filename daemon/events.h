@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A growing array of events, and the way from the order of their ends to that of their starts. */
+#ifndef DAEMON_EVENTS_H
+#define DAEMON_EVENTS_H
+
+#include <stddef.h>
+
+struct line;
+struct trace_event;
+
+struct events {
+	struct trace_event *v;
+	size_t n;
+	size_t n_allocated;
+};
+
+/* All zero is the empty state. */
+void events_deinit(struct events *events);
+int events_push(struct events *events, const struct trace_event *event); /* 0 or -ENOMEM */
+
+/*
+ * Fills |line|, which has room for them, with |events|: they come in the order of their ends, as a ring
+ * holds them, and leave as (start ascending, duration descending). 0 or -ENOMEM.
+ */
+int events_order_by_start(const struct events *events, struct line *line);
+
+#endif

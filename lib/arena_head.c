@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A new arena's size and first pages; see arena_head.h. */
+#define PTAP_IMPL_BUILDING
+#include "lib/arena_head.h"
+
+#include <errno.h>
+#include <proftap/proftap.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/env.h"
+#include "base/ticks.h"
+#include "lib/spawn/spawn.h"
+#include "lib/wire/arena.h"
+
+/*
+ * The arena whose string ids the program's sites hold. It outlives stop and fork (the mapping stays),
+ * so that a new arena can begin with the same strings. Under the guest's lock.
+ */
+static struct arena *last_arena;
+
+uint32_t arena_round_ring_bytes(uint32_t bytes)
+{
+	uint32_t rounded = ARENA_MIN_RING_BYTES;
+
+	if (!bytes)
+		bytes = 1u << 20;
+	while (rounded < bytes && rounded < ARENA_MAX_RING_BYTES)
+		rounded *= 2;
+	return rounded;
+}
+
+uint32_t arena_count_rings(uint32_t ring_bytes)
+{
+	uint64_t limit = UINT64_MAX;
+	struct rlimit r;
+	uint32_t n = ARENA_MAX_RINGS;
+
+	if (getrlimit(RLIMIT_FSIZE, &r) == 0 && r.rlim_cur != RLIM_INFINITY)
+		limit = r.rlim_cur;
+	if (getrlimit(RLIMIT_AS, &r) == 0 && r.rlim_cur != RLIM_INFINITY && r.rlim_cur / 4 < limit)
+		limit = r.rlim_cur / 4;
+	while (n > 1 && arena_size_bytes(n, ring_bytes) > limit)
+		n /= 2;
+	return n;
+}
+
+static uint32_t ticks_flag(void)
+{
+#ifdef PR_GET_TSC
+	int mode = 0;
+
+	/* A process may have forbidden itself the instruction. */
+	if (prctl(PR_GET_TSC, &mode, 0, 0, 0) == 0 && mode != PR_TSC_ENABLE)
+		return 0;
+#endif
+	return TICKS_ARE_READABLE ? ARENA_TICKS_ALLOWED : 0;
+}
+
+static uint16_t log_level(void)
+{
+	static const char *const names[] = {"error", "warn", "info", "debug"};
+	const char *asked = env_get(ENV_PROFTAP_LOG);
+
+	for (uint16_t i = 0; asked && i < 4; i++)
+		if (strcmp(asked, names[i]) == 0)
+			return i;
+	return 1;
+}
+
+static void copy_strings(struct arena *arena)
+{
+	uint32_t used = 8;
+
+	if (last_arena) {
+		used = atomic_load(&last_arena->strings_used);
+		memcpy(arena_strings(arena), arena_strings(last_arena), used);
+	}
+	atomic_store(&arena->strings_used, used);
+}
+
+void arena_keep_strings(struct arena *arena)
+{
+	last_arena = arena;
+}
+
+int arena_fill(const struct spawn *s, const struct ptap_server_options *o, uint32_t n_rings,
+	uint32_t ring_bytes)
+{
+	struct arena *arena = s->arena;
+
+	if (mprotect(arena, arena_rings_offset(), PROT_READ | PROT_WRITE) ||
+		(madvise(arena, ARENA_HEAD_BYTES, MADV_POPULATE_WRITE) && errno != EINVAL))
+		return -errno;
+	arena->version_low = ARENA_VERSION_LOW;
+	arena->version_high = ARENA_VERSION_HIGH;
+	arena->flags = ticks_flag() | (o->any_local_user ? ARENA_ANY_LOCAL_USER : 0);
+	arena->n_rings = n_rings;
+	arena->ring_bytes = ring_bytes;
+	arena->size_bytes = s->arena_bytes;
+	arena->pid = getpid();
+	arena->port = s->port;
+	arena->log_level = log_level();
+	arena->max_capture_bytes = o->max_capture_bytes;
+	snprintf(arena->name, sizeof arena->name, "%s",
+		o->name ? o->name : program_invocation_short_name);
+	snprintf(
+		arena->address, sizeof arena->address, "%s", o->address ? o->address : "127.0.0.1");
+	snprintf(arena->log_dir, sizeof arena->log_dir, "%s", o->log_dir ? o->log_dir : "");
+	copy_strings(arena);
+	arena->magic = ARENA_MAGIC;
+	return 0;
+}
