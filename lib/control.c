@@ -70,7 +70,7 @@ static void start_recording(struct guest *guest, uint32_t level)
 {
 	struct arena *arena = guest->arena;
 
-	guest->clock = atomic_load(&arena->clock);
+	atomic_store_explicit(&guest->clock, atomic_load(&arena->clock), memory_order_relaxed);
 	atomic_store(&arena->word, guest_next_word(level));
 	atomic_store_explicit(&guest->word, atomic_load(&arena->word), memory_order_release);
 }

@@ -20,7 +20,8 @@ static inline uint64_t now_ticks(void)
 {
 	struct timespec t;
 
-	if (TICKS_ARE_READABLE && guest_get()->clock == ARENA_CLOCK_TICKS)
+	if (TICKS_ARE_READABLE && atomic_load_explicit(&guest_get()->clock, memory_order_relaxed) ==
+					  ARENA_CLOCK_TICKS)
 		return ticks_read();
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;

@@ -18,7 +18,7 @@ struct guest {
 	struct arena *arena; /* NULL: no server was started in this process */
 	uint32_t n_rings;
 	uint32_t ring_bytes;
-	uint32_t clock; /* enum arena_clock */
+	_Atomic uint32_t clock; /* enum arena_clock; written before |word| is published */
 	_Atomic uint32_t is_serving; /* between the server's hello and its end */
 	_Atomic uint32_t quit; /* the control thread shall end; under lock */
 	int32_t server_pid;

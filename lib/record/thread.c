@@ -68,7 +68,11 @@ struct ring *thread_enter(struct thread *self, uint32_t word)
 {
 	struct guest *guest = guest_get();
 
-	if (!guest->arena)
+	/*
+	 * The annotation read the word relaxed. This acquire is the partner of the control thread's release:
+	 * what was written before the word was published (clock, rings) is seen from here on.
+	 */
+	if (atomic_load_explicit(&guest->word, memory_order_acquire) != word || !guest->arena)
 		return NULL;
 	if (self->arena != guest->arena)
 		self->ring = NULL;

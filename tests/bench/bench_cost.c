@@ -9,9 +9,10 @@
  * frequency and neighbours. Between batches it pauses, so that the server keeps up: what is emitted is
  * what must be in the file. It talks with the one who runs it, a line at a time:
  *
- *	port N		then a capture of any length is to be started
+ *	port N		then a capture is to be started; it must not end before this program says "full"
  *	recorded	then proftapd is to be stopped, and a line to be written: the full ring is next
- *	done		after the figures and the counts
+ *	full		then proftapd is to go on, and figures and counts follow
+ *	done		after those; it waits for the end of its standard input
  */
 #include <proftap/proftap.h>
 #include <pthread.h>
@@ -25,8 +26,8 @@
 #define MAX_THREADS 16
 #define RING_BYTES (1u << 20)
 #define ROUNDS 61
-#define BATCH 10000
-#define PAUSE_US 3000 /* for each BATCH of 16-byte slots */
+#define BATCH 2000
+#define PAUSE_US 2000 /* for each BATCH of 16-byte slots */
 
 /* Keeps the loop, and its memory accesses in place. */
 #define barrier() __asm__ volatile("" ::: "memory")
@@ -115,7 +116,11 @@ static void emit_full(int n)
 	}
 }
 
-enum phase { PHASE_OFF, PHASE_RECORDING, PHASE_FULL };
+enum phase {
+	PHASE_OFF,
+	PHASE_RECORDING,
+	PHASE_FULL
+};
 
 struct kind {
 	const char *name;
@@ -127,12 +132,12 @@ struct kind {
 };
 
 static const struct kind kinds[] = {
-	{"off", PHASE_OFF, emit_off, read_two, 10 * BATCH, 0},
+	{"off", PHASE_OFF, emit_off, read_two, 50 * BATCH, 0},
 	{"span", PHASE_RECORDING, emit_span, read_two, BATCH, 1},
 	{"args", PHASE_RECORDING, emit_args, read_two, BATCH, 3},
 	{"instant", PHASE_RECORDING, emit_instant, read_one, BATCH, 1},
 	{"counter", PHASE_RECORDING, emit_counter, read_one, BATCH, 2},
-	{"full", PHASE_FULL, emit_full, read_two, BATCH, 0},
+	{"full", PHASE_FULL, emit_full, read_two, 5 * BATCH, 0},
 };
 
 #define N_KINDS (sizeof kinds / sizeof kinds[0])
@@ -239,17 +244,32 @@ static int start_server(void)
 	return -1;
 }
 
+static int wait_for_capture(void)
+{
+	double limit = now_ns() + 30e9;
+
+	while (!ptap_enabled(1)) {
+		if (now_ns() > limit) {
+			fprintf(stderr, "bench_cost: nobody recorded for 30 s\n");
+			return -1;
+		}
+		usleep(200);
+	}
+	return 0;
+}
+
 static int run_phases(void)
 {
 	let_phase_run(); /* off */
 	printf("port %d\n", ptap_server_port());
-	while (!ptap_enabled(1))
-		usleep(200);
+	if (wait_for_capture())
+		return -1;
 	let_phase_run(); /* recording */
 	puts("recorded");
 	if (getchar() != '\n')
 		return -1;
 	let_phase_run(); /* full */
+	puts("full");
 	if (ptap_enabled(1))
 		return 0;
 	fprintf(stderr, "bench_cost: the capture ended too early\n");
@@ -275,6 +295,6 @@ int main(int argc, char **argv)
 	if (run_phases())
 		return 1;
 	print_figures(n_threads);
-	/* The server may collect what is left. */
+	/* The server is still to collect what is in the rings. */
 	return getchar() == EOF ? 0 : 1;
 }

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/chunks.h"
 #include "base/cleanup.h"
+#include "tests/bench/samples.h"
 #include "trace/space.h"
 #include "trace/xspace.h"
 
@@ -16,14 +16,6 @@
 #define N_LINES 8
 #define N_NAMES 50
 #define N_RUNS 5
-
-static double now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
 
 static int add_names(struct plane *plane)
 {
@@ -76,12 +68,6 @@ static int fill(struct space *space, bool with_stats)
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-	return (*(const double *)a > *(const double *)b) -
-	       (*(const double *)a < *(const double *)b);
-}
-
 static int measure(const char *what, bool with_stats)
 {
 	_cleanup_(space_freep) struct space *space = NULL;
@@ -99,8 +85,7 @@ static int measure(const char *what, bool with_stats)
 		ns[i] = (now_ns() - start) / N_EVENTS;
 		n_bytes = out.total_bytes;
 	}
-	qsort(ns, N_RUNS, sizeof *ns, compare);
-	printf("encode %s %.1f ns/event %.1f bytes/event\n", what, ns[N_RUNS / 2],
+	printf("encode %s %.1f ns/event %.1f bytes/event\n", what, median(ns, N_RUNS),
 		(double)n_bytes / N_EVENTS);
 	return 0;
 }

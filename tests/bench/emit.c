@@ -6,7 +6,8 @@
  * usage: emit start GIGABYTES   touches that much memory and starts a server: prints the times of the
  *                               start in ns and the port
  *        emit idle              says that it runs, waits for a line, starts a server, prints the port
- *        emit burst N           prints the port, then emits N spans in each capture and prints how many
+ *        emit burst N           prints the port, then emits N spans in each capture, paced so that the
+ *                               server keeps up, and prints how many
  */
 #include <poll.h>
 #include <proftap/proftap.h>
@@ -18,9 +19,9 @@
 
 #include "tests/bench/samples.h"
 
-/* 30 % of a default ring, then time for the server: 1,000,000 spans take less than 400 ms. */
-#define BATCH 20000
-#define PAUSE_US 7000
+/* 8 % of a default ring, then time for the server: 1,000,000 spans take about 400 ms. */
+#define BATCH 5000
+#define PAUSE_US 1600
 
 static int fail(const char *what)
 {
@@ -93,7 +94,7 @@ static void emit(int n)
 	}
 }
 
-/* Prints what was emitted while somebody recorded, whole or not. */
+/* Prints how many were emitted, and whether all of them while somebody recorded. */
 static void emit_burst(int n)
 {
 	int n_emitted = 0;
@@ -105,7 +106,7 @@ static void emit_burst(int n)
 		n_emitted += batch;
 		usleep(PAUSE_US);
 	}
-	printf("emitted %d\n", n_emitted);
+	printf("emitted %d %s\n", n_emitted, ptap_enabled(1) ? "whole" : "cut");
 	while (ptap_enabled(1))
 		usleep(1000);
 }

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A log directory that cannot take the file: said before anything is recorded, nothing half is left."""
+import os
+import subprocess
+
+from fixture import NOBODY, Skip, check, contains, equal, need_root, run, test
+
+# A recording that should not have begun would take this long.
+LONG_MS = 15000
+
+
+def check_early(capture):
+    check(capture.elapsed_s < LONG_MS / 2000, f"failed only after {capture.elapsed_s} s")
+    equal(capture.stdout, "", "standard output")
+
+
+@test
+def an_unwritable_one_fails_before_the_recording(t):
+    need_root()
+    log_dir = t.dir / "forbidden"
+    log_dir.mkdir(mode=0o755)
+    target = t.target().serve(0, 0, 1)
+    capture = t.capture(target, LONG_MS, code=1, log_dir=log_dir, user=NOBODY,
+                        program=t.public_proftap())
+    check_early(capture)
+    contains(capture.stderr, f"{log_dir}/plugins: cannot make the directory: permission denied; ",
+             "standard error")
+    equal(capture.left(), [], "what is left")
+
+
+@test
+def a_file_in_the_place_of_the_directory_fails_before_the_recording(t):
+    path = t.dir / "file"
+    path.write_text("a file")
+    target = t.target().serve()
+    capture = t.capture(target, LONG_MS, code=1, log_dir=path)
+    check_early(capture)
+    contains(capture.stderr, f"{path}: cannot be used: not a directory; ", "standard error")
+    equal(path.read_text(), "a file", "the file")
+
+
+def mount_small(t):
+    path = t.dir / "small"
+    path.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", path],
+                          capture_output=True, text=True)
+    if done.returncode:
+        raise Skip(f"cannot mount a tmpfs: {done.stderr.strip()}")
+    t.at_end.append(lambda: subprocess.run(["umount", "-l", path], check=True))
+    return path
+
+
+@test
+def a_full_disk_leaves_nothing(t):
+    need_root()
+    log_dir = mount_small(t)
+    target = t.target().serve()
+    capture = t.record(target, 500, log_dir=log_dir)
+    target.ask("cycle 20000")
+    capture.finish(1)
+    contains(capture.stderr, "no space left on device; free some space", "standard error")
+    equal(capture.stdout, "", "standard output")
+    equal(capture.left(), [], "what is left")
+    second = t.record(target, 300, log_dir=log_dir)
+    target.ask("burst 10")
+    equal(second.finish().trace.count("burst"), 10, "spans of a capture that fits")
+
+
+@test
+def a_published_file_is_never_touched_again(t):
+    target = t.target().serve()
+    log_dir = t.dir / "logs"
+    first = t.record(target, 200, "--run", "mine", log_dir=log_dir)
+    target.ask("burst 10")
+    before = first.finish().path.read_bytes()
+    second = t.capture(target, LONG_MS, "--run", "mine", code=1, log_dir=log_dir)
+    check_early(second)
+    contains(second.stderr, f"{first.path}: exists already", "standard error")
+    equal(first.path.read_bytes(), before, "the file")
+    equal(os.listdir(first.path.parent), [first.path.name], "the run")
+
+
+run()

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Rings that are full: every record that was dropped is counted, none twice."""
+import os
+import re
+import signal
+
+from fixture import check, equal, find_proftapd, read_status, run, test, wait_until
+
+RING_BYTES = 64 << 10
+N_SLOTS = RING_BYTES // 16
+
+
+def burst_unread(t, n, *commands):
+    """|n| spans, and what |commands| emit, while the server cannot read; then it may."""
+    target = t.target().serve(0, RING_BYTES)
+    server = find_proftapd(target.pid)
+    capture = t.record(target, 700)
+    os.kill(server, signal.SIGSTOP)
+    wait_until(lambda: read_status(server)["State"][0] == "T", "the server to stop")
+    target.ask(f"burst {n}", *commands)
+    os.kill(server, signal.SIGCONT)
+    return target, capture.finish()
+
+
+@test
+def full_ring_drops_are_counted_exactly(t):
+    n = 50000
+    target, capture = burst_unread(t, n)
+    trace = capture.trace
+    n_arrived, n_lost = trace.count("burst"), trace.host_stat("ptap_lost_ring_full")
+    equal(n_arrived + n_lost, n, f"{n_arrived} arrived + {n_lost} dropped")
+    equal(n_arrived, N_SLOTS, "arrived: a ring that nobody reads holds")
+    equal(trace.host_stats["dropped_traces"], ("uint64_value", n_lost), "dropped_traces")
+    dropped = re.search(r" · dropped ([\d,]+)\n", capture.stderr).group(1)
+    equal(dropped, f"{n_lost:,}", "dropped in the summary")
+    capture.find_warning(str(n_lost), f"thread target ({target.pid})", "ring")
+
+
+@test
+def a_record_with_arguments_goes_whole_or_not_at_all(t):
+    n = 3000
+    _, capture = burst_unread(t, 1, f"cycle {n}")
+    trace = capture.trace
+    turns = [e for line in trace.threads for e in line.named("turn")]
+    equal([e.stats for e in turns], [{"number": ("int64_value", i)} for i in range(len(turns))],
+          "arguments of the turns")
+    check(len(turns) < n, "nothing was dropped: the test is void")
+    arrived = 1 + len(turns) + trace.count("cycle")
+    equal(trace.count("burst"), 1, "bursts")
+    equal(arrived + trace.host_stat("ptap_lost_ring_full"), 1 + 2 * n, "arrived + dropped")
+
+
+@test
+def nothing_is_dropped_where_it_fits(t):
+    _, capture = burst_unread(t, N_SLOTS)
+    trace = capture.trace
+    equal(trace.count("burst"), N_SLOTS, "arrived")
+    equal(trace.host_stat("ptap_lost_ring_full"), 0, "dropped")
+    equal(capture.warnings, [], "warnings")
+
+
+@test
+def a_server_that_reads_in_time_loses_nothing(t):
+    target = t.target().serve(0, 1 << 22)
+    capture = t.record(target, 1000)
+    target.ask("burst 200000")
+    check(capture.popen.poll() is None, "the spans were not done before the capture ended")
+    trace = capture.finish().trace
+    equal((trace.count("burst"), trace.host_stat("dropped_traces")), (200000, 0), "arrived, dropped")
+
+
+run()

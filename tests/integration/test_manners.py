@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The library is a guest in the target: what it may change there, and what not. And who may connect."""
+import errno
+import glob
+import os
+import signal
+import time
+
+from fixture import (NOBODY, SANITIZERS, Skip, check, contains, equal, find_proftapd, need_root,
+                     read_status, run, test, wait_until)
+
+IDLE_S = 2
+# Signals that a program may use; 9 and 19 cannot be blocked. 32 and 33 are the C library's: it handles
+# one of them from its first thread on.
+USABLE = [n for n in range(1, 65) if n not in (signal.SIGKILL, signal.SIGSTOP, 32, 33)]
+
+
+def need_no_sanitizer():
+    if SANITIZERS != "no":
+        raise Skip("sanitizers start threads and set handlers of their own")
+
+
+def read_fds(pid):
+    return sorted(int(fd) for fd in os.listdir(f"/proc/{pid}/fd"))
+
+
+def find_children(pid):
+    """Zombies too."""
+    pids = (int(path.split("/")[2]) for path in glob.glob("/proc/[0-9]*/status"))
+    return [p for p in pids if read_status(p).get("PPid") == str(pid)]
+
+
+def read_signals(pid, task=None):
+    """The usable signals in each of the masks."""
+    status = read_status(pid, task)
+    masks = {key: int(status[key], 16) for key in ("SigBlk", "SigIgn", "SigCgt")}
+    return {key: [n for n in USABLE if mask >> (n - 1) & 1] for key, mask in masks.items()}
+
+
+def find_control(target):
+    found = [tid for tid, name in target.thread_names().items() if name == "ptap-control"]
+    equal(len(found), 1, f"threads named ptap-control among {target.thread_names()}")
+    return found[0]
+
+
+def read_switches(pid, task):
+    status = read_status(pid, task)
+    return [int(status[key]) for key in ("voluntary_ctxt_switches", "nonvoluntary_ctxt_switches")]
+
+
+@test
+def nothing_happens_at_load(t):
+    need_no_sanitizer()
+    target = t.target()
+    contains(open(f"/proc/{target.pid}/maps").read(), "libproftap.so", "maps of the target")
+    equal(list(target.thread_names().values()), ["target"], "threads")
+    equal(read_fds(target.pid), [0, 1, 2], "descriptors")
+    equal(find_children(target.pid), [], "children")
+    equal(target.ask("port"), "0", "port")
+
+
+@test
+def a_server_costs_the_target_one_thread_and_nothing_else(t):
+    need_no_sanitizer()
+    target = t.target()
+    signals = read_signals(target.pid)
+    target.serve()
+    for moment in ("after the start", "after a capture"):
+        equal(sorted(target.thread_names().values()), ["ptap-control", "target"], f"threads {moment}")
+        equal(read_fds(target.pid), [0, 1, 2], f"descriptors {moment}")
+        equal(find_children(target.pid), [], f"children {moment}")
+        equal(read_signals(target.pid), signals, f"signals {moment}")
+        capture = t.record(target, 100)
+        target.ask("burst 10")
+        capture.finish()
+    equal(target.ask("stop"), "0", "ptap_server_stop")
+    equal(list(target.thread_names().values()), ["target"], "threads after the stop")
+    equal(read_fds(target.pid), [0, 1, 2], "descriptors after the stop")
+    equal(read_signals(target.pid), signals, "signals after the stop")
+
+
+@test
+def no_sigchld_reaches_the_target(t):
+    target = t.target().serve()
+    server = find_proftapd(target.pid)
+    equal(target.ask("stop"), "0", "ptap_server_stop")
+    wait_until(lambda: not read_status(server) or read_status(server)["State"][0] == "Z",
+               "the server to end")
+    equal(target.ask("signals"), "0", "SIGCHLDs that the target got")
+
+
+@test
+def the_control_thread_takes_no_signal(t):
+    target = t.target().serve()
+    equal(read_signals(target.pid, find_control(target))["SigBlk"], USABLE, "signals it blocks")
+
+
+@test
+def an_idle_server_does_not_wake_the_target(t):
+    target = t.target().serve()
+    # With a client that has been here: gRPC is up in the server.
+    capture = t.record(target, 50)
+    target.ask("burst 1")
+    capture.finish()
+    control = find_control(target)
+    wait_until(lambda: read_status(target.pid, control)["State"][0] == "S", "the thread to sleep")
+    before = read_switches(target.pid, control)
+    time.sleep(IDLE_S)
+    equal(read_switches(target.pid, control), before, f"context switches before and after {IDLE_S} s")
+
+
+@test
+def a_dead_server_is_noticed_and_can_be_replaced(t):
+    target = t.target().serve()
+    os.kill(find_proftapd(target.pid), signal.SIGKILL)
+    wait_until(lambda: target.ask("port") == "0", "the target to notice", 5)
+    equal(target.ask("enabled 1"), "0", "ptap_enabled(1)")
+    target.serve()
+    capture = t.record(target, 200)
+    target.ask("burst 10")
+    equal(capture.finish().trace.count("burst"), 10, "spans")
+
+
+@test
+def recording_ends_when_the_server_dies_in_mid_capture(t):
+    target = t.target().serve()
+    capture = t.record(target, 10000)
+    os.kill(find_proftapd(target.pid), signal.SIGKILL)
+    wait_until(lambda: target.ask("enabled 1") == "0", "the recording to end", 5)
+    target.ask("burst 10")
+    capture.finish(1)
+    contains(capture.stderr, "the connection broke after", "standard error")
+    equal(capture.left(), [], "what is left")
+
+
+@test
+def another_user_is_refused(t):
+    need_root()
+    target = t.target().serve()
+    capture = t.capture(target, 200, code=5, log_dir=t.public_dir("logs"), user=NOBODY,
+                        program=t.public_proftap())
+    contains(capture.stderr, "only the user that runs the target, or root, may connect",
+             "standard error")
+    equal(capture.left(), [], "what is left")
+
+
+@test
+def another_user_is_let_in_when_asked_for(t):
+    need_root()
+    target = t.target().serve(0, 0, 1)
+    capture = t.record(target, 300, log_dir=t.public_dir("logs"), user=NOBODY,
+                       program=t.public_proftap())
+    target.ask("burst 10")
+    equal(capture.finish().trace.count("burst"), 10, "spans")
+
+
+@test
+def a_server_that_is_not_there_is_said(t):
+    target = t.target(PROFTAPD="/nowhere/proftapd")
+    equal(target.start(), -errno.ENOENT, "ptap_server_start")
+    equal(target.ask("error"), "proftapd: PROFTAPD=/nowhere/proftapd is not an executable file; "
+          "correct or unset it", "ptap_last_error")
+    equal(target.port, 0, "ptap_server_port")
+    equal(find_children(target.pid), [], "children")
+
+
+@test
+def disabled_by_the_environment_is_no_server_and_no_error(t):
+    target = t.target(PROFTAP_DISABLE="1")
+    equal((target.start(), target.port), (0, 0), "ptap_server_start and ptap_server_port")
+    equal(target.ask("enabled 1"), "0", "ptap_enabled(1)")
+    if SANITIZERS == "no":
+        equal(list(target.thread_names().values()), ["target"], "threads")
+
+
+run()

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Ports: in use, without anybody, with somebody else. The reason is exact and comes at once."""
+import errno
+import http.server
+import socket
+import socketserver
+import threading
+
+from fixture import check, contains, equal, free_port, run, test
+
+# ptap_server_start() tries again for 50 ms, for programs that exec themselves.
+AT_ONCE_US = 1_000_000
+
+
+def check_in_use(target, port):
+    equal(target.start(port), -errno.EADDRINUSE, "ptap_server_start")
+    check(target.start_us < AT_ONCE_US, f"it took {target.start_us} us")
+    contains(target.ask("error"), f"port {port}: in use", "ptap_last_error")
+    equal(target.ask("port"), "0", "ptap_server_port")
+
+
+@test
+def a_port_in_use_by_a_stranger_is_said_at_once(t):
+    with socket.create_server(("127.0.0.1", 0)) as stranger:
+        check_in_use(t.target(), stranger.getsockname()[1])
+
+
+@test
+def a_port_in_use_by_another_target_is_said_and_then_free(t):
+    first = t.target().serve()
+    second = t.target()
+    check_in_use(second, first.port)
+    equal(first.ask("stop"), "0", "ptap_server_stop")
+    equal(second.start(first.port), 0, "ptap_server_start when the first has stopped")
+
+
+@test
+def a_second_start_is_refused_and_the_first_goes_on(t):
+    target = t.target().serve()
+    port = target.port
+    equal(target.start(), -errno.EALREADY, "second ptap_server_start")
+    equal(target.port, port, "ptap_server_port")
+    contains(target.ask("error"), f"already started on port {port}", "ptap_last_error")
+    capture = t.record(target, 200)
+    target.ask("burst 10")
+    equal(capture.finish().trace.count("burst"), 10, "spans")
+
+
+@test
+def nobody_there_is_said_with_what_to_do(t):
+    port = free_port()
+    capture = t.capture(port, 200, code=5)
+    equal(capture.stderr, f"127.0.0.1:{port}: connection refused: no profiler server there; start one "
+          f"with ptap_server_start({port}) or proftap run -p {port} -- PROGRAM\n", "standard error")
+    equal((capture.stdout, capture.left()), ("", []), "standard output and what is left")
+
+
+class Banner(socketserver.BaseRequestHandler):
+    """Speaks first, as SSH, SMTP and FTP do."""
+
+    def handle(self):
+        self.request.sendall(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n")
+        while self.request.recv(4096):
+            pass
+
+
+class Quiet(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *arguments):
+        pass
+
+
+def serve(t, server_class, handler):
+    server = server_class(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    t.at_end += [server.server_close, server.shutdown]
+    return server.server_address[1]
+
+
+def check_stranger(t, port, said):
+    capture = t.capture(port, 200, code=5)
+    contains(capture.stderr, f"127.0.0.1:{port}: something else listens on that port", "standard error")
+    contains(capture.stderr, said, "standard error")
+    equal((capture.stdout, capture.left()), ("", []), "standard output and what is left")
+
+
+@test
+def a_web_server_is_recognised_as_something_else(t):
+    check_stranger(t, serve(t, http.server.ThreadingHTTPServer, Quiet), 'it said "')
+
+
+@test
+def a_server_that_speaks_first_is_recognised_as_something_else(t):
+    check_stranger(t, serve(t, socketserver.ThreadingTCPServer, Banner), "SSH-2.0-OpenSSH_9.2p1")
+
+
+@test
+def localhost_and_the_address_are_the_same_target(t):
+    target = t.target().serve()
+    for name in ("localhost", "127.0.0.1"):
+        capture = t.start_capture(f"{name}:{target.port}", 200)
+        target.ask("await 1", "burst 3")
+        capture.finish()
+        contains(capture.stderr, f"at 127.0.0.1:{target.port}\n", f"summary for {name}")
+        equal(capture.trace.count("burst"), 3, "spans")
+
+
+run()

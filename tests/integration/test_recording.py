@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The main job: what the target emitted is what the file holds, event by event and number by number."""
+import re
+import socket
+import statistics
+import time
+
+from fixture import SANITIZERS, check, contains, equal, run, schema, test
+
+ROUNDS = {"alpha": 100, "beta": 50, "gamma": 7}
+# How far the clocks of two processes on a loaded machine may seem apart.
+DURATION_TOLERANCE_NS = 50_000 if SANITIZERS == "no" else 500_000
+OFFSET_TOLERANCE_NS = 1_000_000 if SANITIZERS == "no" else 10_000_000
+
+
+def expected_names(level, n):
+    """What workload.c emits in |n| rounds on one thread."""
+    names = {"outer": n, "args": n, "train": n, "pair": n, "tick": n}
+    # A run-time span and a run-time instant of the same name.
+    names.update({f"file {i}": 2 for i in range(n)})
+    if level >= 2:
+        names["informative"] = n
+    if level >= 3:
+        names["verbose"] = n
+    return names
+
+
+def record_rounds(t, *options):
+    target = t.target().serve()
+    before_ns = time.time_ns()
+    capture = t.start_capture(target, 1000, *options)
+    answer = target.ask("threads " + " ".join(f"{k}={v}" for k, v in ROUNDS.items()))
+    check(capture.popen.poll() is None, "the threads were not done before the capture ended")
+    tids = {name: int(tid) for name, tid in (word.split("=") for word in answer.split())}
+    return target, tids, capture.finish(), (before_ns, time.time_ns())
+
+
+def check_threads(trace, tids, level):
+    equal({line.name: line.id for line in trace.threads}, tids, "the threads and their ids")
+    for name, n in ROUNDS.items():
+        equal(dict(trace.thread(name).count()), expected_names(level, n), f"events of {name}")
+
+
+def check_order(line):
+    """Sorted by start and, of those, the longest first; each inside of its parent."""
+    keys = [(e.start_ps, -e.duration_ps) for e in line.events]
+    equal(keys, sorted(keys), f"order of the events of {line.name}")
+    ends = []
+    for e in line.events:
+        end = e.start_ps + e.duration_ps
+        while ends and e.start_ps >= ends[-1] and not (e.start_ps == ends[-1] == end):
+            ends.pop()
+        check(not ends or end <= ends[-1], f"{line.name}: {e} ends after its parent, at {ends}")
+        ends.append(end)
+
+
+def check_parents(line, n):
+    """Each round's events lie in its "outer"; the instants lie in "pair"."""
+    outers, pairs = line.named("outer"), line.named("pair")
+    for i in range(n):
+        start, end = outers[i].start_ps, outers[i].start_ps + outers[i].duration_ps
+        inside = [e for e in line.events if start <= e.start_ps and e.start_ps + e.duration_ps <= end]
+        check({"args", "train", "pair", "tick", f"file {i}"} <= {e.name for e in inside},
+              f"{line.name}, round {i}: inside of outer are only {[e.name for e in inside]}")
+        tick = line.named("tick")[i]
+        check(pairs[i].start_ps <= tick.start_ps <= pairs[i].start_ps + pairs[i].duration_ps,
+              f"{line.name}, round {i}: {tick} is not inside of {pairs[i]}")
+
+
+def check_values(line, n):
+    for i, e in enumerate(line.named("args")):
+        expected = {
+            "i": ("int64_value", -i), "u": ("uint64_value", 2**64 - 1 - i),
+            "f": ("double_value", i + 0.25), "s": (e.stats["s"].kind, f"file {i}"),
+            "p": (e.stats["p"].kind, hex(0x1000 + i))}
+        equal(e.stats, expected, f"arguments of {line.name}, round {i}")
+        check({e.stats["s"].kind, e.stats["p"].kind} <= {"str_value", "ref_value"},
+              f"strings lie in {e.stats}")
+    for i, e in enumerate(line.named("train")):
+        equal(e.stats, {"_r": ("int64_value", 1), "step_num": ("int64_value", 10**10 + i)},
+              f"step {i} of {line.name}")
+    for name in ("outer", "pair", "tick"):
+        for e in line.named(name):
+            equal(e.stats, {}, f"stats of {name}")
+    for e in line.named("tick"):
+        equal(e.duration_ps, 0, "duration of an instant")
+    for i in range(n):
+        shortest = min(e.duration_ps for e in line.named(f"file {i}"))
+        equal(shortest, 0, f"duration of the instant among the two file {i}")
+
+
+def check_counters(trace):
+    queue, load = [], []
+    for i, n in enumerate(ROUNDS.values()):
+        queue += [("int64_value", i * 1000 + k) for k in range(n)]
+        load += [("double_value", i + k / 4.0) for k in range(n)]
+    for name, expected in (("queue", queue), ("load", load)):
+        samples = [e for line in trace.counters for e in line.named(name)]
+        equal(sorted(e.stats["value"] for e in samples), sorted(expected), f"samples of {name}")
+        equal({e.duration_ps for e in samples}, {0}, f"durations of {name}")
+    equal(sum(len(line.events) for line in trace.counters), len(queue) + len(load), "counter samples")
+
+
+@test
+def every_event_arrives_on_its_thread_with_its_values(t):
+    target, tids, capture, _ = record_rounds(t)
+    trace = capture.trace
+    check_threads(trace, tids, 2)
+    for name, n in ROUNDS.items():
+        line = trace.thread(name)
+        check_order(line)
+        check_parents(line, n)
+        check_values(line, n)
+    for line in trace.counters:
+        check_order(line)
+    check_counters(trace)
+    equal(trace.host_stats["process_id"], ("int64_value", target.pid), "process_id")
+    equal({line.timestamp_ns for line in trace.lines}, {0}, "timestamps of the lines")
+    equal(trace.host_stat("dropped_traces"), 0, "dropped")
+    check(b"group_id" not in trace.bytes, "group_id is in the file: XProf would not group again")
+
+
+@test
+def the_session_is_described_as_stock_servers_do(t):
+    _, _, capture, (before_ns, after_ns) = record_rounds(t, "-o", "host_tracer_level=1")
+    trace = capture.trace
+    env = trace.environment
+    start, stop = env["profile_start_time"], env["profile_stop_time"]
+    equal((start.kind, stop.kind), ("uint64_value", "uint64_value"), "kinds of the two times")
+    check(before_ns <= start.value < stop.value <= after_ns,
+          f"{before_ns} <= {start.value} < {stop.value} <= {after_ns} does not hold")
+    check(10**9 <= stop.value - start.value < 3 * 10**9, f"length {stop.value - start.value} ns")
+    equal(list(trace.space.hostnames), [socket.gethostname()], "hostnames")
+    equal(list(trace.space.errors), [], "errors")
+    options = schema("profiler_options").ProfileOptions.FromString(env["profile_options"].value)
+    equal((options.host_tracer_level, options.duration_ms), (1, 1000), "the options echoed")
+    for plane in trace.space.planes:
+        check(plane.id >= 0 and 0 not in plane.event_metadata and 0 not in plane.stat_metadata,
+              f"plane {plane.name} has an id 0")
+        for kind in (plane.event_metadata, plane.stat_metadata):
+            equal([m.id for m in kind.values()], list(kind), f"ids in {plane.name}")
+
+
+@test
+def levels_decide_what_is_recorded(t):
+    for level in (1, 3):
+        _, tids, capture, _ = record_rounds(t, "-o", f"host_tracer_level={level}")
+        check_threads(capture.trace, tids, level)
+
+
+@test
+def files_and_summary_are_as_promised(t):
+    target, _, capture, _ = record_rounds(t)
+    n = sum(ROUNDS.values())
+    run_name = capture.path.parent.name
+    check(re.fullmatch(r"\d{4}(_\d\d){5}(_\d+)?", run_name), f"run {run_name}")
+    equal(capture.left(), [
+        "plugins", "plugins/profile", f"plugins/profile/{run_name}",
+        f"plugins/profile/{run_name}/{socket.gethostname()}_{target.port}.xplane.pb"], "files")
+    equal(capture.stdout, f"{capture.log_dir}/{capture.left()[-1]}\n", "standard output")
+    lines = capture.stderr.splitlines()
+    contains(lines[0], f"captured 1000 ms of target (pid {target.pid}) at 127.0.0.1:{target.port}",
+             "first line")
+    # A round has 8 events at level 2: 5 spans, a step and 2 instants.
+    equal(lines[1], f"  spans {8 * n:,} on 3 threads · counters 2 · steps {n} · dropped 0", "counts")
+    check(re.fullmatch(r"  [\d.,]+ [kMG]?B in [\d,]+ ms after the end of the recording", lines[2]),
+          f"third line: {lines[2]!r}")
+    check(lines[3].startswith(f"view: xprof --logdir {capture.log_dir} "), f"last line: {lines[3]!r}")
+    equal(len(lines), 4, f"number of lines in {lines}")
+
+
+@test
+def two_captures_in_one_second_get_two_runs(t):
+    target = t.target().serve()
+    log_dir = t.dir / "logs"
+    for _ in range(2):
+        capture = t.start_capture(target, 50, log_dir=log_dir)
+        target.ask("step 1 10")
+        capture.finish()
+    runs = sorted(p.name for p in (log_dir / "plugins/profile").iterdir())
+    equal(len(runs), 2, f"runs {runs}")
+
+
+@test
+def times_are_those_that_the_target_measured(t):
+    target = t.target().serve()
+    capture = t.record(target, 1000)
+    answer = target.ask("paced 50 2000")
+    check(capture.popen.poll() is None, "the spans were not done before the capture ended")
+    trace = capture.finish().trace
+    events = trace.thread(target.pid).named("paced")
+    measured = [tuple(map(int, word.split(":"))) for word in answer.split()]
+    equal(len(events), len(measured), "number of spans")
+    start_ns = trace.environment["profile_start_time"].value
+    longer = [m[1] - e.duration_ps / 1000 for e, m in zip(events, measured)]
+    later = [start_ns + e.start_ps / 1000 - m[0] for e, m in zip(events, measured)]
+    check(min(longer) > -2000, f"a span is longer than what is around it: {min(longer)} ns")
+    check(statistics.median(longer) < DURATION_TOLERANCE_NS,
+          f"spans are shorter than measured by {statistics.median(longer)} ns (median)")
+    check(abs(statistics.median(later)) < OFFSET_TOLERANCE_NS,
+          f"spans start {statistics.median(later)} ns later than measured (median)")
+
+
+@test
+def a_step_longer_than_the_capture_arrives_cut_at_its_end(t):
+    target = t.target().serve()
+    capture = t.start_capture(target, 500)
+    target.send("step 1 800")
+    trace = capture.finish().trace
+    events = trace.thread(target.pid).events
+    equal([e.name for e in events], ["slow"], "events")
+    step = events[0]
+    equal(step.stats, {"_r": ("int64_value", 1), "step_num": ("int64_value", 7),
+                       "unfinished": ("int64_value", 1)}, "the step's stats")
+    env = trace.environment
+    length_ps = (env["profile_stop_time"].value - env["profile_start_time"].value) * 1000
+    check(abs(length_ps - step.start_ps - step.duration_ps) < 10**9,
+          f"ends at {step.start_ps + step.duration_ps} ps, the recording at {length_ps} ps")
+    check(0.4e12 < step.duration_ps < 0.8e12, f"duration {step.duration_ps} ps")
+
+
+run()

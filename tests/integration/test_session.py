@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""One capture at a time, ended early, given up, too long, empty; and what proftap says with its exit."""
+import os
+import signal
+import time
+
+from fixture import check, contains, equal, find_proftapd, read_status, run, test, wait_until
+
+LONG_MS = 15000
+
+
+def stop_server(target):
+    server = find_proftapd(target.pid)
+    os.kill(server, signal.SIGSTOP)
+    wait_until(lambda: read_status(server)["State"][0] == "T", "the server to stop")
+    return server
+
+
+def check_nothing_left(capture):
+    equal((capture.stdout, capture.left()), ("", []), "standard output and what is left")
+
+
+def check_serves(t, target):
+    """The target is free for the next one, soon."""
+    capture = t.start_capture(target, 200, "--attempts", "5")
+    target.ask("await 1", "burst 10")
+    equal(capture.finish().trace.count("burst"), 10, "spans of the next capture")
+
+
+@test
+def a_second_capture_is_told_busy_and_the_first_unharmed(t):
+    target = t.target().serve()
+    first = t.record(target, 1500)
+    target.ask("burst 100")
+    second = t.capture(target, 200, code=4)
+    contains(second.stderr, f"127.0.0.1:{target.port}: busy: ", "standard error")
+    check_nothing_left(second)
+    check(first.popen.poll() is None, "the first had ended: the test is void")
+    target.ask("burst 23")
+    first.finish()
+    equal(first.trace.count("burst"), 123, "spans of the first")
+    equal(first.warnings, [], "warnings of the first")
+
+
+@test
+def one_interrupt_ends_early_and_keeps_the_data(t):
+    for number in (signal.SIGINT, signal.SIGTERM):
+        target = t.target().serve()
+        capture = t.record(target, LONG_MS)
+        target.ask("burst 100")
+        capture.signal(number)
+        capture.finish()
+        check(capture.elapsed_s < LONG_MS / 2000, f"ended only after {capture.elapsed_s} s")
+        capture.find_warning("interrupted", "ended early")
+        equal(capture.trace.count("burst"), 100, "spans")
+        wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off", 3)
+        check_serves(t, target)
+
+
+def interrupt_until_it_ends(capture, pause_s):
+    def interrupt():
+        capture.signal(signal.SIGINT)
+        time.sleep(pause_s)
+        return capture.popen.poll() is not None
+    wait_until(interrupt, "proftap to give up", 5)
+
+
+@test
+def two_interrupts_give_up_and_free_the_target(t):
+    target = t.target().serve()
+    capture = t.record(target, LONG_MS)
+    target.ask("burst 100")
+    # So that it cannot answer the first one before the second.
+    server = stop_server(target)
+    interrupt_until_it_ends(capture, 0.3)
+    capture.finish(130)
+    contains(capture.stderr, "interrupted twice: nothing was written", "standard error")
+    check_nothing_left(capture)
+    os.kill(server, signal.SIGCONT)
+    wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off", 5)
+    check_serves(t, target)
+
+
+@test
+def a_key_held_down_gives_up_too(t):
+    target = t.target().serve()
+    capture = t.record(target, LONG_MS)
+    server = stop_server(target)
+    # As fast as a keyboard repeats.
+    interrupt_until_it_ends(capture, 0.03)
+    capture.finish(130)
+    os.kill(server, signal.SIGCONT)
+
+
+@test
+def a_client_that_dies_frees_the_target(t):
+    target = t.target().serve()
+    capture = t.record(target, LONG_MS)
+    capture.signal(signal.SIGKILL)
+    capture.wait()
+    wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off", 5)
+    check_serves(t, target)
+
+
+@test
+def a_timeout_is_told_and_leaves_nothing(t):
+    target = t.target().serve()
+    capture = t.record(target, LONG_MS, "--timeout", "700")
+    target.ask("burst 100")
+    capture.finish(6)
+    check(0.7 <= capture.elapsed_s < LONG_MS / 2000, f"ended after {capture.elapsed_s} s")
+    contains(capture.stderr, "timed out: no answer within 700 ms", "standard error")
+    check_nothing_left(capture)
+    wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off", 5)
+    check_serves(t, target)
+
+
+@test
+def an_empty_capture_says_why(t):
+    target = t.target().serve()
+    for level, reason in (("2", "reached no annotation of level 2 or lower"),
+                          ("0", "host_tracer_level is 0")):
+        capture = t.capture(target, 100, "-o", f"host_tracer_level={level}", code=3)
+        contains(capture.stderr, "the recording worked and was empty", "standard error")
+        contains(capture.stderr, reason, "standard error")
+        check_nothing_left(capture)
+
+
+@test
+def a_delay_is_kept(t):
+    target = t.target().serve()
+    capture = t.record(target, 200, "--delay", "600")
+    waited_s = time.monotonic() - capture.started
+    target.ask("burst 10")
+    equal(capture.finish().trace.count("burst"), 10, "spans")
+    check(0.6 <= waited_s < 5, f"the recording began after {waited_s} s")
+
+
+@test
+def usage_errors_are_told_before_anything_else(t):
+    for words in ((), ("9999",), ("9999", "soon"), ("9999", "0"), ("no port", "100"),
+                  ("9999", "100", "extra"), ("9999", "100", "--no_such_option"),
+                  ("9999", "100", "-o", "host_tracer_level=4"), ("9999", "100", "-o", "ptap_nonsense=1")):
+        # The first two words are the target and the duration.
+        capture = t.capture(*(words + (None, None))[:2], *words[2:], code=2)
+        check(capture.stderr and not capture.stdout, f"{words}: said {capture.stderr!r}")
+        equal(capture.left(), [], f"{words}: what is left")
+
+
+run()

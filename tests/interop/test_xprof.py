@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Our file in XProf's and JAX's hands, against what the pipeline counted itself."""
+import contextlib
+import json
+import signal
+import subprocess
+
+import spaces
+import viewer
+from processes import PATIENCE_S, PROFTAP, Pipeline, capture, folder, one_file, peer, run
+from protos import XSpace
+
+N_BATCHES = 6
+N_FILES = 32  # of each batch
+
+
+@contextlib.contextmanager
+def bounded_trace():
+    """
+    (path, counts) of a capture in which all work lies: the pipeline rests before and after it, and the
+    capture is ended by Ctrl-C when the last file has been written.
+    """
+    with folder() as work, Pipeline(work, "--per-capture", str(N_BATCHES)) as pipeline:
+        client = subprocess.Popen(
+            [PROFTAP, "capture", str(pipeline.port), str(1000 * PATIENCE_S),
+             "--log_dir", work / "logs"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            pipeline.wait_for_batches(N_BATCHES, N_FILES)
+            client.send_signal(signal.SIGINT)
+            _, errors = client.communicate(timeout=PATIENCE_S)
+        finally:
+            client.kill()
+            client.wait()
+        assert client.returncode == 0, f"exit {client.returncode}: {errors}"
+        yield one_file(work / "logs"), pipeline.final_counts()
+
+
+def read_space(path):
+    return XSpace.FromString(path.read_bytes())
+
+
+def check_steps(events):
+    steps = [(viewer.step_number(e), e) for _, e in viewer.complete(events)
+             if viewer.step_number(e) is not None]
+    assert sorted(n for n, _ in steps) == list(range(N_BATCHES)), steps
+    groups = {e["args"]["group_id"] for _, e in steps}
+    assert len(groups) == N_BATCHES, f"groups {groups}"
+
+
+def check_counters(events):
+    for name, values in viewer.counter_samples(events).items():
+        assert all(1 <= value <= 64 for value in values), (name, values)
+
+
+def check_nesting(events):
+    """deflate lies within compress; open and load within read: as they do in the source."""
+    within = {"deflate": "compress", "open": "read", "load": "read"}
+    for thread, event in viewer.complete(events):
+        if event["name"] not in within:
+            continue
+        outer = [o for t, o in viewer.complete(events)
+                 if t == thread and o["name"] == within[event["name"]] and
+                 o["ts"] <= event["ts"] + 1e-3 and
+                 event["ts"] + event["dur"] <= o["ts"] + o["dur"] + 1e-3]
+        assert len(outer) == 1, (thread, event, outer)
+
+
+def test_trace_viewer_equals_the_count():
+    """trace_viewer: names, threads, steps, counters and arguments are what the pipeline counted."""
+    with bounded_trace() as (path, expected):
+        events = viewer.trace_events(path, "trace_viewer")
+        spaces.assert_same(viewer.counts(events), expected)
+        check_steps(events)
+        check_counters(events)
+        check_nesting(events)
+        for thread, event in viewer.complete(events):
+            if event["name"] in ("read", "compress", "write"):
+                assert "/files/file-" in event["args"]["file"], event
+                assert int(event["args"]["bytes"]) > 0, event
+
+
+def test_streaming_trace_viewer_equals_the_count():
+    """trace_viewer@: names, threads, steps and counters are what the pipeline counted."""
+    with bounded_trace() as (path, expected):
+        events = viewer.trace_events(path, "trace_viewer@")
+        spaces.assert_same(viewer.counts(events), expected)
+        check_steps(events)
+        check_counters(events)
+
+
+def test_running_pipeline():
+    """500 ms of a pipeline that never rests: the same but for the edges, unfinished spans included."""
+    with folder() as work, Pipeline(work) as pipeline:
+        path = capture(pipeline.port, 500, work / "logs")
+        expected = pipeline.final_counts()
+        spaces.assert_same_but_for_edges(
+            viewer.counts(viewer.trace_events(path, "trace_viewer")), expected)
+        unfinished = [name for _, name, stats in spaces.host_events(read_space(path))
+                      if stats.get("unfinished")]
+        assert "batch" in unfinished, unfinished  # the reader is always in one
+
+
+def test_jax_reads_the_same():
+    """jax.profiler.ProfileData has the events, counters and arguments that the pipeline counted."""
+    with bounded_trace() as (path, expected), folder() as work:
+        peer("read_with_jax.py", path, work / "out")
+        events = json.loads((work / "out").read_text())
+        spaces.assert_same(spaces.counts(events), expected)
+        numbers = sorted(stats["step_num"] for _, _, stats in events if "step_num" in stats)
+        assert numbers == list(range(N_BATCHES)), numbers
+
+
+def test_protobuf_reads_the_same():
+    """protobuf's own decoder has the same events, and ids and references that resolve."""
+    with bounded_trace() as (path, expected):
+        space = read_space(path)
+        spaces.assert_same(spaces.counts(spaces.host_events(space)), expected)
+        for plane in space.planes:
+            for table in (plane.event_metadata, plane.stat_metadata):
+                assert all(key == value.id and key > 0 for key, value in table.items()), plane.name
+
+
+def step_rows(page):
+    """The step-time table of overview_page and input_pipeline_analyzer."""
+    tables = [t for t in page if [c["id"] for c in t.get("cols", [])][:1] == ["stepnum"]]
+    assert len(tables) == 1, page
+    return [row["c"] for row in tables[0]["rows"]]
+
+
+def check_step_page(tool):
+    with bounded_trace() as (path, _):
+        rows = step_rows(viewer.show(path, tool))
+        # XProf leaves out the first and the last step of every trace: they might be cut.
+        assert [row[0]["v"] for row in rows] == [f"batch {i}" for i in range(1, N_BATCHES - 1)], rows
+
+
+def test_overview_page_has_the_steps():
+    """overview_page: one row a step, by its name and number."""
+    check_step_page("overview_page")
+
+
+def test_input_pipeline_has_the_steps():
+    """input_pipeline_analyzer: one row a step, by its name and number."""
+    check_step_page("input_pipeline_analyzer")
+
+
+def test_report_equals_the_count():
+    """proftap report --json agrees with the pipeline about the number of spans."""
+    with bounded_trace() as (path, expected):
+        report = json.loads(run(PROFTAP, "report", "--json", path).stdout)
+        found = {(thread["name"], row["name"]): row["count"]
+                 for plane in report["planes"] for thread in plane["threads"]
+                 for row in thread["spans"]}
+        assert found == {key: n for key, n in expected.items() if "(" not in key[0]}, found

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What XProf's trace viewer shows of a trace, in the pipeline's terms."""
+import collections
+import json
+
+from processes import folder, peer
+
+
+def convert(path, tool):
+    with folder() as work:
+        peer("convert.py", path, tool, work / "out")
+        return (work / "out").read_text()
+
+
+def show(path, tool):
+    return json.loads(convert(path, tool))
+
+
+def trace_events(path, tool):
+    return [event for event in show(path, tool)["traceEvents"] if event]
+
+
+def thread_names(events):
+    """{(pid, tid): name}"""
+    return {(e["pid"], e["tid"]): e["args"]["name"]
+            for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
+
+
+def step_number(event):
+    """The viewer's title of a step is its name and number."""
+    name, _, number = event["name"].rpartition(" ")
+    return int(number) if name and number.isdigit() else None
+
+
+def complete(events):
+    """(thread, event) of each span."""
+    names = thread_names(events)
+    for event in events:
+        if event["ph"] == "X":
+            yield names[event["pid"], event["tid"]], event
+
+
+def counter_samples(events):
+    """{name: values}. trace_viewer@ has them in one C event a name, trace_viewer as instants."""
+    samples = collections.defaultdict(list)
+    for event in events:
+        if event["ph"] == "C":
+            samples[event["name"]] += [value for _, value in event["entries"]]
+        elif event["ph"] == "i":
+            samples[event["name"]].append(int(event["args"]["value"]))
+    return samples
+
+
+def counts(events):
+    """As the pipeline counts."""
+    result = collections.Counter()
+    for thread, event in complete(events):
+        name = event["name"]
+        if step_number(event) is not None:
+            name = name.rpartition(" ")[0]
+            result["(steps)", name] += 1
+        result[thread, name] += 1
+    for name, values in counter_samples(events).items():
+        result["(counters)", name] += len(values)
+    return result

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What threads have recorded, written by hand, and the trace that is made of it. Times are ticks since
+ * the capture's start; 4 of them are a nanosecond.
+ */
+#ifndef TESTS_UNIT_LOG_FIXTURE_H
+#define TESTS_UNIT_LOG_FIXTURE_H
+
+#include <stdint.h>
+
+#include "daemon/assemble.h"
+#include "daemon/drain.h"
+#include "daemon/timeline.h"
+#include "lib/wire/record.h"
+#include "trace/space.h"
+
+#define LOG_TICKS_PER_NS 4
+/* The capture's start: its records' 48 bits run over soon after it. */
+#define LOG_START_TICKS ((UINT64_C(5) << RECORD_START_BITS) - 1000)
+#define LOG_STOP_TICKS (LOG_START_TICKS + 4000000)
+
+struct log_fixture {
+	struct drain drain;
+	struct timeline timeline;
+	struct space *space; /* after log_assemble() */
+	struct plane *plane;
+};
+
+extern struct log_fixture logs;
+
+/* A checked fixture of a test case. */
+void log_open(void);
+void log_close(void);
+
+struct thread_log *log_add(int32_t tid, const char *name);
+void log_put_slot(struct thread_log *log, uint64_t word0, uint64_t word1);
+void log_put(struct thread_log *log, enum record_kind kind, uint32_t string_id, uint64_t start,
+	uint64_t duration, unsigned depth, unsigned n_extra);
+/* A text in as many slots as it takes. */
+void log_put_text(struct thread_log *log, uint32_t key, enum slot_type type, const char *text);
+/* A span without arguments. */
+void log_put_span(
+	struct thread_log *log, const char *name, uint64_t start, uint64_t end, unsigned depth);
+/* A span that was open at the end. */
+struct open_span *log_put_open(struct thread_log *log, const char *name, uint64_t start);
+
+/* Fills in logs.space and logs.plane. */
+void log_assemble(void);
+
+/* The event |i| of |line|; its name; a stat of it or of the plane, NULL if there is none. */
+const struct trace_event *log_event(size_t line, size_t i);
+const char *log_event_name(size_t line, size_t i);
+const struct trace_stat *log_event_stat(size_t line, size_t i, const char *name);
+uint64_t log_plane_stat(const char *name); /* 0 if it is not there */
+int log_has_warning(const char *words);
+
+#endif

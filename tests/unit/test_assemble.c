@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From raw slots to the trace model: lines, names, times, stats and order. */
+#include "daemon/assemble.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/guest_fixture.h"
+#include "tests/unit/log_fixture.h"
+
+/* In nanoseconds. */
+static void expect(size_t line, size_t i, const char *name, int64_t start, int64_t duration)
+{
+	ck_assert_str_eq(log_event_name(line, i), name);
+	ck_assert_int_eq(log_event(line, i)->start_ns, start);
+	ck_assert_int_eq(log_event(line, i)->duration_ns, duration);
+}
+
+static void expect_int(size_t line, size_t i, const char *name, int64_t value)
+{
+	const struct trace_stat *stat = log_event_stat(line, i, name);
+
+	ck_assert_msg(stat, "no %s", name);
+	ck_assert_int_eq(stat->type, STAT_INT64);
+	ck_assert_int_eq(stat->value.i64, value);
+}
+
+START_TEST(makes_a_line_per_thread)
+{
+	const struct trace_stat *name;
+
+	log_put_span(log_add(4711, "worker"), "a", 40, 80, 0);
+	log_put_span(log_add(4712, ""), "b", 0, 4, 0);
+	log_add(4713, "silent");
+	log_assemble();
+	ck_assert_uint_eq(logs.plane->n_lines, 2);
+	ck_assert_int_eq(logs.plane->lines[0].id, 4711);
+	ck_assert_str_eq(logs.plane->lines[0].name, "worker");
+	ck_assert_str_eq(logs.plane->lines[1].name, "(unnamed)");
+	expect(0, 0, "a", 10, 10);
+	expect(1, 0, "b", 0, 1);
+	ck_assert_uint_eq(log_event(0, 0)->stats, 0);
+	ck_assert_uint_eq(log_plane_stat("process_id"), (uint64_t)fixture.target.pid);
+	name = plane_find_own_stat(logs.plane, "ptap_process_name");
+	ck_assert_str_eq(names_get(&logs.plane->stat_names, name->value.string), "fixture");
+	ck_assert_uint_eq(log_plane_stat("dropped_traces"), 0);
+	ck_assert_uint_eq(logs.space->warnings.n_texts, 0);
+}
+END_TEST
+
+START_TEST(keeps_threads_with_the_same_tid_apart)
+{
+	for (int i = 0; i < 3; i++)
+		log_put_span(log_add(4711, "again"), "a", 0, 4, 0);
+	log_put_span(log_add(4711 + (1 << 22), "neighbour"), "a", 0, 4, 0);
+	log_assemble();
+	ck_assert_uint_eq(logs.plane->n_lines, 4);
+	ck_assert_int_eq(logs.plane->lines[0].id, 4711);
+	for (size_t i = 0; i < 4; i++)
+		for (size_t k = 0; k < i; k++)
+			ck_assert_int_ne(logs.plane->lines[i].id, logs.plane->lines[k].id);
+}
+END_TEST
+
+/* The start's 48 bits in the ring run over 1000 ticks after the capture's start. */
+START_TEST(unwraps_starts)
+{
+	struct thread_log *log = log_add(1, "t");
+
+	log_put_span(log, "before", 996, 998, 0);
+	log_put_span(log, "after", 1004, 1008, 0);
+	log_put_span(log, "late", 4000000, 4000004, 0);
+	log_assemble();
+	expect(0, 0, "before", 249, 0);
+	expect(0, 1, "after", 251, 1);
+	expect(0, 2, "late", 1000000, 1);
+}
+END_TEST
+
+START_TEST(leaves_out_what_began_before_the_capture)
+{
+	struct thread_log *log = log_add(1, "t");
+
+	log_put_span(log, "early", 0 - UINT64_C(4), 40, 0);
+	log_put_span(log, "good", 0, 40, 0);
+	log_assemble();
+	ck_assert_uint_eq(logs.plane->lines[0].n_events, 1);
+	expect(0, 0, "good", 0, 10);
+}
+END_TEST
+
+START_TEST(takes_long_durations_from_their_slot)
+{
+	struct thread_log *log = log_add(1, "t");
+
+	log_put(log, RECORD_SPAN, STRING_ID_DYNAMIC, 0, RECORD_DURATION_MASK, 0, 2);
+	log_put_text(log, 0, SLOT_NAME, "long");
+	log_put_slot(log, slot_word0(0, SLOT_DURATION, 0), UINT64_C(1) << 42);
+	log_assemble();
+	expect(0, 0, "long", 0, INT64_C(1) << 40);
+	ck_assert_uint_eq(log_event(0, 0)->stats, 0);
+}
+END_TEST
+
+START_TEST(needs_no_stats_for_run_time_names)
+{
+	struct thread_log *log = log_add(1, "t");
+
+	log_put(log, RECORD_INSTANT, STRING_ID_DYNAMIC, 4, 0, 0, 2);
+	log_put_text(log, 0, SLOT_NAME, "a name at run time");
+	log_assemble();
+	expect(0, 0, "a name at run time", 1, 0);
+}
+END_TEST
+
+static void put_number(struct thread_log *log, const char *key, enum slot_type type, uint64_t bits)
+{
+	log_put_slot(log, slot_word0(fixture_add_string(key), type, 0), bits);
+}
+
+START_TEST(makes_stats_of_arguments)
+{
+	struct thread_log *log = log_add(1, "t");
+	double third = 1.0 / 3;
+	uint64_t bits;
+	const struct trace_stat *stat;
+
+	memcpy(&bits, &third, sizeof bits);
+	log_put(log, RECORD_SPAN, fixture_add_string("span"), 0, 4, 0, 7);
+	put_number(log, "i", SLOT_I64, (uint64_t)-5);
+	put_number(log, "u", SLOT_U64, UINT64_MAX);
+	put_number(log, "f", SLOT_F64, bits);
+	put_number(log, "p", SLOT_POINTER, 0xbeef);
+	log_put_text(log, fixture_add_string("s"), SLOT_TEXT, "twenty bytes of text");
+	put_number(log, "last", SLOT_I64, 1);
+	log_assemble();
+	expect_int(0, 0, "i", -5);
+	expect_int(0, 0, "last", 1);
+	stat = log_event_stat(0, 0, "u");
+	ck_assert_int_eq(stat->type, STAT_UINT64);
+	ck_assert_uint_eq(stat->value.u64, UINT64_MAX);
+	stat = log_event_stat(0, 0, "f");
+	ck_assert_int_eq(stat->type, STAT_DOUBLE);
+	ck_assert(stat->value.f64 == third);
+	stat = log_event_stat(0, 0, "p");
+	ck_assert_int_eq(stat->type, STAT_STRING);
+	ck_assert_str_eq(names_get(&logs.plane->stat_names, stat->value.string), "0xbeef");
+	stat = log_event_stat(0, 0, "s");
+	ck_assert_int_eq(stat->type, STAT_STRING);
+	ck_assert_str_eq(
+		names_get(&logs.plane->stat_names, stat->value.string), "twenty bytes of text");
+	ck_assert_uint_eq(log_plane_stat("ptap_lost_invalid"), 0);
+}
+END_TEST
+
+START_TEST(numbers_steps)
+{
+	struct thread_log *log = log_add(1, "t");
+
+	log_put(log, RECORD_STEP, fixture_add_string("train"), 0, 40, 0, 1);
+	log_put_slot(log, slot_word0(0, SLOT_I64, 0), (uint64_t)-7);
+	log_assemble();
+	expect(0, 0, "train", 0, 10);
+	expect_int(0, 0, "_r", 1);
+	expect_int(0, 0, "step_num", -7);
+}
+END_TEST
+
+static void put_sample(struct thread_log *log, uint32_t name, uint64_t at, uint64_t value)
+{
+	log_put(log, RECORD_COUNTER, name, at, 0, 0, 1);
+	log_put_slot(log, slot_word0(0, SLOT_I64, 0), value);
+}
+
+START_TEST(makes_a_line_per_counter)
+{
+	struct thread_log *first = log_add(1, "t");
+	struct thread_log *second = log_add(2, "u");
+	uint32_t queue = fixture_add_string("queue");
+	uint32_t again = fixture_add_string("queue"); /* from another place in the source */
+	uint32_t load = fixture_add_string("load");
+
+	put_sample(first, queue, 40, 1);
+	put_sample(first, load, 44, 50);
+	put_sample(first, queue, 80, 3);
+	put_sample(second, again, 60, 2);
+	log_assemble();
+	ck_assert_uint_eq(logs.plane->n_lines, 2);
+	for (size_t i = 0; i < 2; i++)
+		ck_assert_str_eq(logs.plane->lines[i].name, LINE_COUNTERS);
+	ck_assert_int_ne(logs.plane->lines[0].id, logs.plane->lines[1].id);
+	ck_assert_uint_eq(logs.plane->lines[0].n_events, 3);
+	for (size_t i = 0; i < 3; i++) {
+		expect(0, i, "queue", 10 + 5 * (int64_t)i, 0);
+		expect_int(0, i, "value", 1 + (int64_t)i);
+	}
+	ck_assert_uint_eq(logs.plane->lines[1].n_events, 1);
+	expect(1, 0, "load", 11, 0);
+}
+END_TEST
+
+START_TEST(cuts_open_spans_at_the_end)
+{
+	struct thread_log *log = log_add(1, "t");
+	struct open_span *step;
+
+	log_put_span(log, "done", 800, 1200, 2);
+	log_put_open(log, "outer", 400);
+	step = log_put_open(log, "step", 600);
+	step->kind = RECORD_STEP | RING_OPEN_HAS_FRAME;
+	step->n_slots = 1;
+	step->slots[0].word[0] = slot_word0(0, SLOT_I64, 0);
+	step->slots[0].word[1] = 12;
+	log_put_open(log, "of another capture", 0 - UINT64_C(400));
+	log_put_open(log, "after the end", 5000000);
+	log_assemble();
+	ck_assert_uint_eq(logs.plane->lines[0].n_events, 3);
+	expect(0, 0, "outer", 100, 1000000 - 100);
+	expect_int(0, 0, "unfinished", 1);
+	expect(0, 1, "step", 150, 1000000 - 150);
+	expect_int(0, 1, "unfinished", 1);
+	expect_int(0, 1, "step_num", 12);
+	expect(0, 2, "done", 200, 100);
+	ck_assert_ptr_null(log_event_stat(0, 2, "unfinished"));
+}
+END_TEST
+
+START_TEST(reports_losses_by_reason)
+{
+	struct thread_log *log = log_add(77, "busy");
+
+	log_put_span(log, "a", 0, 4, 0);
+	log->lost[LOSS_FULL] = 5;
+	log->lost[LOSS_REENTRY] = 6;
+	log->lost[LOSS_DEPTH] = 7;
+	log->lost[LOSS_CUT] = 1000;
+	log->lost_memory = 8;
+	logs.drain.lost_no_ring = 9;
+	logs.drain.n_broken = 10;
+	log_assemble();
+	ck_assert_uint_eq(log_plane_stat("ptap_lost_ring_full"), 5);
+	ck_assert_uint_eq(log_plane_stat("ptap_lost_reentry"), 6);
+	ck_assert_uint_eq(log_plane_stat("ptap_lost_too_deep"), 7);
+	ck_assert_uint_eq(log_plane_stat("ptap_cut_texts"), 1000);
+	ck_assert_uint_eq(log_plane_stat("ptap_lost_memory"), 8);
+	ck_assert_uint_eq(log_plane_stat("ptap_lost_no_ring"), 9);
+	ck_assert_uint_eq(log_plane_stat("ptap_lost_invalid"), 10);
+	ck_assert_uint_eq(log_plane_stat("dropped_traces"), 5 + 6 + 7 + 8 + 9 + 10);
+	ck_assert(log_has_warning("dropped 5 records of thread busy (77)"));
+	ck_assert(log_has_warning("6 records dropped: a signal handler"));
+	ck_assert(log_has_warning("7 spans dropped"));
+	ck_assert(log_has_warning("1000 names or arguments were cut"));
+	ck_assert(log_has_warning("9 records dropped: no memory"));
+	ck_assert_uint_eq(logs.space->warnings.n_texts, 7);
+}
+END_TEST
+
+START_TEST(sums_up_losses_of_many_threads)
+{
+	for (int i = 0; i < 20; i++)
+		log_add(100 + i, "t")->lost[LOSS_FULL] = 1;
+	log_assemble();
+	ck_assert_uint_eq(log_plane_stat("ptap_lost_ring_full"), 20);
+	ck_assert(log_has_warning("dropped 12 records of further threads"));
+	ck_assert_uint_eq(logs.space->warnings.n_texts, 9);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("assemble");
+	TCase *tcase = tcase_create("assemble");
+	SRunner *runner;
+
+	tcase_add_checked_fixture(tcase, log_open, log_close);
+	tcase_add_test(tcase, makes_a_line_per_thread);
+	tcase_add_test(tcase, keeps_threads_with_the_same_tid_apart);
+	tcase_add_test(tcase, unwraps_starts);
+	tcase_add_test(tcase, leaves_out_what_began_before_the_capture);
+	tcase_add_test(tcase, takes_long_durations_from_their_slot);
+	tcase_add_test(tcase, needs_no_stats_for_run_time_names);
+	tcase_add_test(tcase, makes_stats_of_arguments);
+	tcase_add_test(tcase, numbers_steps);
+	tcase_add_test(tcase, makes_a_line_per_counter);
+	tcase_add_test(tcase, cuts_open_spans_at_the_end);
+	tcase_add_test(tcase, reports_losses_by_reason);
+	tcase_add_test(tcase, sums_up_losses_of_many_threads);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory that may be taken, from fake trees of both cgroup versions. */
+#include "daemon/headroom.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/fake_root.h"
+
+static void expect(uint64_t bytes)
+{
+	ck_assert_uint_eq(headroom_read_bytes(fake_root), bytes);
+}
+
+static void set_available(const char *kib)
+{
+	char text[128] = "MemTotal:       900000 kB\nMemFree:            7 kB\nMemAvailable:   ";
+
+	strcat(strcat(text, kib), " kB\nBuffers:  1 kB\n");
+	fake_root_write("/proc/meminfo", text);
+}
+
+START_TEST(knows_nothing_of_an_empty_machine)
+{
+	expect(UINT64_MAX);
+}
+END_TEST
+
+START_TEST(takes_what_the_machine_has)
+{
+	set_available("1000");
+	expect(1000 * 1024);
+}
+END_TEST
+
+START_TEST(reads_the_cgroup_of_version_2)
+{
+	set_available("1000000");
+	fake_root_write("/proc/self/cgroup", "0::/app/worker\n");
+	fake_root_write("/sys/fs/cgroup/app/worker/memory.max", "5000000\n");
+	fake_root_write("/sys/fs/cgroup/app/worker/memory.current", "1000000\n");
+	expect(4000000);
+	fake_root_write("/sys/fs/cgroup/app/worker/memory.max", "max\n");
+	expect(UINT64_C(1000000) * 1024);
+}
+END_TEST
+
+START_TEST(takes_the_least_of_all_groups_above)
+{
+	fake_root_write("/proc/self/cgroup", "0::/app/worker\n");
+	fake_root_write("/sys/fs/cgroup/app/worker/memory.max", "5000000\n");
+	fake_root_write("/sys/fs/cgroup/app/worker/memory.current", "1000000\n");
+	fake_root_write("/sys/fs/cgroup/app/memory.max", "3000000\n");
+	fake_root_write("/sys/fs/cgroup/app/memory.current", "2000000\n");
+	expect(1000000);
+	fake_root_write("/sys/fs/cgroup/memory.max", "900\n");
+	fake_root_write("/sys/fs/cgroup/memory.current", "100\n");
+	expect(800);
+}
+END_TEST
+
+START_TEST(reads_the_root_group_of_a_container)
+{
+	fake_root_write("/proc/self/cgroup", "0::/\n");
+	fake_root_write("/sys/fs/cgroup/memory.max", "7000\n");
+	fake_root_write("/sys/fs/cgroup/memory.current", "3000\n");
+	expect(4000);
+}
+END_TEST
+
+START_TEST(reads_the_cgroup_of_version_1)
+{
+	set_available("1000000");
+	fake_root_write("/proc/self/cgroup",
+		"11:cpu,cpuacct:/app\n10:memory:/app/worker\n9:devices:/app\n0::/other\n");
+	fake_root_write(
+		"/sys/fs/cgroup/memory/app/worker/memory.limit_in_bytes", "9223372036854771712\n");
+	fake_root_write("/sys/fs/cgroup/memory/app/worker/memory.usage_in_bytes", "77\n");
+	expect(UINT64_C(1000000) * 1024);
+	fake_root_write("/sys/fs/cgroup/memory/app/memory.limit_in_bytes", "600000\n");
+	fake_root_write("/sys/fs/cgroup/memory/app/memory.usage_in_bytes", "200000\n");
+	expect(400000);
+}
+END_TEST
+
+START_TEST(has_nothing_left_over_the_limit)
+{
+	set_available("1000");
+	fake_root_write("/proc/self/cgroup", "0::/app\n");
+	fake_root_write("/sys/fs/cgroup/app/memory.max", "1000\n");
+	fake_root_write("/sys/fs/cgroup/app/memory.current", "1001\n");
+	expect(0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("headroom");
+	TCase *tcase = tcase_create("headroom");
+	SRunner *runner;
+
+	tcase_add_checked_fixture(tcase, fake_root_make, fake_root_remove);
+	tcase_add_test(tcase, knows_nothing_of_an_empty_machine);
+	tcase_add_test(tcase, takes_what_the_machine_has);
+	tcase_add_test(tcase, reads_the_cgroup_of_version_2);
+	tcase_add_test(tcase, takes_the_least_of_all_groups_above);
+	tcase_add_test(tcase, reads_the_root_group_of_a_container);
+	tcase_add_test(tcase, reads_the_cgroup_of_version_1);
+	tcase_add_test(tcase, has_nothing_left_over_the_limit);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who is at the other end, asked of the kernel about real loopback connections. */
+#include "daemon/peer.h"
+
+#include <arpa/inet.h>
+#include <check.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+#define SOMEBODY 65534
+
+union address {
+	struct sockaddr any;
+	struct sockaddr_in v4;
+	struct sockaddr_in6 v6;
+};
+
+static union address make_address(int family, const char *text, in_port_t port)
+{
+	union address a;
+
+	memset(&a, 0, sizeof a);
+	a.any.sa_family = (sa_family_t)family;
+	/* Both ports lie at the same place. */
+	a.v4.sin_port = port;
+	ck_assert_int_eq(inet_pton(family, text,
+				 family == AF_INET ? (void *)&a.v4.sin_addr : &a.v6.sin6_addr),
+		1);
+	return a;
+}
+
+/* A listener, or -1 where the machine has no such address. */
+static int listen_on(int family, const char *text, in_port_t *port)
+{
+	union address a = make_address(family, text, 0);
+	socklen_t n = sizeof a;
+	int off = 0;
+	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -1;
+	if (family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+	if (bind(fd, &a.any, sizeof a)) {
+		close(fd);
+		return -1;
+	}
+	ck_assert_int_eq(listen(fd, 8), 0);
+	ck_assert_int_eq(getsockname(fd, &a.any, &n), 0);
+	*port = a.v4.sin_port;
+	return fd;
+}
+
+static int connect_to(int family, const char *text, in_port_t port)
+{
+	union address a = make_address(family, text, port);
+	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(connect(fd, &a.any, sizeof a), 0);
+	return fd;
+}
+
+/* A connection to |listen_text| by way of |connect_text|; 0 where that cannot be had here. */
+static int connect_pair(int listen_family, const char *listen_text, int connect_family,
+	const char *connect_text, int fds[2])
+{
+	in_port_t port = 0;
+	_cleanup_close_ int listener = listen_on(listen_family, listen_text, &port);
+
+	if (listener < 0) {
+		ck_assert_int_eq(listen_family, AF_INET6);
+		return 0;
+	}
+	fds[1] = connect_to(connect_family, connect_text, port);
+	fds[0] = accept(listener, NULL, NULL);
+	ck_assert_int_ge(fds[0], 0);
+	return 1;
+}
+
+static void expect_us(int listen_family, const char *listen_text, int connect_family,
+	const char *connect_text)
+{
+	int fds[2];
+	uid_t uid = 12345;
+
+	if (!connect_pair(listen_family, listen_text, connect_family, connect_text, fds))
+		return;
+	ck_assert_int_eq(peer_find_uid(fds[0], &uid), PEER_KNOWN);
+	ck_assert_uint_eq(uid, geteuid());
+	uid = 12345;
+	ck_assert_int_eq(peer_find_uid(fds[1], &uid), PEER_KNOWN);
+	ck_assert_uint_eq(uid, geteuid());
+	close(fds[0]);
+	close(fds[1]);
+}
+
+START_TEST(knows_the_user_by_ipv4)
+{
+	expect_us(AF_INET, "127.0.0.1", AF_INET, "127.0.0.1");
+}
+END_TEST
+
+START_TEST(knows_the_user_by_ipv6)
+{
+	expect_us(AF_INET6, "::1", AF_INET6, "::1");
+}
+END_TEST
+
+START_TEST(knows_the_user_by_mapped_addresses)
+{
+	expect_us(AF_INET6, "::", AF_INET, "127.0.0.1");
+	expect_us(AF_INET6, "::", AF_INET6, "::ffff:127.0.0.1");
+	expect_us(AF_INET, "127.0.0.1", AF_INET6, "::ffff:127.0.0.1");
+}
+END_TEST
+
+/* The uid of the socket at the other end, not of the one that is asked about. */
+START_TEST(knows_another_user)
+{
+	in_port_t port = 0;
+	_cleanup_close_ int listener = listen_on(AF_INET, "127.0.0.1", &port);
+	uid_t before = geteuid();
+	uid_t uid = 12345;
+	int client;
+	int server;
+
+	if (seteuid(SOMEBODY))
+		return;
+	client = connect_to(AF_INET, "127.0.0.1", port);
+	ck_assert_int_eq(seteuid(before), 0);
+	server = accept(listener, NULL, NULL);
+	ck_assert_int_eq(peer_find_uid(server, &uid), PEER_KNOWN);
+	ck_assert_uint_eq(uid, SOMEBODY);
+	close(server);
+	close(client);
+}
+END_TEST
+
+START_TEST(does_not_trust_a_socket_that_was_closed)
+{
+	int fds[2];
+	uid_t uid = 12345;
+
+	ck_assert(connect_pair(AF_INET, "127.0.0.1", AF_INET, "127.0.0.1", fds));
+	close(fds[1]);
+	ck_assert_int_eq(peer_find_uid(fds[0], &uid), PEER_GONE);
+	ck_assert_uint_eq(uid, 12345);
+	close(fds[0]);
+}
+END_TEST
+
+START_TEST(does_not_trust_a_socket_that_was_reset)
+{
+	struct linger now = {1, 0};
+	int fds[2];
+	uid_t uid = 12345;
+
+	ck_assert(connect_pair(AF_INET, "127.0.0.1", AF_INET, "127.0.0.1", fds));
+	ck_assert_int_eq(setsockopt(fds[1], SOL_SOCKET, SO_LINGER, &now, sizeof now), 0);
+	close(fds[1]);
+	ck_assert_int_eq(peer_find_uid(fds[0], &uid), PEER_GONE);
+	ck_assert_uint_eq(uid, 12345);
+	close(fds[0]);
+}
+END_TEST
+
+START_TEST(refuses_what_is_no_connection)
+{
+	uid_t uid = 12345;
+
+	ck_assert_int_lt(peer_find_uid(-1, &uid), 0);
+	ck_assert_int_lt(peer_find_uid(STDIN_FILENO, &uid), 0);
+	ck_assert_uint_eq(uid, 12345);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("peer");
+	TCase *tcase = tcase_create("peer");
+	SRunner *runner;
+
+	tcase_add_test(tcase, knows_the_user_by_ipv4);
+	tcase_add_test(tcase, knows_the_user_by_ipv6);
+	tcase_add_test(tcase, knows_the_user_by_mapped_addresses);
+	tcase_add_test(tcase, knows_another_user);
+	tcase_add_test(tcase, does_not_trust_a_socket_that_was_closed);
+	tcase_add_test(tcase, does_not_trust_a_socket_that_was_reset);
+	tcase_add_test(tcase, refuses_what_is_no_connection);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}

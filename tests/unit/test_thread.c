@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads, forked children and signal handlers that annotate. */
+#include "lib/record/thread.h"
+
+#include <check.h>
+#include <errno.h>
+#include <proftap/proftap.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "tests/unit/guest_fixture.h"
+
+static void setup(void)
+{
+	fixture_open();
+	fixture_start(1);
+}
+
+static void *annotate(void *unused)
+{
+	PTAP_INSTANT("point");
+	PTAP_INSTANT("another");
+	return unused;
+}
+
+static void run_thread(void *(*f)(void *), void *argument)
+{
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, f, argument), 0);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+}
+
+START_TEST(gives_each_thread_its_own_ring)
+{
+	annotate(NULL);
+	run_thread(annotate, NULL);
+	for (uint32_t i = 0; i < 2; i++) {
+		ck_assert_uint_eq(atomic_load(&fixture_ring(i)->head), 2);
+		ck_assert_uint_eq(atomic_load(&fixture.arena->ring_state[i]), RING_USED);
+		ck_assert_uint_eq(fixture_ring(i)->n_slots, FIXTURE_SLOTS);
+	}
+	ck_assert_int_eq(atomic_load(&fixture_ring(0)->tid), getpid());
+	ck_assert_int_ne(atomic_load(&fixture_ring(1)->tid), getpid());
+	ck_assert_uint_eq(atomic_load(&fixture.arena->ring_state[2]), RING_FREE);
+}
+END_TEST
+
+START_TEST(counts_records_of_threads_without_a_ring)
+{
+	atomic_store(&fixture.arena->rings_ready, 1);
+	atomic_store(&fixture.arena->rings_allowed, 2);
+	for (int i = 0; i < 4; i++)
+		run_thread(annotate, NULL);
+	ck_assert_uint_eq(atomic_load(&fixture.arena->lost_no_ring), 4);
+	ck_assert_uint_eq(atomic_load(&fixture.arena->ring_state[1]), RING_USED);
+	ck_assert_uint_eq(atomic_load(&fixture.arena->ring_state[2]), RING_FREE);
+}
+END_TEST
+
+START_TEST(looks_for_a_ring_again_in_the_next_capture)
+{
+	atomic_store(&fixture.arena->rings_ready, 0);
+	atomic_store(&fixture.arena->rings_allowed, 0);
+	annotate(NULL);
+	ck_assert_uint_eq(atomic_load(&fixture.arena->lost_no_ring), 2);
+	atomic_store(&fixture.arena->rings_allowed, 1);
+	annotate(NULL);
+	ck_assert_uint_eq(atomic_load(&fixture.arena->lost_no_ring), 4);
+	fixture_start(1);
+	annotate(NULL);
+	ck_assert_uint_eq(atomic_load(&fixture.arena->lost_no_ring), 4);
+	ck_assert_uint_eq(atomic_load(&fixture_ring(0)->head), 2);
+}
+END_TEST
+
+static void *name_late(void *unused)
+{
+	PTAP_INSTANT("point");
+	ptap_thread_name("named late");
+	return unused;
+}
+
+static void *name_early(void *unused)
+{
+	ptap_thread_name("a name of more than thirty-one bytes");
+	PTAP_INSTANT("point");
+	return unused;
+}
+
+static void *name_by_system(void *unused)
+{
+	pthread_setname_np(pthread_self(), "system");
+	PTAP_INSTANT("point");
+	return unused;
+}
+
+START_TEST(names_rings_after_their_threads)
+{
+	run_thread(name_late, NULL);
+	run_thread(name_early, NULL);
+	run_thread(name_by_system, NULL);
+	ck_assert_str_eq(fixture_ring(0)->name, "named late");
+	ck_assert_str_eq(fixture_ring(1)->name, "a name of more than thirty-one ");
+	ck_assert_str_eq(fixture_ring(2)->name, "system");
+}
+END_TEST
+
+static int child_sees_nothing(uint32_t word)
+{
+	if (ptap_enabled(1) || ptap_impl_word() != 0 || ptap_server_port() != 0)
+		return 1;
+	PTAP_INSTANT("child");
+	PTAP_COUNTER("child", 1);
+	PTAP_END();
+	/* Not even with the word that its parent had, from a thread that has no ring yet. */
+	memset(&thread_self, 0, sizeof thread_self);
+	ptap_impl_instant_dyn("child", word);
+	return 0;
+}
+
+START_TEST(records_nothing_in_a_forked_child)
+{
+	uint32_t word = ptap_impl_word();
+	int status = -1;
+	pid_t pid;
+
+	ck_assert_int_eq(fixture_wipe_on_fork(), 0);
+	{
+		PTAP_SPAN("across");
+		pid = fork();
+		if (pid == 0)
+			_exit(child_sees_nothing(word));
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	ck_assert_uint_eq(atomic_load(&fixture_ring(0)->head), 1);
+	ck_assert_uint_eq(atomic_load(&fixture_ring(0)->depth), 0);
+	ck_assert_uint_eq(atomic_load(&fixture.arena->lost_no_ring), 0);
+	ck_assert_uint_eq(atomic_load(&fixture.arena->ring_state[1]), RING_FREE);
+}
+END_TEST
+
+START_TEST(ends_no_span_of_its_parent_in_a_child)
+{
+	int status = -1;
+	pid_t pid;
+
+	ck_assert_int_eq(fixture_wipe_on_fork(), 0);
+	{
+		PTAP_SPAN("across");
+		pid = fork();
+	}
+	if (pid == 0)
+		_exit(0);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_uint_eq(atomic_load(&fixture_ring(0)->head), 1);
+}
+END_TEST
+
+START_TEST(drops_what_interrupts_an_annotation)
+{
+	struct ring *ring = fixture_ring(0);
+	struct ptap_impl_token token;
+	static struct ptap_impl_site site = {0, {0}, "interrupted"};
+
+	token = ptap_impl_begin(&site, ptap_impl_word());
+	ring->guard = 1;
+	{
+		PTAP_SPAN("span");
+		PTAP_SPAN_DYN("span");
+		PTAP_SPAN_ARGS("span", PTAP_I("k", 1));
+		PTAP_STEP("step", 1);
+		PTAP_INSTANT("instant");
+		PTAP_INSTANT_DYN("instant");
+		PTAP_COUNTER("counter", 1);
+		PTAP_COUNTER("counter", 1.5);
+	}
+	ck_assert_uint_eq(atomic_load(&ring->lost[LOSS_REENTRY]), 8);
+	ptap_impl_end(token);
+	ck_assert_uint_eq(atomic_load(&ring->lost[LOSS_REENTRY]), 9);
+	ck_assert_uint_eq(atomic_load(&ring->head), 0);
+	ck_assert_uint_eq(atomic_load(&ring->depth), 1);
+	ring->guard = 0;
+	ptap_impl_end(token);
+	ck_assert_uint_eq(atomic_load(&ring->head), 1);
+}
+END_TEST
+
+static volatile uint64_t n_handled;
+
+static void annotate_in_handler(int signal)
+{
+	int saved = errno;
+	(void)signal;
+	n_handled++;
+	{
+		PTAP_SPAN_DYN("in the handler");
+	}
+	errno = saved;
+}
+
+static timer_t start_timer(void)
+{
+	struct sigaction action = {.sa_handler = annotate_in_handler, .sa_flags = SA_RESTART};
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN};
+	struct itimerspec often = {{0, 20000}, {0, 20000}};
+	timer_t timer;
+
+	ck_assert_int_eq(sigaction(SIGRTMIN, &action, NULL), 0);
+	ck_assert_int_eq(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
+	ck_assert_int_eq(timer_settime(timer, 0, &often, NULL), 0);
+	return timer;
+}
+
+/* Checks and takes away what lies in the ring; returns the number of handler's records. */
+static uint64_t check_records(uint64_t *at, uint64_t *n_spans)
+{
+	uint64_t head = atomic_load(&fixture_ring(0)->head);
+	uint64_t n = 0;
+
+	while (*at < head) {
+		const struct slot *slot = fixture_slot(0, *at);
+
+		ck_assert_uint_eq(record_kind(slot->word[0]), RECORD_SPAN);
+		if (slot->word[1] >> RECORD_DURATION_BITS == STRING_ID_DYNAMIC) {
+			ck_assert_uint_eq(record_n_extra(slot->word[0]), 2);
+			ck_assert_int_eq(
+				memcmp(&fixture_slot(0, *at + 1)->word[1], "in the h", 8), 0);
+			ck_assert_int_eq(memcmp(fixture_slot(0, *at + 2), "andler\0", 7), 0);
+			n++;
+		} else {
+			ck_assert_uint_eq(record_n_extra(slot->word[0]), 0);
+			ck_assert_str_eq(fixture_name_of(slot), "work");
+			++*n_spans;
+		}
+		*at += 1 + record_n_extra(slot->word[0]);
+	}
+	ck_assert_uint_eq(*at, head);
+	fixture_empty(0);
+	return n;
+}
+
+/* Every record is whole, and those of the handler that are not there are counted. */
+START_TEST(survives_a_storm_of_signals)
+{
+	int64_t end = monotonic_ns() + 300 * NS_PER_MS;
+	uint64_t at = 0;
+	uint64_t n_spans = 0;
+	uint64_t n_recorded = 0;
+	uint64_t n_emitted = 0;
+	struct ring *ring = fixture_ring(0);
+	timer_t timer = start_timer();
+
+	while (monotonic_ns() < end) {
+		for (int i = 0; i < 200; i++) {
+			PTAP_SPAN("work");
+		}
+		n_emitted += 200;
+		n_recorded += check_records(&at, &n_spans);
+	}
+	timer_delete(timer);
+	n_recorded += check_records(&at, &n_spans);
+	ck_assert_uint_gt(n_handled, 100);
+	ck_assert_uint_eq(n_spans, n_emitted);
+	ck_assert_uint_eq(n_recorded + atomic_load(&ring->lost[LOSS_REENTRY]), n_handled);
+	ck_assert_uint_eq(atomic_load(&ring->lost[LOSS_FULL]), 0);
+	ck_assert_uint_eq(atomic_load(&ring->depth), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("thread");
+	TCase *tcase = tcase_create("thread");
+	SRunner *runner;
+
+	tcase_add_checked_fixture(tcase, setup, fixture_close);
+	tcase_add_test(tcase, gives_each_thread_its_own_ring);
+	tcase_add_test(tcase, counts_records_of_threads_without_a_ring);
+	tcase_add_test(tcase, looks_for_a_ring_again_in_the_next_capture);
+	tcase_add_test(tcase, names_rings_after_their_threads);
+	tcase_add_test(tcase, records_nothing_in_a_forked_child);
+	tcase_add_test(tcase, ends_no_span_of_its_parent_in_a_child);
+	tcase_add_test(tcase, drops_what_interrupts_an_annotation);
+	tcase_add_test(tcase, survives_a_storm_of_signals);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
