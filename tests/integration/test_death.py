@@ -103,9 +103,8 @@ def an_exec_ends_the_recording_and_frees_the_port(t):
     equal(capture.trace.count("burst"), 10, "spans")
     check(capture.warnings, "no warning says that the recording ended early")
     wait_until(lambda: len(find_proftapds(target.pid)) == 1, "the first server to end", 3)
-    second = t.record(target, 300)
-    target.ask("burst 5")
-    equal(second.finish().trace.count("burst"), 5, "spans of the new program")
+    second = t.emit(target, 200, "burst 5")
+    equal(second.trace.count("burst"), 5, "spans of the new program")
 
 
 @test

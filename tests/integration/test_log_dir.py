@@ -62,18 +62,16 @@ def a_full_disk_leaves_nothing(t):
     contains(capture.stderr, "no space left on device; free some space", "standard error")
     equal(capture.stdout, "", "standard output")
     equal(capture.left(), [], "what is left")
-    second = t.record(target, 300, log_dir=log_dir)
-    target.ask("burst 10")
-    equal(second.finish().trace.count("burst"), 10, "spans of a capture that fits")
+    second = t.emit(target, 200, "burst 10", log_dir=log_dir)
+    equal(second.trace.count("burst"), 10, "spans of a capture that fits")
 
 
 @test
 def a_published_file_is_never_touched_again(t):
     target = t.target().serve()
     log_dir = t.dir / "logs"
-    first = t.record(target, 200, "--run", "mine", log_dir=log_dir)
-    target.ask("burst 10")
-    before = first.finish().path.read_bytes()
+    first = t.emit(target, 200, "burst 10", options=("--run", "mine"), log_dir=log_dir)
+    before = first.path.read_bytes()
     second = t.capture(target, LONG_MS, "--run", "mine", code=1, log_dir=log_dir)
     check_early(second)
     contains(second.stderr, f"{first.path}: exists already", "standard error")

@@ -61,13 +61,19 @@ def nothing_is_dropped_where_it_fits(t):
 
 
 @test
-def a_server_that_reads_in_time_loses_nothing(t):
-    target = t.target().serve(0, 1 << 22)
-    capture = t.record(target, 1000)
-    target.ask("burst 200000")
+def a_ring_that_is_read_goes_round_and_round(t):
+    n = 8000
+    target = t.target().serve(0, RING_BYTES)
+    capture = t.record(target, 2500)
+    target.ask(f"cycle {n} 50")
     check(capture.popen.poll() is None, "the spans were not done before the capture ended")
     trace = capture.finish().trace
-    equal((trace.count("burst"), trace.host_stat("dropped_traces")), (200000, 0), "arrived, dropped")
+    numbers = [e.stats["number"].value for line in trace.threads for e in line.named("turn")]
+    equal(numbers, sorted(set(numbers)), "the turns' numbers")
+    # A turn takes two slots, a cycle one.
+    check(len(numbers) * 3 > 4 * N_SLOTS, f"only {len(numbers)} turns: the ring did not go round")
+    arrived = len(numbers) + trace.count("cycle")
+    equal(arrived + trace.host_stat("ptap_lost_ring_full"), 2 * n, "arrived + dropped")
 
 
 run()

@@ -71,9 +71,7 @@ def a_server_costs_the_target_one_thread_and_nothing_else(t):
         equal(read_fds(target.pid), [0, 1, 2], f"descriptors {moment}")
         equal(find_children(target.pid), [], f"children {moment}")
         equal(read_signals(target.pid), signals, f"signals {moment}")
-        capture = t.record(target, 100)
-        target.ask("burst 10")
-        capture.finish()
+        t.emit(target, 100, "burst 10")
     equal(target.ask("stop"), "0", "ptap_server_stop")
     equal(list(target.thread_names().values()), ["target"], "threads after the stop")
     equal(read_fds(target.pid), [0, 1, 2], "descriptors after the stop")
@@ -100,9 +98,7 @@ def the_control_thread_takes_no_signal(t):
 def an_idle_server_does_not_wake_the_target(t):
     target = t.target().serve()
     # With a client that has been here: gRPC is up in the server.
-    capture = t.record(target, 50)
-    target.ask("burst 1")
-    capture.finish()
+    t.emit(target, 50, "burst 1")
     control = find_control(target)
     wait_until(lambda: read_status(target.pid, control)["State"][0] == "S", "the thread to sleep")
     before = read_switches(target.pid, control)
@@ -117,9 +113,8 @@ def a_dead_server_is_noticed_and_can_be_replaced(t):
     wait_until(lambda: target.ask("port") == "0", "the target to notice", 5)
     equal(target.ask("enabled 1"), "0", "ptap_enabled(1)")
     target.serve()
-    capture = t.record(target, 200)
-    target.ask("burst 10")
-    equal(capture.finish().trace.count("burst"), 10, "spans")
+    capture = t.emit(target, 200, "burst 10")
+    equal(capture.trace.count("burst"), 10, "spans")
 
 
 @test
@@ -149,10 +144,9 @@ def another_user_is_refused(t):
 def another_user_is_let_in_when_asked_for(t):
     need_root()
     target = t.target().serve(0, 0, 1)
-    capture = t.record(target, 300, log_dir=t.public_dir("logs"), user=NOBODY,
-                       program=t.public_proftap())
-    target.ask("burst 10")
-    equal(capture.finish().trace.count("burst"), 10, "spans")
+    capture = t.emit(target, 200, "burst 10", log_dir=t.public_dir("logs"), user=NOBODY,
+                     program=t.public_proftap())
+    equal(capture.trace.count("burst"), 10, "spans")
 
 
 @test

@@ -42,9 +42,8 @@ def a_second_start_is_refused_and_the_first_goes_on(t):
     equal(target.start(), -errno.EALREADY, "second ptap_server_start")
     equal(target.port, port, "ptap_server_port")
     contains(target.ask("error"), f"already started on port {port}", "ptap_last_error")
-    capture = t.record(target, 200)
-    target.ask("burst 10")
-    equal(capture.finish().trace.count("burst"), 10, "spans")
+    capture = t.emit(target, 200, "burst 10")
+    equal(capture.trace.count("burst"), 10, "spans")
 
 
 @test

@@ -39,10 +39,7 @@ def names_stay_right_over_stops_and_starts(t):
     target = t.target()
     for n in (3, 5, 7):
         target.serve()
-        capture = t.record(target, 200)
-        # A new place in the source comes first, each time: ids must not start again.
-        target.ask(f"paced {n} 1", f"cycle {n}", f"burst {n}")
-        trace = capture.finish().trace
+        trace = t.emit(target, 200, f"paced {n} 1", f"cycle {n}", f"burst {n}").trace
         equal(dict(trace.thread(target.pid).count()), {"paced": n, "cycle": n, "turn": n, "burst": n},
               f"events of the capture with {n} rounds")
         equal([e.stats for e in trace.thread(target.pid).named("turn")],
@@ -55,9 +52,8 @@ def captures_do_not_mix(t):
     target = t.target().serve()
     for n in (11, 7):
         target.ask("burst 1000")
-        capture = t.record(target, 150)
-        target.ask(f"burst {n}")
-        equal(capture.finish().trace.count("burst"), n, "spans")
+        capture = t.emit(target, 150, f"burst {n}")
+        equal(capture.trace.count("burst"), n, "spans")
         wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off")
 
 

@@ -130,9 +130,9 @@ def an_empty_capture_says_why(t):
 @test
 def a_delay_is_kept(t):
     target = t.target().serve()
-    capture = t.record(target, 200, "--delay", "600")
+    capture = t.start_capture(target, 200, "--delay", "600")
+    target.ask("await 1", "burst 10")
     waited_s = time.monotonic() - capture.started
-    target.ask("burst 10")
     equal(capture.finish().trace.count("burst"), 10, "spans")
     check(0.6 <= waited_s < 5, f"the recording began after {waited_s} s")
 

@@ -54,11 +54,17 @@ void workload_burst(char *arguments)
 
 void workload_cycle(char *arguments)
 {
-	int n = atoi(arguments);
+	int n = 0;
+	unsigned us = 0;
 
+	sscanf(arguments, "%d %u", &n, &us);
 	for (int i = 0; i < n; i++) {
-		PTAP_SPAN("cycle");
-		PTAP_SPAN_ARGS("turn", PTAP_I("number", i));
+		{
+			PTAP_SPAN("cycle");
+			PTAP_SPAN_ARGS("turn", PTAP_I("number", i));
+		}
+		if (us)
+			usleep(us);
 	}
 	printf("%d\n", n);
 }

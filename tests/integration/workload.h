@@ -14,7 +14,7 @@ void workload_await(int level);
 /* COUNT: so many spans "burst", as fast as it goes. */
 void workload_burst(char *arguments);
 
-/* COUNT: so many times the same two places in the source. */
+/* COUNT [MICROSECONDS]: so many times the same two places in the source, with a pause after each. */
 void workload_cycle(char *arguments);
 
 /*

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A JAX program with JAX's own profiler server; says "ready" and works until SIGTERM.
+"""A JAX program with JAX's own profiler server; works until SIGTERM.
+
+It says "ready", and "recording" when it sees the first capture.
 
 usage: jax_server.py PORT
 """
@@ -21,7 +23,11 @@ def main(port):
     jax.profiler.start_server(port)
     print("ready", flush=True)
     step = 0
+    recorded = False
     while True:
+        if not recorded and jax.profiler.TraceAnnotation.is_enabled():
+            recorded = True
+            print("recording", flush=True)
         with jax.profiler.StepTraceAnnotation("train", step_num=step):
             with jax.profiler.TraceAnnotation("our own work"):
                 multiply(a).block_until_ready()

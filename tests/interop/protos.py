@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The messages of proto/, read by protobuf's own compiler, apart from what the peers bring along."""
+"""The messages of proto/, read by protobuf's own compiler; what the peers bring is not used."""
 import os
 import pathlib
 import subprocess

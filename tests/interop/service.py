@@ -51,8 +51,8 @@ class Service:
 
     def hold(self, message):
         """
-        Starts a call and returns it when its session runs. The one that asks whether it does may be the
-        first to get a session; the call was then refused, and is made again.
+        Starts a call and returns it when its session runs. The one that asks whether it does may be
+        the first to get a session; the call was then refused, and is made again.
         """
         call = self.start(message)
 
@@ -91,13 +91,13 @@ def has_events(space):
 
 
 @contextlib.contextmanager
-def refused(code):
-    """The body must fail with that status; yields a list that gets the status's text."""
+def refused(*codes):
+    """The body must fail with one of these statuses; yields a list that gets the status's text."""
     texts = []
     try:
         yield texts
     except grpc.RpcError as error:
-        assert error.code() == code, (error.code(), error.details())
+        assert error.code() in codes, (error.code(), error.details())
         texts.append(error.details())
         return
-    raise AssertionError(f"answered OK instead of {code}")
+    raise AssertionError(f"answered OK instead of {codes}")

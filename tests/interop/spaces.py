@@ -52,8 +52,8 @@ def assert_same(found, expected):
 
 def assert_same_but_for_edges(found, expected, n_workers=2):
     """
-    In a pipeline that never stops, the capture begins or ends between the count and the span of each
-    thread at most once each: so much may they differ, and the workers' counter has all of them.
+    In a pipeline that never stops, the capture begins or ends between the count and the span of
+    each thread at most once each: so much may they differ, and the workers share a counter.
     """
     assert set(found) == set(expected), (found, expected)
     off = {key: (found[key], expected[key]) for key in found

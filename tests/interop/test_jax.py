@@ -10,7 +10,6 @@ import spaces
 import viewer
 from processes import HERE, PATIENCE_S, PROFTAP, capture, folder, free_port, one_file, run, stop
 from protos import XSpace
-from service import Service
 
 
 @contextlib.contextmanager
@@ -22,7 +21,7 @@ def jax_server(work):
                                    stderr=errors, text=True)
     try:
         assert process.stdout.readline() == "ready\n", (work / "jax.err").read_text()
-        yield port
+        yield port, process.stdout
     finally:
         stop(process, "the JAX program")
         process.stdout.close()
@@ -34,7 +33,7 @@ def count(events, name):
 
 def test_capture_of_jax_server():
     """proftap capture records a JAX program through JAX's server, and proftap report reads that."""
-    with folder() as work, jax_server(work) as port:
+    with folder() as work, jax_server(work) as (port, _):
         path = capture(port, 500, work / "logs", "--python_tracer_level", "0")
         events = list(spaces.host_events(XSpace.FromString(path.read_bytes())))
         n_own, n_steps = count(events, "our own work"), count(events, "train")
@@ -54,13 +53,12 @@ def test_capture_of_jax_server():
 
 def test_terminate_of_jax_server():
     """Ctrl-C in a capture of a JAX program keeps what JAX recorded until then."""
-    with folder() as work, jax_server(work) as port:
+    with folder() as work, jax_server(work) as (port, output):
         client = subprocess.Popen(
             [PROFTAP, "capture", str(port), str(1000 * PATIENCE_S), "--log_dir", work / "logs"],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
-            with Service(port) as calls:
-                calls.wait_busy()
+            assert output.readline() == "recording\n"
             client.send_signal(signal.SIGINT)
             _, errors = client.communicate(timeout=PATIENCE_S)
         finally:

@@ -17,8 +17,8 @@ N_FILES = 32  # of each batch
 @contextlib.contextmanager
 def bounded_trace():
     """
-    (path, counts) of a capture in which all work lies: the pipeline rests before and after it, and the
-    capture is ended by Ctrl-C when the last file has been written.
+    (path, counts) of a capture in which all work lies: the pipeline rests before and after it, and
+    the capture is ended by Ctrl-C when the last file has been written.
     """
     with folder() as work, Pipeline(work, "--per-capture", str(N_BATCHES)) as pipeline:
         client = subprocess.Popen(
@@ -90,7 +90,7 @@ def test_streaming_trace_viewer_equals_the_count():
 
 
 def test_running_pipeline():
-    """500 ms of a pipeline that never rests: the same but for the edges, unfinished spans included."""
+    """500 ms of a pipeline that never rests: the same but for the edges, with unfinished spans."""
     with folder() as work, Pipeline(work) as pipeline:
         path = capture(pipeline.port, 500, work / "logs")
         expected = pipeline.final_counts()
@@ -132,7 +132,8 @@ def check_step_page(tool):
     with bounded_trace() as (path, _):
         rows = step_rows(viewer.show(path, tool))
         # XProf leaves out the first and the last step of every trace: they might be cut.
-        assert [row[0]["v"] for row in rows] == [f"batch {i}" for i in range(1, N_BATCHES - 1)], rows
+        titles = [row[0]["v"] for row in rows]
+        assert titles == [f"batch {i}" for i in range(1, N_BATCHES - 1)], rows
 
 
 def test_overview_page_has_the_steps():

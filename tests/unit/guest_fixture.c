@@ -30,8 +30,8 @@ void fixture_open_rings(uint32_t n_rings)
 {
 	uint64_t size = arena_size_bytes(n_rings, FIXTURE_RING_BYTES);
 	struct guest *guest = guest_get();
-	void *p = mmap(
-		NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	ck_assert_ptr_ne(p, MAP_FAILED);
 	fixture.arena = p;

@@ -39,8 +39,8 @@ struct thread_log *log_add(int32_t tid, const char *name)
 	ck_assert_ptr_nonnull(log);
 	log->tid = tid;
 	snprintf(log->name, sizeof log->name, "%s", name);
-	logs.drain.logs = reallocarray(
-		logs.drain.logs, logs.drain.n_logs + 1, sizeof(struct thread_log *));
+	logs.drain.logs =
+		reallocarray(logs.drain.logs, logs.drain.n_logs + 1, sizeof(struct thread_log *));
 	ck_assert_ptr_nonnull(logs.drain.logs);
 	logs.drain.logs[logs.drain.n_logs++] = log;
 	return log;

@@ -190,7 +190,10 @@ END_TEST
 /* More threads in one capture than there are rings, one after the other. */
 START_TEST(gives_rings_of_dead_threads_to_new_ones)
 {
-	enum { N_THREADS = 200, N_RINGS = 80 };
+	enum {
+		N_THREADS = 200,
+		N_RINGS = 80
+	};
 
 	teardown();
 	fixture_open_rings(N_RINGS);
@@ -242,6 +245,7 @@ END_TEST
 
 START_TEST(drops_open_spans_that_are_torn)
 {
+	PTAP_INSTANT("point");
 	for (int i = 0; i < 5; i++)
 		PTAP_BEGIN_DYN("open");
 	atomic_fetch_add(&ring->open[0].start, 1);

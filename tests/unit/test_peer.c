@@ -83,8 +83,8 @@ static int connect_pair(int listen_family, const char *listen_text, int connect_
 	return 1;
 }
 
-static void expect_us(int listen_family, const char *listen_text, int connect_family,
-	const char *connect_text)
+static void expect_us(
+	int listen_family, const char *listen_text, int connect_family, const char *connect_text)
 {
 	int fds[2];
 	uid_t uid = 12345;

@@ -55,8 +55,8 @@ START_TEST(writes_one_record_at_the_end_of_a_span)
 	ck_assert_uint_eq(record_n_extra(slot->word[0]), 0);
 	ck_assert_str_eq(fixture_name_of(slot), "work");
 	ck_assert_uint_ge(fixture_start_of(slot), before & RECORD_START_MASK);
-	ck_assert_uint_le(fixture_start_of(slot) + fixture_duration_of(slot),
-		after & RECORD_START_MASK);
+	ck_assert_uint_le(
+		fixture_start_of(slot) + fixture_duration_of(slot), after & RECORD_START_MASK);
 }
 END_TEST
 
@@ -134,6 +134,21 @@ START_TEST(ignores_an_end_without_a_begin)
 	PTAP_END();
 	ck_assert_uint_eq(head(), 1);
 	ck_assert_uint_eq(atomic_load(&ring->depth), 0);
+}
+END_TEST
+
+START_TEST(ends_a_span_once)
+{
+	static struct ptap_impl_site site = {0, {0}, "twice"};
+	struct ptap_impl_token outer = ptap_impl_begin(&site, ptap_impl_word());
+	struct ptap_impl_token inner = ptap_impl_begin(&site, ptap_impl_word());
+
+	ptap_impl_end(inner);
+	ptap_impl_end(inner);
+	ck_assert_uint_eq(head(), 1);
+	ptap_impl_end(outer);
+	ptap_impl_end(inner);
+	ck_assert_uint_eq(head(), 2);
 }
 END_TEST
 
@@ -338,6 +353,7 @@ int main(void)
 	tcase_add_test(tcase, records_the_depth_of_nesting);
 	tcase_add_test(tcase, drops_what_a_longjmp_left_open);
 	tcase_add_test(tcase, ignores_an_end_without_a_begin);
+	tcase_add_test(tcase, ends_a_span_once);
 	tcase_add_test(tcase, ignores_the_end_of_a_span_of_another_capture);
 	tcase_add_test(tcase, keeps_a_span_open_that_outlives_the_capture);
 	tcase_add_test(tcase, begins_each_capture_without_open_spans_and_losses);

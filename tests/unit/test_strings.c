@@ -29,8 +29,8 @@ START_TEST(registers_a_place_once)
 	}
 	ck_assert_uint_eq(used(), before + 16); /* 4 + 5 bytes, to a multiple of 8 */
 	for (int i = 0; i < 3; i++)
-		ck_assert_uint_eq(fixture_slot(0, (uint64_t)i)->word[1] >> RECORD_DURATION_BITS,
-			before / 8);
+		ck_assert_uint_eq(
+			fixture_slot(0, (uint64_t)i)->word[1] >> RECORD_DURATION_BITS, before / 8);
 	ck_assert_str_eq(fixture_string(before / 8), "place");
 }
 END_TEST
@@ -45,8 +45,7 @@ START_TEST(keeps_ids_in_later_captures)
 		ck_assert_uint_eq(used() > before, i == 0);
 		fixture_start(1);
 	}
-	ck_assert_uint_eq(
-		fixture_slot(0, 0)->word[1] >> RECORD_DURATION_BITS,
+	ck_assert_uint_eq(fixture_slot(0, 0)->word[1] >> RECORD_DURATION_BITS,
 		fixture_slot(0, 1)->word[1] >> RECORD_DURATION_BITS);
 }
 END_TEST

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records and strings of a program that writes at random: nothing is trusted, nothing is read beyond. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chunks.h"
+#include "base/cleanup.h"
+#include "tests/unit/guest_fixture.h"
+#include "tests/unit/log_fixture.h"
+#include "trace/xspace.h"
+
+static struct thread_log *thread_log;
+static uint32_t good_id;
+
+static void setup(void)
+{
+	log_open();
+	thread_log = log_add(1, "t");
+	good_id = fixture_add_string("good");
+}
+
+static void put_good(void)
+{
+	log_put(thread_log, RECORD_SPAN, good_id, 3999000, 400, 0, 0);
+}
+
+/* What the model promises to whoever reads it; it can be encoded, too. */
+static void expect_sane(void)
+{
+	_cleanup_(chunks_deinit) struct chunks out = CHUNKS_INIT;
+
+	log_assemble();
+	for (size_t i = 0; i < logs.plane->n_lines; i++) {
+		const struct line *line = &logs.plane->lines[i];
+
+		for (size_t k = 0; k < line->n_events; k++) {
+			const struct trace_event *e = &line->events[k];
+
+			ck_assert_int_ge(e->duration_ns, 0);
+			ck_assert_int_ge(e->start_ns, 0);
+			if (k)
+				ck_assert_int_ge(e->start_ns, line->events[k - 1].start_ns);
+			ck_assert_uint_lt(e->name, logs.plane->event_names.n_texts);
+		}
+	}
+	ck_assert_int_eq(xspace_encode(logs.space, &out), 0);
+}
+
+/* The event of put_good(), the last one, is there. */
+static void expect_good(size_t n_events)
+{
+	expect_sane();
+	ck_assert_uint_eq(logs.plane->lines[0].n_events, n_events);
+	ck_assert_str_eq(log_event_name(0, n_events - 1), "good");
+}
+
+/* One behind the other. */
+static void put_id(uint32_t id)
+{
+	log_put(thread_log, RECORD_SPAN, id, 80 * thread_log->n_slots, 40, 0, 0);
+}
+
+START_TEST(names_bad_ids_as_such)
+{
+	uint32_t end = atomic_load(&fixture.arena->strings_used) / 8;
+
+	put_id(end);
+	put_id(ARENA_STRINGS_BYTES / 8);
+	put_id(STRING_ID_LOST - 1);
+	put_id(STRING_ID_LOST);
+	put_good();
+	expect_good(5);
+	for (size_t i = 0; i < 3; i++)
+		ck_assert_str_eq(log_event_name(0, i), "(unknown name)");
+	ck_assert_str_eq(log_event_name(0, 3), "(too many names)");
+}
+END_TEST
+
+START_TEST(counts_what_is_no_record)
+{
+	log_put_slot(thread_log, 0, 0);
+	log_put(thread_log, RECORD_KINDS, good_id, 0, 0, 0, 0);
+	log_put(thread_log, (enum record_kind)15, good_id, 0, 0, 0, 3);
+	for (int i = 0; i < 3; i++)
+		log_put_slot(thread_log, UINT64_MAX, UINT64_MAX);
+	put_id(0);
+	put_good();
+	expect_good(1);
+	ck_assert_uint_eq(log_plane_stat("ptap_lost_invalid"), 4);
+	ck_assert(log_has_warning("4 records were damaged"));
+}
+END_TEST
+
+/* A text of |n_bytes| at the place |id| of a table that is in use up to its end. */
+static uint32_t put_string(uint32_t id, uint32_t n_bytes)
+{
+	atomic_store(&fixture.arena->strings_used, ARENA_STRINGS_BYTES);
+	memcpy(arena_strings(fixture.arena) + (size_t)id * 8, &n_bytes, sizeof n_bytes);
+	return id;
+}
+
+START_TEST(cuts_strings_at_the_end_of_the_table)
+{
+	put_id(put_string(100, UINT32_MAX));
+	put_id(put_string(200, UINT32_MAX - 3));
+	put_id(put_string(300, ARENA_STRINGS_BYTES));
+	put_id(put_string(ARENA_STRINGS_BYTES / 8 - 1, 5));
+	put_id(put_string(ARENA_STRINGS_BYTES / 8 - 2, 8));
+	put_good();
+	expect_good(6);
+	for (size_t i = 0; i < 4; i++)
+		ck_assert_str_eq(log_event_name(0, i), "(unknown name)");
+}
+END_TEST
+
+START_TEST(bounds_a_name_that_fills_the_table)
+{
+	uint32_t n = ARENA_STRINGS_BYTES / 2;
+
+	memset(arena_strings(fixture.arena) + 8004, 'x', n);
+	put_id(put_string(1000, n));
+	put_good();
+	expect_good(2);
+	ck_assert_uint_le(strlen(log_event_name(0, 0)), 1024);
+	ck_assert_uint_ge(strlen(log_event_name(0, 0)), 1023);
+}
+END_TEST
+
+START_TEST(believes_no_count_of_strings)
+{
+	atomic_store(&fixture.arena->strings_used, UINT32_MAX);
+	put_id(ARENA_STRINGS_BYTES / 8);
+	put_id(STRING_ID_LOST - 1);
+	put_good();
+	expect_good(3);
+	ck_assert_str_eq(log_event_name(0, 0), "(unknown name)");
+}
+END_TEST
+
+START_TEST(stops_at_slots_that_are_not_there)
+{
+	put_good();
+	log_put(thread_log, RECORD_SPAN, STRING_ID_DYNAMIC, 0, 40, 0, RECORD_MAX_EXTRA);
+	log_put_text(thread_log, 0, SLOT_NAME, "x");
+	expect_good(1);
+}
+END_TEST
+
+START_TEST(cuts_texts_at_the_end_of_their_entry)
+{
+	const struct trace_stat *stat;
+
+	log_put(thread_log, RECORD_SPAN, STRING_ID_DYNAMIC, 0, 40, 0, 1);
+	log_put_slot(thread_log, slot_word0(0, SLOT_NAME, UINT32_MAX), 0x4141414141414141);
+	log_put(thread_log, RECORD_SPAN, good_id, 40, 40, 0, 2);
+	log_put_slot(thread_log, slot_word0(good_id, SLOT_TEXT, 1000), 0x4242424242424242);
+	log_put_slot(thread_log, 0x4242424242424242, 0x4242424242424242);
+	log_put(thread_log, RECORD_SPAN, good_id, 80, 40, 0, 0);
+	expect_good(3);
+	ck_assert_str_eq(log_event_name(0, 0), "AAAAAAAA");
+	stat = log_event_stat(0, 1, "good");
+	ck_assert_ptr_nonnull(stat);
+	ck_assert_str_eq(
+		names_get(&logs.plane->stat_names, stat->value.string), "BBBBBBBBBBBBBBBBBBBBBBBB");
+}
+END_TEST
+
+START_TEST(counts_arguments_of_no_type)
+{
+	log_put(thread_log, RECORD_SPAN, good_id, 0, 40, 0, 2);
+	log_put_slot(thread_log, slot_word0(good_id, SLOT_NONE, 0), 1);
+	log_put_slot(thread_log, slot_word0(good_id, SLOT_I64, 0), 1);
+	log_put(thread_log, RECORD_SPAN, good_id, 80, 40, 0, 1);
+	log_put_slot(thread_log, slot_word0(good_id, SLOT_TYPES, 0), 1);
+	expect_good(2);
+	ck_assert_uint_eq(log_plane_stat("ptap_lost_invalid"), 2);
+	ck_assert_ptr_null(log_event_stat(0, 0, "good"));
+}
+END_TEST
+
+START_TEST(survives_a_run_time_name_that_is_missing)
+{
+	put_id(STRING_ID_DYNAMIC);
+	log_put(thread_log, RECORD_SPAN, STRING_ID_DYNAMIC, 40, 40, 0, 1);
+	log_put_slot(thread_log, slot_word0(good_id, SLOT_I64, 0), 1);
+	log_put(thread_log, RECORD_STEP, good_id, 80, 40, 0, 0);
+	log_put(thread_log, RECORD_COUNTER, good_id, 80, 0, 0, 0);
+	expect_good(3);
+	ck_assert_str_eq(log_event_name(0, 0), "(unknown name)");
+	ck_assert_str_eq(log_event_name(0, 1), "(unknown name)");
+}
+END_TEST
+
+/* An argument in each of its slots, a step's two, and one for being unfinished. */
+START_TEST(has_room_for_the_stats_of_a_full_frame)
+{
+	struct open_span *open = log_put_open(thread_log, "full", 400);
+
+	open->kind = RECORD_STEP | RING_OPEN_HAS_FRAME;
+	open->n_slots = RECORD_MAX_EXTRA;
+	for (unsigned i = 0; i < RECORD_MAX_EXTRA; i++)
+		open->slots[i].word[0] = slot_word0(good_id, SLOT_I64, 0);
+	expect_sane();
+	ck_assert_str_eq(log_event_name(0, 0), "full");
+	ck_assert_ptr_nonnull(log_event_stat(0, 0, "unfinished"));
+}
+END_TEST
+
+START_TEST(bounds_long_durations)
+{
+	static const uint64_t durations[] = {UINT64_MAX, UINT64_C(1) << 63, (UINT64_C(1) << 63) - 1,
+		0 - LOG_START_TICKS, UINT64_MAX - LOG_START_TICKS};
+
+	log_put(thread_log, RECORD_SPAN, good_id, 0, RECORD_DURATION_MASK, 0, 1);
+	log_put_slot(thread_log, slot_word0(0, SLOT_DURATION, 0), durations[_i]);
+	put_good();
+	expect_sane();
+	ck_assert_uint_ge(logs.plane->lines[0].n_events, 1);
+}
+END_TEST
+
+static uint64_t noise(void)
+{
+	return (uint64_t)rand() << 42 ^ (uint64_t)rand() << 21 ^ (uint64_t)rand();
+}
+
+START_TEST(survives_noise)
+{
+	char *strings = arena_strings(fixture.arena);
+
+	srand((unsigned)_i);
+	for (size_t i = 0; i < ARENA_STRINGS_BYTES; i++)
+		strings[i] = (char)rand();
+	atomic_store(&fixture.arena->strings_used, (uint32_t)noise());
+	for (int i = 0; i < 3000; i++) {
+		uint64_t word0 = noise();
+
+		/* Half of them near to what is valid. */
+		if (i % 2)
+			word0 = record_word0(LOG_START_TICKS + noise() % 100000, 1 + noise() % 5,
+				noise() % 128, noise() % 4);
+		if (i % 3 == 0)
+			word0 = slot_word0((uint32_t)noise() & STRING_ID_MASK, noise() % 9,
+				(uint32_t)noise() % 100);
+		log_put_slot(thread_log, word0, i % 5 ? noise() : (uint64_t)good_id << 40);
+	}
+	expect_sane();
+	ck_assert_uint_gt(log_plane_stat("ptap_lost_invalid"), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("assemble_hostile");
+	TCase *tcase = tcase_create("hostile records");
+	SRunner *runner;
+
+	tcase_add_checked_fixture(tcase, setup, log_close);
+	tcase_add_test(tcase, names_bad_ids_as_such);
+	tcase_add_test(tcase, counts_what_is_no_record);
+	tcase_add_test(tcase, cuts_strings_at_the_end_of_the_table);
+	tcase_add_test(tcase, bounds_a_name_that_fills_the_table);
+	tcase_add_test(tcase, believes_no_count_of_strings);
+	tcase_add_test(tcase, stops_at_slots_that_are_not_there);
+	tcase_add_test(tcase, cuts_texts_at_the_end_of_their_entry);
+	tcase_add_test(tcase, counts_arguments_of_no_type);
+	tcase_add_test(tcase, survives_a_run_time_name_that_is_missing);
+	tcase_add_test(tcase, has_room_for_the_stats_of_a_full_frame);
+	tcase_add_loop_test(tcase, bounds_long_durations, 0, 5);
+	tcase_add_loop_test(tcase, survives_noise, 0, 8);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
