@@ -207,7 +207,7 @@ static void pause_ms(int64_t ms)
 	int64_t left_ms = ms;
 
 	while (left_ms > 0 && interrupt_get_count() == 0) {
-		poll(NULL, 0, (int)left_ms);
+		interrupt_poll(NULL, left_ms);
 		left_ms = end_ms - clock_monotonic_ms();
 	}
 }

@@ -40,16 +40,14 @@ static int wait_connected(int fd, int64_t deadline_ms)
 
 	for (;;) {
 		int64_t left_ms = deadline_ms - clock_monotonic_ms();
-		int r = poll(&p, 1, left_ms > 0 ? (int)left_ms : 0);
+		int r = interrupt_poll(&p, left_ms);
 
 		if (r > 0)
 			break;
 		if (r == 0)
 			return -ETIMEDOUT;
-		if (errno != EINTR)
-			return -errno;
-		if (interrupt_get_count() > 0)
-			return -EINTR;
+		if (r != -EINTR || interrupt_get_count() > 0)
+			return r;
 	}
 	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n) < 0)
 		return -errno;

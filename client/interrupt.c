@@ -1,38 +1,96 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counting of interrupts; see interrupt.h. */
+/*
+ * Counting of interrupts; see interrupt.h. A thread waits for the signals and every other one has them
+ * blocked: gRPC starts its waits anew after each EINTR, so that a key that repeats would keep it from
+ * ever returning.
+ */
 #include "client/interrupt.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
-static volatile sig_atomic_t n_interrupts;
+static _Atomic int n_interrupts;
+static int wake_fd = -1; /* readable when an interrupt came that interrupt_poll() has not seen */
 
-static void count(int signal)
+static void *count_signals(void *argument)
 {
-	(void)signal;
-	n_interrupts++;
+	const sigset_t *set = argument;
+	uint64_t one = 1;
+	int signal;
+
+	for (;;) {
+		if (sigwait(set, &signal))
+			continue;
+		atomic_fetch_add(&n_interrupts, 1);
+		if (write(wake_fd, &one, sizeof one) < 0)
+			continue; /* full: it is readable anyway */
+	}
+	return NULL;
+}
+
+/*
+ * nohup means it. Shells without job control start background jobs with SIGINT ignored, but a script
+ * that sends one to a capture wants it to end.
+ */
+static void collect(sigset_t *set)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	const struct sigaction dfl = {.sa_handler = SIG_DFL};
+	struct sigaction old;
+
+	sigemptyset(set);
+	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+		sigaction(signals[i], NULL, &old);
+		if (signals[i] == SIGHUP && old.sa_handler == SIG_IGN)
+			continue;
+		sigaddset(set, signals[i]);
+		/* What is ignored would not even become pending. */
+		sigaction(signals[i], &dfl, NULL);
+	}
 }
 
 void interrupt_start(void)
 {
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction action = {.sa_handler = count};
-	struct sigaction old;
+	static sigset_t set;
+	pthread_t thread;
 
-	n_interrupts = 0;
-	sigemptyset(&action.sa_mask);
-	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
-		sigaction(signals[i], NULL, &old);
-		/*
-		 * nohup means it. Shells without job control start background jobs with SIGINT
-		 * ignored, but a script that sends one to a capture wants it to end.
-		 */
-		if (signals[i] != SIGHUP || old.sa_handler != SIG_IGN)
-			sigaction(signals[i], &action, NULL);
-	}
+	if (wake_fd >= 0)
+		return;
+	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	collect(&set);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	/* Without the thread an interrupt ends the program, as it would without us. */
+	if (wake_fd < 0 || pthread_create(&thread, NULL, count_signals, &set))
+		pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	else
+		pthread_detach(thread);
 }
 
 int interrupt_get_count(void)
 {
-	return n_interrupts;
+	return atomic_load(&n_interrupts);
+}
+
+int interrupt_poll(struct pollfd *p, int64_t timeout_ms)
+{
+	struct pollfd fds[2] = {{.fd = wake_fd, .events = POLLIN}, {.fd = -1}};
+	uint64_t n;
+	int r;
+
+	if (p)
+		fds[1] = *p;
+	r = poll(fds, 2, timeout_ms > 0 ? (int)timeout_ms : 0);
+	if (r < 0)
+		return -errno;
+	if (fds[0].revents && read(wake_fd, &n, sizeof n) > 0)
+		return -EINTR;
+	if (p)
+		p->revents = fds[1].revents;
+	return r > 0;
 }

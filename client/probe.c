@@ -62,7 +62,7 @@ static enum probe_result listen_to(int fd, unsigned char *bytes, size_t size, si
 		int64_t left_ms = deadline_ms - clock_monotonic_ms();
 		ssize_t r;
 
-		if (left_ms <= 0 || poll(&p, 1, (int)left_ms) == 0) {
+		if (left_ms <= 0 || interrupt_poll(&p, left_ms) == 0) {
 			*n_out = n;
 			return n ? PROBE_OTHER : PROBE_SILENT;
 		}

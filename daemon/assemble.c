@@ -88,6 +88,15 @@ static uint32_t entry_name(struct assembly *as, const struct entry *e)
 	return names_intern(&as->plane->event_names, text, n);
 }
 
+static void set_text(
+	struct assembly *as, struct trace_stat *stat, const char *text, uint32_t n_bytes)
+{
+	stat->type = STAT_STRING;
+	stat->value.string = names_intern(&as->plane->stat_names, text, n_bytes);
+	if (stat->value.string == NAMES_NONE)
+		as->error = -ENOMEM;
+}
+
 static void stat_from_slot(
 	struct assembly *as, const struct slot *slot, uint32_t n_left, struct trace_stat *stat)
 {
@@ -112,14 +121,12 @@ static void stat_from_slot(
 		char hex[24];
 
 		n = (uint32_t)snprintf(hex, sizeof hex, "0x%" PRIx64, bits);
-		stat->type = STAT_STRING;
-		stat->value.string = names_intern(&as->plane->stat_names, hex, n);
+		set_text(as, stat, hex, n);
 		break;
 	}
 	default:
 		text = slot_text(slot, n_left, &n);
-		stat->type = STAT_STRING;
-		stat->value.string = names_intern(&as->plane->stat_names, text, n);
+		set_text(as, stat, text, n);
 		break;
 	}
 }
@@ -160,6 +167,7 @@ static void set_int(struct trace_stat *stat, uint32_t name, int64_t value)
 static uint32_t entry_stats(struct assembly *as, const struct entry *e)
 {
 	struct trace_stat stats[RECORD_MAX_EXTRA + 3];
+	uint32_t first;
 	uint32_t n = 0;
 
 	if (!e->n_slots && !e->is_unfinished)
@@ -179,7 +187,10 @@ static uint32_t entry_stats(struct assembly *as, const struct entry *e)
 		set_int(&stats[n++], as->name_unfinished, 1);
 	if (!n)
 		return 0;
-	return plane_add_stats(as->plane, stats, n);
+	first = plane_add_stats(as->plane, stats, n);
+	if (!first)
+		as->error = -ENOMEM;
+	return first;
 }
 
 static int to_event(struct assembly *as, const struct entry *e, struct trace_event *event)
@@ -191,7 +202,7 @@ static int to_event(struct assembly *as, const struct entry *e, struct trace_eve
 	event->duration_ns = end - event->start_ns;
 	event->name = entry_name(as, e);
 	event->stats = entry_stats(as, e);
-	if (event->name == NAMES_NONE || (event->stats == 0 && e->n_slots && !as->plane->stats))
+	if (event->name == NAMES_NONE)
 		as->error = -ENOMEM;
 	return as->error;
 }
@@ -203,7 +214,7 @@ static int add_entry(struct assembly *as, struct events *events, const struct en
 	if (to_event(as, e, &event))
 		return as->error;
 	as->error = e->kind == RECORD_COUNTER ? counters_add(&as->counters, &event)
-					      : events_push(events, &event);
+					      : events_push(events, &event, e->depth);
 	return as->error;
 }
 
@@ -233,6 +244,7 @@ static void add_open_spans(struct assembly *as, struct events *events, const str
 		const struct open_span *open = &log->open[i];
 		struct entry e = {
 			.start = open->start,
+			.depth = i,
 			.kind = open->kind & ~RING_OPEN_HAS_FRAME,
 			.string_id = open->string_id,
 			.slots = open->slots,
@@ -242,6 +254,10 @@ static void add_open_spans(struct assembly *as, struct events *events, const str
 
 		if (open->start < as->in->start_ticks || open->start > as->in->stop_ticks)
 			continue;
+		if (e.kind != RECORD_SPAN && e.kind != RECORD_STEP) {
+			as->n_invalid++;
+			continue;
+		}
 		e.duration = as->in->stop_ticks - open->start;
 		add_entry(as, events, &e);
 	}
@@ -262,7 +278,7 @@ static int64_t unused_line_id(const struct plane *plane, int64_t tid)
 
 static int add_thread(struct assembly *as, const struct thread_log *log)
 {
-	struct events events = {NULL, 0, 0};
+	struct events events = {NULL, NULL, 0, 0};
 	struct line *line;
 
 	add_records(as, &events, log);

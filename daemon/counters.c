@@ -43,7 +43,7 @@ int counters_add(struct counters *c, const struct trace_event *event)
 {
 	struct series *series = find_series(c, event->name);
 
-	return series ? events_push(&series->samples, event) : -ENOMEM;
+	return series ? events_push(&series->samples, event, 0) : -ENOMEM;
 }
 
 int counters_add_lines(const struct counters *c, struct plane *plane)

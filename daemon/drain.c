@@ -95,12 +95,7 @@ static struct thread_log *add_log(struct drain *d, uint32_t i, const struct ring
 /* The log of the thread that owns ring |i| now; NULL when memory ran out. */
 static struct thread_log *find_log(struct drain *d, uint32_t i, const struct ring *ring)
 {
-	struct thread_log *log;
-
-	if (d->log_of_ring[i] < 0)
-		return add_log(d, i, ring);
-	log = d->logs[d->log_of_ring[i]];
-	return log->is_closed ? add_log(d, i, ring) : log;
+	return d->log_of_ring[i] < 0 ? add_log(d, i, ring) : d->logs[d->log_of_ring[i]];
 }
 
 static int make_room(struct thread_log *log, size_t n)

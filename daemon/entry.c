@@ -45,6 +45,7 @@ static uint64_t long_duration(const struct entry *e)
 int entry_decode(struct entry *e, const struct slot *slot, uint64_t after_ticks)
 {
 	e->kind = record_kind(slot->word[0]);
+	e->depth = record_depth(slot->word[0]);
 	e->n_slots = record_n_extra(slot->word[0]);
 	e->slots = slot + 1;
 	e->string_id = (uint32_t)(slot->word[1] >> RECORD_DURATION_BITS);
@@ -53,5 +54,6 @@ int entry_decode(struct entry *e, const struct slot *slot, uint64_t after_ticks)
 	if (e->duration == RECORD_DURATION_MASK)
 		e->duration = long_duration(e);
 	return e->kind != RECORD_NONE && e->kind < RECORD_KINDS && e->string_id &&
+	       e->duration <= RECORD_START_MASK &&
 	       unwrap_start(slot->word[0] & RECORD_START_MASK, after_ticks, &e->start);
 }

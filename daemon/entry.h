@@ -11,7 +11,8 @@
 struct entry {
 	uint64_t start; /* ticks */
 	uint64_t duration;
-	unsigned kind;
+	unsigned kind; /* enum record_kind */
+	unsigned depth;
 	uint32_t string_id;
 	const struct slot *slots;
 	uint32_t n_slots;

@@ -14,22 +14,48 @@
 void events_deinit(struct events *events)
 {
 	free(events->v);
+	free(events->depths);
 	memset(events, 0, sizeof *events);
 }
 
-int events_push(struct events *events, const struct trace_event *event)
+static int grow(struct events *events)
 {
-	if (events->n == events->n_allocated) {
-		size_t n = events->n_allocated ? 2 * events->n_allocated : 1024;
-		struct trace_event *v = reallocarray(events->v, n, sizeof *v);
+	size_t n = events->n_allocated ? 2 * events->n_allocated : 1024;
+	struct trace_event *v = reallocarray(events->v, n, sizeof *v);
+	uint8_t *depths;
 
-		if (!v)
-			return -ENOMEM;
-		events->v = v;
-		events->n_allocated = n;
-	}
+	if (!v)
+		return -ENOMEM;
+	events->v = v;
+	depths = realloc(events->depths, n);
+	if (!depths)
+		return -ENOMEM;
+	events->depths = depths;
+	events->n_allocated = n;
+	return 0;
+}
+
+int events_push(struct events *events, const struct trace_event *event, unsigned depth)
+{
+	if (events->n == events->n_allocated && grow(events))
+		return -ENOMEM;
+	events->depths[events->n] = (uint8_t)depth;
 	events->v[events->n++] = *event;
 	return 0;
+}
+
+/*
+ * Whether |outer|, recorded later, does not contain |inner|. One without length at the first
+ * nanosecond of the other may be inside: then the depths tell.
+ */
+static int is_apart(const struct events *events, size_t outer, size_t inner)
+{
+	const struct trace_event *o = &events->v[outer];
+	const struct trace_event *i = &events->v[inner];
+
+	if (i->duration_ns == 0 && o->start_ns == i->start_ns)
+		return events->depths[outer] >= events->depths[inner];
+	return o->start_ns >= i->start_ns + i->duration_ns;
 }
 
 int events_order_by_start(const struct events *events, struct line *line)
@@ -41,10 +67,7 @@ int events_order_by_start(const struct events *events, struct line *line)
 	if (!stack)
 		return -ENOMEM;
 	for (size_t i = events->n; i-- > 0;) {
-		const struct trace_event *e = &events->v[i];
-		int64_t end = e->start_ns + e->duration_ns;
-
-		while (depth && events->v[stack[depth - 1]].start_ns >= end)
+		while (depth && is_apart(events, stack[depth - 1], i))
 			line->events[--to] = events->v[stack[--depth]];
 		stack[depth++] = i;
 	}
@@ -52,7 +75,7 @@ int events_order_by_start(const struct events *events, struct line *line)
 		line->events[--to] = events->v[stack[--depth]];
 	free(stack);
 	line->n_events = events->n;
-	/* Equal times (an instant at its parent's first nanosecond) may be the wrong way round. */
+	/* Nothing to do, but for equal times in a target that nests its spans badly. */
 	line_sort(line);
 	return 0;
 }

@@ -4,19 +4,22 @@
 #define DAEMON_EVENTS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct line;
 struct trace_event;
 
 struct events {
 	struct trace_event *v;
+	uint8_t *depths; /* of the same events: how many spans were open around each */
 	size_t n;
 	size_t n_allocated;
 };
 
 /* All zero is the empty state. */
 void events_deinit(struct events *events);
-int events_push(struct events *events, const struct trace_event *event); /* 0 or -ENOMEM */
+/* 0 or -ENOMEM */
+int events_push(struct events *events, const struct trace_event *event, unsigned depth);
 
 /*
  * Fills |line|, which has room for them, with |events|: they come in the order of their ends, as a ring

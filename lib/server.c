@@ -179,7 +179,7 @@ static int start_server(const struct ptap_server_options *o, struct diag *d)
 	s = spawn_new();
 	if (!s)
 		return diag_set(d, -ENOMEM, "proftap: out of memory");
-	r = address_parse(o, &s->address, &s->address_bytes, d);
+	r = listen_address_parse(o, &s->address, &s->address_bytes, d);
 	if (r == 0)
 		r = run_spawn(s, path, o, &n_rings, ring_bytes, d);
 	if (r == 0)

@@ -21,7 +21,7 @@ static int is_loopback(const struct sockaddr_storage *a)
 	return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
-int address_parse(const struct ptap_server_options *options, struct sockaddr_storage *out,
+int listen_address_parse(const struct ptap_server_options *options, struct sockaddr_storage *out,
 	socklen_t *n_bytes, struct diag *d)
 {
 	const char *text = options->address ? options->address : "127.0.0.1";

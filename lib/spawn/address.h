@@ -12,7 +12,7 @@ struct ptap_server_options;
  * Numeric only: a name would need the resolver in the host's process. -EINVAL with |d| for anything
  * else, and for an address that is not loopback without options->insecure.
  */
-int address_parse(const struct ptap_server_options *options, struct sockaddr_storage *out,
+int listen_address_parse(const struct ptap_server_options *options, struct sockaddr_storage *out,
 	socklen_t *n_bytes, struct diag *d);
 
 #endif

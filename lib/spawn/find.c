@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/diag.h"
@@ -17,7 +18,9 @@
 
 static int is_program(const char *path)
 {
-	return access(path, X_OK) == 0;
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
 /* Beside the library; in the build tree it is lib/.libs/libproftap.so and daemon/proftapd. */

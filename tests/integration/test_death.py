@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The target ends in mid-capture: by SIGKILL, by a crash, by exec. What was recorded is delivered."""
+"""The target ends in mid-capture: by SIGKILL, by a crash, by exec. What there is is delivered."""
 import collections
 import signal
 import struct

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A target forks in mid-capture: the child records nothing, holds nothing, and can serve by itself."""
+"""A target forks in mid-capture: the child records and holds nothing, and can serve by itself."""
 import os
 import signal
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A log directory that cannot take the file: said before anything is recorded, nothing half is left."""
+"""A log directory that cannot take the file: said before the recording; nothing half is left."""
 import os
 import subprocess
 

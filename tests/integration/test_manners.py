@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The library is a guest in the target: what it may change there, and what not. And who may connect."""
+"""The library is a guest in the target: what it may change there, what not. And who may connect."""
 import errno
 import glob
 import os
 import signal
 import time
 
-from fixture import (NOBODY, SANITIZERS, Skip, check, contains, equal, find_proftapd, need_root,
+from fixture import (NOBODY, SANITIZERS, Skip, contains, equal, find_proftapd, need_root,
                      read_status, run, test, wait_until)
 
 IDLE_S = 2
-# Signals that a program may use; 9 and 19 cannot be blocked. 32 and 33 are the C library's: it handles
-# one of them from its first thread on.
+# Signals that a program may use; 9 and 19 cannot be blocked. 32 and 33 are the C library's: it
+# handles one of them from its first thread on.
 USABLE = [n for n in range(1, 65) if n not in (signal.SIGKILL, signal.SIGSTOP, 32, 33)]
 
 
@@ -67,7 +67,8 @@ def a_server_costs_the_target_one_thread_and_nothing_else(t):
     signals = read_signals(target.pid)
     target.serve()
     for moment in ("after the start", "after a capture"):
-        equal(sorted(target.thread_names().values()), ["ptap-control", "target"], f"threads {moment}")
+        names = sorted(target.thread_names().values())
+        equal(names, ["ptap-control", "target"], f"threads {moment}")
         equal(read_fds(target.pid), [0, 1, 2], f"descriptors {moment}")
         equal(find_children(target.pid), [], f"children {moment}")
         equal(read_signals(target.pid), signals, f"signals {moment}")
@@ -103,7 +104,7 @@ def an_idle_server_does_not_wake_the_target(t):
     wait_until(lambda: read_status(target.pid, control)["State"][0] == "S", "the thread to sleep")
     before = read_switches(target.pid, control)
     time.sleep(IDLE_S)
-    equal(read_switches(target.pid, control), before, f"context switches before and after {IDLE_S} s")
+    equal(read_switches(target.pid, control), before, f"context switches within {IDLE_S} s")
 
 
 @test

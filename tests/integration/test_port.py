@@ -50,8 +50,9 @@ def a_second_start_is_refused_and_the_first_goes_on(t):
 def nobody_there_is_said_with_what_to_do(t):
     port = free_port()
     capture = t.capture(port, 200, code=5)
-    equal(capture.stderr, f"127.0.0.1:{port}: connection refused: no profiler server there; start one "
-          f"with ptap_server_start({port}) or proftap run -p {port} -- PROGRAM\n", "standard error")
+    equal(capture.stderr, f"127.0.0.1:{port}: connection refused: no profiler server there; start "
+          f"one with ptap_server_start({port}) or proftap run -p {port} -- PROGRAM\n",
+          "standard error")
     equal((capture.stdout, capture.left()), ("", []), "standard output and what is left")
 
 
@@ -80,7 +81,8 @@ def serve(t, server_class, handler):
 
 def check_stranger(t, port, said):
     capture = t.capture(port, 200, code=5)
-    contains(capture.stderr, f"127.0.0.1:{port}: something else listens on that port", "standard error")
+    contains(capture.stderr, f"127.0.0.1:{port}: something else listens on that port",
+             "standard error")
     contains(capture.stderr, said, "standard error")
     equal((capture.stdout, capture.left()), ("", []), "standard output and what is left")
 

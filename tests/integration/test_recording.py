@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The main job: what the target emitted is what the file holds, event by event and number by number."""
+"""The main job: what the target emitted is what the file holds, event by event, value by value."""
 import re
 import socket
 import statistics
@@ -60,7 +60,8 @@ def check_parents(line, n):
     outers, pairs = line.named("outer"), line.named("pair")
     for i in range(n):
         start, end = outers[i].start_ps, outers[i].start_ps + outers[i].duration_ps
-        inside = [e for e in line.events if start <= e.start_ps and e.start_ps + e.duration_ps <= end]
+        inside = [e for e in line.events
+                  if start <= e.start_ps and e.start_ps + e.duration_ps <= end]
         check({"args", "train", "pair", "tick", f"file {i}"} <= {e.name for e in inside},
               f"{line.name}, round {i}: inside of outer are only {[e.name for e in inside]}")
         tick = line.named("tick")[i]
@@ -99,7 +100,7 @@ def check_counters(trace):
         samples = [e for line in trace.counters for e in line.named(name)]
         equal(sorted(e.stats["value"] for e in samples), sorted(expected), f"samples of {name}")
         equal({e.duration_ps for e in samples}, {0}, f"durations of {name}")
-    equal(sum(len(line.events) for line in trace.counters), len(queue) + len(load), "counter samples")
+    equal(sum(len(line.events) for line in trace.counters), len(queue) + len(load), "samples")
 
 
 @test
@@ -163,10 +164,12 @@ def files_and_summary_are_as_promised(t):
     contains(lines[0], f"captured 1000 ms of target (pid {target.pid}) at 127.0.0.1:{target.port}",
              "first line")
     # A round has 8 events at level 2: 5 spans, a step and 2 instants.
-    equal(lines[1], f"  spans {8 * n:,} on 3 threads · counters 2 · steps {n} · dropped 0", "counts")
+    equal(lines[1], f"  spans {8 * n:,} on 3 threads · counters 2 · steps {n} · dropped 0",
+          "counts")
     check(re.fullmatch(r"  [\d.,]+ [kMG]?B in [\d,]+ ms after the end of the recording", lines[2]),
           f"third line: {lines[2]!r}")
-    check(lines[3].startswith(f"view: xprof --logdir {capture.log_dir} "), f"last line: {lines[3]!r}")
+    check(lines[3].startswith(f"view: xprof --logdir {capture.log_dir} "),
+          f"last line: {lines[3]!r}")
     equal(len(lines), 4, f"number of lines in {lines}")
 
 

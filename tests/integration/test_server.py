@@ -40,7 +40,8 @@ def names_stay_right_over_stops_and_starts(t):
     for n in (3, 5, 7):
         target.serve()
         trace = t.emit(target, 200, f"paced {n} 1", f"cycle {n}", f"burst {n}").trace
-        equal(dict(trace.thread(target.pid).count()), {"paced": n, "cycle": n, "turn": n, "burst": n},
+        equal(dict(trace.thread(target.pid).count()),
+              {"paced": n, "cycle": n, "turn": n, "burst": n},
               f"events of the capture with {n} rounds")
         equal([e.stats for e in trace.thread(target.pid).named("turn")],
               [{"number": ("int64_value", i)} for i in range(n)], "arguments")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One capture at a time, ended early, given up, too long, empty; and what proftap says with its exit."""
+"""One capture at a time, ended early, given up, too long, empty; and the exit status of each."""
 import os
 import signal
 import time
@@ -141,7 +141,8 @@ def a_delay_is_kept(t):
 def usage_errors_are_told_before_anything_else(t):
     for words in ((), ("9999",), ("9999", "soon"), ("9999", "0"), ("no port", "100"),
                   ("9999", "100", "extra"), ("9999", "100", "--no_such_option"),
-                  ("9999", "100", "-o", "host_tracer_level=4"), ("9999", "100", "-o", "ptap_nonsense=1")):
+                  ("9999", "100", "-o", "host_tracer_level=4"),
+                  ("9999", "100", "-o", "ptap_nonsense=1")):
         # The first two words are the target and the duration.
         capture = t.capture(*(words + (None, None))[:2], *words[2:], code=2)
         check(capture.stderr and not capture.stdout, f"{words}: said {capture.stderr!r}")

@@ -182,11 +182,13 @@ END_TEST
 START_TEST(survives_a_run_time_name_that_is_missing)
 {
 	put_id(STRING_ID_DYNAMIC);
+	/* Where the name would be: its start looks like a text's type. */
+	log_put(thread_log, RECORD_SPAN, good_id, 1000 + (SLOT_NAME << 24), 40, 0, 0);
 	log_put(thread_log, RECORD_SPAN, STRING_ID_DYNAMIC, 40, 40, 0, 1);
 	log_put_slot(thread_log, slot_word0(good_id, SLOT_I64, 0), 1);
 	log_put(thread_log, RECORD_STEP, good_id, 80, 40, 0, 0);
 	log_put(thread_log, RECORD_COUNTER, good_id, 80, 0, 0, 0);
-	expect_good(3);
+	expect_good(4);
 	ck_assert_str_eq(log_event_name(0, 0), "(unknown name)");
 	ck_assert_str_eq(log_event_name(0, 1), "(unknown name)");
 }

@@ -19,13 +19,10 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "lib/spawn/address.h"
 #include "lib/spawn/find.h"
 #include "lib/wire/arena.h"
 #include "tests/unit/fake_root.h"
-
-/* The client has a function of this name, too, and the tests link both. */
-#define address_parse spawn_address_parse
-#include "lib/spawn/address.c"
 
 static char program[PATH_MAX];
 
@@ -153,7 +150,7 @@ static int parse(const char *text, int insecure, struct sockaddr_storage *a, str
 	o.address = text;
 	o.port = 4711;
 	o.insecure = insecure;
-	r = address_parse(&o, a, &n, d);
+	r = listen_address_parse(&o, a, &n, d);
 	if (r == 0)
 		ck_assert_uint_eq(n, a->ss_family == AF_INET ? sizeof(struct sockaddr_in)
 							     : sizeof(struct sockaddr_in6));

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real processes: targets, captures, and what /proc tells of them."""
+import glob
+import os
+import queue
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from checks import PATIENCE_S, Failure, check, equal
+from trace_file import Trace
+
+TOP_SRC = Path(os.environ.get("top_srcdir", Path(__file__).resolve().parents[2]))
+TOP_BUILD = Path(os.environ.get("top_builddir", TOP_SRC / "build"))
+PROFTAP = TOP_BUILD / "client" / "proftap"
+PROFTAPD = TOP_BUILD / "daemon" / "proftapd"
+TARGET = TOP_BUILD / "tests" / "integration" / "target"
+
+
+def read_status(pid, task=None):
+    """The fields of a process's (or thread's) status; {} when it is gone."""
+    path = f"/proc/{pid}/task/{task}/status" if task else f"/proc/{pid}/status"
+    try:
+        lines = Path(path).read_text().splitlines()
+    except OSError:
+        return {}
+    return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+
+
+def is_alive(pid):
+    """Whether it runs; where nobody reaps orphans, a zombie may stay for ever."""
+    return read_status(pid).get("State", "Z")[0] not in "ZX"
+
+
+def find_proftapds(pid):
+    """The servers of the target |pid|."""
+    wanted = [b"--attached", str(pid).encode()]
+    found = []
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            words = Path(path).read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[1:3] == wanted and is_alive(int(path.split("/")[2])):
+            found.append(int(path.split("/")[2]))
+    return found
+
+
+def find_proftapd(pid):
+    found = find_proftapds(pid)
+    equal(len(found), 1, f"number of servers of pid {pid}")
+    return found[0]
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Process:
+    """A child whose output is kept, line by line."""
+
+    def __init__(self, name, command, env=None, user=None, stdin=subprocess.DEVNULL):
+        if user is not None:
+            command = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *command]
+        self.name = name
+        self.started = time.monotonic()
+        self.popen = subprocess.Popen(
+            [str(word) for word in command], env={**os.environ, **(env or {})}, stdin=stdin,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1)
+        self.pid = self.popen.pid
+        self.out, self.err = [], []
+        self.lines = queue.Queue()
+        self.threads = [
+            threading.Thread(target=self.read, args=(self.popen.stdout, self.out, self.lines)),
+            threading.Thread(target=self.read, args=(self.popen.stderr, self.err, None))]
+        for thread in self.threads:
+            thread.daemon = True
+            thread.start()
+
+    @staticmethod
+    def read(stream, kept, lines):
+        for line in stream:
+            kept.append(line)
+            if lines:
+                lines.put(line.rstrip("\n"))
+        if lines:
+            lines.put(None)
+
+    def read_line(self):
+        try:
+            line = self.lines.get(timeout=PATIENCE_S)
+        except queue.Empty:
+            raise Failure(f"{self.name}: no answer within {PATIENCE_S} s") from None
+        check(line is not None, f"{self.name} ended: exit {self.popen.poll()}")
+        return line
+
+    def wait(self, patience_s=PATIENCE_S):
+        try:
+            self.popen.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            raise Failure(f"{self.name} (pid {self.pid}) did not end in {patience_s} s") from None
+        return self.popen.returncode
+
+    def signal(self, number):
+        if self.popen.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self):
+        self.signal(signal.SIGCONT)
+        self.signal(signal.SIGKILL)
+        self.popen.wait()
+
+    def describe(self):
+        yield f"{self.name} (pid {self.pid}), exit {self.popen.poll()}"
+        for label, lines in (("out", self.out), ("err", self.err)):
+            yield from (f"  {label}: {line.rstrip()}"[:300] for line in lines[-30:])
+
+
+class Target(Process):
+    """tests/integration/target: one command, one answer."""
+
+    def __init__(self, env=None):
+        super().__init__("target", [TARGET], {"PROFTAPD": str(PROFTAPD), **(env or {})},
+                         stdin=subprocess.PIPE)
+        self.port = 0
+        equal(self.read_line(), "ready", "the target's first line")
+
+    def send(self, *commands):
+        self.popen.stdin.write("".join(f"{command}\n" for command in commands))
+        self.popen.stdin.flush()
+
+    def ask(self, *commands):
+        """The answer to the last command; all go at once."""
+        self.send(*commands)
+        return [self.read_line() for _ in commands][-1]
+
+    def start(self, *options):
+        """Starts the server; the result, and self.port."""
+        words = self.ask("start " + " ".join(map(str, options or (0,)))).split()
+        self.port, self.start_us = int(words[1]), int(words[2])
+        return int(words[0])
+
+    def serve(self, *options):
+        equal(self.start(*options), 0, "ptap_server_start")
+        check(self.port > 0, f"ptap_server_port: {self.port}")
+        return self
+
+    def thread_names(self):
+        """{tid: name}"""
+        return {int(task): Path(f"/proc/{self.pid}/task/{task}/comm").read_text().strip()
+                for task in os.listdir(f"/proc/{self.pid}/task")}
+
+
+class Capture(Process):
+    """proftap capture, under way."""
+
+    def __init__(self, case, port, ms, *options, log_dir=None, user=None, program=PROFTAP):
+        self.log_dir = Path(log_dir or tempfile.mkdtemp(dir=case.dir))
+        words = [word for word in (port, ms) if word is not None]
+        command = [program, "capture", *words, "--log_dir", self.log_dir, *options]
+        super().__init__("proftap", command, user=user)
+
+    def finish(self, code=0, patience_s=PATIENCE_S):
+        """Waits for its end; checks its exit status."""
+        actual = self.wait(patience_s)
+        for thread in self.threads:
+            thread.join(PATIENCE_S)
+        self.elapsed_s = time.monotonic() - self.started
+        self.stdout, self.stderr = "".join(self.out), "".join(self.err)
+        check(actual == code, f"proftap: expected exit {code}, got {actual}: {self.stderr!r}")
+        return self
+
+    @property
+    def warnings(self):
+        return re.findall(r"^  warning: (.*)$", self.stderr, re.M)
+
+    def find_warning(self, *parts):
+        found = [w for w in self.warnings if all(str(part) in w for part in parts)]
+        check(found, f"no warning with {parts}; there are {self.warnings}")
+        return found[0]
+
+    @property
+    def path(self):
+        return Path(self.stdout.rstrip("\n"))
+
+    @property
+    def trace(self):
+        return Trace(self.path)
+
+    def left(self):
+        """Everything below the log directory."""
+        return sorted(str(p.relative_to(self.log_dir)) for p in self.log_dir.rglob("*"))

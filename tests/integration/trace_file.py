@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces as Google's decoder reads them: it shares no code with the encoder."""
+import collections
+import importlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from checks import equal
+
+TOP_SRC = Path(os.environ.get("top_srcdir", Path(__file__).resolve().parents[2]))
+PROTOS = ("xplane", "profiler_options")
+
+Event = collections.namedtuple("Event", "name start_ps duration_ps stats")
+Stat = collections.namedtuple("Stat", "kind value")
+
+
+class Line:
+    def __init__(self, plane, line):
+        self.id = line.id
+        self.name = line.display_name or line.name
+        self.timestamp_ns = line.timestamp_ns
+        self.events = [
+            Event(plane.event_metadata[e.metadata_id].name, e.offset_ps, e.duration_ps,
+                  read_stats(plane, e.stats)) for e in line.events]
+
+    def named(self, name):
+        return [e for e in self.events if e.name == name]
+
+    def count(self):
+        return collections.Counter(e.name for e in self.events)
+
+
+def read_stats(plane, stats):
+    """{name: (member of the oneof, value)}; references are followed."""
+    found = {}
+    for stat in stats:
+        kind = stat.WhichOneof("value")
+        value = getattr(stat, kind)
+        if kind == "ref_value":
+            value = plane.stat_metadata[value].name
+        found[plane.stat_metadata[stat.metadata_id].name] = Stat(kind, value)
+    return found
+
+
+class Trace:
+    def __init__(self, path):
+        self.bytes = Path(path).read_bytes()
+        self.space = schema("xplane").XSpace.FromString(self.bytes)
+        self.planes = {plane.name: plane for plane in self.space.planes}
+        host = self.planes["/host:CPU"]
+        self.host_stats = read_stats(host, host.stats)
+        self.lines = [Line(host, line) for line in host.lines]
+        self.threads = [line for line in self.lines if line.name != "_counters_"]
+        self.counters = [line for line in self.lines if line.name == "_counters_"]
+
+    @property
+    def environment(self):
+        plane = self.planes["Task Environment"]
+        return read_stats(plane, plane.stats)
+
+    def thread(self, key):
+        """The line of a thread, by its name or id."""
+        found = [line for line in self.threads if key in (line.name, line.id)]
+        equal(len(found), 1, f"number of lines of thread {key} among "
+              f"{[(line.id, line.name) for line in self.threads]}")
+        return found[0]
+
+    def count(self, name):
+        """Events of that name on all threads, and samples of that counter."""
+        return sum(line.count()[name] for line in self.lines)
+
+    def host_stat(self, name):
+        stat = self.host_stats.get(name)
+        return stat.value if stat else 0
+
+
+schema_dir = tempfile.TemporaryDirectory(prefix="proftap-schema-")
+
+
+def schema(name):
+    return importlib.import_module(f"tsl.profiler.protobuf.{name}_pb2")
+
+
+def load_schemas():
+    """Makes Python modules of our .proto files. A reason when that cannot be done."""
+    try:
+        import google.protobuf  # noqa: F401
+    except ImportError:
+        return "python3-protobuf is not installed"
+    if not shutil.which("protoc"):
+        return "protoc is not installed"
+    subprocess.run(["protoc", f"-I{TOP_SRC}/proto", f"--python_out={schema_dir.name}",
+                    *(f"tsl/profiler/protobuf/{name}.proto" for name in PROTOS)], check=True)
+    sys.path.insert(0, schema_dir.name)
+    return None
