@@ -22,7 +22,7 @@
 #include "rpc/server.h"
 
 static struct rpc_server *server;
-static int n_handled; /* written by the server's thread before it answers */
+static _Atomic int n_handled; /* written by the server's thread before it answers */
 
 static void handle(struct rpc_call *call, const uint8_t *request, size_t n, void *context)
 {
