@@ -24,6 +24,7 @@
 #include "base/log.h"
 #include "daemon/peer.h"
 #include "daemon/resident.h"
+#include "daemon/rings.h"
 #include "daemon/service.h"
 #include "daemon/session.h"
 #include "daemon/target.h"
@@ -40,6 +41,7 @@ struct attached {
 	pthread_t worker;
 	uv_loop_t loop;
 	uv_poll_t listener;
+	uv_poll_t exited; /* the target's pidfd */
 	uv_async_t gone; /* from the worker: close the port */
 	uv_async_t finished; /* from the worker: nothing more to deliver */
 	int is_listening;
@@ -140,6 +142,17 @@ static void close_listener(uv_async_t *handle)
 	futex_wake(&a->target.arena->hello, 1);
 }
 
+/* Later than the robust word when the target is large, but independent of its memory. */
+static void on_exited(uv_poll_t *handle, int status, int events)
+{
+	struct attached *a = handle->data;
+
+	(void)status;
+	(void)events;
+	uv_poll_stop(handle);
+	target_set_exited(&a->target);
+}
+
 static void on_finished(uv_async_t *handle)
 {
 	uv_stop(handle->loop);
@@ -190,6 +203,7 @@ static void *work(void *argument)
 	ask_for_low_latency();
 	if (target_greet(&a->target, &d)) {
 		fail_hello(&a->target, &d);
+		session_close(&a->session);
 	} else {
 		log_set_level((enum log_level)(a->target.arena->log_level & 3));
 		resident_trim();
@@ -223,6 +237,21 @@ static void raise_limit(int what)
 	}
 }
 
+/* Before Linux 5.3 there is none: then the robust word is all there is. */
+static int watch_target(struct attached *a)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, a->target.pid, 0);
+	int r;
+
+	if (pidfd < 0 && errno == ESRCH)
+		target_set_exited(&a->target);
+	if (pidfd < 0)
+		return 0;
+	r = uv_poll_init(&a->loop, &a->exited, pidfd);
+	a->exited.data = a;
+	return r ? r : uv_poll_start(&a->exited, UV_READABLE, on_exited);
+}
+
 static int init_loop(struct attached *a)
 {
 	int r = uv_loop_init(&a->loop);
@@ -233,6 +262,8 @@ static int init_loop(struct attached *a)
 		r = uv_async_init(&a->loop, &a->gone, close_listener);
 	if (!r)
 		r = uv_async_init(&a->loop, &a->finished, on_finished);
+	if (!r)
+		r = watch_target(a);
 	a->listener.data = a->gone.data = a->finished.data = a;
 	if (!r)
 		r = uv_poll_start(&a->listener, UV_READABLE, on_connection);
@@ -260,10 +291,15 @@ static int start(struct attached *a, pid_t pid, struct diag *d)
 	return 0;
 }
 
-/* The rings' memory goes back now, whoever still maps the arena (a forked child does). */
+/*
+ * The rings' memory goes back now, whoever still maps the arena (a forked child does). A target that stopped
+ * its server lives on, and a thread of it may still look at its ring's head.
+ */
 static void free_rings(struct target *t)
 {
-	if (target_get_life(t) == TARGET_DEAD)
+	if (target_get_life(t) == TARGET_STOPPED)
+		rings_trim(t);
+	else
 		fallocate(t->memfd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 			(off_t)arena_rings_offset(), (off_t)(t->size_bytes - arena_rings_offset()));
 }

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -13,6 +12,7 @@
 #include "daemon/assemble.h"
 #include "daemon/drain.h"
 #include "daemon/headroom.h"
+#include "daemon/rings.h"
 #include "daemon/target.h"
 #include "daemon/timeline.h"
 #include "trace/space.h"
@@ -31,8 +31,6 @@
  */
 #define MIN_PERIOD_NS NS_PER_MS
 #define MAX_PERIOD_NS (10 * NS_PER_MS)
-/* Rings that are mapped before recording starts; more threads map theirs at their first span. */
-#define MAX_READY_RINGS 16
 
 struct capture {
 	struct target *target;
@@ -76,32 +74,6 @@ static void wait_for_start(struct capture *c)
 	}
 }
 
-/* Allocates |n| rings through our own mapping: our time, our oom_score, and no SIGBUS in the target. */
-static uint32_t populate_rings(struct target *t, uint32_t n)
-{
-	uint32_t i = 0;
-
-	while (i < n && madvise(target_ring(t, i), ring_stride_bytes(t->ring_bytes),
-				MADV_POPULATE_WRITE) == 0)
-		i++;
-	return i;
-}
-
-static uint32_t prepare_rings(struct capture *c)
-{
-	struct target *t = c->target;
-	uint64_t stride = ring_stride_bytes(t->ring_bytes);
-	uint64_t allowed = headroom_read_bytes("") / 4 / stride;
-	uint32_t wanted = target_count_threads(t); /* one of them is ours: a spare one */
-
-	if (allowed > t->n_rings)
-		allowed = t->n_rings;
-	if (wanted > MAX_READY_RINGS)
-		wanted = MAX_READY_RINGS;
-	atomic_store(&t->arena->rings_allowed, (uint32_t)allowed);
-	return populate_rings(t, wanted < allowed ? wanted : (uint32_t)allowed);
-}
-
 static int post(struct capture *c, enum arena_op op, uint32_t arg, struct diag *d)
 {
 	int r = target_post(c->target, op, arg, ACK_TIMEOUT_MS);
@@ -132,7 +104,7 @@ static int begin_recording(struct capture *c, struct diag *d)
 
 	drain_reset_rings(&c->drain);
 	if (c->request->level)
-		r = post(c, ARENA_OP_PREPARE, prepare_rings(c), d);
+		r = post(c, ARENA_OP_PREPARE, rings_prepare(c->target), d);
 	if (r)
 		return r;
 	c->start_unix_ns = realtime_ns();

@@ -6,8 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
+#include "daemon/rings.h"
 #include "daemon/target.h"
+
+#define RECLAIM_INTERVAL_NS (50 * NS_PER_MS)
 
 void drain_init(struct drain *d, struct target *t, uint64_t max_bytes)
 {
@@ -29,36 +33,15 @@ void drain_deinit(struct drain *d)
 	memset(d, 0, sizeof *d);
 }
 
-static int is_used(const struct drain *d, uint32_t i)
-{
-	return atomic_load_explicit(&d->target->arena->ring_state[i], memory_order_acquire) ==
-	       RING_USED;
-}
-
-static void skip_ring(struct drain *d, uint32_t i)
-{
-	struct ring *ring = target_ring(d->target, i);
-
-	d->target->tail[i] = atomic_load_explicit(&ring->head, memory_order_acquire);
-	atomic_store_explicit(&ring->tail, d->target->tail[i], memory_order_release);
-}
-
-static void free_ring(struct drain *d, uint32_t i)
-{
-	skip_ring(d, i);
-	atomic_store_explicit(&target_ring(d->target, i)->word, 0, memory_order_relaxed);
-	atomic_store_explicit(&d->target->arena->ring_state[i], RING_FREE, memory_order_release);
-}
-
 void drain_reset_rings(struct drain *d)
 {
 	for (uint32_t i = 0; i < d->target->n_rings; i++) {
-		if (!is_used(d, i))
+		if (!rings_is_used(d->target, i))
 			continue;
 		if (target_has_thread(d->target, target_ring(d->target, i)->tid))
-			skip_ring(d, i);
+			rings_skip(d->target, i);
 		else
-			free_ring(d, i);
+			rings_free(d->target, i);
 	}
 	d->lost_no_ring_before = atomic_load(&d->target->arena->lost_no_ring);
 }
@@ -185,39 +168,6 @@ static unsigned visit_ring(struct drain *d, uint32_t i, int *error)
 	return (unsigned)(n * 1000 / d->target->n_slots);
 }
 
-/* The ring of a thread that is gone, once emptied, can serve another one. */
-static void reclaim(struct drain *d, uint32_t i)
-{
-	struct ring *ring = target_ring(d->target, i);
-	int32_t log = d->log_of_ring[i];
-
-	if (log < 0 || atomic_load(&ring->head) != d->target->tail[i] ||
-		target_has_thread(d->target, d->logs[log]->tid))
-		return;
-	d->logs[log]->is_closed = 1;
-	d->log_of_ring[i] = -1;
-	free_ring(d, i);
-}
-
-unsigned drain_visit(struct drain *d, int *error)
-{
-	unsigned fullest = 0;
-
-	for (uint32_t i = 0; i < d->target->n_rings; i++) {
-		unsigned full;
-
-		if (!is_used(d, i))
-			continue;
-		full = visit_ring(d, i, error);
-		if (full > fullest)
-			fullest = full;
-		/* Asking for every thread every time would cost more than the drain. */
-		if (full == 0 && d->n_logs > 64)
-			reclaim(d, i);
-	}
-	return fullest;
-}
-
 /*
  * One entry of an open stack. While the thread runs an entry may be half of one span and half of the
  * next: the low bits of the start are there twice to tell. 0 or -EAGAIN.
@@ -279,6 +229,50 @@ static void read_open_spans(struct drain *d, struct thread_log *log, int *error)
 		if (tries && (open->start & RECORD_START_MASK) != last)
 			log->n_open++;
 	}
+}
+
+/* The ring of a thread that is gone, once emptied, can serve another one. */
+static void reclaim(struct drain *d, uint32_t i, int *error)
+{
+	int32_t log = d->log_of_ring[i];
+
+	if (log < 0 || atomic_load(&target_ring(d->target, i)->head) != d->target->tail[i] ||
+		target_has_thread(d->target, d->logs[log]->tid))
+		return;
+	read_open_spans(d, d->logs[log], error);
+	d->logs[log]->is_closed = 1;
+	d->log_of_ring[i] = -1;
+	rings_free(d->target, i);
+}
+
+/* Asking for every thread at every visit would cost more than the drain. */
+static int is_time_to_reclaim(struct drain *d)
+{
+	int64_t now = monotonic_ns();
+
+	if (now < d->next_reclaim_ns)
+		return 0;
+	d->next_reclaim_ns = now + RECLAIM_INTERVAL_NS;
+	return 1;
+}
+
+unsigned drain_visit(struct drain *d, int *error)
+{
+	int reclaims = is_time_to_reclaim(d);
+	unsigned fullest = 0;
+
+	for (uint32_t i = 0; i < d->target->n_rings; i++) {
+		unsigned full;
+
+		if (!rings_is_used(d->target, i))
+			continue;
+		full = visit_ring(d, i, error);
+		if (full > fullest)
+			fullest = full;
+		if (full == 0 && reclaims)
+			reclaim(d, i, error);
+	}
+	return fullest;
 }
 
 void drain_finish(struct drain *d, int *error)

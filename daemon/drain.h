@@ -44,6 +44,7 @@ struct drain {
 	uint64_t max_bytes;
 	uint64_t lost_no_ring_before;
 	uint64_t lost_no_ring;
+	int64_t next_reclaim_ns; /* CLOCK_MONOTONIC */
 	uint64_t n_broken; /* rings whose positions made no sense */
 	struct thread_log **logs;
 	size_t n_logs;

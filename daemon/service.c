@@ -6,7 +6,6 @@
 #include "daemon/service.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,14 +109,21 @@ static int echo_options(struct session_request *request, const Options *o)
 	return 0;
 }
 
+static int set_session_id(struct session_request *request, const char *id)
+{
+	free(request->session_id);
+	request->session_id = strdup(id);
+	return request->session_id ? 0 : -ENOMEM;
+}
+
 static int read_options(struct session_request *request, const Options *o, struct diag *d)
 {
 	int r = echo_options(request, o);
 
 	if (o->duration_ms)
 		request->options.duration_ms = o->duration_ms;
-	if (o->session_id[0])
-		snprintf(request->session_id, sizeof request->session_id, "%s", o->session_id);
+	if (!r && o->session_id[0])
+		r = set_session_id(request, o->session_id);
 	if (!r && o->version)
 		r = read_levels(request, o, d);
 	return r;
@@ -129,7 +135,8 @@ static int read_request(
 	profile_options_init(&request->options);
 	request->options.duration_ms = message->duration_ms;
 	request->emit_xspace = message->emit_xspace;
-	snprintf(request->session_id, sizeof request->session_id, "%s", message->session_id);
+	if (message->session_id[0] && set_session_id(request, message->session_id))
+		return -ENOMEM;
 	return message->opts ? read_options(request, message->opts, d) : 0;
 }
 
@@ -162,8 +169,14 @@ static void start_session(
 	}
 	request->call = call;
 	rpc_call_set_on_cancel(call, on_cancel, session);
-	if (session_take(session, request) == SESSION_BUSY)
+	switch (session_take(session, request)) {
+	case SESSION_BUSY:
 		rpc_call_fail(call, RPC_INTERNAL, busy_text);
+		break;
+	case SESSION_CLOSED:
+		rpc_call_fail(call, RPC_UNAVAILABLE, "the program has ended");
+		break;
+	}
 }
 
 static void handle_profile(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)

@@ -8,11 +8,18 @@
 #include <unistd.h>
 
 #include "base/chunks.h"
+#include "base/clock.h"
 #include "base/diag.h"
 #include "daemon/capture.h"
 #include "daemon/reply.h"
+#include "daemon/rings.h"
 #include "daemon/target.h"
 #include "rpc/server.h"
+
+/* After the last capture the rings' memory is given back. */
+#define KEEP_RINGS_NS (10 * NS_PER_S)
+
+static const char gone_text[] = "the program has ended";
 
 void session_request_deinit(struct session_request *request)
 {
@@ -21,6 +28,7 @@ void session_request_deinit(struct session_request *request)
 		free(request->warnings[i]);
 	free(request->warnings);
 	free(request->options_bytes);
+	free(request->session_id);
 }
 
 static void free_request(struct session_request *request)
@@ -44,7 +52,7 @@ void session_init(struct session *s, struct target *target, void (*on_gone)(void
  */
 static void wake_worker(struct session *s)
 {
-	for (int i = 0; i < 1000 && !target_kick(s->target) && atomic_load(&s->is_pending); i++)
+	while (!target_kick(s->target) && atomic_load(&s->is_pending))
 		usleep(50);
 }
 
@@ -53,7 +61,9 @@ int session_take(struct session *s, struct session_request *request)
 	int r = 0;
 
 	pthread_mutex_lock(&s->mutex);
-	if (s->request || atomic_load(&s->is_closing)) {
+	if (atomic_load(&s->is_closing)) {
+		r = SESSION_CLOSED;
+	} else if (s->request) {
 		r = SESSION_BUSY;
 	} else {
 		s->request = request;
@@ -69,7 +79,7 @@ int session_take(struct session *s, struct session_request *request)
 	return r;
 }
 
-/* Raises |flag| under the mutex; a recording looks at it at least every 100 ms. */
+/* Raises |flag| under the mutex; a recording looks at it at least every 10 ms. */
 static void raise_flag(struct session *s, _Atomic int *flag)
 {
 	atomic_store(flag, 1);
@@ -79,7 +89,7 @@ static void raise_flag(struct session *s, _Atomic int *flag)
 void session_terminate(struct session *s, const char *session_id)
 {
 	pthread_mutex_lock(&s->mutex);
-	if (s->request && session_id[0] && strcmp(s->request->session_id, session_id) == 0)
+	if (s->request && s->request->session_id && strcmp(s->request->session_id, session_id) == 0)
 		raise_flag(s, &s->stop);
 	pthread_mutex_unlock(&s->mutex);
 }
@@ -103,7 +113,7 @@ static void answer(const struct session_request *request, int r, struct capture_
 		rpc_call_fail(request->call, RPC_CANCELLED, "the client went away");
 		break;
 	case CAPTURE_NO_TARGET:
-		rpc_call_fail(request->call, RPC_UNAVAILABLE, "the program has ended");
+		rpc_call_fail(request->call, RPC_UNAVAILABLE, gone_text);
 		break;
 	case -ENOMEM:
 		rpc_call_fail(request->call, RPC_RESOURCE_EXHAUSTED,
@@ -153,29 +163,44 @@ static void run_capture(struct session *s)
 	free_request(request);
 }
 
-static void refuse_pending(struct session *s)
+void session_close(struct session *s)
 {
 	struct session_request *request;
 
 	pthread_mutex_lock(&s->mutex);
 	atomic_store(&s->is_closing, 1);
+	atomic_store(&s->is_pending, 0);
 	request = s->request;
 	s->request = NULL;
 	pthread_mutex_unlock(&s->mutex);
 	if (!request)
 		return;
-	rpc_call_fail(request->call, RPC_UNAVAILABLE, "the program has ended");
+	rpc_call_fail(request->call, RPC_UNAVAILABLE, gone_text);
 	free_request(request);
+}
+
+/* The rings stay warm for a while: captures often come in a row. */
+static void wait_for_work(struct session *s, int64_t *trim_at_ns)
+{
+	target_wait(s->target, *trim_at_ns);
+	if (monotonic_ns() < *trim_at_ns || atomic_load(&s->is_pending))
+		return;
+	rings_trim(s->target);
+	*trim_at_ns = INT64_MAX;
 }
 
 void session_work(struct session *s)
 {
+	int64_t trim_at_ns = INT64_MAX;
+
 	while (target_get_life(s->target) == TARGET_ALIVE) {
-		if (atomic_exchange(&s->is_pending, 0))
+		if (atomic_exchange(&s->is_pending, 0)) {
 			run_capture(s);
-		else
-			target_wait(s->target, INT64_MAX);
+			trim_at_ns = monotonic_ns() + KEEP_RINGS_NS;
+		} else {
+			wait_for_work(s, &trim_at_ns);
+		}
 	}
 	s->on_gone(s->context);
-	refuse_pending(s);
+	session_close(s);
 }

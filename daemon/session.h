@@ -19,7 +19,7 @@ struct target;
 struct session_request {
 	struct rpc_call *call;
 	struct profile_options options;
-	char session_id[128]; /* for Terminate; "" : cannot be named */
+	char *session_id; /* malloc'ed, for Terminate; NULL: cannot be named */
 	int emit_xspace;
 	uint8_t *options_bytes; /* malloc'ed: the serialised options, echoed into the trace */
 	size_t n_options_bytes;
@@ -43,12 +43,13 @@ struct session {
 
 enum {
 	SESSION_BUSY = 1,
+	SESSION_CLOSED = 2, /* the target is gone */
 };
 
 void session_init(struct session *s, struct target *target, void (*on_gone)(void *), void *context);
 
 /*
- * Takes |request| (malloc'ed), also on failure, and wakes the worker. 0 or SESSION_BUSY; then
+ * Takes |request| (malloc'ed), also on failure, and wakes the worker. 0, SESSION_BUSY or SESSION_CLOSED; then
  * request->call is not answered here. Any thread.
  */
 int session_take(struct session *s, struct session_request *request);
@@ -62,5 +63,8 @@ void session_cancel(struct session *s, const struct rpc_call *call);
  * s->on_gone as soon as that is known, before the last capture is delivered; maybe twice.
  */
 void session_work(struct session *s);
+
+/* No capture any more: one that waits is answered, later ones are refused. */
+void session_close(struct session *s);
 
 #endif

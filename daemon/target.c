@@ -114,7 +114,7 @@ enum target_life target_get_life(const struct target *t)
 	uint32_t word = atomic_load(&t->arena->guest);
 
 	if (word & ARENA_TID_MASK)
-		return TARGET_ALIVE;
+		return atomic_load(&t->has_exited) ? TARGET_DEAD : TARGET_ALIVE;
 	return word & FUTEX_OWNER_DIED ? TARGET_DEAD : TARGET_STOPPED;
 }
 
@@ -122,8 +122,19 @@ void target_wait(struct target *t, int64_t deadline_ns)
 {
 	uint32_t word = atomic_load(&t->arena->guest);
 
-	if (word & ARENA_TID_MASK)
+	if (word & ARENA_TID_MASK && !atomic_load(&t->has_exited))
 		futex_wait_until(&t->arena->guest, word, deadline_ns);
+}
+
+void target_set_exited(struct target *t)
+{
+	atomic_store(&t->has_exited, 1);
+	/* The waiter may be just about to sleep; if it is busy it will look. */
+	for (int i = 0; i < 1000 && (atomic_load(&t->arena->guest) & ARENA_TID_MASK); i++) {
+		if (target_kick(t))
+			return;
+		usleep(100);
+	}
 }
 
 int target_kick(struct target *t)

@@ -28,6 +28,7 @@ struct target {
 	uint32_t command; /* number of the last one posted */
 	pid_t pid;
 	int memfd;
+	_Atomic int has_exited; /* its pidfd says so; see target_set_exited() */
 	char name[64];
 	uint64_t tail[ARENA_MAX_RINGS]; /* ours; the shared ones may be overwritten by the target */
 };
@@ -43,6 +44,12 @@ void target_close(struct target *t);
 int target_greet(struct target *t, struct diag *d);
 
 enum target_life target_get_life(const struct target *t);
+
+/*
+ * The process is gone, says its pidfd. The robust word says so earlier, but only if the kernel could walk the
+ * list in the target's memory. Any thread but the one that greeted.
+ */
+void target_set_exited(struct target *t);
 
 /*
  * Sleeps until the target goes, target_kick() is called, or |deadline_ns| (CLOCK_MONOTONIC; INT64_MAX:

@@ -151,6 +151,9 @@ int64_t timeline_convert(struct timeline *t, uint64_t ticks)
 
 	if (!t->uses_ticks)
 		return (int64_t)ticks - t->pairs[0].monotonic_ns;
+	/* The counter was set back in between (a suspend): no line to follow. */
+	if (t->n_pairs < 2)
+		return 0;
 	if (t->cached == SIZE_MAX || ticks < t->pairs[t->cached].ticks ||
 		ticks >= t->pairs[t->cached + 1].ticks)
 		load_segment(t, find_segment(t, ticks));

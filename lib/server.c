@@ -18,11 +18,11 @@
 #include "base/futex.h"
 #include "lib/arena_head.h"
 #include "lib/control.h"
+#include "lib/last_error.h"
 #include "lib/record/guest.h"
 #include "lib/record/lock.h"
 #include "lib/spawn/address.h"
 #include "lib/spawn/find.h"
-#include "lib/spawn/last_error.h"
 #include "lib/spawn/spawn.h"
 
 #define HELLO_TIMEOUT_NS (10 * NS_PER_S)
@@ -54,8 +54,8 @@ static int explain_spawn(const struct spawn *s, const char *path,
 		return diag_set(d, s->error, "proftap: cannot map %llu MiB of shared memory: %s",
 			(unsigned long long)(s->arena_bytes >> 20), errno_words(s->error));
 	case SPAWN_EXEC:
-		return diag_set(d, s->error == -EPERM ? -EACCES : s->error,
-			"%s: cannot be executed: %s", path, errno_words(s->error));
+		return diag_set(
+			d, s->error, "%s: cannot be executed: %s", path, errno_words(s->error));
 	}
 	return s->error;
 }
@@ -212,6 +212,29 @@ static int is_disabled(void)
 	return value && strcmp(value, "0") != 0;
 }
 
+/* What the kernel may answer beyond the list of <proftap/error.h>. */
+static int to_public(int r)
+{
+	switch (r) {
+#define CASE(name, value, text) case PTAP_ERR_##name:
+		PTAP_ERROR_MAP(CASE)
+#undef CASE
+		return r;
+	case -EPERM:
+		return PTAP_ERR_ACCES;
+	case -EFBIG:
+	case -ENOSPC:
+		return PTAP_ERR_NOMEM;
+	case -EMFILE:
+	case -ENFILE:
+		return PTAP_ERR_AGAIN;
+	case -EAFNOSUPPORT:
+		return PTAP_ERR_ADDRNOTAVAIL;
+	default:
+		return PTAP_ERR_SERVER;
+	}
+}
+
 int ptap_server_start_with(const struct ptap_server_options *options)
 {
 	struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT;
@@ -230,6 +253,7 @@ int ptap_server_start_with(const struct ptap_server_options *options)
 	lock_take(&guest_get()->lock);
 	r = start_locked(&o, &d);
 	lock_release(&guest_get()->lock);
+	d.code = to_public(r);
 	return r ? last_error_set(&d) : 0;
 }
 

@@ -29,7 +29,7 @@ struct call_host {
 	grpc_server *server;
 	grpc_completion_queue *queue;
 	struct rpc_call *armed; /* waits for the next arrival; server's thread */
-	size_t n_live; /* arrived, not yet freed; server's thread */
+	_Atomic size_t n_live; /* arrived, not yet freed; written by the server's thread */
 	bool closed; /* gRPC hands out no more calls; server's thread */
 };
 

@@ -20,6 +20,10 @@
 #include "rpc/engine.h"
 #include "rpc/socket.h"
 
+/* rpc_server_free_after(): how often it looks, and how long it waits for peers without a call. */
+#define LOOK_MS 20
+#define IDLE_GRACE_MS 500
+
 #define QUOTA_BYTES (32u << 20)
 
 struct rpc_server {
@@ -191,27 +195,38 @@ struct rpc_server *rpc_server_free(struct rpc_server *server)
 	return join_and_free(server);
 }
 
-/* The shutdown is notified when the last call has ended; its thread ends with that. */
+/* Waits up to |wait_ms| for the server's thread to end. */
+static bool has_ended(struct rpc_server *server, int wait_ms)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += wait_ms * 1000000L;
+	until.tv_sec += until.tv_nsec / 1000000000L;
+	until.tv_nsec %= 1000000000L;
+	return pthread_clockjoin_np(server->thread, NULL, CLOCK_MONOTONIC, &until) == 0;
+}
+
+/*
+ * The shutdown is notified when the last call and the last connection have ended. Most peers hang up when they
+ * are told to; one that is idle and does not gets half a second.
+ */
 struct rpc_server *rpc_server_free_after(struct rpc_server *server, int grace_ms)
 {
 	_signals_blocked_ sigset_t old = signals_block();
-	struct timespec until;
+	int idle_ms = 0;
 
 	if (!server)
 		return NULL;
 	grpc_server_shutdown_and_notify(
 		server->host.server, server->host.queue, &server->shut_down);
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += grace_ms / 1000;
-	until.tv_nsec += grace_ms % 1000 * 1000000L;
-	if (until.tv_nsec >= 1000000000L) {
-		until.tv_sec++;
-		until.tv_nsec -= 1000000000L;
-	}
-	if (pthread_clockjoin_np(server->thread, NULL, CLOCK_MONOTONIC, &until) == 0) {
-		destroy_grpc(server);
-		free(server);
-		return NULL;
+	for (int ms = 0; ms < grace_ms && idle_ms < IDLE_GRACE_MS; ms += LOOK_MS) {
+		if (has_ended(server, LOOK_MS)) {
+			destroy_grpc(server);
+			free(server);
+			return NULL;
+		}
+		idle_ms = server->host.n_live ? 0 : idle_ms + LOOK_MS;
 	}
 	grpc_server_cancel_all_calls(server->host.server);
 	return join_and_free(server);

@@ -15,6 +15,7 @@
 struct guest {
 	_Atomic uint32_t word; /* capture number × 4 + level; read by every annotation; first */
 	_Atomic uint32_t lock; /* serialises start and stop; see lock.h */
+	_Atomic uint32_t error_lock; /* of the texts in last_error.c */
 	struct arena *arena; /* NULL: no server was started in this process */
 	uint32_t n_rings;
 	uint32_t ring_bytes;

@@ -96,6 +96,18 @@ struct ptap_impl_token ptap_impl_begin_dyn(const char *name, uint32_t word)
 	return push(ring, word, depth, RECORD_SPAN | RING_OPEN_HAS_FRAME, STRING_ID_DYNAMIC);
 }
 
+void ptap_impl_open(struct ptap_impl_site *site, uint32_t word)
+{
+	if (unlikely(!ptap_impl_begin(site, word).ring))
+		thread_self.n_unopened++;
+}
+
+void ptap_impl_open_dyn(const char *name, uint32_t word)
+{
+	if (unlikely(!ptap_impl_begin_dyn(name, word).ring))
+		thread_self.n_unopened++;
+}
+
 struct ptap_impl_token ptap_impl_begin_args(struct ptap_impl_site *site, uint32_t word,
 	const struct ptap_impl_arg *args, unsigned n_args)
 {
@@ -198,6 +210,10 @@ void ptap_impl_end_top(uint32_t word)
 
 	if (self->word != word)
 		return;
+	if (unlikely(self->n_unopened)) {
+		self->n_unopened--;
+		return;
+	}
 	depth = atomic_load_explicit(&self->ring->depth, memory_order_relaxed);
 	if (depth)
 		ptap_impl_end((struct ptap_impl_token){self->ring, word, depth - 1});

@@ -89,6 +89,7 @@ struct ring *thread_enter(struct thread *self, uint32_t word)
 		return NULL;
 	}
 	reset(self->ring, word);
+	self->n_unopened = 0;
 	self->word = word;
 	return self->ring;
 }

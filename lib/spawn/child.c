@@ -129,8 +129,8 @@ SPAWN_RAW void child_mark_descriptors(int from, int close_now)
 /* To 3 and 4, by way of two places above, so that neither overwrites the other. */
 static SPAWN_RAW long place_descriptors(struct spawn *s)
 {
-	long listener = raw3(SYS_fcntl, s->listener, F_DUPFD_CLOEXEC, 10);
-	long memfd = raw3(SYS_fcntl, s->memfd, F_DUPFD_CLOEXEC, 10);
+	long listener = raw3(SYS_fcntl, s->listener, F_DUPFD_CLOEXEC, 5);
+	long memfd = raw3(SYS_fcntl, s->memfd, F_DUPFD_CLOEXEC, 5);
 	long null;
 
 	if (listener < 0 || memfd < 0)

@@ -44,6 +44,11 @@ class Case:
         self.processes.append(Target(env))
         return self.processes[-1]
 
+    def keep(self, process):
+        """To be ended with the test."""
+        self.processes.append(process)
+        return process
+
     def start_capture(self, target, ms, *options, **how):
         self.processes.append(Capture(self, getattr(target, "port", target), ms, *options, **how))
         return self.processes[-1]

@@ -19,6 +19,7 @@ TOP_SRC = Path(os.environ.get("top_srcdir", Path(__file__).resolve().parents[2])
 TOP_BUILD = Path(os.environ.get("top_builddir", TOP_SRC / "build"))
 PROFTAP = TOP_BUILD / "client" / "proftap"
 PROFTAPD = TOP_BUILD / "daemon" / "proftapd"
+LIBRARY = TOP_BUILD / "lib" / ".libs" / "libproftap.so.1"
 TARGET = TOP_BUILD / "tests" / "integration" / "target"
 
 

@@ -5,6 +5,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -128,6 +130,18 @@ static void become_another(char *arguments)
 	printf("%s\n", strerror(errno));
 }
 
+/* As a stray write would: the kernel finds no robust word to mark when the control thread TID ends. */
+static void forget_robust_list(char *arguments)
+{
+	struct robust_list_head *head = NULL;
+	size_t n = 0;
+	long r = syscall(SYS_get_robust_list, atoi(arguments), &head, &n);
+
+	if (r == 0)
+		head->list.next = &head->list;
+	printf("%ld\n", r);
+}
+
 static const struct command commands[] = {
 	{"start", start},
 	{"stop", stop},
@@ -139,6 +153,7 @@ static const struct command commands[] = {
 	{"signals", count_signals},
 	{"crash", crash},
 	{"exec", become_another},
+	{"forget", forget_robust_list},
 	{"fork", offspring_fork},
 	{"burst", workload_burst},
 	{"cycle", workload_cycle},

@@ -3,12 +3,14 @@
 """The target ends in mid-capture: by SIGKILL, by a crash, by exec. What there is is delivered."""
 import collections
 import signal
+import socket
 import struct
 import time
 
 from fixture import check, equal, find_proftapds, run, test, wait_until
 
 N_THREADS = 3
+GONE_S = 4
 
 
 def make_counts(t):
@@ -116,6 +118,26 @@ def an_idle_server_ends_with_its_target(t):
     target.wait()
     wait_until(lambda: not find_proftapds(target.pid), "the server to end", 3)
     check(time.monotonic() - started < 3, "the server lived on")
+
+
+@test
+def an_end_that_the_robust_word_does_not_tell_is_seen_too(t):
+    """The list in the target's memory was overwritten: the pidfd is left."""
+    target = t.target().serve()
+    control = [tid for tid, name in target.thread_names().items() if name == "ptap-control"]
+    equal(target.ask(f"forget {control[0]}"), "0", "get_robust_list")
+    target.kill()
+    wait_until(lambda: not find_proftapds(target.pid), "the server to end", GONE_S)
+    t.target().start(str(target.port))
+
+
+@test
+def a_silent_connection_does_not_hold_the_server(t):
+    target = t.target().serve()
+    with socket.create_connection(("127.0.0.1", target.port)):
+        t.emit(target, 100, "burst 10")
+        target.kill()
+        wait_until(lambda: not find_proftapds(target.pid), "the server to end", GONE_S)
 
 
 run()

@@ -5,10 +5,14 @@ import errno
 import glob
 import os
 import signal
+import subprocess
+import sys
 import time
 
-from fixture import (NOBODY, SANITIZERS, Skip, contains, equal, find_proftapd, need_root,
-                     read_status, run, test, wait_until)
+from fixture import (NOBODY, SANITIZERS, Skip, check, contains, equal, find_proftapd,
+                     find_proftapds, free_port, is_alive, need_root, read_status, run, test,
+                     wait_until)
+from processes import LIBRARY, Process
 
 IDLE_S = 2
 # Signals that a program may use; 9 and 19 cannot be blocked. 32 and 33 are the C library's: it
@@ -167,6 +171,56 @@ def disabled_by_the_environment_is_no_server_and_no_error(t):
     equal(target.ask("enabled 1"), "0", "ptap_enabled(1)")
     if SANITIZERS == "no":
         equal(list(target.thread_names().values()), ["target"], "threads")
+
+
+def read_shared_kib(pid):
+    return int(read_status(pid)["RssShmem"].split()[0])
+
+
+@test
+def the_memory_of_rings_is_given_back_when_nobody_asks_any_more(t):
+    target = t.target().serve()
+    before = read_shared_kib(target.pid)
+    t.emit(target, 200, "threads " + " ".join(f"w{i}=10" for i in range(8)))
+    check(read_shared_kib(target.pid) - before > 4 << 10, "the rings took no memory")
+    wait_until(lambda: read_shared_kib(target.pid) - before < 1 << 10, "the memory to be back", 15)
+    capture = t.emit(target, 200, "burst 1000")
+    equal(capture.trace.count("burst"), 1000, "spans of the next capture")
+
+
+@test
+def stopped_servers_keep_no_memory(t):
+    target = t.target()
+    seen = []
+    for _ in range(4):
+        target.serve()
+        t.emit(target, 100, "burst 1000")
+        equal(target.ask("stop"), "0", "ptap_server_stop")
+        wait_until(lambda: not find_proftapds(target.pid), "the server to end", 3)
+        seen.append(read_shared_kib(target.pid))
+    check(seen[-1] - seen[0] < 512, f"KiB of shared memory after each stop: {seen}")
+
+
+HOST_WITHOUT_US = """
+import _ctypes, ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+assert library.ptap_server_start(int(sys.argv[2])) == 0
+_ctypes.dlclose(library._handle)
+print("closed", flush=True)
+sys.stdin.read()
+"""
+
+
+@test
+def dlclose_leaves_the_host_alive(t):
+    need_no_sanitizer()
+    port = free_port()
+    host = t.keep(Process("host", [sys.executable, "-c", HOST_WITHOUT_US, LIBRARY, str(port)],
+                          stdin=subprocess.PIPE))
+    equal(host.read_line(), "closed", "the host's word")
+    host.port = port
+    t.capture(host, 100, code=3)
+    check(is_alive(host.pid), "the host died of the capture")
 
 
 run()

@@ -287,6 +287,21 @@ START_TEST(counts_spans_that_are_too_deep)
 }
 END_TEST
 
+/* An end belongs to the begin that was dropped, not to the span around it. */
+START_TEST(ends_of_dropped_begins_close_nothing)
+{
+	for (unsigned i = 0; i < RECORD_MAX_DEPTH + 3; i++)
+		PTAP_BEGIN("deep");
+	for (unsigned i = 0; i < 3; i++)
+		PTAP_END();
+	ck_assert_uint_eq(atomic_load(&ring->depth), RECORD_MAX_DEPTH);
+	ck_assert_uint_eq(head(), 0);
+	PTAP_END();
+	ck_assert_uint_eq(atomic_load(&ring->depth), RECORD_MAX_DEPTH - 1);
+	ck_assert_uint_eq(head(), 1);
+}
+END_TEST
+
 START_TEST(records_points_below_the_deepest_span)
 {
 	for (unsigned i = 0; i < RECORD_MAX_DEPTH; i++)
@@ -362,6 +377,7 @@ int main(void)
 	tcase_add_test(tcase, counts_losses_by_thread);
 	tcase_add_test(tcase, keeps_entries_whole_across_the_wrap);
 	tcase_add_test(tcase, counts_spans_that_are_too_deep);
+	tcase_add_test(tcase, ends_of_dropped_begins_close_nothing);
 	tcase_add_test(tcase, records_points_below_the_deepest_span);
 	tcase_add_test(tcase, gives_very_long_durations_a_slot);
 	tcase_add_test(tcase, takes_a_clock_that_steps_back_as_no_time);

@@ -153,6 +153,8 @@ PTAP_API struct ptap_impl_token ptap_impl_begin_args(struct ptap_impl_site *site
 	const struct ptap_impl_arg *args, unsigned n_args);
 PTAP_API struct ptap_impl_token ptap_impl_begin_step(
 	struct ptap_impl_site *site, uint32_t word, int64_t step);
+PTAP_API void ptap_impl_open(struct ptap_impl_site *site, uint32_t word);
+PTAP_API void ptap_impl_open_dyn(const char *name, uint32_t word);
 PTAP_API void ptap_impl_end(struct ptap_impl_token token);
 PTAP_API void ptap_impl_end_top(uint32_t word);
 PTAP_API void ptap_impl_instant(struct ptap_impl_site *site, uint32_t word);
@@ -183,7 +185,7 @@ static inline uint32_t ptap_impl_word(void)
 /* Nonzero while spans of |level| (1–3) are recorded. Costs what an annotation costs when off. */
 static inline int ptap_enabled(int level)
 {
-	return __builtin_expect((int)(ptap_impl_word() & 3u) >= level, 0);
+	return __builtin_expect((int)(ptap_impl_word() & 3u) >= level, 0) != 0;
 }
 
 static inline void ptap_impl_close(struct ptap_impl_token *token)
@@ -323,8 +325,8 @@ static inline struct ptap_impl_arg ptap_impl_arg_p(const char *key, const void *
 #define PTAP_P(key, value) ptap_impl_arg_p("" key "", value)
 
 /* An explicit pair: PTAP_END closes the innermost open span of this thread. */
-#define PTAP_BEGIN(name) PTAP_IMPL_ONCE(name, ptap_impl_begin(ptap_impl_s, ptap_impl_w))
-#define PTAP_BEGIN_DYN(name) PTAP_IMPL_DYN(ptap_impl_begin_dyn(name, ptap_impl_w))
+#define PTAP_BEGIN(name) PTAP_IMPL_ONCE(name, (ptap_impl_open(ptap_impl_s, ptap_impl_w), 0))
+#define PTAP_BEGIN_DYN(name) PTAP_IMPL_DYN((ptap_impl_open_dyn(name, ptap_impl_w), 0))
 #define PTAP_END() PTAP_IMPL_DYN((ptap_impl_end_top(ptap_impl_w), 0))
 
 /* A step, until the end of the block: written as JAX's StepTraceAnnotation writes it. */
@@ -346,6 +348,10 @@ static inline void ptap_impl_counter(struct ptap_impl_site *s, uint32_t w, doubl
 static inline void ptap_impl_counter(struct ptap_impl_site *s, uint32_t w, float v)
 {
 	ptap_impl_counter_f(s, w, (double)v);
+}
+static inline void ptap_impl_counter(struct ptap_impl_site *s, uint32_t w, long double v)
+{
+	ptap_impl_counter_f(s, w, static_cast<double>(v));
 }
 template <typename T>
 static inline void ptap_impl_counter(struct ptap_impl_site *s, uint32_t w, T v)

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One text per thread, without thread-local storage (half a KiB in each of the host's threads) and
- * without a destructor in the host: the last 16 threads that failed have a slot.
+ * without a destructor in the host: the last 16 threads that failed have a slot. The lock lies in the guest
+ * page, so that a child never inherits it taken.
  */
 #define PTAP_IMPL_BUILDING
-#include "lib/spawn/last_error.h"
+#include "lib/last_error.h"
 
 #include <proftap/proftap.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "lib/record/guest.h"
+#include "lib/record/lock.h"
 
 #define N_SLOTS 16
 
@@ -19,7 +22,6 @@ static struct {
 	char text[sizeof((struct diag *)0)->text];
 } slots[N_SLOTS];
 static unsigned next_slot;
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static int find_slot(long tid)
 {
@@ -34,13 +36,13 @@ int last_error_set(const struct diag *d)
 	long tid = syscall(SYS_gettid);
 	int i;
 
-	pthread_mutex_lock(&mutex);
+	lock_take(&guest_get()->error_lock);
 	i = find_slot(tid);
 	if (i < 0)
 		i = (int)(next_slot++ % N_SLOTS);
 	slots[i].tid = tid;
 	memcpy(slots[i].text, d->text, sizeof slots[i].text);
-	pthread_mutex_unlock(&mutex);
+	lock_release(&guest_get()->error_lock);
 	return d->code;
 }
 
@@ -48,9 +50,9 @@ const char *ptap_last_error(void)
 {
 	int i;
 
-	pthread_mutex_lock(&mutex);
+	lock_take(&guest_get()->error_lock);
 	i = find_slot(syscall(SYS_gettid));
-	pthread_mutex_unlock(&mutex);
+	lock_release(&guest_get()->error_lock);
 	return i < 0 ? "" : slots[i].text;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sentence behind ptap_last_error(). */
-#ifndef SPAWN_LAST_ERROR_H
-#define SPAWN_LAST_ERROR_H
+#ifndef LIB_LAST_ERROR_H
+#define LIB_LAST_ERROR_H
 
 #include "base/diag.h"
 

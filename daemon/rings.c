@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rings' memory; see rings.h. */
+#include "daemon/rings.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "daemon/headroom.h"
+#include "daemon/target.h"
+
+/* New threads beyond these map a ring at their first span. */
+#define MAX_SPARE_RINGS 16
+
+int rings_is_used(const struct target *t, uint32_t i)
+{
+	return atomic_load_explicit(&t->arena->ring_state[i], memory_order_acquire) == RING_USED;
+}
+
+void rings_skip(struct target *t, uint32_t i)
+{
+	struct ring *ring = target_ring(t, i);
+
+	t->tail[i] = atomic_load_explicit(&ring->head, memory_order_acquire);
+	atomic_store_explicit(&ring->tail, t->tail[i], memory_order_release);
+}
+
+void rings_free(struct target *t, uint32_t i)
+{
+	rings_skip(t, i);
+	atomic_store_explicit(&target_ring(t, i)->word, 0, memory_order_relaxed);
+	atomic_store_explicit(&t->arena->ring_state[i], RING_FREE, memory_order_release);
+}
+
+/* One behind the last ring that a thread has. */
+static uint32_t end_of_used(const struct target *t)
+{
+	uint32_t n = t->n_rings;
+
+	while (n && !rings_is_used(t, n - 1))
+		n--;
+	return n;
+}
+
+static uint32_t populate(struct target *t, uint32_t n)
+{
+	uint32_t i = 0;
+
+	while (i < n && madvise(target_ring(t, i), ring_stride_bytes(t->ring_bytes),
+				MADV_POPULATE_WRITE) == 0)
+		i++;
+	return i;
+}
+
+uint32_t rings_prepare(struct target *t)
+{
+	uint64_t allowed = headroom_read_bytes("") / 4 / ring_stride_bytes(t->ring_bytes);
+	uint32_t wanted = target_count_threads(t); /* one of them is ours: a spare one */
+	uint32_t used = end_of_used(t);
+
+	if (allowed > t->n_rings)
+		allowed = t->n_rings;
+	if (wanted > MAX_SPARE_RINGS)
+		wanted = MAX_SPARE_RINGS;
+	if (wanted < used)
+		wanted = used;
+	atomic_store(&t->arena->rings_allowed, (uint32_t)allowed);
+	return populate(t, wanted < allowed ? wanted : (uint32_t)allowed);
+}
+
+static void punch(struct target *t, uint32_t i)
+{
+	uint64_t stride = ring_stride_bytes(t->ring_bytes);
+	uint64_t from = arena_rings_offset() + i * stride + RING_PAGE_BYTES;
+
+	fallocate(t->memfd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
+		(off_t)(stride - RING_PAGE_BYTES));
+}
+
+void rings_trim(struct target *t)
+{
+	uint32_t ready = atomic_exchange(&t->arena->rings_ready, 0);
+
+	for (uint32_t i = 0; i < t->n_rings; i++) {
+		int is_used = rings_is_used(t, i);
+
+		if (!is_used && i >= ready && !t->tail[i])
+			continue;
+		if (is_used && !target_has_thread(t, target_ring(t, i)->tid))
+			rings_free(t, i);
+		punch(t, i);
+	}
+}

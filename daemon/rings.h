@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The memory of the target's rings between and during captures, from the server's side. */
+#ifndef DAEMON_RINGS_H
+#define DAEMON_RINGS_H
+
+#include <stdint.h>
+
+struct target;
+
+/*
+ * Before a capture: allocates the rings that threads have and some for new ones, as far as the memory
+ * that is left allows, through our own mapping (our time, our oom_score, and no SIGBUS in the target).
+ * Returns how many rings from the first on are ready to be mapped by the target.
+ */
+uint32_t rings_prepare(struct target *t);
+
+/* 1 while ring |i| belongs to a thread. */
+int rings_is_used(const struct target *t, uint32_t i);
+
+/* Everything written to ring |i| so far is of no interest. */
+void rings_skip(struct target *t, uint32_t i);
+
+/* Ring |i|, whose thread is gone, can serve another one. */
+void rings_free(struct target *t, uint32_t i);
+
+/*
+ * While nothing records: frees the rings of threads that are gone and gives back the memory of all but the
+ * rings' heads (4 KiB each: a thread may still look at its ring's size there).
+ */
+void rings_trim(struct target *t);
+
+#endif
