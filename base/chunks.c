@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 void chunks_deinit(struct chunks *c)
 {
@@ -94,24 +93,4 @@ void chunks_take(struct chunks *c, struct chunks *from)
 		from->n_chunks = 0;
 	}
 	chunks_deinit(from);
-}
-
-int chunks_write(const struct chunks *c, int fd)
-{
-	for (size_t i = 0; i < c->n_chunks; i++) {
-		const uint8_t *p = c->chunks[i].data;
-		size_t left = c->chunks[i].used_bytes;
-
-		while (left) {
-			ssize_t n = write(fd, p, left);
-
-			if (n < 0 && errno == EINTR)
-				continue;
-			if (n < 0)
-				return -errno;
-			p += n;
-			left -= (size_t)n;
-		}
-	}
-	return 0;
 }

@@ -45,7 +45,4 @@ void chunks_append(struct chunks *c, const void *data, size_t n);
 /* Moves everything in |from| behind |c|; |from| is empty afterwards, also on failure. */
 void chunks_take(struct chunks *c, struct chunks *from);
 
-/* Writes all to |fd|. Returns 0 or a negative errno. */
-int chunks_write(const struct chunks *c, int fd);
-
 #endif

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/printable.h"
+
 int diag_set(struct diag *d, int code, const char *format, ...)
 {
 	va_list ap;
@@ -17,6 +19,7 @@ int diag_set(struct diag *d, int code, const char *format, ...)
 	va_start(ap, format);
 	vsnprintf(d->text, sizeof d->text, format, ap);
 	va_end(ap);
+	printable_clean(d->text);
 	return code;
 }
 

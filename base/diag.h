@@ -8,7 +8,7 @@
 
 struct diag {
 	int code; /* negative errno, or 0 when nothing was said */
-	char text[512]; /* one line, no newline, always terminated */
+	char text[512]; /* one clean line (see printable.h), always terminated */
 };
 
 #define DIAG_INIT     \
@@ -18,7 +18,8 @@ struct diag {
 
 /*
  * Fills |d| (NULL is allowed and ignored) and returns |code|, so that `return diag_set(d, -EIO, …)`
- * reads as one step. The text is cut at the size of the field.
+ * reads as one step. The text is cut at the size of the field; what no terminal should see becomes
+ * '?', because foreign words may be part of it.
  */
 int diag_set(struct diag *d, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

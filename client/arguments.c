@@ -2,6 +2,7 @@
 /* The walk over a command line; see arguments.h. */
 #include "client/arguments.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@ struct walk {
 int arguments_parse_int(const char *what, const char *text, long long min, long long max,
 	long long *out, struct diag *d)
 {
+	const char *kind = min > 0 ? "a positive whole number" : "a whole number";
 	char *end;
 	bool is_number = *text == '-' || (*text >= '0' && *text <= '9');
 
@@ -32,11 +34,10 @@ int arguments_parse_int(const char *what, const char *text, long long min, long 
 	if (is_number && end != text && !*end && errno == 0 && *out >= min && *out <= max)
 		return 0;
 	if (max == INT64_MAX)
-		return diag_set(d, -EINVAL,
-			"%s: bad value \"%.64s\": must be a number, at least %lld", what, text,
-			min);
-	return diag_set(d, -EINVAL, "%s: bad value \"%.64s\": must be a number, %lld to %lld", what,
-		text, min, max);
+		return diag_set(d, -EINVAL, "%s: bad value \"%.64s\": must be %s, at least %lld",
+			what, text, kind, min);
+	return diag_set(d, -EINVAL, "%s: bad value \"%.64s\": must be %s, %lld to %lld", what, text,
+		kind, min, max);
 }
 
 /* Whether the first |n| letters of |typed| are |name|, '-' and '_' being the same. */
@@ -98,7 +99,8 @@ static int fail_unknown(const struct command *c, const char *typed, size_t n, st
 	best_distance = nearest_distance(name, best);
 	consider(name, "version", &best, &best_distance);
 	for (size_t i = 0; i < c->n_options; i++)
-		consider(name, c->options[i].name, &best, &best_distance);
+		if (c->options[i].kind != COMMAND_OPTION_ANNOUNCED)
+			consider(name, c->options[i].name, &best, &best_distance);
 	for (size_t i = 0; c->set_profile_option && i < n_options; i++)
 		consider(name, options_table[i].key, &best, &best_distance);
 	return diag_set(
@@ -121,6 +123,8 @@ static int apply(struct walk *w, const struct command_option *o, const char *val
 		return 0;
 	case COMMAND_OPTION_CALL:
 		return o->set(w->settings, value, d);
+	case COMMAND_OPTION_ANNOUNCED:
+		return diag_set(d, -EINVAL, "--%s: %s", o->name, o->help);
 	case COMMAND_OPTION_INT:
 		snprintf(what, sizeof what, "--%s", o->name);
 		r = arguments_parse_int(what, value, o->min, o->max, &number, d);
@@ -180,6 +184,8 @@ static int parse_long(struct walk *w, const char *argument, struct diag *d)
 	if (o->kind == COMMAND_OPTION_FLAG)
 		return value ? diag_set(d, -EINVAL, "--%s: takes no value", o->name)
 			     : apply(w, o, NULL, d);
+	if (o->kind == COMMAND_OPTION_ANNOUNCED)
+		return apply(w, o, NULL, d);
 	value = take_value(w, argument, value, d);
 	return value ? apply(w, o, value, d) : -EINVAL;
 }
@@ -204,6 +210,14 @@ static int parse_short(struct walk *w, const char *argument, struct diag *d)
 			return r;
 	}
 	return 0;
+}
+
+/* "-5" is a number, wherever that may be wrong, unless there is an option -5. */
+static bool is_option(const struct command *c, const char *argument)
+{
+	if (argument[0] != '-' || argument[1] == '\0')
+		return false;
+	return !isdigit((unsigned char)argument[1]) || find_short(c, argument[1]);
 }
 
 static bool is_help(const char *argument)
@@ -237,7 +251,7 @@ int arguments_parse(const struct command *command, int argc, char **argv, void *
 		char *argument = argv[w.next++];
 		int r = 0;
 
-		if (is_end || argument[0] != '-' || argument[1] == '\0')
+		if (is_end || !is_option(command, argument))
 			argv[(*n_left)++] = argument;
 		else if (strcmp(argument, "--") == 0)
 			is_end = true;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A capture; see capture.h. The order matters: the place for the file is made sure of before anything
- * is recorded, and the file has its name before the trace is decoded for the summary, which may need
- * much memory.
+ * is recorded, and the trace is decoded before its file gets the name: only what reads as a trace,
+ * and has something in it, is published. Decoding may need much memory; a trace that is too large
+ * for that is published all the same.
  */
 #include "client/capture.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "client/clock.h"
+#include "client/emptiness.h"
 #include "client/exit.h"
 #include "client/interrupt.h"
 #include "client/profile_call.h"
@@ -38,6 +39,7 @@ struct work {
 	uint8_t *message;
 	struct reply reply;
 	uint8_t *trace; /* the temporary file, mapped */
+	struct space *space; /* the same, decoded; NULL: nothing came, or memory ran out */
 	char *file; /* the published path */
 	struct diag *d;
 };
@@ -149,6 +151,12 @@ static int map_trace(struct work *w)
 	return 0;
 }
 
+static int fail_interrupted(struct work *w)
+{
+	diag_set(w->d, -EINTR, "%s: interrupted twice: nothing was written", w->address.text);
+	return EXIT_INTERRUPTED;
+}
+
 static int read_reply(struct work *w)
 {
 	int r;
@@ -161,10 +169,8 @@ static int read_reply(struct work *w)
 		r = map_trace(w);
 	if (r == 0)
 		return EXIT_DONE;
-	if (r == -EINTR) {
-		diag_set(w->d, r, "%s: interrupted twice: nothing was written", w->address.text);
-		return EXIT_INTERRUPTED;
-	}
+	if (r == -EINTR)
+		return fail_interrupted(w);
 	/* The log directory has said what is wrong with itself. */
 	if (!w->d->text[0])
 		diag_set(w->d, r, "%s: the answer cannot be read: %s", w->address.text,
@@ -172,36 +178,33 @@ static int read_reply(struct work *w)
 	return EXIT_FAILED;
 }
 
-static struct space *decode(const struct work *w, struct diag *d)
+/* A trace that is only too large to be decoded here is not a failure. */
+static int decode(struct work *w)
 {
-	struct space *space = NULL;
+	struct diag inner = DIAG_INIT;
+	int r = 0;
 
 	if (w->trace)
-		xspace_decode(w->trace, w->reply.xspace_bytes, &space, d);
-	return space;
+		r = xspace_decode(w->trace, w->reply.xspace_bytes, &w->space, &inner);
+	if (interrupt_get_count() >= 2)
+		return fail_interrupted(w);
+	if (r == 0 || r == -ENOMEM)
+		return EXIT_DONE;
+	diag_set(w->d, r, "%s: the answer is not a readable trace, nothing was written: %s",
+		w->address.text, inner.text[0] ? inner.text : errno_words(r));
+	return EXIT_FAILED;
 }
 
-/* Says that nothing was recorded, and why as far as that is known. */
 static int fail_empty(struct work *w)
 {
-	_cleanup_(space_freep) struct space *space = decode(w, NULL);
+	const struct emptiness e = {
+		.target = w->address.text,
+		.options = &w->options,
+		.space = w->space,
+		.said = &w->capture->warnings,
+	};
 
-	if (space && space->warnings.n_texts > 0)
-		diag_set(w->d, -ENODATA, "%s: the recording worked and was empty: %.300s",
-			w->address.text, names_get(&space->warnings, 0));
-	else if (w->options.host_tracer_level == 0)
-		diag_set(w->d, -ENODATA,
-			"%s: the recording worked and was empty: host_tracer_level is 0, which "
-			"records no annotation; use 1 to 3",
-			w->address.text);
-	else
-		diag_set(w->d, -ENODATA,
-			"%s: the recording worked and was empty: no annotation was reached in "
-			"%" PRIu64
-			" ms at host_tracer_level %u; record longer or use a higher level",
-			w->address.text, w->options.duration_ms, w->options.host_tracer_level);
-	for (uint32_t i = 1; space && i < space->warnings.n_texts; i++)
-		fprintf(stderr, "  warning: %s\n", names_get(&space->warnings, i));
+	emptiness_explain(&e, w->d);
 	return EXIT_EMPTY;
 }
 
@@ -215,9 +218,16 @@ static int fail_elsewhere(struct work *w)
 
 static int check_reply(struct work *w)
 {
-	if (w->reply.is_empty_trace || (w->reply.has_xspace && w->reply.xspace_bytes == 0))
+	int code;
+
+	if (!w->reply.has_xspace && !w->reply.is_empty_trace)
+		return fail_elsewhere(w);
+	code = decode(w);
+	if (code != EXIT_DONE)
+		return code;
+	if (w->reply.is_empty_trace || !w->trace || (w->space && emptiness_applies(w->space)))
 		return fail_empty(w);
-	return w->reply.has_xspace ? EXIT_DONE : fail_elsewhere(w);
+	return EXIT_DONE;
 }
 
 /* The file. */
@@ -267,8 +277,6 @@ static void warn(struct names *warnings, const char *text)
 
 static void write_summary(const struct work *w, struct names *warnings)
 {
-	struct diag unreadable = DIAG_INIT;
-	_cleanup_(space_freep) struct space *space = decode(w, &unreadable);
 	struct summary s = {
 		.target = w->address.text,
 		.session_id = w->options.session_id,
@@ -284,9 +292,9 @@ static void write_summary(const struct work *w, struct names *warnings)
 
 	if (s.is_interrupted)
 		warn(warnings, "interrupted: the recording was ended early");
-	if (!space)
-		warn(warnings, unreadable.text);
-	summary_read_space(&s, space);
+	if (!w->space)
+		warn(warnings, "the trace is too large to be summarised here: out of memory");
+	summary_read_space(&s, w->space);
 	if (w->capture->is_json) {
 		summary_write_json(&s, stdout);
 		return;
@@ -343,6 +351,7 @@ int capture_run(struct capture *capture, struct diag *d)
 	snprintf(capture->target, sizeof capture->target, "%s", w.address.text);
 	if (w.trace)
 		munmap(w.trace, w.reply.xspace_bytes);
+	space_free(w.space);
 	recording_deinit(&w.recording);
 	run_dir_close(&w.run_dir);
 	free(w.message);

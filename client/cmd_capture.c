@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "base/env.h"
 #include "client/arguments.h"
 #include "client/capture.h"
 #include "client/clock.h"
@@ -18,6 +19,7 @@
 #include "client/interrupt.h"
 #include "client/json.h"
 #include "client/run_dir.h"
+#include "client/terminal.h"
 
 struct settings {
 	struct capture capture;
@@ -70,6 +72,12 @@ static const struct command_option options[] = {
 		"one JSON object on standard output instead of text"},
 	{"no_perfetto_link", 0, COMMAND_OPTION_FLAG, AT(no_perfetto_link), 0, 0, NULL, NULL,
 		"accepted for the habit; there is no link"},
+	{"perfetto_link", 0, COMMAND_OPTION_ANNOUNCED, 0, 0, 0, NULL, NULL,
+		"links to the Perfetto UI are still to come; the summary says how to view the file"},
+	{"ssh", 0, COMMAND_OPTION_ANNOUNCED, 0, 0, 0, NULL, NULL,
+		"tunnels are still to come; ssh -L 9999:localhost:9999 DEST makes one"},
+	{"format", 0, COMMAND_OPTION_ANNOUNCED, 0, 0, 0, NULL, NULL,
+		"other formats are still to come; the file is an XSpace"},
 };
 
 /* The target and the duration. */
@@ -186,7 +194,7 @@ static int make_log_dir(struct settings *s, struct diag *d)
 static int choose_log_dir(struct settings *s, struct diag *d)
 {
 	if (!s->capture.log_dir)
-		s->capture.log_dir = getenv("PROFTAP_LOG_DIR");
+		s->capture.log_dir = env_get(ENV_PROFTAP_LOG_DIR);
 	if (s->capture.log_dir && *s->capture.log_dir)
 		return 0;
 	return make_log_dir(s, d);
@@ -239,7 +247,7 @@ static void print_failure(const struct settings *s, int code, const struct diag 
 
 	fprintf(stderr, "%s\n", d->text);
 	for (uint32_t i = 0; i < s->capture.warnings.n_texts; i++)
-		fprintf(stderr, "  warning: %s\n", s->capture.warnings.texts[i]);
+		terminal_write_line("warning", s->capture.warnings.texts[i], stderr);
 	if (!s->capture.is_json)
 		return;
 	json_begin(&j, stdout);

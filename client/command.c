@@ -3,10 +3,10 @@
 #include "client/command.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/env.h"
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/options.h"
@@ -25,6 +25,19 @@ static const struct {
 	const char *text;
 } announced[] = {
 	{"attach", "recording a running program that does not use libproftap is still to come"},
+	{"convert", "other formats are still to come; XProf reads the .xplane.pb file as it is"},
+	{"diff", "comparing two recordings is still to come; proftap report describes each"},
+	{"doctor", "checking what this machine permits is still to come"},
+	{"list", "finding targets is still to come; proftap capture takes HOST:PORT"},
+	{"monitor", "a live view of a target is still to come; proftap capture records it"},
+	{"run", "starting a program with a server is still to come; the program itself calls "
+		"ptap_server_start()"},
+	{"snapshot", "the flight recorder is still to come; proftap capture records from now on"},
+	{"start", "captures of unknown length are still to come; proftap capture takes a duration, "
+		  "and Ctrl-C ends it early"},
+	{"stop", "captures of unknown length are still to come; Ctrl-C ends proftap capture early"},
+	{"view", "serving a recording for a viewer is still to come; try proftap report, or xprof "
+		 "--logdir"},
 };
 
 void command_print_version(FILE *out)
@@ -46,7 +59,8 @@ void command_print_help(const struct command *c, FILE *out)
 {
 	fprintf(out, "usage: proftap %s %s\n%s\n\n", c->name, c->usage, c->summary);
 	for (size_t i = 0; i < c->n_options; i++)
-		print_option(&c->options[i], out);
+		if (c->options[i].kind != COMMAND_OPTION_ANNOUNCED)
+			print_option(&c->options[i], out);
 	fprintf(out, "  %-30s %s\n", "-h, --help", "this text");
 	fprintf(out, "  %-30s %s\n", "    --version", "the version");
 	if (c->set_profile_option) {
@@ -103,7 +117,7 @@ static int fail_unknown(const char *name)
 static void start_log(void)
 {
 	static char name[] = "proftap";
-	const char *text = getenv("PROFTAP_LOG");
+	const char *text = env_get(ENV_PROFTAP_LOG);
 	enum log_level level;
 
 	if (text && log_level_parse(text, &level) == 0) {

@@ -17,6 +17,7 @@ enum command_option_kind {
 	COMMAND_OPTION_TEXT, /* const char *, borrowed from argv */
 	COMMAND_OPTION_INT, /* int64_t */
 	COMMAND_OPTION_CALL, /* |set| */
+	COMMAND_OPTION_ANNOUNCED, /* refused with |help| as the reason, and not in the help */
 };
 
 /* One row of a command's options. */

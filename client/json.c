@@ -5,9 +5,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "trace/utf8.h"
+#include "base/printable.h"
+#include "base/utf8.h"
 
-/* Quoted; a byte that belongs to no character becomes '?'. */
+/* Quoted; a byte that belongs to no character becomes '?'; control characters are escaped. */
 static void write_quoted(FILE *out, const char *text)
 {
 	size_t left = strlen(text);
@@ -20,8 +21,8 @@ static void write_quoted(FILE *out, const char *text)
 			putc('?', out);
 		else if (*text == '"' || *text == '\\')
 			fprintf(out, "\\%c", *text);
-		else if ((unsigned char)*text < 0x20)
-			fprintf(out, "\\u%04x", (unsigned int)*text);
+		else if (printable_length(text, n) == 0)
+			fprintf(out, "\\u%04x", (unsigned int)(unsigned char)text[n - 1]);
 		else
 			fwrite(text, 1, n, out);
 		n = n ? n : 1;

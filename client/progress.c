@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "client/quantity.h"
+#include "trace/quantity.h"
 
 static bool is_drawn;
 

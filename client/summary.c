@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "client/json.h"
-#include "client/quantity.h"
+#include "client/terminal.h"
+#include "trace/quantity.h"
 #include "trace/space.h"
 
 /* An integer stat of a plane, signed or not; 0 if there is none. */
@@ -57,18 +58,11 @@ void summary_read_space(struct summary *s, const struct space *space)
 	report_count(space, &s->totals);
 }
 
-/* On one line, without control characters: the text comes from the other side. */
-static void write_clean(const char *text, FILE *out)
-{
-	for (; *text; text++)
-		putc((unsigned char)*text < 0x20 || *text == 0x7f ? ' ' : *text, out);
-}
-
 static void write_headline(const struct summary *s, FILE *out)
 {
 	fprintf(out, "captured %" PRId64 " ms of ", s->duration_ms);
 	if (s->process && s->pid) {
-		write_clean(s->process, out);
+		terminal_write(s->process, out);
 		fprintf(out, " (pid %" PRId64 ") at ", s->pid);
 	} else if (s->pid) {
 		fprintf(out, "pid %" PRId64 " at ", s->pid);
@@ -86,13 +80,6 @@ static void write_totals(const struct summary *s, FILE *out)
 		quantity_count(t->n_steps).text, quantity_count(t->n_dropped).text);
 }
 
-static void write_line(const char *label, const char *text, FILE *out)
-{
-	fprintf(out, "  %s: ", label);
-	write_clean(text, out);
-	putc('\n', out);
-}
-
 static int has_text(const struct names *names, const char *text)
 {
 	for (uint32_t i = 0; i < names->n_texts; i++)
@@ -105,14 +92,14 @@ static int has_text(const struct names *names, const char *text)
 static void write_warnings(const struct summary *s, FILE *out)
 {
 	for (uint32_t i = 0; i < s->warnings->n_texts; i++)
-		write_line("warning", names_get(s->warnings, i), out);
+		terminal_write_line("warning", names_get(s->warnings, i), out);
 	if (!s->space)
 		return;
 	for (uint32_t i = 0; i < s->space->warnings.n_texts; i++)
 		if (!has_text(s->warnings, names_get(&s->space->warnings, i)))
-			write_line("warning", names_get(&s->space->warnings, i), out);
+			terminal_write_line("warning", names_get(&s->space->warnings, i), out);
 	for (uint32_t i = 0; i < s->space->errors.n_texts; i++)
-		write_line("error", names_get(&s->space->errors, i), out);
+		terminal_write_line("error", names_get(&s->space->errors, i), out);
 }
 
 void summary_write_text(const struct summary *s, FILE *out)
@@ -123,8 +110,11 @@ void summary_write_text(const struct summary *s, FILE *out)
 	fprintf(out, "  %s in %s ms after the end of the recording\n",
 		quantity_bytes(s->bytes).text, quantity_count((uint64_t)s->transfer_ms).text);
 	write_warnings(s, out);
-	fprintf(out, "view: xprof --logdir %s    or    proftap report %s\n", s->log_dir,
-		s->log_dir);
+	fputs("view: xprof --logdir ", out);
+	terminal_write_word(s->log_dir, out);
+	fputs("    or    proftap report ", out);
+	terminal_write_word(s->log_dir, out);
+	putc('\n', out);
 }
 
 static void write_json_totals(struct json *j, const struct report_totals *t)

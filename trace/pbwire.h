@@ -37,16 +37,6 @@ static inline size_t pb_varint_size(uint64_t value)
 	return (top_bit * 9 + 73) / 64;
 }
 
-static inline uint64_t pb_zigzag(int64_t value)
-{
-	return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
-}
-
-static inline int64_t pb_unzigzag(uint64_t value)
-{
-	return (int64_t)(value >> 1 ^ (0 - (value & 1)));
-}
-
 /* The writers return the position behind what they wrote; the caller has made room. */
 static inline uint8_t *pb_put_varint(uint8_t *p, uint64_t value)
 {

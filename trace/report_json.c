@@ -11,11 +11,12 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/printable.h"
+#include "base/utf8.h"
 #include "trace/report.h"
 #include "trace/report_facts.h"
 #include "trace/space.h"
 #include "trace/summary.h"
-#include "trace/utf8.h"
 
 /* Where the next member goes: a comma stands before each but the first of its object or list. */
 struct json {
@@ -29,8 +30,8 @@ static void put_escaped(FILE *out, const char *p, size_t length)
 		fputc('?', out);
 	else if (*p == '"' || *p == '\\')
 		fprintf(out, "\\%c", *p);
-	else if ((unsigned char)*p < 0x20 || *p == 0x7f)
-		fprintf(out, "\\u%04x", (unsigned int)*p);
+	else if (printable_length(p, length) == 0)
+		fprintf(out, "\\u%04x", (unsigned int)(unsigned char)p[length - 1]);
 	else
 		fwrite(p, 1, length, out);
 }

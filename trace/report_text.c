@@ -12,11 +12,13 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/printable.h"
+#include "base/utf8.h"
+#include "trace/quantity.h"
 #include "trace/report.h"
 #include "trace/report_facts.h"
 #include "trace/space.h"
 #include "trace/summary.h"
-#include "trace/utf8.h"
 
 #define MAX_ROWS 40 /* names shown per thread; the JSON form has all */
 #define MAX_NAME_BYTES 160
@@ -24,23 +26,6 @@
 #define WIDTH 10 /* of a column of numbers */
 
 /* --- numbers and text ---------------------------------------------------------------------- */
-
-/* 1234567 -> "1,234,567" */
-static const char *format_count(char cell[CELL_BYTES], uint64_t count)
-{
-	char *p = cell + CELL_BYTES;
-	int n_digits = 0;
-
-	*--p = '\0';
-	do {
-		if (n_digits && n_digits % 3 == 0)
-			*--p = ',';
-		*--p = (char)('0' + count % 10);
-		n_digits++;
-		count /= 10;
-	} while (count);
-	return p;
-}
 
 /* Three significant digits and a unit. */
 static const char *format_duration(char cell[CELL_BYTES], int64_t ns)
@@ -74,14 +59,13 @@ static void print_text(FILE *out, const char *text)
 	size_t shown = 0;
 
 	for (size_t i = 0; i < n && shown < MAX_NAME_BYTES;) {
+		size_t kept = printable_length(text + i, n - i);
 		size_t length = utf8_length(text + i, n - i);
 
-		/* C1 control characters are 0xc2 0x80 to 0xc2 0x9f. */
-		if (length == 0 || (unsigned char)text[i] < 0x20 || text[i] == 0x7f ||
-			(length == 2 && text[i] == '\xc2' && (unsigned char)text[i + 1] < 0xa0))
-			fputc('?', out);
+		if (kept)
+			fwrite(text + i, 1, kept, out);
 		else
-			fwrite(text + i, 1, length, out);
+			fputc('?', out);
 		i += length ? length : 1;
 		shown = i;
 	}
@@ -97,9 +81,7 @@ static void print_duration(FILE *out, int64_t ns)
 
 static void print_count(FILE *out, uint64_t count)
 {
-	char cell[CELL_BYTES];
-
-	fprintf(out, " %*s", WIDTH, format_count(cell, count));
+	fprintf(out, " %*s", WIDTH, quantity_count(count).text);
 }
 
 static void print_heads(FILE *out, const char *const heads[], size_t n)
@@ -151,17 +133,17 @@ static void print_hosts(FILE *out, const struct names *hosts)
 static void print_totals(FILE *out, const struct space *space)
 {
 	struct report_totals t;
-	char cell[CELL_BYTES];
 
 	report_count(space, &t);
-	fprintf(out, "spans %s", format_count(cell, t.n_spans));
-	fprintf(out, " on %s threads", format_count(cell, t.n_threads));
-	fprintf(out, " · counters %s", format_count(cell, t.n_counters));
-	fprintf(out, " (%s samples)", format_count(cell, t.n_counter_samples));
-	fprintf(out, " · steps %s", format_count(cell, t.n_steps));
-	fprintf(out, " · dropped %s", format_count(cell, t.n_dropped));
+	fprintf(out, "spans %s", quantity_count(t.n_spans).text);
+	fprintf(out, " on %s %s", quantity_count(t.n_threads).text,
+		t.n_threads == 1 ? "thread" : "threads");
+	fprintf(out, " · counters %s", quantity_count(t.n_counters).text);
+	fprintf(out, " (%s samples)", quantity_count(t.n_counter_samples).text);
+	fprintf(out, " · steps %s", quantity_count(t.n_steps).text);
+	fprintf(out, " · dropped %s", quantity_count(t.n_dropped).text);
 	if (t.n_unfinished)
-		fprintf(out, " · unfinished %s", format_count(cell, t.n_unfinished));
+		fprintf(out, " · unfinished %s", quantity_count(t.n_unfinished).text);
 	fputc('\n', out);
 }
 
@@ -182,12 +164,11 @@ static void print_line(FILE *out, const struct plane *plane, const struct summar
 {
 	static const char *const heads[] = {"count", "total", "self", "mean", "max"};
 	size_t n_shown = sum->n_rows < MAX_ROWS ? sum->n_rows : MAX_ROWS;
-	char cell[CELL_BYTES];
 
 	fputs("\nthread ", out);
 	print_text(out, *sum->line->name ? sum->line->name : "(no name)");
 	fprintf(out, " (%" PRId64 "): %s spans\n", sum->line->id,
-		format_count(cell, sum->line->n_events));
+		quantity_count(sum->line->n_events).text);
 	print_heads(out, heads, sizeof heads / sizeof *heads);
 	for (size_t i = 0; i < n_shown; i++)
 		print_row(out, plane, &sum->rows[i]);
@@ -239,7 +220,6 @@ static void print_counters(FILE *out, const struct summary *summary)
 
 static void print_loss(FILE *out, const struct plane *plane)
 {
-	char cell[CELL_BYTES];
 	const char *name;
 	uint64_t count;
 
@@ -248,7 +228,7 @@ static void print_loss(FILE *out, const struct plane *plane)
 			continue;
 		fputs("lost: ", out);
 		print_text(out, name);
-		fprintf(out, " %s\n", format_count(cell, count));
+		fprintf(out, " %s\n", quantity_count(count).text);
 	}
 }
 

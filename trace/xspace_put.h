@@ -11,9 +11,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "trace/pbwire.h"
 #include "trace/space.h"
-#include "trace/utf8.h"
 
 struct chunks;
 

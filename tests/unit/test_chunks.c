@@ -4,11 +4,8 @@
 
 #include <check.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* All bytes in one malloc'ed piece. */
 static uint8_t *flatten(const struct chunks *c)
@@ -169,63 +166,6 @@ START_TEST(error_sticks_and_travels)
 }
 END_TEST
 
-struct reading {
-	int fd;
-	uint8_t *bytes;
-	size_t n;
-	size_t size;
-};
-
-static void *read_all(void *argument)
-{
-	struct reading *r = argument;
-	ssize_t n;
-
-	while ((n = read(r->fd, r->bytes + r->n, r->size - r->n)) > 0)
-		r->n += (size_t)n;
-	return NULL;
-}
-
-START_TEST(write_survives_short_writes)
-{
-	const size_t n = CHUNK_BYTES + 70000;
-	struct reading r = {.size = n + 1, .bytes = malloc(n + 1)};
-	struct chunks c = CHUNKS_INIT;
-	uint8_t *in = malloc(n);
-	pthread_t reader;
-	int fds[2];
-
-	fill(in, n, 3);
-	chunks_append(&c, in, 70000);
-	chunks_append(&c, in + 70000, CHUNK_BYTES);
-	ck_assert_int_eq(pipe(fds), 0);
-	r.fd = fds[0];
-	ck_assert_int_eq(pthread_create(&reader, NULL, read_all, &r), 0);
-	ck_assert_int_eq(chunks_write(&c, fds[1]), 0);
-	close(fds[1]);
-	pthread_join(reader, NULL);
-	ck_assert_uint_eq(r.n, n);
-	ck_assert_mem_eq(r.bytes, in, n);
-	close(fds[0]);
-	free(r.bytes);
-	free(in);
-	chunks_deinit(&c);
-}
-END_TEST
-
-START_TEST(write_reports_a_full_device)
-{
-	struct chunks c = CHUNKS_INIT;
-	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
-
-	ck_assert_int_ge(fd, 0);
-	chunks_append(&c, "x", 1);
-	ck_assert_int_eq(chunks_write(&c, fd), -ENOSPC);
-	close(fd);
-	chunks_deinit(&c);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *suite = suite_create("chunks");
@@ -241,8 +181,6 @@ int main(void)
 	tcase_add_test(tests, take_moves_all_and_empties_the_giver);
 	tcase_add_test(tests, take_of_nothing_changes_nothing);
 	tcase_add_test(tests, error_sticks_and_travels);
-	tcase_add_test(tests, write_survives_short_writes);
-	tcase_add_test(tests, write_reports_a_full_device);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);

@@ -233,7 +233,7 @@ START_TEST(text_has_all_parts)
 	assert_has_line(report, "runs/a.xplane.pb");
 	assert_has_line(report, "recorded 2026-01-01 00:00:00 UTC for 500 ms");
 	assert_has_line(report, "host node1");
-	assert_has_line(report, "spans 2 on 1 threads · counters 1 (1 samples) · steps 1 · "
+	assert_has_line(report, "spans 2 on 1 thread · counters 1 (1 samples) · steps 1 · "
 				"dropped 0 · unfinished 1");
 	assert_has_line(report, "warning: gpu: not there");
 	assert_has_line(report, "== /host:CPU · train?[31m · pid 4242 ==");

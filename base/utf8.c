@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* UTF-8 as in RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF; see utf8.h. */
-#include "trace/utf8.h"
+#include "base/utf8.h"
 
-#include <stdint.h>
+#include <stdbool.h>
 #include <string.h>
 
 static bool is_continuation(char c)
@@ -52,34 +52,6 @@ size_t utf8_length(const char *p, size_t n)
 	if (length > 2 && !is_allowed_pair((unsigned char)p[0], (unsigned char)p[1]))
 		return 0;
 	return length;
-}
-
-/* Bytes at the start of |text| that are ASCII, counted in words. */
-static size_t skip_ascii(const char *text, size_t n)
-{
-	size_t i = 0;
-	uint64_t word;
-
-	for (; i + sizeof word <= n; i += sizeof word) {
-		memcpy(&word, text + i, sizeof word);
-		if (word & 0x8080808080808080u)
-			break;
-	}
-	return i;
-}
-
-bool utf8_is_valid(const char *text, size_t n)
-{
-	size_t i = skip_ascii(text, n);
-
-	while (i < n) {
-		size_t length = utf8_length(text + i, n - i);
-
-		if (!length)
-			return false;
-		i += length;
-	}
-	return true;
 }
 
 void utf8_copy(char *to, const char *text, size_t n)

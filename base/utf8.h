@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Valid UTF-8 out of anything: protobuf, JSON and terminals refuse or garble the rest. */
-#ifndef TRACE_UTF8_H
-#define TRACE_UTF8_H
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* Bytes of the character that begins at |p| (1 to 4), or 0 if there is no valid one within |n|. */
 size_t utf8_length(const char *p, size_t n);
-bool utf8_is_valid(const char *text, size_t n);
 /* Copies |n| bytes with a '?' for every byte that belongs to no valid character: same length. */
 void utf8_copy(char *to, const char *text, size_t n);
 

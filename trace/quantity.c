@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers for people; see quantity.h. */
-#include "client/quantity.h"
+#include "trace/quantity.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers as people read them. */
-#ifndef CLIENT_QUANTITY_H
-#define CLIENT_QUANTITY_H
+#ifndef TRACE_QUANTITY_H
+#define TRACE_QUANTITY_H
 
 #include <stdint.h>
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Text that may reach a terminal although somebody else wrote it: no line breaks, no escape
+ * sequences, no bytes that are not UTF-8.
+ */
+#ifndef BASE_PRINTABLE_H
+#define BASE_PRINTABLE_H
+
+#include <stddef.h>
+
+/*
+ * Bytes of the printable character that begins at |p| (1 to 4), or 0 if there is none within |n|:
+ * a control character (C0, DEL, C1) or a byte that belongs to no character of UTF-8.
+ */
+size_t printable_length(const char *p, size_t n);
+
+/*
+ * Replaces every control character and every byte that belongs to no character by one '?', in
+ * place; the text never grows.
+ */
+void printable_clean(char *text);
+
+#endif

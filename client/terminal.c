@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Words on a terminal; see terminal.h. */
+#include "client/terminal.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/printable.h"
+#include "base/utf8.h"
+
+void terminal_write(const char *text, FILE *out)
+{
+	size_t n = strlen(text);
+
+	while (n > 0) {
+		size_t kept = printable_length(text, n);
+		size_t length = utf8_length(text, n);
+
+		if (kept)
+			fwrite(text, 1, kept, out);
+		else
+			putc('?', out);
+		length = length ? length : 1;
+		text += length;
+		n -= length;
+	}
+}
+
+void terminal_write_line(const char *label, const char *text, FILE *out)
+{
+	fprintf(out, "  %s: ", label);
+	terminal_write(text, out);
+	putc('\n', out);
+}
+
+/* A '~' in front would become a home directory. */
+static bool is_ordinary(const char *word)
+{
+	static const char ordinary[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				       "0123456789_./~@%+=:,-";
+
+	return word[0] && word[0] != '~' && word[strspn(word, ordinary)] == '\0';
+}
+
+void terminal_write_word(const char *word, FILE *out)
+{
+	if (is_ordinary(word)) {
+		fputs(word, out);
+		return;
+	}
+	putc('\'', out);
+	for (; *word; word++) {
+		if (*word == '\'')
+			fputs("'\\''", out);
+		else
+			putc(*word, out);
+	}
+	putc('\'', out);
+}
