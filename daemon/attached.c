@@ -9,10 +9,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <syslog.h>
@@ -23,8 +21,8 @@
 #include "base/futex.h"
 #include "base/log.h"
 #include "daemon/peer.h"
-#include "daemon/resident.h"
 #include "daemon/rings.h"
+#include "daemon/self.h"
 #include "daemon/service.h"
 #include "daemon/session.h"
 #include "daemon/target.h"
@@ -172,69 +170,23 @@ static void fail_hello(struct target *t, const struct diag *d)
 	futex_wake(&t->arena->hello, 1);
 }
 
-/*
- * A drain that waits for a processor loses spans. A short slice makes the scheduler (Linux 6.12) run this
- * thread soon after it wakes, also among busy ones; a nice value needs rights. Either may be refused.
- */
-static void ask_for_low_latency(void)
-{
-	struct {
-		uint32_t size;
-		uint32_t policy;
-		uint64_t flags;
-		int32_t nice;
-		uint32_t priority;
-		uint64_t slice_ns;
-		uint64_t deadline;
-		uint64_t period;
-	} attr = {.size = sizeof attr, .policy = SCHED_OTHER, .nice = -5, .slice_ns = 100000};
-
-	if (syscall(SYS_sched_setattr, 0, &attr, 0)) {
-		attr.nice = 0;
-		syscall(SYS_sched_setattr, 0, &attr, 0);
-	}
-}
-
 static void *work(void *argument)
 {
 	struct attached *a = argument;
 	struct diag d = DIAG_INIT;
 
-	ask_for_low_latency();
+	self_ask_for_low_latency();
 	if (target_greet(&a->target, &d)) {
 		fail_hello(&a->target, &d);
 		session_close(&a->session);
 	} else {
 		log_set_level((enum log_level)(a->target.arena->log_level & 3));
-		resident_trim();
+		self_trim();
 		session_work(&a->session);
 	}
 	uv_async_send(&a->gone);
 	uv_async_send(&a->finished);
 	return NULL;
-}
-
-/* When memory runs out, this process goes before the one it serves. */
-static void offer_to_oom_killer(void)
-{
-	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	if (write(fd, "500", 3) < 0)
-		log_debug(LOG_TARGET, "oom_score_adj: %s", errno_words(errno));
-	close(fd);
-}
-
-/* The host's soft limits are meant for the host. */
-static void raise_limit(int what)
-{
-	struct rlimit r;
-
-	if (getrlimit((__rlimit_resource_t)what, &r) == 0) {
-		r.rlim_cur = r.rlim_max;
-		setrlimit((__rlimit_resource_t)what, &r);
-	}
 }
 
 /* Before Linux 5.3 there is none: then the robust word is all there is. */
@@ -309,9 +261,8 @@ int attached_run(pid_t pid)
 	static struct attached a;
 	struct diag d = DIAG_INIT;
 
-	offer_to_oom_killer();
-	raise_limit(RLIMIT_NOFILE);
-	raise_limit(RLIMIT_AS);
+	self_offer_to_oom_killer();
+	self_raise_limits();
 	log_set_sink(log_to_target, &a.target);
 	if (start(&a, pid, &d)) {
 		log_error(LOG_TARGET, "%s", d.text);

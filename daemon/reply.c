@@ -7,71 +7,52 @@
 #include "base/chunks.h"
 #include "daemon/capture.h"
 #include "rpc/server.h"
+#include "trace/pbwire.h"
 
-#define TAG_TOOL_DATA (6 << 3 | 2) /* ProfileResponse.tool_data */
-#define TAG_EMPTY_TRACE (7 << 3 | 0) /* ProfileResponse.empty_trace */
-#define TAG_XSPACE (8 << 3 | 2) /* ProfileResponse.xspace */
-#define TAG_TOOL_NAME (1 << 3 | 2) /* ProfileToolData.name */
-#define TAG_TOOL_BYTES (2 << 3 | 2) /* ProfileToolData.data */
+#define TAG_TOOL_DATA PB_TAG(6, PB_LEN) /* ProfileResponse.tool_data */
+#define FIELD_EMPTY_TRACE 7 /* ProfileResponse.empty_trace */
+#define TAG_XSPACE PB_TAG(8, PB_LEN) /* ProfileResponse.xspace */
+#define TAG_TOOL_NAME PB_TAG(1, PB_LEN) /* ProfileToolData.name */
+#define TAG_TOOL_BYTES PB_TAG(2, PB_LEN) /* ProfileToolData.data */
 
 static const char tool_name[] = "xplane.pb";
 
-static size_t put_varint(uint8_t *to, uint64_t value)
+/* "name", and the head of "data" that |n_bytes| follow. Returns the end. */
+static uint8_t *put_tool(uint8_t *p, uint64_t n_bytes)
 {
-	size_t n = 0;
-
-	while (value >= 0x80) {
-		to[n++] = (uint8_t)(value | 0x80);
-		value >>= 7;
-	}
-	to[n++] = (uint8_t)value;
-	return n;
+	p = pb_put_varint(p, TAG_TOOL_NAME);
+	p = pb_put_varint(p, sizeof tool_name - 1);
+	p = mempcpy(p, tool_name, sizeof tool_name - 1);
+	p = pb_put_varint(p, TAG_TOOL_BYTES);
+	return pb_put_varint(p, n_bytes);
 }
 
-/* "name", and the head of "data" that |n_bytes| follow. */
-static size_t put_tool(uint8_t *to, uint64_t n_bytes)
-{
-	size_t n = 0;
-
-	to[n++] = TAG_TOOL_NAME;
-	n += put_varint(to + n, sizeof tool_name - 1);
-	memcpy(to + n, tool_name, sizeof tool_name - 1);
-	n += sizeof tool_name - 1;
-	to[n++] = TAG_TOOL_BYTES;
-	n += put_varint(to + n, n_bytes);
-	return n;
-}
-
-/* Everything of the response that comes before the XSpace's bytes. */
-static size_t put_head(uint8_t *to, uint64_t n_bytes, int is_empty, int emit_xspace)
+/* Everything of the response that comes before the XSpace's bytes. Returns the end. */
+static uint8_t *put_head(uint8_t *p, uint64_t n_bytes, int is_empty, int emit_xspace)
 {
 	uint8_t tool[64];
-	size_t n_tool = put_tool(tool, n_bytes);
-	size_t n = 0;
+	size_t n_tool = (size_t)(put_tool(tool, n_bytes) - tool);
 
-	if (is_empty) {
-		to[n++] = TAG_EMPTY_TRACE;
-		to[n++] = 1;
-	}
+	if (is_empty)
+		p = pb_put_uint(p, FIELD_EMPTY_TRACE, 1);
 	if (emit_xspace) {
-		to[n++] = TAG_XSPACE;
-		n += put_varint(to + n, n_bytes);
+		p = pb_put_varint(p, TAG_XSPACE);
+		p = pb_put_varint(p, n_bytes);
 	} else if (!is_empty) {
-		to[n++] = TAG_TOOL_DATA;
-		n += put_varint(to + n, n_tool + n_bytes);
-		memcpy(to + n, tool, n_tool);
-		n += n_tool;
+		p = pb_put_varint(p, TAG_TOOL_DATA);
+		p = pb_put_varint(p, n_tool + n_bytes);
+		p = mempcpy(p, tool, n_tool);
 	}
-	return n;
+	return p;
 }
 
 void reply_profile(struct rpc_call *call, struct capture_result *result, int emit_xspace)
 {
 	struct chunks message = CHUNKS_INIT;
 	uint8_t head[160];
-	size_t n = put_head(head, result->xspace.total_bytes, result->is_empty, emit_xspace);
+	uint8_t *end = put_head(head, result->xspace.total_bytes, result->is_empty, emit_xspace);
 
-	chunks_append(&message, head, n);
+	chunks_append(&message, head, (size_t)(end - head));
 	if (emit_xspace || !result->is_empty)
 		chunks_take(&message, &result->xspace);
 	chunks_deinit(&result->xspace);
