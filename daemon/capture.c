@@ -38,6 +38,7 @@ struct capture {
 	struct drain drain;
 	struct timeline timeline;
 	struct space *space;
+	unsigned level; /* the request's, or 0 when it was ended before its start */
 	int uses_ticks;
 	int64_t start_unix_ns;
 	struct clock_pair start;
@@ -89,7 +90,7 @@ static int post(struct capture *c, enum arena_op op, uint32_t arg, struct diag *
 
 static int start_recording(struct capture *c, struct diag *d)
 {
-	int r = post(c, ARENA_OP_START, c->request->level, d);
+	int r = post(c, ARENA_OP_START, c->level, d);
 
 	/* Stopped in between: it shall not start when it goes on and nobody listens any more. */
 	if (r)
@@ -103,7 +104,7 @@ static int begin_recording(struct capture *c, struct diag *d)
 	int r = 0;
 
 	drain_reset_rings(&c->drain);
-	if (c->request->level)
+	if (c->level)
 		r = post(c, ARENA_OP_PREPARE, rings_prepare(c->target), d);
 	if (r)
 		return r;
@@ -112,7 +113,7 @@ static int begin_recording(struct capture *c, struct diag *d)
 	c->last_pair_ns = c->start.monotonic_ns;
 	if (timeline_add(&c->timeline, c->start))
 		return -ENOMEM;
-	return c->request->level ? start_recording(c, d) : 0;
+	return c->level ? start_recording(c, d) : 0;
 }
 
 static void add_pair(struct capture *c)
@@ -159,7 +160,7 @@ static void record(struct capture *c)
 		if (now >= end)
 			break;
 		target_wait(c->target, now + period < end ? now + period : end);
-		if (c->request->level)
+		if (c->level)
 			fullest = drain_visit(&c->drain, &c->error);
 		add_pair(c);
 		period = next_period(period, fullest);
@@ -170,12 +171,12 @@ static int end_recording(struct capture *c)
 {
 	int r = 0;
 
-	if (c->request->level)
+	if (c->level)
 		r = target_post(c->target, ARENA_OP_STOP, 0, ACK_TIMEOUT_MS);
 	c->stop = clock_pair_read(c->uses_ticks);
 	if (timeline_add(&c->timeline, c->stop))
 		return -ENOMEM;
-	if (c->request->level)
+	if (c->level)
 		drain_finish(&c->drain, &c->error);
 	if (r == -ETIMEDOUT)
 		r = space_add_warning(c->space,
@@ -205,10 +206,13 @@ static int add_empty_warning(struct capture *c)
 {
 	if (c->request->level == 0)
 		return space_add_warning(c->space, "nothing was recorded: host_tracer_level is 0");
+	if (c->level == 0)
+		return space_add_warning(
+			c->space, "nothing was recorded: it was ended before its start");
 	return space_add_warning(c->space,
 		"nothing was recorded: the program reached no annotation of level %u or lower while "
 		"the recording ran",
-		c->request->level);
+		c->level);
 }
 
 static int add_environment(struct capture *c)
@@ -282,6 +286,7 @@ static int run(struct capture *c, struct capture_result *result, struct diag *d)
 	wait_for_start(c);
 	if (atomic_load(c->request->cancel))
 		return CAPTURE_CANCELLED;
+	c->level = atomic_load(c->request->stop) ? 0 : c->request->level;
 	r = begin_recording(c, d);
 	if (r)
 		return r;

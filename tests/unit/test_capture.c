@@ -38,7 +38,7 @@ static struct {
 
 /* The server. */
 
-static void handle_profile(struct rpc_call *call, const uint8_t *request, size_t n, void *context)
+static void answer_profile(struct rpc_call *call, const uint8_t *request, size_t n, void *context)
 {
 	struct chunks reply = CHUNKS_INIT;
 
@@ -52,7 +52,7 @@ static void handle_profile(struct rpc_call *call, const uint8_t *request, size_t
 }
 
 static const struct rpc_method methods[] = {
-	{PROFILE_PATH, 1u << 20, handle_profile},
+	{PROFILE_PATH, 1u << 20, answer_profile},
 };
 
 static void *accept_all(void *unused)
