@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -97,6 +98,19 @@ static int run_spawn(struct spawn *s, const char *path, const struct ptap_server
 	return s->error ? explain_spawn(s, path, o, d) : 0;
 }
 
+/*
+ * Also true for a zombie, which kill() does not tell from the living where init is slow to reap, or never
+ * does: it has no memory to read from. A living process answers EFAULT or, out of reach, EPERM.
+ */
+static int is_gone(int32_t pid)
+{
+	char byte;
+	struct iovec to = {&byte, 1};
+	struct iovec from = {NULL, 1};
+
+	return process_vm_readv(pid, &to, 1, &from, 1, 0) < 0 && errno == ESRCH;
+}
+
 /* Its hello is the only proof that it lives: a sandbox may have killed it at exec. */
 static int wait_for_hello(struct arena *arena, int32_t pid, struct diag *d)
 {
@@ -104,7 +118,7 @@ static int wait_for_hello(struct arena *arena, int32_t pid, struct diag *d)
 	uint32_t hello;
 
 	while ((hello = atomic_load(&arena->hello)) == ARENA_HELLO_NONE) {
-		if (kill(pid, 0) && errno == ESRCH)
+		if (is_gone(pid))
 			return diag_set(d, -ECHILD,
 				"proftapd: ended before it was ready%s%.400s; is executing "
 				"it forbidden here (seccomp, AppArmor)?",
@@ -278,7 +292,7 @@ static void wait_for_close(struct arena *arena, int32_t pid)
 	int64_t give_up = monotonic_ns() + CLOSE_TIMEOUT_NS;
 
 	while (atomic_load(&arena->hello) == ARENA_HELLO_READY && monotonic_ns() < give_up &&
-		kill(pid, 0) == 0)
+		!is_gone(pid))
 		futex_wait_until(&arena->hello, ARENA_HELLO_READY, monotonic_ns() + 50 * NS_PER_MS);
 }
 

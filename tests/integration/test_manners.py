@@ -12,7 +12,7 @@ import time
 from fixture import (NOBODY, SANITIZERS, Skip, check, contains, equal, find_proftapd,
                      find_proftapds, free_port, is_alive, need_root, read_status, run, test,
                      wait_until)
-from processes import LIBRARY, Process
+from processes import LIBRARY, TARGET, Process
 
 IDLE_S = 2
 # Signals that a program may use; 9 and 19 cannot be blocked. 32 and 33 are the C library's: it
@@ -162,6 +162,32 @@ def a_server_that_is_not_there_is_said(t):
           "correct or unset it", "ptap_last_error")
     equal(target.port, 0, "ptap_server_port")
     equal(find_children(target.pid), [], "children")
+
+
+INIT_THAT_NEVER_REAPS = """
+import os, subprocess, sys
+target = subprocess.Popen(sys.argv[1], env={**os.environ, "PROFTAPD": "/bin/false"}, text=True,
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+target.stdin.write("start 0\\nerror\\nport\\n")
+target.stdin.flush()
+for _ in range(4):
+    print(target.stdout.readline(), end="", flush=True)
+os._exit(0)
+"""
+
+
+@test
+def a_server_that_ends_at_once_is_said_at_once(t):
+    """Its zombie stays: as in a container whose first process reaps nobody."""
+    need_root()
+    init = t.keep(Process("init", ["unshare", "--pid", "--fork", "--mount-proc", sys.executable,
+                                   "-c", INIT_THAT_NEVER_REAPS, TARGET]))
+    equal(init.read_line(), "ready", "the target's first line")
+    code, port, took_us = map(int, init.read_line().split())
+    equal((code, port), (-errno.ECHILD, 0), "ptap_server_start and ptap_server_port")
+    check(took_us < 5000000, f"it took {took_us} us to say so")
+    contains(init.read_line(), "ended before it was ready", "ptap_last_error")
+    equal(init.read_line(), "0", "ptap_server_port")
 
 
 @test
