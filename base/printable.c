@@ -12,11 +12,20 @@ static int is_control(const unsigned char *p)
 	return p[0] < 0x20 || p[0] == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0);
 }
 
-size_t printable_length(const char *p, size_t n)
+size_t printable_next(const char *p, size_t n, size_t *kept)
 {
 	size_t length = utf8_length(p, n);
 
-	return length && !is_control((const unsigned char *)p) ? length : 0;
+	*kept = length && !is_control((const unsigned char *)p) ? length : 0;
+	return length ? length : 1;
+}
+
+size_t printable_length(const char *p, size_t n)
+{
+	size_t kept;
+
+	printable_next(p, n, &kept);
+	return kept;
 }
 
 void printable_clean(char *text)
@@ -25,15 +34,15 @@ void printable_clean(char *text)
 	char *out = text;
 
 	for (size_t i = 0; i < n;) {
-		size_t kept = printable_length(text + i, n - i);
-		size_t length = utf8_length(text + i, n - i);
+		size_t kept;
+		size_t length = printable_next(text + i, n - i, &kept);
 
 		if (kept)
 			memmove(out, text + i, kept);
 		else
 			*out = '?';
 		out += kept ? kept : 1;
-		i += length ? length : 1;
+		i += length;
 	}
 	*out = '\0';
 }

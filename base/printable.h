@@ -15,6 +15,12 @@
 size_t printable_length(const char *p, size_t n);
 
 /*
+ * One step over a text of |n| > 0 bytes: returns how many bytes it takes, at least 1, and in *kept how many of
+ * them may be printed: all, or 0 when a '?' stands for them.
+ */
+size_t printable_next(const char *p, size_t n, size_t *kept);
+
+/*
  * Replaces every control character and every byte that belongs to no character by one '?', in
  * place; the text never grows.
  */

@@ -225,7 +225,7 @@ static int check_reply(struct work *w)
 	code = decode(w);
 	if (code != EXIT_DONE)
 		return code;
-	if (w->reply.is_empty_trace || !w->trace || (w->space && emptiness_applies(w->space)))
+	if (w->reply.is_empty_trace || !w->trace || (w->space && space_is_empty(w->space)))
 		return fail_empty(w);
 	return EXIT_DONE;
 }

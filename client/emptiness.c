@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,15 +16,6 @@
 /* How a server of ours begins the warning that says why. */
 static const char nothing[] = "nothing was recorded: ";
 #define N_NOTHING (sizeof nothing - 1)
-
-bool emptiness_applies(const struct space *space)
-{
-	for (size_t i = 0; i < space->n_planes; i++)
-		for (size_t k = 0; k < space->planes[i]->n_lines; k++)
-			if (space->planes[i]->lines[k].n_events > 0)
-				return false;
-	return true;
-}
 
 static bool is_reason(const char *warning)
 {

@@ -3,8 +3,6 @@
 #ifndef CLIENT_EMPTINESS_H
 #define CLIENT_EMPTINESS_H
 
-#include <stdbool.h>
-
 struct diag;
 struct names;
 struct profile_options;
@@ -16,9 +14,6 @@ struct emptiness {
 	const struct space *space; /* what came back, or NULL */
 	const struct names *said; /* warnings that the client prints itself */
 };
-
-/* Whether no plane has an event; what is known about the machine does not count. */
-bool emptiness_applies(const struct space *space);
 
 /* Fills |d| with the reason, as far as it is known, and prints what else the server said. */
 void emptiness_explain(const struct emptiness *e, struct diag *d);

@@ -6,21 +6,19 @@
 #include <string.h>
 
 #include "base/printable.h"
-#include "base/utf8.h"
 
 void terminal_write(const char *text, FILE *out)
 {
 	size_t n = strlen(text);
 
 	while (n > 0) {
-		size_t kept = printable_length(text, n);
-		size_t length = utf8_length(text, n);
+		size_t kept;
+		size_t length = printable_next(text, n, &kept);
 
 		if (kept)
 			fwrite(text, 1, kept, out);
 		else
 			putc('?', out);
-		length = length ? length : 1;
 		text += length;
 		n -= length;
 	}

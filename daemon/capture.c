@@ -245,15 +245,6 @@ static int add_context(struct capture *c)
 	return r;
 }
 
-static int is_empty(const struct space *space)
-{
-	for (size_t i = 0; i < space->n_planes; i++)
-		for (size_t j = 0; j < space->planes[i]->n_lines; j++)
-			if (space->planes[i]->lines[j].n_events)
-				return 0;
-	return 1;
-}
-
 static int make_result(struct capture *c, struct capture_result *result)
 {
 	struct assemble_input in = {
@@ -270,7 +261,7 @@ static int make_result(struct capture *c, struct capture_result *result)
 		r = add_context(c);
 	if (!r)
 		r = add_life_warning(c, ms);
-	result->is_empty = is_empty(c->space);
+	result->is_empty = space_is_empty(c->space);
 	if (!r && result->is_empty)
 		r = add_empty_warning(c);
 	if (!r && c->error)

@@ -174,7 +174,7 @@ static void start_session(
 		rpc_call_fail(call, RPC_INTERNAL, busy_text);
 		break;
 	case SESSION_CLOSED:
-		rpc_call_fail(call, RPC_UNAVAILABLE, "the program has ended");
+		rpc_call_fail(call, RPC_UNAVAILABLE, session_gone_text);
 		break;
 	}
 }

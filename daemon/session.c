@@ -19,7 +19,7 @@
 /* After the last capture the rings' memory is given back. */
 #define KEEP_RINGS_NS (10 * NS_PER_S)
 
-static const char gone_text[] = "the program has ended";
+const char session_gone_text[] = "the program has ended";
 
 void session_request_deinit(struct session_request *request)
 {
@@ -113,7 +113,7 @@ static void answer(const struct session_request *request, int r, struct capture_
 		rpc_call_fail(request->call, RPC_CANCELLED, "the client went away");
 		break;
 	case CAPTURE_NO_TARGET:
-		rpc_call_fail(request->call, RPC_UNAVAILABLE, gone_text);
+		rpc_call_fail(request->call, RPC_UNAVAILABLE, session_gone_text);
 		break;
 	case -ENOMEM:
 		rpc_call_fail(request->call, RPC_RESOURCE_EXHAUSTED,
@@ -175,7 +175,7 @@ void session_close(struct session *s)
 	pthread_mutex_unlock(&s->mutex);
 	if (!request)
 		return;
-	rpc_call_fail(request->call, RPC_UNAVAILABLE, gone_text);
+	rpc_call_fail(request->call, RPC_UNAVAILABLE, session_gone_text);
 	free_request(request);
 }
 

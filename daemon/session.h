@@ -29,6 +29,9 @@ struct session_request {
 
 void session_request_deinit(struct session_request *request);
 
+/* What a call is told when there is nobody left to record. */
+extern const char session_gone_text[];
+
 struct session {
 	struct target *target;
 	void (*on_gone)(void *context); /* on the worker's thread; must return at once */

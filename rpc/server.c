@@ -140,6 +140,13 @@ static void destroy_grpc(struct rpc_server *server)
 	engine_stop();
 }
 
+static struct rpc_server *destroy_and_free(struct rpc_server *server)
+{
+	destroy_grpc(server);
+	free(server);
+	return NULL;
+}
+
 static void begin_shutdown(struct rpc_server *server)
 {
 	grpc_server_shutdown_and_notify(
@@ -152,8 +159,7 @@ static void abandon(struct rpc_server *server)
 {
 	begin_shutdown(server);
 	serve(server);
-	destroy_grpc(server);
-	free(server);
+	destroy_and_free(server);
 }
 
 int rpc_server_new(const struct rpc_server_config *config, struct rpc_server **out, struct diag *d)
@@ -180,9 +186,7 @@ int rpc_server_new(const struct rpc_server_config *config, struct rpc_server **o
 static struct rpc_server *join_and_free(struct rpc_server *server)
 {
 	pthread_join(server->thread, NULL);
-	destroy_grpc(server);
-	free(server);
-	return NULL;
+	return destroy_and_free(server);
 }
 
 struct rpc_server *rpc_server_free(struct rpc_server *server)
@@ -221,11 +225,8 @@ struct rpc_server *rpc_server_free_after(struct rpc_server *server, int grace_ms
 	grpc_server_shutdown_and_notify(
 		server->host.server, server->host.queue, &server->shut_down);
 	for (int ms = 0; ms < grace_ms && idle_ms < IDLE_GRACE_MS; ms += LOOK_MS) {
-		if (has_ended(server, LOOK_MS)) {
-			destroy_grpc(server);
-			free(server);
-			return NULL;
-		}
+		if (has_ended(server, LOOK_MS))
+			return destroy_and_free(server);
 		idle_ms = server->host.n_live ? 0 : idle_ms + LOOK_MS;
 	}
 	grpc_server_cancel_all_calls(server->host.server);

@@ -13,7 +13,6 @@
 
 #include "base/cleanup.h"
 #include "base/printable.h"
-#include "base/utf8.h"
 #include "trace/quantity.h"
 #include "trace/report.h"
 #include "trace/report_facts.h"
@@ -59,14 +58,14 @@ static void print_text(FILE *out, const char *text)
 	size_t shown = 0;
 
 	for (size_t i = 0; i < n && shown < MAX_NAME_BYTES;) {
-		size_t kept = printable_length(text + i, n - i);
-		size_t length = utf8_length(text + i, n - i);
+		size_t kept;
+		size_t length = printable_next(text + i, n - i, &kept);
 
 		if (kept)
 			fwrite(text + i, 1, kept, out);
 		else
 			fputc('?', out);
-		i += length ? length : 1;
+		i += length;
 		shown = i;
 	}
 	fputs(shown < n ? "…" : "", out);

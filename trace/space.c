@@ -94,6 +94,15 @@ struct plane *space_find_plane(const struct space *space, const char *name)
 	return NULL;
 }
 
+int space_is_empty(const struct space *space)
+{
+	for (size_t i = 0; i < space->n_planes; i++)
+		for (size_t j = 0; j < space->planes[i]->n_lines; j++)
+			if (space->planes[i]->lines[j].n_events)
+				return 0;
+	return 1;
+}
+
 int space_add_warning(struct space *space, const char *format, ...)
 {
 	_cleanup_free_ char *text = NULL;

@@ -104,6 +104,9 @@ struct plane *space_find_plane(const struct space *space, const char *name); /* 
 struct line *plane_add_line(
 	struct plane *plane, int64_t id, const char *name, size_t n_events_hint);
 
+/* 1 when no plane has an event; what is known about the machine does not count. */
+int space_is_empty(const struct space *space);
+
 /* Each text is kept once. printf-like; 0 or -ENOMEM. */
 int space_add_warning(struct space *space, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
