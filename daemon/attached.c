@@ -130,13 +130,15 @@ static void on_connection(uv_poll_t *handle, int status, int events)
 static void close_listener(uv_async_t *handle)
 {
 	struct attached *a = handle->data;
+	uint32_t ready = ARENA_HELLO_READY;
 
 	if (!a->is_listening)
 		return;
 	a->is_listening = 0;
 	uv_poll_stop(&a->listener);
 	close(SPAWN_FD_LISTENER);
-	atomic_store(&a->target.arena->hello, ARENA_HELLO_CLOSED);
+	/* A failure that the library has not read yet must not look like anything else. */
+	atomic_compare_exchange_strong(&a->target.arena->hello, &ready, ARENA_HELLO_CLOSED);
 	futex_wake(&a->target.arena->hello, 1);
 }
 
