@@ -303,7 +303,7 @@ static int init(struct assembly *as, const struct assemble_input *in, struct spa
 	as->n_ids = (used < ARENA_STRINGS_BYTES ? used : ARENA_STRINGS_BYTES) / 8u;
 	as->event_name_of = calloc(as->n_ids + 1, sizeof *as->event_name_of);
 	as->stat_name_of = calloc(as->n_ids + 1, sizeof *as->stat_name_of);
-	as->plane = space_add_plane(space, 0, PLANE_HOST);
+	as->plane = space_add_plane(space, in->plane_id, in->plane_name);
 	if (!as->event_name_of || !as->stat_name_of || !as->plane)
 		return -ENOMEM;
 	names = &as->plane->stat_names;

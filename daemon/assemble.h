@@ -11,16 +11,18 @@ struct timeline;
 
 /* What the assembler needs to know of the capture. */
 struct assemble_input {
-	struct drain *drain;
+	const struct drain *drain;
 	struct timeline *timeline;
 	uint64_t start_ticks; /* records that began earlier belong to another capture */
 	uint64_t stop_ticks;
 	int uses_ticks;
+	const char *plane_name;
+	int64_t plane_id;
 };
 
 /*
- * Adds the plane /host:CPU with a line per thread and per counter to |space|, losses as plane stats and
- * as warnings. 0 or -ENOMEM.
+ * Adds the process's plane with a line per thread and per counter to |space|, losses as plane stats and as
+ * warnings. 0 or -ENOMEM.
  */
 int assemble_host_plane(const struct assemble_input *in, struct space *space);
 

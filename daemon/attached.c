@@ -7,7 +7,6 @@
 #include "daemon/attached.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 #include "base/diag.h"
 #include "base/futex.h"
 #include "base/log.h"
+#include "daemon/family.h"
 #include "daemon/peer.h"
 #include "daemon/rings.h"
 #include "daemon/self.h"
@@ -35,6 +35,7 @@
 
 struct attached {
 	struct target target;
+	struct family family;
 	struct session session;
 	pthread_t worker;
 	uv_loop_t loop;
@@ -233,7 +234,8 @@ static int start(struct attached *a, pid_t pid, struct diag *d)
 		return r;
 	atomic_store(&a->target.arena->clock,
 		timeline_ticks_are_usable("") ? ARENA_CLOCK_TICKS : ARENA_CLOCK_MONOTONIC);
-	session_init(&a->session, &a->target, say_gone, a);
+	family_init(&a->family, &a->target);
+	session_init(&a->session, &a->family, say_gone, a);
 	a->uid = getuid();
 	r = init_loop(a);
 	if (r)
@@ -245,17 +247,13 @@ static int start(struct attached *a, pid_t pid, struct diag *d)
 	return 0;
 }
 
-/*
- * The rings' memory goes back now, whoever still maps the arena (a forked child does). A target that stopped
- * its server lives on, and a thread of it may still look at its ring's head.
- */
+/* A target that stopped its server lives on, and a thread of it may still look at its ring's head. */
 static void free_rings(struct target *t)
 {
 	if (target_get_life(t) == TARGET_STOPPED)
 		rings_trim(t);
 	else
-		fallocate(t->memfd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-			(off_t)arena_rings_offset(), (off_t)(t->size_bytes - arena_rings_offset()));
+		rings_punch_all(t);
 }
 
 int attached_run(pid_t pid)
@@ -275,6 +273,7 @@ int attached_run(pid_t pid)
 	uv_run(&a.loop, UV_RUN_DEFAULT);
 	pthread_join(a.worker, NULL);
 	rpc_server_free_after(a.rpc, DELIVERY_MS);
+	family_deinit(&a.family);
 	free_rings(&a.target);
 	target_close(&a.target);
 	return 0;

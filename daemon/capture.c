@@ -4,27 +4,25 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "daemon/assemble.h"
-#include "daemon/drain.h"
+#include "daemon/family.h"
 #include "daemon/headroom.h"
-#include "daemon/rings.h"
+#include "daemon/recording.h"
+#include "daemon/source.h"
 #include "daemon/target.h"
-#include "daemon/timeline.h"
 #include "trace/space.h"
 #include "trace/xspace.h"
 
 #define DEFAULT_MAX_BYTES (UINT64_C(1) << 30)
 /* Raw slots, the model and the encoded bytes exist at once: together at most so many times the slots. */
 #define BYTES_PER_SLOT_BYTE 5
-#define ACK_TIMEOUT_MS 1000
 /* A wake-up that comes just before the worker sleeps is missed: it looks at its flags this often. */
 #define LOOK_INTERVAL_NS (50 * NS_PER_MS)
-#define PAIR_INTERVAL_NS (20 * NS_PER_MS)
 /*
  * The drain's period: a quarter of the time in which the fastest ring fills, within these. After a quiet
  * stretch a burst comes without notice: 100 ms lost a third of 2 M spans/s, 10 ms nothing.
@@ -33,18 +31,12 @@
 #define MAX_PERIOD_NS (10 * NS_PER_MS)
 
 struct capture {
-	struct target *target;
+	struct family *family;
+	struct target *target; /* the program that started the server */
 	const struct capture_request *request;
-	struct drain drain;
-	struct timeline timeline;
+	struct recording recording;
 	struct space *space;
 	unsigned level; /* the request's, or 0 when it was ended before its start */
-	int uses_ticks;
-	int64_t start_unix_ns;
-	struct clock_pair start;
-	struct clock_pair stop;
-	int64_t last_pair_ns;
-	int error;
 };
 
 static int is_over(const struct capture *c)
@@ -75,59 +67,6 @@ static void wait_for_start(struct capture *c)
 	}
 }
 
-static int post(struct capture *c, enum arena_op op, uint32_t arg, struct diag *d)
-{
-	int r = target_post(c->target, op, arg, ACK_TIMEOUT_MS);
-
-	if (r == -ESRCH)
-		return CAPTURE_NO_TARGET;
-	if (r)
-		return diag_set(d, r,
-			"the program (pid %d) is stopped (SIGSTOP or a debugger) and cannot record",
-			(int)c->target->pid);
-	return 0;
-}
-
-static int start_recording(struct capture *c, struct diag *d)
-{
-	int r = post(c, ARENA_OP_START, c->level, d);
-
-	/* Stopped in between: it shall not start when it goes on and nobody listens any more. */
-	if (r)
-		target_post(c->target, ARENA_OP_STOP, 0, 0);
-	drain_begin(&c->drain, atomic_load(&c->target->arena->word));
-	return r;
-}
-
-static int begin_recording(struct capture *c, struct diag *d)
-{
-	int r = 0;
-
-	drain_reset_rings(&c->drain);
-	if (c->level)
-		r = post(c, ARENA_OP_PREPARE, rings_prepare(c->target), d);
-	if (r)
-		return r;
-	c->start_unix_ns = realtime_ns();
-	c->start = clock_pair_read(c->uses_ticks);
-	c->last_pair_ns = c->start.monotonic_ns;
-	if (timeline_add(&c->timeline, c->start))
-		return -ENOMEM;
-	return c->level ? start_recording(c, d) : 0;
-}
-
-static void add_pair(struct capture *c)
-{
-	struct clock_pair pair;
-
-	if (monotonic_ns() - c->last_pair_ns < PAIR_INTERVAL_NS)
-		return;
-	pair = clock_pair_read(c->uses_ticks);
-	c->last_pair_ns = pair.monotonic_ns;
-	if (timeline_add(&c->timeline, pair))
-		c->error = -ENOMEM;
-}
-
 /* The next visit comes when the fastest ring will be a quarter full, judged by this one. */
 static int64_t next_period(int64_t period, unsigned fullest)
 {
@@ -155,33 +94,22 @@ static void record(struct capture *c)
 
 	while (!is_over(c)) {
 		int64_t now = monotonic_ns();
-		unsigned fullest = 0;
 
 		if (now >= end)
 			break;
 		target_wait(c->target, now + period < end ? now + period : end);
-		if (c->level)
-			fullest = drain_visit(&c->drain, &c->error);
-		add_pair(c);
-		period = next_period(period, fullest);
+		period = next_period(period, recording_visit(&c->recording));
 	}
 }
 
 static int end_recording(struct capture *c)
 {
-	int r = 0;
+	int r = recording_end(&c->recording);
 
-	if (c->level)
-		r = target_post(c->target, ARENA_OP_STOP, 0, ACK_TIMEOUT_MS);
-	c->stop = clock_pair_read(c->uses_ticks);
-	if (timeline_add(&c->timeline, c->stop))
-		return -ENOMEM;
-	if (c->level)
-		drain_finish(&c->drain, &c->error);
 	if (r == -ETIMEDOUT)
 		r = space_add_warning(c->space,
 			"the program was stopped (SIGSTOP or a debugger) when the recording ended");
-	return r == -ENOMEM ? r : 0;
+	return r;
 }
 
 static int add_life_warning(struct capture *c, int64_t duration_ms)
@@ -218,8 +146,9 @@ static int add_empty_warning(struct capture *c)
 static int add_environment(struct capture *c)
 {
 	struct plane *plane = space_add_plane(c->space, 1, PLANE_ENVIRONMENT);
-	uint64_t start = (uint64_t)c->start_unix_ns;
-	uint64_t length = (uint64_t)(c->stop.monotonic_ns - c->start.monotonic_ns);
+	uint64_t start = (uint64_t)c->recording.start_unix_ns;
+	uint64_t length =
+		(uint64_t)(c->recording.stop.monotonic_ns - c->recording.start.monotonic_ns);
 
 	if (!plane || plane_set_uint(plane, "profile_start_time", start) ||
 		plane_set_uint(plane, "profile_stop_time", start + length) ||
@@ -239,23 +168,48 @@ static int add_context(struct capture *c)
 		r = -ENOMEM;
 	for (size_t i = 0; i < c->request->n_warnings && !r; i++)
 		r = space_add_warning(c->space, "%s", c->request->warnings[i]);
-	if (!r && !c->uses_ticks)
+	if (!r && !c->recording.uses_ticks)
 		r = space_add_warning(c->space,
 			"times come from CLOCK_MONOTONIC: the processor's counter cannot be used here");
 	return r;
 }
 
+static int add_plane(struct capture *c, const struct source *s)
+{
+	struct recording *r = &c->recording;
+	int is_main = s->target == c->target;
+	char name[sizeof PLANE_HOST + sizeof s->target->name + 16];
+	struct assemble_input in = {
+		.drain = &s->drain,
+		.timeline = &r->timeline,
+		.start_ticks = r->start.ticks,
+		.stop_ticks = r->stop.ticks,
+		.uses_ticks = r->uses_ticks,
+		.plane_name = is_main ? PLANE_HOST : name,
+		.plane_id = is_main ? 0 : (int64_t)c->space->n_planes + 1,
+	};
+
+	snprintf(name, sizeof name, PLANE_HOST " %s [%d]", s->target->name, (int)s->target->pid);
+	return assemble_host_plane(&in, c->space);
+}
+
+/* One for the program, and for each child that has something to tell. */
+static int add_planes(struct capture *c)
+{
+	const struct recording *r = &c->recording;
+	int error = 0;
+
+	for (size_t i = 0; i < r->n_sources && !error; i++)
+		if (i == 0 || source_has_content(r->sources[i]))
+			error = add_plane(c, r->sources[i]);
+	return error;
+}
+
 static int make_result(struct capture *c, struct capture_result *result)
 {
-	struct assemble_input in = {
-		.drain = &c->drain,
-		.timeline = &c->timeline,
-		.start_ticks = c->start.ticks,
-		.stop_ticks = c->stop.ticks,
-		.uses_ticks = c->uses_ticks,
-	};
-	int64_t ms = (c->stop.monotonic_ns - c->start.monotonic_ns) / NS_PER_MS;
-	int r = assemble_host_plane(&in, c->space);
+	struct recording *rec = &c->recording;
+	int64_t ms = (rec->stop.monotonic_ns - rec->start.monotonic_ns) / NS_PER_MS;
+	int r = add_planes(c);
 
 	if (!r)
 		r = add_context(c);
@@ -264,7 +218,7 @@ static int make_result(struct capture *c, struct capture_result *result)
 	result->is_empty = space_is_empty(c->space);
 	if (!r && result->is_empty)
 		r = add_empty_warning(c);
-	if (!r && c->error)
+	if (!r && rec->error)
 		r = space_add_warning(
 			c->space, "this server ran out of memory: the trace is not complete");
 	return r ? r : xspace_encode(c->space, &result->xspace);
@@ -278,9 +232,9 @@ static int run(struct capture *c, struct capture_result *result, struct diag *d)
 	if (atomic_load(c->request->cancel))
 		return CAPTURE_CANCELLED;
 	c->level = atomic_load(c->request->stop) ? 0 : c->request->level;
-	r = begin_recording(c, d);
+	r = recording_begin(&c->recording, c->level, d);
 	if (r)
-		return r;
+		return r == RECORDING_NO_TARGET ? CAPTURE_NO_TARGET : r;
 	record(c);
 	if (target_get_life(c->target) != TARGET_ALIVE)
 		c->request->on_gone(c->request->context);
@@ -290,28 +244,29 @@ static int run(struct capture *c, struct capture_result *result, struct diag *d)
 	return r ? r : make_result(c, result);
 }
 
-int capture_run(struct target *t, const struct capture_request *request,
+static uint64_t max_bytes(const struct capture_request *request)
+{
+	uint64_t quarter = headroom_read_bytes("") / 4;
+
+	if (request->max_bytes)
+		return request->max_bytes;
+	return quarter < DEFAULT_MAX_BYTES ? quarter : DEFAULT_MAX_BYTES;
+}
+
+int capture_run(struct family *f, const struct capture_request *request,
 	struct capture_result *result, struct diag *d)
 {
-	uint64_t max = request->max_bytes ? request->max_bytes : DEFAULT_MAX_BYTES;
-	uint64_t quarter = headroom_read_bytes("") / 4;
-	struct capture c = {
-		.target = t,
-		.request = request,
-		.uses_ticks = atomic_load(&t->arena->clock) == ARENA_CLOCK_TICKS,
-	};
+	struct capture c = {.family = f, .target = f->main, .request = request};
 	int r;
 
 	memset(result, 0, sizeof *result);
-	if (!request->max_bytes && quarter < max)
-		max = quarter;
 	if (space_new(&c.space))
 		return -ENOMEM;
-	drain_init(&c.drain, t, max / BYTES_PER_SLOT_BYTE);
-	timeline_init(&c.timeline, c.uses_ticks);
+	family_prune(f);
+	recording_init(&c.recording, f, max_bytes(request) / BYTES_PER_SLOT_BYTE);
 	r = run(&c, result, d);
-	timeline_deinit(&c.timeline);
-	drain_deinit(&c.drain);
+	recording_deinit(&c.recording);
+	family_prune(f);
 	space_free(c.space);
 	if (r)
 		chunks_deinit(&result->xspace);

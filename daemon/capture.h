@@ -13,7 +13,7 @@
 #include "base/chunks.h"
 #include "base/diag.h"
 
-struct target;
+struct family;
 
 /* What to record. */
 struct capture_request {
@@ -43,7 +43,7 @@ enum {
 };
 
 /* Owner: result->xspace belongs to the caller (chunks_deinit). */
-int capture_run(struct target *t, const struct capture_request *request,
+int capture_run(struct family *f, const struct capture_request *request,
 	struct capture_result *result, struct diag *d);
 
 #endif

@@ -13,11 +13,11 @@
 
 #define RECLAIM_INTERVAL_NS (50 * NS_PER_MS)
 
-void drain_init(struct drain *d, struct target *t, uint64_t max_bytes)
+void drain_init(struct drain *d, struct target *t, struct drain_budget *budget)
 {
 	memset(d, 0, sizeof *d);
 	d->target = t;
-	d->max_bytes = max_bytes;
+	d->budget = budget;
 	for (uint32_t i = 0; i < ARENA_MAX_RINGS; i++)
 		d->log_of_ring[i] = -1;
 }
@@ -124,7 +124,7 @@ static void store_slots(struct drain *d, struct thread_log *log, struct ring *ri
 {
 	size_t bytes = n * sizeof(struct slot);
 
-	if (d->stored_bytes + bytes > d->max_bytes) {
+	if (d->budget->used_bytes + bytes > d->budget->max_bytes) {
 		log->lost_memory += n;
 		return;
 	}
@@ -135,7 +135,7 @@ static void store_slots(struct drain *d, struct thread_log *log, struct ring *ri
 	}
 	copy_out(d->target, ring, from, n, log->slots + log->n_slots);
 	log->n_slots += n;
-	d->stored_bytes += bytes;
+	d->budget->used_bytes += bytes;
 }
 
 /* Returns how full it was, in 1/1000. */

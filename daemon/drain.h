@@ -37,11 +37,16 @@ struct thread_log {
 	uint32_t n_open;
 };
 
+/* How much all drains of a capture may hold. */
+struct drain_budget {
+	uint64_t max_bytes;
+	uint64_t used_bytes;
+};
+
 struct drain {
 	struct target *target;
+	struct drain_budget *budget;
 	uint32_t word; /* the capture's */
-	uint64_t stored_bytes;
-	uint64_t max_bytes;
 	uint64_t lost_no_ring_before;
 	uint64_t lost_no_ring;
 	int64_t next_reclaim_ns; /* CLOCK_MONOTONIC */
@@ -52,7 +57,8 @@ struct drain {
 	int32_t log_of_ring[ARENA_MAX_RINGS]; /* index into logs, or -1 */
 };
 
-void drain_init(struct drain *d, struct target *t, uint64_t max_bytes);
+/* |t| and |budget| outlive the drain. */
+void drain_init(struct drain *d, struct target *t, struct drain_budget *budget);
 void drain_deinit(struct drain *d);
 
 /* Before recording starts: frees the rings of threads that are gone, skips what lies in the others. */

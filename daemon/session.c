@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "daemon/capture.h"
+#include "daemon/family.h"
 #include "daemon/reply.h"
 #include "daemon/rings.h"
 #include "daemon/target.h"
@@ -37,10 +38,10 @@ static void free_request(struct session_request *request)
 	free(request);
 }
 
-void session_init(struct session *s, struct target *target, void (*on_gone)(void *), void *context)
+void session_init(struct session *s, struct family *family, void (*on_gone)(void *), void *context)
 {
 	memset(s, 0, sizeof *s);
-	s->target = target;
+	s->family = family;
 	s->on_gone = on_gone;
 	s->context = context;
 	pthread_mutex_init(&s->mutex, NULL);
@@ -52,7 +53,7 @@ void session_init(struct session *s, struct target *target, void (*on_gone)(void
  */
 static void wake_worker(struct session *s)
 {
-	while (!target_kick(s->target) && atomic_load(&s->is_pending))
+	while (!target_kick(s->family->main) && atomic_load(&s->is_pending))
 		usleep(50);
 }
 
@@ -83,7 +84,7 @@ int session_take(struct session *s, struct session_request *request)
 static void raise_flag(struct session *s, _Atomic int *flag)
 {
 	atomic_store(flag, 1);
-	target_kick(s->target);
+	target_kick(s->family->main);
 }
 
 void session_terminate(struct session *s, const char *session_id)
@@ -140,7 +141,7 @@ static void run_capture(struct session *s)
 		.level = request->options.host_tracer_level,
 		.duration_ms = request->options.duration_ms,
 		.start_timestamp_ns = request->options.start_timestamp_ns,
-		.max_bytes = s->target->arena->max_capture_bytes,
+		.max_bytes = s->family->main->arena->max_capture_bytes,
 		.options = request->options_bytes,
 		.options_bytes = request->n_options_bytes,
 		.warnings = (const char *const *)request->warnings,
@@ -157,7 +158,7 @@ static void run_capture(struct session *s)
 	for (size_t i = 0; i < request->options.n_map; i++)
 		if (strcmp(request->options.map[i].key, "ptap_max_capture_bytes") == 0)
 			capture.max_bytes = (uint64_t)request->options.map[i].number;
-	r = capture_run(s->target, &capture, &result, &d);
+	r = capture_run(s->family, &capture, &result, &d);
 	release(s);
 	answer(request, r, &result, &d);
 	free_request(request);
@@ -179,13 +180,20 @@ void session_close(struct session *s)
 	free_request(request);
 }
 
+static void trim(struct family *f)
+{
+	rings_trim(f->main);
+	for (size_t i = 0; i < f->n_children; i++)
+		rings_trim(&f->children[i]->target);
+}
+
 /* The rings stay warm for a while: captures often come in a row. */
 static void wait_for_work(struct session *s, int64_t *trim_at_ns)
 {
-	target_wait(s->target, *trim_at_ns);
+	target_wait(s->family->main, *trim_at_ns);
 	if (monotonic_ns() < *trim_at_ns || atomic_load(&s->is_pending))
 		return;
-	rings_trim(s->target);
+	trim(s->family);
 	*trim_at_ns = INT64_MAX;
 }
 
@@ -193,7 +201,7 @@ void session_work(struct session *s)
 {
 	int64_t trim_at_ns = INT64_MAX;
 
-	while (target_get_life(s->target) == TARGET_ALIVE) {
+	while (target_get_life(s->family->main) == TARGET_ALIVE) {
 		if (atomic_exchange(&s->is_pending, 0)) {
 			run_capture(s);
 			trim_at_ns = monotonic_ns() + KEEP_RINGS_NS;

@@ -12,8 +12,8 @@
 
 #include "base/options.h"
 
+struct family;
 struct rpc_call;
-struct target;
 
 /* What a Profile call asks for. Owned by the session while it runs. */
 struct session_request {
@@ -33,7 +33,7 @@ void session_request_deinit(struct session_request *request);
 extern const char session_gone_text[];
 
 struct session {
-	struct target *target;
+	struct family *family;
 	void (*on_gone)(void *context); /* on the worker's thread; must return at once */
 	void *context;
 	pthread_mutex_t mutex;
@@ -49,7 +49,7 @@ enum {
 	SESSION_CLOSED = 2, /* the target is gone */
 };
 
-void session_init(struct session *s, struct target *target, void (*on_gone)(void *), void *context);
+void session_init(struct session *s, struct family *family, void (*on_gone)(void *), void *context);
 
 /*
  * Takes |request| (malloc'ed), also on failure, and wakes the worker. 0, SESSION_BUSY or SESSION_CLOSED; then

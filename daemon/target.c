@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,11 +20,25 @@
 
 #define CONTROL_TIMEOUT_NS (5 * NS_PER_S)
 
-/* In private memory: a target that could write it would steer the kernel's writes in here. */
-static struct {
-	struct robust_list_head head;
-	struct robust_list node;
-} robust;
+/*
+ * The words that the greeting thread holds, for the kernel. In private memory: a target that could write it
+ * would steer the kernel's writes in here. The kernel finds each word at the same distance from its node:
+ * so the node lies in a private page before each arena.
+ */
+static struct robust_list_head robust = {
+	.list.next = &robust.list,
+	.futex_offset = sizeof(struct robust_list) + offsetof(struct arena, owner),
+};
+
+static size_t page_bytes(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static struct robust_list *robust_node(const struct target *t)
+{
+	return (struct robust_list *)t->arena - 1;
+}
 
 static int check_layout(struct target *t, struct diag *d)
 {
@@ -49,6 +64,23 @@ static int check_layout(struct target *t, struct diag *d)
 	return 0;
 }
 
+/* Behind a private page of our own. */
+static void *map_arena(int memfd, uint64_t size_bytes)
+{
+	size_t page = page_bytes();
+	char *p = mmap(NULL, page + size_bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *arena;
+
+	if (p == MAP_FAILED)
+		return p;
+	arena = mmap(p + page, size_bytes, PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_FIXED | MAP_NORESERVE, memfd, 0);
+	if (arena == MAP_FAILED)
+		munmap(p, page + size_bytes);
+	return arena;
+}
+
 int target_open(struct target *t, int memfd, pid_t pid, struct diag *d)
 {
 	int wanted = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
@@ -63,7 +95,7 @@ int target_open(struct target *t, int memfd, pid_t pid, struct diag *d)
 		(uint64_t)st.st_size < arena_size_bytes(1, ARENA_MIN_RING_BYTES))
 		return diag_set(d, -EPROTO, "descriptor %d: not a sealed arena", memfd);
 	t->size_bytes = (uint64_t)st.st_size;
-	p = mmap(NULL, t->size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memfd, 0);
+	p = map_arena(memfd, t->size_bytes);
 	if (p == MAP_FAILED)
 		return diag_set(d, -errno, "cannot map the arena: %s", errno_words(errno));
 	t->arena = p;
@@ -71,22 +103,34 @@ int target_open(struct target *t, int memfd, pid_t pid, struct diag *d)
 	return 0;
 }
 
-void target_close(struct target *t)
-{
-	if (t->arena)
-		munmap(t->arena, t->size_bytes);
-	t->arena = NULL;
-}
-
 static void hold_owner_word(struct target *t)
 {
-	robust.head.list.next = &robust.node;
-	robust.node.next = &robust.head.list;
-	robust.head.futex_offset = (char *)&t->arena->owner - (char *)&robust.node;
-	robust.head.list_op_pending = NULL;
-	syscall(SYS_set_robust_list, &robust.head, sizeof robust.head);
+	struct robust_list *node = robust_node(t);
+
+	node->next = robust.list.next;
+	robust.list.next = node;
+	syscall(SYS_set_robust_list, &robust, sizeof robust);
 	atomic_store(&t->arena->owner, (uint32_t)gettid() | ARENA_WAITERS);
 	futex_wake(&t->arena->owner, 1);
+}
+
+static void forget_owner_word(struct target *t)
+{
+	struct robust_list *before = &robust.list;
+
+	while (before->next != &robust.list && before->next != robust_node(t))
+		before = before->next;
+	if (before->next == robust_node(t))
+		before->next = robust_node(t)->next;
+}
+
+void target_close(struct target *t)
+{
+	if (!t->arena)
+		return;
+	forget_owner_word(t);
+	munmap((char *)t->arena - page_bytes(), page_bytes() + t->size_bytes);
+	t->arena = NULL;
 }
 
 int target_greet(struct target *t, struct diag *d)
@@ -142,28 +186,38 @@ int target_kick(struct target *t)
 	return futex_wake(&t->arena->guest, 1);
 }
 
-int target_post(struct target *t, enum arena_op op, uint32_t arg, int timeout_ms)
+void target_send(struct target *t, enum arena_op op, uint32_t arg)
 {
 	struct arena *a = t->arena;
-	int64_t give_up = monotonic_ns() + timeout_ms * NS_PER_MS;
-	uint32_t number = ++t->command;
-	uint32_t ack;
 
 	atomic_store(&a->op, op);
 	atomic_store(&a->arg, arg);
-	atomic_store(&a->command, number);
+	atomic_store(&a->command, ++t->command);
 	atomic_fetch_xor(&a->owner, ARENA_TOGGLE);
 	futex_wake(&a->owner, 1);
-	while ((ack = atomic_load(&a->ack)) != number) {
+}
+
+int target_await(struct target *t, int64_t deadline_ns)
+{
+	struct arena *a = t->arena;
+	uint32_t ack;
+
+	while ((ack = atomic_load(&a->ack)) != t->command) {
 		int64_t now = monotonic_ns();
 
 		if (target_get_life(t) != TARGET_ALIVE)
 			return -ESRCH;
-		if (now >= give_up)
+		if (now >= deadline_ns)
 			return -ETIMEDOUT;
 		futex_wait_until(&a->ack, ack, now + 20 * NS_PER_MS);
 	}
 	return 0;
+}
+
+int target_post(struct target *t, enum arena_op op, uint32_t arg, int timeout_ms)
+{
+	target_send(t, op, arg);
+	return target_await(t, monotonic_ns() + timeout_ms * NS_PER_MS);
 }
 
 struct ring *target_ring(const struct target *t, uint32_t i)

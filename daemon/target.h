@@ -20,7 +20,7 @@ enum target_life {
 };
 
 struct target {
-	struct arena *arena;
+	struct arena *arena; /* the page before it is private: there lies our robust list's node */
 	uint64_t size_bytes;
 	uint32_t n_rings;
 	uint32_t ring_bytes;
@@ -60,9 +60,13 @@ void target_wait(struct target *t, int64_t deadline_ns);
 int target_kick(struct target *t);
 
 /*
- * Has the control thread do |op|. 0, or -ETIMEDOUT when it did not within |timeout_ms| (stopped by a
- * debugger or SIGSTOP), or -ESRCH when it is gone. Only from the greeting thread.
+ * Has the control thread do |op|; target_await() tells when it has: 0, or -ETIMEDOUT when it has not until
+ * |deadline_ns| of CLOCK_MONOTONIC (stopped by a debugger or SIGSTOP), or -ESRCH when it is gone. One
+ * command at a time. Only from the greeting thread.
  */
+void target_send(struct target *t, enum arena_op op, uint32_t arg);
+int target_await(struct target *t, int64_t deadline_ns);
+/* Both. */
 int target_post(struct target *t, enum arena_op op, uint32_t arg, int timeout_ms);
 
 struct ring *target_ring(const struct target *t, uint32_t i);

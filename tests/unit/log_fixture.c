@@ -17,7 +17,8 @@ void log_open(void)
 	struct clock_pair stop = {LOG_STOP_TICKS, 777 + 1000000};
 
 	fixture_open();
-	drain_init(&logs.drain, &fixture.target, 64u << 20);
+	logs.budget = (struct drain_budget){.max_bytes = 64u << 20};
+	drain_init(&logs.drain, &fixture.target, &logs.budget);
 	timeline_init(&logs.timeline, 1);
 	ck_assert_int_eq(timeline_add(&logs.timeline, start), 0);
 	ck_assert_int_eq(timeline_add(&logs.timeline, stop), 0);
@@ -101,6 +102,7 @@ void log_assemble(void)
 		.start_ticks = LOG_START_TICKS,
 		.stop_ticks = LOG_STOP_TICKS,
 		.uses_ticks = 1,
+		.plane_name = PLANE_HOST,
 	};
 
 	ck_assert_int_eq(space_new(&logs.space), 0);

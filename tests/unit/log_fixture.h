@@ -20,6 +20,7 @@
 #define LOG_STOP_TICKS (LOG_START_TICKS + 4000000)
 
 struct log_fixture {
+	struct drain_budget budget;
 	struct drain drain;
 	struct timeline timeline;
 	struct space *space; /* after log_assemble() */

@@ -12,6 +12,7 @@
 
 #include "tests/unit/guest_fixture.h"
 
+static struct drain_budget budget;
 static struct drain drain;
 static struct ring *ring;
 
@@ -21,11 +22,17 @@ static void start(void)
 	drain_begin(&drain, fixture_start(1));
 }
 
+static void init(void)
+{
+	budget = (struct drain_budget){.max_bytes = 64u << 20};
+	drain_init(&drain, &fixture.target, &budget);
+}
+
 static void setup(void)
 {
 	fixture_open();
 	ring = fixture_ring(0);
-	drain_init(&drain, &fixture.target, 64u << 20);
+	init();
 	start();
 }
 
@@ -81,7 +88,7 @@ START_TEST(copies_everything_across_the_wrap)
 	}
 	ck_assert_int_eq(log->tid, getpid());
 	ck_assert_uint_eq(log->lost[LOSS_FULL], 0);
-	ck_assert_uint_eq(drain.stored_bytes, log->n_slots * SLOT_BYTES);
+	ck_assert_uint_eq(budget.used_bytes, log->n_slots * SLOT_BYTES);
 }
 END_TEST
 
@@ -104,7 +111,7 @@ START_TEST(counts_what_the_capture_has_no_memory_for)
 {
 	uint32_t next = 0;
 
-	drain.max_bytes = 100 * SLOT_BYTES;
+	budget.max_bytes = 100 * SLOT_BYTES;
 	add_samples(&next, 50);
 	visit();
 	add_samples(&next, 1);
@@ -113,7 +120,7 @@ START_TEST(counts_what_the_capture_has_no_memory_for)
 	visit();
 	ck_assert_uint_eq(drain.logs[0]->n_slots, 100);
 	ck_assert_uint_eq(drain.logs[0]->lost_memory, 22);
-	ck_assert_uint_eq(drain.stored_bytes, 100 * SLOT_BYTES);
+	ck_assert_uint_eq(budget.used_bytes, 100 * SLOT_BYTES);
 	/* The program goes on: its ring must not stay full. */
 	ck_assert_uint_eq(atomic_load(&ring->tail), atomic_load(&ring->head));
 }
@@ -172,7 +179,7 @@ START_TEST(frees_rings_of_dead_threads_before_a_capture)
 		run_thread();
 	visit();
 	drain_deinit(&drain);
-	drain_init(&drain, &fixture.target, 64u << 20);
+	init();
 	start();
 	ck_assert_uint_eq(atomic_load(&fixture.arena->ring_state[0]), RING_USED);
 	for (uint32_t i = 1; i < FIXTURE_RINGS; i++)
@@ -197,7 +204,7 @@ START_TEST(gives_rings_of_dead_threads_to_new_ones)
 
 	teardown();
 	fixture_open_rings(N_RINGS);
-	drain_init(&drain, &fixture.target, 64u << 20);
+	init();
 	start();
 	for (int i = 0; i < N_THREADS; i++) {
 		run_thread();
@@ -308,7 +315,7 @@ START_TEST(survives_noise)
 	}
 	finish();
 	ck_assert_uint_le(drain.logs[0]->n_open, RECORD_MAX_DEPTH);
-	ck_assert_uint_le(drain.stored_bytes, drain.max_bytes);
+	ck_assert_uint_le(budget.used_bytes, budget.max_bytes);
 	ck_assert_uint_gt(drain.n_broken, 0);
 }
 END_TEST

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The processes that this server records; see family.h. */
+#include "daemon/family.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "base/log.h"
+
+void family_init(struct family *f, struct target *main)
+{
+	memset(f, 0, sizeof *f);
+	f->main = main;
+	pthread_mutex_init(&f->mutex, NULL);
+}
+
+int child_new(int memfd, pid_t pid, struct child **out, struct diag *d)
+{
+	struct child *child = calloc(1, sizeof *child);
+	int r = child ? target_open(&child->target, memfd, pid, d) : -ENOMEM;
+
+	if (r) {
+		close(memfd);
+		free(child);
+		return r;
+	}
+	child->n_holders = 1;
+	*out = child;
+	return 0;
+}
+
+struct child *child_release(struct child *child)
+{
+	if (child && atomic_fetch_sub(&child->n_holders, 1) == 1)
+		free(child);
+	return NULL;
+}
+
+/* The memory goes, also while somebody still waits for the process's end. */
+static void dismiss(struct child *child)
+{
+	target_close(&child->target);
+	close(child->target.memfd);
+	child_release(child);
+}
+
+void family_deinit(struct family *f)
+{
+	family_admit(f);
+	for (size_t i = 0; i < f->n_children; i++)
+		dismiss(f->children[i]);
+	free(f->children);
+	pthread_mutex_destroy(&f->mutex);
+}
+
+void family_offer(struct family *f, struct child *child)
+{
+	atomic_fetch_add(&child->n_holders, 1);
+	pthread_mutex_lock(&f->mutex);
+	child->next = f->offered;
+	f->offered = child;
+	pthread_mutex_unlock(&f->mutex);
+	atomic_store(&f->has_news, 1);
+}
+
+int family_kick(struct family *f)
+{
+	return target_kick(f->main) || !atomic_load(&f->has_news);
+}
+
+static struct child *take_offered(struct family *f)
+{
+	struct child *child;
+
+	pthread_mutex_lock(&f->mutex);
+	child = f->offered;
+	f->offered = NULL;
+	pthread_mutex_unlock(&f->mutex);
+	return child;
+}
+
+static int make_room(struct family *f)
+{
+	size_t n = f->n_allocated ? 2 * f->n_allocated : 16;
+	struct child **children;
+
+	if (f->n_children < f->n_allocated)
+		return 0;
+	children = reallocarray(f->children, n, sizeof(struct child *));
+	if (!children)
+		return -ENOMEM;
+	f->children = children;
+	f->n_allocated = n;
+	return 0;
+}
+
+static void admit(struct family *f, struct child *child)
+{
+	struct diag d = DIAG_INIT;
+	int r = make_room(f);
+
+	if (!r)
+		r = target_greet(&child->target, &d);
+	if (r) {
+		log_warn(LOG_TARGET, "child %d: %s", (int)child->target.pid, d.text);
+		dismiss(child);
+		return;
+	}
+	f->children[f->n_children++] = child;
+}
+
+void family_admit(struct family *f)
+{
+	struct child *child;
+
+	atomic_store(&f->has_news, 0);
+	child = take_offered(f);
+	while (child) {
+		struct child *next = child->next;
+
+		admit(f, child);
+		child = next;
+	}
+}
+
+void family_prune(struct family *f)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->n_children; i++) {
+		struct child *child = f->children[i];
+
+		if (target_get_life(&child->target) == TARGET_ALIVE)
+			f->children[n++] = child;
+		else
+			dismiss(child);
+	}
+	f->n_children = n;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The processes that this server records: the one that started it, and those of its forked children that
+ * joined (docs/internals/follow_fork.md). Children come from the main loop's thread; everything else here
+ * belongs to the worker, the thread that greets them.
+ */
+#ifndef DAEMON_FAMILY_H
+#define DAEMON_FAMILY_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "daemon/target.h"
+
+/* A forked child that joined. Two hold it: the worker, and who watches its pidfd. */
+struct child {
+	struct target target;
+	struct child *next; /* among the offered ones; under the family's mutex */
+	_Atomic int n_holders;
+};
+
+struct family {
+	struct target *main;
+	pthread_mutex_t mutex; /* of |offered| */
+	struct child *offered;
+	_Atomic int
+		has_news; /* a child was offered or has exited, and the worker has not looked yet */
+	_Atomic int is_recording; /* a child that joins shall wait for its start */
+	struct child **children; /* the worker's, oldest first */
+	size_t n_children;
+	size_t n_allocated;
+};
+
+void family_init(struct family *f, struct target *main);
+/* After the worker's end. */
+void family_deinit(struct family *f);
+
+/* Makes a child of |memfd| (taken, also on failure). Owner: *out has one holder, the caller. */
+int child_new(int memfd, pid_t pid, struct child **out, struct diag *d);
+struct child *child_release(struct child *child); /* NULL ok; returns NULL */
+
+/* Gives |child| to the worker, which becomes a holder of it. Any thread; then family_kick(). */
+void family_offer(struct family *f, struct child *child);
+/* Wakes the worker for news; 0 when it must be tried again, later. Any thread. */
+int family_kick(struct family *f);
+
+/* Greets those that were offered. */
+void family_admit(struct family *f);
+/* Lets go of children that are gone; only while nothing records. */
+void family_prune(struct family *f);
+
+#endif

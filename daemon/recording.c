@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All processes of a capture; see recording.h. */
+#include "daemon/recording.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "daemon/family.h"
+#include "daemon/rings.h"
+#include "daemon/source.h"
+#include "daemon/target.h"
+
+#define ACK_TIMEOUT_NS NS_PER_S
+#define PAIR_INTERVAL_NS (20 * NS_PER_MS)
+/* What a source costs beside its records. */
+#define SOURCE_BYTES (16u << 10)
+
+void recording_init(struct recording *r, struct family *f, uint64_t max_bytes)
+{
+	memset(r, 0, sizeof *r);
+	r->family = f;
+	r->budget.max_bytes = max_bytes;
+	r->uses_ticks = atomic_load(&f->main->arena->clock) == ARENA_CLOCK_TICKS;
+	timeline_init(&r->timeline, r->uses_ticks);
+}
+
+void recording_deinit(struct recording *r)
+{
+	timeline_deinit(&r->timeline);
+	for (size_t i = 0; i < r->n_sources; i++)
+		source_free(r->sources[i]);
+	free(r->sources);
+}
+
+static int make_room(struct recording *r)
+{
+	size_t n = r->n_allocated ? 2 * r->n_allocated : 4;
+	struct source **sources;
+
+	if (r->n_sources < r->n_allocated)
+		return 0;
+	sources = reallocarray(r->sources, n, sizeof(struct source *));
+	if (!sources)
+		return -ENOMEM;
+	r->sources = sources;
+	r->n_allocated = n;
+	return 0;
+}
+
+static int add_source(struct recording *r, struct target *t)
+{
+	if (make_room(r) || source_new(t, &r->budget, &r->sources[r->n_sources]))
+		return -ENOMEM;
+	drain_reset_rings(&r->sources[r->n_sources]->drain);
+	r->n_sources++;
+	return 0;
+}
+
+/* Children that joined since the last look: 0, or -ENOMEM. */
+static int meet_children(struct recording *r)
+{
+	struct family *f = r->family;
+
+	family_admit(f);
+	for (; r->n_met < f->n_children; r->n_met++) {
+		struct target *t = &f->children[r->n_met]->target;
+
+		if (r->budget.used_bytes + SOURCE_BYTES > r->budget.max_bytes) {
+			r->n_left_out++;
+			continue;
+		}
+		r->budget.used_bytes += SOURCE_BYTES;
+		if (add_source(r, t))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void send(struct recording *r, struct source *s, enum arena_op op)
+{
+	uint32_t arg = 0;
+
+	if (op == ARENA_OP_PREPARE)
+		arg = rings_prepare(s->target);
+	else if (op == ARENA_OP_START)
+		arg = r->level;
+	target_send(s->target, op, arg);
+}
+
+/* Does not record, then; and shall not start when it goes on and nobody listens any more. */
+static void give_up(struct recording *r, struct source *s, int error)
+{
+	if (error == -ETIMEDOUT) {
+		r->n_deaf++;
+		target_send(s->target, ARENA_OP_STOP, 0);
+	}
+	s->state = SOURCE_ENDED;
+}
+
+/* Without waiting for answers. */
+static void silence_all(struct recording *r)
+{
+	for (size_t i = 0; i < r->n_sources; i++)
+		target_send(r->sources[i]->target, ARENA_OP_STOP, 0);
+}
+
+/* All processes at the same time. Returns the answer of the first, the program; children may fail. */
+static int tell(struct recording *r, enum arena_op op)
+{
+	int64_t deadline = monotonic_ns() + ACK_TIMEOUT_NS;
+	int result = 0;
+
+	for (size_t i = 0; i < r->n_sources; i++)
+		if (r->sources[i]->state != SOURCE_ENDED)
+			send(r, r->sources[i], op);
+	for (size_t i = 0; i < r->n_sources; i++) {
+		struct source *s = r->sources[i];
+		int error = s->state == SOURCE_ENDED ? 0 : target_await(s->target, deadline);
+
+		if (i == 0)
+			result = error;
+		else if (error && op != ARENA_OP_STOP)
+			give_up(r, s, error);
+	}
+	return result;
+}
+
+static int tell_to_begin(struct recording *r, enum arena_op op, struct diag *d)
+{
+	int error = tell(r, op);
+
+	if (error == -ESRCH)
+		return RECORDING_NO_TARGET;
+	if (!error)
+		return 0;
+	silence_all(r);
+	return diag_set(d, error,
+		"the program (pid %d) is stopped (SIGSTOP or a debugger) and cannot record",
+		(int)r->family->main->pid);
+}
+
+static int start_all(struct recording *r, struct diag *d)
+{
+	int error = tell_to_begin(r, ARENA_OP_START, d);
+
+	for (size_t i = 0; i < r->n_sources && !error; i++)
+		if (r->sources[i]->state == SOURCE_STARTING)
+			source_begin(r->sources[i]);
+	return error;
+}
+
+static int begin_timeline(struct recording *r)
+{
+	r->start_unix_ns = realtime_ns();
+	r->start = clock_pair_read(r->uses_ticks);
+	r->last_pair_ns = r->start.monotonic_ns;
+	return timeline_add(&r->timeline, r->start);
+}
+
+int recording_begin(struct recording *r, unsigned level, struct diag *d)
+{
+	int error = add_source(r, r->family->main);
+
+	r->level = level;
+	if (!error && level)
+		error = meet_children(r);
+	if (!error && level)
+		error = tell_to_begin(r, ARENA_OP_PREPARE, d);
+	if (!error)
+		error = begin_timeline(r);
+	if (!error && level)
+		error = start_all(r, d);
+	return error;
+}
+
+static void add_pair(struct recording *r)
+{
+	struct clock_pair pair;
+
+	if (monotonic_ns() - r->last_pair_ns < PAIR_INTERVAL_NS)
+		return;
+	pair = clock_pair_read(r->uses_ticks);
+	r->last_pair_ns = pair.monotonic_ns;
+	if (timeline_add(&r->timeline, pair))
+		r->error = -ENOMEM;
+}
+
+/* Its rings are mapped by its threads, one by one: a second command would have to wait for the first. */
+static void start_newcomers(struct recording *r, size_t first)
+{
+	for (size_t i = first; i < r->n_sources; i++) {
+		rings_prepare(r->sources[i]->target);
+		send(r, r->sources[i], ARENA_OP_START);
+	}
+}
+
+unsigned recording_visit(struct recording *r)
+{
+	size_t n_before = r->n_sources;
+	unsigned fullest = 0;
+
+	if (!r->level) {
+		add_pair(r);
+		return 0;
+	}
+	if (meet_children(r))
+		r->error = -ENOMEM;
+	start_newcomers(r, n_before);
+	for (size_t i = 0; i < r->n_sources; i++) {
+		unsigned full = source_visit(r->sources[i], &r->error);
+
+		if (full > fullest)
+			fullest = full;
+	}
+	add_pair(r);
+	return fullest;
+}
+
+int recording_end(struct recording *r)
+{
+	int result = r->level ? tell(r, ARENA_OP_STOP) : 0;
+
+	r->stop = clock_pair_read(r->uses_ticks);
+	if (timeline_add(&r->timeline, r->stop))
+		return -ENOMEM;
+	for (size_t i = 0; i < r->n_sources && r->level; i++)
+		source_end(r->sources[i], &r->error);
+	return result == -ETIMEDOUT ? result : 0;
+}

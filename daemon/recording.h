@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The recording part of a capture: a source for each process of the family, one timeline for all of them.
+ * A child that joins meanwhile becomes a source at once; one that ends is kept.
+ */
+#ifndef DAEMON_RECORDING_H
+#define DAEMON_RECORDING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/drain.h"
+#include "daemon/timeline.h"
+
+struct diag;
+struct family;
+struct source;
+
+struct recording {
+	struct family *family;
+	struct source **sources; /* the first one is the program that started the server */
+	size_t n_sources;
+	size_t n_allocated;
+	struct drain_budget budget;
+	struct timeline timeline;
+	unsigned level; /* 0: nothing is recorded */
+	int uses_ticks;
+	size_t n_met; /* children of the family that were looked at */
+	unsigned n_deaf; /* children that did not answer: stopped */
+	unsigned n_left_out; /* children that the capture had no memory for */
+	int64_t start_unix_ns;
+	struct clock_pair start;
+	struct clock_pair stop;
+	int64_t last_pair_ns;
+	int error; /* -ENOMEM: what there is is not complete */
+};
+
+/* Outcome of recording_begin() besides 0 and negative ones: the program is gone. */
+#define RECORDING_NO_TARGET 1
+
+/* |max_bytes|: of raw records, in this process. */
+void recording_init(struct recording *r, struct family *f, uint64_t max_bytes);
+void recording_deinit(struct recording *r);
+
+int recording_begin(struct recording *r, unsigned level, struct diag *d);
+/* Copies out what is new; returns how full the fullest ring was, in 1/1000. */
+unsigned recording_visit(struct recording *r);
+/* 0, -ETIMEDOUT when the program is stopped (what it has written is kept), or -ENOMEM. */
+int recording_end(struct recording *r);
+
+#endif
