@@ -22,19 +22,33 @@ bool failure_is_busy(int status, const char *text)
 	       strstr(text, "profiling session is already running");
 }
 
+/* What a server says beyond the stock sentence, such as who it is busy with; "" if nothing. */
+static const char *find_holder(const char *text)
+{
+	static const char stock[] = "Another profiling session active.";
+
+	if (strncmp(text, stock, sizeof stock - 1) != 0)
+		return "";
+	text += sizeof stock - 1;
+	return text + strspn(text, " ");
+}
+
 static int explain_busy(const struct failure *f, struct diag *d)
 {
+	const char *holder = find_holder(f->text);
+
 	diag_set(d, -EBUSY,
-		"%s: busy: another profiling session is active there; wait for it to end, or let "
-		"--attempts try again",
-		f->address->text);
+		"%s: busy: another profiling session is active there%s%.200s%s; wait for it to "
+		"end, or let --attempts try again",
+		f->address->text, *holder ? " (" : "", holder, *holder ? ")" : "");
 	return EXIT_BUSY;
 }
 
 static int explain_timeout(const struct failure *f, struct diag *d)
 {
 	diag_set(d, -ETIMEDOUT,
-		"%s: timed out: no answer within %" PRId64 " ms; allow more with --timeout",
+		"%s: timed out: no whole answer within %" PRId64
+		" ms; nothing was written; allow more with --timeout",
 		f->address->text, f->timeout_ms);
 	return EXIT_TIMEOUT;
 }
@@ -52,6 +66,24 @@ static int explain_unimplemented(const struct failure *f, struct diag *d)
 		"%s: something else listens on that port: a server without the profiler service; it "
 		"answered %s: %.300s",
 		f->address->text, rpc_status_name(f->status), *f->text ? f->text : "(no text)");
+	return EXIT_NOBODY;
+}
+
+/* A call that ended as gRPC calls never do. */
+static int explain_other_http(const struct failure *f, struct diag *d)
+{
+	diag_set(d, -EPROTO,
+		"%s: something else listens on that port: it speaks HTTP/2 and not gRPC",
+		f->address->text);
+	return EXIT_NOBODY;
+}
+
+static int explain_tls(const struct failure *f, struct diag *d)
+{
+	diag_set(d, -EPROTO,
+		"%s: something else listens on that port: it wants TLS, which profiler servers "
+		"do not use; give the port of the profiler server, or tunnel to it with ssh -L",
+		f->address->text);
 	return EXIT_NOBODY;
 }
 
@@ -98,6 +130,8 @@ static int explain_lost(const struct failure *f, struct diag *d)
 	switch (probe(f->address, said, sizeof said)) {
 	case PROBE_OTHER:
 		return explain_other(f, said, d);
+	case PROBE_TLS:
+		return explain_tls(f, d);
 	case PROBE_CLOSED:
 		return has_spoken ? explain_break(f, d) : explain_refusal(f, d);
 	case PROBE_SILENT:
@@ -113,9 +147,16 @@ static int explain_lost(const struct failure *f, struct diag *d)
 	return f->is_silent ? explain_silence(f, d) : explain_break(f, d);
 }
 
+/* The time was over before the peer said its first word, which gRPC servers say at once. */
+static bool has_said_nothing(const struct failure *f)
+{
+	return f->status == RPC_DEADLINE_EXCEEDED && f->received_bytes >= 0 &&
+	       f->received_bytes < FAILURE_SPOKEN_BYTES;
+}
+
 int failure_explain(const struct failure *f, struct diag *d)
 {
-	if (f->is_silent)
+	if (f->is_silent || has_said_nothing(f))
 		return explain_lost(f, d);
 	if (failure_is_busy(f->status, f->text))
 		return explain_busy(f, d);
@@ -123,5 +164,8 @@ int failure_explain(const struct failure *f, struct diag *d)
 		return explain_timeout(f, d);
 	if (f->status == RPC_UNIMPLEMENTED)
 		return explain_unimplemented(f, d);
+	/* gRPC's own words for a response without grpc-status. */
+	if (f->status == RPC_UNKNOWN && strcmp(f->text, "No status received") == 0)
+		return explain_other_http(f, d);
 	return f->is_connected ? explain_stranger(f, d) : explain_lost(f, d);
 }

@@ -13,6 +13,7 @@ struct address;
 enum probe_result {
 	PROBE_HTTP2, /* a SETTINGS frame came back: gRPC may well live there */
 	PROBE_OTHER, /* it spoke, but not HTTP/2 */
+	PROBE_TLS, /* it wants TLS */
 	PROBE_CLOSED, /* it closed the connection without a word */
 	PROBE_SILENT, /* nothing within a second */
 	PROBE_GONE, /* the connection failed */

@@ -22,7 +22,7 @@
 
 #define TURN_MS 100
 /* A gRPC server speaks first, at once; one that did not within this time is none, or is stopped. */
-#define SILENCE_MS 10000
+#define SILENCE_MS 5000
 #define TERMINATE_TIMEOUT_MS 10000
 
 int recording_connect(struct recording *r, struct address *address, struct diag *d)

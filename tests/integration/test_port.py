@@ -1,11 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Ports: in use, without anybody, with somebody else. The reason is exact and comes at once."""
+"""Ports: in use, or without anybody. The reason is exact and comes at once."""
 import errno
-import http.server
 import socket
-import socketserver
-import threading
 
 from fixture import check, contains, equal, free_port, run, test
 
@@ -54,47 +51,6 @@ def nobody_there_is_said_with_what_to_do(t):
           f"one with ptap_server_start({port}) or proftap run -p {port} -- PROGRAM\n",
           "standard error")
     equal((capture.stdout, capture.left()), ("", []), "standard output and what is left")
-
-
-class Banner(socketserver.BaseRequestHandler):
-    """Speaks first, as SSH, SMTP and FTP do."""
-
-    def handle(self):
-        self.request.sendall(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n")
-        while self.request.recv(4096):
-            pass
-
-
-class Quiet(http.server.BaseHTTPRequestHandler):
-    def log_message(self, *arguments):
-        pass
-
-
-def serve(t, server_class, handler):
-    server = server_class(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    t.at_end += [server.server_close, server.shutdown]
-    return server.server_address[1]
-
-
-def check_stranger(t, port, said):
-    capture = t.capture(port, 200, code=5)
-    contains(capture.stderr, f"127.0.0.1:{port}: something else listens on that port",
-             "standard error")
-    contains(capture.stderr, said, "standard error")
-    equal((capture.stdout, capture.left()), ("", []), "standard output and what is left")
-
-
-@test
-def a_web_server_is_recognised_as_something_else(t):
-    check_stranger(t, serve(t, http.server.ThreadingHTTPServer, Quiet), 'it said "')
-
-
-@test
-def a_server_that_speaks_first_is_recognised_as_something_else(t):
-    check_stranger(t, serve(t, socketserver.ThreadingTCPServer, Banner), "SSH-2.0-OpenSSH_9.2p1")
 
 
 @test

@@ -110,7 +110,7 @@ def a_timeout_is_told_and_leaves_nothing(t):
     target.ask("burst 100")
     capture.finish(6)
     check(0.7 <= capture.elapsed_s < LONG_MS / 2000, f"ended after {capture.elapsed_s} s")
-    contains(capture.stderr, "timed out: no answer within 700 ms", "standard error")
+    contains(capture.stderr, "timed out: no whole answer within 700 ms", "standard error")
     check_nothing_left(capture)
     wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off", 5)
     check_serves(t, target)

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A gRPC server that says what a test wants, byte by byte: HTTP/2 frames without a library, so that it
+can also say what no library would."""
+import socket
+import struct
+import threading
+from urllib.parse import quote
+
+from trace_file import schema
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
+END_STREAM, ACK, END_HEADERS = 1, 1, 4
+MAX_FRAME = 16384
+
+
+class Gone(Exception):
+    """The client closed the connection."""
+
+
+def number(value, bits):
+    """An integer of HPACK with a prefix of |bits|, whose other bits are 0 (RFC 7541, 5.1)."""
+    limit = (1 << bits) - 1
+    if value < limit:
+        return bytes([value])
+    out, value = bytes([limit]), value - limit
+    while value >= 128:
+        out, value = out + bytes([value & 127 | 128]), value >> 7
+    return out + bytes([value])
+
+
+def header_block(headers):
+    """Literals, never indexed by the peer."""
+    block = b""
+    for words in headers.items():
+        block += b"\0"
+        for word in words:
+            word = word if isinstance(word, bytes) else str(word).encode()
+            block += number(len(word), 7) + word
+    return block
+
+
+class Connection:
+    """One client. |script|(connection) answers the first call; later ones (Terminate) get OK."""
+
+    def __init__(self, sock, script):
+        self.sock, self.script = sock, script
+        self.windows = {0: 65535}
+        self.initial_window = 65535
+        self.calls = []
+
+    def read(self, n):
+        data = b""
+        while len(data) < n:
+            part = self.sock.recv(n - len(data))
+            if not part:
+                raise Gone
+            data += part
+        return data
+
+    def frame(self, kind, flags, stream, payload=b""):
+        self.sock.sendall(struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) +
+                          struct.pack(">I", stream) + payload)
+
+    def read_frame(self):
+        head = self.read(9)
+        kind, flags = head[3], head[4]
+        stream = struct.unpack(">I", head[5:])[0] & 0x7fffffff
+        payload = self.read(struct.unpack(">I", b"\0" + head[:3])[0])
+        if kind == SETTINGS and not flags & ACK:
+            self.take_settings(payload)
+            self.frame(SETTINGS, ACK, 0)
+        elif kind == PING and not flags & ACK:
+            self.frame(PING, ACK, 0, payload)
+        elif kind == WINDOW_UPDATE:
+            self.windows[stream] = (self.windows.get(stream, self.initial_window) +
+                                    struct.unpack(">I", payload)[0])
+        elif kind in (DATA, HEADERS):
+            self.frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", max(len(payload), 1)))
+            if flags & END_STREAM:
+                self.begin_call(stream)
+
+    def take_settings(self, payload):
+        for i in range(0, len(payload), 6):
+            key, value = struct.unpack(">HI", payload[i:i + 6])
+            if key == 4:
+                self.initial_window = value
+
+    def begin_call(self, stream):
+        self.calls.append(stream)
+        if len(self.calls) > 1:
+            self.reply(b"", stream=stream)
+
+    def serve(self):
+        if self.read(len(PREFACE)) != PREFACE:
+            return
+        self.frame(SETTINGS, 0, 0)
+        while not self.calls:
+            self.read_frame()
+        self.script(self)
+        while True:
+            self.read_frame()
+
+    @property
+    def stream(self):
+        return self.calls[0]
+
+    def headers(self, end=False, stream=None, **more):
+        block = header_block({":status": 200, "content-type": "application/grpc",
+                              **{key.replace("_", "-"): value for key, value in more.items()}})
+        self.frame(HEADERS, END_HEADERS | (END_STREAM if end else 0), stream or self.stream, block)
+
+    def data(self, data, stream=None):
+        """In frames, as the client's windows allow."""
+        stream = stream or self.stream
+        while data:
+            self.windows.setdefault(stream, self.initial_window)
+            n = min(len(data), MAX_FRAME, self.windows[0], self.windows[stream])
+            if n <= 0:
+                self.read_frame()
+                continue
+            self.frame(DATA, 0, stream, data[:n])
+            self.windows[0] -= n
+            self.windows[stream] -= n
+            data = data[n:]
+
+    def message(self, message, flags=0, stream=None):
+        self.data(bytes([flags]) + struct.pack(">I", len(message)) + message, stream)
+
+    def end(self, status=0, text="", stream=None):
+        block = header_block({"grpc-status": status, "grpc-message": quote(text)})
+        self.frame(HEADERS, END_HEADERS | END_STREAM, stream or self.stream, block)
+
+    def reply(self, message, stream=None, **headers):
+        self.headers(stream=stream, **headers)
+        self.message(message, stream=stream)
+        self.end(stream=stream)
+
+    def fail(self, status, text=""):
+        self.headers(end=True, grpc_status=status, grpc_message=quote(text))
+
+
+class FakeServer:
+    """Listens on self.port until the test ends."""
+
+    def __init__(self, t, script):
+        self.script = script
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.sockets = []
+        threading.Thread(target=self.accept, daemon=True).start()
+        t.at_end.append(self.close)
+
+    def accept(self):
+        while True:
+            try:
+                sock, _ = self.listener.accept()
+            except OSError:
+                return
+            self.sockets.append(sock)
+            threading.Thread(target=self.serve, args=(sock,), daemon=True).start()
+
+    def serve(self, sock):
+        try:
+            Connection(sock, self.script).serve()
+        except (Gone, OSError):
+            pass
+        finally:
+            sock.close()
+
+    def close(self):
+        for sock in [self.listener, *self.sockets]:
+            try:
+                sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            sock.close()
+
+
+# Messages, in the few forms that tests need; protobuf itself would not make the wrong ones.
+
+def varint(value):
+    out = b""
+    while value > 127:
+        out, value = out + bytes([value & 127 | 128]), value >> 7
+    return out + bytes([value])
+
+
+def field(number_, data):
+    """A length-delimited field."""
+    return varint(number_ << 3 | 2) + varint(len(data)) + data
+
+
+def tool_data(name, data):
+    return field(6, field(1, name if isinstance(name, bytes) else name.encode()) + field(2, data))
+
+
+def space(n_spans=3, warnings=(), name="span"):
+    """An XSpace of one thread, as bytes."""
+    s = schema("xplane").XSpace(warnings=warnings, hostnames=["fake"])
+    plane = s.planes.add(name="/host:CPU")
+    plane.event_metadata[1].id = 1
+    plane.event_metadata[1].name = name
+    line = plane.lines.add(id=1, name="main")
+    for i in range(n_spans):
+        line.events.add(metadata_id=1, offset_ps=i * 1000000, duration_ps=500000)
+    return s.SerializeToString()

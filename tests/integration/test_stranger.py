@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Something else listens on the port: said at once, with what it is as far as it shows. Exit 5."""
+import http.server
+import os
+import signal
+import socket
+import socketserver
+import ssl
+import threading
+
+from fake_server import FakeServer
+from fixture import (check, contains, equal, find_proftapd, free_port, read_status, run, test,
+                     wait_until)
+
+# What never speaks is given up after 5 s and asked once more for 1 s.
+SILENCE_S = 6
+
+
+class Banner(socketserver.BaseRequestHandler):
+    """Speaks first, as SSH, SMTP and FTP do."""
+
+    def handle(self):
+        self.request.sendall(b"SSH-2.0-OpenSSH_9.2p1 Debian-2\r\n")
+        while self.request.recv(4096):
+            pass
+
+
+class Redis(socketserver.BaseRequestHandler):
+    """Answers each line with an error, and colours."""
+
+    def handle(self):
+        while self.request.recv(4096):
+            self.request.sendall(b"-ERR unknown command '\x1b[31mPRI'\r\n")
+
+
+class Tls(socketserver.BaseRequestHandler):
+    """A real TLS server, which only lacks a certificate: it hangs up on what is no ClientHello."""
+
+    def handle(self):
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).wrap_socket(self.request, server_side=True)
+        except OSError:
+            pass
+
+
+class Quiet(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *arguments):
+        pass
+
+
+def serve(t, server_class, handler):
+    server = server_class(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    t.at_end += [server.server_close, server.shutdown]
+    return server.server_address[1]
+
+
+def check_stranger(t, port, said, *options, within_s=SILENCE_S):
+    capture = t.capture(port, 200, *options, code=5)
+    contains(capture.stderr, f"127.0.0.1:{port}: something else listens on that port: ",
+             "standard error")
+    contains(capture.stderr, said, "standard error")
+    check("\x1b" not in capture.stderr, f"an escape sequence in {capture.stderr!r}")
+    equal((capture.stdout, capture.left()), ("", []), "standard output and what is left")
+    check(capture.elapsed_s < within_s, f"said after {capture.elapsed_s} s")
+
+
+@test
+def a_web_server_is_recognised(t):
+    check_stranger(t, serve(t, http.server.ThreadingHTTPServer, Quiet), 'it said "', within_s=3)
+
+
+@test
+def a_server_that_speaks_first_is_recognised(t):
+    check_stranger(t, serve(t, socketserver.ThreadingTCPServer, Banner), "SSH-2.0-OpenSSH_9.2p1",
+                   within_s=3)
+
+
+@test
+def a_line_protocol_is_recognised_and_its_colours_are_not_shown(t):
+    check_stranger(t, serve(t, socketserver.ThreadingTCPServer, Redis),
+                   "it said \"-ERR unknown command '.[31mPRI'\"", within_s=3)
+
+
+@test
+def a_tls_server_is_recognised(t):
+    check_stranger(t, serve(t, socketserver.ThreadingTCPServer, Tls), "it wants TLS", within_s=3)
+
+
+@test
+def a_server_that_answers_with_an_alert_is_tls(t):
+    class Alert(socketserver.BaseRequestHandler):
+        """As OpenSSL's own server answers: a fatal alert, protocol_version."""
+
+        def handle(self):
+            self.request.recv(4096)
+            self.request.sendall(b"\x15\x03\x01\x00\x02\x02\x46")
+    check_stranger(t, serve(t, socketserver.ThreadingTCPServer, Alert), "it wants TLS", within_s=3)
+
+
+@test
+def a_silent_server_is_given_up_long_before_the_timeout(t):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        check_stranger(t, silent.getsockname()[1], "it accepts the connection and says nothing",
+                       within_s=10)
+
+
+@test
+def a_silent_server_is_not_called_slow(t):
+    """Also when the time that the user gave is over first."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        check_stranger(t, silent.getsockname()[1], "it accepts the connection and says nothing",
+                       "--timeout", "300", within_s=4)
+
+
+@test
+def a_web_server_that_speaks_http2_is_recognised(t):
+    port = FakeServer(t, lambda c: c.headers(end=True, content_type="text/html")).port
+    check_stranger(t, port, "it speaks HTTP/2 and not gRPC", within_s=3)
+
+
+@test
+def a_grpc_server_without_the_profiler_service_is_recognised(t):
+    port = FakeServer(t, lambda c: c.fail(12, "unknown service")).port
+    check_stranger(t, port, "a server without the profiler service; it answered UNIMPLEMENTED: "
+                   "unknown service", within_s=3)
+
+
+@test
+def a_stopped_server_is_not_waited_for(t):
+    target = t.target().serve()
+    server = find_proftapd(target.pid)
+    os.kill(server, signal.SIGSTOP)
+    wait_until(lambda: read_status(server)["State"][0] == "T", "the server to stop")
+    check_stranger(t, target.port, "a profiler server that is stopped looks the same",
+                   "--timeout", "300", within_s=4)
+
+
+@test
+def a_name_that_nobody_knows_is_said(t):
+    # RFC 6761 keeps this domain from ever being known.
+    capture = t.capture("no-such-host.invalid:9999", 200, code=5)
+    contains(capture.stderr, "no-such-host.invalid:9999: name not known: ", "standard error")
+    equal((capture.stdout, capture.left()), ("", []), "standard output and what is left")
+
+
+@test
+def nobody_on_the_other_loopback_address_is_said(t):
+    port = free_port()
+    capture = t.capture(f"[::1]:{port}", 200, code=5)
+    contains(capture.stderr, f"[::1]:{port}: ", "standard error")
+    equal((capture.stdout, capture.left()), ("", []), "standard output and what is left")
+
+
+run()
