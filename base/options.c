@@ -156,8 +156,9 @@ static int bad_value(const struct option *o, const char *value, struct diag *d)
 {
 	char range[96];
 
-	return diag_set(d, -EINVAL, "%s: bad value \"%.64s\": must be %s", o->key, value,
-		describe_range(o, range, sizeof range));
+	return diag_set(d, -EINVAL, "%s: bad value \"%.64s\": must be %s%s", o->key, value,
+		describe_range(o, range, sizeof range),
+		o->type == OPTION_INT && o->max == INT64_MAX ? ", a whole number below 2^63" : "");
 }
 
 static int unknown_key(const char *key, const char *value, struct diag *d)

@@ -31,7 +31,9 @@ static int set_host(
 	const char *target, const char *host, size_t n, struct address *out, struct diag *d)
 {
 	if (n == 0)
-		return diag_set(d, -EINVAL, "%.200s: no host before the port", target);
+		return diag_set(d, -EINVAL,
+			"%.200s: no host before the port; a PORT alone is one of this machine",
+			target);
 	if (n >= sizeof out->host)
 		return diag_set(d, -EINVAL, "%.200s…: the host's name is too long", target);
 	for (size_t i = 0; i < n; i++)
@@ -102,6 +104,9 @@ int address_parse(const char *text, const char *default_host, struct address *ou
 	int r;
 
 	*out = (struct address){.port = 0};
+	if (!*text)
+		return diag_set(d, -EINVAL,
+			"the target is empty: must be PORT, HOST:PORT or [ADDRESS]:PORT");
 	if (strncmp(text, scheme, sizeof scheme - 1) == 0)
 		text += sizeof scheme - 1;
 	if (strncmp(text, "unix:", 5) == 0)
