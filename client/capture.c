@@ -2,8 +2,7 @@
 /*
  * A capture; see capture.h. The order matters: the place for the file is made sure of before anything
  * is recorded, and the trace is decoded before its file gets the name: only what reads as a trace,
- * and has something in it, is published. Decoding may need much memory; a trace that is too large
- * for that is published all the same.
+ * and has something in it, is published.
  */
 #include "client/capture.h"
 
@@ -11,23 +10,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "client/answer.h"
 #include "client/clock.h"
 #include "client/emptiness.h"
 #include "client/exit.h"
-#include "client/interrupt.h"
 #include "client/profile_call.h"
 #include "client/recording.h"
-#include "client/reply.h"
 #include "client/run_dir.h"
 #include "client/summary.h"
-#include "rpc/client.h"
-#include "trace/pbwire.h"
-#include "trace/xspace.h"
 
 struct work {
 	const struct capture *capture;
@@ -37,9 +31,7 @@ struct work {
 	struct recording recording;
 	struct recording_request request;
 	uint8_t *message;
-	struct reply reply;
-	uint8_t *trace; /* the temporary file, mapped */
-	struct space *space; /* the same, decoded; NULL: nothing came, or memory ran out */
+	struct answer answer;
 	char *file; /* the published path */
 	struct diag *d;
 };
@@ -130,77 +122,14 @@ static int fill_request(struct work *w)
 	return EXIT_FAILED;
 }
 
-/* The answer. */
-
-static int write_piece(const uint8_t *data, size_t n, void *context)
-{
-	struct work *w = context;
-
-	if (interrupt_get_count() >= 2)
-		return -EINTR;
-	return run_dir_write(&w->run_dir, data, n, w->d);
-}
-
-static int map_trace(struct work *w)
-{
-	void *map = mmap(NULL, w->reply.xspace_bytes, PROT_READ, MAP_PRIVATE, w->run_dir.fd, 0);
-
-	if (map == MAP_FAILED)
-		return -errno;
-	w->trace = map;
-	return 0;
-}
-
-static int fail_interrupted(struct work *w)
-{
-	diag_set(w->d, -EINTR, "%s: interrupted twice: nothing was written", w->address.text);
-	return EXIT_INTERRUPTED;
-}
-
-static int read_reply(struct work *w)
-{
-	int r;
-
-	w->reply = (struct reply)REPLY_INIT(write_piece, w);
-	r = rpc_pending_read(w->recording.profile, reply_feed, &w->reply);
-	if (r == 0)
-		r = reply_end(&w->reply);
-	if (r == 0 && w->reply.xspace_bytes > 0)
-		r = map_trace(w);
-	if (r == 0)
-		return EXIT_DONE;
-	if (r == -EINTR)
-		return fail_interrupted(w);
-	/* The log directory has said what is wrong with itself. */
-	if (!w->d->text[0])
-		diag_set(w->d, r, "%s: the answer cannot be read: %s", w->address.text,
-			errno_words(r));
-	return EXIT_FAILED;
-}
-
-/* A trace that is only too large to be decoded here is not a failure. */
-static int decode(struct work *w)
-{
-	struct diag inner = DIAG_INIT;
-	int r = 0;
-
-	if (w->trace)
-		r = xspace_decode(w->trace, w->reply.xspace_bytes, &w->space, &inner);
-	if (interrupt_get_count() >= 2)
-		return fail_interrupted(w);
-	if (r == 0 || r == -ENOMEM)
-		return EXIT_DONE;
-	diag_set(w->d, r, "%s: the answer is not a readable trace, nothing was written: %s",
-		w->address.text, inner.text[0] ? inner.text : errno_words(r));
-	return EXIT_FAILED;
-}
+/* What came back. */
 
 static int fail_empty(struct work *w)
 {
 	const struct emptiness e = {
 		.target = w->address.text,
 		.options = &w->options,
-		.space = w->space,
+		.space = w->answer.space,
 		.said = &w->capture->warnings,
 	};
 
@@ -208,58 +137,51 @@ static int fail_empty(struct work *w)
 	return EXIT_EMPTY;
 }
 
-static int fail_elsewhere(struct work *w)
-{
-	diag_set(w->d, -ENODATA,
-		"%s: the server kept the trace: it wrote it to its own disk, under %s of that machine",
-		w->address.text, w->run_dir.path);
-	return EXIT_FAILED;
-}
-
-static int check_reply(struct work *w)
-{
-	int code;
-
-	if (!w->reply.has_xspace && !w->reply.is_empty_trace)
-		return fail_elsewhere(w);
-	code = decode(w);
-	if (code != EXIT_DONE)
-		return code;
-	if (w->reply.is_empty_trace || !w->trace || (w->space && space_is_empty(w->space)))
-		return fail_empty(w);
-	return EXIT_DONE;
-}
-
 /* The file. */
 
-/* XSpace.hostnames[0], or "" when there is none. */
-static void find_hostname(const struct work *w, char *out, size_t n)
+/* Without .xplane.pb: what the user said, or the trace, or else the address. */
+static void format_name(const struct work *w, char *out, size_t n)
 {
-	struct pb_reader reader = pb_reader(w->trace, w->reply.xspace_bytes);
-	struct pb_field field = {0};
+	char hostname[128];
 
-	out[0] = '\0';
-	while (pb_next(&reader, &field) > 0) {
-		if (field.tag == PB_TAG(4, PB_LEN)) {
-			snprintf(out, n, "%.*s", (int)(field.n_bytes < n ? field.n_bytes : n - 1),
-				(const char *)field.data);
-			return;
-		}
+	if (w->capture->host_name) {
+		snprintf(out, n, "%s", w->capture->host_name);
+		return;
 	}
+	answer_find_hostname(&w->answer, hostname, sizeof hostname);
+	snprintf(out, n, "%s_%u", hostname[0] ? hostname : w->address.host, w->address.port);
 }
 
 static int publish(struct work *w)
 {
-	char hostname[128];
 	char name[300];
-	int r;
 
-	find_hostname(w, hostname, sizeof hostname);
-	snprintf(name, sizeof name, "%s_%u", hostname[0] ? hostname : w->address.host,
-		w->address.port);
-	r = run_dir_publish(
-		&w->run_dir, w->capture->host_name ? w->capture->host_name : name, &w->file, w->d);
-	return r < 0 ? EXIT_FAILED : EXIT_DONE;
+	format_name(w, name, sizeof name);
+	return run_dir_publish(&w->run_dir, name, &w->file, w->d) < 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* What cannot be read may still be worth something to somebody. */
+static void set_aside(struct work *w)
+{
+	struct diag why = *w->d;
+	char name[300];
+
+	format_name(w, name, sizeof name);
+	if (run_dir_set_aside(&w->run_dir, name, &w->file, w->d) == 0)
+		diag_set(w->d, why.code, "%.300s; what came is kept in %s", why.text, w->file);
+}
+
+static int receive(struct work *w)
+{
+	int code;
+
+	w->answer = (struct answer){.target = w->address.text, .run_dir = &w->run_dir, .d = w->d};
+	code = answer_read(&w->answer, w->recording.profile);
+	if (code == EXIT_DONE)
+		return answer_is_empty(&w->answer) ? fail_empty(w) : EXIT_DONE;
+	if (w->answer.is_broken)
+		set_aside(w);
+	return code;
 }
 
 static int copy_warnings(const struct names *from, struct names *to)
@@ -283,7 +205,7 @@ static void write_summary(const struct work *w, struct names *warnings)
 		.log_dir = w->run_dir.log_dir,
 		.run = w->run_dir.run,
 		.file = w->file,
-		.bytes = w->reply.xspace_bytes,
+		.bytes = w->answer.reply.xspace_bytes,
 		.asked_ms = recording_get_duration_ms(&w->recording, &w->request),
 		.transfer_ms = recording_get_transfer_ms(&w->recording, &w->request),
 		.is_interrupted = w->recording.stopped_ms != 0,
@@ -292,15 +214,17 @@ static void write_summary(const struct work *w, struct names *warnings)
 
 	if (s.is_interrupted)
 		warn(warnings, "interrupted: the recording was ended early");
-	if (!w->space)
+	if (w->answer.reply.is_empty_trace)
+		warn(warnings, "the server says that the trace is empty, which it is not");
+	if (!w->answer.space)
 		warn(warnings, "the trace is too large to be summarised here: out of memory");
-	summary_read_space(&s, w->space);
+	summary_read_space(&s, w->answer.space);
 	if (w->capture->is_json) {
 		summary_write_json(&s, stdout);
-		return;
+	} else {
+		summary_write_text(&s, stderr);
+		printf("%s\n", s.file);
 	}
-	summary_write_text(&s, stderr);
-	printf("%s\n", s.file);
 }
 
 static void summarise(const struct work *w)
@@ -324,9 +248,7 @@ static int take_steps(struct work *w)
 	if (code == EXIT_DONE)
 		code = recording_run(&w->recording, &w->request, w->d);
 	if (code == EXIT_DONE)
-		code = read_reply(w);
-	if (code == EXIT_DONE)
-		code = check_reply(w);
+		code = receive(w);
 	if (code == EXIT_DONE)
 		code = publish(w);
 	if (code == EXIT_DONE)
@@ -349,9 +271,7 @@ int capture_run(struct capture *capture, struct diag *d)
 	*d = (struct diag)DIAG_INIT;
 	code = take_steps(&w);
 	snprintf(capture->target, sizeof capture->target, "%s", w.address.text);
-	if (w.trace)
-		munmap(w.trace, w.reply.xspace_bytes);
-	space_free(w.space);
+	answer_deinit(&w.answer);
 	recording_deinit(&w.recording);
 	run_dir_close(&w.run_dir);
 	free(w.message);

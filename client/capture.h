@@ -30,7 +30,8 @@ struct capture {
 
 /*
  * Captures once, and prints the summary and the path of the file. Returns an enum exit_code; when it
- * is not EXIT_DONE, |d| says why and nothing was written.
+ * is not EXIT_DONE, |d| says why and nothing was published (an answer that cannot be read is kept
+ * beside, and |d| says where).
  */
 int capture_run(struct capture *capture, struct diag *d);
 

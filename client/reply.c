@@ -95,13 +95,21 @@ static int end_number(struct reply *r)
 	return 0;
 }
 
+/* The whole of it: a NUL inside does not end a name. */
+static bool is_xplane(const struct reply *r)
+{
+	static const char name[] = "xplane.pb";
+
+	return r->name_bytes == sizeof name - 1 && memcmp(r->name, name, sizeof name - 1) == 0;
+}
+
 /* Whether the field whose length was just read carries the XSpace; then it is the source. */
 static bool is_xspace(struct reply *r)
 {
 	int source = r->is_in_tool ? FIELD_TOOL_DATA : FIELD_XSPACE;
 
 	if (r->is_in_tool) {
-		if (r->field != TOOL_DATA || strcmp(r->name, "xplane.pb") != 0)
+		if (r->field != TOOL_DATA || !is_xplane(r))
 			return false;
 		/* A second file of that name is not a continuation of the first. */
 		if (r->source)
@@ -123,6 +131,7 @@ static int begin_bytes(struct reply *r)
 		return -EBADMSG;
 	if (!r->is_in_tool && r->field == FIELD_TOOL_DATA) {
 		r->is_in_tool = true;
+		r->n_tools++;
 		r->tool_left_bytes = r->left_bytes;
 		r->name_bytes = 0;
 		r->name[0] = '\0';
@@ -148,6 +157,8 @@ static void add_name(struct reply *r, const uint8_t *data, size_t n)
 	memcpy(r->name + r->name_bytes, data, n);
 	r->name_bytes += n;
 	r->name[r->name_bytes] = '\0';
+	if (r->n_tools == 1)
+		memcpy(r->first_tool, r->name, sizeof r->first_tool);
 }
 
 static int take_bytes(struct reply *r, const uint8_t *data, size_t n)

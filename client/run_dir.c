@@ -223,14 +223,14 @@ int run_dir_write(struct run_dir *r, const uint8_t *data, size_t n, struct diag 
 	return 0;
 }
 
-static int format_path(const struct run_dir *r, const char *host, char **out)
+static int format_path(const struct run_dir *r, const char *host, const char *extension, char **out)
 {
 	_cleanup_free_ char *name = strdup(host);
 
 	if (!name)
 		return -ENOMEM;
 	run_dir_sanitise(name);
-	if (asprintf(out, "%s/%s.xplane.pb", r->path, *name ? name : "_") < 0) {
+	if (asprintf(out, "%s/%s.%s", r->path, *name ? name : "_", extension) < 0) {
 		*out = NULL;
 		return -ENOMEM;
 	}
@@ -249,7 +249,7 @@ int run_dir_check_free(const struct run_dir *r, const char *host, struct diag *d
 	_cleanup_free_ char *path = NULL;
 	struct stat st;
 
-	if (format_path(r, host, &path) < 0)
+	if (format_path(r, host, "xplane.pb", &path) < 0)
 		return diag_set(d, -ENOMEM, "%s: out of memory", r->path);
 	return lstat(path, &st) == 0 ? fail_exists(d, path) : 0;
 }
@@ -288,27 +288,56 @@ static int finish_file(struct run_dir *r)
 	return error;
 }
 
+/* Gives the finished temporary file the name *path; on success that is stolen and *path NULL. */
+static int give_name(struct run_dir *r, char **path, char **path_out)
+{
+	int error = rename_new(r->temporary, *path);
+
+	if (error < 0)
+		return error;
+	free(r->temporary);
+	r->temporary = NULL;
+	/* The file is complete and has its name; only a power failure could still take it. */
+	sync_dir(r->path);
+	*path_out = *path;
+	*path = NULL;
+	return 0;
+}
+
 int run_dir_publish(struct run_dir *r, const char *host, char **path_out, struct diag *d)
 {
 	_cleanup_free_ char *path = NULL;
-	int error = format_path(r, host, &path);
+	int error = format_path(r, host, "xplane.pb", &path);
 
 	if (error == 0)
 		error = finish_file(r);
 	if (error < 0)
 		return fail(d, error, r->path, "cannot write the trace");
-	error = rename_new(r->temporary, path);
+	error = give_name(r, &path, path_out);
 	if (error == -EEXIST)
 		return fail_exists(d, path);
-	if (error < 0)
-		return fail(d, error, path, "cannot make the file");
-	free(r->temporary);
-	r->temporary = NULL;
-	/* The file is complete and has its name; only a power failure could still take it. */
-	sync_dir(r->path);
-	*path_out = path;
-	path = NULL;
-	return 0;
+	return error < 0 ? fail(d, error, path, "cannot make the file") : 0;
+}
+
+int run_dir_set_aside(struct run_dir *r, const char *host, char **path_out, struct diag *d)
+{
+	int error = finish_file(r);
+
+	for (int suffix = 1; error == 0; suffix++) {
+		char extension[64] = "xplane.pb.broken";
+		_cleanup_free_ char *path = NULL;
+
+		if (suffix > 1)
+			snprintf(extension, sizeof extension, "xplane.pb.broken_%d", suffix);
+		error = format_path(r, host, extension, &path);
+		if (error == 0)
+			error = give_name(r, &path, path_out);
+		if (error == 0)
+			return 0;
+		if (error == -EEXIST && suffix < MAX_SUFFIX)
+			error = 0;
+	}
+	return fail(d, error, r->path, "cannot keep the broken trace");
 }
 
 /* Removes, from the end, the directories that run_dir_open() made; stops at one in use. */

@@ -43,6 +43,12 @@ int run_dir_write(struct run_dir *r, const uint8_t *data, size_t n, struct diag 
  */
 int run_dir_publish(struct run_dir *r, const char *host, char **path_out, struct diag *d);
 
+/*
+ * Keeps the temporary file as <host>.xplane.pb.broken (or .broken_2 and so on): what no viewer should
+ * find and a person may want to see. As run_dir_publish().
+ */
+int run_dir_set_aside(struct run_dir *r, const char *host, char **path_out, struct diag *d);
+
 /* -EEXIST with |d| when the file that run_dir_publish() would make is there already. */
 int run_dir_check_free(const struct run_dir *r, const char *host, struct diag *d);
 

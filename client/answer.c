@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Answers; see answer.h. */
+#include "client/answer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/mman.h>
+
+#include "base/diag.h"
+#include "client/exit.h"
+#include "client/interrupt.h"
+#include "client/run_dir.h"
+#include "rpc/client.h"
+#include "trace/pbwire.h"
+#include "trace/space.h"
+#include "trace/xspace.h"
+
+/* The bytes. */
+
+static int write_piece(const uint8_t *data, size_t n, void *context)
+{
+	struct answer *a = context;
+
+	if (interrupt_get_count() >= 2)
+		return -EINTR;
+	return run_dir_write(a->run_dir, data, n, a->d);
+}
+
+static int map_trace(struct answer *a)
+{
+	void *map;
+
+	if (a->reply.xspace_bytes == 0)
+		return 0;
+	map = mmap(NULL, a->reply.xspace_bytes, PROT_READ, MAP_PRIVATE, a->run_dir->fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	a->trace = map;
+	return 0;
+}
+
+static int fail_interrupted(struct answer *a)
+{
+	diag_set(a->d, -EINTR, "%s: interrupted twice: nothing was written", a->target);
+	return EXIT_INTERRUPTED;
+}
+
+static int fail_malformed(struct answer *a)
+{
+	a->is_broken = a->reply.xspace_bytes > 0;
+	diag_set(a->d, -EBADMSG,
+		"%s: the answer is no ProfileResponse: it is malformed, or its end is missing",
+		a->target);
+	return EXIT_FAILED;
+}
+
+static int fail_unread(struct answer *a, int error)
+{
+	if (error == -EINTR)
+		return fail_interrupted(a);
+	if (error == -EBADMSG)
+		return fail_malformed(a);
+	if (error == -ENODATA)
+		diag_set(a->d, error,
+			"%s: the server ended the call with OK and without a whole answer",
+			a->target);
+	/* The log directory has said what is wrong with itself. */
+	else if (!a->d->text[0])
+		diag_set(a->d, error, "%s: the answer cannot be read: %s", a->target,
+			errno_words(error));
+	return EXIT_FAILED;
+}
+
+static int read_bytes(struct answer *a, struct rpc_pending *profile)
+{
+	int r;
+
+	a->reply = (struct reply)REPLY_INIT(write_piece, a);
+	r = rpc_pending_read(profile, reply_feed, &a->reply);
+	if (r == 0)
+		r = reply_end(&a->reply);
+	if (r == 0)
+		r = map_trace(a);
+	return r == 0 ? EXIT_DONE : fail_unread(a, r);
+}
+
+/* The trace. */
+
+static int fail_elsewhere(struct answer *a)
+{
+	if (a->reply.n_tools > 0)
+		diag_set(a->d, -ENODATA,
+			"%s: the answer holds no XSpace but %" PRIu32
+			" other files, the first called \"%s\"; nothing was written",
+			a->target, a->reply.n_tools, a->reply.first_tool);
+	else
+		diag_set(a->d, -ENODATA,
+			"%s: the server kept the trace: it wrote it to its own disk, under %s of "
+			"that machine",
+			a->target, a->run_dir->path);
+	return EXIT_FAILED;
+}
+
+/* A trace that is only too large to be decoded here is not a failure. */
+static int decode(struct answer *a)
+{
+	struct diag inner = DIAG_INIT;
+	int r = 0;
+
+	if (a->trace)
+		r = xspace_decode(a->trace, a->reply.xspace_bytes, &a->space, &inner);
+	if (interrupt_get_count() >= 2)
+		return fail_interrupted(a);
+	if (r == 0 || r == -ENOMEM)
+		return EXIT_DONE;
+	a->is_broken = true;
+	diag_set(a->d, r, "%s: the answer is not a readable trace: %s", a->target,
+		inner.text[0] ? inner.text : errno_words(r));
+	return EXIT_FAILED;
+}
+
+int answer_read(struct answer *a, struct rpc_pending *profile)
+{
+	int code = read_bytes(a, profile);
+
+	if (code != EXIT_DONE)
+		return code;
+	if (!a->reply.has_xspace && !a->reply.is_empty_trace)
+		return fail_elsewhere(a);
+	return decode(a);
+}
+
+/* What is there counts, not what the server says of it. */
+bool answer_is_empty(const struct answer *a)
+{
+	return !a->trace || (a->space && space_is_empty(a->space));
+}
+
+void answer_find_hostname(const struct answer *a, char *out, size_t n)
+{
+	struct pb_reader reader = pb_reader(a->trace, a->trace ? a->reply.xspace_bytes : 0);
+	struct pb_field field = {0};
+
+	out[0] = '\0';
+	while (pb_next(&reader, &field) > 0) {
+		if (field.tag == PB_TAG(4, PB_LEN)) {
+			snprintf(out, n, "%.*s", (int)(field.n_bytes < n ? field.n_bytes : n - 1),
+				(const char *)field.data);
+			return;
+		}
+	}
+}
+
+void answer_deinit(struct answer *a)
+{
+	if (a->trace)
+		munmap(a->trace, a->reply.xspace_bytes);
+	space_free(a->space);
+	*a = (struct answer){.target = NULL};
+}

@@ -1,0 +1,270 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The client against a gRPC server that lies, breaks off, or wants to be written where it should not:
+what is there to be read is published, everything else is said, and nothing is written elsewhere."""
+import gzip
+import os
+import struct
+import time
+
+from fake_server import RST_STREAM, FakeServer, field, space, tool_data, varint
+from fixture import check, contains, equal, run, test
+
+MS = 20
+EMPTY_TRACE = varint(7 << 3) + b"\1"
+NAMES = ("../../../../escaped", "/tmp/proftap-escaped", "", "a\0b", "x/../../../escaped.txt",
+         "xplane.pb\0", "./xplane.pb", "y" * 1000000)
+
+
+def capture(t, script, *options, code=0):
+    return t.capture(FakeServer(t, script), MS, *options, code=code)
+
+
+def answer(t, message, *options, code=0, **headers):
+    return capture(t, lambda c: c.reply(message, **headers), *options, code=code)
+
+
+def check_said(c, *parts):
+    for part in parts:
+        contains(c.stderr, part, "standard error")
+    check(len(c.stderr) < 2000, f"{len(c.stderr)} bytes on standard error")
+    check(not any(ch < " " and ch != "\n" or "\x7f" <= ch < "\xa0" for ch in c.stderr),
+          f"control characters on standard error: {c.stderr!r}")
+
+
+def check_nothing(c, *parts):
+    check_said(c, *parts)
+    equal((c.stdout, c.left()), ("", []), "standard output and what is left")
+
+
+def check_files(t, c):
+    """Nothing but the trace, in this test's directory or in its own."""
+    files = sorted(str(p) for p in t.dir.rglob("*") if p.is_file())
+    equal(files, [str(c.path)], "files")
+    check(not os.path.exists("/tmp/proftap-escaped"), "it wrote where the server wanted")
+
+
+def check_trace(c, n):
+    equal(c.trace.count("span"), n, "spans")
+    equal(c.path.name.endswith(".xplane.pb"), True, "the name")
+
+
+# Which bytes are the trace.
+
+@test
+def the_field_xspace_alone_is_the_trace(t):
+    check_trace(answer(t, field(8, space(3))), 3)
+
+
+@test
+def the_tool_data_xplane_pb_alone_is_the_trace(t):
+    check_trace(answer(t, tool_data("xplane.pb", space(4))), 4)
+
+
+@test
+def of_both_the_first_is_the_trace(t):
+    check_trace(answer(t, tool_data("xplane.pb", space(4)) + field(8, space(3))), 4)
+    check_trace(answer(t, field(8, space(3)) + tool_data("xplane.pb", space(4))), 3)
+
+
+@test
+def of_two_files_of_one_name_the_first_is_the_trace(t):
+    c = answer(t, tool_data("xplane.pb", space(4)) + tool_data("xplane.pb", space(3)))
+    check_trace(c, 4)
+    check_files(t, c)
+
+
+@test
+def names_of_files_are_never_paths(t):
+    evil = b"".join(tool_data(name, space(9)) for name in NAMES)
+    c = answer(t, evil + field(8, space(3)))
+    check_trace(c, 3)
+    check_files(t, c)
+
+
+@test
+def files_without_a_trace_are_said_and_not_written(t):
+    c = answer(t, b"".join(tool_data(name, space(9)) for name in NAMES), code=1)
+    check_nothing(c, f'the answer holds no XSpace but {len(NAMES)} other files, the first called '
+                  '"../../../../escaped"; nothing was written')
+    check_files_none(t)
+
+
+def check_files_none(t):
+    equal([str(p) for p in t.dir.rglob("*") if p.is_file()], [], "files")
+
+
+@test
+def a_trace_that_the_server_calls_empty_is_kept(t):
+    c = answer(t, EMPTY_TRACE + field(8, space(3)))
+    check_trace(c, 3)
+    c.find_warning("the server says that the trace is empty, which it is not")
+
+
+@test
+def a_compressed_answer_is_read(t):
+    message = gzip.compress(field(8, space(3)))
+
+    def script(c):
+        c.headers(grpc_encoding="gzip")
+        c.message(message, 1)
+        c.end()
+    check_trace(capture(t, script), 3)
+
+
+# Nothing to keep.
+
+@test
+def an_empty_trace_is_empty(t):
+    for message in (EMPTY_TRACE, EMPTY_TRACE + field(8, b""), field(8, space(0))):
+        check_nothing(answer(t, message, code=3), "the recording worked and was empty: ")
+
+
+@test
+def an_answer_without_anything_is_said(t):
+    check_nothing(answer(t, b"", code=1), "the server kept the trace: it wrote it to its own disk")
+
+
+@test
+def no_answer_with_status_ok_is_said(t):
+    def script(c):
+        c.headers()
+        c.end()
+    check_nothing(capture(t, script, code=1),
+                  "the server ended the call with OK and without a whole answer")
+
+
+@test
+def a_message_of_4_gib_that_ends_early_is_said(t):
+    def script(c):
+        c.headers()
+        c.data(b"\0\xff\xff\xff\xff" + space(3))
+        c.end()
+    check_nothing(capture(t, script, code=1), "without a whole answer")
+
+
+@test
+def lengths_beyond_the_message_are_said(t):
+    for message in (varint(6 << 3 | 2) + varint(1 << 32) + space(3), field(6, varint(2 << 3 | 2) +
+                    varint(1 << 63) + space(3)), b"\x42\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\1"):
+        c = answer(t, message, code=1)
+        check_nothing(c, "the answer is no ProfileResponse: it is malformed, or its end is missing")
+
+
+@test
+def compressed_nonsense_is_said(t):
+    def script(c):
+        c.headers(grpc_encoding="gzip")
+        c.message(b"nonsense", 1)
+        c.end()
+    check_nothing(capture(t, script, code=1), "the server answered ")
+
+
+@test
+def a_connection_cut_in_mid_answer_is_said(t):
+    def script(c):
+        c.headers()
+        c.data(b"\0\0\0\xff\xff" + space(3))
+        c.sock.shutdown(2)
+    check_nothing(capture(t, script, code=1), "the connection broke after ", "nothing was written")
+
+
+@test
+def a_call_that_is_reset_is_said(t):
+    def script(c):
+        c.headers()
+        c.frame(RST_STREAM, 0, c.stream, struct.pack(">I", 2))
+    check_nothing(capture(t, script, code=1), "the server answered INTERNAL: ")
+
+
+@test
+def a_trickle_ends_with_the_timeout(t):
+    def script(c):
+        c.headers()
+        c.data(b"\0\xff\xff\xff\xff")
+        while True:
+            c.data(b"\0")
+            time.sleep(0.01)
+    c = capture(t, script, "--timeout", "500", code=6)
+    check_nothing(c, "timed out: no whole answer within 500 ms; nothing was written")
+    check(c.elapsed_s < 3, f"ended after {c.elapsed_s} s")
+
+
+@test
+def a_server_that_never_answers_ends_with_the_timeout(t):
+    c = capture(t, lambda c: None, "--timeout", "500", code=6)
+    check_nothing(c, "timed out: no whole answer within 500 ms; nothing was written")
+    check(c.elapsed_s < 3, f"ended after {c.elapsed_s} s")
+
+
+# What a person may still want to see.
+
+def check_kept(t, c, said, kept, name="fake"):
+    check_said(c, said, "; what came is kept in ")
+    path = c.stderr.split("what came is kept in ")[1].strip()
+    equal(c.stdout, "", "standard output")
+    check(os.path.basename(path).startswith(name) and path.endswith(".xplane.pb.broken"), path)
+    equal(open(path, "rb").read(), kept, "the bytes kept")
+    equal([str(p) for p in t.dir.rglob("*") if p.is_file()], [path], "files")
+
+
+@test
+def a_trace_that_cannot_be_read_is_kept_aside(t):
+    bad = space(3) + b"\xff" * 20
+    check_kept(t, answer(t, field(8, bad), code=1), "the answer is not a readable trace: ", bad)
+
+
+@test
+def a_trace_in_an_answer_that_breaks_off_is_kept_aside(t):
+    c = answer(t, field(8, space(3))[:-5], code=1)
+    check_kept(t, c, "the answer is no ProfileResponse", space(3)[:-5], name="")
+
+
+@test
+def broken_traces_do_not_overwrite_each_other(t):
+    log_dir = t.dir / "logs"
+    port = FakeServer(t, lambda c: c.reply(field(8, b"\xff" * 100)))
+    for _ in range(3):
+        t.capture(port, MS, "--run", "mine", "--host_name", "me", log_dir=log_dir, code=1)
+    equal(sorted(p.name for p in (log_dir / "plugins/profile/mine").iterdir()),
+          ["me.xplane.pb.broken", "me.xplane.pb.broken_2", "me.xplane.pb.broken_3"], "files")
+
+
+# Words.
+
+@test
+def the_status_of_a_stranger_is_shown_by_name_with_its_text(t):
+    for status, shown in ((7, "PERMISSION_DENIED: not for you"), (8, "RESOURCE_EXHAUSTED: "),
+                          (13, "INTERNAL: "), (77, "UNKNOWN: "), (-1, "UNKNOWN: "),
+                          ("abc", "UNKNOWN: ")):
+        c = capture(t, lambda c: c.fail(status, "not for you"), code=1)
+        check_nothing(c, f"the server answered {shown}")
+
+
+@test
+def a_status_text_reaches_the_terminal_clean_and_short(t):
+    c = capture(t, lambda c: c.fail(13, "\x1b[2J\x1b]0;title\x07red\r\nsecond line\x9b31m"), code=1)
+    check_nothing(c, "the server answered INTERNAL: ?[2J?]0;title?red??second line")
+    equal(c.stderr.count("\n"), 1, "lines on standard error")
+    check_nothing(capture(t, lambda c: c.fail(13, "x" * 6000), code=1), "INTERNAL: xxx")
+    check_nothing(capture(t, lambda c: c.fail(13, "x" * 100000), code=1), "RESOURCE_EXHAUSTED: ")
+
+
+@test
+def warnings_and_names_reach_the_terminal_clean(t):
+    c = answer(t, field(8, space(3, ["\x1b[2Jcleared\x07\nnext: line"], name="\x1b[31mspan")))
+    check_said(c, "  warning: ?[2Jcleared??next: line\n")
+    evil = space(0, ["nothing was recorded: \x1b[2Jcleared\n"])
+    check_nothing(answer(t, field(8, evil), code=3), "was empty: ?[2Jcleared?\n")
+
+
+@test
+def a_busy_server_is_busy_and_says_who_holds_it(t):
+    c = capture(t, lambda c: c.fail(13, "Another profiling session active."), code=4)
+    check_nothing(c, "busy: another profiling session is active there; wait for it to end")
+    held = "Another profiling session active. Session night, 2 s of 60 s, from 127.0.0.1:4711"
+    c = capture(t, lambda c: c.fail(13, held), code=4)
+    check_nothing(c, "active there (Session night, 2 s of 60 s, from 127.0.0.1:4711); wait")
+
+
+run()
