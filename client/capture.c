@@ -21,6 +21,7 @@
 #include "client/profile_call.h"
 #include "client/recording.h"
 #include "client/run_dir.h"
+#include "client/streams.h"
 #include "client/summary.h"
 
 struct work {
@@ -225,6 +226,8 @@ static void write_summary(const struct work *w, struct names *warnings)
 		summary_write_text(&s, stderr);
 		printf("%s\n", s.file);
 	}
+	if (streams_finish() < 0)
+		fprintf(stderr, "the trace is in %s\n", s.file);
 }
 
 static void summarise(const struct work *w)

@@ -11,6 +11,7 @@
 #include "base/nearest.h"
 #include "base/options.h"
 #include "client/exit.h"
+#include "client/streams.h"
 
 static const struct command *const commands[] = {
 	&command_capture,
@@ -129,9 +130,8 @@ static void start_log(void)
 /* Output that could not be written is a failure, whatever the command thought. */
 static int finish(int code)
 {
-	if (fflush(stdout) == 0 && !ferror(stdout))
+	if (streams_finish() == 0)
 		return code;
-	fprintf(stderr, "standard output: cannot write\n");
 	return code == EXIT_DONE ? EXIT_FAILED : code;
 }
 
@@ -145,6 +145,7 @@ static int dispatch(int argc, char **argv)
 
 int command_main(int argc, char **argv)
 {
+	streams_start();
 	start_log();
 	if (argc < 2) {
 		print_main_help(stderr);

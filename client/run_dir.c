@@ -46,6 +46,8 @@ static const char *advice(int error)
 {
 	if (error == -ENOSPC || error == -EDQUOT)
 		return "free some space or choose another --log_dir";
+	if (error == -EFBIG)
+		return "allow larger files (ulimit -f)";
 	return "choose another --log_dir";
 }
 

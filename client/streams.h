@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Standard input, output and error as the caller gave them, or did not. */
+#ifndef CLIENT_STREAMS_H
+#define CLIENT_STREAMS_H
+
+/*
+ * First thing in main(): a standard descriptor that is closed gets one that fails, so that no socket
+ * or trace file takes its number and is written to by printf(). A limit on the size of files is then
+ * an error like others (EFBIG) and not the end of the program.
+ */
+void streams_start(void);
+
+/* Whether all that was printed on standard output got there. Flushes it; says why not. */
+int streams_finish(void);
+
+#endif
