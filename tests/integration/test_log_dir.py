@@ -4,6 +4,7 @@
 import os
 import subprocess
 
+from fake_server import FakeServer, field, space
 from fixture import NOBODY, Skip, check, contains, equal, need_root, run, test
 
 # A recording that should not have begun would take this long.
@@ -38,6 +39,17 @@ def a_file_in_the_place_of_the_directory_fails_before_the_recording(t):
     check_early(capture)
     contains(capture.stderr, f"{path}: cannot be used: not a directory; ", "standard error")
     equal(path.read_text(), "a file", "the file")
+
+
+@test
+def missing_parents_are_made_and_go_again_with_nothing_to_keep(t):
+    log_dir = t.dir / "a" / "b" / "c"
+    port = FakeServer(t, lambda c: c.reply(field(8, space(0)))).port
+    t.capture(port, 1, log_dir=log_dir, code=3)
+    equal([p.name for p in t.dir.iterdir()], [], "what is left")
+    port = FakeServer(t, lambda c: c.reply(field(8, space(3)))).port
+    capture = t.capture(port, 1, log_dir=log_dir)
+    check(capture.path.is_relative_to(log_dir), f"{capture.path} is not in {log_dir}")
 
 
 def mount_small(t):

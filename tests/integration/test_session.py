@@ -5,7 +5,9 @@ import os
 import signal
 import time
 
+from fake_server import FakeServer, field, space
 from fixture import check, contains, equal, find_proftapd, read_status, run, test, wait_until
+from trace_file import Trace
 
 LONG_MS = 15000
 
@@ -41,6 +43,30 @@ def a_second_capture_is_told_busy_and_the_first_unharmed(t):
     first.finish()
     equal(first.trace.count("burst"), 123, "spans of the first")
     equal(first.warnings, [], "warnings of the first")
+
+
+@test
+def two_captures_of_two_targets_do_not_meet(t):
+    targets = [t.target().serve() for _ in range(2)]
+    captures = [t.record(target, 700) for target in targets]
+    for n, target in enumerate(targets, 1):
+        target.ask(f"burst {n}")
+    for n, capture in enumerate(captures, 1):
+        equal(capture.finish().trace.count("burst"), n, f"spans of target {n}")
+
+
+@test
+def captures_in_one_second_get_runs_of_their_own(t):
+    log_dir = t.dir / "logs"
+    server = FakeServer(t, lambda c: c.reply(field(8, space(3))))
+    captures = [t.start_capture(server, 1, log_dir=log_dir) for _ in range(3)]
+    paths = {capture.finish().path for capture in captures}
+    equal(len(paths), 3, "files")
+    runs = sorted(path.parent.name for path in paths)
+    equal(len(set(runs)), 3, f"runs: {runs}")
+    # Three fall into two seconds at the most.
+    check(any(run_name.endswith("_2") for run_name in runs), f"runs: {runs}")
+    equal([Trace(path).count("span") for path in paths], [3, 3, 3], "spans")
 
 
 @test
@@ -94,13 +120,19 @@ def a_key_held_down_gives_up_too(t):
 
 
 @test
-def a_client_that_dies_frees_the_target(t):
+def a_client_that_dies_frees_the_target_within_100_ms(t):
     target = t.target().serve()
-    capture = t.record(target, LONG_MS)
-    capture.signal(signal.SIGKILL)
-    capture.wait()
-    wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off", 5)
-    check_serves(t, target)
+    took_s = []
+    for _ in range(3):
+        capture = t.record(target, LONG_MS)
+        started = time.monotonic()
+        capture.signal(signal.SIGKILL)
+        wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off", 5)
+        took_s.append(time.monotonic() - started)
+        capture.wait()
+        check_serves(t, target)
+    # The quickest: the others say how busy the machine is.
+    check(min(took_s) < 0.1, f"the target was free after {took_s} s")
 
 
 @test

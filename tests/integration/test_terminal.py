@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a person at a terminal sees while a capture runs: progress, then a countdown; Ctrl-C."""
+import os
+import pty
+import re
+import select
+import signal
+import time
+
+from fake_server import FakeServer, field, space
+from fixture import check, contains, equal, run, test
+from processes import PROFTAP
+
+PATIENCE_S = 20
+CLEAR = "\r\x1b[K"
+
+
+class Terminal:
+    """proftap on a terminal of its own; self.screen is all that it wrote there."""
+
+    def __init__(self, t, *words):
+        command = [str(w) for w in (PROFTAP, "capture", *words, "--log_dir", t.dir / "logs")]
+        self.screen = ""
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.execv(command[0], command)
+        t.at_end.append(self.close)
+
+    def read(self, pattern=None):
+        """Until |pattern| was seen, or the end."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not (pattern and re.search(pattern, self.screen)):
+            check(time.monotonic() < deadline, f"no {pattern!r} in {self.screen!r}")
+            if not select.select([self.fd], [], [], 0.1)[0]:
+                continue
+            try:
+                data = os.read(self.fd, 65536)
+            except OSError:  # EIO: nobody has the terminal any more
+                data = b""
+            if not data:
+                check(pattern is None, f"it ended without {pattern!r}: {self.screen!r}")
+                return
+            self.screen += data.decode()
+
+    def finish(self):
+        self.read()
+        self.code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        self.pid = None
+        return self.screen
+
+    def close(self):
+        if self.pid:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        os.close(self.fd)
+
+
+def never_answer(connection):
+    pass
+
+
+@test
+def progress_counts_up_and_the_countdown_down(t):
+    port = FakeServer(t, never_answer).port
+    terminal = Terminal(t, port, 400, "--delay", 300, "--timeout", 2900)
+    screen = terminal.finish()
+    equal(terminal.code, 6, "exit status")
+    lines = [line for line in screen.split(CLEAR) if line]
+    phases = {"starts in": [], "recording": [], "gives up in": []}
+    for line in lines[:-1]:
+        contains(line, f"127.0.0.1:{port}: ", "a line of the progress")
+        found = [words for words in phases if words in line]
+        equal(len(found), 1, f"phases in {line!r}")
+        phases[found[0]].append(float(re.search(found[0] + r" ([\d.]+)", line)[1]))
+    check(all(phases.values()), f"phases: {phases}")
+    for words in ("starts in", "gives up in"):
+        equal(phases[words], sorted(phases[words], reverse=True), words)
+    equal(phases["recording"], sorted(phases["recording"]), "recording")
+    contains(screen, " / 0.4 s", "the total")
+    check(max(phases["gives up in"]) <= 3 and min(phases["gives up in"]) == 0,
+          f"the countdown: {phases['gives up in']}")
+    # The line is cleared before the sentence.
+    contains(lines[-1], "timed out: no whole answer within 2900 ms", "the last line")
+
+
+@test
+def bytes_are_counted_while_they_come(t):
+    def script(c):
+        c.headers()
+        c.data(b"\0\0\4\0\0" + bytes(100000))
+        c.read_frame()  # a window update, at least: they are taken
+        time.sleep(PATIENCE_S)
+    terminal = Terminal(t, FakeServer(t, script).port, 1)
+    terminal.read(r"waiting for the data: 1\d\d\.\d kB, gives up in \d+ s")
+
+
+@test
+def nothing_of_the_progress_stays(t):
+    def script(c):
+        time.sleep(0.5)  # several turns of the progress
+        c.reply(field(8, space(3)))
+    terminal = Terminal(t, FakeServer(t, script).port, 400)
+    screen = terminal.finish()
+    equal(terminal.code, 0, "exit status")
+    before, after = screen.rsplit(CLEAR, 1)
+    contains(before, "recording 0.", "the progress")
+    check(after.startswith("captured 400 ms of "), f"after the progress: {after!r}")
+
+
+@test
+def ctrl_c_says_what_a_second_one_does(t):
+    port = FakeServer(t, never_answer).port
+    terminal = Terminal(t, port, 60000)
+    terminal.read("recording 0")
+    os.write(terminal.fd, b"\x03")
+    terminal.read(r"ended early, waiting for the data: .* \(Ctrl-C again gives up\)")
+    os.write(terminal.fd, b"\x03")
+    screen = terminal.finish()
+    equal(terminal.code, 130, "exit status")
+    contains(screen, f"127.0.0.1:{port}: interrupted twice: nothing was written", "the sentence")
+
+
+@test
+def without_a_terminal_there_is_no_progress(t):
+    def script(c):
+        time.sleep(0.3)  # several turns of the progress
+        c.reply(field(8, space(3)))
+    capture = t.capture(FakeServer(t, script), 100)
+    check("recording" not in capture.stderr.split("\n")[0] and CLEAR not in capture.stderr,
+          f"standard error: {capture.stderr!r}")
+
+
+run()

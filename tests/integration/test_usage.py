@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong on the command line is said in one sentence, before anything else is done. Exit 2."""
+from fixture import check, equal, run, test
+
+PORT_RANGE = "must be 1 to 65535"
+MS_RANGE = "must be a positive whole number, 1 to 2305843009213"
+
+TARGETS = {
+    "0": f'0: bad port "0": {PORT_RANGE}',
+    "65536": f'65536: bad port "65536": {PORT_RANGE}',
+    "99999999999999999999": f'99999999999999999999: bad port "99999999999999999999": {PORT_RANGE}',
+    "": "the target is empty: must be ",
+    ":9": ":9: no host before the port; a PORT alone is one of this machine",
+    "host:": f'host:: bad port "": {PORT_RANGE}',
+    "host:port": f'host:port: bad port "port": {PORT_RANGE}',
+    "host:1e3": f'host:1e3: bad port "1e3": {PORT_RANGE}',
+    "host:-1": f'host:-1: bad port "-1": {PORT_RANGE}',
+    "a b:1": "a b:1: not a host's name",
+    "\x1b[31m:1": "?[31m:1: not a host's name",
+    "[::1]": "[::1]: must be [ADDRESS]:PORT",
+    "::1:9999": "::1:9999: an IPv6 address needs brackets: [ADDRESS]:PORT",
+}
+
+DURATIONS = ("0", "-5", "1.5", "1e3", "", "soon", " 5", "5ms", "9223372036854775808",
+             "2305843009214")
+
+OPTIONS = {
+    ("--no_such_option",): "capture: unknown option --no_such_option; the nearest is --",
+    ("--log-dri", "x"): "capture: unknown option --log-dri; the nearest is --log_dir",
+    ("--host_tracer_levle", "1"):
+        "capture: unknown option --host_tracer_levle; the nearest is --host_tracer_level",
+    ("-x",): "-x: unknown option of proftap capture",
+    ("-o", "ptap_max_captur_bytes=1"): 'ptap_max_captur_bytes: no such option (value "1"); the '
+                                       "nearest known one is ptap_max_capture_bytes (",
+    ("-o", "gpu_max_callback_events=1"): 'gpu_max_callback_events: no such option (value "1"); the '
+                                         "nearest known one is gpu_max_callback_api_events (",
+    ("-o", "nothing"): "nothing: not of the form key=value",
+    ("--host_tracer_level", "9"): 'host_tracer_level: bad value "9": must be 0 to 3',
+    ("-o", "device_tracer_level=2"): 'device_tracer_level: bad value "2": must be 0 to 1',
+    ("--start_timestamp_ns", "9223372036854775808"):
+        'start_timestamp_ns: bad value "9223372036854775808": must be at least 0 ns, a whole '
+        "number below 2^63",
+    ("--start_timestamp_ns", "tomorrow"): 'start_timestamp_ns: bad value "tomorrow": must be ',
+    ("--start_timestamp_ns", "1", "--delay", "1"):
+        "--delay and --start_timestamp_ns exclude each other",
+    ("-o", "duration_ms=9223372036854775807"): "MS and --duration_ms exclude each other",
+    ("--delay", "-1"): '--delay: bad value "-1": must be a whole number, 0 to ',
+    ("--delay",): "--delay: needs a value",
+    ("--timeout", "0"): '--timeout: bad value "0": must be a positive whole number, 1 to ',
+    ("--attempts", "0"): '--attempts: bad value "0": must be a positive whole number, 1 to ',
+    ("--max_bytes", "4G"): '--max_bytes: bad value "4G": must be a positive whole number, ',
+    ("--run", "../up"): 'run "../up": must be 1 to 127 letters, digits, ',
+    ("--run", ".."): 'run "..": must be 1 to 127 letters, digits, ',
+    ("--run", "x" * 128): f'run "{"x" * 128}": must be 1 to 127 letters, digits, ',
+    ("--host_name", ""): "--host_name: the name is empty",
+    ("--json=yes",): "--json: takes no value",
+    ("extra",): "extra: one argument too many",
+}
+
+
+def check_usage(t, sentence, *words):
+    words = (*words, None, None)
+    capture = t.capture(*words[:2], *(w for w in words[2:] if w is not None), code=2)
+    lines = capture.stderr.splitlines()
+    equal(len(lines), 2, f"{words}: lines of {lines}")
+    check(lines[0].startswith(sentence), f"{words}: expected {sentence!r}, got {lines[0]!r}")
+    equal(lines[1], "try: proftap capture --help", f"{words}: the second line")
+    equal((capture.stdout, capture.left()), ("", []), f"{words}: output and what is left")
+
+
+@test
+def a_bad_target_is_told(t):
+    for target, sentence in TARGETS.items():
+        check_usage(t, sentence, target, "100")
+
+
+@test
+def a_bad_duration_is_told(t):
+    for ms in DURATIONS:
+        check_usage(t, f'MS: bad value "{ms}": {MS_RANGE}', "9999", ms)
+
+
+@test
+def a_bad_option_is_told(t):
+    for words, sentence in OPTIONS.items():
+        # The duration may be what is wrong.
+        check_usage(t, sentence, "9999", "100", *words)
+
+
+@test
+def too_few_words_are_told(t):
+    check_usage(t, "proftap capture: no target given")
+    check_usage(t, "proftap capture: no duration given", "9999")
+
+
+run()
