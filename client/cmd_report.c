@@ -2,6 +2,7 @@
 /* proftap report: what a trace file says, as text or JSON. */
 #include <errno.h>
 #include <fcntl.h>
+#include <regex.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,13 +22,79 @@
 #include "trace/xspace.h"
 
 struct settings {
+	struct report_options report;
+	int64_t n_top;
+	regex_t pattern;
+	bool has_pattern;
 	bool is_json;
 };
 
-static const struct command_option options[] = {
-	{"json", 0, COMMAND_OPTION_FLAG, offsetof(struct settings, is_json), 0, 0, NULL, NULL,
-		"one JSON object for each file instead of text"},
+/* The options. */
+
+static const char *const keys[] = {
+	[SUMMARY_SELF] = "self",
+	[SUMMARY_TOTAL] = "total",
+	[SUMMARY_COUNT] = "count",
+	[SUMMARY_P50] = "p50",
+	[SUMMARY_P99] = "p99",
+	[SUMMARY_MAX] = "max",
+	[SUMMARY_NAME] = "name",
 };
+
+static int set_sort(void *settings, const char *value, struct diag *d)
+{
+	struct settings *s = settings;
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+		if (strcmp(value, keys[i]) == 0) {
+			s->report.sort = (enum summary_key)i;
+			return 0;
+		}
+	}
+	return diag_set(d, -EINVAL,
+		"--sort: bad value \"%.64s\": must be self, total, count, p50, p99, max or name",
+		value);
+}
+
+static bool matches(const char *name, void *pattern)
+{
+	return regexec(pattern, name, 0, NULL, 0) == 0;
+}
+
+static int set_name(void *settings, const char *value, struct diag *d)
+{
+	struct settings *s = settings;
+	char why[128];
+	int error;
+
+	if (s->has_pattern)
+		regfree(&s->pattern);
+	error = regcomp(&s->pattern, value, REG_EXTENDED | REG_NOSUB);
+	s->has_pattern = error == 0;
+	if (error) {
+		regerror(error, &s->pattern, why, sizeof why);
+		return diag_set(d, -EINVAL,
+			"--name: bad value \"%.64s\": not a regular expression: %s", value, why);
+	}
+	s->report.keep_name = matches;
+	s->report.context = &s->pattern;
+	return 0;
+}
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct command_option options[] = {
+	{"json", 0, COMMAND_OPTION_FLAG, AT(is_json), 0, 0, NULL, NULL,
+		"one JSON object for each file instead of text"},
+	{"sort", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_sort, "KEY",
+		"self (default), total, count, p50, p99, max or name"},
+	{"top", 0, COMMAND_OPTION_INT, AT(n_top), 1, 1000000000, NULL, "N",
+		"names shown per thread; default 40, with --json all"},
+	{"name", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_name, "REGEX",
+		"only spans, steps and counters whose names match"},
+};
+
+/* The files. */
 
 static int decode_fd(const char *path, int fd, struct space **out, struct diag *d)
 {
@@ -67,8 +134,8 @@ static int report_one(const char *path, const struct settings *s, struct diag *d
 
 	if (r < 0)
 		return r;
-	r = s->is_json ? report_write_json(space, path, stdout)
-		       : report_write_text(space, path, stdout);
+	r = s->is_json ? report_write_json(space, path, &s->report, stdout)
+		       : report_write_text(space, path, &s->report, stdout);
 	return r < 0 ? diag_set(d, r, "%s: no report: %s", path, errno_words(r)) : 0;
 }
 
@@ -104,18 +171,30 @@ static int report(const char *place, const struct settings *s)
 	return code;
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int parse_and_report(const struct command *self, int argc, char **argv, struct settings *s)
 {
-	struct settings s = {false};
 	struct diag d = DIAG_INIT;
 	int n_left;
-	int r = arguments_parse(self, argc, argv, &s, &n_left, &d);
+	int r = arguments_parse(self, argc, argv, s, &n_left, &d);
 
 	if (r == ARGUMENTS_HANDLED)
 		return EXIT_DONE;
 	if (r == 0 && n_left != 1)
 		r = diag_set(&d, -EINVAL, "proftap report: exactly one run or file must be given");
-	return r < 0 ? command_fail_usage(self, &d) : report(argv[0], &s);
+	if (r < 0)
+		return command_fail_usage(self, &d);
+	s->report.n_top = (size_t)s->n_top;
+	return report(argv[0], s);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct settings s = {.is_json = false};
+	int code = parse_and_report(self, argc, argv, &s);
+
+	if (s.has_pattern)
+		regfree(&s.pattern);
+	return code;
 }
 
 const struct command command_report = {

@@ -103,3 +103,23 @@ const char *report_get_process(const struct plane *plane, int64_t *pid)
 		return NULL;
 	return names_get(&plane->stat_names, name->value.string);
 }
+
+int report_summarise(
+	const struct plane *plane, const struct report_options *options, struct summary *summary)
+{
+	int rc = summary_init(summary, plane);
+
+	if (rc)
+		return rc;
+	if (options->keep_name)
+		summary_filter(summary, options->keep_name, options->context);
+	summary_sort(summary, options->sort);
+	return 0;
+}
+
+size_t report_count_shown(size_t n, size_t n_default, const struct report_options *options)
+{
+	size_t n_most = options->n_top ? options->n_top : n_default;
+
+	return n_most && n > n_most ? n_most : n;
+}

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a person wants to read first, as text: per thread and name the count, total, self, mean and
- * maximum; counters; steps; loss and warnings.
+ * What a person wants to read first, as text: per thread and name the count, total, self, mean,
+ * median, 99th percentile and maximum; counters; steps; loss and warnings.
  */
 #ifndef TRACE_REPORT_H
 #define TRACE_REPORT_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include "trace/summary_key.h"
 
 struct space;
 
@@ -24,9 +28,20 @@ struct report_totals {
 
 void report_count(const struct space *space, struct report_totals *totals);
 
-/* Writes the whole report. |title| is the file's path. 0 or a negative errno. */
-int report_write_text(const struct space *space, const char *title, FILE *out);
+/* What of it; zero is the default for every member. */
+struct report_options {
+	enum summary_key sort;
+	size_t n_top; /* names shown per thread; 0: 40 in text, all in JSON */
+	/* Of spans, steps and counters; NULL: all. The totals are of all in any case. */
+	bool (*keep_name)(const char *name, void *context);
+	void *context;
+};
+
+/* Writes the whole report. |title| is the file's path; |options| may be NULL. 0 or a negative errno. */
+int report_write_text(const struct space *space, const char *title,
+	const struct report_options *options, FILE *out);
 /* The same as one JSON object with stable keys (documented in proftap-report(1)). */
-int report_write_json(const struct space *space, const char *title, FILE *out);
+int report_write_json(const struct space *space, const char *title,
+	const struct report_options *options, FILE *out);
 
 #endif

@@ -123,22 +123,26 @@ static void put_row(struct json *j, const struct plane *plane, const struct summ
 	put_int(j, "self_ns", row->self_ns);
 	put_int(j, "min_ns", row->min_ns);
 	put_int(j, "mean_ns", row->total_ns / (int64_t)row->count);
+	put_int(j, "p50_ns", row->p50_ns);
+	put_int(j, "p99_ns", row->p99_ns);
 	put_int(j, "max_ns", row->max_ns);
 	close_nest(j, '}');
 }
 
-static void put_threads(struct json *j, const struct summary *summary)
+static void put_threads(
+	struct json *j, const struct summary *summary, const struct report_options *options)
 {
 	open_nest(j, "threads", '[');
 	for (size_t i = 0; i < summary->n_lines; i++) {
 		const struct summary_line *line = &summary->lines[i];
+		size_t n_shown = report_count_shown(line->n_rows, 0, options);
 
 		open_nest(j, NULL, '{');
 		put_int(j, "id", line->line->id);
 		put_text(j, "name", line->line->name);
 		put_uint(j, "n_spans", line->line->n_events);
 		open_nest(j, "spans", '[');
-		for (size_t k = 0; k < line->n_rows; k++)
+		for (size_t k = 0; k < n_shown; k++)
 			put_row(j, summary->plane, &line->rows[k]);
 		close_nest(j, ']');
 		close_nest(j, '}');
@@ -212,10 +216,11 @@ static void put_loss(struct json *j, const struct plane *plane)
 	close_nest(j, '}');
 }
 
-static int put_plane(struct json *j, const struct plane *plane)
+static int put_plane(
+	struct json *j, const struct plane *plane, const struct report_options *options)
 {
 	_cleanup_(summary_deinit) struct summary summary = {0};
-	int rc = summary_init(&summary, plane);
+	int rc = report_summarise(plane, options, &summary);
 
 	if (rc)
 		return rc;
@@ -224,18 +229,19 @@ static int put_plane(struct json *j, const struct plane *plane)
 	put_int(j, "id", plane->id);
 	put_process(j, plane);
 	put_loss(j, plane);
-	put_threads(j, &summary);
+	put_threads(j, &summary, options);
 	put_steps(j, &summary);
 	put_counters(j, &summary);
 	close_nest(j, '}');
 	return 0;
 }
 
-static int put_planes(struct json *j, const struct space *space)
+static int put_planes(
+	struct json *j, const struct space *space, const struct report_options *options)
 {
 	open_nest(j, "planes", '[');
 	for (size_t i = 0; i < space->n_planes; i++) {
-		int rc = put_plane(j, space->planes[i]);
+		int rc = put_plane(j, space->planes[i], options);
 
 		if (rc)
 			return rc;
@@ -273,8 +279,10 @@ static void put_totals(struct json *j, const struct space *space)
 	close_nest(j, '}');
 }
 
-int report_write_json(const struct space *space, const char *title, FILE *out)
+int report_write_json(const struct space *space, const char *title,
+	const struct report_options *options, FILE *out)
 {
+	static const struct report_options defaults = {0};
 	struct json j = {out, true};
 	int rc;
 
@@ -285,7 +293,7 @@ int report_write_json(const struct space *space, const char *title, FILE *out)
 	put_totals(&j, space);
 	put_list(&j, "errors", &space->errors);
 	put_list(&j, "warnings", &space->warnings);
-	rc = put_planes(&j, space);
+	rc = put_planes(&j, space, options ? options : &defaults);
 	if (rc)
 		return rc;
 	close_nest(&j, '}');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spans, in one pass over each line with the stack of open ones, and counters; see summary.h. */
+/* Spans, in one pass over each line with the stack of open ones; see summary.h. */
 #include "trace/summary.h"
 
 #include <errno.h>
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "trace/percentile.h"
 #include "trace/saturate.h"
 #include "trace/space.h"
 
@@ -49,8 +50,6 @@ bool stat_get_count(const struct trace_stat *stat, uint64_t *count)
 	return stat->type == STAT_UINT64 || (stat->type == STAT_INT64 && stat->value.i64 >= 0);
 }
 
-/* --- spans --------------------------------------------------------------------------------- */
-
 /* An event that the current one may lie in. */
 struct open_event {
 	int64_t end_ns;
@@ -61,6 +60,7 @@ struct line_summer {
 	struct summary *summary;
 	struct summary_keys keys;
 	uint32_t *row_of_name; /* index + 1 into the current line's rows; 0: none yet */
+	size_t *next; /* as many */
 	size_t n_rows_allocated;
 	struct open_event *stack;
 	size_t n_stack;
@@ -138,16 +138,41 @@ static int sum_event(
 	return push(s, (struct open_event){end_ns, row});
 }
 
-static int compare_rows(const void *left, const void *right, void *names)
+/* Puts the durations of each row's events together in |durations|, row after row. */
+static void gather_durations(
+	const struct line_summer *s, const struct summary_line *sum, int64_t *durations)
 {
-	const struct summary_row *a = left;
-	const struct summary_row *b = right;
+	size_t n = 0;
 
-	if (a->self_ns != b->self_ns)
-		return a->self_ns > b->self_ns ? -1 : 1;
-	if (a->count != b->count)
-		return a->count > b->count ? -1 : 1;
-	return strcmp(names_get(names, a->name), names_get(names, b->name));
+	/* Where the row's next one goes; afterwards the row's end. */
+	for (size_t i = 0; i < sum->n_rows; i++) {
+		s->next[i] = n;
+		n += sum->rows[i].count;
+	}
+	for (size_t i = 0; i < sum->line->n_events; i++) {
+		const struct trace_event *e = &sum->line->events[i];
+
+		durations[s->next[s->row_of_name[e->name] - 1]++] =
+			add_saturated(e->start_ns, e->duration_ns) - e->start_ns;
+	}
+}
+
+static int sum_percentiles(const struct line_summer *s, struct summary_line *sum)
+{
+	_cleanup_free_ int64_t *durations = calloc(sum->line->n_events, sizeof *durations);
+	int64_t *row_durations = durations;
+
+	if (!durations)
+		return -ENOMEM;
+	gather_durations(s, sum, durations);
+	for (size_t i = 0; i < sum->n_rows; i++) {
+		struct summary_row *row = &sum->rows[i];
+
+		row->p50_ns = percentile_select(row_durations, row->count, 50);
+		row->p99_ns = percentile_select(row_durations, row->count, 99);
+		row_durations += row->count;
+	}
+	return 0;
 }
 
 static int sum_line(struct line_summer *s, const struct line *line)
@@ -160,11 +185,10 @@ static int sum_line(struct line_summer *s, const struct line *line)
 	s->n_stack = 0;
 	for (size_t i = 0; i < line->n_events && rc == 0; i++)
 		rc = sum_event(s, sum, &line->events[i]);
+	if (rc == 0)
+		rc = sum_percentiles(s, sum);
 	for (size_t i = 0; i < sum->n_rows; i++)
 		s->row_of_name[sum->rows[i].name] = 0;
-	if (sum->n_rows)
-		qsort_r(sum->rows, sum->n_rows, sizeof *sum->rows, compare_rows,
-			(void *)&s->summary->plane->event_names);
 	return rc;
 }
 
@@ -173,11 +197,12 @@ static int sum_lines(struct summary *summary)
 	const struct plane *plane = summary->plane;
 	_cleanup_free_ uint32_t *row_of_name =
 		calloc((size_t)plane->event_names.n_texts + 1, sizeof *row_of_name);
-	struct line_summer s = {.summary = summary, .row_of_name = row_of_name};
+	_cleanup_free_ size_t *next = calloc((size_t)plane->event_names.n_texts + 1, sizeof *next);
+	struct line_summer s = {.summary = summary, .row_of_name = row_of_name, .next = next};
 	int rc = 0;
 
 	summary->lines = calloc(plane->n_lines + 1, sizeof *summary->lines);
-	if (!summary->lines || !row_of_name)
+	if (!summary->lines || !row_of_name || !next)
 		return -ENOMEM;
 	summary_keys_init(&s.keys, plane);
 	for (size_t i = 0; i < plane->n_lines && rc == 0; i++) {
@@ -188,69 +213,7 @@ static int sum_lines(struct summary *summary)
 	return rc;
 }
 
-/* --- counters ------------------------------------------------------------------------------ */
-
-/* The value of a sample is the first number among its stats. */
-static bool get_sample(const struct plane *plane, const struct trace_event *event, double *value)
-{
-	const struct trace_stat *stat = plane_get_stats(plane, event);
-
-	while (stat && stat->type > STAT_DOUBLE)
-		stat = stat_next(stat);
-	if (!stat)
-		return false;
-	if (stat->type == STAT_INT64)
-		*value = (double)stat->value.i64;
-	else if (stat->type == STAT_UINT64)
-		*value = (double)stat->value.u64;
-	else
-		*value = stat->value.f64;
-	return *value - *value == 0; /* finite */
-}
-
-static void count_sample(struct summary_counter *c, double value)
-{
-	c->min = !c->n || value < c->min ? value : c->min;
-	c->max = !c->n || value > c->max ? value : c->max;
-	c->n++;
-	c->mean += value / (double)c->n - c->mean / (double)c->n;
-	c->last = value;
-}
-
-static void sum_counter_line(struct summary *summary, const struct line *line, uint32_t *slots)
-{
-	double value;
-
-	for (size_t i = 0; i < line->n_events; i++) {
-		uint32_t name = line->events[i].name;
-
-		if (!get_sample(summary->plane, &line->events[i], &value))
-			continue;
-		if (!slots[name]) {
-			summary->counters[summary->n_counters].name = name;
-			slots[name] = (uint32_t)++summary->n_counters;
-		}
-		count_sample(&summary->counters[slots[name] - 1], value);
-	}
-}
-
-static int sum_counters(struct summary *summary)
-{
-	const struct plane *plane = summary->plane;
-	size_t n_names = (size_t)plane->event_names.n_texts + 1;
-	_cleanup_free_ uint32_t *slots = calloc(n_names, sizeof *slots);
-
-	summary->counters = calloc(n_names, sizeof *summary->counters);
-	if (!slots || !summary->counters)
-		return -ENOMEM;
-	for (size_t i = 0; i < plane->n_lines; i++) {
-		if (line_is_counters(&plane->lines[i]))
-			sum_counter_line(summary, &plane->lines[i], slots);
-	}
-	return 0;
-}
-
-/* --- the whole ----------------------------------------------------------------------------- */
+/* The whole. */
 
 int summary_init(struct summary *summary, const struct plane *plane)
 {
@@ -259,11 +222,13 @@ int summary_init(struct summary *summary, const struct plane *plane)
 	*summary = (struct summary){.plane = plane};
 	rc = sum_lines(summary);
 	if (rc == 0)
-		rc = sum_counters(summary);
+		rc = summary_add_counters(summary);
 	if (rc == 0)
 		rc = summary_add_steps(summary);
 	if (rc)
 		summary_deinit(summary);
+	else
+		summary_sort(summary, SUMMARY_SELF);
 	return rc;
 }
 

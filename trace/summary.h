@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/summary_key.h"
+
 struct line;
 struct plane;
 struct trace_event;
@@ -27,11 +29,13 @@ struct summary_row {
 	int64_t self_ns;
 	int64_t min_ns;
 	int64_t max_ns;
+	int64_t p50_ns;
+	int64_t p99_ns;
 };
 
 struct summary_line {
 	const struct line *line; /* borrowed from the plane */
-	struct summary_row *rows; /* by self time, descending */
+	struct summary_row *rows; /* by self time, descending, unless sorted otherwise */
 	size_t n_rows;
 };
 
@@ -67,7 +71,12 @@ struct summary {
 
 int summary_init(struct summary *summary, const struct plane *plane); /* 0 or -ENOMEM */
 void summary_deinit(struct summary *summary);
-/* The part of summary_init() that fills in the steps. */
+void summary_sort(struct summary *summary, enum summary_key key);
+/* Drops the rows, steps and counters whose names |keep| does not want, and lines without rows. */
+void summary_filter(
+	struct summary *summary, bool (*keep)(const char *name, void *context), void *context);
+/* The parts of summary_init() that fill in the counters and the steps. 0 or -ENOMEM. */
+int summary_add_counters(struct summary *summary);
 int summary_add_steps(struct summary *summary);
 
 /* The stat names that the summary and the totals look for; NAMES_NONE where a plane lacks one. */

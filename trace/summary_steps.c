@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "trace/percentile.h"
 #include "trace/saturate.h"
 #include "trace/space.h"
 
@@ -67,12 +68,6 @@ static int compare_steps(const void *left, const void *right)
 	return a->duration_ns < b->duration_ns ? -1 : a->duration_ns > b->duration_ns;
 }
 
-/* Nearest rank: the smallest value that |percent| of all do not exceed. */
-static int64_t percentile(const struct step *steps, size_t n, unsigned int percent)
-{
-	return steps[(n * percent + 99) / 100 - 1].duration_ns;
-}
-
 /* |steps|: |n| of one name, by duration. */
 static struct summary_step sum_steps_of_name(const struct step *steps, size_t n)
 {
@@ -84,8 +79,8 @@ static struct summary_step sum_steps_of_name(const struct step *steps, size_t n)
 		sum.n_unfinished += steps[i].is_unfinished;
 	}
 	sum.mean_ns = total_ns / (int64_t)n;
-	sum.p50_ns = percentile(steps, n, 50);
-	sum.p99_ns = percentile(steps, n, 99);
+	sum.p50_ns = steps[percentile_rank(n, 50)].duration_ns;
+	sum.p99_ns = steps[percentile_rank(n, 99)].duration_ns;
 	sum.min_ns = steps[0].duration_ns;
 	sum.max_ns = steps[n - 1].duration_ns;
 	return sum;

@@ -20,7 +20,7 @@ static void write_reports(const struct space *space)
 
 	if (!out)
 		abort();
-	if (report_write_text(space, "fuzz", out) || report_write_json(space, "fuzz", out))
+	if (report_write_text(space, "fuzz", NULL, out) || report_write_json(space, "fuzz", NULL, out))
 		abort();
 	fclose(out);
 }

@@ -129,10 +129,10 @@ static int encode_and_decode(const struct space *space)
 static int report(const struct space *space)
 {
 	FILE *out = fopen("/dev/null", "we");
-	int rc = out ? report_write_text(space, "x", out) : -ENOMEM;
+	int rc = out ? report_write_text(space, "x", NULL, out) : -ENOMEM;
 
 	if (rc == 0)
-		rc = report_write_json(space, "x", out);
+		rc = report_write_json(space, "x", NULL, out);
 	if (out)
 		fclose(out);
 	return rc;

@@ -56,16 +56,24 @@ static uint32_t double_stat(double value)
 	return plane_add_stats(plane, &stat, 1);
 }
 
-typedef int report_writer(const struct space *, const char *, FILE *);
+typedef int report_writer(
+	const struct space *, const char *, const struct report_options *, FILE *);
+
+static const char *write_report_of(report_writer *writer, const struct report_options *options)
+{
+	size_t n;
+	FILE *out;
+
+	free(text);
+	out = open_memstream(&text, &n);
+	ck_assert_int_eq(writer(space, "runs/a.xplane.pb", options, out), 0);
+	fclose(out);
+	return text;
+}
 
 static const char *write_report(report_writer *writer)
 {
-	size_t n;
-	FILE *out = open_memstream(&text, &n);
-
-	ck_assert_int_eq(writer(space, "runs/a.xplane.pb", out), 0);
-	fclose(out);
-	return text;
+	return write_report_of(writer, NULL);
 }
 
 /* A line of |report| in which all blanks are one. */
@@ -169,6 +177,101 @@ START_TEST(steps_have_nearest_rank_percentiles)
 }
 END_TEST
 
+/* Durations 1 to 1000 in an order that is neither up nor down, twice over two names. */
+START_TEST(spans_have_nearest_rank_percentiles)
+{
+	struct summary s;
+	int64_t at_ns = 0;
+
+	for (int i = 1; i <= 1000; i++) {
+		int64_t duration_ns = i * 617 % 1001;
+
+		add("a", at_ns, duration_ns, 0);
+		add("b", at_ns + 2000, 7, 0);
+		at_ns += 4000;
+	}
+	add("once", at_ns, 3, 0);
+	ck_assert_int_eq(summary_init(&s, plane), 0);
+	ck_assert_int_eq(find_row(&s, "a")->p50_ns, 500);
+	ck_assert_int_eq(find_row(&s, "a")->p99_ns, 990);
+	ck_assert_int_eq(find_row(&s, "b")->p50_ns, 7);
+	ck_assert_int_eq(find_row(&s, "b")->p99_ns, 7);
+	ck_assert_int_eq(find_row(&s, "once")->p50_ns, 3);
+	ck_assert_int_eq(find_row(&s, "once")->p99_ns, 3);
+	summary_deinit(&s);
+}
+END_TEST
+
+/* "many" leads by count, "long" by p99 and max, "even" by p50, "total" by total and self. */
+static void add_rivals(void)
+{
+	int64_t at_ns = 0;
+
+	for (int i = 0; i < 50; i++, at_ns += 1000)
+		add("many", at_ns, 1, 0);
+	for (int i = 0; i < 3; i++, at_ns += 1000)
+		add("long", at_ns, i == 0 ? 900 : 2, 0);
+	for (int i = 0; i < 2; i++, at_ns += 1000)
+		add("even", at_ns, 400, 0);
+	for (int i = 0; i < 20; i++, at_ns += 1000)
+		add("total", at_ns, 100, 0);
+}
+
+START_TEST(rows_are_sorted_as_asked)
+{
+	static const char *const first[] = {
+		[SUMMARY_SELF] = "total",
+		[SUMMARY_TOTAL] = "total",
+		[SUMMARY_COUNT] = "many",
+		[SUMMARY_P50] = "even",
+		[SUMMARY_P99] = "long",
+		[SUMMARY_MAX] = "long",
+		[SUMMARY_NAME] = "even",
+	};
+	struct summary s;
+
+	add_rivals();
+	ck_assert_int_eq(summary_init(&s, plane), 0);
+	for (size_t key = 0; key < sizeof first / sizeof first[0]; key++) {
+		summary_sort(&s, (enum summary_key)key);
+		ck_assert_str_eq(
+			names_get(&plane->event_names, s.lines[0].rows[0].name), first[key]);
+	}
+	ck_assert_str_eq(names_get(&plane->event_names, s.lines[0].rows[3].name), "total");
+	summary_deinit(&s);
+}
+END_TEST
+
+static bool has_letter(const char *name, void *letter)
+{
+	return strchr(name, *(char *)letter) != NULL;
+}
+
+START_TEST(names_are_chosen_and_cut)
+{
+	char letter = 'e'; /* even */
+	struct report_options options = {.keep_name = has_letter, .context = &letter};
+
+	add_rivals();
+	line = plane_add_line(plane, 43, "other", 0);
+	add("x", 0, 5, int_stats("step_num", 1, "_r"));
+	write_report_of(report_write_text, &options);
+	ck_assert_ptr_nonnull(strstr(text, "even"));
+	ck_assert_ptr_null(strstr(text, "many"));
+	ck_assert_ptr_null(strstr(text, "thread other"));
+	ck_assert_ptr_null(strstr(text, "steps\n"));
+	assert_has_line(
+		text, "spans 76 on 2 threads · counters 0 (0 samples) · steps 1 · dropped 0");
+	options = (struct report_options){.sort = SUMMARY_COUNT, .n_top = 1};
+	write_report_of(report_write_text, &options);
+	assert_has_line(text, "50 50 ns 50 ns 1 ns 1 ns 1 ns 1 ns many");
+	assert_has_line(text, "… and 3 more names");
+	write_report_of(report_write_json, &options);
+	ck_assert_ptr_nonnull(strstr(text, "\"many\""));
+	ck_assert_ptr_null(strstr(text, "\"long\""));
+}
+END_TEST
+
 START_TEST(counters_have_range_mean_and_last_without_nan)
 {
 	struct summary s;
@@ -239,9 +342,10 @@ START_TEST(text_has_all_parts)
 	assert_has_line(report, "== /host:CPU · train?[31m · pid 4242 ==");
 	assert_has_line(report, "lost: ptap_lost_ring_full 1,234");
 	assert_has_line(report, "thread main (42): 2 spans");
-	assert_has_line(report, "count total self mean max name");
-	assert_has_line(report, "1 2.50 ms 2.50 ms 2.50 ms 2.50 ms train");
-	assert_has_line(report, "1 999 ns 999 ns 999 ns 999 ns load?file [1 unfinished]");
+	assert_has_line(report, "count total self mean p50 p99 max name");
+	assert_has_line(report, "1 2.50 ms 2.50 ms 2.50 ms 2.50 ms 2.50 ms 2.50 ms train");
+	assert_has_line(
+		report, "1 999 ns 999 ns 999 ns 999 ns 999 ns 999 ns load?file [1 unfinished]");
 	assert_has_line(report, "1 1.5 1.5 1.5 1.5 rss");
 }
 END_TEST
@@ -251,9 +355,10 @@ START_TEST(durations_carry_over_to_the_next_unit)
 	add("a", 0, 999400, 0);
 	add("b", 1000000000, 999600, 0);
 	add("c", 2000000000, 9996, 0);
-	assert_has_line(write_report(report_write_text), "1 999 us 999 us 999 us 999 us a");
-	assert_has_line(text, "1 1.00 ms 1.00 ms 1.00 ms 1.00 ms b");
-	assert_has_line(text, "1 10.0 us 10.0 us 10.0 us 10.0 us c");
+	assert_has_line(
+		write_report(report_write_text), "1 999 us 999 us 999 us 999 us 999 us 999 us a");
+	assert_has_line(text, "1 1.00 ms 1.00 ms 1.00 ms 1.00 ms 1.00 ms 1.00 ms b");
+	assert_has_line(text, "1 10.0 us 10.0 us 10.0 us 10.0 us 10.0 us 10.0 us c");
 }
 END_TEST
 
@@ -269,7 +374,7 @@ START_TEST(json_escapes_and_has_stable_keys)
 		"\"process_name\":null,\"process_id\":7,\"lost\":{},\"threads\":[{\"id\":42,"
 		"\"name\":\"main\",\"n_spans\":1,\"spans\":[{\"name\":\"say \\\"hi\\\\\\\"\\u000a?\","
 		"\"count\":1,\"unfinished\":0,\"total_ns\":10,\"self_ns\":10,\"min_ns\":10,"
-		"\"mean_ns\":10,\"max_ns\":10}]}],\"steps\":[],\"counters\":[]}]}\n");
+		"\"mean_ns\":10,\"p50_ns\":10,\"p99_ns\":10,\"max_ns\":10}]}],\"steps\":[],\"counters\":[]}]}\n");
 }
 END_TEST
 
@@ -277,8 +382,8 @@ START_TEST(a_full_device_is_an_error)
 {
 	FILE *out = fopen("/dev/full", "we");
 
-	ck_assert_int_lt(report_write_text(space, "x", out), 0);
-	ck_assert_int_lt(report_write_json(space, "x", out), 0);
+	ck_assert_int_lt(report_write_text(space, "x", NULL, out), 0);
+	ck_assert_int_lt(report_write_json(space, "x", NULL, out), 0);
 	fclose(out);
 }
 END_TEST
@@ -294,6 +399,9 @@ int main(void)
 	tcase_add_test(tcase, self_time_of_recursion_adds_up_to_the_outermost);
 	tcase_add_test(tcase, overlap_takes_off_only_the_common_part);
 	tcase_add_test(tcase, steps_have_nearest_rank_percentiles);
+	tcase_add_test(tcase, spans_have_nearest_rank_percentiles);
+	tcase_add_test(tcase, rows_are_sorted_as_asked);
+	tcase_add_test(tcase, names_are_chosen_and_cut);
 	tcase_add_test(tcase, counters_have_range_mean_and_last_without_nan);
 	tcase_add_test(tcase, totals_tell_spans_from_counters);
 	tcase_add_test(tcase, text_has_all_parts);
