@@ -67,6 +67,15 @@ static const struct command_option *find_short(const struct command *c, char let
 	return NULL;
 }
 
+const struct command_option *arguments_find_option(const struct command *command, const char *word)
+{
+	if (word[0] != '-' || word[1] == '\0')
+		return NULL;
+	if (word[1] == '-')
+		return find_long(command, word + 2, strlen(word + 2));
+	return word[2] ? NULL : find_short(command, word[1]);
+}
+
 static const struct option *find_profile_option(
 	const struct command *c, const char *typed, size_t n)
 {

@@ -4,6 +4,7 @@
 #define CLIENT_ARGUMENTS_H
 
 struct command;
+struct command_option;
 struct diag;
 
 enum {
@@ -16,6 +17,9 @@ enum {
  */
 int arguments_parse(const struct command *command, int argc, char **argv, void *settings,
 	int *n_left, struct diag *d);
+
+/* The option that |word| names alone, as in "--log-dir" or "-o"; NULL: none of the command's own. */
+const struct command_option *arguments_find_option(const struct command *command, const char *word);
 
 /* A whole decimal number in [min, max]. 0 or -EINVAL with |d| naming |what| and the range. */
 int arguments_parse_int(const char *what, const char *text, long long min, long long max,

@@ -94,6 +94,11 @@ static const struct command_option options[] = {
 		"only spans, steps and counters whose names match"},
 };
 
+static const struct command_words values[] = {
+	{"sort", keys, sizeof keys / sizeof keys[0]},
+	{NULL, NULL, 0},
+};
+
 /* The files. */
 
 static int decode_fd(const char *path, int fd, struct space **out, struct diag *d)
@@ -203,5 +208,7 @@ const struct command command_report = {
 	.summary = "what a trace file says, as text",
 	.options = options,
 	.n_options = sizeof options / sizeof options[0],
+	.values = values,
+	.operands = ":files",
 	.run = run,
 };

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/options.h"
+#include "client/complete.h"
 #include "client/exit.h"
 #include "client/streams.h"
 
@@ -137,6 +138,10 @@ static int finish(int code)
 
 static int dispatch(int argc, char **argv)
 {
+	if (strcmp(argv[0], "__complete") == 0) {
+		complete(commands, N_COMMANDS, argc - 1, argv + 1, stdout);
+		return EXIT_DONE;
+	}
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		if (strcmp(argv[0], commands[i]->name) == 0)
 			return commands[i]->run(commands[i], argc, argv);

@@ -33,12 +33,21 @@ struct command_option {
 	const char *help;
 };
 
+/* The words that the value of an option can be, where they are few; ends with a row of NULL. */
+struct command_words {
+	const char *option;
+	const char *const *words;
+	size_t n_words;
+};
+
 struct command {
 	const char *name;
 	const char *usage; /* what follows the name */
 	const char *summary; /* one line */
 	const struct command_option *options;
 	size_t n_options;
+	const struct command_words *values; /* for completion; NULL: none */
+	const char *operands; /* likewise: ":files" (see complete.h) or NULL */
 	/*
 	 * NULL, or: the keys of base/options.h are options too; sets one from "key=value".
 	 * 0 or -EINVAL.

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Completion; see complete.h. */
+#include "client/complete.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/options.h"
+#include "client/arguments.h"
+#include "client/command.h"
+
+struct completion {
+	const struct command *command;
+	const char *typed; /* the word in the making */
+	FILE *out;
+};
+
+/* Option names are typed with '-' or '_'. */
+static bool begins(const char *word, const char *typed)
+{
+	for (; *typed; word++, typed++)
+		if (*word != *typed && !(*word == '_' && *typed == '-'))
+			return false;
+	return true;
+}
+
+static void offer(const struct completion *c, const char *front, const char *word, const char *end)
+{
+	size_t n = strlen(front);
+
+	if (strncmp(c->typed, front, n) == 0 ? begins(word, c->typed + n)
+					     : strncmp(front, c->typed, strlen(c->typed)) == 0)
+		fprintf(c->out, "%s%s%s\n", front, word, end);
+}
+
+static void offer_options(const struct completion *c)
+{
+	for (size_t i = 0; i < c->command->n_options; i++)
+		if (c->command->options[i].kind != COMMAND_OPTION_ANNOUNCED)
+			offer(c, "--", c->command->options[i].name, "");
+	for (size_t i = 0; c->command->set_profile_option && i < n_options; i++)
+		offer(c, "--", options_table[i].key, "");
+	offer(c, "--", "help", "");
+	offer(c, "--", "version", "");
+}
+
+static void offer_keys(const struct completion *c)
+{
+	for (size_t i = 0; i < n_options; i++)
+		offer(c, "", options_table[i].key, "=");
+}
+
+static void offer_value(const struct completion *c, const struct command_option *o)
+{
+	const struct command_words *w = c->command->values;
+
+	for (; w && w->option; w++)
+		if (strcmp(w->option, o->name) == 0)
+			for (size_t i = 0; i < w->n_words; i++)
+				offer(c, "", w->words[i], "");
+	if (strcmp(o->name, "option") == 0)
+		offer_keys(c);
+	else if (o->argument && strcmp(o->argument, "DIR") == 0)
+		fputs(":dirs\n", c->out);
+}
+
+/* The option that |word| is when it stands before its value; NULL: none, or one without. */
+static const struct command_option *find_valued(const struct command *command, const char *word)
+{
+	const struct command_option *o = arguments_find_option(command, word);
+
+	if (!o || o->kind == COMMAND_OPTION_FLAG || o->kind == COMMAND_OPTION_ANNOUNCED)
+		return NULL;
+	return o;
+}
+
+/* The option whose value is in the making, as in "--log_dir lo", "--log_dir = lo" or "-o". */
+static const struct command_option *find_pending(
+	const struct command *command, int n_words, char **words)
+{
+	int before = n_words - 2;
+
+	if (strcmp(words[n_words - 1], "=") != 0 && before > 0 && strcmp(words[before], "=") == 0)
+		before--;
+	return before > 0 ? find_valued(command, words[before]) : NULL;
+}
+
+static void complete_word(struct completion *c, int n_words, char **words)
+{
+	const struct command_option *o = find_pending(c->command, n_words, words);
+
+	if (strcmp(c->typed, "=") == 0)
+		c->typed = "";
+	if (o)
+		offer_value(c, o);
+	else if (c->typed[0] == '-')
+		offer_options(c);
+	else if (c->command->operands)
+		fprintf(c->out, "%s\n", c->command->operands);
+}
+
+void complete(const struct command *const *commands, size_t n_commands, int n_words, char **words,
+	FILE *out)
+{
+	struct completion c = {.out = out};
+
+	if (n_words < 1)
+		return;
+	c.typed = words[n_words - 1];
+	if (n_words == 1) {
+		for (size_t i = 0; i < n_commands; i++)
+			offer(&c, "", commands[i]->name, "");
+		offer(&c, "--", "help", "");
+		offer(&c, "--", "version", "");
+		return;
+	}
+	for (size_t i = 0; i < n_commands; i++) {
+		if (strcmp(words[0], commands[i]->name) == 0) {
+			c.command = commands[i];
+			complete_word(&c, n_words, words);
+		}
+	}
+}

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+# Completion of proftap in bash: proftap itself knows its words. Needs no other completion package.
+
+# _proftap_names WHAT WORD: what compgen WHAT finds, as file names.
+_proftap_names() {
+	local name
+	[ "$1" = -c ] || compopt -o filenames 2>/dev/null
+	while IFS= read -r name; do
+		COMPREPLY+=("$name")
+	done < <(compgen "$1" -- "$2")
+}
+
+_proftap() {
+	local line word=${COMP_WORDS[COMP_CWORD]}
+	COMPREPLY=()
+	[ "$word" != = ] || word=
+	while IFS= read -r line; do
+		case $line in
+		:dirs) _proftap_names -d "$word" ;;
+		:files) _proftap_names -f "$word" ;;
+		:commands) _proftap_names -c "$word" ;;
+		*=)
+			compopt -o nospace 2>/dev/null
+			COMPREPLY+=("$line")
+			;;
+		*) COMPREPLY+=("$line") ;;
+		esac
+	done < <("$1" __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+}
+
+complete -F _proftap proftap

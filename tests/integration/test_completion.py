@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Completion in a real bash, as the user's shell runs it, without the package bash-completion."""
+import re
+import shutil
+import subprocess
+
+from fixture import Skip, check, contains, equal, run, test
+from processes import PROFTAP, TOP_SRC
+
+SCRIPT = """
+source "$1"; shift
+complete -p proftap >/dev/null || exit 9
+COMP_WORDS=("$@")
+COMP_CWORD=$(($# - 1))
+_proftap proftap "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
+for word in "${COMPREPLY[@]}"; do printf '%s\\n' "$word"; done
+"""
+
+
+def complete(t, *words):
+    """What bash offers for the last of |words|."""
+    bash = shutil.which("bash")
+    if not bash:
+        raise Skip("there is no bash")
+    done = subprocess.run(
+        [bash, "--norc", "-c", SCRIPT, "bash", TOP_SRC / "client" / "proftap.bash", "proftap",
+         *words], cwd=t.dir, env={"PATH": f"{PROFTAP.parent}:/usr/bin:/bin"}, capture_output=True,
+        text=True, timeout=20)
+    equal((done.returncode, done.stderr), (0, ""), "bash")
+    return sorted(done.stdout.splitlines())
+
+
+def help_of(*words):
+    return subprocess.run([PROFTAP, *words, "--help"], capture_output=True, text=True,
+                          check=True).stdout
+
+
+@test
+def commands_are_those_of_the_help(t):
+    commands = re.findall(r"^  (\w+) ", help_of(), re.M)
+    contains(commands, "capture", "commands in the help")
+    equal(complete(t, ""), sorted([*commands, "--help", "--version"]), "commands")
+    equal(complete(t, "rep"), ["report"], "for rep")
+    equal(complete(t, "no_such_command", ""), [], "for a command that is none")
+
+
+@test
+def options_are_those_of_the_help(t):
+    for command in re.findall(r"^  (\w+) ", help_of(), re.M):
+        text = help_of(command)
+        options = set(re.findall(r"--([a-z]\w*)", text.split("\n\n")[1]))
+        if "KEY" in text:
+            options |= set(re.findall(r"^  (\w+)", text.split("-o KEY=VALUE")[-1], re.M))
+        found = set(w[2:] for w in complete(t, command, "--"))
+        check(options <= found, f"{command}: not offered: {options - found}")
+        check(found <= options | {"help", "version"}, f"{command}: not in the help: "
+              f"{found - options}")
+    equal(complete(t, "capture", "--log-d"), ["--log_dir"], "for --log-d")
+
+
+@test
+def values_are_offered_where_they_are_few(t):
+    equal(complete(t, "report", "--sort", "p"), ["p50", "p99"], "for --sort p")
+    equal(complete(t, "report", "--sort", "=", "p"), ["p50", "p99"], "for --sort=p")
+    equal(complete(t, "capture", "-o", "ptap_max"), ["ptap_max_capture_bytes="], "for -o ptap_max")
+    equal(complete(t, "capture", "--timeout", ""), [], "for a number")
+
+
+@test
+def files_are_the_shells_business(t):
+    (t.dir / "a dir").mkdir()
+    (t.dir / "a file").touch()
+    equal(complete(t, "report", "a"), ["a dir", "a file"], "files for report")
+    equal(complete(t, "capture", "--log_dir", "a"), ["a dir"], "directories for --log_dir")
+    equal(complete(t, "capture", "--log_dir", "="), ["a dir"], "directories for --log_dir=")
+
+
+run()
