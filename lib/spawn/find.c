@@ -23,10 +23,14 @@ static int is_program(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Beside the library; in the build tree it is lib/.libs/libproftap.so and daemon/proftapd. */
+/*
+ * Beside the library; a tree that was installed and then moved has lib/libproftap.so and sbin/proftapd,
+ * the build tree lib/.libs/libproftap.so and daemon/proftapd.
+ */
 static int find_beside_library(char *path, size_t size)
 {
-	static const char *const places[] = {"proftapd", "../../daemon/proftapd"};
+	static const char *const places[] = {
+		"proftapd", "../sbin/proftapd", "../../daemon/proftapd"};
 	Dl_info info;
 	const char *slash;
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A user's program, built against the installed library, in C99 and in C++11: serves on a free port,
+ * which it prints, and annotates until its standard input ends.
+ */
+#include <poll.h>
+#include <proftap/proftap.h>
+#include <stdio.h>
+
+int main(void)
+{
+	struct pollfd input = {0, POLLIN, 0};
+
+	if (ptap_server_start(0) < 0) {
+		fprintf(stderr, "%s\n", ptap_last_error());
+		return 1;
+	}
+	printf("%d\n", ptap_server_port());
+	fflush(stdout);
+	while (poll(&input, 1, 1) == 0) {
+		PTAP_SPAN("turn");
+		PTAP_COUNTER("load", 0.5);
+	}
+	return ptap_server_stop() < 0;
+}

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What `make install` installs is whole: a program that knows nothing but pkg-config is built against
+it, started, and captured with the installed programs; `make uninstall` leaves nothing."""
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "integration"))
+
+from fixture import (SANITIZERS, check, contains, equal, find_proftapd, run, test,  # noqa: E402
+                     wait_until)
+from processes import TOP_BUILD, Capture, Process  # noqa: E402
+
+SANITIZE = {"address": ["-fsanitize=address,undefined"], "thread": ["-fsanitize=thread"]}
+COMPILERS = (("c", os.environ.get("CC", "cc"), "-std=gnu99"),
+             ("c++", os.environ.get("CXX", "c++"), "-std=gnu++11"))
+
+
+def make(goal, *variables):
+    """In the build folder, as a user would, not as part of a make that runs already."""
+    env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    done = subprocess.run(["make", "-C", TOP_BUILD, goal, *variables], env=env, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=100)
+    equal(done.returncode, 0, f"make {goal} {variables}: {done.stdout[-2000:]}")
+
+
+def list_files(root):
+    return sorted(str(p.relative_to(root)) for p in root.rglob("*")
+                  if p.is_symlink() or not p.is_dir())
+
+
+def clean_environment(**more):
+    """Nothing that would find the build tree."""
+    env = {k: v for k, v in os.environ.items() if k not in ("PROFTAPD", "LD_LIBRARY_PATH")}
+    return {**env, "PATH": "/usr/bin:/bin", **more}
+
+
+def pkg_config(prefix, *words):
+    done = subprocess.run(
+        ["pkg-config", f"--define-variable=prefix={prefix}", *words, "proftap"],
+        env=clean_environment(PKG_CONFIG_PATH=find(prefix, "lib*/**/pkgconfig")), text=True,
+        capture_output=True)
+    equal(done.returncode, 0, f"pkg-config {words}: {done.stderr}")
+    return done.stdout.split()
+
+
+def find(prefix, pattern):
+    found = sorted(prefix.glob(pattern))
+    equal(len(found), 1, f"number of {pattern} in {list_files(prefix)}")
+    return str(found[0])
+
+
+def build(prefix, language, compiler, standard):
+    program = prefix / f"program in {language}"
+    library = pkg_config(prefix, "--variable=libdir")[0]
+    done = subprocess.run(
+        [*compiler.split(), "-x", language, standard, "-Wall", "-Wextra", "-Werror",
+         *SANITIZE.get(SANITIZERS, ()), "-o", program, HERE / "program.c", "-x", "none",
+         *pkg_config(prefix, "--cflags", "--libs"), f"-Wl,-rpath,{library}"],
+        text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    equal(done.returncode, 0, f"{compiler}: {done.stdout}")
+    return program
+
+
+class Program(Process):
+    def __init__(self, path):
+        super().__init__(path.name, [path], stdin=subprocess.PIPE)
+
+
+def capture_program(t, prefix, program):
+    """With the installed client; the installed server must be the one that serves."""
+    for name in ("PROFTAPD", "LD_LIBRARY_PATH"):
+        os.environ.pop(name, None)
+    target = t.keep(Program(program))
+    target.port = int(target.read_line())
+    server = find_proftapd(target.pid)
+    equal(os.readlink(f"/proc/{server}/exe"), find(prefix, "sbin/proftapd"), "the server")
+    capture = t.keep(Capture(t, target.port, 200, program=find(prefix, "bin/proftap"))).finish()
+    check(capture.trace.count("turn") > 3, f"spans: {capture.trace.count('turn')}")
+    report = json.loads(subprocess.run([find(prefix, "bin/proftap"), "report", "--json",
+                                        capture.path], capture_output=True, check=True).stdout)
+    check(report["totals"]["spans"] > 3, f"report: {report['totals']}")
+    target.popen.stdin.close()
+    equal(target.wait(), 0, "the program's exit")
+    wait_until(lambda: not os.path.exists(f"/proc/{server}"), "the server to end")
+
+
+def check_whole(prefix):
+    """Programs, library, headers, pages, completion; and nothing that points to the build."""
+    files = list_files(prefix)
+    for pattern in ("bin/proftap", "sbin/proftapd", "lib*/**/libproftap.so",
+                    "lib*/**/libproftap.so.1", "lib*/**/proftap.pc", "include/proftap/proftap.h",
+                    "include/proftap/error.h", "share/man/man1/proftap.1",
+                    "share/man/man8/proftapd.8", "share/man/man3/proftap.h.3",
+                    "share/bash-completion/completions/proftap"):
+        find(prefix, pattern)
+    check(not any(name.endswith(".a") for name in files), f"a static archive in {files}")
+    for name in ("bin/proftap", "sbin/proftapd", "lib*/**/libproftap.so.1"):
+        dynamic = subprocess.run(["readelf", "-d", find(prefix, name)], text=True,
+                                 capture_output=True, check=True).stdout
+        check(not re.search(r"R(UN)?PATH", dynamic), f"{name} has a path of its own: {dynamic}")
+    commands = subprocess.run([prefix / "bin/proftap", "--help"], text=True, capture_output=True,
+                              check=True).stdout
+    for command in re.findall(r"^  (\w+) ", commands, re.M):
+        check(f"share/man/man1/proftap-{command}.1" in files, f"no page for {command} in {files}")
+
+
+@test
+def what_is_installed_under_a_prefix_works(t):
+    prefix = t.dir / "prefix"
+    make("install", f"prefix={prefix}")
+    installed = list_files(prefix)
+    check_whole(prefix)
+    programs = [build(prefix, *compiler) for compiler in COMPILERS]
+    for program in programs:
+        capture_program(t, prefix, program)
+        program.unlink()
+    equal(list_files(prefix), installed, "files after use")
+    make("uninstall", f"prefix={prefix}")
+    equal(list_files(prefix), [], "files that make uninstall left")
+    check(not list(prefix.rglob("*proftap*")), f"left: {list(prefix.rglob('*proftap*'))}")
+
+
+@test
+def what_is_staged_for_a_package_is_the_same_and_goes_again(t):
+    stage = t.dir / "stage"
+    make("install", f"DESTDIR={stage}", "prefix=/opt/proftap")
+    check_whole(stage / "opt/proftap")
+    contains(Path(find(stage / "opt/proftap", "lib*/**/proftap.pc")).read_text(), "prefix=",
+             "proftap.pc")
+    equal([p.name for p in stage.iterdir()], ["opt"], "what is in the stage")
+    make("uninstall", f"DESTDIR={stage}", "prefix=/opt/proftap")
+    equal(list_files(stage), [], "files that make uninstall left")
+
+
+run()
