@@ -97,6 +97,7 @@ def check_whole(prefix):
                     "lib*/**/libproftap.so.1", "lib*/**/proftap.pc", "include/proftap/proftap.h",
                     "include/proftap/error.h", "share/man/man1/proftap.1",
                     "share/man/man8/proftapd.8", "share/man/man3/proftap.h.3",
+                    "share/man/man7/proftap-errors.7",
                     "share/bash-completion/completions/proftap"):
         find(prefix, pattern)
     check(not any(name.endswith(".a") for name in files), f"a static archive in {files}")

@@ -149,6 +149,24 @@ def a_timeout_is_told_and_leaves_nothing(t):
 
 
 @test
+def a_stopped_target_is_said_and_keeps_its_data(t):
+    target = t.target().serve()
+    capture = t.record(target, 300)
+    target.ask("burst 10")
+    os.kill(target.pid, signal.SIGSTOP)
+    capture.finish()
+    capture.find_warning("the program was stopped (SIGSTOP or a debugger)")
+    equal(capture.trace.count("burst"), 10, "spans")
+    second = t.capture(target, LONG_MS, code=1)
+    contains(second.stderr, f"the program (pid {target.pid}) is stopped (SIGSTOP or a debugger) and "
+             "cannot record", "standard error")
+    check(second.elapsed_s < LONG_MS / 2000, f"said only after {second.elapsed_s} s")
+    check_nothing_left(second)
+    os.kill(target.pid, signal.SIGCONT)
+    check_serves(t, target)
+
+
+@test
 def an_empty_capture_says_why(t):
     target = t.target().serve()
     for level, reason in (("2", "reached no annotation of level 2 or lower"),
