@@ -15,6 +15,7 @@
 
 #include "base/chunks.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "rpc/message.h"
 #include "rpc/server.h"
 
@@ -23,6 +24,7 @@
 struct rpc_call {
 	struct call_host *host;
 	grpc_call *grpc;
+	int connection; /* as in conduct.h */
 	grpc_call_details details;
 	grpc_metadata_array metadata;
 	const struct rpc_method *method; /* NULL: unknown */
@@ -59,6 +61,7 @@ static void event_done(struct rpc_call *call)
 	if (--call->n_events_due)
 		return;
 	host->n_live--;
+	conduct_note_end(&host->conduct, call->connection);
 	call_free(call);
 	call_arm(host);
 }
@@ -155,6 +158,8 @@ static void on_closed(struct tag *tag, bool ok)
 
 	(void)ok;
 	call->is_closed = true;
+	if (call->given_up)
+		conduct_note_given_up(&call->host->conduct, call->connection, monotonic_ns());
 	if (call->given_up && call->on_cancel && !atomic_load(&call->is_answered))
 		call->on_cancel(call, call->on_cancel_context);
 	event_done(call);
@@ -190,9 +195,10 @@ static void check_request(struct rpc_call *call)
 	if (call->is_closed)
 		rpc_call_fail(call, RPC_CANCELLED, "given up before it began");
 	else if (!call->request)
-		rpc_call_fail(call, RPC_INVALID_ARGUMENT, "the request has no message");
-	else if (message_is_compressed(call->request))
 		rpc_call_fail(call, RPC_INVALID_ARGUMENT,
+			"the request has no message, or one above 4 MiB");
+	else if (message_is_compressed(call->request))
+		rpc_call_fail(call, RPC_UNIMPLEMENTED,
 			"the request is compressed; send it without compression");
 	else if (grpc_byte_buffer_length(call->request) > call->method->max_request_bytes)
 		refuse_large_request(call, grpc_byte_buffer_length(call->request));
@@ -268,6 +274,8 @@ static void on_arrived(struct tag *tag, bool ok)
 		return;
 	}
 	host->n_live++;
+	call->connection = conduct_find_connection(call->grpc);
+	conduct_note_arrival(&host->conduct, call->connection);
 	call->n_events_due = 1; /* the answer's */
 	call_arm(host);
 	call->method = find_method(host->config, call->details.method);

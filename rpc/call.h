@@ -15,6 +15,8 @@
 
 #include <grpc/grpc.h>
 
+#include "rpc/conduct.h"
+
 struct rpc_call;
 struct rpc_server_config;
 
@@ -30,6 +32,7 @@ struct call_host {
 	grpc_completion_queue *queue;
 	struct rpc_call *armed; /* waits for the next arrival; server's thread */
 	_Atomic size_t n_live; /* arrived, not yet freed; written by the server's thread */
+	struct conduct conduct; /* of the peers; server's thread */
 	bool closed; /* gRPC hands out no more calls; server's thread */
 };
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The gRPC server: one completion queue, one thread that serves it. The thread outlives every call,
- * because a batch that is started after the queue was shut down aborts the process.
+ * The gRPC server: two completion queues, a thread for each. One carries the events of calls; its thread outlives every
+ * call, because a batch that is started after the queue was shut down aborts the process. The other one only reads and
+ * writes the connections: were it one thread for both, it would take in whatever a peer sends, without an end, before
+ * the events of the first call were looked at.
  */
 #include "rpc/server.h"
 
@@ -25,6 +27,10 @@
 #define IDLE_GRACE_MS 500
 
 #define QUOTA_BYTES (32u << 20)
+/* Requests are small. What is read at once is also parsed at once, before anybody can object. */
+#define READ_BYTES 8192
+#define MAX_STREAMS 16
+#define IDLE_MS 60000
 
 struct rpc_server {
 	struct rpc_server_config config;
@@ -33,6 +39,9 @@ struct rpc_server {
 	struct tag shut_down;
 	bool is_shut_down; /* server's thread */
 	pthread_t thread;
+	grpc_completion_queue *io_queue; /* has no events */
+	pthread_t io_thread;
+	bool has_io_thread;
 };
 
 static grpc_arg int_arg(const char *key, int value)
@@ -63,9 +72,12 @@ static grpc_server *create_server(void)
 		int_arg(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, 4 << 20),
 		int_arg(GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, -1),
 		int_arg(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0),
-		int_arg(GRPC_ARG_MAX_CONCURRENT_STREAMS, 100),
+		int_arg(GRPC_ARG_MAX_CONCURRENT_STREAMS, MAX_STREAMS),
+		int_arg(GRPC_ARG_TCP_READ_CHUNK_SIZE, READ_BYTES),
+		int_arg(GRPC_ARG_TCP_MIN_READ_CHUNK_SIZE, READ_BYTES),
+		int_arg(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, READ_BYTES),
 		/* A call in flight is not idle. */
-		int_arg(GRPC_ARG_MAX_CONNECTION_IDLE_MS, 5 * 60 * 1000),
+		int_arg(GRPC_ARG_MAX_CONNECTION_IDLE_MS, IDLE_MS),
 		/* Clients with keep-alive on a quiet Profile call are not abusive. */
 		int_arg(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000),
 		int_arg(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0),
@@ -110,33 +122,56 @@ static void *serve(void *argument)
 	return NULL;
 }
 
+/* Ends when the queue is shut down. */
+static void *do_io(void *argument)
+{
+	grpc_completion_queue *queue = argument;
+
+	while (grpc_completion_queue_next(queue, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL).type !=
+		GRPC_QUEUE_SHUTDOWN)
+		;
+	return NULL;
+}
+
+static grpc_completion_queue *create_call_queue(void)
+{
+	grpc_completion_queue_attributes attributes = {.version = 1,
+		.cq_completion_type = GRPC_CQ_NEXT,
+		.cq_polling_type = GRPC_CQ_NON_POLLING};
+
+	return grpc_completion_queue_create(
+		grpc_completion_queue_factory_lookup(&attributes), &attributes, NULL);
+}
+
 static void start_grpc(struct rpc_server *server)
 {
 	engine_start();
 	server->host.config = &server->config;
 	server->host.server = create_server();
-	server->host.queue = grpc_completion_queue_create_for_next(NULL);
+	server->host.queue = create_call_queue();
+	server->io_queue = grpc_completion_queue_create_for_next(NULL);
 	grpc_server_register_completion_queue(server->host.server, server->host.queue, NULL);
+	grpc_server_register_completion_queue(server->host.server, server->io_queue, NULL);
 	server->credentials = grpc_insecure_server_credentials_create();
 	server->shut_down.done = on_shut_down;
 	grpc_server_start(server->host.server);
 }
 
-static void destroy_queue(grpc_completion_queue *queue)
-{
-	grpc_completion_queue_shutdown(queue);
-	while (grpc_completion_queue_next(queue, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL).type !=
-		GRPC_QUEUE_SHUTDOWN)
-		;
-	grpc_completion_queue_destroy(queue);
-}
-
-/* After shutdown was notified and the thread, if there was one, has ended. */
+/* After shutdown was notified and the calls' thread, if there was one, has ended. */
 static void destroy_grpc(struct rpc_server *server)
 {
 	grpc_server_destroy(server->host.server);
-	destroy_queue(server->host.queue);
+	grpc_completion_queue_shutdown(server->host.queue);
+	do_io(server->host.queue);
+	grpc_completion_queue_destroy(server->host.queue);
+	grpc_completion_queue_shutdown(server->io_queue);
+	if (server->has_io_thread)
+		pthread_join(server->io_thread, NULL);
+	else
+		do_io(server->io_queue);
+	grpc_completion_queue_destroy(server->io_queue);
 	grpc_server_credentials_release(server->credentials);
+	conduct_deinit(&server->host.conduct);
 	engine_stop();
 }
 
@@ -152,6 +187,20 @@ static void begin_shutdown(struct rpc_server *server)
 	grpc_server_shutdown_and_notify(
 		server->host.server, server->host.queue, &server->shut_down);
 	grpc_server_cancel_all_calls(server->host.server);
+}
+
+static int start_threads(struct rpc_server *server)
+{
+	int r = pthread_create(&server->io_thread, NULL, do_io, server->io_queue);
+
+	if (r)
+		return r;
+	server->has_io_thread = true;
+	pthread_setname_np(server->io_thread, "ptap-rpc-io");
+	r = pthread_create(&server->thread, NULL, serve, server);
+	if (r == 0)
+		pthread_setname_np(server->thread, "ptap-rpc");
+	return r;
 }
 
 /* The server never served: its own loop is run here, to see the shutdown's event. */
@@ -172,13 +221,12 @@ int rpc_server_new(const struct rpc_server_config *config, struct rpc_server **o
 		return diag_set(d, -ENOMEM, "gRPC server: out of memory");
 	server->config = *config;
 	start_grpc(server);
-	r = pthread_create(&server->thread, NULL, serve, server);
+	r = start_threads(server);
 	if (r) {
 		abandon(server);
 		return diag_set(d, -r, "gRPC server: no thread: %s; raise the limit on processes",
 			errno_words(r));
 	}
-	pthread_setname_np(server->thread, "ptap-rpc");
 	*out = server;
 	return 0;
 }

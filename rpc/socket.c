@@ -9,17 +9,17 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
-/* A vanished peer is given up after about two minutes. */
+/* A vanished peer is given up after about two minutes, one that stops reading after one. */
 static const struct {
 	int level;
 	int name;
 	int value;
 } tcp_options[] = {
-	{IPPROTO_TCP, TCP_NODELAY, 1},
-	{SOL_SOCKET, SO_KEEPALIVE, 1},
+	{IPPROTO_TCP, TCP_NODELAY, 1}, {SOL_SOCKET, SO_KEEPALIVE, 1},
 	{IPPROTO_TCP, TCP_KEEPIDLE, 60}, /* s */
 	{IPPROTO_TCP, TCP_KEEPINTVL, 15}, /* s */
 	{IPPROTO_TCP, TCP_KEEPCNT, 4},
+	{IPPROTO_TCP, TCP_USER_TIMEOUT, 60000}, /* ms, without taking anything of an answer */
 };
 
 static int add_flags(int fd, int get, int set, int flags)
@@ -54,4 +54,13 @@ int socket_prepare(int fd)
 		setsockopt(fd, tcp_options[i].level, tcp_options[i].name, &tcp_options[i].value,
 			sizeof tcp_options[i].value);
 	return 0;
+}
+
+/* With a reset: the peer may be sending against a window that is closed, and would not see an end. */
+void socket_hang_up(int fd)
+{
+	const struct linger now = {1, 0};
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+	shutdown(fd, SHUT_RDWR);
 }

@@ -10,4 +10,7 @@
  */
 int socket_prepare(int fd);
 
+/* Ends the connection, whoever else holds it, with a reset when the last descriptor is closed. */
+void socket_hang_up(int fd);
+
 #endif
