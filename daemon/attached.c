@@ -19,6 +19,7 @@
 #include "base/diag.h"
 #include "base/futex.h"
 #include "base/log.h"
+#include "daemon/door.h"
 #include "daemon/family.h"
 #include "daemon/peer.h"
 #include "daemon/rings.h"
@@ -39,11 +40,10 @@ struct attached {
 	struct session session;
 	pthread_t worker;
 	uv_loop_t loop;
-	uv_poll_t listener;
+	struct door door;
 	uv_poll_t exited; /* the target's pidfd */
 	uv_async_t gone; /* from the worker: close the port */
 	uv_async_t finished; /* from the worker: nothing more to deliver */
-	int is_listening;
 	struct rpc_server *rpc;
 	uid_t uid;
 };
@@ -67,8 +67,9 @@ static void log_to_target(enum log_level level, enum log_area area, const char *
 	log_to_syslog(level, area, text);
 }
 
-static int may_connect(const struct attached *a, int fd)
+static int may_connect(int fd, void *context)
 {
+	const struct attached *a = context;
 	uid_t uid = (uid_t)-1;
 	int r;
 
@@ -103,28 +104,15 @@ static int start_rpc(struct attached *a)
 	return 0;
 }
 
-static void serve_connection(struct attached *a, int fd)
+static void serve_connection(int fd, void *context)
 {
+	struct attached *a = context;
 	struct diag d = DIAG_INIT;
 
-	if (!may_connect(a, fd) || start_rpc(a)) {
+	if (start_rpc(a))
 		close(fd);
-		return;
-	}
-	if (rpc_server_adopt(a->rpc, fd, &d))
+	else if (rpc_server_adopt(a->rpc, fd, &d))
 		log_warn(LOG_RPC, "%s", d.text);
-}
-
-static void on_connection(uv_poll_t *handle, int status, int events)
-{
-	struct attached *a = handle->data;
-	int fd;
-
-	(void)events;
-	if (status < 0)
-		return;
-	while ((fd = accept4(SPAWN_FD_LISTENER, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
-		serve_connection(a, fd);
 }
 
 /* A restarted program gets its port at once; ptap_server_stop() waits for this hello. */
@@ -133,11 +121,7 @@ static void close_listener(uv_async_t *handle)
 	struct attached *a = handle->data;
 	uint32_t ready = ARENA_HELLO_READY;
 
-	if (!a->is_listening)
-		return;
-	a->is_listening = 0;
-	uv_poll_stop(&a->listener);
-	close(SPAWN_FD_LISTENER);
+	door_close(&a->door);
 	/* A failure that the library has not read yet must not look like anything else. */
 	atomic_compare_exchange_strong(&a->target.arena->hello, &ready, ARENA_HELLO_CLOSED);
 	futex_wake(&a->target.arena->hello, 1);
@@ -209,21 +193,17 @@ static int watch_target(struct attached *a)
 
 static int init_loop(struct attached *a)
 {
+	const struct door_policy policy = {may_connect, serve_connection, a};
 	int r = uv_loop_init(&a->loop);
 
-	if (!r)
-		r = uv_poll_init(&a->loop, &a->listener, SPAWN_FD_LISTENER);
 	if (!r)
 		r = uv_async_init(&a->loop, &a->gone, close_listener);
 	if (!r)
 		r = uv_async_init(&a->loop, &a->finished, on_finished);
 	if (!r)
 		r = watch_target(a);
-	a->listener.data = a->gone.data = a->finished.data = a;
-	if (!r)
-		r = uv_poll_start(&a->listener, UV_READABLE, on_connection);
-	a->is_listening = 1;
-	return r;
+	a->gone.data = a->finished.data = a;
+	return r ? r : door_open(&a->door, &a->loop, SPAWN_FD_LISTENER, &policy);
 }
 
 static int start(struct attached *a, pid_t pid, struct diag *d)

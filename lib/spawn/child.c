@@ -51,7 +51,7 @@ static SPAWN_RAW long listen_on(struct spawn *s)
 	long r = raw3(SYS_bind, s->listener, &s->address, s->address_bytes);
 
 	if (r == 0)
-		r = raw2(SYS_listen, s->listener, 128);
+		r = raw2(SYS_listen, s->listener, 1024);
 	if (r == 0)
 		r = raw3(SYS_getsockname, s->listener, &s->address, &n);
 	if (r < 0)

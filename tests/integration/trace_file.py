@@ -12,7 +12,7 @@ from pathlib import Path
 from checks import equal
 
 TOP_SRC = Path(os.environ.get("top_srcdir", Path(__file__).resolve().parents[2]))
-PROTOS = ("xplane", "profiler_options")
+PROTOS = ("xplane", "profiler_options", "profiler_service", "profiler_service_monitor_result")
 
 Event = collections.namedtuple("Event", "name start_ps duration_ps stats")
 Stat = collections.namedtuple("Stat", "kind value")
