@@ -11,9 +11,20 @@
 
 #include "base/diag.h"
 
+/* PID_MAX_LIMIT of the kernel. */
+#define MAX_PID 4194304
+
 static bool is_digits(const char *text)
 {
 	return *text && text[strspn(text, "0123456789")] == '\0';
+}
+
+/* Too large for a port, and not for a pid. */
+static bool is_pid(const char *digits)
+{
+	unsigned long value = strlen(digits) < 8 ? strtoul(digits, NULL, 10) : 0;
+
+	return value > 65535 && value <= MAX_PID;
 }
 
 static int parse_port(const char *target, const char *text, uint16_t *port, struct diag *d)
@@ -27,6 +38,15 @@ static int parse_port(const char *target, const char *text, uint16_t *port, stru
 	return 0;
 }
 
+static bool is_name(const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (isspace((unsigned char)text[i]) || iscntrl((unsigned char)text[i]) ||
+			strchr("/@[]", text[i]))
+			return false;
+	return true;
+}
+
 static int set_host(
 	const char *target, const char *host, size_t n, struct address *out, struct diag *d)
 {
@@ -36,10 +56,8 @@ static int set_host(
 			target);
 	if (n >= sizeof out->host)
 		return diag_set(d, -EINVAL, "%.200s…: the host's name is too long", target);
-	for (size_t i = 0; i < n; i++)
-		if (isspace((unsigned char)host[i]) || iscntrl((unsigned char)host[i]) ||
-			strchr("/@[]", host[i]))
-			return diag_set(d, -EINVAL, "%.200s: not a host's name", target);
+	if (!is_name(host, n))
+		return diag_set(d, -EINVAL, "%.200s: not a host's name", target);
 	memcpy(out->host, host, n);
 	out->host[n] = '\0';
 	return 0;
@@ -58,14 +76,34 @@ static int parse_bracketed(const char *text, struct address *out, struct diag *d
 	return r;
 }
 
+static int parse_unix(const char *path, struct address *out, struct diag *d)
+{
+	if (!*path || strlen(path) >= sizeof out->path)
+		return diag_set(d, -EINVAL, "unix:%.200s: the path must have 1 to %zu bytes", path,
+			sizeof out->path - 1);
+	snprintf(out->path, sizeof out->path, "%s", path);
+	return 0;
+}
+
+/* A pid, or the name of a target: whether there is one is found out later. */
+static int parse_lookup(const char *text, struct address *out, struct diag *d)
+{
+	if (strlen(text) >= sizeof out->lookup || !is_name(text, strlen(text)))
+		return diag_set(d, -EINVAL,
+			"%.200s: must be PORT, HOST:PORT, [ADDRESS]:PORT, unix:PATH, a pid or the "
+			"name of a target",
+			text);
+	snprintf(out->lookup, sizeof out->lookup, "%s", text);
+	return 0;
+}
+
 static int parse_host_port(const char *text, struct address *out, struct diag *d)
 {
 	const char *colon = strrchr(text, ':');
 	int r;
 
 	if (!colon)
-		return diag_set(
-			d, -EINVAL, "%.200s: must be PORT, HOST:PORT or [ADDRESS]:PORT", text);
+		return parse_lookup(text, out, d);
 	if (strchr(text, ':') != colon)
 		return diag_set(
 			d, -EINVAL, "%.200s: an IPv6 address needs brackets: [ADDRESS]:PORT", text);
@@ -95,7 +133,12 @@ void address_format(struct address *a)
 {
 	const char *format = strchr(a->host, ':') ? "[%s]:%u" : "%s:%u";
 
-	snprintf(a->text, sizeof a->text, format, a->host, a->port);
+	if (a->path[0])
+		snprintf(a->text, sizeof a->text, "unix:%s", a->path);
+	else if (a->lookup[0])
+		snprintf(a->text, sizeof a->text, "%s", a->lookup);
+	else
+		snprintf(a->text, sizeof a->text, format, a->host, a->port);
 }
 
 int address_parse(const char *text, const char *default_host, struct address *out, struct diag *d)
@@ -109,10 +152,12 @@ int address_parse(const char *text, const char *default_host, struct address *ou
 			"the target is empty: must be PORT, HOST:PORT or [ADDRESS]:PORT");
 	if (strncmp(text, scheme, sizeof scheme - 1) == 0)
 		text += sizeof scheme - 1;
-	if (strncmp(text, "unix:", 5) == 0)
-		return diag_set(
-			d, -EINVAL, "%.200s: unix sockets are still to come: use HOST:PORT", text);
-	if (is_digits(text))
+	out->is_bare = is_digits(text) && !default_host;
+	if (strncmp(text, "unix:", 5) == 0 && !default_host)
+		r = parse_unix(text + 5, out, d);
+	else if (out->is_bare && is_pid(text))
+		r = parse_lookup(text, out, d);
+	else if (is_digits(text))
 		r = parse_bare_port(text, default_host ? default_host : "localhost", out, d);
 	else if (default_host)
 		r = diag_set(d, -EINVAL, "%.200s: --host goes with a bare PORT only", text);

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a user types to say which target: PORT, HOST:PORT or [v6]:PORT. */
+/* What a user types to say which target: PORT, HOST:PORT, [v6]:PORT, unix:PATH, a pid or a name. */
 #ifndef CLIENT_ADDRESS_H
 #define CLIENT_ADDRESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct diag;
 
 struct address {
 	char host[256]; /* a name or a literal, without brackets */
-	uint16_t port;
-	char text[288]; /* for people and for the :authority header: "host:9999", "[::1]:9999" */
+	uint16_t port; /* 0: one of the following */
+	char path[108]; /* of a unix socket, "" if none */
+	char lookup[64]; /* a pid or a name that is still to be located (locate.h), or "" */
+	bool is_bare; /* a number alone, which may have been meant as a pid */
+	char text[288]; /* for people: "host:9999", "[::1]:9999", "unix:/run/proftap/4242.sock" */
 };
 
 /*
@@ -19,7 +23,7 @@ struct address {
  */
 int address_parse(const char *text, const char *default_host, struct address *out, struct diag *d);
 
-/* Fills in |text| from host and port. */
+/* Fills in |text| from path, or from host and port. */
 void address_format(struct address *a);
 
 #endif

@@ -18,6 +18,7 @@
 #include "client/clock.h"
 #include "client/emptiness.h"
 #include "client/exit.h"
+#include "client/file_name.h"
 #include "client/profile_call.h"
 #include "client/recording.h"
 #include "client/run_dir.h"
@@ -39,34 +40,14 @@ struct work {
 
 /* The place. */
 
-static bool is_loopback(const struct address *a)
-{
-	return strcmp(a->host, "localhost") == 0 || strcmp(a->host, "::1") == 0 ||
-	       strncmp(a->host, "127.", 4) == 0;
-}
-
-/* A file that is there already is better found before the recording, where that can be told. */
-static int check_free(const struct work *w)
-{
-	char host[128];
-	char name[160];
-
-	if (w->capture->host_name)
-		return run_dir_check_free(&w->run_dir, w->capture->host_name, w->d);
-	if (!is_loopback(&w->address) || gethostname(host, sizeof host) < 0)
-		return 0;
-	host[sizeof host - 1] = '\0';
-	snprintf(name, sizeof name, "%s_%u", host, w->address.port);
-	return run_dir_check_free(&w->run_dir, name, w->d);
-}
-
 static int open_place(struct work *w)
 {
 	const struct capture *c = w->capture;
+	const struct file_name name = {c->host_name, &w->address};
 	int r = run_dir_open(&w->run_dir, c->log_dir, c->run, realtime_ns() / NS_PER_S, w->d);
 
 	if (r == 0)
-		r = check_free(w);
+		r = file_name_check_free(&name, &w->run_dir, w->d);
 	return r < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
@@ -140,17 +121,11 @@ static int fail_empty(struct work *w)
 
 /* The file. */
 
-/* Without .xplane.pb: what the user said, or the trace, or else the address. */
 static void format_name(const struct work *w, char *out, size_t n)
 {
-	char hostname[128];
+	const struct file_name name = {w->capture->host_name, &w->address};
 
-	if (w->capture->host_name) {
-		snprintf(out, n, "%s", w->capture->host_name);
-		return;
-	}
-	answer_find_hostname(&w->answer, hostname, sizeof hostname);
-	snprintf(out, n, "%s_%u", hostname[0] ? hostname : w->address.host, w->address.port);
+	file_name_format(&name, &w->answer, out, n);
 }
 
 static int publish(struct work *w)

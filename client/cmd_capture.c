@@ -18,6 +18,7 @@
 #include "client/exit.h"
 #include "client/interrupt.h"
 #include "client/json.h"
+#include "client/locate.h"
 #include "client/run_dir.h"
 #include "client/terminal.h"
 
@@ -95,6 +96,17 @@ static int parse_duration(struct settings *s, const char *text, struct diag *d)
 	return r;
 }
 
+/* A number that is no port must be somebody's pid. */
+static int check_pid(struct address *a, struct diag *d)
+{
+	if (!a->is_bare || !a->lookup[0] || locate(a, d) != -ENOENT)
+		return 0;
+	return diag_set(d, -EINVAL,
+		"%s: bad port \"%s\": must be 1 to 65535; and no target has that pid: proftap list "
+		"shows those there are",
+		a->lookup, a->lookup);
+}
+
 static int parse_positions(struct settings *s, int n, char **texts, struct diag *d)
 {
 	bool has_duration = s->capture.options.duration_ms != 0;
@@ -111,6 +123,8 @@ static int parse_positions(struct settings *s, int n, char **texts, struct diag 
 			"%.200s: several targets at a time are still to come: capture one",
 			texts[0]);
 	r = address_parse(texts[0], s->host, &s->capture.address, d);
+	if (r == 0)
+		r = check_pid(&s->capture.address, d);
 	if (r == 0 && n == 2)
 		r = parse_duration(s, texts[1], d);
 	return r;
@@ -297,7 +311,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command command_capture = {
 	.name = "capture",
-	.usage = "[options] PORT|HOST:PORT|[ADDRESS]:PORT MS",
+	.usage = "[options] PORT|HOST:PORT|unix:PATH|PID|NAME MS",
 	.summary = "record MS milliseconds of a running target",
 	.options = options,
 	.n_options = sizeof options / sizeof options[0],

@@ -16,6 +16,7 @@
 
 static const struct command *const commands[] = {
 	&command_capture,
+	&command_list,
 	&command_report,
 };
 
@@ -30,7 +31,6 @@ static const struct {
 	{"convert", "other formats are still to come; XProf reads the .xplane.pb file as it is"},
 	{"diff", "comparing two recordings is still to come; proftap report describes each"},
 	{"doctor", "checking what this machine permits is still to come"},
-	{"list", "finding targets is still to come; proftap capture takes HOST:PORT"},
 	{"monitor", "a live view of a target is still to come; proftap capture records it"},
 	{"run", "starting a program with a server is still to come; the program itself calls "
 		"ptap_server_start()"},

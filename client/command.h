@@ -59,6 +59,7 @@ struct command {
 
 /* The rows' subjects, one file each. */
 extern const struct command command_capture;
+extern const struct command command_list;
 extern const struct command command_report;
 
 /* All of proftap but main(). Returns an enum exit_code. */

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -169,7 +170,7 @@ static int resolve(const struct address *a, struct addrinfo **out, struct diag *
 	return diag_set(d, -ENXIO, "%s: name not known: %s", a->text, gai_strerror(r));
 }
 
-int dial(struct address *address, int64_t timeout_ms, struct diag *d)
+static int dial_tcp(struct address *address, int64_t timeout_ms, struct diag *d)
 {
 	bool is_localhost = strcmp(address->host, "localhost") == 0;
 	struct attempt t = {.address = address, .error = -ENXIO};
@@ -193,6 +194,47 @@ int dial(struct address *address, int64_t timeout_ms, struct diag *d)
 	return fd < 0 ? explain(address, fd, timeout_ms, d) : fd;
 }
 
+static int explain_unix(const struct address *a, int error, struct diag *d)
+{
+	switch (error) {
+	case -ENOENT:
+	case -ECONNREFUSED:
+		return diag_set(d, error,
+			"%s: no server there: the program has ended; proftap list shows who runs",
+			a->text);
+	case -EACCES:
+		return diag_set(d, error,
+			"%s: not allowed: only the user that runs the target, or root, may connect",
+			a->text);
+	default:
+		return diag_set(d, error, "%s: cannot connect: %s", a->text, errno_words(error));
+	}
+}
+
+/* Connecting to a unix socket does not take time; a full queue is an error. */
+static int dial_unix(const struct address *a, struct diag *d)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	int error;
+
+	if (fd < 0)
+		return diag_set(d, -errno, "%s: no socket: %s", a->text, errno_words(errno));
+	snprintf(to.sun_path, sizeof to.sun_path, "%s", a->path);
+	if (connect(fd, (struct sockaddr *)&to, sizeof to) == 0)
+		return fd;
+	error = -errno;
+	close(fd);
+	return explain_unix(a, error, d);
+}
+
+int dial(struct address *address, int64_t timeout_ms, struct diag *d)
+{
+	if (address->path[0])
+		return dial_unix(address, d);
+	return dial_tcp(address, timeout_ms, d);
+}
+
 static socklen_t get_tcp_info(int fd, struct tcp_info *info)
 {
 	socklen_t n = sizeof *info;
@@ -213,7 +255,11 @@ int64_t dial_get_received_bytes(int fd)
 
 bool dial_is_connected(int fd)
 {
+	struct pollfd p = {.fd = fd, .events = POLLRDHUP};
 	struct tcp_info info;
 
-	return get_tcp_info(fd, &info) > 0 && info.tcpi_state == STATE_ESTABLISHED;
+	if (get_tcp_info(fd, &info) > 0)
+		return info.tcpi_state == STATE_ESTABLISHED;
+	/* A unix socket. */
+	return poll(&p, 1, 0) >= 0 && !(p.revents & (POLLHUP | POLLRDHUP | POLLERR));
 }

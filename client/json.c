@@ -80,6 +80,31 @@ void json_texts(struct json *j, const char *key, char *const *values, uint32_t n
 	putc(']', j->out);
 }
 
+void json_begin_objects(struct json *j, const char *key)
+{
+	write_key(j, key);
+	putc('[', j->out);
+	j->has_members = false;
+}
+
+void json_begin_object(struct json *j)
+{
+	fputs(j->has_members ? ", {" : "{", j->out);
+	j->has_members = false;
+}
+
+void json_end_object(struct json *j)
+{
+	putc('}', j->out);
+	j->has_members = true;
+}
+
+void json_end_objects(struct json *j)
+{
+	putc(']', j->out);
+	j->has_members = true;
+}
+
 void json_end(struct json *j)
 {
 	fputs("}\n", j->out);

@@ -16,6 +16,7 @@
 #include "client/exit.h"
 #include "client/failure.h"
 #include "client/interrupt.h"
+#include "client/locate.h"
 #include "client/profile_call.h"
 #include "client/progress.h"
 #include "rpc/client.h"
@@ -27,14 +28,22 @@
 
 int recording_connect(struct recording *r, struct address *address, struct diag *d)
 {
-	int fd = dial(address, DIAL_TIMEOUT_MS, d);
+	int fd = locate(address, d);
 
+	if (fd < 0)
+		return fd == -EINVAL ? EXIT_USAGE : EXIT_NOBODY;
+	fd = dial(address, DIAL_TIMEOUT_MS, d);
+	if (fd == -ECONNREFUSED && !address->path[0] && locate_port_as_pid(address))
+		fd = dial(address, DIAL_TIMEOUT_MS, d);
 	if (fd == -EINTR)
 		return EXIT_INTERRUPTED;
 	if (fd < 0)
 		return EXIT_NOBODY;
 	r->watch_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	return rpc_channel_new(fd, address->text, &r->channel, d) < 0 ? EXIT_FAILED : EXIT_DONE;
+	/* gRPC's own name for the authority of a unix socket. */
+	if (rpc_channel_new(fd, address->path[0] ? "localhost" : address->text, &r->channel, d) < 0)
+		return EXIT_FAILED;
+	return EXIT_DONE;
 }
 
 /* Asks the server to end the session early. A failure is logged: waiting goes on all the same. */

@@ -10,33 +10,12 @@
 #include "trace/quantity.h"
 #include "trace/space.h"
 
-/* An integer stat of a plane, signed or not; 0 if there is none. */
-static int64_t find_int(const struct plane *plane, const char *name)
-{
-	const struct trace_stat *stat = plane ? plane_find_own_stat(plane, name) : NULL;
-
-	if (!stat || (stat->type != STAT_INT64 && stat->type != STAT_UINT64))
-		return 0;
-	return stat->value.i64;
-}
-
-static const char *find_text(const struct plane *plane, const char *name)
-{
-	const struct trace_stat *stat = plane ? plane_find_own_stat(plane, name) : NULL;
-	const char *text;
-
-	if (!stat || stat->type != STAT_STRING)
-		return NULL;
-	text = names_get(&plane->stat_names, stat->value.string);
-	return *text ? text : NULL;
-}
-
 /* The length that was recorded, when it is known and shorter than what was asked for. */
 static int64_t find_duration_ms(const struct space *space, int64_t asked_ms)
 {
 	const struct plane *p = space_find_plane(space, PLANE_ENVIRONMENT);
-	int64_t start_ns = find_int(p, "profile_start_time");
-	int64_t stop_ns = find_int(p, "profile_stop_time");
+	int64_t start_ns = plane_find_int(p, "profile_start_time");
+	int64_t stop_ns = plane_find_int(p, "profile_stop_time");
 
 	if (start_ns <= 0 || stop_ns <= start_ns || (stop_ns - start_ns) / 1000000 >= asked_ms)
 		return asked_ms;
@@ -52,8 +31,8 @@ void summary_read_space(struct summary *s, const struct space *space)
 	if (!space)
 		return;
 	host = space_find_plane(space, PLANE_HOST);
-	s->process = find_text(host, "ptap_process_name");
-	s->pid = find_int(host, "process_id");
+	s->process = plane_find_text(host, "ptap_process_name");
+	s->pid = plane_find_int(host, "process_id");
 	s->duration_ms = find_duration_ms(space, s->asked_ms);
 	report_count(space, &s->totals);
 }

@@ -16,12 +16,16 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
 #include "base/futex.h"
 #include "base/log.h"
+#include "base/printable.h"
+#include "base/status.h"
 #include "daemon/door.h"
 #include "daemon/family.h"
 #include "daemon/peer.h"
+#include "daemon/private.h"
 #include "daemon/rings.h"
 #include "daemon/self.h"
 #include "daemon/service.h"
@@ -41,11 +45,13 @@ struct attached {
 	pthread_t worker;
 	uv_loop_t loop;
 	struct door door;
+	struct private private;
 	uv_poll_t exited; /* the target's pidfd */
 	uv_async_t gone; /* from the worker: close the port */
 	uv_async_t finished; /* from the worker: nothing more to deliver */
 	struct rpc_server *rpc;
 	uid_t uid;
+	int64_t since_ns; /* Unix time */
 };
 
 /* To the journal: standard error is /dev/null. */
@@ -122,6 +128,7 @@ static void close_listener(uv_async_t *handle)
 	uint32_t ready = ARENA_HELLO_READY;
 
 	door_close(&a->door);
+	private_close(&a->private);
 	/* A failure that the library has not read yet must not look like anything else. */
 	atomic_compare_exchange_strong(&a->target.arena->hello, &ready, ARENA_HELLO_CLOSED);
 	futex_wake(&a->target.arena->hello, 1);
@@ -191,6 +198,34 @@ static int watch_target(struct attached *a)
 	return r ? r : uv_poll_start(&a->exited, UV_READABLE, on_exited);
 }
 
+static void describe(struct status *s, void *context)
+{
+	struct attached *a = context;
+
+	s->pid = (int)a->target.pid;
+	s->uid = (unsigned)a->uid;
+	s->port = a->target.arena->port;
+	s->since_ns = a->since_ns;
+	s->is_recording = session_is_busy(&a->session);
+	snprintf(s->name, sizeof s->name, "%.*s", (int)sizeof a->target.arena->name - 1,
+		a->target.arena->name);
+	printable_clean(s->name);
+	snprintf(s->address, sizeof s->address, "%.*s", (int)sizeof a->target.arena->address - 1,
+		a->target.arena->address);
+	printable_clean(s->address);
+	snprintf(s->version, sizeof s->version, "%s", PACKAGE_VERSION);
+}
+
+/* Not having them is no reason not to serve the port. */
+static void open_private(struct attached *a)
+{
+	const struct private_policy policy = {serve_connection, describe, a};
+	int r = private_open(&a->private, &a->loop, a->target.pid, &policy);
+
+	if (r)
+		log_info(LOG_LISTEN, "no private socket: %s", errno_words(r));
+}
+
 static int init_loop(struct attached *a)
 {
 	const struct door_policy policy = {may_connect, serve_connection, a};
@@ -203,6 +238,8 @@ static int init_loop(struct attached *a)
 	if (!r)
 		r = watch_target(a);
 	a->gone.data = a->finished.data = a;
+	if (!r)
+		open_private(a);
 	return r ? r : door_open(&a->door, &a->loop, SPAWN_FD_LISTENER, &policy);
 }
 
@@ -217,6 +254,7 @@ static int start(struct attached *a, pid_t pid, struct diag *d)
 	family_init(&a->family, &a->target);
 	session_init(&a->session, &a->family, say_gone, a);
 	a->uid = getuid();
+	a->since_ns = realtime_ns();
 	r = init_loop(a);
 	if (r)
 		return diag_set(d, r, "event loop: %s", uv_strerror(r));

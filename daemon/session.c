@@ -95,6 +95,16 @@ void session_terminate(struct session *s, const char *session_id)
 	pthread_mutex_unlock(&s->mutex);
 }
 
+int session_is_busy(struct session *s)
+{
+	int is_busy;
+
+	pthread_mutex_lock(&s->mutex);
+	is_busy = s->request != NULL;
+	pthread_mutex_unlock(&s->mutex);
+	return is_busy;
+}
+
 void session_cancel(struct session *s, const struct rpc_call *call)
 {
 	pthread_mutex_lock(&s->mutex);

@@ -58,6 +58,8 @@ void session_init(struct session *s, struct family *family, void (*on_gone)(void
 int session_take(struct session *s, struct session_request *request);
 /* Ends the session |session_id| early, with its data; nothing if it is not the one that runs. */
 void session_terminate(struct session *s, const char *session_id);
+/* Whether a capture waits or runs. Any thread. */
+int session_is_busy(struct session *s);
 /* The client of |call| is gone. */
 void session_cancel(struct session *s, const struct rpc_call *call);
 

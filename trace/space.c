@@ -279,3 +279,23 @@ const struct trace_stat *plane_find_own_stat(const struct plane *plane, const ch
 
 	return index == NAMES_NONE ? NULL : find_own_stat(plane, index);
 }
+
+int64_t plane_find_int(const struct plane *plane, const char *name)
+{
+	const struct trace_stat *stat = plane ? plane_find_own_stat(plane, name) : NULL;
+
+	if (!stat || (stat->type != STAT_INT64 && stat->type != STAT_UINT64))
+		return 0;
+	return stat->value.i64;
+}
+
+const char *plane_find_text(const struct plane *plane, const char *name)
+{
+	const struct trace_stat *stat = plane ? plane_find_own_stat(plane, name) : NULL;
+	const char *text;
+
+	if (!stat || stat->type != STAT_STRING)
+		return NULL;
+	text = names_get(&plane->stat_names, stat->value.string);
+	return *text ? text : NULL;
+}

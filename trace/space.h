@@ -145,5 +145,9 @@ int plane_set_bytes(struct plane *plane, const char *name, const void *data, siz
 uint32_t plane_add_blob(struct plane *plane, const void *data, size_t n);
 int plane_add_own_stat(struct plane *plane, const struct trace_stat *stat);
 const struct trace_stat *plane_find_own_stat(const struct plane *plane, const char *name);
+/* An integer stat of the plane itself, signed or not; 0 if there is none. |plane| may be NULL. */
+int64_t plane_find_int(const struct plane *plane, const char *name);
+/* A text of the plane itself that is not empty, or NULL. Lives as long as |plane|, which may be NULL. */
+const char *plane_find_text(const struct plane *plane, const char *name);
 
 #endif

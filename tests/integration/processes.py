@@ -127,8 +127,8 @@ class Process:
 class Target(Process):
     """tests/integration/target: one command, one answer."""
 
-    def __init__(self, env=None):
-        super().__init__("target", [TARGET], {"PROFTAPD": str(PROFTAPD), **(env or {})},
+    def __init__(self, env=None, program=TARGET):
+        super().__init__("target", [program], {"PROFTAPD": str(PROFTAPD), **(env or {})},
                          stdin=subprocess.PIPE)
         self.port = 0
         equal(self.read_line(), "ready", "the target's first line")

@@ -198,8 +198,8 @@ def count_sockets(pid):
     return n
 
 
-def check_has_let_go(server, n_before=2):
-    """Of all connections; the listener stays, and maybe the journal's socket."""
+def check_has_let_go(server, n_before=4):
+    """Of all connections; the listener and the private sockets stay, and maybe the journal's."""
     wait_until(lambda: count_sockets(server) <= n_before, "descriptors to be closed", 5)
 
 

@@ -19,6 +19,9 @@ TARGETS = {
     "a b:1": "a b:1: not a host's name",
     "\x1b[31m:1": "?[31m:1: not a host's name",
     "[::1]": "[::1]: must be [ADDRESS]:PORT",
+    "a/b": "a/b: must be PORT, HOST:PORT, [ADDRESS]:PORT, unix:PATH, a pid or the name of a target",
+    "unix:": "unix:: the path must have 1 to 107 bytes",
+    "unix:/" + "x" * 107: "unix:/" + "x" * 107 + ": the path must have 1 to 107 bytes",
     "::1:9999": "::1:9999: an IPv6 address needs brackets: [ADDRESS]:PORT",
 }
 

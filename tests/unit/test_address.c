@@ -56,7 +56,7 @@ END_TEST
 START_TEST(refuses_bad_ports)
 {
 	refuse("0", NULL, "1 to 65535");
-	refuse("65536", NULL, "1 to 65535");
+	refuse("4194305", NULL, "1 to 65535");
 	refuse("99999999999999999999999", NULL, "1 to 65535");
 	refuse("host:", NULL, "1 to 65535");
 	refuse("host:+5", NULL, "1 to 65535");
@@ -68,7 +68,8 @@ END_TEST
 START_TEST(refuses_bad_hosts)
 {
 	refuse("", NULL, "HOST:PORT");
-	refuse("host", NULL, "HOST:PORT");
+	refuse("a b", NULL, "HOST:PORT");
+	refuse("a/b", NULL, "name of a target");
 	refuse(":9999", NULL, "no host");
 	refuse("[]:9999", NULL, "no host");
 	refuse("::1:9999", NULL, "brackets");
@@ -96,9 +97,38 @@ START_TEST(refuses_a_host_that_does_not_fit)
 }
 END_TEST
 
-START_TEST(says_that_unix_sockets_are_to_come)
+START_TEST(takes_a_socket)
 {
-	refuse("unix:/run/x", NULL, "to come");
+	struct diag d = DIAG_INIT;
+	struct address a;
+
+	ck_assert_int_eq(address_parse("unix:/run/proftap/7.sock", NULL, &a, &d), 0);
+	ck_assert_str_eq(a.path, "/run/proftap/7.sock");
+	ck_assert_str_eq(a.text, "unix:/run/proftap/7.sock");
+	ck_assert_uint_eq(a.port, 0);
+	refuse("unix:", NULL, "1 to 107 bytes");
+	refuse("unix:/run/x", "example.org", "--host");
+}
+END_TEST
+
+static void expect_lookup(const char *typed)
+{
+	struct diag d = DIAG_INIT;
+	struct address a;
+
+	ck_assert_msg(address_parse(typed, NULL, &a, &d) == 0, "%s: %s", typed, d.text);
+	ck_assert_str_eq(a.lookup, typed);
+	ck_assert_str_eq(a.text, typed);
+	ck_assert_uint_eq(a.port, 0);
+}
+
+START_TEST(takes_pids_and_names)
+{
+	expect_lookup("65536");
+	expect_lookup("4194304");
+	expect_lookup("train");
+	expect_lookup("7zip");
+	refuse("train", "example.org", "--host");
 }
 END_TEST
 
@@ -115,7 +145,8 @@ int main(void)
 	tcase_add_test(tcase, refuses_bad_hosts);
 	tcase_add_test(tcase, refuses_a_second_host);
 	tcase_add_test(tcase, refuses_a_host_that_does_not_fit);
-	tcase_add_test(tcase, says_that_unix_sockets_are_to_come);
+	tcase_add_test(tcase, takes_a_socket);
+	tcase_add_test(tcase, takes_pids_and_names);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A server's status; see status.h. */
+#include "base/status.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/printable.h"
+
+size_t status_format(const struct status *s, char *out)
+{
+	int n = snprintf(out, STATUS_MAX_BYTES,
+		"pid %d\nuid %u\nport %u\nsince %" PRId64
+		"\nstate %s\nname %s\naddress %s\nversion %s\n",
+		s->pid, s->uid, s->port, s->since_ns, s->is_recording ? "recording" : "idle",
+		s->name, s->address, s->version);
+
+	return (size_t)n;
+}
+
+static void set_text(char *to, size_t size, const char *value)
+{
+	snprintf(to, size, "%s", value);
+	printable_clean(to);
+}
+
+static void set_field(struct status *s, const char *key, const char *value)
+{
+	if (strcmp(key, "pid") == 0)
+		s->pid = (int)strtol(value, NULL, 10);
+	else if (strcmp(key, "uid") == 0)
+		s->uid = (unsigned)strtoul(value, NULL, 10);
+	else if (strcmp(key, "port") == 0)
+		s->port = (unsigned)strtoul(value, NULL, 10);
+	else if (strcmp(key, "since") == 0)
+		s->since_ns = strtoll(value, NULL, 10);
+	else if (strcmp(key, "state") == 0)
+		s->is_recording = strcmp(value, "recording") == 0;
+	else if (strcmp(key, "name") == 0)
+		set_text(s->name, sizeof s->name, value);
+	else if (strcmp(key, "address") == 0)
+		set_text(s->address, sizeof s->address, value);
+	else if (strcmp(key, "version") == 0)
+		set_text(s->version, sizeof s->version, value);
+}
+
+int status_parse(const char *text, size_t n, struct status *out)
+{
+	char copy[STATUS_MAX_BYTES];
+	char *rest = copy;
+	char *line;
+
+	memset(out, 0, sizeof *out);
+	if (n >= sizeof copy)
+		n = sizeof copy - 1;
+	memcpy(copy, text, n);
+	copy[n] = '\0';
+	while ((line = strsep(&rest, "\n"))) {
+		char *value = strchr(line, ' ');
+
+		if (!value)
+			continue;
+		*value++ = '\0';
+		set_field(out, line, value);
+	}
+	return out->pid > 0 && out->port <= 65535 ? 0 : -EPROTO;
+}

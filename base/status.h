@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a server says of itself to whoever connects to its private socket PID.status: lines of "key value",
+ * in any order; unknown keys are for later versions. Needs no gRPC, so that a look costs the server nothing.
+ */
+#ifndef BASE_STATUS_H
+#define BASE_STATUS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define STATUS_MAX_BYTES 1024
+
+struct status {
+	int pid; /* of the target */
+	unsigned uid; /* of the server, and so of the target when it started it */
+	unsigned port; /* 0: it listens on its private socket only */
+	int64_t since_ns; /* Unix time when the server was started */
+	int is_recording;
+	char name[64];
+	char address[64]; /* "127.0.0.1" */
+	char version[32];
+};
+
+/* Returns the number of bytes written to |out| (STATUS_MAX_BYTES), which is terminated. */
+size_t status_format(const struct status *s, char *out);
+
+/* From |n| bytes that nobody vouches for. 0, or -EPROTO when there is no valid pid in it. */
+int status_parse(const char *text, size_t n, struct status *out);
+
+#endif

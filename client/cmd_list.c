@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* proftap list: the targets of this machine. */
+#include <errno.h>
+#include <pwd.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "client/arguments.h"
+#include "client/command.h"
+#include "client/exit.h"
+#include "client/json.h"
+#include "client/targets.h"
+
+struct settings {
+	bool is_json;
+};
+
+static const struct command_option options[] = {
+	{"json", 0, COMMAND_OPTION_FLAG, offsetof(struct settings, is_json), 0, 0, NULL, NULL,
+		"one JSON object on standard output instead of text"},
+};
+
+static void format_user(unsigned uid, char *out, size_t n)
+{
+	const struct passwd *user = getpwuid(uid);
+
+	if (user)
+		snprintf(out, n, "%s", user->pw_name);
+	else
+		snprintf(out, n, "%u", uid);
+}
+
+/* Local time; the day is said when it was not today. */
+static void format_since(int64_t unix_ns, char *out, size_t n)
+{
+	time_t then = (time_t)(unix_ns / NS_PER_S);
+	time_t now = (time_t)(realtime_ns() / NS_PER_S);
+	struct tm then_tm;
+	struct tm now_tm;
+
+	localtime_r(&then, &then_tm);
+	localtime_r(&now, &now_tm);
+	strftime(out, n,
+		then_tm.tm_yday == now_tm.tm_yday && then_tm.tm_year == now_tm.tm_year
+			? "%H:%M:%S"
+			: "%Y-%m-%d %H:%M",
+		&then_tm);
+}
+
+/* "127.0.0.1:9999"; a server on its private socket alone has that. */
+static void format_door(const struct found_target *t, char *out, size_t n)
+{
+	const struct status *s = &t->status;
+
+	if (s->port == 0)
+		snprintf(out, n, "unix:%s", t->socket);
+	else
+		snprintf(
+			out, n, strchr(s->address, ':') ? "[%s]:%u" : "%s:%u", s->address, s->port);
+}
+
+static void print_text(const struct targets *targets)
+{
+	if (targets->n == 0) {
+		fprintf(stderr, "no targets: no program of this user has a server; start one with "
+				"ptap_server_start() or proftap run -p PORT -- PROGRAM\n");
+		return;
+	}
+	printf("%8s  %-20s %-21s %-12s %-16s %s\n", "PID", "NAME", "PORT", "USER", "SINCE",
+		"STATE");
+	for (size_t i = 0; i < targets->n; i++) {
+		const struct status *s = &targets->v[i].status;
+		char door[128];
+		char user[64];
+		char since[32];
+
+		format_door(&targets->v[i], door, sizeof door);
+		format_user(s->uid, user, sizeof user);
+		format_since(s->since_ns, since, sizeof since);
+		printf("%8d  %-20s %-21s %-12s %-16s %s\n", s->pid, s->name, door, user, since,
+			s->is_recording ? "recording" : "idle");
+	}
+}
+
+static void print_json(const struct targets *targets)
+{
+	struct json j;
+
+	json_begin(&j, stdout);
+	json_begin_objects(&j, "targets");
+	for (size_t i = 0; i < targets->n; i++) {
+		const struct status *s = &targets->v[i].status;
+		char user[64];
+
+		format_user(s->uid, user, sizeof user);
+		json_begin_object(&j);
+		json_number(&j, "pid", s->pid);
+		json_text(&j, "name", s->name);
+		json_text(&j, "address", s->address);
+		json_number(&j, "port", s->port);
+		json_text(&j, "socket", targets->v[i].socket);
+		json_number(&j, "uid", s->uid);
+		json_text(&j, "user", user);
+		json_number(&j, "since_unix_ns", s->since_ns);
+		json_text(&j, "state", s->is_recording ? "recording" : "idle");
+		json_text(&j, "version", s->version);
+		json_end_object(&j);
+	}
+	json_end_objects(&j);
+	json_end(&j);
+}
+
+static int list(const struct settings *s)
+{
+	struct targets targets;
+
+	if (targets_load(&targets)) {
+		fprintf(stderr, "proftap list: out of memory\n");
+		return EXIT_FAILED;
+	}
+	if (s->is_json)
+		print_json(&targets);
+	else
+		print_text(&targets);
+	targets_deinit(&targets);
+	return EXIT_DONE;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct settings s = {false};
+	struct diag d = DIAG_INIT;
+	int n_left;
+	int r = arguments_parse(self, argc, argv, &s, &n_left, &d);
+
+	if (r == 0 && n_left > 0)
+		r = diag_set(&d, -EINVAL,
+			"proftap list %.64s: the targets of another host are still to come; this "
+			"machine's are listed without an argument",
+			argv[0]);
+	if (r < 0)
+		return command_fail_usage(self, &d);
+	return r == 0 ? list(&s) : EXIT_DONE;
+}
+
+const struct command command_list = {
+	.name = "list",
+	.usage = "[--json]",
+	.summary = "show the targets of this machine",
+	.options = options,
+	.n_options = sizeof options / sizeof options[0],
+	.run = run,
+};

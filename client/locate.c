@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Locating targets; see locate.h. */
+#include "client/locate.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "client/address.h"
+#include "client/targets.h"
+
+static void set_path(struct address *a, const struct found_target *t)
+{
+	snprintf(a->path, sizeof a->path, "%s", t->socket);
+	a->port = 0;
+	address_format(a);
+}
+
+/* Digits are a pid. */
+static const struct found_target *find(
+	const struct targets *targets, const char *lookup, struct diag *d)
+{
+	const struct found_target *t;
+	char *end;
+	long pid = strtol(lookup, &end, 10);
+
+	if (*end)
+		return targets_find_name(targets, lookup, d);
+	t = targets_find_pid(targets, (pid_t)pid);
+	if (!t)
+		diag_set(d, -ENOENT,
+			"pid %ld: that process has no server, or is another user's; proftap list "
+			"shows those there are",
+			pid);
+	return t;
+}
+
+int locate(struct address *a, struct diag *d)
+{
+	struct targets targets;
+	const struct found_target *t;
+	int r;
+
+	if (!a->lookup[0] || a->path[0])
+		return 0;
+	r = targets_load(&targets);
+	if (r)
+		return diag_set(d, r, "%s: out of memory", a->text);
+	t = find(&targets, a->lookup, d);
+	r = t ? 0 : d->code;
+	if (t)
+		set_path(a, t);
+	targets_deinit(&targets);
+	return r;
+}
+
+bool locate_port_as_pid(struct address *a)
+{
+	const struct found_target *t;
+	struct targets targets;
+
+	if (!a->is_bare || targets_load(&targets))
+		return false;
+	t = targets_find_pid(&targets, a->port);
+	if (t)
+		set_path(a, t);
+	targets_deinit(&targets);
+	return t != NULL;
+}

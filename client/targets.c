@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding targets; see targets.h. */
+#include "client/targets.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "base/log.h"
+#include "base/runtime_dir.h"
+#include "client/clock.h"
+
+/* A server answers within a millisecond, unless it is stopped. */
+#define ANSWER_MS 1000
+
+static void closedirp(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
+/* Reads until the server hangs up. Returns the number of bytes, or a negative errno. */
+static ssize_t read_all(int fd, char *text, size_t size)
+{
+	int64_t end_ms = clock_monotonic_ms() + ANSWER_MS;
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	size_t n = 0;
+
+	while (n < size) {
+		int64_t left_ms = end_ms - clock_monotonic_ms();
+		ssize_t r;
+
+		if (left_ms <= 0 || poll(&p, 1, (int)left_ms) == 0)
+			return -ETIMEDOUT;
+		r = recv(fd, text + n, size - n, MSG_DONTWAIT);
+		if (r == 0)
+			return (ssize_t)n;
+		if (r < 0 && errno != EAGAIN && errno != EINTR)
+			return -errno;
+		n += r > 0 ? (size_t)r : 0;
+	}
+	return (ssize_t)n;
+}
+
+/* 0 or a negative errno; -ECONNREFUSED when the server is gone and its socket is not. */
+static int ask(const char *path, struct status *status)
+{
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	char text[STATUS_MAX_BYTES];
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+	if (connect(fd, (struct sockaddr *)&address, sizeof address))
+		return -errno;
+	n = read_all(fd, text, sizeof text);
+	return n < 0 ? (int)n : status_parse(text, (size_t)n, status);
+}
+
+static int add(struct targets *t, const struct found_target *found)
+{
+	struct found_target *v;
+
+	/* The same directory may be reached by two ways. */
+	for (size_t i = 0; i < t->n; i++)
+		if (strcmp(t->v[i].socket, found->socket) == 0)
+			return 0;
+	v = reallocarray(t->v, t->n + 1, sizeof *v);
+	if (!v)
+		return -ENOMEM;
+	t->v = v;
+	t->v[t->n++] = *found;
+	return 0;
+}
+
+static void remove_if_ours(const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == geteuid())
+		unlink(path);
+}
+
+/* |pid| is the name of the file, which a server made as its target's. */
+static int look_at(struct targets *t, const char *dir, long pid)
+{
+	struct found_target found;
+	char path[108];
+	int r;
+
+	snprintf(path, sizeof path, "%s/%ld.status", dir, pid);
+	snprintf(found.socket, sizeof found.socket, "%s/%ld.sock", dir, pid);
+	r = ask(path, &found.status);
+	if (r == 0)
+		return add(t, &found);
+	log_debug(LOG_CLIENT, "%s: %s", path, errno_words(r));
+	if (r == -ECONNREFUSED) {
+		remove_if_ours(path);
+		remove_if_ours(found.socket);
+	}
+	return 0;
+}
+
+static int look_into(struct targets *t, const char *path, uid_t owner)
+{
+	_cleanup_(closedirp) DIR *dir = NULL;
+	struct dirent *entry;
+	int r = 0;
+
+	if (strlen(path) >= RUNTIME_DIR_MAX_BYTES || runtime_dir_check(path, owner))
+		return 0;
+	dir = opendir(path);
+	while (dir && r == 0 && (entry = readdir(dir))) {
+		char *end;
+		long pid = strtol(entry->d_name, &end, 10);
+
+		if (pid > 0 && pid <= INT32_MAX && strcmp(end, ".status") == 0)
+			r = look_at(t, path, pid);
+	}
+	return r;
+}
+
+/* Those of other users, whose names end with their uid or hold it. */
+static int look_into_all(struct targets *t, const char *pattern)
+{
+	glob_t found;
+	int r = 0;
+
+	if (glob(pattern, 0, NULL, &found))
+		return 0;
+	for (size_t i = 0; i < found.gl_pathc && r == 0; i++) {
+		struct stat st;
+
+		if (lstat(found.gl_pathv[i], &st) == 0)
+			r = look_into(t, found.gl_pathv[i], st.st_uid);
+	}
+	globfree(&found);
+	return r;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct found_target *x = a;
+	const struct found_target *y = b;
+
+	return (x->status.pid > y->status.pid) - (x->status.pid < y->status.pid);
+}
+
+int targets_load(struct targets *t)
+{
+	char path[RUNTIME_DIR_MAX_BYTES];
+	int r = 0;
+
+	*t = (struct targets)TARGETS_INIT;
+	for (unsigned i = 0; i < RUNTIME_DIR_PLACES && r == 0; i++)
+		if (runtime_dir_get(i, path) == 0)
+			r = look_into(t, path, geteuid());
+	if (r == 0 && geteuid() == 0)
+		r = look_into_all(t, "/run/user/*/proftap");
+	if (r == 0 && geteuid() == 0)
+		r = look_into_all(t, "/tmp/proftap-*");
+	if (r)
+		targets_deinit(t);
+	else if (t->n)
+		qsort(t->v, t->n, sizeof *t->v, compare);
+	return r;
+}
+
+void targets_deinit(struct targets *t)
+{
+	free(t->v);
+	*t = (struct targets)TARGETS_INIT;
+}
+
+const struct found_target *targets_find_pid(const struct targets *t, pid_t pid)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->v[i].status.pid == pid)
+			return &t->v[i];
+	return NULL;
+}
+
+static int explain_unknown(const struct targets *t, const char *name, struct diag *d)
+{
+	if (t->n == 0)
+		return diag_set(d, -ENOENT,
+			"%.64s: no target of that name: no program of this user has a server; start one "
+			"with ptap_server_start() or proftap run -p PORT -- PROGRAM",
+			name);
+	return diag_set(d, -ENOENT,
+		"%.64s: no target of that name among %zu; proftap list shows them", name, t->n);
+}
+
+const struct found_target *targets_find_name(
+	const struct targets *t, const char *name, struct diag *d)
+{
+	const struct found_target *first = NULL;
+
+	for (size_t i = 0; i < t->n; i++) {
+		if (strcmp(t->v[i].status.name, name) != 0)
+			continue;
+		if (first) {
+			diag_set(d, -EINVAL,
+				"%.64s: more than one target has that name (pids %d, %d); give a pid",
+				name, first->status.pid, t->v[i].status.pid);
+			return NULL;
+		}
+		first = &t->v[i];
+	}
+	if (!first)
+		explain_unknown(t, name, d);
+	return first;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The targets of this machine that we may record: every server with a private socket (base/runtime_dir.h). */
+#ifndef CLIENT_TARGETS_H
+#define CLIENT_TARGETS_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/status.h"
+
+struct diag;
+
+struct found_target {
+	struct status status; /* of a server that answered just now */
+	char socket[108]; /* path of the one that speaks gRPC */
+};
+
+struct targets {
+	struct found_target *v; /* by pid */
+	size_t n;
+};
+
+#define TARGETS_INIT    \
+	{               \
+		NULL, 0 \
+	}
+
+/*
+ * Asks all of them; root also those of other users. Sockets that a dead server left behind are removed, where they
+ * are ours. 0 or -ENOMEM.
+ */
+int targets_load(struct targets *t);
+void targets_deinit(struct targets *t);
+
+const struct found_target *targets_find_pid(const struct targets *t, pid_t pid); /* or NULL */
+
+/* The one called |name|; NULL with |d| saying what there is instead: none, or several. */
+const struct found_target *targets_find_name(
+	const struct targets *t, const char *name, struct diag *d);
+
+#endif

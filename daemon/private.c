@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The private sockets; see private.h. */
+#include "daemon/private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "base/log.h"
+#include "base/status.h"
+
+#define BACKLOG 64
+
+/* The directory lets nobody else in; this is for one that an operator made wider. */
+static int is_ours(int fd)
+{
+	struct ucred peer;
+	socklen_t n = sizeof peer;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n))
+		return 0;
+	return peer.uid == 0 || peer.uid == geteuid();
+}
+
+static int may_enter(int fd, void *context)
+{
+	(void)context;
+	return is_ours(fd);
+}
+
+static void serve(int fd, void *context)
+{
+	struct private *p = context;
+
+	p->policy.serve(fd, p->policy.context);
+}
+
+/* It fits into the socket's buffer: nobody is waited for. */
+static void answer(struct private *p, int fd)
+{
+	struct status status;
+	char text[STATUS_MAX_BYTES];
+	size_t n;
+
+	memset(&status, 0, sizeof status);
+	p->policy.describe(&status, p->policy.context);
+	n = status_format(&status, text);
+	if (send(fd, text, n, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)n)
+		log_debug(LOG_LISTEN, "a status did not reach who asked for it");
+}
+
+static void on_status(uv_poll_t *poll, int error, int events)
+{
+	struct private *p = poll->data;
+	int fd;
+
+	(void)events;
+	if (error < 0)
+		return;
+	while ((fd = accept4(p->status_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+		if (is_ours(fd))
+			answer(p, fd);
+		close(fd);
+	}
+}
+
+/* A listening socket at |path|, or a negative errno. */
+static int listen_at(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	mode_t mask;
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+	unlink(path);
+	mask = umask(0177);
+	r = bind(fd, (struct sockaddr *)&address, sizeof address);
+	umask(mask);
+	if (r == 0)
+		r = listen(fd, BACKLOG);
+	if (r == 0)
+		return fd;
+	r = -errno;
+	close(fd);
+	return r;
+}
+
+static int open_status(struct private *p, uv_loop_t *loop)
+{
+	int r = listen_at(p->status_path);
+
+	if (r < 0)
+		return r;
+	p->status_fd = r;
+	p->status.data = p;
+	r = uv_poll_init(loop, &p->status, p->status_fd);
+	return r ? r : uv_poll_start(&p->status, UV_READABLE, on_status);
+}
+
+static int open_door(struct private *p, uv_loop_t *loop)
+{
+	const struct door_policy policy = {may_enter, serve, p};
+	int fd = listen_at(p->door_path);
+
+	return fd < 0 ? fd : door_open(&p->door, loop, fd, &policy);
+}
+
+static int open_in(struct private *p, uv_loop_t *loop, const char *dir, pid_t pid)
+{
+	int r;
+
+	snprintf(p->door_path, sizeof p->door_path, "%s/%d.sock", dir, (int)pid);
+	snprintf(p->status_path, sizeof p->status_path, "%s/%d.status", dir, (int)pid);
+	r = open_door(p, loop);
+	if (r == 0)
+		r = open_status(p, loop);
+	if (r)
+		private_close(p);
+	return r;
+}
+
+int private_open(struct private *p, uv_loop_t *loop, pid_t pid, const struct private_policy *policy)
+{
+	char dir[RUNTIME_DIR_MAX_BYTES];
+	int error = -ENOENT;
+
+	memset(p, 0, sizeof *p);
+	p->policy = *policy;
+	p->door.listener = p->status_fd = -1;
+	for (unsigned i = 0; i < RUNTIME_DIR_PLACES; i++) {
+		int r = runtime_dir_get(i, dir);
+
+		if (r == 0)
+			r = runtime_dir_make(dir);
+		if (r == 0)
+			r = open_in(p, loop, dir, pid);
+		if (r == 0)
+			return 0;
+		log_debug(LOG_LISTEN, "private socket: place %u: %s", i, errno_words(r));
+		if (r != -ENOENT)
+			error = r;
+	}
+	return error;
+}
+
+void private_close(struct private *p)
+{
+	door_close(&p->door);
+	if (p->status_fd >= 0) {
+		uv_poll_stop(&p->status);
+		close(p->status_fd);
+		p->status_fd = -1;
+	}
+	if (p->door_path[0])
+		unlink(p->door_path);
+	if (p->status_path[0])
+		unlink(p->status_path);
+	p->door_path[0] = p->status_path[0] = '\0';
+}

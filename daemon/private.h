@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The server's private sockets, for the target's user and root: PID.sock serves what the port serves, PID.status says
+ * one text about the server and hangs up (base/status.h). They lie in the first usable runtime directory; a server
+ * that finds none works all the same.
+ *
+ * Threads: the loop's only.
+ */
+#ifndef DAEMON_PRIVATE_H
+#define DAEMON_PRIVATE_H
+
+#include <sys/types.h>
+#include <uv.h>
+
+#include "base/runtime_dir.h"
+#include "daemon/door.h"
+
+struct status;
+
+#define PRIVATE_PATH_BYTES 108 /* sun_path */
+
+struct private_policy {
+	void (*serve)(int fd, void *context); /* takes |fd|, which speaks HTTP/2 */
+	void (*describe)(struct status *status, void *context); /* fills in what is true now */
+	void *context;
+};
+
+struct private
+{
+	struct door door;
+	uv_poll_t status;
+	int status_fd; /* -1: closed */
+	struct private_policy policy;
+	char door_path[PRIVATE_PATH_BYTES]; /* "": none */
+	char status_path[PRIVATE_PATH_BYTES];
+};
+
+/*
+ * Opens both for the target |pid|; whatever lies there under that pid is from an earlier life. 0 or a negative errno,
+ * then nothing is open. |p| stays where it is until the loop has ended.
+ */
+int private_open(
+	struct private *p, uv_loop_t *loop, pid_t pid, const struct private_policy *policy);
+
+/* Removes both. Again, or after a failed open: nothing. */
+void private_close(struct private *p);
+
+#endif

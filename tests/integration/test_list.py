@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Private sockets: who has a server, and capturing without a port."""
+import getpass
+import json
+import os
+import signal
+import socket
+import stat
+import time
+
+from fixture import (NOBODY, check, contains, equal, find_proftapd, find_proftapds, need_root,
+                     read_status, run, test, wait_until)
+from processes import PROFTAP, TARGET, Process, Target
+
+
+def runtime(t):
+    """An own runtime directory of this test, so that only its targets are in the list."""
+    path = t.dir / "runtime"
+    path.mkdir(mode=0o700, exist_ok=True)
+    return {"XDG_RUNTIME_DIR": str(path)}
+
+
+def serve(t, name=None):
+    """A target; with |name|, of a program that is called so."""
+    if not name:
+        return t.target(**runtime(t)).serve()
+    if not (t.dir / name).exists():
+        (t.dir / name).symlink_to(TARGET)
+    return t.keep(Target(runtime(t), t.dir / name)).serve()
+
+
+def sockets(t):
+    path = t.dir / "runtime" / "proftap"
+    return sorted(os.listdir(path)) if path.exists() else []
+
+
+def proftap(t, *words, code=0, env=None, user=None, program=PROFTAP):
+    process = t.keep(Process("proftap", [program, *words], env or runtime(t), user=user))
+    equal(process.wait(), code, f"proftap {words}")
+    for thread in process.threads:
+        thread.join()
+    process.text = "".join(process.out)
+    return process
+
+
+def listed(t):
+    """{pid: what the list says}, without the targets of others that run beside us."""
+    targets = json.loads(proftap(t, "list", "--json").text)["targets"]
+    return {row["pid"]: row for row in targets if row["socket"].startswith(str(t.dir))}
+
+
+def capture_by(t, target, how, *options, code=0):
+    old, os.environ["XDG_RUNTIME_DIR"] = os.environ.get("XDG_RUNTIME_DIR"), str(t.dir / "runtime")
+    try:
+        capture = t.start_capture(how, 15000, *options)
+        if code == 0:
+            target.ask("await 1", "burst 30")
+            capture.signal(signal.SIGINT)
+        return capture.finish(code)
+    finally:
+        del os.environ["XDG_RUNTIME_DIR"]
+        if old is not None:
+            os.environ["XDG_RUNTIME_DIR"] = old
+
+
+@test
+def the_list_says_what_is_true(t):
+    before = time.time_ns()
+    first, second = serve(t), serve(t)
+    rows = listed(t)
+    equal(sorted(rows), sorted([first.pid, second.pid]), "pids")
+    row = rows[first.pid]
+    equal((row["name"], row["address"], row["port"], row["uid"], row["user"], row["state"]),
+          ("target", "127.0.0.1", first.port, os.geteuid(), getpass.getuser(), "idle"), "the row")
+    check(before <= row["since_unix_ns"] <= time.time_ns(), f"since: {row['since_unix_ns']}")
+    text = proftap(t, "list").text
+    contains(text, f"127.0.0.1:{first.port}", "the list")
+    contains(text, f"127.0.0.1:{second.port}", "the list")
+
+
+@test
+def a_look_starts_nothing_in_the_server(t):
+    target = serve(t)
+    server = find_proftapd(target.pid)
+    for _ in range(3):
+        listed(t)
+    equal(read_status(server)["Threads"].strip(), "2", "threads of the server")
+
+
+@test
+def a_recording_is_listed_as_such(t):
+    target = serve(t)
+    capture = t.record(target, 15000)
+    equal(listed(t)[target.pid]["state"], "recording", "state")
+    target.ask("burst 10")
+    capture.signal(signal.SIGINT)
+    capture.finish()
+    wait_until(lambda: listed(t)[target.pid]["state"] == "idle", "the target to be idle")
+
+
+@test
+def sockets_go_with_the_server(t):
+    target, other = serve(t), serve(t)
+    equal(len(sockets(t)), 4, "sockets")
+    equal(target.ask("stop"), "0", "ptap_server_stop")
+    equal(sorted(sockets(t)), [f"{other.pid}.sock", f"{other.pid}.status"], "after a stop")
+    other.kill()
+    wait_until(lambda: not sockets(t), "the sockets of a killed target to go", 3)
+
+
+@test
+def what_a_killed_server_left_is_removed(t):
+    target = serve(t)
+    os.kill(find_proftapd(target.pid), signal.SIGKILL)
+    wait_until(lambda: not find_proftapds(target.pid), "the server to be gone")
+    equal(len(sockets(t)), 2, "sockets")
+    equal(listed(t), {}, "targets")
+    equal(sockets(t), [], "sockets after a look")
+
+
+@test
+def nobody_else_gets_in(t):
+    target = serve(t)
+    path = t.dir / "runtime" / "proftap"
+    equal(stat.S_IMODE(path.stat().st_mode), 0o700, "mode of the directory")
+    for name in sockets(t):
+        equal(stat.S_IMODE((path / name).stat().st_mode), 0o600, f"mode of {name}")
+    need_root()
+    # An operator opened it up: the kernel's credentials still count.
+    (t.dir / "runtime").chmod(0o755)
+    path.chmod(0o755)
+    for name in sockets(t):
+        (path / name).chmod(0o777)
+    refused = proftap(t, "capture", f"unix:{path}/{target.pid}.sock", "10", "--log_dir",
+                      t.public_dir("logs"), code=5, user=NOBODY, program=t.public_proftap())
+    contains("".join(refused.err), "closed at once: only the user that runs the target", "the reason")
+
+
+@test
+def a_directory_that_others_can_change_is_not_used(t):
+    env = runtime(t)
+    path = t.dir / "runtime" / "proftap"
+    path.mkdir()
+    path.chmod(0o777)
+    t.target(**env).serve()
+    equal(os.listdir(path), [], "sockets there")
+
+
+@test
+def a_server_needs_no_runtime_directory(t):
+    target = t.target(XDG_RUNTIME_DIR=str(t.dir / ("a" * 40))).serve()
+    t.emit(target, 500, "burst 10")
+
+
+@test
+def a_pid_a_name_or_a_socket_will_do(t):
+    name = f"lonely-{os.getpid()}"
+    target = serve(t, name)
+    host = socket.gethostname()
+    path = t.dir / "runtime" / "proftap" / f"{target.pid}.sock"
+    for how in (str(target.pid), name, f"unix:{path}"):
+        capture = capture_by(t, target, how)
+        equal(capture.path.name, f"{host}_{name}_{target.pid}.xplane.pb", f"the file by {how}")
+        equal(capture.trace.count("burst"), 30, f"spans by {how}")
+        contains(capture.stderr, f"of {name} (pid {target.pid}) at unix:{path}", "the summary")
+
+
+@test
+def a_name_of_two_is_refused(t):
+    name = f"twin-{os.getpid()}"
+    targets = [serve(t, name), serve(t, name)]
+    capture = capture_by(t, None, name, code=2)
+    contains(capture.stderr, "more than one target has that name", "the reason")
+    for target in targets:
+        contains(capture.stderr, str(target.pid), "the pids")
+
+
+@test
+def who_is_not_there_is_said(t):
+    serve(t)
+    for how, reason in (("nosuch", "nosuch: no target of that name"),
+                        (f"unix:{t.dir}/x.sock", "no server there")):
+        contains(capture_by(t, None, how, code=5).stderr, reason, how)
+
+
+if __name__ == "__main__":
+    run()

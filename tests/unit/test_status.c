@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/status.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct status parse(const char *text)
+{
+	struct status s;
+
+	ck_assert_int_eq(status_parse(text, strlen(text), &s), 0);
+	return s;
+}
+
+START_TEST(what_is_said_is_understood)
+{
+	const struct status said = {
+		.pid = 4194304,
+		.uid = 4294967294u,
+		.port = 65535,
+		.since_ns = INT64_MAX,
+		.is_recording = 1,
+		.name = "a name with spaces",
+		.address = "::1",
+		.version = "0.1.0",
+	};
+	char text[STATUS_MAX_BYTES];
+	struct status s;
+
+	ck_assert_int_eq(status_parse(text, status_format(&said, text), &s), 0);
+	ck_assert_mem_eq(&s, &said, sizeof s);
+}
+END_TEST
+
+START_TEST(the_longest_fits)
+{
+	struct status s = {.pid = 1, .since_ns = INT64_MIN};
+	char text[STATUS_MAX_BYTES];
+
+	memset(s.name, 'n', sizeof s.name - 1);
+	memset(s.address, 'a', sizeof s.address - 1);
+	memset(s.version, 'v', sizeof s.version - 1);
+	ck_assert_uint_lt(status_format(&s, text), sizeof text);
+}
+END_TEST
+
+START_TEST(unknown_keys_are_for_later_versions)
+{
+	struct status s = parse("colour blue\nstate idle\npid 7\nstray\n\nport 9\n");
+
+	ck_assert_int_eq(s.pid, 7);
+	ck_assert_uint_eq(s.port, 9);
+	ck_assert_int_eq(s.is_recording, 0);
+}
+END_TEST
+
+START_TEST(texts_are_made_printable_and_cut)
+{
+	char text[400] = "pid 7\nname \x1b[31m";
+	struct status s;
+
+	memset(text + strlen(text), 'x', 300);
+	s = parse(text);
+	ck_assert_uint_eq(strlen(s.name), sizeof s.name - 1);
+	ck_assert_int_eq(strncmp(s.name, "?[31mxxx", 8), 0);
+}
+END_TEST
+
+START_TEST(what_is_no_status_is_refused)
+{
+	static const char *const texts[] = {"", "HTTP/1.1 400 Bad Request\r\n", "pid 0\n",
+		"pid -7\n", "pid x\n", "port 9999\n", "pid 7\nport 65536\n"};
+	struct status s;
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		ck_assert_int_eq(status_parse(texts[i], strlen(texts[i]), &s), -EPROTO);
+	ck_assert_int_eq(status_parse("pid 7\n\0port", 11, &s), 0);
+}
+END_TEST
+
+START_TEST(a_flood_is_cut)
+{
+	static char flood[100000];
+	struct status s;
+
+	memset(flood, 'x', sizeof flood);
+	memcpy(flood, "pid 7\n", 6);
+	ck_assert_int_eq(status_parse(flood, sizeof flood, &s), 0);
+	ck_assert_int_eq(s.pid, 7);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("status");
+	TCase *tests = tcase_create("status");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_test(tests, what_is_said_is_understood);
+	tcase_add_test(tests, the_longest_fits);
+	tcase_add_test(tests, unknown_keys_are_for_later_versions);
+	tcase_add_test(tests, texts_are_made_printable_and_cut);
+	tcase_add_test(tests, what_is_no_status_is_refused);
+	tcase_add_test(tests, a_flood_is_cut);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
