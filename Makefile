@@ -6,7 +6,7 @@ CONFIGURE_FLAGS ?=
 JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 FORWARD = $(MAKE) --no-print-directory $(JOBS) -C $(B)
 
-.PHONY: all bench check check-asan check-format check-tsan clean demo interop
+.PHONY: all bench check check-asan check-format check-tsan clean demo fuzz interop
 .NOTPARALLEL:
 
 all: $(B)/config.status
@@ -30,6 +30,12 @@ check-asan:
 
 check-tsan:
 	@$(MAKE) check B=build-tsan CONFIGURE_FLAGS='$(CONFIGURE_FLAGS) --enable-sanitizers=thread'
+
+# Each decoder for FUZZ_SECONDS; what is found lies in build-fuzz/tests/fuzz/found. libFuzzer comes with clang.
+fuzz: PACKAGES = build fuzz
+fuzz: install-packages
+	@$(MAKE) --no-print-directory B=build-fuzz CC=clang-14 \
+		CONFIGURE_FLAGS='$(CONFIGURE_FLAGS) --enable-sanitizers=fuzzer' run-fuzz
 
 check-format: PACKAGES = format
 check-format: install-packages

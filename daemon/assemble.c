@@ -38,7 +38,8 @@ static const char *find_string(const struct assembly *as, uint32_t id, uint32_t 
 
 	if (id == 0 || id >= as->n_ids || at + sizeof n > ARENA_STRINGS_BYTES)
 		return NULL;
-	memcpy(&n, table + at, sizeof n);
+	/* Read once: the target may write it meanwhile. */
+	n = __atomic_load_n((const uint32_t *)(table + at), __ATOMIC_RELAXED);
 	if (n > ARENA_STRINGS_BYTES - at - sizeof n)
 		return NULL;
 	*n_out = n;

@@ -79,7 +79,7 @@ static int may_connect(int fd, void *context)
 	uid_t uid = (uid_t)-1;
 	int r;
 
-	if (a->target.arena->flags & ARENA_ANY_LOCAL_USER)
+	if (atomic_load(&a->target.flags) & ARENA_ANY_LOCAL_USER)
 		return 1;
 	r = peer_find_uid(fd, &uid);
 	/* Only a listener that was asked for with .insecure sees peers of other machines. */

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * tensorflow.ProfilerService; see service.h. What the stock server does with each field is written down in
- * tsl/profiler/lib/profiler_session.cc and xla/tsl/profiler/rpc/profiler_service_impl.cc.
- */
+/* tensorflow.ProfilerService; see service.h. */
 #include "daemon/service.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/chunks.h"
 #include "base/diag.h"
+#include "daemon/request.h"
 #include "daemon/session.h"
 #include "rpc/server.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
@@ -19,126 +15,6 @@
 
 /* The stock server's text: clients compare it. */
 static const char busy_text[] = "Another profiling session active.";
-
-typedef Tensorflow__ProfileOptions Options;
-typedef Tensorflow__ProfileOptions__AdvancedConfigValue Value;
-
-static int add_warning(struct session_request *request, const char *text)
-{
-	char **warnings =
-		reallocarray(request->warnings, request->n_warnings + 1, sizeof *warnings);
-
-	if (!warnings)
-		return -ENOMEM;
-	request->warnings = warnings;
-	warnings[request->n_warnings] = strdup(text);
-	if (!warnings[request->n_warnings])
-		return -ENOMEM;
-	request->n_warnings++;
-	return 0;
-}
-
-static int read_map_value(
-	struct session_request *request, const char *key, const Value *value, struct diag *d)
-{
-	enum option_type type = OPTION_STRING;
-	int64_t number = 0;
-	const char *text = "";
-	int r;
-
-	/* protobuf-c: a map entry without a value has a NULL one. */
-	switch (value ? value->value_case
-		      : TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE__NOT_SET) {
-	case TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE_BOOL_VALUE:
-		type = OPTION_BOOL;
-		number = value->bool_value;
-		break;
-	case TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE_INT64_VALUE:
-		type = OPTION_INT;
-		number = value->int64_value;
-		break;
-	case TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE_STRING_VALUE:
-		text = value->string_value;
-		break;
-	default:
-		break;
-	}
-	r = profile_options_set_map(&request->options, key, type, number, text, d);
-	return r == OPTION_IGNORED ? add_warning(request, d->text) : r;
-}
-
-static int check_level(const char *key, uint32_t value, struct diag *d)
-{
-	const struct option *option = option_find(key);
-
-	if ((int64_t)value <= option->max)
-		return 0;
-	return diag_set(d, -EINVAL, "%s: %u is out of range; %lld to %lld", key, value,
-		(long long)option->min, (long long)option->max);
-}
-
-/* The fields that count only when the request says version 1. */
-static int read_levels(struct session_request *request, const Options *o, struct diag *d)
-{
-	int r = check_level("host_tracer_level", o->host_tracer_level, d);
-
-	if (!r)
-		r = check_level("device_tracer_level", o->device_tracer_level, d);
-	if (!r)
-		r = check_level("python_tracer_level", o->python_tracer_level, d);
-	if (r)
-		return r;
-	request->options.host_tracer_level = o->host_tracer_level;
-	request->options.device_tracer_level = o->device_tracer_level;
-	request->options.python_tracer_level = o->python_tracer_level;
-	request->options.start_timestamp_ns = o->start_timestamp_ns;
-	for (size_t i = 0; i < o->n_advanced_configuration && !r; i++)
-		r = read_map_value(request, o->advanced_configuration[i]->key,
-			o->advanced_configuration[i]->value, d);
-	return r;
-}
-
-static int echo_options(struct session_request *request, const Options *o)
-{
-	size_t n = tensorflow__profile_options__get_packed_size(o);
-
-	request->options_bytes = malloc(n + 1);
-	if (!request->options_bytes)
-		return -ENOMEM;
-	request->n_options_bytes = tensorflow__profile_options__pack(o, request->options_bytes);
-	return 0;
-}
-
-static int set_session_id(struct session_request *request, const char *id)
-{
-	free(request->session_id);
-	request->session_id = strdup(id);
-	return request->session_id ? 0 : -ENOMEM;
-}
-
-static int read_options(struct session_request *request, const Options *o, struct diag *d)
-{
-	int r = echo_options(request, o);
-
-	if (o->duration_ms)
-		request->options.duration_ms = o->duration_ms;
-	if (!r && o->session_id[0])
-		r = set_session_id(request, o->session_id);
-	if (!r && o->version)
-		r = read_levels(request, o, d);
-	return r;
-}
-
-static int read_request(
-	struct session_request *request, const Tensorflow__ProfileRequest *message, struct diag *d)
-{
-	profile_options_init(&request->options);
-	request->options.duration_ms = message->duration_ms;
-	request->emit_xspace = message->emit_xspace;
-	if (message->session_id[0] && set_session_id(request, message->session_id))
-		return -ENOMEM;
-	return message->opts ? read_options(request, message->opts, d) : 0;
-}
 
 static void on_cancel(struct rpc_call *call, void *context)
 {
@@ -154,19 +30,8 @@ static void fail(struct rpc_call *call, int r, const struct diag *d)
 }
 
 static void start_session(
-	struct session *session, struct rpc_call *call, const Tensorflow__ProfileRequest *message)
+	struct session *session, struct rpc_call *call, struct session_request *request)
 {
-	struct session_request *request = calloc(1, sizeof *request);
-	struct diag d = DIAG_INIT;
-	int r = request ? read_request(request, message, &d) : -ENOMEM;
-
-	if (r) {
-		if (request)
-			session_request_deinit(request);
-		free(request);
-		fail(call, r, &d);
-		return;
-	}
 	request->call = call;
 	rpc_call_set_on_cancel(call, on_cancel, session);
 	switch (session_take(session, request)) {
@@ -181,14 +46,14 @@ static void start_session(
 
 static void handle_profile(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
 {
-	Tensorflow__ProfileRequest *message = tensorflow__profile_request__unpack(NULL, n, bytes);
+	struct session_request *request;
+	struct diag d = DIAG_INIT;
+	int r = request_decode(bytes, n, &request, &d);
 
-	if (!message) {
-		rpc_call_fail(call, RPC_INVALID_ARGUMENT, "the request is not a ProfileRequest");
-		return;
-	}
-	start_session(context, call, message);
-	tensorflow__profile_request__free_unpacked(message, NULL);
+	if (r)
+		fail(call, r, &d);
+	else
+		start_session(context, call, request);
 }
 
 /* Always OK, also for an id that nobody knows; nothing is kept for a later session of that id. */

@@ -151,7 +151,7 @@ static void run_capture(struct session *s)
 		.level = request->options.host_tracer_level,
 		.duration_ms = request->options.duration_ms,
 		.start_timestamp_ns = request->options.start_timestamp_ns,
-		.max_bytes = s->family->main->arena->max_capture_bytes,
+		.max_bytes = s->family->main->max_capture_bytes,
 		.options = request->options_bytes,
 		.options_bytes = request->n_options_bytes,
 		.warnings = (const char *const *)request->warnings,

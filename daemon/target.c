@@ -40,11 +40,12 @@ static struct robust_list *robust_node(const struct target *t)
 	return (struct robust_list *)t->arena - 1;
 }
 
-static int check_layout(struct target *t, struct diag *d)
+int target_read_head(struct target *t, struct diag *d)
 {
 	const struct arena *a = t->arena;
-	uint32_t n_rings = a->n_rings;
-	uint32_t ring_bytes = a->ring_bytes;
+	/* Read once: the target may write them meanwhile. */
+	uint32_t n_rings = __atomic_load_n(&a->n_rings, __ATOMIC_RELAXED);
+	uint32_t ring_bytes = __atomic_load_n(&a->ring_bytes, __ATOMIC_RELAXED);
 
 	if (a->magic != ARENA_MAGIC)
 		return diag_set(d, -EPROTO, "the shared memory is not proftap's");
@@ -60,6 +61,8 @@ static int check_layout(struct target *t, struct diag *d)
 	t->n_rings = n_rings;
 	t->ring_bytes = ring_bytes;
 	t->n_slots = ring_bytes / SLOT_BYTES;
+	atomic_store(&t->flags, a->flags);
+	t->max_capture_bytes = a->max_capture_bytes;
 	snprintf(t->name, sizeof t->name, "%.*s", (int)sizeof a->name - 1, a->name);
 	return 0;
 }
@@ -144,7 +147,7 @@ int target_greet(struct target *t, struct diag *d)
 			return diag_set(d, -ETIMEDOUT, "the program did not come to the handshake");
 		futex_wait_until(&t->arena->guest, 0, monotonic_ns() + 100 * NS_PER_MS);
 	}
-	r = check_layout(t, d);
+	r = target_read_head(t, d);
 	if (r)
 		return r;
 	hold_owner_word(t);

@@ -25,6 +25,8 @@ struct target {
 	uint32_t n_rings;
 	uint32_t ring_bytes;
 	uint32_t n_slots; /* of one ring's data */
+	_Atomic uint32_t flags; /* enum arena_flags; 0 before the hello */
+	uint64_t max_capture_bytes; /* 0: the default */
 	uint32_t command; /* number of the last one posted */
 	pid_t pid;
 	int memfd;
@@ -36,6 +38,9 @@ struct target {
 /* Checks and maps |memfd| (borrowed). 0, or negative with |d|. */
 int target_open(struct target *t, int memfd, pid_t pid, struct diag *d);
 void target_close(struct target *t);
+
+/* Checks the arena's head against its size, and copies what it says. 0, or negative with |d|. */
+int target_read_head(struct target *t, struct diag *d);
 
 /*
  * Makes the calling thread the one whose death the target would notice, waits for the target's control

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fuzz harness of everything that the server reads of the memory it shares with a target: the arena's head, the string
+ * table, the rings, the open spans; drained twice, with a change between, assembled and encoded. What comes out is a
+ * trace that decodes, within the capture's memory.
+ *
+ * The input: two bytes N and M, then N writes to the arena, each {place, index, length (a byte each), so many bytes}; the
+ * rings are visited; then M more writes. What is left of the input is what the first ring holds from the beginning.
+ */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/chunks.h"
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "daemon/assemble.h"
+#include "daemon/drain.h"
+#include "daemon/target.h"
+#include "daemon/timeline.h"
+#include "tests/fuzz/fuzz.h"
+#include "trace/space.h"
+#include "trace/xspace.h"
+
+#define N_RINGS 2u
+#define RING_BYTES ARENA_MIN_RING_BYTES
+#define WORD 7u /* of the capture */
+#define START_TICKS (UINT64_C(1) << 40)
+#define STOP_TICKS (START_TICKS + 4000000)
+/* Less than the rings hold, so that this limit is met, too. */
+#define MAX_BYTES (96u << 10)
+
+static struct arena *arena;
+
+/* The input, taken from its front. */
+struct input {
+	const uint8_t *at;
+	size_t left;
+};
+
+static uint8_t take_byte(struct input *in)
+{
+	if (!in->left)
+		return 0;
+	in->left--;
+	return *in->at++;
+}
+
+/* |n| bytes, or all that are left, of which |room| at most go to |to|. Returns how many. */
+static size_t take_bytes(struct input *in, void *to, size_t n, size_t room)
+{
+	n = n < in->left ? n : in->left;
+	memcpy(to, in->at, n < room ? n : room);
+	in->at += n;
+	in->left -= n;
+	return n < room ? n : room;
+}
+
+/* Where a write goes: |room| bytes from the result on. */
+static void *find_place(uint8_t place, uint8_t index, size_t *room)
+{
+	struct ring *ring = arena_ring(arena, place & 1, RING_BYTES);
+
+	switch (place >> 1) {
+	case 0:
+		*room = offsetof(struct arena, owner);
+		return arena;
+	case 1:
+		*room = offsetof(struct arena, message) - offsetof(struct arena, strings_used);
+		return &arena->strings_used;
+	case 2:
+		*room = ARENA_STRINGS_BYTES - 8u * index;
+		return arena_strings(arena) + 8u * index;
+	case 3:
+		*room = sizeof *ring - 8u * index % sizeof *ring;
+		return (char *)ring + 8u * index % sizeof *ring;
+	case 4:
+		*room = sizeof ring->open[0] * (RECORD_MAX_DEPTH - index % RECORD_MAX_DEPTH);
+		return &ring->open[index % RECORD_MAX_DEPTH];
+	case 5:
+		*room = sizeof(struct ring_frame) * (RECORD_MAX_DEPTH - index % RECORD_MAX_DEPTH);
+		return ring_frame(ring, index % RECORD_MAX_DEPTH);
+	default:
+		*room = RING_BYTES - SLOT_BYTES * index;
+		return ring_data(ring) + index;
+	}
+}
+
+static void write_some(struct input *in)
+{
+	uint8_t place = take_byte(in);
+	uint8_t index = take_byte(in);
+	uint8_t length = take_byte(in);
+	size_t room;
+	void *to = find_place(place % 14, index, &room);
+
+	take_bytes(in, to, length, room);
+}
+
+/* What a target leaves that has just started: both rings used, some names. */
+static void reset_arena(void)
+{
+	static const char names[] = "\4\0\0\0span\5\0\0\0count\0\0\0\3\0\0\0arg";
+
+	memset(arena, 0, ARENA_HEAD_BYTES + 4096);
+	for (uint32_t i = 0; i < N_RINGS; i++) {
+		struct ring *ring = arena_ring(arena, i, RING_BYTES);
+
+		memset(ring, 0, ring_stride_bytes(RING_BYTES));
+		atomic_store(&ring->word, WORD);
+		atomic_store(&ring->tid, (int32_t)i + 1);
+		atomic_store(&arena->ring_state[i], RING_USED);
+	}
+	arena->magic = ARENA_MAGIC;
+	arena->version_low = ARENA_VERSION_LOW;
+	arena->version_high = ARENA_VERSION_HIGH;
+	arena->n_rings = N_RINGS;
+	arena->ring_bytes = RING_BYTES;
+	memcpy(arena_strings(arena) + 8, names, sizeof names);
+	atomic_store(&arena->strings_used, 8 + sizeof names + 4);
+}
+
+static void map_arena(void)
+{
+	void *p = mmap(NULL, arena_size_bytes(N_RINGS, RING_BYTES), PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		abort();
+	arena = p;
+}
+
+/* Skips |n| writes; what follows them goes into the first ring, whose head says so. */
+static void fill_ring(struct input in, unsigned n)
+{
+	struct ring *ring = arena_ring(arena, 0, RING_BYTES);
+
+	while (n--) {
+		take_byte(&in);
+		take_byte(&in);
+		take_bytes(&in, ring, take_byte(&in), 0);
+	}
+	n = (unsigned)take_bytes(&in, ring_data(ring), in.left, RING_BYTES);
+	atomic_store(&ring->head, n / SLOT_BYTES);
+}
+
+static void encode(const struct space *space)
+{
+	_cleanup_(space_freep) struct space *again = NULL;
+	_cleanup_(chunks_deinit) struct chunks out = CHUNKS_INIT;
+	_cleanup_free_ uint8_t *bytes = NULL;
+	size_t n = 0;
+
+	if (xspace_encode(space, &out))
+		abort();
+	bytes = malloc(out.total_bytes + 1);
+	for (size_t i = 0; i < out.n_chunks; i++) {
+		memcpy(bytes + n, out.chunks[i].data, out.chunks[i].used_bytes);
+		n += out.chunks[i].used_bytes;
+	}
+	if (xspace_decode(bytes, n, &again, NULL))
+		abort();
+}
+
+static void assemble(const struct drain *drain, struct timeline *timeline)
+{
+	struct assemble_input in = {
+		.drain = drain,
+		.timeline = timeline,
+		.start_ticks = START_TICKS,
+		.stop_ticks = STOP_TICKS,
+		.uses_ticks = 1,
+		.plane_name = PLANE_HOST,
+	};
+	_cleanup_(space_freep) struct space *space = NULL;
+
+	if (space_new(&space) || assemble_host_plane(&in, space))
+		abort();
+	encode(space);
+}
+
+static void run_capture(struct target *t, struct input *in, unsigned n_writes)
+{
+	struct drain_budget budget = {.max_bytes = MAX_BYTES};
+	struct clock_pair start = {START_TICKS, 0};
+	struct clock_pair stop = {STOP_TICKS, 1000000};
+	struct timeline timeline;
+	struct drain drain;
+	int error = 0;
+
+	drain_init(&drain, t, &budget);
+	drain_begin(&drain, WORD);
+	timeline_init(&timeline, 1);
+	if (timeline_add(&timeline, start) || timeline_add(&timeline, stop))
+		abort();
+	if (drain_visit(&drain, &error) > 1000)
+		abort();
+	while (n_writes--)
+		write_some(in);
+	drain_finish(&drain, &error);
+	if (error || budget.used_bytes > MAX_BYTES)
+		abort();
+	assemble(&drain, &timeline);
+	timeline_deinit(&timeline);
+	drain_deinit(&drain);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
+{
+	struct input in = {data, n_bytes};
+	struct target *t = calloc(1, sizeof *t);
+	struct diag d = DIAG_INIT;
+	unsigned n_before = take_byte(&in) % 16;
+	unsigned n_after = take_byte(&in) % 16;
+
+	if (!arena)
+		map_arena();
+	reset_arena();
+	t->arena = arena;
+	t->size_bytes = arena_size_bytes(N_RINGS, RING_BYTES);
+	t->pid = getpid();
+	fill_ring(in, n_before + n_after);
+	for (unsigned i = 0; i < n_before; i++)
+		write_some(&in);
+	if (target_read_head(t, &d) == 0)
+		run_capture(t, &in, n_after);
+	else if (!d.text[0])
+		abort();
+	free(t);
+	return 0;
+}

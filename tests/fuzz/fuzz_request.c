@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fuzz harness of the service's decoding of a ProfileRequest. A refusal has words; what is accepted has every value in
+ * its range, and its options can be packed again.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "daemon/request.h"
+#include "daemon/session.h"
+#include "tests/fuzz/fuzz.h"
+#include "tsl/profiler/protobuf/profiler_service.pb-c.h"
+
+static void check_accepted(const struct session_request *request)
+{
+	const struct profile_options *o = &request->options;
+
+	if (o->host_tracer_level > 3 || o->device_tracer_level > 1 || o->python_tracer_level > 1)
+		abort();
+	for (size_t i = 0; i < o->n_map; i++)
+		if (!o->map[i].key)
+			abort();
+	for (size_t i = 0; i < request->n_warnings; i++)
+		if (!request->warnings[i][0])
+			abort();
+}
+
+/* What goes into the trace is what came. */
+static void check_echo(const struct session_request *request)
+{
+	Tensorflow__ProfileOptions *again;
+
+	if (!request->options_bytes)
+		return;
+	again = tensorflow__profile_options__unpack(
+		NULL, request->n_options_bytes, request->options_bytes);
+	if (!again)
+		abort();
+	tensorflow__profile_options__free_unpacked(again, NULL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
+{
+	struct session_request *request;
+	struct diag d = DIAG_INIT;
+	int r = request_decode(data, n_bytes, &request, &d);
+
+	if (r) {
+		if (request || (r != -ENOMEM && !d.text[0]) || r > 0)
+			abort();
+		return 0;
+	}
+	check_accepted(request);
+	check_echo(request);
+	session_request_deinit(request);
+	free(request);
+	return 0;
+}
