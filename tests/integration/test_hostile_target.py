@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A target that writes at random all over the memory it shares with its server: the server never
+crashes nor hangs nor grows, and each client gets a valid trace or one reason."""
+import os
+import time
+
+from fixture import SANITIZERS, Case, check, contains, equal, read_status, run, test
+from processes import PROFTAPD, TOP_BUILD, Process
+
+HOSTILE = TOP_BUILD / "tests" / "integration" / "hostile"
+# How long a test goes on; the figures are for a machine that is on its own.
+SECONDS = float(os.environ.get("HOSTILE_SECONDS", 3))
+MAX_BYTES = 8 << 20
+# What a server may be in memory with such a capture.
+LIMIT_KIB = 64 << 10
+
+
+def start_hostile(t: Case, seed, what):
+    process = t.keep(Process("hostile", [HOSTILE, seed, what], {"PROFTAPD": str(PROFTAPD)}))
+    process.port, process.server = map(int, process.read_line().split())
+    return process
+
+
+def capture(t, target):
+    """The exit status; what was published is a trace, and what was not has one reason."""
+    asked = t.start_capture(target, 100, "-o", f"ptap_max_capture_bytes={MAX_BYTES}",
+                            "--timeout", "10000")
+    code = asked.wait(15)
+    asked.finish(code)
+    check(code in (0, 1, 3, 5), f"exit status {code}: {asked.stderr!r}")
+    if code == 0:
+        check(asked.trace.planes, "a trace without planes")
+    else:
+        equal((asked.stdout, asked.left()), ("", []), "standard output and what is left")
+        contains(asked.stderr.splitlines()[-1], f"127.0.0.1:{target.port}: ", "the reason")
+    return code
+
+
+def check_lives_or_ended_well(target):
+    for line in target.out[1:]:
+        equal(line.strip(), "ended with 0", "the server's end")
+
+
+@test
+def random_records_harm_nobody(t):
+    started = time.monotonic()
+    target = start_hostile(t, 1, "records")
+    codes = []
+    while time.monotonic() - started < SECONDS:
+        codes.append(capture(t, target))
+    check(0 in codes, f"no capture was answered with a trace: {codes}")
+    equal(target.out[1:], [], "the server's end")
+    if SANITIZERS == "no":
+        peak = int(read_status(target.server)["VmHWM"].split()[0])
+        check(peak < LIMIT_KIB, f"the server grew to {peak} KiB")
+
+
+@test
+def random_control_words_harm_nobody(t):
+    """The server may take it for dead, or stopped, and end."""
+    started = time.monotonic()
+    seed = 1
+    while time.monotonic() - started < SECONDS or seed == 1:
+        seed += 1
+        target = start_hostile(t, seed, "all")
+        capture(t, target)
+        check_lives_or_ended_well(target)
+        target.kill()
+
+
+run()
