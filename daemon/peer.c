@@ -61,7 +61,19 @@ static int make_query(int fd, struct query *q)
 	return 0;
 }
 
-static int read_answer(const char *buffer, size_t n, uid_t *uid)
+/* On loopback there is another end on this machine, or there was one. */
+static int is_loopback(const struct query *q)
+{
+	const struct in6_addr *us = (const struct in6_addr *)q->request.id.idiag_dst;
+	const uint8_t *v4 = (const uint8_t *)us;
+
+	if (q->request.sdiag_family == AF_INET)
+		return v4[0] == IN_LOOPBACKNET;
+	return IN6_IS_ADDR_LOOPBACK(us) ||
+	       (IN6_IS_ADDR_V4MAPPED(us) && us->s6_addr[12] == IN_LOOPBACKNET);
+}
+
+static int read_answer(const struct query *q, const char *buffer, size_t n, uid_t *uid)
 {
 	const struct nlmsghdr *head = (const struct nlmsghdr *)buffer;
 	const struct inet_diag_msg *m;
@@ -71,7 +83,9 @@ static int read_answer(const char *buffer, size_t n, uid_t *uid)
 		return -EPROTO;
 	if (head->nlmsg_type == NLMSG_ERROR) {
 		error = NLMSG_DATA(head);
-		return error->error == -ENOENT ? PEER_REMOTE : error->error;
+		if (error->error == -ENOENT)
+			return is_loopback(q) ? PEER_GONE : PEER_REMOTE;
+		return error->error;
 	}
 	if (head->nlmsg_type != SOCK_DIAG_BY_FAMILY || head->nlmsg_len < NLMSG_LENGTH(sizeof *m))
 		return -EPROTO;
@@ -99,5 +113,5 @@ int peer_find_uid(int fd, uid_t *uid)
 	if (send(netlink, &q, sizeof q, 0) < 0)
 		return -errno;
 	n = recv(netlink, buffer, sizeof buffer, 0);
-	return n < 0 ? -errno : read_answer(buffer, (size_t)n, uid);
+	return n < 0 ? -errno : read_answer(&q, buffer, (size_t)n, uid);
 }

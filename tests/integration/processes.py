@@ -127,9 +127,9 @@ class Process:
 class Target(Process):
     """tests/integration/target: one command, one answer."""
 
-    def __init__(self, env=None, program=TARGET):
-        super().__init__("target", [program], {"PROFTAPD": str(PROFTAPD), **(env or {})},
-                         stdin=subprocess.PIPE)
+    def __init__(self, env=None, program=TARGET, prefix=(), user=None):
+        super().__init__("target", [*prefix, program], {"PROFTAPD": str(PROFTAPD), **(env or {})},
+                         user=user, stdin=subprocess.PIPE)
         self.port = 0
         equal(self.read_line(), "ready", "the target's first line")
 
@@ -162,10 +162,11 @@ class Target(Process):
 class Capture(Process):
     """proftap capture, under way."""
 
-    def __init__(self, case, port, ms, *options, log_dir=None, user=None, program=PROFTAP):
+    def __init__(self, case, port, ms, *options, log_dir=None, user=None, program=PROFTAP,
+                 prefix=()):
         self.log_dir = Path(log_dir or tempfile.mkdtemp(dir=case.dir))
         words = [word for word in (port, ms) if word is not None]
-        command = [program, "capture", *words, "--log_dir", self.log_dir, *options]
+        command = [*prefix, program, "capture", *words, "--log_dir", self.log_dir, *options]
         super().__init__("proftap", command, user=user)
 
     def finish(self, code=0, patience_s=PATIENCE_S):

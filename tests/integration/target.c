@@ -38,16 +38,19 @@ static void count_sigchld(int number)
 	n_sigchld++;
 }
 
-/* PORT [RING_BYTES [ANY_LOCAL_USER]] */
+/* PORT [RING_BYTES [ANY_LOCAL_USER [ADDRESS [INSECURE]]]] */
 static void start(char *arguments)
 {
 	struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT;
 	int64_t before_ns = workload_clock_ns(CLOCK_MONOTONIC);
+	char address[64] = "127.0.0.1";
 	unsigned port = 0;
 	int r;
 
-	sscanf(arguments, "%u %u %d", &port, &o.ring_bytes, &o.any_local_user);
+	sscanf(arguments, "%u %u %d %63s %d", &port, &o.ring_bytes, &o.any_local_user, address,
+		&o.insecure);
 	o.port = (uint16_t)port;
+	o.address = address;
 	r = ptap_server_start_with(&o);
 	printf("%d %d %lld\n", r, ptap_server_port(),
 		(long long)(workload_clock_ns(CLOCK_MONOTONIC) - before_ns) / 1000);

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <check.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -170,6 +171,31 @@ START_TEST(does_not_trust_a_socket_that_was_reset)
 }
 END_TEST
 
+/* As when its owner has closed it long ago: the kernel knows no socket there any more. */
+START_TEST(does_not_take_a_socket_that_vanished_for_a_remote_one)
+{
+	static const struct {
+		int family;
+		const char *text;
+	} loopbacks[] = {{AF_INET, "127.0.0.1"}, {AF_INET, "127.5.6.7"}, {AF_INET6, "::1"},
+		{AF_INET6, "::ffff:127.0.0.1"}};
+	int on = 1;
+	int fds[2];
+	uid_t uid = 12345;
+
+	if (!connect_pair(loopbacks[_i].family, loopbacks[_i].text, loopbacks[_i].family,
+		    loopbacks[_i].text, fds))
+		return;
+	/* Without a word to the other end; needs CAP_NET_ADMIN. */
+	if (setsockopt(fds[1], IPPROTO_TCP, TCP_REPAIR, &on, sizeof on) == 0) {
+		close(fds[1]);
+		ck_assert_int_eq(peer_find_uid(fds[0], &uid), PEER_GONE);
+		ck_assert_uint_eq(uid, 12345);
+	}
+	close(fds[0]);
+}
+END_TEST
+
 START_TEST(refuses_what_is_no_connection)
 {
 	uid_t uid = 12345;
@@ -192,6 +218,7 @@ int main(void)
 	tcase_add_test(tcase, knows_another_user);
 	tcase_add_test(tcase, does_not_trust_a_socket_that_was_closed);
 	tcase_add_test(tcase, does_not_trust_a_socket_that_was_reset);
+	tcase_add_loop_test(tcase, does_not_take_a_socket_that_vanished_for_a_remote_one, 0, 4);
 	tcase_add_test(tcase, refuses_what_is_no_connection);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
