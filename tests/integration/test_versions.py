@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A library and a proftapd that were not made for each other, and what else PROFTAPD may name: the
+start fails with one sentence, nothing is left behind, and the next start works."""
+import errno
+import time
+
+from fixture import check, contains, equal, find_proftapds, is_alive, run, test, wait_until
+from processes import PROFTAPD, TARGET, TOP_BUILD, Target
+
+FOLDER = TOP_BUILD / "tests" / "integration"
+# So long ptap_server_start() waits for the server's word.
+HELLO_S = 10
+
+
+def make_target(t, server, program=TARGET):
+    """A target whose PROFTAPD is |server|, until use() says otherwise."""
+    target = t.keep(Target({"PROFTAPD": str(t.dir / "proftapd")}, program=program))
+    use(t, server)
+    return target
+
+
+def use(t, server):
+    link = t.dir / "proftapd"
+    link.unlink(missing_ok=True)
+    link.symlink_to(server)
+
+
+def check_no_start(t, server, code, *words, program=TARGET):
+    target = make_target(t, server, program)
+    equal(target.start(), -code, "ptap_server_start")
+    reason = target.ask("error")
+    for word in words:
+        contains(reason, word, "ptap_last_error")
+    equal(target.ask("port"), "0", "ptap_server_port")
+    equal(target.ask("enabled 1"), "0", "ptap_enabled(1)")
+    wait_until(lambda: not find_proftapds(target.pid), "the server to be gone", 3)
+    check("ptap-control" not in target.thread_names().values(), "the control thread is there")
+    if program == TARGET:
+        use(t, PROFTAPD)
+        check_works(t, target.serve())
+    return reason
+
+
+def check_works(t, target):
+    equal(t.emit(target, 150, "burst 10").trace.count("burst"), 10, "spans")
+
+
+@test
+def a_library_too_old_for_proftapd_is_told_both_versions(t):
+    check_no_start(t, FOLDER / "proftapd_newer", errno.ECHILD, "proftapd: the library speaks layout "
+                   "1 to 1, this proftapd 2 to 3; install the same version of both")
+
+
+@test
+def a_library_too_new_for_proftapd_is_told_both_versions(t):
+    check_no_start(t, PROFTAPD, errno.ECHILD, "proftapd: the library speaks layout 2 to 3, this "
+                   "proftapd 1 to 1; install the same version of both",
+                   program=FOLDER / "target_newer")
+
+
+@test
+def versions_that_overlap_work_together(t):
+    check_works(t, make_target(t, FOLDER / "proftapd_wider").serve())
+    check_works(t, make_target(t, PROFTAPD, FOLDER / "target_wider").serve())
+    check_works(t, make_target(t, FOLDER / "proftapd_newer", FOLDER / "target_wider").serve())
+
+
+@test
+def what_is_no_program_is_said(t):
+    plain = t.dir / "plain"
+    plain.write_text("no program\n")
+    for server in ("/nowhere/proftapd", plain, t.dir):
+        check_no_start(t, server, errno.ENOENT, f"proftapd: PROFTAPD={t.dir / 'proftapd'} is not an "
+                       "executable file; correct or unset it")
+
+
+def write_program(t, text):
+    program = t.dir / "program"
+    program.write_text(text)
+    program.chmod(0o755)
+    return program
+
+
+@test
+def what_cannot_be_executed_is_said(t):
+    check_no_start(t, write_program(t, "\0\1\2 not for this machine"), errno.ECHILD,
+                   f"{t.dir / 'program'}: cannot be executed: ")
+
+
+@test
+def a_script_that_exits_is_said_at_once(t):
+    started = time.monotonic()
+    check_no_start(t, write_program(t, "#!/bin/sh\nexit 0\n"), errno.ECHILD,
+                   "proftapd: ended before it was ready")
+    check(time.monotonic() - started < HELLO_S / 2, "it was waited for")
+
+
+@test
+def a_program_that_hangs_is_given_up_and_killed(t):
+    """It says who it is first: the target never learns, and does not keep it."""
+    note = t.dir / "pid"
+    hangs = write_program(t, f"#!/bin/sh\necho $$ >{note}\nexec sleep 60\n")
+    check_no_start(t, hangs, errno.ETIMEDOUT, "proftapd: no answer within 10 s")
+    pid = int(note.read_text())
+    wait_until(lambda: not is_alive(pid), "the program to be killed", 3)
+
+
+run()
