@@ -14,7 +14,8 @@
 #define MAX_REQUEST_BYTES (4u << 20)
 
 /* The stock server's text: clients compare it. */
-static const char busy_text[] = "Another profiling session active.";
+/* Stock servers say the first sentence, and stock clients know it; ours quotes the rest. */
+static const char busy_text[] = "Another profiling session active. ";
 
 static void on_cancel(struct rpc_call *call, void *context)
 {
@@ -29,6 +30,15 @@ static void fail(struct rpc_call *call, int r, const struct diag *d)
 		rpc_call_fail(call, RPC_INVALID_ARGUMENT, d->text);
 }
 
+static void fail_busy(struct rpc_call *call, struct session *session)
+{
+	char text[sizeof busy_text + 256];
+
+	strcpy(text, busy_text);
+	session_describe(session, text + sizeof busy_text - 1, 256);
+	rpc_call_fail(call, RPC_INTERNAL, text);
+}
+
 static void start_session(
 	struct session *session, struct rpc_call *call, struct session_request *request)
 {
@@ -36,7 +46,7 @@ static void start_session(
 	rpc_call_set_on_cancel(call, on_cancel, session);
 	switch (session_take(session, request)) {
 	case SESSION_BUSY:
-		rpc_call_fail(call, RPC_INTERNAL, busy_text);
+		fail_busy(call, session);
 		break;
 	case SESSION_CLOSED:
 		rpc_call_fail(call, RPC_UNAVAILABLE, session_gone_text);

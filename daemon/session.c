@@ -3,6 +3,7 @@
 #include "daemon/session.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -67,6 +68,7 @@ int session_take(struct session *s, struct session_request *request)
 	} else if (s->request) {
 		r = SESSION_BUSY;
 	} else {
+		request->taken_ns = monotonic_ns();
 		s->request = request;
 		atomic_store(&s->stop, 0);
 		atomic_store(&s->cancel, 0);
@@ -78,6 +80,21 @@ int session_take(struct session *s, struct session_request *request)
 	else
 		wake_worker(s);
 	return r;
+}
+
+void session_describe(struct session *s, char *text, size_t n)
+{
+	const struct session_request *request;
+
+	text[0] = '\0';
+	pthread_mutex_lock(&s->mutex);
+	request = s->request;
+	if (request)
+		snprintf(text, n, "session %s: %.1f s, begun %.1f s ago",
+			request->session_id ? request->session_id : "without a name",
+			(double)request->options.duration_ms / 1e3,
+			(double)(monotonic_ns() - request->taken_ns) / 1e9);
+	pthread_mutex_unlock(&s->mutex);
 }
 
 /* Raises |flag| under the mutex; a recording looks at it at least every 10 ms. */

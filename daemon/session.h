@@ -25,6 +25,7 @@ struct session_request {
 	size_t n_options_bytes;
 	char **warnings; /* malloc'ed texts */
 	size_t n_warnings;
+	int64_t taken_ns; /* CLOCK_MONOTONIC, set by session_take() */
 };
 
 void session_request_deinit(struct session_request *request);
@@ -56,6 +57,8 @@ void session_init(struct session *s, struct family *family, void (*on_gone)(void
  * request->call is not answered here. Any thread.
  */
 int session_take(struct session *s, struct session_request *request);
+/* For a client that was told SESSION_BUSY: whose session that is, e.g. "session a: 60.0 s, begun 2.1 s ago". */
+void session_describe(struct session *s, char *text, size_t n);
 /* Ends the session |session_id| early, with its data; nothing if it is not the one that runs. */
 void session_terminate(struct session *s, const char *session_id);
 /* Whether a capture waits or runs. Any thread. */

@@ -348,7 +348,8 @@ def check_busy(t, target):
     def is_busy():
         with Connection(target.port) as c:
             reply = c.call(PROFILE, profile(duration_ms=1))
-            return (reply.status, reply.text) == (INTERNAL, "Another profiling session active.")
+            return (reply.status == INTERNAL and
+                    reply.text.startswith("Another profiling session active. "))
     wait_until(is_busy, "the session to be busy", 5)
 
 

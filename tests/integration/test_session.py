@@ -36,7 +36,9 @@ def a_second_capture_is_told_busy_and_the_first_unharmed(t):
     first = t.record(target, 1500)
     target.ask("burst 100")
     second = t.capture(target, 200, code=4)
-    contains(second.stderr, f"127.0.0.1:{target.port}: busy: ", "standard error")
+    holder = first.left()[-2].split("/")[-1]
+    contains(second.stderr, f"127.0.0.1:{target.port}: busy: another profiling session is active "
+             f"there (session {holder}: 1.5 s, begun ", "standard error")
     check_nothing_left(second)
     check(first.popen.poll() is None, "the first had ended: the test is void")
     target.ask("burst 23")
