@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A gRPC server that says what a test wants, byte by byte: HTTP/2 frames without a library, so that it
-can also say what no library would."""
+"""A gRPC server that says what a test wants, byte by byte: frames of http2.py, so that it can also say
+what no library would."""
 import socket
 import struct
 import threading
 from urllib.parse import quote
 
+from http2 import (ACK, DATA, END_HEADERS, END_STREAM, HEADERS, INITIAL_WINDOW, PING, PREFACE,
+                   SETTINGS, WINDOW_UPDATE, frame, header, message)
 from trace_file import schema
 
-PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
-END_STREAM, ACK, END_HEADERS = 1, 1, 4
 MAX_FRAME = 16384
 
 
@@ -18,26 +17,8 @@ class Gone(Exception):
     """The client closed the connection."""
 
 
-def number(value, bits):
-    """An integer of HPACK with a prefix of |bits|, whose other bits are 0 (RFC 7541, 5.1)."""
-    limit = (1 << bits) - 1
-    if value < limit:
-        return bytes([value])
-    out, value = bytes([limit]), value - limit
-    while value >= 128:
-        out, value = out + bytes([value & 127 | 128]), value >> 7
-    return out + bytes([value])
-
-
 def header_block(headers):
-    """Literals, never indexed by the peer."""
-    block = b""
-    for words in headers.items():
-        block += b"\0"
-        for word in words:
-            word = word if isinstance(word, bytes) else str(word).encode()
-            block += number(len(word), 7) + word
-    return block
+    return b"".join(header(name, str(value)) for name, value in headers.items())
 
 
 class Connection:
@@ -59,8 +40,7 @@ class Connection:
         return data
 
     def frame(self, kind, flags, stream, payload=b""):
-        self.sock.sendall(struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) +
-                          struct.pack(">I", stream) + payload)
+        self.sock.sendall(frame(kind, flags, stream, payload))
 
     def read_frame(self):
         head = self.read(9)
@@ -83,7 +63,7 @@ class Connection:
     def take_settings(self, payload):
         for i in range(0, len(payload), 6):
             key, value = struct.unpack(">HI", payload[i:i + 6])
-            if key == 4:
+            if key == INITIAL_WINDOW:
                 self.initial_window = value
 
     def begin_call(self, stream):
@@ -124,16 +104,16 @@ class Connection:
             self.windows[stream] -= n
             data = data[n:]
 
-    def message(self, message, flags=0, stream=None):
-        self.data(bytes([flags]) + struct.pack(">I", len(message)) + message, stream)
+    def message(self, data, compressed=0, stream=None):
+        self.data(message(data, compressed), stream)
 
     def end(self, status=0, text="", stream=None):
         block = header_block({"grpc-status": status, "grpc-message": quote(text)})
         self.frame(HEADERS, END_HEADERS | END_STREAM, stream or self.stream, block)
 
-    def reply(self, message, stream=None, **headers):
+    def reply(self, data, stream=None, **headers):
         self.headers(stream=stream, **headers)
-        self.message(message, stream=stream)
+        self.message(data, stream=stream)
         self.end(stream=stream)
 
     def fail(self, status, text=""):

@@ -7,8 +7,9 @@ import os
 import struct
 import time
 
-from fake_server import RST_STREAM, FakeServer, field, space, tool_data, varint
+from fake_server import FakeServer, field, space, tool_data, varint
 from fixture import check, contains, equal, run, test
+from http2 import RST_STREAM
 
 MS = 20
 EMPTY_TRACE = varint(7 << 3) + b"\1"
