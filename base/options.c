@@ -43,6 +43,8 @@ const struct option options_table[] = {
 
 	MAP_INT("ptap_max_capture_bytes", 1, INT64_MAX, NULL, "bytes",
 		"memory that the capture may use in the target's server"),
+	MAP_INT("ptap_usage_interval_ms", 0, 60000, "100", "ms",
+		"time between two samples of CPU, memory, faults and I/O; 0: none"),
 
 	MAP_STRING("override_hostname", "host part of the file's name"),
 	MAP_STRING("override_hostnames", "the same, a comma list, one for each target"),
@@ -321,6 +323,15 @@ static int map_store(struct profile_options *o, const struct option *row, const 
 	v->number = number;
 	v->text = copy;
 	return 0;
+}
+
+int64_t profile_options_get_number(
+	const struct profile_options *o, const char *key, int64_t otherwise)
+{
+	for (size_t i = 0; i < o->n_map; i++)
+		if (strcmp(o->map[i].key, key) == 0)
+			return o->map[i].number;
+	return otherwise;
 }
 
 /* A value as text, for messages and for the conversion to the row's own type. */

@@ -86,6 +86,10 @@ int profile_options_parse(struct profile_options *o, const char *key_value, stru
 int profile_options_set_map(struct profile_options *o, const char *key, enum option_type type,
 	int64_t number, const char *text, struct diag *d);
 
+/* The number of a key of advanced_configuration, or |otherwise| when it was not set. */
+int64_t profile_options_get_number(
+	const struct profile_options *o, const char *key, int64_t otherwise);
+
 /* One line per row: key, type, range, default, help. */
 void options_print_help(FILE *out);
 

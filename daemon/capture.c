@@ -15,6 +15,7 @@
 #include "daemon/recording.h"
 #include "daemon/source.h"
 #include "daemon/target.h"
+#include "daemon/usage_lines.h"
 #include "trace/space.h"
 #include "trace/xspace.h"
 
@@ -130,17 +131,18 @@ static int add_life_warning(struct capture *c, int64_t duration_ms)
 	return 0;
 }
 
-static int add_empty_warning(struct capture *c)
+/* |what|: "nothing", or "no annotation" when there are samples of usage. */
+static int add_empty_warning(struct capture *c, const char *what)
 {
 	if (c->request->level == 0)
-		return space_add_warning(c->space, "nothing was recorded: host_tracer_level is 0");
+		return space_add_warning(c->space, "%s was recorded: host_tracer_level is 0", what);
 	if (c->level == 0)
 		return space_add_warning(
-			c->space, "nothing was recorded: it was ended before its start");
+			c->space, "%s was recorded: it was ended before its start", what);
 	return space_add_warning(c->space,
-		"nothing was recorded: the program reached no annotation of level %u or lower while "
-		"the recording ran",
-		c->level);
+		"%s was recorded: the program reached no annotation of level %u or lower while the "
+		"recording ran",
+		what, c->level);
 }
 
 static int add_environment(struct capture *c)
@@ -193,15 +195,45 @@ static int add_plane(struct capture *c, const struct source *s)
 	return assemble_host_plane(&in, c->space);
 }
 
-/* One for the program, and for each child that has something to tell. */
+/* The program is, and each child that has something to tell. */
+static int has_plane(const struct recording *r, size_t i)
+{
+	return i == 0 || source_has_content(r->sources[i]);
+}
+
 static int add_planes(struct capture *c)
 {
 	const struct recording *r = &c->recording;
 	int error = 0;
 
 	for (size_t i = 0; i < r->n_sources && !error; i++)
-		if (i == 0 || source_has_content(r->sources[i]))
+		if (has_plane(r, i))
 			error = add_plane(c, r->sources[i]);
+	return error;
+}
+
+static int add_usage_of(struct capture *c, struct source *s, struct plane *plane)
+{
+	const struct recording *r = &c->recording;
+
+	/* As ptap_thread_name() says it. */
+	for (size_t i = 0; i < s->drain.n_logs; i++)
+		if (s->drain.logs[i]->name[0])
+			usage_threads_name(
+				&s->usage.threads, s->drain.logs[i]->tid, s->drain.logs[i]->name);
+	return usage_add_lines(&s->usage, r->start.monotonic_ns, r->stop.monotonic_ns, plane);
+}
+
+/* Into the planes that add_planes() made. */
+static int add_usage(struct capture *c)
+{
+	const struct recording *r = &c->recording;
+	size_t plane = 0;
+	int error = 0;
+
+	for (size_t i = 0; i < r->n_sources && !error; i++)
+		if (has_plane(r, i))
+			error = add_usage_of(c, r->sources[i], c->space->planes[plane++]);
 	return error;
 }
 
@@ -210,14 +242,17 @@ static int make_result(struct capture *c, struct capture_result *result)
 	struct recording *rec = &c->recording;
 	int64_t ms = (rec->stop.monotonic_ns - rec->start.monotonic_ns) / NS_PER_MS;
 	int r = add_planes(c);
+	int is_silent = space_is_empty(c->space);
 
+	if (!r)
+		r = add_usage(c);
 	if (!r)
 		r = add_context(c);
 	if (!r)
 		r = add_life_warning(c, ms);
 	result->is_empty = space_is_empty(c->space);
-	if (!r && result->is_empty)
-		r = add_empty_warning(c);
+	if (!r && is_silent)
+		r = add_empty_warning(c, result->is_empty ? "nothing" : "no annotation");
 	if (!r && rec->error)
 		r = space_add_warning(
 			c->space, "this server ran out of memory: the trace is not complete");
@@ -226,12 +261,15 @@ static int make_result(struct capture *c, struct capture_result *result)
 
 static int run(struct capture *c, struct capture_result *result, struct diag *d)
 {
+	int is_stopped;
 	int r;
 
 	wait_for_start(c);
 	if (atomic_load(c->request->cancel))
 		return CAPTURE_CANCELLED;
-	c->level = atomic_load(c->request->stop) ? 0 : c->request->level;
+	is_stopped = atomic_load(c->request->stop);
+	c->level = is_stopped ? 0 : c->request->level;
+	c->recording.usage_interval_ms = is_stopped ? 0 : c->request->usage_interval_ms;
 	r = recording_begin(&c->recording, c->level, d);
 	if (r)
 		return r == RECORDING_NO_TARGET ? CAPTURE_NO_TARGET : r;

@@ -21,6 +21,7 @@ struct capture_request {
 	uint64_t duration_ms; /* UINT64_MAX: until it is stopped */
 	uint64_t start_timestamp_ns; /* Unix time; 0 or past: now */
 	uint64_t max_bytes; /* of memory in this process; 0: the default */
+	int64_t usage_interval_ms; /* between two samples of what the processes use; 0: none */
 	const uint8_t *options; /* serialised ProfileOptions, echoed into the trace */
 	size_t options_bytes;
 	const char *const *warnings; /* that go into the trace */

@@ -50,8 +50,9 @@ int counters_add_lines(const struct counters *c, struct plane *plane)
 {
 	for (size_t i = 0; i < c->n_series; i++) {
 		const struct events *samples = &c->series[i].samples;
-		struct line *line =
-			plane_add_line(plane, INT64_MAX - (int64_t)i, LINE_COUNTERS, samples->n);
+		/* Beyond any thread's, and another for each call. */
+		int64_t id = INT64_MAX - (int64_t)plane->n_lines;
+		struct line *line = plane_add_line(plane, id, LINE_COUNTERS, samples->n);
 
 		if (!line)
 			return -ENOMEM;

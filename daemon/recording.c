@@ -15,6 +15,8 @@
 
 #define ACK_TIMEOUT_NS NS_PER_S
 #define PAIR_INTERVAL_NS (20 * NS_PER_MS)
+/* What a visit may take for usage; the last process begun is finished. */
+#define USAGE_SLICE_NS (NS_PER_MS / 2)
 /* What a source costs beside its records. */
 #define SOURCE_BYTES (16u << 10)
 
@@ -160,6 +162,41 @@ static int begin_timeline(struct recording *r)
 	return timeline_add(&r->timeline, r->start);
 }
 
+static void begin_usage(struct recording *r, size_t first)
+{
+	for (size_t i = first; i < r->n_sources; i++) {
+		struct source *s = r->sources[i];
+
+		usage_open(&s->usage, "", s->target->pid, r->usage_interval_ms);
+	}
+}
+
+/* One process after the other, some at a visit: there may be many, and the rings fill meanwhile. */
+static void visit_usage(struct recording *r)
+{
+	int64_t give_up = monotonic_ns() + USAGE_SLICE_NS;
+
+	for (size_t n = 0; n < r->n_sources && monotonic_ns() < give_up; n++) {
+		struct source *s = r->sources[r->next_usage++ % r->n_sources];
+
+		if (target_get_life(s->target) == TARGET_ALIVE)
+			usage_visit(&s->usage);
+		else
+			usage_finish(&s->usage, 1);
+	}
+}
+
+static void end_usage(struct recording *r)
+{
+	for (size_t i = 0; i < r->n_sources; i++) {
+		struct source *s = r->sources[i];
+
+		usage_finish(&s->usage, target_get_life(s->target) != TARGET_ALIVE);
+		if (s->usage.error || s->usage.threads.error)
+			r->error = -ENOMEM;
+	}
+}
+
 int recording_begin(struct recording *r, unsigned level, struct diag *d)
 {
 	int error = add_source(r, r->family->main);
@@ -173,6 +210,8 @@ int recording_begin(struct recording *r, unsigned level, struct diag *d)
 		error = begin_timeline(r);
 	if (!error && level)
 		error = start_all(r, d);
+	if (!error)
+		begin_usage(r, 0);
 	return error;
 }
 
@@ -202,6 +241,7 @@ unsigned recording_visit(struct recording *r)
 	size_t n_before = r->n_sources;
 	unsigned fullest = 0;
 
+	visit_usage(r);
 	if (!r->level) {
 		add_pair(r);
 		return 0;
@@ -209,6 +249,7 @@ unsigned recording_visit(struct recording *r)
 	if (meet_children(r))
 		r->error = -ENOMEM;
 	start_newcomers(r, n_before);
+	begin_usage(r, n_before);
 	for (size_t i = 0; i < r->n_sources; i++) {
 		unsigned full = source_visit(r->sources[i], &r->error);
 
@@ -228,5 +269,6 @@ int recording_end(struct recording *r)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->n_sources && r->level; i++)
 		source_end(r->sources[i], &r->error);
+	end_usage(r);
 	return result == -ETIMEDOUT ? result : 0;
 }

@@ -25,6 +25,8 @@ struct recording {
 	struct timeline timeline;
 	unsigned level; /* 0: nothing is recorded */
 	int uses_ticks;
+	int64_t usage_interval_ms; /* 0: no samples */
+	size_t next_usage; /* the source whose turn it is to be looked at */
 	size_t n_met; /* children of the family that were looked at */
 	unsigned n_deaf; /* children that did not answer: stopped */
 	unsigned n_left_out; /* children that the capture had no memory for */
@@ -42,6 +44,7 @@ struct recording {
 void recording_init(struct recording *r, struct family *f, uint64_t max_bytes);
 void recording_deinit(struct recording *r);
 
+/* |usage_interval_ms| may be set before. */
 int recording_begin(struct recording *r, unsigned level, struct diag *d);
 /* Copies out what is new; returns how full the fullest ring was, in 1/1000. */
 unsigned recording_visit(struct recording *r);

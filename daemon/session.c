@@ -20,6 +20,7 @@
 
 /* After the last capture the rings' memory is given back. */
 #define KEEP_RINGS_NS (10 * NS_PER_S)
+#define DEFAULT_USAGE_INTERVAL_MS 100
 
 const char session_gone_text[] = "the program has ended";
 
@@ -168,7 +169,11 @@ static void run_capture(struct session *s)
 		.level = request->options.host_tracer_level,
 		.duration_ms = request->options.duration_ms,
 		.start_timestamp_ns = request->options.start_timestamp_ns,
-		.max_bytes = s->family->main->max_capture_bytes,
+		.max_bytes = (uint64_t)profile_options_get_number(&request->options,
+			"ptap_max_capture_bytes",
+			(int64_t)s->family->main->max_capture_bytes),
+		.usage_interval_ms = profile_options_get_number(
+			&request->options, "ptap_usage_interval_ms", DEFAULT_USAGE_INTERVAL_MS),
 		.options = request->options_bytes,
 		.options_bytes = request->n_options_bytes,
 		.warnings = (const char *const *)request->warnings,
@@ -182,9 +187,6 @@ static void run_capture(struct session *s)
 	struct diag d = DIAG_INIT;
 	int r;
 
-	for (size_t i = 0; i < request->options.n_map; i++)
-		if (strcmp(request->options.map[i].key, "ptap_max_capture_bytes") == 0)
-			capture.max_bytes = (uint64_t)request->options.map[i].number;
 	r = capture_run(s->family, &capture, &result, &d);
 	release(s);
 	answer(request, r, &result, &d);

@@ -17,14 +17,17 @@ int source_new(struct target *target, struct drain_budget *budget, struct source
 	s->target = target;
 	s->state = SOURCE_STARTING;
 	drain_init(&s->drain, target, budget);
+	usage_open(&s->usage, "", target->pid, 0);
 	*out = s;
 	return 0;
 }
 
 struct source *source_free(struct source *s)
 {
-	if (s)
+	if (s) {
+		usage_close(&s->usage);
 		drain_deinit(&s->drain);
+	}
 	free(s);
 	return NULL;
 }

@@ -4,6 +4,7 @@
 #define DAEMON_SOURCE_H
 
 #include "daemon/drain.h"
+#include "daemon/usage.h"
 
 struct target;
 
@@ -16,6 +17,7 @@ enum source_state {
 struct source {
 	struct target *target;
 	struct drain drain;
+	struct usage usage;
 	enum source_state state;
 };
 

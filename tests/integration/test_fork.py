@@ -45,7 +45,7 @@ def the_child_holds_no_descriptor_of_ours(t):
     pid, _, _ = fork(t, target, 1)
     equal(describe_fds(pid), before, "descriptors of the child")
     equal(sorted(before), ["0", "1", "2"], f"descriptors of the parent, {before}")
-    capture.finish(3)
+    capture.finish()
 
 
 @test
@@ -74,7 +74,7 @@ def the_port_is_free_after_the_parent_though_the_child_lives(t):
     equal(heir.start(target.port), 0, f"start on the same port: {heir.ask('error')}")
     check(is_alive(pid), "the child has ended")
     wait_until(lambda: capture.popen.poll() is not None, "the capture to end", 10)
-    capture.finish(3)
+    capture.finish()
 
 
 run()

@@ -161,10 +161,11 @@ def files_and_summary_are_as_promised(t):
         f"plugins/profile/{run_name}/{socket.gethostname()}_{target.port}.xplane.pb"], "files")
     equal(capture.stdout, f"{capture.log_dir}/{capture.left()[-1]}\n", "standard output")
     lines = capture.stderr.splitlines()
+    n_counters = len(capture.trace.counters) + len(capture.trace.usage)
     contains(lines[0], f"captured 1000 ms of target (pid {target.pid}) at 127.0.0.1:{target.port}",
              "first line")
     # A round has 8 events at level 2: 5 spans, a step and 2 instants.
-    equal(lines[1], f"  spans {8 * n:,} on 3 threads · counters 2 · steps {n} · dropped 0",
+    equal(lines[1], f"  spans {8 * n:,} on 3 threads · counters {n_counters} · steps {n} · dropped 0",
           "counts")
     check(re.fullmatch(r"  [\d.,]+ [kMG]?B in [\d,]+ ms after the end of the recording", lines[2]),
           f"third line: {lines[2]!r}")

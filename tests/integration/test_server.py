@@ -25,7 +25,7 @@ def after_a_stop_nothing_is_recorded_and_the_port_is_free(t):
     equal([target.read_line() for _ in range(5)], ["0"] * 5,
           "stop, bind at the port, ptap_server_port, ptap_enabled, second stop")
     target.ask("burst 100")
-    capture.finish(3)
+    equal(capture.finish().trace.threads, [], "threads with spans")
     wait_until(lambda: not find_proftapds(target.pid), "the server to end", 3)
 
 

@@ -10,6 +10,7 @@ from fixture import check, contains, equal, find_proftapd, read_status, run, tes
 from trace_file import Trace
 
 LONG_MS = 15000
+NO_USAGE = ("-o", "ptap_usage_interval_ms=0")
 
 
 def stop_server(target):
@@ -173,7 +174,7 @@ def an_empty_capture_says_why(t):
     target = t.target().serve()
     for level, reason in (("2", "reached no annotation of level 2 or lower"),
                           ("0", "host_tracer_level is 0")):
-        capture = t.capture(target, 100, "-o", f"host_tracer_level={level}", code=3)
+        capture = t.capture(target, 100, "-o", f"host_tracer_level={level}", *NO_USAGE, code=3)
         contains(capture.stderr, "the recording worked and was empty", "standard error")
         contains(capture.stderr, reason, "standard error")
         check_nothing_left(capture)

@@ -46,6 +46,10 @@ def read_stats(plane, stats):
     return found
 
 
+def is_usage(line):
+    return line.name == "_counters_" and line.events[0].name.startswith(("process ", "thread cpu"))
+
+
 class Trace:
     def __init__(self, path):
         self.bytes = Path(path).read_bytes()
@@ -53,7 +57,10 @@ class Trace:
         self.planes = {plane.name: plane for plane in self.space.planes}
         host = self.planes["/host:CPU"]
         self.host_stats = read_stats(host, host.stats)
-        self.lines = [Line(host, line) for line in host.lines]
+        every = [Line(host, line) for line in host.lines]
+        # What the server itself measured: {counter: its line}.
+        self.usage = {line.events[0].name: line for line in every if is_usage(line)}
+        self.lines = [line for line in every if not is_usage(line)]
         self.threads = [line for line in self.lines if line.name != "_counters_"]
         self.counters = [line for line in self.lines if line.name == "_counters_"]
 

@@ -23,7 +23,12 @@ def stats_of(plane, holder):
     return result
 
 
-def host_events(space):
+def is_usage(name):
+    """A counter that the server itself measures, whatever the program does."""
+    return name.startswith(("process ", "thread cpu % "))
+
+
+def all_host_events(space):
     """(line's name, event's name, stats) of each event of /host:CPU."""
     plane = plane_named(space, "/host:CPU")
     for line in plane.lines:
@@ -31,10 +36,21 @@ def host_events(space):
             yield line.name, plane.event_metadata[event.metadata_id].name, stats_of(plane, event)
 
 
+def host_events(space):
+    """The same, of those that the program made."""
+    return (event for event in all_host_events(space) if not is_usage(event[1]))
+
+
+def usage_counts(space):
+    return collections.Counter(name for _, name, _ in all_host_events(space) if is_usage(name))
+
+
 def counts(events):
-    """The counts of (thread, name, stats) triples."""
+    """The counts of (thread, name, stats) triples, but for usage."""
     result = collections.Counter()
     for thread, name, stats in events:
+        if is_usage(name):
+            continue
         if thread == COUNTERS:
             result["(counters)", name] += 1
             continue

@@ -11,6 +11,7 @@ from processes import Pipeline, folder, wait_until
 from service import BUSY, Service, has_events, refused, request
 
 LONG_MS = 600 * 1000
+NO_USAGE = {"ptap_usage_interval_ms": 0}
 UINT64_MAX = 2**64 - 1
 Code = grpc.StatusCode
 
@@ -92,10 +93,11 @@ def test_no_options():
 
 
 def test_empty():
-    """Level 0 records nothing, and the reply says that it is empty."""
+    """Level 0 without usage records nothing, and the reply says that it is empty."""
     with service() as calls:
         for emit_xspace in (True, False):
-            reply = calls.profile(request(100, host_tracer_level=0, emit_xspace=emit_xspace))
+            reply = calls.profile(request(100, host_tracer_level=0, emit_xspace=emit_xspace,
+                                          advanced_configuration=NO_USAGE))
             assert reply.empty_trace
             assert not has_events(reply.xspace)
 

@@ -89,6 +89,25 @@ def test_streaming_trace_viewer_equals_the_count():
         check_counters(events)
 
 
+def idle_trace(work):
+    """A capture without spans: usage, and nothing else."""
+    with Pipeline(work) as pipeline:
+        return capture(pipeline.port, 500, work / "logs", "--host_tracer_level", "0")
+
+
+def test_usage_is_shown():
+    """trace_viewer, trace_viewer@: what the process used, sample by sample, without any span."""
+    with folder() as work:
+        path = idle_trace(work)
+        expected = spaces.usage_counts(read_space(path))
+        assert expected["process cpu %"] >= 3 and expected["process rss MiB"] >= 3, expected
+        for tool in ("trace_viewer", "trace_viewer@"):
+            samples = viewer.usage_samples(viewer.trace_events(path, tool))
+            assert {name: len(values) for name, values in samples.items()} == expected, samples
+            assert all(1 < value < 1000 for value in samples["process rss MiB"]), samples
+        json.loads(viewer.convert(path, "overview_page"))
+
+
 def test_running_pipeline():
     """500 ms of a pipeline that never rests: the same but for the edges, with unfinished spans."""
     with folder() as work, Pipeline(work) as pipeline:

@@ -4,6 +4,7 @@ import collections
 import json
 
 from processes import folder, peer
+from spaces import is_usage
 
 
 def convert(path, tool):
@@ -40,15 +41,26 @@ def complete(events):
             yield names[event["pid"], event["tid"]], event
 
 
-def counter_samples(events):
+def all_counter_samples(events):
     """{name: values}. trace_viewer@ has them in one C event a name, trace_viewer as instants."""
     samples = collections.defaultdict(list)
     for event in events:
         if event["ph"] == "C":
             samples[event["name"]] += [value for _, value in event["entries"]]
         elif event["ph"] == "i":
-            samples[event["name"]].append(int(event["args"]["value"]))
+            samples[event["name"]].append(float(event["args"]["value"]))
     return samples
+
+
+def counter_samples(events):
+    """Those that the program made."""
+    return {name: values for name, values in all_counter_samples(events).items()
+            if not is_usage(name)}
+
+
+def usage_samples(events):
+    return {name: values for name, values in all_counter_samples(events).items()
+            if is_usage(name)}
 
 
 def counts(events):

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of a process under /proc say, as numbers; text in, numbers out. A thread's name is part of
+ * "stat" and may hold anything, spaces, parentheses and line ends included.
+ */
+#ifndef DAEMON_PROC_FILE_H
+#define DAEMON_PROC_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* /proc/PID/stat, or that of a task */
+struct proc_stat {
+	char state; /* 'R', 'S', 'Z', … */
+	uint64_t minor_faults;
+	uint64_t major_faults;
+	uint64_t cpu_ticks; /* user and system, in sysconf(_SC_CLK_TCK) */
+	uint64_t n_threads;
+	uint64_t rss_pages;
+};
+
+/* /proc/PID/io */
+struct proc_io {
+	uint64_t read_bytes; /* by system calls, from whatever */
+	uint64_t written_bytes;
+	uint64_t disk_read_bytes; /* from storage */
+	uint64_t disk_written_bytes;
+};
+
+/* /proc/PID/task/TID/schedstat: of one task */
+struct proc_schedstat {
+	uint64_t run_ns;
+	uint64_t wait_ns; /* ready to run, but not running */
+	uint64_t n_switches; /* how often it was given a processor */
+};
+
+/* Each: 0, or -EINVAL for a text that is not such a file; then *out is as it was. */
+int proc_stat_parse(const char *text, struct proc_stat *out);
+int proc_io_parse(const char *text, struct proc_io *out);
+int proc_schedstat_parse(const char *text, struct proc_schedstat *out);
+
+/*
+ * Reads |path|, relative to the directory |dir_fd|, as text of at most |size| - 1 bytes. 0 or a negative errno
+ * (-ENOENT, -ESRCH: the process or thread is gone).
+ */
+int proc_file_read(int dir_fd, const char *path, char *text, size_t size);
+/* The same of an open file, from its beginning. */
+int proc_file_reread(int fd, char *text, size_t size);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The processor time of each thread of a process, read from /proc/PID/task in passes. A pass may be spread
+ * over several calls: each reading has a time of its own, so nothing need wait for thousands of threads.
+ */
+#ifndef DAEMON_USAGE_THREADS_H
+#define DAEMON_USAGE_THREADS_H
+
+#include <dirent.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Threads that come when there were so many are left out. */
+#define USAGE_MAX_THREADS 4096u
+/* So many, the busiest ones, are shown. */
+#define USAGE_SHOWN_THREADS 32u
+
+struct usage_reading {
+	int64_t at_ns; /* CLOCK_MONOTONIC */
+	uint64_t run_ns; /* processor time since the thread's start */
+};
+
+struct usage_thread {
+	int32_t tid;
+	char name[32];
+	uint64_t wait_ns; /* of the last reading */
+	uint64_t n_switches;
+	struct usage_reading *v; /* ascending */
+	size_t n;
+	size_t n_allocated;
+};
+
+struct usage_threads {
+	DIR *dir; /* /proc/PID/task; NULL: cannot be read */
+	int has_no_schedstat; /* this kernel does not count: 10 ms ticks, no waits, no switches */
+	int is_in_pass;
+	int64_t merge_ns; /* a reading that is younger is replaced by the next */
+	int64_t last_pass_ns; /* when the last whole pass ended; 0: none has */
+	struct usage_thread **v; /* by tid; of one tid, the newest last. Later: by use */
+	size_t n;
+	size_t n_allocated;
+	size_t n_readings; /* of all threads */
+	uint64_t wait_ns; /* what all threads waited for a processor since the first pass */
+	uint64_t n_switches;
+	int error; /* -ENOMEM: readings are missing */
+};
+
+/* |process_fd| is a directory /proc/PID, borrowed. */
+void usage_threads_open(struct usage_threads *t, int process_fd);
+void usage_threads_close(struct usage_threads *t); /* what was read stays */
+void usage_threads_free(struct usage_threads *t);
+
+/* Begins a pass, or goes on with it; reads at most |n| threads. 1 when the pass is complete. */
+int usage_threads_read(struct usage_threads *t, size_t n);
+
+/* Forgets every other reading. */
+void usage_threads_thin(struct usage_threads *t);
+/* After the last pass: orders the threads by what they used, the busiest first. */
+void usage_threads_rank(struct usage_threads *t);
+
+/* A better name than the system's for the thread |tid|; the newest of that tid. */
+void usage_threads_name(struct usage_threads *t, int32_t tid, const char *name);
+
+/* Processor time between the first and the last reading of a thread. */
+uint64_t usage_thread_count_ns(const struct usage_thread *thread);
+
+#endif
