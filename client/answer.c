@@ -10,9 +10,9 @@
 #include "base/diag.h"
 #include "client/exit.h"
 #include "client/interrupt.h"
-#include "client/run_dir.h"
 #include "rpc/client.h"
 #include "trace/pbwire.h"
+#include "trace/run_dir.h"
 #include "trace/space.h"
 #include "trace/xspace.h"
 

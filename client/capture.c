@@ -21,9 +21,9 @@
 #include "client/file_name.h"
 #include "client/profile_call.h"
 #include "client/recording.h"
-#include "client/run_dir.h"
 #include "client/streams.h"
 #include "client/summary.h"
+#include "trace/run_dir.h"
 
 struct work {
 	const struct capture *capture;

@@ -19,8 +19,8 @@
 #include "client/interrupt.h"
 #include "client/json.h"
 #include "client/locate.h"
-#include "client/run_dir.h"
 #include "client/terminal.h"
+#include "trace/run_dir.h"
 
 struct settings {
 	struct capture capture;

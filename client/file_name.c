@@ -10,7 +10,7 @@
 
 #include "client/address.h"
 #include "client/answer.h"
-#include "client/run_dir.h"
+#include "trace/run_dir.h"
 #include "trace/space.h"
 
 static bool is_loopback(const struct address *a)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client/run_dir.h"
+#include "trace/run_dir.h"
 
 #include <check.h>
 #include <dirent.h>
@@ -194,7 +194,7 @@ START_TEST(fails_before_recording_when_the_place_is_bad)
 	ck_assert_int_ge(fd, 0);
 	close(fd);
 	ck_assert_int_eq(run_dir_open(&r, file, NULL, NOW, &d), -ENOTDIR);
-	ck_assert_ptr_nonnull(strstr(d.text, "--log_dir"));
+	ck_assert_ptr_nonnull(strstr(d.text, "another log directory"));
 	ck_assert_int_eq(count_entries(root), 1);
 }
 END_TEST

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Run directories; see run_dir.h. */
-#include "client/run_dir.h"
+#include "trace/run_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,10 +45,10 @@ int run_dir_check_name(const char *name, struct diag *d)
 static const char *advice(int error)
 {
 	if (error == -ENOSPC || error == -EDQUOT)
-		return "free some space or choose another --log_dir";
+		return "free some space or choose another log directory";
 	if (error == -EFBIG)
 		return "allow larger files (ulimit -f)";
-	return "choose another --log_dir";
+	return "choose another log directory";
 }
 
 static int fail(struct diag *d, int error, const char *path, const char *what)
@@ -130,7 +130,7 @@ static int make_new_run(struct run_dir *r, const char *name, struct diag *d)
 			return made;
 		r->n_kept = n_kept;
 	}
-	return diag_set(d, -EEXIST, "%s: exists; choose a --run", r->path);
+	return diag_set(d, -EEXIST, "%s: exists; choose a name for the run", r->path);
 }
 
 static int join_run(struct run_dir *r, struct diag *d)
@@ -242,7 +242,7 @@ static int format_path(const struct run_dir *r, const char *host, const char *ex
 static int fail_exists(struct diag *d, const char *path)
 {
 	return diag_set(d, -EEXIST,
-		"%s: exists already and is not overwritten; choose another --run or --host_name",
+		"%s: exists already and is not overwritten; choose another name for the run or the host",
 		path);
 }
 

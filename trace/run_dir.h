@@ -4,8 +4,8 @@
  * file that a capture publishes there. Everything that can fail because of the place fails in
  * run_dir_open(), before anything is recorded: it makes the directories and opens the temporary file.
  */
-#ifndef CLIENT_RUN_DIR_H
-#define CLIENT_RUN_DIR_H
+#ifndef TRACE_RUN_DIR_H
+#define TRACE_RUN_DIR_H
 
 #include <stddef.h>
 #include <stdint.h>
