@@ -325,6 +325,14 @@ static int map_store(struct profile_options *o, const struct option *row, const 
 	return 0;
 }
 
+const char *profile_options_get_text(const struct profile_options *o, const char *key)
+{
+	for (size_t i = 0; i < o->n_map; i++)
+		if (strcmp(o->map[i].key, key) == 0)
+			return o->map[i].text;
+	return NULL;
+}
+
 int64_t profile_options_get_number(
 	const struct profile_options *o, const char *key, int64_t otherwise)
 {

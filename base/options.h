@@ -86,6 +86,8 @@ int profile_options_parse(struct profile_options *o, const char *key_value, stru
 int profile_options_set_map(struct profile_options *o, const char *key, enum option_type type,
 	int64_t number, const char *text, struct diag *d);
 
+/* The text of a key of advanced_configuration, or NULL when it was not set. Borrowed. */
+const char *profile_options_get_text(const struct profile_options *o, const char *key);
 /* The number of a key of advanced_configuration, or |otherwise| when it was not set. */
 int64_t profile_options_get_number(
 	const struct profile_options *o, const char *key, int64_t otherwise);

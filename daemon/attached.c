@@ -7,6 +7,7 @@
 #include "daemon/attached.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,6 +45,7 @@ struct attached {
 	struct session session;
 	pthread_t worker;
 	uv_loop_t loop;
+	int has_listener; /* 0: the program only traces itself */
 	struct door door;
 	struct private private;
 	uv_poll_t exited; /* the target's pidfd */
@@ -127,7 +129,8 @@ static void close_listener(uv_async_t *handle)
 	struct attached *a = handle->data;
 	uint32_t ready = ARENA_HELLO_READY;
 
-	door_close(&a->door);
+	if (a->has_listener)
+		door_close(&a->door);
 	private_close(&a->private);
 	/* A failure that the library has not read yet must not look like anything else. */
 	atomic_compare_exchange_strong(&a->target.arena->hello, &ready, ARENA_HELLO_CLOSED);
@@ -238,9 +241,10 @@ static int init_loop(struct attached *a)
 	if (!r)
 		r = watch_target(a);
 	a->gone.data = a->finished.data = a;
-	if (!r)
-		open_private(a);
-	return r ? r : door_open(&a->door, &a->loop, SPAWN_FD_LISTENER, &policy);
+	if (r)
+		return r;
+	open_private(a);
+	return a->has_listener ? door_open(&a->door, &a->loop, SPAWN_FD_LISTENER, &policy) : 0;
 }
 
 static int start(struct attached *a, pid_t pid, struct diag *d)
@@ -279,7 +283,10 @@ int attached_run(pid_t pid)
 	static struct attached a;
 	struct diag d = DIAG_INIT;
 
+	/* Before anything else gets that number. */
+	a.has_listener = fcntl(SPAWN_FD_LISTENER, F_GETFD) >= 0;
 	self_offer_to_oom_killer();
+	self_ignore_signals();
 	self_raise_limits();
 	log_set_sink(log_to_target, &a.target);
 	if (start(&a, pid, &d)) {

@@ -42,6 +42,7 @@ struct capture {
 
 static int is_over(const struct capture *c)
 {
+	c->request->on_look(c->request->context);
 	return atomic_load(c->request->stop) || atomic_load(c->request->cancel) ||
 	       target_get_life(c->target) != TARGET_ALIVE;
 }
@@ -60,6 +61,7 @@ static void wait_for_start(struct capture *c)
 
 	if (start <= (uint64_t)unix_now)
 		return;
+	c->request->on_begin(c->request->context);
 	at = saturating_add_ns(monotonic_ns(), start - (uint64_t)unix_now);
 	while (!is_over(c) && monotonic_ns() < at) {
 		int64_t look = monotonic_ns() + LOOK_INTERVAL_NS;
@@ -273,6 +275,7 @@ static int run(struct capture *c, struct capture_result *result, struct diag *d)
 	r = recording_begin(&c->recording, c->level, d);
 	if (r)
 		return r == RECORDING_NO_TARGET ? CAPTURE_NO_TARGET : r;
+	c->request->on_begin(c->request->context);
 	record(c);
 	if (target_get_life(c->target) != TARGET_ALIVE)
 		c->request->on_gone(c->request->context);

@@ -28,6 +28,8 @@ struct capture_request {
 	size_t n_warnings;
 	const _Atomic int *stop; /* nonzero: end now, keep the data */
 	const _Atomic int *cancel; /* nonzero: end now, no data wanted */
+	void (*on_begin)(void *context); /* called when it records, or waits for its time */
+	void (*on_look)(void *context); /* called often, before the flags are looked at */
 	void (*on_gone)(void *context); /* called when recording ended because the target is gone */
 	void *context;
 };

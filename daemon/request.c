@@ -16,21 +16,6 @@
 typedef Tensorflow__ProfileOptions Options;
 typedef Tensorflow__ProfileOptions__AdvancedConfigValue Value;
 
-static int add_warning(struct session_request *request, const char *text)
-{
-	char **warnings =
-		reallocarray(request->warnings, request->n_warnings + 1, sizeof *warnings);
-
-	if (!warnings)
-		return -ENOMEM;
-	request->warnings = warnings;
-	warnings[request->n_warnings] = strdup(text);
-	if (!warnings[request->n_warnings])
-		return -ENOMEM;
-	request->n_warnings++;
-	return 0;
-}
-
 static int read_map_value(
 	struct session_request *request, const char *key, const Value *value, struct diag *d)
 {
@@ -57,7 +42,7 @@ static int read_map_value(
 		break;
 	}
 	r = profile_options_set_map(&request->options, key, type, number, text, d);
-	return r == OPTION_IGNORED ? add_warning(request, d->text) : r;
+	return r == OPTION_IGNORED ? session_request_warn(request, d->text) : r;
 }
 
 static int check_level(const char *key, uint32_t value, struct diag *d)

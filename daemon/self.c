@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -40,6 +41,11 @@ void self_raise_limits(void)
 {
 	raise_limit(RLIMIT_NOFILE);
 	raise_limit(RLIMIT_AS);
+}
+
+void self_ignore_signals(void)
+{
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 void self_ask_for_low_latency(void)

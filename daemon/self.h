@@ -9,6 +9,9 @@ void self_offer_to_oom_killer(void);
 /* Descriptors and address space up to the hard limits: the soft ones were meant for the host. */
 void self_raise_limits(void);
 
+/* A file beyond RLIMIT_FSIZE is an error to report. */
+void self_ignore_signals(void);
+
 /*
  * For the calling thread: a drain that waits for a processor loses spans. A short slice makes the scheduler
  * (Linux 6.12) run it soon after it wakes, also among busy ones; a nice value needs rights. Either may be

@@ -3,6 +3,7 @@
 #include "daemon/service.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/chunks.h"
 #include "base/diag.h"
@@ -13,7 +14,6 @@
 
 #define MAX_REQUEST_BYTES (4u << 20)
 
-/* The stock server's text: clients compare it. */
 /* Stock servers say the first sentence, and stock clients know it; ours quotes the rest. */
 static const char busy_text[] = "Another profiling session active. ";
 

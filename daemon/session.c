@@ -11,8 +11,10 @@
 #include "base/chunks.h"
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/log.h"
 #include "daemon/capture.h"
 #include "daemon/family.h"
+#include "daemon/local_trace.h"
 #include "daemon/reply.h"
 #include "daemon/rings.h"
 #include "daemon/target.h"
@@ -32,6 +34,22 @@ void session_request_deinit(struct session_request *request)
 	free(request->warnings);
 	free(request->options_bytes);
 	free(request->session_id);
+	local_trace_free(request->trace);
+}
+
+int session_request_warn(struct session_request *request, const char *text)
+{
+	char **warnings =
+		reallocarray(request->warnings, request->n_warnings + 1, sizeof *warnings);
+
+	if (!warnings)
+		return -ENOMEM;
+	request->warnings = warnings;
+	warnings[request->n_warnings] = strdup(text);
+	if (!warnings[request->n_warnings])
+		return -ENOMEM;
+	request->n_warnings++;
+	return 0;
 }
 
 static void free_request(struct session_request *request)
@@ -59,22 +77,27 @@ static void wake_worker(struct session *s)
 		usleep(50);
 }
 
+/* Makes |request| the one that runs. */
+static int occupy(struct session *s, struct session_request *request)
+{
+	if (atomic_load(&s->is_closing))
+		return SESSION_CLOSED;
+	if (s->request)
+		return SESSION_BUSY;
+	request->taken_ns = monotonic_ns();
+	s->request = request;
+	atomic_store(&s->stop, 0);
+	atomic_store(&s->cancel, 0);
+	atomic_store(&s->is_pending, request->call != NULL);
+	return 0;
+}
+
 int session_take(struct session *s, struct session_request *request)
 {
-	int r = 0;
+	int r;
 
 	pthread_mutex_lock(&s->mutex);
-	if (atomic_load(&s->is_closing)) {
-		r = SESSION_CLOSED;
-	} else if (s->request) {
-		r = SESSION_BUSY;
-	} else {
-		request->taken_ns = monotonic_ns();
-		s->request = request;
-		atomic_store(&s->stop, 0);
-		atomic_store(&s->cancel, 0);
-		atomic_store(&s->is_pending, 1);
-	}
+	r = occupy(s, request);
 	pthread_mutex_unlock(&s->mutex);
 	if (r)
 		free_request(request);
@@ -131,7 +154,7 @@ void session_cancel(struct session *s, const struct rpc_call *call)
 	pthread_mutex_unlock(&s->mutex);
 }
 
-static void answer(const struct session_request *request, int r, struct capture_result *result,
+static void answer_call(const struct session_request *request, int r, struct capture_result *result,
 	const struct diag *d)
 {
 	switch (r) {
@@ -162,6 +185,42 @@ static void release(struct session *s)
 	pthread_mutex_unlock(&s->mutex);
 }
 
+static void answer(
+	const struct session_request *request, int r, struct capture_result *result, struct diag *d)
+{
+	if (request->call) {
+		answer_call(request, r, result, d);
+		return;
+	}
+	local_trace_end(request->trace, r, result, d);
+	chunks_deinit(&result->xspace);
+}
+
+static void on_begin(void *context)
+{
+	struct session *s = context;
+
+	if (s->request->trace)
+		local_trace_begin(s->request->trace);
+}
+
+/* The program may want its trace to end, or to begin one now. */
+static void on_look(void *context)
+{
+	struct session *s = context;
+
+	if (s->request->trace && local_trace_is_ending(s->request->trace))
+		atomic_store(&s->stop, 1);
+	local_trace_refuse(s->family->main);
+}
+
+static void on_gone(void *context)
+{
+	struct session *s = context;
+
+	s->on_gone(s->context);
+}
+
 static void run_capture(struct session *s)
 {
 	struct session_request *request = s->request;
@@ -180,8 +239,10 @@ static void run_capture(struct session *s)
 		.n_warnings = request->n_warnings,
 		.stop = &s->stop,
 		.cancel = &s->cancel,
-		.on_gone = s->on_gone,
-		.context = s->context,
+		.on_begin = on_begin,
+		.on_look = on_look,
+		.on_gone = on_gone,
+		.context = s,
 	};
 	struct capture_result result;
 	struct diag d = DIAG_INIT;
@@ -190,6 +251,30 @@ static void run_capture(struct session *s)
 	r = capture_run(s->family, &capture, &result, &d);
 	release(s);
 	answer(request, r, &result, &d);
+	free_request(request);
+}
+
+/* What the program itself asked for. */
+static void run_local_trace(struct session *s)
+{
+	struct session_request *request = NULL;
+	struct diag d = DIAG_INIT;
+	int r = local_trace_take(s->family->main, &request, &d);
+
+	if (r) {
+		log_info(LOG_TRACE, "%s", d.text);
+		return;
+	}
+	pthread_mutex_lock(&s->mutex);
+	r = occupy(s, request);
+	pthread_mutex_unlock(&s->mutex);
+	if (!r) {
+		run_capture(s);
+		return;
+	}
+	/* A call came first. */
+	diag_set(&d, -EBUSY, "%s", local_trace_busy_text);
+	local_trace_end(request->trace, -EBUSY, NULL, &d);
 	free_request(request);
 }
 
@@ -233,6 +318,9 @@ void session_work(struct session *s)
 	while (target_get_life(s->family->main) == TARGET_ALIVE) {
 		if (atomic_exchange(&s->is_pending, 0)) {
 			run_capture(s);
+			trim_at_ns = monotonic_ns() + KEEP_RINGS_NS;
+		} else if (local_trace_is_asked(s->family->main)) {
+			run_local_trace(s);
 			trim_at_ns = monotonic_ns() + KEEP_RINGS_NS;
 		} else {
 			wait_for_work(s, &trim_at_ns);

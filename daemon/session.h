@@ -13,11 +13,13 @@
 #include "base/options.h"
 
 struct family;
+struct local_trace;
 struct rpc_call;
 
-/* What a Profile call asks for. Owned by the session while it runs. */
+/* What a Profile call, or the program itself, asks for. Owned by the session while it runs. */
 struct session_request {
-	struct rpc_call *call;
+	struct rpc_call *call; /* NULL: |trace| gets the answer */
+	struct local_trace *trace; /* owned */
 	struct profile_options options;
 	char *session_id; /* malloc'ed, for Terminate; NULL: cannot be named */
 	int emit_xspace;
@@ -29,6 +31,8 @@ struct session_request {
 };
 
 void session_request_deinit(struct session_request *request);
+/* A text that goes into the trace. 0 or -ENOMEM. */
+int session_request_warn(struct session_request *request, const char *text);
 
 /* What a call is told when there is nobody left to record. */
 extern const char session_gone_text[];

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ptap_server_start() and its siblings: from options to a server that has said hello. */
 #define PTAP_IMPL_BUILDING
+#include "lib/server.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
@@ -98,11 +100,8 @@ static int run_spawn(struct spawn *s, const char *path, const struct ptap_server
 	return s->error ? explain_spawn(s, path, o, d) : 0;
 }
 
-/*
- * Also true for a zombie, which kill() does not tell from the living where init is slow to reap, or never
- * does: it has no memory to read from. A living process answers EFAULT or, out of reach, EPERM.
- */
-static int is_gone(int32_t pid)
+/* A zombie has no memory to read from. A living process answers EFAULT or, out of reach, EPERM. */
+int server_is_gone(int32_t pid)
 {
 	char byte;
 	struct iovec to = {&byte, 1};
@@ -118,7 +117,7 @@ static int wait_for_hello(struct arena *arena, int32_t pid, struct diag *d)
 	uint32_t hello;
 
 	while ((hello = atomic_load(&arena->hello)) == ARENA_HELLO_NONE) {
-		if (is_gone(pid))
+		if (server_is_gone(pid))
 			return diag_set(d, -ECHILD,
 				"proftapd: ended before it was ready%s%.400s; is executing "
 				"it forbidden here (seccomp, AppArmor)?",
@@ -178,7 +177,7 @@ static int check_host(struct diag *d)
 	return 0;
 }
 
-static int start_server(const struct ptap_server_options *o, struct diag *d)
+static int start_server(const struct ptap_server_options *o, int is_private, struct diag *d)
 {
 	char path[PATH_MAX];
 	uint32_t ring_bytes = arena_round_ring_bytes(o->ring_bytes);
@@ -193,7 +192,8 @@ static int start_server(const struct ptap_server_options *o, struct diag *d)
 	s = spawn_new();
 	if (!s)
 		return diag_set(d, -ENOMEM, "proftap: out of memory");
-	r = listen_address_parse(o, &s->address, &s->address_bytes, d);
+	if (!is_private)
+		r = listen_address_parse(o, &s->address, &s->address_bytes, d);
 	if (r == 0)
 		r = run_spawn(s, path, o, &n_rings, ring_bytes, d);
 	if (r == 0)
@@ -202,11 +202,14 @@ static int start_server(const struct ptap_server_options *o, struct diag *d)
 	return r;
 }
 
-static int start_locked(const struct ptap_server_options *o, struct diag *d)
+static int start_locked(const struct ptap_server_options *o, int is_private, struct diag *d)
 {
 	struct guest *guest = guest_get();
 	int r;
 
+	if (atomic_load(&guest->is_serving) && !guest->port)
+		return diag_set(d, -EBUSY,
+			"proftap server: the program records a trace of itself; ptap_trace_stop() first");
 	if (atomic_load(&guest->is_serving))
 		return diag_set(
 			d, -EALREADY, "proftap server: already started on port %u", guest->port);
@@ -216,10 +219,17 @@ static int start_locked(const struct ptap_server_options *o, struct diag *d)
 	if (r)
 		return diag_set(d, r, "proftap: the kernel cannot keep forked children apart: %s",
 			errno_words(r));
-	return start_server(o, d);
+	return start_server(o, is_private, d);
 }
 
-static int is_disabled(void)
+int server_start_private(struct diag *d)
+{
+	const struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT;
+
+	return start_locked(&o, 1, d);
+}
+
+int server_is_disabled(void)
 {
 	const char *value = env_get(ENV_PROFTAP_DISABLE);
 
@@ -227,7 +237,7 @@ static int is_disabled(void)
 }
 
 /* What the kernel may answer beyond the list of <proftap/error.h>. */
-static int to_public(int r)
+int server_to_public(int r)
 {
 	switch (r) {
 #define CASE(name, value, text) case PTAP_ERR_##name:
@@ -237,7 +247,6 @@ static int to_public(int r)
 	case -EPERM:
 		return PTAP_ERR_ACCES;
 	case -EFBIG:
-	case -ENOSPC:
 		return PTAP_ERR_NOMEM;
 	case -EMFILE:
 	case -ENFILE:
@@ -255,7 +264,7 @@ int ptap_server_start_with(const struct ptap_server_options *options)
 	struct diag d = DIAG_INIT;
 	int r;
 
-	if (is_disabled())
+	if (server_is_disabled())
 		return 0;
 	if (!options || options->size < sizeof options->size) {
 		diag_set(&d, -EINVAL,
@@ -265,9 +274,9 @@ int ptap_server_start_with(const struct ptap_server_options *options)
 	/* A program built with an older or a newer header: what both know. */
 	memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
 	lock_take(&guest_get()->lock);
-	r = start_locked(&o, &d);
+	r = start_locked(&o, 0, &d);
 	lock_release(&guest_get()->lock);
-	d.code = to_public(r);
+	d.code = server_to_public(r);
 	return r ? last_error_set(&d) : 0;
 }
 
@@ -292,8 +301,18 @@ static void wait_for_close(struct arena *arena, int32_t pid)
 	int64_t give_up = monotonic_ns() + CLOSE_TIMEOUT_NS;
 
 	while (atomic_load(&arena->hello) == ARENA_HELLO_READY && monotonic_ns() < give_up &&
-		!is_gone(pid))
+		!server_is_gone(pid))
 		futex_wait_until(&arena->hello, ARENA_HELLO_READY, monotonic_ns() + 50 * NS_PER_MS);
+}
+
+void server_stop(void)
+{
+	struct guest *guest = guest_get();
+
+	if (atomic_exchange(&guest->is_serving, 0)) {
+		control_stop();
+		wait_for_close(guest->arena, guest->server_pid);
+	}
 }
 
 int ptap_server_stop(void)
@@ -301,10 +320,7 @@ int ptap_server_stop(void)
 	struct guest *guest = guest_get();
 
 	lock_take(&guest->lock);
-	if (atomic_exchange(&guest->is_serving, 0)) {
-		control_stop();
-		wait_for_close(guest->arena, guest->server_pid);
-	}
+	server_stop();
 	lock_release(&guest->lock);
 	return 0;
 }

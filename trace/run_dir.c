@@ -53,7 +53,9 @@ static const char *advice(int error)
 
 static int fail(struct diag *d, int error, const char *path, const char *what)
 {
-	return diag_set(d, error, "%s: %s: %s; %s", path, what, errno_words(error), advice(error));
+	/* A long path shall not push the reason out of the text. */
+	return diag_set(
+		d, error, "%.300s: %s: %s; %s", path, what, errno_words(error), advice(error));
 }
 
 /* Makes |path|, a prefix of r->path. 1: it was there. */

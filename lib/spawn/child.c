@@ -107,9 +107,11 @@ static SPAWN_RAW long make_arena(struct spawn *s)
 
 SPAWN_RAW int child_make_descriptors(struct spawn *s)
 {
-	long r = make_listener(s);
+	long r = 0;
 
-	if (r == 0)
+	if (s->address_bytes)
+		r = make_listener(s);
+	if (r == 0 && s->address_bytes)
 		r = listen_on(s);
 	if (r == 0)
 		r = make_arena(s);
@@ -129,13 +131,15 @@ SPAWN_RAW void child_mark_descriptors(int from, int close_now)
 /* To 3 and 4, by way of two places above, so that neither overwrites the other. */
 static SPAWN_RAW long place_descriptors(struct spawn *s)
 {
-	long listener = raw3(SYS_fcntl, s->listener, F_DUPFD_CLOEXEC, 5);
+	long listener = s->address_bytes ? raw3(SYS_fcntl, s->listener, F_DUPFD_CLOEXEC, 5) : 0;
 	long memfd = raw3(SYS_fcntl, s->memfd, F_DUPFD_CLOEXEC, 5);
 	long null;
 
 	if (listener < 0 || memfd < 0)
 		return listener < 0 ? listener : memfd;
-	raw3(SYS_dup3, listener, SPAWN_FD_LISTENER, 0);
+	/* Without a listener its number is free: what the host had there closes with exec. */
+	if (s->address_bytes)
+		raw3(SYS_dup3, listener, SPAWN_FD_LISTENER, 0);
 	raw3(SYS_dup3, memfd, SPAWN_FD_ARENA, 0);
 	null = raw4(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC, 0);
 	/* In a chroot without /dev the server's 0 to 2 are copies of the arena: open, and useless. */

@@ -136,7 +136,8 @@ static void run_in_shared_memory(struct spawn *s, char *stacks)
 		s->error = r;
 	}
 	if (job.descriptors_are_made) {
-		close(s->listener);
+		if (s->listener >= 0)
+			close(s->listener);
 		close(s->memfd);
 	}
 }

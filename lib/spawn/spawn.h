@@ -27,13 +27,13 @@ struct spawn {
 	char *const *argv;
 	char *const *envp;
 	struct sockaddr_storage address;
-	socklen_t address_bytes;
+	socklen_t address_bytes; /* 0: nobody shall connect */
 	uint64_t arena_bytes;
 	/* answered */
 	enum spawn_stage stage; /* of the failure */
 	int error; /* 0 or negative errno */
 	int32_t pid; /* of the server */
-	uint16_t port; /* bound and listening */
+	uint16_t port; /* bound and listening, or 0 */
 	struct arena *arena; /* mapped, without access */
 	/* inside */
 	int32_t listener;

@@ -53,6 +53,28 @@ enum arena_clock {
 	ARENA_CLOCK_TICKS = 1, /* raw ticks of the processor */
 };
 
+/*
+ * A trace that the program asks for. The library moves it from NONE to ASKED, from RUNNING to ENDING, from DONE
+ * to NONE, and back from ASKED to NONE when it is tired of waiting; the server all other ways. The library wakes
+ * the server by the futex |guest| until its request was seen; the server wakes the library by |state|.
+ */
+enum arena_trace_state {
+	ARENA_TRACE_NONE = 0,
+	ARENA_TRACE_ASKED = 1, /* |log_dir| and |options| are filled */
+	ARENA_TRACE_TAKEN = 2, /* the server checks and prepares it */
+	ARENA_TRACE_RUNNING = 3, /* it records, or waits for its time */
+	ARENA_TRACE_ENDING = 4, /* it shall end now */
+	ARENA_TRACE_DONE = 5, /* |result| and |message| are filled */
+};
+
+struct arena_trace {
+	_Atomic uint32_t state; /* enum arena_trace_state */
+	_Atomic int32_t result; /* 0: published; else a negative errno */
+	char message[512]; /* why not, terminated */
+	char log_dir[1024]; /* absolute */
+	char options[2048]; /* lines key=value */
+};
+
 enum arena_flags {
 	ARENA_ANY_LOCAL_USER = 1,
 	ARENA_TICKS_ALLOWED = 2, /* this process may execute rdtsc */
@@ -94,6 +116,7 @@ struct arena {
 
 	_Alignas(64) char message[512]; /* the server's last message, terminated */
 	char log_dir[1024];
+	_Alignas(64) struct arena_trace trace;
 };
 
 _Static_assert(sizeof(struct arena) <= ARENA_HEAD_BYTES, "the head fits into its pages");

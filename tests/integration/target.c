@@ -111,6 +111,45 @@ static void count_signals(char *arguments)
 	printf("%d\n", (int)n_sigchld);
 }
 
+/* DIR [KEY=VALUE]...; "-" is no options at all. */
+static void start_trace(char *arguments)
+{
+	struct ptap_profile_options o = PTAP_PROFILE_OPTIONS_INIT;
+	struct ptap_profile_option map[8];
+	char *dir = strtok(arguments, " ");
+	char *word = strtok(NULL, " ");
+	int is_default = word && strcmp(word, "-") == 0;
+
+	o.advanced_configuration = map;
+	for (; word && !is_default && o.n_advanced_configuration < 8; word = strtok(NULL, " ")) {
+		char *value = strchr(word, '=');
+
+		if (value)
+			*value++ = '\0';
+		map[o.n_advanced_configuration].key = word;
+		map[o.n_advanced_configuration++].value = value;
+	}
+	printf("%d\n", ptap_trace_start(dir, is_default ? NULL : &o));
+}
+
+static void stop_trace(char *arguments)
+{
+	(void)arguments;
+	printf("%d\n", ptap_trace_stop());
+}
+
+static void change_directory(char *arguments)
+{
+	printf("%d\n", chdir(arguments));
+}
+
+static void change_user(char *arguments)
+{
+	uid_t uid = (uid_t)atoi(arguments);
+
+	printf("%d\n", setresuid(uid, uid, uid));
+}
+
 /* In the middle of a span. */
 static void crash(char *arguments)
 {
@@ -154,6 +193,10 @@ static const struct command commands[] = {
 	{"enabled", say_enabled},
 	{"await", await},
 	{"signals", count_signals},
+	{"trace_start", start_trace},
+	{"trace_stop", stop_trace},
+	{"chdir", change_directory},
+	{"setuid", change_user},
 	{"crash", crash},
 	{"exec", become_another},
 	{"forget", forget_robust_list},

@@ -15,7 +15,7 @@
 #define PTAP_ERROR_MAP(X)                                                          \
 	X(OK, 0, "no error")                                                       \
 	X(ADDRINUSE, -EADDRINUSE, "the port is in use")                            \
-	X(ALREADY, -EALREADY, "a server was started before")                       \
+	X(ALREADY, -EALREADY, "it was started before")                             \
 	X(ACCES, -EACCES, "not permitted")                                         \
 	X(ADDRNOTAVAIL, -EADDRNOTAVAIL, "this machine does not have that address") \
 	X(INVAL, -EINVAL, "an argument is not valid")                              \
@@ -24,7 +24,12 @@
 	X(NOTSUP, -EOPNOTSUPP, "not possible in this process")                     \
 	X(AGAIN, -EAGAIN, "a limit on processes or threads was reached")           \
 	X(TIMEDOUT, -ETIMEDOUT, "proftapd did not answer in time")                 \
-	X(SERVER, -ECHILD, "proftapd ended before it was ready")
+	X(SERVER, -ECHILD, "proftapd ended before it was done")                    \
+	X(BUSY, -EBUSY, "something else is being recorded")                        \
+	X(NODATA, -ENODATA, "nothing was recorded")                                \
+	X(NOSPC, -ENOSPC, "the disk, a quota or the limit on files is full")       \
+	X(EXIST, -EEXIST, "the file exists already")                               \
+	X(IO, -EIO, "the file could not be written")
 
 enum ptap_error {
 #define PTAP_IMPL_ENUM(name, value, text) PTAP_ERR_##name = (value),

@@ -91,6 +91,62 @@ PTAP_API int ptap_server_port(void);
  */
 PTAP_API int ptap_server_stop(void);
 
+/* ---- Traces that the program records itself -------------------------------------------------- */
+
+/* One key of JAX's advanced_configuration, e.g. {"ptap_usage_interval_ms", "20"}. */
+struct ptap_profile_option {
+	const char *key;
+	const char *value; /* as after `proftap capture -o KEY=` */
+};
+
+/*
+ * What a trace records: the names of `proftap capture -o`. Start from PTAP_PROFILE_OPTIONS_INIT: a level of
+ * zero means "none". Fields are only ever appended.
+ */
+struct ptap_profile_options {
+	size_t size; /* sizeof(struct ptap_profile_options); the INIT fills it */
+	int host_tracer_level; /* 0 none, 1 user, 2 and info (INIT), 3 and verbose annotations */
+	int device_tracer_level; /* 0 or 1 (INIT): GPUs */
+	int python_tracer_level; /* 0 (INIT) or 1 */
+	uint64_t duration_ms; /* it ends by itself after that; 0: at ptap_trace_stop() */
+	uint64_t delay_ms; /* it begins so much later */
+	uint64_t start_timestamp_ns; /* it begins at this Unix time; 0 or past: now */
+	const char *session_id; /* the run's name: letters, digits, _ and -; NULL: the time */
+	const struct ptap_profile_option *advanced_configuration; /* NULL: none */
+	size_t n_advanced_configuration;
+};
+
+/* `struct ptap_profile_options o = PTAP_PROFILE_OPTIONS_INIT; o.host_tracer_level = 3;` */
+#define PTAP_PROFILE_OPTIONS_INIT                                                    \
+	{                                                                            \
+		sizeof(struct ptap_profile_options), 2, 1, 0, 0, 0, 0, NULL, NULL, 0 \
+	}
+
+/*
+ * Records this program until ptap_trace_stop(), into <log_dir>/plugins/profile/<run>/<host>.xplane.pb. A
+ * relative |log_dir| counts from the working directory of this moment. No server need be running: one that
+ * nobody can connect to is started for the trace. When this returns 0 annotations are recorded (or will be,
+ * after a delay) and the directories are made. |options| may be NULL for the defaults; strings are only
+ * read during the call. When the program ends without a stop, what was recorded until then is written.
+ * Errors: PTAP_ERR_BUSY at once while a client records this program; PTAP_ERR_ALREADY for a second start;
+ * PTAP_ERR_ACCES, _NOSPC, _EXIST, _IO for the directory; PTAP_ERR_INVAL for a bad option (ptap_last_error()
+ * names key, value and the nearest known key); others as ptap_server_start().
+ * Threads: any; calls are serialised inside. Not from a signal handler.
+ * Since: 0.1
+ */
+PTAP_API int ptap_trace_start(const char *log_dir, const struct ptap_profile_options *options);
+
+/*
+ * Ends the trace and returns when its file is complete and has its name. 0 also when it had ended before: by
+ * its duration, or by ptap_server_stop().
+ * Errors: PTAP_ERR_INVAL when no trace was started; PTAP_ERR_NOSPC, _IO when the file could not be written;
+ * PTAP_ERR_NODATA when there was nothing to write; PTAP_ERR_SERVER when proftapd died. The trace is over in
+ * each case.
+ * Threads: any. Not from a signal handler.
+ * Since: 0.1
+ */
+PTAP_API int ptap_trace_stop(void);
+
 /*
  * One line for people about the last failed call of this thread; "" if none failed.
  * Lifetime: until this thread's next failed call. (Texts of the last 16 threads are kept.)

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ptap_trace_start() and ptap_trace_stop(): a request in the arena, which the server records and writes to
+ * disk. The options go as text, so that only the server need know them. The words are in lib/wire/arena.h.
+ */
+#define PTAP_IMPL_BUILDING
+#include <errno.h>
+#include <inttypes.h>
+#include <proftap/proftap.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/futex.h"
+#include "lib/last_error.h"
+#include "lib/record/guest.h"
+#include "lib/record/lock.h"
+#include "lib/server.h"
+
+/* The server looks at a request at once, but while it assembles what it has recorded before. */
+#define TAKE_TIMEOUT_NS (10 * NS_PER_S)
+#define KICK_INTERVAL_NS NS_PER_MS
+#define LOOK_INTERVAL_NS (50 * NS_PER_MS)
+
+struct request {
+	char log_dir[sizeof((struct arena_trace *)0)->log_dir];
+	char options[sizeof((struct arena_trace *)0)->options];
+	size_t options_bytes;
+};
+
+/* What the server answers: mostly of files. */
+static int result_to_public(int r)
+{
+	switch (r) {
+	case -EACCES:
+	case -EPERM:
+	case -EROFS:
+		return PTAP_ERR_ACCES;
+	case -EDQUOT:
+	case -EFBIG:
+	case -ENOSPC:
+		return PTAP_ERR_NOSPC;
+	case -EINVAL:
+	case -ENAMETOOLONG:
+	case -ENOTDIR:
+		return PTAP_ERR_INVAL;
+	case -EBUSY:
+	case -EEXIST:
+	case -ENODATA:
+	case -ENOMEM:
+	case -ETIMEDOUT:
+		return r;
+	default:
+		return PTAP_ERR_IO;
+	}
+}
+
+/* The request. */
+
+static int set_log_dir(struct request *q, const char *log_dir, struct diag *d)
+{
+	char here[sizeof q->log_dir] = "";
+	int n;
+
+	if (!log_dir || !*log_dir)
+		return diag_set(d, -EINVAL, "ptap_trace_start: no log directory given");
+	if (log_dir[0] != '/' && !getcwd(here, sizeof here))
+		return diag_set(d, -EINVAL,
+			"log directory %.200s: the working directory is not known: %s", log_dir,
+			errno_words(errno));
+	n = snprintf(q->log_dir, sizeof q->log_dir, "%s%s%s", here, *here ? "/" : "", log_dir);
+	if (n >= (int)sizeof q->log_dir)
+		return diag_set(d, -EINVAL,
+			"log directory %.200s…: longer than %zu bytes with the working directory",
+			log_dir, sizeof q->log_dir - 1);
+	return 0;
+}
+
+/* One line. */
+__attribute__((format(printf, 3, 4))) static int add(
+	struct request *q, struct diag *d, const char *format, ...)
+{
+	char *at = q->options + q->options_bytes;
+	size_t left = sizeof q->options - q->options_bytes;
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vsnprintf(at, left, format, ap);
+	va_end(ap);
+	if (n < 0 || (size_t)n + 1 >= left)
+		return diag_set(d, -EINVAL, "the trace's options: longer than %zu bytes in all",
+			sizeof q->options - 2);
+	if (strchr(at, '\n'))
+		return diag_set(d, -EINVAL, "%.64s: an option cannot have a line end in it", at);
+	at[n] = '\n';
+	at[n + 1] = '\0';
+	q->options_bytes += (size_t)n + 1;
+	return 0;
+}
+
+static int add_map(struct request *q, const struct ptap_profile_options *o, struct diag *d)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < o->n_advanced_configuration && !r; i++) {
+		const struct ptap_profile_option *option = &o->advanced_configuration[i];
+
+		if (!option->key || !option->value)
+			return diag_set(d, -EINVAL, "%.64s: no %s",
+				option->key ? option->key : "advanced_configuration",
+				option->key ? "value" : "key");
+		r = add(q, d, "%s=%s", option->key, option->value);
+	}
+	return r;
+}
+
+static int set_options(struct request *q, const struct ptap_profile_options *o, struct diag *d)
+{
+	int r = add(q, d, "host_tracer_level=%d", o->host_tracer_level);
+
+	if (!r)
+		r = add(q, d, "device_tracer_level=%d", o->device_tracer_level);
+	if (!r)
+		r = add(q, d, "python_tracer_level=%d", o->python_tracer_level);
+	if (!r)
+		r = add(q, d, "duration_ms=%" PRIu64, o->duration_ms);
+	if (!r)
+		r = add(q, d, "delay_ms=%" PRIu64, o->delay_ms);
+	if (!r)
+		r = add(q, d, "start_timestamp_ns=%" PRIu64, o->start_timestamp_ns);
+	if (!r && o->session_id)
+		r = add(q, d, "session_id=%s", o->session_id);
+	return r ? r : add_map(q, o, d);
+}
+
+static int make_request(struct request *q, const char *log_dir,
+	const struct ptap_profile_options *options, struct diag *d)
+{
+	struct ptap_profile_options o = PTAP_PROFILE_OPTIONS_INIT;
+	int r;
+
+	if (options && options->size < sizeof options->size)
+		return diag_set(
+			d, -EINVAL, "ptap_trace_start: use PTAP_PROFILE_OPTIONS_INIT for options");
+	/* A program built with an older or a newer header: what both know. */
+	if (options)
+		memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
+	q->options_bytes = 0;
+	r = set_log_dir(q, log_dir, d);
+	return r ? r : set_options(q, &o, d);
+}
+
+/* The conversation. */
+
+/* The server sleeps on the word |guest|: a wake-up that comes just before it does so is missed. */
+static void wait_for_server(struct arena *arena, uint32_t state, int wants_attention)
+{
+	int64_t pause = wants_attention ? KICK_INTERVAL_NS : LOOK_INTERVAL_NS;
+
+	if (wants_attention)
+		futex_wake(&arena->guest, 1);
+	futex_wait_until(&arena->trace.state, state, monotonic_ns() + pause);
+}
+
+static int fail_gone(struct diag *d)
+{
+	return diag_set(d, -ECHILD, "proftapd: ended before the trace was written");
+}
+
+static int read_result(struct arena *arena, struct diag *d)
+{
+	int r = atomic_load(&arena->trace.result);
+
+	return r < 0 ? diag_set(d, result_to_public(r), "%.500s", arena->trace.message) : 0;
+}
+
+static int give_up(struct arena *arena, struct diag *d)
+{
+	uint32_t asked = ARENA_TRACE_ASKED;
+
+	if (!atomic_compare_exchange_strong(&arena->trace.state, &asked, ARENA_TRACE_NONE))
+		return 0;
+	return diag_set(
+		d, -EBUSY, "the server still delivers an earlier recording; start the trace later");
+}
+
+/* Until it records, or has failed. */
+static int await_start(struct guest *guest, struct diag *d)
+{
+	struct arena *arena = guest->arena;
+	int64_t timeout = monotonic_ns() + TAKE_TIMEOUT_NS;
+	uint32_t state;
+	int r;
+
+	while ((state = atomic_load(&arena->trace.state)) != ARENA_TRACE_RUNNING) {
+		if (state == ARENA_TRACE_DONE)
+			return read_result(arena, d);
+		if (!atomic_load(&guest->is_serving) || server_is_gone(guest->server_pid))
+			return fail_gone(d);
+		if (state == ARENA_TRACE_ASKED && monotonic_ns() > timeout) {
+			r = give_up(arena, d);
+			if (r)
+				return r;
+		}
+		wait_for_server(arena, state, state == ARENA_TRACE_ASKED);
+	}
+	return 0;
+}
+
+static int ask(struct guest *guest, const struct request *q, struct diag *d)
+{
+	struct arena_trace *trace = &guest->arena->trace;
+	int r;
+
+	memcpy(trace->log_dir, q->log_dir, sizeof trace->log_dir);
+	memcpy(trace->options, q->options, sizeof trace->options);
+	atomic_store(&trace->state, ARENA_TRACE_ASKED);
+	r = await_start(guest, d);
+	if (r) {
+		atomic_store(&trace->state, ARENA_TRACE_NONE);
+		return r;
+	}
+	guest->trace = guest->arena;
+	guest->trace_pid = guest->server_pid;
+	return 0;
+}
+
+static int start_locked(const struct request *q, struct diag *d)
+{
+	struct guest *guest = guest_get();
+	int is_private = !atomic_load(&guest->is_serving);
+	int r = 0;
+
+	if (guest->trace)
+		return diag_set(d, -EALREADY,
+			"a trace was started before, and not stopped; ptap_trace_stop() first");
+	if (is_private)
+		r = server_start_private(d);
+	if (r)
+		return r;
+	r = ask(guest, q, d);
+	if (r && is_private)
+		server_stop();
+	return r;
+}
+
+int ptap_trace_start(const char *log_dir, const struct ptap_profile_options *options)
+{
+	struct diag d = DIAG_INIT;
+	struct request q;
+	int r;
+
+	if (server_is_disabled())
+		return 0;
+	r = make_request(&q, log_dir, options, &d);
+	lock_take(&guest_get()->lock);
+	if (!r)
+		r = start_locked(&q, &d);
+	lock_release(&guest_get()->lock);
+	d.code = server_to_public(r);
+	return r ? last_error_set(&d) : 0;
+}
+
+/* Until its file is there. However long that takes: only the server's end is the end of waiting. */
+static int await_end(struct arena *arena, int32_t pid, struct diag *d)
+{
+	uint32_t state;
+
+	while ((state = atomic_load(&arena->trace.state)) != ARENA_TRACE_DONE) {
+		/* It may have finished between the two looks. */
+		if (server_is_gone(pid) && atomic_load(&arena->trace.state) != ARENA_TRACE_DONE)
+			return fail_gone(d);
+		wait_for_server(arena, state, state == ARENA_TRACE_ENDING);
+	}
+	return read_result(arena, d);
+}
+
+static int stop_locked(struct diag *d)
+{
+	struct guest *guest = guest_get();
+	struct arena *arena = guest->trace;
+	uint32_t running = ARENA_TRACE_RUNNING;
+	int r;
+
+	if (!arena)
+		return diag_set(d, -EINVAL, "ptap_trace_stop: no trace was started");
+	atomic_compare_exchange_strong(&arena->trace.state, &running, ARENA_TRACE_ENDING);
+	r = await_end(arena, guest->trace_pid, d);
+	atomic_store(&arena->trace.state, ARENA_TRACE_NONE);
+	guest->trace = NULL;
+	/* The server that was started for it. */
+	if (atomic_load(&guest->is_serving) && !guest->port)
+		server_stop();
+	return r;
+}
+
+int ptap_trace_stop(void)
+{
+	struct diag d = DIAG_INIT;
+	int r;
+
+	if (server_is_disabled())
+		return 0;
+	lock_take(&guest_get()->lock);
+	r = stop_locked(&d);
+	lock_release(&guest_get()->lock);
+	d.code = server_to_public(r);
+	return r ? last_error_set(&d) : 0;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a program has given up since its server started, from a fake /proc. */
+#include "daemon/rights.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "tests/unit/fake_root.h"
+
+static struct diag d;
+
+static void write_status(const char *process, const char *uid, const char *groups,
+	const char *capabilities, const char *seccomp)
+{
+	char path[64];
+	char text[512];
+
+	snprintf(path, sizeof path, "/proc/%s/status", process);
+	snprintf(text, sizeof text,
+		"Name:\tUid:\t0\nUid:\t%s\nGid:\t5\t5\t5\t5\nGroups:\t%s\nCapEff:\t%s\nSeccomp:\t%s\n"
+		"Speculation_Store_Bypass:\tvulnerable\n",
+		uid, groups, capabilities, seccomp);
+	fake_root_write(path, text);
+}
+
+static void set_up(void)
+{
+	fake_root_make();
+	d = (struct diag)DIAG_INIT;
+	write_status("self", "7\t7\t7\t7", "5 6 ", "0000000000000003", "0");
+}
+
+static int check_that(
+	const char *uid, const char *groups, const char *capabilities, const char *seccomp)
+{
+	write_status("42", uid, groups, capabilities, seccomp);
+	return rights_check(fake_root, 42, &d);
+}
+
+START_TEST(the_same_rights_are_enough)
+{
+	ck_assert_int_eq(check_that("7\t7\t7\t7", "5 6 ", "0000000000000003", "0"), 0);
+	/* More than ours. */
+	ck_assert_int_eq(check_that("7\t7\t7\t7", "5 6 ", "000001ffffffffff", "0"), 0);
+}
+END_TEST
+
+START_TEST(fewer_rights_are_not)
+{
+	ck_assert_int_eq(check_that("7\t8\t7\t7", "5 6 ", "0000000000000003", "0"), -EACCES);
+	ck_assert_ptr_nonnull(strstr(d.text, "changed its user"));
+	ck_assert_int_eq(check_that("7\t7\t7\t77", "5 6 ", "0000000000000003", "0"), -EACCES);
+	ck_assert_int_eq(check_that("7\t7\t7\t7", "5 ", "0000000000000003", "0"), -EACCES);
+	ck_assert_ptr_nonnull(strstr(d.text, "changed its groups"));
+	ck_assert_int_eq(check_that("7\t7\t7\t7", "5 6 7 ", "0000000000000003", "0"), -EACCES);
+	ck_assert_int_eq(check_that("7\t7\t7\t7", "5 6 ", "0000000000000001", "0"), -EACCES);
+	ck_assert_ptr_nonnull(strstr(d.text, "changed its capabilities"));
+	ck_assert_int_eq(check_that("7\t7\t7\t7", "5 6 ", "0000000000000003", "2"), -EACCES);
+	ck_assert_ptr_nonnull(strstr(d.text, "changed its seccomp filter"));
+}
+END_TEST
+
+START_TEST(what_cannot_be_read_is_not)
+{
+	ck_assert_int_eq(rights_check(fake_root, 42, &d), -EACCES);
+	fake_root_write("/proc/42/status", "Name:\tx\n");
+	ck_assert_int_eq(rights_check(fake_root, 42, &d), -EACCES);
+}
+END_TEST
+
+START_TEST(another_root_directory_is_not)
+{
+	fake_root_write("/proc/42/root/file", "");
+	fake_root_write("/proc/self/root/file", "");
+	ck_assert_int_eq(check_that("7\t7\t7\t7", "5 6 ", "0000000000000003", "0"), -EACCES);
+	ck_assert_ptr_nonnull(strstr(d.text, "changed its root directory"));
+}
+END_TEST
+
+START_TEST(this_process_has_the_rights_of_this_process)
+{
+	ck_assert_msg(rights_check("", getpid(), &d) == 0, "%s", d.text);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("rights");
+	TCase *tests = tcase_create("rights");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, set_up, fake_root_remove);
+	tcase_add_test(tests, the_same_rights_are_enough);
+	tcase_add_test(tests, fewer_rights_are_not);
+	tcase_add_test(tests, what_cannot_be_read_is_not);
+	tcase_add_test(tests, another_root_directory_is_not);
+	tcase_add_test(tests, this_process_has_the_rights_of_this_process);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
