@@ -229,8 +229,7 @@ static void run_capture(struct session *s)
 		.duration_ms = request->options.duration_ms,
 		.start_timestamp_ns = request->options.start_timestamp_ns,
 		.max_bytes = (uint64_t)profile_options_get_number(&request->options,
-			"ptap_max_capture_bytes",
-			(int64_t)s->family->main->max_capture_bytes),
+			"ptap_max_capture_bytes", (int64_t)s->family->main->max_capture_bytes),
 		.usage_interval_ms = profile_options_get_number(
 			&request->options, "ptap_usage_interval_ms", DEFAULT_USAGE_INTERVAL_MS),
 		.options = request->options_bytes,

@@ -26,11 +26,13 @@ static void check_target(const char *text)
 			abort();
 		return;
 	}
-	if (!a.port || !a.host[0])
+	/* Exactly one of the three ways. */
+	if ((a.port && a.host[0]) + (a.path[0] != '\0') + (a.lookup[0] != '\0') != 1)
 		abort();
 	if (address_parse(a.text, NULL, &again, &d))
 		abort();
-	if (a.port != again.port || strcmp(a.host, again.host) || strcmp(a.text, again.text))
+	if (a.port != again.port || strcmp(a.host, again.host) || strcmp(a.path, again.path) ||
+		strcmp(a.lookup, again.lookup) || strcmp(a.text, again.text))
 		abort();
 }
 

@@ -30,7 +30,14 @@ START_TEST(what_is_said_is_understood)
 	struct status s;
 
 	ck_assert_int_eq(status_parse(text, status_format(&said, text), &s), 0);
-	ck_assert_mem_eq(&s, &said, sizeof s);
+	ck_assert_int_eq(s.pid, said.pid);
+	ck_assert_uint_eq(s.uid, said.uid);
+	ck_assert_uint_eq(s.port, said.port);
+	ck_assert_int_eq(s.since_ns, said.since_ns);
+	ck_assert_int_eq(s.is_recording, said.is_recording);
+	ck_assert_str_eq(s.name, said.name);
+	ck_assert_str_eq(s.address, said.address);
+	ck_assert_str_eq(s.version, said.version);
 }
 END_TEST
 
