@@ -19,24 +19,51 @@ void counters_deinit(struct counters *c)
 	for (size_t i = 0; i < c->n_series; i++)
 		events_deinit(&c->series[i].samples);
 	free(c->series);
+	free(c->series_of_name);
 	memset(c, 0, sizeof *c);
 }
 
+static int make_room_for_name(struct counters *c, uint32_t name)
+{
+	size_t n = c->n_names ? c->n_names : 64;
+	uint32_t *series_of_name;
+
+	if (name < c->n_names)
+		return 0;
+	while (n <= name)
+		n *= 2;
+	series_of_name = reallocarray(c->series_of_name, n, sizeof *series_of_name);
+	if (!series_of_name)
+		return -ENOMEM;
+	memset(series_of_name + c->n_names, 0, (n - c->n_names) * sizeof *series_of_name);
+	c->series_of_name = series_of_name;
+	c->n_names = n;
+	return 0;
+}
+
+static struct series *add_series(struct counters *c, uint32_t name)
+{
+	if (c->n_series == c->n_series_allocated) {
+		size_t n = c->n_series_allocated ? 2 * c->n_series_allocated : 16;
+		struct series *series = reallocarray(c->series, n, sizeof *series);
+
+		if (!series)
+			return NULL;
+		c->series = series;
+		c->n_series_allocated = n;
+	}
+	c->series[c->n_series] = (struct series){.name = name};
+	c->series_of_name[name] = (uint32_t)c->n_series + 1;
+	return &c->series[c->n_series++];
+}
+
+/* NULL when memory ran out. */
 static struct series *find_series(struct counters *c, uint32_t name)
 {
-	struct series *series;
-
-	for (size_t i = 0; i < c->n_series; i++)
-		if (c->series[i].name == name)
-			return &c->series[i];
-	series = reallocarray(c->series, c->n_series + 1, sizeof *series);
-	if (!series)
+	if (make_room_for_name(c, name))
 		return NULL;
-	c->series = series;
-	series += c->n_series++;
-	memset(series, 0, sizeof *series);
-	series->name = name;
-	return series;
+	return c->series_of_name[name] ? &c->series[c->series_of_name[name] - 1]
+				       : add_series(c, name);
 }
 
 int counters_add(struct counters *c, const struct trace_event *event)

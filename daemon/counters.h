@@ -13,6 +13,9 @@ struct trace_event;
 struct counters {
 	struct series *series;
 	size_t n_series;
+	size_t n_series_allocated;
+	uint32_t *series_of_name; /* index + 1 */
+	size_t n_names; /* of series_of_name */
 };
 
 /* All zero is the empty state. */

@@ -20,7 +20,8 @@ void events_deinit(struct events *events)
 
 static int grow(struct events *events)
 {
-	size_t n = events->n_allocated ? 2 * events->n_allocated : 1024;
+	/* Few: a counter has such an array, too, and a program may have very many counters. */
+	size_t n = events->n_allocated ? 2 * events->n_allocated : 8;
 	struct trace_event *v = reallocarray(events->v, n, sizeof *v);
 	uint8_t *depths;
 
