@@ -53,9 +53,13 @@ static void write_totals(const struct summary *s, FILE *out)
 {
 	const struct report_totals *t = &s->totals;
 
-	fprintf(out, "  spans %s on %s %s · counters %s · steps %s · dropped %s\n",
-		quantity_count(t->n_spans).text, quantity_count(t->n_threads).text,
-		t->n_threads == 1 ? "thread" : "threads", quantity_count(t->n_counters).text,
+	fprintf(out, "  spans %s on %s %s", quantity_count(t->n_spans).text,
+		quantity_count(t->n_threads).text, t->n_threads == 1 ? "thread" : "threads");
+	if (t->n_asyncs)
+		fprintf(out, " · async spans %s", quantity_count(t->n_asyncs).text);
+	if (t->n_flow_marks)
+		fprintf(out, " · flow marks %s", quantity_count(t->n_flow_marks).text);
+	fprintf(out, " · counters %s · steps %s · dropped %s\n", quantity_count(t->n_counters).text,
 		quantity_count(t->n_steps).text, quantity_count(t->n_dropped).text);
 }
 
@@ -100,6 +104,8 @@ static void write_json_totals(struct json *j, const struct report_totals *t)
 {
 	json_number(j, "spans", (int64_t)t->n_spans);
 	json_number(j, "threads", (int64_t)t->n_threads);
+	json_number(j, "async_spans", (int64_t)t->n_asyncs);
+	json_number(j, "flow_marks", (int64_t)t->n_flow_marks);
 	json_number(j, "counters", (int64_t)t->n_counters);
 	json_number(j, "counter_samples", (int64_t)t->n_counter_samples);
 	json_number(j, "steps", (int64_t)t->n_steps);

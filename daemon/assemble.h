@@ -21,8 +21,8 @@ struct assemble_input {
 };
 
 /*
- * Adds the process's plane with a line per thread and per counter to |space|, losses as plane stats and as
- * warnings. 0 or -ENOMEM.
+ * Adds the process's plane with a line per thread and per counter, and lines for the async spans, to
+ * |space|, losses as plane stats and as warnings. 0 or -ENOMEM.
  */
 int assemble_host_plane(const struct assemble_input *in, struct space *space);
 

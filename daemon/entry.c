@@ -2,6 +2,8 @@
 /* Decoding entries; see entry.h and lib/wire/record.h. */
 #include "daemon/entry.h"
 
+#include <stddef.h>
+
 const char *slot_text(const struct slot *slot, uint32_t n_left, uint32_t *n_out)
 {
 	uint32_t n = (uint32_t)(slot->word[0] >> 32);
@@ -56,4 +58,13 @@ int entry_decode(struct entry *e, const struct slot *slot, uint64_t after_ticks)
 	return e->kind != RECORD_NONE && e->kind < RECORD_KINDS && e->string_id &&
 	       e->duration <= RECORD_START_MASK &&
 	       unwrap_start(slot->word[0] & RECORD_START_MASK, after_ticks, &e->start);
+}
+
+const struct slot *entry_number(const struct entry *e)
+{
+	uint32_t at = 0;
+
+	if (e->n_slots && slot_type(e->slots[0].word[0]) == SLOT_NAME)
+		at = slot_span(&e->slots[0], e->n_slots);
+	return at < e->n_slots ? &e->slots[at] : NULL;
 }

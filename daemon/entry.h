@@ -26,6 +26,9 @@ struct entry {
  */
 int entry_decode(struct entry *e, const struct slot *slot, uint64_t after_ticks);
 
+/* The slot with the number of a kind that has one (see record.h), or NULL. */
+const struct slot *entry_number(const struct entry *e);
+
 /* The text that starts in |slot|, of which |n_left| slots may be read; what is beyond them is cut. */
 const char *slot_text(const struct slot *slot, uint32_t n_left, uint32_t *n_out);
 

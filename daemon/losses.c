@@ -19,6 +19,8 @@ enum reason {
 	REASON_NO_RING,
 	REASON_MEMORY,
 	REASON_INVALID,
+	REASON_CROWDED,
+	REASON_UNMATCHED,
 	N_REASONS
 };
 
@@ -39,9 +41,14 @@ static const struct {
 	[REASON_MEMORY] = {"ptap_lost_memory", 1,
 		"16-byte units dropped: the capture's memory was full; raise max_capture_bytes"},
 	[REASON_INVALID] = {"ptap_lost_invalid", 1, "records were damaged"},
+	[REASON_CROWDED] = {"ptap_lost_async_crowded", 1,
+		"async spans dropped: more than 256 of one name, or 4,096 in all, were open at once"},
+	[REASON_UNMATCHED] = {"ptap_unmatched_async_ends", 0,
+		"ends of async spans left out: none of that name and id was open"},
 };
 
-static void count(const struct drain *drain, uint64_t n_invalid, uint64_t totals[N_REASONS])
+static void count(
+	const struct drain *drain, const struct losses_seen *seen, uint64_t totals[N_REASONS])
 {
 	for (int i = 0; i < N_REASONS; i++)
 		totals[i] = 0;
@@ -55,7 +62,9 @@ static void count(const struct drain *drain, uint64_t n_invalid, uint64_t totals
 		totals[REASON_MEMORY] += log->lost_memory;
 	}
 	totals[REASON_NO_RING] = drain->lost_no_ring;
-	totals[REASON_INVALID] = n_invalid + drain->n_broken;
+	totals[REASON_INVALID] = seen->n_invalid + drain->n_broken;
+	totals[REASON_CROWDED] = seen->n_crowded_asyncs;
+	totals[REASON_UNMATCHED] = seen->n_unmatched_ends;
 }
 
 static int warn_full(const struct drain *drain, uint64_t total, struct space *space)
@@ -83,14 +92,14 @@ static int warn_full(const struct drain *drain, uint64_t total, struct space *sp
 	return 0;
 }
 
-int losses_add(
-	const struct drain *drain, uint64_t n_invalid, struct plane *plane, struct space *space)
+int losses_add(const struct drain *drain, const struct losses_seen *seen, struct plane *plane,
+	struct space *space)
 {
 	uint64_t totals[N_REASONS];
 	uint64_t dropped = 0;
 	int r = 0;
 
-	count(drain, n_invalid, totals);
+	count(drain, seen, totals);
 	for (int i = 0; i < N_REASONS && !r; i++) {
 		if (!totals[i])
 			continue;

@@ -9,8 +9,15 @@ struct drain;
 struct plane;
 struct space;
 
-/* |n_invalid|: entries that made no sense. 0 or -ENOMEM. */
-int losses_add(
-	const struct drain *drain, uint64_t n_invalid, struct plane *plane, struct space *space);
+/* What was noticed when the capture was assembled. */
+struct losses_seen {
+	uint64_t n_invalid; /* entries that made no sense */
+	uint64_t n_unmatched_ends; /* of async spans */
+	uint64_t n_crowded_asyncs; /* async spans that no line had room for */
+};
+
+/* 0 or -ENOMEM */
+int losses_add(const struct drain *drain, const struct losses_seen *seen, struct plane *plane,
+	struct space *space);
 
 #endif

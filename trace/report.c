@@ -25,15 +25,26 @@ static void count_counter_line(const struct line *line, uint8_t *seen, struct re
 	}
 }
 
+static void count_event(const struct plane *plane, const struct trace_event *event,
+	const struct summary_keys *keys, struct report_totals *totals)
+{
+	totals->n_steps += event_is_step(plane, keys, event);
+	totals->n_unfinished += event_is_unfinished(plane, keys, event);
+	totals->n_flow_marks +=
+		event_is_flow_out(plane, keys, event) || event_is_flow_in(plane, keys, event);
+}
+
 static void count_line(const struct plane *plane, const struct line *line,
 	const struct summary_keys *keys, struct report_totals *totals)
 {
-	totals->n_threads++;
-	totals->n_spans += line->n_events;
-	for (size_t i = 0; i < line->n_events; i++) {
-		totals->n_steps += event_is_step(plane, keys, &line->events[i]);
-		totals->n_unfinished += event_is_unfinished(plane, keys, &line->events[i]);
+	if (line_is_async(plane, keys, line)) {
+		totals->n_asyncs += line->n_events;
+	} else {
+		totals->n_threads++;
+		totals->n_spans += line->n_events;
 	}
+	for (size_t i = 0; i < line->n_events; i++)
+		count_event(plane, &line->events[i], keys, totals);
 }
 
 static void count_plane(const struct plane *plane, struct report_totals *totals)

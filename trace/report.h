@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a person wants to read first, as text: per thread and name the count, total, self, mean,
- * median, 99th percentile and maximum; counters; steps; loss and warnings.
+ * median, 99th percentile and maximum; async spans; flows; counters; steps; loss and warnings.
  */
 #ifndef TRACE_REPORT_H
 #define TRACE_REPORT_H
@@ -17,8 +17,10 @@ struct space;
 
 /* The totals that a one-line summary needs. */
 struct report_totals {
-	uint64_t n_spans; /* events on lines that are not counters: spans, steps and instants */
+	uint64_t n_spans; /* events on threads' lines: spans, steps, instants and flow marks */
 	uint64_t n_threads; /* lines with at least one such event */
+	uint64_t n_asyncs; /* async spans: they lie on lines of their own, which are no threads */
+	uint64_t n_flow_marks; /* events that a flow leaves or enters */
 	uint64_t n_counter_samples;
 	uint64_t n_counters; /* series */
 	uint64_t n_steps; /* events with the stats _r and step_num */

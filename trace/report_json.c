@@ -170,6 +170,42 @@ static void put_steps(struct json *j, const struct summary *summary)
 	close_nest(j, ']');
 }
 
+static void put_asyncs(struct json *j, const struct summary *summary)
+{
+	open_nest(j, "async_spans", '[');
+	for (size_t i = 0; i < summary->n_asyncs; i++) {
+		const struct summary_row *row = &summary->asyncs[i];
+
+		open_nest(j, NULL, '{');
+		put_text(j, "name", names_get(&summary->plane->event_names, row->name));
+		put_uint(j, "count", row->count);
+		put_uint(j, "unfinished", row->n_unfinished);
+		put_int(j, "total_ns", row->total_ns);
+		put_int(j, "min_ns", row->min_ns);
+		put_int(j, "mean_ns", row->total_ns / (int64_t)row->count);
+		put_int(j, "p50_ns", row->p50_ns);
+		put_int(j, "p99_ns", row->p99_ns);
+		put_int(j, "max_ns", row->max_ns);
+		close_nest(j, '}');
+	}
+	close_nest(j, ']');
+}
+
+static void put_flows(struct json *j, const struct summary *summary)
+{
+	open_nest(j, "flows", '[');
+	for (size_t i = 0; i < summary->n_flows; i++) {
+		const struct summary_flow *flow = &summary->flows[i];
+
+		open_nest(j, NULL, '{');
+		put_text(j, "name", names_get(&summary->plane->event_names, flow->name));
+		put_uint(j, "out", flow->n_out);
+		put_uint(j, "in", flow->n_in);
+		close_nest(j, '}');
+	}
+	close_nest(j, ']');
+}
+
 static void put_counters(struct json *j, const struct summary *summary)
 {
 	open_nest(j, "counters", '[');
@@ -231,6 +267,8 @@ static int put_plane(
 	put_loss(j, plane);
 	put_threads(j, &summary, options);
 	put_steps(j, &summary);
+	put_asyncs(j, &summary);
+	put_flows(j, &summary);
 	put_counters(j, &summary);
 	close_nest(j, '}');
 	return 0;
@@ -271,6 +309,8 @@ static void put_totals(struct json *j, const struct space *space)
 	open_nest(j, "totals", '{');
 	put_uint(j, "spans", t.n_spans);
 	put_uint(j, "threads", t.n_threads);
+	put_uint(j, "async_spans", t.n_asyncs);
+	put_uint(j, "flow_marks", t.n_flow_marks);
 	put_uint(j, "counters", t.n_counters);
 	put_uint(j, "counter_samples", t.n_counter_samples);
 	put_uint(j, "steps", t.n_steps);

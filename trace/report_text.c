@@ -55,6 +55,10 @@ static void print_totals(FILE *out, const struct space *space)
 	fprintf(out, "spans %s", quantity_count(t.n_spans).text);
 	fprintf(out, " on %s %s", quantity_count(t.n_threads).text,
 		t.n_threads == 1 ? "thread" : "threads");
+	if (t.n_asyncs)
+		fprintf(out, " · async spans %s", quantity_count(t.n_asyncs).text);
+	if (t.n_flow_marks)
+		fprintf(out, " · flow marks %s", quantity_count(t.n_flow_marks).text);
 	fprintf(out, " · counters %s", quantity_count(t.n_counters).text);
 	fprintf(out, " (%s samples)", quantity_count(t.n_counter_samples).text);
 	fprintf(out, " · steps %s", quantity_count(t.n_steps).text);
@@ -116,6 +120,48 @@ static void print_steps(FILE *out, const struct summary *summary)
 		table_print_duration(out, step->max_ns);
 		table_print_name(out, names_get(&summary->plane->event_names, step->name),
 			step->n_unfinished);
+	}
+}
+
+static void print_asyncs(FILE *out, const struct summary *summary)
+{
+	static const char *const heads[] = {"count", "total", "mean", "p50", "p99", "min", "max"};
+
+	if (!summary->n_asyncs)
+		return;
+	fputs("\nasync spans\n", out);
+	table_print_heads(out, heads, sizeof heads / sizeof *heads);
+	for (size_t i = 0; i < summary->n_asyncs; i++) {
+		const struct summary_row *row = &summary->asyncs[i];
+
+		fputc(' ', out);
+		table_print_count(out, row->count);
+		table_print_duration(out, row->total_ns);
+		table_print_duration(out, row->total_ns / (int64_t)row->count);
+		table_print_duration(out, row->p50_ns);
+		table_print_duration(out, row->p99_ns);
+		table_print_duration(out, row->min_ns);
+		table_print_duration(out, row->max_ns);
+		table_print_name(
+			out, names_get(&summary->plane->event_names, row->name), row->n_unfinished);
+	}
+}
+
+static void print_flows(FILE *out, const struct summary *summary)
+{
+	static const char *const heads[] = {"out", "in"};
+
+	if (!summary->n_flows)
+		return;
+	fputs("\nflows\n", out);
+	table_print_heads(out, heads, sizeof heads / sizeof *heads);
+	for (size_t i = 0; i < summary->n_flows; i++) {
+		const struct summary_flow *flow = &summary->flows[i];
+
+		fputc(' ', out);
+		table_print_count(out, flow->n_out);
+		table_print_count(out, flow->n_in);
+		table_print_name(out, names_get(&summary->plane->event_names, flow->name), 0);
 	}
 }
 
@@ -182,6 +228,8 @@ static int print_plane(FILE *out, const struct plane *plane, const struct report
 	print_steps(out, &summary);
 	for (size_t i = 0; i < summary.n_lines; i++)
 		print_line(out, plane, &summary.lines[i], options);
+	print_asyncs(out, &summary);
+	print_flows(out, &summary);
 	print_counters(out, &summary);
 	return 0;
 }

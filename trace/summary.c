@@ -11,45 +11,6 @@
 #include "trace/saturate.h"
 #include "trace/space.h"
 
-void summary_keys_init(struct summary_keys *keys, const struct plane *plane)
-{
-	keys->root = names_find(&plane->stat_names, "_r");
-	keys->step_num = names_find(&plane->stat_names, "step_num");
-	keys->unfinished = names_find(&plane->stat_names, "unfinished");
-}
-
-bool line_is_counters(const struct line *line)
-{
-	return strcmp(line->name, LINE_COUNTERS) == 0;
-}
-
-bool event_is_step(
-	const struct plane *plane, const struct summary_keys *keys, const struct trace_event *event)
-{
-	if (!event->stats || keys->root == NAMES_NONE || keys->step_num == NAMES_NONE)
-		return false;
-	return plane_find_stat(plane, event, keys->root) &&
-	       plane_find_stat(plane, event, keys->step_num);
-}
-
-bool event_is_unfinished(
-	const struct plane *plane, const struct summary_keys *keys, const struct trace_event *event)
-{
-	const struct trace_stat *stat;
-	uint64_t value;
-
-	if (!event->stats || keys->unfinished == NAMES_NONE)
-		return false;
-	stat = plane_find_stat(plane, event, keys->unfinished);
-	return stat && stat_get_count(stat, &value) && value != 0;
-}
-
-bool stat_get_count(const struct trace_stat *stat, uint64_t *count)
-{
-	*count = stat->value.u64;
-	return stat->type == STAT_UINT64 || (stat->type == STAT_INT64 && stat->value.i64 >= 0);
-}
-
 /* An event that the current one may lie in. */
 struct open_event {
 	int64_t end_ns;
@@ -113,7 +74,7 @@ static void charge_parent(
 		(end_ns < parent->end_ns ? end_ns : parent->end_ns) - start_ns;
 }
 
-static void count_into(struct summary_row *row, int64_t duration_ns, bool is_unfinished)
+void summary_row_count(struct summary_row *row, int64_t duration_ns, bool is_unfinished)
 {
 	row->count++;
 	row->n_unfinished += is_unfinished;
@@ -133,7 +94,7 @@ static int sum_event(
 		return -ENOMEM;
 	row = s->row_of_name[event->name] - 1;
 	charge_parent(s, line, event->start_ns, end_ns);
-	count_into(&line->rows[row], end_ns - event->start_ns,
+	summary_row_count(&line->rows[row], end_ns - event->start_ns,
 		event_is_unfinished(s->summary->plane, &s->keys, event));
 	return push(s, (struct open_event){end_ns, row});
 }
@@ -206,8 +167,11 @@ static int sum_lines(struct summary *summary)
 		return -ENOMEM;
 	summary_keys_init(&s.keys, plane);
 	for (size_t i = 0; i < plane->n_lines && rc == 0; i++) {
-		if (plane->lines[i].n_events && !line_is_counters(&plane->lines[i]))
-			rc = sum_line(&s, &plane->lines[i]);
+		const struct line *line = &plane->lines[i];
+
+		if (line->n_events && !line_is_counters(line) &&
+			!line_is_async(plane, &s.keys, line))
+			rc = sum_line(&s, line);
 	}
 	free(s.stack);
 	return rc;
@@ -225,6 +189,10 @@ int summary_init(struct summary *summary, const struct plane *plane)
 		rc = summary_add_counters(summary);
 	if (rc == 0)
 		rc = summary_add_steps(summary);
+	if (rc == 0)
+		rc = summary_add_asyncs(summary);
+	if (rc == 0)
+		rc = summary_add_flows(summary);
 	if (rc)
 		summary_deinit(summary);
 	else
@@ -239,5 +207,7 @@ void summary_deinit(struct summary *summary)
 	free(summary->lines);
 	free(summary->counters);
 	free(summary->steps);
+	free(summary->asyncs);
+	free(summary->flows);
 	*summary = (struct summary){0};
 }

@@ -60,7 +60,7 @@ void summary_sort(struct summary *summary, enum summary_key key)
 	}
 }
 
-/* Each of the three lists in turn: keeps what is wanted, in its order. */
+/* Each of the lists in turn: keeps what is wanted, in its order. */
 void summary_filter(
 	struct summary *summary, bool (*keep)(const char *name, void *context), void *context)
 {
@@ -91,4 +91,14 @@ void summary_filter(
 		if (keep(names_get(names, summary->counters[i].name), context))
 			summary->counters[n++] = summary->counters[i];
 	summary->n_counters = n;
+	n = 0;
+	for (size_t i = 0; i < summary->n_asyncs; i++)
+		if (keep(names_get(names, summary->asyncs[i].name), context))
+			summary->asyncs[n++] = summary->asyncs[i];
+	summary->n_asyncs = n;
+	n = 0;
+	for (size_t i = 0; i < summary->n_flows; i++)
+		if (keep(names_get(names, summary->flows[i].name), context))
+			summary->flows[n++] = summary->flows[i];
+	summary->n_flows = n;
 }

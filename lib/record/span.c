@@ -14,28 +14,9 @@
 
 #include "lib/record/args.h"
 #include "lib/record/emit.h"
-#include "lib/record/strings.h"
+#include "lib/record/site.h"
 
 static const struct ptap_impl_token no_token;
-
-static uint32_t register_site(struct ptap_impl_site *site)
-{
-	uint32_t id = strings_append(guest_get()->arena, site->name);
-
-	__atomic_store_n(&site->id, id, __ATOMIC_RELEASE);
-	return id;
-}
-
-/*
- * The ids belong to one arena. A program that stops its server and starts another gets a new arena with
- * the old table's text copied over (lib/server.c), so that ids stay right.
- */
-static inline uint32_t site_id(struct ptap_impl_site *site)
-{
-	uint32_t id = __atomic_load_n(&site->id, __ATOMIC_ACQUIRE);
-
-	return unlikely(!id) ? register_site(site) : id;
-}
 
 /* The ring with the guard taken and room for one more open span, or NULL (counted). */
 static inline struct ring *open_begin(uint32_t word, uint32_t *depth)
@@ -138,6 +119,24 @@ struct ptap_impl_token ptap_impl_begin_step(
 	return push(ring, word, depth, RECORD_STEP | RING_OPEN_HAS_FRAME, site_id(site));
 }
 
+void ptap_impl_open_step_dyn(const char *name, uint32_t word, int64_t step)
+{
+	uint32_t depth;
+	struct ring *ring = open_begin(word, &depth);
+	struct ring_frame *frame;
+	uint32_t n;
+
+	if (!ring) {
+		thread_self.n_unopened++;
+		return;
+	}
+	frame = ring_frame(ring, depth);
+	n = args_write_name(ring, frame->slots, name);
+	frame->slots[n] = (struct slot){{slot_word0(0, SLOT_I64, 0), (uint64_t)step}};
+	set_n_slots(frame, n + 1);
+	push(ring, word, depth, RECORD_STEP | RING_OPEN_HAS_FRAME, STRING_ID_DYNAMIC);
+}
+
 /* A duration of 2^40 ticks or more (7 minutes) takes a slot of its own. */
 static uint64_t long_duration(struct slot *slots, uint32_t *n_slots, uint64_t duration)
 {
@@ -217,62 +216,4 @@ void ptap_impl_end_top(uint32_t word)
 	depth = atomic_load_explicit(&self->ring->depth, memory_order_relaxed);
 	if (depth)
 		ptap_impl_end((struct ptap_impl_token){self->ring, word, depth - 1});
-}
-
-/* An entry without duration, at the current depth. Guard held. */
-static void emit_point(
-	struct ring *ring, enum record_kind kind, uint32_t id, const struct slot *slots, uint32_t n)
-{
-	uint32_t depth = atomic_load_explicit(&ring->depth, memory_order_relaxed);
-
-	if (depth >= RECORD_MAX_DEPTH)
-		depth = RECORD_MAX_DEPTH - 1;
-	ring_emit(ring, record_word0(now_ticks(), kind, depth, n), record_word1(0, id), slots, n);
-}
-
-void ptap_impl_instant(struct ptap_impl_site *site, uint32_t word)
-{
-	struct ring *ring = ring_begin(word);
-
-	if (!ring)
-		return;
-	emit_point(ring, RECORD_INSTANT, site_id(site), NULL, 0);
-	ring_end(ring);
-}
-
-void ptap_impl_instant_dyn(const char *name, uint32_t word)
-{
-	struct ring *ring = ring_begin(word);
-	struct slot slots[RECORD_MAX_EXTRA];
-
-	if (!ring)
-		return;
-	emit_point(
-		ring, RECORD_INSTANT, STRING_ID_DYNAMIC, slots, args_write_name(ring, slots, name));
-	ring_end(ring);
-}
-
-static void emit_counter(
-	struct ptap_impl_site *site, uint32_t word, enum slot_type type, uint64_t bits)
-{
-	struct ring *ring = ring_begin(word);
-	struct slot slot = {{slot_word0(0, type, 0), bits}};
-
-	if (!ring)
-		return;
-	emit_point(ring, RECORD_COUNTER, site_id(site), &slot, 1);
-	ring_end(ring);
-}
-
-void ptap_impl_counter_i(struct ptap_impl_site *site, uint32_t word, int64_t value)
-{
-	emit_counter(site, word, SLOT_I64, (uint64_t)value);
-}
-
-void ptap_impl_counter_f(struct ptap_impl_site *site, uint32_t word, double value)
-{
-	uint64_t bits;
-
-	__builtin_memcpy(&bits, &value, sizeof bits);
-	emit_counter(site, word, SLOT_F64, bits);
 }

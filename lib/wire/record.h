@@ -30,12 +30,18 @@
 /* The string table was full when this place was first recorded. */
 #define STRING_ID_LOST (STRING_ID_MASK - 1)
 
+/* The number of a kind that has one is its first extra slot, or the one behind its run-time name. */
 enum record_kind {
 	RECORD_NONE = 0,
 	RECORD_SPAN = 1,
-	RECORD_STEP = 2, /* a span; its first extra slot is the step's number */
+	RECORD_STEP = 2, /* a span with a number: the step's */
 	RECORD_INSTANT = 3, /* duration 0 */
-	RECORD_COUNTER = 4, /* duration 0; one extra slot: the value */
+	RECORD_COUNTER = 4, /* duration 0; its number is the value */
+	/* Duration 0; the number is the id (SLOT_U64). */
+	RECORD_ASYNC_BEGIN = 5,
+	RECORD_ASYNC_END = 6,
+	RECORD_FLOW_OUT = 7,
+	RECORD_FLOW_IN = 8,
 	RECORD_KINDS
 };
 

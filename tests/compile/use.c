@@ -20,6 +20,18 @@ static void use_spans(int n, const char *text)
 	PTAP_END();
 }
 
+static void use_links(int n, const char *text)
+{
+	PTAP_FLOW_OUT("flow", n);
+	PTAP_FLOW_IN("flow", n);
+	PTAP_FLOW_OUT_DYN(text, n);
+	PTAP_FLOW_IN_DYN(text, n);
+	PTAP_ASYNC_BEGIN("async", text);
+	PTAP_ASYNC_END("async", text);
+	PTAP_ASYNC_BEGIN_DYN(text, n);
+	PTAP_ASYNC_END_DYN(text, n);
+}
+
 int use(int n, const char *text)
 {
 	PTAP_STEP("step", n);
@@ -28,5 +40,6 @@ int use(int n, const char *text)
 	PTAP_INSTANT("instant");
 	PTAP_INSTANT_DYN(text);
 	use_spans(n, text);
+	use_links(n, text);
 	return ptap_enabled(1);
 }

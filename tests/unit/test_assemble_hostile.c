@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records and strings of a program that writes at random: nothing is trusted, nothing is read beyond. */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -222,6 +223,50 @@ START_TEST(bounds_long_durations)
 }
 END_TEST
 
+/* A flow or async mark without its number. */
+START_TEST(counts_marks_without_a_number)
+{
+	log_put(thread_log, RECORD_ASYNC_BEGIN, good_id, 0, 0, 0, 0);
+	log_put(thread_log, RECORD_ASYNC_END, STRING_ID_DYNAMIC, 0, 0, 0, 1);
+	log_put_text(thread_log, 0, SLOT_NAME, "x");
+	log_put(thread_log, RECORD_FLOW_OUT, good_id, 40, 0, 0, 0);
+	put_good();
+	expect_good(2);
+	ck_assert_uint_eq(log_plane_stat("ptap_lost_invalid"), 2);
+	ck_assert_ptr_null(log_event_stat(0, 0, "_p"));
+}
+END_TEST
+
+static uint64_t noise(void);
+
+/* Marks of few or very many names and ids, in no order: all of it is told in bounded time and lines. */
+START_TEST(bounds_what_async_marks_can_cost)
+{
+	const uint64_t n_ids[] = {1, 100, UINT64_MAX};
+	uint32_t names[5000];
+
+	srand((unsigned)_i);
+	for (int i = 0; i < 5000; i++) {
+		char name[16];
+
+		snprintf(name, sizeof name, "%d", i);
+		names[i] = fixture_add_string(name);
+	}
+	for (int i = 0; i < 20000; i++) {
+		log_put(thread_log, RECORD_ASYNC_BEGIN + noise() % 2,
+			names[noise() % (_i < 3 ? 3 : 5000)], noise() % 4000000, 0, 0, 1);
+		log_put_slot(thread_log, slot_word0(0, SLOT_U64, 0), noise() % n_ids[_i % 3]);
+	}
+	put_good();
+	expect_good(1);
+	ck_assert_uint_le(logs.plane->n_lines, 1 + 4096);
+	for (size_t i = 1; i < logs.plane->n_lines; i++)
+		for (size_t k = 1; k < logs.plane->lines[i].n_events; k++)
+			ck_assert_int_ge(log_event(i, k)->start_ns,
+				log_event(i, k - 1)->start_ns + log_event(i, k - 1)->duration_ns);
+}
+END_TEST
+
 static uint64_t noise(void)
 {
 	return (uint64_t)rand() << 42 ^ (uint64_t)rand() << 21 ^ (uint64_t)rand();
@@ -240,7 +285,7 @@ START_TEST(survives_noise)
 
 		/* Half of them near to what is valid. */
 		if (i % 2)
-			word0 = record_word0(LOG_START_TICKS + noise() % 100000, 1 + noise() % 5,
+			word0 = record_word0(LOG_START_TICKS + noise() % 100000, 1 + noise() % 9,
 				noise() % 128, noise() % 4);
 		if (i % 3 == 0)
 			word0 = slot_word0((uint32_t)noise() & STRING_ID_MASK, noise() % 9,
@@ -269,6 +314,8 @@ int main(void)
 	tcase_add_test(tcase, counts_arguments_of_no_type);
 	tcase_add_test(tcase, survives_a_run_time_name_that_is_missing);
 	tcase_add_test(tcase, has_room_for_the_stats_of_a_full_frame);
+	tcase_add_test(tcase, counts_marks_without_a_number);
+	tcase_add_loop_test(tcase, bounds_what_async_marks_can_cost, 0, 6);
 	tcase_add_loop_test(tcase, bounds_long_durations, 0, 5);
 	tcase_add_loop_test(tcase, survives_noise, 0, 8);
 	suite_add_tcase(suite, tcase);

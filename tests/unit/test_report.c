@@ -350,6 +350,67 @@ START_TEST(text_has_all_parts)
 }
 END_TEST
 
+/* Two lines of async spans beside a thread with both ends of a flow. */
+static void add_links(void)
+{
+	add("work", 0, 100, 0);
+	add("job", 10, 0, int_stats("_p", -7, "_pt"));
+	add("job", 20, 0, int_stats("_c", -7, "_ct"));
+	add("job", 30, 0, int_stats("_c", -7, "_ct"));
+	line = plane_add_line(plane, 1 << 30, "request", 0);
+	add("request", 0, 3000, int_stats("id", 1, "_a"));
+	add("request", 4000, 1000, int_stats("unfinished", 1, "_a"));
+	line = plane_add_line(plane, (1 << 30) + 1, "request", 0);
+	add("request", 100, 5000, int_stats("id", 2, "_a"));
+}
+
+START_TEST(totals_tell_async_spans_from_threads)
+{
+	struct report_totals t;
+
+	add_links();
+	report_count(space, &t);
+	ck_assert_uint_eq(t.n_spans, 4);
+	ck_assert_uint_eq(t.n_threads, 1);
+	ck_assert_uint_eq(t.n_asyncs, 3);
+	ck_assert_uint_eq(t.n_flow_marks, 3);
+	ck_assert_uint_eq(t.n_unfinished, 1);
+}
+END_TEST
+
+START_TEST(text_sums_async_spans_and_flows_by_name)
+{
+	const char *report;
+
+	add_links();
+	report = write_report(report_write_text);
+	assert_has_line(report, "spans 4 on 1 thread · async spans 3 · flow marks 3 · counters 0 "
+				"(0 samples) · steps 0 · dropped 0 · unfinished 1");
+	assert_has_line(report, "async spans");
+	assert_has_line(report, "count total mean p50 p99 min max name");
+	assert_has_line(report, "3 9.00 us 3.00 us 3.00 us 5.00 us 1.00 us 5.00 us request "
+				"[1 unfinished]");
+	assert_has_line(report, "flows");
+	assert_has_line(report, "1 2 job");
+	ck_assert_ptr_null(strstr(report, "thread request"));
+}
+END_TEST
+
+START_TEST(json_sums_async_spans_and_flows_by_name)
+{
+	const char *report;
+
+	add_links();
+	report = write_report(report_write_json);
+	ck_assert(strstr(report, "\"async_spans\":3,\"flow_marks\":3,"));
+	ck_assert(strstr(report,
+		"\"async_spans\":[{\"name\":\"request\",\"count\":3,\"unfinished\":1,"
+		"\"total_ns\":9000,\"min_ns\":1000,\"mean_ns\":3000,\"p50_ns\":3000,"
+		"\"p99_ns\":5000,\"max_ns\":5000}],"
+		"\"flows\":[{\"name\":\"job\",\"out\":1,\"in\":2}],"));
+}
+END_TEST
+
 START_TEST(durations_carry_over_to_the_next_unit)
 {
 	add("a", 0, 999400, 0);
@@ -368,13 +429,14 @@ START_TEST(json_escapes_and_has_stable_keys)
 	add("say \"hi\\\"\n\xff", 0, 10, 0);
 	ck_assert_str_eq(write_report(report_write_json),
 		"{\"path\":\"runs/a.xplane.pb\",\"start_unix_ns\":null,\"duration_ns\":null,"
-		"\"hostnames\":[],\"totals\":{\"spans\":1,\"threads\":1,\"counters\":0,"
-		"\"counter_samples\":0,\"steps\":0,\"dropped\":0,\"unfinished\":0},"
+		"\"hostnames\":[],\"totals\":{\"spans\":1,\"threads\":1,"
+		"\"async_spans\":0,\"flow_marks\":0,\"counters\":0,\"counter_samples\":0,\"steps\":0,\"dropped\":0,\"unfinished\":0},"
 		"\"errors\":[],\"warnings\":[],\"planes\":[{\"name\":\"/host:CPU\",\"id\":0,"
 		"\"process_name\":null,\"process_id\":7,\"lost\":{},\"threads\":[{\"id\":42,"
 		"\"name\":\"main\",\"n_spans\":1,\"spans\":[{\"name\":\"say \\\"hi\\\\\\\"\\u000a?\","
 		"\"count\":1,\"unfinished\":0,\"total_ns\":10,\"self_ns\":10,\"min_ns\":10,"
-		"\"mean_ns\":10,\"p50_ns\":10,\"p99_ns\":10,\"max_ns\":10}]}],\"steps\":[],\"counters\":[]}]}\n");
+		"\"mean_ns\":10,\"p50_ns\":10,\"p99_ns\":10,\"max_ns\":10}]}],\"steps\":[],"
+		"\"async_spans\":[],\"flows\":[],\"counters\":[]}]}\n");
 }
 END_TEST
 
@@ -406,6 +468,9 @@ int main(void)
 	tcase_add_test(tcase, totals_tell_spans_from_counters);
 	tcase_add_test(tcase, text_has_all_parts);
 	tcase_add_test(tcase, durations_carry_over_to_the_next_unit);
+	tcase_add_test(tcase, totals_tell_async_spans_from_threads);
+	tcase_add_test(tcase, text_sums_async_spans_and_flows_by_name);
+	tcase_add_test(tcase, json_sums_async_spans_and_flows_by_name);
 	tcase_add_test(tcase, json_escapes_and_has_stable_keys);
 	tcase_add_test(tcase, a_full_device_is_an_error);
 	suite_add_tcase(suite, tcase);

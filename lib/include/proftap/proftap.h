@@ -7,8 +7,11 @@
  *	PTAP_SPAN_ARGS("read", PTAP_I("bytes", n));  with arguments
  *	PTAP_STEP("train", step);                    a step: XProf's step tools work from it
  *	PTAP_COUNTER("queue", length);               a sample of a counter
+ *	PTAP_FLOW_OUT("job", id);                    an arrow to where PTAP_FLOW_IN("job", id) stands
+ *	PTAP_ASYNC_BEGIN("request", id);             a span that any thread may end
  *
  * Needs gcc or clang on Linux; C99 and up, C++11 and up. Link with -lproftap (pkg-config proftap).
+ * <proftap/proftap.hpp> adds C++ objects; other languages call the functions whose names end in _dyn.
  *
  * Names are string literals: their text is copied once per place in the source, the first time that
  * place is recorded. The _DYN forms take any string and copy it each time (up to 255 bytes; more is
@@ -165,6 +168,31 @@ PTAP_API const char *ptap_version(void);
  */
 PTAP_API void ptap_thread_name(const char *name);
 
+/* ---- Annotations as functions, for languages that cannot use the macros ---------------------- */
+
+/*
+ * Each looks first whether anything is being recorded, and returns at once if not. Names are copied at
+ * each call, up to 255 bytes (more is cut, and counted); NULL is "". They cost a call more than the
+ * macros below, which C and C++ should use, and -DPTAP_DISABLE does not remove them. ptap_enabled(level)
+ * is there as a function, too.
+ * Threads: any, also in a signal handler, like the macros of the same names.
+ * Since: 0.1
+ */
+
+/* A span of this thread, until its ptap_end(), which closes the innermost one that is open. */
+PTAP_API void ptap_begin_dyn(const char *name);
+/* The same as a step, with its number. */
+PTAP_API void ptap_begin_step_dyn(const char *name, int64_t number);
+PTAP_API void ptap_end(void);
+PTAP_API void ptap_instant_dyn(const char *name);
+/* A sample of a counter. NaN and infinity are not written. */
+PTAP_API void ptap_counter_dyn(const char *name, double value);
+/* See PTAP_FLOW_OUT and PTAP_ASYNC_BEGIN. */
+PTAP_API void ptap_flow_out_dyn(const char *name, uint64_t id);
+PTAP_API void ptap_flow_in_dyn(const char *name, uint64_t id);
+PTAP_API void ptap_async_begin_dyn(const char *name, uint64_t id);
+PTAP_API void ptap_async_end_dyn(const char *name, uint64_t id);
+
 /* ---- Inside of the annotations: not for users ------------------------------------------------ */
 
 #define PTAP_IMPL_MAX_ARGS 8
@@ -203,6 +231,14 @@ struct ptap_impl_arg {
 	} value;
 };
 
+/* As in a record's kind. */
+enum ptap_impl_mark_kind {
+	PTAP_IMPL_ASYNC_BEGIN = 5,
+	PTAP_IMPL_ASYNC_END,
+	PTAP_IMPL_FLOW_OUT,
+	PTAP_IMPL_FLOW_IN,
+};
+
 PTAP_API struct ptap_impl_token ptap_impl_begin(struct ptap_impl_site *site, uint32_t word);
 PTAP_API struct ptap_impl_token ptap_impl_begin_dyn(const char *name, uint32_t word);
 PTAP_API struct ptap_impl_token ptap_impl_begin_args(struct ptap_impl_site *site, uint32_t word,
@@ -211,12 +247,21 @@ PTAP_API struct ptap_impl_token ptap_impl_begin_step(
 	struct ptap_impl_site *site, uint32_t word, int64_t step);
 PTAP_API void ptap_impl_open(struct ptap_impl_site *site, uint32_t word);
 PTAP_API void ptap_impl_open_dyn(const char *name, uint32_t word);
+PTAP_API void ptap_impl_open_step_dyn(const char *name, uint32_t word, int64_t step);
 PTAP_API void ptap_impl_end(struct ptap_impl_token token);
 PTAP_API void ptap_impl_end_top(uint32_t word);
 PTAP_API void ptap_impl_instant(struct ptap_impl_site *site, uint32_t word);
 PTAP_API void ptap_impl_instant_dyn(const char *name, uint32_t word);
 PTAP_API void ptap_impl_counter_i(struct ptap_impl_site *site, uint32_t word, int64_t value);
 PTAP_API void ptap_impl_counter_f(struct ptap_impl_site *site, uint32_t word, double value);
+PTAP_API void ptap_impl_counter_dyn(const char *name, uint32_t word, double value);
+PTAP_API void ptap_impl_mark(
+	struct ptap_impl_site *site, uint32_t word, enum ptap_impl_mark_kind kind, uint64_t id);
+PTAP_API void ptap_impl_mark_dyn(
+	const char *name, uint32_t word, enum ptap_impl_mark_kind kind, uint64_t id);
+#ifdef PTAP_IMPL_BUILDING
+PTAP_API int ptap_enabled(int level);
+#endif
 
 #if !defined(PTAP_IMPL_BUILDING) && !defined(PTAP_DISABLE)
 /*
@@ -337,6 +382,11 @@ static inline struct ptap_impl_arg ptap_impl_arg_p(const char *key, const void *
 			(void)call;                               \
 	} while (0)
 
+#define PTAP_IMPL_MARK(kind, text, id) \
+	PTAP_IMPL_ONCE(text, (ptap_impl_mark(ptap_impl_s, ptap_impl_w, kind, (uint64_t)(id)), 0))
+#define PTAP_IMPL_MARK_DYN(kind, text, id) \
+	PTAP_IMPL_DYN((ptap_impl_mark_dyn(text, ptap_impl_w, kind, (uint64_t)(id)), 0))
+
 #define PTAP_IMPL_SPAN(n, level, text) \
 	PTAP_IMPL_SCOPED(n, level, text, ptap_impl_begin(ptap_impl_s, ptap_impl_w))
 
@@ -394,6 +444,29 @@ static inline struct ptap_impl_arg ptap_impl_arg_p(const char *key, const void *
 #define PTAP_INSTANT(name) PTAP_IMPL_ONCE(name, (ptap_impl_instant(ptap_impl_s, ptap_impl_w), 0))
 #define PTAP_INSTANT_DYN(name) PTAP_IMPL_DYN((ptap_impl_instant_dyn(name, ptap_impl_w), 0))
 
+/*
+ * A flow: an arrow from PTAP_FLOW_OUT to each later PTAP_FLOW_IN of the same name and id, in any thread,
+ * and in any process that the same capture records. Both are points in time; put them inside of the
+ * spans that the arrow shall leave and enter. |id|: uint64_t, unique among the flows of that name that
+ * are under way, such as a sequence number or the address of the job that is handed over.
+ */
+#define PTAP_FLOW_OUT(name, id) PTAP_IMPL_MARK(PTAP_IMPL_FLOW_OUT, name, id)
+#define PTAP_FLOW_IN(name, id) PTAP_IMPL_MARK(PTAP_IMPL_FLOW_IN, name, id)
+#define PTAP_FLOW_OUT_DYN(name, id) PTAP_IMPL_MARK_DYN(PTAP_IMPL_FLOW_OUT, name, id)
+#define PTAP_FLOW_IN_DYN(name, id) PTAP_IMPL_MARK_DYN(PTAP_IMPL_FLOW_IN, name, id)
+
+/*
+ * An async span: from PTAP_ASYNC_BEGIN to PTAP_ASYNC_END of the same name and id, in the same thread or
+ * in another one of this process; it need not nest with anything. It is shown on lines of its own, named
+ * |name|, with the stat `id`. Open at the end of the capture: cut there, with the stat `unfinished`.
+ * Begun before the capture: from its start, with the stat `started_before`. Two of the same name and id
+ * at once: an end belongs to the latest begin.
+ */
+#define PTAP_ASYNC_BEGIN(name, id) PTAP_IMPL_MARK(PTAP_IMPL_ASYNC_BEGIN, name, id)
+#define PTAP_ASYNC_END(name, id) PTAP_IMPL_MARK(PTAP_IMPL_ASYNC_END, name, id)
+#define PTAP_ASYNC_BEGIN_DYN(name, id) PTAP_IMPL_MARK_DYN(PTAP_IMPL_ASYNC_BEGIN, name, id)
+#define PTAP_ASYNC_END_DYN(name, id) PTAP_IMPL_MARK_DYN(PTAP_IMPL_ASYNC_END, name, id)
+
 /* A sample of a counter: int64 or double, by the value's type. NaN and infinity are not written. */
 #ifdef __cplusplus
 extern "C++" {
@@ -450,6 +523,14 @@ int ptap_impl_ignore(int first, ...); /* never defined, never called */
 #define PTAP_INSTANT(name) ((void)0)
 #define PTAP_INSTANT_DYN(name) ((void)sizeof(name))
 #define PTAP_COUNTER(name, value) ((void)sizeof(value))
+#define PTAP_FLOW_OUT(name, id) ((void)sizeof(id))
+#define PTAP_FLOW_IN(name, id) ((void)sizeof(id))
+#define PTAP_FLOW_OUT_DYN(name, id) ((void)(sizeof(name) + sizeof(id)))
+#define PTAP_FLOW_IN_DYN(name, id) ((void)(sizeof(name) + sizeof(id)))
+#define PTAP_ASYNC_BEGIN(name, id) ((void)sizeof(id))
+#define PTAP_ASYNC_END(name, id) ((void)sizeof(id))
+#define PTAP_ASYNC_BEGIN_DYN(name, id) ((void)(sizeof(name) + sizeof(id)))
+#define PTAP_ASYNC_END_DYN(name, id) ((void)(sizeof(name) + sizeof(id)))
 
 #endif
 

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Async spans; see asyncs.h. The marks, sorted by name, id and time, are groups in which an end takes the
+ * latest begin that is open. An end before any other mark of its group belongs to a begin before the
+ * capture. The spans, sorted by name and start, go each to the first line of their name that is free.
+ */
+#include "daemon/asyncs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "daemon/assemble.h"
+#include "daemon/entry.h"
+#include "daemon/line_id.h"
+#include "daemon/stats.h"
+#include "daemon/timeline.h"
+#include "trace/space.h"
+
+/* Beyond any tid (2^22), and a later thread's with the same tid, but for very many of those. */
+#define FIRST_LINE_ID (INT64_C(1) << 30)
+/* A person looks at these: more lines of one name, or in all, tell nothing. */
+#define MAX_LINES_OF_NAME 256
+#define MAX_LINES 4096
+
+struct async_mark {
+	uint64_t ticks;
+	uint64_t id;
+	uint64_t
+		number; /* in the order of the records: tells marks of one thread at one tick apart */
+	uint32_t name;
+	int is_end;
+};
+
+/* The spans under way to their lines. */
+struct builder {
+	struct asyncs *asyncs;
+	const struct assemble_input *in;
+	struct plane *plane;
+	struct stats *stats;
+	struct trace_event *spans;
+	size_t n_spans;
+	size_t *open; /* begins of the group at hand, as indices of marks; the latest last */
+	size_t n_open;
+	uint16_t *line_of; /* of the spans of the name at hand: line + 1, or 0: no room */
+	size_t n_lines; /* of all names */
+};
+
+void asyncs_deinit(struct asyncs *a)
+{
+	free(a->marks);
+	memset(a, 0, sizeof *a);
+}
+
+int asyncs_add(struct asyncs *a, const struct entry *e, uint32_t name, uint64_t id)
+{
+	if (a->n_marks == a->n_allocated) {
+		size_t n = a->n_allocated ? 2 * a->n_allocated : 64;
+		struct async_mark *marks = reallocarray(a->marks, n, sizeof *marks);
+
+		if (!marks)
+			return -ENOMEM;
+		a->marks = marks;
+		a->n_allocated = n;
+	}
+	a->marks[a->n_marks] =
+		(struct async_mark){e->start, id, a->n_marks, name, e->kind == RECORD_ASYNC_END};
+	a->n_marks++;
+	return 0;
+}
+
+/* --- matching ------------------------------------------------------------------------------ */
+
+static int compare_marks(const void *left, const void *right)
+{
+	const struct async_mark *a = left;
+	const struct async_mark *b = right;
+
+	if (a->name != b->name)
+		return a->name < b->name ? -1 : 1;
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	if (a->ticks != b->ticks)
+		return a->ticks < b->ticks ? -1 : 1;
+	return a->number < b->number ? -1 : 1;
+}
+
+static int add_span(
+	struct builder *b, const struct async_span *span, uint64_t start_ticks, uint64_t end_ticks)
+{
+	struct trace_event *event = &b->spans[b->n_spans++];
+
+	event->start_ns = timeline_convert(b->in->timeline, start_ticks);
+	event->duration_ns = timeline_convert(b->in->timeline, end_ticks) - event->start_ns;
+	event->name = span->name;
+	event->stats = stats_add_async(b->stats, span);
+	return b->stats->error;
+}
+
+static int take_end(struct builder *b, const struct async_mark *mark, int is_first)
+{
+	struct async_span span = {.id = mark->id, .name = mark->name};
+	uint64_t start = b->in->start_ticks;
+
+	if (b->n_open)
+		start = b->asyncs->marks[b->open[--b->n_open]].ticks;
+	else if (is_first)
+		span.is_started_before = 1;
+	else {
+		b->asyncs->n_unmatched++;
+		return 0;
+	}
+	return add_span(b, &span, start, mark->ticks);
+}
+
+/* What is still open at the end of its group is cut at the end of the capture. */
+static int cut_open(struct builder *b)
+{
+	int r = 0;
+
+	while (b->n_open && !r) {
+		const struct async_mark *mark = &b->asyncs->marks[b->open[--b->n_open]];
+		struct async_span span = {.id = mark->id, .name = mark->name, .is_unfinished = 1};
+		uint64_t stop = b->in->stop_ticks;
+
+		r = add_span(b, &span, mark->ticks, stop > mark->ticks ? stop : mark->ticks);
+	}
+	return r;
+}
+
+static int match(struct builder *b)
+{
+	const struct async_mark *marks = b->asyncs->marks;
+	int r = 0;
+
+	for (size_t i = 0; i < b->asyncs->n_marks && !r; i++) {
+		int is_first = i == 0 || marks[i].name != marks[i - 1].name ||
+			       marks[i].id != marks[i - 1].id;
+
+		if (is_first)
+			r = cut_open(b);
+		if (r)
+			return r;
+		if (marks[i].is_end)
+			r = take_end(b, &marks[i], is_first);
+		else
+			b->open[b->n_open++] = i;
+	}
+	return r ? r : cut_open(b);
+}
+
+/* --- lines --------------------------------------------------------------------------------- */
+
+static int compare_spans(const void *left, const void *right)
+{
+	const struct trace_event *a = left;
+	const struct trace_event *b = right;
+
+	if (a->name != b->name)
+		return a->name < b->name ? -1 : 1;
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return a->duration_ns > b->duration_ns ? -1 : a->duration_ns < b->duration_ns;
+}
+
+/* The first of |*n_lines| lines that is free at |start_ns|, or one more, or -1. */
+static int find_line(
+	const struct builder *b, const int64_t *ends_ns, int *n_lines, int64_t start_ns)
+{
+	for (int i = 0; i < *n_lines; i++)
+		if (ends_ns[i] <= start_ns)
+			return i;
+	if (*n_lines == MAX_LINES_OF_NAME || b->n_lines + (size_t)*n_lines == MAX_LINES)
+		return -1;
+	return (*n_lines)++;
+}
+
+/* Chooses the lines of |n| spans of one name; |counts| becomes the number of spans on each. */
+static int distribute(struct builder *b, const struct trace_event *spans, size_t n, size_t *counts)
+{
+	int64_t ends_ns[MAX_LINES_OF_NAME];
+	int n_lines = 0;
+
+	memset(counts, 0, MAX_LINES_OF_NAME * sizeof *counts);
+	for (size_t i = 0; i < n; i++) {
+		int line = find_line(b, ends_ns, &n_lines, spans[i].start_ns);
+
+		b->line_of[i] = (uint16_t)(line + 1);
+		if (line < 0) {
+			b->asyncs->n_crowded++;
+			continue;
+		}
+		ends_ns[line] = spans[i].start_ns + spans[i].duration_ns;
+		counts[line]++;
+	}
+	return n_lines;
+}
+
+static int add_line(struct builder *b, uint32_t name, size_t n_spans)
+{
+	int64_t id = line_id_find_unused(b->plane, FIRST_LINE_ID + (int64_t)b->n_lines++);
+
+	return plane_add_line(b->plane, id, names_get(&b->plane->event_names, name), n_spans)
+		       ? 0
+		       : -ENOMEM;
+}
+
+static int add_lines_of_name(struct builder *b, const struct trace_event *spans, size_t n)
+{
+	size_t counts[MAX_LINES_OF_NAME];
+	int n_lines = distribute(b, spans, n, counts);
+	size_t first = b->plane->n_lines;
+	int r = 0;
+
+	for (int i = 0; i < n_lines && !r; i++)
+		r = add_line(b, spans[0].name, counts[i]);
+	for (size_t i = 0; i < n && !r; i++)
+		if (b->line_of[i])
+			r = line_add_event(&b->plane->lines[first + b->line_of[i] - 1], &spans[i]);
+	return r;
+}
+
+static int add_lines(struct builder *b)
+{
+	size_t first = 0;
+	int r = 0;
+
+	for (size_t i = 1; i <= b->n_spans && !r; i++) {
+		if (i < b->n_spans && b->spans[i].name == b->spans[first].name)
+			continue;
+		r = add_lines_of_name(b, b->spans + first, i - first);
+		first = i;
+	}
+	return r;
+}
+
+int asyncs_add_lines(
+	struct asyncs *a, const struct assemble_input *in, struct plane *plane, struct stats *stats)
+{
+	_cleanup_free_ struct trace_event *spans = reallocarray(NULL, a->n_marks, sizeof *spans);
+	_cleanup_free_ size_t *open = reallocarray(NULL, a->n_marks, sizeof *open);
+	_cleanup_free_ uint16_t *line_of = reallocarray(NULL, a->n_marks, sizeof *line_of);
+	struct builder b = {.asyncs = a,
+		.in = in,
+		.plane = plane,
+		.stats = stats,
+		.spans = spans,
+		.open = open,
+		.line_of = line_of};
+	int r;
+
+	if (!a->n_marks)
+		return 0;
+	if (!spans || !open || !line_of)
+		return -ENOMEM;
+	qsort(a->marks, a->n_marks, sizeof *a->marks, compare_marks);
+	r = match(&b);
+	if (r)
+		return r;
+	qsort(spans, b.n_spans, sizeof *spans, compare_spans);
+	return add_lines(&b);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Async spans: the begins and ends of all threads, matched by name and id when the capture is assembled,
+ * and the lines that they become.
+ *
+ * Everything is sorted, nothing is hashed: what a hostile target sends costs n log n and no more.
+ */
+#ifndef DAEMON_ASYNCS_H
+#define DAEMON_ASYNCS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct assemble_input;
+struct async_mark;
+struct entry;
+struct plane;
+struct stats;
+
+struct async_span {
+	uint64_t id;
+	uint32_t name; /* index into the plane's event_names */
+	int is_unfinished; /* cut at the end of the capture */
+	int is_started_before; /* cut at its start */
+};
+
+struct asyncs {
+	struct async_mark *marks;
+	size_t n_marks;
+	size_t n_allocated;
+	uint64_t n_unmatched; /* ends that belong to no begin */
+	uint64_t n_crowded; /* spans that no line had room for */
+};
+
+/* All zero is the empty state. */
+void asyncs_deinit(struct asyncs *a);
+
+/* |e|: a RECORD_ASYNC_BEGIN or _END of |name| with the id |id|. 0 or -ENOMEM. */
+int asyncs_add(struct asyncs *a, const struct entry *e, uint32_t name, uint64_t id);
+
+/*
+ * Adds the spans to |plane|: lines of the span's name, each with spans that follow one another. To be
+ * called once, behind the threads' lines. 0 or -ENOMEM.
+ */
+int asyncs_add_lines(struct asyncs *a, const struct assemble_input *in, struct plane *plane,
+	struct stats *stats);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The string id of a place in the source: its name is copied at its first recording. */
+#ifndef RECORD_SITE_H
+#define RECORD_SITE_H
+
+#include <stdint.h>
+
+#include "lib/record/emit.h"
+
+struct ptap_impl_site;
+
+uint32_t site_register(struct ptap_impl_site *site);
+
+/*
+ * The ids belong to one arena. A program that stops its server and starts another gets a new arena with
+ * the old table's text copied over (lib/server.c), so that ids stay right.
+ */
+static inline uint32_t site_id(struct ptap_impl_site *site)
+{
+	uint32_t id = __atomic_load_n(&site->id, __ATOMIC_ACQUIRE);
+
+	return unlikely(!id) ? site_register(site) : id;
+}
+
+#endif

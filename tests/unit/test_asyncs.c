@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Async spans: begins and ends of any thread, matched, and the lines they come to lie on; flow marks. */
+#include "daemon/asyncs.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/guest_fixture.h"
+#include "tests/unit/log_fixture.h"
+
+#define CAPTURE_NS 1000000
+
+static struct thread_log *first;
+static struct thread_log *second;
+
+static void setup(void)
+{
+	log_open();
+	first = log_add(1, "first");
+	second = log_add(2, "second");
+}
+
+/* |at_ns| after the capture's start. */
+static void put(struct thread_log *log, enum record_kind kind, const char *name, uint64_t id,
+	uint64_t at_ns)
+{
+	log_put(log, kind, fixture_add_string(name), at_ns * LOG_TICKS_PER_NS, 0, 0, 1);
+	log_put_slot(log, slot_word0(0, SLOT_U64, 0), id);
+}
+
+static void begin(struct thread_log *log, uint64_t id, uint64_t at_ns)
+{
+	put(log, RECORD_ASYNC_BEGIN, "request", id, at_ns);
+}
+
+static void end(struct thread_log *log, uint64_t id, uint64_t at_ns)
+{
+	put(log, RECORD_ASYNC_END, "request", id, at_ns);
+}
+
+static void expect_stat(
+	size_t line, size_t i, const char *name, enum stat_type type, uint64_t value)
+{
+	const struct trace_stat *stat = log_event_stat(line, i, name);
+
+	ck_assert_msg(stat, "no %s", name);
+	ck_assert_int_eq(stat->type, type);
+	ck_assert_uint_eq(stat->value.u64, value);
+}
+
+/* |cut|: "unfinished", "started_before", or "" for a span that is whole. */
+static void expect(
+	size_t line, size_t i, uint64_t id, int64_t start, int64_t end_ns, const char *cut)
+{
+	static const char *const cuts[] = {"unfinished", "started_before"};
+
+	ck_assert_str_eq(logs.plane->lines[line].name, log_event_name(line, i));
+	ck_assert_int_eq(log_event(line, i)->start_ns, start);
+	ck_assert_int_eq(log_event(line, i)->duration_ns, end_ns - start);
+	expect_stat(line, i, "id", STAT_UINT64, id);
+	expect_stat(line, i, "_a", STAT_INT64, 1);
+	for (int k = 0; k < 2; k++) {
+		if (strcmp(cuts[k], cut) == 0)
+			expect_stat(line, i, cut, STAT_INT64, 1);
+		else
+			ck_assert_ptr_null(log_event_stat(line, i, cuts[k]));
+	}
+}
+
+/* Lines, and the number of events on each. */
+static void expect_lines(size_t n, const size_t *n_events)
+{
+	ck_assert_uint_eq(logs.plane->n_lines, n);
+	for (size_t i = 0; i < n; i++) {
+		ck_assert_uint_eq(logs.plane->lines[i].n_events, n_events[i]);
+		for (size_t k = 0; k < i; k++)
+			ck_assert_int_ne(logs.plane->lines[i].id, logs.plane->lines[k].id);
+	}
+}
+
+START_TEST(joins_a_begin_and_an_end_of_another_thread)
+{
+	/* The thread that ends it was read first. */
+	end(first, UINT64_MAX, 300);
+	begin(second, UINT64_MAX, 100);
+	log_assemble();
+	expect_lines(1, (const size_t[]){1});
+	expect(0, 0, UINT64_MAX, 100, 300, "");
+	ck_assert_uint_eq(log_plane_stat("dropped_traces"), 0);
+	ck_assert_uint_eq(logs.space->warnings.n_texts, 0);
+}
+END_TEST
+
+START_TEST(keeps_names_and_ids_apart)
+{
+	begin(first, 1, 10);
+	begin(first, 2, 20);
+	put(first, RECORD_ASYNC_BEGIN, "other", 1, 30);
+	put(second, RECORD_ASYNC_END, "other", 1, 40);
+	end(second, 1, 50);
+	end(second, 2, 60);
+	log_assemble();
+	expect_lines(3, (const size_t[]){1, 1, 1});
+	expect(0, 0, 1, 10, 50, "");
+	expect(1, 0, 2, 20, 60, "");
+	ck_assert_str_eq(logs.plane->lines[2].name, "other");
+	expect(2, 0, 1, 30, 40, "");
+}
+END_TEST
+
+START_TEST(puts_spans_that_follow_one_another_on_one_line)
+{
+	for (uint64_t i = 0; i < 10; i++) {
+		begin(first, 7, 100 * i);
+		end(first, 7, 100 * i + 100);
+	}
+	log_assemble();
+	expect_lines(1, (const size_t[]){10});
+	for (size_t i = 0; i < 10; i++)
+		expect(0, i, 7, 100 * (int64_t)i, 100 * (int64_t)i + 100, "");
+}
+END_TEST
+
+START_TEST(puts_spans_that_overlap_on_lines_of_their_own)
+{
+	begin(first, 1, 0);
+	begin(first, 2, 10);
+	end(first, 1, 20);
+	begin(first, 3, 30);
+	end(first, 2, 40);
+	end(first, 3, 50);
+	log_assemble();
+	expect_lines(2, (const size_t[]){2, 1});
+	expect(0, 0, 1, 0, 20, "");
+	expect(0, 1, 3, 30, 50, "");
+	expect(1, 0, 2, 10, 40, "");
+}
+END_TEST
+
+START_TEST(cuts_what_has_no_end_at_the_end)
+{
+	begin(first, 1, 100);
+	begin(first, 1, 200);
+	end(first, 1, 300);
+	log_assemble();
+	expect_lines(2, (const size_t[]){1, 1});
+	expect(0, 0, 1, 100, CAPTURE_NS, "unfinished");
+	expect(1, 0, 1, 200, 300, "");
+	ck_assert_uint_eq(log_plane_stat("dropped_traces"), 0);
+}
+END_TEST
+
+START_TEST(starts_what_began_before_at_the_start)
+{
+	end(first, 1, 100);
+	begin(first, 1, 200);
+	end(first, 1, 300);
+	log_assemble();
+	expect_lines(1, (const size_t[]){2});
+	expect(0, 0, 1, 0, 100, "started_before");
+	expect(0, 1, 1, 200, 300, "");
+	ck_assert_uint_eq(logs.space->warnings.n_texts, 0);
+}
+END_TEST
+
+START_TEST(counts_an_end_too_many)
+{
+	begin(first, 1, 100);
+	end(first, 1, 200);
+	end(second, 1, 300);
+	log_assemble();
+	expect_lines(1, (const size_t[]){1});
+	expect(0, 0, 1, 100, 200, "");
+	ck_assert_uint_eq(log_plane_stat("ptap_unmatched_async_ends"), 1);
+	ck_assert_uint_eq(log_plane_stat("dropped_traces"), 0);
+	ck_assert(log_has_warning("1 ends of async spans left out"));
+}
+END_TEST
+
+START_TEST(leaves_threads_and_counters_as_they_are)
+{
+	log_put_span(first, "span", 40, 80, 0);
+	begin(first, 1, 30);
+	log_put(second, RECORD_COUNTER, fixture_add_string("queue"), 40, 0, 0, 1);
+	log_put_slot(second, slot_word0(0, SLOT_I64, 0), 5);
+	log_assemble();
+	expect_lines(3, (const size_t[]){1, 1, 1});
+	ck_assert_str_eq(logs.plane->lines[0].name, "first");
+	expect(1, 0, 1, 30, CAPTURE_NS, "unfinished");
+	ck_assert_str_eq(logs.plane->lines[2].name, LINE_COUNTERS);
+}
+END_TEST
+
+START_TEST(drops_and_counts_what_overlaps_too_much)
+{
+	for (uint64_t i = 0; i < 300; i++)
+		begin(first, i, i);
+	log_assemble();
+	ck_assert_uint_eq(logs.plane->n_lines, 256);
+	ck_assert_uint_eq(log_plane_stat("ptap_lost_async_crowded"), 44);
+	ck_assert_uint_eq(log_plane_stat("dropped_traces"), 44);
+	ck_assert(log_has_warning("44 async spans dropped"));
+}
+END_TEST
+
+START_TEST(makes_a_flow_s_ends_known_to_viewers)
+{
+	const struct trace_stat *out;
+	const struct trace_stat *in;
+
+	log_put_span(second, "receive", 900 * LOG_TICKS_PER_NS, 1000 * LOG_TICKS_PER_NS, 0);
+	put(first, RECORD_FLOW_OUT, "job", 7, 100);
+	put(second, RECORD_FLOW_IN, "job", 7, 1200);
+	put(second, RECORD_FLOW_IN, "job", 8, 1300);
+	put(second, RECORD_FLOW_IN, "other", 7, 1400);
+	log_assemble();
+	expect_lines(2, (const size_t[]){1, 4});
+	ck_assert_str_eq(log_event_name(0, 0), "job");
+	ck_assert_int_eq(log_event(0, 0)->start_ns, 100);
+	ck_assert_int_eq(log_event(0, 0)->duration_ns, 0);
+	expect_stat(0, 0, "id", STAT_UINT64, 7);
+	expect_stat(0, 0, "_pt", STAT_INT64, 0);
+	expect_stat(1, 1, "_ct", STAT_INT64, 0);
+	ck_assert_ptr_null(log_event_stat(0, 0, "_c"));
+	ck_assert_ptr_null(log_event_stat(1, 1, "_p"));
+	out = log_event_stat(0, 0, "_p");
+	in = log_event_stat(1, 1, "_c");
+	ck_assert_int_eq(out->type, STAT_INT64);
+	ck_assert_int_eq(in->type, STAT_INT64);
+	ck_assert_int_eq(out->value.i64, in->value.i64);
+	ck_assert_int_ne(out->value.i64, log_event_stat(1, 2, "_c")->value.i64);
+	ck_assert_int_ne(out->value.i64, log_event_stat(1, 3, "_c")->value.i64);
+}
+END_TEST
+
+START_TEST(finds_the_number_behind_a_run_time_name)
+{
+	log_put(first, RECORD_ASYNC_BEGIN, STRING_ID_DYNAMIC, 0, 0, 0, 3);
+	log_put_text(first, 0, SLOT_NAME, "ten bytes!");
+	log_put_slot(first, slot_word0(0, SLOT_U64, 0), 11);
+	log_put(first, RECORD_STEP, STRING_ID_DYNAMIC, 0, 40, 0, 2);
+	log_put_text(first, 0, SLOT_NAME, "train");
+	log_put_slot(first, slot_word0(0, SLOT_I64, 0), 12);
+	log_put(first, RECORD_COUNTER, STRING_ID_DYNAMIC, 0, 0, 0, 2);
+	log_put_text(first, 0, SLOT_NAME, "queue");
+	log_put_slot(first, slot_word0(0, SLOT_I64, 0), 13);
+	log_assemble();
+	expect_lines(3, (const size_t[]){1, 1, 1});
+	expect_stat(0, 0, "step_num", STAT_INT64, 12);
+	ck_assert_str_eq(logs.plane->lines[1].name, "ten bytes!");
+	expect(1, 0, 11, 0, CAPTURE_NS, "unfinished");
+	ck_assert_str_eq(log_event_name(2, 0), "queue");
+	expect_stat(2, 0, "value", STAT_INT64, 13);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("asyncs");
+	TCase *tcase = tcase_create("asyncs");
+	SRunner *runner;
+
+	tcase_add_checked_fixture(tcase, setup, log_close);
+	tcase_add_test(tcase, joins_a_begin_and_an_end_of_another_thread);
+	tcase_add_test(tcase, keeps_names_and_ids_apart);
+	tcase_add_test(tcase, puts_spans_that_follow_one_another_on_one_line);
+	tcase_add_test(tcase, puts_spans_that_overlap_on_lines_of_their_own);
+	tcase_add_test(tcase, cuts_what_has_no_end_at_the_end);
+	tcase_add_test(tcase, starts_what_began_before_at_the_start);
+	tcase_add_test(tcase, counts_an_end_too_many);
+	tcase_add_test(tcase, leaves_threads_and_counters_as_they_are);
+	tcase_add_test(tcase, drops_and_counts_what_overlaps_too_much);
+	tcase_add_test(tcase, makes_a_flow_s_ends_known_to_viewers);
+	tcase_add_test(tcase, finds_the_number_behind_a_run_time_name);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
