@@ -39,7 +39,7 @@ fuzz: install-packages
 
 check-format: PACKAGES = format
 check-format: install-packages
-	@git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format --dry-run -Werror
+	@git ls-files -co --exclude-standard '*.c' '*.cc' '*.h' '*.hpp' | xargs clang-format --dry-run -Werror
 
 .PHONY: install-packages
 install-packages:

@@ -85,6 +85,21 @@ class Trace:
         return stat.value if stat else 0
 
 
+def read_flows(trace, name):
+    """Both ends of the flows of that name: {their key: (line, mark)}, where they begin and end."""
+    outs, ins = {}, {}
+    for line in trace.threads:
+        for mark in line.named(name):
+            equal(mark.duration_ps, 0, f"duration of {mark}")
+            for ends, kind, key in ((outs, "_pt", "_p"), (ins, "_ct", "_c")):
+                if key in mark.stats:
+                    equal(set(mark.stats), {"id", kind, key}, f"stats of {mark}")
+                    equal(mark.stats[kind], ("int64_value", 0), f"kind of context of {mark}")
+                    equal(mark.stats[key].kind, "int64_value", f"the key of {mark}")
+                    ends[mark.stats[key].value] = line, mark
+    return outs, ins
+
+
 schema_dir = tempfile.TemporaryDirectory(prefix="proftap-schema-")
 
 

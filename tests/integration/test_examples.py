@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The programs of docs/examples, run and captured: their spans, flows and async spans are in the file."""
+import re
+import socket
+import threading
+
+from fixture import SANITIZERS, Skip, check, equal, run, test, wait_until
+from processes import LIBRARY, PROFTAPD, TOP_BUILD, TOP_SRC, Process, find_proftapds, is_alive
+from trace_file import read_flows
+
+EXAMPLES = TOP_BUILD / "docs" / "examples"
+WAITS_MS = (15, 10, 5)
+ASYNC_STATS = {"id", "_a", "unfinished", "started_before"}
+
+
+def start(t, command):
+    """The example, and the ports that it names when it is ready."""
+    process = t.keep(Process(command[0].name, command, {"PROFTAPD": str(PROFTAPD)}))
+    ports = [int(port) for port in re.findall(r"port (\d+)", process.read_line())]
+    servers = find_proftapds(process.pid)
+    equal(len(servers), 1, "number of servers")
+
+    def wait_for_servers():
+        process.kill()
+        wait_until(lambda: not any(map(is_alive, servers)), f"server {servers} to end", 5)
+    t.at_end.append(wait_for_servers)
+    return process, *ports
+
+
+def end_ps(event):
+    return event.start_ps + event.duration_ps
+
+
+def is_whole(event):
+    return not {"unfinished", "started_before"} & set(event.stats)
+
+
+def read_asyncs(trace, name):
+    """The async spans of that name; what is true of the lines of all of them is checked."""
+    lines = [line for line in trace.lines if line.name == name]
+    check(lines, f"no line {name} among {[line.name for line in trace.lines]}")
+    for line in lines:
+        for event in line.events:
+            equal(event.name, name, "the name of an async span")
+            check({"id", "_a"} <= set(event.stats) <= ASYNC_STATS, f"stats of {event}")
+        for before, after in zip(line.events, line.events[1:]):
+            check(end_ps(before) <= after.start_ps, f"{before} and {after} overlap on one line")
+    return [event for line in lines for event in line.events]
+
+
+def check_enclosing(line, name, mark, number):
+    """Around a mark is a span with that number, unless it began before the capture."""
+    if mark is line.events[0]:
+        return
+    found = [e for e in line.named(name) if e.start_ps <= mark.start_ps <= end_ps(e)]
+    equal(len(found), 1, f"number of spans {name} around {mark}")
+    equal(found[0].stats["number"], number, f"number of the span around {mark}")
+
+
+@test
+def requests_are_followed_through_threads(t):
+    _, port = start(t, [EXAMPLES / "requests"])
+    trace = t.capture(port, 300).trace
+    outs, ins = read_flows(trace, "job")
+    check(len(ins) > 20, f"{len(ins)} flows")
+    equal({line.name for line, _ in outs.values()}, {"front"}, "where flows begin")
+    equal({line.name for line, _ in ins.values()}, {"worker 1", "worker 2"}, "where flows end")
+    for key in set(outs) & set(ins):
+        (front, left), (worker, entered) = outs[key], ins[key]
+        number = left.stats["id"]
+        equal(entered.stats["id"], number, "the id at the flow's other end")
+        check(left.start_ps <= entered.start_ps, f"{entered} is before {left}")
+        check_enclosing(front, "take in", left, number)
+        check_enclosing(worker, "work", entered, number)
+    check(len(set(outs) & set(ins)) > 20, f"{len(outs)} begins, {len(ins)} ends, few of one flow")
+
+
+@test
+def requests_are_async_spans_from_begin_to_end(t):
+    _, port = start(t, [EXAMPLES / "requests"])
+    trace = t.capture(port, 300).trace
+    outs, ins = ({mark.stats["id"]: mark for _, mark in ends.values()}
+                 for ends in read_flows(trace, "job"))
+    whole = [e for e in read_asyncs(trace, "request") if is_whole(e)]
+    check(len(whole) > 20, f"{len(whole)} requests")
+    for event in whole:
+        check(event.start_ps <= outs[event.stats["id"]].start_ps, f"{event} begins after its flow")
+        check(ins[event.stats["id"]].start_ps <= end_ps(event), f"{event} ends before its flow")
+    kinds = {e.name for line in trace.threads for e in line.events if e.name.startswith("kind ")}
+    equal(kinds, {"kind 0", "kind 1", "kind 2"}, "the names made at run time")
+    check(trace.count("queue") > 20, "samples of the counter")
+
+
+@test
+def python_annotates_through_ctypes(t):
+    if SANITIZERS != "no":
+        raise Skip("the interpreter is not built with the sanitizer")
+    words = {"first": 100, "second": 2000}
+    files = t.public_dir("files")
+    for name, n in words.items():
+        (files / name).write_text("word " * n)
+    process, port = start(t, [TOP_SRC / "docs/examples/words.py", LIBRARY, files])
+    trace = t.capture(port, 300).trace
+    line = trace.thread("counting")
+    equal(line.id, process.pid, "the thread's id")
+    rounds = line.named("round")
+    check(len(rounds) > 5, f"{len(rounds)} rounds")
+    numbers = [e.stats["step_num"].value for e in rounds]
+    equal(numbers, list(range(numbers[0], numbers[0] + len(numbers))), "the steps' numbers")
+    # Only what was open at an end of the capture may be without its parts.
+    for name in words:
+        for event in [e for e in line.named(name) if is_whole(e)][1:]:
+            inside = [e.name for e in line.events
+                      if event.start_ps <= e.start_ps and end_ps(e) <= end_ps(event)]
+            equal(sorted(inside), sorted([name, "read", "count"]), f"what is inside of {event}")
+        samples = {e.stats["value"] for c in trace.counters for e in c.named(f"words of {name}")}
+        equal(samples, {("double_value", words[name])}, f"the words of {name}")
+
+
+def send_requests(port, is_over, sent):
+    """As many at a time as WAITS_MS has, until |is_over|; their numbers go to |sent|."""
+    with socket.create_connection(("127.0.0.1", port)) as peer, peer.makefile() as answers:
+        number = 2**63
+        while not is_over():
+            numbers = range(number, number + 3)
+            peer.sendall("".join(f"{n} {ms}\n" for n, ms in zip(numbers, WAITS_MS)).encode())
+            sent += numbers
+            number += 3
+            for _ in range(3):
+                answers.readline()
+
+
+@test
+def an_event_loop_has_many_requests_under_way(t):
+    _, port, request_port = start(t, [EXAMPLES / "answers"])
+    capture = t.start_capture(port, 300)
+    sent = []
+    sender = threading.Thread(
+        target=send_requests, args=(request_port, lambda: capture.popen.poll() is not None, sent))
+    sender.start()
+    trace = capture.finish().trace
+    sender.join()
+    events = read_asyncs(trace, "request")
+    ids = [e.stats["id"] for e in events]
+    check(len(ids) == len(set(ids)) and {("uint64_value", n) for n in sent} >= set(ids),
+          f"ids {ids}")
+    whole = [e for e in events if is_whole(e)]
+    check(len(whole) > 10, f"{len(whole)} requests")
+    for event in whole:
+        shortest_ms = WAITS_MS[(event.stats["id"].value - 2**63) % 3]
+        check(event.duration_ps > (shortest_ms - 1.1) * 10**9,
+              f"{event} is shorter than {shortest_ms} ms")
+    equal(sum(line.name == "request" for line in trace.lines), 3, "lines for three at a time")
+    loop = trace.thread("loop")
+    check({"turn", "read", "begin", "end"} <= set(loop.count()), f"spans {set(loop.count())}")
+
+
+run()
