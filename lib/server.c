@@ -40,6 +40,11 @@ static int explain_spawn(const struct spawn *s, const char *path,
 
 	switch (s->stage) {
 	case SPAWN_CLONE:
+		if (s->error == -EPERM || s->error == -ENOSYS)
+			return diag_set(d, s->error,
+				"proftapd: cannot start a process: %s; is that forbidden here "
+				"(seccomp)? Start the server before the sandbox",
+				errno_words(s->error));
 		return diag_set(d, s->error,
 			"proftapd: cannot start a process: %s; raise the limit on processes",
 			errno_words(s->error));
@@ -57,6 +62,11 @@ static int explain_spawn(const struct spawn *s, const char *path,
 		return diag_set(d, s->error, "proftap: cannot map %llu MiB of shared memory: %s",
 			(unsigned long long)(s->arena_bytes >> 20), errno_words(s->error));
 	case SPAWN_EXEC:
+		if (s->error == -EPERM || s->error == -EACCES)
+			return diag_set(d, s->error,
+				"%s: cannot be executed: %s; is that forbidden here (seccomp, "
+				"AppArmor)? Start the server before the sandbox",
+				path, errno_words(s->error));
 		return diag_set(
 			d, s->error, "%s: cannot be executed: %s", path, errno_words(s->error));
 	}
@@ -120,7 +130,7 @@ static int wait_for_hello(struct arena *arena, int32_t pid, struct diag *d)
 		if (server_is_gone(pid))
 			return diag_set(d, -ECHILD,
 				"proftapd: ended before it was ready%s%.400s; is executing "
-				"it forbidden here (seccomp, AppArmor)?",
+				"it forbidden here (seccomp, AppArmor)? Start the server before the sandbox",
 				arena->message[0] ? ": " : "", arena->message);
 		if (monotonic_ns() > give_up)
 			return diag_set(d, -ETIMEDOUT, "proftapd: no answer within 10 s");

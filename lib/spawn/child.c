@@ -150,24 +150,28 @@ static SPAWN_RAW long place_descriptors(struct spawn *s)
 
 /*
  * Every disposition to default while all signals are blocked: after the mask is emptied below, a handler
- * of the host would run here, on the host's memory.
+ * of the host would run here, on the host's memory. Ignored first: that drops what was sent to the host's
+ * process group before setsid(), which would now kill the server.
  */
 static SPAWN_RAW void reset_signals(void)
 {
 	struct {
-		void *handler;
+		void (*handler)(int);
 		unsigned long flags;
 		void *restorer;
 		uint64_t mask;
-	} dfl;
+	} action;
 	uint64_t none = 0;
 
-	dfl.handler = NULL;
-	dfl.flags = 0;
-	dfl.restorer = NULL;
-	dfl.mask = 0;
-	for (int i = 1; i <= 64; i++)
-		raw4(SYS_rt_sigaction, i, &dfl, NULL, sizeof dfl.mask);
+	action.flags = 0;
+	action.restorer = NULL;
+	action.mask = 0;
+	for (int i = 1; i <= 64; i++) {
+		action.handler = SIG_IGN;
+		raw4(SYS_rt_sigaction, i, &action, NULL, sizeof action.mask);
+		action.handler = SIG_DFL;
+		raw4(SYS_rt_sigaction, i, &action, NULL, sizeof action.mask);
+	}
 	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
 }
 

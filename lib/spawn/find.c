@@ -69,6 +69,13 @@ static int find_in_path(char *path, size_t size)
 	return 0;
 }
 
+static const char *get_hint(void)
+{
+	return access("/proc/self", F_OK)
+		       ? " (there is no /proc here: in a chroot, start the server before entering it)"
+		       : "";
+}
+
 /* Absolute: a relative path is the host's, and the server is started in "/". */
 static int use_asked(const char *asked, char *path, size_t size, struct diag *d)
 {
@@ -76,8 +83,8 @@ static int use_asked(const char *asked, char *path, size_t size, struct diag *d)
 
 	if (!realpath(asked, full) || !is_program(full) || strlen(full) >= size)
 		return diag_set(d, -ENOENT,
-			"proftapd: PROFTAPD=%s is not an executable file; correct or unset it",
-			asked);
+			"proftapd: PROFTAPD=%s is not an executable file; correct or unset it%s",
+			asked, get_hint());
 	strcpy(path, full);
 	return 0;
 }
@@ -93,10 +100,15 @@ int find_proftapd(char *path, size_t size, struct diag *d)
 		return 0;
 	if (!getauxval(AT_SECURE) && (find_beside_library(path, size) || find_in_path(path, size)))
 		return 0;
+	if (getauxval(AT_SECURE))
+		return diag_set(d, -ENOENT,
+			"proftapd: not found at %s, the only place where a set-uid program looks; "
+			"install it there",
+			PTAP_PROFTAPD_PATH);
 	return diag_set(d, -ENOENT,
 		"proftapd: not found (looked at %s, beside libproftap, and in PATH); install it or set "
-		"PROFTAPD to its path",
-		PTAP_PROFTAPD_PATH);
+		"PROFTAPD to its path%s",
+		PTAP_PROFTAPD_PATH, get_hint());
 }
 
 static int is_unwanted(const char *entry)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two clones with shared memory and no exit signal: the intermediate is reaped here with __WCLONE, so the
- * host sees no SIGCHLD and nothing in its own wait(); the server becomes a child of init. All signals are
- * blocked meanwhile, libc's internal ones too. The caller is suspended until exec (CLONE_VFORK), and the
+ * host sees no SIGCHLD and nothing in its own wait(); the server becomes a child of init. Signals are
+ * blocked meanwhile. The caller is suspended until exec (CLONE_VFORK), and the
  * children run on stacks of their own.
  *
  * Where clone becomes fork (valgrind, qemu-user) a mapping made in the child would not appear here. A
@@ -82,7 +82,7 @@ static SPAWN_RAW int run_intermediate(void *p)
 
 	if (pid < 0) {
 		job->spawn->stage = SPAWN_CLONE;
-		job->spawn->error = -EAGAIN;
+		job->spawn->error = -errno;
 	} else {
 		job->spawn->pid = pid;
 	}
@@ -90,10 +90,24 @@ static SPAWN_RAW int run_intermediate(void *p)
 	return 0;
 }
 
+struct entry {
+	int (*f)(void *);
+	void *argument;
+};
+
+static SPAWN_RAW int run_entry(void *p)
+{
+	struct entry *entry = p;
+
+	raw_block_all_signals();
+	return entry->f(entry->argument);
+}
+
 /* Runs |f| in a clone and reaps it. ECHILD: a __WALL loop of the host took it, which is fine. */
 static int run_clone(int (*f)(void *), char *stack_top, void *argument)
 {
-	int pid = clone(f, stack_top, CLONE_VM | CLONE_VFORK, argument);
+	struct entry entry = {f, argument};
+	int pid = clone(run_entry, stack_top, CLONE_VM | CLONE_VFORK, &entry);
 
 	if (pid < 0)
 		return -errno;
@@ -144,7 +158,6 @@ static void run_in_shared_memory(struct spawn *s, char *stacks)
 
 int spawn_run(struct spawn *s)
 {
-	uint64_t all = ~UINT64_C(0);
 	uint64_t before;
 	int saved = errno;
 	char *stacks = map_stacks();
@@ -155,10 +168,9 @@ int spawn_run(struct spawn *s)
 		s->stage = SPAWN_CLONE;
 		return s->error = -ENOMEM;
 	}
-	/* Not sigprocmask(): libc keeps its two internal signals out of that. */
-	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+	raw_block_signals(&before);
 	run_in_shared_memory(s, stacks);
-	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
+	raw_restore_signals(&before);
 	munmap(stacks, 2 * (GUARD_BYTES + STACK_BYTES));
 	if (s->error && s->arena) {
 		munmap(s->arena, s->arena_bytes);
