@@ -25,6 +25,7 @@
 #include "base/status.h"
 #include "daemon/door.h"
 #include "daemon/family.h"
+#include "daemon/owner.h"
 #include "daemon/peer.h"
 #include "daemon/private.h"
 #include "daemon/rings.h"
@@ -52,7 +53,7 @@ struct attached {
 	uv_async_t gone; /* from the worker: close the port */
 	uv_async_t finished; /* from the worker: nothing more to deliver */
 	struct rpc_server *rpc;
-	uid_t uid;
+	uid_t uid; /* of the target, when last seen */
 	int64_t since_ns; /* Unix time */
 };
 
@@ -77,7 +78,7 @@ static void log_to_target(enum log_level level, enum log_area area, const char *
 
 static int may_connect(int fd, void *context)
 {
-	const struct attached *a = context;
+	struct attached *a = context;
 	uid_t uid = (uid_t)-1;
 	int r;
 
@@ -87,6 +88,8 @@ static int may_connect(int fd, void *context)
 	/* Only a listener that was asked for with .insecure sees peers of other machines. */
 	if (r == PEER_REMOTE)
 		return 1;
+	/* It may have changed its user since. */
+	owner_find_uid("", a->target.pid, &a->uid);
 	if (r == PEER_KNOWN && (uid == 0 || uid == a->uid))
 		return 1;
 	log_warn(LOG_LISTEN, "refused a connection of uid %d: only uid %d and root may connect",
@@ -257,7 +260,7 @@ static int start(struct attached *a, pid_t pid, struct diag *d)
 		timeline_ticks_are_usable("") ? ARENA_CLOCK_TICKS : ARENA_CLOCK_MONOTONIC);
 	family_init(&a->family, &a->target);
 	session_init(&a->session, &a->family, say_gone, a);
-	a->uid = getuid();
+	a->uid = geteuid();
 	a->since_ns = realtime_ns();
 	r = init_loop(a);
 	if (r)

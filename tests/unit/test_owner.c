@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whose process it is, from a fake /proc. */
+#include "daemon/owner.h"
+
+#include <check.h>
+#include <errno.h>
+#include <string.h>
+
+#include "tests/unit/fake_root.h"
+
+static void expect(const char *uids, uid_t expected)
+{
+	uid_t uid = 77;
+	char text[128] = "Name:\tUid: 5 5 5\nPid:\t42\nUid:\t";
+
+	fake_root_write("/proc/42/status", strcat(strcat(text, uids), "\nGid:\t7\t7\t7\t7\n"));
+	ck_assert_int_eq(owner_find_uid(fake_root, 42, &uid), 0);
+	ck_assert_uint_eq(uid, expected);
+}
+
+START_TEST(a_process_of_one_user_is_theirs)
+{
+	expect("1000\t1000\t1000\t1000", 1000);
+}
+END_TEST
+
+START_TEST(a_process_between_users_belongs_to_root)
+{
+	expect("1000\t0\t0\t0", 0);
+	expect("1000\t1001\t1000\t1001", 0);
+	expect("1000\t1000\t0\t1000", 0);
+}
+END_TEST
+
+START_TEST(what_is_gone_changes_nothing)
+{
+	uid_t uid = 77;
+
+	ck_assert_int_eq(owner_find_uid(fake_root, 43, &uid), -ENOENT);
+	ck_assert_uint_eq(uid, 77);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("owner");
+	TCase *tc = tcase_create("owner");
+	SRunner *sr = srunner_create(s);
+	int failed;
+
+	tcase_add_checked_fixture(tc, fake_root_make, fake_root_remove);
+	tcase_add_test(tc, a_process_of_one_user_is_theirs);
+	tcase_add_test(tc, a_process_between_users_belongs_to_root);
+	tcase_add_test(tc, what_is_gone_changes_nothing);
+	suite_add_tcase(s, tc);
+	srunner_run_all(sr, CK_ENV);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
