@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every host program here includes. A host is an ordinary program whose standard output and exit
+ * status are its behaviour; it is built twice: NAME.plain without libproftap, and NAME.host with it.
+ * GUEST_START() is where it starts its server; the driver (host.py) says by GUEST_MODE what that does:
+ *
+ *	off        nothing
+ *	armed      starts a server
+ *	recording  and waits until a capture records
+ *
+ * Each start is reported to the driver by a line in the file GUEST_REPORT, "pid result port sentence".
+ */
+#ifndef GUEST_GUEST_H
+#define GUEST_GUEST_H
+
+#include <proftap/proftap.h>
+
+#ifdef PTAP_DISABLE
+#define GUEST_START() ((void)0)
+#define GUEST_STOP() ((void)0)
+#define GUEST_AWAIT() ((void)0)
+#else
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define GUEST_START() guest_start()
+#define GUEST_STOP() ((void)ptap_server_stop())
+#define GUEST_AWAIT() guest_await()
+
+#define GUEST_UNUSED __attribute__((unused))
+
+#define GUEST_N_SLOTS 63
+#define GUEST_SLOT_BYTES 1024
+
+/* GUEST_REPORT: the first slot is a count, the others are lines. Mapped, so that no descriptor is needed. */
+static char *guest_slots;
+
+static __attribute__((constructor)) void guest_map_report(void)
+{
+	const char *path = getenv("GUEST_REPORT");
+	int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+
+	if (fd < 0)
+		return;
+	guest_slots = mmap(NULL, (GUEST_N_SLOTS + 1) * GUEST_SLOT_BYTES, PROT_READ | PROT_WRITE,
+		MAP_SHARED, fd, 0);
+	close(fd);
+}
+
+static GUEST_UNUSED int guest_mode_is(const char *mode)
+{
+	const char *asked = getenv("GUEST_MODE");
+
+	return asked && strcmp(asked, mode) == 0;
+}
+
+static GUEST_UNUSED void guest_report(int result)
+{
+	unsigned n = __atomic_fetch_add((unsigned *)(void *)guest_slots, 1, __ATOMIC_SEQ_CST);
+
+	if (n < GUEST_N_SLOTS)
+		snprintf(guest_slots + (n + 1) * GUEST_SLOT_BYTES, GUEST_SLOT_BYTES,
+			"%d %d %d %s\n", (int)getpid(), result, ptap_server_port(),
+			result ? ptap_last_error() : "");
+}
+
+/* Until a capture records; nothing in the other modes. */
+static GUEST_UNUSED void guest_await(void)
+{
+	const struct timespec tick = {0, 1000000};
+	time_t give_up = time(NULL) + 15;
+
+	if (!guest_mode_is("recording"))
+		return;
+	while (!ptap_enabled(1)) {
+		if (time(NULL) > give_up)
+			_exit(99);
+		nanosleep(&tick, NULL);
+	}
+	PTAP_INSTANT("guest awaited");
+}
+
+static GUEST_UNUSED void guest_start(void)
+{
+	const char *port = getenv("GUEST_PORT");
+	int result;
+
+	if (!guest_slots || (!guest_mode_is("armed") && !guest_mode_is("recording")))
+		return;
+	result = ptap_server_start((uint16_t)(port ? atoi(port) : 0));
+	guest_report(result);
+	if (result == 0)
+		guest_await();
+}
+#endif
+
+#endif

@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Hosts in confinement: what stays possible works, and the rest is said in a sentence."""
+import subprocess
+
+from host import Skip, host, need_root, run
+
+FIRST = "Start the server before the sandbox"
+NO_EXEC = ("cannot be executed: operation not permitted; is that forbidden here "
+           f"(seccomp, AppArmor)? {FIRST}")
+KILLED = ("ended before it was ready; is executing it forbidden here (seccomp, AppArmor)? "
+          f"{FIRST}")
+NO_CLONE = ("cannot start a process: operation not permitted; is that forbidden here (seccomp)? "
+            f"{FIRST}")
+ADOPTS = "would inherit the server as a child; start the program under an init"
+NAMESPACE = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
+
+
+def need_namespaces():
+    need_root()
+    if subprocess.run([*NAMESPACE, "true"], capture_output=True).returncode:
+        raise Skip("the kernel refuses a pid namespace")
+
+
+host("confined", "before", "nothing", spans={"view": 1}, title="unconfined")
+host("confined", "before", "nothing", title="the first of a pid namespace", command=NAMESPACE,
+     fails=f"PID 1 of its namespace and {ADOPTS}", modes=("off", "armed"), needs=[need_namespaces])
+host("confined", "before", "subreaper", title="a subreaper", modes=("off", "armed"),
+     fails=f"a child subreaper and {ADOPTS}")
+host("confined", "before", "no_new_privs", title="no_new_privs", spans={"view": 1})
+host("confined", "before", "chroot", title="chroot before the start", needs=[need_root],
+     fails="in a chroot, start the server before entering it", modes=("off", "armed"))
+host("confined", "after", "chroot", title="chroot after the start", needs=[need_root],
+     spans={"view": 1})
+host("confined", "after", "uid", title="uid dropped after the start", needs=[need_root],
+     spans={"view": 1})
+
+for action, sentence in (("errno", NO_EXEC), ("trap", KILLED), ("thread", KILLED),
+                         ("process", KILLED)):
+    host("seccomp", "before", "execve", action, title=f"seccomp execve {action}", fails=sentence,
+         modes=("off", "armed"))
+for action in ("errno", "trap"):
+    host("seccomp", "before", "clone", action, title=f"seccomp clone {action}", fails=NO_CLONE,
+         modes=("off", "armed"))
+# What is forbidden once the server runs does not touch it.
+for what in ("execve", "clone"):
+    for action in ("errno", "trap", "thread", "process"):
+        host("seccomp", "after", what, action, title=f"seccomp {what} {action} after the start",
+             spans={"work": 1}, modes=("recording",))
+
+run()
