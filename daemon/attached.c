@@ -33,7 +33,6 @@
 #include "daemon/service.h"
 #include "daemon/session.h"
 #include "daemon/target.h"
-#include "daemon/timeline.h"
 #include "lib/wire/fds.h"
 #include "rpc/server.h"
 
@@ -256,8 +255,6 @@ static int start(struct attached *a, pid_t pid, struct diag *d)
 
 	if (r)
 		return r;
-	atomic_store(&a->target.arena->clock,
-		timeline_ticks_are_usable("") ? ARENA_CLOCK_TICKS : ARENA_CLOCK_MONOTONIC);
 	family_init(&a->family, &a->target);
 	session_init(&a->session, &a->family, say_gone, a);
 	a->uid = geteuid();
@@ -267,7 +264,8 @@ static int start(struct attached *a, pid_t pid, struct diag *d)
 		return diag_set(d, r, "event loop: %s", uv_strerror(r));
 	r = pthread_create(&a->worker, NULL, work, a);
 	if (r)
-		return diag_set(d, -r, "worker thread: %s", errno_words(r));
+		return diag_set(
+			d, -r, "worker thread: %s; raise the limit on processes", errno_words(r));
 	pthread_setname_np(a->worker, "ptap-worker");
 	return 0;
 }
@@ -300,7 +298,7 @@ int attached_run(pid_t pid)
 	}
 	uv_run(&a.loop, UV_RUN_DEFAULT);
 	pthread_join(a.worker, NULL);
-	rpc_server_free_after(a.rpc, DELIVERY_MS);
+	rpc_server_finish(a.rpc, DELIVERY_MS);
 	family_deinit(&a.family);
 	free_rings(&a.target);
 	target_close(&a.target);

@@ -231,14 +231,15 @@ static void read_open_spans(struct drain *d, struct thread_log *log, int *error)
 	}
 }
 
-/* The ring of a thread that is gone, once emptied, can serve another one. */
+/* The ring of a thread that is gone can serve another one. */
 static void reclaim(struct drain *d, uint32_t i, int *error)
 {
 	int32_t log = d->log_of_ring[i];
 
-	if (log < 0 || atomic_load(&target_ring(d->target, i)->head) != d->target->tail[i] ||
-		target_has_thread(d->target, d->logs[log]->tid))
+	if (log < 0 || target_has_thread(d->target, d->logs[log]->tid))
 		return;
+	/* What it wrote between the visit and its end. */
+	visit_ring(d, i, error);
 	read_open_spans(d, d->logs[log], error);
 	d->logs[log]->is_closed = 1;
 	d->log_of_ring[i] = -1;

@@ -37,7 +37,7 @@ static const struct {
 		"spans dropped: more than 128 were open in one thread"},
 	[REASON_CUT] = {"ptap_cut_texts", 0, "names or arguments were cut: too long for a record"},
 	[REASON_NO_RING] = {"ptap_lost_no_ring", 1,
-		"records dropped: no memory for another thread's ring"},
+		"records dropped: no ring for another thread (too little memory, or too many threads)"},
 	[REASON_MEMORY] = {"ptap_lost_memory", 1,
 		"16-byte units dropped: the capture's memory was full; raise max_capture_bytes"},
 	[REASON_INVALID] = {"ptap_lost_invalid", 1, "records were damaged"},

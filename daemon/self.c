@@ -8,6 +8,9 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -16,14 +19,21 @@
 #include "base/diag.h"
 #include "base/log.h"
 
+/* Above the target's, which is the one it starts with: from 500 up when that is a usual one. */
 void self_offer_to_oom_killer(void)
 {
-	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	char text[16] = "";
+	int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+	int adj;
 
 	if (fd < 0)
 		return;
-	if (write(fd, "500", 3) < 0)
-		log_debug(LOG_TARGET, "oom_score_adj: %s", errno_words(errno));
+	if (pread(fd, text, sizeof text - 1, 0) > 0) {
+		adj = atoi(text) + 500;
+		snprintf(text, sizeof text, "%d", adj < 1000 ? adj : 1000);
+		if (pwrite(fd, text, strlen(text), 0) < 0)
+			log_debug(LOG_TARGET, "oom_score_adj: %s", errno_words(errno));
+	}
 	close(fd);
 }
 

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/futex.h"
+#include "daemon/timeline.h"
 
 #define CONTROL_TIMEOUT_NS (5 * NS_PER_S)
 
@@ -136,6 +137,13 @@ void target_close(struct target *t)
 	t->arena = NULL;
 }
 
+static uint32_t choose_clock(const struct target *t)
+{
+	if (t->arena->flags & ARENA_TICKS_ALLOWED && timeline_ticks_are_usable(""))
+		return ARENA_CLOCK_TICKS;
+	return ARENA_CLOCK_MONOTONIC;
+}
+
 int target_greet(struct target *t, struct diag *d)
 {
 	int64_t give_up = monotonic_ns() + CONTROL_TIMEOUT_NS;
@@ -150,6 +158,7 @@ int target_greet(struct target *t, struct diag *d)
 	r = target_read_head(t, d);
 	if (r)
 		return r;
+	atomic_store(&t->arena->clock, choose_clock(t));
 	hold_owner_word(t);
 	atomic_store(&t->arena->hello, ARENA_HELLO_READY);
 	futex_wake(&t->arena->hello, 1);

@@ -18,11 +18,12 @@
 #include <grpc/grpc_security.h>
 
 #include "base/diag.h"
+#include "rpc/adopted.h"
 #include "rpc/call.h"
 #include "rpc/engine.h"
 #include "rpc/socket.h"
 
-/* rpc_server_free_after(): how often it looks, and how long it waits for peers without a call. */
+/* rpc_server_finish(): how often it looks, and how long it waits for peers that have their answers. */
 #define LOOK_MS 20
 #define IDLE_GRACE_MS 500
 
@@ -42,6 +43,7 @@ struct rpc_server {
 	grpc_completion_queue *io_queue; /* has no events */
 	pthread_t io_thread;
 	bool has_io_thread;
+	struct adopted adopted; /* one thread adopts and finishes */
 };
 
 static grpc_arg int_arg(const char *key, int value)
@@ -178,6 +180,7 @@ static void destroy_grpc(struct rpc_server *server)
 static struct rpc_server *destroy_and_free(struct rpc_server *server)
 {
 	destroy_grpc(server);
+	adopted_deinit(&server->adopted);
 	free(server);
 	return NULL;
 }
@@ -231,12 +234,6 @@ int rpc_server_new(const struct rpc_server_config *config, struct rpc_server **o
 	return 0;
 }
 
-static struct rpc_server *join_and_free(struct rpc_server *server)
-{
-	pthread_join(server->thread, NULL);
-	return destroy_and_free(server);
-}
-
 struct rpc_server *rpc_server_free(struct rpc_server *server)
 {
 	_signals_blocked_ sigset_t old = signals_block();
@@ -244,7 +241,8 @@ struct rpc_server *rpc_server_free(struct rpc_server *server)
 	if (!server)
 		return NULL;
 	begin_shutdown(server);
-	return join_and_free(server);
+	pthread_join(server->thread, NULL);
+	return destroy_and_free(server);
 }
 
 /* Waits up to |wait_ms| for the server's thread to end. */
@@ -260,25 +258,38 @@ static bool has_ended(struct rpc_server *server, int wait_ms)
 }
 
 /*
- * The shutdown is notified when the last call and the last connection have ended. Most peers hang up when they
- * are told to; one that is idle and does not gets half a second.
+ * Waits until every answer is with its peer's kernel, up to |grace_ms|. gRPC must not begin to shut down before: it
+ * closes a connection as soon as the last bytes are in the socket, and if the peer has sent anything since, the kernel
+ * then drops what the peer has not taken. Twice nothing: gRPC may be about to fill a socket that was just emptied.
  */
-struct rpc_server *rpc_server_free_after(struct rpc_server *server, int grace_ms)
+static void deliver(struct rpc_server *server, int grace_ms)
+{
+	int n_quiet = 0;
+
+	for (int ms = 0; ms < grace_ms && n_quiet < 2; ms += LOOK_MS) {
+		int is_quiet = !server->host.n_live && !adopted_is_sending(&server->adopted);
+
+		n_quiet = is_quiet ? n_quiet + 1 : 0;
+		usleep(LOOK_MS * 1000);
+	}
+}
+
+/* Most peers hang up when they are told to; one that does not gets half a second. */
+void rpc_server_finish(struct rpc_server *server, int grace_ms)
 {
 	_signals_blocked_ sigset_t old = signals_block();
-	int idle_ms = 0;
 
 	if (!server)
-		return NULL;
+		return;
+	deliver(server, grace_ms);
 	grpc_server_shutdown_and_notify(
 		server->host.server, server->host.queue, &server->shut_down);
-	for (int ms = 0; ms < grace_ms && idle_ms < IDLE_GRACE_MS; ms += LOOK_MS) {
-		if (has_ended(server, LOOK_MS))
-			return destroy_and_free(server);
-		idle_ms = server->host.n_live ? 0 : idle_ms + LOOK_MS;
-	}
+	if (has_ended(server, IDLE_GRACE_MS))
+		return;
 	grpc_server_cancel_all_calls(server->host.server);
-	return join_and_free(server);
+	/* gRPC would wait for ever until a full socket takes the rest. */
+	adopted_hang_up(&server->adopted);
+	pthread_join(server->thread, NULL);
 }
 
 int rpc_server_adopt(struct rpc_server *server, int fd, struct diag *d)
@@ -286,6 +297,8 @@ int rpc_server_adopt(struct rpc_server *server, int fd, struct diag *d)
 	_signals_blocked_ sigset_t old = signals_block();
 	int r = socket_prepare(fd);
 
+	if (!r)
+		r = adopted_add(&server->adopted, fd);
 	if (r < 0) {
 		close(fd);
 		return diag_set(d, r, "connection not served: %s", errno_words(r));

@@ -68,8 +68,11 @@ int rpc_server_new(const struct rpc_server_config *config, struct rpc_server **o
  */
 struct rpc_server *rpc_server_free(struct rpc_server *server);
 
-/* The same, but calls in flight and answers on their way get up to |grace_ms| to finish first. */
-struct rpc_server *rpc_server_free_after(struct rpc_server *server, int grace_ms);
+/*
+ * For a process that is about to end: refuses new calls and gives those in flight, and answers on their way, up
+ * to |grace_ms|. Nothing is freed: after a write that had to wait, gRPC's own shutdown takes up to 10 s. NULL ok.
+ */
+void rpc_server_finish(struct rpc_server *server, int grace_ms);
 
 /* Serves the accepted, connected socket |fd|; always consumes it. Any thread. */
 int rpc_server_adopt(struct rpc_server *server, int fd, struct diag *d);
