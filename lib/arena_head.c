@@ -8,12 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/env.h"
-#include "base/ticks.h"
+#include "lib/record/guest.h"
 #include "lib/spawn/spawn.h"
 #include "lib/wire/arena.h"
 
@@ -47,18 +46,6 @@ uint32_t arena_count_rings(uint32_t ring_bytes)
 	while (n > 1 && arena_size_bytes(n, ring_bytes) > limit)
 		n /= 2;
 	return n;
-}
-
-static uint32_t ticks_flag(void)
-{
-#ifdef PR_GET_TSC
-	int mode = 0;
-
-	/* A process may have forbidden itself the instruction. */
-	if (prctl(PR_GET_TSC, &mode, 0, 0, 0) == 0 && mode != PR_TSC_ENABLE)
-		return 0;
-#endif
-	return TICKS_ARE_READABLE ? ARENA_TICKS_ALLOWED : 0;
 }
 
 static uint16_t log_level(void)
@@ -98,7 +85,8 @@ int arena_fill(const struct spawn *s, const struct ptap_server_options *o, uint3
 		return -errno;
 	arena->version_low = ARENA_VERSION_LOW;
 	arena->version_high = ARENA_VERSION_HIGH;
-	arena->flags = ticks_flag() | (o->any_local_user ? ARENA_ANY_LOCAL_USER : 0);
+	arena->flags = (guest_may_read_ticks() ? ARENA_TICKS_ALLOWED : 0) |
+		       (o->any_local_user ? ARENA_ANY_LOCAL_USER : 0);
 	arena->n_rings = n_rings;
 	arena->ring_bytes = ring_bytes;
 	arena->size_bytes = s->arena_bytes;

@@ -71,7 +71,8 @@ static void start_recording(struct guest *guest, uint32_t level)
 {
 	struct arena *arena = guest->arena;
 
-	atomic_store_explicit(&guest->clock, atomic_load(&arena->clock), memory_order_relaxed);
+	atomic_store_explicit(&guest->clock, guest_choose_clock(atomic_load(&arena->clock)),
+		memory_order_relaxed);
 	atomic_store(&arena->word, guest_next_word(level));
 	atomic_store_explicit(&guest->word, atomic_load(&arena->word), memory_order_release);
 }
@@ -121,6 +122,13 @@ static int serve(struct guest *guest)
 	}
 }
 
+/* The host may have locked all its memory; locked pages are not given back. */
+static void give_back(char *from, size_t n)
+{
+	munlock(from, n);
+	madvise(from, n, MADV_REMOVE);
+}
+
 /*
  * The server is gone: give the rings' memory back. The mapping stays, since a thread may still be in the
  * middle of a record; so do the heads (4 KiB each), for the same thread must find its ring's size there.
@@ -134,8 +142,7 @@ static void free_ring_pages(struct guest *guest)
 		char *ring = (char *)arena_ring(arena, i, guest->ring_bytes);
 
 		if (i < ready || atomic_load(&arena->ring_state[i]) == RING_USED)
-			madvise(ring + RING_PAGE_BYTES, RING_FRAMES_BYTES + guest->ring_bytes,
-				MADV_REMOVE);
+			give_back(ring + RING_PAGE_BYTES, RING_FRAMES_BYTES + guest->ring_bytes);
 	}
 }
 

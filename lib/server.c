@@ -20,6 +20,7 @@
 #include "base/env.h"
 #include "base/futex.h"
 #include "lib/arena_head.h"
+#include "lib/cancel.h"
 #include "lib/control.h"
 #include "lib/last_error.h"
 #include "lib/record/guest.h"
@@ -59,6 +60,11 @@ static int explain_spawn(const struct spawn *s, const char *path,
 		return diag_set(d, s->error, "%s:%u: cannot listen there: %s", address, o->port,
 			errno_words(s->error));
 	case SPAWN_ARENA:
+		if (s->error == -EFBIG)
+			return diag_set(d, s->error,
+				"proftap: RLIMIT_FSIZE (ulimit -f) is too low for %llu KiB of shared "
+				"memory; raise it",
+				(unsigned long long)(s->arena_bytes >> 10));
 		return diag_set(d, s->error, "proftap: cannot map %llu MiB of shared memory: %s",
 			(unsigned long long)(s->arena_bytes >> 20), errno_words(s->error));
 	case SPAWN_EXEC:
@@ -73,18 +79,24 @@ static int explain_spawn(const struct spawn *s, const char *path,
 	return s->error;
 }
 
-/* Less address space than the limits promise: with half the rings it may fit. */
+/* Less address space, or memory to lock (mlockall), than the limits promise: with half the rings it may fit. */
+static int may_fit_smaller(const struct spawn *s, uint32_t n_rings)
+{
+	return s->stage == SPAWN_ARENA && (s->error == -ENOMEM || s->error == -EAGAIN) &&
+	       n_rings > 1;
+}
+
 static int run_until_it_fits(struct spawn *s, uint32_t *n_rings, uint32_t ring_bytes)
 {
-	int64_t give_up = monotonic_ns() + REBIND_TIMEOUT_NS;
+	int64_t give_up = monotonic_ns_by_call() + REBIND_TIMEOUT_NS;
 	int r;
 
 	for (;;) {
 		s->arena_bytes = arena_size_bytes(*n_rings, ring_bytes);
 		r = spawn_run(s);
-		if (r == -ENOMEM && s->stage == SPAWN_ARENA && *n_rings > 1)
+		if (may_fit_smaller(s, *n_rings))
 			*n_rings /= 2;
-		else if (r == -EADDRINUSE && monotonic_ns() < give_up)
+		else if (r == -EADDRINUSE && monotonic_ns_by_call() < give_up)
 			usleep(2000);
 		else
 			return r;
@@ -123,7 +135,7 @@ int server_is_gone(int32_t pid)
 /* Its hello is the only proof that it lives: a sandbox may have killed it at exec. */
 static int wait_for_hello(struct arena *arena, int32_t pid, struct diag *d)
 {
-	int64_t give_up = monotonic_ns() + HELLO_TIMEOUT_NS;
+	int64_t give_up = monotonic_ns_by_call() + HELLO_TIMEOUT_NS;
 	uint32_t hello;
 
 	while ((hello = atomic_load(&arena->hello)) == ARENA_HELLO_NONE) {
@@ -132,9 +144,10 @@ static int wait_for_hello(struct arena *arena, int32_t pid, struct diag *d)
 				"proftapd: ended before it was ready%s%.400s; is executing "
 				"it forbidden here (seccomp, AppArmor)? Start the server before the sandbox",
 				arena->message[0] ? ": " : "", arena->message);
-		if (monotonic_ns() > give_up)
+		if (monotonic_ns_by_call() > give_up)
 			return diag_set(d, -ETIMEDOUT, "proftapd: no answer within 10 s");
-		futex_wait_until(&arena->hello, ARENA_HELLO_NONE, monotonic_ns() + 50 * NS_PER_MS);
+		futex_wait_until(
+			&arena->hello, ARENA_HELLO_NONE, monotonic_ns_by_call() + 50 * NS_PER_MS);
 	}
 	if (hello == ARENA_HELLO_FAILED)
 		return diag_set(d, -ECHILD, "proftapd: %.480s", arena->message);
@@ -160,8 +173,9 @@ static int connect_server(struct spawn *s, const struct ptap_server_options *o, 
 	r = control_start();
 	if (r) {
 		kill(s->pid, SIGKILL);
-		return diag_set(
-			d, r, "proftap: cannot start the control thread: %s", errno_words(r));
+		return diag_set(d, r,
+			"proftap: cannot start the control thread: %s; raise the limit on processes",
+			errno_words(r));
 	}
 	r = wait_for_hello(s->arena, s->pid, d);
 	if (r) {
@@ -272,6 +286,7 @@ int ptap_server_start_with(const struct ptap_server_options *options)
 {
 	struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT;
 	struct diag d = DIAG_INIT;
+	_uncancelled_ int cancel_state = cancel_disable();
 	int r;
 
 	if (server_is_disabled())
@@ -308,11 +323,12 @@ int ptap_server_port(void)
 /* The server closes its listener when it sees the control thread go. */
 static void wait_for_close(struct arena *arena, int32_t pid)
 {
-	int64_t give_up = monotonic_ns() + CLOSE_TIMEOUT_NS;
+	int64_t give_up = monotonic_ns_by_call() + CLOSE_TIMEOUT_NS;
 
-	while (atomic_load(&arena->hello) == ARENA_HELLO_READY && monotonic_ns() < give_up &&
-		!server_is_gone(pid))
-		futex_wait_until(&arena->hello, ARENA_HELLO_READY, monotonic_ns() + 50 * NS_PER_MS);
+	while (atomic_load(&arena->hello) == ARENA_HELLO_READY &&
+		monotonic_ns_by_call() < give_up && !server_is_gone(pid))
+		futex_wait_until(
+			&arena->hello, ARENA_HELLO_READY, monotonic_ns_by_call() + 50 * NS_PER_MS);
 }
 
 void server_stop(void)
@@ -328,6 +344,7 @@ void server_stop(void)
 int ptap_server_stop(void)
 {
 	struct guest *guest = guest_get();
+	_uncancelled_ int cancel_state = cancel_disable();
 
 	lock_take(&guest->lock);
 	server_stop();

@@ -5,7 +5,6 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
 
 #include "base/ticks.h"
 #include "lib/record/guest.h"
@@ -18,13 +17,11 @@
 
 static inline uint64_t now_ticks(void)
 {
-	struct timespec t;
+	uint32_t clock = atomic_load_explicit(&guest_get()->clock, memory_order_relaxed);
 
-	if (TICKS_ARE_READABLE && atomic_load_explicit(&guest_get()->clock, memory_order_relaxed) ==
-					  ARENA_CLOCK_TICKS)
+	if (TICKS_ARE_READABLE && clock == ARENA_CLOCK_TICKS)
 		return ticks_read();
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return guest_read_clock(clock);
 }
 
 static inline void count_loss(struct ring *ring, enum ring_loss reason)
@@ -32,6 +29,12 @@ static inline void count_loss(struct ring *ring, enum ring_loss reason)
 	uint64_t n = atomic_load_explicit(&ring->lost[reason], memory_order_relaxed);
 
 	atomic_store_explicit(&ring->lost[reason], n + 1, memory_order_relaxed);
+}
+
+/* In a signal handler, which another one may interrupt: the count must be exact there, too. */
+static inline void count_reentry(struct ring *ring)
+{
+	atomic_fetch_add_explicit(&ring->lost[LOSS_REENTRY], 1, memory_order_relaxed);
 }
 
 /* The ring with the guard taken, or NULL. */
@@ -46,7 +49,7 @@ static inline struct ring *ring_begin(uint32_t word)
 			return NULL;
 	}
 	if (unlikely(ring->guard)) {
-		count_loss(ring, LOSS_REENTRY);
+		count_reentry(ring);
 		return NULL;
 	}
 	ring->guard = 1;

@@ -4,6 +4,10 @@
 
 #include <errno.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include "base/clock.h"
+#include "base/ticks.h"
 
 #if defined(__x86_64__) || defined(__i386__)
 #define PAGE_ALIGN 4096
@@ -29,6 +33,27 @@ uint32_t guest_next_word(uint32_t level)
 	if (!last_capture)
 		last_capture = 1;
 	return last_capture << 2 | (level & 3u);
+}
+
+int guest_may_read_ticks(void)
+{
+#ifdef PR_GET_TSC
+	int mode = 0;
+
+	if (prctl(PR_GET_TSC, &mode, 0, 0, 0) == 0 && mode != PR_TSC_ENABLE)
+		return 0;
+#endif
+	return TICKS_ARE_READABLE;
+}
+
+uint32_t guest_choose_clock(uint32_t clock)
+{
+	return clock != ARENA_CLOCK_TICKS && !guest_may_read_ticks() ? GUEST_CLOCK_BY_CALL : clock;
+}
+
+uint64_t guest_read_clock(uint32_t clock)
+{
+	return (uint64_t)(clock == GUEST_CLOCK_BY_CALL ? monotonic_ns_by_call() : monotonic_ns());
 }
 
 int guest_wipe_on_fork(void)

@@ -19,7 +19,8 @@ struct guest {
 	struct arena *arena; /* NULL: no server was started in this process */
 	uint32_t n_rings;
 	uint32_t ring_bytes;
-	_Atomic uint32_t clock; /* enum arena_clock; written before |word| is published */
+	_Atomic uint32_t
+		clock; /* enum arena_clock or GUEST_CLOCK_BY_CALL; written before |word| is published */
 	_Atomic uint32_t is_serving; /* between the server's hello and its end */
 	_Atomic uint32_t quit; /* the control thread shall end; under lock */
 	int32_t server_pid;
@@ -47,6 +48,18 @@ static inline struct guest *guest_get(void)
  * used, because a thread's state outlives fork. Called by the control thread only.
  */
 uint32_t guest_next_word(uint32_t level);
+
+/* Of |guest->clock|, beside enum arena_clock: CLOCK_MONOTONIC by the system call, see base/clock.h. */
+#define GUEST_CLOCK_BY_CALL 16u
+
+/* Whether the calling thread may: a thread can have forbidden itself the processor's counter. */
+int guest_may_read_ticks(void);
+
+/* The clock of a capture for which the server chose |clock|. */
+uint32_t guest_choose_clock(uint32_t clock);
+
+/* The time where the counter is not used. */
+uint64_t guest_read_clock(uint32_t clock);
 
 /* Asks the kernel to zero the page in children; once per process. 0 or a negative errno. */
 int guest_wipe_on_fork(void);

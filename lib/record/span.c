@@ -192,7 +192,7 @@ void ptap_impl_end(struct ptap_impl_token token)
 	if (unlikely(atomic_load_explicit(&guest_get()->word, memory_order_relaxed) != token.word))
 		return;
 	if (unlikely(ring->guard)) {
-		count_loss(ring, LOSS_REENTRY);
+		count_reentry(ring);
 		return;
 	}
 	ring->guard = 1;

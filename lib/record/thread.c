@@ -64,6 +64,13 @@ static void reset(struct ring *ring, uint32_t word)
 	atomic_store_explicit(&ring->word, word, memory_order_release);
 }
 
+/* A thread that has forbidden itself the clock of this capture would be killed by its own annotation. */
+static int may_record(const struct guest *guest)
+{
+	return atomic_load_explicit(&guest->clock, memory_order_relaxed) != ARENA_CLOCK_TICKS ||
+	       guest_may_read_ticks();
+}
+
 struct ring *thread_enter(struct thread *self, uint32_t word)
 {
 	struct guest *guest = guest_get();
@@ -77,7 +84,7 @@ struct ring *thread_enter(struct thread *self, uint32_t word)
 	if (self->arena != guest->arena)
 		self->ring = NULL;
 	if (!self->ring && self->refused_word != word) {
-		self->ring = find_ring(guest);
+		self->ring = may_record(guest) ? find_ring(guest) : NULL;
 		self->arena = guest->arena;
 		if (self->ring)
 			identify(self, self->ring, guest->ring_bytes / SLOT_BYTES);
