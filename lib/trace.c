@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/futex.h"
+#include "lib/cancel.h"
 #include "lib/last_error.h"
 #include "lib/record/guest.h"
 #include "lib/record/lock.h"
@@ -163,7 +164,7 @@ static void wait_for_server(struct arena *arena, uint32_t state, int wants_atten
 
 	if (wants_attention)
 		futex_wake(&arena->guest, 1);
-	futex_wait_until(&arena->trace.state, state, monotonic_ns() + pause);
+	futex_wait_until(&arena->trace.state, state, monotonic_ns_by_call() + pause);
 }
 
 static int fail_gone(struct diag *d)
@@ -192,7 +193,7 @@ static int give_up(struct arena *arena, struct diag *d)
 static int await_start(struct guest *guest, struct diag *d)
 {
 	struct arena *arena = guest->arena;
-	int64_t timeout = monotonic_ns() + TAKE_TIMEOUT_NS;
+	int64_t timeout = monotonic_ns_by_call() + TAKE_TIMEOUT_NS;
 	uint32_t state;
 	int r;
 
@@ -201,7 +202,7 @@ static int await_start(struct guest *guest, struct diag *d)
 			return read_result(arena, d);
 		if (!atomic_load(&guest->is_serving) || server_is_gone(guest->server_pid))
 			return fail_gone(d);
-		if (state == ARENA_TRACE_ASKED && monotonic_ns() > timeout) {
+		if (state == ARENA_TRACE_ASKED && monotonic_ns_by_call() > timeout) {
 			r = give_up(arena, d);
 			if (r)
 				return r;
@@ -252,6 +253,7 @@ int ptap_trace_start(const char *log_dir, const struct ptap_profile_options *opt
 {
 	struct diag d = DIAG_INIT;
 	struct request q;
+	_uncancelled_ int cancel_state = cancel_disable();
 	int r;
 
 	if (server_is_disabled())
@@ -301,6 +303,7 @@ static int stop_locked(struct diag *d)
 int ptap_trace_stop(void)
 {
 	struct diag d = DIAG_INIT;
+	_uncancelled_ int cancel_state = cancel_disable();
 	int r;
 
 	if (server_is_disabled())

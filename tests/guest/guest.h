@@ -22,6 +22,7 @@
 #else
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,8 +49,8 @@ static __attribute__((constructor)) void guest_map_report(void)
 
 	if (fd < 0)
 		return;
-	guest_slots = mmap(NULL, (GUEST_N_SLOTS + 1) * GUEST_SLOT_BYTES, PROT_READ | PROT_WRITE,
-		MAP_SHARED, fd, 0);
+	guest_slots = (char *)mmap(NULL, (GUEST_N_SLOTS + 1) * GUEST_SLOT_BYTES,
+		PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 }
 
@@ -89,12 +90,20 @@ static GUEST_UNUSED void guest_await(void)
 static GUEST_UNUSED void guest_start(void)
 {
 	const char *port = getenv("GUEST_PORT");
+	const char *ring_bytes = getenv("GUEST_RING_BYTES");
+	struct ptap_server_options options = PTAP_SERVER_OPTIONS_INIT;
+	int cancel_state;
 	int result;
 
 	if (!guest_slots || (!guest_mode_is("armed") && !guest_mode_is("recording")))
 		return;
-	result = ptap_server_start((uint16_t)(port ? atoi(port) : 0));
+	options.port = (uint16_t)(port ? atoi(port) : 0);
+	options.ring_bytes = ring_bytes ? (uint32_t)atoi(ring_bytes) : 0;
+	result = ptap_server_start_with(&options);
+	/* A host that was cancelled reports first. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	guest_report(result);
+	pthread_setcancelstate(cancel_state, NULL);
 	if (result == 0)
 		guest_await();
 }

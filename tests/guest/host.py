@@ -16,9 +16,9 @@ from fixture import (NOBODY, SANITIZERS, Skip, check, contains, equal, find_prof
                      find_proftapds, free_port, need_root, read_status, run, test, wait_until)
 from processes import PROFTAPD, TOP_BUILD, Process, Target  # noqa: E402
 
-__all__ = ["NOBODY", "PROFTAPD", "Failure", "Host", "Skip", "Target", "check", "contains", "equal",
-           "find_program", "find_proftapd", "find_proftapds", "free_port", "host",
-           "need_no_sanitizer", "need_root", "read_status", "run", "test", "wait_until"]
+__all__ = ["NOBODY", "PROFTAPD", "Failure", "Host", "Skip", "Target", "check", "check_mode", "contains",
+           "equal", "find_program", "find_proftapd", "find_proftapds", "free_port", "host",
+           "need_no_sanitizer", "need_root", "read_status", "run", "run_host", "test", "wait_until"]
 
 MODES = ("off", "armed", "recording")
 HOSTS = TOP_BUILD / "tests" / "guest"
@@ -44,19 +44,20 @@ class Start:
         self.sentence = words[3]
 
 
-def find_program(name, mode):
-    return HOSTS / f"{name}.{'plain' if mode == 'plain' else 'host'}"
+def find_program(name, mode, folder=HOSTS):
+    return folder / f"{name}.{'plain' if mode == 'plain' else 'host'}"
 
 
 class Host(Process):
     """One run of a host, in an empty directory of its own."""
 
-    def __init__(self, t, name, mode, *args, command=(), user=None, program=None, **env):
+    def __init__(self, t, name, mode, *args, command=(), user=None, program=None,
+                 folder=HOSTS, **env):
         self.dir = t.public_dir(f"{name}-{mode}-{len(t.processes)}")
         self.report = self.dir.with_suffix(".report")
         self.report.write_bytes(bytes(N_SLOTS * SLOT_BYTES))
         self.report.chmod(0o666)
-        program = program or find_program(name, mode)
+        program = program or find_program(name, mode, folder)
         super().__init__(
             f"{name} {mode}", ["env", f"--chdir={self.dir}", *command, program, *args],
             {"PROFTAPD": str(PROFTAPD), "GUEST_MODE": mode, "GUEST_REPORT": str(self.report),

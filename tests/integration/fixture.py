@@ -15,12 +15,12 @@ from pathlib import Path
 
 from checks import Failure, Skip, check, contains, equal, wait_until
 from processes import (PROFTAP, Capture, Target, find_proftapd, find_proftapds, free_port, is_alive,
-                       read_status)
+                       read_fds, read_shared_kib, read_status)
 from trace_file import load_schemas, schema
 
 __all__ = ["NOBODY", "SANITIZERS", "Skip", "check", "contains", "equal", "find_proftapd",
-           "find_proftapds", "free_port", "is_alive", "need_root", "read_status", "run", "schema",
-           "test", "wait_until"]
+           "find_proftapds", "free_port", "is_alive", "need_root", "read_fds", "read_shared_kib",
+           "read_status", "run", "schema", "test", "wait_until"]
 
 SANITIZERS = os.environ.get("SANITIZERS", "no")
 NOBODY = 65534
@@ -39,6 +39,7 @@ class Case:
         self.dir.chmod(0o755)
         self.processes = []
         self.at_end = []
+        self.after = []
 
     def target(self, **env):
         self.processes.append(Target(env))
@@ -99,6 +100,8 @@ class Case:
         finally:
             for server in filter(is_alive, servers):
                 os.kill(server, signal.SIGKILL)
+            for action in reversed(self.after):
+                action()
 
     def forget(self):
         shutil.rmtree(self.dir, ignore_errors=True)

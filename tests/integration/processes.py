@@ -33,6 +33,15 @@ def read_status(pid, task=None):
     return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
 
 
+def read_shared_kib(pid):
+    """What it has touched of shared memory."""
+    return int(read_status(pid)["RssShmem"].split()[0])
+
+
+def read_fds(pid):
+    return sorted(int(fd) for fd in os.listdir(f"/proc/{pid}/fd"))
+
+
 def is_alive(pid):
     """Whether it runs; where nobody reaps orphans, a zombie may stay for ever."""
     return read_status(pid).get("State", "Z")[0] not in "ZX"

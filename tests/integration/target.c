@@ -6,12 +6,13 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -19,6 +20,7 @@
 
 #include <proftap/proftap.h>
 
+#include "tests/integration/ending.h"
 #include "tests/integration/offspring.h"
 #include "tests/integration/workload.h"
 
@@ -150,28 +152,6 @@ static void change_user(char *arguments)
 	printf("%d\n", setresuid(uid, uid, uid));
 }
 
-/* In the middle of a span. */
-static void crash(char *arguments)
-{
-	const struct rlimit none = {0, 0};
-
-	(void)arguments;
-	setrlimit(RLIMIT_CORE, &none);
-	PTAP_BEGIN("doomed");
-	signal(SIGSEGV, SIG_DFL);
-	raise(SIGSEGV);
-}
-
-static void become_another(char *arguments)
-{
-	char name[] = "target";
-	char *argv[] = {name, NULL};
-
-	(void)arguments;
-	execv("/proc/self/exe", argv);
-	printf("%s\n", strerror(errno));
-}
-
 /* As a stray write would: the kernel finds no robust word to mark when the control thread TID ends. */
 static void forget_robust_list(char *arguments)
 {
@@ -182,6 +162,35 @@ static void forget_robust_list(char *arguments)
 	if (r == 0)
 		head->list.next = &head->list;
 	printf("%ld\n", r);
+}
+
+static void *obey_all(void *unused);
+
+/* The first thread ends; another one goes on obeying. */
+static void leave(char *arguments)
+{
+	pthread_t thread;
+
+	(void)arguments;
+	if (pthread_create(&thread, NULL, obey_all, NULL) == 0)
+		pthread_exit(NULL);
+	printf("cannot leave\n");
+}
+
+/* MIB of memory of its own, for the kernel to free at the end. */
+static void touch(char *arguments)
+{
+	size_t n = (size_t)atoi(arguments) << 20;
+	void *p = mmap(
+		NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	printf("%d\n", p == MAP_FAILED ? -errno : 0);
+}
+
+static void lock_memory(char *arguments)
+{
+	(void)arguments;
+	printf("%d\n", mlockall(MCL_CURRENT) ? -errno : 0);
 }
 
 static const struct command commands[] = {
@@ -197,8 +206,13 @@ static const struct command commands[] = {
 	{"trace_stop", stop_trace},
 	{"chdir", change_directory},
 	{"setuid", change_user},
-	{"crash", crash},
-	{"exec", become_another},
+	{"crash", ending_crash},
+	{"abort", ending_abort},
+	{"exit", ending_exit},
+	{"exec", ending_exec},
+	{"leave", leave},
+	{"touch", touch},
+	{"lock", lock_memory},
 	{"forget", forget_robust_list},
 	{"fork", offspring_fork},
 	{"burst", workload_burst},
@@ -223,15 +237,22 @@ static void obey(char *line)
 	printf("%s: no such command\n", line);
 }
 
-int main(void)
+static void *obey_all(void *unused)
 {
 	char line[512];
 
+	while (fgets(line, sizeof line, stdin))
+		obey(line);
+	exit(0);
+	return unused;
+}
+
+int main(void)
+{
 	alarm(LIFE_S);
 	signal(SIGCHLD, count_sigchld);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("ready\n");
-	while (fgets(line, sizeof line, stdin))
-		obey(line);
+	obey_all(NULL);
 	return 0;
 }

@@ -1,16 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The target ends in mid-capture: by SIGKILL, by a crash, by exec. What there is is delivered."""
+"""The target ends, in whatever way: what was recorded is delivered, its port is free, the server goes."""
 import collections
+import errno
 import signal
 import socket
 import struct
+import subprocess
 import time
 
-from fixture import check, equal, find_proftapds, run, test, wait_until
+from fixture import (check, equal, find_proftapd, find_proftapds, is_alive, read_status, run, test,
+                     wait_until)
+from processes import TARGET, Process
 
 N_THREADS = 3
-GONE_S = 4
+GONE_S = 2
+PORT_FREE_MS = 100
+PIPE_S = 2
+# Longer than a server waits for idle peers.
+UNREAD_S = 1
+# Commands that end the target, and what its parent sees.
+ENDINGS = {"abort": -signal.SIGABRT, "crash": -signal.SIGSEGV, "exit": 3, "kill": -signal.SIGKILL}
 
 
 def make_counts(t):
@@ -61,21 +71,155 @@ def sigkill_delivers_everything_until_then(t):
         check_thread(trace.thread(tid), counted[i])
 
 
-@test
-def after_sigkill_the_port_is_free_at_once_and_the_server_gone(t):
-    counts = make_counts(t)
+def end(target, how):
+    if how == "kill":
+        target.signal(signal.SIGKILL)
+    else:
+        target.send(how)
+    # Not with a timeout: that polls, and would see the end late.
+    equal(target.popen.wait(), ENDINGS[how], f"end of the target by {how}")
+
+
+def wait_for_port(port):
+    """How long it takes, in ms, until a program may listen there, as a restarted one would."""
+    started = time.monotonic()
+    while True:
+        with socket.socket() as s:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                s.bind(("127.0.0.1", port))
+                s.listen()
+                return (time.monotonic() - started) * 1000
+            except OSError as e:
+                equal(e.errno, errno.EADDRINUSE, f"bind to port {port}")
+        check(time.monotonic() - started < 10, f"port {port} is still in use after 10 s")
+        time.sleep(0.001)
+
+
+def check_port_is_free_soon(port, how):
+    took_ms = wait_for_port(port)
+    check(took_ms < PORT_FREE_MS, f"{how}: the port was free only after {took_ms:.1f} ms")
+
+
+def wait_for_end_of_server(server):
+    wait_until(lambda: not is_alive(server), "the server to end", GONE_S)
+
+
+def end_in_mid_capture(t, how):
     target = t.target().serve()
-    heir = t.target()
-    target.ask(f"steady {counts}")
-    capture = t.start_capture(target, 15000)
-    wait_until(lambda: min(read_counts(counts)) >= 100, "100 rounds on each thread")
-    equal(len(find_proftapds(target.pid)), 1, "servers")
-    target.signal(signal.SIGKILL)
-    target.wait()
-    equal(heir.start(target.port), 0, f"start on the same port: {heir.ask('error')}")
-    equal(heir.port, target.port, "port")
+    server = find_proftapd(target.pid)
+    capture = t.record(target, 15000)
+    target.ask("burst 100")
+    end(target, how)
+    check_port_is_free_soon(target.port, how)
     capture.finish()
-    wait_until(lambda: not find_proftapds(target.pid), "the server to end", 3)
+    check(capture.elapsed_s < 10, f"{how}: the answer took {capture.elapsed_s} s")
+    capture.find_warning(f"pid {target.pid}", "ended")
+    equal(capture.trace.count("burst"), 100, f"{how}: spans")
+    wait_for_end_of_server(server)
+
+
+@test
+def every_end_in_mid_capture_delivers_and_frees_the_port_at_once(t):
+    for how in ENDINGS:
+        end_in_mid_capture(t, how)
+
+
+@test
+def every_end_of_an_idle_program_frees_the_port_at_once(t):
+    for how in ENDINGS:
+        target = t.target().serve()
+        server = find_proftapd(target.pid)
+        end(target, how)
+        check_port_is_free_soon(target.port, how)
+        wait_for_end_of_server(server)
+
+
+@test
+def a_gigabyte_to_free_does_not_delay_the_port(t):
+    """The parent's wait returns only when the memory is freed; the robust word tells before that."""
+    target = t.target().serve()
+    equal(target.ask("touch 1024"), "0", "touching 1 GiB")
+    capture = t.record(target, 15000)
+    target.ask("burst 100")
+    end(target, "kill")
+    check_port_is_free_soon(target.port, "kill with 1 GiB touched")
+    capture.finish()
+    equal(capture.trace.count("burst"), 100, "spans")
+
+
+@test
+def the_end_of_the_first_thread_is_no_end(t):
+    target = t.target().serve()
+    server = find_proftapd(target.pid)
+    capture = t.record(target, 1000)
+    target.send("leave")
+    equal(target.ask("burst 100"), "100", "the other thread's answer")
+    wait_until(lambda: read_status(target.pid)["State"][0] == "Z", "the first thread to end")
+    capture.finish()
+    equal(capture.trace.count("burst"), 100, "spans")
+    equal([w for w in capture.warnings if "ended" in w], [], "warnings of an end")
+    second = t.emit(target, 200, "burst 10")
+    equal(second.trace.count("burst"), 10, "spans of another capture")
+    target.kill()
+    check_port_is_free_soon(target.port, "kill after the first thread's end")
+    wait_for_end_of_server(server)
+
+
+@test
+def a_program_restarts_on_its_port(t):
+    heir = t.target()
+    target = t.target().serve()
+    end(target, "kill")
+    equal(heir.start(target.port), 0, f"start on the same port: {heir.ask('error')}")
+    equal(t.emit(heir, 200, "burst 10").trace.count("burst"), 10, "spans of the new program")
+
+
+@test
+def a_client_that_reads_late_gets_everything(t):
+    """Stopped while the answer comes: when it goes on all is there, and the server goes."""
+    target = t.target().serve(0, 64 << 20)
+    server = find_proftapd(target.pid)
+    capture = t.record(target, 15000)
+    target.ask("burst 1000000")
+    capture.signal(signal.SIGSTOP)
+    end(target, "kill")
+    check_port_is_free_soon(target.port, "kill with a client that does not read")
+    time.sleep(UNREAD_S)
+    check(is_alive(server), "the server went before its answer was read")
+    capture.signal(signal.SIGCONT)
+    capture.finish()
+    equal(capture.trace.count("burst"), 1000000, "spans")
+    wait_for_end_of_server(server)
+
+
+@test
+def the_callers_pipe_is_not_held_open(t):
+    """Nobody but the target has its standard output and error, also while an answer is on its way."""
+    target = t.target().serve(0, 64 << 20)
+    server = find_proftapd(target.pid)
+    capture = t.record(target, 15000)
+    target.ask("burst 1000000")
+    capture.signal(signal.SIGSTOP)
+    end(target, "exit")
+    for thread in target.threads:
+        thread.join(PIPE_S)
+        check(not thread.is_alive(), f"no end of file within {PIPE_S} s")
+    check(is_alive(server), "the server did not live long enough to hold anything")
+    capture.signal(signal.SIGCONT)
+    capture.finish()
+
+
+@test
+def a_shells_substitution_returns_when_the_program_ends(t):
+    shell = t.keep(Process("shell", ["sh", "-c", 'out=$("$0"); echo "$out"', TARGET],
+                           stdin=subprocess.PIPE))
+    shell.popen.stdin.write("start 0\nport\nexit\n")
+    shell.popen.stdin.flush()
+    equal(shell.read_line(), "ready", "what the program said first")
+    equal(shell.read_line().split()[0], "0", "ptap_server_start")
+    check(int(shell.read_line()) > 0, "no port")
+    equal(shell.wait(), 0, "end of the shell")
 
 
 @test

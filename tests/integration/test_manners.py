@@ -10,8 +10,8 @@ import sys
 import time
 
 from fixture import (NOBODY, SANITIZERS, Skip, check, contains, equal, find_proftapd,
-                     find_proftapds, free_port, is_alive, need_root, read_status, run, test,
-                     wait_until)
+                     find_proftapds, free_port, is_alive, need_root, read_fds, read_shared_kib,
+                     read_status, run, test, wait_until)
 from processes import LIBRARY, TARGET, Process
 
 IDLE_S = 2
@@ -23,10 +23,6 @@ USABLE = [n for n in range(1, 65) if n not in (signal.SIGKILL, signal.SIGSTOP, 3
 def need_no_sanitizer():
     if SANITIZERS != "no":
         raise Skip("sanitizers start threads and set handlers of their own")
-
-
-def read_fds(pid):
-    return sorted(int(fd) for fd in os.listdir(f"/proc/{pid}/fd"))
 
 
 def find_children(pid):
@@ -112,29 +108,6 @@ def an_idle_server_does_not_wake_the_target(t):
 
 
 @test
-def a_dead_server_is_noticed_and_can_be_replaced(t):
-    target = t.target().serve()
-    os.kill(find_proftapd(target.pid), signal.SIGKILL)
-    wait_until(lambda: target.ask("port") == "0", "the target to notice", 5)
-    equal(target.ask("enabled 1"), "0", "ptap_enabled(1)")
-    target.serve()
-    capture = t.emit(target, 200, "burst 10")
-    equal(capture.trace.count("burst"), 10, "spans")
-
-
-@test
-def recording_ends_when_the_server_dies_in_mid_capture(t):
-    target = t.target().serve()
-    capture = t.record(target, 10000)
-    os.kill(find_proftapd(target.pid), signal.SIGKILL)
-    wait_until(lambda: target.ask("enabled 1") == "0", "the recording to end", 5)
-    target.ask("burst 10")
-    capture.finish(1)
-    contains(capture.stderr, "the connection broke after", "standard error")
-    equal(capture.left(), [], "what is left")
-
-
-@test
 def another_user_is_refused(t):
     need_root()
     target = t.target().serve()
@@ -197,10 +170,6 @@ def disabled_by_the_environment_is_no_server_and_no_error(t):
     equal(target.ask("enabled 1"), "0", "ptap_enabled(1)")
     if SANITIZERS == "no":
         equal(list(target.thread_names().values()), ["target"], "threads")
-
-
-def read_shared_kib(pid):
-    return int(read_status(pid)["RssShmem"].split()[0])
 
 
 @test

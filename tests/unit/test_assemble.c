@@ -252,7 +252,7 @@ START_TEST(reports_losses_by_reason)
 	ck_assert(log_has_warning("6 records dropped: a signal handler"));
 	ck_assert(log_has_warning("7 spans dropped"));
 	ck_assert(log_has_warning("1000 names or arguments were cut"));
-	ck_assert(log_has_warning("9 records dropped: no memory"));
+	ck_assert(log_has_warning("9 records dropped: no ring for another thread"));
 	ck_assert_uint_eq(logs.space->warnings.n_texts, 7);
 }
 END_TEST

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Annotates in signal handlers, of which one may interrupt the other, while it annotates itself: each
+ * annotation is recorded or counted as lost. Writes how many there were into the file "emitted".
+ */
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/guest/guest.h"
+
+#define LENGTH_NS INT64_C(300000000)
+#define PAUSE_NS 8000
+#define PERIOD_NS 40000
+
+static _Atomic unsigned long n_emitted;
+
+static void count(unsigned long n)
+{
+	n_emitted += n;
+}
+
+static void on_signal(int number)
+{
+	PTAP_SPAN("handler");
+	PTAP_INSTANT("signal");
+	(void)number;
+	count(2);
+}
+
+static timer_t start_timer(int number, long period_ns)
+{
+	struct sigaction action;
+	struct sigevent event;
+	struct itimerspec spec = {{0, period_ns}, {0, period_ns}};
+	timer_t timer;
+
+	memset(&action, 0, sizeof action);
+	action.sa_handler = on_signal;
+	action.sa_flags = SA_RESTART;
+	sigaction(number, &action, NULL);
+	memset(&event, 0, sizeof event);
+	event.sigev_notify = SIGEV_SIGNAL;
+	event.sigev_signo = number;
+	timer_create(CLOCK_MONOTONIC, &event, &timer);
+	timer_settime(timer, 0, &spec, NULL);
+	return timer;
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/* With pauses: millions of spans would only take long to read. */
+static void work_for_a_while(void)
+{
+	int64_t end = now_ns() + LENGTH_NS;
+
+	for (int64_t now = now_ns(); now < end; now = now_ns()) {
+		for (int i = 0; i < 2; i++) {
+			PTAP_SPAN("work");
+			PTAP_SPAN_ARGS("part", PTAP_I("i", i));
+			count(2);
+		}
+		while (now_ns() < now + PAUSE_NS)
+			;
+	}
+}
+
+int main(void)
+{
+	timer_t one;
+	timer_t two;
+	FILE *f;
+
+	GUEST_START();
+	one = start_timer(SIGUSR1, PERIOD_NS);
+	two = start_timer(SIGUSR2, PERIOD_NS * 3 / 2);
+	work_for_a_while();
+	timer_delete(one);
+	timer_delete(two);
+	f = fopen("emitted", "we");
+	if (!f || fprintf(f, "%lu\n", n_emitted) < 0 || fclose(f))
+		return 1;
+	printf("done\n");
+	return 0;
+}

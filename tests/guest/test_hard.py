@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Hosts that set limits, cancel threads and forbid instructions."""
+import os
+
+from host import (Host, check, contains, equal, host, need_no_sanitizer, need_root, run, run_host,
+                  test)
+
+# Of nobody else, so that its processes can be counted; one for each run, since zombies count, too.
+LONELY_UID = 70000 + os.getpid() % 10000 * 16
+
+
+def limit(title, what, value, fails=None, needs=()):
+    host("limit", what, str(value), spans={"limited": 100}, title=title, fails=fails, needs=needs)
+
+
+limit("256 MiB of address space", "as", 256, needs=[need_no_sanitizer])
+limit("24 MiB of address space", "as", 24, needs=[need_no_sanitizer])
+limit("files of 8 MiB", "fsize", 8 << 20)
+limit("files of 64 KiB", "fsize", 64 << 10, fails="RLIMIT_FSIZE (ulimit -f) is too low")
+limit("a stack of 64 KiB", "stack", 64 << 10, needs=[need_no_sanitizer])
+host("cancel", spans={"done": 50, "outer": 50, "inner": 50, "explicit": 50})
+host("no_tsc", "before", spans={"span": 27}, title="no tsc")
+
+
+@test
+def a_thread_that_forbids_the_counter_later_is_counted(t):
+    process, seen, captures = run_host(t, "no_tsc", "recording", ("after",), {})
+    equal(seen, (0, "done\n"), "(exit status, output)")
+    equal(captures[0].trace.count("span"), 20, "spans")
+    equal(captures[0].trace.host_stat("dropped_traces"), 7, "dropped")
+
+
+@test
+def processes_at_the_limit(t):
+    """One more allowed each time: the start fails and says so, until it succeeds; never in between."""
+    need_root()
+    need_no_sanitizer()
+    plain = Host(t, "limit", "plain", "nproc", "1", user=LONELY_UID).behaviour()
+    results = []
+    for n in range(1, 9):
+        process = Host(t, "limit", "armed", "nproc", str(n), user=LONELY_UID + n)
+        equal(process.behaviour(), plain, f"(exit status, output) with {n} processes")
+        start = process.starts[0]
+        results.append(start.result)
+        if start.result:
+            equal(start.port, 0, "ptap_server_port() after a failure")
+            contains(start.sentence, "limit on processes", "ptap_last_error")
+        process.check_servers_are_gone()
+    check(results[0] < 0 and results[-1] == 0, f"ptap_server_start: {results}")
+    equal(sorted(results), results, "no success before a failure")
+
+
+run()

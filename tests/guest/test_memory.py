@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Hosts whose memory is limited, locked, or looked at after their death."""
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+from host import (NOBODY, Host, Skip, check, equal, find_proftapd, host, need_no_sanitizer,
+                  need_root, run, run_host, test, wait_until)
+
+from cgroup import MemoryCgroup
+from fixture import read_shared_kib
+
+LIMIT_BYTES = 64 << 20
+THREADS, SPANS = 60, 10
+ENTER = 'echo $$ > "$1/cgroup.procs" && shift && exec "$@"'
+# What core.c writes where.
+IN_RINGS, ON_HEAP = b"only in rings ", b"only on heap "
+
+
+@test
+def a_small_cgroup_is_not_filled(t):
+    """60 threads' rings would need all of it: the headroom is looked at first, the rest is counted."""
+    need_no_sanitizer()
+    cgroup = MemoryCgroup(t)
+    cgroup.limit(LIMIT_BYTES)
+    process, seen, captures = run_host(
+        t, "crowd", "recording", (str(THREADS), str(THREADS)),
+        {"command": ["sh", "-c", ENTER, "sh", str(cgroup.path)]})
+    equal(seen, (0, f"{THREADS} threads\n"), "(exit status, output)")
+    equal(cgroup.n_oom_kills, 0, "processes killed for their memory")
+    trace = captures[0].trace
+    received, lost = trace.count("short"), trace.host_stat("dropped_traces")
+    equal(received + lost, THREADS * SPANS, f"received ({received}) and lost ({lost})")
+    check(received > 0 and lost > 0, f"received {received}, lost {lost}")
+
+
+def read_arena_flags(pid):
+    """The kernel's flags of each mapping of the arena."""
+    flags, is_arena = [], False
+    for line in Path(f"/proc/{pid}/smaps").read_text().splitlines():
+        if re.match(r"[0-9a-f]+-[0-9a-f]+ ", line):
+            is_arena = "memfd:proftap" in line
+        elif is_arena and line.startswith("VmFlags:"):
+            flags.append(line.split()[1:])
+    return flags
+
+
+@test
+def the_arena_is_not_to_be_dumped(t):
+    process = Host(t, "core", "recording", "stay")
+    capture = t.start_capture(process.await_start(), 15000)
+    process.await_output("full")
+    flags = read_arena_flags(process.pid)
+    check(len(flags) > 1, f"mappings of the arena: {flags}")
+    equal([f for f in flags if "dd" not in f], [], "those without DONTDUMP")
+    equal(process.end()[0], 0, "exit status")
+    capture.finish()
+
+
+def need_core_files():
+    pattern = Path("/proc/sys/kernel/core_pattern").read_text().strip()
+    if pattern.startswith(("|", "/")):
+        raise Skip(f"core files go elsewhere: core_pattern is {pattern}")
+
+
+@test
+def a_core_file_does_not_hold_the_arena(t):
+    need_core_files()
+    need_no_sanitizer()
+    process = Host(t, "core", "recording", command=["prlimit", "--core=unlimited:unlimited"])
+    capture = t.start_capture(process.await_start(), 15000)
+    equal(process.wait(), -signal.SIGABRT, "end of the host")
+    capture.finish()
+    equal(sum(e.name.startswith(IN_RINGS.decode()) for line in capture.trace.threads
+              for e in line.events), 20000, "spans")
+    cores = list(process.dir.glob("core*"))
+    if not cores:
+        raise Skip("the kernel wrote no core file")
+    core = cores[0].read_bytes()
+    check(ON_HEAP in core, "the core file does not even hold the heap")
+    # A name is text of its own in a ring, and in registers or on the stack at most once.
+    check(core.count(IN_RINGS) < 100, f"the core file holds {core.count(IN_RINGS)} names of rings")
+
+
+@test
+def locked_rings_of_a_dead_server_are_given_back(t):
+    target = t.target()
+    target.serve()
+    equal(target.ask("lock"), "0", "mlockall")
+    capture = t.record(target, 15000)
+    target.ask("threads " + " ".join(f"w{i}=10" for i in range(8)))
+    before = read_shared_kib(target.pid)
+    os.kill(find_proftapd(target.pid), signal.SIGKILL)
+    wait_until(lambda: before - read_shared_kib(target.pid) > 8 << 10, "the memory to be back", 2)
+    capture.finish(1)
+
+
+def need_limit_of_locked_memory():
+    command = ["prlimit", f"--memlock={LIMIT_BYTES}:{LIMIT_BYTES}", "true"]
+    if subprocess.run(command, capture_output=True).returncode:
+        raise Skip("the limit on locked memory cannot be raised")
+
+
+for when in ("before", "after"):
+    host("lock", when, spans={"locked": 2000}, title=f"lock {when}", needs=[need_no_sanitizer])
+host("lock", "before", spans={"locked": 2000}, needs=[need_no_sanitizer, need_root, need_limit_of_locked_memory],
+     title="lock before, up to 64 MiB",
+     command=["prlimit", f"--memlock={LIMIT_BYTES}:{LIMIT_BYTES}", "setpriv", f"--reuid={NOBODY}",
+              f"--regid={NOBODY}", "--clear-groups"])
+
+run()

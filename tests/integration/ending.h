@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ways in which a program ends by itself. */
+#ifndef TESTS_INTEGRATION_ENDING_H
+#define TESTS_INTEGRATION_ENDING_H
+
+/* Both with a span open, and without a core file. */
+void ending_crash(char *arguments);
+void ending_abort(char *arguments);
+
+/* _exit(3), with a span open. */
+void ending_exit(char *arguments);
+
+/* Another run of itself in the same process; says "ready" again. */
+void ending_exec(char *arguments);
+
+#endif

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A program in the foreground of a terminal: what ends it does not reach its server."""
+import os
+import pty
+import signal
+
+from fixture import equal, find_proftapd, is_alive, run, test, wait_until
+from processes import PROFTAPD, TARGET, Process, Target
+
+GONE_S = 2
+
+
+class Foreground(Target):
+    """The leader of a session whose terminal is |self.terminal|."""
+
+    def __init__(self):
+        self.terminal, inside = pty.openpty()
+        Process.__init__(self, "target", ["setsid", "--ctty", TARGET], {"PROFTAPD": str(PROFTAPD)},
+                         stdin=inside)
+        os.close(inside)
+        equal(self.read_line(), "ready", "the target's first line")
+
+    def send(self, *commands):
+        os.write(self.terminal, "".join(f"{command}\n" for command in commands).encode())
+
+    def hang_up(self):
+        os.close(self.terminal)
+
+
+def end_in_mid_capture(t, end, number):
+    target = t.keep(Foreground()).serve()
+    server = find_proftapd(target.pid)
+    capture = t.record(target, 15000)
+    target.ask("burst 100")
+    end(target)
+    equal(target.wait(), -number, "end of the target")
+    capture.finish()
+    capture.find_warning(f"pid {target.pid}", "ended")
+    equal(capture.trace.count("burst"), 100, "spans")
+    wait_until(lambda: not is_alive(server), "the server to end", GONE_S)
+
+
+@test
+def ctrl_c_ends_the_program_and_not_the_recording(t):
+    end_in_mid_capture(t, lambda target: os.write(target.terminal, b"\x03"), signal.SIGINT)
+
+
+@test
+def a_hangup_ends_the_program_and_not_the_recording(t):
+    end_in_mid_capture(t, Foreground.hang_up, signal.SIGHUP)
+
+
+@test
+def a_signal_to_the_group_ends_the_program_and_not_the_recording(t):
+    end_in_mid_capture(t, lambda target: os.killpg(target.pid, signal.SIGTERM), signal.SIGTERM)
+
+
+run()
