@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real processes: targets, captures, and what /proc tells of them."""
 import glob
+import json
 import os
 import queue
 import re
@@ -65,6 +66,13 @@ def find_proftapd(pid):
     found = find_proftapds(pid)
     equal(len(found), 1, f"number of servers of pid {pid}")
     return found[0]
+
+
+def is_recording(pid):
+    """What proftap list says of the target |pid|: a session has its server."""
+    text = subprocess.run([PROFTAP, "list", "--json"], check=True, capture_output=True).stdout
+    return any(row["pid"] == pid and row["state"] == "recording"
+               for row in json.loads(text)["targets"])
 
 
 def free_port():

@@ -17,6 +17,7 @@ from fixture import (SANITIZERS, check, contains, equal, find_proftapd, read_sta
 from http2 import (ACK, CANCEL, CONTINUATION, END_HEADERS, HEADERS, INVALID_ARGUMENT, OK, PING,
                    PREFACE, PROFILE, RESOURCE_EXHAUSTED, RST_STREAM, SETTINGS, UNIMPLEMENTED,
                    INTERNAL, Connection, frame, header, message, request_headers)
+from processes import is_recording
 
 LIMIT_KIB = 32 << 10
 # Who says nothing is gone by then.
@@ -338,8 +339,7 @@ def check_endless(t, **fields):
     with unharmed(t, sleeps=False) as target:
         with Connection(target.port) as c:
             start_profile(t, target, c, **fields)
-            if "options" not in fields:
-                target.ask("await 1")
+            wait_until(lambda: is_recording(target.pid), "the session to be taken", 5)
             check_busy(t, target)
         check_free(t, target)
 
