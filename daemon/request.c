@@ -16,6 +16,8 @@
 typedef Tensorflow__ProfileOptions Options;
 typedef Tensorflow__ProfileOptions__AdvancedConfigValue Value;
 
+static const char not_a_request[] = "the request is not a ProfileRequest";
+
 static int read_map_value(
 	struct session_request *request, const char *key, const Value *value, struct diag *d)
 {
@@ -76,7 +78,17 @@ static int read_levels(struct session_request *request, const Options *o, struct
 	return r;
 }
 
-static int echo_options(struct session_request *request, const Options *o)
+static int is_readable(const uint8_t *bytes, size_t n)
+{
+	Options *again = tensorflow__profile_options__unpack(NULL, n, bytes);
+
+	if (again)
+		tensorflow__profile_options__free_unpacked(again, NULL);
+	return again != NULL;
+}
+
+/* protobuf-c accepts unknown fields with overlong tags, and does not write them as they were. */
+static int echo_options(struct session_request *request, const Options *o, struct diag *d)
 {
 	size_t n = tensorflow__profile_options__get_packed_size(o);
 
@@ -84,6 +96,8 @@ static int echo_options(struct session_request *request, const Options *o)
 	if (!request->options_bytes)
 		return -ENOMEM;
 	request->n_options_bytes = tensorflow__profile_options__pack(o, request->options_bytes);
+	if (!is_readable(request->options_bytes, request->n_options_bytes))
+		return diag_set(d, -EINVAL, "%s", not_a_request);
 	return 0;
 }
 
@@ -96,7 +110,7 @@ static int set_session_id(struct session_request *request, const char *id)
 
 static int read_options(struct session_request *request, const Options *o, struct diag *d)
 {
-	int r = echo_options(request, o);
+	int r = echo_options(request, o, d);
 
 	if (o->duration_ms)
 		request->options.duration_ms = o->duration_ms;
@@ -124,7 +138,7 @@ static int decode(const uint8_t *bytes, size_t n, struct session_request *reques
 	int r;
 
 	if (!message)
-		return diag_set(d, -EINVAL, "the request is not a ProfileRequest");
+		return diag_set(d, -EINVAL, "%s", not_a_request);
 	r = read_request(request, message, d);
 	tensorflow__profile_request__free_unpacked(message, NULL);
 	return r;
