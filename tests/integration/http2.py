@@ -50,10 +50,21 @@ def header(name, value):
     return b"\0" + hpack_int(len(name), 7) + name + hpack_int(len(value), 7) + value
 
 
-def request_headers(path, content_type="application/grpc", extra=()):
-    fields = [(":method", "POST"), (":scheme", "http"), (":path", path), (":authority", "x"),
-              ("te", "trailers"), ("content-type", content_type), *extra]
-    return b"".join(header(*field) for field in fields)
+def request_fields(path, content_type="application/grpc", extra=()):
+    return [(":method", "POST"), (":scheme", "http"), (":path", path), (":authority", "x"),
+            ("te", "trailers"), ("content-type", content_type), *extra]
+
+
+def request_headers(path, **how):
+    return b"".join(header(*field) for field in request_fields(path, **how))
+
+
+def indexed_headers(path):
+    """The same for the first request of a connection, and the few bytes that say it all again."""
+    fields = request_fields(path)
+    # A literal's first byte says that it goes into the table, at the front.
+    first = b"".join(b"\x40" + header(*field)[1:] for field in fields)
+    return first, bytes(0x80 | FIRST_DYNAMIC + i for i in reversed(range(len(fields))))
 
 
 def message(data, compressed=0):
