@@ -7,8 +7,9 @@ from fixture import SANITIZERS, Skip, check, equal, find_proftapd, read_status, 
 from http2 import OK, PROFILE, Connection, message
 from trace_file import schema
 
-# What may differ; memory by little enough that a leak of 600 bytes a capture shows.
-SLACK = {"descriptors": 3, "threads": 4, "mappings": 3, "resident KiB": 512}
+# What may differ; memory by little enough that a leak of 600 bytes a capture shows. A thread of gRPC's that comes late
+# brings a stack and a heap along: a few mappings.
+SLACK = {"descriptors": 3, "threads": 4, "mappings": 12, "resident KiB": 512}
 
 
 def capture_once(port, number):

@@ -16,7 +16,7 @@ static struct status parse(const char *text)
 
 START_TEST(what_is_said_is_understood)
 {
-	const struct status said = {
+	static const struct status said = {
 		.pid = 4194304,
 		.uid = 4294967294u,
 		.port = 65535,
