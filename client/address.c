@@ -149,7 +149,8 @@ int address_parse(const char *text, const char *default_host, struct address *ou
 	*out = (struct address){.port = 0};
 	if (!*text)
 		return diag_set(d, -EINVAL,
-			"the target is empty: must be PORT, HOST:PORT or [ADDRESS]:PORT");
+			"the target is empty: must be PORT, HOST:PORT, [ADDRESS]:PORT, unix:PATH, "
+			"a pid or the name of a target");
 	if (strncmp(text, scheme, sizeof scheme - 1) == 0)
 		text += sizeof scheme - 1;
 	out->is_bare = is_digits(text) && !default_host;
