@@ -131,9 +131,10 @@ static void close_listener(uv_async_t *handle)
 	struct attached *a = handle->data;
 	uint32_t ready = ARENA_HELLO_READY;
 
-	if (a->has_listener)
+	if (a->has_listener) {
 		door_close(&a->door);
-	private_close(&a->private);
+		private_close(&a->private);
+	}
 	/* A failure that the library has not read yet must not look like anything else. */
 	atomic_compare_exchange_strong(&a->target.arena->hello, &ready, ARENA_HELLO_CLOSED);
 	futex_wake(&a->target.arena->hello, 1);
@@ -243,10 +244,11 @@ static int init_loop(struct attached *a)
 	if (!r)
 		r = watch_target(a);
 	a->gone.data = a->finished.data = a;
-	if (r)
+	/* Nobody shall connect to one that only writes its program's own trace. */
+	if (r || !a->has_listener)
 		return r;
 	open_private(a);
-	return a->has_listener ? door_open(&a->door, &a->loop, SPAWN_FD_LISTENER, &policy) : 0;
+	return door_open(&a->door, &a->loop, SPAWN_FD_LISTENER, &policy);
 }
 
 static int start(struct attached *a, pid_t pid, struct diag *d)

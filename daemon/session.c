@@ -113,7 +113,10 @@ void session_describe(struct session *s, char *text, size_t n)
 	text[0] = '\0';
 	pthread_mutex_lock(&s->mutex);
 	request = s->request;
-	if (request)
+	if (request && request->trace)
+		snprintf(text, n, "a trace of the program's own, begun %.1f s ago",
+			(double)(monotonic_ns() - request->taken_ns) / 1e9);
+	else if (request)
 		snprintf(text, n, "session %s: %.1f s, begun %.1f s ago",
 			request->session_id ? request->session_id : "without a name",
 			(double)request->options.duration_ms / 1e3,

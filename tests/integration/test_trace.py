@@ -57,6 +57,8 @@ def a_trace_needs_no_server(t):
     log_dir = t.dir / "logs"
     start_trace(target, log_dir)
     equal((target.ask("port"), target.ask("enabled 2")), ("0", "1"), "port and level")
+    listed = subprocess.run([PROFTAP, "list"], capture_output=True, text=True, timeout=20).stdout
+    check(f" {target.pid} " not in f" {listed} ", f"nobody can connect to it, yet: {listed}")
     target.ask("burst 100")
     stop_trace(target)
     equal(target.ask("enabled 1"), "0", "ptap_enabled(1) after the stop")
@@ -107,6 +109,7 @@ def a_capture_keeps_a_trace_out_and_a_trace_a_capture(t):
     target.ask("burst 20")
     busy = t.capture(target, 100, code=4)
     contains(busy.stderr, "busy", "standard error")
+    contains(busy.stderr, "a trace of the program's own, begun ", "standard error")
     target.ask("burst 3")
     stop_trace(target)
     path = only_file(log_dir)
