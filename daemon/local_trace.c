@@ -81,13 +81,17 @@ static int set_options(struct session_request *request, char *text, struct diag 
 	return r;
 }
 
-/* 0 is until the stop. */
+/* 0 is until the stop. A delay beyond all time is never. */
 static void set_times(struct profile_options *o)
 {
+	uint64_t now_ns = (uint64_t)realtime_ns();
+
 	if (!o->duration_ms)
 		o->duration_ms = UINT64_MAX;
-	if (o->delay_ms)
-		o->start_timestamp_ns = (uint64_t)realtime_ns() + o->delay_ms * (uint64_t)NS_PER_MS;
+	if (o->delay_ms > (UINT64_MAX - now_ns) / NS_PER_MS)
+		o->start_timestamp_ns = UINT64_MAX;
+	else if (o->delay_ms)
+		o->start_timestamp_ns = now_ns + o->delay_ms * (uint64_t)NS_PER_MS;
 }
 
 /* As a Profile call would have said it. */

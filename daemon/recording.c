@@ -179,10 +179,10 @@ static void visit_usage(struct recording *r)
 	for (size_t n = 0; n < r->n_sources && monotonic_ns() < give_up; n++) {
 		struct source *s = r->sources[r->next_usage++ % r->n_sources];
 
-		if (target_get_life(s->target) == TARGET_ALIVE)
-			usage_visit(&s->usage);
-		else
+		if (target_get_life(s->target) == TARGET_DEAD)
 			usage_finish(&s->usage, 1);
+		else
+			usage_visit(&s->usage);
 	}
 }
 
@@ -191,7 +191,8 @@ static void end_usage(struct recording *r)
 	for (size_t i = 0; i < r->n_sources; i++) {
 		struct source *s = r->sources[i];
 
-		usage_finish(&s->usage, target_get_life(s->target) != TARGET_ALIVE);
+		/* One that only stopped its server still is there. */
+		usage_finish(&s->usage, target_get_life(s->target) == TARGET_DEAD);
 		if (s->usage.error || s->usage.threads.error)
 			r->error = -ENOMEM;
 	}

@@ -224,11 +224,14 @@ def a_duration_ends_it_and_a_delay_begins_it_later(t):
 @test
 def a_trace_can_be_ended_before_its_time(t):
     target = t.target()
-    start_trace(target, t.dir / "logs", "delay_ms=3600000", "ptap_usage_interval_ms=0")
-    begin = time.monotonic()
-    equal(target.ask("trace_stop"), str(-errno.ENODATA), "ptap_trace_stop")
-    check(time.monotonic() - begin < 2, f"it took {time.monotonic() - begin} s")
-    check(not (t.dir / "logs").exists(), "an empty trace has left a directory")
+    log_dir = t.dir / "logs"
+    for delay_ms in (3600 * 1000, 2**63 - 1):
+        start_trace(target, log_dir, f"delay_ms={delay_ms}", "ptap_usage_interval_ms=0")
+        begin = time.monotonic()
+        equal(target.ask("enabled 1"), "0", "ptap_enabled(1) before its time")
+        equal(target.ask("trace_stop"), str(-errno.ENODATA), "ptap_trace_stop")
+        check(time.monotonic() - begin < 2, f"it took {time.monotonic() - begin} s")
+        check(not log_dir.exists(), "an empty trace has left a directory")
 
 
 @test
@@ -284,6 +287,7 @@ def stopping_the_server_ends_its_trace_with_the_data(t):
         trace = Trace(only_file(log_dir))
         equal(trace.count("burst"), 9, "spans")
         check(any("stopped its server" in w for w in trace.space.warnings), "no warning")
+        check(len(trace.usage["process cpu %"].events) >= 2, "no sample at the end")
         wait_without_server(target)
 
 
