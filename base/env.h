@@ -6,6 +6,7 @@
 enum env_variable {
 	ENV_PROFTAPD,
 	ENV_PROFTAP_DISABLE,
+	ENV_PROFTAP_FOLLOW_FORK,
 	ENV_PROFTAP_LOG,
 	ENV_PROFTAP_LOG_DIR,
 	N_ENV
@@ -21,5 +22,8 @@ extern const struct env_row env_table[N_ENV];
 
 /* The value, or NULL when unset, empty, or ignored in a set-uid program. Borrowed. Safe in a guest. */
 const char *env_get(enum env_variable v);
+
+/* 1 when it is set to anything but "0". Safe in a guest. */
+int env_is_on(enum env_variable v);
 
 #endif

@@ -25,6 +25,7 @@
 #include "base/status.h"
 #include "daemon/door.h"
 #include "daemon/family.h"
+#include "daemon/joins.h"
 #include "daemon/owner.h"
 #include "daemon/peer.h"
 #include "daemon/private.h"
@@ -49,6 +50,8 @@ struct attached {
 	struct door door;
 	struct private private;
 	uv_poll_t exited; /* the target's pidfd */
+	struct joins joins;
+	uv_async_t joinable; /* from the worker: the door for children is there */
 	uv_async_t gone; /* from the worker: close the port */
 	uv_async_t finished; /* from the worker: nothing more to deliver */
 	struct rpc_server *rpc;
@@ -135,6 +138,7 @@ static void close_listener(uv_async_t *handle)
 		door_close(&a->door);
 		private_close(&a->private);
 	}
+	joins_close(&a->joins);
 	/* A failure that the library has not read yet must not look like anything else. */
 	atomic_compare_exchange_strong(&a->target.arena->hello, &ready, ARENA_HELLO_CLOSED);
 	futex_wake(&a->target.arena->hello, 1);
@@ -149,6 +153,13 @@ static void on_exited(uv_poll_t *handle, int status, int events)
 	(void)events;
 	uv_poll_stop(handle);
 	target_set_exited(&a->target);
+}
+
+static void on_joinable(uv_async_t *handle)
+{
+	struct attached *a = handle->data;
+
+	joins_serve(&a->joins);
 }
 
 static void on_finished(uv_async_t *handle)
@@ -170,16 +181,33 @@ static void fail_hello(struct target *t, const struct diag *d)
 	futex_wake(&t->arena->hello, 1);
 }
 
+/* The program may fork as soon as it has its hello: then children must find the door. */
+static void open_door(struct attached *a)
+{
+	int r;
+
+	if (!(a->target.flags & ARENA_FOLLOW_FORK))
+		return;
+	r = joins_listen(&a->joins);
+	if (r)
+		log_warn(LOG_LISTEN, "forked children cannot be followed: %s", errno_words(r));
+	else
+		uv_async_send(&a->joinable);
+}
+
 static void *work(void *argument)
 {
 	struct attached *a = argument;
 	struct diag d = DIAG_INIT;
 
 	self_ask_for_low_latency();
-	if (target_greet(&a->target, &d)) {
+	if (target_meet(&a->target, &d)) {
 		fail_hello(&a->target, &d);
 		session_close(&a->session);
 	} else {
+		target_hold(&a->target);
+		open_door(a);
+		target_greet(&a->target);
 		log_set_level((enum log_level)(a->target.arena->log_level & 3));
 		self_trim();
 		session_work(&a->session);
@@ -242,8 +270,12 @@ static int init_loop(struct attached *a)
 	if (!r)
 		r = uv_async_init(&a->loop, &a->finished, on_finished);
 	if (!r)
+		r = uv_async_init(&a->loop, &a->joinable, on_joinable);
+	if (!r)
+		r = joins_init(&a->joins, &a->family, &a->loop);
+	if (!r)
 		r = watch_target(a);
-	a->gone.data = a->finished.data = a;
+	a->gone.data = a->finished.data = a->joinable.data = a;
 	/* Nobody shall connect to one that only writes its program's own trace. */
 	if (r || !a->has_listener)
 		return r;
@@ -278,7 +310,7 @@ static void free_rings(struct target *t)
 	if (target_get_life(t) == TARGET_STOPPED)
 		rings_trim(t);
 	else
-		rings_punch_all(t);
+		target_empty(t);
 }
 
 int attached_run(pid_t pid)

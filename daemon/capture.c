@@ -12,6 +12,7 @@
 #include "daemon/assemble.h"
 #include "daemon/family.h"
 #include "daemon/headroom.h"
+#include "daemon/lineage.h"
 #include "daemon/recording.h"
 #include "daemon/source.h"
 #include "daemon/target.h"
@@ -133,8 +134,20 @@ static int add_life_warning(struct capture *c, int64_t duration_ms)
 	return 0;
 }
 
+/* A sentence, or "": the program's forked children that nobody asked to follow. */
+static void describe_forks(const struct capture *c, char *text, size_t size)
+{
+	unsigned n =
+		c->target->flags & ARENA_FOLLOW_FORK ? 0 : lineage_count_forks("", c->target->pid);
+
+	text[0] = '\0';
+	if (n)
+		snprintf(text, size, "%u forked %s not recorded; set follow_fork", n,
+			n == 1 ? "child is" : "children are");
+}
+
 /* |what|: "nothing", or "no annotation" when there are samples of usage. */
-static int add_empty_warning(struct capture *c, const char *what)
+static int add_empty_warning(struct capture *c, const char *what, const char *forks)
 {
 	if (c->request->level == 0)
 		return space_add_warning(c->space, "%s was recorded: host_tracer_level is 0", what);
@@ -143,8 +156,8 @@ static int add_empty_warning(struct capture *c, const char *what)
 			c->space, "%s was recorded: it was ended before its start", what);
 	return space_add_warning(c->space,
 		"%s was recorded: the program reached no annotation of level %u or lower while the "
-		"recording ran",
-		what, c->level);
+		"recording ran%s%s",
+		what, c->level, forks[0] ? "; " : "", forks);
 }
 
 static int add_environment(struct capture *c)
@@ -239,22 +252,52 @@ static int add_usage(struct capture *c)
 	return error;
 }
 
+/* Of children that were to be followed. */
+static int add_family_warnings(struct capture *c)
+{
+	const struct recording *rec = &c->recording;
+	const struct arena *arena = c->target->arena;
+	unsigned n_failed = atomic_load(&arena->n_join_failures);
+	int r = 0;
+
+	if (n_failed)
+		r = space_add_warning(c->space,
+			"forked children that could not be followed: %u (%s)", n_failed,
+			errno_words(atomic_load(&arena->join_error)));
+	if (!r && rec->n_deaf)
+		r = space_add_warning(c->space,
+			"forked children that did not record: %u (stopped by SIGSTOP or a debugger)",
+			rec->n_deaf);
+	if (!r && rec->n_left_out)
+		r = space_add_warning(c->space,
+			"forked children that were not recorded: %u; the capture's memory was full; "
+			"raise max_capture_bytes",
+			rec->n_left_out);
+	return r;
+}
+
 static int make_result(struct capture *c, struct capture_result *result)
 {
 	struct recording *rec = &c->recording;
 	int64_t ms = (rec->stop.monotonic_ns - rec->start.monotonic_ns) / NS_PER_MS;
+	char forks[80];
 	int r = add_planes(c);
 	int is_silent = space_is_empty(c->space);
 
+	describe_forks(c, forks, sizeof forks);
 	if (!r)
 		r = add_usage(c);
 	if (!r)
 		r = add_context(c);
 	if (!r)
+		r = add_family_warnings(c);
+	if (!r)
 		r = add_life_warning(c, ms);
 	result->is_empty = space_is_empty(c->space);
 	if (!r && is_silent)
-		r = add_empty_warning(c, result->is_empty ? "nothing" : "no annotation");
+		r = add_empty_warning(c, result->is_empty ? "nothing" : "no annotation", forks);
+	else if (!r && forks[0])
+		r = space_add_warning(c->space, "%s", forks);
 	if (!r && rec->error)
 		r = space_add_warning(
 			c->space, "this server ran out of memory: the trace is not complete");

@@ -7,9 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/diag.h"
-#include "base/log.h"
-
 void family_init(struct family *f, struct target *main)
 {
 	memset(f, 0, sizeof *f);
@@ -27,6 +24,7 @@ int child_new(int memfd, pid_t pid, struct child **out, struct diag *d)
 		free(child);
 		return r;
 	}
+	child->target.owns_memfd = 1;
 	child->n_holders = 1;
 	*out = child;
 	return 0;
@@ -34,8 +32,10 @@ int child_new(int memfd, pid_t pid, struct child **out, struct diag *d)
 
 struct child *child_release(struct child *child)
 {
-	if (child && atomic_fetch_sub(&child->n_holders, 1) == 1)
+	if (child && atomic_fetch_sub(&child->n_holders, 1) == 1) {
+		target_close(&child->target);
 		free(child);
+	}
 	return NULL;
 }
 
@@ -43,7 +43,6 @@ struct child *child_release(struct child *child)
 static void dismiss(struct child *child)
 {
 	target_close(&child->target);
-	close(child->target.memfd);
 	child_release(child);
 }
 
@@ -99,17 +98,12 @@ static int make_room(struct family *f)
 
 static void admit(struct family *f, struct child *child)
 {
-	struct diag d = DIAG_INIT;
-	int r = make_room(f);
-
-	if (!r)
-		r = target_greet(&child->target, &d);
-	if (r) {
-		log_warn(LOG_TARGET, "child %d: %s", (int)child->target.pid, d.text);
+	if (make_room(f)) {
 		dismiss(child);
 		return;
 	}
 	f->children[f->n_children++] = child;
+	target_hold(&child->target);
 }
 
 void family_admit(struct family *f)
@@ -124,6 +118,12 @@ void family_admit(struct family *f)
 		admit(f, child);
 		child = next;
 	}
+}
+
+void family_greet(struct family *f)
+{
+	for (size_t i = 0; i < f->n_children; i++)
+		target_greet(&f->children[i]->target);
 }
 
 void family_prune(struct family *f)

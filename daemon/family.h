@@ -45,8 +45,10 @@ void family_offer(struct family *f, struct child *child);
 /* Wakes the worker for news; 0 when it must be tried again, later. Any thread. */
 int family_kick(struct family *f);
 
-/* Greets those that were offered. */
+/* Takes those that were offered: they can get commands now. */
 void family_admit(struct family *f);
+/* Says hello to those that had none. One that joined while f->is_recording waits for it. */
+void family_greet(struct family *f);
 /* Lets go of children that are gone; only while nothing records. */
 void family_prune(struct family *f);
 

@@ -29,8 +29,17 @@ void recording_init(struct recording *r, struct family *f, uint64_t max_bytes)
 	timeline_init(&r->timeline, r->uses_ticks);
 }
 
+/* One that comes from here on is not told to wait; one that was is among the offered already. */
+static void close_to_newcomers(struct recording *r)
+{
+	atomic_store(&r->family->is_recording, 0);
+	family_admit(r->family);
+	family_greet(r->family);
+}
+
 void recording_deinit(struct recording *r)
 {
+	close_to_newcomers(r);
 	timeline_deinit(&r->timeline);
 	for (size_t i = 0; i < r->n_sources; i++)
 		source_free(r->sources[i]);
@@ -203,6 +212,7 @@ int recording_begin(struct recording *r, unsigned level, struct diag *d)
 	int error = add_source(r, r->family->main);
 
 	r->level = level;
+	atomic_store(&r->family->is_recording, level != 0);
 	if (!error && level)
 		error = meet_children(r);
 	if (!error && level)
@@ -211,6 +221,7 @@ int recording_begin(struct recording *r, unsigned level, struct diag *d)
 		error = begin_timeline(r);
 	if (!error && level)
 		error = start_all(r, d);
+	family_greet(r->family);
 	if (!error)
 		begin_usage(r, 0);
 	return error;
@@ -250,6 +261,7 @@ unsigned recording_visit(struct recording *r)
 	if (meet_children(r))
 		r->error = -ENOMEM;
 	start_newcomers(r, n_before);
+	family_greet(r->family);
 	begin_usage(r, n_before);
 	for (size_t i = 0; i < r->n_sources; i++) {
 		unsigned full = source_visit(r->sources[i], &r->error);
@@ -263,8 +275,10 @@ unsigned recording_visit(struct recording *r)
 
 int recording_end(struct recording *r)
 {
-	int result = r->level ? tell(r, ARENA_OP_STOP) : 0;
+	int result;
 
+	close_to_newcomers(r);
+	result = r->level ? tell(r, ARENA_OP_STOP) : 0;
 	r->stop = clock_pair_read(r->uses_ticks);
 	if (timeline_add(&r->timeline, r->stop))
 		return -ENOMEM;

@@ -90,9 +90,3 @@ void rings_trim(struct target *t)
 		punch(t, i);
 	}
 }
-
-void rings_punch_all(struct target *t)
-{
-	fallocate(t->memfd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)arena_rings_offset(),
-		(off_t)(t->size_bytes - arena_rings_offset()));
-}

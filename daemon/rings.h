@@ -29,7 +29,4 @@ void rings_free(struct target *t, uint32_t i);
  */
 void rings_trim(struct target *t);
 
-/* When nobody uses them any more: all of the rings' memory goes, whoever still maps it (a forked child does). */
-void rings_punch_all(struct target *t);
-
 #endif

@@ -303,6 +303,16 @@ static void trim(struct family *f)
 		rings_trim(&f->children[i]->target);
 }
 
+/* Between captures: children that joined or ended. */
+static void tend_family(struct family *f)
+{
+	if (!atomic_load(&f->has_news))
+		return;
+	family_admit(f);
+	family_greet(f);
+	family_prune(f);
+}
+
 /* The rings stay warm for a while: captures often come in a row. */
 static void wait_for_work(struct session *s, int64_t *trim_at_ns)
 {
@@ -318,6 +328,7 @@ void session_work(struct session *s)
 	int64_t trim_at_ns = INT64_MAX;
 
 	while (target_get_life(s->family->main) == TARGET_ALIVE) {
+		tend_family(s->family);
 		if (atomic_exchange(&s->is_pending, 0)) {
 			run_capture(s);
 			trim_at_ns = monotonic_ns() + KEEP_RINGS_NS;

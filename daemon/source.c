@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "daemon/rings.h"
 #include "daemon/target.h"
 
 int source_new(struct target *target, struct drain_budget *budget, struct source **out)
@@ -66,7 +65,7 @@ void source_end(struct source *s, int *error)
 		drain_finish(&s->drain, error);
 	s->state = SOURCE_ENDED;
 	if (target_get_life(s->target) == TARGET_DEAD)
-		rings_punch_all(s->target);
+		target_empty(s->target);
 }
 
 int source_has_content(const struct source *s)

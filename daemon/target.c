@@ -107,10 +107,11 @@ int target_open(struct target *t, int memfd, pid_t pid, struct diag *d)
 	return 0;
 }
 
-static void hold_owner_word(struct target *t)
+void target_hold(struct target *t)
 {
 	struct robust_list *node = robust_node(t);
 
+	t->is_held = 1;
 	node->next = robust.list.next;
 	robust.list.next = node;
 	syscall(SYS_set_robust_list, &robust, sizeof robust);
@@ -128,13 +129,29 @@ static void forget_owner_word(struct target *t)
 		before->next = robust_node(t)->next;
 }
 
+static void close_memfd(struct target *t)
+{
+	if (t->owns_memfd)
+		close(t->memfd);
+	t->owns_memfd = 0;
+}
+
 void target_close(struct target *t)
 {
 	if (!t->arena)
 		return;
-	forget_owner_word(t);
+	if (t->is_held)
+		forget_owner_word(t);
 	munmap((char *)t->arena - page_bytes(), page_bytes() + t->size_bytes);
 	t->arena = NULL;
+	close_memfd(t);
+}
+
+void target_empty(struct target *t)
+{
+	fallocate(t->memfd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)arena_rings_offset(),
+		(off_t)(t->size_bytes - arena_rings_offset()));
+	close_memfd(t);
 }
 
 static uint32_t choose_clock(const struct target *t)
@@ -144,7 +161,7 @@ static uint32_t choose_clock(const struct target *t)
 	return ARENA_CLOCK_MONOTONIC;
 }
 
-int target_greet(struct target *t, struct diag *d)
+int target_meet(struct target *t, struct diag *d)
 {
 	int64_t give_up = monotonic_ns() + CONTROL_TIMEOUT_NS;
 	int r;
@@ -156,13 +173,17 @@ int target_greet(struct target *t, struct diag *d)
 		futex_wait_until(&t->arena->guest, 0, monotonic_ns() + 100 * NS_PER_MS);
 	}
 	r = target_read_head(t, d);
-	if (r)
-		return r;
-	atomic_store(&t->arena->clock, choose_clock(t));
-	hold_owner_word(t);
-	atomic_store(&t->arena->hello, ARENA_HELLO_READY);
-	futex_wake(&t->arena->hello, 1);
-	return 0;
+	if (!r)
+		atomic_store(&t->arena->clock, choose_clock(t));
+	return r;
+}
+
+void target_greet(struct target *t)
+{
+	uint32_t none = ARENA_HELLO_NONE;
+
+	if (atomic_compare_exchange_strong(&t->arena->hello, &none, ARENA_HELLO_READY))
+		futex_wake(&t->arena->hello, 1);
 }
 
 enum target_life target_get_life(const struct target *t)
@@ -256,5 +277,5 @@ unsigned target_count_threads(const struct target *t)
 
 int target_has_thread(const struct target *t, pid_t tid)
 {
-	return !(syscall(SYS_tgkill, t->pid, tid, 0) && errno == ESRCH);
+	return t->has_own_tids || !(syscall(SYS_tgkill, t->pid, tid, 0) && errno == ESRCH);
 }

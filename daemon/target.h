@@ -30,6 +30,9 @@ struct target {
 	uint32_t command; /* number of the last one posted */
 	pid_t pid;
 	int memfd;
+	int owns_memfd; /* closed with the target */
+	int is_held; /* its owner word is this process's */
+	int has_own_tids; /* in another pid namespace: its tids are not ours */
 	_Atomic int has_exited; /* its pidfd says so; see target_set_exited() */
 	char name[64];
 	uint64_t tail[ARENA_MAX_RINGS]; /* ours; the shared ones may be overwritten by the target */
@@ -38,15 +41,21 @@ struct target {
 /* Checks and maps |memfd| (borrowed). 0, or negative with |d|. */
 int target_open(struct target *t, int memfd, pid_t pid, struct diag *d);
 void target_close(struct target *t);
+/* It is gone: its rings' memory goes, what is in the head and the names stay. */
+void target_empty(struct target *t);
 
-/* Checks the arena's head against its size, and copies what it says. 0, or negative with |d|. */
+/* Checks the arena's head, which must be filled, against its size, and copies what it says. 0, or -EPROTO with |d|. */
 int target_read_head(struct target *t, struct diag *d);
+/* The same, once the target's control thread is there. */
+int target_meet(struct target *t, struct diag *d);
 
 /*
- * Makes the calling thread the one whose death the target would notice, waits for the target's control
- * thread, and says hello. The thread must live as long as the server, and use no robust mutex.
+ * Makes the calling thread the one whose death the target would notice, and that gives it commands. It must
+ * live as long as the server, and use no robust mutex.
  */
-int target_greet(struct target *t, struct diag *d);
+void target_hold(struct target *t);
+/* Says hello: the program goes on. Nothing the second time. */
+void target_greet(struct target *t);
 
 enum target_life target_get_life(const struct target *t);
 

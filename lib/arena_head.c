@@ -75,31 +75,56 @@ void arena_keep_strings(struct arena *arena)
 	last_arena = arena;
 }
 
-int arena_fill(const struct spawn *s, const struct ptap_server_options *o, uint32_t n_rings,
-	uint32_t ring_bytes)
+struct arena *arena_get_last(void)
 {
-	struct arena *arena = s->arena;
+	return last_arena;
+}
 
+int arena_open_head(struct arena *arena)
+{
 	if (mprotect(arena, arena_rings_offset(), PROT_READ | PROT_WRITE) ||
 		(madvise(arena, ARENA_HEAD_BYTES, MADV_POPULATE_WRITE) && errno != EINVAL))
 		return -errno;
-	arena->version_low = ARENA_VERSION_LOW;
-	arena->version_high = ARENA_VERSION_HIGH;
-	arena->flags = (guest_may_read_ticks() ? ARENA_TICKS_ALLOWED : 0) |
-		       (o->any_local_user ? ARENA_ANY_LOCAL_USER : 0);
-	arena->n_rings = n_rings;
-	arena->ring_bytes = ring_bytes;
-	arena->size_bytes = s->arena_bytes;
-	arena->pid = getpid();
-	arena->port = s->port;
-	arena->log_level = log_level();
-	arena->max_capture_bytes = o->max_capture_bytes;
-	snprintf(arena->name, sizeof arena->name, "%s",
-		o->name ? o->name : program_invocation_short_name);
-	snprintf(
-		arena->address, sizeof arena->address, "%s", o->address ? o->address : "127.0.0.1");
-	snprintf(arena->log_dir, sizeof arena->log_dir, "%s", o->log_dir ? o->log_dir : "");
-	copy_strings(arena);
-	arena->magic = ARENA_MAGIC;
+	return 0;
+}
+
+static uint32_t flags_of(const struct ptap_server_options *o)
+{
+	return (guest_may_read_ticks() ? ARENA_TICKS_ALLOWED : 0) |
+	       (o->any_local_user ? ARENA_ANY_LOCAL_USER : 0) |
+	       (o->follow_fork || env_is_on(ENV_PROFTAP_FOLLOW_FORK) ? ARENA_FOLLOW_FORK : 0);
+}
+
+void arena_describe(struct arena *head, const struct spawn *s, const struct ptap_server_options *o,
+	uint32_t n_rings, uint32_t ring_bytes)
+{
+	head->version_low = ARENA_VERSION_LOW;
+	head->version_high = ARENA_VERSION_HIGH;
+	head->flags = flags_of(o);
+	head->n_rings = n_rings;
+	head->ring_bytes = ring_bytes;
+	head->size_bytes = s->arena_bytes;
+	head->pid = getpid();
+	head->port = s->port;
+	head->log_level = log_level();
+	head->max_capture_bytes = o->max_capture_bytes;
+	snprintf(head->name, sizeof head->name, "%s", o->name);
+	snprintf(head->address, sizeof head->address, "%s", o->address ? o->address : "127.0.0.1");
+	snprintf(head->log_dir, sizeof head->log_dir, "%s", o->log_dir ? o->log_dir : "");
+	head->magic = ARENA_MAGIC;
+}
+
+int arena_fill(const struct spawn *s, const struct ptap_server_options *o, uint32_t n_rings,
+	uint32_t ring_bytes)
+{
+	struct ptap_server_options named = *o;
+	int r = arena_open_head(s->arena);
+
+	if (r)
+		return r;
+	if (!named.name)
+		named.name = program_invocation_short_name;
+	arena_describe(s->arena, s, &named, n_rings, ring_bytes);
+	copy_strings(s->arena);
 	return 0;
 }

@@ -15,7 +15,17 @@ uint32_t arena_round_ring_bytes(uint32_t bytes);
 /* As many rings as the limits on files (a memfd is one) and address space let there be. */
 uint32_t arena_count_rings(uint32_t ring_bytes);
 
-/* Makes the first part of the arena of |s| writable and fills it. 0 or a negative errno. */
+/* What the head of an arena says, but for its strings; |head| is zeroed. |o| has a name. */
+void arena_describe(struct arena *head, const struct spawn *s, const struct ptap_server_options *o,
+	uint32_t n_rings, uint32_t ring_bytes);
+
+/* Makes the first part of the arena writable. 0 or a negative errno. */
+int arena_open_head(struct arena *arena);
+
+/* The arena whose string ids the program's sites hold: a new one begins with its strings. NULL: none. */
+struct arena *arena_get_last(void);
+
+/* All of it for the arena of |s|. 0 or a negative errno. */
 int arena_fill(const struct spawn *s, const struct ptap_server_options *o, uint32_t n_rings,
 	uint32_t ring_bytes);
 

@@ -22,6 +22,7 @@
 #include "lib/arena_head.h"
 #include "lib/cancel.h"
 #include "lib/control.h"
+#include "lib/follow.h"
 #include "lib/last_error.h"
 #include "lib/record/guest.h"
 #include "lib/record/lock.h"
@@ -184,6 +185,7 @@ static int connect_server(struct spawn *s, const struct ptap_server_options *o, 
 		return r;
 	}
 	arena_keep_strings(s->arena);
+	follow_begin(s->arena);
 	atomic_store(&guest->is_serving, 1);
 	return 0;
 }
@@ -237,8 +239,9 @@ static int start_locked(const struct ptap_server_options *o, int is_private, str
 	if (atomic_load(&guest->is_serving))
 		return diag_set(
 			d, -EALREADY, "proftap server: already started on port %u", guest->port);
-	/* One that ended because its server died. */
+	/* One that ended because its server died, or that serves an ancestor's server. */
 	control_stop();
+	follow_end();
 	r = guest_wipe_on_fork();
 	if (r)
 		return diag_set(d, r, "proftap: the kernel cannot keep forked children apart: %s",
@@ -255,9 +258,7 @@ int server_start_private(struct diag *d)
 
 int server_is_disabled(void)
 {
-	const char *value = env_get(ENV_PROFTAP_DISABLE);
-
-	return value && strcmp(value, "0") != 0;
+	return env_is_on(ENV_PROFTAP_DISABLE);
 }
 
 /* What the kernel may answer beyond the list of <proftap/error.h>. */
@@ -336,6 +337,7 @@ void server_stop(void)
 	struct guest *guest = guest_get();
 
 	if (atomic_exchange(&guest->is_serving, 0)) {
+		follow_end();
 		control_stop();
 		wait_for_close(guest->arena, guest->server_pid);
 	}

@@ -37,16 +37,17 @@ static inline void count_reentry(struct ring *ring)
 	atomic_fetch_add_explicit(&ring->lost[LOSS_REENTRY], 1, memory_order_relaxed);
 }
 
-/* The ring with the guard taken, or NULL. */
-static inline struct ring *ring_begin(uint32_t word)
+/* The ring with the guard taken, or NULL. Sets |word| to the one that is recorded. */
+static inline struct ring *ring_begin_at(uint32_t *word)
 {
 	struct thread *self = &thread_self;
 	struct ring *ring = self->ring;
 
-	if (unlikely(self->word != word)) {
-		ring = thread_enter(self, word);
+	if (unlikely(self->word != *word)) {
+		ring = thread_enter(self, *word);
 		if (!ring)
 			return NULL;
+		*word = self->word;
 	}
 	if (unlikely(ring->guard)) {
 		count_reentry(ring);
@@ -55,6 +56,11 @@ static inline struct ring *ring_begin(uint32_t word)
 	ring->guard = 1;
 	signal_fence();
 	return ring;
+}
+
+static inline struct ring *ring_begin(uint32_t word)
+{
+	return ring_begin_at(&word);
 }
 
 static inline void ring_end(struct ring *ring)

@@ -27,10 +27,13 @@ _Static_assert(sizeof(union guest_page) == 4096, "one small page");
 /* Survives fork, on purpose. */
 static uint32_t last_capture;
 
+void (*guest_join)(void);
+
 uint32_t guest_next_word(uint32_t level)
 {
-	last_capture = (last_capture + 1) & 0x3fffffffu;
-	if (!last_capture)
+	last_capture++;
+	/* Neither "not recording" nor GUEST_WORD_FOLLOW. */
+	if (last_capture >= GUEST_WORD_FOLLOW >> 2)
 		last_capture = 1;
 	return last_capture << 2 | (level & 3u);
 }

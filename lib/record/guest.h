@@ -44,6 +44,18 @@ static inline struct guest *guest_get(void)
 }
 
 /*
+ * In a forked child that shall join its ancestor's server: no capture's word. Every annotation takes the slow
+ * path, and the first one joins.
+ */
+#define GUEST_WORD_FOLLOW 0xffffffffu
+
+/*
+ * Joins: afterwards the word is 0 or a capture's, but for a thread that comes while another one is at it.
+ * Private memory, so that a child has it; set before any child can have GUEST_WORD_FOLLOW.
+ */
+extern void (*guest_join)(void);
+
+/*
  * The word of the next capture at |level|: never one that this process or one it was forked from has
  * used, because a thread's state outlives fork. Called by the control thread only.
  */

@@ -17,6 +17,14 @@ static inline void lock_take(_Atomic uint32_t *lock)
 	}
 }
 
+/* 1 when it was free. */
+static inline int lock_try(_Atomic uint32_t *lock)
+{
+	uint32_t expected = 0;
+
+	return atomic_compare_exchange_strong(lock, &expected, 1);
+}
+
 static inline void lock_release(_Atomic uint32_t *lock)
 {
 	atomic_store(lock, 0);

@@ -18,10 +18,10 @@
 
 static const struct ptap_impl_token no_token;
 
-/* The ring with the guard taken and room for one more open span, or NULL (counted). */
-static inline struct ring *open_begin(uint32_t word, uint32_t *depth)
+/* As ring_begin_at(), with room for one more open span; NULL is counted. */
+static inline struct ring *open_begin(uint32_t *word, uint32_t *depth)
 {
-	struct ring *ring = ring_begin(word);
+	struct ring *ring = ring_begin_at(word);
 
 	if (unlikely(!ring))
 		return NULL;
@@ -57,7 +57,7 @@ static void set_n_slots(struct ring_frame *frame, uint32_t n)
 struct ptap_impl_token ptap_impl_begin(struct ptap_impl_site *site, uint32_t word)
 {
 	uint32_t depth;
-	struct ring *ring = open_begin(word, &depth);
+	struct ring *ring = open_begin(&word, &depth);
 
 	if (unlikely(!ring))
 		return no_token;
@@ -67,7 +67,7 @@ struct ptap_impl_token ptap_impl_begin(struct ptap_impl_site *site, uint32_t wor
 struct ptap_impl_token ptap_impl_begin_dyn(const char *name, uint32_t word)
 {
 	uint32_t depth;
-	struct ring *ring = open_begin(word, &depth);
+	struct ring *ring = open_begin(&word, &depth);
 	struct ring_frame *frame;
 
 	if (!ring)
@@ -93,7 +93,7 @@ struct ptap_impl_token ptap_impl_begin_args(struct ptap_impl_site *site, uint32_
 	const struct ptap_impl_arg *args, unsigned n_args)
 {
 	uint32_t depth;
-	struct ring *ring = open_begin(word, &depth);
+	struct ring *ring = open_begin(&word, &depth);
 	struct ring_frame *frame;
 
 	if (!ring)
@@ -107,7 +107,7 @@ struct ptap_impl_token ptap_impl_begin_step(
 	struct ptap_impl_site *site, uint32_t word, int64_t step)
 {
 	uint32_t depth;
-	struct ring *ring = open_begin(word, &depth);
+	struct ring *ring = open_begin(&word, &depth);
 	struct ring_frame *frame;
 
 	if (!ring)
@@ -122,7 +122,7 @@ struct ptap_impl_token ptap_impl_begin_step(
 void ptap_impl_open_step_dyn(const char *name, uint32_t word, int64_t step)
 {
 	uint32_t depth;
-	struct ring *ring = open_begin(word, &depth);
+	struct ring *ring = open_begin(&word, &depth);
 	struct ring_frame *frame;
 	uint32_t n;
 

@@ -71,10 +71,22 @@ static int may_record(const struct guest *guest)
 	       guest_may_read_ticks();
 }
 
+/* The first annotation of a forked child, or one that comes while another thread is at that. */
+static struct ring *enter_followed(struct thread *self)
+{
+	uint32_t word;
+
+	guest_join();
+	word = atomic_load_explicit(&guest_get()->word, memory_order_acquire);
+	return (word & 3u) && word != GUEST_WORD_FOLLOW ? thread_enter(self, word) : NULL;
+}
+
 struct ring *thread_enter(struct thread *self, uint32_t word)
 {
 	struct guest *guest = guest_get();
 
+	if (word == GUEST_WORD_FOLLOW)
+		return enter_followed(self);
 	/*
 	 * The annotation read the word relaxed. This acquire is the partner of the control thread's release:
 	 * what was written before the word was published (clock, rings) is seen from here on.

@@ -21,7 +21,8 @@ extern __thread struct thread thread_self __attribute__((tls_model("initial-exec
 
 /*
  * Makes the thread part of the capture |word|: finds or maps its ring and resets it. Returns the ring,
- * or NULL when there is none to have (counted). Slow: once per thread and capture.
+ * or NULL when there is none to have (counted). Slow: once per thread and capture. In a forked child that
+ * joins, |self->word| is another word afterwards: that of the capture that runs.
  */
 struct ring *thread_enter(struct thread *self, uint32_t word);
 

@@ -91,7 +91,7 @@ static SPAWN_RAW long map_arena(struct spawn *s)
 	return 0;
 }
 
-static SPAWN_RAW long make_arena(struct spawn *s)
+SPAWN_RAW int child_make_arena(struct spawn *s)
 {
 	long fd = make_memfd();
 	long r;
@@ -118,7 +118,7 @@ SPAWN_RAW int child_make_descriptors(struct spawn *s)
 	if (r == 0 && s->address_bytes)
 		r = listen_on(s);
 	if (r == 0)
-		r = make_arena(s);
+		r = child_make_arena(s);
 	return (int)r;
 }
 

@@ -11,6 +11,9 @@ struct spawn;
 /* Creates, binds and listens; creates, sizes, seals and maps the arena. Sets stage and error. */
 int child_make_descriptors(struct spawn *s);
 
+/* The last part of that alone. Sets |s->memfd| and |s->arena|. */
+int child_make_arena(struct spawn *s);
+
 /* Marks every descriptor above |from| close-on-exec, or closes them for real. */
 void child_mark_descriptors(int from, int close_now);
 

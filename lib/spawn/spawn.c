@@ -116,6 +116,20 @@ static int run_clone(int (*f)(void *), char *stack_top, void *argument)
 	return 0;
 }
 
+struct task {
+	void (*f)(void *, int);
+	void *argument;
+};
+
+static SPAWN_RAW int run_task(void *p)
+{
+	struct task *task = p;
+
+	task->f(task->argument, 1);
+	raw1(SYS_exit, 0);
+	return 0;
+}
+
 static char *map_stacks(void)
 {
 	size_t one = GUARD_BYTES + STACK_BYTES;
@@ -178,4 +192,28 @@ int spawn_run(struct spawn *s)
 	}
 	errno = saved;
 	return s->error;
+}
+
+int spawn_run_apart(void (*f)(void *, int), void *argument)
+{
+	uint64_t before;
+	size_t one = GUARD_BYTES + STACK_BYTES;
+	struct task task = {f, argument};
+	int saved = errno;
+	char *stacks = map_stacks();
+	int r;
+
+	if (!stacks)
+		return -ENOMEM;
+	raw_block_signals(&before);
+	probe = 0;
+	r = run_clone(run_probe, stacks + one, NULL);
+	if (r == 0 && probe)
+		r = run_clone(run_task, stacks + one, &task);
+	else if (r == 0)
+		f(argument, 0);
+	raw_restore_signals(&before);
+	munmap(stacks, 2 * one);
+	errno = saved;
+	return r;
 }

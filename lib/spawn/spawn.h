@@ -50,4 +50,11 @@ struct spawn *spawn_free(struct spawn *s); /* NULL ok; returns NULL; the arena s
  */
 int spawn_run(struct spawn *s);
 
+/*
+ * Runs |f| in a clone that shares the memory and not the descriptor table, all signals blocked, and returns
+ * when that has ended. |f| makes raw system calls only. Where clone becomes fork it runs here, with
+ * |is_apart| 0: it closes what it opens. 0 or a negative errno.
+ */
+int spawn_run_apart(void (*f)(void *argument, int is_apart), void *argument);
+
 #endif

@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "lib/wire/join.h"
 #include "lib/wire/ring.h"
 
 #define ARENA_MAGIC 0x70617431u /* "1tap" in memory */
@@ -34,6 +35,9 @@
 #define ARENA_TID_MASK 0x3fffffffu
 #define ARENA_TOGGLE 0x40000000u /* in |owner| only: the same bit as OWNER_DIED, see control.c */
 #define ARENA_WAITERS 0x80000000u
+
+/* In |guest| of a child that joins, until its control thread is there: no thread's id (they are below 2^22). */
+#define ARENA_GUEST_COMING ARENA_TID_MASK
 
 enum arena_hello {
 	ARENA_HELLO_NONE = 0,
@@ -78,6 +82,7 @@ struct arena_trace {
 enum arena_flags {
 	ARENA_ANY_LOCAL_USER = 1,
 	ARENA_TICKS_ALLOWED = 2, /* this process may execute rdtsc */
+	ARENA_FOLLOW_FORK = 4, /* forked children may join */
 };
 
 struct arena {
@@ -117,6 +122,13 @@ struct arena {
 	_Alignas(64) char message[512]; /* the server's last message, terminated */
 	char log_dir[1024];
 	_Alignas(64) struct arena_trace trace;
+
+	/* with ARENA_FOLLOW_FORK: where children join, by the server before its hello */
+	char join_name[JOIN_NAME_BYTES]; /* "": nowhere */
+	uint8_t join_secret[JOIN_SECRET_BYTES];
+	/* by children that could not */
+	_Alignas(64) _Atomic uint32_t n_join_failures;
+	_Atomic int32_t join_error; /* the last one's, a negative errno */
 };
 
 _Static_assert(sizeof(struct arena) <= ARENA_HEAD_BYTES, "the head fits into its pages");

@@ -22,6 +22,7 @@
 
 #include "tests/integration/ending.h"
 #include "tests/integration/offspring.h"
+#include "tests/integration/prefork.h"
 #include "tests/integration/workload.h"
 
 /* Nobody waits longer: a target that was forgotten ends by itself. */
@@ -40,7 +41,7 @@ static void count_sigchld(int number)
 	n_sigchld++;
 }
 
-/* PORT [RING_BYTES [ANY_LOCAL_USER [ADDRESS [INSECURE]]]] */
+/* PORT [RING_BYTES [ANY_LOCAL_USER [ADDRESS [INSECURE [FOLLOW_FORK]]]]] */
 static void start(char *arguments)
 {
 	struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT;
@@ -49,8 +50,8 @@ static void start(char *arguments)
 	unsigned port = 0;
 	int r;
 
-	sscanf(arguments, "%u %u %d %63s %d", &port, &o.ring_bytes, &o.any_local_user, address,
-		&o.insecure);
+	sscanf(arguments, "%u %u %d %63s %d %d", &port, &o.ring_bytes, &o.any_local_user, address,
+		&o.insecure, &o.follow_fork);
 	o.port = (uint16_t)port;
 	o.address = address;
 	r = ptap_server_start_with(&o);
@@ -215,6 +216,8 @@ static const struct command commands[] = {
 	{"lock", lock_memory},
 	{"forget", forget_robust_list},
 	{"fork", offspring_fork},
+	{"prefork", prefork},
+	{"churn", prefork_churn},
 	{"burst", workload_burst},
 	{"cycle", workload_cycle},
 	{"paced", workload_paced},

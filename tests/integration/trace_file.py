@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces as Google's decoder reads them: it shares no code with the encoder."""
 import collections
+import copy
 import importlib
 import os
 import shutil
@@ -55,7 +56,9 @@ class Trace:
         self.bytes = Path(path).read_bytes()
         self.space = schema("xplane").XSpace.FromString(self.bytes)
         self.planes = {plane.name: plane for plane in self.space.planes}
-        host = self.planes["/host:CPU"]
+        self.read_process(self.planes["/host:CPU"])
+
+    def read_process(self, host):
         self.host_stats = read_stats(host, host.stats)
         every = [Line(host, line) for line in host.lines]
         # What the server itself measured: {counter: its line}.
@@ -63,6 +66,14 @@ class Trace:
         self.lines = [line for line in every if not is_usage(line)]
         self.threads = [line for line in self.lines if line.name != "_counters_"]
         self.counters = [line for line in self.lines if line.name == "_counters_"]
+
+    def process(self, pid):
+        """The same trace, seen from the forked child |pid|."""
+        found = [name for name in self.planes if name.endswith(f" [{pid}]")]
+        equal(len(found), 1, f"number of planes of pid {pid} among {sorted(self.planes)}")
+        child = copy.copy(self)
+        child.read_process(self.planes[found[0]])
+        return child
 
     @property
     def environment(self):

@@ -24,8 +24,8 @@
  *
  * Threads: everything here may be called from any thread. The annotations may also be used in a
  * signal handler: one that interrupts another annotation of its thread is dropped and counted.
- * After fork() the child is not recorded, and may start a server of its own. longjmp and exceptions
- * may leave spans: they end with the span around them.
+ * After fork() the child is not recorded, unless |follow_fork| asks for it, and may start a server of its
+ * own. longjmp and exceptions may leave spans: they end with the span around them.
  *
  * -DPTAP_DISABLE turns every annotation into nothing; the server calls remain.
  */
@@ -56,12 +56,22 @@ struct ptap_server_options {
 	uint64_t max_capture_bytes; /* one capture's memory in the server; 0: 1 GiB */
 	int any_local_user; /* nonzero: also other users of this machine may connect */
 	int insecure; /* nonzero: allows an address that is not loopback, without encryption */
+	int follow_fork; /* nonzero: forked children that annotate are recorded too; see below */
 };
 
-/* `struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT; o.port = 9999;` */
+/*
+ * |follow_fork| (or PROFTAP_FOLLOW_FORK=1 in the environment) is for programs whose work is done in forked
+ * children: each child of fork() that annotates becomes a process of its own in the same server's
+ * traces, and so do its children, up to 256 at a time. The first annotation of a child takes about half a
+ * millisecond and starts a thread: it must not be one in a signal handler. Until then ptap_enabled()
+ * answers yes there. ptap_server_port() is 0 in a child; ptap_server_start() gives it a server of its own.
+ * Children of _Fork() or clone(), and those whose parents ended before they annotated, are not followed.
+ *
+ * `struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT; o.port = 9999;`
+ */
 #define PTAP_SERVER_OPTIONS_INIT                                                    \
 	{                                                                           \
-		sizeof(struct ptap_server_options), NULL, 0, NULL, NULL, 0, 0, 0, 0 \
+		sizeof(struct ptap_server_options), NULL, 0, NULL, NULL, 0, 0, 0, 0, 0 \
 	}
 
 /*

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The door for forked children of the program: see docs/internals/follow_fork.md. The listener is made by the
+ * worker, before the program can fork with its server's hello; everything else happens in the main loop.
+ */
+#ifndef DAEMON_JOINS_H
+#define DAEMON_JOINS_H
+
+#include <stddef.h>
+#include <uv.h>
+
+#include "daemon/family.h"
+#include "lib/wire/join.h"
+
+/* So many children live and joined at a time. */
+#define JOINS_MAX_CHILDREN 256
+/* So many connections that have not said who they are. */
+#define JOINS_MAX_APPLICANTS 64
+
+struct applicant;
+
+struct joins {
+	struct family *family;
+	uv_loop_t *loop;
+	int fd; /* listening; -1: no child can join */
+	uv_poll_t listener;
+	uv_timer_t nudge; /* while the worker has not seen the family's news */
+	unsigned n_applicants;
+	unsigned n_children;
+	uint8_t secret[JOIN_SECRET_BYTES];
+};
+
+/* Main loop's thread. 0 or a libuv error. */
+int joins_init(struct joins *j, struct family *f, uv_loop_t *loop);
+
+/* Makes the listener and tells the program where it is. 0 or a negative errno. The worker, once. */
+int joins_listen(struct joins *j);
+/* From then on. Main loop. */
+void joins_serve(struct joins *j);
+/* No child any more. Main loop. */
+void joins_close(struct joins *j);
+
+/*
+ * Reads a request and the descriptor that comes with it from the socket |fd|. Owner: *memfd_out, on success,
+ * is the caller's. 0, -EAGAIN, or a negative errno for one that is not as it should be.
+ */
+int joins_read_request(int fd, const uint8_t secret[JOIN_SECRET_BYTES],
+	struct join_request *request, int *memfd_out);
+
+#endif

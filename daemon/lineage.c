@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes and their parents; see lineage.h. */
+#include "daemon/lineage.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The kernel's PF_FORKNOEXEC: "forked but didn't exec". */
+#define HAS_NOT_EXECED 0x40u
+/* Deeper families are not looked at; a loop, which two reads at different times can make, ends here. */
+#define MAX_GENERATIONS 64
+
+struct process {
+	pid_t pid;
+	pid_t parent;
+	char state;
+	unsigned flags;
+	int is_counted;
+};
+
+struct census {
+	struct process *processes;
+	size_t n;
+	size_t n_allocated;
+};
+
+/* 1 when it is there. */
+static int read_process(const char *root, pid_t pid, struct process *p)
+{
+	char path[600];
+	char text[512];
+	const char *rest;
+	FILE *f;
+	size_t n;
+
+	snprintf(path, sizeof path, "%s/proc/%d/stat", root, (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	n = fread(text, 1, sizeof text - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	/* The name may hold anything, parentheses too. */
+	rest = strrchr(text, ')');
+	*p = (struct process){.pid = pid};
+	return rest &&
+	       sscanf(rest, ") %c %d %*d %*d %*d %*d %u", &p->state, &p->parent, &p->flags) == 3;
+}
+
+pid_t lineage_get_parent(const char *root, pid_t pid)
+{
+	struct process p;
+
+	return read_process(root, pid, &p) ? p.parent : 0;
+}
+
+int lineage_descends(const char *root, pid_t pid, pid_t ancestor)
+{
+	for (int i = 0; i < MAX_GENERATIONS && pid > 1; i++) {
+		pid = lineage_get_parent(root, pid);
+		if (pid == ancestor)
+			return 1;
+	}
+	return 0;
+}
+
+static int add_process(struct census *c, const struct process *p)
+{
+	if (c->n == c->n_allocated) {
+		size_t n = c->n_allocated ? 2 * c->n_allocated : 256;
+		struct process *processes = reallocarray(c->processes, n, sizeof *processes);
+
+		if (!processes)
+			return -1;
+		c->processes = processes;
+		c->n_allocated = n;
+	}
+	c->processes[c->n++] = *p;
+	return 0;
+}
+
+/* Only those that can count. */
+static void take_census(struct census *c, const char *root)
+{
+	char path[600];
+	struct dirent *entry;
+	struct process p;
+	DIR *dir;
+
+	snprintf(path, sizeof path, "%s/proc", root);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir)))
+		if (isdigit((unsigned char)entry->d_name[0]) &&
+			read_process(root, atoi(entry->d_name), &p) && (p.flags & HAS_NOT_EXECED) &&
+			p.state != 'Z' && p.state != 'X' && add_process(c, &p))
+			break;
+	if (dir)
+		closedir(dir);
+}
+
+static int compare_pids(const void *left, const void *right)
+{
+	const struct process *a = left;
+	const struct process *b = right;
+
+	return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+static int is_counted(const struct census *c, pid_t pid)
+{
+	const struct process key = {.pid = pid};
+	const struct process *p = bsearch(&key, c->processes, c->n, sizeof key, compare_pids);
+
+	return p && p->is_counted;
+}
+
+/* The children of |ancestor| and of those counted already; how many came to them. */
+static unsigned count_generation(struct census *c, pid_t ancestor)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		struct process *p = &c->processes[i];
+
+		if (p->is_counted || (p->parent != ancestor && !is_counted(c, p->parent)))
+			continue;
+		p->is_counted = 1;
+		n++;
+	}
+	return n;
+}
+
+unsigned lineage_count_forks(const char *root, pid_t ancestor)
+{
+	struct census c = {NULL, 0, 0};
+	unsigned total = 0;
+	unsigned n;
+
+	take_census(&c, root);
+	if (c.n)
+		qsort(c.processes, c.n, sizeof *c.processes, compare_pids);
+	for (int i = 0; i < MAX_GENERATIONS && (n = count_generation(&c, ancestor)); i++)
+		total += n;
+	free(c.processes);
+	return total;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Forked children that join the server of the process they come from, at their first annotation: see
+ * docs/internals/follow_fork.md.
+ */
+#ifndef LIB_FOLLOW_H
+#define LIB_FOLLOW_H
+
+struct arena;
+
+/* From now on children of fork() join through |arena|, if its flags and its server allow it. */
+void follow_begin(struct arena *arena);
+/* No longer. Both under the guest's lock. */
+void follow_end(void);
+
+#endif

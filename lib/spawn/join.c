@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Joining; see join.h. As with the server's start, all descriptors are made in a clone that shares the
+ * memory and not the descriptor table: the host's table is never touched. The clone waits for the
+ * server's answer, so that the server finds its parent, the process that joins, in /proc.
+ */
+#include "lib/spawn/join.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+
+#include "lib/spawn/child.h"
+#include "lib/spawn/rawsys.h"
+
+struct join *join_new(void)
+{
+	void *p = mmap(NULL, sizeof(struct join), PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+struct join *join_free(struct join *j)
+{
+	if (j)
+		munmap(j, sizeof *j);
+	return NULL;
+}
+
+/* Through the descriptor: nothing of the new arena is accessible yet. */
+static SPAWN_RAW long write_head(struct join *j)
+{
+	long n = raw4(SYS_pwrite64, j->spawn.memfd, &j->head, sizeof j->head, 0);
+
+	if (n >= 0)
+		n = raw4(SYS_pwrite64, j->spawn.memfd, j->strings, j->strings_bytes,
+			ARENA_HEAD_BYTES);
+	return n == (long)j->strings_bytes ? 0 : n < 0 ? n : -ENOSPC;
+}
+
+static SPAWN_RAW long connect_to_server(struct join *j)
+{
+	struct timeval patience;
+	struct sockaddr_un address;
+	unsigned n = 0;
+	long fd = raw3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	long r;
+
+	if (fd < 0)
+		return fd;
+	patience.tv_sec = JOIN_TIMEOUT_MS / 1000;
+	patience.tv_usec = JOIN_TIMEOUT_MS % 1000 * 1000;
+	raw5(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+	raw5(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+	address.sun_family = AF_UNIX;
+	address.sun_path[0] = '\0';
+	for (; j->name[n]; n++)
+		address.sun_path[1 + n] = j->name[n];
+	r = raw3(SYS_connect, fd, &address, offsetof(struct sockaddr_un, sun_path) + 1 + n);
+	if (r == 0)
+		return fd;
+	raw1(SYS_close, fd);
+	return r;
+}
+
+static SPAWN_RAW long send_request(struct join *j, long fd)
+{
+	struct {
+		struct cmsghdr head;
+		int memfd;
+	} control;
+	struct iovec piece;
+	struct msghdr message;
+	long n;
+
+	piece.iov_base = &j->request;
+	piece.iov_len = sizeof j->request;
+	control.head.cmsg_len = CMSG_LEN(sizeof control.memfd);
+	control.head.cmsg_level = SOL_SOCKET;
+	control.head.cmsg_type = SCM_RIGHTS;
+	control.memfd = j->spawn.memfd;
+	message.msg_name = NULL;
+	message.msg_namelen = 0;
+	message.msg_iov = &piece;
+	message.msg_iovlen = 1;
+	message.msg_control = &control;
+	message.msg_controllen = CMSG_LEN(sizeof control.memfd);
+	message.msg_flags = 0;
+	n = raw3(SYS_sendmsg, fd, &message, MSG_NOSIGNAL);
+	return n < 0 ? n : 0;
+}
+
+static SPAWN_RAW long read_answer(struct join *j, long fd)
+{
+	long n = raw6(SYS_recvfrom, fd, (long)&j->answer, sizeof j->answer, 0, 0, 0);
+
+	if (n < 0)
+		return n == -EAGAIN ? -ETIMEDOUT : n;
+	return n == (long)sizeof j->answer ? j->answer.result : -EPROTO;
+}
+
+static SPAWN_RAW long introduce(struct join *j)
+{
+	long r = write_head(j);
+	long fd;
+
+	if (r < 0)
+		return r;
+	fd = connect_to_server(j);
+	if (fd < 0)
+		return fd;
+	r = send_request(j, fd);
+	if (r == 0)
+		r = read_answer(j, fd);
+	raw1(SYS_close, fd);
+	return r;
+}
+
+static SPAWN_RAW void run(void *p, int is_apart)
+{
+	struct join *j = p;
+	long r = child_make_arena(&j->spawn);
+
+	/* The host's table is full: in this copy of it, nothing is needed. */
+	if (r == -EMFILE && is_apart) {
+		child_mark_descriptors(3, 1);
+		r = child_make_arena(&j->spawn);
+	}
+	if (r == 0)
+		r = introduce(j);
+	if (j->spawn.memfd >= 0)
+		raw1(SYS_close, j->spawn.memfd);
+	j->error = (int)r;
+}
+
+int join_run(struct join *j)
+{
+	int r;
+
+	j->spawn.memfd = -1;
+	r = spawn_run_apart(run, j);
+
+	if (!j->error)
+		j->error = r;
+	if (j->error && j->spawn.arena) {
+		munmap(j->spawn.arena, j->spawn.arena_bytes);
+		j->spawn.arena = NULL;
+	}
+	return j->error;
+}

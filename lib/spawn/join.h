@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A forked child's new arena, and how it is made known to the server: see docs/internals/follow_fork.md. */
+#ifndef SPAWN_JOIN_H
+#define SPAWN_JOIN_H
+
+#include <stdint.h>
+
+#include "lib/spawn/spawn.h"
+#include "lib/wire/arena.h"
+#include "lib/wire/join.h"
+
+/* What is asked for, and what came of it. Lies in shared memory, as struct spawn does. */
+struct join {
+	/* asked */
+	struct spawn spawn; /* arena_bytes */
+	_Alignas(64) struct arena head; /* what the new arena begins with */
+	const char *strings; /* and the string table */
+	uint32_t strings_bytes;
+	char name[JOIN_NAME_BYTES]; /* of the server's socket */
+	struct join_request request;
+	/* answered; spawn.arena is the new arena, without access */
+	struct join_answer answer;
+	int error; /* 0 or negative errno */
+};
+
+/* A zeroed request, or NULL. */
+struct join *join_new(void);
+struct join *join_free(struct join *j); /* NULL ok; returns NULL; the arena stays */
+
+/* Makes the arena and sends it. 0 or the negative errno that is also in |error|; then there is no arena. */
+int join_run(struct join *j);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a forked child joins its ancestor's server (docs/internals/follow_fork.md): one message each way on
+ * an abstract SOCK_SEQPACKET socket, whose name and secret are in the arena that the child inherited. The
+ * request brings one descriptor, the child's own sealed arena, its head filled.
+ */
+#ifndef WIRE_JOIN_H
+#define WIRE_JOIN_H
+
+#include <stdint.h>
+
+#define JOIN_MAGIC 0x6a617431u /* "1taj" in memory */
+#define JOIN_VERSION 1u
+#define JOIN_NAME_BYTES 40 /* with its end; the socket's name is a zero byte and then this text */
+#define JOIN_SECRET_BYTES 16
+/* Neither side waits longer for the other. */
+#define JOIN_TIMEOUT_MS 1000
+
+struct join_request {
+	uint32_t magic;
+	uint32_t version;
+	int32_t pid; /* as the child sees it: another one in another pid namespace */
+	uint8_t secret[JOIN_SECRET_BYTES];
+};
+
+struct join_answer {
+	int32_t result; /* 0 or a negative errno */
+	uint32_t is_recording; /* 1: its start comes before its hello */
+};
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Forked children; see prefork.h. */
+#include "tests/integration/prefork.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <proftap/proftap.h>
+
+#define LIFE_S 60
+#define PAUSE_US 1000
+
+struct kind {
+	const char *name;
+	void (*live)(void);
+};
+
+static void say_pid(void)
+{
+	printf("%d\n", (int)getpid());
+}
+
+static void work(void)
+{
+	for (int i = 0;; i++) {
+		PTAP_SPAN("job");
+		PTAP_COUNTER("jobs", i);
+		usleep(PAUSE_US);
+	}
+}
+
+static void live_steady(void)
+{
+	say_pid();
+	work();
+}
+
+static void live_nested(void)
+{
+	PTAP_INSTANT("middle");
+	if (fork() == 0) {
+		alarm(LIFE_S);
+		live_steady();
+	}
+	pause();
+}
+
+static void live_doomed(void)
+{
+	say_pid();
+	/* The first annotation joins; the span is of a later capture. */
+	PTAP_INSTANT("hello");
+	while (!ptap_enabled(1))
+		usleep(100);
+	PTAP_BEGIN("doomed");
+	printf("open\n");
+	pause();
+}
+
+static void live_exec(void)
+{
+	{
+		PTAP_SPAN("before");
+	}
+	say_pid();
+	execl("/bin/sleep", "sleep", "60", (char *)NULL);
+}
+
+static void live_own(void)
+{
+	int port;
+	int result;
+
+	{
+		PTAP_SPAN("before");
+	}
+	port = ptap_server_port();
+	result = ptap_server_start(0);
+	printf("%d %d %d %d\n", (int)getpid(), result, port, ptap_server_port());
+	work();
+}
+
+static void live_silent(void)
+{
+	say_pid();
+	pause();
+}
+
+static const struct kind kinds[] = {
+	{"steady", live_steady},
+	{"thread", live_steady},
+	{"nested", live_nested},
+	{"doomed", live_doomed},
+	{"exec", live_exec},
+	{"own", live_own},
+	{"silent", live_silent},
+};
+
+static void *fork_one(void *argument)
+{
+	const struct kind *kind = argument;
+
+	if (fork() == 0) {
+		alarm(LIFE_S);
+		kind->live();
+		_exit(0);
+	}
+	return NULL;
+}
+
+void prefork(char *arguments)
+{
+	pthread_t thread;
+
+	fflush(stdout);
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		if (strcmp(kinds[i].name, arguments) != 0)
+			continue;
+		if (strcmp(arguments, "thread") != 0)
+			fork_one((void *)&kinds[i]);
+		else if (pthread_create(&thread, NULL, fork_one, (void *)&kinds[i]) == 0)
+			pthread_join(thread, NULL);
+	}
+}
+
+static void start_short(int n_spans)
+{
+	if (fork())
+		return;
+	alarm(LIFE_S);
+	for (int i = 0; i < n_spans; i++) {
+		PTAP_SPAN("short");
+	}
+	_exit(0);
+}
+
+void prefork_churn(char *arguments)
+{
+	int n = 0;
+	int rounds = 0;
+	int spans = 0;
+	int started = 0;
+
+	sscanf(arguments, "%d %d %d", &n, &rounds, &spans);
+	fflush(stdout);
+	for (; started < n * rounds; started++) {
+		if (started >= n)
+			wait(NULL);
+		start_short(spans);
+	}
+	while (wait(NULL) > 0)
+		;
+	printf("%d\n", started);
+}

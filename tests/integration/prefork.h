@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Forked children of a target that may be followed. */
+#ifndef TESTS_INTEGRATION_PREFORK_H
+#define TESTS_INTEGRATION_PREFORK_H
+
+/*
+ * KIND: forks a child of that kind and answers with its pid (with that of its child for "nested"). Each lives
+ * until it is killed, and ends with its life's limit.
+ *   steady    spans "job" and samples of "jobs", one each millisecond
+ *   thread    the same, forked by a thread other than the main one
+ *   nested    the child annotates once, and its own child is a steady one
+ *   doomed    a span "doomed" that never ends, from the first moment of a capture; then it says "open"
+ *   exec      a span "before", and then /bin/sleep
+ *   own       a span "before", then a server of its own: answers "PID RESULT PORT OWN_PORT"
+ *   silent    no annotation
+ */
+void prefork(char *arguments);
+
+/*
+ * N ROUNDS SPANS: N times ROUNDS children, N at a time, each emits SPANS spans "short" and ends. Answers with the
+ * number of children.
+ */
+void prefork_churn(char *arguments);
+
+#endif

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A prefork server: its children are counted, or followed and recorded as processes of their own."""
+import os
+import signal
+import time
+
+from fixture import check, contains, equal, find_proftapd, is_alive, read_status, run, \
+    test, wait_until
+
+FOLLOW = {"PROFTAP_FOLLOW_FORK": "1"}
+
+
+def end(pid):
+    if is_alive(pid):
+        os.kill(pid, signal.SIGKILL)
+
+
+def prefork(t, target, kind):
+    """The words of a new child's answer; the first is its pid."""
+    words = [int(word) for word in target.ask(f"prefork {kind}").split()]
+    t.at_end.append(lambda: end(words[0]))
+    return words
+
+
+def prefork_one(t, target, kind):
+    return prefork(t, target, kind)[0]
+
+
+def child_pids(trace):
+    return sorted(int(name.split("[")[1].rstrip("]")) for name in trace.planes if "[" in name)
+
+
+def count_arenas(server):
+    """The arenas that the server maps."""
+    with open(f"/proc/{server}/maps") as f:
+        return sum("memfd:proftap" in line for line in f)
+
+
+@test
+def children_that_nobody_follows_are_counted(t):
+    target = t.target().serve()
+    for _ in range(3):
+        prefork_one(t, target, "steady")
+    capture = t.emit(target, 200, "burst 5")
+    contains(capture.stderr, "warning: 3 forked children are not recorded; set follow_fork",
+             "the summary")
+    equal(child_pids(capture.trace), [], "planes of children")
+
+
+@test
+def an_empty_recording_says_that_children_are_not_followed(t):
+    target = t.target().serve()
+    prefork_one(t, target, "steady")
+    capture = t.capture(target, 100, code=3)
+    contains(capture.stderr, "; 1 forked child is not recorded; set follow_fork", "the reason")
+
+
+@test
+def what_has_called_exec_is_not_counted(t):
+    target = t.target().serve()
+    pid = prefork_one(t, target, "exec")
+    wait_until(lambda: read_status(pid).get("Name") == "sleep", "the exec")
+    equal(t.emit(target, 100, "burst 5").warnings, [], "warnings")
+
+
+@test
+def each_child_is_a_plane_with_its_own_names_and_times(t):
+    target = t.target(**FOLLOW).serve()
+    pids = [prefork_one(t, target, "steady") for _ in range(3)]
+    before = time.time_ns()
+    capture = t.emit(target, 500, "burst 5")
+    equal(capture.warnings, [], "warnings")
+    trace = capture.trace
+    equal(child_pids(trace), sorted(pids), "planes of children")
+    equal(trace.count("burst"), 5, "spans of the parent")
+    equal({line.id for line in trace.threads}, {target.pid}, "the parent's threads")
+    start = trace.environment["profile_start_time"].value
+    check(before <= start, "the start lies before the capture")
+    for pid in pids:
+        child = trace.process(pid)
+        contains([p for p in trace.planes if f"[{pid}]" in p][0], "/host:CPU target [", "name")
+        equal(child.host_stat("process_id"), pid, "process_id")
+        jobs = child.thread(pid).named("job")
+        check(50 < len(jobs) <= 500, f"{len(jobs)} jobs of a millisecond in 500 ms")
+        check(all(0 <= e.start_ps < 600e9 for e in jobs), "a start beyond the capture")
+        check(all(e.duration_ps >= 1e9 for e in jobs if "unfinished" not in e.stats),
+              "a job shorter than its pause")
+        equal({e.name for e in child.counters[0].events}, {"jobs"}, "counters")
+        equal(child.host_stat("dropped_traces"), 0, "dropped")
+
+
+@test
+def the_option_does_what_the_variable_does(t):
+    target = t.target().serve(0, 0, 0, "127.0.0.1", 0, 1)
+    pid = prefork_one(t, target, "steady")
+    equal(child_pids(t.emit(target, 200, "burst 1").trace), [pid], "planes of children")
+
+
+@test
+def a_child_forked_in_mid_capture_is_there_from_its_first_annotation(t):
+    target = t.target(**FOLLOW).serve()
+    capture = t.record(target, 1000)
+    pids = [prefork_one(t, target, kind) for kind in ("steady", "thread")]
+    nested = prefork_one(t, target, "nested")
+    trace = capture.finish().trace
+    check(set(pids + [nested]) <= set(child_pids(trace)), f"planes {sorted(trace.planes)}")
+    for pid in pids:
+        samples = [e.stats["value"].value for e in trace.process(pid).counters[0].events]
+        equal(samples[:3], [0, 1, 2], "the first samples of a child")
+        check(trace.process(pid).thread(pid).named("job"), "no job")
+    equal(sum(trace.process(pid).count("middle") for pid in child_pids(trace)), 1, "the middle one")
+
+
+@test
+def a_child_without_annotation_has_no_plane(t):
+    target = t.target(**FOLLOW).serve()
+    prefork_one(t, target, "silent")
+    capture = t.emit(target, 100, "burst 5")
+    equal(child_pids(capture.trace), [], "planes of children")
+    equal(capture.warnings, [], "warnings")
+
+
+@test
+def a_child_killed_in_a_span_leaves_it_unfinished(t):
+    target = t.target(**FOLLOW).serve()
+    pid = prefork_one(t, target, "doomed")
+    capture = t.start_capture(target, 1000)
+    equal(target.read_line(), "open", "the child's second line")
+    os.kill(pid, signal.SIGKILL)
+    target.ask("burst 5")
+    trace = capture.finish().trace
+    doomed = trace.process(pid).thread(pid).named("doomed")
+    equal([e.stats for e in doomed], [{"unfinished": ("int64_value", 1)}], "stats of doomed")
+
+
+@test
+def an_exec_in_a_child_ends_its_part(t):
+    target = t.target(**FOLLOW).serve()
+    capture = t.record(target, 500)
+    pid = prefork_one(t, target, "exec")
+    target.ask("burst 5")
+    trace = capture.finish().trace
+    equal(dict(trace.process(pid).thread(pid).count()), {"before": 1}, "events of the child")
+    equal(trace.count("burst"), 5, "spans of the parent")
+
+
+@test
+def a_followed_child_can_serve_by_itself(t):
+    target = t.target(**FOLLOW).serve()
+    pid, result, port, own_port = prefork(t, target, "own")
+    equal((result, port), (0, 0), "ptap_server_start() and ptap_server_port() before it")
+    check(own_port not in (0, target.port), f"own port {own_port}")
+    equal(child_pids(t.emit(target, 200, "burst 5").trace), [], "planes of children")
+    check(t.capture(own_port, 200).trace.count("job") > 20, "jobs at its own server")
+
+
+@test
+def workers_that_restart_in_a_loop_are_all_there(t):
+    """Each is short: it joins, annotates and ends in mid-capture."""
+    target = t.target(**FOLLOW).serve()
+    server = find_proftapd(target.pid)
+    capture = t.start_capture(target, 60000, "-o", "session_id=churn")
+    equal(target.ask("await 1"), "recording", "the target")
+    n = int(target.ask("churn 50 3 20"))
+    capture.signal(signal.SIGINT)
+    trace = capture.finish().trace
+    equal(len(child_pids(trace)), n, "planes of children")
+    for pid in child_pids(trace):
+        equal(trace.process(pid).count("short"), 20, f"spans of child {pid}")
+    wait_until(lambda: count_arenas(server) == 1, "the children's memory to be given back")
+
+
+@test
+def the_masters_end_is_the_servers(t):
+    target = t.target(**FOLLOW).serve()
+    server = find_proftapd(target.pid)
+    pid = prefork_one(t, target, "steady")
+    capture = t.record(target, 15000)
+    wait_until(lambda: count_arenas(server) == 2, "the child to join")
+    target.ask("burst 5")
+    target.kill()
+    trace = capture.finish().trace
+    equal(child_pids(trace), [pid], "planes of children")
+    wait_until(lambda: not is_alive(server), "the server to end")
+    check(is_alive(pid), "the child ended with the server")
+    contains(read_status(pid)["Threads"], "1", "threads of the child")
+
+
+@test
+def a_stopped_child_does_not_hold_up_the_others(t):
+    target = t.target(**FOLLOW).serve()
+    stopped, running = (prefork_one(t, target, "steady") for _ in range(2))
+    wait_until(lambda: count_arenas(find_proftapd(target.pid)) == 3, "the children to join")
+    os.kill(stopped, signal.SIGSTOP)
+    capture = t.emit(target, 200, "burst 5")
+    capture.find_warning("forked children that did not record: 1")
+    equal(child_pids(capture.trace), [running], "planes of children")
+
+
+@test
+def a_server_that_dies_leaves_the_children_alone(t):
+    target = t.target(**FOLLOW).serve()
+    pid = prefork_one(t, target, "steady")
+    server = find_proftapd(target.pid)
+    wait_until(lambda: count_arenas(server) == 2, "the child to join")
+    os.kill(server, signal.SIGKILL)
+    late = prefork_one(t, target, "steady")
+    wait_until(lambda: target.ask("port") == "0", "the target to see it")
+    check(is_alive(pid) and is_alive(late), "a child ended with the server")
+    target.serve()
+    fresh = prefork_one(t, target, "steady")
+    equal(child_pids(t.emit(target, 200, "burst 5").trace), [fresh], "planes of children")
+
+
+run()

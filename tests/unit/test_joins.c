@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a forked child may say at the door, and what it brings: hostile ones. */
+#include "daemon/joins.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+
+static int sockets[2]; /* ours, the child's */
+static const uint8_t secret[JOIN_SECRET_BYTES] = "0123456789abcde";
+static struct join_request good;
+static struct join_request got;
+static int fd; /* that came */
+
+static void open_sockets(void)
+{
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets), 0);
+	good = (struct join_request){JOIN_MAGIC, JOIN_VERSION, 42, {0}};
+	memcpy(good.secret, secret, sizeof secret);
+	fd = -1;
+}
+
+static void close_sockets(void)
+{
+	close(sockets[0]);
+	close(sockets[1]);
+}
+
+static int next_fd(void)
+{
+	int next = dup(0);
+
+	close(next);
+	return next;
+}
+
+/* |n_fds| copies of |sent|, and the first |n| bytes of |request|. */
+static int receive(const void *request, size_t n, int sent, unsigned n_fds)
+{
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(8 * sizeof(int))];
+	} control;
+	struct iovec piece = {(void *)(size_t)request, n};
+	struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+
+	memset(&control, 0, sizeof control);
+	if (n_fds) {
+		message.msg_control = &control;
+		message.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
+		control.head.cmsg_level = SOL_SOCKET;
+		control.head.cmsg_type = SCM_RIGHTS;
+		control.head.cmsg_len = CMSG_LEN(n_fds * sizeof(int));
+		for (unsigned i = 0; i < n_fds; i++)
+			memcpy(CMSG_DATA(&control.head) + i * sizeof(int), &sent, sizeof sent);
+	}
+	ck_assert_int_ge((int)sendmsg(sockets[1], &message, 0), 0);
+	return joins_read_request(sockets[0], secret, &got, &fd);
+}
+
+/* Nothing that came with it stays open. */
+static void refuses(int error, const void *request, size_t n, unsigned n_fds)
+{
+	int before = next_fd();
+
+	ck_assert_int_eq(receive(request, n, 0, n_fds), error);
+	ck_assert_int_eq(next_fd(), before);
+}
+
+START_TEST(takes_a_good_one)
+{
+	ck_assert_int_eq(receive(&good, sizeof good, 0, 1), 0);
+	ck_assert_int_eq(got.pid, 42);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+	close(fd);
+}
+END_TEST
+
+START_TEST(refuses_a_wrong_secret)
+{
+	good.secret[JOIN_SECRET_BYTES - 1] ^= 1;
+	refuses(-EACCES, &good, sizeof good, 1);
+}
+END_TEST
+
+START_TEST(refuses_none_or_several_descriptors)
+{
+	refuses(-EBADMSG, &good, sizeof good, 0);
+	refuses(-EBADMSG, &good, sizeof good, 2);
+	refuses(-EBADMSG, &good, sizeof good, 8);
+}
+END_TEST
+
+START_TEST(refuses_another_size_or_version)
+{
+	char large[sizeof good + 1];
+
+	memcpy(large, &good, sizeof good);
+	refuses(-EPROTO, large, sizeof large, 1);
+	refuses(-EPROTO, &good, sizeof good - 1, 1);
+	good.version++;
+	refuses(-EPROTO, &good, sizeof good, 1);
+	good.version--;
+	good.magic++;
+	refuses(-EPROTO, &good, sizeof good, 1);
+}
+END_TEST
+
+START_TEST(waits_for_what_has_not_come)
+{
+	ck_assert_int_eq(joins_read_request(sockets[0], secret, &got, &fd), -EAGAIN);
+	close(sockets[1]);
+	ck_assert_int_ne(joins_read_request(sockets[0], secret, &got, &fd), 0);
+	sockets[1] = dup(sockets[0]);
+}
+END_TEST
+
+/* An arena of one small ring; |seals| as far as it goes. */
+static int make_arena(int seals)
+{
+	uint64_t size = arena_size_bytes(1, ARENA_MIN_RING_BYTES);
+	int memfd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct arena *a;
+
+	ck_assert_int_eq(ftruncate(memfd, (off_t)size), 0);
+	ck_assert_int_eq(fcntl(memfd, F_ADD_SEALS, seals), 0);
+	a = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
+	ck_assert_ptr_ne(a, MAP_FAILED);
+	a->magic = ARENA_MAGIC;
+	a->version_low = a->version_high = ARENA_VERSION_LOW;
+	a->n_rings = 1;
+	a->ring_bytes = ARENA_MIN_RING_BYTES;
+	munmap(a, size);
+	return memfd;
+}
+
+#define ALL_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+START_TEST(keeps_a_sealed_arena_and_gives_it_back)
+{
+	struct diag d = DIAG_INIT;
+	struct child *child;
+	int before = next_fd();
+
+	ck_assert_int_eq(child_new(make_arena(ALL_SEALS), getpid(), &child, &d), 0);
+	ck_assert_int_eq(target_read_head(&child->target, &d), 0);
+	ck_assert_ptr_null(child_release(child));
+	ck_assert_int_eq(next_fd(), before);
+}
+END_TEST
+
+START_TEST(refuses_an_arena_that_could_shrink)
+{
+	struct diag d = DIAG_INIT;
+	struct child *child;
+	int before = next_fd();
+
+	ck_assert_int_lt(child_new(make_arena(F_SEAL_GROW), getpid(), &child, &d), 0);
+	ck_assert_int_lt(child_new(dup(0), getpid(), &child, &d), 0);
+	ck_assert_int_eq(next_fd(), before);
+}
+END_TEST
+
+START_TEST(refuses_a_layout_that_does_not_fit)
+{
+	struct diag d = DIAG_INIT;
+	struct child *child;
+
+	ck_assert_int_eq(child_new(make_arena(ALL_SEALS), getpid(), &child, &d), 0);
+	child->target.arena->n_rings = ARENA_MAX_RINGS;
+	ck_assert_int_eq(target_read_head(&child->target, &d), -EPROTO);
+	child_release(child);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("joins");
+	TCase *tests = tcase_create("joins");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, open_sockets, close_sockets);
+	tcase_add_test(tests, takes_a_good_one);
+	tcase_add_test(tests, refuses_a_wrong_secret);
+	tcase_add_test(tests, refuses_none_or_several_descriptors);
+	tcase_add_test(tests, refuses_another_size_or_version);
+	tcase_add_test(tests, waits_for_what_has_not_come);
+	tcase_add_test(tests, keeps_a_sealed_arena_and_gives_it_back);
+	tcase_add_test(tests, refuses_an_arena_that_could_shrink);
+	tcase_add_test(tests, refuses_a_layout_that_does_not_fit);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
