@@ -175,13 +175,14 @@ def workers_that_restart_in_a_loop_are_all_there(t):
 def the_masters_end_is_the_servers(t):
     target = t.target(**FOLLOW).serve()
     server = find_proftapd(target.pid)
-    pid = prefork_one(t, target, "steady")
-    capture = t.record(target, 15000)
-    wait_until(lambda: count_arenas(server) == 2, "the child to join")
+    pid = prefork_one(t, target, "doomed")
+    capture = t.start_capture(target, 15000)
+    equal(target.read_line(), "open", "the child's second line")
     target.ask("burst 5")
     target.kill()
     trace = capture.finish().trace
     equal(child_pids(trace), [pid], "planes of children")
+    equal(trace.process(pid).count("doomed"), 1, "spans of the child")
     wait_until(lambda: not is_alive(server), "the server to end")
     check(is_alive(pid), "the child ended with the server")
     contains(read_status(pid)["Threads"], "1", "threads of the child")

@@ -8,11 +8,13 @@ import contextlib
 import os
 import pathlib
 import random
+import re
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 BUILD = pathlib.Path(os.environ["top_builddir"])
@@ -20,6 +22,7 @@ SOURCE = pathlib.Path(os.environ["top_srcdir"])
 HERE = pathlib.Path(__file__).parent
 PROFTAP = BUILD / "client/proftap"
 PIPELINE = BUILD / "docs/examples/pipeline"
+PREFORK = BUILD / "docs/examples/prefork"
 PATIENCE_S = 60
 
 
@@ -81,6 +84,36 @@ def make_files(directory, n_files, n_bytes):
         data = bytes(rng.choices(b"abcdefgh \n", k=n_bytes))
         (directory / f"file-{i:03}.txt").write_bytes(data)
     return directory
+
+
+class Prefork:
+    """docs/examples/prefork, each of whose workers is kept busy by a connection of its own."""
+
+    def __init__(self, n):
+        self.process = subprocess.Popen([PREFORK, str(n)], stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, text=True)
+        numbers = [int(word) for word in re.findall(r"\d+", self.process.stdout.readline())]
+        _, self.port, port, *self.workers = numbers
+        self.connections = [socket.create_connection(("127.0.0.1", port)) for _ in range(n)]
+        self.is_over = threading.Event()
+        self.thread = threading.Thread(target=self.keep_busy, daemon=True)
+
+    def keep_busy(self):
+        while not self.is_over.wait(0.005):
+            for connection in self.connections:
+                connection.sendall(b"a line\n")
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *unused):
+        self.is_over.set()
+        self.thread.join(PATIENCE_S)
+        for connection in self.connections:
+            connection.close()
+        stop(self.process, "prefork")
+        self.process.stdout.close()
 
 
 class Pipeline:

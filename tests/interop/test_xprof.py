@@ -7,7 +7,8 @@ import subprocess
 
 import spaces
 import viewer
-from processes import PATIENCE_S, PROFTAP, Pipeline, capture, folder, one_file, peer, run
+from processes import (PATIENCE_S, PROFTAP, Pipeline, Prefork, capture, folder, one_file, peer,
+                       run)
 from protos import XSpace
 
 N_BATCHES = 6
@@ -173,3 +174,17 @@ def test_report_equals_the_count():
                  for plane in report["planes"] for thread in plane["threads"]
                  for row in thread["spans"]}
         assert found == {key: n for key, n in expected.items() if "(" not in key[0]}, found
+
+
+def test_followed_children_are_processes():
+    """trace_viewer@: each worker of a prefork server is a process, with its own spans and counter."""
+    with folder() as work, Prefork(3) as prefork:
+        path = capture(prefork.port, 800, work / "logs")
+        events = viewer.trace_events(path, "trace_viewer@")
+        names = viewer.process_names(events)
+        wanted = {f"/host:CPU prefork [{pid}]" for pid in prefork.workers}
+        shown = {pid: name for pid, name in names.items() if "[" in name}
+        assert {name.partition(" ")[2] for name in shown.values()} == wanted, names
+        with_lines = {event["pid"] for event in events
+                      if event["ph"] == "X" and event["name"] == "line"}
+        assert with_lines == set(shown), (with_lines, names)

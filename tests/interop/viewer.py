@@ -27,6 +27,12 @@ def thread_names(events):
             for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
 
 
+def process_names(events):
+    """{pid: name}"""
+    return {e["pid"]: e["args"]["name"]
+            for e in events if e["ph"] == "M" and e["name"] == "process_name"}
+
+
 def step_number(event):
     """The viewer's title of a step is its name and number."""
     name, _, number = event["name"].rpartition(" ")
