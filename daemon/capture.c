@@ -142,8 +142,10 @@ static void describe_forks(const struct capture *c, char *text, size_t size)
 
 	text[0] = '\0';
 	if (n)
-		snprintf(text, size, "%u forked %s not recorded; set follow_fork", n,
-			n == 1 ? "child is" : "children are");
+		snprintf(text, size,
+			n == 1 ? "%u forked child is not recorded; set follow_fork"
+			       : "%u forked children are not recorded; set follow_fork",
+			n);
 }
 
 /* |what|: "nothing", or "no annotation" when there are samples of usage. */
@@ -252,18 +254,23 @@ static int add_usage(struct capture *c)
 	return error;
 }
 
+static const char *join_error_words(int error)
+{
+	return error == -EUSERS ? "256 are followed already" : errno_words(error);
+}
+
 /* Of children that were to be followed. */
 static int add_family_warnings(struct capture *c)
 {
 	const struct recording *rec = &c->recording;
 	const struct arena *arena = c->target->arena;
-	unsigned n_failed = atomic_load(&arena->n_join_failures);
+	uint32_t n_failed = atomic_load(&arena->n_join_failures);
 	int r = 0;
 
 	if (n_failed)
 		r = space_add_warning(c->space,
 			"forked children that could not be followed: %u (%s)", n_failed,
-			errno_words(atomic_load(&arena->join_error)));
+			join_error_words(atomic_load(&arena->join_error)));
 	if (!r && rec->n_deaf)
 		r = space_add_warning(c->space,
 			"forked children that did not record: %u (stopped by SIGSTOP or a debugger)",

@@ -18,6 +18,7 @@
 
 #include "base/diag.h"
 #include "base/log.h"
+#include "daemon/join_request.h"
 #include "daemon/lineage.h"
 
 #define NUDGE_MS 1
@@ -125,12 +126,16 @@ static int adopt(
 	int r;
 
 	/* While the clone lives its parent's pid is nobody else's. */
-	if (pidfd < 0 || lineage_get_parent("", v->peer) != v->child) {
-		r = pidfd < 0 ? -errno : -ESRCH;
+	if (pidfd < 0)
+		r = -errno;
+	else if (lineage_get_parent("", v->peer) != v->child)
+		r = -ESRCH;
+	else
+		r = j->n_children < JOINS_MAX_CHILDREN ? 0 : -EUSERS;
+	if (r)
 		close(memfd);
-	} else {
+	else
 		r = child_new(memfd, v->child, &child, &d);
-	}
 	if (!r)
 		r = check_child(j, child, request);
 	if (!r)
@@ -167,76 +172,6 @@ static void on_impatience(uv_timer_t *timer)
 	dismiss_applicant(timer->data);
 }
 
-/* Descriptors that came with a message that is not as it should be are closed. */
-static int take_descriptor(struct msghdr *message, int *fd)
-{
-	int n = 0;
-
-	*fd = -1;
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
-		size_t n_bytes = c->cmsg_len - CMSG_LEN(0);
-
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-			continue;
-		for (size_t at = 0; at + sizeof *fd <= n_bytes; at += sizeof *fd, n++) {
-			if (*fd >= 0)
-				close(*fd);
-			memcpy(fd, CMSG_DATA(c) + at, sizeof *fd);
-		}
-	}
-	if (n == 1 && !(message->msg_flags & MSG_CTRUNC))
-		return 0;
-	if (*fd >= 0)
-		close(*fd);
-	return -EBADMSG;
-}
-
-/* In the same time for every wrong one. */
-static int is_secret(const uint8_t *a, const uint8_t *b)
-{
-	unsigned differ = 0;
-
-	for (int i = 0; i < JOIN_SECRET_BYTES; i++)
-		differ |= (unsigned)(a[i] ^ b[i]);
-	return differ == 0;
-}
-
-static int check_request(const struct join_request *request, size_t n, const uint8_t *secret)
-{
-	if (n != sizeof *request || request->magic != JOIN_MAGIC ||
-		request->version != JOIN_VERSION)
-		return -EPROTO;
-	return is_secret(request->secret, secret) ? 0 : -EACCES;
-}
-
-int joins_read_request(int fd, const uint8_t secret[JOIN_SECRET_BYTES],
-	struct join_request *request, int *memfd_out)
-{
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(4 * sizeof(int))];
-	} control;
-	struct iovec piece = {request, sizeof *request};
-	struct msghdr message = {
-		.msg_iov = &piece,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof control,
-	};
-	ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	int r;
-
-	if (n < 0)
-		return -errno;
-	r = take_descriptor(&message, memfd_out);
-	if (r)
-		return r;
-	r = message.msg_flags & MSG_TRUNC ? -EPROTO : check_request(request, (size_t)n, secret);
-	if (r)
-		close(*memfd_out);
-	return r;
-}
-
 static void answer(struct joins *j, int fd, int result)
 {
 	struct join_answer a = {
@@ -254,7 +189,7 @@ static void on_request(uv_poll_t *poll, int status, int events)
 	struct joins *j = v->joins;
 	struct join_request request;
 	int memfd = -1;
-	int r = joins_read_request(v->fd, j->secret, &request, &memfd);
+	int r = join_request_read(v->fd, j->secret, &request, &memfd);
 
 	(void)events;
 	if (r == -EAGAIN && status >= 0)
@@ -310,8 +245,6 @@ static void welcome(struct joins *j, int fd)
 	pid_t child = identify(j, fd, &peer);
 	int r = child && child != j->family->main->pid ? 0 : -EACCES;
 
-	if (!r && j->n_children >= JOINS_MAX_CHILDREN)
-		r = -EUSERS;
 	if (!r && j->n_applicants < JOINS_MAX_APPLICANTS)
 		r = receive(j, fd, peer, child);
 	else if (!r)

@@ -40,11 +40,4 @@ void joins_serve(struct joins *j);
 /* No child any more. Main loop. */
 void joins_close(struct joins *j);
 
-/*
- * Reads a request and the descriptor that comes with it from the socket |fd|. Owner: *memfd_out, on success,
- * is the caller's. 0, -EAGAIN, or a negative errno for one that is not as it should be.
- */
-int joins_read_request(int fd, const uint8_t secret[JOIN_SECRET_BYTES],
-	struct join_request *request, int *memfd_out);
-
 #endif

@@ -251,6 +251,7 @@ static void start_newcomers(struct recording *r, size_t first)
 unsigned recording_visit(struct recording *r)
 {
 	size_t n_before = r->n_sources;
+	size_t n_met_before = r->n_met;
 	unsigned fullest = 0;
 
 	visit_usage(r);
@@ -261,7 +262,8 @@ unsigned recording_visit(struct recording *r)
 	if (meet_children(r))
 		r->error = -ENOMEM;
 	start_newcomers(r, n_before);
-	family_greet(r->family);
+	if (r->n_met != n_met_before)
+		family_greet(r->family);
 	begin_usage(r, n_before);
 	for (size_t i = 0; i < r->n_sources; i++) {
 		unsigned full = source_visit(r->sources[i], &r->error);

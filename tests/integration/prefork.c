@@ -84,6 +84,13 @@ static void live_own(void)
 	work();
 }
 
+static void live_idle(void)
+{
+	PTAP_INSTANT("hello");
+	say_pid();
+	pause();
+}
+
 static void live_silent(void)
 {
 	say_pid();
@@ -97,6 +104,7 @@ static const struct kind kinds[] = {
 	{"doomed", live_doomed},
 	{"exec", live_exec},
 	{"own", live_own},
+	{"idle", live_idle},
 	{"silent", live_silent},
 };
 

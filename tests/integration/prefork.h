@@ -12,6 +12,7 @@
  *   doomed    a span "doomed" that never ends, from the first moment of a capture; then it says "open"
  *   exec      a span "before", and then /bin/sleep
  *   own       a span "before", then a server of its own: answers "PID RESULT PORT OWN_PORT"
+ *   idle      one annotation
  *   silent    no annotation
  */
 void prefork(char *arguments);

@@ -52,7 +52,7 @@ def children_that_nobody_follows_are_counted(t):
 def an_empty_recording_says_that_children_are_not_followed(t):
     target = t.target().serve()
     prefork_one(t, target, "steady")
-    capture = t.capture(target, 100, code=3)
+    capture = t.capture(target, 100, "-o", "ptap_usage_interval_ms=0", code=3)
     contains(capture.stderr, "; 1 forked child is not recorded; set follow_fork", "the reason")
 
 
@@ -167,7 +167,9 @@ def workers_that_restart_in_a_loop_are_all_there(t):
     trace = capture.finish().trace
     equal(len(child_pids(trace)), n, "planes of children")
     for pid in child_pids(trace):
-        equal(trace.process(pid).count("short"), 20, f"spans of child {pid}")
+        short = [e for line in trace.process(pid).threads for e in line.named("short")]
+        equal(len(short), 20, f"spans of child {pid}")
+        check(not any("unfinished" in e.stats for e in short), f"unfinished spans of {pid}")
     wait_until(lambda: count_arenas(server) == 1, "the children's memory to be given back")
 
 
@@ -212,6 +214,16 @@ def a_server_that_dies_leaves_the_children_alone(t):
     target.serve()
     fresh = prefork_one(t, target, "steady")
     equal(child_pids(t.emit(target, 200, "burst 5").trace), [fresh], "planes of children")
+
+
+@test
+def beyond_the_bound_children_are_counted(t):
+    target = t.target(**FOLLOW).serve(0, 65536)
+    for _ in range(257):
+        prefork_one(t, target, "idle")
+    equal(count_arenas(find_proftapd(target.pid)), 257, "arenas, with the program's own")
+    capture = t.emit(target, 100, "burst 5")
+    capture.find_warning("could not be followed: 1 (256 are followed already)")
 
 
 run()

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a forked child may say at the door, and what it brings: hostile ones. */
-#include "daemon/joins.h"
+#include "daemon/join_request.h"
 
 #include <check.h>
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "daemon/family.h"
 
 static int sockets[2]; /* ours, the child's */
 static const uint8_t secret[JOIN_SECRET_BYTES] = "0123456789abcde";
@@ -62,7 +63,7 @@ static int receive(const void *request, size_t n, int sent, unsigned n_fds)
 			memcpy(CMSG_DATA(&control.head) + i * sizeof(int), &sent, sizeof sent);
 	}
 	ck_assert_int_ge((int)sendmsg(sockets[1], &message, 0), 0);
-	return joins_read_request(sockets[0], secret, &got, &fd);
+	return join_request_read(sockets[0], secret, &got, &fd);
 }
 
 /* Nothing that came with it stays open. */
@@ -116,9 +117,9 @@ END_TEST
 
 START_TEST(waits_for_what_has_not_come)
 {
-	ck_assert_int_eq(joins_read_request(sockets[0], secret, &got, &fd), -EAGAIN);
+	ck_assert_int_eq(join_request_read(sockets[0], secret, &got, &fd), -EAGAIN);
 	close(sockets[1]);
-	ck_assert_int_ne(joins_read_request(sockets[0], secret, &got, &fd), 0);
+	ck_assert_int_ne(join_request_read(sockets[0], secret, &got, &fd), 0);
 	sockets[1] = dup(sockets[0]);
 }
 END_TEST
