@@ -93,6 +93,13 @@ static int listen_at(const char *path)
 	return r;
 }
 
+static ino_t get_inode(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) ? 0 : st.st_ino;
+}
+
 static int open_status(struct private *p, uv_loop_t *loop)
 {
 	int r = listen_at(p->status_path);
@@ -100,6 +107,7 @@ static int open_status(struct private *p, uv_loop_t *loop)
 	if (r < 0)
 		return r;
 	p->status_fd = r;
+	p->status_inode = get_inode(p->status_path);
 	p->status.data = p;
 	r = uv_poll_init(loop, &p->status, p->status_fd);
 	return r ? r : uv_poll_start(&p->status, UV_READABLE, on_status);
@@ -110,7 +118,10 @@ static int open_door(struct private *p, uv_loop_t *loop)
 	const struct door_policy policy = {may_enter, serve, p};
 	int fd = listen_at(p->door_path);
 
-	return fd < 0 ? fd : door_open(&p->door, loop, fd, &policy);
+	if (fd < 0)
+		return fd;
+	p->door_inode = get_inode(p->door_path);
+	return door_open(&p->door, loop, fd, &policy);
 }
 
 static int open_in(struct private *p, uv_loop_t *loop, const char *dir, pid_t pid)
@@ -159,9 +170,9 @@ void private_close(struct private *p)
 		close(p->status_fd);
 		p->status_fd = -1;
 	}
-	if (p->door_path[0])
+	if (p->door_path[0] && get_inode(p->door_path) == p->door_inode)
 		unlink(p->door_path);
-	if (p->status_path[0])
+	if (p->status_path[0] && get_inode(p->status_path) == p->status_inode)
 		unlink(p->status_path);
 	p->door_path[0] = p->status_path[0] = '\0';
 }

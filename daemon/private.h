@@ -33,6 +33,8 @@ struct private
 	struct private_policy policy;
 	char door_path[PRIVATE_PATH_BYTES]; /* "": none */
 	char status_path[PRIVATE_PATH_BYTES];
+	ino_t door_inode; /* a later server of the same pid (exec) may have taken the place */
+	ino_t status_inode;
 };
 
 /*
