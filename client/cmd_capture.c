@@ -19,6 +19,7 @@
 #include "client/interrupt.h"
 #include "client/json.h"
 #include "client/locate.h"
+#include "client/log_dir.h"
 #include "client/terminal.h"
 #include "trace/run_dir.h"
 
@@ -29,7 +30,7 @@ struct settings {
 	int64_t delay_ms; /* -1: not given */
 	int64_t max_bytes; /* -1: not given */
 	bool no_perfetto_link;
-	char made_log_dir[4096]; /* "": the user's */
+	struct log_dir log_dir;
 };
 
 #define FIRST_PAUSE_MS 500
@@ -186,34 +187,6 @@ static int parse(
 	return r;
 }
 
-/* The log directory. */
-
-static int make_log_dir(struct settings *s, struct diag *d)
-{
-	const char *parent = getenv("TMPDIR");
-
-	if (!parent || !*parent)
-		parent = "/tmp";
-	snprintf(s->made_log_dir, sizeof s->made_log_dir, "%s/proftap-XXXXXX", parent);
-	if (!mkdtemp(s->made_log_dir)) {
-		s->made_log_dir[0] = '\0';
-		return diag_set(d, -errno,
-			"%s: cannot make a log directory: %s; choose one with --log_dir", parent,
-			errno_words(errno));
-	}
-	s->capture.log_dir = s->made_log_dir;
-	return 0;
-}
-
-static int choose_log_dir(struct settings *s, struct diag *d)
-{
-	if (!s->capture.log_dir)
-		s->capture.log_dir = env_get(ENV_PROFTAP_LOG_DIR);
-	if (s->capture.log_dir && *s->capture.log_dir)
-		return 0;
-	return make_log_dir(s, d);
-}
-
 /* Trying. */
 
 static bool is_worth_another(int code)
@@ -276,13 +249,14 @@ static int capture(struct settings *s, struct diag *d)
 	int code = EXIT_FAILED;
 
 	interrupt_start();
-	if (choose_log_dir(s, d) == 0)
+	if (log_dir_choose(&s->log_dir, s->capture.log_dir, d) == 0) {
+		s->capture.log_dir = s->log_dir.path;
 		code = try_all(s, d);
+	}
 	if (code == EXIT_DONE)
 		return code;
 	print_failure(s, code, d);
-	if (s->made_log_dir[0])
-		rmdir(s->made_log_dir);
+	log_dir_discard(&s->log_dir);
 	return code;
 }
 
