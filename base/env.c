@@ -10,8 +10,18 @@ const struct env_row env_table[N_ENV] = {
 	[ENV_PROFTAP_DISABLE] = {"PROFTAP_DISABLE", 1, "1: every call of the library is a no-op"},
 	[ENV_PROFTAP_FOLLOW_FORK] = {"PROFTAP_FOLLOW_FORK", 0,
 		"1: forked children are recorded too, as with .follow_fork"},
+	[ENV_PROFTAP_FOLLOW] = {"PROFTAP_FOLLOW", 0,
+		"1: with PROFTAP_SERVER, children get servers, too, each at a free port"},
+	[ENV_PROFTAP_LIB] = {"PROFTAP_LIB", 0,
+		"path of the libproftap.so.1 that proftap run loads"},
 	[ENV_PROFTAP_LOG] = {"PROFTAP_LOG", 1, "error, warn, info or debug"},
 	[ENV_PROFTAP_LOG_DIR] = {"PROFTAP_LOG_DIR", 0, "the client's default log directory"},
+	[ENV_PROFTAP_SERVER] = {"PROFTAP_SERVER", 0,
+		"[ADDRESS:]PORT: a program that loads libproftap starts a server there"},
+	[ENV_PROFTAP_SERVER_PID] = {"PROFTAP_SERVER_PID", 0,
+		"the process that PROFTAP_SERVER is meant for; default: each"},
+	[ENV_PROFTAP_WAIT] = {"PROFTAP_WAIT", 0,
+		"ms of CLOCK_MONOTONIC until which a start waits to be recorded; at most 5 s"},
 };
 
 const char *env_get(enum env_variable v)

@@ -23,6 +23,7 @@
 #include "lib/cancel.h"
 #include "lib/control.h"
 #include "lib/follow.h"
+#include "lib/inject/preload.h"
 #include "lib/last_error.h"
 #include "lib/record/guest.h"
 #include "lib/record/lock.h"
@@ -236,6 +237,9 @@ static int start_locked(const struct ptap_server_options *o, int is_private, str
 	if (atomic_load(&guest->is_serving) && !guest->port)
 		return diag_set(d, -EBUSY,
 			"proftap server: the program records a trace of itself; ptap_trace_stop() first");
+	/* At the place that the environment named, which is where people look for it. */
+	if (atomic_load(&guest->is_serving) && !is_private && preload_claim())
+		return 0;
 	if (atomic_load(&guest->is_serving))
 		return diag_set(
 			d, -EALREADY, "proftap server: already started on port %u", guest->port);

@@ -28,7 +28,9 @@ END_TEST
 START_TEST(keeps_paths_from_set_uid_programs)
 {
 	ck_assert_int_eq(env_table[ENV_PROFTAPD].is_safe_in_setuid, 0);
+	ck_assert_int_eq(env_table[ENV_PROFTAP_LIB].is_safe_in_setuid, 0);
 	ck_assert_int_eq(env_table[ENV_PROFTAP_LOG_DIR].is_safe_in_setuid, 0);
+	ck_assert_int_eq(env_table[ENV_PROFTAP_SERVER].is_safe_in_setuid, 0);
 }
 END_TEST
 

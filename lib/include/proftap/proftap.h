@@ -78,6 +78,8 @@ struct ptap_server_options {
  * Starts a profiler server for this process on 127.0.0.1:|port| (0: any free port). When it returns 0
  * the port answers. The server is a process of its own (proftapd); in this process there is one more
  * thread, asleep, and no descriptor.
+ * Where the environment started one at load time (PROFTAP_SERVER, proftap run), the first call returns 0 and leaves
+ * it at its own port.
  * Errors: PTAP_ERR_ADDRINUSE at once when the port is taken; PTAP_ERR_ALREADY for a second start;
  * PTAP_ERR_NOENT when proftapd cannot be found; others as in <proftap/error.h>. The sentence with the
  * details is ptap_last_error().

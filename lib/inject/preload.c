@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * PROFTAP_SERVER=[ADDRESS:]PORT, the way of proftap run into an unchanged program; see preload.h. Without the
+ * variable this is one getenv(). Nothing here may stop the program: what goes wrong is one line on its standard
+ * error.
+ *
+ * PROFTAP_SERVER_PID is the process that is meant. Its children inherit all the variables, and do nothing, unless
+ * PROFTAP_FOLLOW says that each is to have a server, too; exec keeps the pid, and so starts one again.
+ */
+#include "lib/inject/preload.h"
+
+#include <errno.h>
+#include <proftap/proftap.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/env.h"
+
+#define LONGEST_WAIT_NS (5 * NS_PER_S)
+#define LOOK_US 200
+
+struct place {
+	char address[64]; /* "": the default */
+	uint16_t port;
+};
+
+/* Whose server was started here; 0: nobody's, or the program has claimed it. A forked child is somebody else. */
+static _Atomic int started_for;
+
+int preload_claim(void)
+{
+	int mine = getpid();
+
+	return atomic_compare_exchange_strong(&started_for, &mine, 0);
+}
+
+/* One write, so that the lines of several processes do not mix. */
+static void say(const char *text, const char *reason)
+{
+	char line[640];
+	int n = snprintf(line, sizeof line, "proftap: %.500s%s\n", text, reason);
+
+	if (write(STDERR_FILENO, line, n < (int)sizeof line ? (size_t)n : sizeof line - 1) < 0)
+		return;
+}
+
+static int parse_port(const char *text, uint16_t *port)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (text[0] < '0' || text[0] > '9' || *end || value > 65535)
+		return -EINVAL;
+	*port = (uint16_t)value;
+	return 0;
+}
+
+/* PORT, ADDRESS:PORT or [ADDRESS]:PORT; whether the address is one, starting the server will tell. */
+static int parse(const char *text, struct place *out)
+{
+	const char *colon = strrchr(text, ':');
+	size_t n = colon ? (size_t)(colon - text) : 0;
+	int is_bracketed = n > 2 && text[0] == '[' && text[n - 1] == ']';
+
+	memset(out, 0, sizeof *out);
+	if (!colon)
+		return parse_port(text, &out->port);
+	if (is_bracketed) {
+		text++;
+		n -= 2;
+	}
+	if (n == 0 || n >= sizeof out->address || (!is_bracketed && memchr(text, ':', n)))
+		return -EINVAL;
+	memcpy(out->address, text, n);
+	return parse_port(colon + 1, &out->port);
+}
+
+/* Which process the variables were set for. */
+static int is_meant(void)
+{
+	const char *pid = env_get(ENV_PROFTAP_SERVER_PID);
+
+	return !pid || atoi(pid) == getpid();
+}
+
+static int is_on(enum env_variable v)
+{
+	const char *value = env_get(v);
+
+	return value && strcmp(value, "0") != 0;
+}
+
+static int start(const struct place *place)
+{
+	struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT;
+
+	if (place->address[0])
+		o.address = place->address;
+	o.port = place->port;
+	if (ptap_server_start_with(&o)) {
+		say(ptap_last_error(), "; the program runs without a profiler server");
+		return -1;
+	}
+	/* 0: switched off by PROFTAP_DISABLE. */
+	if (!ptap_server_port())
+		return -1;
+	atomic_store(&started_for, getpid());
+	return 0;
+}
+
+/*
+ * Until the first capture records, so that it misses nothing. The variable holds when that is of no use any more:
+ * CLOCK_MONOTONIC in milliseconds.
+ */
+static void wait_for_recording(void)
+{
+	const char *until_ms = env_get(ENV_PROFTAP_WAIT);
+	int64_t now_ns = monotonic_ns();
+	int64_t end_ns = now_ns + LONGEST_WAIT_NS;
+	int64_t asked_ms = until_ms ? strtoll(until_ms, NULL, 10) : 0;
+
+	if (asked_ms < end_ns / NS_PER_MS)
+		end_ns = asked_ms * NS_PER_MS;
+	for (; now_ns < end_ns && !ptap_impl_word() && ptap_server_port(); now_ns = monotonic_ns())
+		usleep(LOOK_US);
+}
+
+__attribute__((constructor)) static void start_from_environment(void)
+{
+	const char *asked = env_get(ENV_PROFTAP_SERVER);
+	struct place place;
+
+	if (!asked)
+		return;
+	if (parse(asked, &place)) {
+		say("PROFTAP_SERVER: must be PORT, ADDRESS:PORT or [ADDRESS]:PORT with a port from 0 to "
+		    "65535",
+			"; the program runs without a profiler server");
+		return;
+	}
+	if (is_meant()) {
+		if (start(&place) == 0)
+			wait_for_recording();
+	} else if (is_on(ENV_PROFTAP_FOLLOW)) {
+		/* The port that was asked for is its parent's. */
+		place.port = 0;
+		start(&place);
+	}
+}

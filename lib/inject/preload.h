@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A server that the environment asked for, started when libproftap is loaded (LD_PRELOAD). */
+#ifndef INJECT_PRELOAD_H
+#define INJECT_PRELOAD_H
+
+/*
+ * The program now asks for a server itself: returns 1, once, when the one that runs was started by the environment
+ * of this process, so that a program that knows nothing of that does not fail. Any thread.
+ */
+int preload_claim(void);
+
+#endif
