@@ -260,12 +260,14 @@ int arguments_parse(const struct command *command, int argc, char **argv, void *
 		char *argument = argv[w.next++];
 		int r = 0;
 
-		if (is_end || !is_option(command, argument))
+		if (is_end || !is_option(command, argument)) {
 			argv[(*n_left)++] = argument;
-		else if (strcmp(argument, "--") == 0)
+			is_end = is_end || command->has_program;
+		} else if (strcmp(argument, "--") == 0)
 			is_end = true;
-		else
+		else {
 			r = parse_option(&w, argument, d);
+		}
 		if (r != 0)
 			return r;
 	}

@@ -98,6 +98,7 @@ static int fill_request(struct work *w)
 		q->timeout_ms = q->duration_ms + q->delay_ms + CAPTURE_SLACK_MS;
 	r = profile_call_encode(&call, &w->message, &q->message_bytes);
 	q->message = w->message;
+	q->is_quiet = w->capture->has_program;
 	if (r == 0)
 		return EXIT_DONE;
 	diag_set(w->d, r, "%s: no request made: out of memory", w->address.text);
@@ -147,12 +148,21 @@ static void set_aside(struct work *w)
 		diag_set(w->d, why.code, "%.300s; what came is kept in %s", why.text, w->file);
 }
 
+static bool is_wanted(const struct work *w)
+{
+	const struct capture *c = w->capture;
+
+	return !c->is_wanted || c->is_wanted(w->answer.space, c->context);
+}
+
 static int receive(struct work *w)
 {
 	int code;
 
 	w->answer = (struct answer){.target = w->address.text, .run_dir = &w->run_dir, .d = w->d};
 	code = answer_read(&w->answer, w->recording.profile);
+	if (code == EXIT_DONE && !is_wanted(w))
+		return EXIT_EMPTY;
 	if (code == EXIT_DONE)
 		return answer_is_empty(&w->answer) ? fail_empty(w) : EXIT_DONE;
 	if (w->answer.is_broken)
@@ -199,7 +209,7 @@ static void write_summary(const struct work *w, struct names *warnings)
 		summary_write_json(&s, stdout);
 	} else {
 		summary_write_text(&s, stderr);
-		printf("%s\n", s.file);
+		fprintf(w->capture->has_program ? stderr : stdout, "%s\n", s.file);
 	}
 	if (streams_finish() < 0)
 		fprintf(stderr, "the trace is in %s\n", s.file);

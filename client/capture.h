@@ -20,6 +20,10 @@ struct capture {
 	const char *host_name; /* of the file; NULL: found out */
 	int64_t timeout_ms; /* < 0: duration + delay + 60 s */
 	bool is_json;
+	bool has_program; /* whose standard output it is: the path goes to standard error, without progress */
+	/* NULL, or: whether to publish what came (|space| NULL: too large to be read); else EXIT_EMPTY */
+	bool (*is_wanted)(const struct space *space, void *context);
+	void *context;
 	struct names warnings; /* for the summary */
 	char target[288]; /* out: the address that was reached or tried last */
 };

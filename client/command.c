@@ -18,6 +18,7 @@ static const struct command *const commands[] = {
 	&command_capture,
 	&command_list,
 	&command_report,
+	&command_run,
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
@@ -32,8 +33,6 @@ static const struct {
 	{"diff", "comparing two recordings is still to come; proftap report describes each"},
 	{"doctor", "checking what this machine permits is still to come"},
 	{"monitor", "a live view of a target is still to come; proftap capture records it"},
-	{"run", "starting a program with a server is still to come; the program itself calls "
-		"ptap_server_start()"},
 	{"snapshot", "the flight recorder is still to come; proftap capture records from now on"},
 	{"start", "captures of unknown length are still to come; proftap capture takes a duration, "
 		  "and Ctrl-C ends it early"},

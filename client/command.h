@@ -6,6 +6,7 @@
 #ifndef CLIENT_COMMAND_H
 #define CLIENT_COMMAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -53,6 +54,7 @@ struct command {
 	 * 0 or -EINVAL.
 	 */
 	int (*set_profile_option)(void *settings, const char *key_value, struct diag *d);
+	bool has_program; /* the first argument that is no option ends them: the rest is a command */
 	/* Returns an enum exit_code. argv[0] is the command's name. */
 	int (*run)(const struct command *self, int argc, char **argv);
 };
@@ -61,6 +63,7 @@ struct command {
 extern const struct command command_capture;
 extern const struct command command_list;
 extern const struct command command_report;
+extern const struct command command_run;
 
 /* All of proftap but main(). Returns an enum exit_code. */
 int command_main(int argc, char **argv);

@@ -11,6 +11,10 @@ enum exit_code {
 	EXIT_BUSY = 4, /* the target is busy with another session */
 	EXIT_NOBODY = 5, /* nobody, or something else, answers there */
 	EXIT_TIMEOUT = 6,
+	/* Of proftap run, before the program runs; then the status is the program's. As env and timeout do. */
+	EXIT_NOT_RUN = 125,
+	EXIT_NOT_EXECUTABLE = 126,
+	EXIT_NOT_FOUND = 127,
 	EXIT_INTERRUPTED = 130, /* nothing was published */
 };
 

@@ -11,21 +11,44 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+/* The first three are counted, the others only go on to a program. */
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+#define N_COUNTED 3
+#define N_SIGNALS (sizeof signals / sizeof signals[0])
+
 static _Atomic int n_interrupts;
+static _Atomic pid_t program; /* gets the signals instead; 0: none */
 static int wake_fd = -1; /* readable when an interrupt came that interrupt_poll() has not seen */
+
+/*
+ * A signal from the terminal has reached the program, too, which is in the same group; one that somebody sent to
+ * us was meant for it.
+ */
+static bool forward(const siginfo_t *info)
+{
+	pid_t pid = atomic_load(&program);
+
+	if (pid && info->si_code <= 0)
+		kill(pid, info->si_signo);
+	for (size_t i = N_COUNTED; i < N_SIGNALS; i++)
+		if (info->si_signo == signals[i])
+			return true;
+	return pid != 0;
+}
 
 static void *count_signals(void *argument)
 {
 	const sigset_t *set = argument;
 	uint64_t one = 1;
-	int signal;
+	siginfo_t info;
 
 	for (;;) {
-		if (sigwait(set, &signal))
+		if (sigwaitinfo(set, &info) < 0 || forward(&info))
 			continue;
 		atomic_fetch_add(&n_interrupts, 1);
 		if (write(wake_fd, &one, sizeof one) < 0)
@@ -40,12 +63,12 @@ static void *count_signals(void *argument)
  */
 static void collect(sigset_t *set)
 {
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	size_t n = atomic_load(&program) ? N_SIGNALS : N_COUNTED;
 	const struct sigaction dfl = {.sa_handler = SIG_DFL};
 	struct sigaction old;
 
 	sigemptyset(set);
-	for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+	for (size_t i = 0; i < n; i++) {
 		sigaction(signals[i], NULL, &old);
 		if (signals[i] == SIGHUP && old.sa_handler == SIG_IGN)
 			continue;
@@ -70,6 +93,23 @@ void interrupt_start(void)
 		pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 	else
 		pthread_detach(thread);
+}
+
+void interrupt_hold(sigset_t *before)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < N_SIGNALS; i++)
+		sigaddset(&set, signals[i]);
+	sigprocmask(SIG_BLOCK, &set, before);
+}
+
+void interrupt_forward(pid_t pid)
+{
+	atomic_store(&program, pid);
+	if (pid)
+		interrupt_start();
 }
 
 int interrupt_get_count(void)

@@ -5,12 +5,21 @@
 #ifndef CLIENT_INTERRUPT_H
 #define CLIENT_INTERRUPT_H
 
+#include <signal.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct pollfd;
 
 /* From now on they are counted. Before any other thread is started; a second call does nothing. */
 void interrupt_start(void);
+/*
+ * The same for a client that runs the program |pid|: while that lives, nothing is counted, and signals that somebody
+ * sends to us go on to it, SIGQUIT, SIGUSR1 and SIGUSR2 included. 0: it has ended.
+ */
+void interrupt_forward(pid_t pid);
+/* Blocks what interrupt_forward() will take, so that nothing is lost while the program is being started. */
+void interrupt_hold(sigset_t *before);
 int interrupt_get_count(void); /* any thread */
 
 /*

@@ -76,6 +76,8 @@ static void show_progress(const struct recording *r, const struct recording_requ
 		.is_stopping = r->stopped_ms != 0,
 	};
 
+	if (q->is_quiet)
+		return;
 	if (p.received_bytes < 0)
 		p.received_bytes = 0;
 	progress_draw(&p);

@@ -23,6 +23,7 @@ struct recording_request {
 	int64_t delay_ms; /* until the recording starts */
 	int64_t duration_ms;
 	int64_t timeout_ms; /* of the whole call */
+	bool is_quiet; /* no progress line */
 };
 
 struct recording {

@@ -5,18 +5,33 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "base/diag.h"
 
+/* What was there before. */
+static bool was_closed[STDERR_FILENO + 1];
+static void (*file_size_action)(int);
+
 void streams_start(void)
 {
 	/* open() takes the lowest free number; reading end only, so that writing says EBADF. */
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", O_RDONLY) < 0)
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		was_closed[fd] = fcntl(fd, F_GETFD) < 0 && errno == EBADF;
+		if (was_closed[fd] && open("/dev/null", O_RDONLY) < 0)
 			break;
-	signal(SIGXFSZ, SIG_IGN);
+	}
+	file_size_action = signal(SIGXFSZ, SIG_IGN);
+}
+
+void streams_give_back(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (was_closed[fd])
+			close(fd);
+	signal(SIGXFSZ, file_size_action);
 }
 
 int streams_finish(void)

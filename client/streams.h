@@ -10,6 +10,9 @@
  */
 void streams_start(void);
 
+/* Undoes that, in a process that is about to execute another program. */
+void streams_give_back(void);
+
 /* Whether all that was printed on standard output got there. Flushes it; says why not. */
 int streams_finish(void);
 
