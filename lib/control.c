@@ -94,12 +94,17 @@ static void do_command(struct guest *guest)
 	}
 }
 
+/* The kernel leaves WAITERS, which the server sets with its tid: also one that died before we looked once is seen. */
+static int has_died(uint32_t owner)
+{
+	return !(owner & ARENA_TID_MASK) && owner & ARENA_WAITERS;
+}
+
 /* Serves commands until the server dies (1) or the host stops it (0). */
 static int serve(struct guest *guest)
 {
 	struct arena *arena = guest->arena;
 	uint32_t seen = 0;
-	int had_owner = 0;
 
 	for (;;) {
 		uint32_t owner = atomic_load(&arena->owner);
@@ -114,9 +119,7 @@ static int serve(struct guest *guest)
 			futex_wake(&arena->ack, 1);
 			continue;
 		}
-		if (owner & ARENA_TID_MASK)
-			had_owner = 1;
-		else if (had_owner)
+		if (has_died(owner))
 			return 1;
 		futex_wait_until(&arena->owner, owner, INT64_MAX);
 	}

@@ -188,6 +188,9 @@ static int connect_server(struct spawn *s, const struct ptap_server_options *o, 
 	arena_keep_strings(s->arena);
 	follow_begin(s->arena);
 	atomic_store(&guest->is_serving, 1);
+	/* It may have died since its hello, and the control thread have said so before. */
+	if (!(atomic_load(&s->arena->owner) & ARENA_TID_MASK))
+		atomic_store(&guest->is_serving, 0);
 	return 0;
 }
 
