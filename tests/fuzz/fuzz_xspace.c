@@ -20,7 +20,8 @@ static void write_reports(const struct space *space)
 
 	if (!out)
 		abort();
-	if (report_write_text(space, "fuzz", NULL, out) || report_write_json(space, "fuzz", NULL, out))
+	if (report_write_text(space, "fuzz", NULL, out) ||
+		report_write_json(space, "fuzz", NULL, out))
 		abort();
 	fclose(out);
 }

@@ -69,8 +69,8 @@ struct ptap_server_options {
  *
  * `struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT; o.port = 9999;`
  */
-#define PTAP_SERVER_OPTIONS_INIT                                                    \
-	{                                                                           \
+#define PTAP_SERVER_OPTIONS_INIT                                                       \
+	{                                                                              \
 		sizeof(struct ptap_server_options), NULL, 0, NULL, NULL, 0, 0, 0, 0, 0 \
 	}
 
