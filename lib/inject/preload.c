@@ -87,13 +87,6 @@ static int is_meant(void)
 	return !pid || atoi(pid) == getpid();
 }
 
-static int is_on(enum env_variable v)
-{
-	const char *value = env_get(v);
-
-	return value && strcmp(value, "0") != 0;
-}
-
 static int start(const struct place *place)
 {
 	struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT;
@@ -145,7 +138,7 @@ __attribute__((constructor)) static void start_from_environment(void)
 	if (is_meant()) {
 		if (start(&place) == 0)
 			wait_for_recording();
-	} else if (is_on(ENV_PROFTAP_FOLLOW)) {
+	} else if (env_is_on(ENV_PROFTAP_FOLLOW)) {
 		/* The port that was asked for is its parent's. */
 		place.port = 0;
 		start(&place);
