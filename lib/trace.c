@@ -16,6 +16,7 @@
 #include "base/diag.h"
 #include "base/futex.h"
 #include "lib/cancel.h"
+#include "lib/hello.h"
 #include "lib/last_error.h"
 #include "lib/record/guest.h"
 #include "lib/record/lock.h"

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The server's hello in the arena: that it serves, and that it does no longer. */
+#ifndef LIB_HELLO_H
+#define LIB_HELLO_H
+
+#include <stdint.h>
+
+struct arena;
+struct diag;
+
+/* Waits until the server |pid| serves, 10 s at most. 0 or a negative errno with |d|. */
+int hello_wait(struct arena *arena, int32_t pid, struct diag *d);
+/* Waits until it has closed its listener, which it does when it sees the control thread go; 2 s at most. */
+void hello_wait_for_close(struct arena *arena, int32_t pid);
+
+/*
+ * Also true for a zombie, which kill() does not tell from the living where init is slow to reap, or never
+ * does.
+ */
+int server_is_gone(int32_t pid);
+
+#endif

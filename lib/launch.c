@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From options to a server that has said hello; see launch.h. */
+#define PTAP_IMPL_BUILDING
+#include "lib/launch.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <proftap/proftap.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/env.h"
+#include "lib/arena_head.h"
+#include "lib/control.h"
+#include "lib/follow.h"
+#include "lib/hello.h"
+#include "lib/record/guest.h"
+#include "lib/spawn/address.h"
+#include "lib/spawn/failure.h"
+#include "lib/spawn/find.h"
+#include "lib/spawn/spawn.h"
+
+/* A program that execs itself may be here before its old server has closed the port. */
+#define REBIND_TIMEOUT_NS (50 * NS_PER_MS)
+
+/* Less address space, or memory to lock (mlockall), than the limits promise: with half the rings it may fit. */
+static int may_fit_smaller(const struct spawn *s, uint32_t n_rings)
+{
+	return s->stage == SPAWN_ARENA && (s->error == -ENOMEM || s->error == -EAGAIN) &&
+	       n_rings > 1;
+}
+
+static int run_until_it_fits(struct spawn *s, uint32_t *n_rings, uint32_t ring_bytes)
+{
+	int64_t give_up = monotonic_ns_by_call() + REBIND_TIMEOUT_NS;
+	int r;
+
+	for (;;) {
+		s->arena_bytes = arena_size_bytes(*n_rings, ring_bytes);
+		r = spawn_run(s);
+		if (may_fit_smaller(s, *n_rings))
+			*n_rings /= 2;
+		else if (r == -EADDRINUSE && monotonic_ns_by_call() < give_up)
+			usleep(2000);
+		else
+			return r;
+	}
+}
+
+static int run_spawn(struct spawn *s, const char *path, const struct ptap_server_options *o,
+	uint32_t *n_rings, uint32_t ring_bytes, struct diag *d)
+{
+	char role[] = "--attached";
+	char pid[16];
+	char *argv[] = {(char *)"proftapd", role, pid, NULL};
+	char **envp = clean_environment();
+
+	if (!envp)
+		return diag_set(d, -ENOMEM, "proftapd: out of memory");
+	snprintf(pid, sizeof pid, "%d", (int)getpid());
+	s->path = path;
+	s->argv = argv;
+	s->envp = envp;
+	run_until_it_fits(s, n_rings, ring_bytes);
+	free(envp);
+	return s->error ? spawn_explain(s, path, o, d) : 0;
+}
+
+/* From a mapped arena to a server that answers; on failure nothing of it stays but the mapping. */
+static int connect_server(struct spawn *s, const struct ptap_server_options *o, uint32_t n_rings,
+	uint32_t ring_bytes, struct diag *d)
+{
+	struct guest *guest = guest_get();
+	int r = arena_fill(s, o, n_rings, ring_bytes);
+
+	if (r) {
+		kill(s->pid, SIGKILL);
+		return diag_set(d, r, "proftap: no memory for the shared head: %s", errno_words(r));
+	}
+	guest->arena = s->arena;
+	guest->n_rings = n_rings;
+	guest->ring_bytes = ring_bytes;
+	guest->server_pid = s->pid;
+	guest->port = s->port;
+	r = control_start();
+	if (r) {
+		kill(s->pid, SIGKILL);
+		return diag_set(d, r,
+			"proftap: cannot start the control thread: %s; raise the limit on processes",
+			errno_words(r));
+	}
+	r = hello_wait(s->arena, s->pid, d);
+	if (r) {
+		kill(s->pid, SIGKILL);
+		control_stop();
+		return r;
+	}
+	arena_keep_strings(s->arena);
+	follow_begin(s->arena);
+	atomic_store(&guest->is_serving, 1);
+	/* It may have died since its hello, and the control thread have said so before. */
+	if (!(atomic_load(&s->arena->owner) & ARENA_TID_MASK))
+		atomic_store(&guest->is_serving, 0);
+	return 0;
+}
+
+static int check_host(struct diag *d)
+{
+	int subreaper = 0;
+
+	prctl(PR_GET_CHILD_SUBREAPER, &subreaper, 0, 0, 0);
+	if (getpid() == 1 || subreaper)
+		return diag_set(d, -EOPNOTSUPP,
+			"proftap server: this process is %s and would inherit the server as a child; "
+			"start the program under an init (docker run --init, tini)",
+			getpid() == 1 ? "PID 1 of its namespace" : "a child subreaper");
+	return 0;
+}
+
+int launch_server(const struct ptap_server_options *o, int is_private, struct diag *d)
+{
+	char path[PATH_MAX];
+	uint32_t ring_bytes = arena_round_ring_bytes(o->ring_bytes);
+	uint32_t n_rings = arena_count_rings(ring_bytes);
+	struct spawn *s;
+	int r = check_host(d);
+
+	if (r == 0)
+		r = find_proftapd(path, sizeof path, d);
+	if (r)
+		return r;
+	s = spawn_new();
+	if (!s)
+		return diag_set(d, -ENOMEM, "proftap: out of memory");
+	if (!is_private)
+		r = listen_address_parse(o, &s->address, &s->address_bytes, d);
+	if (r == 0)
+		r = run_spawn(s, path, o, &n_rings, ring_bytes, d);
+	if (r == 0)
+		r = connect_server(s, o, n_rings, ring_bytes, d);
+	spawn_free(s);
+	return r;
+}
