@@ -17,8 +17,6 @@
 /* So many connections that have not said who they are. */
 #define JOINS_MAX_APPLICANTS 64
 
-struct applicant;
-
 struct joins {
 	struct family *family;
 	uv_loop_t *loop;
@@ -39,5 +37,8 @@ int joins_listen(struct joins *j);
 void joins_serve(struct joins *j);
 /* No child any more. Main loop. */
 void joins_close(struct joins *j);
+
+/* The family has news. The worker may be busy, or just about to sleep: then it is tried again. Main loop. */
+void joins_wake_worker(struct joins *j);
 
 #endif
