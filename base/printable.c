@@ -2,21 +2,37 @@
 /* Text that a terminal may see; see printable.h. */
 #include "base/printable.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/utf8.h"
 
-/* C0, DEL, or C1: 0xc2 0x80 to 0xc2 0x9f. |p| begins a valid character. */
-static int is_control(const unsigned char *p)
+/* C0, DEL and C1; embeddings, overrides and isolates of the bidirectional algorithm. */
+static const struct {
+	uint32_t first;
+	uint32_t last;
+} controls[] = {
+	{0x00, 0x1f},
+	{0x7f, 0x9f},
+	{0x202a, 0x202e},
+	{0x2066, 0x2069},
+};
+
+static bool is_control(uint32_t point)
 {
-	return p[0] < 0x20 || p[0] == 0x7f || (p[0] == 0xc2 && p[1] < 0xa0);
+	for (size_t i = 0; i < sizeof controls / sizeof controls[0]; i++) {
+		if (point >= controls[i].first && point <= controls[i].last)
+			return true;
+	}
+	return false;
 }
 
 size_t printable_next(const char *p, size_t n, size_t *kept)
 {
 	size_t length = utf8_length(p, n);
 
-	*kept = length && !is_control((const unsigned char *)p) ? length : 0;
+	*kept = length && !is_control(utf8_decode(p, length)) ? length : 0;
 	return length ? length : 1;
 }
 

@@ -54,6 +54,17 @@ size_t utf8_length(const char *p, size_t n)
 	return length;
 }
 
+uint32_t utf8_decode(const char *p, size_t length)
+{
+	/* What the first byte of a character of so many bytes holds of it. */
+	static const uint8_t mask[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+	uint32_t point = (uint8_t)p[0] & mask[length];
+
+	for (size_t i = 1; i < length; i++)
+		point = point << 6 | ((uint8_t)p[i] & 0x3f);
+	return point;
+}
+
 void utf8_copy(char *to, const char *text, size_t n)
 {
 	size_t i = 0;

@@ -4,9 +4,12 @@
 #define BASE_UTF8_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Bytes of the character that begins at |p| (1 to 4), or 0 if there is no valid one within |n|. */
 size_t utf8_length(const char *p, size_t n);
+/* The code point of the valid character of |length| bytes at |p|. */
+uint32_t utf8_decode(const char *p, size_t length);
 /* Copies |n| bytes with a '?' for every byte that belongs to no valid character: same length. */
 void utf8_copy(char *to, const char *text, size_t n);
 

@@ -36,6 +36,15 @@ START_TEST(replaces_control_characters)
 }
 END_TEST
 
+START_TEST(replaces_what_reorders_the_line)
+{
+	expect("a\xe2\x80\xaa\xe2\x80\xae.", "a??.");
+	expect("\xe2\x81\xa6\xe2\x81\xa9", "??");
+	expect("\xe2\x80\xa9\xe2\x80\xaf", "\xe2\x80\xa9\xe2\x80\xaf");
+	expect("\xe2\x81\xa5\xe2\x81\xaa", "\xe2\x81\xa5\xe2\x81\xaa");
+}
+END_TEST
+
 START_TEST(replaces_bytes_of_no_character)
 {
 	expect("\x9b"
@@ -74,6 +83,7 @@ int main(void)
 
 	tcase_add_test(tests, keeps_what_can_be_read);
 	tcase_add_test(tests, replaces_control_characters);
+	tcase_add_test(tests, replaces_what_reorders_the_line);
 	tcase_add_test(tests, replaces_bytes_of_no_character);
 	tcase_add_test(tests, tells_the_length_of_a_character);
 	tcase_add_test(tests, errors_are_one_clean_line);
