@@ -17,10 +17,10 @@
 #include "client/command.h"
 #include "client/exit.h"
 #include "client/interrupt.h"
-#include "client/json.h"
 #include "client/locate.h"
 #include "client/log_dir.h"
 #include "client/terminal.h"
+#include "trace/json.h"
 #include "trace/run_dir.h"
 
 struct settings {
@@ -240,7 +240,7 @@ static void print_failure(const struct settings *s, int code, const struct diag 
 	json_begin(&j, stdout);
 	json_text(&j, "target", s->capture.target[0] ? s->capture.target : s->capture.address.text);
 	json_text(&j, "error", d->text);
-	json_number(&j, "exit", code);
+	json_int(&j, "exit", code);
 	json_end(&j);
 }
 

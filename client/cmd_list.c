@@ -12,8 +12,8 @@
 #include "client/arguments.h"
 #include "client/command.h"
 #include "client/exit.h"
-#include "client/json.h"
 #include "client/targets.h"
+#include "trace/json.h"
 
 struct settings {
 	bool is_json;
@@ -91,26 +91,26 @@ static void print_json(const struct targets *targets)
 	struct json j;
 
 	json_begin(&j, stdout);
-	json_begin_objects(&j, "targets");
+	json_begin_list(&j, "targets");
 	for (size_t i = 0; i < targets->n; i++) {
 		const struct status *s = &targets->v[i].status;
 		char user[64];
 
 		format_user(s->uid, user, sizeof user);
-		json_begin_object(&j);
-		json_number(&j, "pid", s->pid);
+		json_begin_object(&j, NULL);
+		json_int(&j, "pid", s->pid);
 		json_text(&j, "name", s->name);
 		json_text(&j, "address", s->address);
-		json_number(&j, "port", s->port);
+		json_int(&j, "port", s->port);
 		json_text(&j, "socket", targets->v[i].socket);
-		json_number(&j, "uid", s->uid);
+		json_int(&j, "uid", s->uid);
 		json_text(&j, "user", user);
-		json_number(&j, "since_unix_ns", s->since_ns);
+		json_int(&j, "since_unix_ns", s->since_ns);
 		json_text(&j, "state", s->is_recording ? "recording" : "idle");
 		json_text(&j, "version", s->version);
 		json_end_object(&j);
 	}
-	json_end_objects(&j);
+	json_end_list(&j);
 	json_end(&j);
 }
 

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "client/json.h"
 #include "client/terminal.h"
+#include "trace/json.h"
 #include "trace/quantity.h"
 #include "trace/space.h"
 
@@ -100,19 +100,6 @@ void summary_write_text(const struct summary *s, FILE *out)
 	putc('\n', out);
 }
 
-static void write_json_totals(struct json *j, const struct report_totals *t)
-{
-	json_number(j, "spans", (int64_t)t->n_spans);
-	json_number(j, "threads", (int64_t)t->n_threads);
-	json_number(j, "async_spans", (int64_t)t->n_asyncs);
-	json_number(j, "flow_marks", (int64_t)t->n_flow_marks);
-	json_number(j, "counters", (int64_t)t->n_counters);
-	json_number(j, "counter_samples", (int64_t)t->n_counter_samples);
-	json_number(j, "steps", (int64_t)t->n_steps);
-	json_number(j, "dropped", (int64_t)t->n_dropped);
-	json_number(j, "unfinished", (int64_t)t->n_unfinished);
-}
-
 static void write_json_texts(struct json *j, const struct summary *s)
 {
 	struct names all = {0};
@@ -134,18 +121,18 @@ void summary_write_json(const struct summary *s, FILE *out)
 
 	json_begin(&j, out);
 	json_text(&j, "target", s->target);
-	json_number(&j, "exit", 0);
+	json_int(&j, "exit", 0);
 	json_text(&j, "file", s->file);
 	json_text(&j, "log_dir", s->log_dir);
 	json_text(&j, "run", s->run);
 	json_text(&j, "session_id", s->session_id);
 	json_text(&j, "process", s->process);
-	json_number(&j, "pid", s->pid);
-	json_number(&j, "duration_ms", s->duration_ms);
-	json_number(&j, "bytes", (int64_t)s->bytes);
-	json_number(&j, "transfer_ms", s->transfer_ms);
+	json_int(&j, "pid", s->pid);
+	json_int(&j, "duration_ms", s->duration_ms);
+	json_int(&j, "bytes", (int64_t)s->bytes);
+	json_int(&j, "transfer_ms", s->transfer_ms);
 	json_bool(&j, "interrupted", s->is_interrupted);
-	write_json_totals(&j, &s->totals);
+	report_write_json_totals(&j, &s->totals);
 	write_json_texts(&j, s);
 	json_end(&j);
 }

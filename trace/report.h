@@ -13,6 +13,7 @@
 
 #include "trace/summary_key.h"
 
+struct json;
 struct space;
 
 /* The totals that a one-line summary needs. */
@@ -45,5 +46,7 @@ int report_write_text(const struct space *space, const char *title,
 /* The same as one JSON object with stable keys (documented in proftap-report(1)). */
 int report_write_json(const struct space *space, const char *title,
 	const struct report_options *options, FILE *out);
+/* The totals as members of the object that |j| is in. */
+void report_write_json_totals(struct json *j, const struct report_totals *totals);
 
 #endif

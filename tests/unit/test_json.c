@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the JSON writer makes of nests, numbers and hostile texts. */
+#include "trace/json.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+static struct json json;
+static char *written;
+static size_t n_written;
+
+static void set_up(void)
+{
+	json_begin(&json, open_memstream(&written, &n_written));
+}
+
+static void tear_down(void)
+{
+	free(written);
+}
+
+static void expect(const char *object)
+{
+	json_end(&json);
+	fclose(json.out);
+	ck_assert_str_eq(written, object);
+}
+
+START_TEST(commas_stand_between_members_only)
+{
+	json_begin_list(&json, "a");
+	json_begin_object(&json, NULL);
+	json_end_object(&json);
+	json_begin_object(&json, NULL);
+	json_bool(&json, "b", true);
+	json_null(&json, "c");
+	json_end_object(&json);
+	json_end_list(&json);
+	json_texts(&json, "d", (char *[]){(char *)"x", (char *)"y"}, 2);
+	json_texts(&json, "e", NULL, 0);
+	expect("{\"a\":[{},{\"b\":true,\"c\":null}],\"d\":[\"x\",\"y\"],\"e\":[]}\n");
+}
+END_TEST
+
+START_TEST(numbers_are_whole)
+{
+	json_int(&json, "least", INT64_MIN);
+	json_uint(&json, "most", UINT64_MAX);
+	json_double(&json, "tenth", 0.1);
+	expect("{\"least\":-9223372036854775808,\"most\":18446744073709551615,"
+	       "\"tenth\":0.10000000000000001}\n");
+}
+END_TEST
+
+START_TEST(what_is_no_number_is_null)
+{
+	json_double(&json, "nan", 0.0 / 0.0);
+	json_double(&json, "infinite", -1e308 * 10);
+	expect("{\"nan\":null,\"infinite\":null}\n");
+}
+END_TEST
+
+START_TEST(controls_are_escaped_by_code_point)
+{
+	json_text(&json, "c0", "\x01\n\x7f");
+	json_text(&json, "c1", "\xc2\x9b");
+	json_text(&json, "bidi", "\xe2\x80\xae\xe2\x81\xa6");
+	json_text(&json, "quotes", "\"\\");
+	expect("{\"c0\":\"\\u0001\\u000a\\u007f\",\"c1\":\"\\u009b\",\"bidi\":\"\\u202e\\u2066\","
+	       "\"quotes\":\"\\\"\\\\\"}\n");
+}
+END_TEST
+
+START_TEST(text_is_utf8_or_a_question_mark)
+{
+	json_text(&json, "good", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
+	json_text(&json, "bad", "\xff\xe2\x82");
+	json_text(&json, "none", NULL);
+	expect("{\"good\":\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\",\"bad\":\"???\",\"none\":null}\n");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("json");
+	TCase *tests = tcase_create("json");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_test(tests, commas_stand_between_members_only);
+	tcase_add_test(tests, numbers_are_whole);
+	tcase_add_test(tests, what_is_no_number_is_null);
+	tcase_add_test(tests, controls_are_escaped_by_code_point);
+	tcase_add_test(tests, text_is_utf8_or_a_question_mark);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
