@@ -1,59 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The reports, in both forms, and the totals. */
 #include "trace/report.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/space.h"
+#include "tests/unit/space_fixture.h"
 #include "trace/summary.h"
 
-static struct space *space;
-static struct plane *plane;
-static struct line *line;
 static char *text;
 
 static void set_up(void)
 {
-	ck_assert_int_eq(space_new(&space), 0);
-	plane = space_add_plane(space, 0, PLANE_HOST);
-	line = plane_add_line(plane, 42, "main", 0);
+	space_fixture_open();
 	text = NULL;
 }
 
 static void tear_down(void)
 {
-	space = space_free(space);
+	space_fixture_close();
 	free(text);
-}
-
-static uint32_t stat_name(const char *name)
-{
-	return names_intern(&plane->stat_names, name, strlen(name));
-}
-
-static void add(const char *name, int64_t start_ns, int64_t duration_ns, uint32_t stats)
-{
-	struct trace_event event = {start_ns, duration_ns,
-		names_intern(&plane->event_names, name, strlen(name)), stats};
-
-	ck_assert_int_eq(line_add_event(line, &event), 0);
-}
-
-static uint32_t int_stats(const char *first, int64_t first_value, const char *second)
-{
-	struct trace_stat stats[2] = {
-		{.name = stat_name(first), .type = STAT_INT64, .value.i64 = first_value},
-		{.name = stat_name(second), .type = STAT_INT64, .value.i64 = 1}};
-
-	return plane_add_stats(plane, stats, 2);
-}
-
-static uint32_t double_stat(double value)
-{
-	struct trace_stat stat = {.name = stat_name("v"), .type = STAT_DOUBLE, .value.f64 = value};
-
-	return plane_add_stats(plane, &stat, 1);
 }
 
 typedef int report_writer(
@@ -97,151 +64,6 @@ static void assert_has_line(const char *report, const char *wanted)
 	ck_assert_msg(found, "no line '%s' in:\n%s", wanted, report);
 }
 
-static const struct summary_row *find_row(const struct summary *s, const char *name)
-{
-	for (size_t i = 0; i < s->lines[0].n_rows; i++) {
-		const struct summary_row *row = &s->lines[0].rows[i];
-
-		if (strcmp(names_get(&plane->event_names, row->name), name) == 0)
-			return row;
-	}
-	ck_abort_msg("no row %s", name);
-	return NULL;
-}
-
-START_TEST(self_time_excludes_direct_children_only)
-{
-	struct summary s;
-
-	add("a", 0, 100, 0);
-	add("b", 10, 50, 0);
-	add("c", 20, 20, 0);
-	add("b", 70, 10, 0);
-	add("a", 100, 40, 0);
-	ck_assert_int_eq(summary_init(&s, plane), 0);
-	ck_assert_uint_eq(find_row(&s, "a")->count, 2);
-	ck_assert_int_eq(find_row(&s, "a")->total_ns, 140);
-	ck_assert_int_eq(find_row(&s, "a")->self_ns, 80);
-	ck_assert_int_eq(find_row(&s, "a")->min_ns, 40);
-	ck_assert_int_eq(find_row(&s, "a")->max_ns, 100);
-	ck_assert_int_eq(find_row(&s, "b")->total_ns, 60);
-	ck_assert_int_eq(find_row(&s, "b")->self_ns, 40);
-	ck_assert_int_eq(find_row(&s, "c")->self_ns, 20);
-	ck_assert_str_eq(names_get(&plane->event_names, s.lines[0].rows[0].name), "a");
-	summary_deinit(&s);
-}
-END_TEST
-
-START_TEST(self_time_of_recursion_adds_up_to_the_outermost)
-{
-	struct summary s;
-
-	add("f", 0, 100, 0);
-	add("f", 10, 80, 0);
-	add("f", 20, 60, 0);
-	ck_assert_int_eq(summary_init(&s, plane), 0);
-	ck_assert_int_eq(find_row(&s, "f")->total_ns, 240);
-	ck_assert_int_eq(find_row(&s, "f")->self_ns, 100);
-	summary_deinit(&s);
-}
-END_TEST
-
-START_TEST(overlap_takes_off_only_the_common_part)
-{
-	struct summary s;
-
-	add("a", 0, 100, 0);
-	add("b", 90, 50, 0);
-	ck_assert_int_eq(summary_init(&s, plane), 0);
-	ck_assert_int_eq(find_row(&s, "a")->self_ns, 90);
-	ck_assert_int_eq(find_row(&s, "b")->self_ns, 50);
-	summary_deinit(&s);
-}
-END_TEST
-
-START_TEST(steps_have_nearest_rank_percentiles)
-{
-	struct summary s;
-
-	for (int i = 1; i <= 100; i++)
-		add("train", i * 1000, i, int_stats("step_num", i, "_r"));
-	add("not a step", 200000, 5, int_stats("step_num", 1, "other"));
-	ck_assert_int_eq(summary_init(&s, plane), 0);
-	ck_assert_uint_eq(s.n_steps, 1);
-	ck_assert_uint_eq(s.steps[0].n, 100);
-	ck_assert_int_eq(s.steps[0].p50_ns, 50);
-	ck_assert_int_eq(s.steps[0].p99_ns, 99);
-	ck_assert_int_eq(s.steps[0].min_ns, 1);
-	ck_assert_int_eq(s.steps[0].max_ns, 100);
-	summary_deinit(&s);
-}
-END_TEST
-
-/* Durations 1 to 1000 in an order that is neither up nor down, twice over two names. */
-START_TEST(spans_have_nearest_rank_percentiles)
-{
-	struct summary s;
-	int64_t at_ns = 0;
-
-	for (int i = 1; i <= 1000; i++) {
-		int64_t duration_ns = i * 617 % 1001;
-
-		add("a", at_ns, duration_ns, 0);
-		add("b", at_ns + 2000, 7, 0);
-		at_ns += 4000;
-	}
-	add("once", at_ns, 3, 0);
-	ck_assert_int_eq(summary_init(&s, plane), 0);
-	ck_assert_int_eq(find_row(&s, "a")->p50_ns, 500);
-	ck_assert_int_eq(find_row(&s, "a")->p99_ns, 990);
-	ck_assert_int_eq(find_row(&s, "b")->p50_ns, 7);
-	ck_assert_int_eq(find_row(&s, "b")->p99_ns, 7);
-	ck_assert_int_eq(find_row(&s, "once")->p50_ns, 3);
-	ck_assert_int_eq(find_row(&s, "once")->p99_ns, 3);
-	summary_deinit(&s);
-}
-END_TEST
-
-/* "many" leads by count, "long" by p99 and max, "even" by p50, "total" by total and self. */
-static void add_rivals(void)
-{
-	int64_t at_ns = 0;
-
-	for (int i = 0; i < 50; i++, at_ns += 1000)
-		add("many", at_ns, 1, 0);
-	for (int i = 0; i < 3; i++, at_ns += 1000)
-		add("long", at_ns, i == 0 ? 900 : 2, 0);
-	for (int i = 0; i < 2; i++, at_ns += 1000)
-		add("even", at_ns, 400, 0);
-	for (int i = 0; i < 20; i++, at_ns += 1000)
-		add("total", at_ns, 100, 0);
-}
-
-START_TEST(rows_are_sorted_as_asked)
-{
-	static const char *const first[] = {
-		[SUMMARY_SELF] = "total",
-		[SUMMARY_TOTAL] = "total",
-		[SUMMARY_COUNT] = "many",
-		[SUMMARY_P50] = "even",
-		[SUMMARY_P99] = "long",
-		[SUMMARY_MAX] = "long",
-		[SUMMARY_NAME] = "even",
-	};
-	struct summary s;
-
-	add_rivals();
-	ck_assert_int_eq(summary_init(&s, plane), 0);
-	for (size_t key = 0; key < sizeof first / sizeof first[0]; key++) {
-		summary_sort(&s, (enum summary_key)key);
-		ck_assert_str_eq(
-			names_get(&plane->event_names, s.lines[0].rows[0].name), first[key]);
-	}
-	ck_assert_str_eq(names_get(&plane->event_names, s.lines[0].rows[3].name), "total");
-	summary_deinit(&s);
-}
-END_TEST
-
 static bool has_letter(const char *name, void *letter)
 {
 	return strchr(name, *(char *)letter) != NULL;
@@ -269,27 +91,6 @@ START_TEST(names_are_chosen_and_cut)
 	write_report_of(report_write_json, &options);
 	ck_assert_ptr_nonnull(strstr(text, "\"many\""));
 	ck_assert_ptr_null(strstr(text, "\"long\""));
-}
-END_TEST
-
-START_TEST(counters_have_range_mean_and_last_without_nan)
-{
-	struct summary s;
-
-	line = plane_add_line(plane, 99, LINE_COUNTERS, 0);
-	add("load", 0, 0, double_stat(1));
-	add("load", 1, 0, double_stat(4));
-	add("load", 2, 0, double_stat(0.0 / 0.0));
-	add("load", 3, 0, double_stat(-2));
-	ck_assert_int_eq(summary_init(&s, plane), 0);
-	ck_assert_uint_eq(s.n_lines, 0);
-	ck_assert_uint_eq(s.n_counters, 1);
-	ck_assert_uint_eq(s.counters[0].n, 3);
-	ck_assert_double_eq_tol(s.counters[0].mean, 1, 1e-12);
-	ck_assert_double_eq(s.counters[0].min, -2);
-	ck_assert_double_eq(s.counters[0].max, 4);
-	ck_assert_double_eq(s.counters[0].last, -2);
-	summary_deinit(&s);
 }
 END_TEST
 
@@ -457,14 +258,7 @@ int main(void)
 	SRunner *runner;
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
-	tcase_add_test(tcase, self_time_excludes_direct_children_only);
-	tcase_add_test(tcase, self_time_of_recursion_adds_up_to_the_outermost);
-	tcase_add_test(tcase, overlap_takes_off_only_the_common_part);
-	tcase_add_test(tcase, steps_have_nearest_rank_percentiles);
-	tcase_add_test(tcase, spans_have_nearest_rank_percentiles);
-	tcase_add_test(tcase, rows_are_sorted_as_asked);
 	tcase_add_test(tcase, names_are_chosen_and_cut);
-	tcase_add_test(tcase, counters_have_range_mean_and_last_without_nan);
 	tcase_add_test(tcase, totals_tell_spans_from_counters);
 	tcase_add_test(tcase, text_has_all_parts);
 	tcase_add_test(tcase, durations_carry_over_to_the_next_unit);

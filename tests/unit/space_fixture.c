@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A space to add to; see space_fixture.h. */
+#include "tests/unit/space_fixture.h"
+
+#include <check.h>
+#include <string.h>
+
+struct space *space;
+struct plane *plane;
+struct line *line;
+
+void space_fixture_open(void)
+{
+	ck_assert_int_eq(space_new(&space), 0);
+	plane = space_add_plane(space, 0, PLANE_HOST);
+	line = plane_add_line(plane, 42, "main", 0);
+}
+
+void space_fixture_close(void)
+{
+	space = space_free(space);
+}
+
+static uint32_t stat_name(const char *name)
+{
+	return names_intern(&plane->stat_names, name, strlen(name));
+}
+
+void add(const char *name, int64_t start_ns, int64_t duration_ns, uint32_t stats)
+{
+	struct trace_event event = {start_ns, duration_ns,
+		names_intern(&plane->event_names, name, strlen(name)), stats};
+
+	ck_assert_int_eq(line_add_event(line, &event), 0);
+}
+
+uint32_t int_stats(const char *first, int64_t first_value, const char *second)
+{
+	struct trace_stat stats[2] = {
+		{.name = stat_name(first), .type = STAT_INT64, .value.i64 = first_value},
+		{.name = stat_name(second), .type = STAT_INT64, .value.i64 = 1}};
+
+	return plane_add_stats(plane, stats, 2);
+}
+
+uint32_t double_stat(double value)
+{
+	struct trace_stat stat = {.name = stat_name("v"), .type = STAT_DOUBLE, .value.f64 = value};
+
+	return plane_add_stats(plane, &stat, 1);
+}
+
+void add_rivals(void)
+{
+	int64_t at_ns = 0;
+
+	for (int i = 0; i < 50; i++, at_ns += 1000)
+		add("many", at_ns, 1, 0);
+	for (int i = 0; i < 3; i++, at_ns += 1000)
+		add("long", at_ns, i == 0 ? 900 : 2, 0);
+	for (int i = 0; i < 2; i++, at_ns += 1000)
+		add("even", at_ns, 400, 0);
+	for (int i = 0; i < 20; i++, at_ns += 1000)
+		add("total", at_ns, 100, 0);
+}
