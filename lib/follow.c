@@ -73,13 +73,13 @@ static int introduce(struct join *j)
 /* The annotation that joins is part of the capture that runs: its start comes before the server's hello. */
 static void wait_for_start(struct arena *arena)
 {
-	int64_t give_up = monotonic_ns() + JOIN_TIMEOUT_MS * NS_PER_MS;
+	int64_t give_up = monotonic_ns_by_call() + JOIN_TIMEOUT_MS * NS_PER_MS;
 	uint32_t ack;
 
-	while (atomic_load(&arena->hello) == ARENA_HELLO_NONE && monotonic_ns() < give_up)
+	while (atomic_load(&arena->hello) == ARENA_HELLO_NONE && monotonic_ns_by_call() < give_up)
 		futex_wait_until(&arena->hello, ARENA_HELLO_NONE, give_up);
 	while ((ack = atomic_load(&arena->ack)) != atomic_load(&arena->command) &&
-		monotonic_ns() < give_up)
+		monotonic_ns_by_call() < give_up)
 		futex_wait_until(&arena->ack, ack, give_up);
 }
 

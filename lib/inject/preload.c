@@ -112,13 +112,14 @@ static int start(const struct place *place)
 static void wait_for_recording(void)
 {
 	const char *until_ms = env_get(ENV_PROFTAP_WAIT);
-	int64_t now_ns = monotonic_ns();
+	int64_t now_ns = monotonic_ns_by_call();
 	int64_t end_ns = now_ns + LONGEST_WAIT_NS;
 	int64_t asked_ms = until_ms ? strtoll(until_ms, NULL, 10) : 0;
 
 	if (asked_ms < end_ns / NS_PER_MS)
 		end_ns = asked_ms * NS_PER_MS;
-	for (; now_ns < end_ns && !ptap_impl_word() && ptap_server_port(); now_ns = monotonic_ns())
+	for (; now_ns < end_ns && !ptap_impl_word() && ptap_server_port();
+		now_ns = monotonic_ns_by_call())
 		usleep(LOOK_US);
 }
 

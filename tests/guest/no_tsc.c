@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Forbids itself the processor's counter: reading it is SIGSEGV. Before the start, or one thread only, later.
- * usage: no_tsc before|after
+ * Forbids itself the processor's counter: reading it is SIGSEGV. Before the start, or one thread only, later; or
+ * before, with a forked child that is followed.
+ * usage: no_tsc before|after|fork
  */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/guest/guest.h"
@@ -32,10 +35,30 @@ static void *forbid_and_annotate(void *unused)
 	return unused;
 }
 
+static int fork_and_annotate(void)
+{
+	int status = -1;
+	pid_t pid;
+
+	forbid();
+	setenv("PROFTAP_FOLLOW_FORK", "1", 1);
+	GUEST_START();
+	pid = fork();
+	if (pid == 0) {
+		annotate(9);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	printf("the child: %d\n", status);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	pthread_t thread;
 
+	if (argc > 1 && strcmp(argv[1], "fork") == 0)
+		return fork_and_annotate();
 	if (argc > 1 && strcmp(argv[1], "before") == 0)
 		forbid();
 	GUEST_START();

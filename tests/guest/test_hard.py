@@ -32,6 +32,15 @@ def a_thread_that_forbids_the_counter_later_is_counted(t):
 
 
 @test
+def a_followed_child_without_the_counter_is_recorded(t):
+    _, seen, captures = run_host(t, "no_tsc", "recording", ("fork",), {})
+    equal(seen, (0, "the child: 0\n"), "(exit status, output)")
+    trace = captures[0].trace
+    pid, = (name.split("[")[1].rstrip("]") for name in trace.planes if "[" in name)
+    equal(trace.process(pid).count("span"), 9, "spans of the child")
+
+
+@test
 def processes_at_the_limit(t):
     """One more allowed each time: the start fails and says so, until it succeeds; never in between."""
     need_root()
