@@ -132,11 +132,19 @@ SPAWN_RAW void child_mark_descriptors(int from, int close_now)
 			raw3(SYS_fcntl, fd, F_SETFD, FD_CLOEXEC);
 }
 
+/* Above those that the server finds, and not onto |keep|. Over one of the host's: its table may be full. */
+static SPAWN_RAW long move_up(long fd, long keep)
+{
+	long above = SPAWN_FD_ARENA + 1;
+
+	return fd >= above ? fd : raw3(SYS_dup3, fd, keep == above ? above + 1 : above, O_CLOEXEC);
+}
+
 /* To 3 and 4, by way of two places above, so that neither overwrites the other. */
 static SPAWN_RAW long place_descriptors(struct spawn *s)
 {
-	long listener = s->address_bytes ? raw3(SYS_fcntl, s->listener, F_DUPFD_CLOEXEC, 5) : 0;
-	long memfd = raw3(SYS_fcntl, s->memfd, F_DUPFD_CLOEXEC, 5);
+	long listener = s->address_bytes ? move_up(s->listener, s->memfd) : 0;
+	long memfd = move_up(s->memfd, listener);
 	long null;
 
 	if (listener < 0 || memfd < 0)
@@ -145,10 +153,12 @@ static SPAWN_RAW long place_descriptors(struct spawn *s)
 	if (s->address_bytes)
 		raw3(SYS_dup3, listener, SPAWN_FD_LISTENER, 0);
 	raw3(SYS_dup3, memfd, SPAWN_FD_ARENA, 0);
+	/* Makes room for one more. */
+	raw1(SYS_close, memfd);
 	null = raw4(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC, 0);
 	/* In a chroot without /dev the server's 0 to 2 are copies of the arena: open, and useless. */
 	for (int fd = 0; fd < 3; fd++)
-		raw3(SYS_dup3, null >= 0 ? null : memfd, fd, 0);
+		raw3(SYS_dup3, null >= 0 ? null : SPAWN_FD_ARENA, fd, 0);
 	return 0;
 }
 

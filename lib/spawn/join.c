@@ -120,18 +120,26 @@ static SPAWN_RAW long introduce(struct join *j)
 	return r;
 }
 
+static SPAWN_RAW long make_arena_and_introduce(struct join *j)
+{
+	long r = child_make_arena(&j->spawn);
+
+	return r ? r : introduce(j);
+}
+
 static SPAWN_RAW void run(void *p, int is_apart)
 {
 	struct join *j = p;
-	long r = child_make_arena(&j->spawn);
+	long r = make_arena_and_introduce(j);
 
 	/* The host's table is full: in this copy of it, nothing is needed. */
 	if (r == -EMFILE && is_apart) {
 		child_mark_descriptors(3, 1);
-		r = child_make_arena(&j->spawn);
+		if (j->spawn.arena)
+			raw2(SYS_munmap, j->spawn.arena, j->spawn.arena_bytes);
+		j->spawn.arena = NULL;
+		r = make_arena_and_introduce(j);
 	}
-	if (r == 0)
-		r = introduce(j);
 	if (j->spawn.memfd >= 0)
 		raw1(SYS_close, j->spawn.memfd);
 	j->error = (int)r;

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Its table of descriptors is full when it starts its server, and stays full. */
+/*
+ * Its table of descriptors is full, or all but full, when it starts its server, and fills it then.
+ * usage: full N [fork] (that many are free, also in a forked child that is followed)
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/guest/guest.h"
@@ -20,8 +25,24 @@ static int fill(void)
 	return last;
 }
 
-int main(void)
+static void fork_and_annotate(void)
 {
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		for (int i = 0; i < 3; i++) {
+			PTAP_SPAN("child");
+		}
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	printf("the child: %d\n", status);
+}
+
+int main(int argc, char **argv)
+{
+	int n_free = argc > 1 ? atoi(argv[1]) : 0;
 	struct rlimit limit;
 	int last;
 
@@ -31,7 +52,13 @@ int main(void)
 	if (setrlimit(RLIMIT_NOFILE, &limit))
 		return 2;
 	last = fill();
+	for (int i = 0; i < n_free; i++)
+		close(last - i);
+	if (argc > 2)
+		setenv("PROFTAP_FOLLOW_FORK", "1", 1);
 	GUEST_START();
+	if (argc > 2)
+		fork_and_annotate();
 	PTAP_SPAN("full");
 	fill();
 	close(last);
