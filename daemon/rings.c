@@ -26,8 +26,12 @@ void rings_skip(struct target *t, uint32_t i)
 
 void rings_free(struct target *t, uint32_t i)
 {
+	struct ring *ring = target_ring(t, i);
+
 	rings_skip(t, i);
-	atomic_store_explicit(&target_ring(t, i)->word, 0, memory_order_relaxed);
+	atomic_store_explicit(&ring->word, 0, memory_order_relaxed);
+	/* The next one may sleep between its claim and its tid, and is not to be taken for this one. */
+	atomic_store_explicit(&ring->tid, 0, memory_order_relaxed);
 	atomic_store_explicit(&t->arena->ring_state[i], RING_FREE, memory_order_release);
 }
 

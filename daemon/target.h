@@ -86,7 +86,7 @@ int target_post(struct target *t, enum arena_op op, uint32_t arg, int timeout_ms
 struct ring *target_ring(const struct target *t, uint32_t i);
 /* How many tasks it has now; 1 when that cannot be known. */
 unsigned target_count_threads(const struct target *t);
-/* 1 while the thread exists. */
+/* 1 while the thread exists; also for 0, a thread that has not said which it is. */
 int target_has_thread(const struct target *t, pid_t tid);
 
 #endif

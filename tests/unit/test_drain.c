@@ -194,6 +194,23 @@ START_TEST(frees_rings_of_dead_threads_before_a_capture)
 }
 END_TEST
 
+/* Between its claim and its tid a thread may sleep for long: what lies in the ring is its predecessor's. */
+START_TEST(leaves_a_ring_that_was_just_claimed)
+{
+	PTAP_INSTANT("point");
+	run_thread();
+	visit();
+	drain.next_reclaim_ns = 0;
+	visit();
+	ck_assert_uint_eq(atomic_load(&fixture.arena->ring_state[1]), RING_FREE);
+	atomic_store(&fixture.arena->ring_state[1], RING_USED);
+	drain.next_reclaim_ns = 0;
+	visit();
+	drain_reset_rings(&drain);
+	ck_assert_uint_eq(atomic_load(&fixture.arena->ring_state[1]), RING_USED);
+}
+END_TEST
+
 /* More threads in one capture than there are rings, one after the other. */
 START_TEST(gives_rings_of_dead_threads_to_new_ones)
 {
@@ -333,6 +350,7 @@ int main(void)
 	tcase_add_test(tcase, takes_over_losses_and_name);
 	tcase_add_test(tcase, counts_only_this_captures_threads_without_ring);
 	tcase_add_test(tcase, frees_rings_of_dead_threads_before_a_capture);
+	tcase_add_test(tcase, leaves_a_ring_that_was_just_claimed);
 	tcase_add_test(tcase, gives_rings_of_dead_threads_to_new_ones);
 	tcase_add_test(tcase, reads_spans_that_are_open);
 	tcase_add_test(tcase, drops_an_open_span_that_is_the_last_record);
