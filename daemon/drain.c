@@ -24,11 +24,8 @@ void drain_init(struct drain *d, struct target *t, struct drain_budget *budget)
 
 void drain_deinit(struct drain *d)
 {
-	for (size_t i = 0; i < d->n_logs; i++) {
-		free(d->logs[i]->slots);
-		free(d->logs[i]->open);
-		free(d->logs[i]);
-	}
+	for (size_t i = 0; i < d->n_logs; i++)
+		thread_log_free(d->logs[i]);
 	free(d->logs);
 	memset(d, 0, sizeof *d);
 }
@@ -51,51 +48,39 @@ void drain_begin(struct drain *d, uint32_t word)
 	d->word = word;
 }
 
-static struct thread_log *add_log(struct drain *d, uint32_t i, const struct ring *ring)
+static int make_room_for_log(struct drain *d)
 {
-	struct thread_log *log = calloc(1, sizeof *log);
+	size_t n = d->n_logs_allocated ? 2 * d->n_logs_allocated : 16;
+	struct thread_log **logs;
 
-	if (d->n_logs == d->n_logs_allocated) {
-		size_t n = d->n_logs_allocated ? 2 * d->n_logs_allocated : 16;
-		struct thread_log **logs = reallocarray(d->logs, n, sizeof(struct thread_log *));
-
-		if (logs) {
-			d->logs = logs;
-			d->n_logs_allocated = n;
-		}
-	}
-	if (!log || d->n_logs == d->n_logs_allocated) {
-		free(log);
-		return NULL;
-	}
-	log->tid = atomic_load_explicit(&ring->tid, memory_order_relaxed);
-	log->ring = i;
-	d->log_of_ring[i] = (int32_t)d->n_logs;
-	d->logs[d->n_logs++] = log;
-	return log;
-}
-
-/* The log of the thread that owns ring |i| now; NULL when memory ran out. */
-static struct thread_log *find_log(struct drain *d, uint32_t i, const struct ring *ring)
-{
-	return d->log_of_ring[i] < 0 ? add_log(d, i, ring) : d->logs[d->log_of_ring[i]];
-}
-
-static int make_room(struct thread_log *log, size_t n)
-{
-	size_t want = log->n_slots + n;
-	size_t size = log->n_allocated ? log->n_allocated : 4096;
-	struct slot *slots;
-
-	if (want <= log->n_allocated)
+	if (d->n_logs < d->n_logs_allocated)
 		return 0;
-	while (size < want)
-		size *= 2;
-	slots = reallocarray(log->slots, size, sizeof *slots);
-	if (!slots)
+	logs = reallocarray(d->logs, n, sizeof(struct thread_log *));
+	if (!logs)
 		return -ENOMEM;
-	log->slots = slots;
-	log->n_allocated = size;
+	d->logs = logs;
+	d->n_logs_allocated = n;
+	return 0;
+}
+
+/* *out is the log of the thread that owns ring |i| now. As thread_log_new(). */
+static int find_log(struct drain *d, uint32_t i, const struct ring *ring, struct thread_log **out)
+{
+	int r;
+
+	if (d->log_of_ring[i] >= 0) {
+		*out = d->logs[d->log_of_ring[i]];
+		return 0;
+	}
+	r = make_room_for_log(d);
+	if (!r)
+		r = thread_log_new(d->budget, out);
+	if (r)
+		return r;
+	(*out)->tid = atomic_load_explicit(&ring->tid, memory_order_relaxed);
+	(*out)->ring = i;
+	d->log_of_ring[i] = (int32_t)d->n_logs;
+	d->logs[d->n_logs++] = *out;
 	return 0;
 }
 
@@ -122,20 +107,25 @@ static void copy_identity(struct thread_log *log, struct ring *ring)
 static void store_slots(struct drain *d, struct thread_log *log, struct ring *ring, uint64_t from,
 	size_t n, int *error)
 {
-	size_t bytes = n * sizeof(struct slot);
+	struct slot *room;
+	int r = thread_log_extend(log, n, d->budget, &room);
 
-	if (d->budget->used_bytes + bytes > d->budget->max_bytes) {
-		log->lost_memory += n;
-		return;
-	}
-	if (make_room(log, n)) {
-		*error = -ENOMEM;
-		log->lost_memory += n;
-		return;
-	}
-	copy_out(d->target, ring, from, n, log->slots + log->n_slots);
-	log->n_slots += n;
-	d->budget->used_bytes += bytes;
+	if (!r)
+		copy_out(d->target, ring, from, n, room);
+	else if (r < 0)
+		*error = r;
+}
+
+/* How many slots are new, up to |head|. */
+static uint64_t count_new(struct drain *d, uint32_t i, uint64_t head)
+{
+	uint64_t n = head - d->target->tail[i];
+
+	if (n <= d->target->n_slots)
+		return n;
+	/* Only a target that writes at random gets here: start again behind it. */
+	d->n_broken++;
+	return 0;
 }
 
 /* Returns how full it was, in 1/1000. */
@@ -145,104 +135,58 @@ static unsigned visit_ring(struct drain *d, uint32_t i, int *error)
 	struct thread_log *log;
 	uint64_t head;
 	uint64_t n;
+	int r;
 
 	if (atomic_load_explicit(&ring->word, memory_order_acquire) != d->word)
 		return 0;
 	head = atomic_load_explicit(&ring->head, memory_order_acquire);
-	n = head - d->target->tail[i];
-	log = find_log(d, i, ring);
-	if (!log) {
-		*error = -ENOMEM;
+	n = count_new(d, i, head);
+	r = find_log(d, i, ring, &log);
+	if (r < 0) {
+		*error = r;
 		return 0;
 	}
-	if (n > d->target->n_slots) {
-		/* Only a target that writes at random gets here: start again behind it. */
-		d->n_broken++;
-		n = 0;
-	}
-	if (n)
+	if (r)
+		d->lost_memory += n;
+	else if (n)
 		store_slots(d, log, ring, d->target->tail[i], n, error);
 	d->target->tail[i] = head;
 	atomic_store_explicit(&ring->tail, head, memory_order_release);
-	copy_identity(log, ring);
+	if (!r)
+		copy_identity(log, ring);
 	return (unsigned)(n * 1000 / d->target->n_slots);
-}
-
-/*
- * One entry of an open stack. While the thread runs an entry may be half of one span and half of the
- * next: the low bits of the start are there twice to tell. 0 or -EAGAIN.
- */
-static int read_open(struct ring *ring, uint32_t depth, struct open_span *out)
-{
-	struct ring_frame *frame = ring_frame(ring, depth);
-	uint64_t start = atomic_load_explicit(&ring->open[depth].start, memory_order_acquire);
-	uint64_t what = atomic_load_explicit(&ring->open[depth].what, memory_order_acquire);
-
-	if ((uint32_t)(what >> 32) != (uint32_t)start)
-		return -EAGAIN;
-	out->start = start;
-	out->string_id = (uint32_t)what & STRING_ID_MASK;
-	out->kind = (unsigned)(what >> 24) & 255u;
-	out->n_slots = 0;
-	if (out->kind & RING_OPEN_HAS_FRAME) {
-		out->n_slots = atomic_load_explicit(&frame->n_slots, memory_order_relaxed);
-		if (out->n_slots > RECORD_MAX_EXTRA)
-			return -EAGAIN;
-		memcpy(out->slots, frame->slots, out->n_slots * sizeof(struct slot));
-	}
-	return start ? 0 : -EAGAIN;
-}
-
-/* The start of the last record that was copied, as a ring keeps it (48 bits); 0 if there is none. */
-static uint64_t last_start(const struct thread_log *log)
-{
-	size_t at = 0;
-	uint64_t start = 0;
-
-	while (at < log->n_slots) {
-		start = log->slots[at].word[0] & RECORD_START_MASK;
-		at += 1 + record_n_extra(log->slots[at].word[0]);
-	}
-	return start;
 }
 
 static void read_open_spans(struct drain *d, struct thread_log *log, int *error)
 {
 	struct ring *ring = target_ring(d->target, log->ring);
-	uint32_t depth = atomic_load_explicit(&ring->depth, memory_order_acquire);
-	uint64_t last = last_start(log);
 
-	if (atomic_load(&ring->word) != d->word || depth == 0 || depth > RECORD_MAX_DEPTH)
-		return;
-	log->open = calloc(depth, sizeof *log->open);
-	if (!log->open) {
+	if (atomic_load(&ring->word) == d->word && thread_log_read_open(log, ring, d->budget))
 		*error = -ENOMEM;
-		return;
-	}
-	for (uint32_t i = 0; i < depth; i++) {
-		struct open_span *open = &log->open[log->n_open];
-		int tries = 3;
+}
 
-		while (read_open(ring, i, open) && --tries)
-			;
-		/* The end was written, the depth not yet: the span is in the ring already. */
-		if (tries && (open->start & RECORD_START_MASK) != last)
-			log->n_open++;
-	}
+static void close_log(struct drain *d, uint32_t i, int *error)
+{
+	struct thread_log *log = d->logs[d->log_of_ring[i]];
+
+	read_open_spans(d, log, error);
+	log->is_closed = 1;
+	d->log_of_ring[i] = -1;
 }
 
 /* The ring of a thread that is gone can serve another one. */
 static void reclaim(struct drain *d, uint32_t i, int *error)
 {
+	const struct ring *ring = target_ring(d->target, i);
 	int32_t log = d->log_of_ring[i];
+	int32_t tid = log < 0 ? atomic_load(&ring->tid) : d->logs[log]->tid;
 
-	if (log < 0 || target_has_thread(d->target, d->logs[log]->tid))
+	if (target_has_thread(d->target, tid))
 		return;
 	/* What it wrote between the visit and its end. */
 	visit_ring(d, i, error);
-	read_open_spans(d, d->logs[log], error);
-	d->logs[log]->is_closed = 1;
-	d->log_of_ring[i] = -1;
+	if (d->log_of_ring[i] >= 0)
+		close_log(d, i, error);
 	rings_free(d->target, i);
 }
 

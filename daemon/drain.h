@@ -9,39 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/thread_log.h"
 #include "lib/wire/arena.h"
 
 struct target;
-
-/* A span that was open at the end. */
-struct open_span {
-	uint64_t start; /* ticks */
-	uint32_t string_id;
-	unsigned kind; /* enum record_kind, RING_OPEN_HAS_FRAME */
-	uint32_t n_slots;
-	struct slot slots[RECORD_MAX_EXTRA];
-};
-
-/* What one thread has recorded, as raw slots in the order of their ends. */
-struct thread_log {
-	int32_t tid;
-	uint32_t ring;
-	char name[RING_NAME_BYTES];
-	struct slot *slots;
-	size_t n_slots;
-	size_t n_allocated;
-	uint64_t lost[LOSS_KINDS];
-	uint64_t lost_memory; /* slots that did not fit into the capture's memory */
-	int is_closed; /* its ring belongs to somebody else now */
-	struct open_span *open;
-	uint32_t n_open;
-};
-
-/* How much all drains of a capture may hold. */
-struct drain_budget {
-	uint64_t max_bytes;
-	uint64_t used_bytes;
-};
 
 struct drain {
 	struct target *target;
@@ -50,6 +21,7 @@ struct drain {
 	uint64_t lost_no_ring_before;
 	uint64_t lost_no_ring;
 	int64_t next_reclaim_ns; /* CLOCK_MONOTONIC */
+	uint64_t lost_memory; /* slots of threads that had no room for a log */
 	uint64_t n_broken; /* rings whose positions made no sense */
 	struct thread_log **logs;
 	size_t n_logs;

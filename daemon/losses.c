@@ -61,6 +61,7 @@ static void count(
 		totals[REASON_CUT] += log->lost[LOSS_CUT];
 		totals[REASON_MEMORY] += log->lost_memory;
 	}
+	totals[REASON_MEMORY] += drain->lost_memory;
 	totals[REASON_NO_RING] = drain->lost_no_ring;
 	totals[REASON_INVALID] = seen->n_invalid + drain->n_broken;
 	totals[REASON_CROWDED] = seen->n_crowded_asyncs;

@@ -3,6 +3,7 @@
 #include "daemon/drain.h"
 
 #include <check.h>
+#include <malloc.h>
 #include <proftap/proftap.h>
 #include <pthread.h>
 #include <sched.h>
@@ -69,8 +70,11 @@ START_TEST(copies_everything_across_the_wrap)
 {
 	uint32_t next = 0;
 	const struct thread_log *log;
+	uint64_t used;
 
 	PTAP_INSTANT("odd");
+	visit();
+	used = budget.used_bytes - SLOT_BYTES; /* the log itself */
 	while (next < 3 * FIXTURE_SLOTS) {
 		add_samples(&next, 1000);
 		ck_assert_uint_eq(visit(), 2000 * 1000u / FIXTURE_SLOTS);
@@ -88,7 +92,7 @@ START_TEST(copies_everything_across_the_wrap)
 	}
 	ck_assert_int_eq(log->tid, getpid());
 	ck_assert_uint_eq(log->lost[LOSS_FULL], 0);
-	ck_assert_uint_eq(budget.used_bytes, log->n_slots * SLOT_BYTES);
+	ck_assert_uint_eq(budget.used_bytes, used + log->n_slots * SLOT_BYTES);
 }
 END_TEST
 
@@ -111,16 +115,16 @@ START_TEST(counts_what_the_capture_has_no_memory_for)
 {
 	uint32_t next = 0;
 
-	budget.max_bytes = 100 * SLOT_BYTES;
 	add_samples(&next, 50);
 	visit();
+	budget.max_bytes = budget.used_bytes;
 	add_samples(&next, 1);
 	visit();
 	add_samples(&next, 10);
 	visit();
 	ck_assert_uint_eq(drain.logs[0]->n_slots, 100);
 	ck_assert_uint_eq(drain.logs[0]->lost_memory, 22);
-	ck_assert_uint_eq(budget.used_bytes, 100 * SLOT_BYTES);
+	ck_assert_uint_eq(budget.used_bytes, budget.max_bytes);
 	/* The program goes on: its ring must not stay full. */
 	ck_assert_uint_eq(atomic_load(&ring->tail), atomic_load(&ring->head));
 }
@@ -312,6 +316,52 @@ START_TEST(starts_again_behind_a_head_that_jumped)
 }
 END_TEST
 
+/* A thread that is gone leaves |n_records| and |depth| open spans in a ring. */
+static void fake_thread(uint32_t i, uint64_t n_records, uint32_t depth)
+{
+	struct ring *r = fixture_ring(i);
+
+	for (uint32_t k = 0; k < depth; k++)
+		atomic_store(&r->open[k].start, k + 1);
+	atomic_store(&r->tid, INT32_MAX);
+	atomic_store(&r->depth, depth);
+	atomic_store(&r->word, drain.word);
+	atomic_fetch_add(&r->head, n_records);
+	atomic_store(&fixture.arena->ring_state[i], RING_USED);
+}
+
+static size_t count_held_bytes(void)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < drain.n_logs; i++)
+		bytes += malloc_usable_size(drain.logs[i]) +
+			 malloc_usable_size(drain.logs[i]->slots) +
+			 malloc_usable_size(drain.logs[i]->open);
+	return bytes;
+}
+
+/* Threads cost memory even if they record next to nothing: a program may start them without an end. */
+START_TEST(bounds_the_memory_of_threads_that_come_and_go)
+{
+	budget.max_bytes = 1u << 20;
+	for (int round = 0; round < 2000; round++) {
+		for (uint32_t i = 0; i < FIXTURE_RINGS; i++)
+			fake_thread(i, 1, _i ? RECORD_MAX_DEPTH : 0);
+		visit();
+		drain.next_reclaim_ns = 0;
+		visit();
+	}
+	/* Rings come free all the same. */
+	for (uint32_t i = 0; i < FIXTURE_RINGS; i++)
+		ck_assert_uint_eq(atomic_load(&fixture.arena->ring_state[i]), RING_FREE);
+	finish();
+	ck_assert_uint_gt(drain.n_logs, 1);
+	ck_assert_uint_gt(drain.lost_memory, 0);
+	ck_assert_uint_lt(count_held_bytes(), 2 * budget.max_bytes);
+}
+END_TEST
+
 /* Nothing but noise in the rings: it ends, and stays within its memory. */
 START_TEST(survives_noise)
 {
@@ -357,6 +407,7 @@ int main(void)
 	tcase_add_test(tcase, drops_open_spans_that_are_torn);
 	tcase_add_test(tcase, ignores_an_impossible_depth);
 	tcase_add_test(tcase, starts_again_behind_a_head_that_jumped);
+	tcase_add_loop_test(tcase, bounds_the_memory_of_threads_that_come_and_go, 0, 2);
 	tcase_add_loop_test(tcase, survives_noise, 0, 8);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);

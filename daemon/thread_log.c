@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What one thread has recorded; see thread_log.h. */
+#include "daemon/thread_log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/wire/record.h"
+
+/* Few: most threads of a program that starts very many record next to nothing. */
+#define FIRST_SLOTS 32
+#define LOG_BYTES (sizeof(struct thread_log) + FIRST_SLOTS * sizeof(struct slot))
+
+static int take(struct drain_budget *budget, uint64_t max_bytes, uint64_t bytes)
+{
+	if (budget->used_bytes + bytes > max_bytes)
+		return THREAD_LOG_FULL;
+	budget->used_bytes += bytes;
+	return 0;
+}
+
+int thread_log_new(struct drain_budget *budget, struct thread_log **out)
+{
+	int r = take(budget, budget->max_bytes, LOG_BYTES);
+
+	if (r)
+		return r;
+	*out = calloc(1, sizeof **out);
+	return *out ? 0 : -ENOMEM;
+}
+
+struct thread_log *thread_log_free(struct thread_log *log)
+{
+	if (log) {
+		free(log->slots);
+		free(log->open);
+	}
+	free(log);
+	return NULL;
+}
+
+static int make_room(struct thread_log *log, size_t n)
+{
+	size_t want = log->n_slots + n;
+	size_t size = log->n_allocated ? log->n_allocated : FIRST_SLOTS;
+	struct slot *slots;
+
+	if (want <= log->n_allocated)
+		return 0;
+	while (size < want)
+		size *= 2;
+	slots = reallocarray(log->slots, size, sizeof *slots);
+	if (!slots)
+		return -ENOMEM;
+	log->slots = slots;
+	log->n_allocated = size;
+	return 0;
+}
+
+int thread_log_extend(
+	struct thread_log *log, size_t n, struct drain_budget *budget, struct slot **room_out)
+{
+	int r = take(budget, budget->max_bytes, n * sizeof(struct slot));
+
+	if (!r)
+		r = make_room(log, n);
+	if (r) {
+		log->lost_memory += n;
+		return r;
+	}
+	*room_out = log->slots + log->n_slots;
+	log->n_slots += n;
+	return 0;
+}
+
+/*
+ * One entry of an open stack. While the thread runs an entry may be half of one span and half of the
+ * next: the low bits of the start are there twice to tell. 0 or -EAGAIN.
+ */
+static int read_open(struct ring *ring, uint32_t depth, struct open_span *out)
+{
+	struct ring_frame *frame = ring_frame(ring, depth);
+	uint64_t start = atomic_load_explicit(&ring->open[depth].start, memory_order_acquire);
+	uint64_t what = atomic_load_explicit(&ring->open[depth].what, memory_order_acquire);
+
+	if ((uint32_t)(what >> 32) != (uint32_t)start)
+		return -EAGAIN;
+	out->start = start;
+	out->string_id = (uint32_t)what & STRING_ID_MASK;
+	out->kind = (unsigned)(what >> 24) & 255u;
+	out->n_slots = 0;
+	if (out->kind & RING_OPEN_HAS_FRAME) {
+		out->n_slots = atomic_load_explicit(&frame->n_slots, memory_order_relaxed);
+		if (out->n_slots > RECORD_MAX_EXTRA)
+			return -EAGAIN;
+		memcpy(out->slots, frame->slots, out->n_slots * sizeof(struct slot));
+	}
+	return start ? 0 : -EAGAIN;
+}
+
+/* The start of the last record that was copied, as a ring keeps it (48 bits); 0 if there is none. */
+static uint64_t last_start(const struct thread_log *log)
+{
+	size_t at = 0;
+	uint64_t start = 0;
+
+	while (at < log->n_slots) {
+		start = log->slots[at].word[0] & RECORD_START_MASK;
+		at += 1 + record_n_extra(log->slots[at].word[0]);
+	}
+	return start;
+}
+
+int thread_log_read_open(struct thread_log *log, struct ring *ring, struct drain_budget *budget)
+{
+	uint32_t depth = atomic_load_explicit(&ring->depth, memory_order_acquire);
+	uint64_t last = last_start(log);
+
+	if (depth == 0 || depth > RECORD_MAX_DEPTH)
+		return 0;
+	if (take(budget, budget->max_bytes + budget->max_bytes / 8, depth * sizeof *log->open)) {
+		log->lost_memory += depth;
+		return 0;
+	}
+	log->open = calloc(depth, sizeof *log->open);
+	if (!log->open)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < depth; i++) {
+		struct open_span *open = &log->open[log->n_open];
+		int tries = 3;
+
+		while (read_open(ring, i, open) && --tries)
+			;
+		/* The end was written, the depth not yet: the span is in the ring already. */
+		if (tries && (open->start & RECORD_START_MASK) != last)
+			log->n_open++;
+	}
+	return 0;
+}
