@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "daemon/asyncs.h"
 #include "daemon/counters.h"
 #include "daemon/drain.h"
@@ -121,7 +122,7 @@ static void add_open_spans(struct assembly *as, struct events *events, const str
 	}
 }
 
-static int add_thread(struct assembly *as, const struct thread_log *log)
+static int add_thread(struct assembly *as, const struct thread_log *log, int64_t line_id)
 {
 	struct events events = {NULL, NULL, 0, 0};
 	struct line *line;
@@ -129,8 +130,8 @@ static int add_thread(struct assembly *as, const struct thread_log *log)
 	add_records(as, &events, log);
 	add_open_spans(as, &events, log);
 	if (!as->error && events.n) {
-		line = plane_add_line(as->plane, line_id_find_unused(as->plane, log->tid),
-			log->name[0] ? log->name : "(unnamed)", events.n);
+		line = plane_add_line(
+			as->plane, line_id, log->name[0] ? log->name : "(unnamed)", events.n);
 		as->error = line ? events_order_by_start(&events, line) : -ENOMEM;
 	}
 	events_deinit(&events);
@@ -173,11 +174,14 @@ static int add_losses(const struct assembly *as, struct space *space)
 
 int assemble_host_plane(const struct assemble_input *in, struct space *space)
 {
+	_cleanup_free_ int64_t *line_ids = NULL;
 	struct assembly as;
 	int r = init(&as, in, space);
 
+	if (!r)
+		r = line_id_make(in->drain, &line_ids);
 	for (size_t i = 0; i < in->drain->n_logs && !r; i++)
-		r = add_thread(&as, in->drain->logs[i]);
+		r = add_thread(&as, in->drain->logs[i], line_ids[i]);
 	if (!r)
 		r = asyncs_add_lines(&as.asyncs, in, as.plane, &as.stats);
 	if (!r)

@@ -18,8 +18,6 @@
 #include "daemon/timeline.h"
 #include "trace/space.h"
 
-/* Beyond any tid (2^22), and a later thread's with the same tid, but for very many of those. */
-#define FIRST_LINE_ID (INT64_C(1) << 30)
 /* A person looks at these: more lines of one name, or in all, tell nothing. */
 #define MAX_LINES_OF_NAME 256
 #define MAX_LINES 4096
@@ -199,7 +197,7 @@ static int distribute(struct builder *b, const struct trace_event *spans, size_t
 
 static int add_line(struct builder *b, uint32_t name, size_t n_spans)
 {
-	int64_t id = line_id_find_unused(b->plane, FIRST_LINE_ID + (int64_t)b->n_lines++);
+	int64_t id = LINE_ID_FIRST_ASYNC + (int64_t)b->n_lines++;
 
 	return plane_add_line(b->plane, id, names_get(&b->plane->event_names, name), n_spans)
 		       ? 0

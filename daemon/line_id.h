@@ -1,13 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ids of lines: unique in their plane. */
+/*
+ * Ids of lines, each unique in its plane. Trace viewer looks at the lower 32 bits only. Those of threads are below 2^30
+ * there, those of async spans are above.
+ */
 #ifndef DAEMON_LINE_ID_H
 #define DAEMON_LINE_ID_H
 
 #include <stdint.h>
 
-struct plane;
+struct drain;
 
-/* |wanted|, or, when a line of |plane| has it, one that is a multiple of 2^22 beyond: no tid is that large. */
-int64_t line_id_find_unused(const struct plane *plane, int64_t wanted);
+#define LINE_ID_FIRST_ASYNC (INT64_C(1) << 30)
+
+/*
+ * *out is the ids of the lines of |drain|'s logs, in their order: the thread's tid, and a multiple of 2^22, beyond all
+ * tids, more for each earlier thread of the same tid. Owner: *out belongs to the caller (free). 0 or -ENOMEM.
+ */
+int line_id_make(const struct drain *drain, int64_t **out);
 
 #endif

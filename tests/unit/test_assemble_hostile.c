@@ -297,6 +297,35 @@ START_TEST(survives_noise)
 }
 END_TEST
 
+static int compare_ids(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left;
+	int64_t b = *(const int64_t *)right;
+
+	return (a > b) - (a < b);
+}
+
+/* They are kept apart, and that takes no time to speak of. */
+START_TEST(keeps_very_many_threads_of_one_tid_apart)
+{
+	enum {
+		N_THREADS = 10000
+	};
+	_cleanup_free_ int64_t *ids = calloc(N_THREADS, sizeof *ids);
+
+	for (size_t i = 1; i < N_THREADS; i++)
+		log_put_span(log_add(i % 2 ? 1 : 1 + (1 << 22), "t"), "a", 0, 4, 0);
+	put_good();
+	expect_good(1);
+	ck_assert_uint_eq(logs.plane->n_lines, N_THREADS);
+	for (size_t i = 0; i < N_THREADS; i++)
+		ids[i] = logs.plane->lines[i].id;
+	qsort(ids, N_THREADS, sizeof *ids, compare_ids);
+	for (size_t i = 1; i < N_THREADS; i++)
+		ck_assert_int_lt(ids[i - 1], ids[i]);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("assemble_hostile");
@@ -315,6 +344,7 @@ int main(void)
 	tcase_add_test(tcase, survives_a_run_time_name_that_is_missing);
 	tcase_add_test(tcase, has_room_for_the_stats_of_a_full_frame);
 	tcase_add_test(tcase, counts_marks_without_a_number);
+	tcase_add_test(tcase, keeps_very_many_threads_of_one_tid_apart);
 	tcase_add_loop_test(tcase, bounds_what_async_marks_can_cost, 0, 6);
 	tcase_add_loop_test(tcase, bounds_long_durations, 0, 5);
 	tcase_add_loop_test(tcase, survives_noise, 0, 8);
