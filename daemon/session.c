@@ -69,11 +69,12 @@ void session_init(struct session *s, struct family *family, void (*on_gone)(void
 
 /*
  * The worker may be between its last look at the flags and going to sleep: then nobody is woken, and it
- * is tried again until it was, or the worker has seen the flag (it always looks before it sleeps).
+ * is tried again until it was. One that is at work, which can take long, looks before it sleeps.
  */
 static void wake_worker(struct session *s)
 {
-	while (!target_kick(s->family->main) && atomic_load(&s->is_pending))
+	while (atomic_load(&s->is_waiting) && !target_kick(s->family->main) &&
+		atomic_load(&s->is_pending))
 		usleep(50);
 }
 
@@ -316,7 +317,10 @@ static void tend_family(struct family *f)
 /* The rings stay warm for a while: captures often come in a row. */
 static void wait_for_work(struct session *s, int64_t *trim_at_ns)
 {
-	target_wait(s->family->main, *trim_at_ns);
+	atomic_store(&s->is_waiting, 1);
+	if (!atomic_load(&s->is_pending))
+		target_wait(s->family->main, *trim_at_ns);
+	atomic_store(&s->is_waiting, 0);
 	if (monotonic_ns() < *trim_at_ns || atomic_load(&s->is_pending))
 		return;
 	trim(s->family);

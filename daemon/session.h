@@ -44,6 +44,8 @@ struct session {
 	pthread_mutex_t mutex;
 	struct session_request *request; /* NULL: free; under mutex */
 	_Atomic int is_pending; /* the worker has not taken it yet */
+	_Atomic int
+		is_waiting; /* the worker sleeps, or is about to; set before is_pending is read */
 	_Atomic int stop;
 	_Atomic int cancel;
 	_Atomic int is_closing; /* no further captures */
@@ -58,7 +60,8 @@ void session_init(struct session *s, struct family *family, void (*on_gone)(void
 
 /*
  * Takes |request| (malloc'ed), also on failure, and wakes the worker. 0, SESSION_BUSY or SESSION_CLOSED; then
- * request->call is not answered here. Any thread.
+ * request->call is not answered here. Any thread: it does not wait for a worker that is at work, which may be writing
+ * the program's own trace to a slow disk.
  */
 int session_take(struct session *s, struct session_request *request);
 /* For a client that was told SESSION_BUSY: whose session that is, e.g. "session a: 60.0 s, begun 2.1 s ago". */

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one capture at a time, between the threads. */
+#include "daemon/session.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "daemon/family.h"
+#include "tests/unit/guest_fixture.h"
+
+static struct family family;
+static struct session session;
+static char call; /* stands for one; nobody answers it here */
+
+static void setup(void)
+{
+	fixture_open();
+	family_init(&family, &fixture.target);
+	session_init(&session, &family, NULL, NULL);
+}
+
+static void teardown(void)
+{
+	if (session.request) {
+		session_request_deinit(session.request);
+		free(session.request);
+	}
+	family_deinit(&family);
+	fixture_close();
+}
+
+static int take(void)
+{
+	struct session_request *request = calloc(1, sizeof *request);
+
+	ck_assert_ptr_nonnull(request);
+	profile_options_init(&request->options);
+	request->call = (struct rpc_call *)&call;
+	return session_take(&session, request);
+}
+
+/* All calls come in on one thread: it must go on while the worker writes a file. */
+START_TEST(does_not_wait_for_a_worker_at_work)
+{
+	ck_assert_int_eq(take(), 0);
+	ck_assert_int_eq(atomic_load(&session.is_pending), 1);
+	ck_assert_int_eq(take(), SESSION_BUSY);
+}
+END_TEST
+
+static void *sleep_as_worker(void *result)
+{
+	/* Its last look was before the call came. */
+	while (!atomic_load(&session.is_pending))
+		sched_yield();
+	target_wait(&fixture.target, INT64_MAX);
+	atomic_store((_Atomic int *)result, atomic_exchange(&session.is_pending, 0));
+	return NULL;
+}
+
+START_TEST(wakes_a_worker_that_was_about_to_sleep)
+{
+	_Atomic int found = 0;
+	pthread_t worker;
+
+	atomic_store(&fixture.arena->guest, 1);
+	atomic_store(&session.is_waiting, 1);
+	ck_assert_int_eq(pthread_create(&worker, NULL, sleep_as_worker, &found), 0);
+	ck_assert_int_eq(take(), 0);
+	pthread_join(worker, NULL);
+	ck_assert_int_eq(found, 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("session");
+	TCase *tcase = tcase_create("session");
+	SRunner *runner;
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, does_not_wait_for_a_worker_at_work);
+	tcase_add_test(tcase, wakes_a_worker_that_was_about_to_sleep);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
