@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "daemon/rights.h"
 #include "daemon/session.h"
+#include "daemon/session_request.h"
 #include "daemon/target.h"
 #include "tsl/profiler/protobuf/profiler_options.pb-c.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "daemon/session.h"
+#include "daemon/session_request.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 typedef Tensorflow__ProfileOptions Options;

@@ -17,6 +17,7 @@
 #include "daemon/local_trace.h"
 #include "daemon/reply.h"
 #include "daemon/rings.h"
+#include "daemon/session_request.h"
 #include "daemon/target.h"
 #include "rpc/server.h"
 
@@ -25,32 +26,6 @@
 #define DEFAULT_USAGE_INTERVAL_MS 100
 
 const char session_gone_text[] = "the program has ended";
-
-void session_request_deinit(struct session_request *request)
-{
-	profile_options_deinit(&request->options);
-	for (size_t i = 0; i < request->n_warnings; i++)
-		free(request->warnings[i]);
-	free(request->warnings);
-	free(request->options_bytes);
-	free(request->session_id);
-	local_trace_free(request->trace);
-}
-
-int session_request_warn(struct session_request *request, const char *text)
-{
-	char **warnings =
-		reallocarray(request->warnings, request->n_warnings + 1, sizeof *warnings);
-
-	if (!warnings)
-		return -ENOMEM;
-	request->warnings = warnings;
-	warnings[request->n_warnings] = strdup(text);
-	if (!warnings[request->n_warnings])
-		return -ENOMEM;
-	request->n_warnings++;
-	return 0;
-}
 
 static void free_request(struct session_request *request)
 {

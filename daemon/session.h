@@ -8,31 +8,11 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdint.h>
-
-#include "base/options.h"
+#include <stddef.h>
 
 struct family;
-struct local_trace;
 struct rpc_call;
-
-/* What a Profile call, or the program itself, asks for. Owned by the session while it runs. */
-struct session_request {
-	struct rpc_call *call; /* NULL: |trace| gets the answer */
-	struct local_trace *trace; /* owned */
-	struct profile_options options;
-	char *session_id; /* malloc'ed, for Terminate; NULL: cannot be named */
-	int emit_xspace;
-	uint8_t *options_bytes; /* malloc'ed: the serialised options, echoed into the trace */
-	size_t n_options_bytes;
-	char **warnings; /* malloc'ed texts */
-	size_t n_warnings;
-	int64_t taken_ns; /* CLOCK_MONOTONIC, set by session_take() */
-};
-
-void session_request_deinit(struct session_request *request);
-/* A text that goes into the trace. 0 or -ENOMEM. */
-int session_request_warn(struct session_request *request, const char *text);
+struct session_request;
 
 /* What a call is told when there is nobody left to record. */
 extern const char session_gone_text[];

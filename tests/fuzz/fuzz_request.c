@@ -9,7 +9,7 @@
 
 #include "base/diag.h"
 #include "daemon/request.h"
-#include "daemon/session.h"
+#include "daemon/session_request.h"
 #include "tests/fuzz/fuzz.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 

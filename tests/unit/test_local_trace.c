@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
-#include "daemon/session.h"
+#include "daemon/session_request.h"
 #include "tests/unit/fake_root.h"
 #include "tests/unit/guest_fixture.h"
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "daemon/family.h"
+#include "daemon/session_request.h"
 #include "tests/unit/guest_fixture.h"
 
 static struct family family;
