@@ -178,6 +178,8 @@ static void begin_usage(struct recording *r, size_t first)
 
 		usage_open(&s->usage, "", s->target->pid, r->usage_interval_ms);
 	}
+	for (size_t i = 0; i < r->n_sources; i++)
+		r->sources[i]->usage.n_sharing = r->n_sources;
 }
 
 /* One process after the other, some at a visit: there may be many, and the rings fill meanwhile. */
@@ -264,7 +266,8 @@ unsigned recording_visit(struct recording *r)
 	start_newcomers(r, n_before);
 	if (r->n_met != n_met_before)
 		family_greet(r->family);
-	begin_usage(r, n_before);
+	if (r->n_sources > n_before)
+		begin_usage(r, n_before);
 	for (size_t i = 0; i < r->n_sources; i++) {
 		unsigned full = source_visit(r->sources[i], &r->error);
 

@@ -17,6 +17,11 @@
 /* So many samples and readings, 5 MiB together, are kept; then every other one goes, and the pace halves. */
 #define MAX_SAMPLES 8192
 #define MAX_READINGS (256u << 10)
+/* More processes than these share what so many may keep. */
+#define MAX_FULL_SHARES 4
+/* Less says nothing: of one process, and of one thread. */
+#define LEAST_SAMPLES 64
+#define LEAST_READINGS 8
 /* A pass over very many threads takes at most a twentieth of this server's time. */
 #define REST_FACTOR 20
 
@@ -106,10 +111,20 @@ static void take_sample(struct usage *u)
 	u->samples[u->n_samples++] = s;
 }
 
-/* A capture of hours keeps what fits. */
+/* Whether this one keeps its share of |most|, and not less than |least|. */
+static int has_share(const struct usage *u, size_t n, size_t most, size_t least)
+{
+	size_t share =
+		u->n_sharing > MAX_FULL_SHARES ? MAX_FULL_SHARES * most / u->n_sharing : most;
+
+	return n >= share && n >= least;
+}
+
+/* A capture of hours, or of very many processes, keeps what fits. */
 static void thin(struct usage *u)
 {
-	if (u->n_samples < MAX_SAMPLES && u->threads.n_readings < MAX_READINGS)
+	if (!has_share(u, u->n_samples, MAX_SAMPLES, LEAST_SAMPLES) &&
+		!has_share(u, u->threads.n_readings, MAX_READINGS, LEAST_READINGS * u->threads.n))
 		return;
 	for (size_t i = 0; 2 * i < u->n_samples; i++)
 		u->samples[i] = u->samples[2 * i];

@@ -53,6 +53,7 @@ struct usage {
 	struct usage_sample *samples;
 	size_t n_samples;
 	size_t n_allocated;
+	size_t n_sharing; /* processes of the capture, which share the memory; 0 counts as 1 */
 	int error; /* -ENOMEM: samples are missing */
 };
 

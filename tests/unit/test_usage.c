@@ -250,6 +250,22 @@ START_TEST(a_long_capture_keeps_a_bounded_number_of_samples)
 }
 END_TEST
 
+START_TEST(many_processes_share_the_memory)
+{
+	write_stat('S', 0, 0, 1, 1);
+	usage_open(&t.usage, fake_root, FAKE_PID, 10);
+	for (int i = 0; i < 1000; i++) {
+		/* The others come later. */
+		t.usage.n_sharing = i < 500 ? 1 : 257;
+		t.usage.due_ns = 1;
+		usage_visit(&t.usage);
+		if (i == 499)
+			ck_assert_uint_gt(t.usage.n_samples, 500);
+	}
+	ck_assert_uint_lt(t.usage.n_samples, 4 * 8192 / 257 + 1);
+}
+END_TEST
+
 START_TEST(only_the_busiest_threads_are_shown)
 {
 	write_stat('S', 0, 0, 99, 1);
@@ -315,6 +331,7 @@ int main(void)
 	tcase_add_test(tests, the_memory_of_a_process_whose_first_thread_ended_is_not_0);
 	tcase_add_test(tests, a_total_that_goes_back_is_no_use);
 	tcase_add_test(tests, a_long_capture_keeps_a_bounded_number_of_samples);
+	tcase_add_test(tests, many_processes_share_the_memory);
 	tcase_add_test(tests, only_the_busiest_threads_are_shown);
 	tcase_add_test(tests, the_real_proc_of_this_process_can_be_read);
 	suite_add_tcase(suite, tests);
