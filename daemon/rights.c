@@ -26,6 +26,16 @@ static const struct {
 	{"\nSeccomp:", "seccomp filter"},
 };
 
+/* What must be the same file. The same root directory can show other files in another mount namespace. */
+static const struct {
+	const char *name;
+	const char *what;
+} places[] = {
+	{"root/", "root directory"},
+	{"ns/mnt", "mount namespace"},
+	{"ns/user", "user namespace"},
+};
+
 static int read_status(const char *root, const char *process, char *text)
 {
 	char path[512];
@@ -57,16 +67,16 @@ static uint64_t read_capabilities(const char *status)
 }
 
 /* One that cannot be looked at is taken for the same: the users are. */
-static int is_same_root(const char *root, const char *process)
+static int is_same_place(const char *root, const char *process, const char *name)
 {
 	char path[512];
 	struct stat ours;
 	struct stat theirs;
 
-	snprintf(path, sizeof path, "%s/proc/%s/root/", root, process);
+	snprintf(path, sizeof path, "%s/proc/%s/%s", root, process, name);
 	if (stat(path, &theirs))
 		return 1;
-	snprintf(path, sizeof path, "%s/proc/self/root/", root);
+	snprintf(path, sizeof path, "%s/proc/self/%s", root, name);
 	return stat(path, &ours) == 0 && ours.st_dev == theirs.st_dev &&
 	       ours.st_ino == theirs.st_ino;
 }
@@ -94,5 +104,8 @@ int rights_check(const char *root, pid_t pid, struct diag *d)
 			return fail(d, lines[i].what);
 	if (read_capabilities(ours) & ~read_capabilities(theirs))
 		return fail(d, "capabilities");
-	return is_same_root(root, process) ? 0 : fail(d, "root directory");
+	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+		if (!is_same_place(root, process, places[i].name))
+			return fail(d, places[i].what);
+	return 0;
 }

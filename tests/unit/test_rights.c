@@ -82,6 +82,23 @@ START_TEST(another_root_directory_is_not)
 }
 END_TEST
 
+/* unshare(2): what was mounted there since, the server does not see; capabilities there are none here. */
+START_TEST(another_namespace_is_not)
+{
+	static const char *const names[] = {"mnt", "user"};
+	char path[64];
+	char words[64];
+
+	snprintf(path, sizeof path, "/proc/42/ns/%s", names[_i]);
+	fake_root_write(path, "");
+	snprintf(path, sizeof path, "/proc/self/ns/%s", names[_i]);
+	fake_root_write(path, "");
+	ck_assert_int_eq(check_that("7\t7\t7\t7", "5 6 ", "0000000000000003", "0"), -EACCES);
+	snprintf(words, sizeof words, "changed its %s", _i ? "user namespace" : "mount namespace");
+	ck_assert_ptr_nonnull(strstr(d.text, words));
+}
+END_TEST
+
 START_TEST(this_process_has_the_rights_of_this_process)
 {
 	ck_assert_msg(rights_check("", getpid(), &d) == 0, "%s", d.text);
@@ -99,6 +116,7 @@ int main(void)
 	tcase_add_test(tests, fewer_rights_are_not);
 	tcase_add_test(tests, what_cannot_be_read_is_not);
 	tcase_add_test(tests, another_root_directory_is_not);
+	tcase_add_loop_test(tests, another_namespace_is_not, 0, 2);
 	tcase_add_test(tests, this_process_has_the_rights_of_this_process);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
