@@ -28,7 +28,8 @@ static const struct {
 	const char *name;
 	const char *text;
 } announced[] = {
-	{"attach", "recording a running program that does not use libproftap is still to come"},
+	{"attach", "recording a running program that does not use libproftap is still to come; "
+		   "proftap run starts one so that it can be recorded"},
 	{"convert", "other formats are still to come; XProf reads the .xplane.pb file as it is"},
 	{"diff", "comparing two recordings is still to come; proftap report describes each"},
 	{"doctor", "checking what this machine permits is still to come"},
@@ -73,7 +74,7 @@ void command_print_help(const struct command *c, FILE *out)
 static void print_main_help(FILE *out)
 {
 	fprintf(out, "usage: proftap COMMAND [options] …\n"
-		     "Record what a running program does, for XProf and Perfetto.\n\n");
+		     "Record what a running program does, for XProf.\n\n");
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
 	fprintf(out,
@@ -121,10 +122,16 @@ static void start_log(void)
 	const char *text = env_get(ENV_PROFTAP_LOG);
 	enum log_level level;
 
-	if (text && log_level_parse(text, &level) == 0) {
-		log_set_level(level);
-		log_set_sink(log_to_stderr, name);
+	if (!text)
+		return;
+	if (log_level_parse(text, &level)) {
+		fprintf(stderr,
+			"PROFTAP_LOG: bad value \"%.64s\": must be error, warn, info or debug; ignored\n",
+			text);
+		return;
 	}
+	log_set_level(level);
+	log_set_sink(log_to_stderr, name);
 }
 
 /* Output that could not be written is a failure, whatever the command thought. */

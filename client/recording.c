@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -149,6 +150,9 @@ int recording_run(struct recording *r, const struct recording_request *q, struct
 	r->started_ms = clock_monotonic_ms();
 	if (rpc_call_start(r->channel, &request, &r->profile, d) < 0)
 		return EXIT_FAILED;
+	log_info(LOG_CLIENT,
+		"%s: asked for %" PRId64 " ms, session %s; giving up after %" PRId64 " ms",
+		q->address->text, q->duration_ms, q->session_id, q->timeout_ms);
 	code = wait_for_answer(r, q);
 	progress_clear();
 	if (code == EXIT_INTERRUPTED) {
@@ -157,6 +161,9 @@ int recording_run(struct recording *r, const struct recording_request *q, struct
 	}
 	rpc_pending_wait(r->profile, -1);
 	r->ended_ms = clock_monotonic_ms();
+	log_info(LOG_CLIENT, "%s: %s after %" PRId64 " ms, %" PRId64 " bytes", q->address->text,
+		rpc_status_name(rpc_pending_get_status(r->profile)), r->ended_ms - r->started_ms,
+		dial_get_received_bytes(r->watch_fd));
 	if (!r->is_silent && rpc_pending_get_status(r->profile) == RPC_OK)
 		return EXIT_DONE;
 	return explain(r, q, d);

@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What is wrong on the command line is said in one sentence, before anything else is done. Exit 2."""
-from fixture import check, equal, run, test
+import os
+import subprocess
+
+from fixture import check, contains, equal, run, test
+from processes import PROFTAP
 
 PORT_RANGE = "must be 1 to 65535"
 MS_RANGE = "must be a positive whole number, 1 to 2305843009213"
@@ -95,6 +99,32 @@ def a_bad_option_is_told(t):
 def too_few_words_are_told(t):
     check_usage(t, "proftap capture: no target given")
     check_usage(t, "proftap capture: no duration given", "9999")
+
+
+def call(code, *words, **env):
+    done = subprocess.run([PROFTAP, *words], env={**os.environ, **env}, capture_output=True, text=True, timeout=20)
+    equal(done.returncode, code, f"exit status of {words}")
+    equal(done.stdout, "", f"standard output of {words}")
+    return done.stderr
+
+
+@test
+def what_is_still_to_come_says_what_there_is(t):
+    contains(call(2, "attach", "4242", "500"), "proftap attach: recording a running program that does not use "
+             "libproftap is still to come; proftap run starts one so that it can be recorded", "attach")
+    contains(call(2, "view", "logs"), "is still to come; try proftap report", "view")
+    contains(call(2, "captur", "9999", "500"), "captur: unknown command; the nearest is capture", "captur")
+
+
+@test
+def the_log_says_what_is_asked_for_and_how_it_ended(t):
+    target = t.target().serve()
+    said = t.capture(target, 20, prefix=("env", "PROFTAP_LOG=info")).stderr
+    contains(said, f"proftap: client: 127.0.0.1:{target.port}: asked for 20 ms, session ", "the log")
+    contains(said, f"proftap: client: 127.0.0.1:{target.port}: OK after ", "the log")
+    check("proftap: client:" not in t.capture(target, 20).stderr, "it is quiet unless asked")
+    contains(call(2, "report", PROFTAP_LOG="loud"),
+             'PROFTAP_LOG: bad value "loud": must be error, warn, info or debug; ignored\n', "the reason")
 
 
 run()
