@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "base/env.h"
 #include "base/runtime_dir.h"
 #include "client/arguments.h"
 #include "client/capture.h"
@@ -157,6 +158,8 @@ static void explain_nothing(const struct recorded *r, const char *name)
 {
 	if (r->said.text[0])
 		fprintf(stderr, "%s\n", r->said.text);
+	else if (env_is_on(ENV_PROFTAP_DISABLE))
+		fprintf(stderr, "%s: not recorded: PROFTAP_DISABLE is set; unset it\n", name);
 	else
 		fprintf(stderr,
 			"%s: not recorded: it had no profiler server: it said why, or something on "

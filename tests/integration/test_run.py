@@ -306,6 +306,13 @@ def a_cleared_environment_is_said(t):
     equal(find_files(t), [], "files")
 
 
+@test
+def switched_off_is_said(t):
+    process = finish(start(t, "--log_dir", t.dir / "logs", "true", env={"PROFTAP_DISABLE": "1"}))
+    contains(process.stderr, "true: not recorded: PROFTAP_DISABLE is set; unset it", "the reason")
+    equal(find_files(t), [], "files")
+
+
 def refuse(t, code, reason, *words, user=None, program=PROFTAP, env=None):
     env = {**make_environment(t), **(env or {})}
     process = t.keep(Process("run", [program, "run", "--", *words], env, user=user))
