@@ -18,8 +18,7 @@ int decoder_fail_memory(struct decoder *d)
 
 static int fail_bytes(struct decoder *d, const struct pb_reader *r, const char *message)
 {
-	return diag_set(d->diag, -EBADMSG,
-		"trace: not a valid XSpace: at byte %zu, in %s: %s; is the file whole?",
+	return diag_set(d->diag, -EBADMSG, "at byte %zu, in %s: %s; is it whole?",
 		(size_t)(r->p - d->data), message, r->error);
 }
 
