@@ -324,6 +324,18 @@ def values_out_of_range_are_told_by_name(t):
                 "ptap_max_capture_bytes")
 
 
+@test
+def nothing_is_written_where_a_client_says(t):
+    """Stock servers write there, as the program's user, for whoever reaches the port."""
+    with unharmed(t, sleeps=False) as target, Connection(target.port) as c:
+        before = sorted(t.dir.rglob("*"))
+        made = request(duration_ms=10, repository_root=str(t.dir / "root"), session_id="../up",
+                       options={"version": 1, "repository_path": str(t.dir / "path")})
+        made.opts.advanced_configuration["override_hostname"].string_value = "../host"
+        equal(c.call(PROFILE, message(made.SerializeToString())).status, OK, "gRPC status")
+        equal(sorted(t.dir.rglob("*")), before, "files")
+
+
 def start_profile(t, target, c, **fields):
     stream = c.start(PROFILE, profile(emit_xspace=True, **fields))
     c.read_some(0)
