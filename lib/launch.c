@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -71,7 +72,21 @@ static int run_spawn(struct spawn *s, const char *path, const struct ptap_server
 	return s->error ? spawn_explain(s, path, o, d) : 0;
 }
 
-/* From a mapped arena to a server that answers; on failure nothing of it stays but the mapping. */
+/*
+ * No thread has a ring there, since no capture starts before the hello: they are unmapped. The head and the
+ * strings stay reserved: a thread that is late in an annotation of an earlier server's capture may look there.
+ */
+static void drop_server(struct spawn *s)
+{
+	char *arena = (char *)s->arena;
+
+	kill(s->pid, SIGKILL);
+	control_stop();
+	munmap(arena + arena_rings_offset(), s->arena_bytes - arena_rings_offset());
+	madvise(arena, arena_rings_offset(), MADV_REMOVE);
+}
+
+/* From a mapped arena to a server that answers; on failure only its first megabyte of addresses stays. */
 static int connect_server(struct spawn *s, const struct ptap_server_options *o, uint32_t n_rings,
 	uint32_t ring_bytes, struct diag *d)
 {
@@ -79,7 +94,7 @@ static int connect_server(struct spawn *s, const struct ptap_server_options *o, 
 	int r = arena_fill(s, o, n_rings, ring_bytes);
 
 	if (r) {
-		kill(s->pid, SIGKILL);
+		drop_server(s);
 		return diag_set(d, r, "proftap: no memory for the shared head: %s", errno_words(r));
 	}
 	guest->arena = s->arena;
@@ -89,15 +104,14 @@ static int connect_server(struct spawn *s, const struct ptap_server_options *o, 
 	guest->port = s->port;
 	r = control_start();
 	if (r) {
-		kill(s->pid, SIGKILL);
+		drop_server(s);
 		return diag_set(d, r,
 			"proftap: cannot start the control thread: %s; raise the limit on processes",
 			errno_words(r));
 	}
 	r = hello_wait(s->arena, s->pid, d);
 	if (r) {
-		kill(s->pid, SIGKILL);
-		control_stop();
+		drop_server(s);
 		return r;
 	}
 	arena_keep_strings(s->arena);

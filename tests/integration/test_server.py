@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Stopping and starting the server: in a capture, twice, again and again."""
-from fixture import check, equal, find_proftapds, run, test, wait_until
+from fixture import check, equal, find_proftapds, read_status, run, test, wait_until
 
 
 @test
@@ -32,6 +32,16 @@ def after_a_stop_nothing_is_recorded_and_the_port_is_free(t):
 @test
 def a_stop_without_a_start_is_fine(t):
     equal(t.target().ask("stop"), "0", "ptap_server_stop")
+
+
+@test
+def failed_starts_keep_no_address_space(t):
+    target = t.target(PROFTAPD="/bin/true")
+    before = read_status(target.pid)["VmSize"]
+    for _ in range(3):
+        check(target.start() < 0, "ptap_server_start succeeded")
+    grown_kib = int(read_status(target.pid)["VmSize"].split()[0]) - int(before.split()[0])
+    check(grown_kib < 100 << 10, f"{grown_kib} KiB more are mapped")
 
 
 @test
