@@ -11,10 +11,13 @@
 
 #include <errno.h>
 #include <proftap/proftap.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -38,14 +41,30 @@ int preload_claim(void)
 	return atomic_compare_exchange_strong(&started_for, &mine, 0);
 }
 
+/* To a pipe that nobody reads any more it would be a signal, which ends the program. */
+static void write_to_stderr(const char *text, size_t n)
+{
+	const struct timespec at_once = {0, 0};
+	sigset_t broken;
+	sigset_t before;
+	sigset_t pending;
+
+	sigemptyset(&broken);
+	sigaddset(&broken, SIGPIPE);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &broken, &before);
+	if (write(STDERR_FILENO, text, n) < 0 && errno == EPIPE && !sigismember(&pending, SIGPIPE))
+		sigtimedwait(&broken, NULL, &at_once);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 /* One write, so that the lines of several processes do not mix. */
 static void say(const char *text, const char *reason)
 {
 	char line[640];
 	int n = snprintf(line, sizeof line, "proftap: %.500s%s\n", text, reason);
 
-	if (write(STDERR_FILENO, line, n < (int)sizeof line ? (size_t)n : sizeof line - 1) < 0)
-		return;
+	write_to_stderr(line, n < (int)sizeof line ? (size_t)n : sizeof line - 1);
 }
 
 static int parse_port(const char *text, uint16_t *port)

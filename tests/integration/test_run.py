@@ -433,6 +433,17 @@ def a_bad_value_is_one_line_and_no_more(t):
 
 
 @test
+def a_broken_pipe_as_standard_error_does_not_end_the_program(t):
+    need_no_sanitizer()
+    reader, writer = os.pipe()
+    os.close(reader)
+    env = {**os.environ, "LD_PRELOAD": str(LIBRARY), "PROFTAP_SERVER": "x"}
+    ended = subprocess.run(["/bin/sh", "-c", "exit 7"], stderr=writer, env=env)
+    os.close(writer)
+    equal(ended.returncode, 7, "exit status")
+
+
+@test
 def usage_is_said(t):
     for words, reason in (((), "no program given"), (("-p", "70000", "true"), "0 to 65535"),
                           (("--duration", "0", "true"), "--duration")):
