@@ -36,7 +36,7 @@ int last_error_set(const struct diag *d)
 	long tid = syscall(SYS_gettid);
 	int i;
 
-	lock_take(&guest_get()->error_lock);
+	guest_lock(&guest_get()->error_lock);
 	i = find_slot(tid);
 	if (i < 0)
 		i = (int)(next_slot++ % N_SLOTS);
@@ -50,7 +50,7 @@ const char *ptap_last_error(void)
 {
 	int i;
 
-	lock_take(&guest_get()->error_lock);
+	guest_lock(&guest_get()->error_lock);
 	i = find_slot(syscall(SYS_gettid));
 	lock_release(&guest_get()->error_lock);
 	return i < 0 ? "" : slots[i].text;

@@ -93,7 +93,7 @@ int ptap_server_start_with(const struct ptap_server_options *options)
 	}
 	/* A program built with an older or a newer header: what both know. */
 	memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
-	lock_take(&guest_get()->lock);
+	guest_lock(&guest_get()->lock);
 	r = start_locked(&o, 0, &d);
 	lock_release(&guest_get()->lock);
 	d.code = server_to_public(r);
@@ -131,7 +131,7 @@ int ptap_server_stop(void)
 	struct guest *guest = guest_get();
 	_uncancelled_ int cancel_state = cancel_disable();
 
-	lock_take(&guest->lock);
+	guest_lock(&guest->lock);
 	server_stop();
 	lock_release(&guest->lock);
 	return 0;

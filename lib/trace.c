@@ -260,7 +260,7 @@ int ptap_trace_start(const char *log_dir, const struct ptap_profile_options *opt
 	if (server_is_disabled())
 		return 0;
 	r = make_request(&q, log_dir, options, &d);
-	lock_take(&guest_get()->lock);
+	guest_lock(&guest_get()->lock);
 	if (!r)
 		r = start_locked(&q, &d);
 	lock_release(&guest_get()->lock);
@@ -309,7 +309,7 @@ int ptap_trace_stop(void)
 
 	if (server_is_disabled())
 		return 0;
-	lock_take(&guest_get()->lock);
+	guest_lock(&guest_get()->lock);
 	r = stop_locked(&d);
 	lock_release(&guest_get()->lock);
 	d.code = server_to_public(r);

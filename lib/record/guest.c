@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/ticks.h"
+#include "lib/record/lock.h"
 
 #if defined(__x86_64__) || defined(__i386__)
 #define PAGE_ALIGN 4096
@@ -64,4 +65,11 @@ int guest_wipe_on_fork(void)
 	if (madvise(&ptap_impl_level_page, sizeof ptap_impl_level_page, MADV_WIPEONFORK))
 		return -errno;
 	return 0;
+}
+
+void guest_lock(_Atomic uint32_t *lock)
+{
+	/* Where the kernel cannot, the start says so. */
+	guest_wipe_on_fork();
+	lock_take(lock);
 }

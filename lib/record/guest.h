@@ -73,7 +73,13 @@ uint32_t guest_choose_clock(uint32_t clock);
 /* The time where the counter is not used. */
 uint64_t guest_read_clock(uint32_t clock);
 
-/* Asks the kernel to zero the page in children; once per process. 0 or a negative errno. */
+/* Asks the kernel to zero the page in children; again is harmless. 0 or a negative errno. */
 int guest_wipe_on_fork(void);
+
+/*
+ * Takes a lock of the page, and asks for that before: a child that another thread forks meanwhile must not find
+ * it taken, also in a program that never started a server.
+ */
+void guest_lock(_Atomic uint32_t *lock);
 
 #endif
