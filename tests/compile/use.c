@@ -32,6 +32,23 @@ static void use_links(int n, const char *text)
 	PTAP_ASYNC_END_DYN(text, n);
 }
 
+/* Used in annotations only, which -DPTAP_DISABLE must not turn into a warning. */
+static void use_bit_fields(int n)
+{
+	struct {
+		unsigned int some : 3;
+	} bits = {(unsigned int)n & 7u};
+	const int level = 2;
+
+	PTAP_SPAN_LEVEL(level, "span");
+	PTAP_SPAN_ARGS(
+		"args", PTAP_I("i", bits.some), PTAP_U("u", bits.some), PTAP_F("f", bits.some));
+	PTAP_STEP("step", bits.some);
+	PTAP_COUNTER("int", bits.some);
+	PTAP_FLOW_OUT("flow", bits.some);
+	PTAP_ASYNC_BEGIN("async", bits.some);
+}
+
 int use(int n, const char *text)
 {
 	PTAP_STEP("step", n);
@@ -40,6 +57,7 @@ int use(int n, const char *text)
 	PTAP_INSTANT("instant");
 	PTAP_INSTANT_DYN(text);
 	use_spans(n, text);
+	use_bit_fields(n);
 	use_links(n, text);
 	return ptap_enabled(1);
 }

@@ -516,33 +516,35 @@ static inline void ptap_impl_counter(struct ptap_impl_site *s, uint32_t w, T v)
 
 #elif defined(PTAP_DISABLE)
 
-/* Nothing is evaluated, and nothing that is only traced becomes "unused". */
+/*
+ * Nothing is evaluated, and nothing that is only traced becomes "unused". Casts as above: sizeof takes no bit-field.
+ */
 int ptap_impl_ignore(int first, ...); /* never defined, never called */
-#define ptap_enabled(level) ((int)(sizeof(level) * 0))
+#define ptap_enabled(level) ((int)(sizeof((int)(level)) * 0))
 #define PTAP_SPAN(name) ((void)0)
-#define PTAP_SPAN_LEVEL(level, name) ((void)0)
+#define PTAP_SPAN_LEVEL(level, name) ((void)sizeof((int)(level)))
 #define PTAP_SPAN_DYN(name) ((void)sizeof(name))
 #define PTAP_SPAN_ARGS(name, ...) ((void)sizeof(ptap_impl_ignore(0, __VA_ARGS__)))
-#define PTAP_I(key, value) sizeof(value)
-#define PTAP_U(key, value) sizeof(value)
-#define PTAP_F(key, value) sizeof(value)
+#define PTAP_I(key, value) sizeof((int64_t)(value))
+#define PTAP_U(key, value) sizeof((uint64_t)(value))
+#define PTAP_F(key, value) sizeof((double)(value))
 #define PTAP_S(key, value) sizeof(value)
 #define PTAP_P(key, value) sizeof(value)
 #define PTAP_BEGIN(name) ((void)0)
 #define PTAP_BEGIN_DYN(name) ((void)sizeof(name))
 #define PTAP_END() ((void)0)
-#define PTAP_STEP(name, number) ((void)sizeof(number))
+#define PTAP_STEP(name, number) ((void)sizeof((int64_t)(number)))
 #define PTAP_INSTANT(name) ((void)0)
 #define PTAP_INSTANT_DYN(name) ((void)sizeof(name))
-#define PTAP_COUNTER(name, value) ((void)sizeof(value))
-#define PTAP_FLOW_OUT(name, id) ((void)sizeof(id))
-#define PTAP_FLOW_IN(name, id) ((void)sizeof(id))
-#define PTAP_FLOW_OUT_DYN(name, id) ((void)(sizeof(name) + sizeof(id)))
-#define PTAP_FLOW_IN_DYN(name, id) ((void)(sizeof(name) + sizeof(id)))
-#define PTAP_ASYNC_BEGIN(name, id) ((void)sizeof(id))
-#define PTAP_ASYNC_END(name, id) ((void)sizeof(id))
-#define PTAP_ASYNC_BEGIN_DYN(name, id) ((void)(sizeof(name) + sizeof(id)))
-#define PTAP_ASYNC_END_DYN(name, id) ((void)(sizeof(name) + sizeof(id)))
+#define PTAP_COUNTER(name, value) ((void)sizeof((int64_t)(value)))
+#define PTAP_FLOW_OUT(name, id) ((void)sizeof((uint64_t)(id)))
+#define PTAP_FLOW_IN(name, id) ((void)sizeof((uint64_t)(id)))
+#define PTAP_FLOW_OUT_DYN(name, id) ((void)(sizeof(name) + sizeof((uint64_t)(id))))
+#define PTAP_FLOW_IN_DYN(name, id) ((void)(sizeof(name) + sizeof((uint64_t)(id))))
+#define PTAP_ASYNC_BEGIN(name, id) ((void)sizeof((uint64_t)(id)))
+#define PTAP_ASYNC_END(name, id) ((void)sizeof((uint64_t)(id)))
+#define PTAP_ASYNC_BEGIN_DYN(name, id) ((void)(sizeof(name) + sizeof((uint64_t)(id))))
+#define PTAP_ASYNC_END_DYN(name, id) ((void)(sizeof(name) + sizeof((uint64_t)(id))))
 
 #endif
 
