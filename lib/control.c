@@ -70,11 +70,12 @@ static void prepare_rings(struct guest *guest, uint32_t n)
 static void start_recording(struct guest *guest, uint32_t level)
 {
 	struct arena *arena = guest->arena;
+	uint32_t word = guest_next_word(level);
 
 	atomic_store_explicit(&guest->clock, guest_choose_clock(atomic_load(&arena->clock)),
 		memory_order_relaxed);
-	atomic_store(&arena->word, guest_next_word(level));
-	atomic_store_explicit(&guest->word, atomic_load(&arena->word), memory_order_release);
+	atomic_store(&arena->word, word);
+	atomic_store_explicit(&guest->word, word, memory_order_release);
 }
 
 static void do_command(struct guest *guest)
