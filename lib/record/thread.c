@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/record/emit.h"
 #include "lib/record/guest.h"
 #include "lib/record/map.h"
 
@@ -81,18 +82,9 @@ static struct ring *enter_followed(struct thread *self)
 	return (word & 3u) && word != GUEST_WORD_FOLLOW ? thread_enter(self, word) : NULL;
 }
 
-struct ring *thread_enter(struct thread *self, uint32_t word)
+/* NULL: none to have. */
+static struct ring *take_ring(struct thread *self, struct guest *guest, uint32_t word)
 {
-	struct guest *guest = guest_get();
-
-	if (word == GUEST_WORD_FOLLOW)
-		return enter_followed(self);
-	/*
-	 * The annotation read the word relaxed. This acquire is the partner of the control thread's release:
-	 * what was written before the word was published (clock, rings) is seen from here on.
-	 */
-	if (atomic_load_explicit(&guest->word, memory_order_acquire) != word || !guest->arena)
-		return NULL;
 	if (self->arena != guest->arena)
 		self->ring = NULL;
 	if (!self->ring && self->refused_word != word) {
@@ -103,12 +95,36 @@ struct ring *thread_enter(struct thread *self, uint32_t word)
 		else
 			self->refused_word = word;
 	}
-	if (!self->ring) {
-		atomic_fetch_add_explicit(&guest->arena->lost_no_ring, 1, memory_order_relaxed);
+	if (!self->ring)
 		return NULL;
-	}
 	reset(self->ring, word);
 	self->n_unopened = 0;
 	self->word = word;
 	return self->ring;
+}
+
+struct ring *thread_enter(struct thread *self, uint32_t word)
+{
+	struct guest *guest = guest_get();
+	struct ring *ring = NULL;
+
+	if (word == GUEST_WORD_FOLLOW)
+		return enter_followed(self);
+	/*
+	 * The annotation read the word relaxed. This acquire is the partner of the control thread's release:
+	 * what was written before the word was published (clock, rings) is seen from here on.
+	 */
+	if (atomic_load_explicit(&guest->word, memory_order_acquire) != word || !guest->arena)
+		return NULL;
+	/* A handler that interrupts this, in the same thread, finds no ring yet; none either after its siglongjmp. */
+	if (self->entering != word) {
+		self->entering = word;
+		signal_fence();
+		ring = take_ring(self, guest, word);
+		signal_fence();
+		self->entering = 0;
+	}
+	if (!ring)
+		atomic_fetch_add_explicit(&guest->arena->lost_no_ring, 1, memory_order_relaxed);
+	return ring;
 }

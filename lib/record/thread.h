@@ -11,6 +11,7 @@ struct thread {
 	struct ring *ring; /* valid only while |word| is the current one */
 	uint32_t word; /* the capture this thread has entered; 0: none */
 	uint32_t refused_word; /* the capture in which it got no ring */
+	volatile uint32_t entering; /* the capture that it is about to enter; 0: none */
 	uint32_t n_unopened; /* PTAP_BEGINs that were dropped: as many PTAP_ENDs close nothing */
 	struct arena *arena; /* the one |ring| lies in */
 	char name[RING_NAME_BYTES]; /* set by ptap_thread_name, "" if not */
