@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lib/record/emit.h"
-#include "lib/record/strings.h"
+#include "lib/record/site.h"
 
 /* A run-time name takes at most 1 + 16 slots. */
 #define NAME_MAX_BYTES 255u
@@ -63,11 +63,7 @@ static uint32_t key_id(struct ptap_impl_site *site, unsigned i, const char *key)
 {
 	uint32_t id = __atomic_load_n(&site->arg_ids[i], __ATOMIC_ACQUIRE);
 
-	if (unlikely(!id)) {
-		id = strings_append(guest_get()->arena, key);
-		__atomic_store_n(&site->arg_ids[i], id, __ATOMIC_RELEASE);
-	}
-	return id;
+	return unlikely(!id) ? site_register(&site->arg_ids[i], key) : id;
 }
 
 uint32_t args_write(struct ring *ring, struct slot *slots, struct ptap_impl_site *site,

@@ -7,10 +7,13 @@
 #include "lib/record/site.h"
 #include "lib/record/strings.h"
 
-uint32_t site_register(struct ptap_impl_site *site)
+uint32_t site_register(uint32_t *kept, const char *text)
 {
-	uint32_t id = strings_append(guest_get()->arena, site->name);
+	struct arena *arena = guest_get()->arena;
+	uint32_t id = strings_append(arena, text);
 
-	__atomic_store_n(&site->id, id, __ATOMIC_RELEASE);
+	/* Else the server was replaced in between: nobody reads that record, and the id means another text now. */
+	if (guest_get()->arena == arena)
+		__atomic_store_n(kept, id, __ATOMIC_RELEASE);
 	return id;
 }

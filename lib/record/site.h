@@ -9,7 +9,8 @@
 
 struct ptap_impl_site;
 
-uint32_t site_register(struct ptap_impl_site *site);
+/* Copies |text| into the string table and keeps its id in |kept| for the next time. Returns the id. */
+uint32_t site_register(uint32_t *kept, const char *text);
 
 /*
  * The ids belong to one arena. A program that stops its server and starts another gets a new arena with
@@ -19,7 +20,7 @@ static inline uint32_t site_id(struct ptap_impl_site *site)
 {
 	uint32_t id = __atomic_load_n(&site->id, __ATOMIC_ACQUIRE);
 
-	return unlikely(!id) ? site_register(site) : id;
+	return unlikely(!id) ? site_register(&site->id, site->name) : id;
 }
 
 #endif
