@@ -36,7 +36,7 @@ static void forget_applicant(uv_handle_t *handle)
 	if (--v->n_open_handles)
 		return;
 	close(v->fd);
-	v->joins->n_applicants--;
+	joins_note_leave(v->joins);
 	free(v);
 }
 
@@ -124,10 +124,8 @@ void applicant_welcome(struct joins *j, int fd)
 	pid_t child = identify(j, fd, &peer);
 	int r = child && child != j->family->main->pid ? 0 : -EACCES;
 
-	if (!r && j->n_applicants < JOINS_MAX_APPLICANTS)
+	if (!r)
 		r = receive(j, fd, peer, child);
-	else if (!r)
-		r = -EAGAIN;
 	if (!r)
 		return;
 	answer(j, fd, r);

@@ -36,8 +36,19 @@ static void on_visit(uv_poll_t *poll, int status, int events)
 	(void)events;
 	if (status < 0)
 		return;
-	while ((fd = accept4(j->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
+	while (j->n_applicants < JOINS_MAX_APPLICANTS &&
+		(fd = accept4(j->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
 		applicant_welcome(j, fd);
+	/* Further ones wait outside: all of a program's workers may come at once. */
+	if (j->n_applicants == JOINS_MAX_APPLICANTS)
+		uv_poll_stop(&j->listener);
+}
+
+void joins_note_leave(struct joins *j)
+{
+	j->n_applicants--;
+	if (j->fd >= 0)
+		uv_poll_start(&j->listener, UV_READABLE, on_visit);
 }
 
 int joins_init(struct joins *j, struct family *f, uv_loop_t *loop)

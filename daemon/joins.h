@@ -14,7 +14,7 @@
 
 /* So many children live and joined at a time. */
 #define JOINS_MAX_CHILDREN 256
-/* So many connections that have not said who they are. */
+/* So many connections that have not said who they are are heard at a time. */
 #define JOINS_MAX_APPLICANTS 64
 
 struct joins {
@@ -37,6 +37,9 @@ int joins_listen(struct joins *j);
 void joins_serve(struct joins *j);
 /* No child any more. Main loop. */
 void joins_close(struct joins *j);
+
+/* An applicant, one of |n_applicants|, has its answer. Main loop. */
+void joins_note_leave(struct joins *j);
 
 /* The family has news. The worker may be busy, or just about to sleep: then it is tried again. Main loop. */
 void joins_wake_worker(struct joins *j);

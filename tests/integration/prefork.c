@@ -164,3 +164,34 @@ void prefork_churn(char *arguments)
 		;
 	printf("%d\n", started);
 }
+
+/* The end of |gate| is the sign for all. */
+static void start_at_gate(const int gate[2])
+{
+	char byte;
+
+	if (fork())
+		return;
+	alarm(LIFE_S);
+	close(gate[1]);
+	if (read(gate[0], &byte, 1) == 0)
+		PTAP_INSTANT("hello");
+	_exit(0);
+}
+
+void prefork_crowd(char *arguments)
+{
+	int n = atoi(arguments);
+	int gate[2];
+
+	fflush(stdout);
+	if (pipe(gate))
+		return;
+	for (int i = 0; i < n; i++)
+		start_at_gate(gate);
+	close(gate[0]);
+	close(gate[1]);
+	while (wait(NULL) > 0)
+		;
+	printf("%d\n", n);
+}

@@ -23,4 +23,7 @@ void prefork(char *arguments);
  */
 void prefork_churn(char *arguments);
 
+/* N: so many children annotate once, all at the same time, and end. Answers with their number. */
+void prefork_crowd(char *arguments);
+
 #endif

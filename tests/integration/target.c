@@ -218,6 +218,7 @@ static const struct command commands[] = {
 	{"fork", offspring_fork},
 	{"prefork", prefork},
 	{"churn", prefork_churn},
+	{"crowd", prefork_crowd},
 	{"burst", workload_burst},
 	{"cycle", workload_cycle},
 	{"paced", workload_paced},

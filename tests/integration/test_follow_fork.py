@@ -174,6 +174,14 @@ def workers_that_restart_in_a_loop_are_all_there(t):
 
 
 @test
+def all_workers_may_come_at_once(t):
+    target = t.target(**FOLLOW).serve(0, 65536)
+    equal(target.ask("crowd 150"), "150", "children")
+    capture = t.emit(target, 100, "burst 5")
+    check("could not be followed" not in capture.stderr, capture.stderr)
+
+
+@test
 def the_masters_end_is_the_servers(t):
     target = t.target(**FOLLOW).serve()
     server = find_proftapd(target.pid)
