@@ -245,6 +245,21 @@ def more_connections_than_are_served_are_refused(t):
 
 
 @test
+def connections_leave_descriptors_to_the_server_itself(t):
+    """gRPC would abort the server when it finds none."""
+    target = t.target().serve()
+    server = find_proftapd(target.pid)
+    resource.prlimit(server, resource.RLIMIT_NOFILE, (64, 64))
+    with contextlib.ExitStack() as stack:
+        greeted = [stack.enter_context(Connection(target.port)) for _ in range(100)]
+        for c in greeted:
+            c.wait(lambda: c.buffer or c.streams, "an answer or the end")
+        check(any(not c.closed for c in greeted), "none was served")
+    check_next_capture(t, target)
+    equal(find_proftapd(target.pid), server, "proftapd")
+
+
+@test
 def headers_without_end_end_the_connection(t):
     check_endless_headers(t, polite=True)
 
