@@ -52,6 +52,20 @@ static ssize_t read_all(int fd, char *text, size_t size)
 	return (ssize_t)n;
 }
 
+/* Root looks at other users' servers, too: only the kernel says truly whose one is. */
+static int set_true_uid(int fd, struct status *status)
+{
+	struct ucred peer;
+	socklen_t n = sizeof peer;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n))
+		return -errno;
+	/* A server of root's may serve a program that is another user's by now. */
+	if (peer.uid != 0)
+		status->uid = peer.uid;
+	return 0;
+}
+
 /* 0 or a negative errno; -ECONNREFUSED when the server is gone and its socket is not. */
 static int ask(const char *path, struct status *status)
 {
@@ -59,6 +73,7 @@ static int ask(const char *path, struct status *status)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	char text[STATUS_MAX_BYTES];
 	ssize_t n;
+	int r;
 
 	if (fd < 0)
 		return -errno;
@@ -66,7 +81,8 @@ static int ask(const char *path, struct status *status)
 	if (connect(fd, (struct sockaddr *)&address, sizeof address))
 		return -errno;
 	n = read_all(fd, text, sizeof text);
-	return n < 0 ? (int)n : status_parse(text, (size_t)n, status);
+	r = n < 0 ? (int)n : status_parse(text, (size_t)n, status);
+	return r ? r : set_true_uid(fd, status);
 }
 
 static int add(struct targets *t, const struct found_target *found)
@@ -103,6 +119,8 @@ static int look_at(struct targets *t, const char *dir, long pid)
 	snprintf(path, sizeof path, "%s/%ld.status", dir, pid);
 	snprintf(found.socket, sizeof found.socket, "%s/%ld.sock", dir, pid);
 	r = ask(path, &found.status);
+	if (r == 0 && found.status.pid != pid)
+		r = -EPROTO;
 	if (r == 0)
 		return add(t, &found);
 	log_debug(LOG_CLIENT, "%s: %s", path, errno_words(r));

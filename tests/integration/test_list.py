@@ -4,9 +4,11 @@
 import getpass
 import json
 import os
+import shutil
 import signal
 import socket
 import stat
+import tempfile
 import time
 
 from fixture import (NOBODY, check, contains, equal, find_proftapd, find_proftapds, need_root,
@@ -135,6 +137,37 @@ def nobody_else_gets_in(t):
     refused = proftap(t, "capture", f"unix:{path}/{target.pid}.sock", "10", "--log_dir",
                       t.public_dir("logs"), code=5, user=NOBODY, program=t.public_proftap())
     contains("".join(refused.err), "closed at once: only the user that runs the target", "the reason")
+
+
+# A server of another user's that says what it likes: two sockets, one with the pid that it claims.
+LIAR = """
+import os, select, socket, sys
+doors = []
+for pid in (1, 2):
+    door = socket.socket(socket.AF_UNIX)
+    door.bind(f"{sys.argv[1]}/{pid}.status")
+    door.listen()
+    doors.append(door)
+print("ready", flush=True)
+while True:
+    for door in select.select(doors, [], [])[0]:
+        with door.accept()[0] as peer:
+            peer.send(b"pid 2\\nuid 0\\nport 9\\nsince 1\\nstate idle\\nname nginx\\n"
+                      b"address 127.0.0.1\\nversion 1\\n")
+"""
+
+
+@test
+def another_users_server_cannot_pass_for_roots(t):
+    need_root()
+    path = tempfile.mkdtemp(prefix="proftap-", dir="/tmp")
+    t.at_end.append(lambda: shutil.rmtree(path))
+    os.chown(path, NOBODY, NOBODY)
+    liar = t.keep(Process("liar", ["/usr/bin/python3", "-c", LIAR, path], {}, user=NOBODY))
+    wait_until(lambda: liar.out, "the liar to listen")
+    rows = json.loads(proftap(t, "list", "--json").text)["targets"]
+    rows = [row for row in rows if row["socket"].startswith(path)]
+    equal([(row["socket"], row["uid"]) for row in rows], [(f"{path}/2.sock", NOBODY)], "the list")
 
 
 @test
