@@ -97,7 +97,8 @@ static void print_line(FILE *out, const struct plane *plane, const struct summar
 	for (size_t i = 0; i < n_shown; i++)
 		print_row(out, plane, &sum->rows[i]);
 	if (n_shown < sum->n_rows)
-		fprintf(out, "  … and %zu more names\n", sum->n_rows - n_shown);
+		fprintf(out, "  … and %zu more name%s\n", sum->n_rows - n_shown,
+			sum->n_rows - n_shown == 1 ? "" : "s");
 }
 
 static void print_steps(FILE *out, const struct summary *summary)

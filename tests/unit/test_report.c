@@ -91,6 +91,9 @@ START_TEST(names_are_chosen_and_cut)
 	write_report_of(report_write_json, &options);
 	ck_assert_ptr_nonnull(strstr(text, "\"many\""));
 	ck_assert_ptr_null(strstr(text, "\"long\""));
+	options.n_top = 3;
+	write_report_of(report_write_text, &options);
+	assert_has_line(text, "… and 1 more name");
 }
 END_TEST
 
