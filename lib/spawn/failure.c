@@ -8,47 +8,66 @@
 #include "base/diag.h"
 #include "lib/spawn/spawn.h"
 
-int spawn_explain(const struct spawn *s, const char *path, const struct ptap_server_options *o,
-	struct diag *d)
+static int explain_clone(const struct spawn *s, struct diag *d)
+{
+	if (s->error == -EPERM || s->error == -ENOSYS)
+		return diag_set(d, s->error,
+			"proftapd: cannot start a process: %s; is that forbidden here "
+			"(seccomp)? Start the server before the sandbox",
+			errno_words(s->error));
+	return diag_set(d, s->error,
+		"proftapd: cannot start a process: %s; raise the limit on processes",
+		errno_words(s->error));
+}
+
+static int explain_bind(const struct spawn *s, const struct ptap_server_options *o, struct diag *d)
 {
 	const char *address = o->address ? o->address : "127.0.0.1";
 
+	if (s->error == -EADDRINUSE)
+		return diag_set(d, s->error,
+			"port %u: in use on %s; choose another, or 0 for any free one", o->port,
+			address);
+	return diag_set(d, s->error, "%s:%u: cannot listen there: %s", address, o->port,
+		errno_words(s->error));
+}
+
+static int explain_arena(const struct spawn *s, struct diag *d)
+{
+	if (s->error == -EFBIG)
+		return diag_set(d, s->error,
+			"proftap: RLIMIT_FSIZE (ulimit -f) is too low for %llu KiB of shared "
+			"memory; raise it",
+			(unsigned long long)(s->arena_bytes >> 10));
+	return diag_set(d, s->error, "proftap: cannot map %llu MiB of shared memory: %s",
+		(unsigned long long)(s->arena_bytes >> 20), errno_words(s->error));
+}
+
+static int explain_exec(const struct spawn *s, const char *path, struct diag *d)
+{
+	if (s->error == -EPERM || s->error == -EACCES)
+		return diag_set(d, s->error,
+			"%s: cannot be executed: %s; is that forbidden here (seccomp, "
+			"AppArmor)? Start the server before the sandbox",
+			path, errno_words(s->error));
+	return diag_set(d, s->error, "%s: cannot be executed: %s", path, errno_words(s->error));
+}
+
+int spawn_explain(const struct spawn *s, const char *path, const struct ptap_server_options *o,
+	struct diag *d)
+{
 	switch (s->stage) {
 	case SPAWN_CLONE:
-		if (s->error == -EPERM || s->error == -ENOSYS)
-			return diag_set(d, s->error,
-				"proftapd: cannot start a process: %s; is that forbidden here "
-				"(seccomp)? Start the server before the sandbox",
-				errno_words(s->error));
-		return diag_set(d, s->error,
-			"proftapd: cannot start a process: %s; raise the limit on processes",
-			errno_words(s->error));
+		return explain_clone(s, d);
 	case SPAWN_SOCKET:
 		return diag_set(d, s->error, "proftap server: cannot make a socket: %s",
 			errno_words(s->error));
 	case SPAWN_BIND:
-		if (s->error == -EADDRINUSE)
-			return diag_set(d, s->error,
-				"port %u: in use on %s; choose another, or 0 for any free one",
-				o->port, address);
-		return diag_set(d, s->error, "%s:%u: cannot listen there: %s", address, o->port,
-			errno_words(s->error));
+		return explain_bind(s, o, d);
 	case SPAWN_ARENA:
-		if (s->error == -EFBIG)
-			return diag_set(d, s->error,
-				"proftap: RLIMIT_FSIZE (ulimit -f) is too low for %llu KiB of shared "
-				"memory; raise it",
-				(unsigned long long)(s->arena_bytes >> 10));
-		return diag_set(d, s->error, "proftap: cannot map %llu MiB of shared memory: %s",
-			(unsigned long long)(s->arena_bytes >> 20), errno_words(s->error));
+		return explain_arena(s, d);
 	case SPAWN_EXEC:
-		if (s->error == -EPERM || s->error == -EACCES)
-			return diag_set(d, s->error,
-				"%s: cannot be executed: %s; is that forbidden here (seccomp, "
-				"AppArmor)? Start the server before the sandbox",
-				path, errno_words(s->error));
-		return diag_set(
-			d, s->error, "%s: cannot be executed: %s", path, errno_words(s->error));
+		return explain_exec(s, path, d);
 	}
 	return s->error;
 }
