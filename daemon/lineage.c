@@ -4,9 +4,12 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "daemon/proc_file.h"
 
 /* The kernel's PF_FORKNOEXEC: "forked but didn't exec". */
 #define HAS_NOT_EXECED 0x40u
@@ -33,16 +36,10 @@ static int read_process(const char *root, pid_t pid, struct process *p)
 	char path[600];
 	char text[512];
 	const char *rest;
-	FILE *f;
-	size_t n;
 
 	snprintf(path, sizeof path, "%s/proc/%d/stat", root, (int)pid);
-	f = fopen(path, "re");
-	if (!f)
+	if (proc_file_read(AT_FDCWD, path, text, sizeof text))
 		return 0;
-	n = fread(text, 1, sizeof text - 1, f);
-	fclose(f);
-	text[n] = '\0';
 	/* The name may hold anything, parentheses too. */
 	rest = strrchr(text, ')');
 	*p = (struct process){.pid = pid};

@@ -126,15 +126,21 @@ static struct usage_thread *find_thread(struct usage_threads *t, int32_t tid, ui
 	return thread->n && thread->v[thread->n - 1].run_ns > run_ns ? NULL : thread;
 }
 
+static int read_file(struct usage_threads *t, int32_t tid, const char *name, char *text, size_t n)
+{
+	char path[48];
+
+	snprintf(path, sizeof path, "%d/%s", (int)tid, name);
+	return proc_file_read(dirfd(t->dir), path, text, n);
+}
+
 /* Kernels without the counts have no such file, or zeros in it for a thread that has run. */
 static int read_schedstat(struct usage_threads *t, int32_t tid, struct proc_schedstat *out)
 {
-	char path[48];
 	char text[128];
 	int r;
 
-	snprintf(path, sizeof path, "%d/schedstat", (int)tid);
-	r = proc_file_read(dirfd(t->dir), path, text, sizeof text);
+	r = read_file(t, tid, "schedstat", text, sizeof text);
 	if (!r)
 		r = proc_schedstat_parse(text, out);
 	if (!r && !out->run_ns && !out->n_switches)
@@ -145,12 +151,10 @@ static int read_schedstat(struct usage_threads *t, int32_t tid, struct proc_sche
 static int read_ticks(struct usage_threads *t, int32_t tid, struct proc_schedstat *out)
 {
 	struct proc_stat stat;
-	char path[48];
 	char text[1024];
 	int r;
 
-	snprintf(path, sizeof path, "%d/stat", (int)tid);
-	r = proc_file_read(dirfd(t->dir), path, text, sizeof text);
+	r = read_file(t, tid, "stat", text, sizeof text);
 	if (!r)
 		r = proc_stat_parse(text, &stat);
 	if (!r)
