@@ -175,14 +175,20 @@ def a_program_restarts_on_its_port(t):
     equal(t.emit(heir, 200, "burst 10").trace.count("burst"), 10, "spans of the new program")
 
 
-@test
-def a_client_that_reads_late_gets_everything(t):
-    """Stopped while the answer comes: when it goes on all is there, and the server goes."""
+def record_unread(t):
+    """A target with an answer too large for the sockets, its server, and a client that has stopped."""
     target = t.target().serve(0, 64 << 20)
     server = find_proftapd(target.pid)
     capture = t.record(target, 15000)
     target.ask("burst 1000000")
     capture.signal(signal.SIGSTOP)
+    return target, server, capture
+
+
+@test
+def a_client_that_reads_late_gets_everything(t):
+    """Stopped while the answer comes: when it goes on all is there, and the server goes."""
+    target, server, capture = record_unread(t)
     end(target, "kill")
     check_port_is_free_soon(target.port, "kill with a client that does not read")
     time.sleep(UNREAD_S)
@@ -196,11 +202,7 @@ def a_client_that_reads_late_gets_everything(t):
 @test
 def the_callers_pipe_is_not_held_open(t):
     """Nobody but the target has its standard output and error, also while an answer is on its way."""
-    target = t.target().serve(0, 64 << 20)
-    server = find_proftapd(target.pid)
-    capture = t.record(target, 15000)
-    target.ask("burst 1000000")
-    capture.signal(signal.SIGSTOP)
+    target, server, capture = record_unread(t)
     end(target, "exit")
     for thread in target.threads:
         thread.join(PIPE_S)
