@@ -20,11 +20,12 @@ limit("files of 8 MiB", "fsize", 8 << 20)
 limit("files of 64 KiB", "fsize", 64 << 10, fails="RLIMIT_FSIZE (ulimit -f) is too low")
 limit("a stack of 64 KiB", "stack", 64 << 10, needs=[need_no_sanitizer])
 host("cancel", spans={"done": 50, "outer": 50, "inner": 50, "explicit": 50})
-host("no_tsc", "before", spans={"span": 27}, title="no tsc")
+host("no_tsc", "before", spans={"span": 27}, title="no tsc", needs=[need_no_sanitizer])
 
 
 @test
 def a_thread_that_forbids_the_counter_later_is_counted(t):
+    need_no_sanitizer()
     process, seen, captures = run_host(t, "no_tsc", "recording", ("after",), {})
     equal(seen, (0, "done\n"), "(exit status, output)")
     equal(captures[0].trace.count("span"), 20, "spans")

@@ -49,6 +49,7 @@ def sanitized(name, sanitizer, args, spans):
 
 @test
 def jemalloc_preloaded(t):
+    need_no_sanitizer()
     for mode in MODES:
         check_mode(t, mode, "crowd", ("200", "20"), {"short": 2000}, None, 0,
                    {"LD_PRELOAD": find_jemalloc()})

@@ -4,6 +4,7 @@
 A test is a function with @test that takes a Case. It waits for what processes say, never for time;
 when it failed, the output of everything that it started is shown.
 """
+import contextlib
 import os
 import shutil
 import signal
@@ -92,7 +93,8 @@ class Case:
             if isinstance(process, Target):
                 servers.update(dict.fromkeys(find_proftapds(process.pid), process.pid))
         for server in servers:
-            os.kill(server, signal.SIGCONT)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(server, signal.SIGCONT)
         for process in self.processes:
             process.kill()
         try:
