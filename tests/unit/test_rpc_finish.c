@@ -138,6 +138,7 @@ START_TEST(late_reader_gets_the_whole_answer)
 	pending = begin_call(&waiter);
 	ck_assert_int_ge(finish_ms(PATIENCE_MS), 500);
 	pthread_join(waiter, NULL);
+	pthread_join(t.thread, NULL);
 	ck_assert_str_eq(rpc_status_name(rpc_pending_get_status(pending)), "OK");
 	ck_assert_uint_eq(rpc_pending_get_bytes(pending), ANSWER_BYTES);
 }
@@ -160,6 +161,7 @@ START_TEST(idle_peer_does_not_hold_it_up)
 {
 	connect_through_relay(0);
 	ck_assert_int_le(finish_ms(PATIENCE_MS), 5000);
+	pthread_join(t.thread, NULL);
 }
 END_TEST
 
