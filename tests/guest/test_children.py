@@ -4,7 +4,7 @@
 import socket
 import time
 
-from host import Failure, free_port, host, run, test
+from host import Failure, free_port, host, run_without_tsan, test
 
 for how in ("handler", "ignore", "nocldwait", "wall"):
     host("reap", how, spans={"child": 5}, title=f"reap {how}")
@@ -30,4 +30,4 @@ def a_port_that_is_just_being_closed_is_awaited(t):
     raise Failure("every start failed, though the port was free after 30 ms")
 
 
-run()
+run_without_tsan()

@@ -3,7 +3,7 @@
 """Hosts in confinement: what stays possible works, and the rest is said in a sentence."""
 import subprocess
 
-from host import NO_LEAK_CHECK, Skip, host, need_root, run
+from host import NO_LEAK_CHECK, Skip, host, need_root, run_without_tsan
 
 FIRST = "Start the server before the sandbox"
 NO_EXEC = ("cannot be executed: operation not permitted; is that forbidden here "
@@ -49,4 +49,4 @@ for what in ("execve", "clone"):
         host("seccomp", "after", what, action, title=f"seccomp {what} {action} after the start",
              spans={"work": 1}, modes=("recording",), **NO_LEAK_CHECK)
 
-run()
+run_without_tsan()

@@ -20,7 +20,7 @@ from processes import (PROFTAP, Capture, Target, find_proftapd, find_proftapds, 
 from trace_file import load_schemas, schema
 
 __all__ = ["NOBODY", "SANITIZERS", "Skip", "check", "contains", "equal", "find_proftapd",
-           "find_proftapds", "free_port", "is_alive", "need_root", "read_fds", "read_shared_kib",
+           "find_proftapds", "free_port", "is_alive", "need_no_tsan", "need_root", "read_fds", "read_shared_kib",
            "read_status", "run", "schema", "test", "wait_until"]
 
 SANITIZERS = os.environ.get("SANITIZERS", "no")
@@ -30,6 +30,12 @@ NOBODY = 65534
 def need_root():
     if os.geteuid() != 0:
         raise Skip("needs root")
+
+
+def need_no_tsan():
+    if SANITIZERS == "thread":
+        raise Skip("ThreadSanitizer delivers signals late, waits for ever in setuid() beside other threads, "
+                   "and knows no threads in forked children")
 
 
 class Case:

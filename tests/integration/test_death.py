@@ -11,11 +11,12 @@ import time
 
 from fixture import (check, equal, find_proftapd, find_proftapds, is_alive, read_status, run, test,
                      wait_until)
+from checks import SLOWNESS
 from processes import TARGET, Process
 
 N_THREADS = 3
-GONE_S = 2
-PORT_FREE_MS = 100
+GONE_S = 2 * SLOWNESS
+PORT_FREE_MS = 100 * SLOWNESS
 PIPE_S = 2
 # Longer than a server waits for idle peers.
 UNREAD_S = 1

@@ -5,7 +5,7 @@ import os
 import signal
 import time
 
-from fixture import check, contains, equal, find_proftapd, is_alive, read_status, run, \
+from fixture import check, contains, equal, find_proftapd, is_alive, need_no_tsan, read_status, run, \
     test, wait_until
 
 FOLLOW = {"PROFTAP_FOLLOW_FORK": "1"}
@@ -147,6 +147,7 @@ def an_exec_in_a_child_ends_its_part(t):
 
 @test
 def a_followed_child_can_serve_by_itself(t):
+    need_no_tsan()
     target = t.target(**FOLLOW).serve()
     pid, result, port, own_port = prefork(t, target, "own")
     equal((result, port), (0, 0), "ptap_server_start() and ptap_server_port() before it")

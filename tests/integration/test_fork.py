@@ -4,7 +4,7 @@
 import os
 import signal
 
-from fixture import check, equal, is_alive, run, test, wait_until
+from fixture import SANITIZERS, check, equal, is_alive, run, test, wait_until
 
 
 def fork(t, target, n):
@@ -51,7 +51,7 @@ def the_child_holds_no_descriptor_of_ours(t):
 @test
 def the_child_can_serve_by_itself(t):
     target = t.target().serve()
-    capture = t.record(target, 1500)
+    capture = t.record(target, 1500 if SANITIZERS == "no" else 5000)
     pid, _, (result, port) = fork(t, target, 10)
     equal(result, 0, "the child's ptap_server_start()")
     check(port not in (0, target.port), f"the child's port {port}, the parent's {target.port}")

@@ -6,7 +6,8 @@ import signal
 import time
 
 from fake_server import FakeServer, field, space
-from fixture import check, contains, equal, find_proftapd, read_status, run, test, wait_until
+from fixture import (SANITIZERS, check, contains, equal, find_proftapd, read_status, run, test,
+                     wait_until)
 from trace_file import Trace
 
 LONG_MS = 15000
@@ -34,12 +35,13 @@ def check_serves(t, target):
 @test
 def a_second_capture_is_told_busy_and_the_first_unharmed(t):
     target = t.target().serve()
-    first = t.record(target, 1500)
+    seconds = 1.5 if SANITIZERS == "no" else 4.0
+    first = t.record(target, round(seconds * 1000))
     target.ask("burst 100")
     second = t.capture(target, 200, code=4)
     holder = first.left()[-2].split("/")[-1]
     contains(second.stderr, f"127.0.0.1:{target.port}: busy: another profiling session is active "
-             f"there (session {holder}: 1.5 s, begun ", "standard error")
+             f"there (session {holder}: {seconds} s, begun ", "standard error")
     check_nothing_left(second)
     check(first.popen.poll() is None, "the first had ended: the test is void")
     target.ask("burst 23")
@@ -51,7 +53,7 @@ def a_second_capture_is_told_busy_and_the_first_unharmed(t):
 @test
 def two_captures_of_two_targets_do_not_meet(t):
     targets = [t.target().serve() for _ in range(2)]
-    captures = [t.record(target, 700) for target in targets]
+    captures = [t.record(target, 700 if SANITIZERS == "no" else 4000) for target in targets]
     for n, target in enumerate(targets, 1):
         target.ask(f"burst {n}")
     for n, capture in enumerate(captures, 1):
