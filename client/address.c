@@ -68,8 +68,10 @@ static int parse_bracketed(const char *text, struct address *out, struct diag *d
 	const char *end = strchr(text, ']');
 	int r;
 
-	if (!end || end[1] != ':')
-		return diag_set(d, -EINVAL, "%.200s: must be [ADDRESS]:PORT", text);
+	/* What needs no brackets may be something else without: [unix]:1. */
+	if (!end || end[1] != ':' || !memchr(text, ':', (size_t)(end - text)))
+		return diag_set(
+			d, -EINVAL, "%.200s: must be [ADDRESS]:PORT, with an IPv6 address", text);
 	r = set_host(text, text + 1, (size_t)(end - text - 1), out, d);
 	if (r == 0)
 		r = parse_port(text, end + 2, &out->port, d);
@@ -147,12 +149,12 @@ int address_parse(const char *text, const char *default_host, struct address *ou
 	int r;
 
 	*out = (struct address){.port = 0};
+	if (strncmp(text, scheme, sizeof scheme - 1) == 0)
+		text += sizeof scheme - 1;
 	if (!*text)
 		return diag_set(d, -EINVAL,
 			"the target is empty: must be PORT, HOST:PORT, [ADDRESS]:PORT, unix:PATH, "
 			"a pid or the name of a target");
-	if (strncmp(text, scheme, sizeof scheme - 1) == 0)
-		text += sizeof scheme - 1;
 	out->is_bare = is_digits(text) && !default_host;
 	if (strncmp(text, "unix:", 5) == 0 && !default_host)
 		r = parse_unix(text + 5, out, d);

@@ -71,7 +71,9 @@ START_TEST(refuses_bad_hosts)
 	refuse("a b", NULL, "HOST:PORT");
 	refuse("a/b", NULL, "name of a target");
 	refuse(":9999", NULL, "no host");
-	refuse("[]:9999", NULL, "no host");
+	refuse("[]:9999", NULL, "[ADDRESS]:PORT");
+	refuse("[unix]:9999", NULL, "[ADDRESS]:PORT");
+	refuse("grpc://", NULL, "empty");
 	refuse("::1:9999", NULL, "brackets");
 	refuse("[::1]", NULL, "[ADDRESS]:PORT");
 	refuse("[::1:9999", NULL, "[ADDRESS]:PORT");
