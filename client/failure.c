@@ -154,8 +154,17 @@ static bool has_said_nothing(const struct failure *f)
 	       f->received_bytes < FAILURE_SPOKEN_BYTES;
 }
 
+static int explain_fault(const struct failure *f, struct diag *d)
+{
+	diag_set(d, -EBADMSG, "%s: the answer is refused: %s; nothing was written",
+		f->address->text, f->fault);
+	return EXIT_FAILED;
+}
+
 int failure_explain(const struct failure *f, struct diag *d)
 {
+	if (f->fault)
+		return explain_fault(f, d);
 	if (f->is_silent || has_said_nothing(f))
 		return explain_lost(f, d);
 	if (failure_is_busy(f->status, f->text))

@@ -16,6 +16,7 @@ struct failure {
 	const struct address *address;
 	int status; /* gRPC's, not OK */
 	const char *text; /* gRPC's */
+	const char *fault; /* why the answer was refused here, or NULL */
 	int64_t elapsed_ms; /* of the call */
 	int64_t received_bytes; /* from the peer, on that connection; -1: not known */
 	int64_t timeout_ms;

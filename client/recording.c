@@ -26,6 +26,9 @@
 /* A gRPC server speaks first, at once; one that did not within this time is none, or is stopped. */
 #define SILENCE_MS 5000
 #define TERMINATE_TIMEOUT_MS 10000
+#define TERMINATE_MAX_BYTES 65536 /* it has no fields */
+/* The largest answer, and more than what HTTP/2 adds to it. */
+#define MAX_RECEIVED_BYTES (INT64_C(2112) << 20)
 
 int recording_connect(struct recording *r, struct address *address, struct diag *d)
 {
@@ -53,6 +56,7 @@ static void send_terminate(struct recording *r, const char *session_id)
 	struct rpc_request request = {
 		.path = TERMINATE_PATH,
 		.timeout_ms = TERMINATE_TIMEOUT_MS,
+		.max_reply_bytes = TERMINATE_MAX_BYTES,
 	};
 	_cleanup_free_ uint8_t *message = NULL;
 	struct diag d = DIAG_INIT;
@@ -105,6 +109,8 @@ static int take_turn(struct recording *r, const struct recording_request *q)
 		rpc_pending_cancel(r->profile);
 		return EXIT_NOBODY;
 	}
+	if (dial_get_received_bytes(r->watch_fd) > MAX_RECEIVED_BYTES)
+		rpc_pending_refuse_large(r->profile);
 	show_progress(r, q);
 	return 0;
 }
@@ -127,6 +133,7 @@ static int explain(const struct recording *r, const struct recording_request *q,
 		.address = q->address,
 		.status = rpc_pending_get_status(r->profile),
 		.text = rpc_pending_get_text(r->profile),
+		.fault = rpc_pending_get_fault(r->profile),
 		.elapsed_ms = r->ended_ms - r->started_ms,
 		.received_bytes = dial_get_received_bytes(r->watch_fd),
 		.timeout_ms = q->timeout_ms,

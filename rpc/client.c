@@ -1,111 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unary gRPC calls on a connected socket. A call is one batch with one event, which is plucked from
- * the channel's queue, so that calls on one channel do not meet each other's events.
+ * Unary gRPC calls on a connected socket. The events of a call are plucked from the channel's queue, so that calls on one
+ * channel do not meet each other's. A second message is asked for although there is none: gRPC would keep it, and with
+ * it the end of the call, until the deadline.
  */
 #include "rpc/client.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <grpc/byte_buffer.h>
 #include <grpc/grpc.h>
-#include <grpc/grpc_posix.h>
-#include <grpc/grpc_security.h>
 #include <grpc/slice.h>
 #include <grpc/support/time.h>
 
 #include "base/diag.h"
+#include "rpc/channel.h"
 #include "rpc/engine.h"
 #include "rpc/message.h"
-#include "rpc/socket.h"
 
-struct rpc_channel {
-	grpc_channel *grpc;
-	grpc_completion_queue *queue;
+/* As much as stock clients take. */
+#define MAX_REPLY_BYTES INT32_MAX
+/* gRPC's own words for an encoding that is not enabled. */
+#define ENCODING_WORDS "Compression algorithm"
+
+static const char compressed[] = "it is compressed, which was not asked for";
+
+/* What is waited for, in this order; each comes at the latest when the call ends. */
+enum stage {
+	STAGE_REPLY,
+	STAGE_EXTRA,
+	STAGE_STATUS,
+	STAGE_ENDED,
 };
 
+/* The address of a result is its event's tag. */
 struct rpc_pending {
 	struct rpc_channel *channel;
 	grpc_call *grpc;
+	enum stage stage;
+	uint64_t max_reply_bytes;
+	char fault[80]; /* why the reply was refused, or "" */
 	grpc_byte_buffer *request;
 	grpc_byte_buffer *reply; /* NULL: none came */
+	grpc_byte_buffer *extra; /* a second message: NULL, or it is refused */
 	grpc_metadata_array initial;
 	grpc_metadata_array trailing;
 	grpc_status_code status;
 	grpc_slice details;
 	char *text; /* |details| as a string, after the end */
-	bool is_done;
 };
-
-/* The channel. */
-
-static grpc_arg int_arg(const char *key, int value)
-{
-	grpc_arg arg = {.type = GRPC_ARG_INTEGER, .key = (char *)key};
-
-	arg.value.integer = value;
-	return arg;
-}
-
-static grpc_arg string_arg(const char *key, const char *value)
-{
-	grpc_arg arg = {.type = GRPC_ARG_STRING, .key = (char *)key};
-
-	arg.value.string = (char *)value;
-	return arg;
-}
-
-static grpc_channel *create_channel(int fd, const char *authority)
-{
-	grpc_arg list[] = {
-		int_arg(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, -1),
-		int_arg(GRPC_ARG_ENABLE_HTTP_PROXY, 0),
-		int_arg(GRPC_ARG_ENABLE_RETRIES, 0),
-		string_arg(GRPC_ARG_DEFAULT_AUTHORITY, authority),
-	};
-	grpc_channel_args args = {sizeof list / sizeof list[0], list};
-	grpc_channel_credentials *credentials = grpc_insecure_credentials_create();
-	grpc_channel *channel = grpc_channel_create_from_fd(authority, fd, credentials, &args);
-
-	grpc_channel_credentials_release(credentials);
-	return channel;
-}
-
-int rpc_channel_new(int fd, const char *authority, struct rpc_channel **out, struct diag *d)
-{
-	struct rpc_channel *channel = calloc(1, sizeof *channel);
-	_signals_blocked_ sigset_t old = signals_block();
-	int r = channel ? socket_prepare(fd) : -ENOMEM;
-
-	if (r < 0) {
-		close(fd);
-		free(channel);
-		return diag_set(d, r, "%s: connection not usable: %s", authority, errno_words(r));
-	}
-	engine_start();
-	channel->queue = grpc_completion_queue_create_for_pluck(NULL);
-	channel->grpc = create_channel(fd, authority);
-	*out = channel;
-	return 0;
-}
-
-struct rpc_channel *rpc_channel_free(struct rpc_channel *channel)
-{
-	_signals_blocked_ sigset_t old = signals_block();
-
-	if (!channel)
-		return NULL;
-	grpc_channel_destroy(channel->grpc);
-	grpc_completion_queue_shutdown(channel->queue);
-	grpc_completion_queue_destroy(channel->queue);
-	engine_stop();
-	free(channel);
-	return NULL;
-}
 
 /* The call. */
 
@@ -116,9 +64,9 @@ static gpr_timespec after_ms(int64_t ms)
 	return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_millis(ms, GPR_TIMESPAN));
 }
 
-static grpc_call_error start_batch(struct rpc_pending *pending)
+static grpc_call_error start_call(struct rpc_pending *pending)
 {
-	grpc_op ops[6];
+	grpc_op ops[5];
 
 	memset(ops, 0, sizeof ops);
 	ops[0].op = GRPC_OP_SEND_INITIAL_METADATA;
@@ -129,11 +77,32 @@ static grpc_call_error start_batch(struct rpc_pending *pending)
 	ops[3].data.recv_initial_metadata.recv_initial_metadata = &pending->initial;
 	ops[4].op = GRPC_OP_RECV_MESSAGE;
 	ops[4].data.recv_message.recv_message = &pending->reply;
-	ops[5].op = GRPC_OP_RECV_STATUS_ON_CLIENT;
-	ops[5].data.recv_status_on_client.trailing_metadata = &pending->trailing;
-	ops[5].data.recv_status_on_client.status = &pending->status;
-	ops[5].data.recv_status_on_client.status_details = &pending->details;
-	return grpc_call_start_batch(pending->grpc, ops, 6, pending, NULL);
+	return grpc_call_start_batch(pending->grpc, ops, 5, &pending->reply, NULL);
+}
+
+static void start_op(struct rpc_pending *pending, const grpc_op *op, void *tag)
+{
+	/* Fails on misuse only; then the empty batch makes the event come. */
+	if (grpc_call_start_batch(pending->grpc, op, 1, tag, NULL) != GRPC_CALL_OK)
+		grpc_call_start_batch(pending->grpc, NULL, 0, tag, NULL);
+}
+
+static void receive_extra(struct rpc_pending *pending)
+{
+	grpc_op op = {.op = GRPC_OP_RECV_MESSAGE};
+
+	op.data.recv_message.recv_message = &pending->extra;
+	start_op(pending, &op, &pending->extra);
+}
+
+static void receive_status(struct rpc_pending *pending)
+{
+	grpc_op op = {.op = GRPC_OP_RECV_STATUS_ON_CLIENT};
+
+	op.data.recv_status_on_client.trailing_metadata = &pending->trailing;
+	op.data.recv_status_on_client.status = &pending->status;
+	op.data.recv_status_on_client.status_details = &pending->details;
+	start_op(pending, &op, &pending->status);
 }
 
 static struct rpc_pending *pending_new(
@@ -146,6 +115,8 @@ static struct rpc_pending *pending_new(
 		return NULL;
 	path = grpc_slice_from_copied_string(request->path);
 	pending->channel = channel;
+	pending->max_reply_bytes =
+		request->max_reply_bytes ? request->max_reply_bytes : MAX_REPLY_BYTES;
 	pending->grpc = grpc_channel_create_call(channel->grpc, NULL, GRPC_PROPAGATE_DEFAULTS,
 		channel->queue, path, NULL, after_ms(request->timeout_ms), NULL);
 	grpc_slice_unref(path); /* the call has its own reference */
@@ -165,13 +136,14 @@ int rpc_call_start(struct rpc_channel *channel, const struct rpc_request *reques
 
 	if (!pending)
 		return diag_set(d, -ENOMEM, "%s: call not made: out of memory", request->path);
-	error = start_batch(pending);
+	error = start_call(pending);
 	if (error != GRPC_CALL_OK) {
-		pending->is_done = true;
+		pending->stage = STAGE_ENDED;
 		rpc_pending_free(pending);
 		return diag_set(d, -EINVAL, "%s: call not made: %s", request->path,
 			grpc_call_error_to_string(error));
 	}
+	receive_status(pending);
 	*out = pending;
 	return 0;
 }
@@ -181,19 +153,66 @@ static char *copy_text(grpc_slice slice)
 	return strndup((const char *)GRPC_SLICE_START_PTR(slice), GRPC_SLICE_LENGTH(slice));
 }
 
+/* The call ends at once. */
+static void refuse(struct rpc_pending *pending, const char *fault)
+{
+	if (!pending->fault[0])
+		snprintf(pending->fault, sizeof pending->fault, "%s", fault);
+	grpc_call_cancel(pending->grpc, NULL);
+}
+
+void rpc_pending_refuse_large(struct rpc_pending *pending)
+{
+	char fault[sizeof pending->fault];
+
+	snprintf(fault, sizeof fault, "it is larger than %" PRIu64 " bytes",
+		pending->max_reply_bytes);
+	refuse(pending, fault);
+}
+
+static void end_reply(struct rpc_pending *pending)
+{
+	pending->stage = STAGE_EXTRA;
+	if (pending->reply && message_is_compressed(pending->reply))
+		refuse(pending, compressed);
+	else if (rpc_pending_get_bytes(pending) > pending->max_reply_bytes)
+		rpc_pending_refuse_large(pending);
+	receive_extra(pending);
+}
+
+static void end_extra(struct rpc_pending *pending)
+{
+	pending->stage = STAGE_STATUS;
+	if (pending->extra)
+		refuse(pending, "it has more than one message");
+}
+
+static void end_call(struct rpc_pending *pending)
+{
+	pending->stage = STAGE_ENDED;
+	pending->text = copy_text(pending->details);
+	if (pending->status == GRPC_STATUS_UNIMPLEMENTED && pending->text &&
+		strncmp(pending->text, ENCODING_WORDS, sizeof ENCODING_WORDS - 1) == 0)
+		snprintf(pending->fault, sizeof pending->fault, "%s", compressed);
+}
+
+static bool await(struct rpc_pending *pending, void *tag, gpr_timespec until)
+{
+	return grpc_completion_queue_pluck(pending->channel->queue, tag, until, NULL).type ==
+	       GRPC_OP_COMPLETE;
+}
+
 int rpc_pending_wait(struct rpc_pending *pending, int64_t wait_ms)
 {
-	grpc_event event;
+	gpr_timespec until = after_ms(wait_ms);
 
-	if (pending->is_done)
-		return 1;
-	event = grpc_completion_queue_pluck(
-		pending->channel->queue, pending, after_ms(wait_ms), NULL);
-	if (event.type != GRPC_OP_COMPLETE)
-		return 0;
-	pending->text = copy_text(pending->details);
-	pending->is_done = true;
-	return 1;
+	if (pending->stage == STAGE_REPLY && await(pending, &pending->reply, until))
+		end_reply(pending);
+	if (pending->stage == STAGE_EXTRA && await(pending, &pending->extra, until))
+		end_extra(pending);
+	if (pending->stage == STAGE_STATUS && await(pending, &pending->status, until))
+		end_call(pending);
+	return pending->stage == STAGE_ENDED;
 }
 
 void rpc_pending_cancel(struct rpc_pending *pending)
@@ -205,14 +224,16 @@ struct rpc_pending *rpc_pending_free(struct rpc_pending *pending)
 {
 	if (!pending)
 		return NULL;
-	if (!pending->is_done)
+	if (pending->stage != STAGE_ENDED)
 		rpc_pending_cancel(pending);
-	/* The batch writes into |pending| until its event; after a cancel that comes at once. */
+	/* gRPC writes into |pending| until the last event; after a cancel that comes at once. */
 	rpc_pending_wait(pending, -1);
 	grpc_call_unref(pending->grpc);
 	grpc_byte_buffer_destroy(pending->request);
 	if (pending->reply)
 		grpc_byte_buffer_destroy(pending->reply);
+	if (pending->extra)
+		grpc_byte_buffer_destroy(pending->extra);
 	grpc_metadata_array_destroy(&pending->initial);
 	grpc_metadata_array_destroy(&pending->trailing);
 	grpc_slice_unref(pending->details);
@@ -225,12 +246,19 @@ struct rpc_pending *rpc_pending_free(struct rpc_pending *pending)
 
 int rpc_pending_get_status(const struct rpc_pending *pending)
 {
-	return (int)pending->status;
+	return pending->fault[0] ? RPC_INTERNAL : (int)pending->status;
 }
 
 const char *rpc_pending_get_text(const struct rpc_pending *pending)
 {
+	if (pending->fault[0])
+		return pending->fault;
 	return pending->text ? pending->text : "";
+}
+
+const char *rpc_pending_get_fault(const struct rpc_pending *pending)
+{
+	return pending->fault[0] ? pending->fault : NULL;
 }
 
 int rpc_pending_read(struct rpc_pending *pending,

@@ -22,6 +22,7 @@ struct rpc_request {
 	const uint8_t *message;
 	size_t message_bytes;
 	int64_t timeout_ms; /* from now; < 0: none */
+	uint64_t max_reply_bytes; /* 0: 2^31 - 1 */
 };
 
 /* A call in flight. */
@@ -37,8 +38,18 @@ int rpc_call_start(struct rpc_channel *channel, const struct rpc_request *reques
 int rpc_pending_wait(struct rpc_pending *pending, int64_t wait_ms);
 
 void rpc_pending_cancel(struct rpc_pending *pending);
+/*
+ * The same, because more came than the reply may have. gRPC looks at the size only when it has all of it
+ * in memory: who can see what comes says so before.
+ */
+void rpc_pending_refuse_large(struct rpc_pending *pending);
 
 /* After the end: */
+/*
+ * What is wrong with the reply, which then counts as INTERNAL: it is compressed, too large, or more than one message.
+ * NULL: nothing.
+ */
+const char *rpc_pending_get_fault(const struct rpc_pending *pending);
 int rpc_pending_get_status(const struct rpc_pending *pending); /* enum rpc_status, or a stranger */
 const char *rpc_pending_get_text(const struct rpc_pending *pending); /* status text, "" if none */
 /*

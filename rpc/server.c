@@ -306,6 +306,7 @@ int rpc_server_adopt(struct rpc_server *server, int fd, struct diag *d)
 		close(fd);
 		return diag_set(d, r, "connection not served: %s", errno_words(r));
 	}
+	socket_limit_unread(fd);
 	grpc_server_add_channel_from_fd(server->host.server, fd, server->credentials);
 	return 0;
 }

@@ -10,6 +10,12 @@
  */
 int socket_prepare(int fd);
 
+/*
+ * For a server: a TCP peer that takes nothing of its answer for a minute is given up. A client sends little, and its
+ * server may be long in answering.
+ */
+void socket_limit_unread(int fd);
+
 /* Ends the connection, whoever else holds it, with a reset when the last descriptor is closed. */
 void socket_hang_up(int fd);
 

@@ -27,7 +27,7 @@ static const struct rpc_method methods[] = {{"/host.Own/Echo", 4096, handle_echo
 static uint64_t call(struct rpc_channel *channel)
 {
 	PTAP_SPAN("called");
-	struct rpc_request request = {"/host.Own/Echo", (const uint8_t *)"hello", 5, 10000};
+	struct rpc_request request = {"/host.Own/Echo", (const uint8_t *)"hello", 5, 10000, 0};
 	struct rpc_pending *pending = NULL;
 	struct diag d = DIAG_INIT;
 	uint64_t n = 0;

@@ -88,7 +88,7 @@ void rpc_fixture_close(void)
 
 struct rpc_pending *start_call(const char *path, const void *message, size_t n, int64_t timeout_ms)
 {
-	struct rpc_request request = {path, message, n, timeout_ms};
+	struct rpc_request request = {path, message, n, timeout_ms, 0};
 	struct rpc_pending *pending = NULL;
 	struct diag d = DIAG_INIT;
 

@@ -109,7 +109,7 @@ static void *wait_for_answer(void *pending)
 /* Starts a call, and returns when its answer has begun to come and is held up. */
 static struct rpc_pending *begin_call(pthread_t *waiter)
 {
-	struct rpc_request request = {"/t.Test/Large", (const uint8_t *)"x", 1, PATIENCE_MS};
+	struct rpc_request request = {"/t.Test/Large", (const uint8_t *)"x", 1, PATIENCE_MS, 0};
 	struct rpc_pending *pending = NULL;
 	struct diag d = DIAG_INIT;
 

@@ -2,9 +2,11 @@
 /* Requests and replies that are large, and too large. */
 #include <check.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/chunks.h"
+#include "base/diag.h"
 #include "tests/unit/rpc_fixture.h"
 
 #define LARGE_BYTES (40u << 20)
@@ -134,6 +136,21 @@ START_TEST(reply_above_2_gib_is_refused_with_its_size)
 }
 END_TEST
 
+START_TEST(reply_above_the_callers_limit_is_refused)
+{
+	const struct rpc_request request = {"/t.Test/Large", NULL, 0, PATIENCE_MS, LARGE_BYTES - 1};
+	struct rpc_pending *pending = NULL;
+	struct diag d = DIAG_INIT;
+	char words[64];
+
+	ck_assert_msg(!rpc_call_start(rpc.channel, &request, &pending, &d), "%s", d.text);
+	ck_assert_int_eq(rpc_pending_wait(pending, PATIENCE_MS), 1);
+	snprintf(words, sizeof words, "it is larger than %u bytes", LARGE_BYTES - 1);
+	ck_assert_str_eq(rpc_pending_get_fault(pending), words);
+	expect_end(pending, RPC_INTERNAL, words);
+}
+END_TEST
+
 START_TEST(half_encoded_reply_is_never_sent)
 {
 	expect_end(make_call("/t.Test/Broken", "x", 1), RPC_RESOURCE_EXHAUSTED, "out of memory");
@@ -152,6 +169,7 @@ int main(void)
 	tcase_add_test(tests, request_above_4_mib_is_refused);
 	tcase_add_test(tests, large_reply_arrives_whole);
 	tcase_add_test(tests, reading_stops_when_the_reader_says_so);
+	tcase_add_test(tests, reply_above_the_callers_limit_is_refused);
 	tcase_add_test(tests, reply_above_2_gib_is_refused_with_its_size);
 	tcase_add_test(tests, half_encoded_reply_is_never_sent);
 	suite_add_tcase(suite, tests);
