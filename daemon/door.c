@@ -106,8 +106,7 @@ static void on_served(uv_poll_t *poll, int status, int events)
 	} else if (intake_count(&door->intake, &v->traffic, intake_read(v->fd), monotonic_ns())) {
 		log_warn(LOG_LISTEN, "hung up on a client that sent %llu bytes",
 			(unsigned long long)v->traffic.received_bytes);
-		socket_hang_up(v->fd);
-		dismiss(v);
+		socket_hang_up(v->fd); /* and it comes back as a disconnect */
 	} else {
 		uv_poll_start(poll, UV_DISCONNECT, on_served);
 		uv_timer_start(&door->look, on_look, LOOK_MS, 0);

@@ -137,6 +137,7 @@ class Connection:
         self.next_stream = 1
         self.closed = False
         self.goaway = None
+        self.pongs = 0
         self.polite = True
         self.window = window
         if greets:
@@ -245,6 +246,8 @@ class Connection:
             stream.ended = True
         elif kind == GOAWAY:
             self.goaway = payload
+        elif kind == PING and flags & ACK:
+            self.pongs += 1
         elif kind in (SETTINGS, PING) and not flags & ACK and self.polite:
             self.send(frame(kind, ACK, 0, payload if kind == PING else b""))
         if kind in (HEADERS, DATA) and flags & END_STREAM:

@@ -146,6 +146,21 @@ def streams_that_are_reset_at_once_end_the_connection(t):
 
 
 @test
+def streams_that_are_reset_one_by_one_end_the_connection(t):
+    """Never more than a few are open: each is seen to be gone before the next."""
+    headers, again = indexed_headers(PROFILE)
+    with unharmed(t) as target, Connection(target.port) as c:
+        for i in range(300):
+            stream = c.new_stream()
+            c.send(frame(HEADERS, END_HEADERS, stream, headers if i == 0 else again),
+                   frame(RST_STREAM, 0, stream, struct.pack(">I", CANCEL)), frame(PING, 0, 0, bytes(8)))
+            n_pongs = c.pongs
+            if not c.wait(lambda: c.pongs > n_pongs, "the answer to a ping"):
+                break
+        check(c.closed, "it was borne")
+
+
+@test
 def streams_beyond_the_limit_end_the_connection(t):
     """From a peer that never acknowledges the settings: the limit does not bind it."""
     headers, again = indexed_headers(PROFILE)
@@ -280,6 +295,7 @@ def check_endless_headers(t, polite):
                 break
             c.read_some(0)
         c.wait_for_close(5)
+        check_has_let_go(find_proftapd(target.pid))
 
 
 def read_all(sock):
