@@ -14,6 +14,9 @@ SECONDS = float(os.environ.get("HOSTILE_SECONDS", 3))
 MAX_BYTES = 8 << 20
 # What a server may be in memory with such a capture.
 LIMIT_KIB = 64 << 10
+# Little, and what a server may be with it.
+SMALL_BYTES = 1 << 20
+SMALL_LIMIT_KIB = 24 << 10
 
 
 def start_hostile(t: Case, seed, what):
@@ -22,10 +25,14 @@ def start_hostile(t: Case, seed, what):
     return process
 
 
+def start_capture(t, target, ms, max_bytes):
+    return t.start_capture(target, ms, "-o", f"ptap_max_capture_bytes={max_bytes}",
+                           "--timeout", "10000")
+
+
 def capture(t, target):
     """The exit status; what was published is a trace, and what was not has one reason."""
-    asked = t.start_capture(target, 100, "-o", f"ptap_max_capture_bytes={MAX_BYTES}",
-                            "--timeout", "10000")
+    asked = start_capture(t, target, 100, MAX_BYTES)
     code = asked.wait(15)
     asked.finish(code)
     check(code in (0, 1, 3, 5), f"exit status {code}: {asked.stderr!r}")
@@ -51,9 +58,21 @@ def random_records_harm_nobody(t):
         codes.append(capture(t, target))
     check(0 in codes, f"no capture was answered with a trace: {codes}")
     equal(target.out[1:], [], "the server's end")
+    check_size(target)
+
+
+def check_size(target, limit_kib=LIMIT_KIB):
     if SANITIZERS == "no":
-        peak = int(read_status(target.server)["VmHWM"].split()[0])
-        check(peak < LIMIT_KIB, f"the server grew to {peak} KiB")
+        peak_kib = int(read_status(target.server)["VmHWM"].split()[0])
+        check(peak_kib < limit_kib, f"the server grew to {peak_kib} KiB")
+
+
+@test
+def a_flood_of_records_ends_at_the_memory_of_the_capture(t):
+    target = start_hostile(t, 1, "records")
+    asked = start_capture(t, target, 2000, SMALL_BYTES).finish()
+    asked.find_warning("the capture's memory was full")
+    check_size(target, SMALL_LIMIT_KIB)
 
 
 @test
