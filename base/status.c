@@ -14,9 +14,9 @@ size_t status_format(const struct status *s, char *out)
 {
 	int n = snprintf(out, STATUS_MAX_BYTES,
 		"pid %d\nuid %u\nport %u\nsince %" PRId64
-		"\nstate %s\nname %s\naddress %s\nversion %s\n",
+		"\nstate %s\nchildren %u\nname %s\naddress %s\nversion %s\n",
 		s->pid, s->uid, s->port, s->since_ns, s->is_recording ? "recording" : "idle",
-		s->name, s->address, s->version);
+		s->n_children, s->name, s->address, s->version);
 
 	return (size_t)n;
 }
@@ -39,6 +39,8 @@ static void set_field(struct status *s, const char *key, const char *value)
 		s->since_ns = strtoll(value, NULL, 10);
 	else if (strcmp(key, "state") == 0)
 		s->is_recording = strcmp(value, "recording") == 0;
+	else if (strcmp(key, "children") == 0)
+		s->n_children = (unsigned)strtoul(value, NULL, 10);
 	else if (strcmp(key, "name") == 0)
 		set_text(s->name, sizeof s->name, value);
 	else if (strcmp(key, "address") == 0)

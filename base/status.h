@@ -17,6 +17,7 @@ struct status {
 	unsigned port; /* 0: it listens on its private socket only */
 	int64_t since_ns; /* Unix time when the server was started */
 	int is_recording;
+	unsigned n_children; /* forked ones that are followed now */
 	char name[64];
 	char address[64]; /* "127.0.0.1" */
 	char version[32];

@@ -107,6 +107,7 @@ static void print_json(const struct targets *targets)
 		json_text(&j, "user", user);
 		json_int(&j, "since_unix_ns", s->since_ns);
 		json_text(&j, "state", s->is_recording ? "recording" : "idle");
+		json_int(&j, "children", s->n_children);
 		json_text(&j, "version", s->version);
 		json_end_object(&j);
 	}

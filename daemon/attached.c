@@ -241,6 +241,7 @@ static void describe(struct status *s, void *context)
 	s->port = a->target.arena->port;
 	s->since_ns = a->since_ns;
 	s->is_recording = session_is_busy(&a->session);
+	s->n_children = a->joins.n_children;
 	snprintf(s->name, sizeof s->name, "%.*s", (int)sizeof a->target.arena->name - 1,
 		a->target.arena->name);
 	printable_clean(s->name);

@@ -67,6 +67,17 @@ def capture_by(t, target, how, *options, code=0):
 
 
 @test
+def followed_children_are_counted(t):
+    target = t.keep(Target({**runtime(t), "PROFTAP_FOLLOW_FORK": "1"})).serve()
+    pids = [int(target.ask("prefork idle")) for _ in range(3)]
+    equal(listed(t)[target.pid]["children"], 3, "children")
+    for pid in pids[1:]:
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: listed(t)[target.pid]["children"] == 1, "the children to be gone")
+    os.kill(pids[0], signal.SIGKILL)
+
+
+@test
 def the_list_says_what_is_true(t):
     before = time.time_ns()
     first, second = serve(t), serve(t)
