@@ -72,6 +72,9 @@ static int check_child(struct joins *j, struct child *child, const struct join_r
 		log_warn(LOG_TARGET, "child %d: %s", (int)t->pid, d.text);
 		return -EPROTO;
 	}
+	/* Its library takes ours: nobody else has a reason for larger ones, and they would be our memory's end. */
+	if (t->ring_bytes != main->ring_bytes || t->n_rings > main->n_rings)
+		return -EPROTO;
 	t->has_own_tids = main->has_own_tids || request->pid != t->pid;
 	atomic_store(&t->arena->clock, atomic_load(&main->arena->clock));
 	return 0;

@@ -21,6 +21,7 @@
 /* A connection that has not said who it is. */
 struct applicant {
 	struct joins *joins;
+	struct applicant *next;
 	uv_poll_t poll;
 	uv_timer_t patience;
 	int fd;
@@ -29,15 +30,27 @@ struct applicant {
 	pid_t child; /* its parent */
 };
 
+static void leave_list(struct applicant *v)
+{
+	struct applicant **at = &v->joins->applicants;
+
+	while (*at != v)
+		at = &(*at)->next;
+	*at = v->next;
+}
+
 static void forget_applicant(uv_handle_t *handle)
 {
 	struct applicant *v = handle->data;
+	struct joins *j = v->joins;
 
 	if (--v->n_open_handles)
 		return;
 	close(v->fd);
-	joins_note_leave(v->joins);
+	leave_list(v);
 	free(v);
+	if (j->n_applicants-- == JOINS_MAX_APPLICANTS)
+		joins_resume(j);
 }
 
 static void dismiss_applicant(struct applicant *v)
@@ -110,6 +123,8 @@ static int receive(struct joins *j, int fd, pid_t peer, pid_t child)
 	v->peer = peer;
 	v->child = child;
 	v->n_open_handles = 2;
+	v->next = j->applicants;
+	j->applicants = v;
 	j->n_applicants++;
 	uv_timer_init(j->loop, &v->patience);
 	v->poll.data = v->patience.data = v;
@@ -118,13 +133,28 @@ static int receive(struct joins *j, int fd, pid_t peer, pid_t child)
 	return 0;
 }
 
+/* A child has one clone at a time: whoever has several keeps the others out. */
+static int is_at_the_door(const struct joins *j, pid_t child)
+{
+	for (const struct applicant *v = j->applicants; v; v = v->next)
+		if (v->child == child)
+			return 1;
+	return 0;
+}
+
 void applicant_welcome(struct joins *j, int fd)
 {
 	pid_t peer = 0;
 	pid_t child = identify(j, fd, &peer);
-	int r = child && child != j->family->main->pid ? 0 : -EACCES;
+	int r;
 
-	if (!r)
+	if (!child)
+		r = -ESRCH;
+	else if (child == j->family->main->pid)
+		r = -EACCES;
+	else if (is_at_the_door(j, child))
+		r = -EBUSY;
+	else
 		r = receive(j, fd, peer, child);
 	if (!r)
 		return;

@@ -12,6 +12,7 @@
 #include "daemon/assemble.h"
 #include "daemon/family.h"
 #include "daemon/headroom.h"
+#include "daemon/join_words.h"
 #include "daemon/lineage.h"
 #include "daemon/recording.h"
 #include "daemon/source.h"
@@ -254,11 +255,6 @@ static int add_usage(struct capture *c)
 	return error;
 }
 
-static const char *join_error_words(int error)
-{
-	return error == -EUSERS ? "256 are followed already" : errno_words(error);
-}
-
 /* Of children that were to be followed. */
 static int add_family_warnings(struct capture *c)
 {
@@ -270,7 +266,7 @@ static int add_family_warnings(struct capture *c)
 	if (n_failed)
 		r = space_add_warning(c->space,
 			"forked children that could not be followed: %u (%s)", n_failed,
-			join_error_words(atomic_load(&arena->join_error)));
+			join_words(atomic_load(&arena->join_error)));
 	if (!r && rec->n_deaf)
 		r = space_add_warning(c->space,
 			"forked children that did not record: %u (stopped by SIGSTOP or a debugger)",

@@ -17,12 +17,16 @@
 /* So many connections that have not said who they are are heard at a time. */
 #define JOINS_MAX_APPLICANTS 64
 
+struct applicant;
+
 struct joins {
 	struct family *family;
 	uv_loop_t *loop;
 	int fd; /* listening; -1: no child can join */
 	uv_poll_t listener;
 	uv_timer_t nudge; /* while the worker has not seen the family's news */
+	uv_timer_t rest; /* until visits are taken again */
+	struct applicant *applicants;
 	unsigned n_applicants;
 	unsigned n_children;
 	uint8_t secret[JOIN_SECRET_BYTES];
@@ -35,11 +39,10 @@ int joins_init(struct joins *j, struct family *f, uv_loop_t *loop);
 int joins_listen(struct joins *j);
 /* From then on. Main loop. */
 void joins_serve(struct joins *j);
+/* After a pause: so many connections have not said who they are that further ones wait in the kernel. Main loop. */
+void joins_resume(struct joins *j);
 /* No child any more. Main loop. */
 void joins_close(struct joins *j);
-
-/* An applicant, one of |n_applicants|, has its answer. Main loop. */
-void joins_note_leave(struct joins *j);
 
 /* The family has news. The worker may be busy, or just about to sleep: then it is tried again. Main loop. */
 void joins_wake_worker(struct joins *j);

@@ -21,6 +21,7 @@
 #include "lib/record/guest.h"
 #include "lib/record/lock.h"
 #include "lib/spawn/join.h"
+#include "lib/spawn/pid_space.h"
 
 /* Of the process that started the server; survives fork. NULL: nobody follows. Under the guest's lock. */
 static struct arena *ancestor;
@@ -33,8 +34,12 @@ static int is_server_alive(void)
 /* In the child, before fork() returns there. */
 static void mark_child(void)
 {
-	if (ancestor && is_server_alive())
-		atomic_store(&guest_get()->word, GUEST_WORD_FOLLOW);
+	struct guest *guest = guest_get();
+
+	if (!ancestor || !is_server_alive())
+		return;
+	guest->followed_pid = getpid();
+	atomic_store(&guest->word, GUEST_WORD_FOLLOW);
 }
 
 static void fill_request(struct join *j, uint32_t n_rings)
@@ -106,9 +111,13 @@ static int start_guest(const struct join *j)
 
 static int join(void)
 {
-	struct join *j = join_new();
-	int r = j ? introduce(j) : -ENOMEM;
+	struct join *j;
+	int r;
 
+	if (!pid_space_is_shared_with_children())
+		return -EOPNOTSUPP;
+	j = join_new();
+	r = j ? introduce(j) : -ENOMEM;
 	if (r == 0)
 		r = start_guest(j);
 	if (r == 0 && j->answer.is_recording)
@@ -125,7 +134,8 @@ static void join_once(void)
 	int saved = errno;
 	int r;
 
-	if (!lock_try(&guest->lock))
+	/* A child of vfork() in this memory: what it would join with ends with its exec. */
+	if (getpid() != guest->followed_pid || !lock_try(&guest->lock))
 		return;
 	if (atomic_load(&guest->word) == GUEST_WORD_FOLLOW) {
 		r = join();

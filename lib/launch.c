@@ -24,6 +24,7 @@
 #include "lib/spawn/address.h"
 #include "lib/spawn/failure.h"
 #include "lib/spawn/find.h"
+#include "lib/spawn/pid_space.h"
 #include "lib/spawn/spawn.h"
 
 /* A program that execs itself may be here before its old server has closed the port. */
@@ -133,6 +134,10 @@ static int check_host(struct diag *d)
 			"proftap server: this process is %s and would inherit the server as a child; "
 			"start the program under an init (docker run --init, tini)",
 			getpid() == 1 ? "PID 1 of its namespace" : "a child subreaper");
+	if (!pid_space_is_shared_with_children())
+		return diag_set(d, -EOPNOTSUPP,
+			"proftap server: this process called unshare(CLONE_NEWPID), and its next child "
+			"becomes PID 1 there; start the server before that, or in the child");
 	return 0;
 }
 

@@ -64,7 +64,7 @@ static SPAWN_RAW long connect_to_server(struct join *j)
 	if (r == 0)
 		return fd;
 	raw1(SYS_close, fd);
-	return r;
+	return r == -EAGAIN ? -ETIMEDOUT : r;
 }
 
 static SPAWN_RAW long send_request(struct join *j, long fd)
@@ -98,6 +98,9 @@ static SPAWN_RAW long read_answer(struct join *j, long fd)
 {
 	long n = raw6(SYS_recvfrom, fd, (long)&j->answer, sizeof j->answer, 0, 0, 0);
 
+	/* A server that has not read the request has answered and closed; that comes first, and once. */
+	if (n == -ECONNRESET)
+		n = raw6(SYS_recvfrom, fd, (long)&j->answer, sizeof j->answer, 0, 0, 0);
 	if (n < 0)
 		return n == -EAGAIN ? -ETIMEDOUT : n;
 	return n == (long)sizeof j->answer ? j->answer.result : -EPROTO;
@@ -114,7 +117,7 @@ static SPAWN_RAW long introduce(struct join *j)
 	if (fd < 0)
 		return fd;
 	r = send_request(j, fd);
-	if (r == 0)
+	if (r == 0 || r == -EPIPE)
 		r = read_answer(j, fd);
 	raw1(SYS_close, fd);
 	return r;
@@ -124,7 +127,7 @@ static SPAWN_RAW long make_arena_and_introduce(struct join *j)
 {
 	long r = child_make_arena(&j->spawn);
 
-	return r ? r : introduce(j);
+	return r < 0 ? r : introduce(j);
 }
 
 static SPAWN_RAW void run(void *p, int is_apart)
@@ -134,10 +137,10 @@ static SPAWN_RAW void run(void *p, int is_apart)
 
 	/* The host's table is full: in this copy of it, nothing is needed. */
 	if (r == -EMFILE && is_apart) {
-		child_mark_descriptors(3, 1);
 		if (j->spawn.arena)
 			raw2(SYS_munmap, j->spawn.arena, j->spawn.arena_bytes);
 		j->spawn.arena = NULL;
+		child_mark_descriptors(0, 1);
 		r = make_arena_and_introduce(j);
 	}
 	if (j->spawn.memfd >= 0)
@@ -150,9 +153,11 @@ int join_run(struct join *j)
 	int r;
 
 	j->spawn.memfd = -1;
+	/* Stays when the clone is killed: by a sandbox that forbids what it does. */
+	j->error = -ECHILD;
 	r = spawn_run_apart(run, j);
 
-	if (!j->error)
+	if (r)
 		j->error = r;
 	if (j->error && j->spawn.arena) {
 		munmap(j->spawn.arena, j->spawn.arena_bytes);

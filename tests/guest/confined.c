@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Confines itself before its server starts, or after, and shows what it sees.
- * usage: confined before|after nothing|subreaper|no_new_privs|chroot|uid [stay]
+ * usage: confined before|after nothing|subreaper|no_new_privs|chroot|uid|unshare [stay]
  * With "stay" it goes on until there is a file "end" in its directory.
  */
 #include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -42,6 +43,11 @@ static int drop_uid(void)
 	return setresgid(NOBODY, NOBODY, NOBODY) || setresuid(NOBODY, NOBODY, NOBODY);
 }
 
+static int unshare_pids(void)
+{
+	return unshare(CLONE_NEWPID);
+}
+
 static const struct {
 	const char *name;
 	int (*confine)(void);
@@ -51,6 +57,7 @@ static const struct {
 	{"no_new_privs", set_no_new_privs},
 	{"chroot", enter_chroot},
 	{"uid", drop_uid},
+	{"unshare", unshare_pids},
 };
 
 static int confine(const char *name)

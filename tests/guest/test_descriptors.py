@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Hosts that close, count and use up their descriptors."""
-from host import NO_LEAK_CHECK, contains, equal, host, run, run_host, test
+from host import NO_LEAK_CHECK, contains, equal, free_port, host, run, run_host, test
 
 host("daemon", "late", spans={"daemon": 1}, title="daemon that starts late")
+# The first server ends with the process that started it; its port is the daemon's.
+host("leave", title="daemon whose first process ends", modes=("off", "armed"),
+     GUEST_PORT=str(free_port()))
+host("leave", title="daemon whose first process ends and that was to be followed",
+     modes=("off", "armed"), GUEST_PORT=str(free_port()), PROFTAP_FOLLOW_FORK="1")
 host("daemon", "early", spans={"daemon": 1}, title="daemon that starts early and again")
 # Often: a descriptor of ours may be there for microseconds only.
 host("numbers", "100", modes=("off", "armed"))

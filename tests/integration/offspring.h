@@ -9,4 +9,7 @@
  */
 void offspring_fork(char *arguments);
 
+/* A shell's command line: says "CHILD", the process that runs it. */
+void offspring_spawn(char *arguments);
+
 #endif

@@ -24,7 +24,7 @@ static void say_pid(void)
 	printf("%d\n", (int)getpid());
 }
 
-static void work(void)
+_Noreturn void prefork_work(void)
 {
 	for (int i = 0;; i++) {
 		PTAP_SPAN("job");
@@ -36,7 +36,7 @@ static void work(void)
 static void live_steady(void)
 {
 	say_pid();
-	work();
+	prefork_work();
 }
 
 static void live_nested(void)
@@ -81,7 +81,7 @@ static void live_own(void)
 	port = ptap_server_port();
 	result = ptap_server_start(0);
 	printf("%d %d %d %d\n", (int)getpid(), result, port, ptap_server_port());
-	work();
+	prefork_work();
 }
 
 static void live_idle(void)

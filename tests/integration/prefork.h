@@ -17,6 +17,9 @@
  */
 void prefork(char *arguments);
 
+/* What a steady one does, for ever. */
+_Noreturn void prefork_work(void);
+
 /*
  * N ROUNDS SPANS: N times ROUNDS children, N at a time, each emits SPANS spans "short" and ends. Answers with the
  * number of children.

@@ -20,6 +20,7 @@
 
 #include <proftap/proftap.h>
 
+#include "tests/integration/confine.h"
 #include "tests/integration/ending.h"
 #include "tests/integration/offspring.h"
 #include "tests/integration/prefork.h"
@@ -215,6 +216,8 @@ static const struct command commands[] = {
 	{"touch", touch},
 	{"lock", lock_memory},
 	{"forget", forget_robust_list},
+	{"confine", confine},
+	{"spawn", offspring_spawn},
 	{"fork", offspring_fork},
 	{"prefork", prefork},
 	{"churn", prefork_churn},

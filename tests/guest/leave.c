@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Starts its server, and becomes a daemon by daemon(): the process that the server belongs to ends at once. The daemon
+ * starts a server of its own, on the same port when the driver names one.
+ */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "tests/guest/guest.h"
+
+static void work(void)
+{
+	PTAP_SPAN("work");
+	usleep(1000);
+}
+
+int main(void)
+{
+	GUEST_START();
+	work();
+	if (daemon(1, 1))
+		return 2;
+	GUEST_START();
+	work();
+	printf("session %d\n", getsid(0) != getpid());
+	return 0;
+}

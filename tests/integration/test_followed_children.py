@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Followed children that are confined or do odd things before their first annotation."""
+import os
+import signal
+
+from fixture import (check, contains, equal, find_proftapd, is_alive, need_root, read_status, run, test,
+                     wait_until)
+
+FOLLOW = {"PROFTAP_FOLLOW_FORK": "1"}
+
+
+def end(pid):
+    if is_alive(pid):
+        os.kill(pid, signal.SIGKILL)
+
+
+def confine(t, target, kind, argument=""):
+    """The pid of a child that has made its first annotation."""
+    answer = target.ask(f"confine {kind} {argument}")
+    check(answer.isdigit(), f"a child confined by {kind}: {answer}")
+    t.at_end.append(lambda: end(int(answer)))
+    return int(answer)
+
+
+def check_joins(t, kind, argument=""):
+    target = t.target(**FOLLOW).serve()
+    pid = confine(t, target, kind, argument)
+    capture = t.emit(target, 300, "burst 5")
+    equal(capture.warnings, [], "warnings")
+    child = capture.trace.process(pid)
+    check(child.count("job") > 20, f"{child.count('job')} jobs in 300 ms")
+    return child
+
+
+def check_stays_out(t, kind, words):
+    """The child goes on, the others are recorded, and the reader is told why."""
+    target = t.target(**FOLLOW).serve()
+    pid = confine(t, target, kind)
+    good = int(target.ask("prefork steady"))
+    t.at_end.append(lambda: end(good))
+    capture = t.emit(target, 300, "burst 5")
+    equal(capture.warnings, [f"forked children that could not be followed: 1 ({words})"], "warnings")
+    equal([name for name in capture.trace.planes if "[" in name], [f"/host:CPU target [{good}]"],
+          "planes of children")
+    check(is_alive(pid), "the child ended")
+    equal(read_status(pid)["Threads"], "1", "threads of the child")
+
+
+@test
+def a_worker_in_an_empty_chroot_with_another_uid(t):
+    need_root()
+    check_joins(t, "chroot", t.public_dir("empty"))
+
+
+@test
+def a_worker_with_no_new_privs(t):
+    check_joins(t, "no_new_privs")
+
+
+@test
+def a_worker_in_another_pid_namespace(t):
+    need_root()
+    check_joins(t, "pids")
+
+
+@test
+def a_worker_with_a_full_descriptor_table(t):
+    check_joins(t, "descriptors")
+
+
+@test
+def a_worker_whose_first_annotation_is_in_a_signal_handler(t):
+    check_joins(t, "handler")
+
+
+@test
+def a_worker_that_annotates_in_vfork_first(t):
+    equal(check_joins(t, "vfork").host_stat("dropped_traces"), 0, "dropped")
+
+
+@test
+def a_master_whose_threads_annotate_meanwhile(t):
+    counts = t.dir / "counts"
+    counts.write_bytes(bytes(24))
+    target = t.target(**FOLLOW).serve()
+    capture = t.record(target, 1000)
+    target.ask(f"steady {counts}")
+    pids = [int(target.ask("prefork steady")) for _ in range(5)]
+    for pid in pids:
+        t.at_end.append(lambda pid=pid: end(pid))
+    trace = capture.finish().trace
+    equal(capture.warnings, [], "warnings")
+    for pid in pids:
+        child = trace.process(pid)
+        equal([line.id for line in child.threads], [pid], "threads of a child")
+        samples = [e.stats["value"].value for e in child.counters[0].events]
+        equal(samples, list(range(len(samples))), "samples of a child")
+
+
+@test
+def another_network_namespace_is_said(t):
+    need_root()
+    check_stays_out(t, "network", "they are in another network namespace than the program's server")
+
+
+@test
+def a_sandbox_without_sockets_is_said(t):
+    for kind in ("seccomp-errno", "seccomp-kill"):
+        check_stays_out(t, kind, "a system call that joining needs is forbidden to them, by seccomp?")
+
+
+@test
+def a_limit_on_processes_is_said(t):
+    need_root()
+    check_stays_out(t, "processes",
+                    "they could not start a process or a thread: the limit on processes")
+
+
+@test
+def a_double_fork_is_said(t):
+    check_stays_out(t, "twice",
+                    "their parents had ended before their first annotation, as in a double fork")
+
+
+@test
+def an_unshared_pid_namespace_is_left_alone(t):
+    """Its first process must be the program's: our clone would be PID 1 there, and end it."""
+    need_root()
+    check_stays_out(t, "unshared", "they called unshare(CLONE_NEWPID), and their next child becomes "
+                    "PID 1 there")
+
+
+run()
