@@ -6,12 +6,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <linux/magic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -89,13 +91,16 @@ int target_open(struct target *t, int memfd, pid_t pid, struct diag *d)
 {
 	int wanted = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 	int seals = fcntl(memfd, F_GET_SEALS);
+	struct statfs fs;
 	struct stat st;
 	void *p;
 
 	memset(t, 0, sizeof *t);
 	t->memfd = memfd;
 	t->pid = pid;
-	if (fstat(memfd, &st) || seals < 0 || (seals & wanted) != wanted ||
+	/* A page of huge ones that cannot be had is SIGBUS. */
+	if (fstatfs(memfd, &fs) || fs.f_type == HUGETLBFS_MAGIC || fstat(memfd, &st) || seals < 0 ||
+		(seals & wanted) != wanted ||
 		(uint64_t)st.st_size < arena_size_bytes(1, ARENA_MIN_RING_BYTES))
 		return diag_set(d, -EPROTO, "descriptor %d: not a sealed arena", memfd);
 	t->size_bytes = (uint64_t)st.st_size;

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Strangers, and children that mean no good, at the door for forked children: the others never notice."""
+import errno
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from fixture import (NOBODY, check, equal, find_proftapd, is_alive, need_root, read_fds, read_status, run,
+                     test, wait_until)
+
+INTRUDER = Path(__file__).parent / "intruder.py"
+HEAD_BYTES = 8192
+SECRET_AT = 40
+GROWTH_KIB = 32 << 10
+
+
+class Door:
+    """A target whose children are followed, one good child, and what an intruder can know."""
+
+    def __init__(self, t):
+        self.t = t
+        self.target = t.target(PROFTAP_FOLLOW_FORK="1").serve()
+        self.good = int(self.target.ask("prefork steady"))
+        t.at_end.append(lambda: end(self.good))
+        self.server = find_proftapd(self.target.pid)
+        self.head = self.read_head()
+        self.head_path, self.out = t.dir / "head", t.dir / "out"
+        self.head_path.write_bytes(self.head)
+        self.out.touch()
+        self.out.chmod(0o666)
+        found = re.search(rb"proftap[0-9a-f]{32}\0", self.head)
+        self.name = found[0][:-1].decode()
+        self.secret = self.head[found.start() + SECRET_AT:][:16].hex()
+
+    def read_head(self):
+        with open(f"/proc/{self.target.pid}/maps") as f:
+            start = int(next(line for line in f if "memfd:proftap" in line).split("-")[0], 16)
+        with open(f"/proc/{self.target.pid}/mem", "rb", 0) as f:
+            f.seek(start)
+            return f.read(HEAD_BYTES)
+
+    def words(self, how):
+        return [sys.executable, INTRUDER, how, self.name, self.secret, self.out, self.head_path]
+
+    def answer(self):
+        """The next one of an intruder."""
+        wait_until(lambda: self.out.read_text().endswith("\n"), "the server's answer")
+        text = self.out.read_text().strip()
+        self.out.write_text("")
+        return text
+
+    def intrude(self, how):
+        """As a child of the target; its answer."""
+        pid = int(self.target.ask("spawn exec " + " ".join(map(str, self.words(how)))))
+        self.t.at_end.append(lambda: end(pid, signal.SIGTERM))
+        return self.answer(), pid
+
+    def check_good(self):
+        capture = self.t.emit(self.target, 300, "burst 5")
+        trace = capture.trace
+        equal(trace.count("burst"), 5, "spans of the program")
+        samples = [e.stats["value"].value for e in trace.process(self.good).counters[0].events]
+        check(len(samples) > 20, f"{len(samples)} samples of the good child")
+        equal(samples, list(range(samples[0], samples[0] + len(samples))), "samples of the good child")
+        return capture
+
+
+def end(pid, how=signal.SIGKILL):
+    if is_alive(pid):
+        os.kill(pid, how)
+
+
+def check_refused(t, how, *errors):
+    door = Door(t)
+    door.check_good()
+    before = read_fds(door.server)
+    for _ in range(3):
+        answer, _ = door.intrude(how)
+        check(answer in [str(-e) for e in errors], f"{how}: answer {answer}")
+    wait_until(lambda: read_fds(door.server) == before, "the server's descriptors to be as before")
+    equal(door.check_good().warnings, [], "warnings")
+
+
+@test
+def who_does_not_descend_from_the_program_is_refused(t):
+    door = Door(t)
+    door.check_good()
+    before = read_fds(door.server)
+    for prefix in ([],) if os.geteuid() else ([], ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}",
+                                                   "--clear-groups"]):
+        subprocess.run([*prefix, *map(str, door.words("ask"))], check=True, timeout=20)
+        equal(door.answer(), str(-errno.ESRCH), "the answer")
+    wait_until(lambda: read_fds(door.server) == before, "the server's descriptors to be as before")
+    equal(door.check_good().warnings, [], "warnings")
+
+
+@test
+def a_wrong_secret_is_refused(t):
+    check_refused(t, "secret", errno.EACCES)
+
+
+@test
+def many_descriptors_are_refused(t):
+    check_refused(t, "descriptors", errno.EBADMSG)
+
+
+@test
+def a_huge_sparse_memory_is_refused(t):
+    check_refused(t, "huge-memfd", errno.ENOMEM, errno.EPROTO)
+
+
+@test
+def larger_rings_than_the_programs_are_refused(t):
+    check_refused(t, "huge-rings", errno.EPROTO)
+
+
+@test
+def memory_of_huge_pages_is_refused(t):
+    check_refused(t, "huge-pages", errno.EPROTO)
+
+
+@test
+def a_flood_of_silent_children_keeps_nobody_out(t):
+    door = Door(t)
+    door.check_good()
+    before = len(read_fds(door.server))
+    _, flooder = door.intrude("flood")
+    wait_until(lambda: len(read_fds(door.server)) > before, "the flood")
+    late = int(door.target.ask("prefork steady"))
+    t.at_end.append(lambda: end(late))
+    capture = door.check_good()
+    check(capture.trace.process(late).count("job") > 20, "the late child is not there")
+    equal(capture.warnings, [], "warnings")
+    check(len(read_fds(door.server)) < before + 8, "descriptors of a flood")
+    end(flooder, signal.SIGTERM)
+
+
+@test
+def a_child_that_overwrites_its_memory_harms_nobody(t):
+    door = Door(t)
+    door.check_good()
+    before_kib = int(read_status(door.server)["RssAnon"].split()[0])
+    answer, intruder = door.intrude("overwrite")
+    equal(answer, "0", "the answer to a good arena")
+    for _ in range(2):
+        door.check_good()
+    end(intruder, signal.SIGTERM)
+    door.check_good()
+    grown_kib = int(read_status(door.server)["RssAnon"].split()[0]) - before_kib
+    check(grown_kib < GROWTH_KIB, f"the server grew by {grown_kib} KiB")
+
+
+run()
