@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "daemon/family.h"
+#include "daemon/headroom.h"
 #include "daemon/rings.h"
 #include "daemon/source.h"
 #include "daemon/target.h"
@@ -90,12 +91,32 @@ static int meet_children(struct recording *r)
 	return 0;
 }
 
+/* What the rings of all processes hold of the memory that there is. */
+static uint64_t count_held(const struct recording *r)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < r->n_sources; i++)
+		if (r->sources[i]->state != SOURCE_ENDED)
+			n += r->sources[i]->rings_bytes;
+	return n;
+}
+
+static uint32_t prepare_rings(struct recording *r, struct source *s)
+{
+	uint64_t room = rings_find_room(headroom_read_bytes(""), count_held(r));
+	uint32_t n = rings_prepare(s->target, room, r->n_sources);
+
+	s->rings_bytes = n * ring_stride_bytes(s->target->ring_bytes);
+	return n;
+}
+
 static void send(struct recording *r, struct source *s, enum arena_op op)
 {
 	uint32_t arg = 0;
 
 	if (op == ARENA_OP_PREPARE)
-		arg = rings_prepare(s->target);
+		arg = prepare_rings(r, s);
 	else if (op == ARENA_OP_START)
 		arg = r->level;
 	target_send(s->target, op, arg);
@@ -245,7 +266,7 @@ static void add_pair(struct recording *r)
 static void start_newcomers(struct recording *r, size_t first)
 {
 	for (size_t i = first; i < r->n_sources; i++) {
-		rings_prepare(r->sources[i]->target);
+		prepare_rings(r, r->sources[i]);
 		send(r, r->sources[i], ARENA_OP_START);
 	}
 }

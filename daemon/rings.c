@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include "daemon/headroom.h"
 #include "daemon/target.h"
 
 /* New threads beyond these map a ring at their first span. */
@@ -55,20 +54,39 @@ static uint32_t populate(struct target *t, uint32_t n)
 	return i;
 }
 
-uint32_t rings_prepare(struct target *t)
+uint64_t rings_find_room(uint64_t headroom_bytes, uint64_t held_bytes)
 {
-	uint64_t allowed = headroom_read_bytes("") / 4 / ring_stride_bytes(t->ring_bytes);
+	uint64_t room = (headroom_bytes + held_bytes) / 4;
+
+	return held_bytes < room ? room - held_bytes : 0;
+}
+
+/* With |room| rings for all: a spare one only where there is plenty. */
+static uint32_t count_wanted(const struct target *t, uint64_t room, size_t n_sharing)
+{
 	uint32_t wanted = target_count_threads(t); /* one of them is ours: a spare one */
 	uint32_t used = end_of_used(t);
 
-	if (allowed > t->n_rings)
-		allowed = t->n_rings;
+	if (wanted > 1 && wanted > room / n_sharing)
+		wanted--;
 	if (wanted > MAX_SPARE_RINGS)
 		wanted = MAX_SPARE_RINGS;
 	if (wanted < used)
 		wanted = used;
-	atomic_store(&t->arena->rings_allowed, (uint32_t)allowed);
-	return populate(t, wanted < allowed ? wanted : (uint32_t)allowed);
+	if (wanted > t->n_rings)
+		wanted = t->n_rings;
+	return wanted < room ? wanted : (uint32_t)room;
+}
+
+uint32_t rings_prepare(struct target *t, uint64_t room_bytes, size_t n_sharing)
+{
+	uint64_t room = room_bytes / ring_stride_bytes(t->ring_bytes);
+	uint32_t n = populate(t, count_wanted(t, room, n_sharing));
+	uint64_t allowed = n + (room - n) / n_sharing;
+
+	atomic_store(
+		&t->arena->rings_allowed, allowed < t->n_rings ? (uint32_t)allowed : t->n_rings);
+	return n;
 }
 
 static void punch(struct target *t, uint32_t i)

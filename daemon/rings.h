@@ -3,16 +3,23 @@
 #ifndef DAEMON_RINGS_H
 #define DAEMON_RINGS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct target;
 
 /*
- * Before a capture: allocates the rings that threads have and some for new ones, as far as the memory
- * that is left allows, through our own mapping (our time, our oom_score, and no SIGBUS in the target).
+ * How many bytes of rings may still be had in a capture: with the |held_bytes| that its processes have, a quarter of
+ * what was left before; |headroom_bytes| is left now.
+ */
+uint64_t rings_find_room(uint64_t headroom_bytes, uint64_t held_bytes);
+
+/*
+ * Before a capture: allocates the rings that threads have and some for new ones, as far as |room_bytes|, which so many
+ * processes share, allow, through our own mapping (our time, our oom_score, and no SIGBUS in the target).
  * Returns how many rings from the first on are ready to be mapped by the target.
  */
-uint32_t rings_prepare(struct target *t);
+uint32_t rings_prepare(struct target *t, uint64_t room_bytes, size_t n_sharing);
 
 /* 1 while ring |i| belongs to a thread. */
 int rings_is_used(const struct target *t, uint32_t i);

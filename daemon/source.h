@@ -19,6 +19,7 @@ struct source {
 	struct drain drain;
 	struct usage usage;
 	enum source_state state;
+	uint64_t rings_bytes; /* that were prepared for it */
 };
 
 /* Owner: *out belongs to the caller. |target| and |budget| outlive it. 0 or -ENOMEM. */

@@ -67,6 +67,9 @@ static int introduce(struct join *j)
 	uint32_t n_rings = arena_count_rings(ancestor->ring_bytes);
 	int r;
 
+	/* The server takes no more than it has seen in the program. */
+	if (n_rings > ancestor->n_rings)
+		n_rings = ancestor->n_rings;
 	do {
 		fill_request(j, n_rings);
 		r = join_run(j);

@@ -2,10 +2,13 @@
 /* Forked children; see prefork.h. */
 #include "tests/integration/prefork.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +16,7 @@
 
 #define LIFE_S 60
 #define PAUSE_US 1000
+#define TURN_US 20000
 
 struct kind {
 	const char *name;
@@ -165,6 +169,43 @@ void prefork_churn(char *arguments)
 	printf("%d\n", started);
 }
 
+static _Noreturn void take_turns(int gate)
+{
+	char byte;
+
+	alarm(LIFE_S);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (read(gate, &byte, 1) < 0 && errno == EINTR)
+		;
+	for (int i = 0;; i++) {
+		PTAP_SPAN("turn");
+		PTAP_FLOW_IN("baton", (uint64_t)getpid());
+		usleep(TURN_US);
+	}
+}
+
+void prefork_crowd(char *arguments)
+{
+	int n = atoi(arguments);
+	int gate[2];
+
+	fflush(stdout);
+	if (pipe(gate))
+		return;
+	for (int i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			close(gate[1]);
+			take_turns(gate[0]);
+		}
+		PTAP_FLOW_OUT("baton", (uint64_t)pid);
+	}
+	printf("%d\n", n);
+	close(gate[0]);
+	close(gate[1]);
+}
+
 /* The end of |gate| is the sign for all. */
 static void start_at_gate(const int gate[2])
 {
@@ -179,7 +220,7 @@ static void start_at_gate(const int gate[2])
 	_exit(0);
 }
 
-void prefork_crowd(char *arguments)
+void prefork_rush(char *arguments)
 {
 	int n = atoi(arguments);
 	int gate[2];

@@ -27,6 +27,12 @@ _Noreturn void prefork_work(void);
 void prefork_churn(char *arguments);
 
 /* N: so many children annotate once, all at the same time, and end. Answers with their number. */
+void prefork_rush(char *arguments);
+
+/*
+ * N: so many children make their first annotation at the same moment, and then a span "turn" each 20 ms and a flow "baton"
+ * that the program begins: until the program ends. Answers with N before that moment.
+ */
 void prefork_crowd(char *arguments);
 
 #endif

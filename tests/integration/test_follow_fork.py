@@ -177,7 +177,7 @@ def workers_that_restart_in_a_loop_are_all_there(t):
 @test
 def all_workers_may_come_at_once(t):
     target = t.target(**FOLLOW).serve(0, 65536)
-    equal(target.ask("crowd 150"), "150", "children")
+    equal(target.ask("rush 150"), "150", "children")
     capture = t.emit(target, 100, "burst 5")
     check("could not be followed" not in capture.stderr, capture.stderr)
 

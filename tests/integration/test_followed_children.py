@@ -4,8 +4,10 @@
 import os
 import signal
 
+from cgroup import MemoryCgroup
 from fixture import (check, contains, equal, find_proftapd, is_alive, need_root, read_status, run, test,
                      wait_until)
+from trace_file import read_flows
 
 FOLLOW = {"PROFTAP_FOLLOW_FORK": "1"}
 
@@ -129,6 +131,66 @@ def an_unshared_pid_namespace_is_left_alone(t):
     need_root()
     check_stays_out(t, "unshared", "they called unshare(CLONE_NEWPID), and their next child becomes "
                     "PID 1 there")
+
+
+@test
+def flows_lead_from_the_program_to_its_children(t):
+    target = t.target(**FOLLOW).serve()
+    capture = t.record(target, 600)
+    target.ask("crowd 3")
+    trace = capture.finish().trace
+    pids = [int(name.split("[")[1].rstrip("]")) for name in trace.planes if "[" in name]
+    equal(len(pids), 3, "children")
+    outs, _ = read_flows(trace, "baton")
+    equal(len(outs), 3, "flows that leave the program")
+    entered = {}
+    for pid in pids:
+        _, ins = read_flows(trace.process(pid), "baton")
+        equal(len(ins), 1, f"flows into child {pid}")
+        entered.update(ins)
+    equal(set(outs), set(entered), "keys of the flows")
+
+
+@test
+def children_have_usage_counters_of_their_own(t):
+    target = t.target(**FOLLOW).serve()
+    pid = confine(t, target, "name", "worker-7")
+    trace = t.emit(target, 400, "burst 5").trace
+    child = trace.process(pid)
+    for process in (trace, child):
+        check("process cpu %" in process.usage, f"usage: {sorted(process.usage)}")
+    contains(" ".join(child.usage), f"thread cpu % worker-7 ({pid})", "the child's usage")
+    check(f"({target.pid})" not in " ".join(child.usage), "threads of the program in the child's plane")
+    check(f"({pid})" not in " ".join(trace.usage), "threads of the child in the program's plane")
+    equal(child.thread(pid).name, "worker-7", "the thread's name")
+
+
+def capture_crowd(t, ring_bytes):
+    """256 children, all of which start at once in a cgroup of 256 MiB."""
+    cgroup = MemoryCgroup(t)
+    cgroup.limit(256 << 20)
+    target = t.target(**FOLLOW)
+    cgroup.add(target.pid)
+    target.serve(0, ring_bytes)
+    server = find_proftapd(target.pid)
+    target.ask("crowd 256")
+    capture = t.emit(target, 600, "burst 5")
+    equal(cgroup.n_oom_kills, 0, "processes that ran into the limit")
+    check(is_alive(server), "the server was killed")
+    equal(capture.trace.count("burst"), 5, "spans of the program")
+    return capture
+
+
+@test
+def a_crowd_takes_the_memory_that_there_is(t):
+    capture_crowd(t, 1 << 20).find_warning("no ring for another thread (too little memory")
+
+
+@test
+def a_crowd_with_small_rings_is_recorded_completely(t):
+    capture = capture_crowd(t, 64 << 10)
+    equal(capture.warnings, [], "warnings")
+    equal(sum("[" in name for name in capture.trace.planes), 256, "planes of children")
 
 
 run()
