@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/options.h"
+#include "base/profile_options.h"
 #include "client/address.h"
 #include "trace/space.h" /* struct names */
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/options.h"
+#include "base/profile_options.h"
 #include "client/terminal.h"
 #include "trace/space.h"
 

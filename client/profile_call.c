@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/options.h"
+#include "base/profile_options.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 typedef Tensorflow__ProfileOptions proto_options;

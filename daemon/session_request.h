@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/options.h"
+#include "base/profile_options.h"
 
 /* A request can have very many things wrong. */
 #define SESSION_MAX_WARNINGS 32

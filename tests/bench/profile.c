@@ -13,7 +13,7 @@
 #include "base/chunks.h"
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "base/options.h"
+#include "base/profile_options.h"
 #include "client/profile_call.h"
 #include "client/reply.h"
 #include "rpc/client.h"

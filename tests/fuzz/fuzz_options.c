@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "base/options.h"
+#include "base/profile_options.h"
 #include "tests/fuzz/fuzz.h"
 
 static void set_from_wire(

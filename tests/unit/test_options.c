@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/options.h"
+#include "base/profile_options.h"
 
 #include <check.h>
 #include <errno.h>

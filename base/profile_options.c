@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one way to set the options of a capture; see profile_options.h. */
+#include "base/profile_options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+
+void profile_options_init(struct profile_options *o)
+{
+	*o = (struct profile_options){.host_tracer_level = 2, .device_tracer_level = 1};
+}
+
+static void value_deinit(struct option_value *v)
+{
+	free(v->key);
+	free(v->text);
+}
+
+void profile_options_deinit(struct profile_options *o)
+{
+	for (size_t i = 0; i < o->n_map; i++)
+		value_deinit(&o->map[i]);
+	free(o->map);
+	profile_options_init(o);
+}
+
+/* A session is named in file paths and in requests of stock servers: the same letters as theirs. */
+static int set_session_id(
+	struct profile_options *o, const struct option *row, const char *text, struct diag *d)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+	size_t n = strlen(text);
+
+	if (n >= sizeof o->session_id || text[strspn(text, letters)])
+		return diag_set(d, -EINVAL,
+			"%s: bad value \"%.64s\": must be at most %zu letters, digits, _ or -",
+			row->key, text, sizeof o->session_id - 1);
+	memcpy(o->session_id, text, n + 1);
+	return 0;
+}
+
+static int set_field(
+	struct profile_options *o, const struct option *row, const char *text, struct diag *d)
+{
+	const struct {
+		const char *key;
+		uint32_t *u32;
+		uint64_t *u64;
+	} fields[] = {
+		{"host_tracer_level", &o->host_tracer_level, NULL},
+		{"device_tracer_level", &o->device_tracer_level, NULL},
+		{"python_tracer_level", &o->python_tracer_level, NULL},
+		{"duration_ms", NULL, &o->duration_ms},
+		{"delay_ms", NULL, &o->delay_ms},
+		{"start_timestamp_ns", NULL, &o->start_timestamp_ns},
+	};
+	int64_t number;
+	int r;
+
+	if (row->type == OPTION_STRING)
+		return set_session_id(o, row, text, d);
+	r = option_parse_number(row, text, &number, d);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+		if (strcmp(fields[i].key, row->key) != 0)
+			continue;
+		if (fields[i].u32)
+			*fields[i].u32 = (uint32_t)number;
+		else
+			*fields[i].u64 = (uint64_t)number;
+	}
+	return 0;
+}
+
+/* The place of |key| in the map: the one it has, or a new one at the end. NULL: out of memory. */
+static struct option_value *map_place(struct profile_options *o, const char *key)
+{
+	struct option_value *grown;
+	struct option_value *v;
+
+	for (size_t i = 0; i < o->n_map; i++)
+		if (strcmp(o->map[i].key, key) == 0)
+			return &o->map[i];
+	grown = reallocarray(o->map, o->n_map + 1, sizeof *grown);
+	if (!grown)
+		return NULL;
+	o->map = grown;
+	v = &o->map[o->n_map];
+	*v = (struct option_value){.key = strdup(key)};
+	if (!v->key)
+		return NULL;
+	o->n_map++;
+	return v;
+}
+
+static int map_store(struct profile_options *o, const struct option *row, const char *key,
+	enum option_type type, int64_t number, const char *text)
+{
+	char *copy = type == OPTION_STRING ? strdup(text) : NULL;
+	struct option_value *v;
+
+	if (type == OPTION_STRING && !copy)
+		return -ENOMEM;
+	v = map_place(o, key);
+	if (!v) {
+		free(copy);
+		return -ENOMEM;
+	}
+	free(v->text);
+	v->option = row;
+	v->type = type;
+	v->number = number;
+	v->text = copy;
+	return 0;
+}
+
+const char *profile_options_get_text(const struct profile_options *o, const char *key)
+{
+	for (size_t i = 0; i < o->n_map; i++)
+		if (strcmp(o->map[i].key, key) == 0)
+			return o->map[i].text;
+	return NULL;
+}
+
+int64_t profile_options_get_number(
+	const struct profile_options *o, const char *key, int64_t otherwise)
+{
+	for (size_t i = 0; i < o->n_map; i++)
+		if (strcmp(o->map[i].key, key) == 0)
+			return o->map[i].number;
+	return otherwise;
+}
+
+/* A value as text, for messages and for the conversion to the row's own type. */
+static const char *value_text(
+	enum option_type type, int64_t number, const char *text, char *buffer, size_t n)
+{
+	if (type == OPTION_STRING)
+		return text ? text : "";
+	snprintf(buffer, n, "%" PRId64, number);
+	return buffer;
+}
+
+static int store_known(
+	struct profile_options *o, const struct option *row, const char *text, struct diag *d)
+{
+	int64_t number = 0;
+	int r = 0;
+
+	if (row->type != OPTION_STRING)
+		r = option_parse_number(row, text, &number, d);
+	if (r == 0)
+		r = map_store(o, row, row->key, row->type, number, text);
+	if (r < 0)
+		return r;
+	if (strncmp(row->key, "tpu_", 4) != 0)
+		return 0;
+	return diag_set(d, OPTION_IGNORED, "%s: ignored: this machine has no TPU", row->key);
+}
+
+static int store_unknown(struct profile_options *o, const char *key, enum option_type type,
+	int64_t number, const char *text, struct diag *d)
+{
+	char buffer[32];
+	int r;
+
+	if (option_is_reserved(key))
+		return option_unknown(
+			key, value_text(type, number, text, buffer, sizeof buffer), d);
+	r = map_store(o, NULL, key, type, number, text ? text : "");
+	if (r < 0)
+		return r;
+	return diag_set(d, OPTION_IGNORED, "%.64s: ignored: not an option of proftap", key);
+}
+
+int profile_options_set_map(struct profile_options *o, const char *key, enum option_type type,
+	int64_t number, const char *text, struct diag *d)
+{
+	const struct option *row = option_find(key);
+	char buffer[32];
+
+	if (!row)
+		return store_unknown(o, key, type, number, text, d);
+	if (row->place == OPTION_FIELD)
+		return diag_set(d, OPTION_IGNORED,
+			"%s: ignored: a field of ProfileOptions, not a key of its map", key);
+	if (row->type == OPTION_STRING && type != OPTION_STRING)
+		return option_bad_value(
+			row, value_text(type, number, text, buffer, sizeof buffer), d);
+	return store_known(o, row, value_text(type, number, text, buffer, sizeof buffer), d);
+}
+
+int profile_options_parse(struct profile_options *o, const char *key_value, struct diag *d)
+{
+	const char *equals = strchr(key_value, '=');
+	const struct option *row;
+	int64_t number = 0;
+	enum option_type type;
+	char key[128];
+
+	if (!equals || equals == key_value || (size_t)(equals - key_value) >= sizeof key)
+		return diag_set(d, -EINVAL, "%.64s: not of the form key=value", key_value);
+	memcpy(key, key_value, (size_t)(equals - key_value));
+	key[equals - key_value] = '\0';
+	row = option_find(key);
+	if (row && row->place == OPTION_FIELD)
+		return set_field(o, row, equals + 1, d);
+	if (row)
+		return store_known(o, row, equals + 1, d);
+	type = option_guess_type(equals + 1, &number);
+	return store_unknown(o, key, type, number, equals + 1, d);
+}
