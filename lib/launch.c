@@ -28,7 +28,7 @@
 #include "lib/spawn/spawn.h"
 
 /* A program that execs itself may be here before its old server has closed the port. */
-#define REBIND_TIMEOUT_NS (50 * NS_PER_MS)
+#define REBIND_TIMEOUT_NS (200 * NS_PER_MS)
 
 /* Less address space, or memory to lock (mlockall), than the limits promise: with half the rings it may fit. */
 static int may_fit_smaller(const struct spawn *s, uint32_t n_rings)

@@ -16,6 +16,7 @@
 #include "base/chunks.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "rpc/handoff.h"
 #include "rpc/message.h"
 #include "rpc/server.h"
 
@@ -95,6 +96,7 @@ static void send_answer(
 	ops[n].op = GRPC_OP_SEND_STATUS_FROM_SERVER;
 	ops[n].data.send_status_from_server.status = (grpc_status_code)status;
 	ops[n++].data.send_status_from_server.status_details = &details;
+	handoff_give(&call->sent);
 	if (grpc_call_start_batch(grpc, ops, n, &call->sent, NULL) != GRPC_CALL_OK) {
 		grpc_call_cancel(grpc, NULL);
 		/* An empty batch only makes the event come. */
@@ -217,6 +219,7 @@ static void on_received(struct tag *tag, bool ok)
 
 static void start_op(struct rpc_call *call, const grpc_op *op, struct tag *tag)
 {
+	handoff_give(tag);
 	/* Fails on misuse only; then the empty batch makes the event come. */
 	if (grpc_call_start_batch(call->grpc, op, 1, tag, NULL) != GRPC_CALL_OK)
 		grpc_call_start_batch(call->grpc, NULL, 0, tag, NULL);
@@ -312,6 +315,7 @@ void call_arm(struct call_host *host)
 	call = call_new(host);
 	if (!call)
 		return;
+	handoff_give(&call->arrived);
 	if (grpc_server_request_call(host->server, &call->grpc, &call->details, &call->metadata,
 		    host->queue, host->queue, &call->arrived) != GRPC_CALL_OK) {
 		call_free(call);

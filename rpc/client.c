@@ -16,6 +16,7 @@
 #include <grpc/byte_buffer.h>
 #include <grpc/grpc.h>
 #include <grpc/slice.h>
+#include <grpc/support/alloc.h>
 #include <grpc/support/time.h>
 
 #include "base/diag.h"
@@ -52,7 +53,7 @@ struct rpc_pending {
 	grpc_metadata_array trailing;
 	grpc_status_code status;
 	grpc_slice details;
-	char *text; /* |details| as a string, after the end */
+	char *text; /* |details| as a string, after the end; gRPC's to free */
 };
 
 /* The call. */
@@ -148,11 +149,6 @@ int rpc_call_start(struct rpc_channel *channel, const struct rpc_request *reques
 	return 0;
 }
 
-static char *copy_text(grpc_slice slice)
-{
-	return strndup((const char *)GRPC_SLICE_START_PTR(slice), GRPC_SLICE_LENGTH(slice));
-}
-
 /* The call ends at once. */
 static void refuse(struct rpc_pending *pending, const char *fault)
 {
@@ -190,7 +186,7 @@ static void end_extra(struct rpc_pending *pending)
 static void end_call(struct rpc_pending *pending)
 {
 	pending->stage = STAGE_ENDED;
-	pending->text = copy_text(pending->details);
+	pending->text = grpc_slice_to_c_string(pending->details);
 	if (pending->status == GRPC_STATUS_UNIMPLEMENTED && pending->text &&
 		strncmp(pending->text, ENCODING_WORDS, sizeof ENCODING_WORDS - 1) == 0)
 		snprintf(pending->fault, sizeof pending->fault, "%s", compressed);
@@ -237,7 +233,7 @@ struct rpc_pending *rpc_pending_free(struct rpc_pending *pending)
 	grpc_metadata_array_destroy(&pending->initial);
 	grpc_metadata_array_destroy(&pending->trailing);
 	grpc_slice_unref(pending->details);
-	free(pending->text);
+	gpr_free(pending->text);
 	free(pending);
 	return NULL;
 }

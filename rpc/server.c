@@ -23,6 +23,7 @@
 #include "rpc/adopted.h"
 #include "rpc/call.h"
 #include "rpc/engine.h"
+#include "rpc/handoff.h"
 #include "rpc/socket.h"
 
 /* rpc_server_finish(): how often it looks, and how long it waits for peers that have their answers. */
@@ -122,6 +123,7 @@ static void *serve(void *argument)
 			server->host.queue, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL);
 		struct tag *tag = event.tag;
 
+		handoff_take(tag);
 		tag->done(tag, event.success);
 	}
 	atomic_store(&server->has_ended, 1);

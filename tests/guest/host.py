@@ -13,8 +13,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "integration"))
 
 from checks import SLOWNESS, Failure  # noqa: E402
 from fixture import (NOBODY, SANITIZERS, Skip, check, contains, equal, find_proftapd,  # noqa: E402
-                     find_proftapds, free_port, need_no_tsan, need_root, read_status, run, test,
-                     wait_until)
+                     find_proftapds, free_port, need_no_sanitizer, need_no_tsan, need_root,
+                     read_status, run, test, wait_until)
 from processes import PROFTAPD, TOP_BUILD, Process, Target  # noqa: E402
 
 __all__ = ["NOBODY", "NO_LEAK_CHECK", "PROFTAPD", "Failure", "Host", "Skip", "Target", "check",
@@ -30,11 +30,6 @@ GONE_S = 2 * SLOWNESS
 # Of the report; see guest.h.
 N_SLOTS = 64
 SLOT_BYTES = 1024
-
-
-def need_no_sanitizer():
-    if SANITIZERS != "no":
-        raise Skip("sanitizers start threads and set handlers of their own")
 
 
 def run_without_tsan():

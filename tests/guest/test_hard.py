@@ -34,6 +34,7 @@ def a_thread_that_forbids_the_counter_later_is_counted(t):
 
 @test
 def a_followed_child_without_the_counter_is_recorded(t):
+    need_no_sanitizer()
     _, seen, captures = run_host(t, "no_tsc", "recording", ("fork",), {})
     equal(seen, (0, "the child: 0\n"), "(exit status, output)")
     trace = captures[0].trace

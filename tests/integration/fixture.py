@@ -20,8 +20,8 @@ from processes import (PROFTAP, Capture, Target, find_proftapd, find_proftapds, 
 from trace_file import load_schemas, schema
 
 __all__ = ["NOBODY", "SANITIZERS", "Skip", "check", "contains", "equal", "find_proftapd",
-           "find_proftapds", "free_port", "is_alive", "need_no_tsan", "need_root", "read_fds", "read_shared_kib",
-           "read_status", "run", "schema", "test", "wait_until"]
+           "find_proftapds", "free_port", "is_alive", "need_no_sanitizer", "need_no_tsan", "need_root",
+           "read_fds", "read_shared_kib", "read_status", "run", "schema", "test", "wait_until"]
 
 SANITIZERS = os.environ.get("SANITIZERS", "no")
 NOBODY = 65534
@@ -36,6 +36,11 @@ def need_no_tsan():
     if SANITIZERS == "thread":
         raise Skip("ThreadSanitizer delivers signals late, waits for ever in setuid() beside other threads, "
                    "and knows no threads in forked children")
+
+
+def need_no_sanitizer(why="start threads and set handlers of their own"):
+    if SANITIZERS != "no":
+        raise Skip(f"sanitizers {why}")
 
 
 class Case:

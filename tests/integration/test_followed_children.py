@@ -5,8 +5,8 @@ import os
 import signal
 
 from cgroup import MemoryCgroup
-from fixture import (check, contains, equal, find_proftapd, is_alive, need_root, read_status, run, test,
-                     wait_until)
+from fixture import (check, contains, equal, find_proftapd, is_alive, need_no_sanitizer, need_root,
+                     read_status, run, test, wait_until)
 from trace_file import read_flows
 
 FOLLOW = {"PROFTAP_FOLLOW_FORK": "1"}
@@ -167,6 +167,7 @@ def children_have_usage_counters_of_their_own(t):
 
 def capture_crowd(t, ring_bytes):
     """256 children, all of which start at once in a cgroup of 256 MiB."""
+    need_no_sanitizer("take more memory than that themselves")
     cgroup = MemoryCgroup(t)
     cgroup.limit(256 << 20)
     target = t.target(**FOLLOW)

@@ -99,7 +99,7 @@ def the_control_thread_takes_no_signal(t):
 def an_idle_server_does_not_wake_the_target(t):
     target = t.target().serve()
     # With a client that has been here: gRPC is up in the server.
-    t.emit(target, 50, "burst 1")
+    t.emit(target, 300, "burst 1")
     control = find_control(target)
     wait_until(lambda: read_status(target.pid, control)["State"][0] == "S", "the thread to sleep")
     before = read_switches(target.pid, control)

@@ -60,7 +60,7 @@ def unharmed(t, sleeps=True):
     """A target whose server has served before. Afterwards: nobody noticed anything. |sleeps|: none
     of what is done asks the target for anything."""
     target = t.target().serve()
-    t.emit(target, 50, "burst 1")
+    t.emit(target, 300, "burst 1")
     server = find_proftapd(target.pid)
     wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off")
     wakeups = read_wakeups(target)
@@ -132,7 +132,7 @@ def streams_that_are_reset_at_once_end_the_connection(t):
     """20,000 of them in half a megabyte; less where each takes a hundred times as long."""
     headers, again = indexed_headers(PROFILE)
     with unharmed(t) as target, Connection(target.port) as c:
-        for _ in range(200 if SANITIZERS != "thread" else 20):
+        for _ in range(200 if SANITIZERS != "thread" else 4):
             frames = []
             for _ in range(100):
                 stream = c.new_stream()
@@ -167,7 +167,7 @@ def streams_beyond_the_limit_end_the_connection(t):
     with unharmed(t) as target, Connection(target.port) as c:
         c.polite = False
         c.send(frame(HEADERS, END_HEADERS, c.new_stream(), headers))
-        for _ in range(200 if SANITIZERS != "thread" else 20):
+        for _ in range(200 if SANITIZERS != "thread" else 4):
             if not c.send(*(frame(HEADERS, END_HEADERS, c.new_stream(), again)
                             for _ in range(100))):
                 break

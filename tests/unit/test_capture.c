@@ -21,6 +21,7 @@
 #include "base/diag.h"
 #include "client/exit.h"
 #include "client/profile_call.h"
+#include "rpc/handoff.h"
 #include "rpc/server.h"
 
 static struct {
@@ -41,14 +42,18 @@ static struct {
 static void answer_profile(struct rpc_call *call, const uint8_t *request, size_t n, void *context)
 {
 	struct chunks reply = CHUNKS_INIT;
+	const char *refusal;
 
 	(void)request, (void)n, (void)context;
-	if (t.refusal) {
-		rpc_call_fail(call, RPC_INTERNAL, t.refusal);
-		return;
-	}
-	chunks_append(&reply, t.answer, t.n_answer);
-	rpc_call_reply(call, &reply);
+	handoff_take(&t);
+	refusal = t.refusal;
+	if (!refusal)
+		chunks_append(&reply, t.answer, t.n_answer);
+	handoff_give(&t);
+	if (refusal)
+		rpc_call_fail(call, RPC_INTERNAL, refusal);
+	else
+		rpc_call_reply(call, &reply);
 }
 
 static const struct rpc_method methods[] = {
@@ -131,7 +136,10 @@ static int capture(void)
 	fflush(stdout);
 	dup2(null, STDOUT_FILENO);
 	dup2(fileno(said), STDERR_FILENO);
+	/* The answer is what the test has prepared: ordered by the socket. */
+	handoff_give(&t);
 	code = capture_run(&t.capture, &t.diag);
+	handoff_take(&t);
 	fflush(stdout);
 	dup2(out, STDOUT_FILENO);
 	dup2(err, STDERR_FILENO);
