@@ -308,6 +308,7 @@ def a_cleared_environment_is_said(t):
 
 @test
 def switched_off_is_said(t):
+    need_no_sanitizer()
     process = finish(start(t, "--log_dir", t.dir / "logs", "true", env={"PROFTAP_DISABLE": "1"}))
     contains(process.stderr, "true: not recorded: PROFTAP_DISABLE is set; unset it", "the reason")
     equal(find_files(t), [], "files")
