@@ -212,20 +212,27 @@ static int explain_unix(const struct address *a, int error, struct diag *d)
 }
 
 /* Connecting to a unix socket does not take time; a full queue is an error. */
-static int dial_unix(const struct address *a, struct diag *d)
+int dial_path(const char *path)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	int error;
 
 	if (fd < 0)
-		return diag_set(d, -errno, "%s: no socket: %s", a->text, errno_words(errno));
-	snprintf(to.sun_path, sizeof to.sun_path, "%s", a->path);
+		return -errno;
+	snprintf(to.sun_path, sizeof to.sun_path, "%s", path);
 	if (connect(fd, (struct sockaddr *)&to, sizeof to) == 0)
 		return fd;
 	error = -errno;
 	close(fd);
-	return explain_unix(a, error, d);
+	return error;
+}
+
+static int dial_unix(const struct address *a, struct diag *d)
+{
+	int fd = dial_path(a->path);
+
+	return fd < 0 ? explain_unix(a, fd, d) : fd;
 }
 
 int dial(struct address *address, int64_t timeout_ms, struct diag *d)

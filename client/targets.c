@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -19,6 +18,7 @@
 #include "base/log.h"
 #include "base/runtime_dir.h"
 #include "client/clock.h"
+#include "client/dial.h"
 
 /* A server answers within a millisecond, unless it is stopped. */
 #define ANSWER_MS 1000
@@ -69,17 +69,13 @@ static int set_true_uid(int fd, struct status *status)
 /* 0 or a negative errno; -ECONNREFUSED when the server is gone and its socket is not. */
 static int ask(const char *path, struct status *status)
 {
-	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	_cleanup_close_ int fd = dial_path(path);
 	char text[STATUS_MAX_BYTES];
 	ssize_t n;
 	int r;
 
 	if (fd < 0)
-		return -errno;
-	snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
-	if (connect(fd, (struct sockaddr *)&address, sizeof address))
-		return -errno;
+		return fd;
 	n = read_all(fd, text, sizeof text);
 	r = n < 0 ? (int)n : status_parse(text, (size_t)n, status);
 	return r ? r : set_true_uid(fd, status);

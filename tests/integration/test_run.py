@@ -14,17 +14,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-from fixture import (NOBODY, SANITIZERS, Skip, check, contains, equal, find_proftapds, free_port,
-                     is_alive, need_root, run, test, wait_until)
+from fixture import (NOBODY, Skip, check, contains, equal, find_proftapds, free_port, is_alive,
+                     need_no_sanitizer, need_root, run, test, wait_until)
 from processes import LIBRARY, PROFTAP, PROFTAPD, TARGET, Process
 from trace_file import Trace
 
 SHELL = "/bin/sh"
 
 
-def need_no_sanitizer():
-    if SANITIZERS != "no":
-        raise Skip("a sanitizer's library cannot be preloaded into other programs")
+def need_preload():
+    need_no_sanitizer("cannot be preloaded into other programs")
 
 
 def make_environment(t):
@@ -53,7 +52,7 @@ def find_files(t):
 
 def record(t, *words, code=0, options=(), **how):
     """Runs a program to its end; its one trace is .trace."""
-    need_no_sanitizer()
+    need_preload()
     process = finish(start(t, "--log_dir", t.dir / "logs", *options, "--", *words, **how), code)
     files = find_files(t)
     equal(len(files), 1, f"files; {process.stderr}")
@@ -70,7 +69,7 @@ def obey(t, *commands):
 
 def preload(t, *words, **env):
     env = {**make_environment(t), "LD_PRELOAD": str(LIBRARY), **env}
-    need_no_sanitizer()
+    need_preload()
     return finish(t.keep(Process("program", words, env)))
 
 
@@ -114,7 +113,7 @@ def the_program_is_as_without_us(t):
 def signals_are_left_as_they_were(t):
     # Not by a shell, which tidies up.
     words = ["grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"]
-    need_no_sanitizer()
+    need_preload()
     plain = finish(t.keep(Process("plain", words)))
     equal(record(t, *words).stdout, plain.stdout, "signals")
 
@@ -157,7 +156,7 @@ def an_existing_preload_is_kept(t):
 
 @test
 def with_a_port_it_can_be_recorded_at_any_time(t):
-    need_no_sanitizer()
+    need_preload()
     port = free_port()
     target = start(t, "-p", port, TARGET, stdin=subprocess.PIPE)
     equal(target.read_line(), "ready", "the first line")
@@ -180,7 +179,7 @@ def ask(process, *commands):
 
 @test
 def a_program_that_becomes_itself_again_keeps_its_port(t):
-    need_no_sanitizer()
+    need_preload()
     port = free_port()
     target = start(t, "-p", port, TARGET, stdin=subprocess.PIPE)
     equal(target.read_line(), "ready", "the first line")
@@ -194,7 +193,7 @@ def a_program_that_becomes_itself_again_keeps_its_port(t):
 
 @test
 def a_late_end_of_the_old_server_takes_nothing_from_the_new(t):
-    need_no_sanitizer()
+    need_preload()
     target = start(t, "-p", "0", TARGET, stdin=subprocess.PIPE)
     equal(target.read_line(), "ready", "the first line")
     old = find_proftapds(target.pid)[0]
@@ -217,7 +216,7 @@ def a_program_with_a_server_of_its_own_does_not_fail(t):
 
 @test
 def the_first_milliseconds_alone(t):
-    need_no_sanitizer()
+    need_preload()
     process = start(t, "--duration", "200", "--log_dir", t.dir / "logs", SHELL, "-c",
                     "read line; exit 3", stdin=subprocess.PIPE)
     wait_until(lambda: [p for p in find_files(t) if p.suffix == ".pb"], "the file")
@@ -242,7 +241,7 @@ sys.exit(5)
 
 @test
 def signals_to_us_reach_the_program(t):
-    need_no_sanitizer()
+    need_preload()
     for name in ("SIGTERM", "SIGHUP", "SIGINT", "SIGUSR1"):
         process = start(t, "--log_dir", t.dir / "logs", sys.executable, "-c", COUNTER, name)
         equal(process.read_line(), "ready", "the first line")
@@ -275,7 +274,7 @@ def read_until(terminal, seen, word, n):
 
 @test
 def an_interrupt_from_the_terminal_comes_once(t):
-    need_no_sanitizer()
+    need_preload()
     words = [PROFTAP, "run", "--log_dir", t.dir / "logs", sys.executable, "-c", EACH]
     pid, terminal = pty.fork()
     if pid == 0:
@@ -300,7 +299,7 @@ def an_interrupt_from_the_terminal_comes_once(t):
 
 @test
 def a_cleared_environment_is_said(t):
-    need_no_sanitizer()
+    need_preload()
     process = finish(start(t, "--log_dir", t.dir / "logs", "env", "-i", SHELL, "-c", "sleep 0.2; exit 4"), 4)
     contains(process.stderr, "env: not recorded: it had no profiler server", "the reason")
     equal(find_files(t), [], "files")
@@ -308,7 +307,7 @@ def a_cleared_environment_is_said(t):
 
 @test
 def switched_off_is_said(t):
-    need_no_sanitizer()
+    need_preload()
     process = finish(start(t, "--log_dir", t.dir / "logs", "true", env={"PROFTAP_DISABLE": "1"}))
     contains(process.stderr, "true: not recorded: PROFTAP_DISABLE is set; unset it", "the reason")
     equal(find_files(t), [], "files")
@@ -380,7 +379,7 @@ def rights_that_switch_the_preload_off_are_said(t):
 @test
 def the_environment_of_a_set_uid_program_starts_nothing(t):
     need_root()
-    need_no_sanitizer()
+    need_preload()
     answers = []
     for mode in (0o755, 0o4755):
         path = t.dir / f"target{mode:o}"
@@ -403,7 +402,7 @@ def a_sanitized_program_works(t):
 
 @test
 def a_port_in_use_stops_no_program(t):
-    need_no_sanitizer()
+    need_preload()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         process = finish(start(t, "-p", taken.getsockname()[1], SHELL, "-c", "echo on; exit 6"), 6)
     equal(process.stdout, "on\n", "standard output")
@@ -435,7 +434,7 @@ def a_bad_value_is_one_line_and_no_more(t):
 
 @test
 def a_broken_pipe_as_standard_error_does_not_end_the_program(t):
-    need_no_sanitizer()
+    need_preload()
     reader, writer = os.pipe()
     os.close(reader)
     env = {**os.environ, "LD_PRELOAD": str(LIBRARY), "PROFTAP_SERVER": "x"}
