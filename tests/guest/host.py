@@ -13,14 +13,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "integration"))
 
 from checks import SLOWNESS, Failure  # noqa: E402
 from fixture import (NOBODY, SANITIZERS, Skip, check, contains, equal, find_proftapd,  # noqa: E402
-                     find_proftapds, free_port, need_no_sanitizer, need_no_tsan, need_root,
-                     read_status, run, test, wait_until)
+                     find_proftapds, free_port, need_namespaces, need_no_sanitizer,
+                     need_no_tsan, need_readable_tree, need_root, read_status, run, test, wait_until)
 from processes import PROFTAPD, TOP_BUILD, Process, Target  # noqa: E402
 
 __all__ = ["NOBODY", "NO_LEAK_CHECK", "PROFTAPD", "Failure", "Host", "Skip", "Target", "check",
            "check_mode", "contains", "equal", "find_program", "find_proftapd", "find_proftapds",
-           "free_port", "host", "need_no_sanitizer", "need_no_tsan", "need_root", "read_status",
-           "run", "run_host", "run_without_tsan", "test", "wait_until"]
+           "free_port", "host", "need_namespaces", "need_no_sanitizer", "need_no_tsan",
+           "need_readable_tree", "need_root", "read_status", "run", "run_host", "run_without_tsan",
+           "test", "wait_until"]
 
 MODES = ("off", "armed", "recording")
 HOSTS = TOP_BUILD / "tests" / "guest"

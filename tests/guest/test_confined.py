@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Hosts in confinement: what stays possible works, and the rest is said in a sentence."""
-import subprocess
-
-from host import NO_LEAK_CHECK, Skip, host, need_root, run_without_tsan
+from host import NO_LEAK_CHECK, host, need_namespaces, need_root, run_without_tsan
 
 FIRST = "Start the server before the sandbox"
 NO_EXEC = ("cannot be executed: operation not permitted; is that forbidden here "
@@ -16,19 +14,17 @@ ADOPTS = "would inherit the server as a child; start the program under an init"
 NAMESPACE = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
 
 
-def need_namespaces():
-    need_root()
-    if subprocess.run([*NAMESPACE, "true"], capture_output=True).returncode:
-        raise Skip("the kernel refuses a pid namespace")
+def need_pid_namespace():
+    need_namespaces(*NAMESPACE[1:])
 
 
 host("confined", "before", "nothing", spans={"view": 1}, title="unconfined")
 host("confined", "before", "nothing", title="the first of a pid namespace", command=NAMESPACE,
-     fails=f"PID 1 of its namespace and {ADOPTS}", modes=("off", "armed"), needs=[need_namespaces])
+     fails=f"PID 1 of its namespace and {ADOPTS}", modes=("off", "armed"), needs=[need_pid_namespace])
 host("confined", "before", "subreaper", title="a subreaper", modes=("off", "armed"),
      fails=f"a child subreaper and {ADOPTS}")
 host("confined", "before", "unshare", title="a pid namespace for its children",
-     modes=("off", "armed"), needs=[need_namespaces],
+     modes=("off", "armed"), needs=[need_pid_namespace],
      fails="called unshare(CLONE_NEWPID), and its next child becomes PID 1 there; start the server before",
      **NO_LEAK_CHECK)
 host("confined", "before", "no_new_privs", title="no_new_privs", spans={"view": 1})

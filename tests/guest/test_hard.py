@@ -3,8 +3,8 @@
 """Hosts that set limits, cancel threads and forbid instructions."""
 import os
 
-from host import (Host, check, contains, equal, host, need_no_sanitizer, need_root, run, run_host,
-                  test)
+from host import (Host, check, contains, equal, host, need_no_sanitizer, need_readable_tree, need_root,
+                  run, run_host, test)
 
 # Of nobody else, so that its processes can be counted; one for each run, since zombies count, too.
 LONELY_UID = 70000 + os.getpid() % 10000 * 16
@@ -46,6 +46,7 @@ def a_followed_child_without_the_counter_is_recorded(t):
 def processes_at_the_limit(t):
     """One more allowed each time: the start fails and says so, until it succeeds; never in between."""
     need_root()
+    need_readable_tree()
     need_no_sanitizer()
     plain = Host(t, "limit", "plain", "nproc", "1", user=LONELY_UID).behaviour()
     results = []

@@ -6,7 +6,7 @@ import re
 import shutil
 
 from host import (NOBODY, PROFTAPD, Host, Skip, check, contains, equal, find_program, find_proftapds,
-                  need_no_tsan, need_root, run, test)
+                  need_namespaces, need_no_tsan, need_root, run, test)
 
 STRANGER = 65533
 STAY = ("after", "uid", "stay")
@@ -91,6 +91,7 @@ mount -t tmpfs none "$dir" && mkdir -p "$(dirname "$1")" && cp "$2" "$1" && shif
 
 def run_installed(t, *args):
     """With proftapd installed, in a mount namespace."""
+    need_namespaces("--mount")
     start = run_beside_evil(t, need_set_uid(t))
     found = re.search(r"not found at (\S+),", start.sentence)
     if not found:

@@ -8,6 +8,7 @@ import contextlib
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -20,8 +21,9 @@ from processes import (PROFTAP, Capture, Target, find_proftapd, find_proftapds, 
 from trace_file import load_schemas, schema
 
 __all__ = ["NOBODY", "SANITIZERS", "Skip", "check", "contains", "equal", "find_proftapd",
-           "find_proftapds", "free_port", "is_alive", "need_no_sanitizer", "need_no_tsan", "need_root",
-           "read_fds", "read_shared_kib", "read_status", "run", "schema", "test", "wait_until"]
+           "find_proftapds", "free_port", "is_alive", "need_namespaces", "need_no_sanitizer",
+           "need_no_tsan", "need_readable_tree", "need_root", "read_fds", "read_shared_kib",
+           "read_status", "run", "schema", "test", "wait_until"]
 
 SANITIZERS = os.environ.get("SANITIZERS", "no")
 NOBODY = 65534
@@ -30,6 +32,22 @@ NOBODY = 65534
 def need_root():
     if os.geteuid() != 0:
         raise Skip("needs root")
+
+
+def need_namespaces(*options):
+    """Those of unshare(1)."""
+    need_root()
+    tried = subprocess.run(["unshare", *options, "true"], capture_output=True, text=True)
+    if tried.returncode:
+        raise Skip(f"no such namespace here: {tried.stderr.strip()}")
+
+
+def need_readable_tree():
+    """For what is run as another user. A checkout of root's is often his alone."""
+    as_nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    for path in (__file__, PROFTAP):
+        if os.geteuid() == 0 and subprocess.run([*as_nobody, "test", "-r", path]).returncode:
+            raise Skip("the checkout or the build tree is not readable for other users")
 
 
 def need_no_tsan():

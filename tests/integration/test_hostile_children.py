@@ -9,8 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from fixture import (NOBODY, check, equal, find_proftapd, is_alive, need_root, read_fds, read_status, run,
-                     test, wait_until)
+from fixture import (NOBODY, check, equal, find_proftapd, is_alive, need_readable_tree, need_root, read_fds,
+                     read_status, run, test, wait_until)
 
 INTRUDER = Path(__file__).parent / "intruder.py"
 HEAD_BYTES = 8192
@@ -87,6 +87,7 @@ def check_refused(t, how, *errors):
 
 @test
 def who_does_not_descend_from_the_program_is_refused(t):
+    need_readable_tree()
     door = Door(t)
     door.check_good()
     before = read_fds(door.server)

@@ -10,8 +10,8 @@ import sys
 import time
 
 from fixture import (NOBODY, SANITIZERS, Skip, check, contains, equal, find_proftapd,
-                     find_proftapds, free_port, is_alive, need_root, read_fds, read_shared_kib,
-                     read_status, run, test, wait_until)
+                     find_proftapds, free_port, is_alive, need_namespaces, need_root, read_fds,
+                     read_shared_kib, read_status, run, test, wait_until)
 from processes import LIBRARY, TARGET, Process
 
 IDLE_S = 2
@@ -152,9 +152,10 @@ os._exit(0)
 @test
 def a_server_that_ends_at_once_is_said_at_once(t):
     """Its zombie stays: as in a container whose first process reaps nobody."""
-    need_root()
-    init = t.keep(Process("init", ["unshare", "--pid", "--fork", "--mount-proc", sys.executable,
-                                   "-c", INIT_THAT_NEVER_REAPS, TARGET]))
+    namespace = ("--pid", "--fork", "--mount-proc")
+    need_namespaces(*namespace)
+    init = t.keep(Process("init", ["unshare", *namespace, sys.executable, "-c",
+                                   INIT_THAT_NEVER_REAPS, TARGET]))
     equal(init.read_line(), "ready", "the target's first line")
     code, port, took_us = map(int, init.read_line().split())
     equal((code, port), (-errno.ECHILD, 0), "ptap_server_start and ptap_server_port")
