@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 void chunks_deinit(struct chunks *c)
 {
 	for (size_t i = 0; i < c->n_chunks; i++)
@@ -14,29 +16,11 @@ void chunks_deinit(struct chunks *c)
 	memset(c, 0, sizeof *c);
 }
 
-static int grow_table(struct chunks *c, size_t n_more)
-{
-	size_t want = c->n_chunks + n_more;
-	size_t size = c->n_allocated ? c->n_allocated : 8;
-	struct chunk *table;
-
-	if (want <= c->n_allocated)
-		return 0;
-	while (size < want)
-		size *= 2;
-	table = reallocarray(c->chunks, size, sizeof *table);
-	if (!table)
-		return -ENOMEM;
-	c->chunks = table;
-	c->n_allocated = size;
-	return 0;
-}
-
 static int add_chunk(struct chunks *c, size_t size)
 {
 	struct chunk *chunk;
 
-	if (grow_table(c, 1))
+	if (grow(&c->chunks, &c->n_allocated, c->n_chunks + 1))
 		return -ENOMEM;
 	chunk = &c->chunks[c->n_chunks];
 	chunk->data = malloc(size);
@@ -84,7 +68,7 @@ void chunks_take(struct chunks *c, struct chunks *from)
 	if (!c->error)
 		c->error = from->error;
 	if (!c->error)
-		c->error = grow_table(c, from->n_chunks);
+		c->error = grow(&c->chunks, &c->n_allocated, c->n_chunks + from->n_chunks);
 	if (!c->error && from->n_chunks) {
 		memcpy(c->chunks + c->n_chunks, from->chunks,
 			from->n_chunks * sizeof *from->chunks);

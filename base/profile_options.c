@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/grow.h"
 
 void profile_options_init(struct profile_options *o)
 {
@@ -82,16 +83,13 @@ static int set_field(
 /* The place of |key| in the map: the one it has, or a new one at the end. NULL: out of memory. */
 static struct option_value *map_place(struct profile_options *o, const char *key)
 {
-	struct option_value *grown;
 	struct option_value *v;
 
 	for (size_t i = 0; i < o->n_map; i++)
 		if (strcmp(o->map[i].key, key) == 0)
 			return &o->map[i];
-	grown = reallocarray(o->map, o->n_map + 1, sizeof *grown);
-	if (!grown)
+	if (grow(&o->map, &o->n_map_allocated, o->n_map + 1))
 		return NULL;
-	o->map = grown;
 	v = &o->map[o->n_map];
 	*v = (struct option_value){.key = strdup(key)};
 	if (!v->key)

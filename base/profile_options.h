@@ -30,6 +30,7 @@ struct profile_options {
 	char session_id[128]; /* "" : none */
 	struct option_value *map; /* advanced_configuration */
 	size_t n_map;
+	size_t n_map_allocated;
 };
 
 void profile_options_init(struct profile_options *o); /* the defaults */

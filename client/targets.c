@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "base/grow.h"
 #include "base/log.h"
 #include "base/runtime_dir.h"
 #include "client/clock.h"
@@ -83,16 +84,12 @@ static int ask(const char *path, struct status *status)
 
 static int add(struct targets *t, const struct found_target *found)
 {
-	struct found_target *v;
-
 	/* The same directory may be reached by two ways. */
 	for (size_t i = 0; i < t->n; i++)
 		if (strcmp(t->v[i].socket, found->socket) == 0)
 			return 0;
-	v = reallocarray(t->v, t->n + 1, sizeof *v);
-	if (!v)
+	if (grow(&t->v, &t->n_allocated, t->n + 1))
 		return -ENOMEM;
-	t->v = v;
 	t->v[t->n++] = *found;
 	return 0;
 }

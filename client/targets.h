@@ -18,11 +18,12 @@ struct found_target {
 struct targets {
 	struct found_target *v; /* by pid */
 	size_t n;
+	size_t n_allocated;
 };
 
-#define TARGETS_INIT    \
-	{               \
-		NULL, 0 \
+#define TARGETS_INIT       \
+	{                  \
+		NULL, 0, 0 \
 	}
 
 /*

@@ -124,7 +124,7 @@ static void add_open_spans(struct assembly *as, struct events *events, const str
 
 static int add_thread(struct assembly *as, const struct thread_log *log, int64_t line_id)
 {
-	struct events events = {NULL, NULL, 0, 0};
+	struct events events = {.n = 0};
 	struct line *line;
 
 	add_records(as, &events, log);

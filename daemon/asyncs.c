@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "daemon/assemble.h"
 #include "daemon/entry.h"
 #include "daemon/line_id.h"
@@ -53,15 +54,8 @@ void asyncs_deinit(struct asyncs *a)
 
 int asyncs_add(struct asyncs *a, const struct entry *e, uint32_t name, uint64_t id)
 {
-	if (a->n_marks == a->n_allocated) {
-		size_t n = a->n_allocated ? 2 * a->n_allocated : 64;
-		struct async_mark *marks = reallocarray(a->marks, n, sizeof *marks);
-
-		if (!marks)
-			return -ENOMEM;
-		a->marks = marks;
-		a->n_allocated = n;
-	}
+	if (grow(&a->marks, &a->n_allocated, a->n_marks + 1))
+		return -ENOMEM;
 	a->marks[a->n_marks] =
 		(struct async_mark){e->start, id, a->n_marks, name, e->kind == RECORD_ASYNC_END};
 	a->n_marks++;

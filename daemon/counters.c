@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "daemon/events.h"
 #include "trace/space.h"
 
@@ -25,33 +26,18 @@ void counters_deinit(struct counters *c)
 
 static int make_room_for_name(struct counters *c, uint32_t name)
 {
-	size_t n = c->n_names ? c->n_names : 64;
-	uint32_t *series_of_name;
+	size_t n = c->n_names;
 
-	if (name < c->n_names)
-		return 0;
-	while (n <= name)
-		n *= 2;
-	series_of_name = reallocarray(c->series_of_name, n, sizeof *series_of_name);
-	if (!series_of_name)
+	if (grow(&c->series_of_name, &c->n_names, (size_t)name + 1))
 		return -ENOMEM;
-	memset(series_of_name + c->n_names, 0, (n - c->n_names) * sizeof *series_of_name);
-	c->series_of_name = series_of_name;
-	c->n_names = n;
+	memset(c->series_of_name + n, 0, (c->n_names - n) * sizeof *c->series_of_name);
 	return 0;
 }
 
 static struct series *add_series(struct counters *c, uint32_t name)
 {
-	if (c->n_series == c->n_series_allocated) {
-		size_t n = c->n_series_allocated ? 2 * c->n_series_allocated : 16;
-		struct series *series = reallocarray(c->series, n, sizeof *series);
-
-		if (!series)
-			return NULL;
-		c->series = series;
-		c->n_series_allocated = n;
-	}
+	if (grow(&c->series, &c->n_series_allocated, c->n_series + 1))
+		return NULL;
 	c->series[c->n_series] = (struct series){.name = name};
 	c->series_of_name[name] = (uint32_t)c->n_series + 1;
 	return &c->series[c->n_series++];

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/grow.h"
 #include "base/log.h"
 #include "daemon/rings.h"
 #include "daemon/target.h"
@@ -48,21 +49,6 @@ void drain_begin(struct drain *d, uint32_t word)
 	d->word = word;
 }
 
-static int make_room_for_log(struct drain *d)
-{
-	size_t n = d->n_logs_allocated ? 2 * d->n_logs_allocated : 16;
-	struct thread_log **logs;
-
-	if (d->n_logs < d->n_logs_allocated)
-		return 0;
-	logs = reallocarray(d->logs, n, sizeof(struct thread_log *));
-	if (!logs)
-		return -ENOMEM;
-	d->logs = logs;
-	d->n_logs_allocated = n;
-	return 0;
-}
-
 /* *out is the log of the thread that owns ring |i| now. As thread_log_new(). */
 static int find_log(struct drain *d, uint32_t i, const struct ring *ring, struct thread_log **out)
 {
@@ -72,7 +58,7 @@ static int find_log(struct drain *d, uint32_t i, const struct ring *ring, struct
 		*out = d->logs[d->log_of_ring[i]];
 		return 0;
 	}
-	r = make_room_for_log(d);
+	r = grow(&d->logs, &d->n_logs_allocated, d->n_logs + 1);
 	if (!r)
 		r = thread_log_new(d->budget, out);
 	if (r)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "trace/space.h"
 
 void events_deinit(struct events *events)
@@ -18,27 +19,10 @@ void events_deinit(struct events *events)
 	memset(events, 0, sizeof *events);
 }
 
-static int grow(struct events *events)
-{
-	/* Few: a counter has such an array, too, and a program may have very many counters. */
-	size_t n = events->n_allocated ? 2 * events->n_allocated : 8;
-	struct trace_event *v = reallocarray(events->v, n, sizeof *v);
-	uint8_t *depths;
-
-	if (!v)
-		return -ENOMEM;
-	events->v = v;
-	depths = realloc(events->depths, n);
-	if (!depths)
-		return -ENOMEM;
-	events->depths = depths;
-	events->n_allocated = n;
-	return 0;
-}
-
 int events_push(struct events *events, const struct trace_event *event, unsigned depth)
 {
-	if (events->n == events->n_allocated && grow(events))
+	if (grow(&events->v, &events->n_allocated, events->n + 1) ||
+		grow(&events->depths, &events->n_depths_allocated, events->n + 1))
 		return -ENOMEM;
 	events->depths[events->n] = (uint8_t)depth;
 	events->v[events->n++] = *event;

@@ -14,6 +14,7 @@ struct events {
 	uint8_t *depths; /* of the same events: how many spans were open around each */
 	size_t n;
 	size_t n_allocated;
+	size_t n_depths_allocated;
 };
 
 /* All zero is the empty state. */

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+
 void family_init(struct family *f, struct target *main)
 {
 	memset(f, 0, sizeof *f);
@@ -81,24 +83,9 @@ static struct child *take_offered(struct family *f)
 	return child;
 }
 
-static int make_room(struct family *f)
-{
-	size_t n = f->n_allocated ? 2 * f->n_allocated : 16;
-	struct child **children;
-
-	if (f->n_children < f->n_allocated)
-		return 0;
-	children = reallocarray(f->children, n, sizeof(struct child *));
-	if (!children)
-		return -ENOMEM;
-	f->children = children;
-	f->n_allocated = n;
-	return 0;
-}
-
 static void admit(struct family *f, struct child *child)
 {
-	if (make_room(f)) {
+	if (grow(&f->children, &f->n_allocated, f->n_children + 1)) {
 		dismiss(child);
 		return;
 	}

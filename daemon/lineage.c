@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "daemon/proc_file.h"
 
 /* The kernel's PF_FORKNOEXEC: "forked but didn't exec". */
@@ -66,15 +67,8 @@ int lineage_descends(const char *root, pid_t pid, pid_t ancestor)
 
 static int add_process(struct census *c, const struct process *p)
 {
-	if (c->n == c->n_allocated) {
-		size_t n = c->n_allocated ? 2 * c->n_allocated : 256;
-		struct process *processes = reallocarray(c->processes, n, sizeof *processes);
-
-		if (!processes)
-			return -1;
-		c->processes = processes;
-		c->n_allocated = n;
-	}
+	if (grow(&c->processes, &c->n_allocated, c->n + 1))
+		return -1;
 	c->processes[c->n++] = *p;
 	return 0;
 }

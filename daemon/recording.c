@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/grow.h"
 #include "daemon/family.h"
 #include "daemon/headroom.h"
 #include "daemon/rings.h"
@@ -47,24 +48,10 @@ void recording_deinit(struct recording *r)
 	free(r->sources);
 }
 
-static int make_room(struct recording *r)
-{
-	size_t n = r->n_allocated ? 2 * r->n_allocated : 4;
-	struct source **sources;
-
-	if (r->n_sources < r->n_allocated)
-		return 0;
-	sources = reallocarray(r->sources, n, sizeof(struct source *));
-	if (!sources)
-		return -ENOMEM;
-	r->sources = sources;
-	r->n_allocated = n;
-	return 0;
-}
-
 static int add_source(struct recording *r, struct target *t)
 {
-	if (make_room(r) || source_new(t, &r->budget, &r->sources[r->n_sources]))
+	if (grow(&r->sources, &r->n_allocated, r->n_sources + 1) ||
+		source_new(t, &r->budget, &r->sources[r->n_sources]))
 		return -ENOMEM;
 	drain_reset_rings(&r->sources[r->n_sources]->drain);
 	r->n_sources++;

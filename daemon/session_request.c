@@ -13,7 +13,6 @@ void session_request_deinit(struct session_request *request)
 	profile_options_deinit(&request->options);
 	for (size_t i = 0; i < request->n_warnings; i++)
 		free(request->warnings[i]);
-	free(request->warnings);
 	free(request->options_bytes);
 	free(request->session_id);
 	local_trace_free(request->trace);
@@ -22,18 +21,13 @@ void session_request_deinit(struct session_request *request)
 int session_request_warn(struct session_request *request, const char *text)
 {
 	size_t n = request->n_warnings;
-	char **warnings;
 
 	if (n == SESSION_MAX_WARNINGS)
 		return 0;
-	warnings = reallocarray(request->warnings, n + 1, sizeof *warnings);
-	if (!warnings)
-		return -ENOMEM;
-	request->warnings = warnings;
 	if (n + 1 == SESSION_MAX_WARNINGS)
 		text = "further warnings about the request are left out";
-	warnings[n] = strdup(text);
-	if (!warnings[n])
+	request->warnings[n] = strdup(text);
+	if (!request->warnings[n])
 		return -ENOMEM;
 	request->n_warnings++;
 	return 0;

@@ -22,7 +22,7 @@ struct session_request {
 	int emit_xspace;
 	uint8_t *options_bytes; /* malloc'ed: the serialised options, echoed into the trace */
 	size_t n_options_bytes;
-	char **warnings; /* malloc'ed texts */
+	char *warnings[SESSION_MAX_WARNINGS]; /* malloc'ed texts */
 	size_t n_warnings;
 	int64_t taken_ns; /* CLOCK_MONOTONIC, set by session_take() */
 };

@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "lib/wire/record.h"
 
-/* Few: most threads of a program that starts very many record next to nothing. */
-#define FIRST_SLOTS 32
-#define LOG_BYTES (sizeof(struct thread_log) + FIRST_SLOTS * sizeof(struct slot))
+/* A log beside its slots: also the room for some that it does not use yet. */
+#define SPARE_SLOTS 32
+#define LOG_BYTES (sizeof(struct thread_log) + SPARE_SLOTS * sizeof(struct slot))
 
 static int take(struct drain_budget *budget, uint64_t max_bytes, uint64_t bytes)
 {
@@ -40,31 +41,13 @@ struct thread_log *thread_log_free(struct thread_log *log)
 	return NULL;
 }
 
-static int make_room(struct thread_log *log, size_t n)
-{
-	size_t want = log->n_slots + n;
-	size_t size = log->n_allocated ? log->n_allocated : FIRST_SLOTS;
-	struct slot *slots;
-
-	if (want <= log->n_allocated)
-		return 0;
-	while (size < want)
-		size *= 2;
-	slots = reallocarray(log->slots, size, sizeof *slots);
-	if (!slots)
-		return -ENOMEM;
-	log->slots = slots;
-	log->n_allocated = size;
-	return 0;
-}
-
 int thread_log_extend(
 	struct thread_log *log, size_t n, struct drain_budget *budget, struct slot **room_out)
 {
 	int r = take(budget, budget->max_bytes, n * sizeof(struct slot));
 
 	if (!r)
-		r = make_room(log, n);
+		r = grow(&log->slots, &log->n_allocated, log->n_slots + n);
 	if (r) {
 		log->lost_memory += n;
 		return r;

@@ -13,6 +13,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+
+#include "base/grow.h"
 #endif
 
 static int file_has_word(const char *root, const char *path, const char *word)
@@ -105,15 +107,8 @@ int timeline_add(struct timeline *t, struct clock_pair pair)
 	if (t->n_pairs && (pair.ticks <= t->pairs[t->n_pairs - 1].ticks ||
 				  pair.monotonic_ns <= t->pairs[t->n_pairs - 1].monotonic_ns))
 		return 0;
-	if (t->n_pairs == t->n_allocated) {
-		size_t n = t->n_allocated ? t->n_allocated * 2 : 64;
-		struct clock_pair *pairs = reallocarray(t->pairs, n, sizeof *pairs);
-
-		if (!pairs)
-			return -ENOMEM;
-		t->pairs = pairs;
-		t->n_allocated = n;
-	}
+	if (grow(&t->pairs, &t->n_allocated, t->n_pairs + 1))
+		return -ENOMEM;
 	t->pairs[t->n_pairs++] = pair;
 	t->cached = SIZE_MAX;
 	return 0;

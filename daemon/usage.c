@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/grow.h"
 #include "daemon/proc_file.h"
 
 /* Of one visit: about 3 µs each. */
@@ -84,27 +85,16 @@ static void add_threads(const struct usage *u, struct usage_sample *s)
 	set(s, USAGE_SWITCHES, u->threads.n_switches);
 }
 
-static int make_room(struct usage *u)
-{
-	size_t n = u->n_allocated ? 2 * u->n_allocated : 64;
-	struct usage_sample *samples;
-
-	if (u->n_samples < u->n_allocated)
-		return 0;
-	samples = reallocarray(u->samples, n, sizeof *samples);
-	if (!samples)
-		return u->error = -ENOMEM;
-	u->samples = samples;
-	u->n_allocated = n;
-	return 0;
-}
-
 static void take_sample(struct usage *u)
 {
 	struct usage_sample s = {0};
 
-	if (read_stat(u, &s) || make_room(u))
+	if (read_stat(u, &s))
 		return;
+	if (grow(&u->samples, &u->n_allocated, u->n_samples + 1)) {
+		u->error = -ENOMEM;
+		return;
+	}
 	read_io(u, &s);
 	add_threads(u, &s);
 	s.at_ns = monotonic_ns();

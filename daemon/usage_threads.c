@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/grow.h"
 #include "daemon/proc_file.h"
 
 void usage_threads_open(struct usage_threads *t, int process_fd)
@@ -57,21 +58,6 @@ static size_t count_up_to(const struct usage_threads *t, int32_t tid)
 	return low;
 }
 
-static int make_room(struct usage_threads *t)
-{
-	size_t n = t->n_allocated ? 2 * t->n_allocated : 16;
-	struct usage_thread **v;
-
-	if (t->n < t->n_allocated)
-		return 0;
-	v = reallocarray(t->v, n, sizeof(*v));
-	if (!v)
-		return -ENOMEM;
-	t->v = v;
-	t->n_allocated = n;
-	return 0;
-}
-
 static int add_reading(
 	struct usage_threads *t, struct usage_thread *thread, int64_t at_ns, uint64_t run_ns)
 {
@@ -79,15 +65,8 @@ static int add_reading(
 		thread->n--;
 		t->n_readings--;
 	}
-	if (thread->n == thread->n_allocated) {
-		size_t n = thread->n_allocated ? 2 * thread->n_allocated : 4;
-		struct usage_reading *v = reallocarray(thread->v, n, sizeof *v);
-
-		if (!v)
-			return t->error = -ENOMEM;
-		thread->v = v;
-		thread->n_allocated = n;
-	}
+	if (grow(&thread->v, &thread->n_allocated, thread->n + 1))
+		return t->error = -ENOMEM;
 	thread->v[thread->n++] = (struct usage_reading){at_ns, run_ns};
 	t->n_readings++;
 	return 0;
@@ -100,7 +79,7 @@ static struct usage_thread *add_thread(struct usage_threads *t, int32_t tid)
 
 	if (t->n == USAGE_MAX_THREADS)
 		return NULL;
-	thread = make_room(t) ? NULL : calloc(1, sizeof *thread);
+	thread = grow(&t->v, &t->n_allocated, t->n + 1) ? NULL : calloc(1, sizeof *thread);
 	if (!thread) {
 		t->error = -ENOMEM;
 		return NULL;

@@ -11,6 +11,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "base/grow.h"
+
 struct adopted_socket {
 	int fd;
 	ino_t inode; /* the number alone may be somebody else's by now */
@@ -36,13 +38,9 @@ static void forget_closed(struct adopted *a)
 
 int adopted_add(struct adopted *a, int fd)
 {
-	struct adopted_socket *sockets;
-
 	forget_closed(a);
-	sockets = reallocarray(a->sockets, a->n + 1, sizeof *sockets);
-	if (!sockets)
+	if (grow(&a->sockets, &a->n_allocated, a->n + 1))
 		return -ENOMEM;
-	a->sockets = sockets;
 	a->sockets[a->n++] = (struct adopted_socket){fd, inode_of(fd)};
 	return 0;
 }

@@ -14,6 +14,7 @@
 struct adopted {
 	struct adopted_socket *sockets;
 	size_t n;
+	size_t n_allocated;
 };
 
 /* Remembers |fd|, which stays the caller's. 0 or -ENOMEM. */

@@ -10,6 +10,7 @@
 #include <grpc/support/alloc.h>
 
 #include "base/clock.h"
+#include "base/grow.h"
 #include "rpc/socket.h"
 
 /* Clients keep to the limit on streams that they were told, which is less. */
@@ -45,20 +46,12 @@ int conduct_find_connection(grpc_call *call)
 /* NULL: not known, or no memory to remember it. */
 static struct peer_conduct *find(struct conduct *c, int connection)
 {
-	size_t i = (size_t)connection;
-	struct peer_conduct *peers;
+	size_t n = c->n_peers;
 
-	if (connection < 0)
+	if (connection < 0 || grow(&c->peers, &c->n_peers, (size_t)connection + 1))
 		return NULL;
-	if (i >= c->n_peers) {
-		peers = reallocarray(c->peers, i + 16, sizeof *peers);
-		if (!peers)
-			return NULL;
-		memset(peers + c->n_peers, 0, (i + 16 - c->n_peers) * sizeof *peers);
-		c->peers = peers;
-		c->n_peers = i + 16;
-	}
-	return &c->peers[i];
+	memset(c->peers + n, 0, (c->n_peers - n) * sizeof *c->peers);
+	return &c->peers[connection];
 }
 
 void conduct_note_arrival(struct conduct *c, int connection)

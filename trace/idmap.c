@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 void idmap_deinit(struct idmap *map)
 {
 	free(map->entries);
@@ -15,15 +17,8 @@ int idmap_add(struct idmap *map, int64_t id, uint32_t index)
 {
 	if (map->n_entries >= UINT32_MAX)
 		return -ENOMEM;
-	if (map->n_entries == map->n_allocated) {
-		size_t n = map->n_allocated ? map->n_allocated * 2 : 32;
-		struct idmap_entry *entries = reallocarray(map->entries, n, sizeof *entries);
-
-		if (!entries)
-			return -ENOMEM;
-		map->entries = entries;
-		map->n_allocated = n;
-	}
+	if (grow(&map->entries, &map->n_allocated, map->n_entries + 1))
+		return -ENOMEM;
 	map->entries[map->n_entries] = (struct idmap_entry){id, index, (uint32_t)map->n_entries};
 	map->n_entries++;
 	return 0;

@@ -10,19 +10,13 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "trace/space.h"
 
 int line_add_event(struct line *line, const struct trace_event *event)
 {
-	if (line->n_events == line->n_allocated) {
-		size_t n = line->n_allocated ? line->n_allocated * 2 : 64;
-		struct trace_event *events = reallocarray(line->events, n, sizeof *events);
-
-		if (!events)
-			return -ENOMEM;
-		line->events = events;
-		line->n_allocated = n;
-	}
+	if (grow(&line->events, &line->n_allocated, line->n_events + 1))
+		return -ENOMEM;
 	line->events[line->n_events++] = *event;
 	return 0;
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/grow.h"
+
 #define MAX_NAMES (1u << 30) /* twice as many slots still fit into 32 bits */
 
 void names_deinit(struct names *names)
@@ -95,23 +97,11 @@ static int grow_slots(struct names *names)
 	return 1;
 }
 
-static int grow_texts(struct names *names)
-{
-	uint32_t n_allocated = names->n_allocated ? names->n_allocated * 2 : 16;
-	char **texts = reallocarray(names->texts, n_allocated, sizeof *texts);
-
-	if (!texts)
-		return 0;
-	names->texts = texts;
-	names->n_allocated = n_allocated;
-	return 1;
-}
-
 static int make_room(struct names *names)
 {
 	if (names->n_texts >= MAX_NAMES)
 		return 0;
-	if (names->n_texts == names->n_allocated && !grow_texts(names))
+	if (grow(&names->texts, &names->n_allocated, (size_t)names->n_texts + 1))
 		return 0;
 	return names->n_texts < names->n_slots / 2 || grow_slots(names);
 }

@@ -12,7 +12,7 @@
 struct names {
 	char **texts;
 	uint32_t n_texts;
-	uint32_t n_allocated;
+	size_t n_allocated;
 	uint32_t *slots; /* hash of text -> index + 1 */
 	uint32_t n_slots; /* 0 or a power of two */
 };

@@ -9,24 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-
-/*
- * Room for one more in an array that has no field for its allocated size: such arrays grow whenever
- * their length is a power of two.
- */
-static int make_room(void *array, size_t n, size_t element_bytes)
-{
-	void **p = array;
-	void *bigger;
-
-	if (n & (n - 1))
-		return 0;
-	bigger = reallocarray(*p, n ? n * 2 : 1, element_bytes);
-	if (!bigger)
-		return -ENOMEM;
-	*p = bigger;
-	return 0;
-}
+#include "base/grow.h"
 
 int space_new(struct space **out)
 {
@@ -70,7 +53,7 @@ struct plane *space_add_plane(struct space *space, int64_t id, const char *name)
 {
 	struct plane *plane;
 
-	if (make_room(&space->planes, space->n_planes, sizeof(struct plane *)))
+	if (grow(&space->planes, &space->n_planes_allocated, space->n_planes + 1))
 		return NULL;
 	plane = calloc(1, sizeof *plane);
 	if (!plane)
@@ -119,23 +102,11 @@ int space_add_warning(struct space *space, const char *format, ...)
 	return names_intern(&space->warnings, text, (size_t)n) == NAMES_NONE ? -ENOMEM : 0;
 }
 
-static int grow_lines(struct plane *plane)
-{
-	size_t n = plane->n_lines_allocated ? plane->n_lines_allocated * 2 : 8;
-	struct line *lines = reallocarray(plane->lines, n, sizeof *lines);
-
-	if (!lines)
-		return -ENOMEM;
-	plane->lines = lines;
-	plane->n_lines_allocated = n;
-	return 0;
-}
-
 struct line *plane_add_line(struct plane *plane, int64_t id, const char *name, size_t n_events_hint)
 {
 	struct line line = {.id = id, .n_allocated = n_events_hint};
 
-	if (plane->n_lines == plane->n_lines_allocated && grow_lines(plane))
+	if (grow(&plane->lines, &plane->n_lines_allocated, plane->n_lines + 1))
 		return NULL;
 	line.name = strdup(name);
 	if (n_events_hint)
@@ -149,28 +120,13 @@ struct line *plane_add_line(struct plane *plane, int64_t id, const char *name, s
 	return &plane->lines[plane->n_lines++];
 }
 
-static int grow_stats(struct plane *plane, size_t n_more)
-{
-	size_t n = plane->n_stats_allocated ? plane->n_stats_allocated : 64;
-	struct trace_stat *stats;
-
-	while (n < plane->n_stats + n_more)
-		n *= 2;
-	stats = reallocarray(plane->stats, n, sizeof *stats);
-	if (!stats)
-		return -ENOMEM;
-	plane->stats = stats;
-	plane->n_stats_allocated = n;
-	return 0;
-}
-
 uint32_t plane_add_stats(struct plane *plane, const struct trace_stat *stats, size_t n)
 {
 	size_t first = plane->n_stats;
 
 	if (n == 0 || n > UINT32_MAX - 1 - first)
 		return 0;
-	if (first + n > plane->n_stats_allocated && grow_stats(plane, n))
+	if (grow(&plane->stats, &plane->n_stats_allocated, first + n))
 		return 0;
 	memcpy(plane->stats + first, stats, n * sizeof *stats);
 	for (size_t i = 0; i < n; i++)
@@ -201,7 +157,7 @@ const struct trace_stat *plane_find_stat(
 
 int plane_add_own_stat(struct plane *plane, const struct trace_stat *stat)
 {
-	if (make_room(&plane->plane_stats, plane->n_plane_stats, sizeof *stat))
+	if (grow(&plane->plane_stats, &plane->n_plane_stats_allocated, plane->n_plane_stats + 1))
 		return -ENOMEM;
 	plane->plane_stats[plane->n_plane_stats++] = *stat;
 	return 0;
@@ -254,7 +210,8 @@ uint32_t plane_add_blob(struct plane *plane, const void *data, size_t n)
 {
 	struct blob blob = {.n_bytes = n};
 
-	if (plane->n_blobs >= NAMES_NONE || make_room(&plane->blobs, plane->n_blobs, sizeof blob))
+	if (plane->n_blobs >= NAMES_NONE ||
+		grow(&plane->blobs, &plane->n_blobs_allocated, plane->n_blobs + 1))
 		return NAMES_NONE;
 	blob.data = malloc(n ? n : 1);
 	if (!blob.data)

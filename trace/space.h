@@ -74,13 +74,16 @@ struct plane {
 	size_t n_stats_allocated;
 	struct trace_stat *plane_stats; /* of the plane itself; is_last is not used */
 	size_t n_plane_stats;
+	size_t n_plane_stats_allocated;
 	struct blob *blobs;
 	size_t n_blobs;
+	size_t n_blobs_allocated;
 };
 
 struct space {
 	struct plane **planes;
 	size_t n_planes;
+	size_t n_planes_allocated;
 	struct names warnings; /* each text once */
 	struct names errors;
 	struct names hostnames;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/grow.h"
 #include "trace/percentile.h"
 #include "trace/saturate.h"
 #include "trace/space.h"
@@ -30,30 +31,16 @@ struct line_summer {
 
 static int push(struct line_summer *s, struct open_event event)
 {
-	if (s->n_stack == s->n_stack_allocated) {
-		size_t n = s->n_stack_allocated ? s->n_stack_allocated * 2 : 64;
-		struct open_event *stack = reallocarray(s->stack, n, sizeof *stack);
-
-		if (!stack)
-			return -ENOMEM;
-		s->stack = stack;
-		s->n_stack_allocated = n;
-	}
+	if (grow(&s->stack, &s->n_stack_allocated, s->n_stack + 1))
+		return -ENOMEM;
 	s->stack[s->n_stack++] = event;
 	return 0;
 }
 
 static int add_row(struct line_summer *s, struct summary_line *line, uint32_t name)
 {
-	if (line->n_rows == s->n_rows_allocated) {
-		size_t n = s->n_rows_allocated ? s->n_rows_allocated * 2 : 16;
-		struct summary_row *rows = reallocarray(line->rows, n, sizeof *rows);
-
-		if (!rows)
-			return -ENOMEM;
-		line->rows = rows;
-		s->n_rows_allocated = n;
-	}
+	if (grow(&line->rows, &s->n_rows_allocated, line->n_rows + 1))
+		return -ENOMEM;
 	line->rows[line->n_rows++] = (struct summary_row){.name = name, .min_ns = INT64_MAX};
 	s->row_of_name[name] = (uint32_t)line->n_rows;
 	return 0;

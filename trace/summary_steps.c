@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "trace/percentile.h"
 #include "trace/saturate.h"
 #include "trace/space.h"
@@ -23,15 +24,8 @@ struct step_list {
 
 static int add_step(struct step_list *list, struct step step)
 {
-	if (list->n_steps == list->n_allocated) {
-		size_t n = list->n_allocated ? list->n_allocated * 2 : 64;
-		struct step *steps = reallocarray(list->steps, n, sizeof *steps);
-
-		if (!steps)
-			return -ENOMEM;
-		list->steps = steps;
-		list->n_allocated = n;
-	}
+	if (grow(&list->steps, &list->n_allocated, list->n_steps + 1))
+		return -ENOMEM;
 	list->steps[list->n_steps++] = step;
 	return 0;
 }

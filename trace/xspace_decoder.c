@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/grow.h"
 
 int decoder_fail_memory(struct decoder *d)
 {
@@ -122,15 +123,8 @@ int decoder_read_event_stat(struct decoder *d, const struct pb_field *message)
 
 	if (rc || !stat.type)
 		return rc;
-	if (d->n_list == d->n_list_allocated) {
-		size_t n = d->n_list_allocated ? d->n_list_allocated * 2 : 16;
-		struct trace_stat *list = reallocarray(d->list, n, sizeof *list);
-
-		if (!list)
-			return decoder_fail_memory(d);
-		d->list = list;
-		d->n_list_allocated = n;
-	}
+	if (grow(&d->list, &d->n_list_allocated, d->n_list + 1))
+		return decoder_fail_memory(d);
 	d->list[d->n_list++] = stat;
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "tests/unit/guest_fixture.h"
 
 struct log_fixture logs;
@@ -40,24 +41,15 @@ struct thread_log *log_add(int32_t tid, const char *name)
 	ck_assert_ptr_nonnull(log);
 	log->tid = tid;
 	snprintf(log->name, sizeof log->name, "%s", name);
-	logs.drain.logs =
-		reallocarray(logs.drain.logs, logs.drain.n_logs + 1, sizeof(struct thread_log *));
-	ck_assert_ptr_nonnull(logs.drain.logs);
+	ck_assert_int_eq(
+		grow(&logs.drain.logs, &logs.drain.n_logs_allocated, logs.drain.n_logs + 1), 0);
 	logs.drain.logs[logs.drain.n_logs++] = log;
 	return log;
 }
 
-static void resize_slots(struct thread_log *log, size_t n)
-{
-	log->slots = reallocarray(log->slots, n, sizeof *log->slots);
-	ck_assert_ptr_nonnull(log->slots);
-}
-
 void log_put_slot(struct thread_log *log, uint64_t word0, uint64_t word1)
 {
-	/* Doubled when it is full: a sanitizer's realloc always copies. */
-	if (!(log->n_slots & (log->n_slots - 1)))
-		resize_slots(log, log->n_slots ? 2 * log->n_slots : 1);
+	ck_assert_int_eq(grow(&log->slots, &log->n_allocated, log->n_slots + 1), 0);
 	log->slots[log->n_slots].word[0] = word0;
 	log->slots[log->n_slots++].word[1] = word1;
 }
@@ -100,6 +92,16 @@ struct open_span *log_put_open(struct thread_log *log, const char *name, uint64_
 	return open;
 }
 
+/* Exactly as large as what is in it, so that reading beyond is noticed. */
+static void trim(struct thread_log *log)
+{
+	if (!log->n_slots)
+		return;
+	log->slots = reallocarray(log->slots, log->n_slots, sizeof *log->slots);
+	ck_assert_ptr_nonnull(log->slots);
+	log->n_allocated = log->n_slots;
+}
+
 void log_assemble(void)
 {
 	struct assemble_input in = {
@@ -111,10 +113,8 @@ void log_assemble(void)
 		.plane_name = PLANE_HOST,
 	};
 
-	/* Exactly as large as what is in them, so that reading beyond is noticed. */
 	for (size_t i = 0; i < logs.drain.n_logs; i++)
-		if (logs.drain.logs[i]->n_slots)
-			resize_slots(logs.drain.logs[i], logs.drain.logs[i]->n_slots);
+		trim(logs.drain.logs[i]);
 	ck_assert_int_eq(space_new(&logs.space), 0);
 	ck_assert_int_eq(assemble_host_plane(&in, logs.space), 0);
 	logs.plane = space_find_plane(logs.space, PLANE_HOST);

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arrays that grow: what they hold, how often they move, and what no memory can hold. */
+#include "base/grow.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+
+START_TEST(keeps_what_it_holds)
+{
+	_cleanup_free_ unsigned *v = NULL;
+	size_t n_allocated = 0;
+
+	for (unsigned i = 0; i < 1000; i++) {
+		ck_assert_int_eq(grow(&v, &n_allocated, i + 1), 0);
+		ck_assert_uint_gt(n_allocated, i);
+		v[i] = i;
+	}
+	for (unsigned i = 0; i < 1000; i++)
+		ck_assert_uint_eq(v[i], i);
+}
+END_TEST
+
+START_TEST(grows_seldom)
+{
+	_cleanup_free_ char *v = NULL;
+	size_t n_allocated = 0;
+	int n_times = 0;
+
+	for (size_t i = 0; i < 1000000; i++) {
+		size_t before = n_allocated;
+
+		ck_assert_int_eq(grow(&v, &n_allocated, i + 1), 0);
+		n_times += n_allocated != before;
+	}
+	ck_assert_int_lt(n_times, 20);
+}
+END_TEST
+
+START_TEST(has_room_for_many_at_once)
+{
+	_cleanup_free_ uint64_t *v = NULL;
+	size_t n_allocated = 0;
+
+	ck_assert_int_eq(grow(&v, &n_allocated, 3000), 0);
+	ck_assert_uint_ge(n_allocated, 3000);
+	v[2999] = 1;
+}
+END_TEST
+
+START_TEST(enough_is_left_alone)
+{
+	uint64_t *v = (uint64_t *)8; /* nobody's */
+	size_t n_allocated = 5;
+
+	ck_assert_int_eq(grow(&v, &n_allocated, 0), 0);
+	ck_assert_int_eq(grow(&v, &n_allocated, 5), 0);
+	ck_assert_uint_eq(n_allocated, 5);
+	ck_assert_ptr_eq(v, (uint64_t *)8);
+}
+END_TEST
+
+/* |n| elements, of which a size_t cannot tell the bytes. */
+static void check_refusal(size_t n)
+{
+	_cleanup_free_ uint64_t *v = NULL;
+	size_t n_allocated = 0;
+	uint64_t *before;
+
+	ck_assert_int_eq(grow(&v, &n_allocated, 1), 0);
+	before = v;
+	v[0] = 7;
+	ck_assert_int_eq(grow(&v, &n_allocated, n), -ENOMEM);
+	ck_assert_ptr_eq(v, before);
+	ck_assert_uint_eq(v[0], 7);
+	ck_assert_uint_lt(n_allocated, 100);
+}
+
+START_TEST(too_many_are_refused)
+{
+	check_refusal(SIZE_MAX);
+	check_refusal(SIZE_MAX / sizeof(uint64_t) + 1);
+	/* As many bytes as 8 when they overflow. */
+	check_refusal((SIZE_MAX >> 3) + 2);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("grow");
+	TCase *tests = tcase_create("grow");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_test(tests, keeps_what_it_holds);
+	tcase_add_test(tests, grows_seldom);
+	tcase_add_test(tests, has_room_for_many_at_once);
+	tcase_add_test(tests, enough_is_left_alone);
+	tcase_add_test(tests, too_many_are_refused);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
