@@ -8,8 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/chunks.h"
 #include "base/clock.h"
 #include "daemon/assemble.h"
+#include "daemon/delivery.h"
 #include "daemon/family.h"
 #include "daemon/headroom.h"
 #include "daemon/join_words.h"
@@ -279,6 +281,33 @@ static int add_family_warnings(struct capture *c)
 	return r;
 }
 
+/* What a client wants to know beside the bytes. */
+static void count(const struct capture *c, struct capture_result *result)
+{
+	const struct recording *r = &c->recording;
+
+	for (size_t i = 0; i < c->space->n_planes; i++) {
+		const struct plane *plane = c->space->planes[i];
+
+		result->n_dropped += (uint64_t)plane_find_int(plane, "dropped_traces");
+		for (size_t j = 0; j < plane->n_lines; j++)
+			result->n_events += plane->lines[j].n_events;
+	}
+	result->is_empty = result->n_events == 0;
+	result->start_unix_ns = (uint64_t)r->start_unix_ns;
+	result->duration_ns = (uint64_t)(r->stop.monotonic_ns - r->start.monotonic_ns);
+}
+
+static int encode(const struct capture *c, struct capture_result *result)
+{
+	struct chunks xspace = CHUNKS_INIT;
+	int r = xspace_encode(c->space, &xspace);
+
+	if (r)
+		chunks_deinit(&xspace);
+	return r ? r : delivery_new_from_chunks(&xspace, &result->delivery);
+}
+
 static int make_result(struct capture *c, struct capture_result *result)
 {
 	struct recording *rec = &c->recording;
@@ -296,7 +325,7 @@ static int make_result(struct capture *c, struct capture_result *result)
 		r = add_family_warnings(c);
 	if (!r)
 		r = add_life_warning(c, ms);
-	result->is_empty = space_is_empty(c->space);
+	count(c, result);
 	if (!r && is_silent)
 		r = add_empty_warning(c, result->is_empty ? "nothing" : "no annotation", forks);
 	else if (!r && forks[0])
@@ -304,7 +333,7 @@ static int make_result(struct capture *c, struct capture_result *result)
 	if (!r && rec->error)
 		r = space_add_warning(
 			c->space, "this server ran out of memory: the trace is not complete");
-	return r ? r : xspace_encode(c->space, &result->xspace);
+	return r ? r : encode(c, result);
 }
 
 static int run(struct capture *c, struct capture_result *result, struct diag *d)
@@ -355,7 +384,5 @@ int capture_run(struct family *f, const struct capture_request *request,
 	recording_deinit(&c.recording);
 	family_prune(f);
 	space_free(c.space);
-	if (r)
-		chunks_deinit(&result->xspace);
 	return r;
 }

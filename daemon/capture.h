@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/chunks.h"
 #include "base/diag.h"
 
+struct delivery;
 struct family;
 
 /* What to record. */
@@ -35,8 +35,13 @@ struct capture_request {
 };
 
 struct capture_result {
-	struct chunks xspace;
+	struct delivery *delivery; /* the encoded XSpace */
 	int is_empty; /* no line of any plane has an event */
+	uint64_t n_events; /* in all lines, samples of counters and of usage included */
+	uint64_t
+		n_dropped; /* what was lost, for all reasons, as the planes' "dropped_traces" say it */
+	uint64_t start_unix_ns; /* of the recording */
+	uint64_t duration_ns;
 };
 
 /* Outcomes besides 0 and -ENOMEM. */
@@ -45,7 +50,7 @@ enum {
 	CAPTURE_NO_TARGET = 2, /* it was gone before anything could be recorded */
 };
 
-/* Owner: result->xspace belongs to the caller (chunks_deinit). */
+/* Owner: result->delivery belongs to the caller (delivery_free). It is NULL when the outcome is not 0. */
 int capture_run(struct family *f, const struct capture_request *request,
 	struct capture_result *result, struct diag *d);
 

@@ -8,10 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/futex.h"
 #include "base/log.h"
+#include "daemon/delivery.h"
 #include "daemon/rights.h"
 #include "daemon/session.h"
 #include "daemon/session_request.h"
@@ -19,6 +21,8 @@
 #include "tsl/profiler/protobuf/profiler_options.pb-c.h"
 
 typedef Tensorflow__ProfileOptions Options;
+
+#define PIECE_BYTES ((size_t)256 << 10)
 
 const char local_trace_busy_text[] =
 	"a capture is being recorded; start the trace when it has ended";
@@ -222,19 +226,25 @@ int local_trace_is_ending(const struct local_trace *trace)
 	return has_state(trace->target, ARENA_TRACE_ENDING);
 }
 
-static int write_all(struct run_dir *dir, const struct chunks *chunks, struct diag *d)
+static int write_all(struct run_dir *dir, struct delivery *delivery, struct diag *d)
 {
+	_cleanup_free_ uint8_t *piece = malloc(PIECE_BYTES);
+	ssize_t n = piece ? delivery_read(delivery, piece, PIECE_BYTES) : -ENOMEM;
 	int r = 0;
 
-	for (size_t i = 0; i < chunks->n_chunks && !r; i++)
-		r = run_dir_write(dir, chunks->chunks[i].data, chunks->chunks[i].used_bytes, d);
-	return r;
+	while (n > 0 && !r) {
+		r = run_dir_write(dir, piece, (size_t)n, d);
+		n = delivery_read(delivery, piece, PIECE_BYTES);
+	}
+	if (r || n >= 0)
+		return r;
+	return diag_set(d, (int)n, "cannot read the trace back: %s", strerror((int)-n));
 }
 
-static int publish(struct local_trace *trace, const struct chunks *chunks, struct diag *d)
+static int publish(struct local_trace *trace, struct delivery *delivery, struct diag *d)
 {
 	char *path = NULL;
-	int r = write_all(&trace->dir, chunks, d);
+	int r = write_all(&trace->dir, delivery, d);
 
 	if (!r)
 		r = run_dir_publish(&trace->dir, trace->host, &path, d);
@@ -265,7 +275,7 @@ void local_trace_end(
 			"the trace was empty and is not written: no annotation of its level was "
 			"reached, and there are no samples of usage");
 	else if (!r)
-		r = publish(trace, &result->xspace, d);
+		r = publish(trace, result->delivery, d);
 	else
 		r = explain(r, d);
 	/* The program may be gone: then the journal is the only one to tell. */

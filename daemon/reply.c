@@ -6,6 +6,7 @@
 
 #include "base/chunks.h"
 #include "daemon/capture.h"
+#include "daemon/delivery.h"
 #include "rpc/server.h"
 #include "trace/pbwire.h"
 
@@ -50,12 +51,13 @@ void reply_profile(struct rpc_call *call, struct capture_result *result, int emi
 {
 	struct chunks message = CHUNKS_INIT;
 	uint8_t head[160];
-	uint8_t *end = put_head(head, result->xspace.total_bytes, result->is_empty, emit_xspace);
+	uint8_t *end =
+		put_head(head, delivery_get_bytes(result->delivery), result->is_empty, emit_xspace);
 
 	chunks_append(&message, head, (size_t)(end - head));
 	if (emit_xspace || !result->is_empty)
-		chunks_take(&message, &result->xspace);
-	chunks_deinit(&result->xspace);
+		delivery_take_chunks(result->delivery, &message);
+	result->delivery = delivery_free(result->delivery);
 	if (message.error) {
 		chunks_deinit(&message);
 		rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED,

@@ -7,7 +7,7 @@ struct capture_result;
 struct rpc_call;
 
 /*
- * Answers a Profile call; consumes result->xspace. With |emit_xspace| the XSpace is field 8, also when it
+ * Answers a Profile call; consumes result->delivery. With |emit_xspace| the XSpace is field 8, also when it
  * is empty (its warnings say why); without, it is tool_data "xplane.pb", which stock clients write to
  * their log directory.
  */

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/chunks.h"
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/log.h"
 #include "daemon/capture.h"
+#include "daemon/delivery.h"
 #include "daemon/family.h"
 #include "daemon/local_trace.h"
 #include "daemon/reply.h"
@@ -172,7 +172,7 @@ static void answer(
 		return;
 	}
 	local_trace_end(request->trace, r, result, d);
-	chunks_deinit(&result->xspace);
+	delivery_free(result->delivery);
 }
 
 static void on_begin(void *context)

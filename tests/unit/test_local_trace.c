@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/chunks.h"
 #include "base/diag.h"
+#include "daemon/delivery.h"
 #include "daemon/session_request.h"
 #include "tests/unit/fake_root.h"
 #include "tests/unit/guest_fixture.h"
@@ -110,14 +112,16 @@ END_TEST
 START_TEST(names_stay_in_their_directory)
 {
 	struct capture_result result = {.is_empty = 0};
+	struct chunks xspace = CHUNKS_INIT;
 	char path[256];
 
 	strcpy(words()->options, "override_hostname=../../../up\n");
 	ck_assert_msg(take() == 0, "%s", d.text);
 	ck_assert_str_eq(request->trace->host, "../../../up");
-	chunks_append(&result.xspace, "x", 1);
+	chunks_append(&xspace, "x", 1);
+	ck_assert_int_eq(delivery_new_from_chunks(&xspace, &result.delivery), 0);
 	local_trace_end(request->trace, 0, &result, &d);
-	chunks_deinit(&result.xspace);
+	delivery_free(result.delivery);
 	ck_assert_int_eq(atomic_load(&words()->result), 0);
 	snprintf(path, sizeof path, "%s/up.xplane.pb", fake_root);
 	ck_assert_int_ne(access(path, F_OK), 0);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A trace on its way out: encoded bytes whose number is known before the first, read once from front to back.
+ *
+ * Threads: none inside; one owner at a time, which need not be the thread that made it.
+ */
+#ifndef DAEMON_DELIVERY_H
+#define DAEMON_DELIVERY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct chunks;
+struct delivery;
+
+/* Takes |chunks|, also on failure. Owner: *out belongs to the caller. 0 or -ENOMEM. */
+int delivery_new_from_chunks(struct chunks *chunks, struct delivery **out);
+struct delivery *delivery_free(struct delivery *d); /* NULL ok; returns NULL */
+
+/* Of the whole, whatever was read of it. 0 for NULL. */
+uint64_t delivery_get_bytes(const struct delivery *d);
+
+/*
+ * The next bytes, at most |n|: their number, 0 at the end, or a negative errno when they cannot be had any more (the
+ * disk that held them failed). Fewer than |n| are not the end.
+ */
+ssize_t delivery_read(struct delivery *d, uint8_t *to, size_t n);
+
+/* Moves what was not read yet behind |to|, without a copy where it lies in memory. An error is kept in |to|. */
+void delivery_take_chunks(struct delivery *d, struct chunks *to);
+
+#endif

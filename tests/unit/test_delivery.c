@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What goes in comes out, in pieces of any size, and is freed whatever was read of it. */
+#include "daemon/delivery.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chunks.h"
+
+#define N_BYTES (2 * CHUNK_BYTES + 1000)
+
+static uint8_t *expected;
+static uint8_t *got;
+
+static void setup(void)
+{
+	expected = malloc(N_BYTES);
+	got = calloc(1, N_BYTES);
+	for (size_t i = 0; i < N_BYTES; i++)
+		expected[i] = (uint8_t)(i * 7 + i / 251);
+}
+
+static void teardown(void)
+{
+	free(expected);
+	free(got);
+}
+
+static struct delivery *from_chunks(void)
+{
+	struct chunks c = CHUNKS_INIT;
+	struct delivery *d = NULL;
+
+	for (size_t at = 0; at < N_BYTES; at += 250)
+		chunks_append(&c, expected + at, N_BYTES - at < 250 ? N_BYTES - at : 250);
+	ck_assert_int_eq(delivery_new_from_chunks(&c, &d), 0);
+	ck_assert_uint_eq(c.total_bytes, 0);
+	ck_assert_uint_eq(delivery_get_bytes(d), N_BYTES);
+	return d;
+}
+
+/* Up to |n| bytes, |step| at a time. */
+static size_t read_up_to(struct delivery *d, size_t n, size_t step)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		size_t want = n - done < step ? n - done : step;
+		ssize_t r = delivery_read(d, got + done, want);
+
+		ck_assert_int_ge(r, 0);
+		ck_assert_int_le(r, (ssize_t)want);
+		if (r == 0)
+			break;
+		done += (size_t)r;
+	}
+	return done;
+}
+
+START_TEST(reads_all_in_any_pieces)
+{
+	static const size_t steps[] = {1, 4093, CHUNK_BYTES, N_BYTES};
+	struct delivery *d = from_chunks();
+
+	ck_assert_uint_eq(read_up_to(d, N_BYTES, steps[_i]), N_BYTES);
+	ck_assert_int_eq(delivery_read(d, got, 1), 0);
+	ck_assert_mem_eq(got, expected, N_BYTES);
+	ck_assert_uint_eq(delivery_get_bytes(d), N_BYTES);
+	delivery_free(d);
+}
+END_TEST
+
+START_TEST(gives_the_rest_as_chunks)
+{
+	static const size_t read_before[] = {0, 1, CHUNK_BYTES, CHUNK_BYTES + 77, N_BYTES};
+	struct delivery *d = from_chunks();
+	struct chunks rest = CHUNKS_INIT;
+	size_t at = read_up_to(d, read_before[_i], 999);
+
+	delivery_take_chunks(d, &rest);
+	delivery_free(d);
+	ck_assert_int_eq(rest.error, 0);
+	ck_assert_uint_eq(rest.total_bytes, N_BYTES - at);
+	for (size_t i = 0; i < rest.n_chunks; i++) {
+		ck_assert_mem_eq(rest.chunks[i].data, expected + at, rest.chunks[i].used_bytes);
+		at += rest.chunks[i].used_bytes;
+	}
+	ck_assert_uint_eq(at, N_BYTES);
+	chunks_deinit(&rest);
+}
+END_TEST
+
+START_TEST(is_freed_half_read)
+{
+	struct delivery *d = from_chunks();
+
+	read_up_to(d, CHUNK_BYTES + 5, CHUNK_BYTES);
+	ck_assert_ptr_null(delivery_free(d));
+	ck_assert_ptr_null(delivery_free(NULL));
+	ck_assert_uint_eq(delivery_get_bytes(NULL), 0);
+}
+END_TEST
+
+START_TEST(keeps_an_error_of_the_chunks)
+{
+	struct chunks c = {.error = -ENOMEM};
+	struct delivery *d = NULL;
+
+	ck_assert_int_eq(delivery_new_from_chunks(&c, &d), -ENOMEM);
+	ck_assert_ptr_null(d);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("delivery");
+	TCase *tests = tcase_create("delivery");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_loop_test(tests, reads_all_in_any_pieces, 0, 4);
+	tcase_add_loop_test(tests, gives_the_rest_as_chunks, 0, 5);
+	tcase_add_test(tests, is_freed_half_read);
+	tcase_add_test(tests, keeps_an_error_of_the_chunks);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
