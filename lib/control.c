@@ -54,22 +54,20 @@ static void release_guest_word(struct arena *arena)
 	robust.head.list.next = &robust.head.list;
 }
 
-static void prepare_rings(struct guest *guest, uint32_t n)
+static void prepare_rings(struct arena *arena, uint32_t n)
 {
-	struct arena *arena = guest->arena;
+	uint32_t ring_bytes = arena->ring_bytes;
 	uint32_t ready = atomic_load(&arena->rings_ready);
 
-	if (n > guest->n_rings)
-		n = guest->n_rings;
-	while (ready < n &&
-		map_ring(arena_ring(arena, ready, guest->ring_bytes), guest->ring_bytes) == 0)
+	if (n > arena->n_rings)
+		n = arena->n_rings;
+	while (ready < n && map_ring(arena_ring(arena, ready, ring_bytes), ring_bytes) == 0)
 		ready++;
 	atomic_store_explicit(&arena->rings_ready, ready, memory_order_release);
 }
 
-static void start_recording(struct guest *guest, uint32_t level)
+static void start_recording(struct guest *guest, struct arena *arena, uint32_t level)
 {
-	struct arena *arena = guest->arena;
 	uint32_t word = guest_next_word(level);
 
 	atomic_store_explicit(&guest->clock, guest_choose_clock(atomic_load(&arena->clock)),
@@ -78,16 +76,16 @@ static void start_recording(struct guest *guest, uint32_t level)
 	atomic_store_explicit(&guest->word, word, memory_order_release);
 }
 
-static void do_command(struct guest *guest)
+static void do_command(struct guest *guest, struct arena *arena)
 {
-	uint32_t arg = atomic_load(&guest->arena->arg);
+	uint32_t arg = atomic_load(&arena->arg);
 
-	switch (atomic_load(&guest->arena->op)) {
+	switch (atomic_load(&arena->op)) {
 	case ARENA_OP_PREPARE:
-		prepare_rings(guest, arg);
+		prepare_rings(arena, arg);
 		break;
 	case ARENA_OP_START:
-		start_recording(guest, arg);
+		start_recording(guest, arena, arg);
 		break;
 	case ARENA_OP_STOP:
 		atomic_store(&guest->word, 0);
@@ -102,9 +100,8 @@ static int has_died(uint32_t owner)
 }
 
 /* Serves commands until the server dies (1) or the host stops it (0). */
-static int serve(struct guest *guest)
+static int serve(struct guest *guest, struct arena *arena)
 {
-	struct arena *arena = guest->arena;
 	uint32_t seen = 0;
 
 	for (;;) {
@@ -114,7 +111,7 @@ static int serve(struct guest *guest)
 		if (atomic_load(&guest->quit))
 			return 0;
 		if (command != seen) {
-			do_command(guest);
+			do_command(guest, arena);
 			seen = command;
 			atomic_store(&arena->ack, command);
 			futex_wake(&arena->ack, 1);
@@ -137,33 +134,34 @@ static void give_back(char *from, size_t n)
  * The server is gone: give the rings' memory back. The mapping stays, since a thread may still be in the
  * middle of a record; so do the heads (4 KiB each), for the same thread must find its ring's size there.
  */
-static void free_ring_pages(struct guest *guest)
+static void free_ring_pages(struct arena *arena)
 {
-	struct arena *arena = guest->arena;
+	uint32_t ring_bytes = arena->ring_bytes;
 	uint32_t ready = atomic_load(&arena->rings_ready);
 
-	for (uint32_t i = 0; i < guest->n_rings; i++) {
-		char *ring = (char *)arena_ring(arena, i, guest->ring_bytes);
+	for (uint32_t i = 0; i < arena->n_rings; i++) {
+		char *ring = (char *)arena_ring(arena, i, ring_bytes);
 
 		if (i < ready || atomic_load(&arena->ring_state[i]) == RING_USED)
-			give_back(ring + RING_PAGE_BYTES, RING_FRAMES_BYTES + guest->ring_bytes);
+			give_back(ring + RING_PAGE_BYTES, RING_FRAMES_BYTES + ring_bytes);
 	}
 }
 
 static void *control_main(void *unused)
 {
 	struct guest *guest = guest_get();
+	struct arena *arena = guest->arena;
 
 	/* Naming it from outside would open a file: a descriptor in the host's table. */
 	prctl(PR_SET_NAME, "ptap-control");
-	hold_guest_word(guest->arena);
-	if (serve(guest)) {
+	hold_guest_word(arena);
+	if (serve(guest, arena)) {
 		atomic_store(&guest->word, 0);
 		atomic_store(&guest->is_serving, 0);
-		free_ring_pages(guest);
+		free_ring_pages(arena);
 	}
 	atomic_store(&guest->word, 0);
-	release_guest_word(guest->arena);
+	release_guest_word(arena);
 	return unused;
 }
 
@@ -204,14 +202,15 @@ int control_start(void)
 void control_stop(void)
 {
 	struct guest *guest = guest_get();
+	struct arena *arena = guest->arena;
 
 	if (!guest->has_control_thread)
 		return;
 	atomic_store(&guest->word, 0);
 	atomic_store(&guest->quit, 1);
 	/* It may be between looking at |quit| and sleeping: change the word too. */
-	atomic_fetch_xor(&guest->arena->owner, ARENA_TOGGLE);
-	futex_wake(&guest->arena->owner, 1);
+	atomic_fetch_xor(&arena->owner, ARENA_TOGGLE);
+	futex_wake(&arena->owner, 1);
 	pthread_join(guest->control_thread, NULL);
 	guest->has_control_thread = 0;
 }

@@ -98,8 +98,6 @@ static int start_guest(const struct join *j)
 	int r = arena_open_head(arena);
 
 	guest->arena = arena;
-	guest->n_rings = j->head.n_rings;
-	guest->ring_bytes = j->head.ring_bytes;
 	/* From here on the word is the control thread's. */
 	atomic_store(&guest->word, 0);
 	if (r == 0)

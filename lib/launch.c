@@ -99,8 +99,6 @@ static int connect_server(struct spawn *s, const struct ptap_server_options *o, 
 		return diag_set(d, r, "proftap: no memory for the shared head: %s", errno_words(r));
 	}
 	guest->arena = s->arena;
-	guest->n_rings = n_rings;
-	guest->ring_bytes = ring_bytes;
 	guest->server_pid = s->pid;
 	guest->port = s->port;
 	r = control_start();

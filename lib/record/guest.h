@@ -16,15 +16,14 @@ struct guest {
 	_Atomic uint32_t word; /* capture number × 4 + level; read by every annotation; first */
 	_Atomic uint32_t lock; /* serialises start and stop; see lock.h */
 	_Atomic uint32_t error_lock; /* of the texts in last_error.c */
-	struct arena *arena; /* NULL: no server was started in this process */
-	uint32_t n_rings;
-	uint32_t ring_bytes;
+	/* NULL: no server was started in this process. Other threads read it: load it once, the sizes are in its head. */
+	struct arena *_Atomic arena;
 	_Atomic uint32_t
 		clock; /* enum arena_clock or GUEST_CLOCK_BY_CALL; written before |word| is published */
 	_Atomic uint32_t is_serving; /* between the server's hello and its end */
 	_Atomic uint32_t quit; /* the control thread shall end; under lock */
 	int32_t server_pid;
-	uint16_t port;
+	_Atomic uint16_t port; /* 0: nobody can connect */
 	uint8_t has_control_thread; /* and it was not joined yet; under lock */
 	pthread_t control_thread;
 	int32_t followed_pid; /* of the child that has GUEST_WORD_FOLLOW, or joined */

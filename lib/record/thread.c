@@ -15,29 +15,29 @@
 __thread struct thread thread_self __attribute__((tls_model("initial-exec")));
 
 /* A ring whose pages were mapped at arm, or that this thread maps now. NULL: no memory for it. */
-static struct ring *open_ring(struct guest *guest, uint32_t i)
+static struct ring *open_ring(struct arena *arena, uint32_t i)
 {
-	struct ring *ring = arena_ring(guest->arena, i, guest->ring_bytes);
+	uint32_t ring_bytes = arena->ring_bytes;
+	struct ring *ring = arena_ring(arena, i, ring_bytes);
 
-	if (i < atomic_load_explicit(&guest->arena->rings_ready, memory_order_acquire) ||
-		map_ring(ring, guest->ring_bytes) == 0)
+	if (i < atomic_load_explicit(&arena->rings_ready, memory_order_acquire) ||
+		map_ring(ring, ring_bytes) == 0)
 		return ring;
-	atomic_store(&guest->arena->ring_state[i], RING_BAD);
+	atomic_store(&arena->ring_state[i], RING_BAD);
 	return NULL;
 }
 
-static struct ring *find_ring(struct guest *guest)
+static struct ring *find_ring(struct arena *arena)
 {
-	uint32_t ready = atomic_load_explicit(&guest->arena->rings_ready, memory_order_acquire);
-	uint32_t allowed = atomic_load_explicit(&guest->arena->rings_allowed, memory_order_relaxed);
+	uint32_t ready = atomic_load_explicit(&arena->rings_ready, memory_order_acquire);
+	uint32_t allowed = atomic_load_explicit(&arena->rings_allowed, memory_order_relaxed);
 	uint32_t n = ready > allowed ? ready : allowed;
 
-	for (uint32_t i = 0; i < n && i < guest->n_rings; i++) {
+	for (uint32_t i = 0; i < n && i < arena->n_rings; i++) {
 		uint8_t expected = RING_FREE;
 
-		if (atomic_compare_exchange_strong(
-			    &guest->arena->ring_state[i], &expected, RING_USED))
-			return open_ring(guest, i);
+		if (atomic_compare_exchange_strong(&arena->ring_state[i], &expected, RING_USED))
+			return open_ring(arena, i);
 	}
 	return NULL;
 }
@@ -82,16 +82,31 @@ static struct ring *enter_followed(struct thread *self)
 	return (word & 3u) && word != GUEST_WORD_FOLLOW ? thread_enter(self, word) : NULL;
 }
 
-/* NULL: none to have. */
-static struct ring *take_ring(struct thread *self, struct guest *guest, uint32_t word)
+/*
+ * The arena of the capture |word|, or NULL when it is over. The acquires are the partner of the control thread's
+ * release: what was written before the word was published (clock, rings) is seen from here on. The arena changes
+ * only while nothing is recorded: between two looks that find the same word it is that capture's.
+ */
+static struct arena *find_arena(struct guest *guest, uint32_t word)
 {
-	if (self->arena != guest->arena)
+	struct arena *arena;
+
+	if (atomic_load_explicit(&guest->word, memory_order_acquire) != word)
+		return NULL;
+	arena = atomic_load_explicit(&guest->arena, memory_order_acquire);
+	return atomic_load_explicit(&guest->word, memory_order_acquire) == word ? arena : NULL;
+}
+
+/* NULL: none to have. */
+static struct ring *take_ring(struct thread *self, struct arena *arena, uint32_t word)
+{
+	if (self->arena != arena)
 		self->ring = NULL;
 	if (!self->ring && self->refused_word != word) {
-		self->ring = may_record(guest) ? find_ring(guest) : NULL;
-		self->arena = guest->arena;
+		self->ring = may_record(guest_get()) ? find_ring(arena) : NULL;
+		self->arena = arena;
 		if (self->ring)
-			identify(self, self->ring, guest->ring_bytes / SLOT_BYTES);
+			identify(self, self->ring, arena->ring_bytes / SLOT_BYTES);
 		else
 			self->refused_word = word;
 	}
@@ -105,26 +120,23 @@ static struct ring *take_ring(struct thread *self, struct guest *guest, uint32_t
 
 struct ring *thread_enter(struct thread *self, uint32_t word)
 {
-	struct guest *guest = guest_get();
 	struct ring *ring = NULL;
+	struct arena *arena;
 
 	if (word == GUEST_WORD_FOLLOW)
 		return enter_followed(self);
-	/*
-	 * The annotation read the word relaxed. This acquire is the partner of the control thread's release:
-	 * what was written before the word was published (clock, rings) is seen from here on.
-	 */
-	if (atomic_load_explicit(&guest->word, memory_order_acquire) != word || !guest->arena)
+	arena = find_arena(guest_get(), word);
+	if (!arena)
 		return NULL;
 	/* A handler that interrupts this, in the same thread, finds no ring yet; none either after its siglongjmp. */
 	if (self->entering != word) {
 		self->entering = word;
 		signal_fence();
-		ring = take_ring(self, guest, word);
+		ring = take_ring(self, arena, word);
 		signal_fence();
 		self->entering = 0;
 	}
 	if (!ring)
-		atomic_fetch_add_explicit(&guest->arena->lost_no_ring, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&arena->lost_no_ring, 1, memory_order_relaxed);
 	return ring;
 }

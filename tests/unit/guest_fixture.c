@@ -35,12 +35,12 @@ void fixture_open_rings(uint32_t n_rings)
 
 	ck_assert_ptr_ne(p, MAP_FAILED);
 	fixture.arena = p;
+	fixture.arena->n_rings = n_rings;
+	fixture.arena->ring_bytes = FIXTURE_RING_BYTES;
 	atomic_store(&fixture.arena->strings_used, 8);
 	atomic_store(&fixture.arena->rings_ready, n_rings);
 	atomic_store(&fixture.arena->rings_allowed, n_rings);
 	guest->arena = fixture.arena;
-	guest->n_rings = n_rings;
-	guest->ring_bytes = FIXTURE_RING_BYTES;
 	guest->clock = ARENA_CLOCK_MONOTONIC;
 	fill_target(&fixture.target, n_rings, size);
 }

@@ -6,14 +6,18 @@
 #include <check.h>
 #include <proftap/proftap.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/record/lock.h"
 #include "lib/record/site.h"
 #include "lib/record/strings.h"
+#include "lib/record/thread.h"
 
 /* Also in a program that never started a server: nothing else wipes the page here. */
 START_TEST(forked_children_find_no_lock_taken)
@@ -37,13 +41,18 @@ END_TEST
 static char *name;
 static struct arena *arenas[2];
 
-static struct arena *make_arena(void)
+/* With one ring, ready. */
+static struct arena *make_arena(uint32_t ring_bytes)
 {
-	void *p = mmap(NULL, arena_rings_offset(), PROT_READ | PROT_WRITE,
+	struct arena *arena = mmap(NULL, arena_size_bytes(1, ring_bytes), PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	ck_assert_ptr_ne(p, MAP_FAILED);
-	return p;
+	ck_assert_ptr_ne(arena, MAP_FAILED);
+	arena->n_rings = 1;
+	arena->ring_bytes = ring_bytes;
+	atomic_store(&arena->rings_ready, 1);
+	atomic_store(&arena->strings_used, 8);
+	return arena;
 }
 
 /* While a thread is about to register a name: its server stops, and another one starts. */
@@ -60,10 +69,8 @@ START_TEST(sites_keep_no_id_of_a_server_that_was_replaced)
 	const struct sigaction action = {.sa_handler = replace_server};
 	uint32_t id = 0;
 
-	for (int i = 0; i < 2; i++) {
-		arenas[i] = make_arena();
-		atomic_store(&arenas[i]->strings_used, 8);
-	}
+	for (int i = 0; i < 2; i++)
+		arenas[i] = make_arena(ARENA_MIN_RING_BYTES);
 	guest_get()->arena = arenas[0];
 	name = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ck_assert_ptr_ne(name, MAP_FAILED);
@@ -77,6 +84,45 @@ START_TEST(sites_keep_no_id_of_a_server_that_was_replaced)
 }
 END_TEST
 
+static int is_late;
+
+/* In place of libc's: a thread asks whether it may read the clock on its way to its ring. */
+int prctl(int option, ...)
+{
+	va_list ap;
+	void *argument;
+
+	va_start(ap, option);
+	argument = va_arg(ap, void *);
+	va_end(ap);
+	if (option == PR_GET_TSC && is_late) {
+		is_late = 0;
+		atomic_store(&guest_get()->word, 0);
+		guest_get()->arena = arenas[1];
+	}
+	return (int)syscall(SYS_prctl, option, argument, 0, 0, 0);
+}
+
+START_TEST(a_late_thread_enters_nothing_of_the_next_server)
+{
+	const uint32_t word = guest_next_word(1);
+	struct ring *ring;
+
+	for (uint32_t i = 0; i < 2; i++)
+		arenas[i] = make_arena(ARENA_MIN_RING_BYTES << i);
+	guest_get()->arena = arenas[0];
+	atomic_store(&guest_get()->clock, ARENA_CLOCK_TICKS);
+	atomic_store(&guest_get()->word, word);
+	is_late = 1;
+	ring = thread_enter(&thread_self, word);
+	ck_assert_int_eq(is_late, 0);
+	ck_assert_ptr_eq(ring, arena_ring(arenas[0], 0, ARENA_MIN_RING_BYTES));
+	ck_assert_uint_eq(ring->n_slots, ARENA_MIN_RING_BYTES / SLOT_BYTES);
+	ck_assert_uint_eq(atomic_load(&arenas[0]->ring_state[0]), RING_USED);
+	ck_assert_uint_eq(atomic_load(&arenas[1]->ring_state[0]), RING_FREE);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("guest");
@@ -85,6 +131,7 @@ int main(void)
 
 	tcase_add_test(tcase, forked_children_find_no_lock_taken);
 	tcase_add_test(tcase, sites_keep_no_id_of_a_server_that_was_replaced);
+	tcase_add_test(tcase, a_late_thread_enters_nothing_of_the_next_server);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
