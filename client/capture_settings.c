@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The settings of a capture; see capture_settings.h. */
+#include "client/capture_settings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "client/arguments.h"
+#include "client/capture_target.h"
+#include "trace/run_dir.h"
+
+void capture_settings_init(struct capture_settings *s)
+{
+	*s = (struct capture_settings){
+		.capture = {.timeout_ms = -1},
+		.attempts = 1,
+		.delay_ms = -1,
+		.max_bytes = -1,
+	};
+	profile_options_init(&s->capture.options);
+}
+
+void capture_settings_deinit(struct capture_settings *s)
+{
+	profile_options_deinit(&s->capture.options);
+	names_deinit(&s->capture.warnings);
+}
+
+int capture_settings_set_option(void *settings, const char *key_value, struct diag *d)
+{
+	struct capture_settings *s = settings;
+	int r = profile_options_parse(&s->capture.options, key_value, d);
+
+	/* Whether a TPU is there, the other machine knows. */
+	if (r != OPTION_IGNORED || strncmp(key_value, "tpu_", 4) == 0)
+		return r < 0 ? r : 0;
+	if (names_intern(&s->capture.warnings, d->text, strlen(d->text)) == NAMES_NONE)
+		return diag_set(d, -ENOMEM, "out of memory");
+	return 0;
+}
+
+static int parse_duration(struct capture_settings *s, const char *text, struct diag *d)
+{
+	long long ms;
+	int r;
+
+	if (s->capture.options.duration_ms)
+		return diag_set(d, -EINVAL, "MS and --duration_ms exclude each other");
+	r = arguments_parse_int("MS", text, 1, CAPTURE_MAX_MS, &ms, d);
+	if (r == 0)
+		s->capture.options.duration_ms = (uint64_t)ms;
+	return r;
+}
+
+static int parse_positions(struct capture_settings *s, int n, char **texts, struct diag *d)
+{
+	bool has_duration = s->capture.options.duration_ms != 0;
+	int r;
+
+	if (n < 1)
+		return diag_set(d, -EINVAL, "proftap capture: no target given");
+	if (n < 2 && !has_duration)
+		return diag_set(d, -EINVAL, "proftap capture: no duration given");
+	if (n > 2)
+		return diag_set(d, -EINVAL, "%.64s: one argument too many", texts[2]);
+	r = capture_target_parse(texts[0], s->host, &s->capture.address, d);
+	if (r == 0 && n == 2)
+		r = parse_duration(s, texts[1], d);
+	return r;
+}
+
+static int check_times(struct capture_settings *s, struct diag *d)
+{
+	struct profile_options *o = &s->capture.options;
+
+	if (s->delay_ms >= 0)
+		o->delay_ms = (uint64_t)s->delay_ms;
+	if (o->duration_ms > CAPTURE_MAX_MS || o->delay_ms > CAPTURE_MAX_MS)
+		return diag_set(d, -EINVAL, "durations and delays must be at most %lld ms",
+			(long long)CAPTURE_MAX_MS);
+	if (o->delay_ms && o->start_timestamp_ns)
+		return diag_set(d, -EINVAL, "--delay and --start_timestamp_ns exclude each other");
+	return 0;
+}
+
+static int set_max_bytes(struct capture_settings *s, struct diag *d)
+{
+	char text[64];
+
+	if (s->max_bytes < 0)
+		return 0;
+	snprintf(text, sizeof text, "ptap_max_capture_bytes=%" PRId64, s->max_bytes);
+	return capture_settings_set_option(s, text, d);
+}
+
+/* The stock ways to name the run and the host, where ours were not used. */
+static int take_stock_names(struct capture_settings *s, struct diag *d)
+{
+	struct capture *c = &s->capture;
+
+	for (size_t i = 0; i < c->options.n_map && !c->host_name; i++)
+		if (strncmp(c->options.map[i].key, "override_hostname", 17) == 0)
+			c->host_name = c->options.map[i].text;
+	if (!c->run && c->options.session_id[0])
+		c->run = c->options.session_id;
+	if (c->host_name && !*c->host_name)
+		return diag_set(d, -EINVAL, "--host_name: the name is empty");
+	return c->run ? run_dir_check_name(c->run, d) : 0;
+}
+
+int capture_settings_finish(struct capture_settings *s, int n_texts, char **texts, struct diag *d)
+{
+	int r = parse_positions(s, n_texts, texts, d);
+
+	if (r == 0)
+		r = check_times(s, d);
+	if (r == 0)
+		r = set_max_bytes(s, d);
+	if (r == 0)
+		r = take_stock_names(s, d);
+	return r;
+}
