@@ -16,6 +16,8 @@ enum reason {
 	REASON_REENTRY,
 	REASON_DEPTH,
 	REASON_CUT,
+	REASON_LEFT_OPEN,
+	REASON_FOREIGN_END,
 	REASON_NO_RING,
 	REASON_MEMORY,
 	REASON_INVALID,
@@ -36,6 +38,10 @@ static const struct {
 	[REASON_DEPTH] = {"ptap_lost_too_deep", 1,
 		"spans dropped: more than 128 were open in one thread"},
 	[REASON_CUT] = {"ptap_cut_texts", 0, "names or arguments were cut: too long for a record"},
+	[REASON_LEFT_OPEN] = {"ptap_lost_left_open", 1,
+		"spans dropped: the spans around them ended first (longjmp, or coroutines of one thread)"},
+	[REASON_FOREIGN_END] = {"ptap_foreign_ends", 0,
+		"ends of spans left out: another thread had begun them; use PTAP_ASYNC_BEGIN"},
 	[REASON_NO_RING] = {"ptap_lost_no_ring", 1,
 		"records dropped: no ring for another thread (too little memory, or too many threads)"},
 	[REASON_MEMORY] = {"ptap_lost_memory", 1,
@@ -59,6 +65,8 @@ static void count(
 		totals[REASON_REENTRY] += log->lost[LOSS_REENTRY];
 		totals[REASON_DEPTH] += log->lost[LOSS_DEPTH];
 		totals[REASON_CUT] += log->lost[LOSS_CUT];
+		totals[REASON_LEFT_OPEN] += log->lost[LOSS_LEFT_OPEN];
+		totals[REASON_FOREIGN_END] += log->lost[LOSS_FOREIGN_END];
 		totals[REASON_MEMORY] += log->lost_memory;
 	}
 	totals[REASON_MEMORY] += drain->lost_memory;

@@ -24,11 +24,16 @@ static inline uint64_t now_ticks(void)
 	return guest_read_clock(clock);
 }
 
+static inline void count_losses(struct ring *ring, enum ring_loss reason, uint64_t n)
+{
+	uint64_t before = atomic_load_explicit(&ring->lost[reason], memory_order_relaxed);
+
+	atomic_store_explicit(&ring->lost[reason], before + n, memory_order_relaxed);
+}
+
 static inline void count_loss(struct ring *ring, enum ring_loss reason)
 {
-	uint64_t n = atomic_load_explicit(&ring->lost[reason], memory_order_relaxed);
-
-	atomic_store_explicit(&ring->lost[reason], n + 1, memory_order_relaxed);
+	count_losses(ring, reason, 1);
 }
 
 /* In a signal handler, which another one may interrupt: the count must be exact there, too. */

@@ -4,10 +4,11 @@
  *
  * Begin puts {start, name} on the thread's open-span stack in the arena; end writes one record and
  * takes it off. The token on the caller's stack holds the depth before begin, and end stores exactly
- * that: whatever a longjmp, an exception or a vfork child left above it is dropped. A guard is held over
+ * that: whatever a longjmp, a fiber or a vfork child left above it is dropped, counted. A guard is held over
  * all of begin and all of end, so a signal handler that annotates in between loses its own span, counted,
  * and corrupts nothing. End does nothing when the capture is no longer the one begin saw: at stop the span
- * stays on the open stack and is reported from there.
+ * stays on the open stack and is reported from there. Nor does it in another thread, whose ring that is not: a
+ * coroutine or an object that has moved leaves its span open, and that is counted, too.
  */
 #define PTAP_IMPL_BUILDING
 #include <proftap/proftap.h>
@@ -165,8 +166,8 @@ static __attribute__((noinline)) void emit_with_slots(
 		record_word1(duration, (uint32_t)what & STRING_ID_MASK), frame->slots, n);
 }
 
-/* Writes the record of the span at |depth| and drops everything above. Guard held. */
-static inline void pop(struct ring *ring, uint32_t depth)
+/* Writes the record of the span at |depth| and drops everything above, up to |n_open|. Guard held. */
+static inline void pop(struct ring *ring, uint32_t depth, uint32_t n_open)
 {
 	struct ring_open *open = &ring->open[depth];
 	uint64_t start = atomic_load_explicit(&open->start, memory_order_relaxed);
@@ -182,23 +183,42 @@ static inline void pop(struct ring *ring, uint32_t depth)
 	else
 		ring_emit(ring, record_word0(start, RECORD_SPAN, depth, 0),
 			record_word1(duration, (uint32_t)what & STRING_ID_MASK), NULL, 0);
+	if (unlikely(n_open - depth > 1))
+		count_losses(ring, LOSS_LEFT_OPEN, n_open - depth - 1);
 	atomic_store_explicit(&ring->depth, depth, memory_order_release);
+}
+
+/* In the ring of the thread that ends it. The span stays on the other one's stack. */
+static __attribute__((noinline)) void count_foreign_end(uint32_t word)
+{
+	struct ring *ring = ring_begin(word);
+
+	if (!ring)
+		return;
+	count_loss(ring, LOSS_FOREIGN_END);
+	ring_end(ring);
 }
 
 void ptap_impl_end(struct ptap_impl_token token)
 {
 	struct ring *ring = token.ring;
+	uint32_t n_open;
 
 	if (unlikely(atomic_load_explicit(&guest_get()->word, memory_order_relaxed) != token.word))
 		return;
+	if (unlikely(ring != thread_self.ring)) {
+		count_foreign_end(token.word);
+		return;
+	}
 	if (unlikely(ring->guard)) {
 		count_reentry(ring);
 		return;
 	}
 	ring->guard = 1;
 	signal_fence();
-	if (atomic_load_explicit(&ring->depth, memory_order_relaxed) > token.depth)
-		pop(ring, token.depth);
+	n_open = atomic_load_explicit(&ring->depth, memory_order_relaxed);
+	if (n_open > token.depth)
+		pop(ring, token.depth, n_open);
 	ring_end(ring);
 }
 

@@ -34,6 +34,8 @@ enum ring_loss {
 	LOSS_REENTRY, /* a signal handler interrupted an annotation */
 	LOSS_DEPTH, /* more than RECORD_MAX_DEPTH spans open */
 	LOSS_CUT, /* not lost: a text or argument was cut */
+	LOSS_LEFT_OPEN, /* the span around it ended first */
+	LOSS_FOREIGN_END, /* not lost, but never ended: another thread began it */
 	LOSS_KINDS
 };
 

@@ -236,6 +236,8 @@ START_TEST(reports_losses_by_reason)
 	log->lost[LOSS_REENTRY] = 6;
 	log->lost[LOSS_DEPTH] = 7;
 	log->lost[LOSS_CUT] = 1000;
+	log->lost[LOSS_LEFT_OPEN] = 11;
+	log->lost[LOSS_FOREIGN_END] = 2000;
 	log->lost_memory = 8;
 	logs.drain.lost_no_ring = 9;
 	logs.drain.n_broken = 10;
@@ -244,16 +246,20 @@ START_TEST(reports_losses_by_reason)
 	ck_assert_uint_eq(log_plane_stat("ptap_lost_reentry"), 6);
 	ck_assert_uint_eq(log_plane_stat("ptap_lost_too_deep"), 7);
 	ck_assert_uint_eq(log_plane_stat("ptap_cut_texts"), 1000);
+	ck_assert_uint_eq(log_plane_stat("ptap_lost_left_open"), 11);
+	ck_assert_uint_eq(log_plane_stat("ptap_foreign_ends"), 2000);
 	ck_assert_uint_eq(log_plane_stat("ptap_lost_memory"), 8);
 	ck_assert_uint_eq(log_plane_stat("ptap_lost_no_ring"), 9);
 	ck_assert_uint_eq(log_plane_stat("ptap_lost_invalid"), 10);
-	ck_assert_uint_eq(log_plane_stat("dropped_traces"), 5 + 6 + 7 + 8 + 9 + 10);
+	ck_assert_uint_eq(log_plane_stat("dropped_traces"), 5 + 6 + 7 + 8 + 9 + 10 + 11);
 	ck_assert(log_has_warning("dropped 5 records of thread busy (77)"));
 	ck_assert(log_has_warning("6 records dropped: a signal handler"));
 	ck_assert(log_has_warning("7 spans dropped"));
 	ck_assert(log_has_warning("1000 names or arguments were cut"));
 	ck_assert(log_has_warning("9 records dropped: no ring for another thread"));
-	ck_assert_uint_eq(logs.space->warnings.n_texts, 7);
+	ck_assert(log_has_warning("11 spans dropped: the spans around them ended first"));
+	ck_assert(log_has_warning("2000 ends of spans left out: another thread had begun them"));
+	ck_assert_uint_eq(logs.space->warnings.n_texts, 9);
 }
 END_TEST
 

@@ -125,6 +125,47 @@ START_TEST(drops_what_a_longjmp_left_open)
 	ck_assert_str_eq(fixture_name_of(fixture_slot(0, 0)), "outer");
 	ck_assert_uint_eq(record_depth(fixture_slot(0, 0)->word[0]), 0);
 	ck_assert_uint_eq(atomic_load(&ring->depth), 0);
+	ck_assert_uint_eq(lost(LOSS_LEFT_OPEN), 2);
+}
+END_TEST
+
+static struct ptap_impl_site task_site = {0, {0}, "task"};
+
+/* As two coroutines of one thread do that wait for each other. */
+START_TEST(counts_spans_that_end_after_the_one_around_them)
+{
+	struct ptap_impl_token first = ptap_impl_begin(&task_site, ptap_impl_word());
+	struct ptap_impl_token second = ptap_impl_begin(&task_site, ptap_impl_word());
+
+	ptap_impl_end(first);
+	ptap_impl_end(second);
+	ck_assert_uint_eq(head(), 1);
+	ck_assert_uint_eq(atomic_load(&ring->depth), 0);
+	ck_assert_uint_eq(lost(LOSS_LEFT_OPEN), 1);
+}
+END_TEST
+
+static void *end_span(void *token)
+{
+	ptap_impl_end(*(struct ptap_impl_token *)token);
+	return NULL;
+}
+
+/* As a coroutine that goes on elsewhere, or an object that is destroyed there. */
+START_TEST(keeps_a_span_open_that_another_thread_ends)
+{
+	struct ptap_impl_token token = ptap_impl_begin(&task_site, ptap_impl_word());
+	pthread_t thread;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, end_span, &token), 0);
+	pthread_join(thread, NULL);
+	ck_assert_uint_eq(head(), 0);
+	ck_assert_uint_eq(atomic_load(&ring->depth), 1);
+	ck_assert_uint_eq(lost(LOSS_FOREIGN_END), 0);
+	ck_assert_uint_eq(atomic_load(&fixture_ring(1)->head), 0);
+	ck_assert_uint_eq(atomic_load(&fixture_ring(1)->lost[LOSS_FOREIGN_END]), 1);
+	ptap_impl_end(token);
+	ck_assert_uint_eq(head(), 1);
 }
 END_TEST
 
@@ -367,6 +408,8 @@ int main(void)
 	tcase_add_test(tcase, writes_nothing_above_the_level);
 	tcase_add_test(tcase, records_the_depth_of_nesting);
 	tcase_add_test(tcase, drops_what_a_longjmp_left_open);
+	tcase_add_test(tcase, counts_spans_that_end_after_the_one_around_them);
+	tcase_add_test(tcase, keeps_a_span_open_that_another_thread_ends);
 	tcase_add_test(tcase, ignores_an_end_without_a_begin);
 	tcase_add_test(tcase, ends_a_span_once);
 	tcase_add_test(tcase, ignores_the_end_of_a_span_of_another_capture);

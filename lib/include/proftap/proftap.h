@@ -25,7 +25,10 @@
  * Threads: everything here may be called from any thread. The annotations may also be used in a
  * signal handler: one that interrupts another annotation of its thread is dropped and counted.
  * After fork() the child is not recorded, unless |follow_fork| asks for it, and may start a server of its
- * own. longjmp and exceptions may leave spans: they end with the span around them.
+ * own. A span belongs to the thread that begins it, and ends before the one around it. What longjmp leaves open
+ * is dropped and counted when the span around it ends, and so is the inner one of two coroutines that interleave.
+ * An end in another thread (a coroutine or a fiber that was resumed there) ends nothing and is counted; the span
+ * stays open. Work that moves from thread to thread, or interleaves, is an async span: PTAP_ASYNC_BEGIN.
  *
  * -DPTAP_DISABLE turns every annotation into nothing; the server calls remain.
  */
@@ -428,7 +431,7 @@ static inline struct ptap_impl_arg ptap_impl_arg_p(const char *key, const void *
 
 /* ---- The annotations ------------------------------------------------------------------------- */
 
-/* A span until the end of the block. Use it as a statement in a block of its own scope. */
+/* A span until the end of the block, in one thread. Use it as a statement in a block of its own scope. */
 #define PTAP_SPAN(name) PTAP_IMPL_SPAN(__COUNTER__, 1, name)
 /* With a level: 1 user, 2 info, 3 verbose. Recorded when the capture's host_tracer_level >= level. */
 #define PTAP_SPAN_LEVEL(level, name) PTAP_IMPL_SPAN(__COUNTER__, level, name)
@@ -444,7 +447,7 @@ static inline struct ptap_impl_arg ptap_impl_arg_p(const char *key, const void *
 #define PTAP_S(key, value) ptap_impl_arg_s("" key "", value)
 #define PTAP_P(key, value) ptap_impl_arg_p("" key "", value)
 
-/* An explicit pair: PTAP_END closes the innermost open span of this thread. */
+/* An explicit pair: PTAP_END closes the innermost open span of this thread, whoever began it. */
 #define PTAP_BEGIN(name) PTAP_IMPL_ONCE(name, (ptap_impl_open(ptap_impl_s, ptap_impl_w), 0))
 #define PTAP_BEGIN_DYN(name) PTAP_IMPL_DYN((ptap_impl_open_dyn(name, ptap_impl_w), 0))
 #define PTAP_END() PTAP_IMPL_DYN((ptap_impl_end_top(ptap_impl_w), 0))

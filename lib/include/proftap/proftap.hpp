@@ -81,7 +81,11 @@ inline void thread_name(const char *name) noexcept
 
 #if !defined(PTAP_DISABLE)
 
-/* A span of this thread until the end of its life. |name| is any string, copied now. */
+/*
+ * A span of this thread until the end of its life. |name| is any string, copied now. It must be destroyed in the
+ * thread that made it, and before the spans around it: else it is not recorded, which is counted. For one that
+ * lives in a coroutine, or in an object that other threads destroy, there is async_span.
+ */
 class span
 {
       public:
