@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/futex.h"
+#include "lib/life.h"
 #include "lib/record/guest.h"
 #include "lib/record/map.h"
 #include "lib/spawn/rawsys.h"
@@ -93,12 +94,6 @@ static void do_command(struct guest *guest, struct arena *arena)
 	}
 }
 
-/* The kernel leaves WAITERS, which the server sets with its tid: also one that died before we looked once is seen. */
-static int has_died(uint32_t owner)
-{
-	return !(owner & ARENA_TID_MASK) && owner & ARENA_WAITERS;
-}
-
 /* Serves commands until the server dies (1) or the host stops it (0). */
 static int serve(struct guest *guest, struct arena *arena)
 {
@@ -117,7 +112,7 @@ static int serve(struct guest *guest, struct arena *arena)
 			futex_wake(&arena->ack, 1);
 			continue;
 		}
-		if (has_died(owner))
+		if (server_has_left(owner))
 			return 1;
 		futex_wait_until(&arena->owner, owner, INT64_MAX);
 	}

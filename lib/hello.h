@@ -13,10 +13,4 @@ int hello_wait(struct arena *arena, int32_t pid, struct diag *d);
 /* Waits until it has closed its listener, which it does when it sees the control thread go; 2 s at most. */
 void hello_wait_for_close(struct arena *arena, int32_t pid);
 
-/*
- * Also true for a zombie, which kill() does not tell from the living where init is slow to reap, or never
- * does.
- */
-int server_is_gone(int32_t pid);
-
 #endif

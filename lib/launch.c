@@ -20,6 +20,7 @@
 #include "lib/control.h"
 #include "lib/follow.h"
 #include "lib/hello.h"
+#include "lib/life.h"
 #include "lib/record/guest.h"
 #include "lib/spawn/address.h"
 #include "lib/spawn/failure.h"
@@ -81,7 +82,9 @@ static void drop_server(struct spawn *s)
 {
 	char *arena = (char *)s->arena;
 
-	kill(s->pid, SIGKILL);
+	/* If it is gone its pid may be another process's. */
+	if (!process_is_gone(s->pid))
+		kill(s->pid, SIGKILL);
 	control_stop();
 	munmap(arena + arena_rings_offset(), s->arena_bytes - arena_rings_offset());
 	madvise(arena, arena_rings_offset(), MADV_REMOVE);

@@ -18,6 +18,7 @@
 #include "lib/cancel.h"
 #include "lib/hello.h"
 #include "lib/last_error.h"
+#include "lib/life.h"
 #include "lib/record/guest.h"
 #include "lib/record/lock.h"
 #include "lib/server.h"
@@ -159,8 +160,9 @@ static int make_request(struct request *q, const char *log_dir,
 /* The conversation. */
 
 /* The server sleeps on the word |guest|: a wake-up that comes just before it does so is missed. */
-static void wait_for_server(struct arena *arena, uint32_t state, int wants_attention)
+static void wait_for_server(struct arena *arena, uint32_t state)
 {
+	int wants_attention = state == ARENA_TRACE_ASKED || state == ARENA_TRACE_ENDING;
 	int64_t pause = wants_attention ? KICK_INTERVAL_NS : LOOK_INTERVAL_NS;
 
 	if (wants_attention)
@@ -198,17 +200,18 @@ static int await_start(struct guest *guest, struct diag *d)
 	uint32_t state;
 	int r;
 
+	wait_for_server(arena, ARENA_TRACE_ASKED);
 	while ((state = atomic_load(&arena->trace.state)) != ARENA_TRACE_RUNNING) {
 		if (state == ARENA_TRACE_DONE)
 			return read_result(arena, d);
-		if (!atomic_load(&guest->is_serving) || server_is_gone(guest->server_pid))
+		if (!atomic_load(&guest->is_serving) || server_is_gone(arena, guest->server_pid))
 			return fail_gone(d);
 		if (state == ARENA_TRACE_ASKED && monotonic_ns_by_call() > timeout) {
 			r = give_up(arena, d);
 			if (r)
 				return r;
 		}
-		wait_for_server(arena, state, state == ARENA_TRACE_ASKED);
+		wait_for_server(arena, state);
 	}
 	return 0;
 }
@@ -275,9 +278,10 @@ static int await_end(struct arena *arena, int32_t pid, struct diag *d)
 
 	while ((state = atomic_load(&arena->trace.state)) != ARENA_TRACE_DONE) {
 		/* It may have finished between the two looks. */
-		if (server_is_gone(pid) && atomic_load(&arena->trace.state) != ARENA_TRACE_DONE)
+		if (server_is_gone(arena, pid) &&
+			atomic_load(&arena->trace.state) != ARENA_TRACE_DONE)
 			return fail_gone(d);
-		wait_for_server(arena, state, state == ARENA_TRACE_ENDING);
+		wait_for_server(arena, state);
 	}
 	return read_result(arena, d);
 }
