@@ -23,14 +23,13 @@ int diag_set(struct diag *d, int code, const char *format, ...)
 	return code;
 }
 
-const char *errno_words(int err)
+const char *errno_write_words(char words[ERRNO_WORDS_BYTES], int err)
 {
-	static _Thread_local char words[96];
 	const char *known = strerrordesc_np(err < 0 ? -err : err);
 
 	if (!known)
 		return "unknown reason";
-	snprintf(words, sizeof words, "%s", known);
+	snprintf(words, ERRNO_WORDS_BYTES, "%s", known);
 	/* "Permission denied" in mid-sentence; "I/O error" and other acronyms stay. */
 	if (!isupper((unsigned char)words[1]) && words[1] != '/')
 		words[0] = (char)tolower((unsigned char)words[0]);

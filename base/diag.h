@@ -24,7 +24,16 @@ struct diag {
 int diag_set(struct diag *d, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Short words for an errno without "Unknown error" or numbers in them, e.g. "permission denied". */
-const char *errno_words(int err);
+/* The longest words that a C library has for an errno, with their end. */
+#define ERRNO_WORDS_BYTES 64
+
+/*
+ * Short words for an errno without "Unknown error" or numbers in them, e.g. "permission denied". They lie in the
+ * caller's frame, until the end of the block: thread-local storage would be part of every thread of a host.
+ */
+#define errno_words(err) errno_write_words((char[ERRNO_WORDS_BYTES]){0}, err)
+
+/* The same in |words|, which is returned. */
+const char *errno_write_words(char words[ERRNO_WORDS_BYTES], int err);
 
 #endif

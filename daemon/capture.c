@@ -263,12 +263,13 @@ static int add_family_warnings(struct capture *c)
 	const struct recording *rec = &c->recording;
 	const struct arena *arena = c->target->arena;
 	uint32_t n_failed = atomic_load(&arena->n_join_failures);
+	char room[ERRNO_WORDS_BYTES];
 	int r = 0;
 
 	if (n_failed)
 		r = space_add_warning(c->space,
 			"forked children that could not be followed: %u (%s)", n_failed,
-			join_words(atomic_load(&arena->join_error)));
+			join_words(atomic_load(&arena->join_error), room));
 	if (!r && rec->n_deaf)
 		r = space_add_warning(c->space,
 			"forked children that did not record: %u (stopped by SIGSTOP or a debugger)",

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "base/diag.h"
-
 static const struct {
 	int error;
 	const char *text;
@@ -24,10 +22,10 @@ static const struct {
 	{-ETIMEDOUT, "no answer within a second"},
 };
 
-const char *join_words(int error)
+const char *join_words(int error, char room[ERRNO_WORDS_BYTES])
 {
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (words[i].error == error)
 			return words[i].text;
-	return errno_words(error);
+	return errno_write_words(room, error);
 }

@@ -3,7 +3,9 @@
 #ifndef DAEMON_JOIN_WORDS_H
 #define DAEMON_JOIN_WORDS_H
 
-/* Of a negative errno that joining ended with (lib/spawn/join.c, daemon/joins.c). Static, or as errno_words(). */
-const char *join_words(int error);
+#include "base/diag.h"
+
+/* Of a negative errno that joining ended with (lib/spawn/join.c, daemon/joins.c). Static, or in |room|. */
+const char *join_words(int error, char room[ERRNO_WORDS_BYTES]);
 
 #endif

@@ -49,6 +49,20 @@ def read_switches(pid, task):
     return [int(status[key]) for key in ("voluntary_ctxt_switches", "nonvoluntary_ctxt_switches")]
 
 
+def read_static_tls_bytes(library):
+    headers = subprocess.run(["readelf", "--program-headers", "--wide", library],
+                             check=True, capture_output=True, text=True).stdout
+    return sum(int(line.split()[5], 16) for line in headers.splitlines()
+               if line.split()[:1] == ["TLS"])
+
+
+@test
+def each_thread_of_the_target_has_64_bytes_of_ours(t):
+    """Of the few hundred that glibc keeps spare for all libraries that dlopen brings in."""
+    need_no_sanitizer()
+    equal(read_static_tls_bytes(LIBRARY), 64, "static thread-local storage")
+
+
 @test
 def nothing_happens_at_load(t):
     need_no_sanitizer()
