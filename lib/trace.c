@@ -1,38 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ptap_trace_start() and ptap_trace_stop(): a request in the arena, which the server records and writes to
- * disk. The options go as text, so that only the server need know them. The words are in lib/wire/arena.h.
+ * disk. The words are in lib/wire/arena.h.
  */
 #define PTAP_IMPL_BUILDING
 #include <errno.h>
-#include <inttypes.h>
 #include <proftap/proftap.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/futex.h"
 #include "lib/cancel.h"
-#include "lib/hello.h"
 #include "lib/last_error.h"
 #include "lib/life.h"
 #include "lib/record/guest.h"
 #include "lib/record/lock.h"
 #include "lib/server.h"
+#include "lib/trace_request.h"
 
 /* The server looks at a request at once, but while it assembles what it has recorded before. */
 #define TAKE_TIMEOUT_NS (10 * NS_PER_S)
 #define KICK_INTERVAL_NS NS_PER_MS
 #define LOOK_INTERVAL_NS (50 * NS_PER_MS)
-
-struct request {
-	char log_dir[sizeof((struct arena_trace *)0)->log_dir];
-	char options[sizeof((struct arena_trace *)0)->options];
-	size_t options_bytes;
-};
 
 /* What the server answers: mostly of files. */
 static int result_to_public(int r)
@@ -60,104 +50,6 @@ static int result_to_public(int r)
 		return PTAP_ERR_IO;
 	}
 }
-
-/* The request. */
-
-static int set_log_dir(struct request *q, const char *log_dir, struct diag *d)
-{
-	char here[sizeof q->log_dir] = "";
-	int n;
-
-	if (!log_dir || !*log_dir)
-		return diag_set(d, -EINVAL, "ptap_trace_start: no log directory given");
-	if (log_dir[0] != '/' && !getcwd(here, sizeof here))
-		return diag_set(d, -EINVAL,
-			"log directory %.200s: the working directory is not known: %s", log_dir,
-			errno_words(errno));
-	n = snprintf(q->log_dir, sizeof q->log_dir, "%s%s%s", here, *here ? "/" : "", log_dir);
-	if (n >= (int)sizeof q->log_dir)
-		return diag_set(d, -EINVAL,
-			"log directory %.200s…: longer than %zu bytes with the working directory",
-			log_dir, sizeof q->log_dir - 1);
-	return 0;
-}
-
-/* One line. */
-__attribute__((format(printf, 3, 4))) static int add(
-	struct request *q, struct diag *d, const char *format, ...)
-{
-	char *at = q->options + q->options_bytes;
-	size_t left = sizeof q->options - q->options_bytes;
-	va_list ap;
-	int n;
-
-	va_start(ap, format);
-	n = vsnprintf(at, left, format, ap);
-	va_end(ap);
-	if (n < 0 || (size_t)n + 1 >= left)
-		return diag_set(d, -EINVAL, "the trace's options: longer than %zu bytes in all",
-			sizeof q->options - 2);
-	if (strchr(at, '\n'))
-		return diag_set(d, -EINVAL, "%.64s: an option cannot have a line end in it", at);
-	at[n] = '\n';
-	at[n + 1] = '\0';
-	q->options_bytes += (size_t)n + 1;
-	return 0;
-}
-
-static int add_map(struct request *q, const struct ptap_profile_options *o, struct diag *d)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < o->n_advanced_configuration && !r; i++) {
-		const struct ptap_profile_option *option = &o->advanced_configuration[i];
-
-		if (!option->key || !option->value)
-			return diag_set(d, -EINVAL, "%.64s: no %s",
-				option->key ? option->key : "advanced_configuration",
-				option->key ? "value" : "key");
-		r = add(q, d, "%s=%s", option->key, option->value);
-	}
-	return r;
-}
-
-static int set_options(struct request *q, const struct ptap_profile_options *o, struct diag *d)
-{
-	int r = add(q, d, "host_tracer_level=%d", o->host_tracer_level);
-
-	if (!r)
-		r = add(q, d, "device_tracer_level=%d", o->device_tracer_level);
-	if (!r)
-		r = add(q, d, "python_tracer_level=%d", o->python_tracer_level);
-	if (!r)
-		r = add(q, d, "duration_ms=%" PRIu64, o->duration_ms);
-	if (!r)
-		r = add(q, d, "delay_ms=%" PRIu64, o->delay_ms);
-	if (!r)
-		r = add(q, d, "start_timestamp_ns=%" PRIu64, o->start_timestamp_ns);
-	if (!r && o->session_id)
-		r = add(q, d, "session_id=%s", o->session_id);
-	return r ? r : add_map(q, o, d);
-}
-
-static int make_request(struct request *q, const char *log_dir,
-	const struct ptap_profile_options *options, struct diag *d)
-{
-	struct ptap_profile_options o = PTAP_PROFILE_OPTIONS_INIT;
-	int r;
-
-	if (options && options->size < sizeof options->size)
-		return diag_set(
-			d, -EINVAL, "ptap_trace_start: use PTAP_PROFILE_OPTIONS_INIT for options");
-	/* A program built with an older or a newer header: what both know. */
-	if (options)
-		memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
-	q->options_bytes = 0;
-	r = set_log_dir(q, log_dir, d);
-	return r ? r : set_options(q, &o, d);
-}
-
-/* The conversation. */
 
 /* The server sleeps on the word |guest|: a wake-up that comes just before it does so is missed. */
 static void wait_for_server(struct arena *arena, uint32_t state)
@@ -216,7 +108,7 @@ static int await_start(struct guest *guest, struct diag *d)
 	return 0;
 }
 
-static int ask(struct guest *guest, const struct request *q, struct diag *d)
+static int ask(struct guest *guest, const struct trace_request *q, struct diag *d)
 {
 	struct arena_trace *trace = &guest->arena->trace;
 	int r;
@@ -234,7 +126,7 @@ static int ask(struct guest *guest, const struct request *q, struct diag *d)
 	return 0;
 }
 
-static int start_locked(const struct request *q, struct diag *d)
+static int start_locked(const struct trace_request *q, struct diag *d)
 {
 	struct guest *guest = guest_get();
 	int is_private = !atomic_load(&guest->is_serving);
@@ -256,13 +148,13 @@ static int start_locked(const struct request *q, struct diag *d)
 int ptap_trace_start(const char *log_dir, const struct ptap_profile_options *options)
 {
 	struct diag d = DIAG_INIT;
-	struct request q;
+	struct trace_request q;
 	_uncancelled_ int cancel_state = cancel_disable();
 	int r;
 
 	if (server_is_disabled())
 		return 0;
-	r = make_request(&q, log_dir, options, &d);
+	r = trace_request_make(&q, log_dir, options, &d);
 	guest_lock(&guest_get()->lock);
 	if (!r)
 		r = start_locked(&q, &d);
