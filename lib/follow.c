@@ -163,6 +163,17 @@ void follow_begin(struct arena *arena)
 	ancestor = arena;
 }
 
+const struct arena *follow_get_ancestor(void)
+{
+	struct guest *guest = guest_get();
+	int is_followed =
+		atomic_load(&guest->word) == GUEST_WORD_FOLLOW || guest->has_control_thread;
+
+	return ancestor && guest->followed_pid == getpid() && is_followed && is_server_alive()
+		       ? ancestor
+		       : NULL;
+}
+
 void follow_end(void)
 {
 	ancestor = NULL;

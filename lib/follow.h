@@ -10,7 +10,12 @@ struct arena;
 
 /* From now on children of fork() join through |arena|, if its flags and its server allow it. */
 void follow_begin(struct arena *arena);
-/* No longer. Both under the guest's lock. */
+/* No longer. */
 void follow_end(void);
+/*
+ * The arena of the ancestor whose server records this process, or will from its first annotation on; NULL: none
+ * does. All under the guest's lock.
+ */
+const struct arena *follow_get_ancestor(void);
 
 #endif

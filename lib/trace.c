@@ -12,6 +12,7 @@
 #include "base/diag.h"
 #include "base/futex.h"
 #include "lib/cancel.h"
+#include "lib/follow.h"
 #include "lib/last_error.h"
 #include "lib/life.h"
 #include "lib/record/guest.h"
@@ -126,6 +127,19 @@ static int ask(struct guest *guest, const struct trace_request *q, struct diag *
 	return 0;
 }
 
+/* A server of its own would take the process out of the one that it is recorded by, for good. */
+static int start_private(struct diag *d)
+{
+	const struct arena *ancestor = follow_get_ancestor();
+
+	if (ancestor)
+		return diag_set(d, -EBUSY,
+			"this process is recorded by the server of pid %d, from which it was forked "
+			"(follow_fork); start the trace there, or ptap_server_start() here first",
+			(int)ancestor->pid);
+	return server_start_private(d);
+}
+
 static int start_locked(const struct trace_request *q, struct diag *d)
 {
 	struct guest *guest = guest_get();
@@ -136,7 +150,7 @@ static int start_locked(const struct trace_request *q, struct diag *d)
 		return diag_set(d, -EALREADY,
 			"a trace was started before, and not stopped; ptap_trace_stop() first");
 	if (is_private)
-		r = server_start_private(d);
+		r = start_private(d);
 	if (r)
 		return r;
 	r = ask(guest, q, d);

@@ -88,6 +88,28 @@ static void live_own(void)
 	prefork_work();
 }
 
+/* An annotation is in the trace, if there is one; and it comes after the start. */
+static void trace_itself(void)
+{
+	int started = ptap_trace_start(getenv("TRACE_DIR"), NULL);
+	int stopped;
+
+	PTAP_INSTANT("hello");
+	stopped = ptap_trace_stop();
+	printf(" %d %d", started, stopped);
+}
+
+static void live_tracing(void)
+{
+	printf("%d", (int)getpid());
+	trace_itself();
+	trace_itself();
+	ptap_trace_start(getenv("TRACE_DIR"), NULL);
+	printf("\n%s\n", ptap_last_error());
+	ptap_trace_stop();
+	prefork_work();
+}
+
 static void live_idle(void)
 {
 	PTAP_INSTANT("hello");
@@ -108,6 +130,7 @@ static const struct kind kinds[] = {
 	{"doomed", live_doomed},
 	{"exec", live_exec},
 	{"own", live_own},
+	{"tracing", live_tracing},
 	{"idle", live_idle},
 	{"silent", live_silent},
 };

@@ -12,6 +12,8 @@
  *   doomed    a span "doomed" that never ends, from the first moment of a capture; then it says "open"
  *   exec      a span "before", and then /bin/sleep
  *   own       a span "before", then a server of its own: answers "PID RESULT PORT OWN_PORT"
+ *   tracing   a trace of its own in $TRACE_DIR is started and stopped, before the first annotation and after it:
+ *             answers "PID START STOP START STOP" and with a line of ptap_last_error(); then as steady
  *   idle      one annotation
  *   silent    no annotation
  */

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A prefork server: its children are counted, or followed and recorded as processes of their own."""
+import errno
 import os
 import signal
 import time
@@ -154,6 +155,25 @@ def a_followed_child_can_serve_by_itself(t):
     check(own_port not in (0, target.port), f"own port {own_port}")
     equal(child_pids(t.emit(target, 200, "burst 5").trace), [], "planes of children")
     check(t.capture(own_port, 200).trace.count("job") > 20, "jobs at its own server")
+
+
+@test
+def a_followed_child_starts_no_trace_of_its_own(t):
+    """It would leave the server that records it."""
+    target = t.target(TRACE_DIR=t.public_dir("traces"), **FOLLOW).serve()
+    pid, *results = prefork(t, target, "tracing")
+    equal(results, [-errno.EBUSY, -errno.EINVAL] * 2, "starts and stops")
+    contains(target.read_line(), f"recorded by the server of pid {target.pid}, from which it was "
+             "forked (follow_fork); start the trace there", "ptap_last_error")
+    capture = t.emit(target, 200, "burst 5")
+    equal(child_pids(capture.trace), [pid], "planes of children")
+    check(capture.trace.process(pid).count("job") > 20, "jobs of the child")
+
+
+@test
+def a_child_that_nobody_follows_traces_itself(t):
+    target = t.target(TRACE_DIR=t.public_dir("traces")).serve()
+    equal(prefork(t, target, "tracing")[1:], [0] * 4, "starts and stops")
 
 
 @test

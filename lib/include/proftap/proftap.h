@@ -148,7 +148,9 @@ struct ptap_profile_options {
  * nobody can connect to is started for the trace. When this returns 0 annotations are recorded (or will be,
  * after a delay) and the directories are made. |options| may be NULL for the defaults; strings are only
  * read during the call. When the program ends without a stop, what was recorded until then is written.
- * Errors: PTAP_ERR_BUSY at once while a client records this program; PTAP_ERR_ALREADY for a second start;
+ * Errors: PTAP_ERR_BUSY at once while a client records this program, and in a child that |follow_fork| makes part of
+ * its ancestor's recordings (start it there; or ptap_server_start() here first, which takes the child out of them);
+ * PTAP_ERR_ALREADY for a second start;
  * PTAP_ERR_ACCES, _NOSPC, _EXIST, _IO for the directory; PTAP_ERR_INVAL for a bad option (ptap_last_error()
  * names key, value and the nearest known key); others as ptap_server_start().
  * Threads: any; calls are serialised inside. Not from a signal handler.
