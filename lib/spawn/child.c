@@ -127,9 +127,14 @@ SPAWN_RAW void child_mark_descriptors(int from, int close_now)
 	long r = raw3(SYS_close_range, from, ~0U, close_now ? 0 : CLOSE_RANGE_CLOEXEC);
 
 	/* Before Linux 5.9 or 5.11: one by one, as far as a table usually goes. */
-	if (r == -ENOSYS || r == -EINVAL)
-		for (int fd = from; fd < 4096; fd++)
+	if (r != -ENOSYS && r != -EINVAL)
+		return;
+	for (int fd = from; fd < 4096; fd++) {
+		if (close_now)
+			raw1(SYS_close, fd);
+		else
 			raw3(SYS_fcntl, fd, F_SETFD, FD_CLOEXEC);
+	}
 }
 
 /* Above those that the server finds, and not onto |keep|. Over one of the host's: its table may be full. */
@@ -155,10 +160,13 @@ static SPAWN_RAW long place_descriptors(struct spawn *s)
 	raw3(SYS_dup3, memfd, SPAWN_FD_ARENA, 0);
 	/* Makes room for one more. */
 	raw1(SYS_close, memfd);
-	null = raw4(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC, 0);
+	null = raw4(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR, 0);
 	/* In a chroot without /dev the server's 0 to 2 are copies of the arena: open, and useless. */
 	for (int fd = 0; fd < 3; fd++)
 		raw3(SYS_dup3, null >= 0 ? null : SPAWN_FD_ARENA, fd, 0);
+	/* Of a host that has closed its own, it may be one of those three. */
+	if (null > 2)
+		raw1(SYS_close, null);
 	return 0;
 }
 

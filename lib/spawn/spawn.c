@@ -64,7 +64,7 @@ static SPAWN_RAW int run_server(void *p)
 		child_mark_descriptors(3, 0);
 		/* The host's table is full: in this copy of it, nothing is needed. */
 		if (child_make_descriptors(s) == -EMFILE) {
-			child_mark_descriptors(3, 1);
+			child_mark_descriptors(0, 1);
 			s->error = 0;
 			child_make_descriptors(s);
 		}

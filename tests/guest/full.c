@@ -2,6 +2,7 @@
 /*
  * Its table of descriptors is full, or all but full, when it starts its server, and fills it then.
  * usage: full N [fork] (that many are free, also in a forked child that is followed)
+ *        full N low    (and so is 0)
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,6 +45,7 @@ int main(int argc, char **argv)
 {
 	int n_free = argc > 1 ? atoi(argv[1]) : 0;
 	struct rlimit limit;
+	int is_low;
 	int last;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit))
@@ -54,10 +56,13 @@ int main(int argc, char **argv)
 	last = fill();
 	for (int i = 0; i < n_free; i++)
 		close(last - i);
-	if (argc > 2)
+	is_low = argc > 2 && strcmp(argv[2], "low") == 0;
+	if (is_low)
+		close(STDIN_FILENO);
+	else if (argc > 2)
 		setenv("PROFTAP_FOLLOW_FORK", "1", 1);
 	GUEST_START();
-	if (argc > 2)
+	if (argc > 2 && !is_low)
 		fork_and_annotate();
 	PTAP_SPAN("full");
 	fill();

@@ -18,6 +18,7 @@ host("full", "0", spans={"full": 1}, **NO_LEAK_CHECK)
 # Room for some of those that the server needs, and not for all.
 for n in range(1, 5):
     host("full", str(n), modes=("armed",), title=f"{n} left", **NO_LEAK_CHECK)
+host("full", "0", "low", modes=("armed",), title="only 0 left", **NO_LEAK_CHECK)
 
 
 @test

@@ -5,7 +5,9 @@ import os
 import signal
 from pathlib import Path
 
-from host import Target, equal, find_proftapd, need_no_sanitizer, read_status, run, test
+from host import (PROFTAPD, Target, equal, find_proftapd, find_proftapds, need_no_sanitizer, read_status,
+                  run, test, wait_until)
+from processes import LIBRARY, Process
 
 UNWANTED = {"LD_BIND_NOW": "1", "LD_PRELOAD_NOT": "x", "PROFTAP_LOG": "debug", "PROFTAP_LOG_DIR": "/x",
             "PROFTAP_ANYTHING": "x", "GRPC_VERBOSITY": "debug", "GRPC_TRACE": "all",
@@ -83,6 +85,17 @@ def the_server_has_no_descriptor_of_the_host(t):
     equal([links[fd] for fd in range(3)], ["/dev/null"] * 3, "standard descriptors")
     hosts = {read_link(target.pid, f"fd/{fd}") for fd in (0, 1, 2, 7, 9)} - {"/dev/null"}
     equal(hosts & set(links.values()), set(), "descriptors of the host in the server")
+
+
+@test
+def the_server_of_a_host_without_standard_descriptors_has_them(t):
+    need_no_sanitizer()
+    host = t.keep(Process("sleep", ["sh", "-c", 'exec env LD_PRELOAD="$0" PROFTAP_SERVER=0 '
+                                    'PROFTAPD="$1" sleep 60 <&- >&- 2>&-', LIBRARY, PROFTAPD]))
+    wait_until(lambda: find_proftapds(host.pid), "the server")
+    server = find_proftapd(host.pid)
+    links = [read_link(server, f"fd/{fd}") for fd in range(3)]
+    equal(links, ["/dev/null"] * 3, "standard descriptors")
 
 
 run()
