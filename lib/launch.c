@@ -95,13 +95,15 @@ static int connect_server(struct spawn *s, const struct ptap_server_options *o, 
 	uint32_t ring_bytes, struct diag *d)
 {
 	struct guest *guest = guest_get();
-	int r = arena_fill(s, o, n_rings, ring_bytes);
+	int r;
 
+	/* Before the strings are copied: what is registered in the old arena from here on nobody keeps (site.c). */
+	atomic_exchange(&guest->arena, s->arena);
+	r = arena_fill(s, o, n_rings, ring_bytes);
 	if (r) {
 		drop_server(s);
 		return diag_set(d, r, "proftap: no memory for the shared head: %s", errno_words(r));
 	}
-	guest->arena = s->arena;
 	guest->server_pid = s->pid;
 	guest->port = s->port;
 	r = control_start();

@@ -2,6 +2,7 @@
 /* A thread's way to its ring; see thread.h. */
 #include "lib/record/thread.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -122,6 +123,7 @@ struct ring *thread_enter(struct thread *self, uint32_t word)
 {
 	struct ring *ring = NULL;
 	struct arena *arena;
+	int saved;
 
 	if (word == GUEST_WORD_FOLLOW)
 		return enter_followed(self);
@@ -132,7 +134,9 @@ struct ring *thread_enter(struct thread *self, uint32_t word)
 	if (self->entering != word) {
 		self->entering = word;
 		signal_fence();
+		saved = errno;
 		ring = take_ring(self, arena, word);
+		errno = saved;
 		signal_fence();
 		self->entering = 0;
 	}

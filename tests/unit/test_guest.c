@@ -4,6 +4,7 @@
 #include "lib/record/guest.h"
 
 #include <check.h>
+#include <errno.h>
 #include <proftap/proftap.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -71,7 +72,7 @@ START_TEST(sites_keep_no_id_of_a_server_that_was_replaced)
 
 	for (int i = 0; i < 2; i++)
 		arenas[i] = make_arena(ARENA_MIN_RING_BYTES);
-	guest_get()->arena = arenas[0];
+	guest_get()->arena = thread_self.arena = arenas[0];
 	name = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ck_assert_ptr_ne(name, MAP_FAILED);
 	strcpy(name, "a place");
@@ -79,6 +80,8 @@ START_TEST(sites_keep_no_id_of_a_server_that_was_replaced)
 	ck_assert_int_eq(sigaction(SIGSEGV, &action, NULL), 0);
 	site_register(&id, name);
 	ck_assert_uint_eq(id, 0);
+	ck_assert_str_eq(arena_strings(arenas[0]) + 8 + sizeof id, "a place");
+	thread_self.arena = arenas[1];
 	site_register(&id, name);
 	ck_assert_str_eq(arena_strings(arenas[1]) + id * 8 + sizeof id, "a place");
 }
@@ -100,7 +103,11 @@ int prctl(int option, ...)
 		atomic_store(&guest_get()->word, 0);
 		guest_get()->arena = arenas[1];
 	}
-	return (int)syscall(SYS_prctl, option, argument, 0, 0, 0);
+	if (option != PR_GET_TSC)
+		return (int)syscall(SYS_prctl, option, argument, 0, 0, 0);
+	/* As on a processor that has no such counter. */
+	errno = EINVAL;
+	return -1;
 }
 
 START_TEST(a_late_thread_enters_nothing_of_the_next_server)
@@ -123,6 +130,19 @@ START_TEST(a_late_thread_enters_nothing_of_the_next_server)
 }
 END_TEST
 
+START_TEST(entering_a_capture_leaves_errno_alone)
+{
+	const uint32_t word = guest_next_word(1);
+
+	guest_get()->arena = make_arena(ARENA_MIN_RING_BYTES);
+	atomic_store(&guest_get()->clock, ARENA_CLOCK_TICKS);
+	atomic_store(&guest_get()->word, word);
+	errno = ENOENT;
+	ck_assert_ptr_nonnull(thread_enter(&thread_self, word));
+	ck_assert_int_eq(errno, ENOENT);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("guest");
@@ -132,6 +152,7 @@ int main(void)
 	tcase_add_test(tcase, forked_children_find_no_lock_taken);
 	tcase_add_test(tcase, sites_keep_no_id_of_a_server_that_was_replaced);
 	tcase_add_test(tcase, a_late_thread_enters_nothing_of_the_next_server);
+	tcase_add_test(tcase, entering_a_capture_leaves_errno_alone);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
