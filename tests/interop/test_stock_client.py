@@ -1,18 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The clients that users have: JAX's command, and the capture button of XProf's page."""
-import contextlib
-import gzip
 import json
-import pathlib
-import subprocess
 import sys
-import urllib.error
-import urllib.parse
-import urllib.request
 
 import viewer
-from processes import (PATIENCE_S, Pipeline, capture, folder, free_port, one_file, run,
-                       wait_until)
+from page_servers import tensorboard, xprof
+from processes import Pipeline, capture, folder, one_file, run
 
 SPANS = {"batch", "read", "open", "load", "compress", "deflate", "write"}
 
@@ -50,54 +43,6 @@ def test_collect_profile_of_nobody_recorded():
         assert "process cpu %" in viewer.usage_samples(events), events
 
 
-class XProf:
-    """XProf's own web server."""
-
-    def __init__(self, log_dir, work):
-        self.port = free_port()
-        self.errors = open(work / "xprof.err", "w+")
-        self.process = subprocess.Popen(
-            [pathlib.Path(sys.executable).with_name("xprof"), "--logdir", log_dir,
-             "--port", str(self.port), "--grpc_port", str(free_port())],
-            stdin=subprocess.DEVNULL, stdout=self.errors, stderr=self.errors)
-
-    def get(self, route, **parameters):
-        url = (f"http://127.0.0.1:{self.port}/data/plugin/profile/{route}?"
-               + urllib.parse.urlencode(parameters))
-        try:
-            with urllib.request.urlopen(url, timeout=PATIENCE_S) as reply:
-                return reply.status, gzip.decompress(reply.read())  # asked for or not
-        except urllib.error.HTTPError as error:
-            return error.code, error.read()
-
-    def get_json(self, route, **parameters):
-        status, body = self.get(route, **parameters)
-        assert status == 200, (route, parameters, status, body)
-        return json.loads(body)
-
-    def is_up(self):
-        assert self.process.poll() is None, "xprof ended"
-        try:
-            return self.get("runs")[0] == 200
-        except OSError:
-            return False
-
-    def close(self):
-        self.process.kill()  # it may take its time with SIGTERM
-        self.process.wait()
-        self.errors.close()
-
-
-@contextlib.contextmanager
-def xprof(log_dir, work):
-    server = XProf(log_dir, work)
-    try:
-        wait_until(server.is_up, "xprof's page")
-        yield server
-    finally:
-        server.close()
-
-
 def test_xprof_server_opens_every_tool():
     """XProf's server lists our run and its host, and answers for each tool that it lists."""
     with folder() as work, Pipeline(work) as pipeline:
@@ -117,11 +62,10 @@ def test_xprof_server_opens_every_tool():
                 json.loads(body)
 
 
-def test_xprof_capture_button():
-    """XProf's page captures from us, and shows the run."""
+def check_capture_button(start):
     with folder() as work, Pipeline(work) as pipeline:
         (work / "logs").mkdir()
-        with xprof(work / "logs", work) as server:
+        with start(work / "logs", work) as server:
             answer = server.get_json("capture_profile", duration=300, num_retry=0,
                                      service_addr=f"127.0.0.1:{pipeline.port}")
             assert "successfully" in answer.get("result", ""), answer
@@ -129,3 +73,13 @@ def test_xprof_capture_button():
             page = server.get_json("data", run=run_name, tag="trace_viewer@",
                                    host=f"127.0.0.1_{pipeline.port}", resolution=0)
             assert SPANS <= shown_names([e for e in page["traceEvents"] if e])
+
+
+def test_xprof_capture_button():
+    """XProf's page captures from us, and shows the run."""
+    check_capture_button(xprof)
+
+
+def test_tensorboard_capture_button():
+    """TensorBoard's Profile page captures from us, and shows the run."""
+    check_capture_button(tensorboard)

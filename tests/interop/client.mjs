@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// tensorflow.ProfilerService as Node's gRPC calls it. usage: client.mjs PROTO_DIR PORT
+// One JSON object a line: what came of each call.
+import { createRequire } from "node:module";
+
+const require = createRequire(`${process.env.NODE_MODULES}/`);
+const grpc = require("@grpc/grpc-js");
+const loader = require("@grpc/proto-loader");
+
+const [protoDir, port] = process.argv.slice(2);
+const definition = loader.loadSync(
+	["tsl/profiler/protobuf/profiler_service.proto", "proftap/v1/profiler.proto"],
+	{ includeDirs: [protoDir], keepCase: true, longs: String, defaults: true },
+);
+const root = grpc.loadPackageDefinition(definition);
+const address = `127.0.0.1:${port}`;
+const limits = { "grpc.max_receive_message_length": -1, "grpc.enable_http_proxy": 0 };
+const stock = new root.tensorflow.ProfilerService(
+	address, grpc.credentials.createInsecure(), limits);
+
+function say(name, value) {
+	console.log(JSON.stringify({ name, ...value }));
+}
+
+function summarise(error, reply) {
+	if (error)
+		return { code: error.code, text: error.details };
+	const planes = reply.xspace ? reply.xspace.planes : [];
+	const names = new Set();
+	let nEvents = 0;
+	for (const plane of planes) {
+		// protobuf.js gives maps of 64-bit keys keys of its own.
+		const byId = new Map(Object.values(plane.event_metadata).map((m) => [m.id, m.name]));
+		for (const line of plane.lines)
+			for (const event of line.events) {
+				nEvents++;
+				names.add(byId.get(event.metadata_id));
+			}
+	}
+	return { code: 0, events: nEvents, names: [...names], empty: reply.empty_trace };
+}
+
+function ask(message, seconds) {
+	const deadline = new Date(Date.now() + 1000 * seconds);
+	return new Promise((resolve) =>
+		stock.Profile(message, { deadline }, (error, reply) => resolve({ error, reply })));
+}
+
+async function call(name, message, seconds) {
+	let answer;
+	do
+		answer = await ask(message, seconds);
+	while (answer.error && answer.error.details.startsWith("Another profiling session active"));
+	say(name, summarise(answer.error, answer.reply));
+}
+
+function profile(ms, level = 2) {
+	return {
+		emit_xspace: true,
+		session_id: "node",
+		opts: { version: 1, duration_ms: ms, host_tracer_level: level },
+	};
+}
+
+await call("profile", profile(200), 60);
+await call("bad level", profile(200, 9), 60);
+await call("deadline", profile(60000), 0.3);
+const ended = call("terminated", profile(60000), 60);
+// The call is on its way; a Terminate that comes before it ends nothing, and is made again.
+const again = setInterval(() => stock.Terminate({ session_id: "node" }, () => {}), 50);
+await ended;
+clearInterval(again);
+stock.close();
