@@ -84,7 +84,7 @@ static void handle_terminate(struct rpc_call *call, const uint8_t *bytes, size_t
 }
 
 const struct rpc_method service_methods[] = {
-	{"/tensorflow.ProfilerService/Profile", MAX_REQUEST_BYTES, handle_profile},
-	{"/tensorflow.ProfilerService/Terminate", MAX_REQUEST_BYTES, handle_terminate},
+	{"/tensorflow.ProfilerService/Profile", MAX_REQUEST_BYTES, handle_profile, RPC_UNARY},
+	{"/tensorflow.ProfilerService/Terminate", MAX_REQUEST_BYTES, handle_terminate, RPC_UNARY},
 };
 const size_t n_service_methods = sizeof service_methods / sizeof *service_methods;

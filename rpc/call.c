@@ -2,7 +2,6 @@
 /* One call on the server; see call.h. */
 #include "rpc/call.h"
 
-#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,36 +12,10 @@
 #include <grpc/support/alloc.h>
 #include <grpc/support/time.h>
 
-#include "base/chunks.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "rpc/handoff.h"
 #include "rpc/message.h"
-#include "rpc/server.h"
-
-#define MAX_REPLY_BYTES INT32_MAX /* stock clients take no more */
-
-struct rpc_call {
-	struct call_host *host;
-	grpc_call *grpc;
-	int connection; /* as in conduct.h */
-	grpc_call_details details;
-	grpc_metadata_array metadata;
-	const struct rpc_method *method; /* NULL: unknown */
-	grpc_byte_buffer *request;
-	int given_up; /* written by gRPC before |closed| comes */
-	void (*on_cancel)(struct rpc_call *, void *);
-	void *on_cancel_context;
-	atomic_bool is_answered; /* set by whoever answers */
-	bool is_closed; /* server's thread */
-	unsigned int n_events_due; /* server's thread; freed at 0 */
-	struct tag arrived;
-	struct tag received;
-	struct tag closed;
-	struct tag sent;
-};
-
-#define call_of(tag, member) ((struct rpc_call *)((char *)(tag)-offsetof(struct rpc_call, member)))
 
 static void call_free(struct rpc_call *call)
 {
@@ -52,14 +25,15 @@ static void call_free(struct rpc_call *call)
 		grpc_byte_buffer_destroy(call->request);
 	grpc_call_details_destroy(&call->details);
 	grpc_metadata_array_destroy(&call->metadata);
+	free(call->text);
 	free(call);
 }
 
-static void event_done(struct rpc_call *call)
+void call_event_done(struct rpc_call *call)
 {
 	struct call_host *host = call->host;
 
-	if (--call->n_events_due)
+	if (atomic_fetch_sub(&call->n_events_due, 1) != 1)
 		return;
 	host->n_live--;
 	conduct_note_end(&host->conduct, call->connection);
@@ -72,23 +46,31 @@ static void event_done(struct rpc_call *call)
 static void on_sent(struct tag *tag, bool ok)
 {
 	(void)ok; /* false: the client went away first */
-	event_done(call_of(tag, sent));
+	call_event_done(call_of(tag, sent));
 }
 
-/*
- * Starts the call's last batch; |message| may be NULL. After this the server's thread may free the
- * call at any moment.
- */
-static void send_answer(
+void call_start_batch(struct rpc_call *call, const grpc_op *ops, size_t n, struct tag *tag)
+{
+	grpc_call *grpc = call->grpc;
+
+	handoff_give(tag);
+	if (grpc_call_start_batch(grpc, ops, n, tag, NULL) != GRPC_CALL_OK) {
+		grpc_call_cancel(grpc, NULL);
+		/* An empty batch only makes the event come. */
+		grpc_call_start_batch(grpc, NULL, 0, tag, NULL);
+	}
+}
+
+void call_send_answer(
 	struct rpc_call *call, grpc_byte_buffer *message, enum rpc_status status, const char *text)
 {
 	grpc_slice details = grpc_slice_from_copied_string(text);
-	grpc_call *grpc = call->grpc;
 	grpc_op ops[3];
 	size_t n = 0;
 
 	memset(ops, 0, sizeof ops);
-	ops[n++].op = GRPC_OP_SEND_INITIAL_METADATA;
+	if (!call->is_begun)
+		ops[n++].op = GRPC_OP_SEND_INITIAL_METADATA;
 	if (message) {
 		ops[n].op = GRPC_OP_SEND_MESSAGE;
 		ops[n++].data.send_message.send_message = message;
@@ -96,53 +78,10 @@ static void send_answer(
 	ops[n].op = GRPC_OP_SEND_STATUS_FROM_SERVER;
 	ops[n].data.send_status_from_server.status = (grpc_status_code)status;
 	ops[n++].data.send_status_from_server.status_details = &details;
-	handoff_give(&call->sent);
-	if (grpc_call_start_batch(grpc, ops, n, &call->sent, NULL) != GRPC_CALL_OK) {
-		grpc_call_cancel(grpc, NULL);
-		/* An empty batch only makes the event come. */
-		grpc_call_start_batch(grpc, NULL, 0, &call->sent, NULL);
-	}
+	call_start_batch(call, ops, n, &call->sent);
 	grpc_slice_unref(details);
 	if (message)
 		grpc_byte_buffer_destroy(message);
-}
-
-void rpc_call_fail(struct rpc_call *call, enum rpc_status status, const char *text)
-{
-	atomic_store(&call->is_answered, true);
-	send_answer(call, NULL, status, text);
-}
-
-static void refuse_large_reply(struct rpc_call *call, uint64_t bytes)
-{
-	char text[160];
-
-	snprintf(text, sizeof text,
-		"the reply is %" PRIu64 " bytes, and a client can receive %d at most; "
-		"record for a shorter time or at a lower level",
-		bytes, MAX_REPLY_BYTES);
-	rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED, text);
-}
-
-void rpc_call_reply(struct rpc_call *call, struct chunks *message)
-{
-	uint64_t bytes = message->total_bytes;
-	int error = message->error;
-	grpc_byte_buffer *buffer = NULL;
-
-	if (error || bytes > MAX_REPLY_BYTES)
-		chunks_deinit(message);
-	else
-		buffer = message_take_chunks(message);
-	if (buffer) {
-		atomic_store(&call->is_answered, true);
-		send_answer(call, buffer, RPC_OK, "");
-	} else if (!error && bytes > MAX_REPLY_BYTES) {
-		refuse_large_reply(call, bytes);
-	} else {
-		rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED,
-			"the reply could not be built: the server is out of memory");
-	}
 }
 
 /* Giving up. */
@@ -160,11 +99,12 @@ static void on_closed(struct tag *tag, bool ok)
 
 	(void)ok;
 	call->is_closed = true;
+	stream_note_gone(call);
 	if (call->given_up)
 		conduct_note_given_up(&call->host->conduct, call->connection, monotonic_ns());
 	if (call->given_up && call->on_cancel && !atomic_load(&call->is_answered))
 		call->on_cancel(call, call->on_cancel_context);
-	event_done(call);
+	call_event_done(call);
 }
 
 /* The request. */
@@ -196,6 +136,8 @@ static void check_request(struct rpc_call *call)
 	/* No handler, then: it could not learn of the end, which is past. */
 	if (call->is_closed)
 		rpc_call_fail(call, RPC_CANCELLED, "given up before it began");
+	else if (!call->request && call->method->kind == RPC_BIDI)
+		rpc_call_finish(call, RPC_OK, ""); /* it has no more to ask */
 	else if (!call->request)
 		rpc_call_fail(call, RPC_INVALID_ARGUMENT,
 			"the request has no message, or one above 4 MiB");
@@ -214,24 +156,19 @@ static void on_received(struct tag *tag, bool ok)
 
 	(void)ok; /* false is a NULL request, too */
 	check_request(call);
-	event_done(call);
+	call_event_done(call);
 }
 
-static void start_op(struct rpc_call *call, const grpc_op *op, struct tag *tag)
-{
-	handoff_give(tag);
-	/* Fails on misuse only; then the empty batch makes the event come. */
-	if (grpc_call_start_batch(call->grpc, op, 1, tag, NULL) != GRPC_CALL_OK)
-		grpc_call_start_batch(call->grpc, NULL, 0, tag, NULL);
-}
-
-static void receive_request(struct rpc_call *call)
+void call_receive(struct rpc_call *call)
 {
 	grpc_op op = {.op = GRPC_OP_RECV_MESSAGE};
 
+	if (call->request)
+		grpc_byte_buffer_destroy(call->request);
+	call->request = NULL;
 	op.data.recv_message.recv_message = &call->request;
 	call->n_events_due++;
-	start_op(call, &op, &call->received);
+	call_start_batch(call, &op, 1, &call->received);
 }
 
 static void watch_close(struct rpc_call *call)
@@ -240,7 +177,7 @@ static void watch_close(struct rpc_call *call)
 
 	op.data.recv_close_on_server.cancelled = &call->given_up;
 	call->n_events_due++;
-	start_op(call, &op, &call->closed);
+	call_start_batch(call, &op, 1, &call->closed);
 }
 
 /* Arrival. */
@@ -284,7 +221,7 @@ static void on_arrived(struct tag *tag, bool ok)
 	call->method = find_method(host->config, call->details.method);
 	watch_close(call);
 	if (call->method)
-		receive_request(call);
+		call_receive(call);
 	else
 		refuse_unknown(call);
 }
@@ -300,6 +237,8 @@ static struct rpc_call *call_new(struct call_host *host)
 	call->received.done = on_received;
 	call->closed.done = on_closed;
 	call->sent.done = on_sent;
+	call->begun.done = stream_on_begun;
+	call->wrote.done = stream_on_wrote;
 	grpc_call_details_init(&call->details);
 	grpc_metadata_array_init(&call->metadata);
 	return call;
@@ -311,7 +250,7 @@ void call_arm(struct call_host *host)
 
 	if (host->armed || host->closed)
 		return;
-	/* Out of memory: the end of any call in flight, event_done(), tries again. */
+	/* Out of memory: the end of any call in flight, call_event_done(), tries again. */
 	call = call_new(host);
 	if (!call)
 		return;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A unary gRPC server on connections that somebody else accepted. This folder is the only one that
+ * A gRPC server on connections that somebody else accepted. This folder is the only one that
  * includes grpc; everything here is bytes in, bytes out.
  *
  * Threads: handlers run on the server's own thread, one at a time, and must return at once; a call
- * may be answered later from any thread, exactly once.
+ * may be answered later from any thread, exactly once. One thread at a time uses a call.
  */
 #ifndef RPC_SERVER_H
 #define RPC_SERVER_H
@@ -41,12 +41,24 @@ enum rpc_status {
 /* "INVALID_ARGUMENT" and so on; "UNKNOWN" for a number that is none of ours. Static text. */
 const char *rpc_status_name(int status);
 
+enum rpc_kind {
+	RPC_UNARY,
+	RPC_SERVER_STREAM, /* answered by messages, rpc_call_write(), and rpc_call_finish() */
+	/*
+	 * The client sends messages, too. The handler gets each, and answers it by one rpc_call_write(), there or later,
+	 * which hands the call back: the handler gets the next message when that answer is taken. Or it answers by
+	 * rpc_call_finish(). When the client has no more to send, the call ends OK without it.
+	 */
+	RPC_BIDI,
+};
+
 /* One row per method. |request| is contiguous, valid until the handler returns. */
 struct rpc_method {
 	const char *path; /* "/tensorflow.ProfilerService/Profile" */
 	size_t max_request_bytes; /* larger requests are RESOURCE_EXHAUSTED */
 	void (*handle)(
 		struct rpc_call *call, const uint8_t *request, size_t request_bytes, void *context);
+	enum rpc_kind kind;
 };
 
 struct rpc_server_config {
@@ -97,7 +109,33 @@ void rpc_call_set_on_cancel(
  */
 void rpc_call_reply(struct rpc_call *call, struct chunks *message);
 
-/* Answers with an error. |text| is copied. |call| is invalid afterwards. Any thread. */
+/* Answers with an error. |text| is copied. |call| is invalid afterwards. Any thread, any kind. */
 void rpc_call_fail(struct rpc_call *call, enum rpc_status status, const char *text);
+
+/* Streams only: */
+
+/* Tells the client that the call was accepted, before there is a message. Not needed: the first message does it. */
+void rpc_call_begin(struct rpc_call *call);
+
+/*
+ * Sends |message|, always consumed, as soon as the one before was taken by the transport, which the peer holds back
+ * while it does not read: at most one is in memory. Waits for that up to |timeout_ms| (< 0: without limit). The first
+ * message of a call never waits.
+ * Errors: -ECANCELED: the client went away, its deadline has passed, or the server stops. -ETIMEDOUT: the peer took
+ * nothing for so long. -ENOMEM, also as the message's own error; -EMSGSIZE above 2^31-1 bytes. After each the call must
+ * still be finished.
+ * Threads: any but the server's own, unless it is the first message, or the call is RPC_BIDI.
+ */
+int rpc_call_write(struct rpc_call *call, struct chunks *message, int64_t timeout_ms);
+
+/* Waits as rpc_call_write() does, and with its errors, until the last message was taken. */
+int rpc_call_flush(struct rpc_call *call, int64_t timeout_ms);
+
+/*
+ * Ends the call after its messages; |text| is copied. With RPC_OK a message that was not taken is still delivered, as
+ * long as the client is there: flush first where its memory counts. An error overtakes it. |call| is invalid
+ * afterwards. Any thread, does not wait.
+ */
+void rpc_call_finish(struct rpc_call *call, enum rpc_status status, const char *text);
 
 #endif

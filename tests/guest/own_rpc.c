@@ -22,7 +22,7 @@ static void handle_echo(struct rpc_call *call, const uint8_t *request, size_t n,
 	rpc_call_reply(call, &reply);
 }
 
-static const struct rpc_method methods[] = {{"/host.Own/Echo", 4096, handle_echo}};
+static const struct rpc_method methods[] = {{"/host.Own/Echo", 4096, handle_echo, RPC_UNARY}};
 
 static uint64_t call(struct rpc_channel *channel)
 {

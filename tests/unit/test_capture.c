@@ -57,7 +57,7 @@ static void answer_profile(struct rpc_call *call, const uint8_t *request, size_t
 }
 
 static const struct rpc_method methods[] = {
-	{PROFILE_PATH, 1u << 20, answer_profile},
+	{PROFILE_PATH, 1u << 20, answer_profile, RPC_UNARY},
 };
 
 static void *accept_all(void *unused)

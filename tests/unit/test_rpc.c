@@ -21,9 +21,9 @@ static void handle_fail(struct rpc_call *call, const uint8_t *request, size_t n,
 }
 
 static const struct rpc_method methods[] = {
-	{"/t.Test/Echo", SMALL_BYTES, handle_echo},
-	{"/t.Test/Hold", SMALL_BYTES, handle_hold},
-	{"/t.Test/Fail", SMALL_BYTES, handle_fail},
+	{"/t.Test/Echo", SMALL_BYTES, handle_echo, RPC_UNARY},
+	{"/t.Test/Hold", SMALL_BYTES, handle_hold, RPC_UNARY},
+	{"/t.Test/Fail", SMALL_BYTES, handle_fail, RPC_UNARY},
 };
 
 static void set_up(void)

@@ -36,10 +36,10 @@ static void handle_hold_until_cancel(
 }
 
 static const struct rpc_method methods[] = {
-	{"/t.Test/Echo", SMALL_BYTES, handle_echo},
-	{"/t.Test/Hold", SMALL_BYTES, handle_hold},
-	{"/t.Test/HoldWatched", SMALL_BYTES, handle_hold_watched},
-	{"/t.Test/HoldUntilCancel", SMALL_BYTES, handle_hold_until_cancel},
+	{"/t.Test/Echo", SMALL_BYTES, handle_echo, RPC_UNARY},
+	{"/t.Test/Hold", SMALL_BYTES, handle_hold, RPC_UNARY},
+	{"/t.Test/HoldWatched", SMALL_BYTES, handle_hold_watched, RPC_UNARY},
+	{"/t.Test/HoldUntilCancel", SMALL_BYTES, handle_hold_until_cancel, RPC_UNARY},
 };
 
 static void set_up(void)

@@ -40,7 +40,7 @@ static void handle_large(struct rpc_call *call, const uint8_t *request, size_t n
 	rpc_call_reply(call, &reply);
 }
 
-static const struct rpc_method methods[] = {{"/t.Test/Large", 16, handle_large}};
+static const struct rpc_method methods[] = {{"/t.Test/Large", 16, handle_large, RPC_UNARY}};
 
 static ssize_t pass_on(int from, int to)
 {

@@ -34,7 +34,7 @@ static void handle(struct rpc_call *call, const uint8_t *request, size_t n, void
 }
 
 static const struct rpc_method methods[] = {
-	{"/t.Test/Echo", 1u << 30, handle},
+	{"/t.Test/Echo", 1u << 30, handle, RPC_UNARY},
 };
 
 static void set_up(void)

@@ -54,11 +54,11 @@ static void handle_broken(struct rpc_call *call, const uint8_t *request, size_t 
 }
 
 static const struct rpc_method methods[] = {
-	{"/t.Test/Echo", 8u << 20, handle_echo},
-	{"/t.Test/Small", SMALL_BYTES, handle_echo},
-	{"/t.Test/Large", SMALL_BYTES, handle_large},
-	{"/t.Test/TooLarge", SMALL_BYTES, handle_too_large},
-	{"/t.Test/Broken", SMALL_BYTES, handle_broken},
+	{"/t.Test/Echo", 8u << 20, handle_echo, RPC_UNARY},
+	{"/t.Test/Small", SMALL_BYTES, handle_echo, RPC_UNARY},
+	{"/t.Test/Large", SMALL_BYTES, handle_large, RPC_UNARY},
+	{"/t.Test/TooLarge", SMALL_BYTES, handle_too_large, RPC_UNARY},
+	{"/t.Test/Broken", SMALL_BYTES, handle_broken, RPC_UNARY},
 };
 
 static void set_up(void)
