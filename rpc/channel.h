@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A connection on which calls are made, as client.h has it; for client.c only. */
+/* A connection on which calls are made, as client.h has it; for channel.c, client.c and pending.c only. */
 #ifndef RPC_CHANNEL_H
 #define RPC_CHANNEL_H
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unary gRPC calls on a connected socket. The caller connects by itself, so that the reason for a
+ * gRPC calls on a connected socket. The caller connects by itself, so that the reason for a
  * failed connect is exact; no name resolution, proxy or retry happens in here.
  */
 #ifndef RPC_CLIENT_H
 #define RPC_CLIENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,7 +23,7 @@ struct rpc_request {
 	const uint8_t *message;
 	size_t message_bytes;
 	int64_t timeout_ms; /* from now; < 0: none */
-	uint64_t max_reply_bytes; /* 0: 2^31 - 1 */
+	uint64_t max_reply_bytes; /* 0: 2^31 - 1; of a stream, in each message */
 };
 
 /* A call in flight. */
@@ -31,11 +32,26 @@ struct rpc_pending;
 int rpc_call_start(struct rpc_channel *channel, const struct rpc_request *request,
 	struct rpc_pending **out, struct diag *d);
 
+/* The same for a call that is answered by any number of messages; they are read with rpc_pending_next(). */
+int rpc_stream_start(struct rpc_channel *channel, const struct rpc_request *request,
+	struct rpc_pending **out, struct diag *d);
+
 /*
  * Waits up to |wait_ms| (< 0: without limit) for the end. Returns 1 when the call has ended, 0 when
- * not yet. Call it again until 1; then read the result with the getters. One thread at a time.
+ * not yet. Call it again until 1; then read the result with the getters. Messages of a stream are dropped. One thread at
+ * a time. Whoever waits for one call of the process also makes the others go on: of many, wait for one a short time, and
+ * ask the others with 0.
  */
 int rpc_pending_wait(struct rpc_pending *pending, int64_t wait_ms);
+
+/*
+ * Of a stream: frees the message that was there, if any, and waits up to |wait_ms| (< 0: without limit) for the next
+ * one. Returns 1 when it is there, for rpc_pending_read() and rpc_pending_get_bytes(), until the next call; 0 when not yet, or
+ * when the stream has ended. No message is taken from the server before it is asked for in this way, apart from what is on
+ * its way already: a slow reader holds the server back, and needs little memory.
+ */
+int rpc_pending_next(struct rpc_pending *pending, int64_t wait_ms);
+bool rpc_pending_has_ended(const struct rpc_pending *pending);
 
 void rpc_pending_cancel(struct rpc_pending *pending);
 /*
@@ -46,14 +62,14 @@ void rpc_pending_refuse_large(struct rpc_pending *pending);
 
 /* After the end: */
 /*
- * What is wrong with the reply, which then counts as INTERNAL: it is compressed, too large, or more than one message.
- * NULL: nothing.
+ * What is wrong with the reply, which then counts as INTERNAL: it is compressed, too large, or, unless it is
+ * a stream, more than one message. NULL: nothing.
  */
 const char *rpc_pending_get_fault(const struct rpc_pending *pending);
 int rpc_pending_get_status(const struct rpc_pending *pending); /* enum rpc_status, or a stranger */
 const char *rpc_pending_get_text(const struct rpc_pending *pending); /* status text, "" if none */
 /*
- * The reply's message piece by piece, without a copy: calls |piece| for each until it returns
+ * The message, the reply's or a stream's, piece by piece, without a copy: calls |piece| for each until it returns
  * nonzero, which is then returned; 0 at the end. -ENODATA if there is no message.
  */
 int rpc_pending_read(struct rpc_pending *pending,
