@@ -3,8 +3,6 @@
 #include "trace/run_dir.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +11,9 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "trace/run_dir_file.h"
 
 #define MAX_RUN_BYTES 127
-#define MAX_SUFFIX 10000
 
 static const char name_letters[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
@@ -41,23 +39,6 @@ int run_dir_check_name(const char *name, struct diag *d)
 	return 0;
 }
 
-/* What to do about an errno from the file system. */
-static const char *advice(int error)
-{
-	if (error == -ENOSPC || error == -EDQUOT)
-		return "free some space or choose another log directory";
-	if (error == -EFBIG)
-		return "allow larger files (ulimit -f)";
-	return "choose another log directory";
-}
-
-static int fail(struct diag *d, int error, const char *path, const char *what)
-{
-	/* A long path shall not push the reason out of the text. */
-	return diag_set(
-		d, error, "%.300s: %s: %s; %s", path, what, errno_words(error), advice(error));
-}
-
 /* Makes |path|, a prefix of r->path. 1: it was there. */
 static int make_dir(struct run_dir *r, const char *path, struct diag *d)
 {
@@ -69,9 +50,9 @@ static int make_dir(struct run_dir *r, const char *path, struct diag *d)
 	error = errno;
 	/* A read-only or forbidden parent may hold a directory all the same. */
 	if (stat(path, &st) < 0)
-		return fail(d, -error, path, "cannot make the directory");
+		return run_dir_fail(d, -error, path, "cannot make the directory");
 	if (!S_ISDIR(st.st_mode))
-		return fail(d, -ENOTDIR, path, "cannot be used");
+		return run_dir_fail(d, -ENOTDIR, path, "cannot be used");
 	r->n_kept = strlen(path);
 	return 1;
 }
@@ -121,7 +102,7 @@ static int set_path(struct run_dir *r, const char *name, int suffix)
 /* Makes the first of NAME, NAME_2, NAME_3 … that does not exist. */
 static int make_new_run(struct run_dir *r, const char *name, struct diag *d)
 {
-	for (int suffix = 1; suffix < MAX_SUFFIX; suffix++) {
+	for (int suffix = 1; suffix < RUN_DIR_MAX_SUFFIX; suffix++) {
 		size_t n_kept = r->n_kept;
 		int made = set_path(r, name, suffix);
 
@@ -140,33 +121,6 @@ static int join_run(struct run_dir *r, struct diag *d)
 	int made = make_dir(r, r->path, d);
 
 	return made < 0 ? made : 0;
-}
-
-/* With the rights that open() would have given, which mkostemp() does not. */
-static int set_rights(int fd)
-{
-	mode_t mask = umask(0);
-
-	umask(mask);
-	return fchmod(fd, 0666 & ~mask) < 0 ? -errno : 0;
-}
-
-static int open_temporary(struct run_dir *r, struct diag *d)
-{
-	char *path;
-	int error;
-
-	if (asprintf(&path, "%s/.proftap-XXXXXX", r->path) < 0)
-		return diag_set(d, -ENOMEM, "%s: out of memory", r->path);
-	r->fd = mkostemp(path, O_CLOEXEC);
-	if (r->fd < 0) {
-		error = -errno;
-		free(path);
-		return fail(d, error, r->path, "cannot write there");
-	}
-	r->temporary = path;
-	error = set_rights(r->fd);
-	return error < 0 ? fail(d, error, r->path, "cannot write there") : 0;
 }
 
 static char *copy_log_dir(const char *log_dir)
@@ -193,7 +147,7 @@ static int open_all(struct run_dir *r, const char *run, time_t now, struct diag 
 	if (error == 0)
 		error = run ? join_run(r, d) : make_new_run(r, stamp, d);
 	if (error == 0)
-		error = open_temporary(r, d);
+		error = run_dir_open_file(r, d);
 	return error;
 }
 
@@ -210,138 +164,6 @@ int run_dir_open(
 	if (error < 0)
 		run_dir_close(r);
 	return error;
-}
-
-int run_dir_write(struct run_dir *r, const uint8_t *data, size_t n, struct diag *d)
-{
-	while (n > 0) {
-		ssize_t written = write(r->fd, data, n);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return fail(d, -errno, r->path, "cannot write the trace");
-		data += written;
-		n -= (size_t)written;
-	}
-	return 0;
-}
-
-static int format_path(const struct run_dir *r, const char *host, const char *extension, char **out)
-{
-	_cleanup_free_ char *name = strdup(host);
-
-	if (!name)
-		return -ENOMEM;
-	run_dir_sanitise(name);
-	if (asprintf(out, "%s/%s.%s", r->path, *name ? name : "_", extension) < 0) {
-		*out = NULL;
-		return -ENOMEM;
-	}
-	return 0;
-}
-
-static int fail_exists(struct diag *d, const char *path)
-{
-	return diag_set(d, -EEXIST,
-		"%s: exists already and is not overwritten; choose another name for the run or the host",
-		path);
-}
-
-int run_dir_check_free(const struct run_dir *r, const char *host, struct diag *d)
-{
-	_cleanup_free_ char *path = NULL;
-	struct stat st;
-
-	if (format_path(r, host, "xplane.pb", &path) < 0)
-		return diag_set(d, -ENOMEM, "%s: out of memory", r->path);
-	return lstat(path, &st) == 0 ? fail_exists(d, path) : 0;
-}
-
-/* Renames without ever replacing, also where the file system has no such rename (NFS). */
-static int rename_new(const char *from, const char *to)
-{
-	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
-		return 0;
-	if (errno != EINVAL && errno != ENOSYS)
-		return -errno;
-	if (link(from, to) < 0)
-		return -errno;
-	unlink(from);
-	return 0;
-}
-
-static int sync_dir(const char *path)
-{
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	/* Some file systems cannot sync a directory; they say EINVAL. */
-	if (fd < 0 || (fsync(fd) < 0 && errno != EINVAL))
-		return -errno;
-	return 0;
-}
-
-/* Errors of writes that were only remembered come here (a quota on NFS, for one). */
-static int finish_file(struct run_dir *r)
-{
-	int error = fsync(r->fd) < 0 ? -errno : 0;
-
-	if (close(r->fd) < 0 && error == 0)
-		error = -errno;
-	r->fd = -1;
-	return error;
-}
-
-/* Gives the finished temporary file the name *path; on success that is stolen and *path NULL. */
-static int give_name(struct run_dir *r, char **path, char **path_out)
-{
-	int error = rename_new(r->temporary, *path);
-
-	if (error < 0)
-		return error;
-	free(r->temporary);
-	r->temporary = NULL;
-	/* The file is complete and has its name; only a power failure could still take it. */
-	sync_dir(r->path);
-	*path_out = *path;
-	*path = NULL;
-	return 0;
-}
-
-int run_dir_publish(struct run_dir *r, const char *host, char **path_out, struct diag *d)
-{
-	_cleanup_free_ char *path = NULL;
-	int error = format_path(r, host, "xplane.pb", &path);
-
-	if (error == 0)
-		error = finish_file(r);
-	if (error < 0)
-		return fail(d, error, r->path, "cannot write the trace");
-	error = give_name(r, &path, path_out);
-	if (error == -EEXIST)
-		return fail_exists(d, path);
-	return error < 0 ? fail(d, error, path, "cannot make the file") : 0;
-}
-
-int run_dir_set_aside(struct run_dir *r, const char *host, char **path_out, struct diag *d)
-{
-	int error = finish_file(r);
-
-	for (int suffix = 1; error == 0; suffix++) {
-		char extension[64] = "xplane.pb.broken";
-		_cleanup_free_ char *path = NULL;
-
-		if (suffix > 1)
-			snprintf(extension, sizeof extension, "xplane.pb.broken_%d", suffix);
-		error = format_path(r, host, extension, &path);
-		if (error == 0)
-			error = give_name(r, &path, path_out);
-		if (error == 0)
-			return 0;
-		if (error == -EEXIST && suffix < MAX_SUFFIX)
-			error = 0;
-	}
-	return fail(d, error, r->path, "cannot keep the broken trace");
 }
 
 /* Removes, from the end, the directories that run_dir_open() made; stops at one in use. */

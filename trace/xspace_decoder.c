@@ -29,6 +29,11 @@ int decoder_finish(struct decoder *d, const struct pb_reader *r, int rc, const c
 	return rc < 0 ? fail_bytes(d, r, message) : 0;
 }
 
+char *decoder_copy_text(const struct pb_field *f)
+{
+	return f->n_bytes ? strndup((const char *)f->data, f->n_bytes) : strdup("");
+}
+
 int decoder_intern(
 	struct decoder *d, struct names *names, const struct pb_field *f, uint32_t *index)
 {

@@ -35,6 +35,8 @@ int decoder_fail_memory(struct decoder *d);
  * offset.
  */
 int decoder_finish(struct decoder *d, const struct pb_reader *r, int rc, const char *message);
+/* A terminated copy, the caller's; NULL when memory ran out. */
+char *decoder_copy_text(const struct pb_field *f);
 int decoder_intern(
 	struct decoder *d, struct names *names, const struct pb_field *f, uint32_t *index);
 /* The index behind an id; a name, "?<id>", is made up for one that has no metadata. */
@@ -43,5 +45,7 @@ int decoder_resolve(struct decoder *d, const struct idmap *map, struct names *na
 /* An XStat: appended to d->list, or to the plane. */
 int decoder_read_event_stat(struct decoder *d, const struct pb_field *message);
 int decoder_read_plane_stat(struct decoder *d, const struct pb_field *message);
+/* An XLine with its events: added to the plane. */
+int decoder_read_line(struct decoder *d, const struct pb_field *message);
 
 #endif

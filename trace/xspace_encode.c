@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * space -> XSpace bytes; see xspace.h.
- *
- * Events are nearly all of the output, so their loop is the one that counts: room is reserved for
- * a batch, an event is written where it will stay, and its length, one byte in all but rare cases,
- * is filled in afterwards. Lengths of planes and lines are unknown until their end and are padded
- * varints.
- *
- * What readers of the format trip over is put right here and nowhere else: invalid UTF-8, the stat
- * name `group_id`, and the counter path of XProf, which prints names and numbers without escaping.
+ * space -> XSpace bytes; see xspace.h. Here are planes and lines, whose lengths are unknown until
+ * their end and are padded varints; the loop over events is xspace_encode_events.c.
  */
 #include "trace/xspace.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,11 +12,10 @@
 #include "base/chunks.h"
 #include "trace/pbwire.h"
 #include "trace/space.h"
+#include "trace/xspace_encoder.h"
 #include "trace/xspace_put.h"
 
-#define BATCH_BYTES (16u << 10)
 #define LATE_NS (INT64_MAX / 2000) /* a line that starts after this needs a base: ps are 64 bits */
-#define RESERVED_STAT "group_id"
 #define BAD_SAMPLES_STAT "nan_counter_events"
 
 /* A message whose length is filled in at its end. */
@@ -50,13 +39,6 @@ static void close_message(struct chunks *out, struct open_message message)
 {
 	if (message.length)
 		pb_put_padded(message.length, out->total_bytes - message.start_bytes);
-}
-
-static bool is_safe_counter_name(const char *text)
-{
-	while (*text && !is_unsafe_in_counter(*text))
-		text++;
-	return *text == '\0';
 }
 
 static void write_text(struct chunks *out, uint32_t number, const char *text)
@@ -83,110 +65,12 @@ static void write_plane_stat(const struct plane_encoder *e, const struct trace_s
 		chunks_commit(e->out, (size_t)(put_stat(p, 6, e, stat) - p));
 }
 
-/* --- events -------------------------------------------------------------------------------- */
-
-/* Reserved room at the end of the output that is committed a batch at a time. */
-struct cursor {
-	struct chunks *out;
-	uint8_t *start;
-	uint8_t *p;
-	uint8_t *end;
-};
-
-static void cursor_commit(struct cursor *c)
-{
-	if (c->p != c->start)
-		chunks_commit(c->out, (size_t)(c->p - c->start));
-	c->start = c->p;
-}
-
-static __attribute__((noinline)) bool cursor_refill(struct cursor *c, size_t n)
-{
-	size_t n_bytes = n > BATCH_BYTES ? n : BATCH_BYTES;
-
-	cursor_commit(c);
-	c->start = c->p = chunks_reserve(c->out, n_bytes);
-	c->end = c->p ? c->p + n_bytes : NULL;
-	return c->p != NULL;
-}
-
-static inline bool cursor_has(struct cursor *c, size_t n)
-{
-	return (size_t)(c->end - c->p) >= n || cursor_refill(c, n);
-}
-
-/*
- * XProf draws the first number among the stats of a sample, and breaks on one that is not finite.
- */
-static bool is_drawable_sample(const struct plane *plane, const struct trace_event *event)
-{
-	const struct trace_stat *stat = plane_get_stats(plane, event);
-	bool has_number = false;
-
-	for (; stat; stat = stat_next(stat)) {
-		if (stat->type == STAT_DOUBLE && !isfinite(stat->value.f64))
-			return false;
-		has_number |= stat->type <= STAT_DOUBLE;
-	}
-	return has_number;
-}
-
-static bool is_counter_line(const struct line *line)
-{
-	return strcmp(line->name, LINE_COUNTERS) == 0;
-}
-
-static inline bool write_event(const struct plane_encoder *e, struct cursor *c,
-	const struct trace_event *event, int64_t base_ns)
-{
-	const struct trace_stat *stats;
-
-	if (!event->stats) {
-		if (!cursor_has(c, HEAD_MAX_BYTES))
-			return false;
-		c->p = put_plain_event(c->p, event, base_ns);
-		return true;
-	}
-	stats = &e->plane->stats[event->stats - 1];
-	if (!cursor_has(c, HEAD_MAX_BYTES + stats_max_bytes(e, stats)))
-		return false;
-	c->p = put_event_with_stats(c->p, e, event, stats, base_ns);
-	return true;
-}
-
-static void write_events(const struct plane_encoder *e, const struct line *line, int64_t base_ns)
-{
-	bool is_counter = is_counter_line(line);
-	struct cursor c = {e->out, NULL, NULL, NULL};
-
-	for (size_t i = 0; i < line->n_events; i++) {
-		if (is_counter && !is_drawable_sample(e->plane, &line->events[i]))
-			continue;
-		if (!write_event(e, &c, &line->events[i], base_ns))
-			return;
-	}
-	cursor_commit(&c);
-}
-
-/* --- lines and planes ---------------------------------------------------------------------- */
-
-static bool has_output(const struct plane_encoder *e, const struct line *line)
-{
-	if (!is_counter_line(line))
-		return line->n_events > 0;
-	for (size_t i = 0; i < line->n_events; i++) {
-		if (is_drawable_sample(e->plane, &line->events[i]))
-			return true;
-	}
-	return false;
-}
-
 static void write_line(const struct plane_encoder *e, const struct line *line)
 {
 	struct open_message message;
 	int64_t base_ns = 0;
 
-	if (!has_output(e, line))
+	if (!encoder_has_output(e, line))
 		return;
 	if (line->events[0].start_ns > LATE_NS)
 		base_ns = line->events[0].start_ns;
@@ -195,7 +79,7 @@ static void write_line(const struct plane_encoder *e, const struct line *line)
 	write_text(e->out, 2, line->name);
 	if (base_ns)
 		write_uint(e->out, 3, (uint64_t)base_ns);
-	write_events(e, line, base_ns);
+	encoder_write_events(e, line, base_ns);
 	close_message(e->out, message);
 }
 
@@ -250,44 +134,6 @@ static void write_bad_samples(const struct plane_encoder *e)
 	close_message(e->out, message);
 }
 
-static void mark_sample(struct plane_encoder *e, const struct trace_event *event)
-{
-	const struct plane *plane = e->plane;
-	const struct trace_stat *stat = plane_get_stats(plane, event);
-
-	if (!is_drawable_sample(plane, event)) {
-		e->n_bad_samples++;
-		return;
-	}
-	if (!is_safe_counter_name(names_get(&plane->event_names, event->name)))
-		e->event_rules[event->name] = NAME_OF_COUNTER;
-	for (; stat; stat = stat_next(stat)) {
-		if (!is_safe_counter_name(names_get(&plane->stat_names, stat->name)))
-			e->stat_rules[stat->name] = NAME_OF_COUNTER;
-	}
-}
-
-/* Finds out which names may not be written as they are. */
-static int set_rules(struct plane_encoder *e)
-{
-	const struct plane *plane = e->plane;
-	uint32_t reserved = names_find(&plane->stat_names, RESERVED_STAT);
-
-	e->event_rules = calloc((size_t)plane->event_names.n_texts + 1, 1);
-	e->stat_rules = calloc((size_t)plane->stat_names.n_texts + 1, 1);
-	if (!e->event_rules || !e->stat_rules)
-		return -ENOMEM;
-	for (size_t i = 0; i < plane->n_lines; i++) {
-		const struct line *line = &plane->lines[i];
-
-		for (size_t k = 0; is_counter_line(line) && k < line->n_events; k++)
-			mark_sample(e, &line->events[k]);
-	}
-	if (reserved != NAMES_NONE)
-		e->stat_rules[reserved] = NAME_RESERVED;
-	return 0;
-}
-
 static void write_plane_fields(const struct plane_encoder *e)
 {
 	const struct plane *plane = e->plane;
@@ -307,7 +153,7 @@ static void write_plane_fields(const struct plane_encoder *e)
 static int write_plane(const struct plane *plane, struct chunks *out)
 {
 	struct plane_encoder e = {.plane = plane, .out = out};
-	int rc = set_rules(&e);
+	int rc = encoder_set_rules(&e);
 
 	if (rc == 0) {
 		struct open_message message = open_message(out, 1);

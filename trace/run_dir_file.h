@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file of a run directory while it has no name yet; for run_dir.c alone. */
+#ifndef TRACE_RUN_DIR_FILE_H
+#define TRACE_RUN_DIR_FILE_H
+
+struct diag;
+struct run_dir;
+
+#define RUN_DIR_MAX_SUFFIX 10000 /* of a name that is taken: NAME_2 and so on, below this */
+
+/* Makes the temporary file in r->path. 0, or a negative errno with |d|. */
+int run_dir_open_file(struct run_dir *r, struct diag *d);
+
+/* Says in |d| what happened to |path| and what to do about it; returns |error|, a negative errno. */
+int run_dir_fail(struct diag *d, int error, const char *path, const char *what);
+
+#endif
