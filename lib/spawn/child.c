@@ -49,17 +49,19 @@ static SPAWN_RAW long make_listener(struct spawn *s)
 
 static SPAWN_RAW long listen_on(struct spawn *s)
 {
-	socklen_t n = sizeof s->address;
+	/* Not over what was asked for: this may be tried again. Of an IPv6 address the first part. */
+	struct sockaddr_in bound;
+	socklen_t n = sizeof bound;
 	long r = raw3(SYS_bind, s->listener, &s->address, s->address_bytes);
 
 	if (r == 0)
 		r = raw2(SYS_listen, s->listener, 1024);
 	if (r == 0)
-		r = raw3(SYS_getsockname, s->listener, &s->address, &n);
+		r = raw3(SYS_getsockname, s->listener, &bound, &n);
 	if (r < 0)
 		return fail(s, SPAWN_BIND, r);
 	/* sin_port and sin6_port lie at the same place. */
-	s->port = __builtin_bswap16(((struct sockaddr_in *)&s->address)->sin_port);
+	s->port = __builtin_bswap16(bound.sin_port);
 	return 0;
 }
 
