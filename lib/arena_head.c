@@ -13,6 +13,7 @@
 
 #include "base/env.h"
 #include "lib/record/guest.h"
+#include "lib/record/map.h"
 #include "lib/spawn/spawn.h"
 #include "lib/wire/arena.h"
 
@@ -59,15 +60,17 @@ static uint16_t log_level(void)
 	return 1;
 }
 
-static void copy_strings(struct arena *arena)
+static int copy_strings(struct arena *arena)
 {
-	uint32_t used = 8;
+	uint32_t used = last_arena ? atomic_load(&last_arena->strings_used) : 8;
+	int r = map_populate(arena_strings(arena), used);
 
-	if (last_arena) {
-		used = atomic_load(&last_arena->strings_used);
+	if (r)
+		return r;
+	if (last_arena)
 		memcpy(arena_strings(arena), arena_strings(last_arena), used);
-	}
 	atomic_store(&arena->strings_used, used);
+	return 0;
 }
 
 void arena_keep_strings(struct arena *arena)
@@ -82,10 +85,9 @@ struct arena *arena_get_last(void)
 
 int arena_open_head(struct arena *arena)
 {
-	if (mprotect(arena, arena_rings_offset(), PROT_READ | PROT_WRITE) ||
-		(madvise(arena, ARENA_HEAD_BYTES, MADV_POPULATE_WRITE) && errno != EINVAL))
+	if (mprotect(arena, arena_rings_offset(), PROT_READ | PROT_WRITE))
 		return -errno;
-	return 0;
+	return map_populate(arena, ARENA_HEAD_BYTES);
 }
 
 static uint32_t flags_of(const struct ptap_server_options *o)
@@ -125,6 +127,5 @@ int arena_fill(const struct spawn *s, const struct ptap_server_options *o, uint3
 	if (!named.name)
 		named.name = program_invocation_short_name;
 	arena_describe(s->arena, s, &named, n_rings, ring_bytes);
-	copy_strings(s->arena);
-	return 0;
+	return copy_strings(s->arena);
 }

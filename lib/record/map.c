@@ -1,11 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening a ring's pages; see map.h. */
+/* Opening pages; see map.h. */
 #include "lib/record/map.h"
 
 #include <errno.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "lib/wire/ring.h"
+
+int map_populate(const void *from, size_t n)
+{
+	int saved = errno;
+	int result = 0;
+	uintptr_t start = (uintptr_t)from & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
+
+	/* Before Linux 5.14 (EINVAL) they come when touched; rings that are ready the server has allocated. */
+	if (madvise((void *)start, (uintptr_t)from + n - start, MADV_POPULATE_WRITE) &&
+		errno != EINVAL)
+		result = errno == EFAULT ? -ENOMEM : -errno;
+	errno = saved;
+	return result;
+}
 
 int map_ring(struct ring *ring, uint32_t ring_bytes)
 {
@@ -15,9 +30,6 @@ int map_ring(struct ring *ring, uint32_t ring_bytes)
 
 	if (mprotect(ring, n, PROT_READ | PROT_WRITE))
 		result = -errno;
-	/* Before Linux 5.14 (EINVAL) the server has allocated the pages that it declared ready. */
-	else if (madvise(ring, n, MADV_POPULATE_WRITE) && errno != EINVAL)
-		result = -errno;
 	errno = saved;
-	return result;
+	return result ? result : map_populate(ring, n);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The string table; see strings.h. Space is taken with one atomic addition, so two threads never write
- * to the same bytes; a thread that dies in between leaves a hole that no record refers to.
+ * to the same bytes; a thread that dies in between, or gets no memory, leaves a hole that no record refers to.
  */
 #include "lib/record/strings.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
+#include "lib/record/map.h"
 #include "lib/wire/arena.h"
 
 uint32_t strings_append(struct arena *arena, const char *text)
@@ -23,6 +24,8 @@ uint32_t strings_append(struct arena *arena, const char *text)
 	} while (!atomic_compare_exchange_weak_explicit(
 		&arena->strings_used, &at, at + need, memory_order_relaxed, memory_order_relaxed));
 	to = arena_strings(arena) + at;
+	if (map_populate(to, need))
+		return STRING_ID_LOST;
 	memcpy(to + sizeof n, text, n);
 	memcpy(to, &n, sizeof n);
 	return at / 8u;

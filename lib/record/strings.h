@@ -12,7 +12,7 @@ struct arena;
 #define STRING_MAX_BYTES 1023u
 
 /*
- * Copies |text| into the table and returns its id; STRING_ID_LOST when the table is full. The text is
+ * Copies |text| into the table and returns its id; STRING_ID_LOST when the table is full, or there is no memory. The text is
  * whole before the id is returned. Threads: any, also in a signal handler.
  */
 uint32_t strings_append(struct arena *arena, const char *text);

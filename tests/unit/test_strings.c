@@ -3,11 +3,15 @@
 #include "lib/record/strings.h"
 
 #include <check.h>
+#include <errno.h>
 #include <proftap/proftap.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "tests/unit/guest_fixture.h"
 
@@ -18,6 +22,37 @@ static uint32_t used(void)
 {
 	return atomic_load(&fixture.arena->strings_used);
 }
+
+static int is_out_of_memory;
+static const char *populated;
+
+/* In place of libc's. Where the kernel has no page left, this fails, and touching one is SIGBUS. */
+int madvise(void *at, size_t n, int advice)
+{
+	if (advice == MADV_POPULATE_WRITE && is_out_of_memory) {
+		errno = EFAULT;
+		return -1;
+	}
+	if (advice == MADV_POPULATE_WRITE)
+		populated = (const char *)at + n;
+	return (int)syscall(SYS_madvise, at, n, advice);
+}
+
+START_TEST(touches_no_page_that_cannot_be_had)
+{
+	uint32_t at = used();
+
+	errno = 0;
+	is_out_of_memory = 1;
+	ck_assert_uint_eq(fixture_add_string("lost"), STRING_ID_LOST);
+	is_out_of_memory = 0;
+	ck_assert_int_eq(errno, 0);
+	ck_assert_str_eq(fixture_string(at / 8), "");
+	at = used();
+	ck_assert_uint_eq(fixture_add_string("kept"), at / 8);
+	ck_assert(populated >= arena_strings(fixture.arena) + used());
+}
+END_TEST
 
 START_TEST(registers_a_place_once)
 {
@@ -181,6 +216,7 @@ int main(void)
 	SRunner *runner;
 
 	tcase_add_checked_fixture(tcase, fixture_open, fixture_close);
+	tcase_add_test(tcase, touches_no_page_that_cannot_be_had);
 	tcase_add_test(tcase, registers_a_place_once);
 	tcase_add_test(tcase, keeps_ids_in_later_captures);
 	tcase_add_test(tcase, cuts_long_names);
