@@ -25,7 +25,6 @@
 #include "lib/life.h"
 #include "lib/record/guest.h"
 #include "lib/record/map.h"
-#include "lib/spawn/rawsys.h"
 
 #define CONTROL_STACK_BYTES (64u << 10)
 
@@ -176,18 +175,22 @@ static int create_thread(struct guest *guest, size_t stack_bytes)
 int control_start(void)
 {
 	struct guest *guest = guest_get();
-	uint64_t all = ~UINT64_C(0);
-	uint64_t before;
+	sigset_t all;
+	sigset_t before;
 	int r;
 
 	atomic_store(&guest->quit, 0);
-	/* The thread inherits the mask: none of the host's signals lands in it. */
-	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+	/*
+	 * The thread inherits the mask: none of the host's signals lands in it. Libc leaves out those of its own:
+	 * setuid() waits until every thread has answered one.
+	 */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
 	r = create_thread(guest, CONTROL_STACK_BYTES);
 	/* A host with much thread-local storage needs more than that. */
 	if (r)
 		r = create_thread(guest, 0);
-	raw4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (r)
 		return r;
 	guest->has_control_thread = 1;

@@ -83,6 +83,8 @@ static void print_view(void)
 	printf("uid %d %d gid %d %d root %d subreaper %d no_new_privs %d pid 1: %d\n",
 		(int)getuid(), (int)geteuid(), (int)getgid(), (int)getegid(), n, subreaper,
 		prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0), getpid() == 1);
+	/* Before any fork: under ThreadSanitizer _exit() writes out what is buffered, in every child. */
+	fflush(stdout);
 }
 
 /* An orphan of a child: a subreaper and PID 1 find it in their wait(). */
