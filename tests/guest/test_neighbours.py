@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 
-from host import Skip, check_mode, host, need_no_sanitizer, run, test
+from host import Skip, check_mode, host, need_no_sanitizer, need_root, run, test
 
 from processes import LIBRARY, TOP_SRC
 
@@ -37,10 +37,12 @@ def build(t, name, sanitizer):
             raise Skip(f"-fsanitize={sanitizer} does not work here: {result.stderr[-200:]}")
 
 
-def sanitized(name, sanitizer, args, spans):
+def sanitized(name, sanitizer, args, spans, needs=()):
     for mode in MODES:
         def one(t, mode=mode):
             need_no_sanitizer()
+            for need in needs:
+                need()
             build(t, name, sanitizer)
             check_mode(t, mode, name, args, spans, None, 0, {"folder": t.dir})
         one.__name__ = f"{name} with {sanitizer} sanitizer {mode}"
@@ -59,6 +61,9 @@ host("own_rpc", spans={"called": 25, "served": 25}, title="own gRPC")
 host("tls", spans={"small": 200, "dynamic": 200}, title="2 MiB of TLS")
 sanitized("crowd", "address", ("40", "20"), {"short": 400})
 sanitized("crowd", "thread", ("40", "20"), {"short": 400})
+# It delivers no signal to a thread that it takes for a forked child's, and setuid() waits for an answer of each.
+sanitized("woken", "thread", (), {"asleep": 1})
+sanitized("confined", "thread", ("after", "uid"), {"view": 1}, needs=[need_root])
 sanitized("jump", "address", (), {"iteration": 200})
 for name, args, spans in (("crowd", ("40", "20"), {"short": 400}),
                           ("life", (), {"constructor": 1, "atexit": 1})):
