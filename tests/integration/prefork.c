@@ -229,6 +229,31 @@ void prefork_crowd(char *arguments)
 	close(gate[1]);
 }
 
+static _Noreturn void carry(uint64_t id)
+{
+	alarm(LIFE_S);
+	{
+		PTAP_SPAN("carry");
+		PTAP_FLOW_IN("baton", id);
+	}
+	_exit(0);
+}
+
+void prefork_relay(char *arguments)
+{
+	int n = atoi(arguments);
+
+	fflush(stdout);
+	for (int i = 1; i <= n; i++) {
+		PTAP_SPAN("hand over");
+		PTAP_FLOW_OUT("baton", (uint64_t)i);
+		if (fork() == 0)
+			carry((uint64_t)i);
+		wait(NULL);
+	}
+	printf("%d\n", n);
+}
+
 /* The end of |gate| is the sign for all. */
 static void start_at_gate(const int gate[2])
 {

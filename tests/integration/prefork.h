@@ -37,4 +37,10 @@ void prefork_rush(char *arguments);
  */
 void prefork_crowd(char *arguments);
 
+/*
+ * N: so many children in turn, to each of which a flow "baton" leads out of a span "hand over" of the program's into a
+ * span "carry" of the child's; each ends. Answers with their number.
+ */
+void prefork_relay(char *arguments);
+
 #endif

@@ -222,6 +222,7 @@ static const struct command commands[] = {
 	{"prefork", prefork},
 	{"churn", prefork_churn},
 	{"crowd", prefork_crowd},
+	{"relay", prefork_relay},
 	{"rush", prefork_rush},
 	{"burst", workload_burst},
 	{"cycle", workload_cycle},

@@ -23,6 +23,7 @@ HERE = pathlib.Path(__file__).parent
 PROFTAP = BUILD / "client/proftap"
 PIPELINE = BUILD / "docs/examples/pipeline"
 PREFORK = BUILD / "docs/examples/prefork"
+TARGET = BUILD / "tests/integration/target"
 PATIENCE_S = 60
 
 
@@ -84,6 +85,31 @@ def make_files(directory, n_files, n_bytes):
         data = bytes(rng.choices(b"abcdefgh \n", k=n_bytes))
         (directory / f"file-{i:03}.txt").write_bytes(data)
     return directory
+
+
+class Target:
+    """tests/integration/target, which follows its forked children; one command, one answer."""
+
+    def __init__(self):
+        self.process = subprocess.Popen(
+            [TARGET], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env={**os.environ, "PROFTAP_FOLLOW_FORK": "1"})
+        self.process.stdout.readline()  # ready
+        result, self.port, _ = map(int, self.ask("start 0").split())
+        assert result == 0, f"ptap_server_start: {result}"
+
+    def ask(self, command):
+        self.process.stdin.write(command + "\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().strip()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.process.stdin.close()
+        stop(self.process, "target")
+        self.process.stdout.close()
 
 
 class Prefork:
@@ -186,3 +212,19 @@ def capture(target, duration_ms, log_dir, *options):
     path = one_file(log_dir)
     assert done.stdout.splitlines()[-1:] == [str(path)], done.stdout
     return path
+
+
+@contextlib.contextmanager
+def capture_of_block(port, log_dir):
+    """A capture that begins with the block, and that Ctrl-C ends when the block is done."""
+    client = subprocess.Popen(
+        [PROFTAP, "capture", str(port), str(1000 * PATIENCE_S), "--log_dir", log_dir],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        yield
+        client.send_signal(signal.SIGINT)
+        _, errors = client.communicate(timeout=PATIENCE_S)
+    finally:
+        client.kill()
+        client.wait()
+    assert client.returncode == 0, f"exit {client.returncode}: {errors}"

@@ -6,8 +6,10 @@ import subprocess
 
 import spaces
 import viewer
-from processes import BUILD, capture, folder, one_file, stop
+from processes import BUILD, Target, capture, capture_of_block, folder, one_file, stop
 from protos import XSpace
+
+N_CHILDREN = 8
 
 
 @contextlib.contextmanager
@@ -62,6 +64,48 @@ def test_arrows_lead_from_thread_to_thread():
             assert left["ts"] <= entered["ts"], arrow
             assert inside(spans, "take in", sender, left), arrow
             assert inside(spans, "work", worker, entered), arrow
+
+
+@contextlib.contextmanager
+def relay_trace():
+    """The path of a capture in which the program hands something to each of its forked children."""
+    with folder() as work, Target() as target:
+        with capture_of_block(target.port, work / "logs"):
+            assert target.ask("await 1") == "recording"
+            assert target.ask(f"relay {N_CHILDREN}") == str(N_CHILDREN)
+        yield one_file(work / "logs")
+
+
+def arrows_between_processes(events):
+    """{id: {end: (process, event)}} of the flow "baton"."""
+    processes = viewer.process_names(events)
+    arrows = collections.defaultdict(dict)
+    for event in events:
+        for end in ("flow_out", "flow_in"):
+            if event["ph"] == "X" and event["name"] == "baton" and event.get(end):
+                assert end not in arrows[event["bind_id"]], f"two arrows in one: {event}"
+                arrows[event["bind_id"]][end] = processes[event["pid"]], event
+    return arrows
+
+
+def test_arrows_lead_from_process_to_process():
+    """trace_viewer@: one arrow to each forked child, out of the program's span, into the child's."""
+    with relay_trace() as path:
+        events = viewer.trace_events(path, "trace_viewer@")
+        processes = viewer.process_names(events)
+        arrows = arrows_between_processes(events)
+        assert len(arrows) == N_CHILDREN, f"{len(arrows)} arrows: {arrows}"
+        children = set()
+        for arrow in arrows.values():
+            (parent, left), (child, entered) = arrow["flow_out"], arrow["flow_in"]
+            assert parent.endswith("/host:CPU") and "/host:CPU target [" in child, arrow
+            assert left["ts"] <= entered["ts"], arrow
+            children.add(child)
+            for process, name, mark in ((parent, "hand over", left), (child, "carry", entered)):
+                assert any(e["ph"] == "X" and e["name"] == name and processes[e["pid"]] == process and
+                           e["ts"] <= mark["ts"] + 1e-3 <= e["ts"] + e["dur"] + 2e-3
+                           for e in events), f"no {name} of {process} around {mark}"
+        assert len(children) == N_CHILDREN, children
 
 
 def test_async_spans_are_shown_on_lines_of_their_own():

@@ -2,12 +2,10 @@
 """Our file in XProf's and JAX's hands, against what the pipeline counted itself."""
 import contextlib
 import json
-import signal
-import subprocess
 
 import spaces
 import viewer
-from processes import (PATIENCE_S, PROFTAP, Pipeline, Prefork, capture, folder, one_file, peer,
+from processes import (PROFTAP, Pipeline, Prefork, capture, capture_of_block, folder, one_file, peer,
                        run)
 from protos import XSpace
 
@@ -22,18 +20,8 @@ def bounded_trace():
     the capture is ended by Ctrl-C when the last file has been written.
     """
     with folder() as work, Pipeline(work, "--per-capture", str(N_BATCHES)) as pipeline:
-        client = subprocess.Popen(
-            [PROFTAP, "capture", str(pipeline.port), str(1000 * PATIENCE_S),
-             "--log_dir", work / "logs"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        try:
+        with capture_of_block(pipeline.port, work / "logs"):
             pipeline.wait_for_batches(N_BATCHES, N_FILES)
-            client.send_signal(signal.SIGINT)
-            _, errors = client.communicate(timeout=PATIENCE_S)
-        finally:
-            client.kill()
-            client.wait()
-        assert client.returncode == 0, f"exit {client.returncode}: {errors}"
         yield one_file(work / "logs"), pipeline.final_counts()
 
 
