@@ -17,11 +17,10 @@ from fixture import (NOBODY, SANITIZERS, Skip, check, contains, equal, find_prof
                      need_no_tsan, need_readable_tree, need_root, read_status, run, test, wait_until)
 from processes import PROFTAPD, TOP_BUILD, Process, Target  # noqa: E402
 
-__all__ = ["NOBODY", "NO_LEAK_CHECK", "PROFTAPD", "Failure", "Host", "Skip", "Target", "check",
+__all__ = ["NOBODY", "NO_LEAK_CHECK", "PROFTAPD", "SANITIZERS", "Failure", "Host", "Skip", "Target", "check",
            "check_mode", "contains", "equal", "find_program", "find_proftapd", "find_proftapds",
            "free_port", "host", "need_namespaces", "need_no_sanitizer", "need_no_tsan",
-           "need_readable_tree", "need_root", "read_status", "run", "run_host", "run_without_tsan",
-           "test", "wait_until"]
+           "need_readable_tree", "need_root", "read_status", "run", "run_host", "test", "wait_until"]
 
 MODES = ("off", "armed", "recording")
 HOSTS = TOP_BUILD / "tests" / "guest"
@@ -31,14 +30,6 @@ GONE_S = 2 * SLOWNESS
 # Of the report; see guest.h.
 N_SLOTS = 64
 SLOT_BYTES = 1024
-
-
-def run_without_tsan():
-    try:
-        need_no_tsan()
-        run()
-    except Skip as e:
-        print(f"1..0 # SKIP {e}")
 
 
 # For a host that cannot be searched for leaks at its end: without clone, /proc or a free descriptor.

@@ -8,7 +8,7 @@ import platform
 import re
 from pathlib import Path
 
-from host import (Skip, check, contains, equal, find_proftapd, need_no_sanitizer, need_root, run,
+from host import (Skip, check, contains, equal, find_proftapd, need_root, run,
                   test)
 
 ARENA = "memfd:proftap"
@@ -101,7 +101,6 @@ def check_robust_list(pid, name):
 def robust_lists_are_in_private_memory(t):
     """In the arena a peer could steer the kernel's writes."""
     need_root()
-    need_no_sanitizer()
     target = t.target().serve()
     check_robust_list(target.pid, "ptap-control")
     check_robust_list(find_proftapd(target.pid), "ptap-worker")

@@ -3,8 +3,8 @@
 """Hosts that set limits, cancel threads and forbid instructions."""
 import os
 
-from host import (Host, check, contains, equal, host, need_no_sanitizer, need_readable_tree, need_root,
-                  run, run_host, test)
+from host import (NO_LEAK_CHECK, Host, check, contains, equal, host, need_no_sanitizer, need_no_tsan,
+                  need_readable_tree, need_root, run, run_host, test)
 
 # Of nobody else, so that its processes can be counted; one for each run, since zombies count, too.
 LONELY_UID = 70000 + os.getpid() % 10000 * 16
@@ -14,18 +14,30 @@ def limit(title, what, value, fails=None, needs=()):
     host("limit", what, str(value), spans={"limited": 100}, title=title, fails=fails, needs=needs)
 
 
-limit("256 MiB of address space", "as", 256, needs=[need_no_sanitizer])
-limit("24 MiB of address space", "as", 24, needs=[need_no_sanitizer])
+def need_all_address_space():
+    need_no_tsan("maps memory for each thread, out of the same 24 MiB")
+
+
+def need_small_stacks():
+    need_no_tsan("overflows a stack of 64 KiB in one of proftapd's threads")
+
+
+def need_no_counter():
+    need_no_sanitizer("read the time from the vDSO, with the processor's counter")
+
+
+limit("256 MiB of address space", "as", 256)
+limit("24 MiB of address space", "as", 24, needs=[need_all_address_space])
 limit("files of 8 MiB", "fsize", 8 << 20)
 limit("files of 64 KiB", "fsize", 64 << 10, fails="RLIMIT_FSIZE (ulimit -f) is too low")
-limit("a stack of 64 KiB", "stack", 64 << 10, needs=[need_no_sanitizer])
+limit("a stack of 64 KiB", "stack", 64 << 10, needs=[need_small_stacks])
 host("cancel", spans={"done": 50, "outer": 50, "inner": 50, "explicit": 50})
-host("no_tsc", "before", spans={"span": 27}, title="no tsc", needs=[need_no_sanitizer])
+host("no_tsc", "before", spans={"span": 27}, title="no tsc", needs=[need_no_counter])
 
 
 @test
 def a_thread_that_forbids_the_counter_later_is_counted(t):
-    need_no_sanitizer()
+    need_no_counter()
     process, seen, captures = run_host(t, "no_tsc", "recording", ("after",), {})
     equal(seen, (0, "done\n"), "(exit status, output)")
     equal(captures[0].trace.count("span"), 20, "spans")
@@ -34,7 +46,7 @@ def a_thread_that_forbids_the_counter_later_is_counted(t):
 
 @test
 def a_followed_child_without_the_counter_is_recorded(t):
-    need_no_sanitizer()
+    need_no_counter()
     _, seen, captures = run_host(t, "no_tsc", "recording", ("fork",), {})
     equal(seen, (0, "the child: 0\n"), "(exit status, output)")
     trace = captures[0].trace
@@ -47,11 +59,11 @@ def processes_at_the_limit(t):
     """One more allowed each time: the start fails and says so, until it succeeds; never in between."""
     need_root()
     need_readable_tree()
-    need_no_sanitizer()
-    plain = Host(t, "limit", "plain", "nproc", "1", user=LONELY_UID).behaviour()
+    plain = Host(t, "limit", "plain", "nproc", "1", user=LONELY_UID, **NO_LEAK_CHECK).behaviour()
     results = []
     for n in range(1, 9):
-        process = Host(t, "limit", "armed", "nproc", str(n), user=LONELY_UID + n)
+        process = Host(t, "limit", "armed", "nproc", str(n), user=LONELY_UID + n,
+                       **NO_LEAK_CHECK)
         equal(process.behaviour(), plain, f"(exit status, output) with {n} processes")
         start = process.starts[0]
         results.append(start.result)

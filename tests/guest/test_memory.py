@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from host import (NOBODY, Host, Skip, check, equal, find_proftapd, host, need_no_sanitizer,
-                  need_root, run, run_host, test, wait_until)
+                  need_no_tsan, need_root, run, run_host, test, wait_until)
 
 from cgroup import MemoryCgroup
 from fixture import read_shared_kib
@@ -23,7 +23,7 @@ IN_RINGS, ON_HEAP = b"only in rings ", b"only on heap "
 @test
 def a_small_cgroup_is_not_filled(t):
     """60 threads' rings would need all of it: the headroom is looked at first, the rest is counted."""
-    need_no_sanitizer()
+    need_no_tsan("has more memory of its own for 60 threads than the cgroup allows")
     cgroup = MemoryCgroup(t)
     cgroup.limit(LIMIT_BYTES)
     process, seen, captures = run_host(
@@ -69,7 +69,7 @@ def need_core_files():
 @test
 def a_core_file_does_not_hold_the_arena(t):
     need_core_files()
-    need_no_sanitizer()
+    need_no_sanitizer("forbid core files")
     process = Host(t, "core", "recording", command=["prlimit", "--core=unlimited:unlimited"])
     capture = t.start_capture(process.await_start(), 15000)
     equal(process.wait(), -signal.SIGABRT, "end of the host")
@@ -85,9 +85,13 @@ def a_core_file_does_not_hold_the_arena(t):
     check(core.count(IN_RINGS) < 100, f"the core file holds {core.count(IN_RINGS)} names of rings")
 
 
+def need_lock():
+    need_no_sanitizer("make mlockall() do nothing")
+
+
 @test
 def locked_rings_of_a_dead_server_are_given_back(t):
-    need_no_sanitizer()  # under which mlockall() does nothing
+    need_lock()
     target = t.target()
     target.serve()
     equal(target.ask("lock"), "0", "mlockall")
@@ -106,8 +110,8 @@ def need_limit_of_locked_memory():
 
 
 for when in ("before", "after"):
-    host("lock", when, spans={"locked": 2000}, title=f"lock {when}", needs=[need_no_sanitizer])
-host("lock", "before", spans={"locked": 2000}, needs=[need_no_sanitizer, need_root, need_limit_of_locked_memory],
+    host("lock", when, spans={"locked": 2000}, title=f"lock {when}", needs=[need_lock])
+host("lock", "before", spans={"locked": 2000}, needs=[need_lock, need_root, need_limit_of_locked_memory],
      title="lock before, up to 64 MiB",
      command=["prlimit", f"--memlock={LIMIT_BYTES}:{LIMIT_BYTES}", "setpriv", f"--reuid={NOBODY}",
               f"--regid={NOBODY}", "--clear-groups"])

@@ -5,7 +5,7 @@ import os
 import signal
 from pathlib import Path
 
-from host import (PROFTAPD, Target, equal, find_proftapd, find_proftapds, need_no_sanitizer, read_status,
+from host import (PROFTAPD, Target, equal, find_proftapd, find_proftapds, read_status,
                   run, test, wait_until)
 from processes import LIBRARY, Process
 
@@ -64,7 +64,6 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 @test
 def the_servers_signals_are_the_defaults(t):
-    need_no_sanitizer()
     target = t.keep(Target(prefix=("python3", "-c", IGNORES))).serve()
     kept = read_status(target.pid)
     server = read_status(find_proftapd(target.pid))
@@ -78,7 +77,6 @@ def the_servers_signals_are_the_defaults(t):
 
 @test
 def the_server_has_no_descriptor_of_the_host(t):
-    need_no_sanitizer()
     target = t.keep(Target(prefix=("sh", "-c", 'exec 7</etc/passwd 9</etc; exec "$@"', "sh")))
     server = find_proftapd(target.serve().pid)
     links = {int(fd): read_link(server, f"fd/{fd}") for fd in os.listdir(f"/proc/{server}/fd")}
@@ -89,7 +87,6 @@ def the_server_has_no_descriptor_of_the_host(t):
 
 @test
 def the_server_of_a_host_without_standard_descriptors_has_them(t):
-    need_no_sanitizer()
     host = t.keep(Process("sleep", ["sh", "-c", 'exec env LD_PRELOAD="$0" PROFTAP_SERVER=0 '
                                     'PROFTAPD="$1" sleep 60 <&- >&- 2>&-', LIBRARY, PROFTAPD]))
     wait_until(lambda: find_proftapds(host.pid), "the server")

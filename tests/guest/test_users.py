@@ -6,7 +6,7 @@ import re
 import shutil
 
 from host import (NOBODY, PROFTAPD, Host, Skip, check, contains, equal, find_program, find_proftapds,
-                  need_namespaces, need_no_tsan, need_root, run, test)
+                  need_namespaces, need_root, run, test)
 
 STRANGER = 65533
 STAY = ("after", "uid", "stay")
@@ -20,7 +20,6 @@ def capture_as(t, user, start, code=0):
 
 @test
 def a_program_that_gave_up_root_belongs_to_its_new_user(t):
-    need_no_tsan()
     need_root()
     host = Host(t, "confined", "armed", *STAY)
     start = host.await_start()
@@ -76,7 +75,6 @@ def run_beside_evil(t, output):
 
 @test
 def a_set_uid_program_runs_no_proftapd_that_its_caller_names(t):
-    need_no_tsan()
     start = run_beside_evil(t, need_set_uid(t))
     if start.result:
         contains(start.sentence, "the only place where a set-uid program looks", "ptap_last_error")
@@ -104,7 +102,6 @@ def run_installed(t, *args):
 
 @test
 def a_set_uid_program_belongs_to_root_whoever_runs_it(t):
-    need_no_tsan()
     need_set_uid(t)
     host = run_installed(t, "stay")
     start = host.await_start()

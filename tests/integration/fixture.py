@@ -22,8 +22,8 @@ from trace_file import load_schemas, schema
 
 __all__ = ["NOBODY", "SANITIZERS", "Skip", "check", "contains", "equal", "find_proftapd",
            "find_proftapds", "free_port", "is_alive", "need_namespaces", "need_no_sanitizer",
-           "need_no_tsan", "need_readable_tree", "need_root", "read_fds", "read_shared_kib",
-           "read_status", "run", "schema", "test", "wait_until"]
+           "need_no_tsan", "need_readable_tree", "need_root", "read_fds",
+           "read_shared_kib", "read_status", "run", "schema", "test", "wait_until"]
 
 SANITIZERS = os.environ.get("SANITIZERS", "no")
 NOBODY = 65534
@@ -50,10 +50,9 @@ def need_readable_tree():
             raise Skip("the checkout or the build tree is not readable for other users")
 
 
-def need_no_tsan():
+def need_no_tsan(why):
     if SANITIZERS == "thread":
-        raise Skip("ThreadSanitizer delivers signals late, waits for ever in setuid() beside other threads, "
-                   "and knows no threads in forked children")
+        raise Skip(f"ThreadSanitizer {why}")
 
 
 def need_no_sanitizer(why="start threads and set handlers of their own"):

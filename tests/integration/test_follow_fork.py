@@ -148,7 +148,7 @@ def an_exec_in_a_child_ends_its_part(t):
 
 @test
 def a_followed_child_can_serve_by_itself(t):
-    need_no_tsan()
+    need_no_tsan("ends a forked child that starts a thread: dup thread with used id")
     target = t.target(**FOLLOW).serve()
     pid, result, port, own_port = prefork(t, target, "own")
     equal((result, port), (0, 0), "ptap_server_start() and ptap_server_port() before it")

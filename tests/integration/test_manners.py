@@ -9,20 +9,15 @@ import subprocess
 import sys
 import time
 
-from fixture import (NOBODY, SANITIZERS, Skip, check, contains, equal, find_proftapd,
-                     find_proftapds, free_port, is_alive, need_namespaces, need_root, read_fds,
-                     read_shared_kib, read_status, run, test, wait_until)
+from fixture import (NOBODY, SANITIZERS, check, contains, equal, find_proftapd,
+                     find_proftapds, free_port, is_alive, need_namespaces, need_no_sanitizer, need_root,
+                     read_fds, read_shared_kib, read_status, run, test, wait_until)
 from processes import LIBRARY, TARGET, Process
 
 IDLE_S = 2
 # Signals that a program may use; 9 and 19 cannot be blocked. 32 and 33 are the C library's: it
 # handles one of them from its first thread on.
 USABLE = [n for n in range(1, 65) if n not in (signal.SIGKILL, signal.SIGSTOP, 32, 33)]
-
-
-def need_no_sanitizer():
-    if SANITIZERS != "no":
-        raise Skip("sanitizers start threads and set handlers of their own")
 
 
 def find_children(pid):
@@ -65,7 +60,6 @@ def each_thread_of_the_target_has_64_bytes_of_ours(t):
 
 @test
 def nothing_happens_at_load(t):
-    need_no_sanitizer()
     target = t.target()
     contains(open(f"/proc/{target.pid}/maps").read(), "libproftap.so", "maps of the target")
     equal(list(target.thread_names().values()), ["target"], "threads")
@@ -223,7 +217,7 @@ sys.stdin.read()
 
 @test
 def dlclose_leaves_the_host_alive(t):
-    need_no_sanitizer()
+    need_no_sanitizer("cannot be loaded into an interpreter that is built without")
     port = free_port()
     host = t.keep(Process("host", [sys.executable, "-c", HOST_WITHOUT_US, LIBRARY, str(port)],
                           stdin=subprocess.PIPE))

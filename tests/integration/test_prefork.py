@@ -7,7 +7,7 @@ import signal
 import socket
 
 from checks import PATIENCE_S
-from fixture import check, equal, is_alive, need_no_tsan, run, test, wait_until
+from fixture import check, equal, is_alive, run, test, wait_until
 from processes import PROFTAPD, TOP_BUILD, Process
 
 PREFORK = TOP_BUILD / "docs" / "examples" / "prefork"
@@ -56,7 +56,6 @@ def each_worker_is_a_process_in_the_trace(t):
 
 @test
 def a_worker_that_replaces_another_is_there_too(t):
-    need_no_tsan()
     prefork = t.keep(Prefork(1))
     ask(prefork.connect(t))
     capture = t.start_capture(prefork.port, 800)

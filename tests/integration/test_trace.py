@@ -10,7 +10,7 @@ import subprocess
 import time
 
 from fixture import (NOBODY, SANITIZERS, check, contains, equal, find_proftapd, find_proftapds,
-                     need_no_tsan, need_root, read_status, run, test, wait_until)
+                     need_root, read_status, run, test, wait_until)
 from processes import PROFTAP
 from trace_file import Trace
 
@@ -308,7 +308,6 @@ def a_server_that_dies_is_said_and_replaced(t):
 @test
 def a_program_that_gave_up_its_rights_gets_no_files(t):
     need_root()
-    need_no_tsan()
     target = t.target().serve()
     log_dir = t.public_dir("logs")
     equal(target.ask(f"setuid {NOBODY}"), "0", "setresuid")
