@@ -6,6 +6,7 @@ import socket
 import statistics
 import time
 
+from fake_server import FakeServer, field, space
 from fixture import SANITIZERS, check, contains, equal, run, schema, test
 
 ROUNDS = {"alpha": 100, "beta": 50, "gamma": 7}
@@ -162,8 +163,9 @@ def files_and_summary_are_as_promised(t):
     equal(capture.stdout, f"{capture.log_dir}/{capture.left()[-1]}\n", "standard output")
     lines = capture.stderr.splitlines()
     n_counters = len(capture.trace.counters) + len(capture.trace.usage)
-    contains(lines[0], f"captured 1000 ms of target (pid {target.pid}) at 127.0.0.1:{target.port}",
-             "first line")
+    equal(lines[0], f"captured {capture.trace.duration_ms} ms of target (pid {target.pid}) at "
+          f"127.0.0.1:{target.port}", "first line")
+    check(capture.trace.duration_ms >= 1000, f"{capture.trace.duration_ms} ms were recorded")
     # A round has 8 events at level 2: 5 spans, a step and 2 instants.
     equal(lines[1], f"  spans {8 * n:,} on 3 threads · counters {n_counters} · steps {n} · dropped 0",
           "counts")
@@ -222,6 +224,20 @@ def a_step_longer_than_the_capture_arrives_cut_at_its_end(t):
     check(abs(length_ps - step.start_ps - step.duration_ps) < 10**9,
           f"ends at {step.start_ps + step.duration_ps} ps, the recording at {length_ps} ps")
     check(0.4e12 < step.duration_ps < 0.8e12, f"duration {step.duration_ps} ps")
+
+
+@test
+def the_summary_says_how_long_it_was_in_truth(t):
+    """A busy machine makes a recording longer than it was asked for."""
+    made = schema("xplane").XSpace.FromString(space(3))
+    plane = made.planes.add(name="Task Environment")
+    for number, (key, value) in enumerate(
+            (("profile_start_time", 10**18), ("profile_stop_time", 10**18 + 512_400_000)), 1):
+        plane.stat_metadata[number].id = number
+        plane.stat_metadata[number].name = key
+        plane.stats.add(metadata_id=number, uint64_value=value)
+    server = FakeServer(t, lambda c: c.reply(field(8, made.SerializeToString())))
+    check(t.capture(server, 500).stderr.startswith("captured 512 ms of "), "the first line")
 
 
 run()

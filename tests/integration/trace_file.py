@@ -80,6 +80,12 @@ class Trace:
         plane = self.planes["Task Environment"]
         return read_stats(plane, plane.stats)
 
+    @property
+    def duration_ms(self):
+        """Of the recording, which a busy machine makes longer than it was asked for."""
+        times = [self.environment[f"profile_{end}_time"].value for end in ("start", "stop")]
+        return (times[1] - times[0] + 500000) // 1000000
+
     def thread(self, key):
         """The line of a thread, by its name or id."""
         found = [line for line in self.threads if key in (line.name, line.id)]
