@@ -33,6 +33,12 @@ struct profile_options {
 	size_t n_map_allocated;
 };
 
+/*
+ * The longest duration that a client asks for, 73 years, far from any overflow when it becomes
+ * nanoseconds. It means: to the end of the program, which is then no surprise.
+ */
+#define PROFILE_TO_THE_END_MS (INT64_MAX / 4000000)
+
 void profile_options_init(struct profile_options *o); /* the defaults */
 void profile_options_deinit(struct profile_options *o);
 

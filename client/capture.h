@@ -29,8 +29,7 @@ struct capture {
 };
 
 #define CAPTURE_SLACK_MS 60000
-/* Far from any overflow when milliseconds become nanoseconds: 73 years. */
-#define CAPTURE_MAX_MS (INT64_MAX / 4000000)
+#define CAPTURE_MAX_MS PROFILE_TO_THE_END_MS
 
 /*
  * Captures once, and prints the summary and the path of the file. Returns an enum exit_code; when it

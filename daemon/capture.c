@@ -10,6 +10,7 @@
 
 #include "base/chunks.h"
 #include "base/clock.h"
+#include "base/profile_options.h"
 #include "daemon/assemble.h"
 #include "daemon/delivery.h"
 #include "daemon/family.h"
@@ -129,6 +130,8 @@ static int add_life_warning(struct capture *c, int64_t duration_ms)
 			"the program stopped its server %" PRId64 " ms into the recording",
 			duration_ms);
 	case TARGET_DEAD:
+		if (c->request->duration_ms == PROFILE_TO_THE_END_MS)
+			return 0;
 		return space_add_warning(c->space,
 			"the program (pid %d) ended %" PRId64
 			" ms into the recording; everything recorded until then is here",
