@@ -105,6 +105,7 @@ const struct command command_capture = {
 	.summary = "record MS milliseconds of a running target",
 	.options = options,
 	.n_options = sizeof options / sizeof options[0],
+	.operands = ":targets",
 	.set_profile_option = capture_settings_set_option,
 	.run = run,
 };

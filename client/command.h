@@ -48,7 +48,7 @@ struct command {
 	const struct command_option *options;
 	size_t n_options;
 	const struct command_words *values; /* for completion; NULL: none */
-	const char *operands; /* likewise: ":files" (see complete.h) or NULL */
+	const char *operands; /* likewise: ":files" (see complete.h), ":targets" or NULL */
 	/*
 	 * NULL, or: the keys of base/options.h are options too; sets one from "key=value".
 	 * 0 or -EINVAL.

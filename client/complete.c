@@ -8,6 +8,7 @@
 #include "base/options.h"
 #include "client/arguments.h"
 #include "client/command.h"
+#include "client/complete_targets.h"
 
 struct completion {
 	const struct command *command;
@@ -85,6 +86,25 @@ static const struct command_option *find_pending(
 	return before > 0 ? find_valued(command, words[before]) : NULL;
 }
 
+/* Whether |words| hold an operand before the one in the making. */
+static bool has_operand(const struct command *command, int n_words, char **words)
+{
+	for (int i = 1; i < n_words - 1; i++)
+		if (words[i][0] != '-' && strcmp(words[i], "=") != 0 &&
+			!find_pending(command, i + 1, words))
+			return true;
+	return false;
+}
+
+/* A command that takes a target takes one, as its first operand. */
+static void offer_operands(const struct completion *c, int n_words, char **words)
+{
+	if (strcmp(c->command->operands, ":targets") != 0)
+		fprintf(c->out, "%s\n", c->command->operands);
+	else if (!has_operand(c->command, n_words, words))
+		complete_targets(c->typed, c->out);
+}
+
 static void complete_word(struct completion *c, int n_words, char **words)
 {
 	const struct command_option *o = find_pending(c->command, n_words, words);
@@ -96,7 +116,7 @@ static void complete_word(struct completion *c, int n_words, char **words)
 	else if (c->typed[0] == '-')
 		offer_options(c);
 	else if (c->command->operands)
-		fprintf(c->out, "%s\n", c->command->operands);
+		offer_operands(c, n_words, words);
 }
 
 void complete(const struct command *const *commands, size_t n_commands, int n_words, char **words,

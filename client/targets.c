@@ -23,6 +23,7 @@
 
 /* A server answers within a millisecond, unless it is stopped. */
 #define ANSWER_MS 1000
+#define QUICK_ANSWER_MS 50
 
 static void closedirp(DIR **dir)
 {
@@ -31,9 +32,9 @@ static void closedirp(DIR **dir)
 }
 
 /* Reads until the server hangs up. Returns the number of bytes, or a negative errno. */
-static ssize_t read_all(int fd, char *text, size_t size)
+static ssize_t read_all(int fd, char *text, size_t size, int answer_ms)
 {
-	int64_t end_ms = clock_monotonic_ms() + ANSWER_MS;
+	int64_t end_ms = clock_monotonic_ms() + answer_ms;
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 	size_t n = 0;
 
@@ -68,7 +69,7 @@ static int set_true_uid(int fd, struct status *status)
 }
 
 /* 0 or a negative errno; -ECONNREFUSED when the server is gone and its socket is not. */
-static int ask(const char *path, struct status *status)
+static int ask(const char *path, struct status *status, int answer_ms)
 {
 	_cleanup_close_ int fd = dial_path(path);
 	char text[STATUS_MAX_BYTES];
@@ -77,7 +78,7 @@ static int ask(const char *path, struct status *status)
 
 	if (fd < 0)
 		return fd;
-	n = read_all(fd, text, sizeof text);
+	n = read_all(fd, text, sizeof text, answer_ms);
 	r = n < 0 ? (int)n : status_parse(text, (size_t)n, status);
 	return r ? r : set_true_uid(fd, status);
 }
@@ -111,7 +112,7 @@ static int look_at(struct targets *t, const char *dir, long pid)
 
 	snprintf(path, sizeof path, "%s/%ld.status", dir, pid);
 	snprintf(found.socket, sizeof found.socket, "%s/%ld.sock", dir, pid);
-	r = ask(path, &found.status);
+	r = ask(path, &found.status, t->answer_ms);
 	if (r == 0 && found.status.pid != pid)
 		r = -EPROTO;
 	if (r == 0)
@@ -169,12 +170,12 @@ static int compare(const void *a, const void *b)
 	return (x->status.pid > y->status.pid) - (x->status.pid < y->status.pid);
 }
 
-int targets_load(struct targets *t)
+static int load(struct targets *t, int answer_ms)
 {
 	char path[RUNTIME_DIR_MAX_BYTES];
 	int r = 0;
 
-	*t = (struct targets)TARGETS_INIT;
+	*t = (struct targets){.answer_ms = answer_ms};
 	for (unsigned i = 0; i < RUNTIME_DIR_PLACES && r == 0; i++)
 		if (runtime_dir_get(i, path) == 0)
 			r = look_into(t, path, geteuid());
@@ -187,6 +188,16 @@ int targets_load(struct targets *t)
 	else if (t->n)
 		qsort(t->v, t->n, sizeof *t->v, compare);
 	return r;
+}
+
+int targets_load(struct targets *t)
+{
+	return load(t, ANSWER_MS);
+}
+
+int targets_load_quickly(struct targets *t)
+{
+	return load(t, QUICK_ANSWER_MS);
 }
 
 void targets_deinit(struct targets *t)

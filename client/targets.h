@@ -19,11 +19,12 @@ struct targets {
 	struct found_target *v; /* by pid */
 	size_t n;
 	size_t n_allocated;
+	int answer_ms; /* how long each may take to answer */
 };
 
-#define TARGETS_INIT       \
-	{                  \
-		NULL, 0, 0 \
+#define TARGETS_INIT          \
+	{                     \
+		NULL, 0, 0, 0 \
 	}
 
 /*
@@ -31,6 +32,8 @@ struct targets {
  * are ours. 0 or -ENOMEM.
  */
 int targets_load(struct targets *t);
+/* The same for somebody in a hurry: leaves out those that do not answer in a moment. */
+int targets_load_quickly(struct targets *t);
 void targets_deinit(struct targets *t);
 
 const struct found_target *targets_find_pid(const struct targets *t, pid_t pid); /* or NULL */

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Completion in a real bash, as the user's shell runs it, without the package bash-completion."""
+import os
 import re
 import shutil
+import signal
 import subprocess
+import time
 
-from fixture import Skip, check, contains, equal, run, test
-from processes import PROFTAP, TOP_SRC
+from fixture import Skip, check, contains, equal, find_proftapd, is_alive, run, test
+from processes import PROFTAP, TARGET, TOP_SRC, Target
 
 SCRIPT = """
 source "$1"; shift
@@ -18,15 +21,15 @@ for word in "${COMPREPLY[@]}"; do printf '%s\\n' "$word"; done
 """
 
 
-def complete(t, *words):
+def complete(t, *words, **env):
     """What bash offers for the last of |words|."""
     bash = shutil.which("bash")
     if not bash:
         raise Skip("there is no bash")
     done = subprocess.run(
         [bash, "--norc", "-c", SCRIPT, "bash", TOP_SRC / "client" / "proftap.bash", "proftap",
-         *words], cwd=t.dir, env={"PATH": f"{PROFTAP.parent}:/usr/bin:/bin"}, capture_output=True,
-        text=True, timeout=20)
+         *words], cwd=t.dir, env={"PATH": f"{PROFTAP.parent}:/usr/bin:/bin", **env},
+        capture_output=True, text=True, timeout=20)
     equal((done.returncode, done.stderr), (0, ""), "bash")
     return sorted(done.stdout.splitlines())
 
@@ -74,6 +77,53 @@ def files_are_the_shells_business(t):
     equal(complete(t, "report", "a"), ["a dir", "a file"], "files for report")
     equal(complete(t, "capture", "--log_dir", "a"), ["a dir"], "directories for --log_dir")
     equal(complete(t, "capture", "--log_dir", "="), ["a dir"], "directories for --log_dir=")
+
+
+# Root's list has the targets of all users.
+NAME = f"complete{os.getpid()}"
+
+
+def serve(t, env):
+    program = t.dir / NAME
+    if not program.exists():
+        shutil.copy(TARGET, program)
+    target = t.keep(Target(env, program))
+    equal(target.start(0), 0, "start")
+    server = find_proftapd(target.pid)
+    t.at_end.append(lambda: is_alive(server) and os.kill(server, signal.SIGCONT))
+    return target, server
+
+
+@test
+def targets_are_those_of_the_list(t):
+    env = {"XDG_RUNTIME_DIR": t.public_dir("runtime")}
+    (t.dir / "runtime").chmod(0o700)
+    first, _ = serve(t, env)
+    words = complete(t, "capture", "", **env)
+    for word in (str(first.pid), str(first.port), NAME):
+        contains(words, word, "the only target")
+    equal(complete(t, "capture", "--timeout", "5", NAME[:-1], **env), [NAME],
+          "for the front of a name")
+    equal(complete(t, "capture", NAME, "", **env), [], "for the duration")
+    equal(complete(t, "list", "", **env), [], "for a command without a target")
+    second, _ = serve(t, env)
+    words = complete(t, "capture", "", **env)
+    check({str(first.pid), str(second.pid)} <= set(words), f"pids in {words}")
+    check(NAME not in words, "a name that two have was offered")
+
+
+@test
+def servers_that_do_not_answer_hold_up_nobody(t):
+    env = {"XDG_RUNTIME_DIR": t.public_dir("runtime")}
+    (t.dir / "runtime").chmod(0o700)
+    stopped = [serve(t, env)[1] for _ in range(4)]
+    last, _ = serve(t, env)
+    for server in stopped:
+        os.kill(server, signal.SIGSTOP)
+    started = time.monotonic()
+    contains(complete(t, "capture", "", **env), str(last.pid), "the one that answers")
+    took = time.monotonic() - started
+    check(took < 3.5, f"it took {took} s; proftap list waits a second for each")
 
 
 run()
