@@ -66,7 +66,8 @@ static const struct command_option options[] = {
 	{"log_dir", 0, COMMAND_OPTION_TEXT, AT(log_dir), 0, 0, NULL, "DIR",
 		"record, and where the file goes; default $PROFTAP_LOG_DIR, else a fresh directory"},
 	{"follow", 0, COMMAND_OPTION_FLAG, AT(follow), 0, 0, NULL, NULL,
-		"the programs that it starts get servers, too, at free ports"},
+		"the programs that it starts get servers, too, at free ports; each must be recorded "
+		"by itself: proftap list"},
 };
 
 /* Where the server of |pid| will be, by now. */
@@ -167,6 +168,15 @@ static void explain_nothing(const struct recorded *r, const char *name)
 			name);
 }
 
+/* A program that is short-lived has gone by now: so this says how, and not which. */
+static void explain_children(const char *name)
+{
+	fprintf(stderr,
+		"%s: what it started is not in its recording; each such program had a server of its own "
+		"while it ran: proftap list shows them, proftap capture PID MS records one\n",
+		name);
+}
+
 static int run_recorded(const struct settings *s, struct launch *l, struct diag *d)
 {
 	struct recorded r = {
@@ -197,6 +207,8 @@ static int run_recorded(const struct settings *s, struct launch *l, struct diag 
 	if (r.n_written == 0) {
 		explain_nothing(&r, l->argv[0]);
 		log_dir_discard(&log_dir);
+	} else if (s->follow) {
+		explain_children(l->argv[0]);
 	}
 	profile_options_deinit(&r.capture.options);
 	names_deinit(&r.capture.warnings);

@@ -86,6 +86,8 @@ def a_program_without_annotations_is_recorded_too(t):
     process = record(t, "/bin/sleep", "0.3")
     host = process.trace.host_stats
     equal(host["ptap_process_name"].value, "sleep", "the process")
+    equal([w for w in process.trace.space.warnings if "ended" in w], [], "warnings of the end")
+    check("into the recording" not in process.stderr, f"the end was asked for: {process.stderr}")
     check(process.trace.usage, "no usage counters")
 
 
@@ -146,6 +148,14 @@ def children_have_no_server(t):
 @test
 def children_have_servers_when_asked_for(t):
     equal(list_within(t, "--follow"), ["proftap", "sh"], "targets")
+
+
+@test
+def what_becomes_of_children_is_said_when_they_have_servers(t):
+    sentence = "what it started is not in its recording"
+    contains(record(t, SHELL, "-c", "sleep 0; true", options=["--follow"]).stderr, sentence, "--follow")
+    shutil.rmtree(t.dir / "logs")
+    check(sentence not in record(t, SHELL, "-c", "sleep 0; true").stderr, "said without --follow")
 
 
 @test
@@ -223,7 +233,16 @@ def the_first_milliseconds_alone(t):
     check(process.popen.poll() is None, "the program ended with its recording")
     process.popen.stdin.write("go\n")
     process.popen.stdin.flush()
-    contains(finish(process, 3).stderr, "captured 200 ms of sh", "the summary")
+    trace = Trace(find_files(t)[0])
+    check(200 <= trace.duration_ms, f"{trace.duration_ms} ms were recorded")
+    contains(finish(process, 3).stderr, f"captured {trace.duration_ms} ms of sh", "the summary")
+
+
+@test
+def an_end_that_was_not_asked_for_is_a_warning(t):
+    process = record(t, "/bin/sleep", "0.2", options=("--duration", "60000"))
+    check(any("ended" in w for w in process.trace.space.warnings), f"{process.trace.space.warnings}")
+    contains(process.stderr, "ms into the recording", "the summary")
 
 
 COUNTER = """
