@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The keys of --json: each that a command prints is in its manual page."""
+import json
+import re
+import subprocess
+
+from fixture import check, free_port, run, test
+from processes import PROFTAP, PROFTAPD, TOP_BUILD, TOP_SRC, Process
+
+
+def read_page(command):
+    """The words that stand as keys in the section JSON."""
+    text = (TOP_SRC / "docs" / "man" / f"proftap-{command}.1").read_text()
+    section = re.search(r"^\.Sh JSON\n(.*?)^\.Sh ", text, re.M | re.S)[1]
+    lines = re.findall(r"^\..*?\bCm (.*)", section, re.M)
+    return {word for line in lines for word in re.findall(r"\w+", line)}
+
+
+def find_keys(value):
+    if isinstance(value, list):
+        return set().union(*map(find_keys, value))
+    if not isinstance(value, dict):
+        return set()
+    # What was lost is listed by reasons.
+    return set(value).union(*(find_keys(v) for k, v in value.items() if k != "lost"))
+
+
+def check_keys(command, *words, code=0):
+    done = subprocess.run([PROFTAP, command, "--json", *words], capture_output=True, text=True)
+    check(done.returncode == code, f"{command}: exit {done.returncode}: {done.stderr}")
+    keys = find_keys(json.loads(done.stdout))
+    check(keys, f"{command}: no keys")
+    unknown = keys - read_page(command)
+    check(not unknown, f"proftap-{command}.1 does not say what {sorted(unknown)} are")
+
+
+@test
+def keys_of_a_report_are_documented(t):
+    # An example with all that a report tells of: spans, counters, flows, async spans.
+    example = t.keep(Process("requests", [TOP_BUILD / "docs" / "examples" / "requests"],
+                             {"PROFTAPD": str(PROFTAPD)}))
+    port = int(re.search(r"port (\d+)", example.read_line())[1])
+    check_keys("report", t.capture(port, 200).path)
+
+
+@test
+def keys_of_a_capture_are_documented(t):
+    target = t.target().serve()
+    check_keys("capture", str(target.port), "100", "--log_dir", str(t.dir / "logs"))
+    check_keys("capture", str(free_port()), "100", "--log_dir", str(t.dir / "logs"), code=5)
+
+
+@test
+def keys_of_the_list_are_documented(t):
+    t.target().serve()
+    check_keys("list")
+
+
+run()
