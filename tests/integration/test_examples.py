@@ -4,6 +4,7 @@
 import re
 import socket
 import threading
+from pathlib import Path
 
 from fixture import SANITIZERS, Skip, check, equal, run, test, wait_until
 from processes import LIBRARY, PROFTAPD, TOP_BUILD, TOP_SRC, Process, find_proftapds, is_alive
@@ -116,6 +117,26 @@ def python_annotates_through_ctypes(t):
             equal(sorted(inside), sorted([name, "read", "count"]), f"what is inside of {event}")
         samples = {e.stats["value"] for c in trace.counters for e in c.named(f"words of {name}")}
         equal(samples, {("double_value", words[name])}, f"the words of {name}")
+
+
+@test
+def a_pipeline_of_threads_works_in_batches(t):
+    files = t.public_dir("files")
+    for i in range(8):
+        (files / str(i)).write_text("line of text\n" * 5000)
+    _, port = start(t, [EXAMPLES / "pipeline", files])
+    trace = t.capture(port, 300).trace
+    names = {"reader": {"batch", "load", "open", "read"}, "worker-1": {"compress", "deflate"},
+             "worker-2": {"compress", "deflate"}, "writer": {"write"}}
+    for thread, spans in names.items():
+        found = set(trace.thread(thread).count())
+        check(spans <= found, f"{thread}: {spans - found} missing among {found}")
+    for event in [e for e in trace.thread("writer").named("write") if is_whole(e)]:
+        equal(Path(event.stats["file"].value).parent, files, "the file that was written")
+    numbers = [e.stats["step_num"].value for e in trace.thread("reader").named("batch")]
+    equal(numbers, list(range(numbers[0], numbers[0] + len(numbers))), "the steps' numbers")
+    check({"queue to compress", "queue to write"} <= {c.events[0].name for c in trace.counters},
+          "the counters")
 
 
 def send_requests(port, is_over, sent):
