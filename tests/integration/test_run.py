@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap run: programs that know nothing of it, recorded or with a server; and PROFTAP_SERVER by hand."""
+"""proftap run: programs that know nothing of it, recorded or with a server."""
 import errno
 import json
 import os
@@ -12,65 +12,12 @@ import signal
 import socket
 import subprocess
 import sys
-from pathlib import Path
 
-from fixture import (NOBODY, Skip, check, contains, equal, find_proftapds, free_port, is_alive,
-                     need_no_sanitizer, need_readable_tree, need_root, run, test, wait_until)
-from processes import LIBRARY, PROFTAP, PROFTAPD, TARGET, Process
+from fixture import (check, contains, equal, find_proftapds, free_port, is_alive, run, test,
+                     wait_until)
+from processes import LIBRARY, PROFTAP, TARGET, Process
+from running import SHELL, find_files, finish, make_environment, need_preload, obey, record, start
 from trace_file import Trace
-
-SHELL = "/bin/sh"
-
-
-def need_preload():
-    need_no_sanitizer("cannot be preloaded into other programs")
-
-
-def make_environment(t):
-    """An own runtime directory, so that only this test's targets are in the list."""
-    path = t.dir / "runtime"
-    path.mkdir(mode=0o700, exist_ok=True)
-    return {"XDG_RUNTIME_DIR": str(path), "PROFTAPD": str(PROFTAPD)}
-
-
-def start(t, *words, env=None, **how):
-    command = [PROFTAP, "run", *words]
-    return t.keep(Process("run", command, {**make_environment(t), **(env or {})}, **how))
-
-
-def finish(process, code=0):
-    equal(process.wait(), code, f"exit status of {process.name}")
-    for thread in process.threads:
-        thread.join()
-    process.stdout, process.stderr = "".join(process.out), "".join(process.err)
-    return process
-
-
-def find_files(t):
-    return sorted((t.dir / "logs").glob("plugins/profile/*/*"))
-
-
-def record(t, *words, code=0, options=(), **how):
-    """Runs a program to its end; its one trace is .trace."""
-    need_preload()
-    process = finish(start(t, "--log_dir", t.dir / "logs", *options, "--", *words, **how), code)
-    files = find_files(t)
-    equal(len(files), 1, f"files; {process.stderr}")
-    contains(process.stderr, f"{files[0]}\n", "standard error")
-    process.path, process.trace = files[0], Trace(files[0])
-    return process
-
-
-def obey(t, *commands):
-    path = t.dir / "commands"
-    path.write_text("".join(f"{command}\n" for command in commands))
-    return path.open()
-
-
-def preload(t, *words, **env):
-    env = {**make_environment(t), "LD_PRELOAD": str(LIBRARY), **env}
-    need_preload()
-    return finish(t.keep(Process("program", words, env)))
 
 
 @test
@@ -316,158 +263,4 @@ def an_interrupt_from_the_terminal_comes_once(t):
     check(b"\x1b" not in seen, "a progress line in the program's terminal")
 
 
-@test
-def a_cleared_environment_is_said(t):
-    need_preload()
-    process = finish(start(t, "--log_dir", t.dir / "logs", "env", "-i", SHELL, "-c", "sleep 0.2; exit 4"), 4)
-    contains(process.stderr, "env: not recorded: it had no profiler server", "the reason")
-    equal(find_files(t), [], "files")
-
-
-@test
-def switched_off_is_said(t):
-    need_preload()
-    process = finish(start(t, "--log_dir", t.dir / "logs", "true", env={"PROFTAP_DISABLE": "1"}))
-    contains(process.stderr, "true: not recorded: PROFTAP_DISABLE is set; unset it", "the reason")
-    equal(find_files(t), [], "files")
-
-
-def refuse(t, code, reason, *words, user=None, program=PROFTAP, env=None):
-    env = {**make_environment(t), **(env or {})}
-    process = t.keep(Process("run", [program, "run", "--", *words], env, user=user))
-    process = finish(process, code)
-    contains(process.stderr, reason, "the reason")
-    equal(process.stdout, "", "standard output")
-    equal(len(process.err), 1, "lines on standard error")
-
-
-def build(t, name, *flags):
-    source = t.dir / "program.c"
-    source.write_text("#include <stdio.h>\nint main(void) { puts(\"hello\"); return 9; }\n")
-    command = [*shlex.split(os.environ.get("CC", "cc")), *flags, source, "-o", t.dir / name]
-    if subprocess.run(command, capture_output=True).returncode:
-        raise Skip(f"the compiler cannot {' '.join(flags)}")
-    return t.dir / name
-
-
-@test
-def what_is_no_program_is_said(t):
-    refuse(t, 127, "nosuch: not found in PATH", "nosuch")
-    refuse(t, 127, "/nosuch: not found", "/nosuch")
-    refuse(t, 126, "/etc/passwd: not executable", "/etc/passwd")
-    refuse(t, 126, "/tmp: not executable", "/tmp")
-    text = t.dir / "text"
-    text.write_text("hello\n")
-    text.chmod(0o755)
-    refuse(t, 126, "neither a program nor a script", text)
-    refuse(t, 125, "PROFTAP_LIB=/none is not a file", "true", env={"PROFTAP_LIB": "/none"})
-
-
-@test
-def what_cannot_be_preloaded_is_said(t):
-    static = build(t, "static", "-static")
-    refuse(t, 125, "static: statically linked", static)
-    script = t.dir / "script"
-    script.write_text(f"#! {static} -x\n")
-    script.chmod(0o755)
-    refuse(t, 125, "static: statically linked", script)
-    foreign = t.dir / "foreign"
-    program = bytearray(Path("/bin/true").read_bytes())
-    program[18] ^= 0xff  # e_machine
-    foreign.write_bytes(program)
-    foreign.chmod(0o755)
-    refuse(t, 125, "foreign: built for another processor", foreign)
-
-
-@test
-def rights_that_switch_the_preload_off_are_said(t):
-    need_root()
-    program = t.dir / "rights"
-    shutil.copy("/bin/true", program)
-    as_nobody = {"user": NOBODY, "program": t.public_proftap()}
-    program.chmod(0o4755)
-    refuse(t, 125, "rights: set-user-ID", program, **as_nobody)
-    program.chmod(0o755)
-    try:  # CAP_CHOWN, effective; see <linux/capability.h>
-        os.setxattr(program, "security.capability", bytes([1, 0, 0, 2, 1] + [0] * 15))
-    except OSError as e:
-        raise Skip(f"file capabilities: {e}") from None
-    refuse(t, 125, "rights: has file capabilities", program, **as_nobody)
-
-
-@test
-def the_environment_of_a_set_uid_program_starts_nothing(t):
-    need_root()
-    need_preload()
-    need_readable_tree()
-    answers = []
-    for mode in (0o755, 0o4755):
-        path = t.dir / f"target{mode:o}"
-        shutil.copy(TARGET, path)
-        path.chmod(mode)
-        env = {**make_environment(t), "PROFTAP_SERVER": "0"}
-        target = t.keep(Process("target", [path], env, stdin=obey(t, "port"), user=NOBODY))
-        answers.append(finish(target).out[-1])
-    check(answers[0] != "0\n", "nothing was started in an ordinary program")
-    equal(answers[1], "0\n", "the port of a set-uid program")
-
-
-@test
-def a_sanitized_program_works(t):
-    program = build(t, "sanitized", "-fsanitize=address")
-    equal(record(t, program, code=9).stdout, "hello\n", "standard output")
-
-
-@test
-def a_port_in_use_stops_no_program(t):
-    need_preload()
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        process = finish(start(t, "-p", taken.getsockname()[1], SHELL, "-c", "echo on; exit 6"), 6)
-    equal(process.stdout, "on\n", "standard output")
-    equal(len(process.err), 1, "lines on standard error")
-    contains(process.stderr, "in use on 127.0.0.1", "the reason")
-
-
-@test
-def a_server_by_the_environment_alone(t):
-    port = free_port()
-    commands = [SHELL, "-c", f"{PROFTAP} list --json | head -n 1; true"]
-    for value, address in ((port, "127.0.0.1"), (f"127.0.0.2:{port}", "127.0.0.2"),
-                           (f"[::1]:{port}", "::1")):
-        rows = json.loads(preload(t, *commands, PROFTAP_SERVER=str(value),
-                                  PROFTAP_SERVER_PID="").stdout.splitlines()[0])["targets"]
-        found = [(row["address"], row["port"]) for row in rows if row["name"] == "sh"
-                 and row["socket"].startswith(str(t.dir))]
-        equal(found, [(address, port)], f"PROFTAP_SERVER={value}")
-
-
-@test
-def a_bad_value_is_one_line_and_no_more(t):
-    for value in ("x", "70000", "-1", "", "::1:9", "[::1]9", ":9", "1.2.3.4:", "8.8.8.8:0"):
-        process = preload(t, "/bin/echo", "on", PROFTAP_SERVER=value)
-        equal(process.stdout, "on\n", "standard output")
-        equal(len(process.err), 1 if value else 0, f"lines of {value!r}: {process.err}")
-        check(all(line.startswith("proftap: ") for line in process.err), process.stderr)
-
-
-@test
-def a_broken_pipe_as_standard_error_does_not_end_the_program(t):
-    need_preload()
-    reader, writer = os.pipe()
-    os.close(reader)
-    env = {**os.environ, "LD_PRELOAD": str(LIBRARY), "PROFTAP_SERVER": "x"}
-    ended = subprocess.run(["/bin/sh", "-c", "exit 7"], stderr=writer, env=env)
-    os.close(writer)
-    equal(ended.returncode, 7, "exit status")
-
-
-@test
-def usage_is_said(t):
-    for words, reason in (((), "no program given"), (("-p", "70000", "true"), "0 to 65535"),
-                          (("--duration", "0", "true"), "--duration")):
-        process = finish(start(t, *words), 2)
-        contains(process.stderr, reason, f"run {words}")
-
-
-if __name__ == "__main__":
-    run()
+run()

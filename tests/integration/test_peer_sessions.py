@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Captures without an end, and clients that leave or stop in one: the next client is served."""
+import signal
+import time
+
+from fixture import SANITIZERS, check, equal, find_proftapd, read_status, run, test, wait_until
+from http2 import INTERNAL, OK, PROFILE, Connection
+from peers import check_next_capture, profile, start_profile, unharmed
+from processes import is_recording
+
+# A session whose client is gone is free by then.
+FREE_S = 0.1
+
+
+@test
+def a_duration_of_0_is_a_capture_of_nothing(t):
+    with unharmed(t, sleeps=False) as target, Connection(target.port) as c:
+        equal(c.finish(start_profile(t, target, c, duration_ms=0)).status, OK, "gRPC status")
+
+
+def check_endless(t, **fields):
+    """A recording without an end holds the session, and lets it go with its client."""
+    with unharmed(t, sleeps=False) as target:
+        with Connection(target.port) as c:
+            start_profile(t, target, c, **fields)
+            wait_until(lambda: is_recording(target.pid), "the session to be taken", 5)
+            check_busy(t, target)
+        check_free(t, target)
+
+
+def check_busy(t, target):
+    def is_busy():
+        with Connection(target.port) as c:
+            reply = c.call(PROFILE, profile(duration_ms=1))
+            return (reply.status == INTERNAL and
+                    reply.text.startswith("Another profiling session active. "))
+    wait_until(is_busy, "the session to be busy", 5)
+
+
+def check_free(t, target):
+    """Within FREE_S of now; a machine under load gets three."""
+    started = time.monotonic()
+    while True:
+        with Connection(target.port) as c:
+            asked = time.monotonic() - started
+            if c.call(PROFILE, profile(duration_ms=1)).status == OK:
+                break
+            check(asked < FREE_S * (3 if SANITIZERS == "no" else 20), f"busy {asked} s after the end")
+        time.sleep(0.005)
+
+
+@test
+def a_duration_of_2_to_the_63_is_without_end(t):
+    check_endless(t, duration_ms=1 << 63)
+
+
+@test
+def a_negative_duration_is_without_end(t):
+    """It is unsigned on the wire."""
+    check_endless(t, duration_ms=(1 << 64) - 1)
+
+
+@test
+def a_start_in_2_to_the_63_ns_is_waited_for(t):
+    check_endless(t, duration_ms=10, options={"version": 1, "start_timestamp_ns": 1 << 63})
+
+
+@test
+def a_client_killed_in_mid_capture_frees_the_session(t):
+    with unharmed(t, sleeps=False) as target:
+        for number in (signal.SIGKILL,) * 3:
+            capture = t.record(target, 15000)
+            capture.signal(number)
+            capture.wait()
+            check_free(t, target)
+
+
+@test
+def a_reader_that_stops_holds_up_nobody(t):
+    with unharmed(t, sleeps=False) as target, Connection(target.port, window=0) as c:
+        stream = start_profile(t, target, c, duration_ms=1000)
+        target.ask("await 1", "burst 60000")
+        wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off")
+        c.wait(lambda: c.streams[stream].headers, "the answer's head")
+        check_next_capture(t, target)
+        equal(c.streams[stream].data, b"", "what was sent without a window")
+    # A target that ends meanwhile is not held up, nor is its port.
+    target = t.target().serve()
+    server = find_proftapd(target.pid)
+    with Connection(target.port, window=0) as c:
+        stream = start_profile(t, target, c, duration_ms=500)
+        target.ask("await 1", "burst 1000")
+        wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off")
+        target.kill()
+        again = t.target()
+        wait_until(lambda: again.start(target.port) == 0, "the port to be free", 2)
+    wait_until(lambda: not read_status(server) or read_status(server)["State"][0] == "Z",
+               "the old server to end with its last client", 5)
+
+
+run()

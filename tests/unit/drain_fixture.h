@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A drain at work on the rings of guest_fixture.h. */
+#ifndef TESTS_UNIT_DRAIN_FIXTURE_H
+#define TESTS_UNIT_DRAIN_FIXTURE_H
+
+#include "daemon/drain.h"
+#include "tests/unit/guest_fixture.h"
+
+struct drain_fixture {
+	struct drain_budget budget;
+	struct drain drain;
+	struct ring *ring; /* the first one */
+};
+
+extern struct drain_fixture drained;
+
+/* A checked fixture of a test case: a capture with 64 MiB has begun. */
+void drained_setup(void);
+void drained_teardown(void);
+
+/* What the setup is made of: a drain without anything in it, and a new capture. */
+void drained_init(void);
+void drained_start(void);
+
+/* Looks at all rings. Returns how full the fullest was, in thousandths. */
+unsigned drained_visit(void);
+/* The last look, when the recording is over. */
+void drained_finish(void);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Emptying the rings of programs that died in the middle of it, or that write at random. */
+#include "daemon/drain.h"
+
+#include <check.h>
+#include <malloc.h>
+#include <proftap/proftap.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/drain_fixture.h"
+
+START_TEST(reads_spans_that_are_open)
+{
+	PTAP_BEGIN("outer");
+	PTAP_BEGIN_DYN("dynamic");
+	fixture_publish(0);
+	drained_finish();
+	ck_assert_uint_eq(drained.drain.logs[0]->n_open, 2);
+	ck_assert_uint_eq(drained.drain.logs[0]->open[0].kind, RECORD_SPAN);
+	ck_assert_uint_eq(drained.drain.logs[0]->open[0].n_slots, 0);
+	ck_assert_str_eq(fixture_string(drained.drain.logs[0]->open[0].string_id), "outer");
+	ck_assert_uint_eq(drained.drain.logs[0]->open[1].string_id, STRING_ID_DYNAMIC);
+	ck_assert_uint_eq(drained.drain.logs[0]->open[1].n_slots, 1);
+	ck_assert_uint_eq(slot_type(drained.drain.logs[0]->open[1].slots[0].word[0]), SLOT_NAME);
+	ck_assert_mem_eq(&drained.drain.logs[0]->open[1].slots[0].word[1], "dynamic", 8);
+}
+END_TEST
+
+/* A thread that was killed after it had stored the record and before it had stored the depth. */
+START_TEST(drops_an_open_span_that_is_the_last_record)
+{
+	PTAP_BEGIN("outer");
+	PTAP_BEGIN("inner");
+	PTAP_END();
+	atomic_store(&drained.ring->depth, 2);
+	drained_finish();
+	ck_assert_uint_eq(drained.drain.logs[0]->n_slots, 1);
+	ck_assert_uint_eq(drained.drain.logs[0]->n_open, 1);
+	ck_assert_str_eq(fixture_string(drained.drain.logs[0]->open[0].string_id), "outer");
+}
+END_TEST
+
+START_TEST(drops_open_spans_that_are_torn)
+{
+	PTAP_INSTANT("point");
+	for (int i = 0; i < 5; i++)
+		PTAP_BEGIN_DYN("open");
+	atomic_fetch_add(&drained.ring->open[0].start, 1);
+	atomic_store(&drained.ring->open[1].start, 0);
+	atomic_store(&drained.ring->open[1].what, 0);
+	atomic_store(&ring_frame(drained.ring, 2)->n_slots, RECORD_MAX_EXTRA + 1);
+	atomic_store(&ring_frame(drained.ring, 3)->n_slots, UINT32_MAX);
+	drained_finish();
+	ck_assert_uint_eq(drained.drain.logs[0]->n_open, 1);
+	ck_assert_mem_eq(&drained.drain.logs[0]->open[0].slots[0].word[1], "open", 5);
+}
+END_TEST
+
+START_TEST(ignores_an_impossible_depth)
+{
+	PTAP_BEGIN("open");
+	atomic_store(&drained.ring->depth, RECORD_MAX_DEPTH + 1);
+	drained_finish();
+	ck_assert_uint_eq(drained.drain.logs[0]->n_open, 0);
+}
+END_TEST
+
+START_TEST(starts_again_behind_a_head_that_jumped)
+{
+	PTAP_INSTANT("point");
+	drained_visit();
+	atomic_fetch_add(&drained.ring->head, UINT64_C(1) << 40);
+	ck_assert_uint_eq(drained_visit(), 0);
+	atomic_store(&drained.ring->head, 0); /* backwards */
+	ck_assert_uint_eq(drained_visit(), 0);
+	ck_assert_uint_eq(drained.drain.n_broken, 2);
+	ck_assert_uint_eq(drained.drain.logs[0]->n_slots, 1);
+	atomic_store(&drained.ring->tail, 12345); /* the server's own copy counts */
+	atomic_store(&drained.ring->head, 2);
+	drained_visit();
+	ck_assert_uint_eq(drained.drain.n_broken, 2);
+	ck_assert_uint_eq(drained.drain.logs[0]->n_slots, 3);
+	ck_assert_uint_eq(atomic_load(&drained.ring->tail), 2);
+}
+END_TEST
+
+/* A thread that is gone leaves |n_records| and |depth| open spans in a ring. */
+static void fake_thread(uint32_t i, uint64_t n_records, uint32_t depth)
+{
+	struct ring *r = fixture_ring(i);
+
+	for (uint32_t k = 0; k < depth; k++)
+		atomic_store(&r->open[k].start, k + 1);
+	atomic_store(&r->tid, INT32_MAX);
+	atomic_store(&r->depth, depth);
+	atomic_store(&r->word, drained.drain.word);
+	atomic_fetch_add(&r->head, n_records);
+	atomic_store(&fixture.arena->ring_state[i], RING_USED);
+}
+
+static size_t count_held_bytes(void)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < drained.drain.n_logs; i++)
+		bytes += malloc_usable_size(drained.drain.logs[i]) +
+			 malloc_usable_size(drained.drain.logs[i]->slots) +
+			 malloc_usable_size(drained.drain.logs[i]->open);
+	return bytes;
+}
+
+/* Threads cost memory even if they record next to nothing: a program may start them without an end. */
+START_TEST(bounds_the_memory_of_threads_that_come_and_go)
+{
+	drained.budget.max_bytes = 1u << 20;
+	for (int round = 0; round < 2000; round++) {
+		for (uint32_t i = 0; i < FIXTURE_RINGS; i++)
+			fake_thread(i, 1, _i ? RECORD_MAX_DEPTH : 0);
+		drained_visit();
+		drained.drain.next_reclaim_ns = 0;
+		drained_visit();
+	}
+	/* Rings come free all the same. */
+	for (uint32_t i = 0; i < FIXTURE_RINGS; i++)
+		ck_assert_uint_eq(atomic_load(&fixture.arena->ring_state[i]), RING_FREE);
+	drained_finish();
+	ck_assert_uint_gt(drained.drain.n_logs, 1);
+	ck_assert_uint_gt(drained.drain.lost_memory, 0);
+	ck_assert_uint_lt(count_held_bytes(), 2 * drained.budget.max_bytes);
+}
+END_TEST
+
+/* Nothing but noise in the rings: it ends, and stays within its memory. */
+START_TEST(survives_noise)
+{
+	uint32_t *noise = (uint32_t *)drained.ring;
+
+	srand((unsigned)_i);
+	PTAP_BEGIN("point");
+	for (int round = 0; round < 20; round++) {
+		uint64_t head = atomic_load(&drained.ring->head);
+
+		for (size_t i = 0; i < ring_stride_bytes(FIXTURE_RING_BYTES) / 4; i++)
+			noise[i] = (uint32_t)rand() * 3u;
+		atomic_store(&drained.ring->word, drained.drain.word);
+		if (round % 2)
+			atomic_store(&drained.ring->head, head + (unsigned)rand() % FIXTURE_SLOTS);
+		atomic_store(&drained.ring->depth, (unsigned)rand() % (2 * RECORD_MAX_DEPTH));
+		drained_visit();
+	}
+	drained_finish();
+	ck_assert_uint_le(drained.drain.logs[0]->n_open, RECORD_MAX_DEPTH);
+	ck_assert_uint_le(drained.budget.used_bytes, drained.budget.max_bytes);
+	ck_assert_uint_gt(drained.drain.n_broken, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("drain_torn");
+	TCase *tcase = tcase_create("drain_torn");
+	SRunner *runner;
+
+	tcase_add_checked_fixture(tcase, drained_setup, drained_teardown);
+	tcase_add_test(tcase, reads_spans_that_are_open);
+	tcase_add_test(tcase, drops_an_open_span_that_is_the_last_record);
+	tcase_add_test(tcase, drops_open_spans_that_are_torn);
+	tcase_add_test(tcase, ignores_an_impossible_depth);
+	tcase_add_test(tcase, starts_again_behind_a_head_that_jumped);
+	tcase_add_loop_test(tcase, bounds_the_memory_of_threads_that_come_and_go, 0, 2);
+	tcase_add_loop_test(tcase, survives_noise, 0, 8);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
