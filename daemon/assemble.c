@@ -88,10 +88,10 @@ static void add_records(struct assembly *as, struct events *events, const struct
 		/* A cut at the end of memory may leave an entry without all of its slots. */
 		if (record_n_extra(log->slots[at].word[0]) > left)
 			break;
-		if (entry_decode(&e, &log->slots[at], as->in->start_ticks))
-			add_entry(as, events, &e);
-		else
+		if (!entry_decode(&e, &log->slots[at], as->in->earliest_ticks))
 			as->n_invalid++;
+		else if (e.start >= as->in->start_ticks)
+			add_entry(as, events, &e);
 		at += 1 + e.n_slots;
 	}
 }

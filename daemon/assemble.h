@@ -13,7 +13,8 @@ struct timeline;
 struct assemble_input {
 	const struct drain *drain;
 	struct timeline *timeline;
-	uint64_t start_ticks; /* records that began earlier belong to another capture */
+	uint64_t earliest_ticks; /* no record of the capture began before */
+	uint64_t start_ticks; /* records that began earlier are left out */
 	uint64_t stop_ticks;
 	int uses_ticks;
 	const char *plane_name;

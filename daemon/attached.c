@@ -34,6 +34,7 @@
 #include "daemon/service.h"
 #include "daemon/session.h"
 #include "daemon/target.h"
+#include "daemon/worker.h"
 #include "lib/wire/fds.h"
 #include "rpc/server.h"
 
@@ -44,6 +45,7 @@ struct attached {
 	struct target target;
 	struct family family;
 	struct session session;
+	struct service service;
 	pthread_t worker;
 	uv_loop_t loop;
 	int has_listener; /* 0: the program only traces itself */
@@ -104,7 +106,7 @@ static int start_rpc(struct attached *a)
 	struct rpc_server_config config = {
 		.methods = service_methods,
 		.n_methods = n_service_methods,
-		.context = &a->session,
+		.context = &a->service,
 	};
 	struct diag d = DIAG_INIT;
 
@@ -210,7 +212,7 @@ static void *work(void *argument)
 		target_greet(&a->target);
 		log_set_level((enum log_level)(a->target.arena->log_level & 3));
 		self_trim();
-		session_work(&a->session);
+		worker_run(&a->session);
 	}
 	uv_async_send(&a->gone);
 	uv_async_send(&a->finished);
@@ -292,6 +294,7 @@ static int start(struct attached *a, pid_t pid, struct diag *d)
 		return r;
 	family_init(&a->family, &a->target);
 	session_init(&a->session, &a->family, say_gone, a);
+	a->service.session = &a->session;
 	a->uid = geteuid();
 	a->since_ns = realtime_ns();
 	r = init_loop(a);

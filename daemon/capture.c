@@ -57,18 +57,25 @@ static int64_t saturating_add_ns(int64_t at, uint64_t ns)
 	return ns >= (uint64_t)(INT64_MAX - at) ? INT64_MAX : at + (int64_t)ns;
 }
 
-/* Sleeps until the requested start; a time in the past is now. */
-static void wait_for_start(struct capture *c)
+int64_t capture_find_wait_ns(uint64_t start_timestamp_ns)
 {
-	int64_t unix_now = realtime_ns();
-	uint64_t start = c->request->start_timestamp_ns;
-	int64_t at;
+	uint64_t unix_now = (uint64_t)realtime_ns();
 
-	if (start <= (uint64_t)unix_now)
-		return;
-	c->request->on_begin(c->request->context);
-	at = saturating_add_ns(monotonic_ns(), start - (uint64_t)unix_now);
-	while (!is_over(c) && monotonic_ns() < at) {
+	return start_timestamp_ns <= unix_now ? 0
+					      : saturating_add_ns(0, start_timestamp_ns - unix_now);
+}
+
+/* CLOCK_MONOTONIC; 0: at once. A time in the past is now. */
+static int64_t find_start(const struct capture *c)
+{
+	int64_t wait_ns = capture_find_wait_ns(c->request->start_timestamp_ns);
+
+	return wait_ns ? saturating_add_ns(monotonic_ns(), (uint64_t)wait_ns) : 0;
+}
+
+static void wait_until(struct capture *c, int64_t at)
+{
+	while (monotonic_ns() < at && !is_over(c)) {
 		int64_t look = monotonic_ns() + LOOK_INTERVAL_NS;
 
 		target_wait(c->target, at < look ? at : look);
@@ -91,7 +98,7 @@ static int64_t end_time(const struct capture *c)
 {
 	uint64_t ms = c->request->duration_ms;
 
-	return saturating_add_ns(monotonic_ns(),
+	return saturating_add_ns(c->recording.start.monotonic_ns,
 		ms > UINT64_MAX / NS_PER_MS ? UINT64_MAX : ms * (uint64_t)NS_PER_MS);
 }
 
@@ -207,6 +214,7 @@ static int add_plane(struct capture *c, const struct source *s)
 	struct assemble_input in = {
 		.drain = &s->drain,
 		.timeline = &r->timeline,
+		.earliest_ticks = r->earliest_ticks,
 		.start_ticks = r->start.ticks,
 		.stop_ticks = r->stop.ticks,
 		.uses_ticks = r->uses_ticks,
@@ -302,10 +310,10 @@ static void count(const struct capture *c, struct capture_result *result)
 	result->duration_ns = (uint64_t)(r->stop.monotonic_ns - r->start.monotonic_ns);
 }
 
-static int encode(const struct capture *c, struct capture_result *result)
+static int encode(const struct space *space, struct capture_result *result)
 {
 	struct chunks xspace = CHUNKS_INIT;
-	int r = xspace_encode(c->space, &xspace);
+	int r = xspace_encode(space, &xspace);
 
 	if (r)
 		chunks_deinit(&xspace);
@@ -337,23 +345,46 @@ static int make_result(struct capture *c, struct capture_result *result)
 	if (!r && rec->error)
 		r = space_add_warning(
 			c->space, "this server ran out of memory: the trace is not complete");
-	return r ? r : encode(c, result);
+	return r ? r : encode(c->space, result);
+}
+
+/* The levels are 0 when it is over before it begins. */
+static void set_levels(struct capture *c)
+{
+	int is_stopped = atomic_load(c->request->stop);
+
+	c->level = is_stopped ? 0 : c->request->level;
+	c->recording.usage_interval_ms = is_stopped ? 0 : c->request->usage_interval_ms;
+}
+
+/* Waits for its time, armed, and begins. */
+static int begin(struct capture *c, struct diag *d)
+{
+	int64_t at = find_start(c);
+	int r;
+
+	if (at) {
+		c->request->on_begin(c->request->context);
+		wait_until(c, at - CAPTURE_ARM_NS);
+	}
+	if (atomic_load(c->request->cancel))
+		return CAPTURE_CANCELLED;
+	set_levels(c);
+	r = recording_arm(&c->recording, c->level, d);
+	if (!r) {
+		wait_until(c, c->request->is_agreed ? at - RECORDING_EARLY_NS : at);
+		set_levels(c);
+		r = recording_begin(&c->recording, c->level, at, d);
+	}
+	return r == RECORDING_NO_TARGET ? CAPTURE_NO_TARGET : r;
 }
 
 static int run(struct capture *c, struct capture_result *result, struct diag *d)
 {
-	int is_stopped;
-	int r;
+	int r = begin(c, d);
 
-	wait_for_start(c);
-	if (atomic_load(c->request->cancel))
-		return CAPTURE_CANCELLED;
-	is_stopped = atomic_load(c->request->stop);
-	c->level = is_stopped ? 0 : c->request->level;
-	c->recording.usage_interval_ms = is_stopped ? 0 : c->request->usage_interval_ms;
-	r = recording_begin(&c->recording, c->level, d);
 	if (r)
-		return r == RECORDING_NO_TARGET ? CAPTURE_NO_TARGET : r;
+		return r;
 	c->request->on_begin(c->request->context);
 	record(c);
 	if (target_get_life(c->target) != TARGET_ALIVE)
@@ -388,5 +419,21 @@ int capture_run(struct family *f, const struct capture_request *request,
 	recording_deinit(&c.recording);
 	family_prune(f);
 	space_free(c.space);
+	return r;
+}
+
+int capture_make_unbegun(struct capture_result *result)
+{
+	struct space *space;
+	int r;
+
+	memset(result, 0, sizeof *result);
+	result->is_empty = 1;
+	if (space_new(&space))
+		return -ENOMEM;
+	r = space_add_warning(space, "nothing was recorded: it was ended before its start");
+	if (!r)
+		r = encode(space, result);
+	space_free(space);
 	return r;
 }

@@ -15,11 +15,18 @@
 struct delivery;
 struct family;
 
+/*
+ * How long before its time a capture is armed: then recording begins at that time. Who wants to record in between must
+ * wait.
+ */
+#define CAPTURE_ARM_NS INT64_C(100000000)
+
 /* What to record. */
 struct capture_request {
 	unsigned level; /* host_tracer_level, 0–3 */
 	uint64_t duration_ms; /* UINT64_MAX: until it is stopped */
 	uint64_t start_timestamp_ns; /* Unix time; 0 or past: now */
+	int is_agreed; /* others start then, too: kept to the microsecond, and processes begin a little early */
 	uint64_t max_bytes; /* of memory in this process; 0: the default */
 	int64_t usage_interval_ms; /* between two samples of what the processes use; 0: none */
 	const uint8_t *options; /* serialised ProfileOptions, echoed into the trace */
@@ -44,14 +51,22 @@ struct capture_result {
 	uint64_t duration_ns;
 };
 
-/* Outcomes besides 0 and -ENOMEM. */
+/* Outcomes besides 0, -ENOMEM, and other negative ones with a text. */
 enum {
 	CAPTURE_CANCELLED = 1,
 	CAPTURE_NO_TARGET = 2, /* it was gone before anything could be recorded */
+	CAPTURE_BUSY =
+		3, /* of a session's request: somebody else records at its time; the text says who */
 };
 
 /* Owner: result->delivery belongs to the caller (delivery_free). It is NULL when the outcome is not 0. */
 int capture_run(struct family *f, const struct capture_request *request,
 	struct capture_result *result, struct diag *d);
+
+/* The result of a capture that was ended before its start: empty, and says so. 0 or -ENOMEM. */
+int capture_make_unbegun(struct capture_result *result);
+
+/* How long it is until |start_timestamp_ns|, at least 0. */
+int64_t capture_find_wait_ns(uint64_t start_timestamp_ns);
 
 #endif

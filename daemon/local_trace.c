@@ -173,6 +173,13 @@ struct local_trace *local_trace_free(struct local_trace *trace)
 	return NULL;
 }
 
+static void deliver(
+	struct session_request *request, int r, struct capture_result *result, struct diag *d)
+{
+	local_trace_end(request->trace, r, result, d);
+	delivery_free(result->delivery);
+}
+
 static int fill(struct session_request *request, struct target *t, struct diag *d)
 {
 	char options[sizeof t->arena->trace.options];
@@ -183,6 +190,7 @@ static int fill(struct session_request *request, struct target *t, struct diag *
 	memcpy(log_dir, t->arena->trace.log_dir, sizeof log_dir);
 	options[sizeof options - 1] = log_dir[sizeof log_dir - 1] = '\0';
 	profile_options_init(&request->options);
+	request->deliver = deliver;
 	request->trace = new_trace(t);
 	r = request->trace ? set_options(request, options, d) : -ENOMEM;
 	if (r)
@@ -209,9 +217,7 @@ int local_trace_take(struct target *t, struct session_request **out, struct diag
 	if (r == -ENOMEM)
 		diag_set(d, r, "the profiler server is out of memory");
 	answer(t, r, d->text);
-	if (request)
-		session_request_deinit(request);
-	free(request);
+	session_request_free(request);
 	return r;
 }
 

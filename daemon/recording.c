@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
@@ -171,12 +172,33 @@ static int start_all(struct recording *r, struct diag *d)
 	return error;
 }
 
-static int begin_timeline(struct recording *r)
+/* What both clocks said at |at_ns|, between two readings of them. */
+static struct clock_pair interpolate(struct clock_pair a, struct clock_pair b, int64_t at_ns)
 {
-	r->start_unix_ns = realtime_ns();
-	r->start = clock_pair_read(r->uses_ticks);
-	r->last_pair_ns = r->start.monotonic_ns;
-	return timeline_add(&r->timeline, r->start);
+	double share = (double)(at_ns - a.monotonic_ns) / (double)(b.monotonic_ns - a.monotonic_ns);
+
+	return (struct clock_pair){
+		a.ticks + (uint64_t)(share * (double)(b.ticks - a.ticks)), at_ns};
+}
+
+/* One that was ended before its time does not wait for it. */
+static int is_ahead(const struct recording *r, int64_t at_ns)
+{
+	int64_t wait_ns = at_ns - r->start.monotonic_ns;
+
+	return at_ns > 0 && wait_ns > 0 && wait_ns <= RECORDING_EARLY_NS;
+}
+
+/* Everybody records already: the start is only a point in time, and this thread may be late for it. */
+static void set_start(struct recording *r, int64_t at_ns)
+{
+	const struct timespec at = {at_ns / NS_PER_S, at_ns % NS_PER_S};
+	struct clock_pair before = r->start;
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
+		;
+	r->start = interpolate(before, clock_pair_read(r->uses_ticks), at_ns);
+	r->start_unix_ns += at_ns - before.monotonic_ns;
 }
 
 static void begin_usage(struct recording *r, size_t first)
@@ -217,20 +239,33 @@ static void end_usage(struct recording *r)
 	}
 }
 
-int recording_begin(struct recording *r, unsigned level, struct diag *d)
+int recording_arm(struct recording *r, unsigned level, struct diag *d)
 {
 	int error = add_source(r, r->family->main);
 
-	r->level = level;
 	atomic_store(&r->family->is_recording, level != 0);
 	if (!error && level)
 		error = meet_children(r);
 	if (!error && level)
 		error = tell_to_begin(r, ARENA_OP_PREPARE, d);
-	if (!error)
-		error = begin_timeline(r);
-	if (!error && level)
+	return error;
+}
+
+int recording_begin(struct recording *r, unsigned level, int64_t at_ns, struct diag *d)
+{
+	int error = 0;
+
+	r->level = level;
+	r->start = clock_pair_read(r->uses_ticks);
+	r->start_unix_ns = realtime_ns();
+	r->earliest_ticks = r->start.ticks;
+	if (level)
 		error = start_all(r, d);
+	if (!error && is_ahead(r, at_ns))
+		set_start(r, at_ns);
+	r->last_pair_ns = r->start.monotonic_ns;
+	if (!error)
+		error = timeline_add(&r->timeline, r->start);
 	family_greet(r->family);
 	if (!error)
 		begin_usage(r, 0);

@@ -31,21 +31,31 @@ struct recording {
 	unsigned n_deaf; /* children that did not answer: stopped */
 	unsigned n_left_out; /* children that the capture had no memory for */
 	int64_t start_unix_ns;
+	uint64_t
+		earliest_ticks; /* no record of this recording began before; maybe earlier than its start */
 	struct clock_pair start;
 	struct clock_pair stop;
 	int64_t last_pair_ns;
 	int error; /* -ENOMEM: what there is is not complete */
 };
 
-/* Outcome of recording_begin() besides 0 and negative ones: the program is gone. */
+/* Outcome of the two below besides 0 and negative ones: the program is gone. */
 #define RECORDING_NO_TARGET 1
+
+/* Processes are told to begin so long before an agreed time; what they record before it is left out. */
+#define RECORDING_EARLY_NS INT64_C(2000000)
 
 /* |max_bytes|: of raw records, in this process. */
 void recording_init(struct recording *r, struct family *f, uint64_t max_bytes);
 void recording_deinit(struct recording *r);
 
-/* |usage_interval_ms| may be set before. */
-int recording_begin(struct recording *r, unsigned level, struct diag *d);
+/* Prepares rings for |level|: until it begins nothing is recorded. |d| when a person can do something about it. */
+int recording_arm(struct recording *r, unsigned level, struct diag *d);
+/*
+ * Begins: now, or at |at_ns| (CLOCK_MONOTONIC) if that is at most RECORDING_EARLY_NS away, to the microsecond, however
+ * late this thread is woken. |level| is the one that was prepared for, or 0. |usage_interval_ms| may be set before.
+ */
+int recording_begin(struct recording *r, unsigned level, int64_t at_ns, struct diag *d);
 /* Copies out what is new; returns how full the fullest ring was, in 1/1000. */
 unsigned recording_visit(struct recording *r);
 /* 0, -ETIMEDOUT when the program is stopped (what it has written is kept), or -ENOMEM. */

@@ -2,11 +2,15 @@
 /* ProfileResponse; see reply.h. Field numbers: proto/tsl/profiler/protobuf/profiler_service.proto. */
 #include "daemon/reply.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/chunks.h"
+#include "base/diag.h"
 #include "daemon/capture.h"
 #include "daemon/delivery.h"
+#include "daemon/session.h"
 #include "rpc/server.h"
 #include "trace/pbwire.h"
 
@@ -17,6 +21,7 @@
 #define TAG_TOOL_BYTES PB_TAG(2, PB_LEN) /* ProfileToolData.data */
 
 static const char tool_name[] = "xplane.pb";
+static const char no_memory[] = "the profiler server is out of memory; record less";
 
 /* "name", and the head of "data" that |n_bytes| follow. Returns the end. */
 static uint8_t *put_tool(uint8_t *p, uint64_t n_bytes)
@@ -60,9 +65,38 @@ void reply_profile(struct rpc_call *call, struct capture_result *result, int emi
 	result->delivery = delivery_free(result->delivery);
 	if (message.error) {
 		chunks_deinit(&message);
-		rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED,
-			"the profiler server is out of memory; record less");
+		rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED, no_memory);
 		return;
 	}
 	rpc_call_reply(call, &message);
+}
+
+/* Stock servers say the first sentence, and stock clients know it; ours quotes the rest. */
+static void fail_busy(struct rpc_call *call, const char *whose)
+{
+	char text[320];
+
+	snprintf(text, sizeof text, "Another profiling session active. %.256s", whose);
+	rpc_call_fail(call, RPC_INTERNAL, text);
+}
+
+void reply_failure(struct rpc_call *call, int r, const struct diag *d)
+{
+	switch (r) {
+	case CAPTURE_CANCELLED:
+		rpc_call_fail(call, RPC_CANCELLED, "the client went away");
+		break;
+	case CAPTURE_NO_TARGET:
+		rpc_call_fail(call, RPC_UNAVAILABLE, session_gone_text);
+		break;
+	case CAPTURE_BUSY:
+		fail_busy(call, d->text);
+		break;
+	case -ENOMEM:
+		rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED, no_memory);
+		break;
+	default:
+		rpc_call_fail(call, RPC_UNAVAILABLE, d->text);
+		break;
+	}
 }

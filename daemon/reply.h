@@ -4,6 +4,7 @@
 #define DAEMON_REPLY_H
 
 struct capture_result;
+struct diag;
 struct rpc_call;
 
 /*
@@ -12,5 +13,8 @@ struct rpc_call;
  * their log directory.
  */
 void reply_profile(struct rpc_call *call, struct capture_result *result, int emit_xspace);
+
+/* Answers any call that asked for a recording with the outcome |r| of capture_run(), which is not 0. */
+void reply_failure(struct rpc_call *call, int r, const struct diag *d);
 
 #endif

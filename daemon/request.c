@@ -149,10 +149,6 @@ int request_decode(const uint8_t *bytes, size_t n, struct session_request **out,
 	struct session_request *request = calloc(1, sizeof *request);
 	int r = request ? decode(bytes, n, request, d) : -ENOMEM;
 
-	if (r && request) {
-		session_request_deinit(request);
-		free(request);
-	}
-	*out = r ? NULL : request;
+	*out = r ? session_request_free(request) : request;
 	return r;
 }

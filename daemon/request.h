@@ -10,8 +10,8 @@ struct diag;
 struct session_request;
 
 /*
- * Owner: *out belongs to the caller (session_request_deinit(), free()); its |call| is NULL. 0; -EINVAL with |d| for
- * whoever asked; -ENOMEM.
+ * Owner: *out belongs to the caller (session_request_free()); its |call| and |deliver| are NULL. 0; -EINVAL with |d|
+ * for whoever asked; -ENOMEM.
  */
 int request_decode(const uint8_t *bytes, size_t n, struct session_request **out, struct diag *d);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tensorflow.ProfilerService on top of a session: requests in, sessions started, errors in words. */
+/*
+ * The methods that this server's port serves: a table for each group of them, and what their handlers know of. Each group
+ * is a file (profile_calls.h and so on): requests in, sessions started, errors in words.
+ */
 #ifndef DAEMON_SERVICE_H
 #define DAEMON_SERVICE_H
 
@@ -7,7 +10,17 @@
 
 #include "rpc/server.h"
 
-/* One row per RPC; the context of each handler is the struct session. */
+struct session;
+
+/* Requests are small. */
+#define SERVICE_MAX_REQUEST_BYTES (4u << 20)
+
+/* The context of each handler. */
+struct service {
+	struct session *session;
+};
+
+/* One row per RPC, of all groups. */
 extern const struct rpc_method service_methods[];
 extern const size_t n_service_methods;
 

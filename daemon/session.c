@@ -1,37 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one capture at a time; see session.h. */
+/* The one recording at a time; see session.h. */
 #include "daemon/session.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/log.h"
 #include "daemon/capture.h"
-#include "daemon/delivery.h"
 #include "daemon/family.h"
-#include "daemon/local_trace.h"
-#include "daemon/reply.h"
-#include "daemon/rings.h"
 #include "daemon/session_request.h"
 #include "daemon/target.h"
-#include "rpc/server.h"
 
-/* After the last capture the rings' memory is given back. */
-#define KEEP_RINGS_NS (10 * NS_PER_S)
-#define DEFAULT_USAGE_INTERVAL_MS 100
+/* Each costs a call of its own; nobody needs more. */
+#define MAX_WAITING 64
 
 const char session_gone_text[] = "the program has ended";
-
-static void free_request(struct session_request *request)
-{
-	session_request_deinit(request);
-	free(request);
-}
 
 void session_init(struct session *s, struct family *family, void (*on_gone)(void *), void *context)
 {
@@ -53,51 +39,16 @@ static void wake_worker(struct session *s)
 		usleep(50);
 }
 
-/* Makes |request| the one that runs. */
+/* Under the mutex. */
 static int occupy(struct session *s, struct session_request *request)
 {
-	if (atomic_load(&s->is_closing))
-		return SESSION_CLOSED;
 	if (s->request)
 		return SESSION_BUSY;
 	request->taken_ns = monotonic_ns();
 	s->request = request;
 	atomic_store(&s->stop, 0);
 	atomic_store(&s->cancel, 0);
-	atomic_store(&s->is_pending, request->call != NULL);
 	return 0;
-}
-
-int session_take(struct session *s, struct session_request *request)
-{
-	int r;
-
-	pthread_mutex_lock(&s->mutex);
-	r = occupy(s, request);
-	pthread_mutex_unlock(&s->mutex);
-	if (r)
-		free_request(request);
-	else
-		wake_worker(s);
-	return r;
-}
-
-void session_describe(struct session *s, char *text, size_t n)
-{
-	const struct session_request *request;
-
-	text[0] = '\0';
-	pthread_mutex_lock(&s->mutex);
-	request = s->request;
-	if (request && request->trace)
-		snprintf(text, n, "a trace of the program's own, begun %.1f s ago",
-			(double)(monotonic_ns() - request->taken_ns) / 1e9);
-	else if (request)
-		snprintf(text, n, "session %s: %.1f s, begun %.1f s ago",
-			request->session_id ? request->session_id : "without a name",
-			(double)request->options.duration_ms / 1e3,
-			(double)(monotonic_ns() - request->taken_ns) / 1e9);
-	pthread_mutex_unlock(&s->mutex);
 }
 
 /* Raises |flag| under the mutex; a recording looks at it at least every 10 ms. */
@@ -107,12 +58,185 @@ static void raise_flag(struct session *s, _Atomic int *flag)
 	target_kick(s->family->main);
 }
 
+/* Those that wait. Under the mutex. */
+
+static int enqueue(struct session *s, struct session_request *request)
+{
+	struct session_request **at = &s->waiting;
+
+	if (s->n_waiting == MAX_WAITING)
+		return SESSION_BUSY;
+	while (*at && (*at)->options.start_timestamp_ns <= request->options.start_timestamp_ns)
+		at = &(*at)->next;
+	request->next = *at;
+	*at = request;
+	s->n_waiting++;
+	return 0;
+}
+
+static struct session_request *unlink_at(struct session *s, struct session_request **at)
+{
+	struct session_request *request = *at;
+
+	*at = request->next;
+	request->next = NULL;
+	s->n_waiting--;
+	return request;
+}
+
+/* Moves those that |matches| from the waiting to a list of their own. */
+static struct session_request *pick(struct session *s,
+	int (*matches)(const struct session_request *, const void *), const void *key)
+{
+	struct session_request *picked = NULL;
+	struct session_request **end = &picked;
+	struct session_request **at = &s->waiting;
+
+	while (*at) {
+		if (!matches(*at, key)) {
+			at = &(*at)->next;
+			continue;
+		}
+		*end = unlink_at(s, at);
+		end = &(*end)->next;
+	}
+	return picked;
+}
+
+static int is_of_call(const struct session_request *request, const void *call)
+{
+	return request->call == call;
+}
+
+static int has_id(const struct session_request *request, const void *id)
+{
+	return request->session_id && strcmp(request->session_id, id) == 0;
+}
+
+/* It cannot begin at its time any more. */
+static int is_late(const struct session_request *request, const void *now_ns)
+{
+	return request->due_ns <= *(const int64_t *)now_ns - CAPTURE_ARM_NS;
+}
+
+/* Each of a list is told the same. Without the mutex. */
+static void tell_all(struct session_request *list, int r, const char *text)
+{
+	while (list) {
+		struct session_request *request = list;
+		struct capture_result nothing = {.is_empty = 0};
+		struct diag d = DIAG_INIT;
+
+		list = request->next;
+		diag_set(&d, -EBUSY, "%s", text);
+		request->deliver(request, r, &nothing, &d);
+		session_request_free(request);
+	}
+}
+
+/* They never began: a trace that says so is what they recorded. */
+static void end_unbegun(struct session_request *list)
+{
+	while (list) {
+		struct session_request *request = list;
+		struct capture_result result;
+		struct diag d = DIAG_INIT;
+		int r = capture_make_unbegun(&result);
+
+		list = request->next;
+		request->deliver(request, r, &result, &d);
+		session_request_free(request);
+	}
+}
+
+/* Those that ask. */
+
+/* It is armed a little before its time: until then the place is everybody's. */
+static int is_for_later(struct session_request *request)
+{
+	int64_t wait_ns = capture_find_wait_ns(request->options.start_timestamp_ns);
+	int64_t now_ns = monotonic_ns();
+
+	if (wait_ns <= CAPTURE_ARM_NS)
+		return 0;
+	request->due_ns =
+		wait_ns < INT64_MAX - now_ns ? now_ns + wait_ns - CAPTURE_ARM_NS : INT64_MAX - 1;
+	return 1;
+}
+
+/* Whether it need only wait until the one that has the place has ended. */
+static int makes_room(struct session *s, struct session_request *request)
+{
+	if (!s->request || !s->request->yields || request->yields)
+		return 0;
+	raise_flag(s, &s->stop);
+	request->due_ns = 0;
+	return 1;
+}
+
+static int take(struct session *s, struct session_request *request)
+{
+	if (atomic_load(&s->is_closing))
+		return SESSION_CLOSED;
+	if (is_for_later(request) || makes_room(s, request))
+		return enqueue(s, request);
+	return occupy(s, request);
+}
+
+int session_take(struct session *s, struct session_request *request)
+{
+	int r;
+
+	pthread_mutex_lock(&s->mutex);
+	r = take(s, request);
+	if (!r)
+		atomic_store(&s->is_pending, 1);
+	pthread_mutex_unlock(&s->mutex);
+	if (r)
+		session_request_free(request);
+	else
+		wake_worker(s);
+	return r;
+}
+
+static void describe_length(const struct session_request *request, char *text, size_t n)
+{
+	if (request->options.duration_ms < INT64_MAX)
+		snprintf(text, n, "%.1f s", (double)request->options.duration_ms / 1e3);
+	else
+		snprintf(text, n, "until it is stopped");
+}
+
+void session_describe(struct session *s, char *text, size_t n)
+{
+	const struct session_request *request;
+	char length[40];
+
+	text[0] = '\0';
+	pthread_mutex_lock(&s->mutex);
+	request = s->request;
+	if (request && request->trace)
+		snprintf(text, n, "a trace of the program's own, begun %.1f s ago",
+			(double)(monotonic_ns() - request->taken_ns) / 1e9);
+	else if (request) {
+		describe_length(request, length, sizeof length);
+		snprintf(text, n, "session %s: %s, begun %.1f s ago",
+			request->session_id ? request->session_id : "without a name", length,
+			(double)(monotonic_ns() - request->taken_ns) / 1e9);
+	}
+	pthread_mutex_unlock(&s->mutex);
+}
+
 void session_terminate(struct session *s, const char *session_id)
 {
+	struct session_request *unbegun;
+
 	pthread_mutex_lock(&s->mutex);
-	if (s->request && s->request->session_id && strcmp(s->request->session_id, session_id) == 0)
+	if (s->request && has_id(s->request, session_id))
 		raise_flag(s, &s->stop);
+	unbegun = pick(s, has_id, session_id);
 	pthread_mutex_unlock(&s->mutex);
+	end_unbegun(unbegun);
 }
 
 int session_is_busy(struct session *s)
@@ -127,197 +251,86 @@ int session_is_busy(struct session *s)
 
 void session_cancel(struct session *s, const struct rpc_call *call)
 {
+	struct session_request *waited;
+
 	pthread_mutex_lock(&s->mutex);
 	if (s->request && s->request->call == call)
 		raise_flag(s, &s->cancel);
+	waited = pick(s, is_of_call, call);
 	pthread_mutex_unlock(&s->mutex);
-}
-
-static void answer_call(const struct session_request *request, int r, struct capture_result *result,
-	const struct diag *d)
-{
-	switch (r) {
-	case 0:
-		reply_profile(request->call, result, request->emit_xspace);
-		break;
-	case CAPTURE_CANCELLED:
-		rpc_call_fail(request->call, RPC_CANCELLED, "the client went away");
-		break;
-	case CAPTURE_NO_TARGET:
-		rpc_call_fail(request->call, RPC_UNAVAILABLE, session_gone_text);
-		break;
-	case -ENOMEM:
-		rpc_call_fail(request->call, RPC_RESOURCE_EXHAUSTED,
-			"the profiler server is out of memory; record less");
-		break;
-	default:
-		rpc_call_fail(request->call, RPC_UNAVAILABLE, d->text);
-		break;
-	}
-}
-
-/* The session is free before the answer is sent: a client may ask again at once. */
-static void release(struct session *s)
-{
-	pthread_mutex_lock(&s->mutex);
-	s->request = NULL;
-	pthread_mutex_unlock(&s->mutex);
-}
-
-static void answer(
-	const struct session_request *request, int r, struct capture_result *result, struct diag *d)
-{
-	if (request->call) {
-		answer_call(request, r, result, d);
-		return;
-	}
-	local_trace_end(request->trace, r, result, d);
-	delivery_free(result->delivery);
-}
-
-static void on_begin(void *context)
-{
-	struct session *s = context;
-
-	if (s->request->trace)
-		local_trace_begin(s->request->trace);
-}
-
-/* The program may want its trace to end, or to begin one now. */
-static void on_look(void *context)
-{
-	struct session *s = context;
-
-	if (s->request->trace && local_trace_is_ending(s->request->trace))
-		atomic_store(&s->stop, 1);
-	local_trace_refuse(s->family->main);
-}
-
-static void on_gone(void *context)
-{
-	struct session *s = context;
-
-	s->on_gone(s->context);
-}
-
-static void run_capture(struct session *s)
-{
-	struct session_request *request = s->request;
-	struct capture_request capture = {
-		.level = request->options.host_tracer_level,
-		.duration_ms = request->options.duration_ms,
-		.start_timestamp_ns = request->options.start_timestamp_ns,
-		.max_bytes = (uint64_t)profile_options_get_number(&request->options,
-			"ptap_max_capture_bytes", (int64_t)s->family->main->max_capture_bytes),
-		.usage_interval_ms = profile_options_get_number(
-			&request->options, "ptap_usage_interval_ms", DEFAULT_USAGE_INTERVAL_MS),
-		.options = request->options_bytes,
-		.options_bytes = request->n_options_bytes,
-		.warnings = (const char *const *)request->warnings,
-		.n_warnings = request->n_warnings,
-		.stop = &s->stop,
-		.cancel = &s->cancel,
-		.on_begin = on_begin,
-		.on_look = on_look,
-		.on_gone = on_gone,
-		.context = s,
-	};
-	struct capture_result result;
-	struct diag d = DIAG_INIT;
-	int r;
-
-	r = capture_run(s->family, &capture, &result, &d);
-	release(s);
-	answer(request, r, &result, &d);
-	free_request(request);
-}
-
-/* What the program itself asked for. */
-static void run_local_trace(struct session *s)
-{
-	struct session_request *request = NULL;
-	struct diag d = DIAG_INIT;
-	int r = local_trace_take(s->family->main, &request, &d);
-
-	if (r) {
-		log_info(LOG_TRACE, "%s", d.text);
-		return;
-	}
-	pthread_mutex_lock(&s->mutex);
-	r = occupy(s, request);
-	pthread_mutex_unlock(&s->mutex);
-	if (!r) {
-		run_capture(s);
-		return;
-	}
-	/* A call came first. */
-	diag_set(&d, -EBUSY, "%s", local_trace_busy_text);
-	local_trace_end(request->trace, -EBUSY, NULL, &d);
-	free_request(request);
+	tell_all(waited, CAPTURE_CANCELLED, "");
 }
 
 void session_close(struct session *s)
 {
-	struct session_request *request;
+	struct session_request *list;
 
 	pthread_mutex_lock(&s->mutex);
 	atomic_store(&s->is_closing, 1);
 	atomic_store(&s->is_pending, 0);
+	list = s->waiting;
+	if (s->request) {
+		s->request->next = list;
+		list = s->request;
+	}
+	s->request = s->waiting = NULL;
+	s->n_waiting = 0;
+	pthread_mutex_unlock(&s->mutex);
+	tell_all(list, CAPTURE_NO_TARGET, session_gone_text);
+}
+
+/* The worker's. */
+
+/* The first one that is due. 1: it need only wait for one that makes room. Under the mutex. */
+static int admit(struct session *s, int64_t now_ns)
+{
+	if (!s->waiting || s->waiting->due_ns > now_ns)
+		return 0;
+	if (!s->request)
+		return occupy(s, unlink_at(s, &s->waiting));
+	return makes_room(s, s->waiting);
+}
+
+int64_t session_tend(struct session *s)
+{
+	int64_t now_ns = monotonic_ns();
+	struct session_request *late = NULL;
+	char text[256];
+	int64_t due_ns;
+
+	pthread_mutex_lock(&s->mutex);
+	if (!admit(s, now_ns))
+		late = pick(s, is_late, &now_ns);
+	due_ns = s->waiting ? s->waiting->due_ns : INT64_MAX;
+	pthread_mutex_unlock(&s->mutex);
+	session_describe(s, text, sizeof text);
+	tell_all(late, CAPTURE_BUSY, text);
+	return due_ns;
+}
+
+struct session_request *session_get_request(struct session *s)
+{
+	struct session_request *request;
+
+	pthread_mutex_lock(&s->mutex);
 	request = s->request;
+	pthread_mutex_unlock(&s->mutex);
+	return request;
+}
+
+int session_occupy(struct session *s, struct session_request *request)
+{
+	int r;
+
+	pthread_mutex_lock(&s->mutex);
+	r = atomic_load(&s->is_closing) ? SESSION_CLOSED : occupy(s, request);
+	pthread_mutex_unlock(&s->mutex);
+	return r;
+}
+
+void session_release(struct session *s)
+{
+	pthread_mutex_lock(&s->mutex);
 	s->request = NULL;
 	pthread_mutex_unlock(&s->mutex);
-	if (!request)
-		return;
-	rpc_call_fail(request->call, RPC_UNAVAILABLE, session_gone_text);
-	free_request(request);
-}
-
-static void trim(struct family *f)
-{
-	rings_trim(f->main);
-	for (size_t i = 0; i < f->n_children; i++)
-		rings_trim(&f->children[i]->target);
-}
-
-/* Between captures: children that joined or ended. */
-static void tend_family(struct family *f)
-{
-	if (!atomic_load(&f->has_news))
-		return;
-	family_admit(f);
-	family_greet(f);
-	family_prune(f);
-}
-
-/* The rings stay warm for a while: captures often come in a row. */
-static void wait_for_work(struct session *s, int64_t *trim_at_ns)
-{
-	atomic_store(&s->is_waiting, 1);
-	if (!atomic_load(&s->is_pending))
-		target_wait(s->family->main, *trim_at_ns);
-	atomic_store(&s->is_waiting, 0);
-	if (monotonic_ns() < *trim_at_ns || atomic_load(&s->is_pending))
-		return;
-	trim(s->family);
-	*trim_at_ns = INT64_MAX;
-}
-
-void session_work(struct session *s)
-{
-	int64_t trim_at_ns = INT64_MAX;
-
-	while (target_get_life(s->family->main) == TARGET_ALIVE) {
-		tend_family(s->family);
-		if (atomic_exchange(&s->is_pending, 0)) {
-			run_capture(s);
-			trim_at_ns = monotonic_ns() + KEEP_RINGS_NS;
-		} else if (local_trace_is_asked(s->family->main)) {
-			run_local_trace(s);
-			trim_at_ns = monotonic_ns() + KEEP_RINGS_NS;
-		} else {
-			wait_for_work(s, &trim_at_ns);
-		}
-	}
-	s->on_gone(s->context);
-	session_close(s);
 }

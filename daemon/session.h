@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one capture that may run at a time, between the threads: calls come in on the transport's thread,
- * the recording runs on the worker thread.
+ * The one recording that may run at a time, between the threads: calls come in on the transport's thread, the recording
+ * runs on the worker's (worker.h). Who asks for a start in the future waits beside it and keeps nobody out before
+ * then; at its time it gets the place if it is free, and is told that it is taken otherwise.
  */
 #ifndef DAEMON_SESSION_H
 #define DAEMON_SESSION_H
@@ -9,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct family;
 struct rpc_call;
@@ -23,7 +25,9 @@ struct session {
 	void *context;
 	pthread_mutex_t mutex;
 	struct session_request *request; /* NULL: free; under mutex */
-	_Atomic int is_pending; /* the worker has not taken it yet */
+	struct session_request *waiting; /* the soonest first; under mutex */
+	size_t n_waiting;
+	_Atomic int is_pending; /* the worker has not looked yet */
 	_Atomic int
 		is_waiting; /* the worker sleeps, or is about to; set before is_pending is read */
 	_Atomic int stop;
@@ -32,7 +36,7 @@ struct session {
 };
 
 enum {
-	SESSION_BUSY = 1,
+	SESSION_BUSY = 1, /* or too many wait for their time */
 	SESSION_CLOSED = 2, /* the target is gone */
 };
 
@@ -40,26 +44,34 @@ void session_init(struct session *s, struct family *family, void (*on_gone)(void
 
 /*
  * Takes |request| (malloc'ed), also on failure, and wakes the worker. 0, SESSION_BUSY or SESSION_CLOSED; then
- * request->call is not answered here. Any thread: it does not wait for a worker that is at work, which may be writing
+ * request->deliver is not called. Any thread: it does not wait for a worker that is at work, which may be writing
  * the program's own trace to a slow disk.
  */
 int session_take(struct session *s, struct session_request *request);
 /* For a client that was told SESSION_BUSY: whose session that is, e.g. "session a: 60.0 s, begun 2.1 s ago". */
 void session_describe(struct session *s, char *text, size_t n);
-/* Ends the session |session_id| early, with its data; nothing if it is not the one that runs. */
+/* Ends the session |session_id| early, with its data; nothing if it neither runs nor waits for its start. */
 void session_terminate(struct session *s, const char *session_id);
-/* Whether a capture waits or runs. Any thread. */
+/* Whether a capture runs, or is about to. Any thread. */
 int session_is_busy(struct session *s);
 /* The client of |call| is gone. */
 void session_cancel(struct session *s, const struct rpc_call *call);
 
-/*
- * The worker's loop: runs captures and answers their calls until the target is gone, and calls
- * s->on_gone as soon as that is known, before the last capture is delivered; maybe twice.
- */
-void session_work(struct session *s);
-
-/* No capture any more: one that waits is answered, later ones are refused. */
+/* No capture any more: those that wait are answered, later ones are refused. */
 void session_close(struct session *s);
+
+/* The worker's part. */
+
+/*
+ * The requests whose time has come: the first one gets the place, or all are told that it is taken. Returns when the
+ * next will be due, CLOCK_MONOTONIC ns, or INT64_MAX.
+ */
+int64_t session_tend(struct session *s);
+/* The request that has the place, or NULL. */
+struct session_request *session_get_request(struct session *s);
+/* Gives the place to |request|, which the worker runs itself. 0, or as session_take(); then it is still the caller's. */
+int session_occupy(struct session *s, struct session_request *request);
+/* The place is free again. */
+void session_release(struct session *s);
 
 #endif

@@ -18,6 +18,14 @@ void session_request_deinit(struct session_request *request)
 	local_trace_free(request->trace);
 }
 
+struct session_request *session_request_free(struct session_request *request)
+{
+	if (request)
+		session_request_deinit(request);
+	free(request);
+	return NULL;
+}
+
 int session_request_warn(struct session_request *request, const char *text)
 {
 	size_t n = request->n_warnings;

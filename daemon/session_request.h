@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a Profile call, or the program itself, asks for. Owned by the session while it runs. */
+/* What a call, or the program itself, asks for. Owned by the session while it waits and runs. */
 #ifndef DAEMON_SESSION_REQUEST_H
 #define DAEMON_SESSION_REQUEST_H
 
@@ -11,23 +11,39 @@
 /* A request can have very many things wrong. */
 #define SESSION_MAX_WARNINGS 32
 
+struct capture_result;
+struct diag;
 struct local_trace;
 struct rpc_call;
 
 struct session_request {
-	struct rpc_call *call; /* NULL: |trace| gets the answer */
-	struct local_trace *trace; /* owned */
+	struct session_request *next; /* the session's */
+	/*
+	 * Hands the outcome to whoever asked: |r| and |result| (all zero unless |r| is 0; its contents are taken)
+	 * are those of capture_run(), |d| a text where capture.h says so. Called exactly once unless
+	 * session_take() refused the request, on any thread; the session is free by then, or still
+	 * another's. The request is the session's to free.
+	 */
+	void (*deliver)(struct session_request *request, int r, struct capture_result *result,
+		struct diag *d);
+	void *context; /* of |deliver| */
+	struct rpc_call *call; /* who asks: session_cancel() goes by it; NULL: the program itself */
+	struct local_trace *trace; /* owned; NULL unless the program itself asks */
 	struct profile_options options;
 	char *session_id; /* malloc'ed, for Terminate; NULL: cannot be named */
 	int emit_xspace;
+	int yields; /* its recording ends early when somebody else asks for one */
 	uint8_t *options_bytes; /* malloc'ed: the serialised options, echoed into the trace */
 	size_t n_options_bytes;
 	char *warnings[SESSION_MAX_WARNINGS]; /* malloc'ed texts */
 	size_t n_warnings;
-	int64_t taken_ns; /* CLOCK_MONOTONIC, set by session_take() */
+	int64_t taken_ns; /* CLOCK_MONOTONIC, when it became the session's */
+	int64_t due_ns; /* CLOCK_MONOTONIC, when it is to be armed; the session's */
 };
 
 void session_request_deinit(struct session_request *request);
+struct session_request *session_request_free(
+	struct session_request *request); /* NULL ok; returns NULL */
 /* A text that goes into the trace; one that is too many is left out, and that is said. 0 or -ENOMEM. */
 int session_request_warn(struct session_request *request, const char *text);
 

@@ -169,6 +169,7 @@ static void assemble(const struct drain *drain, struct timeline *timeline)
 	struct assemble_input in = {
 		.drain = drain,
 		.timeline = timeline,
+		.earliest_ticks = START_TICKS,
 		.start_ticks = START_TICKS,
 		.stop_ticks = STOP_TICKS,
 		.uses_ticks = 1,

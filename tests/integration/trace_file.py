@@ -13,7 +13,8 @@ from pathlib import Path
 from checks import equal
 
 TOP_SRC = Path(os.environ.get("top_srcdir", Path(__file__).resolve().parents[2]))
-PROTOS = ("xplane", "profiler_options", "profiler_service", "profiler_service_monitor_result")
+PROTOS = ("xplane", "profiler_analysis", "profiler_options", "profiler_service",
+          "profiler_service_monitor_result")
 
 Event = collections.namedtuple("Event", "name start_ps duration_ps stats")
 Stat = collections.namedtuple("Stat", "kind value")
@@ -52,8 +53,8 @@ def is_usage(line):
 
 
 class Trace:
-    def __init__(self, path):
-        self.bytes = Path(path).read_bytes()
+    def __init__(self, path=None, data=None):
+        self.bytes = Path(path).read_bytes() if data is None else data
         self.space = schema("xplane").XSpace.FromString(self.bytes)
         self.planes = {plane.name: plane for plane in self.space.planes}
         self.read_process(self.planes["/host:CPU"])

@@ -107,6 +107,7 @@ void log_assemble(void)
 	struct assemble_input in = {
 		.drain = &logs.drain,
 		.timeline = &logs.timeline,
+		.earliest_ticks = LOG_START_TICKS,
 		.start_ticks = LOG_START_TICKS,
 		.stop_ticks = LOG_STOP_TICKS,
 		.uses_ticks = 1,

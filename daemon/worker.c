@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The worker's loop; see worker.h. */
+#include "daemon/worker.h"
+
+#include <errno.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/log.h"
+#include "daemon/capture.h"
+#include "daemon/family.h"
+#include "daemon/local_trace.h"
+#include "daemon/rings.h"
+#include "daemon/session.h"
+#include "daemon/session_request.h"
+#include "daemon/target.h"
+
+/* After the last capture the rings' memory is given back. */
+#define KEEP_RINGS_NS (10 * NS_PER_S)
+#define DEFAULT_USAGE_INTERVAL_MS 100
+
+static void on_begin(void *context)
+{
+	struct session *s = context;
+
+	if (s->request->trace)
+		local_trace_begin(s->request->trace);
+}
+
+/* The program may want its trace to end, or to begin one now; others' time may have come. */
+static void on_look(void *context)
+{
+	struct session *s = context;
+
+	if (s->request->trace && local_trace_is_ending(s->request->trace))
+		atomic_store(&s->stop, 1);
+	local_trace_refuse(s->family->main);
+	session_tend(s);
+}
+
+static void on_gone(void *context)
+{
+	struct session *s = context;
+
+	s->on_gone(s->context);
+}
+
+/* The session is free before the answer is sent: a client may ask again at once. */
+static void run_capture(struct session *s, struct session_request *request)
+{
+	struct capture_request capture = {
+		.level = request->options.host_tracer_level,
+		.duration_ms = request->options.duration_ms,
+		.start_timestamp_ns = request->options.start_timestamp_ns,
+		.is_agreed = request->call != NULL,
+		.max_bytes = (uint64_t)profile_options_get_number(&request->options,
+			"ptap_max_capture_bytes", (int64_t)s->family->main->max_capture_bytes),
+		.usage_interval_ms = profile_options_get_number(
+			&request->options, "ptap_usage_interval_ms", DEFAULT_USAGE_INTERVAL_MS),
+		.options = request->options_bytes,
+		.options_bytes = request->n_options_bytes,
+		.warnings = (const char *const *)request->warnings,
+		.n_warnings = request->n_warnings,
+		.stop = &s->stop,
+		.cancel = &s->cancel,
+		.on_begin = on_begin,
+		.on_look = on_look,
+		.on_gone = on_gone,
+		.context = s,
+	};
+	struct capture_result result;
+	struct diag d = DIAG_INIT;
+	int r = capture_run(s->family, &capture, &result, &d);
+
+	session_release(s);
+	request->deliver(request, r, &result, &d);
+	session_request_free(request);
+}
+
+/* What the program itself asked for. */
+static void run_local_trace(struct session *s)
+{
+	struct session_request *request = NULL;
+	struct diag d = DIAG_INIT;
+
+	if (local_trace_take(s->family->main, &request, &d)) {
+		log_info(LOG_TRACE, "%s", d.text);
+		return;
+	}
+	if (!session_occupy(s, request)) {
+		run_capture(s, request);
+		return;
+	}
+	/* A call came first. */
+	diag_set(&d, -EBUSY, "%s", local_trace_busy_text);
+	local_trace_end(request->trace, -EBUSY, NULL, &d);
+	session_request_free(request);
+}
+
+static void trim(struct family *f)
+{
+	rings_trim(f->main);
+	for (size_t i = 0; i < f->n_children; i++)
+		rings_trim(&f->children[i]->target);
+}
+
+/* Between captures: children that joined or ended. */
+static void tend_family(struct family *f)
+{
+	if (!atomic_load(&f->has_news))
+		return;
+	family_admit(f);
+	family_greet(f);
+	family_prune(f);
+}
+
+/* The rings stay warm for a while: captures often come in a row. */
+static void wait_for_work(struct session *s, int64_t due_ns, int64_t *trim_at_ns)
+{
+	atomic_store(&s->is_waiting, 1);
+	if (!atomic_load(&s->is_pending))
+		target_wait(s->family->main, due_ns < *trim_at_ns ? due_ns : *trim_at_ns);
+	atomic_store(&s->is_waiting, 0);
+	if (monotonic_ns() < *trim_at_ns || atomic_load(&s->is_pending))
+		return;
+	trim(s->family);
+	*trim_at_ns = INT64_MAX;
+}
+
+void worker_run(struct session *s)
+{
+	int64_t trim_at_ns = INT64_MAX;
+
+	while (target_get_life(s->family->main) == TARGET_ALIVE) {
+		struct session_request *request;
+		int64_t due_ns;
+
+		tend_family(s->family);
+		atomic_store(&s->is_pending, 0);
+		due_ns = session_tend(s);
+		request = session_get_request(s);
+		if (request) {
+			run_capture(s, request);
+			trim_at_ns = monotonic_ns() + KEEP_RINGS_NS;
+		} else if (local_trace_is_asked(s->family->main)) {
+			run_local_trace(s);
+			trim_at_ns = monotonic_ns() + KEEP_RINGS_NS;
+		} else {
+			wait_for_work(s, due_ns, &trim_at_ns);
+		}
+	}
+	s->on_gone(s->context);
+	session_close(s);
+}

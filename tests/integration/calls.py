@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stock services as any gRPC client calls them: messages in, messages out, frames by http2.py."""
+import collections
+import urllib.parse
+
+from checks import PATIENCE_S, equal
+from http2 import CANCEL, OK, RST_STREAM, Connection, frame, message
+from trace_file import Trace, schema
+
+PROFILER = "/tensorflow.ProfilerService/"
+ANALYSIS = "/tensorflow.ProfileAnalysis/"
+BUSY = "Another profiling session active."
+UINT64_MAX = 2**64 - 1
+
+# |message| is None unless the status is OK.
+Answer = collections.namedtuple("Answer", "status text message")
+
+
+def profile_request(duration_ms, options=None, **fields):
+    """As a stock client says it, with the answer's data in the answer."""
+    request = schema("profiler_service").ProfileRequest(**{"emit_xspace": True, **fields})
+    request.opts.version = 1
+    request.opts.host_tracer_level = 2
+    request.opts.duration_ms = duration_ms
+    for name, value in (options or {}).items():
+        setattr(request.opts, name, value)
+    return request
+
+
+class Calls:
+    """One connection; several calls may be under way."""
+
+    def __init__(self, target):
+        self.connection = Connection(getattr(target, "port", target))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.connection.close()
+
+    def start(self, path, request):
+        return self.connection.start(path, message(request.SerializeToString()))
+
+    def cancel(self, stream):
+        self.connection.send(frame(RST_STREAM, 0, stream, CANCEL.to_bytes(4, "big")))
+
+    def settle(self):
+        """What was sent before has reached the server: it answers one call after the other."""
+        self.connection.call("/nobody.Knows/This", message(b""))
+
+    def is_ended(self, stream):
+        self.connection.read_some(0)
+        return self.connection.streams[stream].ended
+
+    def finish(self, stream, reply="ProfileResponse", module="profiler_service", patience_s=PATIENCE_S):
+        answer = self.connection.finish(stream, patience_s)
+        text = urllib.parse.unquote(answer.text)
+        made = None
+        if answer.status == OK:
+            made = getattr(schema(module), reply).FromString(answer.data[5:])
+        return Answer(answer.status, text, made)
+
+    def call(self, path, request, *how, **where):
+        return self.finish(self.start(path, request), *how, **where)
+
+    def expect(self, path, request, *how, **where):
+        """The message of an answer that must be OK."""
+        answer = self.call(path, request, *how, **where)
+        equal((answer.status, answer.text), (OK, ""), f"the answer to {path}")
+        return answer.message
+
+    def terminate(self, session_id):
+        request = schema("profiler_service").TerminateRequest(session_id=session_id)
+        return self.expect(PROFILER + "Terminate", request, "TerminateResponse")
+
+
+def trace_of(response):
+    """Of a ProfileResponse with its xspace."""
+    return Trace(data=response.xspace.SerializeToString())

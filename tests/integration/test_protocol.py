@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a server promises beyond the stock one: starts in the future, Terminate, who may begin when."""
+import time
+
+from calls import BUSY, PROFILER, UINT64_MAX, Calls, profile_request, trace_of
+from fixture import check, contains, equal, run, test, wait_until
+from http2 import INTERNAL, OK
+
+PROFILE = PROFILER + "Profile"
+LONG_MS = 60000
+# What an agreed start may be missed by.
+ALIGNED_NS = 10**6
+
+
+def in_ms(ms):
+    return time.time_ns() + ms * 10**6
+
+
+def sleep_until(unix_ns):
+    time.sleep(max(0, (unix_ns - time.time_ns()) / 1e9))
+
+
+def start_time(trace):
+    return trace.environment["profile_start_time"].value
+
+
+@test
+def terminate_for_an_unknown_session_does_not_end_a_later_one(t):
+    target = t.target().serve()
+    with Calls(target) as calls:
+        calls.terminate("later")
+        stream = calls.start(PROFILE, profile_request(300, session_id="later"))
+        target.ask("await 1", "burst 10")
+        answer = calls.finish(stream)
+        trace = trace_of(answer.message)
+        equal(trace.count("burst"), 10, "spans")
+        length_ns = trace.environment["profile_stop_time"].value - start_time(trace)
+        check(length_ns >= 300 * 10**6, f"recorded for {length_ns} ns only")
+
+
+@test
+def an_early_terminate_returns_what_was_recorded_until_then(t):
+    target = t.target().serve()
+    with Calls(target) as calls:
+        for duration_ms in (LONG_MS, UINT64_MAX):
+            stream = calls.start(PROFILE, profile_request(duration_ms, session_id="mine"))
+            target.ask("await 1", "burst 10")
+            calls.terminate("mine")
+            equal(trace_of(calls.finish(stream).message).count("burst"), 10, "spans")
+
+
+@test
+def a_start_in_the_future_is_kept_to_a_millisecond(t):
+    target = t.target().serve()
+    with Calls(target) as calls:
+        for wait_ms in (30, 400):
+            at = in_ms(wait_ms)
+            reply = calls.expect(PROFILE, profile_request(50, {"start_timestamp_ns": at}))
+            off_ns = start_time(trace_of(reply)) - at
+            check(abs(off_ns) <= ALIGNED_NS, f"{wait_ms} ms ahead: {off_ns} ns off")
+
+
+@test
+def nothing_from_before_the_agreed_start_is_in_the_trace(t):
+    target = t.target().serve()
+    counts = t.dir / "counts"
+    counts.write_bytes(bytes(4096))
+    target.ask(f"steady {counts}")  # its threads begin as soon as they may
+    with Calls(target) as calls:
+        reply = calls.expect(PROFILE, profile_request(100, {"start_timestamp_ns": in_ms(300)}))
+    trace = trace_of(reply)
+    check(trace.count("inner") > 0, "no span: the test is void")
+    equal(trace.host_stat("ptap_lost_invalid"), 0, "records taken for damaged")
+    starts = [e.start_ps for line in trace.threads for e in line.events]
+    check(min(starts) >= 0, f"a span from {min(starts)} ps")
+    equal([w for w in trace.space.warnings if "damaged" in w], [], "warnings")
+
+
+@test
+def a_delayed_start_keeps_nobody_out_before_its_time(t):
+    target = t.target().serve()
+    with Calls(target) as calls:
+        at = in_ms(1500)
+        late = calls.start(PROFILE, profile_request(100, {"start_timestamp_ns": at}))
+        far = calls.start(PROFILE, profile_request(100, {"start_timestamp_ns": 2**63}, session_id="far"))
+        soon = calls.start(PROFILE, profile_request(200))
+        target.ask("await 1", "burst 10")
+        equal(trace_of(calls.finish(soon).message).count("burst"), 10, "spans of who came second")
+        check(time.time_ns() < at, "the second capture took too long: the test is void")
+        wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off")
+        target.ask("await 1")
+        sleep_until(at)
+        target.ask("burst 5")
+        equal(trace_of(calls.finish(late).message).count("burst"), 5, "spans of who came first")
+        calls.terminate("far")
+        answer = calls.finish(far)
+        check(answer.message.empty_trace, "a capture that never began has data")
+        contains(answer.message.xspace.warnings[0], "ended before its start", "its warning")
+
+
+@test
+def of_two_starts_at_one_time_the_later_asked_is_told_busy(t):
+    target = t.target().serve()
+    with Calls(target) as calls:
+        at = in_ms(400)
+        streams = []
+        for name in "ab":
+            streams.append(calls.start(PROFILE, profile_request(300, {"start_timestamp_ns": at},
+                                                                session_id=name)))
+            calls.settle()
+        answers = [calls.finish(stream) for stream in streams]
+        equal([a.status for a in answers], [OK, INTERNAL], "statuses")
+        contains(answers[1].text, f"{BUSY} session a: 0.3 s, begun ", "the second's text")
+
+
+@test
+def a_delayed_start_can_be_cancelled(t):
+    target = t.target().serve()
+    with Calls(target) as calls:
+        at = in_ms(600)
+        for way in ("cancel", "vanish"):
+            with Calls(target) as other:
+                stream = other.start(PROFILE, profile_request(LONG_MS, {"start_timestamp_ns": at},
+                                                              session_id=way))
+                other.settle()
+                if way == "cancel":
+                    other.cancel(stream)
+                    other.settle()
+        # Both would record from |at| on.
+        sleep_until(at)
+        reply = calls.expect(PROFILE, profile_request(50))
+        check(start_time(trace_of(reply)) >= at, "the capture came too early: the test is void")
+
+
+run()
