@@ -295,6 +295,7 @@ static int start(struct attached *a, pid_t pid, struct diag *d)
 	family_init(&a->family, &a->target);
 	session_init(&a->session, &a->family, say_gone, a);
 	a->service.session = &a->session;
+	errands_init(&a->service.errands);
 	a->uid = geteuid();
 	a->since_ns = realtime_ns();
 	r = init_loop(a);

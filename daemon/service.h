@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "daemon/errand.h"
 #include "rpc/server.h"
 
 struct session;
@@ -18,6 +19,7 @@ struct session;
 /* The context of each handler. */
 struct service {
 	struct session *session;
+	struct errands errands;
 };
 
 /* One row per RPC, of all groups. */

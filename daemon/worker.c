@@ -34,7 +34,10 @@ static void on_look(void *context)
 
 	if (s->request->trace && local_trace_is_ending(s->request->trace))
 		atomic_store(&s->stop, 1);
-	local_trace_refuse(s->family->main);
+	if (!s->request->yields)
+		local_trace_refuse(s->family->main);
+	else if (local_trace_is_asked(s->family->main))
+		atomic_store(&s->stop, 1);
 	session_tend(s);
 }
 

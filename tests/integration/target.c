@@ -227,6 +227,7 @@ static const struct command commands[] = {
 	{"burst", workload_burst},
 	{"cycle", workload_cycle},
 	{"paced", workload_paced},
+	{"spin", workload_spin},
 	{"step", workload_step},
 	{"threads", workload_threads},
 	{"steady", workload_steady},

@@ -69,6 +69,15 @@ void workload_cycle(char *arguments)
 	printf("%d\n", n);
 }
 
+void workload_spin(char *arguments)
+{
+	int64_t end_ns = workload_clock_ns(CLOCK_THREAD_CPUTIME_ID) + atoi(arguments) * 1000000LL;
+
+	while (workload_clock_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns)
+		;
+	printf("done\n");
+}
+
 static void measure(useconds_t us)
 {
 	int64_t unix_ns = workload_clock_ns(CLOCK_REALTIME);

@@ -23,6 +23,9 @@ void workload_cycle(char *arguments);
  */
 void workload_paced(char *arguments);
 
+/* MILLISECONDS of processor time. */
+void workload_spin(char *arguments);
+
 /* LEVEL MILLISECONDS: waits for the recording, then makes a step "slow", number 7. */
 void workload_step(char *arguments);
 

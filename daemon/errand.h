@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A call whose answer takes long without being a recording: measuring, reading files, asking other servers. Each has a
+ * thread of its own, so that the transport's goes on; some at a time.
+ */
+#ifndef DAEMON_ERRAND_H
+#define DAEMON_ERRAND_H
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct errand;
+struct rpc_call;
+struct service;
+
+/* At a time. */
+#define ERRANDS_MAX 8
+
+struct errands {
+	pthread_mutex_t mutex;
+	pthread_cond_t changed; /* one was cancelled or woken; CLOCK_MONOTONIC */
+	struct errand *list; /* under mutex */
+	size_t n;
+};
+
+struct errand {
+	struct errand *next; /* the errands' */
+	struct service *service;
+	struct rpc_call *call;
+	void (*work)(struct errand *); /* answers the call, on the errand's thread */
+	uint8_t *request; /* malloc'ed: the call's bytes */
+	size_t request_bytes;
+	int is_cancelled; /* under the errands' mutex, as what the work shares with others may be */
+};
+
+void errands_init(struct errands *e);
+
+/*
+ * Has |work| answer |call|, whose request is |bytes| (copied). When there are too many the call is answered
+ * here: RESOURCE_EXHAUSTED.
+ */
+void errand_start(struct service *service, struct rpc_call *call, const uint8_t *bytes, size_t n,
+	void (*work)(struct errand *));
+
+/* Waits until |deadline_ns| (CLOCK_MONOTONIC) or the call is given up. 1 when it is. */
+int errand_wait(struct errand *e, int64_t deadline_ns);
+int errand_is_cancelled(struct errand *e);
+
+/* For an outcome that comes from another thread: sets |flag| and wakes who waits for it. */
+void errand_raise(struct errand *e, int *flag);
+/* Until |flag| is set. */
+void errand_await(struct errand *e, const int *flag);
+
+#endif

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Monitor: numbers of this moment, measured, and out of everybody's way."""
+import os
+import re
+import time
+
+from calls import PROFILER, Calls, profile_request, trace_of
+from fixture import SANITIZERS, check, contains, equal, run, schema, test, wait_until
+from http2 import INVALID_ARGUMENT, UNAVAILABLE
+
+MONITOR, PROFILE = PROFILER + "Monitor", PROFILER + "Profile"
+UTIL_IDLE, UTIL_IDLE_STEP = 2, 3
+
+
+def request(ms, level=1, timestamp=False):
+    return schema("profiler_service").MonitorRequest(duration_ms=ms, monitoring_level=level,
+                                                     timestamp=timestamp)
+
+
+def monitor(calls, *how, **more):
+    return calls.expect(MONITOR, request(*how, **more), "MonitorResponse")
+
+
+def read_number(text, pattern):
+    found = re.search(pattern, text)
+    check(found, f"no {pattern!r} in {text!r}")
+    return float(found[1])
+
+
+@test
+def an_idle_program_is_measured_for_the_time_that_was_asked_for(t):
+    target = t.target().serve()
+    with Calls(target) as calls:
+        began = time.monotonic()
+        reply = monitor(calls, 300, timestamp=True)
+        check(0.3 <= time.monotonic() - began < 5, f"took {time.monotonic() - began} s")
+    lines = reply.data.splitlines()
+    check(re.fullmatch(r"Timestamp: \d\d:\d\d:\d\d", lines[0]), f"no time in front: {lines}")
+    contains(lines[1], f"(pid {target.pid})", "the program")
+    contains(reply.data, "Step time: no step ended meanwhile", "the text")
+    check("Memory" not in reply.data, f"details at level 1: {reply.data!r}")
+    result = reply.monitor_result
+    equal(result.response_type, UTIL_IDLE, "kind of the result")
+    check(90 < result.device_idle_time_percent <= 100, f"idle: {result}")
+
+
+@test
+def steps_and_processor_time_are_measured(t):
+    target = t.target().serve()
+    with Calls(target) as calls:
+        stream = calls.start(MONITOR, request(1200, level=2))
+        target.ask("await 1")
+        for _ in range(3):
+            target.ask("step 1 100")
+        target.ask("spin 400")
+        reply = calls.finish(stream, "MonitorResponse").message
+    result = reply.monitor_result
+    equal(result.response_type, UTIL_IDLE_STEP, "kind of the result")
+    check(100 <= result.step_time_ms_min <= result.step_time_ms_avg <= result.step_time_ms_max < 1000,
+          f"step times: {result}")
+    contains(reply.data, ", 3 steps", "the text")
+    contains(reply.data, "Annotations: 3 on 1 threads", "the text")
+    check(read_number(reply.data, r"Memory: ([\d.]+) MiB") > 0.5, reply.data)
+    cpu = read_number(reply.data, r"CPU: ([\d.]+) %")
+    check(10 <= cpu <= 60, f"400 ms of 1200 are {cpu} %")
+    n = len(os.sched_getaffinity(target.pid))
+    check(abs(100 - cpu / n - result.device_idle_time_percent) < 0.2, f"idle: {result}, {cpu} %")
+    check(not re.search("Timestamp", reply.data), "a time that nobody asked for")
+
+
+@test
+def a_running_session_is_not_disturbed_and_a_new_one_comes_first(t):
+    target = t.target().serve()
+    with Calls(target) as calls:
+        session = calls.start(PROFILE, profile_request(60000, session_id="mine"))
+        target.ask("await 2", "burst 10")
+        contains(monitor(calls, 100).data, "Step time: not known: another session", "the text")
+        target.ask("burst 10")
+        calls.terminate("mine")
+        equal(trace_of(calls.finish(session).message).count("burst"), 20, "spans of the session")
+
+        watching = calls.start(MONITOR, request(1500))
+        target.ask("await 1")
+        equal(target.ask("enabled 2"), "0", "whether a light monitor records level 2")
+        session = calls.start(PROFILE, profile_request(300))
+        target.ask("await 2", "burst 10")
+        equal(trace_of(calls.finish(session).message).count("burst"), 10, "spans of the session")
+        check(not calls.is_ended(watching), "the monitor ended with the session: the test is void")
+        equal(calls.finish(watching, "MonitorResponse").status, 0, "the monitor's end")
+
+
+@test
+def the_program_may_trace_itself_while_it_is_watched(t):
+    target = t.target().serve()
+    with Calls(target) as calls:
+        watching = calls.start(MONITOR, request(60000))
+        target.ask("await 1")
+        equal(target.ask(f"trace_start {t.dir}/logs"), "0", "ptap_trace_start")
+        equal(target.ask("burst 1", "trace_stop"), "0", "ptap_trace_stop")
+        calls.cancel(watching)
+        calls.settle()
+        equal(trace_of(calls.expect(PROFILE, profile_request(10))).count("burst"), 0, "spans")
+
+
+@test
+def no_duration_is_refused_and_the_programs_end_ends_it(t):
+    target = t.target().serve()
+    with Calls(target) as calls:
+        answer = calls.call(MONITOR, request(0), "MonitorResponse")
+        equal((answer.status, answer.text), (INVALID_ARGUMENT, "duration_ms must be greater than zero."),
+              "the answer")
+        stream = calls.start(MONITOR, request(2**63))
+        target.ask("await 1")
+        target.kill()
+        equal(calls.finish(stream, "MonitorResponse").status, UNAVAILABLE, "status")
+
+
+run()
