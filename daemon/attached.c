@@ -25,6 +25,7 @@
 #include "base/status.h"
 #include "daemon/door.h"
 #include "daemon/family.h"
+#include "daemon/health.h"
 #include "daemon/joins.h"
 #include "daemon/owner.h"
 #include "daemon/peer.h"
@@ -337,6 +338,7 @@ int attached_run(pid_t pid)
 	}
 	uv_run(&a.loop, UV_RUN_DEFAULT);
 	pthread_join(a.worker, NULL);
+	health_end();
 	rpc_server_finish(a.rpc, DELIVERY_MS);
 	family_deinit(&a.family);
 	free_rings(&a.target);

@@ -2,12 +2,21 @@
 /* The table of methods; see service.h. */
 #include "daemon/service.h"
 
+#include "daemon/health.h"
 #include "daemon/monitor.h"
 #include "daemon/profile_calls.h"
+#include "daemon/reflection.h"
 
 #define PROFILER "/tensorflow.ProfilerService/"
 
 const struct rpc_method service_methods[] = {
+	{"/grpc.health.v1.Health/Check", SERVICE_MAX_REQUEST_BYTES, health_check, RPC_UNARY},
+	{"/grpc.health.v1.Health/Watch", SERVICE_MAX_REQUEST_BYTES, health_watch,
+		RPC_SERVER_STREAM},
+	{"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", SERVICE_MAX_REQUEST_BYTES,
+		reflection_answer, RPC_BIDI},
+	{"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+		SERVICE_MAX_REQUEST_BYTES, reflection_answer, RPC_BIDI},
 	{PROFILER "Monitor", SERVICE_MAX_REQUEST_BYTES, monitor_handle, RPC_UNARY},
 	{PROFILER "Profile", SERVICE_MAX_REQUEST_BYTES, profile_call_handle, RPC_UNARY},
 	{PROFILER "Terminate", SERVICE_MAX_REQUEST_BYTES, profile_call_handle_terminate, RPC_UNARY},

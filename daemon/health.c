@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Health; see health.h. A server ends with its program, so a Watch that was told SERVING hears no other status: its
+ * end is the news.
+ */
+#include "daemon/health.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/chunks.h"
+#include "daemon/schema.h"
+#include "daemon/service.h"
+#include "daemon/session.h"
+#include "grpc/health/v1/health.pb-c.h"
+#include "rpc/server.h"
+
+typedef Grpc__Health__V1__HealthCheckResponse response_message;
+typedef Grpc__Health__V1__HealthCheckResponse__ServingStatus status;
+
+#define SERVING GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__SERVING
+#define NOT_SERVING GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__NOT_SERVING
+#define SERVICE_UNKNOWN GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__SERVICE_UNKNOWN
+
+#define MAX_WATCHERS 64
+
+/* Those that wait for news. There is one server in a process. */
+static struct rpc_call *watchers[MAX_WATCHERS];
+static size_t n_watchers;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static int is_service(const char *wanted)
+{
+	char name[64];
+
+	if (!wanted[0])
+		return 1;
+	for (size_t i = 0; schema_get_service(i, name, sizeof name) == 0; i++)
+		if (strcmp(name, wanted) == 0)
+			return 1;
+	return 0;
+}
+
+static status get_status(const struct service *service)
+{
+	return atomic_load(&service->session->is_closing) ? NOT_SERVING : SERVING;
+}
+
+static void encode(status s, struct chunks *out)
+{
+	response_message response = GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__INIT;
+	uint8_t bytes[16];
+
+	response.status = s;
+	chunks_append(out, bytes, protobuf_c_message_pack(&response.base, bytes));
+}
+
+/* 1 or 0: whether the service that is asked for is here; negative: answered. */
+static int read_request(struct rpc_call *call, const uint8_t *bytes, size_t n)
+{
+	Grpc__Health__V1__HealthCheckRequest *request =
+		grpc__health__v1__health_check_request__unpack(NULL, n, bytes);
+	int is_known;
+
+	if (!request) {
+		rpc_call_fail(
+			call, RPC_INVALID_ARGUMENT, "the request is not a HealthCheckRequest");
+		return -1;
+	}
+	is_known = is_service(request->service);
+	grpc__health__v1__health_check_request__free_unpacked(request, NULL);
+	return is_known;
+}
+
+void health_check(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
+{
+	int is_known = read_request(call, bytes, n);
+	struct chunks message = CHUNKS_INIT;
+
+	if (is_known < 0)
+		return;
+	if (!is_known) {
+		rpc_call_fail(call, RPC_NOT_FOUND, "no such service here");
+		return;
+	}
+	encode(get_status(context), &message);
+	rpc_call_reply(call, &message);
+}
+
+static void add_watcher(struct rpc_call *call)
+{
+	pthread_mutex_lock(&mutex);
+	if (n_watchers < MAX_WATCHERS) {
+		watchers[n_watchers++] = call;
+		call = NULL;
+	}
+	pthread_mutex_unlock(&mutex);
+	if (call)
+		rpc_call_finish(call, RPC_RESOURCE_EXHAUSTED, "too many watch already");
+}
+
+/* 1 when it was there: then the caller ends it, and nobody else. */
+static int remove_watcher(const struct rpc_call *call)
+{
+	size_t i = 0;
+
+	pthread_mutex_lock(&mutex);
+	while (i < n_watchers && watchers[i] != call)
+		i++;
+	if (i < n_watchers)
+		watchers[i] = watchers[--n_watchers];
+	else
+		call = NULL;
+	pthread_mutex_unlock(&mutex);
+	return call != NULL;
+}
+
+static void on_cancel(struct rpc_call *call, void *context)
+{
+	(void)context;
+	if (remove_watcher(call))
+		rpc_call_finish(call, RPC_CANCELLED, "nobody watches any more");
+}
+
+void health_watch(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
+{
+	int is_known = read_request(call, bytes, n);
+	struct chunks message = CHUNKS_INIT;
+
+	if (is_known < 0)
+		return;
+	rpc_call_set_on_cancel(call, on_cancel, NULL);
+	encode(is_known ? get_status(context) : SERVICE_UNKNOWN, &message);
+	/* The first message does not wait; an error means that on_cancel runs. */
+	rpc_call_write(call, &message, 0);
+	add_watcher(call);
+}
+
+void health_end(void)
+{
+	struct rpc_call *ended[MAX_WATCHERS];
+	size_t n;
+
+	pthread_mutex_lock(&mutex);
+	n = n_watchers;
+	memcpy(ended, watchers, n * sizeof ended[0]);
+	n_watchers = 0;
+	pthread_mutex_unlock(&mutex);
+	for (size_t i = 0; i < n; i++)
+		rpc_call_finish(ended[i], RPC_UNAVAILABLE, session_gone_text);
+}

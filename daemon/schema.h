@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The services and messages that this server speaks, as their .proto files declare them: what reflection tells. */
+#ifndef DAEMON_SCHEMA_H
+#define DAEMON_SCHEMA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SCHEMA_MAX_FILES 32
+
+/* A serialised google.protobuf.FileDescriptorProto; static. */
+struct schema_file {
+	const uint8_t *data;
+	size_t n_bytes;
+};
+
+/* By its path, as an import names it. 0 or -ENOENT. */
+int schema_find_file(const char *path, struct schema_file *out);
+
+/* The file that declares |symbol|, "package.Service.Method" or any part of it below the package. 0 or -ENOENT. */
+int schema_find_symbol(const char *symbol, struct schema_file *out);
+
+/* |file|, then all that it imports, each once. Returns how many, at most SCHEMA_MAX_FILES. */
+size_t schema_list_imports(const struct schema_file *file, struct schema_file *out);
+
+/* The full name of the |i|-th service, cut to |size|; -ENOENT behind the last. */
+int schema_get_service(size_t i, char *name, size_t size);
+
+#endif

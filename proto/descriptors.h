@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every .proto of this folder as the compiler sees it: a serialised google.protobuf.FileDescriptorSet. */
+#ifndef PROTO_DESCRIPTORS_H
+#define PROTO_DESCRIPTORS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+extern const uint8_t proto_descriptors[];
+extern const size_t n_proto_descriptors;
+
+#endif
