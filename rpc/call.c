@@ -155,6 +155,7 @@ static void on_received(struct tag *tag, bool ok)
 	struct rpc_call *call = call_of(tag, received);
 
 	(void)ok; /* false is a NULL request, too */
+	call->host->n_asked--;
 	check_request(call);
 	call_event_done(call);
 }
@@ -167,6 +168,7 @@ void call_receive(struct rpc_call *call)
 		grpc_byte_buffer_destroy(call->request);
 	call->request = NULL;
 	op.data.recv_message.recv_message = &call->request;
+	call->host->n_asked++;
 	call->n_events_due++;
 	call_start_batch(call, &op, 1, &call->received);
 }

@@ -34,6 +34,7 @@ struct call_host {
 	grpc_completion_queue *queue;
 	struct rpc_call *armed; /* waits for the next arrival; server's thread */
 	_Atomic size_t n_live; /* arrived, not yet freed; written by the server's thread */
+	_Atomic size_t n_asked; /* of those: the client has the word, and is owed nothing */
 	struct conduct conduct; /* of the peers; server's thread */
 	bool closed; /* gRPC hands out no more calls; server's thread */
 };

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Probes and grpcurl-like tools: gRPC's health service and server reflection, by gRPC's own clients."""
 import contextlib
+import threading
 
 import grpc
 from google.protobuf import descriptor_pool, message_factory
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import (
     ProtoReflectionDescriptorDatabase)
 
@@ -100,3 +102,22 @@ def test_reflection_of_what_is_not_there():
                 continue
             raise AssertionError(f"{name} was found")
         assert database.get_services()
+
+
+def test_idle_reflection_does_not_keep_the_server():
+    """A reflection stream on which nobody asks ends with the program, not a minute later."""
+    with channel() as calls:
+        over = threading.Event()
+        request = reflection_pb2.ServerReflectionRequest(list_services="")
+
+        def ask():
+            yield request
+            over.wait(PATIENCE_S)
+
+        stream = reflection_pb2_grpc.ServerReflectionStub(calls).ServerReflectionInfo(
+            ask(), timeout=PATIENCE_S)
+        assert next(stream).list_services_response.service
+        stop(calls.pipeline.process, "pipeline")
+        with refused(grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED):
+            next(stream)
+        over.set()
