@@ -204,7 +204,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command command_report = {
 	.name = "report",
-	.usage = "[options] RUN|FILE",
+	.usage = "[options] LOG_DIR|RUN|FILE",
 	.summary = "what a trace file says, as text",
 	.options = options,
 	.n_options = sizeof options / sizeof options[0],

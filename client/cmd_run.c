@@ -66,8 +66,7 @@ static const struct command_option options[] = {
 	{"log_dir", 0, COMMAND_OPTION_TEXT, AT(log_dir), 0, 0, NULL, "DIR",
 		"record, and where the file goes; default $PROFTAP_LOG_DIR, else a fresh directory"},
 	{"follow", 0, COMMAND_OPTION_FLAG, AT(follow), 0, 0, NULL, NULL,
-		"the programs that it starts get servers, too, at free ports; each must be recorded "
-		"by itself: proftap list"},
+		"what it starts gets servers, too; recorded each by itself, see proftap list"},
 };
 
 /* Where the server of |pid| will be, by now. */
