@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/grow.h"
 
 void chunks_deinit(struct chunks *c)
@@ -36,6 +37,8 @@ uint8_t *chunks_reserve(struct chunks *c, size_t n)
 {
 	struct chunk *last = c->n_chunks ? &c->chunks[c->n_chunks - 1] : NULL;
 
+	if (!c->error)
+		c->error = cancel_look(c->cancel);
 	if (c->error)
 		return NULL;
 	if (!last || last->size_bytes - last->used_bytes < n) {

@@ -22,19 +22,20 @@ struct chunks {
 	size_t n_chunks;
 	size_t n_allocated;
 	uint64_t total_bytes; /* sum of used_bytes of all chunks */
-	int error; /* 0 or -ENOMEM, sticky: writers check once, at the end */
+	int error; /* 0, -ENOMEM or -ECANCELED, sticky: writers check once, at the end */
+	const _Atomic int *cancel; /* raised: no more bytes are wanted (base/cancel.h); NULL ok */
 };
 
 /* All zero bytes is the empty state: CHUNKS_INIT or memset. */
-#define CHUNKS_INIT              \
-	{                        \
-		NULL, 0, 0, 0, 0 \
+#define CHUNKS_INIT                    \
+	{                              \
+		NULL, 0, 0, 0, 0, NULL \
 	}
 
 void chunks_deinit(struct chunks *c);
 
 /*
- * Room for |n| contiguous bytes at the end, or NULL when memory ran out (then c->error is set).
+ * Room for |n| contiguous bytes at the end, or NULL when memory ran out or no more is wanted (then c->error is set).
  * Write at most |n| bytes there, then say how many with chunks_commit().
  */
 uint8_t *chunks_reserve(struct chunks *c, size_t n);

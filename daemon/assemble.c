@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "daemon/asyncs.h"
 #include "daemon/counters.h"
@@ -81,7 +82,7 @@ static void add_records(struct assembly *as, struct events *events, const struct
 {
 	size_t at = 0;
 
-	while (at < log->n_slots && !as->error) {
+	for (size_t i = 0; at < log->n_slots && !as->error; i++) {
 		size_t left = log->n_slots - at - 1;
 		struct entry e;
 
@@ -92,6 +93,8 @@ static void add_records(struct assembly *as, struct events *events, const struct
 			as->n_invalid++;
 		else if (e.start >= as->in->start_ticks)
 			add_entry(as, events, &e);
+		if (!as->error)
+			as->error = cancel_look_at(as->in->cancel, i);
 		at += 1 + e.n_slots;
 	}
 }
@@ -132,7 +135,7 @@ static int add_thread(struct assembly *as, const struct thread_log *log, int64_t
 	if (!as->error && events.n) {
 		line = plane_add_line(
 			as->plane, line_id, log->name[0] ? log->name : "(unnamed)", events.n);
-		as->error = line ? events_order_by_start(&events, line) : -ENOMEM;
+		as->error = line ? events_order_by_start(&events, line, as->in->cancel) : -ENOMEM;
 	}
 	events_deinit(&events);
 	return as->error;
@@ -185,7 +188,7 @@ int assemble_host_plane(const struct assemble_input *in, struct space *space)
 	if (!r)
 		r = asyncs_add_lines(&as.asyncs, in, as.plane, &as.stats);
 	if (!r)
-		r = counters_add_lines(&as.counters, as.plane);
+		r = counters_add_lines(&as.counters, as.plane, in->cancel);
 	if (!r)
 		r = add_losses(&as, space);
 	deinit(&as);

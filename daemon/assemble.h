@@ -19,11 +19,12 @@ struct assemble_input {
 	int uses_ticks;
 	const char *plane_name;
 	int64_t plane_id;
+	const _Atomic int *cancel; /* raised: the plane is not wanted any more; NULL ok */
 };
 
 /*
  * Adds the process's plane with a line per thread and per counter, and lines for the async spans, to
- * |space|, losses as plane stats and as warnings. 0 or -ENOMEM.
+ * |space|, losses as plane stats and as warnings. 0, -ENOMEM or -ECANCELED.
  */
 int assemble_host_plane(const struct assemble_input *in, struct space *space);
 

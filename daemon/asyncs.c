@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "daemon/assemble.h"
@@ -130,7 +131,8 @@ static int match(struct builder *b)
 		int is_first = i == 0 || marks[i].name != marks[i - 1].name ||
 			       marks[i].id != marks[i - 1].id;
 
-		if (is_first)
+		r = cancel_look_at(b->in->cancel, i);
+		if (!r && is_first)
 			r = cut_open(b);
 		if (r)
 			return r;
@@ -168,7 +170,10 @@ static int find_line(
 	return (*n_lines)++;
 }
 
-/* Chooses the lines of |n| spans of one name; |counts| becomes the number of spans on each. */
+/*
+ * Chooses the lines of |n| spans of one name; |counts| becomes the number of spans on each. How many lines, or
+ * -ECANCELED.
+ */
 static int distribute(struct builder *b, const struct trace_event *spans, size_t n, size_t *counts)
 {
 	int64_t ends_ns[MAX_LINES_OF_NAME];
@@ -178,6 +183,8 @@ static int distribute(struct builder *b, const struct trace_event *spans, size_t
 	for (size_t i = 0; i < n; i++) {
 		int line = find_line(b, ends_ns, &n_lines, spans[i].start_ns);
 
+		if (cancel_look_at(b->in->cancel, i))
+			return -ECANCELED;
 		b->line_of[i] = (uint16_t)(line + 1);
 		if (line < 0) {
 			b->asyncs->n_crowded++;
@@ -203,7 +210,7 @@ static int add_lines_of_name(struct builder *b, const struct trace_event *spans,
 	size_t counts[MAX_LINES_OF_NAME];
 	int n_lines = distribute(b, spans, n, counts);
 	size_t first = b->plane->n_lines;
-	int r = 0;
+	int r = n_lines < 0 ? n_lines : 0;
 
 	for (int i = 0; i < n_lines && !r; i++)
 		r = add_line(b, spans[0].name, counts[i]);

@@ -220,6 +220,7 @@ static int add_plane(struct capture *c, const struct source *s)
 		.uses_ticks = r->uses_ticks,
 		.plane_name = is_main ? PLANE_HOST : name,
 		.plane_id = is_main ? 0 : (int64_t)c->space->n_planes + 1,
+		.cancel = c->request->cancel,
 	};
 
 	snprintf(name, sizeof name, PLANE_HOST " %s [%d]", s->target->name, (int)s->target->pid);
@@ -310,11 +311,16 @@ static void count(const struct capture *c, struct capture_result *result)
 	result->duration_ns = (uint64_t)(r->stop.monotonic_ns - r->start.monotonic_ns);
 }
 
-static int encode(const struct space *space, struct capture_result *result)
+/* |cancel| may be NULL. */
+static int encode(
+	const struct space *space, const _Atomic int *cancel, struct capture_result *result)
 {
 	struct chunks xspace = CHUNKS_INIT;
-	int r = xspace_encode(space, &xspace);
+	int r;
 
+	xspace.cancel = cancel;
+	r = xspace_encode(space, &xspace);
+	xspace.cancel = NULL;
 	if (r)
 		chunks_deinit(&xspace);
 	return r ? r : delivery_new_from_chunks(&xspace, &result->delivery);
@@ -345,7 +351,7 @@ static int make_result(struct capture *c, struct capture_result *result)
 	if (!r && rec->error)
 		r = space_add_warning(
 			c->space, "this server ran out of memory: the trace is not complete");
-	return r ? r : encode(c->space, result);
+	return r ? r : encode(c->space, c->request->cancel, result);
 }
 
 /* The levels are 0 when it is over before it begins. */
@@ -392,7 +398,9 @@ static int run(struct capture *c, struct capture_result *result, struct diag *d)
 	r = end_recording(c);
 	if (atomic_load(c->request->cancel))
 		return CAPTURE_CANCELLED;
-	return r ? r : make_result(c, result);
+	if (!r)
+		r = make_result(c, result);
+	return r == -ECANCELED ? CAPTURE_CANCELLED : r;
 }
 
 static uint64_t max_bytes(const struct capture_request *request)
@@ -433,7 +441,7 @@ int capture_make_unbegun(struct capture_result *result)
 		return -ENOMEM;
 	r = space_add_warning(space, "nothing was recorded: it was ended before its start");
 	if (!r)
-		r = encode(space, result);
+		r = encode(space, NULL, result);
 	space_free(space);
 	return r;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/grow.h"
 #include "daemon/events.h"
 #include "trace/space.h"
@@ -59,7 +60,7 @@ int counters_add(struct counters *c, const struct trace_event *event)
 	return series ? events_push(&series->samples, event, 0) : -ENOMEM;
 }
 
-int counters_add_lines(const struct counters *c, struct plane *plane)
+int counters_add_lines(const struct counters *c, struct plane *plane, const _Atomic int *cancel)
 {
 	for (size_t i = 0; i < c->n_series; i++) {
 		const struct events *samples = &c->series[i].samples;
@@ -69,6 +70,8 @@ int counters_add_lines(const struct counters *c, struct plane *plane)
 
 		if (!line)
 			return -ENOMEM;
+		if (cancel_look(cancel))
+			return -ECANCELED;
 		memcpy(line->events, samples->v, samples->n * sizeof *samples->v);
 		line->n_events = samples->n;
 		line_sort(line);

@@ -24,7 +24,10 @@ void counters_deinit(struct counters *c);
 /* A sample of the counter that |event| names. 0 or -ENOMEM. */
 int counters_add(struct counters *c, const struct trace_event *event);
 
-/* A line "_counters_" for each: so its samples stay together and the line stays sorted. 0 or -ENOMEM. */
-int counters_add_lines(const struct counters *c, struct plane *plane);
+/*
+ * A line "_counters_" for each: so its samples stay together and the line stays sorted. 0, -ENOMEM or -ECANCELED
+ * (|cancel|, NULL ok).
+ */
+int counters_add_lines(const struct counters *c, struct plane *plane, const _Atomic int *cancel);
 
 #endif

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cancel.h"
+#include "base/cleanup.h"
 #include "base/grow.h"
 #include "trace/space.h"
 
@@ -43,22 +45,23 @@ static int is_apart(const struct events *events, size_t outer, size_t inner)
 	return o->start_ns >= i->start_ns + i->duration_ns;
 }
 
-int events_order_by_start(const struct events *events, struct line *line)
+int events_order_by_start(const struct events *events, struct line *line, const _Atomic int *cancel)
 {
-	size_t *stack = reallocarray(NULL, events->n + 1, sizeof *stack);
+	_cleanup_free_ size_t *stack = reallocarray(NULL, events->n + 1, sizeof *stack);
 	size_t depth = 0;
 	size_t to = events->n;
 
 	if (!stack)
 		return -ENOMEM;
 	for (size_t i = events->n; i-- > 0;) {
+		if (cancel_look_at(cancel, i))
+			return -ECANCELED;
 		while (depth && is_apart(events, stack[depth - 1], i))
 			line->events[--to] = events->v[stack[--depth]];
 		stack[depth++] = i;
 	}
 	while (depth)
 		line->events[--to] = events->v[stack[--depth]];
-	free(stack);
 	line->n_events = events->n;
 	/* Nothing to do, but for equal times in a target that nests its spans badly. */
 	line_sort(line);

@@ -24,8 +24,10 @@ int events_push(struct events *events, const struct trace_event *event, unsigned
 
 /*
  * Fills |line|, which has room for them, with |events|: they come in the order of their ends, as a ring
- * holds them, and leave as (start ascending, duration descending). 0 or -ENOMEM.
+ * holds them, and leave as (start ascending, duration descending). 0, -ENOMEM, or -ECANCELED when |cancel| (NULL ok) was
+ * raised: then |line| has none.
  */
-int events_order_by_start(const struct events *events, struct line *line);
+int events_order_by_start(
+	const struct events *events, struct line *line, const _Atomic int *cancel);
 
 #endif

@@ -163,7 +163,7 @@ int usage_add_lines(const struct usage *u, int64_t start_ns, int64_t stop_ns, st
 	if (!r)
 		r = draw_threads(&g, &u->threads);
 	if (!r)
-		r = counters_add_lines(&g.counters, plane);
+		r = counters_add_lines(&g.counters, plane, NULL);
 	counters_deinit(&g.counters);
 	return r;
 }

@@ -21,7 +21,7 @@ struct plane;
 struct space;
 struct trace_event;
 
-/* Appends the encoded |space| to |out|. 0, or -ENOMEM (then |out| is of no use). */
+/* Appends the encoded |space| to |out|. 0, or -ENOMEM, or -ECANCELED (out->cancel): then |out| is of no use. */
 int xspace_encode(const struct space *space, struct chunks *out);
 
 /*

@@ -8,6 +8,7 @@ import time
 from fake_server import FakeServer, field, space
 from fixture import (SANITIZERS, check, contains, equal, find_proftapd, read_status, run, test,
                      wait_until)
+from processes import is_recording
 from trace_file import Trace
 
 LONG_MS = 15000
@@ -138,6 +139,37 @@ def a_client_that_dies_frees_the_target_within_100_ms(t):
         check_serves(t, target)
     # The quickest: the others say how busy the machine is.
     check(min(took_s) < 0.1, f"the target was free after {took_s} s")
+
+
+def end_a_large_recording(t, target):
+    """The capture, and when the server began to put it together."""
+    capture = t.record(target, LONG_MS)
+    target.ask("burst 4000000")
+    capture.signal(signal.SIGINT)
+    wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off", 5)
+    return capture, time.monotonic()
+
+
+@test
+def a_client_that_dies_frees_the_target_while_much_is_put_together(t):
+    target = t.target().serve(0, 64 << 20)
+    capture, began = end_a_large_recording(t, target)
+    wait_until(lambda: not is_recording(target.pid), "the session to be free", 20)
+    whole_s = time.monotonic() - began
+    capture.finish()
+    took_s = []
+    for _ in range(3):
+        capture, began = end_a_large_recording(t, target)
+        # In the middle of the work, which is under way for as long as it took above.
+        time.sleep(whole_s / 8)
+        capture.signal(signal.SIGKILL)
+        killed = time.monotonic()
+        wait_until(lambda: not is_recording(target.pid), "the session to be free", 20)
+        took_s.append(time.monotonic() - killed)
+        capture.wait()
+    limit_s = 0.1 if SANITIZERS == "no" else 1.0
+    check(min(took_s) < limit_s, f"the target was free after {took_s} s; all of the work took {whole_s} s")
+    check_serves(t, target)
 
 
 @test
