@@ -102,11 +102,38 @@ void timeline_deinit(struct timeline *t)
 	memset(t, 0, sizeof *t);
 }
 
+/* Forgets every other pair; from here on they are twice as far apart. */
+static void thin(struct timeline *t)
+{
+	size_t n = 1;
+	int64_t length_ns;
+
+	for (size_t i = 2; i < t->n_pairs; i += 2)
+		t->pairs[n++] = t->pairs[i];
+	length_ns = t->pairs[n - 1].monotonic_ns - t->pairs[0].monotonic_ns;
+	/* A little less than the mean: pairs come a little too early, too. */
+	t->gap_ns = length_ns / (int64_t)n / 8 * 7;
+	t->n_pairs = n;
+	t->cached = SIZE_MAX;
+}
+
+/* The last one always stays the latest: it makes way while it is too close to the one before. */
+static void make_way(struct timeline *t)
+{
+	size_t n = t->n_pairs;
+
+	if (n == TIMELINE_MAX_PAIRS)
+		thin(t);
+	else if (n > 2 && t->pairs[n - 1].monotonic_ns - t->pairs[n - 2].monotonic_ns < t->gap_ns)
+		t->n_pairs--;
+}
+
 int timeline_add(struct timeline *t, struct clock_pair pair)
 {
 	if (t->n_pairs && (pair.ticks <= t->pairs[t->n_pairs - 1].ticks ||
 				  pair.monotonic_ns <= t->pairs[t->n_pairs - 1].monotonic_ns))
 		return 0;
+	make_way(t);
 	if (grow(&t->pairs, &t->n_allocated, t->n_pairs + 1))
 		return -ENOMEM;
 	t->pairs[t->n_pairs++] = pair;

@@ -3,6 +3,7 @@
 #include "daemon/timeline.h"
 
 #include <check.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "tests/unit/fake_root.h"
@@ -180,6 +181,45 @@ START_TEST(trusts_no_ticks_of_an_unknown_machine)
 END_TEST
 #endif
 
+/* A clock whose rate swings by 1/1000 in ten minutes: ns at the tick. */
+static int64_t swinging_ns(uint64_t ticks)
+{
+	double s = (double)ticks / 1e9;
+
+	return (int64_t)(1e9 * (s + 0.001 * 600 / (2 * M_PI) * sin(2 * M_PI * s / 600)));
+}
+
+/* A pair each 20 ms. */
+static void add_hours(struct timeline *t, uint64_t hours, uint64_t *last_ticks)
+{
+	for (uint64_t i = 0; i < hours * 180000; i++) {
+		*last_ticks = i * 20000000;
+		ck_assert_int_eq(
+			timeline_add(t, (struct clock_pair){*last_ticks, swinging_ns(*last_ticks)}),
+			0);
+		ck_assert_uint_le(t->n_pairs, TIMELINE_MAX_PAIRS);
+	}
+}
+
+START_TEST(a_capture_of_hours_stays_small_and_right_all_over)
+{
+	struct timeline t;
+	uint64_t last = 0;
+
+	timeline_init(&t, 1);
+	add_hours(&t, 6, &last);
+	ck_assert_uint_gt(t.n_pairs, TIMELINE_MAX_PAIRS / 4);
+	for (uint64_t at = 12345678; at < last; at += 997000000) {
+		int64_t error_ns = timeline_convert(&t, at) - swinging_ns(at);
+
+		ck_assert_msg(llabs(error_ns) < 2000, "%lld ns wrong after %llu s",
+			(long long)error_ns, (unsigned long long)(at / 1000000000));
+	}
+	ck_assert_int_eq(timeline_convert(&t, last), swinging_ns(last));
+	timeline_deinit(&t);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("timeline");
@@ -194,6 +234,7 @@ int main(void)
 	tcase_add_test(tcase, ignores_pairs_that_do_not_advance);
 	tcase_add_test(tcase, uses_a_pair_added_after_a_conversion);
 	tcase_add_test(tcase, never_runs_backwards);
+	tcase_add_test(tcase, a_capture_of_hours_stays_small_and_right_all_over);
 	tcase_add_test(tcase, takes_nanoseconds_as_they_are);
 	tcase_add_test(tcase, reads_both_clocks);
 	suite_add_tcase(suite, tcase);
