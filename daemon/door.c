@@ -255,6 +255,7 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 		else
 			close(fd);
 	}
+	rest_after(&door->rest, errno);
 	set_patience(door);
 }
 
@@ -270,6 +271,7 @@ int door_open(struct door *door, uv_loop_t *loop, int listener, const struct doo
 	setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
 	uv_timer_init(loop, &door->patience);
 	uv_timer_init(loop, &door->look);
+	rest_init(&door->rest, loop, &door->poll, on_connection);
 	r = uv_poll_init(loop, &door->poll, listener);
 	door->poll.data = door->patience.data = door->look.data = door;
 	return r ? r : uv_poll_start(&door->poll, UV_READABLE, on_connection);
@@ -279,7 +281,7 @@ void door_close(struct door *door)
 {
 	if (door->listener < 0)
 		return;
-	uv_poll_stop(&door->poll);
+	rest_end(&door->rest);
 	close(door->listener);
 	door->listener = -1;
 	while (door->waiting.first)

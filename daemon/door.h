@@ -12,6 +12,7 @@
 #include <uv.h>
 
 #include "daemon/intake.h"
+#include "daemon/rest.h"
 
 /* Who comes in. */
 struct door_policy {
@@ -30,6 +31,7 @@ struct visitor_list {
 
 struct door {
 	uv_poll_t poll; /* on the listener */
+	struct rest rest; /* of the listener, when descriptors are short */
 	uv_timer_t patience; /* until the first deadline of those that wait */
 	uv_timer_t look; /* at those that have sent something, again */
 	struct door_policy policy;

@@ -12,8 +12,6 @@
 #include "daemon/join_listener.h"
 
 #define NUDGE_MS 1
-/* When no more descriptors or memory can be had. */
-#define REST_MS 100
 
 static void on_nudge(uv_timer_t *timer)
 {
@@ -27,11 +25,6 @@ void joins_wake_worker(struct joins *j)
 {
 	if (!family_kick(j->family))
 		uv_timer_start(&j->nudge, on_nudge, NUDGE_MS, NUDGE_MS);
-}
-
-static void on_rested(uv_timer_t *timer)
-{
-	joins_resume(timer->data);
 }
 
 static void on_visit(uv_poll_t *poll, int status, int events)
@@ -50,9 +43,8 @@ static void on_visit(uv_poll_t *poll, int status, int events)
 	}
 	if (j->n_applicants == JOINS_MAX_APPLICANTS) {
 		uv_poll_stop(&j->listener);
-	} else if (errno != EAGAIN && errno != ECONNABORTED) {
-		uv_poll_stop(&j->listener);
-		uv_timer_start(&j->rest, on_rested, REST_MS, 0);
+	} else {
+		rest_after(&j->rest, errno);
 	}
 }
 
@@ -68,8 +60,8 @@ int joins_init(struct joins *j, struct family *f, uv_loop_t *loop)
 	j->family = f;
 	j->loop = loop;
 	j->fd = -1;
-	j->nudge.data = j->rest.data = j;
-	uv_timer_init(loop, &j->rest);
+	j->nudge.data = j;
+	rest_init(&j->rest, loop, &j->listener, on_visit);
 	return uv_timer_init(loop, &j->nudge);
 }
 
@@ -102,7 +94,7 @@ void joins_close(struct joins *j)
 {
 	if (j->fd < 0)
 		return;
-	uv_poll_stop(&j->listener);
+	rest_end(&j->rest);
 	close(j->fd);
 	j->fd = -1;
 }

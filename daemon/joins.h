@@ -10,6 +10,7 @@
 #include <uv.h>
 
 #include "daemon/family.h"
+#include "daemon/rest.h"
 #include "lib/wire/join.h"
 
 /* So many children live and joined at a time. */
@@ -25,7 +26,7 @@ struct joins {
 	int fd; /* listening; -1: no child can join */
 	uv_poll_t listener;
 	uv_timer_t nudge; /* while the worker has not seen the family's news */
-	uv_timer_t rest; /* until visits are taken again */
+	struct rest rest; /* of the listener, when descriptors are short */
 	struct applicant *applicants;
 	unsigned n_applicants;
 	unsigned n_children;

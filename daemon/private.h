@@ -14,6 +14,7 @@
 
 #include "base/runtime_dir.h"
 #include "daemon/door.h"
+#include "daemon/rest.h"
 
 struct status;
 
@@ -29,6 +30,7 @@ struct private
 {
 	struct door door;
 	uv_poll_t status;
+	struct rest rest; /* of the status socket */
 	int status_fd; /* -1: closed */
 	struct private_policy policy;
 	char door_path[PRIVATE_PATH_BYTES]; /* "": none */

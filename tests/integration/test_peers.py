@@ -8,8 +8,9 @@ import resource
 import socket
 import struct
 import time
+from pathlib import Path
 
-from fixture import SANITIZERS, check, equal, find_proftapd, run, test, wait_until
+from fixture import SANITIZERS, check, equal, find_proftapd, read_fds, run, test, wait_until
 from http2 import (CANCEL, CONTINUATION, END_HEADERS, HEADERS, PING, PREFACE, PROFILE, RST_STREAM,
                    SETTINGS, UNIMPLEMENTED, Connection, frame, header, indexed_headers, message,
                    request_headers)
@@ -137,6 +138,34 @@ def clients_that_go_away_leave_nothing(t):
                 if i % 5 == 0:
                     c.socket.shutdown(socket.SHUT_WR)
         check_has_let_go(server, before)
+
+
+def cpu_s(pid):
+    """Processor time that it has used."""
+    words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@test
+def a_server_without_descriptors_rests(t):
+    runtime = t.dir / "runtime"
+    runtime.mkdir(mode=0o700)
+    target = t.target(XDG_RUNTIME_DIR=str(runtime), PROFTAP_FOLLOW_FORK="1").serve()
+    server = find_proftapd(target.pid)
+    limits = resource.prlimit(server, resource.RLIMIT_NOFILE)
+    resource.prlimit(server, resource.RLIMIT_NOFILE, (max(read_fds(server)) + 1, limits[1]))
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(socket.create_connection(("127.0.0.1", target.port)))
+        for end in ("sock", "status"):
+            door = stack.enter_context(socket.socket(socket.AF_UNIX))
+            door.connect(str(runtime / "proftap" / f"{target.pid}.{end}"))
+        before_s, seconds = cpu_s(server), 0.5
+        # Not a wait for something: what it uses of this time is the question.
+        time.sleep(seconds)
+        used_s = cpu_s(server) - before_s
+        check(used_s < seconds / 4, f"used {used_s} s of the processor in {seconds} s")
+    resource.prlimit(server, resource.RLIMIT_NOFILE, limits)
+    check_next_capture(t, target)
 
 
 @test
