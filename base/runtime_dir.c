@@ -46,7 +46,10 @@ int runtime_dir_check(const char *path, uid_t owner)
 
 int runtime_dir_make(const char *path)
 {
-	if (mkdir(path, 0700) && errno != EEXIST)
+	if (mkdir(path, 0700) == 0)
+		/* Whatever our umask is. */
+		chmod(path, geteuid() == 0 ? 0755 : 0700);
+	else if (errno != EEXIST)
 		return -errno;
 	return runtime_dir_check(path, geteuid());
 }

@@ -19,8 +19,8 @@
 int runtime_dir_get(unsigned i, char *path);
 
 /*
- * Makes sure that |path| is a directory (0700 if it has to be made; its parent must exist) that nobody but us and
- * root can write to. 0 or a negative errno; -EACCES for one that others can change.
+ * Makes sure that |path| is a directory (0700 if it has to be made, root's 0755: programs of root's may become other
+ * users', who look there; its parent must exist) that nobody but us and root can write to. 0 or a negative errno; -EACCES for one that others can change.
  */
 int runtime_dir_make(const char *path);
 

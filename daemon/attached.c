@@ -13,22 +13,21 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <syslog.h>
 #include <unistd.h>
 #include <uv.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/futex.h"
 #include "base/log.h"
 #include "base/printable.h"
 #include "base/status.h"
+#include "daemon/access.h"
 #include "daemon/door.h"
 #include "daemon/family.h"
 #include "daemon/health.h"
+#include "daemon/hello.h"
 #include "daemon/joins.h"
-#include "daemon/owner.h"
-#include "daemon/peer.h"
+#include "daemon/journal.h"
 #include "daemon/private.h"
 #include "daemon/rings.h"
 #include "daemon/self.h"
@@ -58,48 +57,22 @@ struct attached {
 	uv_async_t gone; /* from the worker: close the port */
 	uv_async_t finished; /* from the worker: nothing more to deliver */
 	struct rpc_server *rpc;
-	uid_t uid; /* of the target, when last seen */
+	struct access access;
 	int64_t since_ns; /* Unix time */
 };
-
-/* To the journal: standard error is /dev/null. */
-static void log_to_syslog(enum log_level level, enum log_area area, const char *text)
-{
-	static const int priorities[] = {LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG};
-
-	syslog(LOG_DAEMON | priorities[level], "%s: %s", log_area_get_name(area), text);
-}
-
-/* Errors also go where the library's ptap_last_error() finds them. */
-static void log_to_target(enum log_level level, enum log_area area, const char *text, void *context)
-{
-	struct target *t = context;
-
-	if (level <= LOG_LEVEL_WARN && t->arena)
-		snprintf(t->arena->message, sizeof t->arena->message, "%s: %s",
-			log_area_get_name(area), text);
-	log_to_syslog(level, area, text);
-}
 
 static int may_connect(int fd, void *context)
 {
 	struct attached *a = context;
-	uid_t uid = (uid_t)-1;
-	int r;
 
-	if (atomic_load(&a->target.flags) & ARENA_ANY_LOCAL_USER)
-		return 1;
-	r = peer_find_uid(fd, &uid);
-	/* Only a listener that was asked for with .insecure sees peers of other machines. */
-	if (r == PEER_REMOTE)
-		return 1;
-	/* It may have changed its user since. */
-	owner_find_uid("", a->target.pid, &a->uid);
-	if (r == PEER_KNOWN && (uid == 0 || uid == a->uid))
-		return 1;
-	log_warn(LOG_LISTEN, "refused a connection of uid %d: only uid %d and root may connect",
-		(int)uid, (int)a->uid);
-	return 0;
+	return access_allows_tcp(&a->access, fd);
+}
+
+static int may_connect_here(int fd, void *context)
+{
+	struct attached *a = context;
+
+	return access_allows_local(&a->access, fd);
 }
 
 static int start_rpc(struct attached *a)
@@ -135,16 +108,13 @@ static void serve_connection(int fd, void *context)
 static void close_listener(uv_async_t *handle)
 {
 	struct attached *a = handle->data;
-	uint32_t ready = ARENA_HELLO_READY;
 
 	if (a->has_listener) {
 		door_close(&a->door);
 		private_close(&a->private);
 	}
 	joins_close(&a->joins);
-	/* A failure that the library has not read yet must not look like anything else. */
-	atomic_compare_exchange_strong(&a->target.arena->hello, &ready, ARENA_HELLO_CLOSED);
-	futex_wake(&a->target.arena->hello, 1);
+	hello_close(&a->target);
 }
 
 /* Later than the robust word when the target is large, but independent of its memory. */
@@ -177,13 +147,6 @@ static void say_gone(void *context)
 	uv_async_send(&a->gone);
 }
 
-static void fail_hello(struct target *t, const struct diag *d)
-{
-	snprintf(t->arena->message, sizeof t->arena->message, "%s", d->text);
-	atomic_store(&t->arena->hello, ARENA_HELLO_FAILED);
-	futex_wake(&t->arena->hello, 1);
-}
-
 /* The program may fork as soon as it has its hello: then children must find the door. */
 static void open_door(struct attached *a)
 {
@@ -205,7 +168,7 @@ static void *work(void *argument)
 
 	self_ask_for_low_latency();
 	if (target_meet(&a->target, &d)) {
-		fail_hello(&a->target, &d);
+		hello_fail(&a->target, &d);
 		session_close(&a->session);
 	} else {
 		target_hold(&a->target);
@@ -240,7 +203,7 @@ static void describe(struct status *s, void *context)
 	struct attached *a = context;
 
 	s->pid = (int)a->target.pid;
-	s->uid = (unsigned)a->uid;
+	s->uid = (unsigned)access_find_uid(&a->access);
 	s->port = a->target.arena->port;
 	s->since_ns = a->since_ns;
 	s->is_recording = session_is_busy(&a->session);
@@ -257,7 +220,7 @@ static void describe(struct status *s, void *context)
 /* Not having them is no reason not to serve the port. */
 static void open_private(struct attached *a)
 {
-	const struct private_policy policy = {serve_connection, describe, a};
+	const struct private_policy policy = {may_connect_here, serve_connection, describe, a};
 	int r = private_open(&a->private, &a->loop, a->target.pid, &policy);
 
 	if (r)
@@ -297,7 +260,7 @@ static int start(struct attached *a, pid_t pid, struct diag *d)
 	session_init(&a->session, &a->family, say_gone, a);
 	a->service.session = &a->session;
 	errands_init(&a->service.errands);
-	a->uid = geteuid();
+	access_init(&a->access, &a->target);
 	a->since_ns = realtime_ns();
 	r = init_loop(a);
 	if (r)
@@ -310,15 +273,6 @@ static int start(struct attached *a, pid_t pid, struct diag *d)
 	return 0;
 }
 
-/* A target that stopped its server lives on, and a thread of it may still look at its ring's head. */
-static void free_rings(struct target *t)
-{
-	if (target_get_life(t) == TARGET_STOPPED)
-		rings_trim(t);
-	else
-		target_empty(t);
-}
-
 int attached_run(pid_t pid)
 {
 	static struct attached a;
@@ -329,11 +283,11 @@ int attached_run(pid_t pid)
 	self_offer_to_oom_killer();
 	self_ignore_signals();
 	self_raise_limits();
-	log_set_sink(log_to_target, &a.target);
+	log_set_sink(journal_write, &a.target);
 	if (start(&a, pid, &d)) {
 		log_error(LOG_TARGET, "%s", d.text);
 		if (a.target.arena)
-			fail_hello(&a.target, &d);
+			hello_fail(&a.target, &d);
 		return 1;
 	}
 	uv_run(&a.loop, UV_RUN_DEFAULT);
@@ -341,7 +295,7 @@ int attached_run(pid_t pid)
 	health_end();
 	rpc_server_finish(a.rpc, DELIVERY_MS);
 	family_deinit(&a.family);
-	free_rings(&a.target);
+	rings_end(&a.target);
 	target_close(&a.target);
 	return 0;
 }

@@ -16,21 +16,11 @@
 
 #define BACKLOG 64
 
-/* The directory lets nobody else in; this is for one that an operator made wider. */
-static int is_ours(int fd)
-{
-	struct ucred peer;
-	socklen_t n = sizeof peer;
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n))
-		return 0;
-	return peer.uid == 0 || peer.uid == geteuid();
-}
-
 static int may_enter(int fd, void *context)
 {
-	(void)context;
-	return is_ours(fd);
+	struct private *p = context;
+
+	return p->policy.may_enter(fd, p->policy.context);
 }
 
 static void serve(int fd, void *context)
@@ -63,7 +53,7 @@ static void on_status(uv_poll_t *poll, int error, int events)
 	if (error < 0)
 		return;
 	while ((fd = accept4(p->status_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-		if (is_ours(fd))
+		if (may_enter(fd, p))
 			answer(p, fd);
 		close(fd);
 	}
@@ -82,7 +72,11 @@ static int listen_at(const char *path)
 		return -errno;
 	snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
 	unlink(path);
-	mask = umask(0177);
+	/*
+	 * The program of a server of root's may become another user's. Its directory can be read then, and who connects
+	 * is looked at.
+	 */
+	mask = umask(geteuid() == 0 ? 0111 : 0177);
 	r = bind(fd, (struct sockaddr *)&address, sizeof address);
 	umask(mask);
 	if (r == 0)

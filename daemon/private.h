@@ -21,6 +21,7 @@ struct status;
 #define PRIVATE_PATH_BYTES 108 /* sun_path */
 
 struct private_policy {
+	int (*may_enter)(int fd, void *context); /* asked at accept(); 0: hung up on at once */
 	void (*serve)(int fd, void *context); /* takes |fd|, which speaks HTTP/2 */
 	void (*describe)(struct status *status, void *context); /* fills in what is true now */
 	void *context;

@@ -112,3 +112,12 @@ void rings_trim(struct target *t)
 		punch(t, i);
 	}
 }
+
+void rings_end(struct target *t)
+{
+	/* It lives on, and a thread of it may still look at its ring's head. */
+	if (target_get_life(t) == TARGET_STOPPED)
+		rings_trim(t);
+	else
+		target_empty(t);
+}

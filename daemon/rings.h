@@ -36,4 +36,7 @@ void rings_free(struct target *t, uint32_t i);
  */
 void rings_trim(struct target *t);
 
+/* Of a target that is gone, or that stopped its server: gives back all the memory that nobody can look at any more. */
+void rings_end(struct target *t);
+
 #endif

@@ -3,9 +3,11 @@
 """Who may connect: users of this machine by their uid, other machines only where asked for. Other
 machines are network namespaces of the test's own."""
 import errno
+import json
 import os
 import shutil
 import socket
+import stat
 import subprocess
 
 from fixture import (NOBODY, SANITIZERS, Skip, contains, equal, find_proftapd, need_root, run,
@@ -24,11 +26,11 @@ def copy_for_all(t, path):
     return copy
 
 
-def target_of(t, user):
+def target_of(t, user, **env):
     copy_for_all(t, LIBRARY)
     program = copy_for_all(t, TARGET)
     server = copy_for_all(t, PROFTAPD)
-    env = {"LD_LIBRARY_PATH": str(t.dir), "PROFTAPD": str(server)}
+    env |= {"LD_LIBRARY_PATH": str(t.dir), "PROFTAPD": str(server)}
     return t.keep(Target(env, program=program, user=user)).serve()
 
 
@@ -70,6 +72,48 @@ def another_user_is_refused_before_it_can_say_anything(t):
     contains(capture.stderr, REFUSED, "standard error")
     if SANITIZERS == "no":
         equal(len(os.listdir(f"/proc/{server}/task")), 2, "threads: gRPC was not even started")
+
+
+def list_as(t, user, runtime):
+    """{pid: uid}, of the servers in |runtime|."""
+    process = t.keep(Process("list", [t.public_proftap(), "list", "--json"],
+                             {"XDG_RUNTIME_DIR": str(runtime)}, user=user))
+    equal(process.wait(), 0, "proftap list")
+    for thread in process.threads:
+        thread.join()
+    rows = json.loads("".join(process.out))["targets"]
+    return {row["pid"]: row["uid"] for row in rows if row["socket"].startswith(str(runtime))}
+
+
+@test
+def a_program_that_gave_up_root_is_its_new_users_on_its_socket_too(t):
+    need_root()
+    runtime = t.dir / "runtime"
+    runtime.mkdir(mode=0o755)
+    target = t.target(XDG_RUNTIME_DIR=str(runtime)).serve()
+    path = f"unix:{runtime}/proftap/{target.pid}.sock"
+    equal(list_as(t, NOBODY, runtime), {}, "what its later user sees before")
+    contains(capture_as_nobody(t, path, code=5).stderr, REFUSED, "standard error")
+    equal(target.ask(f"setuid {NOBODY}"), "0", "setuid")
+    for user in (NOBODY, None):
+        equal(list_as(t, user, runtime), {target.pid: NOBODY}, "the list")
+    equal(list_as(t, NOBODY - 1, runtime), {}, "what another user sees")
+    capture = t.start_capture(path, 200, user=NOBODY, program=t.public_proftap(),
+                              log_dir=t.public_dir("logs"))
+    target.ask("await 1", "burst 10")
+    check_works(capture.finish())
+
+
+@test
+def a_users_own_sockets_are_closed_to_others(t):
+    need_root()
+    runtime = t.public_dir("runtime")
+    os.chown(runtime, NOBODY, NOBODY)
+    target = target_of(t, NOBODY, XDG_RUNTIME_DIR=str(runtime))
+    for path, mode in (("proftap", 0o700), (f"proftap/{target.pid}.sock", 0o600),
+                       (f"proftap/{target.pid}.status", 0o600)):
+        equal(stat.S_IMODE((runtime / path).stat().st_mode), mode, f"mode of {path}")
+    equal(list_as(t, NOBODY, runtime), {target.pid: NOBODY}, "the list")
 
 
 @test

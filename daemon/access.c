@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who may ask this server; see access.h. */
+#include "daemon/access.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "daemon/owner.h"
+#include "daemon/peer.h"
+#include "daemon/target.h"
+
+void access_init(struct access *access, struct target *target)
+{
+	access->target = target;
+	access->uid = geteuid();
+}
+
+uid_t access_find_uid(struct access *access)
+{
+	owner_find_uid("", access->target->pid, &access->uid);
+	return access->uid;
+}
+
+#define NOBODY_KNOWN ((uid_t)-1)
+
+static int allows(struct access *access, uid_t uid, enum log_level level)
+{
+	uid_t owner = access_find_uid(access);
+
+	if (uid == 0 || uid == owner)
+		return 1;
+	log_write(level, LOG_LISTEN,
+		"refused a connection of uid %d: only uid %d and root may connect", (int)uid,
+		(int)owner);
+	return 0;
+}
+
+int access_allows_tcp(struct access *access, int fd)
+{
+	uid_t uid = NOBODY_KNOWN;
+	int r;
+
+	if (atomic_load(&access->target->flags) & ARENA_ANY_LOCAL_USER)
+		return 1;
+	r = peer_find_uid(fd, &uid);
+	/* Only a listener that was asked for with .insecure sees peers of other machines. */
+	return r == PEER_REMOTE ||
+	       allows(access, r == PEER_KNOWN ? uid : NOBODY_KNOWN, LOG_LEVEL_WARN);
+}
+
+int access_allows_local(struct access *access, int fd)
+{
+	struct ucred peer;
+	socklen_t n = sizeof peer;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n))
+		return 0;
+	/* Not worth a warning: each `proftap list` of another user's tries. */
+	return allows(access, peer.uid, LOG_LEVEL_DEBUG);
+}

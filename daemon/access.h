@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who may ask this server: root, and the user whose the program is at that moment. A program may change its user while
+ * its server runs on with the rights that it had; who was its user once may not ask any more.
+ */
+#ifndef DAEMON_ACCESS_H
+#define DAEMON_ACCESS_H
+
+#include <sys/types.h>
+
+struct target;
+
+struct access {
+	struct target *target;
+	uid_t uid; /* of the target, when last seen */
+};
+
+void access_init(struct access *access, struct target *target);
+
+/* The target's user now; when the target is gone, its last one. */
+uid_t access_find_uid(struct access *access);
+
+/* Whether the peer of |fd|, a TCP connection, may ask; said in the log when not. */
+int access_allows_tcp(struct access *access, int fd);
+/* The same of a unix socket's peer. */
+int access_allows_local(struct access *access, int fd);
+
+#endif
