@@ -10,39 +10,9 @@
 
 #include "daemon/join_request.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/unit/join_fixture.h"
 
 #define MAX_FDS 7u
-
-static const uint8_t secret[JOIN_SECRET_BYTES] = "0123456789abcde";
-
-static int next_fd(void)
-{
-	int fd = dup(0);
-
-	close(fd);
-	return fd;
-}
-
-static void send_request(int fd, const uint8_t *data, size_t n, unsigned n_fds)
-{
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(MAX_FDS * sizeof(int))];
-	} control;
-	struct iovec piece = {(void *)(size_t)data, n};
-	struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
-
-	memset(&control, 0, sizeof control);
-	if (n_fds) {
-		message.msg_control = &control;
-		message.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
-		control.head.cmsg_level = SOL_SOCKET;
-		control.head.cmsg_type = SCM_RIGHTS;
-		control.head.cmsg_len = CMSG_LEN(n_fds * sizeof(int));
-	}
-	if (sendmsg(fd, &message, MSG_DONTWAIT) != (ssize_t)n)
-		abort();
-}
 
 static int is_right(const uint8_t *data, size_t n, unsigned n_fds)
 {
@@ -52,7 +22,7 @@ static int is_right(const uint8_t *data, size_t n, unsigned n_fds)
 		return 0;
 	memcpy(&request, data, n);
 	return request.magic == JOIN_MAGIC && request.version == JOIN_VERSION &&
-	       memcmp(request.secret, secret, sizeof secret) == 0;
+	       memcmp(request.secret, join_fixture_secret, sizeof join_fixture_secret) == 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
@@ -66,14 +36,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 
 	if (!n_bytes || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
 		return 0;
-	before = next_fd();
-	send_request(sockets[1], data + 1, n_bytes - 1, n_fds);
-	r = join_request_read(sockets[0], secret, &request, &fd);
+	before = join_fixture_next_fd();
+	if (join_fixture_send(sockets[1], data + 1, n_bytes - 1, 0, n_fds) != (ssize_t)n_bytes - 1)
+		abort();
+	r = join_request_read(sockets[0], join_fixture_secret, &request, &fd);
 	if (r > 0 || (r == 0) != is_right(data + 1, n_bytes - 1, n_fds))
 		abort();
 	if (r == 0 && close(fd))
 		abort();
-	if (next_fd() != before)
+	if (join_fixture_next_fd() != before)
 		abort();
 	close(sockets[0]);
 	close(sockets[1]);

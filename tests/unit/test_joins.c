@@ -13,9 +13,9 @@
 
 #include "base/diag.h"
 #include "daemon/family.h"
+#include "tests/unit/join_fixture.h"
 
 static int sockets[2]; /* ours, the child's */
-static const uint8_t secret[JOIN_SECRET_BYTES] = "0123456789abcde";
 static struct join_request good;
 static struct join_request got;
 static int fd; /* that came */
@@ -24,7 +24,7 @@ static void open_sockets(void)
 {
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets), 0);
 	good = (struct join_request){JOIN_MAGIC, JOIN_VERSION, 42, {0}};
-	memcpy(good.secret, secret, sizeof secret);
+	memcpy(good.secret, join_fixture_secret, sizeof good.secret);
 	fd = -1;
 }
 
@@ -34,45 +34,20 @@ static void close_sockets(void)
 	close(sockets[1]);
 }
 
-static int next_fd(void)
-{
-	int next = dup(0);
-
-	close(next);
-	return next;
-}
-
 /* |n_fds| copies of |sent|, and the first |n| bytes of |request|. */
 static int receive(const void *request, size_t n, int sent, unsigned n_fds)
 {
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(8 * sizeof(int))];
-	} control;
-	struct iovec piece = {(void *)(size_t)request, n};
-	struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
-
-	memset(&control, 0, sizeof control);
-	if (n_fds) {
-		message.msg_control = &control;
-		message.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
-		control.head.cmsg_level = SOL_SOCKET;
-		control.head.cmsg_type = SCM_RIGHTS;
-		control.head.cmsg_len = CMSG_LEN(n_fds * sizeof(int));
-		for (unsigned i = 0; i < n_fds; i++)
-			memcpy(CMSG_DATA(&control.head) + i * sizeof(int), &sent, sizeof sent);
-	}
-	ck_assert_int_ge((int)sendmsg(sockets[1], &message, 0), 0);
-	return join_request_read(sockets[0], secret, &got, &fd);
+	ck_assert_int_eq((int)join_fixture_send(sockets[1], request, n, sent, n_fds), (int)n);
+	return join_request_read(sockets[0], join_fixture_secret, &got, &fd);
 }
 
 /* Nothing that came with it stays open. */
 static void refuses(int error, const void *request, size_t n, unsigned n_fds)
 {
-	int before = next_fd();
+	int before = join_fixture_next_fd();
 
 	ck_assert_int_eq(receive(request, n, 0, n_fds), error);
-	ck_assert_int_eq(next_fd(), before);
+	ck_assert_int_eq(join_fixture_next_fd(), before);
 }
 
 START_TEST(takes_a_good_one)
@@ -117,9 +92,9 @@ END_TEST
 
 START_TEST(waits_for_what_has_not_come)
 {
-	ck_assert_int_eq(join_request_read(sockets[0], secret, &got, &fd), -EAGAIN);
+	ck_assert_int_eq(join_request_read(sockets[0], join_fixture_secret, &got, &fd), -EAGAIN);
 	close(sockets[1]);
-	ck_assert_int_ne(join_request_read(sockets[0], secret, &got, &fd), 0);
+	ck_assert_int_ne(join_request_read(sockets[0], join_fixture_secret, &got, &fd), 0);
 	sockets[1] = dup(sockets[0]);
 }
 END_TEST
@@ -149,12 +124,12 @@ START_TEST(keeps_a_sealed_arena_and_gives_it_back)
 {
 	struct diag d = DIAG_INIT;
 	struct child *child;
-	int before = next_fd();
+	int before = join_fixture_next_fd();
 
 	ck_assert_int_eq(child_new(make_arena(ALL_SEALS), getpid(), &child, &d), 0);
 	ck_assert_int_eq(target_read_head(&child->target, &d), 0);
 	ck_assert_ptr_null(child_release(child));
-	ck_assert_int_eq(next_fd(), before);
+	ck_assert_int_eq(join_fixture_next_fd(), before);
 }
 END_TEST
 
@@ -162,11 +137,11 @@ START_TEST(refuses_an_arena_that_could_shrink)
 {
 	struct diag d = DIAG_INIT;
 	struct child *child;
-	int before = next_fd();
+	int before = join_fixture_next_fd();
 
 	ck_assert_int_lt(child_new(make_arena(F_SEAL_GROW), getpid(), &child, &d), 0);
 	ck_assert_int_lt(child_new(dup(0), getpid(), &child, &d), 0);
-	ck_assert_int_eq(next_fd(), before);
+	ck_assert_int_eq(join_fixture_next_fd(), before);
 }
 END_TEST
 
