@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs where clone() does not share memory, as under valgrind and qemu-user: its own clone() drops the flag.
+ * Runs where clone() does not share memory, as under valgrind and qemu-user: its own clone(), under the name by which
+ * the library calls it, drops the flag.
  * What the server needs is then made in the host and closed there.
  */
 #include <dlfcn.h>
@@ -16,14 +17,16 @@
 
 static int n_calls;
 
-__attribute__((visibility("default"))) int clone(
+int __clone(int (*f)(void *), void *stack, int flags, void *argument, ...);
+
+__attribute__((visibility("default"))) int __clone(
 	int (*f)(void *), void *stack, int flags, void *argument, ...)
 {
 	static int (*real)(int (*)(void *), void *, int, void *, ...);
 
 	n_calls++;
 	if (!real)
-		*(void **)&real = dlsym(RTLD_NEXT, "clone");
+		*(void **)&real = dlsym(RTLD_NEXT, "__clone");
 	return real(f, stack, flags & ~CLONE_VM, argument);
 }
 
