@@ -123,7 +123,13 @@ class Decoder:
 
 class Stream:
     def __init__(self):
-        self.headers, self.data, self.ended, self.reset = {}, b"", False, None
+        self.headers, self.frames, self.ended, self.reset = {}, [], False, None
+
+    @property
+    def data(self):
+        """What came in DATA frames. Joined only when it is asked for: it may be megabytes."""
+        self.frames = [b"".join(self.frames)]
+        return self.frames[0]
 
 
 class Connection:
@@ -239,7 +245,7 @@ class Connection:
         if kind == HEADERS:
             stream.headers.update(self.decoder.decode(payload))
         elif kind == DATA:
-            stream.data += payload
+            stream.frames.append(payload)
             if self.polite and payload:
                 self.send(frame(WINDOW_UPDATE, payload=struct.pack(">I", len(payload))))
         elif kind == RST_STREAM:
