@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/grow.h"
 
 void family_init(struct family *f, struct target *main)
@@ -28,6 +29,7 @@ int child_new(int memfd, pid_t pid, struct child **out, struct diag *d)
 	}
 	child->target.owns_memfd = 1;
 	child->n_holders = 1;
+	child->since_ns = realtime_ns();
 	*out = child;
 	return 0;
 }
@@ -85,11 +87,17 @@ static struct child *take_offered(struct family *f)
 
 static void admit(struct family *f, struct child *child)
 {
-	if (grow(&f->children, &f->n_allocated, f->n_children + 1)) {
+	int r;
+
+	pthread_mutex_lock(&f->mutex);
+	r = grow(&f->children, &f->n_allocated, f->n_children + 1);
+	if (!r)
+		f->children[f->n_children++] = child;
+	pthread_mutex_unlock(&f->mutex);
+	if (r) {
 		dismiss(child);
 		return;
 	}
-	f->children[f->n_children++] = child;
 	target_hold(&child->target);
 }
 
@@ -117,6 +125,7 @@ void family_prune(struct family *f)
 {
 	size_t n = 0;
 
+	pthread_mutex_lock(&f->mutex);
 	for (size_t i = 0; i < f->n_children; i++) {
 		struct child *child = f->children[i];
 
@@ -126,4 +135,14 @@ void family_prune(struct family *f)
 			dismiss(child);
 	}
 	f->n_children = n;
+	pthread_mutex_unlock(&f->mutex);
+}
+
+void family_visit(
+	struct family *f, void (*visit)(struct child *child, void *context), void *context)
+{
+	pthread_mutex_lock(&f->mutex);
+	for (size_t i = 0; i < f->n_children; i++)
+		visit(f->children[i], context);
+	pthread_mutex_unlock(&f->mutex);
 }

@@ -16,13 +16,14 @@
 /* A forked child that joined. Two hold it: the worker, and who watches its pidfd. */
 struct child {
 	struct target target;
+	int64_t since_ns; /* Unix time when it joined */
 	struct child *next; /* among the offered ones; under the family's mutex */
 	_Atomic int n_holders;
 };
 
 struct family {
 	struct target *main;
-	pthread_mutex_t mutex; /* of |offered| */
+	pthread_mutex_t mutex; /* of |offered|, and for changes of |children| */
 	struct child *offered;
 	_Atomic int
 		has_news; /* a child was offered or has exited, and the worker has not looked yet */
@@ -49,6 +50,9 @@ int family_kick(struct family *f);
 void family_admit(struct family *f);
 /* Says hello to those that had none. One that joined while f->is_recording waits for it. */
 void family_greet(struct family *f);
+/* Calls |visit| for each child, oldest first, with the mutex held: it must return at once. Any thread. */
+void family_visit(
+	struct family *f, void (*visit)(struct child *child, void *context), void *context);
 /* Lets go of children that are gone; only while nothing records. */
 void family_prune(struct family *f);
 

@@ -29,7 +29,7 @@ struct joins {
 	struct rest rest; /* of the listener, when descriptors are short */
 	struct applicant *applicants;
 	unsigned n_applicants;
-	unsigned n_children;
+	_Atomic unsigned n_children; /* any thread may look */
 	uint8_t secret[JOIN_SECRET_BYTES];
 };
 
