@@ -18,8 +18,11 @@ void access_init(struct access *access, struct target *target)
 
 uid_t access_find_uid(struct access *access)
 {
-	owner_find_uid("", access->target->pid, &access->uid);
-	return access->uid;
+	uid_t uid = access->uid;
+
+	owner_find_uid("", access->target->pid, &uid);
+	access->uid = uid;
+	return uid;
 }
 
 #define NOBODY_KNOWN ((uid_t)-1)

@@ -12,12 +12,12 @@ struct target;
 
 struct access {
 	struct target *target;
-	uid_t uid; /* of the target, when last seen */
+	_Atomic uid_t uid; /* of the target, when last seen */
 };
 
 void access_init(struct access *access, struct target *target);
 
-/* The target's user now; when the target is gone, its last one. */
+/* The target's user now; when the target is gone, its last one. Any thread. */
 uid_t access_find_uid(struct access *access);
 
 /* Whether the peer of |fd|, a TCP connection, may ask; said in the log when not. */

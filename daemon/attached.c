@@ -198,6 +198,7 @@ static int watch_target(struct attached *a)
 	return r ? r : uv_poll_start(&a->exited, UV_READABLE, on_exited);
 }
 
+/* Any thread. */
 static void describe(struct status *s, void *context)
 {
 	struct attached *a = context;
@@ -261,6 +262,8 @@ static int start(struct attached *a, pid_t pid, struct diag *d)
 	a->service.session = &a->session;
 	errands_init(&a->service.errands);
 	access_init(&a->access, &a->target);
+	a->service.describe = describe;
+	a->service.context = a;
 	a->since_ns = realtime_ns();
 	r = init_loop(a);
 	if (r)

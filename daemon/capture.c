@@ -17,6 +17,7 @@
 #include "daemon/headroom.h"
 #include "daemon/join_words.h"
 #include "daemon/lineage.h"
+#include "daemon/progress.h"
 #include "daemon/recording.h"
 #include "daemon/source.h"
 #include "daemon/target.h"
@@ -114,6 +115,7 @@ static void record(struct capture *c)
 			break;
 		target_wait(c->target, now + period < end ? now + period : end);
 		period = next_period(period, recording_visit(&c->recording));
+		progress_note(c->request->progress, c->recording.budget.used_bytes);
 	}
 }
 
@@ -392,10 +394,12 @@ static int run(struct capture *c, struct capture_result *result, struct diag *d)
 	if (r)
 		return r;
 	c->request->on_begin(c->request->context);
+	progress_begin(c->request->progress, c->recording.start.monotonic_ns);
 	record(c);
 	if (target_get_life(c->target) != TARGET_ALIVE)
 		c->request->on_gone(c->request->context);
 	r = end_recording(c);
+	progress_end(c->request->progress, c->recording.stop.monotonic_ns);
 	if (atomic_load(c->request->cancel))
 		return CAPTURE_CANCELLED;
 	if (!r)
@@ -403,12 +407,12 @@ static int run(struct capture *c, struct capture_result *result, struct diag *d)
 	return r == -ECANCELED ? CAPTURE_CANCELLED : r;
 }
 
-static uint64_t max_bytes(const struct capture_request *request)
+uint64_t capture_find_max_bytes(uint64_t bytes)
 {
 	uint64_t quarter = headroom_read_bytes("") / 4;
 
-	if (request->max_bytes)
-		return request->max_bytes;
+	if (bytes)
+		return bytes;
 	return quarter < DEFAULT_MAX_BYTES ? quarter : DEFAULT_MAX_BYTES;
 }
 
@@ -422,7 +426,8 @@ int capture_run(struct family *f, const struct capture_request *request,
 	if (space_new(&c.space))
 		return -ENOMEM;
 	family_prune(f);
-	recording_init(&c.recording, f, max_bytes(request) / BYTES_PER_SLOT_BYTE);
+	recording_init(
+		&c.recording, f, capture_find_max_bytes(request->max_bytes) / BYTES_PER_SLOT_BYTE);
 	r = run(&c, result, d);
 	recording_deinit(&c.recording);
 	family_prune(f);

@@ -14,6 +14,7 @@
 
 struct delivery;
 struct family;
+struct progress;
 
 /*
  * How long before its time a capture is armed: then recording begins at that time. Who wants to record in between must
@@ -35,6 +36,7 @@ struct capture_request {
 	size_t n_warnings;
 	const _Atomic int *stop; /* nonzero: end now, keep the data */
 	const _Atomic int *cancel; /* nonzero: end now, no data wanted */
+	struct progress *progress; /* NULL, or where it says how far it is */
 	void (*on_begin)(void *context); /* called when it records, or waits for its time */
 	void (*on_look)(void *context); /* called often, before the flags are looked at */
 	void (*on_gone)(void *context); /* called when recording ended because the target is gone */
@@ -65,6 +67,9 @@ int capture_run(struct family *f, const struct capture_request *request,
 
 /* The result of a capture that was ended before its start: empty, and says so. 0 or -ENOMEM. */
 int capture_make_unbegun(struct capture_result *result);
+
+/* How much memory a capture may take that asked for |bytes|; 0: the default. */
+uint64_t capture_find_max_bytes(uint64_t bytes);
 
 /* How long it is until |start_timestamp_ns|, at least 0. */
 int64_t capture_find_wait_ns(uint64_t start_timestamp_ns);

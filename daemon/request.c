@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a ProfileRequest's bytes to what is to be recorded; see request.h. What the stock server does with each field is
+ * From a request's bytes to what is to be recorded; see request.h. What the stock server does with each field is
  * written down in tsl/profiler/lib/profiler_session.cc and xla/tsl/profiler/rpc/profiler_service_impl.cc.
  */
 #include "daemon/request.h"
@@ -11,12 +11,17 @@
 
 #include "base/diag.h"
 #include "daemon/session_request.h"
+#include "proftap/v1/profiler.pb-c.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 typedef Tensorflow__ProfileOptions Options;
 typedef Tensorflow__ProfileOptions__AdvancedConfigValue Value;
 
+#define DEFAULT_INTERVAL_MS 500
+#define MIN_INTERVAL_MS 50
+
 static const char not_a_request[] = "the request is not a ProfileRequest";
+static const char not_a_capture[] = "the request is not a CaptureRequest";
 
 static int read_map_value(
 	struct session_request *request, const char *key, const Value *value, struct diag *d)
@@ -148,6 +153,57 @@ int request_decode(const uint8_t *bytes, size_t n, struct session_request **out,
 {
 	struct session_request *request = calloc(1, sizeof *request);
 	int r = request ? decode(bytes, n, request, d) : -ENOMEM;
+
+	*out = r ? session_request_free(request) : request;
+	return r;
+}
+
+/* proftap.v1 */
+
+/* Nothing is ignored for its version, and no length is taken for one that was forgotten. */
+static int check_options(const Options *o, struct diag *d)
+{
+	if (!o || o->version != 1)
+		return diag_set(d, -EINVAL, "options.version: %u is not known; it must be 1",
+			o ? o->version : 0);
+	if (!o->duration_ms)
+		return diag_set(d, -EINVAL, "options.duration_ms: 0 is out of range; at least 1");
+	return 0;
+}
+
+static int read_interval(uint32_t ms, uint32_t *out, struct diag *d)
+{
+	*out = ms ? ms : DEFAULT_INTERVAL_MS;
+	if (*out >= MIN_INTERVAL_MS)
+		return 0;
+	return diag_set(d, -EINVAL,
+		"progress_interval_ms: %u is out of range; at least %u, or 0 for %u", ms,
+		MIN_INTERVAL_MS, DEFAULT_INTERVAL_MS);
+}
+
+static int decode_capture(const uint8_t *bytes, size_t n, struct session_request *request,
+	uint32_t *interval_ms, struct diag *d)
+{
+	Proftap__V1__CaptureRequest *message = proftap__v1__capture_request__unpack(NULL, n, bytes);
+	int r;
+
+	if (!message)
+		return diag_set(d, -EINVAL, "%s", not_a_capture);
+	profile_options_init(&request->options);
+	r = check_options(message->options, d);
+	if (!r)
+		r = read_interval(message->progress_interval_ms, interval_ms, d);
+	if (!r)
+		r = read_options(request, message->options, d);
+	proftap__v1__capture_request__free_unpacked(message, NULL);
+	return r;
+}
+
+int request_decode_capture(const uint8_t *bytes, size_t n, struct session_request **out,
+	uint32_t *interval_ms, struct diag *d)
+{
+	struct session_request *request = calloc(1, sizeof *request);
+	int r = request ? decode_capture(bytes, n, request, interval_ms, d) : -ENOMEM;
 
 	*out = r ? session_request_free(request) : request;
 	return r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a ProfileRequest's bytes, which a stranger wrote, to what is to be recorded. */
+/* From what a stranger wrote, ProfileRequest or CaptureRequest, to what is to be recorded. */
 #ifndef DAEMON_REQUEST_H
 #define DAEMON_REQUEST_H
 
@@ -14,5 +14,9 @@ struct session_request;
  * for whoever asked; -ENOMEM.
  */
 int request_decode(const uint8_t *bytes, size_t n, struct session_request **out, struct diag *d);
+
+/* The same for proftap.v1; |interval_ms|: between two messages of progress, at least 50. */
+int request_decode_capture(const uint8_t *bytes, size_t n, struct session_request **out,
+	uint32_t *interval_ms, struct diag *d);
 
 #endif

@@ -5,9 +5,12 @@
 #include "daemon/health.h"
 #include "daemon/monitor.h"
 #include "daemon/profile_calls.h"
+#include "daemon/profiler.h"
+#include "daemon/profiler_status.h"
 #include "daemon/reflection.h"
 
 #define PROFILER "/tensorflow.ProfilerService/"
+#define V1 "/proftap.v1.Profiler/"
 
 const struct rpc_method service_methods[] = {
 	{"/grpc.health.v1.Health/Check", SERVICE_MAX_REQUEST_BYTES, health_check, RPC_UNARY},
@@ -20,5 +23,9 @@ const struct rpc_method service_methods[] = {
 	{PROFILER "Monitor", SERVICE_MAX_REQUEST_BYTES, monitor_handle, RPC_UNARY},
 	{PROFILER "Profile", SERVICE_MAX_REQUEST_BYTES, profile_call_handle, RPC_UNARY},
 	{PROFILER "Terminate", SERVICE_MAX_REQUEST_BYTES, profile_call_handle_terminate, RPC_UNARY},
+	{V1 "Capture", SERVICE_MAX_REQUEST_BYTES, profiler_handle_capture, RPC_SERVER_STREAM},
+	{V1 "Stop", SERVICE_MAX_REQUEST_BYTES, profiler_handle_stop, RPC_SERVER_STREAM},
+	{V1 "Status", SERVICE_MAX_REQUEST_BYTES, profiler_handle_status, RPC_UNARY},
+	{V1 "List", SERVICE_MAX_REQUEST_BYTES, profiler_handle_list, RPC_UNARY},
 };
 const size_t n_service_methods = sizeof service_methods / sizeof *service_methods;

@@ -6,12 +6,14 @@
 #ifndef DAEMON_SERVICE_H
 #define DAEMON_SERVICE_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "daemon/errand.h"
 #include "rpc/server.h"
 
 struct session;
+struct status;
 
 /* Requests are small. */
 #define SERVICE_MAX_REQUEST_BYTES (4u << 20)
@@ -20,6 +22,9 @@ struct session;
 struct service {
 	struct session *session;
 	struct errands errands;
+	void (*describe)(struct status *status, void *context); /* the server, now; any thread */
+	void *context; /* of |describe| */
+	atomic_uint n_streams; /* of traces, see trace_stream.h */
 };
 
 /* One row per RPC, of all groups. */

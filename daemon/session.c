@@ -239,6 +239,35 @@ void session_terminate(struct session *s, const char *session_id)
 	end_unbegun(unbegun);
 }
 
+/* Whom "whichever" means when none runs. Under the mutex. */
+static struct session_request *pick_first(struct session *s)
+{
+	return s->waiting ? unlink_at(s, &s->waiting) : NULL;
+}
+
+int session_stop(struct session *s, const char *session_id, int discards)
+{
+	int is_any = !session_id[0];
+	struct session_request *unbegun = NULL;
+	int r = 0;
+
+	pthread_mutex_lock(&s->mutex);
+	if (s->request && is_any && s->request->trace) {
+		r = SESSION_OWN;
+	} else if (s->request && (is_any || has_id(s->request, session_id))) {
+		raise_flag(s, discards ? &s->cancel : &s->stop);
+	} else {
+		unbegun = is_any ? pick_first(s) : pick(s, has_id, session_id);
+		r = unbegun ? 0 : SESSION_NONE;
+	}
+	pthread_mutex_unlock(&s->mutex);
+	if (discards)
+		tell_all(unbegun, CAPTURE_CANCELLED, "");
+	else
+		end_unbegun(unbegun);
+	return r;
+}
+
 int session_is_busy(struct session *s)
 {
 	int is_busy;

@@ -38,6 +38,8 @@ struct session {
 enum {
 	SESSION_BUSY = 1, /* or too many wait for their time */
 	SESSION_CLOSED = 2, /* the target is gone */
+	SESSION_NONE = 3, /* there is no such session */
+	SESSION_OWN = 4, /* the program traces itself: only it ends that */
 };
 
 void session_init(struct session *s, struct family *family, void (*on_gone)(void *), void *context);
@@ -52,6 +54,11 @@ int session_take(struct session *s, struct session_request *request);
 void session_describe(struct session *s, char *text, size_t n);
 /* Ends the session |session_id| early, with its data; nothing if it neither runs nor waits for its start. */
 void session_terminate(struct session *s, const char *session_id);
+/*
+ * Ends the session |session_id|, or whichever runs ("": if none does, the first of those that wait for their start), with
+ * its data or without: the data goes to who began it. 0, SESSION_NONE, or SESSION_OWN.
+ */
+int session_stop(struct session *s, const char *session_id, int discards);
 /* Whether a capture runs, or is about to. Any thread. */
 int session_is_busy(struct session *s);
 /* The client of |call| is gone. */

@@ -14,6 +14,7 @@
 struct capture_result;
 struct diag;
 struct local_trace;
+struct progress;
 struct rpc_call;
 
 struct session_request {
@@ -27,6 +28,8 @@ struct session_request {
 	void (*deliver)(struct session_request *request, int r, struct capture_result *result,
 		struct diag *d);
 	void *context; /* of |deliver| */
+	struct progress
+		*progress; /* NULL, or where the recording says how far it is, until |deliver| */
 	struct rpc_call *call; /* who asks: session_cancel() goes by it; NULL: the program itself */
 	struct local_trace *trace; /* owned; NULL unless the program itself asks */
 	struct profile_options options;

@@ -66,6 +66,7 @@ static void run_capture(struct session *s, struct session_request *request)
 		.n_warnings = request->n_warnings,
 		.stop = &s->stop,
 		.cancel = &s->cancel,
+		.progress = request->progress,
 		.on_begin = on_begin,
 		.on_look = on_look,
 		.on_gone = on_gone,

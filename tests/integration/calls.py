@@ -30,8 +30,8 @@ def profile_request(duration_ms, options=None, **fields):
 class Calls:
     """One connection; several calls may be under way."""
 
-    def __init__(self, target):
-        self.connection = Connection(getattr(target, "port", target))
+    def __init__(self, target, **how):
+        self.connection = Connection(getattr(target, "port", target), **how)
 
     def __enter__(self):
         return self
@@ -57,7 +57,7 @@ class Calls:
         answer = self.connection.finish(stream, patience_s)
         text = urllib.parse.unquote(answer.text)
         made = None
-        if answer.status == OK:
+        if answer.status == OK and reply:
             made = getattr(schema(module), reply).FromString(answer.data[5:])
         return Answer(answer.status, text, made)
 

@@ -125,6 +125,11 @@ def schema(name):
     return importlib.import_module(f"tsl.profiler.protobuf.{name}_pb2")
 
 
+def own_schema():
+    """Of proftap.v1."""
+    return importlib.import_module("proftap.v1.profiler_pb2")
+
+
 def load_schemas():
     """Makes Python modules of our .proto files. A reason when that cannot be done."""
     try:
@@ -134,6 +139,7 @@ def load_schemas():
     if not shutil.which("protoc"):
         return "protoc is not installed"
     subprocess.run(["protoc", f"-I{TOP_SRC}/proto", f"--python_out={schema_dir.name}",
-                    *(f"tsl/profiler/protobuf/{name}.proto" for name in PROTOS)], check=True)
+                    *(f"tsl/profiler/protobuf/{name}.proto" for name in PROTOS),
+                    "proftap/v1/profiler.proto"], check=True)
     sys.path.insert(0, schema_dir.name)
     return None

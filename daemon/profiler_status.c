@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Status and List of proftap.v1; see profiler_status.h. */
+#include "daemon/profiler_status.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/chunks.h"
+#include "base/clock.h"
+#include "base/grow.h"
+#include "base/printable.h"
+#include "base/status.h"
+#include "daemon/capture.h"
+#include "daemon/family.h"
+#include "daemon/owner.h"
+#include "daemon/reply.h"
+#include "daemon/service.h"
+#include "daemon/session.h"
+#include "proftap/v1/profiler.pb-c.h"
+#include "rpc/server.h"
+
+/* A Target with room for its texts. */
+struct entry {
+	Proftap__V1__Target message;
+	char name[sizeof((struct status *)0)->name];
+	char hostname[256];
+	char address[sizeof((struct status *)0)->address + 16];
+};
+
+static void answer(struct rpc_call *call, const ProtobufCMessage *message)
+{
+	struct chunks reply = CHUNKS_INIT;
+	size_t n = protobuf_c_message_get_packed_size(message);
+	uint8_t *p = chunks_reserve(&reply, n);
+
+	if (p) {
+		protobuf_c_message_pack(message, p);
+		chunks_commit(&reply, n);
+	}
+	rpc_call_reply(call, &reply);
+}
+
+/* Targets. */
+
+static void set_address(struct entry *e, const struct status *s)
+{
+	const char *form = strchr(s->address, ':') ? "[%s]:%u" : "%s:%u";
+
+	if (s->port)
+		snprintf(e->address, sizeof e->address, form, s->address, s->port);
+}
+
+static char *name_state(enum target_life life, int is_recording)
+{
+	if (life != TARGET_ALIVE)
+		return (char *)"ended";
+	return (char *)(is_recording ? "recording" : "idle");
+}
+
+/* Once it stays where it is. */
+static void link_texts(struct entry *e)
+{
+	gethostname(e->hostname, sizeof e->hostname - 1);
+	printable_clean(e->hostname);
+	printable_clean(e->name);
+	e->message.name = e->name;
+	e->message.hostname = e->hostname;
+	e->message.address = e->address;
+}
+
+/* The program that started the server. */
+static void describe_main(const struct service *service, const struct status *s, struct entry *e)
+{
+	memset(e, 0, sizeof *e);
+	proftap__v1__target__init(&e->message);
+	e->message.pid = s->pid;
+	e->message.uid = s->uid;
+	e->message.since_unix_ns = (uint64_t)s->since_ns;
+	e->message.state =
+		name_state(target_get_life(service->session->family->main), s->is_recording);
+	memcpy(e->name, s->name, sizeof e->name);
+	set_address(e, s);
+	link_texts(e);
+}
+
+static void describe_child(const struct child *child, int is_recording, struct entry *e)
+{
+	memset(e, 0, sizeof *e);
+	proftap__v1__target__init(&e->message);
+	e->message.pid = child->target.pid;
+	e->message.since_unix_ns = (uint64_t)child->since_ns;
+	e->message.state = name_state(target_get_life(&child->target), is_recording);
+	memcpy(e->name, child->target.name, sizeof e->name);
+}
+
+/* Takes longer than the family's mutex may be held. */
+static void find_uid(struct entry *e)
+{
+	uid_t uid = 0;
+
+	owner_find_uid("", e->message.pid, &uid);
+	e->message.uid = uid;
+}
+
+/* Status. */
+
+void profiler_handle_status(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
+{
+	struct service *service = context;
+	Proftap__V1__StatusReply reply = PROFTAP__V1__STATUS_REPLY__INIT;
+	struct status status = {.pid = 0};
+	struct entry target;
+	char session[256];
+
+	(void)bytes, (void)n;
+	service->describe(&status, service->context);
+	describe_main(service, &status, &target);
+	session_describe(service->session, session, sizeof session);
+	printable_clean(session);
+	reply.target = &target.message;
+	reply.session = session;
+	reply.version = status.version;
+	reply.max_capture_bytes =
+		capture_find_max_bytes(service->session->family->main->max_capture_bytes);
+	reply.unix_ns = (uint64_t)realtime_ns();
+	reply.monotonic_ns = (uint64_t)monotonic_ns();
+	answer(call, &reply.base);
+}
+
+/* List. */
+
+struct list {
+	struct entry *entries; /* the program first */
+	size_t n;
+	size_t n_allocated;
+	int is_recording;
+	int error; /* -ENOMEM */
+};
+
+static struct entry *add(struct list *l)
+{
+	l->error = l->error ? l->error : grow(&l->entries, &l->n_allocated, l->n + 1);
+	return l->error ? NULL : &l->entries[l->n++];
+}
+
+static void add_child(struct child *child, void *context)
+{
+	struct list *l = context;
+	struct entry *e = add(l);
+
+	if (e)
+		describe_child(child, l->is_recording, e);
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	const struct entry *left = a, *right = b;
+
+	return (left->message.pid > right->message.pid) - (left->message.pid < right->message.pid);
+}
+
+static void fill(struct service *service, struct list *l)
+{
+	struct status status = {.pid = 0};
+	struct entry *e = add(l);
+
+	service->describe(&status, service->context);
+	l->is_recording = status.is_recording;
+	if (e)
+		describe_main(service, &status, e);
+	family_visit(service->session->family, add_child, l);
+	if (!l->error)
+		qsort(l->entries + 1, l->n - 1, sizeof *l->entries, compare_pids);
+}
+
+static void answer_list(struct rpc_call *call, struct list *l)
+{
+	Proftap__V1__ListReply reply = PROFTAP__V1__LIST_REPLY__INIT;
+	Proftap__V1__Target **targets = l->error ? NULL : calloc(l->n, sizeof *targets);
+
+	if (!targets) {
+		reply_v1_failure(call, -ENOMEM, NULL);
+		return;
+	}
+	for (size_t i = 0; i < l->n; i++) {
+		if (i > 0)
+			find_uid(&l->entries[i]);
+		link_texts(&l->entries[i]);
+		targets[i] = &l->entries[i].message;
+	}
+	reply.n_targets = l->n;
+	reply.targets = targets;
+	answer(call, &reply.base);
+	free(targets);
+}
+
+void profiler_handle_list(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
+{
+	struct list list = {.n = 0};
+
+	(void)bytes, (void)n;
+	fill(context, &list);
+	answer_list(call, &list);
+	free(list.entries);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How far a recording is, for who waits for it. Written by the worker, read by any thread. The functions take NULL: then
+ * nobody wants to know.
+ */
+#ifndef DAEMON_PROGRESS_H
+#define DAEMON_PROGRESS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+
+/* As proftap.v1.Phase has it. */
+enum progress_phase {
+	PROGRESS_WAITING = 0, /* for its start time */
+	PROGRESS_RECORDING = 1,
+	PROGRESS_COLLECTING = 2, /* recorded; the trace is being made */
+};
+
+struct progress {
+	_Atomic int phase;
+	_Atomic int64_t begun_ns; /* CLOCK_MONOTONIC; set before |phase| */
+	_Atomic int64_t ended_ns; /* the same */
+	_Atomic uint64_t recorded_bytes; /* raw, so far */
+	_Atomic uint64_t spooled_bytes; /* of those, on disk */
+};
+
+static inline void progress_begin(struct progress *p, int64_t begun_ns)
+{
+	if (!p)
+		return;
+	atomic_store(&p->begun_ns, begun_ns);
+	atomic_store(&p->phase, PROGRESS_RECORDING);
+}
+
+static inline void progress_note(struct progress *p, uint64_t recorded_bytes)
+{
+	if (p)
+		atomic_store(&p->recorded_bytes, recorded_bytes);
+}
+
+static inline void progress_end(struct progress *p, int64_t ended_ns)
+{
+	if (!p)
+		return;
+	atomic_store(&p->ended_ns, ended_ns);
+	atomic_store(&p->phase, PROGRESS_COLLECTING);
+}
+
+/* How long it recorded so far. */
+static inline uint64_t progress_get_elapsed_ns(const struct progress *p)
+{
+	switch (atomic_load(&p->phase)) {
+	case PROGRESS_RECORDING:
+		return (uint64_t)(monotonic_ns() - atomic_load(&p->begun_ns));
+	case PROGRESS_COLLECTING:
+		return (uint64_t)(atomic_load(&p->ended_ns) - atomic_load(&p->begun_ns));
+	}
+	return 0;
+}
+
+#endif

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""proftap.v1.Profiler as any gRPC client calls it: a stream of parts, put together and checked."""
+import ctypes
+import ctypes.util
+import struct
+
+from calls import Calls
+from checks import PATIENCE_S, check, equal
+from http2 import OK, WINDOW_UPDATE, frame, message
+from trace_file import Trace, own_schema, schema
+
+V1 = "/proftap.v1.Profiler/"
+MAX_CHUNK = 1 << 20
+WAITING, RECORDING, COLLECTING = 0, 1, 2
+
+
+def capture_request(duration_ms, interval_ms=50, **options):
+    request = own_schema().CaptureRequest(progress_interval_ms=interval_ms)
+    request.options.version = 1
+    request.options.host_tracer_level = 2
+    request.options.duration_ms = duration_ms
+    for name, value in options.items():
+        setattr(request.options, name, value)
+    return request
+
+
+def xxh3(data):
+    library = ctypes.CDLL(ctypes.util.find_library("xxhash"))
+    library.XXH3_64bits.restype = ctypes.c_uint64
+    return library.XXH3_64bits(data, ctypes.c_size_t(len(data)))
+
+
+def split(data):
+    """The messages of a gRPC stream that have come whole."""
+    found, at = [], 0
+    while at + 5 <= len(data):
+        packed, n = struct.unpack(">BI", data[at:at + 5])
+        equal(packed, 0, "a message's flag of compression")
+        if at + 5 + n > len(data):
+            break
+        found.append(data[at + 5:at + 5 + n])
+        at += 5 + n
+    return found
+
+
+class Delivery:
+    """What a Capture answered, in the only order that there may be."""
+
+    def __init__(self, parts):
+        kinds = [part.WhichOneof("part") for part in parts]
+        n_progress, n_chunks = kinds.count("progress"), kinds.count("chunk")
+        equal(kinds, ["progress"] * n_progress + ["chunk"] * n_chunks + ["trailer"], "the parts")
+        self.progress = [part.progress for part in parts[:n_progress]]
+        self.chunks = [part.chunk for part in parts[n_progress:-1]]
+        self.trailer = parts[-1].trailer
+        self.data = b"".join(self.chunks)
+
+    def check(self):
+        equal(self.trailer.xspace_bytes, len(self.data), "bytes in the trailer")
+        equal(self.trailer.xspace_xxh3, xxh3(self.data), "checksum in the trailer")
+        equal([n for n in map(len, self.chunks) if not 0 < n <= MAX_CHUNK], [], "sizes of chunks")
+
+    @property
+    def space(self):
+        return schema("xplane").XSpace.FromString(self.data)
+
+    @property
+    def trace(self):
+        return Trace(data=self.data)
+
+
+class Profiler(Calls):
+    def capture(self, *how, **options):
+        return self.start(V1 + "Capture", capture_request(*how, **options))
+
+    def parts(self, stream):
+        """Those that have come so far."""
+        self.connection.read_some(0)
+        data = self.connection.streams[stream].data
+        return [own_schema().CaptureReply.FromString(part) for part in split(data)]
+
+    def await_phase(self, stream, phase):
+        """Until the recording is that far; as many parts as have come then."""
+        def has_come():
+            return self.ended(stream) or any(
+                p.WhichOneof("part") == "progress" and p.progress.phase >= phase
+                for p in self.parts(stream))
+
+        self.connection.wait(has_come, f"phase {phase}")
+        return self.parts(stream)
+
+    def await_more(self, stream, n_bytes):
+        """More than |n_bytes| of raw data are recorded: how many."""
+        def count():
+            check(not self.ended(stream), "the capture has ended")
+            return max((p.progress.recorded_bytes for p in self.parts(stream)), default=0)
+
+        self.connection.wait(lambda: count() > n_bytes, f"more than {n_bytes} bytes")
+        return count()
+
+    def ended(self, stream):
+        return self.connection.streams[stream].ended
+
+    def end(self, stream, patience_s=PATIENCE_S):
+        """How a stream ended: (status, text)."""
+        answer = self.finish(stream, None, None, patience_s)
+        return answer.status, answer.text
+
+    def deliver(self, stream, patience_s=PATIENCE_S):
+        """The whole trace of a Capture that must be OK."""
+        equal(self.end(stream, patience_s), (OK, ""), "the end of the stream")
+        delivery = Delivery(self.parts(stream))
+        delivery.check()
+        return delivery
+
+    def open_window(self, stream):
+        """Takes the rest after all, of a connection that was opened with little window."""
+        self.connection.polite = True
+        for of in (0, stream):
+            self.connection.send(frame(WINDOW_UPDATE, 0, of, (1 << 30).to_bytes(4, "big")))
+
+    def stop(self, session_id="", discard=False):
+        request = own_schema().StopRequest(session_id=session_id, discard=discard)
+        stream = self.start(V1 + "Stop", request)
+        return self.end(stream), self.parts(stream)
+
+    def ask(self, method):
+        """Status or List."""
+        reply = self.connection.call(V1 + method, message(b""))
+        equal((reply.status, reply.text), (OK, ""), f"the answer to {method}")
+        return getattr(own_schema(), method + "Reply").FromString(reply.data[5:])

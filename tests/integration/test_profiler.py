@@ -1,0 +1,383 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""proftap.v1.Profiler: traces as streams, their progress and their end, readers that are slow or leave."""
+import os
+import signal
+import socket
+import time
+
+from calls import BUSY, PROFILER, profile_request
+from checks import SLOWNESS
+from fixture import check, contains, equal, find_proftapd, is_alive, run, test, wait_until
+from http2 import (ALREADY_EXISTS, CANCELLED, FAILED_PRECONDITION, INTERNAL, INVALID_ARGUMENT, NOT_FOUND,
+                   OK, RESOURCE_EXHAUSTED, UNIMPLEMENTED, message)
+from profiler import COLLECTING, RECORDING, V1, WAITING, Delivery, Profiler, capture_request
+
+PROFILE = PROFILER + "Profile"
+LONG_MS = 60000
+MAX_STREAMS = 8
+# A trace of so many spans is more than a reader takes that never opens its window.
+MANY_SPANS = 20000
+FOLLOW = {"PROFTAP_FOLLOW_FORK": "1"}
+
+
+def end(pid):
+    if is_alive(pid):
+        os.kill(pid, signal.SIGKILL)
+
+
+def count_streams(target):
+    """Threads that deliver."""
+    tasks = f"/proc/{find_proftapd(target.pid)}/task"
+    names = []
+    for task in os.listdir(tasks):
+        try:
+            with open(f"{tasks}/{task}/comm", encoding="ascii") as file:
+                names.append(file.read().strip())
+        except OSError:
+            pass
+    return names.count("ptap-stream")
+
+
+def count_events(space):
+    return sum(len(line.events) for plane in space.planes for line in plane.lines)
+
+
+def await_no_stream(target):
+    wait_until(lambda: count_streams(target) == 0, "the threads that deliver to end")
+
+
+@test
+def a_capture_is_progress_chunks_and_a_trailer(t):
+    target = t.target().serve()
+    with Profiler(target) as calls:
+        stream = calls.capture(300)
+        target.ask("await 1", "burst 100")
+        delivery = calls.deliver(stream)
+        trace, trailer = delivery.trace, delivery.trailer
+    equal(trace.count("burst"), 100, "spans")
+    equal(trailer.n_events, count_events(delivery.space), "events in the trailer")
+    equal((trailer.is_empty, trailer.n_dropped), (False, 0), "emptiness and losses in the trailer")
+    equal(trailer.start_unix_ns, trace.environment["profile_start_time"].value, "start")
+    equal(trailer.start_unix_ns + trailer.duration_ns,
+          trace.environment["profile_stop_time"].value, "end")
+    check(trailer.duration_ns >= 300 * 10**6, f"recorded for {trailer.duration_ns} ns")
+
+
+@test
+def progress_says_how_far_it_is(t):
+    target = t.target().serve()
+    with Profiler(target) as calls:
+        stream = calls.capture(500, start_timestamp_ns=time.time_ns() + 400 * 10**6)
+        calls.await_phase(stream, RECORDING)
+        target.ask("await 1", "burst 1000")
+        delivery = calls.deliver(stream)
+    phases = [p.phase for p in delivery.progress]
+    equal(phases, sorted(phases), "phases")
+    equal(set(phases), {WAITING, RECORDING, COLLECTING}, "phases")
+    equal({p.elapsed_ns for p in delivery.progress if p.phase == WAITING}, {0}, "before its start")
+    elapsed = [p.elapsed_ns for p in delivery.progress if p.phase != WAITING]
+    equal(elapsed, sorted(elapsed), "elapsed times")
+    equal(elapsed[-1], delivery.trailer.duration_ns, "how long it recorded")
+    check(elapsed[-1] >= 500 * 10**6, f"recorded for {elapsed[-1]} ns")
+    check(delivery.progress[-1].recorded_bytes >= 16 * 1000, f"raw: {delivery.progress[-1]}")
+    equal([p.xspace_bytes for p in delivery.progress if p.xspace_bytes],
+          [delivery.trailer.xspace_bytes], "the trace's size, as soon as it is known")
+
+
+@test
+def progress_comes_at_the_interval_that_was_asked_for(t):
+    target = t.target().serve()
+    with Profiler(target) as calls:
+        seldom = calls.deliver(calls.capture(700, interval_ms=400))
+        often = calls.deliver(calls.capture(700, interval_ms=50))
+        default = calls.deliver(calls.capture(200, interval_ms=0))
+    check(2 <= len(seldom.progress) <= 4, f"{len(seldom.progress)} in 700 ms, every 400")
+    check(len(often.progress) > len(seldom.progress), f"{len(often.progress)} in 700 ms, every 50")
+    check(len(default.progress) <= 3, f"{len(default.progress)} in 200 ms, every 500")
+
+
+@test
+def a_large_trace_comes_in_chunks_of_a_mebibyte(t):
+    target = t.target().serve()
+    with Profiler(target) as calls:
+        stream = calls.capture(LONG_MS)
+        target.ask("await 1")
+        n_spans, recorded = 0, 0
+        while recorded < 3 << 20:
+            target.ask("burst 10000")
+            n_spans += 10000
+            # Its ring is empty again.
+            recorded = calls.await_more(stream, recorded)
+        calls.stop()
+        delivery = calls.deliver(stream)
+    sizes = list(map(len, delivery.chunks))
+    check(len(sizes) > 2, f"{len(sizes)} chunks: the test is void")
+    check(min(sizes[:-1]) > 1 << 19, f"sizes of chunks: {sizes}")
+    n_events = count_events(delivery.space)
+    check(n_events >= n_spans, f"{n_events} events with {n_spans} spans")
+    equal((delivery.trailer.n_events, delivery.trailer.n_dropped), (n_events, 0), "events and losses")
+
+
+@test
+def a_trace_without_events_says_so(t):
+    target = t.target().serve()
+    with Profiler(target) as calls:
+        request = capture_request(1)
+        request.options.advanced_configuration["ptap_usage_interval_ms"].int64_value = 0
+        delivery = calls.deliver(calls.start(V1 + "Capture", request))
+    check(delivery.trailer.is_empty, "the trailer says that there are events")
+    equal(delivery.trailer.n_events, 0, "events")
+    contains(delivery.trace.space.warnings[0], "nothing was recorded", "the warning")
+
+
+@test
+def busy_says_whose_session_it_is(t):
+    target = t.target().serve()
+    with Profiler(target) as calls:
+        mine = calls.capture(LONG_MS, session_id="mine")
+        target.ask("await 1")
+        status, text = calls.end(calls.capture(100))
+        equal(status, ALREADY_EXISTS, text)
+        contains(text, "another profiling session is active (session mine: 60.0 s, begun ", "the text")
+        # Stock clients know these words.
+        answer = calls.call(PROFILE, profile_request(100))
+        equal(answer.status, INTERNAL, "a stock client's status")
+        contains(answer.text, BUSY + " session mine: 60.0 s", "a stock client's text")
+        contains(calls.ask("Status").session, "session mine: 60.0 s", "whose session it is")
+        equal(calls.stop("mine")[0], (OK, ""), "the answer to Stop")
+        calls.deliver(mine)
+        equal(calls.ask("Status").session, "", "whose session it is")
+    await_no_stream(target)
+
+
+BAD = [
+    (lambda r: r.options.ClearField("version"), "options.version: 0 is not known; it must be 1"),
+    (lambda r: r.ClearField("options"), "options.version: 0 is not known; it must be 1"),
+    (lambda r: r.options.ClearField("duration_ms"), "options.duration_ms: 0 is out of range"),
+    (lambda r: setattr(r, "progress_interval_ms", 49), "progress_interval_ms: 49 is out of range"),
+    (lambda r: setattr(r.options, "host_tracer_level", 9), "host_tracer_level: 9 is out of range; 0 to 3"),
+    (lambda r: setattr(r.options.advanced_configuration["ptap_usage_intervall_ms"], "int64_value", 1),
+     'ptap_usage_intervall_ms: no such option (value "1"); the nearest known one is '
+     'ptap_usage_interval_ms'),
+    (lambda r: setattr(r.options.advanced_configuration["ptap_usage_interval_ms"], "int64_value", -5),
+     'ptap_usage_interval_ms: bad value "-5": must be 0 to 60000 ms'),
+]
+
+
+@test
+def invalid_options_are_named(t):
+    target = t.target().serve()
+    with Profiler(target) as calls:
+        for spoil, words in BAD:
+            request = capture_request(100)
+            spoil(request)
+            status, text = calls.end(calls.start(V1 + "Capture", request))
+            equal(status, INVALID_ARGUMENT, text)
+            contains(text, words, "the text")
+        for method in ("Capture", "Stop"):
+            reply = calls.connection.call(V1 + method, message(b"\xff"))
+            equal(reply.status, INVALID_ARGUMENT, f"garbage for {method}: {reply.text}")
+        equal(calls.ask("Status").session, "", "whose session it is")
+    await_no_stream(target)
+
+
+@test
+def stop_gives_the_data_to_whoever_began(t):
+    target = t.target().serve()
+    with Profiler(target) as calls:
+        for session_id in ("mine", ""):
+            stream = calls.capture(LONG_MS, session_id="mine")
+            target.ask("await 1", "burst 10")
+            end_of_stop, parts = calls.stop(session_id)
+            equal(end_of_stop, (OK, ""), "the answer to Stop")
+            nothing = Delivery(parts)
+            nothing.check()
+            equal((nothing.progress, nothing.data, nothing.trailer.xspace_bytes), ([], b"", 0),
+                  "what the one who stopped it gets")
+            equal(calls.deliver(stream).trace.count("burst"), 10, "spans")
+
+
+@test
+def stop_can_discard(t):
+    target = t.target().serve()
+    with Profiler(target) as calls:
+        stream = calls.capture(LONG_MS, session_id="mine")
+        target.ask("await 1", "burst 10")
+        equal(calls.stop("mine", discard=True)[0], (OK, ""), "the answer to Stop")
+        status, text = calls.end(stream)
+        equal((status, text), (CANCELLED, "the session was ended, and its data discarded"), "the end")
+        equal({p.WhichOneof("part") for p in calls.parts(stream)}, {"progress"}, "the parts")
+
+
+@test
+def stop_ends_one_that_waits_for_its_start(t):
+    target = t.target().serve()
+    with Profiler(target) as calls:
+        for session_id in ("later", ""):
+            stream = calls.capture(100, session_id="later",
+                                   start_timestamp_ns=time.time_ns() + LONG_MS * 10**6)
+            equal(calls.stop(session_id)[0], (OK, ""), "the answer to Stop")
+            delivery = calls.deliver(stream)
+            check(delivery.trailer.is_empty, "it has events")
+            contains(delivery.data.decode("latin-1"), "ended before its start", "the trace")
+
+
+@test
+def stop_of_nothing_is_not_found(t):
+    target = t.target().serve()
+    with Profiler(target) as calls:
+        equal(calls.stop("x")[0], (NOT_FOUND, "no session x"), "the answer")
+        equal(calls.stop()[0], (NOT_FOUND, "no session runs"), "the answer")
+        stream = calls.capture(LONG_MS, session_id="mine")
+        target.ask("await 1")
+        equal(calls.stop("x")[0], (NOT_FOUND, "no session x"), "the answer")
+        check(not calls.ended(stream), "another session was stopped")
+
+
+@test
+def the_programs_own_trace_is_the_programs(t):
+    target = t.target().serve()
+    target.ask(f"trace_start {t.dir / 'logs'}")
+    with Profiler(target) as calls:
+        equal(calls.stop()[0][0], FAILED_PRECONDITION, "the status")
+        contains(calls.ask("Status").session, "a trace of the program's own", "whose session it is")
+    target.ask("burst 5", "trace_stop")
+
+
+@test
+def a_client_that_leaves_frees_the_session(t):
+    target = t.target().serve()
+    for leave in ("cancel", "close"):
+        with Profiler(target) as calls, Profiler(target) as others:
+            stream = calls.capture(LONG_MS)
+            calls.await_phase(stream, RECORDING)
+            if leave == "cancel":
+                calls.cancel(stream)
+            else:
+                calls.connection.close()
+            start = time.monotonic()
+            wait_until(lambda: not others.ask("Status").session, "the session to be free")
+            check(time.monotonic() - start < 0.1 * SLOWNESS, f"busy after {leave} for "
+                  f"{time.monotonic() - start} s")
+    await_no_stream(target)
+
+
+def record_much(t, target, calls):
+    """A capture whose reader takes no more than its first window, when it is recorded."""
+    stream = calls.capture(LONG_MS, session_id="much", interval_ms=1000)
+    target.ask("await 1", f"burst {MANY_SPANS}")
+    with Profiler(target) as others:
+        equal(others.stop("much")[0], (OK, ""), "the answer to Stop")
+        wait_until(lambda: not others.ask("Status").session, "the session to be free")
+    return stream
+
+
+def reluctant(target):
+    """A connection that never opens its window."""
+    calls = Profiler(target, window=65535)
+    calls.connection.polite = False
+    return calls
+
+
+@test
+def a_slow_reader_holds_neither_the_session_nor_others(t):
+    target = t.target().serve()
+    with reluctant(target) as slow, Profiler(target) as others:
+        stream = record_much(t, target, slow)
+        stream_of_others = others.capture(200)
+        target.ask("await 1", "burst 10")
+        equal(others.deliver(stream_of_others).trace.count("burst"), 10, "spans of the next one")
+        wait_until(lambda: count_streams(target) == 1, "one thread to deliver")
+        check(not slow.ended(stream), "the slow one has everything: the test is void")
+        # It goes on where it was.
+        slow.open_window(stream)
+        equal(slow.deliver(stream).trace.count("burst"), MANY_SPANS, "spans of the slow one")
+    await_no_stream(target)
+
+
+@test
+def so_many_slow_readers_and_no_more(t):
+    target = t.target().serve()
+    slow = [reluctant(target) for _ in range(MAX_STREAMS)]
+    for calls in slow:
+        record_much(t, target, calls)
+    equal(count_streams(target), MAX_STREAMS, "threads that deliver")
+    with Profiler(target) as others:
+        status, text = others.end(others.capture(100))
+        equal(status, RESOURCE_EXHAUSTED, text)
+        contains(text, "too many traces wait", "the text")
+        # Stock clients are none of them.
+        equal(others.call(PROFILE, profile_request(50)).status, OK, "a stock client's status")
+        slow.pop().connection.close()
+        wait_until(lambda: count_streams(target) < MAX_STREAMS, "a thread to end")
+        others.deliver(others.capture(50))
+    for calls in slow:
+        calls.connection.close()
+    await_no_stream(target)
+
+
+@test
+def a_program_that_ends_is_delivered(t):
+    target = t.target().serve()
+    with Profiler(target) as calls:
+        stream = calls.capture(LONG_MS)
+        target.ask("await 1", "burst 10")
+        target.kill()
+        delivery = calls.deliver(stream)
+    equal(delivery.trace.count("burst"), 10, "spans")
+    contains(delivery.trace.space.warnings[0], "ended", "the warning")
+
+
+@test
+def status_has_both_clocks(t):
+    target = t.target().serve()
+    with Profiler(target) as calls:
+        before = time.time_ns(), time.monotonic_ns()
+        status = calls.ask("Status")
+        after = time.time_ns(), time.monotonic_ns()
+    for was, now, then, what in zip(before, (status.unix_ns, status.monotonic_ns), after,
+                                    ("Unix time", "monotonic time")):
+        check(was <= now <= then, f"{what}: {was} <= {now} <= {then}")
+    equal(status.target.pid, target.pid, "pid")
+    equal(status.target.name, "target", "name")
+    equal(status.target.hostname, socket.gethostname(), "host")
+    equal(status.target.address, f"127.0.0.1:{target.port}", "address")
+    equal(status.target.uid, os.geteuid(), "uid")
+    equal((status.target.state, status.session), ("idle", ""), "state")
+    check(0 < before[0] - status.target.since_unix_ns < 60 * 10**9, f"since {status.target.since_unix_ns}")
+    check(status.version[:1].isdigit(), f"version {status.version}")
+    check(1 << 20 <= status.max_capture_bytes <= 1 << 30, f"at most {status.max_capture_bytes}")
+
+
+@test
+def list_names_the_program_and_its_followed_children(t):
+    target = t.target(**FOLLOW).serve()
+    children = sorted(int(target.ask("prefork steady")) for _ in range(3))
+    for pid in children:
+        t.at_end.append(lambda pid=pid: end(pid))
+    with Profiler(target) as calls:
+        wait_until(lambda: len(calls.ask("List").targets) == 4, "the children to be listed")
+        targets = calls.ask("List").targets
+        equal([x.pid for x in targets], [target.pid, *children], "pids")
+        equal({x.uid for x in targets}, {os.geteuid()}, "uids")
+        equal([bool(x.address) for x in targets], [True, False, False, False], "who listens")
+        equal({x.state for x in targets}, {"idle"}, "states")
+        check(all(x.since_unix_ns >= targets[0].since_unix_ns for x in targets), "times of joining")
+        stream = calls.capture(LONG_MS)
+        calls.await_phase(stream, RECORDING)
+        equal({x.state for x in calls.ask("List").targets}, {"recording"}, "states")
+        calls.stop()
+        equal(sum(f"[{pid}]" in name for pid in children
+                  for name in calls.deliver(stream).trace.planes), 3, "planes of children")
+
+
+@test
+def continuous_sessions_are_to_come(t):
+    with Profiler(t.target().serve()) as calls:
+        for method in ("Start", "Snapshot"):
+            equal(calls.connection.call(V1 + method, message(b"")).status, UNIMPLEMENTED, method)
+
+
+if __name__ == "__main__":
+    run()
