@@ -15,6 +15,8 @@ struct assemble_input {
 	struct timeline *timeline;
 	uint64_t earliest_ticks; /* no record of the capture began before */
 	uint64_t start_ticks; /* records that began earlier are left out */
+	uint64_t
+		window_ticks; /* async spans whose begin is not there are cut here; maybe later than start */
 	uint64_t stop_ticks;
 	int uses_ticks;
 	const char *plane_name;

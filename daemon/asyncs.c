@@ -94,7 +94,7 @@ static int add_span(
 static int take_end(struct builder *b, const struct async_mark *mark, int is_first)
 {
 	struct async_span span = {.id = mark->id, .name = mark->name};
-	uint64_t start = b->in->start_ticks;
+	uint64_t start = b->in->window_ticks;
 
 	if (b->n_open)
 		start = b->asyncs->marks[b->open[--b->n_open]].ticks;

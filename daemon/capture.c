@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,11 +13,13 @@
 #include "base/clock.h"
 #include "base/profile_options.h"
 #include "daemon/assemble.h"
+#include "daemon/continuous.h"
 #include "daemon/delivery.h"
 #include "daemon/family.h"
 #include "daemon/headroom.h"
 #include "daemon/join_words.h"
 #include "daemon/lineage.h"
+#include "daemon/origin.h"
 #include "daemon/progress.h"
 #include "daemon/recording.h"
 #include "daemon/source.h"
@@ -28,6 +31,8 @@
 #define DEFAULT_MAX_BYTES (UINT64_C(1) << 30)
 /* Raw slots, the model and the encoded bytes exist at once: together at most so many times the slots. */
 #define BYTES_PER_SLOT_BYTE 5
+/* Of a session that goes on meanwhile: its own slots besides, and the joined ones. */
+#define BYTES_PER_KEPT_SLOT_BYTE (BYTES_PER_SLOT_BYTE + 2)
 /* A wake-up that comes just before the worker sleeps is missed: it looks at its flags this often. */
 #define LOOK_INTERVAL_NS (50 * NS_PER_MS)
 /*
@@ -42,7 +47,10 @@ struct capture {
 	struct target *target; /* the program that started the server */
 	const struct capture_request *request;
 	struct recording recording;
+	struct continuous kept; /* of one that keeps the newest */
 	struct space *space;
+	uint64_t max_bytes;
+	int64_t origin_ns; /* since the recording's start: where the trace begins */
 	unsigned level; /* the request's, or 0 when it was ended before its start */
 };
 
@@ -103,6 +111,8 @@ static int64_t end_time(const struct capture *c)
 		ms > UINT64_MAX / NS_PER_MS ? UINT64_MAX : ms * (uint64_t)NS_PER_MS);
 }
 
+static void tend_snapshots(struct capture *c);
+
 static void record(struct capture *c)
 {
 	int64_t end = end_time(c);
@@ -116,6 +126,8 @@ static void record(struct capture *c)
 		target_wait(c->target, now + period < end ? now + period : end);
 		period = next_period(period, recording_visit(&c->recording));
 		progress_note(c->request->progress, c->recording.budget.used_bytes);
+		if (c->request->keeps_newest)
+			tend_snapshots(c);
 	}
 }
 
@@ -177,12 +189,23 @@ static int add_empty_warning(struct capture *c, const char *what, const char *fo
 		what, c->level, forks[0] ? "; " : "", forks);
 }
 
+/* Of the trace. */
+static uint64_t find_start_unix_ns(const struct capture *c)
+{
+	return (uint64_t)(c->recording.start_unix_ns + c->origin_ns);
+}
+
+static uint64_t find_length_ns(const struct capture *c)
+{
+	return (uint64_t)(c->recording.stop.monotonic_ns - c->recording.start.monotonic_ns -
+			  c->origin_ns);
+}
+
 static int add_environment(struct capture *c)
 {
 	struct plane *plane = space_add_plane(c->space, 1, PLANE_ENVIRONMENT);
-	uint64_t start = (uint64_t)c->recording.start_unix_ns;
-	uint64_t length =
-		(uint64_t)(c->recording.stop.monotonic_ns - c->recording.start.monotonic_ns);
+	uint64_t start = find_start_unix_ns(c);
+	uint64_t length = find_length_ns(c);
 
 	if (!plane || plane_set_uint(plane, "profile_start_time", start) ||
 		plane_set_uint(plane, "profile_stop_time", start + length) ||
@@ -208,6 +231,14 @@ static int add_context(struct capture *c)
 	return r;
 }
 
+static uint64_t find_window_ticks(const struct recording *r)
+{
+	double share =
+		(double)r->window_ns / (double)(r->stop.monotonic_ns - r->start.monotonic_ns + 1);
+
+	return r->start.ticks + (uint64_t)(share * (double)(r->stop.ticks - r->start.ticks));
+}
+
 static int add_plane(struct capture *c, const struct source *s)
 {
 	struct recording *r = &c->recording;
@@ -218,6 +249,7 @@ static int add_plane(struct capture *c, const struct source *s)
 		.timeline = &r->timeline,
 		.earliest_ticks = r->earliest_ticks,
 		.start_ticks = r->start.ticks,
+		.window_ticks = find_window_ticks(r),
 		.stop_ticks = r->stop.ticks,
 		.uses_ticks = r->uses_ticks,
 		.plane_name = is_main ? PLANE_HOST : name,
@@ -255,7 +287,8 @@ static int add_usage_of(struct capture *c, struct source *s, struct plane *plane
 		if (s->drain.logs[i]->name[0])
 			usage_threads_name(
 				&s->usage.threads, s->drain.logs[i]->tid, s->drain.logs[i]->name);
-	return usage_add_lines(&s->usage, r->start.monotonic_ns, r->stop.monotonic_ns, plane);
+	return usage_add_lines(
+		&s->usage, r->start.monotonic_ns + c->origin_ns, r->stop.monotonic_ns, plane);
 }
 
 /* Into the planes that add_planes() made. */
@@ -299,8 +332,6 @@ static int add_family_warnings(struct capture *c)
 /* What a client wants to know beside the bytes. */
 static void count(const struct capture *c, struct capture_result *result)
 {
-	const struct recording *r = &c->recording;
-
 	for (size_t i = 0; i < c->space->n_planes; i++) {
 		const struct plane *plane = c->space->planes[i];
 
@@ -309,8 +340,8 @@ static void count(const struct capture *c, struct capture_result *result)
 			result->n_events += plane->lines[j].n_events;
 	}
 	result->is_empty = result->n_events == 0;
-	result->start_unix_ns = (uint64_t)r->start_unix_ns;
-	result->duration_ns = (uint64_t)(r->stop.monotonic_ns - r->start.monotonic_ns);
+	result->start_unix_ns = find_start_unix_ns(c);
+	result->duration_ns = find_length_ns(c);
 }
 
 /* |cancel| may be NULL. */
@@ -337,6 +368,7 @@ static int make_result(struct capture *c, struct capture_result *result)
 	int is_silent = space_is_empty(c->space);
 
 	describe_forks(c, forks, sizeof forks);
+	c->origin_ns = origin_set(c->space, rec->window_ns);
 	if (!r)
 		r = add_usage(c);
 	if (!r)
@@ -354,6 +386,95 @@ static int make_result(struct capture *c, struct capture_result *result)
 		r = space_add_warning(
 			c->space, "this server ran out of memory: the trace is not complete");
 	return r ? r : encode(c->space, c->request->cancel, result);
+}
+
+/* Snapshots: a capture of its own for each part. */
+
+struct snapshot {
+	const struct capture *capture;
+	void *asked; /* the request's */
+};
+
+static int make_part(
+	const struct capture *whole, struct recording *part, struct capture_result *result)
+{
+	/* Who ends the session gives up its own data, not that of who asked before. */
+	static const _Atomic int never;
+	struct capture_request request = *whole->request;
+	struct capture c = *whole;
+	int r;
+
+	request.cancel = &never;
+	c.request = &request;
+	memset(result, 0, sizeof *result);
+	c.recording = *part;
+	if (space_new(&c.space))
+		return -ENOMEM;
+	r = make_result(&c, result);
+	space_free(c.space);
+	return r;
+}
+
+static void make_snapshot(struct recording *part, void *context)
+{
+	struct snapshot *snapshot = context;
+	const struct capture *whole = snapshot->capture;
+	struct capture_result result;
+	struct diag d = DIAG_INIT;
+	int r = make_part(whole, part, &result);
+
+	whole->request->deliver_snapshot(snapshot->asked, r, &result, &d);
+	free(snapshot);
+}
+
+static void fail_snapshot(const struct capture *c, void *asked)
+{
+	struct capture_result nothing = {.is_empty = 0};
+	struct diag d = DIAG_INIT;
+
+	c->request->deliver_snapshot(asked, -ENOMEM, &nothing, &d);
+}
+
+static void tend_snapshots(struct capture *c)
+{
+	struct snapshot *snapshot;
+	void *asked;
+
+	continuous_visit(&c->kept);
+	if (!continuous_is_ready(&c->kept))
+		return;
+	asked = c->request->next_snapshot(c->request->context);
+	if (!asked)
+		return;
+	snapshot = malloc(sizeof *snapshot);
+	if (snapshot)
+		*snapshot = (struct snapshot){c, asked};
+	if (!snapshot || continuous_cut(&c->kept, make_snapshot, snapshot)) {
+		fail_snapshot(c, asked);
+		free(snapshot);
+	}
+}
+
+/* What is left when a session ends. */
+struct rest {
+	const struct capture *capture;
+	struct capture_result *result;
+	int r;
+};
+
+static void make_rest(struct recording *part, void *context)
+{
+	struct rest *rest = context;
+
+	rest->r = make_part(rest->capture, part, rest->result);
+}
+
+static int end_kept(struct capture *c, struct capture_result *result)
+{
+	struct rest rest = {c, result, 0};
+	int r = continuous_end(&c->kept, make_rest, &rest);
+
+	return r ? r : rest.r;
 }
 
 /* The levels are 0 when it is over before it begins. */
@@ -393,6 +514,8 @@ static int run(struct capture *c, struct capture_result *result, struct diag *d)
 
 	if (r)
 		return r;
+	if (c->request->keeps_newest)
+		continuous_init(&c->kept, &c->recording, c->max_bytes / BYTES_PER_KEPT_SLOT_BYTE);
 	c->request->on_begin(c->request->context);
 	progress_begin(c->request->progress, c->recording.start.monotonic_ns);
 	record(c);
@@ -403,7 +526,7 @@ static int run(struct capture *c, struct capture_result *result, struct diag *d)
 	if (atomic_load(c->request->cancel))
 		return CAPTURE_CANCELLED;
 	if (!r)
-		r = make_result(c, result);
+		r = c->request->keeps_newest ? end_kept(c, result) : make_result(c, result);
 	return r == -ECANCELED ? CAPTURE_CANCELLED : r;
 }
 
@@ -426,9 +549,11 @@ int capture_run(struct family *f, const struct capture_request *request,
 	if (space_new(&c.space))
 		return -ENOMEM;
 	family_prune(f);
-	recording_init(
-		&c.recording, f, capture_find_max_bytes(request->max_bytes) / BYTES_PER_SLOT_BYTE);
+	c.max_bytes = capture_find_max_bytes(request->max_bytes);
+	recording_init(&c.recording, f,
+		request->keeps_newest ? UINT64_MAX : c.max_bytes / BYTES_PER_SLOT_BYTE);
 	r = run(&c, result, d);
+	continuous_deinit(&c.kept);
 	recording_deinit(&c.recording);
 	family_prune(f);
 	space_free(c.space);

@@ -12,6 +12,7 @@
 
 #include "base/diag.h"
 
+struct capture_result;
 struct delivery;
 struct family;
 struct progress;
@@ -29,6 +30,15 @@ struct capture_request {
 	uint64_t start_timestamp_ns; /* Unix time; 0 or past: now */
 	int is_agreed; /* others start then, too: kept to the microsecond, and processes begin a little early */
 	uint64_t max_bytes; /* of memory in this process; 0: the default */
+	/*
+	 * Of a session whose length nobody knows: what does not fit pushes out the oldest. The worker asks often for
+	 * |next_snapshot|, who wants what was recorded since the one before (or the start), or NULL;
+	 * |deliver_snapshot| gets it, on any thread, with a result and |d| as of capture_run().
+	 */
+	int keeps_newest;
+	void *(*next_snapshot)(void *context);
+	void (*deliver_snapshot)(
+		void *snapshot, int r, struct capture_result *result, struct diag *d);
 	int64_t usage_interval_ms; /* between two samples of what the processes use; 0: none */
 	const uint8_t *options; /* serialised ProfileOptions, echoed into the trace */
 	size_t options_bytes;

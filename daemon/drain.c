@@ -63,6 +63,7 @@ static int find_log(struct drain *d, uint32_t i, const struct ring *ring, struct
 		r = thread_log_new(d->budget, out);
 	if (r)
 		return r;
+	(*out)->serial = d->next_serial++;
 	(*out)->tid = atomic_load_explicit(&ring->tid, memory_order_relaxed);
 	(*out)->ring = i;
 	d->log_of_ring[i] = (int32_t)d->n_logs;
@@ -206,12 +207,17 @@ unsigned drain_visit(struct drain *d, int *error)
 	return fullest;
 }
 
-void drain_finish(struct drain *d, int *error)
+void drain_read_open(struct drain *d, int *error)
 {
-	drain_visit(d, error);
 	for (size_t i = 0; i < d->n_logs; i++)
 		if (!d->logs[i]->is_closed)
 			read_open_spans(d, d->logs[i], error);
+}
+
+void drain_finish(struct drain *d, int *error)
+{
+	drain_visit(d, error);
+	drain_read_open(d, error);
 	d->lost_no_ring = atomic_load(&d->target->arena->lost_no_ring) - d->lost_no_ring_before;
 	if (d->n_broken)
 		log_warn(LOG_TARGET, "%llu rings made no sense", (unsigned long long)d->n_broken);

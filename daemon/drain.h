@@ -22,6 +22,8 @@ struct drain {
 	uint64_t lost_no_ring;
 	int64_t next_reclaim_ns; /* CLOCK_MONOTONIC */
 	uint64_t lost_memory; /* slots of threads that had no room for a log */
+	uint64_t lost_oldest; /* slots that were given up for newer ones */
+	uint64_t next_serial;
 	uint64_t n_broken; /* rings whose positions made no sense */
 	struct thread_log **logs;
 	size_t n_logs;
@@ -43,6 +45,9 @@ void drain_begin(struct drain *d, uint32_t word);
  * this server is out of memory (then what was copied so far stays valid).
  */
 unsigned drain_visit(struct drain *d, int *error);
+
+/* What is open in the threads now, after a visit. drain_finish() does it at the end. */
+void drain_read_open(struct drain *d, int *error);
 
 /* After recording stopped: the last records, the open spans, the losses. */
 void drain_finish(struct drain *d, int *error);

@@ -20,6 +20,7 @@ enum reason {
 	REASON_FOREIGN_END,
 	REASON_NO_RING,
 	REASON_MEMORY,
+	REASON_OLDEST,
 	REASON_INVALID,
 	REASON_CROWDED,
 	REASON_UNMATCHED,
@@ -46,6 +47,9 @@ static const struct {
 		"records dropped: no ring for another thread (too little memory, or too many threads)"},
 	[REASON_MEMORY] = {"ptap_lost_memory", 1,
 		"16-byte units dropped: the capture's memory was full; raise max_capture_bytes"},
+	[REASON_OLDEST] = {"ptap_lost_oldest", 1,
+		"16-byte units dropped: the oldest of the session, whose memory was full; ask for "
+		"snapshots more often, or raise max_capture_bytes"},
 	[REASON_INVALID] = {"ptap_lost_invalid", 1, "records were damaged"},
 	[REASON_CROWDED] = {"ptap_lost_async_crowded", 1,
 		"async spans dropped: more than 256 of one name, or 4,096 in all, were open at once"},
@@ -70,6 +74,7 @@ static void count(
 		totals[REASON_MEMORY] += log->lost_memory;
 	}
 	totals[REASON_MEMORY] += drain->lost_memory;
+	totals[REASON_OLDEST] = drain->lost_oldest;
 	totals[REASON_NO_RING] = drain->lost_no_ring;
 	totals[REASON_INVALID] = seen->n_invalid + drain->n_broken;
 	totals[REASON_CROWDED] = seen->n_crowded_asyncs;

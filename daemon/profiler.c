@@ -116,7 +116,7 @@ static void stop(struct service *service, struct rpc_call *call, const Proftap__
 {
 	char text[320];
 
-	switch (session_stop(service->session, m->session_id, m->discard)) {
+	switch (session_end(service->session, m->session_id, m->discard)) {
 	case 0:
 		answer_without_data(call);
 		break;

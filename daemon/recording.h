@@ -34,6 +34,7 @@ struct recording {
 	uint64_t
 		earliest_ticks; /* no record of this recording began before; maybe earlier than its start */
 	struct clock_pair start;
+	int64_t window_ns; /* since the start: of a part (recording_cut.h), nothing that ended earlier is in it */
 	struct clock_pair stop;
 	int64_t last_pair_ns;
 	int error; /* -ENOMEM: what there is is not complete */

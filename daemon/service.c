@@ -2,6 +2,7 @@
 /* The table of methods; see service.h. */
 #include "daemon/service.h"
 
+#include "daemon/continuous_calls.h"
 #include "daemon/health.h"
 #include "daemon/monitor.h"
 #include "daemon/profile_calls.h"
@@ -12,6 +13,7 @@
 #define PROFILER "/tensorflow.ProfilerService/"
 #define V1 "/proftap.v1.Profiler/"
 
+/* ContinuousProfiling and GetSnapShot are names of older builds (openxla/xla 237a2be, 19d4cd1). */
 const struct rpc_method service_methods[] = {
 	{"/grpc.health.v1.Health/Check", SERVICE_MAX_REQUEST_BYTES, health_check, RPC_UNARY},
 	{"/grpc.health.v1.Health/Watch", SERVICE_MAX_REQUEST_BYTES, health_watch,
@@ -20,8 +22,18 @@ const struct rpc_method service_methods[] = {
 		reflection_answer, RPC_BIDI},
 	{"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 		SERVICE_MAX_REQUEST_BYTES, reflection_answer, RPC_BIDI},
+	{PROFILER "ContinuousProfiling", SERVICE_MAX_REQUEST_BYTES, continuous_call_start,
+		RPC_UNARY},
+	{PROFILER "GetSnapShot", SERVICE_MAX_REQUEST_BYTES, continuous_call_get_old_snapshot,
+		RPC_UNARY},
+	{PROFILER "GetSnapshot", SERVICE_MAX_REQUEST_BYTES, continuous_call_get_snapshot,
+		RPC_UNARY},
 	{PROFILER "Monitor", SERVICE_MAX_REQUEST_BYTES, monitor_handle, RPC_UNARY},
 	{PROFILER "Profile", SERVICE_MAX_REQUEST_BYTES, profile_call_handle, RPC_UNARY},
+	{PROFILER "StartContinuousProfiling", SERVICE_MAX_REQUEST_BYTES, continuous_call_start,
+		RPC_UNARY},
+	{PROFILER "StopContinuousProfiling", SERVICE_MAX_REQUEST_BYTES, continuous_call_stop,
+		RPC_UNARY},
 	{PROFILER "Terminate", SERVICE_MAX_REQUEST_BYTES, profile_call_handle_terminate, RPC_UNARY},
 	{V1 "Capture", SERVICE_MAX_REQUEST_BYTES, profiler_handle_capture, RPC_SERVER_STREAM},
 	{V1 "Stop", SERVICE_MAX_REQUEST_BYTES, profiler_handle_stop, RPC_SERVER_STREAM},

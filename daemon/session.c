@@ -58,46 +58,52 @@ static void raise_flag(struct session *s, _Atomic int *flag)
 	target_kick(s->family->main);
 }
 
-/* Those that wait. Under the mutex. */
+/* Lists of requests. Under the mutex. */
+
+static size_t count(const struct session_request *list)
+{
+	size_t n = 0;
+
+	for (; list; list = list->next)
+		n++;
+	return n;
+}
 
 static int enqueue(struct session *s, struct session_request *request)
 {
 	struct session_request **at = &s->waiting;
 
-	if (s->n_waiting == MAX_WAITING)
+	if (count(s->waiting) == MAX_WAITING)
 		return SESSION_BUSY;
 	while (*at && (*at)->options.start_timestamp_ns <= request->options.start_timestamp_ns)
 		at = &(*at)->next;
 	request->next = *at;
 	*at = request;
-	s->n_waiting++;
 	return 0;
 }
 
-static struct session_request *unlink_at(struct session *s, struct session_request **at)
+static struct session_request *unlink_at(struct session_request **at)
 {
 	struct session_request *request = *at;
 
 	*at = request->next;
 	request->next = NULL;
-	s->n_waiting--;
 	return request;
 }
 
-/* Moves those that |matches| from the waiting to a list of their own. */
-static struct session_request *pick(struct session *s,
+/* Moves those of |*list| that |matches| to a list of their own. */
+static struct session_request *pick(struct session_request **list,
 	int (*matches)(const struct session_request *, const void *), const void *key)
 {
 	struct session_request *picked = NULL;
 	struct session_request **end = &picked;
-	struct session_request **at = &s->waiting;
 
-	while (*at) {
-		if (!matches(*at, key)) {
-			at = &(*at)->next;
+	while (*list) {
+		if (!matches(*list, key)) {
+			list = &(*list)->next;
 			continue;
 		}
-		*end = unlink_at(s, at);
+		*end = unlink_at(list);
 		end = &(*end)->next;
 	}
 	return picked;
@@ -199,6 +205,74 @@ int session_take(struct session *s, struct session_request *request)
 	return r;
 }
 
+/* Continuous sessions. */
+
+int session_start_continuous(struct session *s, struct session_request *request)
+{
+	request->is_continuous = 1;
+	request->options.duration_ms = UINT64_MAX;
+	request->options.start_timestamp_ns = 0;
+	return session_take(s, request);
+}
+
+/* Under the mutex. */
+static int is_running(const struct session *s, const char *session_id)
+{
+	return s->request && s->request->is_continuous && !s->stopper &&
+	       (!session_id || has_id(s->request, session_id));
+}
+
+static int add_snapshot(struct session *s, struct session_request *request)
+{
+	struct session_request **end = &s->snapshots;
+
+	if (count(s->snapshots) == MAX_WAITING)
+		return SESSION_BUSY;
+	while (*end)
+		end = &(*end)->next;
+	*end = request;
+	target_kick(s->family->main);
+	return 0;
+}
+
+int session_snapshot(struct session *s, const char *session_id, struct session_request *request)
+{
+	int r;
+
+	pthread_mutex_lock(&s->mutex);
+	r = is_running(s, session_id) ? add_snapshot(s, request) : SESSION_NONE;
+	pthread_mutex_unlock(&s->mutex);
+	if (r)
+		session_request_free(request);
+	return r;
+}
+
+int session_stop(struct session *s, const char *session_id, struct session_request *request)
+{
+	int r = SESSION_NONE;
+
+	pthread_mutex_lock(&s->mutex);
+	if (is_running(s, session_id)) {
+		s->stopper = request;
+		raise_flag(s, request->discards ? &s->cancel : &s->stop);
+		r = 0;
+	}
+	pthread_mutex_unlock(&s->mutex);
+	if (r)
+		session_request_free(request);
+	return r;
+}
+
+int session_is_continuous(struct session *s)
+{
+	int r;
+
+	pthread_mutex_lock(&s->mutex);
+	r = s->request && s->request->is_continuous;
+	pthread_mutex_unlock(&s->mutex);
+	return r;
+}
+
 static void describe_length(const struct session_request *request, char *text, size_t n)
 {
 	if (request->options.duration_ms < INT64_MAX)
@@ -234,7 +308,7 @@ void session_terminate(struct session *s, const char *session_id)
 	pthread_mutex_lock(&s->mutex);
 	if (s->request && has_id(s->request, session_id))
 		raise_flag(s, &s->stop);
-	unbegun = pick(s, has_id, session_id);
+	unbegun = pick(&s->waiting, has_id, session_id);
 	pthread_mutex_unlock(&s->mutex);
 	end_unbegun(unbegun);
 }
@@ -242,10 +316,10 @@ void session_terminate(struct session *s, const char *session_id)
 /* Whom "whichever" means when none runs. Under the mutex. */
 static struct session_request *pick_first(struct session *s)
 {
-	return s->waiting ? unlink_at(s, &s->waiting) : NULL;
+	return s->waiting ? unlink_at(&s->waiting) : NULL;
 }
 
-int session_stop(struct session *s, const char *session_id, int discards)
+int session_end(struct session *s, const char *session_id, int discards)
 {
 	int is_any = !session_id[0];
 	struct session_request *unbegun = NULL;
@@ -257,7 +331,7 @@ int session_stop(struct session *s, const char *session_id, int discards)
 	} else if (s->request && (is_any || has_id(s->request, session_id))) {
 		raise_flag(s, discards ? &s->cancel : &s->stop);
 	} else {
-		unbegun = is_any ? pick_first(s) : pick(s, has_id, session_id);
+		unbegun = is_any ? pick_first(s) : pick(&s->waiting, has_id, session_id);
 		r = unbegun ? 0 : SESSION_NONE;
 	}
 	pthread_mutex_unlock(&s->mutex);
@@ -281,13 +355,16 @@ int session_is_busy(struct session *s)
 void session_cancel(struct session *s, const struct rpc_call *call)
 {
 	struct session_request *waited;
+	struct session_request *snapshots;
 
 	pthread_mutex_lock(&s->mutex);
 	if (s->request && s->request->call == call)
 		raise_flag(s, &s->cancel);
-	waited = pick(s, is_of_call, call);
+	waited = pick(&s->waiting, is_of_call, call);
+	snapshots = pick(&s->snapshots, is_of_call, call);
 	pthread_mutex_unlock(&s->mutex);
 	tell_all(waited, CAPTURE_CANCELLED, "");
+	tell_all(snapshots, CAPTURE_CANCELLED, "");
 }
 
 void session_close(struct session *s)
@@ -303,7 +380,6 @@ void session_close(struct session *s)
 		list = s->request;
 	}
 	s->request = s->waiting = NULL;
-	s->n_waiting = 0;
 	pthread_mutex_unlock(&s->mutex);
 	tell_all(list, CAPTURE_NO_TARGET, session_gone_text);
 }
@@ -316,7 +392,7 @@ static int admit(struct session *s, int64_t now_ns)
 	if (!s->waiting || s->waiting->due_ns > now_ns)
 		return 0;
 	if (!s->request)
-		return occupy(s, unlink_at(s, &s->waiting));
+		return occupy(s, unlink_at(&s->waiting));
 	return makes_room(s, s->waiting);
 }
 
@@ -329,7 +405,7 @@ int64_t session_tend(struct session *s)
 
 	pthread_mutex_lock(&s->mutex);
 	if (!admit(s, now_ns))
-		late = pick(s, is_late, &now_ns);
+		late = pick(&s->waiting, is_late, &now_ns);
 	due_ns = s->waiting ? s->waiting->due_ns : INT64_MAX;
 	pthread_mutex_unlock(&s->mutex);
 	session_describe(s, text, sizeof text);
@@ -357,9 +433,37 @@ int session_occupy(struct session *s, struct session_request *request)
 	return r;
 }
 
-void session_release(struct session *s)
+struct rpc_call *session_note_begun(struct session *s)
 {
+	struct rpc_call *call;
+
 	pthread_mutex_lock(&s->mutex);
-	s->request = NULL;
+	call = s->request->call;
+	s->request->call = NULL;
 	pthread_mutex_unlock(&s->mutex);
+	return call;
+}
+
+struct session_request *session_next_snapshot(struct session *s)
+{
+	struct session_request *request;
+
+	pthread_mutex_lock(&s->mutex);
+	request = s->snapshots ? unlink_at(&s->snapshots) : NULL;
+	pthread_mutex_unlock(&s->mutex);
+	return request;
+}
+
+struct session_request *session_release(struct session *s)
+{
+	struct session_request *stopper;
+	struct session_request *late;
+
+	pthread_mutex_lock(&s->mutex);
+	stopper = s->stopper;
+	late = s->snapshots;
+	s->request = s->stopper = s->snapshots = NULL;
+	pthread_mutex_unlock(&s->mutex);
+	tell_all(late, CAPTURE_NO_TARGET, session_gone_text);
+	return stopper;
 }

@@ -26,7 +26,9 @@ struct session {
 	pthread_mutex_t mutex;
 	struct session_request *request; /* NULL: free; under mutex */
 	struct session_request *waiting; /* the soonest first; under mutex */
-	size_t n_waiting;
+	/* Of a continuous session; under mutex. */
+	struct session_request *snapshots; /* asked for, the first first */
+	struct session_request *stopper; /* who asked for its end */
 	_Atomic int is_pending; /* the worker has not looked yet */
 	_Atomic int
 		is_waiting; /* the worker sleeps, or is about to; set before is_pending is read */
@@ -50,6 +52,26 @@ void session_init(struct session *s, struct family *family, void (*on_gone)(void
  * the program's own trace to a slow disk.
  */
 int session_take(struct session *s, struct session_request *request);
+/*
+ * A session without an end, which keeps the newest data that fits. As session_take(); |request|->begin is called when it
+ * records, and |deliver| with why it does not otherwise. No call holds it: it ends by session_stop(),
+ * session_terminate(), and with the program.
+ */
+int session_start_continuous(struct session *s, struct session_request *request);
+/*
+ * What the session |session_id| (NULL: whichever) recorded since its start or the snapshot before goes to
+ * |request|->deliver; it goes on, without a gap. Takes |request|, as session_take() does. 0, SESSION_NONE, or
+ * SESSION_BUSY: too many wait for theirs. CAPTURE_NO_TARGET when the session ends before.
+ */
+int session_snapshot(struct session *s, const char *session_id, struct session_request *request);
+/*
+ * The same for what is left, and the session ends. With |request|->discards the outcome is CAPTURE_CANCELLED. 0, or
+ * SESSION_NONE, also when somebody else ends it.
+ */
+int session_stop(struct session *s, const char *session_id, struct session_request *request);
+/* Whether the session that runs is a continuous one. */
+int session_is_continuous(struct session *s);
+
 /* For a client that was told SESSION_BUSY: whose session that is, e.g. "session a: 60.0 s, begun 2.1 s ago". */
 void session_describe(struct session *s, char *text, size_t n);
 /* Ends the session |session_id| early, with its data; nothing if it neither runs nor waits for its start. */
@@ -58,7 +80,7 @@ void session_terminate(struct session *s, const char *session_id);
  * Ends the session |session_id|, or whichever runs ("": if none does, the first of those that wait for their start), with
  * its data or without: the data goes to who began it. 0, SESSION_NONE, or SESSION_OWN.
  */
-int session_stop(struct session *s, const char *session_id, int discards);
+int session_end(struct session *s, const char *session_id, int discards);
 /* Whether a capture runs, or is about to. Any thread. */
 int session_is_busy(struct session *s);
 /* The client of |call| is gone. */
@@ -78,7 +100,14 @@ int64_t session_tend(struct session *s);
 struct session_request *session_get_request(struct session *s);
 /* Gives the place to |request|, which the worker runs itself. 0, or as session_take(); then it is still the caller's. */
 int session_occupy(struct session *s, struct session_request *request);
-/* The place is free again. */
-void session_release(struct session *s);
+/* The one that runs records, and its call no longer holds it. Returns the call. */
+struct rpc_call *session_note_begun(struct session *s);
+/* The next snapshot of the one that runs, which is the caller's then; or NULL. */
+struct session_request *session_next_snapshot(struct session *s);
+/*
+ * The place is free again. Snapshots that were not made are told so. Returns who asked for its end (the caller's
+ * then), or NULL.
+ */
+struct session_request *session_release(struct session *s);
 
 #endif

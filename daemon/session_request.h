@@ -30,11 +30,15 @@ struct session_request {
 	void *context; /* of |deliver| */
 	struct progress
 		*progress; /* NULL, or where the recording says how far it is, until |deliver| */
+	/* Of a continuous one, on the worker's thread: it records. |deliver| is not called then. */
+	void (*begin)(struct session_request *request, struct rpc_call *call);
 	struct rpc_call *call; /* who asks: session_cancel() goes by it; NULL: the program itself */
 	struct local_trace *trace; /* owned; NULL unless the program itself asks */
 	struct profile_options options;
 	char *session_id; /* malloc'ed, for Terminate; NULL: cannot be named */
 	int emit_xspace;
+	int is_continuous; /* session_start_continuous()'s */
+	int discards; /* of session_stop(): the data is not wanted */
 	int yields; /* its recording ends early when somebody else asks for one */
 	uint8_t *options_bytes; /* malloc'ed: the serialised options, echoed into the trace */
 	size_t n_options_bytes;

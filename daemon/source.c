@@ -81,5 +81,5 @@ int source_has_content(const struct source *s)
 			if (log->lost[k])
 				return 1;
 	}
-	return d->lost_no_ring || d->lost_memory || d->n_broken;
+	return d->lost_no_ring || d->lost_memory || d->lost_oldest || d->n_broken;
 }

@@ -19,6 +19,7 @@ struct open_span {
 
 /* Raw slots in the order of the records' ends. */
 struct thread_log {
+	uint64_t serial; /* of its drain: parts of one log have the same, see drain_cut.h */
 	int32_t tid;
 	uint32_t ring;
 	char name[RING_NAME_BYTES];
@@ -26,6 +27,7 @@ struct thread_log {
 	size_t n_slots;
 	size_t n_allocated;
 	uint64_t lost[LOSS_KINDS];
+	uint64_t lost_told[LOSS_KINDS]; /* of those, in parts that were cut off before */
 	uint64_t
 		lost_memory; /* slots, and open spans, that did not fit into the capture's memory */
 	int is_closed; /* its ring belongs to somebody else now */

@@ -9,12 +9,11 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/grow.h"
 #include "base/ticks.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-
-#include "base/grow.h"
 #endif
 
 static int file_has_word(const char *root, const char *path, const char *word)
@@ -100,6 +99,17 @@ void timeline_deinit(struct timeline *t)
 {
 	free(t->pairs);
 	memset(t, 0, sizeof *t);
+}
+
+int timeline_copy(const struct timeline *t, struct timeline *to)
+{
+	timeline_init(to, t->uses_ticks);
+	if (grow(&to->pairs, &to->n_allocated, t->n_pairs))
+		return -ENOMEM;
+	memcpy(to->pairs, t->pairs, t->n_pairs * sizeof *t->pairs);
+	to->n_pairs = t->n_pairs;
+	to->gap_ns = t->gap_ns;
+	return 0;
 }
 
 /* Forgets every other pair; from here on they are twice as far apart. */

@@ -38,6 +38,8 @@ void timeline_init(struct timeline *t, int uses_ticks);
 void timeline_deinit(struct timeline *t);
 /* Appends a pair; 0 or -ENOMEM. Pairs that do not advance are ignored. */
 int timeline_add(struct timeline *t, struct clock_pair pair);
+/* Makes |to| a copy. 0 or -ENOMEM. */
+int timeline_copy(const struct timeline *t, struct timeline *to);
 
 /* ns since the first pair. Extrapolates beyond both ends. Needs two pairs when uses_ticks. */
 int64_t timeline_convert(struct timeline *t, uint64_t ticks);

@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "base/log.h"
 #include "daemon/capture.h"
+#include "daemon/delivery.h"
 #include "daemon/family.h"
 #include "daemon/local_trace.h"
 #include "daemon/rings.h"
@@ -25,6 +26,33 @@ static void on_begin(void *context)
 
 	if (s->request->trace)
 		local_trace_begin(s->request->trace);
+	if (!s->request->begin)
+		return;
+	s->request->begin(s->request, session_note_begun(s));
+	s->request->begin = NULL;
+}
+
+static void *next_snapshot(void *context)
+{
+	return session_next_snapshot(context);
+}
+
+static void deliver_snapshot(void *snapshot, int r, struct capture_result *result, struct diag *d)
+{
+	struct session_request *request = snapshot;
+
+	request->deliver(request, r, result, d);
+	session_request_free(request);
+}
+
+/* Of a continuous session that has begun, to who asked for its end. */
+static void deliver_rest(
+	struct session_request *stopper, int r, struct capture_result *result, struct diag *d)
+{
+	if (stopper)
+		deliver_snapshot(stopper, r, result, d);
+	else
+		delivery_free(result->delivery);
 }
 
 /* The program may want its trace to end, or to begin one now; others' time may have come. */
@@ -60,6 +88,9 @@ static void run_capture(struct session *s, struct session_request *request)
 			"ptap_max_capture_bytes", (int64_t)s->family->main->max_capture_bytes),
 		.usage_interval_ms = profile_options_get_number(
 			&request->options, "ptap_usage_interval_ms", DEFAULT_USAGE_INTERVAL_MS),
+		.keeps_newest = request->is_continuous,
+		.next_snapshot = next_snapshot,
+		.deliver_snapshot = deliver_snapshot,
 		.options = request->options_bytes,
 		.options_bytes = request->n_options_bytes,
 		.warnings = (const char *const *)request->warnings,
@@ -75,9 +106,12 @@ static void run_capture(struct session *s, struct session_request *request)
 	struct capture_result result;
 	struct diag d = DIAG_INIT;
 	int r = capture_run(s->family, &capture, &result, &d);
+	struct session_request *stopper = session_release(s);
 
-	session_release(s);
-	request->deliver(request, r, &result, &d);
+	if (request->is_continuous && !request->begin)
+		deliver_rest(stopper, r, &result, &d);
+	else
+		request->deliver(request, r, &result, &d);
 	session_request_free(request);
 }
 

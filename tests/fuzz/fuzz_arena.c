@@ -171,6 +171,7 @@ static void assemble(const struct drain *drain, struct timeline *timeline)
 		.timeline = timeline,
 		.earliest_ticks = START_TICKS,
 		.start_ticks = START_TICKS,
+		.window_ticks = START_TICKS,
 		.stop_ticks = STOP_TICKS,
 		.uses_ticks = 1,
 		.plane_name = PLANE_HOST,

@@ -227,6 +227,7 @@ static const struct command commands[] = {
 	{"burst", workload_burst},
 	{"cycle", workload_cycle},
 	{"paced", workload_paced},
+	{"count", workload_count},
 	{"spin", workload_spin},
 	{"step", workload_step},
 	{"threads", workload_threads},

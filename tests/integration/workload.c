@@ -69,6 +69,20 @@ void workload_cycle(char *arguments)
 	printf("%d\n", n);
 }
 
+void workload_count(char *arguments)
+{
+	int n = 0;
+	unsigned us = 0;
+
+	sscanf(arguments, "%d %u", &n, &us);
+	for (int i = 0; i < n; i++) {
+		PTAP_SPAN_ARGS("number", PTAP_I("n", i));
+		if (us && i % 1000 == 0)
+			usleep(1000 * us);
+	}
+	printf("%d\n", n);
+}
+
 void workload_spin(char *arguments)
 {
 	int64_t end_ns = workload_clock_ns(CLOCK_THREAD_CPUTIME_ID) + atoi(arguments) * 1000000LL;

@@ -23,6 +23,9 @@ void workload_cycle(char *arguments);
  */
 void workload_paced(char *arguments);
 
+/* N MICROSECONDS: spans "number" with their number; a pause of a thousand times that behind each thousandth. */
+void workload_count(char *arguments);
+
 /* MILLISECONDS of processor time. */
 void workload_spin(char *arguments);
 

@@ -109,6 +109,7 @@ void log_assemble(void)
 		.timeline = &logs.timeline,
 		.earliest_ticks = LOG_START_TICKS,
 		.start_ticks = LOG_START_TICKS,
+		.window_ticks = LOG_START_TICKS,
 		.stop_ticks = LOG_STOP_TICKS,
 		.uses_ticks = 1,
 		.plane_name = PLANE_HOST,

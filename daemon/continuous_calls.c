@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Continuous profiling; see continuous_calls.h. */
+#include "daemon/continuous_calls.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chunks.h"
+#include "base/diag.h"
+#include "daemon/capture.h"
+#include "daemon/delivery.h"
+#include "daemon/profile_calls.h"
+#include "daemon/reply.h"
+#include "daemon/service.h"
+#include "daemon/session.h"
+#include "daemon/session_request.h"
+#include "rpc/server.h"
+#include "tsl/profiler/protobuf/profiler_service.pb-c.h"
+
+/* The stock server's words. */
+static const char no_session[] = "No continuous profiling session found.";
+static const char running[] = "A profiling session is already running.";
+static const char bad_name[] =
+	"Invalid snapshot_session_id. Only alphanumeric, underscores, and hyphens are allowed.";
+
+#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+#define MAX_NAME_BYTES 128
+
+static void reply_empty(struct rpc_call *call)
+{
+	struct chunks empty = CHUNKS_INIT;
+
+	rpc_call_reply(call, &empty);
+}
+
+/* Start. */
+
+static void fail_start(struct rpc_call *call, const char *reason)
+{
+	char text[400];
+
+	snprintf(text, sizeof text, "Failed to create profiler session: %.256s", reason);
+	rpc_call_fail(call, RPC_INTERNAL, text);
+}
+
+static void begin(struct session_request *request, struct rpc_call *call)
+{
+	(void)request;
+	reply_empty(call);
+}
+
+/* It did not begin. */
+static void deliver_failure(
+	struct session_request *request, int r, struct capture_result *result, struct diag *d)
+{
+	delivery_free(result->delivery);
+	if (r < 0 && r != -ENOMEM)
+		fail_start(request->call, d->text);
+	else
+		reply_failure(request->call, r ? r : CAPTURE_CANCELLED, d);
+}
+
+static void fail_busy(struct rpc_call *call, struct session *session)
+{
+	char text[320];
+	size_t n;
+
+	if (session_is_continuous(session)) {
+		rpc_call_fail(call, RPC_ALREADY_EXISTS, running);
+		return;
+	}
+	n = (size_t)snprintf(text, sizeof text, "Another profiling session active. ");
+	session_describe(session, text + n, sizeof text - n);
+	fail_start(call, text);
+}
+
+void continuous_call_start(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
+{
+	struct session *session = ((struct service *)service)->session;
+	struct session_request *request;
+	int r;
+
+	if (profile_call_decode(call, bytes, n, &request))
+		return;
+	request->begin = begin;
+	request->deliver = deliver_failure;
+	r = session_start_continuous(session, request);
+	if (r == SESSION_BUSY)
+		fail_busy(call, session);
+	else if (r)
+		rpc_call_fail(call, RPC_UNAVAILABLE, session_gone_text);
+}
+
+/* The others. */
+
+static void fail_ask(struct rpc_call *call, int r)
+{
+	if (r == SESSION_NONE)
+		rpc_call_fail(call, RPC_NOT_FOUND, no_session);
+	else
+		rpc_call_fail(
+			call, RPC_RESOURCE_EXHAUSTED, "too many snapshots are asked for at a time");
+}
+
+/* A request for the data of a session that runs; answers the call when there is no memory for it. */
+static struct session_request *new_request(struct rpc_call *call,
+	void (*deliver)(struct session_request *, int, struct capture_result *, struct diag *))
+{
+	struct session_request *request = calloc(1, sizeof *request);
+
+	if (!request) {
+		rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED, "the profiler server is out of memory");
+		return NULL;
+	}
+	profile_options_init(&request->options);
+	request->call = call;
+	request->deliver = deliver;
+	request->emit_xspace = 1;
+	return request;
+}
+
+static void on_cancel(struct rpc_call *call, void *session)
+{
+	session_cancel(session, call);
+}
+
+static void deliver_snapshot(
+	struct session_request *request, int r, struct capture_result *result, struct diag *d)
+{
+	if (r == CAPTURE_NO_TARGET)
+		rpc_call_fail(request->call, RPC_NOT_FOUND, no_session);
+	else if (r)
+		reply_failure(request->call, r, d);
+	else
+		reply_profile(request->call, result, request->emit_xspace);
+}
+
+static void get_snapshot(struct rpc_call *call, struct service *service)
+{
+	struct session_request *request = new_request(call, deliver_snapshot);
+	int r;
+
+	if (!request)
+		return;
+	rpc_call_set_on_cancel(call, on_cancel, service->session);
+	r = session_snapshot(service->session, NULL, request);
+	if (r)
+		fail_ask(call, r);
+}
+
+void continuous_call_get_snapshot(
+	struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
+{
+	Tensorflow__GetSnapshotRequest *message =
+		tensorflow__get_snapshot_request__unpack(NULL, n, bytes);
+	const char *name = message ? message->snapshot_session_id : "";
+
+	if (!message)
+		rpc_call_fail(
+			call, RPC_INVALID_ARGUMENT, "the request is not a GetSnapshotRequest");
+	else if (strlen(name) > MAX_NAME_BYTES || name[strspn(name, NAME_LETTERS)])
+		rpc_call_fail(call, RPC_INVALID_ARGUMENT, bad_name);
+	else
+		get_snapshot(call, service);
+	if (message)
+		tensorflow__get_snapshot_request__free_unpacked(message, NULL);
+}
+
+void continuous_call_get_old_snapshot(
+	struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
+{
+	(void)bytes;
+	(void)n;
+	get_snapshot(call, service);
+}
+
+static void deliver_end(
+	struct session_request *request, int r, struct capture_result *result, struct diag *d)
+{
+	(void)r;
+	(void)d;
+	delivery_free(result->delivery);
+	reply_empty(request->call);
+}
+
+void continuous_call_stop(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
+{
+	struct session_request *request = new_request(call, deliver_end);
+	int r;
+
+	(void)bytes;
+	(void)n;
+	if (!request)
+		return;
+	request->discards = 1;
+	r = session_stop(((struct service *)service)->session, NULL, request);
+	if (r)
+		fail_ask(call, r);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parts of a drain: what was copied out of the rings until now is cut off, without copying it, and the drain goes on. Parts
+ * that follow one another can be put together again. A part is a drain of its own, for assemble.h, and owns
+ * its logs (drain_deinit()).
+ */
+#ifndef DAEMON_DRAIN_CUT_H
+#define DAEMON_DRAIN_CUT_H
+
+struct drain;
+
+/*
+ * Moves all that |d| holds to |part|, which need not be initialised. 0, or -ENOMEM: then some logs stayed where they
+ * are.
+ */
+int drain_cut(struct drain *d, struct drain *part);
+
+/* Appends |newer| to |older|; |newer| is empty afterwards. 0, or -ENOMEM: something is missing. */
+int drain_join(struct drain *older, struct drain *newer);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of a recording; see recording_cut.h. */
+#include "daemon/recording_cut.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "daemon/drain_cut.h"
+#include "daemon/recording.h"
+#include "daemon/source.h"
+#include "daemon/target.h"
+#include "daemon/usage_cut.h"
+#include "lib/wire/record.h"
+
+static void empty_rings(struct recording *r)
+{
+	for (size_t i = 0; i < r->n_sources; i++) {
+		struct source *s = r->sources[i];
+
+		if (source_visit(s, &r->error), s->state == SOURCE_RECORDING)
+			drain_read_open(&s->drain, &r->error);
+	}
+}
+
+/* Records tell 48 bits of their start: those of the last half of all that can be told apart are known. */
+static uint64_t find_earliest(const struct recording *part)
+{
+	uint64_t reach = RECORD_START_MASK / 2;
+	uint64_t stop = part->stop.ticks;
+
+	return stop - part->earliest_ticks > reach ? stop - reach : part->earliest_ticks;
+}
+
+static int cut_source(struct source *s, struct source **out, int64_t from_ns)
+{
+	int r = source_new(s->target, s->drain.budget, out);
+
+	if (r)
+		return r;
+	(*out)->state = SOURCE_ENDED;
+	r = drain_cut(&s->drain, &(*out)->drain);
+	if (!r)
+		r = usage_cut(&s->usage, &(*out)->usage, from_ns);
+	return r;
+}
+
+static int cut_sources(struct recording *r, struct recording *part, int64_t from_ns)
+{
+	part->sources = calloc(r->n_sources, sizeof(struct source *));
+	if (!part->sources)
+		return -ENOMEM;
+	for (; part->n_sources < r->n_sources; part->n_sources++) {
+		size_t i = part->n_sources;
+		int error = cut_source(r->sources[i], &part->sources[i], from_ns);
+
+		if (error) {
+			part->n_sources += part->sources[i] != NULL;
+			return error;
+		}
+	}
+	return 0;
+}
+
+static int cut(struct recording *r, struct recording *part, int64_t from_ns)
+{
+	int error = r->error;
+
+	*part = *r;
+	part->sources = NULL;
+	part->n_sources = part->n_allocated = 0;
+	part->window_ns = from_ns - r->start.monotonic_ns;
+	part->earliest_ticks = find_earliest(part);
+	if (timeline_copy(&r->timeline, &part->timeline))
+		error = -ENOMEM;
+	if (!error)
+		error = cut_sources(r, part, from_ns);
+	part->error = error;
+	r->error = 0;
+	return error;
+}
+
+int recording_cut(struct recording *r, struct recording *part, int64_t from_ns)
+{
+	if (r->level)
+		empty_rings(r);
+	r->stop = clock_pair_read(r->uses_ticks);
+	if (timeline_add(&r->timeline, r->stop))
+		r->error = -ENOMEM;
+	return cut(r, part, from_ns);
+}
+
+int recording_cut_last(struct recording *r, struct recording *part, int64_t from_ns)
+{
+	return cut(r, part, from_ns);
+}
+
+void recording_part_deinit(struct recording *part)
+{
+	timeline_deinit(&part->timeline);
+	for (size_t i = 0; i < part->n_sources; i++)
+		source_free(part->sources[i]);
+	free(part->sources);
+	part->sources = NULL;
+	part->n_sources = 0;
+}

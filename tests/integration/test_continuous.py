@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Continuous sessions: snapshots without a gap, the newest that fits, and the stock server's words."""
+import time
+
+from calls import BUSY, PROFILER, Calls, profile_request, trace_of
+from fixture import check, contains, equal, run, schema, test, wait_until
+from http2 import ALREADY_EXISTS, INTERNAL, INVALID_ARGUMENT, NOT_FOUND, OK
+
+PROFILE = PROFILER + "Profile"
+N = 60000
+NOBODY_THERE = (NOT_FOUND, "No continuous profiling session found.")
+
+
+def start_request(**fields):
+    return profile_request(2000, **fields)
+
+
+def add_options(request, **numbers):
+    for key, value in numbers.items():
+        request.opts.advanced_configuration[key].int64_value = value
+    return request
+
+
+def begin(calls, name="StartContinuousProfiling", request=None):
+    calls.expect(PROFILER + name, request or start_request(), "ContinuousProfilingResponse")
+
+
+def snapshot(calls, name="GetSnapshot", **fields):
+    request = getattr(schema("profiler_service"), f"{name}Request")(**fields)
+    return calls.expect(PROFILER + name, request)
+
+
+def stop(calls):
+    request = schema("profiler_service").StopContinuousProfilingRequest()
+    return calls.expect(PROFILER + "StopContinuousProfiling", request,
+                        "StopContinuousProfilingResponse")
+
+
+def numbers_in(trace):
+    """Of the spans that ended, in the order of the trace."""
+    return [e.stats["n"].value for line in trace.threads for e in line.named("number")
+            if "unfinished" not in e.stats]
+
+
+def check_numbers(found, first, end):
+    """Each once and in order; says only the first that is not."""
+    wrong = [(i, n) for i, n in enumerate(found, first) if i != n]
+    check(not wrong, f"at {wrong[:1]} of {len(found)} numbers: expected the first, got the second")
+    equal(first + len(found), end, "one behind the last number")
+
+
+def spans(trace, name):
+    """(start in Unix ns, duration in ns, is unfinished) of each."""
+    origin = trace.environment["profile_start_time"].value
+    return [(origin + e.start_ps / 1000, e.duration_ps / 1000, "unfinished" in e.stats)
+            for line in trace.threads for e in line.named(name)]
+
+
+@test
+def snapshots_hold_every_record_exactly_once(t):
+    target = t.target().serve(0, 4 << 20)
+    with Calls(target) as calls:
+        begin(calls)
+        target.send(f"count {N} 10")
+        replies = []
+        for _ in range(3):
+            time.sleep(0.15)  # so that there is something to tell
+            replies.append(snapshot(calls))
+        target.read_line()
+        replies.append(snapshot(calls))
+        stop(calls)
+    traces = [trace_of(reply) for reply in replies]
+    found = [numbers_in(trace) for trace in traces]
+    check(min(map(len, found)) > 0, f"instants in each: {list(map(len, found))}")
+    lost = sum(trace.host_stat("dropped_traces") for trace in traces)
+    equal(lost, 0, "records that the rings had no room for: the test is void")
+    check_numbers(sum(found, []), 0, N)
+    ends = [trace.environment["profile_stop_time"].value for trace in traces]
+    equal(ends, sorted(ends), "ends of the snapshots")
+
+
+@test
+def a_span_that_is_open_is_unfinished_once_and_then_whole(t):
+    target = t.target().serve()
+    with Calls(target) as calls:
+        begin(calls)
+        target.send("step 1 700")
+        wait_until(lambda: spans(trace_of(snapshot(calls)), "slow"), "the open span")
+        first = spans(trace_of(snapshot(calls)), "slow")
+        target.read_line()
+        second = spans(trace_of(snapshot(calls)), "slow")
+        third = spans(trace_of(snapshot(calls)), "slow")
+    equal([cut for *_, cut in first], [True], "unfinished spans of a snapshot before its end")
+    equal([cut for *_, cut in second], [False], "unfinished spans of the one behind")
+    check(abs(first[0][0] - second[0][0]) < 10**5, f"it began at {first[0][0]} and {second[0][0]}")
+    check(7e8 <= second[0][1] < 3e9, f"it took {second[0][1]} ns")
+    equal(third, [], "spans of a snapshot after all")
+
+
+@test
+def over_its_memory_the_oldest_goes_first_and_is_counted(t):
+    target = t.target().serve(0, 4 << 20)
+    with Calls(target) as calls:
+        begin(calls, request=add_options(start_request(), ptap_max_capture_bytes=14 << 20))
+        equal(target.ask("count 400000 1"), "400000", "instants")
+        trace = trace_of(snapshot(calls))
+        found = numbers_in(trace)
+        check_numbers(found, 400000 - len(found), 400000)
+        # 14 MiB / 7 are 2 MiB of records, 32 bytes an instant with its number, and what the last visit brought.
+        check(40000 <= len(found) <= 350000, f"kept {len(found)} instants")
+        lost = trace.host_stat("ptap_lost_oldest")
+        equal(lost, 2 * (400000 - len(found)), "16-byte units that are said to be dropped")
+        check(any("the oldest of the session" in w for w in trace.space.warnings),
+              f"warnings: {list(trace.space.warnings)}")
+        again = trace_of(snapshot(calls))
+        equal(again.host_stat("ptap_lost_oldest"), 0, "what the next one says was dropped")
+
+
+@test
+def usage_goes_on_from_one_snapshot_to_the_next(t):
+    target = t.target().serve()
+    with Calls(target) as calls:
+        begin(calls)
+        traces = []
+        for _ in range(2):
+            target.ask("spin 350")
+            traces.append(trace_of(snapshot(calls)))
+    for trace in traces:
+        samples = trace.usage["process cpu %"].events
+        check(len(samples) >= 3, f"samples: {samples}")
+        length_ps = 1000 * (trace.environment["profile_stop_time"].value -
+                            trace.environment["profile_start_time"].value)
+        check(all(0 <= e.start_ps <= length_ps for e in samples), f"samples outside of {length_ps}")
+
+
+@test
+def the_old_names_work_too(t):
+    target = t.target().serve()
+    with Calls(target) as calls:
+        begin(calls, "ContinuousProfiling")
+        target.ask("await 2", "burst 7")
+        equal(trace_of(snapshot(calls, "GetSnapShot")).count("burst"), 7, "spans")
+        stop(calls)
+        wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off")
+
+
+@test
+def the_errors_are_the_stock_servers(t):
+    target = t.target().serve()
+    service = schema("profiler_service")
+    with Calls(target) as calls:
+        def ask(name, request):
+            answer = calls.call(PROFILER + name, request, "TerminateResponse")
+            return answer.status, answer.text
+        for name, request in (("GetSnapshot", service.GetSnapshotRequest()),
+                              ("StopContinuousProfiling", service.StopContinuousProfilingRequest())):
+            equal(ask(name, request), NOBODY_THERE, f"{name} without a session")
+        for name in ("a/b", "..", "x" * 129, "a b"):
+            status, text = ask("GetSnapshot", service.GetSnapshotRequest(snapshot_session_id=name))
+            equal(status, INVALID_ARGUMENT, f"status for {name!r}")
+            equal(text, "Invalid snapshot_session_id. Only alphanumeric, underscores, and hyphens are "
+                  "allowed.", f"text for {name!r}")
+        begin(calls)
+        equal(ask("StartContinuousProfiling", start_request()),
+              (ALREADY_EXISTS, "A profiling session is already running."), "a second start")
+        status, text = ask("Profile", profile_request(10))
+        equal(status, INTERNAL, "status of a Profile beside it")
+        contains(text, f"{BUSY} session without a name: until it is stopped, begun ", "its text")
+        stop(calls)
+        session = calls.start(PROFILE, profile_request(60000, session_id="mine"))
+        target.ask("await 1")
+        status, text = ask("StartContinuousProfiling", start_request())
+        equal(status, INTERNAL, "status of a start beside a Profile")
+        contains(text, f"Failed to create profiler session: {BUSY} session mine", "its text")
+        calls.terminate("mine")
+        calls.finish(session)
+
+
+@test
+def it_outlives_its_client_and_ends_with_the_program(t):
+    target = t.target().serve()
+    with Calls(target) as calls:
+        begin(calls)
+    target.ask("await 2", "burst 5")
+    with Calls(target) as calls:
+        equal(trace_of(snapshot(calls)).count("burst"), 5, "spans of a snapshot for another client")
+        target.kill()
+        request = schema("profiler_service").GetSnapshotRequest()
+        check(calls.call(PROFILER + "GetSnapshot", request).status != OK, "a snapshot of a dead program")
+
+
+run()
