@@ -135,7 +135,7 @@ void address_format(struct address *a)
 {
 	const char *format = strchr(a->host, ':') ? "[%s]:%u" : "%s:%u";
 
-	if (a->path[0])
+	if (a->path[0] && !a->is_tunnel)
 		snprintf(a->text, sizeof a->text, "unix:%s", a->path);
 	else if (a->lookup[0])
 		snprintf(a->text, sizeof a->text, "%s", a->lookup);

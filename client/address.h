@@ -14,6 +14,7 @@ struct address {
 	char path[108]; /* of a unix socket, "" if none */
 	char lookup[64]; /* a pid or a name that is still to be located (locate.h), or "" */
 	bool is_bare; /* a number alone, which may have been meant as a pid */
+	bool is_tunnel; /* |path| is our end of a tunnel; host and port (0: a socket there) are the other end's */
 	char text[288]; /* for people: "host:9999", "[::1]:9999", "unix:/run/proftap/4242.sock" */
 };
 

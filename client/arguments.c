@@ -134,6 +134,12 @@ static int apply(struct walk *w, const struct command_option *o, const char *val
 		return o->set(w->settings, value, d);
 	case COMMAND_OPTION_ANNOUNCED:
 		return diag_set(d, -EINVAL, "--%s: %s", o->name, o->help);
+	case COMMAND_OPTION_MAYBE_INT:
+		if (!value) {
+			*(int64_t *)member = o->max;
+			return 0;
+		}
+		/* fall through */
 	case COMMAND_OPTION_INT:
 		snprintf(what, sizeof what, "--%s", o->name);
 		r = arguments_parse_int(what, value, o->min, o->max, &number, d);
@@ -193,8 +199,8 @@ static int parse_long(struct walk *w, const char *argument, struct diag *d)
 	if (o->kind == COMMAND_OPTION_FLAG)
 		return value ? diag_set(d, -EINVAL, "--%s: takes no value", o->name)
 			     : apply(w, o, NULL, d);
-	if (o->kind == COMMAND_OPTION_ANNOUNCED)
-		return apply(w, o, NULL, d);
+	if (o->kind == COMMAND_OPTION_ANNOUNCED || o->kind == COMMAND_OPTION_MAYBE_INT)
+		return apply(w, o, value, d);
 	value = take_value(w, argument, value, d);
 	return value ? apply(w, o, value, d) : -EINVAL;
 }

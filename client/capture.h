@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One capture of one target: from the log directory to the published file and its summary. */
+/* One capture of one or many targets: from the log directory to the published files and what is said of them. */
 #ifndef CLIENT_CAPTURE_H
 #define CLIENT_CAPTURE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/profile_options.h"
@@ -13,11 +14,12 @@
 struct diag;
 
 struct capture {
-	struct address address;
+	const struct address *targets; /* at least one, all different */
+	size_t n_targets;
 	struct profile_options options; /* duration_ms > 0 */
 	const char *log_dir;
 	const char *run; /* NULL: a new one, named after the time */
-	const char *host_name; /* of the file; NULL: found out */
+	const char *const *host_names; /* of the files, one a target; NULL: found out */
 	int64_t timeout_ms; /* < 0: duration + delay + 60 s */
 	bool is_json;
 	bool has_program; /* whose standard output it is: the path goes to standard error, without progress */
@@ -25,16 +27,19 @@ struct capture {
 	bool (*is_wanted)(const struct space *space, void *context);
 	void *context;
 	struct names warnings; /* for the summary */
-	char target[288]; /* out: the address that was reached or tried last */
+	bool can_retry; /* there will be another try: of many, all must be ready, or none is recorded */
+	bool is_reported; /* out: what there is to say about each of many targets was printed, failures too */
+	char target[288]; /* out: the address that was reached or tried last, or that failed */
 };
 
 #define CAPTURE_SLACK_MS 60000
 #define CAPTURE_MAX_MS PROFILE_TO_THE_END_MS
 
 /*
- * Captures once, and prints the summary and the path of the file. Returns an enum exit_code; when it
- * is not EXIT_DONE, |d| says why and nothing was published (an answer that cannot be read is kept
- * beside, and |d| says where).
+ * Captures once, and prints the summary and the paths of the files. Many targets begin at one instant, which
+ * is agreed on when all are connected. Returns an enum exit_code; EXIT_PARTIAL: some of many failed. When it is neither
+ * that nor EXIT_DONE, |d| says why and nothing was published (an answer that cannot be read is kept beside, and
+ * |d| says where).
  */
 int capture_run(struct capture *capture, struct diag *d);
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -16,7 +17,7 @@ void capture_settings_init(struct capture_settings *s)
 {
 	*s = (struct capture_settings){
 		.capture = {.timeout_ms = -1},
-		.attempts = 1,
+		.retry = {.attempts = 1},
 		.delay_ms = -1,
 		.max_bytes = -1,
 	};
@@ -27,6 +28,9 @@ void capture_settings_deinit(struct capture_settings *s)
 {
 	profile_options_deinit(&s->capture.options);
 	names_deinit(&s->capture.warnings);
+	target_words_deinit(&s->words);
+	target_words_deinit(&s->names);
+	free(s->targets);
 }
 
 int capture_settings_set_option(void *settings, const char *key_value, struct diag *d)
@@ -55,20 +59,43 @@ static int parse_duration(struct capture_settings *s, const char *text, struct d
 	return r;
 }
 
-static int parse_positions(struct capture_settings *s, int n, char **texts, struct diag *d)
+/* The words for targets; *n_used of |texts| are taken. */
+static int collect_words(
+	struct capture_settings *s, int n, char **texts, int *n_used, struct diag *d)
 {
 	bool has_duration = s->capture.options.duration_ms != 0;
-	int r;
+	int n_durations = has_duration ? 0 : 1;
+	int r = 0;
 
-	if (n < 1)
-		return diag_set(d, -EINVAL, "proftap capture: no target given");
-	if (n < 2 && !has_duration)
+	*n_used = 0;
+	if (s->targets_file)
+		r = target_words_load(&s->words, s->targets_file, d);
+	else if (n < 1)
+		r = diag_set(d, -EINVAL, "proftap capture: no target given");
+	/* With a file, what is left may be the duration alone. */
+	if (r == 0 && n > (s->targets_file ? n_durations : 0)) {
+		*n_used = 1;
+		r = target_words_add(&s->words, texts[0], d);
+	}
+	return r;
+}
+
+static int parse_positions(struct capture_settings *s, int n, char **texts, struct diag *d)
+{
+	int n_used;
+	int r = collect_words(s, n, texts, &n_used, d);
+
+	if (r < 0)
+		return r;
+	if (n == n_used && !s->capture.options.duration_ms)
 		return diag_set(d, -EINVAL, "proftap capture: no duration given");
-	if (n > 2)
-		return diag_set(d, -EINVAL, "%.64s: one argument too many", texts[2]);
-	r = capture_target_parse(texts[0], s->host, &s->capture.address, d);
-	if (r == 0 && n == 2)
-		r = parse_duration(s, texts[1], d);
+	if (n > n_used + 1)
+		return diag_set(d, -EINVAL, "%.64s: one argument too many", texts[n_used + 1]);
+	r = capture_targets_parse(&s->words, s->host, &s->targets, d);
+	if (r == 0 && n > n_used)
+		r = parse_duration(s, texts[n_used], d);
+	s->capture.targets = s->targets;
+	s->capture.n_targets = s->words.n;
 	return r;
 }
 
@@ -96,18 +123,52 @@ static int set_max_bytes(struct capture_settings *s, struct diag *d)
 	return capture_settings_set_option(s, text, d);
 }
 
+static int check_names(const struct target_words *names, struct diag *d)
+{
+	for (size_t i = 0; i < names->n; i++)
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(names->v[i], names->v[j]) == 0)
+				return diag_set(d, -EINVAL, "--host_name: %.200s is given twice",
+					names->v[i]);
+	return 0;
+}
+
+/* One name is taken as it is. */
+static int set_host_names(struct capture_settings *s, struct diag *d)
+{
+	struct capture *c = &s->capture;
+	int r;
+
+	if (!s->host_name)
+		return 0;
+	if (!*s->host_name)
+		return diag_set(d, -EINVAL, "--host_name: the name is empty");
+	if (c->n_targets == 1) {
+		c->host_names = &s->host_name;
+		return 0;
+	}
+	r = target_words_add(&s->names, s->host_name, d);
+	if (r == 0 && s->names.n != c->n_targets)
+		r = diag_set(d, -EINVAL, "--host_name: %zu names for %zu targets", s->names.n,
+			c->n_targets);
+	c->host_names = (const char *const *)s->names.v;
+	return r ? r : check_names(&s->names, d);
+}
+
 /* The stock ways to name the run and the host, where ours were not used. */
 static int take_stock_names(struct capture_settings *s, struct diag *d)
 {
 	struct capture *c = &s->capture;
+	int r;
 
-	for (size_t i = 0; i < c->options.n_map && !c->host_name; i++)
+	for (size_t i = 0; i < c->options.n_map && !s->host_name; i++)
 		if (strncmp(c->options.map[i].key, "override_hostname", 17) == 0)
-			c->host_name = c->options.map[i].text;
+			s->host_name = c->options.map[i].text;
 	if (!c->run && c->options.session_id[0])
 		c->run = c->options.session_id;
-	if (c->host_name && !*c->host_name)
-		return diag_set(d, -EINVAL, "--host_name: the name is empty");
+	r = set_host_names(s, d);
+	if (r)
+		return r;
 	return c->run ? run_dir_check_name(c->run, d) : 0;
 }
 

@@ -8,15 +8,22 @@
 
 #include "client/capture.h"
 #include "client/log_dir.h"
+#include "client/retry.h"
+#include "client/target_words.h"
 
 struct capture_settings {
 	struct capture capture;
 	const char *host; /* goes with a bare PORT; NULL: localhost */
-	int64_t attempts; /* at least 1 */
+	const char *targets_file; /* NULL: none; "-": standard input */
+	const char *host_name; /* of the file, or a list of them; NULL: found out */
+	struct retry retry;
 	int64_t delay_ms; /* -1: not given */
 	int64_t max_bytes; /* -1: not given */
 	bool no_perfetto_link;
 	struct log_dir log_dir;
+	struct target_words words;
+	struct target_words names; /* |host_name|, one a target */
+	struct address *targets;
 };
 
 void capture_settings_init(struct capture_settings *s);
@@ -26,7 +33,7 @@ void capture_settings_deinit(struct capture_settings *s);
 int capture_settings_set_option(void *settings, const char *key_value, struct diag *d);
 
 /*
- * The options are set: takes what is left of the command line, the target and the duration, and
+ * The options are set: takes what is left of the command line, the targets and the duration, and
  * checks what goes together. |texts| is borrowed. 0 or -EINVAL with |d|.
  */
 int capture_settings_finish(struct capture_settings *s, int n_texts, char **texts, struct diag *d);

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The word of a command line that says whom to capture. */
+/* The words of a command line that say whom to capture. */
 #ifndef CLIENT_CAPTURE_TARGET_H
 #define CLIENT_CAPTURE_TARGET_H
 
+#include <stddef.h>
+
 struct address;
 struct diag;
+struct target_words;
 
 /*
- * As address_parse(); a number that is no port must be the pid of a target, which is looked for at
- * once. 0 or -EINVAL with |d|.
+ * Each word as address_parse(); a number that is no port must be the pid of a target, which is looked for at
+ * once. Two of the same are refused. *out is one address a word; the caller frees it. 0, -EINVAL or -ENOMEM with |d|.
  */
-int capture_target_parse(
-	const char *text, const char *default_host, struct address *out, struct diag *d);
+int capture_targets_parse(const struct target_words *words, const char *default_host,
+	struct address **out, struct diag *d);
 
 #endif

@@ -14,6 +14,9 @@
 #include "client/terminal.h"
 #include "trace/json.h"
 
+/* A year. */
+#define MAX_WAIT_S 31536000
+
 #define AT(member) offsetof(struct capture_settings, member)
 
 static const struct command_option options[] = {
@@ -27,10 +30,16 @@ static const struct command_option options[] = {
 		"wait before the recording starts"},
 	{"run", 0, COMMAND_OPTION_TEXT, AT(capture.run), 0, 0, NULL, "NAME",
 		"add to this run; default: a new one named after the time"},
-	{"host_name", 0, COMMAND_OPTION_TEXT, AT(capture.host_name), 0, 0, NULL, "NAME",
-		"of the file, before .xplane.pb; default HOSTNAME_PORT"},
-	{"attempts", 0, COMMAND_OPTION_INT, AT(attempts), 1, 1000000, NULL, "N",
+	{"host_name", 0, COMMAND_OPTION_TEXT, AT(host_name), 0, 0, NULL, "NAME",
+		"of the file, before .xplane.pb; default HOSTNAME_PORT; NAME,… for many"},
+	{"targets", 0, COMMAND_OPTION_TEXT, AT(targets_file), 0, 0, NULL, "FILE",
+		"more targets, one a line; -: from standard input"},
+	{"ssh", 0, COMMAND_OPTION_ANNOUNCED, 0, 0, 0, NULL, NULL,
+		"tunnels are still to come; ssh -L 9999:localhost:9999 DEST makes one"},
+	{"attempts", 0, COMMAND_OPTION_INT, AT(retry.attempts), 1, 1000000, NULL, "N",
 		"tries when the target is busy, absent or idle; default 1"},
+	{"wait", 0, COMMAND_OPTION_MAYBE_INT, AT(retry.wait_s), 1, MAX_WAIT_S, NULL, "[=SECONDS]",
+		"wait while the target is busy or absent; without SECONDS for good"},
 	{"timeout", 0, COMMAND_OPTION_INT, AT(capture.timeout_ms), 1, CAPTURE_MAX_MS, NULL, "MS",
 		"for the whole capture; default duration + delay + 60000"},
 	{"max_bytes", 0, COMMAND_OPTION_INT, AT(max_bytes), 1, INT64_MAX, NULL, "N",
@@ -41,8 +50,6 @@ static const struct command_option options[] = {
 		"accepted for the habit; there is no link"},
 	{"perfetto_link", 0, COMMAND_OPTION_ANNOUNCED, 0, 0, 0, NULL, NULL,
 		"links to the Perfetto UI are still to come; the summary says how to view the file"},
-	{"ssh", 0, COMMAND_OPTION_ANNOUNCED, 0, 0, 0, NULL, NULL,
-		"tunnels are still to come; ssh -L 9999:localhost:9999 DEST makes one"},
 	{"format", 0, COMMAND_OPTION_ANNOUNCED, 0, 0, 0, NULL, NULL,
 		"other formats are still to come; the file is an XSpace"},
 };
@@ -57,7 +64,7 @@ static void print_failure(const struct capture_settings *s, int code, const stru
 	if (!s->capture.is_json)
 		return;
 	json_begin(&j, stdout);
-	json_text(&j, "target", s->capture.target[0] ? s->capture.target : s->capture.address.text);
+	json_text(&j, "target", s->capture.target[0] ? s->capture.target : s->targets[0].text);
 	json_text(&j, "error", d->text);
 	json_int(&j, "exit", code);
 	json_end(&j);
@@ -70,11 +77,12 @@ static int capture(struct capture_settings *s, struct diag *d)
 	interrupt_start();
 	if (log_dir_choose(&s->log_dir, s->capture.log_dir, d) == 0) {
 		s->capture.log_dir = s->log_dir.path;
-		code = retry_capture(&s->capture, s->attempts, d);
+		code = retry_capture(&s->capture, &s->retry, d);
 	}
-	if (code == EXIT_DONE)
+	if (code == EXIT_DONE || code == EXIT_PARTIAL)
 		return code;
-	print_failure(s, code, d);
+	if (!s->capture.is_reported)
+		print_failure(s, code, d);
 	log_dir_discard(&s->log_dir);
 	return code;
 }
@@ -101,8 +109,8 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command command_capture = {
 	.name = "capture",
-	.usage = "[options] PORT|HOST:PORT|unix:PATH|PID|NAME MS",
-	.summary = "record MS milliseconds of a running target",
+	.usage = "[options] PORT|HOST:PORT|unix:PATH|PID|NAME[,…] MS",
+	.summary = "record MS milliseconds of a running target, or of many at once",
 	.options = options,
 	.n_options = sizeof options / sizeof options[0],
 	.operands = ":targets",

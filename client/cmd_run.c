@@ -33,6 +33,7 @@ struct settings {
 
 struct recorded {
 	struct capture capture;
+	struct address address; /* of its server, by now */
 	pid_t pid;
 	int64_t duration_ms; /* -1: until the program ends */
 	int64_t end_ms; /* CLOCK_MONOTONIC, once it has begun; INT64_MAX: none or not yet */
@@ -144,7 +145,7 @@ static void record(struct recorded *r)
 	int64_t pause_ms = FIRST_PAUSE_MS;
 
 	while (!launch_has_ended(r->pid) && get_left_ms(r) > 0) {
-		if (find_socket(r->pid, &r->capture.address)) {
+		if (find_socket(r->pid, &r->address)) {
 			if (!record_once(r))
 				return;
 			pause_ms = FIRST_PAUSE_MS;
@@ -191,6 +192,8 @@ static int run_recorded(const struct settings *s, struct launch *l, struct diag 
 	profile_options_init(&r.capture.options);
 	r.capture.log_dir = log_dir.path;
 	r.capture.context = &r;
+	r.capture.targets = &r.address;
+	r.capture.n_targets = 1;
 	l->wait_until_ms = INT64_MAX;
 	if (s->duration_ms >= 0)
 		l->wait_until_ms = clock_monotonic_ms() + s->duration_ms + START_MS;

@@ -49,11 +49,12 @@ void command_print_version(FILE *out)
 
 static void print_option(const struct command_option *o, FILE *out)
 {
+	const char *argument = o->argument ? o->argument : "";
 	char left[64];
 
 	snprintf(left, sizeof left, "%s%c%s--%s%s%s", o->letter ? "-" : "",
 		o->letter ? o->letter : ' ', o->letter ? ", " : "   ", o->name,
-		o->argument ? " " : "", o->argument ? o->argument : "");
+		*argument && *argument != '[' ? " " : "", argument);
 	fprintf(out, "  %-30s %s\n", left, o->help);
 }
 

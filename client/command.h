@@ -17,6 +17,7 @@ enum command_option_kind {
 	COMMAND_OPTION_FLAG, /* bool */
 	COMMAND_OPTION_TEXT, /* const char *, borrowed from argv */
 	COMMAND_OPTION_INT, /* int64_t */
+	COMMAND_OPTION_MAYBE_INT, /* int64_t; without "=VALUE" it is |max| */
 	COMMAND_OPTION_CALL, /* |set| */
 	COMMAND_OPTION_ANNOUNCED, /* refused with |help| as the reason, and not in the help */
 };
@@ -27,7 +28,7 @@ struct command_option {
 	char letter; /* 0: none */
 	enum command_option_kind kind;
 	size_t offset; /* of the member in the command's settings; not for COMMAND_OPTION_CALL */
-	int64_t min; /* COMMAND_OPTION_INT */
+	int64_t min; /* COMMAND_OPTION_INT, COMMAND_OPTION_MAYBE_INT */
 	int64_t max;
 	int (*set)(void *settings, const char *value, struct diag *d); /* 0 or -EINVAL */
 	const char *argument; /* as shown by --help; NULL for a flag */

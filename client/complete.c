@@ -63,6 +63,8 @@ static void offer_value(const struct completion *c, const struct command_option 
 		offer_keys(c);
 	else if (o->argument && strcmp(o->argument, "DIR") == 0)
 		fputs(":dirs\n", c->out);
+	else if (o->argument && strncmp(o->argument, "FILE", 4) == 0)
+		fputs(":files\n", c->out);
 }
 
 /* The option that |word| is when it stands before its value; NULL: none, or one without. */
@@ -70,7 +72,8 @@ static const struct command_option *find_valued(const struct command *command, c
 {
 	const struct command_option *o = arguments_find_option(command, word);
 
-	if (!o || o->kind == COMMAND_OPTION_FLAG || o->kind == COMMAND_OPTION_ANNOUNCED)
+	if (!o || o->kind == COMMAND_OPTION_FLAG || o->kind == COMMAND_OPTION_ANNOUNCED ||
+		o->kind == COMMAND_OPTION_MAYBE_INT)
 		return NULL;
 	return o;
 }

@@ -24,6 +24,8 @@
 
 /* TCP_ESTABLISHED: <linux/tcp.h> has the struct and <netinet/tcp.h> the name; they cannot meet. */
 #define STATE_ESTABLISHED 1
+/* Only one of several threads is woken by an interrupt. */
+#define TURN_MS 100
 
 struct attempt {
 	struct address *address;
@@ -36,19 +38,22 @@ struct attempt {
 static int wait_connected(int fd, int64_t deadline_ms)
 {
 	struct pollfd p = {.fd = fd, .events = POLLOUT};
+	int n_before = interrupt_get_count();
 	socklen_t n = sizeof(int);
 	int error = 0;
 
 	for (;;) {
 		int64_t left_ms = deadline_ms - clock_monotonic_ms();
-		int r = interrupt_poll(&p, left_ms);
+		int r = interrupt_poll(&p, left_ms < TURN_MS ? left_ms : TURN_MS);
 
 		if (r > 0)
 			break;
-		if (r == 0)
-			return -ETIMEDOUT;
-		if (r != -EINTR || interrupt_get_count() > 0)
+		if (interrupt_get_count() > n_before)
+			return -EINTR;
+		if (r < 0 && (r != -EINTR || interrupt_get_count() > 0))
 			return r;
+		if (r == 0 && left_ms <= TURN_MS)
+			return -ETIMEDOUT;
 	}
 	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n) < 0)
 		return -errno;

@@ -68,6 +68,6 @@ void emptiness_explain(const struct emptiness *e, struct diag *d)
 			is_reason(reason) ? reason + N_NOTHING : reason);
 	else
 		guess(e, d);
-	if (e->space)
+	if (e->space && !e->is_brief)
 		print_others(e, reason);
 }

@@ -3,6 +3,8 @@
 #ifndef CLIENT_EMPTINESS_H
 #define CLIENT_EMPTINESS_H
 
+#include <stdbool.h>
+
 struct diag;
 struct names;
 struct profile_options;
@@ -13,9 +15,10 @@ struct emptiness {
 	const struct profile_options *options; /* of the capture */
 	const struct space *space; /* what came back, or NULL */
 	const struct names *said; /* warnings that the client prints itself */
+	bool is_brief; /* nothing is printed */
 };
 
-/* Fills |d| with the reason, as far as it is known, and prints what else the server said. */
+/* Fills |d| with the reason, as far as it is known, and prints what else the server said, unless it is to be brief. */
 void emptiness_explain(const struct emptiness *e, struct diag *d);
 
 #endif

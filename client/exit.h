@@ -11,6 +11,7 @@ enum exit_code {
 	EXIT_BUSY = 4, /* the target is busy with another session */
 	EXIT_NOBODY = 5, /* nobody, or something else, answers there */
 	EXIT_TIMEOUT = 6,
+	EXIT_PARTIAL = 7, /* of several targets some failed; the others' data was written */
 	/* Of proftap run, before the program runs; then the status is the program's. As env and timeout do. */
 	EXIT_NOT_RUN = 125,
 	EXIT_NOT_EXECUTABLE = 126,

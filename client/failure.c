@@ -39,7 +39,7 @@ static int explain_busy(const struct failure *f, struct diag *d)
 
 	diag_set(d, -EBUSY,
 		"%s: busy: another profiling session is active there%s%.200s%s; wait for it to "
-		"end, or let --attempts try again",
+		"end, as --wait does",
 		f->address->text, *holder ? " (" : "", holder, *holder ? ")" : "");
 	return EXIT_BUSY;
 }

@@ -58,7 +58,10 @@ void file_name_format(const struct file_name *f, const struct answer *answer, ch
 		return;
 	}
 	answer_find_hostname(answer, hostname, sizeof hostname);
-	if (f->address->path[0])
+	if (!hostname[0] && f->address->is_tunnel)
+		snprintf(hostname, sizeof hostname, "%.*s", (int)sizeof hostname - 1,
+			f->address->host);
+	if (f->address->port == 0)
 		format_behind_socket(f, answer, hostname[0] ? hostname : "localhost", out, n);
 	else
 		snprintf(out, n, "%s_%u", hostname[0] ? hostname : f->address->host,

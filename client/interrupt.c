@@ -128,7 +128,8 @@ int interrupt_poll(struct pollfd *p, int64_t timeout_ms)
 	r = poll(fds, 2, timeout_ms > 0 ? (int)timeout_ms : 0);
 	if (r < 0)
 		return -errno;
-	if (fds[0].revents && read(wake_fd, &n, sizeof n) > 0)
+	/* Another thread may have taken it. */
+	if (fds[0].revents && (read(wake_fd, &n, sizeof n) > 0 || r == 1))
 		return -EINTR;
 	if (p)
 		p->revents = fds[1].revents;

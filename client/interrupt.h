@@ -24,7 +24,8 @@ int interrupt_get_count(void); /* any thread */
 
 /*
  * poll() on |p| (NULL: just wait) that an interrupt ends. Returns 1 when p->revents says something, 0
- * when the time is over, -EINTR once for interrupts that came meanwhile, or another negative errno.
+ * when the time is over, -EINTR once for interrupts that came meanwhile, or another negative errno. Of several
+ * threads that wait, one is sure to get it.
  */
 int interrupt_poll(struct pollfd *p, int64_t timeout_ms);
 

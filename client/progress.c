@@ -15,6 +15,20 @@ static double seconds(int64_t ms)
 	return (double)(ms > 0 ? ms : 0) / 1000;
 }
 
+/* What comes before the data: the server's answer to a greeting. */
+#define GREETING_BYTES 1024
+
+static void draw_wait(const struct progress *p, const char *size)
+{
+	if (p->n_over > 0)
+		fprintf(stderr, "%zu of %zu done, ", p->n_over, p->n_targets);
+	if (p->received_bytes < GREETING_BYTES)
+		fputs("collecting…", stderr);
+	else
+		fprintf(stderr, "waiting for the data: %s", size);
+	fprintf(stderr, ", gives up in %.0f s", seconds(p->timeout_ms - p->elapsed_ms));
+}
+
 static void draw_phase(const struct progress *p)
 {
 	int64_t end_ms = p->delay_ms + p->duration_ms;
@@ -29,8 +43,7 @@ static void draw_phase(const struct progress *p)
 		fprintf(stderr, "recording %.1f / %.1f s", seconds(p->elapsed_ms - p->delay_ms),
 			seconds(p->duration_ms));
 	else
-		fprintf(stderr, "waiting for the data: %s, gives up in %.0f s", size.text,
-			seconds(p->timeout_ms - p->elapsed_ms));
+		draw_wait(p, size.text);
 }
 
 void progress_draw(const struct progress *p)

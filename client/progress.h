@@ -3,16 +3,19 @@
 #ifndef CLIENT_PROGRESS_H
 #define CLIENT_PROGRESS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct progress {
-	const char *target;
+	const char *target; /* or how many */
 	int64_t elapsed_ms; /* since the call began */
 	int64_t delay_ms; /* until the recording starts */
 	int64_t duration_ms;
 	int64_t timeout_ms; /* of the call */
 	int64_t received_bytes;
 	int is_stopping; /* interrupted: waiting for the data */
+	size_t n_over; /* of many targets, those whose data is here */
+	size_t n_targets;
 };
 
 void progress_draw(const struct progress *p);

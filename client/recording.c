@@ -19,10 +19,8 @@
 #include "client/interrupt.h"
 #include "client/locate.h"
 #include "client/profile_call.h"
-#include "client/progress.h"
 #include "rpc/client.h"
 
-#define TURN_MS 100
 /* A gRPC server speaks first, at once; one that did not within this time is none, or is stopped. */
 #define SILENCE_MS 5000
 #define TERMINATE_TIMEOUT_MS 10000
@@ -69,25 +67,6 @@ static void send_terminate(struct recording *r, const char *session_id)
 		log_error(LOG_CLIENT, "%s", d.text);
 }
 
-static void show_progress(const struct recording *r, const struct recording_request *q)
-{
-	struct progress p = {
-		.target = q->address->text,
-		.elapsed_ms = clock_monotonic_ms() - r->started_ms,
-		.delay_ms = q->delay_ms,
-		.duration_ms = q->duration_ms,
-		.timeout_ms = q->timeout_ms,
-		.received_bytes = dial_get_received_bytes(r->watch_fd),
-		.is_stopping = r->stopped_ms != 0,
-	};
-
-	if (q->is_quiet)
-		return;
-	if (p.received_bytes < 0)
-		p.received_bytes = 0;
-	progress_draw(&p);
-}
-
 static bool has_not_spoken(const struct recording *r)
 {
 	int64_t n_bytes = dial_get_received_bytes(r->watch_fd);
@@ -95,35 +74,35 @@ static bool has_not_spoken(const struct recording *r)
 	return n_bytes >= 0 && n_bytes < FAILURE_SPOKEN_BYTES;
 }
 
-/* 0: go on waiting. Else the call was cancelled. */
-static int take_turn(struct recording *r, const struct recording_request *q)
+/* What is to be done between two waits. */
+static void look_after(struct recording *r, const struct recording_request *q)
 {
 	if (interrupt_get_count() >= 2) {
+		r->is_given_up = true;
 		rpc_pending_cancel(r->profile);
-		return EXIT_INTERRUPTED;
+		return;
 	}
 	if (interrupt_get_count() == 1 && !r->stopped_ms)
 		send_terminate(r, q->session_id);
 	if (clock_monotonic_ms() - r->started_ms >= SILENCE_MS && has_not_spoken(r)) {
 		r->is_silent = true;
 		rpc_pending_cancel(r->profile);
-		return EXIT_NOBODY;
 	}
 	if (dial_get_received_bytes(r->watch_fd) > MAX_RECEIVED_BYTES)
 		rpc_pending_refuse_large(r->profile);
-	show_progress(r, q);
-	return 0;
 }
 
-static int wait_for_answer(struct recording *r, const struct recording_request *q)
+bool recording_poll(struct recording *r, const struct recording_request *q, int64_t wait_ms)
 {
-	while (!rpc_pending_wait(r->profile, TURN_MS)) {
-		int code = take_turn(r, q);
-
-		if (code)
-			return code;
+	if (!rpc_pending_wait(r->profile, wait_ms)) {
+		look_after(r, q);
+		if (!r->is_given_up && !r->is_silent)
+			return false;
+		/* It was cancelled, and ends at once. */
+		rpc_pending_wait(r->profile, -1);
 	}
-	return EXIT_DONE;
+	r->ended_ms = clock_monotonic_ms();
+	return true;
 }
 
 /* The failed call in the words of failure.h. */
@@ -144,7 +123,7 @@ static int explain(const struct recording *r, const struct recording_request *q,
 	return failure_explain(&f, d);
 }
 
-int recording_run(struct recording *r, const struct recording_request *q, struct diag *d)
+int recording_start(struct recording *r, const struct recording_request *q, struct diag *d)
 {
 	struct rpc_request request = {
 		.path = PROFILE_PATH,
@@ -152,7 +131,6 @@ int recording_run(struct recording *r, const struct recording_request *q, struct
 		.message_bytes = q->message_bytes,
 		.timeout_ms = q->timeout_ms,
 	};
-	int code;
 
 	r->started_ms = clock_monotonic_ms();
 	if (rpc_call_start(r->channel, &request, &r->profile, d) < 0)
@@ -160,20 +138,28 @@ int recording_run(struct recording *r, const struct recording_request *q, struct
 	log_info(LOG_CLIENT,
 		"%s: asked for %" PRId64 " ms, session %s; giving up after %" PRId64 " ms",
 		q->address->text, q->duration_ms, q->session_id, q->timeout_ms);
-	code = wait_for_answer(r, q);
-	progress_clear();
-	if (code == EXIT_INTERRUPTED) {
+	return EXIT_DONE;
+}
+
+int recording_finish(struct recording *r, const struct recording_request *q, struct diag *d)
+{
+	if (r->is_given_up) {
 		diag_set(d, -EINTR, "%s: interrupted twice: nothing was written", q->address->text);
-		return code;
+		return EXIT_INTERRUPTED;
 	}
-	rpc_pending_wait(r->profile, -1);
-	r->ended_ms = clock_monotonic_ms();
 	log_info(LOG_CLIENT, "%s: %s after %" PRId64 " ms, %" PRId64 " bytes", q->address->text,
 		rpc_status_name(rpc_pending_get_status(r->profile)), r->ended_ms - r->started_ms,
 		dial_get_received_bytes(r->watch_fd));
 	if (!r->is_silent && rpc_pending_get_status(r->profile) == RPC_OK)
 		return EXIT_DONE;
 	return explain(r, q, d);
+}
+
+int64_t recording_get_received_bytes(const struct recording *r)
+{
+	int64_t n_bytes = dial_get_received_bytes(r->watch_fd);
+
+	return n_bytes > 0 ? n_bytes : 0;
 }
 
 int64_t recording_get_duration_ms(const struct recording *r, const struct recording_request *q)

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/diag.h"
@@ -15,15 +14,54 @@
 
 #define FIRST_PAUSE_MS 500
 #define LONGEST_PAUSE_MS 8000
+/* Who waits wants to know soon. */
+#define LONGEST_PAUSE_OF_WAIT_MS 1000
 
-static bool is_worth_another(int code)
+struct tries {
+	const struct retry *retry;
+	int64_t attempt; /* from 1 */
+	int64_t end_ms; /* CLOCK_MONOTONIC, of waiting */
+	int64_t pause_ms;
+};
+
+/* Something else on that port stays there, and a name that is not known stays unknown. */
+bool retry_can_help(int code, const struct diag *d)
 {
-	return (code == EXIT_BUSY || code == EXIT_NOBODY || code == EXIT_EMPTY) &&
-	       interrupt_get_count() == 0;
+	if (code == EXIT_BUSY)
+		return true;
+	return code == EXIT_NOBODY && d->code != -EPROTO && d->code != -EACCES && d->code != -ENXIO;
+}
+
+static bool has_attempts(const struct tries *t)
+{
+	return t->attempt < t->retry->attempts;
+}
+
+static bool has_time(const struct tries *t)
+{
+	return clock_monotonic_ms() < t->end_ms;
+}
+
+/* There is to be another try; whether it is worth one. */
+static bool is_worth_another(const struct tries *t, int code, const struct diag *d)
+{
+	if (interrupt_get_count() > 0)
+		return false;
+	return code == EXIT_EMPTY ? has_attempts(t) : retry_can_help(code, d);
+}
+
+/* Whoever waits hears it once. */
+static void say(const struct tries *t, const struct diag *d)
+{
+	if (has_attempts(t))
+		fprintf(stderr, "%s (attempt %" PRId64 " of %" PRId64 ")\n", d->text, t->attempt,
+			t->retry->attempts);
+	else if (t->attempt == t->retry->attempts)
+		fprintf(stderr, "%s (waiting)\n", d->text);
 }
 
 /* Returns early when interrupted. */
-static void pause_ms(int64_t ms)
+static void sleep_ms(int64_t ms)
 {
 	int64_t end_ms = clock_monotonic_ms() + ms;
 	int64_t left_ms = ms;
@@ -34,23 +72,43 @@ static void pause_ms(int64_t ms)
 	}
 }
 
-int retry_capture(struct capture *capture, int64_t attempts, struct diag *d)
+static void pause_between(struct tries *t)
 {
-	int64_t pause = FIRST_PAUSE_MS;
+	int64_t longest_ms = has_attempts(t) ? LONGEST_PAUSE_MS : LONGEST_PAUSE_OF_WAIT_MS;
+	int64_t left_ms = t->end_ms - clock_monotonic_ms();
+	int64_t ms = t->pause_ms < longest_ms ? t->pause_ms : longest_ms;
 
-	for (int64_t attempt = 1;; attempt++) {
-		int code = capture_run(capture, d);
+	/* The last try is at the end of the time. */
+	if (!has_attempts(t) && ms > left_ms)
+		ms = left_ms;
+	sleep_ms(ms);
+	t->pause_ms *= 2;
+	if (t->pause_ms > LONGEST_PAUSE_MS)
+		t->pause_ms = LONGEST_PAUSE_MS;
+}
 
-		if (attempt >= attempts || !is_worth_another(code))
+int retry_capture(struct capture *capture, const struct retry *retry, struct diag *d)
+{
+	struct tries t = {
+		.retry = retry,
+		.attempt = 1,
+		.end_ms = clock_monotonic_ms() + retry->wait_s * 1000,
+		.pause_ms = FIRST_PAUSE_MS,
+	};
+
+	for (;; t.attempt++) {
+		int code;
+
+		capture->can_retry = has_attempts(&t) || has_time(&t);
+		code = capture_run(capture, d);
+		if (capture->is_reported || !capture->can_retry || !is_worth_another(&t, code, d))
 			return code;
-		fprintf(stderr, "%s (attempt %" PRId64 " of %" PRId64 ")\n", d->text, attempt,
-			attempts);
-		pause_ms(pause);
+		say(&t, d);
+		pause_between(&t);
 		if (interrupt_get_count() > 0) {
 			diag_set(
 				d, -EINTR, "%s: interrupted: nothing was written", capture->target);
 			return EXIT_INTERRUPTED;
 		}
-		pause = pause * 2 < LONGEST_PAUSE_MS ? pause * 2 : LONGEST_PAUSE_MS;
 	}
 }

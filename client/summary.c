@@ -36,32 +36,39 @@ void summary_read_space(struct summary *s, const struct space *space)
 	s->process = plane_find_text(host, "ptap_process_name");
 	s->pid = plane_find_int(host, "process_id");
 	s->duration_ms = find_duration_ms(space, s->asked_ms);
+	s->start_unix_ns =
+		plane_find_int(space_find_plane(space, PLANE_ENVIRONMENT), "profile_start_time");
 	report_count(space, &s->totals);
+}
+
+static void write_process(const struct summary *s, FILE *out)
+{
+	if (s->process && s->pid) {
+		terminal_write(s->process, out);
+		fprintf(out, " (pid %" PRId64 ")", s->pid);
+	} else if (s->pid) {
+		fprintf(out, "pid %" PRId64, s->pid);
+	}
 }
 
 static void write_headline(const struct summary *s, FILE *out)
 {
 	fprintf(out, "captured %" PRId64 " ms of ", s->duration_ms);
-	if (s->process && s->pid) {
-		terminal_write(s->process, out);
-		fprintf(out, " (pid %" PRId64 ") at ", s->pid);
-	} else if (s->pid) {
-		fprintf(out, "pid %" PRId64 " at ", s->pid);
-	}
-	fprintf(out, "%s\n", s->target);
+	write_process(s, out);
+	fprintf(out, "%s%s\n", s->pid ? " at " : "", s->target);
 }
 
 static void write_totals(const struct summary *s, FILE *out)
 {
 	const struct report_totals *t = &s->totals;
 
-	fprintf(out, "  spans %s on %s %s", quantity_count(t->n_spans).text,
+	fprintf(out, "spans %s on %s %s", quantity_count(t->n_spans).text,
 		quantity_count(t->n_threads).text, t->n_threads == 1 ? "thread" : "threads");
 	if (t->n_asyncs)
 		fprintf(out, " · async spans %s", quantity_count(t->n_asyncs).text);
 	if (t->n_flow_marks)
 		fprintf(out, " · flow marks %s", quantity_count(t->n_flow_marks).text);
-	fprintf(out, " · counters %s · steps %s · dropped %s\n", quantity_count(t->n_counters).text,
+	fprintf(out, " · counters %s · steps %s · dropped %s", quantity_count(t->n_counters).text,
 		quantity_count(t->n_steps).text, quantity_count(t->n_dropped).text);
 }
 
@@ -73,6 +80,11 @@ static int has_text(const struct names *names, const char *text)
 	return 0;
 }
 
+static int is_said(const struct summary *s, const char *text)
+{
+	return has_text(s->warnings, text) || (s->said && has_text(s->said, text));
+}
+
 /* A server of ours says the same about an option as the client does: once is enough. */
 static void write_warnings(const struct summary *s, FILE *out)
 {
@@ -81,25 +93,46 @@ static void write_warnings(const struct summary *s, FILE *out)
 	if (!s->space)
 		return;
 	for (uint32_t i = 0; i < s->space->warnings.n_texts; i++)
-		if (!has_text(s->warnings, names_get(&s->space->warnings, i)))
+		if (!is_said(s, names_get(&s->space->warnings, i)))
 			terminal_write_line("warning", names_get(&s->space->warnings, i), out);
 	for (uint32_t i = 0; i < s->space->errors.n_texts; i++)
 		terminal_write_line("error", names_get(&s->space->errors, i), out);
 }
 
+void summary_write_view(const char *log_dir, FILE *out)
+{
+	fputs("view: xprof --logdir ", out);
+	terminal_write_word(log_dir, out);
+	fputs("    or    proftap report ", out);
+	terminal_write_word(log_dir, out);
+	putc('\n', out);
+}
+
 void summary_write_text(const struct summary *s, FILE *out)
 {
 	write_headline(s, out);
-	if (s->space)
+	if (s->space) {
+		fputs("  ", out);
 		write_totals(s, out);
+		putc('\n', out);
+	}
 	fprintf(out, "  %s in %s ms after the end of the recording\n",
 		quantity_bytes(s->bytes).text, quantity_count((uint64_t)s->transfer_ms).text);
 	write_warnings(s, out);
-	fputs("view: xprof --logdir ", out);
-	terminal_write_word(s->log_dir, out);
-	fputs("    or    proftap report ", out);
-	terminal_write_word(s->log_dir, out);
-	putc('\n', out);
+	summary_write_view(s->log_dir, out);
+}
+
+void summary_write_line(const struct summary *s, const char *clock, FILE *out)
+{
+	fprintf(out, "%s: %" PRId64 " ms%s", s->target, s->duration_ms, s->pid ? " of " : "");
+	write_process(s, out);
+	fputs(" · ", out);
+	if (s->space) {
+		write_totals(s, out);
+		fputs(" · ", out);
+	}
+	fprintf(out, "%s · %s\n", quantity_bytes(s->bytes).text, clock);
+	write_warnings(s, out);
 }
 
 static void write_json_texts(struct json *j, const struct summary *s)
@@ -117,24 +150,29 @@ static void write_json_texts(struct json *j, const struct summary *s)
 		s->space ? s->space->errors.n_texts : 0);
 }
 
+void summary_write_json_members(const struct summary *s, struct json *j)
+{
+	json_text(j, "target", s->target);
+	json_int(j, "exit", 0);
+	json_text(j, "file", s->file);
+	json_text(j, "log_dir", s->log_dir);
+	json_text(j, "run", s->run);
+	json_text(j, "session_id", s->session_id);
+	json_text(j, "process", s->process);
+	json_int(j, "pid", s->pid);
+	json_int(j, "duration_ms", s->duration_ms);
+	json_int(j, "bytes", (int64_t)s->bytes);
+	json_int(j, "transfer_ms", s->transfer_ms);
+	json_bool(j, "interrupted", s->is_interrupted);
+	report_write_json_totals(j, &s->totals);
+	write_json_texts(j, s);
+}
+
 void summary_write_json(const struct summary *s, FILE *out)
 {
 	struct json j;
 
 	json_begin(&j, out);
-	json_text(&j, "target", s->target);
-	json_int(&j, "exit", 0);
-	json_text(&j, "file", s->file);
-	json_text(&j, "log_dir", s->log_dir);
-	json_text(&j, "run", s->run);
-	json_text(&j, "session_id", s->session_id);
-	json_text(&j, "process", s->process);
-	json_int(&j, "pid", s->pid);
-	json_int(&j, "duration_ms", s->duration_ms);
-	json_int(&j, "bytes", (int64_t)s->bytes);
-	json_int(&j, "transfer_ms", s->transfer_ms);
-	json_bool(&j, "interrupted", s->is_interrupted);
-	report_write_json_totals(&j, &s->totals);
-	write_json_texts(&j, s);
+	summary_write_json_members(s, &j);
 	json_end(&j);
 }

@@ -9,6 +9,7 @@
 
 #include "trace/report.h" /* struct report_totals */
 
+struct json;
 struct names;
 struct space;
 
@@ -23,6 +24,7 @@ struct summary {
 	int64_t transfer_ms;
 	bool is_interrupted;
 	const struct names *warnings; /* of the client; the space has its own */
+	const struct names *said; /* printed elsewhere, and not again; NULL: none */
 
 	/* From the space. */
 	const struct space *space; /* NULL: it could not be read */
@@ -30,6 +32,7 @@ struct summary {
 	const char *process; /* NULL: not known */
 	int64_t pid; /* 0: not known */
 	int64_t duration_ms; /* recorded */
+	int64_t start_unix_ns; /* of the recording, by the target's clock; 0: not known */
 };
 
 /* Reads what the space says about itself; |space| is borrowed and may be NULL. */
@@ -37,5 +40,12 @@ void summary_read_space(struct summary *s, const struct space *space);
 
 void summary_write_text(const struct summary *s, FILE *out);
 void summary_write_json(const struct summary *s, FILE *out);
+
+/* Of one of many targets: one line, with |clock| at its end, and its warnings. */
+void summary_write_line(const struct summary *s, const char *clock, FILE *out);
+/* The members of the JSON object, to which others may be added. */
+void summary_write_json_members(const struct summary *s, struct json *j);
+/* Where to go from here, when the files are in |log_dir|. */
+void summary_write_view(const char *log_dir, FILE *out);
 
 #endif

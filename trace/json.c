@@ -144,3 +144,9 @@ void json_null(struct json *j, const char *key)
 	write_key(j, key);
 	fputs("null", j->out);
 }
+
+void json_raw(struct json *j, const char *key, const char *value)
+{
+	write_key(j, key);
+	fputs(value, j->out);
+}

@@ -29,6 +29,7 @@ class Connection:
         self.windows = {0: 65535}
         self.initial_window = 65535
         self.calls = []
+        self.bodies = {}  # of requests, by stream
 
     def read(self, n):
         data = b""
@@ -57,6 +58,8 @@ class Connection:
                                     struct.unpack(">I", payload)[0])
         elif kind in (DATA, HEADERS):
             self.frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", max(len(payload), 1)))
+            if kind == DATA:
+                self.bodies[stream] = self.bodies.get(stream, b"") + payload
             if flags & END_STREAM:
                 self.begin_call(stream)
 
@@ -77,7 +80,8 @@ class Connection:
         self.frame(SETTINGS, 0, 0)
         while not self.calls:
             self.read_frame()
-        self.script(self)
+        if self.script:
+            self.script(self)
         while True:
             self.read_frame()
 
@@ -123,9 +127,9 @@ class Connection:
 class FakeServer:
     """Listens on self.port until the test ends."""
 
-    def __init__(self, t, script):
+    def __init__(self, t, script, address="127.0.0.1", port=0):
         self.script = script
-        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.listener = socket.create_server((address, port))
         self.port = self.listener.getsockname()[1]
         self.sockets = []
         threading.Thread(target=self.accept, daemon=True).start()

@@ -26,6 +26,10 @@ TARGETS = {
     "a/b": "a/b: must be PORT, HOST:PORT, [ADDRESS]:PORT, unix:PATH, a pid or the name of a target",
     "unix:": "unix:: the path must have 1 to 107 bytes",
     "unix:/" + "x" * 107: "unix:/" + "x" * 107 + ": the path must have 1 to 107 bytes",
+    "a:1,,b:2": "a:1,,b:2: a target between the commas is empty",
+    "a:1,b:1,a:1": "a:1: given twice; a target is captured once at a time",
+    "h[3-1]:9": 'h[3-1]:9: bad range "[3-1]:9": must be numbers and ranges, as in host[01-16]:9999',
+    "h[1-4097]:9": "h4097:9: more than 4096 targets",
     "::1:9999": "::1:9999: an IPv6 address needs brackets: [ADDRESS]:PORT",
 }
 
@@ -61,6 +65,8 @@ OPTIONS = {
     ("--run", ".."): 'run "..": must be 1 to 127 letters, digits, ',
     ("--run", "x" * 128): f'run "{"x" * 128}": must be 1 to 127 letters, digits, ',
     ("--host_name", ""): "--host_name: the name is empty",
+    ("--wait=0",): '--wait: bad value "0": must be a positive whole number, 1 to 31536000',
+    ("--targets", "/nonexistent"): "/nonexistent: cannot be read: no such file or directory",
     ("--json=yes",): "--json: takes no value",
     ("extra",): "extra: one argument too many",
 }

@@ -32,6 +32,7 @@ static struct {
 	size_t n_answer;
 	const char *refusal; /* not NULL: the gRPC error's text instead */
 	struct capture capture;
+	struct address address;
 	char log_dir[64];
 	struct diag diag;
 	char said[4096]; /* on standard error */
@@ -60,6 +61,8 @@ static const struct rpc_method methods[] = {
 	{PROFILE_PATH, 1u << 20, answer_profile, RPC_UNARY},
 };
 
+static const char *const host_name = "host";
+
 static void *accept_all(void *unused)
 {
 	struct diag d = DIAG_INIT;
@@ -85,9 +88,9 @@ static void start_server(void)
 	ck_assert_int_eq(listen(t.listen_fd, 8), 0);
 	ck_assert_int_eq(getsockname(t.listen_fd, (struct sockaddr *)&address, &n), 0);
 	ck_assert_int_eq(pthread_create(&t.acceptor, NULL, accept_all, NULL), 0);
-	strcpy(t.capture.address.host, "127.0.0.1");
-	t.capture.address.port = ntohs(address.sin_port);
-	address_format(&t.capture.address);
+	strcpy(t.address.host, "127.0.0.1");
+	t.address.port = ntohs(address.sin_port);
+	address_format(&t.address);
 }
 
 static void set_up(void)
@@ -100,7 +103,9 @@ static void set_up(void)
 	t.capture.timeout_ms = -1;
 	t.capture.log_dir = t.log_dir;
 	t.capture.run = "run";
-	t.capture.host_name = "host";
+	t.capture.host_names = &host_name;
+	t.capture.targets = &t.address;
+	t.capture.n_targets = 1;
 }
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The end of a capture of many; see capture_report.h. */
+#include "client/capture_report.h"
+
+#include <stdio.h>
+
+#include "client/capture.h"
+#include "client/exit.h"
+#include "client/parts.h"
+#include "client/streams.h"
+#include "client/summary.h"
+#include "client/terminal.h"
+#include "trace/json.h"
+
+static const char *get_report(const struct part *p)
+{
+	return p->report ? p->report : "";
+}
+
+static void write_text(const struct parts *parts, size_t n_done)
+{
+	const struct capture *c = parts->capture;
+
+	fprintf(stderr, "captured %zu of %zu targets\n", n_done, parts->n);
+	for (size_t i = 0; i < parts->n; i++)
+		fputs(get_report(&parts->v[i]), stderr);
+	for (uint32_t i = 0; i < c->warnings.n_texts; i++)
+		terminal_write_line("warning", c->warnings.texts[i], stderr);
+	if (n_done > 0)
+		summary_write_view(parts->v[0].run_dir.log_dir, stderr);
+	for (size_t i = 0; i < parts->n; i++)
+		if (parts->v[i].code == EXIT_DONE)
+			printf("%s\n", parts->v[i].file);
+}
+
+static void write_files(const struct parts *parts, struct json *j)
+{
+	json_begin_list(j, "files");
+	for (size_t i = 0; i < parts->n; i++)
+		if (parts->v[i].code == EXIT_DONE)
+			json_text(j, NULL, parts->v[i].file);
+	json_end_list(j);
+}
+
+static void write_targets(const struct parts *parts, struct json *j)
+{
+	json_begin_list(j, "targets");
+	for (size_t i = 0; i < parts->n; i++)
+		json_raw(j, NULL, parts->v[i].report ? parts->v[i].report : "null");
+	json_end_list(j);
+}
+
+static void write_json(const struct parts *parts, size_t n_done)
+{
+	const struct part *first = &parts->v[0];
+	const struct names *warnings = &parts->capture->warnings;
+	struct json j;
+
+	json_begin(&j, stdout);
+	json_int(&j, "exit", parts_get_code(parts));
+	json_uint(&j, "captured", n_done);
+	json_uint(&j, "failed", parts->n - n_done);
+	json_text(&j, "log_dir", first->run_dir.log_dir);
+	json_text(&j, "run", first->run_dir.run);
+	json_text(&j, "session_id", first->options.session_id);
+	json_int(&j, "start_unix_ns", parts->start_unix_ns);
+	write_files(parts, &j);
+	write_targets(parts, &j);
+	json_texts(&j, "warnings", warnings->texts, warnings->n_texts);
+	json_end(&j);
+}
+
+static void say_where(const struct parts *parts)
+{
+	for (size_t i = 0; i < parts->n; i++)
+		if (parts->v[i].code == EXIT_DONE)
+			fprintf(stderr, "a trace is in %s\n", parts->v[i].file);
+}
+
+void capture_report_write(const struct parts *parts)
+{
+	size_t n_done = parts_count_done(parts);
+
+	if (parts->capture->is_json)
+		write_json(parts, n_done);
+	else
+		write_text(parts, n_done);
+	if (streams_finish() < 0)
+		say_where(parts);
+}

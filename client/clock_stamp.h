@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writes into a trace how far its clock is from that of the machine that asked for it. */
+#ifndef CLIENT_CLOCK_STAMP_H
+#define CLIENT_CLOCK_STAMP_H
+
+#include <stdint.h>
+
+struct answer;
+struct clock_offset;
+struct diag;
+
+/*
+ * Adds two stats, int64 nanoseconds, to the plane "Task Environment" of the temporary file:
+ * proftap_clock_offset_ns, the target's Unix time minus ours, and proftap_clock_uncertainty_ns. A trace without that plane
+ * stays as it is. *file_bytes grows by what was added; the answer's own mapping is not to be read afterwards.
+ * 0, or a negative errno with |d|.
+ */
+int clock_stamp_write(struct answer *answer, const struct clock_offset *offset,
+	uint64_t *file_bytes, struct diag *d);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A part; see part.h. The order matters: the place for the file is made sure of before anything is
+ * recorded, and the trace is decoded before its file gets the name: only what reads as a trace, and
+ * has something in it, is published.
+ */
+#include "client/part.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "client/capture.h"
+#include "client/clock_stamp.h"
+#include "client/emptiness.h"
+#include "client/exit.h"
+#include "client/file_name.h"
+#include "client/part_report.h"
+#include "client/profile_call.h"
+#include "client/progress.h"
+
+void part_init(struct part *p, const struct capture *capture, size_t i, struct names *taken)
+{
+	*p = (struct part){
+		.capture = capture,
+		.host_name = capture->host_names ? capture->host_names[i] : NULL,
+		.taken = taken,
+		.address = capture->targets[i],
+		.options = capture->options,
+		.run_dir = RUN_DIR_INIT,
+		.recording = RECORDING_INIT,
+	};
+}
+
+void part_deinit(struct part *p)
+{
+	answer_deinit(&p->answer);
+	recording_deinit(&p->recording);
+	run_dir_close(&p->run_dir);
+	free(p->message);
+	free(p->file);
+	free(p->report);
+}
+
+/* The place. */
+
+int part_open(struct part *p, const char *run)
+{
+	const struct capture *c = p->capture;
+	const struct file_name name = {p->host_name, &p->address};
+	int r = run_dir_open(&p->run_dir, c->log_dir, run, realtime_ns() / NS_PER_S, &p->d);
+
+	if (r == 0)
+		r = file_name_check_free(&name, &p->run_dir, &p->d);
+	p->code = r < 0 ? EXIT_FAILED : EXIT_DONE;
+	return p->code;
+}
+
+int part_connect(struct part *p)
+{
+	p->code = recording_connect(&p->recording, &p->address, &p->d);
+	if (p->code == EXIT_DONE && p->capture->n_targets > 1)
+		clock_offset_measure(p->recording.channel, &p->clock);
+	return p->code;
+}
+
+/* The request. */
+
+/* The session has the run's name, in the letters that servers allow. */
+static void set_session_id(struct part *p)
+{
+	if (p->options.session_id[0])
+		return;
+	snprintf(p->options.session_id, sizeof p->options.session_id, "%s", p->run_dir.run);
+	for (char *c = p->options.session_id; *c; c++)
+		if (*c == '.')
+			*c = '_';
+}
+
+/* Returns the time until the recording starts. */
+static int64_t set_start(struct part *p, int64_t start_unix_ns)
+{
+	struct profile_options *o = &p->options;
+	int64_t now_ns = realtime_ns();
+
+	p->start_unix_ns = start_unix_ns;
+	if (start_unix_ns == 0 && o->delay_ms > 0)
+		start_unix_ns = now_ns + (int64_t)o->delay_ms * NS_PER_MS;
+	if (start_unix_ns == 0)
+		start_unix_ns = (int64_t)o->start_timestamp_ns;
+	if (start_unix_ns)
+		o->start_timestamp_ns = (uint64_t)clock_offset_convert(&p->clock, start_unix_ns);
+	return start_unix_ns > now_ns ? (start_unix_ns - now_ns) / NS_PER_MS : 0;
+}
+
+static int encode(struct part *p)
+{
+	_cleanup_free_ char *log_dir = realpath(p->capture->log_dir, NULL);
+	const struct profile_call call = {
+		.options = &p->options,
+		.host_name = p->host_name,
+		.address = p->address.text,
+		.log_dir = log_dir ? log_dir : p->capture->log_dir,
+	};
+	int r = profile_call_encode(&call, &p->message, &p->request.message_bytes);
+
+	p->request.message = p->message;
+	if (r == 0)
+		return EXIT_DONE;
+	diag_set(&p->d, r, "%s: no request made: out of memory", p->address.text);
+	return EXIT_FAILED;
+}
+
+int part_start(struct part *p, int64_t start_unix_ns)
+{
+	struct recording_request *q = &p->request;
+
+	set_session_id(p);
+	q->address = &p->address;
+	q->session_id = p->options.session_id;
+	q->duration_ms = (int64_t)p->options.duration_ms;
+	q->delay_ms = set_start(p, start_unix_ns);
+	q->timeout_ms = p->capture->timeout_ms;
+	if (q->timeout_ms < 0)
+		q->timeout_ms = q->duration_ms + q->delay_ms + CAPTURE_SLACK_MS;
+	p->code = encode(p);
+	if (p->code == EXIT_DONE)
+		p->code = recording_start(&p->recording, q, &p->d);
+	return p->code;
+}
+
+/* What came back. */
+
+static int fail_empty(struct part *p)
+{
+	const struct emptiness e = {
+		.target = p->address.text,
+		.options = &p->options,
+		.space = p->answer.space,
+		.said = &p->capture->warnings,
+		.is_brief = p->capture->n_targets > 1,
+	};
+
+	emptiness_explain(&e, &p->d);
+	return EXIT_EMPTY;
+}
+
+/* Two hosts may call themselves the same: the second one's file has a suffix. */
+static void format_name(const struct part *p, char *out, size_t n)
+{
+	const struct file_name name = {p->host_name, &p->address};
+	size_t length;
+
+	file_name_format(&name, &p->answer, out, n - 16);
+	run_dir_sanitise(out);
+	length = strlen(out);
+	for (int suffix = 2; names_find(p->taken, out) != NAMES_NONE; suffix++)
+		snprintf(out + length, 16, "_%d", suffix);
+}
+
+/* What cannot be read may still be worth something to somebody. */
+static void set_aside(struct part *p)
+{
+	struct diag why = p->d;
+	char name[300];
+
+	format_name(p, name, sizeof name);
+	if (run_dir_set_aside(&p->run_dir, name, &p->file, &p->d) == 0)
+		diag_set(&p->d, why.code, "%.300s; what came is kept in %s", why.text, p->file);
+}
+
+static bool is_wanted(const struct part *p)
+{
+	const struct capture *c = p->capture;
+
+	return !c->is_wanted || c->is_wanted(p->answer.space, c->context);
+}
+
+static int receive(struct part *p)
+{
+	int code;
+
+	p->answer = (struct answer){.target = p->address.text, .run_dir = &p->run_dir, .d = &p->d};
+	code = answer_read(&p->answer, p->recording.profile);
+	if (code == EXIT_DONE && !is_wanted(p))
+		return EXIT_EMPTY;
+	if (code == EXIT_DONE)
+		return answer_is_empty(&p->answer) ? fail_empty(p) : EXIT_DONE;
+	if (p->answer.is_broken)
+		set_aside(p);
+	return code;
+}
+
+/* The file. */
+
+static int publish(struct part *p)
+{
+	char name[300];
+	int r = 0;
+
+	format_name(p, name, sizeof name);
+	p->file_bytes = p->answer.reply.xspace_bytes;
+	if (p->clock.is_known)
+		r = clock_stamp_write(&p->answer, &p->clock, &p->file_bytes, &p->d);
+	if (r == 0)
+		r = run_dir_publish(&p->run_dir, name, &p->file, &p->d);
+	if (r < 0)
+		return EXIT_FAILED;
+	names_intern(p->taken, name, strlen(name));
+	return EXIT_DONE;
+}
+
+static int finish(struct part *p)
+{
+	int code = recording_finish(&p->recording, &p->request, &p->d);
+
+	if (code == EXIT_DONE)
+		code = receive(p);
+	if (code == EXIT_DONE)
+		code = publish(p);
+	return code;
+}
+
+bool part_poll(struct part *p, int64_t wait_ms)
+{
+	if (p->is_over || !recording_poll(&p->recording, &p->request, wait_ms))
+		return p->is_over;
+	p->is_over = true;
+	/* What is printed from here on is no progress. */
+	progress_clear();
+	p->code = finish(p);
+	part_report_make(p);
+	answer_deinit(&p->answer);
+	recording_deinit(&p->recording);
+	return true;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One target's part in a capture, step by step: a place for the file, the connection, the recording, the file.
+ * A part that has failed stays where it is; p->code and p->d say why. Nothing waits longer than it is told to but
+ * part_connect(), which other threads may do for other parts meanwhile.
+ */
+#ifndef CLIENT_PART_H
+#define CLIENT_PART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/diag.h"
+#include "base/profile_options.h"
+#include "client/address.h"
+#include "client/answer.h"
+#include "client/clock_offset.h"
+#include "client/recording.h"
+#include "trace/run_dir.h"
+
+struct capture;
+
+struct part {
+	const struct capture *capture;
+	const char *host_name; /* of the file; NULL: found out */
+	struct names *taken; /* names of files that this capture has made, shared by its parts */
+	struct address address; /* exact, once connected */
+	struct profile_options options; /* borrows the map; session and start filled in */
+	struct run_dir run_dir;
+	struct recording recording;
+	struct recording_request request;
+	struct clock_offset clock; /* of one of many */
+	int64_t start_unix_ns; /* by our clock, agreed on by many; 0: at once */
+	uint8_t *message;
+	struct answer answer;
+	uint64_t file_bytes;
+	char *file; /* the published path */
+	char *report; /* of one of many: what is said of it at the end */
+	int code; /* enum exit_code */
+	bool is_over;
+	struct diag d;
+};
+
+void part_init(struct part *p, const struct capture *capture, size_t i, struct names *taken);
+void part_deinit(struct part *p);
+
+/* Makes sure of the place for the file, in the run |run| (NULL: a new one). Returns p->code, as all do. */
+int part_open(struct part *p, const char *run);
+/* Connects, and looks at the target's clock if there are many. */
+int part_connect(struct part *p);
+/* Sends the request. |start_unix_ns| by our clock; 0: as the options say. */
+int part_start(struct part *p, int64_t start_unix_ns);
+/* One turn of waiting, up to |wait_ms|. True: it is over, the file is published or p->code says why not. */
+bool part_poll(struct part *p, int64_t wait_ms);
+
+#endif

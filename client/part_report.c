@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reports; see part_report.h. */
+#include "client/part_report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "client/capture.h"
+#include "client/exit.h"
+#include "client/part.h"
+#include "client/streams.h"
+#include "client/summary.h"
+#include "trace/json.h"
+
+/* Less is what measuring and waking up take. */
+#define LATE_NS NS_PER_MS
+
+static void warn(struct names *warnings, const char *text)
+{
+	names_intern(warnings, text, strlen(text));
+}
+
+static int copy_warnings(const struct names *from, struct names *to)
+{
+	for (uint32_t i = 0; i < from->n_texts; i++)
+		if (names_intern(to, from->texts[i], strlen(from->texts[i])) == NAMES_NONE)
+			return -ENOMEM;
+	return 0;
+}
+
+/* Of the recording's start behind the agreed one; 0: not known, or of one target alone. */
+static int64_t get_late_ns(const struct part *p, const struct summary *s)
+{
+	if (!p->start_unix_ns || !s->start_unix_ns || !p->clock.is_known)
+		return 0;
+	return s->start_unix_ns - (int64_t)p->options.start_timestamp_ns;
+}
+
+static void warn_of_lateness(const struct part *p, const struct summary *s, struct names *warnings)
+{
+	int64_t late_ns = get_late_ns(p, s);
+	char text[128];
+
+	if (late_ns <= LATE_NS)
+		return;
+	snprintf(text, sizeof text,
+		"began %.1f ms after the agreed instant: the target was not ready; a longer "
+		"--delay helps",
+		(double)late_ns / 1e6);
+	warn(warnings, text);
+}
+
+static void fill(const struct part *p, struct names *warnings, struct summary *s)
+{
+	*s = (struct summary){
+		.target = p->address.text,
+		.session_id = p->options.session_id,
+		.log_dir = p->run_dir.log_dir,
+		.run = p->run_dir.run,
+		.file = p->file,
+		.bytes = p->file_bytes,
+		.asked_ms = recording_get_duration_ms(&p->recording, &p->request),
+		.transfer_ms = recording_get_transfer_ms(&p->recording, &p->request),
+		.is_interrupted = p->recording.stopped_ms != 0,
+		.warnings = warnings,
+	};
+	if (s->is_interrupted)
+		warn(warnings, "interrupted: the recording was ended early");
+	if (p->answer.reply.is_empty_trace)
+		warn(warnings, "the server says that the trace is empty, which it is not");
+	if (!p->answer.space)
+		warn(warnings, "the trace is too large to be summarised here: out of memory");
+	summary_read_space(s, p->answer.space);
+	warn_of_lateness(p, s, warnings);
+}
+
+/* The only target. */
+
+static void print(const struct part *p, const struct summary *s)
+{
+	if (p->capture->is_json) {
+		summary_write_json(s, stdout);
+	} else {
+		summary_write_text(s, stderr);
+		fprintf(p->capture->has_program ? stderr : stdout, "%s\n", s->file);
+	}
+	if (streams_finish() < 0)
+		fprintf(stderr, "the trace is in %s\n", s->file);
+}
+
+static void report_alone(const struct part *p)
+{
+	struct names warnings = {0};
+	struct summary s;
+
+	if (copy_warnings(&p->capture->warnings, &warnings) == 0) {
+		fill(p, &warnings, &s);
+		print(p, &s);
+	}
+	names_deinit(&warnings);
+}
+
+/* One of many. */
+
+static void write_clock_members(const struct part *p, const struct summary *s, struct json *j)
+{
+	if (p->clock.is_known) {
+		json_int(j, "clock_offset_ns", p->clock.offset_ns);
+		json_int(j, "clock_uncertainty_ns", p->clock.uncertainty_ns);
+	} else {
+		json_null(j, "clock_offset_ns");
+		json_null(j, "clock_uncertainty_ns");
+	}
+	if (s->start_unix_ns)
+		json_int(j, "start_unix_ns", s->start_unix_ns - p->clock.offset_ns);
+	else
+		json_null(j, "start_unix_ns");
+}
+
+static void write_success(
+	const struct part *p, struct summary *s, struct names *warnings, FILE *out)
+{
+	char clock[64];
+	struct json j = {.out = out};
+
+	fill(p, warnings, s);
+	if (!p->capture->is_json) {
+		clock_offset_format(&p->clock, clock, sizeof clock);
+		s->said = &p->capture->warnings;
+		summary_write_line(s, clock, out);
+		return;
+	}
+	json_begin_object(&j, NULL);
+	summary_write_json_members(s, &j);
+	write_clock_members(p, s, &j);
+	json_end_object(&j);
+}
+
+static void write_failure(const struct part *p, FILE *out)
+{
+	struct json j = {.out = out};
+
+	if (!p->capture->is_json) {
+		fprintf(out, "%s\n", p->d.text);
+		return;
+	}
+	json_begin_object(&j, NULL);
+	json_text(&j, "target", p->address.text);
+	json_text(&j, "error", p->d.text);
+	json_int(&j, "exit", p->code);
+	json_end_object(&j);
+}
+
+static void report_one(struct part *p)
+{
+	struct names warnings = {0};
+	struct summary s;
+	size_t n_bytes;
+	FILE *out = open_memstream(&p->report, &n_bytes);
+
+	if (!out)
+		return;
+	if (p->code == EXIT_DONE)
+		write_success(p, &s, &warnings, out);
+	else
+		write_failure(p, out);
+	fclose(out);
+	names_deinit(&warnings);
+}
+
+void part_report_make(struct part *p)
+{
+	if (p->capture->n_targets > 1)
+		report_one(p);
+	else if (p->code == EXIT_DONE)
+		report_alone(p);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is said of a part when it is over: printed at once for the only target, kept for the end for one of many. */
+#ifndef CLIENT_PART_REPORT_H
+#define CLIENT_PART_REPORT_H
+
+struct part;
+
+/*
+ * While the answer and the recording are still there. Of the only target a success is printed, and a failure is
+ * left to the caller. One of many gets p->report: lines for people, or a JSON object.
+ */
+void part_report_make(struct part *p);
+
+#endif

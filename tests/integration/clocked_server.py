@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A fake server whose clock is off: it answers proftap.v1 Status, and Profile with a trace of one thread."""
+import time
+
+from fake_server import Connection, FakeServer, Gone, field, varint
+from trace_file import schema
+
+UNIMPLEMENTED = 12
+
+
+def number(n, value):
+    return varint(n << 3) + varint(value)
+
+
+class ClockedConnection(Connection):
+    """Tells calls by their requests: Status has no field, Terminate no options."""
+
+    def begin_call(self, stream):
+        self.calls.append(stream)
+        body = self.bodies.get(stream, b"")[5:]
+        if not body:
+            self.answer_status(stream)
+            return
+        request = schema("profiler_service").ProfileRequest.FromString(body)
+        if request.HasField("opts"):
+            self.server.requests.append(request)
+            self.reply(field(8, self.make_space(request.opts)), stream=stream)
+        else:
+            self.reply(b"", stream=stream)
+
+    def answer_status(self, stream):
+        if self.server.offset_ns is None:
+            block = dict(end=True, stream=stream, grpc_status=UNIMPLEMENTED, grpc_message="no")
+            self.headers(**block)
+            return
+        now = time.time_ns() + self.server.offset_ns
+        # Another kernel: its monotonic clock is far from ours.
+        self.reply(number(3, now) + number(4, time.monotonic_ns() + 10**15), stream=stream)
+
+    def make_space(self, options):
+        space = schema("xplane").XSpace(hostnames=["fake"], warnings=["from the fake"])
+        host = space.planes.add(name="/host:CPU")
+        host.event_metadata[1].id, host.event_metadata[1].name = 1, "span"
+        host.lines.add(id=1, name="main").events.add(metadata_id=1, duration_ps=1000)
+        plane = space.planes.add(name="Task Environment")
+        start = options.start_timestamp_ns + self.server.late_ns
+        stop = start + options.duration_ms * 10**6
+        for id, (name, value) in enumerate({"profile_start_time": start, "profile_stop_time": stop}.items(), 1):
+            plane.stat_metadata[id].id, plane.stat_metadata[id].name = id, name
+            plane.stats.add(metadata_id=id, uint64_value=value)
+        return space.SerializeToString()
+
+
+class ClockedServer(FakeServer):
+    """|offset_ns| from our clock; None: it is a stock one, and does not know the question."""
+
+    def __init__(self, t, offset_ns, late_ns=0, **how):
+        self.offset_ns, self.late_ns = offset_ns, late_ns
+        self.requests = []
+        super().__init__(t, None, **how)
+
+    def serve(self, sock):
+        connection = ClockedConnection(sock, None)
+        connection.server = self
+        try:
+            connection.serve()
+        except (Gone, OSError):
+            pass
+        finally:
+            sock.close()

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Many targets in one capture: one instant, one run, a file each."""
+import json
+import os
+import signal
+import socket
+
+from clocked_server import ClockedServer
+from fixture import check, contains, equal, find_proftapd, run, test, wait_until
+from processes import Process, PROFTAP
+from trace_file import Trace, schema
+
+MS_NS = 10**6
+# What is left of a window's start when it is cut by timestamps, and what is a delay that is told.
+ALLOWED_LATE_NS = MS_NS
+
+
+def join(targets):
+    return ",".join(f"127.0.0.1:{target.port}" for target in targets)
+
+
+def read_options(path):
+    environment = Trace(path).environment
+    options = schema("profiler_options").ProfileOptions.FromString(environment["profile_options"].value)
+    return options, environment["profile_start_time"].value
+
+
+@test
+def targets_are_one_run_with_a_file_each(t):
+    targets = [t.target().serve() for _ in range(3)]
+    capture = t.start_capture(join(targets), 300)
+    for n, target in enumerate(targets, 1):
+        target.ask("await 1", f"burst {n}")
+    capture.finish()
+    paths = capture.stdout.splitlines()
+    directory, = {path.rsplit("/", 1)[0] for path in paths}
+    host = socket.gethostname()
+    equal([path.rsplit("/", 1)[1] for path in paths],
+          [f"{host}_{target.port}.xplane.pb" for target in targets], "files")
+    equal([Trace(path).count("burst") for path in paths], [1, 2, 3], "spans")
+    equal({read_options(path)[0].session_id for path in paths}, {directory.rsplit("/", 1)[1]},
+          "sessions")
+    equal(capture.stderr.splitlines()[0], "captured 3 of 3 targets", "the headline")
+    for target in targets:
+        contains(capture.stderr, f"\n127.0.0.1:{target.port}: 300 ms of target (pid {target.pid}) · "
+                 "spans ", "the summary")
+
+
+def check_windows(capture, n_targets):
+    """All were told the same instant; who was late was told of."""
+    result = json.loads(capture.stdout)
+    equal((result["captured"], result["failed"], len(result["files"])), (n_targets, 0, n_targets),
+          "targets")
+    for target in result["targets"]:
+        options, start = read_options(target["file"])
+        equal(options.start_timestamp_ns, result["start_unix_ns"], "the instant that was asked for")
+        late = start - options.start_timestamp_ns
+        check(late >= 0, f"{target['target']}: began {-late} ns too early")
+        is_told = any("after the agreed instant" in w for w in target["warnings"])
+        is_known = target["clock_offset_ns"] is not None
+        equal(is_told, is_known and late > ALLOWED_LATE_NS, f"{late} ns late: told")
+
+
+@test
+def sixty_four_windows_begin_at_one_instant(t):
+    targets = [t.target() for _ in range(64)]
+    for target in targets:
+        target.send("start 0")
+    for target in targets:
+        target.port = int(target.read_line().split()[1])
+    check_windows(t.capture(join(targets), 20, "--json"), 64)
+
+
+@test
+def ranges_stand_for_targets(t):
+    targets = [t.target().serve() for _ in range(2)]
+    ports = sorted(target.port for target in targets)
+    capture = t.capture(f"127.0.0.1:[{ports[0]},{ports[1]}]", 20)
+    equal(capture.stderr.splitlines()[0], "captured 2 of 2 targets", "the headline")
+    # One alone is one alone.
+    capture = t.capture(f"127.0.0.1:[{ports[0]}]", 20)
+    check(capture.stderr.startswith("captured 20 ms of target (pid "), f"{capture.stderr!r}")
+
+
+@test
+def targets_come_from_a_file(t):
+    targets = [t.target().serve() for _ in range(3)]
+    path = t.dir / "targets"
+    path.write_text(f"# two\n127.0.0.1:{targets[0].port}\n\n{targets[1].port} # bare\n")
+    capture = t.capture("--targets", path, 20)
+    equal(len(capture.stdout.splitlines()), 2, "files of a file alone")
+    capture = t.capture("--targets", path, f"127.0.0.1:{targets[2].port}", 20)
+    equal(len(capture.stdout.splitlines()), 3, "files of a file and a word")
+    capture = t.capture("--targets", path, "--duration_ms", 20)
+    equal(len(capture.stdout.splitlines()), 2, "files with an option for the duration")
+
+
+@test
+def targets_come_from_standard_input(t):
+    target = t.target().serve()
+    capture = t.keep(Process("proftap", ["sh", "-c", f"echo {target.port} | exec \"$@\"", "sh", PROFTAP,
+                                         "capture", "--targets", "-", 20, "--log_dir", t.dir / "in"]))
+    equal(capture.wait(), 0, "exit status")
+
+
+@test
+def one_interrupt_ends_all_early_with_their_data(t):
+    targets = [t.target().serve() for _ in range(2)]
+    capture = t.start_capture(join(targets), 60000)
+    for target in targets:
+        target.ask("await 1", "burst 7")
+    capture.signal(signal.SIGINT)
+    capture.finish()
+    equal([Trace(path).count("burst") for path in capture.stdout.splitlines()], [7, 7], "spans")
+    equal(capture.warnings.count("interrupted: the recording was ended early"), 2, "warnings")
+
+
+@test
+def two_interrupts_leave_nothing(t):
+    targets = [t.target().serve() for _ in range(2)]
+    capture = t.start_capture(join(targets), 60000)
+    for target in targets:
+        target.ask("await 1")
+    # So that they cannot answer the first one before the second.
+    servers = [find_proftapd(target.pid) for target in targets]
+    for server in servers:
+        os.kill(server, signal.SIGSTOP)
+
+    def interrupt():
+        capture.signal(signal.SIGINT)
+        return capture.popen.poll() is not None
+    wait_until(interrupt, "the client to give up")
+    capture.finish(130)
+    equal((capture.stdout, capture.left()), ("", []), "standard output and what is left")
+    equal(capture.stderr.count("interrupted twice: nothing was written"), 2, "sentences")
+
+
+@test
+def hosts_of_one_name_do_not_meet_in_a_file(t):
+    first = ClockedServer(t, 0)
+    second = ClockedServer(t, 0, address="127.0.0.2", port=first.port)
+    capture = t.capture(f"127.0.0.1:{first.port},127.0.0.2:{second.port}", 20)
+    names = {path.rsplit("/", 1)[1] for path in capture.stdout.splitlines()}
+    equal(names, {f"fake_{first.port}.xplane.pb", f"fake_{first.port}_2.xplane.pb"}, "files")
+
+
+@test
+def names_for_the_files_are_one_a_target(t):
+    servers = [ClockedServer(t, 0) for _ in range(2)]
+    capture = t.capture(join(servers), 20, "--host_name", "left,right")
+    equal([path.rsplit("/", 1)[1] for path in capture.stdout.splitlines()],
+          ["left.xplane.pb", "right.xplane.pb"], "files")
+    equal([server.requests[0].opts.override_hostname for server in servers], ["left", "right"],
+          "the name that the server is told")
+
+
+@test
+def a_target_that_is_busy_is_waited_for_by_all(t):
+    targets = [t.target().serve() for _ in range(2)]
+    busy = t.record(targets[1], 1500)
+    capture = t.start_capture(join(targets), 20, "--wait", "--json")
+    wait_until(lambda: any("(waiting)" in line for line in capture.err), "the client to wait")
+    check(busy.popen.poll() is None, "the other capture had ended: the test is void")
+    check_windows(capture.finish(), 2)
+    contains(capture.stderr, f"127.0.0.1:{targets[1].port}: busy: ", "standard error")
+    busy.finish()
+
+
+run()

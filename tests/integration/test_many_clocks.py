@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Targets whose clocks are not ours: measured, reckoned with, shown, and written into the trace."""
+import json
+import time
+
+from clocked_server import ClockedServer
+from fixture import check, contains, equal, run, test
+from trace_file import Trace
+
+# A round trip on a loaded machine, many times over; the offsets are farther apart.
+NEAR_NS = 500 * 10**6
+AHEAD_NS, BEHIND_NS = 3600 * 10**9, -7200 * 10**9
+
+
+def capture_both(t, *options, **how):
+    servers = [ClockedServer(t, AHEAD_NS, **how), ClockedServer(t, BEHIND_NS)]
+    return servers, t.capture(",".join(str(s.port) for s in servers), 20, *options)
+
+
+def read_stamp(path):
+    environment = Trace(path).environment
+    return [environment[f"proftap_clock_{what}_ns"] for what in ("offset", "uncertainty")]
+
+
+@test
+def one_instant_is_told_to_each_in_its_own_time(t):
+    before = time.time_ns()
+    servers, _ = capture_both(t)
+    (ahead,), (behind,) = (server.requests for server in servers)
+    distance = ahead.opts.start_timestamp_ns - behind.opts.start_timestamp_ns
+    check(abs(distance - (AHEAD_NS - BEHIND_NS)) < NEAR_NS, f"between the two: {distance} ns")
+    start = ahead.opts.start_timestamp_ns - AHEAD_NS
+    check(before < start < time.time_ns() + NEAR_NS, f"the instant: {start}, now {time.time_ns()}")
+    equal(ahead.session_id, behind.session_id, "the session")
+
+
+@test
+def the_offset_is_in_the_trace(t):
+    _, capture = capture_both(t)
+    for path, expected in zip(capture.stdout.split(), (AHEAD_NS, BEHIND_NS), strict=True):
+        offset, uncertainty = read_stamp(path)
+        equal((offset.kind, uncertainty.kind), ("int64_value",) * 2, "types")
+        check(0 < uncertainty.value < NEAR_NS, f"uncertainty: {uncertainty}")
+        check(abs(offset.value - expected) <= uncertainty.value, f"{offset} ± {uncertainty}")
+        trace = Trace(path)
+        # All that was there is there still, and once.
+        equal([plane.name for plane in trace.space.planes], ["/host:CPU", "Task Environment"], "planes")
+        equal((list(trace.space.hostnames), list(trace.space.warnings)),
+              (["fake"], ["from the fake"]), "what was behind the plane")
+        equal(len(trace.environment), 4, f"stats: {trace.environment}")
+        equal(trace.count("span"), 1, "spans")
+
+
+@test
+def the_offset_is_shown(t):
+    _, capture = capture_both(t)
+    lines = capture.stderr.splitlines()
+    contains(lines[1], " · clock +3600", "the first target")
+    contains(lines[3], " · clock -7200", "the second target")
+    contains(lines[1], " ms ± ", "the first target")
+
+
+@test
+def the_offset_is_for_scripts(t):
+    _, capture = capture_both(t, "--json")
+    result = json.loads(capture.stdout)
+    for target, expected in zip(result["targets"], (AHEAD_NS, BEHIND_NS), strict=True):
+        check(abs(target["clock_offset_ns"] - expected) <= target["clock_uncertainty_ns"] < NEAR_NS,
+              f"{target}")
+        # By our clock: all of them the same, to a nanosecond.
+        equal(target["start_unix_ns"], result["start_unix_ns"], "the start")
+
+
+@test
+def a_stock_server_has_an_unknown_clock(t):
+    servers = [ClockedServer(t, None), ClockedServer(t, None)]
+    capture = t.capture(",".join(str(s.port) for s in servers), 20, "--json")
+    result = json.loads(capture.stdout)
+    for target, server in zip(result["targets"], servers, strict=True):
+        equal((target["clock_offset_ns"], target["clock_uncertainty_ns"]), (None, None), "offset")
+        equal(server.requests[0].opts.start_timestamp_ns, result["start_unix_ns"], "its start")
+        equal(set(Trace(target["file"]).environment), {"profile_start_time", "profile_stop_time"},
+              "stats")
+
+
+@test
+def a_target_that_begins_late_is_told(t):
+    _, capture = capture_both(t, late_ns=5 * 10**6)
+    equal([w for w in capture.warnings if "began" in w],
+          ["began 5.0 ms after the agreed instant: the target was not ready; a longer --delay helps"],
+          "warnings")
+
+
+@test
+def a_longer_delay_is_kept(t):
+    before = time.time_ns()
+    servers, _ = capture_both(t, "--delay", 900)
+    start = servers[0].requests[0].opts.start_timestamp_ns - AHEAD_NS
+    check(start > before + 9 * 10**8, f"began {start - before} ns after the command")
+
+
+@test
+def a_start_of_the_users_own_is_by_our_clock(t):
+    start = time.time_ns() + 10**9
+    servers, _ = capture_both(t, "--start_timestamp_ns", start)
+    distance = servers[1].requests[0].opts.start_timestamp_ns - start - BEHIND_NS
+    check(abs(distance) < NEAR_NS, f"off by {distance} ns")
+
+
+run()

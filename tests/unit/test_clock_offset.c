@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/clock_offset.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS INT64_C(1000000)
+#define NOW INT64_C(1700000000000000000)
+
+/* A round trip of 2 ms of a machine whose clock is |offset_ns| from ours. */
+static struct clock_round round_trip(int64_t offset_ns)
+{
+	return (struct clock_round){
+		.sent_unix_ns = NOW,
+		.sent_monotonic_ns = 500 * MS,
+		.received_monotonic_ns = 502 * MS,
+		.unix_ns = (uint64_t)(NOW + MS + offset_ns),
+		.monotonic_ns = 7777 * (uint64_t)MS,
+	};
+}
+
+static void expect_text(const struct clock_offset *offset, const char *expected)
+{
+	char text[64];
+
+	clock_offset_format(offset, text, sizeof text);
+	ck_assert_str_eq(text, expected);
+}
+
+START_TEST(is_half_a_round_trip_from_ours)
+{
+	struct clock_round round = round_trip(-5 * MS);
+	struct clock_offset offset;
+
+	ck_assert(clock_offset_judge(&round, &offset));
+	ck_assert(offset.is_known);
+	ck_assert_int_eq(offset.offset_ns, -5 * MS);
+	ck_assert_int_ge(offset.uncertainty_ns, MS);
+	ck_assert_int_le(offset.uncertainty_ns, MS + 1);
+	ck_assert_int_eq(clock_offset_convert(&offset, NOW), NOW - 5 * MS);
+	expect_text(&offset, "clock -5.000 ms ± 1.000 ms");
+}
+END_TEST
+
+START_TEST(is_none_on_the_same_kernel)
+{
+	struct clock_round round = round_trip(0);
+	struct clock_offset offset;
+
+	round.monotonic_ns = 501 * (uint64_t)MS;
+	/* The round trip was not symmetrical: that is no offset. */
+	round.unix_ns += 900000;
+	ck_assert(clock_offset_judge(&round, &offset));
+	ck_assert_int_eq(offset.offset_ns, 0);
+	ck_assert_int_eq(offset.uncertainty_ns, 0);
+	expect_text(&offset, "same clock");
+}
+END_TEST
+
+START_TEST(is_unknown_when_the_answer_is_nonsense)
+{
+	struct clock_round round = round_trip(0);
+	struct clock_offset offset = {.is_known = false};
+
+	round.unix_ns = 0;
+	ck_assert(!clock_offset_judge(&round, &offset));
+	round.unix_ns = UINT64_MAX;
+	ck_assert(!clock_offset_judge(&round, &offset));
+	ck_assert_int_eq(clock_offset_convert(&offset, NOW), NOW);
+	expect_text(&offset, "clock unknown");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("clock_offset");
+	TCase *tcase = tcase_create("clock_offset");
+	SRunner *runner;
+
+	tcase_add_test(tcase, is_half_a_round_trip_from_ours);
+	tcase_add_test(tcase, is_none_on_the_same_kernel);
+	tcase_add_test(tcase, is_unknown_when_the_answer_is_nonsense);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
