@@ -99,6 +99,23 @@ static int parse_positions(struct capture_settings *s, int n, char **texts, stru
 	return r;
 }
 
+/* The list of targets is this machine's. */
+static int check_ssh(const struct capture_settings *s, struct diag *d)
+{
+	if (!s->ssh)
+		return 0;
+	if (!*s->ssh || *s->ssh == '-')
+		return diag_set(d, -EINVAL,
+			"--ssh: bad destination \"%.64s\": must be [USER@]HOST, as for ssh",
+			s->ssh);
+	for (size_t i = 0; i < s->words.n; i++)
+		if (s->targets[i].lookup[0])
+			return diag_set(d, -EINVAL,
+				"%s: --ssh takes PORT, HOST:PORT and unix:PATH, and no pids and names",
+				s->targets[i].text);
+	return 0;
+}
+
 static int check_times(struct capture_settings *s, struct diag *d)
 {
 	struct profile_options *o = &s->capture.options;
@@ -176,6 +193,8 @@ int capture_settings_finish(struct capture_settings *s, int n_texts, char **text
 {
 	int r = parse_positions(s, n_texts, texts, d);
 
+	if (r == 0)
+		r = check_ssh(s, d);
 	if (r == 0)
 		r = check_times(s, d);
 	if (r == 0)

@@ -12,6 +12,7 @@
 #include "client/log_dir.h"
 #include "client/retry.h"
 #include "client/terminal.h"
+#include "client/tunnel.h"
 #include "trace/json.h"
 
 /* A year. */
@@ -34,8 +35,8 @@ static const struct command_option options[] = {
 		"of the file, before .xplane.pb; default HOSTNAME_PORT; NAME,… for many"},
 	{"targets", 0, COMMAND_OPTION_TEXT, AT(targets_file), 0, 0, NULL, "FILE",
 		"more targets, one a line; -: from standard input"},
-	{"ssh", 0, COMMAND_OPTION_ANNOUNCED, 0, 0, 0, NULL, NULL,
-		"tunnels are still to come; ssh -L 9999:localhost:9999 DEST makes one"},
+	{"ssh", 0, COMMAND_OPTION_TEXT, AT(ssh), 0, 0, NULL, "[USER@]DEST",
+		"through a tunnel to there: a PORT is one of that machine"},
 	{"attempts", 0, COMMAND_OPTION_INT, AT(retry.attempts), 1, 1000000, NULL, "N",
 		"tries when the target is busy, absent or idle; default 1"},
 	{"wait", 0, COMMAND_OPTION_MAYBE_INT, AT(retry.wait_s), 1, MAX_WAIT_S, NULL, "[=SECONDS]",
@@ -70,6 +71,17 @@ static void print_failure(const struct capture_settings *s, int code, const stru
 	json_end(&j);
 }
 
+static int capture_through(struct capture_settings *s, struct diag *d)
+{
+	struct tunnel tunnel;
+	int code = tunnel_open(&tunnel, s->ssh, s->targets, s->capture.n_targets, d);
+
+	if (code == EXIT_DONE)
+		code = retry_capture(&s->capture, &s->retry, d);
+	tunnel_close(&tunnel);
+	return code;
+}
+
 static int capture(struct capture_settings *s, struct diag *d)
 {
 	int code = EXIT_FAILED;
@@ -77,7 +89,7 @@ static int capture(struct capture_settings *s, struct diag *d)
 	interrupt_start();
 	if (log_dir_choose(&s->log_dir, s->capture.log_dir, d) == 0) {
 		s->capture.log_dir = s->log_dir.path;
-		code = retry_capture(&s->capture, &s->retry, d);
+		code = s->ssh ? capture_through(s, d) : retry_capture(&s->capture, &s->retry, d);
 	}
 	if (code == EXIT_DONE || code == EXIT_PARTIAL)
 		return code;

@@ -26,6 +26,8 @@
 #define STATE_ESTABLISHED 1
 /* Only one of several threads is woken by an interrupt. */
 #define TURN_MS 100
+#define TUNNEL_MS 1000
+#define TUNNEL_TURN_MS 5
 
 struct attempt {
 	struct address *address;
@@ -201,6 +203,8 @@ static int dial_tcp(struct address *address, int64_t timeout_ms, struct diag *d)
 
 static int explain_unix(const struct address *a, int error, struct diag *d)
 {
+	if (a->is_tunnel)
+		return diag_set(d, -EPIPE, "%s: the tunnel is gone: ssh has ended", a->text);
 	switch (error) {
 	case -ENOENT:
 	case -ECONNREFUSED:
@@ -235,8 +239,15 @@ int dial_path(const char *path)
 
 static int dial_unix(const struct address *a, struct diag *d)
 {
+	int64_t end_ms = clock_monotonic_ms() + TUNNEL_MS;
 	int fd = dial_path(a->path);
 
+	/* ssh makes a socket a moment before it listens there. */
+	while (fd == -ECONNREFUSED && a->is_tunnel && clock_monotonic_ms() < end_ms &&
+		interrupt_get_count() == 0) {
+		interrupt_poll(NULL, TUNNEL_TURN_MS);
+		fd = dial_path(a->path);
+	}
 	return fd < 0 ? explain_unix(a, fd, d) : fd;
 }
 

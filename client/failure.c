@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -100,8 +101,9 @@ static int explain_break(const struct failure *f, struct diag *d)
 {
 	diag_set(d, -EPIPE,
 		"%s: the connection broke after %" PRId64
-		" ms: the target or its server died; nothing was written",
-		f->address->text, f->elapsed_ms);
+		" ms: the target%s its server%s died; nothing was written",
+		f->address->text, f->elapsed_ms, f->address->is_tunnel ? "," : " or",
+		f->address->is_tunnel ? " or ssh" : "");
 	return EXIT_FAILED;
 }
 
@@ -124,7 +126,8 @@ static int explain_other(const struct failure *f, const char *said, struct diag 
 /* The connection ended with the call, or was given up: looks at who is there now. */
 static int explain_lost(const struct failure *f, struct diag *d)
 {
-	bool has_spoken = f->received_bytes >= FAILURE_SPOKEN_BYTES;
+	/* At a tunnel's other end was a server when the call began. */
+	bool has_spoken = f->received_bytes >= FAILURE_SPOKEN_BYTES || f->address->is_tunnel;
 	char said[80];
 
 	switch (probe(f->address, said, sizeof said)) {
@@ -177,4 +180,39 @@ int failure_explain(const struct failure *f, struct diag *d)
 	if (f->status == RPC_UNKNOWN && strcmp(f->text, "No status received") == 0)
 		return explain_other_http(f, d);
 	return f->is_connected ? explain_stranger(f, d) : explain_lost(f, d);
+}
+
+static int explain_dead_end(const struct address *a, struct diag *d)
+{
+	char port[32] = "";
+
+	if (a->port)
+		snprintf(port, sizeof port, " -p %u", a->port);
+	diag_set(d, -ECONNREFUSED,
+		"%s: ssh got there, and the connection was closed at once: no profiler server there (start "
+		"one with proftap run%s -- PROGRAM), or it is another user's, or that machine forbids "
+		"forwarding",
+		a->text, port);
+	return EXIT_NOBODY;
+}
+
+int failure_explain_tunnel(const struct address *address, struct diag *d)
+{
+	struct failure f = {.address = address};
+	char said[80];
+
+	switch (probe(address, said, sizeof said)) {
+	case PROBE_HTTP2:
+		return EXIT_DONE;
+	case PROBE_OTHER:
+		return explain_other(&f, said, d);
+	case PROBE_TLS:
+		return explain_tls(&f, d);
+	case PROBE_SILENT:
+		return explain_silence(&f, d);
+	case PROBE_CLOSED:
+	case PROBE_GONE:
+		break;
+	}
+	return explain_dead_end(address, d);
 }

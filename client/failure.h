@@ -27,6 +27,9 @@ struct failure {
 /* Fills |d| and returns an enum exit_code. May connect once more, to see who listens. */
 int failure_explain(const struct failure *f, struct diag *d);
 
+/* Who is at the other end of the tunnel that |address| leads through: EXIT_DONE: a gRPC server; else EXIT_NOBODY with |d|. */
+int failure_explain_tunnel(const struct address *address, struct diag *d);
+
 /* Whether a status is how this or any other profiler server says that it is busy. */
 bool failure_is_busy(int status, const char *text);
 

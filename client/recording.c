@@ -41,6 +41,11 @@ int recording_connect(struct recording *r, struct address *address, struct diag 
 		return EXIT_INTERRUPTED;
 	if (fd < 0)
 		return EXIT_NOBODY;
+	/* A tunnel takes every connection, and looks for its other end afterwards. */
+	if (address->is_tunnel && failure_explain_tunnel(address, d) != EXIT_DONE) {
+		close(fd);
+		return EXIT_NOBODY;
+	}
 	r->watch_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	/* gRPC's own name for the authority of a unix socket. */
 	if (rpc_channel_new(fd, address->path[0] ? "localhost" : address->text, &r->channel, d) < 0)

@@ -24,12 +24,13 @@ struct tries {
 	int64_t pause_ms;
 };
 
-/* Something else on that port stays there, and a name that is not known stays unknown. */
+/* Something else on that port stays there, a name that is not known stays unknown, and a tunnel that broke is not mended. */
 bool retry_can_help(int code, const struct diag *d)
 {
 	if (code == EXIT_BUSY)
 		return true;
-	return code == EXIT_NOBODY && d->code != -EPROTO && d->code != -EACCES && d->code != -ENXIO;
+	return code == EXIT_NOBODY && d->code != -EPROTO && d->code != -EACCES &&
+	       d->code != -ENXIO && d->code != -EPIPE;
 }
 
 static bool has_attempts(const struct tries *t)

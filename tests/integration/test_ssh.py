@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""proftap capture --ssh: the tunnel is made, used and taken down by one command; and what is said when it cannot."""
+import json
+import os
+import signal
+import socket
+import subprocess
+
+from fixture import check, contains, equal, free_port, run, test, wait_until
+from processes import PROFTAP
+from sshd import Sshd
+from trace_file import Trace
+
+
+def name_file(port):
+    return f"{socket.gethostname()}_{port}.xplane.pb"
+
+
+def record(t, sshd, target, *options):
+    """A capture of |target| through ssh that has begun to record."""
+    capture = t.start_capture(target, 60000, "--ssh", "gpu7", *options, prefix=sshd.prefix)
+    target.ask("await 1", "burst 7")
+    return capture
+
+
+@test
+def one_command_records_another_machine(t):
+    sshd, target = Sshd(t), t.target().serve()
+    capture = t.start_capture(target, 200, "--ssh", "gpu7", prefix=sshd.prefix)
+    target.ask("await 1", "burst 7")
+    capture.finish()
+    equal(capture.path.name, name_file(target.port), "the file")
+    equal(capture.trace.count("burst"), 7, "spans")
+    contains(capture.stderr, f"captured 200 ms of target (pid {target.pid}) at gpu7:{target.port}\n",
+             "the summary")
+    equal(sshd.count_logins(), 1, "logins")
+    sshd.check_nothing_left()
+
+
+@test
+def several_targets_share_a_tunnel(t):
+    sshd, targets = Sshd(t), [t.target().serve() for _ in range(2)]
+    capture = t.capture(f"{targets[0].port},127.0.0.1:{targets[1].port}", 20, "--ssh", "gpu7", "--json",
+                        prefix=sshd.prefix)
+    result = json.loads(capture.stdout)
+    equal([file.rsplit("/", 1)[1] for file in result["files"]], [name_file(x.port) for x in targets], "files")
+    equal([x["target"] for x in result["targets"]],
+          [f"gpu7:{targets[0].port}", f"127.0.0.1:{targets[1].port}"], "targets")
+    equal(sshd.count_logins(), 1, "logins")
+    sshd.check_nothing_left()
+
+
+@test
+def a_private_socket_can_be_at_the_other_end(t):
+    sshd, target = Sshd(t), t.target().serve()
+    rows = json.loads(subprocess.run([PROFTAP, "list", "--json"], check=True, capture_output=True).stdout)
+    path, = [row["socket"] for row in rows["targets"] if row["pid"] == target.pid]
+    capture = t.capture(f"unix:{path}", 20, "--ssh", "gpu7", prefix=sshd.prefix)
+    equal(capture.path.name, f"{socket.gethostname()}_target_{target.pid}.xplane.pb", "the file")
+    contains(capture.stderr, f"at gpu7:{path}\n", "the summary")
+
+
+@test
+def an_interrupt_ends_the_recording_and_then_ssh(t):
+    sshd, target = Sshd(t), t.target().serve()
+    capture = record(t, sshd, target)
+    # As a terminal does: to the whole group. The tunnel must outlive it, for the data.
+    os.killpg(os.getpgid(capture.pid), signal.SIGINT)
+    capture.finish()
+    equal(capture.trace.count("burst"), 7, "spans")
+    sshd.check_nothing_left()
+
+
+@test
+def ssh_does_not_outlive_a_client_that_is_killed(t):
+    sshd, target = Sshd(t), t.target().serve()
+    capture = record(t, sshd, target)
+    equal(len(sshd.find_clients()), 1, "clients")
+    capture.kill()
+    wait_until(lambda: not sshd.find_clients(), "ssh to end")
+
+
+@test
+def the_end_of_ssh_is_told(t):
+    sshd, target = Sshd(t), t.target().serve()
+    capture = record(t, sshd, target)
+    os.kill(sshd.find_clients()[0], signal.SIGKILL)
+    capture.finish(1)
+    contains(capture.stderr, f"gpu7:{target.port}: the connection broke after ", "standard error")
+    contains(capture.stderr, " ms: the target, its server or ssh died; nothing was written", "standard error")
+    equal((capture.stdout, capture.left()), ("", []), "standard output and what is left")
+    sshd.check_nothing_left()
+
+
+@test
+def a_master_connection_is_used_and_left_as_it_was(t):
+    sshd, target = Sshd(t), t.target().serve()
+    sshd.run("-f", "-N", "-o", "ControlMaster=yes", "-o", "BatchMode=yes", "gpu7")
+    master, = sshd.find_clients()
+    t.at_end.append(lambda: os.kill(master, signal.SIGTERM))
+    capture = t.capture(target, 20, "--ssh", "gpu7", prefix=sshd.prefix)
+    equal(capture.path.name, name_file(target.port), "the file")
+    equal(sshd.count_logins(), 1, "logins")
+    equal(sshd.find_clients(), [master], "clients")
+    with open("/proc/net/unix", encoding="ascii") as sockets:
+        left = [line for line in sockets if "proftap-ssh-" in line and str(sshd.tmp) in line]
+    equal(left, [], "sockets that the master still listens on")
+    equal(os.listdir(sshd.tmp), [], "what is left in the temporary directory")
+
+
+# What can go wrong.
+
+def fail(t, sshd, port, code, prefix=None):
+    capture = t.capture(port, 20, "--ssh", "gpu7", code=code, prefix=prefix or sshd.prefix)
+    equal((capture.stdout, capture.left()), ("", []), "standard output and what is left")
+    sshd.check_nothing_left()
+    return capture.stderr
+
+
+@test
+def a_tunnel_to_nowhere_is_told(t):
+    port = free_port()
+    said = fail(t, Sshd(t), port, 5)
+    contains(said, f"gpu7:{port}: ssh got there, and the connection was closed at once: no profiler server "
+             f"there (start one with proftap run -p {port} -- PROGRAM)", "standard error")
+
+
+@test
+def something_else_at_the_other_end_is_told(t):
+    sshd = Sshd(t)
+    contains(fail(t, sshd, sshd.port, 5), f"gpu7:{sshd.port}: something else listens on that port: it said "
+             '"SSH-2.0-', "standard error")
+
+
+@test
+def an_unknown_host_key_is_told(t):
+    sshd = Sshd(t)
+    (sshd.dir / "known").write_text("")
+    contains(fail(t, sshd, 9999, 1), "--ssh gpu7: ssh failed: Host key verification failed.; connect once by "
+             "ssh alone", "standard error")
+
+
+@test
+def a_password_without_a_terminal_is_told(t):
+    sshd = Sshd(t)
+    (sshd.dir / "authorized").write_text("")
+    said = fail(t, sshd, 9999, 1)
+    contains(said, "--ssh gpu7: ssh failed: ", "standard error")
+    contains(said, "Permission denied (", "standard error")
+    contains(said, "without a terminal it cannot ask for a password", "standard error")
+
+
+@test
+def a_host_without_ssh_is_told(t):
+    sshd = Sshd(t)
+    sshd.process.kill()
+    contains(fail(t, sshd, 9999, 5), "Connection refused; there is no ssh server", "standard error")
+
+
+@test
+def a_machine_without_ssh_is_told(t):
+    sshd = Sshd(t)
+    prefix = ["/usr/bin/env", "PATH=/nonexistent", f"TMPDIR={sshd.tmp}"]
+    contains(fail(t, sshd, 9999, 1, prefix), "--ssh gpu7: there is no ssh: install the OpenSSH client",
+             "standard error")
+
+
+@test
+def what_no_tunnel_can_lead_to_is_wrong_usage(t):
+    for words, sentence in (
+            ((9999, 20, "--ssh", "-oProxyCommand=x"), '--ssh: bad destination "-oProxyCommand=x"'),
+            ((9999, 20, "--ssh", ""), '--ssh: bad destination ""'),
+            (("train", 20, "--ssh", "gpu7"), "train: --ssh takes PORT, HOST:PORT and unix:PATH, and no pids")):
+        contains(t.capture(*words, code=2).stderr, sentence, "standard error")
+
+
+run()
