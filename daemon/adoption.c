@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "base/log.h"
+#include "daemon/descriptors.h"
 #include "daemon/joins.h"
 #include "daemon/lineage.h"
 
@@ -83,7 +84,7 @@ static int check_child(struct joins *j, struct child *child, const struct join_r
 int adoption_make(
 	struct joins *j, pid_t pid, pid_t clone, const struct join_request *request, int memfd)
 {
-	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	int pidfd = descriptors_keep((int)syscall(SYS_pidfd_open, pid, 0), DESCRIPTORS_OF_CHILDREN);
 	struct child *child = NULL;
 	struct diag d = DIAG_INIT;
 	int r;

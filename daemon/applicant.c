@@ -18,6 +18,9 @@
 #include "daemon/joins.h"
 #include "daemon/lineage.h"
 
+/* Shorter than a child's own patience: those behind silent ones must still be in time. */
+#define HEARING_MS 2000
+
 /* A connection that has not said who it is. */
 struct applicant {
 	struct joins *joins;
@@ -49,8 +52,8 @@ static void forget_applicant(uv_handle_t *handle)
 	close(v->fd);
 	leave_list(v);
 	free(v);
-	if (j->n_applicants-- == JOINS_MAX_APPLICANTS)
-		joins_resume(j);
+	j->n_applicants--;
+	joins_resume(j);
 }
 
 static void dismiss_applicant(struct applicant *v)
@@ -128,7 +131,7 @@ static int receive(struct joins *j, int fd, pid_t peer, pid_t child)
 	j->n_applicants++;
 	uv_timer_init(j->loop, &v->patience);
 	v->poll.data = v->patience.data = v;
-	uv_timer_start(&v->patience, on_impatience, JOIN_TIMEOUT_MS, 0);
+	uv_timer_start(&v->patience, on_impatience, HEARING_MS, 0);
 	uv_poll_start(&v->poll, UV_READABLE, on_request);
 	return 0;
 }

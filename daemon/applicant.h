@@ -5,7 +5,7 @@
 
 struct joins;
 
-/* Takes the new connection |fd|, hears it for JOIN_TIMEOUT_MS at most, answers, and closes it. */
+/* Takes the new connection |fd|, hears it for 2 s at most, answers, and closes it. */
 void applicant_welcome(struct joins *j, int fd);
 
 #endif

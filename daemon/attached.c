@@ -122,8 +122,7 @@ static void on_exited(uv_poll_t *handle, int status, int events)
 {
 	struct attached *a = handle->data;
 
-	(void)status;
-	(void)events;
+	(void)status, (void)events;
 	uv_poll_stop(handle);
 	target_set_exited(&a->target);
 }

@@ -326,6 +326,11 @@ static int add_family_warnings(struct capture *c)
 			"forked children that were not recorded: %u; the capture's memory was full; "
 			"raise max_capture_bytes",
 			rec->n_left_out);
+	if (!r && rec->n_without_usage)
+		r = space_add_warning(c->space,
+			"forked children whose usage was not sampled: %u; the server has too few "
+			"descriptors; raise RLIMIT_NOFILE",
+			rec->n_without_usage);
 	return r;
 }
 

@@ -9,20 +9,18 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "daemon/descriptors.h"
 #include "daemon/greeting.h"
 #include "rpc/socket.h"
 
 #define PATIENCE_MS 2000
 #define MAX_WAITING 256
 #define MAX_SERVED 128
-/* Descriptors that no connection gets, or a quarter of a low limit: gRPC aborts when it finds none for itself. */
-#define RESERVED_FDS 24
 /* What a client may have under way to us. Requests are small, and what gRPC finds it parses at one go. */
 #define RECEIVE_BYTES 16384
 /* A client that sends is looked at so often, and one that does not, never. */
@@ -125,19 +123,9 @@ static int has_room(struct door *door)
 	return 0;
 }
 
-/* |fd|, or -1 when it was one of the last, which is closed then. The kernel gives the lowest number that is free. */
-static int keep_reserve(int fd)
+static int keep(int fd)
 {
-	struct rlimit limit;
-	rlim_t reserve;
-
-	if (fd < 0 || getrlimit(RLIMIT_NOFILE, &limit))
-		return fd;
-	reserve = limit.rlim_cur / 4 < RESERVED_FDS ? limit.rlim_cur / 4 : RESERVED_FDS;
-	if ((rlim_t)fd < limit.rlim_cur - reserve)
-		return fd;
-	close(fd);
-	return -1;
+	return descriptors_keep(fd, DESCRIPTORS_OF_CONNECTIONS);
 }
 
 /* gRPC gets a descriptor of its own. */
@@ -145,7 +133,7 @@ static void pass_on(struct visitor *v)
 {
 	struct door *door = v->door;
 	int one = 1;
-	int fd = has_room(door) ? keep_reserve(fcntl(v->fd, F_DUPFD_CLOEXEC, 0)) : -1;
+	int fd = has_room(door) ? keep(fcntl(v->fd, F_DUPFD_CLOEXEC, 0)) : -1;
 
 	if (fd < 0) {
 		dismiss(v);
@@ -247,7 +235,7 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 	if (status < 0)
 		return;
 	while ((fd = accept4(door->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-		fd = keep_reserve(fd);
+		fd = keep(fd);
 		if (fd < 0)
 			continue;
 		if (door->policy.may_enter(fd, door->policy.context))

@@ -19,7 +19,8 @@ static const struct {
 	{-EAGAIN, "they could not start a process or a thread: the limit on processes"},
 	{-EOPNOTSUPP,
 		"they called unshare(CLONE_NEWPID), and their next child becomes PID 1 there"},
-	{-ETIMEDOUT, "no answer within a second"},
+	{-EMFILE, "the server or they have too few descriptors: RLIMIT_NOFILE"},
+	{-ETIMEDOUT, "no answer in time: the server is busy or stopped"},
 };
 
 const char *join_words(int error, char room[ERRNO_WORDS_BYTES])

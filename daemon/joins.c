@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "daemon/applicant.h"
+#include "daemon/descriptors.h"
 #include "daemon/join_listener.h"
 
 #define NUDGE_MS 1
@@ -27,6 +28,15 @@ void joins_wake_worker(struct joins *j)
 		uv_timer_start(&j->nudge, on_nudge, NUDGE_MS, NUDGE_MS);
 }
 
+/* While descriptors are short one after the other is heard: each is closed again, or becomes two of a child's. */
+static int can_hear_one_more(const struct joins *j)
+{
+	if (j->n_applicants == 0)
+		return 1;
+	return j->n_applicants < JOINS_MAX_APPLICANTS &&
+	       descriptors_are_left(3 + 2 * j->n_applicants, DESCRIPTORS_OF_CHILDREN);
+}
+
 static void on_visit(uv_poll_t *poll, int status, int events)
 {
 	struct joins *j = poll->data;
@@ -35,17 +45,15 @@ static void on_visit(uv_poll_t *poll, int status, int events)
 	(void)events;
 	if (status < 0)
 		return;
-	while (j->n_applicants < JOINS_MAX_APPLICANTS) {
+	while (can_hear_one_more(j)) {
 		fd = accept4(j->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		if (fd < 0)
-			break;
+		if (fd < 0) {
+			rest_after(&j->rest, errno);
+			return;
+		}
 		applicant_welcome(j, fd);
 	}
-	if (j->n_applicants == JOINS_MAX_APPLICANTS) {
-		uv_poll_stop(&j->listener);
-	} else {
-		rest_after(&j->rest, errno);
-	}
+	uv_poll_stop(&j->listener);
 }
 
 void joins_resume(struct joins *j)

@@ -40,7 +40,7 @@ int joins_init(struct joins *j, struct family *f, uv_loop_t *loop);
 int joins_listen(struct joins *j);
 /* From then on. Main loop. */
 void joins_serve(struct joins *j);
-/* After a pause: so many connections have not said who they are that further ones wait in the kernel. Main loop. */
+/* One applicant less: further ones may wait in the kernel. Main loop. */
 void joins_resume(struct joins *j);
 /* No child any more. Main loop. */
 void joins_close(struct joins *j);

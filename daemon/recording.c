@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/grow.h"
+#include "daemon/descriptors.h"
 #include "daemon/family.h"
 #include "daemon/headroom.h"
 #include "daemon/rings.h"
@@ -205,8 +206,12 @@ static void begin_usage(struct recording *r, size_t first)
 {
 	for (size_t i = first; i < r->n_sources; i++) {
 		struct source *s = r->sources[i];
+		/* The program's always; clients need some, too. */
+		int has_room =
+			i == 0 || descriptors_are_left(USAGE_DESCRIPTORS, DESCRIPTORS_OF_CHILDREN);
 
-		usage_open(&s->usage, "", s->target->pid, r->usage_interval_ms);
+		r->n_without_usage += r->usage_interval_ms && !has_room;
+		usage_open(&s->usage, "", s->target->pid, has_room ? r->usage_interval_ms : 0);
 	}
 	for (size_t i = 0; i < r->n_sources; i++)
 		r->sources[i]->usage.n_sharing = r->n_sources;

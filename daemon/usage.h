@@ -16,6 +16,8 @@
 
 /* The shortest time between two samples. */
 #define USAGE_MIN_INTERVAL_MS 10
+/* So many descriptors it has while it samples. */
+#define USAGE_DESCRIPTORS 4
 
 enum usage_metric {
 	USAGE_CPU, /* ns */

@@ -42,6 +42,13 @@ static void mark_child(void)
 	atomic_store(&guest->word, GUEST_WORD_FOLLOW);
 }
 
+static unsigned choose_patience_ms(void)
+{
+	int has_been_in_vain = atomic_load(&ancestor->join_error) == -ETIMEDOUT;
+
+	return has_been_in_vain ? JOIN_SHORT_TIMEOUT_MS : JOIN_TIMEOUT_MS;
+}
+
 static void fill_request(struct join *j, uint32_t n_rings)
 {
 	const struct ptap_server_options o = {.name = ancestor->name};
@@ -58,6 +65,7 @@ static void fill_request(struct join *j, uint32_t n_rings)
 	j->request.magic = JOIN_MAGIC;
 	j->request.version = JOIN_VERSION;
 	j->request.pid = getpid();
+	j->patience_ms = choose_patience_ms();
 	memcpy(j->request.secret, ancestor->join_secret, sizeof j->request.secret);
 }
 
@@ -79,9 +87,9 @@ static int introduce(struct join *j)
 }
 
 /* The annotation that joins is part of the capture that runs: its start comes before the server's hello. */
-static void wait_for_start(struct arena *arena)
+static void wait_for_start(struct arena *arena, unsigned patience_ms)
 {
-	int64_t give_up = monotonic_ns_by_call() + JOIN_TIMEOUT_MS * NS_PER_MS;
+	int64_t give_up = monotonic_ns_by_call() + patience_ms * NS_PER_MS;
 	uint32_t ack;
 
 	while (atomic_load(&arena->hello) == ARENA_HELLO_NONE && monotonic_ns_by_call() < give_up)
@@ -122,7 +130,7 @@ static int join(void)
 	if (r == 0)
 		r = start_guest(j);
 	if (r == 0 && j->answer.is_recording)
-		wait_for_start(j->spawn.arena);
+		wait_for_start(j->spawn.arena, j->patience_ms);
 	join_free(j);
 	return r;
 }

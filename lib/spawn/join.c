@@ -52,8 +52,8 @@ static SPAWN_RAW long connect_to_server(struct join *j)
 
 	if (fd < 0)
 		return fd;
-	patience.tv_sec = JOIN_TIMEOUT_MS / 1000;
-	patience.tv_usec = JOIN_TIMEOUT_MS % 1000 * 1000;
+	patience.tv_sec = j->patience_ms / 1000;
+	patience.tv_usec = j->patience_ms % 1000 * 1000;
 	raw5(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
 	raw5(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
 	address.sun_family = AF_UNIX;

@@ -18,6 +18,7 @@ struct join {
 	uint32_t strings_bytes;
 	char name[JOIN_NAME_BYTES]; /* of the server's socket */
 	struct join_request request;
+	unsigned patience_ms; /* for each step */
 	/* answered; spawn.arena is the new arena, without access */
 	struct join_answer answer;
 	int error; /* 0 or negative errno */

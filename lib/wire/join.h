@@ -13,8 +13,13 @@
 #define JOIN_VERSION 1u
 #define JOIN_NAME_BYTES 40 /* with its end; the socket's name is a zero byte and then this text */
 #define JOIN_SECRET_BYTES 16
-/* Neither side waits longer for the other. */
-#define JOIN_TIMEOUT_MS 1000
+/*
+ * How long a child waits, in the middle of its first annotation. A server that is gone is known at once, so this is for one
+ * that lives and does not get to it: on a loaded machine that takes seconds. Who has seen another one wait in vain
+ * waits for less: with a stopped server a prefork program must not pay the long one for each child.
+ */
+#define JOIN_TIMEOUT_MS 5000
+#define JOIN_SHORT_TIMEOUT_MS 1000
 
 struct join_request {
 	uint32_t magic;

@@ -3,7 +3,9 @@
 """A prefork server: its children are counted, or followed and recorded as processes of their own."""
 import errno
 import os
+import resource
 import signal
+import threading
 import time
 
 from fixture import check, contains, equal, find_proftapd, is_alive, need_no_tsan, read_status, run, \
@@ -253,6 +255,54 @@ def beyond_the_bound_children_are_counted(t):
     equal(count_arenas(find_proftapd(target.pid)), 257, "arenas, with the program's own")
     capture = t.emit(target, 100, "burst 5")
     capture.find_warning("could not be followed: 1 (256 are followed already)")
+
+
+@test
+def a_child_waits_for_a_server_that_is_slow(t):
+    target = t.target(**FOLLOW).serve()
+    server = find_proftapd(target.pid)
+    os.kill(server, signal.SIGSTOP)
+    timer = threading.Timer(1.5, os.kill, (server, signal.SIGCONT))
+    timer.start()
+    started = time.monotonic()
+    pid = prefork_one(t, target, "idle")
+    check(time.monotonic() - started > 1.2, "the server was not stopped: the test is void")
+    equal(count_arenas(server), 2, "arenas, with the program's own")
+    check(is_alive(pid), "the child ended")
+
+
+@test
+def a_stopped_server_holds_up_children_for_a_bounded_time(t):
+    target = t.target(**FOLLOW).serve()
+    server = find_proftapd(target.pid)
+    os.kill(server, signal.SIGSTOP)
+    took_s = []
+    for _ in range(2):
+        started = time.monotonic()
+        prefork_one(t, target, "idle")
+        took_s.append(time.monotonic() - started)
+    check(4.5 < took_s[0] < 9 and took_s[1] < 3.5, f"the children's first annotations took {took_s} s")
+    os.kill(server, signal.SIGCONT)
+    capture = t.emit(target, 100, "burst 5")
+    capture.find_warning("could not be followed: 2 (no answer in time: the server is busy or stopped)")
+
+
+@test
+def children_leave_descriptors_to_clients(t):
+    target = t.target(**FOLLOW).serve(0, 65536)
+    server = find_proftapd(target.pid)
+    resource.prlimit(server, resource.RLIMIT_NOFILE, (128, 128))
+    for _ in range(40):
+        prefork_one(t, target, "idle")
+    followed = count_arenas(server) - 1
+    check(20 <= followed < 40, f"{followed} of 40 were followed")
+    capture = t.record(target, 1000)
+    # Others can ask while it runs, with all of the children's files open.
+    contains(t.capture(target, 10, code=4).stderr, "busy", "what the second one is told")
+    target.ask("burst 5")
+    equal(capture.finish().trace.count("burst"), 5, "spans")
+    capture.find_warning(f"could not be followed: {40 - followed} ", "too few descriptors")
+    capture.find_warning("whose usage was not sampled:", "raise RLIMIT_NOFILE")
 
 
 run()
