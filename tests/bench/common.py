@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all groups of figures share: where things are, how a figure is said, and targets."""
+import contextlib
+import glob
+import json
+import os
+import platform
+import subprocess
+
+BUILD = os.environ["top_builddir"]
+BENCH = os.path.join(BUILD, "tests", "bench")
+PROFTAP = os.path.join(BUILD, "client", "proftap")
+EMIT = os.path.join(BENCH, "emit")
+
+N_BURST = 1_000_000
+
+# A server that gets no processor loses records, and says so.
+BUSY = "" if os.getloadavg()[0] < os.cpu_count() / 2 else "; the machine is busy: run it again"
+
+
+class Failure(Exception):
+    """A sentence for the reader; the run ends with 1."""
+
+
+class Output:
+    """Standard output and bench.txt."""
+
+    def __init__(self, path):
+        self.file = open(path, "w", encoding="utf-8")
+
+    def line(self, text):
+        print(text, flush=True)
+        self.file.write(text + "\n")
+        self.file.flush()
+
+    def method(self, text):
+        self.line("# " + text)
+
+    def figure(self, name, value, unit, aim="", rival=""):
+        aim = f"aim {aim}" if aim else ""
+        self.line(f"{name:<46} {value:>8} {unit:<8} {aim:<24} {rival}".rstrip())
+
+
+class Target:
+    """A program with a server: talks in lines, ends when its standard input does."""
+
+    def __init__(self, name, *arguments):
+        self.name = name
+        self.process = subprocess.Popen(
+            [os.path.join(BENCH, name), *arguments],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def read(self, *words):
+        """The rest of the next line, which must begin with |words|."""
+        line = self.process.stdout.readline().split()
+        if line[:len(words)] != list(words) or not line:
+            raise Failure(f"{self.name}: said {line} where {words} should be")
+        return line[len(words):]
+
+    def write_line(self):
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+
+    def end(self):
+        """All that it said from here on."""
+        self.process.stdin.close()
+        rest = self.process.stdout.read().splitlines()
+        if self.process.wait() != 0:
+            raise Failure(f"{self.name}: ended with {self.process.returncode}")
+        return rest
+
+    def find_server(self):
+        return find_server(self.process.pid)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+def find_server(target_pid):
+    """The proftapd of a target: not its child, but its command line names it."""
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        with contextlib.suppress(OSError), open(path, "rb") as f:
+            words = f.read().split(b"\0")
+            if words[1:3] == [b"--attached", str(target_pid).encode()]:
+                return int(path.split("/")[2])
+    raise Failure(f"no proftapd found for pid {target_pid}")
+
+
+def read_text(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read().strip()
+
+
+def read_fields(path):
+    """`Name:  value` lines, as /proc has them."""
+    fields = {}
+    for line in read_text(path).splitlines():
+        name, colon, value = line.partition(":")
+        if colon:
+            fields[name.strip()] = value.strip()
+    return fields
+
+
+def kilobytes(fields, *names):
+    return sum(int(fields[name].split()[0]) for name in names)
+
+
+def run_lines(program, *arguments):
+    done = subprocess.run([os.path.join(BENCH, program), *map(str, arguments)],
+                          stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        raise Failure(f"{program} {' '.join(map(str, arguments))}: ended with {done.returncode}")
+    return done.stdout.splitlines()
+
+
+def report(files):
+    done = subprocess.run([PROFTAP, "report", "--json", *files],
+                          stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode != 0:
+        raise Failure(f"proftap report ended with {done.returncode}")
+    return json.loads(done.stdout)
+
+
+def count_in_file(trace):
+    """How often each name is in it: spans and instants of all threads, and counters' samples."""
+    counts = {}
+    for plane in trace["planes"]:
+        for thread in plane["threads"]:
+            for row in thread["spans"]:
+                counts[row["name"]] = counts.get(row["name"], 0) + row["count"]
+        for counter in plane["counters"]:
+            counts[counter["name"]] = counts.get(counter["name"], 0) + counter["n"]
+    return counts
+
+
+def show_machine(out):
+    info = read_text("/proc/cpuinfo").splitlines()
+    model = next((l.split(":")[1].strip() for l in info if l.startswith("model name")),
+                 platform.machine())
+    clock = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+    clock = read_text(clock) if os.path.exists(clock) else "unknown"
+    out.line(f"machine: {model}, {os.cpu_count()} cores, Linux {platform.release()}, "
+             f"clocksource {clock}, load {os.getloadavg()[0]:.2f}")

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an annotation costs."""
+import os
+import signal
+import statistics
+import subprocess
+import time
+
+from common import BUSY, PROFTAP, Failure, Target, count_in_file, read_fields, report
+
+N_COST_RUNS = 3
+RING_BYTES = 1 << 20  # as in bench_cost.c
+
+COSTS = (
+    # kind of bench_cost, figure, how many clock reads it is compared with, aim
+    ("off", "span, off", 0, "<= 0.5 ns"),
+    ("span", "span, recording", 2, "<= 1.5 x two rdtsc"),
+    ("args", "span with two int args, recording", 2, ""),
+    ("instant", "instant, recording", 1, ""),
+    ("counter", "counter, recording", 1, ""),
+    ("full", "span, ring full", 2, ""),
+)
+
+
+def record_costs(n_threads, directory):
+    """Rows of bench_cost by kind, and the trace of it."""
+    with Target("bench_cost", str(n_threads)) as target:
+        port, = target.read("port")
+        capture = subprocess.Popen(
+            [PROFTAP, "capture", port, "60000", "--log_dir", directory],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        target.read("recorded")
+        fill_ring(target)
+        rows = {}
+        while (line := target.read()) != ["done"]:
+            rows[line[1]] = [float(word) for word in line[2:]]
+        capture.send_signal(signal.SIGINT)
+        files = capture.communicate()[0].split()
+        target.end()
+    if capture.returncode != 0:
+        raise Failure(f"proftap capture ended with {capture.returncode}")
+    return rows, report(files)
+
+
+def fill_ring(target):
+    """Lets it emit while nobody empties its rings: stopped, and after what is there was fetched."""
+    server = target.find_server()
+    time.sleep(0.5)
+    os.kill(server, signal.SIGSTOP)
+    while read_fields(f"/proc/{server}/status")["State"][0] != "T":
+        time.sleep(0.001)
+    target.write_line()
+    try:
+        target.read("full")
+    finally:
+        os.kill(server, signal.SIGCONT)
+
+
+def check_counts(rows, trace):
+    counts = count_in_file(trace)
+    dropped = trace["totals"]["dropped"]
+    for kind, row in rows.items():
+        emitted = int(row[-1])
+        found = counts.get(kind, 0) + (dropped if kind == "full" else 0)
+        if emitted != found:
+            raise Failure(f"{kind}: emitted {emitted:,}, in the file {counts.get(kind, 0):,}, "
+                          f"dropped in all {dropped:,}{BUSY}")
+    return counts
+
+
+def merge(runs):
+    """The medians of several runs' rows."""
+    return {kind: [statistics.median(run[kind][i] for run in runs) for i in range(3)]
+            for kind in runs[0]}
+
+
+def show_cost(out, name, row, n_reads, aim):
+    emit, read, none = row
+    if n_reads == 0:
+        note = f"{emit:.2f} ns with its loop, the loop alone {none:.2f} ns"
+    else:
+        reads = "two rdtsc" if n_reads == 2 else "one rdtsc"
+        note = f"{(emit - none) / (read - none):.2f} x {reads} ({read - none:.2f} ns)"
+    out.figure(name, f"{emit - none:.2f}", "ns", aim, note)
+
+
+def show_costs(out, n_threads, rows):
+    threads = "1 thread" if n_threads == 1 else f"{n_threads} threads"
+    for kind, name, n_reads, aim in COSTS:
+        show_cost(out, f"{name}, {threads}", rows[kind], n_reads, aim)
+
+
+def bench_costs(out, directory):
+    out.method("annotation: batches of 2,000 (off: 100,000, full: 10,000), each followed by as many "
+               "clock reads and an empty loop, which is subtracted from both; pauses let the "
+               f"server keep up; medians of 61 rounds of each thread, then of {N_COST_RUNS} runs")
+    out.method("ring full: proftapd stopped by SIGSTOP; counted: emitted = in the file (+ dropped "
+               "when full), of each kind, else this run fails")
+    n_emitted = n_dropped = 0
+    fitted = []
+    for n_threads in (1, 2):
+        runs = []
+        for _ in range(N_COST_RUNS):
+            rows, trace = record_costs(n_threads, directory)
+            fitted.append(check_counts(rows, trace)["full"] / n_threads)
+            n_emitted += sum(int(row[-1]) for row in rows.values())
+            n_dropped += trace["totals"]["dropped"]
+            runs.append(rows)
+        show_costs(out, n_threads, merge(runs))
+    out.line(f"counted: {n_emitted:,} emitted, {n_emitted - n_dropped:,} in the files, "
+             f"{n_dropped:,} dropped by full rings")
+    out.method("bytes in memory: the ring's size over the spans that fitted in while nobody emptied it")
+    out.figure("bytes a span, in memory", f"{RING_BYTES / statistics.median(fitted):.1f}", "bytes", "",
+               "JAX ~210")

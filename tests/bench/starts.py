@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long the start takes, and what an idle server costs."""
+import contextlib
+import glob
+import os
+import time
+
+from common import EMIT, Target, kilobytes, read_fields, read_text, run_lines
+
+N_STARTS = 11
+BIG_GIGABYTES = 4
+IDLE_S = 10
+
+
+def bench_start(out, _):
+    out.method(f"start: {N_STARTS} new targets each; times count from the call of "
+               "ptap_server_start; another process, told the port by the target, connects and waits "
+               "for the SETTINGS frame, then makes a 1 ms Profile call through gRPC; medians")
+    for gigabytes in (0, BIG_GIGABYTES):
+        what = f"{gigabytes} GB touched" if gigabytes else "empty target"
+        if gigabytes and not has_memory(gigabytes):
+            out.line(f"  {what}: skipped, not enough memory")
+            continue
+        line, = run_lines("bench_start", EMIT, gigabytes, N_STARTS)
+        returned, settings, profile = map(float, line.split())
+        out.figure(f"start returns, {what}", f"{returned:.2f}", "ms", "<= 20 ms")
+        out.figure(f"start to first answer, {what}", f"{settings:.2f}", "ms", "<= 20 ms")
+        out.figure(f"start to 1 ms Profile, {what}", f"{profile:.2f}", "ms", "<= 20 ms")
+
+
+def has_memory(gigabytes):
+    """Of the machine and of the cgroup, one more than asked for."""
+    free = [kilobytes(read_fields("/proc/meminfo"), "MemAvailable") << 10]
+    for limit, used in (("memory.max", "memory.current"),
+                        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes")):
+        with contextlib.suppress(OSError, ValueError):  # "max" is no number
+            free.append(int(read_text(f"/sys/fs/cgroup/{limit}"))
+                        - int(read_text(f"/sys/fs/cgroup/{used}")))
+    return min(free) > (gigabytes + 1) << 30
+
+
+def count_switches(pid):
+    n = 0
+    for path in glob.glob(f"/proc/{pid}/task/*/status"):
+        fields = read_fields(path)
+        n += int(fields["voluntary_ctxt_switches"]) + int(fields["nonvoluntary_ctxt_switches"])
+    return n
+
+
+def read_memory(pid):
+    fields = read_fields(f"/proc/{pid}/smaps_rollup")
+    return kilobytes(fields, "Rss"), kilobytes(fields, "Private_Clean", "Private_Dirty")
+
+
+def count_threads(pid):
+    return len(os.listdir(f"/proc/{pid}/task"))
+
+
+def bench_idle(out, _):
+    out.method(f"idle: one target, nobody ever connected; threads and smaps_rollup before and after "
+               f"the start; context switches of all threads over {IDLE_S} s")
+    with Target("emit", "idle") as target:
+        pid = target.process.pid
+        target.read("running")
+        before, threads_before = read_memory(pid), count_threads(pid)
+        target.write_line()
+        target.read()
+        server = target.find_server()
+        time.sleep(1)
+        after, threads_after = read_memory(pid), count_threads(pid)
+        switches = count_switches(pid), count_switches(server)
+        time.sleep(IDLE_S)
+        switches = count_switches(pid) - switches[0], count_switches(server) - switches[1]
+        out.figure("target: threads added", threads_after - threads_before, "", "1")
+        out.figure("target: wake-ups", f"{switches[0] / IDLE_S:.1f}", "/s", "0")
+        out.figure("target: memory added, RSS", after[0] - before[0], "kB")
+        out.figure("target: memory added, private", after[1] - before[1], "kB")
+        show_server(out, server, switches[1])
+        target.end()
+
+
+def show_server(out, server, n_switches):
+    rss, private = read_memory(server)
+    out.figure("proftapd: threads", count_threads(server), "")
+    out.figure("proftapd: wake-ups", f"{n_switches / IDLE_S:.1f}", "/s", "0")
+    out.figure("proftapd: memory, RSS", rss, "kB")
+    out.figure("proftapd: memory, private", private, "kB")
