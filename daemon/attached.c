@@ -171,6 +171,8 @@ static void *work(void *argument)
 		session_close(&a->session);
 	} else {
 		target_hold(&a->target);
+		repository_name(&a->service.repository, a->target.arena->log_dir,
+			sizeof a->target.arena->log_dir, a->target.pid);
 		open_door(a);
 		target_greet(&a->target);
 		log_set_level((enum log_level)(a->target.arena->log_level & 3));

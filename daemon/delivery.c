@@ -7,6 +7,11 @@
 #include <string.h>
 
 #include "base/chunks.h"
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "trace/run_dir.h"
+
+#define PIECE_BYTES ((size_t)256 << 10)
 
 struct delivery {
 	uint64_t n_bytes;
@@ -71,6 +76,21 @@ ssize_t delivery_read(struct delivery *d, uint8_t *to, size_t n)
 			leave_chunk(d);
 	}
 	return (ssize_t)done;
+}
+
+int delivery_write(struct delivery *d, struct run_dir *dir, struct diag *diag)
+{
+	_cleanup_free_ uint8_t *piece = malloc(PIECE_BYTES);
+	ssize_t n = piece ? delivery_read(d, piece, PIECE_BYTES) : -ENOMEM;
+	int r = 0;
+
+	while (n > 0 && !r) {
+		r = run_dir_write(dir, piece, (size_t)n, diag);
+		n = delivery_read(d, piece, PIECE_BYTES);
+	}
+	if (r || n >= 0)
+		return r;
+	return diag_set(diag, (int)n, "cannot read the trace back: %s", errno_words((int)n));
 }
 
 /* Of a chunk that was read in part only the rest goes. */

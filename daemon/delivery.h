@@ -13,6 +13,8 @@
 
 struct chunks;
 struct delivery;
+struct diag;
+struct run_dir;
 
 /* Takes |chunks|, also on failure. Owner: *out belongs to the caller. 0 or -ENOMEM. */
 int delivery_new_from_chunks(struct chunks *chunks, struct delivery **out);
@@ -26,6 +28,9 @@ uint64_t delivery_get_bytes(const struct delivery *d);
  * disk that held them failed). Fewer than |n| are not the end.
  */
 ssize_t delivery_read(struct delivery *d, uint8_t *to, size_t n);
+
+/* Writes what was not read yet to |dir|. 0, or a negative errno with |diag|. */
+int delivery_write(struct delivery *d, struct run_dir *dir, struct diag *diag);
 
 /* Moves what was not read yet behind |to|, without a copy where it lies in memory. An error is kept in |to|. */
 void delivery_take_chunks(struct delivery *d, struct chunks *to);

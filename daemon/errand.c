@@ -154,12 +154,7 @@ int errand_wait(struct errand *e, int64_t deadline_ns)
 
 int errand_is_cancelled(struct errand *e)
 {
-	int is_cancelled;
-
-	pthread_mutex_lock(&errands_of(e)->mutex);
-	is_cancelled = e->is_cancelled;
-	pthread_mutex_unlock(&errands_of(e)->mutex);
-	return is_cancelled;
+	return errand_is_done(e, &e->is_cancelled);
 }
 
 void errand_raise(struct errand *e, int *flag)
@@ -170,6 +165,16 @@ void errand_raise(struct errand *e, int *flag)
 	*flag = 1;
 	pthread_cond_broadcast(&all->changed);
 	pthread_mutex_unlock(&all->mutex);
+}
+
+int errand_is_done(struct errand *e, const int *flag)
+{
+	int is_done;
+
+	pthread_mutex_lock(&errands_of(e)->mutex);
+	is_done = *flag;
+	pthread_mutex_unlock(&errands_of(e)->mutex);
+	return is_done;
 }
 
 void errand_await(struct errand *e, const int *flag)

@@ -49,6 +49,7 @@ int errand_is_cancelled(struct errand *e);
 
 /* For an outcome that comes from another thread: sets |flag| and wakes who waits for it. */
 void errand_raise(struct errand *e, int *flag);
+int errand_is_done(struct errand *e, const int *flag); /* whether it is set */
 /* Until |flag| is set. */
 void errand_await(struct errand *e, const int *flag);
 

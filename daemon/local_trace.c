@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/futex.h"
@@ -21,8 +20,6 @@
 #include "tsl/profiler/protobuf/profiler_options.pb-c.h"
 
 typedef Tensorflow__ProfileOptions Options;
-
-#define PIECE_BYTES ((size_t)256 << 10)
 
 const char local_trace_busy_text[] =
 	"a capture is being recorded; start the trace when it has ended";
@@ -232,25 +229,10 @@ int local_trace_is_ending(const struct local_trace *trace)
 	return has_state(trace->target, ARENA_TRACE_ENDING);
 }
 
-static int write_all(struct run_dir *dir, struct delivery *delivery, struct diag *d)
-{
-	_cleanup_free_ uint8_t *piece = malloc(PIECE_BYTES);
-	ssize_t n = piece ? delivery_read(delivery, piece, PIECE_BYTES) : -ENOMEM;
-	int r = 0;
-
-	while (n > 0 && !r) {
-		r = run_dir_write(dir, piece, (size_t)n, d);
-		n = delivery_read(delivery, piece, PIECE_BYTES);
-	}
-	if (r || n >= 0)
-		return r;
-	return diag_set(d, (int)n, "cannot read the trace back: %s", strerror((int)-n));
-}
-
 static int publish(struct local_trace *trace, struct delivery *delivery, struct diag *d)
 {
 	char *path = NULL;
-	int r = write_all(&trace->dir, delivery, d);
+	int r = delivery_write(delivery, &trace->dir, d);
 
 	if (!r)
 		r = run_dir_publish(&trace->dir, trace->host, &path, d);

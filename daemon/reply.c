@@ -33,7 +33,7 @@ static uint8_t *put_tool(uint8_t *p, uint64_t n_bytes)
 	return pb_put_varint(p, n_bytes);
 }
 
-/* Everything of the response that comes before the XSpace's bytes. Returns the end. */
+/* Everything of the response that comes before the XSpace's bytes; none: it is elsewhere. Returns the end. */
 static uint8_t *put_head(uint8_t *p, uint64_t n_bytes, int is_empty, int emit_xspace)
 {
 	uint8_t tool[64];
@@ -44,7 +44,7 @@ static uint8_t *put_head(uint8_t *p, uint64_t n_bytes, int is_empty, int emit_xs
 	if (emit_xspace) {
 		p = pb_put_varint(p, TAG_XSPACE);
 		p = pb_put_varint(p, n_bytes);
-	} else if (!is_empty) {
+	} else if (!is_empty && n_bytes) {
 		p = pb_put_varint(p, TAG_TOOL_DATA);
 		p = pb_put_varint(p, n_tool + n_bytes);
 		p = mempcpy(p, tool, n_tool);
@@ -60,7 +60,7 @@ void reply_profile(struct rpc_call *call, struct capture_result *result, int emi
 		put_head(head, delivery_get_bytes(result->delivery), result->is_empty, emit_xspace);
 
 	chunks_append(&message, head, (size_t)(end - head));
-	if (emit_xspace || !result->is_empty)
+	if (result->delivery && (emit_xspace || !result->is_empty))
 		delivery_take_chunks(result->delivery, &message);
 	result->delivery = delivery_free(result->delivery);
 	if (message.error) {

@@ -126,15 +126,41 @@ static int read_options(struct session_request *request, const Options *o, struc
 	return r;
 }
 
+/* "" is none. */
+static int copy_text(const char *text, char **out)
+{
+	*out = text[0] ? strdup(text) : NULL;
+	return text[0] && !*out ? -ENOMEM : 0;
+}
+
+/* Of the file, in the order in which the stock server looks; NULL: this server's own name. */
+static int set_host_name(struct session_request *request, const Tensorflow__ProfileRequest *message)
+{
+	const struct profile_options *o = &request->options;
+	const char *mapped = profile_options_get_text(o, "override_hostname");
+
+	if (profile_options_get_number(o, "use_system_hostname", 0))
+		return 0;
+	if (message->opts && message->opts->override_hostname[0])
+		return copy_text(message->opts->override_hostname, &request->host_name);
+	return copy_text(mapped && mapped[0] ? mapped : message->host_name, &request->host_name);
+}
+
 static int read_request(
 	struct session_request *request, const Tensorflow__ProfileRequest *message, struct diag *d)
 {
+	int r = 0;
+
 	profile_options_init(&request->options);
 	request->options.duration_ms = message->duration_ms;
 	request->emit_xspace = message->emit_xspace;
 	if (message->session_id[0] && set_session_id(request, message->session_id))
 		return -ENOMEM;
-	return message->opts ? read_options(request, message->opts, d) : 0;
+	if (message->opts)
+		r = read_options(request, message->opts, d);
+	if (!r)
+		r = copy_text(message->repository_root, &request->repository_root);
+	return r ? r : set_host_name(request, message);
 }
 
 static int decode(const uint8_t *bytes, size_t n, struct session_request *request, struct diag *d)

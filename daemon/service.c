@@ -2,14 +2,17 @@
 /* The table of methods; see service.h. */
 #include "daemon/service.h"
 
+#include "daemon/analysis.h"
 #include "daemon/continuous_calls.h"
 #include "daemon/health.h"
 #include "daemon/monitor.h"
+#include "daemon/new_session.h"
 #include "daemon/profile_calls.h"
 #include "daemon/profiler.h"
 #include "daemon/profiler_status.h"
 #include "daemon/reflection.h"
 
+#define ANALYSIS "/tensorflow.ProfileAnalysis/"
 #define PROFILER "/tensorflow.ProfilerService/"
 #define V1 "/proftap.v1.Profiler/"
 
@@ -22,6 +25,9 @@ const struct rpc_method service_methods[] = {
 		reflection_answer, RPC_BIDI},
 	{"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 		SERVICE_MAX_REQUEST_BYTES, reflection_answer, RPC_BIDI},
+	{ANALYSIS "EnumSessions", SERVICE_MAX_REQUEST_BYTES, analysis_enum_sessions, RPC_UNARY},
+	{ANALYSIS "GetSessionToolData", SERVICE_MAX_REQUEST_BYTES, analysis_get_data, RPC_UNARY},
+	{ANALYSIS "NewSession", SERVICE_MAX_REQUEST_BYTES, new_session_handle, RPC_UNARY},
 	{PROFILER "ContinuousProfiling", SERVICE_MAX_REQUEST_BYTES, continuous_call_start,
 		RPC_UNARY},
 	{PROFILER "GetSnapShot", SERVICE_MAX_REQUEST_BYTES, continuous_call_get_old_snapshot,

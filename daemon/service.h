@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "daemon/errand.h"
+#include "daemon/repository.h"
 #include "rpc/server.h"
 
 struct session;
@@ -25,6 +26,7 @@ struct service {
 	void (*describe)(struct status *status, void *context); /* the server, now; any thread */
 	void *context; /* of |describe| */
 	atomic_uint n_streams; /* of traces, see trace_stream.h */
+	struct repository repository;
 };
 
 /* One row per RPC, of all groups. */

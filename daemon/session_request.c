@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/local_trace.h"
+#include "trace/run_dir.h"
 
 void session_request_deinit(struct session_request *request)
 {
@@ -15,6 +16,11 @@ void session_request_deinit(struct session_request *request)
 		free(request->warnings[i]);
 	free(request->options_bytes);
 	free(request->session_id);
+	free(request->repository_root);
+	free(request->host_name);
+	if (request->run)
+		run_dir_close(request->run);
+	free(request->run);
 	local_trace_free(request->trace);
 }
 

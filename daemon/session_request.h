@@ -16,6 +16,7 @@ struct diag;
 struct local_trace;
 struct progress;
 struct rpc_call;
+struct run_dir;
 
 struct session_request {
 	struct session_request *next; /* the session's */
@@ -37,6 +38,9 @@ struct session_request {
 	struct profile_options options;
 	char *session_id; /* malloc'ed, for Terminate; NULL: cannot be named */
 	int emit_xspace;
+	char *repository_root; /* malloc'ed, a client's words; NULL: none */
+	char *host_name; /* the same: of the file there */
+	struct run_dir *run; /* owned (malloc'ed): where the file goes; NULL: into the answer */
 	int is_continuous; /* session_start_continuous()'s */
 	int discards; /* of session_stop(): the data is not wanted */
 	int yields; /* its recording ends early when somebody else asks for one */

@@ -97,6 +97,19 @@ static uint32_t flags_of(const struct ptap_server_options *o)
 	       (o->follow_fork || env_is_on(ENV_PROFTAP_FOLLOW_FORK) ? ARENA_FOLLOW_FORK : 0);
 }
 
+/* The server has another working directory. What does not fit is none. */
+static void set_log_dir(struct arena *head, const char *log_dir)
+{
+	char here[sizeof head->log_dir] = "";
+	int n = 0;
+
+	if (log_dir && log_dir[0] && (log_dir[0] == '/' || getcwd(here, sizeof here)))
+		n = snprintf(head->log_dir, sizeof head->log_dir, "%s%s%s", here,
+			here[0] ? "/" : "", log_dir);
+	if (n >= (int)sizeof head->log_dir)
+		head->log_dir[0] = '\0';
+}
+
 void arena_describe(struct arena *head, const struct spawn *s, const struct ptap_server_options *o,
 	uint32_t n_rings, uint32_t ring_bytes)
 {
@@ -112,7 +125,7 @@ void arena_describe(struct arena *head, const struct spawn *s, const struct ptap
 	head->max_capture_bytes = o->max_capture_bytes;
 	snprintf(head->name, sizeof head->name, "%s", o->name);
 	snprintf(head->address, sizeof head->address, "%s", o->address ? o->address : "127.0.0.1");
-	snprintf(head->log_dir, sizeof head->log_dir, "%s", o->log_dir ? o->log_dir : "");
+	set_log_dir(head, o->log_dir);
 	head->magic = ARENA_MAGIC;
 }
 

@@ -3,6 +3,7 @@
 #include "rpc/channel.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -33,7 +34,7 @@ static grpc_arg string_arg(const char *key, const char *value)
 }
 
 /* What was packed small could be of any size: servers are told not to, and it is never unpacked. */
-static grpc_channel *create_channel(int fd, const char *authority)
+static grpc_channel *create_channel(int fd, const char *authority, bool dials)
 {
 	grpc_arg list[] = {
 		int_arg(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, -1),
@@ -46,7 +47,9 @@ static grpc_channel *create_channel(int fd, const char *authority)
 	};
 	grpc_channel_args args = {sizeof list / sizeof list[0], list};
 	grpc_channel_credentials *credentials = grpc_insecure_credentials_create();
-	grpc_channel *channel = grpc_channel_create_from_fd(authority, fd, credentials, &args);
+	grpc_channel *channel =
+		dials ? grpc_channel_create(authority, credentials, &args)
+		      : grpc_channel_create_from_fd(authority, fd, credentials, &args);
 
 	grpc_channel_credentials_release(credentials);
 	return channel;
@@ -65,9 +68,22 @@ int rpc_channel_new(int fd, const char *authority, struct rpc_channel **out, str
 	}
 	engine_start();
 	channel->queue = grpc_completion_queue_create_for_pluck(NULL);
-	channel->grpc = create_channel(fd, authority);
+	channel->grpc = create_channel(fd, authority, false);
 	*out = channel;
 	return 0;
+}
+
+struct rpc_channel *rpc_channel_new_to(const char *address)
+{
+	struct rpc_channel *channel = calloc(1, sizeof *channel);
+	_signals_blocked_ sigset_t old = signals_block();
+
+	if (!channel)
+		return NULL;
+	engine_start();
+	channel->queue = grpc_completion_queue_create_for_pluck(NULL);
+	channel->grpc = create_channel(-1, address, true);
+	return channel;
 }
 
 struct rpc_channel *rpc_channel_free(struct rpc_channel *channel)

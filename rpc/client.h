@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gRPC calls on a connected socket. The caller connects by itself, so that the reason for a
- * failed connect is exact; no name resolution, proxy or retry happens in here.
+ * failed connect is exact; no name resolution, proxy or retry happens in here. A server that asks others, and has
+ * nobody to explain it to, lets gRPC connect.
  */
 #ifndef RPC_CLIENT_H
 #define RPC_CLIENT_H
@@ -16,6 +17,8 @@ struct rpc_channel;
 
 /* Consumes |fd|. |authority| is what the :authority header says, e.g. "127.0.0.1:9999". */
 int rpc_channel_new(int fd, const char *authority, struct rpc_channel **out, struct diag *d);
+/* To |address|, "host:port": the name is looked up and connected to with the first call, whose outcome says why not. */
+struct rpc_channel *rpc_channel_new_to(const char *address); /* NULL when memory ran out */
 struct rpc_channel *rpc_channel_free(struct rpc_channel *channel); /* NULL ok; returns NULL */
 
 struct rpc_request {

@@ -166,6 +166,21 @@ int run_dir_open(
 	return error;
 }
 
+int run_dir_adopt(struct run_dir *r, int dir_fd, struct diag *d)
+{
+	int error;
+
+	*r = (struct run_dir)RUN_DIR_INIT;
+	r->dir_fd = dir_fd;
+	if (asprintf(&r->path, "/proc/self/fd/%d", dir_fd) < 0)
+		r->path = NULL;
+	r->n_kept = r->path ? strlen(r->path) : 0;
+	error = r->path ? run_dir_open_file(r, d) : diag_set(d, -ENOMEM, "run: out of memory");
+	if (error < 0)
+		run_dir_close(r);
+	return error;
+}
+
 /* Removes, from the end, the directories that run_dir_open() made; stops at one in use. */
 static void remove_made_dirs(struct run_dir *r)
 {
@@ -186,6 +201,8 @@ void run_dir_close(struct run_dir *r)
 		unlink(r->temporary);
 	if (r->path)
 		remove_made_dirs(r);
+	if (r->dir_fd >= 0)
+		close(r->dir_fd);
 	free(r->temporary);
 	free(r->path);
 	free(r->run);

@@ -19,12 +19,13 @@ struct run_dir {
 	char *path; /* of the run directory */
 	char *temporary; /* path of the temporary file; NULL: none */
 	int fd; /* of the temporary file, or -1 */
+	int dir_fd; /* of one that was adopted, or -1 */
 	size_t n_kept; /* length of the part of |path| that was there before */
 };
 
-#define RUN_DIR_INIT                          \
-	{                                     \
-		NULL, NULL, NULL, NULL, -1, 0 \
+#define RUN_DIR_INIT                              \
+	{                                         \
+		NULL, NULL, NULL, NULL, -1, -1, 0 \
 	}
 
 /*
@@ -33,6 +34,9 @@ struct run_dir {
  */
 int run_dir_open(
 	struct run_dir *r, const char *log_dir, const char *run, time_t now, struct diag *d);
+
+/* The same with the run directory |dir_fd| (taken, also on failure), wherever it is: it is not looked up again. */
+int run_dir_adopt(struct run_dir *r, int dir_fd, struct diag *d);
 
 /* Appends to the temporary file. */
 int run_dir_write(struct run_dir *r, const uint8_t *data, size_t n, struct diag *d);

@@ -113,6 +113,7 @@ static int start(const struct place *place)
 	if (place->address[0])
 		o.address = place->address;
 	o.port = place->port;
+	o.log_dir = env_get(ENV_PROFTAP_LOG_DIR);
 	if (ptap_server_start_with(&o)) {
 		say(ptap_last_error(), "; the program runs without a profiler server");
 		return -1;

@@ -42,17 +42,19 @@ static void count_sigchld(int number)
 	n_sigchld++;
 }
 
-/* PORT [RING_BYTES [ANY_LOCAL_USER [ADDRESS [INSECURE [FOLLOW_FORK]]]]] */
+/* PORT [RING_BYTES [ANY_LOCAL_USER [ADDRESS [INSECURE [FOLLOW_FORK [LOG_DIR]]]]]] */
 static void start(char *arguments)
 {
 	struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT;
 	int64_t before_ns = workload_clock_ns(CLOCK_MONOTONIC);
 	char address[64] = "127.0.0.1";
+	char log_dir[1024] = "";
 	unsigned port = 0;
 	int r;
 
-	sscanf(arguments, "%u %u %d %63s %d %d", &port, &o.ring_bytes, &o.any_local_user, address,
-		&o.insecure, &o.follow_fork);
+	sscanf(arguments, "%u %u %d %63s %d %d %1023s", &port, &o.ring_bytes, &o.any_local_user,
+		address, &o.insecure, &o.follow_fork, log_dir);
+	o.log_dir = log_dir;
 	o.port = (uint16_t)port;
 	o.address = address;
 	r = ptap_server_start_with(&o);

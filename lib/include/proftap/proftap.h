@@ -54,8 +54,8 @@ struct ptap_server_options {
 	const char *address; /* numeric IPv4 or IPv6 address, or "localhost"; NULL: 127.0.0.1 */
 	uint16_t port; /* 0: any free one; see ptap_server_port() */
 	const char *name; /* shown to people; NULL: the program's name */
-	/* The only directory that the server may write runs of clients to, which it does not yet. */
-	const char *log_dir; /* NULL: none; ptap_trace_start() takes its own */
+	/* The only directory that clients may have the server read and write runs in; made when needed. */
+	const char *log_dir; /* NULL: none; at most 1,023 bytes; ptap_trace_start() takes its own */
 	uint32_t ring_bytes; /* per thread; rounded up to a power of two, 64 KiB–64 MiB; 0: 1 MiB */
 	/* One capture's memory in the server; 0: 1 GiB, or a quarter of what the machine has left. */
 	uint64_t max_capture_bytes;

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs on disk; see analysis.h. */
+#include "daemon/analysis.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/chunks.h"
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "base/grow.h"
+#include "daemon/errand.h"
+#include "daemon/repository.h"
+#include "daemon/service.h"
+#include "rpc/server.h"
+#include "trace/pbwire.h"
+#include "trace/run_dir.h"
+#include "tsl/profiler/protobuf/profiler_analysis.pb-c.h"
+
+/* More of them nobody looks through, and the answer stays small. */
+#define MAX_SESSIONS 4096
+#define PIECE_BYTES ((size_t)1 << 20)
+
+typedef Tensorflow__ProfileSessionInfo Info;
+
+/* A file of a run is HOST.TOOL, and nothing else is given away. */
+static char *const tools[] = {"xplane.pb", "trace.json.gz", "pftrace", "pprof", "csv"};
+#define N_TOOLS (sizeof tools / sizeof tools[0])
+
+void analysis_fail(struct rpc_call *call, int error, const struct diag *d)
+{
+	if (error == -ENOENT)
+		rpc_call_fail(call, RPC_NOT_FOUND, d->text);
+	else if (error == -EINVAL)
+		rpc_call_fail(call, RPC_INVALID_ARGUMENT, d->text);
+	else if (error == -EACCES)
+		rpc_call_fail(call, RPC_FAILED_PRECONDITION, d->text);
+	else if (error == -ENOMEM)
+		rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED, "the profiler server is out of memory");
+	else
+		rpc_call_fail(call, RPC_INTERNAL, d->text);
+}
+
+/* EnumSessions. */
+
+struct sessions {
+	Info **v;
+	size_t n;
+	size_t n_allocated;
+};
+
+static Info *free_info(Info *info)
+{
+	if (info) {
+		free(info->session_id);
+		free(info->available_tools);
+	}
+	free(info);
+	return NULL;
+}
+
+static void free_sessions(struct sessions *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		free_info(s->v[i]);
+	free(s->v);
+}
+
+static int has_suffix(const char *name, const char *tool)
+{
+	size_t n = strlen(name);
+	size_t n_tool = strlen(tool);
+
+	return n > n_tool + 1 && name[n - n_tool - 1] == '.' &&
+	       strcmp(name + n - n_tool, tool) == 0;
+}
+
+/* Takes |fd|. */
+static unsigned find_tools(int fd)
+{
+	DIR *dir = fdopendir(fd);
+	unsigned found = 0;
+	struct dirent *entry;
+
+	if (!dir) {
+		close(fd);
+		return 0;
+	}
+	while ((entry = readdir(dir)))
+		for (size_t i = 0; i < N_TOOLS; i++)
+			if (entry->d_name[0] != '.' && has_suffix(entry->d_name, tools[i]))
+				found |= 1u << i;
+	closedir(dir);
+	return found;
+}
+
+static Info *new_info(const char *name, unsigned found)
+{
+	Info *info = calloc(1, sizeof *info);
+
+	if (!info)
+		return NULL;
+	tensorflow__profile_session_info__init(info);
+	info->session_id = strdup(name);
+	info->available_tools = calloc(N_TOOLS, sizeof(char *));
+	if (!info->session_id || !info->available_tools)
+		return free_info(info);
+	for (size_t i = 0; i < N_TOOLS; i++)
+		if (found & 1u << i)
+			info->available_tools[info->n_available_tools++] = tools[i];
+	return info;
+}
+
+static int add_session(struct sessions *s, int runs, const char *name)
+{
+	struct diag d = DIAG_INIT;
+	int fd = run_dir_check_name(name, &d) ? -EINVAL : repository_open_part(runs, name, 0, &d);
+	unsigned found = fd < 0 ? 0 : find_tools(fd);
+	Info *info;
+
+	if (!found)
+		return 0;
+	info = new_info(name, found);
+	if (!info || grow(&s->v, &s->n_allocated, s->n + 1)) {
+		free_info(info);
+		return -ENOMEM;
+	}
+	s->v[s->n++] = info;
+	return 0;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const Info *const *a = left;
+	const Info *const *b = right;
+
+	return strcmp((*a)->session_id, (*b)->session_id);
+}
+
+/* By name: the usual ones are times. */
+static int list_sessions(struct sessions *s, int runs)
+{
+	DIR *dir = fdopendir(dup(runs));
+	struct dirent *entry;
+	int r = 0;
+
+	if (!dir)
+		return -errno;
+	while (!r && s->n < MAX_SESSIONS && (entry = readdir(dir)))
+		r = add_session(s, runs, entry->d_name);
+	closedir(dir);
+	if (s->n)
+		qsort(s->v, s->n, sizeof(*s->v), compare);
+	return r;
+}
+
+static void reply_sessions(struct rpc_call *call, const struct sessions *s)
+{
+	Tensorflow__EnumProfileSessionsAndToolsResponse response =
+		TENSORFLOW__ENUM_PROFILE_SESSIONS_AND_TOOLS_RESPONSE__INIT;
+	struct chunks message = CHUNKS_INIT;
+	uint8_t *room;
+
+	response.n_sessions = s->n;
+	response.sessions = s->v;
+	room = chunks_reserve(&message,
+		tensorflow__enum_profile_sessions_and_tools_response__get_packed_size(&response));
+	if (room)
+		chunks_commit(&message, tensorflow__enum_profile_sessions_and_tools_response__pack(
+						&response, room));
+	rpc_call_reply(call, &message);
+}
+
+static void enum_sessions(struct errand *e)
+{
+	Tensorflow__EnumProfileSessionsAndToolsRequest *request =
+		tensorflow__enum_profile_sessions_and_tools_request__unpack(
+			NULL, e->request_bytes, e->request);
+	struct sessions sessions = {NULL, 0, 0};
+	struct diag d = DIAG_INIT;
+	_cleanup_close_ int runs = -1;
+	int r;
+
+	if (!request) {
+		rpc_call_fail(e->call, RPC_INVALID_ARGUMENT,
+			"the request is not an EnumProfileSessionsAndToolsRequest");
+		return;
+	}
+	runs = repository_open_runs(&e->service->repository, request->repository_root, &d);
+	tensorflow__enum_profile_sessions_and_tools_request__free_unpacked(request, NULL);
+	/* No run yet is none. */
+	r = runs == -ENOENT ? 0 : runs < 0 ? runs : list_sessions(&sessions, runs);
+	if (r)
+		analysis_fail(e->call, r, &d);
+	else
+		reply_sessions(e->call, &sessions);
+	free_sessions(&sessions);
+}
+
+void analysis_enum_sessions(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
+{
+	errand_start(service, call, bytes, n, enum_sessions);
+}
+
+/* GetSessionToolData. */
+
+static int check_tool(const char *tool, struct diag *d)
+{
+	for (size_t i = 0; i < N_TOOLS; i++)
+		if (strcmp(tool, tools[i]) == 0)
+			return 0;
+	return diag_set(d, -ENOENT,
+		"tool \"%.60s\": not known here; there are xplane.pb, trace.json.gz, pftrace, pprof "
+		"and csv",
+		tool);
+}
+
+static int open_file(
+	struct errand *e, const Tensorflow__ProfileSessionDataRequest *q, struct diag *d)
+{
+	_cleanup_close_ int runs =
+		repository_open_runs(&e->service->repository, q->repository_root, d);
+	_cleanup_close_ int run = -1;
+	char name[400];
+	int r = runs < 0 ? runs : run_dir_check_name(q->session_id, d);
+
+	if (!r)
+		r = check_tool(q->tool_name, d);
+	if (!r)
+		r = run = repository_open_part(runs, q->session_id, 0, d);
+	if (r < 0)
+		return r;
+	snprintf(name, sizeof name, "%.255s", q->host_name);
+	run_dir_sanitise(name);
+	snprintf(name + strlen(name), sizeof name - strlen(name), ".%s", q->tool_name);
+	r = openat(run, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	return r < 0 ? diag_set(d, -errno, "%.100s of session %.100s: %s", name, q->session_id,
+			       errno_words(errno))
+		     : r;
+}
+
+/* The message's head, then the file as it is. */
+static int read_file(int fd, struct chunks *message, struct diag *d)
+{
+	static const char format[] = "application/octet-stream";
+	uint8_t head[80];
+	uint8_t *p = head;
+	uint64_t left;
+	struct stat st;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > INT32_MAX)
+		return diag_set(d, -EFBIG, "not a file of less than 2 GiB");
+	left = (uint64_t)st.st_size;
+	p = pb_put_varint(p, PB_TAG(2, PB_LEN)); /* output_format */
+	p = pb_put_varint(p, sizeof format - 1);
+	p = mempcpy(p, format, sizeof format - 1);
+	p = pb_put_varint(p, PB_TAG(3, PB_LEN)); /* output */
+	p = pb_put_varint(p, left);
+	chunks_append(message, head, (size_t)(p - head));
+	while (left && !message->error) {
+		size_t n = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
+		uint8_t *room = chunks_reserve(message, n);
+		ssize_t done = room ? read(fd, room, n) : -1;
+
+		if (room && done <= 0)
+			return diag_set(d, -EIO, "the file cannot be read, or became shorter");
+		if (room)
+			chunks_commit(message, (size_t)done);
+		left -= room ? (uint64_t)done : 0;
+	}
+	return message->error;
+}
+
+static void get_data(struct errand *e)
+{
+	Tensorflow__ProfileSessionDataRequest *request =
+		tensorflow__profile_session_data_request__unpack(
+			NULL, e->request_bytes, e->request);
+	struct chunks message = CHUNKS_INIT;
+	struct diag d = DIAG_INIT;
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	if (!request) {
+		rpc_call_fail(e->call, RPC_INVALID_ARGUMENT,
+			"the request is not a ProfileSessionDataRequest");
+		return;
+	}
+	fd = open_file(e, request, &d);
+	tensorflow__profile_session_data_request__free_unpacked(request, NULL);
+	r = fd < 0 ? fd : read_file(fd, &message, &d);
+	if (!r) {
+		rpc_call_reply(e->call, &message);
+		return;
+	}
+	chunks_deinit(&message);
+	analysis_fail(e->call, r, &d);
+}
+
+void analysis_get_data(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
+{
+	errand_start(service, call, bytes, n, get_data);
+}

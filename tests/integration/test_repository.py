@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The directory that the operator named: what clients may have written, listed and read there, and nothing else."""
+import os
+import socket
+
+from calls import ANALYSIS, PROFILER, Calls, profile_request
+from fixture import check, contains, equal, free_port, run, schema, test
+from http2 import FAILED_PRECONDITION, INTERNAL, INVALID_ARGUMENT, NOT_FOUND, OK
+from trace_file import Trace
+
+PROFILE = PROFILER + "Profile"
+
+
+def serve(t, log_dir=None):
+    return t.target().serve(0, 0, 0, "127.0.0.1", 0, 0, *([log_dir] if log_dir else []))
+
+
+def request(root, session_id="run", **fields):
+    """As XProf's client asks: the server is to write."""
+    return profile_request(50, repository_root=str(root), session_id=session_id, emit_xspace=False,
+                           host_name="127.0.0.1:9012", **fields)
+
+
+def profile(calls, *how, **more):
+    answer = calls.call(PROFILE, request(*how, **more))
+    return answer
+
+
+def files_below(directory):
+    return sorted(str(p.relative_to(directory)) for p in directory.rglob("*") if not p.is_dir())
+
+
+def analysis(name, **fields):
+    return getattr(schema("profiler_analysis"), name)(**fields)
+
+
+def check_sent(answer, what):
+    """The data came with the answer, as if no place had been named."""
+    equal((answer.status, answer.text), (OK, ""), what)
+    equal([tool.name for tool in answer.message.tool_data], ["xplane.pb"], f"{what}: tools")
+
+
+@test
+def nothing_is_written_where_the_operator_named_no_directory(t):
+    with Calls(serve(t)) as calls:
+        check_sent(profile(calls, t.dir / "logs/plugins/profile"), "the answer")
+    equal(files_below(t.dir), [], "files")
+
+
+@test
+def the_named_directory_is_written_as_the_stock_server_does(t):
+    logs = t.dir / "logs"
+    with Calls(serve(t, logs)) as calls:
+        for root, found in ((logs / "plugins/profile", "plugins/profile/run/127.0.0.1_9012.xplane.pb"),
+                            (logs / "deep/er/plugins/profile",
+                             "deep/er/plugins/profile/run/127.0.0.1_9012.xplane.pb")):
+            answer = profile(calls, root)
+            equal((answer.status, answer.text), (OK, ""), "the answer")
+            equal((len(answer.message.tool_data), answer.message.empty_trace), (0, False), "its data")
+            check("process cpu %" in Trace(logs / found).usage, f"{found} has no samples")
+        again = profile(calls, logs / "plugins/profile")
+        equal(again.status, INTERNAL, "status for a file that is there")
+        contains(again.text, "has a file of host 127.0.0.1:9012 already", "its text")
+        named = request(logs / "plugins/profile", "other")
+        named.opts.override_hostname = "../x/y"
+        equal(calls.call(PROFILE, named).status, OK, "status with a host name of many parts")
+    equal(len(files_below(logs)), 3, f"files: {files_below(logs)}")
+    check((logs / "plugins/profile/other/_._x_y.xplane.pb").exists(), f"files: {files_below(logs)}")
+
+
+@test
+def nothing_outside_of_it_is_written_whatever_a_client_says(t):
+    logs, outside = t.dir / "logs", t.dir / "outside"
+    outside.mkdir()
+    logs.mkdir()
+    (logs / "link").symlink_to(outside)
+    (logs / "runs").mkdir()
+    (logs / "runs" / "link").symlink_to(outside)
+    with Calls(serve(t, logs)) as calls:
+        for root in (outside, f"{logs}/../outside", f"{logs}x", f"{logs}/a/../../outside", "outside",
+                     "/", "../outside"):
+            check_sent(profile(calls, root), f"the answer for {root}")
+        for root, session_id in ((logs / "link", "run"), (logs / "runs", "link"), (logs, "../outside"),
+                                 (logs, ".."), (logs, "a/b"), (logs, "/")):
+            answer = profile(calls, root, session_id)
+            equal(answer.status, INTERNAL, f"status for {root}, {session_id}")
+    equal((files_below(outside), files_below(logs)), ([], []), "files")
+    equal(sorted(p.name for p in t.dir.iterdir()), ["logs", "outside"], "directories")
+
+
+@test
+def runs_are_listed_and_read(t):
+    logs = t.dir / "logs"
+    target = serve(t, logs)
+    with Calls(target) as calls:
+        listing = analysis("EnumProfileSessionsAndToolsRequest")
+        reply = ("EnumProfileSessionsAndToolsResponse", "profiler_analysis")
+        equal(len(calls.expect(ANALYSIS + "EnumSessions", listing, *reply).sessions), 0, "sessions")
+        for session_id in ("b", "a"):
+            profile(calls, logs / "plugins/profile", session_id)
+        (logs / "plugins/profile/empty").mkdir()
+        (logs / "plugins/profile/link").symlink_to("/etc")
+        (logs / "plugins/profile/a/127.0.0.1_9012.trace.json.gz").write_bytes(b"json")
+        (logs / "plugins/profile/a/secret.xplane.pb").symlink_to("/etc/passwd")
+        sessions = calls.expect(ANALYSIS + "EnumSessions", listing, *reply).sessions
+        equal([(s.session_id, list(s.available_tools)) for s in sessions],
+              [("a", ["xplane.pb", "trace.json.gz"]), ("b", ["xplane.pb"])], "sessions")
+
+        def ask(**fields):
+            return calls.call(ANALYSIS + "GetSessionToolData",
+                              analysis("ProfileSessionDataRequest",
+                                       **{"session_id": "a", "tool_name": "xplane.pb",
+                                          "host_name": "127.0.0.1:9012", **fields}),
+                              "ProfileSessionDataResponse", "profiler_analysis")
+        path = logs / "plugins/profile/a/127.0.0.1_9012.xplane.pb"
+        equal(ask().message.output, path.read_bytes(), "the data")
+        equal(ask(tool_name="trace.json.gz").message.output, b"json", "the data of another tool")
+        for fields in ({"tool_name": "passwd"}, {"session_id": "empty"}, {"session_id": "nobody"},
+                       {"host_name": "nobody"}, {"tool_name": "/../../x"}):
+            equal(ask(**fields).status, NOT_FOUND, f"status for {fields}")
+        for fields in ({"session_id": ".."}, {"session_id": "a/../b"}):
+            equal(ask(**fields).status, INVALID_ARGUMENT, f"status for {fields}")
+        for fields in ({"host_name": "secret"}, {"session_id": "link", "host_name": "passwd"},
+                       {"repository_root": "/etc"}, {"repository_root": f"{logs}/.."}):
+            check(ask(**fields).status != OK, f"data for {fields}")
+
+
+@test
+def without_a_directory_analysis_says_so(t):
+    with Calls(serve(t)) as calls:
+        for name, request_name in (("EnumSessions", "EnumProfileSessionsAndToolsRequest"),
+                                   ("GetSessionToolData", "ProfileSessionDataRequest"),
+                                   ("NewSession", "NewProfileSessionRequest")):
+            answer = calls.call(ANALYSIS + name, analysis(request_name, session_id="x") if name !=
+                                "EnumSessions" else analysis(request_name))
+            equal(answer.status, FAILED_PRECONDITION, f"status of {name}")
+            contains(answer.text, "this server has no log directory: start it with .log_dir", "text")
+
+
+@test
+def one_session_records_many_hosts(t):
+    logs = t.dir / "logs"
+    first, second = serve(t, logs), serve(t)
+    dead = free_port()
+    hosts = [f"127.0.0.1:{port}" for port in (first.port, second.port, dead)]
+    asked = analysis("NewProfileSessionRequest", hosts=hosts, session_id="fan",
+                     repository_root=str(logs / "plugins/profile"))
+    asked.request.CopyFrom(profile_request(300))
+    with Calls(first) as calls:
+        stream = calls.start(ANALYSIS + "NewSession", asked)
+        first.ask("await 1", "burst 3")
+        second.ask("await 1", "burst 4")
+        answer = calls.finish(stream, "NewProfileSessionResponse", "profiler_analysis")
+    equal((answer.status, answer.message.empty_trace), (OK, False), "the answer")
+    contains(answer.message.error_message, f"127.0.0.1:{dead}: UNAVAILABLE", "what failed")
+    check(str(second.port) not in answer.message.error_message, answer.message.error_message)
+    runs = logs / "plugins/profile/fan"
+    equal(files_below(runs), sorted(f"127.0.0.1_{p.port}.xplane.pb" for p in (first, second)), "files")
+    for target, n in ((first, 3), (second, 4)):
+        equal(Trace(runs / f"127.0.0.1_{target.port}.xplane.pb").count("burst"), n, "spans")
+
+
+@test
+def the_server_itself_is_always_one_of_them(t):
+    logs = t.dir / "logs"
+    target = serve(t, logs)
+    asked = analysis("NewProfileSessionRequest", session_id="alone")
+    asked.request.CopyFrom(profile_request(50))
+    with Calls(target) as calls:
+        reply = calls.expect(ANALYSIS + "NewSession", asked, "NewProfileSessionResponse",
+                             "profiler_analysis")
+    equal((reply.error_message, reply.empty_trace), ("", False), "the answer")
+    equal(files_below(logs), [f"plugins/profile/alone/{socket.gethostname()}_{target.port}.xplane.pb"],
+          "files")
+
+
+@test
+def a_relative_directory_is_the_programs(t):
+    target = t.target()
+    os.makedirs(t.dir / "here")
+    target.ask(f"chdir {t.dir}/here")
+    target.serve(0, 0, 0, "127.0.0.1", 0, 0, "logs")
+    target.ask("chdir /")
+    with Calls(target) as calls:
+        profile(calls, f"{t.dir}/here/logs/plugins/profile")
+    equal(len(files_below(t.dir / "here" / "logs")), 1, "files")
+
+
+run()
