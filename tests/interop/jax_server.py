@@ -4,7 +4,7 @@
 
 It says "ready", and "recording" when it sees the first capture.
 
-usage: jax_server.py PORT
+usage: jax_server.py PORT [CHILD_PID CHILD_PORT]    the child is registered as a subprocess
 """
 import sys
 
@@ -17,14 +17,15 @@ def multiply(a):
     return jnp.tanh(a @ a)
 
 
-def main(port):
+def main(port, *child):
     a = jnp.ones((64, 64))
     multiply(a).block_until_ready()
     jax.profiler.start_server(port)
+    unregister = jax.profiler.register_subprocess(*child) if child else None
     print("ready", flush=True)
     step = 0
     recorded = False
-    while True:
+    while unregister or not child:  # what is not kept is unregistered
         if not recorded and jax.profiler.TraceAnnotation.is_enabled():
             recorded = True
             print("recording", flush=True)
@@ -35,4 +36,4 @@ def main(port):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(*map(int, sys.argv[1:]))

@@ -8,15 +8,17 @@ import sys
 
 import spaces
 import viewer
-from processes import HERE, PATIENCE_S, PROFTAP, capture, folder, free_port, one_file, run, stop
+from processes import (HERE, PATIENCE_S, PROFTAP, Pipeline, Prefork, capture, folder, free_port, one_file, run,
+                       stop)
 from protos import XSpace
+from service import Service, request
 
 
 @contextlib.contextmanager
-def jax_server(work):
+def jax_server(work, *child):
     port = free_port()
     with open(work / "jax.err", "w") as errors:
-        process = subprocess.Popen([sys.executable, HERE / "jax_server.py", str(port)],
+        process = subprocess.Popen([sys.executable, HERE / "jax_server.py", *map(str, (port, *child))],
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=errors, text=True)
     try:
@@ -67,3 +69,47 @@ def test_terminate_of_jax_server():
         assert client.returncode == 0, f"exit {client.returncode}: {errors}"
         events = spaces.host_events(XSpace.FromString(one_file(work / "logs").read_bytes()))
         assert count(events, "our own work") > 0
+
+
+def plane_events(plane):
+    """(name, start in ns, duration in ns) of each, on the time of the trace."""
+    for line in plane.lines:
+        for event in line.events:
+            yield (plane.event_metadata[event.metadata_id].name,
+                   line.timestamp_ns + event.offset_ps / 1000, event.duration_ps / 1000)
+
+
+def test_child_of_jax():
+    """A program of ours, registered with a JAX program, is in that one's trace, on the same time."""
+    with folder() as work, Pipeline(work) as pipeline:
+        pid = pipeline.process.pid
+        with jax_server(work, pid, pipeline.port) as (port, _), Service(port) as calls:
+            message = request(700, advanced_configuration={"profile_subprocesses": True})
+            space = calls.profile(message).xspace
+            plane = spaces.plane_named(space, f"/host:CPU [{pid}]")
+            events = list(plane_events(plane))
+            names = {name for name, _, _ in events}
+            assert {"write", "process cpu %"} <= names, names
+            # What is there twice: a start on the parent's time, not on its own, and no Unix time.
+            late = [e for e in events if not 0 <= e[1] <= 1.5e9 or e[1] + e[2] > 2e9]
+            assert not late, late[:5]
+            own = [start for name, start, _ in plane_events(spaces.plane_named(space, "/host:CPU"))
+                   if name == "our own work"]
+            spans = [start for name, start, _ in events if name == "write"]
+            assert max(own) - min(own) > 4e8 and max(spans) - min(spans) > 4e8, (own[:2], spans[:2])
+            assert abs(max(own) - max(spans)) < 2e8, (max(own), max(spans))
+            assert calls.profile(request(100)).xspace.planes, "a capture without the child"
+        # The parent has let it go.
+        with Service(pipeline.port) as calls:
+            assert spaces.usage_counts(calls.profile(request(100)).xspace)
+
+
+def test_child_of_jax_with_children():
+    """Followed children of the child come along, each under its own pid."""
+    with folder() as work, Prefork(2) as prefork:
+        with jax_server(work, prefork.process.pid, prefork.port) as (port, _), Service(port) as calls:
+            message = request(500, advanced_configuration={"profile_subprocesses": True})
+            space = calls.profile(message).xspace
+        for pid in prefork.workers:
+            found = [plane.name for plane in space.planes if plane.name.endswith(f" [{pid}]")]
+            assert len(found) == 1, [plane.name for plane in space.planes]
