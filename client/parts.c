@@ -195,10 +195,19 @@ static bool take_turn(struct parts *parts)
 	return is_over;
 }
 
+static bool has_file(const struct parts *parts)
+{
+	for (size_t i = 0; i < parts->n; i++)
+		if (parts->v[i].file)
+			return true;
+	return false;
+}
+
+/* One that is busy may say so only at the instant, when others record already: that is given up. */
 static bool is_to_be_tried_again(const struct parts *parts)
 {
-	return parts->n > 1 && parts->capture->can_retry && realtime_ns() < parts->start_unix_ns &&
-	       parts_find_refused(parts);
+	return parts->n > 1 && parts->capture->can_retry && parts_find_refused(parts) &&
+	       !has_file(parts);
 }
 
 bool parts_wait(struct parts *parts)

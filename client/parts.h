@@ -29,7 +29,7 @@ void parts_connect(struct parts *parts);
 void parts_start(struct parts *parts);
 /*
  * Until all are over. Returns false when it stopped before, because the capture is to be tried again: one of many was
- * refused in time.
+ * refused, and none has a file yet.
  */
 bool parts_wait(struct parts *parts);
 
