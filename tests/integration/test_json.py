@@ -49,6 +49,7 @@ def keys_of_a_capture_are_documented(t):
     target = t.target().serve()
     check_keys("capture", str(target.port), "100", "--log_dir", str(t.dir / "logs"))
     check_keys("capture", str(free_port()), "100", "--log_dir", str(t.dir / "logs"), code=5)
+    check_keys("capture", f"{target.port},{free_port()}", "100", "--log_dir", str(t.dir / "logs"), code=7)
 
 
 @test
