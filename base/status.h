@@ -19,7 +19,7 @@ struct status {
 	int is_recording;
 	unsigned n_children; /* forked ones that are followed now */
 	char name[64];
-	char address[64]; /* "127.0.0.1" */
+	char address[128]; /* "127.0.0.1", or "unix:/run/x", without a port */
 	char version[32];
 };
 

@@ -56,7 +56,9 @@ static void format_door(const struct found_target *t, char *out, size_t n)
 {
 	const struct status *s = &t->status;
 
-	if (s->port == 0)
+	if (strncmp(s->address, "unix:", 5) == 0)
+		snprintf(out, n, "%s", s->address);
+	else if (s->port == 0)
 		snprintf(out, n, "unix:%s", t->socket);
 	else
 		snprintf(

@@ -52,13 +52,25 @@ int access_allows_tcp(struct access *access, int fd)
 	       allows(access, r == PEER_KNOWN ? uid : NOBODY_KNOWN, LOG_LEVEL_WARN);
 }
 
-int access_allows_local(struct access *access, int fd)
+static int allows_local(struct access *access, int fd, enum log_level level)
 {
 	struct ucred peer;
 	socklen_t n = sizeof peer;
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n))
 		return 0;
+	return allows(access, peer.uid, level);
+}
+
+int access_allows_path(struct access *access, int fd)
+{
+	if (atomic_load(&access->target->flags) & ARENA_ANY_LOCAL_USER)
+		return 1;
+	return allows_local(access, fd, LOG_LEVEL_WARN);
+}
+
+int access_allows_local(struct access *access, int fd)
+{
 	/* Not worth a warning: each `proftap list` of another user's tries. */
-	return allows(access, peer.uid, LOG_LEVEL_DEBUG);
+	return allows_local(access, fd, LOG_LEVEL_DEBUG);
 }

@@ -22,7 +22,9 @@ uid_t access_find_uid(struct access *access);
 
 /* Whether the peer of |fd|, a TCP connection, may ask; said in the log when not. */
 int access_allows_tcp(struct access *access, int fd);
-/* The same of a unix socket's peer. */
+/* The same of the socket that the program asked for instead of a port. */
+int access_allows_path(struct access *access, int fd);
+/* The same of a private socket's peer, whatever the program allows others. */
 int access_allows_local(struct access *access, int fd);
 
 #endif

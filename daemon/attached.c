@@ -58,6 +58,7 @@ struct attached {
 	uv_async_t finished; /* from the worker: nothing more to deliver */
 	struct rpc_server *rpc;
 	struct access access;
+	struct socket_file socket_file; /* that it listens on instead of a port */
 	int64_t since_ns; /* Unix time */
 };
 
@@ -65,7 +66,8 @@ static int may_connect(int fd, void *context)
 {
 	struct attached *a = context;
 
-	return access_allows_tcp(&a->access, fd);
+	return a->socket_file.path[0] ? access_allows_path(&a->access, fd)
+				      : access_allows_tcp(&a->access, fd);
 }
 
 static int may_connect_here(int fd, void *context)
@@ -111,6 +113,7 @@ static void close_listener(uv_async_t *handle)
 
 	if (a->has_listener) {
 		door_close(&a->door);
+		socket_file_remove(&a->socket_file);
 		private_close(&a->private);
 	}
 	joins_close(&a->joins);
@@ -213,8 +216,11 @@ static void describe(struct status *s, void *context)
 	snprintf(s->name, sizeof s->name, "%.*s", (int)sizeof a->target.arena->name - 1,
 		a->target.arena->name);
 	printable_clean(s->name);
-	snprintf(s->address, sizeof s->address, "%.*s", (int)sizeof a->target.arena->address - 1,
-		a->target.arena->address);
+	if (a->socket_file.path[0])
+		snprintf(s->address, sizeof s->address, "unix:%s", a->socket_file.path);
+	else
+		snprintf(s->address, sizeof s->address, "%.*s",
+			(int)sizeof a->target.arena->address - 1, a->target.arena->address);
 	printable_clean(s->address);
 	snprintf(s->version, sizeof s->version, "%s", PACKAGE_VERSION);
 }
@@ -249,6 +255,7 @@ static int init_loop(struct attached *a)
 	if (r || !a->has_listener)
 		return r;
 	open_private(a);
+	socket_file_find(&a->socket_file, SPAWN_FD_LISTENER);
 	return door_open(&a->door, &a->loop, SPAWN_FD_LISTENER, &policy);
 }
 

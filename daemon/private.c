@@ -88,21 +88,14 @@ static int listen_at(const char *path)
 	return r;
 }
 
-static ino_t get_inode(const char *path)
-{
-	struct stat st;
-
-	return lstat(path, &st) ? 0 : st.st_ino;
-}
-
 static int open_status(struct private *p, uv_loop_t *loop)
 {
-	int r = listen_at(p->status_path);
+	int r = listen_at(p->status_file.path);
 
 	if (r < 0)
 		return r;
 	p->status_fd = r;
-	p->status_inode = get_inode(p->status_path);
+	socket_file_note(&p->status_file);
 	p->status.data = p;
 	rest_init(&p->rest, loop, &p->status, on_status);
 	r = uv_poll_init(loop, &p->status, p->status_fd);
@@ -112,11 +105,11 @@ static int open_status(struct private *p, uv_loop_t *loop)
 static int open_door(struct private *p, uv_loop_t *loop)
 {
 	const struct door_policy policy = {may_enter, serve, p};
-	int fd = listen_at(p->door_path);
+	int fd = listen_at(p->door_file.path);
 
 	if (fd < 0)
 		return fd;
-	p->door_inode = get_inode(p->door_path);
+	socket_file_note(&p->door_file);
 	return door_open(&p->door, loop, fd, &policy);
 }
 
@@ -124,8 +117,8 @@ static int open_in(struct private *p, uv_loop_t *loop, const char *dir, pid_t pi
 {
 	int r;
 
-	snprintf(p->door_path, sizeof p->door_path, "%s/%d.sock", dir, (int)pid);
-	snprintf(p->status_path, sizeof p->status_path, "%s/%d.status", dir, (int)pid);
+	snprintf(p->door_file.path, sizeof p->door_file.path, "%s/%d.sock", dir, (int)pid);
+	snprintf(p->status_file.path, sizeof p->status_file.path, "%s/%d.status", dir, (int)pid);
 	r = open_door(p, loop);
 	if (r == 0)
 		r = open_status(p, loop);
@@ -166,9 +159,6 @@ void private_close(struct private *p)
 		close(p->status_fd);
 		p->status_fd = -1;
 	}
-	if (p->door_path[0] && get_inode(p->door_path) == p->door_inode)
-		unlink(p->door_path);
-	if (p->status_path[0] && get_inode(p->status_path) == p->status_inode)
-		unlink(p->status_path);
-	p->door_path[0] = p->status_path[0] = '\0';
+	socket_file_remove(&p->door_file);
+	socket_file_remove(&p->status_file);
 }

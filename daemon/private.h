@@ -15,10 +15,9 @@
 #include "base/runtime_dir.h"
 #include "daemon/door.h"
 #include "daemon/rest.h"
+#include "daemon/socket_file.h"
 
 struct status;
-
-#define PRIVATE_PATH_BYTES 108 /* sun_path */
 
 struct private_policy {
 	int (*may_enter)(int fd, void *context); /* asked at accept(); 0: hung up on at once */
@@ -34,10 +33,8 @@ struct private
 	struct rest rest; /* of the status socket */
 	int status_fd; /* -1: closed */
 	struct private_policy policy;
-	char door_path[PRIVATE_PATH_BYTES]; /* "": none */
-	char status_path[PRIVATE_PATH_BYTES];
-	ino_t door_inode; /* a later server of the same pid (exec) may have taken the place */
-	ino_t status_inode;
+	struct socket_file door_file; /* a later server of the same pid (exec) may take the place */
+	struct socket_file status_file;
 };
 
 /*

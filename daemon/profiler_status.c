@@ -49,7 +49,9 @@ static void set_address(struct entry *e, const struct status *s)
 {
 	const char *form = strchr(s->address, ':') ? "[%s]:%u" : "%s:%u";
 
-	if (s->port)
+	if (strncmp(s->address, "unix:", 5) == 0)
+		snprintf(e->address, sizeof e->address, "%s", s->address);
+	else if (s->port)
 		snprintf(e->address, sizeof e->address, form, s->address, s->port);
 }
 

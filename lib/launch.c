@@ -106,6 +106,7 @@ static int connect_server(struct spawn *s, const struct ptap_server_options *o, 
 	}
 	guest->server_pid = s->pid;
 	guest->port = s->port;
+	guest->has_listener = s->address_bytes != 0;
 	r = control_start();
 	if (r) {
 		drop_server(s);
@@ -160,7 +161,7 @@ int launch_server(const struct ptap_server_options *o, int is_private, struct di
 	if (!s)
 		return diag_set(d, -ENOMEM, "proftap: out of memory");
 	if (!is_private)
-		r = listen_address_parse(o, &s->address, &s->address_bytes, d);
+		r = listen_address_parse(o, s, d);
 	if (r == 0)
 		r = run_spawn(s, path, o, &n_rings, ring_bytes, d);
 	if (r == 0)

@@ -19,20 +19,28 @@
 #include "lib/record/guest.h"
 #include "lib/record/lock.h"
 
+static int fail_already(const struct guest *guest, struct diag *d)
+{
+	if (guest->port)
+		return diag_set(
+			d, -EALREADY, "proftap server: already started on port %u", guest->port);
+	return diag_set(d, -EALREADY, "proftap server: already started on %.*s",
+		(int)sizeof guest->arena->address - 1, guest->arena->address);
+}
+
 static int start_locked(const struct ptap_server_options *o, int is_private, struct diag *d)
 {
 	struct guest *guest = guest_get();
 	int r;
 
-	if (atomic_load(&guest->is_serving) && !guest->port)
+	if (atomic_load(&guest->is_serving) && !guest->has_listener)
 		return diag_set(d, -EBUSY,
 			"proftap server: the program records a trace of itself; ptap_trace_stop() first");
 	/* At the place that the environment named, which is where people look for it. */
 	if (atomic_load(&guest->is_serving) && !is_private && preload_claim())
 		return 0;
 	if (atomic_load(&guest->is_serving))
-		return diag_set(
-			d, -EALREADY, "proftap server: already started on port %u", guest->port);
+		return fail_already(guest, d);
 	/* One that ended because its server died, or that serves an ancestor's server. */
 	control_stop();
 	follow_end();

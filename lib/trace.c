@@ -206,7 +206,7 @@ static int stop_locked(struct diag *d)
 	atomic_store(&arena->trace.state, ARENA_TRACE_NONE);
 	guest->trace = NULL;
 	/* The server that was started for it. */
-	if (atomic_load(&guest->is_serving) && !guest->port)
+	if (atomic_load(&guest->is_serving) && !guest->has_listener)
 		server_stop();
 	return r;
 }

@@ -27,7 +27,7 @@
 #define LOOK_US 200
 
 struct place {
-	char address[64]; /* "": the default */
+	char address[128]; /* "": the default */
 	uint16_t port;
 };
 
@@ -78,7 +78,7 @@ static int parse_port(const char *text, uint16_t *port)
 	return 0;
 }
 
-/* PORT, ADDRESS:PORT or [ADDRESS]:PORT; whether the address is one, starting the server will tell. */
+/* PORT, ADDRESS:PORT, [ADDRESS]:PORT or unix:PATH; whether the address is one, starting the server will tell. */
 static int parse(const char *text, struct place *out)
 {
 	const char *colon = strrchr(text, ':');
@@ -86,6 +86,11 @@ static int parse(const char *text, struct place *out)
 	int is_bracketed = n > 2 && text[0] == '[' && text[n - 1] == ']';
 
 	memset(out, 0, sizeof *out);
+	if (strncmp(text, "unix:", 5) == 0)
+		return (size_t)snprintf(out->address, sizeof out->address, "%s", text) <
+				       sizeof out->address
+			       ? 0
+			       : -EINVAL;
 	if (!colon)
 		return parse_port(text, &out->port);
 	if (is_bracketed) {
@@ -118,18 +123,23 @@ static int start(const struct place *place)
 		say(ptap_last_error(), "; the program runs without a profiler server");
 		return -1;
 	}
-	/* 0: switched off by PROFTAP_DISABLE. */
-	if (!ptap_server_port())
+	if (env_is_on(ENV_PROFTAP_DISABLE))
 		return -1;
 	atomic_store(&started_for, getpid());
 	return 0;
+}
+
+/* A server on a path that has died is waited for in vain, until the time is over. */
+static int may_serve(const struct place *place)
+{
+	return ptap_server_port() || strncmp(place->address, "unix:", 5) == 0;
 }
 
 /*
  * Until the first capture records, so that it misses nothing. The variable holds when that is of no use any more:
  * CLOCK_MONOTONIC in milliseconds.
  */
-static void wait_for_recording(void)
+static void wait_for_recording(const struct place *place)
 {
 	const char *until_ms = env_get(ENV_PROFTAP_WAIT);
 	int64_t now_ns = monotonic_ns_by_call();
@@ -138,7 +148,7 @@ static void wait_for_recording(void)
 
 	if (asked_ms < end_ns / NS_PER_MS)
 		end_ns = asked_ms * NS_PER_MS;
-	for (; now_ns < end_ns && !ptap_impl_word() && ptap_server_port();
+	for (; now_ns < end_ns && !ptap_impl_word() && may_serve(place);
 		now_ns = monotonic_ns_by_call())
 		usleep(LOOK_US);
 }
@@ -152,16 +162,16 @@ __attribute__((constructor)) static void start_from_environment(void)
 		return;
 	if (parse(asked, &place)) {
 		say("PROFTAP_SERVER: must be PORT, ADDRESS:PORT or [ADDRESS]:PORT with a port from 0 to "
-		    "65535",
+		    "65535, or unix:PATH",
 			"; the program runs without a profiler server");
 		return;
 	}
 	if (is_meant()) {
 		if (start(&place) == 0)
-			wait_for_recording();
+			wait_for_recording(&place);
 	} else if (env_is_on(ENV_PROFTAP_FOLLOW)) {
-		/* The port that was asked for is its parent's. */
-		place.port = 0;
+		/* What was asked for is its parent's. */
+		memset(&place, 0, sizeof place);
 		start(&place);
 	}
 }

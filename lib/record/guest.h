@@ -23,7 +23,8 @@ struct guest {
 	_Atomic uint32_t is_serving; /* between the server's hello and its end */
 	_Atomic uint32_t quit; /* the control thread shall end; under lock */
 	int32_t server_pid;
-	_Atomic uint16_t port; /* 0: nobody can connect */
+	_Atomic uint16_t port; /* 0: none, or it listens on a path */
+	_Atomic uint8_t has_listener; /* somebody can connect */
 	uint8_t has_control_thread; /* and it was not joined yet; under lock */
 	pthread_t control_thread;
 	int32_t followed_pid; /* of the child that has GUEST_WORD_FOLLOW, or joined */

@@ -3,16 +3,15 @@
 #ifndef SPAWN_ADDRESS_H
 #define SPAWN_ADDRESS_H
 
-#include <sys/socket.h>
-
 struct diag;
 struct ptap_server_options;
+struct spawn;
 
 /*
- * Numeric only: a name would need the resolver in the host's process. -EINVAL with |d| for anything
- * else, and for an address that is not loopback without options->insecure.
+ * Into s->address and its companions: "unix:PATH", or a numeric address: a name would need the resolver in the host's
+ * process. -EINVAL with |d| for anything else, and for an address that is not loopback without options->insecure.
  */
-int listen_address_parse(const struct ptap_server_options *options, struct sockaddr_storage *out,
-	socklen_t *n_bytes, struct diag *d);
+int listen_address_parse(
+	const struct ptap_server_options *options, struct spawn *s, struct diag *d);
 
 #endif

@@ -16,6 +16,7 @@
 
 #include "lib/spawn/limits.h"
 #include "lib/spawn/rawsys.h"
+#include "lib/spawn/socket_file.h"
 #include "lib/spawn/spawn.h"
 #include "lib/wire/fds.h"
 
@@ -52,8 +53,13 @@ static SPAWN_RAW long listen_on(struct spawn *s)
 	/* Not over what was asked for: this may be tried again. Of an IPv6 address the first part. */
 	struct sockaddr_in bound;
 	socklen_t n = sizeof bound;
-	long r = raw3(SYS_bind, s->listener, &s->address, s->address_bytes);
+	long r;
 
+	if (s->address.ss_family == AF_UNIX) {
+		r = socket_file_bind(s);
+		return r < 0 ? fail(s, SPAWN_BIND, r) : 0;
+	}
+	r = raw3(SYS_bind, s->listener, &s->address, s->address_bytes);
 	if (r == 0)
 		r = raw2(SYS_listen, s->listener, 1024);
 	if (r == 0)

@@ -20,10 +20,25 @@ static int explain_clone(const struct spawn *s, struct diag *d)
 		errno_words(s->error));
 }
 
+static int explain_path(const struct spawn *s, const char *address, struct diag *d)
+{
+	if (s->error == -EADDRINUSE)
+		return diag_set(d, s->error,
+			"%s: in use: a server listens there; choose another path", address);
+	if (s->error == -EEXIST)
+		return diag_set(d, -EADDRINUSE,
+			"%s: in use: there is something else, or another user's socket; remove it or "
+			"choose another path",
+			address);
+	return diag_set(d, s->error, "%s: cannot listen there: %s", address, errno_words(s->error));
+}
+
 static int explain_bind(const struct spawn *s, const struct ptap_server_options *o, struct diag *d)
 {
 	const char *address = o->address ? o->address : "127.0.0.1";
 
+	if (s->address.ss_family == AF_UNIX)
+		return explain_path(s, address, d);
 	if (s->error == -EADDRINUSE)
 		return diag_set(d, s->error,
 			"port %u: in use on %s; choose another, or 0 for any free one", o->port,

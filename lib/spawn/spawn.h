@@ -28,6 +28,7 @@ struct spawn {
 	char *const *envp;
 	struct sockaddr_storage address;
 	socklen_t address_bytes; /* 0: nobody shall connect */
+	uint32_t socket_mode; /* of an address that is a path */
 	uint64_t arena_bytes;
 	/* answered */
 	enum spawn_stage stage; /* of the failure */

@@ -8,11 +8,13 @@
 #include <proftap/proftap.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/un.h>
 
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "client/address.h"
 #include "lib/spawn/address.h"
+#include "lib/spawn/spawn.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_target(const char *text)
@@ -36,21 +38,28 @@ static void check_target(const char *text)
 		abort();
 }
 
+static void check_path(const struct sockaddr_un *a)
+{
+	if (a->sun_path[0] != '/' || strnlen(a->sun_path, sizeof a->sun_path) == sizeof a->sun_path)
+		abort();
+}
+
 static void check_listen(const char *text)
 {
 	struct ptap_server_options options = PTAP_SERVER_OPTIONS_INIT;
-	struct sockaddr_storage address;
-	socklen_t n = 0;
+	struct spawn s = {0};
 	struct diag d = DIAG_INIT;
 
 	options.address = text;
-	memset(&address, 0, sizeof address);
-	if (listen_address_parse(&options, &address, &n, &d)) {
+	if (listen_address_parse(&options, &s, &d)) {
 		if (!d.text[0])
 			abort();
 		return;
 	}
-	if (n != sizeof(struct sockaddr_in) && n != sizeof(struct sockaddr_in6))
+	if (s.address.ss_family == AF_UNIX)
+		check_path((struct sockaddr_un *)&s.address);
+	else if (s.address_bytes != sizeof(struct sockaddr_in) &&
+		 s.address_bytes != sizeof(struct sockaddr_in6))
 		abort();
 }
 

@@ -47,12 +47,12 @@ static void start(char *arguments)
 {
 	struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT;
 	int64_t before_ns = workload_clock_ns(CLOCK_MONOTONIC);
-	char address[64] = "127.0.0.1";
+	char address[128] = "127.0.0.1";
 	char log_dir[1024] = "";
 	unsigned port = 0;
 	int r;
 
-	sscanf(arguments, "%u %u %d %63s %d %d %1023s", &port, &o.ring_bytes, &o.any_local_user,
+	sscanf(arguments, "%u %u %d %127s %d %d %1023s", &port, &o.ring_bytes, &o.any_local_user,
 		address, &o.insecure, &o.follow_fork, log_dir);
 	o.log_dir = log_dir;
 	o.port = (uint16_t)port;

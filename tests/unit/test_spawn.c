@@ -143,17 +143,18 @@ END_TEST
 static int parse(const char *text, int insecure, struct sockaddr_storage *a, struct diag *d)
 {
 	struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT;
-	socklen_t n = 0;
+	struct spawn s = {0};
 	int r;
 
-	memset(a, 0, sizeof *a);
 	o.address = text;
 	o.port = 4711;
 	o.insecure = insecure;
-	r = listen_address_parse(&o, a, &n, d);
+	r = listen_address_parse(&o, &s, d);
+	*a = s.address;
 	if (r == 0)
-		ck_assert_uint_eq(n, a->ss_family == AF_INET ? sizeof(struct sockaddr_in)
-							     : sizeof(struct sockaddr_in6));
+		ck_assert_uint_eq(s.address_bytes, a->ss_family == AF_INET
+							   ? sizeof(struct sockaddr_in)
+							   : sizeof(struct sockaddr_in6));
 	return r;
 }
 

@@ -51,7 +51,8 @@ extern "C" {
 /* How a server is started. Zero in a field means its default; fields are only ever appended. */
 struct ptap_server_options {
 	size_t size; /* sizeof(struct ptap_server_options); PTAP_SERVER_OPTIONS_INIT fills it */
-	const char *address; /* numeric IPv4 or IPv6 address, or "localhost"; NULL: 127.0.0.1 */
+	/* Numeric IPv4 or IPv6 address, "localhost", or "unix:PATH", mode 0600; NULL: 127.0.0.1 */
+	const char *address;
 	uint16_t port; /* 0: any free one; see ptap_server_port() */
 	const char *name; /* shown to people; NULL: the program's name */
 	/* The only directory that clients may have the server read and write runs in; made when needed. */
@@ -95,12 +96,14 @@ PTAP_API int ptap_server_start(uint16_t port);
 
 /*
  * The same with options. |options| and its strings are only read during the call.
+ * On "unix:PATH" (at most 107 bytes, made absolute) there is no port, and ptap_server_port() is 0. What a dead server of
+ * the same user left at the path is replaced, the socket of one that lives never; the path goes with the server.
  * Errors: also PTAP_ERR_INVAL for an address that is not numeric, or not loopback without |insecure|.
  * Since: 0.1
  */
 PTAP_API int ptap_server_start_with(const struct ptap_server_options *options);
 
-/* The port in use, or 0 when no server runs (never started, stopped, or it died). Any thread. */
+/* The port in use, or 0 when no server runs (never started, stopped, or it died), or on a path. Any thread. */
 PTAP_API int ptap_server_port(void);
 
 /*

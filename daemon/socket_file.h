@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The path of a socket that this server listens on, removed at its end unless it is a later server's by then. */
+#ifndef DAEMON_SOCKET_FILE_H
+#define DAEMON_SOCKET_FILE_H
+
+#include <sys/types.h>
+
+struct socket_file {
+	char path[108]; /* sun_path; "": none */
+	ino_t inode;
+};
+
+/* It is bound: remembers which file that is. */
+void socket_file_note(struct socket_file *f);
+/* The same for the path to which |listener| is bound; none if that is no unix socket. */
+void socket_file_find(struct socket_file *f, int listener);
+/* Again: nothing. */
+void socket_file_remove(struct socket_file *f);
+
+#endif
