@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Capture and Stop of proftap.v1; see profiler.h. */
+/* Capture, Start, Snapshot and Stop of proftap.v1; see profiler.h. */
 #include "daemon/profiler.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <stdlib.h>
 
 #include <xxhash.h>
 
 #include "base/diag.h"
 #include "daemon/capture.h"
-#include "daemon/reply.h"
+#include "daemon/delivery.h"
+#include "daemon/reply_v1.h"
 #include "daemon/request.h"
 #include "daemon/service.h"
 #include "daemon/session.h"
@@ -19,17 +20,17 @@
 #include "proftap/v1/profiler.pb-c.h"
 #include "rpc/server.h"
 
+/* Traces as streams. */
+
 static void on_cancel(struct rpc_call *call, void *session)
 {
 	session_cancel(session, call);
 }
 
-static void fail_request(struct rpc_call *call, int r, const struct diag *d)
+static void deliver(
+	struct session_request *request, int r, struct capture_result *result, struct diag *d)
 {
-	if (r == -EINVAL)
-		rpc_call_fail(call, RPC_INVALID_ARGUMENT, d->text);
-	else
-		reply_v1_failure(call, r, d);
+	trace_stream_end(request->context, r, result, d);
 }
 
 static void fail_stream(struct rpc_call *call, int r)
@@ -44,31 +45,44 @@ static void fail_stream(struct rpc_call *call, int r)
 			diag_set(&d, r, "no thread to deliver the trace: %s", errno_words(r)), &d);
 }
 
-/* A trace_stream's outcome; see session_request.deliver. */
-static void deliver(
-	struct session_request *request, int r, struct capture_result *result, struct diag *d)
+/* The outcome of |request| goes to |call| as a stream. Takes |request| on failure, which |call| is told of. */
+static struct trace_stream *open_stream(struct service *service, struct rpc_call *call,
+	struct session_request *request, uint32_t interval_ms)
 {
-	trace_stream_end(request->context, r, result, d);
+	const struct trace_stream_config config = {
+		.n_streams = &service->n_streams,
+		.interval_ms = interval_ms,
+		.idle_ms = TRACE_STREAM_IDLE_MS,
+	};
+	struct trace_stream *stream = NULL;
+	int r = trace_stream_new(call, &config, &stream);
+
+	if (r) {
+		session_request_free(request);
+		fail_stream(call, r);
+		return NULL;
+	}
+	request->call = call;
+	request->deliver = deliver;
+	request->context = stream;
+	request->progress = trace_stream_get_progress(stream);
+	rpc_call_set_on_cancel(call, on_cancel, service->session);
+	return stream;
 }
 
-/* Takes |request|. */
-static void start(struct service *service, struct session_request *request, struct trace_stream *s)
+/* |r|: what the session said to the request. */
+static void start_stream(
+	struct service *service, struct rpc_call *call, struct trace_stream *stream, int r)
 {
-	struct rpc_call *call = request->call;
-	struct diag d = DIAG_INIT;
-	int r;
-
-	rpc_call_set_on_cancel(call, on_cancel, service->session);
-	r = session_take(service->session, request);
 	if (!r) {
-		trace_stream_start(s);
+		trace_stream_start(stream);
 		return;
 	}
-	trace_stream_abandon(s);
-	if (r == SESSION_BUSY)
-		session_describe(service->session, d.text, sizeof d.text);
-	reply_v1_failure(call, r == SESSION_BUSY ? CAPTURE_BUSY : CAPTURE_NO_TARGET, &d);
+	trace_stream_abandon(stream);
+	reply_v1_refusal(call, service->session, r);
 }
+
+/* Capture. */
 
 void profiler_handle_capture(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
 {
@@ -76,31 +90,122 @@ void profiler_handle_capture(struct rpc_call *call, const uint8_t *bytes, size_t
 	struct session_request *request;
 	struct trace_stream *stream;
 	struct diag d = DIAG_INIT;
-	struct trace_stream_config config = {
-		.n_streams = &service->n_streams,
-		.idle_ms = TRACE_STREAM_IDLE_MS,
-	};
-	int r = request_decode_capture(bytes, n, &request, &config.interval_ms, &d);
+	uint32_t interval_ms = 0;
+	int r = request_decode_capture(bytes, n, &request, &interval_ms, &d);
 
 	if (r) {
-		fail_request(call, r, &d);
+		reply_v1_bad_request(call, r, &d);
 		return;
 	}
-	r = trace_stream_new(call, &config, &stream);
+	stream = open_stream(service, call, request, interval_ms);
+	if (stream)
+		start_stream(service, call, stream, session_take(service->session, request));
+}
+
+/* Continuous sessions. */
+
+static void reply_started(struct session_request *request, struct rpc_call *call)
+{
+	Proftap__V1__StartReply reply = PROFTAP__V1__START_REPLY__INIT;
+
+	reply.session_id = request->session_id;
+	reply_v1_message(call, &reply.base);
+}
+
+/* It did not begin. */
+static void deliver_failure(
+	struct session_request *request, int r, struct capture_result *result, struct diag *d)
+{
+	delivery_free(result->delivery);
+	reply_v1_failure(request->call, r ? r : CAPTURE_CANCELLED, d);
+}
+
+void profiler_handle_start(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
+{
+	struct service *service = context;
+	struct session_request *request;
+	struct diag d = DIAG_INIT;
+	int r = request_decode_start(bytes, n, &request, &d);
+
 	if (r) {
-		session_request_free(request);
-		fail_stream(call, r);
+		reply_v1_bad_request(call, r, &d);
 		return;
 	}
 	request->call = call;
-	request->deliver = deliver;
-	request->context = stream;
-	request->progress = trace_stream_get_progress(stream);
-	start(service, request, stream);
+	request->begin = reply_started;
+	request->deliver = deliver_failure;
+	r = session_start_continuous(service->session, request);
+	if (r)
+		reply_v1_refusal(call, service->session, r);
 }
 
-/* What a session that is another call's leaves for the one who stopped it. */
-static void answer_without_data(struct rpc_call *call)
+/* A request for what a session has recorded. The call is told when there is no memory for it. */
+static struct session_request *new_request(struct rpc_call *call)
+{
+	struct session_request *request = calloc(1, sizeof *request);
+
+	if (request)
+		profile_options_init(&request->options);
+	else
+		reply_v1_failure(call, -ENOMEM, NULL);
+	return request;
+}
+
+/* NULL is whichever runs. */
+static const char *id_or_any(const char *session_id)
+{
+	return session_id[0] ? session_id : NULL;
+}
+
+/* The session can end before it is this one's turn; the program need not. */
+static void deliver_snapshot(
+	struct session_request *request, int r, struct capture_result *result, struct diag *d)
+{
+	if (r == CAPTURE_NO_TARGET)
+		r = diag_set(d, -ENOENT, "the session has ended");
+	deliver(request, r, result, d);
+}
+
+static void snapshot(struct service *service, struct rpc_call *call, const char *session_id)
+{
+	struct session_request *request = new_request(call);
+	struct trace_stream *stream = request ? open_stream(service, call, request, 0) : NULL;
+
+	if (!stream)
+		return;
+	request->deliver = deliver_snapshot;
+	start_stream(
+		service, call, stream, session_snapshot(service->session, session_id, request));
+}
+
+void profiler_handle_snapshot(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
+{
+	Proftap__V1__SnapshotRequest *message =
+		proftap__v1__snapshot_request__unpack(NULL, n, bytes);
+
+	if (!message) {
+		rpc_call_fail(call, RPC_INVALID_ARGUMENT, "the request is not a SnapshotRequest");
+		return;
+	}
+	snapshot(context, call, id_or_any(message->session_id));
+	proftap__v1__snapshot_request__free_unpacked(message, NULL);
+}
+
+/* Stop. */
+
+/* What is left of a continuous session goes to who ends it. */
+static void stop(struct service *service, struct rpc_call *call, const char *session_id)
+{
+	struct session_request *request = new_request(call);
+	struct trace_stream *stream = request ? open_stream(service, call, request, 0) : NULL;
+
+	if (stream)
+		start_stream(
+			service, call, stream, session_stop(service->session, session_id, request));
+}
+
+/* A trailer only: there is no data, or it is another call's. */
+static void reply_nothing(struct rpc_call *call)
 {
 	const struct capture_result nothing = {.is_empty = 1};
 	struct chunks message = CHUNKS_INIT;
@@ -112,35 +217,54 @@ static void answer_without_data(struct rpc_call *call)
 		rpc_call_finish(call, RPC_OK, "");
 }
 
-static void stop(struct service *service, struct rpc_call *call, const Proftap__V1__StopRequest *m)
+static void deliver_nothing(
+	struct session_request *request, int r, struct capture_result *result, struct diag *d)
 {
-	char text[320];
+	(void)r, (void)d;
+	delivery_free(result->delivery);
+	reply_nothing(request->call);
+}
 
-	switch (session_end(service->session, m->session_id, m->discard)) {
-	case 0:
-		answer_without_data(call);
-		break;
-	case SESSION_OWN:
-		rpc_call_fail(call, RPC_FAILED_PRECONDITION,
-			"the program traces itself: only the program can end that");
-		break;
-	default:
-		snprintf(text, sizeof text,
-			m->session_id[0] ? "no session %.256s" : "no session runs%s",
-			m->session_id);
-		rpc_call_fail(call, RPC_NOT_FOUND, text);
-		break;
-	}
+static void discard(struct service *service, struct rpc_call *call, const char *session_id)
+{
+	struct session_request *request = new_request(call);
+	int r;
+
+	if (!request)
+		return;
+	request->call = call;
+	request->deliver = deliver_nothing;
+	request->discards = 1;
+	r = session_stop(service->session, session_id, request);
+	if (r)
+		reply_v1_refusal(call, service->session, r);
+}
+
+/* One of a call's. */
+static void end(struct service *service, struct rpc_call *call, const Proftap__V1__StopRequest *m)
+{
+	int r = session_end(service->session, m->session_id, m->discard);
+
+	if (r)
+		reply_v1_refusal(call, service->session, r);
+	else
+		reply_nothing(call);
 }
 
 void profiler_handle_stop(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
 {
+	struct service *service = context;
 	Proftap__V1__StopRequest *message = proftap__v1__stop_request__unpack(NULL, n, bytes);
 
 	if (!message) {
 		rpc_call_fail(call, RPC_INVALID_ARGUMENT, "the request is not a StopRequest");
 		return;
 	}
-	stop(context, call, message);
+	if (!session_is_continuous(service->session))
+		end(service, call, message);
+	else if (message->discard)
+		discard(service, call, id_or_any(message->session_id));
+	else
+		stop(service, call, id_or_any(message->session_id));
 	proftap__v1__stop_request__free_unpacked(message, NULL);
 }

@@ -9,6 +9,8 @@
 struct rpc_call;
 
 void profiler_handle_capture(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service);
+void profiler_handle_start(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service);
+void profiler_handle_snapshot(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service);
 void profiler_handle_stop(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service);
 
 #endif

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/chunks.h"
 #include "base/clock.h"
 #include "base/grow.h"
 #include "base/printable.h"
@@ -16,7 +15,7 @@
 #include "daemon/capture.h"
 #include "daemon/family.h"
 #include "daemon/owner.h"
-#include "daemon/reply.h"
+#include "daemon/reply_v1.h"
 #include "daemon/service.h"
 #include "daemon/session.h"
 #include "proftap/v1/profiler.pb-c.h"
@@ -29,19 +28,6 @@ struct entry {
 	char hostname[256];
 	char address[sizeof((struct status *)0)->address + 16];
 };
-
-static void answer(struct rpc_call *call, const ProtobufCMessage *message)
-{
-	struct chunks reply = CHUNKS_INIT;
-	size_t n = protobuf_c_message_get_packed_size(message);
-	uint8_t *p = chunks_reserve(&reply, n);
-
-	if (p) {
-		protobuf_c_message_pack(message, p);
-		chunks_commit(&reply, n);
-	}
-	rpc_call_reply(call, &reply);
-}
 
 /* Targets. */
 
@@ -129,7 +115,7 @@ void profiler_handle_status(struct rpc_call *call, const uint8_t *bytes, size_t 
 		capture_find_max_bytes(service->session->family->main->max_capture_bytes);
 	reply.unix_ns = (uint64_t)realtime_ns();
 	reply.monotonic_ns = (uint64_t)monotonic_ns();
-	answer(call, &reply.base);
+	reply_v1_message(call, &reply.base);
 }
 
 /* List. */
@@ -195,7 +181,7 @@ static void answer_list(struct rpc_call *call, struct list *l)
 	}
 	reply.n_targets = l->n;
 	reply.targets = targets;
-	answer(call, &reply.base);
+	reply_v1_message(call, &reply.base);
 	free(targets);
 }
 

@@ -100,22 +100,3 @@ void reply_failure(struct rpc_call *call, int r, const struct diag *d)
 		break;
 	}
 }
-
-void reply_v1_failure(struct rpc_call *call, int r, const struct diag *d)
-{
-	char text[320];
-
-	switch (r) {
-	case CAPTURE_CANCELLED:
-		rpc_call_fail(call, RPC_CANCELLED, "the session was ended, and its data discarded");
-		break;
-	case CAPTURE_BUSY:
-		snprintf(
-			text, sizeof text, "another profiling session is active (%.256s)", d->text);
-		rpc_call_fail(call, RPC_ALREADY_EXISTS, text);
-		break;
-	default:
-		reply_failure(call, r, d);
-		break;
-	}
-}

@@ -16,10 +16,5 @@ void reply_profile(struct rpc_call *call, struct capture_result *result, int emi
 
 /* Answers any call that asked for a recording with the outcome |r| of capture_run(), which is not 0. */
 void reply_failure(struct rpc_call *call, int r, const struct diag *d);
-/*
- * The same for a call of proftap.v1, where no stock client expects its own words: busy is ALREADY_EXISTS. |d| may be NULL
- * with -ENOMEM.
- */
-void reply_v1_failure(struct rpc_call *call, int r, const struct diag *d);
 
 #endif

@@ -6,9 +6,11 @@
 #include "daemon/request.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
 #include "daemon/session_request.h"
 #include "proftap/v1/profiler.pb-c.h"
@@ -21,7 +23,6 @@ typedef Tensorflow__ProfileOptions__AdvancedConfigValue Value;
 #define MIN_INTERVAL_MS 50
 
 static const char not_a_request[] = "the request is not a ProfileRequest";
-static const char not_a_capture[] = "the request is not a CaptureRequest";
 
 static int read_map_value(
 	struct session_request *request, const char *key, const Value *value, struct diag *d)
@@ -186,15 +187,14 @@ int request_decode(const uint8_t *bytes, size_t n, struct session_request **out,
 
 /* proftap.v1 */
 
-/* Nothing is ignored for its version, and no length is taken for one that was forgotten. */
-static int check_options(const Options *o, struct diag *d)
+/* Nothing is ignored for its version. */
+static int read_v1_options(struct session_request *request, const Options *o, struct diag *d)
 {
+	profile_options_init(&request->options);
 	if (!o || o->version != 1)
 		return diag_set(d, -EINVAL, "options.version: %u is not known; it must be 1",
 			o ? o->version : 0);
-	if (!o->duration_ms)
-		return diag_set(d, -EINVAL, "options.duration_ms: 0 is out of range; at least 1");
-	return 0;
+	return read_options(request, o, d);
 }
 
 static int read_interval(uint32_t ms, uint32_t *out, struct diag *d)
@@ -214,13 +214,13 @@ static int decode_capture(const uint8_t *bytes, size_t n, struct session_request
 	int r;
 
 	if (!message)
-		return diag_set(d, -EINVAL, "%s", not_a_capture);
-	profile_options_init(&request->options);
-	r = check_options(message->options, d);
+		return diag_set(d, -EINVAL, "the request is not a CaptureRequest");
+	r = read_v1_options(request, message->options, d);
 	if (!r)
 		r = read_interval(message->progress_interval_ms, interval_ms, d);
-	if (!r)
-		r = read_options(request, message->options, d);
+	/* No length is taken for one that was forgotten. */
+	if (!r && !request->options.duration_ms)
+		r = diag_set(d, -EINVAL, "options.duration_ms: 0 is out of range; at least 1");
 	proftap__v1__capture_request__free_unpacked(message, NULL);
 	return r;
 }
@@ -230,6 +230,40 @@ int request_decode_capture(const uint8_t *bytes, size_t n, struct session_reques
 {
 	struct session_request *request = calloc(1, sizeof *request);
 	int r = request ? decode_capture(bytes, n, request, interval_ms, d) : -ENOMEM;
+
+	*out = r ? session_request_free(request) : request;
+	return r;
+}
+
+/* There is one at a time, so the time names it. */
+static int make_session_id(struct session_request *request)
+{
+	char id[32];
+
+	snprintf(id, sizeof id, "s%llx", (unsigned long long)realtime_ns());
+	return set_session_id(request, id);
+}
+
+static int decode_start(
+	const uint8_t *bytes, size_t n, struct session_request *request, struct diag *d)
+{
+	Proftap__V1__StartRequest *message = proftap__v1__start_request__unpack(NULL, n, bytes);
+	int r;
+
+	if (!message)
+		return diag_set(d, -EINVAL, "the request is not a StartRequest");
+	r = read_v1_options(request, message->options, d);
+	if (!r && !request->session_id)
+		r = make_session_id(request);
+	proftap__v1__start_request__free_unpacked(message, NULL);
+	return r;
+}
+
+int request_decode_start(
+	const uint8_t *bytes, size_t n, struct session_request **out, struct diag *d)
+{
+	struct session_request *request = calloc(1, sizeof *request);
+	int r = request ? decode_start(bytes, n, request, d) : -ENOMEM;
 
 	*out = r ? session_request_free(request) : request;
 	return r;

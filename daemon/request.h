@@ -18,5 +18,8 @@ int request_decode(const uint8_t *bytes, size_t n, struct session_request **out,
 /* The same for proftap.v1; |interval_ms|: between two messages of progress, at least 50. */
 int request_decode_capture(const uint8_t *bytes, size_t n, struct session_request **out,
 	uint32_t *interval_ms, struct diag *d);
+/* The same for a StartRequest; its |session_id| is set in any case. */
+int request_decode_start(
+	const uint8_t *bytes, size_t n, struct session_request **out, struct diag *d);
 
 #endif

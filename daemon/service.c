@@ -42,6 +42,8 @@ const struct rpc_method service_methods[] = {
 		RPC_UNARY},
 	{PROFILER "Terminate", SERVICE_MAX_REQUEST_BYTES, profile_call_handle_terminate, RPC_UNARY},
 	{V1 "Capture", SERVICE_MAX_REQUEST_BYTES, profiler_handle_capture, RPC_SERVER_STREAM},
+	{V1 "Start", SERVICE_MAX_REQUEST_BYTES, profiler_handle_start, RPC_UNARY},
+	{V1 "Snapshot", SERVICE_MAX_REQUEST_BYTES, profiler_handle_snapshot, RPC_SERVER_STREAM},
 	{V1 "Stop", SERVICE_MAX_REQUEST_BYTES, profiler_handle_stop, RPC_SERVER_STREAM},
 	{V1 "Status", SERVICE_MAX_REQUEST_BYTES, profiler_handle_status, RPC_UNARY},
 	{V1 "List", SERVICE_MAX_REQUEST_BYTES, profiler_handle_list, RPC_UNARY},

@@ -328,7 +328,8 @@ int session_end(struct session *s, const char *session_id, int discards)
 	pthread_mutex_lock(&s->mutex);
 	if (s->request && is_any && s->request->trace) {
 		r = SESSION_OWN;
-	} else if (s->request && (is_any || has_id(s->request, session_id))) {
+	} else if (s->request && !s->request->is_continuous &&
+		   (is_any || has_id(s->request, session_id))) {
 		raise_flag(s, discards ? &s->cancel : &s->stop);
 	} else {
 		unbegun = is_any ? pick_first(s) : pick(&s->waiting, has_id, session_id);

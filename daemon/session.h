@@ -78,7 +78,7 @@ void session_describe(struct session *s, char *text, size_t n);
 void session_terminate(struct session *s, const char *session_id);
 /*
  * Ends the session |session_id|, or whichever runs ("": if none does, the first of those that wait for their start), with
- * its data or without: the data goes to who began it. 0, SESSION_NONE, or SESSION_OWN.
+ * its data or without: the data goes to who began it. Not a continuous one. 0, SESSION_NONE, or SESSION_OWN.
  */
 int session_end(struct session *s, const char *session_id, int discards);
 /* Whether a capture runs, or is about to. Any thread. */

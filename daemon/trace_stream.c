@@ -17,7 +17,7 @@
 #include "daemon/capture.h"
 #include "daemon/delivery.h"
 #include "daemon/progress.h"
-#include "daemon/reply.h"
+#include "daemon/reply_v1.h"
 #include "daemon/trace_part.h"
 #include "rpc/server.h"
 
@@ -169,7 +169,7 @@ static void finish_delivery(struct trace_stream *s, int r)
 			"what was recorded could not be read back from the server's disk");
 		break;
 	default:
-		reply_failure(s->call, r, &s->diag);
+		reply_v1_failure(s->call, r, &s->diag);
 		break;
 	}
 }

@@ -14,14 +14,17 @@ MAX_CHUNK = 1 << 20
 WAITING, RECORDING, COLLECTING = 0, 1, 2
 
 
-def capture_request(duration_ms, interval_ms=50, **options):
-    request = own_schema().CaptureRequest(progress_interval_ms=interval_ms)
+def set_options(request, **options):
     request.options.version = 1
     request.options.host_tracer_level = 2
-    request.options.duration_ms = duration_ms
     for name, value in options.items():
         setattr(request.options, name, value)
     return request
+
+
+def capture_request(duration_ms, interval_ms=50, **options):
+    request = own_schema().CaptureRequest(progress_interval_ms=interval_ms)
+    return set_options(request, duration_ms=duration_ms, **options)
 
 
 def xxh3(data):
@@ -118,6 +121,20 @@ class Profiler(Calls):
         self.connection.polite = True
         for of in (0, stream):
             self.connection.send(frame(WINDOW_UPDATE, 0, of, (1 << 30).to_bytes(4, "big")))
+
+    def begin(self, **options):
+        """Starts a session without an end, which must be OK: its name."""
+        request = set_options(own_schema().StartRequest(), **options)
+        reply = self.connection.call(V1 + "Start", message(request.SerializeToString()))
+        equal((reply.status, reply.text), (OK, ""), "the answer to Start")
+        return own_schema().StartReply.FromString(reply.data[5:]).session_id
+
+    def snapshot(self, session_id=""):
+        return self.start(V1 + "Snapshot", own_schema().SnapshotRequest(session_id=session_id))
+
+    def end_session(self, session_id=""):
+        """Stops, and wants the rest of the data."""
+        return self.start(V1 + "Stop", own_schema().StopRequest(session_id=session_id))
 
     def stop(self, session_id="", discard=False):
         request = own_schema().StopRequest(session_id=session_id, discard=discard)

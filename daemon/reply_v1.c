@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Answers of proftap.v1; see reply_v1.h. */
+#include "daemon/reply_v1.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include <protobuf-c/protobuf-c.h>
+
+#include "base/chunks.h"
+#include "base/diag.h"
+#include "daemon/capture.h"
+#include "daemon/reply.h"
+#include "daemon/session.h"
+#include "rpc/server.h"
+
+void reply_v1_message(struct rpc_call *call, const ProtobufCMessage *message)
+{
+	struct chunks reply = CHUNKS_INIT;
+	size_t n = protobuf_c_message_get_packed_size(message);
+	uint8_t *p = chunks_reserve(&reply, n);
+
+	if (p) {
+		protobuf_c_message_pack(message, p);
+		chunks_commit(&reply, n);
+	}
+	rpc_call_reply(call, &reply);
+}
+
+void reply_v1_bad_request(struct rpc_call *call, int r, const struct diag *d)
+{
+	if (r == -EINVAL)
+		rpc_call_fail(call, RPC_INVALID_ARGUMENT, d->text);
+	else
+		reply_v1_failure(call, r, d);
+}
+
+static void fail_busy(struct rpc_call *call, const char *whose)
+{
+	char text[320];
+
+	snprintf(text, sizeof text, "another profiling session is active (%.256s)", whose);
+	rpc_call_fail(call, RPC_ALREADY_EXISTS, text);
+}
+
+void reply_v1_refusal(struct rpc_call *call, struct session *session, int r)
+{
+	char whose[256];
+
+	switch (r) {
+	case SESSION_BUSY:
+		session_describe(session, whose, sizeof whose);
+		fail_busy(call, whose);
+		break;
+	case SESSION_NONE:
+		rpc_call_fail(call, RPC_NOT_FOUND, "no such session runs");
+		break;
+	case SESSION_OWN:
+		rpc_call_fail(call, RPC_FAILED_PRECONDITION,
+			"the program traces itself: only the program can end that");
+		break;
+	default:
+		rpc_call_fail(call, RPC_UNAVAILABLE, session_gone_text);
+		break;
+	}
+}
+
+void reply_v1_failure(struct rpc_call *call, int r, const struct diag *d)
+{
+	switch (r) {
+	case CAPTURE_CANCELLED:
+		rpc_call_fail(call, RPC_CANCELLED, "the session was ended, and its data discarded");
+		break;
+	case CAPTURE_BUSY:
+		fail_busy(call, d->text);
+		break;
+	default:
+		reply_failure(call, r, d);
+		break;
+	}
+}
