@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of the service's decoding of a ProfileRequest. A refusal has words; what is accepted has every value in
- * its range, and its options can be packed again.
+ * Fuzz harness of the service's decoding of ProfileRequest, CaptureRequest and StartRequest. A refusal has words; what is
+ * accepted has every value in its range, and its options can be packed again.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -41,20 +41,50 @@ static void check_echo(const struct session_request *request)
 	tensorflow__profile_options__free_unpacked(again, NULL);
 }
 
+/* Takes |request|, which was decoded with |r|. */
+static void check(struct session_request *request, int r, const struct diag *d)
+{
+	if (r) {
+		if (request || (r != -ENOMEM && !d->text[0]) || r > 0)
+			abort();
+		return;
+	}
+	check_accepted(request);
+	check_echo(request);
+	session_request_free(request);
+}
+
+static void check_capture(const uint8_t *data, size_t n_bytes)
+{
+	struct session_request *request;
+	struct diag d = DIAG_INIT;
+	uint32_t interval_ms = 0;
+	int r = request_decode_capture(data, n_bytes, &request, &interval_ms, &d);
+
+	if (!r && (interval_ms < 50 || !request->options.duration_ms))
+		abort();
+	check(request, r, &d);
+}
+
+static void check_start(const uint8_t *data, size_t n_bytes)
+{
+	struct session_request *request;
+	struct diag d = DIAG_INIT;
+	int r = request_decode_start(data, n_bytes, &request, &d);
+
+	if (!r && !request->session_id[0])
+		abort();
+	check(request, r, &d);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
 	struct session_request *request;
 	struct diag d = DIAG_INIT;
 	int r = request_decode(data, n_bytes, &request, &d);
 
-	if (r) {
-		if (request || (r != -ENOMEM && !d.text[0]) || r > 0)
-			abort();
-		return 0;
-	}
-	check_accepted(request);
-	check_echo(request);
-	session_request_deinit(request);
-	free(request);
+	check(request, r, &d);
+	check_capture(data, n_bytes);
+	check_start(data, n_bytes);
 	return 0;
 }

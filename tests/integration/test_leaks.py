@@ -4,8 +4,9 @@
 import os
 import time
 
-from fixture import SANITIZERS, Skip, check, equal, find_proftapd, read_status, run, test
+from fixture import SANITIZERS, Skip, check, equal, find_proftapd, read_status, run, test, wait_until
 from http2 import OK, PROFILE, Connection, message
+from profiler import WAITING, Profiler
 from trace_file import schema
 
 N_EACH = 500
@@ -15,7 +16,7 @@ SLACK = {"resident KiB": 300}
 SETTLE_S = 3
 
 
-def capture_once(port, number):
+def profile_once(port, number):
     request = schema("profiler_service").ProfileRequest(session_id=f"s{number}", emit_xspace=True)
     request.opts.version = 1
     request.opts.host_tracer_level = 2
@@ -23,6 +24,25 @@ def capture_once(port, number):
     with Connection(port) as c:
         reply = c.call(PROFILE, message(request.SerializeToString()))
     equal((reply.status, reply.text), (OK, ""), f"the answer to capture {number}")
+
+
+def stream_once(port, number):
+    """Read to its end, or left in the middle."""
+    with Profiler(port) as calls:
+        stream = calls.capture(1)
+        if number % 2:
+            calls.deliver(stream)
+            return
+        calls.await_phase(stream, WAITING)
+        calls.cancel(stream)
+        wait_until(lambda: not calls.ask("Status").session, "the session to be free")
+
+
+def capture_once(port, number):
+    if number % 3:
+        profile_once(port, number)
+    else:
+        stream_once(port, number)
 
 
 def measure(pid):
