@@ -5,9 +5,9 @@
  *
  * A call has four events, each with a tag of its own: it arrived; its request is read; it is closed
  * (answered or given up); the answer is sent. A stream has more: its head is sent, a message is. Every
- * call is answered exactly once, also one that
- * was given up long ago: gRPC drops such an answer, but its event still comes, and so the server's
- * thread is always the one that frees a call and the one that sees the last call go.
+ * call is answered exactly once, also one that was given up long ago: gRPC drops such an answer, but
+ * its event still comes, and so the server's thread is always the one that frees a call and the one
+ * that sees the last call go.
  */
 #ifndef RPC_CALL_H
 #define RPC_CALL_H
