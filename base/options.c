@@ -50,7 +50,8 @@ const struct option options_table[] = {
 	MAP_STRING("override_hostnames", "the same, a comma list, one for each target"),
 	MAP_BOOL("use_system_hostname", "false", "host part of the file's name: the system's name"),
 	MAP_BOOL("enable_continuous_profiling", "false", "record in chunks (JAX and TensorFlow)"),
-	MAP_BOOL("profile_subprocesses", "false", "record registered subprocesses too (JAX)"),
+	MAP_BOOL("profile_subprocesses", "false",
+		"record subprocesses too: registered ones (JAX), all with servers of their own (proftap)"),
 	MAP_INT("tracemark_lower", INT64_MIN, INT64_MAX, NULL, NULL, "first trace mark (TPU)"),
 	MAP_INT("tracemark_upper", INT64_MIN, INT64_MAX, NULL, NULL, "last trace mark (TPU)"),
 

@@ -154,7 +154,12 @@ int errand_wait(struct errand *e, int64_t deadline_ns)
 
 int errand_is_cancelled(struct errand *e)
 {
-	return errand_is_done(e, &e->is_cancelled);
+	int is_cancelled;
+
+	pthread_mutex_lock(&errands_of(e)->mutex);
+	is_cancelled = e->is_cancelled;
+	pthread_mutex_unlock(&errands_of(e)->mutex);
+	return is_cancelled;
 }
 
 void errand_raise(struct errand *e, int *flag)
@@ -167,14 +172,17 @@ void errand_raise(struct errand *e, int *flag)
 	pthread_mutex_unlock(&all->mutex);
 }
 
-int errand_is_done(struct errand *e, const int *flag)
+int errand_await_or_cancel(struct errand *e, const int *flag)
 {
-	int is_done;
+	struct errands *all = errands_of(e);
+	int is_cancelled;
 
-	pthread_mutex_lock(&errands_of(e)->mutex);
-	is_done = *flag;
-	pthread_mutex_unlock(&errands_of(e)->mutex);
-	return is_done;
+	pthread_mutex_lock(&all->mutex);
+	while (!*flag && !e->is_cancelled)
+		pthread_cond_wait(&all->changed, &all->mutex);
+	is_cancelled = e->is_cancelled;
+	pthread_mutex_unlock(&all->mutex);
+	return is_cancelled;
 }
 
 void errand_await(struct errand *e, const int *flag)

@@ -49,7 +49,8 @@ int errand_is_cancelled(struct errand *e);
 
 /* For an outcome that comes from another thread: sets |flag| and wakes who waits for it. */
 void errand_raise(struct errand *e, int *flag);
-int errand_is_done(struct errand *e, const int *flag); /* whether it is set */
+/* Until |flag| is set, or the call is given up: then 1. */
+int errand_await_or_cancel(struct errand *e, const int *flag);
 /* Until |flag| is set. */
 void errand_await(struct errand *e, const int *flag);
 

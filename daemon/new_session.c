@@ -14,25 +14,20 @@
 #include "base/diag.h"
 #include "daemon/analysis.h"
 #include "daemon/capture.h"
-#include "daemon/delivery.h"
 #include "daemon/errand.h"
 #include "daemon/family.h"
+#include "daemon/remote_profile.h"
 #include "daemon/repository.h"
 #include "daemon/request.h"
 #include "daemon/service.h"
 #include "daemon/session.h"
 #include "daemon/session_request.h"
 #include "daemon/target.h"
-#include "rpc/client.h"
 #include "rpc/server.h"
-#include "trace/pbwire.h"
 #include "trace/run_dir.h"
 #include "tsl/profiler/protobuf/profiler_analysis.pb-c.h"
 
-#define PROFILE "/tensorflow.ProfilerService/Profile"
 #define MAX_HOSTS 64
-/* Of one host's answer, which is in memory as a whole. */
-#define MAX_REPLY_BYTES (UINT64_C(512) << 20)
 /* Beyond the recording: what collecting may take. */
 #define GRACE_MS 60000
 #define LOOK_MS 50
@@ -40,12 +35,8 @@
 typedef Tensorflow__NewProfileSessionRequest Asked;
 
 struct host {
-	const char *address; /* as asked, or the own name */
-	struct rpc_channel *channel; /* NULL: this server */
-	struct rpc_pending *pending;
-	struct delivery *trace;
-	int is_empty;
-	char error[200]; /* "": none */
+	const char *name; /* as asked, or the own name */
+	struct remote_profile profile; /* of this server, only what came of it */
 };
 
 struct fan_out {
@@ -91,10 +82,10 @@ static void find_hosts(struct fan_out *f)
 	for (size_t i = 0; i < f->asked->n_hosts; i++) {
 		struct host *h = &f->hosts[f->n_hosts];
 
-		h->address = f->asked->hosts[i];
-		if (is_own(f, h->address) && f->own)
+		h->name = f->asked->hosts[i];
+		if (is_own(f, h->name) && f->own)
 			continue;
-		if (is_own(f, h->address))
+		if (is_own(f, h->name))
 			f->own = h;
 		f->n_hosts++;
 	}
@@ -104,7 +95,7 @@ static void find_hosts(struct fan_out *f)
 	repository_name_host(f->own_name, 256);
 	snprintf(f->own_name + strlen(f->own_name), 16, "_%u",
 		f->errand->service->session->family->main->arena->port);
-	f->own->address = f->own_name;
+	f->own->name = f->own_name;
 }
 
 /* What is asked: the client's request, but for the place of the data. */
@@ -116,16 +107,11 @@ static uint8_t *pack_request(const struct fan_out *f, const struct host *h, size
 	request.emit_xspace = 1;
 	request.repository_root = (char *)"";
 	request.session_id = (char *)f->session_id;
-	request.host_name = (char *)h->address;
+	request.host_name = (char *)h->name;
 	bytes = malloc(tensorflow__profile_request__get_packed_size(&request) + 1);
 	if (bytes)
 		*n = tensorflow__profile_request__pack(&request, bytes);
 	return bytes;
-}
-
-static void fail_host(struct host *h, const char *text)
-{
-	snprintf(h->error, sizeof h->error, "%.60s: %.130s", h->address, text);
 }
 
 /* This server. */
@@ -135,12 +121,12 @@ static void deliver_own(
 {
 	struct fan_out *f = request->context;
 
-	f->own->trace = result->delivery;
-	f->own->is_empty = result->is_empty;
+	f->own->profile.trace = result->delivery;
+	f->own->profile.is_empty = result->is_empty;
 	if (r == CAPTURE_NO_TARGET)
-		fail_host(f->own, session_gone_text);
+		remote_profile_fail(&f->own->profile, session_gone_text);
 	else if (r)
-		fail_host(f->own, d->text[0] ? d->text : "it could not record");
+		remote_profile_fail(&f->own->profile, d->text[0] ? d->text : "it could not record");
 	errand_raise(f->errand, &f->is_own_done);
 }
 
@@ -154,8 +140,9 @@ static void start_own(struct fan_out *f)
 	int r = bytes ? request_decode(bytes, n, &request, &d) : -ENOMEM;
 
 	f->is_own_done = 1;
+	snprintf(f->own->profile.address, sizeof f->own->profile.address, "%s", f->own->name);
 	if (r) {
-		fail_host(f->own, r == -ENOMEM ? "out of memory" : d.text);
+		remote_profile_fail(&f->own->profile, r == -ENOMEM ? "out of memory" : d.text);
 		return;
 	}
 	request->call = f->errand->call;
@@ -164,7 +151,7 @@ static void start_own(struct fan_out *f)
 	f->is_own_done = 0;
 	if (session_take(session, request)) {
 		f->is_own_done = 1;
-		fail_host(f->own, "busy: another profiling session is active");
+		remote_profile_fail(&f->own->profile, "busy: another profiling session is active");
 	}
 }
 
@@ -184,102 +171,11 @@ static void start_remote(struct fan_out *f, struct host *h)
 {
 	size_t n = 0;
 	_cleanup_free_ uint8_t *bytes = pack_request(f, h, &n);
-	struct rpc_request request = {
-		.path = PROFILE,
-		.message = bytes,
-		.message_bytes = n,
-		.timeout_ms = find_timeout_ms(f),
-		.max_reply_bytes = MAX_REPLY_BYTES,
-	};
-	struct diag d = DIAG_INIT;
 
-	h->channel = bytes ? rpc_channel_new_to(h->address) : NULL;
-	if (!h->channel)
-		fail_host(h, "out of memory");
-	else if (rpc_call_start(h->channel, &request, &h->pending, &d))
-		fail_host(h, d.text);
-}
-
-struct reply_bytes {
-	uint8_t *data;
-	size_t n;
-};
-
-static int append(const uint8_t *data, size_t n, void *context)
-{
-	struct reply_bytes *reply = context;
-
-	memcpy(reply->data + reply->n, data, n);
-	reply->n += n;
-	return 0;
-}
-
-/* tool_data, if it is the XSpace: its bytes go to |out|. */
-static void take_tool(const struct pb_field *tool, struct chunks *out)
-{
-	struct pb_reader reader = pb_enter(tool);
-	struct pb_field field;
-	struct pb_field data = {.n_bytes = 0};
-	int is_xspace = 0;
-
-	while (pb_next(&reader, &field) > 0) {
-		if (field.tag == PB_TAG(1, PB_LEN))
-			is_xspace = field.n_bytes == 9 && memcmp(field.data, "xplane.pb", 9) == 0;
-		else if (field.tag == PB_TAG(2, PB_LEN))
-			data = field;
-	}
-	if (is_xspace)
-		chunks_append(out, data.data, data.n_bytes);
-}
-
-static int parse_reply(struct host *h, const struct reply_bytes *reply, struct chunks *out)
-{
-	struct pb_reader reader = pb_reader(reply->data, reply->n);
-	struct pb_field field;
-	int r;
-
-	while ((r = pb_next(&reader, &field)) > 0) {
-		if (field.tag == PB_TAG(6, PB_LEN))
-			take_tool(&field, out);
-		else if (field.tag == PB_TAG(7, PB_VARINT))
-			h->is_empty = field.value != 0;
-		else if (field.tag == PB_TAG(8, PB_LEN))
-			chunks_append(out, field.data, field.n_bytes);
-	}
-	return r;
-}
-
-static void read_reply(struct host *h)
-{
-	struct reply_bytes reply = {malloc(rpc_pending_get_bytes(h->pending) + 1), 0};
-	struct chunks xspace = CHUNKS_INIT;
-
-	if (!reply.data)
-		fail_host(h, "out of memory");
-	else if (rpc_pending_read(h->pending, append, &reply) || parse_reply(h, &reply, &xspace))
-		fail_host(h, "its answer is no ProfileResponse");
-	else if (xspace.total_bytes == 0 && !h->is_empty)
-		fail_host(h, "it answered without data: it wrote to its own disk");
-	else if (delivery_new_from_chunks(&xspace, &h->trace))
-		fail_host(h, "out of memory");
-	chunks_deinit(&xspace);
-	free(reply.data);
-}
-
-static void end_remote(struct host *h)
-{
-	char text[160];
-
-	if (h->pending && !h->error[0] && rpc_pending_get_status(h->pending) == RPC_OK)
-		read_reply(h);
-	else if (h->pending && !h->error[0]) {
-		snprintf(text, sizeof text, "%s: %.120s",
-			rpc_status_name(rpc_pending_get_status(h->pending)),
-			rpc_pending_get_text(h->pending));
-		fail_host(h, text);
-	}
-	h->pending = rpc_pending_free(h->pending);
-	h->channel = rpc_channel_free(h->channel);
+	if (bytes)
+		remote_profile_start(&h->profile, h->name, bytes, n, find_timeout_ms(f));
+	else
+		remote_profile_fail(&h->profile, "out of memory");
 }
 
 /* All. */
@@ -289,14 +185,9 @@ static int wait_for_remotes(struct fan_out *f)
 {
 	int is_cancelled = 0;
 
-	for (size_t i = 0; i < f->n_hosts; i++) {
-		struct host *h = &f->hosts[i];
-
-		while (h->pending && !is_cancelled && !rpc_pending_wait(h->pending, LOOK_MS))
+	for (size_t i = 0; i < f->n_hosts; i++)
+		while (!is_cancelled && !remote_profile_wait(&f->hosts[i].profile, LOOK_MS))
 			is_cancelled = errand_is_cancelled(f->errand);
-		if (h->pending && is_cancelled)
-			rpc_pending_cancel(h->pending);
-	}
 	return is_cancelled;
 }
 
@@ -309,14 +200,14 @@ static int record(struct fan_out *f)
 			start_remote(f, &f->hosts[i]);
 	start_own(f);
 	is_cancelled = wait_for_remotes(f);
-	while (!is_cancelled && !errand_is_done(f->errand, &f->is_own_done))
-		is_cancelled = errand_wait(f->errand, monotonic_ns() + LOOK_MS * NS_PER_MS);
+	if (!is_cancelled)
+		is_cancelled = errand_await_or_cancel(f->errand, &f->is_own_done);
 	if (is_cancelled)
 		session_cancel(f->errand->service->session, f->errand->call);
 	errand_await(f->errand, &f->is_own_done);
 	for (size_t i = 0; i < f->n_hosts; i++)
 		if (&f->hosts[i] != f->own)
-			end_remote(&f->hosts[i]);
+			remote_profile_end(&f->hosts[i].profile);
 	return is_cancelled;
 }
 
@@ -326,16 +217,16 @@ static void write_trace(struct fan_out *f, struct host *h)
 	struct diag d = DIAG_INIT;
 	int r;
 
-	if (!h->trace || h->is_empty || h->error[0])
+	if (!h->profile.trace || h->profile.is_empty || h->profile.error[0])
 		return;
 	r = repository_open_run(&f->errand->service->repository, f->asked->repository_root,
 		f->session_id, &run, &d);
 	if (!r) {
-		r = repository_publish(&run, h->trace, h->address, &d);
+		r = repository_publish(&run, h->profile.trace, h->name, &d);
 		run_dir_close(&run);
 	}
 	if (r)
-		fail_host(h, d.text);
+		remote_profile_fail(&h->profile, d.text);
 }
 
 static void reply(struct fan_out *f)
@@ -348,7 +239,7 @@ static void reply(struct fan_out *f)
 
 	response.empty_trace = 1;
 	for (size_t i = 0; i < f->n_hosts; i++) {
-		const struct host *h = &f->hosts[i];
+		const struct remote_profile *h = &f->hosts[i].profile;
 		size_t n = strlen(text);
 
 		if (!h->error[0] && !h->is_empty)
@@ -374,7 +265,7 @@ static void run(struct fan_out *f)
 	for (size_t i = 0; i < f->n_hosts; i++) {
 		if (!is_cancelled)
 			write_trace(f, &f->hosts[i]);
-		delivery_free(f->hosts[i].trace);
+		remote_profile_deinit(&f->hosts[i].profile);
 	}
 	if (is_cancelled)
 		rpc_call_fail(f->errand->call, RPC_CANCELLED, "the client went away");

@@ -14,6 +14,7 @@
 #include "daemon/service.h"
 #include "daemon/session.h"
 #include "daemon/session_request.h"
+#include "daemon/subprocesses.h"
 #include "rpc/server.h"
 #include "trace/run_dir.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
@@ -116,6 +117,11 @@ void profile_call_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, 
 
 	if (profile_call_decode(call, bytes, n, &request))
 		return;
+	if (profile_options_get_number(&request->options, "profile_subprocesses", 0)) {
+		session_request_free(request);
+		errand_start(service, call, bytes, n, subprocesses_profile);
+		return;
+	}
 	request->deliver = deliver;
 	if (is_file_wanted(service, request)) {
 		request->deliver = deliver_file;

@@ -70,7 +70,8 @@ class Trace:
 
     def process(self, pid):
         """The same trace, seen from the forked child |pid|."""
-        found = [name for name in self.planes if name.endswith(f" [{pid}]")]
+        found = [name for name in self.planes
+                 if name.startswith("/host:CPU") and name.endswith(f" [{pid}]")]
         equal(len(found), 1, f"number of planes of pid {pid} among {sorted(self.planes)}")
         child = copy.copy(self)
         child.read_process(self.planes[found[0]])

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""One trace of a program and the programs that it started, each with a server of its own."""
+import os
+
+from calls import PROFILER, UINT64_MAX, Calls, profile_request, trace_of
+from fixture import check, contains, equal, run, test, wait_until
+from http2 import OK
+from processes import PROFTAPD, TARGET
+
+PROFILE = PROFILER + "Profile"
+
+
+class Child:
+    """A target that a target started: its commands come through a pipe, its answers go to a file."""
+
+    def __init__(self, t, parent, name):
+        self.pipe, self.said = t.dir / f"{name}.in", t.dir / f"{name}.out"
+        os.mkfifo(self.pipe)
+        self.said.touch()
+        self.pid = int(parent.ask(
+            f"spawn PROFTAPD={PROFTAPD} exec {TARGET} <{self.pipe} >{self.said}"))
+        self.commands = open(self.pipe, "w", buffering=1)
+        t.at_end.append(self.commands.close)
+        self.answers = 1  # "ready"
+        equal(self.ask("start 0").split()[0], "0", "ptap_server_start of a child")
+
+    def ask(self, *commands):
+        for command in commands:
+            self.commands.write(command + "\n")
+        self.answers += len(commands)
+        wait_until(lambda: self.said.read_text().count("\n") >= self.answers, f"an answer to {commands}")
+        return self.said.read_text().splitlines()[self.answers - 1]
+
+
+def request(duration_ms, **fields):
+    made = profile_request(duration_ms, **fields)
+    made.opts.advanced_configuration["profile_subprocesses"].bool_value = True
+    return made
+
+
+def planes_of(trace):
+    return sorted(name for name in trace.planes if name.startswith("/host:CPU"))
+
+
+@test
+def children_and_theirs_are_in_their_parents_trace_on_its_time(t):
+    target = t.target().serve()
+    first = Child(t, target, "first")
+    second = Child(t, target, "second")
+    stranger = t.target().serve()
+    with Calls(target) as calls:
+        stream = calls.start(PROFILE, request(UINT64_MAX, session_id="all"))
+        for process, n in ((target, 3), (first, 4), (second, 5)):
+            process.ask("await 1", f"burst {n}")
+        first.ask("burst 1")
+        target.ask("step 1 50")
+        calls.terminate("all")
+        answer = calls.finish(stream)
+    equal((answer.status, answer.text), (OK, ""), "the answer")
+    trace = trace_of(answer.message)
+    equal(planes_of(trace), sorted(["/host:CPU"] + [f"/host:CPU target [{c.pid}]" for c in (first, second)]),
+          "planes")
+    equal(trace.count("burst"), 3, "spans of the parent")
+    for child, n in ((first, 5), (second, 5)):
+        plane = trace.process(child.pid)
+        equal(plane.count("burst"), n, f"spans of the child {child.pid}")
+        equal(plane.host_stat("process_id"), child.pid, "its plane's process_id")
+    # What the parent did last came last.
+    step = trace.threads[0].named("slow")[0].start_ps
+    last = max(e.start_ps for line in trace.process(first.pid).threads for e in line.named("burst"))
+    check(last < step < last + 5 * 10**12, f"the child's last span at {last} ps, the parent's step at {step}")
+    equal(list(trace.space.warnings), [], "warnings")
+    for process in (stranger, target, first, second):
+        equal(process.ask("enabled 1"), "0", "whether anybody still records")
+
+
+@test
+def without_the_key_a_program_is_recorded_alone(t):
+    target = t.target().serve()
+    Child(t, target, "child")
+    with Calls(target) as calls:
+        equal(planes_of(trace_of(calls.expect(PROFILE, profile_request(50)))), ["/host:CPU"], "planes")
+
+
+@test
+def a_child_that_is_busy_is_said_and_the_rest_arrives(t):
+    target = t.target().serve()
+    child = Child(t, target, "child")
+    port = int(child.ask("port"))
+    with Calls(target) as calls, Calls(port) as childs:
+        theirs = childs.start(PROFILE, profile_request(60000, session_id="theirs"))
+        child.ask("await 1")
+        trace = trace_of(calls.expect(PROFILE, request(100)))
+        equal(planes_of(trace), ["/host:CPU"], "planes")
+        contains(" ".join(trace.space.warnings), f"process {child.pid} was not recorded: ", "warnings")
+        contains(" ".join(trace.space.warnings), "Another profiling session active. session theirs",
+                 "warnings")
+        childs.terminate("theirs")
+        equal(childs.finish(theirs).status, OK, "status of the session that was not disturbed")
+
+
+@test
+def a_client_that_vanishes_frees_all_of_them(t):
+    target = t.target().serve()
+    child = Child(t, target, "child")
+    with Calls(target) as calls:
+        calls.start(PROFILE, request(60000))
+        target.ask("await 1")
+        child.ask("await 1")
+    for process in (target, child):
+        wait_until(lambda p=process: p.ask("enabled 1") == "0", "the recording to be off", 5)
+
+
+run()
