@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Monitor; see monitor.h. The text is in the style of the one that TensorFlow's own monitor shows for TPUs. */
+/* Monitor; see monitor.h. */
 #include "daemon/monitor.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/chunks.h"
 #include "base/clock.h"
@@ -17,6 +13,7 @@
 #include "daemon/delivery.h"
 #include "daemon/errand.h"
 #include "daemon/family.h"
+#include "daemon/monitor_text.h"
 #include "daemon/service.h"
 #include "daemon/session.h"
 #include "daemon/session_request.h"
@@ -29,7 +26,6 @@
 /* Of the recording, beside the program: steps are few. */
 #define MAX_RECORDING_BYTES (INT64_C(32) << 20)
 #define SAMPLE_INTERVAL_MS 1000
-#define BUSIEST_THREADS 5
 
 typedef Tensorflow__ProfilerServiceMonitorResult Result;
 
@@ -42,7 +38,6 @@ struct monitor {
 	int is_recorded; /* the recording has been delivered; under the errands' mutex */
 	int has_steps; /* |steps| is known */
 	struct step_times steps;
-	FILE *text;
 };
 
 /* The recording. */
@@ -133,126 +128,6 @@ static int watch(struct monitor *m)
 	return is_cancelled;
 }
 
-static int count_processors(pid_t pid)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(pid, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
-
-/* From the first sample to the last; 0 when it is not known. */
-static double find_rate(const struct usage *u, enum usage_metric metric)
-{
-	const struct usage_sample *a = u->samples;
-	const struct usage_sample *b = a + u->n_samples - 1;
-
-	if (u->n_samples < 2 || !(a->known & b->known & 1u << metric) || b->at_ns <= a->at_ns ||
-		b->value[metric] < a->value[metric])
-		return 0;
-	return (double)(b->value[metric] - a->value[metric]) * (double)NS_PER_S /
-	       (double)(b->at_ns - a->at_ns);
-}
-
-static uint64_t find_last(const struct usage *u, enum usage_metric metric)
-{
-	return u->n_samples ? u->samples[u->n_samples - 1].value[metric] : 0;
-}
-
-/* The words. */
-
-static void say_time(struct monitor *m)
-{
-	time_t now = realtime_ns() / NS_PER_S;
-	char stamp[16];
-	struct tm tm;
-
-	localtime_r(&now, &tm);
-	strftime(stamp, sizeof stamp, "%H:%M:%S", &tm);
-	fprintf(m->text, "Timestamp: %s\n", stamp);
-}
-
-static void say_steps(struct monitor *m)
-{
-	const struct step_times *s = &m->steps;
-
-	if (!m->has_steps)
-		fprintf(m->text, "Step time: not known: another session has the recorder\n");
-	else if (!s->n_steps)
-		fprintf(m->text, "Step time: no step ended meanwhile\n");
-	else
-		fprintf(m->text,
-			"Step time: %.3f ms (avg), %.3f ms (min), %.3f ms (max), %" PRIu64
-			" steps\n",
-			(double)s->total_ns / (double)s->n_steps / 1e6, (double)s->min_ns / 1e6,
-			(double)s->max_ns / 1e6, s->n_steps);
-}
-
-static void say_threads(struct monitor *m, double seconds)
-{
-	const struct usage_threads *t = &m->usage.threads;
-
-	for (size_t i = 0; i < t->n && i < BUSIEST_THREADS; i++) {
-		double used_s = (double)usage_thread_count_ns(t->v[i]) / 1e9;
-
-		if (used_s > 0)
-			fprintf(m->text, "Thread %s (%d): %.1f %% CPU\n", t->v[i]->name,
-				(int)t->v[i]->tid, 100 * used_s / seconds);
-	}
-}
-
-static void say_details(struct monitor *m, double seconds)
-{
-	const struct usage *u = &m->usage;
-
-	fprintf(m->text, "Memory: %.1f MiB resident, %.0f faults/s\n",
-		(double)find_last(u, USAGE_RSS) / (1 << 20),
-		find_rate(u, USAGE_MINOR_FAULTS) + find_rate(u, USAGE_MAJOR_FAULTS));
-	fprintf(m->text, "Threads: %" PRIu64 ", %.0f context switches/s\n",
-		find_last(u, USAGE_THREADS), find_rate(u, USAGE_SWITCHES));
-	fprintf(m->text, "I/O: %.0f bytes/s read, %.0f bytes/s written\n", find_rate(u, USAGE_READ),
-		find_rate(u, USAGE_WRITTEN));
-	if (m->has_steps)
-		fprintf(m->text, "Annotations: %" PRIu64 " on %" PRIu64 " threads\n",
-			m->steps.n_events, m->steps.n_threads);
-	say_threads(m, seconds);
-}
-
-static double find_idle_percent(double processors_used, int n_processors)
-{
-	double idle = 100 * (1 - processors_used / n_processors);
-
-	return idle < 0 ? 0 : idle;
-}
-
-static void fill(struct monitor *m, Result *result, double seconds)
-{
-	const struct target *t = target_of(m);
-	double used = find_rate(&m->usage, USAGE_CPU) / 1e9;
-	int n = count_processors(t->pid);
-
-	tensorflow__profiler_service_monitor_result__init(result);
-	result->response_type =
-		TENSORFLOW__PROFILER_SERVICE_MONITOR_RESULT__RESPONSE_TYPE__UTIL_IDLE;
-	result->device_idle_time_percent = find_idle_percent(used, n);
-	if (m->is_stamped)
-		say_time(m);
-	fprintf(m->text, "Program: %s (pid %d), measured for %.1f s\n", t->name, (int)t->pid,
-		seconds);
-	fprintf(m->text, "CPU: %.1f %%, of %d processors\n", 100 * used, n);
-	fprintf(m->text, "CPU idle time (lower is better): %.1f %%\n",
-		result->device_idle_time_percent);
-	say_steps(m);
-	if (m->level > 1)
-		say_details(m, seconds);
-	if (!m->has_steps || !m->steps.n_steps)
-		return;
-	result->response_type =
-		TENSORFLOW__PROFILER_SERVICE_MONITOR_RESULT__RESPONSE_TYPE__UTIL_IDLE_STEP;
-	result->step_time_ms_avg = (double)m->steps.total_ns / (double)m->steps.n_steps / 1e6;
-	result->step_time_ms_min = (double)m->steps.min_ns / 1e6;
-	result->step_time_ms_max = (double)m->steps.max_ns / 1e6;
-}
-
 static void reply(struct monitor *m, Result *result, char *text)
 {
 	Tensorflow__MonitorResponse response = TENSORFLOW__MONITOR_RESPONSE__INIT;
@@ -273,17 +148,25 @@ static void answer(struct monitor *m, double seconds)
 {
 	char *text = NULL;
 	size_t n = 0;
+	struct monitor_text words = {
+		.to = open_memstream(&text, &n),
+		.target = target_of(m),
+		.usage = &m->usage,
+		.steps = m->has_steps ? &m->steps : NULL,
+		.seconds = seconds,
+		.is_detailed = m->level > 1,
+		.is_stamped = m->is_stamped,
+	};
 	Result result;
+	int is_written = 0;
 
-	m->text = open_memstream(&text, &n);
-	if (m->text) {
-		fill(m, &result, seconds);
-		if (fclose(m->text) == 0)
-			reply(m, &result, text);
-		else
-			m->text = NULL;
+	if (words.to) {
+		monitor_text_write(&words, &result);
+		is_written = fclose(words.to) == 0;
 	}
-	if (!m->text)
+	if (is_written)
+		reply(m, &result, text);
+	else
 		rpc_call_fail(m->errand->call, RPC_RESOURCE_EXHAUSTED,
 			"the profiler server is out of memory");
 	free(text);

@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "daemon/capture.h"
 #include "daemon/family.h"
+#include "daemon/request_list.h"
 #include "daemon/session_request.h"
 #include "daemon/target.h"
 
@@ -58,22 +59,12 @@ static void raise_flag(struct session *s, _Atomic int *flag)
 	target_kick(s->family->main);
 }
 
-/* Lists of requests. Under the mutex. */
-
-static size_t count(const struct session_request *list)
-{
-	size_t n = 0;
-
-	for (; list; list = list->next)
-		n++;
-	return n;
-}
-
+/* Under the mutex. */
 static int enqueue(struct session *s, struct session_request *request)
 {
 	struct session_request **at = &s->waiting;
 
-	if (count(s->waiting) == MAX_WAITING)
+	if (request_list_count(s->waiting) == MAX_WAITING)
 		return SESSION_BUSY;
 	while (*at && (*at)->options.start_timestamp_ns <= request->options.start_timestamp_ns)
 		at = &(*at)->next;
@@ -82,77 +73,10 @@ static int enqueue(struct session *s, struct session_request *request)
 	return 0;
 }
 
-static struct session_request *unlink_at(struct session_request **at)
-{
-	struct session_request *request = *at;
-
-	*at = request->next;
-	request->next = NULL;
-	return request;
-}
-
-/* Moves those of |*list| that |matches| to a list of their own. */
-static struct session_request *pick(struct session_request **list,
-	int (*matches)(const struct session_request *, const void *), const void *key)
-{
-	struct session_request *picked = NULL;
-	struct session_request **end = &picked;
-
-	while (*list) {
-		if (!matches(*list, key)) {
-			list = &(*list)->next;
-			continue;
-		}
-		*end = unlink_at(list);
-		end = &(*end)->next;
-	}
-	return picked;
-}
-
-static int is_of_call(const struct session_request *request, const void *call)
-{
-	return request->call == call;
-}
-
-static int has_id(const struct session_request *request, const void *id)
-{
-	return request->session_id && strcmp(request->session_id, id) == 0;
-}
-
 /* It cannot begin at its time any more. */
 static int is_late(const struct session_request *request, const void *now_ns)
 {
 	return request->due_ns <= *(const int64_t *)now_ns - CAPTURE_ARM_NS;
-}
-
-/* Each of a list is told the same. Without the mutex. */
-static void tell_all(struct session_request *list, int r, const char *text)
-{
-	while (list) {
-		struct session_request *request = list;
-		struct capture_result nothing = {.is_empty = 0};
-		struct diag d = DIAG_INIT;
-
-		list = request->next;
-		diag_set(&d, -EBUSY, "%s", text);
-		request->deliver(request, r, &nothing, &d);
-		session_request_free(request);
-	}
-}
-
-/* They never began: a trace that says so is what they recorded. */
-static void end_unbegun(struct session_request *list)
-{
-	while (list) {
-		struct session_request *request = list;
-		struct capture_result result;
-		struct diag d = DIAG_INIT;
-		int r = capture_make_unbegun(&result);
-
-		list = request->next;
-		request->deliver(request, r, &result, &d);
-		session_request_free(request);
-	}
 }
 
 /* Those that ask. */
@@ -219,14 +143,14 @@ int session_start_continuous(struct session *s, struct session_request *request)
 static int is_running(const struct session *s, const char *session_id)
 {
 	return s->request && s->request->is_continuous && !s->stopper &&
-	       (!session_id || has_id(s->request, session_id));
+	       (!session_id || request_has_id(s->request, session_id));
 }
 
 static int add_snapshot(struct session *s, struct session_request *request)
 {
 	struct session_request **end = &s->snapshots;
 
-	if (count(s->snapshots) == MAX_WAITING)
+	if (request_list_count(s->snapshots) == MAX_WAITING)
 		return SESSION_BUSY;
 	while (*end)
 		end = &(*end)->next;
@@ -306,17 +230,17 @@ void session_terminate(struct session *s, const char *session_id)
 	struct session_request *unbegun;
 
 	pthread_mutex_lock(&s->mutex);
-	if (s->request && has_id(s->request, session_id))
+	if (s->request && request_has_id(s->request, session_id))
 		raise_flag(s, &s->stop);
-	unbegun = pick(&s->waiting, has_id, session_id);
+	unbegun = request_list_pick(&s->waiting, request_has_id, session_id);
 	pthread_mutex_unlock(&s->mutex);
-	end_unbegun(unbegun);
+	request_list_end_unbegun(unbegun);
 }
 
 /* Whom "whichever" means when none runs. Under the mutex. */
 static struct session_request *pick_first(struct session *s)
 {
-	return s->waiting ? unlink_at(&s->waiting) : NULL;
+	return s->waiting ? request_list_unlink(&s->waiting) : NULL;
 }
 
 int session_end(struct session *s, const char *session_id, int discards)
@@ -329,17 +253,18 @@ int session_end(struct session *s, const char *session_id, int discards)
 	if (s->request && is_any && s->request->trace) {
 		r = SESSION_OWN;
 	} else if (s->request && !s->request->is_continuous &&
-		   (is_any || has_id(s->request, session_id))) {
+		   (is_any || request_has_id(s->request, session_id))) {
 		raise_flag(s, discards ? &s->cancel : &s->stop);
 	} else {
-		unbegun = is_any ? pick_first(s) : pick(&s->waiting, has_id, session_id);
+		unbegun = is_any ? pick_first(s)
+				 : request_list_pick(&s->waiting, request_has_id, session_id);
 		r = unbegun ? 0 : SESSION_NONE;
 	}
 	pthread_mutex_unlock(&s->mutex);
 	if (discards)
-		tell_all(unbegun, CAPTURE_CANCELLED, "");
+		request_list_tell(unbegun, CAPTURE_CANCELLED, "");
 	else
-		end_unbegun(unbegun);
+		request_list_end_unbegun(unbegun);
 	return r;
 }
 
@@ -361,11 +286,11 @@ void session_cancel(struct session *s, const struct rpc_call *call)
 	pthread_mutex_lock(&s->mutex);
 	if (s->request && s->request->call == call)
 		raise_flag(s, &s->cancel);
-	waited = pick(&s->waiting, is_of_call, call);
-	snapshots = pick(&s->snapshots, is_of_call, call);
+	waited = request_list_pick(&s->waiting, request_is_of_call, call);
+	snapshots = request_list_pick(&s->snapshots, request_is_of_call, call);
 	pthread_mutex_unlock(&s->mutex);
-	tell_all(waited, CAPTURE_CANCELLED, "");
-	tell_all(snapshots, CAPTURE_CANCELLED, "");
+	request_list_tell(waited, CAPTURE_CANCELLED, "");
+	request_list_tell(snapshots, CAPTURE_CANCELLED, "");
 }
 
 void session_close(struct session *s)
@@ -382,7 +307,7 @@ void session_close(struct session *s)
 	}
 	s->request = s->waiting = NULL;
 	pthread_mutex_unlock(&s->mutex);
-	tell_all(list, CAPTURE_NO_TARGET, session_gone_text);
+	request_list_tell(list, CAPTURE_NO_TARGET, session_gone_text);
 }
 
 /* The worker's. */
@@ -393,7 +318,7 @@ static int admit(struct session *s, int64_t now_ns)
 	if (!s->waiting || s->waiting->due_ns > now_ns)
 		return 0;
 	if (!s->request)
-		return occupy(s, unlink_at(&s->waiting));
+		return occupy(s, request_list_unlink(&s->waiting));
 	return makes_room(s, s->waiting);
 }
 
@@ -406,11 +331,11 @@ int64_t session_tend(struct session *s)
 
 	pthread_mutex_lock(&s->mutex);
 	if (!admit(s, now_ns))
-		late = pick(&s->waiting, is_late, &now_ns);
+		late = request_list_pick(&s->waiting, is_late, &now_ns);
 	due_ns = s->waiting ? s->waiting->due_ns : INT64_MAX;
 	pthread_mutex_unlock(&s->mutex);
 	session_describe(s, text, sizeof text);
-	tell_all(late, CAPTURE_BUSY, text);
+	request_list_tell(late, CAPTURE_BUSY, text);
 	return due_ns;
 }
 
@@ -450,7 +375,7 @@ struct session_request *session_next_snapshot(struct session *s)
 	struct session_request *request;
 
 	pthread_mutex_lock(&s->mutex);
-	request = s->snapshots ? unlink_at(&s->snapshots) : NULL;
+	request = s->snapshots ? request_list_unlink(&s->snapshots) : NULL;
 	pthread_mutex_unlock(&s->mutex);
 	return request;
 }
@@ -465,6 +390,6 @@ struct session_request *session_release(struct session *s)
 	late = s->snapshots;
 	s->request = s->stopper = s->snapshots = NULL;
 	pthread_mutex_unlock(&s->mutex);
-	tell_all(late, CAPTURE_NO_TARGET, session_gone_text);
+	request_list_tell(late, CAPTURE_NO_TARGET, session_gone_text);
 	return stopper;
 }
