@@ -33,6 +33,8 @@
 #define BYTES_PER_SLOT_BYTE 5
 /* Of a session that goes on meanwhile: its own slots besides, and the joined ones. */
 #define BYTES_PER_KEPT_SLOT_BYTE (BYTES_PER_SLOT_BYTE + 2)
+/* What is said of a start that was agreed upon. */
+#define MAX_LATE_NS NS_PER_MS
 /* A wake-up that comes just before the worker sleeps is missed: it looks at its flags this often. */
 #define LOOK_INTERVAL_NS (50 * NS_PER_MS)
 /*
@@ -225,6 +227,10 @@ static int add_context(struct capture *c)
 		r = -ENOMEM;
 	for (size_t i = 0; i < c->request->n_warnings && !r; i++)
 		r = space_add_warning(c->space, "%s", c->request->warnings[i]);
+	if (!r && c->request->start_timestamp_ns && c->recording.late_ns > MAX_LATE_NS)
+		r = space_add_warning(c->space,
+			"the first %.1f ms are missing: the machine was too busy to begin in time",
+			(double)c->recording.late_ns / 1e6);
 	if (!r && !c->recording.uses_ticks)
 		r = space_add_warning(c->space,
 			"times come from CLOCK_MONOTONIC: the processor's counter cannot be used here");
@@ -506,7 +512,7 @@ static int begin(struct capture *c, struct diag *d)
 	set_levels(c);
 	r = recording_arm(&c->recording, c->level, d);
 	if (!r) {
-		wait_until(c, c->request->is_agreed ? at - RECORDING_EARLY_NS : at);
+		wait_until(c, at);
 		set_levels(c);
 		r = recording_begin(&c->recording, c->level, at, d);
 	}

@@ -28,7 +28,6 @@ struct capture_request {
 	unsigned level; /* host_tracer_level, 0–3 */
 	uint64_t duration_ms; /* UINT64_MAX: until it is stopped */
 	uint64_t start_timestamp_ns; /* Unix time; 0 or past: now */
-	int is_agreed; /* others start then, too: kept to the microsecond, and processes begin a little early */
 	uint64_t max_bytes; /* of memory in this process; 0: the default */
 	/*
 	 * Of a session whose length nobody knows: what does not fit pushes out the oldest. The worker asks often for

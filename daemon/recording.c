@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
@@ -182,24 +181,23 @@ static struct clock_pair interpolate(struct clock_pair a, struct clock_pair b, i
 		a.ticks + (uint64_t)(share * (double)(b.ticks - a.ticks)), at_ns};
 }
 
-/* One that was ended before its time does not wait for it. */
-static int is_ahead(const struct recording *r, int64_t at_ns)
+/* One that was ended before its time, or armed after it, begins now. */
+static int is_on_time(const struct recording *r, int64_t at_ns)
 {
-	int64_t wait_ns = at_ns - r->start.monotonic_ns;
-
-	return at_ns > 0 && wait_ns > 0 && wait_ns <= RECORDING_EARLY_NS;
+	return r->armed.monotonic_ns < at_ns && at_ns < r->start.monotonic_ns;
 }
 
-/* Everybody records already: the start is only a point in time, and this thread may be late for it. */
+/* An agreed start is a point in time: this thread was woken for it, a little late, or more on a busy machine. */
 static void set_start(struct recording *r, int64_t at_ns)
 {
-	const struct timespec at = {at_ns / NS_PER_S, at_ns % NS_PER_S};
-	struct clock_pair before = r->start;
+	struct clock_pair now = clock_pair_read(r->uses_ticks);
 
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
-		;
-	r->start = interpolate(before, clock_pair_read(r->uses_ticks), at_ns);
-	r->start_unix_ns += at_ns - before.monotonic_ns;
+	r->start = now;
+	r->start_unix_ns = realtime_ns();
+	if (!is_on_time(r, at_ns))
+		return;
+	r->start = interpolate(r->armed, now, at_ns);
+	r->start_unix_ns -= now.monotonic_ns - at_ns;
 }
 
 static void begin_usage(struct recording *r, size_t first)
@@ -253,6 +251,7 @@ int recording_arm(struct recording *r, unsigned level, struct diag *d)
 		error = meet_children(r);
 	if (!error && level)
 		error = tell_to_begin(r, ARENA_OP_PREPARE, d);
+	r->armed = clock_pair_read(r->uses_ticks);
 	return error;
 }
 
@@ -261,13 +260,11 @@ int recording_begin(struct recording *r, unsigned level, int64_t at_ns, struct d
 	int error = 0;
 
 	r->level = level;
-	r->start = clock_pair_read(r->uses_ticks);
-	r->start_unix_ns = realtime_ns();
+	set_start(r, at_ns);
 	r->earliest_ticks = r->start.ticks;
 	if (level)
 		error = start_all(r, d);
-	if (!error && is_ahead(r, at_ns))
-		set_start(r, at_ns);
+	r->late_ns = monotonic_ns() - r->start.monotonic_ns;
 	r->last_pair_ns = r->start.monotonic_ns;
 	if (!error)
 		error = timeline_add(&r->timeline, r->start);

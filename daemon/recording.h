@@ -32,8 +32,9 @@ struct recording {
 	unsigned n_without_usage; /* children that there were no descriptors for */
 	unsigned n_left_out; /* children that the capture had no memory for */
 	int64_t start_unix_ns;
-	uint64_t
-		earliest_ticks; /* no record of this recording began before; maybe earlier than its start */
+	uint64_t earliest_ticks; /* no record of this recording began before */
+	struct clock_pair armed; /* when it was */
+	int64_t late_ns; /* what is recorded begins so long after the start */
 	struct clock_pair start;
 	int64_t window_ns; /* since the start: of a part (recording_cut.h), nothing that ended earlier is in it */
 	struct clock_pair stop;
@@ -44,9 +45,6 @@ struct recording {
 /* Outcome of the two below besides 0 and negative ones: the program is gone. */
 #define RECORDING_NO_TARGET 1
 
-/* Processes are told to begin so long before an agreed time; what they record before it is left out. */
-#define RECORDING_EARLY_NS INT64_C(2000000)
-
 /* |max_bytes|: of raw records, in this process. */
 void recording_init(struct recording *r, struct family *f, uint64_t max_bytes);
 void recording_deinit(struct recording *r);
@@ -54,8 +52,9 @@ void recording_deinit(struct recording *r);
 /* Prepares rings for |level|: until it begins nothing is recorded. |d| when a person can do something about it. */
 int recording_arm(struct recording *r, unsigned level, struct diag *d);
 /*
- * Begins: now, or at |at_ns| (CLOCK_MONOTONIC) if that is at most RECORDING_EARLY_NS away, to the microsecond, however
- * late this thread is woken. |level| is the one that was prepared for, or 0. |usage_interval_ms| may be set before.
+ * Begins, now. |at_ns|: when that was agreed upon (CLOCK_MONOTONIC); it is the start then, however late this thread was
+ * woken for it, and |late_ns| says how late that was. |level| is the one that was prepared for, or 0.
+ * |usage_interval_ms| may be set before.
  */
 int recording_begin(struct recording *r, unsigned level, int64_t at_ns, struct diag *d);
 /* Copies out what is new; returns how full the fullest ring was, in 1/1000. */

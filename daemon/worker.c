@@ -83,7 +83,6 @@ static void run_capture(struct session *s, struct session_request *request)
 		.level = request->options.host_tracer_level,
 		.duration_ms = request->options.duration_ms,
 		.start_timestamp_ns = request->options.start_timestamp_ns,
-		.is_agreed = request->call != NULL,
 		.max_bytes = (uint64_t)profile_options_get_number(&request->options,
 			"ptap_max_capture_bytes", (int64_t)s->family->main->max_capture_bytes),
 		.usage_interval_ms = profile_options_get_number(

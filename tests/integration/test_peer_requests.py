@@ -34,7 +34,7 @@ def what_is_no_protobuf_is_invalid(t):
 @test
 def methods_that_nobody_knows_are_unimplemented(t):
     with unharmed(t) as target, Connection(target.port) as c:
-        for path in ("/tensorflow.ProfilerService/Monitor", "/x", "", "/" + "a" * 4000, PROFILE + "/"):
+        for path in ("/tensorflow.ProfilerService/Profil", "/x", "", "/" + "a" * 4000, PROFILE + "/"):
             refused(t, c, path, message(b""), UNIMPLEMENTED, "no such method")
 
 
