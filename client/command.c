@@ -54,7 +54,7 @@ static void print_option(const struct command_option *o, FILE *out)
 
 	snprintf(left, sizeof left, "%s%c%s--%s%s%s", o->letter ? "-" : "",
 		o->letter ? o->letter : ' ', o->letter ? ", " : "   ", o->name,
-		*argument && *argument != '[' ? " " : "", argument);
+		o->argument && o->kind != COMMAND_OPTION_MAYBE_INT ? " " : "", argument);
 	fprintf(out, "  %-30s %s\n", left, o->help);
 }
 
