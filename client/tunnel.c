@@ -179,13 +179,16 @@ static int wait_until_ready(struct tunnel *t, const char *destination, struct di
 		t->is_open = is_ready(t);
 		if (t->is_open)
 			return EXIT_DONE;
+		/* The same key may have ended it. */
 		if (has_ended)
-			return explain(t, destination, d);
+			interrupt_poll(NULL, TURN_MS);
 		if (interrupt_get_count() > 0) {
 			diag_set(d, -EINTR, "--ssh %.200s: interrupted: nothing was written",
 				destination);
 			return EXIT_INTERRUPTED;
 		}
+		if (has_ended)
+			return explain(t, destination, d);
 		if (clock_monotonic_ms() >= end_ms)
 			return fail_late(destination, d);
 	}

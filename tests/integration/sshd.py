@@ -67,8 +67,9 @@ class Sshd:
         (bin / "ssh").chmod(0o755)
         self.tmp = self.dir / "t"
         self.tmp.mkdir()
+        self.environment = ["env", f"PATH={bin}:{os.environ['PATH']}", f"TMPDIR={self.tmp}"]
         # Without a terminal, wherever the tests run.
-        self.prefix = ["setsid", "env", f"PATH={bin}:{os.environ['PATH']}", f"TMPDIR={self.tmp}"]
+        self.prefix = ["setsid", *self.environment]
 
     def count_logins(self):
         return sum("Accepted publickey" in line for line in self.process.err)

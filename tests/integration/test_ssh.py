@@ -10,6 +10,7 @@ import subprocess
 from fixture import check, contains, equal, free_port, run, test, wait_until
 from processes import PROFTAP
 from sshd import Sshd
+from terminal import Terminal
 from trace_file import Trace
 
 
@@ -64,10 +65,44 @@ def a_private_socket_can_be_at_the_other_end(t):
 def an_interrupt_ends_the_recording_and_then_ssh(t):
     sshd, target = Sshd(t), t.target().serve()
     capture = record(t, sshd, target)
-    # As a terminal does: to the whole group. The tunnel must outlive it, for the data.
-    os.killpg(os.getpgid(capture.pid), signal.SIGINT)
+    # To the whole group, as timeout and service managers do. The tunnel must outlive it, for the data.
+    os.killpg(os.getpgid(capture.pid), signal.SIGTERM)
     capture.finish()
     equal(capture.trace.count("burst"), 7, "spans")
+    sshd.check_nothing_left()
+
+
+@test
+def keys_of_a_terminal_do_not_reach_ssh(t):
+    sshd, target = Sshd(t), t.target().serve()
+    terminal = Terminal(t, target.port, 60000, "--ssh", "gpu7", prefix=sshd.environment)
+    target.ask("await 1", "burst 7")
+    os.write(terminal.fd, b"\x03")
+    contains(terminal.finish(), "  spans 7 on 1 thread", "the screen")
+    equal(terminal.code, 0, "exit status")
+    sshd.check_nothing_left()
+
+
+@test
+def a_person_at_a_terminal_is_asked(t):
+    sshd, target = Sshd(t), t.target().serve()
+    (sshd.dir / "known").write_text("")
+    terminal = Terminal(t, target.port, 20, "--ssh", "gpu7", prefix=sshd.environment)
+    terminal.read(r"Are you sure you want to continue connecting")
+    os.write(terminal.fd, b"yes\n")
+    contains(terminal.finish(), f"_{target.port}.xplane.pb", "the screen")
+    equal(terminal.code, 0, "exit status")
+
+
+@test
+def who_is_asked_can_interrupt(t):
+    sshd = Sshd(t)
+    (sshd.dir / "known").write_text("")
+    terminal = Terminal(t, 9999, 20, "--ssh", "gpu7", prefix=sshd.environment)
+    terminal.read(r"Are you sure you want to continue connecting")
+    os.write(terminal.fd, b"\x03")
+    contains(terminal.finish(), "--ssh gpu7: interrupted: nothing was written", "the screen")
+    equal(terminal.code, 130, "exit status")
     sshd.check_nothing_left()
 
 

@@ -2,59 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a person at a terminal sees while a capture runs: progress, then a countdown; Ctrl-C."""
 import os
-import pty
 import re
-import select
-import signal
 import time
 
+from checks import PATIENCE_S
 from fake_server import FakeServer, field, space
 from fixture import check, contains, equal, run, test
-from processes import PROFTAP
-
-PATIENCE_S = 20
-CLEAR = "\r\x1b[K"
-
-
-class Terminal:
-    """proftap on a terminal of its own; self.screen is all that it wrote there."""
-
-    def __init__(self, t, *words):
-        command = [str(w) for w in (PROFTAP, "capture", *words, "--log_dir", t.dir / "logs")]
-        self.screen = ""
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.execv(command[0], command)
-        t.at_end.append(self.close)
-
-    def read(self, pattern=None):
-        """Until |pattern| was seen, or the end."""
-        deadline = time.monotonic() + PATIENCE_S
-        while not (pattern and re.search(pattern, self.screen)):
-            check(time.monotonic() < deadline, f"no {pattern!r} in {self.screen!r}")
-            if not select.select([self.fd], [], [], 0.1)[0]:
-                continue
-            try:
-                data = os.read(self.fd, 65536)
-            except OSError:  # EIO: nobody has the terminal any more
-                data = b""
-            if not data:
-                check(pattern is None, f"it ended without {pattern!r}: {self.screen!r}")
-                return
-            self.screen += data.decode()
-
-    def finish(self):
-        self.read()
-        self.code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-        self.pid = None
-        return self.screen
-
-    def close(self):
-        if self.pid:
-            os.kill(self.pid, signal.SIGKILL)
-            os.waitpid(self.pid, 0)
-        os.close(self.fd)
-
+from terminal import CLEAR, Terminal
 
 def never_answer(connection):
     pass
