@@ -20,6 +20,7 @@ OK, CANCELLED, INVALID_ARGUMENT, NOT_FOUND, ALREADY_EXISTS = 0, 1, 3, 5, 6
 RESOURCE_EXHAUSTED, FAILED_PRECONDITION, UNIMPLEMENTED, INTERNAL, UNAVAILABLE = 8, 9, 12, 13, 14
 
 PROFILE = "/tensorflow.ProfilerService/Profile"
+TERMINATE = "/tensorflow.ProfilerService/Terminate"
 
 # The rows of HPACK's static table that a gRPC server's answer uses.
 STATIC = {8: (b":status", b"200"), 14: (b":status", b"500"), 31: (b"content-type", b"")}

@@ -22,6 +22,10 @@ def profile(**fields):
     return message(request(**fields).SerializeToString())
 
 
+def terminate(session_id):
+    return message(schema("profiler_service").TerminateRequest(session_id=session_id).SerializeToString())
+
+
 def read_kib(pid, key):
     return int(read_status(pid)[key].split()[0])
 

@@ -9,7 +9,7 @@ import struct
 import time
 
 from fixture import check, contains, equal, run, test
-from http2 import INVALID_ARGUMENT, OK, PREFACE, PROFILE, UNIMPLEMENTED, Connection, message
+from http2 import INVALID_ARGUMENT, OK, PREFACE, PROFILE, TERMINATE, UNIMPLEMENTED, Connection, message
 from peers import profile, refused, request, unharmed
 
 
@@ -27,14 +27,15 @@ def what_is_no_protobuf_is_invalid(t):
         for body in (b"\xff" * 100, b"\x0a\xff\xff\xff\xff\x0f", b"\x08", b"\x42\x7f\x00"):
             refused(t, c, PROFILE, message(body), INVALID_ARGUMENT, "is not a ProfileRequest")
         refused(t, c, PROFILE, b"", INVALID_ARGUMENT, "no message")
-        refused(t, c, "/tensorflow.ProfilerService/Terminate", message(b"\xff"), INVALID_ARGUMENT,
+        refused(t, c, TERMINATE, message(b"\xff"), INVALID_ARGUMENT,
                 "is not a TerminateRequest")
 
 
 @test
 def methods_that_nobody_knows_are_unimplemented(t):
     with unharmed(t) as target, Connection(target.port) as c:
-        for path in ("/tensorflow.ProfilerService/Profil", "/x", "", "/" + "a" * 4000, PROFILE + "/"):
+        for path in ("/tensorflow.ProfilerService/Profiles", "/proftap.v2.Profiler/Capture",
+                     "/x", "", "/" + "a" * 4000, PROFILE + "/"):
             refused(t, c, path, message(b""), UNIMPLEMENTED, "no such method")
 
 
@@ -44,7 +45,7 @@ def the_content_type_does_not_matter(t):
     with unharmed(t) as target, Connection(target.port) as c:
         for kind in ("text/html", "application/json", "x" * 1000):
             refused(t, c, PROFILE, b"{}", INVALID_ARGUMENT, "no message", content_type=kind)
-            refused(t, c, "/tensorflow.ProfilerService/Terminate", message(b"{}"),
+            refused(t, c, TERMINATE, message(b"{}"),
                     INVALID_ARGUMENT, "is not a TerminateRequest", content_type=kind)
 
 
