@@ -15,6 +15,7 @@ import time
 import traceback
 from pathlib import Path
 
+from calls import Calls
 from checks import Failure, Skip, check, contains, equal, wait_until
 from processes import (PROFTAP, Capture, Target, find_proftapd, find_proftapds, free_port, is_alive,
                        read_fds, read_shared_kib, read_status)
@@ -27,6 +28,9 @@ __all__ = ["NOBODY", "SANITIZERS", "Skip", "check", "contains", "equal", "find_p
 
 SANITIZERS = os.environ.get("SANITIZERS", "no")
 NOBODY = 65534
+# Of captures that the test itself ends.
+SESSION = "until-stopped"
+LONG_MS = 60000
 
 
 def need_root():
@@ -92,11 +96,23 @@ class Case:
         equal(target.ask("await 1"), "recording", "the target")
         return capture
 
-    def emit(self, target, ms, *commands, options=(), **how):
-        """A capture, ended, in which the target obeyed |commands| as soon as it recorded."""
-        capture = self.start_capture(target, ms, *options, **how)
-        target.ask("await 1", *commands)
+    def begin(self, target, *options, **how):
+        """A capture that has begun to record, and goes on until stop(), however long that takes."""
+        return self.record(target, LONG_MS, "-o", f"session_id={SESSION}", *options, **how)
+
+    def stop(self, target, capture):
+        with Calls(target) as calls:
+            calls.terminate(SESSION)
         return capture.finish()
+
+    def emit(self, target, ms, *commands, options=(), **how):
+        """A capture of |ms| at least, ended, in which the target obeyed |commands|."""
+        capture = self.begin(target, *options, **how)
+        end = time.monotonic() + ms / 1000
+        if commands:
+            target.ask(*commands)
+        time.sleep(max(0, end - time.monotonic()))
+        return self.stop(target, capture)
 
     def public_proftap(self):
         """A copy of the client that any user may execute."""

@@ -22,10 +22,6 @@ def profile(**fields):
     return message(request(**fields).SerializeToString())
 
 
-def terminate(session_id):
-    return message(schema("profiler_service").TerminateRequest(session_id=session_id).SerializeToString())
-
-
 def read_kib(pid, key):
     return int(read_status(pid)[key].split()[0])
 
@@ -38,9 +34,8 @@ def read_wakeups(target):
 
 
 def check_next_capture(t, target):
-    capture = t.start_capture(target, 100, "--attempts", "5")
-    target.ask("await 1", "burst 10")
-    equal(capture.finish().trace.count("burst"), 10, "spans of the next capture")
+    capture = t.emit(target, 100, "burst 10", options=("--attempts", "5"))
+    equal(capture.trace.count("burst"), 10, "spans of the next capture")
 
 
 @contextlib.contextmanager

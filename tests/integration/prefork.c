@@ -28,19 +28,30 @@ static void say_pid(void)
 	printf("%d\n", (int)getpid());
 }
 
-_Noreturn void prefork_work(void)
+static void do_job(int number)
 {
-	for (int i = 0;; i++) {
-		PTAP_SPAN("job");
-		PTAP_COUNTER("jobs", i);
-		usleep(PAUSE_US);
-	}
+	PTAP_SPAN("job");
+	PTAP_COUNTER("jobs", number);
+	usleep(PAUSE_US);
 }
 
+_Noreturn static void work_from(int number)
+{
+	for (;; number++)
+		do_job(number);
+}
+
+_Noreturn void prefork_work(void)
+{
+	work_from(0);
+}
+
+/* Who has read its pid knows that it has joined. */
 static void live_steady(void)
 {
+	do_job(0);
 	say_pid();
-	prefork_work();
+	work_from(1);
 }
 
 static void live_nested(void)

@@ -86,12 +86,12 @@ def a_master_whose_threads_annotate_meanwhile(t):
     counts = t.dir / "counts"
     counts.write_bytes(bytes(24))
     target = t.target(**FOLLOW).serve()
-    capture = t.record(target, 1000)
+    capture = t.begin(target)
     target.ask(f"steady {counts}")
     pids = [int(target.ask("prefork steady")) for _ in range(5)]
     for pid in pids:
         t.at_end.append(lambda pid=pid: end(pid))
-    trace = capture.finish().trace
+    trace = t.stop(target, capture).trace
     equal(capture.warnings, [], "warnings")
     for pid in pids:
         child = trace.process(pid)

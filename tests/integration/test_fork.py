@@ -4,7 +4,7 @@
 import os
 import signal
 
-from fixture import SANITIZERS, check, equal, is_alive, run, test, wait_until
+from fixture import check, equal, is_alive, run, test, wait_until
 
 
 def fork(t, target, n):
@@ -25,13 +25,12 @@ def describe_fds(pid):
 @test
 def the_child_records_nothing_and_the_parent_all(t):
     target = t.target().serve()
-    capture = t.record(target, 1000)
+    capture = t.begin(target)
     target.ask("cycle 100")
     _, first, _ = fork(t, target, 1000)
     target.ask("cycle 100")
-    check(capture.popen.poll() is None, "the spans were not done before the capture ended")
     equal(first, (0, 0), "the child's ptap_server_port() and ptap_enabled(1)")
-    trace = capture.finish().trace
+    trace = t.stop(target, capture).trace
     equal({line.id: dict(line.count()) for line in trace.lines},
           {target.pid: {"cycle": 200, "turn": 200}}, "events by thread")
     equal(trace.host_stat("dropped_traces"), 0, "dropped")
@@ -40,18 +39,18 @@ def the_child_records_nothing_and_the_parent_all(t):
 @test
 def the_child_holds_no_descriptor_of_ours(t):
     target = t.target().serve()
-    capture = t.record(target, 500)
+    capture = t.begin(target)
     before = describe_fds(target.pid)
     pid, _, _ = fork(t, target, 1)
     equal(describe_fds(pid), before, "descriptors of the child")
     equal(sorted(before), ["0", "1", "2"], f"descriptors of the parent, {before}")
-    capture.finish()
+    t.stop(target, capture)
 
 
 @test
 def the_child_can_serve_by_itself(t):
     target = t.target().serve()
-    capture = t.record(target, 1500 if SANITIZERS == "no" else 5000)
+    capture = t.begin(target)
     pid, _, (result, port) = fork(t, target, 10)
     equal(result, 0, "the child's ptap_server_start()")
     check(port not in (0, target.port), f"the child's port {port}, the parent's {target.port}")
@@ -60,7 +59,7 @@ def the_child_can_serve_by_itself(t):
     equal(set(trace.thread(pid).count()), {"born"}, "events of the child")
     check(trace.count("born") >= 10, f"the child's spans: {trace.count('born')}")
     target.ask("burst 3")
-    equal(capture.finish().trace.count("burst"), 3, "spans of the parent")
+    equal(t.stop(target, capture).trace.count("burst"), 3, "spans of the parent")
 
 
 @test

@@ -4,9 +4,10 @@
 import signal
 import time
 
+from calls import Calls
 from fixture import SANITIZERS, check, equal, find_proftapd, read_status, run, test, wait_until
-from http2 import INTERNAL, OK, PROFILE, TERMINATE, Connection
-from peers import check_next_capture, profile, start_profile, terminate, unharmed
+from http2 import INTERNAL, OK, PROFILE, Connection
+from peers import check_next_capture, profile, start_profile, unharmed
 from processes import is_recording
 
 # A session whose client is gone is free by then.
@@ -70,10 +71,8 @@ def a_start_in_2_to_the_63_ns_is_waited_for(t):
         check_next_capture(t, target)
         check(not c.streams[stream].ended, "it did not wait")
 
-        def is_terminated():
-            equal(c.call(TERMINATE, terminate("far")).status, OK, "Terminate")
-            return c.streams[stream].ended
-        wait_until(is_terminated, "the waiting session to end", 5)
+        with Calls(target) as calls:
+            calls.terminate("far")
         equal(c.finish(stream).status, OK, "gRPC status")
 
 
