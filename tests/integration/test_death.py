@@ -97,9 +97,12 @@ def wait_for_port(port):
         time.sleep(0.001)
 
 
-def check_port_is_free_soon(port, how):
-    took_ms = wait_for_port(port)
-    check(took_ms < PORT_FREE_MS, f"{how}: the port was free only after {took_ms:.1f} ms")
+def check_port_is_free_soon(measure, how):
+    """|measure| ends a program; a loaded machine gets three tries."""
+    took_ms = []
+    while not took_ms or took_ms[-1] >= PORT_FREE_MS:
+        check(len(took_ms) < 3, f"{how}: the port was free only after {took_ms} ms")
+        took_ms.append(measure())
 
 
 def wait_for_end_of_server(server):
@@ -112,45 +115,55 @@ def end_in_mid_capture(t, how):
     capture = t.record(target, 15000)
     target.ask("burst 100")
     end(target, how)
-    check_port_is_free_soon(target.port, how)
+    took_ms = wait_for_port(target.port)
     capture.finish()
     check(capture.elapsed_s < 10, f"{how}: the answer took {capture.elapsed_s} s")
     capture.find_warning(f"pid {target.pid}", "ended")
     equal(capture.trace.count("burst"), 100, f"{how}: spans")
     wait_for_end_of_server(server)
+    return took_ms
 
 
 @test
 def every_end_in_mid_capture_delivers_and_frees_the_port_at_once(t):
     for how in ENDINGS:
-        end_in_mid_capture(t, how)
+        check_port_is_free_soon(lambda: end_in_mid_capture(t, how), how)
+
+
+def end_idle(t, how):
+    target = t.target().serve()
+    server = find_proftapd(target.pid)
+    end(target, how)
+    took_ms = wait_for_port(target.port)
+    wait_for_end_of_server(server)
+    return took_ms
 
 
 @test
 def every_end_of_an_idle_program_frees_the_port_at_once(t):
     for how in ENDINGS:
-        target = t.target().serve()
-        server = find_proftapd(target.pid)
-        end(target, how)
-        check_port_is_free_soon(target.port, how)
-        wait_for_end_of_server(server)
+        check_port_is_free_soon(lambda: end_idle(t, how), how)
 
 
-@test
-def a_gigabyte_to_free_does_not_delay_the_port(t):
-    """The parent's wait returns only when the memory is freed; the robust word tells before that."""
+def end_large(t):
     target = t.target().serve()
     equal(target.ask("touch 1024"), "0", "touching 1 GiB")
     capture = t.record(target, 15000)
     target.ask("burst 100")
     end(target, "kill")
-    check_port_is_free_soon(target.port, "kill with 1 GiB touched")
+    took_ms = wait_for_port(target.port)
     capture.finish()
     equal(capture.trace.count("burst"), 100, "spans")
+    return took_ms
 
 
 @test
-def the_end_of_the_first_thread_is_no_end(t):
+def a_gigabyte_to_free_does_not_delay_the_port(t):
+    """The parent's wait returns only when the memory is freed; the robust word tells before that."""
+    check_port_is_free_soon(lambda: end_large(t), "kill with 1 GiB touched")
+
+
+def end_without_its_first_thread(t):
     target = t.target().serve()
     server = find_proftapd(target.pid)
     capture = t.record(target, 1000)
@@ -163,8 +176,14 @@ def the_end_of_the_first_thread_is_no_end(t):
     second = t.emit(target, 200, "burst 10")
     equal(second.trace.count("burst"), 10, "spans of another capture")
     target.kill()
-    check_port_is_free_soon(target.port, "kill after the first thread's end")
+    took_ms = wait_for_port(target.port)
     wait_for_end_of_server(server)
+    return took_ms
+
+
+@test
+def the_end_of_the_first_thread_is_no_end(t):
+    check_port_is_free_soon(lambda: end_without_its_first_thread(t), "kill after the first thread's end")
 
 
 @test
@@ -186,18 +205,23 @@ def record_unread(t):
     return target, server, capture
 
 
-@test
-def a_client_that_reads_late_gets_everything(t):
-    """Stopped while the answer comes: when it goes on all is there, and the server goes."""
+def read_late(t):
     target, server, capture = record_unread(t)
     end(target, "kill")
-    check_port_is_free_soon(target.port, "kill with a client that does not read")
+    took_ms = wait_for_port(target.port)
     time.sleep(UNREAD_S)
     check(is_alive(server), "the server went before its answer was read")
     capture.signal(signal.SIGCONT)
     capture.finish()
     equal(capture.trace.count("burst"), 1000000, "spans")
     wait_for_end_of_server(server)
+    return took_ms
+
+
+@test
+def a_client_that_reads_late_gets_everything(t):
+    """Stopped while the answer comes: when it goes on all is there, and the server goes."""
+    check_port_is_free_soon(lambda: read_late(t), "kill with a client that does not read")
 
 
 @test
