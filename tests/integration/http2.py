@@ -133,12 +133,22 @@ class Stream:
         return self.frames[0]
 
 
+def connect(host, port):
+    """|port| is a number, or unix:PATH."""
+    if not str(port).startswith("unix:"):
+        return socket.create_connection((host, port), PATIENCE_S)
+    there = socket.socket(socket.AF_UNIX)
+    there.settimeout(PATIENCE_S)
+    there.connect(port.removeprefix("unix:"))
+    return there
+
+
 class Connection:
     """One connection. What the peer says is read in send() and wait(), and answered as a polite
     client does."""
 
     def __init__(self, port, host="127.0.0.1", greets=True, window=MAX_WINDOW):
-        self.socket = socket.create_connection((host, port), PATIENCE_S)
+        self.socket = connect(host, port)
         self.buffer = b""
         self.decoder = Decoder()
         self.streams = collections.defaultdict(Stream)
