@@ -25,6 +25,9 @@
 
 /* Of the process that started the server; survives fork. NULL: nobody follows. Under the guest's lock. */
 static struct arena *ancestor;
+/* And its server. */
+static int32_t server_pid;
+static uid_t server_uid;
 
 static int is_server_alive(void)
 {
@@ -62,6 +65,9 @@ static void fill_request(struct join *j, uint32_t n_rings)
 	atomic_store(&j->head.strings_used, j->strings_bytes);
 	atomic_store(&j->head.guest, ARENA_GUEST_COMING);
 	memcpy(j->name, ancestor->join_name, sizeof j->name - 1);
+	j->server_pid = server_pid;
+	j->server_uid = server_uid;
+	j->server_owner = &ancestor->owner;
 	j->request.magic = JOIN_MAGIC;
 	j->request.version = JOIN_VERSION;
 	j->request.pid = getpid();
@@ -168,6 +174,8 @@ void follow_begin(struct arena *arena)
 	/* Without the handler children read 0, as if nobody had asked. */
 	if (!is_registered && pthread_atfork(NULL, NULL, mark_child) == 0)
 		is_registered = 1;
+	server_pid = guest_get()->server_pid;
+	server_uid = geteuid();
 	ancestor = arena;
 }
 

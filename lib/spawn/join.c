@@ -3,6 +3,9 @@
  * Joining; see join.h. As with the server's start, all descriptors are made in a clone that shares the
  * memory and not the descriptor table: the host's table is never touched. The clone waits for the
  * server's answer, so that the server finds its parent, the process that joins, in /proc.
+ *
+ * Everybody can read the socket's name in /proc/net/unix, and take it when the server has ended. Who gets the arena
+ * can make this process write where he likes: so it goes to the server only.
  */
 #include "lib/spawn/join.h"
 
@@ -42,6 +45,19 @@ static SPAWN_RAW long write_head(struct join *j)
 	return n == (long)j->strings_bytes ? 0 : n < 0 ? n : -ENOSPC;
 }
 
+/* A process of another pid namespace, which has no pid here, is known by its user. Dead, its pid is anybody's. */
+static SPAWN_RAW int is_the_server(const struct join *j, long fd)
+{
+	struct ucred peer;
+	socklen_t n = sizeof peer;
+
+	if (raw5(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, &peer, &n))
+		return 0;
+	if (peer.pid ? peer.pid != j->server_pid : peer.uid != j->server_uid)
+		return 0;
+	return (atomic_load(j->server_owner) & ARENA_TID_MASK) != 0;
+}
+
 static SPAWN_RAW long connect_to_server(struct join *j)
 {
 	struct timeval patience;
@@ -61,9 +77,11 @@ static SPAWN_RAW long connect_to_server(struct join *j)
 	for (; j->name[n]; n++)
 		address.sun_path[1 + n] = j->name[n];
 	r = raw3(SYS_connect, fd, &address, offsetof(struct sockaddr_un, sun_path) + 1 + n);
-	if (r == 0)
+	if (r == 0 && is_the_server(j, fd))
 		return fd;
 	raw1(SYS_close, fd);
+	if (r == 0)
+		return -ECONNREFUSED;
 	return r == -EAGAIN ? -ETIMEDOUT : r;
 }
 

@@ -17,6 +17,9 @@ struct join {
 	const char *strings; /* and the string table */
 	uint32_t strings_bytes;
 	char name[JOIN_NAME_BYTES]; /* of the server's socket */
+	int32_t server_pid; /* whose it is, as the process that started it sees it */
+	uint32_t server_uid;
+	const _Atomic uint32_t *server_owner; /* no thread's id once that has ended */
 	struct join_request request;
 	unsigned patience_ms; /* for each step */
 	/* answered; spawn.arena is the new arena, without access */

@@ -162,6 +162,13 @@ static int annotate_in_vfork(const char *unused)
 	return waitpid(pid, &status, 0) != pid || status;
 }
 
+static int wait_for_file(const char *path)
+{
+	while (access(path, F_OK))
+		usleep(1000);
+	return 0;
+}
+
 static int take_name(const char *name)
 {
 	return prctl(PR_SET_NAME, name);
@@ -184,6 +191,7 @@ static const struct {
 	{"handler", handle_signal},
 	{"vfork", annotate_in_vfork},
 	{"name", take_name},
+	{"later", wait_for_file},
 };
 
 static _Noreturn void live(size_t kind, const char *argument)

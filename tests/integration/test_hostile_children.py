@@ -5,6 +5,7 @@ import errno
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -74,6 +75,14 @@ def end(pid, how=signal.SIGKILL):
         os.kill(pid, how)
 
 
+def takes(s, name):
+    try:
+        s.bind("\0" + name)
+    except OSError:
+        return False
+    return True
+
+
 def check_refused(t, how, *errors):
     door = Door(t)
     door.check_good()
@@ -97,6 +106,28 @@ def who_does_not_descend_from_the_program_is_refused(t):
         equal(door.answer(), str(-errno.ESRCH), "the answer")
     wait_until(lambda: read_fds(door.server) == before, "the server's descriptors to be as before")
     equal(door.check_good().warnings, [], "warnings")
+
+
+@test
+def who_takes_the_name_of_a_server_that_has_ended_gets_nothing(t):
+    """The name is in /proc/net/unix. The memory of a child that joined would be the stranger's to write to."""
+    door = Door(t)
+    sign = t.dir / "sign"
+    door.target.send(f"confine later {sign}")
+    door.target.ask("port")  # the child is there
+    os.kill(door.server, signal.SIGKILL)
+    wait_until(lambda: not is_alive(door.server), "the server's end")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as stranger:
+        wait_until(lambda: takes(stranger, door.name), "the server's name")
+        stranger.listen()
+        stranger.settimeout(10)
+        sign.touch()
+        visit, _ = stranger.accept()
+        with visit:
+            equal(socket.recv_fds(visit, 100, 4)[:2], (b"", []), "what the stranger got")
+    child = int(door.target.read_line())
+    t.at_end.append(lambda: end(child))
+    equal(read_status(child)["Threads"], "1", "threads of the child")
 
 
 @test
