@@ -18,7 +18,7 @@ static uint32_t recording_word(void)
 
 int ptap_enabled(int level)
 {
-	return (int)(recording_word() & 3u) >= level;
+	return (int)(recording_word() & 3u) >= (level > 1 ? level : 1);
 }
 
 void ptap_begin_dyn(const char *name)

@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include <proftap/proftap.hpp>
+
 #include "tests/guest/guest.h"
 
 namespace
@@ -39,6 +41,7 @@ int sink(int depth)
 int run_round()
 {
 	PTAP_SPAN("round");
+	ptap::span lowest("at level 0", 0);
 	try {
 		return sink(3);
 	} catch (const std::runtime_error &) {

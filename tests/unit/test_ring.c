@@ -79,6 +79,24 @@ START_TEST(writes_nothing_above_the_level)
 }
 END_TEST
 
+START_TEST(takes_a_level_below_1_for_1)
+{
+	fixture_start(1);
+	for (int level = -1; level <= 1; level++) {
+		PTAP_SPAN_LEVEL(level, "user");
+		ck_assert_int_eq(ptap_enabled(level), 1);
+	}
+	ck_assert_uint_eq(head(), 3);
+	fixture_publish(0);
+	for (int level = -1; level <= 1; level++) {
+		PTAP_SPAN_LEVEL(level, "user");
+		ck_assert_int_eq(ptap_enabled(level), 0);
+	}
+	ck_assert_uint_eq(head(), 3);
+	ck_assert_uint_eq(atomic_load(&fixture.arena->lost_no_ring), 0);
+}
+END_TEST
+
 START_TEST(records_the_depth_of_nesting)
 {
 	{
@@ -406,6 +424,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, fixture_close);
 	tcase_add_test(tcase, writes_one_record_at_the_end_of_a_span);
 	tcase_add_test(tcase, writes_nothing_above_the_level);
+	tcase_add_test(tcase, takes_a_level_below_1_for_1);
 	tcase_add_test(tcase, records_the_depth_of_nesting);
 	tcase_add_test(tcase, drops_what_a_longjmp_left_open);
 	tcase_add_test(tcase, counts_spans_that_end_after_the_one_around_them);

@@ -305,10 +305,17 @@ static inline uint32_t ptap_impl_word(void)
 	return __atomic_load_n(ptap_impl_level, __ATOMIC_RELAXED);
 }
 
+/* One below 1 would be reached while nobody records, too, and there is no ring then. */
+static inline int ptap_impl_at_least_1(int level)
+{
+	return level > 1 ? level : 1;
+}
+
 /* Nonzero while spans of |level| (1–3) are recorded. Costs what an annotation costs when off. */
 static inline int ptap_enabled(int level)
 {
-	return __builtin_expect((int)(ptap_impl_word() & 3u) >= level, 0) != 0;
+	return __builtin_expect((int)(ptap_impl_word() & 3u) >= ptap_impl_at_least_1(level), 0) !=
+	       0;
 }
 
 static inline void ptap_impl_close(struct ptap_impl_token *token)
@@ -438,8 +445,9 @@ static inline struct ptap_impl_arg ptap_impl_arg_p(const char *key, const void *
 
 /* A span until the end of the block, in one thread. Use it as a statement in a block of its own scope. */
 #define PTAP_SPAN(name) PTAP_IMPL_SPAN(__COUNTER__, 1, name)
-/* With a level: 1 user, 2 info, 3 verbose. Recorded when the capture's host_tracer_level >= level. */
-#define PTAP_SPAN_LEVEL(level, name) PTAP_IMPL_SPAN(__COUNTER__, level, name)
+/* With a level: 1 user (below: the same), 2 info, 3 verbose. Recorded when the capture's host_tracer_level >= level. */
+#define PTAP_SPAN_LEVEL(level, name) \
+	PTAP_IMPL_SPAN(__COUNTER__, ptap_impl_at_least_1((int)(level)), name)
 /* The name is any string, copied now. */
 #define PTAP_SPAN_DYN(name) PTAP_IMPL_SPAN_DYN(__COUNTER__, name)
 /* With up to 8 arguments, copied now: about 450 bytes in all; what does not fit is cut and counted. */

@@ -93,7 +93,7 @@ class span
 	{
 		const uint32_t word = ptap_impl_word();
 
-		if (__builtin_expect(static_cast<int>(word & 3u) >= level, 0))
+		if (__builtin_expect(static_cast<int>(word & 3u) >= ptap_impl_at_least_1(level), 0))
 			token_ = ptap_impl_begin_dyn(name, word);
 	}
 	~span()
