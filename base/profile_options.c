@@ -10,6 +10,10 @@
 
 #include "base/diag.h"
 #include "base/grow.h"
+#include "base/nearest.h"
+
+/* So many letters are a slip. */
+#define TYPO_DISTANCE 2u
 
 void profile_options_init(struct profile_options *o)
 {
@@ -163,6 +167,16 @@ static int store_known(
 	return diag_set(d, OPTION_IGNORED, "%s: ignored: this machine has no TPU", row->key);
 }
 
+/* Of somebody else's profiler, as a rule, or one of ours that was mistyped. */
+static int ignore_unknown(const char *key, struct diag *d)
+{
+	const char *nearest = option_find_nearest(key);
+	int is_near = nearest && nearest_distance(key, nearest) <= TYPO_DISTANCE;
+
+	return diag_set(d, OPTION_IGNORED, "%.64s: ignored: not an option of proftap%s%s", key,
+		is_near ? "; the nearest is " : "", is_near ? nearest : "");
+}
+
 static int store_unknown(struct profile_options *o, const char *key, enum option_type type,
 	int64_t number, const char *text, struct diag *d)
 {
@@ -173,9 +187,7 @@ static int store_unknown(struct profile_options *o, const char *key, enum option
 		return option_unknown(
 			key, value_text(type, number, text, buffer, sizeof buffer), d);
 	r = map_store(o, NULL, key, type, number, text ? text : "");
-	if (r < 0)
-		return r;
-	return diag_set(d, OPTION_IGNORED, "%.64s: ignored: not an option of proftap", key);
+	return r < 0 ? r : ignore_unknown(key, d);
 }
 
 int profile_options_set_map(struct profile_options *o, const char *key, enum option_type type,

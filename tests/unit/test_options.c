@@ -143,6 +143,18 @@ START_TEST(passes_unknown_plain_keys_through_with_a_warning)
 }
 END_TEST
 
+START_TEST(names_the_key_that_an_unknown_one_is_near_to)
+{
+	struct diag d = DIAG_INIT;
+
+	ck_assert_int_eq(profile_options_parse(&options, "host_trace_level=3", &d), OPTION_IGNORED);
+	ck_assert_str_eq(d.text, "host_trace_level: ignored: not an option of proftap; the nearest "
+				 "is host_tracer_level");
+	ck_assert_int_eq(profile_options_parse(&options, "level=3", &d), OPTION_IGNORED);
+	ck_assert_str_eq(d.text, "level: ignored: not an option of proftap");
+}
+END_TEST
+
 START_TEST(says_that_there_is_no_tpu)
 {
 	struct diag d = DIAG_INIT;
@@ -200,6 +212,7 @@ int main(void)
 	tcase_add_test(tcase, names_the_nearest_key_of_unknown_ones);
 	tcase_add_test(tcase, refuses_what_is_not_key_and_value);
 	tcase_add_test(tcase, passes_unknown_plain_keys_through_with_a_warning);
+	tcase_add_test(tcase, names_the_key_that_an_unknown_one_is_near_to);
 	tcase_add_test(tcase, says_that_there_is_no_tpu);
 	tcase_add_test(tcase, takes_wire_values_of_the_right_type_only);
 	tcase_add_test(tcase, has_every_key_once);
