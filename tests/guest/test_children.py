@@ -13,8 +13,7 @@ host("children", code=7,
      spans={"in a fork": 0, "in a bare fork": 0, "around vfork": 1, "left open": 0,
             "work": 1 if SANITIZERS == "thread" else 2})
 host("again", code=3, spans={"generation": 4}, GUEST_PORT=str(free_port()))
-# Seen since TSan delivers the signals of the thread that starts; whether it or we leave the mask so is not known.
-host("storm", needs=[lambda: need_no_tsan("now and then ends such a storm with every signal blocked")])
+host("storm")
 host("brief", code=6, spans={"alone": 1},
      needs=[lambda: need_no_tsan("knows no thread that joins the first one: CHECK failed, tid < kMaxTid")])
 
