@@ -361,6 +361,18 @@ START_TEST(ends_of_dropped_begins_close_nothing)
 }
 END_TEST
 
+START_TEST(dropped_begins_are_forgotten_with_their_capture)
+{
+	for (unsigned i = 0; i < RECORD_MAX_DEPTH + 3; i++)
+		PTAP_BEGIN("deep");
+	fixture_start(3);
+	PTAP_BEGIN("next");
+	PTAP_END();
+	ck_assert_uint_eq(head(), 1);
+	ck_assert_str_eq(fixture_name_of(fixture_slot(0, 0)), "next");
+}
+END_TEST
+
 START_TEST(records_points_below_the_deepest_span)
 {
 	for (unsigned i = 0; i < RECORD_MAX_DEPTH; i++)
@@ -440,6 +452,7 @@ int main(void)
 	tcase_add_test(tcase, keeps_entries_whole_across_the_wrap);
 	tcase_add_test(tcase, counts_spans_that_are_too_deep);
 	tcase_add_test(tcase, ends_of_dropped_begins_close_nothing);
+	tcase_add_test(tcase, dropped_begins_are_forgotten_with_their_capture);
 	tcase_add_test(tcase, records_points_below_the_deepest_span);
 	tcase_add_test(tcase, gives_very_long_durations_a_slot);
 	tcase_add_test(tcase, takes_a_clock_that_steps_back_as_no_time);

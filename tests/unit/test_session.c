@@ -75,6 +75,18 @@ START_TEST(wakes_a_worker_that_was_about_to_sleep)
 }
 END_TEST
 
+START_TEST(a_client_that_goes_ends_its_own_capture_only)
+{
+	static char other;
+
+	ck_assert_int_eq(take(), 0);
+	session_cancel(&session, (struct rpc_call *)&other);
+	ck_assert_int_eq(atomic_load(&session.cancel), 0);
+	session_cancel(&session, (struct rpc_call *)&call);
+	ck_assert_int_eq(atomic_load(&session.cancel), 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("session");
@@ -84,6 +96,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, does_not_wait_for_a_worker_at_work);
 	tcase_add_test(tcase, wakes_a_worker_that_was_about_to_sleep);
+	tcase_add_test(tcase, a_client_that_goes_ends_its_own_capture_only);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
