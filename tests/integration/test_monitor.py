@@ -49,21 +49,21 @@ def an_idle_program_is_measured_for_the_time_that_was_asked_for(t):
 def steps_and_processor_time_are_measured(t):
     target = t.target().serve()
     with Calls(target) as calls:
-        stream = calls.start(MONITOR, request(1200, level=2))
+        stream = calls.start(MONITOR, request(2500, level=2))
         target.ask("await 1")
         for _ in range(3):
-            target.ask("step 1 100")
-        target.ask("spin 400")
+            target.ask("step 1 50")
+        target.ask("spin 500")
         reply = calls.finish(stream, "MonitorResponse").message
     result = reply.monitor_result
     equal(result.response_type, UTIL_IDLE_STEP, "kind of the result")
-    check(100 <= result.step_time_ms_min <= result.step_time_ms_avg <= result.step_time_ms_max < 1000,
+    check(50 <= result.step_time_ms_min <= result.step_time_ms_avg <= result.step_time_ms_max < 1000,
           f"step times: {result}")
     contains(reply.data, ", 3 steps", "the text")
     contains(reply.data, "Annotations: 3 on 1 threads", "the text")
     check(read_number(reply.data, r"Memory: ([\d.]+) MiB") > 0.5, reply.data)
     cpu = read_number(reply.data, r"CPU: ([\d.]+) %")
-    check(10 <= cpu <= 60, f"400 ms of 1200 are {cpu} %")
+    check(8 <= cpu <= 50, f"500 ms of 2500 are {cpu} %")
     n = len(os.sched_getaffinity(target.pid))
     check(abs(100 - cpu / n - result.device_idle_time_percent) < 0.2, f"idle: {result}, {cpu} %")
     check(not re.search("Timestamp", reply.data), "a time that nobody asked for")
