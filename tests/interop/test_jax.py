@@ -91,13 +91,15 @@ def test_child_of_jax():
             names = {name for name, _, _ in events}
             assert {"write", "process cpu %"} <= names, names
             # What is there twice: a start on the parent's time, not on its own, and no Unix time.
-            late = [e for e in events if not 0 <= e[1] <= 1.5e9 or e[1] + e[2] > 2e9]
+            late = [e for e in events if not 0 <= e[1] <= 1e10 or e[1] + e[2] > 1e10]
             assert not late, late[:5]
             own = [start for name, start, _ in plane_events(spaces.plane_named(space, "/host:CPU"))
                    if name == "our own work"]
             spans = [start for name, start, _ in events if name == "write"]
             assert max(own) - min(own) > 4e8 and max(spans) - min(spans) > 4e8, (own[:2], spans[:2])
-            assert abs(max(own) - max(spans)) < 2e8, (max(own), max(spans))
+            # JAX ends its own part first, and then the child's.
+            assert abs(min(own) - min(spans)) < 1e9, (min(own), min(spans))
+            assert max(own) < max(spans) + 1e9, (max(own), max(spans))
             assert calls.profile(request(100)).xspace.planes, "a capture without the child"
         # The parent has let it go.
         with Service(pipeline.port) as calls:
