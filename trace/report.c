@@ -10,70 +10,24 @@
 #include "trace/report_facts.h"
 #include "trace/space.h"
 #include "trace/summary.h"
-
-/* |seen| is NULL when memory ran out: then a line counts as one series. */
-static void count_counter_line(const struct line *line, uint8_t *seen, struct report_totals *totals)
-{
-	totals->n_counter_samples += line->n_events;
-	if (!seen)
-		totals->n_counters++;
-	for (size_t i = 0; seen && i < line->n_events; i++) {
-		uint8_t *mark = &seen[line->events[i].name];
-
-		totals->n_counters += !*mark;
-		*mark = 1;
-	}
-}
-
-static void count_event(const struct plane *plane, const struct trace_event *event,
-	const struct summary_keys *keys, struct report_totals *totals)
-{
-	totals->n_steps += event_is_step(plane, keys, event);
-	totals->n_unfinished += event_is_unfinished(plane, keys, event);
-	totals->n_flow_marks +=
-		event_is_flow_out(plane, keys, event) || event_is_flow_in(plane, keys, event);
-}
-
-static void count_line(const struct plane *plane, const struct line *line,
-	const struct summary_keys *keys, struct report_totals *totals)
-{
-	if (line_is_async(plane, keys, line)) {
-		totals->n_asyncs += line->n_events;
-	} else {
-		totals->n_threads++;
-		totals->n_spans += line->n_events;
-	}
-	for (size_t i = 0; i < line->n_events; i++)
-		count_event(plane, &line->events[i], keys, totals);
-}
-
-static void count_plane(const struct plane *plane, struct report_totals *totals)
-{
-	_cleanup_free_ uint8_t *seen = calloc((size_t)plane->event_names.n_texts + 1, 1);
-	const struct trace_stat *dropped = plane_find_own_stat(plane, "dropped_traces");
-	struct summary_keys keys;
-	uint64_t n_dropped;
-
-	summary_keys_init(&keys, plane);
-	if (dropped && stat_get_count(dropped, &n_dropped))
-		totals->n_dropped += n_dropped;
-	for (size_t i = 0; i < plane->n_lines; i++) {
-		const struct line *line = &plane->lines[i];
-
-		if (!line->n_events)
-			continue;
-		if (line_is_counters(line))
-			count_counter_line(line, seen, totals);
-		else
-			count_line(plane, line, &keys, totals);
-	}
-}
+#include "trace/tally.h"
 
 void report_count(const struct space *space, struct report_totals *totals)
 {
-	*totals = (struct report_totals){0};
-	for (size_t i = 0; i < space->n_planes; i++)
-		count_plane(space->planes[i], totals);
+	struct tally t = {.plane = NULL};
+
+	for (size_t i = 0; i < space->n_planes; i++) {
+		const struct plane *plane = space->planes[i];
+
+		tally_begin_plane(&t, plane);
+		tally_add_facts(&t, plane);
+		for (size_t j = 0; j < plane->n_lines; j++) {
+			tally_add_events(&t, &plane->lines[j]);
+			tally_end_line(&t, &plane->lines[j]);
+		}
+	}
+	tally_deinit(&t);
+	*totals = t.totals;
 }
 
 bool report_get_session(const struct space *space, struct report_session *session)

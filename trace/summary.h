@@ -110,6 +110,8 @@ bool line_is_counters(const struct line *line);
 /* Whether there are events, and all are async spans. */
 bool line_is_async(
 	const struct plane *plane, const struct summary_keys *keys, const struct line *line);
+bool event_is_async(const struct plane *plane, const struct summary_keys *keys,
+	const struct trace_event *event);
 bool event_is_step(const struct plane *plane, const struct summary_keys *keys,
 	const struct trace_event *event);
 /* Whether a flow leaves the event, or enters it. */

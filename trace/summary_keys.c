@@ -60,12 +60,18 @@ bool event_is_unfinished(
 	return is_set(plane, event, keys->unfinished);
 }
 
+bool event_is_async(
+	const struct plane *plane, const struct summary_keys *keys, const struct trace_event *event)
+{
+	return is_set(plane, event, keys->async);
+}
+
 bool line_is_async(
 	const struct plane *plane, const struct summary_keys *keys, const struct line *line)
 {
 	size_t i = 0;
 
-	while (i < line->n_events && is_set(plane, &line->events[i], keys->async))
+	while (i < line->n_events && event_is_async(plane, keys, &line->events[i]))
 		i++;
 	return i > 0 && i == line->n_events;
 }

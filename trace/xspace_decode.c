@@ -149,7 +149,7 @@ static int decode_space_field(struct decoder *d, const struct pb_field *f)
 	return 0;
 }
 
-static int decode_space(struct decoder *d, size_t n_bytes)
+int decoder_read_space(struct decoder *d, size_t n_bytes)
 {
 	struct pb_reader r = pb_reader(d->data, n_bytes);
 	struct pb_field f = {0};
@@ -158,13 +158,16 @@ static int decode_space(struct decoder *d, size_t n_bytes)
 	while ((rc = pb_next(&r, &f)) > 0) {
 		rc = decode_space_field(d, &f);
 		if (rc < 0)
-			return rc;
+			break;
 	}
-	rc = decoder_finish(d, &r, rc, "the space");
+	if (rc == 0 || r.error)
+		rc = decoder_finish(d, &r, rc, "the space");
 	if (rc == 0 && d->n_aggregated &&
 		space_add_warning(d->space, "%llu aggregated events have no time and are left out",
 			(unsigned long long)d->n_aggregated))
 		rc = decoder_fail_memory(d);
+	free(d->list);
+	d->list = NULL;
 	return rc;
 }
 
@@ -177,8 +180,7 @@ int xspace_decode(const uint8_t *data, size_t n_bytes, struct space **out, struc
 	if (space_new(&space))
 		return decoder_fail_memory(&d);
 	d.space = space;
-	rc = decode_space(&d, n_bytes);
-	free(d.list);
+	rc = decoder_read_space(&d, n_bytes);
 	if (rc)
 		return rc;
 	*out = space;

@@ -108,6 +108,26 @@ struct line_header {
 	struct pb_field display_name;
 };
 
+/* All events of a line are looked at twice. */
+static int pass(const struct decoder *d, const uint8_t *p)
+{
+	return d->sink ? d->sink->pass(p, d->sink->context) : 0;
+}
+
+static void read_header_field(struct line_header *h, const struct pb_field *f)
+{
+	if (f->tag == PB_TAG(1, PB_VARINT))
+		h->id = (int64_t)f->value;
+	else if (f->tag == PB_TAG(2, PB_LEN))
+		h->name = *f;
+	else if (f->tag == PB_TAG(3, PB_VARINT))
+		h->timestamp_ns = (int64_t)f->value;
+	else if (f->tag == PB_TAG(4, PB_LEN))
+		h->n_events++;
+	else if (f->tag == PB_TAG(11, PB_LEN))
+		h->display_name = *f;
+}
+
 static int decode_line_header(
 	struct decoder *d, const struct pb_field *message, struct line_header *h)
 {
@@ -116,48 +136,109 @@ static int decode_line_header(
 	int rc;
 
 	while ((rc = pb_next(&r, &f)) > 0) {
-		if (f.tag == PB_TAG(1, PB_VARINT))
-			h->id = (int64_t)f.value;
-		else if (f.tag == PB_TAG(2, PB_LEN))
-			h->name = f;
-		else if (f.tag == PB_TAG(3, PB_VARINT))
-			h->timestamp_ns = (int64_t)f.value;
-		else if (f.tag == PB_TAG(4, PB_LEN))
-			h->n_events++;
-		else if (f.tag == PB_TAG(11, PB_LEN))
-			h->display_name = f;
+		read_header_field(h, &f);
+		rc = pass(d, r.p);
+		if (rc < 0)
+			return rc;
 	}
 	return decoder_finish(d, &r, rc, "a line");
 }
 
+static char *copy_name(const struct line_header *h)
+{
+	return decoder_copy_text(h->name.n_bytes ? &h->name : &h->display_name);
+}
+
 static struct line *new_line(struct decoder *d, const struct line_header *h)
 {
-	_cleanup_free_ char *name =
-		decoder_copy_text(h->name.n_bytes ? &h->name : &h->display_name);
+	_cleanup_free_ char *name = copy_name(h);
 
 	return name ? plane_add_line(d->plane, h->id, name, h->n_events) : NULL;
 }
 
-int decoder_read_line(struct decoder *d, const struct pb_field *message)
+/* The bytes were read before, for the header. */
+static int read_events(struct decoder *d, const struct pb_field *message,
+	const struct line_header *h, struct line *line,
+	int (*after)(struct decoder *, struct line *))
 {
 	struct pb_reader r = pb_enter(message);
-	struct line_header h = {0};
 	struct pb_field f = {0};
-	struct line *line;
+	int rc;
+
+	while ((rc = pb_next(&r, &f)) > 0) {
+		if (f.tag != PB_TAG(4, PB_LEN))
+			continue;
+		rc = decode_event(d, &f, line, h->timestamp_ns);
+		if (rc == 0)
+			rc = pass(d, r.p);
+		if (rc == 0)
+			rc = after(d, line);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int keep(struct decoder *d, struct line *line)
+{
+	(void)d, (void)line;
+	return 0;
+}
+
+static int read_line(struct decoder *d, const struct pb_field *message, const struct line_header *h)
+{
+	struct line *line = new_line(d, h);
+	int rc;
+
+	if (!line)
+		return decoder_fail_memory(d);
+	rc = read_events(d, message, h, line, keep);
+	if (rc == 0)
+		line_sort(line);
+	return rc;
+}
+
+/* --- lines for a sink ---------------------------------------------------------------------- */
+
+#define SINK_EVENTS 1024
+
+static int hand_over(struct decoder *d, struct line *line, bool is_last)
+{
+	int rc = d->sink->take(d->plane, line, is_last, d->sink->context);
+
+	line->n_events = 0;
+	d->plane->n_stats = 0;
+	return rc;
+}
+
+static int hand_over_full(struct decoder *d, struct line *line)
+{
+	return line->n_events < SINK_EVENTS ? 0 : hand_over(d, line, false);
+}
+
+static int pour_line(struct decoder *d, const struct pb_field *message, const struct line_header *h)
+{
+	struct line line = {.id = h->id, .name = copy_name(h)};
+	int rc;
+
+	if (!line.name)
+		return decoder_fail_memory(d);
+	d->is_brief = true;
+	rc = read_events(d, message, h, &line, hand_over_full);
+	d->is_brief = false;
+	if (rc == 0)
+		rc = hand_over(d, &line, true);
+	free(line.name);
+	free(line.events);
+	return rc;
+}
+
+int decoder_read_line(struct decoder *d, const struct pb_field *message)
+{
+	struct line_header h = {0};
 	int rc = decode_line_header(d, message, &h);
 
 	if (rc)
 		return rc;
-	line = new_line(d, &h);
-	if (!line)
-		return decoder_fail_memory(d);
-	while ((rc = pb_next(&r, &f)) > 0) {
-		if (f.tag != PB_TAG(4, PB_LEN))
-			continue;
-		rc = decode_event(d, &f, line, h.timestamp_ns);
-		if (rc < 0)
-			return rc;
-	}
-	line_sort(line);
-	return 0;
+	return d->sink ? pour_line(d, message, &h) : read_line(d, message, &h);
 }

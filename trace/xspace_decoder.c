@@ -50,7 +50,10 @@ int decoder_resolve(struct decoder *d, const struct idmap *map, struct names *na
 	*index = idmap_find(map, id);
 	if (*index != IDMAP_NONE)
 		return 0;
-	snprintf(text, sizeof text, "?%lld", (long long)id);
+	if (d->is_brief)
+		snprintf(text, sizeof text, "?");
+	else
+		snprintf(text, sizeof text, "?%lld", (long long)id);
 	*index = names_intern(names, text, strlen(text));
 	return *index == NAMES_NONE ? decoder_fail_memory(d) : 0;
 }
@@ -58,6 +61,9 @@ int decoder_resolve(struct decoder *d, const struct idmap *map, struct names *na
 static int set_blob(struct decoder *d, const struct pb_field *f, struct trace_stat *stat)
 {
 	stat->type = STAT_BYTES;
+	stat->value.bytes = NAMES_NONE;
+	if (d->is_brief)
+		return 0;
 	stat->value.bytes = plane_add_blob(d->plane, f->data, f->n_bytes);
 	return stat->value.bytes == NAMES_NONE ? decoder_fail_memory(d) : 0;
 }
@@ -65,6 +71,9 @@ static int set_blob(struct decoder *d, const struct pb_field *f, struct trace_st
 static int set_string(struct decoder *d, const struct pb_field *f, struct trace_stat *stat)
 {
 	stat->type = STAT_STRING;
+	stat->value.string = NAMES_NONE;
+	if (d->is_brief)
+		return 0;
 	return decoder_intern(d, &d->plane->stat_names, f, &stat->value.string);
 }
 

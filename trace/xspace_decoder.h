@@ -6,6 +6,7 @@
 #ifndef TRACE_XSPACE_DECODER_H
 #define TRACE_XSPACE_DECODER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,10 +16,24 @@
 
 struct diag;
 
+/*
+ * Who takes the events instead of the plane, a bounded number at a time. Texts and bytes of their stats are left out
+ * then, and all names that no metadata tells are one. Both return 0 or a negative errno, which ends the reading.
+ */
+struct decoder_sink {
+	int (*take)(
+		const struct plane *plane, const struct line *line, bool is_last, void *context);
+	/* Called often: what is before |p| was read, and may be read once more later. */
+	int (*pass)(const uint8_t *p, void *context);
+	void *context;
+};
+
 struct decoder {
 	const uint8_t *data; /* start of the input, for offsets in messages */
 	struct space *space;
 	struct diag *diag;
+	const struct decoder_sink *sink; /* NULL: events stay in the plane */
+	bool is_brief; /* an event of a sink is being read */
 	uint64_t n_aggregated;
 	/* Of the plane being read: */
 	struct plane *plane;
@@ -29,6 +44,8 @@ struct decoder {
 	size_t n_list_allocated;
 };
 
+/* Reads all of it. 0, or a negative errno with the text filled in. */
+int decoder_read_space(struct decoder *d, size_t n_bytes);
 int decoder_fail_memory(struct decoder *d);
 /*
  * After a message's loop: |rc| is what pb_next() said last; an error names |message| and the

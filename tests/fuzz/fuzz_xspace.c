@@ -10,6 +10,7 @@
 #include "base/chunks.h"
 #include "base/cleanup.h"
 #include "tests/fuzz/fuzz.h"
+#include "trace/outline.h"
 #include "trace/report.h"
 #include "trace/space.h"
 #include "trace/xspace.h"
@@ -62,6 +63,23 @@ static void go_round(const struct space *space)
 		abort();
 }
 
+static int pass(const uint8_t *p, void *context)
+{
+	(void)p, (void)context;
+	return 0;
+}
+
+/* In little memory the same is accepted, and as much is counted. */
+static void check_outline(const uint8_t *data, size_t n_bytes, const struct space *space)
+{
+	struct outline o;
+	int r = outline_read(&o, data, n_bytes, pass, NULL, NULL);
+
+	if (!r != !!space || (space && o.totals.n_spans != count_spans(space)))
+		abort();
+	outline_deinit(&o);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
 	_cleanup_(space_freep) struct space *space = NULL;
@@ -70,5 +88,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 		write_reports(space);
 		go_round(space);
 	}
+	check_outline(data, n_bytes, space);
 	return 0;
 }

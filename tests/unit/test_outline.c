@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Outlines say the same as the whole trace, whatever its size, and keep no event. */
+#include "trace/outline.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chunks.h"
+#include "base/diag.h"
+#include "tests/unit/space_fixture.h"
+#include "trace/report.h"
+#include "trace/xspace.h"
+
+static uint8_t *bytes;
+static size_t n_bytes;
+static struct outline outline;
+static size_t n_passes;
+
+static void set_up(void)
+{
+	space_fixture_open();
+	bytes = NULL;
+	n_passes = 0;
+	outline = (struct outline){.space = NULL};
+}
+
+static void tear_down(void)
+{
+	outline_deinit(&outline);
+	free(bytes);
+	space_fixture_close();
+}
+
+static void encode(void)
+{
+	struct chunks out = CHUNKS_INIT;
+
+	ck_assert_int_eq(xspace_encode(space, &out), 0);
+	bytes = malloc(out.total_bytes);
+	n_bytes = 0;
+	for (size_t i = 0; i < out.n_chunks; n_bytes += out.chunks[i++].used_bytes)
+		memcpy(bytes + n_bytes, out.chunks[i].data, out.chunks[i].used_bytes);
+	chunks_deinit(&out);
+}
+
+static int count_pass(const uint8_t *p, void *context)
+{
+	(void)context;
+	ck_assert(p > bytes && p <= bytes + n_bytes);
+	n_passes++;
+	return 0;
+}
+
+static int stop_after_ten(const uint8_t *p, void *context)
+{
+	(void)p, (void)context;
+	return ++n_passes < 10 ? 0 : -EINTR;
+}
+
+/* More than the decoder hands over at a time. */
+static void add_many(void)
+{
+	for (int i = 0; i < 5000; i++)
+		add("many", i, 1, int_stats("unfinished", i % 2, "_p"));
+}
+
+static void add_others(void)
+{
+	line = plane_add_line(plane, 43, "asyncs", 0);
+	for (int i = 0; i < 3000; i++)
+		add("async", i, 1, int_stats("x", 1, "_a"));
+	line = plane_add_line(plane, 44, "nearly", 0);
+	for (int i = 0; i < 3000; i++)
+		add("near", i, 1, i == 2999 ? 0 : int_stats("x", 1, "_a"));
+	line = plane_add_line(plane, 45, LINE_COUNTERS, 0);
+	for (int i = 0; i < 3000; i++)
+		add(i % 2 ? "rss" : "load", i, 0, double_stat(1));
+	line = plane_add_line(plane, 46, "steps", 0);
+	add("train", 5, 5, int_stats("step_num", 1, "_r"));
+	plane_set_uint(plane, "dropped_traces", 17);
+}
+
+START_TEST(counts_what_the_whole_trace_counts)
+{
+	struct report_totals expected;
+
+	add_many();
+	add_others();
+	report_count(space, &expected);
+	ck_assert_uint_eq(expected.n_asyncs, 3000);
+	ck_assert_uint_eq(expected.n_spans, 8001);
+	ck_assert_uint_eq(expected.n_threads, 3);
+	ck_assert_uint_eq(expected.n_counters, 2);
+	encode();
+	ck_assert_int_eq(outline_read(&outline, bytes, n_bytes, count_pass, NULL, NULL), 0);
+	ck_assert_mem_eq(&outline.totals, &expected, sizeof expected);
+	ck_assert_uint_eq(outline.n_events, 14001);
+	/* Each event is passed twice. */
+	ck_assert_uint_ge(n_passes, 2 * 14001);
+}
+END_TEST
+
+START_TEST(keeps_names_and_facts_and_no_events)
+{
+	plane_set_string(plane, "ptap_process_name", "train");
+	space_add_warning(space, "careful");
+	add_many();
+	encode();
+	ck_assert_int_eq(outline_read(&outline, bytes, n_bytes, count_pass, NULL, NULL), 0);
+	ck_assert_uint_eq(outline.space->n_planes, 1);
+	ck_assert_uint_eq(outline.space->planes[0]->n_lines, 0);
+	ck_assert_uint_eq(outline.space->planes[0]->n_stats, 0);
+	ck_assert_str_eq(plane_find_text(outline.space->planes[0], "ptap_process_name"), "train");
+	ck_assert_str_eq(names_get(&outline.space->warnings, 0), "careful");
+	ck_assert_uint_ne(names_find(&outline.space->planes[0]->event_names, "many"), NAMES_NONE);
+}
+END_TEST
+
+/* {metadata_id 1, offset_ps, stats {metadata_id 1, str_value}} of one line of one plane. */
+START_TEST(texts_of_events_are_not_kept)
+{
+	static const uint8_t text[] =
+		"\x0a\x0f\x1a\x0d\x22\x0b\x08\x01\x10\x02\x22\x05\x08\x01\x2a\x01z";
+
+	bytes = malloc(sizeof text - 1);
+	n_bytes = sizeof text - 1;
+	memcpy(bytes, text, n_bytes);
+	ck_assert_int_eq(outline_read(&outline, bytes, n_bytes, count_pass, NULL, NULL), 0);
+	ck_assert_uint_eq(outline.n_events, 1);
+	ck_assert_uint_eq(names_find(&outline.space->planes[0]->stat_names, "z"), NAMES_NONE);
+}
+END_TEST
+
+START_TEST(refuses_what_does_not_decode)
+{
+	struct diag d = DIAG_INIT;
+	struct space *decoded = NULL;
+
+	add_many();
+	encode();
+	for (size_t i = 1; i < 40; i++) {
+		int r = outline_read(&outline, bytes, n_bytes - i, count_pass, NULL, &d);
+
+		outline_deinit(&outline);
+		ck_assert_int_eq(r, xspace_decode(bytes, n_bytes - i, &decoded, NULL));
+		decoded = space_free(decoded);
+	}
+	ck_assert_ptr_nonnull(strstr(d.text, "is it whole?"));
+}
+END_TEST
+
+START_TEST(ends_when_it_is_told_to)
+{
+	add_many();
+	encode();
+	ck_assert_int_eq(
+		outline_read(&outline, bytes, n_bytes, stop_after_ten, NULL, NULL), -EINTR);
+	ck_assert_uint_eq(n_passes, 10);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("outline");
+	TCase *tcase = tcase_create("outline");
+	SRunner *runner;
+
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_test(tcase, counts_what_the_whole_trace_counts);
+	tcase_add_test(tcase, keeps_names_and_facts_and_no_events);
+	tcase_add_test(tcase, texts_of_events_are_not_kept);
+	tcase_add_test(tcase, refuses_what_does_not_decode);
+	tcase_add_test(tcase, ends_when_it_is_told_to);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}

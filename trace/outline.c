@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Outlines; see outline.h. */
+#include "trace/outline.h"
+
+#include "base/diag.h"
+#include "trace/space.h"
+#include "trace/tally.h"
+#include "trace/xspace_decoder.h"
+
+struct reading {
+	struct tally tally;
+	uint64_t n_events;
+	int (*pass)(const uint8_t *p, void *context);
+	void *context;
+};
+
+static int take(const struct plane *plane, const struct line *line, bool is_last, void *context)
+{
+	struct reading *r = context;
+
+	if (r->tally.plane != plane)
+		tally_begin_plane(&r->tally, plane);
+	r->n_events += line->n_events;
+	tally_add_events(&r->tally, line);
+	if (is_last)
+		tally_end_line(&r->tally, line);
+	return 0;
+}
+
+static int pass(const uint8_t *p, void *context)
+{
+	const struct reading *r = context;
+
+	return r->pass(p, r->context);
+}
+
+int outline_read(struct outline *o, const uint8_t *data, size_t n_bytes,
+	int (*on_pass)(const uint8_t *p, void *context), void *context, struct diag *diag)
+{
+	struct reading reading = {.pass = on_pass, .context = context};
+	const struct decoder_sink sink = {take, pass, &reading};
+	struct decoder d = {.data = data, .diag = diag, .sink = &sink};
+	int rc;
+
+	*o = (struct outline){.space = NULL};
+	if (space_new(&o->space))
+		return decoder_fail_memory(&d);
+	d.space = o->space;
+	rc = decoder_read_space(&d, n_bytes);
+	for (size_t i = 0; i < o->space->n_planes; i++)
+		tally_add_facts(&reading.tally, o->space->planes[i]);
+	tally_deinit(&reading.tally);
+	o->totals = reading.tally.totals;
+	o->n_events = reading.n_events;
+	return rc;
+}
+
+void outline_deinit(struct outline *o)
+{
+	o->space = space_free(o->space);
+}
