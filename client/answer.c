@@ -10,11 +10,14 @@
 #include "base/diag.h"
 #include "client/exit.h"
 #include "client/interrupt.h"
+#include "client/reply.h"
+#include "client/stream_answer.h"
 #include "rpc/client.h"
 #include "trace/pbwire.h"
 #include "trace/run_dir.h"
-#include "trace/space.h"
-#include "trace/xspace.h"
+
+/* Of the file in memory, at most; a multiple of every page. */
+#define WINDOW_BYTES ((size_t)4 << 20)
 
 /* The bytes. */
 
@@ -31,9 +34,9 @@ static int map_trace(struct answer *a)
 {
 	void *map;
 
-	if (a->reply.xspace_bytes == 0)
+	if (a->xspace_bytes == 0)
 		return 0;
-	map = mmap(NULL, a->reply.xspace_bytes, PROT_READ, MAP_PRIVATE, a->run_dir->fd, 0);
+	map = mmap(NULL, a->xspace_bytes, PROT_READ, MAP_PRIVATE, a->run_dir->fd, 0);
 	if (map == MAP_FAILED)
 		return -errno;
 	a->trace = map;
@@ -48,7 +51,7 @@ static int fail_interrupted(struct answer *a)
 
 static int fail_malformed(struct answer *a)
 {
-	a->is_broken = a->reply.xspace_bytes > 0;
+	a->is_broken = a->xspace_bytes > 0;
 	diag_set(a->d, -EBADMSG,
 		"%s: the answer is no ProfileResponse: it is malformed, or its end is missing",
 		a->target);
@@ -72,14 +75,14 @@ static int fail_unread(struct answer *a, int error)
 	return EXIT_FAILED;
 }
 
-static int read_bytes(struct answer *a, struct rpc_pending *profile)
+static int write_reply(struct answer *a, struct rpc_pending *profile, struct reply *reply)
 {
-	int r;
+	int r = rpc_pending_read(profile, reply_feed, reply);
 
-	a->reply = (struct reply)REPLY_INIT(write_piece, a);
-	r = rpc_pending_read(profile, reply_feed, &a->reply);
 	if (r == 0)
-		r = reply_end(&a->reply);
+		r = reply_end(reply);
+	a->xspace_bytes = reply->xspace_bytes;
+	a->is_empty_trace = reply->is_empty_trace;
 	if (r == 0)
 		r = map_trace(a);
 	return r == 0 ? EXIT_DONE : fail_unread(a, r);
@@ -87,13 +90,13 @@ static int read_bytes(struct answer *a, struct rpc_pending *profile)
 
 /* The trace. */
 
-static int fail_elsewhere(struct answer *a)
+static int fail_elsewhere(struct answer *a, const struct reply *reply)
 {
-	if (a->reply.n_tools > 0)
+	if (reply->n_tools > 0)
 		diag_set(a->d, -ENODATA,
 			"%s: the answer holds no XSpace but %" PRIu32
 			" other files, the first called \"%s\"; nothing was written",
-			a->target, a->reply.n_tools, a->reply.first_tool);
+			a->target, reply->n_tools, reply->first_tool);
 	else
 		diag_set(a->d, -ENODATA,
 			"%s: the server kept the trace: it wrote it to its own disk, under %s of "
@@ -102,16 +105,43 @@ static int fail_elsewhere(struct answer *a)
 	return EXIT_FAILED;
 }
 
-/* A trace that is only too large to be decoded here is not a failure. */
-static int decode(struct answer *a)
+/* The pages that were read count as memory of this process until they are let go. */
+struct window {
+	uint8_t *start; /* a page's */
+	const struct answer *answer;
+};
+
+static int let_go(const uint8_t *p, void *context)
 {
+	struct window *w = context;
+	size_t n;
+
+	if (p < w->start) {
+		n = (size_t)(p - w->answer->trace);
+		w->start = w->answer->trace + (n - n % WINDOW_BYTES);
+	}
+	n = (size_t)(p - w->start);
+	if (n < WINDOW_BYTES)
+		return 0;
+	n -= n % WINDOW_BYTES;
+	madvise(w->start, n, MADV_DONTNEED);
+	w->start += n;
+	return interrupt_get_count() >= 2 ? -EINTR : 0;
+}
+
+/* A trace that is only too large to be read here is not a failure. */
+static int read_outline(struct answer *a)
+{
+	struct window window = {a->trace, a};
 	struct diag inner = DIAG_INIT;
 	int r = 0;
 
 	if (a->trace)
-		r = xspace_decode(a->trace, a->reply.xspace_bytes, &a->space, &inner);
+		r = outline_read(&a->outline, a->trace, a->xspace_bytes, let_go, &window, &inner);
 	if (interrupt_get_count() >= 2)
 		return fail_interrupted(a);
+	if (r == -ENOMEM)
+		outline_deinit(&a->outline);
 	if (r == 0 || r == -ENOMEM)
 		return EXIT_DONE;
 	a->is_broken = true;
@@ -120,26 +150,37 @@ static int decode(struct answer *a)
 	return EXIT_FAILED;
 }
 
-int answer_read(struct answer *a, struct rpc_pending *profile)
+int answer_read_reply(struct answer *a, struct rpc_pending *profile)
 {
-	int code = read_bytes(a, profile);
+	struct reply reply = REPLY_INIT(write_piece, a);
+	int code = write_reply(a, profile, &reply);
 
 	if (code != EXIT_DONE)
 		return code;
-	if (!a->reply.has_xspace && !a->reply.is_empty_trace)
-		return fail_elsewhere(a);
-	return decode(a);
+	if (!reply.has_xspace && !reply.is_empty_trace)
+		return fail_elsewhere(a, &reply);
+	return read_outline(a);
+}
+
+int answer_read_stream(struct answer *a, const struct stream_answer *stream)
+{
+	int r;
+
+	a->xspace_bytes = stream->xspace_bytes;
+	a->is_empty_trace = stream->trailer.is_empty;
+	r = map_trace(a);
+	return r < 0 ? fail_unread(a, r) : read_outline(a);
 }
 
 /* What is there counts, not what the server says of it. */
 bool answer_is_empty(const struct answer *a)
 {
-	return !a->trace || (a->space && space_is_empty(a->space));
+	return !a->trace || (a->outline.space && a->outline.n_events == 0);
 }
 
 void answer_find_hostname(const struct answer *a, char *out, size_t n)
 {
-	struct pb_reader reader = pb_reader(a->trace, a->trace ? a->reply.xspace_bytes : 0);
+	struct pb_reader reader = pb_reader(a->trace, a->trace ? a->xspace_bytes : 0);
 	struct pb_field field = {0};
 
 	out[0] = '\0';
@@ -155,7 +196,7 @@ void answer_find_hostname(const struct answer *a, char *out, size_t n)
 void answer_deinit(struct answer *a)
 {
 	if (a->trace)
-		munmap(a->trace, a->reply.xspace_bytes);
-	space_free(a->space);
+		munmap(a->trace, a->xspace_bytes);
+	outline_deinit(&a->outline);
 	*a = (struct answer){.target = NULL};
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The answer to a Profile call: its XSpace goes to the run's temporary file and is decoded, so that
- * only what reads as a trace is published. Decoding may need much memory; a trace that is too large
- * for that is good enough.
+ * The XSpace that a server answered with: it goes to the run's temporary file and is read there, so that only what
+ * reads as a trace is published. That takes little memory, however large it is.
  */
 #ifndef CLIENT_ANSWER_H
 #define CLIENT_ANSWER_H
@@ -11,12 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "client/reply.h"
+#include "trace/outline.h"
 
 struct diag;
 struct rpc_pending;
 struct run_dir;
-struct space;
+struct stream_answer;
 
 struct answer {
 	/* Given by the caller, borrowed. */
@@ -25,14 +24,21 @@ struct answer {
 	struct diag *d;
 
 	/* Results. */
-	struct reply reply;
+	uint64_t xspace_bytes;
+	bool is_empty_trace; /* the server says so */
 	uint8_t *trace; /* the temporary file, mapped; NULL: no XSpace came */
-	struct space *space; /* the same, decoded; NULL: nothing came, or memory ran out */
+	struct outline
+		outline; /* of the same; its space is NULL: nothing came, or memory ran out */
 	bool is_broken; /* something came, and cannot be read: the temporary file has it */
 };
 
-/* An enum exit_code; when it is not EXIT_DONE, |d| says why. An empty trace is EXIT_DONE. */
-int answer_read(struct answer *a, struct rpc_pending *profile);
+/*
+ * What came in one message, as the reply to a Profile, is written to the file and read. An enum exit_code; when it is
+ * not EXIT_DONE, |d| says why. An empty trace is EXIT_DONE.
+ */
+int answer_read_reply(struct answer *a, struct rpc_pending *profile);
+/* The same of what came in parts, and is in the file. */
+int answer_read_stream(struct answer *a, const struct stream_answer *stream);
 
 bool answer_is_empty(const struct answer *a);
 

@@ -12,6 +12,7 @@
 #include "trace/space.h" /* struct names */
 
 struct diag;
+struct outline;
 
 struct capture {
 	const struct address *targets; /* at least one, all different */
@@ -23,8 +24,8 @@ struct capture {
 	int64_t timeout_ms; /* < 0: duration + delay + 60 s */
 	bool is_json;
 	bool has_program; /* whose standard output it is: the path goes to standard error, without progress */
-	/* NULL, or: whether to publish what came (|space| NULL: too large to be read); else EXIT_EMPTY */
-	bool (*is_wanted)(const struct space *space, void *context);
+	/* NULL, or: whether to publish what came (its space NULL: too large to be read); else EXIT_EMPTY */
+	bool (*is_wanted)(const struct outline *outline, void *context);
 	void *context;
 	struct names warnings; /* for the summary */
 	bool can_retry; /* there will be another try: of many, all must be ready, or none is recorded */

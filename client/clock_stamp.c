@@ -76,7 +76,7 @@ static bool has_name(const struct pb_field *plane, const char *name)
 /* The plane's field, and *start, where its tag is. */
 static bool find_plane(const struct answer *a, const uint8_t **start, struct pb_field *plane)
 {
-	struct pb_reader reader = pb_reader(a->trace, a->trace ? a->reply.xspace_bytes : 0);
+	struct pb_reader reader = pb_reader(a->trace, a->trace ? a->xspace_bytes : 0);
 
 	*start = reader.p;
 	while (pb_next(&reader, plane) > 0) {
@@ -110,7 +110,7 @@ static uint8_t *make_tail(const struct answer *a, const struct pb_field *plane,
 {
 	size_t n_stamp = (size_t)(stamp->end - stamp->bytes);
 	const uint8_t *rest = plane->data + plane->n_bytes;
-	size_t n_rest = (size_t)(a->trace + a->reply.xspace_bytes - rest);
+	size_t n_rest = (size_t)(a->trace + a->xspace_bytes - rest);
 	uint8_t *tail = malloc(2 * PB_VARINT_MAX_BYTES + plane->n_bytes + n_stamp + n_rest);
 	uint8_t *p = tail;
 

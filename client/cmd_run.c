@@ -22,7 +22,7 @@
 #include "client/launch.h"
 #include "client/log_dir.h"
 #include "client/program.h"
-#include "trace/report.h"
+#include "trace/outline.h"
 
 struct settings {
 	const char *port; /* NULL: not given */
@@ -107,15 +107,12 @@ static bool has_become_another(const struct recorded *r)
 }
 
 /* Of the shells and wrappers on the way to a program nobody wants to know how much CPU they took. */
-static bool is_wanted(const struct space *space, void *context)
+static bool is_wanted(const struct outline *outline, void *context)
 {
 	const struct recorded *r = context;
-	struct report_totals totals = {0};
 
-	if (space)
-		report_count(space, &totals);
-	return !space || totals.n_spans > 0 || clock_monotonic_ms() >= r->end_ms ||
-	       !has_become_another(r);
+	return !outline->space || outline->totals.n_spans > 0 ||
+	       clock_monotonic_ms() >= r->end_ms || !has_become_another(r);
 }
 
 static int64_t get_left_ms(const struct recorded *r)

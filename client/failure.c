@@ -13,21 +13,42 @@
 #include "client/probe.h"
 #include "rpc/client.h"
 
+/* Of what a server says about the one that it is busy with. */
+#define MAX_HOLDER_BYTES 200
+
+/* How proftap.v1 says it: the holder in parentheses; NULL: it does not. */
+static const char *find_v1_holder(const char *text)
+{
+	static const char words[] = "another profiling session is active (";
+
+	return strncmp(text, words, sizeof words - 1) == 0 ? text + sizeof words - 1 : NULL;
+}
+
 bool failure_is_busy(int status, const char *text)
 {
 	/* Stock servers say INTERNAL; what the underlying code was meant to be differs by age. */
 	if (status != RPC_INTERNAL && status != RPC_ALREADY_EXISTS &&
 		status != RPC_FAILED_PRECONDITION && status != RPC_UNAVAILABLE)
 		return false;
-	return strstr(text, "Another profiling session active") ||
+	return strstr(text, "Another profiling session active") || find_v1_holder(text) ||
 	       strstr(text, "profiling session is already running");
 }
 
 /* What a server says beyond the stock sentence, such as who it is busy with; "" if nothing. */
-static const char *find_holder(const char *text)
+static const char *find_holder(const char *text, int *n)
 {
 	static const char stock[] = "Another profiling session active.";
+	const char *holder = find_v1_holder(text);
 
+	*n = MAX_HOLDER_BYTES;
+	if (holder) {
+		size_t length = strlen(holder);
+
+		/* Without the parenthesis. */
+		if (length > 0 && length <= MAX_HOLDER_BYTES)
+			*n = (int)length - 1;
+		return holder;
+	}
 	if (strncmp(text, stock, sizeof stock - 1) != 0)
 		return "";
 	text += sizeof stock - 1;
@@ -36,21 +57,27 @@ static const char *find_holder(const char *text)
 
 static int explain_busy(const struct failure *f, struct diag *d)
 {
-	const char *holder = find_holder(f->text);
+	int n;
+	const char *holder = find_holder(f->text, &n);
 
 	diag_set(d, -EBUSY,
-		"%s: busy: another profiling session is active there%s%.200s%s; wait for it to "
+		"%s: busy: another profiling session is active there%s%.*s%s; wait for it to "
 		"end, as --wait does",
-		f->address->text, *holder ? " (" : "", holder, *holder ? ")" : "");
+		f->address->text, *holder ? " (" : "", n, holder, *holder ? ")" : "");
 	return EXIT_BUSY;
+}
+
+/* What came of a stream is kept, as is said elsewhere. */
+static const char *get_outcome(const struct failure *f)
+{
+	return f->is_partial ? "" : "; nothing was written";
 }
 
 static int explain_timeout(const struct failure *f, struct diag *d)
 {
 	diag_set(d, -ETIMEDOUT,
-		"%s: timed out: no whole answer within %" PRId64
-		" ms; nothing was written; allow more with --timeout",
-		f->address->text, f->timeout_ms);
+		"%s: timed out: no whole answer within %" PRId64 " ms%s; allow more with --timeout",
+		f->address->text, f->timeout_ms, get_outcome(f));
 	return EXIT_TIMEOUT;
 }
 
@@ -100,10 +127,9 @@ static int explain_silence(const struct failure *f, struct diag *d)
 static int explain_break(const struct failure *f, struct diag *d)
 {
 	diag_set(d, -EPIPE,
-		"%s: the connection broke after %" PRId64
-		" ms: the target%s its server%s died; nothing was written",
+		"%s: the connection broke after %" PRId64 " ms: the target%s its server%s died%s",
 		f->address->text, f->elapsed_ms, f->address->is_tunnel ? "," : " or",
-		f->address->is_tunnel ? " or ssh" : "");
+		f->address->is_tunnel ? " or ssh" : "", get_outcome(f));
 	return EXIT_FAILED;
 }
 
@@ -159,8 +185,8 @@ static bool has_said_nothing(const struct failure *f)
 
 static int explain_fault(const struct failure *f, struct diag *d)
 {
-	diag_set(d, -EBADMSG, "%s: the answer is refused: %s; nothing was written",
-		f->address->text, f->fault);
+	diag_set(d, -EBADMSG, "%s: the answer is refused: %s%s", f->address->text, f->fault,
+		get_outcome(f));
 	return EXIT_FAILED;
 }
 

@@ -37,8 +37,8 @@ int file_name_check_free(const struct file_name *f, const struct run_dir *run_di
 static void format_behind_socket(const struct file_name *f, const struct answer *answer,
 	const char *hostname, char *out, size_t n)
 {
-	const struct plane *host =
-		answer->space ? space_find_plane(answer->space, PLANE_HOST) : NULL;
+	const struct space *space = answer->outline.space;
+	const struct plane *host = space ? space_find_plane(space, PLANE_HOST) : NULL;
 	const char *name = plane_find_text(host, "ptap_process_name");
 	const char *slash = strrchr(f->address->path, '/');
 

@@ -41,7 +41,8 @@ void part_deinit(struct part *p)
 	answer_deinit(&p->answer);
 	recording_deinit(&p->recording);
 	run_dir_close(&p->run_dir);
-	free(p->message);
+	free(p->capture_request);
+	free(p->profile_request);
 	free(p->file);
 	free(p->report);
 }
@@ -106,13 +107,24 @@ static int encode(struct part *p)
 		.address = p->address.text,
 		.log_dir = log_dir ? log_dir : p->capture->log_dir,
 	};
-	int r = profile_call_encode(&call, &p->message, &p->request.message_bytes);
+	int r = profile_call_encode_capture(&call, &p->capture_request, &p->request.capture_bytes);
 
-	p->request.message = p->message;
+	if (r == 0)
+		r = profile_call_encode(&call, &p->profile_request, &p->request.profile_bytes);
+	p->request.capture = p->capture_request;
+	p->request.profile = p->profile_request;
 	if (r == 0)
 		return EXIT_DONE;
 	diag_set(&p->d, r, "%s: no request made: out of memory", p->address.text);
 	return EXIT_FAILED;
+}
+
+/* Straight to the file, under its temporary name. */
+static int write_trace(const uint8_t *data, size_t n, void *part)
+{
+	struct part *p = part;
+
+	return run_dir_write(&p->run_dir, data, n, &p->d);
 }
 
 int part_start(struct part *p, int64_t start_unix_ns)
@@ -121,6 +133,8 @@ int part_start(struct part *p, int64_t start_unix_ns)
 
 	set_session_id(p);
 	q->address = &p->address;
+	q->write = write_trace;
+	q->context = p;
 	q->session_id = p->options.session_id;
 	q->duration_ms = (int64_t)p->options.duration_ms;
 	q->delay_ms = set_start(p, start_unix_ns);
@@ -140,7 +154,7 @@ static int fail_empty(struct part *p)
 	const struct emptiness e = {
 		.target = p->address.text,
 		.options = &p->options,
-		.space = p->answer.space,
+		.space = p->answer.outline.space,
 		.said = &p->capture->warnings,
 		.is_brief = p->capture->n_targets > 1,
 	};
@@ -177,15 +191,17 @@ static bool is_wanted(const struct part *p)
 {
 	const struct capture *c = p->capture;
 
-	return !c->is_wanted || c->is_wanted(p->answer.space, c->context);
+	return !c->is_wanted || c->is_wanted(&p->answer.outline, c->context);
 }
 
 static int receive(struct part *p)
 {
 	int code;
 
-	p->answer = (struct answer){.target = p->address.text, .run_dir = &p->run_dir, .d = &p->d};
-	code = answer_read(&p->answer, p->recording.profile);
+	if (p->recording.is_stream)
+		code = answer_read_stream(&p->answer, &p->recording.stream);
+	else
+		code = answer_read_reply(&p->answer, p->recording.call);
 	if (code == EXIT_DONE && !is_wanted(p))
 		return EXIT_EMPTY;
 	if (code == EXIT_DONE)
@@ -203,7 +219,7 @@ static int publish(struct part *p)
 	int r = 0;
 
 	format_name(p, name, sizeof name);
-	p->file_bytes = p->answer.reply.xspace_bytes;
+	p->file_bytes = p->answer.xspace_bytes;
 	if (p->clock.is_known)
 		r = clock_stamp_write(&p->answer, &p->clock, &p->file_bytes, &p->d);
 	if (r == 0)
@@ -218,8 +234,11 @@ static int finish(struct part *p)
 {
 	int code = recording_finish(&p->recording, &p->request, &p->d);
 
+	p->answer = (struct answer){.target = p->address.text, .run_dir = &p->run_dir, .d = &p->d};
 	if (code == EXIT_DONE)
 		code = receive(p);
+	else if (recording_is_partial(&p->recording))
+		set_aside(p);
 	if (code == EXIT_DONE)
 		code = publish(p);
 	return code;

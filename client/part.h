@@ -32,7 +32,8 @@ struct part {
 	struct recording_request request;
 	struct clock_offset clock; /* of one of many */
 	int64_t start_unix_ns; /* by our clock, agreed on by many; 0: at once */
-	uint8_t *message;
+	uint8_t *capture_request; /* both forms of one; see recording.h */
+	uint8_t *profile_request;
 	struct answer answer;
 	uint64_t file_bytes;
 	char *file; /* the published path */

@@ -69,11 +69,11 @@ static void fill(const struct part *p, struct names *warnings, struct summary *s
 	};
 	if (s->is_interrupted)
 		warn(warnings, "interrupted: the recording was ended early");
-	if (p->answer.reply.is_empty_trace)
+	if (p->answer.is_empty_trace)
 		warn(warnings, "the server says that the trace is empty, which it is not");
-	if (!p->answer.space)
+	if (!p->answer.outline.space)
 		warn(warnings, "the trace is too large to be summarised here: out of memory");
-	summary_read_space(s, p->answer.space);
+	summary_read_outline(s, &p->answer.outline);
 	warn_of_lateness(p, s, warnings);
 }
 

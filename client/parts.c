@@ -162,7 +162,7 @@ static void show_progress(const struct parts *parts)
 	char target[32];
 
 	for (size_t i = parts->n; i > 0; i--) {
-		progress.received_bytes += recording_get_received_bytes(&parts->v[i - 1].recording);
+		recording_add_progress(&parts->v[i - 1].recording, &progress);
 		if (!parts->v[i - 1].is_over)
 			p = &parts->v[i - 1];
 	}

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/profile_options.h"
+#include "proftap/v1/profiler.pb-c.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 typedef Tensorflow__ProfileOptions proto_options;
@@ -20,6 +21,8 @@ typedef Tensorflow__ProfileOptions__AdvancedConfigurationEntry proto_entry;
 typedef Tensorflow__ProfileOptions__AdvancedConfigValue proto_value;
 
 #define MAX_EVENTS 1000000
+/* A person looks at it. */
+#define PROGRESS_INTERVAL_MS 200
 
 /* What stock clients send; stock servers do not look at it. */
 static char *tools[] = {"trace_viewer", "op_profile", "input_pipeline", "kernel_stats",
@@ -175,6 +178,31 @@ int profile_call_encode(const struct profile_call *call, uint8_t **out, size_t *
 int profile_call_encode_terminate(const char *session_id, uint8_t **out, size_t *n_out)
 {
 	Tensorflow__TerminateRequest request = TENSORFLOW__TERMINATE_REQUEST__INIT;
+
+	request.session_id = (char *)session_id;
+	return pack(&request.base, out, n_out);
+}
+
+int profile_call_encode_capture(const struct profile_call *call, uint8_t **out, size_t *n_out)
+{
+	Proftap__V1__CaptureRequest request = PROFTAP__V1__CAPTURE_REQUEST__INIT;
+	proto_options options;
+	struct map map = {NULL, NULL, NULL, 0};
+	int r = fill_map(&map, call);
+
+	if (r == 0) {
+		fill_options(&options, call, &map);
+		request.options = &options;
+		request.progress_interval_ms = PROGRESS_INTERVAL_MS;
+		r = pack(&request.base, out, n_out);
+	}
+	map_deinit(&map);
+	return r;
+}
+
+int profile_call_encode_stop(const char *session_id, uint8_t **out, size_t *n_out)
+{
+	Proftap__V1__StopRequest request = PROFTAP__V1__STOP_REQUEST__INIT;
 
 	request.session_id = (char *)session_id;
 	return pack(&request.base, out, n_out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requests of a capture as bytes: ProfileRequest and TerminateRequest. */
+/* The requests of a capture as bytes: of proftap.v1 CaptureRequest and StopRequest, of others ProfileRequest and TerminateRequest. */
 #ifndef CLIENT_PROFILE_CALL_H
 #define CLIENT_PROFILE_CALL_H
 
@@ -10,6 +10,8 @@ struct profile_options;
 
 #define PROFILE_PATH "/tensorflow.ProfilerService/Profile"
 #define TERMINATE_PATH "/tensorflow.ProfilerService/Terminate"
+#define CAPTURE_PATH "/proftap.v1.Profiler/Capture"
+#define STOP_PATH "/proftap.v1.Profiler/Stop"
 
 struct profile_call {
 	const struct profile_options *options; /* session_id set; start_timestamp_ns final */
@@ -21,5 +23,7 @@ struct profile_call {
 /* 0 or -ENOMEM; the caller frees *out. */
 int profile_call_encode(const struct profile_call *call, uint8_t **out, size_t *n_out);
 int profile_call_encode_terminate(const char *session_id, uint8_t **out, size_t *n_out);
+int profile_call_encode_capture(const struct profile_call *call, uint8_t **out, size_t *n_out);
+int profile_call_encode_stop(const char *session_id, uint8_t **out, size_t *n_out);
 
 #endif

@@ -18,32 +18,56 @@ static double seconds(int64_t ms)
 /* What comes before the data: the server's answer to a greeting. */
 #define GREETING_BYTES 1024
 
-static void draw_wait(const struct progress *p, const char *size)
+static void draw_size(uint64_t bytes)
+{
+	fputs(quantity_bytes(bytes).text, stderr);
+}
+
+static void draw_received(const struct progress *p)
+{
+	draw_size((uint64_t)p->received_bytes);
+	if (p->announced_bytes) {
+		fputs(" of ", stderr);
+		draw_size(p->announced_bytes);
+	}
+}
+
+static void draw_wait(const struct progress *p)
 {
 	if (p->n_over > 0)
 		fprintf(stderr, "%zu of %zu done, ", p->n_over, p->n_targets);
-	if (p->received_bytes < GREETING_BYTES)
+	if (p->received_bytes < GREETING_BYTES) {
 		fputs("collecting…", stderr);
-	else
-		fprintf(stderr, "waiting for the data: %s", size);
+	} else {
+		fputs("waiting for the data: ", stderr);
+		draw_received(p);
+	}
 	fprintf(stderr, ", gives up in %.0f s", seconds(p->timeout_ms - p->elapsed_ms));
+}
+
+static void draw_recording(const struct progress *p)
+{
+	fprintf(stderr, "recording %.1f / %.1f s", seconds(p->elapsed_ms - p->delay_ms),
+		seconds(p->duration_ms));
+	if (p->recorded_bytes) {
+		fputs(", ", stderr);
+		draw_size(p->recorded_bytes);
+	}
 }
 
 static void draw_phase(const struct progress *p)
 {
-	int64_t end_ms = p->delay_ms + p->duration_ms;
-	struct quantity size = quantity_bytes((uint64_t)p->received_bytes);
-
-	if (p->is_stopping)
-		fprintf(stderr, "ended early, waiting for the data: %s (Ctrl-C again gives up)",
-			size.text);
-	else if (p->elapsed_ms < p->delay_ms)
+	if (p->is_stopping) {
+		fputs("ended early, waiting for the data: ", stderr);
+		draw_received(p);
+		fputs(" (Ctrl-C again gives up)", stderr);
+	} else if (p->elapsed_ms < p->delay_ms) {
 		fprintf(stderr, "starts in %.1f s", seconds(p->delay_ms - p->elapsed_ms));
-	else if (p->elapsed_ms < end_ms)
-		fprintf(stderr, "recording %.1f / %.1f s", seconds(p->elapsed_ms - p->delay_ms),
-			seconds(p->duration_ms));
-	else
-		draw_wait(p, size.text);
+	} else if (p->elapsed_ms < p->delay_ms + p->duration_ms) {
+		draw_recording(p);
+	} else {
+		draw_wait(p);
+	}
 }
 
 void progress_draw(const struct progress *p)

@@ -12,7 +12,9 @@ struct progress {
 	int64_t delay_ms; /* until the recording starts */
 	int64_t duration_ms;
 	int64_t timeout_ms; /* of the call */
+	uint64_t recorded_bytes; /* so far, at the target; 0: not known */
 	int64_t received_bytes;
+	uint64_t announced_bytes; /* that there will be; 0: not known */
 	int is_stopping; /* interrupted: waiting for the data */
 	size_t n_over; /* of many targets, those whose data is here */
 	size_t n_targets;

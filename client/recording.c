@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A Profile call; see recording.h. */
+/* Recordings; see recording.h. */
 #include "client/recording.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,60 +16,63 @@
 #include "client/exit.h"
 #include "client/failure.h"
 #include "client/interrupt.h"
-#include "client/locate.h"
 #include "client/profile_call.h"
+#include "client/progress.h"
 #include "rpc/client.h"
 
 /* A gRPC server speaks first, at once; one that did not within this time is none, or is stopped. */
 #define SILENCE_MS 5000
-#define TERMINATE_TIMEOUT_MS 10000
-#define TERMINATE_MAX_BYTES 65536 /* it has no fields */
-/* The largest answer, and more than what HTTP/2 adds to it. */
+#define STOP_TIMEOUT_MS 10000
+#define STOP_MAX_BYTES 65536 /* it has hardly any fields */
+/* The largest answer to a Profile, and more than what HTTP/2 adds to it. */
 #define MAX_RECEIVED_BYTES (INT64_C(2112) << 20)
+#define MESSAGES_A_TURN 8
 
-int recording_connect(struct recording *r, struct address *address, struct diag *d)
+/* The early end. */
+
+static int encode_stop(
+	const struct recording *r, const char *session_id, uint8_t **out, size_t *n_out)
 {
-	int fd = locate(address, d);
-
-	if (fd < 0)
-		return fd == -EINVAL ? EXIT_USAGE : EXIT_NOBODY;
-	fd = dial(address, DIAL_TIMEOUT_MS, d);
-	if (fd == -ECONNREFUSED && !address->path[0] && locate_port_as_pid(address))
-		fd = dial(address, DIAL_TIMEOUT_MS, d);
-	if (fd == -EINTR)
-		return EXIT_INTERRUPTED;
-	if (fd < 0)
-		return EXIT_NOBODY;
-	/* A tunnel takes every connection, and looks for its other end afterwards. */
-	if (address->is_tunnel && failure_explain_tunnel(address, d) != EXIT_DONE) {
-		close(fd);
-		return EXIT_NOBODY;
-	}
-	r->watch_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	/* gRPC's own name for the authority of a unix socket. */
-	if (rpc_channel_new(fd, address->path[0] ? "localhost" : address->text, &r->channel, d) < 0)
-		return EXIT_FAILED;
-	return EXIT_DONE;
+	return r->is_stream ? profile_call_encode_stop(session_id, out, n_out)
+			    : profile_call_encode_terminate(session_id, out, n_out);
 }
 
-/* Asks the server to end the session early. A failure is logged: waiting goes on all the same. */
-static void send_terminate(struct recording *r, const char *session_id)
+/*
+ * Asks the server to end the session early. A failure is logged: waiting goes on all the same. What a Stop is answered with
+ * holds no data, because that goes to the Capture, and is not looked at.
+ */
+static void send_stop(struct recording *r, const char *session_id)
 {
 	struct rpc_request request = {
-		.path = TERMINATE_PATH,
-		.timeout_ms = TERMINATE_TIMEOUT_MS,
-		.max_reply_bytes = TERMINATE_MAX_BYTES,
+		.path = r->is_stream ? STOP_PATH : TERMINATE_PATH,
+		.timeout_ms = STOP_TIMEOUT_MS,
+		.max_reply_bytes = STOP_MAX_BYTES,
 	};
 	_cleanup_free_ uint8_t *message = NULL;
 	struct diag d = DIAG_INIT;
 
 	r->stopped_ms = clock_monotonic_ms();
-	if (profile_call_encode_terminate(session_id, &message, &request.message_bytes) < 0)
+	if (encode_stop(r, session_id, &message, &request.message_bytes) < 0)
 		return;
 	request.message = message;
-	if (rpc_call_start(r->channel, &request, &r->terminate, &d) < 0)
+	if ((r->is_stream ? rpc_stream_start : rpc_call_start)(r->channel, &request, &r->stop, &d) <
+		0)
 		log_error(LOG_CLIENT, "%s", d.text);
 }
+
+/* The server has accepted the streamed call. */
+static bool has_begun(const struct recording *r)
+{
+	return r->stream.has_progress || r->stream.xspace_bytes || r->stream.has_trailer;
+}
+
+/* A Stop must not come before its Capture; a Terminate may. */
+static bool can_be_stopped(const struct recording *r)
+{
+	return !r->stopped_ms && (!r->is_stream || has_begun(r));
+}
+
+/* Waiting. */
 
 static bool has_not_spoken(const struct recording *r)
 {
@@ -84,66 +86,141 @@ static void look_after(struct recording *r, const struct recording_request *q)
 {
 	if (interrupt_get_count() >= 2) {
 		r->is_given_up = true;
-		rpc_pending_cancel(r->profile);
+		rpc_pending_cancel(r->call);
 		return;
 	}
-	if (interrupt_get_count() == 1 && !r->stopped_ms)
-		send_terminate(r, q->session_id);
+	if (interrupt_get_count() == 1 && can_be_stopped(r))
+		send_stop(r, q->session_id);
 	if (clock_monotonic_ms() - r->started_ms >= SILENCE_MS && has_not_spoken(r)) {
 		r->is_silent = true;
-		rpc_pending_cancel(r->profile);
+		rpc_pending_cancel(r->call);
 	}
-	if (dial_get_received_bytes(r->watch_fd) > MAX_RECEIVED_BYTES)
-		rpc_pending_refuse_large(r->profile);
+	if (!r->is_stream && dial_get_received_bytes(r->watch_fd) > MAX_RECEIVED_BYTES)
+		rpc_pending_refuse_large(r->call);
+}
+
+/* Some messages at most: others wait, too. Returns whether the call has ended. */
+static bool poll_stream(struct recording *r, int64_t wait_ms)
+{
+	for (int i = 0; i < MESSAGES_A_TURN; i++, wait_ms = 0) {
+		if (!rpc_pending_next(r->call, wait_ms))
+			return rpc_pending_has_ended(r->call);
+		r->stream_error = stream_answer_take(&r->stream, r->call);
+		if (r->stream_error)
+			return true;
+	}
+	return false;
+}
+
+static bool poll_call(struct recording *r, int64_t wait_ms)
+{
+	return r->is_stream ? poll_stream(r, wait_ms) : rpc_pending_wait(r->call, wait_ms);
+}
+
+/* A server of another make, or an older one. */
+static bool is_unknown_call(const struct recording *r)
+{
+	return r->is_stream && !r->stream_error && !has_begun(r) && !r->is_silent &&
+	       !r->is_given_up && !rpc_pending_get_fault(r->call) &&
+	       rpc_pending_get_status(r->call) == RPC_UNIMPLEMENTED;
+}
+
+/* Asks in the words that every server knows. Returns whether that was possible. */
+static bool fall_back(struct recording *r, const struct recording_request *q)
+{
+	int64_t elapsed_ms = clock_monotonic_ms() - r->started_ms;
+	struct rpc_request request = {
+		.path = PROFILE_PATH,
+		.message = q->profile,
+		.message_bytes = q->profile_bytes,
+		.timeout_ms = q->timeout_ms > elapsed_ms ? q->timeout_ms - elapsed_ms : 0,
+	};
+	struct rpc_pending *call;
+
+	if (rpc_call_start(r->channel, &request, &call, NULL) < 0)
+		return false;
+	log_debug(LOG_CLIENT, "%s: no %s there: %s instead", q->address->text, CAPTURE_PATH,
+		PROFILE_PATH);
+	rpc_pending_free(r->call);
+	r->call = call;
+	r->is_stream = false;
+	return true;
 }
 
 bool recording_poll(struct recording *r, const struct recording_request *q, int64_t wait_ms)
 {
-	if (!rpc_pending_wait(r->profile, wait_ms)) {
+	if (!poll_call(r, wait_ms)) {
 		look_after(r, q);
 		if (!r->is_given_up && !r->is_silent)
 			return false;
-		/* It was cancelled, and ends at once. */
-		rpc_pending_wait(r->profile, -1);
 	}
+	/* What was cancelled, or is of no use, ends at once. */
+	if (r->stream_error)
+		rpc_pending_cancel(r->call);
+	rpc_pending_wait(r->call, -1);
+	if (is_unknown_call(r) && fall_back(r, q))
+		return false;
 	r->ended_ms = clock_monotonic_ms();
 	return true;
 }
+
+int recording_start(struct recording *r, const struct recording_request *q, struct diag *d)
+{
+	struct rpc_request request = {
+		.path = CAPTURE_PATH,
+		.message = q->capture,
+		.message_bytes = q->capture_bytes,
+		.timeout_ms = q->timeout_ms,
+		.max_reply_bytes = STREAM_ANSWER_MAX_BYTES,
+	};
+
+	r->started_ms = clock_monotonic_ms();
+	r->is_stream = true;
+	r->stream = (struct stream_answer){.write = q->write, .context = q->context};
+	if (stream_answer_init(&r->stream) < 0) {
+		diag_set(d, -ENOMEM, "%s: call not made: out of memory", q->address->text);
+		return EXIT_FAILED;
+	}
+	if (rpc_stream_start(r->channel, &request, &r->call, d) < 0)
+		return EXIT_FAILED;
+	log_info(LOG_CLIENT,
+		"%s: asked for %" PRId64 " ms, session %s; giving up after %" PRId64 " ms",
+		q->address->text, q->duration_ms, q->session_id, q->timeout_ms);
+	return EXIT_DONE;
+}
+
+/* The end. */
 
 /* The failed call in the words of failure.h. */
 static int explain(const struct recording *r, const struct recording_request *q, struct diag *d)
 {
 	struct failure f = {
 		.address = q->address,
-		.status = rpc_pending_get_status(r->profile),
-		.text = rpc_pending_get_text(r->profile),
-		.fault = rpc_pending_get_fault(r->profile),
+		.status = rpc_pending_get_status(r->call),
+		.text = rpc_pending_get_text(r->call),
+		.fault = rpc_pending_get_fault(r->call),
 		.elapsed_ms = r->ended_ms - r->started_ms,
 		.received_bytes = dial_get_received_bytes(r->watch_fd),
 		.timeout_ms = q->timeout_ms,
 		.is_connected = dial_is_connected(r->watch_fd),
 		.is_silent = r->is_silent,
+		.is_partial = recording_is_partial(r),
 	};
 
 	return failure_explain(&f, d);
 }
 
-int recording_start(struct recording *r, const struct recording_request *q, struct diag *d)
+static int explain_stream(
+	const struct recording *r, const struct recording_request *q, struct diag *d)
 {
-	struct rpc_request request = {
-		.path = PROFILE_PATH,
-		.message = q->message,
-		.message_bytes = q->message_bytes,
-		.timeout_ms = q->timeout_ms,
-	};
-
-	r->started_ms = clock_monotonic_ms();
-	if (rpc_call_start(r->channel, &request, &r->profile, d) < 0)
-		return EXIT_FAILED;
-	log_info(LOG_CLIENT,
-		"%s: asked for %" PRId64 " ms, session %s; giving up after %" PRId64 " ms",
-		q->address->text, q->duration_ms, q->session_id, q->timeout_ms);
-	return EXIT_DONE;
+	if (r->stream_error == -EBADMSG)
+		diag_set(d, -EBADMSG, "%s: the answer is not whole, or damaged: %s",
+			q->address->text, r->stream.fault);
+	/* The log directory has said what is wrong with itself. */
+	else if (!d->text[0])
+		diag_set(d, r->stream_error, "%s: the answer cannot be read: %s", q->address->text,
+			errno_words(r->stream_error));
+	return EXIT_FAILED;
 }
 
 int recording_finish(struct recording *r, const struct recording_request *q, struct diag *d)
@@ -153,18 +230,30 @@ int recording_finish(struct recording *r, const struct recording_request *q, str
 		return EXIT_INTERRUPTED;
 	}
 	log_info(LOG_CLIENT, "%s: %s after %" PRId64 " ms, %" PRId64 " bytes", q->address->text,
-		rpc_status_name(rpc_pending_get_status(r->profile)), r->ended_ms - r->started_ms,
+		rpc_status_name(rpc_pending_get_status(r->call)), r->ended_ms - r->started_ms,
 		dial_get_received_bytes(r->watch_fd));
-	if (!r->is_silent && rpc_pending_get_status(r->profile) == RPC_OK)
-		return EXIT_DONE;
-	return explain(r, q, d);
+	if (!r->stream_error && (r->is_silent || rpc_pending_get_status(r->call) != RPC_OK))
+		return explain(r, q, d);
+	if (r->is_stream && !r->stream_error)
+		r->stream_error = stream_answer_end(&r->stream);
+	return r->stream_error ? explain_stream(r, q, d) : EXIT_DONE;
 }
 
-int64_t recording_get_received_bytes(const struct recording *r)
+bool recording_is_partial(const struct recording *r)
 {
-	int64_t n_bytes = dial_get_received_bytes(r->watch_fd);
+	bool is_ours = r->is_given_up || (r->stream_error && r->stream_error != -EBADMSG);
 
-	return n_bytes > 0 ? n_bytes : 0;
+	return r->is_stream && r->stream.xspace_bytes > 0 && !is_ours;
+}
+
+void recording_add_progress(const struct recording *r, struct progress *progress)
+{
+	int64_t n_bytes = r->is_stream ? (int64_t)r->stream.xspace_bytes
+				       : dial_get_received_bytes(r->watch_fd);
+
+	progress->recorded_bytes += r->stream.progress.recorded_bytes;
+	progress->announced_bytes += r->stream.progress.xspace_bytes;
+	progress->received_bytes += n_bytes > 0 ? n_bytes : 0;
 }
 
 int64_t recording_get_duration_ms(const struct recording *r, const struct recording_request *q)
@@ -185,8 +274,9 @@ int64_t recording_get_transfer_ms(const struct recording *r, const struct record
 
 void recording_deinit(struct recording *r)
 {
-	rpc_pending_free(r->terminate);
-	rpc_pending_free(r->profile);
+	rpc_pending_free(r->stop);
+	rpc_pending_free(r->call);
+	stream_answer_deinit(&r->stream);
 	rpc_channel_free(r->channel);
 	if (r->watch_fd >= 0)
 		close(r->watch_fd);

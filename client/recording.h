@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One Profile call from connect to answer: the early end by Ctrl-C, a peer that never speaks, and the reason
- * when it fails. It never waits longer than it is told to, so that one thread can drive many of them.
+ * One recording from connect to answer: the call, Capture of proftap.v1, or Profile where the server does not
+ * know that; the early end by Ctrl-C, a peer that never speaks, and the reason when it fails. It never waits
+ * longer than it is told to, so that one thread can drive many of them.
  */
 #ifndef CLIENT_RECORDING_H
 #define CLIENT_RECORDING_H
@@ -10,15 +11,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "client/stream_answer.h"
+
 struct address;
 struct diag;
+struct progress;
 struct rpc_channel;
 struct rpc_pending;
 
 struct recording_request {
 	struct address *address; /* made more exact by connecting */
-	const uint8_t *message; /* an encoded ProfileRequest */
-	size_t message_bytes;
+	const uint8_t *capture; /* an encoded CaptureRequest */
+	size_t capture_bytes;
+	const uint8_t *profile; /* the same as a ProfileRequest */
+	size_t profile_bytes;
+	/* Gets the XSpace of a stream as it comes; see stream_answer.h. */
+	int (*write)(const uint8_t *data, size_t n, void *context);
+	void *context;
 	const char *session_id;
 	int64_t delay_ms; /* until the recording starts */
 	int64_t duration_ms;
@@ -27,8 +36,11 @@ struct recording_request {
 
 struct recording {
 	struct rpc_channel *channel;
-	struct rpc_pending *profile;
-	struct rpc_pending *terminate; /* after the first interrupt */
+	struct rpc_pending *call;
+	struct rpc_pending *stop; /* after the first interrupt */
+	bool is_stream; /* the call is a Capture, not a Profile */
+	struct stream_answer stream; /* its answer */
+	int stream_error; /* negative errno: what ended the reading of that, or what is wrong with all of it */
 	int watch_fd; /* a second descriptor of the connection: has the peer spoken? */
 	int64_t started_ms; /* CLOCK_MONOTONIC */
 	int64_t stopped_ms; /* when the user ended it early; 0: never */
@@ -54,11 +66,17 @@ int recording_start(struct recording *r, const struct recording_request *request
  */
 bool recording_poll(struct recording *r, const struct recording_request *request, int64_t wait_ms);
 
-/* EXIT_DONE: r->profile holds a reply to read; else the exit code, with |d| saying why. */
+/*
+ * EXIT_DONE: r->call holds a reply to read, or r->stream has read it all; else the exit code, with |d| saying why, where
+ * q->write has not said it. What came of a stream may be worth keeping then.
+ */
 int recording_finish(struct recording *r, const struct recording_request *request, struct diag *d);
 
-/* Bytes that came so far; 0 when it cannot be known. */
-int64_t recording_get_received_bytes(const struct recording *r);
+/* After a failure: something of a trace came, and that it is not all has no reason of ours. */
+bool recording_is_partial(const struct recording *r);
+
+/* Adds the bytes that are known of: recorded, received, announced. */
+void recording_add_progress(const struct recording *r, struct progress *progress);
 
 /* How long it recorded: as planned, or until the user ended it. */
 int64_t recording_get_duration_ms(const struct recording *r, const struct recording_request *q);

@@ -92,6 +92,8 @@ static int read_chunk(struct stream_answer *s, const struct pb_field *part)
 		return fail(s, "a chunk is empty");
 	if (part->n_bytes > MAX_CHUNK_BYTES)
 		return fail(s, "a chunk is larger than 1 MiB");
+	if (s->progress.xspace_bytes && part->n_bytes > s->progress.xspace_bytes - s->xspace_bytes)
+		return fail(s, "more comes than was announced");
 	XXH3_64bits_update(s->hash, part->data, part->n_bytes);
 	s->xspace_bytes += part->n_bytes;
 	return s->write(part->data, part->n_bytes, s->context);

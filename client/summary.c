@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "client/terminal.h"
 #include "trace/json.h"
+#include "trace/outline.h"
 #include "trace/quantity.h"
 #include "trace/space.h"
 
@@ -24,8 +25,9 @@ static int64_t find_duration_ms(const struct space *space, int64_t asked_ms)
 	       ((stop_ns - start_ns) % NS_PER_MS >= NS_PER_MS / 2);
 }
 
-void summary_read_space(struct summary *s, const struct space *space)
+void summary_read_outline(struct summary *s, const struct outline *outline)
 {
+	const struct space *space = outline->space;
 	const struct plane *host;
 
 	s->duration_ms = s->asked_ms;
@@ -38,7 +40,7 @@ void summary_read_space(struct summary *s, const struct space *space)
 	s->duration_ms = find_duration_ms(space, s->asked_ms);
 	s->start_unix_ns =
 		plane_find_int(space_find_plane(space, PLANE_ENVIRONMENT), "profile_start_time");
-	report_count(space, &s->totals);
+	s->totals = outline->totals;
 }
 
 static void write_process(const struct summary *s, FILE *out)

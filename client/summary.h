@@ -11,6 +11,7 @@
 
 struct json;
 struct names;
+struct outline;
 struct space;
 
 struct summary {
@@ -26,8 +27,8 @@ struct summary {
 	const struct names *warnings; /* of the client; the space has its own */
 	const struct names *said; /* printed elsewhere, and not again; NULL: none */
 
-	/* From the space. */
-	const struct space *space; /* NULL: it could not be read */
+	/* From the trace. */
+	const struct space *space; /* without lines; NULL: it could not be read */
 	struct report_totals totals;
 	const char *process; /* NULL: not known */
 	int64_t pid; /* 0: not known */
@@ -35,8 +36,8 @@ struct summary {
 	int64_t start_unix_ns; /* of the recording, by the target's clock; 0: not known */
 };
 
-/* Reads what the space says about itself; |space| is borrowed and may be NULL. */
-void summary_read_space(struct summary *s, const struct space *space);
+/* What the trace says about itself; the outline's space is borrowed, and may be NULL. */
+void summary_read_outline(struct summary *s, const struct outline *outline);
 
 void summary_write_text(const struct summary *s, FILE *out);
 void summary_write_json(const struct summary *s, FILE *out);

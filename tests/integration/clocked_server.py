@@ -2,18 +2,16 @@
 """A fake server whose clock is off: it answers proftap.v1 Status, and Profile with a trace of one thread."""
 import time
 
-from fake_server import Connection, FakeServer, Gone, field, varint
+from fake_server import Connection, FakeServer, Gone, field, number
 from trace_file import schema
 
 UNIMPLEMENTED = 12
 
 
-def number(n, value):
-    return varint(n << 3) + varint(value)
-
-
 class ClockedConnection(Connection):
-    """Tells calls by their requests: Status has no field, Terminate no options."""
+    """Tells calls by their requests: Status has no field, Terminate no options. Of proftap.v1 it knows
+    nothing else."""
+    unknown = b"/proftap.v1.Profiler/Capture"
 
     def begin_call(self, stream):
         self.calls.append(stream)

@@ -22,10 +22,13 @@ def header_block(headers):
 
 
 class Connection:
-    """One client. |script|(connection) answers the first call; later ones (Terminate) get OK."""
+    """One client. |script|(connection) answers the first call; later ones (Terminate) get OK. Calls of
+    a service of |unknown|, which begins their path, are UNIMPLEMENTED, and not counted."""
+    unknown = b"/proftap.v1."
 
     def __init__(self, sock, script):
         self.sock, self.script = sock, script
+        self.refused = set()  # streams
         self.windows = {0: 65535}
         self.initial_window = 65535
         self.calls = []
@@ -58,9 +61,14 @@ class Connection:
                                     struct.unpack(">I", payload)[0])
         elif kind in (DATA, HEADERS):
             self.frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", max(len(payload), 1)))
+            # As it is in the first request for it: no Huffman code, and not yet indexed.
+            if kind == HEADERS and self.unknown and self.unknown in payload:
+                self.refused.add(stream)
             if kind == DATA:
                 self.bodies[stream] = self.bodies.get(stream, b"") + payload
-            if flags & END_STREAM:
+            if flags & END_STREAM and stream in self.refused:
+                self.refuse(stream)
+            elif flags & END_STREAM:
                 self.begin_call(stream)
 
     def take_settings(self, payload):
@@ -68,6 +76,10 @@ class Connection:
             key, value = struct.unpack(">HI", payload[i:i + 6])
             if key == INITIAL_WINDOW:
                 self.initial_window = value
+
+    def refuse(self, stream):
+        """As gRPC's own servers do."""
+        self.headers(end=True, stream=stream, grpc_status=12, grpc_message="")
 
     def begin_call(self, stream):
         self.calls.append(stream)
@@ -125,10 +137,12 @@ class Connection:
 
 
 class FakeServer:
-    """Listens on self.port until the test ends."""
+    """Listens on self.port until the test ends. It is a stock one unless |unknown| is what it does not
+    know instead; None: it knows all."""
 
-    def __init__(self, t, script, address="127.0.0.1", port=0):
+    def __init__(self, t, script, address="127.0.0.1", port=0, unknown=Connection.unknown):
         self.script = script
+        self.unknown = unknown
         self.listener = socket.create_server((address, port))
         self.port = self.listener.getsockname()[1]
         self.sockets = []
@@ -146,7 +160,9 @@ class FakeServer:
 
     def serve(self, sock):
         try:
-            Connection(sock, self.script).serve()
+            connection = Connection(sock, self.script)
+            connection.unknown = self.unknown
+            connection.serve()
         except (Gone, OSError):
             pass
         finally:
@@ -173,6 +189,11 @@ def varint(value):
 def field(number_, data):
     """A length-delimited field."""
     return varint(number_ << 3 | 2) + varint(len(data)) + data
+
+
+def number(number_, value):
+    """A varint field."""
+    return varint(number_ << 3) + varint(value)
 
 
 def tool_data(name, data):

@@ -7,6 +7,7 @@ import time
 
 from checks import PATIENCE_S
 from fake_server import FakeServer, field, space
+from fake_stream import COLLECTING, chunk, progress, stream_server
 from fixture import check, contains, equal, run, test
 from terminal import CLEAR, Terminal
 
@@ -48,6 +49,28 @@ def bytes_are_counted_while_they_come(t):
         time.sleep(PATIENCE_S)
     terminal = Terminal(t, FakeServer(t, script).port, 1)
     terminal.read(r"waiting for the data: 1\d\d\.\d kB, gives up in (60|59|58) s")
+
+
+@test
+def a_streaming_server_says_how_much_there_is(t):
+    def script(c):
+        c.headers()
+        c.message(progress(recorded_bytes=5 << 20))
+        while len(seen) < 1:
+            time.sleep(0.01)
+        c.message(progress(COLLECTING))
+        while len(seen) < 2:
+            time.sleep(0.01)
+        c.message(progress(COLLECTING, xspace_bytes=3 << 20))
+        c.message(chunk(bytes(1 << 20)))
+        time.sleep(PATIENCE_S)
+    seen = []
+    terminal = Terminal(t, stream_server(t, script).port, 2000)
+    terminal.read(r"recording \d\.\d / 2\.0 s, 5\.2 MB\r")
+    seen.append("recording")
+    terminal.read(r"collecting…, gives up in")
+    seen.append("collecting")
+    terminal.read(r"waiting for the data: 1\.0 MB of 3\.1 MB, gives up in")
 
 
 @test

@@ -110,6 +110,23 @@ START_TEST(refuses_what_is_out_of_order)
 }
 END_TEST
 
+START_TEST(refuses_more_than_was_announced)
+{
+	struct stream_answer s = begin(NULL);
+
+	ck_assert_int_eq(FEED(&s, "\x0a\x02\x28\x04"), 0);
+	ck_assert_int_eq(FEED(&s, "\x12\x03"
+				  "abc"),
+		0);
+	ck_assert_int_eq(FEED(&s, "\x12\x02"
+				  "de"),
+		-EBADMSG);
+	ck_assert_str_eq(s.fault, "more comes than was announced");
+	ck_assert_uint_eq(n_got, 3);
+	stream_answer_deinit(&s);
+}
+END_TEST
+
 START_TEST(refuses_what_is_malformed)
 {
 	struct stream_answer s = begin(NULL);
@@ -147,6 +164,7 @@ int main(void)
 	tcase_add_test(tcase, hands_on_chunks_in_order);
 	tcase_add_test(tcase, compares_with_the_trailer);
 	tcase_add_test(tcase, refuses_what_is_out_of_order);
+	tcase_add_test(tcase, refuses_more_than_was_announced);
 	tcase_add_test(tcase, refuses_what_is_malformed);
 	tcase_add_test(tcase, passes_on_the_writers_error);
 	suite_add_tcase(suite, tcase);
