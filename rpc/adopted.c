@@ -9,29 +9,21 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
 #include "base/grow.h"
+#include "rpc/socket.h"
 
 struct adopted_socket {
 	int fd;
 	ino_t inode; /* the number alone may be somebody else's by now */
 };
 
-static ino_t inode_of(int fd)
-{
-	struct statx st;
-
-	/* gRPC may close it, and somebody else open its number, meanwhile: TSan would mind fstat(). */
-	return statx(fd, "", AT_EMPTY_PATH, STATX_INO, &st) ? 0 : st.stx_ino;
-}
-
 static void forget_closed(struct adopted *a)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < a->n; i++)
-		if (inode_of(a->sockets[i].fd) == a->sockets[i].inode)
+		if (socket_find_inode(a->sockets[i].fd) == a->sockets[i].inode)
 			a->sockets[n++] = a->sockets[i];
 	a->n = n;
 }
@@ -41,7 +33,7 @@ int adopted_add(struct adopted *a, int fd)
 	forget_closed(a);
 	if (grow(&a->sockets, &a->n_allocated, a->n + 1))
 		return -ENOMEM;
-	a->sockets[a->n++] = (struct adopted_socket){fd, inode_of(fd)};
+	a->sockets[a->n++] = (struct adopted_socket){fd, socket_find_inode(fd)};
 	return 0;
 }
 

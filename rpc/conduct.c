@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 
 #include <grpc/grpc.h>
 #include <grpc/support/alloc.h>
@@ -20,6 +21,7 @@
 #define GIVEN_UP_INTERVAL_NS (NS_PER_S / 10)
 
 struct peer_conduct {
+	ino_t inode; /* whose conduct this is: descriptors are used again */
 	unsigned n_open;
 	unsigned n_given_up; /* less what the time since has forgiven */
 	int64_t forgiven_until_ns;
@@ -54,11 +56,24 @@ static struct peer_conduct *find(struct conduct *c, int connection)
 	return &c->peers[connection];
 }
 
+/* Only a connection without calls may have become another. */
+static void forget_former(struct peer_conduct *peer, int connection)
+{
+	ino_t inode = socket_find_inode(connection);
+
+	if (inode != peer->inode)
+		*peer = (struct peer_conduct){.inode = inode};
+}
+
 void conduct_note_arrival(struct conduct *c, int connection)
 {
 	struct peer_conduct *peer = find(c, connection);
 
-	if (peer && ++peer->n_open > MAX_OPEN_CALLS)
+	if (!peer)
+		return;
+	if (!peer->n_open)
+		forget_former(peer, connection);
+	if (++peer->n_open > MAX_OPEN_CALLS)
 		socket_hang_up(connection);
 }
 

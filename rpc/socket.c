@@ -8,6 +8,7 @@
 #include <netinet/tcp.h>
 #include <stdbool.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 /* Takes the place of TCP_KEEPCNT on a quiet connection, tcp(7): by then three probes must have been lost. */
 #define UNREAD_MS 60000
@@ -65,6 +66,14 @@ void socket_limit_unread(int fd)
 
 	if (is_tcp(fd))
 		setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
+}
+
+ino_t socket_find_inode(int fd)
+{
+	struct statx st;
+
+	/* gRPC may close it, and somebody else open its number, meanwhile: TSan would mind fstat(). */
+	return statx(fd, "", AT_EMPTY_PATH, STATX_INO, &st) ? 0 : st.stx_ino;
 }
 
 /* With a reset: the peer may be sending against a window that is closed, and would not see an end. */

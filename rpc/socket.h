@@ -3,6 +3,8 @@
 #ifndef RPC_SOCKET_H
 #define RPC_SOCKET_H
 
+#include <sys/types.h>
+
 /*
  * Sets what gRPC sets on the sockets that it opens by itself: close-on-exec and non-blocking, and for
  * TCP no delay. Also TCP keep-alive, so that a peer that vanished is noticed without our waking up.
@@ -15,6 +17,9 @@ int socket_prepare(int fd);
  * server may be long in answering.
  */
 void socket_limit_unread(int fd);
+
+/* Tells one socket from another that had the same descriptor; 0 when |fd| is closed. */
+ino_t socket_find_inode(int fd);
 
 /* Ends the connection, whoever else holds it, with a reset when the last descriptor is closed. */
 void socket_hang_up(int fd);
