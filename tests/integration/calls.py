@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The stock services as any gRPC client calls them: messages in, messages out, frames by http2.py."""
 import collections
+import socket
 import urllib.parse
 
 from checks import PATIENCE_S, equal
@@ -32,6 +33,8 @@ class Calls:
 
     def __init__(self, target, **how):
         self.connection = Connection(getattr(target, "port", target), **how)
+        if self.connection.socket.family != socket.AF_UNIX:
+            self.connection.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def __enter__(self):
         return self

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """A target with peers that mean it harm: what they say, and that nobody noticed."""
 import contextlib
+import time
 
 from fixture import (SANITIZERS, check, contains, equal, find_proftapd, read_status, schema,
                      wait_until)
-from http2 import PROFILE, message
+from http2 import OK, PROFILE, Connection, message
 
 LIMIT_KIB = 32 << 10
+# A session whose client is gone is free by then.
+FREE_S = 0.1
 
 
 def request(**fields):
@@ -71,3 +74,15 @@ def start_profile(t, target, c, **fields):
     stream = c.start(PROFILE, profile(emit_xspace=True, **fields))
     c.read_some(0)
     return stream
+
+
+def check_free(t, target):
+    """Within FREE_S of now; a machine under load gets three."""
+    started = time.monotonic()
+    while True:
+        with Connection(target.port) as c:
+            asked = time.monotonic() - started
+            if c.call(PROFILE, profile(duration_ms=1)).status == OK:
+                break
+            check(asked < FREE_S * (3 if SANITIZERS == "no" else 20), f"busy {asked} s after the end")
+        time.sleep(0.005)

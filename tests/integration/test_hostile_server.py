@@ -201,6 +201,28 @@ def a_connection_cut_in_mid_answer_is_said(t):
 
 
 @test
+def a_server_that_closes_at_once_is_said(t):
+    c = capture(t, lambda c: c.sock.shutdown(2), code=5)
+    check_nothing(c, "the connection broke")
+
+
+@test
+def a_hundred_megabytes_too_much_take_no_memory(t):
+    """Behind a whole trace, in fields that nobody knows."""
+    def script(c):
+        extra = 100 << 20
+        head = field(8, space(3)) + varint(99 << 3 | 2) + varint(extra)
+        c.headers()
+        c.data(b"\0" + struct.pack(">I", len(head) + extra) + head)
+        for _ in range(extra >> 20):
+            c.data(bytes(1 << 20))
+        c.end()
+    check_trace(capture(t, script), 3)
+    peak_kib = getrusage(RUSAGE_CHILDREN).ru_maxrss
+    check(SANITIZERS != "no" or peak_kib < LIMIT_KIB, f"the client grew to {peak_kib} KiB")
+
+
+@test
 def a_call_that_is_reset_is_said(t):
     def script(c):
         c.headers()

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Five hundred captures cost nothing: descriptors, threads, mappings and memory of target and server."""
+"""Five hundred captures cost nothing, nor do five hundred calls of all kinds: descriptors, threads,
+mappings and memory of target and server."""
 import os
 import time
 
-from fixture import SANITIZERS, Skip, check, equal, find_proftapd, read_status, run, test, wait_until
-from http2 import OK, PROFILE, Connection, message
+from calls import PROFILER, Calls, profile_request
+from fixture import SANITIZERS, Skip, check, equal, find_proftapd, read_status, run, schema, test, wait_until
+from http2 import INVALID_ARGUMENT, OK, PROFILE, UNIMPLEMENTED, message
 from profiler import WAITING, Profiler
-from trace_file import schema
 
 N_EACH = 500
 N_MAX = 3  # so often, at most
@@ -17,13 +18,9 @@ SETTLE_S = 3
 
 
 def profile_once(port, number):
-    request = schema("profiler_service").ProfileRequest(session_id=f"s{number}", emit_xspace=True)
-    request.opts.version = 1
-    request.opts.host_tracer_level = 2
-    request.opts.duration_ms = 1
-    with Connection(port) as c:
-        reply = c.call(PROFILE, message(request.SerializeToString()))
-    equal((reply.status, reply.text), (OK, ""), f"the answer to capture {number}")
+    with Calls(port) as calls:
+        answer = calls.call(PROFILE, profile_request(1, session_id=f"s{number}"))
+    equal((answer.status, answer.text), (OK, ""), f"the answer to capture {number}")
 
 
 def stream_once(port, number):
@@ -56,11 +53,6 @@ def measure_both(target, server):
     return {"target": measure(target.pid), "server": measure(server)}
 
 
-def capture_some(target, numbers):
-    for number in numbers:
-        capture_once(target.port, number)
-
-
 def settle(target, server, before):
     """Measures, until nothing has grown or SETTLE_S are over: a connection takes a moment to go."""
     end = time.monotonic() + SETTLE_S
@@ -77,24 +69,92 @@ def find_growth(before, after):
             if after[name][key] > value + SLACK.get(key, 0)]
 
 
-@test
-def captures_cost_nothing_that_stays(t):
+def check_nothing_stays(t, call):
     """A thread of gRPC's may come late, with its stack; what leaks grows each time."""
     if SANITIZERS != "no":
         raise Skip("a sanitizer keeps what was freed")
     target = t.target().serve()
     target.ask("burst 10")
     server = find_proftapd(target.pid)
-    capture_some(target, range(N_EACH))
-    measured = [measure_both(target, server)]
-    for i in range(1, N_MAX):
-        capture_some(target, range(i * N_EACH, (i + 1) * N_EACH))
-        measured.append(settle(target, server, measured[-1]))
-        grown = find_growth(*measured[-2:])
-        if not grown:
+    measured = []
+    grown = None
+    for i in range(N_MAX):
+        for number in range(i * N_EACH, (i + 1) * N_EACH):
+            call(target, number)
+        measured.append(settle(target, server, measured[-1]) if measured else
+                        measure_both(target, server))
+        grown = find_growth(*measured[-2:]) if i else None
+        if grown == []:
             break
     print(f"# {measured}")
     check(not grown, "; ".join(grown))
+
+
+@test
+def captures_cost_nothing_that_stays(t):
+    check_nothing_stays(t, lambda target, number: capture_once(target.port, number))
+
+
+# Of all kinds.
+
+def capture_streamed(calls):
+    calls.deliver(calls.capture(1))
+
+
+def cancel(calls, stream):
+    calls.settle()
+    calls.cancel(stream)
+    wait_until(lambda: calls.call(PROFILE, profile_request(1)).status == OK, "the place to be free")
+
+
+def cancel_unary(calls):
+    cancel(calls, calls.start(PROFILE, profile_request(60000)))
+
+
+def cancel_streamed(calls):
+    cancel(calls, calls.capture(60000))
+
+
+def fail(calls):
+    equal(calls.call(PROFILE, profile_request(1, {"host_tracer_level": 9})).status, INVALID_ARGUMENT,
+          "level 9")
+    equal(calls.connection.call(PROFILE, message(b"\xff" * 9)).status, INVALID_ARGUMENT, "no protobuf")
+    equal(calls.connection.call("/x", message(b"")).status, UNIMPLEMENTED, "an unknown method")
+
+
+def record_continuously(calls):
+    service = schema("profiler_service")
+    calls.expect(PROFILER + "StartContinuousProfiling", profile_request(1), "ContinuousProfilingResponse")
+    calls.expect(PROFILER + "GetSnapshot", service.GetSnapshotRequest())
+    calls.expect(PROFILER + "StopContinuousProfiling", service.StopContinuousProfilingRequest(),
+                 "StopContinuousProfilingResponse")
+
+
+def monitor(calls):
+    request = schema("profiler_service").MonitorRequest(duration_ms=1, monitoring_level=2)
+    calls.expect(PROFILER + "Monitor", request, "MonitorResponse")
+
+
+def ask_others(calls):
+    """For its health, and by reflection for its services."""
+    calls.ask("Status")
+    calls.ask("List")
+    for path, request in (("/grpc.health.v1.Health/Check", b""),
+                          ("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", b"\x3a\0")):
+        reply = calls.connection.call(path, message(request))
+        equal(reply.status, OK, f"the answer to {path}")
+        check(len(reply.data) > 5, f"no message from {path}")
+
+
+KINDS = (capture_streamed, cancel_unary, fail, record_continuously, cancel_streamed, monitor, ask_others)
+
+
+@test
+def calls_of_all_kinds_cost_nothing_that_stays(t):
+    def call(target, number):
+        with Profiler(target) as calls:
+            KINDS[number % len(KINDS)](calls)
+    check_nothing_stays(t, call)
 
 
 run()

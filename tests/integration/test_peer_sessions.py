@@ -5,13 +5,10 @@ import signal
 import time
 
 from calls import Calls
-from fixture import SANITIZERS, check, equal, find_proftapd, read_status, run, test, wait_until
+from fixture import check, equal, find_proftapd, read_status, run, test, wait_until
 from http2 import INTERNAL, OK, PROFILE, Connection
-from peers import check_next_capture, profile, start_profile, unharmed
+from peers import check_free, check_next_capture, profile, start_profile, unharmed
 from processes import is_recording
-
-# A session whose client is gone is free by then.
-FREE_S = 0.1
 
 
 @test
@@ -37,18 +34,6 @@ def check_busy(t, target):
             return (reply.status == INTERNAL and
                     reply.text.startswith("Another profiling session active. "))
     wait_until(is_busy, "the session to be busy", 5)
-
-
-def check_free(t, target):
-    """Within FREE_S of now; a machine under load gets three."""
-    started = time.monotonic()
-    while True:
-        with Connection(target.port) as c:
-            asked = time.monotonic() - started
-            if c.call(PROFILE, profile(duration_ms=1)).status == OK:
-                break
-            check(asked < FREE_S * (3 if SANITIZERS == "no" else 20), f"busy {asked} s after the end")
-        time.sleep(0.005)
 
 
 @test
