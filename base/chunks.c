@@ -9,10 +9,19 @@
 #include "base/cancel.h"
 #include "base/grow.h"
 
+void chunk_deinit(struct chunk *chunk)
+{
+	if (chunk->give_back)
+		chunk->give_back(chunk->lender);
+	else
+		free(chunk->data);
+	memset(chunk, 0, sizeof *chunk);
+}
+
 void chunks_deinit(struct chunks *c)
 {
 	for (size_t i = 0; i < c->n_chunks; i++)
-		free(c->chunks[i].data);
+		chunk_deinit(&c->chunks[i]);
 	free(c->chunks);
 	memset(c, 0, sizeof *c);
 }
@@ -24,11 +33,9 @@ static int add_chunk(struct chunks *c, size_t size)
 	if (grow(&c->chunks, &c->n_allocated, c->n_chunks + 1))
 		return -ENOMEM;
 	chunk = &c->chunks[c->n_chunks];
-	chunk->data = malloc(size);
+	*chunk = (struct chunk){.data = malloc(size), .size_bytes = size};
 	if (!chunk->data)
 		return -ENOMEM;
-	chunk->used_bytes = 0;
-	chunk->size_bytes = size;
 	c->n_chunks++;
 	return 0;
 }
@@ -64,6 +71,20 @@ void chunks_append(struct chunks *c, const void *data, size_t n)
 		return;
 	memcpy(p, data, n);
 	chunks_commit(c, n);
+}
+
+void chunks_lend(
+	struct chunks *c, const uint8_t *data, size_t n, void (*give_back)(void *), void *lender)
+{
+	if (!c->error)
+		c->error = grow(&c->chunks, &c->n_allocated, c->n_chunks + 1);
+	if (c->error) {
+		give_back(lender);
+		return;
+	}
+	/* Full: nobody writes behind it. */
+	c->chunks[c->n_chunks++] = (struct chunk){(uint8_t *)data, n, n, give_back, lender};
+	c->total_bytes += n;
 }
 
 void chunks_take(struct chunks *c, struct chunks *from)

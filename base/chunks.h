@@ -12,9 +12,11 @@
 #define CHUNK_BYTES (1u << 20)
 
 struct chunk {
-	uint8_t *data; /* malloc'ed */
+	uint8_t *data; /* malloc'ed, or lent */
 	size_t used_bytes;
 	size_t size_bytes;
+	void (*give_back)(void *lender); /* NULL: free(data) */
+	void *lender;
 };
 
 struct chunks {
@@ -42,6 +44,16 @@ uint8_t *chunks_reserve(struct chunks *c, size_t n);
 void chunks_commit(struct chunks *c, size_t n);
 
 void chunks_append(struct chunks *c, const void *data, size_t n);
+
+/*
+ * Appends |n| bytes at |data| without a copy. They are only read, and must stay until |give_back| is called with |lender|,
+ * on any thread: once, also on failure.
+ */
+void chunks_lend(struct chunks *c, const uint8_t *data, size_t n, void (*give_back)(void *lender),
+	void *lender);
+
+/* Frees what a chunk holds. */
+void chunk_deinit(struct chunk *chunk);
 
 /* Moves everything in |from| behind |c|; |from| is empty afterwards, also on failure. */
 void chunks_take(struct chunks *c, struct chunks *from);

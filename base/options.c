@@ -43,6 +43,8 @@ const struct option options_table[] = {
 
 	MAP_INT("ptap_max_capture_bytes", 1, INT64_MAX, NULL, "bytes",
 		"memory that the capture may use in the target's server"),
+	MAP_INT("ptap_spool_window_bytes", 4096, INT64_C(1) << 30, "8388608", "bytes",
+		"records in memory before they go to a file at the target's server"),
 	MAP_INT("ptap_usage_interval_ms", 0, 60000, "100", "ms",
 		"time between two samples of CPU, memory, faults and I/O; 0: none"),
 

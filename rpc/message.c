@@ -22,9 +22,10 @@ static size_t steal_slices(struct chunks *c, grpc_slice *slices)
 
 		if (!chunk->used_bytes)
 			continue;
-		slices[n++] = grpc_slice_new_with_user_data(
-			chunk->data, chunk->used_bytes, free, chunk->data);
-		chunk->data = NULL;
+		slices[n++] = grpc_slice_new_with_user_data(chunk->data, chunk->used_bytes,
+			chunk->give_back ? chunk->give_back : free,
+			chunk->give_back ? chunk->lender : chunk->data);
+		memset(chunk, 0, sizeof *chunk);
 	}
 	return n;
 }

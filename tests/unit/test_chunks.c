@@ -166,6 +166,43 @@ START_TEST(error_sticks_and_travels)
 }
 END_TEST
 
+static int n_given_back;
+
+static void give_back(void *lender)
+{
+	n_given_back += lender == &n_given_back;
+}
+
+START_TEST(what_is_lent_is_given_back_once)
+{
+	static const uint8_t bytes[] = "lent";
+	struct chunks from = CHUNKS_INIT;
+	struct chunks c = CHUNKS_INIT;
+	uint8_t *all;
+
+	n_given_back = 0;
+	chunks_append(&from, "<", 1);
+	chunks_lend(&from, bytes, 4, give_back, &n_given_back);
+	/* Not into what is lent, nor behind it. */
+	chunks_append(&from, ">", 1);
+	chunks_take(&c, &from);
+	ck_assert_int_eq(n_given_back, 0);
+	ck_assert_uint_eq(c.total_bytes, 6);
+	ck_assert_ptr_eq(c.chunks[1].data, bytes);
+	all = flatten(&c);
+	ck_assert_mem_eq(all, "<lent>", 6);
+	ck_assert_mem_eq(bytes, "lent", 5);
+	free(all);
+	chunks_deinit(&c);
+	ck_assert_int_eq(n_given_back, 1);
+	from.error = -ENOMEM;
+	chunks_lend(&from, bytes, 4, give_back, &n_given_back);
+	ck_assert_int_eq(n_given_back, 2);
+	ck_assert_uint_eq(from.total_bytes, 0);
+	chunks_deinit(&from);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("chunks");
@@ -181,6 +218,7 @@ int main(void)
 	tcase_add_test(tests, take_moves_all_and_empties_the_giver);
 	tcase_add_test(tests, take_of_nothing_changes_nothing);
 	tcase_add_test(tests, error_sticks_and_travels);
+	tcase_add_test(tests, what_is_lent_is_given_back_once);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);
