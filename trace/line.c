@@ -21,17 +21,10 @@ int line_add_event(struct line *line, const struct trace_event *event)
 	return 0;
 }
 
-static bool comes_before(const struct trace_event *a, const struct trace_event *b)
-{
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns;
-	return a->duration_ns > b->duration_ns;
-}
-
 static bool is_sorted(const struct trace_event *events, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
-		if (comes_before(&events[i], &events[i - 1]))
+		if (event_comes_before(&events[i], &events[i - 1]))
 			return false;
 	}
 	return true;
@@ -46,7 +39,7 @@ static void merge(struct trace_event *events, size_t half, size_t n, struct trac
 
 	memcpy(buffer, events, half * sizeof *events);
 	while (left < half && right < n) {
-		if (comes_before(&events[right], &buffer[left]))
+		if (event_comes_before(&events[right], &buffer[left]))
 			events[to++] = events[right++];
 		else
 			events[to++] = buffer[left++];
@@ -72,8 +65,8 @@ static size_t count_before(
 
 	while (low < n) {
 		size_t middle = low + (n - low) / 2;
-		bool before = or_equal ? !comes_before(key, &events[middle])
-				       : comes_before(&events[middle], key);
+		bool before = or_equal ? !event_comes_before(key, &events[middle])
+				       : event_comes_before(&events[middle], key);
 
 		if (before)
 			low = middle + 1;
@@ -90,7 +83,7 @@ static void merge_in_place(struct trace_event *events, size_t half, size_t n)
 	size_t cut_right;
 	size_t middle;
 
-	if (half == 0 || half == n || !comes_before(&events[half], &events[half - 1]))
+	if (half == 0 || half == n || !event_comes_before(&events[half], &events[half - 1]))
 		return;
 	if (half >= n - half) {
 		cut_left = half / 2;
@@ -116,7 +109,7 @@ static void sort(struct trace_event *events, size_t n, struct trace_event *buffe
 		return;
 	sort(events, half, buffer);
 	sort(events + half, n - half, buffer);
-	if (!comes_before(&events[half], &events[half - 1]))
+	if (!event_comes_before(&events[half], &events[half - 1]))
 		return;
 	if (buffer)
 		merge(events, half, n, buffer);

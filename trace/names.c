@@ -127,7 +127,12 @@ uint32_t names_intern(struct names *names, const char *text, size_t n)
 
 uint32_t names_find(const struct names *names, const char *text)
 {
-	uint32_t *slot = names->n_slots ? find_slot(names, text, strlen(text)) : NULL;
+	return names_search(names, text, strlen(text));
+}
+
+uint32_t names_search(const struct names *names, const char *text, size_t n)
+{
+	uint32_t *slot = names->n_slots ? find_slot(names, text, strnlen(text, n)) : NULL;
 
 	return slot && *slot ? *slot - 1 : NAMES_NONE;
 }

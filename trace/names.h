@@ -27,6 +27,8 @@ void names_deinit(struct names *names);
 uint32_t names_intern(struct names *names, const char *text, size_t n);
 /* The index of |text| (terminated) if it is in the set, else NAMES_NONE. */
 uint32_t names_find(const struct names *names, const char *text);
+/* The same of |n| bytes, as names_intern() takes them. */
+uint32_t names_search(const struct names *names, const char *text, size_t n);
 /* Borrowed; "" for an index that is out of range. */
 const char *names_get(const struct names *names, uint32_t index);
 

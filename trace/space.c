@@ -17,8 +17,10 @@ int space_new(struct space **out)
 	return *out ? 0 : -ENOMEM;
 }
 
-static void plane_free(struct plane *plane)
+struct plane *plane_free(struct plane *plane)
 {
+	if (!plane)
+		return NULL;
 	for (size_t i = 0; i < plane->n_lines; i++) {
 		free(plane->lines[i].name);
 		free(plane->lines[i].events);
@@ -33,6 +35,7 @@ static void plane_free(struct plane *plane)
 	free(plane->blobs);
 	free(plane->name);
 	free(plane);
+	return NULL;
 }
 
 struct space *space_free(struct space *space)
@@ -49,23 +52,32 @@ struct space *space_free(struct space *space)
 	return NULL;
 }
 
-struct plane *space_add_plane(struct space *space, int64_t id, const char *name)
+struct plane *plane_new(int64_t id, const char *name)
 {
-	struct plane *plane;
+	struct plane *plane = calloc(1, sizeof *plane);
 
-	if (grow(&space->planes, &space->n_planes_allocated, space->n_planes + 1))
-		return NULL;
-	plane = calloc(1, sizeof *plane);
 	if (!plane)
 		return NULL;
 	plane->id = id;
 	plane->name = strdup(name);
-	if (!plane->name) {
-		free(plane);
-		return NULL;
+	return plane->name ? plane : plane_free(plane);
+}
+
+int space_take_plane(struct space *space, struct plane *plane)
+{
+	if (grow(&space->planes, &space->n_planes_allocated, space->n_planes + 1)) {
+		plane_free(plane);
+		return -ENOMEM;
 	}
 	space->planes[space->n_planes++] = plane;
-	return plane;
+	return 0;
+}
+
+struct plane *space_add_plane(struct space *space, int64_t id, const char *name)
+{
+	struct plane *plane = plane_new(id, name);
+
+	return plane && space_take_plane(space, plane) == 0 ? plane : NULL;
 }
 
 struct plane *space_find_plane(const struct space *space, const char *name)
@@ -81,7 +93,7 @@ int space_is_empty(const struct space *space)
 {
 	for (size_t i = 0; i < space->n_planes; i++)
 		for (size_t j = 0; j < space->planes[i]->n_lines; j++)
-			if (space->planes[i]->lines[j].n_events)
+			if (line_count_events(&space->planes[i]->lines[j]))
 				return 0;
 	return 1;
 }

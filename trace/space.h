@@ -59,6 +59,10 @@ struct line {
 	struct trace_event *events;
 	size_t n_events;
 	size_t n_allocated;
+	/* Of a line that was too long: its events lie elsewhere, encoded (xspace_events.h), and |events| is empty. */
+	uint64_t n_stored;
+	uint64_t stored_bytes;
+	const void *store; /* for who knows where; nobody else looks at it */
 };
 
 struct plane {
@@ -103,6 +107,10 @@ static inline void space_freep(struct space **space)
 /* Borrowed pointers, owned by the parent; NULL when memory ran out. A plane never moves. */
 struct plane *space_add_plane(struct space *space, int64_t id, const char *name);
 struct plane *space_find_plane(const struct space *space, const char *name); /* may return NULL */
+/* A plane outside of any space, and its way into one, which takes it, also on failure. 0 or -ENOMEM. */
+struct plane *plane_new(int64_t id, const char *name); /* NULL when memory ran out */
+struct plane *plane_free(struct plane *plane); /* NULL ok; returns NULL */
+int space_take_plane(struct space *space, struct plane *plane);
 /* Valid until the next plane_add_line() on the same plane. */
 struct line *plane_add_line(
 	struct plane *plane, int64_t id, const char *name, size_t n_events_hint);
@@ -113,6 +121,20 @@ int space_is_empty(const struct space *space);
 /* Each text is kept once. printf-like; 0 or -ENOMEM. */
 int space_add_warning(struct space *space, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Wherever they lie. */
+static inline uint64_t line_count_events(const struct line *line)
+{
+	return line->n_events + line->n_stored;
+}
+
+/* The order of a line: start ascending, duration descending. */
+static inline int event_comes_before(const struct trace_event *a, const struct trace_event *b)
+{
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns;
+	return a->duration_ns > b->duration_ns;
+}
 
 /* Appends; 0 or -ENOMEM. The caller keeps the order (see above) or calls line_sort(). */
 int line_add_event(struct line *line, const struct trace_event *event);

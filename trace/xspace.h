@@ -17,12 +17,35 @@
 
 struct chunks;
 struct diag;
+struct line;
 struct plane;
 struct space;
 struct trace_event;
 
-/* Appends the encoded |space| to |out|. 0, or -ENOMEM, or -ECANCELED (out->cancel): then |out| is of no use. */
+/*
+ * Appends the encoded |space|, none of whose lines has stored events, to |out|. 0, or -ENOMEM, or -ECANCELED (out->cancel):
+ * then |out| is of no use.
+ */
 int xspace_encode(const struct space *space, struct chunks *out);
+
+/* The place for a line's stored events: behind the first |at| bytes of what was encoded, gaps not counted. */
+struct xspace_gap {
+	uint64_t at;
+	const struct line *line;
+};
+
+struct xspace_gaps {
+	struct xspace_gap *v; /* in the order of |at| */
+	size_t n;
+	size_t n_allocated;
+	uint64_t n_bytes; /* that go into all of them */
+};
+
+/*
+ * The same with stored events: everything but them, and where they go. |out| and |gaps| (zero) are empty before.
+ */
+int xspace_encode_around(const struct space *space, struct chunks *out, struct xspace_gaps *gaps);
+void xspace_gaps_deinit(struct xspace_gaps *gaps);
 
 /*
  * Reads an XSpace of any origin (JAX, TensorFlow, ours). Every byte is hostile: a bad one gives

@@ -5,11 +5,13 @@
  */
 #include "trace/xspace.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/chunks.h"
+#include "base/grow.h"
 #include "trace/pbwire.h"
 #include "trace/space.h"
 #include "trace/xspace_encoder.h"
@@ -24,21 +26,27 @@ struct open_message {
 	uint64_t start_bytes;
 };
 
-static struct open_message open_message(struct chunks *out, uint32_t number)
+/* What was written, and what will stand in the gaps. */
+static uint64_t count_bytes(const struct plane_encoder *e)
 {
-	uint8_t *p = chunks_reserve(out, 1 + PB_PADDED_BYTES);
+	return e->out->total_bytes + (e->gaps ? e->gaps->n_bytes : 0);
+}
+
+static struct open_message open_message(const struct plane_encoder *e, uint32_t number)
+{
+	uint8_t *p = chunks_reserve(e->out, 1 + PB_PADDED_BYTES);
 
 	if (!p)
 		return (struct open_message){NULL, 0};
 	*p = (uint8_t)PB_TAG(number, PB_LEN);
-	chunks_commit(out, 1 + PB_PADDED_BYTES);
-	return (struct open_message){p + 1, out->total_bytes};
+	chunks_commit(e->out, 1 + PB_PADDED_BYTES);
+	return (struct open_message){p + 1, count_bytes(e)};
 }
 
-static void close_message(struct chunks *out, struct open_message message)
+static void close_message(const struct plane_encoder *e, struct open_message message)
 {
 	if (message.length)
-		pb_put_padded(message.length, out->total_bytes - message.start_bytes);
+		pb_put_padded(message.length, count_bytes(e) - message.start_bytes);
 }
 
 static void write_text(struct chunks *out, uint32_t number, const char *text)
@@ -65,6 +73,19 @@ static void write_plane_stat(const struct plane_encoder *e, const struct trace_s
 		chunks_commit(e->out, (size_t)(put_stat(p, 6, e, stat) - p));
 }
 
+/* Somebody else will fill it in. */
+static void leave_gap(const struct plane_encoder *e, const struct line *line)
+{
+	struct xspace_gaps *gaps = e->gaps;
+
+	if (!gaps || grow(&gaps->v, &gaps->n_allocated, gaps->n + 1)) {
+		e->out->error = gaps ? -ENOMEM : -EINVAL;
+		return;
+	}
+	gaps->v[gaps->n++] = (struct xspace_gap){e->out->total_bytes, line};
+	gaps->n_bytes += line->stored_bytes;
+}
+
 static void write_line(const struct plane_encoder *e, const struct line *line)
 {
 	struct open_message message;
@@ -72,15 +93,18 @@ static void write_line(const struct plane_encoder *e, const struct line *line)
 
 	if (!encoder_has_output(e, line))
 		return;
-	if (line->events[0].start_ns > LATE_NS)
+	if (!line->n_stored && line->events[0].start_ns > LATE_NS)
 		base_ns = line->events[0].start_ns;
-	message = open_message(e->out, 3);
+	message = open_message(e, 3);
 	write_uint(e->out, 1, (uint64_t)line->id);
 	write_text(e->out, 2, line->name);
 	if (base_ns)
 		write_uint(e->out, 3, (uint64_t)base_ns);
-	encoder_write_events(e, line, base_ns);
-	close_message(e->out, message);
+	if (line->n_stored)
+		leave_gap(e, line);
+	else
+		encoder_write_events(e, line, base_ns);
+	close_message(e, message);
 }
 
 /* An entry of event_metadata or stat_metadata: {key = id, value = {id, name}}. */
@@ -128,10 +152,10 @@ static void write_bad_samples(const struct plane_encoder *e)
 		(unsigned long long)e->n_bad_samples);
 	if (name == NAMES_NONE)
 		write_metadata(e->out, 5, id, BAD_SAMPLES_STAT, NAME_AS_IS);
-	message = open_message(e->out, 6);
+	message = open_message(e, 6);
 	write_uint(e->out, 1, id);
 	write_text(e->out, 5, text);
-	close_message(e->out, message);
+	close_message(e, message);
 }
 
 static void write_plane_fields(const struct plane_encoder *e)
@@ -150,16 +174,16 @@ static void write_plane_fields(const struct plane_encoder *e)
 		write_line(e, &plane->lines[i]);
 }
 
-static int write_plane(const struct plane *plane, struct chunks *out)
+static int write_plane(const struct plane *plane, struct chunks *out, struct xspace_gaps *gaps)
 {
-	struct plane_encoder e = {.plane = plane, .out = out};
+	struct plane_encoder e = {.plane = plane, .out = out, .gaps = gaps};
 	int rc = encoder_set_rules(&e);
 
 	if (rc == 0) {
-		struct open_message message = open_message(out, 1);
+		struct open_message message = open_message(&e, 1);
 
 		write_plane_fields(&e);
-		close_message(out, message);
+		close_message(&e, message);
 	}
 	free(e.event_rules);
 	free(e.stat_rules);
@@ -172,10 +196,10 @@ static void write_texts(struct chunks *out, uint32_t number, const struct names 
 		write_text(out, number, texts->texts[i]);
 }
 
-int xspace_encode(const struct space *space, struct chunks *out)
+int xspace_encode_around(const struct space *space, struct chunks *out, struct xspace_gaps *gaps)
 {
 	for (size_t i = 0; i < space->n_planes; i++) {
-		int rc = write_plane(space->planes[i], out);
+		int rc = write_plane(space->planes[i], out, gaps);
 
 		if (rc)
 			return rc;
@@ -184,4 +208,15 @@ int xspace_encode(const struct space *space, struct chunks *out)
 	write_texts(out, 3, &space->warnings);
 	write_texts(out, 4, &space->hostnames);
 	return out->error;
+}
+
+int xspace_encode(const struct space *space, struct chunks *out)
+{
+	return xspace_encode_around(space, out, NULL);
+}
+
+void xspace_gaps_deinit(struct xspace_gaps *gaps)
+{
+	free(gaps->v);
+	*gaps = (struct xspace_gaps){NULL, 0, 0, 0};
 }

@@ -60,6 +60,16 @@ static inline bool write_event(const struct plane_encoder *e, struct cursor *c,
 	return true;
 }
 
+void encoder_write_some(const struct plane_encoder *e, const struct trace_event *events, size_t n)
+{
+	struct cursor c = {e->out, NULL, NULL, NULL};
+
+	for (size_t i = 0; i < n; i++)
+		if (!write_event(e, &c, &events[i], 0))
+			return;
+	cursor_commit(&c);
+}
+
 void encoder_write_events(const struct plane_encoder *e, const struct line *line, int64_t base_ns)
 {
 	bool is_counter = encoder_is_counter_line(line);

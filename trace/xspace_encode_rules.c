@@ -14,15 +14,6 @@
 #include "trace/space.h"
 #include "trace/xspace_put.h"
 
-#define RESERVED_STAT "group_id"
-
-static bool is_safe_counter_name(const char *text)
-{
-	while (*text && !is_unsafe_in_counter(*text))
-		text++;
-	return *text == '\0';
-}
-
 /*
  * XProf draws the first number among the stats of a sample, and breaks on one that is not finite.
  */
@@ -46,8 +37,8 @@ bool encoder_is_counter_line(const struct line *line)
 
 bool encoder_has_output(const struct plane_encoder *e, const struct line *line)
 {
-	if (!encoder_is_counter_line(line))
-		return line->n_events > 0;
+	if (line->n_stored || !encoder_is_counter_line(line))
+		return line_count_events(line) > 0;
 	for (size_t i = 0; i < line->n_events; i++) {
 		if (encoder_is_drawable(e->plane, &line->events[i]))
 			return true;

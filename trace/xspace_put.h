@@ -16,10 +16,12 @@
 #include "trace/space.h"
 
 struct chunks;
+struct xspace_gaps;
 
 #define HEAD_MAX_BYTES 32 /* of an event: tag, length, metadata id, offset, duration */
 #define STAT_MAX_BYTES 24 /* of a stat without the text or bytes in it */
 #define FIELD_MAX_BYTES 16 /* tag and number, or tag and length */
+#define RESERVED_STAT "group_id" /* XProf then believes that the file is grouped already */
 
 /* What has to happen to a name before it may be written. */
 enum name_rule {
@@ -32,6 +34,7 @@ enum name_rule {
 struct plane_encoder {
 	const struct plane *plane;
 	struct chunks *out;
+	struct xspace_gaps *gaps; /* NULL: no line has stored events */
 	uint8_t *event_rules; /* enum name_rule of each event name */
 	uint8_t *stat_rules;
 	uint64_t n_bad_samples;
@@ -49,6 +52,13 @@ static inline int64_t ns_to_ps(int64_t ns)
 static inline bool is_unsafe_in_counter(char c)
 {
 	return c == '"' || c == '\\' || (unsigned char)c < 0x20 || c == 0x7f;
+}
+
+static inline bool is_safe_counter_name(const char *text)
+{
+	while (*text && !is_unsafe_in_counter(*text))
+		text++;
+	return *text == '\0';
 }
 
 static inline size_t named_length(const char *text, enum name_rule rule)
