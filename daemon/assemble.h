@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+struct assembly;
 struct drain;
 struct space;
 struct timeline;
@@ -22,6 +23,7 @@ struct assemble_input {
 	const char *plane_name;
 	int64_t plane_id;
 	const _Atomic int *cancel; /* raised: the plane is not wanted any more; NULL ok */
+	struct assembly *assembly; /* NULL: nothing was spooled. Taken, also on failure */
 };
 
 /*

@@ -9,12 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/chunks.h"
 #include "base/clock.h"
 #include "base/profile_options.h"
 #include "daemon/assemble.h"
 #include "daemon/continuous.h"
-#include "daemon/delivery.h"
+#include "daemon/encode.h"
 #include "daemon/family.h"
 #include "daemon/headroom.h"
 #include "daemon/join_words.h"
@@ -23,18 +22,17 @@
 #include "daemon/progress.h"
 #include "daemon/recording.h"
 #include "daemon/source.h"
+#include "daemon/spill.h"
+#include "daemon/spooler.h"
 #include "daemon/target.h"
 #include "daemon/usage_lines.h"
 #include "trace/space.h"
-#include "trace/xspace.h"
 
 #define DEFAULT_MAX_BYTES (UINT64_C(1) << 30)
-/* Raw slots, the model and the encoded bytes exist at once: together at most so many times the slots. */
-#define BYTES_PER_SLOT_BYTE 5
 /* Of a session that goes on meanwhile: its own slots besides, and the joined ones. */
-#define BYTES_PER_KEPT_SLOT_BYTE (BYTES_PER_SLOT_BYTE + 2)
 /* What is said of a start that was agreed upon. */
 #define MAX_LATE_NS NS_PER_MS
+#define BYTES_PER_KEPT_SLOT_BYTE (RECORDING_BYTES_PER_SLOT_BYTE + 2)
 /* A wake-up that comes just before the worker sleeps is missed: it looks at its flags this often. */
 #define LOOK_INTERVAL_NS (50 * NS_PER_MS)
 /*
@@ -115,6 +113,15 @@ static int64_t end_time(const struct capture *c)
 
 static void tend_snapshots(struct capture *c);
 
+static void note(struct capture *c)
+{
+	const struct drain_budget *budget = &c->recording.budget;
+	uint64_t held = budget->spooler ? spooler_get_held_bytes(budget->spooler) : 0;
+
+	progress_note(c->request->progress, budget->used_bytes + budget->given_bytes,
+		budget->given_bytes - held);
+}
+
 static void record(struct capture *c)
 {
 	int64_t end = end_time(c);
@@ -127,7 +134,7 @@ static void record(struct capture *c)
 			break;
 		target_wait(c->target, now + period < end ? now + period : end);
 		period = next_period(period, recording_visit(&c->recording));
-		progress_note(c->request->progress, c->recording.budget.used_bytes);
+		note(c);
 		if (c->request->keeps_newest)
 			tend_snapshots(c);
 	}
@@ -245,7 +252,7 @@ static uint64_t find_window_ticks(const struct recording *r)
 	return r->start.ticks + (uint64_t)(share * (double)(r->stop.ticks - r->start.ticks));
 }
 
-static int add_plane(struct capture *c, const struct source *s)
+static int add_plane(struct capture *c, struct source *s)
 {
 	struct recording *r = &c->recording;
 	int is_main = s->target == c->target;
@@ -261,8 +268,10 @@ static int add_plane(struct capture *c, const struct source *s)
 		.plane_name = is_main ? PLANE_HOST : name,
 		.plane_id = is_main ? 0 : (int64_t)c->space->n_planes + 1,
 		.cancel = c->request->cancel,
+		.assembly = s->assembly,
 	};
 
+	s->assembly = NULL;
 	snprintf(name, sizeof name, PLANE_HOST " %s [%d]", s->target->name, (int)s->target->pid);
 	return assemble_host_plane(&in, c->space);
 }
@@ -348,26 +357,28 @@ static void count(const struct capture *c, struct capture_result *result)
 
 		result->n_dropped += (uint64_t)plane_find_int(plane, "dropped_traces");
 		for (size_t j = 0; j < plane->n_lines; j++)
-			result->n_events += plane->lines[j].n_events;
+			result->n_events += line_count_events(&plane->lines[j]);
 	}
 	result->is_empty = result->n_events == 0;
 	result->start_unix_ns = find_start_unix_ns(c);
 	result->duration_ns = find_length_ns(c);
 }
 
-/* |cancel| may be NULL. */
-static int encode(
-	const struct space *space, const _Atomic int *cancel, struct capture_result *result)
+static int deliver(struct capture *c, struct capture_result *result)
 {
-	struct chunks xspace = CHUNKS_INIT;
-	int r;
+	struct spooler *spooler = c->recording.budget.spooler;
+	struct encode_request request = {
+		.space = c->space,
+		.spool = spooler ? spooler_get_spool(spooler) : NULL,
+		.max_bytes = c->request->max_xspace_bytes,
+		.cancel = c->request->cancel,
+	};
+	uint64_t n_left_out;
+	int r = encode(&request, &result->delivery, &n_left_out);
 
-	xspace.cancel = cancel;
-	r = xspace_encode(space, &xspace);
-	xspace.cancel = NULL;
-	if (r)
-		chunks_deinit(&xspace);
-	return r ? r : delivery_new_from_chunks(&xspace, &result->delivery);
+	result->n_events -= n_left_out;
+	result->n_dropped += n_left_out;
+	return r;
 }
 
 static int make_result(struct capture *c, struct capture_result *result)
@@ -375,9 +386,12 @@ static int make_result(struct capture *c, struct capture_result *result)
 	struct recording *rec = &c->recording;
 	int64_t ms = (rec->stop.monotonic_ns - rec->start.monotonic_ns) / NS_PER_MS;
 	char forks[80];
-	int r = add_planes(c);
-	int is_silent = space_is_empty(c->space);
+	int is_silent;
+	int r;
 
+	recording_finish(rec);
+	r = add_planes(c);
+	is_silent = space_is_empty(c->space);
 	describe_forks(c, forks, sizeof forks);
 	c->origin_ns = origin_set(c->space, rec->window_ns);
 	if (!r)
@@ -388,6 +402,8 @@ static int make_result(struct capture *c, struct capture_result *result)
 		r = add_family_warnings(c);
 	if (!r)
 		r = add_life_warning(c, ms);
+	if (!r)
+		r = spill_add_warnings(rec, c->space);
 	count(c, result);
 	if (!r && is_silent)
 		r = add_empty_warning(c, result->is_empty ? "nothing" : "no annotation", forks);
@@ -396,7 +412,7 @@ static int make_result(struct capture *c, struct capture_result *result)
 	if (!r && rec->error)
 		r = space_add_warning(
 			c->space, "this server ran out of memory: the trace is not complete");
-	return r ? r : encode(c->space, c->request->cancel, result);
+	return r ? r : deliver(c, result);
 }
 
 /* Snapshots: a capture of its own for each part. */
@@ -561,8 +577,9 @@ int capture_run(struct family *f, const struct capture_request *request,
 		return -ENOMEM;
 	family_prune(f);
 	c.max_bytes = capture_find_max_bytes(request->max_bytes);
-	recording_init(&c.recording, f,
-		request->keeps_newest ? UINT64_MAX : c.max_bytes / BYTES_PER_SLOT_BYTE);
+	recording_init(&c.recording, f, c.max_bytes, request->window_bytes);
+	if (request->keeps_newest)
+		recording_set_unlimited(&c.recording);
 	r = run(&c, result, d);
 	continuous_deinit(&c.kept);
 	recording_deinit(&c.recording);
@@ -573,7 +590,9 @@ int capture_run(struct family *f, const struct capture_request *request,
 
 int capture_make_unbegun(struct capture_result *result)
 {
+	struct encode_request request = {.spool = NULL};
 	struct space *space;
+	uint64_t n_left_out;
 	int r;
 
 	memset(result, 0, sizeof *result);
@@ -581,8 +600,9 @@ int capture_make_unbegun(struct capture_result *result)
 	if (space_new(&space))
 		return -ENOMEM;
 	r = space_add_warning(space, "nothing was recorded: it was ended before its start");
+	request.space = space;
 	if (!r)
-		r = encode(space, NULL, result);
+		r = encode(&request, &result->delivery, &n_left_out);
 	space_free(space);
 	return r;
 }

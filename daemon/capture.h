@@ -28,7 +28,6 @@ struct capture_request {
 	unsigned level; /* host_tracer_level, 0–3 */
 	uint64_t duration_ms; /* UINT64_MAX: until it is stopped */
 	uint64_t start_timestamp_ns; /* Unix time; 0 or past: now */
-	uint64_t max_bytes; /* of memory in this process; 0: the default */
 	/*
 	 * Of a session whose length nobody knows: what does not fit pushes out the oldest. The worker asks often for
 	 * |next_snapshot|, who wants what was recorded since the one before (or the start), or NULL;
@@ -38,6 +37,11 @@ struct capture_request {
 	void *(*next_snapshot)(void *context);
 	void (*deliver_snapshot)(
 		void *snapshot, int r, struct capture_result *result, struct diag *d);
+	uint64_t max_bytes; /* of memory in this process and of its spool; 0: the default */
+	uint64_t
+		window_bytes; /* of raw records in memory before they are spooled; 0: the default */
+	uint64_t
+		max_xspace_bytes; /* that the client can take; the newest are kept. 0: any number */
 	int64_t usage_interval_ms; /* between two samples of what the processes use; 0: none */
 	const uint8_t *options; /* serialised ProfileOptions, echoed into the trace */
 	size_t options_bytes;

@@ -9,15 +9,35 @@
 #include "base/chunks.h"
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "daemon/merge.h"
+#include "daemon/spool.h"
+#include "daemon/track.h"
 #include "trace/run_dir.h"
+#include "trace/space.h"
+#include "trace/xspace.h"
 
 #define PIECE_BYTES ((size_t)256 << 10)
+
+/* Behind so many bytes of the chunks all of a track. */
+struct gap {
+	uint64_t at;
+	const struct track *track;
+};
 
 struct delivery {
 	uint64_t n_bytes;
 	struct chunks chunks;
 	size_t chunk; /* that is being read */
 	size_t at; /* in it */
+	uint64_t n_read; /* of all chunks */
+	struct spool *spool; /* NULL: all is in the chunks */
+	struct gap *gaps;
+	size_t n_gaps;
+	size_t gap; /* the next one, or that |merge| fills */
+	int is_merging;
+	struct merge merge;
+	struct piece piece; /* what is left of it */
+	int error;
 };
 
 int delivery_new_from_chunks(struct chunks *chunks, struct delivery **out)
@@ -35,10 +55,35 @@ int delivery_new_from_chunks(struct chunks *chunks, struct delivery **out)
 	return 0;
 }
 
+int delivery_new_from_spool(struct chunks *chunks, const struct xspace_gaps *gaps,
+	struct spool *spool, struct delivery **out)
+{
+	struct gap *own = calloc(gaps->n + 1, sizeof *own);
+	int r = delivery_new_from_chunks(chunks, out);
+
+	if (r || !own) {
+		if (!r)
+			*out = delivery_free(*out);
+		free(own);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < gaps->n; i++)
+		own[i] = (struct gap){gaps->v[i].at, gaps->v[i].line->store};
+	(*out)->gaps = own;
+	(*out)->n_gaps = gaps->n;
+	(*out)->n_bytes += gaps->n_bytes;
+	(*out)->spool = spool_hold(spool);
+	return 0;
+}
+
 struct delivery *delivery_free(struct delivery *d)
 {
-	if (d)
+	if (d) {
 		chunks_deinit(&d->chunks);
+		merge_deinit(&d->merge);
+		free(d->gaps);
+		spool_release(d->spool);
+	}
 	free(d);
 	return NULL;
 }
@@ -48,19 +93,20 @@ uint64_t delivery_get_bytes(const struct delivery *d)
 	return d ? d->n_bytes : 0;
 }
 
+/* --- reading ------------------------------------------------------------------------------- */
+
 /* A chunk that was read is of no use any more. */
 static void leave_chunk(struct delivery *d)
 {
 	struct chunk *chunk = &d->chunks.chunks[d->chunk];
 
 	d->chunks.total_bytes -= chunk->used_bytes;
-	free(chunk->data);
-	*chunk = (struct chunk){NULL, 0, 0};
+	chunk_deinit(chunk);
 	d->chunk++;
 	d->at = 0;
 }
 
-ssize_t delivery_read(struct delivery *d, uint8_t *to, size_t n)
+static size_t read_chunks(struct delivery *d, uint8_t *to, size_t n)
 {
 	size_t done = 0;
 
@@ -75,7 +121,92 @@ ssize_t delivery_read(struct delivery *d, uint8_t *to, size_t n)
 		if (d->at == chunk->used_bytes)
 			leave_chunk(d);
 	}
-	return (ssize_t)done;
+	d->n_read += done;
+	return done;
+}
+
+static ssize_t read_piece(struct delivery *d, uint8_t *to, size_t n)
+{
+	struct piece *piece = &d->piece;
+	size_t part = piece->n_bytes < n ? (size_t)piece->n_bytes : n;
+	int r = 0;
+
+	if (piece->bytes) {
+		memcpy(to, piece->bytes, part);
+		piece->bytes += part;
+	} else {
+		r = spool_read(d->spool, piece->offset, to, part);
+		piece->offset += part;
+	}
+	piece->n_bytes -= part;
+	return r ? r : (ssize_t)part;
+}
+
+/* Gets a piece of the track at hand, or leaves it. 0 or a negative errno. */
+static int advance(struct delivery *d)
+{
+	int r = merge_next(&d->merge, &d->piece);
+
+	if (r > 0)
+		return 0;
+	merge_deinit(&d->merge);
+	d->is_merging = 0;
+	d->gap++;
+	return r;
+}
+
+static int is_at_gap(const struct delivery *d)
+{
+	return d->gap < d->n_gaps && d->n_read == d->gaps[d->gap].at;
+}
+
+static void begin_gap(struct delivery *d)
+{
+	merge_init(&d->merge, d->gaps[d->gap].track, d->spool);
+	d->is_merging = 1;
+}
+
+/* What comes before the next gap, or the end. */
+static size_t read_to_gap(struct delivery *d, uint8_t *to, size_t n)
+{
+	uint64_t left = d->gap < d->n_gaps ? d->gaps[d->gap].at - d->n_read : UINT64_MAX;
+
+	return read_chunks(d, to, left < n ? (size_t)left : n);
+}
+
+/* Some bytes; 0 when there were none at this step; a negative errno. */
+static ssize_t read_step(struct delivery *d, uint8_t *to, size_t n)
+{
+	if (d->piece.n_bytes)
+		return read_piece(d, to, n);
+	if (d->is_merging)
+		return advance(d);
+	if (is_at_gap(d)) {
+		begin_gap(d);
+		return 0;
+	}
+	return (ssize_t)read_to_gap(d, to, n);
+}
+
+static int is_at_end(const struct delivery *d)
+{
+	return !d->piece.n_bytes && !d->is_merging && d->gap == d->n_gaps &&
+	       d->chunk == d->chunks.n_chunks;
+}
+
+ssize_t delivery_read(struct delivery *d, uint8_t *to, size_t n)
+{
+	size_t done = 0;
+
+	while (done < n && !d->error && !is_at_end(d)) {
+		ssize_t r = read_step(d, to + done, n - done);
+
+		if (r < 0)
+			d->error = (int)r;
+		else
+			done += (size_t)r;
+	}
+	return done ? (ssize_t)done : d->error;
 }
 
 int delivery_write(struct delivery *d, struct run_dir *dir, struct diag *diag)
@@ -93,6 +224,60 @@ int delivery_write(struct delivery *d, struct run_dir *dir, struct diag *diag)
 	return diag_set(diag, (int)n, "cannot read the trace back: %s", errno_words((int)n));
 }
 
+/* --- as chunks ----------------------------------------------------------------------------- */
+
+static void release(void *spool)
+{
+	spool_release(spool);
+}
+
+static void lend_track(
+	struct delivery *d, const struct track *track, const uint8_t *map, struct chunks *to)
+{
+	struct merge merge;
+	struct piece piece;
+	int r;
+
+	merge_init(&merge, track, d->spool);
+	while ((r = merge_next(&merge, &piece)) > 0)
+		chunks_lend(to, piece.bytes ? piece.bytes : map + piece.offset,
+			(size_t)piece.n_bytes, release, spool_hold(d->spool));
+	merge_deinit(&merge);
+	if (r)
+		to->error = r;
+}
+
+/* The bytes of the chunks up to |end|, in a piece of their own. */
+static void copy_to(struct delivery *d, uint64_t end, struct chunks *to)
+{
+	size_t n = (size_t)(end - d->n_read);
+	uint8_t *copy = n ? malloc(n) : NULL;
+
+	if (!n)
+		return;
+	if (!copy) {
+		to->error = -ENOMEM;
+		return;
+	}
+	read_chunks(d, copy, n);
+	chunks_lend(to, copy, n, free, copy);
+}
+
+static void lend_spool(struct delivery *d, struct chunks *to)
+{
+	const uint8_t *map = spool_map(d->spool);
+	uint64_t n_own = d->chunks.total_bytes;
+
+	if (!map)
+		to->error = -ENOMEM;
+	for (size_t i = 0; i < d->n_gaps && !to->error; i++) {
+		copy_to(d, d->gaps[i].at, to);
+		lend_track(d, d->gaps[i].track, map, to);
+	}
+	if (!to->error)
+		copy_to(d, n_own, to);
+}
+
 /* Of a chunk that was read in part only the rest goes. */
 static void drop_read_part(struct delivery *d)
 {
@@ -106,6 +291,10 @@ static void drop_read_part(struct delivery *d)
 
 void delivery_take_chunks(struct delivery *d, struct chunks *to)
 {
+	if (d->spool) {
+		lend_spool(d, to);
+		return;
+	}
 	if (d->at)
 		drop_read_part(d);
 	chunks_take(to, &d->chunks);

@@ -15,9 +15,17 @@ struct chunks;
 struct delivery;
 struct diag;
 struct run_dir;
+struct spool;
+struct xspace_gaps;
 
 /* Takes |chunks|, also on failure. Owner: *out belongs to the caller. 0 or -ENOMEM. */
 int delivery_new_from_chunks(struct chunks *chunks, struct delivery **out);
+/*
+ * The same of what xspace_encode_around() left: the lines' stores are tracks of |spool|, which is finished and is held
+ * from here on. |gaps| is not taken.
+ */
+int delivery_new_from_spool(struct chunks *chunks, const struct xspace_gaps *gaps,
+	struct spool *spool, struct delivery **out);
 struct delivery *delivery_free(struct delivery *d); /* NULL ok; returns NULL */
 
 /* Of the whole, whatever was read of it. 0 for NULL. */
@@ -32,7 +40,10 @@ ssize_t delivery_read(struct delivery *d, uint8_t *to, size_t n);
 /* Writes what was not read yet to |dir|. 0, or a negative errno with |diag|. */
 int delivery_write(struct delivery *d, struct run_dir *dir, struct diag *diag);
 
-/* Moves what was not read yet behind |to|, without a copy where it lies in memory. An error is kept in |to|. */
+/*
+ * Moves everything behind |to|, without a copy; what lies in a spool is mapped. Nothing must have been read before of a
+ * delivery from a spool. An error is kept in |to|.
+ */
 void delivery_take_chunks(struct delivery *d, struct chunks *to);
 
 #endif

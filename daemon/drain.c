@@ -91,16 +91,16 @@ static void copy_identity(struct thread_log *log, struct ring *ring)
 		log->lost[k] = atomic_load_explicit(&ring->lost[k], memory_order_relaxed);
 }
 
-static void store_slots(struct drain *d, struct thread_log *log, struct ring *ring, uint64_t from,
-	size_t n, int *error)
+/* As thread_log_extend(). */
+static int store_slots(
+	struct drain *d, struct thread_log *log, struct ring *ring, uint64_t from, size_t n)
 {
 	struct slot *room;
 	int r = thread_log_extend(log, n, d->budget, &room);
 
 	if (!r)
 		copy_out(d->target, ring, from, n, room);
-	else if (r < 0)
-		*error = r;
+	return r;
 }
 
 /* How many slots are new, up to |head|. */
@@ -113,6 +113,28 @@ static uint64_t count_new(struct drain *d, uint32_t i, uint64_t head)
 	/* Only a target that writes at random gets here: start again behind it. */
 	d->n_broken++;
 	return 0;
+}
+
+/* The target may write up to there again. */
+static void leave_ring(struct drain *d, uint32_t i, uint64_t head)
+{
+	d->target->tail[i] = head;
+	atomic_store_explicit(&target_ring(d->target, i)->tail, head, memory_order_release);
+}
+
+static void take_ring(
+	struct drain *d, uint32_t i, struct thread_log *log, uint64_t head, uint64_t n, int *error)
+{
+	struct ring *ring = target_ring(d->target, i);
+	int r = n ? store_slots(d, log, ring, d->target->tail[i], n) : 0;
+
+	if (r < 0)
+		*error = r;
+	if (r == THREAD_LOG_LATER)
+		d->is_behind = 1;
+	else
+		leave_ring(d, i, head);
+	copy_identity(log, ring);
 }
 
 /* Returns how full it was, in 1/1000. */
@@ -135,12 +157,10 @@ static unsigned visit_ring(struct drain *d, uint32_t i, int *error)
 	}
 	if (r)
 		d->lost_memory += n;
-	else if (n)
-		store_slots(d, log, ring, d->target->tail[i], n, error);
-	d->target->tail[i] = head;
-	atomic_store_explicit(&ring->tail, head, memory_order_release);
-	if (!r)
-		copy_identity(log, ring);
+	else
+		take_ring(d, i, log, head, n, error);
+	if (r)
+		leave_ring(d, i, head);
 	return (unsigned)(n * 1000 / d->target->n_slots);
 }
 
@@ -172,6 +192,8 @@ static void reclaim(struct drain *d, uint32_t i, int *error)
 		return;
 	/* What it wrote between the visit and its end. */
 	visit_ring(d, i, error);
+	if (d->is_behind)
+		return;
 	if (d->log_of_ring[i] >= 0)
 		close_log(d, i, error);
 	rings_free(d->target, i);
@@ -193,6 +215,7 @@ unsigned drain_visit(struct drain *d, int *error)
 	int reclaims = is_time_to_reclaim(d);
 	unsigned fullest = 0;
 
+	d->is_behind = 0;
 	for (uint32_t i = 0; i < d->target->n_rings; i++) {
 		unsigned full;
 
@@ -216,7 +239,9 @@ void drain_read_open(struct drain *d, int *error)
 
 void drain_finish(struct drain *d, int *error)
 {
+	d->budget->may_exceed = 1;
 	drain_visit(d, error);
+	d->budget->may_exceed = 0;
 	drain_read_open(d, error);
 	d->lost_no_ring = atomic_load(&d->target->arena->lost_no_ring) - d->lost_no_ring_before;
 	if (d->n_broken)

@@ -24,6 +24,7 @@ struct drain {
 	uint64_t lost_memory; /* slots of threads that had no room for a log */
 	uint64_t lost_oldest; /* slots that were given up for newer ones */
 	uint64_t next_serial;
+	int is_behind; /* the last visit left some behind, for want of room */
 	uint64_t n_broken; /* rings whose positions made no sense */
 	struct thread_log **logs;
 	size_t n_logs;

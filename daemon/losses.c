@@ -21,6 +21,8 @@ enum reason {
 	REASON_NO_RING,
 	REASON_MEMORY,
 	REASON_OLDEST,
+	REASON_SPOOL,
+	REASON_TEXTS,
 	REASON_INVALID,
 	REASON_CROWDED,
 	REASON_UNMATCHED,
@@ -50,6 +52,10 @@ static const struct {
 	[REASON_OLDEST] = {"ptap_lost_oldest", 1,
 		"16-byte units dropped: the oldest of the session, whose memory was full; ask for "
 		"snapshots more often, or raise max_capture_bytes"},
+	[REASON_SPOOL] = {"ptap_lost_spool", 1,
+		"events dropped: no room in the capture's file or memory; raise max_capture_bytes"},
+	[REASON_TEXTS] = {"ptap_left_out_texts", 0,
+		"names or texts left out: too many different ones; raise max_capture_bytes"},
 	[REASON_INVALID] = {"ptap_lost_invalid", 1, "records were damaged"},
 	[REASON_CROWDED] = {"ptap_lost_async_crowded", 1,
 		"async spans dropped: more than 256 of one name, or 4,096 in all, were open at once"},
@@ -77,6 +83,8 @@ static void count(
 	totals[REASON_OLDEST] = drain->lost_oldest;
 	totals[REASON_NO_RING] = drain->lost_no_ring;
 	totals[REASON_INVALID] = seen->n_invalid + drain->n_broken;
+	totals[REASON_SPOOL] = seen->n_unspooled;
+	totals[REASON_TEXTS] = seen->n_left_out_texts;
 	totals[REASON_CROWDED] = seen->n_crowded_asyncs;
 	totals[REASON_UNMATCHED] = seen->n_unmatched_ends;
 }

@@ -13,6 +13,9 @@ struct space;
 struct losses_seen {
 	uint64_t n_invalid; /* entries that made no sense */
 	uint64_t n_unmatched_ends; /* of async spans */
+	uint64_t
+		n_unspooled; /* events that the capture's file, or what must stay in memory, had no room for */
+	uint64_t n_left_out_texts; /* names and texts that became "(too many texts)" */
 	uint64_t n_crowded_asyncs; /* async spans that no line had room for */
 };
 

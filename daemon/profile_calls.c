@@ -123,8 +123,10 @@ void profile_call_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, 
 		return;
 	}
 	request->deliver = deliver;
+	request->max_xspace_bytes = REPLY_MAX_XSPACE_BYTES;
 	if (is_file_wanted(service, request)) {
 		request->deliver = deliver_file;
+		request->max_xspace_bytes = 0;
 		if (open_file(service, request)) {
 			session_request_free(request);
 			return;

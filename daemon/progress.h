@@ -34,10 +34,13 @@ static inline void progress_begin(struct progress *p, int64_t begun_ns)
 	atomic_store(&p->phase, PROGRESS_RECORDING);
 }
 
-static inline void progress_note(struct progress *p, uint64_t recorded_bytes)
+static inline void progress_note(
+	struct progress *p, uint64_t recorded_bytes, uint64_t spooled_bytes)
 {
-	if (p)
-		atomic_store(&p->recorded_bytes, recorded_bytes);
+	if (!p)
+		return;
+	atomic_store(&p->recorded_bytes, recorded_bytes);
+	atomic_store(&p->spooled_bytes, spooled_bytes);
 }
 
 static inline void progress_end(struct progress *p, int64_t ended_ns)

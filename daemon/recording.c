@@ -14,22 +14,48 @@
 #include "daemon/headroom.h"
 #include "daemon/rings.h"
 #include "daemon/source.h"
+#include "daemon/spill.h"
+#include "daemon/spooler.h"
 #include "daemon/target.h"
 
 #define ACK_TIMEOUT_NS NS_PER_S
 #define PAIR_INTERVAL_NS (20 * NS_PER_MS)
 /* What a visit may take for usage; the last process begun is finished. */
 #define USAGE_SLICE_NS (NS_PER_MS / 2)
+/* Slots that are not spooled yet: enough for what a target writes between two visits, little beside all. */
+#define WINDOW_SHARE 64
+#define MAX_WINDOW_BYTES (UINT64_C(8) << 20)
+#define MIN_SPOOLED_BYTES (UINT64_C(32) << 20)
 /* What a source costs beside its records. */
 #define SOURCE_BYTES (16u << 10)
 
-void recording_init(struct recording *r, struct family *f, uint64_t max_bytes)
+/* A small capture needs no file. */
+static uint64_t choose_window(uint64_t max_bytes, uint64_t asked)
+{
+	if (asked)
+		return asked < max_bytes / WINDOW_SHARE ? asked : max_bytes / WINDOW_SHARE;
+	if (max_bytes < MIN_SPOOLED_BYTES)
+		return 0;
+	return max_bytes / WINDOW_SHARE < MAX_WINDOW_BYTES ? max_bytes / WINDOW_SHARE
+							   : MAX_WINDOW_BYTES;
+}
+
+void recording_init(
+	struct recording *r, struct family *f, uint64_t max_bytes, uint64_t window_bytes)
 {
 	memset(r, 0, sizeof *r);
 	r->family = f;
-	r->budget.max_bytes = max_bytes;
+	r->max_bytes = max_bytes;
+	r->budget.max_bytes = max_bytes / RECORDING_BYTES_PER_SLOT_BYTE;
+	r->budget.window_bytes = choose_window(max_bytes, window_bytes);
 	r->uses_ticks = atomic_load(&f->main->arena->clock) == ARENA_CLOCK_TICKS;
 	timeline_init(&r->timeline, r->uses_ticks);
+}
+
+void recording_set_unlimited(struct recording *r)
+{
+	r->budget.max_bytes = UINT64_MAX;
+	r->budget.window_bytes = 0;
 }
 
 /* One that comes from here on is not told to wait; one that was is among the offered already. */
@@ -43,6 +69,8 @@ static void close_to_newcomers(struct recording *r)
 void recording_deinit(struct recording *r)
 {
 	close_to_newcomers(r);
+	/* Its thread works with the sources. */
+	spooler_free(r->budget.spooler);
 	timeline_deinit(&r->timeline);
 	for (size_t i = 0; i < r->n_sources; i++)
 		source_free(r->sources[i]);
@@ -319,6 +347,8 @@ unsigned recording_visit(struct recording *r)
 		if (full > fullest)
 			fullest = full;
 	}
+	if (spill_look(r))
+		r->error = -ENOMEM;
 	add_pair(r);
 	return fullest;
 }
@@ -332,8 +362,16 @@ int recording_end(struct recording *r)
 	r->stop = clock_pair_read(r->uses_ticks);
 	if (timeline_add(&r->timeline, r->stop))
 		return -ENOMEM;
-	for (size_t i = 0; i < r->n_sources && r->level; i++)
+	for (size_t i = 0; i < r->n_sources && r->level; i++) {
+		spill_catch_up(r, r->sources[i]);
 		source_end(r->sources[i], &r->error);
+	}
 	end_usage(r);
 	return result == -ETIMEDOUT ? result : 0;
+}
+
+void recording_finish(struct recording *r)
+{
+	if (r->budget.spooler && spooler_finish(r->budget.spooler))
+		r->error = -ENOMEM;
 }

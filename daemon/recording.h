@@ -21,7 +21,9 @@ struct recording {
 	struct source **sources; /* the first one is the program that started the server */
 	size_t n_sources;
 	size_t n_allocated;
+	uint64_t max_bytes; /* of the whole capture, in this process and on the disk */
 	struct drain_budget budget;
+	char spool_problem[512]; /* "": there is none */
 	struct timeline timeline;
 	unsigned level; /* 0: nothing is recorded */
 	int uses_ticks;
@@ -45,8 +47,14 @@ struct recording {
 /* Outcome of the two below besides 0 and negative ones: the program is gone. */
 #define RECORDING_NO_TARGET 1
 
-/* |max_bytes|: of raw records, in this process. */
-void recording_init(struct recording *r, struct family *f, uint64_t max_bytes);
+/* Raw slots, the model and the encoded bytes exist at once: together at most so many times the slots. */
+#define RECORDING_BYTES_PER_SLOT_BYTE 5
+
+/* |max_bytes| and |window_bytes| (0: the default): of the whole capture, and of slots before they are spooled. */
+void recording_init(
+	struct recording *r, struct family *f, uint64_t max_bytes, uint64_t window_bytes);
+/* All slots stay in memory, however many they are: somebody else sees to that. Before it begins. */
+void recording_set_unlimited(struct recording *r);
 void recording_deinit(struct recording *r);
 
 /* Prepares rings for |level|: until it begins nothing is recorded. |d| when a person can do something about it. */
@@ -61,5 +69,7 @@ int recording_begin(struct recording *r, unsigned level, int64_t at_ns, struct d
 unsigned recording_visit(struct recording *r);
 /* 0, -ETIMEDOUT when the program is stopped (what it has written is kept), or -ENOMEM. */
 int recording_end(struct recording *r);
+/* Waits until all that is to be spooled is; to be called once, before sources are assembled. */
+void recording_finish(struct recording *r);
 
 #endif

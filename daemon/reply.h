@@ -3,6 +3,11 @@
 #ifndef DAEMON_REPLY_H
 #define DAEMON_REPLY_H
 
+#include <stdint.h>
+
+/* More than 2^31-1 bytes with what is put around them no stock client can take. */
+#define REPLY_MAX_XSPACE_BYTES (UINT64_C(0x7fffffff) - 256)
+
 struct capture_result;
 struct diag;
 struct rpc_call;

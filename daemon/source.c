@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "daemon/assembly.h"
 #include "daemon/target.h"
 
 int source_new(struct target *target, struct drain_budget *budget, struct source **out)
@@ -24,6 +25,7 @@ int source_new(struct target *target, struct drain_budget *budget, struct source
 struct source *source_free(struct source *s)
 {
 	if (s) {
+		assembly_free(s->assembly);
 		usage_close(&s->usage);
 		drain_deinit(&s->drain);
 	}
@@ -51,7 +53,8 @@ unsigned source_visit(struct source *s, int *error)
 	begin_if_answered(s);
 	if (s->state == SOURCE_RECORDING)
 		full = drain_visit(&s->drain, error);
-	if (life != TARGET_ALIVE)
+	/* What did not fit is fetched at the next visit. */
+	if (life != TARGET_ALIVE && !s->drain.is_behind)
 		source_end(s, error);
 	return full;
 }
@@ -75,7 +78,7 @@ int source_has_content(const struct source *s)
 	for (size_t i = 0; i < d->n_logs; i++) {
 		const struct thread_log *log = d->logs[i];
 
-		if (log->n_slots || log->n_open || log->lost_memory)
+		if (log->n_slots || log->track || log->n_open || log->lost_memory)
 			return 1;
 		for (int k = 0; k < LOSS_KINDS; k++)
 			if (log->lost[k])

@@ -6,6 +6,7 @@
 #include "daemon/drain.h"
 #include "daemon/usage.h"
 
+struct assembly;
 struct target;
 
 enum source_state {
@@ -18,6 +19,7 @@ struct source {
 	struct target *target;
 	struct drain drain;
 	struct usage usage;
+	struct assembly *assembly; /* NULL: nothing was spooled */
 	enum source_state state;
 	uint64_t rings_bytes; /* that were prepared for it */
 };

@@ -57,7 +57,7 @@ static uint32_t key_name(struct stats *s, enum stat_key key)
 static void set_text(struct stats *s, struct trace_stat *stat, const char *text, uint32_t n_bytes)
 {
 	stat->type = STAT_STRING;
-	stat->value.string = names_intern(&s->plane->stat_names, text, n_bytes);
+	stat->value.string = texts_intern(s->texts, &s->plane->stat_names, text, n_bytes);
 	if (stat->value.string == NAMES_NONE)
 		s->error = -ENOMEM;
 }

@@ -3,23 +3,37 @@
 #ifndef DAEMON_TEXTS_H
 #define DAEMON_TEXTS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct arena;
 struct entry;
+struct keep;
+struct names;
 struct plane;
 
 struct texts {
-	const char *table; /* the arena's, borrowed */
+	struct arena *arena; /* borrowed */
+	const char *table; /* the arena's */
 	struct plane *plane;
 	uint32_t *event_name_of; /* string id -> index + 1 of the event name */
 	uint32_t *stat_name_of; /* string id -> index + 1 of the stat name */
 	uint32_t n_ids;
+	struct keep *keep; /* borrowed: what the names may take of memory */
+	uint64_t n_left_out; /* uses of new texts when there was no room for them */
 };
 
 /* 0 or -ENOMEM; texts_deinit() in either case. */
 int texts_init(struct texts *texts, struct arena *arena, struct plane *plane);
+/* The target may have added names. 0 or -ENOMEM. */
+int texts_update(struct texts *texts);
 void texts_deinit(struct texts *texts);
+
+/*
+ * The index of a text in |names|, the plane's event_names or stat_names; when there is no room for a new one, that of a
+ * text that says so. NAMES_NONE when memory ran out.
+ */
+uint32_t texts_intern(struct texts *texts, struct names *names, const char *text, size_t n);
 
 /* Indices into the plane's event_names and stat_names; NAMES_NONE when memory ran out. */
 uint32_t texts_get_event_name(struct texts *texts, const struct entry *e);

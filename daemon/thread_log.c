@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "daemon/spooler.h"
 #include "lib/wire/record.h"
 
 /* A log beside its slots: also the room for some that it does not use yet. */
@@ -19,6 +20,26 @@ static int take(struct drain_budget *budget, uint64_t max_bytes, uint64_t bytes)
 		return THREAD_LOG_FULL;
 	budget->used_bytes += bytes;
 	return 0;
+}
+
+static uint64_t count_waiting(const struct drain_budget *budget)
+{
+	return budget->slot_bytes + (budget->spooler ? spooler_get_held_bytes(budget->spooler) : 0);
+}
+
+static int take_slots(struct drain_budget *budget, uint64_t bytes)
+{
+	uint64_t waiting = count_waiting(budget);
+
+	if (!budget->window_bytes)
+		return take(budget, budget->max_bytes, bytes);
+	if (budget->spooler && spooler_is_full(budget->spooler))
+		return THREAD_LOG_FULL;
+	/* With nothing to wait for, one ring's slots must do, however large it is. */
+	if (!budget->may_exceed && waiting &&
+		waiting + bytes > DRAIN_MAX_WINDOWS * budget->window_bytes)
+		return THREAD_LOG_LATER;
+	return take(budget, UINT64_MAX, bytes);
 }
 
 int thread_log_new(struct drain_budget *budget, struct thread_log **out)
@@ -44,8 +65,10 @@ struct thread_log *thread_log_free(struct thread_log *log)
 int thread_log_extend(
 	struct thread_log *log, size_t n, struct drain_budget *budget, struct slot **room_out)
 {
-	int r = take(budget, budget->max_bytes, n * sizeof(struct slot));
+	int r = take_slots(budget, n * sizeof(struct slot));
 
+	if (r == THREAD_LOG_LATER)
+		return r;
 	if (!r)
 		r = grow(&log->slots, &log->n_allocated, log->n_slots + n);
 	if (r) {
@@ -54,7 +77,35 @@ int thread_log_extend(
 	}
 	*room_out = log->slots + log->n_slots;
 	log->n_slots += n;
+	budget->slot_bytes += n * sizeof(struct slot);
 	return 0;
+}
+
+/* The start of the last record that was copied, as a ring keeps it (48 bits); 0 if there is none. */
+static uint64_t last_start(const struct thread_log *log)
+{
+	size_t at = 0;
+	uint64_t start = log->last_start;
+
+	while (at < log->n_slots) {
+		start = log->slots[at].word[0] & RECORD_START_MASK;
+		at += 1 + record_n_extra(log->slots[at].word[0]);
+	}
+	return start;
+}
+
+struct slot *thread_log_steal(struct thread_log *log, struct drain_budget *budget, size_t *n_out)
+{
+	struct slot *slots = log->slots;
+
+	log->last_start = last_start(log);
+	*n_out = log->n_slots;
+	budget->used_bytes -= log->n_slots * sizeof *slots;
+	budget->slot_bytes -= log->n_slots * sizeof *slots;
+	budget->given_bytes += log->n_slots * sizeof *slots;
+	log->slots = NULL;
+	log->n_slots = log->n_allocated = 0;
+	return slots;
 }
 
 /*
@@ -80,19 +131,6 @@ static int read_open(struct ring *ring, uint32_t depth, struct open_span *out)
 		memcpy(out->slots, frame->slots, out->n_slots * sizeof(struct slot));
 	}
 	return start ? 0 : -EAGAIN;
-}
-
-/* The start of the last record that was copied, as a ring keeps it (48 bits); 0 if there is none. */
-static uint64_t last_start(const struct thread_log *log)
-{
-	size_t at = 0;
-	uint64_t start = 0;
-
-	while (at < log->n_slots) {
-		start = log->slots[at].word[0] & RECORD_START_MASK;
-		at += 1 + record_n_extra(log->slots[at].word[0]);
-	}
-	return start;
 }
 
 int thread_log_read_open(struct thread_log *log, struct ring *ring, struct drain_budget *budget)

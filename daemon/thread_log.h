@@ -8,6 +8,9 @@
 
 #include "lib/wire/ring.h"
 
+struct spooler;
+struct track;
+
 /* A span that was open at the end. */
 struct open_span {
 	uint64_t start; /* ticks */
@@ -33,16 +36,29 @@ struct thread_log {
 	int is_closed; /* its ring belongs to somebody else now */
 	struct open_span *open;
 	uint32_t n_open;
+	struct track *track; /* a spool's, where earlier slots went; NULL: all are here */
+	uint64_t last_start; /* of the last record that was taken away; 48 bits */
 };
 
 /* How much all logs of a capture may hold. A log that exists counts, also when it is empty. */
 struct drain_budget {
-	uint64_t max_bytes;
-	uint64_t used_bytes;
+	uint64_t max_bytes; /* of slots that cannot be spooled, and of logs */
+	uint64_t used_bytes; /* what was given to the spooler is not in it */
+	uint64_t slot_bytes; /* of these: slots */
+	uint64_t given_bytes; /* slots that were given to the spooler */
+	uint64_t window_bytes; /* slots beyond are spooled; 0: none are */
+	struct spooler *spooler; /* NULL: it was not needed yet */
+	int may_exceed; /* nothing is put off any more */
 };
 
-/* Outcome of the two below besides 0 and -ENOMEM: the capture's memory is full. */
-#define THREAD_LOG_FULL 1
+/* Slots that wait for the spooler, or are under way there, are at most so many windows; then rings are left as they are. */
+#define DRAIN_MAX_WINDOWS 5
+
+/* Outcomes of the functions below besides 0 and -ENOMEM. */
+enum {
+	THREAD_LOG_FULL = 1, /* the capture's memory */
+	THREAD_LOG_LATER = 2, /* there will be room when more was spooled */
+};
 
 /* Owner: *out belongs to the caller. */
 int thread_log_new(struct drain_budget *budget, struct thread_log **out);
@@ -50,10 +66,13 @@ struct thread_log *thread_log_free(struct thread_log *log); /* NULL ok; returns 
 
 /*
  * Room for |n| slots more: *room_out is where they go, and they count as there. Otherwise they are lost, and
- * counted as such.
+ * counted as such, unless it is THREAD_LOG_LATER.
  */
 int thread_log_extend(
 	struct thread_log *log, size_t n, struct drain_budget *budget, struct slot **room_out);
+
+/* Moves the slots, *n_out of them, to the caller, who has them spooled. */
+struct slot *thread_log_steal(struct thread_log *log, struct drain_budget *budget, size_t *n_out);
 
 /*
  * Copies the spans that are open in |ring|, the thread's; once, after its last record. They may go an eighth beyond the

@@ -69,7 +69,7 @@ static int draw(struct drawing *g, int64_t at_ns, double value)
 	struct trace_event event = {.start_ns = place(g, at_ns), .name = g->name};
 
 	event.stats = plane_add_stats(g->plane, &stat, 1);
-	return event.stats ? counters_add(&g->counters, &event) : -ENOMEM;
+	return event.stats ? counters_add(&g->counters, g->plane, &event) : -ENOMEM;
 }
 
 /* From one total to the next; a total that goes back (it should not) counts as none. */

@@ -85,6 +85,9 @@ static void run_capture(struct session *s, struct session_request *request)
 		.start_timestamp_ns = request->options.start_timestamp_ns,
 		.max_bytes = (uint64_t)profile_options_get_number(&request->options,
 			"ptap_max_capture_bytes", (int64_t)s->family->main->max_capture_bytes),
+		.window_bytes = (uint64_t)profile_options_get_number(
+			&request->options, "ptap_spool_window_bytes", 0),
+		.max_xspace_bytes = request->max_xspace_bytes,
 		.usage_interval_ms = profile_options_get_number(
 			&request->options, "ptap_usage_interval_ms", DEFAULT_USAGE_INTERVAL_MS),
 		.keeps_newest = request->is_continuous,

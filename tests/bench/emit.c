@@ -8,6 +8,9 @@
  *        emit idle              says that it runs, waits for a line, starts a server, prints the port
  *        emit burst N           prints the port, then emits N spans in each capture, paced so that the
  *                               server keeps up, and prints how many
+ *        emit trace N           reads a directory and a number of bytes, then traces itself into that directory, with so
+ *                               many bytes for the capture at most: N spans with eight arguments, paced in the same way.
+ *                               Prints when it began, when it ended, and when its file was there, in ns of the monotonic clock
  */
 #include <poll.h>
 #include <proftap/proftap.h>
@@ -22,6 +25,9 @@
 /* 8 % of a default ring, then time for the server: 1,000,000 spans take about 400 ms. */
 #define BATCH 5000
 #define PAUSE_US 1600
+/* A spans takes 9 slots: 72 KiB, then time for the server. */
+#define LARGE_BATCH 500
+#define LARGE_PAUSE_US 400
 
 static int fail(const char *what)
 {
@@ -122,6 +128,51 @@ static int run_burst(const char *n)
 	return 0;
 }
 
+static void emit_large(int i)
+{
+	PTAP_SPAN_ARGS("large", PTAP_I("a", i), PTAP_I("b", i + 1000000), PTAP_I("c", -i),
+		PTAP_F("d", i / 3.0), PTAP_F("e", i / 7.0), PTAP_I("f", i + 2000000),
+		PTAP_F("g", i / 11.0), PTAP_F("h", i / 13.0));
+}
+
+static void emit_paced(int n)
+{
+	for (int i = 0; i < n; i++) {
+		emit_large(i);
+		if (i % LARGE_BATCH == LARGE_BATCH - 1)
+			usleep(LARGE_PAUSE_US);
+	}
+}
+
+static int run_trace(const char *n)
+{
+	struct ptap_profile_options options = PTAP_PROFILE_OPTIONS_INIT;
+	struct ptap_profile_option max_bytes = {"ptap_max_capture_bytes", NULL};
+	char line[600];
+	char *bytes = fgets(line, sizeof line, stdin) ? strrchr(line, ' ') : NULL;
+	double before;
+	double after;
+
+	if (!bytes)
+		return fail("no directory");
+	*bytes++ = '\0';
+	bytes[strcspn(bytes, "\n")] = '\0';
+	max_bytes.value = bytes;
+	options.advanced_configuration = &max_bytes;
+	options.n_advanced_configuration = 1;
+	if (ptap_trace_start(line, &options))
+		return fail("no trace");
+	puts("running");
+	before = now_ns();
+	emit_paced(atoi(n));
+	after = now_ns();
+	if (ptap_trace_stop())
+		return fail("no file");
+	printf("%.0f %.0f %.0f\n", before, after, now_ns());
+	wait_for_end();
+	return 0;
+}
+
 static const struct mode {
 	const char *name;
 	int (*run)(const char *argument);
@@ -129,6 +180,7 @@ static const struct mode {
 	{"burst", run_burst},
 	{"idle", run_idle},
 	{"start", run_start},
+	{"trace", run_trace},
 };
 
 int main(int argc, char **argv)
@@ -137,6 +189,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc >= 2 && i < sizeof modes / sizeof modes[0]; i++)
 		if (strcmp(argv[1], modes[i].name) == 0)
 			return modes[i].run(argc > 2 ? argv[2] : "0");
-	fputs("usage: emit start GIGABYTES | idle | burst N\n", stderr);
+	fputs("usage: emit start GIGABYTES | idle | burst N | trace N\n", stderr);
 	return 2;
 }

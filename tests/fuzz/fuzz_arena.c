@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzz harness of everything that the server reads of the memory it shares with a target: the arena's head, the string
- * table, the rings, the open spans; drained twice, with a change between, assembled and encoded. What comes out is a
- * trace that decodes, within the capture's memory.
+ * table, the rings, the open spans; drained twice, with a change between, assembled and encoded, in memory and by way of a
+ * spool. What comes out is a trace that decodes, within the capture's memory.
  *
  * The input: two bytes N and M, then N writes to the arena, each {place, index, length (a byte each), so many bytes}; the
  * rings are visited; then M more writes. What is left of the input is what the first ring holds from the beginning.
@@ -13,11 +13,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/chunks.h"
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "daemon/assemble.h"
+#include "daemon/assembly.h"
+#include "daemon/delivery.h"
 #include "daemon/drain.h"
+#include "daemon/encode.h"
+#include "daemon/spool.h"
 #include "daemon/target.h"
 #include "daemon/timeline.h"
 #include "tests/fuzz/fuzz.h"
@@ -31,6 +34,8 @@
 #define STOP_TICKS (START_TICKS + 4000000)
 /* Less than the rings hold, so that this limit is met, too. */
 #define MAX_BYTES (96u << 10)
+#define KEEP_BYTES (8u << 10)
+#define SPOOL_BYTES (48u << 10)
 
 static struct arena *arena;
 
@@ -146,25 +151,35 @@ static void fill_ring(struct input in, unsigned n)
 	atomic_store(&ring->head, n / SLOT_BYTES);
 }
 
-static void encode(const struct space *space)
+static void check(const uint8_t *bytes, size_t n)
 {
-	_cleanup_(space_freep) struct space *again = NULL;
-	_cleanup_(chunks_deinit) struct chunks out = CHUNKS_INIT;
-	_cleanup_free_ uint8_t *bytes = NULL;
-	size_t n = 0;
+	_cleanup_(space_freep) struct space *space = NULL;
 
-	if (xspace_encode(space, &out))
-		abort();
-	bytes = malloc(out.total_bytes + 1);
-	for (size_t i = 0; i < out.n_chunks; i++) {
-		memcpy(bytes + n, out.chunks[i].data, out.chunks[i].used_bytes);
-		n += out.chunks[i].used_bytes;
-	}
-	if (xspace_decode(bytes, n, &again, NULL))
+	if (xspace_decode(bytes, n, &space, NULL))
 		abort();
 }
 
-static void assemble(const struct drain *drain, struct timeline *timeline)
+static void deliver(struct space *space, struct spool *spool)
+{
+	struct encode_request request = {.space = space, .spool = spool};
+	struct delivery *d = NULL;
+	uint64_t n_left_out;
+	uint8_t *bytes;
+	size_t n;
+
+	if (encode(&request, &d, &n_left_out))
+		abort();
+	n = delivery_get_bytes(d);
+	bytes = malloc(n + 1);
+	if (delivery_read(d, bytes, n + 1) != (ssize_t)n)
+		abort();
+	check(bytes, n);
+	free(bytes);
+	delivery_free(d);
+}
+
+static void assemble(const struct drain *drain, struct timeline *timeline, struct spool *spool,
+	struct assembly *assembly)
 {
 	struct assemble_input in = {
 		.drain = drain,
@@ -175,19 +190,53 @@ static void assemble(const struct drain *drain, struct timeline *timeline)
 		.stop_ticks = STOP_TICKS,
 		.uses_ticks = 1,
 		.plane_name = PLANE_HOST,
+		.assembly = assembly,
 	};
 	_cleanup_(space_freep) struct space *space = NULL;
 
 	if (space_new(&space) || assemble_host_plane(&in, space))
 		abort();
-	encode(space);
+	deliver(space, spool);
 }
 
-static void run_capture(struct target *t, struct input *in, unsigned n_writes)
+/* As a spooler does it. */
+static void spill(struct drain *drain, struct spool *spool, struct assembly *as)
+{
+	for (size_t i = 0; i < drain->n_logs; i++) {
+		struct thread_log *log = drain->logs[i];
+		struct slot *slots;
+		size_t n;
+
+		if (!log->track)
+			log->track = spool_add_track(spool);
+		slots = thread_log_steal(log, drain->budget, &n);
+		if (!log->track || assembly_spool(as, log->track, slots, n))
+			abort();
+		free(slots);
+	}
+}
+
+static struct assembly *begin_spooling(
+	struct target *t, struct timeline *timeline, struct keep *keep, struct spool **spool)
+{
+	struct assembly *as = NULL;
+
+	if (spool_new("/tmp", SPOOL_BYTES, spool, NULL) ||
+		assembly_new(t, START_TICKS, START_TICKS, &as))
+		abort();
+	as->timeline = timeline;
+	assembly_set_spool(as, *spool, keep);
+	return as;
+}
+
+static void run_capture(struct target *t, struct input in, unsigned n_writes, int spools)
 {
 	struct drain_budget budget = {.max_bytes = MAX_BYTES};
 	struct clock_pair start = {START_TICKS, 0};
 	struct clock_pair stop = {STOP_TICKS, 1000000};
+	struct keep keep = {.max_bytes = KEEP_BYTES};
+	struct assembly *as = NULL;
+	struct spool *spool = NULL;
 	struct timeline timeline;
 	struct drain drain;
 	int error = 0;
@@ -197,19 +246,28 @@ static void run_capture(struct target *t, struct input *in, unsigned n_writes)
 	timeline_init(&timeline, 1);
 	if (timeline_add(&timeline, start) || timeline_add(&timeline, stop))
 		abort();
+	if (spools)
+		as = begin_spooling(t, &timeline, &keep, &spool);
 	if (drain_visit(&drain, &error) > 1000)
 		abort();
-	while (n_writes--)
-		write_some(in);
+	for (; n_writes; n_writes--) {
+		if (spools && n_writes % 2 == 0)
+			spill(&drain, spool, as);
+		write_some(&in);
+		if (spools)
+			drain_visit(&drain, &error);
+	}
 	drain_finish(&drain, &error);
 	if (error || budget.used_bytes > MAX_BYTES)
 		abort();
-	assemble(&drain, &timeline);
+	assemble(&drain, &timeline, spool, as);
 	timeline_deinit(&timeline);
 	drain_deinit(&drain);
+	spool_release(spool);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
+/* The same arena, drained by one way or the other. */
+static void try(const uint8_t *data, size_t n_bytes, int spools)
 {
 	struct input in = {data, n_bytes};
 	struct target *t = calloc(1, sizeof *t);
@@ -217,8 +275,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 	unsigned n_before = take_byte(&in) % 16;
 	unsigned n_after = take_byte(&in) % 16;
 
-	if (!arena)
-		map_arena();
 	reset_arena();
 	t->arena = arena;
 	t->size_bytes = arena_size_bytes(N_RINGS, RING_BYTES);
@@ -227,9 +283,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 	for (unsigned i = 0; i < n_before; i++)
 		write_some(&in);
 	if (target_read_head(t, &d) == 0)
-		run_capture(t, &in, n_after);
+		run_capture(t, in, n_after, spools);
 	else if (!d.text[0])
 		abort();
 	free(t);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
+{
+	if (!arena)
+		map_arena();
+	try(data, n_bytes, 0);
+	try(data, n_bytes, 1);
 	return 0;
 }

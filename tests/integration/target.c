@@ -228,6 +228,7 @@ static const struct command commands[] = {
 	{"rush", prefork_rush},
 	{"burst", workload_burst},
 	{"cycle", workload_cycle},
+	{"flood", workload_flood},
 	{"paced", workload_paced},
 	{"count", workload_count},
 	{"spin", workload_spin},

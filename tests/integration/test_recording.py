@@ -104,9 +104,8 @@ def check_counters(trace):
     equal(sum(len(line.events) for line in trace.counters), len(queue) + len(load), "samples")
 
 
-@test
-def every_event_arrives_on_its_thread_with_its_values(t):
-    target, tids, capture, _ = record_rounds(t)
+def check_everything(t, *options):
+    target, tids, capture, _ = record_rounds(t, *options)
     trace = capture.trace
     check_threads(trace, tids, 2)
     for name, n in ROUNDS.items():
@@ -121,6 +120,16 @@ def every_event_arrives_on_its_thread_with_its_values(t):
     equal({line.timestamp_ns for line in trace.lines}, {0}, "timestamps of the lines")
     equal(trace.host_stat("dropped_traces"), 0, "dropped")
     check(b"group_id" not in trace.bytes, "group_id is in the file: XProf would not group again")
+
+
+@test
+def every_event_arrives_on_its_thread_with_its_values(t):
+    check_everything(t)
+
+
+@test
+def so_does_every_event_that_went_through_a_file(t):
+    check_everything(t, "-o", "ptap_spool_window_bytes=4096")
 
 
 @test

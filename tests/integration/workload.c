@@ -18,6 +18,8 @@
 #define N_STEADY 3
 #define POLL_US 50
 #define STEADY_PAUSE_US 100
+#define FLOOD_BATCH 2000
+#define FLOOD_PAUSE_US 1000
 
 struct worker {
 	pthread_t thread;
@@ -90,6 +92,19 @@ void workload_spin(char *arguments)
 	while (workload_clock_ns(CLOCK_THREAD_CPUTIME_ID) < end_ns)
 		;
 	printf("done\n");
+}
+
+void workload_flood(char *arguments)
+{
+	int n = atoi(arguments);
+
+	for (int i = 0; i < n; i++) {
+		PTAP_SPAN("wave");
+		PTAP_SPAN_ARGS("flood", PTAP_I("number", i));
+		if (i % FLOOD_BATCH == FLOOD_BATCH - 1)
+			usleep(FLOOD_PAUSE_US);
+	}
+	printf("%d\n", n);
 }
 
 static void measure(useconds_t us)

@@ -17,6 +17,9 @@ void workload_burst(char *arguments);
 /* COUNT [MICROSECONDS]: so many times the same two places in the source, with a pause after each. */
 void workload_cycle(char *arguments);
 
+/* COUNT: so many times a span "flood" with an argument in a span "wave", paced so that a server keeps up. */
+void workload_flood(char *arguments);
+
 /*
  * COUNT MICROSECONDS: spans "paced" of that length, each measured. Answers "UNIX:LENGTH ..." in ns;
  * the measurement is outside of the span.

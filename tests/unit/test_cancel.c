@@ -5,6 +5,7 @@
 #include <check.h>
 
 #include "base/chunks.h"
+#include "daemon/assembly.h"
 #include "daemon/asyncs.h"
 #include "daemon/counters.h"
 #include "daemon/entry.h"
@@ -71,12 +72,20 @@ START_TEST(records_are_not_assembled)
 		.plane_name = PLANE_HOST,
 		.cancel = &raised,
 	};
+	struct thread_log *log = log_add(4711, "worker");
+	struct assembly *as = NULL;
 
-	log_put_span(log_add(4711, "worker"), "first", 40, 80, 0);
-	log_put_span(logs.drain.logs[0], "second", 80, 120, 0);
+	log_put_span(log, "first", 40, 80, 0);
+	log_put_span(log, "second", 80, 120, 0);
 	ck_assert_int_eq(space_new(&logs.space), 0);
 	ck_assert_int_eq(assemble_host_plane(&in, logs.space), -ECANCELED);
-	ck_assert_uint_eq(names_find(&logs.space->planes[0]->event_names, "second"), NAMES_NONE);
+	ck_assert_uint_eq(logs.space->n_planes, 0);
+	ck_assert_int_eq(assembly_new(&fixture.target, LOG_START_TICKS, LOG_START_TICKS, &as), 0);
+	as->timeline = &logs.timeline;
+	as->cancel = &raised;
+	ck_assert_int_eq(assembly_add(as, log->slots, log->n_slots), -ECANCELED);
+	ck_assert_uint_eq(names_find(&as->plane->event_names, "second"), NAMES_NONE);
+	assembly_free(as);
 }
 END_TEST
 
@@ -117,7 +126,7 @@ START_TEST(counters_get_no_lines)
 	struct trace_event event = {.start_ns = 1};
 
 	log_assemble();
-	ck_assert_int_eq(counters_add(&counters, &event), 0);
+	ck_assert_int_eq(counters_add(&counters, logs.plane, &event), 0);
 	ck_assert_int_eq(counters_add_lines(&counters, logs.plane, &raised), -ECANCELED);
 	ck_assert_int_eq(counters_add_lines(&counters, logs.plane, NULL), 0);
 	counters_deinit(&counters);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the trace model, and the tracks that its lines may have in a spool, to a delivery. */
+#ifndef DAEMON_ENCODE_H
+#define DAEMON_ENCODE_H
+
+#include <stdint.h>
+
+struct delivery;
+struct space;
+struct spool;
+
+struct encode_request {
+	struct space *space;
+	struct spool *spool; /* NULL: no line has stored events */
+	uint64_t max_bytes; /* that the client can take; 0: any number */
+	const _Atomic int *cancel; /* raised: nobody wants it any more */
+};
+
+/*
+ * A trace beyond |max_bytes| loses its oldest runs, as many as it must, and gets a warning that says so. |*n_left_out| is how
+ * many events they held. Owner: *out belongs to the caller. 0, -ENOMEM or -ECANCELED.
+ */
+int encode(const struct encode_request *request, struct delivery **out, uint64_t *n_left_out);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From logs to the spool; see spill.h. */
+#include "daemon/spill.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/diag.h"
+#include "base/log.h"
+#include "daemon/assembly.h"
+#include "daemon/recording.h"
+#include "daemon/source.h"
+#include "daemon/spool.h"
+#include "daemon/spooler.h"
+#include "daemon/target.h"
+#include "trace/space.h"
+
+/* What must stay in memory: a share of the capture's, and bounded, whatever that is. */
+#define KEEP_SHARE 16
+#define MAX_KEEP_BYTES (UINT64_C(64) << 20)
+/* Slots that were taken become at most twice as many bytes. */
+#define RESERVE_WINDOWS (2 * (DRAIN_MAX_WINDOWS + 1))
+
+static uint64_t count_keep(const struct recording *r)
+{
+	uint64_t share = r->max_bytes / KEEP_SHARE;
+
+	return share < MAX_KEEP_BYTES ? share : MAX_KEEP_BYTES;
+}
+
+/* When there can be no spool, everything stays in memory, as far as it fits there. */
+static void begin(struct recording *r)
+{
+	uint64_t keep = count_keep(r);
+	uint64_t window = r->budget.window_bytes;
+	struct spooler_config config = {
+		.max_bytes = r->max_bytes - keep - DRAIN_MAX_WINDOWS * window,
+		.reserve_bytes = RESERVE_WINDOWS * window,
+		.keep_bytes = keep,
+		.uses_ticks = r->uses_ticks,
+	};
+	struct diag d = DIAG_INIT;
+
+	if (!spooler_new(&config, &r->budget.spooler, &d))
+		return;
+	log_warn(LOG_TARGET, "no file for a large capture: %s", d.text);
+	snprintf(r->spool_problem, sizeof r->spool_problem, "%s", d.text);
+	r->budget.window_bytes = 0;
+}
+
+static int adopt(struct recording *r, struct source *s)
+{
+	if (s->assembly)
+		return 0;
+	if (assembly_new(s->target, r->earliest_ticks, r->start.ticks, &s->assembly))
+		return -ENOMEM;
+	spooler_adopt(r->budget.spooler, s->assembly);
+	return 0;
+}
+
+static int give(struct recording *r, struct source *s)
+{
+	int error = adopt(r, s);
+
+	for (size_t i = 0; i < s->drain.n_logs && !error; i++)
+		if (s->drain.logs[i]->n_slots)
+			error = spooler_take(r->budget.spooler, s->assembly, s->drain.logs[i],
+				&r->budget, &r->timeline);
+	return error;
+}
+
+/* Times are made of pairs on both sides. */
+static int give_all(struct recording *r)
+{
+	int error = timeline_add(&r->timeline, clock_pair_read(r->uses_ticks));
+
+	for (size_t i = 0; i < r->n_sources && !error; i++)
+		if (r->sources[i]->drain.n_logs)
+			error = give(r, r->sources[i]);
+	return error;
+}
+
+int spill_look(struct recording *r)
+{
+	if (!r->budget.window_bytes || r->budget.slot_bytes < r->budget.window_bytes)
+		return 0;
+	if (!r->budget.spooler)
+		begin(r);
+	return r->budget.spooler ? give_all(r) : 0;
+}
+
+void spill_catch_up(struct recording *r, struct source *s)
+{
+	/* Each turn takes a window at least; who goes on writing does not hold us. */
+	uint64_t rings = (uint64_t)s->target->n_rings * s->target->ring_bytes;
+	uint64_t turns = r->budget.window_bytes ? rings / r->budget.window_bytes + 2 : 0;
+
+	for (; turns && s->state != SOURCE_ENDED; turns--) {
+		source_visit(s, &r->error);
+		if (spill_look(r))
+			r->error = -ENOMEM;
+		if (!s->drain.is_behind || !r->budget.spooler)
+			return;
+		spooler_wait(r->budget.spooler);
+	}
+}
+
+int spill_add_warnings(const struct recording *r, struct space *space)
+{
+	const struct spool *spool = r->budget.spooler ? spooler_get_spool(r->budget.spooler) : NULL;
+	int error = spool ? spool_get_error(spool) : 0;
+
+	if (r->spool_problem[0])
+		return space_add_warning(space,
+			"no file could be had for a large capture (%s): it was kept in memory; set TMPDIR",
+			r->spool_problem);
+	/* Its size is told with the losses. */
+	if (!error || error == -ENOBUFS)
+		return 0;
+	return space_add_warning(space,
+		"the capture's file in %s took %" PRIu64
+		" bytes, then: %s; what came later is missing",
+		spool_get_dir(spool), spool_get_bytes(spool), errno_words(-error));
+}

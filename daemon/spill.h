@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When a recording's slots are too many for memory: the way of what lies in its logs to a spool. */
+#ifndef DAEMON_SPILL_H
+#define DAEMON_SPILL_H
+
+struct recording;
+struct source;
+struct space;
+
+/* After each visit: gives away what is in the logs when it is more than the window. 0 or -ENOMEM. */
+int spill_look(struct recording *r);
+
+/* After the last record of |s|: visits its rings until nothing is left behind, which may have to wait for the spool. */
+void spill_catch_up(struct recording *r, struct source *s);
+
+/* Why a capture that was too large for memory is not complete, if it is not. 0 or -ENOMEM. */
+int spill_add_warnings(const struct recording *r, struct space *space);
+
+#endif

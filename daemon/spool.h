@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a capture's events go that memory has no room for: a file without a name, which is gone with its last holder,
+ * and the tracks whose runs lie in it.
+ *
+ * Threads: one writes; who reads does so after that.
+ */
+#ifndef DAEMON_SPOOL_H
+#define DAEMON_SPOOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct chunks;
+struct diag;
+struct spool;
+struct track;
+
+/*
+ * A file in |dir|, or with NULL in the first of $TMPDIR, /var/tmp and /tmp that can be written to; one on a disk is
+ * preferred to one in memory. It takes |max_bytes| at most, and half of what the disk has left.
+ * Owner: *out has one holder, the caller. A negative errno with |d|.
+ */
+int spool_new(const char *dir, uint64_t max_bytes, struct spool **out, struct diag *d);
+struct spool *spool_hold(struct spool *s); /* one holder more */
+struct spool *spool_release(struct spool *s); /* NULL ok; returns NULL */
+
+/* Lives as long as the spool; NULL when memory ran out. */
+struct track *spool_add_track(struct spool *s);
+
+/*
+ * Appends all of |c|: *offset_out is where it begins. Otherwise nothing, and nothing from then on: -ENOBUFS at
+ * |max_bytes|, or what the disk says, which stays in spool_get_error().
+ */
+int spool_append(struct spool *s, const struct chunks *c, uint64_t *offset_out);
+int spool_get_error(const struct spool *s); /* 0 or a negative errno. Any thread */
+
+/* All |n| bytes at |offset|: 0 or a negative errno. */
+int spool_read(const struct spool *s, uint64_t offset, uint8_t *to, size_t n);
+
+/* How many bytes are in it, and how many it takes at most. Any thread. */
+uint64_t spool_get_bytes(const struct spool *s);
+uint64_t spool_get_max_bytes(const struct spool *s);
+/* For people. */
+const char *spool_get_dir(const struct spool *s);
+
+/*
+ * The file as memory to read, for as long as somebody holds it: the pages are the file's. NULL when there is no room
+ * for it. To be called once, after the last spool_append(); |s| holds it.
+ */
+const uint8_t *spool_map(struct spool *s);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The thread that turns raw slots into encoded events and writes them to a capture's spool, so that who empties the rings
+ * never waits for that.
+ *
+ * Threads: all functions from one thread, the worker's.
+ */
+#ifndef DAEMON_SPOOLER_H
+#define DAEMON_SPOOLER_H
+
+#include <stdint.h>
+
+struct assembly;
+struct diag;
+struct drain_budget;
+struct spool;
+struct spooler;
+struct thread_log;
+struct timeline;
+
+struct spooler_config {
+	const char *dir; /* as spool_new() takes it */
+	uint64_t max_bytes; /* of the spool */
+	uint64_t reserve_bytes; /* of these: for what is under way when no more is taken */
+	uint64_t keep_bytes; /* for what stays in memory */
+	int uses_ticks; /* the timeline's */
+};
+
+/* Owner: *out belongs to the caller. A negative errno with |d|. */
+int spooler_new(const struct spooler_config *config, struct spooler **out, struct diag *d);
+/* Ends at once: what was not written yet is lost. NULL ok; returns NULL. */
+struct spooler *spooler_free(struct spooler *s);
+
+/* The assembly of a process; its logs can be given away from here on, and it is the thread's until spooler_finish(). */
+void spooler_adopt(struct spooler *s, struct assembly *as);
+
+/*
+ * Takes the slots out of |log|, of the process of |as|, and of |budget|. |timeline| reaches beyond the last of them. 0 or
+ * -ENOMEM, then nothing was taken.
+ */
+int spooler_take(struct spooler *s, struct assembly *as, struct thread_log *log,
+	struct drain_budget *budget, const struct timeline *timeline);
+
+/* Of slots that were taken and are not written yet. */
+uint64_t spooler_get_held_bytes(const struct spooler *s);
+/* No more can be taken: the spool has reached its size, or the disk has failed. */
+int spooler_is_full(const struct spooler *s);
+/* Waits until some of what is held was written; not when nothing is. */
+void spooler_wait(struct spooler *s);
+/* Waits for all. 0 or -ENOMEM: some was lost for want of memory. */
+int spooler_finish(struct spooler *s);
+
+/* Borrowed; for the caller alone after spooler_finish(), but for the functions that any thread may call. */
+struct spool *spooler_get_spool(const struct spooler *s);
+
+#endif

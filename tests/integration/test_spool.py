@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Captures that are larger than the server's memory: they go through a file without a name."""
+import json
+import os
+import resource
+import signal
+import subprocess
+
+from fixture import (SANITIZERS, check, equal, find_proftapd, read_fds, read_status, run, test,
+                     wait_until)
+from processes import PROFTAP
+
+RING_BYTES = 16 << 20
+BIG = 2_400_000  # waves: 100 MB
+SMALL = 400_000
+MAX_ANON_KIB = 128 << 10
+PATIENCE_S = 60
+
+
+def find_spools(pid, directory=""):
+    """Of the files that the process has open: those without a name in |directory|."""
+    found = []
+    for fd in read_fds(pid):
+        try:
+            path = os.readlink(f"/proc/{pid}/fd/{fd}")
+        except OSError:
+            continue
+        if path.startswith(f"{directory}/") and path.endswith("(deleted)") and "memfd" not in path:
+            found.append(path)
+    return found
+
+
+def report(path):
+    done = subprocess.run([PROFTAP, "report", "--json", path], check=True, capture_output=True)
+    return json.loads(done.stdout)
+
+
+def count_spans(trace):
+    counts = {}
+    for plane in trace["planes"]:
+        for thread in plane["threads"]:
+            for row in thread["spans"]:
+                counts[row["name"]] = counts.get(row["name"], 0) + row["count"]
+    return counts
+
+
+class Flood:
+    """A capture of |n| waves, which it ends itself when all were emitted."""
+
+    def __init__(self, t, n, *options, env=None, after=lambda server: None):
+        self.n = n
+        self.target = t.target(**(env or {})).serve(0, RING_BYTES)
+        self.server = find_proftapd(self.target.pid)
+        self.capture = t.record(self.target, 100_000, *options)
+        after(self.server)
+        self.target.send(f"flood {n}")
+        self.spools = set()
+        self.max_anon_kib = 0
+
+    def look(self):
+        self.spools.update(find_spools(self.server))
+        anon = read_status(self.server).get("RssAnon", "0 kB")
+        self.max_anon_kib = max(self.max_anon_kib, int(anon.split()[0]))
+
+    def is_over(self):
+        self.look()
+        return not self.target.lines.empty()
+
+    def finish(self):
+        wait_until(self.is_over, "the flood", PATIENCE_S)
+        equal(self.target.read_line(), str(self.n), "waves")
+        self.capture.signal(signal.SIGINT)
+        wait_until(lambda: self.look() or self.capture.popen.poll() is not None, "the file", PATIENCE_S)
+        self.capture.finish(patience_s=PATIENCE_S)
+        self.trace = report(self.capture.path)
+        counts = count_spans(self.trace)
+        self.arrived = counts.get("wave", 0) + counts.get("flood", 0)
+        return self
+
+    def check_counts(self):
+        equal(self.arrived + self.trace["totals"]["dropped"], 2 * self.n, "arrived + dropped")
+
+
+@test
+def a_hundred_megabytes_need_no_memory(t):
+    flood = Flood(t, BIG).finish()
+    size = flood.capture.path.stat().st_size
+    check(size > 90e6, f"the file has only {size} bytes")
+    flood.check_counts()
+    check(flood.arrived > BIG, f"only {flood.arrived} spans arrived")
+    check(flood.spools, "there was no file: the test is void")
+    equal(find_spools(flood.server), [], "files that are left")
+    if SANITIZERS == "no":
+        check(flood.max_anon_kib < MAX_ANON_KIB, f"{flood.max_anon_kib} KiB of anonymous memory")
+
+
+@test
+def the_file_lies_where_tmpdir_says(t):
+    directory = t.dir / "here"
+    directory.mkdir()
+    flood = Flood(t, SMALL, env={"TMPDIR": str(directory)}).finish()
+    check(flood.spools, "there was no file")
+    for path in flood.spools:
+        check(path.startswith(f"{directory}/"), f"{path} is not in {directory}")
+    equal(list(directory.iterdir()), [], "names in it")
+    flood.check_counts()
+
+
+@test
+def a_disk_that_fails_ends_it_with_what_there_is(t):
+    def limit(server):
+        resource.prlimit(server, resource.RLIMIT_FSIZE, (3 << 20, -1))
+    flood = Flood(t, SMALL, "-o", "ptap_spool_window_bytes=100000", after=limit).finish()
+    check(flood.spools, "there was no file")
+    check(0 < flood.arrived < 2 * SMALL, f"{flood.arrived} arrived")
+    check(flood.trace["totals"]["dropped"] > 0, "nothing was dropped")
+    flood.capture.find_warning("the capture's file in ", "what came later is missing")
+
+
+@test
+def without_a_file_memory_must_do(t):
+    def limit(server):
+        resource.prlimit(server, resource.RLIMIT_NOFILE, (3, 1024))
+    flood = Flood(t, SMALL, "-o", "ptap_usage_interval_ms=0", after=limit).finish()
+    equal(flood.spools, set(), "files")
+    flood.check_counts()
+    check(flood.arrived > SMALL, f"only {flood.arrived} spans arrived")
+    flood.capture.find_warning("no file could be had", "set TMPDIR")
+
+
+@test
+def the_limit_holds_for_the_file_too(t):
+    max_bytes = 8_000_000
+    flood = Flood(t, SMALL, "-o", f"ptap_max_capture_bytes={max_bytes}",
+                  "-o", "ptap_spool_window_bytes=100000").finish()
+    check(flood.spools, "there was no file")
+    size = flood.capture.path.stat().st_size
+    check(size < max_bytes, f"the file has {size} bytes")
+    check(size > max_bytes / 2, f"the file has only {size} bytes")
+    flood.capture.find_warning("max_capture_bytes")
+
+
+run()
