@@ -283,7 +283,11 @@ static void drop_read_part(struct delivery *d)
 {
 	struct chunk *chunk = &d->chunks.chunks[d->chunk];
 
-	memmove(chunk->data, chunk->data + d->at, chunk->used_bytes - d->at);
+	/* What is lent is only read. */
+	if (chunk->give_back)
+		chunk->data += d->at;
+	else
+		memmove(chunk->data, chunk->data + d->at, chunk->used_bytes - d->at);
 	chunk->used_bytes -= d->at;
 	d->chunks.total_bytes -= d->at;
 	d->at = 0;

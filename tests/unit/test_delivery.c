@@ -28,13 +28,20 @@ static void teardown(void)
 	free(got);
 }
 
+static void give_back(void *lender)
+{
+	ck_assert_ptr_eq(lender, expected);
+}
+
+/* Some of its own, some lent. */
 static struct delivery *from_chunks(void)
 {
 	struct chunks c = CHUNKS_INIT;
 	struct delivery *d = NULL;
 
-	for (size_t at = 0; at < N_BYTES; at += 250)
-		chunks_append(&c, expected + at, N_BYTES - at < 250 ? N_BYTES - at : 250);
+	for (size_t at = 0; at < CHUNK_BYTES; at += 256)
+		chunks_append(&c, expected + at, 256);
+	chunks_lend(&c, expected + CHUNK_BYTES, N_BYTES - CHUNK_BYTES, give_back, expected);
 	ck_assert_int_eq(delivery_new_from_chunks(&c, &d), 0);
 	ck_assert_uint_eq(c.total_bytes, 0);
 	ck_assert_uint_eq(delivery_get_bytes(d), N_BYTES);
@@ -90,6 +97,9 @@ START_TEST(gives_the_rest_as_chunks)
 		at += rest.chunks[i].used_bytes;
 	}
 	ck_assert_uint_eq(at, N_BYTES);
+	for (size_t i = 0; i < N_BYTES; i++)
+		if (expected[i] != (uint8_t)(i * 7 + i / 251))
+			ck_abort_msg("byte %zu of what was lent has changed", i);
 	chunks_deinit(&rest);
 }
 END_TEST
