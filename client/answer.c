@@ -10,14 +10,12 @@
 #include "base/diag.h"
 #include "client/exit.h"
 #include "client/interrupt.h"
+#include "client/let_go.h"
 #include "client/reply.h"
 #include "client/stream_answer.h"
 #include "rpc/client.h"
 #include "trace/pbwire.h"
 #include "trace/run_dir.h"
-
-/* Of the file in memory, at most; a multiple of every page. */
-#define WINDOW_BYTES ((size_t)4 << 20)
 
 /* The bytes. */
 
@@ -105,34 +103,10 @@ static int fail_elsewhere(struct answer *a, const struct reply *reply)
 	return EXIT_FAILED;
 }
 
-/* The pages that were read count as memory of this process until they are let go. */
-struct window {
-	uint8_t *start; /* a page's */
-	const struct answer *answer;
-};
-
-static int let_go(const uint8_t *p, void *context)
-{
-	struct window *w = context;
-	size_t n;
-
-	if (p < w->start) {
-		n = (size_t)(p - w->answer->trace);
-		w->start = w->answer->trace + (n - n % WINDOW_BYTES);
-	}
-	n = (size_t)(p - w->start);
-	if (n < WINDOW_BYTES)
-		return 0;
-	n -= n % WINDOW_BYTES;
-	madvise(w->start, n, MADV_DONTNEED);
-	w->start += n;
-	return interrupt_get_count() >= 2 ? -EINTR : 0;
-}
-
 /* A trace that is only too large to be read here is not a failure. */
 static int read_outline(struct answer *a)
 {
-	struct window window = {a->trace, a};
+	struct let_go window = {a->trace, a->trace};
 	struct diag inner = DIAG_INIT;
 	int r = 0;
 

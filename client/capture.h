@@ -22,6 +22,7 @@ struct capture {
 	const char *run; /* NULL: a new one, named after the time */
 	const char *const *host_names; /* of the files, one a target; NULL: found out */
 	int64_t timeout_ms; /* < 0: duration + delay + 60 s */
+	int64_t split_bytes; /* larger files are split into some of at most so many; 0: not */
 	bool is_json;
 	bool has_program; /* whose standard output it is: the path goes to standard error, without progress */
 	/* NULL, or: whether to publish what came (its space NULL: too large to be read); else EXIT_EMPTY */

@@ -6,6 +6,7 @@
 
 #include "client/capture.h"
 #include "client/exit.h"
+#include "client/part_report.h"
 #include "client/parts.h"
 #include "client/streams.h"
 #include "client/summary.h"
@@ -30,7 +31,7 @@ static void write_text(const struct parts *parts, size_t n_done)
 		summary_write_view(parts->v[0].run_dir.log_dir, stderr);
 	for (size_t i = 0; i < parts->n; i++)
 		if (parts->v[i].code == EXIT_DONE)
-			printf("%s\n", parts->v[i].file);
+			part_report_write_files(&parts->v[i], stdout);
 }
 
 static void write_files(const struct parts *parts, struct json *j)
@@ -38,7 +39,7 @@ static void write_files(const struct parts *parts, struct json *j)
 	json_begin_list(j, "files");
 	for (size_t i = 0; i < parts->n; i++)
 		if (parts->v[i].code == EXIT_DONE)
-			json_text(j, NULL, parts->v[i].file);
+			part_report_write_json_files(&parts->v[i], j);
 	json_end_list(j);
 }
 

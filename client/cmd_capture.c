@@ -10,6 +10,7 @@
 #include "client/exit.h"
 #include "client/interrupt.h"
 #include "client/log_dir.h"
+#include "client/part_files.h"
 #include "client/retry.h"
 #include "client/terminal.h"
 #include "client/tunnel.h"
@@ -45,6 +46,9 @@ static const struct command_option options[] = {
 		"for the whole capture; default duration + delay + 60000"},
 	{"max_bytes", 0, COMMAND_OPTION_INT, AT(max_bytes), 1, INT64_MAX, NULL, "N",
 		"memory for the capture at the target (ptap_max_capture_bytes)"},
+	{"split", 0, COMMAND_OPTION_MAYBE_INT, AT(capture.split_bytes), PART_FILES_MIN_BYTES,
+		PART_FILES_MAX_BYTES, NULL, "[=BYTES]",
+		"split larger files by time, for XProf; default 2147483647"},
 	{"json", 0, COMMAND_OPTION_FLAG, AT(capture.is_json), 0, 0, NULL, NULL,
 		"one JSON object on standard output instead of text"},
 	{"no_perfetto_link", 0, COMMAND_OPTION_FLAG, AT(no_perfetto_link), 0, 0, NULL, NULL,

@@ -19,6 +19,7 @@
 #include "client/emptiness.h"
 #include "client/exit.h"
 #include "client/file_name.h"
+#include "client/part_files.h"
 #include "client/part_report.h"
 #include "client/profile_call.h"
 #include "client/progress.h"
@@ -44,6 +45,7 @@ void part_deinit(struct part *p)
 	free(p->capture_request);
 	free(p->profile_request);
 	free(p->file);
+	names_deinit(&p->more_files);
 	free(p->report);
 }
 
@@ -223,11 +225,8 @@ static int publish(struct part *p)
 	if (p->clock.is_known)
 		r = clock_stamp_write(&p->answer, &p->clock, &p->file_bytes, &p->d);
 	if (r == 0)
-		r = run_dir_publish(&p->run_dir, name, &p->file, &p->d);
-	if (r < 0)
-		return EXIT_FAILED;
-	names_intern(p->taken, name, strlen(name));
-	return EXIT_DONE;
+		r = part_files_publish(p, name);
+	return r < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
 static int finish(struct part *p)

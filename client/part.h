@@ -17,6 +17,7 @@
 #include "client/answer.h"
 #include "client/clock_offset.h"
 #include "client/recording.h"
+#include "trace/names.h"
 #include "trace/run_dir.h"
 
 struct capture;
@@ -36,7 +37,9 @@ struct part {
 	uint8_t *profile_request;
 	struct answer answer;
 	uint64_t file_bytes;
-	char *file; /* the published path */
+	char *file; /* the published path, or the first one */
+	struct names more_files; /* all of them, when the trace was split */
+	struct diag remark; /* on the file, for the report; "": none */
 	char *report; /* of one of many: what is said of it at the end */
 	int code; /* enum exit_code */
 	bool is_over;

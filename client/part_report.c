@@ -71,21 +71,64 @@ static void fill(const struct part *p, struct names *warnings, struct summary *s
 		warn(warnings, "interrupted: the recording was ended early");
 	if (p->answer.is_empty_trace)
 		warn(warnings, "the server says that the trace is empty, which it is not");
+	if (p->remark.text[0])
+		warn(warnings, p->remark.text);
 	if (!p->answer.outline.space)
 		warn(warnings, "the trace is too large to be summarised here: out of memory");
 	summary_read_outline(s, &p->answer.outline);
 	warn_of_lateness(p, s, warnings);
 }
 
+/* The files. */
+
+static size_t count_files(const struct part *p)
+{
+	return p->more_files.n_texts ? p->more_files.n_texts : 1;
+}
+
+static const char *get_file(const struct part *p, size_t i)
+{
+	return p->more_files.n_texts ? names_get(&p->more_files, (uint32_t)i) : p->file;
+}
+
+void part_report_write_files(const struct part *p, FILE *out)
+{
+	for (size_t i = 0; i < count_files(p); i++)
+		fprintf(out, "%s\n", get_file(p, i));
+}
+
+void part_report_write_json_files(const struct part *p, struct json *j)
+{
+	for (size_t i = 0; i < count_files(p); i++)
+		json_text(j, NULL, get_file(p, i));
+}
+
+static void write_json_list(const struct part *p, struct json *j)
+{
+	json_begin_list(j, "files");
+	part_report_write_json_files(p, j);
+	json_end_list(j);
+}
+
 /* The only target. */
+
+static void print_json(const struct part *p, const struct summary *s)
+{
+	struct json j;
+
+	json_begin(&j, stdout);
+	summary_write_json_members(s, &j);
+	write_json_list(p, &j);
+	json_end(&j);
+}
 
 static void print(const struct part *p, const struct summary *s)
 {
 	if (p->capture->is_json) {
-		summary_write_json(s, stdout);
+		print_json(p, s);
 	} else {
 		summary_write_text(s, stderr);
-		fprintf(p->capture->has_program ? stderr : stdout, "%s\n", s->file);
+		part_report_write_files(p, p->capture->has_program ? stderr : stdout);
 	}
 	if (streams_finish() < 0)
 		fprintf(stderr, "the trace is in %s\n", s->file);
@@ -135,6 +178,7 @@ static void write_success(
 	}
 	json_begin_object(&j, NULL);
 	summary_write_json_members(s, &j);
+	write_json_list(p, &j);
 	write_clock_members(p, s, &j);
 	json_end_object(&j);
 }

@@ -3,6 +3,9 @@
 #ifndef CLIENT_PART_REPORT_H
 #define CLIENT_PART_REPORT_H
 
+#include <stdio.h>
+
+struct json;
 struct part;
 
 /*
@@ -10,5 +13,9 @@ struct part;
  * left to the caller. One of many gets p->report: lines for people, or a JSON object.
  */
 void part_report_make(struct part *p);
+
+/* The paths of its files: to |out|, one a line, or as strings of the list that |j| is in. */
+void part_report_write_files(const struct part *p, FILE *out);
+void part_report_write_json_files(const struct part *p, struct json *j);
 
 #endif

@@ -169,12 +169,3 @@ void summary_write_json_members(const struct summary *s, struct json *j)
 	report_write_json_totals(j, &s->totals);
 	write_json_texts(j, s);
 }
-
-void summary_write_json(const struct summary *s, FILE *out)
-{
-	struct json j;
-
-	json_begin(&j, out);
-	summary_write_json_members(s, &j);
-	json_end(&j);
-}

@@ -40,7 +40,6 @@ struct summary {
 void summary_read_outline(struct summary *s, const struct outline *outline);
 
 void summary_write_text(const struct summary *s, FILE *out);
-void summary_write_json(const struct summary *s, FILE *out);
 
 /* Of one of many targets: one line, with |clock| at its end, and its warnings. */
 void summary_write_line(const struct summary *s, const char *clock, FILE *out);

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files; see part_files.h. */
+#include "client/part_files.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "client/capture.h"
+#include "client/let_go.h"
+#include "client/part.h"
+#include "trace/run_dir.h"
+#include "trace/split.h"
+
+/* The temporary files, in the directory of the one that is split. */
+struct pieces {
+	struct run_dir *v;
+	int *fds;
+	size_t n;
+};
+
+static void pieces_deinit(struct pieces *pieces)
+{
+	for (size_t i = 0; i < pieces->n; i++)
+		run_dir_close(&pieces->v[i]);
+	free(pieces->v);
+	free(pieces->fds);
+}
+
+static int pieces_open(struct pieces *pieces, const struct run_dir *of, size_t n, struct diag *d)
+{
+	int r = 0;
+
+	pieces->v = calloc(n, sizeof *pieces->v);
+	pieces->fds = calloc(n, sizeof *pieces->fds);
+	if (!pieces->v || !pieces->fds)
+		return diag_set(d, -ENOMEM, "not split: out of memory");
+	while (pieces->n < n && r == 0) {
+		struct run_dir *piece = &pieces->v[pieces->n];
+
+		r = run_dir_open(piece, of->log_dir, of->run, 0, d);
+		pieces->fds[pieces->n++] = piece->fd;
+	}
+	return r;
+}
+
+static void format_piece(const char *name, size_t i, char out[static 320])
+{
+	snprintf(out, 320, "%s-p%zu", name, i + 1);
+}
+
+static int check_free(const struct pieces *pieces, const char *name, struct diag *d)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < pieces->n && r == 0; i++) {
+		char piece[320];
+
+		format_piece(name, i, piece);
+		r = run_dir_check_free(&pieces->v[i], piece, d);
+	}
+	return r;
+}
+
+static int publish_pieces(struct part *p, struct pieces *pieces, const char *name, struct diag *d)
+{
+	for (size_t i = 0; i < pieces->n; i++) {
+		_cleanup_free_ char *path = NULL;
+		char piece[320];
+		int r;
+
+		format_piece(name, i, piece);
+		r = run_dir_publish(&pieces->v[i], piece, &path, d);
+		if (r < 0)
+			return r;
+		names_intern(p->taken, piece, strlen(piece));
+		if (names_intern(&p->more_files, path, strlen(path)) == NAMES_NONE)
+			return diag_set(d, -ENOMEM, "%s: out of memory", path);
+	}
+	return 0;
+}
+
+static int write_pieces(struct part *p, const struct split *s, const char *name, struct diag *d)
+{
+	struct pieces pieces = {.n = 0};
+	int r = pieces_open(&pieces, &p->run_dir, s->n_parts, d);
+
+	if (r == 0)
+		r = check_free(&pieces, name, d);
+	if (r == 0) {
+		r = split_write(s, pieces.fds);
+		if (r < 0)
+			diag_set(d, r, "not split: %s: %s", p->run_dir.path, errno_words(r));
+	}
+	if (r == 0)
+		r = publish_pieces(p, &pieces, name, d);
+	pieces_deinit(&pieces);
+	return r;
+}
+
+static int plan_and_write(struct part *p, uint8_t *data, const char *name, struct diag *d)
+{
+	struct let_go window = {data, data};
+	struct split *s = calloc(1, sizeof *s);
+	int r;
+
+	if (!s)
+		return diag_set(d, -ENOMEM, "not split: out of memory");
+	s->data = data;
+	s->n_bytes = p->file_bytes;
+	s->max_bytes = (uint64_t)p->capture->split_bytes;
+	s->pass = let_go;
+	s->context = &window;
+	r = split_plan(s, d);
+	if (r == 0)
+		r = write_pieces(p, s, name, d);
+	free(s);
+	return r;
+}
+
+/* Anew: the file may have grown since it was mapped for reading. */
+static int split(struct part *p, const char *name, struct diag *d)
+{
+	uint8_t *data = mmap(NULL, p->file_bytes, PROT_READ, MAP_PRIVATE, p->run_dir.fd, 0);
+	int r;
+
+	if (data == MAP_FAILED)
+		return diag_set(d, -errno, "not split: %s", errno_words(-errno));
+	r = plan_and_write(p, data, name, d);
+	munmap(data, p->file_bytes);
+	return r;
+}
+
+static void remark_size(struct part *p)
+{
+	if (p->file_bytes > PART_FILES_MAX_BYTES)
+		diag_set(&p->remark, -EFBIG,
+			"XProf cannot read a file of more than %" PRId32
+			" bytes: capture with --split, which makes several of it",
+			PART_FILES_MAX_BYTES);
+}
+
+static int publish_whole(struct part *p, const char *name)
+{
+	int r = run_dir_publish(&p->run_dir, name, &p->file, &p->d);
+
+	if (r == 0)
+		names_intern(p->taken, name, strlen(name));
+	return r;
+}
+
+int part_files_publish(struct part *p, const char *name)
+{
+	int64_t max_bytes = p->capture->split_bytes;
+
+	if (max_bytes == 0)
+		remark_size(p);
+	if (max_bytes == 0 || p->file_bytes <= (uint64_t)max_bytes)
+		return publish_whole(p, name);
+	if (split(p, name, &p->remark) < 0 && p->more_files.n_texts == 0)
+		return publish_whole(p, name);
+	/* The first one stands for all. */
+	p->file = strdup(names_get(&p->more_files, 0));
+	return p->file ? 0 : diag_set(&p->d, -ENOMEM, "%s: out of memory", p->run_dir.path);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files that a part of a capture publishes: one, or several where XProf could not read one. */
+#ifndef CLIENT_PART_FILES_H
+#define CLIENT_PART_FILES_H
+
+#include <stdint.h>
+
+struct part;
+
+/* What XProf can read: a protobuf message. */
+#define PART_FILES_MAX_BYTES INT32_MAX
+/* Of --split. */
+#define PART_FILES_MIN_BYTES 4096
+
+/*
+ * Gives the temporary file its name, |name|; or, where it is larger than the capture wants files to be, writes |name|-p1, |name|-p2 and so on
+ * instead. When that cannot be done, one file it is, and p->remark says why. 0, or a negative errno with p->d.
+ */
+int part_files_publish(struct part *p, const char *name);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cuts an XSpace that is too large for its reader into several, by time: each has all planes and lines, with what they say
+ * of themselves, and the events that begin in its part of the time. Little memory is needed, however large it is.
+ */
+#ifndef TRACE_SPLIT_H
+#define TRACE_SPLIT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct diag;
+
+#define SPLIT_MAX_PARTS 256
+
+struct split {
+	/* Given by the caller. */
+	const uint8_t *data; /* a readable XSpace, as outline_read() finds out */
+	size_t n_bytes;
+	uint64_t max_bytes; /* of a part */
+	/* As of outline_read(). */
+	int (*pass)(const uint8_t *p, void *context);
+	void *context;
+
+	/* The plan. */
+	size_t n_parts;
+	int64_t starts_ns[SPLIT_MAX_PARTS]; /* of parts but the first; the time of events */
+	uint64_t part_bytes[SPLIT_MAX_PARTS]; /* of each, within a few bytes a line */
+};
+
+/* 0; -EFBIG with |d| when it cannot be cut like that; or another negative errno with |d|. */
+int split_plan(struct split *s, struct diag *d);
+/* The part of an event that begins at |time_ns|. */
+size_t split_find_part(const struct split *s, int64_t time_ns);
+/* Writes each part to its descriptor, an empty file. 0, or a negative errno. */
+int split_write(const struct split *s, const int *fds);
+
+#endif

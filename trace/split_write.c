@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes the parts; see split.h. All are written in one walk. How long a plane or a line is in each part is known at its end:
+ * its length has a fixed width, and is written over then.
+ */
+#include "trace/split.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trace/pbwire.h"
+#include "trace/split_walk.h"
+
+#define BUFFER_BYTES 32768
+#define MAX_DEPTH 2 /* a line in a plane */
+
+struct part {
+	int fd;
+	uint64_t at_bytes; /* in the file, of what is in the buffer */
+	size_t n_buffered;
+	uint64_t lengths_at[MAX_DEPTH]; /* where the lengths of what has begun are */
+	uint8_t buffer[BUFFER_BYTES];
+};
+
+struct writer {
+	const struct split *split;
+	struct part *parts;
+	size_t depth;
+};
+
+static int write_all(const uint8_t *p, size_t n, int fd)
+{
+	while (n > 0) {
+		ssize_t written = write(fd, p, n);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return -errno;
+		p += written;
+		n -= (size_t)written;
+	}
+	return 0;
+}
+
+static int flush(struct part *part)
+{
+	int r = write_all(part->buffer, part->n_buffered, part->fd);
+
+	part->at_bytes += part->n_buffered;
+	part->n_buffered = 0;
+	return r;
+}
+
+static int append(struct part *part, const uint8_t *p, size_t n)
+{
+	int r = 0;
+
+	if (n > BUFFER_BYTES - part->n_buffered)
+		r = flush(part);
+	if (r == 0 && n > BUFFER_BYTES) {
+		part->at_bytes += n;
+		return write_all(p, n, part->fd);
+	}
+	memcpy(part->buffer + part->n_buffered, p, n);
+	part->n_buffered += n;
+	return r;
+}
+
+static uint64_t get_end(const struct part *part)
+{
+	return part->at_bytes + part->n_buffered;
+}
+
+static int begin_in(struct part *part, uint32_t number, size_t depth)
+{
+	uint8_t head[PB_VARINT_MAX_BYTES + PB_PADDED_BYTES];
+	uint8_t *p = pb_put_varint(head, PB_TAG(number, PB_LEN));
+
+	part->lengths_at[depth] = get_end(part) + (uint64_t)(p - head);
+	pb_put_padded(p, 0);
+	return append(part, head, (size_t)(p - head) + PB_PADDED_BYTES);
+}
+
+static int overwrite(struct part *part, uint64_t at, const uint8_t *p, size_t n)
+{
+	while (n > 0) {
+		ssize_t written = pwrite(part->fd, p, n, (off_t)at);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return -errno;
+		p += written;
+		at += (uint64_t)written;
+		n -= (size_t)written;
+	}
+	return 0;
+}
+
+static int end_in(struct part *part, size_t depth)
+{
+	uint64_t at = part->lengths_at[depth];
+	uint8_t length[PB_PADDED_BYTES];
+	int r;
+
+	pb_put_padded(length, get_end(part) - at - PB_PADDED_BYTES);
+	if (at >= part->at_bytes) {
+		memcpy(part->buffer + (at - part->at_bytes), length, sizeof length);
+		return 0;
+	}
+	r = flush(part);
+	return r ? r : overwrite(part, at, length, sizeof length);
+}
+
+/* What the walk comes to. */
+
+static int begin(uint32_t number, void *context)
+{
+	struct writer *w = context;
+	int r = 0;
+
+	for (size_t i = 0; i < w->split->n_parts && r == 0; i++)
+		r = begin_in(&w->parts[i], number, w->depth);
+	w->depth++;
+	return r;
+}
+
+static int end(void *context)
+{
+	struct writer *w = context;
+	int r = 0;
+
+	w->depth--;
+	for (size_t i = 0; i < w->split->n_parts && r == 0; i++)
+		r = end_in(&w->parts[i], w->depth);
+	return r;
+}
+
+static int copy_event(int64_t time_ns, const uint8_t *p, size_t n, void *context)
+{
+	struct writer *w = context;
+
+	return append(&w->parts[split_find_part(w->split, time_ns)], p, n);
+}
+
+static int copy_other(const uint8_t *p, size_t n, void *context)
+{
+	struct writer *w = context;
+	int r = 0;
+
+	for (size_t i = 0; i < w->split->n_parts && r == 0; i++)
+		r = append(&w->parts[i], p, n);
+	return r;
+}
+
+int split_write(const struct split *s, const int *fds)
+{
+	struct writer w = {.split = s, .parts = calloc(s->n_parts, sizeof *w.parts)};
+	const struct split_visitor v = {begin, end, copy_event, copy_other, &w};
+	int r;
+
+	if (!w.parts)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->n_parts; i++)
+		w.parts[i].fd = fds[i];
+	r = split_walk(s, &v);
+	for (size_t i = 0; i < s->n_parts && r == 0; i++)
+		r = flush(&w.parts[i]);
+	free(w.parts);
+	return r;
+}
