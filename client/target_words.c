@@ -139,6 +139,8 @@ static int expand(struct target_words *w, const char *word, struct diag *d)
 
 	if (!open)
 		return take(w, strdup(word), d);
+	if (!strchr(open, ']'))
+		return fail_range(word, open, d);
 	do {
 		struct range range;
 

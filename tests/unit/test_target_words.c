@@ -85,6 +85,7 @@ START_TEST(refuses_bad_ranges)
 	refuse("h[]:9", "h[]:9: bad range \"[]:9\": must be numbers and ranges");
 	refuse("h[3-1]:9", "bad range");
 	refuse("h[1-", "bad range");
+	refuse("h[1,3", "bad range");
 	refuse("h[1-3", "bad range");
 	refuse("h[-3]", "bad range");
 	refuse("h[1,,2]", "bad range");
