@@ -51,6 +51,11 @@ static void guess(const struct emptiness *e, struct diag *d)
 			"%s: the recording worked and was empty: host_tracer_level is 0, which "
 			"records no annotation; use 1 to 3",
 			e->target);
+	else if (e->options->duration_ms == 0)
+		diag_set(d, -ENODATA,
+			"%s: the recording worked and was empty: no annotation was reached since it "
+			"began, or since the last snapshot",
+			e->target);
 	else
 		diag_set(d, -ENODATA,
 			"%s: the recording worked and was empty: no annotation was reached in "

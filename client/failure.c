@@ -60,10 +60,11 @@ static int explain_busy(const struct failure *f, struct diag *d)
 	int n;
 	const char *holder = find_holder(f->text, &n);
 
-	diag_set(d, -EBUSY,
-		"%s: busy: another profiling session is active there%s%.*s%s; wait for it to "
-		"end, as --wait does",
-		f->address->text, *holder ? " (" : "", n, holder, *holder ? ")" : "");
+	diag_set(d, -EBUSY, "%s: busy: another profiling session is active there%s%.*s%s; %s%s",
+		f->address->text, *holder ? " (" : "", n, holder, *holder ? ")" : "",
+		f->is_of_session ? "a continuous one ends by proftap stop "
+				 : "wait for it to end, as --wait does",
+		f->is_of_session ? f->address->text : "");
 	return EXIT_BUSY;
 }
 
@@ -85,6 +86,24 @@ static int explain_stranger(const struct failure *f, struct diag *d)
 {
 	diag_set(d, -EPROTO, "%s: the server answered %s: %.300s", f->address->text,
 		rpc_status_name(f->status), *f->text ? f->text : "(no text)");
+	return EXIT_FAILED;
+}
+
+/* Which of the two it is does not show. */
+static int explain_no_sessions(const struct failure *f, struct diag *d)
+{
+	diag_set(d, -EOPNOTSUPP,
+		"%s: no continuous profiling there: the server is one that only captures, as older "
+		"ones do (use proftap capture), or none of a profiler",
+		f->address->text);
+	return EXIT_FAILED;
+}
+
+static int explain_no_session(const struct failure *f, struct diag *d)
+{
+	diag_set(d, -ENOENT,
+		"%s: no continuous session runs there; begin one with proftap start %s",
+		f->address->text, f->address->text);
 	return EXIT_FAILED;
 }
 
@@ -200,6 +219,10 @@ int failure_explain(const struct failure *f, struct diag *d)
 		return explain_busy(f, d);
 	if (f->status == RPC_DEADLINE_EXCEEDED)
 		return explain_timeout(f, d);
+	if (f->is_of_session && f->status == RPC_UNIMPLEMENTED)
+		return explain_no_sessions(f, d);
+	if (f->is_of_session && f->status == RPC_NOT_FOUND)
+		return explain_no_session(f, d);
 	if (f->status == RPC_UNIMPLEMENTED)
 		return explain_unimplemented(f, d);
 	/* gRPC's own words for a response without grpc-status. */

@@ -67,7 +67,7 @@ int part_connect(struct part *p)
 {
 	p->code = recording_connect(&p->recording, &p->address, &p->d);
 	if (p->code == EXIT_DONE && p->capture->n_targets > 1)
-		clock_offset_measure(p->recording.channel, &p->clock);
+		clock_offset_measure(p->recording.link.channel, &p->clock);
 	return p->code;
 }
 
@@ -113,8 +113,6 @@ static int encode(struct part *p)
 
 	if (r == 0)
 		r = profile_call_encode(&call, &p->profile_request, &p->request.profile_bytes);
-	p->request.capture = p->capture_request;
-	p->request.profile = p->profile_request;
 	if (r == 0)
 		return EXIT_DONE;
 	diag_set(&p->d, r, "%s: no request made: out of memory", p->address.text);
@@ -129,24 +127,32 @@ static int write_trace(const uint8_t *data, size_t n, void *part)
 	return run_dir_write(&p->run_dir, data, n, &p->d);
 }
 
+int part_send(struct part *p)
+{
+	struct recording_request *q = &p->request;
+
+	q->address = &p->address;
+	q->write = write_trace;
+	q->context = p;
+	q->capture = p->capture_request;
+	q->profile = p->profile_request;
+	q->timeout_ms = p->capture->timeout_ms;
+	if (q->timeout_ms < 0)
+		q->timeout_ms = q->duration_ms + q->delay_ms + CAPTURE_SLACK_MS;
+	p->code = recording_start(&p->recording, q, &p->d);
+	return p->code;
+}
+
 int part_start(struct part *p, int64_t start_unix_ns)
 {
 	struct recording_request *q = &p->request;
 
 	set_session_id(p);
-	q->address = &p->address;
-	q->write = write_trace;
-	q->context = p;
 	q->session_id = p->options.session_id;
 	q->duration_ms = (int64_t)p->options.duration_ms;
 	q->delay_ms = set_start(p, start_unix_ns);
-	q->timeout_ms = p->capture->timeout_ms;
-	if (q->timeout_ms < 0)
-		q->timeout_ms = q->duration_ms + q->delay_ms + CAPTURE_SLACK_MS;
 	p->code = encode(p);
-	if (p->code == EXIT_DONE)
-		p->code = recording_start(&p->recording, q, &p->d);
-	return p->code;
+	return p->code == EXIT_DONE ? part_send(p) : p->code;
 }
 
 /* What came back. */
@@ -251,6 +257,8 @@ bool part_poll(struct part *p, int64_t wait_ms)
 	/* What is printed from here on is no progress. */
 	progress_clear();
 	p->code = finish(p);
+	p->has_stream = p->recording.is_stream;
+	p->received_bytes = p->answer.xspace_bytes;
 	part_report_make(p);
 	answer_deinit(&p->answer);
 	recording_deinit(&p->recording);

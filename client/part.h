@@ -36,6 +36,7 @@ struct part {
 	uint8_t *capture_request; /* both forms of one; see recording.h */
 	uint8_t *profile_request;
 	struct answer answer;
+	uint64_t received_bytes; /* of the trace */
 	uint64_t file_bytes;
 	char *file; /* the published path, or the first one */
 	struct names more_files; /* all of them, when the trace was split */
@@ -43,6 +44,7 @@ struct part {
 	char *report; /* of one of many: what is said of it at the end */
 	int code; /* enum exit_code */
 	bool is_over;
+	bool has_stream; /* it is, and was answered by proftap.v1 */
 	struct diag d;
 };
 
@@ -55,6 +57,8 @@ int part_open(struct part *p, const char *run);
 int part_connect(struct part *p);
 /* Sends the request. |start_unix_ns| by our clock; 0: as the options say. */
 int part_start(struct part *p, int64_t start_unix_ns);
+/* Sends |capture_request| and |profile_request| as they are, as part->request says. */
+int part_send(struct part *p);
 /* One turn of waiting, up to |wait_ms|. True: it is over, the file is published or p->code says why not. */
 bool part_poll(struct part *p, int64_t wait_ms);
 

@@ -53,6 +53,15 @@ static void warn_of_lateness(const struct part *p, const struct summary *s, stru
 	warn(warnings, text);
 }
 
+static void warn_of_stock_session(const struct part *p, struct names *warnings)
+{
+	warn(warnings, "this server begins anew with each snapshot: what happens while it makes one "
+		       "is lost");
+	if (p->options.session_id[0])
+		warn(warnings, "this server has no names for sessions: it was asked for the one that "
+			       "runs");
+}
+
 static void fill(const struct part *p, struct names *warnings, struct summary *s)
 {
 	*s = (struct summary){
@@ -69,6 +78,8 @@ static void fill(const struct part *p, struct names *warnings, struct summary *s
 	};
 	if (s->is_interrupted)
 		warn(warnings, "interrupted: the recording was ended early");
+	if (p->request.calls && p->request.calls->is_of_session && !p->recording.is_stream)
+		warn_of_stock_session(p, warnings);
 	if (p->answer.is_empty_trace)
 		warn(warnings, "the server says that the trace is empty, which it is not");
 	if (p->remark.text[0])

@@ -128,7 +128,8 @@ static void fill_options(proto_options *p, const struct profile_call *call, stru
 	p->enable_hlo_proto = 1;
 	p->start_timestamp_ns = o->start_timestamp_ns;
 	p->duration_ms = o->duration_ms;
-	p->repository_path = (char *)call->log_dir;
+	if (call->log_dir)
+		p->repository_path = (char *)call->log_dir;
 	p->n_advanced_configuration = m->n;
 	p->advanced_configuration = m->pointers;
 	p->session_id = (char *)o->session_id;
@@ -156,7 +157,7 @@ int profile_call_encode(const struct profile_call *call, uint8_t **out, size_t *
 	_cleanup_free_ char *root = NULL;
 	int r = fill_map(&map, call);
 
-	if (r == 0 && asprintf(&root, "%s/plugins/profile", call->log_dir) < 0)
+	if (r == 0 && call->log_dir && asprintf(&root, "%s/plugins/profile", call->log_dir) < 0)
 		r = -ENOMEM;
 	if (r == 0) {
 		fill_options(&options, call, &map);
@@ -165,7 +166,8 @@ int profile_call_encode(const struct profile_call *call, uint8_t **out, size_t *
 		request.n_tools = sizeof tools / sizeof tools[0];
 		request.tools = tools;
 		request.opts = &options;
-		request.repository_root = root;
+		if (root)
+			request.repository_root = root;
 		request.session_id = (char *)call->options->session_id;
 		request.host_name = (char *)call->address;
 		request.emit_xspace = 1;
@@ -200,10 +202,35 @@ int profile_call_encode_capture(const struct profile_call *call, uint8_t **out, 
 	return r;
 }
 
-int profile_call_encode_stop(const char *session_id, uint8_t **out, size_t *n_out)
+int profile_call_encode_start(const struct profile_call *call, uint8_t **out, size_t *n_out)
+{
+	Proftap__V1__StartRequest request = PROFTAP__V1__START_REQUEST__INIT;
+	proto_options options;
+	struct map map = {NULL, NULL, NULL, 0};
+	int r = fill_map(&map, call);
+
+	if (r == 0) {
+		fill_options(&options, call, &map);
+		request.options = &options;
+		r = pack(&request.base, out, n_out);
+	}
+	map_deinit(&map);
+	return r;
+}
+
+int profile_call_encode_snapshot(const char *session_id, uint8_t **out, size_t *n_out)
+{
+	Proftap__V1__SnapshotRequest request = PROFTAP__V1__SNAPSHOT_REQUEST__INIT;
+
+	request.session_id = (char *)session_id;
+	return pack(&request.base, out, n_out);
+}
+
+int profile_call_encode_stop(const char *session_id, bool discard, uint8_t **out, size_t *n_out)
 {
 	Proftap__V1__StopRequest request = PROFTAP__V1__STOP_REQUEST__INIT;
 
 	request.session_id = (char *)session_id;
+	request.discard = discard;
 	return pack(&request.base, out, n_out);
 }

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requests of a capture as bytes: of proftap.v1 CaptureRequest and StopRequest, of others ProfileRequest and TerminateRequest. */
+/*
+ * The requests of a capture as bytes: of proftap.v1 CaptureRequest, StartRequest, SnapshotRequest and StopRequest,
+ * of others ProfileRequest and TerminateRequest.
+ */
 #ifndef CLIENT_PROFILE_CALL_H
 #define CLIENT_PROFILE_CALL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,19 +15,25 @@ struct profile_options;
 #define PROFILE_PATH "/tensorflow.ProfilerService/Profile"
 #define TERMINATE_PATH "/tensorflow.ProfilerService/Terminate"
 #define CAPTURE_PATH "/proftap.v1.Profiler/Capture"
+#define START_PATH "/proftap.v1.Profiler/Start"
+#define SNAPSHOT_PATH "/proftap.v1.Profiler/Snapshot"
 #define STOP_PATH "/proftap.v1.Profiler/Stop"
 
 struct profile_call {
 	const struct profile_options *options; /* session_id set; start_timestamp_ns final */
 	const char *host_name; /* of the file, or NULL: the server's choice */
 	const char *address; /* as called, e.g. "127.0.0.1:9999" */
-	const char *log_dir; /* for servers that write by themselves; absolute */
+	const char *
+		log_dir; /* for servers that write by themselves; absolute; NULL: they are not to */
 };
 
 /* 0 or -ENOMEM; the caller frees *out. */
 int profile_call_encode(const struct profile_call *call, uint8_t **out, size_t *n_out);
 int profile_call_encode_terminate(const char *session_id, uint8_t **out, size_t *n_out);
 int profile_call_encode_capture(const struct profile_call *call, uint8_t **out, size_t *n_out);
-int profile_call_encode_stop(const char *session_id, uint8_t **out, size_t *n_out);
+int profile_call_encode_start(const struct profile_call *call, uint8_t **out, size_t *n_out);
+/* |session_id| may be "": whichever runs. */
+int profile_call_encode_snapshot(const char *session_id, uint8_t **out, size_t *n_out);
+int profile_call_encode_stop(const char *session_id, bool discard, uint8_t **out, size_t *n_out);
 
 #endif

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/diag.h"
@@ -20,20 +19,33 @@
 #include "client/progress.h"
 #include "rpc/client.h"
 
-/* A gRPC server speaks first, at once; one that did not within this time is none, or is stopped. */
-#define SILENCE_MS 5000
 #define STOP_TIMEOUT_MS 10000
 #define STOP_MAX_BYTES 65536 /* it has hardly any fields */
 /* The largest answer to a Profile, and more than what HTTP/2 adds to it. */
 #define MAX_RECEIVED_BYTES (INT64_C(2112) << 20)
 #define MESSAGES_A_TURN 8
 
+static const struct recording_calls capture_calls = {
+	.stream = CAPTURE_PATH,
+	.unary = {PROFILE_PATH},
+};
+
+static const struct recording_calls *get_calls(const struct recording_request *q)
+{
+	return q->calls ? q->calls : &capture_calls;
+}
+
+int recording_connect(struct recording *r, struct address *address, struct diag *d)
+{
+	return link_open(&r->link, address, d);
+}
+
 /* The early end. */
 
 static int encode_stop(
 	const struct recording *r, const char *session_id, uint8_t **out, size_t *n_out)
 {
-	return r->is_stream ? profile_call_encode_stop(session_id, out, n_out)
+	return r->is_stream ? profile_call_encode_stop(session_id, false, out, n_out)
 			    : profile_call_encode_terminate(session_id, out, n_out);
 }
 
@@ -55,8 +67,8 @@ static void send_stop(struct recording *r, const char *session_id)
 	if (encode_stop(r, session_id, &message, &request.message_bytes) < 0)
 		return;
 	request.message = message;
-	if ((r->is_stream ? rpc_stream_start : rpc_call_start)(r->channel, &request, &r->stop, &d) <
-		0)
+	if ((r->is_stream ? rpc_stream_start : rpc_call_start)(
+		    r->link.channel, &request, &r->stop, &d) < 0)
 		log_error(LOG_CLIENT, "%s", d.text);
 }
 
@@ -67,19 +79,12 @@ static bool has_begun(const struct recording *r)
 }
 
 /* A Stop must not come before its Capture; a Terminate may. */
-static bool can_be_stopped(const struct recording *r)
+static bool can_be_stopped(const struct recording *r, const struct recording_request *q)
 {
-	return !r->stopped_ms && (!r->is_stream || has_begun(r));
+	return !get_calls(q)->is_of_session && !r->stopped_ms && (!r->is_stream || has_begun(r));
 }
 
 /* Waiting. */
-
-static bool has_not_spoken(const struct recording *r)
-{
-	int64_t n_bytes = dial_get_received_bytes(r->watch_fd);
-
-	return n_bytes >= 0 && n_bytes < FAILURE_SPOKEN_BYTES;
-}
 
 /* What is to be done between two waits. */
 static void look_after(struct recording *r, const struct recording_request *q)
@@ -89,13 +94,13 @@ static void look_after(struct recording *r, const struct recording_request *q)
 		rpc_pending_cancel(r->call);
 		return;
 	}
-	if (interrupt_get_count() == 1 && can_be_stopped(r))
+	if (interrupt_get_count() == 1 && can_be_stopped(r, q))
 		send_stop(r, q->session_id);
-	if (clock_monotonic_ms() - r->started_ms >= SILENCE_MS && has_not_spoken(r)) {
+	if (link_is_silent(&r->link, r->started_ms)) {
 		r->is_silent = true;
 		rpc_pending_cancel(r->call);
 	}
-	if (!r->is_stream && dial_get_received_bytes(r->watch_fd) > MAX_RECEIVED_BYTES)
+	if (!r->is_stream && dial_get_received_bytes(r->link.watch_fd) > MAX_RECEIVED_BYTES)
 		rpc_pending_refuse_large(r->call);
 }
 
@@ -120,9 +125,17 @@ static bool poll_call(struct recording *r, int64_t wait_ms)
 /* A server of another make, or an older one. */
 static bool is_unknown_call(const struct recording *r)
 {
-	return r->is_stream && !r->stream_error && !has_begun(r) && !r->is_silent &&
-	       !r->is_given_up && !rpc_pending_get_fault(r->call) &&
+	return !r->stream_error && !has_begun(r) && !r->is_silent && !r->is_given_up &&
+	       !rpc_pending_get_fault(r->call) &&
 	       rpc_pending_get_status(r->call) == RPC_UNIMPLEMENTED;
+}
+
+static const char *find_next_path(const struct recording *r, const struct recording_request *q)
+{
+	const struct recording_calls *calls = get_calls(q);
+
+	return r->n_unary < sizeof calls->unary / sizeof calls->unary[0] ? calls->unary[r->n_unary]
+									 : NULL;
 }
 
 /* Asks in the words that every server knows. Returns whether that was possible. */
@@ -130,17 +143,18 @@ static bool fall_back(struct recording *r, const struct recording_request *q)
 {
 	int64_t elapsed_ms = clock_monotonic_ms() - r->started_ms;
 	struct rpc_request request = {
-		.path = PROFILE_PATH,
+		.path = find_next_path(r, q),
 		.message = q->profile,
 		.message_bytes = q->profile_bytes,
 		.timeout_ms = q->timeout_ms > elapsed_ms ? q->timeout_ms - elapsed_ms : 0,
 	};
 	struct rpc_pending *call;
 
-	if (rpc_call_start(r->channel, &request, &call, NULL) < 0)
+	if (!request.path || rpc_call_start(r->link.channel, &request, &call, NULL) < 0)
 		return false;
-	log_debug(LOG_CLIENT, "%s: no %s there: %s instead", q->address->text, CAPTURE_PATH,
-		PROFILE_PATH);
+	r->n_unary++;
+	log_debug(
+		LOG_CLIENT, "%s: no such method there: %s instead", q->address->text, request.path);
 	rpc_pending_free(r->call);
 	r->call = call;
 	r->is_stream = false;
@@ -167,7 +181,7 @@ bool recording_poll(struct recording *r, const struct recording_request *q, int6
 int recording_start(struct recording *r, const struct recording_request *q, struct diag *d)
 {
 	struct rpc_request request = {
-		.path = CAPTURE_PATH,
+		.path = get_calls(q)->stream,
 		.message = q->capture,
 		.message_bytes = q->capture_bytes,
 		.timeout_ms = q->timeout_ms,
@@ -176,12 +190,13 @@ int recording_start(struct recording *r, const struct recording_request *q, stru
 
 	r->started_ms = clock_monotonic_ms();
 	r->is_stream = true;
+	r->n_unary = 0;
 	r->stream = (struct stream_answer){.write = q->write, .context = q->context};
 	if (stream_answer_init(&r->stream) < 0) {
 		diag_set(d, -ENOMEM, "%s: call not made: out of memory", q->address->text);
 		return EXIT_FAILED;
 	}
-	if (rpc_stream_start(r->channel, &request, &r->call, d) < 0)
+	if (rpc_stream_start(r->link.channel, &request, &r->call, d) < 0)
 		return EXIT_FAILED;
 	log_info(LOG_CLIENT,
 		"%s: asked for %" PRId64 " ms, session %s; giving up after %" PRId64 " ms",
@@ -200,11 +215,12 @@ static int explain(const struct recording *r, const struct recording_request *q,
 		.text = rpc_pending_get_text(r->call),
 		.fault = rpc_pending_get_fault(r->call),
 		.elapsed_ms = r->ended_ms - r->started_ms,
-		.received_bytes = dial_get_received_bytes(r->watch_fd),
+		.received_bytes = dial_get_received_bytes(r->link.watch_fd),
 		.timeout_ms = q->timeout_ms,
-		.is_connected = dial_is_connected(r->watch_fd),
+		.is_connected = dial_is_connected(r->link.watch_fd),
 		.is_silent = r->is_silent,
 		.is_partial = recording_is_partial(r),
+		.is_of_session = get_calls(q)->is_of_session,
 	};
 
 	return failure_explain(&f, d);
@@ -231,7 +247,7 @@ int recording_finish(struct recording *r, const struct recording_request *q, str
 	}
 	log_info(LOG_CLIENT, "%s: %s after %" PRId64 " ms, %" PRId64 " bytes", q->address->text,
 		rpc_status_name(rpc_pending_get_status(r->call)), r->ended_ms - r->started_ms,
-		dial_get_received_bytes(r->watch_fd));
+		dial_get_received_bytes(r->link.watch_fd));
 	if (!r->stream_error && (r->is_silent || rpc_pending_get_status(r->call) != RPC_OK))
 		return explain(r, q, d);
 	if (r->is_stream && !r->stream_error)
@@ -249,7 +265,7 @@ bool recording_is_partial(const struct recording *r)
 void recording_add_progress(const struct recording *r, struct progress *progress)
 {
 	int64_t n_bytes = r->is_stream ? (int64_t)r->stream.xspace_bytes
-				       : dial_get_received_bytes(r->watch_fd);
+				       : dial_get_received_bytes(r->link.watch_fd);
 
 	progress->recorded_bytes += r->stream.progress.recorded_bytes;
 	progress->announced_bytes += r->stream.progress.xspace_bytes;
@@ -277,8 +293,6 @@ void recording_deinit(struct recording *r)
 	rpc_pending_free(r->stop);
 	rpc_pending_free(r->call);
 	stream_answer_deinit(&r->stream);
-	rpc_channel_free(r->channel);
-	if (r->watch_fd >= 0)
-		close(r->watch_fd);
+	link_close(&r->link);
 	*r = (struct recording)RECORDING_INIT;
 }

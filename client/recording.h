@@ -11,19 +11,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "client/link.h"
 #include "client/stream_answer.h"
 
 struct address;
 struct diag;
 struct progress;
-struct rpc_channel;
 struct rpc_pending;
+
+/* What is asked for: a method of proftap.v1, whose answer is a stream, and those of other servers, in one message. */
+struct recording_calls {
+	const char *stream;
+	const char *unary[2]; /* the second in older servers; NULL: there is none */
+	bool is_of_session; /* of one that runs without us, which an interrupt here does not end */
+};
 
 struct recording_request {
 	struct address *address; /* made more exact by connecting */
-	const uint8_t *capture; /* an encoded CaptureRequest */
+	const struct recording_calls *calls; /* NULL: Capture, or Profile */
+	const uint8_t *capture; /* an encoded CaptureRequest, or whatever calls->stream takes */
 	size_t capture_bytes;
-	const uint8_t *profile; /* the same as a ProfileRequest */
+	const uint8_t *profile; /* the same as a ProfileRequest, or for calls->unary */
 	size_t profile_bytes;
 	/* Gets the XSpace of a stream as it comes; see stream_answer.h. */
 	int (*write)(const uint8_t *data, size_t n, void *context);
@@ -35,13 +43,13 @@ struct recording_request {
 };
 
 struct recording {
-	struct rpc_channel *channel;
+	struct link link;
 	struct rpc_pending *call;
 	struct rpc_pending *stop; /* after the first interrupt */
 	bool is_stream; /* the call is a Capture, not a Profile */
+	unsigned int n_unary; /* of calls->unary that were tried */
 	struct stream_answer stream; /* its answer */
 	int stream_error; /* negative errno: what ended the reading of that, or what is wrong with all of it */
-	int watch_fd; /* a second descriptor of the connection: has the peer spoken? */
 	int64_t started_ms; /* CLOCK_MONOTONIC */
 	int64_t stopped_ms; /* when the user ended it early; 0: never */
 	int64_t ended_ms; /* when the answer was complete */
@@ -49,9 +57,9 @@ struct recording {
 	bool is_given_up; /* interrupted twice */
 };
 
-#define RECORDING_INIT         \
-	{                      \
-		.watch_fd = -1 \
+#define RECORDING_INIT            \
+	{                         \
+		.link = LINK_INIT \
 	}
 
 /* The request needs the exact address, so this comes first. An enum exit_code. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a recording gets its connection; see recording.h. */
-#include "client/recording.h"
+/* Connections; see link.h. */
+#include "client/link.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,13 +8,16 @@
 
 #include "base/diag.h"
 #include "client/address.h"
+#include "client/clock.h"
 #include "client/dial.h"
 #include "client/exit.h"
 #include "client/failure.h"
 #include "client/locate.h"
 #include "rpc/client.h"
 
-int recording_connect(struct recording *r, struct address *address, struct diag *d)
+#define SILENCE_MS 5000
+
+int link_open(struct link *l, struct address *address, struct diag *d)
 {
 	int fd = locate(address, d);
 
@@ -32,9 +35,25 @@ int recording_connect(struct recording *r, struct address *address, struct diag 
 		close(fd);
 		return EXIT_NOBODY;
 	}
-	r->watch_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	l->watch_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	/* gRPC's own name for the authority of a unix socket. */
-	if (rpc_channel_new(fd, address->path[0] ? "localhost" : address->text, &r->channel, d) < 0)
+	if (rpc_channel_new(fd, address->path[0] ? "localhost" : address->text, &l->channel, d) < 0)
 		return EXIT_FAILED;
 	return EXIT_DONE;
+}
+
+bool link_is_silent(const struct link *l, int64_t started_ms)
+{
+	int64_t n_bytes = dial_get_received_bytes(l->watch_fd);
+
+	return clock_monotonic_ms() - started_ms >= SILENCE_MS && n_bytes >= 0 &&
+	       n_bytes < FAILURE_SPOKEN_BYTES;
+}
+
+void link_close(struct link *l)
+{
+	rpc_channel_free(l->channel);
+	if (l->watch_fd >= 0)
+		close(l->watch_fd);
+	*l = (struct link)LINK_INIT;
 }
