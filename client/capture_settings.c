@@ -189,12 +189,11 @@ static int take_stock_names(struct capture_settings *s, struct diag *d)
 	return c->run ? run_dir_check_name(c->run, d) : 0;
 }
 
-int capture_settings_finish(struct capture_settings *s, int n_texts, char **texts, struct diag *d)
+/* What the positions left to do. */
+static int check(struct capture_settings *s, struct diag *d)
 {
-	int r = parse_positions(s, n_texts, texts, d);
+	int r = check_ssh(s, d);
 
-	if (r == 0)
-		r = check_ssh(s, d);
 	if (r == 0)
 		r = check_times(s, d);
 	if (r == 0)
@@ -202,4 +201,39 @@ int capture_settings_finish(struct capture_settings *s, int n_texts, char **text
 	if (r == 0)
 		r = take_stock_names(s, d);
 	return r;
+}
+
+int capture_settings_finish(struct capture_settings *s, int n_texts, char **texts, struct diag *d)
+{
+	int r = parse_positions(s, n_texts, texts, d);
+
+	return r ? r : check(s, d);
+}
+
+static int parse_target(
+	struct capture_settings *s, const char *command, int n, char **texts, struct diag *d)
+{
+	int r;
+
+	if (n < 1)
+		return diag_set(d, -EINVAL, "proftap %s: no target given", command);
+	if (n > 1)
+		return diag_set(d, -EINVAL, "%.64s: one argument too many", texts[1]);
+	r = target_words_add(&s->words, texts[0], d);
+	if (r == 0 && s->words.n > 1)
+		r = diag_set(d, -EINVAL, "proftap %s: %zu targets given; it takes one", command,
+			s->words.n);
+	if (r == 0)
+		r = capture_targets_parse(&s->words, s->host, &s->targets, d);
+	s->capture.targets = s->targets;
+	s->capture.n_targets = 1;
+	return r;
+}
+
+int capture_settings_finish_one(
+	struct capture_settings *s, const char *command, int n_texts, char **texts, struct diag *d)
+{
+	int r = parse_target(s, command, n_texts, texts, d);
+
+	return r ? r : check(s, d);
 }

@@ -39,4 +39,8 @@ int capture_settings_set_option(void *settings, const char *key_value, struct di
  */
 int capture_settings_finish(struct capture_settings *s, int n_texts, char **texts, struct diag *d);
 
+/* The same for proftap |command|, which takes one target and no duration. */
+int capture_settings_finish_one(
+	struct capture_settings *s, const char *command, int n_texts, char **texts, struct diag *d);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/diag.h"
 #include "client/arguments.h"
+#include "client/capture_failure.h"
 #include "client/capture_settings.h"
 #include "client/command.h"
 #include "client/exit.h"
@@ -12,9 +13,7 @@
 #include "client/log_dir.h"
 #include "client/part_files.h"
 #include "client/retry.h"
-#include "client/terminal.h"
 #include "client/tunnel.h"
-#include "trace/json.h"
 
 /* A year. */
 #define MAX_WAIT_S 31536000
@@ -59,22 +58,6 @@ static const struct command_option options[] = {
 		"other formats are still to come; the file is an XSpace"},
 };
 
-static void print_failure(const struct capture_settings *s, int code, const struct diag *d)
-{
-	struct json j;
-
-	fprintf(stderr, "%s\n", d->text);
-	for (uint32_t i = 0; i < s->capture.warnings.n_texts; i++)
-		terminal_write_line("warning", s->capture.warnings.texts[i], stderr);
-	if (!s->capture.is_json)
-		return;
-	json_begin(&j, stdout);
-	json_text(&j, "target", s->capture.target[0] ? s->capture.target : s->targets[0].text);
-	json_text(&j, "error", d->text);
-	json_int(&j, "exit", code);
-	json_end(&j);
-}
-
 static int capture_through(struct capture_settings *s, struct diag *d)
 {
 	struct tunnel tunnel;
@@ -98,7 +81,7 @@ static int capture(struct capture_settings *s, struct diag *d)
 	if (code == EXIT_DONE || code == EXIT_PARTIAL)
 		return code;
 	if (!s->capture.is_reported)
-		print_failure(s, code, d);
+		capture_failure_write(&s->capture, code, d);
 	log_dir_discard(&s->log_dir);
 	return code;
 }

@@ -19,6 +19,9 @@ static const struct command *const commands[] = {
 	&command_list,
 	&command_report,
 	&command_run,
+	&command_snapshot,
+	&command_start,
+	&command_stop,
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
@@ -34,10 +37,6 @@ static const struct {
 	{"diff", "comparing two recordings is still to come; proftap report describes each"},
 	{"doctor", "checking what this machine permits is still to come"},
 	{"monitor", "a live view of a target is still to come; proftap capture records it"},
-	{"snapshot", "the flight recorder is still to come; proftap capture records from now on"},
-	{"start", "captures of unknown length are still to come; proftap capture takes a duration, "
-		  "and Ctrl-C ends it early"},
-	{"stop", "captures of unknown length are still to come; Ctrl-C ends proftap capture early"},
 	{"view", "serving a recording for a viewer is still to come; try proftap report, or xprof "
 		 "--logdir"},
 };

@@ -65,6 +65,9 @@ extern const struct command command_capture;
 extern const struct command command_list;
 extern const struct command command_report;
 extern const struct command command_run;
+extern const struct command command_snapshot;
+extern const struct command command_start;
+extern const struct command command_stop;
 
 /* All of proftap but main(). Returns an enum exit_code. */
 int command_main(int argc, char **argv);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A gRPC server that says what a test wants, byte by byte: frames of http2.py, so that it can also say
 what no library would."""
+import re
 import socket
 import struct
 import threading
@@ -23,12 +24,13 @@ def header_block(headers):
 
 class Connection:
     """One client. |script|(connection) answers the first call; later ones (Terminate) get OK. Calls of
-    a service of |unknown|, which begins their path, are UNIMPLEMENTED, and not counted."""
+    a service of |unknown| (or of several), which begins their path, are UNIMPLEMENTED, and not counted."""
     unknown = b"/proftap.v1."
 
     def __init__(self, sock, script):
         self.sock, self.script = sock, script
         self.refused = set()  # streams
+        self.heads = {}  # of requests, by stream
         self.windows = {0: 65535}
         self.initial_window = 65535
         self.calls = []
@@ -62,8 +64,10 @@ class Connection:
         elif kind in (DATA, HEADERS):
             self.frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", max(len(payload), 1)))
             # As it is in the first request for it: no Huffman code, and not yet indexed.
-            if kind == HEADERS and self.unknown and self.unknown in payload:
-                self.refused.add(stream)
+            if kind == HEADERS:
+                self.heads[stream] = payload
+                if self.is_unknown(payload):
+                    self.refused.add(stream)
             if kind == DATA:
                 self.bodies[stream] = self.bodies.get(stream, b"") + payload
             if flags & END_STREAM and stream in self.refused:
@@ -76,6 +80,14 @@ class Connection:
             key, value = struct.unpack(">HI", payload[i:i + 6])
             if key == INITIAL_WINDOW:
                 self.initial_window = value
+
+    def is_unknown(self, head):
+        unknown = self.unknown if isinstance(self.unknown, tuple) else (self.unknown,)
+        return any(path and path in head for path in unknown)
+
+    def method(self):
+        """Of the call, without its service."""
+        return re.search(rb"/[\w.]+/(\w+)", self.heads[self.stream])[1].decode()
 
     def refuse(self, stream):
         """As gRPC's own servers do."""

@@ -6,6 +6,7 @@ import time
 from calls import BUSY, PROFILER, Calls, profile_request, trace_of
 from fixture import check, contains, equal, run, schema, test, wait_until
 from http2 import ALREADY_EXISTS, INTERNAL, INVALID_ARGUMENT, NOT_FOUND, OK
+from numbered import check_numbers, numbers_in
 
 PROFILE = PROFILER + "Profile"
 N = 60000
@@ -35,19 +36,6 @@ def stop(calls):
     request = schema("profiler_service").StopContinuousProfilingRequest()
     return calls.expect(PROFILER + "StopContinuousProfiling", request,
                         "StopContinuousProfilingResponse")
-
-
-def numbers_in(trace):
-    """Of the spans that ended, in the order of the trace."""
-    return [e.stats["n"].value for line in trace.threads for e in line.named("number")
-            if "unfinished" not in e.stats]
-
-
-def check_numbers(found, first, end):
-    """Each once and in order; says only the first that is not."""
-    wrong = [(i, n) for i, n in enumerate(found, first) if i != n]
-    check(not wrong, f"at {wrong[:1]} of {len(found)} numbers: expected the first, got the second")
-    equal(first + len(found), end, "one behind the last number")
 
 
 def starts(traces):

@@ -53,6 +53,17 @@ def keys_of_a_capture_are_documented(t):
 
 
 @test
+def keys_of_continuous_sessions_are_documented(t):
+    target = t.target().serve()
+    for command in ("start", "snapshot", "stop"):
+        where = () if command == "start" else ("--log_dir", str(t.dir / "logs"))
+        check_keys(command, str(target.port), *where)
+        check_keys(command, str(free_port()), *where, code=5)
+    check_keys("start", str(target.port))
+    check_keys("stop", str(target.port), "--discard")
+
+
+@test
 def keys_of_the_list_are_documented(t):
     t.target().serve()
     check_keys("list")

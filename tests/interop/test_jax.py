@@ -2,6 +2,7 @@
 """The other way round: proftap as the client of JAX's own server."""
 import contextlib
 import json
+import pathlib
 import signal
 import subprocess
 import sys
@@ -115,3 +116,30 @@ def test_child_of_jax_with_children():
         for pid in prefork.workers:
             found = [plane.name for plane in space.planes if plane.name.endswith(f" [{pid}]")]
             assert len(found) == 1, [plane.name for plane in space.planes]
+
+
+def own_work(done):
+    """How often the JAX program is seen to work in the file whose path was printed."""
+    path, = done.stdout.splitlines()
+    data = pathlib.Path(path).read_bytes()
+    return count(spaces.host_events(XSpace.FromString(data)), "our own work")
+
+
+def test_session_at_jax_server():
+    """proftap start, snapshot and stop drive JAX's continuous profiling, and lose no file."""
+    with folder() as work, jax_server(work) as (port, output):
+        logs = ("--log_dir", work / "logs")
+        none = run(PROFTAP, "snapshot", port, *logs, check=False)
+        assert (none.returncode, "no continuous session" in none.stderr) == (1, True), none
+        started = run(PROFTAP, "start", port, "--python_tracer_level", "0")
+        assert "keeps all of it until a snapshot is taken" in started.stderr, started.stderr
+        assert output.readline() == "recording\n"
+        busy = run(PROFTAP, "start", port, check=False)
+        assert busy.returncode == 4, busy
+        for command in ("snapshot", "stop"):
+            done = run(PROFTAP, command, port, *logs)
+            assert own_work(done) > 0, done.stderr
+            assert "begins anew with each snapshot" in done.stderr, done.stderr
+        gone = run(PROFTAP, "stop", port, *logs, check=False)
+        assert gone.returncode == 1, gone
+        assert len(list((work / "logs").rglob("*.xplane.pb"))) == 2

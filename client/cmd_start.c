@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* proftap start: a session of unknown length, which proftap snapshot and proftap stop take the data from. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "client/command.h"
+#include "client/exit.h"
+#include "client/session_command.h"
+#include "client/session_start.h"
+#include "client/terminal.h"
+#include "trace/json.h"
+#include "trace/quantity.h"
+
+#define TIMEOUT_MS CAPTURE_SLACK_MS
+
+static int set_session(void *settings, const char *value, struct diag *d)
+{
+	char text[256];
+
+	snprintf(text, sizeof text, "session_id=%s", value);
+	return capture_settings_set_option(settings, text, d);
+}
+
+static const struct command_option options[] = {
+	{"session", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_session, "ID",
+		"what the session is called; default: the time"},
+	{"option", 'o', COMMAND_OPTION_CALL, 0, 0, 0, capture_settings_set_option, "KEY=VALUE",
+		"an option of the recording, see below"},
+	{"max_bytes", 0, COMMAND_OPTION_INT, SESSION_COMMAND_AT(max_bytes), 1, INT64_MAX, NULL, "N",
+		"memory for it at the target (ptap_max_capture_bytes)"},
+	SESSION_COMMAND_OPTIONS,
+};
+
+/* As runs are called. */
+static void choose_session_id(struct profile_options *o)
+{
+	time_t now = (time_t)(realtime_ns() / NS_PER_S);
+	struct tm tm;
+
+	if (o->session_id[0])
+		return;
+	localtime_r(&now, &tm);
+	strftime(o->session_id, sizeof o->session_id, "%Y_%m_%d_%H_%M_%S", &tm);
+}
+
+static void say_bounds(const struct session_start *s)
+{
+	if (!s->is_bounded)
+		fprintf(stderr,
+			"  this server keeps all of it until a snapshot is taken: without them "
+			"its memory grows\n");
+	else if (s->max_capture_bytes)
+		fprintf(stderr,
+			"  the newest data is kept, in at most %s of memory there "
+			"(max_capture_bytes); what is older goes\n",
+			quantity_bytes(s->max_capture_bytes).text);
+	else
+		fprintf(stderr, "  the newest data that fits there is kept; what is older goes\n");
+}
+
+static void write_text(const struct session_start *s, const struct names *warnings)
+{
+	const char *target = s->address->text;
+
+	fprintf(stderr, "recording ");
+	if (s->pid) {
+		terminal_write(s->process, stderr);
+		fprintf(stderr, " (pid %" PRId32 ") at ", s->pid);
+	}
+	fprintf(stderr, "%s until it is stopped\n", target);
+	say_bounds(s);
+	for (uint32_t i = 0; i < warnings->n_texts; i++)
+		terminal_write_line("warning", warnings->texts[i], stderr);
+	fprintf(stderr, "take what there is: proftap snapshot %s    end it: proftap stop %s\n",
+		target, target);
+	terminal_write(s->session_id, stdout);
+	putchar('\n');
+}
+
+static void write_json(const struct session_start *s, const struct names *warnings)
+{
+	struct json j;
+
+	json_begin(&j, stdout);
+	json_text(&j, "target", s->address->text);
+	json_int(&j, "exit", EXIT_DONE);
+	json_text(&j, "session_id", s->session_id);
+	json_text(&j, "process", s->process[0] ? s->process : NULL);
+	json_int(&j, "pid", s->pid);
+	json_bool(&j, "bounded", s->is_bounded);
+	json_uint(&j, "max_capture_bytes", s->max_capture_bytes);
+	json_texts(&j, "warnings", warnings->texts, warnings->n_texts);
+	json_end(&j);
+}
+
+static int check_times(const struct profile_options *o, struct diag *d)
+{
+	if (!o->duration_ms && !o->delay_ms && !o->start_timestamp_ns)
+		return EXIT_DONE;
+	diag_set(d, -EINVAL,
+		"proftap start begins at once and ends by proftap stop: durations, delays "
+		"and start times are for proftap capture");
+	return EXIT_USAGE;
+}
+
+static int start(struct session_command *c, struct diag *d)
+{
+	struct capture_settings *s = &c->settings;
+	struct capture *capture = &s->capture;
+	struct session_start session = {
+		.address = &s->targets[0],
+		.options = &capture->options,
+		.host_name = capture->host_names ? capture->host_names[0] : NULL,
+		.timeout_ms = capture->timeout_ms < 0 ? TIMEOUT_MS : capture->timeout_ms,
+	};
+	int code = check_times(&capture->options, d);
+
+	if (code != EXIT_DONE)
+		return code;
+	choose_session_id(&capture->options);
+	code = session_start_run(&session, d);
+	if (code != EXIT_DONE)
+		return code;
+	if (capture->is_json)
+		write_json(&session, &capture->warnings);
+	else
+		write_text(&session, &capture->warnings);
+	return EXIT_DONE;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	return session_command_run(self, argc, argv, start);
+}
+
+const struct command command_start = {
+	.name = "start",
+	.usage = "[options] PORT|HOST:PORT|unix:PATH|PID|NAME",
+	.summary = "begin to record, until proftap stop",
+	.options = options,
+	.n_options = sizeof options / sizeof options[0],
+	.operands = ":targets",
+	.set_profile_option = capture_settings_set_option,
+	.run = run,
+};

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* proftap stop: the end of a continuous session, and what it still holds. */
+#include <stddef.h>
+
+#include "client/command.h"
+#include "client/session_command.h"
+
+#define AT(member) offsetof(struct session_command, member)
+
+static const struct command_option options[] = {
+	{"session", 0, COMMAND_OPTION_TEXT, AT(session), 0, 0, NULL, "ID",
+		"this session; default: whichever runs"},
+	{"discard", 0, COMMAND_OPTION_FLAG, AT(discards), 0, 0, NULL, NULL,
+		"drop what it holds: nothing is written"},
+	SESSION_COMMAND_FILE_OPTIONS,
+	SESSION_COMMAND_OPTIONS,
+};
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	return session_command_run(self, argc, argv, session_command_end);
+}
+
+const struct command command_stop = {
+	.name = "stop",
+	.usage = "[options] PORT|HOST:PORT|unix:PATH|PID|NAME",
+	.summary = "end a continuous session, and write what it still holds",
+	.options = options,
+	.n_options = sizeof options / sizeof options[0],
+	.operands = ":targets",
+	.run = run,
+};

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls to their end; see exchange.h. */
+#include "client/exchange.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/log.h"
+#include "client/address.h"
+#include "client/clock.h"
+#include "client/dial.h"
+#include "client/exit.h"
+#include "client/failure.h"
+#include "client/interrupt.h"
+#include "client/link.h"
+#include "rpc/client.h"
+
+#define TURN_MS 100
+
+static void wait_for_answer(struct exchange *e)
+{
+	while (!rpc_pending_wait(e->pending, TURN_MS)) {
+		e->is_given_up = interrupt_get_count() > 0;
+		e->is_silent = !e->is_given_up && link_is_silent(e->link, e->started_ms);
+		/* Then it ends at once. */
+		if (e->is_given_up || e->is_silent)
+			rpc_pending_cancel(e->pending);
+	}
+	e->ended_ms = clock_monotonic_ms();
+}
+
+/* The failed call in the words of failure.h. */
+static int explain(const struct exchange *e, struct diag *d)
+{
+	struct failure f = {
+		.address = e->address,
+		.status = rpc_pending_get_status(e->pending),
+		.text = rpc_pending_get_text(e->pending),
+		.fault = rpc_pending_get_fault(e->pending),
+		.elapsed_ms = e->ended_ms - e->started_ms,
+		.received_bytes = dial_get_received_bytes(e->link->watch_fd),
+		.timeout_ms = e->timeout_ms,
+		.is_connected = dial_is_connected(e->link->watch_fd),
+		.is_silent = e->is_silent,
+		.is_of_session = e->is_of_session,
+	};
+
+	return failure_explain(&f, d);
+}
+
+static int finish(struct exchange *e, struct diag *d)
+{
+	int status = rpc_pending_get_status(e->pending);
+
+	log_info(LOG_CLIENT, "%s: %s: %s after %" PRId64 " ms", e->address->text, e->path,
+		rpc_status_name(status), e->ended_ms - e->started_ms);
+	if (e->is_given_up) {
+		diag_set(d, -EINTR, "%s: interrupted", e->address->text);
+		return EXIT_INTERRUPTED;
+	}
+	return status == RPC_OK && !e->is_silent ? EXIT_DONE : explain(e, d);
+}
+
+int exchange_run(struct exchange *e, struct diag *d)
+{
+	const struct rpc_request request = {
+		.path = e->path,
+		.message = e->message ? e->message : (const uint8_t *)"",
+		.message_bytes = e->message_bytes,
+		.timeout_ms = e->timeout_ms,
+		.max_reply_bytes = EXCHANGE_MAX_BYTES,
+	};
+
+	e->started_ms = clock_monotonic_ms();
+	if (rpc_call_start(e->link->channel, &request, &e->pending, d) < 0)
+		return EXIT_FAILED;
+	wait_for_answer(e);
+	return finish(e, d);
+}
+
+void exchange_deinit(struct exchange *e)
+{
+	e->pending = rpc_pending_free(e->pending);
+	e->is_silent = e->is_given_up = false;
+}
+
+bool exchange_is_unknown(const struct exchange *e)
+{
+	return e->pending && !e->is_silent && !e->is_given_up &&
+	       rpc_pending_get_status(e->pending) == RPC_UNIMPLEMENTED;
+}
+
+/* The answer. */
+
+struct bytes {
+	uint8_t *data;
+	size_t n;
+};
+
+static int add_piece(const uint8_t *data, size_t n, void *context)
+{
+	struct bytes *bytes = context;
+
+	if (n > EXCHANGE_MAX_BYTES - bytes->n)
+		return -EMSGSIZE;
+	memcpy(bytes->data + bytes->n, data, n);
+	bytes->n += n;
+	return 0;
+}
+
+int exchange_read(const struct exchange *e, uint8_t **out, size_t *n_out)
+{
+	struct bytes bytes = {malloc(EXCHANGE_MAX_BYTES), 0};
+	int r = bytes.data ? rpc_pending_read(e->pending, add_piece, &bytes) : -ENOMEM;
+
+	if (r < 0) {
+		free(bytes.data);
+		bytes = (struct bytes){NULL, 0};
+	}
+	*out = bytes.data;
+	*n_out = bytes.n;
+	return r;
+}

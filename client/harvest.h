@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a continuous session has recorded, fetched into the log directory as a capture's trace is. Servers of proftap.v1 go on,
+ * or end, without a gap; others are asked for GetSnapshot, and told to stop once that is read.
+ */
+#ifndef CLIENT_HARVEST_H
+#define CLIENT_HARVEST_H
+
+#include <stdbool.h>
+
+struct capture;
+struct diag;
+
+struct harvest {
+	struct capture *capture; /* of one target: where the file goes, and what was said */
+	const char *session; /* NULL: whichever runs */
+	bool ends; /* the session, with this */
+};
+
+/*
+ * Prints the summary and the path of the file. An enum exit_code; when it is not EXIT_DONE, |d| says why and nothing was
+ * published, unless capture->is_reported: then only the end of the session failed.
+ */
+int harvest_run(const struct harvest *h, struct diag *d);
+
+/* Ends the session; what it holds is dropped. An enum exit_code. */
+int harvest_discard(const struct harvest *h, struct diag *d);
+
+#endif

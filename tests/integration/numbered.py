@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The instants of the target's command count, by which it shows whether anything is missing or there twice."""
+from checks import check, equal
+
+
+def numbers_in(trace):
+    """Of the spans that ended, in the order of the trace."""
+    return [e.stats["n"].value for line in trace.threads for e in line.named("number")
+            if "unfinished" not in e.stats]
+
+
+def check_numbers(found, first, end):
+    """Each once and in order; says only the first that is not."""
+    wrong = [(i, n) for i, n in enumerate(found, first) if i != n]
+    check(not wrong, f"at {wrong[:1]} of {len(found)} numbers: expected the first, got the second")
+    equal(first + len(found), end, "one behind the last number")

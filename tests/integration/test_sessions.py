@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""proftap start, snapshot and stop: nothing lost between them, every server's names, and what is said."""
+import json
+import re
+import subprocess
+from pathlib import Path
+
+from fake_server import FakeServer, field, space
+from fixture import check, contains, equal, free_port, run, test, wait_until
+from numbered import check_numbers, numbers_in
+from processes import PROFTAP, is_recording
+from trace_file import Trace
+
+N = 60000
+NEW_NAMES = (b"/proftap.v1.", b"/tensorflow.ProfilerService/StartContinuousProfiling",
+             b"/tensorflow.ProfilerService/GetSnapshot")
+
+
+def call(*words, code=0):
+    done = subprocess.run([PROFTAP, *map(str, words)], capture_output=True, text=True, timeout=60)
+    equal(done.returncode, code, f"exit status of {words}; {done.stderr!r}")
+    return done
+
+
+def fetch(t, command, target, *options, code=0):
+    """snapshot or stop, into the test's log directory; .trace is what came."""
+    done = call(command, getattr(target, "port", target), "--log_dir", t.dir / "logs", *options, code=code)
+    if code == 0:
+        check(done.stdout.endswith(".xplane.pb\n") and done.stdout.count("\n") == 1,
+              f"standard output: {done.stdout!r}")
+        done.trace = Trace(Path(done.stdout.rstrip("\n")))
+    return done
+
+
+def files(t):
+    return sorted((t.dir / "logs").rglob("*.*"))
+
+
+@test
+def every_instant_is_in_one_of_the_files(t):
+    target = t.target().serve(0, 4 << 20)
+    started = call("start", target.port)
+    check(re.fullmatch(r"\d{4}(_\d\d){5}\n", started.stdout), f"session: {started.stdout!r}")
+    contains(started.stderr, f"proftap stop 127.0.0.1:{target.port}", "how to stop")
+    check(re.search(r"at most [\d.]+ .B of memory", started.stderr), f"bounds: {started.stderr!r}")
+    target.send(f"count {N} 10")
+    traces = [fetch(t, "snapshot", target).trace for _ in range(2)]
+    target.read_line()
+    traces.append(fetch(t, "stop", target, "--session", started.stdout.strip()).trace)
+    found = [numbers_in(trace) for trace in traces]
+    lost = sum(trace.host_stat("dropped_traces") for trace in traces)
+    equal(lost, 0, "records that the rings had no room for: the test is void")
+    check(found[-1], f"instants in each: {list(map(len, found))}")
+    check_numbers(sum(found, []), 0, N)
+    equal(len(files(t)), 3, "files")
+    wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off")
+
+
+@test
+def options_are_those_of_a_capture(t):
+    target = t.target().serve()
+    call("start", target.port, "--session", "mine", "--host_tracer_level", 1)
+    target.ask("await 1")
+    equal(target.ask("enabled 2"), "0", "level 2")
+    said = call("start", target.port, code=4).stderr
+    contains(said, "session mine: until it is stopped", "who has it")
+    contains(said, f"ends by proftap stop 127.0.0.1:{target.port}", "what to do")
+    contains(call("start", target.port, "-o", "ptap_max_capture_byte=1", code=2).stderr,
+             "ptap_max_capture_bytes", "the nearest key")
+    contains(call("start", target.port, "--delay_ms", 10, code=2).stderr, "for proftap capture", "delay")
+    contains(call("start", f"{target.port},1", code=2).stderr, "2 targets given; it takes one", "two")
+    contains(fetch(t, "snapshot", target, "--session", "other", code=1).stderr,
+             "no continuous session other runs there", "another session")
+    target.ask("burst 3")
+    equal(fetch(t, "stop", target, "--session", "mine").trace.count("burst"), 3, "spans")
+
+
+@test
+def without_a_session_they_say_how_to_begin_one(t):
+    target = t.target().serve()
+    for command in ("snapshot", "stop"):
+        for options in ((), ("--discard",))[:1 + (command == "stop")]:
+            contains(fetch(t, command, target, *options, code=1).stderr,
+                     f"no continuous session runs there; begin one with proftap start 127.0.0.1:{target.port}",
+                     command)
+        fetch(t, command, free_port(), code=5)
+    call("start", free_port(), code=5)
+    equal(files(t), [], "what was written")
+
+
+@test
+def what_is_discarded_is_not_written(t):
+    target = t.target().serve()
+    call("start", target.port)
+    target.ask("await 1", "burst 3")
+    result = json.loads(fetch_json(t, "stop", target, "--discard"))
+    equal((result["exit"], result["file"]), (0, None), "the result")
+    wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off")
+    equal(files(t), [], "what was written")
+    fetch(t, "stop", target, code=1)
+
+
+def fetch_json(t, command, target, *options):
+    return call(command, target.port, "--log_dir", t.dir / "logs", "--json", *options).stdout
+
+
+@test
+def a_capture_that_is_stopped_keeps_its_data(t):
+    target = t.target().serve()
+    capture = t.record(target, 60000)
+    target.ask("burst 3")
+    contains(fetch(t, "stop", target, code=3).stderr, "its data goes to who began it", "the sentence")
+    equal(capture.finish().trace.count("burst"), 3, "spans of the capture")
+    equal(files(t), [], "what stop wrote")
+
+
+@test
+def a_run_that_is_named_is_joined_and_not_overwritten(t):
+    target = t.target().serve()
+    call("start", target.port)
+    path = Path(fetch(t, "snapshot", target, "--run", "one").stdout.strip())
+    equal(path.parent.name, "one", "the run")
+    fetch(t, "snapshot", target, "--run", "one", code=1)
+    check(is_recording(target.pid), "the session ended")
+    other = Path(fetch(t, "stop", target, "--run", "one", "--host_name", "b").stdout.strip())
+    equal(sorted(p.name for p in path.parent.iterdir()), sorted([path.name, other.name]), "files")
+
+
+def answer_as_stock(c, calls, fail_stop=False):
+    calls.append(c.method())
+    if "Snap" in calls[-1]:
+        c.reply(field(8, space(3, warnings=["of the server"])))
+    elif fail_stop and calls[-1].startswith("Stop"):
+        c.fail(13, "not today")
+    else:
+        c.reply(b"")
+
+
+def check_stock(t, names, unknown):
+    calls = []
+    port = FakeServer(t, lambda c: answer_as_stock(c, calls), unknown=unknown).port
+    contains(call("start", port).stderr, "keeps all of it until a snapshot is taken", "what bounds it")
+    shown = fetch(t, "snapshot", port)
+    contains(shown.stderr, "begins anew with each snapshot", "the gap")
+    equal(len(shown.trace.threads), 1, "threads")
+    fetch(t, "stop", port, "--session", "x")
+    call("stop", port, "--discard")
+    equal(calls, [names[0], names[1], names[1], "StopContinuousProfiling", "StopContinuousProfiling"],
+          "the methods called")
+
+
+@test
+def stock_servers_are_asked_in_their_words(t):
+    check_stock(t, ("StartContinuousProfiling", "GetSnapshot"), b"/proftap.v1.")
+
+
+@test
+def older_ones_in_theirs(t):
+    check_stock(t, ("ContinuousProfiling", "GetSnapShot"), NEW_NAMES)
+
+
+@test
+def the_oldest_have_no_sessions(t):
+    port = FakeServer(t, None, unknown=b"/").port
+    for command in ("start", "snapshot", "stop"):
+        contains(call(command, port, code=1).stderr, "no continuous profiling there", command)
+
+
+@test
+def the_data_is_written_though_the_end_fails(t):
+    calls = []
+    port = FakeServer(t, lambda c: answer_as_stock(c, calls, fail_stop=True)).port
+    done = call("stop", port, "--log_dir", t.dir / "logs", code=1)
+    contains(done.stderr, "INTERNAL: not today; the session goes on", "the sentence")
+    check(Path(done.stdout.strip()).is_file(), f"no file: {done.stdout!r}")
+
+
+run()
