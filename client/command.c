@@ -17,6 +17,7 @@
 static const struct command *const commands[] = {
 	&command_capture,
 	&command_list,
+	&command_monitor,
 	&command_report,
 	&command_run,
 	&command_snapshot,
@@ -36,7 +37,6 @@ static const struct {
 	{"convert", "other formats are still to come; XProf reads the .xplane.pb file as it is"},
 	{"diff", "comparing two recordings is still to come; proftap report describes each"},
 	{"doctor", "checking what this machine permits is still to come"},
-	{"monitor", "a live view of a target is still to come; proftap capture records it"},
 	{"view", "serving a recording for a viewer is still to come; try proftap report, or xprof "
 		 "--logdir"},
 };

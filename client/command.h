@@ -63,6 +63,7 @@ struct command {
 /* The rows' subjects, one file each. */
 extern const struct command command_capture;
 extern const struct command command_list;
+extern const struct command command_monitor;
 extern const struct command command_report;
 extern const struct command command_run;
 extern const struct command command_snapshot;

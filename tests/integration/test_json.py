@@ -64,6 +64,11 @@ def keys_of_continuous_sessions_are_documented(t):
 
 
 @test
+def keys_of_monitor_are_documented(t):
+    check_keys("monitor", str(t.target().serve().port), "50", "--count", "1")
+
+
+@test
 def keys_of_the_list_are_documented(t):
     t.target().serve()
     check_keys("list")

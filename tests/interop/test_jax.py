@@ -143,3 +143,10 @@ def test_session_at_jax_server():
         gone = run(PROFTAP, "stop", port, *logs, check=False)
         assert gone.returncode == 1, gone
         assert len(list((work / "logs").rglob("*.xplane.pb"))) == 2
+
+
+def test_monitor_of_jax_server():
+    """JAX's server has no Monitor, and proftap monitor says so."""
+    with folder() as work, jax_server(work) as (port, _):
+        done = run(PROFTAP, "monitor", port, "50", check=False)
+        assert (done.returncode, "no Monitor there" in done.stderr) == (1, True), done

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* proftap monitor: what a target does right now, in a line that is renewed until Ctrl-C. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "client/arguments.h"
+#include "client/capture_settings.h"
+#include "client/command.h"
+#include "client/exchange.h"
+#include "client/exit.h"
+#include "client/link.h"
+#include "client/monitor_text.h"
+#include "client/session_command.h"
+#include "client/streams.h"
+#include "client/terminal.h"
+#include "trace/json.h"
+#include "tsl/profiler/protobuf/profiler_service.pb-c.h"
+
+#define MONITOR_PATH "/tensorflow.ProfilerService/Monitor"
+#define DEFAULT_MS 1000
+#define LEVEL_DETAILED 2
+#define SLACK_MS 10000
+
+struct monitor {
+	struct session_command command; /* first */
+	int64_t count; /* of lines; -1: without end */
+	int64_t interval_ms;
+	struct link link;
+	bool is_terminal;
+};
+
+#define AT(member) offsetof(struct monitor, member)
+
+static const struct command_option options[] = {
+	{"count", 0, COMMAND_OPTION_INT, AT(count), 1, INT64_MAX, NULL, "N",
+		"end after N lines; default: at Ctrl-C"},
+	{"host", 0, COMMAND_OPTION_TEXT, SESSION_COMMAND_AT(host), 0, 0, NULL, "HOST",
+		"goes with a bare PORT; default localhost"},
+	{"ssh", 0, COMMAND_OPTION_TEXT, SESSION_COMMAND_AT(ssh), 0, 0, NULL, "[USER@]DEST",
+		"through a tunnel to there: a PORT is one of that machine"},
+	{"json", 0, COMMAND_OPTION_FLAG, SESSION_COMMAND_AT(capture.is_json), 0, 0, NULL, NULL,
+		"a JSON object a line instead of text"},
+};
+
+/* One measurement. */
+
+static int pack(const struct monitor *m, struct exchange *e, uint8_t **out)
+{
+	Tensorflow__MonitorRequest request = TENSORFLOW__MONITOR_REQUEST__INIT;
+
+	request.duration_ms = (uint64_t)m->interval_ms;
+	request.monitoring_level = LEVEL_DETAILED;
+	e->message_bytes = tensorflow__monitor_request__get_packed_size(&request);
+	*out = malloc(e->message_bytes);
+	if (!*out)
+		return -ENOMEM;
+	tensorflow__monitor_request__pack(&request, *out);
+	e->message = *out;
+	return 0;
+}
+
+/* JAX's server is one of those. */
+static int explain_unknown(const struct exchange *e, struct diag *d)
+{
+	diag_set(d, -EOPNOTSUPP,
+		"%s: no Monitor there (UNIMPLEMENTED), as in JAX's server: use proftap capture; or the "
+		"server is none of a profiler",
+		e->address->text);
+	return EXIT_FAILED;
+}
+
+static int read_answer(const struct exchange *e, Tensorflow__MonitorResponse **out, struct diag *d)
+{
+	_cleanup_free_ uint8_t *bytes = NULL;
+	size_t n;
+	int r = exchange_read(e, &bytes, &n);
+
+	*out = r == 0 ? tensorflow__monitor_response__unpack(NULL, n, bytes) : NULL;
+	if (*out)
+		return EXIT_DONE;
+	diag_set(d, -EBADMSG, "%s: the answer is damaged: it is no MonitorResponse",
+		e->address->text);
+	return EXIT_FAILED;
+}
+
+static int measure(struct monitor *m, Tensorflow__MonitorResponse **out, struct diag *d)
+{
+	struct exchange e = {
+		.address = &m->command.settings.targets[0],
+		.link = &m->link,
+		.path = MONITOR_PATH,
+		.timeout_ms = m->interval_ms + SLACK_MS,
+	};
+	_cleanup_free_ uint8_t *message = NULL;
+	int code;
+
+	if (pack(m, &e, &message) < 0) {
+		diag_set(d, -ENOMEM, "%s: no request made: out of memory", e.address->text);
+		return EXIT_FAILED;
+	}
+	code = exchange_run(&e, d);
+	if (code == EXIT_DONE)
+		code = read_answer(&e, out, d);
+	else if (exchange_is_unknown(&e))
+		code = explain_unknown(&e, d);
+	exchange_deinit(&e);
+	return code;
+}
+
+/* Its line. */
+
+/* As much of |line| as the terminal has columns; a character takes one. */
+static void cut(char *line)
+{
+	struct winsize size;
+	int n_left;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col == 0)
+		return;
+	n_left = size.ws_col - 1;
+	for (char *p = line; *p; p++) {
+		bool is_start = ((unsigned char)*p & 0xc0) != 0x80;
+
+		if (is_start && n_left-- == 0)
+			*p = '\0';
+		if (!*p)
+			return;
+	}
+}
+
+static void print_text(const struct monitor *m, const char *text, const struct monitor_sample *s)
+{
+	char line[512];
+
+	/* A stranger's words are for people as they are. */
+	if (!monitor_text_format(s, line, sizeof line)) {
+		size_t n = strlen(text);
+
+		while (n > 0 && text[n - 1] == '\n')
+			n--;
+		for (size_t i = 0; i < n;) {
+			size_t length = strcspn(text + i, "\n");
+
+			snprintf(line, sizeof line, "%.*s", (int)(length < 500 ? length : 500),
+				text + i);
+			terminal_write(line, stdout);
+			putchar('\n');
+			i += length + 1;
+		}
+		return;
+	}
+	if (m->is_terminal) {
+		cut(line);
+		fputs("\r\033[K", stdout);
+	}
+	terminal_write(line, stdout);
+	if (!m->is_terminal)
+		putchar('\n');
+}
+
+static void add_number(struct json *j, const char *key, double value)
+{
+	if (value < 0)
+		json_null(j, key);
+	else
+		json_double(j, key, value);
+}
+
+static void add_rate(struct json *j, const char *key, int64_t n, const struct monitor_sample *s)
+{
+	add_number(j, key, n < 0 || s->seconds <= 0 ? -1 : (double)n / s->seconds);
+}
+
+static void print_json(const struct monitor *m, const char *text, const struct monitor_sample *s)
+{
+	struct json j;
+
+	json_begin(&j, stdout);
+	json_text(&j, "target", m->command.settings.targets[0].text);
+	json_text(&j, "process", s->process[0] ? s->process : NULL);
+	json_int(&j, "pid", s->pid < 0 ? 0 : s->pid);
+	add_number(&j, "seconds", s->seconds);
+	add_number(&j, "cpu_percent", s->cpu_percent);
+	add_number(&j, "processors", (double)s->processors);
+	add_number(&j, "resident_bytes", s->resident_mib < 0 ? -1 : s->resident_mib * 1048576);
+	add_number(&j, "faults_per_s", s->faults_per_s);
+	add_number(&j, "threads", (double)s->threads);
+	add_number(&j, "switches_per_s", s->switches_per_s);
+	add_number(&j, "read_bytes_per_s", s->read_per_s);
+	add_number(&j, "written_bytes_per_s", s->written_per_s);
+	add_rate(&j, "annotations_per_s", s->annotations, s);
+	add_number(&j, "annotated_threads", (double)s->annotated_threads);
+	add_rate(&j, "steps_per_s", s->steps, s);
+	add_number(&j, "step_ms_avg", s->step_ms_avg);
+	add_number(&j, "step_ms_min", s->step_ms_min);
+	add_number(&j, "step_ms_max", s->step_ms_max);
+	json_text(&j, "text", text);
+	json_end(&j);
+}
+
+static int show(struct monitor *m, const Tensorflow__MonitorResponse *answer)
+{
+	struct monitor_sample sample;
+
+	monitor_text_parse(answer->data, &sample);
+	if (m->command.settings.capture.is_json)
+		print_json(m, answer->data, &sample);
+	else
+		print_text(m, answer->data, &sample);
+	/* Whoever read it may have gone; finishing says so. */
+	return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+static int watch(struct monitor *m, struct diag *d)
+{
+	int code = EXIT_DONE;
+
+	for (int64_t i = 0; code == EXIT_DONE && (m->count < 0 || i < m->count); i++) {
+		Tensorflow__MonitorResponse *answer = NULL;
+
+		code = measure(m, &answer, d);
+		if (code == EXIT_DONE)
+			code = show(m, answer);
+		if (answer)
+			tensorflow__monitor_response__free_unpacked(answer, NULL);
+	}
+	if (m->is_terminal)
+		putchar('\n');
+	/* That is how it ends. */
+	return code == EXIT_INTERRUPTED ? EXIT_DONE : code;
+}
+
+static int act(struct session_command *c, struct diag *d)
+{
+	struct monitor *m = (struct monitor *)c;
+	int code = link_open(&m->link, &c->settings.targets[0], d);
+
+	if (code == EXIT_DONE)
+		code = watch(m, d);
+	link_close(&m->link);
+	return code;
+}
+
+static int parse(
+	const struct command *self, int argc, char **argv, struct monitor *m, struct diag *d)
+{
+	int n_left;
+	long long ms = DEFAULT_MS;
+	int r = arguments_parse(self, argc, argv, m, &n_left, d);
+
+	if (r)
+		return r;
+	if (n_left == 2)
+		r = arguments_parse_int("MS", argv[--n_left], 1, CAPTURE_MAX_MS, &ms, d);
+	m->interval_ms = ms;
+	return r ? r
+		 : capture_settings_finish_one(&m->command.settings, self->name, n_left, argv, d);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct monitor m = {.count = -1, .link = LINK_INIT};
+	struct diag d = DIAG_INIT;
+	int code = EXIT_DONE;
+	int r;
+
+	capture_settings_init(&m.command.settings);
+	r = parse(self, argc, argv, &m, &d);
+	m.is_terminal = isatty(STDOUT_FILENO) && !m.command.settings.capture.is_json;
+	if (r < 0)
+		code = command_fail_usage(self, &d);
+	else if (r == 0)
+		code = session_command_act(&m.command, act);
+	capture_settings_deinit(&m.command.settings);
+	return code;
+}
+
+const struct command command_monitor = {
+	.name = "monitor",
+	.usage = "[options] PORT|HOST:PORT|unix:PATH|PID|NAME [MS]",
+	.summary = "show what a target does right now, every MS milliseconds",
+	.options = options,
+	.n_options = sizeof options / sizeof options[0],
+	.operands = ":targets",
+	.run = run,
+};

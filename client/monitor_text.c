@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The text of Monitor; see monitor_text.h. Its lines are made in daemon/monitor.c. */
+#include "client/monitor_text.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trace/quantity.h"
+
+static const struct monitor_sample unknown = {
+	.pid = -1,
+	.seconds = -1,
+	.cpu_percent = -1,
+	.processors = -1,
+	.resident_mib = -1,
+	.faults_per_s = -1,
+	.threads = -1,
+	.switches_per_s = -1,
+	.read_per_s = -1,
+	.written_per_s = -1,
+	.annotations = -1,
+	.annotated_threads = -1,
+	.steps = -1,
+	.step_ms_avg = -1,
+	.step_ms_min = -1,
+	.step_ms_max = -1,
+};
+
+/* A name may hold anything, also what follows it: the last " (pid " counts. */
+static void parse_program(const char *line, size_t n, struct monitor_sample *s)
+{
+	static const char label[] = "Program: ";
+	static const char mark[] = " (pid ";
+	char copy[256];
+	char *pid = NULL;
+
+	snprintf(copy, sizeof copy, "%.*s", (int)n, line);
+	if (strncmp(copy, label, sizeof label - 1) != 0)
+		return;
+	for (char *p = copy; (p = strstr(p, mark)); p++)
+		pid = p;
+	if (!pid ||
+		sscanf(pid, " (pid %" SCNd64 "), measured for %lf s", &s->pid, &s->seconds) != 2)
+		return;
+	*pid = '\0';
+	snprintf(s->process, sizeof s->process, "%.63s", copy + sizeof label - 1);
+}
+
+static void parse_steps(const char *line, struct monitor_sample *s)
+{
+	static const char none[] = "Step time: no step";
+
+	if (strncmp(line, none, sizeof none - 1) == 0)
+		s->steps = 0;
+	else
+		sscanf(line,
+			"Step time: %lf ms (avg), %lf ms (min), %lf ms (max), %" SCNd64 " steps",
+			&s->step_ms_avg, &s->step_ms_min, &s->step_ms_max, &s->steps);
+}
+
+static void parse_line(const char *line, size_t n, struct monitor_sample *s)
+{
+	parse_program(line, n, s);
+	parse_steps(line, s);
+	sscanf(line, "CPU: %lf %%, of %" SCNd64 " processors", &s->cpu_percent, &s->processors);
+	sscanf(line, "Memory: %lf MiB resident, %lf faults", &s->resident_mib, &s->faults_per_s);
+	sscanf(line, "Threads: %" SCNd64 ", %lf context", &s->threads, &s->switches_per_s);
+	sscanf(line, "I/O: %lf bytes/s read, %lf bytes/s", &s->read_per_s, &s->written_per_s);
+	sscanf(line, "Annotations: %" SCNd64 " on %" SCNd64 " threads", &s->annotations,
+		&s->annotated_threads);
+}
+
+void monitor_text_parse(const char *text, struct monitor_sample *out)
+{
+	*out = unknown;
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+
+		parse_line(text, n, out);
+		text += n + (text[n] == '\n');
+	}
+}
+
+/* Words. */
+
+struct line {
+	char *text;
+	size_t n; /* room that is left */
+};
+
+static void add(struct line *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(struct line *l, const char *format, ...)
+{
+	va_list ap;
+	int n;
+
+	va_start(ap, format);
+	n = vsnprintf(l->text, l->n, format, ap);
+	va_end(ap);
+	if (n < 0)
+		return;
+	if ((size_t)n >= l->n)
+		n = (int)l->n - 1;
+	l->text += n;
+	l->n -= (size_t)n;
+}
+
+static void add_steps(struct line *l, const struct monitor_sample *s)
+{
+	if (s->steps == 0)
+		add(l, " · no steps");
+	else if (s->steps > 0)
+		add(l, " · steps %.1f/s of %.1f ms (%.1f to %.1f)", (double)s->steps / s->seconds,
+			s->step_ms_avg, s->step_ms_min, s->step_ms_max);
+}
+
+/* The newest sample of what changes fastest comes first: a terminal may cut the end. */
+bool monitor_text_format(const struct monitor_sample *s, char *out, size_t n)
+{
+	struct line l = {out, n};
+
+	out[0] = '\0';
+	if (!s->process[0] || s->seconds <= 0)
+		return false;
+	add(&l, "%s (pid %" PRId64 "): CPU %.1f %%", s->process, s->pid, s->cpu_percent);
+	if (s->resident_mib >= 0)
+		add(&l, " · memory %s", quantity_bytes((uint64_t)(s->resident_mib * 1048576)).text);
+	if (s->annotations >= 0)
+		add(&l, " · annotations %s/s",
+			quantity_count((uint64_t)((double)s->annotations / s->seconds + 0.5)).text);
+	add_steps(&l, s);
+	if (s->threads >= 0)
+		add(&l, " · threads %" PRId64, s->threads);
+	if (s->read_per_s >= 0)
+		add(&l, " · read %s/s", quantity_bytes((uint64_t)s->read_per_s).text);
+	if (s->written_per_s >= 0)
+		add(&l, " · written %s/s", quantity_bytes((uint64_t)s->written_per_s).text);
+	return true;
+}

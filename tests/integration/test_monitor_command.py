@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""proftap monitor: a line for each interval, one that changes in place on a terminal, until Ctrl-C."""
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+
+from fake_server import FakeServer, field
+from fixture import check, contains, equal, free_port, run, test
+from processes import PATIENCE_S, PROFTAP, Process
+
+CLEAR = "\r\x1b[K"
+
+
+def call(*words, code=0):
+    done = subprocess.run([PROFTAP, "monitor", *map(str, words)], capture_output=True, text=True,
+                          timeout=60)
+    equal(done.returncode, code, f"exit status of {words}; {done.stderr!r}")
+    return done
+
+
+@test
+def each_interval_has_a_line_of_what_was_measured(t):
+    target = t.target().serve()
+    monitor = t.keep(Process("monitor", [PROFTAP, "monitor", str(target.port), "500", "--count", "2"]))
+    target.ask("await 2", "burst 50", "step 1 100", "spin 200")
+    first, second = monitor.read_line(), monitor.read_line()
+    equal(monitor.wait(), 0, "exit status")
+    for line in (first, second):
+        contains(line, f" (pid {target.pid}): CPU ", "a line")
+        check(re.search(r"memory [\d.]+ MB", line), f"no memory in {line!r}")
+        check(re.search(r"annotations \d+/s", line), f"no annotations in {line!r}")
+    rates = [int(re.search(r"annotations (\d+)/s", line)[1]) for line in (first, second)]
+    # A busy machine makes the intervals longer, and the step.
+    check(max(rates) >= 10, f"51 spans in one of them: {rates}")
+    times = [float(n) for n in re.findall(r"steps [\d.]+/s of ([\d.]+) ms", first + second)]
+    check(len(times) == 1 and times[0] >= 100, f"one step of 100 ms: {times}")
+
+
+@test
+def numbers_are_in_the_object(t):
+    target = t.target().serve()
+    lines = call(target.port, 200, "--count", 2, "--json").stdout.splitlines()
+    equal(len(lines), 2, "objects")
+    for row in map(json.loads, lines):
+        equal((row["target"], row["pid"]), (f"127.0.0.1:{target.port}", target.pid), "whose they are")
+        check(0.2 <= row["seconds"] < 2, f"measured for {row['seconds']} s")
+        check(0 <= row["cpu_percent"] < 90, f"an idle program: {row['cpu_percent']}")
+        check(row["resident_bytes"] > 10**5, f"memory: {row['resident_bytes']}")
+        equal((row["annotations_per_s"], row["steps_per_s"], row["step_ms_avg"]), (0, 0, None), "rates")
+        equal(row["processors"], len(os.sched_getaffinity(target.pid)), "processors")
+
+
+@test
+def an_interrupt_is_how_it_ends(t):
+    target = t.target().serve()
+    monitor = t.keep(Process("monitor", [PROFTAP, "monitor", str(target.port), "100"]))
+    monitor.read_line()
+    monitor.signal(signal.SIGINT)
+    equal(monitor.wait(), 0, "exit status")
+    equal(monitor.err, [], "standard error")
+
+
+@test
+def on_a_terminal_one_line_changes_in_place(t):
+    target = t.target().serve()
+    pid, fd = pty.fork()
+    if pid == 0:
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+        os.execv(PROFTAP, [str(PROFTAP), "monitor", str(target.port), "100"])
+    screen = ""
+    deadline = time.monotonic() + PATIENCE_S
+    while screen.count(CLEAR) < 3 and time.monotonic() < deadline:
+        if select.select([fd], [], [], 0.1)[0]:
+            screen += os.read(fd, 65536).decode()
+    os.write(fd, b"\x03")
+    equal(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0, "exit status")
+    os.close(fd)
+    check(screen.count(CLEAR) >= 3, f"the screen: {screen!r}")
+    equal(screen.count("\n"), 0, "line breaks")
+    check(all(len(line) < 60 for line in screen.split(CLEAR)), f"longer than the line: {screen!r}")
+
+
+@test
+def who_has_no_monitor_is_named(t):
+    port = FakeServer(t, None, unknown=b"Monitor").port
+    contains(call(port, code=1).stderr,
+             f"127.0.0.1:{port}: no Monitor there (UNIMPLEMENTED), as in JAX's server", "the sentence")
+    call(free_port(), code=5)
+    contains(call(port, 0, code=2).stderr, 'MS: bad value "0"', "an interval")
+
+
+@test
+def a_strangers_text_is_shown_as_it_is(t):
+    server = FakeServer(t, lambda c: c.reply(field(1, b"TPU v9\nidle: \x1b[1m7 %\n")))
+    equal(call(server.port, 50, "--count", 1).stdout, "TPU v9\nidle: ?[1m7 %\n", "what is shown")
+    row = json.loads(call(server.port, 50, "--count", 1, "--json").stdout)
+    equal((row["process"], row["pid"], row["cpu_percent"]), (None, 0, None), "what is not known")
+
+
+@test
+def the_programs_end_is_said(t):
+    target = t.target().serve()
+    monitor = t.keep(Process("monitor", [PROFTAP, "monitor", str(target.port), "100"]))
+    monitor.read_line()
+    target.kill()
+    equal(monitor.wait(), 1, "exit status")
+    for thread in monitor.threads:
+        thread.join(PATIENCE_S)
+    check(re.search(r"program|died", "".join(monitor.err)), f"the sentence: {monitor.err}")
+
+
+run()

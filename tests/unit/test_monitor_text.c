@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/monitor_text.h"
+
+#include <check.h>
+#include <string.h>
+
+static struct monitor_sample parse(const char *text)
+{
+	struct monitor_sample s;
+
+	monitor_text_parse(text, &s);
+	return s;
+}
+
+static const char *format(const char *text)
+{
+	static char line[512];
+	struct monitor_sample s = parse(text);
+
+	return monitor_text_format(&s, line, sizeof line) ? line : "";
+}
+
+START_TEST(reads_what_the_server_says)
+{
+	struct monitor_sample s =
+		parse("Program: train (pid 42), measured for 2.0 s\n"
+		      "CPU: 150.5 %, of 8 processors\n"
+		      "CPU idle time (lower is better): 81.2 %\n"
+		      "Step time: 100.000 ms (avg), 90.000 ms (min), 120.500 ms (max), 20 steps\n"
+		      "Memory: 10.5 MiB resident, 7 faults/s\n"
+		      "Threads: 9, 3000 context switches/s\n"
+		      "I/O: 12 bytes/s read, 4000 bytes/s written\n"
+		      "Annotations: 2468 on 3 threads\n"
+		      "Thread train (43): 99.0 % CPU\n");
+
+	ck_assert_str_eq(s.process, "train");
+	ck_assert_int_eq(s.pid, 42);
+	ck_assert_double_eq(s.seconds, 2);
+	ck_assert_double_eq(s.cpu_percent, 150.5);
+	ck_assert_int_eq(s.processors, 8);
+	ck_assert_int_eq(s.steps, 20);
+	ck_assert_double_eq(s.step_ms_max, 120.5);
+	ck_assert_double_eq(s.resident_mib, 10.5);
+	ck_assert_double_eq(s.faults_per_s, 7);
+	ck_assert_int_eq(s.threads, 9);
+	ck_assert_double_eq(s.switches_per_s, 3000);
+	ck_assert_double_eq(s.written_per_s, 4000);
+	ck_assert_int_eq(s.annotations, 2468);
+	ck_assert_int_eq(s.annotated_threads, 3);
+}
+END_TEST
+
+START_TEST(a_name_may_look_like_what_follows_it)
+{
+	struct monitor_sample s = parse("Program: a (pid 1), x (pid 42), measured for 1.0 s\n");
+
+	ck_assert_str_eq(s.process, "a (pid 1), x");
+	ck_assert_int_eq(s.pid, 42);
+}
+END_TEST
+
+START_TEST(what_is_not_said_is_not_known)
+{
+	struct monitor_sample s = parse("Step time: not known: another session has the recorder\n");
+
+	ck_assert_int_eq(s.steps, -1);
+	ck_assert_int_eq(s.annotations, -1);
+	ck_assert_double_lt(s.cpu_percent, 0);
+	ck_assert_int_eq(parse("Step time: no step ended meanwhile").steps, 0);
+}
+END_TEST
+
+START_TEST(a_line_has_what_is_known)
+{
+	ck_assert_str_eq(
+		format("Program: train (pid 42), measured for 2.0 s\nCPU: 3.0 %, of 8 processors\n"
+		       "Annotations: 2468 on 3 threads\n"
+		       "Step time: 100.000 ms (avg), 90.000 ms (min), 120.500 ms (max), 20 steps\n"),
+		"train (pid 42): CPU 3.0 % · annotations 1,234/s · steps 10.0/s of 100.0 ms (90.0 to 120.5)");
+	ck_assert_str_eq(format("Program: train (pid 42), measured for 0.0 s\n"), "");
+	ck_assert_str_eq(format("TPU v9 is idle\nCPU: 3.0 %, of 8 processors\n"), "");
+	ck_assert_str_eq(format(""), "");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("monitor_text");
+	TCase *tcase = tcase_create("monitor_text");
+	SRunner *runner;
+
+	tcase_add_test(tcase, reads_what_the_server_says);
+	tcase_add_test(tcase, a_name_may_look_like_what_follows_it);
+	tcase_add_test(tcase, what_is_not_said_is_not_known);
+	tcase_add_test(tcase, a_line_has_what_is_known);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
