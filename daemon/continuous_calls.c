@@ -76,6 +76,28 @@ static void fail_busy(struct rpc_call *call, struct session *session)
 	fail_start(call, text);
 }
 
+/*
+ * XProf's Python client always sends this pair, whatever its user says: the first for a TPU's ring, the second because a
+ * TPU's server then has nothing else to tell. Its users want to see something.
+ */
+static int lift_forced_level(struct session_request *request)
+{
+	struct profile_options *o = &request->options;
+	struct profile_options defaults;
+	char text[160];
+
+	if (o->host_tracer_level > 0 ||
+		!profile_options_get_number(o, "tpu_circular_buffer_tracing", 0))
+		return 0;
+	profile_options_init(&defaults);
+	o->host_tracer_level = defaults.host_tracer_level;
+	snprintf(text, sizeof text,
+		"host_tracer_level: 0 beside tpu_circular_buffer_tracing, as XProf's client always has "
+		"it, is read as %u, the default",
+		o->host_tracer_level);
+	return session_request_warn(request, text);
+}
+
 void continuous_call_start(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
 {
 	struct session *session = ((struct service *)service)->session;
@@ -84,6 +106,11 @@ void continuous_call_start(struct rpc_call *call, const uint8_t *bytes, size_t n
 
 	if (profile_call_decode(call, bytes, n, &request))
 		return;
+	if (lift_forced_level(request)) {
+		session_request_free(request);
+		rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED, "the profiler server is out of memory");
+		return;
+	}
 	request->begin = begin;
 	request->deliver = deliver_failure;
 	r = session_start_continuous(session, request);

@@ -144,6 +144,25 @@ def the_old_names_work_too(t):
 
 
 @test
+def the_level_that_xprofs_client_forces_is_not_taken_at_its_word(t):
+    target = t.target().serve()
+    request = start_request(options={"host_tracer_level": 0})
+    with Calls(target) as calls:
+        begin(calls, request=request)
+        target.ask("burst 7")
+        equal(trace_of(snapshot(calls)).count("burst"), 0, "spans at level 0")
+        stop(calls)
+        request.opts.advanced_configuration["tpu_circular_buffer_tracing"].bool_value = True
+        begin(calls, request=request)
+        target.ask("await 2", "burst 7")
+        for n in (7, 0):
+            trace = trace_of(snapshot(calls))
+            equal(trace.count("burst"), n, "spans")
+            check(any("is read as 2, the default" in w for w in trace.space.warnings),
+                  f"warnings: {list(trace.space.warnings)}")
+
+
+@test
 def the_errors_are_the_stock_servers(t):
     target = t.target().serve()
     service = schema("profiler_service")
