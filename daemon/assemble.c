@@ -23,11 +23,14 @@ static const char *line_name(const struct thread_log *log)
 static int add_line(struct assembly *as, const struct thread_log *log, int64_t line_id)
 {
 	struct line *line;
+	int r;
 
 	if (!as->events.n)
 		return 0;
 	line = plane_add_line(as->plane, line_id, line_name(log), as->events.n);
-	return line ? events_order_by_start(&as->events, line, as->cancel) : -ENOMEM;
+	r = line ? events_order_by_start(&as->events, line, as->cancel) : -ENOMEM;
+	as->events.n = 0;
+	return r;
 }
 
 static int add_stored_line(struct assembly *as, const struct thread_log *log, int64_t line_id)
@@ -69,7 +72,6 @@ static int add_thread(struct assembly *as, const struct assemble_input *in,
 
 	if (log->track)
 		return finish_track(as, in, log, line_id);
-	as->events.n = 0;
 	r = assembly_add(as, log->slots, log->n_slots);
 	if (!r)
 		r = assembly_add_open(as, log, in->stop_ticks);
