@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""XProf's own conversion of one trace, as its server does it.
+"""XProf's own conversion of a trace, or of the files of one run, as its server does it.
 
-usage: convert.py FILE TOOL OUT
+usage: convert.py FILE... TOOL OUT
 """
 import pathlib
 import shutil
@@ -15,18 +15,19 @@ from xprof.convert import raw_to_tool_data
 EVERYTHING = {"resolution": "0"}
 
 
-def main(path, tool, out):
+def main(*arguments):
+    *paths, tool, out = arguments
     with tempfile.TemporaryDirectory() as work:  # it leaves its tables beside the trace
-        copy = shutil.copy(path, work)
+        copies = [shutil.copy(path, work) for path in paths]
         if tool == "tool_names":
-            data = ",".join(raw_to_tool_data.xspace_to_tool_names([copy]))
+            data = ",".join(raw_to_tool_data.xspace_to_tool_names(copies))
         else:
-            host = pathlib.Path(copy).name.removesuffix(".xplane.pb")
+            hosts = [pathlib.Path(copy).name.removesuffix(".xplane.pb") for copy in copies]
             parameters = {"trace_viewer_options": EVERYTHING if tool.endswith("@") else {},
-                          "hosts": [host], "use_saved_result": False}
-            data, _ = raw_to_tool_data.xspace_to_tool_data([copy], tool, parameters)
+                          "hosts": hosts, "use_saved_result": False}
+            data, _ = raw_to_tool_data.xspace_to_tool_data(copies, tool, parameters)
     if data is None:
-        sys.exit(f"xprof cannot convert {path} for {tool}")
+        sys.exit(f"xprof cannot convert {paths} for {tool}")
     pathlib.Path(out).write_bytes(data if isinstance(data, bytes) else data.encode())
 
 

@@ -72,6 +72,32 @@ def test_terminate_of_jax_server():
         assert count(events, "our own work") > 0
 
 
+def test_two_jax_and_two_of_ours():
+    """Two JAX programs and two of ours are one run, each with its own events."""
+    with contextlib.ExitStack() as stack:
+        work = stack.enter_context(folder())
+        ports = []
+        for i in range(2):
+            (work / f"jax{i}").mkdir()
+            ports.append(stack.enter_context(jax_server(work / f"jax{i}"))[0])
+        for i in range(2):
+            (work / f"ours{i}").mkdir()
+            ports.append(stack.enter_context(Pipeline(work / f"ours{i}")).port)
+        targets = ",".join(f"127.0.0.1:{port}" for port in ports)
+        done = run(PROFTAP, "capture", targets, 500, "--log_dir", work / "logs", "--json", "--python_tracer_level",
+                   "0")
+        result = json.loads(done.stdout)
+        assert (result["captured"], result["failed"]) == (4, 0), result
+        assert len({str(path).rsplit("/", 1)[0] for path in result["files"]}) == 1, result["files"]
+        for i, path in enumerate(result["files"]):
+            with open(path, "rb") as f:
+                names = {name for _, name, _ in spaces.host_events(XSpace.FromString(f.read()))}
+            assert ("our own work" in names) == (i < 2) and ("compress" in names) == (i >= 2), (i, names)
+        # A stock server's clock is not known; ours is the same.
+        known = [one["clock_offset_ns"] for one in result["targets"]]
+        assert known == [None, None, 0, 0], known
+
+
 def plane_events(plane):
     """(name, start in ns, duration in ns) of each, on the time of the trace."""
     for line in plane.lines:

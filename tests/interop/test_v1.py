@@ -4,6 +4,7 @@ import contextlib
 import time
 
 import grpc
+import xxhash
 
 import protos
 from processes import PATIENCE_S, Pipeline, folder, wait_until
@@ -71,6 +72,7 @@ def read(stream):
         else:
             trailer = reply.trailer
     assert trailer.xspace_bytes == len(data), (trailer, len(data))
+    assert trailer.xspace_xxh3 == xxhash.xxh3_64_intdigest(data), trailer
     return n_progress, protos.XSpace.FromString(data), trailer
 
 

@@ -21,6 +21,13 @@ def trace_events(path, tool):
     return [event for event in show(path, tool)["traceEvents"] if event]
 
 
+def run_events(paths):
+    """Of all files of a run together."""
+    with folder() as work:
+        peer("convert.py", *paths, "trace_viewer@", work / "out")
+        return [event for event in json.loads((work / "out").read_text())["traceEvents"] if event]
+
+
 def thread_names(events):
     """{(pid, tid): name}"""
     return {(e["pid"], e["tid"]): e["args"]["name"]
