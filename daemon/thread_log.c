@@ -133,11 +133,20 @@ static int read_open(struct ring *ring, uint32_t depth, struct open_span *out)
 	return start ? 0 : -EAGAIN;
 }
 
+/* What was read for a part that could not be cut off, for want of memory (drain_cut.c). */
+static void forget_open(struct thread_log *log)
+{
+	free(log->open);
+	log->open = NULL;
+	log->n_open = 0;
+}
+
 int thread_log_read_open(struct thread_log *log, struct ring *ring, struct drain_budget *budget)
 {
 	uint32_t depth = atomic_load_explicit(&ring->depth, memory_order_acquire);
 	uint64_t last = last_start(log);
 
+	forget_open(log);
 	if (depth == 0 || depth > RECORD_MAX_DEPTH)
 		return 0;
 	if (take(budget, budget->max_bytes + budget->max_bytes / 8, depth * sizeof *log->open)) {

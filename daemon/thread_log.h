@@ -75,8 +75,9 @@ int thread_log_extend(
 struct slot *thread_log_steal(struct thread_log *log, struct drain_budget *budget, size_t *n_out);
 
 /*
- * Copies the spans that are open in |ring|, the thread's; once, after its last record. They may go an eighth beyond the
- * budget: in a capture whose memory is full, too, they tell what the threads were at. 0 or -ENOMEM.
+ * Copies the spans that are open in |ring|, the thread's, after its last record; what was copied before and is still
+ * here is forgotten. They may go an eighth beyond the budget: in a capture whose memory is full, too, they tell what
+ * the threads were at. 0 or -ENOMEM.
  */
 int thread_log_read_open(struct thread_log *log, struct ring *ring, struct drain_budget *budget);
 

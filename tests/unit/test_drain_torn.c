@@ -27,6 +27,27 @@ START_TEST(reads_spans_that_are_open)
 }
 END_TEST
 
+/* As when a part could not be cut off for want of memory, and its log stayed. */
+START_TEST(reads_open_spans_anew)
+{
+	int error = 0;
+
+	PTAP_BEGIN("outer");
+	PTAP_BEGIN("inner");
+	drained_visit();
+	drain_read_open(&drained.drain, &error);
+	ck_assert_uint_eq(drained.drain.logs[0]->n_open, 2);
+	PTAP_END();
+	drain_read_open(&drained.drain, &error);
+	ck_assert_uint_eq(drained.drain.logs[0]->n_open, 1);
+	ck_assert_str_eq(fixture_string(drained.drain.logs[0]->open[0].string_id), "outer");
+	PTAP_END();
+	drain_read_open(&drained.drain, &error);
+	ck_assert_uint_eq(drained.drain.logs[0]->n_open, 0);
+	ck_assert_int_eq(error, 0);
+}
+END_TEST
+
 /* A thread that was killed after it had stored the record and before it had stored the depth. */
 START_TEST(drops_an_open_span_that_is_the_last_record)
 {
@@ -164,6 +185,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, drained_setup, drained_teardown);
 	tcase_add_test(tcase, reads_spans_that_are_open);
+	tcase_add_test(tcase, reads_open_spans_anew);
 	tcase_add_test(tcase, drops_an_open_span_that_is_the_last_record);
 	tcase_add_test(tcase, drops_open_spans_that_are_torn);
 	tcase_add_test(tcase, ignores_an_impossible_depth);
