@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "daemon/capture.h"
 #include "daemon/delivery.h"
+#include "daemon/errand.h"
 #include "daemon/reply.h"
 #include "daemon/request.h"
 #include "daemon/service.h"
@@ -39,20 +40,23 @@ int profile_call_decode(
 	return r ? -1 : 0;
 }
 
-int profile_call_start(struct service *service, struct session_request *request)
+/* |r|: what the session said to the request of |call|. */
+static void refuse(struct service *service, struct rpc_call *call, int r)
 {
-	struct session *session = service->session;
-	struct rpc_call *call = request->call;
 	struct diag d = DIAG_INIT;
-	int r;
 
-	rpc_call_set_on_cancel(call, on_cancel, session);
-	r = session_take(session, request);
-	if (r == SESSION_BUSY)
-		session_describe(session, d.text, sizeof d.text);
-	if (r)
-		reply_failure(call, r == SESSION_BUSY ? CAPTURE_BUSY : CAPTURE_NO_TARGET, &d);
-	return r ? -1 : 0;
+	switch (r) {
+	case SESSION_BUSY:
+		session_describe(service->session, d.text, sizeof d.text);
+		reply_failure(call, CAPTURE_BUSY, &d);
+		break;
+	case -ENOMEM:
+		reply_failure(call, r, &d);
+		break;
+	default:
+		reply_failure(call, CAPTURE_NO_TARGET, &d);
+		break;
+	}
 }
 
 static void deliver(
@@ -111,28 +115,65 @@ static int open_file(struct service *service, struct session_request *request)
 	return r;
 }
 
+/* 0, or -1: the call was answered. */
+static int choose_delivery(struct service *service, struct session_request *request)
+{
+	request->deliver = deliver;
+	request->max_xspace_bytes = REPLY_MAX_XSPACE_BYTES;
+	if (!is_file_wanted(service, request))
+		return 0;
+	request->deliver = deliver_file;
+	request->max_xspace_bytes = 0;
+	return open_file(service, request) ? -1 : 0;
+}
+
+/* As profile_call_handle(), on a thread of its own. */
+static void profile_tree(struct errand *e)
+{
+	struct session_request *request;
+	struct subprocesses *tree;
+	int r;
+
+	if (profile_call_decode(e->call, e->request, e->request_bytes, &request))
+		return;
+	if (choose_delivery(e->service, request)) {
+		session_request_free(request);
+		return;
+	}
+	r = subprocesses_take(e, request, &tree);
+	if (r)
+		refuse(e->service, e->call, r);
+	else
+		subprocesses_record(tree);
+}
+
+static void profile(struct service *service, struct session_request *request)
+{
+	struct rpc_call *call = request->call;
+	int r;
+
+	if (choose_delivery(service, request)) {
+		session_request_free(request);
+		return;
+	}
+	rpc_call_set_on_cancel(call, on_cancel, service->session);
+	r = session_take(service->session, request);
+	if (r)
+		refuse(service, call, r);
+}
+
 void profile_call_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
 {
 	struct session_request *request;
 
 	if (profile_call_decode(call, bytes, n, &request))
 		return;
-	if (profile_options_get_number(&request->options, "profile_subprocesses", 0)) {
-		session_request_free(request);
-		errand_start(service, call, bytes, n, subprocesses_profile);
+	if (!subprocesses_are_wanted(request)) {
+		profile(service, request);
 		return;
 	}
-	request->deliver = deliver;
-	request->max_xspace_bytes = REPLY_MAX_XSPACE_BYTES;
-	if (is_file_wanted(service, request)) {
-		request->deliver = deliver_file;
-		request->max_xspace_bytes = 0;
-		if (open_file(service, request)) {
-			session_request_free(request);
-			return;
-		}
-	}
-	profile_call_start(service, request);
+	session_request_free(request);
+	errand_start(service, call, bytes, n, profile_tree);
 }
 
 /* Always OK, also for an id that nobody knows; nothing is kept for a later session of that id. */

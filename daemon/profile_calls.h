@@ -21,7 +21,5 @@ void profile_call_handle_terminate(
  */
 int profile_call_decode(
 	struct rpc_call *call, const uint8_t *bytes, size_t n, struct session_request **out);
-/* Starts a session for |request|->call, which is answered here when that is refused. Takes |request|. 0 or -1. */
-int profile_call_start(struct service *service, struct session_request *request);
 
 #endif

@@ -10,96 +10,70 @@
 #include "base/diag.h"
 #include "daemon/capture.h"
 #include "daemon/delivery.h"
+#include "daemon/errand.h"
 #include "daemon/reply_v1.h"
 #include "daemon/request.h"
+#include "daemon/request_stream.h"
 #include "daemon/service.h"
 #include "daemon/session.h"
 #include "daemon/session_request.h"
+#include "daemon/subprocesses.h"
 #include "daemon/trace_part.h"
-#include "daemon/trace_stream.h"
 #include "proftap/v1/profiler.pb-c.h"
 #include "rpc/server.h"
 
-/* Traces as streams. */
+/* Capture. */
 
-static void on_cancel(struct rpc_call *call, void *session)
-{
-	session_cancel(session, call);
-}
-
-static void deliver(
-	struct session_request *request, int r, struct capture_result *result, struct diag *d)
-{
-	trace_stream_end(request->context, r, result, d);
-}
-
-static void fail_stream(struct rpc_call *call, int r)
+/* 0 or -1: the call was answered. */
+static int decode_capture(struct rpc_call *call, const uint8_t *bytes, size_t n,
+	struct session_request **out, uint32_t *interval_ms)
 {
 	struct diag d = DIAG_INIT;
+	int r = request_decode_capture(bytes, n, out, interval_ms, &d);
 
-	if (r == -EUSERS)
-		rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED,
-			"too many traces wait for readers that do not take them; try again later");
-	else
-		reply_v1_failure(call,
-			diag_set(&d, r, "no thread to deliver the trace: %s", errno_words(r)), &d);
+	if (r)
+		reply_v1_bad_request(call, r, &d);
+	return r ? -1 : 0;
 }
 
-/* The outcome of |request| goes to |call| as a stream. Takes |request| on failure, which |call| is told of. */
-static struct trace_stream *open_stream(struct service *service, struct rpc_call *call,
-	struct session_request *request, uint32_t interval_ms)
+/* As profiler_handle_capture(), on a thread of its own. */
+static void capture_tree(struct errand *e)
 {
-	const struct trace_stream_config config = {
-		.n_streams = &service->n_streams,
-		.interval_ms = interval_ms,
-		.idle_ms = TRACE_STREAM_IDLE_MS,
-	};
-	struct trace_stream *stream = NULL;
-	int r = trace_stream_new(call, &config, &stream);
+	struct session_request *request;
+	struct trace_stream *stream;
+	struct subprocesses *tree;
+	uint32_t interval_ms;
+	int r;
 
-	if (r) {
-		session_request_free(request);
-		fail_stream(call, r);
-		return NULL;
-	}
-	request->call = call;
-	request->deliver = deliver;
-	request->context = stream;
-	request->progress = trace_stream_get_progress(stream);
-	rpc_call_set_on_cancel(call, on_cancel, service->session);
-	return stream;
-}
-
-/* |r|: what the session said to the request. */
-static void start_stream(
-	struct service *service, struct rpc_call *call, struct trace_stream *stream, int r)
-{
-	if (!r) {
-		trace_stream_start(stream);
+	if (decode_capture(e->call, e->request, e->request_bytes, &request, &interval_ms))
 		return;
-	}
-	trace_stream_abandon(stream);
-	reply_v1_refusal(call, service->session, r);
+	stream = request_stream_prepare(e->service, e->call, request, interval_ms);
+	if (!stream)
+		return;
+	r = subprocesses_take(e, request, &tree);
+	request_stream_start(e->service, e->call, stream, r);
+	if (!r)
+		subprocesses_record(tree);
 }
-
-/* Capture. */
 
 void profiler_handle_capture(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
 {
 	struct service *service = context;
 	struct session_request *request;
 	struct trace_stream *stream;
-	struct diag d = DIAG_INIT;
-	uint32_t interval_ms = 0;
-	int r = request_decode_capture(bytes, n, &request, &interval_ms, &d);
+	uint32_t interval_ms;
 
-	if (r) {
-		reply_v1_bad_request(call, r, &d);
+	if (decode_capture(call, bytes, n, &request, &interval_ms))
+		return;
+	if (subprocesses_are_wanted(request)) {
+		session_request_free(request);
+		errand_start(service, call, bytes, n, capture_tree);
 		return;
 	}
-	stream = open_stream(service, call, request, interval_ms);
+	stream = request_stream_open(service, call, request, interval_ms);
 	if (stream)
-		start_stream(service, call, stream, session_take(service->session, request));
+		request_stream_start(
+			service, call, stream, session_take(service->session, request));
 }
 
 /* Continuous sessions. */
@@ -163,18 +137,19 @@ static void deliver_snapshot(
 {
 	if (r == CAPTURE_NO_TARGET)
 		r = diag_set(d, -ENOENT, "the session has ended");
-	deliver(request, r, result, d);
+	request_stream_deliver(request, r, result, d);
 }
 
 static void snapshot(struct service *service, struct rpc_call *call, const char *session_id)
 {
 	struct session_request *request = new_request(call);
-	struct trace_stream *stream = request ? open_stream(service, call, request, 0) : NULL;
+	struct trace_stream *stream =
+		request ? request_stream_open(service, call, request, 0) : NULL;
 
 	if (!stream)
 		return;
 	request->deliver = deliver_snapshot;
-	start_stream(
+	request_stream_start(
 		service, call, stream, session_snapshot(service->session, session_id, request));
 }
 
@@ -197,10 +172,11 @@ void profiler_handle_snapshot(struct rpc_call *call, const uint8_t *bytes, size_
 static void stop(struct service *service, struct rpc_call *call, const char *session_id)
 {
 	struct session_request *request = new_request(call);
-	struct trace_stream *stream = request ? open_stream(service, call, request, 0) : NULL;
+	struct trace_stream *stream =
+		request ? request_stream_open(service, call, request, 0) : NULL;
 
 	if (stream)
-		start_stream(
+		request_stream_start(
 			service, call, stream, session_stop(service->session, session_id, request));
 }
 

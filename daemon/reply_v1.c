@@ -59,6 +59,9 @@ void reply_v1_refusal(struct rpc_call *call, struct session *session, int r)
 		rpc_call_fail(call, RPC_FAILED_PRECONDITION,
 			"the program traces itself: only the program can end that");
 		break;
+	case -ENOMEM:
+		reply_v1_failure(call, r, NULL);
+		break;
 	default:
 		rpc_call_fail(call, RPC_UNAVAILABLE, session_gone_text);
 		break;

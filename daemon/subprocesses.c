@@ -2,157 +2,44 @@
 /* One trace of a program and its descendants; see subprocesses.h. */
 #include "daemon/subprocesses.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/chunks.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/diag.h"
-#include "base/runtime_dir.h"
 #include "daemon/capture.h"
 #include "daemon/delivery.h"
+#include "daemon/descendants.h"
 #include "daemon/errand.h"
 #include "daemon/family.h"
-#include "daemon/lineage.h"
-#include "daemon/profile_calls.h"
-#include "daemon/remote_profile.h"
-#include "daemon/reply.h"
 #include "daemon/service.h"
 #include "daemon/session.h"
 #include "daemon/session_request.h"
 #include "daemon/target.h"
-#include "rpc/server.h"
 #include "trace/merge.h"
 #include "trace/space.h"
 #include "trace/xspace.h"
-#include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
-#define MAX_CHILDREN 64
-/* What collecting may take beyond the program's own. */
-#define GRACE_NS (10 * NS_PER_S)
-#define LOOK_MS 50
-#define KEY "profile_subprocesses"
+/* Of what may be sent: for the warnings about those that are not in it. */
+#define WARNINGS_BYTES (UINT64_C(64) << 10)
 
-typedef Tensorflow__ProfileRequest Asked;
-
-struct descendant {
-	pid_t pid;
-	char session_id[64];
-	struct remote_profile profile;
-};
-
-struct tree {
+struct subprocesses {
 	struct errand *errand;
-	Asked *asked;
-	struct session_request *request; /* the program's own; the session's once it is taken */
-	int emit_xspace;
-	int is_done; /* it was delivered; under the errands' mutex */
+	struct session_request asker; /* who asked, and how that one is told; never the session's */
+	uint8_t *options; /* malloc'ed: as the asker serialised them */
+	size_t n_options_bytes;
+	int is_done; /* the program's own recording; under the errands' mutex */
 	int outcome; /* as capture_run() */
 	struct capture_result result;
 	struct diag diag;
-	struct descendant children[MAX_CHILDREN];
-	size_t n_children;
-	int n_left_out;
+	struct descendants children;
 };
 
-/* The children. */
-
-static void add_child(struct tree *t, const char *dir, pid_t pid)
+int subprocesses_are_wanted(const struct session_request *request)
 {
-	pid_t ancestor = t->errand->service->session->family->main->pid;
-	struct descendant *child = &t->children[t->n_children];
-
-	if (pid == ancestor || !lineage_descends("", pid, ancestor))
-		return;
-	if (t->n_children == MAX_CHILDREN) {
-		t->n_left_out++;
-		return;
-	}
-	child->pid = pid;
-	snprintf(child->session_id, sizeof child->session_id, "subprocess_%d_%lld", (int)pid,
-		(long long)(realtime_ns() / NS_PER_MS));
-	snprintf(child->profile.address, sizeof child->profile.address, "unix:%s/%d.sock", dir,
-		(int)pid);
-	t->n_children++;
-}
-
-static void look_into(struct tree *t, const char *path)
-{
-	DIR *dir = runtime_dir_check(path, geteuid()) ? NULL : opendir(path);
-	struct dirent *entry;
-
-	while (dir && (entry = readdir(dir))) {
-		char *end;
-		long pid = strtol(entry->d_name, &end, 10);
-
-		if (pid > 0 && pid <= INT32_MAX && strcmp(end, ".sock") == 0)
-			add_child(t, path, (pid_t)pid);
-	}
-	if (dir)
-		closedir(dir);
-}
-
-static void find_children(struct tree *t)
-{
-	char path[RUNTIME_DIR_MAX_BYTES];
-
-	for (unsigned i = 0; i < RUNTIME_DIR_PLACES; i++)
-		if (runtime_dir_get(i, path) == 0)
-			look_into(t, path);
-}
-
-/* This tree is known here: children need not look for it again. */
-static void clear_key(Tensorflow__ProfileOptions *o)
-{
-	for (size_t i = 0; i < o->n_advanced_configuration; i++) {
-		Tensorflow__ProfileOptions__AdvancedConfigurationEntry *e =
-			o->advanced_configuration[i];
-
-		if (strcmp(e->key, KEY) == 0 && e->value &&
-			e->value->value_case ==
-				TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE_BOOL_VALUE)
-			e->value->bool_value = 0;
-	}
-}
-
-static void start_child(struct tree *t, struct descendant *child)
-{
-	Asked request = *t->asked;
-	Tensorflow__ProfileOptions options = *t->asked->opts;
-	char address[sizeof child->profile.address];
-	_cleanup_free_ uint8_t *bytes = NULL;
-
-	request.opts = &options;
-	request.emit_xspace = 1;
-	request.repository_root = (char *)"";
-	request.session_id = options.session_id = child->session_id;
-	request.duration_ms = options.duration_ms = UINT64_MAX;
-	bytes = malloc(tensorflow__profile_request__get_packed_size(&request) + 1);
-	strcpy(address, child->profile.address);
-	if (bytes)
-		remote_profile_start(&child->profile, address, bytes,
-			tensorflow__profile_request__pack(&request, bytes), -1);
-}
-
-static void end_children(struct tree *t)
-{
-	int64_t give_up_ns = monotonic_ns() + GRACE_NS;
-
-	for (size_t i = 0; i < t->n_children; i++)
-		remote_profile_terminate(&t->children[i].profile, t->children[i].session_id);
-	for (size_t i = 0; i < t->n_children; i++) {
-		struct remote_profile *p = &t->children[i].profile;
-
-		while (monotonic_ns() < give_up_ns && !errand_is_cancelled(t->errand) &&
-			!remote_profile_wait(p, LOOK_MS))
-			;
-		remote_profile_end(p);
-	}
+	return profile_options_get_number(&request->options, DESCENDANTS_KEY, 0) != 0;
 }
 
 /* One trace. */
@@ -186,131 +73,170 @@ static int read_space(struct delivery *d, struct space **out)
 	return bytes ? xspace_decode(bytes, n, out, &diag) : -ENOMEM;
 }
 
-static int append_child(struct tree *t, struct descendant *child, struct chunks *to)
+static void count(struct capture_result *result, const struct space *space)
+{
+	for (size_t i = 0; i < space->n_planes; i++) {
+		const struct plane *plane = space->planes[i];
+
+		result->n_dropped += (uint64_t)plane_find_int(plane, "dropped_traces");
+		for (size_t k = 0; k < plane->n_lines; k++)
+			result->n_events += plane->lines[k].n_events;
+	}
+	if (!space_is_empty(space))
+		result->is_empty = 0;
+}
+
+/* Names of planes become longer; that fits into what is left for warnings. */
+static int has_room(const struct subprocesses *s, uint64_t n_bytes, const struct chunks *to)
+{
+	uint64_t max_bytes = s->asker.max_xspace_bytes;
+
+	return !max_bytes || to->total_bytes + n_bytes + WARNINGS_BYTES <= max_bytes;
+}
+
+static int append_child(struct subprocesses *s, struct descendant *child, struct chunks *to)
 {
 	_cleanup_(space_freep) struct space *space = NULL;
 	int r;
 
 	if (!child->profile.trace)
 		return 0;
+	if (!has_room(s, delivery_get_bytes(child->profile.trace), to)) {
+		remote_profile_fail(&child->profile, "the answer has no room for its trace");
+		return 0;
+	}
 	r = read_space(child->profile.trace, &space);
+	if (!r)
+		r = merge_prepare(space, (int64_t)s->result.start_unix_ns, child->pid);
 	if (r == -EBADMSG) {
 		remote_profile_fail(&child->profile, "its answer is not a readable trace");
 		return 0;
 	}
-	if (!r)
-		r = merge_prepare(space, (int64_t)t->result.start_unix_ns, child->pid);
-	if (!r && !space_is_empty(space))
-		t->result.is_empty = 0;
-	return r ? r : append_space(to, space);
+	if (r)
+		return r;
+	count(&s->result, space);
+	return append_space(to, space);
 }
 
-static int append_warnings(struct tree *t, struct chunks *to)
+static int append_warnings(const struct descendants *children, struct chunks *to)
 {
 	_cleanup_(space_freep) struct space *space = NULL;
 	int r = space_new(&space);
 
-	for (size_t i = 0; i < t->n_children && !r; i++)
-		if (t->children[i].profile.error[0])
+	for (size_t i = 0; i < children->n && !r; i++)
+		if (children->v[i].profile.error[0])
 			r = space_add_warning(space, "process %d was not recorded: %s",
-				(int)t->children[i].pid, t->children[i].profile.error);
-	if (!r && t->n_left_out)
+				(int)children->v[i].pid, children->v[i].profile.error);
+	if (!r && children->n_left_out)
 		r = space_add_warning(space,
 			"processes that were not recorded: %d; a program and %d others are at a time",
-			t->n_left_out, MAX_CHILDREN);
+			children->n_left_out, DESCENDANTS_MAX);
 	return r ? r : append_space(to, space);
 }
 
 /* Messages of one kind, one behind the other, are one message. */
-static int join(struct tree *t)
+static int join(struct subprocesses *s)
 {
 	struct chunks all = CHUNKS_INIT;
 	int r = 0;
 
-	delivery_take_chunks(t->result.delivery, &all);
-	t->result.delivery = delivery_free(t->result.delivery);
-	for (size_t i = 0; i < t->n_children && !r; i++)
-		r = append_child(t, &t->children[i], &all);
+	delivery_take_chunks(s->result.delivery, &all);
+	s->result.delivery = delivery_free(s->result.delivery);
+	for (size_t i = 0; i < s->children.n && !r; i++)
+		r = append_child(s, &s->children.v[i], &all);
 	if (!r)
-		r = append_warnings(t, &all);
+		r = append_warnings(&s->children, &all);
 	if (!r)
-		return delivery_new_from_chunks(&all, &t->result.delivery);
+		return delivery_new_from_chunks(&all, &s->result.delivery);
 	chunks_deinit(&all);
 	return r;
 }
 
-/* The program. */
+/* The session's part. */
 
-static void deliver(
+static void note_outcome(
 	struct session_request *request, int r, struct capture_result *result, struct diag *d)
 {
-	struct tree *t = request->context;
+	struct subprocesses *s = request->context;
 
-	t->outcome = r;
-	t->result = *result;
-	t->diag = *d;
-	errand_raise(t->errand, &t->is_done);
+	s->outcome = r;
+	s->result = *result;
+	result->delivery = NULL;
+	s->diag = *d;
+	errand_raise(s->errand, &s->is_done);
 }
 
-static void record(struct tree *t)
+/* The session frees its request when the program's own trace is there: what comes after is kept here. */
+static void stand_between(struct subprocesses *s, struct session_request *request)
 {
-	struct session *session = t->errand->service->session;
-
-	for (size_t i = 0; i < t->n_children; i++)
-		start_child(t, &t->children[i]);
-	if (errand_await_or_cancel(t->errand, &t->is_done))
-		session_cancel(session, t->errand->call);
-	errand_await(t->errand, &t->is_done);
-	end_children(t);
-	if (!t->outcome)
-		t->outcome = join(t);
-	if (t->outcome)
-		reply_failure(t->errand->call, t->outcome, &t->diag);
-	else
-		reply_profile(t->errand->call, &t->result, t->emit_xspace);
-	for (size_t i = 0; i < t->n_children; i++)
-		remote_profile_deinit(&t->children[i].profile);
+	s->asker.deliver = request->deliver;
+	s->asker.context = request->context;
+	s->asker.call = request->call;
+	s->asker.emit_xspace = request->emit_xspace;
+	s->asker.run = request->run;
+	s->asker.host_name = request->host_name;
+	s->asker.max_xspace_bytes = request->max_xspace_bytes;
+	profile_options_init(&s->asker.options);
+	if (request->max_xspace_bytes)
+		request->max_xspace_bytes -= WARNINGS_BYTES;
+	request->run = NULL;
+	request->host_name = NULL;
+	request->deliver = note_outcome;
+	request->context = s;
 }
 
-static void run(struct tree *t)
+static struct subprocesses *free_subprocesses(struct subprocesses *s)
 {
-	struct session *session = t->errand->service->session;
-	struct session_request *request;
+	descendants_deinit(&s->children);
+	session_request_deinit(&s->asker);
+	free(s->options);
+	free(s);
+	return NULL;
+}
+
+static int copy_options(struct subprocesses *s, const struct session_request *request)
+{
+	s->options = malloc(request->n_options_bytes + 1);
+	if (!s->options)
+		return -ENOMEM;
+	memcpy(s->options, request->options_bytes, request->n_options_bytes);
+	s->n_options_bytes = request->n_options_bytes;
+	return 0;
+}
+
+int subprocesses_take(struct errand *e, struct session_request *request, struct subprocesses **out)
+{
+	struct subprocesses *s = calloc(1, sizeof *s);
 	int r;
 
-	if (profile_call_decode(
-		    t->errand->call, t->errand->request, t->errand->request_bytes, &request))
-		return;
-	t->emit_xspace = request->emit_xspace;
-	request->deliver = deliver;
-	request->context = t;
-	r = session_take(session, request);
-	if (r == SESSION_BUSY)
-		session_describe(session, t->diag.text, sizeof t->diag.text);
-	if (r) {
-		reply_failure(t->errand->call, r == SESSION_BUSY ? CAPTURE_BUSY : CAPTURE_NO_TARGET,
-			&t->diag);
-		return;
+	if (!s || copy_options(s, request)) {
+		free(s);
+		session_request_free(request);
+		return -ENOMEM;
 	}
-	clear_key(t->asked->opts);
-	find_children(t);
-	record(t);
+	s->errand = e;
+	stand_between(s, request);
+	r = session_take(e->service->session, request);
+	*out = r ? free_subprocesses(s) : s;
+	return r;
 }
 
-void subprocesses_profile(struct errand *e)
+static void await_outcome(struct subprocesses *s)
 {
-	struct tree *t = calloc(1, sizeof *t);
+	if (errand_await_or_cancel(s->errand, &s->is_done))
+		session_cancel(s->errand->service->session, s->errand->call);
+	errand_await(s->errand, &s->is_done);
+}
 
-	if (t)
-		t->asked = tensorflow__profile_request__unpack(NULL, e->request_bytes, e->request);
-	if (t && t->asked && t->asked->opts) {
-		t->errand = e;
-		run(t);
-	} else {
-		rpc_call_fail(e->call, RPC_RESOURCE_EXHAUSTED,
-			"the profiler server is out of memory; record less");
+void subprocesses_record(struct subprocesses *s)
+{
+	descendants_find(&s->children, s->errand->service->session->family->main->pid);
+	descendants_start(&s->children, s->options, s->n_options_bytes);
+	await_outcome(s);
+	if (!s->outcome) {
+		descendants_end(&s->children, s->errand);
+		s->outcome = join(s);
 	}
-	if (t && t->asked)
-		tensorflow__profile_request__free_unpacked(t->asked, NULL);
-	free(t);
+	s->asker.deliver(&s->asker, s->outcome, &s->result, &s->diag);
+	free_subprocesses(s);
 }

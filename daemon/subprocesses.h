@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Profile with "profile_subprocesses": the program's own trace and those of its descendants that have servers of their
- * own, as one. They are found in the runtime directories by their sockets, PID.sock, and known for descendants by the
- * kernel: nothing is set in anybody's environment. Each child records from the start of the program's recording to its end.
+ * A recording with the key "profile_subprocesses": the program's own trace and those of its descendants
+ * (descendants.h), as one. It stands between the session and whoever asked, whichever call that was: what the request's
+ * |deliver| gets is the whole. Each child records from the start of the program's recording to its end.
+ *
+ * Threads: an errand's, because it waits for other servers.
  */
 #ifndef DAEMON_SUBPROCESSES_H
 #define DAEMON_SUBPROCESSES_H
 
 struct errand;
+struct session_request;
+struct subprocesses;
 
-/* The call's request is a ProfileRequest: answers it as profile_call_handle() does. For errand_start(). */
-void subprocesses_profile(struct errand *e);
+/* Whether |request| asks for them. */
+int subprocesses_are_wanted(const struct session_request *request);
+
+/*
+ * Gives |request|, whose call is |e|'s, to the session as session_take() does, and takes it. 0, what session_take() says,
+ * or -ENOMEM; then its |deliver| is not called. Owner: *out goes to subprocesses_record().
+ */
+int subprocesses_take(struct errand *e, struct session_request *request, struct subprocesses **out);
+/* Until all is recorded and |deliver| was called, on this thread. Frees |s|. */
+void subprocesses_record(struct subprocesses *s);
 
 #endif

@@ -7,8 +7,12 @@ from calls import PROFILER, UINT64_MAX, Calls, profile_request, trace_of
 from fixture import check, contains, equal, run, test, wait_until
 from http2 import OK
 from processes import PROFTAPD, TARGET
+from profiler import V1, Profiler, capture_request
+from trace_file import Trace
 
 PROFILE = PROFILER + "Profile"
+TREE = ("-o", "profile_subprocesses=true")
+EXIT_BUSY = 4
 
 
 class Child:
@@ -76,6 +80,51 @@ def children_and_theirs_are_in_their_parents_trace_on_its_time(t):
 
 
 @test
+def proftap_gets_children_by_its_own_call(t):
+    target = t.target().serve()
+    child = Child(t, target, "child")
+    capture = t.begin(target, *TREE)
+    for process, n in ((target, 3), (child, 4)):
+        process.ask("await 1", f"burst {n}")
+    trace = t.stop(target, capture).trace
+    equal(planes_of(trace), ["/host:CPU", f"/host:CPU target [{child.pid}]"], "planes")
+    equal((trace.count("burst"), trace.process(child.pid).count("burst")), (3, 4), "spans of both")
+    equal(list(trace.space.warnings), [], "warnings")
+    for process in (target, child):
+        equal(process.ask("enabled 1"), "0", "whether anybody still records")
+
+
+@test
+def a_stream_ends_with_a_trailer_about_all_of_them(t):
+    target = t.target().serve()
+    child = Child(t, target, "child")
+    with Profiler(target) as calls:
+        asked = capture_request(60000)
+        asked.options.advanced_configuration["profile_subprocesses"].bool_value = True
+        stream = calls.start(V1 + "Capture", asked)
+        for process, n in ((target, 3), (child, 4)):
+            process.ask("await 1", f"burst {n}")
+        calls.end_session()
+        delivery = calls.deliver(stream)
+    events = sum(len(line.events) for plane in delivery.space.planes for line in plane.lines)
+    equal(delivery.trailer.n_events, events, "events in the trailer")
+    check(delivery.trailer.n_events >= 7, f"{delivery.trailer.n_events} events")
+
+
+@test
+def the_operators_directory_gets_all_of_them(t):
+    target = t.target().serve(0, 0, 0, "127.0.0.1", 0, 0, t.dir / "logs")
+    child = Child(t, target, "child")
+    runs = t.dir / "logs/plugins/profile"
+    with Calls(target) as calls:
+        answer = calls.call(PROFILE, request(50, emit_xspace=False, repository_root=str(runs),
+                                             session_id="run", host_name="host"))
+    equal((answer.status, answer.text, len(answer.message.tool_data)), (OK, "", 0), "the answer")
+    equal(planes_of(Trace(runs / "run/host.xplane.pb")),
+          ["/host:CPU", f"/host:CPU target [{child.pid}]"], "planes in the file")
+
+
+@test
 def without_the_key_a_program_is_recorded_alone(t):
     target = t.target().serve()
     Child(t, target, "child")
@@ -98,6 +147,29 @@ def a_child_that_is_busy_is_said_and_the_rest_arrives(t):
                  "warnings")
         childs.terminate("theirs")
         equal(childs.finish(theirs).status, OK, "status of the session that was not disturbed")
+
+
+@test
+def a_second_tree_is_told_that_the_place_is_taken(t):
+    target = t.target().serve()
+    with Profiler(target) as calls:
+        theirs = calls.capture(60000, session_id="theirs")
+        target.ask("await 1")
+        capture = t.capture(target, 50, *TREE, code=EXIT_BUSY)
+        contains(capture.stderr, "session theirs", "standard error")
+        calls.end_session("theirs")
+        calls.deliver(theirs)
+
+
+@test
+def a_stream_whose_client_vanishes_frees_all_of_them(t):
+    target = t.target().serve()
+    child = Child(t, target, "child")
+    capture = t.record(target, 60000, *TREE)
+    child.ask("await 1")
+    capture.kill()
+    for process in (target, child):
+        wait_until(lambda p=process: p.ask("enabled 1") == "0", "the recording to be off", 5)
 
 
 @test

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The programs that a program started, and those that they started, as far as they have servers of their own, and what
+ * these recorded. They are found in the runtime directories by their sockets, PID.sock, and known for descendants by the
+ * kernel: nothing is set in anybody's environment.
+ */
+#ifndef DAEMON_DESCENDANTS_H
+#define DAEMON_DESCENDANTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/remote_profile.h"
+
+#define DESCENDANTS_MAX 64
+/* The key that asks for them. */
+#define DESCENDANTS_KEY "profile_subprocesses"
+
+struct errand;
+
+struct descendant {
+	pid_t pid;
+	char session_id[64];
+	struct remote_profile profile;
+};
+
+struct descendants {
+	struct descendant v[DESCENDANTS_MAX];
+	size_t n;
+	int n_left_out; /* there was no room for them */
+};
+
+/* Those of |ancestor|. All zero is the state before. */
+void descendants_find(struct descendants *all, pid_t ancestor);
+
+/*
+ * Each is asked to record until it is stopped. |options|: a serialised ProfileOptions; they need not look for theirs
+ * again. What goes wrong is the profile's error.
+ */
+void descendants_start(struct descendants *all, const uint8_t *options, size_t n);
+/* Each stops, and hands over what it recorded, within 10 s; at once, without its data, if |e| is cancelled. */
+void descendants_end(struct descendants *all, struct errand *e);
+void descendants_deinit(struct descendants *all);
+
+#endif
