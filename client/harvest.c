@@ -51,8 +51,8 @@ static int64_t get_timeout_ms(const struct harvest *h, int64_t otherwise_ms)
 static void name_session(const struct harvest *h, struct diag *d)
 {
 	if (d->code == -ENOENT && h->session)
-		diag_set(d, -ENOENT, "%s: no continuous session %s runs there",
-			h->capture->target, h->session);
+		diag_set(d, -ENOENT, "%s: no continuous session %s runs there", h->capture->target,
+			h->session);
 }
 
 /* The end of a stock server's session, whose data is not wanted any more. */

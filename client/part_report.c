@@ -55,11 +55,13 @@ static void warn_of_lateness(const struct part *p, const struct summary *s, stru
 
 static void warn_of_stock_session(const struct part *p, struct names *warnings)
 {
-	warn(warnings, "this server begins anew with each snapshot: what happens while it makes one "
-		       "is lost");
+	warn(warnings,
+		"this server begins anew with each snapshot: what happens while it makes one "
+		"is lost");
 	if (p->options.session_id[0])
-		warn(warnings, "this server has no names for sessions: it was asked for the one that "
-			       "runs");
+		warn(warnings,
+			"this server has no names for sessions: it was asked for the one that "
+			"runs");
 }
 
 static void fill(const struct part *p, struct names *warnings, struct summary *s)

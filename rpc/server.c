@@ -277,8 +277,8 @@ static void deliver(struct rpc_server *server, int grace_ms)
 
 	for (int ms = 0; ms < grace_ms && n_quiet < 2; ms += LOOK_MS) {
 		size_t n_asked = server->host.n_asked;
-		int is_quiet = server->host.n_live <= n_asked &&
-			       !adopted_is_sending(&server->adopted);
+		int is_quiet =
+			server->host.n_live <= n_asked && !adopted_is_sending(&server->adopted);
 
 		n_quiet = is_quiet ? n_quiet + 1 : 0;
 		usleep(LOOK_MS * 1000);
