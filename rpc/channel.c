@@ -33,6 +33,12 @@ static grpc_arg string_arg(const char *key, const char *value)
 	return arg;
 }
 
+/*
+ * Of a stream, on its way to a reader that is busy with what came before. gRPC's own estimate takes such a pause for a long
+ * line, and lets more and more come: over 100 MB, while a file of 6 GB is being written.
+ */
+#define WINDOW_BYTES (8 << 20)
+
 /* What was packed small could be of any size: servers are told not to, and it is never unpacked. */
 static grpc_channel *create_channel(int fd, const char *authority, bool dials)
 {
@@ -43,6 +49,8 @@ static grpc_channel *create_channel(int fd, const char *authority, bool dials)
 		int_arg(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0),
 		int_arg(GRPC_ARG_ENABLE_HTTP_PROXY, 0),
 		int_arg(GRPC_ARG_ENABLE_RETRIES, 0),
+		int_arg(GRPC_ARG_HTTP2_BDP_PROBE, 0),
+		int_arg(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, WINDOW_BYTES),
 		string_arg(GRPC_ARG_DEFAULT_AUTHORITY, authority),
 	};
 	grpc_channel_args args = {sizeof list / sizeof list[0], list};
