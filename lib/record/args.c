@@ -75,7 +75,8 @@ uint32_t args_write(struct ring *ring, struct slot *slots, struct ptap_impl_site
 		count_loss(ring, LOSS_CUT);
 		n_args = PTAP_IMPL_MAX_ARGS;
 	}
-	for (unsigned i = 0; i < n_args; i++) {
+	/* The caller drops what stops in the middle. */
+	for (unsigned i = 0; i < n_args && ring_is_current(ring); i++) {
 		uint32_t key = key_id(site, i, args[i].key);
 		/* Every argument after this one keeps a slot, so that a long text cuts only itself. */
 		uint32_t room = RECORD_MAX_EXTRA - n - (n_args - 1u - i);

@@ -74,6 +74,18 @@ static inline void ring_end(struct ring *ring)
 	ring->guard = 0;
 }
 
+/*
+ * Whether the capture goes on, in this process: to be asked right before anything is stored that the server reads. A
+ * signal handler that interrupted the annotation may have forked. Its child returns into the annotation, too, and the
+ * ring is its parent's; but in a child the word is another one (MADV_WIPEONFORK).
+ */
+static inline int ring_is_current(struct ring *ring)
+{
+	signal_fence();
+	return atomic_load_explicit(&guest_get()->word, memory_order_relaxed) ==
+	       atomic_load_explicit(&ring->word, memory_order_relaxed);
+}
+
 /* Room for |n| more slots at |head| in a ring of |size|; counts the loss if there is none. */
 static inline int ring_has_room(struct ring *ring, uint32_t size, uint64_t head, uint32_t n)
 {
@@ -87,8 +99,11 @@ static inline int ring_has_room(struct ring *ring, uint32_t size, uint64_t head,
 	return 1;
 }
 
-/* Writes an entry: the record, then |n_extra| slots. Guard held. */
-static inline void ring_emit(struct ring *ring, uint64_t word0, uint64_t word1,
+/*
+ * Writes an entry: the record, then |n_extra| slots; a full ring counts it. Guard held. False: the ring is not
+ * current, and nothing may be stored any more.
+ */
+static inline int ring_emit(struct ring *ring, uint64_t word0, uint64_t word1,
 	const struct slot *extra, uint32_t n_extra)
 {
 	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
@@ -96,11 +111,18 @@ static inline void ring_emit(struct ring *ring, uint64_t word0, uint64_t word1,
 	struct slot *data = ring_data(ring);
 
 	if (!ring_has_room(ring, size, head, 1 + n_extra))
-		return;
+		return 1;
 	data[head & (size - 1)] = (struct slot){{word0, word1}};
 	for (uint32_t i = 0; unlikely(i < n_extra); i++)
 		data[(head + 1 + i) & (size - 1)] = extra[i];
+	/*
+	 * As late as can be: an old head over a newer one would lose all that is between. The slots that a child wrote
+	 * are those that its parent wrote next, and has long been rid of.
+	 */
+	if (unlikely(!ring_is_current(ring)))
+		return 0;
 	atomic_store_explicit(&ring->head, head + 1 + n_extra, memory_order_release);
+	return 1;
 }
 
 #endif

@@ -35,6 +35,13 @@ static inline struct ring *open_begin(uint32_t *word, uint32_t *depth)
 	return ring;
 }
 
+/* Of a ring that is not current. The guard is freed nevertheless: a child may be the one that took it. */
+static struct ptap_impl_token drop(struct ring *ring)
+{
+	ring_end(ring);
+	return no_token;
+}
+
 /* Puts the span on the stack, its frame (if |kind| says so) being complete, and frees the guard. */
 static inline struct ptap_impl_token push(
 	struct ring *ring, uint32_t word, uint32_t depth, unsigned kind, uint32_t id)
@@ -42,9 +49,12 @@ static inline struct ptap_impl_token push(
 	struct ptap_impl_token token = {ring, word, depth};
 	struct ring_open *open = &ring->open[depth];
 	uint64_t start = now_ticks();
+	uint64_t what = ring_open_what(id, kind, start);
 
+	if (unlikely(!ring_is_current(ring)))
+		return drop(ring);
 	atomic_store_explicit(&open->start, start, memory_order_relaxed);
-	atomic_store_explicit(&open->what, ring_open_what(id, kind, start), memory_order_relaxed);
+	atomic_store_explicit(&open->what, what, memory_order_relaxed);
 	atomic_store_explicit(&ring->depth, depth + 1, memory_order_release);
 	ring_end(ring);
 	return token;
@@ -149,8 +159,8 @@ static uint64_t long_duration(struct slot *slots, uint32_t *n_slots, uint64_t du
 	return RECORD_DURATION_MASK;
 }
 
-/* The span at |depth| with the slots of its frame, or with a duration too long for a record. */
-static __attribute__((noinline)) void emit_with_slots(
+/* As ring_emit(): the span at |depth| with the slots of its frame, or with a duration too long for a record. */
+static __attribute__((noinline)) int emit_with_slots(
 	struct ring *ring, uint32_t depth, uint64_t start, uint64_t what, uint64_t duration)
 {
 	struct ring_frame *frame = ring_frame(ring, depth);
@@ -161,7 +171,7 @@ static __attribute__((noinline)) void emit_with_slots(
 
 	if (duration >= RECORD_DURATION_MASK)
 		duration = long_duration(frame->slots, &n, duration);
-	ring_emit(ring,
+	return ring_emit(ring,
 		record_word0(start, (enum record_kind)(kind & ~RING_OPEN_HAS_FRAME), depth, n),
 		record_word1(duration, (uint32_t)what & STRING_ID_MASK), frame->slots, n);
 }
@@ -173,16 +183,19 @@ static inline void pop(struct ring *ring, uint32_t depth, uint32_t n_open)
 	uint64_t start = atomic_load_explicit(&open->start, memory_order_relaxed);
 	uint64_t what = atomic_load_explicit(&open->what, memory_order_relaxed);
 	uint64_t duration = now_ticks() - start;
+	int is_current;
 
 	/* A clock that steps back across cores must not wrap around. */
 	if (unlikely((int64_t)duration < 0))
 		duration = 0;
 	if (unlikely((what & (uint64_t)RING_OPEN_HAS_FRAME << 24) ||
 		     duration >= RECORD_DURATION_MASK))
-		emit_with_slots(ring, depth, start, what, duration);
+		is_current = emit_with_slots(ring, depth, start, what, duration);
 	else
-		ring_emit(ring, record_word0(start, RECORD_SPAN, depth, 0),
+		is_current = ring_emit(ring, record_word0(start, RECORD_SPAN, depth, 0),
 			record_word1(duration, (uint32_t)what & STRING_ID_MASK), NULL, 0);
+	if (unlikely(!is_current))
+		return;
 	if (unlikely(n_open - depth > 1))
 		count_losses(ring, LOSS_LEFT_OPEN, n_open - depth - 1);
 	atomic_store_explicit(&ring->depth, depth, memory_order_release);

@@ -28,13 +28,23 @@ static struct ring *open_ring(struct arena *arena, uint32_t i)
 	return NULL;
 }
 
+/*
+ * Whether |arena| is this process's. A signal handler that interrupted an annotation may have forked: its child comes
+ * back into it, and must not touch what is its parent's. In a child the page was wiped, or the arena is its own.
+ */
+static int is_ours(struct arena *arena)
+{
+	signal_fence();
+	return atomic_load_explicit(&guest_get()->arena, memory_order_relaxed) == arena;
+}
+
 static struct ring *find_ring(struct arena *arena)
 {
 	uint32_t ready = atomic_load_explicit(&arena->rings_ready, memory_order_acquire);
 	uint32_t allowed = atomic_load_explicit(&arena->rings_allowed, memory_order_relaxed);
 	uint32_t n = ready > allowed ? ready : allowed;
 
-	for (uint32_t i = 0; i < n && i < arena->n_rings; i++) {
+	for (uint32_t i = 0; i < n && i < arena->n_rings && is_ours(arena); i++) {
 		uint8_t expected = RING_FREE;
 
 		if (atomic_compare_exchange_strong(&arena->ring_state[i], &expected, RING_USED))
@@ -43,17 +53,20 @@ static struct ring *find_ring(struct arena *arena)
 	return NULL;
 }
 
-static void identify(struct thread *self, struct ring *ring, uint32_t n_slots)
+static void identify(struct thread *self, struct arena *arena, struct ring *ring)
 {
 	char name[RING_NAME_BYTES] = "";
+	int32_t tid = (int32_t)syscall(SYS_gettid);
 
 	if (self->name[0])
 		memcpy(name, self->name, sizeof name);
 	else
 		prctl(PR_GET_NAME, name, 0, 0, 0);
+	if (!is_ours(arena))
+		return;
 	memcpy(ring->name, name, sizeof name);
-	ring->n_slots = n_slots;
-	atomic_store_explicit(&ring->tid, (int32_t)syscall(SYS_gettid), memory_order_relaxed);
+	ring->n_slots = arena->ring_bytes / SLOT_BYTES;
+	atomic_store_explicit(&ring->tid, tid, memory_order_relaxed);
 }
 
 static void reset(struct ring *ring, uint32_t word)
@@ -107,11 +120,11 @@ static struct ring *take_ring(struct thread *self, struct arena *arena, uint32_t
 		self->ring = may_record(guest_get()) ? find_ring(arena) : NULL;
 		self->arena = arena;
 		if (self->ring)
-			identify(self, self->ring, arena->ring_bytes / SLOT_BYTES);
+			identify(self, arena, self->ring);
 		else
 			self->refused_word = word;
 	}
-	if (!self->ring)
+	if (!self->ring || !is_ours(arena))
 		return NULL;
 	reset(self->ring, word);
 	self->n_unopened = 0;
@@ -140,7 +153,7 @@ struct ring *thread_enter(struct thread *self, uint32_t word)
 		signal_fence();
 		self->entering = 0;
 	}
-	if (!ring)
+	if (!ring && is_ours(arena))
 		atomic_fetch_add_explicit(&arena->lost_no_ring, 1, memory_order_relaxed);
 	return ring;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Emptying the rings of programs that behave. */
+/* Emptying the rings of programs that behave. Linked with -Wl,--wrap=target_has_thread. */
 #include "daemon/drain.h"
 
 #include <check.h>
 #include <proftap/proftap.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -109,6 +110,59 @@ START_TEST(counts_only_this_captures_threads_without_ring)
 }
 END_TEST
 
+/* A thread that ends, having written once more, between the look at its ring and the question whether it is there. */
+static struct {
+	pthread_t thread;
+	sem_t may_end;
+	sem_t has_written;
+	int is_awaited;
+} late;
+
+int __real_target_has_thread(const struct target *t, pid_t tid);
+int __wrap_target_has_thread(const struct target *t, pid_t tid);
+int __wrap_target_has_thread(const struct target *t, pid_t tid)
+{
+	if (late.is_awaited) {
+		late.is_awaited = 0;
+		sem_post(&late.may_end);
+		pthread_join(late.thread, NULL);
+		while (__real_target_has_thread(t, tid))
+			sched_yield();
+	}
+	return __real_target_has_thread(t, tid);
+}
+
+static void *annotate_late(void *unused)
+{
+	PTAP_INSTANT("early");
+	sem_post(&late.has_written);
+	sem_wait(&late.may_end);
+	PTAP_INSTANT("late");
+	return unused;
+}
+
+START_TEST(takes_what_a_thread_wrote_before_its_end)
+{
+	const struct thread_log *log;
+
+	sem_init(&late.may_end, 0, 0);
+	sem_init(&late.has_written, 0, 0);
+	ck_assert_int_eq(pthread_create(&late.thread, NULL, annotate_late, NULL), 0);
+	sem_wait(&late.has_written);
+	drained_visit();
+	log = drained.drain.logs[0];
+	ck_assert_uint_eq(log->n_slots, 1);
+	late.is_awaited = 1;
+	drained.drain.next_reclaim_ns = 0;
+	drained_visit();
+	ck_assert(!late.is_awaited);
+	ck_assert(log->is_closed);
+	ck_assert_uint_eq(log->n_slots, 2);
+	ck_assert_str_eq(fixture_name_of(&log->slots[1]), "late");
+	ck_assert_uint_eq(atomic_load(&fixture.arena->ring_state[0]), RING_FREE);
+}
+END_TEST
+
 static void *annotate(void *tid)
 {
 	PTAP_INSTANT("point");
@@ -205,6 +259,7 @@ int main(void)
 	tcase_add_test(tcase, counts_what_the_capture_has_no_memory_for);
 	tcase_add_test(tcase, takes_over_losses_and_name);
 	tcase_add_test(tcase, counts_only_this_captures_threads_without_ring);
+	tcase_add_test(tcase, takes_what_a_thread_wrote_before_its_end);
 	tcase_add_test(tcase, frees_rings_of_dead_threads_before_a_capture);
 	tcase_add_test(tcase, leaves_a_ring_that_was_just_claimed);
 	tcase_add_test(tcase, gives_rings_of_dead_threads_to_new_ones);

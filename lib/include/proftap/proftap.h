@@ -25,7 +25,9 @@
  * Threads: everything here may be called from any thread. The annotations may also be used in a
  * signal handler: one that interrupts another annotation of its thread is dropped and counted.
  * After fork() the child is not recorded, unless |follow_fork| asks for it, and may start a server of its
- * own. A span belongs to the thread that begins it, and ends before the one around it. What longjmp leaves open
+ * own. One that a signal handler forks within an annotation, and that returns into it, drops it; but for a signal
+ * within the few instructions that store it, where records of the parent may be lost, uncounted. A child that ends
+ * or execs in the handler does no harm. A span belongs to the thread that begins it, and ends before the one around it. What longjmp leaves open
  * is dropped and counted when the span around it ends, and so is the inner one of two coroutines that interleave.
  * An end in another thread (a coroutine or a fiber that was resumed there) ends nothing and is counted; the span
  * stays open. Work that moves from thread to thread, or interleaves, is an async span: PTAP_ASYNC_BEGIN.
