@@ -6,7 +6,7 @@ import socket
 
 from fixture import check, contains, equal, free_port, run, test
 
-# ptap_server_start() tries again for 50 ms, for programs that exec themselves.
+# ptap_server_start() tries again for 200 ms, for programs that exec themselves.
 AT_ONCE_US = 1_000_000
 
 
