@@ -68,6 +68,8 @@ static void write_totals(const struct summary *s, FILE *out)
 		quantity_count(t->n_threads).text, t->n_threads == 1 ? "thread" : "threads");
 	if (t->n_asyncs)
 		fprintf(out, " · async spans %s", quantity_count(t->n_asyncs).text);
+	if (t->n_instants)
+		fprintf(out, " · instants %s", quantity_count(t->n_instants).text);
 	if (t->n_flow_marks)
 		fprintf(out, " · flow marks %s", quantity_count(t->n_flow_marks).text);
 	fprintf(out, " · counters %s · steps %s · dropped %s", quantity_count(t->n_counters).text,

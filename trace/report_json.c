@@ -39,6 +39,18 @@ static void put_row(struct json *j, const struct plane *plane, const struct summ
 	json_end_object(j);
 }
 
+static void put_kinds(struct json *j, const struct plane *plane, const struct line *line)
+{
+	struct summary_keys keys;
+	uint64_t n[EVENT_KINDS];
+
+	summary_keys_init(&keys, plane);
+	line_count_kinds(plane, &keys, line, n);
+	json_uint(j, "n_spans", n[EVENT_SPAN]);
+	json_uint(j, "n_instants", n[EVENT_INSTANT]);
+	json_uint(j, "n_flow_marks", n[EVENT_FLOW_MARK]);
+}
+
 static void put_threads(
 	struct json *j, const struct summary *summary, const struct report_options *options)
 {
@@ -50,7 +62,7 @@ static void put_threads(
 		json_begin_object(j, NULL);
 		json_int(j, "id", line->line->id);
 		json_text(j, "name", line->line->name);
-		json_uint(j, "n_spans", line->line->n_events);
+		put_kinds(j, summary->plane, line->line);
 		json_begin_list(j, "spans");
 		for (size_t k = 0; k < n_shown; k++)
 			put_row(j, summary->plane, &line->rows[k]);
@@ -208,6 +220,7 @@ void report_write_json_totals(struct json *j, const struct report_totals *t)
 	json_uint(j, "spans", t->n_spans);
 	json_uint(j, "threads", t->n_threads);
 	json_uint(j, "async_spans", t->n_asyncs);
+	json_uint(j, "instants", t->n_instants);
 	json_uint(j, "flow_marks", t->n_flow_marks);
 	json_uint(j, "counters", t->n_counters);
 	json_uint(j, "counter_samples", t->n_counter_samples);

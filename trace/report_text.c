@@ -57,6 +57,8 @@ static void print_totals(FILE *out, const struct space *space)
 		t.n_threads == 1 ? "thread" : "threads");
 	if (t.n_asyncs)
 		fprintf(out, " · async spans %s", quantity_count(t.n_asyncs).text);
+	if (t.n_instants)
+		fprintf(out, " · instants %s", quantity_count(t.n_instants).text);
 	if (t.n_flow_marks)
 		fprintf(out, " · flow marks %s", quantity_count(t.n_flow_marks).text);
 	fprintf(out, " · counters %s", quantity_count(t.n_counters).text);
@@ -83,6 +85,21 @@ static void print_row(FILE *out, const struct plane *plane, const struct summary
 	table_print_name(out, names_get(&plane->event_names, row->name), row->n_unfinished);
 }
 
+static void print_kinds(FILE *out, const struct plane *plane, const struct line *line)
+{
+	struct summary_keys keys;
+	uint64_t n[EVENT_KINDS];
+
+	summary_keys_init(&keys, plane);
+	line_count_kinds(plane, &keys, line, n);
+	fprintf(out, "%s spans", quantity_count(n[EVENT_SPAN]).text);
+	if (n[EVENT_INSTANT])
+		fprintf(out, " · %s instants", quantity_count(n[EVENT_INSTANT]).text);
+	if (n[EVENT_FLOW_MARK])
+		fprintf(out, " · %s flow marks", quantity_count(n[EVENT_FLOW_MARK]).text);
+	fputc('\n', out);
+}
+
 static void print_line(FILE *out, const struct plane *plane, const struct summary_line *sum,
 	const struct report_options *options)
 {
@@ -91,8 +108,8 @@ static void print_line(FILE *out, const struct plane *plane, const struct summar
 
 	fputs("\nthread ", out);
 	table_print_text(out, *sum->line->name ? sum->line->name : "(no name)");
-	fprintf(out, " (%" PRId64 "): %s spans\n", sum->line->id,
-		quantity_count(sum->line->n_events).text);
+	fprintf(out, " (%" PRId64 "): ", sum->line->id);
+	print_kinds(out, plane, sum->line);
 	table_print_heads(out, heads, sizeof heads / sizeof *heads);
 	for (size_t i = 0; i < n_shown; i++)
 		print_row(out, plane, &sum->rows[i]);

@@ -112,6 +112,18 @@ bool line_is_async(
 	const struct plane *plane, const struct summary_keys *keys, const struct line *line);
 bool event_is_async(const struct plane *plane, const struct summary_keys *keys,
 	const struct trace_event *event);
+/* What an event on a thread's line is. A span may be the end of a flow, too: what others than we record. */
+enum event_kind {
+	EVENT_SPAN, /* has a duration, or is a step, or has no end */
+	EVENT_INSTANT,
+	EVENT_FLOW_MARK,
+	EVENT_KINDS
+};
+
+enum event_kind event_get_kind(const struct plane *plane, const struct summary_keys *keys,
+	const struct trace_event *event);
+void line_count_kinds(const struct plane *plane, const struct summary_keys *keys,
+	const struct line *line, uint64_t n_of_kind[EVENT_KINDS]);
 bool event_is_step(const struct plane *plane, const struct summary_keys *keys,
 	const struct trace_event *event);
 /* Whether a flow leaves the event, or enters it. */

@@ -60,6 +60,25 @@ bool event_is_unfinished(
 	return is_set(plane, event, keys->unfinished);
 }
 
+enum event_kind event_get_kind(
+	const struct plane *plane, const struct summary_keys *keys, const struct trace_event *event)
+{
+	if (event->duration_ns || event_is_step(plane, keys, event) ||
+		event_is_unfinished(plane, keys, event))
+		return EVENT_SPAN;
+	return event_is_flow_out(plane, keys, event) || event_is_flow_in(plane, keys, event)
+		       ? EVENT_FLOW_MARK
+		       : EVENT_INSTANT;
+}
+
+void line_count_kinds(const struct plane *plane, const struct summary_keys *keys,
+	const struct line *line, uint64_t n_of_kind[EVENT_KINDS])
+{
+	memset(n_of_kind, 0, EVENT_KINDS * sizeof *n_of_kind);
+	for (size_t i = 0; i < line->n_events; i++)
+		n_of_kind[event_get_kind(plane, keys, &line->events[i])]++;
+}
+
 bool event_is_async(
 	const struct plane *plane, const struct summary_keys *keys, const struct trace_event *event)
 {

@@ -14,6 +14,7 @@ void tally_begin_plane(struct tally *t, const struct plane *plane)
 	t->n_seen = 0;
 	t->plane = plane;
 	t->n_events = 0;
+	memset(t->n_of_kind, 0, sizeof t->n_of_kind);
 	summary_keys_init(&t->keys, plane);
 }
 
@@ -54,6 +55,7 @@ static void add_event(struct tally *t, const struct trace_event *event)
 	const struct plane *plane = t->plane;
 	const struct summary_keys *keys = &t->keys;
 
+	t->n_of_kind[event_get_kind(plane, keys, event)]++;
 	t->is_async = t->is_async && event_is_async(plane, keys, event);
 	t->totals.n_steps += event_is_step(plane, keys, event);
 	t->totals.n_unfinished += event_is_unfinished(plane, keys, event);
@@ -82,10 +84,12 @@ void tally_end_line(struct tally *t, const struct line *line)
 			t->totals.n_asyncs += t->n_events;
 		} else {
 			t->totals.n_threads++;
-			t->totals.n_spans += t->n_events;
+			t->totals.n_spans += t->n_of_kind[EVENT_SPAN];
+			t->totals.n_instants += t->n_of_kind[EVENT_INSTANT];
 		}
 	}
 	t->n_events = 0;
+	memset(t->n_of_kind, 0, sizeof t->n_of_kind);
 }
 
 void tally_add_facts(struct tally *t, const struct plane *plane)

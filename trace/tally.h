@@ -22,6 +22,7 @@ struct tally {
 	uint8_t *seen; /* by name: a counter that has been counted */
 	size_t n_seen;
 	uint64_t n_events;
+	uint64_t n_of_kind[EVENT_KINDS];
 	bool is_async; /* all so far are async spans */
 };
 

@@ -176,7 +176,7 @@ def files_and_summary_are_as_promised(t):
           f"127.0.0.1:{target.port}", "first line")
     check(capture.trace.duration_ms >= 1000, f"{capture.trace.duration_ms} ms were recorded")
     # A round has 8 events at level 2: 5 spans, a step and 2 instants.
-    equal(lines[1], f"  spans {8 * n:,} on 3 threads · counters {n_counters} · steps {n} · dropped 0",
+    equal(lines[1], f"  spans {6 * n:,} on 3 threads · instants {2 * n:,} · counters {n_counters} · steps {n} · dropped 0",
           "counts")
     check(re.fullmatch(r"  [\d.,]+ [kMG]?B in [\d,]+ ms after the end of the recording", lines[2]),
           f"third line: {lines[2]!r}")

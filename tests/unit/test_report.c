@@ -158,6 +158,8 @@ END_TEST
 static void add_links(void)
 {
 	add("work", 0, 100, 0);
+	add("point", 5, 0, 0);
+	add("point", 6, 0, 0);
 	add("job", 10, 0, int_stats("_p", -7, "_pt"));
 	add("job", 20, 0, int_stats("_c", -7, "_ct"));
 	add("job", 30, 0, int_stats("_c", -7, "_ct"));
@@ -174,7 +176,8 @@ START_TEST(totals_tell_async_spans_from_threads)
 
 	add_links();
 	report_count(space, &t);
-	ck_assert_uint_eq(t.n_spans, 4);
+	ck_assert_uint_eq(t.n_spans, 1);
+	ck_assert_uint_eq(t.n_instants, 2);
 	ck_assert_uint_eq(t.n_threads, 1);
 	ck_assert_uint_eq(t.n_asyncs, 3);
 	ck_assert_uint_eq(t.n_flow_marks, 3);
@@ -188,8 +191,9 @@ START_TEST(text_sums_async_spans_and_flows_by_name)
 
 	add_links();
 	report = write_report(report_write_text);
-	assert_has_line(report, "spans 4 on 1 thread · async spans 3 · flow marks 3 · counters 0 "
-				"(0 samples) · steps 0 · dropped 0 · unfinished 1");
+	assert_has_line(report,
+		"spans 1 on 1 thread · async spans 3 · instants 2 · flow marks 3 · counters 0 "
+		"(0 samples) · steps 0 · dropped 0 · unfinished 1");
 	assert_has_line(report, "async spans");
 	assert_has_line(report, "count total mean p50 p99 min max name");
 	assert_has_line(report, "3 9.00 us 3.00 us 3.00 us 5.00 us 1.00 us 5.00 us request "
@@ -206,7 +210,7 @@ START_TEST(json_sums_async_spans_and_flows_by_name)
 
 	add_links();
 	report = write_report(report_write_json);
-	ck_assert(strstr(report, "\"async_spans\":3,\"flow_marks\":3,"));
+	ck_assert(strstr(report, "\"async_spans\":3,\"instants\":2,\"flow_marks\":3,"));
 	ck_assert(strstr(report,
 		"\"async_spans\":[{\"name\":\"request\",\"count\":3,\"unfinished\":1,"
 		"\"total_ns\":9000,\"min_ns\":1000,\"mean_ns\":3000,\"p50_ns\":3000,"
@@ -234,10 +238,10 @@ START_TEST(json_escapes_and_has_stable_keys)
 	ck_assert_str_eq(write_report(report_write_json),
 		"{\"path\":\"runs/a.xplane.pb\",\"start_unix_ns\":null,\"duration_ns\":null,"
 		"\"hostnames\":[],\"totals\":{\"spans\":1,\"threads\":1,"
-		"\"async_spans\":0,\"flow_marks\":0,\"counters\":0,\"counter_samples\":0,\"steps\":0,\"dropped\":0,\"unfinished\":0},"
+		"\"async_spans\":0,\"instants\":0,\"flow_marks\":0,\"counters\":0,\"counter_samples\":0,\"steps\":0,\"dropped\":0,\"unfinished\":0},"
 		"\"errors\":[],\"warnings\":[],\"planes\":[{\"name\":\"/host:CPU\",\"id\":0,"
 		"\"process_name\":null,\"process_id\":7,\"lost\":{},\"threads\":[{\"id\":42,"
-		"\"name\":\"main\",\"n_spans\":1,\"spans\":[{\"name\":\"say \\\"hi\\\\\\\"\\u000a?\","
+		"\"name\":\"main\",\"n_spans\":1,\"n_instants\":0,\"n_flow_marks\":0,\"spans\":[{\"name\":\"say \\\"hi\\\\\\\"\\u000a?\","
 		"\"count\":1,\"unfinished\":0,\"total_ns\":10,\"self_ns\":10,\"min_ns\":10,"
 		"\"mean_ns\":10,\"p50_ns\":10,\"p99_ns\":10,\"max_ns\":10}]}],\"steps\":[],"
 		"\"async_spans\":[],\"flows\":[],\"counters\":[]}]}\n");
