@@ -2,9 +2,12 @@
 /* Who may ask this server; see access.h. */
 #include "daemon/access.h"
 
+#include <stdatomic.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "daemon/owner.h"
 #include "daemon/peer.h"
@@ -14,6 +17,8 @@ void access_init(struct access *access, struct target *target)
 {
 	access->target = target;
 	access->uid = geteuid();
+	access->quiet_until_ns = 0;
+	access->n_unsaid = 0;
 }
 
 uid_t access_find_uid(struct access *access)
@@ -26,6 +31,38 @@ uid_t access_find_uid(struct access *access)
 }
 
 #define NOBODY_KNOWN ((uid_t)-1)
+#define QUIET_NS NS_PER_S
+
+/* Whoever is refused comes again as fast as it likes: its warnings are not to fill the journal. */
+static int may_warn(struct access *access)
+{
+	int64_t now = monotonic_ns();
+	int64_t until = atomic_load(&access->quiet_until_ns);
+
+	if (now >= until &&
+		atomic_compare_exchange_strong(&access->quiet_until_ns, &until, now + QUIET_NS))
+		return 1;
+	atomic_fetch_add(&access->n_unsaid, 1);
+	return 0;
+}
+
+static void tell_refusal(struct access *access, uid_t uid, uid_t owner, enum log_level level)
+{
+	char before[64] = "";
+	uint64_t n;
+
+	if (level == LOG_LEVEL_WARN) {
+		if (!may_warn(access))
+			return;
+		n = atomic_exchange(&access->n_unsaid, 0);
+		if (n)
+			snprintf(before, sizeof before, "; %llu more since the last such line",
+				(unsigned long long)n);
+	}
+	log_write(level, LOG_LISTEN,
+		"refused a connection of uid %d: only uid %d and root may connect%s", (int)uid,
+		(int)owner, before);
+}
 
 static int allows(struct access *access, uid_t uid, enum log_level level)
 {
@@ -33,9 +70,7 @@ static int allows(struct access *access, uid_t uid, enum log_level level)
 
 	if (uid == 0 || uid == owner)
 		return 1;
-	log_write(level, LOG_LISTEN,
-		"refused a connection of uid %d: only uid %d and root may connect", (int)uid,
-		(int)owner);
+	tell_refusal(access, uid, owner, level);
 	return 0;
 }
 

@@ -6,6 +6,7 @@
 #ifndef DAEMON_ACCESS_H
 #define DAEMON_ACCESS_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 struct target;
@@ -13,6 +14,8 @@ struct target;
 struct access {
 	struct target *target;
 	_Atomic uid_t uid; /* of the target, when last seen */
+	_Atomic int64_t quiet_until_ns; /* CLOCK_MONOTONIC; no warning of a refusal before */
+	_Atomic uint64_t n_unsaid; /* refusals since the last warning */
 };
 
 void access_init(struct access *access, struct target *target);
@@ -20,7 +23,7 @@ void access_init(struct access *access, struct target *target);
 /* The target's user now; when the target is gone, its last one. Any thread. */
 uid_t access_find_uid(struct access *access);
 
-/* Whether the peer of |fd|, a TCP connection, may ask; said in the log when not. */
+/* Whether the peer of |fd|, a TCP connection, may ask; said in the log when not, once a second. */
 int access_allows_tcp(struct access *access, int fd);
 /* The same of the socket that the program asked for instead of a port. */
 int access_allows_path(struct access *access, int fd);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who may ask, and what is said of who may not. Another user is to be had by root only. */
+#include "daemon/access.h"
+
+#include <check.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "daemon/target.h"
+
+#define SOMEBODY 65534
+#define N_REFUSED 1000
+
+static struct target target;
+static struct access access_of_target;
+static unsigned n_lines;
+static char line[200];
+
+static void sink(enum log_level level, enum log_area area, const char *text, void *context)
+{
+	(void)level, (void)area, (void)context;
+	n_lines++;
+	strncpy(line, text, sizeof line - 1);
+}
+
+static void setup(void)
+{
+	memset(&target, 0, sizeof target);
+	target.pid = getpid();
+	access_init(&access_of_target, &target);
+	n_lines = 0;
+	log_set_sink(sink, NULL);
+}
+
+/* A socket whose peer is |uid|; -1 where that cannot be had. */
+static int connect_as(uid_t uid)
+{
+	uid_t before = geteuid();
+	int fds[2];
+
+	if (seteuid(uid))
+		return -1;
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+	ck_assert_int_eq(seteuid(before), 0);
+	close(fds[1]);
+	return fds[0];
+}
+
+START_TEST(lets_its_own_user_in)
+{
+	int fd = connect_as(geteuid());
+
+	ck_assert(access_allows_path(&access_of_target, fd));
+	ck_assert_uint_eq(n_lines, 0);
+	close(fd);
+}
+END_TEST
+
+START_TEST(warns_of_many_refusals_once_a_second)
+{
+	int fd = connect_as(SOMEBODY);
+
+	if (fd < 0)
+		return;
+	for (int i = 0; i < N_REFUSED; i++)
+		ck_assert(!access_allows_path(&access_of_target, fd));
+	ck_assert_uint_ge(n_lines, 1);
+	/* A machine that is busy for seconds on end has a line for each. */
+	ck_assert_uint_le(n_lines, N_REFUSED / 10);
+	n_lines = 0;
+	/* A second later. */
+	access_of_target.n_unsaid = N_REFUSED - 1;
+	access_of_target.quiet_until_ns = monotonic_ns();
+	ck_assert(!access_allows_path(&access_of_target, fd));
+	ck_assert_uint_eq(n_lines, 1);
+	ck_assert_ptr_nonnull(strstr(line, "refused a connection of uid 65534"));
+	ck_assert_ptr_nonnull(strstr(line, "; 999 more since the last such line"));
+	ck_assert_uint_eq(access_of_target.n_unsaid, 0);
+	close(fd);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("access");
+	TCase *tcase = tcase_create("access");
+	SRunner *runner;
+
+	tcase_add_checked_fixture(tcase, setup, NULL);
+	tcase_add_test(tcase, lets_its_own_user_in);
+	tcase_add_test(tcase, warns_of_many_refusals_once_a_second);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
