@@ -86,36 +86,41 @@ static void count(struct capture_result *result, const struct space *space)
 		result->is_empty = 0;
 }
 
-/* Names of planes become longer; that fits into what is left for warnings. */
-static int has_room(const struct subprocesses *s, uint64_t n_bytes, const struct chunks *to)
+static int has_room(const struct subprocesses *s, const struct chunks *to, uint64_t n_bytes)
 {
 	uint64_t max_bytes = s->asker.max_xspace_bytes;
 
 	return !max_bytes || to->total_bytes + n_bytes + WARNINGS_BYTES <= max_bytes;
 }
 
+/* The child's trace, on this one's time. 0, -ENOMEM, or -EBADMSG. */
+static int prepare(const struct subprocesses *s, struct descendant *child, struct space **out)
+{
+	int r = read_space(child->profile.trace, out);
+
+	return r ? r : merge_prepare(*out, (int64_t)s->result.start_unix_ns, child->pid);
+}
+
 static int append_child(struct subprocesses *s, struct descendant *child, struct chunks *to)
 {
 	_cleanup_(space_freep) struct space *space = NULL;
-	int r;
+	struct chunks encoded = CHUNKS_INIT;
+	int r = prepare(s, child, &space);
 
-	if (!child->profile.trace)
-		return 0;
-	if (!has_room(s, delivery_get_bytes(child->profile.trace), to)) {
-		remote_profile_fail(&child->profile, "the answer has no room for its trace");
-		return 0;
-	}
-	r = read_space(child->profile.trace, &space);
-	if (!r)
-		r = merge_prepare(space, (int64_t)s->result.start_unix_ns, child->pid);
 	if (r == -EBADMSG) {
 		remote_profile_fail(&child->profile, "its answer is not a readable trace");
 		return 0;
 	}
-	if (r)
+	if (!r)
+		r = xspace_encode(space, &encoded);
+	if (r || !has_room(s, to, encoded.total_bytes)) {
+		remote_profile_fail(&child->profile, "the answer has no room for its trace");
+		chunks_deinit(&encoded);
 		return r;
+	}
 	count(&s->result, space);
-	return append_space(to, space);
+	chunks_take(to, &encoded);
+	return to->error;
 }
 
 static int append_warnings(const struct descendants *children, struct chunks *to)
@@ -143,7 +148,8 @@ static int join(struct subprocesses *s)
 	delivery_take_chunks(s->result.delivery, &all);
 	s->result.delivery = delivery_free(s->result.delivery);
 	for (size_t i = 0; i < s->children.n && !r; i++)
-		r = append_child(s, &s->children.v[i], &all);
+		if (s->children.v[i].profile.trace)
+			r = append_child(s, &s->children.v[i], &all);
 	if (!r)
 		r = append_warnings(&s->children, &all);
 	if (!r)

@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """One trace of a program and the programs that it started, each with a server of its own."""
+import json
 import os
+import subprocess
 
 from calls import PROFILER, UINT64_MAX, Calls, profile_request, trace_of
-from fixture import check, contains, equal, run, test, wait_until
+from fixture import check, contains, equal, find_proftapd, read_fds, run, test, wait_until
 from http2 import OK
-from processes import PROFTAPD, TARGET
+from processes import PROFTAP, PROFTAPD, TARGET
 from profiler import V1, Profiler, capture_request
 from trace_file import Trace
 
 PROFILE = PROFILER + "Profile"
 TREE = ("-o", "profile_subprocesses=true")
 EXIT_BUSY = 4
+RING_BYTES = 16 << 20
+MANY = 800_000  # waves: more than the server keeps in memory
 
 
 class Child:
@@ -109,6 +113,23 @@ def a_stream_ends_with_a_trailer_about_all_of_them(t):
     events = sum(len(line.events) for plane in delivery.space.planes for line in plane.lines)
     equal(delivery.trailer.n_events, events, "events in the trailer")
     check(delivery.trailer.n_events >= 7, f"{delivery.trailer.n_events} events")
+
+
+@test
+def a_trace_that_lies_on_disk_gets_its_children_too(t):
+    target = t.target().serve(0, RING_BYTES)
+    child = Child(t, target, "child")
+    capture = t.begin(target, *TREE)
+    target.ask(f"flood {MANY}")
+    child.ask("await 1", "burst 4")
+    server = find_proftapd(target.pid)
+    check(any(" (deleted)" in os.readlink(f"/proc/{server}/fd/{fd}") and "memfd" not in
+              os.readlink(f"/proc/{server}/fd/{fd}") for fd in read_fds(server)), "there is no spool")
+    t.stop(target, capture)
+    done = subprocess.run([PROFTAP, "report", "--json", capture.path], check=True, capture_output=True)
+    counts = {(plane["name"], row["name"]): row["count"] for plane in json.loads(done.stdout)["planes"]
+              for thread in plane["threads"] for row in thread["spans"]}
+    equal(counts.get((f"/host:CPU target [{child.pid}]", "burst")), 4, "spans of the child")
 
 
 @test
