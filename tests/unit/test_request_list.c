@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests that wait: their order, who is picked, and that each is told once. */
+#include "daemon/request_list.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "daemon/capture.h"
+#include "daemon/delivery.h"
+#include "daemon/session_request.h"
+
+/* What was told to whom, in the order in which it was. */
+static struct {
+	char ids[16];
+	size_t n;
+	int r;
+	char text[64];
+	uint64_t n_bytes;
+} told;
+
+static void setup(void)
+{
+	memset(&told, 0, sizeof told);
+}
+
+static void deliver(
+	struct session_request *request, int r, struct capture_result *result, struct diag *d)
+{
+	told.ids[told.n++] = request->session_id[0];
+	told.r = r;
+	snprintf(told.text, sizeof told.text, "%.60s", d->text);
+	told.n_bytes = delivery_get_bytes(result->delivery);
+	result->delivery = delivery_free(result->delivery);
+}
+
+/* One for each letter, which is its name. */
+static struct session_request *make(const char *names)
+{
+	struct session_request *list = NULL;
+	struct session_request **end = &list;
+
+	for (; *names; names++) {
+		*end = calloc(1, sizeof **end);
+		ck_assert_ptr_nonnull(*end);
+		profile_options_init(&(*end)->options);
+		(*end)->session_id = strndup(names, 1);
+		(*end)->deliver = deliver;
+		(*end)->call = (struct rpc_call *)(uintptr_t)*names;
+		end = &(*end)->next;
+	}
+	return list;
+}
+
+static void check_and_free(struct session_request *list, const char *names)
+{
+	ck_assert_uint_eq(request_list_count(list), strlen(names));
+	for (; *names; names++) {
+		struct session_request *first = request_list_unlink(&list);
+
+		ck_assert_int_eq(first->session_id[0], *names);
+		ck_assert_ptr_null(first->next);
+		session_request_free(first);
+	}
+	ck_assert_ptr_null(list);
+}
+
+static int is_lower(const struct session_request *request, const void *limit)
+{
+	return request->session_id[0] < *(const char *)limit;
+}
+
+START_TEST(picks_in_order_and_leaves_the_others_in_order)
+{
+	struct session_request *list = make("ebadc");
+	struct session_request *picked = request_list_pick(&list, is_lower, "d");
+
+	check_and_free(picked, "bac");
+	check_and_free(list, "ed");
+}
+END_TEST
+
+START_TEST(picks_by_name_and_by_call)
+{
+	struct session_request *list = make("abcb");
+	struct session_request *unnamed = list;
+
+	free(unnamed->session_id);
+	unnamed->session_id = NULL;
+	check_and_free(request_list_pick(&list, request_has_id, "b"), "bb");
+	check_and_free(request_list_pick(&list, request_has_id, "a"), "");
+	check_and_free(
+		request_list_pick(&list, request_is_of_call, (const void *)(uintptr_t)'c'), "c");
+	ck_assert_ptr_eq(list, unnamed);
+	ck_assert_ptr_null(list->next);
+	session_request_free(list);
+}
+END_TEST
+
+START_TEST(takes_one_out_of_the_middle)
+{
+	struct session_request *list = make("abc");
+	struct session_request *b = request_list_unlink(&list->next);
+
+	ck_assert_str_eq(b->session_id, "b");
+	session_request_free(b);
+	check_and_free(list, "ac");
+}
+END_TEST
+
+START_TEST(tells_each_once_and_in_order)
+{
+	request_list_tell(make("abc"), CAPTURE_BUSY, "session x");
+	ck_assert_str_eq(told.ids, "abc");
+	ck_assert_int_eq(told.r, CAPTURE_BUSY);
+	ck_assert_str_eq(told.text, "session x");
+	ck_assert_uint_eq(told.n_bytes, 0);
+	request_list_tell(NULL, CAPTURE_BUSY, "nobody");
+	ck_assert_uint_eq(told.n, 3);
+}
+END_TEST
+
+START_TEST(gives_those_that_never_began_a_trace_that_says_so)
+{
+	request_list_end_unbegun(make("ab"));
+	ck_assert_str_eq(told.ids, "ab");
+	ck_assert_int_eq(told.r, 0);
+	ck_assert_uint_gt(told.n_bytes, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("request_list");
+	TCase *tcase = tcase_create("request_list");
+	SRunner *runner;
+
+	tcase_add_checked_fixture(tcase, setup, NULL);
+	tcase_add_test(tcase, picks_in_order_and_leaves_the_others_in_order);
+	tcase_add_test(tcase, picks_by_name_and_by_call);
+	tcase_add_test(tcase, takes_one_out_of_the_middle);
+	tcase_add_test(tcase, tells_each_once_and_in_order);
+	tcase_add_test(tcase, gives_those_that_never_began_a_trace_that_says_so);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
