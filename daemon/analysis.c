@@ -4,11 +4,8 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/chunks.h"
@@ -19,19 +16,13 @@
 #include "daemon/repository.h"
 #include "daemon/service.h"
 #include "rpc/server.h"
-#include "trace/pbwire.h"
 #include "trace/run_dir.h"
 #include "tsl/profiler/protobuf/profiler_analysis.pb-c.h"
 
 /* More of them nobody looks through, and the answer stays small. */
 #define MAX_SESSIONS 4096
-#define PIECE_BYTES ((size_t)1 << 20)
 
 typedef Tensorflow__ProfileSessionInfo Info;
-
-/* A file of a run is HOST.TOOL, and nothing else is given away. */
-static char *const tools[] = {"xplane.pb", "trace.json.gz", "pftrace", "pprof", "csv"};
-#define N_TOOLS (sizeof tools / sizeof tools[0])
 
 void analysis_fail(struct rpc_call *call, int error, const struct diag *d)
 {
@@ -93,8 +84,8 @@ static unsigned find_tools(int fd)
 		return 0;
 	}
 	while ((entry = readdir(dir)))
-		for (size_t i = 0; i < N_TOOLS; i++)
-			if (entry->d_name[0] != '.' && has_suffix(entry->d_name, tools[i]))
+		for (size_t i = 0; i < ANALYSIS_TOOLS; i++)
+			if (entry->d_name[0] != '.' && has_suffix(entry->d_name, analysis_tools[i]))
 				found |= 1u << i;
 	closedir(dir);
 	return found;
@@ -108,12 +99,12 @@ static Info *new_info(const char *name, unsigned found)
 		return NULL;
 	tensorflow__profile_session_info__init(info);
 	info->session_id = strdup(name);
-	info->available_tools = calloc(N_TOOLS, sizeof(char *));
+	info->available_tools = calloc(ANALYSIS_TOOLS, sizeof(char *));
 	if (!info->session_id || !info->available_tools)
 		return free_info(info);
-	for (size_t i = 0; i < N_TOOLS; i++)
+	for (size_t i = 0; i < ANALYSIS_TOOLS; i++)
 		if (found & 1u << i)
-			info->available_tools[info->n_available_tools++] = tools[i];
+			info->available_tools[info->n_available_tools++] = analysis_tools[i];
 	return info;
 }
 
@@ -206,104 +197,4 @@ static void enum_sessions(struct errand *e)
 void analysis_enum_sessions(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
 {
 	errand_start(service, call, bytes, n, enum_sessions);
-}
-
-/* GetSessionToolData. */
-
-static int check_tool(const char *tool, struct diag *d)
-{
-	for (size_t i = 0; i < N_TOOLS; i++)
-		if (strcmp(tool, tools[i]) == 0)
-			return 0;
-	return diag_set(d, -ENOENT,
-		"tool \"%.60s\": not known here; there are xplane.pb, trace.json.gz, pftrace, pprof "
-		"and csv",
-		tool);
-}
-
-static int open_file(
-	struct errand *e, const Tensorflow__ProfileSessionDataRequest *q, struct diag *d)
-{
-	_cleanup_close_ int runs =
-		repository_open_runs(&e->service->repository, q->repository_root, d);
-	_cleanup_close_ int run = -1;
-	char name[400];
-	int r = runs < 0 ? runs : run_dir_check_name(q->session_id, d);
-
-	if (!r)
-		r = check_tool(q->tool_name, d);
-	if (!r)
-		r = run = repository_open_part(runs, q->session_id, 0, d);
-	if (r < 0)
-		return r;
-	snprintf(name, sizeof name, "%.255s", q->host_name);
-	run_dir_sanitise(name);
-	snprintf(name + strlen(name), sizeof name - strlen(name), ".%s", q->tool_name);
-	r = openat(run, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	return r < 0 ? diag_set(d, -errno, "%.100s of session %.100s: %s", name, q->session_id,
-			       errno_words(errno))
-		     : r;
-}
-
-/* The message's head, then the file as it is. */
-static int read_file(int fd, struct chunks *message, struct diag *d)
-{
-	static const char format[] = "application/octet-stream";
-	uint8_t head[80];
-	uint8_t *p = head;
-	uint64_t left;
-	struct stat st;
-
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > INT32_MAX)
-		return diag_set(d, -EFBIG, "not a file of less than 2 GiB");
-	left = (uint64_t)st.st_size;
-	p = pb_put_varint(p, PB_TAG(2, PB_LEN)); /* output_format */
-	p = pb_put_varint(p, sizeof format - 1);
-	p = mempcpy(p, format, sizeof format - 1);
-	p = pb_put_varint(p, PB_TAG(3, PB_LEN)); /* output */
-	p = pb_put_varint(p, left);
-	chunks_append(message, head, (size_t)(p - head));
-	while (left && !message->error) {
-		size_t n = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
-		uint8_t *room = chunks_reserve(message, n);
-		ssize_t done = room ? read(fd, room, n) : -1;
-
-		if (room && done <= 0)
-			return diag_set(d, -EIO, "the file cannot be read, or became shorter");
-		if (room)
-			chunks_commit(message, (size_t)done);
-		left -= room ? (uint64_t)done : 0;
-	}
-	return message->error;
-}
-
-static void get_data(struct errand *e)
-{
-	Tensorflow__ProfileSessionDataRequest *request =
-		tensorflow__profile_session_data_request__unpack(
-			NULL, e->request_bytes, e->request);
-	struct chunks message = CHUNKS_INIT;
-	struct diag d = DIAG_INIT;
-	_cleanup_close_ int fd = -1;
-	int r;
-
-	if (!request) {
-		rpc_call_fail(e->call, RPC_INVALID_ARGUMENT,
-			"the request is not a ProfileSessionDataRequest");
-		return;
-	}
-	fd = open_file(e, request, &d);
-	tensorflow__profile_session_data_request__free_unpacked(request, NULL);
-	r = fd < 0 ? fd : read_file(fd, &message, &d);
-	if (!r) {
-		rpc_call_reply(e->call, &message);
-		return;
-	}
-	chunks_deinit(&message);
-	analysis_fail(e->call, r, &d);
-}
-
-void analysis_get_data(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
-{
-	errand_start(service, call, bytes, n, get_data);
 }

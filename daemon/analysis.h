@@ -16,6 +16,10 @@ struct rpc_call;
 void analysis_enum_sessions(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service);
 void analysis_get_data(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service);
 
+/* A file of a run is HOST.TOOL, and nothing else is given away. */
+#define ANALYSIS_TOOLS 5
+extern char *const analysis_tools[ANALYSIS_TOOLS];
+
 /* Answers |call| with what repository.h returned as |error|. */
 void analysis_fail(struct rpc_call *call, int error, const struct diag *d);
 

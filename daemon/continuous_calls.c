@@ -10,6 +10,7 @@
 #include "base/chunks.h"
 #include "base/diag.h"
 #include "daemon/capture.h"
+#include "daemon/continuous_session.h"
 #include "daemon/delivery.h"
 #include "daemon/profile_calls.h"
 #include "daemon/reply.h"

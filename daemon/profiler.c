@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "daemon/capture.h"
+#include "daemon/continuous_session.h"
 #include "daemon/delivery.h"
 #include "daemon/errand.h"
 #include "daemon/reply_v1.h"

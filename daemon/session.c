@@ -3,7 +3,6 @@
 #include "daemon/session.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,9 +13,6 @@
 #include "daemon/request_list.h"
 #include "daemon/session_request.h"
 #include "daemon/target.h"
-
-/* Each costs a call of its own; nobody needs more. */
-#define MAX_WAITING 64
 
 const char session_gone_text[] = "the program has ended";
 
@@ -52,8 +48,7 @@ static int occupy(struct session *s, struct session_request *request)
 	return 0;
 }
 
-/* Raises |flag| under the mutex; a recording looks at it at least every 10 ms. */
-static void raise_flag(struct session *s, _Atomic int *flag)
+void session_raise(struct session *s, _Atomic int *flag)
 {
 	atomic_store(flag, 1);
 	target_kick(s->family->main);
@@ -64,7 +59,7 @@ static int enqueue(struct session *s, struct session_request *request)
 {
 	struct session_request **at = &s->waiting;
 
-	if (request_list_count(s->waiting) == MAX_WAITING)
+	if (request_list_count(s->waiting) == SESSION_MAX_WAITING)
 		return SESSION_BUSY;
 	while (*at && (*at)->options.start_timestamp_ns <= request->options.start_timestamp_ns)
 		at = &(*at)->next;
@@ -99,7 +94,7 @@ static int makes_room(struct session *s, struct session_request *request)
 {
 	if (!s->request || !s->request->yields || request->yields)
 		return 0;
-	raise_flag(s, &s->stop);
+	session_raise(s, &s->stop);
 	request->due_ns = 0;
 	return 1;
 }
@@ -129,99 +124,12 @@ int session_take(struct session *s, struct session_request *request)
 	return r;
 }
 
-/* Continuous sessions. */
-
-int session_start_continuous(struct session *s, struct session_request *request)
-{
-	request->is_continuous = 1;
-	request->options.duration_ms = UINT64_MAX;
-	request->options.start_timestamp_ns = 0;
-	return session_take(s, request);
-}
-
-/* Under the mutex. */
-static int is_running(const struct session *s, const char *session_id)
-{
-	return s->request && s->request->is_continuous && !s->stopper &&
-	       (!session_id || request_has_id(s->request, session_id));
-}
-
-static int add_snapshot(struct session *s, struct session_request *request)
-{
-	struct session_request **end = &s->snapshots;
-
-	if (request_list_count(s->snapshots) == MAX_WAITING)
-		return SESSION_BUSY;
-	while (*end)
-		end = &(*end)->next;
-	*end = request;
-	target_kick(s->family->main);
-	return 0;
-}
-
-int session_snapshot(struct session *s, const char *session_id, struct session_request *request)
-{
-	int r;
-
-	pthread_mutex_lock(&s->mutex);
-	r = is_running(s, session_id) ? add_snapshot(s, request) : SESSION_NONE;
-	pthread_mutex_unlock(&s->mutex);
-	if (r)
-		session_request_free(request);
-	return r;
-}
-
-int session_stop(struct session *s, const char *session_id, struct session_request *request)
-{
-	int r = SESSION_NONE;
-
-	pthread_mutex_lock(&s->mutex);
-	if (is_running(s, session_id)) {
-		s->stopper = request;
-		raise_flag(s, request->discards ? &s->cancel : &s->stop);
-		r = 0;
-	}
-	pthread_mutex_unlock(&s->mutex);
-	if (r)
-		session_request_free(request);
-	return r;
-}
-
-int session_is_continuous(struct session *s)
-{
-	int r;
-
-	pthread_mutex_lock(&s->mutex);
-	r = s->request && s->request->is_continuous;
-	pthread_mutex_unlock(&s->mutex);
-	return r;
-}
-
-static void describe_length(const struct session_request *request, char *text, size_t n)
-{
-	if (request->options.duration_ms < INT64_MAX)
-		snprintf(text, n, "%.1f s", (double)request->options.duration_ms / 1e3);
-	else
-		snprintf(text, n, "until it is stopped");
-}
-
 void session_describe(struct session *s, char *text, size_t n)
 {
-	const struct session_request *request;
-	char length[40];
-
 	text[0] = '\0';
 	pthread_mutex_lock(&s->mutex);
-	request = s->request;
-	if (request && request->trace)
-		snprintf(text, n, "a trace of the program's own, begun %.1f s ago",
-			(double)(monotonic_ns() - request->taken_ns) / 1e9);
-	else if (request) {
-		describe_length(request, length, sizeof length);
-		snprintf(text, n, "session %s: %s, begun %.1f s ago",
-			request->session_id ? request->session_id : "without a name", length,
-			(double)(monotonic_ns() - request->taken_ns) / 1e9);
-	}
+	if (s->request)
+		session_request_describe(s->request, text, n);
 	pthread_mutex_unlock(&s->mutex);
 }
 
@@ -231,7 +139,7 @@ void session_terminate(struct session *s, const char *session_id)
 
 	pthread_mutex_lock(&s->mutex);
 	if (s->request && request_has_id(s->request, session_id))
-		raise_flag(s, &s->stop);
+		session_raise(s, &s->stop);
 	unbegun = request_list_pick(&s->waiting, request_has_id, session_id);
 	pthread_mutex_unlock(&s->mutex);
 	request_list_end_unbegun(unbegun);
@@ -254,7 +162,7 @@ int session_end(struct session *s, const char *session_id, int discards)
 		r = SESSION_OWN;
 	} else if (s->request && !s->request->is_continuous &&
 		   (is_any || request_has_id(s->request, session_id))) {
-		raise_flag(s, discards ? &s->cancel : &s->stop);
+		session_raise(s, discards ? &s->cancel : &s->stop);
 	} else {
 		unbegun = is_any ? pick_first(s)
 				 : request_list_pick(&s->waiting, request_has_id, session_id);
@@ -285,7 +193,7 @@ void session_cancel(struct session *s, const struct rpc_call *call)
 
 	pthread_mutex_lock(&s->mutex);
 	if (s->request && s->request->call == call)
-		raise_flag(s, &s->cancel);
+		session_raise(s, &s->cancel);
 	waited = request_list_pick(&s->waiting, request_is_of_call, call);
 	snapshots = request_list_pick(&s->snapshots, request_is_of_call, call);
 	pthread_mutex_unlock(&s->mutex);
@@ -368,16 +276,6 @@ struct rpc_call *session_note_begun(struct session *s)
 	s->request->call = NULL;
 	pthread_mutex_unlock(&s->mutex);
 	return call;
-}
-
-struct session_request *session_next_snapshot(struct session *s)
-{
-	struct session_request *request;
-
-	pthread_mutex_lock(&s->mutex);
-	request = s->snapshots ? request_list_unlink(&s->snapshots) : NULL;
-	pthread_mutex_unlock(&s->mutex);
-	return request;
 }
 
 struct session_request *session_release(struct session *s)

@@ -26,7 +26,7 @@ struct session {
 	pthread_mutex_t mutex;
 	struct session_request *request; /* NULL: free; under mutex */
 	struct session_request *waiting; /* the soonest first; under mutex */
-	/* Of a continuous session; under mutex. */
+	/* Of a continuous session (continuous_session.h); under mutex. */
 	struct session_request *snapshots; /* asked for, the first first */
 	struct session_request *stopper; /* who asked for its end */
 	_Atomic int is_pending; /* the worker has not looked yet */
@@ -36,6 +36,9 @@ struct session {
 	_Atomic int cancel;
 	_Atomic int is_closing; /* no further captures */
 };
+
+/* Requests of a kind that may wait. Each costs a call of its own; nobody needs more. */
+#define SESSION_MAX_WAITING 64
 
 enum {
 	SESSION_BUSY = 1, /* or too many wait for their time */
@@ -52,26 +55,6 @@ void session_init(struct session *s, struct family *family, void (*on_gone)(void
  * the program's own trace to a slow disk.
  */
 int session_take(struct session *s, struct session_request *request);
-/*
- * A session without an end, which keeps the newest data that fits. As session_take(); |request|->begin is called when it
- * records, and |deliver| with why it does not otherwise. No call holds it: it ends by session_stop(),
- * session_terminate(), and with the program.
- */
-int session_start_continuous(struct session *s, struct session_request *request);
-/*
- * What the session |session_id| (NULL: whichever) recorded since its start or the snapshot before goes to
- * |request|->deliver; it goes on, without a gap. Takes |request|, as session_take() does. 0, SESSION_NONE, or
- * SESSION_BUSY: too many wait for theirs. CAPTURE_NO_TARGET when the session ends before.
- */
-int session_snapshot(struct session *s, const char *session_id, struct session_request *request);
-/*
- * The same for what is left, and the session ends. With |request|->discards the outcome is CAPTURE_CANCELLED. 0, or
- * SESSION_NONE, also when somebody else ends it.
- */
-int session_stop(struct session *s, const char *session_id, struct session_request *request);
-/* Whether the session that runs is a continuous one. */
-int session_is_continuous(struct session *s);
-
 /* For a client that was told SESSION_BUSY: whose session that is, e.g. "session a: 60.0 s, begun 2.1 s ago". */
 void session_describe(struct session *s, char *text, size_t n);
 /* Ends the session |session_id| early, with its data; nothing if it neither runs nor waits for its start. */
@@ -89,6 +72,9 @@ void session_cancel(struct session *s, const struct rpc_call *call);
 /* No capture any more: those that wait are answered, later ones are refused. */
 void session_close(struct session *s);
 
+/* Raises |flag| of |s|, under the mutex; a recording looks at it at least every 10 ms. For continuous_session.h, too. */
+void session_raise(struct session *s, _Atomic int *flag);
+
 /* The worker's part. */
 
 /*
@@ -102,8 +88,6 @@ struct session_request *session_get_request(struct session *s);
 int session_occupy(struct session *s, struct session_request *request);
 /* The one that runs records, and its call no longer holds it. Returns the call. */
 struct rpc_call *session_note_begun(struct session *s);
-/* The next snapshot of the one that runs, which is the caller's then; or NULL. */
-struct session_request *session_next_snapshot(struct session *s);
 /*
  * The place is free again. Snapshots that were not made are told so. Returns who asked for its end (the caller's
  * then), or NULL.

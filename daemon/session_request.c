@@ -3,9 +3,11 @@
 #include "daemon/session_request.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "daemon/local_trace.h"
 #include "trace/run_dir.h"
 
@@ -45,4 +47,26 @@ int session_request_warn(struct session_request *request, const char *text)
 		return -ENOMEM;
 	request->n_warnings++;
 	return 0;
+}
+
+static void describe_length(const struct session_request *request, char *text, size_t n)
+{
+	if (request->options.duration_ms < INT64_MAX)
+		snprintf(text, n, "%.1f s", (double)request->options.duration_ms / 1e3);
+	else
+		snprintf(text, n, "until it is stopped");
+}
+
+void session_request_describe(const struct session_request *request, char *text, size_t n)
+{
+	double age_s = (double)(monotonic_ns() - request->taken_ns) / 1e9;
+	char length[40];
+
+	if (request->trace) {
+		snprintf(text, n, "a trace of the program's own, begun %.1f s ago", age_s);
+		return;
+	}
+	describe_length(request, length, sizeof length);
+	snprintf(text, n, "session %s: %s, begun %.1f s ago",
+		request->session_id ? request->session_id : "without a name", length, age_s);
 }

@@ -58,5 +58,7 @@ struct session_request *session_request_free(
 	struct session_request *request); /* NULL ok; returns NULL */
 /* A text that goes into the trace; one that is too many is left out, and that is said. 0 or -ENOMEM. */
 int session_request_warn(struct session_request *request, const char *text);
+/* Whose session it is since when, e.g. "session a: 60.0 s, begun 2.1 s ago". */
+void session_request_describe(const struct session_request *request, char *text, size_t n);
 
 #endif

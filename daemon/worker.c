@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "base/log.h"
 #include "daemon/capture.h"
+#include "daemon/continuous_session.h"
 #include "daemon/delivery.h"
 #include "daemon/family.h"
 #include "daemon/local_trace.h"

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sessions without an end; see continuous_session.h. */
+#include "daemon/continuous_session.h"
+
+#include "daemon/family.h"
+#include "daemon/request_list.h"
+#include "daemon/session.h"
+#include "daemon/session_request.h"
+#include "daemon/target.h"
+
+int session_start_continuous(struct session *s, struct session_request *request)
+{
+	request->is_continuous = 1;
+	request->options.duration_ms = UINT64_MAX;
+	request->options.start_timestamp_ns = 0;
+	return session_take(s, request);
+}
+
+/* Under the mutex. */
+static int is_running(const struct session *s, const char *session_id)
+{
+	return s->request && s->request->is_continuous && !s->stopper &&
+	       (!session_id || request_has_id(s->request, session_id));
+}
+
+static int add_snapshot(struct session *s, struct session_request *request)
+{
+	struct session_request **end = &s->snapshots;
+
+	if (request_list_count(s->snapshots) == SESSION_MAX_WAITING)
+		return SESSION_BUSY;
+	while (*end)
+		end = &(*end)->next;
+	*end = request;
+	target_kick(s->family->main);
+	return 0;
+}
+
+int session_snapshot(struct session *s, const char *session_id, struct session_request *request)
+{
+	int r;
+
+	pthread_mutex_lock(&s->mutex);
+	r = is_running(s, session_id) ? add_snapshot(s, request) : SESSION_NONE;
+	pthread_mutex_unlock(&s->mutex);
+	if (r)
+		session_request_free(request);
+	return r;
+}
+
+int session_stop(struct session *s, const char *session_id, struct session_request *request)
+{
+	int r = SESSION_NONE;
+
+	pthread_mutex_lock(&s->mutex);
+	if (is_running(s, session_id)) {
+		s->stopper = request;
+		session_raise(s, request->discards ? &s->cancel : &s->stop);
+		r = 0;
+	}
+	pthread_mutex_unlock(&s->mutex);
+	if (r)
+		session_request_free(request);
+	return r;
+}
+
+int session_is_continuous(struct session *s)
+{
+	int r;
+
+	pthread_mutex_lock(&s->mutex);
+	r = s->request && s->request->is_continuous;
+	pthread_mutex_unlock(&s->mutex);
+	return r;
+}
+
+struct session_request *session_next_snapshot(struct session *s)
+{
+	struct session_request *request;
+
+	pthread_mutex_lock(&s->mutex);
+	request = s->snapshots ? request_list_unlink(&s->snapshots) : NULL;
+	pthread_mutex_unlock(&s->mutex);
+	return request;
+}
