@@ -12,6 +12,11 @@
 
 /* Takes the place of TCP_KEEPCNT on a quiet connection, tcp(7): by then three probes must have been lost. */
 #define UNREAD_MS 60000
+/*
+ * Of what a peer has sent: requests are small. gRPC's thread would read on while ours, which counts the calls and hangs
+ * up, waits for a processor; a peer that has to wait for room gives it one.
+ */
+#define UNREAD_BYTES 4096
 
 /* A vanished peer is given up after a minute and a half. */
 static const struct {
@@ -63,7 +68,9 @@ int socket_prepare(int fd)
 void socket_limit_unread(int fd)
 {
 	const int ms = UNREAD_MS;
+	const int unread_bytes = UNREAD_BYTES;
 
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &unread_bytes, sizeof unread_bytes);
 	if (is_tcp(fd))
 		setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
 }
