@@ -171,6 +171,19 @@ START_TEST(does_not_trust_a_socket_that_was_reset)
 }
 END_TEST
 
+/* A connection that nobody has accepted is ESTABLISHED, and no process's: the kernel says uid 0, or its listener's. */
+START_TEST(does_not_trust_a_socket_without_an_owner)
+{
+	in_port_t port = 0;
+	_cleanup_close_ int listener = listen_on(AF_INET, "127.0.0.1", &port);
+	_cleanup_close_ int client = connect_to(AF_INET, "127.0.0.1", port);
+	uid_t uid = 12345;
+
+	ck_assert_int_eq(peer_find_uid(client, &uid), PEER_GONE);
+	ck_assert_uint_eq(uid, 12345);
+}
+END_TEST
+
 /* As when its owner has closed it long ago: the kernel knows no socket there any more. */
 START_TEST(does_not_take_a_socket_that_vanished_for_a_remote_one)
 {
@@ -218,6 +231,7 @@ int main(void)
 	tcase_add_test(tcase, knows_another_user);
 	tcase_add_test(tcase, does_not_trust_a_socket_that_was_closed);
 	tcase_add_test(tcase, does_not_trust_a_socket_that_was_reset);
+	tcase_add_test(tcase, does_not_trust_a_socket_without_an_owner);
 	tcase_add_loop_test(tcase, does_not_take_a_socket_that_vanished_for_a_remote_one, 0, 4);
 	tcase_add_test(tcase, refuses_what_is_no_connection);
 	suite_add_tcase(suite, tcase);
