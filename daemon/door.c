@@ -25,6 +25,8 @@
 #define RECEIVE_BYTES 16384
 /* A client that sends is looked at so often, and one that does not, never. */
 #define LOOK_MS 10
+/* Whoever connects faster than we refuse must not keep the loop from its other work. */
+#define MAX_AT_ONCE 16
 
 struct visitor {
 	uv_poll_t poll;
@@ -234,7 +236,12 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 	(void)events;
 	if (status < 0)
 		return;
-	while ((fd = accept4(door->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+	for (int i = 0; i < MAX_AT_ONCE; i++) {
+		fd = accept4(door->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd < 0) {
+			rest_after(&door->rest, errno);
+			break;
+		}
 		fd = keep(fd);
 		if (fd < 0)
 			continue;
@@ -243,7 +250,6 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 		else
 			close(fd);
 	}
-	rest_after(&door->rest, errno);
 	set_patience(door);
 }
 

@@ -13,6 +13,8 @@
 #include "daemon/join_listener.h"
 
 #define NUDGE_MS 1
+/* Whoever connects faster than we refuse must not keep the loop from its other work. */
+#define MAX_AT_ONCE 16
 
 static void on_nudge(uv_timer_t *timer)
 {
@@ -45,7 +47,9 @@ static void on_visit(uv_poll_t *poll, int status, int events)
 	(void)events;
 	if (status < 0)
 		return;
-	while (can_hear_one_more(j)) {
+	for (int i = 0; can_hear_one_more(j); i++) {
+		if (i == MAX_AT_ONCE)
+			return;
 		fd = accept4(j->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd < 0) {
 			rest_after(&j->rest, errno);
