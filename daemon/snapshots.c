@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of a capture; see snapshots.h. */
+#include "daemon/snapshots.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "daemon/capture.h"
+#include "daemon/capture_trace.h"
+#include "trace/space.h"
+
+/* On its way through another thread. */
+struct snapshot {
+	const struct capture_trace *whole;
+	void *asked; /* the request's */
+};
+
+/* What is left when a session ends. */
+struct remainder {
+	const struct capture_trace *whole;
+	struct capture_result *result;
+	int r;
+};
+
+void snapshots_init(struct snapshots *s, const struct capture_trace *whole, uint64_t max_slot_bytes)
+{
+	s->whole = whole;
+	continuous_init(&s->kept, whole->recording, max_slot_bytes);
+}
+
+void snapshots_deinit(struct snapshots *s)
+{
+	continuous_deinit(&s->kept);
+}
+
+static int make_part(
+	const struct capture_trace *whole, struct recording *part, struct capture_result *result)
+{
+	/* Who ends the session gives up its own data, not that of who asked before. */
+	static const _Atomic int never;
+	struct capture_request request = *whole->request;
+	struct capture_trace t = *whole;
+	int r;
+
+	request.cancel = &never;
+	t.request = &request;
+	t.recording = part;
+	memset(result, 0, sizeof *result);
+	if (space_new(&t.space))
+		return -ENOMEM;
+	r = capture_trace_make(&t, result);
+	space_free(t.space);
+	return r;
+}
+
+static void make_snapshot(struct recording *part, void *context)
+{
+	struct snapshot *snapshot = context;
+	struct capture_result result;
+	struct diag d = DIAG_INIT;
+	int r = make_part(snapshot->whole, part, &result);
+
+	snapshot->whole->request->deliver_snapshot(snapshot->asked, r, &result, &d);
+	free(snapshot);
+}
+
+static void fail(const struct snapshots *s, void *asked)
+{
+	struct capture_result nothing = {.is_empty = 0};
+	struct diag d = DIAG_INIT;
+
+	s->whole->request->deliver_snapshot(asked, -ENOMEM, &nothing, &d);
+}
+
+void snapshots_visit(struct snapshots *s)
+{
+	const struct capture_request *request = s->whole->request;
+	struct snapshot *snapshot;
+	void *asked;
+
+	continuous_visit(&s->kept);
+	if (!continuous_is_ready(&s->kept))
+		return;
+	asked = request->next_snapshot(request->context);
+	if (!asked)
+		return;
+	snapshot = malloc(sizeof *snapshot);
+	if (snapshot)
+		*snapshot = (struct snapshot){s->whole, asked};
+	if (!snapshot || continuous_cut(&s->kept, make_snapshot, snapshot)) {
+		fail(s, asked);
+		free(snapshot);
+	}
+}
+
+static void make_remainder(struct recording *part, void *context)
+{
+	struct remainder *remainder = context;
+
+	remainder->r = make_part(remainder->whole, part, remainder->result);
+}
+
+int snapshots_end(struct snapshots *s, struct capture_result *result)
+{
+	struct remainder remainder = {s->whole, result, 0};
+	int r = continuous_end(&s->kept, make_remainder, &remainder);
+
+	return r ? r : remainder.r;
+}
