@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Orders to the processes of a recording; see orders.h. */
+#include "daemon/orders.h"
+
+#include <errno.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "daemon/family.h"
+#include "daemon/headroom.h"
+#include "daemon/recording.h"
+#include "daemon/rings.h"
+#include "daemon/source.h"
+#include "daemon/target.h"
+
+#define ACK_TIMEOUT_NS NS_PER_S
+
+/* What the rings of all processes hold of the memory that there is. */
+static uint64_t count_held(const struct recording *r)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < r->n_sources; i++)
+		if (r->sources[i]->state != SOURCE_ENDED)
+			n += r->sources[i]->rings_bytes;
+	return n;
+}
+
+static uint32_t prepare_rings(struct recording *r, struct source *s)
+{
+	uint64_t room = rings_find_room(headroom_read_bytes(""), count_held(r));
+	uint32_t n = rings_prepare(s->target, room, r->n_sources);
+
+	s->rings_bytes = n * ring_stride_bytes(s->target->ring_bytes);
+	return n;
+}
+
+static void send(struct recording *r, struct source *s, enum arena_op op)
+{
+	uint32_t arg = 0;
+
+	if (op == ARENA_OP_PREPARE)
+		arg = prepare_rings(r, s);
+	else if (op == ARENA_OP_START)
+		arg = r->level;
+	target_send(s->target, op, arg);
+}
+
+/* Does not record, then; and shall not start when it goes on and nobody listens any more. */
+static void give_up(struct recording *r, struct source *s, int error)
+{
+	if (error == -ETIMEDOUT) {
+		r->n_deaf++;
+		target_send(s->target, ARENA_OP_STOP, 0);
+	}
+	s->state = SOURCE_ENDED;
+}
+
+/* Without waiting for answers. */
+static void silence_all(struct recording *r)
+{
+	for (size_t i = 0; i < r->n_sources; i++)
+		target_send(r->sources[i]->target, ARENA_OP_STOP, 0);
+}
+
+/* All processes at the same time. Returns the answer of the first, the program; children may fail. */
+static int tell(struct recording *r, enum arena_op op)
+{
+	int64_t deadline = monotonic_ns() + ACK_TIMEOUT_NS;
+	int result = 0;
+
+	for (size_t i = 0; i < r->n_sources; i++)
+		if (r->sources[i]->state != SOURCE_ENDED)
+			send(r, r->sources[i], op);
+	for (size_t i = 0; i < r->n_sources; i++) {
+		struct source *s = r->sources[i];
+		int error = s->state == SOURCE_ENDED ? 0 : target_await(s->target, deadline);
+
+		if (i == 0)
+			result = error;
+		else if (error && op != ARENA_OP_STOP)
+			give_up(r, s, error);
+	}
+	return result;
+}
+
+int orders_begin(struct recording *r, enum arena_op op, struct diag *d)
+{
+	int error = tell(r, op);
+
+	if (error == -ESRCH)
+		return RECORDING_NO_TARGET;
+	if (!error)
+		return 0;
+	silence_all(r);
+	return diag_set(d, error,
+		"the program (pid %d) is stopped (SIGSTOP or a debugger) and cannot record",
+		(int)r->family->main->pid);
+}
+
+int orders_end(struct recording *r)
+{
+	return tell(r, ARENA_OP_STOP);
+}
+
+/* Their rings are mapped by their threads, one by one: a second command would have to wait for the first. */
+void orders_start_newcomers(struct recording *r, size_t first)
+{
+	for (size_t i = first; i < r->n_sources; i++) {
+		prepare_rings(r, r->sources[i]);
+		send(r, r->sources[i], ARENA_OP_START);
+	}
+}
