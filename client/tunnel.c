@@ -20,6 +20,7 @@
 #include "client/dial.h"
 #include "client/exit.h"
 #include "client/interrupt.h"
+#include "client/tunnel_failure.h"
 
 /* ssh has time limits of its own; this is for one that has none. Where a person is asked, there is none. */
 #define OPEN_MS 60000
@@ -120,47 +121,6 @@ static bool is_ready(const struct tunnel *t)
 	return true;
 }
 
-/* How ssh's last words begin or go on, and what to do. */
-static const struct {
-	const char *words;
-	const char *advice;
-	enum exit_code code;
-} failures[] = {
-	{"Host key verification failed",
-		"connect once by ssh alone, and see whether the key is right", EXIT_FAILED},
-	{"Permission denied",
-		"ssh alone must get in; without a terminal it cannot ask for a password: "
-		"use a key, an agent or a master connection",
-		EXIT_FAILED},
-	{"Could not resolve hostname", "check the spelling", EXIT_NOBODY},
-	{"Connection refused", "there is no ssh server", EXIT_NOBODY},
-	{"timed out", "the host is down or a firewall drops the connection", EXIT_NOBODY},
-	{"No route to host", "check the address and the network", EXIT_NOBODY},
-};
-
-static int explain(struct tunnel *t, const char *destination, struct diag *d)
-{
-	const char *said = ssh_get_last_line(&t->ssh);
-	const char *advice = "see what ssh alone says";
-	int code = EXIT_FAILED;
-
-	if (t->ssh.status == SSH_NOT_FOUND) {
-		diag_set(d, -ENOENT, "--ssh %.200s: there is no ssh: install the OpenSSH client",
-			destination);
-		return EXIT_FAILED;
-	}
-	for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
-		if (!strstr(said, failures[i].words))
-			continue;
-		advice = failures[i].advice;
-		code = failures[i].code;
-		break;
-	}
-	diag_set(d, -EPIPE, "--ssh %.100s: ssh failed: %.200s; %s", destination,
-		*said ? said : "it said nothing", advice);
-	return code;
-}
-
 static int fail_late(const char *destination, struct diag *d)
 {
 	diag_set(d, -ETIMEDOUT, "--ssh %.200s: ssh was not let in within %d s", destination,
@@ -188,7 +148,7 @@ static int wait_until_ready(struct tunnel *t, const char *destination, struct di
 			return EXIT_INTERRUPTED;
 		}
 		if (has_ended)
-			return explain(t, destination, d);
+			return tunnel_failure_explain(&t->ssh, destination, d);
 		if (clock_monotonic_ms() >= end_ms)
 			return fail_late(destination, d);
 	}
