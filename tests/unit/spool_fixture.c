@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Logs by way of a spool; see spool_fixture.h. */
+#include "tests/unit/spool_fixture.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "daemon/assemble.h"
+#include "daemon/delivery.h"
+#include "daemon/encode.h"
+#include "tests/unit/guest_fixture.h"
+#include "tests/unit/log_fixture.h"
+#include "trace/xspace.h"
+
+#define SPOOL_BYTES (UINT64_C(64) << 20)
+
+struct spool_fixture spooled;
+
+void spooled_open(void)
+{
+	struct diag d = DIAG_INIT;
+
+	log_open();
+	spooled.spool = NULL;
+	spooled.keep = (struct keep){.max_bytes = UINT64_MAX};
+	ck_assert_msg(spool_new("/tmp", SPOOL_BYTES, &spooled.spool, &d) == 0, "%s", d.text);
+	spooled.assembly = NULL;
+}
+
+void spooled_close(void)
+{
+	log_close();
+	assembly_free(spooled.assembly);
+	spool_release(spooled.spool);
+}
+
+unsigned spooled_pick(unsigned n)
+{
+	spooled.seed = spooled.seed * 1103515245u + 12345u;
+	return (spooled.seed >> 16) % n;
+}
+
+uint8_t *spooled_flatten(struct delivery *d, size_t *n_out)
+{
+	size_t n = delivery_get_bytes(d);
+	uint8_t *bytes = malloc(n + 1);
+	size_t done = 0;
+	ssize_t r = 1;
+
+	ck_assert_ptr_nonnull(bytes);
+	while (r > 0) {
+		size_t piece = 1 + spooled_pick(5000);
+
+		r = delivery_read(d, bytes + done, piece < n - done ? piece : n - done);
+		ck_assert_int_ge(r, 0);
+		done += (size_t)r;
+	}
+	ck_assert_uint_eq(done, n);
+	*n_out = n;
+	return bytes;
+}
+
+struct delivery *spooled_deliver(struct space *space, struct spool *of, uint64_t max_bytes)
+{
+	struct encode_request request = {.space = space, .spool = of, .max_bytes = max_bytes};
+	struct delivery *d = NULL;
+	uint64_t n_left_out;
+
+	ck_assert_int_eq(encode(&request, &d, &n_left_out), 0);
+	return d;
+}
+
+/* The end of an entry at or behind |at|. */
+static size_t find_cut(const struct thread_log *log, size_t at)
+{
+	size_t cut = 0;
+
+	while (cut < at && cut < log->n_slots)
+		cut += 1 + record_n_extra(log->slots[cut].word[0]);
+	return cut;
+}
+
+void spooled_begin(void)
+{
+	ck_assert_int_eq(
+		assembly_new(&fixture.target, LOG_START_TICKS, LOG_START_TICKS, &spooled.assembly),
+		0);
+	assembly_set_spool(spooled.assembly, spooled.spool, &spooled.keep);
+	spooled.assembly->timeline = &logs.timeline;
+}
+
+/* All but a tail of |log|, which may be all, too, goes in parts of up to |max_part| slots. */
+void spooled_put(struct thread_log *log, unsigned max_part)
+{
+	size_t tail = spooled_pick(2) * spooled_pick(1000);
+	size_t at = 0;
+	size_t end = find_cut(log, log->n_slots > tail ? log->n_slots - tail : log->n_slots);
+
+	log->track = spool_add_track(spooled.spool);
+	ck_assert_ptr_nonnull(log->track);
+	while (at < end) {
+		size_t part = find_cut(log, at + 1 + spooled_pick(max_part));
+
+		part = part < end ? part : end;
+		ck_assert_int_eq(
+			assembly_spool(spooled.assembly, log->track, log->slots + at, part - at),
+			0);
+		at = part;
+	}
+	memmove(log->slots, log->slots + end, (log->n_slots - end) * sizeof *log->slots);
+	log->n_slots -= end;
+}
+
+void spooled_assemble(void)
+{
+	struct assemble_input in = {
+		.drain = &logs.drain,
+		.timeline = &logs.timeline,
+		.earliest_ticks = LOG_START_TICKS,
+		.start_ticks = LOG_START_TICKS,
+		.window_ticks = LOG_START_TICKS,
+		.stop_ticks = LOG_STOP_TICKS,
+		.uses_ticks = 1,
+		.plane_name = PLANE_HOST,
+		.assembly = spooled.assembly,
+	};
+
+	ck_assert_int_eq(space_new(&logs.space), 0);
+	spooled.assembly = NULL;
+	ck_assert_int_eq(assemble_host_plane(&in, logs.space), 0);
+	logs.plane = space_find_plane(logs.space, PLANE_HOST);
+}
+
+struct space *spooled_decode(const uint8_t *bytes, size_t n)
+{
+	struct diag d = DIAG_INIT;
+	struct space *space = NULL;
+
+	ck_assert_msg(xspace_decode(bytes, n, &space, &d) == 0, "%s", d.text);
+	return space;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What happens when a spool, the disk, the memory beside it, or the client has no room; and where the file may lie. */
+#include "daemon/spool.h"
+
+#include <check.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/diag.h"
+#include "daemon/assembly.h"
+#include "daemon/delivery.h"
+#include "daemon/track.h"
+#include "tests/unit/log_fixture.h"
+#include "tests/unit/spool_fixture.h"
+#include "trace/space.h"
+
+static uint64_t count_events(const struct space *space)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < space->planes[0]->n_lines; i++)
+		n += space->planes[0]->lines[i].n_events;
+	return n;
+}
+
+/* The newest stay, and it is said how many went. */
+START_TEST(what_a_client_cannot_take_is_left_out)
+{
+	struct thread_log *log = log_add(1, "t");
+	uint64_t max_bytes = 200000;
+	unsigned long long said;
+	struct delivery *d;
+	struct space *space;
+	uint8_t *got;
+	size_t n;
+
+	for (uint64_t i = 0; i < 30000; i++)
+		log_put_span(log, "span", 40 + i * 100, 80 + i * 100, 0);
+	spooled_begin();
+	spooled.seed = 3;
+	spooled_put(log, 3000);
+	spooled_assemble();
+	d = spooled_deliver(logs.space, spooled.spool, max_bytes);
+	got = spooled_flatten(d, &n);
+	ck_assert_uint_le(n, max_bytes);
+	ck_assert_uint_gt(n, max_bytes / 2);
+	space = spooled_decode(got, n);
+	ck_assert_uint_eq(space->warnings.n_texts, 1);
+	ck_assert_int_eq(sscanf(space->warnings.texts[0], "%llu events of the first", &said), 1);
+	ck_assert_uint_eq(count_events(space) + said, 30000);
+	n = space->planes[0]->lines[0].n_events;
+	ck_assert_int_eq(space->planes[0]->lines[0].events[n - 1].start_ns, 10 + 29999 * 25);
+	space_free(space);
+	delivery_free(d);
+	free(got);
+}
+END_TEST
+
+/* What was spooled until then is delivered, the rest is counted; |break_it| is done half-way. */
+static void expect_loss(struct thread_log *log, void (*break_it)(void), const char *stat)
+{
+	struct delivery *d;
+	struct space *space;
+	uint64_t n_lost;
+	uint8_t *got;
+	size_t n;
+
+	for (uint64_t i = 0; i < 30000; i++)
+		log_put_span(log, "span", 40 + i * 100, 80 + i * 100, 0);
+	spooled_begin();
+	log->track = spool_add_track(spooled.spool);
+	ck_assert_int_eq(assembly_spool(spooled.assembly, log->track, log->slots, 15000), 0);
+	break_it();
+	for (size_t i = 15000; i < 30000; i += 3000)
+		ck_assert_int_eq(
+			assembly_spool(spooled.assembly, log->track, log->slots + i, 3000), 0);
+	log->n_slots = 0;
+	spooled_assemble();
+	n_lost = log_plane_stat(stat);
+	ck_assert_uint_eq(n_lost, log_plane_stat("dropped_traces"));
+	ck_assert_uint_gt(n_lost, 0);
+	d = spooled_deliver(logs.space, spooled.spool, 0);
+	got = spooled_flatten(d, &n);
+	space = spooled_decode(got, n);
+	ck_assert_uint_eq(count_events(space) + n_lost, 30000);
+	ck_assert_uint_ge(count_events(space), 15000);
+	space_free(space);
+	delivery_free(d);
+	free(got);
+}
+
+static void limit_file_size(void)
+{
+	struct rlimit limit = {spool_get_bytes(spooled.spool) + 100000, RLIM_INFINITY};
+
+	signal(SIGXFSZ, SIG_IGN);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+START_TEST(a_disk_that_fails_ends_it)
+{
+	expect_loss(log_add(1, "t"), limit_file_size, "ptap_lost_spool");
+	ck_assert_int_eq(spool_get_error(spooled.spool), -EFBIG);
+}
+END_TEST
+
+static void fill_memory(void)
+{
+	spooled.keep.max_bytes = spooled.keep.used_bytes + 2 * sizeof(struct run);
+}
+
+START_TEST(memory_that_is_full_ends_it)
+{
+	expect_loss(log_add(1, "t"), fill_memory, "ptap_lost_spool");
+}
+END_TEST
+
+static void nothing(void)
+{
+}
+
+START_TEST(a_spool_has_its_size)
+{
+	struct diag d = DIAG_INIT;
+
+	spool_release(spooled.spool);
+	ck_assert_int_eq(spool_new("/tmp", 250000, &spooled.spool, &d), 0);
+	expect_loss(log_add(1, "t"), nothing, "ptap_lost_spool");
+	ck_assert_int_eq(spool_get_error(spooled.spool), -ENOBUFS);
+	ck_assert_uint_le(spool_get_bytes(spooled.spool), 250000);
+}
+END_TEST
+
+START_TEST(new_names_beyond_the_share_are_left_out)
+{
+	struct thread_log *log = log_add(1, "t");
+	struct delivery *d;
+	struct space *space;
+	uint8_t *got;
+	size_t n;
+
+	for (unsigned i = 0; i < 1000; i++) {
+		char name[16];
+
+		snprintf(name, sizeof name, "name %u", i);
+		log_put(log, RECORD_SPAN, STRING_ID_DYNAMIC, 40 + i * 100, 40, 0, 1);
+		log_put_text(log, 0, SLOT_NAME, name);
+	}
+	spooled.keep.max_bytes = 20000;
+	spooled_begin();
+	log->track = spool_add_track(spooled.spool);
+	ck_assert_int_eq(assembly_spool(spooled.assembly, log->track, log->slots, 200), 0);
+	ck_assert_int_eq(assembly_spool(spooled.assembly, log->track, log->slots + 200, 1800), 0);
+	log->n_slots = 0;
+	spooled.keep.max_bytes += 1000;
+	spooled_assemble();
+	d = spooled_deliver(logs.space, spooled.spool, 0);
+	got = spooled_flatten(d, &n);
+	space = spooled_decode(got, n);
+	ck_assert_uint_lt(logs.plane->event_names.n_texts, 400);
+	ck_assert_uint_gt(log_plane_stat("ptap_left_out_texts"), 600);
+	ck_assert_uint_ne(names_find(&logs.plane->event_names, "(too many texts)"), NAMES_NONE);
+	space_free(space);
+	delivery_free(d);
+	free(got);
+}
+END_TEST
+
+START_TEST(a_bad_directory_is_said)
+{
+	struct diag d = DIAG_INIT;
+	struct spool *none = NULL;
+
+	ck_assert_int_eq(spool_new("/proc/nowhere", 1000, &none, &d), -ENOENT);
+	ck_assert_ptr_nonnull(strstr(d.text, "/proc/nowhere: "));
+	ck_assert_ptr_null(none);
+}
+END_TEST
+
+START_TEST(a_directory_in_memory_is_the_last_choice)
+{
+	struct diag d = DIAG_INIT;
+	struct spool *s = NULL;
+
+	setenv("TMPDIR", "/dev/shm", 1);
+	ck_assert_int_eq(spool_new(NULL, 1000, &s, &d), 0);
+	ck_assert_str_ne(spool_get_dir(s), "/dev/shm");
+	spool_release(s);
+	setenv("TMPDIR", "relative", 1);
+	ck_assert_int_eq(spool_new(NULL, 1000, &s, &d), 0);
+	spool_release(s);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("spool_limits");
+	TCase *tests = tcase_create("spool_limits");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, spooled_open, spooled_close);
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, what_a_client_cannot_take_is_left_out);
+	tcase_add_test(tests, a_disk_that_fails_ends_it);
+	tcase_add_test(tests, memory_that_is_full_ends_it);
+	tcase_add_test(tests, a_spool_has_its_size);
+	tcase_add_test(tests, new_names_beyond_the_share_are_left_out);
+	tcase_add_test(tests, a_bad_directory_is_said);
+	tcase_add_test(tests, a_directory_in_memory_is_the_last_choice);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
