@@ -2,16 +2,19 @@
 """proftap.v1.Profiler as any gRPC client calls it: a stream of parts, put together and checked."""
 import ctypes
 import ctypes.util
+import os
 import struct
 
 from calls import Calls
-from checks import PATIENCE_S, check, equal
-from http2 import OK, WINDOW_UPDATE, frame, message
+from checks import PATIENCE_S, check, equal, wait_until
+from http2 import NOT_FOUND, OK, WINDOW_UPDATE, frame, message
+from processes import find_proftapd
 from trace_file import Trace, own_schema, schema
 
 V1 = "/proftap.v1.Profiler/"
 MAX_CHUNK = 1 << 20
 WAITING, RECORDING, COLLECTING = 0, 1, 2
+NO_SESSION = (NOT_FOUND, "no such session runs")
 
 
 def set_options(request, **options):
@@ -146,3 +149,20 @@ class Profiler(Calls):
         reply = self.connection.call(V1 + method, message(b""))
         equal((reply.status, reply.text), (OK, ""), f"the answer to {method}")
         return getattr(own_schema(), method + "Reply").FromString(reply.data[5:])
+
+
+def count_streams(target):
+    """Threads that deliver."""
+    tasks = f"/proc/{find_proftapd(target.pid)}/task"
+    names = []
+    for task in os.listdir(tasks):
+        try:
+            with open(f"{tasks}/{task}/comm", encoding="ascii") as file:
+                names.append(file.read().strip())
+        except OSError:
+            pass
+    return names.count("ptap-stream")
+
+
+def await_no_stream(target):
+    wait_until(lambda: count_streams(target) == 0, "the threads that deliver to end")

@@ -1,24 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap.v1.Profiler: traces as streams, their progress and their end, readers that are slow or leave."""
+"""proftap.v1.Profiler: traces as streams, their progress and their end, what is refused; Status and List."""
 import os
 import signal
 import socket
 import time
 
 from calls import BUSY, PROFILER, profile_request
-from checks import SLOWNESS
-from fixture import check, contains, equal, find_proftapd, is_alive, run, test, wait_until
-from http2 import (ALREADY_EXISTS, CANCELLED, FAILED_PRECONDITION, INTERNAL, INVALID_ARGUMENT, NOT_FOUND,
-                   OK, RESOURCE_EXHAUSTED, message)
-from profiler import COLLECTING, RECORDING, V1, WAITING, Delivery, Profiler, capture_request
+from fixture import LONG_MS, check, contains, equal, is_alive, run, test, wait_until
+from http2 import ALREADY_EXISTS, INTERNAL, INVALID_ARGUMENT, OK, message
+from profiler import (COLLECTING, RECORDING, V1, WAITING, Profiler, await_no_stream, capture_request)
 
 PROFILE = PROFILER + "Profile"
-LONG_MS = 60000
-NO_SESSION = (NOT_FOUND, "no such session runs")
-MAX_STREAMS = 8
-# A trace of so many spans is more than a reader takes that never opens its window.
-MANY_SPANS = 20000
 FOLLOW = {"PROFTAP_FOLLOW_FORK": "1"}
 
 
@@ -27,25 +20,8 @@ def end(pid):
         os.kill(pid, signal.SIGKILL)
 
 
-def count_streams(target):
-    """Threads that deliver."""
-    tasks = f"/proc/{find_proftapd(target.pid)}/task"
-    names = []
-    for task in os.listdir(tasks):
-        try:
-            with open(f"{tasks}/{task}/comm", encoding="ascii") as file:
-                names.append(file.read().strip())
-        except OSError:
-            pass
-    return names.count("ptap-stream")
-
-
 def count_events(space):
     return sum(len(line.events) for plane in space.planes for line in plane.lines)
-
-
-def await_no_stream(target):
-    wait_until(lambda: count_streams(target) == 0, "the threads that deliver to end")
 
 
 @test
@@ -180,141 +156,6 @@ def invalid_options_are_named(t):
             reply = calls.connection.call(V1 + method, message(b"\xff"))
             equal(reply.status, INVALID_ARGUMENT, f"garbage for {method}: {reply.text}")
         equal(calls.ask("Status").session, "", "whose session it is")
-    await_no_stream(target)
-
-
-@test
-def stop_gives_the_data_to_whoever_began(t):
-    target = t.target().serve()
-    with Profiler(target) as calls:
-        for session_id in ("mine", ""):
-            stream = calls.capture(LONG_MS, session_id="mine")
-            target.ask("await 1", "burst 10")
-            end_of_stop, parts = calls.stop(session_id)
-            equal(end_of_stop, (OK, ""), "the answer to Stop")
-            nothing = Delivery(parts)
-            nothing.check()
-            equal((nothing.progress, nothing.data, nothing.trailer.xspace_bytes), ([], b"", 0),
-                  "what the one who stopped it gets")
-            equal(calls.deliver(stream).trace.count("burst"), 10, "spans")
-
-
-@test
-def stop_can_discard(t):
-    target = t.target().serve()
-    with Profiler(target) as calls:
-        stream = calls.capture(LONG_MS, session_id="mine")
-        target.ask("await 1", "burst 10")
-        equal(calls.stop("mine", discard=True)[0], (OK, ""), "the answer to Stop")
-        status, text = calls.end(stream)
-        equal((status, text), (CANCELLED, "the session was ended, and its data discarded"), "the end")
-        equal({p.WhichOneof("part") for p in calls.parts(stream)}, {"progress"}, "the parts")
-
-
-@test
-def stop_ends_one_that_waits_for_its_start(t):
-    target = t.target().serve()
-    with Profiler(target) as calls:
-        for session_id in ("later", ""):
-            stream = calls.capture(100, session_id="later",
-                                   start_timestamp_ns=time.time_ns() + LONG_MS * 10**6)
-            equal(calls.stop(session_id)[0], (OK, ""), "the answer to Stop")
-            delivery = calls.deliver(stream)
-            check(delivery.trailer.is_empty, "it has events")
-            contains(delivery.data.decode("latin-1"), "ended before its start", "the trace")
-
-
-@test
-def stop_of_nothing_is_not_found(t):
-    target = t.target().serve()
-    with Profiler(target) as calls:
-        equal(calls.stop("x")[0], NO_SESSION, "the answer")
-        equal(calls.stop()[0], NO_SESSION, "the answer")
-        stream = calls.capture(LONG_MS, session_id="mine")
-        target.ask("await 1")
-        equal(calls.stop("x")[0], NO_SESSION, "the answer")
-        check(not calls.ended(stream), "another session was stopped")
-
-
-@test
-def the_programs_own_trace_is_the_programs(t):
-    target = t.target().serve()
-    target.ask(f"trace_start {t.dir / 'logs'}")
-    with Profiler(target) as calls:
-        equal(calls.stop()[0][0], FAILED_PRECONDITION, "the status")
-        contains(calls.ask("Status").session, "a trace of the program's own", "whose session it is")
-    target.ask("burst 5", "trace_stop")
-
-
-@test
-def a_client_that_leaves_frees_the_session(t):
-    target = t.target().serve()
-    for leave in ("cancel", "close"):
-        with Profiler(target) as calls, Profiler(target) as others:
-            stream = calls.capture(LONG_MS)
-            calls.await_phase(stream, RECORDING)
-            if leave == "cancel":
-                calls.cancel(stream)
-            else:
-                calls.connection.close()
-            start = time.monotonic()
-            wait_until(lambda: not others.ask("Status").session, "the session to be free")
-            check(time.monotonic() - start < 0.1 * SLOWNESS, f"busy after {leave} for "
-                  f"{time.monotonic() - start} s")
-    await_no_stream(target)
-
-
-def record_much(t, target, calls):
-    """A capture whose reader takes no more than its first window, when it is recorded."""
-    stream = calls.capture(LONG_MS, session_id="much", interval_ms=1000)
-    target.ask("await 1", f"burst {MANY_SPANS}")
-    with Profiler(target) as others:
-        equal(others.stop("much")[0], (OK, ""), "the answer to Stop")
-        wait_until(lambda: not others.ask("Status").session, "the session to be free")
-    return stream
-
-
-def reluctant(target):
-    """A connection that never opens its window."""
-    calls = Profiler(target, window=65535)
-    calls.connection.polite = False
-    return calls
-
-
-@test
-def a_slow_reader_holds_neither_the_session_nor_others(t):
-    target = t.target().serve()
-    with reluctant(target) as slow, Profiler(target) as others:
-        stream = record_much(t, target, slow)
-        stream_of_others = others.capture(200)
-        target.ask("await 1", "burst 10")
-        equal(others.deliver(stream_of_others).trace.count("burst"), 10, "spans of the next one")
-        wait_until(lambda: count_streams(target) == 1, "one thread to deliver")
-        check(not slow.ended(stream), "the slow one has everything: the test is void")
-        # It goes on where it was.
-        slow.open_window(stream)
-        equal(slow.deliver(stream).trace.count("burst"), MANY_SPANS, "spans of the slow one")
-    await_no_stream(target)
-
-
-@test
-def so_many_slow_readers_and_no_more(t):
-    target = t.target().serve()
-    slow = [reluctant(target) for _ in range(MAX_STREAMS)]
-    for calls in slow:
-        record_much(t, target, calls)
-    equal(count_streams(target), MAX_STREAMS, "threads that deliver")
-    with Profiler(target) as others:
-        status, text = others.end(others.capture(100))
-        equal(status, RESOURCE_EXHAUSTED, text)
-        contains(text, "too many traces wait", "the text")
-        # Stock clients are none of them.
-        equal(others.call(PROFILE, profile_request(50)).status, OK, "a stock client's status")
-        slow.pop().connection.close()
-        wait_until(lambda: count_streams(target) < MAX_STREAMS, "a thread to end")
-        others.deliver(others.capture(50))
-    for calls in slow:
-        calls.connection.close()
     await_no_stream(target)
 
 

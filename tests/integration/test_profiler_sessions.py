@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """proftap.v1.Profiler's sessions without an end: Start, Snapshot, Stop."""
-from calls import PROFILER, Calls, profile_request
+from calls import PROFILER, Calls
 from fixture import check, contains, equal, find_proftapd, is_alive, run, schema, test, wait_until
-from http2 import ALREADY_EXISTS, INVALID_ARGUMENT, NOT_FOUND, OK, message
-from profiler import V1, Profiler, set_options
+from http2 import ALREADY_EXISTS, INVALID_ARGUMENT, OK, message
+from profiler import NO_SESSION, V1, Profiler, set_options
 from trace_file import own_schema
-
-NO_SESSION = (NOT_FOUND, "no such session runs")
 
 
 @test
