@@ -12,6 +12,7 @@
 #include "daemon/delivery.h"
 #include "daemon/family.h"
 #include "daemon/local_trace.h"
+#include "daemon/request_list.h"
 #include "daemon/rings.h"
 #include "daemon/session.h"
 #include "daemon/session_request.h"
@@ -111,10 +112,13 @@ static void run_capture(struct session *s, struct session_request *request)
 	int r = capture_run(s->family, &capture, &result, &d);
 	struct session_request *stopper = session_release(s);
 
-	if (request->is_continuous && !request->begin)
+	if (request->is_continuous && !request->begin) {
 		deliver_rest(stopper, r, &result, &d);
-	else
+	} else {
 		request->deliver(request, r, &result, &d);
+		/* Its end was asked for before it had begun. */
+		request_list_tell(stopper, r ? r : CAPTURE_CANCELLED, d.text);
+	}
 	session_request_free(request);
 }
 

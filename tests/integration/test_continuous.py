@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Continuous sessions: snapshots without a gap, the newest that fits, and the stock server's words."""
+import os
+import signal
 import time
 
 from calls import BUSY, PROFILER, Calls, profile_request, trace_of
@@ -192,6 +194,24 @@ def the_errors_are_the_stock_servers(t):
         contains(text, f"Failed to create profiler session: {BUSY} session mine", "its text")
         calls.terminate("mine")
         calls.finish(session)
+
+
+@test
+def an_end_that_comes_before_the_beginning_is_answered(t):
+    target = t.target().serve()
+    service = schema("profiler_service")
+    with Calls(target) as calls:
+        # It does not answer the server now, so that the session cannot begin.
+        os.kill(target.pid, signal.SIGSTOP)
+        started = calls.start(PROFILER + "StartContinuousProfiling", start_request())
+        calls.settle()
+        stopped = calls.start(PROFILER + "StopContinuousProfiling",
+                              service.StopContinuousProfilingRequest())
+        check(calls.finish(started, None).status != OK, "a session that was ended before it began")
+        equal(calls.finish(stopped, None).status, OK, "status of its end")
+        os.kill(target.pid, signal.SIGCONT)
+        begin(calls)
+        stop(calls)
 
 
 @test
