@@ -203,19 +203,24 @@ void session_cancel(struct session *s, const struct rpc_call *call)
 
 void session_close(struct session *s)
 {
-	struct session_request *list;
+	struct session_request *request;
+	struct session_request *stopper;
+	struct session_request *snapshots;
+	struct session_request *waiting;
 
 	pthread_mutex_lock(&s->mutex);
 	atomic_store(&s->is_closing, 1);
 	atomic_store(&s->is_pending, 0);
-	list = s->waiting;
-	if (s->request) {
-		s->request->next = list;
-		list = s->request;
-	}
-	s->request = s->waiting = NULL;
+	request = s->request;
+	stopper = s->stopper;
+	snapshots = s->snapshots;
+	waiting = s->waiting;
+	s->request = s->stopper = s->snapshots = s->waiting = NULL;
 	pthread_mutex_unlock(&s->mutex);
-	request_list_tell(list, CAPTURE_NO_TARGET, session_gone_text);
+	request_list_tell(request, CAPTURE_NO_TARGET, session_gone_text);
+	request_list_tell(stopper, CAPTURE_NO_TARGET, session_gone_text);
+	request_list_tell(snapshots, CAPTURE_NO_TARGET, session_gone_text);
+	request_list_tell(waiting, CAPTURE_NO_TARGET, session_gone_text);
 }
 
 /* The worker's. */

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "daemon/capture.h"
 #include "daemon/family.h"
 #include "daemon/session_request.h"
 #include "tests/unit/guest_fixture.h"
@@ -87,6 +88,38 @@ START_TEST(a_client_that_goes_ends_its_own_capture_only)
 }
 END_TEST
 
+static int n_told;
+
+static void count_told(
+	struct session_request *request, int r, struct capture_result *result, struct diag *d)
+{
+	(void)request, (void)result, (void)d;
+	ck_assert_int_eq(r, CAPTURE_NO_TARGET);
+	n_told++;
+}
+
+static struct session_request *new_counted(void)
+{
+	struct session_request *request = calloc(1, sizeof *request);
+
+	ck_assert_ptr_nonnull(request);
+	profile_options_init(&request->options);
+	request->deliver = count_told;
+	return request;
+}
+
+/* The program ends before the worker has seen any of them. */
+START_TEST(tells_all_of_the_programs_end)
+{
+	n_told = 0;
+	ck_assert_int_eq(session_start_continuous(&session, new_counted()), 0);
+	ck_assert_int_eq(session_snapshot(&session, NULL, new_counted()), 0);
+	ck_assert_int_eq(session_stop(&session, NULL, new_counted()), 0);
+	session_close(&session);
+	ck_assert_int_eq(n_told, 3);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("session");
@@ -97,6 +130,7 @@ int main(void)
 	tcase_add_test(tcase, does_not_wait_for_a_worker_at_work);
 	tcase_add_test(tcase, wakes_a_worker_that_was_about_to_sleep);
 	tcase_add_test(tcase, a_client_that_goes_ends_its_own_capture_only);
+	tcase_add_test(tcase, tells_all_of_the_programs_end);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
