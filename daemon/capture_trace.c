@@ -176,6 +176,6 @@ int capture_trace_make(struct capture_trace *t, struct capture_result *result)
 		r = add_host(t);
 	count(t, result);
 	if (!r)
-		r = capture_warnings_add(t, result->is_empty);
+		r = capture_warnings_add(t, result);
 	return r ? r : deliver(t, result);
 }

@@ -104,30 +104,34 @@ static void describe_forks(const struct capture_trace *t, char *text, size_t siz
 }
 
 /* |what|: "nothing", or "no annotation" when there are samples of usage. */
-static int add_empty_warning(struct capture_trace *t, const char *what, const char *forks)
+static int add_empty_warning(struct capture_trace *t, const struct capture_result *result,
+	const char *what, const char *forks)
 {
 	if (t->request->level == 0)
 		return space_add_warning(t->space, "%s was recorded: host_tracer_level is 0", what);
 	if (t->level == 0)
 		return space_add_warning(
 			t->space, "%s was recorded: it was ended before its start", what);
+	if (result->n_dropped)
+		return space_add_warning(t->space, "%s was recorded: all of it was dropped", what);
 	return space_add_warning(t->space,
 		"%s was recorded: the program reached no annotation of level %u or lower while the "
 		"recording ran%s%s",
 		what, t->level, forks[0] ? "; " : "", forks);
 }
 
-static int add_content_warning(struct capture_trace *t, int is_empty)
+static int add_content_warning(struct capture_trace *t, const struct capture_result *result)
 {
 	char forks[80];
 
 	describe_forks(t, forks, sizeof forks);
 	if (t->is_silent)
-		return add_empty_warning(t, is_empty ? "nothing" : "no annotation", forks);
+		return add_empty_warning(
+			t, result, result->is_empty ? "nothing" : "no annotation", forks);
 	return forks[0] ? space_add_warning(t->space, "%s", forks) : 0;
 }
 
-int capture_warnings_add(struct capture_trace *t, int is_empty)
+int capture_warnings_add(struct capture_trace *t, const struct capture_result *result)
 {
 	int r = add_request_warnings(t);
 
@@ -138,7 +142,7 @@ int capture_warnings_add(struct capture_trace *t, int is_empty)
 	if (!r)
 		r = spill_add_warnings(t->recording, t->space);
 	if (!r)
-		r = add_content_warning(t, is_empty);
+		r = add_content_warning(t, result);
 	if (!r && t->recording->error)
 		r = space_add_warning(
 			t->space, "this server ran out of memory: the trace is not complete");

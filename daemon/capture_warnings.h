@@ -3,9 +3,10 @@
 #ifndef DAEMON_CAPTURE_WARNINGS_H
 #define DAEMON_CAPTURE_WARNINGS_H
 
+struct capture_result;
 struct capture_trace;
 
-/* Once all its planes are made. |is_empty|: no line of any of them has an event. 0 or -ENOMEM. */
-int capture_warnings_add(struct capture_trace *t, int is_empty);
+/* Once all its planes are made and counted in |result|. 0 or -ENOMEM. */
+int capture_warnings_add(struct capture_trace *t, const struct capture_result *result);
 
 #endif

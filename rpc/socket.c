@@ -16,7 +16,7 @@
  * Of what a peer has sent: requests are small. gRPC's thread would read on while ours, which counts the calls and hangs
  * up, waits for a processor; a peer that has to wait for room gives it one.
  */
-#define UNREAD_BYTES 4096
+#define UNREAD_BYTES 16384
 
 /* A vanished peer is given up after a minute and a half. */
 static const struct {

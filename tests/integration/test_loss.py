@@ -52,6 +52,16 @@ def a_record_with_arguments_goes_whole_or_not_at_all(t):
 
 
 @test
+def a_trace_that_lost_all_says_no_other_reason(t):
+    target = t.target().serve()
+    capture = t.record(target, 300, "-o", "ptap_max_capture_bytes=1")
+    target.ask("burst 100")
+    capture.finish()
+    equal(capture.trace.count("burst"), 0, "arrived")
+    capture.find_warning("no annotation was recorded: all of it was dropped")
+
+
+@test
 def nothing_is_dropped_where_it_fits(t):
     _, capture = burst_unread(t, N_SLOTS)
     trace = capture.trace
