@@ -174,6 +174,15 @@ static void add_number(struct json *j, const char *key, double value)
 		json_double(j, key, value);
 }
 
+/* The text has tenths of a mebibyte; bytes are whole. */
+static void add_resident(struct json *j, const struct monitor_sample *s)
+{
+	if (s->resident_mib < 0)
+		json_null(j, "resident_bytes");
+	else
+		json_int(j, "resident_bytes", (int64_t)(s->resident_mib * 1048576 + 0.5));
+}
+
 static void add_rate(struct json *j, const char *key, int64_t n, const struct monitor_sample *s)
 {
 	add_number(j, key, n < 0 || s->seconds <= 0 ? -1 : (double)n / s->seconds);
@@ -190,7 +199,7 @@ static void print_json(const struct monitor *m, const char *text, const struct m
 	add_number(&j, "seconds", s->seconds);
 	add_number(&j, "cpu_percent", s->cpu_percent);
 	add_number(&j, "processors", (double)s->processors);
-	add_number(&j, "resident_bytes", s->resident_mib < 0 ? -1 : s->resident_mib * 1048576);
+	add_resident(&j, s);
 	add_number(&j, "faults_per_s", s->faults_per_s);
 	add_number(&j, "threads", (double)s->threads);
 	add_number(&j, "switches_per_s", s->switches_per_s);

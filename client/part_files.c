@@ -130,7 +130,7 @@ static int split(struct part *p, const char *name, struct diag *d)
 	int r;
 
 	if (data == MAP_FAILED)
-		return diag_set(d, -errno, "not split: %s", errno_words(-errno));
+		return diag_set(d, -errno, "not split: %s", errno_words(errno));
 	r = plan_and_write(p, data, name, d);
 	munmap(data, p->file_bytes);
 	return r;

@@ -55,6 +55,7 @@ def numbers_are_in_the_object(t):
         check(0.2 <= row["seconds"] < 2, f"measured for {row['seconds']} s")
         check(0 <= row["cpu_percent"] < 90, f"an idle program: {row['cpu_percent']}")
         check(row["resident_bytes"] > 10**5, f"memory: {row['resident_bytes']}")
+        equal(type(row["resident_bytes"]), int, "memory's type")
         equal((row["annotations_per_s"], row["steps_per_s"], row["step_ms_avg"]), (0, 0, None), "rates")
         equal(row["processors"], len(os.sched_getaffinity(target.pid)), "processors")
 
