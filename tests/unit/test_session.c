@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "daemon/capture.h"
+#include "daemon/continuous_session.h"
 #include "daemon/family.h"
 #include "daemon/session_request.h"
 #include "tests/unit/guest_fixture.h"
