@@ -18,6 +18,7 @@
 
 #define INTERVAL_MS 50
 #define XSPACE_BYTES (5u << 20)
+#define MORE_THAN_FITS (64u << 20) /* into the client's window and both sockets */
 
 static struct rpc_method methods[] = {{STREAM_PATH, 0, NULL, RPC_SERVER_STREAM}};
 static atomic_uint n_streams;
@@ -82,17 +83,22 @@ static struct trace_stream *make_stream(struct rpc_pending **pending, int64_t id
 }
 
 /* A trace of which there is |missing| less than it says. */
-static struct capture_result make_result(size_t missing)
+static struct capture_result make_sized_result(size_t n_bytes, size_t missing)
 {
 	struct capture_result result = {.n_events = 7};
 	struct chunks xspace = CHUNKS_INIT;
 
-	ck_assert_ptr_nonnull(chunks_reserve(&xspace, XSPACE_BYTES));
-	memset(xspace.chunks[0].data, 1, XSPACE_BYTES);
-	chunks_commit(&xspace, XSPACE_BYTES);
+	ck_assert_ptr_nonnull(chunks_reserve(&xspace, n_bytes));
+	memset(xspace.chunks[0].data, 1, n_bytes);
+	chunks_commit(&xspace, n_bytes);
 	xspace.chunks[0].used_bytes -= missing;
 	ck_assert_int_eq(delivery_new_from_chunks(&xspace, &result.delivery), 0);
 	return result;
+}
+
+static struct capture_result make_result(size_t missing)
+{
+	return make_sized_result(XSPACE_BYTES, missing);
 }
 
 static void end_with(struct trace_stream *stream, int r, const char *text)
@@ -197,7 +203,7 @@ START_TEST(reader_that_stands_still_is_given_up)
 {
 	struct rpc_pending *pending;
 	struct trace_stream *stream = make_stream(&pending, 200);
-	struct capture_result result = make_result(0);
+	struct capture_result result = make_sized_result(MORE_THAN_FITS, 0);
 
 	trace_stream_start(stream);
 	trace_stream_end(stream, 0, &result, NULL);
