@@ -5,8 +5,8 @@ import os
 import signal
 from pathlib import Path
 
-from host import (PROFTAPD, Target, equal, find_proftapd, find_proftapds, read_status,
-                  run, test, wait_until)
+from host import (PROFTAPD, Target, equal, find_proftapd, find_proftapds, need_no_sanitizer,
+                  read_status, run, test, wait_until)
 from processes import LIBRARY, Process
 
 UNWANTED = {"LD_BIND_NOW": "1", "LD_PRELOAD_NOT": "x", "PROFTAP_LOG": "debug", "PROFTAP_LOG_DIR": "/x",
@@ -87,6 +87,7 @@ def the_server_has_no_descriptor_of_the_host(t):
 
 @test
 def the_server_of_a_host_without_standard_descriptors_has_them(t):
+    need_no_sanitizer("have a runtime that cannot be preloaded")
     host = t.keep(Process("sleep", ["sh", "-c", 'exec env LD_PRELOAD="$0" PROFTAP_SERVER=0 '
                                     'PROFTAPD="$1" sleep 60 <&- >&- 2>&-', LIBRARY, PROFTAPD]))
     wait_until(lambda: find_proftapds(host.pid), "the server")
