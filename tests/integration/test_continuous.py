@@ -6,12 +6,15 @@ import signal
 import time
 
 from calls import BUSY, PROFILER, Calls, profile_request, trace_of
-from fixture import check, contains, equal, run, schema, test, wait_until
+from checks import SLOWNESS
+from fixture import (check, contains, equal, find_proftapd, is_alive, run, schema, test,
+                     wait_until)
 from http2 import ALREADY_EXISTS, INTERNAL, INVALID_ARGUMENT, NOT_FOUND, OK
 from numbered import check_numbers, numbers_in
 
 PROFILE = PROFILER + "Profile"
 N = 60000
+GONE_S = 2 * SLOWNESS  # the contract of a guest
 NOBODY_THERE = (NOT_FOUND, "No continuous profiling session found.")
 
 
@@ -217,14 +220,14 @@ def an_end_that_comes_before_the_beginning_is_answered(t):
 @test
 def it_outlives_its_client_and_ends_with_the_program(t):
     target = t.target().serve()
+    server = find_proftapd(target.pid)
     with Calls(target) as calls:
         begin(calls)
     target.ask("await 2", "burst 5")
     with Calls(target) as calls:
         equal(trace_of(snapshot(calls)).count("burst"), 5, "spans of a snapshot for another client")
-        target.kill()
-        request = schema("profiler_service").GetSnapshotRequest()
-        check(calls.call(PROFILER + "GetSnapshot", request).status != OK, "a snapshot of a dead program")
+    target.kill()
+    wait_until(lambda: not is_alive(server), "the server of a dead program to end", GONE_S)
 
 
 run()
