@@ -3,6 +3,7 @@
 import getpass
 import os
 import shutil
+import socket
 import subprocess
 from pathlib import Path
 
@@ -31,6 +32,10 @@ class Sshd:
     def __init__(self, t):
         if not os.access(SERVER, os.X_OK) or not shutil.which("ssh"):
             raise Skip("sshd or ssh is not installed")
+        try:
+            socket.gethostbyname("localhost")
+        except OSError as error:
+            raise Skip(f"localhost has no address here: {error}") from error
         self.dir = t.dir / "ssh"
         self.dir.mkdir(0o700)
         self.port = free_port()
