@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/chunks.h"
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/grow.h"
 #include "daemon/errand.h"
+#include "daemon/reply_message.h"
 #include "daemon/repository.h"
 #include "daemon/service.h"
 #include "rpc/server.h"
@@ -155,17 +155,10 @@ static void reply_sessions(struct rpc_call *call, const struct sessions *s)
 {
 	Tensorflow__EnumProfileSessionsAndToolsResponse response =
 		TENSORFLOW__ENUM_PROFILE_SESSIONS_AND_TOOLS_RESPONSE__INIT;
-	struct chunks message = CHUNKS_INIT;
-	uint8_t *room;
 
 	response.n_sessions = s->n;
 	response.sessions = s->v;
-	room = chunks_reserve(&message,
-		tensorflow__enum_profile_sessions_and_tools_response__get_packed_size(&response));
-	if (room)
-		chunks_commit(&message, tensorflow__enum_profile_sessions_and_tools_response__pack(
-						&response, room));
-	rpc_call_reply(call, &message);
+	reply_message(call, &response.base);
 }
 
 static void enum_sessions(struct errand *e)

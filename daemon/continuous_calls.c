@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/chunks.h"
 #include "base/diag.h"
 #include "daemon/capture.h"
 #include "daemon/continuous_session.h"
 #include "daemon/delivery.h"
 #include "daemon/profile_calls.h"
 #include "daemon/reply.h"
+#include "daemon/reply_message.h"
 #include "daemon/service.h"
 #include "daemon/session.h"
 #include "daemon/session_request.h"
@@ -28,13 +28,6 @@ static const char bad_name[] =
 
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 #define MAX_NAME_BYTES 128
-
-static void reply_empty(struct rpc_call *call)
-{
-	struct chunks empty = CHUNKS_INIT;
-
-	rpc_call_reply(call, &empty);
-}
 
 /* Start. */
 

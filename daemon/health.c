@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/chunks.h"
+#include "daemon/reply_message.h"
 #include "daemon/schema.h"
 #include "daemon/service.h"
 #include "daemon/session.h"
@@ -49,10 +50,9 @@ static status get_status(const struct service *service)
 static void encode(status s, struct chunks *out)
 {
 	response_message response = GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__INIT;
-	uint8_t bytes[16];
 
 	response.status = s;
-	chunks_append(out, bytes, protobuf_c_message_pack(&response.base, bytes));
+	reply_message_append(out, &response.base);
 }
 
 /* 1 or 0: whether the service that is asked for is here; negative: answered. */

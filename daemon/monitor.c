@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/chunks.h"
 #include "base/clock.h"
 #include "base/diag.h"
 #include "daemon/capture.h"
@@ -14,6 +13,7 @@
 #include "daemon/errand.h"
 #include "daemon/family.h"
 #include "daemon/monitor_text.h"
+#include "daemon/reply_message.h"
 #include "daemon/service.h"
 #include "daemon/session.h"
 #include "daemon/session_request.h"
@@ -131,17 +131,10 @@ static int watch(struct monitor *m)
 static void reply(struct monitor *m, Result *result, char *text)
 {
 	Tensorflow__MonitorResponse response = TENSORFLOW__MONITOR_RESPONSE__INIT;
-	struct chunks message = CHUNKS_INIT;
-	uint8_t *room;
-	size_t n;
 
 	response.data = text;
 	response.monitor_result = result;
-	n = tensorflow__monitor_response__get_packed_size(&response);
-	room = chunks_reserve(&message, n);
-	if (room)
-		chunks_commit(&message, tensorflow__monitor_response__pack(&response, room));
-	rpc_call_reply(m->errand->call, &message);
+	reply_message(m->errand->call, &response.base);
 }
 
 static void answer(struct monitor *m, double seconds)

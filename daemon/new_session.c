@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/chunks.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/diag.h"
@@ -17,6 +16,7 @@
 #include "daemon/errand.h"
 #include "daemon/family.h"
 #include "daemon/remote_profile.h"
+#include "daemon/reply_message.h"
 #include "daemon/repository.h"
 #include "daemon/request.h"
 #include "daemon/service.h"
@@ -233,9 +233,7 @@ static void reply(struct fan_out *f)
 {
 	Tensorflow__NewProfileSessionResponse response =
 		TENSORFLOW__NEW_PROFILE_SESSION_RESPONSE__INIT;
-	struct chunks message = CHUNKS_INIT;
 	char text[MAX_HOSTS * 32] = "";
-	uint8_t *room;
 
 	response.empty_trace = 1;
 	for (size_t i = 0; i < f->n_hosts; i++) {
@@ -248,12 +246,7 @@ static void reply(struct fan_out *f)
 			snprintf(text + n, sizeof text - n, "%s%s", n ? "; " : "", h->error);
 	}
 	response.error_message = text;
-	room = chunks_reserve(
-		&message, tensorflow__new_profile_session_response__get_packed_size(&response));
-	if (room)
-		chunks_commit(
-			&message, tensorflow__new_profile_session_response__pack(&response, room));
-	rpc_call_reply(f->errand->call, &message);
+	reply_message(f->errand->call, &response.base);
 }
 
 static void run(struct fan_out *f)

@@ -5,12 +5,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/chunks.h"
 #include "base/diag.h"
 #include "daemon/capture.h"
 #include "daemon/delivery.h"
 #include "daemon/errand.h"
 #include "daemon/reply.h"
+#include "daemon/reply_message.h"
 #include "daemon/request.h"
 #include "daemon/service.h"
 #include "daemon/session.h"
@@ -182,7 +182,6 @@ void profile_call_handle_terminate(
 {
 	Tensorflow__TerminateRequest *message =
 		tensorflow__terminate_request__unpack(NULL, n, bytes);
-	struct chunks empty = CHUNKS_INIT;
 
 	if (!message) {
 		rpc_call_fail(call, RPC_INVALID_ARGUMENT, "the request is not a TerminateRequest");
@@ -190,5 +189,5 @@ void profile_call_handle_terminate(
 	}
 	session_terminate(((struct service *)service)->session, message->session_id);
 	tensorflow__terminate_request__free_unpacked(message, NULL);
-	rpc_call_reply(call, &empty);
+	reply_empty(call);
 }

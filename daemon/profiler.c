@@ -12,6 +12,7 @@
 #include "daemon/continuous_session.h"
 #include "daemon/delivery.h"
 #include "daemon/errand.h"
+#include "daemon/reply_message.h"
 #include "daemon/reply_v1.h"
 #include "daemon/request.h"
 #include "daemon/request_stream.h"
@@ -84,7 +85,7 @@ static void reply_started(struct session_request *request, struct rpc_call *call
 	Proftap__V1__StartReply reply = PROFTAP__V1__START_REPLY__INIT;
 
 	reply.session_id = request->session_id;
-	reply_v1_message(call, &reply.base);
+	reply_message(call, &reply.base);
 }
 
 /* It did not begin. */

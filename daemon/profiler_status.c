@@ -15,6 +15,7 @@
 #include "daemon/capture.h"
 #include "daemon/family.h"
 #include "daemon/owner.h"
+#include "daemon/reply_message.h"
 #include "daemon/reply_v1.h"
 #include "daemon/service.h"
 #include "daemon/session.h"
@@ -115,7 +116,7 @@ void profiler_handle_status(struct rpc_call *call, const uint8_t *bytes, size_t 
 		capture_find_max_bytes(service->session->family->main->max_capture_bytes);
 	reply.unix_ns = (uint64_t)realtime_ns();
 	reply.monotonic_ns = (uint64_t)monotonic_ns();
-	reply_v1_message(call, &reply.base);
+	reply_message(call, &reply.base);
 }
 
 /* List. */
@@ -181,7 +182,7 @@ static void answer_list(struct rpc_call *call, struct list *l)
 	}
 	reply.n_targets = l->n;
 	reply.targets = targets;
-	reply_v1_message(call, &reply.base);
+	reply_message(call, &reply.base);
 	free(targets);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/chunks.h"
+#include "daemon/reply_message.h"
 #include "daemon/schema.h"
 #include "grpc/reflection/v1/reflection.pb-c.h"
 #include "rpc/server.h"
@@ -18,14 +19,9 @@ typedef Grpc__Reflection__V1__ServerReflectionResponse response_message;
 
 static void send_response(struct rpc_call *call, const response_message *response)
 {
-	size_t n = protobuf_c_message_get_packed_size(&response->base);
 	struct chunks message = CHUNKS_INIT;
-	uint8_t *at = chunks_reserve(&message, n);
 
-	if (at) {
-		protobuf_c_message_pack(&response->base, at);
-		chunks_commit(&message, n);
-	}
+	reply_message_append(&message, &response->base);
 	if (rpc_call_write(call, &message, WRITE_TIMEOUT_MS) < 0)
 		rpc_call_finish(call, RPC_UNAVAILABLE, "the answer was not taken");
 }

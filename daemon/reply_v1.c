@@ -5,27 +5,11 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include <protobuf-c/protobuf-c.h>
-
-#include "base/chunks.h"
 #include "base/diag.h"
 #include "daemon/capture.h"
 #include "daemon/reply.h"
 #include "daemon/session.h"
 #include "rpc/server.h"
-
-void reply_v1_message(struct rpc_call *call, const ProtobufCMessage *message)
-{
-	struct chunks reply = CHUNKS_INIT;
-	size_t n = protobuf_c_message_get_packed_size(message);
-	uint8_t *p = chunks_reserve(&reply, n);
-
-	if (p) {
-		protobuf_c_message_pack(message, p);
-		chunks_commit(&reply, n);
-	}
-	rpc_call_reply(call, &reply);
-}
 
 void reply_v1_bad_request(struct rpc_call *call, int r, const struct diag *d)
 {

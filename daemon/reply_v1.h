@@ -3,12 +3,9 @@
 #ifndef DAEMON_REPLY_V1_H
 #define DAEMON_REPLY_V1_H
 
-struct ProtobufCMessage;
 struct diag;
 struct rpc_call;
 struct session;
-
-void reply_v1_message(struct rpc_call *call, const struct ProtobufCMessage *message);
 
 /* The request could not be decoded: |r| is -EINVAL, with what is wrong in |d|, or -ENOMEM. */
 void reply_v1_bad_request(struct rpc_call *call, int r, const struct diag *d);

@@ -4,21 +4,11 @@
 
 #include "daemon/capture.h"
 #include "daemon/progress.h"
+#include "daemon/reply_message.h"
 #include "proftap/v1/profiler.pb-c.h"
 #include "trace/pbwire.h"
 
 #define TAG_CHUNK PB_TAG(2, PB_LEN) /* CaptureReply.chunk */
-
-static void add_reply(struct chunks *to, const Proftap__V1__CaptureReply *reply)
-{
-	size_t n = proftap__v1__capture_reply__get_packed_size(reply);
-	uint8_t *p = chunks_reserve(to, n);
-
-	if (!p)
-		return;
-	proftap__v1__capture_reply__pack(reply, p);
-	chunks_commit(to, n);
-}
 
 void trace_part_add_progress(struct chunks *to, const struct progress *p, uint64_t xspace_bytes)
 {
@@ -32,7 +22,7 @@ void trace_part_add_progress(struct chunks *to, const struct progress *p, uint64
 	progress.xspace_bytes = xspace_bytes;
 	reply.part_case = PROFTAP__V1__CAPTURE_REPLY__PART_PROGRESS;
 	reply.progress = &progress;
-	add_reply(to, &reply);
+	reply_message_append(to, &reply.base);
 }
 
 void trace_part_add_trailer(struct chunks *to, const struct capture_result *result,
@@ -50,7 +40,7 @@ void trace_part_add_trailer(struct chunks *to, const struct capture_result *resu
 	trailer.duration_ns = result->duration_ns;
 	reply.part_case = PROFTAP__V1__CAPTURE_REPLY__PART_TRAILER;
 	reply.trailer = &trailer;
-	add_reply(to, &reply);
+	reply_message_append(to, &reply.base);
 }
 
 uint8_t *trace_part_add_chunk(struct chunks *to, size_t n)
