@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -21,6 +20,7 @@
 #include "client/session_command.h"
 #include "client/streams.h"
 #include "client/terminal.h"
+#include "proto/pack.h"
 #include "trace/json.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
@@ -55,16 +55,13 @@ static const struct command_option options[] = {
 static int pack(const struct monitor *m, struct exchange *e, uint8_t **out)
 {
 	Tensorflow__MonitorRequest request = TENSORFLOW__MONITOR_REQUEST__INIT;
+	int r;
 
 	request.duration_ms = (uint64_t)m->interval_ms;
 	request.monitoring_level = LEVEL_DETAILED;
-	e->message_bytes = tensorflow__monitor_request__get_packed_size(&request);
-	*out = malloc(e->message_bytes);
-	if (!*out)
-		return -ENOMEM;
-	tensorflow__monitor_request__pack(&request, *out);
+	r = proto_pack(&request.base, out, &e->message_bytes);
 	e->message = *out;
-	return 0;
+	return r;
 }
 
 /* JAX's server is one of those. */

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/profile_options.h"
 #include "proftap/v1/profiler.pb-c.h"
+#include "proto/pack.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 typedef Tensorflow__ProfileOptions proto_options;
@@ -137,44 +138,41 @@ static void fill_options(proto_options *p, const struct profile_call *call, stru
 		p->override_hostname = (char *)call->host_name;
 }
 
-static int pack(const ProtobufCMessage *message, uint8_t **out, size_t *n_out)
+/* |message| with the options of |call| in its field |place|. */
+static int pack_with_options(const struct profile_call *call, const ProtobufCMessage *message,
+	proto_options **place, uint8_t **out, size_t *n_out)
 {
-	size_t n = protobuf_c_message_get_packed_size(message);
+	proto_options options;
+	struct map map = {NULL, NULL, NULL, 0};
+	int r = fill_map(&map, call);
 
-	/* One byte more: an empty message is no reason for a NULL. */
-	*out = malloc(n + 1);
-	if (!*out)
-		return -ENOMEM;
-	*n_out = protobuf_c_message_pack(message, *out);
-	return 0;
+	if (r == 0) {
+		fill_options(&options, call, &map);
+		*place = &options;
+		r = proto_pack(message, out, n_out);
+		*place = NULL;
+	}
+	map_deinit(&map);
+	return r;
 }
 
 int profile_call_encode(const struct profile_call *call, uint8_t **out, size_t *n_out)
 {
 	Tensorflow__ProfileRequest request = TENSORFLOW__PROFILE_REQUEST__INIT;
-	proto_options options;
-	struct map map = {NULL, NULL, NULL, 0};
 	_cleanup_free_ char *root = NULL;
-	int r = fill_map(&map, call);
 
-	if (r == 0 && call->log_dir && asprintf(&root, "%s/plugins/profile", call->log_dir) < 0)
-		r = -ENOMEM;
-	if (r == 0) {
-		fill_options(&options, call, &map);
-		request.duration_ms = call->options->duration_ms;
-		request.max_events = MAX_EVENTS;
-		request.n_tools = sizeof tools / sizeof tools[0];
-		request.tools = tools;
-		request.opts = &options;
-		if (root)
-			request.repository_root = root;
-		request.session_id = (char *)call->options->session_id;
-		request.host_name = (char *)call->address;
-		request.emit_xspace = 1;
-		r = pack(&request.base, out, n_out);
-	}
-	map_deinit(&map);
-	return r;
+	if (call->log_dir && asprintf(&root, "%s/plugins/profile", call->log_dir) < 0)
+		return -ENOMEM;
+	request.duration_ms = call->options->duration_ms;
+	request.max_events = MAX_EVENTS;
+	request.n_tools = sizeof tools / sizeof tools[0];
+	request.tools = tools;
+	if (root)
+		request.repository_root = root;
+	request.session_id = (char *)call->options->session_id;
+	request.host_name = (char *)call->address;
+	request.emit_xspace = 1;
+	return pack_with_options(call, &request.base, &request.opts, out, n_out);
 }
 
 int profile_call_encode_terminate(const char *session_id, uint8_t **out, size_t *n_out)
@@ -182,40 +180,22 @@ int profile_call_encode_terminate(const char *session_id, uint8_t **out, size_t 
 	Tensorflow__TerminateRequest request = TENSORFLOW__TERMINATE_REQUEST__INIT;
 
 	request.session_id = (char *)session_id;
-	return pack(&request.base, out, n_out);
+	return proto_pack(&request.base, out, n_out);
 }
 
 int profile_call_encode_capture(const struct profile_call *call, uint8_t **out, size_t *n_out)
 {
 	Proftap__V1__CaptureRequest request = PROFTAP__V1__CAPTURE_REQUEST__INIT;
-	proto_options options;
-	struct map map = {NULL, NULL, NULL, 0};
-	int r = fill_map(&map, call);
 
-	if (r == 0) {
-		fill_options(&options, call, &map);
-		request.options = &options;
-		request.progress_interval_ms = PROGRESS_INTERVAL_MS;
-		r = pack(&request.base, out, n_out);
-	}
-	map_deinit(&map);
-	return r;
+	request.progress_interval_ms = PROGRESS_INTERVAL_MS;
+	return pack_with_options(call, &request.base, &request.options, out, n_out);
 }
 
 int profile_call_encode_start(const struct profile_call *call, uint8_t **out, size_t *n_out)
 {
 	Proftap__V1__StartRequest request = PROFTAP__V1__START_REQUEST__INIT;
-	proto_options options;
-	struct map map = {NULL, NULL, NULL, 0};
-	int r = fill_map(&map, call);
 
-	if (r == 0) {
-		fill_options(&options, call, &map);
-		request.options = &options;
-		r = pack(&request.base, out, n_out);
-	}
-	map_deinit(&map);
-	return r;
+	return pack_with_options(call, &request.base, &request.options, out, n_out);
 }
 
 int profile_call_encode_snapshot(const char *session_id, uint8_t **out, size_t *n_out)
@@ -223,7 +203,7 @@ int profile_call_encode_snapshot(const char *session_id, uint8_t **out, size_t *
 	Proftap__V1__SnapshotRequest request = PROFTAP__V1__SNAPSHOT_REQUEST__INIT;
 
 	request.session_id = (char *)session_id;
-	return pack(&request.base, out, n_out);
+	return proto_pack(&request.base, out, n_out);
 }
 
 int profile_call_encode_stop(const char *session_id, bool discard, uint8_t **out, size_t *n_out)
@@ -232,5 +212,5 @@ int profile_call_encode_stop(const char *session_id, bool discard, uint8_t **out
 
 	request.session_id = (char *)session_id;
 	request.discard = discard;
-	return pack(&request.base, out, n_out);
+	return proto_pack(&request.base, out, n_out);
 }

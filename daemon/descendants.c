@@ -13,6 +13,7 @@
 #include "base/runtime_dir.h"
 #include "daemon/errand.h"
 #include "daemon/lineage.h"
+#include "proto/pack.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 /* What collecting may take beyond the program's own. */
@@ -86,18 +87,17 @@ static void start(struct descendant *d, const Options *asked)
 	Options options = *asked;
 	char address[sizeof d->profile.address];
 	_cleanup_free_ uint8_t *bytes = NULL;
+	size_t n;
 
 	request.opts = &options;
 	request.emit_xspace = 1;
 	request.session_id = options.session_id = d->session_id;
 	request.duration_ms = options.duration_ms = UINT64_MAX;
-	bytes = malloc(tensorflow__profile_request__get_packed_size(&request) + 1);
 	strcpy(address, d->profile.address);
-	if (bytes)
-		remote_profile_start(&d->profile, address, bytes,
-			tensorflow__profile_request__pack(&request, bytes), -1);
-	else
+	if (proto_pack(&request.base, &bytes, &n))
 		remote_profile_fail(&d->profile, "out of memory");
+	else
+		remote_profile_start(&d->profile, address, bytes, n, -1);
 }
 
 void descendants_start(struct descendants *all, const uint8_t *bytes, size_t n)

@@ -17,6 +17,7 @@
 #include "daemon/session.h"
 #include "daemon/session_request.h"
 #include "daemon/target.h"
+#include "proto/pack.h"
 #include "tsl/profiler/protobuf/profiler_options.pb-c.h"
 
 typedef Tensorflow__ProfileOptions Options;
@@ -110,11 +111,7 @@ static int echo_options(struct session_request *request, const char *log_dir)
 	o.duration_ms = from->duration_ms == UINT64_MAX ? 0 : from->duration_ms;
 	o.session_id = (char *)from->session_id;
 	o.repository_path = (char *)log_dir;
-	request->options_bytes = malloc(tensorflow__profile_options__get_packed_size(&o) + 1);
-	if (!request->options_bytes)
-		return -ENOMEM;
-	request->n_options_bytes = tensorflow__profile_options__pack(&o, request->options_bytes);
-	return 0;
+	return proto_pack(&o.base, &request->options_bytes, &request->n_options_bytes);
 }
 
 /* The place. */

@@ -23,6 +23,7 @@
 #include "daemon/session.h"
 #include "daemon/session_request.h"
 #include "daemon/target.h"
+#include "proto/pack.h"
 #include "rpc/server.h"
 #include "trace/run_dir.h"
 #include "tsl/profiler/protobuf/profiler_analysis.pb-c.h"
@@ -99,19 +100,15 @@ static void find_hosts(struct fan_out *f)
 }
 
 /* What is asked: the client's request, but for the place of the data. */
-static uint8_t *pack_request(const struct fan_out *f, const struct host *h, size_t *n)
+static int pack_request(const struct fan_out *f, const struct host *h, uint8_t **out, size_t *n)
 {
 	Tensorflow__ProfileRequest request = *f->asked->request;
-	uint8_t *bytes;
 
 	request.emit_xspace = 1;
 	request.repository_root = (char *)"";
 	request.session_id = (char *)f->session_id;
 	request.host_name = (char *)h->name;
-	bytes = malloc(tensorflow__profile_request__get_packed_size(&request) + 1);
-	if (bytes)
-		*n = tensorflow__profile_request__pack(&request, bytes);
-	return bytes;
+	return proto_pack(&request.base, out, n);
 }
 
 /* This server. */
@@ -134,11 +131,13 @@ static void start_own(struct fan_out *f)
 {
 	struct session *session = f->errand->service->session;
 	size_t n = 0;
-	_cleanup_free_ uint8_t *bytes = pack_request(f, f->own, &n);
+	_cleanup_free_ uint8_t *bytes = NULL;
 	struct session_request *request = NULL;
 	struct diag d = DIAG_INIT;
-	int r = bytes ? request_decode(bytes, n, &request, &d) : -ENOMEM;
+	int r = pack_request(f, f->own, &bytes, &n);
 
+	if (!r)
+		r = request_decode(bytes, n, &request, &d);
 	f->is_own_done = 1;
 	snprintf(f->own->profile.address, sizeof f->own->profile.address, "%s", f->own->name);
 	if (r) {
@@ -170,12 +169,12 @@ static int64_t find_timeout_ms(const struct fan_out *f)
 static void start_remote(struct fan_out *f, struct host *h)
 {
 	size_t n = 0;
-	_cleanup_free_ uint8_t *bytes = pack_request(f, h, &n);
+	_cleanup_free_ uint8_t *bytes = NULL;
 
-	if (bytes)
-		remote_profile_start(&h->profile, h->name, bytes, n, find_timeout_ms(f));
-	else
+	if (pack_request(f, h, &bytes, &n))
 		remote_profile_fail(&h->profile, "out of memory");
+	else
+		remote_profile_start(&h->profile, h->name, bytes, n, find_timeout_ms(f));
 }
 
 /* All. */

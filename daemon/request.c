@@ -14,6 +14,7 @@
 #include "base/diag.h"
 #include "daemon/session_request.h"
 #include "proftap/v1/profiler.pb-c.h"
+#include "proto/pack.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 typedef Tensorflow__ProfileOptions Options;
@@ -96,12 +97,10 @@ static int is_readable(const uint8_t *bytes, size_t n)
 /* protobuf-c accepts unknown fields with overlong tags, and does not write them as they were. */
 static int echo_options(struct session_request *request, const Options *o, struct diag *d)
 {
-	size_t n = tensorflow__profile_options__get_packed_size(o);
+	int r = proto_pack(&o->base, &request->options_bytes, &request->n_options_bytes);
 
-	request->options_bytes = malloc(n + 1);
-	if (!request->options_bytes)
-		return -ENOMEM;
-	request->n_options_bytes = tensorflow__profile_options__pack(o, request->options_bytes);
+	if (r)
+		return r;
 	if (!is_readable(request->options_bytes, request->n_options_bytes))
 		return diag_set(d, -EINVAL, "%s", not_a_request);
 	return 0;

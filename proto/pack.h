@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A message of protobuf-c as bytes in one block. */
+#ifndef PROTO_PACK_H
+#define PROTO_PACK_H
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <protobuf-c/protobuf-c.h>
+
+/* Owner: *out belongs to the caller (free), also when it has no bytes. 0 or -ENOMEM. */
+static inline int proto_pack(const ProtobufCMessage *message, uint8_t **out, size_t *n_out)
+{
+	/* One byte more: an empty message is no reason for a NULL. */
+	*out = malloc(protobuf_c_message_get_packed_size(message) + 1);
+	if (!*out)
+		return -ENOMEM;
+	*n_out = protobuf_c_message_pack(message, *out);
+	return 0;
+}
+
+#endif
