@@ -3,14 +3,13 @@
 import contextlib
 import json
 import pathlib
-import signal
 import subprocess
 import sys
 
 import spaces
 import viewer
-from processes import (HERE, PATIENCE_S, PROFTAP, Pipeline, Prefork, capture, folder, free_port, one_file, run,
-                       stop)
+from processes import (HERE, PROFTAP, Pipeline, Prefork, capture, capture_of_block, folder, free_port, one_file,
+                       run, stop)
 from protos import XSpace
 from service import Service, request
 
@@ -57,17 +56,8 @@ def test_capture_of_jax_server():
 def test_terminate_of_jax_server():
     """Ctrl-C in a capture of a JAX program keeps what JAX recorded until then."""
     with folder() as work, jax_server(work) as (port, output):
-        client = subprocess.Popen(
-            [PROFTAP, "capture", str(port), str(1000 * PATIENCE_S), "--log_dir", work / "logs"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        try:
+        with capture_of_block(port, work / "logs"):
             assert output.readline() == "recording\n"
-            client.send_signal(signal.SIGINT)
-            _, errors = client.communicate(timeout=PATIENCE_S)
-        finally:
-            client.kill()
-            client.wait()
-        assert client.returncode == 0, f"exit {client.returncode}: {errors}"
         events = spaces.host_events(XSpace.FromString(one_file(work / "logs").read_bytes()))
         assert count(events, "our own work") > 0
 
