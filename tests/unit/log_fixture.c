@@ -102,7 +102,7 @@ static void trim(struct thread_log *log)
 	log->n_allocated = log->n_slots;
 }
 
-void log_assemble(void)
+void log_assemble_with(struct assembly *assembly)
 {
 	struct assemble_input in = {
 		.drain = &logs.drain,
@@ -113,6 +113,7 @@ void log_assemble(void)
 		.stop_ticks = LOG_STOP_TICKS,
 		.uses_ticks = 1,
 		.plane_name = PLANE_HOST,
+		.assembly = assembly,
 	};
 
 	for (size_t i = 0; i < logs.drain.n_logs; i++)
@@ -121,6 +122,11 @@ void log_assemble(void)
 	ck_assert_int_eq(assemble_host_plane(&in, logs.space), 0);
 	logs.plane = space_find_plane(logs.space, PLANE_HOST);
 	ck_assert_ptr_nonnull(logs.plane);
+}
+
+void log_assemble(void)
+{
+	log_assemble_with(NULL);
 }
 
 const struct trace_event *log_event(size_t line, size_t i)

@@ -47,6 +47,8 @@ struct open_span *log_put_open(struct thread_log *log, const char *name, uint64_
 
 /* Fills in logs.space and logs.plane. */
 void log_assemble(void);
+/* The same when some of the logs' slots went into |assembly|, which is taken. */
+void log_assemble_with(struct assembly *assembly);
 
 /* The event |i| of |line|; its name; a stat of it or of the plane, NULL if there is none. */
 const struct trace_event *log_event(size_t line, size_t i);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "daemon/assemble.h"
 #include "daemon/delivery.h"
 #include "daemon/encode.h"
 #include "tests/unit/guest_fixture.h"
@@ -115,22 +114,10 @@ void spooled_put(struct thread_log *log, unsigned max_part)
 
 void spooled_assemble(void)
 {
-	struct assemble_input in = {
-		.drain = &logs.drain,
-		.timeline = &logs.timeline,
-		.earliest_ticks = LOG_START_TICKS,
-		.start_ticks = LOG_START_TICKS,
-		.window_ticks = LOG_START_TICKS,
-		.stop_ticks = LOG_STOP_TICKS,
-		.uses_ticks = 1,
-		.plane_name = PLANE_HOST,
-		.assembly = spooled.assembly,
-	};
+	struct assembly *assembly = spooled.assembly;
 
-	ck_assert_int_eq(space_new(&logs.space), 0);
 	spooled.assembly = NULL;
-	ck_assert_int_eq(assemble_host_plane(&in, logs.space), 0);
-	logs.plane = space_find_plane(logs.space, PLANE_HOST);
+	log_assemble_with(assembly);
 }
 
 struct space *spooled_decode(const uint8_t *bytes, size_t n)
