@@ -24,7 +24,6 @@
 #include "daemon/access.h"
 #include "daemon/door.h"
 #include "daemon/family.h"
-#include "daemon/health.h"
 #include "daemon/hello.h"
 #include "daemon/joins.h"
 #include "daemon/journal.h"
@@ -269,6 +268,7 @@ static int start(struct attached *a, pid_t pid, struct diag *d)
 	session_init(&a->session, &a->family, say_gone, a);
 	a->service.session = &a->session;
 	errands_init(&a->service.errands);
+	health_init(&a->service.health);
 	access_init(&a->access, &a->target);
 	a->service.describe = describe;
 	a->service.context = a;
@@ -303,7 +303,7 @@ int attached_run(pid_t pid)
 	}
 	uv_run(&a.loop, UV_RUN_DEFAULT);
 	pthread_join(a.worker, NULL);
-	health_end();
+	health_end(&a.service.health);
 	rpc_server_finish(a.rpc, DELIVERY_MS);
 	family_deinit(&a.family);
 	rings_end(&a.target);

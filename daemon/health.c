@@ -5,7 +5,7 @@
  */
 #include "daemon/health.h"
 
-#include <pthread.h>
+#include <errno.h>
 #include <string.h>
 
 #include "base/chunks.h"
@@ -23,12 +23,12 @@ typedef Grpc__Health__V1__HealthCheckResponse__ServingStatus status;
 #define NOT_SERVING GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__NOT_SERVING
 #define SERVICE_UNKNOWN GRPC__HEALTH__V1__HEALTH_CHECK_RESPONSE__SERVING_STATUS__SERVICE_UNKNOWN
 
-#define MAX_WATCHERS 64
-
-/* Those that wait for news. There is one server in a process. */
-static struct rpc_call *watchers[MAX_WATCHERS];
-static size_t n_watchers;
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+void health_init(struct health *h)
+{
+	pthread_mutex_init(&h->mutex, NULL);
+	h->n_watchers = 0;
+	h->has_ended = 0;
+}
 
 static int is_service(const char *wanted)
 {
@@ -87,65 +87,77 @@ void health_check(struct rpc_call *call, const uint8_t *bytes, size_t n, void *c
 	rpc_call_reply(call, &message);
 }
 
-static void add_watcher(struct rpc_call *call)
+/* NULL, or why it cannot wait, with the code: then the caller ends it. */
+static const char *add_watcher(struct health *h, struct rpc_call *call, enum rpc_status *code)
 {
-	pthread_mutex_lock(&mutex);
-	if (n_watchers < MAX_WATCHERS) {
-		watchers[n_watchers++] = call;
-		call = NULL;
+	const char *refusal = NULL;
+
+	pthread_mutex_lock(&h->mutex);
+	if (h->has_ended) {
+		*code = RPC_UNAVAILABLE;
+		refusal = session_gone_text;
+	} else if (h->n_watchers == HEALTH_MAX_WATCHERS) {
+		*code = RPC_RESOURCE_EXHAUSTED;
+		refusal = "too many watch already";
+	} else {
+		h->watchers[h->n_watchers++] = call;
 	}
-	pthread_mutex_unlock(&mutex);
-	if (call)
-		rpc_call_finish(call, RPC_RESOURCE_EXHAUSTED, "too many watch already");
+	pthread_mutex_unlock(&h->mutex);
+	return refusal;
 }
 
 /* 1 when it was there: then the caller ends it, and nobody else. */
-static int remove_watcher(const struct rpc_call *call)
+static int remove_watcher(struct health *h, const struct rpc_call *call)
 {
 	size_t i = 0;
 
-	pthread_mutex_lock(&mutex);
-	while (i < n_watchers && watchers[i] != call)
+	pthread_mutex_lock(&h->mutex);
+	while (i < h->n_watchers && h->watchers[i] != call)
 		i++;
-	if (i < n_watchers)
-		watchers[i] = watchers[--n_watchers];
+	if (i < h->n_watchers)
+		h->watchers[i] = h->watchers[--h->n_watchers];
 	else
 		call = NULL;
-	pthread_mutex_unlock(&mutex);
+	pthread_mutex_unlock(&h->mutex);
 	return call != NULL;
 }
 
-static void on_cancel(struct rpc_call *call, void *context)
+static void on_cancel(struct rpc_call *call, void *health)
 {
-	(void)context;
-	if (remove_watcher(call))
+	if (remove_watcher(health, call))
 		rpc_call_finish(call, RPC_CANCELLED, "nobody watches any more");
 }
 
 void health_watch(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
 {
+	struct service *service = context;
 	int is_known = read_request(call, bytes, n);
 	struct chunks message = CHUNKS_INIT;
+	enum rpc_status code = RPC_RESOURCE_EXHAUSTED;
+	const char *refusal = "the profiler server is out of memory";
 
 	if (is_known < 0)
 		return;
-	rpc_call_set_on_cancel(call, on_cancel, NULL);
-	encode(is_known ? get_status(context) : SERVICE_UNKNOWN, &message);
-	/* The first message does not wait; an error means that on_cancel runs. */
-	rpc_call_write(call, &message, 0);
-	add_watcher(call);
+	rpc_call_set_on_cancel(call, on_cancel, &service->health);
+	encode(is_known ? get_status(service) : SERVICE_UNKNOWN, &message);
+	/* The first message does not wait. Of a call that was given up on_cancel is still to run. */
+	if (rpc_call_write(call, &message, 0) != -ENOMEM)
+		refusal = add_watcher(&service->health, call, &code);
+	if (refusal)
+		rpc_call_finish(call, code, refusal);
 }
 
-void health_end(void)
+void health_end(struct health *h)
 {
-	struct rpc_call *ended[MAX_WATCHERS];
+	struct rpc_call *ended[HEALTH_MAX_WATCHERS];
 	size_t n;
 
-	pthread_mutex_lock(&mutex);
-	n = n_watchers;
-	memcpy(ended, watchers, n * sizeof ended[0]);
-	n_watchers = 0;
-	pthread_mutex_unlock(&mutex);
+	pthread_mutex_lock(&h->mutex);
+	n = h->n_watchers;
+	memcpy(ended, h->watchers, n * sizeof ended[0]);
+	h->n_watchers = 0;
+	h->has_ended = 1;
+	pthread_mutex_unlock(&h->mutex);
 	for (size_t i = 0; i < n; i++)
 		rpc_call_finish(ended[i], RPC_UNAVAILABLE, session_gone_text);
 }

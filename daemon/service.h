@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "daemon/errand.h"
+#include "daemon/health.h"
 #include "daemon/repository.h"
 #include "rpc/server.h"
 
@@ -23,6 +24,7 @@ struct status;
 struct service {
 	struct session *session;
 	struct errands errands;
+	struct health health;
 	void (*describe)(struct status *status, void *context); /* the server, now; any thread */
 	void *context; /* of |describe| */
 	atomic_uint n_streams; /* of traces, see trace_stream.h */
