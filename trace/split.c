@@ -158,6 +158,11 @@ static int fail_large(const struct split *s, struct diag *d, const char *why)
 		d, -EFBIG, "not split into files of %" PRIu64 " bytes: %s", s->max_bytes, why);
 }
 
+static int fail_walk(int r, struct diag *d)
+{
+	return diag_set(d, r, "not split: %s", errno_words(r));
+}
+
 static int plan(struct split *s, const struct survey *y, struct diag *d)
 {
 	uint64_t room_bytes;
@@ -173,7 +178,7 @@ static int plan(struct split *s, const struct survey *y, struct diag *d)
 		s->n_parts = n;
 		r = try(s, y);
 		if (r)
-			return r < 0 ? r : 0;
+			return r < 0 ? fail_walk(r, d) : 0;
 	}
 	if (n > SPLIT_MAX_PARTS)
 		return fail_large(s, d, "there would be more than 256");
@@ -188,10 +193,7 @@ int split_plan(struct split *s, struct diag *d)
 	if (!y.samples)
 		return diag_set(d, -ENOMEM, "not split: out of memory");
 	r = survey(s, &y);
-	if (r == 0)
-		r = plan(s, &y, d);
-	else
-		diag_set(d, r, "not split: %s", errno_words(r));
+	r = r ? fail_walk(r, d) : plan(s, &y, d);
 	free(y.samples);
 	return r;
 }

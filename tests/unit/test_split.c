@@ -16,6 +16,7 @@
 #include "trace/xspace.h"
 
 static struct split split;
+static size_t n_passes_left; /* of give_up() */
 static uint8_t *bytes;
 static struct space *parts[SPLIT_MAX_PARTS];
 
@@ -28,8 +29,13 @@ static int pass(const uint8_t *p, void *context)
 
 static int give_up(const uint8_t *p, void *context)
 {
-	(void)p, (void)context;
-	return -EINTR;
+	size_t *left = context;
+
+	(void)p;
+	if (!*left)
+		return -EINTR;
+	--*left;
+	return 0;
 }
 
 static void set_up(void)
@@ -224,10 +230,21 @@ END_TEST
 
 START_TEST(ends_when_it_is_told_to)
 {
+	struct diag d = DIAG_INIT;
+	size_t n = 0;
+
 	add_many();
 	encode(100000);
 	split.pass = give_up;
-	ck_assert_int_eq(split_plan(&split, NULL), -EINTR);
+	split.context = &n_passes_left;
+	for (n_passes_left = 0; split_plan(&split, &d); n_passes_left = n) {
+		ck_assert_int_eq(d.code, -EINTR);
+		ck_assert_ptr_nonnull(strstr(d.text, "not split: "));
+		d = (struct diag)DIAG_INIT;
+		n = 2 * n + 1;
+	}
+	/* It failed in the second walk, too. */
+	ck_assert_uint_gt(n / 2, (n - n_passes_left) / 2);
 }
 END_TEST
 
