@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -72,17 +73,27 @@ static int has_suffix(const char *name, const char *tool)
 	       strcmp(name + n - n_tool, tool) == 0;
 }
 
+/* Takes |fd|, also on failure: then NULL, and errno says why. */
+static DIR *open_dir(int fd)
+{
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	int error = errno;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	errno = error;
+	return dir;
+}
+
 /* Takes |fd|. */
 static unsigned find_tools(int fd)
 {
-	DIR *dir = fdopendir(fd);
+	DIR *dir = open_dir(fd);
 	unsigned found = 0;
 	struct dirent *entry;
 
-	if (!dir) {
-		close(fd);
+	if (!dir)
 		return 0;
-	}
 	while ((entry = readdir(dir)))
 		for (size_t i = 0; i < ANALYSIS_TOOLS; i++)
 			if (entry->d_name[0] != '.' && has_suffix(entry->d_name, analysis_tools[i]))
@@ -135,14 +146,14 @@ static int compare(const void *left, const void *right)
 }
 
 /* By name: the usual ones are times. */
-static int list_sessions(struct sessions *s, int runs)
+static int list_sessions(struct sessions *s, int runs, struct diag *d)
 {
-	DIR *dir = fdopendir(dup(runs));
+	DIR *dir = open_dir(fcntl(runs, F_DUPFD_CLOEXEC, 0));
 	struct dirent *entry;
 	int r = 0;
 
 	if (!dir)
-		return -errno;
+		return diag_set(d, -errno, "cannot list the runs: %s", errno_words(errno));
 	while (!r && s->n < MAX_SESSIONS && (entry = readdir(dir)))
 		r = add_session(s, runs, entry->d_name);
 	closedir(dir);
@@ -179,7 +190,7 @@ static void enum_sessions(struct errand *e)
 	runs = repository_open_runs(&e->service->repository, request->repository_root, &d);
 	tensorflow__enum_profile_sessions_and_tools_request__free_unpacked(request, NULL);
 	/* No run yet is none. */
-	r = runs == -ENOENT ? 0 : runs < 0 ? runs : list_sessions(&sessions, runs);
+	r = runs == -ENOENT ? 0 : runs < 0 ? runs : list_sessions(&sessions, runs, &d);
 	if (r)
 		analysis_fail(e->call, r, &d);
 	else
