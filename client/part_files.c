@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/diag.h"
@@ -39,7 +40,7 @@ static int pieces_open(struct pieces *pieces, const struct run_dir *of, size_t n
 	pieces->v = calloc(n, sizeof *pieces->v);
 	pieces->fds = calloc(n, sizeof *pieces->fds);
 	if (!pieces->v || !pieces->fds)
-		return diag_set(d, -ENOMEM, "not split: out of memory");
+		return diag_set(d, -ENOMEM, "out of memory");
 	while (pieces->n < n && r == 0) {
 		struct run_dir *piece = &pieces->v[pieces->n];
 
@@ -67,22 +68,53 @@ static int check_free(const struct pieces *pieces, const char *name, struct diag
 	return r;
 }
 
-static int publish_pieces(struct part *p, struct pieces *pieces, const char *name, struct diag *d)
+static int publish_piece(struct part *p, struct run_dir *piece, const char *name, struct diag *d)
 {
-	for (size_t i = 0; i < pieces->n; i++) {
-		_cleanup_free_ char *path = NULL;
+	_cleanup_free_ char *path = NULL;
+	int r = run_dir_publish(piece, name, &path, d);
+
+	if (r < 0)
+		return r;
+	if (names_intern(&p->more_files, path, strlen(path)) != NAMES_NONE)
+		return 0;
+	unlink(path);
+	return diag_set(d, -ENOMEM, "out of memory");
+}
+
+/* Some pieces would be taken for all of it. */
+static void withdraw(struct part *p)
+{
+	for (uint32_t i = 0; i < p->more_files.n_texts; i++)
+		unlink(names_get(&p->more_files, i));
+	names_deinit(&p->more_files);
+}
+
+static void take_names(struct part *p, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++) {
 		char piece[320];
-		int r;
 
 		format_piece(name, i, piece);
-		r = run_dir_publish(&pieces->v[i], piece, &path, d);
-		if (r < 0)
-			return r;
 		names_intern(p->taken, piece, strlen(piece));
-		if (names_intern(&p->more_files, path, strlen(path)) == NAMES_NONE)
-			return diag_set(d, -ENOMEM, "%s: out of memory", path);
 	}
-	return 0;
+}
+
+/* All of them or none. */
+static int publish_pieces(struct part *p, struct pieces *pieces, const char *name, struct diag *d)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < pieces->n && r == 0; i++) {
+		char piece[320];
+
+		format_piece(name, i, piece);
+		r = publish_piece(p, &pieces->v[i], piece, d);
+	}
+	if (r < 0)
+		withdraw(p);
+	else
+		take_names(p, pieces->n, name);
+	return r;
 }
 
 static int write_pieces(struct part *p, const struct split *s, const char *name, struct diag *d)
@@ -95,7 +127,7 @@ static int write_pieces(struct part *p, const struct split *s, const char *name,
 	if (r == 0) {
 		r = split_write(s, pieces.fds);
 		if (r < 0)
-			diag_set(d, r, "not split: %s: %s", p->run_dir.path, errno_words(r));
+			diag_set(d, r, "%s: %s", p->run_dir.path, errno_words(r));
 	}
 	if (r == 0)
 		r = publish_pieces(p, &pieces, name, d);
@@ -105,6 +137,7 @@ static int write_pieces(struct part *p, const struct split *s, const char *name,
 
 static int plan_and_write(struct part *p, uint8_t *data, const char *name, struct diag *d)
 {
+	struct diag why = DIAG_INIT;
 	struct let_go window = {data, data};
 	struct split *s = calloc(1, sizeof *s);
 	int r;
@@ -117,8 +150,8 @@ static int plan_and_write(struct part *p, uint8_t *data, const char *name, struc
 	s->pass = let_go;
 	s->context = &window;
 	r = split_plan(s, d);
-	if (r == 0)
-		r = write_pieces(p, s, name, d);
+	if (r == 0 && write_pieces(p, s, name, &why) < 0)
+		r = diag_set(d, why.code, "not split: %.400s", why.text);
 	free(s);
 	return r;
 }
@@ -162,7 +195,7 @@ int part_files_publish(struct part *p, const char *name)
 		remark_size(p);
 	if (max_bytes == 0 || p->file_bytes <= (uint64_t)max_bytes)
 		return publish_whole(p, name);
-	if (split(p, name, &p->remark) < 0 && p->more_files.n_texts == 0)
+	if (split(p, name, &p->remark) < 0)
 		return publish_whole(p, name);
 	/* The first one stands for all. */
 	p->file = strdup(names_get(&p->more_files, 0));

@@ -14,7 +14,7 @@ struct part;
 
 /*
  * Gives the temporary file its name, |name|; or, where it is larger than the capture wants files to be, writes |name|-p1, |name|-p2 and so on
- * instead. When that cannot be done, one file it is, and p->remark says why. 0, or a negative errno with p->d.
+ * instead, all or none of them. When that cannot be done, one file it is, and p->remark says why. 0, or a negative errno with p->d.
  */
 int part_files_publish(struct part *p, const char *name);
 

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A log directory that cannot take the file: said before the recording; nothing half is left."""
 import os
-import subprocess
 
+import small_disk
 from fake_server import FakeServer, field, space
-from fixture import NOBODY, Skip, check, contains, equal, need_root, run, test
+from fixture import NOBODY, check, contains, equal, need_root, run, test
 
 # A recording that should not have begun would take this long.
 LONG_MS = 15000
@@ -52,21 +52,9 @@ def missing_parents_are_made_and_go_again_with_nothing_to_keep(t):
     check(capture.path.is_relative_to(log_dir), f"{capture.path} is not in {log_dir}")
 
 
-def mount_small(t):
-    path = t.dir / "small"
-    path.mkdir()
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", path],
-                          capture_output=True, text=True)
-    if done.returncode:
-        raise Skip(f"cannot mount a tmpfs: {done.stderr.strip()}")
-    t.at_end.append(lambda: subprocess.run(["umount", "-l", path], check=True))
-    return path
-
-
 @test
 def a_full_disk_leaves_nothing(t):
-    need_root()
-    log_dir = mount_small(t)
+    log_dir = small_disk.mount(t)
     target = t.target().serve()
     capture = t.record(target, 500, log_dir=log_dir)
     target.ask("cycle 20000")

@@ -4,6 +4,7 @@
 import json
 import socket
 
+import small_disk
 from fake_server import FakeServer, field, space
 from fake_stream import Flood, stream_server, whole
 from fixture import check, contains, equal, run, test
@@ -30,6 +31,14 @@ def check_split(t, capture, port, n_events, max_bytes):
         check(len(open(path, "rb").read()) <= max_bytes, f"{path} is too large")
     equal(sorted(p.name for p in capture.log_dir.rglob("*") if p.is_file()), sorted(names(capture)),
           "what is in the directory")
+
+
+def check_one(capture, name):
+    """One file, with everything."""
+    left = [path for path in capture.log_dir.rglob("*") if path.is_file()]
+    equal(names(capture), [f"{name}.xplane.pb"], "files")
+    equal(left, [capture.path], "what is in the directory")
+    equal(count(left), [10000], "spans")
 
 
 @test
@@ -92,6 +101,35 @@ def files_that_exist_are_not_overwritten(t):
     again = t.capture(server, MS, "--split=100000", "--run", "mine", log_dir=log_dir)
     equal(names(again), [f"fake_{server.port}.xplane.pb"], "files")
     again.find_warning("-p1.xplane.pb: exists already and is not overwritten")
+
+
+@test
+def something_in_the_way_of_a_later_part_leaves_one_file(t):
+    server = stream_server(t, whole(space(10000)))
+    run = t.dir / "logs" / "plugins" / "profile" / "mine"
+    (run / f"fake_{server.port}-p2.xplane.pb").mkdir(parents=True)
+    capture = t.capture(server, MS, "--split=100000", "--run", "mine", log_dir=t.dir / "logs")
+    check_one(capture, f"fake_{server.port}")
+    capture.find_warning("not split: ", "-p2.xplane.pb: exists already")
+
+
+@test
+def parts_of_which_one_gets_no_name_are_none(t):
+    """With two digits in the suffix the name is longer than a file's can be."""
+    name = "x" * (255 - len("-p9.xplane.pb"))
+    server = stream_server(t, whole(space(10000)))
+    capture = t.capture(server, MS, "--split=15000", "--host_name", name)
+    check_one(capture, name)
+    capture.find_warning("not split: ", "cannot make the file: file name too long")
+
+
+@test
+def a_disk_with_room_for_one_file_has_one(t):
+    log_dir = small_disk.mount(t, "200k")
+    server = stream_server(t, whole(space(10000)))
+    capture = t.capture(server, MS, "--split=50000", log_dir=log_dir)
+    check_one(capture, f"fake_{server.port}")
+    capture.find_warning("not split: ", "no space left on device")
 
 
 @test
