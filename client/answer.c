@@ -13,6 +13,7 @@
 #include "client/let_go.h"
 #include "client/reply.h"
 #include "client/stream_answer.h"
+#include "client/write_back.h"
 #include "rpc/client.h"
 #include "trace/pbwire.h"
 #include "trace/run_dir.h"
@@ -110,6 +111,7 @@ static int read_outline(struct answer *a)
 	struct diag inner = DIAG_INIT;
 	int r = 0;
 
+	write_back_begin(a->run_dir->fd, a->xspace_bytes);
 	if (a->trace)
 		r = outline_read(&a->outline, a->trace, a->xspace_bytes, let_go, &window, &inner);
 	if (interrupt_get_count() >= 2)

@@ -202,10 +202,19 @@ static bool is_wanted(const struct part *p)
 	return !c->is_wanted || c->is_wanted(&p->answer.outline, c->context);
 }
 
+/* Of a program that was started here the terminal is not ours. */
+static void show_work(const struct part *p, const char *doing, uint64_t n_bytes)
+{
+	if (!p->capture->has_program)
+		progress_draw_work(p->address.text, doing, n_bytes);
+}
+
 static int receive(struct part *p)
 {
+	uint64_t n_bytes = recording_get_received_bytes(&p->recording);
 	int code;
 
+	show_work(p, "reading them back", n_bytes);
 	if (p->recording.is_stream)
 		code = answer_read_stream(&p->answer, &p->recording.stream);
 	else
@@ -230,6 +239,7 @@ static int publish(struct part *p)
 	p->file_bytes = p->answer.xspace_bytes;
 	if (p->clock.is_known)
 		r = clock_stamp_write(&p->answer, &p->clock, &p->file_bytes, &p->d);
+	show_work(p, "writing them to the disk", p->file_bytes);
 	if (r == 0)
 		r = part_files_publish(p, name);
 	return r < 0 ? EXIT_FAILED : EXIT_DONE;
@@ -254,9 +264,10 @@ bool part_poll(struct part *p, int64_t wait_ms)
 	if (p->is_over || !recording_poll(&p->recording, &p->request, wait_ms))
 		return p->is_over;
 	p->is_over = true;
-	/* What is printed from here on is no progress. */
+	/* What is printed meanwhile and behind it is no progress. */
 	progress_clear();
 	p->code = finish(p);
+	progress_clear();
 	p->has_stream = p->recording.is_stream;
 	p->received_bytes = p->answer.xspace_bytes;
 	part_report_make(p);

@@ -17,6 +17,8 @@ static double seconds(int64_t ms)
 
 /* What comes before the data: the server's answer to a greeting. */
 #define GREETING_BYTES 1024
+/* Less is read, and written to a disk, in the time between two progress lines. */
+#define MIN_WORK_BYTES ((uint64_t)16 << 20)
 
 static void draw_size(uint64_t bytes)
 {
@@ -76,6 +78,17 @@ void progress_draw(const struct progress *p)
 		return;
 	fprintf(stderr, "\r\033[K%s: ", p->target);
 	draw_phase(p);
+	fflush(stderr);
+	is_drawn = true;
+}
+
+void progress_draw_work(const char *target, const char *doing, uint64_t n_bytes)
+{
+	if (!isatty(STDERR_FILENO) || n_bytes < MIN_WORK_BYTES)
+		return;
+	fprintf(stderr, "\r\033[K%s: ", target);
+	draw_size(n_bytes);
+	fprintf(stderr, " are here, %s…", doing);
 	fflush(stderr);
 	is_drawn = true;
 }

@@ -21,6 +21,8 @@ struct progress {
 };
 
 void progress_draw(const struct progress *p);
+/* What is done with so much data once it is here: "reading it back", for one. Nothing where that takes no time. */
+void progress_draw_work(const char *target, const char *doing, uint64_t n_bytes);
 void progress_clear(void);
 
 #endif

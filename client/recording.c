@@ -262,14 +262,19 @@ bool recording_is_partial(const struct recording *r)
 	return r->is_stream && r->stream.xspace_bytes > 0 && !is_ours;
 }
 
-void recording_add_progress(const struct recording *r, struct progress *progress)
+uint64_t recording_get_received_bytes(const struct recording *r)
 {
 	int64_t n_bytes = r->is_stream ? (int64_t)r->stream.xspace_bytes
 				       : dial_get_received_bytes(r->link.watch_fd);
 
+	return n_bytes > 0 ? (uint64_t)n_bytes : 0;
+}
+
+void recording_add_progress(const struct recording *r, struct progress *progress)
+{
 	progress->recorded_bytes += r->stream.progress.recorded_bytes;
 	progress->announced_bytes += r->stream.progress.xspace_bytes;
-	progress->received_bytes += n_bytes > 0 ? n_bytes : 0;
+	progress->received_bytes += (int64_t)recording_get_received_bytes(r);
 }
 
 int64_t recording_get_duration_ms(const struct recording *r, const struct recording_request *q)

@@ -83,6 +83,9 @@ int recording_finish(struct recording *r, const struct recording_request *reques
 /* After a failure: something of a trace came, and that it is not all has no reason of ours. */
 bool recording_is_partial(const struct recording *r);
 
+/* Of the trace, or of the answer that holds it. */
+uint64_t recording_get_received_bytes(const struct recording *r);
+
 /* Adds the bytes that are known of: recorded, received, announced. */
 void recording_add_progress(const struct recording *r, struct progress *progress);
 

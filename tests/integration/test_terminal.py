@@ -7,7 +7,7 @@ import time
 
 from checks import PATIENCE_S
 from fake_server import FakeServer, field, space
-from fake_stream import COLLECTING, chunk, progress, stream_server
+from fake_stream import COLLECTING, Flood, chunk, progress, stream_server
 from fixture import check, contains, equal, run, test
 from terminal import CLEAR, Terminal
 
@@ -71,6 +71,17 @@ def a_streaming_server_says_how_much_there_is(t):
     terminal.read(r"collecting…, gives up in")
     seen.append("collecting")
     terminal.read(r"waiting for the data: 1\.0 MB of 3\.1 MB, gives up in")
+
+
+@test
+def what_is_done_with_much_data_is_said(t):
+    flood = Flood(32 << 20)
+    terminal = Terminal(t, stream_server(t, flood.script).port, 1)
+    terminal.read(r"3\d\.\d MB are here, reading them back…")
+    terminal.read(r"3\d\.\d MB are here, writing them to the disk…")
+    screen = terminal.finish()
+    equal(terminal.code, 0, "exit status")
+    check(screen.rsplit(CLEAR, 1)[1].startswith("captured 1 ms of "), f"the screen: {screen!r}")
 
 
 @test
