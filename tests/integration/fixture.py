@@ -90,10 +90,14 @@ class Case:
     def capture(self, target, ms, *options, code=0, **how):
         return self.start_capture(target, ms, *options, **how).finish(code)
 
-    def record(self, target, ms, *options, **how):
-        """A capture that has begun to record."""
+    def record(self, target, ms, *options, commands=(), **how):
+        """A capture that has begun to record, and in which the target obeyed |commands|."""
+        # Said before: on a busy machine a short capture may be over when this process comes to it.
+        target.send("await 1", *commands)
         capture = self.start_capture(target, ms, *options, **how)
-        equal(target.ask("await 1"), "recording", "the target")
+        equal(target.read_line(), "recording", "the target")
+        for _ in commands:
+            target.read_line()
         return capture
 
     def begin(self, target, *options, **how):

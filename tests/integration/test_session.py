@@ -6,8 +6,9 @@ import signal
 import time
 
 from fake_server import FakeServer, field, space
-from fixture import (SANITIZERS, check, contains, equal, find_proftapd, read_status, run, test,
-                     wait_until)
+from fixture import LONG_MS as BEGUN_MS
+from fixture import (SANITIZERS, SESSION, check, contains, equal, find_proftapd, read_status, run,
+                     test, wait_until)
 from processes import is_recording
 from trace_file import Trace
 
@@ -28,25 +29,22 @@ def check_nothing_left(capture):
 
 def check_serves(t, target):
     """The target is free for the next one, soon."""
-    capture = t.start_capture(target, 200, "--attempts", "5")
-    target.ask("await 1", "burst 10")
+    capture = t.record(target, 200, "--attempts", "5", commands=("burst 10",))
     equal(capture.finish().trace.count("burst"), 10, "spans of the next capture")
 
 
 @test
 def a_second_capture_is_told_busy_and_the_first_unharmed(t):
     target = t.target().serve()
-    seconds = 1.5 if SANITIZERS == "no" else 4.0
-    first = t.record(target, round(seconds * 1000))
+    first = t.begin(target)
     target.ask("burst 100")
     second = t.capture(target, 200, code=4)
-    holder = first.left()[-2].split("/")[-1]
     contains(second.stderr, f"127.0.0.1:{target.port}: busy: another profiling session is active "
-             f"there (session {holder}: {seconds} s, begun ", "standard error")
+             f"there (session {SESSION}: {BEGUN_MS / 1000} s, begun ", "standard error")
     check_nothing_left(second)
-    check(first.popen.poll() is None, "the first had ended: the test is void")
+    check(first.popen.poll() is None, "the first had ended")
     target.ask("burst 23")
-    first.finish()
+    t.stop(target, first)
     equal(first.trace.count("burst"), 123, "spans of the first")
     equal(first.warnings, [], "warnings of the first")
 
@@ -54,11 +52,11 @@ def a_second_capture_is_told_busy_and_the_first_unharmed(t):
 @test
 def two_captures_of_two_targets_do_not_meet(t):
     targets = [t.target().serve() for _ in range(2)]
-    captures = [t.record(target, 700 if SANITIZERS == "no" else 4000) for target in targets]
+    captures = [t.begin(target) for target in targets]
     for n, target in enumerate(targets, 1):
         target.ask(f"burst {n}")
-    for n, capture in enumerate(captures, 1):
-        equal(capture.finish().trace.count("burst"), n, f"spans of target {n}")
+    for n, (target, capture) in enumerate(zip(targets, captures), 1):
+        equal(t.stop(target, capture).trace.count("burst"), n, f"spans of target {n}")
 
 
 @test
@@ -188,10 +186,10 @@ def a_timeout_is_told_and_leaves_nothing(t):
 @test
 def a_stopped_target_is_said_and_keeps_its_data(t):
     target = t.target().serve()
-    capture = t.record(target, 300)
+    capture = t.begin(target)
     target.ask("burst 10")
     os.kill(target.pid, signal.SIGSTOP)
-    capture.finish()
+    t.stop(target, capture)
     capture.find_warning("the program was stopped (SIGSTOP or a debugger)")
     equal(capture.trace.count("burst"), 10, "spans")
     second = t.capture(target, LONG_MS, code=1)
@@ -217,8 +215,7 @@ def an_empty_capture_says_why(t):
 @test
 def a_delay_is_kept(t):
     target = t.target().serve()
-    capture = t.start_capture(target, 200, "--delay", "600")
-    target.ask("await 1", "burst 10")
+    capture = t.record(target, 200, "--delay", "600", commands=("burst 10",))
     waited_s = time.monotonic() - capture.started
     equal(capture.finish().trace.count("burst"), 10, "spans")
     check(0.6 <= waited_s < 5, f"the recording began after {waited_s} s")
