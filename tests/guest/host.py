@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "integration"))
 
-from checks import SLOWNESS, Failure  # noqa: E402
+from checks import SLOWNESS, Failure, wait_in_time  # noqa: E402
 from fixture import (NOBODY, SANITIZERS, Skip, check, contains, equal, find_proftapd,  # noqa: E402
                      find_proftapds, free_port, need_namespaces, need_no_sanitizer,
                      need_no_tsan, need_readable_tree, need_root, read_status, run, test, wait_until)
@@ -98,7 +98,7 @@ class Host(Process):
 
     def check_servers_are_gone(self):
         for pid in {start.pid for start in self.starts}:
-            wait_until(lambda: not find_proftapds(pid), f"the server of {pid} to end", GONE_S)
+            wait_in_time(lambda: not find_proftapds(pid), f"the server of {pid} to end", GONE_S)
 
 
 def run_host(t, name, mode, args, how):

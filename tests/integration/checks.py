@@ -13,6 +13,10 @@ class Failure(Exception):
     """What is not as it should be."""
 
 
+class Late(Failure):
+    """A promise about time that was not kept: run() gives a loaded machine three tries."""
+
+
 class Skip(Exception):
     """Why the test cannot run here."""
 
@@ -30,6 +34,18 @@ def contains(text, part, what):
     check(part in text, f"{what}: expected {part!r} in {text!r}")
 
 
+def in_time(took_s, limit_s, what):
+    """What is promised within |limit_s|."""
+    if took_s >= limit_s:
+        raise Late(f"{what}: took {took_s} s, promised are {limit_s}")
+
+
+def not_void(condition, message):
+    """What a test set up and a loaded machine may have undone."""
+    if not condition:
+        raise Late(f"{message}: the test is void")
+
+
 def wait_until(question, what, patience_s=PATIENCE_S):
     """The first true answer to |question|."""
     deadline = time.monotonic() + patience_s
@@ -39,3 +55,11 @@ def wait_until(question, what, patience_s=PATIENCE_S):
             return answer
         check(time.monotonic() < deadline, f"waited {patience_s} s in vain: {what}")
         time.sleep(0.005)
+
+
+def wait_in_time(question, what, limit_s):
+    """As wait_until(), for what is promised within |limit_s|."""
+    started = time.monotonic()
+    answer = wait_until(question, what)
+    in_time(time.monotonic() - started, limit_s, what)
+    return answer

@@ -16,7 +16,7 @@ import traceback
 from pathlib import Path
 
 from calls import Calls
-from checks import Failure, Skip, check, contains, equal, wait_until
+from checks import Failure, Late, Skip, check, contains, equal, wait_until
 from processes import (PROFTAP, Capture, Target, find_proftapd, find_proftapds, free_port, is_alive,
                        read_fds, read_shared_kib, read_status)
 from trace_file import load_schemas, schema
@@ -31,6 +31,8 @@ NOBODY = 65534
 # Of captures that the test itself ends.
 SESSION = "until-stopped"
 LONG_MS = 60000
+# Of a test that was late.
+MAX_TRIES = 3
 
 
 def need_root():
@@ -104,10 +106,10 @@ class Case:
         """A capture that has begun to record, and goes on until stop(), however long that takes."""
         return self.record(target, LONG_MS, "-o", f"session_id={SESSION}", *options, **how)
 
-    def stop(self, target, capture):
+    def stop(self, target, capture, code=0):
         with Calls(target) as calls:
             calls.terminate(SESSION)
-        return capture.finish()
+        return capture.finish(code)
 
     def emit(self, target, ms, *commands, options=(), **how):
         """A capture of |ms| at least, ended, in which the target obeyed |commands|."""
@@ -187,9 +189,26 @@ def run_one(function):
     return reason
 
 
+def try_one(function):
+    for _ in range(MAX_TRIES):
+        reason = run_one(function)
+        if not isinstance(reason, Late):
+            break
+        print(f"# late: {reason}", flush=True)
+    return reason
+
+
+def heed_signals():
+    """What nohup and a shell's & switch off, our children would ignore as well."""
+    for number in (signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def run():
     """Runs the tests (those whose names hold an argument, if there are any) and prints TAP."""
     wanted = [t for t in tests if not sys.argv[1:] or any(a in t.__name__ for a in sys.argv[1:])]
+    heed_signals()
     reason = load_schemas()
     if reason:
         print(f"1..0 # SKIP {reason}")
@@ -198,7 +217,7 @@ def run():
     for number, function in enumerate(wanted, 1):
         name = function.__name__.replace("_", " ")
         started = time.monotonic()
-        reason = run_one(function)
+        reason = try_one(function)
         if isinstance(reason, Failure):
             for line in str(reason).splitlines():
                 print(f"# {line}")

@@ -4,6 +4,7 @@ import glob
 import json
 import os
 import queue
+import random
 import re
 import signal
 import socket
@@ -13,7 +14,7 @@ import threading
 import time
 from pathlib import Path
 
-from checks import PATIENCE_S, Failure, check, equal
+from checks import PATIENCE_S, Failure, check, equal, wait_until
 from trace_file import Trace
 
 TOP_SRC = Path(os.environ.get("top_srcdir", Path(__file__).resolve().parents[2]))
@@ -48,6 +49,21 @@ def is_alive(pid):
     return read_status(pid).get("State", "Z")[0] not in "ZX"
 
 
+def halt(pid):
+    """Stops it, for SIGCONT to let it go on."""
+    os.kill(pid, signal.SIGSTOP)
+    wait_until(lambda: read_status(pid)["State"][0] == "T", f"process {pid} to stop")
+
+
+def await_rounds(pids, n=3):
+    """Until each of those that work and pause has done so |n| times more."""
+    def count(pid):
+        return int(read_status(pid)["voluntary_ctxt_switches"])
+
+    before = {pid: count(pid) for pid in pids}
+    wait_until(lambda: all(count(pid) >= n + before[pid] for pid in pids), f"{n} rounds of {pids}")
+
+
 def find_proftapds(pid):
     """The servers of the target |pid|."""
     wanted = [b"--attached", str(pid).encode()]
@@ -75,10 +91,20 @@ def is_recording(pid):
                for row in json.loads(text)["targets"])
 
 
-def free_port():
+def is_free(port):
     with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+        try:
+            s.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def free_port():
+    """None of those that the kernel gives to whoever asks for any: tests beside this one do."""
+    low, high = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
+    ports = [*range(1024, low), *range(high + 1, 65536)] or range(low, high + 1)
+    return next(port for port in iter(lambda: random.choice(ports), None) if is_free(port))
 
 
 class Process:

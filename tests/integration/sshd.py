@@ -77,6 +77,8 @@ class Sshd:
         self.prefix = ["setsid", *self.environment]
 
     def count_logins(self):
+        """There is one at least, of which it tells in its own time."""
+        self.wait_for("Accepted publickey")
         return sum("Accepted publickey" in line for line in self.process.err)
 
     def find_clients(self):

@@ -6,11 +6,12 @@ import signal
 import time
 
 from calls import BUSY, PROFILER, Calls, profile_request, trace_of
-from checks import SLOWNESS
+from checks import SLOWNESS, wait_in_time
 from fixture import (check, contains, equal, find_proftapd, is_alive, run, schema, test,
                      wait_until)
 from http2 import ALREADY_EXISTS, INTERNAL, INVALID_ARGUMENT, NOT_FOUND, OK
 from numbered import check_numbers, numbers_in
+from processes import halt
 
 PROFILE = PROFILER + "Profile"
 N = 60000
@@ -87,23 +88,23 @@ def a_span_that_is_open_is_unfinished_once_and_then_whole(t):
         begin(calls)
         time.sleep(0.5)  # a time that would be seen if the trace began with the session
         sent_ns = time.time_ns()
-        target.send("step 1 700")
-        wait_until(lambda: spans(trace_of(snapshot(calls)), "slow"), "the open span")
-        first = spans(trace_of(snapshot(calls)), "slow")
+        target.send("step 1 1200")
+        first = wait_until(lambda: spans(trace_of(snapshot(calls)), "slow"), "the open span")
+        seen_ns = time.time_ns()
         target.read_line()
         second = spans(trace_of(snapshot(calls)), "slow")
         third = spans(trace_of(snapshot(calls)), "slow")
     equal([cut for *_, cut in first], [True], "unfinished spans of a snapshot before its end")
     equal([cut for *_, cut in second], [False], "unfinished spans of the one behind")
     check(abs(first[0][0] - second[0][0]) < 10**5, f"it began at {first[0][0]} and {second[0][0]}")
-    check(0 <= first[0][0] - sent_ns < 3e8, f"it began at {first[0][0]}, and was asked for at {sent_ns}")
-    check(7e8 <= second[0][1] < 3e9, f"it took {second[0][1]} ns")
+    check(sent_ns <= first[0][0] <= seen_ns, f"it began at {first[0][0]}, not from {sent_ns} to {seen_ns}")
+    check(12e8 <= second[0][1] < 8e9, f"it took {second[0][1]} ns")
     equal(third, [], "spans of a snapshot after all")
 
 
 @test
 def over_its_memory_the_oldest_goes_first_and_is_counted(t):
-    target = t.target().serve(0, 4 << 20)
+    target = t.target().serve(0, 16 << 20)  # none is lost there
     with Calls(target) as calls:
         begin(calls, request=add_options(start_request(), ptap_max_capture_bytes=14 << 20))
         equal(target.ask("count 400000 1"), "400000", "instants")
@@ -205,7 +206,7 @@ def an_end_that_comes_before_the_beginning_is_answered(t):
     service = schema("profiler_service")
     with Calls(target) as calls:
         # It does not answer the server now, so that the session cannot begin.
-        os.kill(target.pid, signal.SIGSTOP)
+        halt(target.pid)
         started = calls.start(PROFILER + "StartContinuousProfiling", start_request())
         calls.settle()
         stopped = calls.start(PROFILER + "StopContinuousProfiling",
@@ -227,7 +228,7 @@ def it_outlives_its_client_and_ends_with_the_program(t):
     with Calls(target) as calls:
         equal(trace_of(snapshot(calls)).count("burst"), 5, "spans of a snapshot for another client")
     target.kill()
-    wait_until(lambda: not is_alive(server), "the server of a dead program to end", GONE_S)
+    wait_in_time(lambda: not is_alive(server), "the server of a dead program to end", GONE_S)
 
 
 run()

@@ -5,10 +5,11 @@ import os
 import pty
 import signal
 
-from fixture import equal, find_proftapd, is_alive, run, test, wait_until
+from checks import SLOWNESS, wait_in_time
+from fixture import equal, find_proftapd, is_alive, run, test
 from processes import PROFTAPD, TARGET, Process, Target
 
-GONE_S = 2
+GONE_S = 2 * SLOWNESS
 
 
 class Foreground(Target):
@@ -38,7 +39,7 @@ def end_in_mid_capture(t, end, number):
     capture.finish()
     capture.find_warning(f"pid {target.pid}", "ended")
     equal(capture.trace.count("burst"), 100, "spans")
-    wait_until(lambda: not is_alive(server), "the server to end", GONE_S)
+    wait_in_time(lambda: not is_alive(server), "the server to end", GONE_S)
 
 
 @test

@@ -56,9 +56,9 @@ def missing_parents_are_made_and_go_again_with_nothing_to_keep(t):
 def a_full_disk_leaves_nothing(t):
     log_dir = small_disk.mount(t)
     target = t.target().serve()
-    capture = t.record(target, 500, log_dir=log_dir)
+    capture = t.begin(target, log_dir=log_dir)
     target.ask("cycle 20000")
-    capture.finish(1)
+    t.stop(target, capture, code=1)
     contains(capture.stderr, "no space left on device; free some space", "standard error")
     equal(capture.stdout, "", "standard output")
     equal(capture.left(), [], "what is left")

@@ -5,7 +5,8 @@ import os
 import re
 import signal
 
-from fixture import check, equal, find_proftapd, read_status, run, test, wait_until
+from fixture import check, equal, find_proftapd, run, test
+from processes import halt
 
 RING_BYTES = 64 << 10
 N_SLOTS = RING_BYTES // 16
@@ -15,12 +16,11 @@ def burst_unread(t, n, *commands):
     """|n| spans, and what |commands| emit, while the server cannot read; then it may."""
     target = t.target().serve(0, RING_BYTES)
     server = find_proftapd(target.pid)
-    capture = t.record(target, 700)
-    os.kill(server, signal.SIGSTOP)
-    wait_until(lambda: read_status(server)["State"][0] == "T", "the server to stop")
+    capture = t.begin(target)
+    halt(server)
     target.ask(f"burst {n}", *commands)
     os.kill(server, signal.SIGCONT)
-    return target, capture.finish()
+    return target, t.stop(target, capture)
 
 
 @test
@@ -54,9 +54,9 @@ def a_record_with_arguments_goes_whole_or_not_at_all(t):
 @test
 def a_trace_that_lost_all_says_no_other_reason(t):
     target = t.target().serve()
-    capture = t.record(target, 300, "-o", "ptap_max_capture_bytes=1")
+    capture = t.begin(target, "-o", "ptap_max_capture_bytes=1")
     target.ask("burst 100")
-    capture.finish()
+    t.stop(target, capture)
     equal(capture.trace.count("burst"), 0, "arrived")
     capture.find_warning("no annotation was recorded: all of it was dropped")
 
@@ -74,10 +74,9 @@ def nothing_is_dropped_where_it_fits(t):
 def a_ring_that_is_read_goes_round_and_round(t):
     n = 8000
     target = t.target().serve(0, RING_BYTES)
-    capture = t.record(target, 2500)
+    capture = t.begin(target)
     target.ask(f"cycle {n} 50")
-    check(capture.popen.poll() is None, "the spans were not done before the capture ended")
-    trace = capture.finish().trace
+    trace = t.stop(target, capture).trace
     numbers = [e.stats["number"].value for line in trace.threads for e in line.named("turn")]
     equal(numbers, sorted(set(numbers)), "the turns' numbers")
     # A turn takes two slots, a cycle one.

@@ -2,16 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many targets in one capture: one instant, one run, a file each."""
 import json
-import os
 import re
 import signal
 import socket
 import time
-import time
 
 from clocked_server import ClockedServer
 from fixture import check, contains, equal, find_proftapd, run, test, wait_until
-from processes import Process, PROFTAP
+from processes import PROFTAP, Process, halt
 from trace_file import Trace, schema
 
 MS_NS = 10**6
@@ -139,7 +137,7 @@ def two_interrupts_leave_nothing(t):
     # So that they cannot answer the first one before the second.
     servers = [find_proftapd(target.pid) for target in targets]
     for server in servers:
-        os.kill(server, signal.SIGSTOP)
+        halt(server)
 
     def interrupt():
         capture.signal(signal.SIGINT)
@@ -172,14 +170,13 @@ def names_for_the_files_are_one_a_target(t):
 @test
 def a_target_that_is_busy_is_waited_for_by_all(t):
     targets = [t.target().serve() for _ in range(2)]
-    busy = t.record(targets[1], 1500)
+    busy = t.begin(targets[1])
     # Longer than it takes to be refused: what has a file is not recorded again.
     capture = t.start_capture(join(targets), 300, "--wait", "--json")
     wait_until(lambda: any("(waiting)" in line for line in capture.err), "the client to wait")
-    check(busy.popen.poll() is None, "the other capture had ended: the test is void")
+    t.stop(targets[1], busy)
     check_windows(capture.finish(), 2)
     contains(capture.stderr, f"127.0.0.1:{targets[1].port}: busy: ", "standard error")
-    busy.finish()
 
 
 run()

@@ -5,6 +5,7 @@ import os
 import signal
 
 from cgroup import MemoryCgroup
+from checks import wait_in_time
 from fixture import (SANITIZERS, check, contains, equal, find_proftapd, find_proftapds, is_alive,
                      read_fds, read_shared_kib, run, test, wait_until)
 
@@ -21,7 +22,7 @@ def kill_server(target):
 
 def check_is_off(target):
     """The port goes first, so that a program which saw 0 may start again."""
-    wait_until(lambda: target.ask("port") == "0", "ptap_server_port() to be 0", NOTICE_S)
+    wait_in_time(lambda: target.ask("port") == "0", "ptap_server_port() to be 0", NOTICE_S)
     equal(target.ask("enabled 1"), "0", "ptap_enabled(1)")
 
 
@@ -87,8 +88,8 @@ def the_oom_killer_is_offered_the_server_first(t):
             f.write(str(own))
         target.serve()
         path = f"/proc/{find_proftapd(target.pid)}/oom_score_adj"
-        wait_until(lambda: int(open(path).read()) == expected,
-                   f"the server's oom_score_adj to be {expected}", NOTICE_S)
+        wait_in_time(lambda: int(open(path).read()) == expected,
+                     f"the server's oom_score_adj to be {expected}", NOTICE_S)
         target.ask("stop")
         wait_until(lambda: not find_proftapds(target.pid), "the server to end")
 

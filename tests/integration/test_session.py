@@ -5,21 +5,22 @@ import os
 import signal
 import time
 
+from checks import SLOWNESS, Late, wait_in_time
 from fake_server import FakeServer, field, space
 from fixture import LONG_MS as BEGUN_MS
-from fixture import (SANITIZERS, SESSION, check, contains, equal, find_proftapd, read_status, run,
-                     test, wait_until)
-from processes import is_recording
+from fixture import SESSION, check, contains, equal, find_proftapd, run, test, wait_until
+from processes import halt
+from profiler import Profiler
 from trace_file import Trace
 
 LONG_MS = 15000
+FREE_S = 0.1 * SLOWNESS
 NO_USAGE = ("-o", "ptap_usage_interval_ms=0")
 
 
 def stop_server(target):
     server = find_proftapd(target.pid)
-    os.kill(server, signal.SIGSTOP)
-    wait_until(lambda: read_status(server)["State"][0] == "T", "the server to stop")
+    halt(server)
     return server
 
 
@@ -68,9 +69,10 @@ def captures_in_one_second_get_runs_of_their_own(t):
     equal(len(paths), 3, "files")
     runs = sorted(path.parent.name for path in paths)
     equal(len(set(runs)), 3, f"runs: {runs}")
-    # Three fall into two seconds at the most.
-    check(any(run_name.endswith("_2") for run_name in runs), f"runs: {runs}")
     equal([Trace(path).count("span") for path in paths], [3, 3, 3], "spans")
+    # Three fall into two seconds, unless the machine takes its time.
+    if not any(run_name.endswith("_2") for run_name in runs):
+        raise Late(f"no two in one second: {runs}")
 
 
 @test
@@ -126,17 +128,11 @@ def a_key_held_down_gives_up_too(t):
 @test
 def a_client_that_dies_frees_the_target_within_100_ms(t):
     target = t.target().serve()
-    took_s = []
-    for _ in range(3):
-        capture = t.record(target, LONG_MS)
-        started = time.monotonic()
-        capture.signal(signal.SIGKILL)
-        wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off", 5)
-        took_s.append(time.monotonic() - started)
-        capture.wait()
-        check_serves(t, target)
-    # The quickest: the others say how busy the machine is.
-    check(min(took_s) < 0.1, f"the target was free after {took_s} s")
+    capture = t.record(target, LONG_MS)
+    capture.signal(signal.SIGKILL)
+    wait_in_time(lambda: target.ask("enabled 1") == "0", "the recording to be off", FREE_S)
+    capture.wait()
+    check_serves(t, target)
 
 
 def end_a_large_recording(t, target):
@@ -151,22 +147,18 @@ def end_a_large_recording(t, target):
 @test
 def a_client_that_dies_frees_the_target_while_much_is_put_together(t):
     target = t.target().serve(0, 64 << 20)
-    capture, began = end_a_large_recording(t, target)
-    wait_until(lambda: not is_recording(target.pid), "the session to be free", 20)
-    whole_s = time.monotonic() - began
-    capture.finish()
-    took_s = []
-    for _ in range(3):
+    with Profiler(target) as calls:
+        capture, began = end_a_large_recording(t, target)
+        wait_until(lambda: not calls.ask("Status").session, "the session to be free")
+        whole_s = time.monotonic() - began
+        capture.finish()
         capture, began = end_a_large_recording(t, target)
         # In the middle of the work, which is under way for as long as it took above.
         time.sleep(whole_s / 8)
         capture.signal(signal.SIGKILL)
-        killed = time.monotonic()
-        wait_until(lambda: not is_recording(target.pid), "the session to be free", 20)
-        took_s.append(time.monotonic() - killed)
+        wait_in_time(lambda: not calls.ask("Status").session, f"the session of a work of {whole_s} s to be free",
+                     FREE_S)
         capture.wait()
-    limit_s = 0.1 if SANITIZERS == "no" else 1.0
-    check(min(took_s) < limit_s, f"the target was free after {took_s} s; all of the work took {whole_s} s")
     check_serves(t, target)
 
 
@@ -188,7 +180,7 @@ def a_stopped_target_is_said_and_keeps_its_data(t):
     target = t.target().serve()
     capture = t.begin(target)
     target.ask("burst 10")
-    os.kill(target.pid, signal.SIGSTOP)
+    halt(target.pid)
     t.stop(target, capture)
     capture.find_warning("the program was stopped (SIGSTOP or a debugger)")
     equal(capture.trace.count("burst"), 10, "spans")

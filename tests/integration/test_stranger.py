@@ -9,6 +9,7 @@ import socketserver
 import ssl
 import threading
 
+from checks import in_time
 from fake_server import FakeServer
 from fixture import (check, contains, equal, find_proftapd, free_port, read_status, run, test,
                      wait_until)
@@ -65,7 +66,7 @@ def check_stranger(t, port, said, *options, within_s=SILENCE_S):
     contains(capture.stderr, said, "standard error")
     check("\x1b" not in capture.stderr, f"an escape sequence in {capture.stderr!r}")
     equal((capture.stdout, capture.left()), ("", []), "standard output and what is left")
-    check(capture.elapsed_s < within_s, f"said after {capture.elapsed_s} s")
+    in_time(capture.elapsed_s, within_s, "the reason")
 
 
 @test

@@ -7,6 +7,7 @@ import shutil
 import signal
 import sys
 
+from checks import not_void
 from fixture import (NOBODY, SANITIZERS, Skip, check, contains, equal, free_port, need_root, run,
                      test)
 from processes import LIBRARY, PROFTAPD, Process
@@ -97,7 +98,8 @@ def a_program_without_annotations_is_not_empty(t):
              "the summary")
     check_times(trace)
     for name in PROCESS | IO:
-        check(3 <= len(trace.usage[name].events) <= 7, f"{name}: {trace.usage[name].events}")
+        n = len(trace.usage[name].events)
+        check(3 <= n <= trace.duration_ms / 100 + 2, f"{name}: {n} samples in {trace.duration_ms} ms")
     equal(values(trace.usage["process threads"])[-1], 2, "threads: Python's and the control thread")
 
 
@@ -125,7 +127,7 @@ def memory_and_io_are_what_the_program_did(t):
     host.send(f"await_recording(); kept = b'x' * {64 * MIB}; "
               f"f = open({str(t.dir / 'file')!r}, 'wb', 0); f.write(kept[:{20 * MIB}])")
     equal(host.read_line(), "done", "the host")
-    check(capture.popen.poll() is None, "the host was not done before the capture ended")
+    not_void(capture.popen.poll() is None, "the host was not done before the capture ended")
     trace = capture.finish().trace
     rss = values(trace.usage["process rss MiB"])
     check(60 <= rss[-1] - rss[0] <= 70, f"rss grew by 64 MiB: {rss}")
@@ -143,15 +145,19 @@ def the_shortest_capture_has_two_samples(t):
     check_times(trace)
 
 
+def check_samples(trace, interval_ms, n_least):
+    n = len(trace.usage["process rss MiB"].events)
+    check(n_least <= n <= trace.duration_ms / interval_ms + 2,
+          f"samples in {trace.duration_ms} ms, one in {interval_ms} ms: {n}")
+
+
 @test
 def the_interval_is_an_option_and_0_is_off(t):
     host = start_host(t)
     capture = t.capture(host, 600, "-o", "ptap_usage_interval_ms=20")
-    n = len(capture.trace.usage["process rss MiB"].events)
-    check(12 <= n <= 32, f"samples in 600 ms, one in 20 ms: {n}")
+    check_samples(capture.trace, 20, 12)
     capture = t.capture(host, 600, "--ptap_usage_interval_ms", "300")
-    n = len(capture.trace.usage["process rss MiB"].events)
-    check(2 <= n <= 4, f"samples in 600 ms, one in 300 ms: {n}")
+    check_samples(capture.trace, 300, 2)
     off = t.capture(host, 50, "-o", "ptap_usage_interval_ms=0", code=3)
     contains(off.stderr, "the recording worked and was empty", "standard error")
     equal(off.left(), [], "what is left")
