@@ -183,7 +183,11 @@ class Target(Process):
     def ask(self, *commands):
         """The answer to the last command; all go at once."""
         self.send(*commands)
-        return [self.read_line() for _ in commands][-1]
+        return self.obeyed(len(commands))
+
+    def obeyed(self, n):
+        """The last answer to |n| commands that were sent."""
+        return [self.read_line() for _ in range(n)][-1]
 
     def start(self, *options):
         """Starts the server; the result, and self.port."""

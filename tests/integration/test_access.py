@@ -98,9 +98,10 @@ def a_program_that_gave_up_root_is_its_new_users_on_its_socket_too(t):
     for user in (NOBODY, None):
         equal(list_as(t, user, runtime), {target.pid: NOBODY}, "the list")
     equal(list_as(t, NOBODY - 1, runtime), {}, "what another user sees")
+    target.send("await 1", "burst 10")
     capture = t.start_capture(path, 200, user=NOBODY, program=t.public_proftap(),
                               log_dir=t.public_dir("logs"))
-    target.ask("await 1", "burst 10")
+    target.obeyed(2)
     check_works(capture.finish())
 
 
@@ -124,8 +125,9 @@ def users_are_told_apart_on_ipv6(t):
     equal(target.start(0, 0, 0, "::1"), 0, "ptap_server_start_with")
     address = f"[::1]:{target.port}"
     contains(capture_as_nobody(t, address, code=5).stderr, REFUSED, "standard error")
+    target.send("await 1", "burst 10")
     capture = t.start_capture(address, 200)
-    target.ask("await 1", "burst 10")
+    target.obeyed(2)
     check_works(capture.finish())
 
 
@@ -135,9 +137,10 @@ def any_local_user_is_any_on_ipv6_too(t):
     need_ipv6()
     target = t.target()
     equal(target.start(0, 0, 1, "::1"), 0, "ptap_server_start_with")
+    target.send("await 1", "burst 10")
     capture = t.start_capture(f"[::1]:{target.port}", 200, user=NOBODY,
                               program=t.public_proftap(), log_dir=t.public_dir("logs"))
-    target.ask("await 1", "burst 10")
+    target.obeyed(2)
     check_works(capture.finish())
 
 
@@ -198,8 +201,9 @@ def another_machine_records_with_insecure(t):
     target = t.keep(Target(prefix=inside(here)))
     for address in (HERE, "0.0.0.0", "::"):
         equal(target.start(0, 0, 0, address, 1), 0, f"ptap_server_start_with {address}")
+        target.send("await 1", "burst 10")
         capture = t.start_capture(f"{HERE}:{target.port}", 200, prefix=inside(there))
-        target.ask("await 1", "burst 10")
+        target.obeyed(2)
         check_works(capture.finish())
         equal(target.ask("stop"), "0", "ptap_server_stop")
 
@@ -210,8 +214,9 @@ def another_machine_does_not_reach_loopback(t):
     target = t.keep(Target(prefix=inside(here))).serve()
     capture = t.capture(f"{HERE}:{target.port}", 200, code=5, prefix=inside(there))
     contains(capture.stderr, "connection refused", "standard error")
+    target.send("await 1", "burst 10")
     capture = t.start_capture(f"127.0.0.1:{target.port}", 200, prefix=inside(here))
-    target.ask("await 1", "burst 10")
+    target.obeyed(2)
     check_works(capture.finish())
 
 

@@ -74,9 +74,10 @@ def count_held(server):
 
 
 def begin(calls, target, service, duration_ms=LONG_MS):
+    target.send("await 1")
     stream = calls.start(service.path, service.request(duration_ms))
     calls.connection.read_some(0)
-    target.ask("await 1")
+    target.obeyed(1)
     return stream
 
 

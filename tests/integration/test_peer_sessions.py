@@ -74,8 +74,9 @@ def a_client_killed_in_mid_capture_frees_the_session(t):
 @test
 def a_reader_that_stops_holds_up_nobody(t):
     with unharmed(t, sleeps=False) as target, Connection(target.port, window=0) as c:
+        target.send("await 1", "burst 60000")
         stream = start_profile(t, target, c, duration_ms=1000)
-        target.ask("await 1", "burst 60000")
+        target.obeyed(2)
         wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off")
         c.wait(lambda: c.streams[stream].headers, "the answer's head")
         check_next_capture(t, target)
@@ -84,8 +85,9 @@ def a_reader_that_stops_holds_up_nobody(t):
     target = t.target().serve()
     server = find_proftapd(target.pid)
     with Connection(target.port, window=0) as c:
+        target.send("await 1", "burst 1000")
         stream = start_profile(t, target, c, duration_ms=500)
-        target.ask("await 1", "burst 1000")
+        target.obeyed(2)
         wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off")
         target.kill()
         again = t.target()

@@ -57,8 +57,9 @@ def nobody_there_is_said_with_what_to_do(t):
 def localhost_and_the_address_are_the_same_target(t):
     target = t.target().serve()
     for name in ("localhost", "127.0.0.1"):
+        target.send("await 1", "burst 3")
         capture = t.start_capture(f"{name}:{target.port}", 200)
-        target.ask("await 1", "burst 3")
+        target.obeyed(2)
         capture.finish()
         contains(capture.stderr, f"at 127.0.0.1:{target.port}\n", f"summary for {name}")
         equal(capture.trace.count("burst"), 3, "spans")

@@ -29,8 +29,9 @@ def count_events(space):
 def a_capture_is_progress_chunks_and_a_trailer(t):
     target = t.target().serve()
     with Profiler(target) as calls:
+        target.send("await 1", "burst 100")
         stream = calls.capture(300)
-        target.ask("await 1", "burst 100")
+        target.obeyed(2)
         delivery = calls.deliver(stream)
         trace, trailer = delivery.trace, delivery.trailer
     equal(trace.count("burst"), 100, "spans")
@@ -46,9 +47,10 @@ def a_capture_is_progress_chunks_and_a_trailer(t):
 def progress_says_how_far_it_is(t):
     target = t.target().serve()
     with Profiler(target) as calls:
+        target.send("await 1", "burst 1000")
         stream = calls.capture(500, start_timestamp_ns=time.time_ns() + 400 * 10**6)
         calls.await_phase(stream, RECORDING)
-        target.ask("await 1", "burst 1000")
+        target.obeyed(2)
         delivery = calls.deliver(stream)
     phases = [p.phase for p in delivery.progress]
     equal(phases, sorted(phases), "phases")

@@ -50,8 +50,9 @@ def a_slow_reader_holds_neither_the_session_nor_others(t):
     target = t.target().serve()
     with reluctant(target) as slow, Profiler(target) as others:
         stream = record_much(t, target, slow)
+        target.send("await 1", "burst 10")
         stream_of_others = others.capture(200)
-        target.ask("await 1", "burst 10")
+        target.obeyed(2)
         equal(others.deliver(stream_of_others).trace.count("burst"), 10, "spans of the next one")
         wait_until(lambda: count_streams(target) == 1, "one thread to deliver")
         check(not slow.ended(stream), "the slow one has everything: the test is void")

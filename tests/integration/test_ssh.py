@@ -28,8 +28,9 @@ def record(t, sshd, target, *options):
 @test
 def one_command_records_another_machine(t):
     sshd, target = Sshd(t), t.target().serve()
+    target.send("await 1", "burst 7")
     capture = t.start_capture(target, 200, "--ssh", "gpu7", prefix=sshd.prefix)
-    target.ask("await 1", "burst 7")
+    target.obeyed(2)
     capture.finish()
     equal(capture.path.name, name_file(target.port), "the file")
     equal(capture.trace.count("burst"), 7, "spans")
