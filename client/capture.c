@@ -9,6 +9,7 @@
 #include "client/capture_report.h"
 #include "client/exit.h"
 #include "client/parts.h"
+#include "client/swapped.h"
 
 /* What the caller is told about the failure is what |p| has met. */
 static int fail(struct capture *c, const struct part *p, struct diag *d)
@@ -63,5 +64,7 @@ int capture_run(struct capture *capture, struct diag *d)
 	else
 		code = run(capture, &parts, d);
 	parts_deinit(&parts);
+	if (code == EXIT_NOBODY)
+		swapped_ask(capture, d);
 	return code;
 }

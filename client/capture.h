@@ -29,12 +29,15 @@ struct capture {
 	bool (*is_wanted)(const struct outline *outline, void *context);
 	void *context;
 	struct names warnings; /* for the summary */
+	bool is_waited_for; /* --wait: a target that is busy, so that nobody need be told of it */
 	bool can_retry; /* there will be another try: of many, all must be ready, or none is recorded */
 	bool is_reported; /* out: what there is to say about each of many targets was printed, failures too */
 	char target[288]; /* out: the address that was reached or tried last, or that failed */
 };
 
 #define CAPTURE_SLACK_MS 60000
+/* Of --max_bytes: less has no room for two threads. */
+#define CAPTURE_MIN_BYTES (1 << 20)
 #define CAPTURE_MAX_MS PROFILE_TO_THE_END_MS
 
 /*

@@ -43,7 +43,7 @@ static const struct command_option options[] = {
 		"wait while the target is busy or absent; without SECONDS for good"},
 	{"timeout", 0, COMMAND_OPTION_INT, AT(capture.timeout_ms), 1, CAPTURE_MAX_MS, NULL, "MS",
 		"for the whole capture; default duration + delay + 60000"},
-	{"max_bytes", 0, COMMAND_OPTION_INT, AT(max_bytes), 1, INT64_MAX, NULL, "N",
+	{"max_bytes", 0, COMMAND_OPTION_INT, AT(max_bytes), CAPTURE_MIN_BYTES, INT64_MAX, NULL, "N",
 		"memory for the capture at the target (ptap_max_capture_bytes)"},
 	{"split", 0, COMMAND_OPTION_MAYBE_INT, AT(capture.split_bytes), PART_FILES_MIN_BYTES,
 		PART_FILES_MAX_BYTES, NULL, "[=BYTES]",

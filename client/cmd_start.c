@@ -31,8 +31,8 @@ static const struct command_option options[] = {
 		"what the session is called; default: the time"},
 	{"option", 'o', COMMAND_OPTION_CALL, 0, 0, 0, capture_settings_set_option, "KEY=VALUE",
 		"an option of the recording, see below"},
-	{"max_bytes", 0, COMMAND_OPTION_INT, SESSION_COMMAND_AT(max_bytes), 1, INT64_MAX, NULL, "N",
-		"memory for it at the target (ptap_max_capture_bytes)"},
+	{"max_bytes", 0, COMMAND_OPTION_INT, SESSION_COMMAND_AT(max_bytes), CAPTURE_MIN_BYTES,
+		INT64_MAX, NULL, "N", "memory for it at the target (ptap_max_capture_bytes)"},
 	SESSION_COMMAND_OPTIONS,
 };
 
@@ -78,6 +78,9 @@ static void write_text(const struct session_start *s, const struct names *warnin
 		terminal_write_line("warning", warnings->texts[i], stderr);
 	fprintf(stderr, "take what there is: proftap snapshot %s    end it: proftap stop %s\n",
 		target, target);
+	/* Stock servers have no names for sessions. */
+	if (!s->session_id[0])
+		return;
 	terminal_write(s->session_id, stdout);
 	putchar('\n');
 }

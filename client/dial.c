@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -201,16 +202,30 @@ static int dial_tcp(struct address *address, int64_t timeout_ms, struct diag *d)
 	return fd < 0 ? explain(address, fd, timeout_ms, d) : fd;
 }
 
+static bool is_socket(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
 static int explain_unix(const struct address *a, int error, struct diag *d)
 {
 	if (a->is_tunnel)
 		return diag_set(d, -EPIPE, "%s: the tunnel is gone: ssh has ended", a->text);
 	switch (error) {
 	case -ENOENT:
-	case -ECONNREFUSED:
 		return diag_set(d, error,
-			"%s: no server there: the program has ended; proftap list shows who runs",
+			"%s: no server there: there is no such socket, or no longer; proftap list shows "
+			"who runs",
 			a->text);
+	case -ECONNREFUSED:
+		return is_socket(a->path)
+			       ? diag_set(d, error,
+					 "%s: no server there: the program has ended; proftap list shows who runs",
+					 a->text)
+			       : diag_set(d, -ENXIO, "%s: no server there: that is no socket",
+					 a->text);
 	case -EACCES:
 		return diag_set(d, error,
 			"%s: not allowed: only the user that runs the target, or root, may connect",

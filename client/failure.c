@@ -55,16 +55,21 @@ static const char *find_holder(const char *text, int *n)
 	return text + strspn(text, " ");
 }
 
+static const char *advise_busy(const struct failure *f)
+{
+	if (f->is_of_session)
+		return "; a continuous one ends by proftap stop ";
+	return f->is_waited_for ? "" : "; wait for it to end, as --wait does";
+}
+
 static int explain_busy(const struct failure *f, struct diag *d)
 {
 	int n;
 	const char *holder = find_holder(f->text, &n);
 
-	diag_set(d, -EBUSY, "%s: busy: another profiling session is active there%s%.*s%s; %s%s",
+	diag_set(d, -EBUSY, "%s: busy: another profiling session is active there%s%.*s%s%s%s",
 		f->address->text, *holder ? " (" : "", n, holder, *holder ? ")" : "",
-		f->is_of_session ? "a continuous one ends by proftap stop "
-				 : "wait for it to end, as --wait does",
-		f->is_of_session ? f->address->text : "");
+		advise_busy(f), f->is_of_session ? f->address->text : "");
 	return EXIT_BUSY;
 }
 

@@ -21,6 +21,7 @@ struct failure {
 	int64_t received_bytes; /* from the peer, on that connection; -1: not known */
 	int64_t timeout_ms;
 	bool is_of_session; /* the call was about a continuous session */
+	bool is_waited_for; /* one that is busy: the user does so already */
 	bool is_connected; /* the connection outlived the call: the server itself answered */
 	bool is_partial; /* some of the trace came, and is kept */
 	bool is_silent; /* cancelled because the peer said nothing, or hardly anything */

@@ -136,6 +136,7 @@ int part_send(struct part *p)
 	q->context = p;
 	q->capture = p->capture_request;
 	q->profile = p->profile_request;
+	q->is_waited_for = p->capture->is_waited_for;
 	q->timeout_ms = p->capture->timeout_ms;
 	if (q->timeout_ms < 0)
 		q->timeout_ms = q->duration_ms + q->delay_ms + CAPTURE_SLACK_MS;

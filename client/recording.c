@@ -221,6 +221,7 @@ static int explain(const struct recording *r, const struct recording_request *q,
 		.is_silent = r->is_silent,
 		.is_partial = recording_is_partial(r),
 		.is_of_session = get_calls(q)->is_of_session,
+		.is_waited_for = q->is_waited_for,
 	};
 
 	return failure_explain(&f, d);

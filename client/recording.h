@@ -40,6 +40,7 @@ struct recording_request {
 	int64_t delay_ms; /* until the recording starts */
 	int64_t duration_ms;
 	int64_t timeout_ms; /* of the whole call */
+	bool is_waited_for; /* by whom it is told that the target is busy */
 };
 
 struct recording {

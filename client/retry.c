@@ -61,6 +61,16 @@ static void say(const struct tries *t, const struct diag *d)
 		fprintf(stderr, "%s (waiting)\n", d->text);
 }
 
+/* In vain. */
+static void say_waited(const struct tries *t, int code, struct diag *d)
+{
+	const struct diag why = *d;
+
+	if (t->retry->wait_s > 0 && !has_time(t) && retry_can_help(code, d))
+		diag_set(d, why.code, "%.440s; waited for %" PRId64 " s", why.text,
+			t->retry->wait_s);
+}
+
 /* Returns early when interrupted. */
 static void sleep_ms(int64_t ms)
 {
@@ -97,13 +107,16 @@ int retry_capture(struct capture *capture, const struct retry *retry, struct dia
 		.pause_ms = FIRST_PAUSE_MS,
 	};
 
+	capture->is_waited_for = retry->wait_s > 0;
 	for (;; t.attempt++) {
 		int code;
 
 		capture->can_retry = has_attempts(&t) || has_time(&t);
 		code = capture_run(capture, d);
-		if (capture->is_reported || !capture->can_retry || !is_worth_another(&t, code, d))
+		if (capture->is_reported || !capture->can_retry || !is_worth_another(&t, code, d)) {
+			say_waited(&t, code, d);
 			return code;
+		}
 		say(&t, d);
 		pause_between(&t);
 		if (interrupt_get_count() > 0) {

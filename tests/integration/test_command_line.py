@@ -61,6 +61,8 @@ OPTIONS = {
     ("--timeout", "0"): '--timeout: bad value "0": must be a positive whole number, 1 to ',
     ("--attempts", "0"): '--attempts: bad value "0": must be a positive whole number, 1 to ',
     ("--max_bytes", "4G"): '--max_bytes: bad value "4G": must be a positive whole number, ',
+    ("--max_bytes", "1"):
+        '--max_bytes: bad value "1": must be a positive whole number, at least 1048576',
     ("--run", "../up"): 'run "../up": must be 1 to 127 letters, digits, ',
     ("--run", ".."): 'run "..": must be 1 to 127 letters, digits, ',
     ("--run", "x" * 128): f'run "{"x" * 128}": must be 1 to 127 letters, digits, ',

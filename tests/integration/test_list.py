@@ -223,8 +223,14 @@ def a_name_of_two_is_refused(t):
 def who_is_not_there_is_said(t):
     serve(t)
     for how, reason in (("nosuch", "nosuch: no target of that name"),
-                        (f"unix:{t.dir}/x.sock", "no server there")):
+                        (f"unix:{t.dir}/x.sock", "no server there: there is no such socket"),
+                        (f"unix:{PROFTAP}", "no server there: that is no socket")):
         contains(capture_by(t, None, how, code=5).stderr, reason, how)
+    path = t.dir / "left.sock"
+    with socket.socket(socket.AF_UNIX) as s:
+        s.bind(str(path))
+    contains(capture_by(t, None, f"unix:{path}", code=5).stderr,
+             "no server there: the program has ended", "a socket that nobody has")
 
 
 if __name__ == "__main__":

@@ -54,6 +54,16 @@ def nobody_there_is_said_with_what_to_do(t):
 
 
 @test
+def a_port_behind_the_milliseconds_is_asked_about(t):
+    """Port 1 is nobody's: tcpmux."""
+    port = t.target().serve().port
+    nobody = free_port()
+    for words, likely in (((1, 1500), "capture 1500 1?"), ((nobody, port), f"capture {port} {nobody}?")):
+        said = t.capture(*words, code=5).stderr
+        check(said.endswith(f"; the target comes first: did you mean proftap {likely}\n"), said)
+
+
+@test
 def localhost_and_the_address_are_the_same_target(t):
     target = t.target().serve()
     for name in ("localhost", "127.0.0.1"):

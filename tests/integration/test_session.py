@@ -51,6 +51,19 @@ def a_second_capture_is_told_busy_and_the_first_unharmed(t):
 
 
 @test
+def who_waits_is_not_told_to_wait(t):
+    target = t.target().serve()
+    first = t.begin(target)
+    told = t.capture(target, 20, code=4).stderr
+    contains(told, "; wait for it to end, as --wait does\n", "without --wait")
+    waited = t.capture(target, 20, "--wait=1", code=4)
+    check("--wait" not in waited.stderr, f"standard error: {waited.stderr!r}")
+    lines = waited.stderr.splitlines()
+    check(lines[0].endswith(") (waiting)") and lines[-1].endswith("); waited for 1 s"), f"lines: {lines}")
+    t.stop(target, first)
+
+
+@test
 def two_captures_of_two_targets_do_not_meet(t):
     targets = [t.target().serve() for _ in range(2)]
     captures = [t.begin(target) for target in targets]

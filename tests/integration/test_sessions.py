@@ -140,7 +140,9 @@ def answer_as_stock(c, calls, fail_stop=False):
 def check_stock(t, names, unknown):
     calls = []
     port = FakeServer(t, lambda c: answer_as_stock(c, calls), unknown=unknown).port
-    contains(call("start", port).stderr, "keeps all of it until a snapshot is taken", "what bounds it")
+    started = call("start", port)
+    contains(started.stderr, "keeps all of it until a snapshot is taken", "what bounds it")
+    equal(started.stdout, "", "the name of a session that has none")
     shown = fetch(t, "snapshot", port)
     contains(shown.stderr, "begins anew with each snapshot", "the gap")
     equal(len(shown.trace.threads), 1, "threads")
