@@ -18,22 +18,29 @@ static void set_path(struct address *a, const struct found_target *t)
 	address_format(a);
 }
 
-/* Digits are a pid. */
+/* 0: a name. */
+static pid_t read_pid(const char *lookup)
+{
+	char *end;
+	long pid = strtol(lookup, &end, 10);
+
+	return *end ? 0 : (pid_t)pid;
+}
+
 static const struct found_target *find(
 	const struct targets *targets, const char *lookup, struct diag *d)
 {
 	const struct found_target *t;
-	char *end;
-	long pid = strtol(lookup, &end, 10);
+	pid_t pid = read_pid(lookup);
 
-	if (*end)
+	if (!pid)
 		return targets_find_name(targets, lookup, d);
-	t = targets_find_pid(targets, (pid_t)pid);
+	t = targets_find_pid(targets, pid);
 	if (!t)
 		diag_set(d, -ENOENT,
-			"pid %ld: that process has no server, or is another user's; proftap list "
+			"pid %d: that process has no server, or is another user's; proftap list "
 			"shows those there are",
-			pid);
+			(int)pid);
 	return t;
 }
 
@@ -45,7 +52,7 @@ int locate(struct address *a, struct diag *d)
 
 	if (!a->lookup[0] || a->path[0])
 		return 0;
-	r = targets_load(&targets);
+	r = targets_load_pid(&targets, read_pid(a->lookup));
 	if (r)
 		return diag_set(d, r, "%s: out of memory", a->text);
 	t = find(&targets, a->lookup, d);
@@ -61,7 +68,7 @@ bool locate_port_as_pid(struct address *a)
 	const struct found_target *t;
 	struct targets targets;
 
-	if (!a->is_bare || targets_load(&targets))
+	if (!a->is_bare || targets_load_pid(&targets, a->port))
 		return false;
 	t = targets_find_pid(&targets, a->port);
 	if (t)

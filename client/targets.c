@@ -138,7 +138,8 @@ static int look_into(struct targets *t, const char *path, uid_t owner)
 		char *end;
 		long pid = strtol(entry->d_name, &end, 10);
 
-		if (pid > 0 && pid <= INT32_MAX && strcmp(end, ".status") == 0)
+		if (pid > 0 && pid <= INT32_MAX && strcmp(end, ".status") == 0 &&
+			(!t->only || pid == t->only))
 			r = look_at(t, path, pid);
 	}
 	return r;
@@ -170,12 +171,12 @@ static int compare(const void *a, const void *b)
 	return (x->status.pid > y->status.pid) - (x->status.pid < y->status.pid);
 }
 
-static int load(struct targets *t, int answer_ms)
+static int load(struct targets *t, int answer_ms, pid_t only)
 {
 	char path[RUNTIME_DIR_MAX_BYTES];
 	int r = 0;
 
-	*t = (struct targets){.answer_ms = answer_ms};
+	*t = (struct targets){.answer_ms = answer_ms, .only = only};
 	for (unsigned i = 0; i < RUNTIME_DIR_PLACES && r == 0; i++)
 		if (runtime_dir_get(i, path) == 0)
 			r = look_into(t, path, geteuid());
@@ -192,12 +193,17 @@ static int load(struct targets *t, int answer_ms)
 
 int targets_load(struct targets *t)
 {
-	return load(t, ANSWER_MS);
+	return load(t, ANSWER_MS, 0);
+}
+
+int targets_load_pid(struct targets *t, pid_t pid)
+{
+	return load(t, ANSWER_MS, pid);
 }
 
 int targets_load_quickly(struct targets *t)
 {
-	return load(t, QUICK_ANSWER_MS);
+	return load(t, QUICK_ANSWER_MS, 0);
 }
 
 void targets_deinit(struct targets *t)

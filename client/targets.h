@@ -20,11 +20,12 @@ struct targets {
 	size_t n;
 	size_t n_allocated;
 	int answer_ms; /* how long each may take to answer */
+	pid_t only; /* nobody else is asked; 0: all are */
 };
 
-#define TARGETS_INIT          \
-	{                     \
-		NULL, 0, 0, 0 \
+#define TARGETS_INIT             \
+	{                        \
+		NULL, 0, 0, 0, 0 \
 	}
 
 /*
@@ -34,6 +35,8 @@ struct targets {
 int targets_load(struct targets *t);
 /* The same for somebody in a hurry: leaves out those that do not answer in a moment. */
 int targets_load_quickly(struct targets *t);
+/* |pid| alone: servers that do not answer are none of its business. */
+int targets_load_pid(struct targets *t, pid_t pid);
 void targets_deinit(struct targets *t);
 
 const struct found_target *targets_find_pid(const struct targets *t, pid_t pid); /* or NULL */

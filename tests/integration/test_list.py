@@ -4,6 +4,7 @@
 import getpass
 import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -11,8 +12,8 @@ import stat
 import tempfile
 import time
 
-from fixture import (NOBODY, SANITIZERS, check, contains, equal, find_proftapd, find_proftapds, need_root,
-                     read_status, run, test, wait_until)
+from fixture import (NOBODY, SANITIZERS, check, contains, equal, find_proftapd, find_proftapds, free_port,
+                     need_root, read_status, run, test, wait_until)
 from processes import PROFTAP, TARGET, Process, Target
 
 
@@ -231,6 +232,20 @@ def who_is_not_there_is_said(t):
         s.bind(str(path))
     contains(capture_by(t, None, f"unix:{path}", code=5).stderr,
              "no server there: the program has ended", "a socket that nobody has")
+
+
+@test
+def a_number_is_nobody_elses_business(t):
+    """A server that does not answer would hold it up."""
+    target = serve(t)
+    with socket.socket(socket.AF_UNIX) as s:
+        s.bind(str(t.dir / "runtime" / "proftap" / "1.status"))
+        s.listen()
+        capture_by(t, target, target.pid)
+        capture_by(t, None, free_port(), code=5)
+        equal(select.select([s], [], [], 0)[0], [], "who was asked")
+        listed(t)
+        equal(select.select([s], [], [], 0)[0], [s], "who was asked for the list")
 
 
 if __name__ == "__main__":
