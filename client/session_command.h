@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "client/capture_settings.h"
+#include "client/part_files.h"
 
 struct command;
 struct diag;
@@ -39,6 +40,9 @@ struct session_command {
 		"DIR", "where the file goes; default $PROFTAP_LOG_DIR, else a fresh directory"}, \
 		{"run", 0, COMMAND_OPTION_TEXT, SESSION_COMMAND_AT(capture.run), 0, 0, NULL,     \
 			"NAME", "add to this run; default: a new one named after the time"},     \
+		{"split", 0, COMMAND_OPTION_MAYBE_INT, SESSION_COMMAND_AT(capture.split_bytes),  \
+			PART_FILES_MIN_BYTES, PART_FILES_MAX_BYTES, NULL, "[=BYTES]",            \
+			"split larger files by time, for XProf; default 2147483647"},            \
 	{                                                                                        \
 		"host_name", 0, COMMAND_OPTION_TEXT, SESSION_COMMAND_AT(host_name), 0, 0, NULL,  \
 			"NAME", "of the file, before .xplane.pb; default HOSTNAME_PORT"          \

@@ -58,6 +58,22 @@ def every_instant_is_in_one_of_the_files(t):
 
 
 @test
+def the_files_can_be_split(t):
+    target = t.target().serve(0, 4 << 20)
+    call("start", target.port, "-o", "ptap_usage_interval_ms=0")
+    target.ask(f"count {N} 10")
+    found = []
+    for command in ("snapshot", "stop"):
+        options = ("--log_dir", t.dir / "logs", "--host_name", command, "--split=100000")
+        paths = call(command, target.port, *options).stdout.splitlines()
+        check(command == "stop" or len(paths) > 3, f"files: {paths}")
+        found += [numbers_in(Trace(Path(path))) for path in paths]
+        target.ask("burst 20000")
+    equal(sum(map(len, found)), N, "instants")
+    check_numbers(sum(found, []), 0, N)
+
+
+@test
 def options_are_those_of_a_capture(t):
     target = t.target().serve()
     call("start", target.port, "--session", "mine", "--host_tracer_level", 1)
