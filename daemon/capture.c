@@ -126,10 +126,10 @@ static int end_recording(struct capture *c)
 {
 	int r = recording_end(&c->recording);
 
-	if (r == -ETIMEDOUT)
-		r = space_add_warning(c->trace.space,
-			"the program was stopped (SIGSTOP or a debugger) when the recording ended");
-	return r;
+	if (r != -ETIMEDOUT)
+		return r;
+	c->recording.is_halted = 1;
+	return 0;
 }
 
 /* The levels are 0 when it is over before it begins. */

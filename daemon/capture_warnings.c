@@ -66,6 +66,14 @@ static int add_family_warnings(struct capture_trace *t)
 	return r;
 }
 
+static int add_halt_warning(struct capture_trace *t)
+{
+	if (!t->recording->is_halted)
+		return 0;
+	return space_add_warning(t->space,
+		"the program was stopped (SIGSTOP or a debugger) when the recording ended");
+}
+
 static int add_life_warning(struct capture_trace *t)
 {
 	const struct recording *rec = t->recording;
@@ -73,7 +81,7 @@ static int add_life_warning(struct capture_trace *t)
 
 	switch (target_get_life(t->target)) {
 	case TARGET_ALIVE:
-		return 0;
+		return add_halt_warning(t);
 	case TARGET_STOPPED:
 		return space_add_warning(t->space,
 			"the program stopped its server %" PRId64 " ms into the recording",

@@ -31,6 +31,7 @@ struct recording {
 	size_t next_usage; /* the source whose turn it is to be looked at */
 	size_t n_met; /* children of the family that were looked at */
 	unsigned n_deaf; /* children that did not answer: stopped */
+	int is_halted; /* the program was stopped, by SIGSTOP for one, when it ended */
 	unsigned n_without_usage; /* children that there were no descriptors for */
 	unsigned n_left_out; /* children that the capture had no memory for */
 	int64_t start_unix_ns;

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """proftap start, snapshot and stop: nothing lost between them, every server's names, and what is said."""
 import json
+import os
 import re
+import signal
 import subprocess
 from pathlib import Path
 
@@ -103,6 +105,19 @@ def without_a_session_they_say_how_to_begin_one(t):
         fetch(t, command, free_port(), code=5)
     call("start", free_port(), code=5)
     equal(files(t), [], "what was written")
+
+
+@test
+def a_stopped_program_is_said_at_the_end(t):
+    target = t.target().serve()
+    call("start", target.port)
+    target.ask("burst 10")
+    os.kill(target.pid, signal.SIGSTOP)
+    for command, n, is_last in (("snapshot", 10, False), ("stop", 0, True)):
+        done = fetch(t, command, target)
+        equal(done.trace.count("burst"), n, f"spans of the {command}")
+        equal("the program was stopped (SIGSTOP or a debugger)" in done.stderr, is_last, f"said by {command}")
+    os.kill(target.pid, signal.SIGCONT)
 
 
 @test
