@@ -108,7 +108,7 @@ static void look_after(struct recording *r, const struct recording_request *q)
 static bool poll_stream(struct recording *r, int64_t wait_ms)
 {
 	for (int i = 0; i < MESSAGES_A_TURN; i++, wait_ms = 0) {
-		if (!rpc_pending_next(r->call, wait_ms))
+		if (!whole_message_wait(&r->message, r->call, wait_ms))
 			return rpc_pending_has_ended(r->call);
 		r->stream_error = stream_answer_take(&r->stream, r->call);
 		if (r->stream_error)
@@ -191,6 +191,7 @@ int recording_start(struct recording *r, const struct recording_request *q, stru
 	r->started_ms = clock_monotonic_ms();
 	r->is_stream = true;
 	r->n_unary = 0;
+	r->message = (struct whole_message){.fd = r->link.watch_fd};
 	r->stream = (struct stream_answer){.write = q->write, .context = q->context};
 	if (stream_answer_init(&r->stream) < 0) {
 		diag_set(d, -ENOMEM, "%s: call not made: out of memory", q->address->text);

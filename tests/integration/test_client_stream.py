@@ -2,13 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The client as a reader of proftap.v1 Capture: chunks go straight to the file, what came is checked, and a server
 that does not know the call is asked in the old words."""
+import itertools
 import signal
+import struct
+import threading
 from resource import RUSAGE_CHILDREN, getrusage
 
-from fake_server import FakeServer, field, space
+from checks import PATIENCE_S
+from fake_server import FakeServer, field, space, varint
 from fake_stream import COLLECTING, Flood, chunk, deliver, progress, split, stream_server, trailer, whole
 from checks import in_time
 from fixture import SANITIZERS, check, contains, equal, run, schema, test, wait_until
+from http2 import message
 
 MS = 20
 FLOOD_BYTES = 160 << 20
@@ -126,6 +131,54 @@ def more_than_was_announced_is_not_taken(t):
     c = capture(t, without_end, code=1)
     check_kept(t, c, "the answer is not whole, or damaged: more comes than was announced", b"\0" * 100)
     in_time(c.elapsed_s, 5, "the end")
+
+
+@test
+def a_chunk_of_100_mb_is_refused_before_it_is_here(t):
+    extra = 100 << 20
+
+    def script(c):
+        head = varint(2 << 3 | 2) + varint(extra)
+        c.headers()
+        c.message(progress())
+        c.data(b"\0" + struct.pack(">I", len(head) + extra) + head)
+        for _ in range(extra >> 20):
+            c.data(bytes(1 << 20))
+    check_nothing(capture(t, script, code=1), "the answer is refused: it is larger than")
+    peak_kib = getrusage(RUSAGE_CHILDREN).ru_maxrss
+    check(SANITIZERS != "no" or peak_kib < LIMIT_KIB, f"the client grew to {peak_kib} KiB")
+
+
+@test
+def progress_for_ever_ends_with_the_timeout(t):
+    one = progress(COLLECTING, recorded_bytes=1)
+
+    def script(c):
+        c.headers()
+        while True:
+            c.data(message(one) * 1000)
+    c = capture(t, script, "--timeout", "1500", code=6)
+    check_nothing(c, "timed out: no whole answer within 1500 ms; nothing was written; allow more")
+    peak_kib = getrusage(RUSAGE_CHILDREN).ru_maxrss
+    check(SANITIZERS != "no" or peak_kib < LIMIT_KIB, f"the client grew to {peak_kib} KiB")
+
+
+@test
+def progress_for_ever_can_be_interrupted(t):
+    one = progress(COLLECTING)
+    flows = threading.Event()
+
+    def script(c):
+        c.headers()
+        for i in itertools.count():
+            c.data(message(one) * 1000)
+            if i == 10:
+                flows.set()
+    c = t.start_capture(stream_server(t, script), MS)
+    check(flows.wait(PATIENCE_S), "the progress never began")
+    c.signal(signal.SIGINT)
+    c.signal(signal.SIGTERM)
+    check_nothing(c.finish(130), "interrupted twice: nothing was written")
 
 
 @test

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import struct
 import subprocess
 from pathlib import Path
 
@@ -198,6 +199,21 @@ def the_oldest_have_no_sessions(t):
     port = FakeServer(t, None, unknown=b"/").port
     for command in ("start", "snapshot", "stop"):
         contains(call(command, port, code=1).stderr, "no continuous profiling there", command)
+
+
+@test
+def an_answer_without_end_is_refused_early(t):
+    sent = []
+
+    def script(c):
+        c.headers()
+        c.data(b"\0" + struct.pack(">I", 0xffffffff))
+        for _ in range(4096):
+            c.data(bytes(1 << 20))
+            sent.append(1)
+    port = FakeServer(t, script, unknown=None).port
+    contains(call("start", port, code=1).stderr, "the answer is refused: it is larger than 65536 bytes", "start")
+    check(len(sent) < 1024, f"{len(sent)} MiB were taken")
 
 
 @test
