@@ -3,8 +3,9 @@
 #include "rpc/channel.h"
 
 #include <errno.h>
-#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <grpc/compression.h>
@@ -12,6 +13,7 @@
 #include <grpc/grpc_posix.h>
 #include <grpc/grpc_security.h>
 
+#include "base/cleanup.h"
 #include "base/diag.h"
 #include "rpc/client.h"
 #include "rpc/engine.h"
@@ -40,7 +42,7 @@ static grpc_arg string_arg(const char *key, const char *value)
 #define WINDOW_BYTES (8 << 20)
 
 /* What was packed small could be of any size: servers are told not to, and it is never unpacked. */
-static grpc_channel *create_channel(int fd, const char *authority, bool dials)
+static grpc_channel *create_channel(int fd, const char *authority, const char *target)
 {
 	grpc_arg list[] = {
 		int_arg(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, -1),
@@ -56,8 +58,8 @@ static grpc_channel *create_channel(int fd, const char *authority, bool dials)
 	grpc_channel_args args = {sizeof list / sizeof list[0], list};
 	grpc_channel_credentials *credentials = grpc_insecure_credentials_create();
 	grpc_channel *channel =
-		dials ? grpc_channel_create(authority, credentials, &args)
-		      : grpc_channel_create_from_fd(authority, fd, credentials, &args);
+		target ? grpc_channel_create(target, credentials, &args)
+		       : grpc_channel_create_from_fd(authority, fd, credentials, &args);
 
 	grpc_channel_credentials_release(credentials);
 	return channel;
@@ -76,21 +78,33 @@ int rpc_channel_new(int fd, const char *authority, struct rpc_channel **out, str
 	}
 	engine_start();
 	channel->queue = grpc_completion_queue_create_for_pluck(NULL);
-	channel->grpc = create_channel(fd, authority, false);
+	channel->grpc = create_channel(fd, authority, NULL);
 	*out = channel;
 	return 0;
+}
+
+/* As gRPC's URI: it would take "unix:9999" for a path, and "xds:9999" for more. NULL when memory ran out. */
+static char *make_target(const char *address)
+{
+	const char *scheme = strncmp(address, "unix:/", 6) == 0 ? "" : "dns:///";
+	char *target = NULL;
+
+	return asprintf(&target, "%s%s", scheme, address) < 0 ? NULL : target;
 }
 
 struct rpc_channel *rpc_channel_new_to(const char *address)
 {
 	struct rpc_channel *channel = calloc(1, sizeof *channel);
+	_cleanup_free_ char *target = make_target(address);
 	_signals_blocked_ sigset_t old = signals_block();
 
-	if (!channel)
+	if (!channel || !target) {
+		free(channel);
 		return NULL;
+	}
 	engine_start();
 	channel->queue = grpc_completion_queue_create_for_pluck(NULL);
-	channel->grpc = create_channel(-1, address, true);
+	channel->grpc = create_channel(-1, address, target);
 	return channel;
 }
 

@@ -17,7 +17,7 @@ struct rpc_channel;
 
 /* Consumes |fd|. |authority| is what the :authority header says, e.g. "127.0.0.1:9999". */
 int rpc_channel_new(int fd, const char *authority, struct rpc_channel **out, struct diag *d);
-/* To |address|, "host:port": the name is looked up and connected to with the first call, whose outcome says why not. */
+/* To |address|, "host:port", "[::1]:port" or "unix:/path": the name is looked up and connected to with the first call, whose outcome says why not. */
 struct rpc_channel *rpc_channel_new_to(const char *address); /* NULL when memory ran out */
 struct rpc_channel *rpc_channel_free(struct rpc_channel *channel); /* NULL ok; returns NULL */
 
