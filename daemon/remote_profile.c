@@ -9,6 +9,7 @@
 #include "base/chunks.h"
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "base/printable.h"
 #include "daemon/delivery.h"
 #include "rpc/client.h"
 #include "rpc/server.h"
@@ -20,10 +21,14 @@
 /* Of one answer, which is in memory as a whole. */
 #define MAX_REPLY_BYTES (UINT64_C(512) << 20)
 #define TERMINATE_MS 2000
+/* Of what went wrong: the rest of an endless text tells nobody more. */
+#define MAX_TEXT_BYTES 320
 
 void remote_profile_fail(struct remote_profile *r, const char *text)
 {
-	snprintf(r->error, sizeof r->error, "%.60s: %.130s", r->address, text);
+	snprintf(r->error, sizeof r->error, "%.150s: %.*s%s", r->address, MAX_TEXT_BYTES, text,
+		strlen(text) > MAX_TEXT_BYTES ? "..." : "");
+	printable_clean(r->error);
 }
 
 void remote_profile_start(struct remote_profile *r, const char *address, const uint8_t *bytes,
@@ -138,7 +143,7 @@ static void read_reply(struct remote_profile *r)
 
 void remote_profile_end(struct remote_profile *r)
 {
-	char text[160];
+	char text[512];
 
 	if (!remote_profile_wait(r, 0)) {
 		rpc_pending_cancel(r->pending);
@@ -146,7 +151,7 @@ void remote_profile_end(struct remote_profile *r)
 	} else if (r->pending && rpc_pending_get_status(r->pending) == RPC_OK) {
 		read_reply(r);
 	} else if (r->pending) {
-		snprintf(text, sizeof text, "%s: %.120s",
+		snprintf(text, sizeof text, "%s: %.480s",
 			rpc_status_name(rpc_pending_get_status(r->pending)),
 			rpc_pending_get_text(r->pending));
 		remote_profile_fail(r, text);

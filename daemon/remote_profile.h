@@ -11,12 +11,13 @@ struct rpc_channel;
 struct rpc_pending;
 
 struct remote_profile {
-	char address[160]; /* "host:port", "unix:/path" */
+	char address[280]; /* "host:port", "unix:/path" */
 	struct rpc_channel *channel;
 	struct rpc_pending *pending; /* NULL: none is under way */
 	struct delivery *trace; /* the XSpace; NULL: none came */
 	int is_empty; /* it said so */
-	char error[200]; /* "": none; begins with the address */
+	char error
+		[480]; /* "": none; begins with the address; printable, whatever the other server said */
 };
 
 void remote_profile_fail(struct remote_profile *r, const char *text);

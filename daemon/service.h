@@ -28,6 +28,7 @@ struct service {
 	void (*describe)(struct status *status, void *context); /* the server, now; any thread */
 	void *context; /* of |describe| */
 	atomic_uint n_streams; /* of traces, see trace_stream.h */
+	atomic_int is_fanning_out; /* a NewSession asks other servers */
 	struct repository repository;
 };
 

@@ -8,6 +8,7 @@ import contextlib
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -38,6 +39,13 @@ MAX_TRIES = 3
 def need_root():
     if os.geteuid() != 0:
         raise Skip("needs root")
+
+
+def need_ipv6():
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError as e:
+        raise Skip(f"no ::1 here: {e}") from None
 
 
 def need_namespaces(*options):

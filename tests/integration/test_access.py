@@ -6,11 +6,10 @@ import errno
 import json
 import os
 import shutil
-import socket
 import stat
 import subprocess
 
-from fixture import (NOBODY, SANITIZERS, Skip, contains, equal, find_proftapd, need_root, run,
+from fixture import (NOBODY, SANITIZERS, Skip, contains, equal, find_proftapd, need_ipv6, need_root, run,
                      test)
 from processes import LIBRARY, PROFTAPD, TARGET, Process, Target
 
@@ -46,13 +45,6 @@ def emit_as_nobody(t, target, **how):
 
 def check_works(capture):
     equal(capture.trace.count("burst"), 10, "spans")
-
-
-def need_ipv6():
-    try:
-        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
-    except OSError as e:
-        raise Skip(f"no ::1 here: {e}") from None
 
 
 @test

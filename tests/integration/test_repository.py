@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The directory that the operator named: what clients may have written, listed and read there, and nothing else."""
 import os
-import socket
 
 from calls import ANALYSIS, PROFILER, Calls, profile_request
-from fixture import check, contains, equal, free_port, run, schema, test
+from fixture import check, contains, equal, run, schema, test
 from http2 import FAILED_PRECONDITION, INTERNAL, INVALID_ARGUMENT, NOT_FOUND, OK
 from trace_file import Trace
 
@@ -136,43 +135,6 @@ def without_a_directory_analysis_says_so(t):
                                 "EnumSessions" else analysis(request_name))
             equal(answer.status, FAILED_PRECONDITION, f"status of {name}")
             contains(answer.text, "this server has no log directory: start it with .log_dir", "text")
-
-
-@test
-def one_session_records_many_hosts(t):
-    logs = t.dir / "logs"
-    first, second = serve(t, logs), serve(t)
-    dead = free_port()
-    hosts = [f"127.0.0.1:{port}" for port in (first.port, second.port, dead)]
-    asked = analysis("NewProfileSessionRequest", hosts=hosts, session_id="fan",
-                     repository_root=str(logs / "plugins/profile"))
-    asked.request.CopyFrom(profile_request(300))
-    with Calls(first) as calls:
-        stream = calls.start(ANALYSIS + "NewSession", asked)
-        first.ask("await 1", "burst 3")
-        second.ask("await 1", "burst 4")
-        answer = calls.finish(stream, "NewProfileSessionResponse", "profiler_analysis")
-    equal((answer.status, answer.message.empty_trace), (OK, False), "the answer")
-    contains(answer.message.error_message, f"127.0.0.1:{dead}: UNAVAILABLE", "what failed")
-    check(str(second.port) not in answer.message.error_message, answer.message.error_message)
-    runs = logs / "plugins/profile/fan"
-    equal(files_below(runs), sorted(f"127.0.0.1_{p.port}.xplane.pb" for p in (first, second)), "files")
-    for target, n in ((first, 3), (second, 4)):
-        equal(Trace(runs / f"127.0.0.1_{target.port}.xplane.pb").count("burst"), n, "spans")
-
-
-@test
-def the_server_itself_is_always_one_of_them(t):
-    logs = t.dir / "logs"
-    target = serve(t, logs)
-    asked = analysis("NewProfileSessionRequest", session_id="alone")
-    asked.request.CopyFrom(profile_request(50))
-    with Calls(target) as calls:
-        reply = calls.expect(ANALYSIS + "NewSession", asked, "NewProfileSessionResponse",
-                             "profiler_analysis")
-    equal((reply.error_message, reply.empty_trace), ("", False), "the answer")
-    equal(files_below(logs), [f"plugins/profile/alone/{socket.gethostname()}_{target.port}.xplane.pb"],
-          "files")
 
 
 @test

@@ -57,7 +57,10 @@ struct ptap_server_options {
 	const char *address;
 	uint16_t port; /* 0: any free one; see ptap_server_port() */
 	const char *name; /* shown to people; NULL: the program's name */
-	/* The only directory that clients may have the server read and write runs in; made when needed. */
+	/*
+	 * The only directory that clients may have the server read and write runs in; made when needed. With one, clients
+	 * may have it ask other servers, too: proftapd(8).
+	 */
 	const char *log_dir; /* NULL: none; at most 1,023 bytes; ptap_trace_start() takes its own */
 	uint32_t ring_bytes; /* per thread; rounded up to a power of two, 64 KiB–64 MiB; 0: 1 MiB */
 	/* One capture's memory and file in the server; 0: 1 GiB, or a quarter of the memory that is left. */

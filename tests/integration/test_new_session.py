@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""NewSession: one server records itself and others into one run; what it may be asked, and what it says of failures."""
+import re
+import socket
+
+from calls import ANALYSIS, Calls, profile_request
+from checks import PATIENCE_S
+from fake_server import FakeServer, field
+from fixture import check, contains, equal, free_port, need_ipv6, run, schema, test
+from http2 import INVALID_ARGUMENT, OK, RESOURCE_EXHAUSTED, UNAVAILABLE, message
+from trace_file import Trace
+
+NEW_SESSION = ANALYSIS + "NewSession"
+REPLY = ("NewProfileSessionResponse", "profiler_analysis")
+
+
+def serve(t, log_dir=None, host="127.0.0.1"):
+    return t.target().serve(0, 0, 0, host, 0, 0, *([log_dir] if log_dir else []))
+
+
+def session(session_id, hosts=(), duration_ms=50, **fields):
+    asked = getattr(schema("profiler_analysis"), "NewProfileSessionRequest")(
+        session_id=session_id, hosts=hosts, **fields)
+    asked.request.CopyFrom(profile_request(duration_ms))
+    return asked
+
+
+def files_of(run_dir):
+    return sorted(p.name for p in run_dir.iterdir())
+
+
+@test
+def one_session_records_many_hosts(t):
+    logs = t.dir / "logs"
+    first, second = serve(t, logs), serve(t)
+    dead = free_port()
+    hosts = [f"127.0.0.1:{port}" for port in (first.port, second.port, second.port, dead)]
+    with Calls(first) as calls:
+        stream = calls.start(NEW_SESSION, session("fan", hosts, 300, repository_root=str(logs / "plugins/profile")))
+        first.ask("await 1", "burst 3")
+        second.ask("await 1", "burst 4")
+        answer = calls.finish(stream, *REPLY)
+    equal((answer.status, answer.message.empty_trace), (OK, False), "the answer")
+    failed = answer.message.error_message
+    check(re.fullmatch(fr"127\.0\.0\.1:{dead}: UNAVAILABLE: .*Connection refused.*", failed), failed)
+    runs = logs / "plugins/profile/fan"
+    equal(files_of(runs), sorted(f"127.0.0.1_{p.port}.xplane.pb" for p in (first, second)), "files")
+    for target, n in ((first, 3), (second, 4)):
+        equal(Trace(runs / f"127.0.0.1_{target.port}.xplane.pb").count("burst"), n, "spans")
+
+
+@test
+def hosts_have_ipv6_addresses(t):
+    need_ipv6()
+    logs = t.dir / "logs"
+    first, second = serve(t, logs), serve(t, host="::1")
+    with Calls(first) as calls:
+        reply = calls.expect(NEW_SESSION, session("six", [f"[::1]:{second.port}"]), *REPLY)
+    equal(reply.error_message, "", "what failed")
+    equal(len(files_of(logs / "plugins/profile/six")), 2, "files")
+
+
+@test
+def the_server_itself_is_always_one_of_them(t):
+    logs = t.dir / "logs"
+    target = serve(t, logs)
+    with Calls(target) as calls:
+        reply = calls.expect(NEW_SESSION, session("alone"), *REPLY)
+    equal((reply.error_message, reply.empty_trace), ("", False), "the answer")
+    equal(files_of(logs / "plugins/profile/alone"), [f"{socket.gethostname()}_{target.port}.xplane.pb"], "files")
+
+
+@test
+def many_failures_are_counted(t):
+    with Calls(serve(t, t.dir / "logs")) as calls:
+        failed = calls.expect(NEW_SESSION, session("dead", [f"127.9.9.{i}:1" for i in range(1, 65)]),
+                              *REPLY).error_message
+    named = re.findall(r"127\.9\.9\.\d+:1: UNAVAILABLE", failed)
+    rest = re.search(r"; and (\d+) more$", failed)
+    check(rest, failed)
+    check(1 < len(named) < 64, failed)
+    equal(len(named) + int(rest[1]), 64, "hosts named and counted")
+
+
+@test
+def what_others_say_becomes_readable_text(t):
+    """A string that is not UTF-8 makes the whole answer unreadable for a client."""
+    server = FakeServer(t, lambda c: c.fail(UNAVAILABLE, b"no \xff\xfe\x1b[2J here"))
+    with Calls(serve(t, t.dir / "logs")) as calls:
+        reply = calls.expect(NEW_SESSION, session("bytes", [f"127.0.0.1:{server.port}"]), *REPLY)
+    equal(reply.error_message, f"127.0.0.1:{server.port}: UNAVAILABLE: no ???[2J here", "what failed")
+    equal(reply.empty_trace, False, "whether there is nothing")
+
+
+@test
+def only_addresses_are_connected_to(t):
+    with Calls(serve(t, t.dir / "logs")) as calls:
+        for host in ("", "127.0.0.1", "127.0.0.1:", "127.0.0.1:0", "127.0.0.1:65536", ":1", "[::1:1", "::1:1",
+                     "a b:1", f"unix:{t.dir}/x.sock", f"unix:{t.dir}/x:1", "dns:///localhost:1", "x" * 300 + ":1"):
+            answer = calls.call(NEW_SESSION, session("bad", [host]), *REPLY)
+            equal(answer.status, INVALID_ARGUMENT, f"status for {host}")
+            contains(answer.text, "must be HOST:PORT", "the text")
+        raw = session("bad").SerializeToString() + field(3, b"\xff\xfe:1")
+        stream = calls.connection.start(NEW_SESSION, message(raw))
+        answer = calls.finish(stream, *REPLY)
+        equal((answer.status, answer.text), (INVALID_ARGUMENT, 'host "??:1": must be HOST:PORT'), "for bytes")
+        answer = calls.call(NEW_SESSION, session("bad", [f"127.9.9.{i}:1" for i in range(1, 66)]), *REPLY)
+        equal((answer.status, answer.text), (INVALID_ARGUMENT, "there may be 64 hosts at most"), "for many")
+
+
+@test
+def one_session_at_a_time_asks_others(t):
+    target = serve(t, t.dir / "logs")
+    with Calls(target) as calls:
+        stream = calls.start(NEW_SESSION, session("first", duration_ms=1000 * PATIENCE_S))
+        target.ask("await 1")
+        busy = calls.call(NEW_SESSION, session("second"), *REPLY)
+        equal((busy.status, busy.text),
+              (RESOURCE_EXHAUSTED, "another NewSession is under way; ask again later"), "the second")
+        calls.terminate("first")
+        equal(calls.finish(stream, *REPLY).message.error_message, "", "what failed of the first")
+        equal(calls.expect(NEW_SESSION, session("third"), *REPLY).error_message, "", "what failed of the third")
+
+
+run()

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/failures.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct failures failures;
+
+static void set_up(void)
+{
+	memset(&failures, 0, sizeof failures);
+}
+
+START_TEST(names_each)
+{
+	ck_assert_str_eq(failures.text, "");
+	failures_add(&failures, "one");
+	ck_assert_str_eq(failures.text, "one");
+	failures_add(&failures, "two");
+	ck_assert_str_eq(failures.text, "one; two");
+}
+END_TEST
+
+START_TEST(says_how_many_are_left_out)
+{
+	char one[200];
+	char rest[32];
+	unsigned n_named = 0;
+
+	memset(one, 'x', sizeof one - 1);
+	one[sizeof one - 1] = '\0';
+	for (unsigned i = 0; i < 1000; i++)
+		failures_add(&failures, one);
+	for (const char *p = failures.text; (p = strstr(p, one)); p += strlen(one))
+		n_named++;
+	ck_assert_uint_eq(n_named, (FAILURES_MAX_BYTES - 1) / (strlen(one) + 2));
+	snprintf(rest, sizeof rest, "; and %u more", 1000 - n_named);
+	ck_assert_str_eq(failures.text + n_named * (strlen(one) + 2) - 2, rest);
+}
+END_TEST
+
+/* What is named and what is left out is in order: none is put behind the number. */
+START_TEST(a_short_one_does_not_jump_the_queue)
+{
+	char large[FAILURES_MAX_BYTES];
+
+	memset(large, 'x', sizeof large - 1);
+	large[sizeof large - 1] = '\0';
+	failures_add(&failures, "one");
+	failures_add(&failures, large);
+	failures_add(&failures, "two");
+	ck_assert_str_eq(failures.text, "one; and 2 more");
+}
+END_TEST
+
+START_TEST(one_that_has_no_room_is_one_more)
+{
+	char large[FAILURES_MAX_BYTES];
+
+	memset(large, 'x', sizeof large - 1);
+	large[sizeof large - 1] = '\0';
+	failures_add(&failures, large);
+	ck_assert_str_eq(failures.text, "and 1 more");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("failures");
+	TCase *tests = tcase_create("failures");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, set_up, NULL);
+	tcase_add_test(tests, names_each);
+	tcase_add_test(tests, says_how_many_are_left_out);
+	tcase_add_test(tests, a_short_one_does_not_jump_the_queue);
+	tcase_add_test(tests, one_that_has_no_room_is_one_more);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
