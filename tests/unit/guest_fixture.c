@@ -87,6 +87,16 @@ struct slot *fixture_slot(uint32_t i, uint64_t at)
 	return ring_data(fixture_ring(i)) + at % FIXTURE_SLOTS;
 }
 
+uint64_t fixture_head(uint32_t i)
+{
+	return atomic_load(&fixture_ring(i)->head);
+}
+
+uint64_t fixture_lost(uint32_t i, enum ring_loss reason)
+{
+	return atomic_load(&fixture_ring(i)->lost[reason]);
+}
+
 void fixture_empty(uint32_t i)
 {
 	struct ring *ring = fixture_ring(i);

@@ -43,6 +43,9 @@ int fixture_wipe_on_fork(void);
 /* The ring |i|, and the slot at its position |at|. */
 struct ring *fixture_ring(uint32_t i);
 struct slot *fixture_slot(uint32_t i, uint64_t at);
+/* Of ring |i|: how many slots were ever written; what was lost. */
+uint64_t fixture_head(uint32_t i);
+uint64_t fixture_lost(uint32_t i, enum ring_loss reason);
 /* All that the thread of ring |i| has recorded is taken away, as if it had been drained. */
 void fixture_empty(uint32_t i);
 

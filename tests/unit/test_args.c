@@ -18,7 +18,7 @@ static void setup(void)
 
 static uint64_t cuts(void)
 {
-	return atomic_load(&fixture_ring(0)->lost[LOSS_CUT]);
+	return fixture_lost(0, LOSS_CUT);
 }
 
 /* The entry's extra slot |i|. */

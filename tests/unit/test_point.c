@@ -17,11 +17,6 @@ static void setup(void)
 	fixture_start(1);
 }
 
-static uint64_t head(void)
-{
-	return atomic_load(&ring->head);
-}
-
 /* The record at |at| is of |kind|, named |name| by its id, at |depth|, and its number is |id|. */
 static void expect_mark(
 	uint64_t at, enum record_kind kind, const char *name, unsigned depth, uint64_t id)
@@ -50,7 +45,7 @@ START_TEST(writes_a_mark_with_its_id)
 	expect_mark(3, RECORD_FLOW_IN, "job", 0, 7);
 	expect_mark(5, RECORD_ASYNC_BEGIN, "request", 0, 0);
 	expect_mark(7, RECORD_ASYNC_END, "request", 0, UINT64_MAX);
-	ck_assert_uint_eq(head(), 9);
+	ck_assert_uint_eq(fixture_head(0), 9);
 	ck_assert_uint_eq(atomic_load(&ring->depth), 0);
 }
 END_TEST
@@ -89,11 +84,11 @@ START_TEST(writes_and_evaluates_nothing_when_off)
 {
 	fixture_publish(0);
 	call_everything("name");
-	ck_assert_uint_eq(head(), 0);
+	ck_assert_uint_eq(fixture_head(0), 0);
 	ck_assert_int_eq(n_evaluated, 0);
 	fixture_start(1);
 	call_everything("name");
-	ck_assert_uint_gt(head(), 0);
+	ck_assert_uint_gt(fixture_head(0), 0);
 	ck_assert_int_eq(n_evaluated, 8);
 }
 END_TEST
@@ -149,8 +144,8 @@ START_TEST(puts_the_number_behind_a_run_time_name)
 	at = expect_named(at, RECORD_ASYNC_BEGIN, "a name of more than 24 bytes", SLOT_U64, 3);
 	at = expect_named(at, RECORD_ASYNC_END, "", SLOT_U64, 4);
 	at = expect_named(at, RECORD_COUNTER, "queue", SLOT_F64, bits);
-	ck_assert_uint_eq(head(), at);
-	ck_assert_uint_eq(atomic_load(&ring->lost[LOSS_CUT]), 0);
+	ck_assert_uint_eq(fixture_head(0), at);
+	ck_assert_uint_eq(fixture_lost(0, LOSS_CUT), 0);
 }
 END_TEST
 
@@ -173,7 +168,7 @@ START_TEST(nests_the_spans_of_functions)
 	at += 1 + n;
 	ck_assert_uint_eq(record_depth(fixture_slot(0, at)->word[0]), 0);
 	at = expect_named(at, RECORD_STEP, "train", SLOT_I64, (uint64_t)-3);
-	ck_assert_uint_eq(head(), at);
+	ck_assert_uint_eq(fixture_head(0), at);
 }
 END_TEST
 
@@ -181,11 +176,11 @@ START_TEST(counts_marks_that_find_the_ring_full)
 {
 	for (uint32_t i = 0; i < FIXTURE_SLOTS / 2; i++)
 		PTAP_ASYNC_BEGIN("a", i);
-	ck_assert_uint_eq(atomic_load(&ring->lost[LOSS_FULL]), 0);
+	ck_assert_uint_eq(fixture_lost(0, LOSS_FULL), 0);
 	PTAP_ASYNC_END("a", 0);
 	ptap_flow_in_dyn("a", 0);
-	ck_assert_uint_eq(atomic_load(&ring->lost[LOSS_FULL]), 2);
-	ck_assert_uint_eq(head(), FIXTURE_SLOTS);
+	ck_assert_uint_eq(fixture_lost(0, LOSS_FULL), 2);
+	ck_assert_uint_eq(fixture_head(0), FIXTURE_SLOTS);
 }
 END_TEST
 

@@ -173,7 +173,7 @@ START_TEST(lets_threads_register_the_same_place)
 	for (int i = 0; i < N_THREADS; i++)
 		pthread_join(threads[i], NULL);
 	for (uint32_t i = 0; i < N_THREADS; i++) {
-		ck_assert_uint_eq(atomic_load(&fixture_ring(i)->head), 1);
+		ck_assert_uint_eq(fixture_head(i), 1);
 		ck_assert_str_eq(fixture_name_of(fixture_slot(i, 0)), "shared");
 	}
 }
@@ -205,7 +205,7 @@ START_TEST(says_that_the_table_is_full_and_goes_on)
 	}
 	ck_assert_uint_eq(fixture_slot(0, 0)->word[1] >> RECORD_DURATION_BITS, STRING_ID_LOST);
 	ck_assert_uint_eq(fixture_slot(0, 1)->word[1] >> RECORD_DURATION_BITS, STRING_ID_DYNAMIC);
-	ck_assert_uint_eq(atomic_load(&fixture_ring(0)->head), 3);
+	ck_assert_uint_eq(fixture_head(0), 3);
 }
 END_TEST
 

@@ -45,7 +45,7 @@ START_TEST(gives_each_thread_its_own_ring)
 	annotate(NULL);
 	run_thread(annotate, NULL);
 	for (uint32_t i = 0; i < 2; i++) {
-		ck_assert_uint_eq(atomic_load(&fixture_ring(i)->head), 2);
+		ck_assert_uint_eq(fixture_head(i), 2);
 		ck_assert_uint_eq(atomic_load(&fixture.arena->ring_state[i]), RING_USED);
 		ck_assert_uint_eq(fixture_ring(i)->n_slots, FIXTURE_SLOTS);
 	}
@@ -79,7 +79,7 @@ START_TEST(looks_for_a_ring_again_in_the_next_capture)
 	fixture_start(1);
 	annotate(NULL);
 	ck_assert_uint_eq(atomic_load(&fixture.arena->lost_no_ring), 4);
-	ck_assert_uint_eq(atomic_load(&fixture_ring(0)->head), 2);
+	ck_assert_uint_eq(fixture_head(0), 2);
 }
 END_TEST
 
@@ -143,7 +143,7 @@ START_TEST(records_nothing_in_a_forked_child)
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, 0);
-	ck_assert_uint_eq(atomic_load(&fixture_ring(0)->head), 1);
+	ck_assert_uint_eq(fixture_head(0), 1);
 	ck_assert_uint_eq(atomic_load(&fixture_ring(0)->depth), 0);
 	ck_assert_uint_eq(atomic_load(&fixture.arena->lost_no_ring), 0);
 	ck_assert_uint_eq(atomic_load(&fixture.arena->ring_state[1]), RING_FREE);
@@ -163,7 +163,7 @@ START_TEST(ends_no_span_of_its_parent_in_a_child)
 	if (pid == 0)
 		_exit(0);
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert_uint_eq(atomic_load(&fixture_ring(0)->head), 1);
+	ck_assert_uint_eq(fixture_head(0), 1);
 }
 END_TEST
 
@@ -220,8 +220,7 @@ START_TEST(counts_what_interrupts_the_way_to_the_ring)
 
 	n_interrupting = n;
 	PTAP_INSTANT("interrupted");
-	ck_assert_uint_eq(atomic_load(&fixture_ring(0)->head) +
-				  atomic_load(&fixture_ring(0)->lost[LOSS_FULL]) +
+	ck_assert_uint_eq(fixture_head(0) + fixture_lost(0, LOSS_FULL) +
 				  atomic_load(&fixture.arena->lost_no_ring),
 		(unsigned)n + 1);
 	ck_assert_uint_eq(atomic_load(&fixture.arena->ring_state[1]), RING_FREE);
@@ -278,7 +277,7 @@ static int is_handler(const struct slot *slot, const struct slot *name, const st
 /* Looks at what lies in the ring, and takes it away. An assertion for each would take too long. */
 static void check_records(struct tally *t)
 {
-	uint64_t head = atomic_load(&fixture_ring(0)->head);
+	uint64_t head = fixture_head(0);
 
 	while (t->at < head) {
 		const struct slot *slot = fixture_slot(0, t->at);
