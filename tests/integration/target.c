@@ -229,6 +229,7 @@ static const struct command commands[] = {
 	{"burst", workload_burst},
 	{"cycle", workload_cycle},
 	{"flood", workload_flood},
+	{"heavy", workload_heavy},
 	{"paced", workload_paced},
 	{"count", workload_count},
 	{"spin", workload_spin},

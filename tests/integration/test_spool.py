@@ -1,48 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Captures that are larger than the server's memory: they go through a file without a name."""
-import json
-import os
 import resource
 import signal
-import subprocess
 
-from fixture import (SANITIZERS, check, equal, find_proftapd, read_fds, read_status, run, test,
-                     wait_until)
-from processes import PROFTAP
+from fixture import SANITIZERS, check, equal, find_proftapd, read_status, run, test, wait_until
+from spools import count_spans, read_spools, report
 
 RING_BYTES = 16 << 20
 BIG = 2_400_000  # waves: 100 MB
 SMALL = 400_000
 MAX_ANON_KIB = 128 << 10
 PATIENCE_S = 60
-
-
-def find_spools(pid, directory=""):
-    """Of the files that the process has open: those without a name in |directory|."""
-    found = []
-    for fd in read_fds(pid):
-        try:
-            path = os.readlink(f"/proc/{pid}/fd/{fd}")
-        except OSError:
-            continue
-        if path.startswith(f"{directory}/") and path.endswith("(deleted)") and "memfd" not in path:
-            found.append(path)
-    return found
-
-
-def report(path):
-    done = subprocess.run([PROFTAP, "report", "--json", path], check=True, capture_output=True)
-    return json.loads(done.stdout)
-
-
-def count_spans(trace):
-    counts = {}
-    for plane in trace["planes"]:
-        for thread in plane["threads"]:
-            for row in thread["spans"]:
-                counts[row["name"]] = counts.get(row["name"], 0) + row["count"]
-    return counts
 
 
 class Flood:
@@ -59,7 +28,7 @@ class Flood:
         self.max_anon_kib = 0
 
     def look(self):
-        self.spools.update(find_spools(self.server))
+        self.spools.update(read_spools(self.server))
         anon = read_status(self.server).get("RssAnon", "0 kB")
         self.max_anon_kib = max(self.max_anon_kib, int(anon.split()[0]))
 
@@ -90,7 +59,7 @@ def a_hundred_megabytes_need_no_memory(t):
     flood.check_counts()
     check(flood.arrived > BIG, f"only {flood.arrived} spans arrived")
     check(flood.spools, "there was no file: the test is void")
-    equal(find_spools(flood.server), [], "files that are left")
+    equal(read_spools(flood.server), {}, "files that are left")
     if SANITIZERS == "no":
         check(flood.max_anon_kib < MAX_ANON_KIB, f"{flood.max_anon_kib} KiB of anonymous memory")
 

@@ -20,6 +20,8 @@
 #define STEADY_PAUSE_US 100
 #define FLOOD_BATCH 2000
 #define FLOOD_PAUSE_US 1000
+#define HEAVY_BATCH 500
+#define HEAVY_PAUSE_US 300
 
 struct worker {
 	pthread_t thread;
@@ -103,6 +105,26 @@ void workload_flood(char *arguments)
 		PTAP_SPAN_ARGS("flood", PTAP_I("number", i));
 		if (i % FLOOD_BATCH == FLOOD_BATCH - 1)
 			usleep(FLOOD_PAUSE_US);
+	}
+	printf("%d\n", n);
+}
+
+/* Negative numbers are the longest. */
+static void emit_heavy(int64_t i)
+{
+	PTAP_SPAN_ARGS("heavy", PTAP_I("a", -i), PTAP_I("b", -2 * i), PTAP_I("c", -3 * i),
+		PTAP_I("d", -4 * i), PTAP_I("e", -5 * i), PTAP_I("f", -6 * i), PTAP_I("g", -7 * i),
+		PTAP_I("h", -8 * i));
+}
+
+void workload_heavy(char *arguments)
+{
+	int n = atoi(arguments);
+
+	for (int i = 0; i < n; i++) {
+		emit_heavy(i);
+		if (i % HEAVY_BATCH == HEAVY_BATCH - 1)
+			usleep(HEAVY_PAUSE_US);
 	}
 	printf("%d\n", n);
 }

@@ -20,6 +20,9 @@ void workload_cycle(char *arguments);
 /* COUNT: so many times a span "flood" with an argument in a span "wave", paced so that a server keeps up. */
 void workload_flood(char *arguments);
 
+/* COUNT: so many spans "heavy" with eight arguments, some 130 bytes of a file each, paced so that a server keeps up. */
+void workload_heavy(char *arguments);
+
 /*
  * COUNT MICROSECONDS: spans "paced" of that length, each measured. Answers "UNIX:LENGTH ..." in ns;
  * the measurement is outside of the span.

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much memory processes take at most while something goes on."""
+import threading
+
+LOOK_S = 0.01
+
+
+def read_memory_kib(pid):
+    """(anonymous, shared) memory that it has touched; files that it maps do not count. (0, 0) when it is gone."""
+    found = {"RssAnon": 0, "RssShmem": 0}
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
+            for line in file:
+                name, _, value = line.partition(":")
+                if name in found:
+                    found[name] = int(value.split()[0])
+    except OSError:
+        pass
+    return found["RssAnon"], found["RssShmem"]
+
+
+class MemoryWatch(threading.Thread):
+    """Of the process |pid| from here to end(): the most anonymous memory, and the most of both together, in KiB."""
+
+    def __init__(self, pid):
+        super().__init__(daemon=True)
+        self.pid, self.anonymous_kib, self.whole_kib = pid, 0, 0
+        self.is_over = threading.Event()
+        self.look()
+        self.start()
+
+    def look(self):
+        anonymous, shared = read_memory_kib(self.pid)
+        self.anonymous_kib = max(self.anonymous_kib, anonymous)
+        self.whole_kib = max(self.whole_kib, anonymous + shared)
+
+    def run(self):
+        while not self.is_over.wait(LOOK_S):
+            self.look()
+
+    def end(self):
+        self.is_over.set()
+        self.join()
+        return self

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A gigabyte arrives as a valid file, and neither proftap nor its server has more memory for it."""
+import shutil
+import signal
+
+from fixture import SANITIZERS, Skip, check, equal, find_proftapd, run, test
+from memory_watch import MemoryWatch
+from spools import count_spans, read_spools, report
+
+# Under a sanitizer neither time nor memory are as users have them: the counts are what is left.
+WANTED_BYTES = 1_000_000_000 if SANITIZERS == "no" else 60_000_000
+MAX_CLIENT_KIB = 64 << 10
+MAX_SERVER_KIB = 128 << 10
+RING_BYTES = 16 << 20
+BATCH = 200_000
+# Of which the server gets that much at least, however little of the machine it has.
+MAX_BATCHES = 500
+PATIENCE_S = 100
+
+
+def need_room(t):
+    free = min(shutil.disk_usage(path).free for path in (t.dir, "/var/tmp"))
+    if free < 5 * WANTED_BYTES:
+        raise Skip(f"no room for {2 * WANTED_BYTES / 1e9:.1f} GB of files")
+
+
+def fill_spool(target, server):
+    """Spans, until the server has as many bytes of them as are wanted; their number."""
+    for n in range(MAX_BATCHES):
+        if sum(read_spools(server).values()) >= WANTED_BYTES:
+            return n * BATCH
+        equal(target.ask(f"heavy {BATCH}"), str(BATCH), "the target")
+    raise AssertionError(f"{MAX_BATCHES * BATCH} spans, and the file has only {read_spools(server)} bytes")
+
+
+@test
+def a_gigabyte_arrives_in_little_memory(t):
+    need_room(t)
+    target = t.target().serve(0, RING_BYTES)
+    server = find_proftapd(target.pid)
+    capture = t.record(target, 100_000, "--max_bytes", 8 * WANTED_BYTES)
+    watches = {name: MemoryWatch(pid) for name, pid in (("proftap", capture.pid), ("proftapd", server))}
+    n = fill_spool(target, server)
+    capture.signal(signal.SIGINT)
+    capture.finish(patience_s=PATIENCE_S)
+    kib = {name: watch.end().whole_kib for name, watch in watches.items()}
+    size = capture.path.stat().st_size
+    check(size >= WANTED_BYTES, f"the file has only {size} bytes")
+    trace = report(capture.path)
+    equal(count_spans(trace)["heavy"] + trace["totals"]["dropped"], n, "arrived + dropped")
+    if SANITIZERS != "no":
+        return
+    check(0 < kib["proftap"] < MAX_CLIENT_KIB, f"proftap took {kib['proftap']} KiB")
+    # Its target's rings are a part of it.
+    check(RING_BYTES >> 10 < kib["proftapd"] < MAX_SERVER_KIB, f"proftapd took {kib['proftapd']} KiB")
+
+
+run()
