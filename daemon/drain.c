@@ -85,7 +85,7 @@ static void copy_out(
 
 static void copy_identity(struct thread_log *log, struct ring *ring)
 {
-	memcpy(log->name, ring->name, sizeof log->name);
+	memcpy(log->name, ring_get_name(ring), sizeof log->name);
 	log->name[sizeof log->name - 1] = '\0';
 	for (int k = 0; k < LOSS_KINDS; k++)
 		log->lost[k] = atomic_load_explicit(&ring->lost[k], memory_order_relaxed);

@@ -16,7 +16,7 @@ void ptap_thread_name(const char *name)
 	self->name[n] = '\0';
 	/* A thread that has a ring already is renamed there too. */
 	if (self->ring && self->arena && self->arena == guest_get()->arena)
-		memcpy(self->ring->name, self->name, sizeof self->name);
+		ring_set_name(self->ring, self->name);
 }
 
 const char *ptap_version(void)

@@ -64,7 +64,7 @@ static void identify(struct thread *self, struct arena *arena, struct ring *ring
 		prctl(PR_GET_NAME, name, 0, 0, 0);
 	if (!is_ours(arena))
 		return;
-	memcpy(ring->name, name, sizeof name);
+	ring_set_name(ring, name);
 	ring->n_slots = arena->ring_bytes / SLOT_BYTES;
 	atomic_store_explicit(&ring->tid, tid, memory_order_relaxed);
 }

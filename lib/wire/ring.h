@@ -67,7 +67,10 @@ struct ring {
 	_Alignas(64) _Atomic uint64_t tail;
 	/* line 2: identity and losses */
 	_Alignas(64) _Atomic int32_t tid;
-	char name[RING_NAME_BYTES]; /* thread name, terminated */
+	_Atomic uint32_t name_at; /* which of |names| it is */
+	char names
+		[2]
+		[RING_NAME_BYTES]; /* of the thread, terminated: the one it has, and room for another one */
 	_Atomic uint64_t lost[LOSS_KINDS]; /* in this capture */
 	_Alignas(64) struct ring_open open[RECORD_MAX_DEPTH];
 };
@@ -91,6 +94,21 @@ static inline struct slot *ring_data(struct ring *r)
 static inline uint64_t ring_stride_bytes(uint32_t data_bytes)
 {
 	return (uint64_t)RING_PAGE_BYTES + RING_FRAMES_BYTES + data_bytes;
+}
+
+/* The writer's. A thread that dies in the middle of it has the name it had. */
+static inline void ring_set_name(struct ring *r, const char name[RING_NAME_BYTES])
+{
+	uint32_t at = (atomic_load_explicit(&r->name_at, memory_order_relaxed) & 1u) ^ 1u;
+
+	__builtin_memcpy(r->names[at], name, RING_NAME_BYTES);
+	atomic_store_explicit(&r->name_at, at, memory_order_release);
+}
+
+/* Of a ring that nobody vouches for it may be unterminated. */
+static inline const char *ring_get_name(const struct ring *r)
+{
+	return r->names[atomic_load_explicit(&r->name_at, memory_order_acquire) & 1u];
 }
 
 static inline uint64_t ring_open_what(uint32_t string_id, unsigned kind, uint64_t start)

@@ -91,7 +91,7 @@ START_TEST(takes_over_losses_and_name)
 	atomic_store(&drained.ring->lost[LOSS_FULL], 5);
 	atomic_store(&drained.ring->lost[LOSS_DEPTH], 6);
 	atomic_store(&fixture.arena->lost_no_ring, 9);
-	memset(drained.ring->name, 'n', sizeof drained.ring->name);
+	memset(drained.ring->names, 'n', sizeof drained.ring->names);
 	drained_finish();
 	ck_assert_uint_eq(drained.drain.logs[0]->lost[LOSS_FULL], 5);
 	ck_assert_uint_eq(drained.drain.logs[0]->lost[LOSS_DEPTH], 6);

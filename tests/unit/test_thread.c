@@ -109,9 +109,9 @@ START_TEST(names_rings_after_their_threads)
 	run_thread(name_late, NULL);
 	run_thread(name_early, NULL);
 	run_thread(name_by_system, NULL);
-	ck_assert_str_eq(fixture_ring(0)->name, "named late");
-	ck_assert_str_eq(fixture_ring(1)->name, "a name of more than thirty-one ");
-	ck_assert_str_eq(fixture_ring(2)->name, "system");
+	ck_assert_str_eq(ring_get_name(fixture_ring(0)), "named late");
+	ck_assert_str_eq(ring_get_name(fixture_ring(1)), "a name of more than thirty-one ");
+	ck_assert_str_eq(ring_get_name(fixture_ring(2)), "system");
 }
 END_TEST
 
