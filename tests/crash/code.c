@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which instructions were reached; see code.h. */
+#include "tests/crash/code.h"
+
+#include <check.h>
+#include <errno.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/grow.h"
+
+#define LINE_BYTES 512
+
+struct instruction {
+	uint64_t at; /* as linked */
+	int is_reached;
+	char source[200]; /* file:line */
+	char text[96];
+};
+
+/* Of starting and stopping: no annotation comes there. */
+static const char *const others[] = {
+	"<guest_choose_clock>:",
+	"<guest_lock>:",
+	"<guest_next_word>:",
+	"<guest_wipe_on_fork>:",
+	"<ptap_version>:",
+};
+
+/* Lines of which the compiler makes cases that do not come. */
+static const char *const never_reached[] = {
+	/* The lengths of texts are not all there are. */
+	"memcpy(",
+	"memset(",
+};
+
+static struct instruction *code;
+static size_t n_code;
+static size_t n_allocated;
+static uint64_t bias; /* where the program lies, less where it was linked to */
+
+static int find_bias(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	(void)size;
+	(void)unused;
+	bias = info->dlpi_addr;
+	return 1; /* the first is the program */
+}
+
+/* What stands between functions and in front of loops, to fill. */
+static int is_padding(const char *text)
+{
+	return strstr(text, "nop") || strstr(text, "data16") || strstr(text, "xchg   %ax,%ax");
+}
+
+static int is_other(const char *label)
+{
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+		if (strstr(label, others[i]))
+			return 1;
+	return 0;
+}
+
+static void add(uint64_t at, const char *text, const char *source)
+{
+	struct instruction *i;
+
+	if (is_padding(text))
+		return;
+	ck_assert_int_eq(grow(&code, &n_allocated, n_code + 1), 0);
+	i = &code[n_code++];
+	memset(i, 0, sizeof *i);
+	i->at = at;
+	snprintf(i->text, sizeof i->text, "%.*s", (int)strcspn(text, "\n"), text);
+	snprintf(i->source, sizeof i->source, "%.*s", (int)strcspn(source, " \n"), source);
+}
+
+/* A function is of lib/record when its first line is. What it has inlined may be of base. */
+static void read_listing(FILE *f)
+{
+	char line[LINE_BYTES];
+	char source[LINE_BYTES] = "";
+	int is_first = 0; /* the next line is the first of a function */
+	int is_ours = 0;
+
+	while (fgets(line, sizeof line, f)) {
+		unsigned long at;
+		int n = 0;
+
+		if (line[0] == '/') {
+			if (is_first)
+				is_ours = strstr(line, "/lib/record/") != NULL;
+			is_first = 0;
+			snprintf(source, sizeof source, "%s", line);
+		} else if (line[0] == '0' && strstr(line, ">:\n")) {
+			is_first = !is_other(line);
+			is_ours = 0;
+		} else if (is_ours && sscanf(line, " %lx:%n", &at, &n) == 1 && n) {
+			add(at, line + n + 1, source);
+		}
+	}
+}
+
+int code_load(void)
+{
+	char command[128];
+	FILE *f;
+
+	snprintf(command, sizeof command, "objdump -d -l --no-show-raw-insn /proc/%d/exe 2>&1",
+		(int)getpid());
+	f = popen(command, "re");
+	if (!f)
+		return -errno;
+	read_listing(f);
+	pclose(f);
+	dl_iterate_phdr(find_bias, NULL);
+	return n_code ? 0 : -ENOENT;
+}
+
+/* They are in order: what objdump lists is. */
+static int compare(const void *key, const void *element)
+{
+	uint64_t at = *(const uint64_t *)key;
+	const struct instruction *i = element;
+
+	return at < i->at ? -1 : at > i->at;
+}
+
+int code_reach(uint64_t pc)
+{
+	uint64_t at = pc - bias;
+	struct instruction *found =
+		n_code ? bsearch(&at, code, n_code, sizeof *code, compare) : NULL;
+
+	if (found)
+		found->is_reached = 1;
+	return found != NULL;
+}
+
+int code_is_program(uint64_t pc)
+{
+	extern const char __executable_start[];
+	extern const char etext[];
+
+	return pc >= (uintptr_t)__executable_start && pc < (uintptr_t)etext;
+}
+
+size_t code_count(void)
+{
+	return n_code;
+}
+
+/* Whether the line that it comes from says so. */
+static int is_never_reached(const struct instruction *i)
+{
+	const char *colon = strrchr(i->source, ':');
+	char line[LINE_BYTES] = "";
+	char path[sizeof i->source];
+	FILE *f;
+
+	snprintf(path, sizeof path, "%.*s", colon ? (int)(colon - i->source) : 0, i->source);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	for (int n = colon ? atoi(colon + 1) : 0; n > 0 && fgets(line, sizeof line, f); n--)
+		;
+	fclose(f);
+	for (size_t k = 0; k < sizeof never_reached / sizeof never_reached[0]; k++)
+		if (strstr(line, never_reached[k]))
+			return 1;
+	return 0;
+}
+
+size_t code_report(void)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_code; i++) {
+		if (code[i].is_reached || is_never_reached(&code[i]))
+			continue;
+		printf("# not reached: %s: %s\n", code[i].source, code[i].text);
+		n++;
+	}
+	return n;
+}

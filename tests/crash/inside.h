@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What else happens in a recorded program, done by hand. (lib/record/guest.h cannot be where <proftap/proftap.h> is.) */
+#ifndef TESTS_CRASH_INSIDE_H
+#define TESTS_CRASH_INSIDE_H
+
+#include <stdint.h>
+
+/* enum arena_clock, of the next capture. */
+void inside_set_clock(uint32_t clock);
+/* The clock is read by the system call. */
+void inside_use_system_calls(void);
+/* The calling thread has never recorded, and may be the next one in its ring's place. */
+void inside_forget_thread(void);
+/* As a siglongjmp() out of a handler in its first annotation leaves it; 0: not. */
+void inside_set_entering(uint32_t word);
+/* As in a forked child that is followed: its first annotation joins, and finds |word|. */
+void inside_follow(uint32_t word);
+
+/* The function; C has a macro's inline one in its place. */
+int inside_ask(int level);
+
+/* Where the level word and the arena's address lie, for who writes to them from outside. */
+uint32_t *inside_word(void);
+void *inside_page(void);
+#define INSIDE_PAGE_BYTES 4096u
+
+#endif

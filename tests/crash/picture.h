@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the server would deliver if the program ended at this moment: the rings of guest_fixture.h, read by the drain
+ * and assembled like any capture. The rings stay as they are.
+ */
+#ifndef TESTS_CRASH_PICTURE_H
+#define TESTS_CRASH_PICTURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/wire/arena.h"
+
+/* An event with all that it says, or a count of what was lost. */
+struct picture_row {
+	char *text;
+	int64_t start; /* ticks since the capture's start */
+	int64_t end;
+	int is_unfinished;
+};
+
+struct picture {
+	struct picture_row *rows;
+	size_t n;
+};
+
+/* What the server knows of the capture. */
+struct picture_capture {
+	uint32_t word;
+	uint64_t start_ticks;
+	uint64_t lost_no_ring; /* before it */
+	uint64_t tail[ARENA_MAX_RINGS];
+};
+
+/* At |now_ticks|. The recorded process is |pid|. */
+void picture_take(
+	struct picture *p, const struct picture_capture *capture, int32_t pid, uint64_t now_ticks);
+void picture_free(struct picture *p);
+
+/* Whether they say the same, but for times. */
+int picture_is_same(const struct picture *a, const struct picture *b);
+/* Whether it has nothing that neither of the two has, and all that both have. */
+int picture_is_between(
+	const struct picture *p, const struct picture *before, const struct picture *after);
+/* For people. */
+void picture_print(const struct picture *p, const char *title);
+
+#endif

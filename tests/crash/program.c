@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stepping; see program.h. */
+#include "tests/crash/program.h"
+
+#include <check.h>
+#include <elf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define REFUSED 77
+
+/* In place of libc's, which reads the time in a loop until it was quick enough: who is stepped never is. */
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+	return (int)syscall(SYS_clock_gettime, id, t);
+}
+
+static void play(size_t first, const struct act *other)
+{
+	for (size_t i = 0; i < script_length; i++) {
+		const struct act *act = other && i == first ? other : &script[i];
+
+		if (i >= first)
+			raise(SIGUSR1);
+		stage->act_ticks = script_now();
+		act->run();
+		atomic_store(&stage->n_done, i + 1);
+	}
+	raise(SIGUSR1);
+	_exit(0);
+}
+
+static void await_stop(pid_t pid, int signal_number)
+{
+	size_t act = atomic_load(&stage->n_done);
+	int status;
+
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_msg(WIFSTOPPED(status) && WSTOPSIG(status) == signal_number,
+		"status %#x in act %zu (%s), not signal %d", (unsigned)status, act,
+		script[act].name, signal_number);
+}
+
+static void go_on(pid_t pid)
+{
+	ck_assert_int_eq(ptrace(PTRACE_CONT, pid, NULL, NULL), 0);
+	await_stop(pid, SIGUSR1);
+}
+
+const char *program_why_not(void)
+{
+	const char *sanitizers = getenv("SANITIZERS");
+	int status = 0;
+	pid_t pid;
+
+	if (sanitizers && strcmp(sanitizers, "no") != 0)
+		return "the code of a sanitizer would be stepped, too";
+	pid = fork();
+	if (pid == 0)
+		_exit(ptrace(PTRACE_TRACEME, 0, NULL, NULL) ? REFUSED : 0);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+		return "the kernel refuses ptrace";
+	return NULL;
+}
+
+pid_t program_start(size_t first, const struct act *other)
+{
+	pid_t pid;
+
+	memset(stage, 0, sizeof *stage);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		play(first, other);
+	}
+	await_stop(pid, SIGUSR1);
+	ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)PTRACE_O_EXITKILL);
+	return pid;
+}
+
+void program_play(pid_t pid)
+{
+	go_on(pid);
+}
+
+int program_step(pid_t pid, size_t act)
+{
+	ck_assert_int_eq(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
+	await_stop(pid, SIGTRAP);
+	if (atomic_load(&stage->n_done) == act)
+		return 1;
+	go_on(pid);
+	return 0;
+}
+
+uint64_t program_get_pc(pid_t pid)
+{
+	struct user_regs_struct regs;
+	struct iovec to = {&regs, sizeof regs};
+
+	ck_assert_int_eq(ptrace(PTRACE_GETREGSET, pid, (void *)NT_PRSTATUS, &to), 0);
+#if defined(__x86_64__)
+	return regs.rip;
+#elif defined(__aarch64__)
+	return regs.pc;
+#else
+#error "where does it keep its program counter?"
+#endif
+}
+
+void program_clear(pid_t pid, void *at, size_t n)
+{
+	for (size_t i = 0; i < n; i += sizeof(long))
+		ck_assert_int_eq(ptrace(PTRACE_POKEDATA, pid, (char *)at + i, NULL), 0);
+}
+
+void program_kill(pid_t pid)
+{
+	int status;
+
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFSIGNALED(status));
+}

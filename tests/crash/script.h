@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the program does that is killed: acts, of which each is one annotation, or prepares the next one. Each way
+ * through lib/record is taken by one of them.
+ */
+#ifndef TESTS_CRASH_SCRIPT_H
+#define TESTS_CRASH_SCRIPT_H
+
+#include <stddef.h>
+
+#include "tests/crash/picture.h"
+
+enum act_flags {
+	ACT_QUIET = 1, /* prepares: nobody looks at what is in between */
+	ACT_TWO_PARTS = 2, /* more than one thing changes, one after the other */
+	ACT_AGED = 4, /* the span's times were made up */
+	ACT_DISTURBED =
+		8, /* is also tried with a capture that ends, and a fork, at each instruction */
+};
+
+struct act {
+	const char *name;
+	void (*run)(void);
+	unsigned flags; /* enum act_flags */
+};
+
+/* Shared by the program and those who look at it. */
+struct stage {
+	_Atomic size_t n_done; /* acts */
+	uint64_t act_ticks; /* before the one that is under way */
+	uint32_t clock; /* enum arena_clock: of the capture */
+	struct picture_capture capture;
+};
+
+extern struct stage *stage;
+extern const struct act script[];
+extern const size_t script_length;
+/* One that tears its record. */
+extern const struct act careless_act;
+
+/* The time of the capture's clock. */
+uint64_t script_now(void);
+
+#endif

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program that is killed between any two instructions of an annotation: what the server delivers is what it would
+ * have delivered before that annotation, or after it. Nothing is torn, nothing invented, nothing older lost.
+ *
+ * The program is stepped, and at each stop its rings are read: what it shares with the server survives it as it is. At
+ * some of the stops it is killed.
+ */
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "tests/crash/code.h"
+#include "tests/crash/inside.h"
+#include "tests/crash/program.h"
+#include "tests/unit/guest_fixture.h"
+
+#define MAX_ACTS 256
+#define N_KILLS 150
+/*
+ * Guards against what does not come: a text without room, a thread whose ring is gone right after it was found, a span
+ * without a frame or a long duration where those are written.
+ */
+#define N_NEVER_REACHED 7
+#define STEP_LIMIT 20000
+/* Of a long act only some. */
+#define STEPS_DISTURBED 80
+
+/* Before each act, and after the last: from a run that nobody disturbs. */
+static struct picture expected[MAX_ACTS + 1];
+static size_t n_steps[MAX_ACTS];
+
+static void look(struct picture *p, pid_t pid)
+{
+	picture_take(p, &stage->capture, pid, script_now());
+}
+
+static void open_stage(void)
+{
+	fixture_open();
+	stage = mmap(
+		NULL, sizeof *stage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(stage, MAP_FAILED);
+}
+
+static void close_stage(void)
+{
+	munmap(stage, sizeof *stage);
+	fixture_close();
+}
+
+/* Each run has an arena of its own. */
+static void reopen_stage(void)
+{
+	close_stage();
+	open_stage();
+}
+
+static void expect_all(void)
+{
+	pid_t pid;
+
+	ck_assert_uint_le(script_length, MAX_ACTS);
+	pid = program_start(0, NULL);
+	for (size_t i = 0; i <= script_length; i++) {
+		picture_free(&expected[i]);
+		look(&expected[i], pid);
+		if (i < script_length)
+			program_play(pid);
+	}
+	program_kill(pid);
+	reopen_stage();
+}
+
+/* --- what may be seen ------------------------------------------------------------------------ */
+
+static int is_allowed(const struct picture *p, size_t act)
+{
+	const struct picture *before = &expected[act];
+	const struct picture *after = &expected[act + 1];
+
+	return picture_is_same(p, before) || picture_is_same(p, after) ||
+	       ((script[act].flags & ACT_TWO_PARTS) && picture_is_between(p, before, after));
+}
+
+static int is_now(int64_t at, int64_t act_start, int64_t now)
+{
+	return at >= act_start && at <= now;
+}
+
+/* A row that was there has the times that it had; a new one has those of its act. */
+static int has_right_times(
+	const struct picture_row *row, const struct picture *last, int64_t act_start, int64_t now)
+{
+	for (size_t i = 0; i < last->n; i++) {
+		const struct picture_row *old = &last->rows[i];
+
+		if (old->start != row->start)
+			continue;
+		if (!old->is_unfinished && !row->is_unfinished && old->end == row->end)
+			return 1;
+		if (old->is_unfinished && is_now(row->end, act_start, now))
+			return 1;
+	}
+	return is_now(row->start, act_start, now) && is_now(row->end, act_start, now);
+}
+
+static int are_times_right(const struct picture *p, const struct picture *last)
+{
+	int64_t act_start = (int64_t)(stage->act_ticks - stage->capture.start_ticks);
+	int64_t now = (int64_t)(script_now() - stage->capture.start_ticks);
+
+	for (size_t i = 0; i < p->n; i++)
+		if (p->rows[i].start && !has_right_times(&p->rows[i], last, act_start, now))
+			return 0;
+	return 1;
+}
+
+static int say_nothing;
+
+static void say(const struct picture *p, size_t act, size_t step)
+{
+	if (say_nothing)
+		return;
+	printf("# act %zu (%s), stop %zu\n", act, script[act].name, step);
+	picture_print(p, "seen");
+	picture_print(&expected[act], "before");
+	picture_print(&expected[act + 1], "after");
+}
+
+/* Takes over |p| in place of |last|. Returns 1 when nothing of it is wrong. */
+static int judge(struct picture *p, struct picture *last, size_t act)
+{
+	int is_right =
+		is_allowed(p, act) && ((script[act].flags & ACT_AGED) || are_times_right(p, last));
+
+	/* What was seen once does not go. */
+	if (is_right && picture_is_same(last, &expected[act + 1]))
+		is_right = picture_is_same(p, last);
+	picture_free(last);
+	*last = *p;
+	return is_right;
+}
+
+/* --- stepping -------------------------------------------------------------------------------- */
+
+/*
+ * Whether what the rings hold may have changed since the last stop: the instruction at |pc| was one of lib/record, or
+ * one of the C library on its behalf.
+ */
+static int may_have_stored(uint64_t pc, int is_ours, int is_inside)
+{
+	return is_ours || (is_inside && !code_is_program(pc));
+}
+
+/* Through |act|, from before it to before the next one. Returns how many stops showed what is wrong. */
+static size_t step_through(pid_t pid, size_t act, size_t *n_stops)
+{
+	struct picture last;
+	struct picture p;
+	size_t n_wrong = 0;
+	size_t n = 0;
+	int is_inside = 0;
+
+	look(&last, pid);
+	for (size_t i = 0;; i++) {
+		uint64_t pc = program_get_pc(pid);
+		int is_ours = code_reach(pc);
+
+		is_inside |= is_ours;
+		ck_assert_msg(i < STEP_LIMIT, "act %zu (%s) does not end", act, script[act].name);
+		if (!program_step(pid, act))
+			break;
+		if (!say_nothing && !may_have_stored(pc, is_ours, is_inside))
+			continue;
+		n++;
+		look(&p, pid);
+		if (!judge(&p, &last, act) && !n_wrong++)
+			say(&last, act, i);
+	}
+	n_wrong += !picture_is_same(&last, &expected[act + 1]);
+	picture_free(&last);
+	*n_stops = n;
+	return n_wrong;
+}
+
+static void step_through_all(void)
+{
+	pid_t pid = program_start(0, NULL);
+	size_t n_all = 0;
+	size_t n_wrong = 0;
+
+	for (size_t i = 0; i < script_length; i++) {
+		if (script[i].flags & ACT_QUIET) {
+			program_play(pid);
+			continue;
+		}
+		n_wrong += step_through(pid, i, &n_steps[i]);
+		n_all += n_steps[i];
+	}
+	program_kill(pid);
+	reopen_stage();
+	printf("# %zu stop points in %zu acts, %zu of them wrong\n", n_all, script_length, n_wrong);
+	ck_assert_uint_eq(n_wrong, 0);
+}
+
+/* --- what comes in between -------------------------------------------------------------------- */
+
+static void end_capture(pid_t pid)
+{
+	program_clear(pid, inside_word(), sizeof(long));
+}
+
+/* As in a child that a signal handler forks: it comes back into the annotation, and its page is empty. */
+static void fork_away(pid_t pid)
+{
+	program_clear(pid, inside_page(), INSIDE_PAGE_BYTES);
+}
+
+/* Steps |act| to its end. At its |n|th instruction of lib/record, if there are so many, |disturb| happens. */
+static int step_disturbed(pid_t pid, size_t act, size_t n, void (*disturb)(pid_t))
+{
+	size_t n_ours = 0;
+	int is_disturbed = 0;
+
+	do {
+		n_ours += (size_t)code_reach(program_get_pc(pid));
+		if (n_ours == n && !is_disturbed) {
+			disturb(pid);
+			is_disturbed = 1;
+		}
+	} while (program_step(pid, act));
+	return is_disturbed;
+}
+
+/* 0 when it was not disturbed. */
+static int disturb_at(size_t n, size_t act, void (*disturb)(pid_t), size_t *n_wrong)
+{
+	pid_t pid = program_start(act, NULL);
+	int is_disturbed = step_disturbed(pid, act, n, disturb);
+	struct picture p;
+
+	look(&p, pid);
+	if (!is_allowed(&p, act) && !(*n_wrong)++)
+		say(&p, act, n);
+	picture_free(&p);
+	program_kill(pid);
+	reopen_stage();
+	return is_disturbed;
+}
+
+static void disturb_all(void (*disturb)(pid_t), const char *what)
+{
+	size_t n_wrong = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < script_length; i++)
+		if (script[i].flags & ACT_DISTURBED)
+			for (size_t k = 1; disturb_at(k, i, disturb, &n_wrong);
+				k += 1 + n_steps[i] / STEPS_DISTURBED)
+				n++;
+	printf("# %s at %zu instructions, %zu of them wrong\n", what, n, n_wrong);
+	ck_assert_uint_eq(n_wrong, 0);
+}
+
+/* --- being killed ---------------------------------------------------------------------------- */
+
+/* The |n|th of all stops: its act, and the step in it. */
+static size_t find_stop(size_t n, size_t *step)
+{
+	size_t act = 0;
+
+	while (n >= n_steps[act])
+		n -= n_steps[act++];
+	*step = n;
+	return act;
+}
+
+static size_t kill_at(size_t stop)
+{
+	struct picture p;
+	size_t step;
+	size_t act = find_stop(stop, &step);
+	pid_t pid = program_start(act, NULL);
+	int is_right;
+
+	for (size_t i = 0; i < step && program_step(pid, act); i++)
+		;
+	program_kill(pid);
+	look(&p, pid);
+	is_right = is_allowed(&p, act);
+	if (!is_right)
+		say(&p, act, step);
+	picture_free(&p);
+	reopen_stage();
+	return !is_right;
+}
+
+static void kill_at_some(void)
+{
+	size_t n_all = 0;
+	size_t n_wrong = 0;
+
+	for (size_t i = 0; i < script_length; i++)
+		n_all += n_steps[i];
+	for (size_t i = 0; i < N_KILLS; i++)
+		n_wrong += kill_at(i * n_all / N_KILLS);
+	printf("# killed at %d of the stops, %zu of them wrong\n", N_KILLS, n_wrong);
+	ck_assert_uint_eq(n_wrong, 0);
+}
+
+/* --- the tests ------------------------------------------------------------------------------- */
+
+static void check_code(void)
+{
+	size_t n_missed = code_report();
+
+	printf("# %zu instructions of lib/record, %zu of them not reached\n", code_count(),
+		n_missed);
+#if defined(__x86_64__) && defined(__OPTIMIZE__) && !defined(__clang__)
+	ck_assert_uint_le(n_missed, N_NEVER_REACHED);
+#endif
+}
+
+START_TEST(what_is_delivered_is_whole_wherever_it_is_killed)
+{
+	int has_code = code_load() == 0;
+
+	expect_all();
+	step_through_all();
+	kill_at_some();
+	disturb_all(end_capture, "the capture ended");
+	disturb_all(fork_away, "a handler forked");
+	if (has_code)
+		check_code();
+}
+END_TEST
+
+static int has_row(const struct picture *p, const char *text)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (strcmp(p->rows[i].text, text) == 0)
+			return 1;
+	return 0;
+}
+
+/* What is expected is not taken on trust: these are in it after the act of that name, and not before. */
+static const struct {
+	const char *act;
+	const char *row;
+} known[] = {
+	{"first span", "test_crash: 'a span' unfinished=1"},
+	{"end of the first span", "test_crash: 'a span'"},
+	{"another name", "another name of the same thread: 'a span'"},
+	{"arguments", "another name of the same thread: 'a span with arguments' a number=-1 "
+		      "another=18446744073709551615 a fraction=0.25 a place='0x1234' "
+		      "a text='of more than eight bytes' short='text' none='(null)' unfinished=1"},
+	{"dynamic",
+		"another name of the same thread: 'a name that is made at run time' unfinished=1"},
+	{"counter", "_counters_: 'a counter' value=12"},
+	{"async begin", "a request: 'a request' id=7 _a=1 unfinished=1"},
+	{"end of outer", " ptap_lost_left_open=1"},
+	{"does not fit", " ptap_lost_ring_full=1"},
+	{"too many names", "another name of the same thread: '(too many names)'"},
+	{"instant without a ring", " ptap_lost_no_ring=1"},
+};
+
+START_TEST(what_is_expected_is_what_was_done)
+{
+	size_t n = 0;
+
+	expect_all();
+	for (size_t i = 0; i < script_length; i++) {
+		for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
+			if (strcmp(script[i].name, known[k].act) != 0)
+				continue;
+			ck_assert_msg(
+				!has_row(&expected[i], known[k].row), "%s, before", known[k].act);
+			if (!has_row(&expected[i + 1], known[k].row))
+				picture_print(&expected[i + 1], known[k].act);
+			ck_assert_msg(
+				has_row(&expected[i + 1], known[k].row), "%s, after", known[k].act);
+			n++;
+		}
+	}
+	ck_assert_uint_eq(n, sizeof known / sizeof known[0]);
+}
+END_TEST
+
+/* The head before the slots: were this not seen, nothing would be. */
+START_TEST(a_record_that_is_torn_is_seen)
+{
+	size_t n_stops;
+	size_t n_wrong;
+	size_t act = 0;
+	pid_t pid;
+
+	expect_all();
+	while (strcmp(script[act].name, "instant again") != 0)
+		act++;
+	pid = program_start(act, &careless_act);
+	say_nothing = 1;
+	n_wrong = step_through(pid, act, &n_stops);
+	program_kill(pid);
+	ck_assert_uint_gt(n_wrong, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("crash");
+	TCase *tcase = tcase_create("crash");
+	SRunner *runner;
+	const char *why_not = program_why_not();
+
+	if (why_not) {
+		printf("1..0 # SKIP %s\n", why_not);
+		return 0;
+	}
+	tcase_add_checked_fixture(tcase, open_stage, close_stage);
+	tcase_add_test(tcase, what_is_expected_is_what_was_done);
+	tcase_add_test(tcase, a_record_that_is_torn_is_seen);
+	tcase_add_test(tcase, what_is_delivered_is_whole_wherever_it_is_killed);
+	tcase_set_timeout(tcase, 100);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
