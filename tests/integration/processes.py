@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real processes: targets, captures, and what /proc tells of them."""
+import contextlib
 import glob
 import json
 import os
@@ -44,6 +45,21 @@ def read_fds(pid):
     return sorted(int(fd) for fd in os.listdir(f"/proc/{pid}/fd"))
 
 
+def read_rows(table):
+    return [line.split() for line in Path("/proc/net", table).read_text().splitlines()[1:]]
+
+
+def count_connections(pid):
+    """Descriptors of TCP connections, also of those that are over: of all sockets but listeners and the private ones."""
+    stay = {row[9] for table in ("tcp", "tcp6") for row in read_rows(table) if row[3] == "0A"}
+    stay |= {row[6] for row in read_rows("unix")}
+    links = []
+    for fd in read_fds(pid):
+        with contextlib.suppress(FileNotFoundError):
+            links.append(os.readlink(f"/proc/{pid}/fd/{fd}"))
+    return sum(link.startswith("socket:") and link[8:-1] not in stay for link in links)
+
+
 def is_alive(pid):
     """Whether it runs; where nobody reaps orphans, a zombie may stay for ever."""
     return read_status(pid).get("State", "Z")[0] not in "ZX"
@@ -62,6 +78,12 @@ def await_rounds(pids, n=3):
 
     before = {pid: count(pid) for pid in pids}
     wait_until(lambda: all(count(pid) >= n + before[pid] for pid in pids), f"{n} rounds of {pids}")
+
+
+def find_children(pid):
+    """Zombies too."""
+    pids = (int(path.split("/")[2]) for path in glob.glob("/proc/[0-9]*/status"))
+    return [p for p in pids if read_status(p).get("PPid") == str(pid)]
 
 
 def find_proftapds(pid):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from fixture import (NOBODY, check, equal, find_proftapd, is_alive, need_readable_tree, need_root, read_fds,
                      read_status, run, test, wait_until)
+from processes import await_rounds, count_connections, find_children
 
 INTRUDER = Path(__file__).parent / "intruder.py"
 HEAD_BYTES = 8192
@@ -60,9 +61,10 @@ class Door:
         self.t.at_end.append(lambda: end(pid, signal.SIGTERM))
         return self.answer(), pid
 
-    def await_descriptors(self, n):
-        """The connection of a capture takes a moment to go, before and behind."""
-        wait_until(lambda: len(read_fds(self.server)) <= n, f"the server to have {n} descriptors")
+    def settled_fds(self):
+        """The server's descriptors; the connection of a capture takes a moment to go."""
+        wait_until(lambda: not count_connections(self.server), "the connections to go")
+        return read_fds(self.server)
 
     def check_good(self):
         capture = self.t.emit(self.target, 300, "burst 5")
@@ -90,11 +92,11 @@ def takes(s, name):
 def check_refused(t, how, *errors):
     door = Door(t)
     door.check_good()
-    before = len(read_fds(door.server))
+    before = door.settled_fds()
     for _ in range(3):
         answer, _ = door.intrude(how)
         check(answer in [str(-e) for e in errors], f"{how}: answer {answer}")
-    door.await_descriptors(before)
+    wait_until(lambda: read_fds(door.server) == before, "the server's descriptors to be as before")
     equal(door.check_good().warnings, [], "warnings")
 
 
@@ -103,12 +105,12 @@ def who_does_not_descend_from_the_program_is_refused(t):
     need_readable_tree()
     door = Door(t)
     door.check_good()
-    before = len(read_fds(door.server))
+    before = door.settled_fds()
     for prefix in ([],) if os.geteuid() else ([], ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}",
                                                    "--clear-groups"]):
         subprocess.run([*prefix, *map(str, door.words("ask"))], check=True, timeout=20)
         equal(door.answer(), str(-errno.ESRCH), "the answer")
-    door.await_descriptors(before)
+    wait_until(lambda: read_fds(door.server) == before, "the server's descriptors to be as before")
     equal(door.check_good().warnings, [], "warnings")
 
 
@@ -118,7 +120,8 @@ def who_takes_the_name_of_a_server_that_has_ended_gets_nothing(t):
     door = Door(t)
     sign = t.dir / "sign"
     door.target.send(f"confine later {sign}")
-    door.target.ask("port")  # the child is there
+    child, = wait_until(lambda: set(find_children(door.target.pid)) - {door.good}, "the child")
+    await_rounds([child])  # it looks for the sign, after all that a fork does
     os.kill(door.server, signal.SIGKILL)
     wait_until(lambda: not is_alive(door.server), "the server's end")
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as stranger:
@@ -129,7 +132,7 @@ def who_takes_the_name_of_a_server_that_has_ended_gets_nothing(t):
         visit, _ = stranger.accept()
         with visit:
             equal(socket.recv_fds(visit, 100, 4)[:2], (b"", []), "what the stranger got")
-    child = int(door.target.read_line())
+    equal(int(door.target.read_line()), child, "the child's pid")
     t.at_end.append(lambda: end(child))
     equal(read_status(child)["Threads"], "1", "threads of the child")
 
@@ -163,16 +166,16 @@ def memory_of_huge_pages_is_refused(t):
 def a_flood_of_silent_children_keeps_nobody_out(t):
     door = Door(t)
     door.check_good()
-    before = len(read_fds(door.server))
+    before = door.settled_fds()
     _, flooder = door.intrude("flood")
-    wait_until(lambda: len(read_fds(door.server)) > before, "the flood")
+    wait_until(lambda: len(read_fds(door.server)) > len(before), "the flood")
     late = int(door.target.ask("prefork steady"))
     t.at_end.append(lambda: end(late))
     capture = door.check_good()
     check(capture.trace.process(late).count("job") > 20, "the late child is not there")
     equal(capture.warnings, [], "warnings")
     # The late child's, and the one of the flood that is heard; the capture's connection takes a moment to go.
-    wait_until(lambda: len(read_fds(door.server)) < before + 8, "all but a few descriptors to go")
+    wait_until(lambda: len(read_fds(door.server)) < len(before) + 8, "all but a few descriptors to go")
     end(flooder, signal.SIGTERM)
 
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The library is a guest in the target: what it may change there, what not. And who may connect."""
 import errno
-import glob
 import os
 import signal
 import subprocess
@@ -12,18 +11,12 @@ import time
 from fixture import (NOBODY, SANITIZERS, check, contains, equal, find_proftapd,
                      find_proftapds, free_port, is_alive, need_namespaces, need_no_sanitizer, need_root,
                      read_fds, read_shared_kib, read_status, run, test, wait_until)
-from processes import LIBRARY, TARGET, Process
+from processes import LIBRARY, TARGET, Process, find_children
 
 IDLE_S = 2
 # Signals that a program may use; 9 and 19 cannot be blocked. 32 and 33 are the C library's: it
 # handles one of them from its first thread on.
 USABLE = [n for n in range(1, 65) if n not in (signal.SIGKILL, signal.SIGSTOP, 32, 33)]
-
-
-def find_children(pid):
-    """Zombies too."""
-    pids = (int(path.split("/")[2]) for path in glob.glob("/proc/[0-9]*/status"))
-    return [p for p in pids if read_status(p).get("PPid") == str(pid)]
 
 
 def read_signals(pid, task=None):

@@ -203,6 +203,7 @@ def a_stopped_target_is_said_and_keeps_its_data(t):
     check(second.elapsed_s < LONG_MS / 2000, f"said only after {second.elapsed_s} s")
     check_nothing_left(second)
     os.kill(target.pid, signal.SIGCONT)
+    wait_until(lambda: target.ask("enabled 1") == "0", "the first recording to be off")
     check_serves(t, target)
 
 
