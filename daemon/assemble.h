@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 struct assembly;
+struct async_carry;
 struct drain;
 struct space;
 struct timeline;
@@ -19,6 +20,8 @@ struct assemble_input {
 	uint64_t
 		window_ticks; /* async spans whose begin is not there are cut here; maybe later than start */
 	uint64_t stop_ticks;
+	struct async_carry *carry; /* from part to part of a session; NULL: this is all there is */
+	uint64_t settled_ticks; /* marks of async spans behind it are the next part's */
 	int uses_ticks;
 	const char *plane_name;
 	int64_t plane_id;

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/grow.h"
 #include "daemon/assemble.h"
+#include "daemon/async_carry.h"
 #include "daemon/entry.h"
 #include "daemon/line_id.h"
 #include "daemon/stats.h"
@@ -23,15 +24,6 @@
 /* A person looks at these: more lines of one name, or in all, tell nothing. */
 #define MAX_LINES_OF_NAME 256
 #define MAX_LINES 4096
-
-struct async_mark {
-	uint64_t ticks;
-	uint64_t id;
-	uint64_t
-		number; /* in the order of the records: tells marks of one thread at one tick apart */
-	uint32_t name;
-	int is_end;
-};
 
 /* The spans under way to their lines. */
 struct builder {
@@ -53,14 +45,67 @@ void asyncs_deinit(struct asyncs *a)
 	memset(a, 0, sizeof *a);
 }
 
-int asyncs_add(struct asyncs *a, const struct entry *e, uint32_t name, uint64_t id)
+static int add_mark(struct asyncs *a, uint64_t ticks, uint64_t id, uint32_t name, int is_end)
 {
 	if (grow(&a->marks, &a->n_allocated, a->n_marks + 1))
 		return -ENOMEM;
-	a->marks[a->n_marks] =
-		(struct async_mark){e->start, id, a->n_marks, name, e->kind == RECORD_ASYNC_END};
+	a->marks[a->n_marks] = (struct async_mark){ticks, id, a->n_marks, name, is_end};
 	a->n_marks++;
 	return 0;
+}
+
+int asyncs_add(struct asyncs *a, const struct entry *e, uint32_t name, uint64_t id)
+{
+	return add_mark(a, e->start, id, name, e->kind == RECORD_ASYNC_END);
+}
+
+/* --- from part to part --------------------------------------------------------------------- */
+
+static int leave(
+	struct async_carry *carry, const struct async_mark *mark, const struct plane *plane)
+{
+	return async_carry_add(carry, mark, names_get(&plane->event_names, mark->name));
+}
+
+/* What the part before has left becomes this one's. */
+static int bring(struct asyncs *a, struct async_carry *carry, struct plane *plane)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < carry->n_marks && !r; i++) {
+		const struct async_mark *mark = &carry->marks[i];
+		const char *text = names_get(&carry->names, mark->name);
+		uint32_t name = names_intern(&plane->event_names, text, strlen(text));
+
+		r = name == NAMES_NONE ? -ENOMEM
+				       : add_mark(a, mark->ticks, mark->id, name, mark->is_end);
+	}
+	async_carry_deinit(carry);
+	return r;
+}
+
+/* All threads' marks are there up to |settled_ticks|: the later ones wait for those that are not. */
+static int leave_late(struct asyncs *a, uint64_t settled_ticks, struct async_carry *carry,
+	const struct plane *plane)
+{
+	size_t n = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < a->n_marks && !r; i++) {
+		if (a->marks[i].ticks > settled_ticks)
+			r = leave(carry, &a->marks[i], plane);
+		else
+			a->marks[n++] = a->marks[i];
+	}
+	a->n_marks = n;
+	return r;
+}
+
+static int exchange(struct asyncs *a, const struct assemble_input *in, struct plane *plane)
+{
+	int r = bring(a, in->carry, plane);
+
+	return r ? r : leave_late(a, in->settled_ticks, in->carry, plane);
 }
 
 /* --- matching ------------------------------------------------------------------------------ */
@@ -118,6 +163,8 @@ static int cut_open(struct builder *b)
 		uint64_t stop = b->in->stop_ticks;
 
 		r = add_span(b, &span, mark->ticks, stop > mark->ticks ? stop : mark->ticks);
+		if (!r && b->in->carry)
+			r = leave(b->in->carry, mark, b->plane);
 	}
 	return r;
 }
@@ -234,7 +281,7 @@ static int add_lines(struct builder *b)
 	return r;
 }
 
-int asyncs_add_lines(
+static int add_all(
 	struct asyncs *a, const struct assemble_input *in, struct plane *plane, struct stats *stats)
 {
 	_cleanup_free_ struct trace_event *spans = reallocarray(NULL, a->n_marks, sizeof *spans);
@@ -259,4 +306,12 @@ int asyncs_add_lines(
 		return r;
 	qsort(spans, b.n_spans, sizeof *spans, compare_spans);
 	return add_lines(&b);
+}
+
+int asyncs_add_lines(
+	struct asyncs *a, const struct assemble_input *in, struct plane *plane, struct stats *stats)
+{
+	int r = in->carry ? exchange(a, in, plane) : 0;
+
+	return r ? r : add_all(a, in, plane, stats);
 }

@@ -39,7 +39,7 @@ void asyncs_deinit(struct asyncs *a);
 int asyncs_add(struct asyncs *a, const struct entry *e, uint32_t name, uint64_t id);
 
 /*
- * Adds the spans to |plane|: lines of the span's name, each with spans that follow one another. To be
+ * Takes what in->carry has, and leaves there what is the next part's. Adds the spans to |plane|: lines of the span's name, each with spans that follow one another. To be
  * called once, behind the threads' lines. 0, -ENOMEM or -ECANCELED (in->cancel).
  */
 int asyncs_add_lines(struct asyncs *a, const struct assemble_input *in, struct plane *plane,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "daemon/assemble.h"
+#include "daemon/async_carry.h"
 #include "daemon/capture.h"
 #include "daemon/capture_warnings.h"
 #include "daemon/encode.h"
@@ -27,10 +28,11 @@ static uint64_t find_window_ticks(const struct recording *r)
 	return r->start.ticks + (uint64_t)(share * (double)(r->stop.ticks - r->start.ticks));
 }
 
-static int add_plane(struct capture_trace *t, struct source *s)
+static int add_plane(struct capture_trace *t, struct source *s, struct async_carry *carry)
 {
 	struct recording *r = t->recording;
 	int is_main = s->target == t->target;
+	int error;
 	char name[sizeof PLANE_HOST + sizeof s->target->name + 16];
 	struct assemble_input in = {
 		.drain = &s->drain,
@@ -39,6 +41,8 @@ static int add_plane(struct capture_trace *t, struct source *s)
 		.start_ticks = r->start.ticks,
 		.window_ticks = find_window_ticks(r),
 		.stop_ticks = r->stop.ticks,
+		.carry = carry,
+		.settled_ticks = r->settled_ticks,
 		.uses_ticks = r->uses_ticks,
 		.plane_name = is_main ? PLANE_HOST : name,
 		.plane_id = is_main ? 0 : (int64_t)t->space->n_planes + 1,
@@ -48,13 +52,17 @@ static int add_plane(struct capture_trace *t, struct source *s)
 
 	s->assembly = NULL;
 	snprintf(name, sizeof name, PLANE_HOST " %s [%d]", s->target->name, (int)s->target->pid);
-	return assemble_host_plane(&in, t->space);
+	error = assemble_host_plane(&in, t->space);
+	/* Nothing more will come that could end its spans. */
+	if (carry && !s->goes_on)
+		async_carry_deinit(carry);
+	return error;
 }
 
-/* The program is, and each child that has something to tell. */
-static int has_plane(const struct recording *r, size_t i)
+/* The program is there, and each child that has something to tell. */
+static int has_plane(const struct recording *r, size_t i, const struct async_carry *carry)
 {
-	return i == 0 || source_has_content(r->sources[i]);
+	return i == 0 || source_has_content(r->sources[i]) || (carry && carry->n_marks);
 }
 
 static int add_planes(struct capture_trace *t)
@@ -62,9 +70,14 @@ static int add_planes(struct capture_trace *t)
 	const struct recording *r = t->recording;
 	int error = 0;
 
-	for (size_t i = 0; i < r->n_sources && !error; i++)
-		if (has_plane(r, i))
-			error = add_plane(t, r->sources[i]);
+	for (size_t i = 0; i < r->n_sources && !error; i++) {
+		struct source *s = r->sources[i];
+		struct async_carry *carry = t->carries ? async_carries_get(t->carries, i) : NULL;
+
+		s->has_plane = has_plane(r, i, carry);
+		if (s->has_plane)
+			error = add_plane(t, s, carry);
+	}
 	return error;
 }
 
@@ -89,7 +102,7 @@ static int add_usage(struct capture_trace *t)
 	int error = 0;
 
 	for (size_t i = 0; i < r->n_sources && !error; i++)
-		if (has_plane(r, i))
+		if (r->sources[i]->has_plane)
 			error = add_usage_of(t, r->sources[i], t->space->planes[plane++]);
 	return error;
 }

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+struct async_carries;
 struct capture_request;
 struct capture_result;
 struct recording;
@@ -17,6 +18,7 @@ struct capture_trace {
 	const struct target *target; /* the program that started the server */
 	struct recording *recording; /* ended; its sources are used up */
 	struct space *space; /* has what was said before, if anything */
+	struct async_carries *carries; /* of a part of a session, or NULL */
 	unsigned level; /* the request's, or 0 when it was ended before its start */
 	/* While it is made. */
 	int64_t origin_ns; /* since the recording's start: where the trace begins */

@@ -41,6 +41,8 @@ struct recording {
 	struct clock_pair start;
 	int64_t window_ns; /* since the start: of a part (recording_cut.h), nothing that ended earlier is in it */
 	struct clock_pair stop;
+	uint64_t
+		settled_ticks; /* of a part: what any thread recorded until then is in it or in those before */
 	int64_t last_pair_ns;
 	int error; /* -ENOMEM: what there is is not complete */
 };

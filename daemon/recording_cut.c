@@ -38,6 +38,7 @@ static int cut_source(struct source *s, struct source **out, int64_t from_ns)
 	if (r)
 		return r;
 	(*out)->state = SOURCE_ENDED;
+	(*out)->goes_on = s->state == SOURCE_RECORDING;
 	r = drain_cut(&s->drain, &(*out)->drain);
 	if (!r)
 		r = usage_cut(&s->usage, &(*out)->usage, from_ns);
@@ -61,11 +62,12 @@ static int cut_sources(struct recording *r, struct recording *part, int64_t from
 	return 0;
 }
 
-static int cut(struct recording *r, struct recording *part, int64_t from_ns)
+static int cut(struct recording *r, struct recording *part, int64_t from_ns, uint64_t settled_ticks)
 {
 	int error = r->error;
 
 	*part = *r;
+	part->settled_ticks = settled_ticks;
 	part->sources = NULL;
 	part->n_sources = part->n_allocated = 0;
 	part->window_ns = from_ns - r->start.monotonic_ns;
@@ -81,17 +83,20 @@ static int cut(struct recording *r, struct recording *part, int64_t from_ns)
 
 int recording_cut(struct recording *r, struct recording *part, int64_t from_ns)
 {
+	/* Rings are emptied one by one: of two marks of one async span the first can be in the later part. */
+	uint64_t settled_ticks = clock_pair_read(r->uses_ticks).ticks;
+
 	if (r->level)
 		empty_rings(r);
 	r->stop = clock_pair_read(r->uses_ticks);
 	if (timeline_add(&r->timeline, r->stop))
 		r->error = -ENOMEM;
-	return cut(r, part, from_ns);
+	return cut(r, part, from_ns, settled_ticks);
 }
 
 int recording_cut_last(struct recording *r, struct recording *part, int64_t from_ns)
 {
-	return cut(r, part, from_ns);
+	return cut(r, part, from_ns, UINT64_MAX);
 }
 
 void recording_part_deinit(struct recording *part)

@@ -13,13 +13,13 @@
 
 /* On its way through another thread. */
 struct snapshot {
-	const struct capture_trace *whole;
+	struct snapshots *of;
 	void *asked; /* the request's */
 };
 
 /* What is left when a session ends. */
 struct remainder {
-	const struct capture_trace *whole;
+	struct snapshots *of;
 	struct capture_result *result;
 	int r;
 };
@@ -33,20 +33,21 @@ void snapshots_init(struct snapshots *s, const struct capture_trace *whole, uint
 void snapshots_deinit(struct snapshots *s)
 {
 	continuous_deinit(&s->kept);
+	async_carries_deinit(&s->carries);
 }
 
-static int make_part(
-	const struct capture_trace *whole, struct recording *part, struct capture_result *result)
+static int make_part(struct snapshots *s, struct recording *part, struct capture_result *result)
 {
 	/* Who ends the session gives up its own data, not that of who asked before. */
 	static const _Atomic int never;
-	struct capture_request request = *whole->request;
-	struct capture_trace t = *whole;
+	struct capture_request request = *s->whole->request;
+	struct capture_trace t = *s->whole;
 	int r;
 
 	request.cancel = &never;
 	t.request = &request;
 	t.recording = part;
+	t.carries = &s->carries;
 	memset(result, 0, sizeof *result);
 	if (space_new(&t.space))
 		return -ENOMEM;
@@ -60,9 +61,9 @@ static void make_snapshot(struct recording *part, void *context)
 	struct snapshot *snapshot = context;
 	struct capture_result result;
 	struct diag d = DIAG_INIT;
-	int r = make_part(snapshot->whole, part, &result);
+	int r = make_part(snapshot->of, part, &result);
 
-	snapshot->whole->request->deliver_snapshot(snapshot->asked, r, &result, &d);
+	snapshot->of->whole->request->deliver_snapshot(snapshot->asked, r, &result, &d);
 	free(snapshot);
 }
 
@@ -88,7 +89,7 @@ void snapshots_visit(struct snapshots *s)
 		return;
 	snapshot = malloc(sizeof *snapshot);
 	if (snapshot)
-		*snapshot = (struct snapshot){s->whole, asked};
+		*snapshot = (struct snapshot){s, asked};
 	if (!snapshot || continuous_cut(&s->kept, make_snapshot, snapshot)) {
 		fail(s, asked);
 		free(snapshot);
@@ -99,12 +100,12 @@ static void make_remainder(struct recording *part, void *context)
 {
 	struct remainder *remainder = context;
 
-	remainder->r = make_part(remainder->whole, part, remainder->result);
+	remainder->r = make_part(remainder->of, part, remainder->result);
 }
 
 int snapshots_end(struct snapshots *s, struct capture_result *result)
 {
-	struct remainder remainder = {s->whole, result, 0};
+	struct remainder remainder = {s, result, 0};
 	int r = continuous_end(&s->kept, make_remainder, &remainder);
 
 	return r ? r : remainder.r;

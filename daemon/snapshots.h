@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "daemon/async_carry.h"
 #include "daemon/continuous.h"
 
 struct capture_result;
@@ -16,6 +17,7 @@ struct capture_trace;
 /* All zero: deinit does nothing. */
 struct snapshots {
 	struct continuous kept;
+	struct async_carries carries; /* of whoever makes a trace */
 	const struct capture_trace *whole; /* borrowed */
 };
 

@@ -22,6 +22,8 @@ struct source {
 	struct assembly *assembly; /* NULL: nothing was spooled */
 	enum source_state state;
 	uint64_t rings_bytes; /* that were prepared for it */
+	int goes_on; /* of a part (recording_cut.h): its process records on */
+	int has_plane; /* in the trace that is being made of it */
 };
 
 /* Owner: *out belongs to the caller. |target| and |budget| outlive it. 0 or -ENOMEM. */

@@ -226,6 +226,7 @@ static const struct command commands[] = {
 	{"crowd", prefork_crowd},
 	{"relay", prefork_relay},
 	{"rush", prefork_rush},
+	{"async", workload_async},
 	{"burst", workload_burst},
 	{"cycle", workload_cycle},
 	{"flood", workload_flood},

@@ -102,6 +102,39 @@ def a_span_that_is_open_is_unfinished_once_and_then_whole(t):
     equal(third, [], "spans of a snapshot after all")
 
 
+def asyncs(trace):
+    """{id: (start in Unix ns, duration in ns, how it was cut)} of the async spans."""
+    origin = trace.environment["profile_start_time"].value
+    return {e.stats["id"].value: (origin + e.start_ps / 1000, e.duration_ps / 1000,
+                                  {"unfinished", "started_before"} & set(e.stats))
+            for line in trace.lines if line.name == "request" for e in line.events}
+
+
+@test
+def an_async_span_that_is_open_is_unfinished_and_then_whole(t):
+    target = t.target().serve()
+    with Calls(target) as calls:
+        begin(calls)
+        target.ask("await 2", "async begin 1", "async begin 2", "async end 2", "async begin 3")
+        first = asyncs(trace_of(snapshot(calls)))
+        target.ask("async end 1")
+        second = asyncs(trace_of(snapshot(calls)))
+        rest = trace_of(snapshot(calls))
+        target.ask("async end 3")
+        last = asyncs(trace_of(snapshot(calls)))
+        none = asyncs(trace_of(snapshot(calls)))
+    third = asyncs(rest)
+    equal([{n: cut for n, (*_, cut) in part.items()} for part in (first, second, third, last, none)],
+          [{1: {"unfinished"}, 2: set(), 3: {"unfinished"}}, {1: set(), 3: {"unfinished"}},
+           {3: {"unfinished"}}, {3: set()}, {}], "async spans and how they are cut")
+    for part, number in ((second, 1), (second, 3), (third, 3), (last, 3)):
+        check(abs(first[number][0] - part[number][0]) < 10**5,
+              f"{number} began at {first[number][0]} and {part[number][0]}")
+    check(third[3][1] < last[3][1], f"3 took {third[3][1]} ns until the cut and {last[3][1]} in all")
+    early = [e for line in rest.lines for e in line.events if e.start_ps < 0]
+    equal(early, [], "events before the trace")
+
+
 @test
 def over_its_memory_the_oldest_goes_first_and_is_counted(t):
     target = t.target().serve(0, 16 << 20)  # none is lost there

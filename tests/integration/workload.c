@@ -3,6 +3,7 @@
 #include "tests/integration/workload.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -54,6 +55,17 @@ void workload_burst(char *arguments)
 		PTAP_SPAN("burst");
 	}
 	printf("%d\n", n);
+}
+
+void workload_async(char *arguments)
+{
+	uint64_t id = 0;
+
+	if (sscanf(arguments, "begin %" SCNu64, &id) == 1)
+		PTAP_ASYNC_BEGIN("request", id);
+	else if (sscanf(arguments, "end %" SCNu64, &id) == 1)
+		PTAP_ASYNC_END("request", id);
+	printf("%" PRIu64 "\n", id);
 }
 
 void workload_cycle(char *arguments)

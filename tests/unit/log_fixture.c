@@ -24,6 +24,8 @@ void log_open(void)
 	ck_assert_int_eq(timeline_add(&logs.timeline, start), 0);
 	ck_assert_int_eq(timeline_add(&logs.timeline, stop), 0);
 	logs.space = NULL;
+	logs.carry = NULL;
+	logs.settled = LOG_STOP_TICKS - LOG_START_TICKS;
 }
 
 void log_close(void)
@@ -111,6 +113,8 @@ void log_assemble_with(struct assembly *assembly)
 		.start_ticks = LOG_START_TICKS,
 		.window_ticks = LOG_START_TICKS,
 		.stop_ticks = LOG_STOP_TICKS,
+		.carry = logs.carry,
+		.settled_ticks = LOG_START_TICKS + logs.settled,
 		.uses_ticks = 1,
 		.plane_name = PLANE_HOST,
 		.assembly = assembly,

@@ -23,6 +23,8 @@ struct log_fixture {
 	struct drain_budget budget;
 	struct drain drain;
 	struct timeline timeline;
+	struct async_carry *carry; /* NULL: log_assemble() makes all there is */
+	uint64_t settled; /* with it; since the start, as all times are */
 	struct space *space; /* after log_assemble() */
 	struct plane *plane;
 };

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/async_carry.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
 
@@ -14,12 +15,33 @@
 
 static struct thread_log *first;
 static struct thread_log *second;
+static struct async_carry carry;
 
 static void setup(void)
 {
 	log_open();
 	first = log_add(1, "first");
 	second = log_add(2, "second");
+}
+
+/* A trace of what was put, and the session goes on. */
+static void assemble_part(uint64_t settled_ns)
+{
+	logs.carry = &carry;
+	logs.settled = settled_ns * LOG_TICKS_PER_NS;
+	log_assemble();
+}
+
+static void next_part(void)
+{
+	log_close();
+	setup();
+}
+
+static void teardown(void)
+{
+	async_carry_deinit(&carry);
+	log_close();
 }
 
 /* |at_ns| after the capture's start. */
@@ -256,13 +278,74 @@ START_TEST(finds_the_number_behind_a_run_time_name)
 }
 END_TEST
 
+START_TEST(is_unfinished_in_each_part_before_its_end_and_then_whole)
+{
+	begin(first, 7, 100);
+	assemble_part(CAPTURE_NS);
+	expect_lines(1, (const size_t[]){1});
+	expect(0, 0, 7, 100, CAPTURE_NS, "unfinished");
+	next_part();
+	assemble_part(CAPTURE_NS);
+	expect_lines(1, (const size_t[]){1});
+	expect(0, 0, 7, 100, CAPTURE_NS, "unfinished");
+	next_part();
+	end(second, 7, 600);
+	assemble_part(CAPTURE_NS);
+	expect_lines(1, (const size_t[]){1});
+	expect(0, 0, 7, 100, 600, "");
+	next_part();
+	assemble_part(CAPTURE_NS);
+	expect_lines(0, NULL);
+}
+END_TEST
+
+START_TEST(waits_with_a_mark_for_what_another_thread_did_before)
+{
+	/* The first thread's ring was empty when it was read, and its begin came right behind. */
+	end(second, 7, 600);
+	assemble_part(500);
+	expect_lines(0, NULL);
+	next_part();
+	begin(first, 7, 550);
+	assemble_part(CAPTURE_NS);
+	expect_lines(1, (const size_t[]){1});
+	expect(0, 0, 7, 550, 600, "");
+}
+END_TEST
+
+START_TEST(carries_names_made_at_run_time)
+{
+	log_put(first, RECORD_ASYNC_BEGIN, STRING_ID_DYNAMIC, 400, 0, 0, 3);
+	log_put_text(first, 0, SLOT_NAME, "ten bytes!");
+	log_put_slot(first, slot_word0(0, SLOT_U64, 0), 11);
+	assemble_part(CAPTURE_NS);
+	next_part();
+	put(second, RECORD_ASYNC_END, "ten bytes!", 11, 600);
+	assemble_part(CAPTURE_NS);
+	expect_lines(1, (const size_t[]){1});
+	ck_assert_str_eq(logs.plane->lines[0].name, "ten bytes!");
+	expect(0, 0, 11, 100, 600, "");
+}
+END_TEST
+
+START_TEST(carries_so_much_and_no_more)
+{
+	const struct async_mark mark = {.ticks = 1};
+	size_t n = ASYNC_CARRY_MAX_BYTES / (sizeof mark + 4);
+
+	for (size_t i = 0; i < n + 10; i++)
+		ck_assert_int_eq(async_carry_add(&carry, &mark, "name"), 0);
+	ck_assert_uint_eq(carry.n_marks, n);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("asyncs");
 	TCase *tcase = tcase_create("asyncs");
 	SRunner *runner;
 
-	tcase_add_checked_fixture(tcase, setup, log_close);
+	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, joins_a_begin_and_an_end_of_another_thread);
 	tcase_add_test(tcase, keeps_names_and_ids_apart);
 	tcase_add_test(tcase, puts_spans_that_follow_one_another_on_one_line);
@@ -274,6 +357,10 @@ int main(void)
 	tcase_add_test(tcase, drops_and_counts_what_overlaps_too_much);
 	tcase_add_test(tcase, makes_a_flow_s_ends_known_to_viewers);
 	tcase_add_test(tcase, finds_the_number_behind_a_run_time_name);
+	tcase_add_test(tcase, is_unfinished_in_each_part_before_its_end_and_then_whole);
+	tcase_add_test(tcase, waits_with_a_mark_for_what_another_thread_did_before);
+	tcase_add_test(tcase, carries_names_made_at_run_time);
+	tcase_add_test(tcase, carries_so_much_and_no_more);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
