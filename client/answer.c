@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "base/diag.h"
@@ -89,18 +91,24 @@ static int write_reply(struct answer *a, struct rpc_pending *profile, struct rep
 
 /* The trace. */
 
-static int fail_elsewhere(struct answer *a, const struct reply *reply)
+static int fail_tools(struct answer *a, const struct reply *reply)
 {
-	if (reply->n_tools > 0)
-		diag_set(a->d, -ENODATA,
-			"%s: the answer holds no XSpace but %" PRIu32
-			" other files, the first called \"%s\"; nothing was written",
-			a->target, reply->n_tools, reply->first_tool);
-	else
-		diag_set(a->d, -ENODATA,
-			"%s: the server kept the trace: it wrote it to its own disk, under %s of "
-			"that machine",
-			a->target, a->run_dir->path);
+	diag_set(a->d, -ENODATA,
+		"%s: the answer holds no XSpace but %" PRIu32
+		" other files, the first called \"%s\"; nothing was written",
+		a->target, reply->n_tools, reply->first_tool);
+	return EXIT_FAILED;
+}
+
+/* It was told the path as it is here. */
+static int fail_elsewhere(struct answer *a)
+{
+	a->elsewhere = realpath(a->run_dir->path, NULL);
+	if (!a->elsewhere)
+		a->elsewhere = strdup(a->run_dir->path);
+	diag_set(a->d, -ENODATA,
+		"%s: the server kept the trace: it wrote it to its own disk, under %s of that machine",
+		a->target, a->elsewhere ? a->elsewhere : "the log directory");
 	return EXIT_FAILED;
 }
 
@@ -134,7 +142,7 @@ int answer_read_reply(struct answer *a, struct rpc_pending *profile)
 	if (code != EXIT_DONE)
 		return code;
 	if (!reply.has_xspace && !reply.is_empty_trace)
-		return fail_elsewhere(a, &reply);
+		return reply.n_tools > 0 ? fail_tools(a, &reply) : fail_elsewhere(a);
 	return read_outline(a);
 }
 
@@ -174,5 +182,6 @@ void answer_deinit(struct answer *a)
 	if (a->trace)
 		munmap(a->trace, a->xspace_bytes);
 	outline_deinit(&a->outline);
+	free(a->elsewhere);
 	*a = (struct answer){.target = NULL};
 }

@@ -29,6 +29,7 @@ struct answer {
 	uint8_t *trace; /* the temporary file, mapped; NULL: no XSpace came */
 	struct outline
 		outline; /* of the same; its space is NULL: nothing came, or memory ran out */
+	char *elsewhere; /* the server kept the trace: where, on its own disk; else NULL */
 	bool is_broken; /* something came, and cannot be read: the temporary file has it */
 };
 

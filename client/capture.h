@@ -23,6 +23,7 @@ struct capture {
 	const char *const *host_names; /* of the files, one a target; NULL: found out */
 	int64_t timeout_ms; /* < 0: duration + delay + 60 s */
 	int64_t split_bytes; /* larger files are split into some of at most so many; 0: not */
+	bool server_writes; /* the trace is to stay there; those that send it all the same are taken at their word */
 	bool is_json;
 	bool has_program; /* whose standard output it is: the path goes to standard error, without progress */
 	/* NULL, or: whether to publish what came (its space NULL: too large to be read); else EXIT_EMPTY */

@@ -74,7 +74,7 @@ static void write_json(const struct parts *parts, size_t n_done)
 static void say_where(const struct parts *parts)
 {
 	for (size_t i = 0; i < parts->n; i++)
-		if (parts->v[i].code == EXIT_DONE)
+		if (parts->v[i].file)
 			fprintf(stderr, "a trace is in %s\n", parts->v[i].file);
 }
 

@@ -189,11 +189,22 @@ static int take_stock_names(struct capture_settings *s, struct diag *d)
 	return c->run ? run_dir_check_name(c->run, d) : 0;
 }
 
+/* Of a directory that is made up here the server's machine has none. */
+static int check_server_writes(const struct capture *c, struct diag *d)
+{
+	if (!c->server_writes || c->log_dir)
+		return 0;
+	return diag_set(d, -EINVAL,
+		"--server_writes needs --log_dir: the directory on the target's machine");
+}
+
 /* What the positions left to do. */
 static int check(struct capture_settings *s, struct diag *d)
 {
 	int r = check_ssh(s, d);
 
+	if (r == 0)
+		r = check_server_writes(&s->capture, d);
 	if (r == 0)
 		r = check_times(s, d);
 	if (r == 0)

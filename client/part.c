@@ -108,6 +108,7 @@ static int encode(struct part *p)
 		.host_name = p->host_name,
 		.address = p->address.text,
 		.log_dir = log_dir ? log_dir : p->capture->log_dir,
+		.server_writes = p->capture->server_writes,
 	};
 	int r = profile_call_encode_capture(&call, &p->capture_request, &p->request.capture_bytes);
 
@@ -118,6 +119,9 @@ static int encode(struct part *p)
 	diag_set(&p->d, r, "%s: no request made: out of memory", p->address.text);
 	return EXIT_FAILED;
 }
+
+/* A stream is for data that is wanted here. */
+static const struct recording_calls stay_calls = {.unary = {PROFILE_PATH}};
 
 /* Straight to the file, under its temporary name. */
 static int write_trace(const uint8_t *data, size_t n, void *part)
@@ -131,6 +135,8 @@ int part_send(struct part *p)
 {
 	struct recording_request *q = &p->request;
 
+	if (p->capture->server_writes)
+		q->calls = &stay_calls;
 	q->address = &p->address;
 	q->write = write_trace;
 	q->context = p;
@@ -226,7 +232,7 @@ static int receive(struct part *p)
 		return answer_is_empty(&p->answer) ? fail_empty(p) : EXIT_DONE;
 	if (p->answer.is_broken)
 		set_aside(p);
-	return code;
+	return p->answer.elsewhere && p->capture->server_writes ? EXIT_DONE : code;
 }
 
 /* The file. */
@@ -255,7 +261,7 @@ static int finish(struct part *p)
 		code = receive(p);
 	else if (recording_is_partial(&p->recording))
 		set_aside(p);
-	if (code == EXIT_DONE)
+	if (code == EXIT_DONE && !p->answer.elsewhere)
 		code = publish(p);
 	return code;
 }

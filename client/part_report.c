@@ -96,7 +96,7 @@ static void fill(const struct part *p, struct names *warnings, struct summary *s
 
 static size_t count_files(const struct part *p)
 {
-	return p->more_files.n_texts ? p->more_files.n_texts : 1;
+	return p->more_files.n_texts ? p->more_files.n_texts : p->file != NULL;
 }
 
 static const char *get_file(const struct part *p, size_t i)
@@ -121,6 +121,31 @@ static void write_json_list(const struct part *p, struct json *j)
 	json_begin_list(j, "files");
 	part_report_write_json_files(p, j);
 	json_end_list(j);
+}
+
+/* A trace that stays at its server: there is a sentence, and nothing to be read. */
+
+static void write_elsewhere_members(const struct part *p, struct json *j)
+{
+	json_text(j, "target", p->address.text);
+	json_int(j, "exit", EXIT_DONE);
+	json_text(j, "file", NULL);
+	json_text(j, "server_dir", p->answer.elsewhere);
+	json_text(j, "session_id", p->options.session_id);
+	write_json_list(p, j);
+}
+
+static void report_elsewhere(const struct part *p)
+{
+	struct json j;
+
+	if (!p->capture->is_json) {
+		fprintf(stderr, "%s\n", p->d.text);
+		return;
+	}
+	json_begin(&j, stdout);
+	write_elsewhere_members(p, &j);
+	json_end(&j);
 }
 
 /* The only target. */
@@ -196,7 +221,16 @@ static void write_success(
 	json_end_object(&j);
 }
 
-static void write_failure(const struct part *p, FILE *out)
+static void write_failure_members(const struct part *p, struct json *j)
+{
+	json_text(j, "target", p->address.text);
+	json_text(j, "error", p->d.text);
+	json_int(j, "exit", p->code);
+}
+
+/* A failure, or a trace that is elsewhere. */
+static void write_sentence(const struct part *p, FILE *out,
+	void (*write_members)(const struct part *p, struct json *j))
 {
 	struct json j = {.out = out};
 
@@ -205,9 +239,7 @@ static void write_failure(const struct part *p, FILE *out)
 		return;
 	}
 	json_begin_object(&j, NULL);
-	json_text(&j, "target", p->address.text);
-	json_text(&j, "error", p->d.text);
-	json_int(&j, "exit", p->code);
+	write_members(p, &j);
 	json_end_object(&j);
 }
 
@@ -220,10 +252,12 @@ static void report_one(struct part *p)
 
 	if (!out)
 		return;
-	if (p->code == EXIT_DONE)
-		write_success(p, &s, &warnings, out);
+	if (p->code != EXIT_DONE)
+		write_sentence(p, out, write_failure_members);
+	else if (p->answer.elsewhere)
+		write_sentence(p, out, write_elsewhere_members);
 	else
-		write_failure(p, out);
+		write_success(p, &s, &warnings, out);
 	fclose(out);
 	names_deinit(&warnings);
 }
@@ -232,6 +266,8 @@ void part_report_make(struct part *p)
 {
 	if (p->capture->n_targets > 1)
 		report_one(p);
+	else if (p->answer.elsewhere && p->code == EXIT_DONE)
+		report_elsewhere(p);
 	else if (p->code == EXIT_DONE)
 		report_alone(p);
 }

@@ -171,7 +171,7 @@ int profile_call_encode(const struct profile_call *call, uint8_t **out, size_t *
 		request.repository_root = root;
 	request.session_id = (char *)call->options->session_id;
 	request.host_name = (char *)call->address;
-	request.emit_xspace = 1;
+	request.emit_xspace = !call->server_writes;
 	return pack_with_options(call, &request.base, &request.opts, out, n_out);
 }
 

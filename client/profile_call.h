@@ -25,6 +25,7 @@ struct profile_call {
 	const char *address; /* as called, e.g. "127.0.0.1:9999" */
 	const char *
 		log_dir; /* for servers that write by themselves; absolute; NULL: they are not to */
+	bool server_writes; /* they are asked to; else for the data */
 };
 
 /* 0 or -ENOMEM; the caller frees *out. */

@@ -13,7 +13,6 @@
 #include "client/clock.h"
 #include "client/dial.h"
 #include "client/exit.h"
-#include "client/failure.h"
 #include "client/interrupt.h"
 #include "client/profile_call.h"
 #include "client/progress.h"
@@ -139,7 +138,7 @@ static const char *find_next_path(const struct recording *r, const struct record
 }
 
 /* Asks in the words that every server knows. Returns whether that was possible. */
-static bool fall_back(struct recording *r, const struct recording_request *q)
+static bool ask_next(struct recording *r, const struct recording_request *q)
 {
 	int64_t elapsed_ms = clock_monotonic_ms() - r->started_ms;
 	struct rpc_request request = {
@@ -153,8 +152,7 @@ static bool fall_back(struct recording *r, const struct recording_request *q)
 	if (!request.path || rpc_call_start(r->link.channel, &request, &call, NULL) < 0)
 		return false;
 	r->n_unary++;
-	log_debug(
-		LOG_CLIENT, "%s: no such method there: %s instead", q->address->text, request.path);
+	log_debug(LOG_CLIENT, "%s: %s", q->address->text, request.path);
 	rpc_pending_free(r->call);
 	r->call = call;
 	r->is_stream = false;
@@ -172,13 +170,19 @@ bool recording_poll(struct recording *r, const struct recording_request *q, int6
 	if (r->stream_error)
 		rpc_pending_cancel(r->call);
 	rpc_pending_wait(r->call, -1);
-	if (is_unknown_call(r) && fall_back(r, q))
+	if (is_unknown_call(r) && ask_next(r, q))
 		return false;
 	r->ended_ms = clock_monotonic_ms();
 	return true;
 }
 
-int recording_start(struct recording *r, const struct recording_request *q, struct diag *d)
+static int fail_memory(const struct recording_request *q, struct diag *d)
+{
+	diag_set(d, -ENOMEM, "%s: call not made: out of memory", q->address->text);
+	return EXIT_FAILED;
+}
+
+static int start_stream(struct recording *r, const struct recording_request *q, struct diag *d)
 {
 	struct rpc_request request = {
 		.path = get_calls(q)->stream,
@@ -188,80 +192,31 @@ int recording_start(struct recording *r, const struct recording_request *q, stru
 		.max_reply_bytes = STREAM_ANSWER_MAX_BYTES,
 	};
 
-	r->started_ms = clock_monotonic_ms();
 	r->is_stream = true;
-	r->n_unary = 0;
 	r->message = (struct whole_message){.fd = r->link.watch_fd};
 	r->stream = (struct stream_answer){.write = q->write, .context = q->context};
-	if (stream_answer_init(&r->stream) < 0) {
-		diag_set(d, -ENOMEM, "%s: call not made: out of memory", q->address->text);
-		return EXIT_FAILED;
-	}
-	if (rpc_stream_start(r->link.channel, &request, &r->call, d) < 0)
-		return EXIT_FAILED;
+	if (stream_answer_init(&r->stream) < 0)
+		return fail_memory(q, d);
+	return rpc_stream_start(r->link.channel, &request, &r->call, d) < 0 ? EXIT_FAILED
+									    : EXIT_DONE;
+}
+
+int recording_start(struct recording *r, const struct recording_request *q, struct diag *d)
+{
+	int code = EXIT_DONE;
+
+	r->started_ms = clock_monotonic_ms();
+	r->n_unary = 0;
+	if (get_calls(q)->stream)
+		code = start_stream(r, q, d);
+	else if (!ask_next(r, q))
+		code = fail_memory(q, d);
+	if (code != EXIT_DONE)
+		return code;
 	log_info(LOG_CLIENT,
 		"%s: asked for %" PRId64 " ms, session %s; giving up after %" PRId64 " ms",
 		q->address->text, q->duration_ms, q->session_id, q->timeout_ms);
 	return EXIT_DONE;
-}
-
-/* The end. */
-
-/* The failed call in the words of failure.h. */
-static int explain(const struct recording *r, const struct recording_request *q, struct diag *d)
-{
-	struct failure f = {
-		.address = q->address,
-		.status = rpc_pending_get_status(r->call),
-		.text = rpc_pending_get_text(r->call),
-		.fault = rpc_pending_get_fault(r->call),
-		.elapsed_ms = r->ended_ms - r->started_ms,
-		.received_bytes = dial_get_received_bytes(r->link.watch_fd),
-		.timeout_ms = q->timeout_ms,
-		.is_connected = dial_is_connected(r->link.watch_fd),
-		.is_silent = r->is_silent,
-		.is_partial = recording_is_partial(r),
-		.is_of_session = get_calls(q)->is_of_session,
-		.is_waited_for = q->is_waited_for,
-	};
-
-	return failure_explain(&f, d);
-}
-
-static int explain_stream(
-	const struct recording *r, const struct recording_request *q, struct diag *d)
-{
-	if (r->stream_error == -EBADMSG)
-		diag_set(d, -EBADMSG, "%s: the answer is not whole, or damaged: %s",
-			q->address->text, r->stream.fault);
-	/* The log directory has said what is wrong with itself. */
-	else if (!d->text[0])
-		diag_set(d, r->stream_error, "%s: the answer cannot be read: %s", q->address->text,
-			errno_words(r->stream_error));
-	return EXIT_FAILED;
-}
-
-int recording_finish(struct recording *r, const struct recording_request *q, struct diag *d)
-{
-	if (r->is_given_up) {
-		diag_set(d, -EINTR, "%s: interrupted twice: nothing was written", q->address->text);
-		return EXIT_INTERRUPTED;
-	}
-	log_info(LOG_CLIENT, "%s: %s after %" PRId64 " ms, %" PRId64 " bytes", q->address->text,
-		rpc_status_name(rpc_pending_get_status(r->call)), r->ended_ms - r->started_ms,
-		dial_get_received_bytes(r->link.watch_fd));
-	if (!r->stream_error && (r->is_silent || rpc_pending_get_status(r->call) != RPC_OK))
-		return explain(r, q, d);
-	if (r->is_stream && !r->stream_error)
-		r->stream_error = stream_answer_end(&r->stream);
-	return r->stream_error ? explain_stream(r, q, d) : EXIT_DONE;
-}
-
-bool recording_is_partial(const struct recording *r)
-{
-	bool is_ours = r->is_given_up || (r->stream_error && r->stream_error != -EBADMSG);
-
-	return r->is_stream && r->stream.xspace_bytes > 0 && !is_ours;
 }
 
 uint64_t recording_get_received_bytes(const struct recording *r)

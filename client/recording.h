@@ -22,7 +22,7 @@ struct rpc_pending;
 
 /* What is asked for: a method of proftap.v1, whose answer is a stream, and those of other servers, in one message. */
 struct recording_calls {
-	const char *stream;
+	const char *stream; /* NULL: there is none */
 	const char *unary[2]; /* the second in older servers; NULL: there is none */
 	bool is_of_session; /* of one that runs without us, which an interrupt here does not end */
 };
