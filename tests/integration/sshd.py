@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real sshd on loopback with keys and a configuration of its own, and a client that knows it as gpu7."""
+"""A real sshd on loopback with keys and a configuration of its own, and a client that knows it as gpu7, and
+as inner, behind gpu7."""
 import getpass
 import os
 import shutil
@@ -62,7 +63,7 @@ class Sshd:
         # Its path is on the command line of each ssh of this test.
         self.client = self.dir / "client.conf"
         self.client.write_text(
-            f"Host gpu7\n HostName 127.0.0.1\n Port {self.port}\n User {getpass.getuser()}\n"
+            f"Host inner\n ProxyJump gpu7\nHost gpu7 inner\n HostName 127.0.0.1\n Port {self.port}\n User {getpass.getuser()}\n"
             f" IdentityFile {self.dir}/user\n IdentitiesOnly yes\n UserKnownHostsFile {self.dir}/known\n"
             f" GlobalKnownHostsFile /dev/null\n ControlPath {self.dir}/master\n")
         bin = self.dir / "bin"

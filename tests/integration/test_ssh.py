@@ -40,6 +40,39 @@ def one_command_records_another_machine(t):
 
 
 @test
+def a_jump_host_is_gone_through(t):
+    sshd, target = Sshd(t), t.target().serve()
+    capture = t.start_capture(target, 200, "--ssh", "inner", prefix=sshd.prefix)
+    target.ask("await 1", "burst 7")
+    capture.finish()
+    equal(capture.trace.count("burst"), 7, "spans")
+    contains(capture.stderr, f" at inner:{target.port}\n", "the summary")
+    equal(sshd.count_logins(), 2, "logins: of the jump, and behind it")
+    # The one that jumps is ssh's own, and ends behind it.
+    wait_until(lambda: not sshd.find_clients(), "the ssh that jumps to end")
+    sshd.check_nothing_left()
+
+
+@test
+def sessions_and_their_line_go_through_a_tunnel_too(t):
+    sshd, target = Sshd(t), t.target().serve()
+
+    def call(command, *options):
+        words = [*sshd.prefix, PROFTAP, command, "--ssh", "gpu7", str(target.port), *options]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        equal(done.returncode, 0, f"exit status of {command}: {done.stderr!r}")
+        return done.stdout.splitlines()
+    call("start")
+    target.ask("burst 7")
+    for command, n in (("snapshot", 7), ("stop", 3)):
+        path, = call(command, "--log_dir", t.dir / "logs", "--host_name", command)
+        equal(Trace(path).count("burst"), n, f"spans of {command}")
+        target.ask("burst 3")
+    equal(len(call("monitor", "100", "--count", "1")), 1, "lines of monitor")
+    sshd.check_nothing_left()
+
+
+@test
 def several_targets_share_a_tunnel(t):
     sshd, targets = Sshd(t), [t.target().serve() for _ in range(2)]
     capture = t.capture(f"{targets[0].port},127.0.0.1:{targets[1].port}", 20, "--ssh", "gpu7", "--json",
