@@ -19,6 +19,9 @@
 /* The first three are counted, the others only go on to a program. */
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 #define N_COUNTED 3
+/* Until the thread that counts is given a processor. */
+#define SETTLE_MS 1000
+#define LAST_MS 100
 #define N_SIGNALS (sizeof signals / sizeof signals[0])
 
 static _Atomic int n_interrupts;
@@ -115,6 +118,26 @@ void interrupt_forward(pid_t pid)
 int interrupt_get_count(void)
 {
 	return atomic_load(&n_interrupts);
+}
+
+static bool is_pending(void)
+{
+	sigset_t set;
+
+	if (sigpending(&set))
+		return false;
+	for (size_t i = 0; i < N_COUNTED; i++)
+		if (sigismember(&set, signals[i]))
+			return true;
+	return false;
+}
+
+void interrupt_settle(void)
+{
+	for (int i = 0; i < SETTLE_MS && is_pending(); i++)
+		usleep(1000);
+	/* The thread has it, and may be about to count it. */
+	interrupt_poll(NULL, LAST_MS);
 }
 
 int interrupt_poll(struct pollfd *p, int64_t timeout_ms)

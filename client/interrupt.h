@@ -29,4 +29,7 @@ int interrupt_get_count(void); /* any thread */
  */
 int interrupt_poll(struct pollfd *p, int64_t timeout_ms);
 
+/* Waits a moment for signals that have come and are not counted yet, as they are behind something that the same key ended. */
+void interrupt_settle(void);
+
 #endif

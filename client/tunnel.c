@@ -141,7 +141,7 @@ static int wait_until_ready(struct tunnel *t, const char *destination, struct di
 			return EXIT_DONE;
 		/* The same key may have ended it. */
 		if (has_ended)
-			interrupt_poll(NULL, TURN_MS);
+			interrupt_settle();
 		if (interrupt_get_count() > 0) {
 			diag_set(d, -EINTR, "--ssh %.200s: interrupted: nothing was written",
 				destination);
