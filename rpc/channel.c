@@ -15,25 +15,10 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "rpc/arg.h"
 #include "rpc/client.h"
 #include "rpc/engine.h"
 #include "rpc/socket.h"
-
-static grpc_arg int_arg(const char *key, int value)
-{
-	grpc_arg arg = {.type = GRPC_ARG_INTEGER, .key = (char *)key};
-
-	arg.value.integer = value;
-	return arg;
-}
-
-static grpc_arg string_arg(const char *key, const char *value)
-{
-	grpc_arg arg = {.type = GRPC_ARG_STRING, .key = (char *)key};
-
-	arg.value.string = (char *)value;
-	return arg;
-}
 
 /*
  * Of a stream, on its way to a reader that is busy with what came before. gRPC's own estimate takes such a pause for a long
@@ -45,15 +30,15 @@ static grpc_arg string_arg(const char *key, const char *value)
 static grpc_channel *create_channel(int fd, const char *authority, const char *target)
 {
 	grpc_arg list[] = {
-		int_arg(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, -1),
-		int_arg(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET,
+		arg_int(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, -1),
+		arg_int(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET,
 			1 << GRPC_COMPRESS_NONE),
-		int_arg(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0),
-		int_arg(GRPC_ARG_ENABLE_HTTP_PROXY, 0),
-		int_arg(GRPC_ARG_ENABLE_RETRIES, 0),
-		int_arg(GRPC_ARG_HTTP2_BDP_PROBE, 0),
-		int_arg(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, WINDOW_BYTES),
-		string_arg(GRPC_ARG_DEFAULT_AUTHORITY, authority),
+		arg_int(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0),
+		arg_int(GRPC_ARG_ENABLE_HTTP_PROXY, 0),
+		arg_int(GRPC_ARG_ENABLE_RETRIES, 0),
+		arg_int(GRPC_ARG_HTTP2_BDP_PROBE, 0),
+		arg_int(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, WINDOW_BYTES),
+		arg_string(GRPC_ARG_DEFAULT_AUTHORITY, authority),
 	};
 	grpc_channel_args args = {sizeof list / sizeof list[0], list};
 	grpc_channel_credentials *credentials = grpc_insecure_credentials_create();

@@ -21,6 +21,7 @@
 #include "base/diag.h"
 #include "base/futex.h"
 #include "rpc/adopted.h"
+#include "rpc/arg.h"
 #include "rpc/call.h"
 #include "rpc/engine.h"
 #include "rpc/handoff.h"
@@ -54,23 +55,6 @@ struct rpc_server {
 	struct adopted adopted; /* one thread adopts and finishes */
 };
 
-static grpc_arg int_arg(const char *key, int value)
-{
-	grpc_arg arg = {.type = GRPC_ARG_INTEGER, .key = (char *)key};
-
-	arg.value.integer = value;
-	return arg;
-}
-
-static grpc_arg quota_arg(grpc_resource_quota *quota)
-{
-	grpc_arg arg = {.type = GRPC_ARG_POINTER, .key = (char *)GRPC_ARG_RESOURCE_QUOTA};
-
-	arg.value.pointer.p = quota;
-	arg.value.pointer.vtable = grpc_resource_quota_arg_vtable();
-	return arg;
-}
-
 /*
  * The receive limit alone does not bound memory: it is checked when the whole message is there, and
  * after decompression. The quota and refusing compressed requests do.
@@ -79,20 +63,20 @@ static grpc_server *create_server(void)
 {
 	grpc_resource_quota *quota = grpc_resource_quota_create("ptap");
 	grpc_arg list[] = {
-		int_arg(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, 4 << 20),
-		int_arg(GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, -1),
-		int_arg(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0),
-		int_arg(GRPC_ARG_MAX_CONCURRENT_STREAMS, MAX_STREAMS),
-		int_arg(GRPC_ARG_TCP_READ_CHUNK_SIZE, READ_BYTES),
-		int_arg(GRPC_ARG_TCP_MIN_READ_CHUNK_SIZE, READ_BYTES),
-		int_arg(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, READ_BYTES),
+		arg_int(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, 4 << 20),
+		arg_int(GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, -1),
+		arg_int(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0),
+		arg_int(GRPC_ARG_MAX_CONCURRENT_STREAMS, MAX_STREAMS),
+		arg_int(GRPC_ARG_TCP_READ_CHUNK_SIZE, READ_BYTES),
+		arg_int(GRPC_ARG_TCP_MIN_READ_CHUNK_SIZE, READ_BYTES),
+		arg_int(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, READ_BYTES),
 		/* A call in flight is not idle. */
-		int_arg(GRPC_ARG_MAX_CONNECTION_IDLE_MS, IDLE_MS),
+		arg_int(GRPC_ARG_MAX_CONNECTION_IDLE_MS, IDLE_MS),
 		/* Clients with keep-alive on a quiet Profile call are not abusive. */
-		int_arg(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000),
-		int_arg(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0),
-		int_arg(GRPC_ARG_ALLOW_REUSEPORT, 0),
-		quota_arg(quota),
+		arg_int(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000),
+		arg_int(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0),
+		arg_int(GRPC_ARG_ALLOW_REUSEPORT, 0),
+		arg_quota(quota),
 	};
 	grpc_channel_args args = {sizeof list / sizeof list[0], list};
 	grpc_server *server;
