@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/chunks.h"
+#include "base/chunk_reader.h"
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "daemon/merge.h"
@@ -26,10 +26,7 @@ struct gap {
 
 struct delivery {
 	uint64_t n_bytes;
-	struct chunks chunks;
-	size_t chunk; /* that is being read */
-	size_t at; /* in it */
-	uint64_t n_read; /* of all chunks */
+	struct chunk_reader chunks;
 	struct spool *spool; /* NULL: all is in the chunks */
 	struct gap *gaps;
 	size_t n_gaps;
@@ -49,8 +46,7 @@ int delivery_new_from_chunks(struct chunks *chunks, struct delivery **out)
 		return -ENOMEM;
 	}
 	d->n_bytes = chunks->total_bytes;
-	d->chunks = *chunks;
-	*chunks = (struct chunks)CHUNKS_INIT;
+	chunk_reader_init(&d->chunks, chunks);
 	*out = d;
 	return 0;
 }
@@ -79,7 +75,7 @@ int delivery_new_from_spool(struct chunks *chunks, const struct xspace_gaps *gap
 struct delivery *delivery_free(struct delivery *d)
 {
 	if (d) {
-		chunks_deinit(&d->chunks);
+		chunk_reader_deinit(&d->chunks);
 		merge_deinit(&d->merge);
 		free(d->gaps);
 		spool_release(d->spool);
@@ -94,36 +90,6 @@ uint64_t delivery_get_bytes(const struct delivery *d)
 }
 
 /* --- reading ------------------------------------------------------------------------------- */
-
-/* A chunk that was read is of no use any more. */
-static void leave_chunk(struct delivery *d)
-{
-	struct chunk *chunk = &d->chunks.chunks[d->chunk];
-
-	d->chunks.total_bytes -= chunk->used_bytes;
-	chunk_deinit(chunk);
-	d->chunk++;
-	d->at = 0;
-}
-
-static size_t read_chunks(struct delivery *d, uint8_t *to, size_t n)
-{
-	size_t done = 0;
-
-	while (done < n && d->chunk < d->chunks.n_chunks) {
-		const struct chunk *chunk = &d->chunks.chunks[d->chunk];
-		size_t left = chunk->used_bytes - d->at;
-		size_t part = left < n - done ? left : n - done;
-
-		memcpy(to + done, chunk->data + d->at, part);
-		done += part;
-		d->at += part;
-		if (d->at == chunk->used_bytes)
-			leave_chunk(d);
-	}
-	d->n_read += done;
-	return done;
-}
 
 static ssize_t read_piece(struct delivery *d, uint8_t *to, size_t n)
 {
@@ -157,7 +123,7 @@ static int advance(struct delivery *d)
 
 static int is_at_gap(const struct delivery *d)
 {
-	return d->gap < d->n_gaps && d->n_read == d->gaps[d->gap].at;
+	return d->gap < d->n_gaps && d->chunks.n_read == d->gaps[d->gap].at;
 }
 
 static void begin_gap(struct delivery *d)
@@ -169,9 +135,9 @@ static void begin_gap(struct delivery *d)
 /* What comes before the next gap, or the end. */
 static size_t read_to_gap(struct delivery *d, uint8_t *to, size_t n)
 {
-	uint64_t left = d->gap < d->n_gaps ? d->gaps[d->gap].at - d->n_read : UINT64_MAX;
+	uint64_t left = d->gap < d->n_gaps ? d->gaps[d->gap].at - d->chunks.n_read : UINT64_MAX;
 
-	return read_chunks(d, to, left < n ? (size_t)left : n);
+	return chunk_reader_read(&d->chunks, to, left < n ? (size_t)left : n);
 }
 
 /* Some bytes; 0 when there were none at this step; a negative errno. */
@@ -191,7 +157,7 @@ static ssize_t read_step(struct delivery *d, uint8_t *to, size_t n)
 static int is_at_end(const struct delivery *d)
 {
 	return !d->piece.n_bytes && !d->is_merging && d->gap == d->n_gaps &&
-	       d->chunk == d->chunks.n_chunks;
+	       chunk_reader_is_at_end(&d->chunks);
 }
 
 ssize_t delivery_read(struct delivery *d, uint8_t *to, size_t n)
@@ -250,7 +216,7 @@ static void lend_track(
 /* The bytes of the chunks up to |end|, in a piece of their own. */
 static void copy_to(struct delivery *d, uint64_t end, struct chunks *to)
 {
-	size_t n = (size_t)(end - d->n_read);
+	size_t n = (size_t)(end - d->chunks.n_read);
 	uint8_t *copy = n ? malloc(n) : NULL;
 
 	if (!n)
@@ -259,14 +225,14 @@ static void copy_to(struct delivery *d, uint64_t end, struct chunks *to)
 		to->error = -ENOMEM;
 		return;
 	}
-	read_chunks(d, copy, n);
+	chunk_reader_read(&d->chunks, copy, n);
 	chunks_lend(to, copy, n, free, copy);
 }
 
 static void lend_spool(struct delivery *d, struct chunks *to)
 {
 	const uint8_t *map = spool_map(d->spool);
-	uint64_t n_own = d->chunks.total_bytes;
+	uint64_t n_own = d->chunks.chunks.total_bytes;
 
 	if (!map)
 		to->error = -ENOMEM;
@@ -278,29 +244,11 @@ static void lend_spool(struct delivery *d, struct chunks *to)
 		copy_to(d, n_own, to);
 }
 
-/* Of a chunk that was read in part only the rest goes. */
-static void drop_read_part(struct delivery *d)
-{
-	struct chunk *chunk = &d->chunks.chunks[d->chunk];
-
-	/* What is lent is only read. */
-	if (chunk->give_back)
-		chunk->data += d->at;
-	else
-		memmove(chunk->data, chunk->data + d->at, chunk->used_bytes - d->at);
-	chunk->used_bytes -= d->at;
-	d->chunks.total_bytes -= d->at;
-	d->at = 0;
-}
-
 void delivery_take_chunks(struct delivery *d, struct chunks *to)
 {
 	if (d->spool) {
 		lend_spool(d, to);
 		return;
 	}
-	if (d->at)
-		drop_read_part(d);
-	chunks_take(to, &d->chunks);
-	d->chunk = 0;
+	chunk_reader_take_rest(&d->chunks, to);
 }
