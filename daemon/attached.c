@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The attached server; see attached.h. Two threads while idle: this one waits for connections (libuv),
- * the worker holds the robust word and waits for the target or a capture. gRPC is started with the first
- * connection: its timers would wake the machine three times a second.
+ * the worker holds the robust word and waits for the target or a capture.
  */
 #include "daemon/attached.h"
 
@@ -10,8 +9,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <uv.h>
@@ -21,13 +18,11 @@
 #include "base/log.h"
 #include "base/printable.h"
 #include "base/status.h"
-#include "daemon/access.h"
-#include "daemon/door.h"
 #include "daemon/family.h"
 #include "daemon/hello.h"
 #include "daemon/joins.h"
 #include "daemon/journal.h"
-#include "daemon/private.h"
+#include "daemon/reception.h"
 #include "daemon/rings.h"
 #include "daemon/self.h"
 #include "daemon/service.h"
@@ -35,10 +30,6 @@
 #include "daemon/target.h"
 #include "daemon/worker.h"
 #include "lib/wire/fds.h"
-#include "rpc/server.h"
-
-/* How long answers may take to reach their clients after the target is gone. */
-#define DELIVERY_MS 60000
 
 struct attached {
 	struct target target;
@@ -48,73 +39,22 @@ struct attached {
 	pthread_t worker;
 	uv_loop_t loop;
 	int has_listener; /* 0: the program only traces itself */
-	struct door door;
-	struct private private;
+	struct reception reception;
 	uv_poll_t exited; /* the target's pidfd */
 	struct joins joins;
 	uv_async_t joinable; /* from the worker: the door for children is there */
 	uv_async_t gone; /* from the worker: close the port */
 	uv_async_t finished; /* from the worker: nothing more to deliver */
-	struct rpc_server *rpc;
-	struct access access;
-	struct socket_file socket_file; /* that it listens on instead of a port */
 	int64_t since_ns; /* Unix time */
 };
-
-static int may_connect(int fd, void *context)
-{
-	struct attached *a = context;
-
-	return a->socket_file.path[0] ? access_allows_path(&a->access, fd)
-				      : access_allows_tcp(&a->access, fd);
-}
-
-static int may_connect_here(int fd, void *context)
-{
-	struct attached *a = context;
-
-	return access_allows_local(&a->access, fd);
-}
-
-static int start_rpc(struct attached *a)
-{
-	struct rpc_server_config config = {
-		.methods = service_methods,
-		.n_methods = n_service_methods,
-		.context = &a->service,
-	};
-	struct diag d = DIAG_INIT;
-
-	if (a->rpc)
-		return 0;
-	if (rpc_server_new(&config, &a->rpc, &d)) {
-		log_error(LOG_RPC, "%s", d.text);
-		return -1;
-	}
-	return 0;
-}
-
-static void serve_connection(int fd, void *context)
-{
-	struct attached *a = context;
-	struct diag d = DIAG_INIT;
-
-	if (start_rpc(a))
-		close(fd);
-	else if (rpc_server_adopt(a->rpc, fd, &d))
-		log_warn(LOG_RPC, "%s", d.text);
-}
 
 /* A restarted program gets its port at once; ptap_server_stop() waits for this hello. */
 static void close_listener(uv_async_t *handle)
 {
 	struct attached *a = handle->data;
 
-	if (a->has_listener) {
-		door_close(&a->door);
-		socket_file_remove(&a->socket_file);
-		private_close(&a->private);
-	}
+	if (a->has_listener)
+		reception_close(&a->reception);
 	joins_close(&a->joins);
 	hello_close(&a->target);
 }
@@ -207,36 +147,18 @@ static void describe(struct status *s, void *context)
 	struct attached *a = context;
 
 	s->pid = (int)a->target.pid;
-	s->uid = (unsigned)access_find_uid(&a->access);
-	s->port = a->target.arena->port;
 	s->since_ns = a->since_ns;
 	s->is_recording = session_is_busy(&a->session);
 	s->n_children = a->joins.n_children;
 	snprintf(s->name, sizeof s->name, "%.*s", (int)sizeof a->target.arena->name - 1,
 		a->target.arena->name);
 	printable_clean(s->name);
-	if (a->socket_file.path[0])
-		snprintf(s->address, sizeof s->address, "unix:%s", a->socket_file.path);
-	else
-		snprintf(s->address, sizeof s->address, "%.*s",
-			(int)sizeof a->target.arena->address - 1, a->target.arena->address);
-	printable_clean(s->address);
+	reception_describe(&a->reception, s);
 	snprintf(s->version, sizeof s->version, "%s", PACKAGE_VERSION);
-}
-
-/* Not having them is no reason not to serve the port. */
-static void open_private(struct attached *a)
-{
-	const struct private_policy policy = {may_connect_here, serve_connection, describe, a};
-	int r = private_open(&a->private, &a->loop, a->target.pid, &policy);
-
-	if (r)
-		log_info(LOG_LISTEN, "no private socket: %s", errno_words(r));
 }
 
 static int init_loop(struct attached *a)
 {
-	const struct door_policy policy = {may_connect, serve_connection, a};
 	int r = uv_loop_init(&a->loop);
 
 	if (!r)
@@ -251,11 +173,7 @@ static int init_loop(struct attached *a)
 		r = watch_target(a);
 	a->gone.data = a->finished.data = a->joinable.data = a;
 	/* Nobody shall connect to one that only writes its program's own trace. */
-	if (r || !a->has_listener)
-		return r;
-	open_private(a);
-	socket_file_find(&a->socket_file, SPAWN_FD_LISTENER);
-	return door_open(&a->door, &a->loop, SPAWN_FD_LISTENER, &policy);
+	return r || !a->has_listener ? r : reception_open(&a->reception, &a->loop);
 }
 
 static int start(struct attached *a, pid_t pid, struct diag *d)
@@ -269,7 +187,7 @@ static int start(struct attached *a, pid_t pid, struct diag *d)
 	a->service.session = &a->session;
 	errands_init(&a->service.errands);
 	health_init(&a->service.health);
-	access_init(&a->access, &a->target);
+	reception_init(&a->reception, &a->service, &a->target);
 	a->service.describe = describe;
 	a->service.context = a;
 	a->since_ns = realtime_ns();
@@ -303,8 +221,7 @@ int attached_run(pid_t pid)
 	}
 	uv_run(&a.loop, UV_RUN_DEFAULT);
 	pthread_join(a.worker, NULL);
-	health_end(&a.service.health);
-	rpc_server_finish(a.rpc, DELIVERY_MS);
+	reception_end(&a.reception);
 	family_deinit(&a.family);
 	rings_end(&a.target);
 	target_close(&a.target);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where clients come in; see reception.h. */
+#include "daemon/reception.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "base/log.h"
+#include "base/printable.h"
+#include "base/status.h"
+#include "daemon/health.h"
+#include "daemon/service.h"
+#include "daemon/target.h"
+#include "lib/wire/fds.h"
+#include "rpc/server.h"
+
+/* How long answers may take to reach their clients after the target is gone. */
+#define DELIVERY_MS 60000
+
+void reception_init(struct reception *r, struct service *service, struct target *target)
+{
+	r->service = service;
+	r->target = target;
+	access_init(&r->access, target);
+}
+
+static int may_connect(int fd, void *context)
+{
+	struct reception *r = context;
+
+	return r->socket_file.path[0] ? access_allows_path(&r->access, fd)
+				      : access_allows_tcp(&r->access, fd);
+}
+
+static int may_connect_here(int fd, void *context)
+{
+	struct reception *r = context;
+
+	return access_allows_local(&r->access, fd);
+}
+
+static int start_rpc(struct reception *r)
+{
+	struct rpc_server_config config = {
+		.methods = service_methods,
+		.n_methods = n_service_methods,
+		.context = r->service,
+	};
+	struct diag d = DIAG_INIT;
+
+	if (r->rpc)
+		return 0;
+	if (rpc_server_new(&config, &r->rpc, &d)) {
+		log_error(LOG_RPC, "%s", d.text);
+		return -1;
+	}
+	return 0;
+}
+
+static void serve_connection(int fd, void *context)
+{
+	struct reception *r = context;
+	struct diag d = DIAG_INIT;
+
+	if (start_rpc(r))
+		close(fd);
+	else if (rpc_server_adopt(r->rpc, fd, &d))
+		log_warn(LOG_RPC, "%s", d.text);
+}
+
+static void describe(struct status *status, void *context)
+{
+	struct reception *r = context;
+
+	r->service->describe(status, r->service->context);
+}
+
+/* Not having them is no reason not to serve the port. */
+static void open_private(struct reception *r, uv_loop_t *loop)
+{
+	const struct private_policy policy = {may_connect_here, serve_connection, describe, r};
+	int error = private_open(&r->private, loop, r->target->pid, &policy);
+
+	if (error)
+		log_info(LOG_LISTEN, "no private socket: %s", errno_words(error));
+}
+
+int reception_open(struct reception *r, uv_loop_t *loop)
+{
+	const struct door_policy policy = {may_connect, serve_connection, r};
+
+	open_private(r, loop);
+	socket_file_find(&r->socket_file, SPAWN_FD_LISTENER);
+	return door_open(&r->door, loop, SPAWN_FD_LISTENER, &policy);
+}
+
+void reception_close(struct reception *r)
+{
+	door_close(&r->door);
+	socket_file_remove(&r->socket_file);
+	private_close(&r->private);
+}
+
+void reception_end(struct reception *r)
+{
+	health_end(&r->service->health);
+	rpc_server_finish(r->rpc, DELIVERY_MS);
+}
+
+void reception_describe(struct reception *r, struct status *s)
+{
+	const struct arena *arena = r->target->arena;
+
+	s->uid = (unsigned)access_find_uid(&r->access);
+	s->port = arena->port;
+	if (r->socket_file.path[0])
+		snprintf(s->address, sizeof s->address, "unix:%s", r->socket_file.path);
+	else
+		snprintf(s->address, sizeof s->address, "%.*s", (int)sizeof arena->address - 1,
+			arena->address);
+	printable_clean(s->address);
+}
