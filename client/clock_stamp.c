@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "base/file_io.h"
 #include "client/answer.h"
 #include "client/clock_offset.h"
 #include "trace/pbwire.h"
@@ -88,22 +88,6 @@ static bool find_plane(const struct answer *a, const uint8_t **start, struct pb_
 	return false;
 }
 
-static int write_at(int fd, const uint8_t *data, size_t n, off_t at)
-{
-	while (n > 0) {
-		ssize_t written = pwrite(fd, data, n, at);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return -errno;
-		data += written;
-		n -= (size_t)written;
-		at += written;
-	}
-	return 0;
-}
-
 /* What follows the plane's first byte in the new file: the plane, longer, and what was behind it. malloc'ed. */
 static uint8_t *make_tail(const struct answer *a, const struct pb_field *plane,
 	const struct stamp *stamp, size_t *n_out)
@@ -143,7 +127,7 @@ int clock_stamp_write(
 	if (!tail)
 		return diag_set(d, -ENOMEM, "%s: out of memory", a->target);
 	*file_bytes = (uint64_t)(start - a->trace) + n_tail;
-	r = write_at(a->run_dir->fd, tail, n_tail, start - a->trace);
+	r = file_write_at(a->run_dir->fd, tail, n_tail, (uint64_t)(start - a->trace));
 	if (r < 0)
 		diag_set(d, r, "%s: cannot write the trace: %s", a->run_dir->path, errno_words(r));
 	return r;

@@ -11,12 +11,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
-#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/chunks.h"
 #include "base/diag.h"
+#include "base/file_io.h"
 #include "base/grow.h"
 #include "daemon/track.h"
 
@@ -160,22 +160,6 @@ struct track *spool_add_track(struct spool *s)
 
 /* --- bytes --------------------------------------------------------------------------------- */
 
-static int write_all(int fd, const uint8_t *data, size_t n, uint64_t offset)
-{
-	while (n) {
-		ssize_t done = pwrite(fd, data, n, (off_t)offset);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return done ? -errno : -EIO;
-		data += done;
-		n -= (size_t)done;
-		offset += (uint64_t)done;
-	}
-	return 0;
-}
-
 static int fail(struct spool *s, int error)
 {
 	atomic_store(&s->error, error);
@@ -193,7 +177,7 @@ int spool_append(struct spool *s, const struct chunks *c, uint64_t *offset_out)
 	if (c->total_bytes > s->max_bytes - at)
 		return fail(s, -ENOBUFS);
 	for (size_t i = 0; i < c->n_chunks && !r; i++) {
-		r = write_all(s->fd, c->chunks[i].data, c->chunks[i].used_bytes, at);
+		r = file_write_at(s->fd, c->chunks[i].data, c->chunks[i].used_bytes, at);
 		at += c->chunks[i].used_bytes;
 	}
 	if (r)
@@ -209,18 +193,7 @@ int spool_get_error(const struct spool *s)
 
 int spool_read(const struct spool *s, uint64_t offset, uint8_t *to, size_t n)
 {
-	while (n) {
-		ssize_t done = pread(s->fd, to, n, (off_t)offset);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return done ? -errno : -EIO;
-		to += done;
-		n -= (size_t)done;
-		offset += (uint64_t)done;
-	}
-	return 0;
+	return file_read_at(s->fd, to, n, offset);
 }
 
 uint64_t spool_get_bytes(const struct spool *s)

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "base/file_io.h"
 #include "trace/run_dir.h"
 
 /* What to do about an errno from the file system. */
@@ -60,17 +61,9 @@ int run_dir_open_file(struct run_dir *r, struct diag *d)
 
 int run_dir_write(struct run_dir *r, const uint8_t *data, size_t n, struct diag *d)
 {
-	while (n > 0) {
-		ssize_t written = write(r->fd, data, n);
+	int error = file_write(r->fd, data, n);
 
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return run_dir_fail(d, -errno, r->path, "cannot write the trace");
-		data += written;
-		n -= (size_t)written;
-	}
-	return 0;
+	return error ? run_dir_fail(d, error, r->path, "cannot write the trace") : 0;
 }
 
 static int format_path(const struct run_dir *r, const char *host, const char *extension, char **out)

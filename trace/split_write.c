@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/file_io.h"
 #include "trace/pbwire.h"
 #include "trace/split_walk.h"
 
@@ -30,24 +30,9 @@ struct writer {
 	size_t depth;
 };
 
-static int write_all(const uint8_t *p, size_t n, int fd)
-{
-	while (n > 0) {
-		ssize_t written = write(fd, p, n);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return -errno;
-		p += written;
-		n -= (size_t)written;
-	}
-	return 0;
-}
-
 static int flush(struct part *part)
 {
-	int r = write_all(part->buffer, part->n_buffered, part->fd);
+	int r = file_write(part->fd, part->buffer, part->n_buffered);
 
 	part->at_bytes += part->n_buffered;
 	part->n_buffered = 0;
@@ -62,7 +47,7 @@ static int append(struct part *part, const uint8_t *p, size_t n)
 		r = flush(part);
 	if (r == 0 && n > BUFFER_BYTES) {
 		part->at_bytes += n;
-		return write_all(p, n, part->fd);
+		return file_write(part->fd, p, n);
 	}
 	memcpy(part->buffer + part->n_buffered, p, n);
 	part->n_buffered += n;
@@ -84,22 +69,6 @@ static int begin_in(struct part *part, uint32_t number, size_t depth)
 	return append(part, head, (size_t)(p - head) + PB_PADDED_BYTES);
 }
 
-static int overwrite(struct part *part, uint64_t at, const uint8_t *p, size_t n)
-{
-	while (n > 0) {
-		ssize_t written = pwrite(part->fd, p, n, (off_t)at);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return -errno;
-		p += written;
-		at += (uint64_t)written;
-		n -= (size_t)written;
-	}
-	return 0;
-}
-
 static int end_in(struct part *part, size_t depth)
 {
 	uint64_t at = part->lengths_at[depth];
@@ -112,7 +81,7 @@ static int end_in(struct part *part, size_t depth)
 		return 0;
 	}
 	r = flush(part);
-	return r ? r : overwrite(part, at, length, sizeof length);
+	return r ? r : file_write_at(part->fd, length, sizeof length, at);
 }
 
 /* What the walk comes to. */
