@@ -175,6 +175,29 @@ ssize_t delivery_read(struct delivery *d, uint8_t *to, size_t n)
 	return done ? (ssize_t)done : d->error;
 }
 
+int delivery_read_all(struct delivery *d, uint8_t *to, size_t n)
+{
+	while (n) {
+		ssize_t part = delivery_read(d, to, n);
+
+		if (part <= 0)
+			return part ? (int)part : -EIO;
+		to += part;
+		n -= (size_t)part;
+	}
+	return 0;
+}
+
+int delivery_decode(struct delivery *d, struct space **out)
+{
+	size_t n = (size_t)delivery_get_bytes(d);
+	_cleanup_free_ uint8_t *bytes = malloc(n + 1);
+	struct diag diag = DIAG_INIT;
+	int r = bytes ? delivery_read_all(d, bytes, n) : -ENOMEM;
+
+	return r ? r : xspace_decode(bytes, n, out, &diag);
+}
+
 int delivery_write(struct delivery *d, struct run_dir *dir, struct diag *diag)
 {
 	_cleanup_free_ uint8_t *piece = malloc(PIECE_BYTES);

@@ -15,6 +15,7 @@ struct chunks;
 struct delivery;
 struct diag;
 struct run_dir;
+struct space;
 struct spool;
 struct xspace_gaps;
 
@@ -36,6 +37,12 @@ uint64_t delivery_get_bytes(const struct delivery *d);
  * disk that held them failed). Fewer than |n| are not the end.
  */
 ssize_t delivery_read(struct delivery *d, uint8_t *to, size_t n);
+
+/* |n| bytes, all of them. 0, or a negative errno: -EIO when there are fewer. */
+int delivery_read_all(struct delivery *d, uint8_t *to, size_t n);
+
+/* Reads and decodes all of |d|. Owner: *out belongs to the caller. 0 or a negative errno: as above, or -EBADMSG. */
+int delivery_decode(struct delivery *d, struct space **out);
 
 /* Writes what was not read yet to |dir|. 0, or a negative errno with |diag|. */
 int delivery_write(struct delivery *d, struct run_dir *dir, struct diag *diag);

@@ -2,15 +2,12 @@
 /* Steps of a recording; see step_times.h. */
 #include "daemon/step_times.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/diag.h"
 #include "daemon/delivery.h"
 #include "trace/space.h"
 #include "trace/summary.h"
-#include "trace/xspace.h"
 
 static void count_step(struct step_times *t, int64_t duration_ns)
 {
@@ -41,31 +38,12 @@ static void count_plane(struct step_times *t, const struct plane *plane)
 	}
 }
 
-static int read_all(struct delivery *d, uint8_t *bytes, size_t n)
-{
-	size_t done = 0;
-
-	while (done < n) {
-		ssize_t part = delivery_read(d, bytes + done, n - done);
-
-		if (part <= 0)
-			return part ? (int)part : -EIO;
-		done += (size_t)part;
-	}
-	return 0;
-}
-
 int step_times_read(struct delivery *d, struct step_times *out)
 {
-	size_t n = (size_t)delivery_get_bytes(d);
-	_cleanup_free_ uint8_t *bytes = malloc(n + 1);
 	_cleanup_(space_freep) struct space *space = NULL;
-	struct diag diag = DIAG_INIT;
-	int r = bytes ? read_all(d, bytes, n) : -ENOMEM;
+	int r = delivery_decode(d, &space);
 
 	memset(out, 0, sizeof *out);
-	if (!r)
-		r = xspace_decode(bytes, n, &space, &diag);
 	for (size_t i = 0; !r && i < space->n_planes; i++)
 		count_plane(out, space->planes[i]);
 	return r;

@@ -56,23 +56,6 @@ static int append_space(struct chunks *to, const struct space *space)
 	return r ? r : to->error;
 }
 
-static int read_space(struct delivery *d, struct space **out)
-{
-	size_t n = (size_t)delivery_get_bytes(d);
-	_cleanup_free_ uint8_t *bytes = malloc(n + 1);
-	struct diag diag = DIAG_INIT;
-	size_t done = 0;
-
-	while (bytes && done < n) {
-		ssize_t part = delivery_read(d, bytes + done, n - done);
-
-		if (part <= 0)
-			return part ? (int)part : -EIO;
-		done += (size_t)part;
-	}
-	return bytes ? xspace_decode(bytes, n, out, &diag) : -ENOMEM;
-}
-
 static void count(struct capture_result *result, const struct space *space)
 {
 	for (size_t i = 0; i < space->n_planes; i++) {
@@ -96,7 +79,7 @@ static int has_room(const struct subprocesses *s, const struct chunks *to, uint6
 /* The child's trace, on this one's time. 0, -ENOMEM, or -EBADMSG. */
 static int prepare(const struct subprocesses *s, struct descendant *child, struct space **out)
 {
-	int r = read_space(child->profile.trace, out);
+	int r = delivery_decode(child->profile.trace, out);
 
 	return r ? r : merge_prepare(*out, (int64_t)s->result.start_unix_ns, child->pid);
 }

@@ -78,25 +78,11 @@ static void tell_progress(struct trace_stream *s)
 	}
 }
 
-/* Exactly |n| bytes. */
-static int read_fully(struct delivery *d, uint8_t *to, size_t n)
-{
-	while (n) {
-		ssize_t part = delivery_read(d, to, n);
-
-		if (part <= 0)
-			return part ? (int)part : -ENODATA;
-		to += part;
-		n -= (size_t)part;
-	}
-	return 0;
-}
-
 static int write_chunk(struct trace_stream *s, XXH3_state_t *sum, size_t n)
 {
 	struct chunks message = CHUNKS_INIT;
 	uint8_t *data = trace_part_add_chunk(&message, n);
-	int r = data ? read_fully(s->result.delivery, data, n) : -ENOMEM;
+	int r = data ? delivery_read_all(s->result.delivery, data, n) : -ENOMEM;
 
 	if (r) {
 		chunks_deinit(&message);

@@ -79,6 +79,19 @@ START_TEST(reads_all_in_any_pieces)
 }
 END_TEST
 
+START_TEST(gives_all_or_an_error)
+{
+	struct delivery *d = from_chunks();
+
+	ck_assert_int_eq(delivery_read_all(d, got, 77), 0);
+	ck_assert_int_eq(delivery_read_all(d, got + 77, N_BYTES - 77 - 5), 0);
+	ck_assert_mem_eq(got, expected, N_BYTES - 5);
+	ck_assert_int_eq(delivery_read_all(d, got, 6), -EIO);
+	ck_assert_int_eq(delivery_read_all(d, got, 0), 0);
+	delivery_free(d);
+}
+END_TEST
+
 START_TEST(gives_the_rest_as_chunks)
 {
 	static const size_t read_before[] = {0, 1, CHUNK_BYTES, CHUNK_BYTES + 77, N_BYTES};
@@ -134,6 +147,7 @@ int main(void)
 	tcase_set_timeout(tests, 30);
 	tcase_add_checked_fixture(tests, setup, teardown);
 	tcase_add_loop_test(tests, reads_all_in_any_pieces, 0, 4);
+	tcase_add_test(tests, gives_all_or_an_error);
 	tcase_add_loop_test(tests, gives_the_rest_as_chunks, 0, 5);
 	tcase_add_test(tests, is_freed_half_read);
 	tcase_add_test(tests, keeps_an_error_of_the_chunks);
