@@ -81,24 +81,28 @@ int thread_log_extend(
 	return 0;
 }
 
-/* The start of the last record that was copied, as a ring keeps it (48 bits); 0 if there is none. */
-static uint64_t last_start(const struct thread_log *log)
+static uint64_t record_identity(uint64_t word0)
+{
+	return word0 & ~record_word0(0, RECORD_NONE, 0, RECORD_MAX_EXTRA);
+}
+
+uint64_t thread_log_get_last(const struct thread_log *log)
 {
 	size_t at = 0;
-	uint64_t start = log->last_start;
+	uint64_t last = log->last_record;
 
 	while (at < log->n_slots) {
-		start = log->slots[at].word[0] & RECORD_START_MASK;
+		last = record_identity(log->slots[at].word[0]);
 		at += 1 + record_n_extra(log->slots[at].word[0]);
 	}
-	return start;
+	return last;
 }
 
 struct slot *thread_log_steal(struct thread_log *log, struct drain_budget *budget, size_t *n_out)
 {
 	struct slot *slots = log->slots;
 
-	log->last_start = last_start(log);
+	log->last_record = thread_log_get_last(log);
 	*n_out = log->n_slots;
 	budget->used_bytes -= log->n_slots * sizeof *slots;
 	budget->slot_bytes -= log->n_slots * sizeof *slots;
@@ -108,15 +112,35 @@ struct slot *thread_log_steal(struct thread_log *log, struct drain_budget *budge
 	return slots;
 }
 
+/* The slots that it has in its frame, of a thread that may begin another span there meanwhile. */
+static int read_frame(struct ring *ring, uint32_t depth, struct open_span *out)
+{
+	struct ring_frame *frame = ring_frame(ring, depth);
+
+	out->n_slots = atomic_load_explicit(&frame->n_slots, memory_order_relaxed);
+	if (out->n_slots > RECORD_MAX_EXTRA)
+		return -EAGAIN;
+	memcpy(out->slots, frame->slots, out->n_slots * sizeof(struct slot));
+	return 0;
+}
+
+/* Whether what was read of the span that began at |start| is of no other: it is still open. */
+static int is_still_open(struct ring *ring, uint32_t depth, uint64_t start)
+{
+	atomic_thread_fence(memory_order_acquire);
+	return atomic_load_explicit(&ring->depth, memory_order_acquire) > depth &&
+	       atomic_load_explicit(&ring->open[depth].start, memory_order_relaxed) == start;
+}
+
 /*
  * One entry of an open stack. While the thread runs an entry may be half of one span and half of the
  * next: the low bits of the start are there twice to tell. 0 or -EAGAIN.
  */
 static int read_open(struct ring *ring, uint32_t depth, struct open_span *out)
 {
-	struct ring_frame *frame = ring_frame(ring, depth);
 	uint64_t start = atomic_load_explicit(&ring->open[depth].start, memory_order_acquire);
 	uint64_t what = atomic_load_explicit(&ring->open[depth].what, memory_order_acquire);
+	int r = 0;
 
 	if ((uint32_t)(what >> 32) != (uint32_t)start)
 		return -EAGAIN;
@@ -124,13 +148,16 @@ static int read_open(struct ring *ring, uint32_t depth, struct open_span *out)
 	out->string_id = (uint32_t)what & STRING_ID_MASK;
 	out->kind = (unsigned)(what >> 24) & 255u;
 	out->n_slots = 0;
-	if (out->kind & RING_OPEN_HAS_FRAME) {
-		out->n_slots = atomic_load_explicit(&frame->n_slots, memory_order_relaxed);
-		if (out->n_slots > RECORD_MAX_EXTRA)
-			return -EAGAIN;
-		memcpy(out->slots, frame->slots, out->n_slots * sizeof(struct slot));
-	}
-	return start ? 0 : -EAGAIN;
+	if (out->kind & RING_OPEN_HAS_FRAME)
+		r = read_frame(ring, depth, out);
+	return !r && start && is_still_open(ring, depth, start) ? 0 : -EAGAIN;
+}
+
+/* The record_identity() that it has in the ring when it ends. Others may have begun in the same tick. */
+static uint64_t open_identity(const struct open_span *open, uint32_t depth)
+{
+	return record_word0(
+		open->start, (enum record_kind)(open->kind & ~RING_OPEN_HAS_FRAME & 15u), depth, 0);
 }
 
 /* What was read for a part that could not be cut off, for want of memory (drain_cut.c). */
@@ -144,7 +171,7 @@ static void forget_open(struct thread_log *log)
 int thread_log_read_open(struct thread_log *log, struct ring *ring, struct drain_budget *budget)
 {
 	uint32_t depth = atomic_load_explicit(&ring->depth, memory_order_acquire);
-	uint64_t last = last_start(log);
+	uint64_t last = thread_log_get_last(log);
 
 	forget_open(log);
 	if (depth == 0 || depth > RECORD_MAX_DEPTH)
@@ -163,7 +190,7 @@ int thread_log_read_open(struct thread_log *log, struct ring *ring, struct drain
 		while (read_open(ring, i, open) && --tries)
 			;
 		/* The end was written, the depth not yet: the span is in the ring already. */
-		if (tries && (open->start & RECORD_START_MASK) != last)
+		if (tries && open_identity(open, i) != last)
 			log->n_open++;
 	}
 	return 0;

@@ -37,7 +37,7 @@ struct thread_log {
 	struct open_span *open;
 	uint32_t n_open;
 	struct track *track; /* a spool's, where earlier slots went; NULL: all are here */
-	uint64_t last_start; /* of the last record that was taken away; 48 bits */
+	uint64_t last_record; /* of those that were taken away; see thread_log_get_last() */
 };
 
 /* How much all logs of a capture may hold. A log that exists counts, also when it is empty. */
@@ -70,6 +70,12 @@ struct thread_log *thread_log_free(struct thread_log *log); /* NULL ok; returns 
  */
 int thread_log_extend(
 	struct thread_log *log, size_t n, struct drain_budget *budget, struct slot **room_out);
+
+/*
+ * What tells the last record that was copied from others: its first word without the number of its extra slots. 0 if
+ * there is none.
+ */
+uint64_t thread_log_get_last(const struct thread_log *log);
 
 /* Moves the slots, *n_out of them, to the caller, who has them spooled. */
 struct slot *thread_log_steal(struct thread_log *log, struct drain_budget *budget, size_t *n_out);

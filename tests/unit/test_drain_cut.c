@@ -102,6 +102,22 @@ START_TEST(joined_parts_are_the_whole_with_the_newest_open_spans)
 }
 END_TEST
 
+/* A thread that stands between the end of its span and taking it off the stack. */
+START_TEST(a_span_that_went_with_a_part_is_not_open)
+{
+	ptap_begin_dyn("outer");
+	ptap_begin_dyn("inner");
+	ptap_end();
+	atomic_store(&drained.ring->depth, 2);
+	drained_visit();
+	read_open();
+	ck_assert_uint_eq(drained.drain.logs[0]->n_open, 1);
+	cut(&older);
+	read_open();
+	ck_assert_uint_eq(drained.drain.logs[0]->n_open, 1);
+}
+END_TEST
+
 /* A part tells what was lost since the one before, as each is read by itself; together they tell all. */
 START_TEST(losses_are_told_once)
 {
@@ -148,6 +164,7 @@ int main(void)
 	tcase_add_test(tcase, each_record_is_in_one_part_and_the_drain_goes_on);
 	tcase_add_test(tcase, a_thread_without_news_is_not_in_a_part);
 	tcase_add_test(tcase, joined_parts_are_the_whole_with_the_newest_open_spans);
+	tcase_add_test(tcase, a_span_that_went_with_a_part_is_not_open);
 	tcase_add_test(tcase, losses_are_told_once);
 	tcase_add_test(tcase, the_log_of_a_thread_that_ended_goes_with_its_part);
 	suite_add_tcase(suite, tcase);

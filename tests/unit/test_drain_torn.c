@@ -5,6 +5,7 @@
 #include <check.h>
 #include <malloc.h>
 #include <proftap/proftap.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,40 @@ START_TEST(drops_an_open_span_that_is_the_last_record)
 }
 END_TEST
 
+/* A counter that is slower than the processor, as others than x86's are, gives many the same time. */
+static void give_all_the_same_time(uint64_t n_open)
+{
+	uint64_t start = atomic_load(&drained.ring->open[0].start);
+
+	for (uint64_t i = 0; i < n_open; i++) {
+		uint64_t what = atomic_load(&drained.ring->open[i].what) & UINT32_MAX;
+
+		atomic_store(&drained.ring->open[i].start, start);
+		atomic_store(&drained.ring->open[i].what, what | start << 32);
+	}
+	for (uint64_t at = 0; at < atomic_load(&drained.ring->head); at++) {
+		struct slot *slot = fixture_slot(0, at);
+
+		slot->word[0] = (slot->word[0] & ~RECORD_START_MASK) | (start & RECORD_START_MASK);
+	}
+}
+
+START_TEST(keeps_open_spans_that_began_with_the_last_record)
+{
+	PTAP_BEGIN("outer");
+	PTAP_BEGIN("middle");
+	if (_i) {
+		PTAP_SPAN("inner");
+	} else {
+		PTAP_INSTANT("point");
+	}
+	give_all_the_same_time(2);
+	drained_finish();
+	ck_assert_uint_eq(drained.drain.logs[0]->n_slots, 1);
+	ck_assert_uint_eq(drained.drain.logs[0]->n_open, 2);
+}
+END_TEST
+
 START_TEST(drops_open_spans_that_are_torn)
 {
 	PTAP_INSTANT("point");
@@ -75,6 +110,51 @@ START_TEST(drops_open_spans_that_are_torn)
 	drained_finish();
 	ck_assert_uint_eq(drained.drain.logs[0]->n_open, 1);
 	ck_assert_mem_eq(&drained.drain.logs[0]->open[0].slots[0].word[1], "open", 5);
+}
+END_TEST
+
+static _Atomic int quit;
+
+/* Spans of which each has the same number in all of its arguments. */
+static void *begin_and_end(void *unused)
+{
+	for (int64_t i = 1; !quit; i++) {
+		PTAP_SPAN_ARGS("numbered", PTAP_I("1", i), PTAP_I("2", i), PTAP_I("3", i),
+			PTAP_I("4", i), PTAP_I("5", i), PTAP_I("6", i), PTAP_I("7", i),
+			PTAP_I("8", i));
+	}
+	return unused;
+}
+
+static int is_torn(const struct open_span *open)
+{
+	for (uint32_t i = 1; i < open->n_slots; i++)
+		if (open->slots[i].word[1] != open->slots[0].word[1])
+			return 1;
+	return open->n_slots != 8;
+}
+
+START_TEST(open_spans_of_a_running_thread_are_whole)
+{
+	unsigned n_torn = 0;
+	unsigned n = 0;
+	pthread_t thread;
+	int error = 0;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, begin_and_end, NULL), 0);
+	while (n < 100000) {
+		drained.budget.used_bytes = 0;
+		if (drained.drain.n_logs == 0)
+			drained_visit();
+		drain_read_open(&drained.drain, &error);
+		for (size_t i = 0; i < drained.drain.n_logs && ++n; i++)
+			if (drained.drain.logs[i]->n_open)
+				n_torn += (unsigned)is_torn(&drained.drain.logs[i]->open[0]);
+	}
+	quit = 1;
+	pthread_join(thread, NULL);
+	ck_assert_int_eq(error, 0);
+	ck_assert_uint_eq(n_torn, 0);
 }
 END_TEST
 
@@ -187,7 +267,9 @@ int main(void)
 	tcase_add_test(tcase, reads_spans_that_are_open);
 	tcase_add_test(tcase, reads_open_spans_anew);
 	tcase_add_test(tcase, drops_an_open_span_that_is_the_last_record);
+	tcase_add_loop_test(tcase, keeps_open_spans_that_began_with_the_last_record, 0, 2);
 	tcase_add_test(tcase, drops_open_spans_that_are_torn);
+	tcase_add_test(tcase, open_spans_of_a_running_thread_are_whole);
 	tcase_add_test(tcase, ignores_an_impossible_depth);
 	tcase_add_test(tcase, starts_again_behind_a_head_that_jumped);
 	tcase_add_loop_test(tcase, bounds_the_memory_of_threads_that_come_and_go, 0, 2);
