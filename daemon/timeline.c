@@ -16,6 +16,7 @@
 #include <cpuid.h>
 #endif
 
+#if defined(__x86_64__)
 static int file_has_word(const char *root, const char *path, const char *word)
 {
 	char full[512];
@@ -33,7 +34,6 @@ static int file_has_word(const char *root, const char *path, const char *word)
 	return strstr(text, word) != NULL;
 }
 
-#if defined(__x86_64__)
 static int is_invariant(const char *root)
 {
 	unsigned a, b, c, d = 0;
