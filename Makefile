@@ -6,7 +6,7 @@ CONFIGURE_FLAGS ?=
 JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 FORWARD = $(MAKE) --no-print-directory $(JOBS) -C $(B)
 
-.PHONY: all bench check check-asan check-format check-tsan clean demo fuzz interop
+.PHONY: all bench check check-aarch64 check-asan check-format check-tsan clean demo fuzz interop
 .NOTPARALLEL:
 
 all: $(B)/config.status
@@ -30,6 +30,12 @@ check-asan:
 
 check-tsan:
 	@$(MAKE) check B=build-tsan CONFIGURE_FLAGS='$(CONFIGURE_FLAGS) --enable-sanitizers=thread'
+
+# The library and the tests of its ring for another processor, emulated; in build-aarch64.
+check-aarch64: PACKAGES = aarch64
+check-aarch64: install-packages
+	@mkdir -p build-aarch64
+	@$(MAKE) --no-print-directory $(JOBS) -C build-aarch64 -f ../tests/aarch64/Makefile check
 
 # Each decoder for FUZZ_SECONDS; what is found lies in build-fuzz/tests/fuzz/found. libFuzzer comes with clang.
 fuzz: PACKAGES = build fuzz
