@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -18,6 +17,7 @@
 #include "base/log.h"
 #include "base/printable.h"
 #include "base/status.h"
+#include "daemon/exit_watch.h"
 #include "daemon/family.h"
 #include "daemon/hello.h"
 #include "daemon/joins.h"
@@ -40,7 +40,7 @@ struct attached {
 	uv_loop_t loop;
 	int has_listener; /* 0: the program only traces itself */
 	struct reception reception;
-	uv_poll_t exited; /* the target's pidfd */
+	struct exit_watch exited;
 	struct joins joins;
 	uv_async_t joinable; /* from the worker: the door for children is there */
 	uv_async_t gone; /* from the worker: close the port */
@@ -57,16 +57,6 @@ static void close_listener(uv_async_t *handle)
 		reception_close(&a->reception);
 	joins_close(&a->joins);
 	hello_close(&a->target);
-}
-
-/* Later than the robust word when the target is large, but independent of its memory. */
-static void on_exited(uv_poll_t *handle, int status, int events)
-{
-	struct attached *a = handle->data;
-
-	(void)status, (void)events;
-	uv_poll_stop(handle);
-	target_set_exited(&a->target);
 }
 
 static void on_joinable(uv_async_t *handle)
@@ -126,21 +116,6 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* Before Linux 5.3 there is none: then the robust word is all there is. */
-static int watch_target(struct attached *a)
-{
-	int pidfd = (int)syscall(SYS_pidfd_open, a->target.pid, 0);
-	int r;
-
-	if (pidfd < 0 && errno == ESRCH)
-		target_set_exited(&a->target);
-	if (pidfd < 0)
-		return 0;
-	r = uv_poll_init(&a->loop, &a->exited, pidfd);
-	a->exited.data = a;
-	return r ? r : uv_poll_start(&a->exited, UV_READABLE, on_exited);
-}
-
 /* Any thread. */
 static void describe(struct status *s, void *context)
 {
@@ -170,7 +145,7 @@ static int init_loop(struct attached *a)
 	if (!r)
 		r = joins_init(&a->joins, &a->family, &a->loop);
 	if (!r)
-		r = watch_target(a);
+		r = exit_watch_start(&a->exited, &a->loop, &a->target);
 	a->gone.data = a->finished.data = a->joinable.data = a;
 	/* Nobody shall connect to one that only writes its program's own trace. */
 	return r || !a->has_listener ? r : reception_open(&a->reception, &a->loop);

@@ -7,29 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Descriptors that came with a message that is not as it should be are closed. */
-static int take_descriptor(struct msghdr *message, int *fd)
-{
-	int n = 0;
-
-	*fd = -1;
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
-		size_t n_bytes = c->cmsg_len - CMSG_LEN(0);
-
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-			continue;
-		for (size_t at = 0; at + sizeof *fd <= n_bytes; at += sizeof *fd, n++) {
-			if (*fd >= 0)
-				close(*fd);
-			memcpy(fd, CMSG_DATA(c) + at, sizeof *fd);
-		}
-	}
-	if (n == 1 && !(message->msg_flags & MSG_CTRUNC))
-		return 0;
-	if (*fd >= 0)
-		close(*fd);
-	return -EBADMSG;
-}
+#include "daemon/passed_fd.h"
 
 /* In the same time for every wrong one. */
 static int is_secret(const uint8_t *a, const uint8_t *b)
@@ -68,7 +46,9 @@ int join_request_read(int fd, const uint8_t secret[JOIN_SECRET_BYTES], struct jo
 
 	if (n < 0)
 		return -errno;
-	r = take_descriptor(&message, memfd_out);
+	r = passed_fd_take(&message, memfd_out);
+	if (!r && *memfd_out < 0)
+		r = -EBADMSG;
 	if (r)
 		return r;
 	r = message.msg_flags & MSG_TRUNC ? -EPROTO : check_request(request, (size_t)n, secret);
