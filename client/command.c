@@ -26,6 +26,8 @@ static const struct command *const commands[] = {
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
+/* Of letters: what differs more is no slip. */
+#define MAX_DISTANCE 2
 
 /* Commands that have a name but no code yet: they say so, and are not in the help. */
 static const struct {
@@ -88,18 +90,34 @@ int command_fail_usage(const struct command *c, const struct diag *d)
 	return EXIT_USAGE;
 }
 
+/* The beginning of a command stands for it. */
+static unsigned int find_distance(const char *name, const char *command)
+{
+	if (*name && strncmp(name, command, strlen(name)) == 0)
+		return 0;
+	return nearest_distance(name, command);
+}
+
+/* NULL: none is near. */
 static const char *find_nearest(const char *name)
 {
-	const char *best = commands[0]->name;
+	unsigned int best_distance = MAX_DISTANCE + 1;
+	const char *best = NULL;
 
-	for (size_t i = 1; i < N_COMMANDS; i++)
-		if (nearest_distance(name, commands[i]->name) < nearest_distance(name, best))
+	for (size_t i = 0; i < N_COMMANDS; i++) {
+		unsigned int distance = find_distance(name, commands[i]->name);
+
+		if (distance < best_distance) {
 			best = commands[i]->name;
+			best_distance = distance;
+		}
+	}
 	return best;
 }
 
 static int fail_unknown(const char *name)
 {
+	const char *nearest = find_nearest(name);
 	struct diag d = DIAG_INIT;
 
 	for (size_t i = 0; i < sizeof announced / sizeof announced[0]; i++) {
@@ -111,8 +129,8 @@ static int fail_unknown(const char *name)
 	if (name[0] == '-')
 		diag_set(&d, EXIT_USAGE, "%.64s: unknown option; the command comes first", name);
 	else
-		diag_set(&d, EXIT_USAGE, "%.64s: unknown command; the nearest is %s", name,
-			find_nearest(name));
+		diag_set(&d, EXIT_USAGE, "%.64s: unknown command%s%s", name,
+			nearest ? "; the nearest is " : "", nearest ? nearest : "");
 	return command_fail_usage(NULL, &d);
 }
 

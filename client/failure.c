@@ -55,21 +55,27 @@ static const char *find_holder(const char *text, int *n)
 	return text + strspn(text, " ");
 }
 
-static const char *advise_busy(const struct failure *f)
+/* Who waits for one without an end waits for ever. */
+static void advise_busy(const struct failure *f, const char *holder, char *out, size_t n)
 {
+	out[0] = '\0';
 	if (f->is_of_session)
-		return "; a continuous one ends by proftap stop ";
-	return f->is_waited_for ? "" : "; wait for it to end, as --wait does";
+		snprintf(out, n, "; a continuous one ends by proftap stop %s", f->address->text);
+	else if (strstr(holder, "until it is stopped"))
+		snprintf(out, n, "; if it is yours, proftap stop %s ends it", f->address->text);
+	else if (!f->is_waited_for)
+		snprintf(out, n, "; wait for it to end, as --wait does");
 }
 
 static int explain_busy(const struct failure *f, struct diag *d)
 {
+	char advice[400];
 	int n;
 	const char *holder = find_holder(f->text, &n);
 
-	diag_set(d, -EBUSY, "%s: busy: another profiling session is active there%s%.*s%s%s%s",
-		f->address->text, *holder ? " (" : "", n, holder, *holder ? ")" : "",
-		advise_busy(f), f->is_of_session ? f->address->text : "");
+	advise_busy(f, holder, advice, sizeof advice);
+	diag_set(d, -EBUSY, "%s: busy: another profiling session is active there%s%.*s%s%s",
+		f->address->text, *holder ? " (" : "", n, holder, *holder ? ")" : "", advice);
 	return EXIT_BUSY;
 }
 

@@ -4,6 +4,8 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/printable.h"
@@ -123,6 +125,19 @@ void json_uint(struct json *j, const char *key, uint64_t value)
 	fprintf(j->out, "%" PRIu64, value);
 }
 
+/* That reads as the same number: 0.1, not 0.10000000000000001. */
+static void write_shortest(struct json *j, double value)
+{
+	char text[32];
+
+	for (int n_digits = 15; n_digits <= 17; n_digits++) {
+		snprintf(text, sizeof text, "%.*g", n_digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	fputs(text, j->out);
+}
+
 void json_double(struct json *j, const char *key, double value)
 {
 	if (!isfinite(value)) {
@@ -130,7 +145,7 @@ void json_double(struct json *j, const char *key, double value)
 		return;
 	}
 	write_key(j, key);
-	fprintf(j->out, "%.17g", value);
+	write_shortest(j, value);
 }
 
 void json_bool(struct json *j, const char *key, bool value)

@@ -82,6 +82,8 @@ def options_are_those_of_a_capture(t):
     call("start", target.port, "--session", "mine", "--host_tracer_level", 1)
     target.ask("await 1")
     equal(target.ask("enabled 2"), "0", "level 2")
+    said = call("capture", target.port, 10, code=4).stderr
+    contains(said, f"; if it is yours, proftap stop 127.0.0.1:{target.port} ends it\n", "to a capture")
     said = call("start", target.port, code=4).stderr
     contains(said, "session mine: until it is stopped", "who has it")
     contains(said, f"ends by proftap stop 127.0.0.1:{target.port}", "what to do")

@@ -47,8 +47,10 @@ START_TEST(numbers_are_whole)
 	json_int(&json, "least", INT64_MIN);
 	json_uint(&json, "most", UINT64_MAX);
 	json_double(&json, "tenth", 0.1);
+	json_double(&json, "third", 1.0 / 3);
+	json_double(&json, "sum", 0.1 + 0.2);
 	expect("{\"least\":-9223372036854775808,\"most\":18446744073709551615,"
-	       "\"tenth\":0.10000000000000001}\n");
+	       "\"tenth\":0.1,\"third\":0.3333333333333333,\"sum\":0.30000000000000004}\n");
 }
 END_TEST
 
