@@ -136,6 +136,16 @@ static int explain_other_http(const struct failure *f, struct diag *d)
 	return EXIT_NOBODY;
 }
 
+/* A page, for one, has no length in front of it that gRPC could read. */
+static int explain_nonsense(const struct failure *f, struct diag *d)
+{
+	diag_set(d, -EPROTO,
+		"%s: the answer makes no sense: a server that speaks HTTP/2 and not gRPC may listen on "
+		"that port",
+		f->address->text);
+	return EXIT_FAILED;
+}
+
 static int explain_tls(const struct failure *f, struct diag *d)
 {
 	diag_set(d, -EPROTO,
@@ -239,6 +249,9 @@ int failure_explain(const struct failure *f, struct diag *d)
 	/* gRPC's own words for a response without grpc-status. */
 	if (f->status == RPC_UNKNOWN && strcmp(f->text, "No status received") == 0)
 		return explain_other_http(f, d);
+	/* The same for bytes that are no message. */
+	if (f->is_connected && f->status == RPC_UNKNOWN && strcmp(f->text, "Stream removed") == 0)
+		return explain_nonsense(f, d);
 	return f->is_connected ? explain_stranger(f, d) : explain_lost(f, d);
 }
 

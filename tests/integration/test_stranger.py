@@ -10,9 +10,10 @@ import ssl
 import threading
 
 from checks import in_time
-from fake_server import FakeServer
+from fake_server import Connection, FakeServer
 from fixture import (check, contains, equal, find_proftapd, free_port, read_status, run, test,
                      wait_until)
+from http2 import DATA, END_STREAM
 
 # What never speaks is given up after 5 s and asked once more for 1 s.
 SILENCE_S = 6
@@ -121,6 +122,18 @@ def a_silent_server_is_not_called_slow(t):
 def a_web_server_that_speaks_http2_is_recognised(t):
     port = FakeServer(t, lambda c: c.headers(end=True, content_type="text/html")).port
     check_stranger(t, port, "it speaks HTTP/2 and not gRPC", within_s=3)
+
+
+@test
+def a_page_for_an_answer_is_recognised(t):
+    def script(c):
+        c.headers(content_type="text/html")
+        c.data(b"<html>hello</html>")
+        c.frame(DATA, END_STREAM, c.stream)
+    for unknown in (Connection.unknown, None):
+        c = t.capture(FakeServer(t, script, unknown=unknown), 20, code=1)
+        contains(c.stderr, "the answer makes no sense: a server that speaks HTTP/2 and not gRPC", "standard error")
+        equal((c.stdout, c.left()), ("", []), "standard output and what is left")
 
 
 @test
