@@ -34,7 +34,7 @@ void analysis_fail(struct rpc_call *call, int error, const struct diag *d)
 	else if (error == -EACCES)
 		rpc_call_fail(call, RPC_FAILED_PRECONDITION, d->text);
 	else if (error == -ENOMEM)
-		rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED, "the profiler server is out of memory");
+		reply_no_memory(call);
 	else
 		rpc_call_fail(call, RPC_INTERNAL, d->text);
 }

@@ -33,10 +33,7 @@ static const char bad_name[] =
 
 static void fail_start(struct rpc_call *call, const char *reason)
 {
-	char text[400];
-
-	snprintf(text, sizeof text, "Failed to create profiler session: %.256s", reason);
-	rpc_call_fail(call, RPC_INTERNAL, text);
+	rpc_call_fail_with(call, RPC_INTERNAL, "Failed to create profiler session: %s", reason);
 }
 
 static void begin(struct session_request *request, struct rpc_call *call)
@@ -102,7 +99,7 @@ void continuous_call_start(struct rpc_call *call, const uint8_t *bytes, size_t n
 		return;
 	if (lift_forced_level(request)) {
 		session_request_free(request);
-		rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED, "the profiler server is out of memory");
+		reply_no_memory(call);
 		return;
 	}
 	request->begin = begin;
@@ -132,7 +129,7 @@ static struct session_request *new_request(struct rpc_call *call,
 	struct session_request *request = calloc(1, sizeof *request);
 
 	if (!request) {
-		rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED, "the profiler server is out of memory");
+		reply_no_memory(call);
 		return NULL;
 	}
 	profile_options_init(&request->options);

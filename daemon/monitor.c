@@ -160,8 +160,7 @@ static void answer(struct monitor *m, double seconds)
 	if (is_written)
 		reply(m, &result, text);
 	else
-		rpc_call_fail(m->errand->call, RPC_RESOURCE_EXHAUSTED,
-			"the profiler server is out of memory");
+		reply_no_memory(m->errand->call);
 	free(text);
 }
 

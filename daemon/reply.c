@@ -3,7 +3,6 @@
 #include "daemon/reply.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/chunks.h"
@@ -74,10 +73,7 @@ void reply_profile(struct rpc_call *call, struct capture_result *result, int emi
 /* Stock servers say the first sentence, and stock clients know it; ours quotes the rest. */
 static void fail_busy(struct rpc_call *call, const char *whose)
 {
-	char text[320];
-
-	snprintf(text, sizeof text, "Another profiling session active. %.256s", whose);
-	rpc_call_fail(call, RPC_INTERNAL, text);
+	rpc_call_fail_with(call, RPC_INTERNAL, "Another profiling session active. %s", whose);
 }
 
 void reply_failure(struct rpc_call *call, int r, const struct diag *d)

@@ -30,3 +30,8 @@ void reply_empty(struct rpc_call *call)
 
 	rpc_call_reply(call, &none);
 }
+
+void reply_no_memory(struct rpc_call *call)
+{
+	rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED, "the profiler server is out of memory");
+}

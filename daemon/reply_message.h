@@ -14,5 +14,7 @@ void reply_message_append(struct chunks *to, const struct ProtobufCMessage *mess
 void reply_message(struct rpc_call *call, const struct ProtobufCMessage *message);
 /* The same of a message without fields. */
 void reply_empty(struct rpc_call *call);
+/* RESOURCE_EXHAUSTED: there is no memory to find the answer. */
+void reply_no_memory(struct rpc_call *call);
 
 #endif

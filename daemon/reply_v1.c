@@ -3,7 +3,6 @@
 #include "daemon/reply_v1.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #include "base/diag.h"
 #include "daemon/capture.h"
@@ -21,10 +20,8 @@ void reply_v1_bad_request(struct rpc_call *call, int r, const struct diag *d)
 
 static void fail_busy(struct rpc_call *call, const char *whose)
 {
-	char text[320];
-
-	snprintf(text, sizeof text, "another profiling session is active (%.256s)", whose);
-	rpc_call_fail(call, RPC_ALREADY_EXISTS, text);
+	rpc_call_fail_with(
+		call, RPC_ALREADY_EXISTS, "another profiling session is active (%s)", whose);
 }
 
 void reply_v1_refusal(struct rpc_call *call, struct session *session, int r)

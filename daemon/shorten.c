@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/cleanup.h"
 #include "base/grow.h"
 #include "daemon/track.h"
 #include "trace/space.h"

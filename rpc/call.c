@@ -3,7 +3,6 @@
 #include "rpc/call.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,11 +110,9 @@ static void on_closed(struct tag *tag, bool ok)
 
 static void refuse_large_request(struct rpc_call *call, size_t bytes)
 {
-	char text[256];
-
-	snprintf(text, sizeof text, "%s: the request is %zu bytes; it may have %zu at most",
-		call->method->path, bytes, call->method->max_request_bytes);
-	rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED, text);
+	rpc_call_fail_with(call, RPC_RESOURCE_EXHAUSTED,
+		"%s: the request is %zu bytes; it may have %zu at most", call->method->path, bytes,
+		call->method->max_request_bytes);
 }
 
 static void handle_request(struct rpc_call *call)

@@ -111,6 +111,9 @@ void rpc_call_reply(struct rpc_call *call, struct chunks *message);
 
 /* Answers with an error. |text| is copied. |call| is invalid afterwards. Any thread, any kind. */
 void rpc_call_fail(struct rpc_call *call, enum rpc_status status, const char *text);
+/* The same with a text that is put together: at most 511 bytes, made printable. */
+void rpc_call_fail_with(struct rpc_call *call, enum rpc_status status, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* Streams only: */
 

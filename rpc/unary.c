@@ -3,9 +3,11 @@
 #include "rpc/server.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/chunks.h"
+#include "base/printable.h"
 #include "rpc/call.h"
 #include "rpc/message.h"
 
@@ -16,15 +18,24 @@ void rpc_call_fail(struct rpc_call *call, enum rpc_status status, const char *te
 	rpc_call_finish(call, status, text);
 }
 
+void rpc_call_fail_with(struct rpc_call *call, enum rpc_status status, const char *format, ...)
+{
+	char text[512];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof text, format, ap);
+	va_end(ap);
+	printable_clean(text);
+	rpc_call_fail(call, status, text);
+}
+
 static void refuse_large_reply(struct rpc_call *call, uint64_t bytes)
 {
-	char text[160];
-
-	snprintf(text, sizeof text,
+	rpc_call_fail_with(call, RPC_RESOURCE_EXHAUSTED,
 		"the reply is %" PRIu64 " bytes, and a client can receive %d at most; "
 		"record for a shorter time or at a lower level",
 		bytes, MAX_REPLY_BYTES);
-	rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED, text);
 }
 
 void rpc_call_reply(struct rpc_call *call, struct chunks *message)

@@ -20,10 +20,17 @@ static void handle_fail(struct rpc_call *call, const uint8_t *request, size_t n,
 	rpc_call_fail(call, RPC_INTERNAL, "Another profiling session active.");
 }
 
+static void handle_fail_with(struct rpc_call *call, const uint8_t *request, size_t n, void *context)
+{
+	(void)context;
+	rpc_call_fail_with(call, RPC_ABORTED, "%d: %.*s", 7, (int)n, (const char *)request);
+}
+
 static const struct rpc_method methods[] = {
 	{"/t.Test/Echo", SMALL_BYTES, handle_echo, RPC_UNARY},
 	{"/t.Test/Hold", SMALL_BYTES, handle_hold, RPC_UNARY},
 	{"/t.Test/Fail", SMALL_BYTES, handle_fail, RPC_UNARY},
+	{"/t.Test/FailWith", 1000, handle_fail_with, RPC_UNARY},
 };
 
 static void set_up(void)
@@ -74,6 +81,19 @@ static void *answer_held(void *unused)
 	reply_held("late");
 	return unused;
 }
+
+START_TEST(error_text_with_parts_is_printable)
+{
+	char large[600];
+	char cut[512] = "7: ";
+
+	expect_end(make_call("/t.Test/FailWith", "a\xff\x1b[m\xc3\xa9", 7), RPC_ABORTED,
+		"7: a??[m\xc3\xa9");
+	memset(large, 'x', sizeof large);
+	memset(cut + 3, 'x', sizeof cut - 1 - 3);
+	expect_end(make_call("/t.Test/FailWith", large, sizeof large), RPC_ABORTED, cut);
+}
+END_TEST
 
 START_TEST(another_thread_may_answer_later)
 {
@@ -204,6 +224,7 @@ int main(void)
 	tcase_add_test(tests, empty_messages_are_messages);
 	tcase_add_test(tests, unknown_method_is_unimplemented_and_told);
 	tcase_add_test(tests, error_text_reaches_the_client);
+	tcase_add_test(tests, error_text_with_parts_is_printable);
 	tcase_add_test(tests, another_thread_may_answer_later);
 	tcase_add_test(tests, other_calls_are_served_while_one_waits);
 	tcase_add_test(tests, stop_and_start_again);
