@@ -123,21 +123,27 @@ static int map_store(struct profile_options *o, const struct option *row, const 
 	return 0;
 }
 
-const char *profile_options_get_text(const struct profile_options *o, const char *key)
+static const struct option_value *find_value(const struct profile_options *o, const char *key)
 {
 	for (size_t i = 0; i < o->n_map; i++)
 		if (strcmp(o->map[i].key, key) == 0)
-			return o->map[i].text;
+			return &o->map[i];
 	return NULL;
+}
+
+const char *profile_options_get_text(const struct profile_options *o, const char *key)
+{
+	const struct option_value *value = find_value(o, key);
+
+	return value ? value->text : NULL;
 }
 
 int64_t profile_options_get_number(
 	const struct profile_options *o, const char *key, int64_t otherwise)
 {
-	for (size_t i = 0; i < o->n_map; i++)
-		if (strcmp(o->map[i].key, key) == 0)
-			return o->map[i].number;
-	return otherwise;
+	const struct option_value *value = find_value(o, key);
+
+	return value ? value->number : otherwise;
 }
 
 /* A value as text, for messages and for the conversion to the row's own type. */
