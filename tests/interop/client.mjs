@@ -10,13 +10,15 @@ const loader = require("@grpc/proto-loader");
 const [protoDir, port] = process.argv.slice(2);
 const definition = loader.loadSync(
 	["tsl/profiler/protobuf/profiler_service.proto", "proftap/v1/profiler.proto"],
-	{ includeDirs: [protoDir], keepCase: true, longs: String, defaults: true },
+	{ includeDirs: [protoDir], keepCase: true, longs: String, defaults: true, oneofs: true },
 );
 const root = grpc.loadPackageDefinition(definition);
 const address = `127.0.0.1:${port}`;
 const limits = { "grpc.max_receive_message_length": -1, "grpc.enable_http_proxy": 0 };
 const stock = new root.tensorflow.ProfilerService(
 	address, grpc.credentials.createInsecure(), limits);
+
+const own = new root.proftap.v1.Profiler(address, grpc.credentials.createInsecure(), limits);
 
 function say(name, value) {
 	console.log(JSON.stringify({ name, ...value }));
@@ -62,7 +64,25 @@ function profile(ms, level = 2) {
 	};
 }
 
+// A stream of our own service: what came, and what its end says of it.
+function capture(ms) {
+	const found = { progress: 0, bytes: 0, trailer: null };
+	const stream = own.Capture(
+		{ options: profile(ms).opts, progress_interval_ms: 50 },
+		{ deadline: new Date(Date.now() + 60000) });
+	return new Promise((resolve) => {
+		stream.on("data", (reply) => {
+			found.progress += reply.part === "progress";
+			found.bytes += reply.part === "chunk" ? reply.chunk.length : 0;
+			found.trailer = reply.part === "trailer" ? reply.trailer : found.trailer;
+		});
+		stream.on("error", (error) => resolve({ code: error.code, text: error.details }));
+		stream.on("end", () => resolve({ code: 0, ...found }));
+	});
+}
+
 await call("profile", profile(200), 60);
+say("stream", await capture(200));
 await call("bad level", profile(200, 9), 60);
 await call("deadline", profile(60000), 0.3);
 const ended = call("terminated", profile(60000), 60);

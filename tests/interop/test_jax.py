@@ -51,6 +51,10 @@ def test_capture_of_jax_server():
 
         shown = [e["name"] for _, e in viewer.complete(viewer.trace_events(path, "trace_viewer"))]
         assert shown.count("our own work") == n_own
+        # What JAX itself says of the jitted function, at least once for each call.
+        n_calls = count(events, "PjitFunction(multiply)")
+        assert n_calls == shown.count("PjitFunction(multiply)"), (n_calls, sorted(set(shown)))
+        assert n_calls >= n_own - 1, (n_calls, n_own)
 
 
 def test_terminate_of_jax_server():
@@ -83,9 +87,20 @@ def test_two_jax_and_two_of_ours():
             with open(path, "rb") as f:
                 names = {name for _, name, _ in spaces.host_events(XSpace.FromString(f.read()))}
             assert ("our own work" in names) == (i < 2) and ("compress" in names) == (i >= 2), (i, names)
+        check_run(result["files"])
         # A stock server's clock is not known; ours is the same.
         known = [one["clock_offset_ns"] for one in result["targets"]]
         assert known == [None, None, 0, 0], known
+
+
+def check_run(files):
+    """XProf has each as a host of the run, with its own spans."""
+    events = viewer.run_events(files)
+    host_of = {pid: name.split()[0] for pid, name in viewer.process_names(events).items()}
+    for i, path in enumerate(files):
+        host = pathlib.Path(path).name.removesuffix(".xplane.pb")
+        names = {event["name"] for event in events if event["ph"] == "X" and host_of[event["pid"]] == host}
+        assert ("our own work" if i < 2 else "compress") in names, (host, sorted(names))
 
 
 def plane_events(plane):

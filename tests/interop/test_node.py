@@ -15,7 +15,7 @@ SPANS = {"batch", "read", "open", "load", "compress", "deflate", "write"}
 
 
 def test_grpc_js():
-    """grpc-js gets a trace, an error's text, its deadline, and the data of a session ended early."""
+    """grpc-js gets a trace, a stream, an error's text, its deadline, and the data of a session ended early."""
     with folder() as work, Pipeline(work) as pipeline:
         done = run(NODE, HERE / "client.mjs", protos.ROOT, pipeline.port,
                    env={**os.environ, "NODE_MODULES": str(NODE.parent.parent / "node_modules")})
@@ -24,6 +24,10 @@ def test_grpc_js():
         answer = answers[name]
         assert answer["code"] == 0 and answer["events"] > 0 and not answer["empty"], answer
         assert SPANS <= set(answer["names"]), answer
+    stream = answers["stream"]
+    assert stream["code"] == 0 and stream["progress"] >= 2, stream
+    assert int(stream["trailer"]["xspace_bytes"]) == stream["bytes"] > 0, stream
+    assert int(stream["trailer"]["n_events"]) > 0, stream
     bad = answers["bad level"]
     assert bad["code"] == grpc.StatusCode.INVALID_ARGUMENT.value[0], bad
     assert "host_tracer_level" in bad["text"] and "9" in bad["text"], bad
