@@ -6,7 +6,7 @@ CONFIGURE_FLAGS ?=
 JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 FORWARD = $(MAKE) --no-print-directory $(JOBS) -C $(B)
 
-.PHONY: all bench check check-aarch64 check-asan check-format check-tsan clean demo fuzz interop
+.PHONY: all bench check check-aarch64 check-asan check-format check-tsan clean demo fuzz interop interop-large
 .NOTPARALLEL:
 
 all: $(B)/config.status
@@ -16,9 +16,9 @@ all: $(B)/config.status
 demo: PACKAGES = build
 check: PACKAGES = build check
 bench: PACKAGES = build check
-interop: PACKAGES = build check interop
+interop interop-large: PACKAGES = build check interop
 
-demo bench interop: install-packages $(B)/config.status
+demo bench interop interop-large: install-packages $(B)/config.status
 	@$(FORWARD) $@
 
 check: install-packages $(B)/config.status

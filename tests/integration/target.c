@@ -5,6 +5,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
@@ -42,7 +43,7 @@ static void count_sigchld(int number)
 	n_sigchld++;
 }
 
-/* PORT [RING_BYTES [ANY_LOCAL_USER [ADDRESS [INSECURE [FOLLOW_FORK [LOG_DIR]]]]]] */
+/* PORT [RING_BYTES [ANY_LOCAL_USER [ADDRESS [INSECURE [FOLLOW_FORK [LOG_DIR [MAX_CAPTURE_BYTES]]]]]]]; LOG_DIR "-" is none. */
 static void start(char *arguments)
 {
 	struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT;
@@ -52,9 +53,10 @@ static void start(char *arguments)
 	unsigned port = 0;
 	int r;
 
-	sscanf(arguments, "%u %u %d %127s %d %d %1023s", &port, &o.ring_bytes, &o.any_local_user,
-		address, &o.insecure, &o.follow_fork, log_dir);
-	o.log_dir = log_dir;
+	sscanf(arguments, "%u %u %d %127s %d %d %1023s %" SCNu64, &port, &o.ring_bytes,
+		&o.any_local_user, address, &o.insecure, &o.follow_fork, log_dir,
+		&o.max_capture_bytes);
+	o.log_dir = strcmp(log_dir, "-") ? log_dir : "";
 	o.port = (uint16_t)port;
 	o.address = address;
 	r = ptap_server_start_with(&o);

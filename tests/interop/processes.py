@@ -45,8 +45,8 @@ def free_port():
 
 
 @contextlib.contextmanager
-def folder():
-    with tempfile.TemporaryDirectory(prefix="proftap-interop-") as path:
+def folder(where=None):
+    with tempfile.TemporaryDirectory(prefix="proftap-interop-", dir=where) as path:
         yield pathlib.Path(path)
 
 
@@ -90,12 +90,13 @@ def make_files(directory, n_files, n_bytes):
 class Target:
     """tests/integration/target, which follows its forked children; one command, one answer."""
 
-    def __init__(self):
+    def __init__(self, *options):
+        """Of its command "start"; none: any port, and the library's defaults."""
         self.process = subprocess.Popen(
             [TARGET], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             env={**os.environ, "PROFTAP_FOLLOW_FORK": "1"})
         self.process.stdout.readline()  # ready
-        result, self.port, _ = map(int, self.ask("start 0").split())
+        result, self.port, _ = map(int, self.ask(f"start {' '.join(map(str, options or (0,)))}").split())
         assert result == 0, f"ptap_server_start: {result}"
 
     def ask(self, command):

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs every test_*() function of every test_*.py beside it, as TAP; fails if one failed.
 
-usage: run.py [WORD...]     only the tests whose name contains one of the words
+usage: run.py [--large] [WORD...]   only the tests whose name contains one of the words
+
+--large: those of large_*.py instead, which need gigabytes of disk and memory, and minutes.
 
 The last line is: N passed, N failed. A test is a function that raises when proftap is at fault; its
 docstring says the behaviour.
@@ -19,8 +21,8 @@ os.environ["no_proxy"] = os.environ["NO_PROXY"] = "127.0.0.1,localhost"
 os.environ["JAX_PLATFORMS"] = "cpu"
 
 
-def tests():
-    for path in sorted(pathlib.Path(__file__).parent.glob("test_*.py")):
+def tests(pattern):
+    for path in sorted(pathlib.Path(__file__).parent.glob(pattern)):
         module = importlib.import_module(path.stem)
         for name, function in inspect.getmembers(module, inspect.isfunction):
             if name.startswith("test_") and function.__module__ == module.__name__:
@@ -41,7 +43,10 @@ def run(number, name, function):
 
 
 def main(words):
-    chosen = [t for t in tests() if not words or any(word in t[0] for word in words)]
+    is_large = words[:1] == ["--large"]
+    words = words[1:] if is_large else words
+    found = tests("large_*.py" if is_large else "test_*.py")
+    chosen = [t for t in found if not words or any(word in t[0] for word in words)]
     print(f"1..{len(chosen)}")
     results = [run(i, *test) for i, test in enumerate(chosen, 1)]
     print(f"{results.count(True)} passed, {results.count(False)} failed")

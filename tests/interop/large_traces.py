@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces beyond 2 GiB, where gRPC's messages and XProf's files end, with the peers that end there."""
+import json
+import mmap
+import pathlib
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import page_servers
+from processes import HERE, PROFTAP, Target, folder, one_file, run
+
+LIMIT_BYTES = 2**31 - 1
+# Of some 136 bytes each: a seventh may be dropped by a busy machine, and it is still enough.
+N_SPANS = 18_500_000
+MAX_CAPTURE_BYTES = 16 << 30
+RING_BYTES = 16 << 20
+NEEDED_BYTES = 8 << 30
+# XProf takes some seven times as much as a file has. It is not to take the whole machine.
+PART_BYTES = 700_000_000
+XPROF_BYTES = 12 << 30
+# XProf's own work on one of the files takes half a minute, on a busy machine more.
+PATIENCE_S = 600
+page_servers.PATIENCE_S = PATIENCE_S
+
+
+def large_folder():
+    free = shutil.disk_usage("/var/tmp").free
+    assert free > NEEDED_BYTES, f"/var/tmp has only {free / 1e9:.1f} GB"
+    return folder("/var/tmp")
+
+
+def large_target():
+    """It records so much whoever asks, as its program wanted."""
+    return Target(0, RING_BYTES, 0, "127.0.0.1", 0, 0, "-", MAX_CAPTURE_BYTES)
+
+
+def report(path):
+    return json.loads(run(PROFTAP, "report", "--json", path).stdout)
+
+
+def start(*command):
+    return subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def finish(process):
+    """Its standard output; it must have done its work."""
+    out, errors = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0, f"exit {process.returncode}: {out}\n{errors}"
+    return out
+
+
+def emit(target):
+    assert target.ask("await 1") == "recording"
+    assert target.ask(f"heavy {N_SPANS}") == str(N_SPANS)
+
+
+def first_argument(number):
+    """How the span of that number has it in a file: an int64_value."""
+    value, out = 2**64 - number, bytearray(b"\x20")
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*out, value])
+
+
+def holds(data, numbers, find):
+    return any(find(first_argument(number)) >= 0 for number in numbers)
+
+
+def check_newest(path):
+    """The last span that arrived is one of the last, and the first is not there."""
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        assert holds(data, range(N_SPANS - 1, N_SPANS - 100, -1), data.rfind), "the last ones"
+        assert not holds(data, (1, 2), data.find), "the first ones"
+
+
+def test_stock_client_gets_the_newest():
+    """XProf's client, asking for more than 2 GiB, gets the newest that it can take, and a warning."""
+    with large_folder() as work, large_target() as target:
+        client = start(sys.executable, HERE / "xprof_client.py", "trace", f"127.0.0.1:{target.port}",
+                       work / "logs", 1000 * 100)
+        emit(target)
+        # Ends it early; the data goes to who began it.
+        stopped = run(PROFTAP, "stop", target.port, "--log_dir", work / "none", check=False)
+        assert stopped.returncode == 3, stopped
+        finish(client)
+        path = one_file(work / "logs")
+        size = path.stat().st_size
+        assert 0.95 * LIMIT_BYTES < size <= LIMIT_BYTES, size
+        trace = report(path)
+        left_out = [int(found[1]) for found in (
+            re.match(r"(\d+) events of the first [\d.]+ s are left out: the whole trace is larger "
+                     r"than this client can take", warning) for warning in trace["warnings"]) if found]
+        assert len(left_out) == 1, trace["warnings"]
+        totals = trace["totals"]
+        # Samples of usage are left out, too.
+        missing = N_SPANS - totals["spans"] - totals["dropped"]
+        assert 0 < missing <= left_out[0] < missing + 10_000, (left_out, totals)
+        check_newest(path)
+        print(f"# {size} bytes of {N_SPANS * size // totals['spans']}, {left_out[0]} events left out")
+
+
+def read_peak_mib(pid):
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) >> 10
+
+
+def check_drawing(server, run_name, host):
+    """The trace viewer has spans of the host, and nothing of the others."""
+    page = server.get_json("data", run=run_name, tag="trace_viewer@", hosts=host)
+    events = [event for event in page["traceEvents"] if event]
+    processes = {event["args"]["name"].split()[0] for event in events
+                 if event["ph"] == "M" and event["name"] == "process_name"}
+    assert processes == {host}, processes
+    drawn = sum(1 for event in events if event["ph"] == "X")
+    assert drawn > 100, drawn
+    return f"{drawn} spans drawn"
+
+
+def check_overview(server, run_name, host):
+    assert server.get_json("data", run=run_name, tag="overview_page", host=host)
+    return "an overview page"
+
+
+def open_in_xprof(log_dir, run_name, hosts, host, check_tool):
+    """In a server of its own, which would keep what it has read."""
+    with folder() as work, page_servers.xprof(log_dir, work) as server:
+        resource.prlimit(server.process.pid, resource.RLIMIT_DATA, (XPROF_BYTES, XPROF_BYTES))
+        found = [row["hostname"] for row in server.get_json("hosts", run=run_name, tag="trace_viewer@")]
+        assert sorted(found) == sorted(hosts), found
+        began = time.monotonic()
+        shown = check_tool(server, run_name, host)
+        print(f"# {host}: {shown} after {time.monotonic() - began:.0f} s; xprof's memory at most "
+              f"{read_peak_mib(server.process.pid)} MiB", flush=True)
+
+
+def test_split_files_open_in_xprof():
+    """A trace of more than 2 GiB, split, is hosts of one run for XProf, and each has its spans."""
+    with large_folder() as work, large_target() as target:
+        client = start(PROFTAP, "capture", target.port, 1000 * 100, "--log_dir", work / "logs",
+                       f"--split={PART_BYTES}", "--json")
+        emit(target)
+        client.send_signal(signal.SIGINT)
+        files = [pathlib.Path(path) for path in json.loads(finish(client))["files"]]
+        sizes = [path.stat().st_size for path in files]
+        assert len(files) > 1 and max(sizes) <= PART_BYTES and sum(sizes) > LIMIT_BYTES, sizes
+        print(f"# files of {sizes} bytes")
+        totals = [report(path)["totals"] for path in files]
+        # What was dropped is said in each.
+        assert sum(t["spans"] for t in totals) + totals[0]["dropped"] == N_SPANS, totals
+        hosts = [path.name.removesuffix(".xplane.pb") for path in files]
+        for host in hosts:
+            open_in_xprof(work / "logs", files[0].parent.name, hosts, host, check_drawing)
+        open_in_xprof(work / "logs", files[0].parent.name, hosts, hosts[-1], check_overview)
