@@ -8,6 +8,8 @@
  *        emit idle              says that it runs, waits for a line, starts a server, prints the port
  *        emit burst N           prints the port, then emits N spans in each capture, paced so that the
  *                               server keeps up, and prints how many
+ *        emit large N           prints the port, then, in the first capture, emits N spans with eight arguments, paced in
+ *                               the same way, and says so
  *        emit trace N           reads a directory and a number of bytes, then traces itself into that directory, with so
  *                               many bytes for the capture at most: N spans with eight arguments, paced in the same way.
  *                               Prints when it began, when it ended, and when its file was there, in ns of the monotonic clock
@@ -144,6 +146,19 @@ static void emit_paced(int n)
 	}
 }
 
+static int run_large(const char *n)
+{
+	if (ptap_server_start(0))
+		return fail("no server");
+	printf("%d\n", ptap_server_port());
+	while (!ptap_enabled(1) && !is_over(1))
+		;
+	emit_paced(atoi(n));
+	puts("emitted");
+	wait_for_end();
+	return 0;
+}
+
 static int run_trace(const char *n)
 {
 	struct ptap_profile_options options = PTAP_PROFILE_OPTIONS_INIT;
@@ -179,6 +194,7 @@ static const struct mode {
 } modes[] = {
 	{"burst", run_burst},
 	{"idle", run_idle},
+	{"large", run_large},
 	{"start", run_start},
 	{"trace", run_trace},
 };
@@ -189,6 +205,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc >= 2 && i < sizeof modes / sizeof modes[0]; i++)
 		if (strcmp(argv[1], modes[i].name) == 0)
 			return modes[i].run(argc > 2 ? argv[2] : "0");
-	fputs("usage: emit start GIGABYTES | idle | burst N | trace N\n", stderr);
+	fputs("usage: emit start GIGABYTES | idle | burst N | large N | trace N\n", stderr);
 	return 2;
 }

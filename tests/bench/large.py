@@ -1,61 +1,100 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A trace that no memory holds."""
-import contextlib
+"""Traces that no memory holds."""
 import glob
+import json
 import os
 import shutil
-import threading
+import signal
+import subprocess
+import time
 
-from common import BUSY, Failure, Target, kilobytes, read_fields, report
+from common import BUSY, PROFTAP, Failure, Target, report
+from memory_watch import LOOK_S, MemoryWatch
 
 N_LARGE = 33_000_000
 LARGE_BYTES = 3_000_000_000
+# What is captured: the size, and how many spans that is.
+CAPTURES = (("1 GB", 11_000_000), ("3 GB", N_LARGE))
 
 
-class Watch(threading.Thread):
-    """The most anonymous and shared memory, in kB, that a process had while this ran; rings of the target are not in it."""
+def has_room(out, name, directory):
+    if shutil.disk_usage(directory).free >= 4 * LARGE_BYTES:
+        return True
+    out.line(f"  {name}: skipped, not enough room on the disk")
+    return False
 
-    def __init__(self, pid):
-        super().__init__(daemon=True)
-        self.pid, self.most, self.is_over = pid, 0, threading.Event()
 
-    def run(self):
-        while not self.is_over.wait(0.02):
-            with contextlib.suppress(OSError, KeyError):
-                self.most = max(self.most, kilobytes(read_fields(f"/proc/{self.pid}/status"), "RssAnon"))
+def check_spans(name, file, n_spans):
+    """How many were dropped, of those that were emitted."""
+    totals = report([file])["totals"]
+    if totals["spans"] + totals["dropped"] != n_spans:
+        raise Failure(f"{name}: emitted {n_spans:,}, in the file {totals['spans']:,}, "
+                      f"dropped {totals['dropped']:,}{BUSY}")
+    return totals["dropped"]
 
-    def end(self):
-        self.is_over.set()
-        self.join()
-        return self.most
+
+def show_memory(out, name, watch, aim):
+    watch.end()
+    out.figure(f"{name}, memory at most", f"{watch.whole_kib / 1024:.0f}", "MiB", aim,
+               f"anonymous {watch.anonymous_kib / 1024:.0f} MiB")
 
 
 def bench_large(out, directory):
     out.method(f"large: {N_LARGE:,} spans with eight arguments, paced, of one thread, by ptap_trace_start(): from "
-               "ptap_trace_stop() until the file has its name, so written and not yet on the disk; the "
-               "server's anonymous memory at most, looked at every 20 ms")
-    if shutil.disk_usage(directory).free < 4 * LARGE_BYTES:
-        out.line("  large: skipped, not enough room on the disk")
+               "ptap_trace_stop() until the file has its name, so written and not yet on the disk; memory: anonymous "
+               f"and shared, the target's rings included, looked at every {LOOK_S * 1000:.0f} ms")
+    if not has_room(out, "large", directory):
         return
     with Target("emit", "trace", str(N_LARGE)) as target:
         target.process.stdin.write(f"{directory} {4 * LARGE_BYTES}\n")
         target.process.stdin.flush()
         target.read("running")
-        watch = Watch(target.find_server())
-        watch.start()
+        watch = MemoryWatch(target.find_server())
         _, stop, end = map(float, target.read())
-        most = watch.end()
+        watch.end()
         target.end()
     file, = glob.glob(f"{directory}/plugins/profile/*/*emit_{target.process.pid}.xplane.pb")
-    show_large(out, file, end - stop, most)
+    size, dropped = os.path.getsize(file), check_spans("large", file, N_LARGE)
+    out.figure("large: the file", f"{size / 1e9:.2f}", "GB", "", f"dropped {dropped:,}")
+    out.figure("large: after the recording", f"{size * 1e3 / (end - stop):.0f}", "MB/s", ">= 500 MB/s")
+    show_memory(out, "large: proftapd", watch, "<= 128 MiB")
 
 
-def show_large(out, file, took_ns, most_kb):
-    size = os.path.getsize(file)
-    totals = report([file])["totals"]
-    if totals["spans"] + totals["dropped"] != N_LARGE:
-        raise Failure(f"large: emitted {N_LARGE:,}, in the file {totals['spans']:,}, "
-                      f"dropped {totals['dropped']:,}{BUSY}")
-    out.figure("large: the file", f"{size / 1e9:.2f}", "GB", "", f"dropped {totals['dropped']:,}")
-    out.figure("large: after the recording", f"{size * 1e3 / took_ns:.0f}", "MB/s", ">= 500 MB/s")
-    out.figure("large: proftapd, anonymous memory", f"{most_kb / 1024:.0f}", "MiB", "<= 128 MiB")
+def capture(port, target, directory):
+    """What it said, how long the whole command took behind the recording, and the memory of both sides."""
+    client = subprocess.Popen(
+        [PROFTAP, "capture", port, str(3600 * 1000), "--log_dir", directory, "--max_bytes",
+         str(4 * LARGE_BYTES), "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    watches = [MemoryWatch(pid) for pid in (client.pid, target.find_server())]
+    target.read("emitted")
+    client.send_signal(signal.SIGINT)
+    start = time.monotonic()
+    said = client.communicate()[0]
+    took_s = time.monotonic() - start
+    if client.returncode != 0:
+        raise Failure(f"proftap capture ended with {client.returncode}")
+    return json.loads(said), took_s, watches
+
+
+def bench_large_capture(out, name, n_spans, directory):
+    with Target("emit", "large", str(n_spans)) as target:
+        port, = target.read()
+        result, took_s, watches = capture(port, target, directory)
+        target.end()
+    size, dropped = result["bytes"], check_spans(name, result["file"], n_spans)
+    os.unlink(result["file"])
+    name = f"capture of {name}"
+    out.figure(f"{name}: the file", f"{size / 1e9:.2f}", "GB", "", f"dropped {dropped:,}")
+    out.figure(f"{name}: end to end", f"{size / 1e3 / max(result['transfer_ms'], 1):.0f}", "MB/s",
+               ">= 500 MB/s", f"{result['transfer_ms'] / 1000:.2f} s; until proftap ends, fsync and summary "
+               f"included, {took_s:.2f} s")
+    for side, watch, aim in zip(("proftap", "proftapd"), watches, ("< 64 MiB", "< 128 MiB")):
+        show_memory(out, f"{name}: {side}", watch, aim)
+
+
+def bench_large_captures(out, directory):
+    out.method("large captures: the same spans by the real proftap capture, over loopback: from its end by Ctrl-C "
+               "until the last byte is in the file, fsync excluded; memory as above")
+    if has_room(out, "large captures", directory):
+        for name, n_spans in CAPTURES:
+            bench_large_capture(out, name, n_spans, directory)
