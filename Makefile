@@ -6,7 +6,7 @@ CONFIGURE_FLAGS ?=
 JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 FORWARD = $(MAKE) --no-print-directory $(JOBS) -C $(B)
 
-.PHONY: all bench check check-aarch64 check-asan check-format check-tsan clean demo fuzz interop interop-large
+.PHONY: all bench check check-aarch64 check-asan check-format check-tsan clean demo fuzz interop interop-large nightly
 .NOTPARALLEL:
 
 all: $(B)/config.status
@@ -17,8 +17,9 @@ demo: PACKAGES = build
 check: PACKAGES = build check
 bench: PACKAGES = build check
 interop interop-large: PACKAGES = build check interop
+nightly: PACKAGES = build check
 
-demo bench interop interop-large: install-packages $(B)/config.status
+demo bench interop interop-large nightly: install-packages $(B)/config.status
 	@$(FORWARD) $@
 
 check: install-packages $(B)/config.status

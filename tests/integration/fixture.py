@@ -22,7 +22,7 @@ from processes import (PROFTAP, Capture, Target, find_proftapd, find_proftapds, 
                        read_fds, read_shared_kib, read_status)
 from trace_file import load_schemas, schema
 
-__all__ = ["NOBODY", "SANITIZERS", "Skip", "check", "contains", "equal", "find_proftapd",
+__all__ = ["NOBODY", "SANITIZERS", "SESSION", "Skip", "check", "contains", "equal", "find_proftapd",
            "find_proftapds", "free_port", "is_alive", "need_namespaces", "need_no_sanitizer",
            "need_no_tsan", "need_readable_tree", "need_root", "read_fds",
            "read_shared_kib", "read_status", "run", "schema", "test", "wait_until"]

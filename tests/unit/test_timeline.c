@@ -221,6 +221,113 @@ START_TEST(a_capture_of_hours_stays_small_and_right_all_over)
 }
 END_TEST
 
+/* --- a clock of our own ----------------------------------------------------------------------- */
+
+#define PAIR_NS INT64_C(20000000)
+#define TICKS_PER_NS 2.6
+/* How far a pair's two readings are apart at most. */
+#define WIDTH_NS 300
+#define MAX_ERROR_NS 1000
+
+/* NTP slews by up to 500 ppm: so the rate swings, in two minutes. */
+static int64_t slewed_ns(double seconds)
+{
+	return (int64_t)(1e9 *
+			 (seconds + 0.0005 * 120 / (2 * M_PI) * sin(2 * M_PI * seconds / 120)));
+}
+
+static uint64_t ticks_at(double seconds)
+{
+	return (UINT64_C(1) << 40) + (uint64_t)(seconds * 1e9 * TICKS_PER_NS);
+}
+
+/* A pair as the server reads it at about |seconds|, not quite at one time. */
+static void add_read(double seconds)
+{
+	add(ticks_at(seconds), slewed_ns(seconds) + rand() % WIDTH_NS - WIDTH_NS / 2);
+}
+
+static int64_t error_at(double seconds)
+{
+	return timeline_convert(&timeline, ticks_at(seconds)) -
+	       (slewed_ns(seconds) - timeline.pairs[0].monotonic_ns);
+}
+
+START_TEST(ten_minutes_are_right_to_a_microsecond)
+{
+	int64_t before = INT64_MIN;
+
+	srand(11);
+	for (int i = 0; i <= 30000; i++)
+		add_read(i * 0.02);
+	for (double s = 0; s < 600; s += 0.00317) {
+		int64_t now = timeline_convert(&timeline, ticks_at(s));
+
+		ck_assert_msg(llabs(error_at(s)) < MAX_ERROR_NS, "%lld ns wrong after %g s",
+			(long long)error_at(s), s);
+		ck_assert_msg(now >= before, "back after %g s", s);
+		before = now;
+	}
+}
+END_TEST
+
+/* The machine was stopped, or moved to another one: its counter has gone on, or less, and the clock has not. */
+START_TEST(a_jump_is_wrong_only_where_it_was)
+{
+	const int64_t jump_ticks = _i ? INT64_C(1) << 43 : INT64_C(1) << 20;
+	int64_t before = INT64_MIN;
+
+	for (int i = 0; i <= 1000; i++)
+		add(ticks_at(i * 0.02) + (i > 500 ? (uint64_t)jump_ticks : 0),
+			(int64_t)(i * PAIR_NS));
+	for (double s = 0; s < 20; s += 0.0017) {
+		int is_behind = s > 10.01;
+		int64_t now = timeline_convert(
+			&timeline, ticks_at(s) + (is_behind ? (uint64_t)jump_ticks : 0));
+		int64_t error_ns = now - (int64_t)(s * 1e9);
+
+		ck_assert_int_ge(now, before);
+		before = now;
+		if (s > 10 && s < 10.02)
+			ck_assert_int_le(llabs(error_ns), PAIR_NS);
+		else
+			ck_assert_int_le(llabs(error_ns), MAX_ERROR_NS);
+	}
+}
+END_TEST
+
+/* The counter was set back: no line leads there. What is before the jump stays right, and nothing leaves the capture. */
+START_TEST(a_counter_that_is_set_back_spoils_nothing_before)
+{
+	const uint64_t back_ticks = UINT64_C(1) << 36; /* half a minute */
+
+	for (int i = 0; i <= 1000; i++)
+		add(ticks_at(i * 0.02) - (i > 500 ? back_ticks : 0), (int64_t)(i * PAIR_NS));
+	ck_assert_uint_eq(timeline.n_pairs, 501);
+	for (double s = 0; s < 10; s += 0.0017) {
+		int64_t now = timeline_convert(&timeline, ticks_at(s));
+
+		ck_assert_int_le(llabs(now - (int64_t)(s * 1e9)), MAX_ERROR_NS);
+	}
+}
+END_TEST
+
+/* Cores whose counters differ by some ticks: a thread that goes to and fro is wrong by no more than that. */
+START_TEST(cores_that_differ_are_wrong_by_their_difference)
+{
+	static const int64_t offsets[] = {0, 40, -40, 90};
+
+	for (int i = 0; i <= 500; i++)
+		add(ticks_at(i * 0.02) + (uint64_t)offsets[i % 4], (int64_t)(i * PAIR_NS));
+	for (int i = 0; i < 4000; i++) {
+		double s = i * 0.0025;
+		int64_t now = timeline_convert(&timeline, ticks_at(s) + (uint64_t)offsets[i % 4]);
+
+		ck_assert_int_le(llabs(now - (int64_t)(s * 1e9)), 2 * 130);
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("timeline");
@@ -236,6 +343,10 @@ int main(void)
 	tcase_add_test(tcase, uses_a_pair_added_after_a_conversion);
 	tcase_add_test(tcase, never_runs_backwards);
 	tcase_add_test(tcase, a_capture_of_hours_stays_small_and_right_all_over);
+	tcase_add_test(tcase, ten_minutes_are_right_to_a_microsecond);
+	tcase_add_loop_test(tcase, a_jump_is_wrong_only_where_it_was, 0, 2);
+	tcase_add_test(tcase, a_counter_that_is_set_back_spoils_nothing_before);
+	tcase_add_test(tcase, cores_that_differ_are_wrong_by_their_difference);
 	tcase_add_test(tcase, takes_nanoseconds_as_they_are);
 	tcase_add_test(tcase, reads_both_clocks);
 	suite_add_tcase(suite, tcase);
