@@ -109,6 +109,7 @@ static int add_losses(
 		.n_unmatched_ends = as->asyncs.n_unmatched,
 		.n_crowded_asyncs = as->asyncs.n_crowded,
 		.n_unspooled = count_dropped(as, in->drain),
+		.n_nameless = as->texts.n_nameless,
 		.n_left_out_texts = as->texts.n_left_out,
 	};
 

@@ -22,6 +22,7 @@ enum reason {
 	REASON_MEMORY,
 	REASON_OLDEST,
 	REASON_SPOOL,
+	REASON_NAMES,
 	REASON_TEXTS,
 	REASON_INVALID,
 	REASON_CROWDED,
@@ -54,6 +55,9 @@ static const struct {
 		"snapshots more often, or raise max_capture_bytes"},
 	[REASON_SPOOL] = {"ptap_lost_spool", 1,
 		"events dropped: no room in the capture's file or memory; raise max_capture_bytes"},
+	[REASON_NAMES] = {"ptap_lost_names", 0,
+		"names or keys left out: the program's table of them, 1 MiB, is full; "
+		"PTAP_SPAN_DYN and the like need no place in it"},
 	[REASON_TEXTS] = {"ptap_left_out_texts", 0,
 		"names or texts left out: too many different ones; raise max_capture_bytes"},
 	[REASON_INVALID] = {"ptap_lost_invalid", 1, "records were damaged"},
@@ -84,6 +88,7 @@ static void count(
 	totals[REASON_NO_RING] = drain->lost_no_ring;
 	totals[REASON_INVALID] = seen->n_invalid + drain->n_broken;
 	totals[REASON_SPOOL] = seen->n_unspooled;
+	totals[REASON_NAMES] = seen->n_nameless;
 	totals[REASON_TEXTS] = seen->n_left_out_texts;
 	totals[REASON_CROWDED] = seen->n_crowded_asyncs;
 	totals[REASON_UNMATCHED] = seen->n_unmatched_ends;

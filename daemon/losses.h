@@ -15,6 +15,7 @@ struct losses_seen {
 	uint64_t n_unmatched_ends; /* of async spans */
 	uint64_t
 		n_unspooled; /* events that the capture's file, or what must stay in memory, had no room for */
+	uint64_t n_nameless; /* names and keys that became "(too many names)" */
 	uint64_t n_left_out_texts; /* names and texts that became "(too many texts)" */
 	uint64_t n_crowded_asyncs; /* async spans that no line had room for */
 };

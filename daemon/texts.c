@@ -119,6 +119,7 @@ static uint32_t cached_id(struct texts *texts, struct names *names, uint32_t *ca
 
 	if (id < texts->n_ids && cache[id])
 		return cache[id] - 1;
+	texts->n_nameless += id == STRING_ID_LOST;
 	index = intern_id(texts, names, id);
 	if (index != NAMES_NONE && id < texts->n_ids)
 		cache[id] = index + 1;

@@ -20,6 +20,7 @@ struct texts {
 	uint32_t *stat_name_of; /* string id -> index + 1 of the stat name */
 	uint32_t n_ids;
 	struct keep *keep; /* borrowed: what the names may take of memory */
+	uint64_t n_nameless; /* uses of names that the program's table had no room for */
 	uint64_t n_left_out; /* uses of new texts when there was no room for them */
 };
 
