@@ -9,6 +9,7 @@
 #include "base/profile_options.h"
 #include "daemon/capture.h"
 #include "daemon/capture_trace.h"
+#include "daemon/ending.h"
 #include "daemon/join_words.h"
 #include "daemon/lineage.h"
 #include "daemon/recording.h"
@@ -77,6 +78,7 @@ static int add_halt_warning(struct capture_trace *t)
 static int add_life_warning(struct capture_trace *t)
 {
 	const struct recording *rec = t->recording;
+	char how[64];
 	int64_t duration_ms = (rec->stop.monotonic_ns - rec->start.monotonic_ns) / NS_PER_MS;
 
 	switch (target_get_life(t->target)) {
@@ -89,10 +91,11 @@ static int add_life_warning(struct capture_trace *t)
 	case TARGET_DEAD:
 		if (t->request->duration_ms == PROFILE_TO_THE_END_MS)
 			return 0;
+		ending_describe(target_find_ending(t->target), how, sizeof how);
 		return space_add_warning(t->space,
 			"the program (pid %d) ended %" PRId64
-			" ms into the recording; everything recorded until then is here",
-			(int)t->target->pid, duration_ms);
+			" ms into the recording%s; everything recorded until then is here",
+			(int)t->target->pid, duration_ms, how);
 	}
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include "daemon/exit_watch.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -27,6 +28,7 @@ int exit_watch_start(struct exit_watch *w, uv_loop_t *loop, struct target *targe
 		target_set_exited(target);
 	if (pidfd < 0)
 		return 0;
+	atomic_store(&target->pidfd, pidfd);
 	r = uv_poll_init(loop, &w->poll, pidfd);
 	w->poll.data = w;
 	return r ? r : uv_poll_start(&w->poll, UV_READABLE, on_exited);

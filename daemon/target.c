@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/futex.h"
+#include "daemon/ending.h"
 #include "daemon/timeline.h"
 
 #define CONTROL_TIMEOUT_NS (5 * NS_PER_S)
@@ -200,12 +201,32 @@ enum target_life target_get_life(const struct target *t)
 	return word & FUTEX_OWNER_DIED ? TARGET_DEAD : TARGET_STOPPED;
 }
 
+int target_find_ending(const struct target *t)
+{
+	int pidfd = atomic_load(&t->pidfd);
+	int status = atomic_load(&t->ending) - 1;
+
+	return status >= 0 ? status : ending_find(t->pid, pidfd ? pidfd : -1);
+}
+
+/* At once: before Linux 6.15 nobody knows it any more when its parent has asked. */
+static void note_ending(struct target *t)
+{
+	int status = -1;
+
+	if (target_get_life(t) == TARGET_DEAD && !atomic_load(&t->ending))
+		status = target_find_ending(t);
+	if (status >= 0)
+		atomic_store(&t->ending, status + 1);
+}
+
 void target_wait(struct target *t, int64_t deadline_ns)
 {
 	uint32_t word = atomic_load(&t->arena->guest);
 
 	if (word & ARENA_TID_MASK && !atomic_load(&t->has_exited))
 		futex_wait_until(&t->arena->guest, word, deadline_ns);
+	note_ending(t);
 }
 
 void target_set_exited(struct target *t)

@@ -34,6 +34,8 @@ struct target {
 	int is_held; /* its owner word is this process's */
 	int has_own_tids; /* in another pid namespace: its tids are not ours */
 	_Atomic int has_exited; /* its pidfd says so; see target_set_exited() */
+	_Atomic int pidfd; /* borrowed; 0: none */
+	_Atomic int ending; /* its status + 1, once it is known; see target_find_ending() */
 	char name[64];
 	uint64_t tail[ARENA_MAX_RINGS]; /* ours; the shared ones may be overwritten by the target */
 };
@@ -64,6 +66,9 @@ enum target_life target_get_life(const struct target *t);
  * list in the target's memory. Any thread but the one that greeted.
  */
 void target_set_exited(struct target *t);
+
+/* How a target that is TARGET_DEAD ended: as ending_find(). Any thread. */
+int target_find_ending(const struct target *t);
 
 /*
  * Sleeps until the target goes, target_kick() is called, or |deadline_ns| (CLOCK_MONOTONIC; INT64_MAX:

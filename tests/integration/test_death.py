@@ -3,6 +3,7 @@
 """The target ends, in whatever way: what was recorded is delivered, its port is free, the server goes."""
 import collections
 import errno
+import os
 import signal
 import socket
 import struct
@@ -246,6 +247,36 @@ def a_crash_leaves_the_span_in_which_it_happened(t):
     line = capture.trace.thread(target.pid)
     equal(dict(line.count()), {"burst": 10, "doomed": 1}, "events")
     equal(line.named("doomed")[0].stats, {"unfinished": ("int64_value", 1)}, "stats of doomed")
+
+
+# Commands, or a signal, and what the trace says of it.
+SAID = {"abort": "killed by SIGABRT", "crash": "killed by SIGSEGV", "exit": "with exit status 3",
+        "kill": "killed by SIGKILL", "stop and kill": "killed by SIGKILL", "terminate": "killed by SIGTERM"}
+
+
+def end_unattended(target, how):
+    """Nobody asks for its status: it stays a zombie, as with a parent that is busy."""
+    if how == "stop and kill":
+        os.kill(target.pid, signal.SIGSTOP)
+        wait_until(lambda: read_status(target.pid)["State"][0] == "T", "the target to stop")
+    if how in ("abort", "crash", "exit"):
+        target.send(how)
+    else:
+        os.kill(target.pid, signal.SIGTERM if how == "terminate" else signal.SIGKILL)
+
+
+@test
+def the_trace_says_how_the_program_ended(t):
+    for how, words in SAID.items():
+        target = t.target().serve()
+        capture = t.record(target, 15000)
+        target.ask("burst 10")
+        end_unattended(target, how)
+        capture.finish()
+        capture.find_warning(f"pid {target.pid}", "ended", words)
+        doomed = capture.trace.thread(target.pid).named("doomed")
+        equal([set(e.stats) for e in doomed], [{"unfinished"}] * (how in ("abort", "crash", "exit")),
+              f"{how}: stats of what was open")
 
 
 @test
