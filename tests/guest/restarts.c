@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Starts and stops, in the middle of spans that another thread makes: its own server, or traces that it records itself.
+ * Each span has a number. For each trace it says which had not begun when it was started, and which had ended when it
+ * was stopped: a line "FIRST LAST" in the file "ranges"; the traces lie in "logs/NUMBER".
+ * usage: restarts servers N
+ *        restarts traces N
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/guest/guest.h"
+
+#define SPANS_EACH 20
+#define PAUSE_US 20
+
+static _Atomic long n_begun;
+static _Atomic long n_ended;
+static _Atomic int quit;
+
+static void *work(void *unused)
+{
+	while (!quit) {
+		PTAP_SPAN("around");
+		{
+			PTAP_SPAN_ARGS("numbered", PTAP_I("n", n_begun));
+			n_begun++;
+		}
+		n_ended++;
+		usleep(PAUSE_US);
+	}
+	return unused;
+}
+
+static void await_spans(void)
+{
+	long goal = n_ended + SPANS_EACH;
+
+	while (n_ended < goal)
+		usleep(PAUSE_US);
+}
+
+static void restart_servers(int n)
+{
+	for (int i = 0; i < n; i++) {
+		GUEST_STOP();
+		GUEST_START();
+	}
+}
+
+#ifdef PTAP_DISABLE
+static void record_traces(int n)
+{
+	while (n--)
+		await_spans();
+}
+#else
+static int record_trace(int i, FILE *ranges)
+{
+	char path[32];
+	long first;
+	long last;
+
+	snprintf(path, sizeof path, "logs/%d", i);
+	if (ptap_trace_start(path, NULL))
+		return 1;
+	/* The one that is under way may have begun before. */
+	first = n_begun + 1;
+	await_spans();
+	last = n_ended - 1;
+	return ptap_trace_stop() || fprintf(ranges, "%ld %ld\n", first, last) < 0;
+}
+
+static void record_traces(int n)
+{
+	FILE *ranges = fopen("ranges", "we");
+	int failed = !ranges || mkdir("logs", 0700);
+
+	for (int i = 0; i < n && !failed; i++)
+		failed = record_trace(i, ranges);
+	if (failed || fclose(ranges))
+		printf("%s\n", ptap_last_error());
+}
+#endif
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+
+	if (argc < 3)
+		return 2;
+	GUEST_START();
+	pthread_create(&thread, NULL, work, NULL);
+	if (strcmp(argv[1], "servers") == 0)
+		restart_servers(atoi(argv[2]));
+	else
+		record_traces(atoi(argv[2]));
+	quit = 1;
+	pthread_join(thread, NULL);
+	printf("done\n");
+	return 0;
+}
