@@ -84,14 +84,21 @@ static int set_field(
 	return 0;
 }
 
-/* The place of |key| in the map: the one it has, or a new one at the end. NULL: out of memory. */
-static struct option_value *map_place(struct profile_options *o, const char *key)
+static struct option_value *find_value(const struct profile_options *o, const char *key)
 {
-	struct option_value *v;
-
 	for (size_t i = 0; i < o->n_map; i++)
 		if (strcmp(o->map[i].key, key) == 0)
 			return &o->map[i];
+	return NULL;
+}
+
+/* The place of |key| in the map: the one it has, or a new one at the end. NULL: out of memory. */
+static struct option_value *map_place(struct profile_options *o, const char *key)
+{
+	struct option_value *v = find_value(o, key);
+
+	if (v)
+		return v;
 	if (grow(&o->map, &o->n_map_allocated, o->n_map + 1))
 		return NULL;
 	v = &o->map[o->n_map];
@@ -121,14 +128,6 @@ static int map_store(struct profile_options *o, const struct option *row, const 
 	v->number = number;
 	v->text = copy;
 	return 0;
-}
-
-static const struct option_value *find_value(const struct profile_options *o, const char *key)
-{
-	for (size_t i = 0; i < o->n_map; i++)
-		if (strcmp(o->map[i].key, key) == 0)
-			return &o->map[i];
-	return NULL;
 }
 
 const char *profile_options_get_text(const struct profile_options *o, const char *key)
