@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/printable.h"
 #include "daemon/step_times.h"
 #include "daemon/target.h"
 #include "daemon/usage.h"
@@ -40,6 +41,14 @@ static uint64_t find_last(const struct usage *u, enum usage_metric metric)
 
 /* The words. */
 
+/* A name is whatever the program made of it: cut in a character, with line ends in it. */
+static const char *clean(const char *name, char *to, size_t n)
+{
+	snprintf(to, n, "%s", name);
+	printable_clean(to);
+	return to;
+}
+
 static void say_time(const struct monitor_text *m)
 {
 	time_t now = realtime_ns() / NS_PER_S;
@@ -70,13 +79,15 @@ static void say_steps(const struct monitor_text *m)
 static void say_threads(const struct monitor_text *m)
 {
 	const struct usage_threads *t = &m->usage->threads;
+	char name[sizeof t->v[0]->name];
 
 	for (size_t i = 0; i < t->n && i < BUSIEST_THREADS; i++) {
 		double used_s = (double)usage_thread_count_ns(t->v[i]) / 1e9;
 
 		if (used_s > 0)
-			fprintf(m->to, "Thread %s (%d): %.1f %% CPU\n", t->v[i]->name,
-				(int)t->v[i]->tid, 100 * used_s / m->seconds);
+			fprintf(m->to, "Thread %s (%d): %.1f %% CPU\n",
+				clean(t->v[i]->name, name, sizeof name), (int)t->v[i]->tid,
+				100 * used_s / m->seconds);
 	}
 }
 
@@ -110,6 +121,7 @@ void monitor_text_write(
 	const struct target *t = m->target;
 	double used = find_rate(m->usage, USAGE_CPU) / 1e9;
 	int n = count_processors(t->pid);
+	char name[sizeof t->name];
 
 	tensorflow__profiler_service_monitor_result__init(result);
 	result->response_type =
@@ -117,8 +129,8 @@ void monitor_text_write(
 	result->device_idle_time_percent = find_idle_percent(used, n);
 	if (m->is_stamped)
 		say_time(m);
-	fprintf(m->to, "Program: %s (pid %d), measured for %.1f s\n", t->name, (int)t->pid,
-		m->seconds);
+	fprintf(m->to, "Program: %s (pid %d), measured for %.1f s\n",
+		clean(t->name, name, sizeof name), (int)t->pid, m->seconds);
 	fprintf(m->to, "CPU: %.1f %%, of %d processors\n", 100 * used, n);
 	fprintf(m->to, "CPU idle time (lower is better): %.1f %%\n",
 		result->device_idle_time_percent);

@@ -21,7 +21,7 @@ struct monitor_text {
 	int is_stamped; /* a time in front */
 };
 
-/* Writes the text, one fact a line, and fills in |result|. */
+/* Writes the text, one fact a line, all of it printable, and fills in |result|. */
 void monitor_text_write(
 	const struct monitor_text *m, Tensorflow__ProfilerServiceMonitorResult *result);
 

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What Monitor says of a program whose names are no text. */
+#include "daemon/monitor_text.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/target.h"
+#include "daemon/usage.h"
+
+static struct target target;
+static char *text;
+
+static void write_text(struct usage *usage)
+{
+	Tensorflow__ProfilerServiceMonitorResult result;
+	size_t n = 0;
+	struct monitor_text words = {
+		.to = open_memstream(&text, &n),
+		.target = &target,
+		.usage = usage,
+		.seconds = 2,
+		.is_detailed = 1,
+	};
+
+	ck_assert_ptr_nonnull(words.to);
+	monitor_text_write(&words, &result);
+	fclose(words.to);
+}
+
+/* A string of protobuf that is not UTF-8 makes the whole answer unreadable; a line end would be a fact of its own. */
+START_TEST(names_are_made_printable)
+{
+	struct usage_reading readings[] = {{0, 0}, {2000000000, 1000000000}};
+	struct usage_thread thread = {.tid = 43, .name = "cut \xc3", .v = readings, .n = 2};
+	struct usage_thread *threads[] = {&thread};
+	struct usage_sample samples[2] = {{.at_ns = 0}, {.at_ns = 2000000000}};
+	struct usage usage = {.samples = samples, .n_samples = 2};
+
+	usage.threads.v = threads;
+	usage.threads.n = 1;
+	target.pid = getpid();
+	strcpy(target.name, "a\nCPU: \xff");
+	write_text(&usage);
+	ck_assert_ptr_nonnull(strstr(text, "Program: a?CPU: ? (pid "));
+	ck_assert_ptr_nonnull(strstr(text, "\nThread cut ? (43): 50.0 % CPU\n"));
+	free(text);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("monitor_words");
+	TCase *tests = tcase_create("monitor_words");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_test(tests, names_are_made_printable);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
