@@ -11,6 +11,7 @@
 #include "daemon/capture.h"
 #include "daemon/continuous_session.h"
 #include "daemon/delivery.h"
+#include "daemon/file_delivery.h"
 #include "daemon/profile_calls.h"
 #include "daemon/reply.h"
 #include "daemon/reply_message.h"
@@ -151,17 +152,44 @@ static void deliver_snapshot(
 		rpc_call_fail(request->call, RPC_NOT_FOUND, no_session);
 	else if (r)
 		reply_failure(request->call, r, d);
+	else if (request->run)
+		file_delivery_finish(request, result, d);
 	else
 		reply_profile(request->call, result, request->emit_xspace);
 }
 
-static void get_snapshot(struct rpc_call *call, struct service *service)
+/* One that has a name becomes a run of that name, where the session's client said at its start. 0 or -1: answered. */
+static int choose_place(struct service *service, struct session_request *request, const char *name)
+{
+	int r;
+
+	if (!name[0])
+		return 0;
+	request->session_id = strdup(name);
+	r = request->session_id ? session_copy_place(service->session, request) : -ENOMEM;
+	if (r) {
+		rpc_call_fail(request->call, RPC_RESOURCE_EXHAUSTED,
+			"the profiler server is out of memory");
+		return -1;
+	}
+	request->emit_xspace = 0;
+	if (file_delivery_is_wanted(service, request))
+		return file_delivery_open(service, request) ? -1 : 0;
+	request->emit_xspace = 1;
+	return 0;
+}
+
+static void get_snapshot(struct rpc_call *call, struct service *service, const char *name)
 {
 	struct session_request *request = new_request(call, deliver_snapshot);
 	int r;
 
 	if (!request)
 		return;
+	if (choose_place(service, request, name)) {
+		session_request_free(request);
+		return;
+	}
 	rpc_call_set_on_cancel(call, on_cancel, service->session);
 	r = session_snapshot(service->session, NULL, request);
 	if (r)
@@ -181,7 +209,7 @@ void continuous_call_get_snapshot(
 	else if (strlen(name) > MAX_NAME_BYTES || name[strspn(name, NAME_LETTERS)])
 		rpc_call_fail(call, RPC_INVALID_ARGUMENT, bad_name);
 	else
-		get_snapshot(call, service);
+		get_snapshot(call, service, name);
 	if (message)
 		tensorflow__get_snapshot_request__free_unpacked(message, NULL);
 }
@@ -191,7 +219,7 @@ void continuous_call_get_old_snapshot(
 {
 	(void)bytes;
 	(void)n;
-	get_snapshot(call, service);
+	get_snapshot(call, service, "");
 }
 
 static void deliver_end(

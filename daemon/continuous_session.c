@@ -2,6 +2,9 @@
 /* Sessions without an end; see continuous_session.h. */
 #include "daemon/continuous_session.h"
 
+#include <errno.h>
+#include <string.h>
+
 #include "daemon/family.h"
 #include "daemon/request_list.h"
 #include "daemon/session.h"
@@ -61,6 +64,26 @@ int session_stop(struct session *s, const char *session_id, struct session_reque
 	pthread_mutex_unlock(&s->mutex);
 	if (r)
 		session_request_free(request);
+	return r;
+}
+
+static int copy_text(const char *text, char **out)
+{
+	*out = text ? strdup(text) : NULL;
+	return text && !*out ? -ENOMEM : 0;
+}
+
+int session_copy_place(struct session *s, struct session_request *request)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&s->mutex);
+	if (is_running(s, NULL)) {
+		r = copy_text(s->request->repository_root, &request->repository_root);
+		if (!r)
+			r = copy_text(s->request->host_name, &request->host_name);
+	}
+	pthread_mutex_unlock(&s->mutex);
 	return r;
 }
 

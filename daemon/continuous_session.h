@@ -23,6 +23,8 @@ int session_snapshot(struct session *s, const char *session_id, struct session_r
  * SESSION_NONE, also when somebody else ends it.
  */
 int session_stop(struct session *s, const char *session_id, struct session_request *request);
+/* |request| gets what the client of the session that runs said of a place for files, if anything. 0 or -ENOMEM. */
+int session_copy_place(struct session *s, struct session_request *request);
 /* Whether the session that runs is a continuous one. */
 int session_is_continuous(struct session *s);
 

@@ -3,12 +3,11 @@
 #include "daemon/profile_calls.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "base/diag.h"
 #include "daemon/capture.h"
-#include "daemon/delivery.h"
 #include "daemon/errand.h"
+#include "daemon/file_delivery.h"
 #include "daemon/reply.h"
 #include "daemon/reply_message.h"
 #include "daemon/request.h"
@@ -17,7 +16,6 @@
 #include "daemon/session_request.h"
 #include "daemon/subprocesses.h"
 #include "rpc/server.h"
-#include "trace/run_dir.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 static void on_cancel(struct rpc_call *call, void *session)
@@ -68,51 +66,13 @@ static void deliver(
 		reply_profile(request->call, result, request->emit_xspace);
 }
 
-/* As the stock server does it: the file is written here, and the answer only says whether there was anything. */
 static void deliver_file(
 	struct session_request *request, int r, struct capture_result *result, struct diag *d)
 {
-	char own_name[300];
-	int error = 0;
-
-	if (r) {
+	if (r)
 		reply_failure(request->call, r, d);
-		return;
-	}
-	repository_name_host(own_name, sizeof own_name);
-	if (!result->is_empty)
-		error = repository_publish(request->run, result->delivery,
-			request->host_name ? request->host_name : own_name, d);
-	result->delivery = delivery_free(result->delivery);
-	if (error)
-		rpc_call_fail(request->call, RPC_INTERNAL, d->text);
 	else
-		reply_profile(request->call, result, 0);
-}
-
-/* Nothing is written where the operator did not say so: then the data goes to the client. */
-static int is_file_wanted(const struct service *service, const struct session_request *request)
-{
-	return !request->emit_xspace && request->repository_root && request->session_id &&
-	       repository_contains(&service->repository, request->repository_root);
-}
-
-/* What can go wrong with the place does before anything is recorded. */
-static int open_file(struct service *service, struct session_request *request)
-{
-	struct diag d = DIAG_INIT;
-	int r = -ENOMEM;
-
-	request->run = calloc(1, sizeof *request->run);
-	if (request->run)
-		r = repository_open_run(&service->repository, request->repository_root,
-			request->session_id, request->run, &d);
-	if (!r)
-		return 0;
-	rpc_call_fail(request->call, RPC_INTERNAL, r == -ENOMEM ? "out of memory" : d.text);
-	free(request->run);
-	request->run = NULL;
-	return r;
+		file_delivery_finish(request, result, d);
 }
 
 /* 0, or -1: the call was answered. */
@@ -120,11 +80,11 @@ static int choose_delivery(struct service *service, struct session_request *requ
 {
 	request->deliver = deliver;
 	request->max_xspace_bytes = REPLY_MAX_XSPACE_BYTES;
-	if (!is_file_wanted(service, request))
+	if (!file_delivery_is_wanted(service, request))
 		return 0;
 	request->deliver = deliver_file;
 	request->max_xspace_bytes = 0;
-	return open_file(service, request) ? -1 : 0;
+	return file_delivery_open(service, request) ? -1 : 0;
 }
 
 /* As profile_call_handle(), on a thread of its own. */

@@ -149,6 +149,20 @@ void repository_name_host(char *name, size_t n)
 	name[n - 1] = '\0';
 }
 
+static int say_taken(int r, const char *host, struct diag *d)
+{
+	return r != -EEXIST ? r
+			    : diag_set(d, r,
+				      "the run has a file of host %.100s already, which is not "
+				      "overwritten; choose another session_id",
+				      host);
+}
+
+int repository_check_free(const struct run_dir *run, const char *host, struct diag *d)
+{
+	return say_taken(run_dir_check_free(run, host, d), host, d);
+}
+
 int repository_publish(
 	struct run_dir *run, struct delivery *delivery, const char *host, struct diag *d)
 {
@@ -157,10 +171,5 @@ int repository_publish(
 
 	if (!r)
 		r = run_dir_publish(run, host, &path, d);
-	if (r == -EEXIST)
-		diag_set(d, r,
-			"the run has a file of host %.100s already, which is not overwritten; choose "
-			"another session_id",
-			host);
-	return r;
+	return say_taken(r, host, d);
 }

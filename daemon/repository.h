@@ -51,6 +51,9 @@ int repository_open_run(const struct repository *r, const char *client_root, con
 /* The machine's name, for files of clients that give none. */
 void repository_name_host(char *name, size_t n);
 
+/* -EEXIST with |d| when repository_publish() would find that file there. */
+int repository_check_free(const struct run_dir *run, const char *host, struct diag *d);
+
 /* Writes what is left of |d| as <host>.xplane.pb. 0, or a negative errno with |diag|; in any case run_dir_close(). */
 int repository_publish(
 	struct run_dir *run, struct delivery *d, const char *host, struct diag *diag);

@@ -3,7 +3,7 @@
 """The directory that the operator named: what clients may have written, listed and read there, and nothing else."""
 import os
 
-from calls import ANALYSIS, PROFILER, Calls, profile_request
+from calls import ANALYSIS, PROFILER, Calls, profile_request, trace_of
 from fixture import check, contains, equal, run, schema, test
 from http2 import FAILED_PRECONDITION, INTERNAL, INVALID_ARGUMENT, NOT_FOUND, OK
 from trace_file import Trace
@@ -86,6 +86,34 @@ def nothing_outside_of_it_is_written_whatever_a_client_says(t):
             equal(answer.status, INTERNAL, f"status for {root}, {session_id}")
     equal((files_below(outside), files_below(logs)), ([], []), "files")
     equal(sorted(p.name for p in t.dir.iterdir()), ["logs", "outside"], "directories")
+
+
+@test
+def a_snapshot_with_a_name_is_a_file_where_its_session_began(t):
+    logs = t.dir / "logs"
+    service = schema("profiler_service")
+    target = serve(t, logs)
+
+    def snapshot(name):
+        return calls.call(PROFILER + "GetSnapshot", service.GetSnapshotRequest(snapshot_session_id=name))
+    with Calls(target) as calls:
+        for root, is_file in ((logs / "plugins/profile", True), (t.dir / "outside", False)):
+            calls.expect(PROFILER + "StartContinuousProfiling", request(root), "ContinuousProfilingResponse")
+            target.ask("await 2", "burst 3")
+            answer = snapshot("shot-1")
+            equal((answer.status, len(answer.message.xspace.planes) > 0), (OK, not is_file), f"answer for {root}")
+            if is_file:
+                path = logs / "plugins/profile/shot-1/127.0.0.1_9012.xplane.pb"
+                equal(Trace(path).count("burst"), 3, "spans of the file")
+                target.ask("burst 4")
+                again = snapshot("shot-1")
+                equal(again.status, INTERNAL, "status for a file that is there")
+                contains(again.text, "has a file of host 127.0.0.1:9012 already", "its text")
+                # Nothing was taken for it.
+                equal(trace_of(snapshot("").message).count("burst"), 4, "spans of one without a name")
+            calls.expect(PROFILER + "StopContinuousProfiling", service.StopContinuousProfilingRequest(),
+                         "StopContinuousProfilingResponse")
+    equal(files_below(t.dir), ["logs/plugins/profile/shot-1/127.0.0.1_9012.xplane.pb"], "files")
 
 
 @test
