@@ -47,7 +47,7 @@ static const struct command_option options[] = {
 		"memory for the capture at the target (ptap_max_capture_bytes)"},
 	{"split", 0, COMMAND_OPTION_MAYBE_INT, AT(capture.split_bytes), PART_FILES_MIN_BYTES,
 		PART_FILES_MAX_BYTES, NULL, "[=BYTES]",
-		"split larger files by time, for XProf; default 2147483647"},
+		"split larger files by time; default: those XProf cannot read"},
 	{"server_writes", 0, COMMAND_OPTION_FLAG, AT(capture.server_writes), 0, 0, NULL, NULL,
 		"stock servers write the file, on their own disk, under the same --log_dir"},
 	{"json", 0, COMMAND_OPTION_FLAG, AT(capture.is_json), 0, 0, NULL, NULL,

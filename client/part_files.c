@@ -146,7 +146,9 @@ static int plan_and_write(struct part *p, uint8_t *data, const char *name, struc
 		return diag_set(d, -ENOMEM, "not split: out of memory");
 	s->data = data;
 	s->n_bytes = p->file_bytes;
-	s->max_bytes = (uint64_t)p->capture->split_bytes;
+	s->max_bytes = p->capture->split_bytes == PART_FILES_MAX_BYTES
+			       ? PART_FILES_EASY_BYTES
+			       : (uint64_t)p->capture->split_bytes;
 	s->pass = let_go;
 	s->context = &window;
 	r = split_plan(s, d);

@@ -11,6 +11,8 @@ struct part;
 #define PART_FILES_MAX_BYTES INT32_MAX
 /* Of --split. */
 #define PART_FILES_MIN_BYTES 4096
+/* Of each file, where only XProf's limit makes them several: it takes some seven times as much memory as a file has. */
+#define PART_FILES_EASY_BYTES 700000000
 
 /*
  * Gives the temporary file its name, |name|; or, where it is larger than the capture wants files to be, writes |name|-p1, |name|-p2 and so on

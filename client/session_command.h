@@ -42,7 +42,7 @@ struct session_command {
 			"NAME", "add to this run; default: a new one named after the time"},     \
 		{"split", 0, COMMAND_OPTION_MAYBE_INT, SESSION_COMMAND_AT(capture.split_bytes),  \
 			PART_FILES_MIN_BYTES, PART_FILES_MAX_BYTES, NULL, "[=BYTES]",            \
-			"split larger files by time, for XProf; default 2147483647"},            \
+			"split larger files by time; default: those XProf cannot read"},         \
 	{                                                                                        \
 		"host_name", 0, COMMAND_OPTION_TEXT, SESSION_COMMAND_AT(host_name), 0, 0, NULL,  \
 			"NAME", "of the file, before .xplane.pb; default HOSTNAME_PORT"          \
