@@ -264,8 +264,9 @@ int target_await(struct target *t, int64_t deadline_ns)
 	while ((ack = atomic_load(&a->ack)) != t->command) {
 		int64_t now = monotonic_ns();
 
+		/* It may have answered and then ended. */
 		if (target_get_life(t) != TARGET_ALIVE)
-			return -ESRCH;
+			return atomic_load(&a->ack) == t->command ? 0 : -ESRCH;
 		if (now >= deadline_ns)
 			return -ETIMEDOUT;
 		futex_wait_until(&a->ack, ack, now + 20 * NS_PER_MS);
