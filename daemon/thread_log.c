@@ -127,6 +127,7 @@ static int read_frame(struct ring *ring, uint32_t depth, struct open_span *out)
 /* Whether what was read of the span that began at |start| is of no other: it is still open. */
 static int is_still_open(struct ring *ring, uint32_t depth, uint64_t start)
 {
+	/* Partner: ring_fence_open() (lib/record/emit.h). */
 	atomic_thread_fence(memory_order_acquire);
 	return atomic_load_explicit(&ring->depth, memory_order_acquire) > depth &&
 	       atomic_load_explicit(&ring->open[depth].start, memory_order_relaxed) == start;

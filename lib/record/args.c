@@ -43,22 +43,6 @@ uint32_t args_write_name(struct ring *ring, struct slot *slots, const char *name
 		ring, slots, RECORD_MAX_EXTRA, 0, SLOT_NAME, name ? name : "", NAME_MAX_BYTES);
 }
 
-static uint32_t write_number(struct slot *slot, uint32_t key, const struct ptap_impl_arg *arg)
-{
-	static const enum slot_type types[] = {
-		[PTAP_IMPL_I64] = SLOT_I64,
-		[PTAP_IMPL_U64] = SLOT_U64,
-		[PTAP_IMPL_F64] = SLOT_F64,
-		[PTAP_IMPL_STR] = SLOT_TEXT,
-		[PTAP_IMPL_PTR] = SLOT_POINTER,
-	};
-
-	slot->word[0] = slot_word0(key, types[arg->type], 0);
-	slot->word[1] =
-		arg->type == PTAP_IMPL_PTR ? (uint64_t)(uintptr_t)arg->value.p : arg->value.u;
-	return 1;
-}
-
 static uint32_t key_id(struct ptap_impl_site *site, unsigned i, const char *key)
 {
 	uint32_t id = __atomic_load_n(&site->arg_ids[i], __ATOMIC_ACQUIRE);
@@ -76,7 +60,7 @@ uint32_t args_write(struct ring *ring, struct slot *slots, struct ptap_impl_site
 		n_args = PTAP_IMPL_MAX_ARGS;
 	}
 	/* The caller drops what stops in the middle. */
-	for (unsigned i = 0; i < n_args && ring_is_current(ring); i++) {
+	for (unsigned i = 0; i < n_args && word_is_current(thread_self.word); i++) {
 		uint32_t key = key_id(site, i, args[i].key);
 		/* Every argument after this one keeps a slot, so that a long text cuts only itself. */
 		uint32_t room = RECORD_MAX_EXTRA - n - (n_args - 1u - i);
@@ -85,7 +69,7 @@ uint32_t args_write(struct ring *ring, struct slot *slots, struct ptap_impl_site
 			n += write_text(ring, slots + n, room, key, SLOT_TEXT, args[i].value.s,
 				RECORD_MAX_EXTRA * SLOT_BYTES);
 		else
-			n += write_number(slots + n, key, &args[i]);
+			slots[n++] = args_number(key, &args[i]);
 	}
 	return n;
 }

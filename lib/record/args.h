@@ -3,13 +3,27 @@
 #ifndef RECORD_ARGS_H
 #define RECORD_ARGS_H
 
+#include <proftap/proftap.h>
 #include <stdint.h>
 
-struct ptap_impl_arg;
-struct ptap_impl_site;
+#include "lib/wire/record.h"
+
 struct ring;
-struct ring_frame;
-struct slot;
+
+_Static_assert((int)PTAP_IMPL_I64 == SLOT_I64 && (int)PTAP_IMPL_U64 == SLOT_U64 &&
+		       (int)PTAP_IMPL_F64 == SLOT_F64 && (int)PTAP_IMPL_STR == SLOT_TEXT &&
+		       (int)PTAP_IMPL_PTR == SLOT_POINTER,
+	"the header's types are the wire's");
+
+/* The slot of an argument that is not a text. */
+static inline struct slot args_number(uint32_t key, const struct ptap_impl_arg *arg)
+{
+	uint64_t bits = sizeof(void *) < sizeof(uint64_t) && arg->type == PTAP_IMPL_PTR
+				? (uint64_t)(uintptr_t)arg->value.p
+				: arg->value.u;
+
+	return (struct slot){{slot_word0(key, (enum slot_type)arg->type, 0), bits}};
+}
 
 /* Both return the number of slots written, at most RECORD_MAX_EXTRA; what was cut is counted. */
 uint32_t args_write(struct ring *ring, struct slot *slots, struct ptap_impl_site *site,

@@ -11,6 +11,7 @@
 #include "lib/record/thread.h"
 
 #define unlikely(x) __builtin_expect(!!(x), 0)
+#define likely(x) __builtin_expect(!!(x), 1)
 
 /* Keeps the compiler (not the processor: same thread) from moving stores over the guard. */
 #define signal_fence() atomic_signal_fence(memory_order_seq_cst)
@@ -42,6 +43,35 @@ static inline void count_reentry(struct ring *ring)
 	atomic_fetch_add_explicit(&ring->lost[LOSS_REENTRY], 1, memory_order_relaxed);
 }
 
+/* Keeps handlers out of this annotation, which begins. False: it must take the long way. */
+static inline int thread_take(struct thread *self, uint32_t word)
+{
+	if (unlikely(self->idle != word))
+		return 0;
+	self->idle = 0;
+	signal_fence();
+	return 1;
+}
+
+/* It is over. */
+static inline void thread_give_back(struct thread *self, uint32_t idle_word)
+{
+	signal_fence();
+	self->idle = idle_word;
+}
+
+/* The same on the long way. False is counted. */
+static inline int ring_take(struct thread *self, struct ring *ring)
+{
+	if (unlikely(!self->idle)) {
+		count_reentry(ring);
+		return 0;
+	}
+	self->idle = 0;
+	signal_fence();
+	return 1;
+}
+
 /* The ring with the guard taken, or NULL. Sets |word| to the one that is recorded. */
 static inline struct ring *ring_begin_at(uint32_t *word)
 {
@@ -54,13 +84,7 @@ static inline struct ring *ring_begin_at(uint32_t *word)
 			return NULL;
 		*word = self->word;
 	}
-	if (unlikely(ring->guard)) {
-		count_reentry(ring);
-		return NULL;
-	}
-	ring->guard = 1;
-	signal_fence();
-	return ring;
+	return ring_take(self, ring) ? ring : NULL;
 }
 
 static inline struct ring *ring_begin(uint32_t word)
@@ -68,61 +92,123 @@ static inline struct ring *ring_begin(uint32_t word)
 	return ring_begin_at(&word);
 }
 
-static inline void ring_end(struct ring *ring)
+static inline void ring_end(void)
 {
-	signal_fence();
-	ring->guard = 0;
+	thread_give_back(&thread_self, thread_self.idle_word);
 }
 
 /*
- * Whether the capture goes on, in this process: to be asked right before anything is stored that the server reads. A
+ * Whether |word| is still recorded, in this process: to be asked right before anything is stored that the server reads. A
  * signal handler that interrupted the annotation may have forked. Its child returns into the annotation, too, and the
- * ring is its parent's; but in a child the word is another one (MADV_WIPEONFORK).
+ * ring is its parent's; but in a child the word is another one (MADV_WIPEONFORK). Or it was the first in the next capture,
+ * and the ring is that one's.
  */
-static inline int ring_is_current(struct ring *ring)
+static inline int word_is_current(uint32_t word)
 {
 	signal_fence();
-	return atomic_load_explicit(&guest_get()->word, memory_order_relaxed) ==
-	       atomic_load_explicit(&ring->word, memory_order_relaxed);
+	return atomic_load_explicit(&guest_get()->word, memory_order_relaxed) == word;
 }
 
-/* Room for |n| more slots at |head| in a ring of |size|; counts the loss if there is none. */
-static inline int ring_has_room(struct ring *ring, uint32_t size, uint64_t head, uint32_t n)
+static inline uint32_t ring_get_depth(struct ring *ring)
 {
-	if (unlikely(head + n - ring->cached_tail > size)) {
-		ring->cached_tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
-		if (head + n - ring->cached_tail > size) {
-			count_loss(ring, LOSS_FULL);
-			return 0;
-		}
-	}
+	return atomic_load_explicit(&ring->depth, memory_order_relaxed);
+}
+
+static inline uint64_t ring_get_head(struct ring *ring)
+{
+	return atomic_load_explicit(&ring->head, memory_order_relaxed);
+}
+
+static inline uint64_t ring_find_limit(struct ring *ring)
+{
+	return atomic_load_explicit(&ring->tail, memory_order_acquire) + ring->slot_mask + 1;
+}
+
+/*
+ * Opens a span at |depth|. The frame, if |what| says that there is one, was written behind ring_fence_open(). False as of
+ * ring_append().
+ */
+static inline int ring_open_span(
+	struct ring *ring, uint32_t word, uint32_t depth, uint32_t what, uint64_t start)
+{
+	struct ring_open *open = &ring->open[depth];
+
+	if (unlikely(!word_is_current(word)))
+		return 0;
+	/* Release: the frame, for a reader that sees this before |depth|. */
+	atomic_store_explicit(&open->start, start, memory_order_release);
+	atomic_store_explicit(&open->what, what | start << 32, memory_order_relaxed);
+	atomic_store_explicit(&ring->depth, depth + 1, memory_order_release);
 	return 1;
 }
 
 /*
- * Writes an entry: the record, then |n_extra| slots; a full ring counts it. Guard held. False: the ring is not
+ * The end of the span that was open there before comes before what follows: an entry and a frame are overwritten when their
+ * record and |depth| can be seen. Partner: the acquire fence in read_open(), daemon/thread_log.c. Nothing on x86.
+ */
+static inline void ring_fence_open(void)
+{
+	atomic_thread_fence(memory_order_release);
+}
+
+/* The frame of a span of |kind| at |depth| has |n| slots. */
+static inline void frame_finish(
+	struct ring_frame *frame, enum record_kind kind, uint32_t depth, uint32_t n)
+{
+	frame->word0 = record_word0(0, kind, depth, n);
+	atomic_store_explicit(&frame->n_slots, n, memory_order_relaxed);
+}
+
+/* Room for |n| more slots at |head|, which are beyond the limit: a look at what the reader has taken. Counts the loss. */
+static inline int ring_make_room(struct ring *ring, uint64_t head, uint32_t n)
+{
+	ring->limit = ring_find_limit(ring);
+	if (head + n <= ring->limit)
+		return 1;
+	count_loss(ring, LOSS_FULL);
+	return 0;
+}
+
+static inline int ring_has_room(struct ring *ring, uint64_t head, uint32_t n)
+{
+	return likely(head + n <= ring->limit);
+}
+
+/*
+ * Writes an entry at |head|, where there is room: the record, then |n_extra| slots. Guard held. False: |word| is not
  * current, and nothing may be stored any more.
  */
-static inline int ring_emit(struct ring *ring, uint64_t word0, uint64_t word1,
-	const struct slot *extra, uint32_t n_extra)
+static inline int ring_append(struct ring *ring, uint32_t word, uint64_t head, uint64_t word0,
+	uint64_t word1, const struct slot *extra, uint32_t n_extra)
 {
-	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-	uint32_t size = ring->n_slots;
 	struct slot *data = ring_data(ring);
 
-	if (!ring_has_room(ring, size, head, 1 + n_extra))
-		return 1;
-	data[head & (size - 1)] = (struct slot){{word0, word1}};
-	for (uint32_t i = 0; unlikely(i < n_extra); i++)
-		data[(head + 1 + i) & (size - 1)] = extra[i];
+	data[head & ring->slot_mask] = (struct slot){{word0, word1}};
+	/* Of the compiler: done with these before it comes to those. With fewer registers none has to be saved. */
+	signal_fence();
+	for (uint32_t i = 0; i < n_extra; i++)
+		data[(head + 1 + i) & ring->slot_mask] = extra[i];
 	/*
 	 * As late as can be: an old head over a newer one would lose all that is between. The slots that a child wrote
 	 * are those that its parent wrote next, and has long been rid of.
 	 */
-	if (unlikely(!ring_is_current(ring)))
+	if (unlikely(!word_is_current(word)))
 		return 0;
 	atomic_store_explicit(&ring->head, head + 1 + n_extra, memory_order_release);
 	return 1;
+}
+
+/*
+ * Writes an entry: the record, then |n_extra| slots; a full ring counts it. Guard held. False as of ring_append().
+ */
+static inline int ring_emit(struct ring *ring, uint32_t word, uint64_t word0, uint64_t word1,
+	const struct slot *extra, uint32_t n_extra)
+{
+	uint64_t head = ring_get_head(ring);
+
+	if (!ring_has_room(ring, head, 1 + n_extra) && !ring_make_room(ring, head, 1 + n_extra))
+		return 1;
+	return ring_append(ring, word, head, word0, word1, extra, n_extra);
 }
 
 #endif

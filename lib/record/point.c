@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Annotations without a duration: instants, counters, and the marks that the server joins to flows and
+ * Annotations without a duration, the long way (the short one: short_way.c): instants, counters, and the marks that the server joins to flows and
  * async spans. Which marks belong together is found
  * when the capture is assembled, so that begin and end may come from different threads.
  */
@@ -9,6 +9,7 @@
 
 #include "lib/record/args.h"
 #include "lib/record/emit.h"
+#include "lib/record/long_way.h"
 #include "lib/record/site.h"
 
 _Static_assert((int)PTAP_IMPL_ASYNC_BEGIN == RECORD_ASYNC_BEGIN &&
@@ -18,55 +19,56 @@ _Static_assert((int)PTAP_IMPL_ASYNC_BEGIN == RECORD_ASYNC_BEGIN &&
 	"the header's marks are the wire's");
 
 /* An entry without duration, at the current depth. Guard held. */
-static void emit_point(
-	struct ring *ring, enum record_kind kind, uint32_t id, const struct slot *slots, uint32_t n)
+static void emit_point(struct ring *ring, uint32_t word, enum record_kind kind, uint32_t id,
+	const struct slot *slots, uint32_t n)
 {
-	uint32_t depth = atomic_load_explicit(&ring->depth, memory_order_relaxed);
+	uint32_t depth = ring_get_depth(ring);
 
 	if (depth >= RECORD_MAX_DEPTH)
 		depth = RECORD_MAX_DEPTH - 1;
-	ring_emit(ring, record_word0(now_ticks(), kind, depth, n), record_word1(0, id), slots, n);
+	ring_emit(ring, word, record_word0(now_ticks(), kind, depth, n), record_word1(0, id), slots,
+		n);
 }
 
-void ptap_impl_instant(struct ptap_impl_site *site, uint32_t word)
+void point_instant(struct ptap_impl_site *site, uint32_t word)
 {
-	struct ring *ring = ring_begin(word);
+	struct ring *ring = ring_begin_at(&word);
 
 	if (!ring)
 		return;
-	emit_point(ring, RECORD_INSTANT, site_id(site), NULL, 0);
-	ring_end(ring);
+	emit_point(ring, word, RECORD_INSTANT, site_id(site), NULL, 0);
+	ring_end();
 }
 
 void ptap_impl_instant_dyn(const char *name, uint32_t word)
 {
-	struct ring *ring = ring_begin(word);
+	struct ring *ring = ring_begin_at(&word);
 	struct slot slots[RECORD_MAX_EXTRA];
 
 	if (!ring)
 		return;
-	emit_point(
-		ring, RECORD_INSTANT, STRING_ID_DYNAMIC, slots, args_write_name(ring, slots, name));
-	ring_end(ring);
+	emit_point(ring, word, RECORD_INSTANT, STRING_ID_DYNAMIC, slots,
+		args_write_name(ring, slots, name));
+	ring_end();
 }
 
 /* A point with a number. */
-static void emit_number(struct ptap_impl_site *site, uint32_t word, enum record_kind kind,
+void point_number(struct ptap_impl_site *site, uint32_t word, enum record_kind kind,
 	enum slot_type type, uint64_t bits)
 {
-	struct ring *ring = ring_begin(word);
+	struct ring *ring = ring_begin_at(&word);
 	struct slot slot = {{slot_word0(0, type, 0), bits}};
 
 	if (!ring)
 		return;
-	emit_point(ring, kind, site_id(site), &slot, 1);
-	ring_end(ring);
+	emit_point(ring, word, kind, site_id(site), &slot, 1);
+	ring_end();
 }
 
 static void emit_number_dyn(
 	const char *name, uint32_t word, enum record_kind kind, enum slot_type type, uint64_t bits)
 {
-	struct ring *ring = ring_begin(word);
+	struct ring *ring = ring_begin_at(&word);
 	struct slot slots[RECORD_MAX_EXTRA];
 	uint32_t n;
 
@@ -74,37 +76,16 @@ static void emit_number_dyn(
 		return;
 	n = args_write_name(ring, slots, name);
 	slots[n] = (struct slot){{slot_word0(0, type, 0), bits}};
-	emit_point(ring, kind, STRING_ID_DYNAMIC, slots, n + 1);
-	ring_end(ring);
-}
-
-static uint64_t double_bits(double value)
-{
-	uint64_t bits;
-
-	__builtin_memcpy(&bits, &value, sizeof bits);
-	return bits;
-}
-
-void ptap_impl_counter_i(struct ptap_impl_site *site, uint32_t word, int64_t value)
-{
-	emit_number(site, word, RECORD_COUNTER, SLOT_I64, (uint64_t)value);
-}
-
-void ptap_impl_counter_f(struct ptap_impl_site *site, uint32_t word, double value)
-{
-	emit_number(site, word, RECORD_COUNTER, SLOT_F64, double_bits(value));
+	emit_point(ring, word, kind, STRING_ID_DYNAMIC, slots, n + 1);
+	ring_end();
 }
 
 void ptap_impl_counter_dyn(const char *name, uint32_t word, double value)
 {
-	emit_number_dyn(name, word, RECORD_COUNTER, SLOT_F64, double_bits(value));
-}
+	uint64_t bits;
 
-void ptap_impl_mark(
-	struct ptap_impl_site *site, uint32_t word, enum ptap_impl_mark_kind kind, uint64_t id)
-{
-	emit_number(site, word, (enum record_kind)kind, SLOT_U64, id);
+	__builtin_memcpy(&bits, &value, sizeof bits);
+	emit_number_dyn(name, word, RECORD_COUNTER, SLOT_F64, bits);
 }
 
 void ptap_impl_mark_dyn(const char *name, uint32_t word, enum ptap_impl_mark_kind kind, uint64_t id)

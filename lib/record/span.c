@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The annotations' way into the ring.
+ * The spans' way into the ring: the long one, which does everything. Most take the same in short_way.c.
  *
  * Begin puts {start, name} on the thread's open-span stack in the arena; end writes one record and
  * takes it off. The token on the caller's stack holds the depth before begin, and end stores exactly
@@ -15,6 +15,7 @@
 
 #include "lib/record/args.h"
 #include "lib/record/emit.h"
+#include "lib/record/long_way.h"
 #include "lib/record/site.h"
 
 static const struct ptap_impl_token no_token;
@@ -29,17 +30,11 @@ static inline struct ring *open_begin(uint32_t *word, uint32_t *depth)
 	*depth = atomic_load_explicit(&ring->depth, memory_order_relaxed);
 	if (unlikely(*depth >= RECORD_MAX_DEPTH)) {
 		count_loss(ring, LOSS_DEPTH);
-		ring_end(ring);
+		ring_end();
 		return NULL;
 	}
+	ring_fence_open();
 	return ring;
-}
-
-/* Of a ring that is not current. The guard is freed nevertheless: a child may be the one that took it. */
-static struct ptap_impl_token drop(struct ring *ring)
-{
-	ring_end(ring);
-	return no_token;
 }
 
 /* Puts the span on the stack, its frame (if |kind| says so) being complete, and frees the guard. */
@@ -47,25 +42,14 @@ static inline struct ptap_impl_token push(
 	struct ring *ring, uint32_t word, uint32_t depth, unsigned kind, uint32_t id)
 {
 	struct ptap_impl_token token = {ring, word, depth};
-	struct ring_open *open = &ring->open[depth];
-	uint64_t start = now_ticks();
-	uint64_t what = ring_open_what(id, kind, start);
+	int is_current = ring_open_span(ring, word, depth, id | (uint32_t)kind << 24, now_ticks());
 
-	if (unlikely(!ring_is_current(ring)))
-		return drop(ring);
-	atomic_store_explicit(&open->start, start, memory_order_relaxed);
-	atomic_store_explicit(&open->what, what, memory_order_relaxed);
-	atomic_store_explicit(&ring->depth, depth + 1, memory_order_release);
-	ring_end(ring);
-	return token;
+	/* Also of a ring that is not current: a child may be the one that took it. */
+	ring_end();
+	return is_current ? token : no_token;
 }
 
-static void set_n_slots(struct ring_frame *frame, uint32_t n)
-{
-	atomic_store_explicit(&frame->n_slots, n, memory_order_relaxed);
-}
-
-struct ptap_impl_token ptap_impl_begin(struct ptap_impl_site *site, uint32_t word)
+struct ptap_impl_token span_begin(struct ptap_impl_site *site, uint32_t word)
 {
 	uint32_t depth;
 	struct ring *ring = open_begin(&word, &depth);
@@ -84,7 +68,7 @@ struct ptap_impl_token ptap_impl_begin_dyn(const char *name, uint32_t word)
 	if (!ring)
 		return no_token;
 	frame = ring_frame(ring, depth);
-	set_n_slots(frame, args_write_name(ring, frame->slots, name));
+	frame_finish(frame, RECORD_SPAN, depth, args_write_name(ring, frame->slots, name));
 	return push(ring, word, depth, RECORD_SPAN | RING_OPEN_HAS_FRAME, STRING_ID_DYNAMIC);
 }
 
@@ -100,7 +84,7 @@ void ptap_impl_open_dyn(const char *name, uint32_t word)
 		thread_self.n_unopened++;
 }
 
-struct ptap_impl_token ptap_impl_begin_args(struct ptap_impl_site *site, uint32_t word,
+struct ptap_impl_token span_begin_args(struct ptap_impl_site *site, uint32_t word,
 	const struct ptap_impl_arg *args, unsigned n_args)
 {
 	uint32_t depth;
@@ -110,7 +94,7 @@ struct ptap_impl_token ptap_impl_begin_args(struct ptap_impl_site *site, uint32_
 	if (!ring)
 		return no_token;
 	frame = ring_frame(ring, depth);
-	set_n_slots(frame, args_write(ring, frame->slots, site, args, n_args));
+	frame_finish(frame, RECORD_SPAN, depth, args_write(ring, frame->slots, site, args, n_args));
 	return push(ring, word, depth, RECORD_SPAN | RING_OPEN_HAS_FRAME, site_id(site));
 }
 
@@ -126,7 +110,7 @@ struct ptap_impl_token ptap_impl_begin_step(
 	frame = ring_frame(ring, depth);
 	frame->slots[0].word[0] = slot_word0(0, SLOT_I64, 0);
 	frame->slots[0].word[1] = (uint64_t)step;
-	set_n_slots(frame, 1);
+	frame_finish(frame, RECORD_STEP, depth, 1);
 	return push(ring, word, depth, RECORD_STEP | RING_OPEN_HAS_FRAME, site_id(site));
 }
 
@@ -144,7 +128,7 @@ void ptap_impl_open_step_dyn(const char *name, uint32_t word, int64_t step)
 	frame = ring_frame(ring, depth);
 	n = args_write_name(ring, frame->slots, name);
 	frame->slots[n] = (struct slot){{slot_word0(0, SLOT_I64, 0), (uint64_t)step}};
-	set_n_slots(frame, n + 1);
+	frame_finish(frame, RECORD_STEP, depth, n + 1);
 	push(ring, word, depth, RECORD_STEP | RING_OPEN_HAS_FRAME, STRING_ID_DYNAMIC);
 }
 
@@ -160,8 +144,8 @@ static uint64_t long_duration(struct slot *slots, uint32_t *n_slots, uint64_t du
 }
 
 /* As ring_emit(): the span at |depth| with the slots of its frame, or with a duration too long for a record. */
-static __attribute__((noinline)) int emit_with_slots(
-	struct ring *ring, uint32_t depth, uint64_t start, uint64_t what, uint64_t duration)
+static __attribute__((noinline)) int emit_with_slots(struct ring *ring, uint32_t word,
+	uint32_t depth, uint64_t start, uint64_t what, uint64_t duration)
 {
 	struct ring_frame *frame = ring_frame(ring, depth);
 	unsigned kind = (unsigned)(what >> 24) & 255u;
@@ -171,13 +155,13 @@ static __attribute__((noinline)) int emit_with_slots(
 
 	if (duration >= RECORD_DURATION_MASK)
 		duration = long_duration(frame->slots, &n, duration);
-	return ring_emit(ring,
+	return ring_emit(ring, word,
 		record_word0(start, (enum record_kind)(kind & ~RING_OPEN_HAS_FRAME), depth, n),
 		record_word1(duration, (uint32_t)what & STRING_ID_MASK), frame->slots, n);
 }
 
 /* Writes the record of the span at |depth| and drops everything above, up to |n_open|. Guard held. */
-static inline void pop(struct ring *ring, uint32_t depth, uint32_t n_open)
+static void pop(struct ring *ring, uint32_t word, uint32_t depth, uint32_t n_open)
 {
 	struct ring_open *open = &ring->open[depth];
 	uint64_t start = atomic_load_explicit(&open->start, memory_order_relaxed);
@@ -190,9 +174,9 @@ static inline void pop(struct ring *ring, uint32_t depth, uint32_t n_open)
 		duration = 0;
 	if (unlikely((what & (uint64_t)RING_OPEN_HAS_FRAME << 24) ||
 		     duration >= RECORD_DURATION_MASK))
-		is_current = emit_with_slots(ring, depth, start, what, duration);
+		is_current = emit_with_slots(ring, word, depth, start, what, duration);
 	else
-		is_current = ring_emit(ring, record_word0(start, RECORD_SPAN, depth, 0),
+		is_current = ring_emit(ring, word, record_word0(start, RECORD_SPAN, depth, 0),
 			record_word1(duration, (uint32_t)what & STRING_ID_MASK), NULL, 0);
 	if (unlikely(!is_current))
 		return;
@@ -209,10 +193,10 @@ static __attribute__((noinline)) void count_foreign_end(uint32_t word)
 	if (!ring)
 		return;
 	count_loss(ring, LOSS_FOREIGN_END);
-	ring_end(ring);
+	ring_end();
 }
 
-void ptap_impl_end(struct ptap_impl_token token)
+void span_end(struct ptap_impl_token token)
 {
 	struct ring *ring = token.ring;
 	uint32_t n_open;
@@ -223,16 +207,12 @@ void ptap_impl_end(struct ptap_impl_token token)
 		count_foreign_end(token.word);
 		return;
 	}
-	if (unlikely(ring->guard)) {
-		count_reentry(ring);
+	if (!ring_take(&thread_self, ring))
 		return;
-	}
-	ring->guard = 1;
-	signal_fence();
-	n_open = atomic_load_explicit(&ring->depth, memory_order_relaxed);
+	n_open = ring_get_depth(ring);
 	if (n_open > token.depth)
-		pop(ring, token.depth, n_open);
-	ring_end(ring);
+		pop(ring, token.word, token.depth, n_open);
+	ring_end();
 }
 
 void ptap_impl_end_top(uint32_t word)

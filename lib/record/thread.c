@@ -65,7 +65,7 @@ static void identify(struct thread *self, struct arena *arena, struct ring *ring
 	if (!is_ours(arena))
 		return;
 	ring_set_name(ring, name);
-	ring->n_slots = arena->ring_bytes / SLOT_BYTES;
+	ring->slot_mask = arena->ring_bytes / SLOT_BYTES - 1;
 	atomic_store_explicit(&ring->tid, tid, memory_order_relaxed);
 }
 
@@ -74,8 +74,7 @@ static void reset(struct ring *ring, uint32_t word)
 	atomic_store_explicit(&ring->depth, 0, memory_order_relaxed);
 	for (int i = 0; i < LOSS_KINDS; i++)
 		atomic_store_explicit(&ring->lost[i], 0, memory_order_relaxed);
-	ring->cached_tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
-	ring->guard = 0;
+	ring->limit = ring_find_limit(ring);
 	atomic_store_explicit(&ring->word, word, memory_order_release);
 }
 
@@ -84,6 +83,13 @@ static int may_record(const struct guest *guest)
 {
 	return atomic_load_explicit(&guest->clock, memory_order_relaxed) != ARENA_CLOCK_TICKS ||
 	       guest_may_read_ticks();
+}
+
+/* In the clock that is the short way's. */
+static int has_short_way(void)
+{
+	return TICKS_ARE_READABLE &&
+	       atomic_load_explicit(&guest_get()->clock, memory_order_relaxed) == ARENA_CLOCK_TICKS;
 }
 
 /* The first annotation of a forked child, or one that comes while another thread is at that. */
@@ -129,6 +135,8 @@ static struct ring *take_ring(struct thread *self, struct arena *arena, uint32_t
 	reset(self->ring, word);
 	self->n_unopened = 0;
 	self->word = word;
+	self->idle_word = has_short_way() ? word : ~word;
+	self->idle = self->idle_word;
 	return self->ring;
 }
 

@@ -9,6 +9,12 @@
 
 struct thread {
 	struct ring *ring; /* valid only while |word| is the current one */
+	/*
+	 * |idle_word|, or 0 while an annotation is at work: the guard against signal handlers that annotate, too. An annotation
+	 * of a capture whose word this is may take the short way.
+	 */
+	uint32_t idle;
+	uint32_t idle_word; /* |word|, or its complement where the clock is not the counter */
 	uint32_t word; /* the capture this thread has entered; 0: none */
 	uint32_t refused_word; /* the capture in which it got no ring */
 	volatile uint32_t entering; /* the capture that it is about to enter; 0: none */

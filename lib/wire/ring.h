@@ -9,7 +9,7 @@
  *
  * Order: the slots of an entry, then |head| (release), then |depth| (release). The reader loads |head|
  * (acquire) and then the slots; it stores |tail| (release) when it has copied them, the writer loads
- * |tail| (acquire) only when its cached copy says that the ring is full. So at any instant of a crash
+ * |tail| (acquire) only when it has come to |limit|. So at any instant of a crash
  * everything below |head| is whole, and a span may be both in the ring and still open, never in neither:
  * the reader drops an open entry whose start equals the last record's.
  */
@@ -49,7 +49,8 @@ struct ring_open {
 
 struct ring_frame {
 	_Atomic uint32_t n_slots;
-	uint32_t reserved[3];
+	uint32_t reserved;
+	uint64_t word0; /* the thread's: of its record, but for the start */
 	struct slot slots[RECORD_MAX_EXTRA];
 };
 
@@ -58,11 +59,10 @@ struct ring_frame {
 struct ring {
 	/* line 0: the writer's */
 	_Alignas(64) _Atomic uint64_t head; /* slots ever written */
-	uint64_t cached_tail;
+	uint64_t limit; /* the first position that must not be written without a look at |tail| */
 	_Atomic uint32_t depth; /* open spans */
 	_Atomic uint32_t word; /* the capture these records belong to */
-	volatile uint8_t guard; /* an annotation of this thread is at work */
-	uint32_t n_slots; /* of data; the server does not trust it */
+	uint32_t slot_mask; /* how many slots of data, less one; the server does not trust it */
 	/* line 1: the reader's */
 	_Alignas(64) _Atomic uint64_t tail;
 	/* line 2: identity and losses */

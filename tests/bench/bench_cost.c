@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nanoseconds of an annotation: off, recording, and into a full ring. A program as users write them:
+ * Nanoseconds of an annotation: off, recording (also the first lap through the ring), and into a full ring. A program as users write them:
  * the installed header, the shared library, nothing internal.
  *
  * usage: bench_cost THREADS
@@ -84,6 +84,14 @@ static void emit_span(int n)
 	}
 }
 
+static void emit_first(int n)
+{
+	for (int i = 0; i < n; i++) {
+		PTAP_SPAN("first");
+		barrier();
+	}
+}
+
 static void emit_args(int n)
 {
 	for (int i = 0; i < n; i++) {
@@ -118,6 +126,7 @@ static void emit_full(int n)
 
 enum phase {
 	PHASE_OFF,
+	PHASE_FIRST,
 	PHASE_RECORDING,
 	PHASE_FULL
 };
@@ -133,12 +142,16 @@ struct kind {
 
 static const struct kind kinds[] = {
 	{"off", PHASE_OFF, emit_off, read_two, 50 * BATCH, 0},
+	/* All its rounds fit into the ring once. */
+	{"first", PHASE_FIRST, emit_first, read_two, BATCH / 2, 1},
 	{"span", PHASE_RECORDING, emit_span, read_two, BATCH, 1},
 	{"args", PHASE_RECORDING, emit_args, read_two, BATCH, 3},
 	{"instant", PHASE_RECORDING, emit_instant, read_one, BATCH, 1},
 	{"counter", PHASE_RECORDING, emit_counter, read_one, BATCH, 2},
 	{"full", PHASE_FULL, emit_full, read_two, 5 * BATCH, 0},
 };
+
+_Static_assert(ROUNDS *BATCH / 2 <= RING_BYTES / 16, "the first lap is one");
 
 #define N_KINDS (sizeof kinds / sizeof kinds[0])
 
@@ -264,6 +277,7 @@ static int run_phases(void)
 	printf("port %d\n", ptap_server_port());
 	if (wait_for_capture())
 		return -1;
+	let_phase_run(); /* the first lap */
 	let_phase_run(); /* recording */
 	puts("recorded");
 	if (getchar() != '\n')

@@ -36,6 +36,11 @@ static void join(void)
 	atomic_store(&guest_get()->word, joined_word);
 }
 
+void inside_set_guard(int is_taken)
+{
+	thread_self.idle = is_taken ? 0 : thread_self.idle_word;
+}
+
 void inside_follow(uint32_t word)
 {
 	joined_word = word;

@@ -13,6 +13,8 @@ void inside_use_system_calls(void);
 void inside_forget_thread(void);
 /* As a siglongjmp() out of a handler in its first annotation leaves it; 0: not. */
 void inside_set_entering(uint32_t word);
+/* An annotation of the calling thread is at work, or none is any more. */
+void inside_set_guard(int is_taken);
 /* As in a forked child that is followed: its first annotation joins, and finds |word|. */
 void inside_follow(uint32_t word);
 

@@ -237,6 +237,16 @@ static void begin_large_again(void)
 	PTAP_IMPL_DYN((inner = ptap_impl_begin_args(&again_site, ptap_impl_w, args, 1), 0));
 }
 
+static struct ptap_impl_site numbers_site = {0, {0}, "a span with numbers"};
+
+static void begin_numbers(void)
+{
+	const struct ptap_impl_arg args[] = {
+		PTAP_I("a number", -1), PTAP_U("a large one", UINT64_MAX)};
+
+	PTAP_IMPL_DYN((inner = ptap_impl_begin_args(&numbers_site, ptap_impl_w, args, 2), 0));
+}
+
 static struct ptap_impl_site no_args_site = {0, {0}, "a span without arguments"};
 
 static void begin_no_args(void)
@@ -360,12 +370,12 @@ static void empty_stack(void)
 
 static void take_guard(void)
 {
-	ring()->guard = 1;
+	inside_set_guard(1);
 }
 
 static void free_guard(void)
 {
-	ring()->guard = 0;
+	inside_set_guard(0);
 }
 
 /* As if the innermost span had begun |ticks| ago. */
@@ -592,6 +602,80 @@ static void make_long_text(void)
 
 #define LOUD 0
 
+/* Once for each of the two ways that annotations take: lib/record/short_way.c, long_way.h. Without a last comma. */
+/* clang-format off */
+#define ACTS_IN_A_FULL_RING \
+	{"span", begin, LOUD}, \
+	{"instant", instant, LOUD}, \
+	{"step before", begin_step, LOUD}, \
+	{"arguments before", begin_args, LOUD}, \
+	{"fill", fill_ring, ACT_QUIET}, \
+	{"does not fit", counter_i, LOUD}, \
+	{"fits", instant, LOUD}, \
+	{"full", instant, LOUD}, \
+	{"full counter with a fraction", counter_f, LOUD}, \
+	{"full flow", flow_out, LOUD}, \
+	{"full dynamic", instant_dyn_long, ACT_TWO_PARTS}, \
+	{"end of arguments in a full ring", end, ACT_TWO_PARTS}, \
+	{"end of a step in a full ring", end, ACT_TWO_PARTS}, \
+	{"end in a full ring", end, ACT_TWO_PARTS}, \
+	{"drained", empty_rings, ACT_QUIET}, \
+	{"fits again", begin_args, LOUD}, \
+	{"round the corner", end_nested, ACT_DISTURBED}, \
+	{"fill", fill_ring, ACT_QUIET}, \
+	{"fits", instant, ACT_QUIET}, \
+	{"drained", empty_rings, ACT_QUIET}, \
+	{"instant fits again", instant, LOUD}, \
+	{"fill", fill_ring, ACT_QUIET}, \
+	{"drained", empty_rings, ACT_QUIET}, \
+	{"counter fits again", counter_i, LOUD}, \
+	{"span before", begin, LOUD}, \
+	{"fill", fill_ring, ACT_QUIET}, \
+	{"fits", instant, LOUD}, \
+	{"drained", empty_rings, ACT_QUIET}, \
+	{"its end fits again", end, LOUD}
+
+#define ACTS_THAT_ARE_LATE \
+	{"capture that ends", begin_outer, LOUD}, \
+	{"stop", stop, ACT_QUIET}, \
+	{"its end, late", end_outer, LOUD}, \
+	{"end without a token", end, LOUD}, \
+	{"late begin", begin_late, LOUD}, \
+	{"late dynamic begin", begin_dyn_late, LOUD}, \
+	{"late arguments", begin_args_late, LOUD}, \
+	{"late step", begin_step_late, LOUD}, \
+	{"late instant", instant_late, LOUD}, \
+	{"late end", end_top_late, LOUD}, \
+	{"begin of no capture", begin_of_no_capture, LOUD}, \
+	{"late with too many", begin_many_late, LOUD}, \
+	{"dynamic begin, off", begin_dyn, LOUD}, \
+	{"dynamic step, off", begin_step_dyn, LOUD}, \
+	{"end, off", end_by_call, LOUD}, \
+	{"dynamic instant, off", instant_dyn, LOUD}, \
+	{"dynamic counter, off", counter_dyn, LOUD}, \
+	{"dynamic flow, off", flow_in_dyn, LOUD}, \
+	{"dynamic flow out, off", flow_out_dyn, LOUD}, \
+	{"dynamic async begin, off", async_begin_dyn, LOUD}, \
+	{"dynamic async end, off", async_end_dyn, LOUD}, \
+	{"goes on", go_on, ACT_QUIET}, \
+	{"end of what was late", end, LOUD}
+
+/* The last ones of a capture: it began before its spans. */
+#define ACTS_OF_AGED \
+	{"old span", begin, ACT_QUIET}, \
+	{"grows old", grow_old, ACT_QUIET}, \
+	{"ends", end, ACT_AGED}, \
+	{"old span with a name", begin_dyn, ACT_QUIET}, \
+	{"grows old", grow_old, ACT_QUIET}, \
+	{"ends", end, ACT_AGED}, \
+	{"old span with too much", begin_large_again, ACT_QUIET}, \
+	{"grows old", grow_old, ACT_QUIET}, \
+	{"ends", end_nested, ACT_AGED}, \
+	{"span of the future", begin, ACT_QUIET}, \
+	{"clock steps back", step_back, ACT_QUIET}, \
+	{"ends", end, ACT_AGED}
+/* clang-format on */
+
 const struct act script[] = {
 	{"make long text", make_long_text, ACT_QUIET},
 	{"start", start_by_ticks, ACT_QUIET},
@@ -626,14 +710,21 @@ const struct act script[] = {
 	{"long name", begin_dyn_long, ACT_TWO_PARTS},
 	{"end of long name", end_nested, LOUD},
 	{"step", begin_step, LOUD},
-	{"dynamic step", begin_step_dyn, LOUD},
+	{"dynamic step", begin_step_dyn, ACT_DISTURBED},
 	{"end of dynamic step", end, LOUD},
 	{"end of step", end, LOUD},
 	{"dynamic instant", instant_dyn, LOUD},
 	{"counter", counter_i, LOUD},
 	{"counter with a fraction", counter_f, LOUD},
+	{"counter again", counter_i, ACT_DISTURBED},
+	{"counter with a fraction again", counter_f, ACT_DISTURBED},
 	{"dynamic counter", counter_dyn, LOUD},
 	{"flow out", flow_out, LOUD},
+	{"flow out again", flow_out, ACT_DISTURBED},
+	{"numbers", begin_numbers, LOUD},
+	{"end of numbers", end_nested, LOUD},
+	{"numbers again", begin_numbers, ACT_DISTURBED},
+	{"end of numbers again", end_nested, ACT_DISTURBED},
 	{"flow in", flow_in_dyn, LOUD},
 	{"dynamic flow out", flow_out_dyn, LOUD},
 	{"async begin", async_begin, LOUD},
@@ -674,56 +765,17 @@ const struct act script[] = {
 	{"its end", end, LOUD},
 	{"instant below", instant, LOUD},
 	{"flat", empty_stack, ACT_QUIET},
-	{"old span", begin, ACT_QUIET},
-	{"grows old", grow_old, ACT_QUIET},
-	{"ends", end, ACT_AGED},
-	{"old span with a name", begin_dyn, ACT_QUIET},
-	{"grows old", grow_old, ACT_QUIET},
-	{"ends", end, ACT_AGED},
-	{"old span with too much", begin_large_again, ACT_QUIET},
-	{"grows old", grow_old, ACT_QUIET},
-	{"ends", end_nested, ACT_AGED},
-	{"span of the future", begin, ACT_QUIET},
-	{"clock steps back", step_back, ACT_QUIET},
-	{"ends", end, ACT_AGED},
-	{"next capture", start_by_monotonic, ACT_QUIET},
-	{"span", begin, LOUD},
-	{"instant", instant, LOUD},
-	{"step before", begin_step, LOUD},
-	{"arguments before", begin_args, LOUD},
 	{"fill", fill_ring, ACT_QUIET},
-	{"does not fit", counter_i, LOUD},
-	{"fits", instant, LOUD},
-	{"full", instant, LOUD},
-	{"full dynamic", instant_dyn_long, ACT_TWO_PARTS},
-	{"end of arguments in a full ring", end, ACT_TWO_PARTS},
-	{"end of a step in a full ring", end, ACT_TWO_PARTS},
-	{"end in a full ring", end, ACT_TWO_PARTS},
+	{"full in the first capture", counter_i, LOUD},
 	{"drained", empty_rings, ACT_QUIET},
-	{"fits again", begin_args, LOUD},
-	{"round the corner", end_nested, LOUD},
-	{"capture that ends", begin_outer, LOUD},
-	{"stop", stop, ACT_QUIET},
-	{"its end, late", end_outer, LOUD},
-	{"end without a token", end, LOUD},
-	{"late begin", begin_late, LOUD},
-	{"late dynamic begin", begin_dyn_late, LOUD},
-	{"late arguments", begin_args_late, LOUD},
-	{"late step", begin_step_late, LOUD},
-	{"late instant", instant_late, LOUD},
-	{"late end", end_top_late, LOUD},
-	{"begin of no capture", begin_of_no_capture, LOUD},
-	{"late with too many", begin_many_late, LOUD},
-	{"dynamic begin, off", begin_dyn, LOUD},
-	{"dynamic step, off", begin_step_dyn, LOUD},
-	{"end, off", end_by_call, LOUD},
-	{"dynamic instant, off", instant_dyn, LOUD},
-	{"dynamic counter, off", counter_dyn, LOUD},
-	{"dynamic flow, off", flow_in_dyn, LOUD},
-	{"dynamic flow out, off", flow_out_dyn, LOUD},
-	{"dynamic async begin, off", async_begin_dyn, LOUD},
-	{"dynamic async end, off", async_end_dyn, LOUD},
-	{"goes on", go_on, ACT_QUIET},
+	ACTS_IN_A_FULL_RING,
+	ACTS_THAT_ARE_LATE,
+	ACTS_OF_AGED,
+	{"next capture", start_by_monotonic, ACT_QUIET},
+	ACTS_IN_A_FULL_RING,
+	ACTS_THAT_ARE_LATE,
+	ACTS_OF_AGED,
+	{"another capture", start_by_monotonic, ACT_QUIET},
 	{"full table", fill_strings, ACT_QUIET},
 	{"too many names", instant_too_many, LOUD},
 	{"free table", free_strings, ACT_QUIET},

@@ -18,7 +18,7 @@
 #include "tests/crash/program.h"
 #include "tests/unit/guest_fixture.h"
 
-#define MAX_ACTS 256
+#define MAX_ACTS 512
 #define N_KILLS 150
 /*
  * Guards against what does not come: a text without room, a thread whose ring is gone right after it was found, a span
@@ -363,7 +363,7 @@ static const struct {
 	{"counter", "_counters_: 'a counter' value=12"},
 	{"async begin", "a request: 'a request' id=7 _a=1 unfinished=1"},
 	{"end of outer", " ptap_lost_left_open=1"},
-	{"does not fit", " ptap_lost_ring_full=1"},
+	{"full in the first capture", " ptap_lost_ring_full=1"},
 	{"too many names", "another name of the same thread: '(too many names)'"},
 	{"instant without a ring", " ptap_lost_no_ring=1"},
 };

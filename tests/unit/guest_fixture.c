@@ -7,11 +7,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/ticks.h"
 #include "lib/record/guest.h"
 #include "lib/record/strings.h"
 #include "lib/record/thread.h"
 
 struct guest_fixture fixture;
+
+static enum arena_clock clock_of_next = ARENA_CLOCK_TICKS;
 
 static void fill_target(struct target *t, uint32_t n_rings, uint64_t size_bytes)
 {
@@ -41,7 +45,7 @@ void fixture_open_rings(uint32_t n_rings)
 	atomic_store(&fixture.arena->rings_ready, n_rings);
 	atomic_store(&fixture.arena->rings_allowed, n_rings);
 	guest->arena = fixture.arena;
-	guest->clock = ARENA_CLOCK_MONOTONIC;
+	guest->clock = clock_of_next;
 	fill_target(&fixture.target, n_rings, size);
 }
 
@@ -54,6 +58,7 @@ void fixture_close(void)
 {
 	fixture_publish(0);
 	guest_get()->arena = NULL;
+	clock_of_next = ARENA_CLOCK_TICKS;
 	munmap(fixture.arena, fixture.target.size_bytes);
 	/* The next arena may come to lie at the same address. */
 	memset(&thread_self, 0, sizeof thread_self);
@@ -65,6 +70,16 @@ uint32_t fixture_start(uint32_t level)
 
 	fixture_publish(word);
 	return word;
+}
+
+void fixture_take_long_way(void)
+{
+	clock_of_next = ARENA_CLOCK_MONOTONIC;
+}
+
+uint64_t fixture_now(void)
+{
+	return clock_of_next == ARENA_CLOCK_TICKS ? ticks_read() : (uint64_t)monotonic_ns();
 }
 
 void fixture_publish(uint32_t word)

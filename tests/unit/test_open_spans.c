@@ -217,12 +217,8 @@ START_TEST(records_points_below_the_deepest_span)
 }
 END_TEST
 
-int main(void)
+static void add_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("open_spans");
-	TCase *tcase = tcase_create("open_spans");
-	SRunner *runner;
-
 	tcase_add_checked_fixture(tcase, setup, fixture_close);
 	tcase_add_test(tcase, records_the_depth_of_nesting);
 	tcase_add_test(tcase, drops_what_a_longjmp_left_open);
@@ -236,7 +232,20 @@ int main(void)
 	tcase_add_test(tcase, ends_of_dropped_begins_close_nothing);
 	tcase_add_test(tcase, dropped_begins_are_forgotten_with_their_capture);
 	tcase_add_test(tcase, records_points_below_the_deepest_span);
-	suite_add_tcase(suite, tcase);
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("open_spans");
+	TCase *short_way = tcase_create("short way");
+	TCase *long_way = tcase_create("long way");
+	SRunner *runner;
+
+	add_tests(short_way);
+	suite_add_tcase(suite, short_way);
+	tcase_add_checked_fixture(long_way, fixture_take_long_way, NULL);
+	add_tests(long_way);
+	suite_add_tcase(suite, long_way);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);

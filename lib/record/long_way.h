@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Annotations that the short way (short_way.c) does not take: the first of a thread, in a capture or of a place in the
+ * source; those of a signal handler that interrupted one; in another clock than the counter; whatever else is rare. They
+ * do everything, from the beginning.
+ */
+#ifndef RECORD_LONG_WAY_H
+#define RECORD_LONG_WAY_H
+
+#include <proftap/proftap.h>
+
+#include "lib/wire/record.h"
+
+struct ptap_impl_token span_begin(struct ptap_impl_site *site, uint32_t word);
+struct ptap_impl_token span_begin_args(struct ptap_impl_site *site, uint32_t word,
+	const struct ptap_impl_arg *args, unsigned n_args);
+void span_end(struct ptap_impl_token token);
+
+void point_instant(struct ptap_impl_site *site, uint32_t word);
+/* A point with a number. */
+void point_number(struct ptap_impl_site *site, uint32_t word, enum record_kind kind,
+	enum slot_type type, uint64_t bits);
+
+#endif
