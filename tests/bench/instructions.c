@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Annotations to be counted by callgrind: count_KIND() is called once, and runs one N_COUNTED times. Without a server and
+ * within one ring, so that the numbers repeat exactly. Before, warm_KIND() has run it once, so that its names are known.
+ */
+#include <check.h>
+#include <proftap/proftap.h>
+
+#include "tests/unit/guest_fixture.h"
+
+#define N_COUNTED 1000 /* three slots of each fit into the ring */
+
+/* Keeps the loop, and its memory accesses in place. */
+#define barrier() __asm__ volatile("" ::: "memory")
+
+#define COUNTED(kind, ...)                                                   \
+	static inline __attribute__((always_inline)) void emit_##kind(int n) \
+	{                                                                    \
+		for (int i = 0; i < n; i++) {                                \
+			__VA_ARGS__;                                         \
+			barrier();                                           \
+		}                                                            \
+	}                                                                    \
+	static __attribute__((noinline)) void warm_##kind(void)              \
+	{                                                                    \
+		emit_##kind(1);                                              \
+	}                                                                    \
+	static __attribute__((noinline)) void count_##kind(void)             \
+	{                                                                    \
+		emit_##kind(N_COUNTED);                                      \
+	}
+
+COUNTED(nothing, (void)0)
+COUNTED(span_off, PTAP_SPAN("off"))
+COUNTED(instant_off, PTAP_INSTANT("off"))
+COUNTED(span, PTAP_SPAN("span"))
+COUNTED(begin_end, PTAP_BEGIN("begin"); PTAP_END())
+COUNTED(span_two_args, PTAP_SPAN_ARGS("args", PTAP_I("batch", i), PTAP_I("size", n)))
+COUNTED(step, PTAP_STEP("step", i))
+COUNTED(instant, PTAP_INSTANT("instant"))
+COUNTED(counter, PTAP_COUNTER("counter", i))
+COUNTED(flow, PTAP_FLOW_OUT("flow", i))
+COUNTED(span_full, PTAP_SPAN("full"))
+COUNTED(counter_full, PTAP_COUNTER("full", i))
+
+enum phase {
+	PHASE_OFF,
+	PHASE_RECORDING,
+	PHASE_FULL
+};
+
+#define KIND(name, phase)                        \
+	{                                        \
+		warm_##name, count_##name, phase \
+	}
+
+static const struct kind {
+	void (*warm)(void);
+	void (*count)(void);
+	enum phase phase;
+} kinds[] = {
+	KIND(nothing, PHASE_OFF),
+	KIND(span_off, PHASE_OFF),
+	KIND(instant_off, PHASE_OFF),
+	KIND(span, PHASE_RECORDING),
+	KIND(begin_end, PHASE_RECORDING),
+	KIND(span_two_args, PHASE_RECORDING),
+	KIND(step, PHASE_RECORDING),
+	KIND(instant, PHASE_RECORDING),
+	KIND(counter, PHASE_RECORDING),
+	KIND(flow, PHASE_RECORDING),
+	KIND(span_full, PHASE_FULL),
+	KIND(counter_full, PHASE_FULL),
+};
+
+static void fill_ring(void)
+{
+	for (unsigned i = 0; i < FIXTURE_SLOTS; i++)
+		PTAP_INSTANT("instant");
+}
+
+static void run(const struct kind *kind)
+{
+	kind->warm();
+	fixture_empty(0);
+	if (kind->phase == PHASE_FULL)
+		fill_ring();
+	kind->count();
+}
+
+START_TEST(runs_each_kind)
+{
+	fixture_open();
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+		if (kinds[i].phase == PHASE_RECORDING && !ptap_enabled(1))
+			fixture_start(1);
+		run(&kinds[i]);
+	}
+	fixture_close();
+}
+END_TEST
+
+/* The fixture is one for tests, so this is one; its result is nobody's. */
+int main(void)
+{
+	Suite *suite = suite_create("instructions");
+	TCase *tcase = tcase_create("instructions");
+	SRunner *runner;
+	int n_failed;
+
+	tcase_add_test(tcase, runs_each_kind);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_set_fork_status(runner, CK_NOFORK);
+	srunner_run_all(runner, CK_SILENT);
+	n_failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return n_failed != 0;
+}
