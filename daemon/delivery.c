@@ -12,16 +12,18 @@
 #include "daemon/merge.h"
 #include "daemon/spool.h"
 #include "daemon/track.h"
+#include "trace/graft.h"
 #include "trace/run_dir.h"
 #include "trace/space.h"
 #include "trace/xspace.h"
 
 #define PIECE_BYTES ((size_t)256 << 10)
 
-/* Behind so many bytes of the chunks all of a track. */
+/* Behind so many bytes of the chunks all of a track, or a piece of the spool. */
 struct gap {
 	uint64_t at;
-	const struct track *track;
+	const struct track *track; /* NULL: the piece */
+	struct piece piece;
 };
 
 struct delivery {
@@ -34,6 +36,7 @@ struct delivery {
 	int is_merging;
 	struct merge merge;
 	struct piece piece; /* what is left of it */
+	struct delivery *next; /* what follows */
 	int error;
 };
 
@@ -51,31 +54,69 @@ int delivery_new_from_chunks(struct chunks *chunks, struct delivery **out)
 	return 0;
 }
 
+/* With |n| gaps, to be filled in. */
+static int new_with_gaps(
+	struct chunks *chunks, size_t n, struct spool *spool, struct delivery **out)
+{
+	struct gap *gaps = calloc(n + 1, sizeof *gaps);
+	int r = delivery_new_from_chunks(chunks, out);
+
+	if (r || !gaps) {
+		if (!r)
+			*out = delivery_free(*out);
+		free(gaps);
+		return -ENOMEM;
+	}
+	(*out)->gaps = gaps;
+	(*out)->n_gaps = n;
+	(*out)->spool = spool_hold(spool);
+	return 0;
+}
+
 int delivery_new_from_spool(struct chunks *chunks, const struct xspace_gaps *gaps,
 	struct spool *spool, struct delivery **out)
 {
-	struct gap *own = calloc(gaps->n + 1, sizeof *own);
-	int r = delivery_new_from_chunks(chunks, out);
+	int r = new_with_gaps(chunks, gaps->n, spool, out);
 
-	if (r || !own) {
-		if (!r)
-			*out = delivery_free(*out);
-		free(own);
-		return -ENOMEM;
+	if (r)
+		return r;
+	for (size_t i = 0; i < gaps->n; i++) {
+		(*out)->gaps[i].at = gaps->v[i].at;
+		(*out)->gaps[i].track = gaps->v[i].line->store;
 	}
-	for (size_t i = 0; i < gaps->n; i++)
-		own[i] = (struct gap){gaps->v[i].at, gaps->v[i].line->store};
-	(*out)->gaps = own;
-	(*out)->n_gaps = gaps->n;
 	(*out)->n_bytes += gaps->n_bytes;
-	(*out)->spool = spool_hold(spool);
 	return 0;
+}
+
+int delivery_new_from_graft(struct graft *graft, struct spool *spool, struct delivery **out)
+{
+	int r = new_with_gaps(&graft->frame, graft->n_ranges, spool, out);
+
+	if (r)
+		return r;
+	for (size_t i = 0; i < graft->n_ranges; i++) {
+		const struct graft_range *range = &graft->ranges[i];
+
+		(*out)->gaps[i].at = range->at;
+		(*out)->gaps[i].piece = (struct piece){NULL, range->offset, range->n_bytes};
+	}
+	(*out)->n_bytes = graft->total_bytes;
+	return 0;
+}
+
+void delivery_append(struct delivery *d, struct delivery *next)
+{
+	d->n_bytes += next->n_bytes;
+	while (d->next)
+		d = d->next;
+	d->next = next;
 }
 
 struct delivery *delivery_free(struct delivery *d)
 {
 	if (d) {
 		chunk_reader_deinit(&d->chunks);
+		delivery_free(d->next);
 		merge_deinit(&d->merge);
 		free(d->gaps);
 		spool_release(d->spool);
@@ -128,7 +169,14 @@ static int is_at_gap(const struct delivery *d)
 
 static void begin_gap(struct delivery *d)
 {
-	merge_init(&d->merge, d->gaps[d->gap].track, d->spool);
+	const struct gap *gap = &d->gaps[d->gap];
+
+	if (!gap->track) {
+		d->piece = gap->piece;
+		d->gap++;
+		return;
+	}
+	merge_init(&d->merge, gap->track, d->spool);
 	d->is_merging = 1;
 }
 
@@ -172,7 +220,9 @@ ssize_t delivery_read(struct delivery *d, uint8_t *to, size_t n)
 		else
 			done += (size_t)r;
 	}
-	return done ? (ssize_t)done : d->error;
+	if (done || d->error || !d->next)
+		return done ? (ssize_t)done : d->error;
+	return delivery_read(d->next, to, n);
 }
 
 int delivery_read_all(struct delivery *d, uint8_t *to, size_t n)
@@ -220,6 +270,13 @@ static void release(void *spool)
 	spool_release(spool);
 }
 
+static void lend_piece(
+	struct delivery *d, const struct piece *piece, const uint8_t *map, struct chunks *to)
+{
+	chunks_lend(to, piece->bytes ? piece->bytes : map + piece->offset, (size_t)piece->n_bytes,
+		release, spool_hold(d->spool));
+}
+
 static void lend_track(
 	struct delivery *d, const struct track *track, const uint8_t *map, struct chunks *to)
 {
@@ -229,8 +286,7 @@ static void lend_track(
 
 	merge_init(&merge, track, d->spool);
 	while ((r = merge_next(&merge, &piece)) > 0)
-		chunks_lend(to, piece.bytes ? piece.bytes : map + piece.offset,
-			(size_t)piece.n_bytes, release, spool_hold(d->spool));
+		lend_piece(d, &piece, map, to);
 	merge_deinit(&merge);
 	if (r)
 		to->error = r;
@@ -261,7 +317,10 @@ static void lend_spool(struct delivery *d, struct chunks *to)
 		to->error = -ENOMEM;
 	for (size_t i = 0; i < d->n_gaps && !to->error; i++) {
 		copy_to(d, d->gaps[i].at, to);
-		lend_track(d, d->gaps[i].track, map, to);
+		if (d->gaps[i].track)
+			lend_track(d, d->gaps[i].track, map, to);
+		else
+			lend_piece(d, &d->gaps[i].piece, map, to);
 	}
 	if (!to->error)
 		copy_to(d, n_own, to);
@@ -269,9 +328,10 @@ static void lend_spool(struct delivery *d, struct chunks *to)
 
 void delivery_take_chunks(struct delivery *d, struct chunks *to)
 {
-	if (d->spool) {
+	if (d->spool)
 		lend_spool(d, to);
-		return;
-	}
-	chunk_reader_take_rest(&d->chunks, to);
+	else
+		chunk_reader_take_rest(&d->chunks, to);
+	if (d->next)
+		delivery_take_chunks(d->next, to);
 }

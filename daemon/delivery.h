@@ -14,6 +14,7 @@
 struct chunks;
 struct delivery;
 struct diag;
+struct graft;
 struct run_dir;
 struct space;
 struct spool;
@@ -27,6 +28,10 @@ int delivery_new_from_chunks(struct chunks *chunks, struct delivery **out);
  */
 int delivery_new_from_spool(struct chunks *chunks, const struct xspace_gaps *gaps,
 	struct spool *spool, struct delivery **out);
+/* The same of a graft of the spool's bytes, whose frame it takes. */
+int delivery_new_from_graft(struct graft *graft, struct spool *spool, struct delivery **out);
+/* Has |next| (taken) follow behind |d|: one delivery of both. Before anything was read. */
+void delivery_append(struct delivery *d, struct delivery *next);
 struct delivery *delivery_free(struct delivery *d); /* NULL ok; returns NULL */
 
 /* Of the whole, whatever was read of it. 0 for NULL. */

@@ -13,33 +13,44 @@
 #include "base/runtime_dir.h"
 #include "daemon/errand.h"
 #include "daemon/lineage.h"
-#include "proto/pack.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
-/* What collecting may take beyond the program's own. */
-#define GRACE_NS (10 * NS_PER_S)
-#define LOOK_MS 50
+/* All are asked for their end at once, and who runs answers at once. */
+#define END_NS (2 * NS_PER_S)
+/* What making a trace may take without a word. */
+#define SILENCE_NS (10 * NS_PER_S)
+/* Traces are taken from so many at a time: each holds a message of 1 MiB in memory. */
+#define AT_A_TIME 16
+#define LOOK_MS 2
+#define DEFAULT_LEVEL 2
 
 typedef Tensorflow__ProfileOptions Options;
 typedef Tensorflow__ProfileOptions__AdvancedConfigurationEntry Entry;
 
 /* Who. */
 
-static void add(struct descendants *all, const char *dir, pid_t pid, pid_t ancestor)
+static void add(struct descendants *all, pid_t pid, const char *address)
 {
 	struct descendant *d = &all->v[all->n];
 
-	if (pid == ancestor || !lineage_descends("", pid, ancestor))
-		return;
 	if (all->n == DESCENDANTS_MAX) {
 		all->n_left_out++;
 		return;
 	}
 	d->pid = pid;
+	snprintf(d->address, sizeof d->address, "%s", address);
 	snprintf(d->session_id, sizeof d->session_id, "subprocess_%d_%lld", (int)pid,
 		(long long)(realtime_ns() / NS_PER_MS));
-	snprintf(d->profile.address, sizeof d->profile.address, "unix:%s/%d.sock", dir, (int)pid);
 	all->n++;
+}
+
+static void consider(struct descendants *all, const char *dir, pid_t pid, pid_t ancestor)
+{
+	char address[RUNTIME_DIR_MAX_BYTES + 32];
+
+	snprintf(address, sizeof address, "unix:%s/%d.sock", dir, (int)pid);
+	if (pid != ancestor && lineage_descends("", pid, ancestor))
+		add(all, pid, address);
 }
 
 static void look_into(struct descendants *all, const char *path, pid_t ancestor)
@@ -52,7 +63,7 @@ static void look_into(struct descendants *all, const char *path, pid_t ancestor)
 		long pid = strtol(entry->d_name, &end, 10);
 
 		if (pid > 0 && pid <= INT32_MAX && strcmp(end, ".sock") == 0)
-			add(all, path, (pid_t)pid, ancestor);
+			consider(all, path, (pid_t)pid, ancestor);
 	}
 	if (dir)
 		closedir(dir);
@@ -81,26 +92,22 @@ static void leave_key_out(Options *o, Entry **kept)
 	o->n_advanced_configuration = n;
 }
 
-static void start(struct descendant *d, const Options *asked)
+/* Of a request without a version nothing else counts. */
+static void start(struct descendant *d, const Options *asked, uint64_t max_bytes)
 {
-	Tensorflow__ProfileRequest request = TENSORFLOW__PROFILE_REQUEST__INIT;
 	Options options = *asked;
-	char address[sizeof d->profile.address];
-	_cleanup_free_ uint8_t *bytes = NULL;
-	size_t n;
 
-	request.opts = &options;
-	request.emit_xspace = 1;
-	request.session_id = options.session_id = d->session_id;
-	request.duration_ms = options.duration_ms = UINT64_MAX;
-	strcpy(address, d->profile.address);
-	if (proto_pack(&request.base, &bytes, &n))
-		remote_profile_fail(&d->profile, "out of memory");
-	else
-		remote_profile_start(&d->profile, address, bytes, n, -1);
+	if (!options.version) {
+		tensorflow__profile_options__init(&options);
+		options.version = 1;
+		options.host_tracer_level = DEFAULT_LEVEL;
+	}
+	options.session_id = d->session_id;
+	options.duration_ms = UINT64_MAX;
+	remote_capture_start(&d->capture, d->address, &options, max_bytes);
 }
 
-void descendants_start(struct descendants *all, const uint8_t *bytes, size_t n)
+void descendants_start(struct descendants *all, const uint8_t *bytes, size_t n, uint64_t max_bytes)
 {
 	Options *asked = tensorflow__profile_options__unpack(NULL, n, bytes);
 	_cleanup_free_ Entry **kept =
@@ -108,35 +115,76 @@ void descendants_start(struct descendants *all, const uint8_t *bytes, size_t n)
 	Options options;
 
 	for (size_t i = 0; (!asked || !kept) && i < all->n; i++)
-		remote_profile_fail(&all->v[i].profile, "out of memory");
+		remote_capture_fail(&all->v[i].capture, "out of memory");
 	if (asked && kept) {
 		options = *asked;
 		leave_key_out(&options, kept);
 		for (size_t i = 0; i < all->n; i++)
-			start(&all->v[i], &options);
+			start(&all->v[i], &options, max_bytes);
 	}
 	if (asked)
 		tensorflow__profile_options__free_unpacked(asked, NULL);
 }
 
-void descendants_end(struct descendants *all, struct errand *e)
+/* The end. */
+
+static void ask_to_end(struct descendants *all, struct errand *e)
 {
-	int64_t give_up_ns = monotonic_ns() + GRACE_NS;
+	int64_t give_up_ns = monotonic_ns() + END_NS;
 
 	for (size_t i = 0; i < all->n; i++)
-		remote_profile_terminate(&all->v[i].profile, all->v[i].session_id);
-	for (size_t i = 0; i < all->n; i++) {
-		struct remote_profile *p = &all->v[i].profile;
-
-		while (monotonic_ns() < give_up_ns && !errand_is_cancelled(e) &&
-			!remote_profile_wait(p, LOOK_MS))
+		remote_capture_ask_to_end(&all->v[i].capture, all->v[i].session_id);
+	for (size_t i = 0; i < all->n; i++)
+		while (!remote_capture_is_ending(&all->v[i].capture, LOOK_MS) &&
+			monotonic_ns() < give_up_ns && !errand_is_cancelled(e))
 			;
-		remote_profile_end(p);
-	}
+	for (size_t i = 0; i < all->n; i++)
+		if (!remote_capture_is_ending(&all->v[i].capture, 0))
+			remote_capture_end(&all->v[i].capture);
+}
+
+/* One more message, if there is one. Returns 1 unless that was all. */
+static int read_one(struct descendant *d, int64_t wait_ms, int *has_read)
+{
+	struct remote_capture *c = &d->capture;
+
+	if (remote_capture_is_over(c))
+		return 0;
+	/* Its turn has come: before that nobody listened. */
+	if (!d->is_heard)
+		c->heard_ns = monotonic_ns();
+	d->is_heard = 1;
+	if (remote_capture_read(c, wait_ms))
+		*has_read = 1;
+	else if (monotonic_ns() - c->heard_ns > SILENCE_NS)
+		remote_capture_end(c);
+	return !remote_capture_is_over(c);
+}
+
+/* Those of the first that are not over. Returns 0 when all are. */
+static int read_some(struct descendants *all, int64_t wait_ms, int *has_read)
+{
+	int n = 0;
+
+	*has_read = 0;
+	for (size_t i = 0; i < all->n && n < AT_A_TIME; i++)
+		n += read_one(&all->v[i], n ? 0 : wait_ms, has_read);
+	return n;
+}
+
+void descendants_end(struct descendants *all, struct errand *e)
+{
+	int has_read = 1;
+
+	ask_to_end(all, e);
+	while (!errand_is_cancelled(e) && read_some(all, has_read ? 0 : LOOK_MS, &has_read))
+		;
+	for (size_t i = 0; i < all->n; i++)
+		remote_capture_end(&all->v[i].capture);
 }
 
 void descendants_deinit(struct descendants *all)
 {
 	for (size_t i = 0; i < all->n; i++)
-		remote_profile_deinit(&all->v[i].profile);
+		remote_capture_deinit(&all->v[i].capture);
 }

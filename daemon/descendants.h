@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "daemon/remote_profile.h"
+#include "daemon/remote_capture.h"
 
 #define DESCENDANTS_MAX 64
 /* The key that asks for them. */
@@ -21,8 +21,10 @@ struct errand;
 
 struct descendant {
 	pid_t pid;
+	char address[160]; /* "unix:/path" */
 	char session_id[64];
-	struct remote_profile profile;
+	int is_heard; /* its trace is being taken */
+	struct remote_capture capture;
 };
 
 struct descendants {
@@ -35,11 +37,15 @@ struct descendants {
 void descendants_find(struct descendants *all, pid_t ancestor);
 
 /*
- * Each is asked to record until it is stopped. |options|: a serialised ProfileOptions; they need not look for theirs
- * again. What goes wrong is the profile's error.
+ * Each is asked to record until it is stopped; its trace may have |max_bytes|. |options|: a serialised ProfileOptions; they
+ * need not look for theirs again. What goes wrong is the capture's error.
  */
-void descendants_start(struct descendants *all, const uint8_t *options, size_t n);
-/* Each stops, and hands over what it recorded, within 10 s; at once, without its data, if |e| is cancelled. */
+void descendants_start(
+	struct descendants *all, const uint8_t *options, size_t n, uint64_t max_bytes);
+/*
+ * All stop, and hand over what they recorded. Who has not answered within 2 s, or says nothing for 10 s, is given up; all are at
+ * once if |e| is cancelled.
+ */
 void descendants_end(struct descendants *all, struct errand *e);
 void descendants_deinit(struct descendants *all);
 

@@ -16,10 +16,8 @@
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 #define PROFILE "/tensorflow.ProfilerService/Profile"
-#define TERMINATE "/tensorflow.ProfilerService/Terminate"
 /* Of one answer, which is in memory as a whole. */
 #define MAX_REPLY_BYTES (UINT64_C(512) << 20)
-#define TERMINATE_MS 2000
 /* Of what went wrong: the rest of an endless text tells nobody more. */
 #define MAX_TEXT_BYTES 320
 
@@ -53,24 +51,6 @@ void remote_profile_start(struct remote_profile *r, const char *address, const u
 int remote_profile_wait(struct remote_profile *r, int64_t wait_ms)
 {
 	return !r->pending || rpc_pending_wait(r->pending, wait_ms);
-}
-
-void remote_profile_terminate(struct remote_profile *r, const char *session_id)
-{
-	Tensorflow__TerminateRequest message = TENSORFLOW__TERMINATE_REQUEST__INIT;
-	uint8_t bytes[160];
-	struct rpc_request request = {
-		.path = TERMINATE, .message = bytes, .timeout_ms = TERMINATE_MS};
-	struct rpc_pending *pending = NULL;
-	struct diag d = DIAG_INIT;
-
-	message.session_id = (char *)session_id;
-	if (!r->pending || tensorflow__terminate_request__get_packed_size(&message) > sizeof bytes)
-		return;
-	request.message_bytes = tensorflow__terminate_request__pack(&message, bytes);
-	if (!rpc_call_start(r->channel, &request, &pending, &d))
-		rpc_pending_wait(pending, TERMINATE_MS);
-	rpc_pending_free(pending);
 }
 
 struct reply_bytes {

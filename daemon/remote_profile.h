@@ -27,8 +27,6 @@ void remote_profile_start(struct remote_profile *r, const char *address, const u
 	size_t n, int64_t timeout_ms);
 /* Waits up to |wait_ms|. 1 when the call has ended, or none is under way. */
 int remote_profile_wait(struct remote_profile *r, int64_t wait_ms);
-/* Asks for an early end, with the data. */
-void remote_profile_terminate(struct remote_profile *r, const char *session_id);
 /* Ends the call, if need be without its data, and reads what came. */
 void remote_profile_end(struct remote_profile *r);
 void remote_profile_deinit(struct remote_profile *r);

@@ -214,7 +214,14 @@ const char *spool_get_dir(const struct spool *s)
 const uint8_t *spool_map(struct spool *s)
 {
 	size_t n = (size_t)atomic_load(&s->n_bytes);
-	void *p = n ? mmap(NULL, n, PROT_READ, MAP_SHARED, s->fd, 0) : MAP_FAILED;
+	void *p;
+
+	if (s->map && s->map_bytes == n)
+		return s->map;
+	if (s->map)
+		munmap(s->map, s->map_bytes);
+	s->map = NULL;
+	p = n ? mmap(NULL, n, PROT_READ, MAP_SHARED, s->fd, 0) : MAP_FAILED;
 
 	if (p == MAP_FAILED)
 		return NULL;

@@ -46,7 +46,7 @@ const char *spool_get_dir(const struct spool *s);
 
 /*
  * The file as memory to read, for as long as somebody holds it: the pages are the file's. NULL when there is no room
- * for it. To be called once, after the last spool_append(); |s| holds it.
+ * for it. |s| holds it; called again, after more was appended, it may lie elsewhere.
  */
 const uint8_t *spool_map(struct spool *s);
 

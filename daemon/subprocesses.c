@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/chunks.h"
 #include "base/cleanup.h"
@@ -17,19 +18,23 @@
 #include "daemon/service.h"
 #include "daemon/session.h"
 #include "daemon/session_request.h"
+#include "daemon/spool.h"
 #include "daemon/target.h"
-#include "trace/merge.h"
+#include "trace/graft.h"
 #include "trace/space.h"
 #include "trace/xspace.h"
 
 /* Of what may be sent: for the warnings about those that are not in it. */
 #define WARNINGS_BYTES (UINT64_C(64) << 10)
+/* Of a child's trace, in memory while it is read; a multiple of every page. */
+#define LET_GO_BYTES ((size_t)4 << 20)
 
 struct subprocesses {
 	struct errand *errand;
 	struct session_request asker; /* who asked, and how that one is told; never the session's */
 	uint8_t *options; /* malloc'ed: as the asker serialised them */
 	size_t n_options_bytes;
+	uint64_t max_bytes; /* of a child's trace */
 	int is_done; /* the program's own recording; under the errands' mutex */
 	int outcome; /* as capture_run() */
 	struct capture_result result;
@@ -44,100 +49,138 @@ int subprocesses_are_wanted(const struct session_request *request)
 
 /* One trace. */
 
-static int append_space(struct chunks *to, const struct space *space)
-{
-	struct chunks encoded = CHUNKS_INIT;
-	int r = xspace_encode(space, &encoded);
+/* A child's trace, being made a part of this one. */
+struct joint {
+	struct spool *spool; /* borrowed: where it lies */
+	uint8_t *let_go; /* pages before it are not needed in memory */
+};
 
-	if (r)
-		chunks_deinit(&encoded);
-	else
-		chunks_take(to, &encoded);
-	return r ? r : to->error;
+static int let_go(const uint8_t *p, void *context)
+{
+	struct joint *j = context;
+	size_t n = p > j->let_go ? (size_t)(p - j->let_go) : 0;
+
+	if (n < LET_GO_BYTES)
+		return 0;
+	n -= n % LET_GO_BYTES;
+	madvise(j->let_go, n, MADV_DONTNEED);
+	j->let_go += n;
+	return 0;
 }
 
-static void count(struct capture_result *result, const struct space *space)
+static int store(const struct chunks *bytes, uint64_t *offset, void *context)
 {
-	for (size_t i = 0; i < space->n_planes; i++) {
-		const struct plane *plane = space->planes[i];
+	const struct joint *j = context;
 
-		result->n_dropped += (uint64_t)plane_find_int(plane, "dropped_traces");
-		for (size_t k = 0; k < plane->n_lines; k++)
-			result->n_events += plane->lines[k].n_events;
-	}
-	if (!space_is_empty(space))
-		result->is_empty = 0;
+	return spool_append(j->spool, bytes, offset);
 }
 
-static int has_room(const struct subprocesses *s, const struct chunks *to, uint64_t n_bytes)
+/* The child's trace, on this one's time. */
+static int graft(const struct subprocesses *s, const struct descendant *child, struct graft *g)
+{
+	const struct remote_capture *c = &child->capture;
+	struct joint j = {.spool = c->spool};
+
+	g->n_bytes = (size_t)spool_get_bytes(c->spool);
+	g->data = spool_map(c->spool);
+	g->pid = child->pid;
+	g->shift_ns = (int64_t)(c->start_unix_ns - s->result.start_unix_ns);
+	g->pass = let_go;
+	g->store = store;
+	g->context = &j;
+	j.let_go = (uint8_t *)g->data;
+	return g->data ? graft_make(g) : -ENOMEM;
+}
+
+static int has_room(const struct subprocesses *s, uint64_t n_bytes)
 {
 	uint64_t max_bytes = s->asker.max_xspace_bytes;
 
-	return !max_bytes || to->total_bytes + n_bytes + WARNINGS_BYTES <= max_bytes;
+	return !max_bytes ||
+	       delivery_get_bytes(s->result.delivery) + n_bytes + WARNINGS_BYTES <= max_bytes;
 }
 
-/* The child's trace, on this one's time. 0, -ENOMEM, or -EBADMSG. */
-static int prepare(const struct subprocesses *s, struct descendant *child, struct space **out)
+static int append_graft(struct subprocesses *s, struct descendant *child, struct graft *g)
 {
-	int r = delivery_decode(child->profile.trace, out);
+	uint64_t n_events = child->capture.n_events;
+	struct delivery *part;
+	int r;
 
-	return r ? r : merge_prepare(*out, (int64_t)s->result.start_unix_ns, child->pid);
-}
-
-static int append_child(struct subprocesses *s, struct descendant *child, struct chunks *to)
-{
-	_cleanup_(space_freep) struct space *space = NULL;
-	struct chunks encoded = CHUNKS_INIT;
-	int r = prepare(s, child, &space);
-
-	if (r == -EBADMSG) {
-		remote_profile_fail(&child->profile, "its answer is not a readable trace");
+	if (!has_room(s, g->total_bytes)) {
+		remote_capture_fail(&child->capture, "the answer has no room for its trace");
 		return 0;
 	}
-	if (!r)
-		r = xspace_encode(space, &encoded);
-	if (r || !has_room(s, to, encoded.total_bytes)) {
-		remote_profile_fail(&child->profile, "the answer has no room for its trace");
-		chunks_deinit(&encoded);
+	r = delivery_new_from_graft(g, child->capture.spool, &part);
+	if (r)
 		return r;
-	}
-	count(&s->result, space);
-	chunks_take(to, &encoded);
-	return to->error;
+	delivery_append(s->result.delivery, part);
+	n_events -= g->n_left_out < n_events ? g->n_left_out : n_events;
+	s->result.n_events += n_events;
+	s->result.n_dropped += child->capture.n_dropped;
+	s->result.is_empty = s->result.is_empty && !n_events;
+	return 0;
 }
 
-static int append_warnings(const struct descendants *children, struct chunks *to)
+static int append_child(struct subprocesses *s, struct descendant *child)
+{
+	struct graft g = {.data = NULL};
+	int r = graft(s, child, &g);
+
+	if (!r) {
+		r = append_graft(s, child, &g);
+	} else if (r != -ENOMEM) {
+		remote_capture_fail(&child->capture, r == -EBADMSG
+							     ? "its answer is not a readable trace"
+							     : "no room for its trace");
+		r = 0;
+	}
+	graft_deinit(&g);
+	return r;
+}
+
+static int make_warnings(const struct descendants *children, struct chunks *to)
 {
 	_cleanup_(space_freep) struct space *space = NULL;
 	int r = space_new(&space);
 
 	for (size_t i = 0; i < children->n && !r; i++)
-		if (children->v[i].profile.error[0])
+		if (children->v[i].capture.error[0])
 			r = space_add_warning(space, "process %d was not recorded: %s",
-				(int)children->v[i].pid, children->v[i].profile.error);
+				(int)children->v[i].pid, children->v[i].capture.error);
 	if (!r && children->n_left_out)
 		r = space_add_warning(space,
 			"processes that were not recorded: %d; a program and %d others are at a time",
 			children->n_left_out, DESCENDANTS_MAX);
-	return r ? r : append_space(to, space);
+	return r ? r : xspace_encode(space, to);
+}
+
+static int append_warnings(struct subprocesses *s)
+{
+	struct chunks encoded = CHUNKS_INIT;
+	struct delivery *part;
+	int r = make_warnings(&s->children, &encoded);
+
+	if (r)
+		chunks_deinit(&encoded);
+	else
+		r = delivery_new_from_chunks(&encoded, &part);
+	if (!r)
+		delivery_append(s->result.delivery, part);
+	return r;
 }
 
 /* Messages of one kind, one behind the other, are one message. */
 static int join(struct subprocesses *s)
 {
-	struct chunks all = CHUNKS_INIT;
 	int r = 0;
 
-	delivery_take_chunks(s->result.delivery, &all);
-	s->result.delivery = delivery_free(s->result.delivery);
 	for (size_t i = 0; i < s->children.n && !r; i++)
-		if (s->children.v[i].profile.trace)
-			r = append_child(s, &s->children.v[i], &all);
+		if (s->children.v[i].capture.is_complete && s->children.v[i].capture.spool)
+			r = append_child(s, &s->children.v[i]);
 	if (!r)
-		r = append_warnings(&s->children, &all);
-	if (!r)
-		return delivery_new_from_chunks(&all, &s->result.delivery);
-	chunks_deinit(&all);
+		r = append_warnings(s);
+	if (r)
+		s->result.delivery = delivery_free(s->result.delivery);
 	return r;
 }
 
@@ -183,13 +226,17 @@ static struct subprocesses *free_subprocesses(struct subprocesses *s)
 	return NULL;
 }
 
-static int copy_options(struct subprocesses *s, const struct session_request *request)
+static int copy_options(
+	struct subprocesses *s, const struct errand *e, const struct session_request *request)
 {
 	s->options = malloc(request->n_options_bytes + 1);
 	if (!s->options)
 		return -ENOMEM;
 	memcpy(s->options, request->options_bytes, request->n_options_bytes);
 	s->n_options_bytes = request->n_options_bytes;
+	s->max_bytes = capture_find_max_bytes(
+		(uint64_t)profile_options_get_number(&request->options, "ptap_max_capture_bytes",
+			(int64_t)e->service->session->family->main->max_capture_bytes));
 	return 0;
 }
 
@@ -198,7 +245,7 @@ int subprocesses_take(struct errand *e, struct session_request *request, struct 
 	struct subprocesses *s = calloc(1, sizeof *s);
 	int r;
 
-	if (!s || copy_options(s, request)) {
+	if (!s || copy_options(s, e, request)) {
 		free(s);
 		session_request_free(request);
 		return -ENOMEM;
@@ -220,7 +267,7 @@ static void await_outcome(struct subprocesses *s)
 void subprocesses_record(struct subprocesses *s)
 {
 	descendants_find(&s->children, s->errand->service->session->family->main->pid);
-	descendants_start(&s->children, s->options, s->n_options_bytes);
+	descendants_start(&s->children, s->options, s->n_options_bytes, s->max_bytes);
 	await_outcome(s);
 	if (!s->outcome) {
 		descendants_end(&s->children, s->errand);

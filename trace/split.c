@@ -32,11 +32,11 @@ struct survey {
 	uint64_t fixed_bytes; /* what every part has */
 };
 
-static int begin(uint32_t number, void *context)
+static int begin(uint32_t number, const struct pb_field *message, int64_t line_ns, void *context)
 {
 	struct survey *y = context;
 
-	(void)number;
+	(void)number, (void)message, (void)line_ns;
 	y->fixed_bytes += HEAD_BYTES;
 	return 0;
 }
@@ -115,9 +115,10 @@ size_t split_find_part(const struct split *s, int64_t time_ns)
 	return part;
 }
 
-static int pass_begin(uint32_t number, void *context)
+static int pass_begin(
+	uint32_t number, const struct pb_field *message, int64_t line_ns, void *context)
 {
-	(void)number, (void)context;
+	(void)number, (void)message, (void)line_ns, (void)context;
 	return 0;
 }
 

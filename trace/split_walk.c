@@ -89,9 +89,7 @@ static int find_line_time(struct walk *w, const struct pb_field *line)
 
 static int read_line(struct walk *w, const struct pb_field *line)
 {
-	int rc = find_line_time(w, line);
-
-	return rc ? rc : walk_fields(w, pb_enter(line), read_line_field);
+	return walk_fields(w, pb_enter(line), read_line_field);
 }
 
 /* Planes. */
@@ -100,7 +98,7 @@ static int enter(struct walk *w, uint32_t number, const struct pb_field *message
 	int (*read)(struct walk *, const struct pb_field *))
 {
 	const struct split_visitor *v = w->visitor;
-	int rc = v->begin(number, v->context);
+	int rc = v->begin(number, message, w->line_ns, v->context);
 
 	if (rc == 0)
 		rc = read(w, message);
@@ -109,9 +107,12 @@ static int enter(struct walk *w, uint32_t number, const struct pb_field *message
 
 static int read_plane_field(struct walk *w, const struct pb_field *f, const uint8_t *p, size_t n)
 {
-	if (f->tag == PB_TAG(PLANE_LINES, PB_LEN))
-		return enter(w, PLANE_LINES, f, read_line);
-	return leave(w, p, n);
+	int rc;
+
+	if (f->tag != PB_TAG(PLANE_LINES, PB_LEN))
+		return leave(w, p, n);
+	rc = find_line_time(w, f);
+	return rc ? rc : enter(w, PLANE_LINES, f, read_line);
 }
 
 static int read_plane(struct walk *w, const struct pb_field *plane)
@@ -121,6 +122,7 @@ static int read_plane(struct walk *w, const struct pb_field *plane)
 
 static int read_space_field(struct walk *w, const struct pb_field *f, const uint8_t *p, size_t n)
 {
+	w->line_ns = 0;
 	if (f->tag == PB_TAG(SPACE_PLANES, PB_LEN))
 		return enter(w, SPACE_PLANES, f, read_plane);
 	return leave(w, p, n);

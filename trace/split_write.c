@@ -86,11 +86,12 @@ static int end_in(struct part *part, size_t depth)
 
 /* What the walk comes to. */
 
-static int begin(uint32_t number, void *context)
+static int begin(uint32_t number, const struct pb_field *message, int64_t line_ns, void *context)
 {
 	struct writer *w = context;
 	int r = 0;
 
+	(void)message, (void)line_ns;
 	for (size_t i = 0; i < w->split->n_parts && r == 0; i++)
 		r = begin_in(&w->parts[i], number, w->depth);
 	w->depth++;

@@ -3,52 +3,35 @@
 """One trace of a program and the programs that it started, each with a server of its own."""
 import json
 import os
+import signal
 import subprocess
+import time
 
 from calls import PROFILER, UINT64_MAX, Calls, profile_request, trace_of
-from fixture import check, contains, equal, find_proftapd, read_fds, run, test, wait_until
+from children import TREE, Child, planes_of, tree_request
+from fixture import (SANITIZERS, check, contains, equal, find_proftapd, read_fds, read_status, run, test,
+                     wait_until)
 from http2 import OK
-from processes import PROFTAP, PROFTAPD, TARGET
+from processes import PROFTAP
 from profiler import V1, Profiler, capture_request
 from trace_file import Trace
 
 PROFILE = PROFILER + "Profile"
-TREE = ("-o", "profile_subprocesses=true")
 EXIT_BUSY = 4
 RING_BYTES = 16 << 20
 MANY = 800_000  # waves: more than the server keeps in memory
+LARGE = 1_200_000  # waves: 50 MB
+MAX_KIB = 128 << 10
+PATIENCE_S = 60
+SESSION = "until-stopped"
+HUNG = 4
 
 
-class Child:
-    """A target that a target started: its commands come through a pipe, its answers go to a file."""
-
-    def __init__(self, t, parent, name):
-        self.pipe, self.said = t.dir / f"{name}.in", t.dir / f"{name}.out"
-        os.mkfifo(self.pipe)
-        self.said.touch()
-        self.pid = int(parent.ask(
-            f"spawn PROFTAPD={PROFTAPD} exec {TARGET} <{self.pipe} >{self.said}"))
-        self.commands = open(self.pipe, "w", buffering=1)
-        t.at_end.append(self.commands.close)
-        self.answers = 1  # "ready"
-        equal(self.ask("start 0").split()[0], "0", "ptap_server_start of a child")
-
-    def ask(self, *commands):
-        for command in commands:
-            self.commands.write(command + "\n")
-        self.answers += len(commands)
-        wait_until(lambda: self.said.read_text().count("\n") >= self.answers, f"an answer to {commands}")
-        return self.said.read_text().splitlines()[self.answers - 1]
-
-
-def request(duration_ms, **fields):
-    made = profile_request(duration_ms, **fields)
-    made.opts.advanced_configuration["profile_subprocesses"].bool_value = True
-    return made
-
-
-def planes_of(trace):
-    return sorted(name for name in trace.planes if name.startswith("/host:CPU"))
+def count_spans(path):
+    """{(plane, name): count}"""
+    done = subprocess.run([PROFTAP, "report", "--json", path], check=True, capture_output=True)
+    return {(plane["name"], row["name"]): row["count"] for plane in json.loads(done.stdout)["planes"]
+            for thread in plane["threads"] for row in thread["spans"]}
 
 
 @test
@@ -58,7 +41,7 @@ def children_and_theirs_are_in_their_parents_trace_on_its_time(t):
     second = Child(t, target, "second")
     stranger = t.target().serve()
     with Calls(target) as calls:
-        stream = calls.start(PROFILE, request(UINT64_MAX, session_id="all"))
+        stream = calls.start(PROFILE, tree_request(UINT64_MAX, session_id="all"))
         for process, n in ((target, 3), (first, 4), (second, 5)):
             process.ask("await 1", f"burst {n}")
         first.ask("burst 1")
@@ -126,10 +109,42 @@ def a_trace_that_lies_on_disk_gets_its_children_too(t):
     check(any(" (deleted)" in os.readlink(f"/proc/{server}/fd/{fd}") and "memfd" not in
               os.readlink(f"/proc/{server}/fd/{fd}") for fd in read_fds(server)), "there is no spool")
     t.stop(target, capture)
-    done = subprocess.run([PROFTAP, "report", "--json", capture.path], check=True, capture_output=True)
-    counts = {(plane["name"], row["name"]): row["count"] for plane in json.loads(done.stdout)["planes"]
-              for thread in plane["threads"] for row in thread["spans"]}
+    counts = count_spans(capture.path)
     equal(counts.get((f"/host:CPU target [{child.pid}]", "burst")), 4, "spans of the child")
+
+
+class Peak:
+    """Of a process's memory that is no file's, as far as it is looked at."""
+
+    def __init__(self, pid):
+        self.pid, self.kib = pid, 0
+
+    def look(self):
+        status = read_status(self.pid)
+        now = [int(status.get(name, "0 kB").split()[0]) for name in ("RssAnon", "RssShmem")]
+        self.kib = max(self.kib, sum(now))
+
+
+@test
+def a_large_trace_of_a_child_needs_no_memory(t):
+    target = t.target().serve()
+    child = Child(t, target, "child", options=(0, RING_BYTES))
+    capture = t.begin(target, *TREE)
+    child.ask("await 1", "burst 4")
+    child.send(f"flood {LARGE}")
+    peak = Peak(find_proftapd(target.pid))
+    wait_until(child.has_answered, "the flood", PATIENCE_S)
+    with Calls(target) as calls:
+        calls.terminate(SESSION)
+    wait_until(lambda: peak.look() or capture.popen.poll() is not None, "the file", PATIENCE_S)
+    capture.finish(patience_s=PATIENCE_S)
+    size = capture.path.stat().st_size
+    check(size > 40e6, f"the file has only {size} bytes")
+    counts = count_spans(capture.path)
+    equal(counts[f"/host:CPU target [{child.pid}]", "burst"], 4, "small spans of the child")
+    check(counts[f"/host:CPU target [{child.pid}]", "wave"] > LARGE // 2, f"large ones: {counts}")
+    if SANITIZERS == "no":
+        check(peak.kib < MAX_KIB, f"{peak.kib} KiB of memory")
 
 
 @test
@@ -138,7 +153,7 @@ def the_operators_directory_gets_all_of_them(t):
     child = Child(t, target, "child")
     runs = t.dir / "logs/plugins/profile"
     with Calls(target) as calls:
-        answer = calls.call(PROFILE, request(50, emit_xspace=False, repository_root=str(runs),
+        answer = calls.call(PROFILE, tree_request(50, emit_xspace=False, repository_root=str(runs),
                                              session_id="run", host_name="host"))
     equal((answer.status, answer.text, len(answer.message.tool_data)), (OK, "", 0), "the answer")
     equal(planes_of(Trace(runs / "run/host.xplane.pb")),
@@ -161,13 +176,41 @@ def a_child_that_is_busy_is_said_and_the_rest_arrives(t):
     with Calls(target) as calls, Calls(port) as childs:
         theirs = childs.start(PROFILE, profile_request(60000, session_id="theirs"))
         child.ask("await 1")
-        trace = trace_of(calls.expect(PROFILE, request(100)))
+        trace = trace_of(calls.expect(PROFILE, tree_request(100)))
         equal(planes_of(trace), ["/host:CPU"], "planes")
         contains(" ".join(trace.space.warnings), f"process {child.pid} was not recorded: ", "warnings")
-        contains(" ".join(trace.space.warnings), "Another profiling session active. session theirs",
+        contains(" ".join(trace.space.warnings), "another profiling session is active (session theirs",
                  "warnings")
         childs.terminate("theirs")
         equal(childs.finish(theirs).status, OK, "status of the session that was not disturbed")
+
+
+@test
+def children_that_hang_are_given_up_together(t):
+    target = t.target().serve()
+    children = [Child(t, target, f"child{i}") for i in range(HUNG)]
+    alive = Child(t, target, "alive")
+    servers = [find_proftapd(child.pid) for child in children]
+    # Before the parent waits for them to end.
+    t.at_end.append(lambda: [os.kill(server, signal.SIGCONT) for server in servers])
+    with Calls(target) as calls:
+        stream = calls.start(PROFILE, tree_request(UINT64_MAX, session_id="all"))
+        for process in (target, alive, *children):
+            process.ask("await 1", "burst 3")
+        for server in servers:
+            os.kill(server, signal.SIGSTOP)
+        started = time.monotonic()
+        calls.terminate("all")
+        trace = trace_of(calls.finish(stream).message)
+        elapsed = time.monotonic() - started
+        check(elapsed < HUNG * 2, f"it took {elapsed:.1f} s")
+        equal(planes_of(trace), ["/host:CPU", f"/host:CPU target [{alive.pid}]"], "planes")
+        for child in children:
+            contains(" ".join(trace.space.warnings), f"process {child.pid} was not recorded: ", "warnings")
+    for server in servers:
+        os.kill(server, signal.SIGCONT)
+    for child in children:
+        wait_until(lambda c=child: c.ask("enabled 1") == "0", "the recording to be off", 5)
 
 
 @test
@@ -198,7 +241,7 @@ def a_client_that_vanishes_frees_all_of_them(t):
     target = t.target().serve()
     child = Child(t, target, "child")
     with Calls(target) as calls:
-        calls.start(PROFILE, request(60000))
+        calls.start(PROFILE, tree_request(60000))
         target.ask("await 1")
         child.ask("await 1")
     for process in (target, child):

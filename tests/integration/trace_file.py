@@ -26,7 +26,8 @@ class Line:
         self.name = line.display_name or line.name
         self.timestamp_ns = line.timestamp_ns
         self.events = [
-            Event(plane.event_metadata[e.metadata_id].name, e.offset_ps, e.duration_ps,
+            Event(plane.event_metadata[e.metadata_id].name,
+                  line.timestamp_ns * 1000 + e.offset_ps, e.duration_ps,
                   read_stats(plane, e.stats)) for e in line.events]
 
     def named(self, name):

@@ -8,6 +8,9 @@
 #include <string.h>
 
 #include "base/chunks.h"
+#include "base/diag.h"
+#include "daemon/spool.h"
+#include "trace/graft.h"
 
 #define N_BYTES (2 * CHUNK_BYTES + 1000)
 
@@ -138,6 +141,70 @@ START_TEST(keeps_an_error_of_the_chunks)
 }
 END_TEST
 
+/* The expected bytes, of which two parts lie in a file, in another order, and 100 end the first of two deliveries. */
+static struct delivery *from_graft(void)
+{
+	struct spool *spool;
+	struct diag diag = DIAG_INIT;
+	struct graft g = {.data = NULL};
+	struct graft_range ranges[] = {{1000, 5000, 70000}, {1000, 0, 5000}};
+	struct chunks c = CHUNKS_INIT;
+	struct chunks rest = CHUNKS_INIT;
+	struct delivery *d;
+	struct delivery *next;
+	uint64_t at;
+
+	ck_assert_int_eq(spool_new(NULL, 1 << 20, &spool, &diag), 0);
+	chunks_append(&c, expected + 71000, 5000);
+	chunks_append(&c, expected + 1000, 70000);
+	ck_assert_int_eq(spool_append(spool, &c, &at), 0);
+	chunks_deinit(&c);
+	g.ranges = ranges;
+	g.n_ranges = 2;
+	chunks_append(&g.frame, expected, 1000);
+	chunks_append(&g.frame, expected + 76000, 100);
+	g.total_bytes = 76100;
+	ck_assert_int_eq(delivery_new_from_graft(&g, spool, &d), 0);
+	spool_release(spool);
+	chunks_append(&rest, expected + 76100, N_BYTES - 76100);
+	ck_assert_int_eq(delivery_new_from_chunks(&rest, &next), 0);
+	delivery_append(d, next);
+	ck_assert_uint_eq(delivery_get_bytes(d), N_BYTES);
+	return d;
+}
+
+START_TEST(reads_what_lies_in_several_places)
+{
+	static const size_t steps[] = {61, 4093, CHUNK_BYTES, N_BYTES};
+	struct delivery *d = from_graft();
+
+	ck_assert_uint_eq(read_up_to(d, N_BYTES, steps[_i]), N_BYTES);
+	ck_assert_int_eq(delivery_read(d, got, 1), 0);
+	ck_assert_mem_eq(got, expected, N_BYTES);
+	delivery_free(d);
+}
+END_TEST
+
+START_TEST(gives_what_lies_in_several_places_without_a_copy)
+{
+	struct delivery *d = from_graft();
+	struct chunks to = CHUNKS_INIT;
+	size_t done = 0;
+
+	delivery_take_chunks(d, &to);
+	ck_assert_int_eq(to.error, 0);
+	/* The mapping outlives who gave it. */
+	delivery_free(d);
+	ck_assert_uint_eq(to.total_bytes, N_BYTES);
+	for (size_t i = 0; i < to.n_chunks; i++) {
+		memcpy(got + done, to.chunks[i].data, to.chunks[i].used_bytes);
+		done += to.chunks[i].used_bytes;
+	}
+	ck_assert_mem_eq(got, expected, N_BYTES);
+	chunks_deinit(&to);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("delivery");
@@ -151,6 +218,8 @@ int main(void)
 	tcase_add_loop_test(tests, gives_the_rest_as_chunks, 0, 5);
 	tcase_add_test(tests, is_freed_half_read);
 	tcase_add_test(tests, keeps_an_error_of_the_chunks);
+	tcase_add_loop_test(tests, reads_what_lies_in_several_places, 0, 4);
+	tcase_add_test(tests, gives_what_lies_in_several_places_without_a_copy);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Captures of other servers; see remote_capture.h. */
+#include "daemon/remote_capture.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+#include "base/chunks.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/printable.h"
+#include "daemon/spool.h"
+#include "proftap/v1/profiler.pb-c.h"
+#include "proto/pack.h"
+#include "rpc/client.h"
+#include "trace/pbwire.h"
+#include "tsl/profiler/protobuf/profiler_service.pb-c.h"
+
+#define CAPTURE "/proftap.v1.Profiler/Capture"
+#define TERMINATE "/tensorflow.ProfilerService/Terminate"
+/* A chunk of the trace has 1 MiB at most. */
+#define MAX_MESSAGE_BYTES (2u << 20)
+/* Nobody looks at it. */
+#define PROGRESS_INTERVAL_MS UINT32_MAX
+/* Of what went wrong: the rest of an endless text tells nobody more. */
+#define MAX_TEXT_BYTES 320
+
+void remote_capture_fail(struct remote_capture *r, const char *text)
+{
+	if (r->error[0])
+		return;
+	snprintf(r->error, sizeof r->error, "%.150s: %.*s%s", r->address, MAX_TEXT_BYTES, text,
+		strlen(text) > MAX_TEXT_BYTES ? "..." : "");
+	printable_clean(r->error);
+}
+
+/* Asking. */
+
+static void start_call(struct remote_capture *r, const Proftap__V1__CaptureRequest *message)
+{
+	_cleanup_free_ uint8_t *bytes = NULL;
+	struct rpc_request request = {
+		.path = CAPTURE,
+		.timeout_ms = -1,
+		.max_reply_bytes = MAX_MESSAGE_BYTES,
+	};
+	struct diag d = DIAG_INIT;
+	int error = proto_pack(&message->base, &bytes, &request.message_bytes);
+
+	request.message = bytes;
+	if (error)
+		remote_capture_fail(r, "out of memory");
+	else if (rpc_stream_start(r->channel, &request, &r->call, &d))
+		remote_capture_fail(r, d.text);
+}
+
+void remote_capture_start(struct remote_capture *r, const char *address,
+	const Tensorflow__ProfileOptions *options, uint64_t max_bytes)
+{
+	Proftap__V1__CaptureRequest message = PROFTAP__V1__CAPTURE_REQUEST__INIT;
+
+	snprintf(r->address, sizeof r->address, "%s", address);
+	r->max_bytes = max_bytes;
+	r->sum = XXH3_createState();
+	r->channel = rpc_channel_new_to(r->address);
+	if (!r->channel || !r->sum) {
+		remote_capture_fail(r, "out of memory");
+		return;
+	}
+	XXH3_64bits_reset(r->sum);
+	message.options = (Tensorflow__ProfileOptions *)options;
+	message.progress_interval_ms = PROGRESS_INTERVAL_MS;
+	start_call(r, &message);
+}
+
+void remote_capture_ask_to_end(struct remote_capture *r, const char *session_id)
+{
+	Tensorflow__TerminateRequest message = TENSORFLOW__TERMINATE_REQUEST__INIT;
+	uint8_t bytes[160];
+	struct rpc_request request = {.path = TERMINATE, .message = bytes, .timeout_ms = -1};
+	struct diag d = DIAG_INIT;
+
+	message.session_id = (char *)session_id;
+	if (!r->call || tensorflow__terminate_request__get_packed_size(&message) > sizeof bytes)
+		return;
+	request.message_bytes = tensorflow__terminate_request__pack(&message, bytes);
+	if (rpc_call_start(r->channel, &request, &r->ending, &d))
+		remote_capture_fail(r, d.text);
+	r->heard_ns = monotonic_ns();
+}
+
+int remote_capture_is_ending(struct remote_capture *r, int64_t wait_ms)
+{
+	return !r->ending || rpc_pending_wait(r->ending, wait_ms);
+}
+
+/* Reading. */
+
+struct message {
+	uint8_t *data;
+	size_t n;
+};
+
+static int append(const uint8_t *data, size_t n, void *context)
+{
+	struct message *m = context;
+
+	memcpy(m->data + m->n, data, n);
+	m->n += n;
+	return 0;
+}
+
+static void keep(void *unused)
+{
+	(void)unused;
+}
+
+static int open_spool(struct remote_capture *r)
+{
+	struct diag d = DIAG_INIT;
+	char text[160];
+	int error = r->spool ? 0 : spool_new(NULL, r->max_bytes, &r->spool, &d);
+
+	if (!error)
+		return 0;
+	snprintf(text, sizeof text, "no file for its trace: %.120s",
+		d.text[0] ? d.text : "out of memory");
+	remote_capture_fail(r, text);
+	return error;
+}
+
+static int take_chunk(struct remote_capture *r, const struct pb_field *chunk)
+{
+	struct chunks bytes = CHUNKS_INIT;
+	uint64_t offset;
+	char text[160];
+	int error = open_spool(r);
+
+	if (error)
+		return error;
+	chunks_lend(&bytes, chunk->data, chunk->n_bytes, keep, NULL);
+	error = bytes.error ? bytes.error : spool_append(r->spool, &bytes, &offset);
+	chunks_deinit(&bytes);
+	XXH3_64bits_update(r->sum, chunk->data, chunk->n_bytes);
+	if (!error)
+		return 0;
+	snprintf(text, sizeof text, "no room for its trace in %.60s: %s", spool_get_dir(r->spool),
+		errno_words(error));
+	remote_capture_fail(r, text);
+	return error;
+}
+
+static int take_trailer(struct remote_capture *r, const struct pb_field *field)
+{
+	Proftap__V1__Trailer *trailer =
+		proftap__v1__trailer__unpack(NULL, field->n_bytes, field->data);
+	uint64_t n_bytes = r->spool ? spool_get_bytes(r->spool) : 0;
+
+	if (!trailer)
+		return -EBADMSG;
+	r->n_events = trailer->n_events;
+	r->n_dropped = trailer->n_dropped;
+	r->start_unix_ns = trailer->start_unix_ns;
+	r->is_complete = trailer->xspace_bytes == n_bytes &&
+			 trailer->xspace_xxh3 == XXH3_64bits_digest(r->sum);
+	proftap__v1__trailer__free_unpacked(trailer, NULL);
+	return r->is_complete ? 0 : -EBADMSG;
+}
+
+static int take_part(struct remote_capture *r, const struct message *m)
+{
+	struct pb_reader reader = pb_reader(m->data, m->n);
+	struct pb_field field;
+	int result;
+
+	while ((result = pb_next(&reader, &field)) > 0) {
+		if (field.tag == PB_TAG(2, PB_LEN))
+			result = take_chunk(r, &field);
+		else if (field.tag == PB_TAG(3, PB_LEN))
+			result = take_trailer(r, &field);
+		if (result < 0)
+			return result;
+	}
+	return result;
+}
+
+static void take_message(struct remote_capture *r)
+{
+	struct message m = {malloc(rpc_pending_get_bytes(r->call) + 1), 0};
+	int error = m.data ? rpc_pending_read(r->call, append, &m) : -ENOMEM;
+
+	if (!error)
+		error = take_part(r, &m);
+	free(m.data);
+	if (!error)
+		return;
+	remote_capture_fail(
+		r, error == -ENOMEM ? "out of memory" : "its answer is not a whole trace");
+	rpc_pending_cancel(r->call);
+}
+
+int remote_capture_read(struct remote_capture *r, int64_t wait_ms)
+{
+	if (!r->call || !rpc_pending_next(r->call, wait_ms))
+		return 0;
+	r->heard_ns = monotonic_ns();
+	take_message(r);
+	return 1;
+}
+
+int remote_capture_is_over(const struct remote_capture *r)
+{
+	return !r->call || rpc_pending_has_ended(r->call);
+}
+
+/* The end. */
+
+static void explain_end(struct remote_capture *r)
+{
+	char text[MAX_TEXT_BYTES + 80];
+	int status = rpc_pending_get_status(r->call);
+
+	snprintf(text, sizeof text, "%s: %.*s", rpc_status_name(status), MAX_TEXT_BYTES + 1,
+		rpc_pending_get_text(r->call));
+	if (rpc_pending_get_fault(r->call))
+		remote_capture_fail(r, rpc_pending_get_fault(r->call));
+	else if (status != RPC_OK)
+		remote_capture_fail(r, text);
+	else if (!r->is_complete)
+		remote_capture_fail(r, "its answer is not a whole trace");
+}
+
+void remote_capture_end(struct remote_capture *r)
+{
+	if (!remote_capture_is_over(r))
+		remote_capture_fail(r, "it did not answer in time");
+	else if (r->call)
+		explain_end(r);
+	r->ending = rpc_pending_free(r->ending);
+	r->call = rpc_pending_free(r->call);
+	r->channel = rpc_channel_free(r->channel);
+}
+
+void remote_capture_deinit(struct remote_capture *r)
+{
+	r->ending = rpc_pending_free(r->ending);
+	r->call = rpc_pending_free(r->call);
+	r->channel = rpc_channel_free(r->channel);
+	XXH3_freeState(r->sum);
+	r->sum = NULL;
+	r->spool = spool_release(r->spool);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A Capture (proftap.v1) that is asked of another server of ours, and the trace that comes back: into a file, as it comes.
+ * Everything that can go wrong is its |error|.
+ *
+ * Threads: none inside; one at a time.
+ */
+#ifndef DAEMON_REMOTE_CAPTURE_H
+#define DAEMON_REMOTE_CAPTURE_H
+
+#include <stdint.h>
+
+struct rpc_channel;
+struct rpc_pending;
+struct spool;
+struct XXH3_state_s;
+struct Tensorflow__ProfileOptions;
+
+/* All zero is the state before. */
+struct remote_capture {
+	char address[160]; /* "unix:/path" */
+	struct rpc_channel *channel;
+	struct rpc_pending *call; /* NULL: none is under way */
+	struct rpc_pending *ending; /* the request for its end */
+	uint64_t max_bytes; /* of the trace */
+	int64_t heard_ns; /* CLOCK_MONOTONIC, when the last message came */
+	/* Of the trace: */
+	struct spool *spool; /* NULL: none has come yet */
+	struct XXH3_state_s *sum;
+	int is_complete; /* the trailer has come, and what came is what it says */
+	uint64_t n_events;
+	uint64_t n_dropped;
+	uint64_t start_unix_ns;
+	char error[512]; /* "": none; begins with the address */
+};
+
+void remote_capture_fail(struct remote_capture *r, const char *text);
+
+/* Asks for |options|, whose session_id is set. */
+void remote_capture_start(struct remote_capture *r, const char *address,
+	const struct Tensorflow__ProfileOptions *options, uint64_t max_bytes);
+
+/* Asks for an early end, with the data, and does not wait for the answer. */
+void remote_capture_ask_to_end(struct remote_capture *r, const char *session_id);
+/* 1 when that was answered, or nothing was asked; waits for it up to |wait_ms|. */
+int remote_capture_is_ending(struct remote_capture *r, int64_t wait_ms);
+
+/* Takes one message, if there is one within |wait_ms|: 1. 0 when none is there yet, or the call is over. */
+int remote_capture_read(struct remote_capture *r, int64_t wait_ms);
+/* 1 when there is nothing more to read. */
+int remote_capture_is_over(const struct remote_capture *r);
+
+/* Gives the call up, if it is not over yet; |error| says so. The trace stays if it is complete. */
+void remote_capture_end(struct remote_capture *r);
+void remote_capture_deinit(struct remote_capture *r);
+
+#endif

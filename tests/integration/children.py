@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that a target starts, each with a server of its own."""
+import os
+import shlex
+
+from calls import profile_request
+from fixture import equal, wait_until
+from processes import PROFTAPD, TARGET
+from profiler import Profiler
+
+TREE = ("-o", "profile_subprocesses=true")
+VARIABLE = "PROFTAP_PARENT"
+
+# How a shell starts it: |{}| is the target's own command line.
+PLAIN = "{}"
+# Its parent ends at once: the kernel does not know any more where it comes from.
+DAEMON = "setsid sh -c {quoted} &"
+# In a pid namespace of its own, with a /proc of its own, and not as its first process.
+NAMESPACE = "exec unshare --pid --fork --mount-proc sh -c {background}"
+
+
+class Child:
+    """A target that a target started: its commands come through a pipe, its answers go to a file."""
+
+    def __init__(self, t, parent, name, how=PLAIN, env="", options=(0,)):
+        self.pipe, self.said, self.told = (t.dir / f"{name}.{end}" for end in ("in", "out", "pid"))
+        os.mkfifo(self.pipe)
+        self.said.touch()
+        command = f"env {env} PROFTAPD={PROFTAPD} {TARGET} <{self.pipe} >{self.said}"
+        alone = f"echo $$ >{self.told}; exec {command}"
+        parent.ask("spawn " + how.format(alone, quoted=shlex.quote(alone),
+                                         background=shlex.quote(f"(exec {command}) & wait")))
+        self.commands = wait_until(self.open_pipe, f"{name} to read")
+        t.at_end.append(self.commands.close)
+        self.answers = 1  # "ready"
+        words = self.ask("start " + " ".join(map(str, options))).split()
+        equal(words[0], "0", "ptap_server_start of a child")
+        self.port = int(words[1])
+        # Its own word, which is another one in a namespace.
+        self.pid = int(self.told.read_text()) if self.told.exists() else None
+
+    def open_pipe(self):
+        """None until somebody reads there."""
+        try:
+            return os.fdopen(os.open(self.pipe, os.O_WRONLY | os.O_NONBLOCK), "w", buffering=1)
+        except OSError:
+            return None
+
+    def send(self, *commands):
+        for command in commands:
+            self.commands.write(command + "\n")
+        self.answers += len(commands)
+
+    def has_answered(self):
+        return self.said.read_text().count("\n") >= self.answers
+
+    def ask(self, *commands):
+        self.send(*commands)
+        wait_until(self.has_answered, f"an answer to {commands}")
+        return self.said.read_text().splitlines()[self.answers - 1]
+
+
+def list_subprocesses(parent):
+    """Those that told its server of themselves."""
+    with Profiler(parent) as calls:
+        return list(calls.ask("List").subprocesses)
+
+
+def await_registered(parent, pid):
+    """Until the server of |parent| has heard of |pid|."""
+    wait_until(lambda: pid in [one.pid for one in list_subprocesses(parent)], f"a notice of {pid}")
+
+
+def tree_request(duration_ms, **fields):
+    made = profile_request(duration_ms, **fields)
+    made.opts.advanced_configuration["profile_subprocesses"].bool_value = True
+    return made
+
+
+def planes_of(trace):
+    return sorted(name for name in trace.planes if name.startswith("/host:CPU"))

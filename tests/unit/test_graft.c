@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A child's trace on its parent's time, under its own name. */
+#include "trace/graft.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "trace/space.h"
+#include "trace/xspace.h"
+
+#define PID 4242
+#define SHIFT_NS 300
+
+static struct space *child;
+static struct plane *host;
+static struct graft graft;
+/* The file: the child's trace, and what was stored behind it. */
+static uint8_t file[4 << 20];
+static size_t n_file_bytes;
+static struct space *made;
+
+static void add_event(struct line *line, int64_t start_ns, int64_t duration_ns)
+{
+	struct trace_event event = {.start_ns = start_ns, .duration_ns = duration_ns};
+
+	event.name = names_intern(&host->event_names, "span", 4);
+	ck_assert_int_eq(line_add_event(line, &event), 0);
+}
+
+static void setup(void)
+{
+	ck_assert_int_eq(space_new(&child), 0);
+	host = space_add_plane(child, 0, PLANE_HOST);
+	ck_assert_int_eq(plane_set_string(host, "ptap_process_name", "child"), 0);
+	plane_add_line(host, 1, "main", 4);
+	names_intern(&child->hostnames, "here", 4);
+	memset(&graft, 0, sizeof graft);
+	made = NULL;
+}
+
+static void teardown(void)
+{
+	child = space_free(child);
+	made = space_free(made);
+	graft_deinit(&graft);
+}
+
+static void copy(const struct chunks *c, uint8_t *to)
+{
+	for (size_t i = 0; i < c->n_chunks; i++) {
+		memcpy(to, c->chunks[i].data, c->chunks[i].used_bytes);
+		to += c->chunks[i].used_bytes;
+	}
+}
+
+static int store(const struct chunks *c, uint64_t *offset, void *context)
+{
+	(void)context;
+	*offset = n_file_bytes;
+	ck_assert(n_file_bytes + c->total_bytes <= sizeof file);
+	copy(c, file + n_file_bytes);
+	n_file_bytes += c->total_bytes;
+	return 0;
+}
+
+static int pass(const uint8_t *p, void *context)
+{
+	(void)context;
+	ck_assert(p >= file && p <= file + sizeof file);
+	return 0;
+}
+
+/* As whoever reads it gets it. */
+static void decode(void)
+{
+	uint8_t *bytes = malloc(graft.total_bytes + 1);
+	uint8_t *frame = malloc(graft.frame.total_bytes + 1);
+	uint64_t at = 0;
+	uint8_t *p = bytes;
+	struct diag d = DIAG_INIT;
+
+	copy(&graft.frame, frame);
+	for (size_t i = 0; i <= graft.n_ranges; i++) {
+		const struct graft_range *range = &graft.ranges[i];
+		uint64_t end = i < graft.n_ranges ? range->at : graft.frame.total_bytes;
+
+		memcpy(p, frame + at, end - at);
+		p += end - at;
+		at = end;
+		if (i == graft.n_ranges)
+			break;
+		memcpy(p, file + range->offset, range->n_bytes);
+		p += range->n_bytes;
+	}
+	ck_assert_uint_eq((uint64_t)(p - bytes), graft.total_bytes);
+	ck_assert_msg(xspace_decode(bytes, graft.total_bytes, &made, &d) == 0, "%s", d.text);
+	free(frame);
+	free(bytes);
+}
+
+static int make(int64_t shift_ns)
+{
+	struct chunks encoded = CHUNKS_INIT;
+
+	ck_assert_int_eq(xspace_encode(child, &encoded), 0);
+	copy(&encoded, file);
+	n_file_bytes = encoded.total_bytes;
+	chunks_deinit(&encoded);
+	graft.data = file;
+	graft.n_bytes = n_file_bytes;
+	graft.pid = PID;
+	graft.shift_ns = shift_ns;
+	graft.pass = pass;
+	graft.store = store;
+	return graft_make(&graft);
+}
+
+static void make_well(int64_t shift_ns)
+{
+	ck_assert_int_eq(make(shift_ns), 0);
+	decode();
+}
+
+static void check_event(const struct line *line, size_t i, int64_t start_ns, int64_t duration_ns)
+{
+	ck_assert_uint_gt(line->n_events, i);
+	ck_assert_int_eq(line->events[i].start_ns, start_ns);
+	ck_assert_int_eq(line->events[i].duration_ns, duration_ns);
+}
+
+START_TEST(moves_events_by_the_difference_of_the_starts)
+{
+	add_event(&host->lines[0], 1000, 500);
+	add_event(&host->lines[0], 5000, 10);
+	make_well(SHIFT_NS);
+	check_event(&made->planes[0]->lines[0], 0, 1300, 500);
+	check_event(&made->planes[0]->lines[0], 1, 5300, 10);
+	ck_assert_str_eq(made->planes[0]->lines[0].name, "main");
+}
+END_TEST
+
+/* Nothing but the frame is new, however many there are. */
+START_TEST(leaves_later_events_where_they_are)
+{
+	for (int i = 0; i < 100000; i++)
+		add_event(&host->lines[0], i * 10, 5);
+	make_well(SHIFT_NS);
+	ck_assert_uint_eq(n_file_bytes, graft.n_bytes);
+	ck_assert_uint_lt(graft.frame.total_bytes, 8192);
+	ck_assert_uint_eq(made->planes[0]->lines[0].n_events, 100000);
+	check_event(&made->planes[0]->lines[0], 99999, 999990 + SHIFT_NS, 5);
+}
+END_TEST
+
+/* What is open at the start is cut there, the outermost first; what had ended is left out. */
+START_TEST(cuts_what_began_before_the_parents_start)
+{
+	add_event(&host->lines[0], 100, 50);
+	add_event(&host->lines[0], 900, 600);
+	add_event(&host->lines[0], 1000, 5000);
+	add_event(&host->lines[0], 1200, 7);
+	add_event(&host->lines[0], 5000, 10);
+	make_well(-1200);
+	ck_assert_uint_eq(made->planes[0]->lines[0].n_events, 4);
+	check_event(&made->planes[0]->lines[0], 0, 0, 4800);
+	check_event(&made->planes[0]->lines[0], 1, 0, 300);
+	check_event(&made->planes[0]->lines[0], 2, 0, 7);
+	check_event(&made->planes[0]->lines[0], 3, 3800, 10);
+	ck_assert_uint_eq(graft.n_left_out, 1);
+}
+END_TEST
+
+START_TEST(keeps_the_rest_of_an_event_whose_times_change)
+{
+	struct trace_stat stat = {.type = STAT_INT64, .value.i64 = 77};
+	struct trace_event event = {.start_ns = 2000, .duration_ns = 1};
+
+	stat.name = names_intern(&host->stat_names, "bytes", 5);
+	event.name = names_intern(&host->event_names, "read", 4);
+	event.stats = plane_add_stats(host, &stat, 1);
+	ck_assert_int_eq(line_add_event(&host->lines[0], &event), 0);
+	make_well(-500);
+	check_event(&made->planes[0]->lines[0], 0, 1500, 1);
+	ck_assert_str_eq(
+		names_get(&made->planes[0]->event_names, made->planes[0]->lines[0].events[0].name),
+		"read");
+	ck_assert_int_eq(
+		plane_get_stats(made->planes[0], &made->planes[0]->lines[0].events[0])->value.i64,
+		77);
+}
+END_TEST
+
+/* More than a batch. */
+START_TEST(writes_long_lines_anew)
+{
+	for (int i = 0; i < 200000; i++)
+		add_event(&host->lines[0], i * 10, 5);
+	make_well(-1000000);
+	ck_assert_uint_eq(made->planes[0]->lines[0].n_events, 100000);
+	check_event(&made->planes[0]->lines[0], 0, 0, 5);
+	check_event(&made->planes[0]->lines[0], 99999, 999990, 5);
+}
+END_TEST
+
+START_TEST(names_planes_per_process)
+{
+	ck_assert_ptr_nonnull(space_add_plane(child, 2, PLANE_HOST " worker [7]"));
+	ck_assert_ptr_nonnull(space_add_plane(child, 1, PLANE_ENVIRONMENT));
+	ck_assert_int_eq(space_add_warning(child, "careful"), 0);
+	make_well(0);
+	ck_assert_uint_eq(made->n_planes, 3);
+	ck_assert_str_eq(made->planes[0]->name, "/host:CPU child [4242]");
+	ck_assert_str_eq(made->planes[1]->name, "/host:CPU worker [7]");
+	ck_assert_str_eq(made->planes[2]->name, "Task Environment [4242]");
+	ck_assert_int_ne(made->planes[0]->id, made->planes[1]->id);
+	ck_assert_str_eq(plane_find_text(made->planes[0], "ptap_process_name"), "child");
+	ck_assert_uint_eq(names_find(&made->hostnames, "here"), NAMES_NONE);
+	ck_assert_uint_ne(names_find(&made->warnings, "careful"), NAMES_NONE);
+}
+END_TEST
+
+START_TEST(refuses_what_is_no_trace)
+{
+	static const uint8_t cut_off[] = {0x0a, 0x7f, 0x01};
+
+	graft.data = cut_off;
+	graft.n_bytes = sizeof cut_off;
+	graft.pass = pass;
+	graft.store = store;
+	ck_assert_int_eq(graft_make(&graft), -EBADMSG);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("graft");
+	TCase *tcase = tcase_create("graft");
+	SRunner *runner;
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, moves_events_by_the_difference_of_the_starts);
+	tcase_add_test(tcase, leaves_later_events_where_they_are);
+	tcase_add_test(tcase, cuts_what_began_before_the_parents_start);
+	tcase_add_test(tcase, keeps_the_rest_of_an_event_whose_times_change);
+	tcase_add_test(tcase, writes_long_lines_anew);
+	tcase_add_test(tcase, names_planes_per_process);
+	tcase_add_test(tcase, refuses_what_is_no_trace);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}

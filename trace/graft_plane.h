@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a plane is called in a trace of several processes. */
+#ifndef TRACE_GRAFT_PLANE_H
+#define TRACE_GRAFT_PLANE_H
+
+#include <stdint.h>
+
+struct pb_field;
+
+/*
+ * Of the encoded |plane| of the process |pid|: "/host:CPU" becomes "/host:CPU name [pid]"; planes of its own children have
+ * such names already. Owner: *out is malloc'ed. 0, -ENOMEM or -EBADMSG.
+ */
+int graft_plane_name(const struct pb_field *plane, int64_t pid, char **out);
+
+#endif
