@@ -17,6 +17,8 @@ const struct env_row env_table[N_ENV] = {
 	[ENV_PROFTAP_LOG] = {"PROFTAP_LOG", 1, "error, warn, info or debug"},
 	[ENV_PROFTAP_LOG_DIR] = {"PROFTAP_LOG_DIR", 0,
 		"the client's default log directory; of a server that PROFTAP_SERVER starts, its .log_dir"},
+	[ENV_PROFTAP_PARENT] = {"PROFTAP_PARENT", 0,
+		"unix:PATH: a server that shall know of the ones started here, as of its subprocesses'"},
 	[ENV_PROFTAP_SERVER] = {"PROFTAP_SERVER", 0,
 		"[ADDRESS:]PORT: a program that loads libproftap starts a server there"},
 	[ENV_PROFTAP_SERVER_PID] = {"PROFTAP_SERVER_PID", 0,

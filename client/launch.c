@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/env.h"
+#include "base/runtime_dir.h"
 #include "client/exit.h"
 #include "client/interrupt.h"
 #include "client/program.h"
@@ -40,6 +41,24 @@ static int set(enum env_variable v, const char *value)
 	return setenv(env_table[v].name, value, 1) ? -errno : 0;
 }
 
+/*
+ * Where its server's private socket will be, for what it starts before its library could say so, or where that may not;
+ * a wrong guess leads nowhere. What is started within another program's tree is that one's.
+ */
+static int set_parent(void)
+{
+	char dir[RUNTIME_DIR_MAX_BYTES];
+	char value[RUNTIME_DIR_MAX_BYTES + 32];
+
+	for (unsigned i = 0; i < RUNTIME_DIR_PLACES && !env_get(ENV_PROFTAP_PARENT); i++) {
+		if (runtime_dir_get(i, dir) || runtime_dir_make(dir))
+			continue;
+		snprintf(value, sizeof value, "unix:%s/%d.sock", dir, (int)getpid());
+		return set(ENV_PROFTAP_PARENT, value);
+	}
+	return 0;
+}
+
 static int set_environment(const struct launch *l)
 {
 	char until[32];
@@ -52,6 +71,8 @@ static int set_environment(const struct launch *l)
 		r = set(ENV_PROFTAP_SERVER, l->server);
 	if (!r)
 		r = set(ENV_PROFTAP_SERVER_PID, pid);
+	if (!r)
+		r = set_parent();
 	if (!r)
 		r = set(ENV_PROFTAP_FOLLOW, l->follow ? "1" : NULL);
 	if (!r)

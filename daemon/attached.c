@@ -42,7 +42,7 @@ struct attached {
 	struct reception reception;
 	struct exit_watch exited;
 	struct joins joins;
-	uv_async_t joinable; /* from the worker: the door for children is there */
+	uv_async_t met; /* from the worker: the arena's head is filled; maybe a door for children */
 	uv_async_t gone; /* from the worker: close the port */
 	uv_async_t finished; /* from the worker: nothing more to deliver */
 	int64_t since_ns; /* Unix time */
@@ -59,11 +59,12 @@ static void close_listener(uv_async_t *handle)
 	hello_close(&a->target);
 }
 
-static void on_joinable(uv_async_t *handle)
+static void on_met(uv_async_t *handle)
 {
 	struct attached *a = handle->data;
 
 	joins_serve(&a->joins);
+	reception_announce(&a->reception);
 }
 
 static void on_finished(uv_async_t *handle)
@@ -88,8 +89,6 @@ static void open_door(struct attached *a)
 	r = joins_listen(&a->joins);
 	if (r)
 		log_warn(LOG_LISTEN, "forked children cannot be followed: %s", errno_words(r));
-	else
-		uv_async_send(&a->joinable);
 }
 
 static void *work(void *argument)
@@ -106,6 +105,8 @@ static void *work(void *argument)
 		repository_name(&a->service.repository, a->target.arena->log_dir,
 			sizeof a->target.arena->log_dir, a->target.pid);
 		open_door(a);
+		reception_tell_target(&a->reception);
+		uv_async_send(&a->met);
 		target_greet(&a->target);
 		log_set_level((enum log_level)(a->target.arena->log_level & 3));
 		self_trim();
@@ -141,12 +142,12 @@ static int init_loop(struct attached *a)
 	if (!r)
 		r = uv_async_init(&a->loop, &a->finished, on_finished);
 	if (!r)
-		r = uv_async_init(&a->loop, &a->joinable, on_joinable);
+		r = uv_async_init(&a->loop, &a->met, on_met);
 	if (!r)
 		r = joins_init(&a->joins, &a->family, &a->loop);
 	if (!r)
 		r = exit_watch_start(&a->exited, &a->loop, &a->target);
-	a->gone.data = a->finished.data = a->joinable.data = a;
+	a->gone.data = a->finished.data = a->met.data = a;
 	/* Nobody shall connect to one that only writes its program's own trace. */
 	return r || !a->has_listener ? r : reception_open(&a->reception, &a->loop);
 }

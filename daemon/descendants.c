@@ -13,6 +13,7 @@
 #include "base/runtime_dir.h"
 #include "daemon/errand.h"
 #include "daemon/lineage.h"
+#include "daemon/registry.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 /* All are asked for their end at once, and who runs answers at once. */
@@ -28,6 +29,14 @@ typedef Tensorflow__ProfileOptions Options;
 typedef Tensorflow__ProfileOptions__AdvancedConfigurationEntry Entry;
 
 /* Who. */
+
+static int is_known(const struct descendants *all, pid_t pid, const char *address)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (all->v[i].pid == pid || strcmp(all->v[i].address, address) == 0)
+			return 1;
+	return 0;
+}
 
 static void add(struct descendants *all, pid_t pid, const char *address)
 {
@@ -69,13 +78,28 @@ static void look_into(struct descendants *all, const char *path, pid_t ancestor)
 		closedir(dir);
 }
 
-void descendants_find(struct descendants *all, pid_t ancestor)
+static void add_registered(struct descendants *all, pid_t ancestor, struct registry *registry)
+{
+	struct registered *v = calloc(REGISTRY_MAX, sizeof *v);
+	size_t n = v ? registry_list(registry, v) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		pid_t known_as = v[i].is_pid_ours ? v[i].pid : 0;
+
+		if (known_as != ancestor && !is_known(all, known_as, v[i].address))
+			add(all, v[i].pid, v[i].address);
+	}
+	free(v);
+}
+
+void descendants_find(struct descendants *all, pid_t ancestor, struct registry *registry)
 {
 	char path[RUNTIME_DIR_MAX_BYTES];
 
 	for (unsigned i = 0; i < RUNTIME_DIR_PLACES; i++)
 		if (runtime_dir_get(i, path) == 0)
 			look_into(all, path, ancestor);
+	add_registered(all, ancestor, registry);
 }
 
 /* What they record. */

@@ -2,7 +2,7 @@
 /*
  * The programs that a program started, and those that they started, as far as they have servers of their own, and what
  * these recorded. They are found in the runtime directories by their sockets, PID.sock, and known for descendants by the
- * kernel: nothing is set in anybody's environment.
+ * kernel; and they have told this server of themselves (registry.h).
  */
 #ifndef DAEMON_DESCENDANTS_H
 #define DAEMON_DESCENDANTS_H
@@ -18,6 +18,7 @@
 #define DESCENDANTS_KEY "profile_subprocesses"
 
 struct errand;
+struct registry;
 
 struct descendant {
 	pid_t pid;
@@ -33,8 +34,8 @@ struct descendants {
 	int n_left_out; /* there was no room for them */
 };
 
-/* Those of |ancestor|. All zero is the state before. */
-void descendants_find(struct descendants *all, pid_t ancestor);
+/* Those of |ancestor|, and those in |registry|, each once. All zero is the state before. */
+void descendants_find(struct descendants *all, pid_t ancestor, struct registry *registry);
 
 /*
  * Each is asked to record until it is stopped; its trace may have |max_bytes|. |options|: a serialised ProfileOptions; they

@@ -182,25 +182,33 @@ static void answer_http1(int fd)
 	shutdown(fd, SHUT_WR);
 }
 
+/* Whose greeting is not HTTP/2. */
+static void turn_away(struct visitor *v, enum greeting greeting)
+{
+	const struct door_policy *policy = &v->door->policy;
+
+	if (greeting == GREETING_HTTP1)
+		answer_http1(v->fd);
+	else if (greeting == GREETING_NOTICE && policy->hear)
+		policy->hear(v->fd, policy->context);
+	dismiss(v);
+}
+
 static void on_greeting(uv_poll_t *poll, int status, int events)
 {
 	struct visitor *v = poll->data;
 	struct door *door = v->door;
 	uint8_t bytes[GREETING_BYTES];
 	ssize_t n = recv(v->fd, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT);
+	enum greeting greeting = n > 0 ? greeting_judge(bytes, (size_t)n) : GREETING_OTHER;
 
 	(void)status, (void)events;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n <= 0) {
-		dismiss(v);
-	} else if (greeting_judge(bytes, (size_t)n) == GREETING_HTTP2) {
+	if (greeting == GREETING_HTTP2)
 		pass_on(v);
-	} else {
-		if (greeting_judge(bytes, (size_t)n) == GREETING_HTTP1)
-			answer_http1(v->fd);
-		dismiss(v);
-	}
+	else
+		turn_away(v, greeting);
 	set_patience(door);
 }
 

@@ -6,6 +6,9 @@
 
 static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
+const char greeting_notice[] = "PROFTAP CHILD NOTICE 1\r\n";
+
+_Static_assert(sizeof greeting_notice - 1 == GREETING_BYTES, "as long as the other");
 _Static_assert(sizeof preface - 1 == GREETING_BYTES, "the preface's length");
 
 const char greeting_http1_answer[] =
@@ -29,5 +32,7 @@ enum greeting greeting_judge(const uint8_t *bytes, size_t n)
 {
 	if (memcmp(bytes, preface, n < GREETING_BYTES ? n : GREETING_BYTES) == 0)
 		return GREETING_HTTP2;
+	if (n >= GREETING_BYTES && memcmp(bytes, greeting_notice, GREETING_BYTES) == 0)
+		return GREETING_NOTICE;
 	return is_http1(bytes, n) ? GREETING_HTTP1 : GREETING_OTHER;
 }

@@ -11,8 +11,12 @@
 enum greeting {
 	GREETING_HTTP2, /* also as much of it as there is */
 	GREETING_HTTP1, /* a request line */
+	GREETING_NOTICE, /* of a child's server; see notice.h */
 	GREETING_OTHER, /* TLS, and anything else */
 };
+
+/* What a notice begins with. */
+extern const char greeting_notice[GREETING_BYTES + 1];
 
 /* |n| is at least 1. */
 enum greeting greeting_judge(const uint8_t *bytes, size_t n);

@@ -30,6 +30,13 @@ static void serve(int fd, void *context)
 	p->policy.serve(fd, p->policy.context);
 }
 
+static void hear(int fd, void *context)
+{
+	struct private *p = context;
+
+	p->policy.hear(fd, p->policy.context);
+}
+
 /* It fits into the socket's buffer: nobody is waited for. */
 static void answer(struct private *p, int fd)
 {
@@ -104,7 +111,7 @@ static int open_status(struct private *p, uv_loop_t *loop)
 
 static int open_door(struct private *p, uv_loop_t *loop)
 {
-	const struct door_policy policy = {may_enter, serve, p};
+	const struct door_policy policy = {may_enter, serve, hear, p};
 	int fd = listen_at(p->door_file.path);
 
 	if (fd < 0)

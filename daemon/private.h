@@ -22,6 +22,7 @@ struct status;
 struct private_policy {
 	int (*may_enter)(int fd, void *context); /* asked at accept(); 0: hung up on at once */
 	void (*serve)(int fd, void *context); /* takes |fd|, which speaks HTTP/2 */
+	void (*hear)(int fd, void *context); /* a notice lies in |fd| (borrowed), unread */
 	void (*describe)(struct status *status, void *context); /* fills in what is true now */
 	void *context;
 };

@@ -165,7 +165,29 @@ static void fill(struct service *service, struct list *l)
 		qsort(l->entries + 1, l->n - 1, sizeof *l->entries, compare_pids);
 }
 
-static void answer_list(struct rpc_call *call, struct list *l)
+/* Programs that told of themselves. */
+struct subprocess_list {
+	struct registered v[REGISTRY_MAX];
+	Proftap__V1__Target messages[REGISTRY_MAX];
+	Proftap__V1__Target *targets[REGISTRY_MAX];
+	size_t n;
+};
+
+static void fill_subprocesses(struct service *service, struct subprocess_list *l)
+{
+	l->n = registry_list(&service->registry, l->v);
+	for (size_t i = 0; i < l->n; i++) {
+		Proftap__V1__Target *target = l->targets[i] = &l->messages[i];
+
+		proftap__v1__target__init(target);
+		target->pid = l->v[i].pid;
+		target->since_unix_ns = (uint64_t)l->v[i].since_ns;
+		target->address = l->v[i].address;
+		printable_clean(target->address);
+	}
+}
+
+static void answer_list(struct rpc_call *call, struct list *l, struct subprocess_list *s)
 {
 	Proftap__V1__ListReply reply = PROFTAP__V1__LIST_REPLY__INIT;
 	Proftap__V1__Target **targets = l->error ? NULL : calloc(l->n, sizeof *targets);
@@ -174,6 +196,8 @@ static void answer_list(struct rpc_call *call, struct list *l)
 		reply_v1_failure(call, -ENOMEM, NULL);
 		return;
 	}
+	reply.n_subprocesses = s->n;
+	reply.subprocesses = s->targets;
 	for (size_t i = 0; i < l->n; i++) {
 		if (i > 0)
 			find_uid(&l->entries[i]);
@@ -189,9 +213,15 @@ static void answer_list(struct rpc_call *call, struct list *l)
 void profiler_handle_list(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
 {
 	struct list list = {.n = 0};
+	struct subprocess_list *subprocesses = calloc(1, sizeof *subprocesses);
 
 	(void)bytes, (void)n;
 	fill(context, &list);
-	answer_list(call, &list);
+	if (subprocesses)
+		fill_subprocesses(context, subprocesses);
+	else
+		list.error = -ENOMEM;
+	answer_list(call, &list, subprocesses);
+	free(subprocesses);
 	free(list.entries);
 }

@@ -3,6 +3,7 @@
 #include "daemon/reception.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/diag.h"
@@ -76,23 +77,47 @@ static void describe(struct status *status, void *context)
 	r->service->describe(status, r->service->context);
 }
 
+static void hear_child(int fd, void *context)
+{
+	struct reception *r = context;
+
+	kin_hear(&r->kin, fd);
+}
+
 /* Not having them is no reason not to serve the port. */
 static void open_private(struct reception *r, uv_loop_t *loop)
 {
-	const struct private_policy policy = {may_connect_here, serve_connection, describe, r};
+	const struct private_policy policy = {
+		may_connect_here, serve_connection, hear_child, describe, r};
 	int error = private_open(&r->private, loop, r->target->pid, &policy);
 
 	if (error)
 		log_info(LOG_LISTEN, "no private socket: %s", errno_words(error));
+	else
+		snprintf(r->own_socket, sizeof r->own_socket, "unix:%s", r->private.door_file.path);
 }
 
 int reception_open(struct reception *r, uv_loop_t *loop)
 {
-	const struct door_policy policy = {may_connect, serve_connection, r};
+	const struct door_policy policy = {may_connect, serve_connection, hear_child, r};
 
+	kin_init(&r->kin, loop, &r->access, &r->service->registry);
 	open_private(r, loop);
 	socket_file_find(&r->socket_file, SPAWN_FD_LISTENER);
 	return door_open(&r->door, loop, SPAWN_FD_LISTENER, &policy);
+}
+
+void reception_tell_target(const struct reception *r)
+{
+	memcpy(r->target->arena->own_socket, r->own_socket, sizeof r->own_socket);
+}
+
+void reception_announce(struct reception *r)
+{
+	char parent[sizeof r->target->arena->parent];
+
+	snprintf(parent, sizeof parent, "%.*s", (int)sizeof parent - 1, r->target->arena->parent);
+	kin_announce(&r->kin, parent, r->target->pid, r->own_socket);
 }
 
 void reception_close(struct reception *r)

@@ -13,8 +13,10 @@
 
 #include "daemon/access.h"
 #include "daemon/door.h"
+#include "daemon/kin.h"
 #include "daemon/private.h"
 #include "daemon/socket_file.h"
+#include "lib/wire/arena.h"
 
 struct rpc_server;
 struct service;
@@ -27,6 +29,8 @@ struct reception {
 	struct access access;
 	struct door door;
 	struct private private;
+	char own_socket[ARENA_SOCKET_BYTES]; /* the private one, "unix:PATH"; "": none */
+	struct kin kin; /* whose servers come in, too */
 	struct socket_file socket_file; /* that it listens on instead of a port */
 	struct rpc_server *rpc; /* NULL: nobody has come yet */
 };
@@ -36,6 +40,10 @@ void reception_init(struct reception *r, struct service *service, struct target 
 
 /* Opens the doors, the listener being there. 0 or libuv's error. |r| stays where it is until the loop has ended. */
 int reception_open(struct reception *r, uv_loop_t *loop);
+/* Puts the private socket's place into the arena, whose head is filled. Before the hello. Any thread. */
+void reception_tell_target(const struct reception *r);
+/* Tells the parent's server, if the program has one. After that. */
+void reception_announce(struct reception *r);
 /* Nobody comes in any more; those that are served stay. */
 void reception_close(struct reception *r);
 

@@ -11,6 +11,7 @@
 
 #include "daemon/errand.h"
 #include "daemon/health.h"
+#include "daemon/registry.h"
 #include "daemon/repository.h"
 #include "rpc/server.h"
 
@@ -30,6 +31,7 @@ struct service {
 	atomic_uint n_streams; /* of traces, see trace_stream.h */
 	atomic_int is_fanning_out; /* a NewSession asks other servers */
 	struct repository repository;
+	struct registry registry; /* of children with servers of their own */
 };
 
 /* One row per RPC, of all groups. */

@@ -266,7 +266,9 @@ static void await_outcome(struct subprocesses *s)
 
 void subprocesses_record(struct subprocesses *s)
 {
-	descendants_find(&s->children, s->errand->service->session->family->main->pid);
+	struct service *service = s->errand->service;
+
+	descendants_find(&s->children, service->session->family->main->pid, &service->registry);
 	descendants_start(&s->children, s->options, s->n_options_bytes, s->max_bytes);
 	await_outcome(s);
 	if (!s->outcome) {

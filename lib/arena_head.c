@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/env.h"
+#include "lib/parent.h"
 #include "lib/record/guest.h"
 #include "lib/record/map.h"
 #include "lib/spawn/spawn.h"
@@ -140,5 +141,6 @@ int arena_fill(const struct spawn *s, const struct ptap_server_options *o, uint3
 	if (!named.name)
 		named.name = program_invocation_short_name;
 	arena_describe(s->arena, s, &named, n_rings, ring_bytes);
+	parent_describe(s->arena);
 	return copy_strings(s->arena);
 }

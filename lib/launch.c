@@ -21,6 +21,7 @@
 #include "lib/follow.h"
 #include "lib/hello.h"
 #include "lib/life.h"
+#include "lib/parent.h"
 #include "lib/record/guest.h"
 #include "lib/spawn/address.h"
 #include "lib/spawn/failure.h"
@@ -150,6 +151,8 @@ int launch_server(const struct ptap_server_options *o, int is_private, struct di
 	char path[PATH_MAX];
 	uint32_t ring_bytes = arena_round_ring_bytes(o->ring_bytes);
 	uint32_t n_rings = arena_count_rings(ring_bytes);
+	/* Before there is a thread of ours. */
+	int may_announce = parent_may_be_announced();
 	struct spawn *s;
 	int r = check_host(d);
 
@@ -166,6 +169,8 @@ int launch_server(const struct ptap_server_options *o, int is_private, struct di
 		r = run_spawn(s, path, o, &n_rings, ring_bytes, d);
 	if (r == 0)
 		r = connect_server(s, o, n_rings, ring_bytes, d);
+	if (r == 0 && may_announce)
+		parent_announce(s->arena);
 	spawn_free(s);
 	return r;
 }

@@ -79,6 +79,9 @@ struct arena_trace {
 	char options[2048]; /* lines key=value */
 };
 
+/* "unix:" and the path of a socket, terminated. */
+#define ARENA_SOCKET_BYTES 128u
+
 enum arena_flags {
 	ARENA_ANY_LOCAL_USER = 1,
 	ARENA_TICKS_ALLOWED = 2, /* this process may execute rdtsc */
@@ -129,6 +132,10 @@ struct arena {
 	/* by children that could not */
 	_Alignas(64) _Atomic uint32_t n_join_failures;
 	_Atomic int32_t join_error; /* the last one's, a negative errno */
+
+	/* sockets, "unix:PATH"; "": none */
+	char parent[ARENA_SOCKET_BYTES]; /* of whom shall know of this server, by the library */
+	char own_socket[ARENA_SOCKET_BYTES]; /* the private one, by the server before its hello */
 };
 
 _Static_assert(sizeof(struct arena) <= ARENA_HEAD_BYTES, "the head fits into its pages");

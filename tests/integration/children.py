@@ -4,7 +4,7 @@ import os
 import shlex
 
 from calls import profile_request
-from fixture import equal, wait_until
+from fixture import equal, is_alive, wait_until
 from processes import PROFTAPD, TARGET
 from profiler import Profiler
 
@@ -17,6 +17,8 @@ PLAIN = "{}"
 DAEMON = "setsid sh -c {quoted} &"
 # In a pid namespace of its own, with a /proc of its own, and not as its first process.
 NAMESPACE = "exec unshare --pid --fork --mount-proc sh -c {background}"
+# With a directory "covered" that nobody else sees.
+MOUNTS = "exec unshare --mount sh -c {covered}"
 
 
 class Child:
@@ -28,14 +30,18 @@ class Child:
         self.said.touch()
         command = f"env {env} PROFTAPD={PROFTAPD} {TARGET} <{self.pipe} >{self.said}"
         alone = f"echo $$ >{self.told}; exec {command}"
-        parent.ask("spawn " + how.format(alone, quoted=shlex.quote(alone),
-                                         background=shlex.quote(f"(exec {command}) & wait")))
+        others = {"quoted": alone, "background": f"(exec {command}) & wait",
+                  "covered": f"mount -t tmpfs none {t.dir}/covered && exec {command}"}
+        others = {name: shlex.quote(text) for name, text in others.items()}
+        self.shell = int(parent.ask("spawn " + how.format(alone, **others)))
         self.commands = wait_until(self.open_pipe, f"{name} to read")
         t.at_end.append(self.commands.close)
         self.answers = 1  # "ready"
         words = self.ask("start " + " ".join(map(str, options))).split()
         equal(words[0], "0", "ptap_server_start of a child")
         self.port = int(words[1])
+        if how == DAEMON:
+            wait_until(lambda: not is_alive(self.shell), "the shell that left it behind to end")
         # Its own word, which is another one in a namespace.
         self.pid = int(self.told.read_text()) if self.told.exists() else None
 

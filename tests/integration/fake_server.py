@@ -152,11 +152,16 @@ class FakeServer:
     """Listens on self.port until the test ends. It is a stock one unless |unknown| is what it does not
     know instead; None: it knows all."""
 
-    def __init__(self, t, script, address="127.0.0.1", port=0, unknown=Connection.unknown):
+    def __init__(self, t, script, address="127.0.0.1", port=0, unknown=Connection.unknown, path=None):
         self.script = script
         self.unknown = unknown
-        self.listener = socket.create_server((address, port))
-        self.port = self.listener.getsockname()[1]
+        if path:
+            self.listener = socket.socket(socket.AF_UNIX)
+            self.listener.bind(path)
+            self.listener.listen()
+        else:
+            self.listener = socket.create_server((address, port))
+            self.port = self.listener.getsockname()[1]
         self.sockets = []
         threading.Thread(target=self.accept, daemon=True).start()
         t.at_end.append(self.close)

@@ -25,6 +25,8 @@ MAX_KIB = 128 << 10
 PATIENCE_S = 60
 SESSION = "until-stopped"
 HUNG = 4
+# One after the other would take 18 s; together it is 2 s, and what a busy machine adds.
+HUNG_S = 14
 
 
 def count_spans(path):
@@ -203,7 +205,7 @@ def children_that_hang_are_given_up_together(t):
         calls.terminate("all")
         trace = trace_of(calls.finish(stream).message)
         elapsed = time.monotonic() - started
-        check(elapsed < HUNG * 2, f"it took {elapsed:.1f} s")
+        check(elapsed < HUNG_S, f"it took {elapsed:.1f} s")
         equal(planes_of(trace), ["/host:CPU", f"/host:CPU target [{alive.pid}]"], "planes")
         for child in children:
             contains(" ".join(trace.space.warnings), f"process {child.pid} was not recorded: ", "warnings")

@@ -89,6 +89,8 @@ struct ptap_server_options {
  * Starts a profiler server for this process on 127.0.0.1:|port| (0: any free port). When it returns 0
  * the port answers. The server is a process of its own (proftapd); in this process there is one more
  * thread, asleep, and no descriptor.
+ * In a program that has no other thread yet, PROFTAP_PARENT=unix:PATH is in the environment afterwards, for the servers of
+ * the programs that it starts: they tell this one of themselves (see proftap.h(3)). It stays there after a stop.
  * Where the environment started one at load time (PROFTAP_SERVER, proftap run), the first call returns 0 and leaves
  * it at its own port.
  * Errors: PTAP_ERR_ADDRINUSE at once when the port is taken; PTAP_ERR_ALREADY for a second start;

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Notices of children; see notice.h. Who sends them is of the same user, and may still err. */
+#include "daemon/notice.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/greeting.h"
+#include "daemon/passed_fd.h"
+
+#define MAX_BYTES (GREETING_BYTES + NOTICE_ADDRESS_BYTES + 40)
+
+union control {
+	struct cmsghdr head;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+static void attach(struct msghdr *message, union control *control, int fd)
+{
+	memset(control, 0, sizeof *control);
+	control->head.cmsg_level = SOL_SOCKET;
+	control->head.cmsg_type = SCM_RIGHTS;
+	control->head.cmsg_len = CMSG_LEN(sizeof fd);
+	memcpy(CMSG_DATA(&control->head), &fd, sizeof fd);
+	message->msg_control = control;
+	message->msg_controllen = sizeof *control;
+}
+
+int notice_send(int fd, const struct notice *n)
+{
+	char text[MAX_BYTES];
+	int n_bytes = snprintf(text, sizeof text, "%s%d %u %s\n", greeting_notice, (int)n->pid,
+		n->n_hops, n->address);
+	struct iovec piece = {text, (size_t)n_bytes};
+	struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+	union control control;
+	ssize_t sent;
+
+	if (n->pidfd >= 0)
+		attach(&message, &control, n->pidfd);
+	sent = sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (sent < 0)
+		return -errno;
+	return sent == n_bytes ? 0 : -EAGAIN;
+}
+
+static int parse(const char *text, struct notice *out)
+{
+	int pid;
+	int end = -1;
+
+	if (strncmp(text, greeting_notice, GREETING_BYTES) ||
+		sscanf(text + GREETING_BYTES, "%d %u %127[^\n]%n", &pid, &out->n_hops, out->address,
+			&end) != 3 ||
+		strcmp(text + GREETING_BYTES + end, "\n") != 0)
+		return -EPROTO;
+	out->pid = pid;
+	return pid > 0 && strncmp(out->address, "unix:/", 6) == 0 ? 0 : -EPROTO;
+}
+
+int notice_read(int fd, struct notice *out)
+{
+	char text[MAX_BYTES + 1];
+	struct iovec piece = {text, MAX_BYTES};
+	union control control;
+	struct msghdr message = {
+		.msg_iov = &piece,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof control,
+	};
+	ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	int r;
+
+	out->pidfd = -1;
+	if (n < 0)
+		return -errno;
+	r = passed_fd_take(&message, &out->pidfd);
+	text[n] = '\0';
+	if (!r)
+		r = parse(text, out);
+	if (r && out->pidfd >= 0)
+		close(out->pidfd);
+	return r;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Children that told of themselves: notices as they come, who is kept, and who is forgotten. */
+#include "daemon/registry.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct registry registry;
+static struct registered found[REGISTRY_MAX];
+static char dir[] = "/tmp/test_registry-XXXXXX";
+static char place[64]; /* where somebody listens */
+static int listener;
+
+static void setup(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	strcpy(dir + strlen(dir) - 6, "XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	registry_init(&registry);
+	snprintf(place, sizeof place, "unix:%s/socket", dir);
+	strcpy(address.sun_path, place + 5);
+	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
+	ck_assert_int_eq(listen(listener, 8), 0);
+}
+
+static void teardown(void)
+{
+	close(listener);
+	unlink(place + 5);
+	rmdir(dir);
+}
+
+static struct notice notice_of(pid_t pid, const char *address)
+{
+	struct notice n = {.pid = pid, .pidfd = -1};
+
+	snprintf(n.address, sizeof n.address, "%s", address);
+	return n;
+}
+
+static int add(pid_t pid, const char *address)
+{
+	struct notice n = notice_of(pid, address);
+
+	return registry_add(&registry, &n, 0);
+}
+
+static int open_pidfd(pid_t pid)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	ck_assert_int_ge(fd, 0);
+	return fd;
+}
+
+START_TEST(a_notice_arrives_as_it_was_sent)
+{
+	struct notice out;
+	struct notice in = notice_of(77, "unix:/a b/c.sock");
+	int ends[2];
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	in.n_hops = 3;
+	in.pidfd = open_pidfd(getpid());
+	ck_assert_int_eq(notice_send(ends[0], &in), 0);
+	ck_assert_int_eq(notice_read(ends[1], &out), 0);
+	ck_assert_int_eq(out.pid, 77);
+	ck_assert_uint_eq(out.n_hops, 3);
+	ck_assert_str_eq(out.address, in.address);
+	ck_assert_int_ge(out.pidfd, 0);
+	ck_assert_int_eq(close(out.pidfd), 0);
+	close(in.pidfd);
+	close(ends[0]);
+	close(ends[1]);
+}
+END_TEST
+
+START_TEST(keeps_who_answers)
+{
+	ck_assert_int_eq(add(5, "unix:/nobody/there"), 0);
+	ck_assert_int_eq(add(6, place), 0);
+	ck_assert_uint_eq(registry_list(&registry, found), 1);
+	ck_assert_int_eq(found[0].pid, 6);
+	ck_assert_str_eq(found[0].address, place);
+}
+END_TEST
+
+START_TEST(has_each_server_once)
+{
+	ck_assert_int_eq(add(6, place), 0);
+	ck_assert_int_eq(add(7, place), 0);
+	ck_assert_uint_eq(registry_list(&registry, found), 1);
+	ck_assert_int_eq(found[0].pid, 7);
+}
+END_TEST
+
+START_TEST(forgets_a_process_that_has_ended)
+{
+	struct notice n = notice_of(5, place);
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		pause();
+		_exit(0);
+	}
+	n.pidfd = open_pidfd(pid);
+	ck_assert_int_eq(registry_add(&registry, &n, 0), 0);
+	ck_assert_uint_eq(registry_list(&registry, found), 1);
+	/* Its number here, not the one that it says. */
+	ck_assert_int_eq(found[0].pid, pid);
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	ck_assert_uint_eq(registry_list(&registry, found), 0);
+}
+END_TEST
+
+START_TEST(takes_no_other_descriptor_for_a_process)
+{
+	struct notice n = notice_of(5, place);
+
+	n.pidfd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	ck_assert_int_eq(registry_add(&registry, &n, 0), -EBADF);
+	ck_assert_uint_eq(registry_list(&registry, found), 0);
+}
+END_TEST
+
+START_TEST(is_full_some_time)
+{
+	char address[64];
+
+	for (int i = 0; i < REGISTRY_MAX; i++) {
+		snprintf(address, sizeof address, "unix:/nobody/%d", i);
+		ck_assert_int_eq(add(i + 1, address), 0);
+	}
+	ck_assert_int_eq(add(1000, place), -ENOSPC);
+	/* Until somebody looks, and sees that nobody is there. */
+	ck_assert_uint_eq(registry_list(&registry, found), 0);
+	ck_assert_int_eq(add(1000, place), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("registry");
+	TCase *tcase = tcase_create("registry");
+	SRunner *runner;
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, a_notice_arrives_as_it_was_sent);
+	tcase_add_test(tcase, keeps_who_answers);
+	tcase_add_test(tcase, has_each_server_once);
+	tcase_add_test(tcase, forgets_a_process_that_has_ended);
+	tcase_add_test(tcase, takes_no_other_descriptor_for_a_process);
+	tcase_add_test(tcase, is_full_some_time);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
