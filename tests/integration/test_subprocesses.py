@@ -21,12 +21,12 @@ EXIT_BUSY = 4
 RING_BYTES = 16 << 20
 MANY = 800_000  # waves: more than the server keeps in memory
 LARGE = 1_200_000  # waves: 50 MB
-MAX_KIB = 128 << 10
+MAX_KIB = 64 << 10  # promised are 128 MiB, whatever the size
 PATIENCE_S = 60
 SESSION = "until-stopped"
-HUNG = 4
-# One after the other would take 18 s; together it is 2 s, and what a busy machine adds.
-HUNG_S = 14
+HUNG = 6
+# One after the other would take 12 s; together it is 2 s, and what a busy machine adds.
+HUNG_S = 9
 
 
 def count_spans(path):
@@ -141,6 +141,7 @@ def a_large_trace_of_a_child_needs_no_memory(t):
     wait_until(lambda: peak.look() or capture.popen.poll() is not None, "the file", PATIENCE_S)
     capture.finish(patience_s=PATIENCE_S)
     size = capture.path.stat().st_size
+    print(f"# {size} bytes, {peak.kib} KiB of memory")
     check(size > 40e6, f"the file has only {size} bytes")
     counts = count_spans(capture.path)
     equal(counts[f"/host:CPU target [{child.pid}]", "burst"], 4, "small spans of the child")
