@@ -35,8 +35,8 @@ void fixture_open_rings(uint32_t n_rings);
 /* A new capture at |level|: publishes its word and returns it. */
 uint32_t fixture_start(uint32_t level);
 /*
- * A checked fixture before the one that opens: annotations take the long way (lib/record/long_way.h), since the clock is
- * CLOCK_MONOTONIC. Without it they take the short one.
+ * Before it is opened: annotations take the long way (lib/record/long_way.h), since the clock is CLOCK_MONOTONIC. Without
+ * it they take the short one.
  */
 void fixture_take_long_way(void);
 /* The time by the clock of the captures. */

@@ -257,10 +257,20 @@ START_TEST(survives_noise)
 }
 END_TEST
 
+/* A coarse counter lets two spans begin in one tick, which the reader cannot tell apart: docs/internals/ring.md. */
+static void setup_by_a_fine_clock(void)
+{
+#ifndef __x86_64__
+	fixture_take_long_way();
+#endif
+	drained_setup();
+}
+
 int main(void)
 {
 	Suite *suite = suite_create("drain_torn");
 	TCase *tcase = tcase_create("drain_torn");
+	TCase *running = tcase_create("running");
 	SRunner *runner;
 
 	tcase_add_checked_fixture(tcase, drained_setup, drained_teardown);
@@ -269,12 +279,14 @@ int main(void)
 	tcase_add_test(tcase, drops_an_open_span_that_is_the_last_record);
 	tcase_add_loop_test(tcase, keeps_open_spans_that_began_with_the_last_record, 0, 2);
 	tcase_add_test(tcase, drops_open_spans_that_are_torn);
-	tcase_add_test(tcase, open_spans_of_a_running_thread_are_whole);
 	tcase_add_test(tcase, ignores_an_impossible_depth);
 	tcase_add_test(tcase, starts_again_behind_a_head_that_jumped);
 	tcase_add_loop_test(tcase, bounds_the_memory_of_threads_that_come_and_go, 0, 2);
 	tcase_add_loop_test(tcase, survives_noise, 0, 8);
 	suite_add_tcase(suite, tcase);
+	tcase_add_checked_fixture(running, setup_by_a_fine_clock, drained_teardown);
+	tcase_add_test(running, open_spans_of_a_running_thread_are_whole);
+	suite_add_tcase(suite, running);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);

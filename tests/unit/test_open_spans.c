@@ -18,6 +18,12 @@ static void setup(void)
 	fixture_start(3);
 }
 
+static void setup_long_way(void)
+{
+	fixture_take_long_way();
+	setup();
+}
+
 START_TEST(records_the_depth_of_nesting)
 {
 	{
@@ -217,9 +223,9 @@ START_TEST(records_points_below_the_deepest_span)
 }
 END_TEST
 
-static void add_tests(TCase *tcase)
+static void add_tests(TCase *tcase, void (*setup_way)(void))
 {
-	tcase_add_checked_fixture(tcase, setup, fixture_close);
+	tcase_add_checked_fixture(tcase, setup_way, fixture_close);
 	tcase_add_test(tcase, records_the_depth_of_nesting);
 	tcase_add_test(tcase, drops_what_a_longjmp_left_open);
 	tcase_add_test(tcase, counts_spans_that_end_after_the_one_around_them);
@@ -241,10 +247,9 @@ int main(void)
 	TCase *long_way = tcase_create("long way");
 	SRunner *runner;
 
-	add_tests(short_way);
+	add_tests(short_way, setup);
 	suite_add_tcase(suite, short_way);
-	tcase_add_checked_fixture(long_way, fixture_take_long_way, NULL);
-	add_tests(long_way);
+	add_tests(long_way, setup_long_way);
 	suite_add_tcase(suite, long_way);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
