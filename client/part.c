@@ -20,6 +20,7 @@
 #include "client/exit.h"
 #include "client/file_name.h"
 #include "client/part_files.h"
+#include "client/part_name.h"
 #include "client/part_report.h"
 #include "client/profile_call.h"
 #include "client/progress.h"
@@ -178,27 +179,16 @@ static int fail_empty(struct part *p)
 	return EXIT_EMPTY;
 }
 
-/* Two hosts may call themselves the same: the second one's file has a suffix. */
-static void format_name(const struct part *p, char *out, size_t n)
-{
-	const struct file_name name = {p->host_name, &p->address};
-	size_t length;
-
-	file_name_format(&name, &p->answer, out, n - 16);
-	run_dir_sanitise(out);
-	length = strlen(out);
-	for (int suffix = 2; names_find(p->taken, out) != NAMES_NONE; suffix++)
-		snprintf(out + length, 16, "_%d", suffix);
-}
-
 /* What cannot be read may still be worth something to somebody. */
 static void set_aside(struct part *p)
 {
 	struct diag why = p->d;
-	char name[300];
+	char name[PART_NAME_BYTES];
+	char unique[PART_NAME_BYTES];
 
-	format_name(p, name, sizeof name);
-	if (run_dir_set_aside(&p->run_dir, name, &p->file, &p->d) == 0)
+	part_name_format(p, name);
+	part_name_add_suffix(p, name, 1, unique);
+	if (run_dir_set_aside(&p->run_dir, unique, &p->file, &p->d) == 0)
 		diag_set(&p->d, why.code, "%.300s; what came is kept in %s", why.text, p->file);
 }
 
@@ -239,10 +229,10 @@ static int receive(struct part *p)
 
 static int publish(struct part *p)
 {
-	char name[300];
+	char name[PART_NAME_BYTES];
 	int r = 0;
 
-	format_name(p, name, sizeof name);
+	part_name_format(p, name);
 	p->file_bytes = p->answer.xspace_bytes;
 	if (p->clock.is_known)
 		r = clock_stamp_write(&p->answer, &p->clock, &p->file_bytes, &p->d);

@@ -41,6 +41,7 @@ struct part {
 	char *file; /* the published path, or the first one */
 	struct names more_files; /* all of them, when the trace was split */
 	struct diag remark; /* on the file, for the report; "": none */
+	struct diag name_remark; /* on what it is called */
 	char *report; /* of one of many: what is said of it at the end */
 	int code; /* enum exit_code */
 	bool is_over;

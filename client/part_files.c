@@ -15,6 +15,7 @@
 #include "client/capture.h"
 #include "client/let_go.h"
 #include "client/part.h"
+#include "client/part_name.h"
 #include "trace/run_dir.h"
 #include "trace/split.h"
 
@@ -91,6 +92,7 @@ static void withdraw(struct part *p)
 
 static void take_names(struct part *p, size_t n, const char *name)
 {
+	names_intern(p->taken, name, strlen(name));
 	for (size_t i = 0; i < n; i++) {
 		char piece[320];
 
@@ -189,17 +191,50 @@ static int publish_whole(struct part *p, const char *name)
 	return r;
 }
 
-int part_files_publish(struct part *p, const char *name)
+static int publish_as(struct part *p, const char *name)
 {
 	int64_t max_bytes = p->capture->split_bytes;
+	int r;
 
+	p->remark = (struct diag)DIAG_INIT;
 	if (max_bytes == 0)
 		remark_size(p);
 	if (max_bytes == 0 || p->file_bytes <= (uint64_t)max_bytes)
 		return publish_whole(p, name);
-	if (split(p, name, &p->remark) < 0)
+	r = split(p, name, &p->remark);
+	if (r == -EEXIST)
+		return r;
+	if (r < 0)
 		return publish_whole(p, name);
 	/* The first one stands for all. */
 	p->file = strdup(names_get(&p->more_files, 0));
 	return p->file ? 0 : diag_set(&p->d, -ENOMEM, "%s: out of memory", p->run_dir.path);
+}
+
+static void remark_name(struct part *p, const char *first, const char *name)
+{
+	diag_set(&p->name_remark, -EEXIST,
+		"the run had a file %.200s already when the recording was over: this trace is called "
+		"%.200s, and nothing was overwritten",
+		first, name);
+	p->d = (struct diag)DIAG_INIT;
+}
+
+/* Somebody may have taken the name since the recording began, and that cannot be done again. */
+int part_files_publish(struct part *p, const char *name)
+{
+	char first[PART_NAME_BYTES];
+	char other[PART_NAME_BYTES];
+	int suffix = part_name_add_suffix(p, name, 1, first);
+	int r = publish_as(p, first);
+
+	if (r != -EEXIST)
+		return r;
+	while (r == -EEXIST && suffix < RUN_DIR_MAX_SUFFIX) {
+		suffix = part_name_add_suffix(p, name, suffix + 1, other);
+		r = publish_as(p, other);
+	}
+	if (r == 0)
+		remark_name(p, first, other);
+	return r;
 }

@@ -15,8 +15,9 @@ struct part;
 #define PART_FILES_EASY_BYTES 700000000
 
 /*
- * Gives the temporary file its name, |name|; or, where it is larger than the capture wants files to be, writes |name|-p1, |name|-p2 and so on
- * instead, all or none of them. When that cannot be done, one file it is, and p->remark says why. 0, or a negative errno with p->d.
+ * Gives the temporary file its name, |name|, or the next one that is free (NAME_2 and so on; p->name_remark says so); or, where it is
+ * larger than the capture wants files to be, writes NAME-p1, NAME-p2 and so on instead, all or none of them. When that
+ * cannot be done, one file it is, and p->remark says why. 0, or a negative errno with p->d.
  */
 int part_files_publish(struct part *p, const char *name);
 

@@ -86,6 +86,8 @@ static void fill(const struct part *p, struct names *warnings, struct summary *s
 		warn(warnings, "the server says that the trace is empty, which it is not");
 	if (p->remark.text[0])
 		warn(warnings, p->remark.text);
+	if (p->name_remark.text[0])
+		warn(warnings, p->name_remark.text);
 	if (!p->answer.outline.space)
 		warn(warnings, "the trace is too large to be summarised here: out of memory");
 	summary_read_outline(s, &p->answer.outline);

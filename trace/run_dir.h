@@ -23,6 +23,8 @@ struct run_dir {
 	size_t n_kept; /* length of the part of |path| that was there before */
 };
 
+#define RUN_DIR_MAX_SUFFIX 10000 /* of a name that is taken: NAME_2 and so on, below this */
+
 #define RUN_DIR_INIT                              \
 	{                                         \
 		NULL, NULL, NULL, NULL, -1, -1, 0 \
@@ -43,7 +45,7 @@ int run_dir_write(struct run_dir *r, const uint8_t *data, size_t n, struct diag 
 
 /*
  * Syncs the temporary file and gives it the name <host>.xplane.pb (|host| made a file name first),
- * never over an existing one (-EEXIST). *path_out is the file's path; the caller frees it.
+ * never over an existing one (-EEXIST: another name may be tried). *path_out is the file's path; the caller frees it.
  */
 int run_dir_publish(struct run_dir *r, const char *host, char **path_out, struct diag *d);
 

@@ -123,8 +123,11 @@ static int sync_dir(const char *path)
 /* Errors of writes that were only remembered come here (a quota on NFS, for one). */
 static int finish_file(struct run_dir *r)
 {
-	int error = fsync(r->fd) < 0 ? -errno : 0;
+	int error;
 
+	if (r->fd < 0)
+		return 0;
+	error = fsync(r->fd) < 0 ? -errno : 0;
 	if (close(r->fd) < 0 && error == 0)
 		error = -errno;
 	r->fd = -1;

@@ -6,8 +6,6 @@
 struct diag;
 struct run_dir;
 
-#define RUN_DIR_MAX_SUFFIX 10000 /* of a name that is taken: NAME_2 and so on, below this */
-
 /* Makes the temporary file in r->path. 0, or a negative errno with |d|. */
 int run_dir_open_file(struct run_dir *r, struct diag *d);
 

@@ -79,4 +79,22 @@ def a_published_file_is_never_touched_again(t):
     equal(os.listdir(first.path.parent), [first.path.name], "the run")
 
 
+@test
+def a_name_that_is_taken_while_it_records_costs_nothing(t):
+    """Of the run's files one appears when nothing can be asked any more, and a second one with the next name."""
+    target = t.target().serve()
+    run_dir = t.dir / "logs" / "plugins" / "profile" / "mine"
+    capture = t.begin(target, "--run", "mine", "--host_name", "me", log_dir=t.dir / "logs")
+    for name in ("me.xplane.pb", "me_2.xplane.pb"):
+        (run_dir / name).write_text(f"another's {name}")
+    target.ask("burst 10")
+    t.stop(target, capture)
+    equal(capture.path, run_dir / "me_3.xplane.pb", "the file")
+    equal(capture.trace.count("burst"), 10, "spans")
+    capture.find_warning("the run had a file me already when the recording was over: this trace is called me_3")
+    for name in ("me.xplane.pb", "me_2.xplane.pb"):
+        equal((run_dir / name).read_text(), f"another's {name}", name)
+    equal(len(list(run_dir.iterdir())), 3, "files")
+
+
 run()
