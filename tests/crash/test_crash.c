@@ -15,10 +15,10 @@
 
 #include "tests/crash/code.h"
 #include "tests/crash/inside.h"
+#include "tests/crash/judge.h"
 #include "tests/crash/program.h"
 #include "tests/unit/guest_fixture.h"
 
-#define MAX_ACTS 512
 #define N_KILLS 150
 /*
  * Guards against what does not come: a text without room, a thread whose ring is gone right after it was found, a span
@@ -29,9 +29,8 @@
 /* Of a long act only some. */
 #define STEPS_DISTURBED 80
 
-/* Before each act, and after the last: from a run that nobody disturbs. */
-static struct picture expected[MAX_ACTS + 1];
-static size_t n_steps[MAX_ACTS];
+static size_t n_steps[JUDGE_MAX_ACTS];
+static int says_nothing;
 
 static void look(struct picture *p, pid_t pid)
 {
@@ -63,86 +62,16 @@ static void expect_all(void)
 {
 	pid_t pid;
 
-	ck_assert_uint_le(script_length, MAX_ACTS);
+	ck_assert_uint_le(script_length, JUDGE_MAX_ACTS);
 	pid = program_start(0, NULL);
 	for (size_t i = 0; i <= script_length; i++) {
-		picture_free(&expected[i]);
-		look(&expected[i], pid);
+		picture_free(&judge_expected[i]);
+		look(&judge_expected[i], pid);
 		if (i < script_length)
 			program_play(pid);
 	}
 	program_kill(pid);
 	reopen_stage();
-}
-
-/* --- what may be seen ------------------------------------------------------------------------ */
-
-static int is_allowed(const struct picture *p, size_t act)
-{
-	const struct picture *before = &expected[act];
-	const struct picture *after = &expected[act + 1];
-
-	return picture_is_same(p, before) || picture_is_same(p, after) ||
-	       ((script[act].flags & ACT_TWO_PARTS) && picture_is_between(p, before, after));
-}
-
-static int is_now(int64_t at, int64_t act_start, int64_t now)
-{
-	return at >= act_start && at <= now;
-}
-
-/* A row that was there has the times that it had; a new one has those of its act. */
-static int has_right_times(
-	const struct picture_row *row, const struct picture *last, int64_t act_start, int64_t now)
-{
-	for (size_t i = 0; i < last->n; i++) {
-		const struct picture_row *old = &last->rows[i];
-
-		if (old->start != row->start)
-			continue;
-		if (!old->is_unfinished && !row->is_unfinished && old->end == row->end)
-			return 1;
-		if (old->is_unfinished && is_now(row->end, act_start, now))
-			return 1;
-	}
-	return is_now(row->start, act_start, now) && is_now(row->end, act_start, now);
-}
-
-static int are_times_right(const struct picture *p, const struct picture *last)
-{
-	int64_t act_start = (int64_t)(stage->act_ticks - stage->capture.start_ticks);
-	int64_t now = (int64_t)(script_now() - stage->capture.start_ticks);
-
-	for (size_t i = 0; i < p->n; i++)
-		if (p->rows[i].start && !has_right_times(&p->rows[i], last, act_start, now))
-			return 0;
-	return 1;
-}
-
-static int say_nothing;
-
-static void say(const struct picture *p, size_t act, size_t step)
-{
-	if (say_nothing)
-		return;
-	printf("# act %zu (%s), stop %zu\n", act, script[act].name, step);
-	picture_print(p, "seen");
-	picture_print(&expected[act], "before");
-	picture_print(&expected[act + 1], "after");
-}
-
-/* Takes over |p| in place of |last|. Returns 1 when nothing of it is wrong. */
-static int judge(struct picture *p, struct picture *last, size_t act)
-{
-	int is_right =
-		is_allowed(p, act) && ((script[act].flags & ACT_AGED) || are_times_right(p, last));
-
-	/* What was seen once does not go. */
-	if (is_right && picture_is_same(last, &expected[act + 1]))
-		is_right = picture_is_same(p, last);
-	picture_free(last);
-	*last = *p;
-	return is_right;
 }
 
 /* --- stepping -------------------------------------------------------------------------------- */
@@ -174,14 +103,14 @@ static size_t step_through(pid_t pid, size_t act, size_t *n_stops)
 		ck_assert_msg(i < STEP_LIMIT, "act %zu (%s) does not end", act, script[act].name);
 		if (!program_step(pid, act))
 			break;
-		if (!say_nothing && !may_have_stored(pc, is_ours, is_inside))
+		if (!says_nothing && !may_have_stored(pc, is_ours, is_inside))
 			continue;
 		n++;
 		look(&p, pid);
-		if (!judge(&p, &last, act) && !n_wrong++)
-			say(&last, act, i);
+		if (!judge_next(&p, &last, act) && !n_wrong++ && !says_nothing)
+			judge_say(&last, act, i);
 	}
-	n_wrong += !picture_is_same(&last, &expected[act + 1]);
+	n_wrong += !picture_is_same(&last, &judge_expected[act + 1]);
 	picture_free(&last);
 	*n_stops = n;
 	return n_wrong;
@@ -244,8 +173,8 @@ static int disturb_at(size_t n, size_t act, void (*disturb)(pid_t), size_t *n_wr
 	struct picture p;
 
 	look(&p, pid);
-	if (!is_allowed(&p, act) && !(*n_wrong)++)
-		say(&p, act, n);
+	if (!judge_allows(&p, act) && !(*n_wrong)++)
+		judge_say(&p, act, n);
 	picture_free(&p);
 	program_kill(pid);
 	reopen_stage();
@@ -291,9 +220,9 @@ static size_t kill_at(size_t stop)
 		;
 	program_kill(pid);
 	look(&p, pid);
-	is_right = is_allowed(&p, act);
+	is_right = judge_allows(&p, act);
 	if (!is_right)
-		say(&p, act, step);
+		judge_say(&p, act, step);
 	picture_free(&p);
 	reopen_stage();
 	return !is_right;
@@ -377,12 +306,12 @@ START_TEST(what_is_expected_is_what_was_done)
 		for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
 			if (strcmp(script[i].name, known[k].act) != 0)
 				continue;
-			ck_assert_msg(
-				!has_row(&expected[i], known[k].row), "%s, before", known[k].act);
-			if (!has_row(&expected[i + 1], known[k].row))
-				picture_print(&expected[i + 1], known[k].act);
-			ck_assert_msg(
-				has_row(&expected[i + 1], known[k].row), "%s, after", known[k].act);
+			ck_assert_msg(!has_row(&judge_expected[i], known[k].row), "%s, before",
+				known[k].act);
+			if (!has_row(&judge_expected[i + 1], known[k].row))
+				picture_print(&judge_expected[i + 1], known[k].act);
+			ck_assert_msg(has_row(&judge_expected[i + 1], known[k].row), "%s, after",
+				known[k].act);
 			n++;
 		}
 	}
@@ -402,7 +331,7 @@ START_TEST(a_record_that_is_torn_is_seen)
 	while (strcmp(script[act].name, "instant again") != 0)
 		act++;
 	pid = program_start(act, &careless_act);
-	say_nothing = 1;
+	says_nothing = 1;
 	n_wrong = step_through(pid, act, &n_stops);
 	program_kill(pid);
 	ck_assert_uint_gt(n_wrong, 0);

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What may be seen; see judge.h. */
+#include "tests/crash/judge.h"
+
+#include <stdio.h>
+
+#include "tests/crash/script.h"
+
+struct picture judge_expected[JUDGE_MAX_ACTS + 1];
+
+int judge_allows(const struct picture *p, size_t act)
+{
+	const struct picture *before = &judge_expected[act];
+	const struct picture *after = &judge_expected[act + 1];
+
+	return picture_is_same(p, before) || picture_is_same(p, after) ||
+	       ((script[act].flags & ACT_TWO_PARTS) && picture_is_between(p, before, after));
+}
+
+static int is_now(int64_t at, int64_t act_start, int64_t now)
+{
+	return at >= act_start && at <= now;
+}
+
+/* A row that was there has the times that it had; a new one has those of its act. */
+static int has_right_times(
+	const struct picture_row *row, const struct picture *last, int64_t act_start, int64_t now)
+{
+	for (size_t i = 0; i < last->n; i++) {
+		const struct picture_row *old = &last->rows[i];
+
+		if (old->start != row->start)
+			continue;
+		if (!old->is_unfinished && !row->is_unfinished && old->end == row->end)
+			return 1;
+		if (old->is_unfinished && is_now(row->end, act_start, now))
+			return 1;
+	}
+	return is_now(row->start, act_start, now) && is_now(row->end, act_start, now);
+}
+
+static int are_times_right(const struct picture *p, const struct picture *last)
+{
+	int64_t act_start = (int64_t)(stage->act_ticks - stage->capture.start_ticks);
+	int64_t now = (int64_t)(script_now() - stage->capture.start_ticks);
+
+	for (size_t i = 0; i < p->n; i++)
+		if (p->rows[i].start && !has_right_times(&p->rows[i], last, act_start, now))
+			return 0;
+	return 1;
+}
+
+void judge_say(const struct picture *p, size_t act, size_t step)
+{
+	printf("# act %zu (%s), stop %zu\n", act, script[act].name, step);
+	picture_print(p, "seen");
+	picture_print(&judge_expected[act], "before");
+	picture_print(&judge_expected[act + 1], "after");
+}
+
+int judge_next(struct picture *p, struct picture *last, size_t act)
+{
+	int is_right = judge_allows(p, act) &&
+		       ((script[act].flags & ACT_AGED) || are_times_right(p, last));
+
+	/* What was seen once does not go. */
+	if (is_right && picture_is_same(last, &judge_expected[act + 1]))
+		is_right = picture_is_same(p, last);
+	picture_free(last);
+	*last = *p;
+	return is_right;
+}
