@@ -3,7 +3,12 @@
 #include "base/file_io.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <unistd.h>
+
+#include "base/cleanup.h"
+
+#define MOVE_BYTES ((size_t)1 << 20)
 
 /* |done|: what a call came to that was to do |n| bytes. 0, or why there will be no more. */
 static int advance(ssize_t done, size_t *n, uint64_t *offset)
@@ -46,5 +51,22 @@ int file_read_at(int fd, void *to, size_t n, uint64_t offset)
 
 	while (n && !r)
 		r = advance(pread(fd, p + (at - offset), n, (off_t)at), &n, &at);
+	return r;
+}
+
+int file_move_up(int fd, uint64_t from, uint64_t end, size_t n)
+{
+	_cleanup_free_ uint8_t *piece = malloc(MOVE_BYTES);
+	int r = piece ? 0 : -ENOMEM;
+
+	/* From behind: what is overwritten has moved already. */
+	while (end > from && !r) {
+		size_t n_piece = end - from < MOVE_BYTES ? (size_t)(end - from) : MOVE_BYTES;
+
+		end -= n_piece;
+		r = file_read_at(fd, piece, n_piece, end);
+		if (!r)
+			r = file_write_at(fd, piece, n_piece, end + n);
+	}
 	return r;
 }

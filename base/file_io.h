@@ -10,4 +10,7 @@ int file_write(int fd, const void *data, size_t n);
 int file_write_at(int fd, const void *data, size_t n, uint64_t offset);
 int file_read_at(int fd, void *to, size_t n, uint64_t offset); /* -EIO: it ends before */
 
+/* Moves what lies from |from| to |end| by |n| bytes towards the end; what lay there is overwritten. Or -ENOMEM. */
+int file_move_up(int fd, uint64_t from, uint64_t end, size_t n);
+
 #endif

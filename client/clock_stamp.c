@@ -2,16 +2,14 @@
 /*
  * Clock stamps; see clock_stamp.h. A plane of the same name at the end of the file would do for protobuf, and not for
  * viewers, which take the first (XProf) or the last (who makes a dictionary of them). So the plane itself grows: fields may be
- * appended to a message, and what is behind it in the file, a few warnings where a server of ours made it, moves.
+ * appended to a message, and what is behind it in the file moves: a few warnings, or the traces of all subprocesses.
  */
 #include "client/clock_stamp.h"
 
 #include <errno.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/file_io.h"
 #include "client/answer.h"
@@ -88,46 +86,71 @@ static bool find_plane(const struct answer *a, const uint8_t **start, struct pb_
 	return false;
 }
 
-/* What follows the plane's first byte in the new file: the plane, longer, and what was behind it. malloc'ed. */
-static uint8_t *make_tail(const struct answer *a, const struct pb_field *plane,
-	const struct stamp *stamp, size_t *n_out)
+/* Where the plane is in the file, and how it grows. */
+struct place {
+	uint64_t start; /* its tag's */
+	uint64_t data;
+	uint64_t end;
+	size_t n_length; /* bytes of its new length */
+	size_t n_shift; /* of its data, for a longer length */
+};
+
+/* The length takes the room that it had at least: servers write it before they know it. */
+static void find_place(const struct answer *a, const uint8_t *start, const struct pb_field *plane,
+	size_t n_stamp, struct place *out)
+{
+	size_t n_least = pb_varint_size(plane->n_bytes + n_stamp);
+	size_t n_had = (size_t)(plane->data - start) - 1;
+
+	out->start = (uint64_t)(start - a->trace);
+	out->data = (uint64_t)(plane->data - a->trace);
+	out->end = out->data + plane->n_bytes;
+	out->n_length = n_had > n_least ? n_had : n_least;
+	out->n_shift = out->n_length - n_had;
+}
+
+static int write_head(int fd, const struct place *at, uint64_t n_bytes)
+{
+	uint8_t head[1 + PB_VARINT_MAX_BYTES] = {PB_TAG(XSPACE_PLANES, PB_LEN)};
+
+	for (size_t i = 1; i <= at->n_length; i++, n_bytes >>= 7)
+		head[i] = (uint8_t)((n_bytes & 0x7f) | (i < at->n_length ? 0x80 : 0));
+	return file_write_at(fd, head, 1 + at->n_length, at->start);
+}
+
+static int write_stamp(int fd, const struct place *at, uint64_t n_file, const struct stamp *stamp)
 {
 	size_t n_stamp = (size_t)(stamp->end - stamp->bytes);
-	const uint8_t *rest = plane->data + plane->n_bytes;
-	size_t n_rest = (size_t)(a->trace + a->xspace_bytes - rest);
-	uint8_t *tail = malloc(2 * PB_VARINT_MAX_BYTES + plane->n_bytes + n_stamp + n_rest);
-	uint8_t *p = tail;
+	int r = file_move_up(fd, at->end, n_file, at->n_shift + n_stamp);
 
-	if (!tail)
-		return NULL;
-	p = pb_put_varint(p, PB_TAG(XSPACE_PLANES, PB_LEN));
-	p = pb_put_varint(p, plane->n_bytes + n_stamp);
-	memcpy(p, plane->data, plane->n_bytes);
-	memcpy(p + plane->n_bytes, stamp->bytes, n_stamp);
-	memcpy(p + plane->n_bytes + n_stamp, rest, n_rest);
-	*n_out = (size_t)(p - tail) + plane->n_bytes + n_stamp + n_rest;
-	return tail;
+	if (!r && at->n_shift)
+		r = file_move_up(fd, at->data, at->end, at->n_shift);
+	if (!r)
+		r = file_write_at(fd, stamp->bytes, n_stamp, at->end + at->n_shift);
+	return r ? r : write_head(fd, at, at->end - at->data + n_stamp);
 }
 
 int clock_stamp_write(
 	struct answer *a, const struct clock_offset *offset, uint64_t *file_bytes, struct diag *d)
 {
 	struct stamp stamp = {.end = stamp.bytes};
-	_cleanup_free_ uint8_t *tail = NULL;
 	const uint8_t *start;
 	struct pb_field plane;
-	size_t n_tail;
+	struct place at;
+	size_t n_stamp;
 	int r;
 
 	if (!find_plane(a, &start, &plane))
 		return 0;
 	add_stat(&stamp, FIRST_ID, "proftap_clock_offset_ns", offset->offset_ns);
 	add_stat(&stamp, FIRST_ID + 1, "proftap_clock_uncertainty_ns", offset->uncertainty_ns);
-	tail = make_tail(a, &plane, &stamp, &n_tail);
-	if (!tail)
-		return diag_set(d, -ENOMEM, "%s: out of memory", a->target);
-	*file_bytes = (uint64_t)(start - a->trace) + n_tail;
-	r = file_write_at(a->run_dir->fd, tail, n_tail, (uint64_t)(start - a->trace));
+	n_stamp = (size_t)(stamp.end - stamp.bytes);
+	find_place(a, start, &plane, n_stamp, &at);
+	/* A tag of many bytes is nobody's. */
+	if (at.n_length > PB_VARINT_MAX_BYTES)
+		return 0;
+	*file_bytes = a->xspace_bytes + at.n_shift + n_stamp;
+	r = write_stamp(a->run_dir->fd, &at, a->xspace_bytes, &stamp);
 	if (r < 0)
 		diag_set(d, r, "%s: cannot write the trace: %s", a->run_dir->path, errno_words(r));
 	return r;

@@ -107,6 +107,16 @@ START_TEST(a_file_that_ends_before_is_an_error)
 }
 END_TEST
 
+START_TEST(moves_up_over_itself)
+{
+	ck_assert_int_eq(file_write(fd, data, N_BYTES), 0);
+	ck_assert_int_eq(file_move_up(fd, 1000, N_BYTES, 7), 0);
+	ck_assert_int_eq(file_read_at(fd, got, N_BYTES - 1000, 1007), 0);
+	ck_assert_mem_eq(got, data + 1000, N_BYTES - 1000);
+	ck_assert_int_eq(file_move_up(fd, 0, N_BYTES + 8, 1), -EIO);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("file_io");
@@ -117,6 +127,7 @@ int main(void)
 	tcase_add_test(tests, writes_and_reads_all);
 	tcase_add_test(tests, says_why_not_all_was_written);
 	tcase_add_test(tests, a_file_that_ends_before_is_an_error);
+	tcase_add_test(tests, moves_up_over_itself);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);
