@@ -16,8 +16,8 @@
 #include "daemon/registry.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
-/* All are asked for their end at once, and who runs answers at once. */
-#define END_NS (2 * NS_PER_S)
+/* All are asked for their end at once, and who runs answers at once, on the busiest machine in this time. */
+#define END_NS (5 * NS_PER_S)
 /* What making a trace may take without a word. */
 #define SILENCE_NS (10 * NS_PER_S)
 /* Traces are taken from so many at a time: each holds a message of 1 MiB in memory. */

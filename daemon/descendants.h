@@ -44,7 +44,7 @@ void descendants_find(struct descendants *all, pid_t ancestor, struct registry *
 void descendants_start(
 	struct descendants *all, const uint8_t *options, size_t n, uint64_t max_bytes);
 /*
- * All stop, and hand over what they recorded. Who has not answered within 2 s, or says nothing for 10 s, is given up; all are at
+ * All stop, and hand over what they recorded. Who has not answered within 5 s, or says nothing for 10 s, is given up; all are at
  * once if |e| is cancelled.
  */
 void descendants_end(struct descendants *all, struct errand *e);

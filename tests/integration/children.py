@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that a target starts, each with a server of its own."""
+import array
+import contextlib
 import os
 import shlex
+import socket
 
 from calls import profile_request
-from fixture import equal, is_alive, wait_until
+from fixture import check, equal, is_alive, wait_until
 from processes import PROFTAPD, TARGET
 from profiler import Profiler
 
 TREE = ("-o", "profile_subprocesses=true")
 VARIABLE = "PROFTAP_PARENT"
+NOTICE = b"PROFTAP CHILD NOTICE 1\r\n"
 
 # How a shell starts it: |{}| is the target's own command line.
 PLAIN = "{}"
@@ -64,6 +68,26 @@ class Child:
         self.send(*commands)
         wait_until(self.has_answered, f"an answer to {commands}")
         return self.said.read_text().splitlines()[self.answers - 1]
+
+
+def socket_of(target):
+    """Its server's private one: in the first place that there is."""
+    places = [os.environ.get("XDG_RUNTIME_DIR", "") + "/proftap", "/run/proftap",
+              f"/run/user/{os.geteuid()}/proftap", f"/tmp/proftap-{os.geteuid()}"]
+    found = [path for path in (f"{place}/{target.pid}.sock" for place in places) if os.path.exists(path)]
+    check(found, f"no private socket of {target.pid} in {places}")
+    return found[0]
+
+
+def say(place, text, *fds):
+    """A notice by hand."""
+    with socket.socket(socket.AF_UNIX) as one:
+        one.connect(place)
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
+        one.sendmsg([NOTICE + text], rights)
+        one.shutdown(socket.SHUT_WR)
+        with contextlib.suppress(ConnectionResetError):
+            one.recv(1)  # until it was heard
 
 
 def list_subprocesses(parent):

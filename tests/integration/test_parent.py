@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """PROFTAP_PARENT: children that the kernel does not know as such find their parent's server by themselves."""
-import array
-import contextlib
 import os
 import signal
 import socket
@@ -10,8 +8,8 @@ import subprocess
 import sys
 import time
 
-from children import (DAEMON, MOUNTS, NAMESPACE, TREE, VARIABLE, Child, await_registered, list_subprocesses,
-                      planes_of, tree_request)
+from children import (DAEMON, MOUNTS, NAMESPACE, NOTICE, TREE, VARIABLE, Child, await_registered,
+                      list_subprocesses, planes_of, say, socket_of, tree_request)
 from calls import PROFILER, Calls, profile_request, trace_of
 from fake_server import FakeServer, field, number
 from fixture import (NOBODY, check, contains, equal, find_proftapd, find_proftapds, need_namespaces,
@@ -21,18 +19,8 @@ from processes import PROFTAP, Process, read_status
 from profiler import Profiler, xxh3
 
 PROFILE = PROFILER + "Profile"
-NOTICE = b"PROFTAP CHILD NOTICE 1\r\n"
 UNSET = f"-u {VARIABLE}"
 STOPPED = "T"
-
-
-def socket_of(target):
-    """Its server's private one: in the first place that there is."""
-    places = [os.environ.get("XDG_RUNTIME_DIR", "") + "/proftap", "/run/proftap",
-              f"/run/user/{os.geteuid()}/proftap", f"/tmp/proftap-{os.geteuid()}"]
-    found = [path for path in (f"{place}/{target.pid}.sock" for place in places) if os.path.exists(path)]
-    check(found, f"no private socket of {target.pid} in {places}")
-    return found[0]
 
 
 def environment(target, t):
@@ -274,17 +262,6 @@ def a_busy_parent_hears_of_a_child_later(t):
 
 
 # Who is not.
-
-def say(place, text, *fds):
-    """A notice by hand."""
-    with socket.socket(socket.AF_UNIX) as one:
-        one.connect(place)
-        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
-        one.sendmsg([NOTICE + text], rights)
-        one.shutdown(socket.SHUT_WR)
-        with contextlib.suppress(ConnectionResetError):
-            one.recv(1)  # until it was heard
-
 
 @test
 def what_is_no_notice_is_not_remembered(t):
