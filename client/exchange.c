@@ -19,22 +19,15 @@
 #include "rpc/client.h"
 
 #define TURN_MS 100
-/* More than HTTP/2 adds to the largest answer. */
-#define MAX_RECEIVED_BYTES (1 << 20)
 
 static void wait_for_answer(struct exchange *e)
 {
-	int64_t before_bytes = dial_get_received_bytes(e->link->watch_fd);
-
 	while (!rpc_pending_wait(e->pending, TURN_MS)) {
 		e->is_given_up = interrupt_get_count() > 0;
 		e->is_silent = !e->is_given_up && link_is_silent(e->link, e->started_ms);
 		/* Then it ends at once. */
 		if (e->is_given_up || e->is_silent)
 			rpc_pending_cancel(e->pending);
-		/* Before it is whole, and takes the memory that it says it needs. */
-		if (dial_get_received_bytes(e->link->watch_fd) - before_bytes > MAX_RECEIVED_BYTES)
-			rpc_pending_refuse_large(e->pending);
 	}
 	e->ended_ms = clock_monotonic_ms();
 }

@@ -20,8 +20,6 @@
 
 #define STOP_TIMEOUT_MS 10000
 #define STOP_MAX_BYTES 65536 /* it has hardly any fields */
-/* The largest answer to a Profile, and more than what HTTP/2 adds to it. */
-#define MAX_RECEIVED_BYTES (INT64_C(2112) << 20)
 #define MESSAGES_A_TURN 8
 
 static const struct recording_calls capture_calls = {
@@ -99,15 +97,13 @@ static void look_after(struct recording *r, const struct recording_request *q)
 		r->is_silent = true;
 		rpc_pending_cancel(r->call);
 	}
-	if (!r->is_stream && dial_get_received_bytes(r->link.watch_fd) > MAX_RECEIVED_BYTES)
-		rpc_pending_refuse_large(r->call);
 }
 
 /* Some messages at most: others wait, too. Returns whether the call has ended. */
 static bool poll_stream(struct recording *r, int64_t wait_ms)
 {
 	for (int i = 0; i < MESSAGES_A_TURN; i++, wait_ms = 0) {
-		if (!whole_message_wait(&r->message, r->call, wait_ms))
+		if (!rpc_pending_next(r->call, wait_ms))
 			return rpc_pending_has_ended(r->call);
 		r->stream_error = stream_answer_take(&r->stream, r->call);
 		if (r->stream_error)
@@ -193,7 +189,6 @@ static int start_stream(struct recording *r, const struct recording_request *q, 
 	};
 
 	r->is_stream = true;
-	r->message = (struct whole_message){.fd = r->link.watch_fd};
 	r->stream = (struct stream_answer){.write = q->write, .context = q->context};
 	if (stream_answer_init(&r->stream) < 0)
 		return fail_memory(q, d);

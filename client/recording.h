@@ -13,7 +13,6 @@
 
 #include "client/link.h"
 #include "client/stream_answer.h"
-#include "client/whole_message.h"
 
 struct address;
 struct diag;
@@ -50,7 +49,6 @@ struct recording {
 	struct rpc_pending *stop; /* after the first interrupt */
 	bool is_stream; /* the call is a Capture, not a Profile */
 	unsigned int n_unary; /* of calls->unary that were tried */
-	struct whole_message message; /* of its answer, that is waited for */
 	struct stream_answer stream; /* its answer */
 	int stream_error; /* negative errno: what ended the reading of that, or what is wrong with all of it */
 	int64_t started_ms; /* CLOCK_MONOTONIC */

@@ -27,9 +27,12 @@
 #define WINDOW_BYTES (8 << 20)
 /* From servers of this machine, of which there are many at a time: none is far. */
 #define LOCAL_WINDOW_BYTES (256 << 10)
+/* Beside a reply: a window of others that nobody has read yet, in buffers that are not full, and gRPC's own. */
+#define ROOM_BYTES (32u << 20)
 
 /* What was packed small could be of any size: servers are told not to, and it is never unpacked. */
-static grpc_channel *create_channel(int fd, const char *authority, const char *target)
+static grpc_channel *create_channel(
+	int fd, const char *authority, const char *target, grpc_resource_quota *quota)
 {
 	const bool is_local = target && strncmp(target, "unix:", 5) == 0;
 	grpc_arg list[] = {
@@ -43,6 +46,7 @@ static grpc_channel *create_channel(int fd, const char *authority, const char *t
 		arg_int(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES,
 			is_local ? LOCAL_WINDOW_BYTES : WINDOW_BYTES),
 		arg_string(GRPC_ARG_DEFAULT_AUTHORITY, authority),
+		arg_quota(quota),
 	};
 	grpc_channel_args args = {sizeof list / sizeof list[0], list};
 	grpc_channel_credentials *credentials = grpc_insecure_credentials_create();
@@ -52,6 +56,29 @@ static grpc_channel *create_channel(int fd, const char *authority, const char *t
 
 	grpc_channel_credentials_release(credentials);
 	return channel;
+}
+
+/*
+ * gRPC looks at a message's size when it has all of it in memory, 4 GiB if the sender says so. With a quota it gives the
+ * call up when that is used up.
+ */
+void channel_make_room(struct rpc_channel *channel, uint64_t reply_bytes)
+{
+	uint64_t n_bytes = reply_bytes + reply_bytes / 32 + ROOM_BYTES;
+
+	if (n_bytes <= channel->quota_bytes)
+		return;
+	channel->quota_bytes = n_bytes;
+	grpc_resource_quota_resize(channel->quota, n_bytes);
+}
+
+static void start(struct rpc_channel *channel, int fd, const char *authority, const char *target)
+{
+	engine_start();
+	channel->queue = grpc_completion_queue_create_for_pluck(NULL);
+	channel->quota = grpc_resource_quota_create(NULL);
+	channel_make_room(channel, 0);
+	channel->grpc = create_channel(fd, authority, target, channel->quota);
 }
 
 int rpc_channel_new(int fd, const char *authority, struct rpc_channel **out, struct diag *d)
@@ -65,9 +92,7 @@ int rpc_channel_new(int fd, const char *authority, struct rpc_channel **out, str
 		free(channel);
 		return diag_set(d, r, "%s: connection not usable: %s", authority, errno_words(r));
 	}
-	engine_start();
-	channel->queue = grpc_completion_queue_create_for_pluck(NULL);
-	channel->grpc = create_channel(fd, authority, NULL);
+	start(channel, fd, authority, NULL);
 	*out = channel;
 	return 0;
 }
@@ -91,9 +116,7 @@ struct rpc_channel *rpc_channel_new_to(const char *address)
 		free(channel);
 		return NULL;
 	}
-	engine_start();
-	channel->queue = grpc_completion_queue_create_for_pluck(NULL);
-	channel->grpc = create_channel(-1, address, target);
+	start(channel, -1, address, target);
 	return channel;
 }
 
@@ -104,6 +127,7 @@ struct rpc_channel *rpc_channel_free(struct rpc_channel *channel)
 	if (!channel)
 		return NULL;
 	grpc_channel_destroy(channel->grpc);
+	grpc_resource_quota_unref(channel->quota);
 	grpc_completion_queue_shutdown(channel->queue);
 	grpc_completion_queue_destroy(channel->queue);
 	engine_stop();

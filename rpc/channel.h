@@ -3,12 +3,20 @@
 #ifndef RPC_CHANNEL_H
 #define RPC_CHANNEL_H
 
+#include <stdint.h>
+
 struct grpc_channel;
 struct grpc_completion_queue;
+struct grpc_resource_quota;
 
 struct rpc_channel {
 	struct grpc_channel *grpc;
 	struct grpc_completion_queue *queue; /* events are plucked from it */
+	struct grpc_resource_quota *quota; /* what it may hold of answers */
+	uint64_t quota_bytes;
 };
+
+/* Lets a reply of |reply_bytes| be held, too. */
+void channel_make_room(struct rpc_channel *channel, uint64_t reply_bytes);
 
 #endif

@@ -56,6 +56,7 @@ static struct rpc_pending *pending_new(
 	pending->channel = channel;
 	pending->max_reply_bytes =
 		request->max_reply_bytes ? request->max_reply_bytes : MAX_REPLY_BYTES;
+	channel_make_room(channel, pending->max_reply_bytes);
 	pending->grpc = grpc_channel_create_call(channel->grpc, NULL, GRPC_PROPAGATE_DEFAULTS,
 		channel->queue, path, NULL, pending_after_ms(request->timeout_ms), NULL);
 	grpc_slice_unref(path); /* the call has its own reference */

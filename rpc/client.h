@@ -29,6 +29,11 @@ struct rpc_request {
 	uint64_t max_reply_bytes; /* 0: 2^31 - 1; of a stream, in each message */
 };
 
+/*
+ * A reply that is larger is refused, and takes no more memory than the largest that was asked for on the channel, and some
+ * 32 MiB.
+ */
+
 /* A call in flight. */
 struct rpc_pending;
 
@@ -57,11 +62,6 @@ int rpc_pending_next(struct rpc_pending *pending, int64_t wait_ms);
 bool rpc_pending_has_ended(const struct rpc_pending *pending);
 
 void rpc_pending_cancel(struct rpc_pending *pending);
-/*
- * The same, because more came than the reply may have. gRPC looks at the size only when it has all of it
- * in memory: who can see what comes says so before.
- */
-void rpc_pending_refuse_large(struct rpc_pending *pending);
 
 /* After the end: */
 /*

@@ -20,7 +20,9 @@
 #include "rpc/client.h"
 #include "rpc/message.h"
 
-/* gRPC's own words for an encoding that is not enabled. */
+/* gRPC's own words for a call that it gave up because the channel's quota was used up. */
+#define QUOTA_WORDS "Buffers full"
+/* The same for an encoding that is not enabled. */
 #define ENCODING_WORDS "Compression algorithm"
 
 static const char compressed[] = "it is compressed, which was not asked for";
@@ -47,21 +49,33 @@ static void receive_message(struct rpc_pending *pending, grpc_byte_buffer **mess
 	pending_start_op(pending, &op, message);
 }
 
-/* The call ends at once. */
-static void refuse(struct rpc_pending *pending, const char *fault)
+/* The first one counts. */
+static void set_fault(struct rpc_pending *pending, const char *fault)
 {
 	if (!pending->fault[0])
 		snprintf(pending->fault, sizeof pending->fault, "%s", fault);
-	grpc_call_cancel(pending->grpc, NULL);
 }
 
-void rpc_pending_refuse_large(struct rpc_pending *pending)
+static void set_large(struct rpc_pending *pending)
 {
 	char fault[sizeof pending->fault];
 
 	snprintf(fault, sizeof fault, "it is larger than %" PRIu64 " bytes",
 		pending->max_reply_bytes);
-	refuse(pending, fault);
+	set_fault(pending, fault);
+}
+
+/* The call ends at once. */
+static void refuse(struct rpc_pending *pending, const char *fault)
+{
+	set_fault(pending, fault);
+	grpc_call_cancel(pending->grpc, NULL);
+}
+
+static void refuse_large(struct rpc_pending *pending)
+{
+	set_large(pending);
+	grpc_call_cancel(pending->grpc, NULL);
 }
 
 static void end_reply(struct rpc_pending *pending)
@@ -69,7 +83,7 @@ static void end_reply(struct rpc_pending *pending)
 	if (pending->reply && message_is_compressed(pending->reply))
 		refuse(pending, compressed);
 	else if (rpc_pending_get_bytes(pending) > pending->max_reply_bytes)
-		rpc_pending_refuse_large(pending);
+		refuse_large(pending);
 	if (pending->is_stream) {
 		pending->stage = pending->reply ? STAGE_MESSAGE : STAGE_STATUS;
 		return;
@@ -91,7 +105,10 @@ static void end_call(struct rpc_pending *pending)
 	pending->text = grpc_slice_to_c_string(pending->details);
 	if (pending->status == GRPC_STATUS_UNIMPLEMENTED && pending->text &&
 		strncmp(pending->text, ENCODING_WORDS, sizeof ENCODING_WORDS - 1) == 0)
-		snprintf(pending->fault, sizeof pending->fault, "%s", compressed);
+		set_fault(pending, compressed);
+	if (pending->status == GRPC_STATUS_RESOURCE_EXHAUSTED && pending->text &&
+		strcmp(pending->text, QUOTA_WORDS) == 0)
+		set_large(pending);
 }
 
 static bool await(struct rpc_pending *pending, void *tag, gpr_timespec until)

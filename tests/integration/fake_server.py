@@ -150,21 +150,23 @@ class Connection:
 
 class FakeServer:
     """Listens on self.port until the test ends. It is a stock one unless |unknown| is what it does not
-    know instead; None: it knows all."""
+    know instead; None: it knows all. With |path| it is a unix socket, and self.port is unix:PATH."""
 
     def __init__(self, t, script, address="127.0.0.1", port=0, unknown=Connection.unknown, path=None):
         self.script = script
         self.unknown = unknown
-        if path:
-            self.listener = socket.socket(socket.AF_UNIX)
-            self.listener.bind(path)
-            self.listener.listen()
-        else:
-            self.listener = socket.create_server((address, port))
-            self.port = self.listener.getsockname()[1]
+        self.listener = self.listen_at(path) if path else socket.create_server((address, port))
+        self.port = f"unix:{path}" if path else self.listener.getsockname()[1]
         self.sockets = []
         threading.Thread(target=self.accept, daemon=True).start()
         t.at_end.append(self.close)
+
+    @staticmethod
+    def listen_at(path):
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(path))
+        listener.listen()
+        return listener
 
     def accept(self):
         while True:

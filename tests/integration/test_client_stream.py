@@ -133,20 +133,27 @@ def more_than_was_announced_is_not_taken(t):
     in_time(c.elapsed_s, 5, "the end")
 
 
-@test
-def a_chunk_of_100_mb_is_refused_before_it_is_here(t):
+def send_large_chunk(c):
     extra = 100 << 20
+    head = varint(2 << 3 | 2) + varint(extra)
+    c.headers()
+    c.message(progress())
+    c.data(b"\0" + struct.pack(">I", len(head) + extra) + head)
+    for _ in range(extra >> 20):
+        c.data(bytes(1 << 20))
 
-    def script(c):
-        head = varint(2 << 3 | 2) + varint(extra)
-        c.headers()
-        c.message(progress())
-        c.data(b"\0" + struct.pack(">I", len(head) + extra) + head)
-        for _ in range(extra >> 20):
-            c.data(bytes(1 << 20))
-    check_nothing(capture(t, script, code=1), "the answer is refused: it is larger than")
+
+def check_refused_early(t, **where):
+    c = t.capture(stream_server(t, send_large_chunk, **where), MS, code=1)
+    check_nothing(c, "the answer is refused: it is larger than 1048640 bytes; nothing was written")
     peak_kib = getrusage(RUSAGE_CHILDREN).ru_maxrss
     check(SANITIZERS != "no" or peak_kib < LIMIT_KIB, f"the client grew to {peak_kib} KiB")
+
+
+@test
+def a_chunk_of_100_mb_is_refused_before_it_is_here(t):
+    check_refused_early(t)
+    check_refused_early(t, path=t.dir / "s.sock")
 
 
 @test

@@ -115,17 +115,6 @@ START_TEST(deadline_passes_on_both_sides)
 }
 END_TEST
 
-START_TEST(reply_that_grows_too_large_is_refused)
-{
-	struct rpc_pending *pending = start_call("/t.Test/Hold", "", 0, PATIENCE_MS);
-
-	wait_for(&rpc.arrived);
-	rpc_pending_refuse_large(pending);
-	expect_end(pending, RPC_INTERNAL, "it is larger than 2147483647 bytes");
-	reply_held("late");
-}
-END_TEST
-
 START_TEST(no_deadline_is_the_largest)
 {
 	struct rpc_pending *pending = start_call("/t.Test/Hold", "x", 1, -1);
@@ -181,7 +170,6 @@ int main(void)
 	tcase_add_test(tests, late_answer_after_cancel_does_no_harm);
 	tcase_add_test(tests, answered_call_is_not_cancelled);
 	tcase_add_test(tests, deadline_passes_on_both_sides);
-	tcase_add_test(tests, reply_that_grows_too_large_is_refused);
 	tcase_add_test(tests, no_deadline_is_the_largest);
 	tcase_add_test(tests, stop_cancels_a_call_in_flight);
 	tcase_add_test(tests, stop_waits_for_the_owner_of_a_call);
