@@ -92,10 +92,8 @@ static inline struct ring *ring_begin(uint32_t word)
 	return ring_begin_at(&word);
 }
 
-static inline void ring_end(void)
-{
-	thread_give_back(&thread_self, thread_self.idle_word);
-}
+/* The annotation is over, that took the calling thread's ring. */
+void ring_end(void);
 
 /*
  * Whether |word| is still recorded, in this process: to be asked right before anything is stored that the server reads. A

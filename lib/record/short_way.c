@@ -139,10 +139,14 @@ static __attribute__((noinline)) void end_with_frame(struct ptap_impl_token toke
 		end_slowly(token);
 		return;
 	}
-	if (likely(ring_append(ring, token.word, head, frame->word0 | (start & RECORD_START_MASK),
-		    record_word1(duration, (uint32_t)id), frame->slots, n)))
-		atomic_store_explicit(&ring->depth, token.depth, memory_order_release);
-	ring_end();
+	if (unlikely(
+		    !ring_append(ring, token.word, head, frame->word0 | (start & RECORD_START_MASK),
+			    record_word1(duration, (uint32_t)id), frame->slots, n))) {
+		drop();
+		return;
+	}
+	atomic_store_explicit(&ring->depth, token.depth, memory_order_release);
+	thread_give_back(&thread_self, token.word);
 }
 
 void ptap_impl_end(struct ptap_impl_token token)

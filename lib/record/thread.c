@@ -122,21 +122,22 @@ static struct ring *take_ring(struct thread *self, struct arena *arena, uint32_t
 {
 	if (self->arena != arena)
 		self->ring = NULL;
-	if (!self->ring && self->refused_word != word) {
+	if (!self->ring) {
 		self->ring = may_record(guest_get()) ? find_ring(arena) : NULL;
 		self->arena = arena;
 		if (self->ring)
 			identify(self, arena, self->ring);
-		else
-			self->refused_word = word;
 	}
 	if (!self->ring || !is_ours(arena))
 		return NULL;
 	reset(self->ring, word);
 	self->n_unopened = 0;
+	/* A handler that comes before the word enters nothing; behind it, it needs the way. */
+	self->takes_long_way = !has_short_way();
+	signal_fence();
 	self->word = word;
-	self->idle_word = has_short_way() ? word : ~word;
-	self->idle = self->idle_word;
+	signal_fence();
+	self->idle = thread_get_idle_word(self);
 	return self->ring;
 }
 
@@ -151,7 +152,10 @@ struct ring *thread_enter(struct thread *self, uint32_t word)
 	arena = find_arena(guest_get(), word);
 	if (!arena)
 		return NULL;
-	/* A handler that interrupts this, in the same thread, finds no ring yet; none either after its siglongjmp. */
+	/*
+	 * A handler that interrupts this, in the same thread, finds no ring yet; none either after its siglongjmp. Nor does
+	 * a thread look again in the same capture that got none.
+	 */
 	if (self->entering != word) {
 		self->entering = word;
 		signal_fence();
@@ -159,9 +163,15 @@ struct ring *thread_enter(struct thread *self, uint32_t word)
 		ring = take_ring(self, arena, word);
 		errno = saved;
 		signal_fence();
-		self->entering = 0;
+		if (ring)
+			self->entering = 0;
 	}
 	if (!ring && is_ours(arena))
 		atomic_fetch_add_explicit(&arena->lost_no_ring, 1, memory_order_relaxed);
 	return ring;
+}
+
+void ring_end(void)
+{
+	thread_give_back(&thread_self, thread_get_idle_word(&thread_self));
 }

@@ -10,18 +10,25 @@
 struct thread {
 	struct ring *ring; /* valid only while |word| is the current one */
 	/*
-	 * |idle_word|, or 0 while an annotation is at work: the guard against signal handlers that annotate, too. An annotation
-	 * of a capture whose word this is may take the short way.
+	 * thread_get_idle_word(), or 0 while an annotation is at work: the guard against signal handlers that annotate, too. An
+	 * annotation of a capture whose word this is may take the short way.
 	 */
 	uint32_t idle;
-	uint32_t idle_word; /* |word|, or its complement where the clock is not the counter */
 	uint32_t word; /* the capture this thread has entered; 0: none */
-	uint32_t refused_word; /* the capture in which it got no ring */
-	volatile uint32_t entering; /* the capture that it is about to enter; 0: none */
-	uint32_t n_unopened; /* PTAP_BEGINs that were dropped: as many PTAP_ENDs close nothing */
+	volatile uint32_t
+		entering; /* the capture that it is about to enter, or in which it got no ring; 0: none */
+	uint32_t takes_long_way : 1; /* in another clock than the counter */
+	uint32_t
+		n_unopened : 31; /* PTAP_BEGINs that were dropped: as many PTAP_ENDs close nothing */
 	struct arena *arena; /* the one |ring| lies in */
 	char name[RING_NAME_BYTES]; /* set by ptap_thread_name, "" if not */
 };
+
+/* What |idle| is between annotations. */
+static inline uint32_t thread_get_idle_word(const struct thread *self)
+{
+	return self->takes_long_way ? ~self->word : self->word;
+}
 
 /* Initial-exec: one instruction; the few bytes fit into the static TLS that dlopen keeps spare. */
 extern __thread struct thread thread_self __attribute__((tls_model("initial-exec")));

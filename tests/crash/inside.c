@@ -38,7 +38,7 @@ static void join(void)
 
 void inside_set_guard(int is_taken)
 {
-	thread_self.idle = is_taken ? 0 : thread_self.idle_word;
+	thread_self.idle = is_taken ? 0 : thread_get_idle_word(&thread_self);
 }
 
 void inside_follow(uint32_t word)

@@ -190,7 +190,7 @@ START_TEST(drops_what_interrupts_an_annotation)
 	ck_assert_uint_eq(atomic_load(&ring->lost[LOSS_REENTRY]), 9);
 	ck_assert_uint_eq(atomic_load(&ring->head), 0);
 	ck_assert_uint_eq(atomic_load(&ring->depth), 1);
-	thread_self.idle = thread_self.idle_word;
+	thread_self.idle = thread_get_idle_word(&thread_self);
 	ptap_impl_end(token);
 	ck_assert_uint_eq(atomic_load(&ring->head), 1);
 }
