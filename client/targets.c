@@ -5,11 +5,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,10 +16,8 @@
 #include "base/grow.h"
 #include "base/log.h"
 #include "base/runtime_dir.h"
-#include "client/clock.h"
-#include "client/dial.h"
 
-/* A server answers within a millisecond, unless it is stopped. */
+/* A server answers within a millisecond, unless it is stopped. For all of them. */
 #define ANSWER_MS 1000
 #define QUICK_ANSWER_MS 50
 
@@ -29,58 +25,6 @@ static void closedirp(DIR **dir)
 {
 	if (*dir)
 		closedir(*dir);
-}
-
-/* Reads until the server hangs up. Returns the number of bytes, or a negative errno. */
-static ssize_t read_all(int fd, char *text, size_t size, int answer_ms)
-{
-	int64_t end_ms = clock_monotonic_ms() + answer_ms;
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-	size_t n = 0;
-
-	while (n < size) {
-		int64_t left_ms = end_ms - clock_monotonic_ms();
-		ssize_t r;
-
-		if (left_ms <= 0 || poll(&p, 1, (int)left_ms) == 0)
-			return -ETIMEDOUT;
-		r = recv(fd, text + n, size - n, MSG_DONTWAIT);
-		if (r == 0)
-			return (ssize_t)n;
-		if (r < 0 && errno != EAGAIN && errno != EINTR)
-			return -errno;
-		n += r > 0 ? (size_t)r : 0;
-	}
-	return (ssize_t)n;
-}
-
-/* Root looks at other users' servers, too: only the kernel says truly whose one is. */
-static int set_true_uid(int fd, struct status *status)
-{
-	struct ucred peer;
-	socklen_t n = sizeof peer;
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n))
-		return -errno;
-	/* A server of root's may serve a program that is another user's by now. */
-	if (peer.uid != 0)
-		status->uid = peer.uid;
-	return 0;
-}
-
-/* 0 or a negative errno; -ECONNREFUSED when the server is gone and its socket is not. */
-static int ask(const char *path, struct status *status, int answer_ms)
-{
-	_cleanup_close_ int fd = dial_path(path);
-	char text[STATUS_MAX_BYTES];
-	ssize_t n;
-	int r;
-
-	if (fd < 0)
-		return fd;
-	n = read_all(fd, text, sizeof text, answer_ms);
-	r = n < 0 ? (int)n : status_parse(text, (size_t)n, status);
-	return r ? r : set_true_uid(fd, status);
 }
 
 static int add(struct targets *t, const struct found_target *found)
@@ -103,26 +47,58 @@ static void remove_if_ours(const char *path)
 		unlink(path);
 }
 
-/* |pid| is the name of the file, which a server made as its target's. */
-static int look_at(struct targets *t, const char *dir, long pid)
+/* The socket |name|.sock, beside the one that was asked; its length is checked with the directory's. */
+static void set_socket(struct found_target *found, const char *path)
 {
-	struct found_target found;
-	char path[108];
-	int r;
+	int n = (int)(strlen(path) - strlen("status"));
 
-	snprintf(path, sizeof path, "%s/%ld.status", dir, pid);
-	snprintf(found.socket, sizeof found.socket, "%s/%ld.sock", dir, pid);
-	r = ask(path, &found.status, t->answer_ms);
-	if (r == 0 && found.status.pid != pid)
+	snprintf(found->socket, sizeof found->socket, "%.*ssock", n, path);
+}
+
+/* The file's name is its target's pid: a server made it. */
+static int read_pid(const char *path)
+{
+	return atoi(strrchr(path, '/') + 1);
+}
+
+static int take(struct targets *t, const struct question *one)
+{
+	struct found_target found = {.status = one->status};
+	int r = one->error;
+
+	set_socket(&found, one->path);
+	if (r == 0 && found.status.pid != read_pid(one->path))
 		r = -EPROTO;
 	if (r == 0)
 		return add(t, &found);
-	log_debug(LOG_CLIENT, "%s: %s", path, errno_words(r));
+	log_debug(LOG_CLIENT, "%s: %s", one->path, errno_words(r));
 	if (r == -ECONNREFUSED) {
-		remove_if_ours(path);
+		remove_if_ours(one->path);
 		remove_if_ours(found.socket);
 	}
 	return 0;
+}
+
+static int take_answers(struct targets *t)
+{
+	int r = 0;
+
+	questions_wait(&t->questions, t->answer_ms);
+	for (size_t i = 0; i < t->questions.n && r == 0; i++)
+		r = take(t, &t->questions.v[i]);
+	questions_deinit(&t->questions);
+	return r;
+}
+
+static int look_at(struct targets *t, const char *dir, long pid)
+{
+	char path[108];
+	int r = 0;
+
+	snprintf(path, sizeof path, "%s/%ld.status", dir, pid);
+	if (t->questions.n == QUESTIONS_MAX)
+		r = take_answers(t);
+	return r ? r : questions_ask(&t->questions, path);
 }
 
 static int look_into(struct targets *t, const char *path, uid_t owner)
@@ -184,6 +160,8 @@ static int load(struct targets *t, int answer_ms, pid_t only)
 		r = look_into_all(t, "/run/user/*/proftap");
 	if (r == 0 && geteuid() == 0)
 		r = look_into_all(t, "/tmp/proftap-*");
+	if (r == 0)
+		r = take_answers(t);
 	if (r)
 		targets_deinit(t);
 	else if (t->n)
@@ -208,6 +186,7 @@ int targets_load_quickly(struct targets *t)
 
 void targets_deinit(struct targets *t)
 {
+	questions_deinit(&t->questions);
 	free(t->v);
 	*t = (struct targets)TARGETS_INIT;
 }

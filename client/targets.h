@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "base/status.h"
+#include "client/questions.h"
 
 struct diag;
 
@@ -19,13 +20,14 @@ struct targets {
 	struct found_target *v; /* by pid */
 	size_t n;
 	size_t n_allocated;
-	int answer_ms; /* how long each may take to answer */
+	int answer_ms; /* how long they may take to answer */
 	pid_t only; /* nobody else is asked; 0: all are */
+	struct questions questions; /* under way */
 };
 
-#define TARGETS_INIT             \
-	{                        \
-		NULL, 0, 0, 0, 0 \
+#define TARGETS_INIT                             \
+	{                                        \
+		NULL, 0, 0, 0, 0, QUESTIONS_INIT \
 	}
 
 /*

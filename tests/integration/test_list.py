@@ -12,6 +12,7 @@ import stat
 import tempfile
 import time
 
+from checks import in_time
 from fixture import (NOBODY, SANITIZERS, check, contains, equal, find_proftapd, find_proftapds, free_port,
                      need_root, read_status, run, test, wait_until)
 from processes import PROFTAP, TARGET, Process, Target
@@ -135,6 +136,24 @@ def what_a_killed_server_left_is_removed(t):
 
 
 @test
+def stopped_servers_take_one_bound_together(t):
+    """A second; asked one after the other they would take one each."""
+    name = f"alive-{os.getpid()}"
+    stopped = [find_proftapd(serve(t).pid) for _ in range(3)]
+    target = serve(t, name)
+    for server in stopped:
+        os.kill(server, signal.SIGSTOP)
+        wait_until(lambda server=server: read_status(server)["State"].split()[0] == "T", "it to stop")
+    start = time.monotonic()
+    equal(list(listed(t)), [target.pid], "pids")
+    in_time(time.monotonic() - start, len(stopped), "the list")
+    equal(capture_by(t, target, name).trace.count("burst"), 30, "spans by a name")
+    for server in stopped:
+        os.kill(server, signal.SIGCONT)
+    wait_until(lambda: len(listed(t)) == 4, "the others to answer")
+
+
+@test
 def nobody_else_gets_in(t):
     target = serve(t)
     path = t.dir / "runtime" / "proftap"
@@ -242,7 +261,8 @@ def a_number_is_nobody_elses_business(t):
         s.bind(str(t.dir / "runtime" / "proftap" / "1.status"))
         s.listen()
         capture_by(t, target, target.pid)
-        capture_by(t, None, free_port(), code=5)
+        refused = capture_by(t, None, free_port(), code=5)
+        in_time(refused.elapsed_s, 1, "a refusal, with nobody to ask")
         equal(select.select([s], [], [], 0)[0], [], "who was asked")
         listed(t)
         equal(select.select([s], [], [], 0)[0], [s], "who was asked for the list")
