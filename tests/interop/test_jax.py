@@ -66,6 +66,28 @@ def test_terminate_of_jax_server():
         assert count(events, "our own work") > 0
 
 
+def test_jax_server_writes():
+    """With --server_writes JAX's server leaves a run that XProf opens, where the client says."""
+    with folder() as work, jax_server(work) as (port, _):
+        command = (PROFTAP, "capture", port, 300, "--log_dir", work / "logs", "--server_writes",
+                   "--python_tracer_level", "0")
+        done = run(*command)
+        path = one_file(work / "logs")
+        assert path.name == f"127.0.0.1_{port}.xplane.pb", path
+        said = (f"127.0.0.1:{port}: the server kept the trace: it wrote it to its own disk, under {path.parent} "
+                "of that machine\n")
+        assert (done.stdout, done.stderr) == ("", said), done
+        n_own = count(spaces.host_events(XSpace.FromString(path.read_bytes())), "our own work")
+        assert n_own > 0
+        shown = [e["name"] for _, e in viewer.complete(viewer.trace_events(path, "trace_viewer@"))]
+        assert shown.count("our own work") == n_own, (shown.count("our own work"), n_own)
+
+        result = json.loads(run(*command, "--run", "mine", "--json").stdout)
+        place = work / "logs/plugins/profile/mine"
+        assert (result["file"], result["server_dir"]) == (None, str(place)), result
+        assert [path.name for path in place.iterdir()] == [f"127.0.0.1_{port}.xplane.pb"]
+
+
 def test_two_jax_and_two_of_ours():
     """Two JAX programs and two of ours are one run, each with its own events."""
     with contextlib.ExitStack() as stack:
