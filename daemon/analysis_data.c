@@ -13,9 +13,11 @@
 #include "base/chunks.h"
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "base/file_io.h"
 #include "daemon/errand.h"
 #include "daemon/repository.h"
 #include "daemon/service.h"
+#include "daemon/spool.h"
 #include "rpc/server.h"
 #include "trace/pbwire.h"
 #include "trace/run_dir.h"
@@ -61,36 +63,95 @@ static int open_file(
 		     : r;
 }
 
-/* The message's head, then the file as it is. */
-static int read_file(int fd, struct chunks *message, struct diag *d)
+/* Everything of the answer that comes before the file's |n_bytes|. */
+static void put_head(struct chunks *message, uint64_t n_bytes)
 {
 	static const char format[] = "application/octet-stream";
 	uint8_t head[80];
 	uint8_t *p = head;
-	uint64_t left;
-	struct stat st;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > INT32_MAX)
-		return diag_set(d, -EFBIG, "not a file of less than 2 GiB");
-	left = (uint64_t)st.st_size;
 	p = pb_put_varint(p, PB_TAG(2, PB_LEN)); /* output_format */
 	p = pb_put_varint(p, sizeof format - 1);
 	p = mempcpy(p, format, sizeof format - 1);
 	p = pb_put_varint(p, PB_TAG(3, PB_LEN)); /* output */
-	p = pb_put_varint(p, left);
+	p = pb_put_varint(p, n_bytes);
 	chunks_append(message, head, (size_t)(p - head));
-	while (left && !message->error) {
-		size_t n = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
-		uint8_t *room = chunks_reserve(message, n);
-		ssize_t done = room ? read(fd, room, n) : -1;
+}
 
-		if (room && done <= 0)
-			return diag_set(d, -EIO, "the file cannot be read, or became shorter");
-		if (room)
-			chunks_commit(message, (size_t)done);
-		left -= room ? (uint64_t)done : 0;
+static void keep(void *unused)
+{
+	(void)unused;
+}
+
+static int copy_piece(int fd, uint8_t *piece, uint64_t at, size_t n, struct spool *spool)
+{
+	struct chunks bytes = CHUNKS_INIT;
+	uint64_t offset;
+	int r = file_read_at(fd, piece, n, at);
+
+	if (r)
+		return r;
+	chunks_lend(&bytes, piece, n, keep, NULL);
+	r = bytes.error ? bytes.error : spool_append(spool, &bytes, &offset);
+	chunks_deinit(&bytes);
+	return r;
+}
+
+static int copy(int fd, uint64_t n_bytes, struct spool *spool)
+{
+	_cleanup_free_ uint8_t *piece = malloc(PIECE_BYTES);
+	int r = piece ? 0 : -ENOMEM;
+
+	for (uint64_t at = 0; at < n_bytes && !r; at += PIECE_BYTES) {
+		uint64_t left = n_bytes - at;
+
+		r = copy_piece(
+			fd, piece, at, left < PIECE_BYTES ? (size_t)left : PIECE_BYTES, spool);
 	}
-	return message->error;
+	return r;
+}
+
+static void release(void *spool)
+{
+	spool_release(spool);
+}
+
+/*
+ * The file as it is. The answer is one message, and clients decide when it is taken: it lies in a file that nobody can
+ * make shorter, and not in memory.
+ */
+static int put_file(int fd, uint64_t n_bytes, struct chunks *message, struct diag *d)
+{
+	struct spool *spool;
+	const uint8_t *map;
+	int r = n_bytes ? spool_new(NULL, n_bytes, &spool, d) : 0;
+
+	if (r || !n_bytes)
+		return r;
+	r = copy(fd, n_bytes, spool);
+	map = r ? NULL : spool_map(spool);
+	if (map) {
+		chunks_lend(message, map, (size_t)n_bytes, release, spool);
+		return message->error;
+	}
+	spool_release(spool);
+	r = r ? r : -ENOMEM;
+	if (r == -EIO)
+		return diag_set(d, r, "the file cannot be read, or became shorter");
+	return r == -ENOMEM ? r
+			    : diag_set(d, r, "no room for a copy of the file: %s", errno_words(r));
+}
+
+static int read_file(int fd, struct chunks *message, struct diag *d)
+{
+	struct stat st;
+	int r;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > INT32_MAX)
+		return diag_set(d, -EFBIG, "not a file of less than 2 GiB");
+	put_head(message, (uint64_t)st.st_size);
+	r = put_file(fd, (uint64_t)st.st_size, message, d);
+	return r ? r : message->error;
 }
 
 static void get_data(struct errand *e)

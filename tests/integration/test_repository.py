@@ -4,10 +4,14 @@
 import os
 
 from calls import ANALYSIS, PROFILER, Calls, profile_request, trace_of
-from fixture import check, contains, equal, run, schema, test
+from fixture import (SANITIZERS, check, contains, equal, find_proftapd, read_fds, run, schema, test,
+                     wait_until)
 from http2 import FAILED_PRECONDITION, INTERNAL, INVALID_ARGUMENT, NOT_FOUND, OK
+from memory_watch import MemoryWatch
 from trace_file import Trace
 
+LARGE_BYTES = 256 << 20
+MAX_GROWTH_KIB = 64 << 10
 PROFILE = PROFILER + "Profile"
 
 
@@ -151,6 +155,33 @@ def runs_are_listed_and_read(t):
         for fields in ({"host_name": "secret"}, {"session_id": "link", "host_name": "passwd"},
                        {"repository_root": "/etc"}, {"repository_root": f"{logs}/.."}):
             check(ask(**fields).status != OK, f"data for {fields}")
+
+
+@test
+def a_large_file_needs_no_memory(t):
+    """Clients decide when they take the answer."""
+    run_dir = t.dir / "logs/plugins/profile/run"
+    run_dir.mkdir(parents=True)
+    with open(run_dir / "large.xplane.pb", "wb") as file:
+        file.truncate(LARGE_BYTES)
+    target = serve(t, t.dir / "logs")
+    with Calls(target) as calls:
+        profile(calls, run_dir.parent, "warm")
+    server = find_proftapd(target.pid)
+    fds = read_fds(server)
+    watch = MemoryWatch(server)
+    before_kib = watch.anonymous_kib
+    with Calls(target, window=1000) as calls:
+        stream = calls.start(ANALYSIS + "GetSessionToolData",
+                             analysis("ProfileSessionDataRequest", session_id="run", tool_name="xplane.pb",
+                                      host_name="large"))
+        answer = calls.connection.streams[stream]
+        calls.connection.wait(lambda: answer.data, "the answer's beginning", 30)
+        contains(answer.data, b"application/octet-stream", "its head")
+    grown_kib = watch.end().anonymous_kib - before_kib
+    if SANITIZERS == "no":
+        check(grown_kib < MAX_GROWTH_KIB, f"the server grew by {grown_kib} KiB")
+    wait_until(lambda: len(read_fds(server)) <= len(fds), "its descriptors to be as before")
 
 
 @test
