@@ -30,15 +30,16 @@ typedef Tensorflow__ProfileOptions__AdvancedConfigurationEntry Entry;
 
 /* Who. */
 
-static int is_known(const struct descendants *all, pid_t pid, const char *address)
+static int is_known(const struct descendants *all, pid_t known_as, const char *address)
 {
 	for (size_t i = 0; i < all->n; i++)
-		if (all->v[i].pid == pid || strcmp(all->v[i].address, address) == 0)
+		if ((known_as && all->v[i].known_as == known_as) ||
+			strcmp(all->v[i].address, address) == 0)
 			return 1;
 	return 0;
 }
 
-static void add(struct descendants *all, pid_t pid, const char *address)
+static void add(struct descendants *all, pid_t pid, pid_t known_as, const char *address)
 {
 	struct descendant *d = &all->v[all->n];
 
@@ -47,6 +48,7 @@ static void add(struct descendants *all, pid_t pid, const char *address)
 		return;
 	}
 	d->pid = pid;
+	d->known_as = known_as;
 	snprintf(d->address, sizeof d->address, "%s", address);
 	snprintf(d->session_id, sizeof d->session_id, "subprocess_%d_%lld", (int)pid,
 		(long long)(realtime_ns() / NS_PER_MS));
@@ -59,7 +61,7 @@ static void consider(struct descendants *all, const char *dir, pid_t pid, pid_t 
 
 	snprintf(address, sizeof address, "unix:%s/%d.sock", dir, (int)pid);
 	if (pid != ancestor && lineage_descends("", pid, ancestor))
-		add(all, pid, address);
+		add(all, pid, pid, address);
 }
 
 static void look_into(struct descendants *all, const char *path, pid_t ancestor)
@@ -87,7 +89,7 @@ static void add_registered(struct descendants *all, pid_t ancestor, struct regis
 		pid_t known_as = v[i].is_pid_ours ? v[i].pid : 0;
 
 		if (known_as != ancestor && !is_known(all, known_as, v[i].address))
-			add(all, v[i].pid, v[i].address);
+			add(all, v[i].pid, known_as, v[i].address);
 	}
 	free(v);
 }

@@ -21,7 +21,8 @@ struct errand;
 struct registry;
 
 struct descendant {
-	pid_t pid;
+	pid_t pid; /* for people: that of its own namespace, if it has none in ours */
+	pid_t known_as; /* ours; 0: it has none */
 	char address[160]; /* "unix:/path" */
 	char session_id[64];
 	int is_heard; /* its trace is being taken */

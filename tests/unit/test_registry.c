@@ -14,24 +14,32 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "daemon/descendants.h"
+
 static struct registry registry;
 static struct registered found[REGISTRY_MAX];
 static char dir[] = "/tmp/test_registry-XXXXXX";
 static char place[64]; /* where somebody listens */
 static int listener;
 
-static void setup(void)
+static int listen_at(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
+	strcpy(address.sun_path, path);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+	ck_assert_int_eq(listen(fd, 8), 0);
+	return fd;
+}
+
+static void setup(void)
+{
 	strcpy(dir + strlen(dir) - 6, "XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	registry_init(&registry);
 	snprintf(place, sizeof place, "unix:%s/socket", dir);
-	strcpy(address.sun_path, place + 5);
-	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
-	ck_assert_int_eq(listen(listener, 8), 0);
+	listener = listen_at(place + 5);
 }
 
 static void teardown(void)
@@ -125,6 +133,29 @@ START_TEST(forgets_a_process_that_has_ended)
 }
 END_TEST
 
+START_TEST(a_number_of_another_namespace_hides_nobody)
+{
+	static struct descendants all;
+	char other[64];
+	struct notice n;
+	int fd;
+
+	snprintf(other, sizeof other, "unix:%s/other", dir);
+	fd = listen_at(other + 5);
+	/* Without a pidfd the number is the other's own word. */
+	ck_assert_int_eq(add(getpid(), other), 0);
+	n = notice_of(getpid(), place);
+	n.pidfd = open_pidfd(getpid());
+	ck_assert_int_eq(registry_add(&registry, &n, 0), 0);
+	descendants_find(&all, getppid(), &registry);
+	ck_assert_uint_eq(all.n, 2);
+	ck_assert_str_eq(all.v[0].address, other);
+	ck_assert_str_eq(all.v[1].address, place);
+	close(fd);
+	unlink(other + 5);
+}
+END_TEST
+
 START_TEST(takes_no_other_descriptor_for_a_process)
 {
 	struct notice n = notice_of(5, place);
@@ -161,6 +192,7 @@ int main(void)
 	tcase_add_test(tcase, keeps_who_answers);
 	tcase_add_test(tcase, has_each_server_once);
 	tcase_add_test(tcase, forgets_a_process_that_has_ended);
+	tcase_add_test(tcase, a_number_of_another_namespace_hides_nobody);
 	tcase_add_test(tcase, takes_no_other_descriptor_for_a_process);
 	tcase_add_test(tcase, is_full_some_time);
 	suite_add_tcase(suite, tcase);
