@@ -179,6 +179,11 @@ static int take_part(struct remote_capture *r, const struct message *m)
 	int result;
 
 	while ((result = pb_next(&reader, &field)) > 0) {
+		/* Behind the trailer there is nothing that it could vouch for. */
+		if (r->is_complete) {
+			r->is_complete = 0;
+			return -EBADMSG;
+		}
 		if (field.tag == PB_TAG(2, PB_LEN))
 			result = take_chunk(r, &field);
 		else if (field.tag == PB_TAG(3, PB_LEN))

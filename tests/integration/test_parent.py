@@ -337,8 +337,8 @@ def another_users_socket_is_no_parent(t):
 class OldChild:
     """A server that was registered by hand, whose trace began |age_s| before it was asked for."""
 
-    def __init__(self, t, target, age_s):
-        self.age_ns = int(age_s * 1e9)
+    def __init__(self, t, target, age_s, *more):
+        self.age_ns, self.more = int(age_s * 1e9), more
         self.place = str(t.dir / "old.sock")
         FakeServer(t, self.answer, path=self.place, unknown=None)
         say(socket_of(target), b"4242 0 unix:%s\n" % self.place.encode())
@@ -366,6 +366,8 @@ class OldChild:
         c.message(field(2, data))
         c.message(field(3, number(1, len(data)) + b"\x11" + xxh3(data).to_bytes(8, "little") +
                         number(4, 3) + number(6, self.start_ns)))
+        for message in self.more:
+            c.message(message)
         c.end()
 
 
@@ -405,6 +407,18 @@ def a_child_session_older_than_its_parents_reports_times_as_the_parent_expects_t
     expected = {"open": (0, (60 * 10**9 - before_ns) * 1000),
                 "later": ((40 * 10**9 - before_ns) * 1000, 10**6)}
     equal(events, expected, "its spans on the parent's time")
+
+
+@test
+def what_comes_behind_a_childs_trailer_spoils_its_trace(t):
+    """Nothing vouches for it."""
+    target = t.target().serve()
+    OldChild(t, target, 1, field(2, schema("xplane").XSpace(warnings=["late"]).SerializeToString()))
+    with Calls(target) as calls:
+        trace = trace_of(calls.expect(PROFILE, tree_request(50)))
+    equal([name for name in trace.planes if "4242" in name], [], "planes of the child")
+    said = [warning for warning in trace.space.warnings if "process 4242 was not recorded: " in warning]
+    check(len(said) == 1 and "its answer is not a whole trace" in said[0], f"warnings: {trace.space.warnings}")
 
 
 run()
