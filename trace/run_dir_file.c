@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +15,10 @@
 #include "base/diag.h"
 #include "base/file_io.h"
 #include "trace/run_dir.h"
+
+/* Of a temporary name. */
+#define N_RANDOM 6
+#define TRIES 100
 
 /* What to do about an errno from the file system. */
 static const char *advice(int error)
@@ -32,31 +37,44 @@ int run_dir_fail(struct diag *d, int error, const char *path, const char *what)
 		d, error, "%.300s: %s: %s; %s", path, what, errno_words(error), advice(error));
 }
 
-/* With the rights that open() would have given, which mkostemp() does not. */
-static int set_rights(int fd)
+/*
+ * A name that nobody has, put in the place of its last letters. open() gives the rights; mkostemp() gives the owner's alone,
+ * and to ask for the umask is to change it, for a moment, for every thread.
+ */
+static int make_file(char *path)
 {
-	mode_t mask = umask(0);
+	char *letters = path + strlen(path) - N_RANDOM;
 
-	umask(mask);
-	return fchmod(fd, 0666 & ~mask) < 0 ? -errno : 0;
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t number;
+		int fd;
+
+		if (getrandom(&number, sizeof number, 0) != sizeof number)
+			return -EIO;
+		for (int k = 0; k < N_RANDOM; k++, number /= 36)
+			letters[k] = "abcdefghijklmnopqrstuvwxyz0123456789"[number % 36];
+		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd >= 0 || errno != EEXIST)
+			return fd < 0 ? -errno : fd;
+	}
+	return -EEXIST;
 }
 
 int run_dir_open_file(struct run_dir *r, struct diag *d)
 {
 	char *path;
-	int error;
+	int fd;
 
 	if (asprintf(&path, "%s/.proftap-XXXXXX", r->path) < 0)
 		return diag_set(d, -ENOMEM, "%s: out of memory", r->path);
-	r->fd = mkostemp(path, O_CLOEXEC);
-	if (r->fd < 0) {
-		error = -errno;
+	fd = make_file(path);
+	if (fd < 0) {
 		free(path);
-		return run_dir_fail(d, error, r->path, "cannot write there");
+		return run_dir_fail(d, fd, r->path, "cannot write there");
 	}
+	r->fd = fd;
 	r->temporary = path;
-	error = set_rights(r->fd);
-	return error < 0 ? run_dir_fail(d, error, r->path, "cannot write there") : 0;
+	return 0;
 }
 
 int run_dir_write(struct run_dir *r, const uint8_t *data, size_t n, struct diag *d)

@@ -21,6 +21,17 @@ static char root[64];
 static char log_dir[128];
 static struct diag d;
 
+mode_t __real_umask(mode_t mask);
+mode_t __wrap_umask(mode_t mask);
+
+static int n_umasks;
+
+mode_t __wrap_umask(mode_t mask)
+{
+	n_umasks++;
+	return __real_umask(mask);
+}
+
 static void setup(void)
 {
 	setenv("TZ", "UTC", 1);
@@ -229,6 +240,18 @@ START_TEST(refuses_bad_run_names)
 }
 END_TEST
 
+/* It is the whole process's: other threads make files, too. */
+START_TEST(leaves_the_umask_alone)
+{
+	struct run_dir r;
+	int n_before = n_umasks;
+
+	ck_assert_int_eq(run_dir_open(&r, log_dir, "run", NOW, &d), 0);
+	ck_assert_int_eq(n_umasks, n_before);
+	run_dir_close(&r);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("run_dir");
@@ -236,6 +259,7 @@ int main(void)
 	SRunner *runner;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, leaves_the_umask_alone);
 	tcase_add_test(tcase, publishes_where_xprof_looks);
 	tcase_add_test(tcase, gives_a_second_run_of_the_same_second_a_suffix);
 	tcase_add_test(tcase, joins_a_named_run_and_never_overwrites);
