@@ -34,7 +34,7 @@ void socket_file_find(struct socket_file *f, int listener)
 
 void socket_file_remove(struct socket_file *f)
 {
-	if (f->path[0] && get_inode(f->path) == f->inode)
+	if (f->inode && get_inode(f->path) == f->inode)
 		unlink(f->path);
-	f->path[0] = '\0';
+	f->inode = 0;
 }

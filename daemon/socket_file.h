@@ -6,8 +6,9 @@
 #include <sys/types.h>
 
 struct socket_file {
-	char path[108]; /* sun_path; "": none */
-	ino_t inode;
+	char path
+		[108]; /* sun_path; "": none. It stays when the file goes: any thread may read it */
+	ino_t inode; /* 0: there is nothing to remove */
 };
 
 /* It is bound: remembers which file that is. */

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sockets in the file system: whose is removed, and what is remembered of it. */
+#include "daemon/socket_file.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static char dir[64];
+static char path[80];
+static struct socket_file file;
+
+static int listen_there(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	strcpy(address.sun_path, path);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+	ck_assert_int_eq(listen(fd, 1), 0);
+	return fd;
+}
+
+static void setup(void)
+{
+	strcpy(dir, "/tmp/test_socket_file-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof path, "%s/here", dir);
+}
+
+static void teardown(void)
+{
+	unlink(path);
+	rmdir(dir);
+}
+
+/* The server's description is made on other threads than its end. */
+START_TEST(goes_and_is_remembered)
+{
+	int fd = listen_there();
+
+	socket_file_find(&file, fd);
+	ck_assert_str_eq(file.path, path);
+	socket_file_remove(&file);
+	ck_assert_int_ne(access(path, F_OK), 0);
+	ck_assert_str_eq(file.path, path);
+	close(fd);
+}
+END_TEST
+
+START_TEST(is_removed_once)
+{
+	int fd = listen_there();
+	int later;
+
+	socket_file_find(&file, fd);
+	socket_file_remove(&file);
+	later = listen_there();
+	socket_file_remove(&file);
+	ck_assert_int_eq(access(path, F_OK), 0);
+	close(later);
+	close(fd);
+}
+END_TEST
+
+START_TEST(a_later_servers_stays)
+{
+	int fd = listen_there();
+	int later;
+	char other[96];
+
+	socket_file_find(&file, fd);
+	/* Kept elsewhere, so that its inode is not given to the next one. */
+	snprintf(other, sizeof other, "%s.old", path);
+	ck_assert_int_eq(rename(path, other), 0);
+	later = listen_there();
+	socket_file_remove(&file);
+	ck_assert_int_eq(access(path, F_OK), 0);
+	close(later);
+	close(fd);
+	unlink(other);
+}
+END_TEST
+
+START_TEST(a_port_is_none)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	socket_file_find(&file, fd);
+	ck_assert_str_eq(file.path, "");
+	socket_file_remove(&file);
+	close(fd);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("socket_file");
+	TCase *tcase = tcase_create("socket_file");
+	SRunner *runner;
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, goes_and_is_remembered);
+	tcase_add_test(tcase, is_removed_once);
+	tcase_add_test(tcase, a_later_servers_stays);
+	tcase_add_test(tcase, a_port_is_none);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
