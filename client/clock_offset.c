@@ -12,6 +12,7 @@
 #include "client/interrupt.h"
 #include "proftap/v1/profiler.pb-c.h"
 #include "rpc/client.h"
+#include "trace/saturate.h"
 
 #define STATUS_PATH "/proftap.v1.Profiler/Status"
 #define N_ROUNDS 8
@@ -124,7 +125,9 @@ void clock_offset_measure(struct rpc_channel *channel, struct clock_offset *out)
 
 int64_t clock_offset_convert(const struct clock_offset *offset, int64_t unix_ns)
 {
-	return offset->is_known ? unix_ns + offset->offset_ns : unix_ns;
+	int64_t there = offset->is_known ? add_saturated(unix_ns, offset->offset_ns) : unix_ns;
+
+	return there > 0 ? there : 1;
 }
 
 void clock_offset_format(const struct clock_offset *offset, char *out, size_t n)

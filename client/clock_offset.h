@@ -32,7 +32,10 @@ struct clock_round {
 };
 bool clock_offset_judge(const struct clock_round *round, struct clock_offset *out);
 
-/* |unix_ns| of ours in the target's time; the same when that is not known. */
+/*
+ * |unix_ns| of ours, above 0, in the target's time; the same when that is not known. At least 1: what was before 1970 there
+ * is not far in the future, as a request would have it, nor 0, which is none.
+ */
 int64_t clock_offset_convert(const struct clock_offset *offset, int64_t unix_ns);
 
 /* "clock +1.2 ms ± 0.1 ms", "same clock", "clock unknown". */

@@ -72,6 +72,18 @@ START_TEST(is_unknown_when_the_answer_is_nonsense)
 }
 END_TEST
 
+START_TEST(a_time_stays_one)
+{
+	const struct clock_offset behind = {.is_known = true, .offset_ns = -5 * MS};
+	const struct clock_offset ahead = {.is_known = true, .offset_ns = 5 * MS};
+
+	ck_assert_int_eq(clock_offset_convert(&behind, 1), 1);
+	ck_assert_int_eq(clock_offset_convert(&behind, 5 * MS), 1);
+	ck_assert_int_eq(clock_offset_convert(&behind, 5 * MS + 2), 2);
+	ck_assert_int_eq(clock_offset_convert(&ahead, INT64_MAX - 1), INT64_MAX);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("clock_offset");
@@ -80,6 +92,7 @@ int main(void)
 
 	tcase_add_test(tcase, is_half_a_round_trip_from_ours);
 	tcase_add_test(tcase, is_none_on_the_same_kernel);
+	tcase_add_test(tcase, a_time_stays_one);
 	tcase_add_test(tcase, is_unknown_when_the_answer_is_nonsense);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
