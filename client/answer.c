@@ -65,12 +65,8 @@ static int fail_unread(struct answer *a, int error)
 		return fail_interrupted(a);
 	if (error == -EBADMSG)
 		return fail_malformed(a);
-	if (error == -ENODATA)
-		diag_set(a->d, error,
-			"%s: the server ended the call with OK and without a whole answer",
-			a->target);
 	/* The log directory has said what is wrong with itself. */
-	else if (!a->d->text[0])
+	if (!a->d->text[0])
 		diag_set(a->d, error, "%s: the answer cannot be read: %s", a->target,
 			errno_words(error));
 	return EXIT_FAILED;

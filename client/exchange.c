@@ -61,7 +61,9 @@ static int finish(struct exchange *e, struct diag *d)
 		diag_set(d, -EINTR, "%s: interrupted", e->address->text);
 		return EXIT_INTERRUPTED;
 	}
-	return status == RPC_OK && !e->is_silent ? EXIT_DONE : explain(e, d);
+	if (status == RPC_OK && rpc_pending_has_message(e->pending) && !e->is_silent)
+		return EXIT_DONE;
+	return explain(e, d);
 }
 
 int exchange_run(struct exchange *e, struct diag *d)

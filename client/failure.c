@@ -93,8 +93,17 @@ static int explain_timeout(const struct failure *f, struct diag *d)
 	return EXIT_TIMEOUT;
 }
 
+static int explain_hollow(const struct failure *f, struct diag *d)
+{
+	diag_set(d, -ENODATA, "%s: the server ended the call with OK and without a whole answer",
+		f->address->text);
+	return EXIT_FAILED;
+}
+
 static int explain_stranger(const struct failure *f, struct diag *d)
 {
+	if (f->status == RPC_OK)
+		return explain_hollow(f, d);
 	diag_set(d, -EPROTO, "%s: the server answered %s: %.300s", f->address->text,
 		rpc_status_name(f->status), *f->text ? f->text : "(no text)");
 	return EXIT_FAILED;

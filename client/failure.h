@@ -14,7 +14,7 @@ struct diag;
 
 struct failure {
 	const struct address *address;
-	int status; /* gRPC's, not OK */
+	int status; /* gRPC's; OK: and there was no message */
 	const char *text; /* gRPC's */
 	const char *fault; /* why the answer was refused here, or NULL */
 	int64_t elapsed_ms; /* of the call */

@@ -47,6 +47,17 @@ static int explain_stream(
 	return EXIT_FAILED;
 }
 
+/*
+ * Ended with OK, and there is nothing to read. gRPC makes that of a web server's answer "HTTP/1.1 200 OK", too; what
+ * else a stream lacks, it says itself.
+ */
+static bool is_hollow(const struct recording *r)
+{
+	if (!r->is_stream)
+		return !rpc_pending_has_message(r->call);
+	return !r->stream_error && !r->stream.has_progress && !dial_is_connected(r->link.watch_fd);
+}
+
 int recording_finish(struct recording *r, const struct recording_request *q, struct diag *d)
 {
 	if (r->is_given_up) {
@@ -57,6 +68,8 @@ int recording_finish(struct recording *r, const struct recording_request *q, str
 		rpc_status_name(rpc_pending_get_status(r->call)), r->ended_ms - r->started_ms,
 		dial_get_received_bytes(r->link.watch_fd));
 	if (!r->stream_error && (r->is_silent || rpc_pending_get_status(r->call) != RPC_OK))
+		return explain(r, q, d);
+	if (is_hollow(r))
 		return explain(r, q, d);
 	if (r->is_stream && !r->stream_error)
 		r->stream_error = stream_answer_end(&r->stream);

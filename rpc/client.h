@@ -71,6 +71,8 @@ void rpc_pending_cancel(struct rpc_pending *pending);
 const char *rpc_pending_get_fault(const struct rpc_pending *pending);
 int rpc_pending_get_status(const struct rpc_pending *pending); /* enum rpc_status, or a stranger */
 const char *rpc_pending_get_text(const struct rpc_pending *pending); /* status text, "" if none */
+/* Whether there is a message, the reply's or a stream's. A call can end with OK and without one. */
+bool rpc_pending_has_message(const struct rpc_pending *pending);
 /*
  * The message, the reply's or a stream's, piece by piece, without a copy: calls |piece| for each until it returns
  * nonzero, which is then returned; 0 at the end. -ENODATA if there is no message.

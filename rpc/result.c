@@ -31,6 +31,11 @@ const char *rpc_pending_get_fault(const struct rpc_pending *pending)
 	return pending->fault[0] ? pending->fault : NULL;
 }
 
+bool rpc_pending_has_message(const struct rpc_pending *pending)
+{
+	return pending->reply;
+}
+
 int rpc_pending_read(struct rpc_pending *pending,
 	int (*piece)(const uint8_t *data, size_t n, void *context), void *context)
 {

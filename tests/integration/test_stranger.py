@@ -7,6 +7,7 @@ import signal
 import socket
 import socketserver
 import ssl
+import subprocess
 import threading
 
 from checks import in_time
@@ -14,6 +15,7 @@ from fake_server import Connection, FakeServer
 from fixture import (check, contains, equal, find_proftapd, free_port, read_status, run, test,
                      wait_until)
 from http2 import DATA, END_STREAM
+from processes import PROFTAP
 
 # What never speaks is given up after 5 s and asked once more for 1 s.
 SILENCE_S = 6
@@ -73,6 +75,24 @@ def check_stranger(t, port, said, *options, within_s=SILENCE_S):
 @test
 def a_web_server_is_recognised(t):
     check_stranger(t, serve(t, http.server.ThreadingHTTPServer, Quiet), 'it said "', within_s=3)
+
+
+class Content(socketserver.BaseRequestHandler):
+    """A web server that takes whatever comes for a request that it likes."""
+
+    def handle(self):
+        self.request.recv(4096)
+        self.request.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
+
+
+@test
+def a_web_server_that_answers_200_is_recognised(t):
+    port = serve(t, socketserver.ThreadingTCPServer, Content)
+    check_stranger(t, port, 'it said "HTTP/1.1 200 OK"', within_s=3)
+    for words in (["start"], ["stop", "--discard"], ["snapshot"], ["monitor"]):
+        done = subprocess.run([PROFTAP, *words, str(port)], capture_output=True, text=True, timeout=60)
+        equal(done.returncode, 5, f"exit status of {words}: {done.stderr!r}")
+        contains(done.stderr, 'something else listens on that port: it said "HTTP/1.1 200 OK"', "standard error")
 
 
 @test
