@@ -141,6 +141,7 @@ void address_format(struct address *a)
 		snprintf(a->text, sizeof a->text, "%s", a->lookup);
 	else
 		snprintf(a->text, sizeof a->text, format, a->host, a->port);
+	snprintf(a->words, sizeof a->words, "%s", a->text);
 }
 
 int address_parse(const char *text, const char *default_host, struct address *out, struct diag *d)

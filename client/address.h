@@ -16,6 +16,7 @@ struct address {
 	bool is_bare; /* a number alone, which may have been meant as a pid */
 	bool is_tunnel; /* |path| is our end of a tunnel; host and port (0: a socket there) are the other end's */
 	char text[288]; /* for people: "host:9999", "[::1]:9999", "unix:/run/proftap/4242.sock" */
+	char words[512]; /* on a command line: |text|, or "--ssh gpu7 localhost:9999" */
 };
 
 /*
@@ -24,7 +25,7 @@ struct address {
  */
 int address_parse(const char *text, const char *default_host, struct address *out, struct diag *d);
 
-/* Fills in |text| from path, or from host and port. */
+/* Fills in |text| and |words| from path, or from host and port. */
 void address_format(struct address *a);
 
 #endif

@@ -77,7 +77,7 @@ static void write_text(const struct session_start *s, const struct names *warnin
 	for (uint32_t i = 0; i < warnings->n_texts; i++)
 		terminal_write_line("warning", warnings->texts[i], stderr);
 	fprintf(stderr, "take what there is: proftap snapshot %s    end it: proftap stop %s\n",
-		target, target);
+		s->address->words, s->address->words);
 	/* Stock servers have no names for sessions. */
 	if (!s->session_id[0])
 		return;

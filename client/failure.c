@@ -60,16 +60,16 @@ static void advise_busy(const struct failure *f, const char *holder, char *out, 
 {
 	out[0] = '\0';
 	if (f->is_of_session)
-		snprintf(out, n, "; a continuous one ends by proftap stop %s", f->address->text);
+		snprintf(out, n, "; a continuous one ends by proftap stop %s", f->address->words);
 	else if (strstr(holder, "until it is stopped"))
-		snprintf(out, n, "; if it is yours, proftap stop %s ends it", f->address->text);
+		snprintf(out, n, "; if it is yours, proftap stop %s ends it", f->address->words);
 	else if (!f->is_waited_for)
 		snprintf(out, n, "; wait for it to end, as --wait does");
 }
 
 static int explain_busy(const struct failure *f, struct diag *d)
 {
-	char advice[400];
+	char advice[600];
 	int n;
 	const char *holder = find_holder(f->text, &n);
 
@@ -123,7 +123,7 @@ static int explain_no_session(const struct failure *f, struct diag *d)
 {
 	diag_set(d, -ENOENT,
 		"%s: no continuous session runs there; begin one with proftap start %s",
-		f->address->text, f->address->text);
+		f->address->text, f->address->words);
 	return EXIT_FAILED;
 }
 

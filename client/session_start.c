@@ -162,6 +162,6 @@ int session_start_run(struct session_start *s, struct diag *d)
 	if (code == EXIT_INTERRUPTED)
 		diag_set(d, -EINTR,
 			"%s: interrupted: if the session began, proftap stop %s ends it",
-			s->address->text, s->address->text);
+			s->address->text, s->address->words);
 	return code;
 }

@@ -175,7 +175,9 @@ static void lead_through(
 {
 	for (size_t i = 0; i < n; i++) {
 		struct address *a = &v[i];
+		char words[sizeof a->words];
 
+		snprintf(words, sizeof words, "--ssh %.200s %s", destination, a->text);
 		if (!a->port || strcmp(a->host, "localhost") == 0)
 			find_host(destination, a->host, sizeof a->host);
 		a->is_tunnel = true;
@@ -183,6 +185,7 @@ static void lead_through(
 			address_format(a);
 		else
 			snprintf(a->text, sizeof a->text, "%.150s:%s", a->host, a->path);
+		memcpy(a->words, words, sizeof words);
 		format_socket(t, i, a->path, sizeof a->path);
 	}
 }

@@ -61,14 +61,14 @@ def sessions_and_their_line_go_through_a_tunnel_too(t):
         words = [*sshd.prefix, PROFTAP, command, "--ssh", "gpu7", str(target.port), *options]
         done = subprocess.run(words, capture_output=True, text=True, timeout=60)
         equal(done.returncode, 0, f"exit status of {command}: {done.stderr!r}")
-        return done.stdout.splitlines()
-    call("start")
+        return done
+    contains(call("start").stderr, f"end it: proftap stop --ssh gpu7 localhost:{target.port}\n", "advice")
     target.ask("burst 7")
     for command, n in (("snapshot", 7), ("stop", 3)):
-        path, = call(command, "--log_dir", t.dir / "logs", "--host_name", command)
+        path, = call(command, "--log_dir", t.dir / "logs", "--host_name", command).stdout.splitlines()
         equal(Trace(path).count("burst"), n, f"spans of {command}")
         target.ask("burst 3")
-    equal(len(call("monitor", "100", "--count", "1")), 1, "lines of monitor")
+    equal(len(call("monitor", "100", "--count", "1").stdout.splitlines()), 1, "lines of monitor")
     sshd.check_nothing_left()
 
 
