@@ -27,6 +27,7 @@ static void publish(uint64_t n_bytes)
 	ck_assert_int_eq(part_files_publish(&part, "host"), 0);
 	ck_assert_ptr_nonnull(strstr(part.file, "/host.xplane.pb"));
 	ck_assert_int_eq(unlink(part.file), 0);
+	names_deinit(&taken);
 }
 
 START_TEST(a_file_that_xprof_cannot_read_is_remarked_on)
@@ -41,7 +42,6 @@ START_TEST(a_file_that_xprof_cannot_read_is_remarked_on)
 	ck_assert_ptr_nonnull(strstr(part.remark.text, "--split"));
 	ck_assert_ptr_nonnull(strstr(part.remark.text, "2147483647 bytes"));
 	part_deinit(&part);
-	names_deinit(&taken);
 	rmdir(dir);
 }
 END_TEST
