@@ -217,15 +217,20 @@ def a_failure_in_mid_stream_is_said_in_its_words(t):
 
 @test
 def a_connection_cut_in_mid_stream_is_said(t):
+    """In the middle of a message; those that nobody has read by then, gRPC drops."""
     data = space(50)
+    log_dir = t.dir / "logs"
 
     def script(c):
         c.headers()
         for part in split(data):
             c.message(part)
-        c.message(b"\x12\xff\xff")
+        wait_until(lambda: [p for p in log_dir.rglob(".proftap-*") if p.stat().st_size == len(data)],
+                   "the client to have all of it")
+        c.data(b"\0\0\0\xff\xff\x12")
         c.sock.shutdown(2)
-    check_kept(t, capture(t, script, code=1), "the connection broke after ", data)
+    c = t.capture(stream_server(t, script), MS, log_dir=log_dir, code=1)
+    check_kept(t, c, "the connection broke after ", data)
 
 
 @test
