@@ -48,6 +48,34 @@ static inline uint8_t *pb_put_varint(uint8_t *p, uint64_t value)
 	return p;
 }
 
+/* The low 56 bits of |value|, 7 to a byte, the lowest first. */
+static inline uint64_t pb_spread(uint64_t value)
+{
+	value = (value & UINT64_C(0x00fffffff0000000)) << 4 | (value & 0x0fffffff);
+	value = (value & UINT64_C(0x0fffc0000fffc000)) << 2 |
+		(value & UINT64_C(0x00003fff00003fff));
+	return (value & UINT64_C(0x3f803f803f803f80)) << 1 | (value & UINT64_C(0x007f007f007f007f));
+}
+
+/*
+ * As pb_put_varint(), for numbers whose size no branch predictor can guess: always stores 8 bytes, of which those behind
+ * the returned position mean nothing.
+ */
+static inline uint8_t *pb_put_wide_varint(uint8_t *p, uint64_t value)
+{
+	size_t n = pb_varint_size(value);
+	uint64_t bytes;
+
+	if (__builtin_expect(n > 8, 0))
+		return pb_put_varint(p, value);
+	/* All but the last say that more comes. */
+	bytes = pb_spread(value) |
+		(UINT64_C(0x8080808080808080) & ((UINT64_C(1) << 8 * (n - 1)) - 1));
+	bytes = htole64(bytes);
+	memcpy(p, &bytes, sizeof bytes);
+	return p + n;
+}
+
 /* Always PB_PADDED_BYTES long, so that it can be overwritten. */
 static inline void pb_put_padded(uint8_t *p, uint64_t value)
 {
@@ -69,6 +97,12 @@ static inline uint8_t *pb_put_fixed64(uint8_t *p, uint64_t value)
 static inline uint8_t *pb_put_uint(uint8_t *p, uint32_t number, uint64_t value)
 {
 	return pb_put_varint(pb_put_varint(p, PB_TAG(number, PB_VARINT)), value);
+}
+
+/* The same by pb_put_wide_varint(). */
+static inline uint8_t *pb_put_wide_uint(uint8_t *p, uint32_t number, uint64_t value)
+{
+	return pb_put_wide_varint(pb_put_varint(p, PB_TAG(number, PB_VARINT)), value);
 }
 
 struct pb_reader {

@@ -42,21 +42,26 @@ static inline bool cursor_has(struct cursor *c, size_t n)
 	return (size_t)(c->end - c->p) >= n || cursor_refill(c, n);
 }
 
-static inline bool write_event(const struct plane_encoder *e, struct cursor *c,
-	const struct trace_event *event, int64_t base_ns)
+static __attribute__((noinline)) bool write_event_with_stats(const struct plane_encoder *e,
+	struct cursor *c, const struct trace_event *event, int64_t base_ns)
 {
-	const struct trace_stat *stats;
+	const struct trace_stat *stats = &e->plane->stats[event->stats - 1];
 
-	if (!event->stats) {
-		if (!cursor_has(c, HEAD_MAX_BYTES))
-			return false;
-		c->p = put_plain_event(c->p, event, base_ns);
-		return true;
-	}
-	stats = &e->plane->stats[event->stats - 1];
 	if (!cursor_has(c, HEAD_MAX_BYTES + stats_max_bytes(e, stats)))
 		return false;
 	c->p = put_event_with_stats(c->p, e, event, stats, base_ns);
+	return true;
+}
+
+/* In its caller's loop: the registers that it needs stay there. */
+static inline __attribute__((always_inline)) bool write_event(const struct plane_encoder *e,
+	struct cursor *c, const struct trace_event *event, int64_t base_ns)
+{
+	if (event->stats)
+		return write_event_with_stats(e, c, event, base_ns);
+	if (!cursor_has(c, HEAD_MAX_BYTES))
+		return false;
+	c->p = put_plain_event(c->p, event, base_ns);
 	return true;
 }
 

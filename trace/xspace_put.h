@@ -18,7 +18,8 @@
 struct chunks;
 struct xspace_gaps;
 
-#define HEAD_MAX_BYTES 32 /* of an event: tag, length, metadata id, offset, duration */
+#define HEAD_MAX_BYTES \
+	32 /* of an event: tag, length, metadata id, offset, duration; and what is stored behind it */
 #define STAT_MAX_BYTES 24 /* of a stat without the text or bytes in it */
 #define FIELD_MAX_BYTES 16 /* tag and number, or tag and length */
 #define RESERVED_STAT "group_id" /* XProf then believes that the file is grouped already */
@@ -170,14 +171,15 @@ static inline uint8_t *put_stat(
 }
 
 /* The fields of every event, without its tag and length. */
-static inline uint8_t *put_event_head(uint8_t *p, const struct trace_event *event, int64_t base_ns)
+static inline __attribute__((always_inline)) uint8_t *put_event_head(
+	uint8_t *p, const struct trace_event *event, int64_t base_ns)
 {
 	p = pb_put_uint(p, 1, (uint64_t)event->name + 1);
 	/* Member of a oneof: written when it is 0, too. */
-	p = pb_put_uint(
+	p = pb_put_wide_uint(
 		p, 2, (uint64_t)ns_to_ps((int64_t)((uint64_t)event->start_ns - (uint64_t)base_ns)));
 	if (event->duration_ns > 0)
-		p = pb_put_uint(p, 3, (uint64_t)ns_to_ps(event->duration_ns));
+		p = pb_put_wide_uint(p, 3, (uint64_t)ns_to_ps(event->duration_ns));
 	return p;
 }
 

@@ -102,6 +102,32 @@ START_TEST(varints_have_the_promised_size)
 }
 END_TEST
 
+static void expect_wide(uint64_t value)
+{
+	uint8_t wide[PB_VARINT_MAX_BYTES];
+	uint8_t plain[PB_VARINT_MAX_BYTES];
+	size_t n = (size_t)(pb_put_varint(plain, value) - plain);
+
+	ck_assert_uint_eq((size_t)(pb_put_wide_varint(wide, value) - wide), n);
+	ck_assert_mem_eq(wide, plain, n);
+}
+
+START_TEST(wide_varints_are_varints)
+{
+	srand(1);
+	for (unsigned int bit = 0; bit < 64; bit++) {
+		uint64_t most = UINT64_MAX >> (63 - bit);
+
+		expect_wide(most);
+		expect_wide(most ^ most >> 1);
+		for (int i = 0; i < 100; i++)
+			expect_wide(most & ((uint64_t)rand() << 33 ^ (uint64_t)rand() << 15 ^
+						   (uint64_t)rand()));
+	}
+	expect_wide(0);
+}
+END_TEST
+
 START_TEST(padded_lengths_read_as_lengths)
 {
 	static const uint64_t values[] = {0, 1, 127, 128, 1u << 20, UINT32_MAX};
@@ -375,6 +401,7 @@ int main(void)
 	SRunner *runner;
 
 	tcase_add_test(tcase, varints_have_the_promised_size);
+	tcase_add_test(tcase, wide_varints_are_varints);
 	tcase_add_test(tcase, padded_lengths_read_as_lengths);
 	tcase_add_test(tcase, utf8_is_what_the_rfc_says);
 	tcase_add_test(tcase, metadata_may_come_last);
