@@ -92,7 +92,6 @@ void timeline_init(struct timeline *t, int uses_ticks)
 {
 	memset(t, 0, sizeof *t);
 	t->uses_ticks = uses_ticks;
-	t->cached = SIZE_MAX;
 }
 
 void timeline_deinit(struct timeline *t)
@@ -112,6 +111,11 @@ int timeline_copy(const struct timeline *t, struct timeline *to)
 	return 0;
 }
 
+static void forget_segment(struct timeline *t)
+{
+	t->from_ticks = t->to_ticks = 0;
+}
+
 /* Forgets every other pair; from here on they are twice as far apart. */
 static void thin(struct timeline *t)
 {
@@ -124,7 +128,7 @@ static void thin(struct timeline *t)
 	/* A little less than the mean: pairs come a little too early, too. */
 	t->gap_ns = length_ns / (int64_t)n / 8 * 7;
 	t->n_pairs = n;
-	t->cached = SIZE_MAX;
+	forget_segment(t);
 }
 
 /* The last one always stays the latest: it makes way while it is too close to the one before. */
@@ -147,7 +151,7 @@ int timeline_add(struct timeline *t, struct clock_pair pair)
 	if (grow(&t->pairs, &t->n_allocated, t->n_pairs + 1))
 		return -ENOMEM;
 	t->pairs[t->n_pairs++] = pair;
-	t->cached = SIZE_MAX;
+	forget_segment(t);
 	return 0;
 }
 
@@ -168,28 +172,23 @@ static size_t find_segment(const struct timeline *t, uint64_t ticks)
 	return low;
 }
 
-static void load_segment(struct timeline *t, size_t i)
+static void load_segment(struct timeline *t, const struct clock_pair *a)
 {
-	const struct clock_pair *a = &t->pairs[i];
-
-	t->cached = i;
+	t->from_ticks = a[0].ticks;
+	t->to_ticks = a[1].ticks;
+	t->from_ns = a[0].monotonic_ns - t->pairs[0].monotonic_ns;
 	t->ns_per_tick =
 		(double)(a[1].monotonic_ns - a[0].monotonic_ns) / (double)(a[1].ticks - a[0].ticks);
 }
 
-int64_t timeline_convert(struct timeline *t, uint64_t ticks)
+int64_t timeline_convert_elsewhere(struct timeline *t, uint64_t ticks)
 {
-	const struct clock_pair *a;
-
 	if (!t->uses_ticks)
 		return (int64_t)ticks - t->pairs[0].monotonic_ns;
 	/* The counter was set back in between (a suspend): no line to follow. */
 	if (t->n_pairs < 2)
 		return 0;
-	if (t->cached == SIZE_MAX || ticks < t->pairs[t->cached].ticks ||
-		ticks >= t->pairs[t->cached + 1].ticks)
-		load_segment(t, find_segment(t, ticks));
-	a = &t->pairs[t->cached];
-	return a->monotonic_ns - t->pairs[0].monotonic_ns +
-	       (int64_t)floor((double)((int64_t)(ticks - a->ticks)) * t->ns_per_tick);
+	load_segment(t, &t->pairs[find_segment(t, ticks)]);
+	return t->from_ns +
+	       (int64_t)floor((double)((int64_t)(ticks - t->from_ticks)) * t->ns_per_tick);
 }

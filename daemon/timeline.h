@@ -24,8 +24,11 @@ struct timeline {
 	size_t n_allocated;
 	int64_t gap_ns; /* pairs that are closer are not all kept; 0: they are */
 	int uses_ticks; /* 0: ticks are CLOCK_MONOTONIC ns already */
-	size_t cached; /* the segment of the last conversion */
-	double ns_per_tick; /* of that segment */
+	/* The segment of the last conversion, from a pair to the next one; from == to: none. */
+	uint64_t from_ticks;
+	uint64_t to_ticks;
+	int64_t from_ns; /* as timeline_convert() returns it */
+	double ns_per_tick;
 };
 
 /* Whether this machine's processor counter can serve as a clock. |root| is "" or a test's fake root. */
@@ -41,7 +44,16 @@ int timeline_add(struct timeline *t, struct clock_pair pair);
 /* Makes |to| a copy. 0 or -ENOMEM. */
 int timeline_copy(const struct timeline *t, struct timeline *to);
 
+/* Where the segment at hand does not reach. */
+int64_t timeline_convert_elsewhere(struct timeline *t, uint64_t ticks);
+
 /* ns since the first pair. Extrapolates beyond both ends. Needs two pairs when uses_ticks. */
-int64_t timeline_convert(struct timeline *t, uint64_t ticks);
+static inline int64_t timeline_convert(struct timeline *t, uint64_t ticks)
+{
+	if (ticks < t->from_ticks || ticks >= t->to_ticks)
+		return timeline_convert_elsewhere(t, ticks);
+	/* Not negative: what is cut off is what floor() would. */
+	return t->from_ns + (int64_t)((double)(int64_t)(ticks - t->from_ticks) * t->ns_per_tick);
+}
 
 #endif
