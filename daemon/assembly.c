@@ -7,15 +7,17 @@
 #include <string.h>
 
 #include "base/cancel.h"
+#include "base/grow.h"
 #include "daemon/entry.h"
+#include "daemon/plain.h"
 #include "daemon/target.h"
 #include "daemon/thread_log.h"
 #include "daemon/timeline.h"
 #include "daemon/track.h"
 #include "trace/space.h"
 
-/* Spooled at a time, so that the events of so many are all that is in memory: 1 MiB. */
-#define PART_SLOTS (64u << 10)
+/* Spooled at a time: slots, events, these in order, and their bytes stay in a core's own cache, 1.3 MB. */
+#define PART_SLOTS (16u << 10)
 /* What a sample of a counter, or a mark of an async span, takes until its line is made. */
 #define SAMPLE_COST 100
 #define MARK_COST 150
@@ -62,6 +64,7 @@ struct assembly *assembly_free(struct assembly *as)
 	if (as) {
 		xspace_events_deinit(&as->encoder);
 		events_deinit(&as->events);
+		free(as->ordered.events);
 		asyncs_deinit(&as->asyncs);
 		counters_deinit(&as->counters);
 		texts_deinit(&as->texts);
@@ -130,26 +133,35 @@ static void add_entry(struct assembly *as, const struct entry *e)
 		as->error = add_event(as, e, name);
 }
 
+/* The entry at |slots|, of which |n_slots| are left. Returns how many it takes. */
+static size_t add_one(struct assembly *as, const struct slot *slots, size_t n_slots)
+{
+	struct entry e;
+
+	/* A cut at the end of memory may leave an entry without all of its slots. */
+	if (record_n_extra(slots[0].word[0]) > n_slots - 1)
+		return n_slots;
+	if (!entry_decode(&e, slots, as->earliest_ticks))
+		as->n_invalid++;
+	else if (e.start >= as->start_ticks)
+		add_entry(as, &e);
+	return 1 + e.n_slots;
+}
+
 /* Entries from |at| on, of at least |n_wanted| slots if there are so many. Returns where they end. */
 static size_t add_some(
 	struct assembly *as, const struct slot *slots, size_t n_slots, size_t at, size_t n_wanted)
 {
 	size_t end = n_slots - at < n_wanted ? n_slots : at + n_wanted;
 
-	for (size_t i = 0; at < end && !as->error; i++) {
-		size_t left = n_slots - at - 1;
-		struct entry e;
+	while (at < end && !as->error) {
+		size_t n_plain = plain_take(as, slots + at, end - at);
 
-		/* A cut at the end of memory may leave an entry without all of its slots. */
-		if (record_n_extra(slots[at].word[0]) > left)
-			return n_slots;
-		if (!entry_decode(&e, &slots[at], as->earliest_ticks))
-			as->n_invalid++;
-		else if (e.start >= as->start_ticks)
-			add_entry(as, &e);
+		if (as->error)
+			break;
+		at += n_plain ? n_plain : add_one(as, slots + at, n_slots - at);
 		if (!as->error)
-			as->error = cancel_look_at(as->cancel, i);
-		at += 1 + e.n_slots;
+			as->error = cancel_look(as->cancel);
 	}
 	return at;
 }
@@ -191,18 +203,15 @@ int assembly_add_open(struct assembly *as, const struct thread_log *log, uint64_
 
 int assembly_flush(struct assembly *as, struct track *track)
 {
-	struct line line = {.events = NULL};
+	struct line *line = &as->ordered;
 	int r = 0;
 
-	if (as->events.n)
-		line.events = reallocarray(NULL, as->events.n, sizeof *line.events);
-	if (as->events.n && !line.events)
+	if (grow(&line->events, &line->n_allocated, as->events.n))
 		return -ENOMEM;
-	r = events_order_by_start(&as->events, &line, as->cancel);
+	r = events_order_by_start(&as->events, line, as->cancel);
 	if (!r)
 		r = track_append(
-			track, &as->encoder, line.events, line.n_events, as->spool, as->keep);
-	free(line.events);
+			track, &as->encoder, line->events, line->n_events, as->spool, as->keep);
 	as->events.n = 0;
 	/* Nobody refers to them any more. */
 	as->plane->n_stats = as->n_line_stats;

@@ -17,6 +17,7 @@
 #include "daemon/keep.h"
 #include "daemon/stats.h"
 #include "daemon/texts.h"
+#include "trace/space.h"
 #include "trace/xspace_events.h"
 
 struct plane;
@@ -38,6 +39,7 @@ struct assembly {
 	struct counters counters;
 	struct asyncs asyncs;
 	struct events events; /* of the thread at hand */
+	struct line ordered; /* the same on their way to the spool; without a name */
 	struct xspace_events encoder;
 	struct spool *spool; /* borrowed; NULL: nothing is spooled */
 	struct keep *keep; /* borrowed, or |no_limit| */

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/cancel.h"
-#include "base/cleanup.h"
 #include "base/grow.h"
 #include "trace/space.h"
 
@@ -18,13 +17,21 @@ void events_deinit(struct events *events)
 {
 	free(events->v);
 	free(events->depths);
+	free(events->stack);
 	memset(events, 0, sizeof *events);
+}
+
+int events_reserve(struct events *events, size_t n)
+{
+	return grow(&events->v, &events->n_allocated, events->n + n) ||
+			       grow(&events->depths, &events->n_depths_allocated, events->n + n)
+		       ? -ENOMEM
+		       : 0;
 }
 
 int events_push(struct events *events, const struct trace_event *event, unsigned depth)
 {
-	if (grow(&events->v, &events->n_allocated, events->n + 1) ||
-		grow(&events->depths, &events->n_depths_allocated, events->n + 1))
+	if (events_reserve(events, 1))
 		return -ENOMEM;
 	events->depths[events->n] = (uint8_t)depth;
 	events->v[events->n++] = *event;
@@ -45,25 +52,39 @@ static int is_apart(const struct events *events, size_t outer, size_t inner)
 	return o->start_ns >= i->start_ns + i->duration_ns;
 }
 
-int events_order_by_start(const struct events *events, struct line *line, const _Atomic int *cancel)
-{
-	_cleanup_free_ size_t *stack = reallocarray(NULL, events->n + 1, sizeof *stack);
-	size_t depth = 0;
-	size_t to = events->n;
+/* The way to the output's end, and whether it is in order so far. */
+struct output {
+	struct trace_event *to;
+	int is_in_order;
+};
 
-	if (!stack)
+static inline void put(struct output *out, const struct trace_event *event, int is_first)
+{
+	if (!is_first && event_comes_before(out->to, event))
+		out->is_in_order = 0;
+	*--out->to = *event;
+}
+
+int events_order_by_start(struct events *events, struct line *line, const _Atomic int *cancel)
+{
+	struct trace_event *end = line->events + events->n;
+	struct output out = {end, 1};
+	size_t depth = 0;
+
+	if (grow(&events->stack, &events->n_stack_allocated, events->n))
 		return -ENOMEM;
 	for (size_t i = events->n; i-- > 0;) {
 		if (cancel_look_at(cancel, i))
 			return -ECANCELED;
-		while (depth && is_apart(events, stack[depth - 1], i))
-			line->events[--to] = events->v[stack[--depth]];
-		stack[depth++] = i;
+		while (depth && is_apart(events, events->stack[depth - 1], i))
+			put(&out, &events->v[events->stack[--depth]], out.to == end);
+		events->stack[depth++] = i;
 	}
 	while (depth)
-		line->events[--to] = events->v[stack[--depth]];
+		put(&out, &events->v[events->stack[--depth]], out.to == end);
 	line->n_events = events->n;
-	/* Nothing to do, but for equal times in a target that nests its spans badly. */
-	line_sort(line);
+	/* Equal times, in a target that nests its spans badly. */
+	if (!out.is_in_order)
+		line_sort(line);
 	return 0;
 }

@@ -15,10 +15,14 @@ struct events {
 	size_t n;
 	size_t n_allocated;
 	size_t n_depths_allocated;
+	size_t *stack; /* events_order_by_start()'s, from call to call */
+	size_t n_stack_allocated;
 };
 
 /* All zero is the empty state. */
 void events_deinit(struct events *events);
+/* Room for |n| more. 0 or -ENOMEM */
+int events_reserve(struct events *events, size_t n);
 /* 0 or -ENOMEM */
 int events_push(struct events *events, const struct trace_event *event, unsigned depth);
 
@@ -27,7 +31,6 @@ int events_push(struct events *events, const struct trace_event *event, unsigned
  * holds them, and leave as (start ascending, duration descending). 0, -ENOMEM, or -ECANCELED when |cancel| (NULL ok) was
  * raised: then |line| has none.
  */
-int events_order_by_start(
-	const struct events *events, struct line *line, const _Atomic int *cancel);
+int events_order_by_start(struct events *events, struct line *line, const _Atomic int *cancel);
 
 #endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The short way of records of one slot: it must say what the long way says, of whatever comes, and in between. */
+#include "daemon/plain.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/assembly.h"
+#include "daemon/entry.h"
+#include "tests/unit/guest_fixture.h"
+#include "tests/unit/log_fixture.h"
+
+#define N_RECORDS 2000
+/* The capture's records count from here on; its own begin earlier: a session's that was cut. */
+#define START_TICKS (LOG_START_TICKS + 5000)
+
+static struct thread_log *thread_log;
+static struct assembly *as;
+static uint32_t ids[8];
+
+static void setup(void)
+{
+	log_open();
+	thread_log = log_add(1, "t");
+	ids[0] = fixture_add_string("a");
+	ids[1] = fixture_add_string("b");
+	ids[2] = fixture_add_string("c");
+	ids[3] = STRING_ID_LOST;
+	ids[4] = STRING_ID_DYNAMIC;
+	ids[5] = 0;
+	ids[6] = 1000; /* none is there */
+	ids[7] = ids[0];
+	ck_assert_int_eq(assembly_new(&fixture.target, LOG_START_TICKS, START_TICKS, &as), 0);
+	as->timeline = &logs.timeline;
+}
+
+static void teardown(void)
+{
+	assembly_free(as);
+	log_close();
+}
+
+static unsigned pick(unsigned n)
+{
+	return (unsigned)rand() % n;
+}
+
+/* Three of four are plain, so that most runs are some long. */
+static void put_any(void)
+{
+	uint64_t start = pick(40) ? pick(4000000) : 0 - (uint64_t)pick(50000);
+	unsigned is_odd = pick(4) == 0;
+	unsigned kind = is_odd ? pick(16) : RECORD_SPAN + 2 * pick(2);
+	uint64_t duration = pick(10) ? pick(100000) : RECORD_DURATION_MASK - pick(2);
+	unsigned n_extra = is_odd && pick(2);
+
+	log_put(thread_log, kind, ids[pick(is_odd ? 8 : 3)], start, duration, pick(16), n_extra);
+	if (n_extra)
+		log_put_slot(thread_log, slot_word0(ids[0], SLOT_I64, 0), 5);
+}
+
+static int is_event(const struct entry *e)
+{
+	return e->kind != RECORD_COUNTER && e->kind != RECORD_ASYNC_BEGIN &&
+	       e->kind != RECORD_ASYNC_END && e->start >= START_TICKS;
+}
+
+static const char *name_of(const struct entry *e)
+{
+	return e->string_id == ids[0]		? "a"
+	       : e->string_id == ids[1]		? "b"
+	       : e->string_id == ids[2]		? "c"
+	       : e->string_id == STRING_ID_LOST ? "(too many names)"
+						: "(unknown name)";
+}
+
+static void expect(const struct entry *e, const struct trace_event *event, unsigned depth)
+{
+	int64_t start = timeline_convert(&logs.timeline, e->start);
+
+	ck_assert_str_eq(names_get(&as->plane->event_names, event->name), name_of(e));
+	ck_assert_int_eq(event->start_ns, start);
+	ck_assert_int_eq(event->duration_ns,
+		timeline_convert(&logs.timeline, e->start + e->duration) - start);
+	ck_assert_uint_eq(depth, e->depth);
+}
+
+/* Each by itself, decoded by entry_decode(). */
+static void expect_all(void)
+{
+	size_t n_events = 0;
+	uint64_t n_invalid = 0;
+
+	for (size_t at = 0; at < thread_log->n_slots;) {
+		struct entry e;
+
+		if (!entry_decode(&e, &thread_log->slots[at], LOG_START_TICKS)) {
+			n_invalid++;
+		} else if (is_event(&e)) {
+			ck_assert_uint_lt(n_events, as->events.n);
+			expect(&e, &as->events.v[n_events], as->events.depths[n_events]);
+			n_events++;
+		}
+		at += 1 + e.n_slots;
+	}
+	ck_assert_uint_eq(as->events.n, n_events);
+	ck_assert_uint_gt(n_events, 0);
+	ck_assert_uint_ge(as->n_invalid, n_invalid);
+}
+
+START_TEST(says_what_the_long_way_says)
+{
+	srand((unsigned)_i);
+	for (int i = 0; i < N_RECORDS; i++)
+		put_any();
+	ck_assert_int_eq(assembly_add(as, thread_log->slots, thread_log->n_slots), 0);
+	expect_all();
+}
+END_TEST
+
+/* Longer than what is taken at a time. */
+START_TEST(takes_all_in_the_end)
+{
+	for (uint64_t i = 0; i < 10000; i++)
+		log_put(thread_log, RECORD_SPAN, ids[0], 5000 + i * 4, 4, 0, 0);
+	ck_assert_int_eq(assembly_add(as, thread_log->slots, thread_log->n_slots), 0);
+	ck_assert_uint_eq(as->events.n, 10000);
+	expect_all();
+}
+END_TEST
+
+/* It is for the long way to find the name. */
+START_TEST(leaves_names_that_are_new)
+{
+	log_put(thread_log, RECORD_SPAN, ids[0], 6000, 4, 0, 0);
+	log_put(thread_log, RECORD_SPAN, ids[0], 6100, 4, 0, 0);
+	log_put(thread_log, RECORD_SPAN, ids[1], 6200, 4, 0, 0);
+	ck_assert_uint_eq(plain_take(as, thread_log->slots, 3), 0);
+	ck_assert_int_eq(assembly_add(as, thread_log->slots, 1), 0);
+	ck_assert_uint_eq(plain_take(as, thread_log->slots, 3), 2);
+	ck_assert_uint_eq(as->events.n, 3);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("plain");
+	TCase *tcase = tcase_create("plain");
+	SRunner *runner;
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_loop_test(tcase, says_what_the_long_way_says, 0, 20);
+	tcase_add_test(tcase, takes_all_in_the_end);
+	tcase_add_test(tcase, leaves_names_that_are_new);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
