@@ -26,6 +26,19 @@ void chunks_deinit(struct chunks *c)
 	memset(c, 0, sizeof *c);
 }
 
+void chunks_rewind(struct chunks *c)
+{
+	size_t n_kept = c->n_chunks && !c->chunks[0].give_back;
+
+	for (size_t i = n_kept; i < c->n_chunks; i++)
+		chunk_deinit(&c->chunks[i]);
+	if (n_kept)
+		c->chunks[0].used_bytes = 0;
+	c->n_chunks = n_kept;
+	c->total_bytes = 0;
+	c->error = 0;
+}
+
 static int add_chunk(struct chunks *c, size_t size)
 {
 	struct chunk *chunk;

@@ -35,6 +35,8 @@ struct chunks {
 	}
 
 void chunks_deinit(struct chunks *c);
+/* Forgets what is in it, keeping a chunk of its own for what comes next. */
+void chunks_rewind(struct chunks *c);
 
 /*
  * Room for |n| contiguous bytes at the end, or NULL when memory ran out or no more is wanted (then c->error is set).

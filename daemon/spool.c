@@ -32,6 +32,7 @@ struct spool {
 	size_t n_tracks_allocated;
 	uint8_t *map; /* NULL: not mapped */
 	size_t map_bytes;
+	struct chunks room; /* the writer's */
 };
 
 /* --- the place ----------------------------------------------------------------------------- */
@@ -139,6 +140,7 @@ struct spool *spool_release(struct spool *s)
 	for (size_t i = 0; i < s->n_tracks; i++)
 		track_free(s->tracks[i]);
 	free(s->tracks);
+	chunks_deinit(&s->room);
 	if (s->map)
 		munmap(s->map, s->map_bytes);
 	close(s->fd);
@@ -164,6 +166,12 @@ static int fail(struct spool *s, int error)
 {
 	atomic_store(&s->error, error);
 	return error;
+}
+
+struct chunks *spool_get_room(struct spool *s)
+{
+	chunks_rewind(&s->room);
+	return &s->room;
 }
 
 int spool_append(struct spool *s, const struct chunks *c, uint64_t *offset_out)

@@ -28,6 +28,9 @@ struct spool *spool_release(struct spool *s); /* NULL ok; returns NULL */
 /* Lives as long as the spool; NULL when memory ran out. */
 struct track *spool_add_track(struct spool *s);
 
+/* Empty: where the writer encodes what it appends next. The spool's, until it is asked again. */
+struct chunks *spool_get_room(struct spool *s);
+
 /*
  * Appends all of |c|: *offset_out is where it begins. Otherwise nothing, and nothing from then on: -ENOBUFS at
  * |max_bytes|, or what the disk says, which stays in spool_get_error().

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/chunks.h"
-#include "base/cleanup.h"
 #include "base/grow.h"
 #include "daemon/keep.h"
 #include "daemon/spool.h"
@@ -74,13 +73,12 @@ static int add_straggler(struct track *t, struct xspace_events *x, const struct 
 }
 
 static int add_stragglers(struct track *t, struct xspace_events *x,
-	const struct trace_event *events, size_t n, struct keep *keep)
+	const struct trace_event *events, size_t n, struct chunks *room, struct keep *keep)
 {
-	_cleanup_(chunks_deinit) struct chunks room = CHUNKS_INIT;
 	int r = 0;
 
 	for (size_t i = 0; i < n && !r; i++)
-		r = add_straggler(t, x, &events[i], &room, keep);
+		r = add_straggler(t, x, &events[i], room, keep);
 	t->stragglers.round++;
 	return r;
 }
@@ -136,7 +134,7 @@ static void place_runs(struct track *t, size_t first, uint64_t offset, int error
 static int add_runs(struct track *t, struct xspace_events *x, const struct trace_event *events,
 	size_t n, struct spool *spool, struct keep *keep)
 {
-	_cleanup_(chunks_deinit) struct chunks out = CHUNKS_INIT;
+	struct chunks *out = spool_get_room(spool);
 	size_t first = t->n_runs;
 	uint64_t offset = 0;
 	size_t done = 0;
@@ -145,7 +143,7 @@ static int add_runs(struct track *t, struct xspace_events *x, const struct trace
 	while (done < n && !r) {
 		struct run run;
 
-		r = encode_run(x, events + done, n - done, &out, &run);
+		r = encode_run(x, events + done, n - done, out, &run);
 		if (!r)
 			r = add_run(t, &run);
 		if (!r)
@@ -156,7 +154,7 @@ static int add_runs(struct track *t, struct xspace_events *x, const struct trace
 		return r;
 	}
 	if (keep_take(keep, (t->n_runs - first) * sizeof(struct run)))
-		r = spool_append(spool, &out, &offset);
+		r = spool_append(spool, out, &offset);
 	else
 		r = -ENOBUFS;
 	place_runs(t, first, offset, r);
@@ -167,7 +165,7 @@ int track_append(struct track *t, struct xspace_events *x, const struct trace_ev
 	size_t n, struct spool *spool, struct keep *keep)
 {
 	size_t n_late = count_late(t, events, n);
-	int r = add_stragglers(t, x, events, n_late, keep);
+	int r = add_stragglers(t, x, events, n_late, spool_get_room(spool), keep);
 
 	return r ? r : add_runs(t, x, events + n_late, n - n_late, spool, keep);
 }

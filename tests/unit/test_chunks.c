@@ -203,6 +203,33 @@ START_TEST(what_is_lent_is_given_back_once)
 }
 END_TEST
 
+START_TEST(rewinding_keeps_room_of_its_own)
+{
+	static const uint8_t lent[] = "lent";
+	struct chunks c = CHUNKS_INIT;
+	const uint8_t *room;
+
+	n_given_back = 0;
+	chunks_append(&c, "first", 5);
+	room = c.chunks[0].data;
+	chunks_lend(&c, lent, 4, give_back, &n_given_back);
+	c.error = -ENOMEM;
+	chunks_rewind(&c);
+	ck_assert_int_eq(n_given_back, 1);
+	ck_assert_uint_eq(c.total_bytes, 0);
+	ck_assert_int_eq(c.error, 0);
+	ck_assert_ptr_eq(chunks_reserve(&c, CHUNK_BYTES), room);
+	ck_assert_uint_eq(c.n_chunks, 1);
+	chunks_deinit(&c);
+	/* What is another's is not kept. */
+	chunks_lend(&c, lent, 4, give_back, &n_given_back);
+	chunks_rewind(&c);
+	ck_assert_int_eq(n_given_back, 2);
+	ck_assert_uint_eq(c.n_chunks, 0);
+	chunks_deinit(&c);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("chunks");
@@ -219,6 +246,7 @@ int main(void)
 	tcase_add_test(tests, take_of_nothing_changes_nothing);
 	tcase_add_test(tests, error_sticks_and_travels);
 	tcase_add_test(tests, what_is_lent_is_given_back_once);
+	tcase_add_test(tests, rewinding_keeps_room_of_its_own);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);
