@@ -47,7 +47,7 @@ static void move_content(struct thread_log *log, struct thread_log *part)
 	log->last_record = thread_log_get_last(log);
 	log->slots = NULL;
 	log->open = NULL;
-	log->n_slots = log->n_allocated = 0;
+	log->n_slots = log->n_allocated = log->last_visit = 0;
 	log->n_open = 0;
 }
 

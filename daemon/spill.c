@@ -19,6 +19,7 @@
 /* What must stay in memory: a share of the capture's, and bounded, whatever that is. */
 #define KEEP_SHARE 16
 #define MAX_KEEP_BYTES (UINT64_C(64) << 20)
+#define PARTS_OF_WINDOW 4
 /* Slots that were taken become at most twice as many bytes. */
 #define RESERVE_WINDOWS (2 * (DRAIN_MAX_WINDOWS + 1))
 
@@ -81,9 +82,15 @@ static int give_all(struct recording *r)
 	return error;
 }
 
+/* A capture that has less than a window needs no file. Of one that has, parts go while a core's cache still has them. */
+static uint64_t find_limit(const struct drain_budget *budget)
+{
+	return budget->spooler ? budget->window_bytes / PARTS_OF_WINDOW : budget->window_bytes;
+}
+
 int spill_look(struct recording *r)
 {
-	if (!r->budget.window_bytes || r->budget.slot_bytes < r->budget.window_bytes)
+	if (!r->budget.window_bytes || r->budget.slot_bytes < find_limit(&r->budget))
 		return 0;
 	if (!r->budget.spooler)
 		begin(r);

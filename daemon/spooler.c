@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "daemon/assembly.h"
 #include "daemon/keep.h"
+#include "daemon/slot_pool.h"
 #include "daemon/spool.h"
 #include "daemon/thread_log.h"
 #include "daemon/timeline.h"
@@ -20,8 +21,7 @@ struct batch {
 	struct batch *next;
 	struct assembly *assembly;
 	struct track *track;
-	struct slot *slots;
-	size_t n_slots;
+	struct slot_batch slots;
 	size_t n_pairs;
 	struct clock_pair pairs[];
 };
@@ -41,19 +41,12 @@ struct spooler {
 	struct batch **last; /* where the next one goes */
 	int is_ending; /* when there is no batch any more */
 	int is_dropping; /* all batches */
+	struct slot_pool pool; /* of those that were written */
 	_Atomic uint64_t held_bytes;
 	_Atomic int error; /* -ENOMEM */
 };
 
 /* --- the thread ---------------------------------------------------------------------------- */
-
-static struct batch *batch_free(struct batch *b)
-{
-	if (b)
-		free(b->slots);
-	free(b);
-	return NULL;
-}
 
 /* NULL at the end. */
 static struct batch *next_batch(struct spooler *s)
@@ -92,14 +85,15 @@ static int write_batch(struct spooler *s, const struct batch *b)
 	if (r)
 		return r;
 	b->assembly->timeline = &s->timeline;
-	return assembly_spool(b->assembly, b->track, b->slots, b->n_slots);
+	return assembly_spool(b->assembly, b->track, b->slots.slots, b->slots.n);
 }
 
 static void finish_batch(struct spooler *s, struct batch *b)
 {
-	uint64_t n_bytes = b->n_slots * sizeof *b->slots;
+	uint64_t n_bytes = b->slots.n * sizeof *b->slots.slots;
 
-	batch_free(b);
+	slot_pool_take(&s->pool, b->slots.slots, b->slots.n_allocated);
+	free(b);
 	pthread_mutex_lock(&s->mutex);
 	atomic_fetch_sub(&s->held_bytes, n_bytes);
 	pthread_cond_signal(&s->has_room);
@@ -143,6 +137,7 @@ int spooler_new(const struct spooler_config *config, struct spooler **out, struc
 	pthread_mutex_init(&s->mutex, NULL);
 	pthread_cond_init(&s->has_work, NULL);
 	pthread_cond_init(&s->has_room, NULL);
+	slot_pool_init(&s->pool);
 	s->last = &s->first;
 	s->keep.max_bytes = config->keep_bytes;
 	timeline_init(&s->timeline, config->uses_ticks);
@@ -182,6 +177,7 @@ struct spooler *spooler_free(struct spooler *s)
 	end_thread(s, 1);
 	spool_release(s->spool);
 	timeline_deinit(&s->timeline);
+	slot_pool_deinit(&s->pool);
 	pthread_cond_destroy(&s->has_room);
 	pthread_cond_destroy(&s->has_work);
 	pthread_mutex_destroy(&s->mutex);
@@ -223,7 +219,7 @@ static struct batch *new_batch(const struct spooler *s, const struct timeline *t
 static void queue(struct spooler *s, struct batch *b)
 {
 	pthread_mutex_lock(&s->mutex);
-	atomic_fetch_add(&s->held_bytes, b->n_slots * sizeof *b->slots);
+	atomic_fetch_add(&s->held_bytes, b->slots.n * sizeof *b->slots.slots);
 	*s->last = b;
 	s->last = &b->next;
 	pthread_cond_signal(&s->has_work);
@@ -242,10 +238,15 @@ int spooler_take(struct spooler *s, struct assembly *as, struct thread_log *log,
 		return -ENOMEM;
 	b->assembly = as;
 	b->track = log->track;
-	b->slots = thread_log_steal(log, budget, &b->n_slots);
+	b->slots = thread_log_steal(log, budget);
 	s->last_ticks = timeline->pairs[timeline->n_pairs - 1].ticks;
 	queue(s, b);
 	return 0;
+}
+
+struct slot *spooler_reuse(struct spooler *s, size_t *n_out)
+{
+	return slot_pool_steal(&s->pool, n_out);
 }
 
 uint64_t spooler_get_held_bytes(const struct spooler *s)

@@ -8,11 +8,13 @@
 #ifndef DAEMON_SPOOLER_H
 #define DAEMON_SPOOLER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct assembly;
 struct diag;
 struct drain_budget;
+struct slot;
 struct spool;
 struct spooler;
 struct thread_log;
@@ -40,6 +42,11 @@ void spooler_adopt(struct spooler *s, struct assembly *as);
  */
 int spooler_take(struct spooler *s, struct assembly *as, struct thread_log *log,
 	struct drain_budget *budget, const struct timeline *timeline);
+
+/*
+ * Room for slots that are written, *n_out of them, to be used again; NULL: there is none. Owner: the caller (free).
+ */
+struct slot *spooler_reuse(struct spooler *s, size_t *n_out);
 
 /* Of slots that were taken and are not written yet. */
 uint64_t spooler_get_held_bytes(const struct spooler *s);

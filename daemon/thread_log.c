@@ -62,6 +62,14 @@ struct thread_log *thread_log_free(struct thread_log *log)
 	return NULL;
 }
 
+/* Room for |n| slots more; memory that was there before costs no page faults. */
+static int make_room(struct thread_log *log, size_t n, const struct drain_budget *budget)
+{
+	if (!log->slots && budget->spooler)
+		log->slots = spooler_reuse(budget->spooler, &log->n_allocated);
+	return grow(&log->slots, &log->n_allocated, log->n_slots + n);
+}
+
 int thread_log_extend(
 	struct thread_log *log, size_t n, struct drain_budget *budget, struct slot **room_out)
 {
@@ -70,12 +78,13 @@ int thread_log_extend(
 	if (r == THREAD_LOG_LATER)
 		return r;
 	if (!r)
-		r = grow(&log->slots, &log->n_allocated, log->n_slots + n);
+		r = make_room(log, n, budget);
 	if (r) {
 		log->lost_memory += n;
 		return r;
 	}
 	*room_out = log->slots + log->n_slots;
+	log->last_visit = log->n_slots;
 	log->n_slots += n;
 	budget->slot_bytes += n * sizeof(struct slot);
 	return 0;
@@ -88,7 +97,7 @@ static uint64_t record_identity(uint64_t word0)
 
 uint64_t thread_log_get_last(const struct thread_log *log)
 {
-	size_t at = 0;
+	size_t at = log->last_visit;
 	uint64_t last = log->last_record;
 
 	while (at < log->n_slots) {
@@ -98,18 +107,18 @@ uint64_t thread_log_get_last(const struct thread_log *log)
 	return last;
 }
 
-struct slot *thread_log_steal(struct thread_log *log, struct drain_budget *budget, size_t *n_out)
+struct slot_batch thread_log_steal(struct thread_log *log, struct drain_budget *budget)
 {
-	struct slot *slots = log->slots;
+	struct slot_batch batch = {log->slots, log->n_slots, log->n_allocated};
+	uint64_t n_bytes = log->n_slots * sizeof *log->slots;
 
 	log->last_record = thread_log_get_last(log);
-	*n_out = log->n_slots;
-	budget->used_bytes -= log->n_slots * sizeof *slots;
-	budget->slot_bytes -= log->n_slots * sizeof *slots;
-	budget->given_bytes += log->n_slots * sizeof *slots;
+	budget->used_bytes -= n_bytes;
+	budget->slot_bytes -= n_bytes;
+	budget->given_bytes += n_bytes;
 	log->slots = NULL;
-	log->n_slots = log->n_allocated = 0;
-	return slots;
+	log->n_slots = log->n_allocated = log->last_visit = 0;
+	return batch;
 }
 
 /* The slots that it has in its frame, of a thread that may begin another span there meanwhile. */

@@ -29,6 +29,7 @@ struct thread_log {
 	struct slot *slots;
 	size_t n_slots;
 	size_t n_allocated;
+	size_t last_visit; /* where the slots begin that came last: there begins an entry */
 	uint64_t lost[LOSS_KINDS];
 	uint64_t lost_told[LOSS_KINDS]; /* of those, in parts that were cut off before */
 	uint64_t
@@ -77,8 +78,15 @@ int thread_log_extend(
  */
 uint64_t thread_log_get_last(const struct thread_log *log);
 
-/* Moves the slots, *n_out of them, to the caller, who has them spooled. */
-struct slot *thread_log_steal(struct thread_log *log, struct drain_budget *budget, size_t *n_out);
+/* Slots that are on their way to the spool, in room for |n_allocated|. */
+struct slot_batch {
+	struct slot *slots;
+	size_t n;
+	size_t n_allocated;
+};
+
+/* Moves the slots to the caller, who has them spooled and frees them. */
+struct slot_batch thread_log_steal(struct thread_log *log, struct drain_budget *budget);
 
 /*
  * Copies the spans that are open in |ring|, the thread's, after its last record; what was copied before and is still

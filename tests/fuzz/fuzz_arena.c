@@ -204,15 +204,14 @@ static void spill(struct drain *drain, struct spool *spool, struct assembly *as)
 {
 	for (size_t i = 0; i < drain->n_logs; i++) {
 		struct thread_log *log = drain->logs[i];
-		struct slot *slots;
-		size_t n;
+		struct slot_batch batch;
 
 		if (!log->track)
 			log->track = spool_add_track(spool);
-		slots = thread_log_steal(log, drain->budget, &n);
-		if (!log->track || assembly_spool(as, log->track, slots, n))
+		batch = thread_log_steal(log, drain->budget);
+		if (!log->track || assembly_spool(as, log->track, batch.slots, batch.n))
 			abort();
-		free(slots);
+		free(batch.slots);
 	}
 }
 

@@ -63,6 +63,28 @@ START_TEST(drops_an_open_span_that_is_the_last_record)
 }
 END_TEST
 
+/* The same when it ended in the latest of several visits, or there was none since. */
+START_TEST(finds_the_last_record_of_several_visits)
+{
+	for (int i = 0; i < 5; i++) {
+		PTAP_SPAN("sibling");
+	}
+	drained_visit();
+	PTAP_BEGIN("outer");
+	{
+		PTAP_SPAN_ARGS("with arguments", PTAP_I("a", 1), PTAP_S("b", "a longer text"));
+	}
+	PTAP_BEGIN("inner");
+	PTAP_END();
+	atomic_store(&drained.ring->depth, 2);
+	if (_i)
+		drained_visit();
+	drained_finish();
+	ck_assert_uint_eq(drained.drain.logs[0]->n_open, 1);
+	ck_assert_str_eq(fixture_string(drained.drain.logs[0]->open[0].string_id), "outer");
+}
+END_TEST
+
 /* A counter that is slower than the processor, as others than x86's are, gives many the same time. */
 static void give_all_the_same_time(uint64_t n_open)
 {
@@ -277,6 +299,7 @@ int main(void)
 	tcase_add_test(tcase, reads_spans_that_are_open);
 	tcase_add_test(tcase, reads_open_spans_anew);
 	tcase_add_test(tcase, drops_an_open_span_that_is_the_last_record);
+	tcase_add_loop_test(tcase, finds_the_last_record_of_several_visits, 0, 2);
 	tcase_add_loop_test(tcase, keeps_open_spans_that_began_with_the_last_record, 0, 2);
 	tcase_add_test(tcase, drops_open_spans_that_are_torn);
 	tcase_add_test(tcase, ignores_an_impossible_depth);

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Room for slots that is used again: what was put in comes out, and no more than its bound is kept. */
+#include "daemon/slot_pool.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#include "lib/wire/record.h"
+
+#define MIB_SLOTS ((1u << 20) / SLOT_BYTES)
+
+static struct slot_pool pool;
+
+static void setup(void)
+{
+	slot_pool_init(&pool);
+}
+
+static void teardown(void)
+{
+	slot_pool_deinit(&pool);
+}
+
+static struct slot *make(size_t n)
+{
+	struct slot *slots = calloc(n, sizeof *slots);
+
+	ck_assert_ptr_nonnull(slots);
+	return slots;
+}
+
+START_TEST(gives_back_what_came_last)
+{
+	struct slot *a = make(3);
+	struct slot *b = make(5);
+	size_t n = 7;
+
+	slot_pool_take(&pool, a, 3);
+	slot_pool_take(&pool, b, 5);
+	slot_pool_take(&pool, NULL, 0);
+	ck_assert_ptr_eq(slot_pool_steal(&pool, &n), b);
+	ck_assert_uint_eq(n, 5);
+	ck_assert_ptr_eq(slot_pool_steal(&pool, &n), a);
+	ck_assert_uint_eq(n, 3);
+	ck_assert_ptr_null(slot_pool_steal(&pool, &n));
+	ck_assert_uint_eq(n, 0);
+	free(a);
+	free(b);
+}
+END_TEST
+
+static size_t count(void)
+{
+	size_t n_rooms = 0;
+	size_t n;
+	struct slot *slots;
+
+	while ((slots = slot_pool_steal(&pool, &n)) != NULL) {
+		free(slots);
+		n_rooms++;
+	}
+	return n_rooms;
+}
+
+START_TEST(keeps_8_mib_at_most)
+{
+	for (int i = 0; i < 20; i++)
+		slot_pool_take(&pool, make(MIB_SLOTS), MIB_SLOTS);
+	slot_pool_take(&pool, make(9 * MIB_SLOTS), 9 * MIB_SLOTS);
+	ck_assert_uint_eq(count(), 8);
+	slot_pool_take(&pool, make(9 * MIB_SLOTS), 9 * MIB_SLOTS);
+	ck_assert_uint_eq(count(), 0);
+	slot_pool_take(&pool, make(8 * MIB_SLOTS), 8 * MIB_SLOTS);
+	ck_assert_uint_eq(count(), 1);
+}
+END_TEST
+
+START_TEST(keeps_so_many_rooms_at_most)
+{
+	for (int i = 0; i < SLOT_POOL_MAX_ROOMS + 10; i++)
+		slot_pool_take(&pool, make(1), 1);
+	ck_assert_uint_eq(count(), SLOT_POOL_MAX_ROOMS);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("slot_pool");
+	TCase *tcase = tcase_create("slot_pool");
+	SRunner *runner;
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, gives_back_what_came_last);
+	tcase_add_test(tcase, keeps_8_mib_at_most);
+	tcase_add_test(tcase, keeps_so_many_rooms_at_most);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
