@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Nanoseconds of processor time a span from the rings to the bytes of the file: 8 threads' nested spans, copied out while
+ * they are "recorded", then put in order and encoded; once with all of it in memory, once through the spool, where
+ * the order and the encoding come while the recording lasts.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/chunks.h"
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "daemon/assemble.h"
+#include "daemon/assembly.h"
+#include "daemon/drain.h"
+#include "daemon/spool.h"
+#include "daemon/spooler.h"
+#include "daemon/target.h"
+#include "daemon/timeline.h"
+#include "tests/bench/samples.h"
+#include "trace/space.h"
+#include "trace/xspace.h"
+
+#define N_RINGS 8u
+#define RING_BYTES (1u << 20)
+#define N_SLOTS (RING_BYTES / SLOT_BYTES)
+#define PART (N_SLOTS / 4) /* written between two visits */
+#define N_ROUNDS 16
+#define N_SPANS ((double)N_RINGS * PART * N_ROUNDS)
+#define N_NAMES 50
+#define MAX_OPEN 12
+#define N_RUNS 5
+#define WORD 5u
+#define START_TICKS UINT64_C(1000000)
+#define PAIR_TICKS UINT64_C(50000000)
+#define PART_BYTES (UINT64_C(2) << 20)
+#define KEEP_BYTES (UINT64_C(64) << 20)
+
+/* A thread that is being recorded. */
+struct writer {
+	struct ring *ring;
+	uint64_t now; /* ticks */
+	uint64_t open[MAX_OPEN];
+	unsigned depth;
+	uint32_t seed;
+};
+
+/* What a run took, in ns a span of processor time. */
+struct costs {
+	double copy;
+	double order; /* the spool's thread, too */
+	double encode;
+};
+
+struct bench {
+	struct target target;
+	struct writer writers[N_RINGS];
+	struct drain_budget budget;
+	struct drain drain;
+	struct timeline timeline;
+	uint32_t ids[N_NAMES];
+	struct costs costs;
+};
+
+static double clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+}
+
+/* Of this thread. */
+static double cpu_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* Of all others. */
+static double others_cpu_ns(void)
+{
+	return clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_ns();
+}
+
+static uint32_t pick(struct writer *w, uint32_t n)
+{
+	w->seed = w->seed * 1664525u + 1013904223u;
+	return (w->seed >> 8) % n;
+}
+
+/* --- the program --------------------------------------------------------------------------- */
+
+static void add_name(struct bench *b, int i)
+{
+	struct arena *arena = b->target.arena;
+	uint32_t at = atomic_load(&arena->strings_used);
+	char *to = arena_strings(arena) + at;
+	uint32_t n = (uint32_t)sprintf(to + sizeof n, "function_%d", i);
+
+	memcpy(to, &n, sizeof n);
+	b->ids[i] = at / 8;
+	atomic_store(&arena->strings_used, (at + (uint32_t)sizeof n + n + 7) & ~7u);
+}
+
+static int open_target(struct bench *b)
+{
+	struct target *t = &b->target;
+
+	t->size_bytes = arena_size_bytes(N_RINGS, RING_BYTES);
+	t->arena = mmap(NULL, t->size_bytes, PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (t->arena == MAP_FAILED)
+		return -1;
+	t->n_rings = N_RINGS;
+	t->ring_bytes = RING_BYTES;
+	t->n_slots = N_SLOTS;
+	t->pid = getpid();
+	t->arena->n_rings = N_RINGS;
+	t->arena->ring_bytes = RING_BYTES;
+	atomic_store(&t->arena->strings_used, 8);
+	for (int i = 0; i < N_NAMES; i++)
+		add_name(b, i);
+	return 0;
+}
+
+static void open_writer(struct bench *b, uint32_t i)
+{
+	struct writer *w = &b->writers[i];
+
+	*w = (struct writer){.now = START_TICKS + 100, .seed = i + 1};
+	w->ring = arena_ring(b->target.arena, i, RING_BYTES);
+	memset(w->ring, 0, sizeof *w->ring);
+	b->target.tail[i] = 0;
+	atomic_store(&w->ring->tid, (int32_t)(getpid() + (int)i));
+	atomic_store(&w->ring->word, WORD);
+	atomic_store(&b->target.arena->ring_state[i], RING_USED);
+}
+
+static void end_span(const struct bench *b, struct writer *w)
+{
+	uint64_t head = atomic_load(&w->ring->head);
+	struct slot *slot = ring_data(w->ring) + head % N_SLOTS;
+	uint64_t start = w->open[--w->depth];
+
+	slot->word[0] = record_word0(start, RECORD_SPAN, w->depth, 0);
+	slot->word[1] = record_word1(w->now - start, b->ids[pick(w, N_NAMES)]);
+	atomic_store(&w->ring->head, head + 1);
+}
+
+/* Spans of half a microsecond and more, as deep as half of MAX_OPEN in the mean. */
+static void record(const struct bench *b, struct writer *w)
+{
+	uint64_t end = atomic_load(&w->ring->head) + PART;
+
+	while (atomic_load(&w->ring->head) < end) {
+		w->now += 600 + pick(w, 1200);
+		if (w->depth == MAX_OPEN || (w->depth && pick(w, 2)))
+			end_span(b, w);
+		else
+			w->open[w->depth++] = w->now;
+	}
+}
+
+/* --- the server ---------------------------------------------------------------------------- */
+
+static int open_drain(struct bench *b)
+{
+	struct clock_pair pair = {START_TICKS, 1000};
+
+	b->budget = (struct drain_budget){.max_bytes = UINT64_C(1) << 30};
+	drain_init(&b->drain, &b->target, &b->budget);
+	drain_begin(&b->drain, WORD);
+	timeline_init(&b->timeline, 1);
+	for (uint32_t i = 0; i < N_RINGS; i++)
+		open_writer(b, i);
+	return timeline_add(&b->timeline, pair);
+}
+
+static void close_drain(struct bench *b)
+{
+	drain_deinit(&b->drain);
+	timeline_deinit(&b->timeline);
+}
+
+static int add_pair(struct bench *b)
+{
+	const struct clock_pair *last = &b->timeline.pairs[b->timeline.n_pairs - 1];
+	struct clock_pair pair = {
+		last->ticks + PAIR_TICKS, last->monotonic_ns + (int64_t)(PAIR_TICKS * 10 / 26)};
+
+	return timeline_add(&b->timeline, pair);
+}
+
+static uint64_t find_end(const struct bench *b)
+{
+	uint64_t end = 0;
+
+	for (uint32_t i = 0; i < N_RINGS; i++)
+		if (b->writers[i].now > end)
+			end = b->writers[i].now;
+	return end;
+}
+
+static int visit(struct bench *b, int is_last)
+{
+	int error = 0;
+	double start = cpu_ns();
+
+	if (is_last)
+		drain_finish(&b->drain, &error);
+	else
+		drain_visit(&b->drain, &error);
+	b->costs.copy += cpu_ns() - start;
+	return error;
+}
+
+static int give(struct bench *b, struct spooler *spooler, struct assembly *as)
+{
+	int error = add_pair(b);
+
+	for (size_t i = 0; i < b->drain.n_logs && !error; i++)
+		error = spooler_take(spooler, as, b->drain.logs[i], &b->budget, &b->timeline);
+	return error;
+}
+
+/* Some of it, and all the visits. */
+static int record_all(struct bench *b, struct spooler *spooler, struct assembly *as)
+{
+	int error = 0;
+
+	for (int round = 0; round < N_ROUNDS && !error; round++) {
+		for (uint32_t i = 0; i < N_RINGS; i++)
+			record(b, &b->writers[i]);
+		while (b->timeline.pairs[b->timeline.n_pairs - 1].ticks < find_end(b))
+			error |= add_pair(b);
+		error |= visit(b, round == N_ROUNDS - 1);
+		if (!error && spooler && b->budget.slot_bytes >= PART_BYTES)
+			error = give(b, spooler, as);
+	}
+	return error;
+}
+
+static int finish(struct bench *b, struct assembly *as)
+{
+	_cleanup_(space_freep) struct space *space = NULL;
+	_cleanup_(chunks_deinit) struct chunks out = CHUNKS_INIT;
+	_cleanup_(xspace_gaps_deinit) struct xspace_gaps gaps = {NULL, 0, 0, 0};
+	struct assemble_input in = {
+		.drain = &b->drain,
+		.timeline = &b->timeline,
+		.earliest_ticks = START_TICKS,
+		.start_ticks = START_TICKS,
+		.window_ticks = START_TICKS,
+		.stop_ticks = find_end(b),
+		.uses_ticks = 1,
+		.plane_name = PLANE_HOST,
+		.assembly = as,
+	};
+	double start = cpu_ns();
+
+	if (space_new(&space) || assemble_host_plane(&in, space))
+		return -1;
+	b->costs.order += cpu_ns() - start;
+	start = cpu_ns();
+	if (xspace_encode_around(space, &out, &gaps))
+		return -1;
+	b->costs.encode += cpu_ns() - start;
+	return 0;
+}
+
+static int run_in_memory(struct bench *b)
+{
+	return record_all(b, NULL, NULL) ? -1 : finish(b, NULL);
+}
+
+/* Order, encoding and writing are the spooler's thread's. */
+static int run_spooled(struct bench *b)
+{
+	struct spooler_config config = {
+		.max_bytes = UINT64_C(1) << 30, .keep_bytes = KEEP_BYTES, .uses_ticks = 1};
+	struct diag d = DIAG_INIT;
+	double start = others_cpu_ns();
+	struct spooler *spooler;
+	struct assembly *as;
+	int r;
+
+	if (spooler_new(&config, &spooler, &d)) {
+		fprintf(stderr, "bench_drain: %s\n", d.text);
+		return -1;
+	}
+	r = assembly_new(&b->target, START_TICKS, START_TICKS, &as);
+	if (!r) {
+		spooler_adopt(spooler, as);
+		b->budget.spooler = spooler;
+		r = record_all(b, spooler, as);
+	}
+	if (!r)
+		r = spooler_finish(spooler);
+	b->costs.order += others_cpu_ns() - start;
+	if (!r)
+		r = finish(b, as);
+	spooler_free(spooler);
+	return r;
+}
+
+static int measure(struct bench *b, const char *what, int (*run)(struct bench *))
+{
+	double copy[N_RUNS];
+	double order[N_RUNS];
+	double encode[N_RUNS];
+
+	for (int i = 0; i < N_RUNS; i++) {
+		int r;
+
+		memset(&b->costs, 0, sizeof b->costs);
+		r = open_drain(b) || run(b);
+		close_drain(b);
+		if (r)
+			return 1;
+		copy[i] = b->costs.copy / N_SPANS;
+		order[i] = b->costs.order / N_SPANS;
+		encode[i] = b->costs.encode / N_SPANS;
+	}
+	printf("%s copy %.1f order %.1f encode %.1f\n", what, median(copy, N_RUNS),
+		median(order, N_RUNS), median(encode, N_RUNS));
+	return 0;
+}
+
+int main(void)
+{
+	static struct bench b;
+
+	if (open_target(&b))
+		return 1;
+	return measure(&b, "memory", run_in_memory) || measure(&b, "spooled", run_spooled);
+}
