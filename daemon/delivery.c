@@ -6,39 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/chunk_reader.h"
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "daemon/merge.h"
+#include "daemon/delivery_parts.h"
 #include "daemon/spool.h"
-#include "daemon/track.h"
 #include "trace/graft.h"
 #include "trace/run_dir.h"
 #include "trace/space.h"
 #include "trace/xspace.h"
 
 #define PIECE_BYTES ((size_t)256 << 10)
-
-/* Behind so many bytes of the chunks all of a track, or a piece of the spool. */
-struct gap {
-	uint64_t at;
-	const struct track *track; /* NULL: the piece */
-	struct piece piece;
-};
-
-struct delivery {
-	uint64_t n_bytes;
-	struct chunk_reader chunks;
-	struct spool *spool; /* NULL: all is in the chunks */
-	struct gap *gaps;
-	size_t n_gaps;
-	size_t gap; /* the next one, or that |merge| fills */
-	int is_merging;
-	struct merge merge;
-	struct piece piece; /* what is left of it */
-	struct delivery *next; /* what follows */
-	int error;
-};
 
 int delivery_new_from_chunks(struct chunks *chunks, struct delivery **out)
 {
@@ -261,77 +238,4 @@ int delivery_write(struct delivery *d, struct run_dir *dir, struct diag *diag)
 	if (r || n >= 0)
 		return r;
 	return diag_set(diag, (int)n, "cannot read the trace back: %s", errno_words((int)n));
-}
-
-/* --- as chunks ----------------------------------------------------------------------------- */
-
-static void release(void *spool)
-{
-	spool_release(spool);
-}
-
-static void lend_piece(
-	struct delivery *d, const struct piece *piece, const uint8_t *map, struct chunks *to)
-{
-	chunks_lend(to, piece->bytes ? piece->bytes : map + piece->offset, (size_t)piece->n_bytes,
-		release, spool_hold(d->spool));
-}
-
-static void lend_track(
-	struct delivery *d, const struct track *track, const uint8_t *map, struct chunks *to)
-{
-	struct merge merge;
-	struct piece piece;
-	int r;
-
-	merge_init(&merge, track, d->spool);
-	while ((r = merge_next(&merge, &piece)) > 0)
-		lend_piece(d, &piece, map, to);
-	merge_deinit(&merge);
-	if (r)
-		to->error = r;
-}
-
-/* The bytes of the chunks up to |end|, in a piece of their own. */
-static void copy_to(struct delivery *d, uint64_t end, struct chunks *to)
-{
-	size_t n = (size_t)(end - d->chunks.n_read);
-	uint8_t *copy = n ? malloc(n) : NULL;
-
-	if (!n)
-		return;
-	if (!copy) {
-		to->error = -ENOMEM;
-		return;
-	}
-	chunk_reader_read(&d->chunks, copy, n);
-	chunks_lend(to, copy, n, free, copy);
-}
-
-static void lend_spool(struct delivery *d, struct chunks *to)
-{
-	const uint8_t *map = spool_map(d->spool);
-	uint64_t n_own = d->chunks.chunks.total_bytes;
-
-	if (!map)
-		to->error = -ENOMEM;
-	for (size_t i = 0; i < d->n_gaps && !to->error; i++) {
-		copy_to(d, d->gaps[i].at, to);
-		if (d->gaps[i].track)
-			lend_track(d, d->gaps[i].track, map, to);
-		else
-			lend_piece(d, &d->gaps[i].piece, map, to);
-	}
-	if (!to->error)
-		copy_to(d, n_own, to);
-}
-
-void delivery_take_chunks(struct delivery *d, struct chunks *to)
-{
-	if (d->spool)
-		lend_spool(d, to);
-	else
-		chunk_reader_take_rest(&d->chunks, to);
-	if (d->next)
-		delivery_take_chunks(d->next, to);
 }
