@@ -16,6 +16,8 @@
 #define HAS_NOT_EXECED 0x40u
 /* Deeper families are not looked at; a loop, which two reads at different times can make, ends here. */
 #define MAX_GENERATIONS 64
+/* Beyond, one look at all processes costs less. */
+#define MAX_THREADS_ASKED 64
 
 struct process {
 	pid_t pid;
@@ -71,6 +73,36 @@ static int add_process(struct census *c, const struct process *p)
 		return -1;
 	c->processes[c->n++] = *p;
 	return 0;
+}
+
+/* What the kernel says of the children of one thread; 1 also when it does not (no such file, or it is gone). */
+static int may_have_children(const char *root, pid_t pid, const char *tid)
+{
+	char path[900];
+	char text[64];
+
+	snprintf(path, sizeof path, "%s/proc/%d/task/%s/children", root, (int)pid, tid);
+	return proc_file_read(AT_FDCWD, path, text, sizeof text) || text[0];
+}
+
+/* Nearly every program: its few threads are asked instead of all the processes of the machine. */
+static int has_no_children(const char *root, pid_t pid)
+{
+	char path[600];
+	struct dirent *entry;
+	int n_threads = 0;
+	int may = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof path, "%s/proc/%d/task", root, (int)pid);
+	dir = opendir(path);
+	while (dir && !may && (entry = readdir(dir)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			may = ++n_threads > MAX_THREADS_ASKED ||
+			      may_have_children(root, pid, entry->d_name);
+	if (dir)
+		closedir(dir);
+	return n_threads && !may;
 }
 
 /* Only those that can count. */
@@ -130,6 +162,8 @@ unsigned lineage_count_forks(const char *root, pid_t ancestor)
 	unsigned total = 0;
 	unsigned n;
 
+	if (has_no_children(root, ancestor))
+		return 0;
 	take_census(&c, root);
 	if (c.n)
 		qsort(c.processes, c.n, sizeof *c.processes, compare_pids);

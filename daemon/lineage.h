@@ -15,7 +15,7 @@ int lineage_descends(const char *root, pid_t pid, pid_t ancestor);
 
 /*
  * How many living processes run the program of |ancestor| by fork alone: neither they nor any between have
- * called exec. One pass over /proc. 0 when memory runs out.
+ * called exec. One pass over /proc, if it has children at all. 0 when memory runs out.
  */
 unsigned lineage_count_forks(const char *root, pid_t ancestor);
 

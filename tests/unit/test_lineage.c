@@ -71,6 +71,28 @@ START_TEST(counts_forks_and_their_forks)
 }
 END_TEST
 
+/* The kernel knows: then nobody else is asked. */
+START_TEST(asks_threads_for_their_children)
+{
+	add(100, 1, 'S', EXECED);
+	add(101, 100, 'S', FORKED);
+	fake_root_write("/proc/100/task/100/children", "");
+	fake_root_write("/proc/100/task/105/children", "");
+	ck_assert_uint_eq(lineage_count_forks(fake_root, 100), 0);
+	fake_root_write("/proc/100/task/105/children", "101 ");
+	ck_assert_uint_eq(lineage_count_forks(fake_root, 100), 1);
+}
+END_TEST
+
+START_TEST(looks_at_all_when_a_thread_does_not_say)
+{
+	add(101, 100, 'S', FORKED);
+	fake_root_write("/proc/100/task/100/children", "");
+	fake_root_write("/proc/100/task/105/stat", "");
+	ck_assert_uint_eq(lineage_count_forks(fake_root, 100), 1);
+}
+END_TEST
+
 START_TEST(counts_real_ones)
 {
 	int before = (int)lineage_count_forks("", getpid());
@@ -102,6 +124,8 @@ int main(void)
 	tcase_add_test(tests, descends_over_generations);
 	tcase_add_test(tests, ends_where_parents_form_a_ring);
 	tcase_add_test(tests, counts_forks_and_their_forks);
+	tcase_add_test(tests, asks_threads_for_their_children);
+	tcase_add_test(tests, looks_at_all_when_a_thread_does_not_say);
 	tcase_add_test(tests, counts_real_ones);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
