@@ -20,7 +20,7 @@
 /* What is not said of a start that was agreed upon. */
 #define MAX_LATE_NS NS_PER_MS
 
-/* What the client is to know, and how well its times are kept. */
+/* What the client is to know. */
 static int add_request_warnings(struct capture_trace *t)
 {
 	int r = 0;
@@ -31,10 +31,20 @@ static int add_request_warnings(struct capture_trace *t)
 		r = space_add_warning(t->space,
 			"the first %.1f ms are missing: the machine was too busy to begin in time",
 			(double)t->recording->late_ns / 1e6);
-	if (!r && !t->recording->uses_ticks)
-		r = space_add_warning(t->space,
-			"times come from CLOCK_MONOTONIC: the processor's counter cannot be used here");
 	return r;
+}
+
+/* How well times are kept. Of a part of a session: in its window. */
+static int add_clock_warning(struct capture_trace *t)
+{
+	const struct recording *rec = t->recording;
+	char text[160];
+
+	if (!rec->uses_ticks)
+		return space_add_warning(t->space,
+			"times come from CLOCK_MONOTONIC: the processor's counter cannot be used here");
+	clock_watch_describe(&rec->timeline.watch, rec->window_ns, text, sizeof text);
+	return text[0] ? space_add_warning(t->space, "%s", text) : 0;
 }
 
 /* Of children that were to be followed. */
@@ -146,6 +156,8 @@ int capture_warnings_add(struct capture_trace *t, const struct capture_result *r
 {
 	int r = add_request_warnings(t);
 
+	if (!r)
+		r = add_clock_warning(t);
 	if (!r)
 		r = add_family_warnings(t);
 	if (!r)

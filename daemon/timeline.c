@@ -108,6 +108,7 @@ int timeline_copy(const struct timeline *t, struct timeline *to)
 	memcpy(to->pairs, t->pairs, t->n_pairs * sizeof *t->pairs);
 	to->n_pairs = t->n_pairs;
 	to->gap_ns = t->gap_ns;
+	to->watch = t->watch;
 	return 0;
 }
 
@@ -144,6 +145,8 @@ static void make_way(struct timeline *t)
 
 int timeline_add(struct timeline *t, struct clock_pair pair)
 {
+	if (t->uses_ticks)
+		clock_watch_look(&t->watch, &pair);
 	if (t->n_pairs && (pair.ticks <= t->pairs[t->n_pairs - 1].ticks ||
 				  pair.monotonic_ns <= t->pairs[t->n_pairs - 1].monotonic_ns))
 		return 0;

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/clock_watch.h"
+
 /* 1 MiB. A capture with more keeps fewer to the minute: 22 minutes at a pair each 20 ms, a day at one in 1.3 s. */
 #define TIMELINE_MAX_PAIRS 65536u
 
@@ -29,6 +31,7 @@ struct timeline {
 	uint64_t to_ticks;
 	int64_t from_ns; /* as timeline_convert() returns it */
 	double ns_per_tick;
+	struct clock_watch watch; /* of all pairs that came */
 };
 
 /* Whether this machine's processor counter can serve as a clock. |root| is "" or a test's fake root. */
@@ -39,7 +42,7 @@ struct clock_pair clock_pair_read(int uses_ticks);
 
 void timeline_init(struct timeline *t, int uses_ticks);
 void timeline_deinit(struct timeline *t);
-/* Appends a pair; 0 or -ENOMEM. Pairs that do not advance are ignored. */
+/* Appends a pair; 0 or -ENOMEM. Pairs that do not advance are ignored, but watched. */
 int timeline_add(struct timeline *t, struct clock_pair pair);
 /* Makes |to| a copy. 0 or -ENOMEM. */
 int timeline_copy(const struct timeline *t, struct timeline *to);
@@ -47,7 +50,10 @@ int timeline_copy(const struct timeline *t, struct timeline *to);
 /* Where the segment at hand does not reach. */
 int64_t timeline_convert_elsewhere(struct timeline *t, uint64_t ticks);
 
-/* ns since the first pair. Extrapolates beyond both ends. Needs two pairs when uses_ticks. */
+/*
+ * ns since the first pair; more ticks are never an earlier time. Extrapolates beyond both ends. Needs two pairs when
+ * uses_ticks.
+ */
 static inline int64_t timeline_convert(struct timeline *t, uint64_t ticks)
 {
 	if (ticks < t->from_ticks || ticks >= t->to_ticks)

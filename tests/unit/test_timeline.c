@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/ticks.h"
@@ -312,6 +313,151 @@ START_TEST(a_counter_that_is_set_back_spoils_nothing_before)
 }
 END_TEST
 
+/* Pairs each 20 ms, with ticks as |ticks| gives them, and what is said of them. */
+static const char *watch_pairs(int n, uint64_t (*ticks)(double), int64_t from_ns)
+{
+	static char text[160];
+
+	srand(13);
+	for (int i = 0; i <= n; i++) {
+		double seconds = i * 0.02;
+
+		add(ticks(seconds), (int64_t)(seconds * 1e9) + rand() % WIDTH_NS - WIDTH_NS / 2);
+	}
+	clock_watch_describe(&timeline.watch, from_ns, text, sizeof text);
+	return text;
+}
+
+/* From the third second on by |ppm| faster, or slower. */
+static uint64_t change_pace(double seconds, int ppm)
+{
+	return ticks_at(seconds + (seconds > 3 ? (seconds - 3) * ppm / 1e6 : 0));
+}
+
+static uint64_t slewed_forth_ticks(double seconds)
+{
+	return change_pace(seconds, 900);
+}
+
+static uint64_t slewed_back_ticks(double seconds)
+{
+	return change_pace(seconds, -900);
+}
+
+static uint64_t faster_ticks(double seconds)
+{
+	return change_pace(seconds, 1300);
+}
+
+static uint64_t slower_ticks(double seconds)
+{
+	return change_pace(seconds, -1300);
+}
+
+static uint64_t jumping_ticks(double seconds)
+{
+	return ticks_at(seconds + (seconds > 3.01 ? 0.0005 : 0));
+}
+
+static uint64_t early_jumping_ticks(double seconds)
+{
+	return ticks_at(seconds + (seconds > 0.03 ? 0.1 : 0));
+}
+
+static uint64_t ticks_set_back(double seconds)
+{
+	return ticks_at(seconds - (seconds > 3.01 ? 1 : 0));
+}
+
+static uint64_t ticks_set_to_zero(double seconds)
+{
+	return ticks_at(seconds) - (seconds > 3.01 ? ticks_at(3) : 0);
+}
+
+#define OFF_PACE                                                                                           \
+	"the processor's counter left the pace of CLOCK_MONOTONIC %d ms into the recording: times may be " \
+	"wrong from there on"
+#define SET_BACK \
+	"the processor's counter was set back %d ms into the recording: later times are wrong"
+
+static const struct {
+	uint64_t (*ticks)(double);
+	const char *said; /* with when, or "" */
+	int first_ms;
+	int last_ms;
+} paces[] = {
+	{ticks_at, "", 0, 0},
+	{slewed_forth_ticks, "", 0, 0},
+	{slewed_back_ticks, "", 0, 0},
+	{faster_ticks, OFF_PACE, 3000, 3200},
+	{slower_ticks, OFF_PACE, 3000, 3200},
+	{jumping_ticks, OFF_PACE, 3010, 3030},
+	{early_jumping_ticks, OFF_PACE, 30, 220},
+	{ticks_set_back, SET_BACK, 3010, 3030},
+	{ticks_set_to_zero, SET_BACK, 3010, 3030},
+};
+
+START_TEST(a_counter_that_is_out_of_pace_is_said)
+{
+	const char *said = watch_pairs(1000, paces[_i].ticks, 0);
+	int at_ms = -1;
+	char expected[160];
+
+	sscanf(said, "%*[^0-9]%d", &at_ms);
+	snprintf(expected, sizeof expected, paces[_i].said, at_ms);
+	ck_assert_str_eq(said, expected);
+	if (paces[_i].said[0]) {
+		ck_assert_int_ge(at_ms, paces[_i].first_ms);
+		ck_assert_int_le(at_ms, paces[_i].last_ms);
+	}
+}
+END_TEST
+
+/* A later part of a session says it no more, once the counter is beyond where it was; its copy knows as much. */
+START_TEST(what_was_before_the_window_is_not_said_again)
+{
+	struct timeline part;
+	char text[160];
+
+	ck_assert_str_ne(watch_pairs(1000, ticks_set_back, INT64_C(3900000000)), "");
+	ck_assert_int_eq(timeline_copy(&timeline, &part), 0);
+	clock_watch_describe(&part.watch, INT64_C(3900000000), text, sizeof text);
+	ck_assert_str_ne(text, "");
+	clock_watch_describe(&part.watch, INT64_C(4100000000), text, sizeof text);
+	ck_assert_str_eq(text, "");
+	timeline_deinit(&part);
+}
+END_TEST
+
+/* Nanoseconds are their own line. */
+START_TEST(a_clock_without_ticks_is_not_watched)
+{
+	char text[160];
+
+	timeline_deinit(&timeline);
+	timeline_init(&timeline, 0);
+	for (int i = 0; i < 100; i++)
+		add(1000, 1000 + i * PAIR_NS);
+	clock_watch_describe(&timeline.watch, 0, text, sizeof text);
+	ck_assert_str_eq(text, "");
+}
+END_TEST
+
+/* Whatever the counter did: of two records the one with more ticks is never the earlier one. */
+START_TEST(more_ticks_are_never_an_earlier_time)
+{
+	int64_t before = INT64_MIN;
+
+	watch_pairs(1000, paces[_i].ticks, 0);
+	for (uint64_t at = 0; at < ticks_at(25); at += ticks_at(25) / 100000) {
+		int64_t now = timeline_convert(&timeline, at);
+
+		ck_assert_int_ge(now, before);
+		before = now;
+	}
+}
+END_TEST
+
 /* Cores whose counters differ by some ticks: a thread that goes to and fro is wrong by no more than that. */
 START_TEST(cores_that_differ_are_wrong_by_their_difference)
 {
@@ -346,6 +492,12 @@ int main(void)
 	tcase_add_test(tcase, ten_minutes_are_right_to_a_microsecond);
 	tcase_add_loop_test(tcase, a_jump_is_wrong_only_where_it_was, 0, 2);
 	tcase_add_test(tcase, a_counter_that_is_set_back_spoils_nothing_before);
+	tcase_add_loop_test(
+		tcase, a_counter_that_is_out_of_pace_is_said, 0, sizeof paces / sizeof paces[0]);
+	tcase_add_test(tcase, what_was_before_the_window_is_not_said_again);
+	tcase_add_test(tcase, a_clock_without_ticks_is_not_watched);
+	tcase_add_loop_test(
+		tcase, more_ticks_are_never_an_earlier_time, 0, sizeof paces / sizeof paces[0]);
 	tcase_add_test(tcase, cores_that_differ_are_wrong_by_their_difference);
 	tcase_add_test(tcase, takes_nanoseconds_as_they_are);
 	tcase_add_test(tcase, reads_both_clocks);
