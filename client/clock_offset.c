@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -22,31 +21,16 @@
 /* Far from any overflow when a duration is added; the year 2116. */
 #define MAX_UNIX_NS (INT64_MAX / 2)
 
-struct reply_bytes {
-	uint8_t data[MAX_REPLY_BYTES];
-	size_t n;
-};
-
-static int add_piece(const uint8_t *data, size_t n, void *context)
-{
-	struct reply_bytes *bytes = context;
-
-	if (n > sizeof bytes->data - bytes->n)
-		return -EMSGSIZE;
-	memcpy(bytes->data + bytes->n, data, n);
-	bytes->n += n;
-	return 0;
-}
-
 static bool read_reply(struct rpc_pending *pending, struct clock_round *round)
 {
-	struct reply_bytes bytes = {.n = 0};
+	uint8_t bytes[MAX_REPLY_BYTES];
 	Proftap__V1__StatusReply *reply;
+	size_t n;
 
 	if (rpc_pending_get_status(pending) != RPC_OK ||
-		rpc_pending_read(pending, add_piece, &bytes))
+		rpc_pending_copy(pending, bytes, sizeof bytes, &n))
 		return false;
-	reply = proftap__v1__status_reply__unpack(NULL, bytes.n, bytes.data);
+	reply = proftap__v1__status_reply__unpack(NULL, n, bytes);
 	if (!reply)
 		return false;
 	round->unix_ns = reply->unix_ns;

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/diag.h"
 #include "base/log.h"
@@ -97,32 +96,17 @@ bool exchange_is_unknown(const struct exchange *e)
 
 /* The answer. */
 
-struct bytes {
-	uint8_t *data;
-	size_t n;
-};
-
-static int add_piece(const uint8_t *data, size_t n, void *context)
-{
-	struct bytes *bytes = context;
-
-	if (n > EXCHANGE_MAX_BYTES - bytes->n)
-		return -EMSGSIZE;
-	memcpy(bytes->data + bytes->n, data, n);
-	bytes->n += n;
-	return 0;
-}
-
 int exchange_read(const struct exchange *e, uint8_t **out, size_t *n_out)
 {
-	struct bytes bytes = {malloc(EXCHANGE_MAX_BYTES), 0};
-	int r = bytes.data ? rpc_pending_read(e->pending, add_piece, &bytes) : -ENOMEM;
+	int r = -ENOMEM;
 
+	*n_out = 0;
+	*out = malloc(EXCHANGE_MAX_BYTES);
+	if (*out)
+		r = rpc_pending_copy(e->pending, *out, EXCHANGE_MAX_BYTES, n_out);
 	if (r < 0) {
-		free(bytes.data);
-		bytes = (struct bytes){NULL, 0};
+		free(*out);
+		*out = NULL;
 	}
-	*out = bytes.data;
-	*n_out = bytes.n;
 	return r;
 }

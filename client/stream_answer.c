@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <xxhash.h>
 
@@ -163,24 +162,14 @@ int stream_answer_feed(struct stream_answer *s, const uint8_t *message, size_t n
 	return r < 0 ? fail(s, reader.error) : 0;
 }
 
-static int add_piece(const uint8_t *data, size_t n, void *context)
-{
-	struct stream_answer *s = context;
-
-	if (n > STREAM_ANSWER_MAX_BYTES - s->message_bytes)
-		return fail(s, "a message is larger than 1 MiB");
-	memcpy(s->message + s->message_bytes, data, n);
-	s->message_bytes += n;
-	return 0;
-}
-
 int stream_answer_take(struct stream_answer *s, struct rpc_pending *pending)
 {
-	int r;
+	size_t n;
+	int r = rpc_pending_copy(pending, s->message, STREAM_ANSWER_MAX_BYTES, &n);
 
-	s->message_bytes = 0;
-	r = rpc_pending_read(pending, add_piece, s);
-	return r ? r : stream_answer_feed(s, s->message, s->message_bytes);
+	if (r == -EMSGSIZE)
+		return fail(s, "a message is larger than 1 MiB");
+	return r ? r : stream_answer_feed(s, s->message, n);
 }
 
 int stream_answer_end(struct stream_answer *s)

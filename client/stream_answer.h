@@ -50,7 +50,6 @@ struct stream_answer {
 	/* The reader's own. */
 	struct XXH3_state_s *hash;
 	uint8_t *message;
-	size_t message_bytes;
 };
 
 /* |s| has |write| and |context|, and else zeros. 0 or -ENOMEM; deinit in both cases. */

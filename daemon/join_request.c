@@ -3,8 +3,6 @@
 #include "daemon/join_request.h"
 
 #include <errno.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "daemon/passed_fd.h"
@@ -30,29 +28,13 @@ static int check_request(const struct join_request *request, size_t n, const uin
 int join_request_read(int fd, const uint8_t secret[JOIN_SECRET_BYTES], struct join_request *request,
 	int *memfd_out)
 {
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(4 * sizeof(int))];
-	} control;
-	struct iovec piece = {request, sizeof *request};
-	struct msghdr message = {
-		.msg_iov = &piece,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof control,
-	};
-	ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	ssize_t n = passed_fd_receive(fd, request, sizeof *request, memfd_out);
 	int r;
 
 	if (n < 0)
-		return -errno;
-	r = passed_fd_take(&message, memfd_out);
-	if (!r && *memfd_out < 0)
-		r = -EBADMSG;
-	if (r)
-		return r;
-	r = message.msg_flags & MSG_TRUNC ? -EPROTO : check_request(request, (size_t)n, secret);
-	if (r)
+		return (int)n;
+	r = *memfd_out < 0 ? -EBADMSG : check_request(request, (size_t)n, secret);
+	if (r && *memfd_out >= 0)
 		close(*memfd_out);
 	return r;
 }

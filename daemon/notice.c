@@ -64,24 +64,13 @@ static int parse(const char *text, struct notice *out)
 int notice_read(int fd, struct notice *out)
 {
 	char text[MAX_BYTES + 1];
-	struct iovec piece = {text, MAX_BYTES};
-	union control control;
-	struct msghdr message = {
-		.msg_iov = &piece,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof control,
-	};
-	ssize_t n = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	ssize_t n = passed_fd_receive(fd, text, MAX_BYTES, &out->pidfd);
 	int r;
 
-	out->pidfd = -1;
 	if (n < 0)
-		return -errno;
-	r = passed_fd_take(&message, &out->pidfd);
+		return (int)n;
 	text[n] = '\0';
-	if (!r)
-		r = parse(text, out);
+	r = parse(text, out);
 	if (r && out->pidfd >= 0)
 		close(out->pidfd);
 	return r;

@@ -7,7 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-int passed_fd_take(struct msghdr *message, int *fd)
+/* The one descriptor of |message|. -EBADMSG, and all that came are closed, when there are more, or when not all arrived. */
+static int take(struct msghdr *message, int *fd)
 {
 	int n = 0;
 
@@ -29,4 +30,34 @@ int passed_fd_take(struct msghdr *message, int *fd)
 		close(*fd);
 	*fd = -1;
 	return -EBADMSG;
+}
+
+ssize_t passed_fd_receive(int from, void *to, size_t size, int *fd)
+{
+	/* Room for some that nobody asked for: they are counted, and closed. */
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(4 * sizeof(int))];
+	} control;
+	struct iovec piece = {to, size};
+	struct msghdr message = {
+		.msg_iov = &piece,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof control,
+	};
+	ssize_t n = recvmsg(from, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	int r;
+
+	*fd = -1;
+	if (n < 0)
+		return -errno;
+	r = take(&message, fd);
+	if (!r && message.msg_flags & MSG_TRUNC)
+		r = -EPROTO;
+	if (r && *fd >= 0) {
+		close(*fd);
+		*fd = -1;
+	}
+	return r ? r : n;
 }

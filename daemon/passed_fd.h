@@ -3,12 +3,14 @@
 #ifndef DAEMON_PASSED_FD_H
 #define DAEMON_PASSED_FD_H
 
-struct msghdr;
+#include <stddef.h>
+#include <sys/types.h>
 
 /*
- * Of |message|, which recvmsg() has filled in: *fd is its one descriptor, the caller's from then on, or -1 when it has
- * none. -EBADMSG, and all that came are closed, when there are more, or when not all arrived.
+ * The message that is there at the socket |from|: returns how many bytes it had, 0 at the end, or a negative errno, also
+ * -EAGAIN. *fd is its one descriptor, the caller's from then on, or -1. -EBADMSG when it had more than one, -EPROTO when it had
+ * more than |size| bytes and its end is lost; then nothing is left open.
  */
-int passed_fd_take(struct msghdr *message, int *fd);
+ssize_t passed_fd_receive(int from, void *to, size_t size, int *fd);
 
 #endif

@@ -101,20 +101,6 @@ int remote_capture_is_ending(struct remote_capture *r, int64_t wait_ms)
 
 /* Reading. */
 
-struct message {
-	uint8_t *data;
-	size_t n;
-};
-
-static int append(const uint8_t *data, size_t n, void *context)
-{
-	struct message *m = context;
-
-	memcpy(m->data + m->n, data, n);
-	m->n += n;
-	return 0;
-}
-
 static void keep(void *unused)
 {
 	(void)unused;
@@ -172,9 +158,9 @@ static int take_trailer(struct remote_capture *r, const struct pb_field *field)
 	return r->is_complete ? 0 : -EBADMSG;
 }
 
-static int take_part(struct remote_capture *r, const struct message *m)
+static int take_part(struct remote_capture *r, const uint8_t *data, size_t n)
 {
-	struct pb_reader reader = pb_reader(m->data, m->n);
+	struct pb_reader reader = pb_reader(data, n);
 	struct pb_field field;
 	int result;
 
@@ -196,12 +182,12 @@ static int take_part(struct remote_capture *r, const struct message *m)
 
 static void take_message(struct remote_capture *r)
 {
-	struct message m = {malloc(rpc_pending_get_bytes(r->call) + 1), 0};
-	int error = m.data ? rpc_pending_read(r->call, append, &m) : -ENOMEM;
+	size_t n = rpc_pending_get_bytes(r->call);
+	_cleanup_free_ uint8_t *data = malloc(n + 1);
+	int error = data ? rpc_pending_copy(r->call, data, n, &n) : -ENOMEM;
 
 	if (!error)
-		error = take_part(r, &m);
-	free(m.data);
+		error = take_part(r, data, n);
 	if (!error)
 		return;
 	remote_capture_fail(

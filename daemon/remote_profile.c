@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/chunks.h"
+#include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/printable.h"
 #include "daemon/delivery.h"
@@ -53,20 +54,6 @@ int remote_profile_wait(struct remote_profile *r, int64_t wait_ms)
 	return !r->pending || rpc_pending_wait(r->pending, wait_ms);
 }
 
-struct reply_bytes {
-	uint8_t *data;
-	size_t n;
-};
-
-static int append(const uint8_t *data, size_t n, void *context)
-{
-	struct reply_bytes *reply = context;
-
-	memcpy(reply->data + reply->n, data, n);
-	reply->n += n;
-	return 0;
-}
-
 /* tool_data, if it is the XSpace: its bytes go to |out|. */
 static void take_tool(const struct pb_field *tool, struct chunks *out)
 {
@@ -85,10 +72,9 @@ static void take_tool(const struct pb_field *tool, struct chunks *out)
 		chunks_append(out, data.data, data.n_bytes);
 }
 
-static int parse_reply(
-	struct remote_profile *r, const struct reply_bytes *reply, struct chunks *out)
+static int parse_reply(struct remote_profile *r, const uint8_t *reply, size_t n, struct chunks *out)
 {
-	struct pb_reader reader = pb_reader(reply->data, reply->n);
+	struct pb_reader reader = pb_reader(reply, n);
 	struct pb_field field;
 	int result;
 
@@ -105,19 +91,19 @@ static int parse_reply(
 
 static void read_reply(struct remote_profile *r)
 {
-	struct reply_bytes reply = {malloc(rpc_pending_get_bytes(r->pending) + 1), 0};
+	size_t n = rpc_pending_get_bytes(r->pending);
+	_cleanup_free_ uint8_t *reply = malloc(n + 1);
 	struct chunks xspace = CHUNKS_INIT;
 
-	if (!reply.data)
+	if (!reply)
 		remote_profile_fail(r, "out of memory");
-	else if (rpc_pending_read(r->pending, append, &reply) || parse_reply(r, &reply, &xspace))
+	else if (rpc_pending_copy(r->pending, reply, n, &n) || parse_reply(r, reply, n, &xspace))
 		remote_profile_fail(r, "its answer is no ProfileResponse");
 	else if (xspace.total_bytes == 0 && !r->is_empty)
 		remote_profile_fail(r, "it answered without data: it wrote to its own disk");
 	else if (delivery_new_from_chunks(&xspace, &r->trace))
 		remote_profile_fail(r, "out of memory");
 	chunks_deinit(&xspace);
-	free(reply.data);
 }
 
 void remote_profile_end(struct remote_profile *r)

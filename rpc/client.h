@@ -79,6 +79,8 @@ bool rpc_pending_has_message(const struct rpc_pending *pending);
  */
 int rpc_pending_read(struct rpc_pending *pending,
 	int (*piece)(const uint8_t *data, size_t n, void *context), void *context);
+/* The same into |to|, which has room for |size| bytes; *n_out: how many there were. -EMSGSIZE when they are more. */
+int rpc_pending_copy(struct rpc_pending *pending, uint8_t *to, size_t size, size_t *n_out);
 uint64_t rpc_pending_get_bytes(const struct rpc_pending *pending); /* of the message */
 
 struct rpc_pending *rpc_pending_free(struct rpc_pending *pending); /* cancels if in flight */

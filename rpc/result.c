@@ -3,6 +3,7 @@
 #include "rpc/client.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include <grpc/byte_buffer.h>
 
@@ -42,6 +43,32 @@ int rpc_pending_read(struct rpc_pending *pending,
 	if (!pending->reply)
 		return -ENODATA;
 	return message_read(pending->reply, piece, context);
+}
+
+struct room {
+	uint8_t *to;
+	size_t size;
+	size_t n;
+};
+
+static int copy_piece(const uint8_t *data, size_t n, void *context)
+{
+	struct room *room = context;
+
+	if (n > room->size - room->n)
+		return -EMSGSIZE;
+	memcpy(room->to + room->n, data, n);
+	room->n += n;
+	return 0;
+}
+
+int rpc_pending_copy(struct rpc_pending *pending, uint8_t *to, size_t size, size_t *n_out)
+{
+	struct room room = {to, size, 0};
+	int r = rpc_pending_read(pending, copy_piece, &room);
+
+	*n_out = r ? 0 : room.n;
+	return r;
 }
 
 uint64_t rpc_pending_get_bytes(const struct rpc_pending *pending)

@@ -114,36 +114,22 @@ void expect_end(struct rpc_pending *pending, int status, const char *words)
 	ck_assert_ptr_null(rpc_pending_free(pending));
 }
 
-struct bytes {
-	uint8_t *data;
-	size_t n;
-};
-
-static int append(const uint8_t *data, size_t n, void *context)
-{
-	struct bytes *all = context;
-
-	all->data = realloc(all->data, all->n + n);
-	ck_assert_ptr_nonnull(all->data);
-	memcpy(all->data + all->n, data, n);
-	all->n += n;
-	return 0;
-}
-
 /* Ends |pending|, which must be OK with these bytes. */
 void expect_reply(struct rpc_pending *pending, const void *data, size_t n)
 {
-	struct bytes all = {NULL, 0};
+	uint8_t *got = malloc(n + 1);
+	size_t n_got;
 
+	ck_assert_ptr_nonnull(got);
 	ck_assert_int_eq(rpc_pending_wait(pending, PATIENCE_MS), 1);
 	ck_assert_msg(
 		rpc_pending_get_status(pending) == RPC_OK, "%s", rpc_pending_get_text(pending));
 	ck_assert_uint_eq(rpc_pending_get_bytes(pending), n);
-	ck_assert_int_eq(rpc_pending_read(pending, append, &all), 0);
-	ck_assert_uint_eq(all.n, n);
+	ck_assert_int_eq(rpc_pending_copy(pending, got, n + 1, &n_got), 0);
+	ck_assert_uint_eq(n_got, n);
 	if (n)
-		ck_assert_mem_eq(all.data, data, n);
-	free(all.data);
+		ck_assert_mem_eq(got, data, n);
+	free(got);
 	rpc_pending_free(pending);
 }
 
