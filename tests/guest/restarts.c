@@ -2,7 +2,8 @@
 /*
  * Starts and stops, in the middle of spans that another thread makes: its own server, or traces that it records itself.
  * Each span has a number. For each trace it says which had not begun when it was started, and which had ended when it
- * was stopped: a line "FIRST LAST" in the file "ranges"; the traces lie in "logs/NUMBER".
+ * was stopped: a line "FIRST LAST" in the file "ranges"; the traces lie in "logs/NUMBER". Of its servers it says what it
+ * has after a tenth of them and after the last: a line "DESCRIPTORS RESIDENT_KIB" in the file "figures".
  * usage: restarts servers N
  *        restarts traces N
  */
@@ -18,6 +19,7 @@
 
 #define SPANS_EACH 20
 #define PAUSE_US 20
+#define MAX_DESCRIPTORS 256
 
 static _Atomic long n_begun;
 static _Atomic long n_ended;
@@ -45,21 +47,59 @@ static void await_spans(void)
 		usleep(PAUSE_US);
 }
 
+#ifdef PTAP_DISABLE
 static void restart_servers(int n)
 {
-	for (int i = 0; i < n; i++) {
-		GUEST_STOP();
-		GUEST_START();
-	}
+	while (n--)
+		await_spans();
 }
 
-#ifdef PTAP_DISABLE
 static void record_traces(int n)
 {
 	while (n--)
 		await_spans();
 }
 #else
+static int count_descriptors(void)
+{
+	int n = 0;
+
+	for (int fd = 0; fd < MAX_DESCRIPTORS; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+static void note_figures(FILE *figures)
+{
+	FILE *statm = fopen("/proc/self/statm", "re");
+	long n_pages = -1;
+	int is_read = statm && fscanf(statm, "%*d %ld", &n_pages) == 1;
+
+	if (statm)
+		fclose(statm);
+	if (is_read)
+		fprintf(figures, "%d %ld\n", count_descriptors(),
+			n_pages * (sysconf(_SC_PAGESIZE) / 1024));
+}
+
+static void restart_servers(int n)
+{
+	FILE *figures = fopen("figures", "we");
+
+	for (int i = 0; i < n && figures; i++) {
+		GUEST_STOP();
+		GUEST_START();
+		if (!ptap_server_port()) {
+			printf("start %d: %s\n", i, ptap_last_error());
+			break;
+		}
+		if (i == n / 10 || i == n - 1)
+			note_figures(figures);
+	}
+	if (!figures || fclose(figures))
+		printf("no file for figures\n");
+}
+
 static int record_trace(int i, FILE *ranges)
 {
 	char path[32];
