@@ -44,6 +44,7 @@ struct options {
 	long n_workers;
 	long seconds; /* 0: until a signal */
 	long per_capture; /* batches in each capture; 0: work all the time */
+	long n_batches; /* then it ends, and says how long they took; 0: go on */
 	const char *count_path; /* NULL: do not count */
 	bool no_server;
 	const char *directory;
@@ -62,6 +63,7 @@ static size_t n_files;
 static struct queue raw = QUEUE_INIT;
 static struct queue compressed = QUEUE_INIT;
 static atomic_bool stopping;
+static struct timespec began, began_cpu; /* the first batch: by the clock, and of the processor */
 static FILE *output;
 
 /* ---- reader ---------------------------------------------------------------------------------- */
@@ -150,6 +152,12 @@ static void wait_for_capture(bool on)
 		nanosleep(&pause, NULL);
 }
 
+static void begin_time(void)
+{
+	clock_gettime(CLOCK_MONOTONIC, &began);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &began_cpu);
+}
+
 static void *run_reader(void *unused)
 {
 	long number = 0;
@@ -157,15 +165,19 @@ static void *run_reader(void *unused)
 	(void)unused;
 	ptap_thread_name("reader");
 	count_thread("reader");
-	while (!stopping) {
+	while (!stopping && !(options.n_batches && number == options.n_batches)) {
 		if (options.per_capture && number % options.per_capture == 0) {
 			if (number > 0)
 				wait_for_capture(false);
 			wait_for_capture(true);
 		}
+		if (number == 0)
+			begin_time();
 		read_batch(number++);
 	}
 	queue_close(&raw);
+	if (!stopping)
+		kill(getpid(), SIGTERM);
 	return NULL;
 }
 
@@ -258,6 +270,7 @@ static void usage(FILE *out)
 	      "  --workers N      threads that compress (default 2)\n"
 	      "  --seconds N      stop after N seconds (default: at SIGINT or SIGTERM)\n"
 	      "  --per-capture N  idle; work through N batches whenever a capture runs\n"
+	      "  --batches N      stop after N batches, and say how long they took\n"
 	      "  --count FILE     at the end, and on SIGUSR1, write what was annotated in captures\n",
 		out);
 }
@@ -280,6 +293,7 @@ static long number(const char *name, const char *text, long min, long max)
 static void parse_options(int argc, char **argv)
 {
 	static const struct option table[] = {
+		{"batches", required_argument, NULL, 'B'},
 		{"count", required_argument, NULL, 'c'},
 		{"help", no_argument, NULL, 'h'},
 		{"no-server", no_argument, NULL, 'n'},
@@ -293,6 +307,9 @@ static void parse_options(int argc, char **argv)
 
 	while ((c = getopt_long(argc, argv, "", table, NULL)) != -1) {
 		switch (c) {
+		case 'B':
+			options.n_batches = number("batches", optarg, 1, LONG_MAX);
+			break;
 		case 'b':
 			options.per_capture = number("per-capture", optarg, 1, LONG_MAX);
 			break;
@@ -321,6 +338,22 @@ static void parse_options(int argc, char **argv)
 		exit(2);
 	}
 	options.directory = argv[optind];
+}
+
+static double get_ms_since(clockid_t clock, const struct timespec *start)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (double)(now.tv_sec - start->tv_sec) * 1e3 +
+	       (double)(now.tv_nsec - start->tv_nsec) / 1e6;
+}
+
+static void print_time(void)
+{
+	printf("pipeline: %ld batches in %.3f ms, %.3f ms of the processor\n", options.n_batches,
+		get_ms_since(CLOCK_MONOTONIC, &began),
+		get_ms_since(CLOCK_PROCESS_CPUTIME_ID, &began_cpu));
 }
 
 static void start_thread(pthread_t *thread, void *(*run)(void *), void *argument)
@@ -377,6 +410,8 @@ static void run_pipeline(const sigset_t *signals)
 		pthread_join(workers[i], NULL);
 	queue_close(&compressed);
 	pthread_join(writer, NULL);
+	if (options.n_batches)
+		print_time();
 	write_count();
 }
 

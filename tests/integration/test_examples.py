@@ -3,9 +3,11 @@
 """The programs of docs/examples, run and captured: their spans, flows and async spans are in the file."""
 import re
 import socket
+import subprocess
 import threading
 from pathlib import Path
 
+from checks import PATIENCE_S
 from fixture import SANITIZERS, Skip, check, equal, run, test, wait_until
 from processes import LIBRARY, PROFTAPD, TOP_BUILD, TOP_SRC, Process, find_proftapds, is_alive
 from trace_file import read_flows
@@ -137,6 +139,18 @@ def a_pipeline_of_threads_works_in_batches(t):
     equal(numbers, list(range(numbers[0], numbers[0] + len(numbers))), "the steps' numbers")
     check({"queue to compress", "queue to write"} <= {c.events[0].name for c in trace.counters},
           "the counters")
+
+
+@test
+def a_pipeline_ends_after_its_batches(t):
+    files = t.public_dir("files")
+    for i in range(8):
+        (files / str(i)).write_text("line of text\n" * 50)
+    done = subprocess.run([EXAMPLES / "pipeline", "--no-server", "--batches", "3", files], stdout=subprocess.PIPE,
+                          text=True, timeout=PATIENCE_S, check=True)
+    last = done.stdout.splitlines()[-1]
+    said = re.fullmatch(r"pipeline: 3 batches in ([\d.]+) ms, ([\d.]+) ms of the processor", last)
+    check(said and all(float(ms) > 0 for ms in said.groups()), f"said last: {last!r}")
 
 
 def send_requests(port, is_over, sent):
