@@ -6,7 +6,8 @@ CONFIGURE_FLAGS ?=
 JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 FORWARD = $(MAKE) --no-print-directory $(JOBS) -C $(B)
 
-.PHONY: all bench check check-aarch64 check-asan check-format check-tsan clean demo fuzz interop interop-large nightly
+.PHONY: all bench bench-large check check-aarch64 check-asan check-format check-tsan clean demo fuzz
+.PHONY: interop interop-large nightly
 .NOTPARALLEL:
 
 all: $(B)/config.status
@@ -15,11 +16,11 @@ all: $(B)/config.status
 # A target that somebody runs installs what it needs; plain `make` only says what is missing.
 demo: PACKAGES = build
 check: PACKAGES = build check
-bench: PACKAGES = build check
+bench bench-large: PACKAGES = build check
 interop interop-large: PACKAGES = build check interop
 nightly: PACKAGES = build check
 
-demo bench interop interop-large nightly: install-packages $(B)/config.status
+demo bench bench-large interop interop-large nightly: install-packages $(B)/config.status
 	@$(FORWARD) $@
 
 check: install-packages $(B)/config.status

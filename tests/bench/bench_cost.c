@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "tests/bench/loops.h"
 #include "tests/bench/samples.h"
 
 #define MAX_THREADS 16
@@ -28,45 +29,6 @@
 #define ROUNDS 61
 #define BATCH 2000
 #define PAUSE_US 2000 /* for each BATCH of 16-byte slots */
-
-/* Keeps the loop, and its memory accesses in place. */
-#define barrier() __asm__ volatile("" ::: "memory")
-
-static void read_clock(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	/* volatile: gcc neither drops nor joins them. */
-	unsigned int low;
-	unsigned int high;
-
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-#else
-	now_ns();
-#endif
-}
-
-static void read_none(int n)
-{
-	for (int i = 0; i < n; i++)
-		barrier();
-}
-
-static void read_one(int n)
-{
-	for (int i = 0; i < n; i++) {
-		read_clock();
-		barrier();
-	}
-}
-
-static void read_two(int n)
-{
-	for (int i = 0; i < n; i++) {
-		read_clock();
-		read_clock();
-		barrier();
-	}
-}
 
 static void emit_off(int n)
 {
@@ -165,14 +127,6 @@ struct samples {
 static struct samples samples[MAX_THREADS][N_KINDS];
 static pthread_barrier_t phase_begin;
 static pthread_barrier_t phase_end;
-
-static double measure(void (*run)(int), int n)
-{
-	double start = now_ns();
-
-	run(n);
-	return (now_ns() - start) / n;
-}
 
 static void measure_kind(const struct kind *kind, struct samples *s, int round)
 {

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all groups of figures share: where things are, how a figure is said, and targets."""
+"""What all groups of figures share: where things are, and targets."""
 import contextlib
 import glob
 import json
 import os
-import platform
 import subprocess
 
 BUILD = os.environ["top_builddir"]
@@ -20,25 +19,6 @@ BUSY = "" if os.getloadavg()[0] < os.cpu_count() / 2 else "; the machine is busy
 
 class Failure(Exception):
     """A sentence for the reader; the run ends with 1."""
-
-
-class Output:
-    """Standard output and bench.txt."""
-
-    def __init__(self, path):
-        self.file = open(path, "w", encoding="utf-8")
-
-    def line(self, text):
-        print(text, flush=True)
-        self.file.write(text + "\n")
-        self.file.flush()
-
-    def method(self, text):
-        self.line("# " + text)
-
-    def figure(self, name, value, unit, aim="", rival=""):
-        aim = f"aim {aim}" if aim else ""
-        self.line(f"{name:<46} {value:>8} {unit:<8} {aim:<24} {rival}".rstrip())
 
 
 class Target:
@@ -136,13 +116,3 @@ def count_in_file(trace):
         for counter in plane["counters"]:
             counts[counter["name"]] = counts.get(counter["name"], 0) + counter["n"]
     return counts
-
-
-def show_machine(out):
-    info = read_text("/proc/cpuinfo").splitlines()
-    model = next((l.split(":")[1].strip() for l in info if l.startswith("model name")),
-                 platform.machine())
-    clock = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
-    clock = read_text(clock) if os.path.exists(clock) else "unknown"
-    out.line(f"machine: {model}, {os.cpu_count()} cores, Linux {platform.release()}, "
-             f"clocksource {clock}, load {os.getloadavg()[0]:.2f}")

@@ -13,6 +13,8 @@
  *        emit trace N           reads a directory and a number of bytes, then traces itself into that directory, with so
  *                               many bytes for the capture at most: N spans with eight arguments, paced in the same way.
  *                               Prints when it began, when it ended, and when its file was there, in ns of the monotonic clock
+ *        emit steady N          the same, by a server that was there before and stays: N spans evenly over two seconds
+ *        emit micro N           the same with N spans of a microsecond each, of four names
  */
 #include <poll.h>
 #include <proftap/proftap.h>
@@ -30,6 +32,9 @@
 /* A spans takes 9 slots: 72 KiB, then time for the server. */
 #define LARGE_BATCH 500
 #define LARGE_PAUSE_US 400
+#define STEADY_NS 2e9
+#define STEADY_BATCH 500
+#define MICRO_NS 1000
 
 static int fail(const char *what)
 {
@@ -159,7 +164,39 @@ static int run_large(const char *n)
 	return 0;
 }
 
-static int run_trace(const char *n)
+static void spin_until(double end_ns)
+{
+	while (now_ns() < end_ns)
+		;
+}
+
+static void emit_steady(int n)
+{
+	double start = now_ns();
+
+	for (int i = 0; i < n; i += STEADY_BATCH) {
+		emit(STEADY_BATCH);
+		spin_until(start + STEADY_NS / n * (i + STEADY_BATCH));
+	}
+}
+
+#define EMIT_MICRO(name, start)                 \
+	do {                                    \
+		PTAP_SPAN(name);                \
+		spin_until((start) + MICRO_NS); \
+	} while (0)
+
+static void emit_micro(int n)
+{
+	for (int i = 0; i < n; i += 4) {
+		EMIT_MICRO("parse", now_ns());
+		EMIT_MICRO("plan", now_ns());
+		EMIT_MICRO("run", now_ns());
+		EMIT_MICRO("answer", now_ns());
+	}
+}
+
+static int trace(void (*emit_all)(int n), int n)
 {
 	struct ptap_profile_options options = PTAP_PROFILE_OPTIONS_INIT;
 	struct ptap_profile_option max_bytes = {"ptap_max_capture_bytes", NULL};
@@ -179,13 +216,28 @@ static int run_trace(const char *n)
 		return fail("no trace");
 	puts("running");
 	before = now_ns();
-	emit_paced(atoi(n));
+	emit_all(n);
 	after = now_ns();
 	if (ptap_trace_stop())
 		return fail("no file");
 	printf("%.0f %.0f %.0f\n", before, after, now_ns());
 	wait_for_end();
 	return 0;
+}
+
+static int run_trace(const char *n)
+{
+	return trace(emit_paced, atoi(n));
+}
+
+static int run_steady(const char *n)
+{
+	return ptap_server_start(0) ? fail("no server") : trace(emit_steady, atoi(n));
+}
+
+static int run_micro(const char *n)
+{
+	return trace(emit_micro, atoi(n));
 }
 
 static const struct mode {
@@ -195,7 +247,9 @@ static const struct mode {
 	{"burst", run_burst},
 	{"idle", run_idle},
 	{"large", run_large},
+	{"micro", run_micro},
 	{"start", run_start},
+	{"steady", run_steady},
 	{"trace", run_trace},
 };
 
@@ -205,6 +259,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc >= 2 && i < sizeof modes / sizeof modes[0]; i++)
 		if (strcmp(argv[1], modes[i].name) == 0)
 			return modes[i].run(argc > 2 ? argv[2] : "0");
-	fputs("usage: emit start GIGABYTES | idle | burst N | large N | trace N\n", stderr);
+	fputs("usage: emit start GIGABYTES | idle | burst N | large N | trace N | steady N | micro N\n",
+		stderr);
 	return 2;
 }

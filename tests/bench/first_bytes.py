@@ -70,7 +70,7 @@ def compare(out, name, n_spans, duration_ms):
 
 def bench_first_bytes(out, _):
     if not os.path.exists(PYTHON):
-        out.line("# first byte: skipped; `make interop` installs JAX, then this runs")
+        out.skip("first byte: `make interop` installs JAX, then this runs")
         return
     out.method("first byte: from the end of the recording, which is the duration after the request, until the "
                "first frame of the answer of a Profile is read (of a Capture of our own: the first chunk), by "

@@ -20,7 +20,7 @@ CAPTURES = (("1 GB", 11_000_000), ("3 GB", N_LARGE))
 def has_room(out, name, directory):
     if shutil.disk_usage(directory).free >= 4 * LARGE_BYTES:
         return True
-    out.line(f"  {name}: skipped, not enough room on the disk")
+    out.skip(f"{name}: not enough room on the disk")
     return False
 
 

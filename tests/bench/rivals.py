@@ -55,7 +55,7 @@ def compare(out, name, n_spans, duration_ms):
 
 def bench_rivals(out, _):
     if not os.path.exists(PYTHON):
-        out.line("# rivals: skipped; `make interop` installs JAX, then this runs")
+        out.skip("rivals: `make interop` installs JAX, then this runs")
         return
     out.method("rivals: Profile through gRPC by our client, a new connection each, to our server and to "
                f"JAX's in turns; wall clock minus duration; medians of {N_ROUNDS}; JAX's annotations "

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of tests/bench: what misses its aim is seen, and the JSON is as docs/internals/bench.md says."""
+import contextlib
+import io
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+from checks import check, equal
+from fixture import run, test
+
+TOP_SRC = Path(os.environ["top_srcdir"])
+sys.path.append(str(TOP_SRC / "tests" / "bench"))
+
+from figures import Output, judge
+
+
+@test
+def aims_are_of_the_value_or_of_the_ratio(t):
+    for value, ratio, aim, met in (
+            ("0.30", None, "<= 0.3 ns", True), ("0.31", None, "<= 0.3 ns", False),
+            ("64", None, "< 64 MiB", False), ("63", None, "< 64 MiB", True),
+            ("499", None, ">= 500 MB/s", False), ("1,000", None, ">= 500 MB/s", True),
+            (0, None, "0", True), ("0.1", None, "0", False), ("2", None, "1", False),
+            ("90", "1.25", "<= 1.25 x two rdtsc", True), ("1", "1.26", "<= 1.25 x two rdtsc", False),
+            ("90", "2", "", None)):
+        equal(judge(value, ratio, aim), met, f"{value} ({ratio}) and the aim {aim!r}")
+
+
+def say_some(directory):
+    """What it printed, and the JSON."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        out = Output(os.path.join(directory, "bench"), {"cpu": "none"})
+        out.group = "some"
+        out.method("how it is done")
+        out.figure("good one", "1,000", "ns", "<= 1000 ns", "a note")
+        out.figure("bad one", "20", "ns", "<= 1.3 x one rdtsc", ratio=("1.31", "one rdtsc"))
+        out.figure("free one", 7, "")
+        out.skip("a tracer: it is not there")
+        out.error("two are missing")
+        out.end()
+    return printed.getvalue(), json.loads(Path(directory, "bench.json").read_text())
+
+
+def documented_keys(title):
+    text = (TOP_SRC / "docs/internals/bench.md").read_text()
+    rows = text.split(f"| {title} | value |\n|---|---|\n")[1].split("\n\n")[0]
+    return sorted(key for row in rows.splitlines() for key in re.findall(r"`(\w+)`", row.split("|")[1]))
+
+
+@test
+def a_miss_is_at_the_margin_and_once_more_at_the_end(t):
+    text, _ = say_some(t.dir)
+    lines = text.splitlines()
+    equal([line.split("  ")[0] for line in lines if line.startswith("MISS")],
+          ["MISS bad one", "MISS bad one: 1.31 x, aim <= 1.3 x one rdtsc"], "lines that say so")
+    check(re.search(r"^3 figures in \d+ s; 2 have an aim, 1 miss it:$", text, re.MULTILINE), f"no sum in {text}")
+    equal(lines[-1], f"written to {t.dir}/bench.txt and {t.dir}/bench.json", "the last line")
+    equal(Path(t.dir, "bench.txt").read_text(), text, "the file of the text")
+
+
+@test
+def the_json_is_as_it_is_documented(t):
+    _, said = say_some(t.dir)
+    equal(sorted(said), documented_keys("key"), "its keys")
+    for figure in said["figures"]:
+        equal(sorted(figure), documented_keys("key of a figure"), "a figure's keys")
+    equal([(figure["value"], figure["ratio"], figure["met"]) for figure in said["figures"]],
+          [(1000, None, True), (20, 1.31, False), (7, None, None)], "the figures")
+    equal(said["skipped"], [{"group": "some", "text": "a tracer: it is not there"}], "what was skipped")
+    equal(said["errors"], [{"group": "some", "text": "two are missing"}], "the errors")
+
+
+run()
