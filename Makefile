@@ -16,7 +16,7 @@ all: $(B)/config.status
 # A target that somebody runs installs what it needs; plain `make` only says what is missing.
 demo: PACKAGES = build
 check: PACKAGES = build check
-bench bench-large: PACKAGES = build check
+bench bench-large: PACKAGES = build check bench
 interop interop-large: PACKAGES = build check interop
 nightly: PACKAGES = build check
 

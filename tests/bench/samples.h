@@ -15,6 +15,15 @@ static inline double now_ns(void)
 	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
 }
 
+/* The processor's time of all threads of this process. */
+static inline double process_cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+}
+
 static inline int compare_samples(const void *a, const void *b)
 {
 	return (*(const double *)a > *(const double *)b) -

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What it costs real programs: without annotations, off, armed and recording, in turns."""
+import contextlib
+import os
+import signal
+import statistics
+import subprocess
+
+from common import BENCH, BUILD, PROFTAP, Failure, Target, report
+
+N_ROUNDS = 25
+N_STATEMENTS = 20000  # as in statements.c
+N_PIPELINE_ROUNDS = 9
+N_BATCHES = 60
+EXAMPLES = os.path.join(BUILD, "docs", "examples")
+# What is compared with the first one; "again" is the same program once more: noise, and nothing else.
+MODES = ("bare", "again", "off", "armed", "recording")
+AIMS = {"off": "<= {:.2f} % (noise)", "armed": "<= {:.2f} % (noise)", "recording": "<= 2 %"}
+JUDGED_PERCENT = 2  # beyond so much noise nothing is said to meet its aim, or to miss it
+CLOCKS = ("time", "processor time")
+
+
+def start_capture(port, directory):
+    return subprocess.Popen([PROFTAP, "capture", port, "3600000", "--log_dir", directory],
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+
+def end_capture(capture):
+    """The trace's totals."""
+    capture.send_signal(signal.SIGINT)
+    files = capture.communicate()[0].split()
+    if capture.returncode != 0:
+        raise Failure(f"proftap capture ended with {capture.returncode}")
+    return report(files)["totals"]
+
+
+class Program(Target):
+    """Talks in lines; its words come after its own name, or without it."""
+
+    def __init__(self, path, *arguments):
+        self.name = os.path.basename(path)
+        self.process = subprocess.Popen([path, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def ask(self, what):
+        self.process.stdin.write(what + "\n")
+        self.process.stdin.flush()
+
+
+def run_statements(program):
+    program.ask("run")
+    return [float(word) for word in program.read("ran")]
+
+
+def measure_statements(directory):
+    """[{mode: (ns by the clock, ns of the processor)}], and the totals of what was recorded."""
+    bare, real = (os.path.join(BENCH, name) for name in ("statements_bare", "statements"))
+    with contextlib.ExitStack() as stack:
+        programs = {mode: stack.enter_context(Program(path, *arguments)) for mode, path, arguments in (
+            ("bare", bare, ()), ("again", bare, ()), ("thread", bare, ("thread",)), ("off", real, ()), ("armed", real, ("server",)),
+            ("recording", real, ("server",)))}
+        ports = {mode: program.read("ready")[0] for mode, program in programs.items()}
+        capture = start_capture(ports["recording"], directory)
+        programs["recording"].ask("wait")
+        programs["recording"].read("recording")
+        rounds = [{mode: run_statements(programs[mode]) for mode in turn(number, tuple(programs))}
+                  for number in range(N_ROUNDS + 1)]
+        totals = end_capture(capture)
+        for program in programs.values():
+            program.end()
+    # In the first one memory is still to come.
+    return rounds[1:], totals
+
+
+def turn(number, modes):
+    """Each round begins with another one."""
+    first = number % len(modes)
+    return modes[first:] + modes[:first]
+
+
+def run_pipeline(mode, directory):
+    """(ms by the clock, ms of the processor), and the totals of what was recorded or None."""
+    path = os.path.join(EXAMPLES, "pipeline_bare" if mode in ("bare", "again") else "pipeline")
+    options = [] if mode in ("armed", "recording") else ["--no-server"]
+    if mode == "recording":
+        options += ["--per-capture", str(N_BATCHES)]
+    with Program(path, "--batches", str(N_BATCHES), *options, "/usr/share/doc") as program:
+        words = program.read("pipeline:")
+        capture = start_capture(words[words.index("port") + 1].rstrip(","), directory) if mode == "recording" else None
+        words = program.read("pipeline:", str(N_BATCHES), "batches")
+        program.end()
+    totals = capture and end_capture(capture)
+    return [float(words[1]), float(words[3])], totals
+
+
+def measure_pipeline(directory):
+    rounds, all_totals = [], []
+    for number in range(N_PIPELINE_ROUNDS + 1):
+        runs = {mode: run_pipeline(mode, directory) for mode in turn(number, MODES)}
+        rounds.append({mode: times for mode, (times, _) in runs.items()})
+        all_totals.append(runs["recording"][1])
+    return rounds[1:], {name: sum(totals[name] for totals in all_totals) for name in ("spans", "dropped")}
+
+
+def find_middle(rounds, mode, clock):
+    """Percent beyond the bare program of the same round: the median, and half of the interval that it lies in with 95 %."""
+    beyond = [(row[mode][clock] / row["bare"][clock] - 1) * 100 for row in rounds]
+    low, middle, high = statistics.quantiles(beyond, n=4, method="inclusive")
+    return middle, 1.57 * (high - low) / len(beyond) ** 0.5
+
+
+def show_overhead(out, name, rounds, totals):
+    for clock, what in enumerate(CLOCKS):
+        again, spread = find_middle(rounds, "again", clock)
+        noise = abs(again) + spread
+        for mode in (mode for mode in rounds[0] if mode not in MODES[:2]):
+            show_mode(out, f"{name}, {mode}: {what} added", mode, (rounds, mode, clock), noise, totals)
+
+
+def show_mode(out, name, mode, which, noise, totals):
+    middle, spread = find_middle(*which)
+    note = f"+- {spread:.2f}; noise {noise:.2f}"
+    aim = AIMS.get(mode, "").format(noise)
+    if aim and max(noise, spread) > JUDGED_PERCENT:
+        aim, note = "", note + ": too much to judge"
+    if mode == "recording":
+        note += f"; {totals['spans']:,} spans, {totals['dropped']:,} dropped"
+    out.figure(name, f"{middle:.2f}", "%", aim, note)
+
+
+def bench_overhead(out, directory):
+    out.method("overhead: programs that work, against the same built with -DPTAP_DISABLE in the same round; the order "
+               "changes from round to round; the median of the rounds, and +- what it is uncertain by (95 %). Noise: "
+               "the same of a second run of the bare program, plus how far that lies from the first. off: annotations "
+               "and no server; armed: a server, nobody records")
+    out.method(f"statements: 20,000 statements of SQLite on a table in memory, a span around each, {N_ROUNDS} rounds; "
+               "thread: no annotations, but a thread that sleeps, as a server has one: libc's locks cost more in a "
+               "program of two threads")
+    rounds, totals = measure_statements(directory)
+    cost_ns = statistics.median(row["bare"][1] for row in rounds) / N_STATEMENTS
+    out.figure("statements, bare: processor time of one", f"{cost_ns:.0f}", "ns")
+    show_overhead(out, "statements", rounds, totals)
+    out.method(f"pipeline: {N_BATCHES} batches of the example, four threads, {N_PIPELINE_ROUNDS} rounds")
+    show_overhead(out, "pipeline", *measure_pipeline(directory))
