@@ -6,7 +6,7 @@ CONFIGURE_FLAGS ?=
 JOBS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 FORWARD = $(MAKE) --no-print-directory $(JOBS) -C $(B)
 
-.PHONY: all bench bench-large check check-aarch64 check-asan check-format check-tsan clean demo fuzz
+.PHONY: all bench bench-large bench-peers check check-aarch64 check-asan check-format check-tsan clean demo fuzz
 .PHONY: interop interop-large nightly
 .NOTPARALLEL:
 
@@ -17,10 +17,11 @@ all: $(B)/config.status
 demo: PACKAGES = build
 check: PACKAGES = build check
 bench bench-large: PACKAGES = build check bench
+bench-peers: PACKAGES = build check bench peers
 interop interop-large: PACKAGES = build check interop
 nightly: PACKAGES = build check
 
-demo bench bench-large interop interop-large nightly: install-packages $(B)/config.status
+demo bench bench-large bench-peers interop interop-large nightly: install-packages $(B)/config.status
 	@$(FORWARD) $@
 
 check: install-packages $(B)/config.status

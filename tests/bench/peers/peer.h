@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is the same in the programs that are measured with and without a tracer at work: batches with pauses, each followed
+ * by as many clock reads and by what there would be without the tracer.
+ *
+ * usage: peer_TRACER BATCH ROUNDS PAUSE_US     first it prints "ready PORT"; then, for each line "KIND" that it reads, span
+ *                                              or instant, it emits ROUNDS batches and prints "KIND EMIT READS NONE N": ns
+ *                                              of one, of its clock reads and without it, and how many; for "wait" it
+ *                                              waits until somebody records, and prints "recording"
+ */
+#ifndef BENCH_PEER_H
+#define BENCH_PEER_H
+
+#include <stdbool.h>
+
+struct peer {
+	void (*span)(int n);
+	void (*instant)(int n); /* NULL: it has none */
+	void (*without)(int n); /* the same loop without it; NULL: an empty one */
+	bool (*is_recording)(void); /* NULL: whoever runs it knows */
+	int port; /* of its server, or 0 */
+};
+
+int peer_run(const struct peer *peer, int argc, char **argv);
+
+#endif
