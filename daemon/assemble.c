@@ -148,6 +148,8 @@ int assemble_host_plane(const struct assemble_input *in, struct space *space)
 	struct assembly *as = in->assembly;
 	int r = as ? 0 : assembly_new(in->drain->target, in->earliest_ticks, in->start_ticks, &as);
 
+	if (!r && in->end_ns)
+		as->end_ns = in->end_ns;
 	if (!r)
 		r = fill(as, in);
 	if (!r)

@@ -42,6 +42,7 @@ int assembly_new(
 	as->target = target;
 	as->earliest_ticks = earliest_ticks;
 	as->start_ticks = start_ticks;
+	as->end_ns = INT64_MAX;
 	as->no_limit.max_bytes = UINT64_MAX;
 	as->keep = &as->no_limit;
 	if (init(as, target)) {
@@ -76,11 +77,15 @@ struct assembly *assembly_free(struct assembly *as)
 
 /* --- entries ------------------------------------------------------------------------------- */
 
-static int to_event(
-	struct assembly *as, const struct entry *e, uint32_t name, struct trace_event *event)
+static int to_event(struct assembly *as, struct entry *e, uint32_t name, struct trace_event *event)
 {
 	struct timeline *t = as->timeline;
 	int64_t end = timeline_convert(t, e->start + e->duration);
+
+	if (end > as->end_ns) {
+		end = as->end_ns;
+		e->is_unfinished = 1;
+	}
 
 	event->start_ns = timeline_convert(t, e->start);
 	event->duration_ns = end - event->start_ns;
@@ -110,7 +115,7 @@ static int add_sample(struct assembly *as, const struct trace_event *event)
 	return 0;
 }
 
-static int add_event(struct assembly *as, const struct entry *e, uint32_t name)
+static int add_event(struct assembly *as, struct entry *e, uint32_t name)
 {
 	struct trace_event event;
 	int r = to_event(as, e, name, &event);
@@ -121,10 +126,13 @@ static int add_event(struct assembly *as, const struct entry *e, uint32_t name)
 					 : events_push(&as->events, &event, e->depth);
 }
 
-static void add_entry(struct assembly *as, const struct entry *e)
+static void add_entry(struct assembly *as, struct entry *e)
 {
-	uint32_t name = texts_get_event_name(&as->texts, e);
+	uint32_t name;
 
+	if (timeline_convert(as->timeline, e->start) > as->end_ns)
+		return;
+	name = texts_get_event_name(&as->texts, e);
 	if (name == NAMES_NONE)
 		as->error = -ENOMEM;
 	else if (e->kind == RECORD_ASYNC_BEGIN || e->kind == RECORD_ASYNC_END)

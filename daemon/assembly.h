@@ -32,6 +32,7 @@ struct assembly {
 	struct target *target;
 	uint64_t earliest_ticks; /* no record of the capture began before */
 	uint64_t start_ticks; /* records that began earlier are left out */
+	int64_t end_ns; /* so are those that began later, and spans are cut there; INT64_MAX at first */
 	struct timeline *timeline;
 	struct plane *plane;
 	struct texts texts;

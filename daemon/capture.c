@@ -109,6 +109,7 @@ static void record(struct capture *c)
 	int64_t end = end_time(c);
 	int64_t period = MIN_PERIOD_NS;
 
+	c->recording.end_ns = end;
 	while (!is_over(c)) {
 		int64_t now = monotonic_ns();
 
@@ -117,7 +118,7 @@ static void record(struct capture *c)
 		target_wait(c->target, now + period < end ? now + period : end);
 		period = next_period(period, recording_visit(&c->recording));
 		note(c);
-		if (c->request->keeps_newest)
+		if (c->request->keeps_newest && monotonic_ns() < end)
 			snapshots_visit(&c->snapshots);
 	}
 }

@@ -17,6 +17,7 @@ struct plain {
 	uint32_t n_ids;
 	uint64_t earliest_ticks;
 	uint64_t start_ticks;
+	int64_t end_ns;
 };
 
 static inline int is_plain(const struct slot *slot)
@@ -61,6 +62,8 @@ static size_t take_some(
 		if (start < p->start_ticks)
 			continue;
 		set_times(p, &events->v[to], start, slots[i].word[1] & RECORD_DURATION_MASK);
+		if (events->v[to].start_ns + events->v[to].duration_ns > p->end_ns)
+			break;
 		events->v[to].name = name - 1;
 		events->v[to].stats = 0;
 		events->depths[to++] = (uint8_t)record_depth(slots[i].word[0]);
@@ -78,6 +81,7 @@ size_t plain_take(struct assembly *as, const struct slot *slots, size_t n_slots)
 		.n_ids = as->texts.n_ids,
 		.earliest_ticks = as->earliest_ticks,
 		.start_ticks = as->start_ticks,
+		.end_ns = as->end_ns,
 	};
 
 	if (!n || !is_plain(slots))

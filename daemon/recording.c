@@ -43,6 +43,7 @@ void recording_init(
 	r->max_bytes = max_bytes;
 	r->budget.max_bytes = max_bytes / RECORDING_BYTES_PER_SLOT_BYTE;
 	r->budget.window_bytes = choose_window(max_bytes, window_bytes);
+	r->end_ns = INT64_MAX;
 	r->uses_ticks = atomic_load(&f->main->arena->clock) == ARENA_CLOCK_TICKS;
 	timeline_init(&r->timeline, r->uses_ticks);
 }
@@ -51,6 +52,11 @@ void recording_set_unlimited(struct recording *r)
 {
 	r->budget.max_bytes = UINT64_MAX;
 	r->budget.window_bytes = 0;
+}
+
+int64_t recording_find_end(const struct recording *r)
+{
+	return r->end_ns == INT64_MAX ? INT64_MAX : r->end_ns - r->start.monotonic_ns;
 }
 
 /* One that comes from here on is not told to wait; one that was is among the offered already. */
@@ -223,6 +229,8 @@ int recording_end(struct recording *r)
 	r->stop = clock_pair_read(r->uses_ticks);
 	if (timeline_add(&r->timeline, r->stop))
 		return -ENOMEM;
+	if (r->stop.monotonic_ns > r->end_ns)
+		r->stop = interpolate(r->start, r->stop, r->end_ns);
 	for (size_t i = 0; i < r->n_sources && r->level; i++) {
 		spill_catch_up(r, r->sources[i]);
 		source_end(r->sources[i], &r->error);

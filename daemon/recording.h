@@ -39,6 +39,7 @@ struct recording {
 	struct clock_pair armed; /* when it was */
 	int64_t late_ns; /* what is recorded begins so long after the start */
 	struct clock_pair start;
+	int64_t end_ns; /* CLOCK_MONOTONIC: agreed upon, what is later is left out; INT64_MAX: none is */
 	int64_t window_ns; /* since the start: of a part (recording_cut.h), nothing that ended earlier is in it */
 	struct clock_pair stop;
 	uint64_t
@@ -46,6 +47,9 @@ struct recording {
 	int64_t last_pair_ns;
 	int error; /* -ENOMEM: what there is is not complete */
 };
+
+/* |end_ns| since the start. */
+int64_t recording_find_end(const struct recording *r);
 
 /* Outcome of the two below besides 0 and negative ones: the program is gone. */
 #define RECORDING_NO_TARGET 1

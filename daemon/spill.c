@@ -56,6 +56,7 @@ static int adopt(struct recording *r, struct source *s)
 		return 0;
 	if (assembly_new(s->target, r->earliest_ticks, r->start.ticks, &s->assembly))
 		return -ENOMEM;
+	s->assembly->end_ns = recording_find_end(r);
 	spooler_adopt(r->budget.spooler, s->assembly);
 	return 0;
 }

@@ -77,6 +77,7 @@ typedef Suite SRunner;
 #define ck_assert_ptr_null(a) ck_assert((a) == NULL)
 #define ck_assert_ptr_nonnull(a) ck_assert((a) != NULL)
 #define ck_assert_mem_eq(a, b, n) ck_assert(memcmp(a, b, n) == 0)
+#define ck_assert_str_ne(a, b) ck_assert(strcmp(a, b) != 0)
 #define ck_assert_str_eq(a, b)                                                                   \
 	do {                                                                                     \
 		const char *check_a = (a);                                                       \

@@ -34,9 +34,10 @@ def record(t, targets, ms):
 
 
 def read_options(path):
+    """And the window, in Unix ns."""
     environment = Trace(path).environment
     options = schema("profiler_options").ProfileOptions.FromString(environment["profile_options"].value)
-    return options, environment["profile_start_time"].value
+    return options, environment["profile_start_time"].value, environment["profile_stop_time"].value
 
 
 @test
@@ -67,17 +68,18 @@ def check_windows(capture, n_targets):
     equal((result["captured"], result["failed"], len(result["files"])), (n_targets, 0, n_targets),
           "targets")
     for target in result["targets"]:
-        options, start = read_options(target["file"])
+        options, start, stop = read_options(target["file"])
         equal(options.start_timestamp_ns, result["start_unix_ns"], "the instant that was asked for")
         late = start - options.start_timestamp_ns
         check(late >= 0, f"{target['target']}: began {-late} ns too early")
+        equal(stop - start, options.duration_ms * 1000000, f"{target['target']}: the window in ns")
         is_told = any("after the agreed instant" in w for w in target["warnings"])
         is_known = target["clock_offset_ns"] is not None
         equal(is_told, is_known and late > ALLOWED_LATE_NS, f"{late} ns late: told")
 
 
 @test
-def sixty_four_windows_begin_at_one_instant(t):
+def sixty_four_windows_are_the_same(t):
     targets = [t.target() for _ in range(64)]
     for target in targets:
         target.send("start 0")

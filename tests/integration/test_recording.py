@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The main job: what the target emitted is what the file holds, event by event, value by value."""
+import os
 import re
+import signal
 import socket
 import statistics
 import time
 
 from checks import not_void
 from fake_server import FakeServer, field, space
-from fixture import SANITIZERS, check, contains, equal, run, schema, test
+from fixture import (SANITIZERS, check, contains, equal, find_proftapd, run, schema, test,
+                     wait_until)
 
 ROUNDS = {"alpha": 100, "beta": 50, "gamma": 7}
 # How far the clocks of two processes on a loaded machine may seem apart.
@@ -248,6 +251,23 @@ def the_summary_says_how_long_it_was_in_truth(t):
         plane.stats.add(metadata_id=number, uint64_value=value)
     server = FakeServer(t, lambda c: c.reply(field(8, made.SerializeToString())))
     check(t.capture(server, 500).stderr.startswith("captured 512 ms of "), "the first line")
+
+
+@test
+def a_window_ends_when_it_was_agreed_however_late_the_server_wakes(t):
+    target = t.target().serve()
+    server = find_proftapd(target.pid)
+    t.at_end.append(lambda: os.kill(server, signal.SIGCONT))
+    capture = t.record(target, 1000, commands=["burst 5"])
+    os.kill(server, signal.SIGSTOP)
+    over = time.monotonic() + 1.1
+    wait_until(lambda: time.monotonic() > over, "the end of the window")
+    target.ask("burst 100")
+    os.kill(server, signal.SIGCONT)
+    trace = capture.finish().trace
+    start, stop = (trace.environment[f"profile_{word}_time"].value for word in ("start", "stop"))
+    equal(stop - start, 1_000_000_000, "the window in ns")
+    equal(trace.count("burst"), 5, "spans, without those after the end")
 
 
 run()

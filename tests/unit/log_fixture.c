@@ -113,6 +113,7 @@ void log_assemble_with(struct assembly *assembly)
 		.start_ticks = LOG_START_TICKS,
 		.window_ticks = LOG_START_TICKS,
 		.stop_ticks = LOG_STOP_TICKS,
+		.end_ns = logs.end_ns,
 		.carry = logs.carry,
 		.settled_ticks = LOG_START_TICKS + logs.settled,
 		.uses_ticks = 1,

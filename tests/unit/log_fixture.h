@@ -24,6 +24,7 @@ struct log_fixture {
 	struct drain drain;
 	struct timeline timeline;
 	struct async_carry *carry; /* NULL: log_assemble() makes all there is */
+	int64_t end_ns; /* that was agreed upon; 0: none */
 	uint64_t settled; /* with it; since the start, as all times are */
 	struct space *space; /* after log_assemble() */
 	struct plane *plane;

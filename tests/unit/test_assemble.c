@@ -227,6 +227,31 @@ START_TEST(cuts_open_spans_at_the_end)
 }
 END_TEST
 
+START_TEST(leaves_out_what_is_behind_the_agreed_end)
+{
+	struct thread_log *log = log_add(1, "t");
+
+	logs.end_ns = 100;
+	log_put_span(log, "whole", 0, 200, 1);
+	log_put_span(log, "until the end", 240, 400, 1);
+	log_put_span(log, "across the end", 280, 800, 1);
+	log_put_span(log, "behind the end", 404, 500, 1);
+	put_sample(log, fixture_add_string("queue"), 404, 7);
+	log_put_open(log, "open", 100);
+	log_put_open(log, "opened later", 404);
+	log_assemble();
+	ck_assert_uint_eq(logs.plane->n_lines, 1);
+	ck_assert_uint_eq(logs.plane->lines[0].n_events, 4);
+	expect(0, 0, "whole", 0, 50);
+	expect(0, 1, "open", 25, 75);
+	expect_int(0, 1, "unfinished", 1);
+	expect(0, 2, "until the end", 60, 40);
+	ck_assert_ptr_null(log_event_stat(0, 2, "unfinished"));
+	expect(0, 3, "across the end", 70, 30);
+	expect_int(0, 3, "unfinished", 1);
+}
+END_TEST
+
 START_TEST(reports_losses_by_reason)
 {
 	struct thread_log *log = log_add(77, "busy");
@@ -291,6 +316,7 @@ int main(void)
 	tcase_add_test(tcase, numbers_steps);
 	tcase_add_test(tcase, makes_a_line_per_counter);
 	tcase_add_test(tcase, cuts_open_spans_at_the_end);
+	tcase_add_test(tcase, leaves_out_what_is_behind_the_agreed_end);
 	tcase_add_test(tcase, reports_losses_by_reason);
 	tcase_add_test(tcase, sums_up_losses_of_many_threads);
 	suite_add_tcase(suite, tcase);
