@@ -38,6 +38,8 @@
 #define START_TICKS UINT64_C(1000000)
 #define PAIR_TICKS UINT64_C(50000000)
 #define PART_BYTES (UINT64_C(2) << 20)
+/* What the spooler appends at a time. */
+#define PIECE_BYTES ((size_t)240 << 10)
 #define KEEP_BYTES (UINT64_C(64) << 20)
 
 /* A thread that is being recorded. */
@@ -54,6 +56,7 @@ struct costs {
 	double copy;
 	double order; /* the spool's thread, too */
 	double encode;
+	double write; /* of these: to the spool's file */
 };
 
 struct bench {
@@ -66,24 +69,10 @@ struct bench {
 	struct costs costs;
 };
 
-static double clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
-
-/* Of this thread. */
-static double cpu_ns(void)
-{
-	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
-}
-
-/* Of all others. */
+/* Of all other threads. */
 static double others_cpu_ns(void)
 {
-	return clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_ns();
+	return process_cpu_ns() - thread_cpu_ns();
 }
 
 static uint32_t pick(struct writer *w, uint32_t n)
@@ -208,13 +197,13 @@ static uint64_t find_end(const struct bench *b)
 static int visit(struct bench *b, int is_last)
 {
 	int error = 0;
-	double start = cpu_ns();
+	double start = thread_cpu_ns();
 
 	if (is_last)
 		drain_finish(&b->drain, &error);
 	else
 		drain_visit(&b->drain, &error);
-	b->costs.copy += cpu_ns() - start;
+	b->costs.copy += thread_cpu_ns() - start;
 	return error;
 }
 
@@ -260,21 +249,42 @@ static int finish(struct bench *b, struct assembly *as)
 		.plane_name = PLANE_HOST,
 		.assembly = as,
 	};
-	double start = cpu_ns();
+	double start = thread_cpu_ns();
 
 	if (space_new(&space) || assemble_host_plane(&in, space))
 		return -1;
-	b->costs.order += cpu_ns() - start;
-	start = cpu_ns();
+	b->costs.order += thread_cpu_ns() - start;
+	start = thread_cpu_ns();
 	if (xspace_encode_around(space, &out, &gaps))
 		return -1;
-	b->costs.encode += cpu_ns() - start;
+	b->costs.encode += thread_cpu_ns() - start;
 	return 0;
 }
 
 static int run_in_memory(struct bench *b)
 {
 	return record_all(b, NULL, NULL) ? -1 : finish(b, NULL);
+}
+
+/* As many bytes as that were, again, for what the file takes. */
+static int write_again(struct bench *b, uint64_t n_bytes)
+{
+	_cleanup_(chunks_deinit) struct chunks piece = CHUNKS_INIT;
+	struct spool *spool;
+	uint64_t offset;
+	double start;
+	int r = 0;
+
+	if (spool_new(NULL, UINT64_C(1) << 30, &spool, NULL))
+		return -1;
+	memset(chunks_reserve(&piece, PIECE_BYTES), 1, PIECE_BYTES);
+	chunks_commit(&piece, PIECE_BYTES);
+	start = thread_cpu_ns();
+	for (uint64_t at = 0; at < n_bytes && !r; at += PIECE_BYTES)
+		r = spool_append(spool, &piece, &offset);
+	b->costs.write = thread_cpu_ns() - start;
+	spool_release(spool);
+	return r;
 }
 
 /* Order, encoding and writing are the spooler's thread's. */
@@ -303,6 +313,8 @@ static int run_spooled(struct bench *b)
 	b->costs.order += others_cpu_ns() - start;
 	if (!r)
 		r = finish(b, as);
+	if (!r)
+		r = write_again(b, spool_get_bytes(spooler_get_spool(spooler)));
 	spooler_free(spooler);
 	return r;
 }
@@ -312,6 +324,7 @@ static int measure(struct bench *b, const char *what, int (*run)(struct bench *)
 	double copy[N_RUNS];
 	double order[N_RUNS];
 	double encode[N_RUNS];
+	double write[N_RUNS];
 
 	for (int i = 0; i < N_RUNS; i++) {
 		int r;
@@ -324,9 +337,12 @@ static int measure(struct bench *b, const char *what, int (*run)(struct bench *)
 		copy[i] = b->costs.copy / N_SPANS;
 		order[i] = b->costs.order / N_SPANS;
 		encode[i] = b->costs.encode / N_SPANS;
+		write[i] = b->costs.write / N_SPANS;
 	}
-	printf("%s copy %.1f order %.1f encode %.1f\n", what, median(copy, N_RUNS),
-		median(order, N_RUNS), median(encode, N_RUNS));
+	printf("%s %.1f", what, median(copy, N_RUNS));
+	printf(" %.1f", median(order, N_RUNS));
+	printf(" %.1f", median(encode, N_RUNS));
+	printf(" %.1f\n", median(write, N_RUNS));
 	return 0;
 }
 

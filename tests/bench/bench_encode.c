@@ -78,11 +78,11 @@ static int measure(const char *what, bool with_stats)
 		return 1;
 	for (int i = 0; i < N_RUNS; i++) {
 		_cleanup_(chunks_deinit) struct chunks out = CHUNKS_INIT;
-		double start = now_ns();
+		double start = thread_cpu_ns();
 
 		if (xspace_encode(space, &out))
 			return 1;
-		ns[i] = (now_ns() - start) / N_EVENTS;
+		ns[i] = (thread_cpu_ns() - start) / N_EVENTS;
 		n_bytes = out.total_bytes;
 	}
 	printf("encode %s %.1f ns/event %.1f bytes/event\n", what, median(ns, N_RUNS),

@@ -6,22 +6,30 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* CLOCK_MONOTONIC: the same for all processes. */
-static inline double now_ns(void)
+static inline double clock_ns(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+}
+
+/* CLOCK_MONOTONIC: the same for all processes. */
+static inline double now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 /* The processor's time of all threads of this process. */
 static inline double process_cpu_ns(void)
 {
-	struct timespec ts;
+	return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+/* That of this thread. */
+static inline double thread_cpu_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static inline int compare_samples(const void *a, const void *b)
