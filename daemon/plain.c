@@ -25,8 +25,7 @@ static inline int is_plain(const struct slot *slot)
 	unsigned kind = record_kind(slot->word[0]);
 
 	return (kind == RECORD_SPAN || kind == RECORD_INSTANT) &&
-	       record_n_extra(slot->word[0]) == 0 &&
-	       (slot->word[1] & RECORD_DURATION_MASK) != RECORD_DURATION_MASK;
+	       record_n_extra(slot->word[0]) == 0;
 }
 
 /* Index + 1; 0: not known yet, or none that this table has. */
