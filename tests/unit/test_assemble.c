@@ -230,25 +230,30 @@ END_TEST
 START_TEST(leaves_out_what_is_behind_the_agreed_end)
 {
 	struct thread_log *log = log_add(1, "t");
+	uint32_t name = fixture_add_string("span");
 
 	logs.end_ns = 100;
-	log_put_span(log, "whole", 0, 200, 1);
-	log_put_span(log, "until the end", 240, 400, 1);
-	log_put_span(log, "across the end", 280, 800, 1);
-	log_put_span(log, "behind the end", 404, 500, 1);
+	/* The first of a name takes a longer way than the next ones. */
+	log_put(log, RECORD_SPAN, name, 0, 200, 1, 0);
+	log_put(log, RECORD_SPAN, name, 240, 160, 1, 0);
+	log_put(log, RECORD_SPAN, name, 280, 520, 1, 0);
+	log_put(log, RECORD_SPAN, name, 404, 96, 1, 0);
+	log_put_span(log, "another", 280, 520, 1);
 	put_sample(log, fixture_add_string("queue"), 404, 7);
 	log_put_open(log, "open", 100);
 	log_put_open(log, "opened later", 404);
 	log_assemble();
 	ck_assert_uint_eq(logs.plane->n_lines, 1);
-	ck_assert_uint_eq(logs.plane->lines[0].n_events, 4);
-	expect(0, 0, "whole", 0, 50);
+	ck_assert_uint_eq(logs.plane->lines[0].n_events, 5);
+	expect(0, 0, "span", 0, 50);
 	expect(0, 1, "open", 25, 75);
 	expect_int(0, 1, "unfinished", 1);
-	expect(0, 2, "until the end", 60, 40);
+	expect(0, 2, "span", 60, 40);
 	ck_assert_ptr_null(log_event_stat(0, 2, "unfinished"));
-	expect(0, 3, "across the end", 70, 30);
+	expect(0, 3, "another", 70, 30);
 	expect_int(0, 3, "unfinished", 1);
+	expect(0, 4, "span", 70, 30);
+	expect_int(0, 4, "unfinished", 1);
 }
 END_TEST
 
