@@ -6,11 +6,12 @@ import json
 import spaces
 import viewer
 from processes import (PROFTAP, Pipeline, Prefork, capture, capture_of_block, folder, one_file, peer,
-                       run)
+                       run, wait_until)
 from protos import XSpace
 
 N_BATCHES = 6
 N_FILES = 32  # of each batch
+N_WRITES = 4000
 
 
 @contextlib.contextmanager
@@ -98,9 +99,12 @@ def test_usage_is_shown():
 
 
 def test_running_pipeline():
-    """500 ms of a pipeline that never rests: the same but for the edges, with unfinished spans."""
+    """A pipeline that never rests: the same but for the edges, with unfinished spans."""
     with folder() as work, Pipeline(work) as pipeline:
-        path = capture(pipeline.port, 500, work / "logs")
+        # A window that ends by itself leaves out what the program records until it hears of the end.
+        with capture_of_block(pipeline.port, work / "logs"):
+            wait_until(lambda: pipeline.ask_counts()["writer", "write"] > N_WRITES, "some hundred ms of work")
+        path = one_file(work / "logs")
         expected = pipeline.final_counts()
         spaces.assert_same_but_for_edges(
             viewer.counts(viewer.trace_events(path, "trace_viewer")), expected)
