@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fence.h"
 #include "base/grow.h"
 #include "daemon/spooler.h"
 #include "lib/wire/record.h"
@@ -137,7 +138,7 @@ static int read_frame(struct ring *ring, uint32_t depth, struct open_span *out)
 static int is_still_open(struct ring *ring, uint32_t depth, uint64_t start)
 {
 	/* Partner: ring_fence_open() (lib/record/emit.h). */
-	atomic_thread_fence(memory_order_acquire);
+	fence_acquire();
 	return atomic_load_explicit(&ring->depth, memory_order_acquire) > depth &&
 	       atomic_load_explicit(&ring->open[depth].start, memory_order_relaxed) == start;
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/fence.h"
 #include "base/ticks.h"
 #include "lib/record/guest.h"
 #include "lib/record/thread.h"
@@ -146,7 +147,7 @@ static inline int ring_open_span(
  */
 static inline void ring_fence_open(void)
 {
-	atomic_thread_fence(memory_order_release);
+	fence_release();
 }
 
 /* The frame of a span of |kind| at |depth| has |n| slots. */
