@@ -161,7 +161,7 @@ def usage_goes_on_from_one_snapshot_to_the_next(t):
         begin(calls)
         traces = []
         for _ in range(2):
-            target.ask("spin 350")
+            target.ask(f"spin {350 * SLOWNESS}")
             traces.append(trace_of(snapshot(calls)))
     check(starts(traces)[1] >= stops(traces)[0] - 10**6, f"{starts(traces)} and {stops(traces)}")
     for trace in traces:
