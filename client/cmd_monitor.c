@@ -15,6 +15,7 @@
 #include "client/command.h"
 #include "client/exchange.h"
 #include "client/exit.h"
+#include "client/failure.h"
 #include "client/link.h"
 #include "client/monitor_text.h"
 #include "client/session_command.h"
@@ -99,10 +100,8 @@ static int measure(struct monitor *m, Tensorflow__MonitorResponse **out, struct 
 	_cleanup_free_ uint8_t *message = NULL;
 	int code;
 
-	if (pack(m, &e, &message) < 0) {
-		diag_set(d, -ENOMEM, "%s: no request made: out of memory", e.address->text);
-		return EXIT_FAILED;
-	}
+	if (pack(m, &e, &message) < 0)
+		return failure_explain_no_request(e.address, d);
 	code = exchange_run(&e, d);
 	if (code == EXIT_DONE)
 		code = read_answer(&e, out, d);

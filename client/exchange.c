@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "client/address.h"
 #include "client/clock.h"
-#include "client/dial.h"
 #include "client/exit.h"
 #include "client/failure.h"
 #include "client/interrupt.h"
@@ -36,17 +35,13 @@ static int explain(const struct exchange *e, struct diag *d)
 {
 	struct failure f = {
 		.address = e->address,
-		.status = rpc_pending_get_status(e->pending),
-		.text = rpc_pending_get_text(e->pending),
-		.fault = rpc_pending_get_fault(e->pending),
 		.elapsed_ms = e->ended_ms - e->started_ms,
-		.received_bytes = dial_get_received_bytes(e->link->watch_fd),
 		.timeout_ms = e->timeout_ms,
-		.is_connected = dial_is_connected(e->link->watch_fd),
 		.is_silent = e->is_silent,
 		.is_of_session = e->is_of_session,
 	};
 
+	link_describe_failure(e->link, e->pending, &f);
 	return failure_explain(&f, d);
 }
 

@@ -278,6 +278,12 @@ static int explain_dead_end(const struct address *a, struct diag *d)
 	return EXIT_NOBODY;
 }
 
+int failure_explain_no_request(const struct address *address, struct diag *d)
+{
+	diag_set(d, -ENOMEM, "%s: no request made: out of memory", address->text);
+	return EXIT_FAILED;
+}
+
 int failure_explain_tunnel(const struct address *address, struct diag *d)
 {
 	struct failure f = {.address = address};

@@ -30,6 +30,9 @@ struct failure {
 /* Fills |d| and returns an enum exit_code. May connect once more, to see who listens. */
 int failure_explain(const struct failure *f, struct diag *d);
 
+/* No call was made to |address|: there was no memory for the request. Returns an enum exit_code. */
+int failure_explain_no_request(const struct address *address, struct diag *d);
+
 /* Who is at the other end of the tunnel that |address| leads through: EXIT_DONE: a gRPC server; else EXIT_NOBODY with |d|. */
 int failure_explain_tunnel(const struct address *address, struct diag *d);
 

@@ -14,6 +14,7 @@
 #include "client/clock.h"
 #include "client/exchange.h"
 #include "client/exit.h"
+#include "client/failure.h"
 #include "client/link.h"
 #include "client/part.h"
 #include "client/profile_call.h"
@@ -120,10 +121,8 @@ static void show_progress(const struct part *p)
 
 static int ask(const struct harvest *h, struct part *p)
 {
-	if (encode(h, p) < 0) {
-		diag_set(&p->d, -ENOMEM, "%s: no request made: out of memory", p->address.text);
-		return EXIT_FAILED;
-	}
+	if (encode(h, p) < 0)
+		return failure_explain_no_request(&p->address, &p->d);
 	part_send(p);
 	while (p->code == EXIT_DONE && !part_poll(p, TURN_MS))
 		show_progress(p);
@@ -213,10 +212,8 @@ static int discard_on(const struct harvest *h, const struct address *address,
 	_cleanup_free_ uint8_t *message = NULL;
 	int code;
 
-	if (profile_call_encode_stop(get_session(h), true, &message, &e.message_bytes) < 0) {
-		diag_set(d, -ENOMEM, "%s: no request made: out of memory", address->text);
-		return EXIT_FAILED;
-	}
+	if (profile_call_encode_stop(get_session(h), true, &message, &e.message_bytes) < 0)
+		return failure_explain_no_request(address, d);
 	code = ask_to_discard(h, &e, message, d);
 	exchange_deinit(&e);
 	return code;

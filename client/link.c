@@ -50,6 +50,15 @@ bool link_is_silent(const struct link *l, int64_t started_ms)
 	       n_bytes < FAILURE_SPOKEN_BYTES;
 }
 
+void link_describe_failure(const struct link *l, const struct rpc_pending *call, struct failure *f)
+{
+	f->status = rpc_pending_get_status(call);
+	f->text = rpc_pending_get_text(call);
+	f->fault = rpc_pending_get_fault(call);
+	f->received_bytes = dial_get_received_bytes(l->watch_fd);
+	f->is_connected = dial_is_connected(l->watch_fd);
+}
+
 void link_close(struct link *l)
 {
 	rpc_channel_free(l->channel);

@@ -18,19 +18,15 @@ static int explain(const struct recording *r, const struct recording_request *q,
 {
 	struct failure f = {
 		.address = q->address,
-		.status = rpc_pending_get_status(r->call),
-		.text = rpc_pending_get_text(r->call),
-		.fault = rpc_pending_get_fault(r->call),
 		.elapsed_ms = r->ended_ms - r->started_ms,
-		.received_bytes = dial_get_received_bytes(r->link.watch_fd),
 		.timeout_ms = q->timeout_ms,
-		.is_connected = dial_is_connected(r->link.watch_fd),
 		.is_silent = r->is_silent,
 		.is_partial = recording_is_partial(r),
 		.is_of_session = q->calls && q->calls->is_of_session,
 		.is_waited_for = q->is_waited_for,
 	};
 
+	link_describe_failure(&r->link, r->call, &f);
 	return failure_explain(&f, d);
 }
 

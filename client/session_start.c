@@ -12,6 +12,7 @@
 #include "client/address.h"
 #include "client/exchange.h"
 #include "client/exit.h"
+#include "client/failure.h"
 #include "client/link.h"
 #include "client/profile_call.h"
 #include "proftap/v1/profiler.pb-c.h"
@@ -65,10 +66,8 @@ static int start_v1(struct session_start *s, const struct link *link,
 	_cleanup_free_ uint8_t *message = NULL;
 	int code;
 
-	if (profile_call_encode_start(call, &message, &e.message_bytes) < 0) {
-		diag_set(d, -ENOMEM, "%s: no request made: out of memory", s->address->text);
-		return EXIT_FAILED;
-	}
+	if (profile_call_encode_start(call, &message, &e.message_bytes) < 0)
+		return failure_explain_no_request(s->address, d);
 	e.message = message;
 	code = exchange_run(&e, d);
 	if (code == EXIT_DONE)
@@ -121,10 +120,8 @@ static int start_stock(struct session_start *s, const struct link *link,
 	_cleanup_free_ uint8_t *message = NULL;
 	int code;
 
-	if (profile_call_encode(call, &message, &e.message_bytes) < 0) {
-		diag_set(d, -ENOMEM, "%s: no request made: out of memory", s->address->text);
-		return EXIT_FAILED;
-	}
+	if (profile_call_encode(call, &message, &e.message_bytes) < 0)
+		return failure_explain_no_request(s->address, d);
 	e.message = message;
 	code = exchange_run(&e, d);
 	if (code != EXIT_DONE && exchange_is_unknown(&e)) {
