@@ -18,6 +18,7 @@
 #include "client/clock_stamp.h"
 #include "client/emptiness.h"
 #include "client/exit.h"
+#include "client/failure.h"
 #include "client/file_name.h"
 #include "client/part_files.h"
 #include "client/part_name.h"
@@ -117,8 +118,7 @@ static int encode(struct part *p)
 		r = profile_call_encode(&call, &p->profile_request, &p->request.profile_bytes);
 	if (r == 0)
 		return EXIT_DONE;
-	diag_set(&p->d, r, "%s: no request made: out of memory", p->address.text);
-	return EXIT_FAILED;
+	return failure_explain_no_request(&p->address, &p->d);
 }
 
 /* A stream is for data that is wanted here. */
@@ -165,6 +165,14 @@ int part_start(struct part *p, int64_t start_unix_ns)
 
 /* What came back. */
 
+/* The user did not wait for it to begin, or for anything to happen in it. */
+static int fail_unfinished(struct part *p)
+{
+	diag_set(&p->d, -EINTR, "%s: interrupted before anything was recorded: nothing was written",
+		p->address.text);
+	return EXIT_INTERRUPTED;
+}
+
 static int fail_empty(struct part *p)
 {
 	const struct emptiness e = {
@@ -175,6 +183,8 @@ static int fail_empty(struct part *p)
 		.is_brief = p->capture->n_targets > 1,
 	};
 
+	if (p->recording.stopped_ms)
+		return fail_unfinished(p);
 	emptiness_explain(&e, &p->d);
 	return EXIT_EMPTY;
 }

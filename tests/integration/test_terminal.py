@@ -111,6 +111,20 @@ def ctrl_c_says_what_a_second_one_does(t):
 
 
 @test
+def ctrl_c_before_its_time_writes_nothing(t):
+    target = t.target().serve()
+    terminal = Terminal(t, target.port, 200, "--delay", 60000)
+    terminal.read("starts in")
+    os.write(terminal.fd, b"\x03")
+    screen = terminal.finish()
+    equal(terminal.code, 130, "exit status")
+    contains(screen, f"127.0.0.1:{target.port}: interrupted before anything was recorded: nothing was "
+             "written", "the sentence")
+    equal(t.record(target, 200, commands=("burst 10",)).finish().trace.count("burst"), 10,
+          "spans of the next capture")
+
+
+@test
 def without_a_terminal_there_is_no_progress(t):
     def script(c):
         time.sleep(0.3)  # several turns of the progress
