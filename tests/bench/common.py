@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 
+from spools import count_spans
+
 BUILD = os.environ["top_builddir"]
 BENCH = os.path.join(BUILD, "tests", "bench")
 PROFTAP = os.path.join(BUILD, "client", "proftap")
@@ -108,11 +110,8 @@ def report(files):
 
 def count_in_file(trace):
     """How often each name is in it: spans and instants of all threads, and counters' samples."""
-    counts = {}
+    counts = count_spans(trace)
     for plane in trace["planes"]:
-        for thread in plane["threads"]:
-            for row in thread["spans"]:
-                counts[row["name"]] = counts.get(row["name"], 0) + row["count"]
         for counter in plane["counters"]:
             counts[counter["name"]] = counts.get(counter["name"], 0) + counter["n"]
     return counts

@@ -103,6 +103,19 @@ def check_server_ends(server):
     wait_in_time(lambda: not is_alive(server), "the server to end", GONE_S)
 
 
+def by_each_ending(what):
+    """A test for each of ENDINGS: "kill_" and |what| it does."""
+    def add(function):
+        for ending in ENDINGS:
+            def one(t, how=ending):
+                function(t, how)
+            one.__name__ = f"{ending}_{what}"
+            test(one)
+        return function
+    return add
+
+
+@by_each_ending("in_mid_capture_delivers_and_frees_the_port_at_once")
 def end_in_mid_capture(t, how):
     target = t.target().serve()
     server = find_proftapd(target.pid)
@@ -117,26 +130,13 @@ def end_in_mid_capture(t, how):
     check_server_ends(server)
 
 
-for ending in ENDINGS:
-    def one(t, how=ending):
-        end_in_mid_capture(t, how)
-    one.__name__ = f"{ending}_in_mid_capture_delivers_and_frees_the_port_at_once"
-    test(one)
-
-
+@by_each_ending("of_an_idle_program_frees_the_port_at_once")
 def end_idle(t, how):
     target = t.target().serve()
     server = find_proftapd(target.pid)
     end(target, how)
     check_port_is_free_soon(target.port)
     check_server_ends(server)
-
-
-for ending in ENDINGS:
-    def one(t, how=ending):
-        end_idle(t, how)
-    one.__name__ = f"{ending}_of_an_idle_program_frees_the_port_at_once"
-    test(one)
 
 
 @test

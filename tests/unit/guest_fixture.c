@@ -152,3 +152,19 @@ const char *fixture_name_of(const struct slot *slot)
 {
 	return fixture_string((uint32_t)(slot->word[1] >> RECORD_DURATION_BITS));
 }
+
+void fixture_run_both_ways(const char *name, void (*add_tests)(TCase *tcase))
+{
+	Suite *suite = suite_create(name);
+	TCase *short_way = tcase_create("short way");
+	TCase *long_way = tcase_create("long way");
+	SRunner *runner = srunner_create(suite);
+
+	add_tests(short_way);
+	suite_add_tcase(suite, short_way);
+	tcase_add_checked_fixture(long_way, fixture_take_long_way, NULL);
+	add_tests(long_way);
+	suite_add_tcase(suite, long_way);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+}

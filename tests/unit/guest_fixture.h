@@ -10,6 +10,7 @@
 #ifndef TESTS_UNIT_GUEST_FIXTURE_H
 #define TESTS_UNIT_GUEST_FIXTURE_H
 
+#include <check.h>
 #include <stdint.h>
 
 #include "daemon/target.h"
@@ -65,5 +66,8 @@ uint32_t fixture_add_string(const char *text);
 uint64_t fixture_start_of(const struct slot *slot);
 uint64_t fixture_duration_of(const struct slot *slot);
 const char *fixture_name_of(const struct slot *slot);
+
+/* A suite with what |add_tests| adds in two cases: all of it on the short way, and again on the long one. */
+void fixture_run_both_ways(const char *name, void (*add_tests)(TCase *tcase));
 
 #endif

@@ -69,14 +69,21 @@ static size_t read_up_to(struct delivery *d, size_t n, size_t step)
 	return done;
 }
 
-START_TEST(reads_all_in_any_pieces)
-{
-	static const size_t steps[] = {61, 4093, CHUNK_BYTES, N_BYTES};
-	struct delivery *d = from_chunks();
+static const size_t steps[] = {61, 4093, CHUNK_BYTES, N_BYTES};
+#define N_STEPS ((int)(sizeof steps / sizeof steps[0]))
 
-	ck_assert_uint_eq(read_up_to(d, N_BYTES, steps[_i]), N_BYTES);
+static void check_reads_all(struct delivery *d, size_t step)
+{
+	ck_assert_uint_eq(read_up_to(d, N_BYTES, step), N_BYTES);
 	ck_assert_int_eq(delivery_read(d, got, 1), 0);
 	ck_assert_mem_eq(got, expected, N_BYTES);
+}
+
+START_TEST(reads_all_in_any_pieces)
+{
+	struct delivery *d = from_chunks();
+
+	check_reads_all(d, steps[_i]);
 	ck_assert_uint_eq(delivery_get_bytes(d), N_BYTES);
 	delivery_free(d);
 }
@@ -175,12 +182,9 @@ static struct delivery *from_graft(void)
 
 START_TEST(reads_what_lies_in_several_places)
 {
-	static const size_t steps[] = {61, 4093, CHUNK_BYTES, N_BYTES};
 	struct delivery *d = from_graft();
 
-	ck_assert_uint_eq(read_up_to(d, N_BYTES, steps[_i]), N_BYTES);
-	ck_assert_int_eq(delivery_read(d, got, 1), 0);
-	ck_assert_mem_eq(got, expected, N_BYTES);
+	check_reads_all(d, steps[_i]);
 	delivery_free(d);
 }
 END_TEST
@@ -213,12 +217,12 @@ int main(void)
 
 	tcase_set_timeout(tests, 30);
 	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_loop_test(tests, reads_all_in_any_pieces, 0, 4);
+	tcase_add_loop_test(tests, reads_all_in_any_pieces, 0, N_STEPS);
 	tcase_add_test(tests, gives_all_or_an_error);
 	tcase_add_loop_test(tests, gives_the_rest_as_chunks, 0, 5);
 	tcase_add_test(tests, is_freed_half_read);
 	tcase_add_test(tests, keeps_an_error_of_the_chunks);
-	tcase_add_loop_test(tests, reads_what_lies_in_several_places, 0, 4);
+	tcase_add_loop_test(tests, reads_what_lies_in_several_places, 0, N_STEPS);
 	tcase_add_test(tests, gives_what_lies_in_several_places_without_a_copy);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);

@@ -18,12 +18,6 @@ static void setup(void)
 	fixture_start(3);
 }
 
-static void setup_long_way(void)
-{
-	fixture_take_long_way();
-	setup();
-}
-
 START_TEST(records_the_depth_of_nesting)
 {
 	{
@@ -223,9 +217,9 @@ START_TEST(records_points_below_the_deepest_span)
 }
 END_TEST
 
-static void add_tests(TCase *tcase, void (*setup_way)(void))
+static void add_tests(TCase *tcase)
 {
-	tcase_add_checked_fixture(tcase, setup_way, fixture_close);
+	tcase_add_checked_fixture(tcase, setup, fixture_close);
 	tcase_add_test(tcase, records_the_depth_of_nesting);
 	tcase_add_test(tcase, drops_what_a_longjmp_left_open);
 	tcase_add_test(tcase, counts_spans_that_end_after_the_one_around_them);
@@ -242,17 +236,6 @@ static void add_tests(TCase *tcase, void (*setup_way)(void))
 
 int main(void)
 {
-	Suite *suite = suite_create("open_spans");
-	TCase *short_way = tcase_create("short way");
-	TCase *long_way = tcase_create("long way");
-	SRunner *runner;
-
-	add_tests(short_way, setup);
-	suite_add_tcase(suite, short_way);
-	add_tests(long_way, setup_long_way);
-	suite_add_tcase(suite, long_way);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
+	fixture_run_both_ways("open_spans", add_tests);
 	return 0;
 }

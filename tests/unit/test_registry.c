@@ -10,11 +10,11 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "daemon/descendants.h"
+#include "tests/unit/unix_listen.h"
 
 static struct registry registry;
 static struct registered found[REGISTRY_MAX];
@@ -22,24 +22,13 @@ static char dir[] = "/tmp/test_registry-XXXXXX";
 static char place[64]; /* where somebody listens */
 static int listener;
 
-static int listen_at(const char *path)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	strcpy(address.sun_path, path);
-	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
-	ck_assert_int_eq(listen(fd, 8), 0);
-	return fd;
-}
-
 static void setup(void)
 {
 	strcpy(dir + strlen(dir) - 6, "XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 	registry_init(&registry);
 	snprintf(place, sizeof place, "unix:%s/socket", dir);
-	listener = listen_at(place + 5);
+	listener = unix_listen(place + 5);
 }
 
 static void teardown(void)
@@ -141,7 +130,7 @@ START_TEST(a_number_of_another_namespace_hides_nobody)
 	int fd;
 
 	snprintf(other, sizeof other, "unix:%s/other", dir);
-	fd = listen_at(other + 5);
+	fd = unix_listen(other + 5);
 	/* Without a pidfd the number is the other's own word. */
 	ck_assert_int_eq(add(getpid(), other), 0);
 	n = notice_of(getpid(), place);

@@ -25,12 +25,6 @@ static void setup(void)
 	fixture_start(3);
 }
 
-static void setup_long_way(void)
-{
-	fixture_take_long_way();
-	setup();
-}
-
 static void one_span(void)
 {
 	PTAP_SPAN("one");
@@ -229,9 +223,9 @@ START_TEST(takes_a_clock_that_steps_back_as_no_time)
 }
 END_TEST
 
-static void add_tests(TCase *tcase, void (*setup_way)(void))
+static void add_tests(TCase *tcase)
 {
-	tcase_add_checked_fixture(tcase, setup_way, fixture_close);
+	tcase_add_checked_fixture(tcase, setup, fixture_close);
 	tcase_add_test(tcase, writes_one_record_at_the_end_of_a_span);
 	tcase_add_test(tcase, writes_nothing_above_the_level);
 	tcase_add_test(tcase, takes_a_level_below_1_for_1);
@@ -246,17 +240,6 @@ static void add_tests(TCase *tcase, void (*setup_way)(void))
 
 int main(void)
 {
-	Suite *suite = suite_create("ring");
-	TCase *short_way = tcase_create("short way");
-	TCase *long_way = tcase_create("long way");
-	SRunner *runner;
-
-	add_tests(short_way, setup);
-	suite_add_tcase(suite, short_way);
-	add_tests(long_way, setup_long_way);
-	suite_add_tcase(suite, long_way);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
+	fixture_run_both_ways("ring", add_tests);
 	return 0;
 }

@@ -7,23 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
+
+#include "tests/unit/unix_listen.h"
 
 static char dir[64];
 static char path[80];
 static struct socket_file file;
-
-static int listen_there(void)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	strcpy(address.sun_path, path);
-	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
-	ck_assert_int_eq(listen(fd, 1), 0);
-	return fd;
-}
 
 static void setup(void)
 {
@@ -41,7 +31,7 @@ static void teardown(void)
 /* The server's description is made on other threads than its end. */
 START_TEST(goes_and_is_remembered)
 {
-	int fd = listen_there();
+	int fd = unix_listen(path);
 
 	socket_file_find(&file, fd);
 	ck_assert_str_eq(file.path, path);
@@ -54,12 +44,12 @@ END_TEST
 
 START_TEST(is_removed_once)
 {
-	int fd = listen_there();
+	int fd = unix_listen(path);
 	int later;
 
 	socket_file_find(&file, fd);
 	socket_file_remove(&file);
-	later = listen_there();
+	later = unix_listen(path);
 	socket_file_remove(&file);
 	ck_assert_int_eq(access(path, F_OK), 0);
 	close(later);
@@ -69,7 +59,7 @@ END_TEST
 
 START_TEST(a_later_servers_stays)
 {
-	int fd = listen_there();
+	int fd = unix_listen(path);
 	int later;
 	char other[96];
 
@@ -77,7 +67,7 @@ START_TEST(a_later_servers_stays)
 	/* Kept elsewhere, so that its inode is not given to the next one. */
 	snprintf(other, sizeof other, "%s.old", path);
 	ck_assert_int_eq(rename(path, other), 0);
-	later = listen_there();
+	later = unix_listen(path);
 	socket_file_remove(&file);
 	ck_assert_int_eq(access(path, F_OK), 0);
 	close(later);
