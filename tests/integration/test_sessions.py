@@ -9,6 +9,7 @@ import struct
 import subprocess
 from pathlib import Path
 
+from checks import SLOWNESS
 from fake_server import FakeServer, field, space
 from fixture import check, contains, equal, free_port, run, test, wait_until
 from numbered import check_numbers, numbers_in
@@ -47,7 +48,7 @@ def every_instant_is_in_one_of_the_files(t):
     check(re.fullmatch(r"\d{4}(_\d\d){5}\n", started.stdout), f"session: {started.stdout!r}")
     contains(started.stderr, f"proftap stop 127.0.0.1:{target.port}", "how to stop")
     check(re.search(r"at most [\d.]+ .B of memory", started.stderr), f"bounds: {started.stderr!r}")
-    target.send(f"count {N} 10")
+    target.send(f"count {N} {10 * SLOWNESS}")
     traces = [fetch(t, "snapshot", target).trace for _ in range(2)]
     target.read_line()
     traces.append(fetch(t, "stop", target, "--session", started.stdout.strip()).trace)

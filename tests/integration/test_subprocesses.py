@@ -8,6 +8,7 @@ import subprocess
 import time
 
 from calls import PROFILER, UINT64_MAX, Calls, profile_request, trace_of
+from checks import SLOWNESS
 from children import TREE, Child, await_registered, planes_of, say, socket_of, tree_request
 from fake_server import Connection, FakeServer, Gone
 from fixture import (SANITIZERS, check, contains, equal, find_proftapd, read_fds, read_status, run, test,
@@ -158,7 +159,7 @@ def the_operators_directory_gets_all_of_them(t):
     child = Child(t, target, "child")
     runs = t.dir / "logs/plugins/profile"
     with Calls(target) as calls:
-        answer = calls.call(PROFILE, tree_request(50, emit_xspace=False, repository_root=str(runs),
+        answer = calls.call(PROFILE, tree_request(50 * SLOWNESS, emit_xspace=False, repository_root=str(runs),
                                              session_id="run", host_name="host"))
     equal((answer.status, answer.text, len(answer.message.tool_data)), (OK, "", 0), "the answer")
     equal(planes_of(Trace(runs / "run/host.xplane.pb")),
