@@ -83,6 +83,7 @@ def a_start_that_fails_sets_nothing(t):
 
 @test
 def proftap_run_sets_it_for_programs_that_may_not(t):
+    need_no_sanitizer()
     words = [PROFTAP, "run", "-p", "0", "--", "sh", "-c", f"echo ${VARIABLE} $$"]
     off = {"PROFTAP_DISABLE": "1"}
     process = t.keep(Process("run", words, off))
