@@ -12,23 +12,19 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/log.h"
 #include "client/address.h"
 #include "client/clock.h"
+#include "client/dial_unix.h"
 #include "client/interrupt.h"
 
 /* TCP_ESTABLISHED: <linux/tcp.h> has the struct and <netinet/tcp.h> the name; they cannot meet. */
 #define STATE_ESTABLISHED 1
 /* Only one of several threads is woken by an interrupt. */
 #define TURN_MS 100
-#define TUNNEL_MS 1000
-#define TUNNEL_TURN_MS 5
 
 struct attempt {
 	struct address *address;
@@ -200,70 +196,6 @@ static int dial_tcp(struct address *address, int64_t timeout_ms, struct diag *d)
 	}
 	freeaddrinfo(list);
 	return fd < 0 ? explain(address, fd, timeout_ms, d) : fd;
-}
-
-static bool is_socket(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISSOCK(st.st_mode);
-}
-
-static int explain_unix(const struct address *a, int error, struct diag *d)
-{
-	if (a->is_tunnel)
-		return diag_set(d, -EPIPE, "%s: the tunnel is gone: ssh has ended", a->text);
-	switch (error) {
-	case -ENOENT:
-		return diag_set(d, error,
-			"%s: no server there: there is no such socket, or no longer; proftap list shows "
-			"who runs",
-			a->text);
-	case -ECONNREFUSED:
-		return is_socket(a->path)
-			       ? diag_set(d, error,
-					 "%s: no server there: the program has ended; proftap list shows who runs",
-					 a->text)
-			       : diag_set(d, -ENXIO, "%s: no server there: that is no socket",
-					 a->text);
-	case -EACCES:
-		return diag_set(d, error,
-			"%s: not allowed: only the user that runs the target, or root, may connect",
-			a->text);
-	default:
-		return diag_set(d, error, "%s: cannot connect: %s", a->text, errno_words(error));
-	}
-}
-
-/* Connecting to a unix socket does not take time; a full queue is an error. */
-int dial_path(const char *path)
-{
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	struct sockaddr_un to = {.sun_family = AF_UNIX};
-	int error;
-
-	if (fd < 0)
-		return -errno;
-	snprintf(to.sun_path, sizeof to.sun_path, "%s", path);
-	if (connect(fd, (struct sockaddr *)&to, sizeof to) == 0)
-		return fd;
-	error = -errno;
-	close(fd);
-	return error;
-}
-
-static int dial_unix(const struct address *a, struct diag *d)
-{
-	int64_t end_ms = clock_monotonic_ms() + TUNNEL_MS;
-	int fd = dial_path(a->path);
-
-	/* ssh makes a socket a moment before it listens there. */
-	while (fd == -ECONNREFUSED && a->is_tunnel && clock_monotonic_ms() < end_ms &&
-		interrupt_get_count() == 0) {
-		interrupt_poll(NULL, TUNNEL_TURN_MS);
-		fd = dial_path(a->path);
-	}
-	return fd < 0 ? explain_unix(a, fd, d) : fd;
 }
 
 int dial(struct address *address, int64_t timeout_ms, struct diag *d)

@@ -21,9 +21,6 @@ struct diag;
  */
 int dial(struct address *address, int64_t timeout_ms, struct diag *d);
 
-/* A close-on-exec, non-blocking socket connected to the unix socket at |path|, or a negative errno. */
-int dial_path(const char *path);
-
 /* Bytes that the peer sent on |fd| so far, whether read or not; -1 when it cannot be known. */
 int64_t dial_get_received_bytes(int fd);
 

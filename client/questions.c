@@ -12,7 +12,7 @@
 
 #include "base/grow.h"
 #include "client/clock.h"
-#include "client/dial.h"
+#include "client/dial_unix.h"
 
 int questions_ask(struct questions *q, const char *path)
 {

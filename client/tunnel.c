@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "client/address.h"
 #include "client/clock.h"
-#include "client/dial.h"
+#include "client/dial_unix.h"
 #include "client/exit.h"
 #include "client/interrupt.h"
 #include "client/tunnel_failure.h"

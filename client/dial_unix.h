@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Connecting to unix sockets, those at which ssh forwards included. */
+#ifndef CLIENT_DIAL_UNIX_H
+#define CLIENT_DIAL_UNIX_H
+
+struct address;
+struct diag;
+
+/* A close-on-exec, non-blocking socket connected to the unix socket at |path|, or a negative errno. */
+int dial_path(const char *path);
+
+/* As dial(), to the path of |a|. */
+int dial_unix(const struct address *a, struct diag *d);
+
+#endif
