@@ -18,6 +18,8 @@ static void forget_samples(struct usage *u, int64_t from_ns)
 
 	while (n_old + 1 < u->n_samples && u->samples[n_old + 1].at_ns <= from_ns)
 		n_old++;
+	if (!n_old)
+		return;
 	u->n_samples -= n_old;
 	memmove(u->samples, u->samples + n_old, u->n_samples * sizeof *u->samples);
 }
@@ -28,6 +30,8 @@ static void forget_readings(struct usage_thread *thread, int64_t from_ns)
 
 	while (n_old + 1 < thread->n && thread->v[n_old + 1].at_ns <= from_ns)
 		n_old++;
+	if (!n_old)
+		return;
 	thread->n -= n_old;
 	memmove(thread->v, thread->v + n_old, thread->n * sizeof *thread->v);
 }
