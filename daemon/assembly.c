@@ -77,18 +77,17 @@ struct assembly *assembly_free(struct assembly *as)
 
 /* --- entries ------------------------------------------------------------------------------- */
 
-static int to_event(struct assembly *as, struct entry *e, uint32_t name, struct trace_event *event)
+static int to_event(struct assembly *as, struct entry *e, int64_t start_ns, uint32_t name,
+	struct trace_event *event)
 {
-	struct timeline *t = as->timeline;
-	int64_t end = timeline_convert(t, e->start + e->duration);
+	int64_t end = timeline_convert(as->timeline, e->start + e->duration);
 
 	if (end > as->end_ns) {
 		end = as->end_ns;
 		e->is_unfinished = 1;
 	}
-
-	event->start_ns = timeline_convert(t, e->start);
-	event->duration_ns = end - event->start_ns;
+	event->start_ns = start_ns;
+	event->duration_ns = end - start_ns;
 	event->name = name;
 	event->stats = stats_add(&as->stats, e, name);
 	return as->stats.error;
@@ -115,10 +114,10 @@ static int add_sample(struct assembly *as, const struct trace_event *event)
 	return 0;
 }
 
-static int add_event(struct assembly *as, struct entry *e, uint32_t name)
+static int add_event(struct assembly *as, struct entry *e, int64_t start_ns, uint32_t name)
 {
 	struct trace_event event;
-	int r = to_event(as, e, name, &event);
+	int r = to_event(as, e, start_ns, name, &event);
 
 	if (r)
 		return r;
@@ -128,9 +127,10 @@ static int add_event(struct assembly *as, struct entry *e, uint32_t name)
 
 static void add_entry(struct assembly *as, struct entry *e)
 {
+	int64_t start_ns = timeline_convert(as->timeline, e->start);
 	uint32_t name;
 
-	if (timeline_convert(as->timeline, e->start) > as->end_ns)
+	if (start_ns > as->end_ns)
 		return;
 	name = texts_get_event_name(&as->texts, e);
 	if (name == NAMES_NONE)
@@ -138,7 +138,7 @@ static void add_entry(struct assembly *as, struct entry *e)
 	else if (e->kind == RECORD_ASYNC_BEGIN || e->kind == RECORD_ASYNC_END)
 		as->error = add_async_mark(as, e, name);
 	else
-		as->error = add_event(as, e, name);
+		as->error = add_event(as, e, start_ns, name);
 }
 
 /* The entry at |slots|, of which |n_slots| are left. Returns how many it takes. */
