@@ -78,23 +78,11 @@ static void put_head(struct chunks *message, uint64_t n_bytes)
 	chunks_append(message, head, (size_t)(p - head));
 }
 
-static void keep(void *unused)
-{
-	(void)unused;
-}
-
 static int copy_piece(int fd, uint8_t *piece, uint64_t at, size_t n, struct spool *spool)
 {
-	struct chunks bytes = CHUNKS_INIT;
-	uint64_t offset;
 	int r = file_read_at(fd, piece, n, at);
 
-	if (r)
-		return r;
-	chunks_lend(&bytes, piece, n, keep, NULL);
-	r = bytes.error ? bytes.error : spool_append(spool, &bytes, &offset);
-	chunks_deinit(&bytes);
-	return r;
+	return r ? r : spool_append_bytes(spool, piece, n);
 }
 
 static int copy(int fd, uint64_t n_bytes, struct spool *spool)

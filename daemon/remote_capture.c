@@ -9,7 +9,6 @@
 
 #include <xxhash.h>
 
-#include "base/chunks.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/diag.h"
@@ -101,11 +100,6 @@ int remote_capture_is_ending(struct remote_capture *r, int64_t wait_ms)
 
 /* Reading. */
 
-static void keep(void *unused)
-{
-	(void)unused;
-}
-
 static int open_spool(struct remote_capture *r)
 {
 	struct diag d = DIAG_INIT;
@@ -122,16 +116,12 @@ static int open_spool(struct remote_capture *r)
 
 static int take_chunk(struct remote_capture *r, const struct pb_field *chunk)
 {
-	struct chunks bytes = CHUNKS_INIT;
-	uint64_t offset;
 	char text[160];
 	int error = open_spool(r);
 
 	if (error)
 		return error;
-	chunks_lend(&bytes, chunk->data, chunk->n_bytes, keep, NULL);
-	error = bytes.error ? bytes.error : spool_append(r->spool, &bytes, &offset);
-	chunks_deinit(&bytes);
+	error = spool_append_bytes(r->spool, chunk->data, chunk->n_bytes);
 	XXH3_64bits_update(r->sum, chunk->data, chunk->n_bytes);
 	if (!error)
 		return 0;

@@ -194,6 +194,16 @@ int spool_append(struct spool *s, const struct chunks *c, uint64_t *offset_out)
 	return 0;
 }
 
+int spool_append_bytes(struct spool *s, const uint8_t *data, size_t n)
+{
+	/* Only read. */
+	struct chunk piece = {.data = (uint8_t *)data, .used_bytes = n};
+	const struct chunks bytes = {.chunks = &piece, .n_chunks = 1, .total_bytes = n};
+	uint64_t offset;
+
+	return spool_append(s, &bytes, &offset);
+}
+
 int spool_get_error(const struct spool *s)
 {
 	return atomic_load(&s->error);

@@ -36,6 +36,8 @@ struct chunks *spool_get_room(struct spool *s);
  * |max_bytes|, or what the disk says, which stays in spool_get_error().
  */
 int spool_append(struct spool *s, const struct chunks *c, uint64_t *offset_out);
+/* The same of |n| bytes at |data|. */
+int spool_append_bytes(struct spool *s, const uint8_t *data, size_t n);
 int spool_get_error(const struct spool *s); /* 0 or a negative errno. Any thread */
 
 /* All |n| bytes at |offset|: 0 or a negative errno. */
