@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/printable.h"
+#include "daemon/remote_error.h"
 #include "daemon/spool.h"
 #include "proftap/v1/profiler.pb-c.h"
 #include "proto/pack.h"
@@ -26,16 +26,11 @@
 #define MAX_MESSAGE_BYTES (2u << 20)
 /* Nobody looks at it. */
 #define PROGRESS_INTERVAL_MS UINT32_MAX
-/* Of what went wrong: the rest of an endless text tells nobody more. */
-#define MAX_TEXT_BYTES 320
 
 void remote_capture_fail(struct remote_capture *r, const char *text)
 {
-	if (r->error[0])
-		return;
-	snprintf(r->error, sizeof r->error, "%.150s: %.*s%s", r->address, MAX_TEXT_BYTES, text,
-		strlen(text) > MAX_TEXT_BYTES ? "..." : "");
-	printable_clean(r->error);
+	if (!r->error[0])
+		remote_error_format(r->error, sizeof r->error, r->address, text);
 }
 
 /* Asking. */
@@ -203,15 +198,12 @@ int remote_capture_is_over(const struct remote_capture *r)
 
 static void explain_end(struct remote_capture *r)
 {
-	char text[MAX_TEXT_BYTES + 80];
-	int status = rpc_pending_get_status(r->call);
-
-	snprintf(text, sizeof text, "%s: %.*s", rpc_status_name(status), MAX_TEXT_BYTES + 1,
-		rpc_pending_get_text(r->call));
+	if (r->error[0])
+		return;
 	if (rpc_pending_get_fault(r->call))
 		remote_capture_fail(r, rpc_pending_get_fault(r->call));
-	else if (status != RPC_OK)
-		remote_capture_fail(r, text);
+	else if (rpc_pending_get_status(r->call) != RPC_OK)
+		remote_error_format_status(r->error, sizeof r->error, r->address, r->call);
 	else if (!r->is_complete)
 		remote_capture_fail(r, "its answer is not a whole trace");
 }

@@ -9,8 +9,8 @@
 #include "base/chunks.h"
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "base/printable.h"
 #include "daemon/delivery.h"
+#include "daemon/remote_error.h"
 #include "rpc/client.h"
 #include "rpc/server.h"
 #include "trace/pbwire.h"
@@ -19,14 +19,10 @@
 #define PROFILE "/tensorflow.ProfilerService/Profile"
 /* Of one answer, which is in memory as a whole. */
 #define MAX_REPLY_BYTES (UINT64_C(512) << 20)
-/* Of what went wrong: the rest of an endless text tells nobody more. */
-#define MAX_TEXT_BYTES 320
 
 void remote_profile_fail(struct remote_profile *r, const char *text)
 {
-	snprintf(r->error, sizeof r->error, "%.150s: %.*s%s", r->address, MAX_TEXT_BYTES, text,
-		strlen(text) > MAX_TEXT_BYTES ? "..." : "");
-	printable_clean(r->error);
+	remote_error_format(r->error, sizeof r->error, r->address, text);
 }
 
 void remote_profile_start(struct remote_profile *r, const char *address, const uint8_t *bytes,
@@ -108,18 +104,13 @@ static void read_reply(struct remote_profile *r)
 
 void remote_profile_end(struct remote_profile *r)
 {
-	char text[512];
-
 	if (!remote_profile_wait(r, 0)) {
 		rpc_pending_cancel(r->pending);
 		remote_profile_fail(r, "it did not answer in time");
 	} else if (r->pending && rpc_pending_get_status(r->pending) == RPC_OK) {
 		read_reply(r);
 	} else if (r->pending) {
-		snprintf(text, sizeof text, "%s: %.480s",
-			rpc_status_name(rpc_pending_get_status(r->pending)),
-			rpc_pending_get_text(r->pending));
-		remote_profile_fail(r, text);
+		remote_error_format_status(r->error, sizeof r->error, r->address, r->pending);
 	}
 	r->pending = rpc_pending_free(r->pending);
 	r->channel = rpc_channel_free(r->channel);
