@@ -2,7 +2,7 @@
 /*
  * Async spans; see asyncs.h. The marks, sorted by name, id and time, are groups in which an end takes the
  * latest begin that is open. An end before any other mark of its group belongs to a begin before the
- * capture. The spans, sorted by name and start, go each to the first line of their name that is free.
+ * capture.
  */
 #include "daemon/asyncs.h"
 
@@ -15,17 +15,13 @@
 #include "base/grow.h"
 #include "daemon/assemble.h"
 #include "daemon/async_carry.h"
+#include "daemon/async_lines.h"
 #include "daemon/entry.h"
-#include "daemon/line_id.h"
 #include "daemon/stats.h"
 #include "daemon/timeline.h"
 #include "trace/space.h"
 
-/* A person looks at these: more lines of one name, or in all, tell nothing. */
-#define MAX_LINES_OF_NAME 256
-#define MAX_LINES 4096
-
-/* The spans under way to their lines. */
+/* Marks under way to spans. */
 struct builder {
 	struct asyncs *asyncs;
 	const struct assemble_input *in;
@@ -35,8 +31,6 @@ struct builder {
 	size_t n_spans;
 	size_t *open; /* begins of the group at hand, as indices of marks; the latest last */
 	size_t n_open;
-	uint16_t *line_of; /* of the spans of the name at hand: line + 1, or 0: no room */
-	size_t n_lines; /* of all names */
 };
 
 void asyncs_deinit(struct asyncs *a)
@@ -191,121 +185,26 @@ static int match(struct builder *b)
 	return r ? r : cut_open(b);
 }
 
-/* --- lines --------------------------------------------------------------------------------- */
-
-static int compare_spans(const void *left, const void *right)
-{
-	const struct trace_event *a = left;
-	const struct trace_event *b = right;
-
-	if (a->name != b->name)
-		return a->name < b->name ? -1 : 1;
-	if (a->start_ns != b->start_ns)
-		return a->start_ns < b->start_ns ? -1 : 1;
-	return a->duration_ns > b->duration_ns ? -1 : a->duration_ns < b->duration_ns;
-}
-
-/* The first of |*n_lines| lines that is free at |start_ns|, or one more, or -1. */
-static int find_line(
-	const struct builder *b, const int64_t *ends_ns, int *n_lines, int64_t start_ns)
-{
-	for (int i = 0; i < *n_lines; i++)
-		if (ends_ns[i] <= start_ns)
-			return i;
-	if (*n_lines == MAX_LINES_OF_NAME || b->n_lines + (size_t)*n_lines == MAX_LINES)
-		return -1;
-	return (*n_lines)++;
-}
-
-/*
- * Chooses the lines of |n| spans of one name; |counts| becomes the number of spans on each. How many lines, or
- * -ECANCELED.
- */
-static int distribute(struct builder *b, const struct trace_event *spans, size_t n, size_t *counts)
-{
-	int64_t ends_ns[MAX_LINES_OF_NAME];
-	int n_lines = 0;
-
-	memset(counts, 0, MAX_LINES_OF_NAME * sizeof *counts);
-	for (size_t i = 0; i < n; i++) {
-		int line = find_line(b, ends_ns, &n_lines, spans[i].start_ns);
-
-		if (cancel_look_at(b->in->cancel, i))
-			return -ECANCELED;
-		b->line_of[i] = (uint16_t)(line + 1);
-		if (line < 0) {
-			b->asyncs->n_crowded++;
-			continue;
-		}
-		ends_ns[line] = spans[i].start_ns + spans[i].duration_ns;
-		counts[line]++;
-	}
-	return n_lines;
-}
-
-static int add_line(struct builder *b, uint32_t name, size_t n_spans)
-{
-	int64_t id = LINE_ID_FIRST_ASYNC + (int64_t)b->n_lines++;
-
-	return plane_add_line(b->plane, id, names_get(&b->plane->event_names, name), n_spans)
-		       ? 0
-		       : -ENOMEM;
-}
-
-static int add_lines_of_name(struct builder *b, const struct trace_event *spans, size_t n)
-{
-	size_t counts[MAX_LINES_OF_NAME];
-	int n_lines = distribute(b, spans, n, counts);
-	size_t first = b->plane->n_lines;
-	int r = n_lines < 0 ? n_lines : 0;
-
-	for (int i = 0; i < n_lines && !r; i++)
-		r = add_line(b, spans[0].name, counts[i]);
-	for (size_t i = 0; i < n && !r; i++)
-		if (b->line_of[i])
-			r = line_add_event(&b->plane->lines[first + b->line_of[i] - 1], &spans[i]);
-	return r;
-}
-
-static int add_lines(struct builder *b)
-{
-	size_t first = 0;
-	int r = 0;
-
-	for (size_t i = 1; i <= b->n_spans && !r; i++) {
-		if (i < b->n_spans && b->spans[i].name == b->spans[first].name)
-			continue;
-		r = add_lines_of_name(b, b->spans + first, i - first);
-		first = i;
-	}
-	return r;
-}
-
 static int add_all(
 	struct asyncs *a, const struct assemble_input *in, struct plane *plane, struct stats *stats)
 {
 	_cleanup_free_ struct trace_event *spans = reallocarray(NULL, a->n_marks, sizeof *spans);
 	_cleanup_free_ size_t *open = reallocarray(NULL, a->n_marks, sizeof *open);
-	_cleanup_free_ uint16_t *line_of = reallocarray(NULL, a->n_marks, sizeof *line_of);
 	struct builder b = {.asyncs = a,
 		.in = in,
 		.plane = plane,
 		.stats = stats,
 		.spans = spans,
-		.open = open,
-		.line_of = line_of};
+		.open = open};
 	int r;
 
 	if (!a->n_marks)
 		return 0;
-	if (!spans || !open || !line_of)
+	if (!spans || !open)
 		return -ENOMEM;
 	qsort(a->marks, a->n_marks, sizeof *a->marks, compare_marks);
 	r = match(&b);
-	if (r)
-		return r;
-	qsort(spans, b.n_spans, sizeof *spans, compare_spans);
-	return add_lines(&b);
+	return r ? r : async_lines_add(plane, spans, b.n_spans, in->cancel, &a->n_crowded);
 }
 
 int asyncs_add_lines(
