@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <linux/magic.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,19 +19,10 @@
 #include "base/diag.h"
 #include "base/futex.h"
 #include "daemon/ending.h"
+#include "daemon/robust.h"
 #include "daemon/timeline.h"
 
 #define CONTROL_TIMEOUT_NS (5 * NS_PER_S)
-
-/*
- * The words that the greeting thread holds, for the kernel. In private memory: a target that could write it
- * would steer the kernel's writes in here. The kernel finds each word at the same distance from its node:
- * so the node lies in a private page before each arena.
- */
-static struct robust_list_head robust = {
-	.list.next = &robust.list,
-	.futex_offset = sizeof(struct robust_list) + offsetof(struct arena, owner),
-};
 
 static size_t page_bytes(void)
 {
@@ -115,24 +105,10 @@ int target_open(struct target *t, int memfd, pid_t pid, struct diag *d)
 
 void target_hold(struct target *t)
 {
-	struct robust_list *node = robust_node(t);
-
 	t->is_held = 1;
-	node->next = robust.list.next;
-	robust.list.next = node;
-	syscall(SYS_set_robust_list, &robust, sizeof robust);
+	robust_hold(robust_node(t));
 	atomic_store(&t->arena->owner, (uint32_t)gettid() | ARENA_WAITERS);
 	futex_wake(&t->arena->owner, 1);
-}
-
-static void forget_owner_word(struct target *t)
-{
-	struct robust_list *before = &robust.list;
-
-	while (before->next != &robust.list && before->next != robust_node(t))
-		before = before->next;
-	if (before->next == robust_node(t))
-		before->next = robust_node(t)->next;
 }
 
 static void close_memfd(struct target *t)
@@ -147,7 +123,7 @@ void target_close(struct target *t)
 	if (!t->arena)
 		return;
 	if (t->is_held)
-		forget_owner_word(t);
+		robust_forget(robust_node(t));
 	munmap((char *)t->arena - page_bytes(), page_bytes() + t->size_bytes);
 	t->arena = NULL;
 	close_memfd(t);
