@@ -25,16 +25,23 @@
  * line, and lets more and more come: over 100 MB, while a file of 6 GB is being written.
  */
 #define WINDOW_BYTES (8 << 20)
-/* From servers of this machine, of which there are many at a time: none is far. */
+/* From servers that another one asks, of which there are many at a time; those of this machine are not far. */
+#define REMOTE_WINDOW_BYTES (1 << 20)
 #define LOCAL_WINDOW_BYTES (256 << 10)
 /* Beside a reply: a window of others that nobody has read yet, in buffers that are not full, and gRPC's own. */
 #define ROOM_BYTES (32u << 20)
+
+static int find_window(const char *target)
+{
+	if (!target)
+		return WINDOW_BYTES;
+	return strncmp(target, "unix:", 5) == 0 ? LOCAL_WINDOW_BYTES : REMOTE_WINDOW_BYTES;
+}
 
 /* What was packed small could be of any size: servers are told not to, and it is never unpacked. */
 static grpc_channel *create_channel(
 	int fd, const char *authority, const char *target, grpc_resource_quota *quota)
 {
-	const bool is_local = target && strncmp(target, "unix:", 5) == 0;
 	grpc_arg list[] = {
 		arg_int(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, -1),
 		arg_int(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET,
@@ -43,8 +50,7 @@ static grpc_channel *create_channel(
 		arg_int(GRPC_ARG_ENABLE_HTTP_PROXY, 0),
 		arg_int(GRPC_ARG_ENABLE_RETRIES, 0),
 		arg_int(GRPC_ARG_HTTP2_BDP_PROBE, 0),
-		arg_int(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES,
-			is_local ? LOCAL_WINDOW_BYTES : WINDOW_BYTES),
+		arg_int(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, find_window(target)),
 		arg_string(GRPC_ARG_DEFAULT_AUTHORITY, authority),
 		arg_quota(quota),
 	};

@@ -29,6 +29,8 @@ static grpc_call_error start_call(struct rpc_pending *pending)
 	ops[2].op = GRPC_OP_SEND_CLOSE_FROM_CLIENT;
 	ops[3].op = GRPC_OP_RECV_INITIAL_METADATA;
 	ops[3].data.recv_initial_metadata.recv_initial_metadata = &pending->initial;
+	if (pending->is_stream)
+		return grpc_call_start_batch(pending->grpc, ops, 4, &pending->initial, NULL);
 	ops[4].op = GRPC_OP_RECV_MESSAGE;
 	ops[4].data.recv_message.recv_message = &pending->reply;
 	return grpc_call_start_batch(pending->grpc, ops, 5, &pending->reply, NULL);
@@ -77,6 +79,7 @@ static int start(struct rpc_channel *channel, const struct rpc_request *request,
 	if (!pending)
 		return diag_set(d, -ENOMEM, "%s: call not made: out of memory", request->path);
 	pending->is_stream = is_stream;
+	pending->stage = is_stream ? STAGE_HEAD : STAGE_REPLY;
 	error = start_call(pending);
 	if (error != GRPC_CALL_OK) {
 		pending->stage = STAGE_ENDED;

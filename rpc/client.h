@@ -59,6 +59,11 @@ int rpc_pending_wait(struct rpc_pending *pending, int64_t wait_ms);
  * its way already: a slow reader holds the server back, and needs little memory.
  */
 int rpc_pending_next(struct rpc_pending *pending, int64_t wait_ms);
+/*
+ * Of a stream: waits up to |wait_ms| (< 0: without limit) until the server has begun to answer, or the call has ended, and
+ * takes no message. 1 when it has. Who may hold only one of many large answers in memory reads them by turns.
+ */
+int rpc_pending_await_answer(struct rpc_pending *pending, int64_t wait_ms);
 bool rpc_pending_has_ended(const struct rpc_pending *pending);
 
 void rpc_pending_cancel(struct rpc_pending *pending);

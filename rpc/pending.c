@@ -120,10 +120,23 @@ static bool await(struct rpc_pending *pending, void *tag, gpr_timespec until)
 /* The reader is done with the message, or does not want it. */
 static void drop_message(struct rpc_pending *pending)
 {
-	grpc_byte_buffer_destroy(pending->reply);
+	if (pending->reply)
+		grpc_byte_buffer_destroy(pending->reply);
 	pending->reply = NULL;
 	pending->stage = STAGE_REPLY;
 	receive_message(pending, &pending->reply);
+}
+
+static void await_head(struct rpc_pending *pending, gpr_timespec until)
+{
+	if (pending->stage == STAGE_HEAD && await(pending, &pending->initial, until))
+		pending->stage = STAGE_MESSAGE;
+}
+
+int rpc_pending_await_answer(struct rpc_pending *pending, int64_t wait_ms)
+{
+	await_head(pending, pending_after_ms(wait_ms));
+	return pending->stage != STAGE_HEAD;
 }
 
 /* Until the end, or the next message of a stream. */
@@ -141,6 +154,7 @@ int rpc_pending_wait(struct rpc_pending *pending, int64_t wait_ms)
 {
 	gpr_timespec until = pending_after_ms(wait_ms);
 
+	await_head(pending, until);
 	go_on(pending, until);
 	while (pending->stage == STAGE_MESSAGE) {
 		drop_message(pending);
@@ -153,6 +167,7 @@ int rpc_pending_next(struct rpc_pending *pending, int64_t wait_ms)
 {
 	gpr_timespec until = pending_after_ms(wait_ms);
 
+	await_head(pending, until);
 	if (pending->stage == STAGE_MESSAGE)
 		drop_message(pending);
 	go_on(pending, until);

@@ -12,12 +12,13 @@
 struct rpc_channel;
 
 /*
- * What is waited for, in this order; each comes at the latest when the call ends. A stream comes back to STAGE_REPLY
- * for each message, and has no STAGE_EXTRA.
+ * What is waited for, in this order; each comes at the latest when the call ends. A stream begins with STAGE_HEAD, comes
+ * to STAGE_REPLY for each message, and has no STAGE_EXTRA.
  */
 enum stage {
+	STAGE_HEAD,
 	STAGE_REPLY,
-	STAGE_MESSAGE, /* of a stream: |reply| is there, nothing is waited for */
+	STAGE_MESSAGE, /* of a stream: |reply| is there, or none was asked for; nothing is waited for */
 	STAGE_EXTRA,
 	STAGE_STATUS,
 	STAGE_ENDED,

@@ -137,6 +137,26 @@ START_TEST(slow_reader_holds_only_the_writer)
 }
 END_TEST
 
+/* Not even the first message, which may be a large one, is taken before somebody wants it. */
+START_TEST(answer_stays_with_its_server_until_it_is_asked_for)
+{
+	struct writer w = {.n_messages = 2, .bytes = 16 * MESSAGE_BYTES};
+	struct rpc_channel *reader = connect_channel();
+	struct rpc_pending *pending = start_stream(reader, PATIENCE_MS);
+
+	ck_assert_int_eq(rpc_pending_await_answer(pending, 0), 0);
+	writer_begin(&w);
+	ck_assert_int_eq(rpc_pending_await_answer(pending, PATIENCE_MS), 1);
+	wait_for(&w.blocked);
+	ck_assert_uint_eq(w.n_written, 1);
+	ck_assert(!rpc_pending_has_message(pending));
+	ck_assert_uint_eq(read_stream(pending, 16 * MESSAGE_BYTES), 2);
+	expect_end(pending, RPC_OK, "");
+	writer_end(&w);
+	rpc_channel_free(reader);
+}
+END_TEST
+
 START_TEST(streams_of_many_servers_are_read_by_one_thread)
 {
 	struct rpc_channel *channels[N_CHANNELS];
@@ -234,6 +254,7 @@ int main(void)
 	tcase_add_test(tests, message_above_the_readers_limit_is_refused);
 	tcase_add_test(tests, wait_drops_the_messages);
 	tcase_add_test(tests, slow_reader_holds_only_the_writer);
+	tcase_add_test(tests, answer_stays_with_its_server_until_it_is_asked_for);
 	tcase_add_test(tests, streams_of_many_servers_are_read_by_one_thread);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	tcase_add_test(tests, long_stream_needs_little_memory);
