@@ -119,7 +119,7 @@ static void leave_key_out(Options *o, Entry **kept)
 }
 
 /* Of a request without a version nothing else counts. */
-static void start(struct descendant *d, const Options *asked, uint64_t max_bytes)
+static void start(struct descendants *all, struct descendant *d, const Options *asked)
 {
 	Options options = *asked;
 
@@ -130,10 +130,10 @@ static void start(struct descendant *d, const Options *asked, uint64_t max_bytes
 	}
 	options.session_id = d->session_id;
 	options.duration_ms = UINT64_MAX;
-	remote_capture_start(&d->capture, d->address, &options, max_bytes);
+	remote_capture_start(&d->capture, d->address, &options, &all->share);
 }
 
-void descendants_start(struct descendants *all, const uint8_t *bytes, size_t n, uint64_t max_bytes)
+void descendants_start(struct descendants *all, const uint8_t *bytes, size_t n)
 {
 	Options *asked = tensorflow__profile_options__unpack(NULL, n, bytes);
 	_cleanup_free_ Entry **kept =
@@ -146,7 +146,7 @@ void descendants_start(struct descendants *all, const uint8_t *bytes, size_t n, 
 		options = *asked;
 		leave_key_out(&options, kept);
 		for (size_t i = 0; i < all->n; i++)
-			start(&all->v[i], &options, max_bytes);
+			start(all, &all->v[i], &options);
 	}
 	if (asked)
 		tensorflow__profile_options__free_unpacked(asked, NULL);
@@ -198,10 +198,11 @@ static int read_some(struct descendants *all, int64_t wait_ms, int *has_read)
 	return n;
 }
 
-void descendants_end(struct descendants *all, struct errand *e)
+void descendants_end(struct descendants *all, uint64_t max_bytes, struct errand *e)
 {
 	int has_read = 1;
 
+	all->share.max_bytes = max_bytes;
 	ask_to_end(all, e);
 	while (!errand_is_cancelled(e) && read_some(all, has_read ? 0 : LOOK_MS, &has_read))
 		;

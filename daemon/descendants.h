@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "daemon/disk_share.h"
 #include "daemon/remote_capture.h"
 
 #define DESCENDANTS_MAX 64
@@ -33,22 +34,23 @@ struct descendants {
 	struct descendant v[DESCENDANTS_MAX];
 	size_t n;
 	int n_left_out; /* there was no room for them */
+	struct disk_share share; /* what their traces take */
 };
 
 /* Those of |ancestor|, and those in |registry|, each once. All zero is the state before. */
 void descendants_find(struct descendants *all, pid_t ancestor, struct registry *registry);
 
 /*
- * Each is asked to record until it is stopped; its trace may have |max_bytes|. |options|: a serialised ProfileOptions; they
- * need not look for theirs again. What goes wrong is the capture's error.
+ * Each is asked to record until it is stopped. |options|: a serialised ProfileOptions; they need not look for theirs again.
+ * What goes wrong is the capture's error.
  */
-void descendants_start(
-	struct descendants *all, const uint8_t *options, size_t n, uint64_t max_bytes);
+void descendants_start(struct descendants *all, const uint8_t *options, size_t n);
 /*
- * All stop, and hand over what they recorded. Who has not answered within 5 s, or says nothing for 10 s, is given up; all are at
+ * All stop, and hand over what they recorded, as far as all together have |max_bytes| at most, and half of what the disk has
+ * left. Who has not answered within 5 s, or says nothing for 10 s, is given up; all are at
  * once if |e| is cancelled.
  */
-void descendants_end(struct descendants *all, struct errand *e);
+void descendants_end(struct descendants *all, uint64_t max_bytes, struct errand *e);
 void descendants_deinit(struct descendants *all);
 
 #endif

@@ -9,9 +9,11 @@
 
 #include <xxhash.h>
 
+#include "base/chunks.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/diag.h"
+#include "daemon/disk_share.h"
 #include "daemon/remote_error.h"
 #include "daemon/spool.h"
 #include "proftap/v1/profiler.pb-c.h"
@@ -54,12 +56,12 @@ static void start_call(struct remote_capture *r, const Proftap__V1__CaptureReque
 }
 
 void remote_capture_start(struct remote_capture *r, const char *address,
-	const Tensorflow__ProfileOptions *options, uint64_t max_bytes)
+	const Tensorflow__ProfileOptions *options, struct disk_share *share)
 {
 	Proftap__V1__CaptureRequest message = PROFTAP__V1__CAPTURE_REQUEST__INIT;
 
 	snprintf(r->address, sizeof r->address, "%s", address);
-	r->max_bytes = max_bytes;
+	r->share = share;
 	r->sum = XXH3_createState();
 	r->channel = rpc_channel_new_to(r->address);
 	if (!r->channel || !r->sum) {
@@ -99,7 +101,7 @@ static int open_spool(struct remote_capture *r)
 {
 	struct diag d = DIAG_INIT;
 	char text[160];
-	int error = r->spool ? 0 : spool_new(NULL, r->max_bytes, &r->spool, &d);
+	int error = r->spool ? 0 : disk_share_open(r->share, &r->spool, &d);
 
 	if (!error)
 		return 0;
@@ -109,21 +111,64 @@ static int open_spool(struct remote_capture *r)
 	return error;
 }
 
-static int take_chunk(struct remote_capture *r, const struct pb_field *chunk)
+/* Has the share keep room for |n_bytes| in all. */
+static int reserve(struct remote_capture *r, uint64_t n_bytes)
 {
-	char text[160];
+	struct diag d = DIAG_INIT;
 	int error = open_spool(r);
 
-	if (error)
+	if (error || n_bytes <= r->taken_bytes)
 		return error;
-	error = spool_append_bytes(r->spool, chunk->data, chunk->n_bytes);
-	XXH3_64bits_update(r->sum, chunk->data, chunk->n_bytes);
+	error = disk_share_take(r->share, n_bytes - r->taken_bytes, &d);
+	if (error)
+		remote_capture_fail(r, d.text);
+	else
+		r->taken_bytes = n_bytes;
+	return error;
+}
+
+/* The outcome of an attempt to write. */
+static int note_written(struct remote_capture *r, int error)
+{
+	char text[160];
+
 	if (!error)
 		return 0;
 	snprintf(text, sizeof text, "no room for its trace in %.60s: %s", spool_get_dir(r->spool),
 		errno_words(error));
 	remote_capture_fail(r, text);
 	return error;
+}
+
+int remote_capture_append(
+	struct remote_capture *r, const struct chunks *bytes, uint64_t *offset_out)
+{
+	int error = reserve(r, spool_get_bytes(r->spool) + bytes->total_bytes);
+
+	return error ? error : note_written(r, spool_append(r->spool, bytes, offset_out));
+}
+
+/* The last one says how large the trace is: who has no room for it leaves it with its server. */
+static int take_progress(struct remote_capture *r, const struct pb_field *field)
+{
+	Proftap__V1__Progress *progress =
+		proftap__v1__progress__unpack(NULL, field->n_bytes, field->data);
+	uint64_t n_bytes = progress ? progress->xspace_bytes : 0;
+
+	if (!progress)
+		return -EBADMSG;
+	proftap__v1__progress__free_unpacked(progress, NULL);
+	return n_bytes ? reserve(r, n_bytes) : 0;
+}
+
+static int take_chunk(struct remote_capture *r, const struct pb_field *chunk)
+{
+	int error = reserve(r, (r->spool ? spool_get_bytes(r->spool) : 0) + chunk->n_bytes);
+
+	if (error)
+		return error;
+	XXH3_64bits_update(r->sum, chunk->data, chunk->n_bytes);
+	return note_written(r, spool_append_bytes(r->spool, chunk->data, chunk->n_bytes));
 }
 
 static int take_trailer(struct remote_capture *r, const struct pb_field *field)
@@ -155,7 +200,9 @@ static int take_part(struct remote_capture *r, const uint8_t *data, size_t n)
 			r->is_complete = 0;
 			return -EBADMSG;
 		}
-		if (field.tag == PB_TAG(2, PB_LEN))
+		if (field.tag == PB_TAG(1, PB_LEN))
+			result = take_progress(r, &field);
+		else if (field.tag == PB_TAG(2, PB_LEN))
 			result = take_chunk(r, &field);
 		else if (field.tag == PB_TAG(3, PB_LEN))
 			result = take_trailer(r, &field);
@@ -208,12 +255,23 @@ static void explain_end(struct remote_capture *r)
 		remote_capture_fail(r, "its answer is not a whole trace");
 }
 
+/* Its place is the others'. */
+static void drop_trace(struct remote_capture *r)
+{
+	r->spool = spool_release(r->spool);
+	if (r->taken_bytes)
+		disk_share_give_back(r->share, r->taken_bytes);
+	r->taken_bytes = 0;
+}
+
 void remote_capture_end(struct remote_capture *r)
 {
 	if (!remote_capture_is_over(r))
 		remote_capture_fail(r, "it did not answer in time");
 	else if (r->call)
 		explain_end(r);
+	if (!r->is_complete)
+		drop_trace(r);
 	r->ending = rpc_pending_free(r->ending);
 	r->call = rpc_pending_free(r->call);
 	r->channel = rpc_channel_free(r->channel);
@@ -226,5 +284,5 @@ void remote_capture_deinit(struct remote_capture *r)
 	r->channel = rpc_channel_free(r->channel);
 	XXH3_freeState(r->sum);
 	r->sum = NULL;
-	r->spool = spool_release(r->spool);
+	drop_trace(r);
 }

@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+struct chunks;
+struct disk_share;
 struct rpc_channel;
 struct rpc_pending;
 struct spool;
@@ -22,7 +24,8 @@ struct remote_capture {
 	struct rpc_channel *channel;
 	struct rpc_pending *call; /* NULL: none is under way */
 	struct rpc_pending *ending; /* the request for its end */
-	uint64_t max_bytes; /* of the trace */
+	struct disk_share *share; /* borrowed: what its trace and others may take together */
+	uint64_t taken_bytes; /* of it */
 	int64_t heard_ns; /* CLOCK_MONOTONIC, when the last message came */
 	/* Of the trace: */
 	struct spool *spool; /* NULL: none has come yet */
@@ -36,9 +39,9 @@ struct remote_capture {
 
 void remote_capture_fail(struct remote_capture *r, const char *text);
 
-/* Asks for |options|, whose session_id is set. */
+/* Asks for |options|, whose session_id is set. |share| may still be empty before something is read. */
 void remote_capture_start(struct remote_capture *r, const char *address,
-	const struct Tensorflow__ProfileOptions *options, uint64_t max_bytes);
+	const struct Tensorflow__ProfileOptions *options, struct disk_share *share);
 
 /* Asks for an early end, with the data, and does not wait for the answer. */
 void remote_capture_ask_to_end(struct remote_capture *r, const char *session_id);
@@ -50,7 +53,11 @@ int remote_capture_read(struct remote_capture *r, int64_t wait_ms);
 /* 1 when there is nothing more to read. */
 int remote_capture_is_over(const struct remote_capture *r);
 
-/* Gives the call up, if it is not over yet; |error| says so. The trace stays if it is complete. */
+/* Writes |bytes| behind the trace. 0, or a negative errno, which |error| says. */
+int remote_capture_append(
+	struct remote_capture *r, const struct chunks *bytes, uint64_t *offset_out);
+
+/* Gives the call up, if it is not over yet; |error| says so. The trace stays if it is complete, else its room is others'. */
 void remote_capture_end(struct remote_capture *r);
 void remote_capture_deinit(struct remote_capture *r);
 

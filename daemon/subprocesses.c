@@ -34,7 +34,7 @@ struct subprocesses {
 	struct session_request asker; /* who asked, and how that one is told; never the session's */
 	uint8_t *options; /* malloc'ed: as the asker serialised them */
 	size_t n_options_bytes;
-	uint64_t max_bytes; /* of a child's trace */
+	uint64_t max_bytes; /* of all traces together */
 	int is_done; /* the program's own recording; under the errands' mutex */
 	int outcome; /* as capture_run() */
 	struct capture_result result;
@@ -51,7 +51,7 @@ int subprocesses_are_wanted(const struct session_request *request)
 
 /* A child's trace, being made a part of this one. */
 struct joint {
-	struct spool *spool; /* borrowed: where it lies */
+	struct remote_capture *capture; /* borrowed */
 	uint8_t *let_go; /* pages before it are not needed in memory */
 };
 
@@ -72,14 +72,14 @@ static int store(const struct chunks *bytes, uint64_t *offset, void *context)
 {
 	const struct joint *j = context;
 
-	return spool_append(j->spool, bytes, offset);
+	return remote_capture_append(j->capture, bytes, offset);
 }
 
 /* The child's trace, on this one's time. */
-static int graft(const struct subprocesses *s, const struct descendant *child, struct graft *g)
+static int graft(const struct subprocesses *s, struct descendant *child, struct graft *g)
 {
-	const struct remote_capture *c = &child->capture;
-	struct joint j = {.spool = c->spool};
+	struct remote_capture *c = &child->capture;
+	struct joint j = {.capture = c};
 
 	g->n_bytes = (size_t)spool_get_bytes(c->spool);
 	g->data = spool_map(c->spool);
@@ -264,15 +264,23 @@ static void await_outcome(struct subprocesses *s)
 	errand_await(s->errand, &s->is_done);
 }
 
+/* Of the session's bytes, for the children. */
+static uint64_t left_bytes(const struct subprocesses *s)
+{
+	uint64_t n_bytes = delivery_get_bytes(s->result.delivery);
+
+	return n_bytes < s->max_bytes ? s->max_bytes - n_bytes : 0;
+}
+
 void subprocesses_record(struct subprocesses *s)
 {
 	struct service *service = s->errand->service;
 
 	descendants_find(&s->children, service->session->family->main->pid, &service->registry);
-	descendants_start(&s->children, s->options, s->n_options_bytes, s->max_bytes);
+	descendants_start(&s->children, s->options, s->n_options_bytes);
 	await_outcome(s);
 	if (!s->outcome) {
-		descendants_end(&s->children, s->errand);
+		descendants_end(&s->children, left_bytes(s), s->errand);
 		s->outcome = join(s);
 	}
 	s->asker.deliver(&s->asker, s->outcome, &s->result, &s->diag);

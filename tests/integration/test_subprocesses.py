@@ -10,7 +10,8 @@ import time
 from calls import PROFILER, UINT64_MAX, Calls, profile_request, trace_of
 from checks import SLOWNESS
 from children import TREE, Child, await_registered, planes_of, say, socket_of, tree_request
-from fake_server import Connection, FakeServer, Gone
+from fake_server import Connection, FakeServer, Gone, space
+from fake_stream import whole
 from fixture import (SANITIZERS, check, contains, equal, find_proftapd, read_fds, read_status, run, test,
                      wait_until)
 from http2 import OK
@@ -189,6 +190,39 @@ def a_child_that_is_busy_is_said_and_the_rest_arrives(t):
                  "warnings")
         childs.terminate("theirs")
         equal(childs.finish(theirs).status, OK, "status of the session that was not disturbed")
+
+
+SHARE = 12 << 20  # of all together
+PART = 5 << 20
+
+
+def large_space(n_bytes):
+    """As many, at least: in the name of a span."""
+    return space(3, name="n" * n_bytes)
+
+
+@test
+def traces_of_children_have_room_together_and_who_has_none_is_said(t):
+    target = t.target().serve()
+    data = large_space(PART)
+    pids = [NO_PID + number for number in range(3)]
+    for pid in pids:
+        place = str(t.dir / f"large{pid}")
+        FakeServer(t, whole(data, n_events=3), unknown=None, path=place)
+        say(socket_of(target), b"%d 0 unix:%s\n" % (pid, place.encode()))
+    await_registered(target, pids[-1])
+    asked = tree_request(100)
+    asked.opts.advanced_configuration["ptap_max_capture_bytes"].int64_value = SHARE
+    with Calls(target) as calls:
+        trace = trace_of(calls.expect(PROFILE, asked))
+    names = {f"/host:CPU [{pid}]": pid for pid in pids}
+    there = [pid for name, pid in names.items() if name in trace.planes]
+    equal(len(there), 2, f"children that have room, of {sorted(trace.planes)}")
+    left_out, = set(pids) - set(there)
+    warning, = [text for text in trace.space.warnings if "was not recorded" in text]
+    contains(warning, f"process {left_out} was not recorded: ", "the warning")
+    contains(warning, "no room for its trace of 5.0 MiB: all together may have 1", "the warning")
+    contains(warning, " MiB, what max_capture_bytes leaves them; raise it", "the warning")
 
 
 class HungConnection(Connection):

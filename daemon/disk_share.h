@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the traces of several other servers may take on disk together, while they are put into one or written out.
+ *
+ * Threads: none inside; one at a time.
+ */
+#ifndef DAEMON_DISK_SHARE_H
+#define DAEMON_DISK_SHARE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct diag;
+struct spool;
+
+struct disk_share {
+	uint64_t max_bytes; /* of all; given by the caller */
+	uint64_t used_bytes;
+	int is_of_disk; /* max_bytes is half of what the disk had left when the first spool was made */
+	int is_measured;
+};
+
+/* A spool, of which bytes are taken before they are written. Owner: *out has one holder, the caller. As spool_new(). */
+int disk_share_open(struct disk_share *s, struct spool **out, struct diag *d);
+
+/* Takes |n| bytes: 0, or -ENOBUFS with |d|, which says how many all may have, and why. */
+int disk_share_take(struct disk_share *s, uint64_t n, struct diag *d);
+void disk_share_give_back(struct disk_share *s, uint64_t n);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What several traces may take together: whose limit it is, and what comes back. */
+#include "daemon/disk_share.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "daemon/spool.h"
+
+static struct spool *open_spool(struct disk_share *share)
+{
+	struct diag d = DIAG_INIT;
+	struct spool *spool = NULL;
+
+	ck_assert_msg(!disk_share_open(share, &spool, &d), "%s", d.text);
+	return spool;
+}
+
+START_TEST(takes_what_it_was_given)
+{
+	struct disk_share share = {.max_bytes = 1000};
+	struct spool *spool = open_spool(&share);
+	struct diag d = DIAG_INIT;
+
+	ck_assert_int_eq(disk_share_take(&share, 600, &d), 0);
+	ck_assert_int_eq(disk_share_take(&share, 401, &d), -ENOBUFS);
+	ck_assert_ptr_nonnull(strstr(d.text, "what max_capture_bytes leaves them"));
+	ck_assert_int_eq(disk_share_take(&share, 400, &d), 0);
+	ck_assert_int_eq(disk_share_take(&share, UINT64_MAX, &d), -ENOBUFS);
+	disk_share_give_back(&share, 600);
+	ck_assert_int_eq(disk_share_take(&share, 600, &d), 0);
+	spool_release(spool);
+}
+END_TEST
+
+/* The spools that come later do not find half of what is left then once more. */
+START_TEST(leaves_half_of_the_disk)
+{
+	struct disk_share share = {.max_bytes = UINT64_MAX};
+	struct spool *first = open_spool(&share);
+	uint64_t half = spool_get_max_bytes(first);
+	struct spool *second;
+	struct diag d = DIAG_INIT;
+
+	ck_assert_uint_lt(half, UINT64_MAX);
+	ck_assert_uint_eq(share.max_bytes, half);
+	second = open_spool(&share);
+	ck_assert_int_eq(disk_share_take(&share, half, &d), 0);
+	ck_assert_int_eq(disk_share_take(&share, 1, &d), -ENOBUFS);
+	ck_assert_ptr_nonnull(strstr(d.text, "half of what the disk had left"));
+	spool_release(first);
+	spool_release(second);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("disk_share");
+	TCase *tests = tcase_create("disk_share");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_test(tests, takes_what_it_was_given);
+	tcase_add_test(tests, leaves_half_of_the_disk);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
