@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chunks.h"
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "daemon/delivery_parts.h"
@@ -78,6 +79,19 @@ int delivery_new_from_graft(struct graft *graft, struct spool *spool, struct del
 		(*out)->gaps[i].piece = (struct piece){NULL, range->offset, range->n_bytes};
 	}
 	(*out)->n_bytes = graft->total_bytes;
+	return 0;
+}
+
+int delivery_new_from_file(struct spool *spool, struct delivery **out)
+{
+	struct chunks none = CHUNKS_INIT;
+	uint64_t n_bytes = spool_get_bytes(spool);
+	int r = new_with_gaps(&none, 1, spool, out);
+
+	if (r)
+		return r;
+	(*out)->gaps[0].piece = (struct piece){NULL, 0, n_bytes};
+	(*out)->n_bytes = n_bytes;
 	return 0;
 }
 

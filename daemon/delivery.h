@@ -28,6 +28,8 @@ int delivery_new_from_chunks(struct chunks *chunks, struct delivery **out);
  */
 int delivery_new_from_spool(struct chunks *chunks, const struct xspace_gaps *gaps,
 	struct spool *spool, struct delivery **out);
+/* All bytes of |spool|, which is finished and is held from here on. 0 or -ENOMEM. */
+int delivery_new_from_file(struct spool *spool, struct delivery **out);
 /* The same of a graft of the spool's bytes, whose frame it takes. */
 int delivery_new_from_graft(struct graft *graft, struct spool *spool, struct delivery **out);
 /* Has |next| (taken) follow behind |d|: one delivery of both. Before anything was read. */

@@ -23,7 +23,6 @@
 /* Traces are taken from so many at a time: each holds a message of 1 MiB in memory. */
 #define AT_A_TIME 16
 #define LOOK_MS 2
-#define DEFAULT_LEVEL 2
 
 typedef Tensorflow__ProfileOptions Options;
 typedef Tensorflow__ProfileOptions__AdvancedConfigurationEntry Entry;
@@ -118,16 +117,11 @@ static void leave_key_out(Options *o, Entry **kept)
 	o->n_advanced_configuration = n;
 }
 
-/* Of a request without a version nothing else counts. */
 static void start(struct descendants *all, struct descendant *d, const Options *asked)
 {
 	Options options = *asked;
 
-	if (!options.version) {
-		tensorflow__profile_options__init(&options);
-		options.version = 1;
-		options.host_tracer_level = DEFAULT_LEVEL;
-	}
+	remote_capture_fill_options(&options);
 	options.session_id = d->session_id;
 	options.duration_ms = UINT64_MAX;
 	remote_capture_start(&d->capture, d->address, &options, &all->share);

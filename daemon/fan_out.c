@@ -7,24 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/diag.h"
 #include "daemon/capture.h"
 #include "daemon/errand.h"
 #include "daemon/family.h"
+#include "daemon/fan_out_own.h"
 #include "daemon/repository.h"
-#include "daemon/request.h"
 #include "daemon/service.h"
 #include "daemon/session.h"
-#include "daemon/session_request.h"
 #include "daemon/target.h"
-#include "proto/pack.h"
 #include "trace/run_dir.h"
 
 /* Beyond the recording: what collecting may take. */
 #define GRACE_MS 60000
-#define LOOK_MS 50
+#define LOOK_MS 20
 
 /* Who. */
 
@@ -87,7 +84,7 @@ int fan_out_add(struct fan_out *f, const char *address, struct diag *d)
 {
 	struct fan_out_host *h = &f->hosts[f->n_hosts];
 
-	if (!is_address(address) || strlen(address) >= sizeof h->profile.address)
+	if (!is_address(address) || strlen(address) >= sizeof h->capture.address)
 		return diag_set(d, -EINVAL, "host \"%.100s\": must be HOST:PORT", address);
 	if (is_known(f, address))
 		return 0;
@@ -112,116 +109,70 @@ static void add_own(struct fan_out *f)
 	f->own->name = f->own_name;
 }
 
-/* What is asked: the client's request, but for the place of the data. */
-static int pack_request(
-	const struct fan_out *f, const struct fan_out_host *h, uint8_t **out, size_t *n)
-{
-	Tensorflow__ProfileRequest request = *f->request;
+/* All. */
 
-	request.emit_xspace = 1;
-	request.repository_root = (char *)"";
-	request.session_id = (char *)f->session_id;
-	request.host_name = (char *)h->name;
-	return proto_pack(&request.base, out, n);
-}
-
-/* This server. */
-
-static void deliver_own(
-	struct session_request *request, int r, struct capture_result *result, struct diag *d)
-{
-	struct fan_out *f = request->context;
-
-	f->own->profile.trace = result->delivery;
-	f->own->profile.is_empty = result->is_empty;
-	if (r == CAPTURE_NO_TARGET)
-		remote_profile_fail(&f->own->profile, session_gone_text);
-	else if (r)
-		remote_profile_fail(&f->own->profile, d->text[0] ? d->text : "it could not record");
-	errand_raise(f->errand, &f->is_own_done);
-}
-
-static void start_own(struct fan_out *f)
-{
-	struct session *session = f->errand->service->session;
-	size_t n = 0;
-	_cleanup_free_ uint8_t *bytes = NULL;
-	struct session_request *request = NULL;
-	struct diag d = DIAG_INIT;
-	int r = pack_request(f, f->own, &bytes, &n);
-
-	if (!r)
-		r = request_decode(bytes, n, &request, &d);
-	f->is_own_done = 1;
-	snprintf(f->own->profile.address, sizeof f->own->profile.address, "%s", f->own->name);
-	if (r) {
-		remote_profile_fail(&f->own->profile, r == -ENOMEM ? "out of memory" : d.text);
-		return;
-	}
-	request->call = f->errand->call;
-	request->deliver = deliver_own;
-	request->context = f;
-	f->is_own_done = 0;
-	if (session_take(session, request)) {
-		f->is_own_done = 1;
-		remote_profile_fail(&f->own->profile, "busy: another profiling session is active");
-	}
-}
-
-/* The others. */
-
-static int64_t find_timeout_ms(const struct fan_out *f)
+/* Until when others may be silent: they record, and make a trace. CLOCK_MONOTONIC. */
+static int64_t find_end_ns(const struct fan_out *f)
 {
 	const Tensorflow__ProfileRequest *q = f->request;
 	uint64_t ms = q->opts && q->opts->duration_ms ? q->opts->duration_ms : q->duration_ms;
 	int64_t wait_ms =
 		q->opts ? capture_find_wait_ns(q->opts->start_timestamp_ns) / NS_PER_MS : 0;
 
-	return ms > INT32_MAX || wait_ms > INT32_MAX ? -1 : (int64_t)ms + wait_ms + GRACE_MS;
+	return ms > INT32_MAX || wait_ms > INT32_MAX
+		       ? INT64_MAX
+		       : monotonic_ns() + ((int64_t)ms + wait_ms + GRACE_MS) * NS_PER_MS;
 }
 
-static void start_remote(struct fan_out *f, struct fan_out_host *h)
+static void start_others(struct fan_out *f)
 {
-	size_t n = 0;
-	_cleanup_free_ uint8_t *bytes = NULL;
+	int64_t end_ns = find_end_ns(f);
 
-	if (pack_request(f, h, &bytes, &n))
-		remote_profile_fail(&h->profile, "out of memory");
-	else
-		remote_profile_start(&h->profile, h->name, bytes, n, find_timeout_ms(f));
-}
-
-/* All. */
-
-/* 1 when the call is given up. */
-static int wait_for_remotes(struct fan_out *f)
-{
-	int is_cancelled = 0;
-
+	/* What the disk has left bounds them. */
+	f->share.max_bytes = UINT64_MAX;
 	for (size_t i = 0; i < f->n_hosts; i++)
-		while (!is_cancelled && !remote_profile_wait(&f->hosts[i].profile, LOOK_MS))
-			is_cancelled = errand_is_cancelled(f->errand);
-	return is_cancelled;
+		if (&f->hosts[i] != f->own)
+			fan_out_host_start(&f->hosts[i], &f->asked, &f->share, end_ns);
+}
+
+/* One round. Returns how many are not over. */
+static int poll_others(struct fan_out *f, struct fan_out_turn *turn)
+{
+	int n = 0;
+
+	turn->wait_ms = turn->has_read ? 0 : LOOK_MS;
+	turn->has_read = 0;
+	turn->n_streams = 0;
+	for (size_t i = 0; i < f->n_hosts; i++)
+		if (&f->hosts[i] != f->own)
+			n += fan_out_host_poll(&f->hosts[i], turn);
+	return n;
+}
+
+/* What each is asked: the client's request, but for the place of the data. */
+static void set_request(struct fan_out *f)
+{
+	f->asked = *f->request;
+	f->asked.emit_xspace = 1;
+	f->asked.repository_root = (char *)"";
+	f->asked.session_id = (char *)f->session_id;
 }
 
 int fan_out_record(struct fan_out *f)
 {
-	int is_cancelled;
+	struct fan_out_turn turn = {.stock = NULL};
+	int is_cancelled = 0;
 
 	add_own(f);
+	set_request(f);
+	start_others(f);
+	fan_out_own_start(f);
+	while (!is_cancelled && poll_others(f, &turn))
+		is_cancelled = errand_is_cancelled(f->errand);
+	is_cancelled = fan_out_own_await(f, is_cancelled);
 	for (size_t i = 0; i < f->n_hosts; i++)
 		if (&f->hosts[i] != f->own)
-			start_remote(f, &f->hosts[i]);
-	start_own(f);
-	is_cancelled = wait_for_remotes(f);
-	if (!is_cancelled)
-		is_cancelled = errand_await_or_cancel(f->errand, &f->is_own_done);
-	if (is_cancelled)
-		session_cancel(f->errand->service->session, f->errand->call);
-	errand_await(f->errand, &f->is_own_done);
-	for (size_t i = 0; i < f->n_hosts; i++)
-		if (&f->hosts[i] != f->own)
-			remote_profile_end(&f->hosts[i].profile);
+			fan_out_host_end(&f->hosts[i]);
 	return is_cancelled;
 }
 
@@ -231,15 +182,17 @@ static void publish(struct fan_out *f, struct fan_out_host *h, const char *root)
 	struct diag d = DIAG_INIT;
 	int r;
 
-	if (!h->profile.trace || h->profile.is_empty || h->profile.error[0])
+	if (!h->trace || h->is_empty || h->error[0])
 		return;
 	r = repository_open_run(&f->errand->service->repository, root, f->session_id, &run, &d);
 	if (!r) {
-		r = repository_publish(&run, h->profile.trace, h->name, &d);
+		r = repository_publish(&run, h->trace, h->name, &d);
 		run_dir_close(&run);
 	}
 	if (r)
-		remote_profile_fail(&h->profile, d.text);
+		fan_out_host_fail(h, d.text);
+	/* Its place is the next file's. */
+	fan_out_host_deinit(h);
 }
 
 void fan_out_publish(struct fan_out *f, const char *root)
@@ -251,5 +204,5 @@ void fan_out_publish(struct fan_out *f, const char *root)
 void fan_out_deinit(struct fan_out *f)
 {
 	for (size_t i = 0; i < f->n_hosts; i++)
-		remote_profile_deinit(&f->hosts[i].profile);
+		fan_out_host_deinit(&f->hosts[i]);
 }

@@ -58,7 +58,7 @@ static void reply(const struct fan_out *f)
 
 	response.empty_trace = 1;
 	for (size_t i = 0; i < f->n_hosts; i++) {
-		const struct remote_profile *h = &f->hosts[i].profile;
+		const struct fan_out_host *h = &f->hosts[i];
 
 		if (h->error[0])
 			failures_add(&failures, h->error);

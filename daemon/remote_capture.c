@@ -9,13 +9,10 @@
 
 #include <xxhash.h>
 
-#include "base/chunks.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/diag.h"
-#include "daemon/disk_share.h"
 #include "daemon/remote_error.h"
-#include "daemon/spool.h"
 #include "proftap/v1/profiler.pb-c.h"
 #include "proto/pack.h"
 #include "rpc/client.h"
@@ -26,6 +23,8 @@
 #define TERMINATE "/tensorflow.ProfilerService/Terminate"
 /* A chunk of the trace has 1 MiB at most. */
 #define MAX_MESSAGE_BYTES (2u << 20)
+#define DEFAULT_HOST_LEVEL 2
+#define DEFAULT_DEVICE_LEVEL 1
 /* Nobody looks at it. */
 #define PROGRESS_INTERVAL_MS UINT32_MAX
 
@@ -36,6 +35,20 @@ void remote_capture_fail(struct remote_capture *r, const char *text)
 }
 
 /* Asking. */
+
+void remote_capture_fill_options(Tensorflow__ProfileOptions *options)
+{
+	const Tensorflow__ProfileOptions asked = *options;
+
+	if (asked.version)
+		return;
+	tensorflow__profile_options__init(options);
+	options->version = 1;
+	options->host_tracer_level = DEFAULT_HOST_LEVEL;
+	options->device_tracer_level = DEFAULT_DEVICE_LEVEL;
+	options->duration_ms = asked.duration_ms;
+	options->session_id = asked.session_id;
+}
 
 static void start_call(struct remote_capture *r, const Proftap__V1__CaptureRequest *message)
 {
@@ -61,7 +74,7 @@ void remote_capture_start(struct remote_capture *r, const char *address,
 	Proftap__V1__CaptureRequest message = PROFTAP__V1__CAPTURE_REQUEST__INIT;
 
 	snprintf(r->address, sizeof r->address, "%s", address);
-	r->share = share;
+	r->trace.share = share;
 	r->sum = XXH3_createState();
 	r->channel = rpc_channel_new_to(r->address);
 	if (!r->channel || !r->sum) {
@@ -97,55 +110,20 @@ int remote_capture_is_ending(struct remote_capture *r, int64_t wait_ms)
 
 /* Reading. */
 
-static int open_spool(struct remote_capture *r)
+/* What became of the trace's file. */
+static int note_stored(struct remote_capture *r, int error, const struct diag *d)
 {
-	struct diag d = DIAG_INIT;
-	char text[160];
-	int error = r->spool ? 0 : disk_share_open(r->share, &r->spool, &d);
-
-	if (!error)
-		return 0;
-	snprintf(text, sizeof text, "no file for its trace: %.120s",
-		d.text[0] ? d.text : "out of memory");
-	remote_capture_fail(r, text);
-	return error;
-}
-
-/* Has the share keep room for |n_bytes| in all. */
-static int reserve(struct remote_capture *r, uint64_t n_bytes)
-{
-	struct diag d = DIAG_INIT;
-	int error = open_spool(r);
-
-	if (error || n_bytes <= r->taken_bytes)
-		return error;
-	error = disk_share_take(r->share, n_bytes - r->taken_bytes, &d);
 	if (error)
-		remote_capture_fail(r, d.text);
-	else
-		r->taken_bytes = n_bytes;
-	return error;
-}
-
-/* The outcome of an attempt to write. */
-static int note_written(struct remote_capture *r, int error)
-{
-	char text[160];
-
-	if (!error)
-		return 0;
-	snprintf(text, sizeof text, "no room for its trace in %.60s: %s", spool_get_dir(r->spool),
-		errno_words(error));
-	remote_capture_fail(r, text);
+		remote_capture_fail(r, d->text);
 	return error;
 }
 
 int remote_capture_append(
 	struct remote_capture *r, const struct chunks *bytes, uint64_t *offset_out)
 {
-	int error = reserve(r, spool_get_bytes(r->spool) + bytes->total_bytes);
+	struct diag d = DIAG_INIT;
 
-	return error ? error : note_written(r, spool_append(r->spool, bytes, offset_out));
+	return note_stored(r, remote_trace_append(&r->trace, bytes, offset_out, &d), &d);
 }
 
 /* The last one says how large the trace is: who has no room for it leaves it with its server. */
@@ -154,31 +132,32 @@ static int take_progress(struct remote_capture *r, const struct pb_field *field)
 	Proftap__V1__Progress *progress =
 		proftap__v1__progress__unpack(NULL, field->n_bytes, field->data);
 	uint64_t n_bytes = progress ? progress->xspace_bytes : 0;
+	struct diag d = DIAG_INIT;
 
 	if (!progress)
 		return -EBADMSG;
 	proftap__v1__progress__free_unpacked(progress, NULL);
-	return n_bytes ? reserve(r, n_bytes) : 0;
+	return n_bytes ? note_stored(r, remote_trace_reserve(&r->trace, n_bytes, &d), &d) : 0;
 }
 
 static int take_chunk(struct remote_capture *r, const struct pb_field *chunk)
 {
-	int error = reserve(r, (r->spool ? spool_get_bytes(r->spool) : 0) + chunk->n_bytes);
+	struct diag d = DIAG_INIT;
 
-	if (error)
-		return error;
 	XXH3_64bits_update(r->sum, chunk->data, chunk->n_bytes);
-	return note_written(r, spool_append_bytes(r->spool, chunk->data, chunk->n_bytes));
+	return note_stored(
+		r, remote_trace_append_bytes(&r->trace, chunk->data, chunk->n_bytes, &d), &d);
 }
 
 static int take_trailer(struct remote_capture *r, const struct pb_field *field)
 {
 	Proftap__V1__Trailer *trailer =
 		proftap__v1__trailer__unpack(NULL, field->n_bytes, field->data);
-	uint64_t n_bytes = r->spool ? spool_get_bytes(r->spool) : 0;
+	uint64_t n_bytes = remote_trace_get_bytes(&r->trace);
 
 	if (!trailer)
 		return -EBADMSG;
+	r->is_empty = trailer->is_empty;
 	r->n_events = trailer->n_events;
 	r->n_dropped = trailer->n_dropped;
 	r->start_unix_ns = trailer->start_unix_ns;
@@ -232,6 +211,7 @@ int remote_capture_read(struct remote_capture *r, int64_t wait_ms)
 	if (!r->call || !rpc_pending_next(r->call, wait_ms))
 		return 0;
 	r->heard_ns = monotonic_ns();
+	r->has_begun = 1;
 	take_message(r);
 	return 1;
 }
@@ -239,6 +219,13 @@ int remote_capture_read(struct remote_capture *r, int64_t wait_ms)
 int remote_capture_is_over(const struct remote_capture *r)
 {
 	return !r->call || rpc_pending_has_ended(r->call);
+}
+
+int remote_capture_is_unknown(const struct remote_capture *r)
+{
+	return r->call && rpc_pending_has_ended(r->call) && !r->has_begun && !r->error[0] &&
+	       !rpc_pending_get_fault(r->call) &&
+	       rpc_pending_get_status(r->call) == RPC_UNIMPLEMENTED;
 }
 
 /* The end. */
@@ -255,15 +242,6 @@ static void explain_end(struct remote_capture *r)
 		remote_capture_fail(r, "its answer is not a whole trace");
 }
 
-/* Its place is the others'. */
-static void drop_trace(struct remote_capture *r)
-{
-	r->spool = spool_release(r->spool);
-	if (r->taken_bytes)
-		disk_share_give_back(r->share, r->taken_bytes);
-	r->taken_bytes = 0;
-}
-
 void remote_capture_end(struct remote_capture *r)
 {
 	if (!remote_capture_is_over(r))
@@ -271,7 +249,7 @@ void remote_capture_end(struct remote_capture *r)
 	else if (r->call)
 		explain_end(r);
 	if (!r->is_complete)
-		drop_trace(r);
+		remote_trace_drop(&r->trace);
 	r->ending = rpc_pending_free(r->ending);
 	r->call = rpc_pending_free(r->call);
 	r->channel = rpc_channel_free(r->channel);
@@ -284,5 +262,5 @@ void remote_capture_deinit(struct remote_capture *r)
 	r->channel = rpc_channel_free(r->channel);
 	XXH3_freeState(r->sum);
 	r->sum = NULL;
-	drop_trace(r);
+	remote_trace_drop(&r->trace);
 }

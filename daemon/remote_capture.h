@@ -10,27 +10,28 @@
 
 #include <stdint.h>
 
+#include "daemon/remote_trace.h"
+
 struct chunks;
 struct disk_share;
 struct rpc_channel;
 struct rpc_pending;
-struct spool;
 struct XXH3_state_s;
 struct Tensorflow__ProfileOptions;
 
 /* All zero is the state before. */
 struct remote_capture {
-	char address[160]; /* "unix:/path" */
+	char address[280]; /* "host:port", "unix:/path" */
 	struct rpc_channel *channel;
 	struct rpc_pending *call; /* NULL: none is under way */
 	struct rpc_pending *ending; /* the request for its end */
-	struct disk_share *share; /* borrowed: what its trace and others may take together */
-	uint64_t taken_bytes; /* of it */
 	int64_t heard_ns; /* CLOCK_MONOTONIC, when the last message came */
-	/* Of the trace: */
-	struct spool *spool; /* NULL: none has come yet */
+	/* What came: */
+	struct remote_trace trace;
 	struct XXH3_state_s *sum;
+	int has_begun; /* it has said something */
 	int is_complete; /* the trailer has come, and what came is what it says */
+	int is_empty; /* it said so */
 	uint64_t n_events;
 	uint64_t n_dropped;
 	uint64_t start_unix_ns;
@@ -38,6 +39,9 @@ struct remote_capture {
 };
 
 void remote_capture_fail(struct remote_capture *r, const char *text);
+
+/* What a request without a version asks for, of which nothing else counts: for a Capture, which takes none without. */
+void remote_capture_fill_options(struct Tensorflow__ProfileOptions *options);
 
 /* Asks for |options|, whose session_id is set. |share| may still be empty before something is read. */
 void remote_capture_start(struct remote_capture *r, const char *address,
@@ -52,6 +56,9 @@ int remote_capture_is_ending(struct remote_capture *r, int64_t wait_ms);
 int remote_capture_read(struct remote_capture *r, int64_t wait_ms);
 /* 1 when there is nothing more to read. */
 int remote_capture_is_over(const struct remote_capture *r);
+
+/* 1 when it was over before it began, because the server has no such call. */
+int remote_capture_is_unknown(const struct remote_capture *r);
 
 /* Writes |bytes| behind the trace. 0, or a negative errno, which |error| says. */
 int remote_capture_append(

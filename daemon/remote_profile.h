@@ -1,33 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A Profile that is asked of another server, and the trace that comes back. Everything that can go wrong is its |error|. */
+/*
+ * A Profile that is asked of another server, of whatever make, and the trace that comes back. The answer comes into memory as
+ * a whole, but only when it is asked for: until then it stays with its server. From there it goes to a file. Everything
+ * that can go wrong is its |error|.
+ *
+ * Threads: none inside; one at a time.
+ */
 #ifndef DAEMON_REMOTE_PROFILE_H
 #define DAEMON_REMOTE_PROFILE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-struct delivery;
+#include "daemon/remote_trace.h"
+
+struct disk_share;
 struct rpc_channel;
 struct rpc_pending;
 
+/* All zero is the state before. */
 struct remote_profile {
 	char address[280]; /* "host:port", "unix:/path" */
 	struct rpc_channel *channel;
-	struct rpc_pending *pending; /* NULL: none is under way */
-	struct delivery *trace; /* the XSpace; NULL: none came */
+	struct rpc_pending *call; /* NULL: none is under way */
+	struct remote_trace trace; /* the XSpace */
+	int is_answered; /* a message was there */
 	int is_empty; /* it said so */
 	char error
-		[480]; /* "": none; begins with the address; printable, whatever the other server said */
+		[512]; /* "": none; begins with the address; printable, whatever the other server said */
 };
 
+/* The first error stays. */
 void remote_profile_fail(struct remote_profile *r, const char *text);
 
-/* |bytes|: a ProfileRequest with emit_xspace. All zero is the state before. |timeout_ms| < 0: none. */
+/* |bytes|: a ProfileRequest with emit_xspace. */
 void remote_profile_start(struct remote_profile *r, const char *address, const uint8_t *bytes,
-	size_t n, int64_t timeout_ms);
-/* Waits up to |wait_ms|. 1 when the call has ended, or none is under way. */
-int remote_profile_wait(struct remote_profile *r, int64_t wait_ms);
-/* Ends the call, if need be without its data, and reads what came. */
+	size_t n, struct disk_share *share);
+/* 1 when the server has begun to answer, or has ended the call; waits for it up to |wait_ms|. */
+int remote_profile_has_begun(struct remote_profile *r, int64_t wait_ms);
+/* Takes the answer, up to 512 MiB, if it is there within |wait_ms|: 1. 0 when it is not yet, or the call is over. */
+int remote_profile_read(struct remote_profile *r, int64_t wait_ms);
+int remote_profile_is_over(const struct remote_profile *r);
+/* Gives the call up, if it is not over yet; |error| says so. */
 void remote_profile_end(struct remote_profile *r);
 void remote_profile_deinit(struct remote_profile *r);
 

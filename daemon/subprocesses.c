@@ -81,8 +81,8 @@ static int graft(const struct subprocesses *s, struct descendant *child, struct 
 	struct remote_capture *c = &child->capture;
 	struct joint j = {.capture = c};
 
-	g->n_bytes = (size_t)spool_get_bytes(c->spool);
-	g->data = spool_map(c->spool);
+	g->n_bytes = (size_t)spool_get_bytes(c->trace.spool);
+	g->data = spool_map(c->trace.spool);
 	g->pid = child->pid;
 	g->shift_ns = (int64_t)(c->start_unix_ns - s->result.start_unix_ns);
 	g->pass = let_go;
@@ -110,7 +110,7 @@ static int append_graft(struct subprocesses *s, struct descendant *child, struct
 		remote_capture_fail(&child->capture, "the answer has no room for its trace");
 		return 0;
 	}
-	r = delivery_new_from_graft(g, child->capture.spool, &part);
+	r = delivery_new_from_graft(g, child->capture.trace.spool, &part);
 	if (r)
 		return r;
 	delivery_append(s->result.delivery, part);
@@ -175,7 +175,7 @@ static int join(struct subprocesses *s)
 	int r = 0;
 
 	for (size_t i = 0; i < s->children.n && !r; i++)
-		if (s->children.v[i].capture.is_complete && s->children.v[i].capture.spool)
+		if (s->children.v[i].capture.is_complete && s->children.v[i].capture.trace.spool)
 			r = append_child(s, &s->children.v[i]);
 	if (!r)
 		r = append_warnings(s);

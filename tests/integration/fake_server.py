@@ -121,13 +121,14 @@ class Connection:
     def data(self, data, stream=None):
         """In frames, as the client's windows allow."""
         stream = stream or self.stream
+        data = memoryview(data)  # large ones are not copied for each frame
         while data:
             self.windows.setdefault(stream, self.initial_window)
             n = min(len(data), MAX_FRAME, self.windows[0], self.windows[stream])
             if n <= 0:
                 self.read_frame()
                 continue
-            self.frame(DATA, 0, stream, data[:n])
+            self.frame(DATA, 0, stream, bytes(data[:n]))
             self.windows[0] -= n
             self.windows[stream] -= n
             data = data[n:]

@@ -3,15 +3,22 @@
 """NewSession: one server records itself and others into one run; what it may be asked, and what it says of failures."""
 import re
 import socket
+import threading
 
 from calls import ANALYSIS, Calls, profile_request
 from checks import PATIENCE_S
-from fake_server import FakeServer, field
-from fixture import check, contains, equal, free_port, need_ipv6, run, schema, test
+from children import Child, planes_of
+from fake_server import FakeServer, field, space
+from fake_stream import Flood, stream_server
+from fixture import (SANITIZERS, check, contains, equal, find_proftapd, free_port, need_ipv6, run, schema,
+                     test)
 from http2 import INVALID_ARGUMENT, OK, RESOURCE_EXHAUSTED, UNAVAILABLE, message
-from trace_file import Trace
+from memory_watch import MemoryWatch
+from trace_file import Trace, own_schema
 
 NEW_SESSION = ANALYSIS + "NewSession"
+LARGE = 48 << 20
+MAX_KIB = 40 << 10  # of a server that takes a large trace as it comes
 REPLY = ("NewProfileSessionResponse", "profiler_analysis")
 
 
@@ -91,6 +98,105 @@ def what_others_say_becomes_readable_text(t):
         reply = calls.expect(NEW_SESSION, session("bytes", [f"127.0.0.1:{server.port}"]), *REPLY)
     equal(reply.error_message, f"127.0.0.1:{server.port}: UNAVAILABLE: no ???[2J here", "what failed")
     equal(reply.empty_trace, False, "whether there is nothing")
+
+
+def check_memory(watch, max_kib):
+    watch.end()
+    print(f"# {watch.whole_kib} KiB of memory")
+    if SANITIZERS == "no":
+        check(watch.whole_kib < max_kib, f"{watch.whole_kib} KiB of memory")
+
+
+@test
+def a_trace_that_comes_as_a_stream_needs_no_memory(t):
+    asked, flood, logs = [], Flood(LARGE), t.dir / "logs"
+
+    def script(c):
+        asked.append((c.method(), own_schema().CaptureRequest.FromString(c.bodies[c.stream][5:]).options))
+        flood.script(c)
+    server = stream_server(t, script)
+    target = serve(t, logs)
+    watch = MemoryWatch(find_proftapd(target.pid))
+    with Calls(target) as calls:
+        reply = calls.expect(NEW_SESSION, session("large", [f"127.0.0.1:{server.port}"]), *REPLY)
+    check_memory(watch, MAX_KIB)
+    equal(reply.error_message, "", "what failed")
+    (method, options), = asked
+    equal((method, options.version, options.duration_ms, options.session_id), ("Capture", 1, 50, "large"),
+          "what it was asked")
+    file = logs / f"plugins/profile/large/127.0.0.1_{server.port}.xplane.pb"
+    equal(file.stat().st_size, sum(map(len, flood)), "bytes of the file")
+
+
+@test
+def of_answers_that_need_memory_one_is_taken_at_a_time(t):
+    data, logs = space(name="n" * LARGE), t.dir / "logs"
+    servers = [FakeServer(t, lambda c: c.reply(field(8, data))) for _ in range(4)]
+    target = serve(t, logs)
+    watch = MemoryWatch(find_proftapd(target.pid))
+    with Calls(target) as calls:
+        reply = calls.expect(NEW_SESSION, session("stock", [f"127.0.0.1:{s.port}" for s in servers]), *REPLY)
+    check_memory(watch, MAX_KIB + LARGE // 1024)
+    equal(reply.error_message, "", "what failed")
+    for server in servers:
+        file = logs / f"plugins/profile/stock/127.0.0.1_{server.port}.xplane.pb"
+        check(file.read_bytes() == data, "the file is not what was sent")
+
+
+@test
+def who_has_not_begun_to_answer_keeps_nobody_waiting(t):
+    data, taken, seen = space(name="n" * (LARGE // 8)), threading.Event(), []
+
+    def answer_late(c):
+        seen.append(taken.wait(PATIENCE_S / 2))
+        c.reply(field(8, space()))
+
+    def answer_now(c):
+        c.reply(field(8, data))  # more than a window: somebody reads it
+        taken.set()
+    servers = [FakeServer(t, script) for script in (answer_late, answer_now)]
+    with Calls(serve(t, t.dir / "logs")) as calls:
+        reply = calls.expect(NEW_SESSION, session("late", [f"127.0.0.1:{s.port}" for s in servers]), *REPLY)
+    equal(seen, [True], "whether the answer that was there had been taken")
+    equal(reply.error_message, "", "what failed")
+
+
+@test
+def an_answer_has_one_message_and_it_is_a_profile(t):
+    def answer_twice(c):
+        c.headers()
+        c.message(field(8, space()))
+        c.message(field(8, space()))
+        c.end()
+    said = {}
+    for text, script in (("its answer has more than one message", answer_twice),
+                         ("its answer is no ProfileResponse", lambda c: c.reply(b"\xff\xff")),
+                         ("its answer is no ProfileResponse", lambda c: c.headers() or c.end()),
+                         ("it answered without data: it wrote to its own disk", lambda c: c.reply(b""))):
+        said[FakeServer(t, script).port] = text
+    with Calls(serve(t, t.dir / "logs")) as calls:
+        reply = calls.expect(NEW_SESSION, session("bad", [f"127.0.0.1:{port}" for port in said]), *REPLY)
+    for port, text in said.items():
+        contains(reply.error_message, f"127.0.0.1:{port}: {text}", "what failed")
+
+
+@test
+def its_own_part_has_subprocesses_where_they_are_asked_for(t):
+    logs = t.dir / "logs"
+    target = serve(t, logs)
+    child = Child(t, target, "child")
+    asked = session("tree", duration_ms=1000 * PATIENCE_S)
+    asked.request.opts.advanced_configuration["profile_subprocesses"].bool_value = True
+    with Calls(target) as calls:
+        stream = calls.start(NEW_SESSION, asked)
+        for process, n in ((target, 3), (child, 4)):
+            process.ask("await 1", f"burst {n}")
+        calls.terminate("tree")
+        equal(calls.finish(stream, *REPLY).message.error_message, "", "what failed")
+    file, = (logs / "plugins/profile/tree").iterdir()
+    trace = Trace(file)
+    equal(planes_of(trace), ["/host:CPU", f"/host:CPU target [{child.pid}]"], "planes")
+    equal((trace.count("burst"), trace.process(child.pid).count("burst")), (3, 4), "spans of both")
 
 
 @test
