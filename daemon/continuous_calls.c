@@ -108,6 +108,8 @@ void continuous_call_start(struct rpc_call *call, const uint8_t *bytes, size_t n
 	r = session_start_continuous(session, request);
 	if (r == SESSION_BUSY)
 		fail_busy(call, session);
+	else if (r == -ENOMEM)
+		reply_no_memory(call);
 	else if (r)
 		rpc_call_fail(call, RPC_UNAVAILABLE, session_gone_text);
 }

@@ -5,14 +5,29 @@
 #include <errno.h>
 #include <string.h>
 
+#include "daemon/descendants.h"
 #include "daemon/family.h"
 #include "daemon/request_list.h"
 #include "daemon/session.h"
 #include "daemon/session_request.h"
+#include "daemon/subprocesses.h"
 #include "daemon/target.h"
+
+/* Whoever asks for them is to know that they are not there. */
+static int warn_of_subprocesses(struct session_request *request)
+{
+	if (!subprocesses_are_wanted(request))
+		return 0;
+	return session_request_warn(request, DESCENDANTS_KEY
+		": not in a session without an end, which has this program only; ask for a capture of some length");
+}
 
 int session_start_continuous(struct session *s, struct session_request *request)
 {
+	if (warn_of_subprocesses(request)) {
+		session_request_free(request);
+		return -ENOMEM;
+	}
 	request->is_continuous = 1;
 	request->options.duration_ms = UINT64_MAX;
 	request->options.start_timestamp_ns = 0;

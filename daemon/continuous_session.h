@@ -7,8 +7,8 @@ struct session;
 struct session_request;
 
 /*
- * Begins one. As session_take(); |request|->begin is called when it
- * records, and |deliver| with why it does not otherwise. No call holds it: it ends by session_stop(),
+ * Begins one. As session_take(), or -ENOMEM; |request|->begin is called when it records, and |deliver| with why it does not
+ * otherwise. Of subprocesses it has none: its trace says so where they are asked for. No call holds it: it ends by session_stop(),
  * session_terminate(), and with the program.
  */
 int session_start_continuous(struct session *s, struct session_request *request);

@@ -16,8 +16,8 @@ from fixture import (SANITIZERS, check, contains, equal, find_proftapd, read_fds
                      wait_until)
 from http2 import OK
 from processes import PROFTAP
-from profiler import V1, Profiler, capture_request
-from trace_file import Trace
+from profiler import V1, Profiler, capture_request, set_options
+from trace_file import Trace, own_schema, schema
 
 PROFILE = PROFILER + "Profile"
 EXIT_BUSY = 4
@@ -173,6 +173,22 @@ def without_the_key_a_program_is_recorded_alone(t):
     Child(t, target, "child")
     with Calls(target) as calls:
         equal(planes_of(trace_of(calls.expect(PROFILE, profile_request(50)))), ["/host:CPU"], "planes")
+
+
+@test
+def a_session_without_an_end_says_that_it_has_none(t):
+    target = t.target().serve()
+    words = "profile_subprocesses: not in a session without an end, which has this program only"
+    with Profiler(target) as calls:
+        asked = set_options(own_schema().StartRequest())
+        asked.options.advanced_configuration["profile_subprocesses"].bool_value = True
+        stream = calls.start(V1 + "Start", asked)
+        equal(calls.end(stream), (OK, ""), "the answer to Start")
+        for end in (calls.snapshot, calls.end_session):
+            contains(" ".join(calls.deliver(end()).space.warnings), words, "warnings of proftap.v1")
+        calls.expect(PROFILER + "StartContinuousProfiling", tree_request(1), "ContinuousProfilingResponse")
+        answer = calls.expect(PROFILER + "GetSnapshot", schema("profiler_service").GetSnapshotRequest())
+        contains(" ".join(trace_of(answer).space.warnings), words, "warnings")
 
 
 @test
