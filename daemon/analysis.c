@@ -200,5 +200,5 @@ static void enum_sessions(struct errand *e)
 
 void analysis_enum_sessions(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
 {
-	errand_start(service, call, bytes, n, enum_sessions);
+	errand_start(ERRAND_FILES, service, call, bytes, n, enum_sessions);
 }

@@ -170,5 +170,5 @@ static void get_data(struct errand *e)
 
 void analysis_get_data(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
 {
-	errand_start(service, call, bytes, n, get_data);
+	errand_start(ERRAND_FILES, service, call, bytes, n, get_data);
 }

@@ -9,7 +9,19 @@
 
 #include "base/clock.h"
 #include "daemon/service.h"
+#include "daemon/session.h"
 #include "rpc/server.h"
+
+static const struct {
+	unsigned max;
+	const char *refusal;
+} kinds[ERRAND_KINDS] = {
+	[ERRAND_FILES] = {8, "8 calls that read files are under way; ask again later"},
+	[ERRAND_MONITOR] = {8, "8 Monitor calls are under way; ask again later"},
+	/* So many may wait for their start; some run, or are being made into a trace. */
+	[ERRAND_RECORDING] = {SESSION_MAX_WAITING + 8,
+		"too many recordings of several programs are under way; ask again later"},
+};
 
 void errands_init(struct errands *e)
 {
@@ -31,13 +43,13 @@ static struct errands *errands_of(const struct errand *e)
 static int link_errand(struct errand *e)
 {
 	struct errands *all = errands_of(e);
-	int r = -EAGAIN;
+	int r = -EUSERS;
 
 	pthread_mutex_lock(&all->mutex);
-	if (all->n < ERRANDS_MAX) {
+	if (all->n[e->kind] < kinds[e->kind].max) {
 		e->next = all->list;
 		all->list = e;
-		all->n++;
+		all->n[e->kind]++;
 		r = 0;
 	}
 	pthread_mutex_unlock(&all->mutex);
@@ -53,7 +65,7 @@ static void unlink_errand(struct errand *e)
 	while (*at != e)
 		at = &(*at)->next;
 	*at = e->next;
-	all->n--;
+	all->n[e->kind]--;
 	pthread_mutex_unlock(&all->mutex);
 }
 
@@ -125,16 +137,21 @@ static struct errand *new_errand(struct service *service, struct rpc_call *call,
 	return NULL;
 }
 
-void errand_start(struct service *service, struct rpc_call *call, const uint8_t *bytes, size_t n,
-	void (*work)(struct errand *))
+void errand_start(enum errand_kind kind, struct service *service, struct rpc_call *call,
+	const uint8_t *bytes, size_t n, void (*work)(struct errand *))
 {
 	struct errand *e = new_errand(service, call, bytes, n, work);
+	int r = -ENOMEM;
 
-	if (e && start_thread(e) == 0)
+	if (e) {
+		e->kind = kind;
+		r = start_thread(e);
+	}
+	if (!r)
 		return;
 	free_errand(e);
 	rpc_call_fail(call, RPC_RESOURCE_EXHAUSTED,
-		"the profiler server does enough at a time; ask again later");
+		r == -EUSERS ? kinds[kind].refusal : "no memory or thread for it; ask again later");
 }
 
 int errand_wait(struct errand *e, int64_t deadline_ns)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A call whose answer takes long without being a recording: measuring, reading files, asking other servers. Each has a
- * thread of its own, so that the transport's goes on; some at a time.
+ * A call whose answer takes long and is more than a recording of the program: measuring, reading files, asking other
+ * servers. Each has a thread of its own, so that the transport's goes on; of each kind some at a time, so that those that
+ * take long by their nature keep no others out.
  */
 #ifndef DAEMON_ERRAND_H
 #define DAEMON_ERRAND_H
@@ -14,18 +15,23 @@ struct errand;
 struct rpc_call;
 struct service;
 
-/* At a time. */
-#define ERRANDS_MAX 8
+enum errand_kind {
+	ERRAND_FILES, /* reads them, in no time */
+	ERRAND_MONITOR, /* as long as its client says */
+	ERRAND_RECORDING, /* the same, and it may wait for its start first */
+	ERRAND_KINDS
+};
 
 struct errands {
 	pthread_mutex_t mutex;
 	pthread_cond_t changed; /* one was cancelled or woken; CLOCK_MONOTONIC */
 	struct errand *list; /* under mutex */
-	size_t n;
+	unsigned n[ERRAND_KINDS];
 };
 
 struct errand {
 	struct errand *next; /* the errands' */
+	enum errand_kind kind;
 	struct service *service;
 	struct rpc_call *call;
 	void (*work)(struct errand *); /* answers the call, on the errand's thread */
@@ -37,11 +43,11 @@ struct errand {
 void errands_init(struct errands *e);
 
 /*
- * Has |work| answer |call|, whose request is |bytes| (copied). When there are too many the call is answered
+ * Has |work| answer |call|, whose request is |bytes| (copied). When there are too many of |kind| the call is answered
  * here: RESOURCE_EXHAUSTED.
  */
-void errand_start(struct service *service, struct rpc_call *call, const uint8_t *bytes, size_t n,
-	void (*work)(struct errand *));
+void errand_start(enum errand_kind kind, struct service *service, struct rpc_call *call,
+	const uint8_t *bytes, size_t n, void (*work)(struct errand *));
 
 /* Waits until |deadline_ns| (CLOCK_MONOTONIC) or the call is given up. 1 when it is. */
 int errand_wait(struct errand *e, int64_t deadline_ns);

@@ -206,5 +206,5 @@ static void work(struct errand *e)
 
 void monitor_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
 {
-	errand_start(service, call, bytes, n, work);
+	errand_start(ERRAND_MONITOR, service, call, bytes, n, work);
 }

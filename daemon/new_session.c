@@ -116,5 +116,5 @@ static void work(struct errand *e)
 
 void new_session_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void *service)
 {
-	errand_start(service, call, bytes, n, work);
+	errand_start(ERRAND_RECORDING, service, call, bytes, n, work);
 }

@@ -133,7 +133,7 @@ void profile_call_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, 
 		return;
 	}
 	session_request_free(request);
-	errand_start(service, call, bytes, n, profile_tree);
+	errand_start(ERRAND_RECORDING, service, call, bytes, n, profile_tree);
 }
 
 /* Always OK, also for an id that nobody knows; nothing is kept for a later session of that id. */

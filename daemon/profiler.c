@@ -69,7 +69,7 @@ void profiler_handle_capture(struct rpc_call *call, const uint8_t *bytes, size_t
 		return;
 	if (subprocesses_are_wanted(request)) {
 		session_request_free(request);
-		errand_start(service, call, bytes, n, capture_tree);
+		errand_start(ERRAND_RECORDING, service, call, bytes, n, capture_tree);
 		return;
 	}
 	stream = request_stream_open(service, call, request, interval_ms);

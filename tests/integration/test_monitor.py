@@ -5,10 +5,11 @@ import os
 import re
 import time
 
-from calls import PROFILER, Calls, profile_request, trace_of
+from calls import ANALYSIS, PROFILER, Calls, profile_request, trace_of
 from checks import not_void
+from children import tree_request
 from fixture import SANITIZERS, check, contains, equal, run, schema, test, wait_until
-from http2 import INVALID_ARGUMENT, UNAVAILABLE
+from http2 import INVALID_ARGUMENT, RESOURCE_EXHAUSTED, UNAVAILABLE
 
 MONITOR, PROFILE = PROFILER + "Monitor", PROFILER + "Profile"
 UTIL_IDLE, UTIL_IDLE_STEP = 2, 3
@@ -27,6 +28,29 @@ def read_number(text, pattern):
     found = re.search(pattern, text)
     check(found, f"no {pattern!r} in {text!r}")
     return float(found[1])
+
+
+@test
+def many_that_last_keep_only_their_own_kind_out(t):
+    target = t.target().serve(0, 0, 0, "127.0.0.1", 0, 0, t.dir / "logs")
+    tomorrow_ns = time.time_ns() + 86400 * 10**9
+    with Calls(target) as lasting, Calls(target) as waiting, Calls(target) as calls:
+        for _ in range(8):
+            lasting.start(MONITOR, request(86400000))
+        for i in range(10):
+            waiting.start(PROFILE, tree_request(100, options={"start_timestamp_ns": tomorrow_ns},
+                                                session_id=f"tomorrow{i}"))
+        # Of one server calls begin in their order; an answer on the same connection is behind them.
+        refused = lasting.call(MONITOR, request(100), "MonitorResponse")
+        equal((refused.status, refused.text), (RESOURCE_EXHAUSTED, "8 Monitor calls are under way; ask again later"),
+              "the ninth")
+        waiting.terminate("nobody")
+        calls.expect(ANALYSIS + "EnumSessions",
+                     schema("profiler_analysis").EnumProfileSessionsAndToolsRequest(),
+                     "EnumProfileSessionsAndToolsResponse", "profiler_analysis")
+        check(trace_of(calls.expect(PROFILE, tree_request(100))).planes, "a tree that is recorded now")
+        for i in range(10):
+            calls.terminate(f"tomorrow{i}")
 
 
 @test
