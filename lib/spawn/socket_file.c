@@ -17,6 +17,7 @@
 
 #include "lib/spawn/child.h"
 #include "lib/spawn/rawsys.h"
+#include "lib/spawn/socket_mode.h"
 #include "lib/spawn/spawn.h"
 
 /* A start takes microseconds; anybody may hold such a lock for ever. */
@@ -75,11 +76,16 @@ static SPAWN_RAW long check_stale(const struct spawn *s, const char *path)
 	return r == -ECONNREFUSED ? 0 : -EADDRINUSE;
 }
 
-/* Between bind and listen nobody can connect: the mode is in time. */
+/*
+ * The name gets the mode that the socket has, but for what the umask takes away: not even for a moment may more people
+ * connect than are to. Between bind and listen nobody can: the rest is in time.
+ */
 static SPAWN_RAW long bind_and_listen(struct spawn *s, const char *path)
 {
-	long r = raw3(SYS_bind, s->listener, &s->address, s->address_bytes);
+	long r;
 
+	raw2(SYS_fchmod, s->listener, s->socket_mode);
+	r = raw3(SYS_bind, s->listener, &s->address, s->address_bytes);
 	if (r == -EADDRINUSE) {
 		r = check_stale(s, path);
 		if (r == 0)
@@ -88,7 +94,7 @@ static SPAWN_RAW long bind_and_listen(struct spawn *s, const char *path)
 			r = raw3(SYS_bind, s->listener, &s->address, s->address_bytes);
 	}
 	if (r == 0)
-		r = raw3(SYS_fchmodat, AT_FDCWD, path, s->socket_mode);
+		r = socket_mode_set(path, s->socket_mode);
 	return r ? r : raw2(SYS_listen, s->listener, 1024);
 }
 

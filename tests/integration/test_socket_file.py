@@ -51,6 +51,17 @@ def a_server_on_a_path_is_recorded_and_the_path_is_its_users_alone(t):
 
 
 @test
+def the_mode_is_the_same_whatever_the_umask_is(t):
+    for umask in ("0", "0077", "0777"):
+        path = t.dir / f"{umask}.sock"
+        target = t.keep(Target(prefix=("sh", "-c", f'umask {umask}; exec "$@"', "sh")))
+        for any_local_user, mode in ((0, 0o600), (1, 0o666)):
+            equal(start(target, path, any_local_user), 0, "ptap_server_start_with")
+            equal(stat.S_IMODE(path.stat().st_mode), mode, f"mode with umask {umask}")
+            target.ask("stop")
+
+
+@test
 def a_relative_path_is_the_callers(t):
     target = t.keep(Target(prefix=("env", "-C", t.dir)))
     equal(start(target, "relative.sock"), 0, "ptap_server_start_with")

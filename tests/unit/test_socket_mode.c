@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The mode of a socket in the file system: set whatever the umask is, and never that of something else. */
+#include "lib/spawn/socket_mode.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static char dir[64];
+static char path[80];
+static char victim[80];
+
+static void bind_there(const char *where)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	strcpy(address.sun_path, where);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+	close(fd);
+}
+
+static void expect_mode(const char *where, mode_t mode)
+{
+	struct stat st;
+
+	ck_assert_int_eq(lstat(where, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, mode);
+}
+
+static void setup(void)
+{
+	strcpy(dir, "/tmp/test_socket_mode-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof path, "%s/here", dir);
+	snprintf(victim, sizeof victim, "%s/victim", dir);
+}
+
+static void teardown(void)
+{
+	unlink(path);
+	unlink(victim);
+	rmdir(dir);
+}
+
+START_TEST(is_what_was_asked_for)
+{
+	bind_there(path);
+	ck_assert_int_eq(socket_mode_set(path, 0600), 0);
+	expect_mode(path, 0600);
+	ck_assert_int_eq(socket_mode_set(path, 0666), 0);
+	expect_mode(path, 0666);
+	ck_assert_int_eq(socket_mode_set(path, 0666), 0);
+}
+END_TEST
+
+START_TEST(a_link_leads_to_nothing)
+{
+	bind_there(victim);
+	ck_assert_int_eq(chmod(victim, 0600), 0);
+	ck_assert_int_eq(symlink(victim, path), 0);
+	ck_assert_int_eq(socket_mode_set(path, 0666), -EEXIST);
+	expect_mode(victim, 0600);
+}
+END_TEST
+
+/* Another socket of the same user's, under a second name. */
+START_TEST(another_name_of_a_socket_is_not_it)
+{
+	bind_there(victim);
+	ck_assert_int_eq(chmod(victim, 0600), 0);
+	ck_assert_int_eq(link(victim, path), 0);
+	ck_assert_int_eq(socket_mode_set(path, 0666), -EEXIST);
+	expect_mode(victim, 0600);
+}
+END_TEST
+
+START_TEST(a_file_is_not_one)
+{
+	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0640));
+	ck_assert_int_eq(chmod(path, 0640), 0);
+	ck_assert_int_eq(socket_mode_set(path, 0666), -EEXIST);
+	expect_mode(path, 0640);
+	unlink(path);
+	ck_assert_int_eq(socket_mode_set(path, 0600), -ENOENT);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("socket_mode");
+	TCase *tests = tcase_create("socket_mode");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_test(tests, is_what_was_asked_for);
+	tcase_add_test(tests, a_link_leads_to_nothing);
+	tcase_add_test(tests, another_name_of_a_socket_is_not_it);
+	tcase_add_test(tests, a_file_is_not_one);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
