@@ -13,6 +13,7 @@
 #include "daemon/health.h"
 #include "daemon/registry.h"
 #include "daemon/repository.h"
+#include "daemon/trace_stream.h"
 #include "rpc/server.h"
 
 struct session;
@@ -28,7 +29,7 @@ struct service {
 	struct health health;
 	void (*describe)(struct status *status, void *context); /* the server, now; any thread */
 	void *context; /* of |describe| */
-	atomic_uint n_streams; /* of traces, see trace_stream.h */
+	struct trace_streams streams;
 	atomic_int is_fanning_out; /* a NewSession asks other servers */
 	struct repository repository;
 	struct registry registry; /* of children with servers of their own */

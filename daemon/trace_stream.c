@@ -50,6 +50,39 @@ static void release(struct trace_stream *s, int n_holders)
 	free(s);
 }
 
+/* Places. */
+
+static atomic_uint *get_count(const struct trace_stream_config *config)
+{
+	return config->is_for_later ? &config->all->n_waiting : &config->all->n;
+}
+
+/* One among those that there may be. */
+static int take_place(const struct trace_stream_config *config)
+{
+	unsigned max = config->is_for_later ? TRACE_STREAM_MAX_WAITING : TRACE_STREAM_MAX;
+
+	if (atomic_fetch_add(get_count(config), 1) < max)
+		return 0;
+	atomic_fetch_sub(get_count(config), 1);
+	return -EUSERS;
+}
+
+static void leave_place(const struct trace_stream *s)
+{
+	atomic_fetch_sub(get_count(&s->config), 1);
+}
+
+/* It has a trace now. It is not refused, though there be many: only one is recorded at a time. */
+static void change_place(struct trace_stream *s)
+{
+	if (!s->config.is_for_later)
+		return;
+	leave_place(s);
+	s->config.is_for_later = 0;
+	atomic_fetch_add(get_count(&s->config), 1);
+}
+
 /* Waits while the stream is |state|, until |deadline_ns|. */
 static uint32_t await(struct trace_stream *s, uint32_t state, int64_t deadline_ns)
 {
@@ -166,7 +199,7 @@ static void deliver(struct trace_stream *s)
 
 	/* Whoever sees the end may ask for the next one. */
 	s->result.delivery = delivery_free(s->result.delivery);
-	atomic_fetch_sub(s->config.n_streams, 1);
+	leave_place(s);
 	if (s->r)
 		reply_v1_failure(s->call, s->r, &s->diag);
 	else
@@ -182,7 +215,7 @@ static void *run(void *argument)
 	if (await(s, STREAM_STARTED, INT64_MAX) == STREAM_ENDED)
 		deliver(s);
 	else
-		atomic_fetch_sub(s->config.n_streams, 1);
+		leave_place(s);
 	release(s, 1);
 	return NULL;
 }
@@ -203,20 +236,11 @@ static int start_thread(struct trace_stream *s)
 	return -r;
 }
 
-/* A place among those that there may be. */
-static int take_place(atomic_uint *n_streams)
-{
-	if (atomic_fetch_add(n_streams, 1) < TRACE_STREAM_MAX)
-		return 0;
-	atomic_fetch_sub(n_streams, 1);
-	return -EUSERS;
-}
-
 int trace_stream_new(
 	struct rpc_call *call, const struct trace_stream_config *config, struct trace_stream **out)
 {
 	struct trace_stream *s;
-	int r = take_place(config->n_streams);
+	int r = take_place(config);
 
 	if (r)
 		return r;
@@ -229,7 +253,7 @@ int trace_stream_new(
 		r = start_thread(s);
 	}
 	if (r) {
-		atomic_fetch_sub(config->n_streams, 1);
+		atomic_fetch_sub(get_count(config), 1);
 		free(s);
 		return r;
 	}
@@ -265,6 +289,8 @@ void trace_stream_end(
 	result->delivery = NULL;
 	if (d)
 		s->diag = *d;
+	if (!r)
+		change_place(s);
 	set_state(s, STREAM_ENDED);
 	release(s, 1);
 }

@@ -21,10 +21,19 @@ struct trace_stream;
 
 /* So many at a time: each has a thread, and maybe a trace whose reader is slow. */
 #define TRACE_STREAM_MAX 8
+/* And so many of captures that wait for their time, which have no trace yet. */
+#define TRACE_STREAM_MAX_WAITING 64
 #define TRACE_STREAM_IDLE_MS 60000
 
+/* How many there are. */
+struct trace_streams {
+	atomic_uint n;
+	atomic_uint n_waiting; /* that were for later, and have no outcome yet */
+};
+
 struct trace_stream_config {
-	atomic_uint *n_streams; /* counts those there are */
+	struct trace_streams *all;
+	int is_for_later; /* its capture waits for its time; once it has a trace it is one like the others */
 	uint32_t interval_ms; /* between two messages of progress; 0: none */
 	int64_t idle_ms; /* a reader that took nothing for so long is given up */
 };

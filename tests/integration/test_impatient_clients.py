@@ -43,8 +43,8 @@ class Unary:
 class Streamed:
     """proftap.v1.Profiler/Capture."""
     path = V1 + "Capture"
-    # More than may be written at a time.
-    n_waiting = 20
+    # More than may wait for their start, or be written, at a time.
+    n_waiting = 65
 
     @staticmethod
     def request(duration_ms, **options):

@@ -21,7 +21,7 @@
 #define MORE_THAN_FITS (64u << 20) /* into the client's window and both sockets */
 
 static struct rpc_method methods[] = {{STREAM_PATH, 0, NULL, RPC_SERVER_STREAM}};
-static atomic_uint n_streams;
+static struct trace_streams all;
 
 static void set_up(void)
 {
@@ -74,7 +74,8 @@ static void expect_phase(struct rpc_pending *pending, Proftap__V1__Phase phase)
 
 static struct trace_stream *make_stream(struct rpc_pending **pending, int64_t idle_ms)
 {
-	const struct trace_stream_config config = {&n_streams, INTERVAL_MS, idle_ms};
+	const struct trace_stream_config config = {
+		.all = &all, .interval_ms = INTERVAL_MS, .idle_ms = idle_ms};
 	struct trace_stream *stream = NULL;
 
 	*pending = start_stream(rpc.channel, PATIENCE_MS);
@@ -113,7 +114,7 @@ static void end_with(struct trace_stream *stream, int r, const char *text)
 static void await_none(void)
 {
 	rpc.server = rpc_server_free(rpc.server); /* waits for every call */
-	ck_assert_uint_eq(n_streams, 0);
+	ck_assert_uint_eq(all.n, 0);
 }
 
 START_TEST(tells_each_phase)
@@ -207,7 +208,7 @@ START_TEST(reader_that_stands_still_is_given_up)
 
 	trace_stream_start(stream);
 	trace_stream_end(stream, 0, &result, NULL);
-	while (n_streams)
+	while (all.n)
 		usleep(1000);
 	expect_end(pending, RPC_ABORTED, "its reader stood still");
 	await_none();
@@ -223,7 +224,7 @@ START_TEST(client_that_leaves_ends_its_delivery)
 	trace_stream_start(stream);
 	trace_stream_end(stream, 0, &result, NULL);
 	rpc_pending_free(pending);
-	while (n_streams)
+	while (all.n)
 		usleep(1000);
 	await_none();
 }
@@ -235,7 +236,7 @@ START_TEST(abandoned_stream_leaves_the_call_alone)
 	struct trace_stream *stream = make_stream(&pending, PATIENCE_MS);
 
 	trace_stream_abandon(stream);
-	while (n_streams)
+	while (all.n)
 		usleep(1000);
 	rpc_call_fail(rpc.held, RPC_NOT_FOUND, "somebody else's words");
 	expect_end(pending, RPC_NOT_FOUND, "somebody else's words");
@@ -244,13 +245,40 @@ END_TEST
 
 START_TEST(so_many_and_no_more)
 {
-	const struct trace_stream_config config = {&n_streams, 0, PATIENCE_MS};
+	const struct trace_stream_config config = {.all = &all, .idle_ms = PATIENCE_MS};
 	struct rpc_pending *pending[TRACE_STREAM_MAX];
 	struct trace_stream *streams[TRACE_STREAM_MAX], *more = NULL;
 
 	for (int i = 0; i < TRACE_STREAM_MAX; i++)
 		streams[i] = make_stream(&pending[i], PATIENCE_MS);
 	ck_assert_int_eq(trace_stream_new(NULL, &config, &more), -EUSERS);
+	for (int i = 0; i < TRACE_STREAM_MAX; i++) {
+		trace_stream_start(streams[i]);
+		end_with(streams[i], CAPTURE_CANCELLED, "");
+		expect_end(pending[i], RPC_CANCELLED, "");
+	}
+	await_none();
+}
+END_TEST
+
+START_TEST(those_for_later_have_places_of_their_own)
+{
+	const struct trace_stream_config config = {
+		.all = &all, .is_for_later = 1, .idle_ms = PATIENCE_MS};
+	struct rpc_pending *pending[TRACE_STREAM_MAX];
+	struct trace_stream *streams[TRACE_STREAM_MAX];
+	struct trace_stream *later[TRACE_STREAM_MAX_WAITING], *more = NULL;
+
+	for (int i = 0; i < TRACE_STREAM_MAX; i++)
+		streams[i] = make_stream(&pending[i], PATIENCE_MS);
+	for (int i = 0; i < TRACE_STREAM_MAX_WAITING; i++)
+		ck_assert_int_eq(trace_stream_new(NULL, &config, &later[i]), 0);
+	ck_assert_int_eq(trace_stream_new(NULL, &config, &more), -EUSERS);
+	for (int i = 0; i < TRACE_STREAM_MAX_WAITING; i++)
+		trace_stream_abandon(later[i]);
+	while (all.n_waiting)
+		usleep(1000);
+	ck_assert_uint_eq(all.n, TRACE_STREAM_MAX);
 	for (int i = 0; i < TRACE_STREAM_MAX; i++) {
 		trace_stream_start(streams[i]);
 		end_with(streams[i], CAPTURE_CANCELLED, "");
@@ -276,6 +304,7 @@ int main(void)
 	tcase_add_test(tests, client_that_leaves_ends_its_delivery);
 	tcase_add_test(tests, abandoned_stream_leaves_the_call_alone);
 	tcase_add_test(tests, so_many_and_no_more);
+	tcase_add_test(tests, those_for_later_have_places_of_their_own);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);
