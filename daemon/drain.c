@@ -146,7 +146,8 @@ static unsigned visit_ring(struct drain *d, uint32_t i, int *error)
 	uint64_t n;
 	int r;
 
-	if (atomic_load_explicit(&ring->word, memory_order_acquire) != d->word)
+	if (!ring_is_same_recording(
+		    atomic_load_explicit(&ring->word, memory_order_acquire), d->word))
 		return 0;
 	head = atomic_load_explicit(&ring->head, memory_order_acquire);
 	n = count_new(d, i, head);
@@ -168,7 +169,8 @@ static void read_open_spans(struct drain *d, struct thread_log *log, int *error)
 {
 	struct ring *ring = target_ring(d->target, log->ring);
 
-	if (atomic_load(&ring->word) == d->word && thread_log_read_open(log, ring, d->budget))
+	if (ring_is_same_recording(atomic_load(&ring->word), d->word) &&
+		thread_log_read_open(log, ring, d->budget))
 		*error = -ENOMEM;
 }
 

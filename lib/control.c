@@ -66,12 +66,23 @@ static void prepare_rings(struct arena *arena, uint32_t n)
 	atomic_store_explicit(&arena->rings_ready, ready, memory_order_release);
 }
 
-static void start_recording(struct guest *guest, struct arena *arena, uint32_t level)
+static uint32_t choose_new_word(struct guest *guest, struct arena *arena)
 {
-	uint32_t word = guest_next_word(level);
-
 	atomic_store_explicit(&guest->clock, guest_choose_clock(atomic_load(&arena->clock)),
 		memory_order_relaxed);
+	return guest_next_word(0);
+}
+
+/* |arg|: as ARENA_OP_START. Another level alone is no new recording: what is open stays. */
+static void start_recording(struct guest *guest, struct arena *arena, uint32_t arg)
+{
+	uint32_t word = atomic_load(&guest->word);
+
+	if (!(arg & ARENA_START_GOES_ON) || !word || word == GUEST_WORD_FOLLOW)
+		word = choose_new_word(guest, arena);
+	word = (word & ~3u) | (arg & 3u);
+	atomic_store_explicit(
+		&guest->overwrites, !!(arg & ARENA_START_OVERWRITES), memory_order_relaxed);
 	atomic_store(&arena->word, word);
 	atomic_store_explicit(&guest->word, word, memory_order_release);
 }

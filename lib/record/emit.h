@@ -9,6 +9,7 @@
 #include "base/fence.h"
 #include "base/ticks.h"
 #include "lib/record/guest.h"
+#include "lib/record/segment.h"
 #include "lib/record/thread.h"
 
 #define unlikely(x) __builtin_expect(!!(x), 0)
@@ -104,8 +105,12 @@ void ring_end(void);
  */
 static inline int word_is_current(uint32_t word)
 {
+	uint32_t now;
+
 	signal_fence();
-	return atomic_load_explicit(&guest_get()->word, memory_order_relaxed) == word;
+	now = atomic_load_explicit(&guest_get()->word, memory_order_relaxed);
+	/* Or at another level. */
+	return likely(now == word) || ring_is_same_recording(now, word);
 }
 
 static inline uint32_t ring_get_depth(struct ring *ring)
@@ -116,11 +121,6 @@ static inline uint32_t ring_get_depth(struct ring *ring)
 static inline uint64_t ring_get_head(struct ring *ring)
 {
 	return atomic_load_explicit(&ring->head, memory_order_relaxed);
-}
-
-static inline uint64_t ring_find_limit(struct ring *ring)
-{
-	return atomic_load_explicit(&ring->tail, memory_order_acquire) + ring->slot_mask + 1;
 }
 
 /*
@@ -158,11 +158,10 @@ static inline void frame_finish(
 	atomic_store_explicit(&frame->n_slots, n, memory_order_relaxed);
 }
 
-/* Room for |n| more slots at |head|, which are beyond the limit: a look at what the reader has taken. Counts the loss. */
-static inline int ring_make_room(struct ring *ring, uint64_t head, uint32_t n)
+/* Whether |n| more slots can be had behind the limit. Counts the loss. */
+static inline int ring_find_room(struct ring *ring, uint32_t n)
 {
-	ring->limit = ring_find_limit(ring);
-	if (head + n <= ring->limit)
+	if (ring_get_head(ring) + n <= segment_find_end(ring))
 		return 1;
 	count_loss(ring, LOSS_FULL);
 	return 0;
@@ -193,6 +192,7 @@ static inline int ring_append(struct ring *ring, uint32_t word, uint64_t head, u
 	 */
 	if (unlikely(!word_is_current(word)))
 		return 0;
+	ring->n_other += n_extra;
 	atomic_store_explicit(&ring->head, head + 1 + n_extra, memory_order_release);
 	return 1;
 }
@@ -205,8 +205,11 @@ static inline int ring_emit(struct ring *ring, uint32_t word, uint64_t word0, ui
 {
 	uint64_t head = ring_get_head(ring);
 
-	if (!ring_has_room(ring, head, 1 + n_extra) && !ring_make_room(ring, head, 1 + n_extra))
-		return 1;
+	if (!ring_has_room(ring, head, 1 + n_extra)) {
+		if (!ring_find_room(ring, 1 + n_extra))
+			return 1;
+		segment_enter(ring, word, head, 1 + n_extra);
+	}
 	return ring_append(ring, word, head, word0, word1, extra, n_extra);
 }
 

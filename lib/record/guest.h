@@ -20,6 +20,8 @@ struct guest {
 	struct arena *_Atomic arena;
 	_Atomic uint32_t
 		clock; /* enum arena_clock or GUEST_CLOCK_BY_CALL; written before |word| is published */
+	/* A full ring drops its oldest entries, not the newest. Looked at when a thread enters and where a segment begins. */
+	_Atomic uint32_t overwrites;
 	_Atomic uint32_t is_serving; /* between the server's hello and its end */
 	_Atomic uint32_t quit; /* the control thread shall end; under lock */
 	int32_t server_pid;

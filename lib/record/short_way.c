@@ -112,14 +112,27 @@ static cold void end_slowly(struct ptap_impl_token token)
 	span_end(token);
 }
 
-/* All of an end is done but this, and the ring is at its limit: full, or emptied meanwhile. */
-static __attribute__((noinline)) void end_at_limit(
+/* There is room behind the limit. */
+static __attribute__((noinline)) void end_in_next_segment(
 	struct ring *ring, uint32_t word, uint64_t word0, uint64_t word1)
 {
 	uint64_t head = ring_get_head(ring);
 
-	if (!ring_make_room(ring, head, 1) || ring_append(ring, word, head, word0, word1, NULL, 0))
+	segment_enter(ring, word, head, 1);
+	if (ring_append(ring, word, head, word0, word1, NULL, 0))
 		atomic_store_explicit(&ring->depth, record_depth(word0), memory_order_release);
+	ring_end();
+}
+
+/* All of an end is done but this, and the ring is at its limit: full, or emptied meanwhile. */
+static __attribute__((noinline)) void end_at_limit(
+	struct ring *ring, uint32_t word, uint64_t word0, uint64_t word1)
+{
+	if (ring_find_room(ring, 1)) {
+		end_in_next_segment(ring, word, word0, word1);
+		return;
+	}
+	atomic_store_explicit(&ring->depth, record_depth(word0), memory_order_release);
 	ring_end();
 }
 
@@ -223,8 +236,7 @@ static hot int put_point(struct thread *self, uint32_t id, uint32_t word, enum r
 /* Whether a point of |n| slots, at the limit, finds room on the long way. Frees what was taken. */
 static inline int find_room(uint32_t n)
 {
-	struct ring *ring = thread_self.ring;
-	int has_room = ring_make_room(ring, ring_get_head(ring), n);
+	int has_room = ring_find_room(thread_self.ring, n);
 
 	ring_end();
 	return has_room;

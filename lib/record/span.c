@@ -27,7 +27,7 @@ static inline struct ring *open_begin(uint32_t *word, uint32_t *depth)
 
 	if (unlikely(!ring))
 		return NULL;
-	*depth = atomic_load_explicit(&ring->depth, memory_order_relaxed);
+	*depth = ring_get_depth(ring);
 	if (unlikely(*depth >= RECORD_MAX_DEPTH)) {
 		count_loss(ring, LOSS_DEPTH);
 		ring_end();
@@ -201,7 +201,7 @@ void span_end(struct ptap_impl_token token)
 	struct ring *ring = token.ring;
 	uint32_t n_open;
 
-	if (unlikely(atomic_load_explicit(&guest_get()->word, memory_order_relaxed) != token.word))
+	if (unlikely(!word_is_current(token.word)))
 		return;
 	if (unlikely(ring != thread_self.ring)) {
 		count_foreign_end(token.word);
@@ -215,18 +215,30 @@ void span_end(struct ptap_impl_token token)
 	ring_end();
 }
 
-void ptap_impl_end_top(uint32_t word)
+static inline void end_top(struct thread *self, uint32_t word)
 {
-	struct thread *self = &thread_self;
 	uint32_t depth;
 
-	if (self->word != word)
-		return;
 	if (unlikely(self->n_unopened)) {
 		self->n_unopened--;
 		return;
 	}
-	depth = atomic_load_explicit(&self->ring->depth, memory_order_relaxed);
+	depth = ring_get_depth(self->ring);
 	if (depth)
 		ptap_impl_end((struct ptap_impl_token){self->ring, word, depth - 1});
+}
+
+/* The thread has not entered this capture, or it has, at another level. */
+static __attribute__((noinline, cold)) void end_top_elsewhere(uint32_t word)
+{
+	if (ring_is_same_recording(thread_self.word, word))
+		end_top(&thread_self, word);
+}
+
+void ptap_impl_end_top(uint32_t word)
+{
+	if (unlikely(thread_self.word != word))
+		end_top_elsewhere(word);
+	else
+		end_top(&thread_self, word);
 }

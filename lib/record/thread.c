@@ -74,7 +74,7 @@ static void reset(struct ring *ring, uint32_t word)
 	atomic_store_explicit(&ring->depth, 0, memory_order_relaxed);
 	for (int i = 0; i < LOSS_KINDS; i++)
 		atomic_store_explicit(&ring->lost[i], 0, memory_order_relaxed);
-	ring->limit = ring_find_limit(ring);
+	segment_reset(ring);
 	atomic_store_explicit(&ring->word, word, memory_order_release);
 }
 
@@ -105,16 +105,18 @@ static struct ring *enter_followed(struct thread *self)
 /*
  * The arena of the capture |word|, or NULL when it is over. The acquires are the partner of the control thread's
  * release: what was written before the word was published (clock, rings) is seen from here on. The arena changes
- * only while nothing is recorded: between two looks that find the same word it is that capture's.
+ * only while nothing is recorded: between two looks that find the same capture's word it is that one's.
  */
 static struct arena *find_arena(struct guest *guest, uint32_t word)
 {
 	struct arena *arena;
 
-	if (atomic_load_explicit(&guest->word, memory_order_acquire) != word)
+	if (!ring_is_same_recording(atomic_load_explicit(&guest->word, memory_order_acquire), word))
 		return NULL;
 	arena = atomic_load_explicit(&guest->arena, memory_order_acquire);
-	return atomic_load_explicit(&guest->word, memory_order_acquire) == word ? arena : NULL;
+	if (!ring_is_same_recording(atomic_load_explicit(&guest->word, memory_order_acquire), word))
+		return NULL;
+	return arena;
 }
 
 /* NULL: none to have. */
@@ -141,6 +143,17 @@ static struct ring *take_ring(struct thread *self, struct arena *arena, uint32_t
 	return self->ring;
 }
 
+/* The capture that this thread is in has another level now. What it does in a handler is none of its own. */
+static struct ring *change_level(struct thread *self, uint32_t word)
+{
+	if (self->idle) {
+		self->word = word;
+		signal_fence();
+		self->idle = thread_get_idle_word(self);
+	}
+	return self->ring;
+}
+
 struct ring *thread_enter(struct thread *self, uint32_t word)
 {
 	struct ring *ring = NULL;
@@ -149,6 +162,8 @@ struct ring *thread_enter(struct thread *self, uint32_t word)
 
 	if (word == GUEST_WORD_FOLLOW)
 		return enter_followed(self);
+	if (ring_is_same_recording(self->word, word))
+		return change_level(self, word);
 	arena = find_arena(guest_get(), word);
 	if (!arena)
 		return NULL;

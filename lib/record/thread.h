@@ -14,7 +14,8 @@ struct thread {
 	 * annotation of a capture whose word this is may take the short way.
 	 */
 	uint32_t idle;
-	uint32_t word; /* the capture this thread has entered; 0: none */
+	uint32_t
+		word; /* the capture this thread has entered, at the level that it saw last; 0: none */
 	volatile uint32_t
 		entering; /* the capture that it is about to enter, or in which it got no ring; 0: none */
 	uint32_t takes_long_way : 1; /* in another clock than the counter */

@@ -48,8 +48,13 @@ enum arena_hello {
 
 enum arena_op {
 	ARENA_OP_PREPARE = 1, /* map the first |arg| rings */
-	ARENA_OP_START = 2, /* record at |arg| as level */
+	ARENA_OP_START = 2, /* record at level |arg| & 3, with enum arena_start */
 	ARENA_OP_STOP = 3,
+};
+
+enum arena_start {
+	ARENA_START_OVERWRITES = 4, /* full rings overwrite their oldest entries */
+	ARENA_START_GOES_ON = 8, /* what is recorded goes on, at this level and in this way */
 };
 
 enum arena_clock {

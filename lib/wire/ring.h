@@ -9,9 +9,14 @@
  *
  * Order: the slots of an entry, then |head| (release), then |depth| (release). The reader loads |head|
  * (acquire) and then the slots; it stores |tail| (release) when it has copied them, the writer loads
- * |tail| (acquire) only when it has come to |limit|. So at any instant of a crash
- * everything below |head| is whole, and a span may be both in the ring and still open, never in neither:
- * the reader drops an open entry whose start equals the last record's.
+ * |tail| (acquire) only when it has come to |limit|, and not at all while a flight recorder runs. So at any
+ * instant of a crash everything below |head| is whole, and a span may be both in the ring and still open, never in
+ * neither: the reader drops an open entry whose start equals the last record's.
+ *
+ * |limit| is raised before what it gives free is written (a release fence is between), so a reader that loads it behind
+ * what it copied (an acquire fence is between) knows what may have been overwritten: all below |limit| less the size. The
+ * data is divided into RING_SEGMENTS; of each one a mark says where its first entry begins, and how many were
+ * before.
  */
 #ifndef WIRE_RING_H
 #define WIRE_RING_H
@@ -20,6 +25,9 @@
 #include <stdint.h>
 
 #include "lib/wire/record.h"
+
+/* Their boundaries are the positions that are multiples of the data's size / RING_SEGMENTS. */
+#define RING_SEGMENTS 16u
 
 /* Kept in the arena's head, so that nobody touches a ring's pages to learn that it is free. */
 enum ring_state {
@@ -56,13 +64,26 @@ struct ring_frame {
 
 #define RING_NAME_BYTES 32
 
+/* The first entry that begins in a segment. */
+struct ring_mark {
+	_Atomic uint64_t position;
+	_Atomic uint64_t ordinal; /* entries that the thread wrote before it, since |first| */
+};
+
 struct ring {
 	/* line 0: the writer's */
 	_Alignas(64) _Atomic uint64_t head; /* slots ever written */
-	uint64_t limit; /* the first position that must not be written without a look at |tail| */
+	/*
+	 * No position from here on was ever written. Plain, since its writer reads it for each entry; others use
+	 * ring_get_limit().
+	 */
+	uint64_t limit;
 	_Atomic uint32_t depth; /* open spans */
 	_Atomic uint32_t word; /* the capture these records belong to */
 	uint32_t slot_mask; /* how many slots of data, less one; the server does not trust it */
+	uint64_t
+		n_other; /* slots below |head| that begin no entry of this recording; the thread's */
+	_Atomic uint64_t first; /* the head when the thread entered this recording */
 	/* line 1: the reader's */
 	_Alignas(64) _Atomic uint64_t tail;
 	/* line 2: identity and losses */
@@ -73,6 +94,8 @@ struct ring {
 		[RING_NAME_BYTES]; /* of the thread, terminated: the one it has, and room for another one */
 	_Atomic uint64_t lost[LOSS_KINDS]; /* in this capture */
 	_Alignas(64) struct ring_open open[RECORD_MAX_DEPTH];
+	/* of each segment, by the boundary it begins at; see ring_mark() */
+	_Alignas(64) struct ring_mark marks[RING_SEGMENTS];
 };
 
 #define RING_PAGE_BYTES 4096u
@@ -94,6 +117,31 @@ static inline struct slot *ring_data(struct ring *r)
 static inline uint64_t ring_stride_bytes(uint32_t data_bytes)
 {
 	return (uint64_t)RING_PAGE_BYTES + RING_FRAMES_BYTES + data_bytes;
+}
+
+static inline uint64_t ring_get_limit(const struct ring *r)
+{
+	return __atomic_load_n(&r->limit, __ATOMIC_RELAXED);
+}
+
+/* Of the segment that begins at |boundary|, or began there laps ago, in a ring of |n_slots|. */
+static inline struct ring_mark *ring_mark(struct ring *r, uint64_t boundary, uint32_t n_slots)
+{
+	return &r->marks[(boundary & (n_slots - 1)) / (n_slots / RING_SEGMENTS)];
+}
+
+/* The first boundary at |position| or behind it. */
+static inline uint64_t ring_next_boundary(uint64_t position, uint32_t n_slots)
+{
+	uint64_t segment = n_slots / RING_SEGMENTS;
+
+	return (position + segment - 1) & ~(segment - 1);
+}
+
+/* Whether two words are of one recording, at whatever levels. */
+static inline int ring_is_same_recording(uint32_t a, uint32_t b)
+{
+	return (a ^ b) < 4;
 }
 
 /* The writer's. A thread that dies in the middle of it has the name it had. */

@@ -8,7 +8,8 @@
 
 #include "tests/unit/guest_fixture.h"
 
-#define N_COUNTED 1000 /* three slots of each fit into the ring */
+#define N_COUNTED 1000 /* three slots of each fit into a segment of the ring */
+#define RING_BYTES (4u << 20)
 
 /* Keeps the loop, and its memory accesses in place. */
 #define barrier() __asm__ volatile("" ::: "memory")
@@ -75,7 +76,7 @@ static const struct kind {
 
 static void fill_ring(void)
 {
-	for (unsigned i = 0; i < FIXTURE_SLOTS; i++)
+	for (unsigned i = 0; i < fixture.target.n_slots; i++)
 		PTAP_INSTANT("instant");
 }
 
@@ -90,7 +91,7 @@ static void run(const struct kind *kind)
 
 START_TEST(runs_each_kind)
 {
-	fixture_open();
+	fixture_open_sized(1, RING_BYTES);
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
 		if (kinds[i].phase == PHASE_RECORDING && !ptap_enabled(1))
 			fixture_start(1);

@@ -79,6 +79,7 @@ void act_fill_ring(void);
 void act_instant_dyn_long(void);
 void act_empty_rings(void);
 void act_stop(void);
+void act_change_level(void);
 void act_begin_late(void);
 void act_begin_dyn_late(void);
 void act_begin_args_late(void);

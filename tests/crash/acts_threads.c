@@ -66,6 +66,13 @@ void act_stop(void)
 	fixture_publish(0);
 }
 
+/* What is recorded goes on. */
+void act_change_level(void)
+{
+	stage->capture.word ^= 1;
+	fixture_publish(stage->capture.word);
+}
+
 void act_go_on(void)
 {
 	fixture_publish(stage->capture.word);

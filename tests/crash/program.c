@@ -125,6 +125,17 @@ void program_clear(pid_t pid, void *at, size_t n)
 		ck_assert_int_eq(ptrace(PTRACE_POKEDATA, pid, (char *)at + i, NULL), 0);
 }
 
+void program_write(pid_t pid, void *at, uint32_t value)
+{
+	long word;
+
+	errno = 0;
+	word = ptrace(PTRACE_PEEKDATA, pid, at, NULL);
+	ck_assert_int_eq(errno, 0);
+	memcpy(&word, &value, sizeof value);
+	ck_assert_int_eq(ptrace(PTRACE_POKEDATA, pid, at, (void *)word), 0);
+}
+
 void program_kill(pid_t pid)
 {
 	int status;

@@ -20,6 +20,8 @@ int program_step(pid_t pid, size_t act);
 uint64_t program_get_pc(pid_t pid);
 /* Writes |n| bytes of zeros to where |at| is in it. */
 void program_clear(pid_t pid, void *at, size_t n);
+/* The same of |value|, with the four bytes behind it as they are. */
+void program_write(pid_t pid, void *at, uint32_t value);
 void program_kill(pid_t pid);
 
 #endif

@@ -42,12 +42,12 @@ uint64_t script_now(void)
 	{"instant fits again", act_instant, LOUD}, \
 	{"fill", act_fill_ring, ACT_QUIET}, \
 	{"drained", act_empty_rings, ACT_QUIET}, \
-	{"counter fits again", act_counter_i, LOUD}, \
+	{"counter fits again", act_counter_i, ACT_DISTURBED}, \
 	{"span before", act_begin, LOUD}, \
 	{"fill", act_fill_ring, ACT_QUIET}, \
 	{"fits", act_instant, LOUD}, \
 	{"drained", act_empty_rings, ACT_QUIET}, \
-	{"its end fits again", act_end, LOUD}
+	{"its end fits again", act_end, ACT_DISTURBED}
 
 #define ACTS_THAT_ARE_LATE \
 	{"capture that ends", act_begin_outer, LOUD}, \
@@ -167,9 +167,21 @@ const struct act script[] = {
 	{"dynamic counter in a handler", act_counter_dyn, LOUD},
 	{"an end in a handler", act_end_outer, LOUD},
 	{"an end elsewhere in a handler", act_end_foreign, LOUD},
+	{"another level in a handler", act_change_level, ACT_QUIET},
+	{"span in a handler at another level", act_begin, LOUD},
+	{"its end", act_end, LOUD},
 	{"no guard", act_free_guard, ACT_QUIET},
+	{"span at a level", act_begin, ACT_DISTURBED},
+	{"another level", act_change_level, ACT_QUIET},
+	{"its end at another level", act_end, ACT_DISTURBED},
+	{"end without a begin at another level", act_end, LOUD},
+	{"counter at another level", act_counter_i, LOUD},
+	{"outer at a level", act_begin_outer, LOUD},
+	{"another level", act_change_level, ACT_QUIET},
+	{"end of outer at another level", act_end_outer, LOUD},
 	{"deep", act_fill_stack, ACT_QUIET},
 	{"too deep", act_begin, LOUD},
+	{"another level", act_change_level, ACT_QUIET},
 	{"its end", act_end, LOUD},
 	{"dynamic and too deep", act_begin_dyn, LOUD},
 	{"its end", act_end, LOUD},

@@ -23,16 +23,16 @@ static void fill_target(struct target *t, uint32_t n_rings, uint64_t size_bytes)
 	t->arena = fixture.arena;
 	t->size_bytes = size_bytes;
 	t->n_rings = n_rings;
-	t->ring_bytes = FIXTURE_RING_BYTES;
-	t->n_slots = FIXTURE_SLOTS;
+	t->ring_bytes = fixture.arena->ring_bytes;
+	t->n_slots = t->ring_bytes / SLOT_BYTES;
 	t->pid = getpid();
 	t->memfd = -1;
 	strcpy(t->name, "fixture");
 }
 
-void fixture_open_rings(uint32_t n_rings)
+void fixture_open_sized(uint32_t n_rings, uint32_t ring_bytes)
 {
-	uint64_t size = arena_size_bytes(n_rings, FIXTURE_RING_BYTES);
+	uint64_t size = arena_size_bytes(n_rings, ring_bytes);
 	struct guest *guest = guest_get();
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -40,13 +40,18 @@ void fixture_open_rings(uint32_t n_rings)
 	ck_assert_ptr_ne(p, MAP_FAILED);
 	fixture.arena = p;
 	fixture.arena->n_rings = n_rings;
-	fixture.arena->ring_bytes = FIXTURE_RING_BYTES;
+	fixture.arena->ring_bytes = ring_bytes;
 	atomic_store(&fixture.arena->strings_used, 8);
 	atomic_store(&fixture.arena->rings_ready, n_rings);
 	atomic_store(&fixture.arena->rings_allowed, n_rings);
 	guest->arena = fixture.arena;
 	guest->clock = clock_of_next;
 	fill_target(&fixture.target, n_rings, size);
+}
+
+void fixture_open_rings(uint32_t n_rings)
+{
+	fixture_open_sized(n_rings, FIXTURE_RING_BYTES);
 }
 
 void fixture_open(void)
@@ -58,6 +63,7 @@ void fixture_close(void)
 {
 	fixture_publish(0);
 	guest_get()->arena = NULL;
+	fixture_overwrite(0);
 	clock_of_next = ARENA_CLOCK_TICKS;
 	munmap(fixture.arena, fixture.target.size_bytes);
 	/* The next arena may come to lie at the same address. */
@@ -82,6 +88,11 @@ uint64_t fixture_now(void)
 	return clock_of_next == ARENA_CLOCK_TICKS ? ticks_read() : (uint64_t)monotonic_ns();
 }
 
+void fixture_overwrite(int overwrites)
+{
+	atomic_store(&guest_get()->overwrites, overwrites ? 1 : 0);
+}
+
 void fixture_publish(uint32_t word)
 {
 	atomic_store(&guest_get()->word, word);
@@ -94,12 +105,12 @@ int fixture_wipe_on_fork(void)
 
 struct ring *fixture_ring(uint32_t i)
 {
-	return arena_ring(fixture.arena, i, FIXTURE_RING_BYTES);
+	return arena_ring(fixture.arena, i, fixture.arena->ring_bytes);
 }
 
 struct slot *fixture_slot(uint32_t i, uint64_t at)
 {
-	return ring_data(fixture_ring(i)) + at % FIXTURE_SLOTS;
+	return ring_data(fixture_ring(i)) + at % fixture.target.n_slots;
 }
 
 uint64_t fixture_head(uint32_t i)

@@ -30,8 +30,9 @@ extern struct guest_fixture fixture;
 /* A checked fixture of a test case: FIXTURE_RINGS rings, all ready, nothing recorded. */
 void fixture_open(void);
 void fixture_close(void);
-/* The same with |n_rings| rings. */
+/* The same with |n_rings| rings, of |ring_bytes|. */
 void fixture_open_rings(uint32_t n_rings);
+void fixture_open_sized(uint32_t n_rings, uint32_t ring_bytes);
 
 /* A new capture at |level|: publishes its word and returns it. */
 uint32_t fixture_start(uint32_t level);
@@ -42,6 +43,8 @@ uint32_t fixture_start(uint32_t level);
 void fixture_take_long_way(void);
 /* The time by the clock of the captures. */
 uint64_t fixture_now(void);
+/* Full rings overwrite their oldest entries from here on, or do not. */
+void fixture_overwrite(int overwrites);
 /* Publishes |word|; 0 ends the capture. */
 void fixture_publish(uint32_t word);
 
