@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/grow.h"
 #include "base/log.h"
+#include "daemon/drain_ring.h"
 #include "daemon/rings.h"
 #include "daemon/target.h"
 
@@ -66,75 +67,48 @@ static int find_log(struct drain *d, uint32_t i, const struct ring *ring, struct
 	(*out)->serial = d->next_serial++;
 	(*out)->tid = atomic_load_explicit(&ring->tid, memory_order_relaxed);
 	(*out)->ring = i;
+	drain_ring_begin(d, i, *out);
 	d->log_of_ring[i] = (int32_t)d->n_logs;
 	d->logs[d->n_logs++] = *out;
 	return 0;
 }
 
-/* |n| slots from the ring's position |from|, in one or two pieces. */
-static void copy_out(
-	const struct target *t, struct ring *ring, uint64_t from, size_t n, struct slot *to)
+/* In the recording, whatever its level was when the thread looked. */
+static int is_recording(const struct drain *d, const struct ring *ring)
 {
-	const struct slot *data = ring_data(ring);
-	size_t at = from & (t->n_slots - 1);
-	size_t first = t->n_slots - at < n ? t->n_slots - at : n;
-
-	memcpy(to, data + at, first * sizeof *to);
-	memcpy(to + first, data, (n - first) * sizeof *to);
+	return ring_is_same_recording(
+		atomic_load_explicit(&ring->word, memory_order_acquire), d->word);
 }
 
-static void copy_identity(struct thread_log *log, struct ring *ring)
+void drain_begin_over(struct drain *d, uint32_t word, int *error)
 {
-	memcpy(log->name, ring_get_name(ring), sizeof log->name);
-	log->name[sizeof log->name - 1] = '\0';
-	for (int k = 0; k < LOSS_KINDS; k++)
-		log->lost[k] = atomic_load_explicit(&ring->lost[k], memory_order_relaxed);
+	drain_begin(d, word);
+	for (uint32_t i = 0; i < d->target->n_rings; i++) {
+		struct ring *ring = target_ring(d->target, i);
+		struct thread_log *log;
+		int r;
+
+		if (!rings_is_used(d->target, i) || !is_recording(d, ring))
+			continue;
+		rings_skip(d->target, i);
+		r = find_log(d, i, ring, &log);
+		if (r < 0)
+			*error = r;
+		if (r)
+			continue;
+		thread_log_copy_identity(log, ring);
+		memcpy(log->lost_before, log->lost, sizeof log->lost_before);
+	}
 }
 
-/* As thread_log_extend(). */
-static int store_slots(
-	struct drain *d, struct thread_log *log, struct ring *ring, uint64_t from, size_t n)
+/* Of a thread that there is no room for a log of. Returns how many slots were new. */
+static uint64_t leave_out(struct drain *d, uint32_t i)
 {
-	struct slot *room;
-	int r = thread_log_extend(log, n, d->budget, &room);
+	uint64_t before = d->target->tail[i];
 
-	if (!r)
-		copy_out(d->target, ring, from, n, room);
-	return r;
-}
-
-/* How many slots are new, up to |head|. */
-static uint64_t count_new(struct drain *d, uint32_t i, uint64_t head)
-{
-	uint64_t n = head - d->target->tail[i];
-
-	if (n <= d->target->n_slots)
-		return n;
-	/* Only a target that writes at random gets here: start again behind it. */
-	d->n_broken++;
-	return 0;
-}
-
-/* The target may write up to there again. */
-static void leave_ring(struct drain *d, uint32_t i, uint64_t head)
-{
-	d->target->tail[i] = head;
-	atomic_store_explicit(&target_ring(d->target, i)->tail, head, memory_order_release);
-}
-
-static void take_ring(
-	struct drain *d, uint32_t i, struct thread_log *log, uint64_t head, uint64_t n, int *error)
-{
-	struct ring *ring = target_ring(d->target, i);
-	int r = n ? store_slots(d, log, ring, d->target->tail[i], n) : 0;
-
-	if (r < 0)
-		*error = r;
-	if (r == THREAD_LOG_LATER)
-		d->is_behind = 1;
-	else
-		leave_ring(d, i, head);
-	copy_identity(log, ring);
+	rings_skip(d->target, i);
+	d->lost_memory += d->target->tail[i] - before;
+	return d->target->tail[i] - before;
 }
 
 /* Returns how full it was, in 1/1000. */
@@ -142,35 +116,24 @@ static unsigned visit_ring(struct drain *d, uint32_t i, int *error)
 {
 	struct ring *ring = target_ring(d->target, i);
 	struct thread_log *log;
-	uint64_t head;
-	uint64_t n;
+	uint64_t n = 0;
 	int r;
 
-	if (!ring_is_same_recording(
-		    atomic_load_explicit(&ring->word, memory_order_acquire), d->word))
+	if (!is_recording(d, ring))
 		return 0;
-	head = atomic_load_explicit(&ring->head, memory_order_acquire);
-	n = count_new(d, i, head);
 	r = find_log(d, i, ring, &log);
-	if (r < 0) {
+	if (r < 0)
 		*error = r;
-		return 0;
-	}
-	if (r)
-		d->lost_memory += n;
 	else
-		take_ring(d, i, log, head, n, error);
-	if (r)
-		leave_ring(d, i, head);
-	return (unsigned)(n * 1000 / d->target->n_slots);
+		n = r ? leave_out(d, i) : drain_ring_visit(d, i, log, error);
+	return n < d->target->n_slots ? (unsigned)(n * 1000 / d->target->n_slots) : 1000;
 }
 
 static void read_open_spans(struct drain *d, struct thread_log *log, int *error)
 {
 	struct ring *ring = target_ring(d->target, log->ring);
 
-	if (ring_is_same_recording(atomic_load(&ring->word), d->word) &&
-		thread_log_read_open(log, ring, d->budget))
+	if (is_recording(d, ring) && thread_log_read_open(log, ring, d->budget))
 		*error = -ENOMEM;
 }
 

@@ -40,6 +40,11 @@ void drain_deinit(struct drain *d);
 void drain_reset_rings(struct drain *d);
 /* From here on only records of the capture |word| count. */
 void drain_begin(struct drain *d, uint32_t word);
+/*
+ * The same over a recording that runs already, of a flight recorder: what its threads wrote and lost until now does not
+ * count. Sets |error| as drain_visit().
+ */
+void drain_begin_over(struct drain *d, uint32_t word, int *error);
 
 /*
  * Copies out what is new. Returns how full the fullest ring was, in 1/1000. Sets |error| to -ENOMEM when

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fence.h"
 #include "base/grow.h"
 #include "daemon/spooler.h"
 #include "lib/wire/record.h"
@@ -63,6 +62,15 @@ struct thread_log *thread_log_free(struct thread_log *log)
 	return NULL;
 }
 
+void thread_log_copy_identity(struct thread_log *log, struct ring *ring)
+{
+	memcpy(log->name, ring_get_name(ring), sizeof log->name);
+	log->name[sizeof log->name - 1] = '\0';
+	for (int k = 0; k < LOSS_KINDS; k++)
+		log->lost[k] = atomic_load_explicit(&ring->lost[k], memory_order_relaxed) -
+			       log->lost_before[k];
+}
+
 /* Room for |n| slots more; memory that was there before costs no page faults. */
 static int make_room(struct thread_log *log, size_t n, const struct drain_budget *budget)
 {
@@ -91,9 +99,14 @@ int thread_log_extend(
 	return 0;
 }
 
-static uint64_t record_identity(uint64_t word0)
+void thread_log_forget(struct thread_log *log, size_t n, struct drain_budget *budget)
 {
-	return word0 & ~record_word0(0, RECORD_NONE, 0, RECORD_MAX_EXTRA);
+	struct slot *visit = log->slots + log->last_visit;
+
+	log->n_slots -= n;
+	memmove(visit, visit + n, (log->n_slots - log->last_visit) * sizeof *visit);
+	budget->used_bytes -= n * sizeof *visit;
+	budget->slot_bytes -= n * sizeof *visit;
 }
 
 uint64_t thread_log_get_last(const struct thread_log *log)
@@ -122,55 +135,6 @@ struct slot_batch thread_log_steal(struct thread_log *log, struct drain_budget *
 	return batch;
 }
 
-/* The slots that it has in its frame, of a thread that may begin another span there meanwhile. */
-static int read_frame(struct ring *ring, uint32_t depth, struct open_span *out)
-{
-	struct ring_frame *frame = ring_frame(ring, depth);
-
-	out->n_slots = atomic_load_explicit(&frame->n_slots, memory_order_relaxed);
-	if (out->n_slots > RECORD_MAX_EXTRA)
-		return -EAGAIN;
-	memcpy(out->slots, frame->slots, out->n_slots * sizeof(struct slot));
-	return 0;
-}
-
-/* Whether what was read of the span that began at |start| is of no other: it is still open. */
-static int is_still_open(struct ring *ring, uint32_t depth, uint64_t start)
-{
-	/* Partner: ring_fence_open() (lib/record/emit.h). */
-	fence_acquire();
-	return atomic_load_explicit(&ring->depth, memory_order_acquire) > depth &&
-	       atomic_load_explicit(&ring->open[depth].start, memory_order_relaxed) == start;
-}
-
-/*
- * One entry of an open stack. While the thread runs an entry may be half of one span and half of the
- * next: the low bits of the start are there twice to tell. 0 or -EAGAIN.
- */
-static int read_open(struct ring *ring, uint32_t depth, struct open_span *out)
-{
-	uint64_t start = atomic_load_explicit(&ring->open[depth].start, memory_order_acquire);
-	uint64_t what = atomic_load_explicit(&ring->open[depth].what, memory_order_acquire);
-	int r = 0;
-
-	if ((uint32_t)(what >> 32) != (uint32_t)start)
-		return -EAGAIN;
-	out->start = start;
-	out->string_id = (uint32_t)what & STRING_ID_MASK;
-	out->kind = (unsigned)(what >> 24) & 255u;
-	out->n_slots = 0;
-	if (out->kind & RING_OPEN_HAS_FRAME)
-		r = read_frame(ring, depth, out);
-	return !r && start && is_still_open(ring, depth, start) ? 0 : -EAGAIN;
-}
-
-/* The record_identity() that it has in the ring when it ends. Others may have begun in the same tick. */
-static uint64_t open_identity(const struct open_span *open, uint32_t depth)
-{
-	return record_word0(
-		open->start, (enum record_kind)(open->kind & ~RING_OPEN_HAS_FRAME & 15u), depth, 0);
-}
-
 /* What was read for a part that could not be cut off, for want of memory (drain_cut.c). */
 static void forget_open(struct thread_log *log)
 {
@@ -179,13 +143,12 @@ static void forget_open(struct thread_log *log)
 	log->n_open = 0;
 }
 
-int thread_log_read_open(struct thread_log *log, struct ring *ring, struct drain_budget *budget)
+int thread_log_copy_open(struct thread_log *log, struct ring *ring, struct drain_budget *budget)
 {
-	uint32_t depth = atomic_load_explicit(&ring->depth, memory_order_acquire);
-	uint64_t last = thread_log_get_last(log);
+	uint32_t depth = open_stack_get_depth(ring);
 
 	forget_open(log);
-	if (depth == 0 || depth > RECORD_MAX_DEPTH)
+	if (depth == 0)
 		return 0;
 	if (take(budget, budget->max_bytes + budget->max_bytes / 8, depth * sizeof *log->open)) {
 		log->lost_memory += depth;
@@ -194,15 +157,25 @@ int thread_log_read_open(struct thread_log *log, struct ring *ring, struct drain
 	log->open = calloc(depth, sizeof *log->open);
 	if (!log->open)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < depth; i++) {
-		struct open_span *open = &log->open[log->n_open];
-		int tries = 3;
-
-		while (read_open(ring, i, open) && --tries)
-			;
-		/* The end was written, the depth not yet: the span is in the ring already. */
-		if (tries && open_identity(open, i) != last)
-			log->n_open++;
-	}
+	log->n_open = open_stack_read(ring, depth, log->open);
 	return 0;
+}
+
+void thread_log_drop_open(struct thread_log *log, uint64_t identity)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < log->n_open; i++)
+		if (open_span_identity(&log->open[i]) != identity)
+			log->open[n++] = log->open[i];
+	log->n_open = n;
+}
+
+int thread_log_read_open(struct thread_log *log, struct ring *ring, struct drain_budget *budget)
+{
+	int r = thread_log_copy_open(log, ring, budget);
+
+	/* The end was written, the depth not yet: the span is in the ring already. */
+	thread_log_drop_open(log, thread_log_get_last(log));
+	return r;
 }

@@ -6,19 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/wire/ring.h"
+#include "daemon/open_stack.h"
 
 struct spooler;
 struct track;
-
-/* A span that was open at the end. */
-struct open_span {
-	uint64_t start; /* ticks */
-	uint32_t string_id;
-	unsigned kind; /* enum record_kind, RING_OPEN_HAS_FRAME */
-	uint32_t n_slots;
-	struct slot slots[RECORD_MAX_EXTRA];
-};
 
 /* Raw slots in the order of the records' ends. */
 struct thread_log {
@@ -30,10 +21,15 @@ struct thread_log {
 	size_t n_slots;
 	size_t n_allocated;
 	size_t last_visit; /* where the slots begin that came last: there begins an entry */
-	uint64_t lost[LOSS_KINDS];
+	uint64_t lost
+		[LOSS_KINDS]; /* entries of LOSS_FULL also that were overwritten before the drain came */
+	uint64_t lost_before[LOSS_KINDS]; /* that the ring had counted already */
 	uint64_t lost_told[LOSS_KINDS]; /* of those, in parts that were cut off before */
 	uint64_t
 		lost_memory; /* slots, and open spans, that did not fit into the capture's memory */
+	uint64_t
+		ordinal; /* entries that its thread wrote in this recording, up to where the copy ends */
+	uint64_t n_overwritten; /* of these, before they were copied */
 	int is_closed; /* its ring belongs to somebody else now */
 	struct open_span *open;
 	uint32_t n_open;
@@ -65,6 +61,9 @@ enum {
 int thread_log_new(struct drain_budget *budget, struct thread_log **out);
 struct thread_log *thread_log_free(struct thread_log *log); /* NULL ok; returns NULL */
 
+/* The thread's name, and what |ring| says that it has lost in this recording. */
+void thread_log_copy_identity(struct thread_log *log, struct ring *ring);
+
 /*
  * Room for |n| slots more: *room_out is where they go, and they count as there. Otherwise they are lost, and
  * counted as such, unless it is THREAD_LOG_LATER.
@@ -72,10 +71,10 @@ struct thread_log *thread_log_free(struct thread_log *log); /* NULL ok; returns 
 int thread_log_extend(
 	struct thread_log *log, size_t n, struct drain_budget *budget, struct slot **room_out);
 
-/*
- * What tells the last record that was copied from others: its first word without the number of its extra slots. 0 if
- * there is none.
- */
+/* Of the slots that came last, the first |n| are none: they go, with what they take. */
+void thread_log_forget(struct thread_log *log, size_t n, struct drain_budget *budget);
+
+/* The record_identity() of the last record that was copied. 0 if there is none. */
 uint64_t thread_log_get_last(const struct thread_log *log);
 
 /* Slots that are on their way to the spool, in room for |n_allocated|. */
@@ -94,5 +93,9 @@ struct slot_batch thread_log_steal(struct thread_log *log, struct drain_budget *
  * the threads were at. 0 or -ENOMEM.
  */
 int thread_log_read_open(struct thread_log *log, struct ring *ring, struct drain_budget *budget);
+/* The same before the records are copied: one that has ended meanwhile may be in both. */
+int thread_log_copy_open(struct thread_log *log, struct ring *ring, struct drain_budget *budget);
+/* The span of |identity| has ended, if it is one of them. */
+void thread_log_drop_open(struct thread_log *log, uint64_t identity);
 
 #endif

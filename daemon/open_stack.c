@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The spans that are open; see open_stack.h. */
+#include "daemon/open_stack.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/fence.h"
+
+#define N_TRIES 3
+
+uint64_t open_span_identity(const struct open_span *open)
+{
+	return record_word0(open->start,
+		(enum record_kind)(open->kind & ~RING_OPEN_HAS_FRAME & 15u), open->depth, 0);
+}
+
+/* The slots that it has in its frame, of a thread that may begin another span there meanwhile. */
+static int read_frame(struct ring *ring, uint32_t depth, struct open_span *out)
+{
+	struct ring_frame *frame = ring_frame(ring, depth);
+
+	out->n_slots = atomic_load_explicit(&frame->n_slots, memory_order_relaxed);
+	if (out->n_slots > RECORD_MAX_EXTRA)
+		return -EAGAIN;
+	memcpy(out->slots, frame->slots, out->n_slots * sizeof(struct slot));
+	return 0;
+}
+
+/* Whether what was read of the span that began at |start| is of no other: it is still open. */
+static int is_still_open(struct ring *ring, uint32_t depth, uint64_t start)
+{
+	/* Partner: ring_fence_open() (lib/record/emit.h). */
+	fence_acquire();
+	return atomic_load_explicit(&ring->depth, memory_order_acquire) > depth &&
+	       atomic_load_explicit(&ring->open[depth].start, memory_order_relaxed) == start;
+}
+
+/*
+ * One entry of an open stack. While the thread runs an entry may be half of one span and half of the
+ * next: the low bits of the start are there twice to tell. 0 or -EAGAIN.
+ */
+static int read_open(struct ring *ring, uint32_t depth, struct open_span *out)
+{
+	uint64_t start = atomic_load_explicit(&ring->open[depth].start, memory_order_acquire);
+	uint64_t what = atomic_load_explicit(&ring->open[depth].what, memory_order_acquire);
+	int r = 0;
+
+	if ((uint32_t)(what >> 32) != (uint32_t)start)
+		return -EAGAIN;
+	out->start = start;
+	out->depth = depth;
+	out->string_id = (uint32_t)what & STRING_ID_MASK;
+	out->kind = (unsigned)(what >> 24) & 255u;
+	out->n_slots = 0;
+	if (out->kind & RING_OPEN_HAS_FRAME)
+		r = read_frame(ring, depth, out);
+	return !r && start && is_still_open(ring, depth, start) ? 0 : -EAGAIN;
+}
+
+uint32_t open_stack_get_depth(const struct ring *ring)
+{
+	uint32_t depth = atomic_load_explicit(&ring->depth, memory_order_acquire);
+
+	return depth > RECORD_MAX_DEPTH ? 0 : depth;
+}
+
+uint32_t open_stack_read(struct ring *ring, uint32_t depth, struct open_span *to)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < depth; i++) {
+		int tries = N_TRIES;
+
+		while (read_open(ring, i, &to[n]) && --tries)
+			;
+		n += tries != 0;
+	}
+	return n;
+}
