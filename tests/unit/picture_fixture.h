@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pictures of the first ring of guest_fixture.h, whose thread writes entries of entry_fixture.h. */
+#ifndef TESTS_UNIT_PICTURE_FIXTURE_H
+#define TESTS_UNIT_PICTURE_FIXTURE_H
+
+#include <stdint.h>
+
+#include "daemon/thread_log.h"
+
+struct pictured {
+	struct thread_log log;
+	int result; /* of ring_picture_take() */
+	int64_t n_kept; /* entries; -1: they are not what was written */
+};
+
+/* Of ring |i| in the recording |word|. To be freed. */
+void pictured_take(struct pictured *p, uint32_t i, uint32_t word);
+void pictured_free(struct pictured *p);
+/* Asserts that it is whole, and of a thread that has written |n| entries. */
+void pictured_check(uint32_t i, uint32_t word, uint64_t n);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A drain of rings that overwrite, over a flight recorder that runs: what it has is whole and in order, and what was
+ * overwritten before it came is counted to the entry. What a thread may do in the middle of a visit is done there by hand.
+ * Linked with -Wl,--wrap of ring_copy_take and ring_copy_finish.
+ */
+#include "daemon/drain.h"
+
+#include <check.h>
+#include <proftap/proftap.h>
+#include <stdlib.h>
+
+#include "daemon/ring_copy.h"
+#include "tests/unit/drain_fixture.h"
+#include "tests/unit/entry_fixture.h"
+
+#define MAX_SLOTS (1 + RECORD_MAX_EXTRA)
+
+static uint32_t word;
+static uint64_t n_written;
+static uint32_t n_meanwhile;
+static int comes_after_the_copy;
+
+static void write_some(uint32_t n)
+{
+	while (n--)
+		n_written += (uint64_t)entry_write(word, n_written, (uint32_t)rand() % MAX_SLOTS);
+}
+
+void __real_ring_copy_take(struct ring_copy *c, struct slot *to);
+void __wrap_ring_copy_take(struct ring_copy *c, struct slot *to);
+void __wrap_ring_copy_take(struct ring_copy *c, struct slot *to)
+{
+	if (!comes_after_the_copy)
+		write_some(n_meanwhile);
+	__real_ring_copy_take(c, to);
+}
+
+int __real_ring_copy_finish(struct ring_copy *c);
+int __wrap_ring_copy_finish(struct ring_copy *c);
+int __wrap_ring_copy_finish(struct ring_copy *c)
+{
+	if (comes_after_the_copy)
+		write_some(n_meanwhile);
+	return __real_ring_copy_finish(c);
+}
+
+/* A recorder that has run for a while. */
+static void setup(void)
+{
+	fixture_open();
+	drained.ring = fixture_ring(0);
+	drained_init();
+	fixture_overwrite(1);
+	word = fixture_start(1);
+	srand(4711);
+	write_some(1000);
+}
+
+static void begin(void)
+{
+	int error = 0;
+
+	drain_reset_rings(&drained.drain);
+	drain_begin_over(&drained.drain, word, &error);
+	ck_assert_int_eq(error, 0);
+}
+
+/* The log of a thread that had written |n_before| entries. */
+static void check_log(uint64_t n_before)
+{
+	const struct thread_log *log = drained.drain.logs[0];
+	uint64_t next = n_before;
+	uint64_t n = 0;
+
+	for (size_t at = 0; at < log->n_slots; n++) {
+		size_t size = 1 + record_n_extra(log->slots[at].word[0]);
+		uint64_t ordinal = entry_get_ordinal(&log->slots[at]);
+
+		ck_assert_uint_ge(ordinal, next);
+		ck_assert_int_eq(entry_count(&log->slots[at], size, ordinal), 1);
+		next = ordinal + 1;
+		at += size;
+	}
+	ck_assert_uint_le(next, n_written);
+	ck_assert_uint_eq(n + log->n_overwritten, n_written - n_before);
+	ck_assert_uint_eq(log->ordinal, n_written);
+	ck_assert_uint_eq(log->lost[LOSS_FULL], log->n_overwritten);
+	ck_assert_uint_eq(drained.drain.n_broken, 0);
+}
+
+START_TEST(copies_what_comes_after_its_begin)
+{
+	uint64_t n_before = n_written;
+
+	begin();
+	for (int i = 0; i < 200; i++) {
+		write_some((uint32_t)rand() % 60);
+		drained_visit();
+	}
+	check_log(n_before);
+	ck_assert_uint_eq(drained.drain.logs[0]->n_overwritten, 0);
+}
+END_TEST
+
+START_TEST(counts_what_was_overwritten_before_it_came)
+{
+	uint64_t n_before = n_written;
+
+	begin();
+	for (int i = 0; i < 300; i++) {
+		write_some((uint32_t)rand() % 700);
+		drained_visit();
+		if (i % 50 == 0)
+			check_log(n_before);
+	}
+	check_log(n_before);
+	ck_assert_uint_gt(drained.drain.logs[0]->n_overwritten, 0);
+	ck_assert_uint_lt(drained.drain.logs[0]->n_overwritten, n_written / 2);
+}
+END_TEST
+
+START_TEST(counts_what_is_overwritten_while_it_copies)
+{
+	uint64_t n_before = n_written;
+
+	comes_after_the_copy = _i;
+	begin();
+	for (uint32_t i = 0; i < 300; i++) {
+		n_meanwhile = (uint32_t)rand() % 400;
+		write_some(100);
+		drained_visit();
+	}
+	n_meanwhile = 0;
+	drained_finish();
+	check_log(n_before);
+	ck_assert_uint_gt(drained.drain.logs[0]->n_overwritten, 0);
+	ck_assert_uint_gt(drained.drain.logs[0]->n_slots, FIXTURE_SLOTS);
+}
+END_TEST
+
+/* The recorder is switched on and off while it is drained. */
+START_TEST(goes_on_when_the_mode_changes)
+{
+	int overwrites = 0;
+
+	fixture_overwrite(0);
+	drain_reset_rings(&drained.drain);
+	word = fixture_start(1);
+	drain_begin(&drained.drain, word);
+	n_written = 0;
+	for (int i = 0; i < 400; i++) {
+		uint64_t n_full = fixture_lost(0, LOSS_FULL);
+
+		write_some((uint32_t)rand() % 500);
+		ck_assert(!overwrites || fixture_lost(0, LOSS_FULL) == n_full);
+		drained_visit();
+		if (rand() % 8 == 0)
+			fixture_overwrite(overwrites = !overwrites);
+		ck_assert_uint_eq(drained.drain.logs[0]->lost[LOSS_FULL],
+			drained.drain.logs[0]->n_overwritten + fixture_lost(0, LOSS_FULL));
+		atomic_store(&drained.ring->lost[LOSS_FULL], 0);
+	}
+	ck_assert_uint_gt(drained.drain.logs[0]->n_overwritten, 0);
+	drained_visit();
+	check_log(0);
+}
+END_TEST
+
+START_TEST(tells_only_the_losses_of_its_own_time)
+{
+	atomic_store(&drained.ring->lost[LOSS_DEPTH], 5);
+	atomic_store(&drained.ring->lost[LOSS_FULL], 7);
+	begin();
+	atomic_store(&drained.ring->lost[LOSS_DEPTH], 6);
+	drained_finish();
+	ck_assert_uint_eq(drained.drain.logs[0]->lost[LOSS_DEPTH], 1);
+	ck_assert_uint_eq(drained.drain.logs[0]->lost[LOSS_FULL], 0);
+	ck_assert_uint_eq(drained.drain.logs[0]->n_slots, 0);
+}
+END_TEST
+
+/* For want of memory: entries go, and are not taken for overwritten ones. */
+START_TEST(leaves_out_what_there_is_no_memory_for)
+{
+	uint64_t before;
+	uint64_t tail;
+
+	begin();
+	drained.budget.max_bytes = drained.budget.used_bytes;
+	tail = fixture_head(0);
+	write_some(50);
+	drained_visit();
+	ck_assert_uint_eq(drained.drain.logs[0]->lost_memory, fixture_head(0) - tail);
+	ck_assert_uint_eq(drained.drain.logs[0]->n_overwritten, 0);
+	tail = fixture_head(0);
+	while (fixture_head(0) < tail + 2 * FIXTURE_SLOTS)
+		write_some(1);
+	before = drained.drain.logs[0]->lost_memory;
+	drained_visit();
+	ck_assert_uint_eq(drained.drain.logs[0]->lost_memory - before, fixture_head(0) - tail);
+	ck_assert_uint_eq(drained.drain.logs[0]->n_overwritten, 0);
+	drained.budget.max_bytes = 64u << 20;
+	before = n_written;
+	write_some(2000);
+	drained_visit();
+	check_log(before);
+	ck_assert_uint_gt(drained.drain.logs[0]->n_overwritten, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("drain_over");
+	TCase *tcase = tcase_create("drain over a recorder");
+	SRunner *runner;
+
+	tcase_add_checked_fixture(tcase, setup, drained_teardown);
+	tcase_add_test(tcase, copies_what_comes_after_its_begin);
+	tcase_add_test(tcase, counts_what_was_overwritten_before_it_came);
+	tcase_add_loop_test(tcase, counts_what_is_overwritten_while_it_copies, 0, 2);
+	tcase_add_test(tcase, goes_on_when_the_mode_changes);
+	tcase_add_test(tcase, tells_only_the_losses_of_its_own_time);
+	tcase_add_test(tcase, leaves_out_what_there_is_no_memory_for);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}

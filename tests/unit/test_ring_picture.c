@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The look at a ring that overwrites: what is kept is whole, what is not is counted. What a thread may do in the middle of a
+ * look is done there by hand. Linked with -Wl,--wrap of ring_copy_begin, ring_copy_take and ring_copy_finish.
+ */
+#include "daemon/ring_picture.h"
+
+#include <check.h>
+#include <proftap/proftap.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "daemon/ring_copy.h"
+#include "tests/unit/entry_fixture.h"
+#include "tests/unit/guest_fixture.h"
+#include "tests/unit/picture_fixture.h"
+
+#define MAX_SLOTS (1 + RECORD_MAX_EXTRA)
+
+/* The one thread: what it has written. */
+static uint32_t word;
+static uint64_t n_written;
+
+/* In the middle of a look: behind that at the open stack, before the slots are copied, and behind that. */
+static void (*before_head)(void);
+static void (*before_copy)(void);
+static void (*after_copy)(void);
+
+int __real_ring_copy_begin(
+	struct ring_copy *c, const struct target *t, uint32_t i, struct ring_place from);
+int __wrap_ring_copy_begin(
+	struct ring_copy *c, const struct target *t, uint32_t i, struct ring_place from);
+int __wrap_ring_copy_begin(
+	struct ring_copy *c, const struct target *t, uint32_t i, struct ring_place from)
+{
+	if (before_head)
+		before_head();
+	return __real_ring_copy_begin(c, t, i, from);
+}
+
+void __real_ring_copy_take(struct ring_copy *c, struct slot *to);
+void __wrap_ring_copy_take(struct ring_copy *c, struct slot *to);
+void __wrap_ring_copy_take(struct ring_copy *c, struct slot *to)
+{
+	if (before_copy)
+		before_copy();
+	__real_ring_copy_take(c, to);
+}
+
+int __real_ring_copy_finish(struct ring_copy *c);
+int __wrap_ring_copy_finish(struct ring_copy *c);
+int __wrap_ring_copy_finish(struct ring_copy *c)
+{
+	if (after_copy)
+		after_copy();
+	return __real_ring_copy_finish(c);
+}
+
+static void start(int overwrites)
+{
+	fixture_overwrite(overwrites);
+	word = fixture_start(1);
+	entry_enter(word);
+	n_written = 0;
+}
+
+static void setup(void)
+{
+	fixture_open();
+	start(1);
+}
+
+static void teardown(void)
+{
+	before_head = before_copy = after_copy = NULL;
+	fixture_close();
+}
+
+static void write_entry(uint32_t n_slots)
+{
+	n_written += (uint64_t)entry_write(word, n_written, n_slots - 1);
+}
+
+static void check(void)
+{
+	pictured_check(0, word, n_written);
+}
+
+START_TEST(shows_what_there_is_before_anything_is_overwritten)
+{
+	struct pictured p;
+
+	pictured_take(&p, 1, word);
+	ck_assert_int_eq(p.result, RING_PICTURE_NONE);
+	pictured_free(&p);
+	check();
+	for (int i = 0; i < 100; i++)
+		write_entry(3);
+	pictured_take(&p, 0, word);
+	ck_assert_int_eq(p.n_kept, 100);
+	ck_assert_uint_eq(p.log.n_overwritten, 0);
+	ck_assert_int_eq(p.log.tid, getpid());
+	pictured_free(&p);
+	pictured_take(&p, 0, word ^ 3);
+	ck_assert_int_eq(p.n_kept, 100);
+	pictured_free(&p);
+	pictured_take(&p, 0, word + 4);
+	ck_assert_int_eq(p.result, RING_PICTURE_NONE);
+	pictured_free(&p);
+}
+END_TEST
+
+/* Each length of entries comes to lie across each boundary, and the ring's end, at each position that it can. */
+START_TEST(keeps_whole_entries_at_every_position)
+{
+	while (fixture_head(0) < 3 * FIXTURE_SLOTS) {
+		write_entry((uint32_t)_i);
+		check();
+	}
+	ck_assert_uint_eq(fixture_lost(0, LOSS_FULL), 0);
+}
+END_TEST
+
+START_TEST(keeps_whole_entries_of_all_lengths)
+{
+	srand(4711);
+	while (fixture_head(0) < 20 * FIXTURE_SLOTS) {
+		write_entry(1 + (uint32_t)rand() % MAX_SLOTS);
+		check();
+	}
+}
+END_TEST
+
+START_TEST(keeps_whole_entries_in_larger_rings)
+{
+	uint32_t ring_bytes = FIXTURE_RING_BYTES << _i;
+	uint32_t n_slots = ring_bytes / SLOT_BYTES;
+
+	fixture_close();
+	fixture_open_sized(1, ring_bytes);
+	start(1);
+	srand((unsigned)_i);
+	while (fixture_head(0) < UINT64_C(3) * n_slots) {
+		uint64_t to = fixture_head(0) + (uint64_t)rand() % (n_slots / 8);
+
+		while (fixture_head(0) < to)
+			write_entry(1 + (uint32_t)rand() % MAX_SLOTS);
+		check();
+	}
+}
+END_TEST
+
+/* A recording that begins at any position of a ring with others' entries. */
+START_TEST(shows_nothing_of_recordings_before)
+{
+	srand((unsigned)_i);
+	for (int round = 0; round < 400; round++) {
+		start(1);
+		check();
+		for (uint32_t n = (uint32_t)rand() % (round % 20 ? 600 : 3 * FIXTURE_SLOTS); n;
+			n--) {
+			write_entry(1 + (uint32_t)rand() % 4);
+			if (n % 100 == 0)
+				check();
+		}
+		check();
+	}
+}
+END_TEST
+
+/* The drain is at it as long as the mode is not the recorder's. */
+START_TEST(keeps_whole_entries_when_the_mode_changes)
+{
+	int overwrites = 0;
+
+	srand((unsigned)_i);
+	start(0);
+	for (int round = 0; round < 3000; round++) {
+		uint64_t lost = fixture_lost(0, LOSS_FULL);
+
+		for (uint32_t n = (uint32_t)rand() % 700; n; n--)
+			write_entry(1 + (uint32_t)rand() % MAX_SLOTS);
+		check();
+		if (overwrites && rand() % 3)
+			ck_assert_uint_eq(fixture_lost(0, LOSS_FULL), lost);
+		if (rand() % 4 == 0)
+			fixture_overwrite(overwrites = !overwrites);
+		if (!overwrites)
+			fixture_empty(0);
+	}
+}
+END_TEST
+
+START_TEST(overwrites_at_the_next_limit_and_stops_there)
+{
+	start(0);
+	for (uint32_t i = 0; i < FIXTURE_SLOTS + 10; i++)
+		write_entry(1);
+	ck_assert_uint_eq(n_written, FIXTURE_SLOTS);
+	ck_assert_uint_eq(fixture_lost(0, LOSS_FULL), 10);
+	check();
+	fixture_overwrite(1);
+	for (uint32_t i = 0; i < 2 * FIXTURE_SLOTS + 10; i++)
+		write_entry(1);
+	ck_assert_uint_eq(n_written, 3 * FIXTURE_SLOTS + 10);
+	check();
+	fixture_overwrite(0);
+	for (uint32_t i = 0; i < 2 * FIXTURE_SLOTS; i++)
+		write_entry(1);
+	/* Up to the boundary. */
+	ck_assert_uint_eq(n_written, 3 * FIXTURE_SLOTS + FIXTURE_SLOTS / RING_SEGMENTS);
+	check();
+	fixture_empty(0);
+	write_entry(1);
+	ck_assert_uint_eq(n_written, 3 * FIXTURE_SLOTS + FIXTURE_SLOTS / RING_SEGMENTS + 1);
+	check();
+}
+END_TEST
+
+/* --- what the thread does meanwhile --------------------------------------------------------- */
+
+static uint32_t n_meanwhile;
+static int n_looks;
+
+static void write_meanwhile(void)
+{
+	n_looks++;
+	for (uint32_t i = 0; i < n_meanwhile; i++)
+		write_entry(1 + i % MAX_SLOTS);
+}
+
+/* So many that some, or all, of what is copied or was copied is overwritten. What was written until the look is counted. */
+static void look_while_it_writes(uint32_t n)
+{
+	uint64_t n_before = n_written;
+	struct pictured p;
+
+	n_looks = 0;
+	n_meanwhile = n;
+	pictured_take(&p, 0, word);
+	ck_assert_int_eq(p.result, 0);
+	ck_assert_int_ge(p.n_kept, 0);
+	ck_assert_uint_ge(p.log.ordinal, n_before);
+	ck_assert_uint_eq(p.log.n_overwritten + (uint64_t)p.n_kept, p.log.ordinal);
+	if (n_looks == 1)
+		ck_assert_uint_eq(p.log.ordinal, n_before);
+	pictured_free(&p);
+}
+
+START_TEST(throws_away_what_was_overwritten_meanwhile)
+{
+	if (_i)
+		after_copy = write_meanwhile;
+	else
+		before_copy = write_meanwhile;
+	for (uint32_t n = 0; n < 500; n++)
+		look_while_it_writes(n);
+	ck_assert_int_gt(n_looks, 1);
+}
+END_TEST
+
+/* It is never quick enough: it ends, and says how many there were. */
+START_TEST(counts_all_when_nothing_is_left)
+{
+	struct pictured p;
+
+	after_copy = write_meanwhile;
+	n_meanwhile = FIXTURE_SLOTS;
+	write_entry(1);
+	pictured_take(&p, 0, word);
+	ck_assert_int_eq(p.result, 0);
+	ck_assert_int_gt(n_looks, 1);
+	ck_assert_uint_eq(p.log.n_slots, 0);
+	ck_assert_uint_eq(p.log.n_overwritten, n_written);
+	ck_assert_uint_eq(p.log.ordinal, n_written);
+	pictured_free(&p);
+}
+END_TEST
+
+static void end_two(void)
+{
+	PTAP_END();
+	PTAP_END();
+}
+
+static void begin_another(void)
+{
+	PTAP_END();
+	PTAP_BEGIN("another");
+}
+
+static void end_two_among_others(void)
+{
+	for (int i = 0; i < 100; i++)
+		PTAP_INSTANT("between");
+	end_two();
+	for (int i = 0; i < 100; i++)
+		PTAP_INSTANT("behind");
+}
+
+/* As of a thread that stops, or is killed, between the two stores of an end. */
+static void end_without_depth(void)
+{
+	PTAP_END();
+	atomic_store(&fixture_ring(0)->depth, 3);
+}
+
+static const struct {
+	void (*before)(void);
+	void (*meanwhile)(void);
+	unsigned n_ended;
+	unsigned n_open;
+} looks_at_three[] = {
+	{NULL, NULL, 0, 3},
+	{NULL, end_two, 2, 1},
+	{NULL, begin_another, 1, 2},
+	{NULL, end_two_among_others, 2, 1},
+	{end_without_depth, NULL, 1, 2},
+	{end_without_depth, end_two, 3, 1},
+	{end_two_among_others, NULL, 2, 1},
+};
+
+static unsigned count_spans(const struct pictured *p)
+{
+	unsigned n = 0;
+
+	for (size_t at = 0; at < p->log.n_slots; at += 1 + record_n_extra(p->log.slots[at].word[0]))
+		n += record_kind(p->log.slots[at].word[0]) == RECORD_SPAN;
+	return n;
+}
+
+/* Of three spans that were open before the look each is there once. */
+START_TEST(has_a_span_that_ends_meanwhile_once)
+{
+	struct pictured p;
+
+	for (int i = 0; i < 600; i++)
+		PTAP_INSTANT("before");
+	PTAP_BEGIN("outer");
+	PTAP_BEGIN("middle");
+	PTAP_BEGIN("inner");
+	if (looks_at_three[_i].before)
+		looks_at_three[_i].before();
+	before_head = looks_at_three[_i].meanwhile;
+	pictured_take(&p, 0, word);
+	ck_assert_uint_eq(count_spans(&p), looks_at_three[_i].n_ended);
+	ck_assert_uint_eq(p.log.n_open, looks_at_three[_i].n_open);
+	for (uint32_t i = 0; i < p.log.n_open; i++)
+		ck_assert_uint_eq(p.log.open[i].depth, i);
+	pictured_free(&p);
+}
+END_TEST
+
+/* A thread that has written nothing since the look before it has still all that it wrote. */
+START_TEST(shows_the_same_to_each_look)
+{
+	struct pictured a;
+	struct pictured b;
+
+	while (fixture_head(0) < 3 * FIXTURE_SLOTS)
+		write_entry(7);
+	pictured_take(&a, 0, word);
+	pictured_take(&b, 0, word);
+	ck_assert_uint_eq(a.log.n_slots, b.log.n_slots);
+	ck_assert_mem_eq(a.log.slots, b.log.slots, a.log.n_slots * SLOT_BYTES);
+	pictured_free(&a);
+	pictured_free(&b);
+}
+END_TEST
+
+/* A target that writes at random into its ring. */
+START_TEST(survives_noise)
+{
+	struct ring *ring = fixture_ring(0);
+	uint32_t *noise = (uint32_t *)ring;
+	unsigned n_broken = 0;
+
+	srand((unsigned)_i);
+	for (int round = 0; round < 60; round++) {
+		struct drain_budget budget = {.max_bytes = 1u << 20};
+		struct pictured p = {.result = 0};
+
+		for (size_t i = 0; i < ring_stride_bytes(FIXTURE_RING_BYTES) / 4; i++)
+			noise[i] = (uint32_t)rand() * 3u;
+		atomic_store(&ring->word, word);
+		/* So that it is looked at more closely. */
+		if (round % 3) {
+			atomic_store(&ring->head, (unsigned)rand() % (3 * FIXTURE_SLOTS));
+			atomic_store(&ring->first, (unsigned)rand() % FIXTURE_SLOTS);
+			ring->limit = atomic_load(&ring->head) + (unsigned)rand() % FIXTURE_SLOTS;
+		}
+		for (uint32_t i = 0; i < RING_SEGMENTS && round % 3 == 2; i++)
+			atomic_store(
+				&ring->marks[i].position, (unsigned)rand() % (4 * FIXTURE_SLOTS));
+		p.result = ring_picture_take(&fixture.target, 0, word, &budget, &p.log);
+		n_broken += p.result == RING_PICTURE_BROKEN;
+		ck_assert_uint_le(p.log.n_slots, FIXTURE_SLOTS);
+		ck_assert_uint_le(budget.used_bytes, budget.max_bytes);
+		pictured_free(&p);
+	}
+	ck_assert_uint_gt(n_broken, 0);
+	ck_assert_uint_lt(n_broken, 60);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("ring_picture");
+	TCase *tcase = tcase_create("alone");
+	TCase *meanwhile = tcase_create("meanwhile");
+	SRunner *runner;
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, shows_what_there_is_before_anything_is_overwritten);
+	tcase_add_loop_test(tcase, keeps_whole_entries_at_every_position, 1, MAX_SLOTS + 1);
+	tcase_add_test(tcase, keeps_whole_entries_of_all_lengths);
+	tcase_add_loop_test(tcase, keeps_whole_entries_in_larger_rings, 0, 8);
+	tcase_add_loop_test(tcase, shows_nothing_of_recordings_before, 0, 2);
+	tcase_add_loop_test(tcase, keeps_whole_entries_when_the_mode_changes, 0, 2);
+	tcase_add_test(tcase, overwrites_at_the_next_limit_and_stops_there);
+	tcase_add_test(tcase, shows_the_same_to_each_look);
+	tcase_add_loop_test(tcase, survives_noise, 0, 4);
+	suite_add_tcase(suite, tcase);
+	tcase_add_checked_fixture(meanwhile, setup, teardown);
+	tcase_add_loop_test(meanwhile, throws_away_what_was_overwritten_meanwhile, 0, 2);
+	tcase_add_test(meanwhile, counts_all_when_nothing_is_left);
+	tcase_add_loop_test(meanwhile, has_a_span_that_ends_meanwhile_once, 0,
+		sizeof looks_at_three / sizeof looks_at_three[0]);
+	suite_add_tcase(suite, meanwhile);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
