@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a program does in which a flight recorder runs: entries of each kind that come to a boundary, and that cross one. */
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "base/ticks.h"
+#include "tests/crash/acts.h"
+#include "tests/crash/script.h"
+#include "tests/unit/guest_fixture.h"
+
+#define SEGMENT (FIXTURE_SLOTS / RING_SEGMENTS)
+
+struct stage *stage;
+
+uint64_t script_now(void)
+{
+	return stage->clock == ARENA_CLOCK_TICKS ? ticks_read() : (uint64_t)monotonic_ns();
+}
+
+static void nothing(void)
+{
+}
+
+/* One entry at least, so that the boundary is one that was not come to. */
+static void come_to(uint32_t left)
+{
+	do
+		PTAP_INSTANT("filling");
+	while ((fixture_head(0) + left) % SEGMENT != 0);
+}
+
+static void come_to_boundary(void)
+{
+	come_to(0);
+}
+
+static void come_before(void)
+{
+	come_to(1);
+}
+
+/* Less than a lap, so that whoever looks afterwards can see all of it. */
+static void fill_half(void)
+{
+	for (uint32_t i = 0; i < FIXTURE_SLOTS / 2; i++)
+		PTAP_INSTANT("filling");
+}
+
+static void turn_recorder_on(void)
+{
+	fixture_overwrite(1);
+}
+
+static void turn_recorder_off(void)
+{
+	fixture_overwrite(0);
+}
+
+static void start_by_ticks(void)
+{
+	turn_recorder_on();
+	act_start_by_ticks();
+}
+
+static void start_by_monotonic(void)
+{
+	turn_recorder_on();
+	act_start_by_monotonic();
+}
+
+#define LOUD 0
+
+/* clang-format off */
+#define AT_BOUNDARY(title, prepare, act) \
+	{title ": before", prepare, ACT_QUIET}, \
+	{"to a boundary", come_to_boundary, ACT_QUIET}, \
+	{title ", at a boundary", act, LOUD}, \
+	{title ": before", prepare, ACT_QUIET}, \
+	{"before a boundary", come_before, ACT_QUIET}, \
+	{title ", before a boundary", act, LOUD}
+
+/* Once for each of the two ways that annotations take. Without a last comma. */
+#define ACTS_AT_BOUNDARIES \
+	AT_BOUNDARY("span", act_begin, act_end), \
+	AT_BOUNDARY("begin", nothing, act_begin), \
+	AT_BOUNDARY("span with a token", act_begin_outer, act_end_outer), \
+	AT_BOUNDARY("arguments", act_begin_args, act_end_nested), \
+	AT_BOUNDARY("numbers", act_begin_numbers, act_end_nested), \
+	AT_BOUNDARY("large", act_begin_large, act_end_nested), \
+	AT_BOUNDARY("step", act_begin_step, act_end), \
+	AT_BOUNDARY("dynamic span", act_begin_dyn, act_end), \
+	AT_BOUNDARY("instant", nothing, act_instant), \
+	AT_BOUNDARY("dynamic instant", nothing, act_instant_dyn), \
+	AT_BOUNDARY("counter", nothing, act_counter_i), \
+	AT_BOUNDARY("counter with a fraction", nothing, act_counter_f), \
+	AT_BOUNDARY("dynamic counter", nothing, act_counter_dyn), \
+	AT_BOUNDARY("flow", nothing, act_flow_out)
+
+#define ACTS_OF_MODES \
+	{"to a boundary", come_to_boundary, ACT_QUIET}, \
+	{"recorder off", turn_recorder_off, ACT_QUIET}, \
+	{"instant that is dropped", act_instant, LOUD}, \
+	{"counter that is dropped", act_counter_i, LOUD}, \
+	{"drained", act_empty_rings, ACT_QUIET}, \
+	{"instant behind the drain", act_instant, LOUD}, \
+	{"fill", act_fill_ring, ACT_QUIET}, \
+	{"counter that does not fit", act_counter_i, LOUD}, \
+	{"recorder on", turn_recorder_on, ACT_QUIET}, \
+	{"counter that overwrites", act_counter_i, LOUD}, \
+	{"counter that overwrites, too", act_counter_i, LOUD}
+/* clang-format on */
+
+const struct act script[] = {
+	{"make long text", act_make_long_text, ACT_QUIET},
+	{"start", start_by_ticks, ACT_QUIET},
+	{"first instant", act_instant, LOUD},
+	{"fill", fill_half, ACT_QUIET},
+	{"fill", fill_half, ACT_QUIET},
+	{"fill", fill_half, ACT_QUIET},
+	ACTS_AT_BOUNDARIES,
+	ACTS_OF_MODES,
+	{"start", start_by_monotonic, ACT_QUIET},
+	{"first instant", act_instant, LOUD},
+	{"fill", fill_half, ACT_QUIET},
+	{"fill", fill_half, ACT_QUIET},
+	{"fill", fill_half, ACT_QUIET},
+	ACTS_AT_BOUNDARIES,
+	ACTS_OF_MODES,
+};
+
+const size_t script_length = sizeof script / sizeof script[0];

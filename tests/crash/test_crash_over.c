@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program that is killed between any two instructions of an annotation while a flight recorder runs: the picture of its
+ * ring holds the entries that it held before, but for the oldest segment, or one more; each is as it was written, none is
+ * missing, and how many were overwritten is exact. A span is open or has ended, and is never both, or neither.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "daemon/ring_picture.h"
+#include "daemon/thread_log.h"
+#include "tests/crash/program.h"
+#include "tests/unit/guest_fixture.h"
+
+#define STEP_LIMIT 40000
+#define MAX_POSITIONS (1u << 18)
+/* At least so many are left when the oldest segment was given up: 15/16, less an entry. */
+#define MIN_KEPT (FIXTURE_SLOTS / RING_SEGMENTS * (RING_SEGMENTS - 1) - RECORD_MAX_EXTRA)
+
+/* All that was ever written, by position. */
+static struct slot written[MAX_POSITIONS];
+/* Of the entry that begins there: how many were before, + 1; 0: none does. */
+static uint64_t ordinals[MAX_POSITIONS];
+static uint64_t n_entries; /* in this recording */
+
+/* What is seen at a stop, or between two acts. */
+struct look {
+	uint64_t head;
+	uint64_t ordinal;
+	uint64_t n_overwritten;
+	size_t n_slots;
+	struct slot slots[FIXTURE_SLOTS];
+	struct open_span open[RECORD_MAX_DEPTH];
+	uint32_t n_open;
+};
+
+/* In an act: the first is from before it, and each other than the one before. */
+#define MAX_LOOKS 16
+static struct look looks[MAX_LOOKS];
+static size_t n_looks;
+
+static void open_stage(void)
+{
+	fixture_open();
+	stage = mmap(
+		NULL, sizeof *stage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(stage, MAP_FAILED);
+}
+
+static void close_stage(void)
+{
+	munmap(stage, sizeof *stage);
+	fixture_close();
+}
+
+static void take(struct look *look)
+{
+	struct drain_budget budget = {.max_bytes = 64u << 20};
+	struct thread_log log = {.tid = 0};
+	int r = ring_picture_take(&fixture.target, 0, stage->capture.word, &budget, &log);
+
+	/* In its first annotation the thread has not entered before the end of it. */
+	ck_assert(r == 0 || r == RING_PICTURE_NONE);
+	look->head = fixture_head(0);
+	look->ordinal = log.ordinal;
+	look->n_overwritten = log.n_overwritten;
+	look->n_slots = log.n_slots;
+	look->n_open = log.n_open;
+	ck_assert_uint_le(log.n_slots, FIXTURE_SLOTS);
+	if (log.n_slots)
+		memcpy(look->slots, log.slots, log.n_slots * SLOT_BYTES);
+	if (log.n_open)
+		memcpy(look->open, log.open, log.n_open * sizeof *log.open);
+	free(log.slots);
+	free(log.open);
+}
+
+/* The thread stands still between two acts: what it has written since it was at |from|. */
+static void remember(uint64_t from)
+{
+	uint64_t to = fixture_head(0);
+
+	ck_assert_uint_le(to, MAX_POSITIONS);
+	ck_assert_uint_le(to - from, FIXTURE_SLOTS);
+	while (from < to) {
+		uint32_t n = 1 + record_n_extra(fixture_slot(0, from)->word[0]);
+
+		for (uint32_t i = 0; i < n; i++)
+			written[from + i] = *fixture_slot(0, from + i);
+		ordinals[from] = ++n_entries;
+		from += n;
+	}
+}
+
+static int is_same_open(const struct look *a, const struct look *b)
+{
+	if (a->n_open != b->n_open)
+		return 0;
+	for (uint32_t i = 0; i < a->n_open; i++) {
+		const struct open_span *x = &a->open[i];
+		const struct open_span *y = &b->open[i];
+
+		if (x->start != y->start || x->string_id != y->string_id || x->kind != y->kind ||
+			x->n_slots != y->n_slots ||
+			memcmp(x->slots, y->slots, x->n_slots * SLOT_BYTES) != 0)
+			return 0;
+	}
+	return 1;
+}
+
+/* Each slot as it was written, from an entry on of which it is said rightly how many were before. */
+static int is_whole(const struct look *look)
+{
+	uint64_t from = look->head - look->n_slots;
+
+	if (look->n_slots && ordinals[from] != look->n_overwritten + 1)
+		return 0;
+	if (look->n_overwritten && look->n_slots < MIN_KEPT)
+		return 0;
+	return memcmp(look->slots, &written[from], look->n_slots * SLOT_BYTES) == 0;
+}
+
+static int is_same(const struct look *a, const struct look *b)
+{
+	return a->head == b->head && a->ordinal == b->ordinal &&
+	       a->n_overwritten == b->n_overwritten && a->n_slots == b->n_slots &&
+	       memcmp(a->slots, b->slots, a->n_slots * SLOT_BYTES) == 0 && is_same_open(a, b);
+}
+
+/* In an act that leads from |before| to |after|: the record and the stack change together. */
+static int is_right(const struct look *look, const struct look *before, const struct look *after)
+{
+	if (!is_whole(look))
+		return 0;
+	if (before->ordinal == after->ordinal)
+		return look->ordinal == before->ordinal &&
+		       (is_same_open(look, before) || is_same_open(look, after));
+	return (look->ordinal == before->ordinal && is_same_open(look, before)) ||
+	       (look->ordinal == after->ordinal && is_same_open(look, after));
+}
+
+static void see(void)
+{
+	ck_assert_uint_lt(n_looks, MAX_LOOKS);
+	take(&looks[n_looks]);
+	if (n_looks == 0 || !is_same(&looks[n_looks], &looks[n_looks - 1]))
+		n_looks++;
+}
+
+/* From before |act| to before the next one. Returns how many looks were wrong. */
+static size_t judge(size_t act)
+{
+	size_t n_wrong = 0;
+
+	for (size_t i = 0; i < n_looks; i++)
+		n_wrong += !is_right(&looks[i], &looks[0], &looks[n_looks - 1]);
+	n_wrong += looks[n_looks - 1].ordinal != n_entries;
+	if (n_wrong)
+		printf("# act %zu (%s): %zu of %zu looks are wrong\n", act, script[act].name,
+			n_wrong, n_looks);
+	return n_wrong;
+}
+
+/* Returns how many stops there were. */
+static size_t step_through(pid_t pid, size_t act)
+{
+	size_t n = 0;
+
+	n_looks = 0;
+	see();
+	while (program_step(pid, act)) {
+		ck_assert_uint_lt(n, STEP_LIMIT);
+		see();
+		n++;
+	}
+	see();
+	return n;
+}
+
+static void play_act(pid_t pid, size_t act, size_t *n_stops, size_t *n_wrong)
+{
+	uint64_t head = fixture_head(0);
+	uint32_t word = stage->capture.word;
+
+	if (!(script[act].flags & ACT_QUIET)) {
+		*n_stops += step_through(pid, act);
+		remember(head);
+		*n_wrong += judge(act);
+		return;
+	}
+	program_play(pid);
+	if (stage->capture.word != word)
+		n_entries = 0;
+	remember(head);
+}
+
+START_TEST(the_picture_of_a_killed_program_is_whole)
+{
+	size_t n_stops = 0;
+	size_t n_wrong = 0;
+	pid_t pid = program_start(0, NULL);
+
+	for (size_t i = 0; i < script_length; i++)
+		play_act(pid, i, &n_stops, &n_wrong);
+	program_kill(pid);
+	printf("# %zu stop points in %zu acts, %zu looks were wrong\n", n_stops, script_length,
+		n_wrong);
+	fflush(stdout);
+	ck_assert_uint_eq(n_wrong, 0);
+	ck_assert_uint_gt(fixture_head(0), 5 * FIXTURE_SLOTS);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("crash_over");
+	TCase *tcase = tcase_create("crash over");
+	SRunner *runner;
+	const char *why_not = program_why_not();
+
+	if (why_not) {
+		printf("1..0 # SKIP %s\n", why_not);
+		return 0;
+	}
+	tcase_add_checked_fixture(tcase, open_stage, close_stage);
+	tcase_add_test(tcase, the_picture_of_a_killed_program_is_whole);
+	tcase_set_timeout(tcase, 100);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
