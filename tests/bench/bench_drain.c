@@ -137,6 +137,7 @@ static void end_span(const struct bench *b, struct writer *w)
 
 	slot->word[0] = record_word0(start, RECORD_SPAN, w->depth, 0);
 	slot->word[1] = record_word1(w->now - start, b->ids[pick(w, N_NAMES)]);
+	w->ring->limit = head + 1;
 	atomic_store(&w->ring->head, head + 1);
 }
 

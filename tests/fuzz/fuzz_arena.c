@@ -20,6 +20,7 @@
 #include "daemon/delivery.h"
 #include "daemon/drain.h"
 #include "daemon/encode.h"
+#include "daemon/ring_picture.h"
 #include "daemon/spool.h"
 #include "daemon/target.h"
 #include "daemon/timeline.h"
@@ -149,6 +150,8 @@ static void fill_ring(struct input in, unsigned n)
 	}
 	n = (unsigned)take_bytes(&in, ring_data(ring), in.left, RING_BYTES);
 	atomic_store(&ring->head, n / SLOT_BYTES);
+	/* Unless a write changes that, it makes sense. */
+	ring->limit = n / SLOT_BYTES;
 }
 
 static void check(const uint8_t *bytes, size_t n)
@@ -228,6 +231,21 @@ static struct assembly *begin_spooling(
 	return as;
 }
 
+/* As a flight recorder does it. */
+static void take_pictures(struct target *t)
+{
+	for (uint32_t i = 0; i < t->n_rings; i++) {
+		struct drain_budget budget = {.max_bytes = MAX_BYTES};
+		struct thread_log log = {.tid = 0};
+
+		if (ring_picture_take(t, i, WORD, &budget, &log) < 0 ||
+			budget.used_bytes > MAX_BYTES + MAX_BYTES / 8)
+			abort();
+		free(log.slots);
+		free(log.open);
+	}
+}
+
 static void run_capture(struct target *t, struct input in, unsigned n_writes, int spools)
 {
 	struct drain_budget budget = {.max_bytes = MAX_BYTES};
@@ -257,6 +275,7 @@ static void run_capture(struct target *t, struct input in, unsigned n_writes, in
 			drain_visit(&drain, &error);
 	}
 	drain_finish(&drain, &error);
+	take_pictures(t);
 	if (error || budget.used_bytes > MAX_BYTES)
 		abort();
 	assemble(&drain, &timeline, spool, as);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A ring that overwrites its oldest entries (docs/internals/ring.md, "The flight recorder, on paper"), in small: three
+ * A ring that overwrites its oldest entries (docs/internals/ring.md, "The flight recorder"), in small: three
  * segments of two slots, entries of one or two. The reader looks once, at any moment, and takes nothing away; when the
  * writer was killed, or is done, that is the look at a dead program's ring.
  *
@@ -13,18 +13,18 @@
 #define N_ENTRIES 4
 
 #define HEAD SIZE
-#define RESERVED (SIZE + 1)
+#define LIMIT (SIZE + 1)
 #define MARK (SIZE + 2)
-#define MARK_EXTRA (MARK + N_SEGMENTS)
-#define N_PLACES (MARK_EXTRA + N_SEGMENTS)
+#define MARK_ORDINAL (MARK + N_SEGMENTS)
+#define N_PLACES (MARK_ORDINAL + N_SEGMENTS)
 
 #define SEED_HEAD_RELAXED 1
 #define SEED_NO_WRITER_FENCE 2
 #define SEED_NO_READER_FENCE 3
-#define SEED_RESERVED_LATE 4
+#define SEED_LIMIT_LATE 4
 #define SEED_MARK_EARLY 5
 #define SEED_MARK_AT_CROSSING 6
-#define SEED_EXTRA_BEFORE_CROSSING 7
+#define SEED_ORDINAL_OF_CROSSING 7
 #define SEED_HEAD_LOAD_RELAXED 8
 /* Not bugs: what must be possible, or the model would prove nothing. */
 #define REACHES_OVERWRITTEN 100
@@ -51,10 +51,10 @@ inline store_mark(n_slots)
 	:: seed == SEED_MARK_AT_CROSSING -> store(place, head, PLAIN)
 	:: else -> store(place, head + crossing, PLAIN)
 	fi;
-	place = MARK_EXTRA + segment_of(limit);
+	place = MARK_ORDINAL + segment_of(limit);
 	if
-	:: seed == SEED_EXTRA_BEFORE_CROSSING || crossing == 0 -> store(place, n_extra, PLAIN)
-	:: else -> store(place, n_extra + crossing - 1, PLAIN)
+	:: seed == SEED_ORDINAL_OF_CROSSING || crossing == 0 -> store(place, head - n_other, PLAIN)
+	:: else -> store(place, head - n_other + 1, PLAIN)
 	fi;
 	crossing = 0;
 	place = 0
@@ -68,7 +68,7 @@ inline enter_segment(n_slots)
 	:: else
 	fi;
 	if
-	:: seed != SEED_RESERVED_LATE -> store(RESERVED, limit + SEGMENT, PLAIN)
+	:: seed != SEED_LIMIT_LATE -> store(LIMIT, limit + SEGMENT, PLAIN)
 	:: else
 	fi;
 	if
@@ -102,7 +102,7 @@ inline append(n)
 		:: else
 		fi;
 		if
-		:: seed == SEED_RESERVED_LATE && is_new -> store(RESERVED, limit, PLAIN)
+		:: seed == SEED_LIMIT_LATE && is_new -> store(LIMIT, limit, PLAIN)
 		:: else
 		fi;
 		if
@@ -110,7 +110,7 @@ inline append(n)
 		:: else -> store(HEAD, head + n, RELEASE)
 		fi;
 		head = head + n;
-		n_extra = n_extra + n - 1;
+		n_other = n_other + n - 1;
 		e++;
 		is_new = 0
 	}
@@ -120,7 +120,7 @@ proctype writer()
 {
 	byte head;
 	byte limit = SEGMENT;
-	byte n_extra;
+	byte n_other;
 	byte e;
 	byte crossing;
 	byte place;
@@ -144,7 +144,7 @@ inline load_witness()
 	:: witness < SIZE -> copy = memory[witness]
 	:: else ->
 		copy = memory[MARK + witness - SIZE];
-		extra = memory[MARK_EXTRA + witness - SIZE]
+		ordinal = memory[MARK_ORDINAL + witness - SIZE]
 	fi
 }
 
@@ -171,7 +171,7 @@ inline check_mark()
 		:: at < copy -> at = at + 1 + ((lengths >> n) & 1); n++
 		:: else -> break
 		od;
-		assert(at == copy && copy - extra == n)
+		assert(at == copy && ordinal == n)
 	:: else
 	fi
 }
@@ -179,11 +179,11 @@ inline check_mark()
 proctype reader()
 {
 	byte head;
-	byte reserved;
+	byte seen; /* the limit, loaded behind the copy */
 	byte start;
 	byte witness; /* of a slot the index, of a segment SIZE + its index */
 	byte copy;
-	byte extra;
+	byte ordinal;
 	byte at;
 	byte n;
 
@@ -194,7 +194,7 @@ proctype reader()
 	fi;
 	head = memory[HEAD];
 	if
-	:: seed == SEED_NO_READER_FENCE -> reserved = memory[RESERVED]
+	:: seed == SEED_NO_READER_FENCE -> seen = memory[LIMIT]
 	:: else
 	fi;
 	if
@@ -202,11 +202,11 @@ proctype reader()
 	:: else
 	fi;
 	if
-	:: seed != SEED_NO_READER_FENCE -> reserved = memory[RESERVED]
+	:: seed != SEED_NO_READER_FENCE -> seen = memory[LIMIT]
 	:: else
 	fi;
 	d_step {
-		start = (reserved > SIZE -> reserved - SIZE : 0);
+		start = (seen > SIZE -> seen - SIZE : 0);
 		assert(seed != REACHES_NOTHING_KEPT || start < head || head == 0);
 		assert(seed != REACHES_OVERWRITTEN || start == 0 || start >= head);
 		if

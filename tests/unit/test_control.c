@@ -48,6 +48,46 @@ START_TEST(sees_a_server_that_died_before_it_looked)
 }
 END_TEST
 
+/* As a server that lives gives it. Returns the word that is recorded. */
+static uint32_t command(uint32_t op, uint32_t arg)
+{
+	uint32_t number = atomic_load(&fixture.arena->command) + 1;
+	int ms = 0;
+
+	atomic_store(&fixture.arena->op, op);
+	atomic_store(&fixture.arena->arg, arg);
+	atomic_store(&fixture.arena->command, number);
+	set_owner(atomic_load(&fixture.arena->owner) ^ ARENA_TOGGLE);
+	while (atomic_load(&fixture.arena->ack) != number && ms++ < PATIENCE_MS)
+		usleep(1000);
+	ck_assert_uint_eq(atomic_load(&fixture.arena->ack), number);
+	return atomic_load(&guest_get()->word);
+}
+
+/* A capture at 2 begins over a recorder at 1, and ends; the recorder ends, and another capture begins. */
+START_TEST(keeps_what_is_recorded_when_only_the_level_changes)
+{
+	uint32_t recorder;
+
+	set_owner(SERVER_TID | ARENA_WAITERS);
+	ck_assert_int_eq(control_start(), 0);
+	/* With nothing to go on with it is a new one. */
+	recorder = command(ARENA_OP_START, 1 | ARENA_START_OVERWRITES | ARENA_START_GOES_ON);
+	ck_assert_uint_eq(recorder & 3, 1);
+	ck_assert_uint_ne(recorder >> 2, 0);
+	ck_assert_uint_eq(atomic_load(&fixture.arena->word), recorder);
+	ck_assert_uint_eq(atomic_load(&guest_get()->overwrites), 1);
+	ck_assert_uint_eq(command(ARENA_OP_START, 2 | ARENA_START_OVERWRITES | ARENA_START_GOES_ON),
+		(recorder & ~3u) | 2);
+	ck_assert_uint_eq(atomic_load(&guest_get()->overwrites), 1);
+	ck_assert_uint_eq(command(ARENA_OP_START, 2 | ARENA_START_GOES_ON), (recorder & ~3u) | 2);
+	ck_assert_uint_eq(atomic_load(&guest_get()->overwrites), 0);
+	ck_assert_uint_ne(command(ARENA_OP_START, 2) >> 2, recorder >> 2);
+	ck_assert_uint_eq(command(ARENA_OP_STOP, 0), 0);
+	control_stop();
+}
+END_TEST
+
 static void set_up(void)
 {
 	fixture_open();
@@ -64,6 +104,7 @@ int main(void)
 	tcase_set_timeout(tests, 3 * PATIENCE_MS / 1000);
 	tcase_add_test(tests, sees_the_server_die);
 	tcase_add_test(tests, sees_a_server_that_died_before_it_looked);
+	tcase_add_test(tests, keeps_what_is_recorded_when_only_the_level_changes);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);

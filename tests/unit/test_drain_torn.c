@@ -218,7 +218,7 @@ static void fake_thread(uint32_t i, uint64_t n_records, uint32_t depth)
 	atomic_store(&r->tid, INT32_MAX);
 	atomic_store(&r->depth, depth);
 	atomic_store(&r->word, drained.drain.word);
-	atomic_fetch_add(&r->head, n_records);
+	r->limit = atomic_fetch_add(&r->head, n_records) + n_records;
 	atomic_store(&fixture.arena->ring_state[i], RING_USED);
 }
 
@@ -267,8 +267,10 @@ START_TEST(survives_noise)
 		for (size_t i = 0; i < ring_stride_bytes(FIXTURE_RING_BYTES) / 4; i++)
 			noise[i] = (uint32_t)rand() * 3u;
 		atomic_store(&drained.ring->word, drained.drain.word);
-		if (round % 2)
+		if (round % 2) {
 			atomic_store(&drained.ring->head, head + (unsigned)rand() % FIXTURE_SLOTS);
+			drained.ring->limit = head + (unsigned)rand() % (3 * FIXTURE_SLOTS);
+		}
 		atomic_store(&drained.ring->depth, (unsigned)rand() % (2 * RECORD_MAX_DEPTH));
 		drained_visit();
 	}

@@ -133,6 +133,22 @@ START_TEST(drops_an_entry_that_fits_only_in_part)
 }
 END_TEST
 
+/* The reader may be anywhere in a segment: nothing that it has not taken is overwritten. */
+START_TEST(drops_what_the_reader_has_no_room_for)
+{
+	uint64_t tail;
+
+	for (uint32_t i = 0; i < 100; i++)
+		one_span();
+	fixture_empty(0);
+	tail = fixture_head(0);
+	for (uint32_t i = 0; i < FIXTURE_SLOTS; i++)
+		PTAP_COUNTER("n", i);
+	ck_assert_uint_eq(fixture_head(0), tail + FIXTURE_SLOTS);
+	ck_assert_uint_eq(fixture_lost(0, LOSS_FULL), FIXTURE_SLOTS / 2);
+}
+END_TEST
+
 static void *fill_ring(void *n)
 {
 	for (uint32_t i = 0; i < FIXTURE_SLOTS + *(uint32_t *)n; i++)
@@ -232,6 +248,7 @@ static void add_tests(TCase *tcase)
 	tcase_add_test(tcase, begins_each_capture_without_open_spans_and_losses);
 	tcase_add_test(tcase, drops_new_records_when_full_and_counts_them);
 	tcase_add_test(tcase, drops_an_entry_that_fits_only_in_part);
+	tcase_add_test(tcase, drops_what_the_reader_has_no_room_for);
 	tcase_add_test(tcase, counts_losses_by_thread);
 	tcase_add_test(tcase, keeps_entries_whole_across_the_wrap);
 	tcase_add_test(tcase, gives_very_long_durations_a_slot);
