@@ -4,17 +4,26 @@
 
 #include "daemon/drain.h"
 #include "daemon/ring_copy.h"
+#include "daemon/rings.h"
 #include "daemon/target.h"
+
+/* As of a picture: the next visit may be the last one. */
+#define N_TRIES 8
 
 void drain_ring_begin(struct drain *d, uint32_t i, struct thread_log *log)
 {
 	struct ring_place first = ring_get_first(target_ring(d->target, i));
 	struct ring_place at = {d->target->tail[i], 0};
+	int tries = N_TRIES;
 
 	if (first.position > at.position)
 		d->target->tail[i] = first.position;
-	else if (ring_find_ordinal(d->target, i, &at))
-		d->n_broken++;
+	else
+		while (ring_find_ordinal(d->target, i, &at) && --tries) {
+			rings_skip(d->target, i);
+			at.position = d->target->tail[i];
+		}
+	d->n_broken += !tries;
 	log->ordinal = at.ordinal;
 }
 
@@ -25,21 +34,30 @@ static void leave_ring(struct drain *d, uint32_t i, uint64_t head)
 	atomic_store_explicit(&target_ring(d->target, i)->tail, head, memory_order_release);
 }
 
-/* Goes on behind what was not copied. Returns how many entries that were. */
-static uint64_t pass_over(struct drain *d, uint32_t i, struct thread_log *log, uint64_t end)
-{
-	uint64_t before = log->ordinal;
-	struct ring_place at = {end, before};
+enum outcome {
+	IS_TAKEN,
+	IS_LEFT, /* for the next visit, for want of room */
+	IS_GONE, /* the thread overwrote all of it meanwhile */
+};
 
-	/* If that is not known either, it is by the next mark. */
-	ring_find_ordinal(d->target, i, &at);
-	log->ordinal = at.ordinal;
-	return at.ordinal - before;
+/* There is no memory for it. */
+static enum outcome pass_over(
+	struct drain *d, uint32_t i, struct thread_log *log, const struct ring_copy *c)
+{
+	struct ring_place end = {c->end, 0};
+
+	if (ring_find_ordinal(d->target, i, &end)) {
+		log->lost_memory -= c->end - c->start;
+		return IS_GONE;
+	}
+	log->lost_memory += c->start - c->from.position;
+	log->ordinal = end.ordinal;
+	return IS_TAKEN;
 }
 
-/* What was overwritten before it could be copied is counted. */
-static void copy_whole(struct drain *d, uint32_t i, struct thread_log *log, struct ring_copy *c,
-	struct slot *slots)
+/* Into |slots|, the log's. What was overwritten before it could be copied is counted. */
+static enum outcome copy_to(
+	struct drain *d, struct thread_log *log, struct ring_copy *c, struct slot *slots)
 {
 	int r;
 
@@ -48,59 +66,60 @@ static void copy_whole(struct drain *d, uint32_t i, struct thread_log *log, stru
 	if (r) {
 		thread_log_forget(log, c->end - c->start, d->budget);
 		d->n_broken += r == RING_COPY_BROKEN;
-		log->n_overwritten += pass_over(d, i, log, c->end);
-		return;
+		return r == RING_COPY_GONE ? IS_GONE : IS_TAKEN;
 	}
 	thread_log_forget(log, c->from.position - c->start, d->budget);
 	log->n_overwritten += c->from.ordinal - log->ordinal;
 	log->ordinal = ring_copy_count(c, slots);
+	return IS_TAKEN;
 }
 
-/* As thread_log_extend(). */
-static int copy_out(struct drain *d, uint32_t i, struct thread_log *log, struct ring_copy *c)
+static enum outcome copy_out(
+	struct drain *d, uint32_t i, struct thread_log *log, struct ring_copy *c, int *error)
 {
-	uint64_t tail = c->from.position;
 	struct slot *slots;
 	int r = thread_log_extend(log, c->end - c->start, d->budget, &slots);
 
 	if (r == THREAD_LOG_LATER)
-		return r;
-	if (r) {
-		log->lost_memory += c->start - tail;
-		pass_over(d, i, log, c->end);
-		return r;
-	}
-	copy_whole(d, i, log, c, slots);
-	return 0;
-}
-
-static void take_ring(
-	struct drain *d, uint32_t i, struct thread_log *log, struct ring_copy *c, int *error)
-{
-	int r = c->end == c->from.position ? 0 : copy_out(d, i, log, c);
-
+		return IS_LEFT;
 	if (r < 0)
 		*error = r;
-	if (r == THREAD_LOG_LATER)
-		d->is_behind = 1;
+	return r ? pass_over(d, i, log, c) : copy_to(d, log, c, slots);
+}
+
+/* *n_new is how many slots there were. */
+static enum outcome take_ring(
+	struct drain *d, uint32_t i, struct thread_log *log, uint64_t *n_new, int *error)
+{
+	struct ring_place tail = {d->target->tail[i], log->ordinal};
+	struct ring_copy c;
+	enum outcome outcome = IS_TAKEN;
+
+	*n_new = 0;
+	/* Start again behind it. */
+	if (ring_copy_begin(&c, d->target, i, tail))
+		d->n_broken++;
 	else
-		leave_ring(d, i, c->end);
+		*n_new = c.end - tail.position;
+	if (*n_new)
+		outcome = copy_out(d, i, log, &c, error);
+	if (outcome == IS_TAKEN)
+		leave_ring(d, i, c.end);
+	return outcome;
 }
 
 uint64_t drain_ring_visit(struct drain *d, uint32_t i, struct thread_log *log, int *error)
 {
-	struct ring_place tail = {d->target->tail[i], log->ordinal};
-	struct ring_copy c;
-	int r = ring_copy_begin(&c, d->target, i, tail);
+	enum outcome outcome;
+	int tries = N_TRIES;
+	uint64_t n_new;
 
-	/* Start again behind it. */
-	if (r) {
-		d->n_broken++;
-		leave_ring(d, i, c.end);
-	} else {
-		take_ring(d, i, log, &c, error);
-	}
+	do
+		outcome = take_ring(d, i, log, &n_new, error);
+	while (outcome == IS_GONE && --tries);
+	if (outcome != IS_TAKEN)
+		d->is_behind = 1;
 	thread_log_copy_identity(log, target_ring(d->target, i));
 	log->lost[LOSS_FULL] += log->n_overwritten;
-	return r ? 0 : c.end - tail.position;
+	return n_new;
 }

@@ -103,6 +103,45 @@ START_TEST(copies_what_comes_after_its_begin)
 }
 END_TEST
 
+/* The recording goes on between the arming of a capture and its begin. */
+START_TEST(leaves_out_what_comes_before_its_begin)
+{
+	uint64_t n_before;
+	int error = 0;
+
+	drain_reset_rings(&drained.drain);
+	write_some(20);
+	n_before = n_written;
+	drain_begin_over(&drained.drain, word, &error);
+	write_some(20);
+	drained_visit();
+	check_log(n_before);
+	ck_assert_uint_eq(drained.drain.logs[0]->n_overwritten, 0);
+}
+END_TEST
+
+/* At each position in a segment, and where one ends that nothing was written to as yet. */
+START_TEST(begins_at_any_position)
+{
+	for (uint32_t i = 0; i < 2 * FIXTURE_SLOTS / RING_SEGMENTS; i++) {
+		uint64_t n_before;
+
+		n_written += (uint64_t)entry_write(word, n_written, 0);
+		n_before = n_written;
+		drain_deinit(&drained.drain);
+		drained_init();
+		begin();
+		ck_assert_uint_eq(drained.drain.logs[0]->ordinal, n_before);
+		write_some(600);
+		drained_visit();
+		check_log(n_before);
+		while (fixture_head(0) % (FIXTURE_SLOTS / RING_SEGMENTS) !=
+			i % (FIXTURE_SLOTS / RING_SEGMENTS))
+			n_written += (uint64_t)entry_write(word, n_written, 0);
+	}
+}
+END_TEST
+
 START_TEST(counts_what_was_overwritten_before_it_came)
 {
 	uint64_t n_before = n_written;
@@ -217,6 +256,8 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, drained_teardown);
 	tcase_add_test(tcase, copies_what_comes_after_its_begin);
+	tcase_add_test(tcase, leaves_out_what_comes_before_its_begin);
+	tcase_add_test(tcase, begins_at_any_position);
 	tcase_add_test(tcase, counts_what_was_overwritten_before_it_came);
 	tcase_add_loop_test(tcase, counts_what_is_overwritten_while_it_copies, 0, 2);
 	tcase_add_test(tcase, goes_on_when_the_mode_changes);

@@ -353,6 +353,27 @@ START_TEST(has_a_span_that_ends_meanwhile_once)
 }
 END_TEST
 
+/* The last record, of which the depth is not stored yet, may come from the segment before. */
+START_TEST(has_a_span_that_ends_at_a_boundary_once)
+{
+	struct pictured p;
+
+	for (uint32_t i = 0; i < FIXTURE_SLOTS / RING_SEGMENTS; i++)
+		PTAP_INSTANT("before");
+	while (fixture_head(0) % (FIXTURE_SLOTS / RING_SEGMENTS) != (uint64_t)(64 - _i))
+		PTAP_INSTANT("before");
+	for (uint32_t i = 64; i < FIXTURE_SLOTS / RING_SEGMENTS; i++)
+		PTAP_INSTANT("before");
+	PTAP_BEGIN("outer");
+	PTAP_BEGIN_DYN("of four slots, whose name is longer than that");
+	PTAP_END();
+	atomic_store(&fixture_ring(0)->depth, 2);
+	pictured_take(&p, 0, word);
+	ck_assert_uint_eq(p.log.n_open, 1);
+	pictured_free(&p);
+}
+END_TEST
+
 /* A thread that has written nothing since the look before it has still all that it wrote. */
 START_TEST(shows_the_same_to_each_look)
 {
@@ -420,6 +441,7 @@ int main(void)
 	tcase_add_loop_test(tcase, shows_nothing_of_recordings_before, 0, 2);
 	tcase_add_loop_test(tcase, keeps_whole_entries_when_the_mode_changes, 0, 2);
 	tcase_add_test(tcase, overwrites_at_the_next_limit_and_stops_there);
+	tcase_add_loop_test(tcase, has_a_span_that_ends_at_a_boundary_once, 0, 8);
 	tcase_add_test(tcase, shows_the_same_to_each_look);
 	tcase_add_loop_test(tcase, survives_noise, 0, 4);
 	suite_add_tcase(suite, tcase);
