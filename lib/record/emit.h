@@ -118,6 +118,14 @@ static inline uint32_t ring_get_depth(struct ring *ring)
 	return atomic_load_explicit(&ring->depth, memory_order_relaxed);
 }
 
+/* Of a point, in what is open now. */
+static inline uint32_t ring_get_point_depth(struct ring *ring)
+{
+	uint32_t depth = ring_get_depth(ring);
+
+	return unlikely(depth >= RECORD_MAX_DEPTH) ? RECORD_MAX_DEPTH - 1 : depth;
+}
+
 static inline uint64_t ring_get_head(struct ring *ring)
 {
 	return atomic_load_explicit(&ring->head, memory_order_relaxed);

@@ -22,10 +22,8 @@ _Static_assert((int)PTAP_IMPL_ASYNC_BEGIN == RECORD_ASYNC_BEGIN &&
 static void emit_point(struct ring *ring, uint32_t word, enum record_kind kind, uint32_t id,
 	const struct slot *slots, uint32_t n)
 {
-	uint32_t depth = ring_get_depth(ring);
+	uint32_t depth = ring_get_point_depth(ring);
 
-	if (depth >= RECORD_MAX_DEPTH)
-		depth = RECORD_MAX_DEPTH - 1;
 	ring_emit(ring, word, record_word0(now_ticks(), kind, depth, n), record_word1(0, id), slots,
 		n);
 }

@@ -219,10 +219,8 @@ static hot int put_point(struct thread *self, uint32_t id, uint32_t word, enum r
 	struct ring *ring = self->ring;
 	uint32_t n = number ? 1 : 0;
 	uint64_t head = ring_get_head(ring);
-	uint32_t depth = ring_get_depth(ring);
+	uint32_t depth = ring_get_point_depth(ring);
 
-	if (unlikely(depth >= RECORD_MAX_DEPTH))
-		depth = RECORD_MAX_DEPTH - 1;
 	if (!ring_has_room(ring, head, 1 + n))
 		return 0;
 	if (unlikely(!ring_append(ring, word, head, record_word0(ticks_read(), kind, depth, n),
