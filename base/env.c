@@ -19,6 +19,8 @@ const struct env_row env_table[N_ENV] = {
 		"the client's default log directory; of a server that PROFTAP_SERVER starts, its .log_dir"},
 	[ENV_PROFTAP_PARENT] = {"PROFTAP_PARENT", 0,
 		"unix:PATH: a server that shall know of the ones started here, as of its subprocesses'"},
+	[ENV_PROFTAP_RECORDER] = {"PROFTAP_RECORDER", 0,
+		"1, or KEY=VALUE,...: servers have a flight recorder, as with .recorder; 0: as the program asks"},
 	[ENV_PROFTAP_SERVER] = {"PROFTAP_SERVER", 0,
 		"[ADDRESS:]PORT: a program that loads libproftap starts a server there"},
 	[ENV_PROFTAP_SERVER_PID] = {"PROFTAP_SERVER_PID", 0,

@@ -11,6 +11,7 @@
 void hello_fail(struct target *t, const struct diag *d)
 {
 	snprintf(t->arena->message, sizeof t->arena->message, "%s", d->text);
+	atomic_store(&t->arena->hello_error, d->code);
 	atomic_store(&t->arena->hello, ARENA_HELLO_FAILED);
 	futex_wake(&t->arena->hello, 1);
 }

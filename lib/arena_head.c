@@ -95,7 +95,8 @@ static uint32_t flags_of(const struct ptap_server_options *o)
 {
 	return (guest_may_read_ticks() ? ARENA_TICKS_ALLOWED : 0) |
 	       (o->any_local_user ? ARENA_ANY_LOCAL_USER : 0) |
-	       (o->follow_fork || env_is_on(ENV_PROFTAP_FOLLOW_FORK) ? ARENA_FOLLOW_FORK : 0);
+	       (o->follow_fork || env_is_on(ENV_PROFTAP_FOLLOW_FORK) ? ARENA_FOLLOW_FORK : 0) |
+	       (o->recorder ? ARENA_RECORDER : 0);
 }
 
 /* The server has another working directory. What does not fit is none. */
@@ -127,6 +128,8 @@ void arena_describe(struct arena *head, const struct spawn *s, const struct ptap
 	snprintf(head->name, sizeof head->name, "%s", o->name);
 	snprintf(head->address, sizeof head->address, "%s", o->address ? o->address : "127.0.0.1");
 	set_log_dir(head, o->log_dir);
+	snprintf(head->recorder_options, sizeof head->recorder_options, "%s",
+		o->recorder_options ? o->recorder_options : "");
 	head->magic = ARENA_MAGIC;
 }
 

@@ -23,8 +23,8 @@
 #include "lib/spawn/join.h"
 #include "lib/spawn/pid_space.h"
 
-/* Of the process that started the server; survives fork. NULL: nobody follows. Under the guest's lock. */
-static struct arena *ancestor;
+/* Of the process that started the server; survives fork. NULL: nobody follows. Written under the guest's lock. */
+static struct arena *_Atomic ancestor;
 /* And its server. */
 static int32_t server_pid;
 static uid_t server_uid;
@@ -188,6 +188,14 @@ const struct arena *follow_get_ancestor(void)
 	return ancestor && guest->followed_pid == getpid() && is_followed && is_server_alive()
 		       ? ancestor
 		       : NULL;
+}
+
+struct arena *follow_find_ancestor(void)
+{
+	struct arena *arena = atomic_load(&ancestor);
+	int is_alive = arena && (atomic_load(&arena->owner) & ARENA_TID_MASK);
+
+	return is_alive && guest_get()->followed_pid == getpid() ? arena : NULL;
 }
 
 void follow_end(void)

@@ -17,5 +17,7 @@ void follow_end(void);
  * does. All under the guest's lock.
  */
 const struct arena *follow_get_ancestor(void);
+/* The same, without the lock, for one that was not taken out of its ancestor's recordings. Any thread. */
+struct arena *follow_find_ancestor(void);
 
 #endif

@@ -22,6 +22,14 @@ static uint32_t wait_while(struct arena *arena, uint32_t hello)
 	return atomic_load(&arena->hello);
 }
 
+/* What is wrong may be what it was asked for. */
+static int fail_refused(const struct arena *arena, struct diag *d)
+{
+	if (atomic_load(&arena->hello_error) == -EINVAL)
+		return diag_set(d, -EINVAL, "%.500s", arena->message);
+	return diag_set(d, -ECHILD, "proftapd: %.480s", arena->message);
+}
+
 /* Its hello is the only proof that it lives: a sandbox may have killed it at exec. */
 int hello_wait(struct arena *arena, int32_t pid, struct diag *d)
 {
@@ -37,9 +45,7 @@ int hello_wait(struct arena *arena, int32_t pid, struct diag *d)
 		if (monotonic_ns_by_call() > give_up)
 			return diag_set(d, -ETIMEDOUT, "proftapd: no answer within 10 s");
 	}
-	if (hello == ARENA_HELLO_FAILED)
-		return diag_set(d, -ECHILD, "proftapd: %.480s", arena->message);
-	return 0;
+	return hello == ARENA_HELLO_FAILED ? fail_refused(arena, d) : 0;
 }
 
 /* The server closes its listener when it sees the control thread go. */

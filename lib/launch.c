@@ -23,6 +23,7 @@
 #include "lib/life.h"
 #include "lib/parent.h"
 #include "lib/record/guest.h"
+#include "lib/recorder_settings.h"
 #include "lib/spawn/address.h"
 #include "lib/spawn/failure.h"
 #include "lib/spawn/find.h"
@@ -153,9 +154,13 @@ int launch_server(const struct ptap_server_options *o, int is_private, struct di
 	uint32_t n_rings = arena_count_rings(ring_bytes);
 	/* Before there is a thread of ours. */
 	int may_announce = parent_may_be_announced();
+	struct ptap_server_options settled = *o;
+	struct recorder_text recorder;
 	struct spawn *s;
 	int r = check_host(d);
 
+	if (r == 0 && !is_private)
+		r = recorder_settings_find(&settled, &recorder, d);
 	if (r == 0)
 		r = find_proftapd(path, sizeof path, d);
 	if (r)
@@ -166,9 +171,9 @@ int launch_server(const struct ptap_server_options *o, int is_private, struct di
 	if (!is_private)
 		r = listen_address_parse(o, s, d);
 	if (r == 0)
-		r = run_spawn(s, path, o, &n_rings, ring_bytes, d);
+		r = run_spawn(s, path, &settled, &n_rings, ring_bytes, d);
 	if (r == 0)
-		r = connect_server(s, o, n_rings, ring_bytes, d);
+		r = connect_server(s, &settled, n_rings, ring_bytes, d);
 	if (r == 0 && may_announce)
 		parent_announce(s->arena);
 	spawn_free(s);

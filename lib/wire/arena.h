@@ -84,6 +84,23 @@ struct arena_trace {
 	char options[2048]; /* lines key=value */
 };
 
+/*
+ * A snapshot of the flight recorder that the program asks for. The library moves it from NONE to FILLING to ASKED and
+ * wakes the server by the futex |guest|; the server to TAKEN, and to NONE when the run is written, or was not: then its
+ * journal says why.
+ */
+enum arena_snapshot_state {
+	ARENA_SNAPSHOT_NONE = 0,
+	ARENA_SNAPSHOT_FILLING = 1, /* a thread is at |why| */
+	ARENA_SNAPSHOT_ASKED = 2, /* |why| is filled */
+	ARENA_SNAPSHOT_TAKEN = 3, /* it is made and written */
+};
+
+struct arena_snapshot {
+	_Atomic uint32_t state; /* enum arena_snapshot_state */
+	char why[128]; /* terminated */
+};
+
 /* "unix:" and the path of a socket, terminated. */
 #define ARENA_SOCKET_BYTES 128u
 
@@ -91,6 +108,7 @@ enum arena_flags {
 	ARENA_ANY_LOCAL_USER = 1,
 	ARENA_TICKS_ALLOWED = 2, /* this process may execute rdtsc */
 	ARENA_FOLLOW_FORK = 4, /* forked children may join */
+	ARENA_RECORDER = 8, /* a flight recorder, from the hello on */
 };
 
 struct arena {
@@ -141,6 +159,12 @@ struct arena {
 	/* sockets, "unix:PATH"; "": none */
 	char parent[ARENA_SOCKET_BYTES]; /* of whom shall know of this server, by the library */
 	char own_socket[ARENA_SOCKET_BYTES]; /* the private one, by the server before its hello */
+
+	/* the flight recorder */
+	char recorder_options[512]; /* with ARENA_RECORDER: lines key=value, terminated */
+	_Atomic int32_t hello_error; /* with ARENA_HELLO_FAILED: a negative errno */
+	_Alignas(64) _Atomic uint32_t recorder_is_on; /* by the server */
+	struct arena_snapshot snapshot;
 };
 
 _Static_assert(sizeof(struct arena) <= ARENA_HEAD_BYTES, "the head fits into its pages");

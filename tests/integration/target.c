@@ -43,19 +43,24 @@ static void count_sigchld(int number)
 	n_sigchld++;
 }
 
-/* PORT [RING_BYTES [ANY_LOCAL_USER [ADDRESS [INSECURE [FOLLOW_FORK [LOG_DIR [MAX_CAPTURE_BYTES]]]]]]]; LOG_DIR "-" is none. */
+/*
+ * PORT [RING_BYTES [ANY_LOCAL_USER [ADDRESS [INSECURE [FOLLOW_FORK [LOG_DIR [MAX_CAPTURE_BYTES [RECORDER
+ * [RECORDER_OPTIONS]]]]]]]]]; LOG_DIR "-" is none.
+ */
 static void start(char *arguments)
 {
 	struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT;
 	int64_t before_ns = workload_clock_ns(CLOCK_MONOTONIC);
 	char address[128] = "127.0.0.1";
 	char log_dir[1024] = "";
+	char recorder_options[1024] = "";
 	unsigned port = 0;
 	int r;
 
-	sscanf(arguments, "%u %u %d %127s %d %d %1023s %" SCNu64, &port, &o.ring_bytes,
+	sscanf(arguments, "%u %u %d %127s %d %d %1023s %" SCNu64 " %d %1023s", &port, &o.ring_bytes,
 		&o.any_local_user, address, &o.insecure, &o.follow_fork, log_dir,
-		&o.max_capture_bytes);
+		&o.max_capture_bytes, &o.recorder, recorder_options);
+	o.recorder_options = recorder_options;
 	o.log_dir = strcmp(log_dir, "-") ? log_dir : "";
 	o.port = (uint16_t)port;
 	o.address = address;
@@ -146,6 +151,12 @@ static void stop_trace(char *arguments)
 	printf("%d\n", ptap_trace_stop());
 }
 
+/* WHY; "-" is none. */
+static void ask_for_snapshot(char *arguments)
+{
+	printf("%d\n", ptap_snapshot(strcmp(arguments, "-") ? arguments : NULL));
+}
+
 static void change_directory(char *arguments)
 {
 	printf("%d\n", chdir(arguments));
@@ -210,6 +221,7 @@ static const struct command commands[] = {
 	{"signals", count_signals},
 	{"trace_start", start_trace},
 	{"trace_stop", stop_trace},
+	{"snapshot", ask_for_snapshot},
 	{"chdir", change_directory},
 	{"setuid", change_user},
 	{"crash", ending_crash},

@@ -68,6 +68,12 @@ struct ptap_server_options {
 	int any_local_user; /* nonzero: also other users of this machine may connect */
 	int insecure; /* nonzero: allows an address that is not loopback, without encryption */
 	int follow_fork; /* nonzero: forked children that annotate are recorded too; see below */
+	int recorder; /* nonzero: a flight recorder, from the start on; see ptap_snapshot() */
+	/*
+	 * Of the recorder, also of one that the environment asks for: "KEY=VALUE", separated by commas or line ends, at most
+	 * 511 bytes; the keys of `proftap start --recorder -o`. NULL: the defaults.
+	 */
+	const char *recorder_options;
 };
 
 /*
@@ -80,9 +86,9 @@ struct ptap_server_options {
  *
  * `struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT; o.port = 9999;`
  */
-#define PTAP_SERVER_OPTIONS_INIT                                                       \
-	{                                                                              \
-		sizeof(struct ptap_server_options), NULL, 0, NULL, NULL, 0, 0, 0, 0, 0 \
+#define PTAP_SERVER_OPTIONS_INIT                                                                \
+	{                                                                                       \
+		sizeof(struct ptap_server_options), NULL, 0, NULL, NULL, 0, 0, 0, 0, 0, 0, NULL \
 	}
 
 /*
@@ -178,6 +184,23 @@ PTAP_API int ptap_trace_start(const char *log_dir, const struct ptap_profile_opt
  * Since: 0.1
  */
 PTAP_API int ptap_trace_stop(void);
+
+/* ---- The flight recorder --------------------------------------------------------------------- */
+
+/*
+ * With |recorder| (or PROFTAP_RECORDER=1 in the environment, or after `proftap start TARGET --recorder`) annotations are
+ * recorded all the time, into the same rings: the newest stay, |ring_bytes| of each thread, the oldest are overwritten.
+ * `proftap snapshot TARGET` writes what there is, and this call has the server write it into its |log_dir|, as a run with
+ * |why| (at most 127 bytes; NULL: none) as its reason: what happened before now. The recording goes on.
+ * Returns 0 when the server was told, within some microseconds, 2 ms at most; it never waits for the disk. Whether the
+ * file could be written is in the server's journal. In a forked child that |follow_fork| makes part of its ancestor's
+ * recordings it asks the ancestor's server.
+ * Errors: PTAP_ERR_NODATA when no recorder runs; PTAP_ERR_NOTSUP when the server has no |log_dir|; PTAP_ERR_BUSY while
+ * the snapshot before is being written: then this one is not made.
+ * Threads: any. Not from a signal handler.
+ * Since: 0.1
+ */
+PTAP_API int ptap_snapshot(const char *why);
 
 /*
  * One line for people about the last failed call of this thread; "" if none failed.

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What program and environment say of the flight recorder. */
+#define PTAP_IMPL_BUILDING
+#include <check.h>
+#include <errno.h>
+#include <proftap/proftap.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "lib/recorder_settings.h"
+
+static struct ptap_server_options o;
+static struct recorder_text text;
+static struct diag d;
+
+static int find(int recorder, const char *options, const char *variable)
+{
+	o = (struct ptap_server_options)PTAP_SERVER_OPTIONS_INIT;
+	o.recorder = recorder;
+	o.recorder_options = options;
+	if (variable)
+		setenv("PROFTAP_RECORDER", variable, 1);
+	else
+		unsetenv("PROFTAP_RECORDER");
+	return recorder_settings_find(&o, &text, &d);
+}
+
+static void expect(int is_on, const char *lines)
+{
+	ck_assert_int_eq(o.recorder, is_on);
+	ck_assert_ptr_eq(o.recorder_options, text.lines);
+	ck_assert_str_eq(text.lines, lines);
+}
+
+START_TEST(is_off_unless_somebody_asks)
+{
+	ck_assert_int_eq(find(0, NULL, NULL), 0);
+	expect(0, "");
+	ck_assert_int_eq(find(0, NULL, "0"), 0);
+	expect(0, "");
+	ck_assert_int_eq(find(0, NULL, ""), 0);
+	expect(0, "");
+}
+END_TEST
+
+START_TEST(the_program_asks)
+{
+	ck_assert_int_eq(find(1, "a=1,b=2\nc=3", NULL), 0);
+	expect(1, "a=1\nb=2\nc=3\n");
+	ck_assert_int_eq(find(1, NULL, "0"), 0);
+	expect(1, "");
+}
+END_TEST
+
+START_TEST(the_environment_asks)
+{
+	ck_assert_int_eq(find(0, NULL, "1"), 0);
+	expect(1, "");
+	ck_assert_int_eq(find(0, NULL, "a=1,b=2"), 0);
+	expect(1, "a=1\nb=2\n");
+}
+END_TEST
+
+START_TEST(the_environment_comes_last)
+{
+	ck_assert_int_eq(find(0, "a=1", "1"), 0);
+	expect(1, "a=1\n");
+	ck_assert_int_eq(find(1, "a=1", "a=2"), 0);
+	expect(1, "a=1\na=2\n");
+}
+END_TEST
+
+START_TEST(says_what_the_variable_must_be)
+{
+	ck_assert_int_eq(find(0, NULL, "yes"), -EINVAL);
+	ck_assert_str_eq(
+		d.text, "PROFTAP_RECORDER: bad value \"yes\": must be 1, 0 or KEY=VALUE,...");
+}
+END_TEST
+
+/* A line end and the terminator need a byte each. */
+START_TEST(options_have_a_bound)
+{
+	char options[sizeof text.lines + 1];
+
+	memset(options, 'a', sizeof options);
+	options[sizeof text.lines - 2] = '\0';
+	ck_assert_int_eq(find(1, options, NULL), 0);
+	ck_assert_uint_eq(strlen(text.lines), sizeof text.lines - 1);
+	ck_assert_int_eq(find(1, options, "b=1"), -EINVAL);
+	ck_assert_str_eq(d.text,
+		"PROFTAP_RECORDER: the recorder's options are longer than 511 bytes in all");
+	options[sizeof text.lines - 2] = 'a';
+	options[sizeof text.lines - 1] = '\0';
+	ck_assert_int_eq(find(1, options, NULL), -EINVAL);
+	ck_assert_str_eq(d.text,
+		".recorder_options: the recorder's options are longer than 511 bytes in all");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("recorder_settings");
+	SRunner *runner = srunner_create(suite);
+	TCase *tests = tcase_create("find");
+
+	tcase_add_test(tests, is_off_unless_somebody_asks);
+	tcase_add_test(tests, the_program_asks);
+	tcase_add_test(tests, the_environment_asks);
+	tcase_add_test(tests, the_environment_comes_last);
+	tcase_add_test(tests, says_what_the_variable_must_be);
+	tcase_add_test(tests, options_have_a_bound);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ptap_snapshot(): what the server finds in the arena, and what the program is told. */
+#define PTAP_IMPL_BUILDING
+#include <check.h>
+#include <proftap/proftap.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/futex.h"
+#include "lib/record/guest.h"
+#include "tests/unit/guest_fixture.h"
+
+#define GUEST_TID 4242u
+#define PATIENCE_NS (10 * NS_PER_S)
+
+static void expect_failure(int error, const char *words)
+{
+	ck_assert_int_eq(ptap_snapshot("why"), error);
+	ck_assert_msg(strstr(ptap_last_error(), words), "%s", ptap_last_error());
+}
+
+static uint32_t get_state(void)
+{
+	return atomic_load(&fixture.arena->snapshot.state);
+}
+
+START_TEST(hands_the_reason_over)
+{
+	ck_assert_int_eq(ptap_snapshot("slow query"), 0);
+	ck_assert_uint_eq(get_state(), ARENA_SNAPSHOT_ASKED);
+	ck_assert_str_eq(fixture.arena->snapshot.why, "slow query");
+}
+END_TEST
+
+START_TEST(needs_no_reason)
+{
+	ck_assert_int_eq(ptap_snapshot(NULL), 0);
+	ck_assert_str_eq(fixture.arena->snapshot.why, "");
+}
+END_TEST
+
+START_TEST(cuts_a_long_reason)
+{
+	char why[300];
+
+	memset(why, 'w', sizeof why);
+	why[sizeof why - 1] = '\0';
+	ck_assert_int_eq(ptap_snapshot(why), 0);
+	ck_assert_uint_eq(strlen(fixture.arena->snapshot.why), 127);
+}
+END_TEST
+
+START_TEST(one_at_a_time)
+{
+	static const uint32_t taken[] = {
+		ARENA_SNAPSHOT_FILLING, ARENA_SNAPSHOT_ASKED, ARENA_SNAPSHOT_TAKEN};
+
+	for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
+		atomic_store(&fixture.arena->snapshot.state, taken[i]);
+		expect_failure(PTAP_ERR_BUSY, "still being written");
+		ck_assert_uint_eq(get_state(), taken[i]);
+	}
+	atomic_store(&fixture.arena->snapshot.state, ARENA_SNAPSHOT_NONE);
+	ck_assert_int_eq(ptap_snapshot("again"), 0);
+}
+END_TEST
+
+START_TEST(says_that_no_recorder_runs)
+{
+	atomic_store(&fixture.arena->recorder_is_on, 0);
+	expect_failure(PTAP_ERR_NODATA, "PROFTAP_RECORDER=1");
+	ck_assert_uint_eq(get_state(), ARENA_SNAPSHOT_NONE);
+}
+END_TEST
+
+/* As after its server has died, or before there was one. */
+START_TEST(says_so_where_no_server_runs)
+{
+	atomic_store(&guest_get()->is_serving, 0);
+	expect_failure(PTAP_ERR_NODATA, "PROFTAP_RECORDER=1");
+}
+END_TEST
+
+START_TEST(says_that_there_is_no_directory)
+{
+	fixture.arena->log_dir[0] = '\0';
+	expect_failure(PTAP_ERR_NOTSUP, ".log_dir");
+	ck_assert_uint_eq(get_state(), ARENA_SNAPSHOT_NONE);
+}
+END_TEST
+
+static void *sleep_as_server(void *unused)
+{
+	const int64_t deadline_ns = monotonic_ns() + PATIENCE_NS;
+
+	while (get_state() != ARENA_SNAPSHOT_ASKED && monotonic_ns() < deadline_ns)
+		futex_wait_until(&fixture.arena->guest, GUEST_TID, deadline_ns);
+	return unused;
+}
+
+/* Asleep or just before it: it must not need its own deadline. */
+START_TEST(wakes_the_server)
+{
+	int64_t before_ns = monotonic_ns();
+	pthread_t server;
+
+	atomic_store(&fixture.arena->guest, GUEST_TID);
+	ck_assert_int_eq(pthread_create(&server, NULL, sleep_as_server, NULL), 0);
+	ck_assert_int_eq(ptap_snapshot("now"), 0);
+	pthread_join(server, NULL);
+	ck_assert_int_lt(monotonic_ns() - before_ns, PATIENCE_NS);
+}
+END_TEST
+
+static void set_up(void)
+{
+	fixture_open();
+	snprintf(fixture.arena->log_dir, sizeof fixture.arena->log_dir, "/tmp");
+	atomic_store(&fixture.arena->recorder_is_on, 1);
+	atomic_store(&guest_get()->is_serving, 1);
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("snapshot_request");
+	SRunner *runner = srunner_create(suite);
+	TCase *tests = tcase_create("ask");
+
+	tcase_add_checked_fixture(tests, set_up, fixture_close);
+	tcase_set_timeout(tests, 30);
+	tcase_add_test(tests, hands_the_reason_over);
+	tcase_add_test(tests, needs_no_reason);
+	tcase_add_test(tests, cuts_a_long_reason);
+	tcase_add_test(tests, one_at_a_time);
+	tcase_add_test(tests, says_that_no_recorder_runs);
+	tcase_add_test(tests, says_so_where_no_server_runs);
+	tcase_add_test(tests, says_that_there_is_no_directory);
+	tcase_add_test(tests, wakes_the_server);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
