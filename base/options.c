@@ -12,40 +12,46 @@
 #include "base/diag.h"
 #include "base/nearest.h"
 
-#define FIELD_INT(key_, max_, default_, unit_, help_)                           \
-	{                                                                       \
-		key_, OPTION_INT, OPTION_FIELD, 0, max_, default_, unit_, help_ \
+#define TIMED OPTION_OF_CAPTURE
+#define RECORDED (OPTION_OF_CAPTURE | OPTION_OF_SESSION)
+#define ALL (OPTION_OF_CAPTURE | OPTION_OF_SESSION | OPTION_OF_RECORDER)
+
+#define FIELD_INT(uses_, key_, max_, default_, unit_, help_)                           \
+	{                                                                              \
+		key_, OPTION_INT, OPTION_FIELD, 0, max_, default_, unit_, help_, uses_ \
 	}
-#define MAP_INT(key_, min_, max_, default_, unit_, help_)                        \
-	{                                                                        \
-		key_, OPTION_INT, OPTION_MAP, min_, max_, default_, unit_, help_ \
+#define SHARED_INT(uses_, key_, min_, max_, default_, unit_, help_)                     \
+	{                                                                               \
+		key_, OPTION_INT, OPTION_MAP, min_, max_, default_, unit_, help_, uses_ \
 	}
-#define MAP_BOOL(key_, default_, help_)                                    \
-	{                                                                  \
-		key_, OPTION_BOOL, OPTION_MAP, 0, 1, default_, NULL, help_ \
+#define MAP_INT(key_, min_, max_, default_, unit_, help_) \
+	SHARED_INT(RECORDED, key_, min_, max_, default_, unit_, help_)
+#define MAP_BOOL(key_, default_, help_)                                              \
+	{                                                                            \
+		key_, OPTION_BOOL, OPTION_MAP, 0, 1, default_, NULL, help_, RECORDED \
 	}
-#define MAP_STRING(key_, help_)                                          \
-	{                                                                \
-		key_, OPTION_STRING, OPTION_MAP, 0, 0, NULL, NULL, help_ \
+#define MAP_STRING(key_, help_)                                                    \
+	{                                                                          \
+		key_, OPTION_STRING, OPTION_MAP, 0, 0, NULL, NULL, help_, RECORDED \
 	}
 
 const struct option options_table[] = {
-	FIELD_INT("host_tracer_level", 3, "2", NULL,
+	FIELD_INT(ALL, "host_tracer_level", 3, "2", NULL,
 		"spans recorded: 0 none, 1 user, 2 and info, 3 and verbose"),
-	FIELD_INT("device_tracer_level", 1, "1", NULL, "record GPUs"),
-	FIELD_INT("python_tracer_level", 1, "0", NULL, "record Python calls"),
-	FIELD_INT("duration_ms", INT64_MAX, NULL, "ms", "how long to record"),
-	FIELD_INT("delay_ms", INT64_MAX, "0", "ms", "wait before the recording starts"),
-	FIELD_INT("start_timestamp_ns", INT64_MAX, "0", "ns",
+	FIELD_INT(RECORDED, "device_tracer_level", 1, "1", NULL, "record GPUs"),
+	FIELD_INT(RECORDED, "python_tracer_level", 1, "0", NULL, "record Python calls"),
+	FIELD_INT(TIMED, "duration_ms", INT64_MAX, NULL, "ms", "how long to record"),
+	FIELD_INT(TIMED, "delay_ms", INT64_MAX, "0", "ms", "wait before the recording starts"),
+	FIELD_INT(TIMED, "start_timestamp_ns", INT64_MAX, "0", "ns",
 		"Unix time at which the recording starts; 0: now"),
 	{"session_id", OPTION_STRING, OPTION_FIELD, 0, 0, NULL, NULL,
-		"name of the session; default: the name of the run"},
+		"name of the session; default: the name of the run", RECORDED},
 
-	MAP_INT("ptap_max_capture_bytes", 1, INT64_MAX, NULL, "bytes",
+	SHARED_INT(ALL, "ptap_max_capture_bytes", 1, INT64_MAX, NULL, "bytes",
 		"memory that the capture may use in the target's server"),
 	MAP_INT("ptap_spool_window_bytes", 4096, INT64_C(1) << 30, "8388608", "bytes",
 		"records in memory before they go to a file at the target's server"),
-	MAP_INT("ptap_usage_interval_ms", 0, 60000, "100", "ms",
+	SHARED_INT(ALL, "ptap_usage_interval_ms", 0, 60000, "100", "ms",
 		"time between two samples of CPU, memory, faults and I/O; 0: none"),
 
 	MAP_STRING("override_hostname", "host part of the file's name"),
@@ -181,6 +187,22 @@ int option_unknown(const char *key, const char *value, struct diag *d)
 		value, nearest->key, describe_range(nearest, range, sizeof range));
 }
 
+int option_check_recorder(const char *key, struct diag *d)
+{
+	const struct option *o = option_find(key);
+	char keys[256];
+	size_t n = 0;
+
+	if (o && o->uses & OPTION_OF_RECORDER)
+		return 0;
+	for (size_t i = 0; i < n_options && n < sizeof keys; i++)
+		if (options_table[i].uses & OPTION_OF_RECORDER)
+			n += (size_t)snprintf(keys + n, sizeof keys - n, "%s%s", n ? ", " : "",
+				options_table[i].key);
+	return diag_set(
+		d, -EINVAL, "%.64s: not an option of a flight recorder; it has %s", key, keys);
+}
+
 static int parse_bool(const char *text, int64_t *out)
 {
 	static const char *const words[2][4] = {
@@ -233,12 +255,14 @@ enum option_type option_guess_type(const char *text, int64_t *number)
 	return OPTION_STRING;
 }
 
-void options_print_help(FILE *out)
+void options_print_help(enum option_use use, FILE *out)
 {
 	for (size_t i = 0; i < n_options; i++) {
 		const struct option *o = &options_table[i];
 		char range[96];
 
+		if (!(o->uses & use))
+			continue;
 		fprintf(out, "  %-38s %s (%s%s%s)\n", o->key, o->help,
 			describe_range(o, range, sizeof range), o->default_text ? "; default " : "",
 			o->default_text ? o->default_text : "");

@@ -23,6 +23,13 @@ enum option_place {
 	OPTION_MAP, /* a key of advanced_configuration */
 };
 
+/* What is recorded with an option. */
+enum option_use {
+	OPTION_OF_CAPTURE = 1, /* of a known length */
+	OPTION_OF_SESSION = 2, /* a continuous one */
+	OPTION_OF_RECORDER = 4, /* the flight recorder */
+};
+
 /* One row. Numbers and bounds are in |unit|. */
 struct option {
 	const char *key;
@@ -33,6 +40,7 @@ struct option {
 	const char *default_text; /* as printed by --help; NULL: none */
 	const char *unit; /* "ms", "ns", … or NULL */
 	const char *help;
+	unsigned uses; /* enum option_use */
 };
 
 extern const struct option options_table[];
@@ -41,6 +49,9 @@ extern const size_t n_options;
 const struct option *option_find(const char *key); /* may return NULL */
 /* The known key that is spelled most alike, for "did you mean"; never NULL. */
 const char *option_find_nearest(const char *key);
+
+/* 0, or -EINVAL with |d| saying which keys there are, when |key| is none of the flight recorder's. */
+int option_check_recorder(const char *key, struct diag *d);
 
 /* Whether |key| begins as only known keys may: ptap_, gpu_, tpu_. */
 int option_is_reserved(const char *key);
@@ -54,7 +65,7 @@ enum option_type option_guess_type(const char *text, int64_t *number);
 int option_bad_value(const struct option *o, const char *value, struct diag *d);
 int option_unknown(const char *key, const char *value, struct diag *d);
 
-/* One line per row: key, type, range, default, help. */
-void options_print_help(FILE *out);
+/* One line per row of |use|: key, type, range, default, help. */
+void options_print_help(enum option_use use, FILE *out);
 
 #endif

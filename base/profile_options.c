@@ -232,3 +232,34 @@ int profile_options_parse(struct profile_options *o, const char *key_value, stru
 	type = option_guess_type(equals + 1, &number);
 	return store_unknown(o, key, type, number, equals + 1, d);
 }
+
+int profile_options_check_recorder(const struct profile_options *o, struct diag *d)
+{
+	const struct {
+		const char *key;
+		int is_set;
+	} fields[] = {
+		{"device_tracer_level", o->device_tracer_level != 1},
+		{"python_tracer_level", o->python_tracer_level != 0},
+		{"duration_ms", o->duration_ms != 0},
+		{"delay_ms", o->delay_ms != 0},
+		{"start_timestamp_ns", o->start_timestamp_ns != 0},
+		{"session_id", o->session_id[0] != '\0'},
+	};
+	char buffer[32];
+	int r = 0;
+
+	for (size_t i = 0; i < sizeof fields / sizeof fields[0] && !r; i++)
+		if (fields[i].is_set)
+			r = option_check_recorder(fields[i].key, d);
+	for (size_t i = 0; i < o->n_map && !r; i++) {
+		const struct option_value *v = &o->map[i];
+
+		if (v->option)
+			r = option_check_recorder(v->key, d);
+		else
+			r = option_unknown(v->key,
+				value_text(v->type, v->number, v->text, buffer, sizeof buffer), d);
+	}
+	return r;
+}

@@ -61,6 +61,12 @@ int profile_options_parse(struct profile_options *o, const char *key_value, stru
 int profile_options_set_map(struct profile_options *o, const char *key, enum option_type type,
 	int64_t number, const char *text, struct diag *d);
 
+/*
+ * Whether a flight recorder can have all that was set. 0, or -EINVAL with |d| naming the first key that it does not have, and
+ * those that it has or the nearest one. A field that was set to its default is not noticed.
+ */
+int profile_options_check_recorder(const struct profile_options *o, struct diag *d);
+
 /* The text of a key of advanced_configuration, or NULL when it was not set. Borrowed. */
 const char *profile_options_get_text(const struct profile_options *o, const char *key);
 /* The number of a key of advanced_configuration, or |otherwise| when it was not set. */

@@ -111,7 +111,8 @@ static int fail_unknown(const struct command *c, const char *typed, size_t n, st
 		if (c->options[i].kind != COMMAND_OPTION_ANNOUNCED)
 			consider(name, c->options[i].name, &best, &best_distance);
 	for (size_t i = 0; c->set_profile_option && i < n_options; i++)
-		consider(name, options_table[i].key, &best, &best_distance);
+		if (options_table[i].uses & c->profile_use)
+			consider(name, options_table[i].key, &best, &best_distance);
 	return diag_set(
 		d, -EINVAL, "%s: unknown option --%s; the nearest is --%s", c->name, name, best);
 }

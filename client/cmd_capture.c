@@ -116,5 +116,6 @@ const struct command command_capture = {
 	.n_options = sizeof options / sizeof options[0],
 	.operands = ":targets",
 	.set_profile_option = capture_settings_set_option,
+	.profile_use = OPTION_OF_CAPTURE,
 	.run = run,
 };

@@ -149,5 +149,6 @@ const struct command command_start = {
 	.n_options = sizeof options / sizeof options[0],
 	.operands = ":targets",
 	.set_profile_option = capture_settings_set_option,
+	.profile_use = OPTION_OF_SESSION,
 	.run = run,
 };

@@ -69,7 +69,7 @@ void command_print_help(const struct command *c, FILE *out)
 	fprintf(out, "  %-30s %s\n", "    --version", "the version");
 	if (c->set_profile_option) {
 		fprintf(out, "\nEach of these is an option too (--KEY VALUE, or -o KEY=VALUE):\n");
-		options_print_help(out);
+		options_print_help(c->profile_use, out);
 	}
 }
 

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/options.h"
+
 struct diag;
 
 enum command_option_kind {
@@ -55,6 +57,7 @@ struct command {
 	 * 0 or -EINVAL.
 	 */
 	int (*set_profile_option)(void *settings, const char *key_value, struct diag *d);
+	enum option_use profile_use; /* the keys that are offered are those of this use */
 	bool has_program; /* the first argument that is no option ends them: the rest is a command */
 	/* Returns an enum exit_code. argv[0] is the command's name. */
 	int (*run)(const struct command *self, int argc, char **argv);

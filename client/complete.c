@@ -34,21 +34,22 @@ static void offer(const struct completion *c, const char *front, const char *wor
 		fprintf(c->out, "%s%s%s\n", front, word, end);
 }
 
+/* Where the command has none, its use is 0. */
+static void offer_keys(const struct completion *c, const char *before, const char *after)
+{
+	for (size_t i = 0; i < n_options; i++)
+		if (options_table[i].uses & c->command->profile_use)
+			offer(c, before, options_table[i].key, after);
+}
+
 static void offer_options(const struct completion *c)
 {
 	for (size_t i = 0; i < c->command->n_options; i++)
 		if (c->command->options[i].kind != COMMAND_OPTION_ANNOUNCED)
 			offer(c, "--", c->command->options[i].name, "");
-	for (size_t i = 0; c->command->set_profile_option && i < n_options; i++)
-		offer(c, "--", options_table[i].key, "");
+	offer_keys(c, "--", "");
 	offer(c, "--", "help", "");
 	offer(c, "--", "version", "");
-}
-
-static void offer_keys(const struct completion *c)
-{
-	for (size_t i = 0; i < n_options; i++)
-		offer(c, "", options_table[i].key, "=");
 }
 
 static void offer_value(const struct completion *c, const struct command_option *o)
@@ -60,7 +61,7 @@ static void offer_value(const struct completion *c, const struct command_option 
 			for (size_t i = 0; i < w->n_words; i++)
 				offer(c, "", w->words[i], "");
 	if (strcmp(o->name, "option") == 0)
-		offer_keys(c);
+		offer_keys(c, "", "=");
 	else if (o->argument && strcmp(o->argument, "DIR") == 0)
 		fputs(":dirs\n", c->out);
 	else if (o->argument && strncmp(o->argument, "FILE", 4) == 0)

@@ -43,6 +43,8 @@ struct session_request {
 	struct run_dir *run; /* owned (malloc'ed): where the file goes; NULL: into the answer */
 	int is_continuous; /* session_start_continuous()'s */
 	int discards; /* of session_stop(): the data is not wanted */
+	uint64_t last_ms; /* of session_recorder_snapshot(): no more than that; 0: all there is */
+	int keeps; /* the same, after the program's death: for those who come later, too */
 	uint64_t max_xspace_bytes; /* that |deliver| can send; 0: any number */
 	int yields; /* its recording ends early when somebody else asks for one */
 	uint8_t *options_bytes; /* malloc'ed: the serialised options, echoed into the trace */

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is wrong on the command line is said in one sentence, before anything else is done. Exit 2."""
 import os
+import re
 import subprocess
 
-from fixture import check, contains, equal, run, test
+from fixture import check, contains, equal, free_port, run, test
 from processes import PROFTAP
 
 PORT_RANGE = "must be 1 to 65535"
@@ -84,6 +85,10 @@ def check_usage(t, sentence, *words):
     equal((capture.stdout, capture.left()), ("", []), f"{words}: output and what is left")
 
 
+def help_of(command):
+    return subprocess.run([PROFTAP, command, "--help"], capture_output=True, text=True, check=True).stdout
+
+
 @test
 def a_bad_target_is_told(t):
     for target, sentence in TARGETS.items():
@@ -135,6 +140,19 @@ def the_log_says_what_is_asked_for_and_how_it_ended(t):
     check("proftap: client:" not in t.capture(target, 20).stderr, "it is quiet unless asked")
     contains(call(2, "report", PROFTAP_LOG="loud"),
              'PROFTAP_LOG: bad value "loud": must be error, warn, info or debug; ignored\n', "the reason")
+
+
+@test
+def help_of_start_lists_no_key_that_it_refuses(t):
+    keys = re.findall(r"^  ([a-z]\w*) .*\(", help_of("start").partition("Each of these")[2], re.M)
+    check("host_tracer_level" in keys and "ptap_usage_interval_ms" in keys, f"keys: {keys}")
+    port = free_port()
+    for key in keys:
+        done = subprocess.run([PROFTAP, "start", "-o", f"{key}=1", str(port)], capture_output=True, text=True)
+        equal(done.returncode in (2, 5), True, f"{key}: {done.stderr!r}")
+        equal("begins at once" in done.stderr, False, f"{key}: {done.stderr!r}")
+    refused = subprocess.run([PROFTAP, "start", "-o", "delay_ms=1", str(port)], capture_output=True, text=True)
+    equal((refused.returncode, "begins at once" in refused.stderr), (2, True), f"{refused.stderr!r}")
 
 
 run()

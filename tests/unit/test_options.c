@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/diag.h"
+#include "daemon/recorder_options.h"
 
 static struct profile_options options;
 
@@ -60,6 +62,68 @@ START_TEST(sets_every_field)
 	ck_assert_uint_eq(options.start_timestamp_ns, UINT64_C(1700000000000000000));
 	ck_assert_str_eq(options.session_id, "run-1_a");
 	ck_assert_uint_eq(options.n_map, 0);
+}
+END_TEST
+
+START_TEST(a_recorder_has_few_options)
+{
+	static const char *const refused[][2] = {
+		{"delay_ms=5", "delay_ms: not an option of a flight recorder; it has "},
+		{"duration_ms=5", "duration_ms: not"},
+		{"start_timestamp_ns=5", "start_timestamp_ns: not"},
+		{"python_tracer_level=1", "python_tracer_level: not"},
+		{"device_tracer_level=0", "device_tracer_level: not"},
+		{"session_id=a", "session_id: not"},
+		{"gpu_enable_nvtx_tracking=1",
+			"it has host_tracer_level, ptap_max_capture_bytes, ptap_usage_interval_ms"},
+		{"host_tracer_levl=1", "the nearest known one is host_tracer_level (0 to 3)"},
+	};
+	struct diag d = DIAG_INIT;
+
+	ck_assert_int_eq(profile_options_check_recorder(&options, &d), 0);
+	ck_assert_int_eq(profile_options_parse(&options, "host_tracer_level=1", &d), 0);
+	ck_assert_int_eq(profile_options_parse(&options, "ptap_max_capture_bytes=4096", &d), 0);
+	ck_assert_int_eq(profile_options_parse(&options, "ptap_usage_interval_ms=0", &d), 0);
+	ck_assert_int_eq(profile_options_check_recorder(&options, &d), 0);
+	for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+		profile_options_deinit(&options);
+		ck_assert_int_ge(profile_options_parse(&options, refused[i][0], &d), 0);
+		ck_assert_int_eq(profile_options_check_recorder(&options, &d), -EINVAL);
+		ck_assert_msg(strstr(d.text, refused[i][1]), "said: %s", d.text);
+	}
+}
+END_TEST
+
+START_TEST(a_program_writes_a_recorders_options)
+{
+	char lines[] = "host_tracer_level=1\n\nptap_usage_interval_ms=0\nhost_tracer_level=3\n";
+	char bad[] = "host_tracer_level=1\nhost_tracer_level=9\n";
+	char unknown[] = "delay_ms=1\nhost_tracer_level=3\n";
+	struct diag d = DIAG_INIT;
+
+	ck_assert_int_eq(recorder_options_parse(&options, lines, &d), 0);
+	ck_assert_uint_eq(options.host_tracer_level, 3);
+	ck_assert_int_eq(profile_options_get_number(&options, "ptap_usage_interval_ms", 7), 0);
+	ck_assert_int_eq(recorder_options_parse(&options, bad, &d), -EINVAL);
+	ck_assert_msg(strstr(d.text, "must be 0 to 3"), "said: %s", d.text);
+	ck_assert_int_eq(recorder_options_parse(&options, unknown, &d), -EINVAL);
+	ck_assert_msg(strstr(d.text, "delay_ms: not an option"), "said: %s", d.text);
+}
+END_TEST
+
+/* Only what a session without an end can have. */
+START_TEST(help_is_of_one_use)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+
+	options_print_help(OPTION_OF_SESSION, out);
+	fclose(out);
+	ck_assert_ptr_nonnull(strstr(text, "  host_tracer_level "));
+	ck_assert_ptr_null(strstr(text, "duration_ms"));
+	ck_assert_ptr_null(strstr(text, "delay_ms"));
+	ck_assert_ptr_null(strstr(text, "start_timestamp_ns"));
 }
 END_TEST
 
@@ -206,6 +270,9 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, begins_with_the_defaults);
 	tcase_add_test(tcase, sets_every_field);
+	tcase_add_test(tcase, a_recorder_has_few_options);
+	tcase_add_test(tcase, a_program_writes_a_recorders_options);
+	tcase_add_test(tcase, help_is_of_one_use);
 	tcase_add_test(tcase, keeps_map_values_with_their_types);
 	tcase_add_test(tcase, lets_the_last_value_win);
 	tcase_add_test(tcase, names_key_value_and_range_of_bad_values);
