@@ -10,12 +10,21 @@
 
 #include "base/printable.h"
 
+const char *status_name_state(const struct status *s)
+{
+	if (s->has_ended)
+		return "ended";
+	if (s->is_recording)
+		return "recording";
+	return s->has_recorder ? "recorder" : "idle";
+}
+
 size_t status_format(const struct status *s, char *out)
 {
 	int n = snprintf(out, STATUS_MAX_BYTES,
 		"pid %d\nuid %u\nport %u\nsince %" PRId64
-		"\nstate %s\nchildren %u\nname %s\naddress %s\nversion %s\n",
-		s->pid, s->uid, s->port, s->since_ns, s->is_recording ? "recording" : "idle",
+		"\nstate %s\nrecorder %d\nchildren %u\nname %s\naddress %s\nversion %s\n",
+		s->pid, s->uid, s->port, s->since_ns, status_name_state(s), s->has_recorder != 0,
 		s->n_children, s->name, s->address, s->version);
 
 	return (size_t)n;
@@ -25,6 +34,12 @@ static void set_text(char *to, size_t size, const char *value)
 {
 	snprintf(to, size, "%s", value);
 	printable_clean(to);
+}
+
+static void set_state(struct status *s, const char *value)
+{
+	s->is_recording = strcmp(value, "recording") == 0;
+	s->has_ended = strcmp(value, "ended") == 0;
 }
 
 static void set_field(struct status *s, const char *key, const char *value)
@@ -38,7 +53,9 @@ static void set_field(struct status *s, const char *key, const char *value)
 	else if (strcmp(key, "since") == 0)
 		s->since_ns = strtoll(value, NULL, 10);
 	else if (strcmp(key, "state") == 0)
-		s->is_recording = strcmp(value, "recording") == 0;
+		set_state(s, value);
+	else if (strcmp(key, "recorder") == 0)
+		s->has_recorder = strcmp(value, "1") == 0;
 	else if (strcmp(key, "children") == 0)
 		s->n_children = (unsigned)strtoul(value, NULL, 10);
 	else if (strcmp(key, "name") == 0)

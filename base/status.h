@@ -17,6 +17,8 @@ struct status {
 	unsigned port; /* 0: it listens on its private socket only */
 	int64_t since_ns; /* Unix time when the server was started */
 	int is_recording;
+	int has_recorder; /* the flight recorder runs */
+	int has_ended; /* the target has: what its recorder held is kept for a while */
 	unsigned n_children; /* forked ones that are followed now */
 	char name[64];
 	char address[128]; /* "127.0.0.1", or "unix:/run/x", without a port */
@@ -25,6 +27,9 @@ struct status {
 
 /* Returns the number of bytes written to |out| (STATUS_MAX_BYTES), which is terminated. */
 size_t status_format(const struct status *s, char *out);
+
+/* For people: "idle", "recording", "recorder" (that alone runs) or "ended". Static. */
+const char *status_name_state(const struct status *s);
 
 /* From |n| bytes that nobody vouches for. 0, or -EPROTO when there is no valid pid in it. */
 int status_parse(const char *text, size_t n, struct status *out);

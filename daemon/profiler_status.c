@@ -42,11 +42,13 @@ static void set_address(struct entry *e, const struct status *s)
 		snprintf(e->address, sizeof e->address, form, s->address, s->port);
 }
 
-static char *name_state(enum target_life life, int is_recording)
+/* Of the program's server, |s|, as it is with a process that it records. */
+static char *name_state(enum target_life life, const struct status *s)
 {
-	if (life != TARGET_ALIVE)
-		return (char *)"ended";
-	return (char *)(is_recording ? "recording" : "idle");
+	struct status own = *s;
+
+	own.has_ended = life != TARGET_ALIVE;
+	return (char *)status_name_state(&own);
 }
 
 /* Once it stays where it is. */
@@ -68,20 +70,19 @@ static void describe_main(const struct service *service, const struct status *s,
 	e->message.pid = s->pid;
 	e->message.uid = s->uid;
 	e->message.since_unix_ns = (uint64_t)s->since_ns;
-	e->message.state =
-		name_state(target_get_life(service->session->family->main), s->is_recording);
+	e->message.state = name_state(target_get_life(service->session->family->main), s);
 	memcpy(e->name, s->name, sizeof e->name);
 	set_address(e, s);
 	link_texts(e);
 }
 
-static void describe_child(const struct child *child, int is_recording, struct entry *e)
+static void describe_child(const struct child *child, const struct status *s, struct entry *e)
 {
 	memset(e, 0, sizeof *e);
 	proftap__v1__target__init(&e->message);
 	e->message.pid = child->target.pid;
 	e->message.since_unix_ns = (uint64_t)child->since_ns;
-	e->message.state = name_state(target_get_life(&child->target), is_recording);
+	e->message.state = name_state(target_get_life(&child->target), s);
 	memcpy(e->name, child->target.name, sizeof e->name);
 }
 
@@ -125,7 +126,7 @@ struct list {
 	struct entry *entries; /* the program first */
 	size_t n;
 	size_t n_allocated;
-	int is_recording;
+	struct status status; /* of the program's server */
 	int error; /* -ENOMEM */
 };
 
@@ -141,7 +142,7 @@ static void add_child(struct child *child, void *context)
 	struct entry *e = add(l);
 
 	if (e)
-		describe_child(child, l->is_recording, e);
+		describe_child(child, &l->status, e);
 }
 
 static int compare_pids(const void *a, const void *b)
@@ -153,13 +154,11 @@ static int compare_pids(const void *a, const void *b)
 
 static void fill(struct service *service, struct list *l)
 {
-	struct status status = {.pid = 0};
 	struct entry *e = add(l);
 
-	service->describe(&status, service->context);
-	l->is_recording = status.is_recording;
+	service->describe(&l->status, service->context);
 	if (e)
-		describe_main(service, &status, e);
+		describe_main(service, &l->status, e);
 	family_visit(service->session->family, add_child, l);
 	if (!l->error)
 		qsort(l->entries + 1, l->n - 1, sizeof *l->entries, compare_pids);
