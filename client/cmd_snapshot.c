@@ -1,28 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proftap snapshot: what a continuous session holds, now; it goes on. */
+/* proftap snapshot: what the flight recorder, or a continuous session, holds, now; it goes on. */
+#include <errno.h>
 #include <stddef.h>
 
+#include "base/diag.h"
 #include "client/command.h"
+#include "client/exit.h"
 #include "client/session_command.h"
 
 #define AT(member) offsetof(struct session_command, member)
 
 static const struct command_option options[] = {
+	{"last", 0, COMMAND_OPTION_INT, AT(last_ms), 1, CAPTURE_MAX_MS, NULL, "MS",
+		"of the flight recorder, the last MS milliseconds; default: all it holds"},
+	{"keep", 0, COMMAND_OPTION_FLAG, AT(keeps), 0, 0, NULL, NULL,
+		"of a program that died: leave it there for others, up to five minutes"},
 	{"session", 0, COMMAND_OPTION_TEXT, AT(session), 0, 0, NULL, "ID",
-		"of this session; default: whichever runs"},
+		"of this session, or \"recorder\"; default: whichever runs"},
 	SESSION_COMMAND_FILE_OPTIONS,
 	SESSION_COMMAND_OPTIONS,
 };
 
+static int take(struct session_command *c, struct diag *d)
+{
+	if (!c->last_ms || !c->session)
+		return session_command_harvest(c, d);
+	diag_set(d, -EINVAL,
+		"--last and --session exclude each other: --last is of the flight recorder");
+	return EXIT_USAGE;
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
-	return session_command_run(self, argc, argv, session_command_harvest);
+	return session_command_run(self, argc, argv, take);
 }
 
 const struct command command_snapshot = {
 	.name = "snapshot",
 	.usage = "[options] PORT|HOST:PORT|unix:PATH|PID|NAME",
-	.summary = "write what a continuous session has recorded; it goes on",
+	.summary = "write what the flight recorder, or a continuous session, holds; it goes on",
 	.options = options,
 	.n_options = sizeof options / sizeof options[0],
 	.operands = ":targets",

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proftap start: a session of unknown length, which proftap snapshot and proftap stop take the data from. */
+/*
+ * proftap start: a session of unknown length, or the flight recorder, which proftap snapshot and proftap stop take the data
+ * from.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
 #include "client/command.h"
 #include "client/exit.h"
+#include "client/profile_call.h"
 #include "client/session_command.h"
 #include "client/session_start.h"
 #include "client/terminal.h"
@@ -27,6 +32,9 @@ static int set_session(void *settings, const char *value, struct diag *d)
 }
 
 static const struct command_option options[] = {
+	{"recorder", 0, COMMAND_OPTION_FLAG, offsetof(struct session_command, is_recorder), 0, 0,
+		NULL, NULL,
+		"the flight recorder: overwrites the oldest in the program's own memory"},
 	{"session", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_session, "ID",
 		"what the session is called; default: the time"},
 	{"option", 'o', COMMAND_OPTION_CALL, 0, 0, 0, capture_settings_set_option, "KEY=VALUE",
@@ -50,7 +58,11 @@ static void choose_session_id(struct profile_options *o)
 
 static void say_bounds(const struct session_start *s)
 {
-	if (!s->is_bounded)
+	if (s->of_recorder)
+		fprintf(stderr,
+			"  the newest of each thread is kept in its ring (ring_bytes); captures run beside "
+			"it\n");
+	else if (!s->is_bounded)
 		fprintf(stderr,
 			"  this server keeps all of it until a snapshot is taken: without them "
 			"its memory grows\n");
@@ -67,7 +79,7 @@ static void write_text(const struct session_start *s, const struct names *warnin
 {
 	const char *target = s->address->text;
 
-	fprintf(stderr, "recording ");
+	fprintf(stderr, s->of_recorder ? "flight recorder on: " : "recording ");
 	if (s->pid) {
 		terminal_write(s->process, stderr);
 		fprintf(stderr, " (pid %" PRId32 ") at ", s->pid);
@@ -111,6 +123,20 @@ static int check_times(const struct profile_options *o, struct diag *d)
 	return EXIT_USAGE;
 }
 
+static int check_options(const struct session_command *c, struct diag *d)
+{
+	const struct profile_options *o = &c->settings.capture.options;
+
+	if (c->is_recorder)
+		return profile_options_check_recorder(o, d) ? EXIT_USAGE : EXIT_DONE;
+	if (strcmp(o->session_id, RECORDER_ID) != 0)
+		return check_times(o, d);
+	diag_set(d, -EINVAL,
+		"--session " RECORDER_ID
+		": that is the flight recorder's name: use --recorder, or another name");
+	return EXIT_USAGE;
+}
+
 static int start(struct session_command *c, struct diag *d)
 {
 	struct capture_settings *s = &c->settings;
@@ -120,12 +146,14 @@ static int start(struct session_command *c, struct diag *d)
 		.options = &capture->options,
 		.host_name = capture->host_names ? capture->host_names[0] : NULL,
 		.timeout_ms = capture->timeout_ms < 0 ? TIMEOUT_MS : capture->timeout_ms,
+		.of_recorder = c->is_recorder,
 	};
-	int code = check_times(&capture->options, d);
+	int code = check_options(c, d);
 
 	if (code != EXIT_DONE)
 		return code;
-	choose_session_id(&capture->options);
+	if (!c->is_recorder)
+		choose_session_id(&capture->options);
 	code = session_start_run(&session, d);
 	if (code != EXIT_DONE)
 		return code;
@@ -144,7 +172,7 @@ static int run(const struct command *self, int argc, char **argv)
 const struct command command_start = {
 	.name = "start",
 	.usage = "[options] PORT|HOST:PORT|unix:PATH|PID|NAME",
-	.summary = "begin to record, until proftap stop",
+	.summary = "begin to record, until proftap stop; or the flight recorder",
 	.options = options,
 	.n_options = sizeof options / sizeof options[0],
 	.operands = ":targets",

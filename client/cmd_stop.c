@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proftap stop: the end of a continuous session, and what it still holds. */
+/* proftap stop: the end of a continuous session or the flight recorder, and what it still holds. */
 #include <stddef.h>
 
 #include "client/command.h"
@@ -9,7 +9,7 @@
 
 static const struct command_option options[] = {
 	{"session", 0, COMMAND_OPTION_TEXT, AT(session), 0, 0, NULL, "ID",
-		"this session; default: whichever runs"},
+		"this session, or \"recorder\"; default: whichever runs"},
 	{"discard", 0, COMMAND_OPTION_FLAG, AT(discards), 0, 0, NULL, NULL,
 		"drop what it holds: nothing is written"},
 	SESSION_COMMAND_FILE_OPTIONS,
@@ -24,7 +24,7 @@ static int run(const struct command *self, int argc, char **argv)
 const struct command command_stop = {
 	.name = "stop",
 	.usage = "[options] PORT|HOST:PORT|unix:PATH|PID|NAME",
-	.summary = "end a continuous session, and write what it still holds",
+	.summary = "end a continuous session or the flight recorder, and write what it holds",
 	.options = options,
 	.n_options = sizeof options / sizeof options[0],
 	.operands = ":targets",

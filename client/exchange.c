@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/diag.h"
 #include "base/log.h"
@@ -39,6 +40,8 @@ static int explain(const struct exchange *e, struct diag *d)
 		.timeout_ms = e->timeout_ms,
 		.is_silent = e->is_silent,
 		.is_of_session = e->is_of_session,
+		.is_of_recorder = e->is_of_recorder,
+		.is_of_proftap = strncmp(e->path, "/proftap.", 9) == 0,
 	};
 
 	link_describe_failure(e->link, e->pending, &f);

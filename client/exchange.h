@@ -27,7 +27,8 @@ struct exchange {
 	const uint8_t *message; /* NULL: one without fields */
 	size_t message_bytes;
 	int64_t timeout_ms;
-	bool is_of_session; /* the call is about a continuous session */
+	bool is_of_session; /* the call is about a continuous session, or the flight recorder */
+	bool is_of_recorder; /* about that alone */
 
 	/* Results. */
 	struct rpc_pending *pending;

@@ -11,6 +11,7 @@
 #include "client/address.h"
 #include "client/exit.h"
 #include "client/probe.h"
+#include "client/session_failure.h"
 #include "rpc/client.h"
 
 /* Of what a server says about the one that it is busy with. */
@@ -106,24 +107,6 @@ static int explain_stranger(const struct failure *f, struct diag *d)
 		return explain_hollow(f, d);
 	diag_set(d, -EPROTO, "%s: the server answered %s: %.300s", f->address->text,
 		rpc_status_name(f->status), *f->text ? f->text : "(no text)");
-	return EXIT_FAILED;
-}
-
-/* Which of the two it is does not show. */
-static int explain_no_sessions(const struct failure *f, struct diag *d)
-{
-	diag_set(d, -EOPNOTSUPP,
-		"%s: no continuous profiling there: the server is one that only captures, as older "
-		"ones do (use proftap capture), or none of a profiler",
-		f->address->text);
-	return EXIT_FAILED;
-}
-
-static int explain_no_session(const struct failure *f, struct diag *d)
-{
-	diag_set(d, -ENOENT,
-		"%s: no continuous session runs there; begin one with proftap start %s",
-		f->address->text, f->address->words);
 	return EXIT_FAILED;
 }
 
@@ -245,14 +228,12 @@ int failure_explain(const struct failure *f, struct diag *d)
 		return explain_fault(f, d);
 	if (f->is_silent || has_said_nothing(f))
 		return explain_lost(f, d);
+	if (session_failure_is_one(f))
+		return session_failure_explain(f, d);
 	if (failure_is_busy(f->status, f->text))
 		return explain_busy(f, d);
 	if (f->status == RPC_DEADLINE_EXCEEDED)
 		return explain_timeout(f, d);
-	if (f->is_of_session && f->status == RPC_UNIMPLEMENTED)
-		return explain_no_sessions(f, d);
-	if (f->is_of_session && f->status == RPC_NOT_FOUND)
-		return explain_no_session(f, d);
 	if (f->status == RPC_UNIMPLEMENTED)
 		return explain_unimplemented(f, d);
 	/* gRPC's own words for a response without grpc-status. */

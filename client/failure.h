@@ -20,7 +20,9 @@ struct failure {
 	int64_t elapsed_ms; /* of the call */
 	int64_t received_bytes; /* from the peer, on that connection; -1: not known */
 	int64_t timeout_ms;
-	bool is_of_session; /* the call was about a continuous session */
+	bool is_of_session; /* the call was about a continuous session, or the flight recorder */
+	bool is_of_recorder; /* about that alone */
+	bool is_of_proftap; /* its method is one of proftap.v1 */
 	bool is_waited_for; /* one that is busy: the user does so already */
 	bool is_connected; /* the connection outlived the call: the server itself answered */
 	bool is_partial; /* some of the trace came, and is kept */

@@ -38,6 +38,31 @@ static const struct recording_calls stop_calls = {
 	.is_of_session = true,
 };
 
+/* The flight recorder, which others do not have. */
+static const struct recording_calls recorder_snapshot_calls = {
+	.stream = SNAPSHOT_PATH,
+	.is_of_session = true,
+	.is_of_recorder = true,
+};
+
+static const struct recording_calls recorder_stop_calls = {
+	.stream = STOP_PATH,
+	.is_of_session = true,
+	.is_of_recorder = true,
+};
+
+static bool is_of_recorder(const struct harvest *h)
+{
+	return h->last_ms || (h->session && strcmp(h->session, RECORDER_ID) == 0);
+}
+
+static const struct recording_calls *get_calls(const struct harvest *h)
+{
+	if (is_of_recorder(h))
+		return h->ends ? &recorder_stop_calls : &recorder_snapshot_calls;
+	return h->ends ? &stop_calls : &snapshot_calls;
+}
+
 static const char *get_session(const struct harvest *h)
 {
 	return h->session ? h->session : "";
@@ -51,7 +76,7 @@ static int64_t get_timeout_ms(const struct harvest *h, int64_t otherwise_ms)
 /* Which of them it was, where the user said. */
 static void name_session(const struct harvest *h, struct diag *d)
 {
-	if (d->code == -ENOENT && h->session)
+	if (d->code == -ENOENT && h->session && !is_of_recorder(h))
 		diag_set(d, -ENOENT, "%s: no continuous session %s runs there", h->capture->target,
 			h->session);
 }
@@ -93,7 +118,7 @@ static int encode(const struct harvest *h, struct part *p)
 	struct recording_request *q = &p->request;
 	const char *session = get_session(h);
 
-	q->calls = h->ends ? &stop_calls : &snapshot_calls;
+	q->calls = get_calls(h);
 	q->session_id = session;
 	snprintf(p->options.session_id, sizeof p->options.session_id, "%s", session);
 	/* GetSnapshot without a field: the data is in the answer. */
@@ -103,7 +128,8 @@ static int encode(const struct harvest *h, struct part *p)
 	if (h->ends)
 		return profile_call_encode_stop(
 			session, false, &p->capture_request, &q->capture_bytes);
-	return profile_call_encode_snapshot(session, &p->capture_request, &q->capture_bytes);
+	return profile_call_encode_snapshot(
+		session, h->last_ms, h->keeps, &p->capture_request, &q->capture_bytes);
 }
 
 static void show_progress(const struct part *p)
@@ -194,7 +220,7 @@ static int ask_to_discard(
 
 	e->message = message;
 	code = exchange_run(e, d);
-	if (code == EXIT_DONE || !exchange_is_unknown(e))
+	if (code == EXIT_DONE || !exchange_is_unknown(e) || is_of_recorder(h))
 		return code;
 	return end_on(h, e->address, e->link, d);
 }
@@ -208,6 +234,7 @@ static int discard_on(const struct harvest *h, const struct address *address,
 		.path = STOP_PATH,
 		.timeout_ms = get_timeout_ms(h, STOP_TIMEOUT_MS),
 		.is_of_session = true,
+		.is_of_recorder = is_of_recorder(h),
 	};
 	_cleanup_free_ uint8_t *message = NULL;
 	int code;

@@ -7,6 +7,7 @@
 #define CLIENT_HARVEST_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct capture;
 struct diag;
@@ -15,6 +16,9 @@ struct harvest {
 	struct capture *capture; /* of one target: where the file goes, and what was said */
 	const char *session; /* NULL: whichever runs */
 	bool ends; /* the session, with this */
+	uint64_t
+		last_ms; /* of the flight recorder, no more than these; 0: all there is, of whichever runs */
+	bool keeps; /* what a dead program's server holds stays there, for others */
 };
 
 /*

@@ -191,18 +191,23 @@ int profile_call_encode_capture(const struct profile_call *call, uint8_t **out, 
 	return pack_with_options(call, &request.base, &request.options, out, n_out);
 }
 
-int profile_call_encode_start(const struct profile_call *call, uint8_t **out, size_t *n_out)
+int profile_call_encode_start(
+	const struct profile_call *call, bool of_recorder, uint8_t **out, size_t *n_out)
 {
 	Proftap__V1__StartRequest request = PROFTAP__V1__START_REQUEST__INIT;
 
+	request.recorder = of_recorder;
 	return pack_with_options(call, &request.base, &request.options, out, n_out);
 }
 
-int profile_call_encode_snapshot(const char *session_id, uint8_t **out, size_t *n_out)
+int profile_call_encode_snapshot(
+	const char *session_id, uint64_t last_ms, bool keep, uint8_t **out, size_t *n_out)
 {
 	Proftap__V1__SnapshotRequest request = PROFTAP__V1__SNAPSHOT_REQUEST__INIT;
 
 	request.session_id = (char *)session_id;
+	request.last_ms = last_ms;
+	request.keep = keep;
 	return proto_pack(&request.base, out, n_out);
 }
 

@@ -19,6 +19,9 @@ struct profile_options;
 #define SNAPSHOT_PATH "/proftap.v1.Profiler/Snapshot"
 #define STOP_PATH "/proftap.v1.Profiler/Stop"
 
+/* What calls name the flight recorder by, where a session's id is meant otherwise. */
+#define RECORDER_ID "recorder"
+
 struct profile_call {
 	const struct profile_options *options; /* session_id set; start_timestamp_ns final */
 	const char *host_name; /* of the file, or NULL: the server's choice */
@@ -32,9 +35,12 @@ struct profile_call {
 int profile_call_encode(const struct profile_call *call, uint8_t **out, size_t *n_out);
 int profile_call_encode_terminate(const char *session_id, uint8_t **out, size_t *n_out);
 int profile_call_encode_capture(const struct profile_call *call, uint8_t **out, size_t *n_out);
-int profile_call_encode_start(const struct profile_call *call, uint8_t **out, size_t *n_out);
-/* |session_id| may be "": whichever runs. */
-int profile_call_encode_snapshot(const char *session_id, uint8_t **out, size_t *n_out);
+/* Of a session, or with |of_recorder| of that. */
+int profile_call_encode_start(
+	const struct profile_call *call, bool of_recorder, uint8_t **out, size_t *n_out);
+/* |session_id| may be "": whichever runs. |last_ms|: 0: all; |keep|: see profiler.proto. */
+int profile_call_encode_snapshot(
+	const char *session_id, uint64_t last_ms, bool keep, uint8_t **out, size_t *n_out);
 int profile_call_encode_stop(const char *session_id, bool discard, uint8_t **out, size_t *n_out);
 
 #endif

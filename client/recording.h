@@ -24,6 +24,7 @@ struct recording_calls {
 	const char *stream; /* NULL: there is none */
 	const char *unary[2]; /* the second in older servers; NULL: there is none */
 	bool is_of_session; /* of one that runs without us, which an interrupt here does not end */
+	bool is_of_recorder; /* of the flight recorder, and no other */
 };
 
 struct recording_request {

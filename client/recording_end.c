@@ -23,6 +23,8 @@ static int explain(const struct recording *r, const struct recording_request *q,
 		.is_silent = r->is_silent,
 		.is_partial = recording_is_partial(r),
 		.is_of_session = q->calls && q->calls->is_of_session,
+		.is_of_recorder = q->calls && q->calls->is_of_recorder,
+		.is_of_proftap = r->is_stream,
 		.is_waited_for = q->is_waited_for,
 	};
 

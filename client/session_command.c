@@ -82,7 +82,13 @@ int session_command_run(const struct command *self, int argc, char **argv,
 static int harvest(struct session_command *c, bool ends, struct diag *d)
 {
 	struct capture_settings *s = &c->settings;
-	const struct harvest h = {.capture = &s->capture, .session = c->session, .ends = ends};
+	const struct harvest h = {
+		.capture = &s->capture,
+		.session = c->session,
+		.ends = ends,
+		.last_ms = (uint64_t)c->last_ms,
+		.keeps = c->keeps,
+	};
 	int code;
 
 	if (log_dir_choose(&s->log_dir, s->capture.log_dir, d))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What proftap start, snapshot and stop have in common: one target, a continuous session there, the way to it. */
+/* What proftap start, snapshot and stop have in common: one target, a session or recorder there, the way to it. */
 #ifndef CLIENT_SESSION_COMMAND_H
 #define CLIENT_SESSION_COMMAND_H
 
@@ -17,6 +17,9 @@ struct session_command {
 		settings; /* first: capture_settings_set_option() gets this struct's address */
 	const char *session; /* NULL: not given */
 	bool discards;
+	bool is_recorder; /* of proftap start */
+	int64_t last_ms; /* of proftap snapshot; 0: not given */
+	bool keeps;
 };
 
 /* Rows of command_option, for a struct session_command. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/diag.h"
@@ -35,10 +36,23 @@ static struct exchange make_exchange(
 		.path = path,
 		.timeout_ms = s->timeout_ms,
 		.is_of_session = true,
+		.is_of_recorder = s->of_recorder,
 	};
 }
 
 /* proftap.v1 */
+
+/* A server that does not know the field began a session. */
+static int check_recorder(const struct session_start *s, struct diag *d)
+{
+	if (strcmp(s->session_id, RECORDER_ID) == 0)
+		return EXIT_DONE;
+	diag_set(d, -EOPNOTSUPP,
+		"%s: that server is older and has no flight recorder; it began a continuous session "
+		"instead: proftap stop %s --discard ends it",
+		s->address->text, s->address->words);
+	return EXIT_FAILED;
+}
 
 static int read_start(struct session_start *s, const struct exchange *e, struct diag *d)
 {
@@ -56,7 +70,7 @@ static int read_start(struct session_start *s, const struct exchange *e, struct 
 	snprintf(s->session_id, sizeof s->session_id, "%s", reply->session_id);
 	s->is_bounded = true;
 	proftap__v1__start_reply__free_unpacked(reply, NULL);
-	return EXIT_DONE;
+	return s->of_recorder ? check_recorder(s, d) : EXIT_DONE;
 }
 
 static int start_v1(struct session_start *s, const struct link *link,
@@ -66,7 +80,7 @@ static int start_v1(struct session_start *s, const struct link *link,
 	_cleanup_free_ uint8_t *message = NULL;
 	int code;
 
-	if (profile_call_encode_start(call, &message, &e.message_bytes) < 0)
+	if (profile_call_encode_start(call, s->of_recorder, &message, &e.message_bytes) < 0)
 		return failure_explain_no_request(s->address, d);
 	e.message = message;
 	code = exchange_run(&e, d);
@@ -145,7 +159,7 @@ static int start(struct session_start *s, const struct link *link, struct diag *
 
 	if (code == EXIT_DONE)
 		ask_status(s, link);
-	return is_unknown ? start_stock(s, link, &call, d) : code;
+	return is_unknown && !s->of_recorder ? start_stock(s, link, &call, d) : code;
 }
 
 int session_start_run(struct session_start *s, struct diag *d)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The start of a continuous session, at a server of proftap.v1 or another one. */
+/* The start of a continuous session, or the flight recorder, at a server of proftap.v1 or another one. */
 #ifndef CLIENT_SESSION_START_H
 #define CLIENT_SESSION_START_H
 
@@ -16,6 +16,7 @@ struct session_start {
 	const struct profile_options *options; /* session_id set */
 	const char *host_name; /* of the files, or NULL: the server's choice */
 	int64_t timeout_ms;
+	bool of_recorder; /* which only servers of proftap.v1 have */
 
 	/* Results. */
 	char session_id[128]; /* by which the server knows it; "": by none, a stock server's */

@@ -104,8 +104,8 @@ def without_a_session_they_say_how_to_begin_one(t):
     for command in ("snapshot", "stop"):
         for options in ((), ("--discard",))[:1 + (command == "stop")]:
             contains(fetch(t, command, target, *options, code=1).stderr,
-                     f"no continuous session runs there; begin one with proftap start 127.0.0.1:{target.port}",
-                     command)
+                     "neither a continuous session nor a flight recorder runs there; begin one with proftap "
+                     f"start 127.0.0.1:{target.port}, or with --recorder", command)
         fetch(t, command, free_port(), code=5)
     call("start", free_port(), code=5)
     equal(files(t), [], "what was written")
