@@ -14,12 +14,12 @@
 /* A number that is no port must be somebody's pid. */
 static int check_pid(struct address *a, struct diag *d)
 {
-	if (!a->is_bare || !a->lookup[0] || locate(a, d) != -ENOENT)
+	struct diag why = DIAG_INIT;
+
+	if (!a->is_bare || !a->lookup[0] || locate(a, &why) != -ENOENT)
 		return 0;
-	return diag_set(d, -EINVAL,
-		"%s: bad port \"%s\": must be 1 to 65535; and no target has that pid: proftap list "
-		"shows those there are",
-		a->lookup, a->lookup);
+	return diag_set(d, -EINVAL, "%s: bad port \"%s\": must be 1 to 65535; and %.400s",
+		a->lookup, a->lookup, why.text);
 }
 
 static int parse(const char *text, const char *default_host, struct address *out, struct diag *d)

@@ -65,13 +65,23 @@ static void format_door(const struct found_target *t, char *out, size_t n)
 			out, n, strchr(s->address, ':') ? "[%s]:%u" : "%s:%u", s->address, s->port);
 }
 
+static void print_silent(const struct targets *targets)
+{
+	char text[256];
+
+	targets_describe_silent(targets, text, sizeof text);
+	if (*text)
+		fprintf(stderr, "%s\n", text);
+}
+
 static void print_text(const struct targets *targets)
 {
-	if (targets->n == 0) {
+	print_silent(targets);
+	if (targets->n == 0 && targets->n_silent == 0)
 		fprintf(stderr, "no targets: no program of this user has a server; start one with "
 				"ptap_server_start() or proftap run -p PORT -- PROGRAM\n");
+	if (targets->n == 0)
 		return;
-	}
 	printf("%8s  %-20s %-21s %-12s %-16s %s\n", "PID", "NAME", "PORT", "USER", "SINCE",
 		"STATE");
 	for (size_t i = 0; i < targets->n; i++) {
@@ -84,7 +94,7 @@ static void print_text(const struct targets *targets)
 		format_user(s->uid, user, sizeof user);
 		format_since(s->since_ns, since, sizeof since);
 		printf("%8d  %-20s %-21s %-12s %-16s %s\n", s->pid, s->name, door, user, since,
-			s->is_recording ? "recording" : "idle");
+			status_name_state(s));
 	}
 }
 
@@ -108,11 +118,16 @@ static void print_json(const struct targets *targets)
 		json_int(&j, "uid", s->uid);
 		json_text(&j, "user", user);
 		json_int(&j, "since_unix_ns", s->since_ns);
-		json_text(&j, "state", s->is_recording ? "recording" : "idle");
+		json_text(&j, "state", status_name_state(s));
+		json_bool(&j, "recorder", s->has_recorder);
 		json_int(&j, "children", s->n_children);
 		json_text(&j, "version", s->version);
 		json_end_object(&j);
 	}
+	json_end_list(&j);
+	json_begin_list(&j, "silent");
+	for (size_t i = 0; i < targets->n_silent; i++)
+		json_int(&j, NULL, targets->silent[i]);
 	json_end_list(&j);
 	json_end(&j);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proftap snapshot: what the flight recorder, or a continuous session, holds, now; it goes on. */
 #include <errno.h>
+#include <signal.h>
 #include <stddef.h>
 
 #include "base/diag.h"
@@ -21,13 +22,32 @@ static const struct command_option options[] = {
 	SESSION_COMMAND_OPTIONS,
 };
 
+/* A number that nobody answers to may have been meant as the pid of a program that has died. */
+static void explain_pid(const struct address *a, struct diag *d)
+{
+	struct diag refused = *d;
+
+	if (refused.code != -ECONNREFUSED || !a->is_bare || kill(a->port, 0) == 0 || errno != ESRCH)
+		return;
+	diag_set(d, refused.code,
+		"%.300s; of a program with the pid %u, which is none now, nothing is kept (any more): a flight "
+		"recorder's is for five minutes",
+		refused.text, a->port);
+}
+
 static int take(struct session_command *c, struct diag *d)
 {
-	if (!c->last_ms || !c->session)
-		return session_command_harvest(c, d);
-	diag_set(d, -EINVAL,
-		"--last and --session exclude each other: --last is of the flight recorder");
-	return EXIT_USAGE;
+	int code;
+
+	if (c->last_ms && c->session) {
+		diag_set(d, -EINVAL,
+			"--last and --session exclude each other: --last is of the flight recorder");
+		return EXIT_USAGE;
+	}
+	code = session_command_harvest(c, d);
+	if (code == EXIT_NOBODY)
+		explain_pid(&c->settings.targets[0], d);
+	return code;
 }
 
 static int run(const struct command *self, int argc, char **argv)

@@ -3,6 +3,7 @@
 #include "client/locate.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,25 @@ static pid_t read_pid(const char *lookup)
 	return *end ? 0 : (pid_t)pid;
 }
 
+static void explain_pid(const struct targets *targets, pid_t pid, struct diag *d)
+{
+	char silent[256];
+
+	targets_describe_silent(targets, silent, sizeof silent);
+	if (*silent)
+		diag_set(d, -ENOENT, "%s", silent);
+	else if (kill(pid, 0) && errno == ESRCH)
+		diag_set(d, -ENOENT,
+			"pid %d: no such process; what a flight recorder had of one that ended is kept for "
+			"five minutes",
+			(int)pid);
+	else
+		diag_set(d, -ENOENT,
+			"pid %d: that process has no server, or is another user's; proftap list "
+			"shows those there are",
+			(int)pid);
+}
+
 static const struct found_target *find(
 	const struct targets *targets, const char *lookup, struct diag *d)
 {
@@ -37,10 +57,7 @@ static const struct found_target *find(
 		return targets_find_name(targets, lookup, d);
 	t = targets_find_pid(targets, pid);
 	if (!t)
-		diag_set(d, -ENOENT,
-			"pid %d: that process has no server, or is another user's; proftap list "
-			"shows those there are",
-			(int)pid);
+		explain_pid(targets, pid, d);
 	return t;
 }
 

@@ -20,6 +20,8 @@
 /* A server answers within a millisecond, unless it is stopped. For all of them. */
 #define ANSWER_MS 1000
 #define QUICK_ANSWER_MS 50
+/* Of those that do not answer. */
+#define MAX_SILENT_SAID 8
 
 static void closedirp(DIR **dir)
 {
@@ -61,6 +63,14 @@ static int read_pid(const char *path)
 	return atoi(strrchr(path, '/') + 1);
 }
 
+static int note_silent(struct targets *t, pid_t pid)
+{
+	if (grow(&t->silent, &t->n_silent_allocated, t->n_silent + 1))
+		return -ENOMEM;
+	t->silent[t->n_silent++] = pid;
+	return 0;
+}
+
 static int take(struct targets *t, const struct question *one)
 {
 	struct found_target found = {.status = one->status};
@@ -72,6 +82,9 @@ static int take(struct targets *t, const struct question *one)
 	if (r == 0)
 		return add(t, &found);
 	log_debug(LOG_CLIENT, "%s: %s", one->path, errno_words(r));
+	/* One that is stopped takes no more connections once its queue is full. */
+	if (r == -ETIMEDOUT || r == -EAGAIN)
+		return note_silent(t, read_pid(one->path));
 	if (r == -ECONNREFUSED) {
 		remove_if_ours(one->path);
 		remove_if_ours(found.socket);
@@ -147,6 +160,22 @@ static int compare(const void *a, const void *b)
 	return (x->status.pid > y->status.pid) - (x->status.pid < y->status.pid);
 }
 
+static int compare_pids(const void *a, const void *b)
+{
+	const pid_t *x = a;
+	const pid_t *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void sort(struct targets *t)
+{
+	if (t->n)
+		qsort(t->v, t->n, sizeof *t->v, compare);
+	if (t->n_silent)
+		qsort(t->silent, t->n_silent, sizeof *t->silent, compare_pids);
+}
+
 static int load(struct targets *t, int answer_ms, pid_t only)
 {
 	char path[RUNTIME_DIR_MAX_BYTES];
@@ -164,8 +193,8 @@ static int load(struct targets *t, int answer_ms, pid_t only)
 		r = take_answers(t);
 	if (r)
 		targets_deinit(t);
-	else if (t->n)
-		qsort(t->v, t->n, sizeof *t->v, compare);
+	else
+		sort(t);
 	return r;
 }
 
@@ -188,6 +217,7 @@ void targets_deinit(struct targets *t)
 {
 	questions_deinit(&t->questions);
 	free(t->v);
+	free(t->silent);
 	*t = (struct targets)TARGETS_INIT;
 }
 
@@ -199,8 +229,34 @@ const struct found_target *targets_find_pid(const struct targets *t, pid_t pid)
 	return NULL;
 }
 
+void targets_describe_silent(const struct targets *t, char *out, size_t n)
+{
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < t->n_silent && i < MAX_SILENT_SAID && used < n; i++)
+		used += (size_t)snprintf(out + used, n - used, "%s%d",
+			i		   ? ", "
+			: t->n_silent == 1 ? "pid "
+					   : "pids ",
+			(int)t->silent[i]);
+	if (t->n_silent > MAX_SILENT_SAID && used < n)
+		used += (size_t)snprintf(
+			out + used, n - used, " and %zu more", t->n_silent - MAX_SILENT_SAID);
+	if (used && used < n)
+		snprintf(out + used, n - used, ": %s: stopped, or very busy",
+			t->n_silent == 1 ? "its server does not answer"
+					 : "their servers do not answer");
+}
+
 static int explain_unknown(const struct targets *t, const char *name, struct diag *d)
 {
+	char silent[256];
+
+	targets_describe_silent(t, silent, sizeof silent);
+	if (*silent)
+		return diag_set(
+			d, -ENOENT, "%.64s: no target of that name answers; %s", name, silent);
 	if (t->n == 0)
 		return diag_set(d, -ENOENT,
 			"%.64s: no target of that name: no program of this user has a server; start one "

@@ -20,14 +20,17 @@ struct targets {
 	struct found_target *v; /* by pid */
 	size_t n;
 	size_t n_allocated;
+	pid_t *silent; /* whose servers did not answer in time, by pid: stopped, or very busy */
+	size_t n_silent;
+	size_t n_silent_allocated;
 	int answer_ms; /* how long they may take to answer */
 	pid_t only; /* nobody else is asked; 0: all are */
 	struct questions questions; /* under way */
 };
 
-#define TARGETS_INIT                             \
-	{                                        \
-		NULL, 0, 0, 0, 0, QUESTIONS_INIT \
+#define TARGETS_INIT                         \
+	{                                    \
+		.questions = QUESTIONS_INIT, \
 	}
 
 /*
@@ -42,6 +45,9 @@ int targets_load_pid(struct targets *t, pid_t pid);
 void targets_deinit(struct targets *t);
 
 const struct found_target *targets_find_pid(const struct targets *t, pid_t pid); /* or NULL */
+
+/* "pid 7: its server does not answer: …", of those that are silent; "" when there are none. Cut at |n|. */
+void targets_describe_silent(const struct targets *t, char *out, size_t n);
 
 /* The one called |name|; NULL with |d| saying what there is instead: none, or several. */
 const struct found_target *targets_find_name(

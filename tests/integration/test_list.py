@@ -154,6 +154,23 @@ def stopped_servers_take_one_bound_together(t):
 
 
 @test
+def a_stopped_server_is_named(t):
+    target = serve(t)
+    server = find_proftapd(target.pid)
+    os.kill(server, signal.SIGSTOP)
+    wait_until(lambda: read_status(server)["State"].split()[0] == "T", "it to stop")
+    equal(target.pid in json.loads(proftap(t, "list", "--json").text)["silent"], True, "is silent")
+    said = "".join(proftap(t, "list").err)
+    contains(said, str(target.pid), "standard error of the list")
+    contains(said, "stopped, or very busy", "standard error of the list")
+    equal("no targets" in said, False, f"says that there are none: {said!r}")
+    said = "".join(proftap(t, "capture", "no-such-name", "100", code=5).err)
+    contains(said, "stopped, or very busy", "standard error of a capture by name")
+    os.kill(server, signal.SIGCONT)
+    wait_until(lambda: target.pid in listed(t), "it to answer")
+
+
+@test
 def nobody_else_gets_in(t):
     target = serve(t)
     path = t.dir / "runtime" / "proftap"
