@@ -29,6 +29,7 @@ struct settings {
 	const char *log_dir;
 	int64_t duration_ms; /* -1: until the program ends */
 	bool follow;
+	bool recorder;
 };
 
 struct recorded {
@@ -66,6 +67,8 @@ static const struct command_option options[] = {
 		"record the first MS milliseconds; default without --port: to the end"},
 	{"log_dir", 0, COMMAND_OPTION_TEXT, AT(log_dir), 0, 0, NULL, "DIR",
 		"record, and where the file goes; default $PROFTAP_LOG_DIR, else a fresh directory"},
+	{"recorder", 0, COMMAND_OPTION_FLAG, AT(recorder), 0, 0, NULL, NULL,
+		"with a flight recorder in its server, for proftap snapshot"},
 	{"follow", 0, COMMAND_OPTION_FLAG, AT(follow), 0, 0, NULL, NULL,
 		"what it starts gets servers, too; recorded each by itself, see proftap list"},
 };
@@ -245,6 +248,7 @@ static int start(const struct settings *s, char **argv, struct diag *d)
 		.argv = argv,
 		.server = s->port ? s->port : "0",
 		.follow = s->follow,
+		.recorder = s->recorder,
 	};
 	int r = program_find(argv[0], &program, d);
 

@@ -75,6 +75,9 @@ static int set_environment(const struct launch *l)
 		r = set_parent();
 	if (!r)
 		r = set(ENV_PROFTAP_FOLLOW, l->follow ? "1" : NULL);
+	/* There may be options in it. */
+	if (!r && l->recorder && !env_is_on(ENV_PROFTAP_RECORDER))
+		r = set(ENV_PROFTAP_RECORDER, "1");
 	if (!r)
 		r = set(ENV_PROFTAP_WAIT, l->wait_until_ms ? until : NULL);
 	return r;

@@ -113,6 +113,15 @@ def an_existing_preload_is_kept(t):
 
 
 @test
+def a_recorder_is_asked_for_in_the_environment(t):
+    for before, options, inside in (("", ["--recorder"], "1"), ("0", ["--recorder"], "1"), ("", [], ""),
+                                    ("host_tracer_level=3", ["--recorder"], "host_tracer_level=3")):
+        process = finish(start(t, "-p", 0, *options, "--", SHELL, "-c", "echo $PROFTAP_RECORDER",
+                               env={"PROFTAP_RECORDER": before}))
+        equal(process.stdout, f"{inside}\n", f"PROFTAP_RECORDER, before: {before!r}, {options}")
+
+
+@test
 def with_a_port_it_can_be_recorded_at_any_time(t):
     need_preload()
     port = free_port()
