@@ -51,7 +51,7 @@ const struct option options_table[] = {
 		"memory that the capture may use in the target's server"),
 	MAP_INT("ptap_spool_window_bytes", 4096, INT64_C(1) << 30, "8388608", "bytes",
 		"records in memory before they go to a file at the target's server"),
-	SHARED_INT(ALL, "ptap_usage_interval_ms", 0, 60000, "100", "ms",
+	MAP_INT("ptap_usage_interval_ms", 0, 60000, "100", "ms",
 		"time between two samples of CPU, memory, faults and I/O; 0: none"),
 
 	MAP_STRING("override_hostname", "host part of the file's name"),

@@ -239,7 +239,6 @@ int profile_options_check_recorder(const struct profile_options *o, struct diag 
 		const char *key;
 		int is_set;
 	} fields[] = {
-		{"device_tracer_level", o->device_tracer_level != 1},
 		{"python_tracer_level", o->python_tracer_level != 0},
 		{"duration_ms", o->duration_ms != 0},
 		{"delay_ms", o->delay_ms != 0},
