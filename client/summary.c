@@ -41,6 +41,7 @@ void summary_read_outline(struct summary *s, const struct outline *outline)
 	s->start_unix_ns =
 		plane_find_int(space_find_plane(space, PLANE_ENVIRONMENT), "profile_start_time");
 	s->totals = outline->totals;
+	recorder_facts_read(&s->recorder, space);
 }
 
 static void write_process(const struct summary *s, FILE *out)
@@ -55,7 +56,8 @@ static void write_process(const struct summary *s, FILE *out)
 
 static void write_headline(const struct summary *s, FILE *out)
 {
-	fprintf(out, "captured %" PRId64 " ms of ", s->duration_ms);
+	fprintf(out, "%s %" PRId64 " ms of ", s->recorder.is_snapshot ? "the last" : "captured",
+		s->duration_ms);
 	write_process(s, out);
 	fprintf(out, "%s%s\n", s->pid ? " at " : "", s->target);
 }
@@ -120,8 +122,11 @@ void summary_write_text(const struct summary *s, FILE *out)
 		write_totals(s, out);
 		putc('\n', out);
 	}
-	fprintf(out, "  %s in %s ms after the end of the recording\n",
-		quantity_bytes(s->bytes).text, quantity_count((uint64_t)s->transfer_ms).text);
+	if (s->recorder.is_snapshot)
+		recorder_facts_write_text(&s->recorder, out);
+	fprintf(out, "  %s in %s ms after %s\n", quantity_bytes(s->bytes).text,
+		quantity_count((uint64_t)s->transfer_ms).text,
+		s->recorder.is_snapshot ? "it was asked for" : "the end of the recording");
 	write_warnings(s, out);
 	summary_write_view(s->log_dir, out);
 }
@@ -169,5 +174,7 @@ void summary_write_json_members(const struct summary *s, struct json *j)
 	json_int(j, "transfer_ms", s->transfer_ms);
 	json_bool(j, "interrupted", s->is_interrupted);
 	report_write_json_totals(j, &s->totals);
+	if (s->recorder.is_snapshot)
+		recorder_facts_write_json(&s->recorder, j);
 	write_json_texts(j, s);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "client/recorder_facts.h"
 #include "trace/report.h" /* struct report_totals */
 
 struct json;
@@ -34,6 +35,7 @@ struct summary {
 	int64_t pid; /* 0: not known */
 	int64_t duration_ms; /* recorded */
 	int64_t start_unix_ns; /* of the recording, by the target's clock; 0: not known */
+	struct recorder_facts recorder;
 };
 
 /* What the trace says about itself; the outline's space is borrowed, and may be NULL. */

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is said of how far back a flight recorder's snapshot reaches. */
+#include "client/recorder_facts.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "trace/json.h"
+#include "trace/space.h"
+
+static struct space *space;
+
+static void add_process(int64_t id, uint64_t n_overwritten, int64_t shortest_ns)
+{
+	struct plane *plane = space_add_plane(space, id, PLANE_HOST);
+
+	plane_set_string(plane, "ptap_recorder_windows", "main (1): the last 2.000 ms\n");
+	plane_set_uint(plane, "ptap_overwritten", n_overwritten);
+	if (shortest_ns)
+		plane_set_int(plane, "ptap_shortest_window_ns", shortest_ns);
+}
+
+static void expect_text(const char *expected)
+{
+	_cleanup_free_ char *text = NULL;
+	struct recorder_facts f;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+
+	recorder_facts_read(&f, space);
+	ck_assert(f.is_snapshot);
+	recorder_facts_write_text(&f, out);
+	fclose(out);
+	ck_assert_str_eq(text, expected);
+}
+
+START_TEST(other_traces_have_none)
+{
+	struct recorder_facts f;
+
+	space_add_plane(space, 1, PLANE_HOST);
+	recorder_facts_read(&f, space);
+	ck_assert(!f.is_snapshot);
+	recorder_facts_read(&f, NULL);
+	ck_assert(!f.is_snapshot);
+}
+END_TEST
+
+START_TEST(says_that_all_is_there)
+{
+	add_process(1, 0, 0);
+	expect_text("  nothing was overwritten before it\n");
+}
+END_TEST
+
+/* The shortest of all processes; one that overwrote nothing has no say. */
+START_TEST(says_how_far_all_reach)
+{
+	add_process(1, 1000, 3000000);
+	add_process(2, 234, 1500000);
+	add_process(3, 0, 0);
+	expect_text(
+		"  of each thread at least the last 1.5 ms; 1,234 older annotations were overwritten\n");
+}
+END_TEST
+
+START_TEST(scripts_get_numbers)
+{
+	_cleanup_free_ char *text = NULL;
+	struct recorder_facts f;
+	struct json j;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+
+	add_process(1, 1234, 1500000);
+	recorder_facts_read(&f, space);
+	json_begin(&j, out);
+	recorder_facts_write_json(&f, &j);
+	json_end(&j);
+	fclose(out);
+	ck_assert_str_eq(text, "{\"overwritten\":1234,\"shortest_window_ns\":1500000}\n");
+}
+END_TEST
+
+static void set_up(void)
+{
+	ck_assert_int_eq(space_new(&space), 0);
+}
+
+static void tear_down(void)
+{
+	space = space_free(space);
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("recorder_facts");
+	SRunner *runner = srunner_create(suite);
+	TCase *tests = tcase_create("facts");
+
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_test(tests, other_traces_have_none);
+	tcase_add_test(tests, says_that_all_is_there);
+	tcase_add_test(tests, says_how_far_all_reach);
+	tcase_add_test(tests, scripts_get_numbers);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
