@@ -9,6 +9,7 @@
 #include "trace/json.h"
 #include "trace/report.h"
 #include "trace/report_facts.h"
+#include "trace/report_recorder.h"
 #include "trace/space.h"
 #include "trace/summary.h"
 
@@ -179,6 +180,7 @@ static int put_plane(
 	json_int(j, "id", plane->id);
 	put_process(j, plane);
 	put_loss(j, plane);
+	report_recorder_put_windows(j, plane);
 	put_threads(j, &summary, options);
 	put_steps(j, &summary);
 	put_asyncs(j, &summary);
@@ -242,6 +244,7 @@ int report_write_json(const struct space *space, const char *title,
 	json_text(&j, "path", title);
 	put_session(&j, space);
 	put_names(&j, "hostnames", &space->hostnames);
+	report_recorder_put_reason(&j, space);
 	json_begin_object(&j, "totals");
 	report_write_json_totals(&j, &totals);
 	json_end_object(&j);

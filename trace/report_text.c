@@ -11,6 +11,7 @@
 #include "trace/quantity.h"
 #include "trace/report.h"
 #include "trace/report_facts.h"
+#include "trace/report_recorder.h"
 #include "trace/report_table.h"
 #include "trace/space.h"
 #include "trace/summary.h"
@@ -231,6 +232,7 @@ static void print_plane_head(FILE *out, const struct plane *plane)
 		fprintf(out, " · pid %" PRId64, pid);
 	fputs(" ==\n", out);
 	print_loss(out, plane);
+	report_recorder_print_windows(out, plane);
 }
 
 static int print_plane(FILE *out, const struct plane *plane, const struct report_options *options)
@@ -270,6 +272,7 @@ int report_write_text(const struct space *space, const char *title,
 	fputc('\n', out);
 	print_session(out, space);
 	print_hosts(out, &space->hostnames);
+	report_recorder_print_reason(out, space);
 	print_totals(out, space);
 	print_messages(out, "error", &space->errors);
 	print_messages(out, "warning", &space->warnings);

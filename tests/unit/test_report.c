@@ -130,6 +130,9 @@ START_TEST(text_has_all_parts)
 	plane_set_int(plane, "process_id", 4242);
 	plane_set_string(plane, "ptap_process_name", "train\x1b[31m");
 	plane_set_uint(plane, "ptap_lost_ring_full", 1234);
+	plane_set_string(environment, "ptap_reason", "queue is\x1b[0m full");
+	plane_set_string(plane, "ptap_recorder_windows",
+		"main (42): the last 2.000 ms, 7 overwritten\nother (43): nothing, 9 overwritten\n");
 	names_intern(&space->hostnames, "node1", 5);
 	space_add_warning(space, "gpu: not there");
 	add("train", 0, 2500000, int_stats("step_num", 1, "_r"));
@@ -145,6 +148,9 @@ START_TEST(text_has_all_parts)
 	assert_has_line(report, "warning: gpu: not there");
 	assert_has_line(report, "== /host:CPU · train?[31m · pid 4242 ==");
 	assert_has_line(report, "lost: ptap_lost_ring_full 1,234");
+	assert_has_line(report, "reason: queue is?[0m full");
+	assert_has_line(report, "window: main (42): the last 2.000 ms, 7 overwritten");
+	assert_has_line(report, "window: other (43): nothing, 9 overwritten");
 	assert_has_line(report, "thread main (42): 2 spans");
 	assert_has_line(report, "count total self mean p50 p99 max name");
 	assert_has_line(report, "1 2.50 ms 2.50 ms 2.50 ms 2.50 ms 2.50 ms 2.50 ms train");
@@ -237,14 +243,34 @@ START_TEST(json_escapes_and_has_stable_keys)
 	add("say \"hi\\\"\n\xff", 0, 10, 0);
 	ck_assert_str_eq(write_report(report_write_json),
 		"{\"path\":\"runs/a.xplane.pb\",\"start_unix_ns\":null,\"duration_ns\":null,"
-		"\"hostnames\":[],\"totals\":{\"spans\":1,\"threads\":1,"
+		"\"hostnames\":[],\"reason\":null,\"totals\":{\"spans\":1,\"threads\":1,"
 		"\"async_spans\":0,\"instants\":0,\"flow_marks\":0,\"counters\":0,\"counter_samples\":0,\"steps\":0,\"dropped\":0,\"unfinished\":0},"
 		"\"errors\":[],\"warnings\":[],\"planes\":[{\"name\":\"/host:CPU\",\"id\":0,"
-		"\"process_name\":null,\"process_id\":7,\"lost\":{},\"threads\":[{\"id\":42,"
+		"\"process_name\":null,\"process_id\":7,\"lost\":{},\"windows\":[],\"threads\":[{\"id\":42,"
 		"\"name\":\"main\",\"n_spans\":1,\"n_instants\":0,\"n_flow_marks\":0,\"spans\":[{\"name\":\"say \\\"hi\\\\\\\"\\u000a?\","
 		"\"count\":1,\"unfinished\":0,\"total_ns\":10,\"self_ns\":10,\"min_ns\":10,"
 		"\"mean_ns\":10,\"p50_ns\":10,\"p99_ns\":10,\"max_ns\":10}]}],\"steps\":[],"
 		"\"async_spans\":[],\"flows\":[],\"counters\":[]}]}\n");
+}
+END_TEST
+
+START_TEST(json_tells_of_a_recorder)
+{
+	struct plane *environment = space_add_plane(space, 1, PLANE_ENVIRONMENT);
+	char windows[600];
+	const char *report;
+
+	memset(windows, 'w', sizeof windows);
+	memcpy(windows, "main\n\n", 6);
+	windows[sizeof windows - 1] = '\0';
+	plane_set_string(environment, "ptap_reason", "queue is full");
+	plane_set_string(plane, "ptap_recorder_windows", windows);
+	report = write_report(report_write_json);
+	ck_assert_ptr_nonnull(strstr(report, "\"reason\":\"queue is full\""));
+	ck_assert_ptr_nonnull(strstr(report, "\"windows\":[\"main\",\"\",\"www"));
+	/* Of a stranger's line a part is enough. */
+	ck_assert_ptr_null(strstr(report, windows + sizeof windows - 1 - 256));
+	ck_assert_ptr_nonnull(strstr(report, windows + sizeof windows - 1 - 255));
 }
 END_TEST
 
@@ -273,6 +299,7 @@ int main(void)
 	tcase_add_test(tcase, text_sums_async_spans_and_flows_by_name);
 	tcase_add_test(tcase, json_sums_async_spans_and_flows_by_name);
 	tcase_add_test(tcase, json_escapes_and_has_stable_keys);
+	tcase_add_test(tcase, json_tells_of_a_recorder);
 	tcase_add_test(tcase, a_full_device_is_an_error);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
