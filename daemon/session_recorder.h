@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The flight recorder (recorder.h) as calls see it. It is beside the session's one recording (session.h) and keeps nobody out:
+ * what is asked of it is done by the worker in the order in which it came, also while that records something else.
+ */
+#ifndef DAEMON_SESSION_RECORDER_H
+#define DAEMON_SESSION_RECORDER_H
+
+struct session;
+struct session_request;
+
+/*
+ * Turns it on, with |request|'s options. Takes |request|, also on failure, and wakes the worker: |request|->begin is called
+ * when it records, |deliver| with why it does not otherwise. 0, SESSION_BUSY (it is on already, or too many wait),
+ * or SESSION_CLOSED; then nothing is called. Any thread, as all here that do not say otherwise.
+ */
+int session_recorder_start(struct session *s, struct session_request *request);
+/*
+ * What it holds goes to |request|->deliver, of the last |request|->last_ms (0: all); it goes on, without a gap. Also
+ * after the program's death, while that is kept; |request|->keeps: for those who come later, too. Takes |request|. 0,
+ * SESSION_NONE (it is not on), or SESSION_BUSY: too many wait for theirs.
+ */
+int session_recorder_snapshot(struct session *s, struct session_request *request);
+/* The same, and then it is off; with |request|->discards the outcome is CAPTURE_CANCELLED. 0 or SESSION_NONE. */
+int session_recorder_stop(struct session *s, struct session_request *request);
+/* Whether there is something to ask it for. */
+int session_recorder_is_on(struct session *s);
+
+#endif
