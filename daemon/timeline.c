@@ -158,6 +158,20 @@ int timeline_add(struct timeline *t, struct clock_pair pair)
 	return 0;
 }
 
+void timeline_limit(struct timeline *t, size_t n_max)
+{
+	size_t half = t->n_pairs / 2;
+	size_t n = 1;
+
+	if (t->n_pairs <= n_max)
+		return;
+	for (size_t i = 2; i < half; i += 2)
+		t->pairs[n++] = t->pairs[i];
+	memmove(t->pairs + n, t->pairs + half, (t->n_pairs - half) * sizeof *t->pairs);
+	t->n_pairs = n + t->n_pairs - half;
+	forget_segment(t);
+}
+
 /* The segment that holds |ticks|: the last pair at or before it, the first or last one outside. */
 static size_t find_segment(const struct timeline *t, uint64_t ticks)
 {

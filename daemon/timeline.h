@@ -44,6 +44,11 @@ void timeline_init(struct timeline *t, int uses_ticks);
 void timeline_deinit(struct timeline *t);
 /* Appends a pair; 0 or -ENOMEM. Pairs that do not advance are ignored, but watched. */
 int timeline_add(struct timeline *t, struct clock_pair pair);
+/*
+ * With more than |n_max| pairs: forgets every other one of the older half. So the newer ones stay as close as they were
+ * taken, and the older ones are ever further apart. The first stays.
+ */
+void timeline_limit(struct timeline *t, size_t n_max);
 /* Makes |to| a copy. 0 or -ENOMEM. */
 int timeline_copy(const struct timeline *t, struct timeline *to);
 

@@ -222,6 +222,30 @@ START_TEST(a_capture_of_hours_stays_small_and_right_all_over)
 }
 END_TEST
 
+START_TEST(a_recording_of_days_keeps_the_newer_pairs_close)
+{
+	struct timeline t;
+	uint64_t ticks = 0;
+
+	timeline_init(&t, 1);
+	for (uint64_t s = 0; s < 7 * 86400; s++) {
+		ticks = s * 1000000000;
+		ck_assert_int_eq(
+			timeline_add(&t, (struct clock_pair){ticks, swinging_ns(ticks)}), 0);
+		timeline_limit(&t, 256);
+		ck_assert_uint_le(t.n_pairs, 256);
+	}
+	ck_assert_uint_eq(t.pairs[0].ticks, 0);
+	ck_assert_uint_eq(t.pairs[t.n_pairs - 1].ticks, ticks);
+	for (size_t i = t.n_pairs - 64; i < t.n_pairs; i++)
+		ck_assert_uint_eq(t.pairs[i].ticks - t.pairs[i - 1].ticks, 1000000000);
+	for (size_t i = 2; i < t.n_pairs; i++)
+		ck_assert_uint_le(t.pairs[i].ticks - t.pairs[i - 1].ticks,
+			t.pairs[i - 1].ticks - t.pairs[0].ticks);
+	timeline_deinit(&t);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("timeline");
@@ -237,6 +261,7 @@ int main(void)
 	tcase_add_test(tcase, uses_a_pair_added_after_a_conversion);
 	tcase_add_test(tcase, never_runs_backwards);
 	tcase_add_test(tcase, a_capture_of_hours_stays_small_and_right_all_over);
+	tcase_add_test(tcase, a_recording_of_days_keeps_the_newer_pairs_close);
 	tcase_add_test(tcase, takes_nanoseconds_as_they_are);
 	tcase_add_test(tcase, reads_both_clocks);
 	suite_add_tcase(suite, tcase);
