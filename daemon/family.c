@@ -129,7 +129,7 @@ void family_prune(struct family *f)
 	for (size_t i = 0; i < f->n_children; i++) {
 		struct child *child = f->children[i];
 
-		if (target_get_life(&child->target) == TARGET_ALIVE)
+		if (child->is_recorded || target_get_life(&child->target) == TARGET_ALIVE)
 			f->children[n++] = child;
 		else
 			dismiss(child);

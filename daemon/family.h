@@ -19,6 +19,7 @@ struct child {
 	int64_t since_ns; /* Unix time when it joined */
 	struct child *next; /* among the offered ones; under the family's mutex */
 	_Atomic int n_holders;
+	int is_recorded; /* the flight recorder wants what it has, also when it is gone; the worker's */
 };
 
 struct family {
@@ -28,6 +29,10 @@ struct family {
 	_Atomic int
 		has_news; /* a child was offered or has exited, and the worker has not looked yet */
 	_Atomic int is_recording; /* a child that joins shall wait for its start */
+	/* What the processes are told to record at, by whom: both 0 is not at all. The worker's, see orders.h. */
+	unsigned capture_level;
+	unsigned
+		recorder_level; /* of the flight recorder: rings overwrite their oldest while it is on */
 	struct child **children; /* the worker's, oldest first */
 	size_t n_children;
 	size_t n_allocated;
@@ -53,7 +58,7 @@ void family_greet(struct family *f);
 /* Calls |visit| for each child, oldest first, with the mutex held: it must return at once. Any thread. */
 void family_visit(
 	struct family *f, void (*visit)(struct child *child, void *context), void *context);
-/* Lets go of children that are gone; only while nothing records. */
+/* Lets go of children that are gone and that no recorder wants; only while no capture runs. */
 void family_prune(struct family *f);
 
 #endif

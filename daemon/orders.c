@@ -35,23 +35,38 @@ static uint32_t prepare_rings(struct recording *r, struct source *s)
 	return n;
 }
 
-static void send(struct recording *r, struct source *s, enum arena_op op)
+void orders_send(const struct family *f, struct target *t)
 {
-	uint32_t arg = 0;
+	uint32_t level =
+		f->capture_level > f->recorder_level ? f->capture_level : f->recorder_level;
 
-	if (op == ARENA_OP_PREPARE)
-		arg = prepare_rings(r, s);
-	else if (op == ARENA_OP_START)
-		arg = r->level;
-	target_send(s->target, op, arg);
+	if (!level)
+		target_send(t, ARENA_OP_STOP, 0);
+	else
+		target_send(t, ARENA_OP_START,
+			level | (f->recorder_level ? ARENA_START_OVERWRITES : 0) |
+				(t->is_told_to_record ? ARENA_START_GOES_ON : 0));
+	t->is_told_to_record = level != 0;
 }
 
-/* Does not record, then; and shall not start when it goes on and nobody listens any more. */
+static void send(struct recording *r, struct source *s, enum arena_op op)
+{
+	if (op == ARENA_OP_PREPARE)
+		target_send(s->target, op, prepare_rings(r, s));
+	else
+		orders_send(r->family, s->target);
+}
+
+/* Does not record for this one, then; and shall not start when it goes on and nobody listens any more. */
 static void give_up(struct recording *r, struct source *s, int error)
 {
+	unsigned level = *r->asked;
+
 	if (error == -ETIMEDOUT) {
 		r->n_deaf++;
-		target_send(s->target, ARENA_OP_STOP, 0);
+		*r->asked = 0;
+		orders_send(r->family, s->target);
+		*r->asked = level;
 	}
 	s->state = SOURCE_ENDED;
 }
@@ -59,8 +74,9 @@ static void give_up(struct recording *r, struct source *s, int error)
 /* Without waiting for answers. */
 static void silence_all(struct recording *r)
 {
+	*r->asked = 0;
 	for (size_t i = 0; i < r->n_sources; i++)
-		target_send(r->sources[i]->target, ARENA_OP_STOP, 0);
+		orders_send(r->family, r->sources[i]->target);
 }
 
 /* All processes at the same time. Returns the answer of the first, the program; children may fail. */
@@ -86,8 +102,11 @@ static int tell(struct recording *r, enum arena_op op)
 
 int orders_begin(struct recording *r, enum arena_op op, struct diag *d)
 {
-	int error = tell(r, op);
+	int error;
 
+	if (op == ARENA_OP_START)
+		*r->asked = r->level;
+	error = tell(r, op);
 	if (error == -ESRCH)
 		return RECORDING_NO_TARGET;
 	if (!error)
@@ -100,6 +119,7 @@ int orders_begin(struct recording *r, enum arena_op op, struct diag *d)
 
 int orders_end(struct recording *r)
 {
+	*r->asked = 0;
 	return tell(r, ARENA_OP_STOP);
 }
 

@@ -15,6 +15,7 @@
 #include "daemon/spill.h"
 #include "daemon/spooler.h"
 #include "daemon/target.h"
+#include "lib/wire/record.h"
 
 #define PAIR_INTERVAL_NS (20 * NS_PER_MS)
 /* Slots that are not spooled yet: enough for what a target writes between two visits, little beside all. */
@@ -40,6 +41,7 @@ void recording_init(
 {
 	memset(r, 0, sizeof *r);
 	r->family = f;
+	r->asked = &f->capture_level;
 	r->max_bytes = max_bytes;
 	r->budget.max_bytes = max_bytes / RECORDING_BYTES_PER_SLOT_BYTE;
 	r->budget.window_bytes = choose_window(max_bytes, window_bytes);
@@ -59,9 +61,14 @@ int64_t recording_find_end(const struct recording *r)
 	return r->end_ns == INT64_MAX ? INT64_MAX : r->end_ns - r->start.monotonic_ns;
 }
 
-/* One that comes from here on is not told to wait; one that was is among the offered already. */
+/*
+ * One that comes from here on is not told to wait; one that was is among the offered already. With a flight recorder they
+ * all wait for that.
+ */
 static void close_to_newcomers(struct recording *r)
 {
+	if (r->family->recorder_level)
+		return;
 	atomic_store(&r->family->is_recording, 0);
 	family_admit(r->family);
 	family_greet(r->family);
@@ -97,6 +104,9 @@ static int meet_children(struct recording *r)
 	for (; r->n_met < f->n_children; r->n_met++) {
 		struct target *t = &f->children[r->n_met]->target;
 
+		/* The flight recorder's only. */
+		if (f->children[r->n_met]->is_recorded && target_get_life(t) != TARGET_ALIVE)
+			continue;
 		if (r->budget.used_bytes + SOURCE_BYTES > r->budget.max_bytes) {
 			r->n_left_out++;
 			continue;
@@ -150,7 +160,7 @@ int recording_arm(struct recording *r, unsigned level, struct diag *d)
 {
 	int error = add_source(r, r->family->main);
 
-	atomic_store(&r->family->is_recording, level != 0);
+	atomic_store(&r->family->is_recording, level || r->family->recorder_level);
 	if (!error && level)
 		error = meet_children(r);
 	if (!error && level)
@@ -159,13 +169,30 @@ int recording_arm(struct recording *r, unsigned level, struct diag *d)
 	return error;
 }
 
+/* With a flight recorder the rings have more than this: records that began before, by half of what can be told apart. */
+static void begin_over(struct recording *r)
+{
+	for (size_t i = 0; i < r->n_sources; i++)
+		if (r->sources[i]->target->is_told_to_record)
+			source_begin_over(r->sources[i], &r->error);
+}
+
+static uint64_t find_earliest(const struct recording *r)
+{
+	uint64_t reach = r->family->recorder_level ? RECORD_START_MASK / 4 : 0;
+
+	return r->start.ticks > reach ? r->start.ticks - reach : 0;
+}
+
 int recording_begin(struct recording *r, unsigned level, int64_t at_ns, struct diag *d)
 {
 	int error = 0;
 
 	r->level = level;
+	if (level)
+		begin_over(r);
 	set_start(r, at_ns);
-	r->earliest_ticks = r->start.ticks;
+	r->earliest_ticks = find_earliest(r);
 	if (level)
 		error = start_all(r, d);
 	r->late_ns = monotonic_ns() - r->start.monotonic_ns;
@@ -229,6 +256,9 @@ int recording_end(struct recording *r)
 	r->stop = clock_pair_read(r->uses_ticks);
 	if (timeline_add(&r->timeline, r->stop))
 		return -ENOMEM;
+	/* The program need not have stopped. */
+	if (r->family->recorder_level && r->stop.monotonic_ns < r->end_ns)
+		r->end_ns = r->stop.monotonic_ns;
 	if (r->stop.monotonic_ns > r->end_ns)
 		r->stop = interpolate(r->start, r->stop, r->end_ns);
 	for (size_t i = 0; i < r->n_sources && r->level; i++) {

@@ -26,6 +26,8 @@ struct recording {
 	char spool_problem[512]; /* "": there is none */
 	struct timeline timeline;
 	unsigned level; /* 0: nothing is recorded */
+	unsigned *
+		asked; /* where the family knows it while it is in force; a capture's, unless set after init */
 	int uses_ticks;
 	int64_t usage_interval_ms; /* 0: no samples */
 	size_t next_usage; /* the source whose turn it is to be looked at */

@@ -33,9 +33,16 @@ struct source *source_free(struct source *s)
 	return NULL;
 }
 
+void source_begin_over(struct source *s, int *error)
+{
+	drain_begin_over(&s->drain, atomic_load(&s->target->arena->word), error);
+	s->is_over = 1;
+}
+
 void source_begin(struct source *s)
 {
-	drain_begin(&s->drain, atomic_load(&s->target->arena->word));
+	if (!s->is_over)
+		drain_begin(&s->drain, atomic_load(&s->target->arena->word));
 	s->state = SOURCE_RECORDING;
 }
 

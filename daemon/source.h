@@ -23,6 +23,7 @@ struct source {
 	enum source_state state;
 	uint64_t rings_bytes; /* that were prepared for it */
 	int goes_on; /* of a part (recording_cut.h): its process records on */
+	int is_over; /* it recorded before for the flight recorder, and its drain has begun; see source_begin_over() */
 	int has_plane; /* in the trace that is being made of it */
 };
 
@@ -30,6 +31,8 @@ struct source {
 int source_new(struct target *target, struct drain_budget *budget, struct source **out);
 struct source *source_free(struct source *s); /* NULL ok; returns NULL */
 
+/* Of a process that records already: what it writes from here on counts, also before it has answered. */
+void source_begin_over(struct source *s, int *error);
 /* It has answered: what it writes from here on counts. */
 void source_begin(struct source *s);
 /* Copies out what is new, as drain_visit() does; ends it when its process is gone. */
