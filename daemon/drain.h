@@ -26,6 +26,11 @@ struct drain {
 	uint64_t next_serial;
 	int is_behind; /* the last visit left some behind, for want of room */
 	uint64_t n_broken; /* rings whose positions made no sense */
+	/* Of a flight recorder's snapshot, which is pictures of rings. */
+	int is_picture;
+	uint64_t asked_ticks; /* it was asked for what ended then or later; 0: for all there is */
+	uint64_t n_overwritten; /* entries of threads that have no log any more */
+	uint64_t lost[LOSS_KINDS]; /* theirs, too */
 	struct thread_log **logs;
 	size_t n_logs;
 	size_t n_logs_allocated;

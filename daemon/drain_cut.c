@@ -188,3 +188,13 @@ int drain_join(struct drain *older, struct drain *newer)
 	drain_deinit(newer);
 	return error;
 }
+
+int drain_take_log(struct drain *d, struct thread_log *log)
+{
+	int r = append(d, log);
+
+	log->is_closed = 1;
+	if (r)
+		thread_log_free(log);
+	return r;
+}

@@ -8,6 +8,7 @@
 #define DAEMON_DRAIN_CUT_H
 
 struct drain;
+struct thread_log;
 
 /*
  * Moves all that |d| holds to |part|, which need not be initialised. 0, or -ENOMEM: then some logs stayed where they
@@ -17,5 +18,8 @@ int drain_cut(struct drain *d, struct drain *part);
 
 /* Appends |newer| to |older|; |newer| is empty afterwards. 0, or -ENOMEM: something is missing. */
 int drain_join(struct drain *older, struct drain *newer);
+
+/* Adds |log| (taken, also on failure) to |d|: of no ring. 0 or -ENOMEM. */
+int drain_take_log(struct drain *d, struct thread_log *log);
 
 #endif

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
+#include "daemon/ended_threads.h"
 #include "daemon/target.h"
 
 /* New threads beyond these map a ring at their first span. */
@@ -27,6 +28,8 @@ void rings_free(struct target *t, uint32_t i)
 {
 	struct ring *ring = target_ring(t, i);
 
+	if (t->ended)
+		ended_threads_take(t->ended, i);
 	rings_skip(t, i);
 	atomic_store_explicit(&ring->word, 0, memory_order_relaxed);
 	/* The next one may sleep between its claim and its tid, and is not to be taken for this one. */

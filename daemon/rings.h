@@ -27,7 +27,7 @@ int rings_is_used(const struct target *t, uint32_t i);
 /* Everything written to ring |i| so far is of no interest. */
 void rings_skip(struct target *t, uint32_t i);
 
-/* Ring |i|, whose thread is gone, can serve another one. */
+/* Ring |i|, whose thread is gone, can serve another one. What it holds is kept if somebody wants it (t->ended). */
 void rings_free(struct target *t, uint32_t i);
 
 /*

@@ -74,7 +74,7 @@ void source_end(struct source *s, int *error)
 	if (s->state == SOURCE_RECORDING)
 		drain_finish(&s->drain, error);
 	s->state = SOURCE_ENDED;
-	if (target_get_life(s->target) == TARGET_DEAD)
+	if (target_get_life(s->target) == TARGET_DEAD && !s->target->ended)
 		target_empty(s->target);
 }
 

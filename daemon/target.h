@@ -12,6 +12,7 @@
 #include "lib/wire/arena.h"
 
 struct diag;
+struct ended_threads;
 
 enum target_life {
 	TARGET_ALIVE,
@@ -36,6 +37,8 @@ struct target {
 	_Atomic int has_exited; /* its pidfd says so; see target_set_exited() */
 	_Atomic int pidfd; /* borrowed; 0: none */
 	_Atomic int ending; /* its status + 1, once it is known; see target_find_ending() */
+	struct ended_threads
+		*ended; /* has what freed rings held; NULL: nobody wants it. The worker's */
 	int is_told_to_record; /* by the last order; the worker's */
 	char name[64];
 	uint64_t tail[ARENA_MAX_RINGS]; /* ours; the shared ones may be overwritten by the target */

@@ -33,6 +33,9 @@ struct thread_log {
 	int is_closed; /* its ring belongs to somebody else now */
 	struct open_span *open;
 	uint32_t n_open;
+	uint64_t
+		window_ticks; /* of a picture: the first one that is here ended then; 0: there is none */
+	int is_limited; /* older ones were there, which nobody had asked for */
 	struct track *track; /* a spool's, where earlier slots went; NULL: all are here */
 	uint64_t last_record; /* of those that were taken away; see thread_log_get_last() */
 };

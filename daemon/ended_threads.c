@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads that are gone; see ended_threads.h. */
+#include "daemon/ended_threads.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "daemon/drain.h"
+#include "daemon/drain_cut.h"
+#include "daemon/ring_picture.h"
+#include "daemon/target.h"
+#include "daemon/thread_log.h"
+#include "daemon/thread_window.h"
+
+struct ended_thread {
+	struct ended_thread *next; /* ended later */
+	struct ended_threads *of; /* NULL: of a process that is of no interest any more */
+	struct thread_log *log;
+	uint64_t n_bytes;
+};
+
+void ended_pool_init(struct ended_pool *pool)
+{
+	memset(pool, 0, sizeof *pool);
+	pool->last = &pool->first;
+}
+
+/* What it says goes into the sums, if they are still asked for. */
+static void count_gone(struct ended_threads *of, const struct thread_log *log)
+{
+	if (!of)
+		return;
+	of->n--;
+	of->n_overwritten += log->n_overwritten + thread_window_count(log);
+	for (int k = 0; k < LOSS_KINDS; k++)
+		of->lost[k] += log->lost[k];
+}
+
+static void drop_first(struct ended_pool *pool)
+{
+	struct ended_thread *ended = pool->first;
+
+	pool->first = ended->next;
+	if (!pool->first)
+		pool->last = &pool->first;
+	pool->used_bytes -= ended->n_bytes;
+	count_gone(ended->of, ended->log);
+	thread_log_free(ended->log);
+	free(ended);
+}
+
+void ended_pool_deinit(struct ended_pool *pool)
+{
+	while (pool->first)
+		drop_first(pool);
+}
+
+void ended_pool_limit(struct ended_pool *pool, uint64_t max_bytes)
+{
+	pool->max_bytes = max_bytes;
+	while (pool->used_bytes > max_bytes && pool->first)
+		drop_first(pool);
+}
+
+void ended_threads_init(struct ended_threads *e, struct ended_pool *pool, struct target *t)
+{
+	memset(e, 0, sizeof *e);
+	e->pool = pool;
+	e->target = t;
+	t->ended = e;
+}
+
+void ended_threads_deinit(struct ended_threads *e)
+{
+	for (struct ended_thread *at = e->pool->first; at; at = at->next)
+		if (at->of == e)
+			at->of = NULL;
+	e->target->ended = NULL;
+}
+
+static void append(struct ended_threads *e, struct ended_thread *ended)
+{
+	struct ended_pool *pool = e->pool;
+
+	ended->of = e;
+	*pool->last = ended;
+	pool->last = &ended->next;
+	pool->used_bytes += ended->n_bytes;
+	e->n++;
+	ended_pool_limit(pool, pool->max_bytes);
+}
+
+/* Of this recording, and with anything to tell. */
+static int has_content(const struct thread_log *log)
+{
+	for (int k = 0; k < LOSS_KINDS; k++)
+		if (log->lost[k])
+			return 1;
+	return log->n_slots || log->n_open || log->n_overwritten;
+}
+
+void ended_threads_take(struct ended_threads *e, uint32_t i)
+{
+	struct drain_budget budget = {.max_bytes = UINT64_MAX};
+	struct ended_thread *ended = calloc(1, sizeof *ended);
+	struct thread_log *log = NULL;
+	int r = ended ? thread_log_new(&budget, &log) : -ENOMEM;
+
+	if (!r)
+		r = ring_picture_take(
+			e->target, i, atomic_load(&e->target->arena->word), &budget, log);
+	if (r || !has_content(log)) {
+		thread_log_free(log);
+		free(ended);
+		return;
+	}
+	ended->log = log;
+	ended->n_bytes = sizeof *ended + budget.used_bytes;
+	append(e, ended);
+}
+
+static int copy_array(void *to, const void *from, size_t n_bytes)
+{
+	void *copy = n_bytes ? malloc(n_bytes) : NULL;
+
+	if (n_bytes && !copy)
+		return -ENOMEM;
+	if (n_bytes)
+		memcpy(copy, from, n_bytes);
+	memcpy(to, &copy, sizeof copy);
+	return 0;
+}
+
+/* One of its own, with its own arrays. */
+static int copy_log(
+	const struct thread_log *log, struct drain_budget *budget, struct thread_log **out)
+{
+	struct thread_log *copy;
+	struct slot *room;
+	int r = thread_log_new(budget, &copy);
+
+	if (r)
+		return r;
+	*copy = *log;
+	copy->slots = NULL;
+	copy->open = NULL;
+	copy->n_slots = copy->n_allocated = 0;
+	*out = copy;
+	if (copy_array(&copy->open, log->open, log->n_open * sizeof *log->open)) {
+		copy->n_open = 0;
+		return -ENOMEM;
+	}
+	r = log->n_slots ? thread_log_extend(copy, log->n_slots, budget, &room) : 0;
+	if (!r && log->n_slots)
+		memcpy(room, log->slots, log->n_slots * sizeof *room);
+	return r;
+}
+
+int ended_threads_copy(const struct ended_threads *e, struct drain *d, uint64_t earliest_ticks,
+	uint64_t from_ticks)
+{
+	int error = 0;
+
+	for (const struct ended_thread *at = e->pool->first; at; at = at->next) {
+		struct thread_log *copy = NULL;
+
+		if (at->of != e)
+			continue;
+		if (copy_log(at->log, d->budget, &copy) < 0)
+			error = -ENOMEM;
+		if (!copy)
+			continue;
+		thread_window_limit(copy, earliest_ticks, from_ticks, d->budget);
+		if (drain_take_log(d, copy))
+			error = -ENOMEM;
+	}
+	d->n_overwritten += e->n_overwritten;
+	for (int k = 0; k < LOSS_KINDS; k++)
+		d->lost[k] += e->lost[k];
+	return error;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What threads had recorded that are gone, while a flight recorder runs: copied out of their rings before these serve others,
+ * so that a thread of ten records costs 160 bytes and not a ring. All processes share a bound; beyond it the thread that
+ * ended first goes, and its entries count as overwritten.
+ *
+ * Threads: the worker's.
+ */
+#ifndef DAEMON_ENDED_THREADS_H
+#define DAEMON_ENDED_THREADS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/wire/ring.h"
+
+struct drain;
+struct ended_thread;
+struct target;
+
+/* Of all processes, in the order of their ends. */
+struct ended_pool {
+	struct ended_thread *first;
+	struct ended_thread **last;
+	uint64_t max_bytes;
+	uint64_t used_bytes;
+};
+
+/* Of one process. */
+struct ended_threads {
+	struct ended_pool *pool; /* borrowed, as is |target| */
+	struct target *target;
+	size_t n; /* that are in the pool */
+	/* Of those that are not any more, or had no room. */
+	uint64_t n_overwritten; /* entries */
+	uint64_t lost[LOSS_KINDS];
+};
+
+void ended_pool_init(struct ended_pool *pool);
+void ended_pool_deinit(struct ended_pool *pool);
+/* As many bytes, from here on. */
+void ended_pool_limit(struct ended_pool *pool, uint64_t max_bytes);
+
+/* All zero but for the two that it borrows. From here on rings_free() of |t| gives what there is. */
+void ended_threads_init(struct ended_threads *e, struct ended_pool *pool, struct target *t);
+/* Gives up what it has. */
+void ended_threads_deinit(struct ended_threads *e);
+
+/* Copies out the ring |i|, whose thread is gone. For want of memory it counts as overwritten. */
+void ended_threads_take(struct ended_threads *e, uint32_t i);
+
+/*
+ * Adds copies of all there is of this process to |d|, as much of each as ended at |from_ticks| or later (0: all), and what is
+ * known of the others. 0 or -ENOMEM.
+ */
+int ended_threads_copy(const struct ended_threads *e, struct drain *d, uint64_t earliest_ticks,
+	uint64_t from_ticks);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The time that a thread's records cover; see thread_window.h. */
+#include "daemon/thread_window.h"
+
+#include "daemon/entry.h"
+#include "daemon/thread_log.h"
+
+static size_t next_entry(const struct thread_log *log, size_t at)
+{
+	return at + 1 + record_n_extra(log->slots[at].word[0]);
+}
+
+uint64_t thread_window_count(const struct thread_log *log)
+{
+	uint64_t n = 0;
+
+	for (size_t at = 0; at < log->n_slots; at = next_entry(log, at))
+		n++;
+	return n;
+}
+
+/* 0 of one that makes no sense. */
+static uint64_t find_end(const struct thread_log *log, size_t at, uint64_t earliest_ticks)
+{
+	struct entry e;
+
+	/* A hostile one may say that it is longer than all there is. */
+	if (next_entry(log, at) > log->n_slots ||
+		!entry_decode(&e, &log->slots[at], earliest_ticks))
+		return 0;
+	return e.start + e.duration;
+}
+
+void thread_window_limit(struct thread_log *log, uint64_t earliest_ticks, uint64_t from_ticks,
+	struct drain_budget *budget)
+{
+	size_t at = 0;
+	uint64_t end = 0;
+
+	/* They are in the order of their ends. */
+	while (at < log->n_slots) {
+		end = find_end(log, at, earliest_ticks);
+		if (end && end >= from_ticks)
+			break;
+		at = next_entry(log, at);
+	}
+	log->is_limited = at > 0;
+	log->window_ticks = at < log->n_slots ? end : 0;
+	if (at)
+		thread_log_forget(log, at < log->n_slots ? at : log->n_slots, budget);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stretch of time that a thread's records cover, of those that were copied out of a ring which overwrites its oldest. */
+#ifndef DAEMON_THREAD_WINDOW_H
+#define DAEMON_THREAD_WINDOW_H
+
+#include <stdint.h>
+
+struct drain_budget;
+struct thread_log;
+
+/* How many entries |log| has. */
+uint64_t thread_window_count(const struct thread_log *log);
+
+/*
+ * Leaves out what had ended before |from_ticks| (0: nothing), which is no loss, and notes log->window_ticks. No record began
+ * before |earliest_ticks|.
+ */
+void thread_window_limit(struct thread_log *log, uint64_t earliest_ticks, uint64_t from_ticks,
+	struct drain_budget *budget);
+
+#endif

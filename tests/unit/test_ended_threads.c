@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rings of threads that are gone, while they overwrite their oldest: kept, bounded, and counted to the entry. */
+#include "daemon/ended_threads.h"
+
+#include <check.h>
+#include <proftap/proftap.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "daemon/drain.h"
+#include "daemon/rings.h"
+#include "daemon/thread_window.h"
+#include "tests/unit/guest_fixture.h"
+
+static struct ended_pool pool;
+static struct ended_threads ended;
+static struct drain_budget budget = {.max_bytes = UINT64_MAX};
+static struct drain copies;
+
+static void setup(void)
+{
+	fixture_open();
+	fixture_overwrite(1);
+	atomic_store(&fixture.arena->word, fixture_start(1));
+	ended_pool_init(&pool);
+	ended_pool_limit(&pool, UINT64_MAX);
+	ended_threads_init(&ended, &pool, &fixture.target);
+	drain_init(&copies, &fixture.target, &budget);
+}
+
+static void teardown(void)
+{
+	drain_deinit(&copies);
+	ended_threads_deinit(&ended);
+	ended_pool_deinit(&pool);
+	fixture_close();
+}
+
+static void *emit(void *n)
+{
+	for (uintptr_t i = 0; i < (uintptr_t)n; i++)
+		PTAP_INSTANT("point");
+	return NULL;
+}
+
+/* A thread's life; its ring, the first one, is free afterwards. */
+static void live(uintptr_t n)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, emit, (void *)n);
+	pthread_join(thread, NULL);
+	rings_free(&fixture.target, 0);
+}
+
+static void copy(uint64_t from_ticks)
+{
+	drain_deinit(&copies);
+	drain_init(&copies, &fixture.target, &budget);
+	ck_assert_int_eq(ended_threads_copy(&ended, &copies, 0, from_ticks), 0);
+}
+
+START_TEST(all_of_a_short_life_is_kept)
+{
+	live(10);
+	live(20);
+	copy(0);
+	ck_assert_uint_eq(copies.n_logs, 2);
+	ck_assert_uint_eq(thread_window_count(copies.logs[0]), 10);
+	ck_assert_uint_eq(thread_window_count(copies.logs[1]), 20);
+	ck_assert_int_ne(copies.logs[0]->tid, 0);
+	ck_assert_uint_eq(copies.n_overwritten, 0);
+}
+END_TEST
+
+START_TEST(a_life_that_filled_its_ring_says_what_it_overwrote)
+{
+	live(3 * FIXTURE_SLOTS + 5);
+	copy(0);
+	ck_assert_uint_gt(copies.logs[0]->n_overwritten, 0);
+	ck_assert_uint_eq(copies.logs[0]->n_overwritten + thread_window_count(copies.logs[0]),
+		3 * FIXTURE_SLOTS + 5);
+}
+END_TEST
+
+START_TEST(beyond_the_bound_the_first_goes_and_is_counted)
+{
+	live(10);
+	live(20);
+	ended_pool_limit(&pool, pool.used_bytes + 1);
+	live(30);
+	ck_assert_uint_le(pool.used_bytes, pool.max_bytes);
+	copy(0);
+	ck_assert_uint_lt(copies.n_logs, 3);
+	ck_assert_uint_eq(thread_window_count(copies.logs[copies.n_logs - 1]), 30);
+	ck_assert_uint_eq(copies.n_overwritten, copies.n_logs == 2 ? 10 : 30);
+	ended_pool_limit(&pool, 0);
+	copy(0);
+	ck_assert_uint_eq(copies.n_logs, 0);
+	ck_assert_uint_eq(copies.n_overwritten, 60);
+}
+END_TEST
+
+START_TEST(what_nobody_asked_for_is_left_out_and_is_no_loss)
+{
+	uint64_t between;
+
+	live(10);
+	between = fixture_now();
+	live(20);
+	copy(between);
+	ck_assert_uint_eq(copies.n_logs, 2);
+	ck_assert_uint_eq(copies.logs[0]->n_slots, 0);
+	ck_assert_int_eq(copies.logs[0]->is_limited, 1);
+	ck_assert_uint_eq(copies.logs[0]->window_ticks, 0);
+	ck_assert_uint_eq(thread_window_count(copies.logs[1]), 20);
+	ck_assert_int_eq(copies.logs[1]->is_limited, 0);
+	ck_assert_uint_ge(copies.logs[1]->window_ticks, between);
+	ck_assert_uint_eq(copies.n_overwritten, 0);
+}
+END_TEST
+
+START_TEST(a_thread_of_an_earlier_recording_is_none)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, emit, (void *)(uintptr_t)10);
+	pthread_join(thread, NULL);
+	atomic_store(&fixture.arena->word, fixture_start(1));
+	rings_free(&fixture.target, 0);
+	copy(0);
+	ck_assert_uint_eq(copies.n_logs, 0);
+}
+END_TEST
+
+START_TEST(of_a_process_that_is_let_go_nothing_is_counted_any_more)
+{
+	live(10);
+	ended_threads_deinit(&ended);
+	ck_assert_ptr_null(fixture.target.ended);
+	ended_threads_init(&ended, &pool, &fixture.target);
+	ended_pool_limit(&pool, 0);
+	copy(0);
+	ck_assert_uint_eq(copies.n_logs, 0);
+	ck_assert_uint_eq(copies.n_overwritten, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("ended_threads");
+	TCase *tcase = tcase_create("kept");
+	SRunner *runner;
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, all_of_a_short_life_is_kept);
+	tcase_add_test(tcase, a_life_that_filled_its_ring_says_what_it_overwrote);
+	tcase_add_test(tcase, beyond_the_bound_the_first_goes_and_is_counted);
+	tcase_add_test(tcase, what_nobody_asked_for_is_left_out_and_is_no_loss);
+	tcase_add_test(tcase, a_thread_of_an_earlier_recording_is_none);
+	tcase_add_test(tcase, of_a_process_that_is_let_go_nothing_is_counted_any_more);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
