@@ -13,6 +13,7 @@
 #include "daemon/losses.h"
 #include "daemon/target.h"
 #include "daemon/track.h"
+#include "daemon/windows.h"
 #include "trace/space.h"
 
 static const char *line_name(const struct thread_log *log)
@@ -154,6 +155,8 @@ int assemble_host_plane(const struct assemble_input *in, struct space *space)
 		r = fill(as, in);
 	if (!r)
 		r = add_losses(as, in, space);
+	if (!r)
+		r = windows_add(in, as->plane, space);
 	if (!r)
 		r = move_plane(as, space);
 	assembly_free(as);

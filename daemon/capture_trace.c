@@ -131,7 +131,7 @@ static int add_environment(struct capture_trace *t)
 		plane_set_bytes(
 			plane, "profile_options", t->request->options, t->request->options_bytes))
 		return -ENOMEM;
-	return 0;
+	return t->request->reason ? plane_set_string(plane, "ptap_reason", t->request->reason) : 0;
 }
 
 static int add_host(struct capture_trace *t)

@@ -21,6 +21,7 @@ enum reason {
 	REASON_NO_RING,
 	REASON_MEMORY,
 	REASON_OLDEST,
+	REASON_OVERWRITTEN,
 	REASON_SPOOL,
 	REASON_NAMES,
 	REASON_TEXTS,
@@ -28,6 +29,16 @@ enum reason {
 	REASON_CROWDED,
 	REASON_UNMATCHED,
 	N_REASONS
+};
+
+/* Where each kind of a ring's losses belongs. */
+static const enum reason reason_of[LOSS_KINDS] = {
+	[LOSS_FULL] = REASON_FULL,
+	[LOSS_REENTRY] = REASON_REENTRY,
+	[LOSS_DEPTH] = REASON_DEPTH,
+	[LOSS_CUT] = REASON_CUT,
+	[LOSS_LEFT_OPEN] = REASON_LEFT_OPEN,
+	[LOSS_FOREIGN_END] = REASON_FOREIGN_END,
 };
 
 /* One row per reason: the plane's stat, and what to tell people. */
@@ -53,6 +64,8 @@ static const struct {
 	[REASON_OLDEST] = {"ptap_lost_oldest", 1,
 		"16-byte units dropped: the oldest of the session, whose memory was full; ask for "
 		"snapshots more often, or raise max_capture_bytes"},
+	/* Not lost: nobody can have all of what a flight recorder ever recorded. See windows.h. */
+	[REASON_OVERWRITTEN] = {"ptap_overwritten", 0, NULL},
 	[REASON_SPOOL] = {"ptap_lost_spool", 1,
 		"events dropped: no room in the capture's file or memory; raise max_capture_bytes"},
 	[REASON_NAMES] = {"ptap_lost_names", 0,
@@ -75,14 +88,15 @@ static void count(
 	for (size_t i = 0; i < drain->n_logs; i++) {
 		const struct thread_log *log = drain->logs[i];
 
-		totals[REASON_FULL] += log->lost[LOSS_FULL];
-		totals[REASON_REENTRY] += log->lost[LOSS_REENTRY];
-		totals[REASON_DEPTH] += log->lost[LOSS_DEPTH];
-		totals[REASON_CUT] += log->lost[LOSS_CUT];
-		totals[REASON_LEFT_OPEN] += log->lost[LOSS_LEFT_OPEN];
-		totals[REASON_FOREIGN_END] += log->lost[LOSS_FOREIGN_END];
+		for (int k = 0; k < LOSS_KINDS; k++)
+			totals[reason_of[k]] += log->lost[k];
 		totals[REASON_MEMORY] += log->lost_memory;
+		/* Elsewhere they are among the lost. */
+		totals[REASON_OVERWRITTEN] += drain->is_picture ? log->n_overwritten : 0;
 	}
+	for (int k = 0; k < LOSS_KINDS; k++)
+		totals[reason_of[k]] += drain->lost[k];
+	totals[REASON_OVERWRITTEN] += drain->n_overwritten;
 	totals[REASON_MEMORY] += drain->lost_memory;
 	totals[REASON_OLDEST] = drain->lost_oldest;
 	totals[REASON_NO_RING] = drain->lost_no_ring;

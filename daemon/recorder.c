@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The flight recorder; see recorder.h. */
+#include "daemon/recorder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/grow.h"
+#include "daemon/capture.h"
+#include "daemon/drain.h"
+#include "daemon/family.h"
+#include "daemon/orders.h"
+#include "daemon/ring_picture.h"
+#include "daemon/rings.h"
+#include "daemon/source.h"
+#include "daemon/target.h"
+
+/* So the older ones are minutes apart after a month, and take 32 KiB. */
+#define MAX_PAIRS 2048u
+/* While threads come and go so fast that rings become few. */
+#define SHORT_INTERVAL_NS (50 * NS_PER_MS)
+/* Of the rings' memory, for threads that are gone. */
+#define ENDED_SHARE 4
+
+void recorder_init(struct recorder *r, struct family *f)
+{
+	memset(r, 0, sizeof *r);
+	r->family = f;
+	r->due_ns = INT64_MAX;
+	ended_pool_init(&r->ended);
+}
+
+/* The sources. */
+
+static struct source *get_source(const struct recorder *r, size_t i)
+{
+	return r->recording.sources[i];
+}
+
+static int add_source(struct recorder *r, struct target *t)
+{
+	struct recording *rec = &r->recording;
+	size_t n = rec->n_sources;
+	struct ended_threads *ended;
+
+	if (grow(&rec->sources, &rec->n_allocated, n + 1) ||
+		grow(&r->ended_of, &r->n_ended_allocated, n + 1))
+		return -ENOMEM;
+	ended = calloc(1, sizeof *ended);
+	if (!ended || source_new(t, &rec->budget, &rec->sources[n])) {
+		free(ended);
+		return -ENOMEM;
+	}
+	rec->sources[n]->drain.lost_no_ring_before = atomic_load(&t->arena->lost_no_ring);
+	ended_threads_init(ended, &r->ended, t);
+	r->ended_of[n] = ended;
+	rec->n_sources++;
+	return 0;
+}
+
+static void forget_source(struct recorder *r, size_t i)
+{
+	struct recording *rec = &r->recording;
+	size_t n_behind = rec->n_sources - i - 1;
+
+	ended_threads_deinit(r->ended_of[i]);
+	free(r->ended_of[i]);
+	source_free(rec->sources[i]);
+	memmove(&rec->sources[i], &rec->sources[i + 1], n_behind * sizeof *rec->sources);
+	memmove(&r->ended_of[i], &r->ended_of[i + 1], n_behind * sizeof *r->ended_of);
+	rec->n_sources--;
+}
+
+/* Nobody wants what the children have. */
+static void release_children(struct recorder *r)
+{
+	for (size_t i = 0; i < r->family->n_children; i++)
+		r->family->children[i]->is_recorded = 0;
+}
+
+static void clear(struct recorder *r)
+{
+	while (r->recording.n_sources)
+		forget_source(r, r->recording.n_sources - 1);
+	release_children(r);
+	ended_pool_deinit(&r->ended);
+	free(r->ended_of);
+	free(r->recording.sources);
+	timeline_deinit(&r->recording.timeline);
+	recorder_init(r, r->family);
+}
+
+void recorder_deinit(struct recorder *r)
+{
+	clear(r);
+}
+
+/* On and off. */
+
+static int add_pair(struct recorder *r)
+{
+	struct clock_pair pair = clock_pair_read(r->recording.uses_ticks);
+	int error = timeline_add(&r->recording.timeline, pair);
+
+	timeline_limit(&r->recording.timeline, MAX_PAIRS);
+	return error;
+}
+
+static int begin(struct recorder *r, struct diag *d)
+{
+	struct recording *rec = &r->recording;
+	int error = orders_begin(rec, ARENA_OP_PREPARE, d);
+
+	rec->start = clock_pair_read(rec->uses_ticks);
+	if (!error)
+		error = timeline_add(&rec->timeline, rec->start);
+	return error ? error : orders_begin(rec, ARENA_OP_START, d);
+}
+
+/* As many bytes as the rings have that threads may have. */
+static void limit_ended(struct recorder *r)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < r->recording.n_sources; i++)
+		n += get_source(r, i)->rings_bytes;
+	ended_pool_limit(&r->ended, n / ENDED_SHARE);
+}
+
+int recorder_start(struct recorder *r, unsigned level, uint64_t max_bytes, struct diag *d)
+{
+	struct recording *rec = &r->recording;
+	int error;
+
+	recording_init(rec, r->family, capture_find_max_bytes(max_bytes), 0);
+	rec->asked = &r->family->recorder_level;
+	rec->level = level;
+	error = add_source(r, r->family->main);
+	if (!error)
+		error = begin(r, d);
+	if (error) {
+		r->family->recorder_level = 0;
+		clear(r);
+		return error;
+	}
+	r->is_on = 1;
+	r->due_ns = monotonic_ns() + RECORDER_INTERVAL_NS;
+	atomic_store(&r->family->is_recording, 1);
+	recorder_meet(r);
+	limit_ended(r);
+	return 0;
+}
+
+void recorder_stop(struct recorder *r)
+{
+	if (!r->is_on)
+		return;
+	orders_end(&r->recording);
+	atomic_store(&r->family->is_recording, r->family->capture_level != 0);
+	clear(r);
+}
+
+void recorder_freeze(struct recorder *r)
+{
+	r->frozen = ring_picture_now(r->recording.uses_ticks);
+	orders_end(&r->recording);
+}
+
+/* Children. */
+
+static void meet(struct recorder *r, struct child *child)
+{
+	size_t n = r->recording.n_sources;
+
+	child->is_recorded = add_source(r, &child->target) == 0;
+	if (child->is_recorded)
+		orders_start_newcomers(&r->recording, n);
+}
+
+void recorder_meet(struct recorder *r)
+{
+	struct family *f = r->family;
+
+	family_admit(f);
+	for (size_t i = 0; i < f->n_children; i++)
+		if (!f->children[i]->is_recorded &&
+			target_get_life(&f->children[i]->target) == TARGET_ALIVE)
+			meet(r, f->children[i]);
+	family_greet(f);
+}
+
+static struct child *find_child(const struct recorder *r, const struct target *t)
+{
+	for (size_t i = 0; i < r->family->n_children; i++)
+		if (&r->family->children[i]->target == t)
+			return r->family->children[i];
+	return NULL;
+}
+
+/* All its threads have ended; the rings' memory goes. */
+static void take_dead(struct recorder *r, size_t i)
+{
+	struct target *t = get_source(r, i)->target;
+
+	if (get_source(r, i)->state == SOURCE_ENDED)
+		return;
+	for (uint32_t k = 0; k < t->n_rings; k++)
+		if (rings_is_used(t, k))
+			rings_free(t, k);
+	get_source(r, i)->state = SOURCE_ENDED;
+	get_source(r, i)->rings_bytes = 0;
+	target_empty(t);
+}
+
+/* Of children that are gone: what they recorded is kept, until that goes, too. */
+static void look_after_children(struct recorder *r)
+{
+	for (size_t i = r->recording.n_sources; i-- > 1;) {
+		struct target *t = get_source(r, i)->target;
+		struct child *child = find_child(r, t);
+
+		if (target_get_life(t) == TARGET_ALIVE)
+			continue;
+		take_dead(r, i);
+		if (r->ended_of[i]->n)
+			continue;
+		forget_source(r, i);
+		if (child)
+			child->is_recorded = 0;
+	}
+}
+
+/* Threads. */
+
+static int has_few_rings(const struct target *t)
+{
+	uint32_t allowed = atomic_load(&t->arena->rings_allowed);
+	uint32_t n_free = allowed;
+
+	for (uint32_t i = 0; i < allowed && i < t->n_rings; i++)
+		n_free -= rings_is_used(t, i) != 0;
+	return n_free < allowed / 4;
+}
+
+static void free_rings(struct target *t)
+{
+	for (uint32_t i = 0; i < t->n_rings; i++)
+		if (rings_is_used(t, i) && !target_has_thread(t, target_ring(t, i)->tid))
+			rings_free(t, i);
+}
+
+void recorder_tend(struct recorder *r, int is_capturing)
+{
+	int64_t interval_ns = RECORDER_INTERVAL_NS;
+
+	if (!r->is_on || monotonic_ns() < r->due_ns)
+		return;
+	if (add_pair(r))
+		r->recording.error = -ENOMEM;
+	recorder_meet(r);
+	for (size_t i = 0; i < r->recording.n_sources; i++) {
+		struct target *t = get_source(r, i)->target;
+
+		if (target_get_life(t) != TARGET_ALIVE)
+			continue;
+		if (!is_capturing)
+			free_rings(t);
+		if (has_few_rings(t))
+			interval_ns = SHORT_INTERVAL_NS;
+	}
+	if (!is_capturing)
+		look_after_children(r);
+	limit_ended(r);
+	r->due_ns = monotonic_ns() + interval_ns;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Snapshots of the flight recorder; see recorder_snapshot.h. */
+#include "daemon/recorder_snapshot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/profile_options.h"
+#include "daemon/capture.h"
+#include "daemon/capture_trace.h"
+#include "daemon/family.h"
+#include "daemon/recorder.h"
+#include "daemon/recording_cut.h"
+#include "proto/pack.h"
+#include "trace/space.h"
+#include "tsl/profiler/protobuf/profiler_options.pb-c.h"
+
+typedef Tensorflow__ProfileOptions Options;
+
+/* As a Profile call would have said it. */
+static int echo_options(unsigned level, struct capture_request *request, uint8_t **bytes)
+{
+	Options o = TENSORFLOW__PROFILE_OPTIONS__INIT;
+
+	o.version = 1;
+	o.host_tracer_level = level;
+	if (proto_pack(&o.base, bytes, &request->options_bytes))
+		return -ENOMEM;
+	request->options = *bytes;
+	return 0;
+}
+
+static int make_trace(struct recorder_snapshot *s, struct capture_result *result)
+{
+	static const _Atomic int never;
+	const struct recorder_wish *wish = &s->wish;
+	unsigned level = s->part->level;
+	uint8_t *options = NULL;
+	struct capture_request request = {
+		.level = level,
+		/* Its end is no surprise, or said by the warning. */
+		.duration_ms = PROFILE_TO_THE_END_MS,
+		.max_xspace_bytes = wish->max_xspace_bytes,
+		.reason = wish->reason,
+		.warnings = &wish->warning,
+		.n_warnings = wish->warning != NULL,
+		.cancel = &never,
+	};
+	struct capture_trace t = {
+		.request = &request,
+		.target = s->recorder->family->main,
+		.recording = s->part,
+		.level = level,
+	};
+	int r = echo_options(level, &request, &options);
+
+	if (!r)
+		r = space_new(&t.space);
+	if (!r)
+		r = capture_trace_make(&t, result);
+	space_free(t.space);
+	free(options);
+	return r;
+}
+
+static void make(struct recorder_snapshot *s)
+{
+	struct capture_result result;
+	struct diag d = DIAG_INIT;
+	int r;
+
+	memset(&result, 0, sizeof result);
+	r = make_trace(s, &result);
+	recording_part_deinit(s->part);
+	free(s->part);
+	s->part = NULL;
+	s->wish.deliver(s->wish.context, r, &result, &d);
+}
+
+static void *run_maker(void *argument)
+{
+	struct recorder_snapshot *s = argument;
+
+	make(s);
+	atomic_store(&s->is_made, 1);
+	if (s->on_made)
+		s->on_made(s->context);
+	return NULL;
+}
+
+void recorder_snapshot_wait(struct recorder_snapshot *s)
+{
+	if (s->has_maker)
+		pthread_join(s->maker, NULL);
+	s->has_maker = 0;
+}
+
+int recorder_snapshot_is_ready(struct recorder_snapshot *s)
+{
+	if (s->has_maker && !atomic_load(&s->is_made))
+		return 0;
+	recorder_snapshot_wait(s);
+	return 1;
+}
+
+static void fail(const struct recorder_wish *wish)
+{
+	struct capture_result nothing = {.is_empty = 0};
+	struct diag d = DIAG_INIT;
+
+	wish->deliver(wish->context, -ENOMEM, &nothing, &d);
+}
+
+void recorder_snapshot_take(
+	struct recorder_snapshot *s, struct recorder *r, const struct recorder_wish *wish)
+{
+	s->recorder = r;
+	s->wish = *wish;
+	s->part = malloc(sizeof *s->part);
+	if (!s->part) {
+		fail(wish);
+		return;
+	}
+	/* What is missing the trace says. */
+	recorder_cut(r, wish->last_ms, s->part);
+	atomic_store(&s->is_made, 0);
+	s->has_maker = pthread_create(&s->maker, NULL, run_maker, s) == 0;
+	if (s->has_maker)
+		pthread_setname_np(s->maker, "ptap-maker");
+	else
+		make(s);
+}
