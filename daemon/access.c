@@ -17,6 +17,7 @@ void access_init(struct access *access, struct target *target)
 {
 	access->target = target;
 	access->uid = geteuid();
+	access->is_frozen = 0;
 	access->quiet_until_ns = 0;
 	access->n_unsaid = 0;
 }
@@ -25,9 +26,17 @@ uid_t access_find_uid(struct access *access)
 {
 	uid_t uid = access->uid;
 
+	if (atomic_load(&access->is_frozen))
+		return uid;
 	owner_find_uid("", access->target->pid, &uid);
 	access->uid = uid;
 	return uid;
+}
+
+void access_freeze(struct access *access)
+{
+	access_find_uid(access);
+	atomic_store(&access->is_frozen, 1);
 }
 
 #define NOBODY_KNOWN ((uid_t)-1)

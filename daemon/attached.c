@@ -23,10 +23,13 @@
 #include "daemon/joins.h"
 #include "daemon/journal.h"
 #include "daemon/reception.h"
+#include "daemon/recorder_end.h"
+#include "daemon/recorder_work.h"
 #include "daemon/rings.h"
 #include "daemon/self.h"
 #include "daemon/service.h"
 #include "daemon/session.h"
+#include "daemon/session_recorder.h"
 #include "daemon/target.h"
 #include "daemon/worker.h"
 #include "lib/wire/fds.h"
@@ -53,7 +56,10 @@ static void close_listener(uv_async_t *handle)
 {
 	struct attached *a = handle->data;
 
-	if (a->has_listener)
+	/* Nobody who cannot show who he is gets what a dead program left. */
+	if (a->has_listener && recorder_end_holds(&a->session))
+		atomic_store(&a->session.heir, reception_close_port(&a->reception));
+	else if (a->has_listener)
 		reception_close(&a->reception);
 	joins_close(&a->joins);
 	hello_close(&a->target);
@@ -69,6 +75,10 @@ static void on_met(uv_async_t *handle)
 
 static void on_finished(uv_async_t *handle)
 {
+	struct attached *a = handle->data;
+
+	if (a->has_listener)
+		reception_close(&a->reception);
 	uv_stop(handle->loop);
 }
 
@@ -91,21 +101,39 @@ static void open_door(struct attached *a)
 		log_warn(LOG_LISTEN, "forked children cannot be followed: %s", errno_words(r));
 }
 
+/* What stands in its options is wrong: -EINVAL with |d|. Whatever else there is, the program can do without. */
+static int start_recorder(struct attached *a, struct diag *d)
+{
+	int r = a->target.flags & ARENA_RECORDER ? recorder_work_begin(&a->session, d) : 0;
+
+	if (r && r != -EINVAL)
+		log_warn(LOG_TARGET, "no flight recorder: %s", d->text);
+	return r == -EINVAL ? r : 0;
+}
+
+/* The arena's head is filled, and nobody has been greeted. */
+static int prepare(struct attached *a, struct diag *d)
+{
+	const struct arena *arena = a->target.arena;
+
+	target_hold(&a->target);
+	repository_name(
+		&a->service.repository, arena->log_dir, sizeof arena->log_dir, a->target.pid);
+	open_door(a);
+	reception_tell_target(&a->reception);
+	return start_recorder(a, d);
+}
+
 static void *work(void *argument)
 {
 	struct attached *a = argument;
 	struct diag d = DIAG_INIT;
 
 	self_ask_for_low_latency();
-	if (target_meet(&a->target, &d)) {
+	if (target_meet(&a->target, &d) || prepare(a, &d)) {
 		hello_fail(&a->target, &d);
 		session_close(&a->session);
 	} else {
-		target_hold(&a->target);
-		repository_name(&a->service.repository, a->target.arena->log_dir,
-			sizeof a->target.arena->log_dir, a->target.pid);
-		open_door(a);
-		reception_tell_target(&a->reception);
 		uv_async_send(&a->met);
 		target_greet(&a->target);
 		log_set_level((enum log_level)(a->target.arena->log_level & 3));
@@ -125,6 +153,8 @@ static void describe(struct status *s, void *context)
 	s->pid = (int)a->target.pid;
 	s->since_ns = a->since_ns;
 	s->is_recording = session_is_busy(&a->session);
+	s->has_recorder = session_recorder_is_on(&a->session);
+	s->has_ended = recorder_end_holds(&a->session);
 	s->n_children = a->joins.n_children;
 	snprintf(s->name, sizeof s->name, "%.*s", (int)sizeof a->target.arena->name - 1,
 		a->target.arena->name);
@@ -160,6 +190,7 @@ static int start(struct attached *a, pid_t pid, struct diag *d)
 		return r;
 	family_init(&a->family, &a->target);
 	session_init(&a->session, &a->family, say_gone, a);
+	a->session.repository = &a->service.repository;
 	a->service.session = &a->session;
 	errands_init(&a->service.errands);
 	health_init(&a->service.health);

@@ -116,21 +116,25 @@ static int echo_options(struct session_request *request, const char *log_dir)
 
 /* The place. */
 
-/* HOSTNAME_PORT, and HOSTNAME_NAME_PID where there is no port. */
-static void set_host(struct local_trace *trace, const struct profile_options *o)
+void local_trace_name_host(const struct target *t, char host[LOCAL_TRACE_HOST_BYTES])
 {
-	const struct target *t = trace->target;
-	const char *asked = profile_options_get_text(o, "override_hostname");
 	char hostname[128] = "localhost";
 
 	gethostname(hostname, sizeof hostname - 1);
+	if (t->arena->port)
+		snprintf(host, LOCAL_TRACE_HOST_BYTES, "%s_%u", hostname, t->arena->port);
+	else
+		snprintf(host, LOCAL_TRACE_HOST_BYTES, "%s_%s_%d", hostname, t->name, (int)t->pid);
+}
+
+static void set_host(struct local_trace *trace, const struct profile_options *o)
+{
+	const char *asked = profile_options_get_text(o, "override_hostname");
+
 	if (asked && *asked)
 		snprintf(trace->host, sizeof trace->host, "%s", asked);
-	else if (t->arena->port)
-		snprintf(trace->host, sizeof trace->host, "%s_%u", hostname, t->arena->port);
 	else
-		snprintf(trace->host, sizeof trace->host, "%s_%s_%d", hostname, t->name,
-			(int)t->pid);
+		local_trace_name_host(trace->target, trace->host);
 }
 
 static int open_place(

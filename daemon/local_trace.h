@@ -17,12 +17,17 @@ struct target;
 /* What the program is told when a client was first. */
 extern const char local_trace_busy_text[];
 
+#define LOCAL_TRACE_HOST_BYTES 300
+
 /* Where it goes. */
 struct local_trace {
 	struct target *target;
 	struct run_dir dir;
-	char host[300]; /* of the file's name */
+	char host[LOCAL_TRACE_HOST_BYTES]; /* of the file's name */
 };
+
+/* What a file is named after that the server writes for the program: HOSTNAME_PORT, or HOSTNAME_NAME_PID without a port. */
+void local_trace_name_host(const struct target *t, char host[LOCAL_TRACE_HOST_BYTES]);
 
 /* Whether the program asks for a trace that was not taken yet. Cheap. */
 int local_trace_is_asked(const struct target *t);

@@ -120,6 +120,14 @@ void reception_announce(struct reception *r)
 	kin_announce(&r->kin, parent, r->target->pid, r->own_socket);
 }
 
+uid_t reception_close_port(struct reception *r)
+{
+	door_close(&r->door);
+	socket_file_remove(&r->socket_file);
+	access_freeze(&r->access);
+	return access_find_uid(&r->access);
+}
+
 void reception_close(struct reception *r)
 {
 	door_close(&r->door);

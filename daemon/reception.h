@@ -44,6 +44,8 @@ int reception_open(struct reception *r, uv_loop_t *loop);
 void reception_tell_target(const struct reception *r);
 /* Tells the parent's server, if the program has one. After that. */
 void reception_announce(struct reception *r);
+/* The program has died: nobody comes in any more but by the private sockets. Returns the user whose it was. */
+uid_t reception_close_port(struct reception *r);
 /* Nobody comes in any more; those that are served stay. */
 void reception_close(struct reception *r);
 

@@ -21,6 +21,7 @@ void session_init(struct session *s, struct family *family, void (*on_gone)(void
 	memset(s, 0, sizeof *s);
 	s->family = family;
 	s->on_gone = on_gone;
+	s->heir = geteuid();
 	s->context = context;
 	pthread_mutex_init(&s->mutex, NULL);
 }
@@ -29,7 +30,7 @@ void session_init(struct session *s, struct family *family, void (*on_gone)(void
  * The worker may be between its last look at the flags and going to sleep: then nobody is woken, and it
  * is tried again until it was. One that is at work, which can take long, looks before it sleeps.
  */
-static void wake_worker(struct session *s)
+void session_wake_worker(struct session *s)
 {
 	while (atomic_load(&s->is_waiting) && !target_kick(s->family->main) &&
 		atomic_load(&s->is_pending))
@@ -120,7 +121,7 @@ int session_take(struct session *s, struct session_request *request)
 	if (r)
 		session_request_free(request);
 	else
-		wake_worker(s);
+		session_wake_worker(s);
 	return r;
 }
 
@@ -190,13 +191,16 @@ void session_cancel(struct session *s, const struct rpc_call *call)
 {
 	struct session_request *waited;
 	struct session_request *snapshots;
+	struct session_request *recorder_asks;
 
 	pthread_mutex_lock(&s->mutex);
 	if (s->request && s->request->call == call)
 		session_raise(s, &s->cancel);
 	waited = request_list_pick(&s->waiting, request_is_of_call, call);
 	snapshots = request_list_pick(&s->snapshots, request_is_of_call, call);
+	recorder_asks = request_list_pick(&s->recorder_asks, request_is_of_call, call);
 	pthread_mutex_unlock(&s->mutex);
+	request_list_tell(recorder_asks, CAPTURE_CANCELLED, "");
 	request_list_tell(waited, CAPTURE_CANCELLED, "");
 	request_list_tell(snapshots, CAPTURE_CANCELLED, "");
 }

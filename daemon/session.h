@@ -11,8 +11,11 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct family;
+struct recorder_work;
+struct repository;
 struct rpc_call;
 struct session_request;
 
@@ -29,6 +32,13 @@ struct session {
 	/* Of a continuous session (continuous_session.h); under mutex. */
 	struct session_request *snapshots; /* asked for, the first first */
 	struct session_request *stopper; /* who asked for its end */
+	/* Of the flight recorder (session_recorder.h). */
+	struct session_request *recorder_asks; /* the first first; under mutex */
+	_Atomic int has_recorder; /* changes under mutex */
+	_Atomic uint32_t recorder_news; /* a futex: counts the asks */
+	struct recorder_work *recorder_work; /* the worker's; NULL: there was never one */
+	const struct repository *repository; /* the operator's; NULL: none */
+	_Atomic uid_t heir; /* beside root, who may have what a dead program left */
 	_Atomic int is_pending; /* the worker has not looked yet */
 	_Atomic int
 		is_waiting; /* the worker sleeps, or is about to; set before is_pending is read */
@@ -71,6 +81,9 @@ void session_cancel(struct session *s, const struct rpc_call *call);
 
 /* No capture any more: those that wait are answered, later ones are refused. */
 void session_close(struct session *s);
+
+/* There is something new for the worker: s->is_pending is set. Any thread. */
+void session_wake_worker(struct session *s);
 
 /* Raises |flag| of |s|, under the mutex; a recording looks at it at least every 10 ms. For continuous_session.h, too. */
 void session_raise(struct session *s, _Atomic int *flag);

@@ -18,6 +18,14 @@ struct progress;
 struct rpc_call;
 struct run_dir;
 
+/* What is asked of the flight recorder. */
+enum recorder_ask {
+	RECORDER_NOTHING,
+	RECORDER_START,
+	RECORDER_SNAPSHOT,
+	RECORDER_STOP,
+};
+
 struct session_request {
 	struct session_request *next; /* the session's */
 	/*
@@ -41,6 +49,7 @@ struct session_request {
 	char *repository_root; /* malloc'ed, a client's words; NULL: none */
 	char *host_name; /* the same: of the file there */
 	struct run_dir *run; /* owned (malloc'ed): where the file goes; NULL: into the answer */
+	enum recorder_ask recorder_ask; /* session_recorder.h's */
 	int is_continuous; /* session_start_continuous()'s */
 	int discards; /* of session_stop(): the data is not wanted */
 	uint64_t last_ms; /* of session_recorder_snapshot(): no more than that; 0: all there is */

@@ -12,6 +12,8 @@
 #include "daemon/delivery.h"
 #include "daemon/family.h"
 #include "daemon/local_trace.h"
+#include "daemon/recorder_end.h"
+#include "daemon/recorder_work.h"
 #include "daemon/request_list.h"
 #include "daemon/rings.h"
 #include "daemon/session.h"
@@ -69,6 +71,7 @@ static void on_look(void *context)
 	else if (local_trace_is_asked(s->family->main))
 		atomic_store(&s->stop, 1);
 	session_tend(s);
+	recorder_work_look(s, 1);
 }
 
 static void on_gone(void *context)
@@ -162,13 +165,19 @@ static void tend_family(struct family *f)
 /* The rings stay warm for a while: captures often come in a row. */
 static void wait_for_work(struct session *s, int64_t due_ns, int64_t *trim_at_ns)
 {
+	int64_t until = due_ns < *trim_at_ns ? due_ns : *trim_at_ns;
+
+	if (recorder_work_get_due(s) < until)
+		until = recorder_work_get_due(s);
 	atomic_store(&s->is_waiting, 1);
 	if (!atomic_load(&s->is_pending))
-		target_wait(s->family->main, due_ns < *trim_at_ns ? due_ns : *trim_at_ns);
+		target_wait(s->family->main, until);
 	atomic_store(&s->is_waiting, 0);
 	if (monotonic_ns() < *trim_at_ns || atomic_load(&s->is_pending))
 		return;
-	trim(s->family);
+	/* A flight recorder has them in use. */
+	if (!recorder_work_is_on(s))
+		trim(s->family);
 	*trim_at_ns = INT64_MAX;
 }
 
@@ -183,6 +192,7 @@ void worker_run(struct session *s)
 		tend_family(s->family);
 		atomic_store(&s->is_pending, 0);
 		due_ns = session_tend(s);
+		recorder_work_look(s, 0);
 		request = session_get_request(s);
 		if (request) {
 			run_capture(s, request);
@@ -196,4 +206,5 @@ void worker_run(struct session *s)
 	}
 	s->on_gone(s->context);
 	session_close(s);
+	recorder_end(s);
 }

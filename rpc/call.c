@@ -262,6 +262,11 @@ void call_arm(struct call_host *host)
 	host->armed = call;
 }
 
+int rpc_call_get_connection(const struct rpc_call *call)
+{
+	return call->connection;
+}
+
 int64_t rpc_call_get_deadline_ns(const struct rpc_call *call)
 {
 	gpr_timespec t = gpr_convert_clock_type(call->details.deadline, GPR_CLOCK_MONOTONIC);

@@ -89,6 +89,12 @@ void rpc_server_finish(struct rpc_server *server, int grace_ms);
 /* Serves the accepted, connected socket |fd|; always consumes it. Any thread. */
 int rpc_server_adopt(struct rpc_server *server, int fd, struct diag *d);
 
+/*
+ * The connection that the call came by, to be looked at (getsockopt); -1 when it is not known. Valid until the call is
+ * answered.
+ */
+int rpc_call_get_connection(const struct rpc_call *call);
+
 /* The deadline the client gave: CLOCK_MONOTONIC ns, or INT64_MAX for none. */
 int64_t rpc_call_get_deadline_ns(const struct rpc_call *call);
 

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The end of the flight recorder; see recorder_end.h. */
+#include "daemon/recorder_end.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/futex.h"
+#include "daemon/capture.h"
+#include "daemon/ending.h"
+#include "daemon/family.h"
+#include "daemon/recorder_asks.h"
+#include "daemon/recorder_work.h"
+#include "daemon/repository.h"
+#include "daemon/request_list.h"
+#include "daemon/session.h"
+#include "daemon/target.h"
+
+#define HELD_NS (300 * NS_PER_S)
+
+int recorder_end_holds(const struct session *s)
+{
+	return atomic_load(&s->has_recorder) && target_get_life(s->family->main) == TARGET_DEAD &&
+	       !(s->repository && repository_is_named(s->repository));
+}
+
+static void describe_end(struct recorder_work *w)
+{
+	const struct target *t = w->session->family->main;
+	char how[64];
+
+	ending_describe(target_find_ending(t), how, sizeof how);
+	snprintf(w->run.reason, sizeof w->run.reason, "the program (pid %d) ended%s", (int)t->pid,
+		how);
+	snprintf(w->run.warning, sizeof w->run.warning,
+		"%s; these are its last moments, as the flight recorder had them", w->run.reason);
+}
+
+static void write_last_run(struct recorder_work *w)
+{
+	w->run.on_written = NULL;
+	recorder_work_begin_run(w);
+	recorder_snapshot_wait(&w->snapshot);
+}
+
+/* Until somebody has had it, or nobody wants it. */
+static void hold(struct recorder_work *w)
+{
+	struct session *s = w->session;
+	int64_t until = monotonic_ns() + HELD_NS;
+
+	w->is_given_up = 0;
+	w->is_held = 1;
+	while (monotonic_ns() < until && w->recorder.is_on) {
+		uint32_t news = atomic_load(&s->recorder_news);
+
+		recorder_asks_serve(s);
+		if (w->is_given_up && recorder_work_is_ready(s))
+			break;
+		futex_wait_until(&s->recorder_news, news, until);
+	}
+}
+
+static void save(struct recorder_work *w)
+{
+	recorder_snapshot_wait(&w->snapshot);
+	recorder_work_is_ready(w->session);
+	if (!w->recorder.is_on || target_get_life(w->session->family->main) != TARGET_DEAD)
+		return;
+	describe_end(w);
+	recorder_freeze(&w->recorder);
+	if (recorder_run_has_place(&w->run))
+		write_last_run(w);
+	else
+		hold(w);
+	recorder_snapshot_wait(&w->snapshot);
+}
+
+void recorder_end(struct session *s)
+{
+	struct recorder_work *w = s->recorder_work;
+	struct session_request *late;
+
+	if (w) {
+		save(w);
+		recorder_work_turn_off(w);
+	}
+	pthread_mutex_lock(&s->mutex);
+	late = s->recorder_asks;
+	s->recorder_asks = NULL;
+	pthread_mutex_unlock(&s->mutex);
+	request_list_tell(late, CAPTURE_NO_TARGET, session_gone_text);
+	if (w)
+		recorder_deinit(&w->recorder);
+	free(w);
+	s->recorder_work = NULL;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A snapshot of the flight recorder that no client asked for: a run in the operator's directory, with its reason. One at a
+ * time.
+ *
+ * Threads: |recorder_run_deliver| on any, the rest on the worker's, while that does not run.
+ */
+#ifndef DAEMON_RECORDER_RUN_H
+#define DAEMON_RECORDER_RUN_H
+
+#include <stdint.h>
+
+#include "base/diag.h"
+
+struct capture_result;
+struct repository;
+struct target;
+
+struct recorder_run {
+	struct target *target;
+	const struct repository *repository; /* NULL: none */
+	int may_write; /* as of the last look; see rights.h */
+	char reason[160];
+	char warning[256]; /* "": none */
+	void (*on_written)(void *context); /* or it could not be; NULL ok */
+	void *context;
+};
+
+void recorder_run_init(
+	struct recorder_run *run, struct target *t, const struct repository *repository);
+/* Whether there is a place for it. */
+int recorder_run_has_place(const struct recorder_run *run);
+/* The program lives: what it may be written as if it does not any more. */
+void recorder_run_look_at_rights(struct recorder_run *run);
+
+/* As of recorder_snapshot.h; |context| is the run. Takes the result's delivery. The journal has what it came to. */
+void recorder_run_deliver(void *context, int r, struct capture_result *result, struct diag *d);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The worker's part of the flight recorder; see recorder_work.h. */
+#include "daemon/recorder_work.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/futex.h"
+#include "base/printable.h"
+#include "base/profile_options.h"
+#include "daemon/family.h"
+#include "daemon/recorder_asks.h"
+#include "daemon/recorder_options.h"
+#include "daemon/session.h"
+#include "daemon/target.h"
+
+static struct arena *get_arena(const struct session *s)
+{
+	return s->family->main->arena;
+}
+
+static void wake_worker(void *context)
+{
+	struct session *s = context;
+
+	atomic_store(&s->is_pending, 1);
+	session_wake_worker(s);
+	atomic_fetch_add(&s->recorder_news, 1);
+	futex_wake(&s->recorder_news, 1);
+}
+
+static struct recorder_work *make_work(struct session *s)
+{
+	struct recorder_work *w = s->recorder_work;
+
+	if (w)
+		return w;
+	w = calloc(1, sizeof *w);
+	if (!w)
+		return NULL;
+	w->session = s;
+	recorder_init(&w->recorder, s->family);
+	recorder_run_init(&w->run, s->family->main, s->repository);
+	w->snapshot.on_made = wake_worker;
+	w->snapshot.context = s;
+	s->recorder_work = w;
+	return w;
+}
+
+void recorder_work_tell(struct session *s, int is_on)
+{
+	pthread_mutex_lock(&s->mutex);
+	atomic_store(&s->has_recorder, is_on);
+	pthread_mutex_unlock(&s->mutex);
+	atomic_store(&get_arena(s)->recorder_is_on, (uint32_t)is_on);
+}
+
+/* On. */
+
+int recorder_work_turn_on(struct session *s, const struct profile_options *o, struct diag *d)
+{
+	struct recorder_work *w = make_work(s);
+	int r;
+
+	if (!w)
+		return -ENOMEM;
+	if (w->recorder.is_on)
+		return diag_set(d, -EALREADY, "the flight recorder is on already");
+	if (!o->host_tracer_level)
+		return diag_set(d, -EINVAL,
+			"host_tracer_level: 0 records nothing; a recorder needs 1 to 3");
+	r = recorder_start(&w->recorder, o->host_tracer_level,
+		(uint64_t)profile_options_get_number(
+			o, "ptap_max_capture_bytes", (int64_t)s->family->main->max_capture_bytes),
+		d);
+	if (r)
+		return r == RECORDING_NO_TARGET ? diag_set(d, -ESRCH, "%s", session_gone_text) : r;
+	recorder_run_look_at_rights(&w->run);
+	recorder_work_tell(s, 1);
+	return 0;
+}
+
+int recorder_work_begin(struct session *s, struct diag *d)
+{
+	char lines[sizeof get_arena(s)->recorder_options];
+	struct profile_options o;
+	int r;
+
+	memcpy(lines, get_arena(s)->recorder_options, sizeof lines);
+	lines[sizeof lines - 1] = '\0';
+	profile_options_init(&o);
+	r = recorder_options_parse(&o, lines, d);
+	if (!r)
+		r = recorder_work_turn_on(s, &o, d);
+	profile_options_deinit(&o);
+	if (r == -ENOMEM)
+		diag_set(d, r, "the flight recorder: out of memory");
+	return r;
+}
+
+void recorder_work_turn_off(struct recorder_work *w)
+{
+	recorder_stop(&w->recorder);
+	recorder_work_tell(w->session, 0);
+}
+
+int recorder_work_is_ready(struct session *s)
+{
+	struct recorder_work *w = s->recorder_work;
+
+	if (!w)
+		return 1;
+	if (!recorder_snapshot_is_ready(&w->snapshot))
+		return 0;
+	if (w->is_last)
+		recorder_work_turn_off(w);
+	w->is_last = 0;
+	return 1;
+}
+
+/* What the program asks. */
+
+static void on_written(void *context)
+{
+	struct arena *arena = context;
+
+	atomic_store(&arena->snapshot.state, ARENA_SNAPSHOT_NONE);
+}
+
+void recorder_work_begin_run(struct recorder_work *w)
+{
+	struct recorder_wish wish = {
+		.reason = w->run.reason,
+		.warning = w->run.warning[0] ? w->run.warning : NULL,
+		.deliver = recorder_run_deliver,
+		.context = &w->run,
+	};
+
+	recorder_snapshot_take(&w->snapshot, &w->recorder, &wish);
+}
+
+static void serve_program(struct recorder_work *w)
+{
+	struct arena *arena = get_arena(w->session);
+	uint32_t asked = ARENA_SNAPSHOT_ASKED;
+
+	if (atomic_load(&arena->snapshot.state) != asked || !recorder_work_is_ready(w->session) ||
+		!w->recorder.is_on ||
+		!atomic_compare_exchange_strong(
+			&arena->snapshot.state, &asked, ARENA_SNAPSHOT_TAKEN))
+		return;
+	snprintf(w->run.reason, sizeof w->run.reason, "%.*s", (int)sizeof arena->snapshot.why,
+		arena->snapshot.why);
+	printable_clean(w->run.reason);
+	w->run.on_written = on_written;
+	w->run.context = arena;
+	if (recorder_run_has_place(&w->run))
+		recorder_work_begin_run(w);
+	else
+		on_written(arena);
+}
+
+/* The worker's loop. */
+
+void recorder_work_look(struct session *s, int is_capturing)
+{
+	struct recorder_work *w;
+
+	recorder_asks_serve(s);
+	w = s->recorder_work;
+	if (!w || !w->recorder.is_on)
+		return;
+	serve_program(w);
+	recorder_meet(&w->recorder);
+	if (monotonic_ns() >= w->recorder.due_ns)
+		recorder_run_look_at_rights(&w->run);
+	recorder_tend(&w->recorder, is_capturing);
+}
+
+int64_t recorder_work_get_due(const struct session *s)
+{
+	return s->recorder_work ? s->recorder_work->recorder.due_ns : INT64_MAX;
+}
+
+int recorder_work_is_on(const struct session *s)
+{
+	return s->recorder_work && s->recorder_work->recorder.is_on;
+}
