@@ -13,6 +13,7 @@
 #include "daemon/delivery.h"
 #include "daemon/file_delivery.h"
 #include "daemon/profile_calls.h"
+#include "daemon/recorder_calls.h"
 #include "daemon/reply.h"
 #include "daemon/reply_message.h"
 #include "daemon/service.h"
@@ -118,7 +119,7 @@ void continuous_call_start(struct rpc_call *call, const uint8_t *bytes, size_t n
 
 static void fail_ask(struct rpc_call *call, int r)
 {
-	if (r == SESSION_NONE)
+	if (r == SESSION_NONE || r == SESSION_NO_RECORDER)
 		rpc_call_fail(call, RPC_NOT_FOUND, no_session);
 	else
 		rpc_call_fail(
@@ -193,7 +194,7 @@ static void get_snapshot(struct rpc_call *call, struct service *service, const c
 		return;
 	}
 	rpc_call_set_on_cancel(call, on_cancel, service->session);
-	r = session_snapshot(service->session, NULL, request);
+	r = recorder_call_snapshot(service->session, "", request);
 	if (r)
 		fail_ask(call, r);
 }

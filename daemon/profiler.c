@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <xxhash.h>
 
@@ -12,6 +13,7 @@
 #include "daemon/continuous_session.h"
 #include "daemon/delivery.h"
 #include "daemon/errand.h"
+#include "daemon/recorder_calls.h"
 #include "daemon/reply_message.h"
 #include "daemon/reply_v1.h"
 #include "daemon/request.h"
@@ -78,7 +80,7 @@ void profiler_handle_capture(struct rpc_call *call, const uint8_t *bytes, size_t
 			service, call, stream, session_take(service->session, request));
 }
 
-/* Continuous sessions. */
+/* Continuous sessions, and the flight recorder. */
 
 static void reply_started(struct session_request *request, struct rpc_call *call)
 {
@@ -101,7 +103,8 @@ void profiler_handle_start(struct rpc_call *call, const uint8_t *bytes, size_t n
 	struct service *service = context;
 	struct session_request *request;
 	struct diag d = DIAG_INIT;
-	int r = request_decode_start(bytes, n, &request, &d);
+	int for_recorder = 0;
+	int r = request_decode_start(bytes, n, &request, &for_recorder, &d);
 
 	if (r) {
 		reply_v1_bad_request(call, r, &d);
@@ -110,7 +113,8 @@ void profiler_handle_start(struct rpc_call *call, const uint8_t *bytes, size_t n
 	request->call = call;
 	request->begin = reply_started;
 	request->deliver = deliver_failure;
-	r = session_start_continuous(service->session, request);
+	r = for_recorder ? recorder_call_start(service->session, request)
+			 : session_start_continuous(service->session, request);
 	if (r)
 		reply_v1_refusal(call, service->session, r);
 }
@@ -127,12 +131,6 @@ static struct session_request *new_request(struct rpc_call *call)
 	return request;
 }
 
-/* NULL is whichever runs. */
-static const char *id_or_any(const char *session_id)
-{
-	return session_id[0] ? session_id : NULL;
-}
-
 /* The session can end before it is this one's turn; the program need not. */
 static void deliver_snapshot(
 	struct session_request *request, int r, struct capture_result *result, struct diag *d)
@@ -142,7 +140,8 @@ static void deliver_snapshot(
 	request_stream_deliver(request, r, result, d);
 }
 
-static void snapshot(struct service *service, struct rpc_call *call, const char *session_id)
+static void snapshot(
+	struct service *service, struct rpc_call *call, const Proftap__V1__SnapshotRequest *m)
 {
 	struct session_request *request = new_request(call);
 	struct trace_stream *stream =
@@ -151,8 +150,10 @@ static void snapshot(struct service *service, struct rpc_call *call, const char 
 	if (!stream)
 		return;
 	request->deliver = deliver_snapshot;
-	request_stream_start(
-		service, call, stream, session_snapshot(service->session, session_id, request));
+	request->last_ms = m->last_ms;
+	request->keeps = m->keep;
+	request_stream_start(service, call, stream,
+		recorder_call_snapshot(service->session, m->session_id, request));
 }
 
 void profiler_handle_snapshot(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
@@ -164,13 +165,18 @@ void profiler_handle_snapshot(struct rpc_call *call, const uint8_t *bytes, size_
 		rpc_call_fail(call, RPC_INVALID_ARGUMENT, "the request is not a SnapshotRequest");
 		return;
 	}
-	snapshot(context, call, id_or_any(message->session_id));
+	if (message->last_ms && message->session_id[0] &&
+		strcmp(message->session_id, REQUEST_RECORDER_ID) != 0)
+		rpc_call_fail(call, RPC_INVALID_ARGUMENT,
+			"last_ms: only the flight recorder has that; leave session_id empty");
+	else
+		snapshot(context, call, message);
 	proftap__v1__snapshot_request__free_unpacked(message, NULL);
 }
 
 /* Stop. */
 
-/* What is left of a continuous session goes to who ends it. */
+/* What is left of a continuous session, or all that the recorder holds, goes to who ends it. */
 static void stop(struct service *service, struct rpc_call *call, const char *session_id)
 {
 	struct session_request *request = new_request(call);
@@ -178,8 +184,8 @@ static void stop(struct service *service, struct rpc_call *call, const char *ses
 		request ? request_stream_open(service, call, request, 0) : NULL;
 
 	if (stream)
-		request_stream_start(
-			service, call, stream, session_stop(service->session, session_id, request));
+		request_stream_start(service, call, stream,
+			recorder_call_stop(service->session, session_id, request));
 }
 
 /* A trailer only: there is no data, or it is another call's. */
@@ -213,7 +219,7 @@ static void discard(struct service *service, struct rpc_call *call, const char *
 	request->call = call;
 	request->deliver = deliver_nothing;
 	request->discards = 1;
-	r = session_stop(service->session, session_id, request);
+	r = recorder_call_stop(service->session, session_id, request);
 	if (r)
 		reply_v1_refusal(call, service->session, r);
 }
@@ -238,11 +244,12 @@ void profiler_handle_stop(struct rpc_call *call, const uint8_t *bytes, size_t n,
 		rpc_call_fail(call, RPC_INVALID_ARGUMENT, "the request is not a StopRequest");
 		return;
 	}
-	if (!session_is_continuous(service->session))
+	if (!session_is_continuous(service->session) &&
+		!recorder_call_is_meant(service->session, message->session_id))
 		end(service, call, message);
 	else if (message->discard)
-		discard(service, call, id_or_any(message->session_id));
+		discard(service, call, message->session_id);
 	else
-		stop(service, call, id_or_any(message->session_id));
+		stop(service, call, message->session_id);
 	proftap__v1__stop_request__free_unpacked(message, NULL);
 }

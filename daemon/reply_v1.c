@@ -40,6 +40,21 @@ void reply_v1_refusal(struct rpc_call *call, struct session *session, int r)
 		rpc_call_fail(call, RPC_FAILED_PRECONDITION,
 			"the program traces itself: only the program can end that");
 		break;
+	case SESSION_NO_RECORDER:
+		rpc_call_fail(call, RPC_NOT_FOUND,
+			"neither a continuous session nor a flight recorder runs");
+		break;
+	case SESSION_RECORDER_ON:
+		rpc_call_fail(call, RPC_ALREADY_EXISTS, "the flight recorder is on already");
+		break;
+	case SESSION_NO_LAST:
+		rpc_call_fail(call, RPC_FAILED_PRECONDITION,
+			"last_ms: a continuous session runs, and no flight recorder");
+		break;
+	case SESSION_FULL:
+		rpc_call_fail(
+			call, RPC_RESOURCE_EXHAUSTED, "too many snapshots are asked for at a time");
+		break;
 	case -ENOMEM:
 		reply_v1_failure(call, r, NULL);
 		break;

@@ -243,26 +243,54 @@ static int make_session_id(struct session_request *request)
 	return set_session_id(request, id);
 }
 
-static int decode_start(
-	const uint8_t *bytes, size_t n, struct session_request *request, struct diag *d)
+/* Of a session, or of the recorder: each has its names. */
+static int name_start(struct session_request *request, int for_recorder, struct diag *d)
+{
+	int is_recorder =
+		request->session_id && strcmp(request->session_id, REQUEST_RECORDER_ID) == 0;
+
+	if (!for_recorder && is_recorder)
+		return diag_set(d, -EINVAL,
+			"session_id: \"" REQUEST_RECORDER_ID "\" is the flight recorder's name");
+	if (!for_recorder)
+		return request->session_id ? 0 : make_session_id(request);
+	if (request->session_id && !is_recorder)
+		return diag_set(d, -EINVAL,
+			"session_id: \"%.64s\": the flight recorder's is \"" REQUEST_RECORDER_ID
+			"\"; leave it empty",
+			request->session_id);
+	return set_session_id(request, REQUEST_RECORDER_ID);
+}
+
+static int read_start(struct session_request *request, const Proftap__V1__StartRequest *message,
+	int *for_recorder, struct diag *d)
+{
+	int r = read_v1_options(request, message->options, d);
+
+	*for_recorder = message->recorder;
+	if (!r && message->recorder)
+		r = profile_options_check_recorder(&request->options, d);
+	return r ? r : name_start(request, message->recorder, d);
+}
+
+static int decode_start(const uint8_t *bytes, size_t n, struct session_request *request,
+	int *for_recorder, struct diag *d)
 {
 	Proftap__V1__StartRequest *message = proftap__v1__start_request__unpack(NULL, n, bytes);
 	int r;
 
 	if (!message)
 		return diag_set(d, -EINVAL, "the request is not a StartRequest");
-	r = read_v1_options(request, message->options, d);
-	if (!r && !request->session_id)
-		r = make_session_id(request);
+	r = read_start(request, message, for_recorder, d);
 	proftap__v1__start_request__free_unpacked(message, NULL);
 	return r;
 }
 
-int request_decode_start(
-	const uint8_t *bytes, size_t n, struct session_request **out, struct diag *d)
+int request_decode_start(const uint8_t *bytes, size_t n, struct session_request **out,
+	int *for_recorder, struct diag *d)
 {
 	struct session_request *request = calloc(1, sizeof *request);
-	int r = request ? decode_start(bytes, n, request, d) : -ENOMEM;
+	int r = request ? decode_start(bytes, n, request, for_recorder, d) : -ENOMEM;
 
 	*out = r ? session_request_free(request) : request;
 	return r;

@@ -18,8 +18,11 @@ int request_decode(const uint8_t *bytes, size_t n, struct session_request **out,
 /* The same for proftap.v1; |interval_ms|: between two messages of progress, at least 50. */
 int request_decode_capture(const uint8_t *bytes, size_t n, struct session_request **out,
 	uint32_t *interval_ms, struct diag *d);
-/* The same for a StartRequest; its |session_id| is set in any case. */
-int request_decode_start(
-	const uint8_t *bytes, size_t n, struct session_request **out, struct diag *d);
+/* By this name calls mean the flight recorder, and no session. */
+#define REQUEST_RECORDER_ID "recorder"
+
+/* The same for a StartRequest; its |session_id| is set in any case. *for_recorder: whether that is to be started. */
+int request_decode_start(const uint8_t *bytes, size_t n, struct session_request **out,
+	int *for_recorder, struct diag *d);
 
 #endif

@@ -55,6 +55,11 @@ enum {
 	SESSION_CLOSED = 2, /* the target is gone */
 	SESSION_NONE = 3, /* there is no such session */
 	SESSION_OWN = 4, /* the program traces itself: only it ends that */
+	/* Of calls for the flight recorder, which is beside the session (recorder_calls.h). */
+	SESSION_NO_RECORDER = 5, /* it is off */
+	SESSION_RECORDER_ON = 6, /* it is on already */
+	SESSION_NO_LAST = 7, /* it is off, and a continuous session has no last milliseconds */
+	SESSION_FULL = 8, /* too many snapshots of it wait */
 };
 
 void session_init(struct session *s, struct family *family, void (*on_gone)(void *), void *context);

@@ -70,7 +70,8 @@ static void check_start(const uint8_t *data, size_t n_bytes)
 {
 	struct session_request *request;
 	struct diag d = DIAG_INIT;
-	int r = request_decode_start(data, n_bytes, &request, &d);
+	int for_recorder;
+	int r = request_decode_start(data, n_bytes, &request, &for_recorder, &d);
 
 	if (!r && !request->session_id[0])
 		abort();
