@@ -127,13 +127,24 @@ class Profiler(Calls):
 
     def begin(self, **options):
         """Starts a session without an end, which must be OK: its name."""
-        request = set_options(own_schema().StartRequest(), **options)
+        return self.send_start(set_options(own_schema().StartRequest(), **options))
+
+    def begin_recorder(self, **options):
+        """Turns the flight recorder on, which must be OK."""
+        return self.send_start(set_options(own_schema().StartRequest(recorder=True), **options))
+
+    def send_start(self, request):
         reply = self.connection.call(V1 + "Start", message(request.SerializeToString()))
         equal((reply.status, reply.text), (OK, ""), "the answer to Start")
         return own_schema().StartReply.FromString(reply.data[5:]).session_id
 
-    def snapshot(self, session_id=""):
-        return self.start(V1 + "Snapshot", own_schema().SnapshotRequest(session_id=session_id))
+    def snapshot(self, session_id="", **fields):
+        request = own_schema().SnapshotRequest(session_id=session_id, **fields)
+        return self.start(V1 + "Snapshot", request)
+
+    def look_back(self, **fields):
+        """What the flight recorder holds."""
+        return self.deliver(self.snapshot("recorder", **fields)).trace
 
     def end_session(self, session_id=""):
         """Stops, and wants the rest of the data."""

@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the flight recorder leaves of a program that has died, in whatever way, and of one that asks for it."""
+import errno
+import json
+import os
+import signal
+import socket
+import subprocess
+
+from checks import SLOWNESS
+from fixture import check, contains, equal, find_proftapd, is_alive, run, test, wait_until
+from http2 import UNAVAILABLE
+from numbered import check_numbers, numbers_in
+from processes import PROFTAP
+from profiler import Profiler
+from running import make_environment
+from trace_file import Trace
+
+RING_BYTES = 65536
+N = 20000
+GONE_S = 2 * SLOWNESS
+ENDINGS = {"abort": "killed by SIGABRT", "crash": "killed by SIGSEGV", "exit": "with exit status 3",
+           "kill": "killed by SIGKILL"}
+
+
+def record(t, log_dir="-", ring_bytes=RING_BYTES):
+    env = {"PROFTAP_RECORDER": "1", **make_environment(t)}
+    return t.target(**env).serve(0, ring_bytes, 0, "127.0.0.1", 0, 0, log_dir)
+
+
+def end(target, how="kill"):
+    """Returns its server's pid; the target has ended."""
+    server = find_proftapd(target.pid)
+    if how == "kill":
+        target.signal(signal.SIGKILL)
+    else:
+        target.send(how)
+    target.wait()
+    return server
+
+
+def await_gone(server):
+    wait_until(lambda: not is_alive(server), "the server's end", GONE_S)
+
+
+def files(log_dir):
+    return sorted(log_dir.glob("plugins/profile/*/*.xplane.pb"))
+
+
+def only_run(log_dir):
+    equal(len(files(log_dir)), 1, f"files in {log_dir}")
+    return Trace(files(log_dir)[0])
+
+
+def private_socket(t, target):
+    return f"unix:{t.dir}/runtime/proftap/{target.pid}.sock"
+
+
+def is_closed(port):
+    with socket.socket() as s:
+        return s.connect_ex(("127.0.0.1", port)) == errno.ECONNREFUSED
+
+
+def listed_state(t, target):
+    words = [PROFTAP, "list", "--json"]
+    text = subprocess.run(words, env={**os.environ, **make_environment(t)}, check=True,
+                          capture_output=True).stdout
+    return {row["pid"]: row["state"] for row in json.loads(text)["targets"]}.get(target.pid)
+
+
+@test
+def its_last_moments_become_a_run_that_says_why(t):
+    for how, words in ENDINGS.items():
+        log_dir = t.dir / how
+        target = record(t, log_dir)
+        target.ask(f"count {N}")
+        await_gone(end(target, how))
+        trace = only_run(log_dir)
+        found = numbers_in(trace)
+        check_numbers(found, N - len(found), N)
+        equal(trace.host_stat("ptap_overwritten"), N - len(found), f"overwritten ({how})")
+        reason = f"the program (pid {target.pid}) ended, {words}"
+        equal(trace.environment["ptap_reason"].value, reason, "the reason")
+        contains("\n".join(trace.space.warnings), f"{reason}; these are its last moments", "warnings")
+
+
+@test
+def open_spans_tell_what_it_was_at(t):
+    log_dir = t.dir / "logs"
+    target = record(t, log_dir)
+    target.send("step 1 60000")
+    with Profiler(target) as calls:
+        wait_until(lambda: calls.look_back().count("slow"), "the span to begin")
+    await_gone(end(target))
+    spans = [e for line in only_run(log_dir).threads for e in line.named("slow")]
+    equal(["unfinished" in e.stats for e in spans], [True], "whether it is cut")
+
+
+@test
+def a_capture_and_the_recorder_both_have_the_end(t):
+    log_dir = t.dir / "logs"
+    # Its server empties that in time also on a busy machine.
+    target = record(t, log_dir, 1 << 20)
+    with Profiler(target) as calls:
+        stream = calls.capture(60000)
+        calls.await_phase(stream, 1)
+        target.ask(f"count {N} 1")
+        server = end(target)
+        check_numbers(numbers_in(calls.deliver(stream).trace), 0, N)
+    await_gone(server)
+    found = numbers_in(only_run(log_dir))
+    check_numbers(found, N - len(found), N)
+
+
+@test
+def without_a_place_they_are_held_for_the_same_user(t):
+    target = record(t)
+    with Profiler(target) as by_port:
+        target.ask(f"count {N}")
+        equal(len(by_port.look_back().threads), 1, "threads, by the port")
+        server = end(target)
+        wait_until(lambda: is_closed(target.port), "the port to be closed", GONE_S)
+        equal(listed_state(t, target), "ended", "the state in the list")
+        with Profiler(private_socket(t, target)) as calls:
+            trace = calls.look_back(keep=True)
+            found = numbers_in(trace)
+            check_numbers(found, N - len(found), N)
+            contains("\n".join(trace.space.warnings), "ended, killed by SIGKILL", "the warnings")
+            equal(by_port.end(by_port.snapshot("recorder"))[0], UNAVAILABLE,
+                  "a snapshot by a connection to the port")
+            equal(numbers_in(calls.look_back()), found, "numbers of a second one")
+    await_gone(server)
+    equal(listed_state(t, target), None, "the state in the list afterwards")
+
+
+@test
+def a_program_that_stops_its_server_leaves_nothing(t):
+    log_dir = t.dir / "logs"
+    target = record(t, log_dir)
+    server = find_proftapd(target.pid)
+    target.ask("burst 5", "stop")
+    await_gone(server)
+    equal(files(log_dir), [], "files")
+
+
+@test
+def the_program_asks_for_a_run_and_goes_on(t):
+    log_dir = t.dir / "logs"
+    target = record(t, log_dir)
+    target.ask("burst 5")
+    equal(target.ask("snapshot queue is full"), "0", "ptap_snapshot")
+    wait_until(lambda: files(log_dir), "the run")
+    trace = only_run(log_dir)
+    equal(trace.environment["ptap_reason"].value, "queue is full", "the reason")
+    equal(trace.count("burst"), 5, "spans")
+    wait_until(lambda: target.ask("snapshot again") == "0", "the next one to be taken")
+    wait_until(lambda: len(files(log_dir)) == 2, "the second run")
+    with Profiler(target) as calls:
+        equal(calls.look_back().count("burst"), 5, "spans that are still there")
+
+
+run()

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The flight recorder: the newest records of every thread, counted exactly, beside whatever else is recorded."""
+import contextlib
+import os
+import signal
+import time
+
+from fixture import check, contains, equal, run, test, wait_until
+from http2 import NOT_FOUND
+from numbered import check_numbers, numbers_in
+from profiler import RECORDING, Profiler
+
+RING_BYTES = 65536
+LARGE_RING_BYTES = 2 << 20  # that a server empties in time also on a busy machine
+SPAN_BYTES = 32  # of a span "number", which has an argument
+ENV = {"PROFTAP_RECORDER": "1"}
+
+
+def record(t, ring_bytes=RING_BYTES, **env):
+    """With a place for its last moments, for which its server would wait otherwise."""
+    where = (0, "127.0.0.1", 0, 0, t.dir / "last")
+    return t.target(**ENV, **env).serve(0, ring_bytes, *where)
+
+
+@contextlib.contextmanager
+def capturing(calls, session_id="beside"):
+    """A capture while the body runs: a list that has its trace then."""
+    traces = []
+    stream = calls.capture(60000, session_id=session_id)
+    calls.await_phase(stream, RECORDING)
+    yield traces
+    calls.terminate(session_id)
+    traces.append(calls.deliver(stream).trace)
+
+
+def check_newest(trace, n, n_others=0, ring_bytes=RING_BYTES):
+    """As many of the numbers below |n| as a ring holds, and all else counted."""
+    found = numbers_in(trace)
+    n_entries = ring_bytes // SPAN_BYTES
+    check_numbers(found, n - len(found), n)
+    equal(trace.host_stat("ptap_overwritten") + len(found), n + n_others, "kept and overwritten")
+    equal(trace.host_stat("dropped_traces"), 0, "dropped")
+    check(len(found) >= n_entries * 14 // 16, f"{len(found)} numbers in a ring of {n_entries}")
+
+
+@test
+def the_newest_are_there_and_the_rest_is_counted(t):
+    target = record(t)
+    with Profiler(target) as calls:
+        target.ask("count 100")
+        equal(numbers_in(calls.look_back()), list(range(100)), "numbers of a ring that is not full")
+        target.ask("count 20000")
+        trace = calls.look_back()
+        check_newest(trace, 20000, 100)
+        contains(trace.host_stat("ptap_recorder_windows"), f"target ({target.pid}): the last ",
+                 "what is said of the thread's window")
+        equal(numbers_in(calls.look_back()), numbers_in(trace), "numbers of a second look")
+
+
+@test
+def a_ring_that_is_written_has_no_gap_and_no_torn_record(t):
+    n = 400000
+    target = record(t)
+    with Profiler(target) as calls:
+        target.send(f"count {n} 1")
+        traces = []
+        for _ in range(8):
+            traces.append(calls.look_back())
+        target.read_line()
+        traces.append(calls.look_back())
+    check_newest(traces[-1], n)
+    for trace in traces:
+        found = numbers_in(trace)
+        first = trace.host_stat("ptap_overwritten")
+        check_numbers(found, first, first + len(found))
+        equal(trace.host_stat("ptap_lost_invalid"), 0, "records that are damaged")
+
+
+@test
+def a_capture_beside_it_has_all_of_its_own_and_leaves_it_as_it_was(t):
+    n = 120000
+    target = record(t, LARGE_RING_BYTES)
+    target.ask("cycle 50")
+    with Profiler(target) as calls:
+        with capturing(calls) as traces:
+            target.ask(f"count {n} 2")
+        target.ask("burst 10")
+        after = calls.look_back()
+    trace = traces[0]
+    equal((trace.count("cycle"), trace.host_stat("dropped_traces")), (0, 0),
+          "spans from before it, and dropped ones")
+    check_numbers(numbers_in(trace), 0, n)
+    equal(after.count("burst"), 10, "spans behind the capture")
+    check_newest(after, n, 2 * 50, LARGE_RING_BYTES)
+
+
+@test
+def a_span_that_is_open_across_a_capture_stays_whole(t):
+    target = record(t)
+    target.send("step 1 1500")
+    with Profiler(target) as calls:
+        wait_until(lambda: calls.look_back().count("slow"), "the span to begin")
+        with capturing(calls) as traces:
+            pass
+        equal(traces[0].count("slow"), 0, "spans in the capture that began before it")
+        target.read_line()
+        spans = [e for line in calls.look_back().threads for e in line.named("slow")]
+    equal([("unfinished" in e.stats, e.duration_ps >= 15 * 10**11) for e in spans], [(False, True)],
+          "whether it is cut, and whether it is long")
+
+
+@test
+def a_look_back_while_something_else_is_recorded(t):
+    target = record(t)
+    target.ask("burst 7")
+    with Profiler(target) as calls:
+        with capturing(calls):
+            equal(calls.look_back().count("burst"), 7, "spans in a snapshot during a capture")
+        name = calls.begin()
+        equal(calls.look_back().count("burst"), 7, "spans in a snapshot during a session")
+        calls.stop(name)
+        equal(target.ask(f"trace_start {t.dir}"), "0", "ptap_trace_start")
+        equal(calls.look_back().count("burst"), 7, "spans in a snapshot during its own trace")
+        target.ask("trace_stop")
+
+
+@test
+def the_last_milliseconds_only(t):
+    target = record(t)
+    target.ask("cycle 5")
+    time.sleep(0.3)  # so that there is something that is older
+    with Profiler(target) as calls:
+        trace = calls.look_back(last_ms=100)
+        equal(trace.count("cycle"), 0, "spans that are older")
+        target.send("step 1 60000")
+        wait_until(lambda: calls.look_back(last_ms=1).count("slow"), "a span that began before")
+        equal(calls.look_back(last_ms=60000).count("cycle"), 5, "spans of the last minute")
+
+
+@test
+def who_asks_for_more_than_there_is_is_told(t):
+    target = record(t)
+    target.ask("count 20000")
+    with Profiler(target) as calls:
+        warnings = "\n".join(calls.look_back(last_ms=3600000).space.warnings)
+        contains(warnings, "less than was asked for of 1 thread: of target", "the warnings")
+        equal([w for w in calls.look_back().space.warnings if "asked for" in w], [], "warnings")
+
+
+@test
+def threads_that_have_ended_are_there(t):
+    target = record(t)
+    with Profiler(target) as calls:
+        for i in range(3):
+            target.ask(f"threads a{i}=20 b{i}=20")
+        names = lambda: sorted(line.name for line in calls.look_back().threads)
+        expected = sorted(f"{name}{i}" for name in "ab" for i in range(3))
+        equal(names(), expected, "threads at once")
+        time.sleep(1.5)  # their rings have been taken from them
+        equal(names(), expected, "threads afterwards")
+        equal(calls.look_back().count("outer"), 120, "their spans")
+
+
+@test
+def children_are_processes_of_it_also_when_they_have_ended(t):
+    target = record(t, PROFTAP_FOLLOW_FORK="1")
+    child = int(target.ask("prefork steady"))
+    with Profiler(target) as calls:
+        plane = lambda: calls.look_back().process(child)
+        wait_until(lambda: plane() and plane().count("job") > 3, "spans of the child")
+        os.kill(child, signal.SIGKILL)
+        wait_until(lambda: not os.path.exists(f"/proc/{child}/exe"), "the child's end")
+        time.sleep(1.5)  # its memory has been given back
+        check(plane().count("job") > 3, "spans of a child that has ended")
+
+
+@test
+def on_and_off_by_request(t):
+    target = t.target().serve(0, RING_BYTES)
+    with Profiler(target) as calls:
+        status, text = calls.end(calls.snapshot("recorder"))
+        equal(status, NOT_FOUND, f"a snapshot without a recorder: {text}")
+        calls.begin_recorder(device_tracer_level=1)
+        target.ask("burst 3")
+        equal(calls.look_back().count("burst"), 3, "spans")
+        rest = calls.deliver(calls.end_session("recorder")).trace
+        equal(rest.count("burst"), 3, "spans in what is left")
+        equal(calls.end(calls.snapshot("recorder"))[0], NOT_FOUND, "a snapshot after its end")
+        wait_until(lambda: target.ask("enabled 1") == "0", "nothing to be recorded")
+        target.ask("burst 3")
+        with capturing(calls) as traces:
+            target.ask("cycle 2")
+    equal((traces[0].count("burst"), traces[0].count("cycle")), (0, 2), "spans in a capture behind it")
+
+
+@test
+def it_may_be_turned_on_and_off_while_a_capture_runs(t):
+    n = 50000
+    target = t.target().serve(0, LARGE_RING_BYTES)
+    with Profiler(target) as calls:
+        with capturing(calls) as traces:
+            target.send(f"count {n} 1")
+            for _ in range(3):
+                calls.begin_recorder(device_tracer_level=1)
+                calls.look_back()
+                calls.deliver(calls.end_session("recorder"))
+            target.read_line()
+    check_numbers(numbers_in(traces[0]), 0, n)
+    equal(traces[0].host_stat("dropped_traces"), 0, "dropped")
+
+
+run()
