@@ -181,7 +181,7 @@ int capture_trace_make(struct capture_trace *t, struct capture_result *result)
 	recording_finish(t->recording);
 	r = add_planes(t);
 	t->is_silent = space_is_empty(t->space);
-	t->origin_ns = origin_set(t->space, t->recording->window_ns);
+	t->origin_ns = t->recording->has_origin ? 0 : origin_set(t->space, t->recording->window_ns);
 	if (!r)
 		r = add_usage(t);
 	if (!r)

@@ -120,6 +120,8 @@ int recorder_cut(struct recorder *r, uint64_t last_ms, struct recording *part)
 	*part = r->recording;
 	part->sources = calloc(r->recording.n_sources, sizeof(struct source *));
 	part->n_sources = part->n_allocated = 0;
+	/* For the rings do not wait: what is to be spooled is so afterwards. */
+	part->budget.window_bytes = 0;
 	part->stop = r->frozen.ticks ? r->frozen : ring_picture_now(part->uses_ticks);
 	set_times(part);
 	from_ticks = find_from(part, last_ms);

@@ -11,8 +11,10 @@
 #include "daemon/capture.h"
 #include "daemon/capture_trace.h"
 #include "daemon/family.h"
+#include "daemon/part_origin.h"
 #include "daemon/recorder.h"
 #include "daemon/recording_cut.h"
+#include "daemon/spill.h"
 #include "proto/pack.h"
 #include "trace/space.h"
 #include "tsl/profiler/protobuf/profiler_options.pb-c.h"
@@ -56,6 +58,11 @@ static int make_trace(struct recorder_snapshot *s, struct capture_result *result
 	};
 	int r = echo_options(level, &request, &options);
 
+	if (s->part->timeline.n_pairs)
+		part_origin_set(s->part);
+	s->part->budget.window_bytes = s->recorder->recording.budget.window_bytes;
+	if (spill_part(s->part))
+		s->part->error = -ENOMEM;
 	if (!r)
 		r = space_new(&t.space);
 	if (!r)

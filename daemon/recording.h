@@ -44,6 +44,7 @@ struct recording {
 	int64_t end_ns; /* CLOCK_MONOTONIC: agreed upon, what is later is left out; INT64_MAX: none is */
 	int64_t window_ns; /* since the start: of a part (recording_cut.h), nothing that ended earlier is in it */
 	struct clock_pair stop;
+	int has_origin; /* the start of a part is where its trace begins; see part_origin.h */
 	uint64_t
 		settled_ticks; /* of a part: what any thread recorded until then is in it or in those before */
 	int64_t last_pair_ns;

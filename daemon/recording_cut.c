@@ -8,6 +8,7 @@
 #include "daemon/drain_cut.h"
 #include "daemon/recording.h"
 #include "daemon/source.h"
+#include "daemon/spooler.h"
 #include "daemon/target.h"
 #include "daemon/usage_cut.h"
 #include "lib/wire/record.h"
@@ -101,6 +102,8 @@ int recording_cut_last(struct recording *r, struct recording *part, int64_t from
 
 void recording_part_deinit(struct recording *part)
 {
+	spooler_free(part->budget.spooler);
+	part->budget.spooler = NULL;
 	timeline_deinit(&part->timeline);
 	for (size_t i = 0; i < part->n_sources; i++)
 		source_free(part->sources[i]);

@@ -72,10 +72,9 @@ static int give(struct recording *r, struct source *s)
 	return error;
 }
 
-/* Times are made of pairs on both sides. */
 static int give_all(struct recording *r)
 {
-	int error = timeline_add(&r->timeline, clock_pair_read(r->uses_ticks));
+	int error = 0;
 
 	for (size_t i = 0; i < r->n_sources && !error; i++)
 		if (r->sources[i]->drain.n_logs)
@@ -95,7 +94,20 @@ int spill_look(struct recording *r)
 		return 0;
 	if (!r->budget.spooler)
 		begin(r);
-	return r->budget.spooler ? give_all(r) : 0;
+	if (!r->budget.spooler)
+		return 0;
+	/* Times are made of pairs on both sides. */
+	if (timeline_add(&r->timeline, clock_pair_read(r->uses_ticks)))
+		return -ENOMEM;
+	return give_all(r);
+}
+
+int spill_part(struct recording *part)
+{
+	if (!part->budget.window_bytes || part->budget.slot_bytes < part->budget.window_bytes)
+		return 0;
+	begin(part);
+	return part->budget.spooler ? give_all(part) : 0;
 }
 
 void spill_catch_up(struct recording *r, struct source *s)

@@ -19,16 +19,18 @@ uint64_t thread_window_count(const struct thread_log *log)
 	return n;
 }
 
-/* 0 of one that makes no sense. */
+/* 0 for one that makes no sense: a hostile one may say that it is longer than all there is. */
+static int decode(const struct thread_log *log, size_t at, uint64_t earliest_ticks, struct entry *e)
+{
+	return next_entry(log, at) <= log->n_slots &&
+	       entry_decode(e, &log->slots[at], earliest_ticks);
+}
+
 static uint64_t find_end(const struct thread_log *log, size_t at, uint64_t earliest_ticks)
 {
 	struct entry e;
 
-	/* A hostile one may say that it is longer than all there is. */
-	if (next_entry(log, at) > log->n_slots ||
-		!entry_decode(&e, &log->slots[at], earliest_ticks))
-		return 0;
-	return e.start + e.duration;
+	return decode(log, at, earliest_ticks, &e) ? e.start + e.duration : 0;
 }
 
 void thread_window_limit(struct thread_log *log, uint64_t earliest_ticks, uint64_t from_ticks,
@@ -48,4 +50,15 @@ void thread_window_limit(struct thread_log *log, uint64_t earliest_ticks, uint64
 	log->window_ticks = at < log->n_slots ? end : 0;
 	if (at)
 		thread_log_forget(log, at < log->n_slots ? at : log->n_slots, budget);
+}
+
+uint64_t thread_window_find_first(
+	const struct thread_log *log, uint64_t earliest_ticks, uint64_t before)
+{
+	struct entry e;
+
+	for (size_t at = 0; at < log->n_slots; at = next_entry(log, at))
+		if (decode(log, at, earliest_ticks, &e) && e.start < before)
+			before = e.start;
+	return before;
 }

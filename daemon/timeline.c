@@ -172,6 +172,28 @@ void timeline_limit(struct timeline *t, size_t n_max)
 	forget_segment(t);
 }
 
+void timeline_begin_at(struct timeline *t, int64_t at_ns)
+{
+	const struct clock_pair *a = t->pairs;
+	int64_t monotonic_ns = a->monotonic_ns + at_ns;
+	struct clock_pair first;
+	size_t i = 0;
+
+	if (at_ns <= 0 || t->n_pairs < 2)
+		return;
+	while (i + 2 < t->n_pairs && t->pairs[i + 1].monotonic_ns <= monotonic_ns)
+		i++;
+	a = &t->pairs[i];
+	first.monotonic_ns = monotonic_ns;
+	first.ticks = a[0].ticks + (uint64_t)((double)(monotonic_ns - a[0].monotonic_ns) /
+					      (double)(a[1].monotonic_ns - a[0].monotonic_ns) *
+					      (double)(a[1].ticks - a[0].ticks));
+	memmove(t->pairs, t->pairs + i, (t->n_pairs - i) * sizeof *t->pairs);
+	t->n_pairs -= i;
+	t->pairs[0] = first;
+	forget_segment(t);
+}
+
 /* The segment that holds |ticks|: the last pair at or before it, the first or last one outside. */
 static size_t find_segment(const struct timeline *t, uint64_t ticks)
 {

@@ -49,6 +49,10 @@ int timeline_add(struct timeline *t, struct clock_pair pair);
  * taken, and the older ones are ever further apart. The first stays.
  */
 void timeline_limit(struct timeline *t, size_t n_max);
+/*
+ * Makes the time that is |at_ns| behind the first pair, not behind the last, the first one, and forgets what was earlier.
+ */
+void timeline_begin_at(struct timeline *t, int64_t at_ns);
 /* Makes |to| a copy. 0 or -ENOMEM. */
 int timeline_copy(const struct timeline *t, struct timeline *to);
 
