@@ -6,10 +6,11 @@ import os
 import signal
 import time
 
-from fixture import check, contains, equal, run, test, wait_until
+from fixture import check, contains, equal, find_proftapd, run, test, wait_until
 from http2 import NOT_FOUND
 from numbered import check_numbers, numbers_in
 from profiler import RECORDING, Profiler
+from spools import read_spools
 
 RING_BYTES = 65536
 LARGE_RING_BYTES = 2 << 20  # that a server empties in time also on a busy machine
@@ -20,7 +21,7 @@ ENV = {"PROFTAP_RECORDER": "1"}
 def record(t, ring_bytes=RING_BYTES, **env):
     """With a place for its last moments, for which its server would wait otherwise."""
     where = (0, "127.0.0.1", 0, 0, t.dir / "last")
-    return t.target(**ENV, **env).serve(0, ring_bytes, *where)
+    return t.target(**{**ENV, **env}).serve(0, ring_bytes, *where)
 
 
 @contextlib.contextmanager
@@ -146,6 +147,30 @@ def who_asks_for_more_than_there_is_is_told(t):
         warnings = "\n".join(calls.look_back(last_ms=3600000).space.warnings)
         contains(warnings, "less than was asked for of 1 thread: of target", "the warnings")
         equal([w for w in calls.look_back().space.warnings if "asked for" in w], [], "warnings")
+
+
+@test
+def a_large_one_goes_through_a_file_and_holds_the_same(t):
+    n = 100000
+    # So that no half a million spans are needed for it.
+    target = record(t, LARGE_RING_BYTES,
+                    PROFTAP_RECORDER=f"ptap_max_capture_bytes={32 << 20}")
+    target.ask(f"count {n}")
+    target.send("step 1 60000")
+    server = find_proftapd(target.pid)
+    with Profiler(target, window=1000) as slow, Profiler(target) as calls:
+        slow.connection.polite = False
+        stream = slow.snapshot("recorder")
+        wait_until(lambda: read_spools(server), "the file")
+        slow.open_window(stream)
+        trace = slow.deliver(stream).trace
+        check_newest(trace, n, 0, LARGE_RING_BYTES)
+        starts = [e.start_ps for line in trace.threads for e in line.events]
+        equal(starts, sorted(starts), "order of the events")
+        check(0 <= starts[0] < 10**6, f"the first one starts at {starts[0]} ps")
+        wait_until(lambda: not read_spools(server), "the file to go")
+        wait_until(lambda: [e for line in calls.look_back().threads for e in line.named("slow")
+                            if "unfinished" in e.stats], "the span that is open")
 
 
 @test
