@@ -89,10 +89,14 @@ static int write_reply(struct answer *a, struct rpc_pending *profile, struct rep
 
 static int fail_tools(struct answer *a, const struct reply *reply)
 {
+	char others[64] = "another file,";
+
+	if (reply->n_tools > 1)
+		snprintf(others, sizeof others, "%" PRIu32 " other files, the first",
+			reply->n_tools);
 	diag_set(a->d, -ENODATA,
-		"%s: the answer holds no XSpace but %" PRIu32
-		" other files, the first called \"%s\"; nothing was written",
-		a->target, reply->n_tools, reply->first_tool);
+		"%s: the answer holds no XSpace but %s called \"%s\"; nothing was written",
+		a->target, others, reply->first_tool);
 	return EXIT_FAILED;
 }
 

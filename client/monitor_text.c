@@ -68,7 +68,7 @@ static void parse_line(const char *line, size_t n, struct monitor_sample *s)
 	sscanf(line, "Memory: %lf MiB resident, %lf faults", &s->resident_mib, &s->faults_per_s);
 	sscanf(line, "Threads: %" SCNd64 ", %lf context", &s->threads, &s->switches_per_s);
 	sscanf(line, "I/O: %lf bytes/s read, %lf bytes/s", &s->read_per_s, &s->written_per_s);
-	sscanf(line, "Annotations: %" SCNd64 " on %" SCNd64 " threads", &s->annotations,
+	sscanf(line, "Annotations: %" SCNd64 " on %" SCNd64, &s->annotations,
 		&s->annotated_threads);
 }
 

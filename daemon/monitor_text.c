@@ -70,10 +70,9 @@ static void say_steps(const struct monitor_text *m)
 		fprintf(m->to, "Step time: no step ended meanwhile\n");
 	else
 		fprintf(m->to,
-			"Step time: %.3f ms (avg), %.3f ms (min), %.3f ms (max), %" PRIu64
-			" steps\n",
+			"Step time: %.3f ms (avg), %.3f ms (min), %.3f ms (max), %" PRIu64 " %s\n",
 			(double)s->total_ns / (double)s->n_steps / 1e6, (double)s->min_ns / 1e6,
-			(double)s->max_ns / 1e6, s->n_steps);
+			(double)s->max_ns / 1e6, s->n_steps, s->n_steps == 1 ? "step" : "steps");
 }
 
 static void say_threads(const struct monitor_text *m)
@@ -103,8 +102,8 @@ static void say_details(const struct monitor_text *m)
 	fprintf(m->to, "I/O: %.0f bytes/s read, %.0f bytes/s written\n", find_rate(u, USAGE_READ),
 		find_rate(u, USAGE_WRITTEN));
 	if (m->steps)
-		fprintf(m->to, "Annotations: %" PRIu64 " on %" PRIu64 " threads\n",
-			m->steps->n_events, m->steps->n_threads);
+		fprintf(m->to, "Annotations: %" PRIu64 " on %" PRIu64 " %s\n", m->steps->n_events,
+			m->steps->n_threads, m->steps->n_threads == 1 ? "thread" : "threads");
 	say_threads(m);
 }
 

@@ -96,6 +96,13 @@ def files_without_a_trace_are_said_and_not_written(t):
     check_files_none(t)
 
 
+@test
+def one_file_without_a_trace_is_said(t):
+    c = answer(t, tool_data("trace.json.gz", space(9)), code=1)
+    check_nothing(c, 'the answer holds no XSpace but another file, called "trace.json.gz"; nothing')
+    check_files_none(t)
+
+
 def check_files_none(t):
     equal([str(p) for p in t.dir.rglob("*") if p.is_file()], [], "files")
 

@@ -85,7 +85,7 @@ def steps_and_processor_time_are_measured(t):
     check(50 <= result.step_time_ms_min <= result.step_time_ms_avg <= result.step_time_ms_max < 1000,
           f"step times: {result}")
     contains(reply.data, ", 3 steps", "the text")
-    contains(reply.data, "Annotations: 3 on 1 threads", "the text")
+    contains(reply.data, "Annotations: 3 on 1 thread\n", "the text")
     check(read_number(reply.data, r"Memory: ([\d.]+) MiB") > 0.5, reply.data)
     cpu = read_number(reply.data, r"CPU: ([\d.]+) %")
     check(8 <= cpu <= 50, f"500 ms of 2500 are {cpu} %")

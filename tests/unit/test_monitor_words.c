@@ -8,11 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/step_times.h"
 #include "daemon/target.h"
 #include "daemon/usage.h"
 
 static struct target target;
 static char *text;
+static const struct step_times *steps;
 
 static void write_text(struct usage *usage)
 {
@@ -24,6 +26,7 @@ static void write_text(struct usage *usage)
 		.usage = usage,
 		.seconds = 2,
 		.is_detailed = 1,
+		.steps = steps,
 	};
 
 	ck_assert_ptr_nonnull(words.to);
@@ -51,6 +54,30 @@ START_TEST(names_are_made_printable)
 }
 END_TEST
 
+static void expect_steps(const struct step_times *times, const char *line, const char *last)
+{
+	struct usage_sample samples[2] = {{.at_ns = 0}, {.at_ns = 2000000000}};
+	struct usage usage = {.samples = samples, .n_samples = 2};
+
+	target.pid = getpid();
+	steps = times;
+	write_text(&usage);
+	steps = NULL;
+	ck_assert_msg(strstr(text, line), "%s", text);
+	ck_assert_msg(strstr(text, last), "%s", text);
+	free(text);
+}
+
+START_TEST(one_and_several)
+{
+	const struct step_times one = {.n_steps = 1, .total_ns = 1, .n_events = 1, .n_threads = 1};
+	const struct step_times two = {.n_steps = 2, .total_ns = 2, .n_events = 2, .n_threads = 2};
+
+	expect_steps(&one, "Annotations: 1 on 1 thread\n", ", 1 step\n");
+	expect_steps(&two, "Annotations: 2 on 2 threads\n", ", 2 steps\n");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("monitor_words");
@@ -58,6 +85,7 @@ int main(void)
 	SRunner *runner = srunner_create(suite);
 
 	tcase_add_test(tests, names_are_made_printable);
+	tcase_add_test(tests, one_and_several);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);
