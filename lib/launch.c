@@ -156,9 +156,11 @@ int launch_server(const struct ptap_server_options *o, int is_private, struct di
 	int may_announce = parent_may_be_announced();
 	struct ptap_server_options settled = *o;
 	struct recorder_text recorder;
+	char address[LISTEN_ADDRESS_BYTES];
 	struct spawn *s;
 	int r = check_host(d);
 
+	listen_address_strip(&settled, address);
 	if (r == 0 && !is_private)
 		r = recorder_settings_find(&settled, &recorder, d);
 	if (r == 0)
@@ -169,7 +171,7 @@ int launch_server(const struct ptap_server_options *o, int is_private, struct di
 	if (!s)
 		return diag_set(d, -ENOMEM, "proftap: out of memory");
 	if (!is_private)
-		r = listen_address_parse(o, s, d);
+		r = listen_address_parse(&settled, s, d);
 	if (r == 0)
 		r = run_spawn(s, path, &settled, &n_rings, ring_bytes, d);
 	if (r == 0)

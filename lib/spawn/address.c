@@ -77,6 +77,19 @@ static int parse_ip(const struct ptap_server_options *options, const char *text,
 	return 0;
 }
 
+void listen_address_strip(struct ptap_server_options *options, char text[LISTEN_ADDRESS_BYTES])
+{
+	const char *from = options->address;
+	size_t n = from ? strlen(from) : 0;
+
+	if (n < 2 || n - 2 >= LISTEN_ADDRESS_BYTES || from[0] != '[' || from[n - 1] != ']' ||
+		!strchr(from, ':'))
+		return;
+	memcpy(text, from + 1, n - 2);
+	text[n - 2] = '\0';
+	options->address = text;
+}
+
 int listen_address_parse(const struct ptap_server_options *options, struct spawn *s, struct diag *d)
 {
 	const char *text = options->address ? options->address : "127.0.0.1";

@@ -128,7 +128,7 @@ def any_local_user_is_any_on_ipv6_too(t):
     need_root()
     need_ipv6()
     target = t.target()
-    equal(target.start(0, 0, 1, "::1"), 0, "ptap_server_start_with")
+    equal(target.start(0, 0, 1, "[::1]"), 0, "ptap_server_start_with")
     target.send("await 1", "burst 10")
     capture = t.start_capture(f"[::1]:{target.port}", 200, user=NOBODY,
                               program=t.public_proftap(), log_dir=t.public_dir("logs"))

@@ -209,7 +209,35 @@ START_TEST(refuses_addresses_that_are_not_numbers)
 	refuse_address("", "not a numeric");
 	refuse_address("127.0.0.1:99", "not a numeric");
 	refuse_address("127.1", "not a numeric");
-	refuse_address("[::1]", "not a numeric");
+	refuse_address("[::1]:99", "not a numeric");
+}
+END_TEST
+
+static void expect_stripped(const char *address, const char *stripped)
+{
+	struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT;
+	char text[LISTEN_ADDRESS_BYTES];
+
+	o.address = address;
+	listen_address_strip(&o, text);
+	ck_assert_pstr_eq(o.address, stripped);
+}
+
+/* As PROFTAP_SERVER and clients write them; nothing else becomes an address by that. */
+START_TEST(takes_the_brackets_of_ipv6_off)
+{
+	expect_stripped("[::1]", "::1");
+	expect_stripped("[fe80::1]", "fe80::1");
+	expect_stripped("::1", "::1");
+	expect_stripped("[127.0.0.1]", "[127.0.0.1]");
+	expect_stripped("[::1]:99", "[::1]:99");
+	expect_stripped("[::1", "[::1");
+	expect_stripped("[]", "[]");
+	expect_stripped("[", "[");
+	expect_stripped("", "");
+	expect_stripped(NULL, NULL);
+	expect_stripped("[:23456789012345678901234567890123456789012345678901234567890123456789]",
+		"[:23456789012345678901234567890123456789012345678901234567890123456789]");
 }
 END_TEST
 
@@ -303,6 +331,7 @@ int main(void)
 	tcase_add_test(tcase, listens_on_loopback_unless_told_otherwise);
 	tcase_add_test(tcase, refuses_addresses_that_others_can_reach);
 	tcase_add_test(tcase, refuses_addresses_that_are_not_numbers);
+	tcase_add_test(tcase, takes_the_brackets_of_ipv6_off);
 	tcase_add_test(tcase, leaves_only_the_arena_in_the_host);
 	tcase_add_test(tcase, says_where_a_start_failed);
 	suite_add_tcase(suite, tcase);

@@ -53,7 +53,7 @@ extern "C" {
 /* How a server is started. Zero in a field means its default; fields are only ever appended. */
 struct ptap_server_options {
 	size_t size; /* sizeof(struct ptap_server_options); PTAP_SERVER_OPTIONS_INIT fills it */
-	/* Numeric IPv4 or IPv6 address, "localhost", or "unix:PATH", mode 0600; NULL: 127.0.0.1 */
+	/* Numeric IPv4 or IPv6 address ("::1", "[::1]"), "localhost", or "unix:PATH", mode 0600; NULL: 127.0.0.1 */
 	const char *address;
 	uint16_t port; /* 0: any free one; see ptap_server_port() */
 	const char *name; /* shown to people; NULL: the program's name */
