@@ -445,6 +445,6 @@ int main(int argc, char **argv)
 		n_files, options.directory);
 	fflush(stdout);
 	run_pipeline(&signals);
-	ptap_server_stop();
+	/* The server ends with the program. */
 	return 0;
 }

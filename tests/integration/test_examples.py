@@ -7,6 +7,7 @@ import subprocess
 import threading
 from pathlib import Path
 
+import running
 from checks import PATIENCE_S
 from fixture import SANITIZERS, Skip, check, equal, run, test, wait_until
 from processes import LIBRARY, PROFTAPD, TOP_BUILD, TOP_SRC, Process, find_proftapds, is_alive
@@ -151,6 +152,17 @@ def a_pipeline_ends_after_its_batches(t):
     last = done.stdout.splitlines()[-1]
     said = re.fullmatch(r"pipeline: 3 batches in ([\d.]+) ms, ([\d.]+) ms of the processor", last)
     check(said and all(float(ms) > 0 for ms in said.groups()), f"said last: {last!r}")
+
+
+@test
+def a_pipeline_recorded_from_start_to_end_leaves_nothing_to_warn_of(t):
+    """The first thing that a reader of the README sees of proftap run."""
+    files = t.public_dir("files")
+    for i in range(8):
+        (files / str(i)).write_text("line of text\n" * 50)
+    recorded = running.record(t, EXAMPLES / "pipeline", "--batches", "3", files)
+    equal(re.findall("warning.*", recorded.stderr), [], "warnings")
+    equal(len(recorded.trace.thread("reader").named("batch")), 3, "steps")
 
 
 def send_requests(port, is_over, sent):
