@@ -15,6 +15,7 @@ V1 = "/proftap.v1.Profiler/"
 MAX_CHUNK = 1 << 20
 WAITING, RECORDING, COLLECTING = 0, 1, 2
 NO_SESSION = (NOT_FOUND, "no such session runs")
+NOTHING_RUNS = (NOT_FOUND, "neither a continuous session nor a flight recorder runs")
 
 
 def set_options(request, **options):

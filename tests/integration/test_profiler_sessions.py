@@ -4,7 +4,7 @@
 from calls import PROFILER, Calls
 from fixture import check, contains, equal, find_proftapd, is_alive, run, schema, test, wait_until
 from http2 import ALREADY_EXISTS, INVALID_ARGUMENT, OK, message
-from profiler import NO_SESSION, V1, Profiler, set_options
+from profiler import NO_SESSION, NOTHING_RUNS, V1, Profiler, set_options
 from trace_file import own_schema
 
 
@@ -21,7 +21,7 @@ def each_span_is_in_one_snapshot_or_in_the_rest(t):
             equal(delivery.progress, [], "progress of what is recorded")
             found.append(delivery.trace.count("burst"))
         equal(found, [10, 20, 30], "spans")
-        equal(calls.end(calls.snapshot()), NO_SESSION, "a snapshot after the end")
+        equal(calls.end(calls.snapshot()), NOTHING_RUNS, "a snapshot after the end")
         equal(calls.ask("Status").session, "", "whose session it is")
 
 
