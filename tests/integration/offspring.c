@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <proftap/proftap.h>
@@ -48,6 +49,23 @@ void offspring_fork(char *arguments)
 		printf("fork: %s\n", strerror(errno));
 	if (pid == 0)
 		live(atoi(arguments));
+}
+
+void offspring_snapshot(char *arguments)
+{
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid < 0)
+		printf("fork: %s\n", strerror(errno));
+	if (pid == 0) {
+		annotate(1);
+		printf("%d\n", ptap_snapshot(arguments));
+		fflush(stdout);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
 }
 
 void offspring_spawn(char *arguments)

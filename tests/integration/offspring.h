@@ -9,6 +9,9 @@
  */
 void offspring_fork(char *arguments);
 
+/* WHY: the child annotates, asks for a snapshot, and ends. Answers what ptap_snapshot() returned there. */
+void offspring_snapshot(char *arguments);
+
 /* A shell's command line: says "CHILD", the process that runs it. */
 void offspring_spawn(char *arguments);
 

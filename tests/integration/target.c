@@ -235,6 +235,7 @@ static const struct command commands[] = {
 	{"confine", confine},
 	{"spawn", offspring_spawn},
 	{"fork", offspring_fork},
+	{"fork_snapshot", offspring_snapshot},
 	{"prefork", prefork},
 	{"churn", prefork_churn},
 	{"crowd", prefork_crowd},

@@ -1,0 +1,325 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The flight recorder as users meet it: proftap start --recorder, snapshot, stop and list, what they say, and the
+options of programs."""
+import errno
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from calls import PROFILER
+from fake_server import FakeServer, field
+from fixture import check, contains, equal, free_port, run, test, wait_until
+from http2 import INVALID_ARGUMENT, NOT_FOUND, OK
+from processes import PROFTAP
+from profiler import V1, Profiler, set_options
+from running import finish, make_environment, need_preload, start
+from trace_file import Trace, own_schema, schema
+
+RING_BYTES = 65536
+RING_SPANS = RING_BYTES // 16
+NONE_RUNS = "no flight recorder runs there; start one with proftap start"
+NOTHING_RUNS = "neither a continuous session nor a flight recorder runs there; begin one with proftap start"
+
+
+def call(t, *words, code=0):
+    done = subprocess.run([PROFTAP, *map(str, words)], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, **make_environment(t)}, check=False)
+    equal(done.returncode, code, f"exit status of {words}; {done.stderr!r}")
+    return done
+
+
+def fetch(t, command, target, *options, code=0):
+    """snapshot or stop, into the test's log directory; .trace is what came."""
+    done = call(t, command, getattr(target, "port", target), "--log_dir", t.dir / "logs", *options, code=code)
+    if code == 0:
+        done.trace = Trace(Path(done.stdout.rstrip("\n")))
+    return done
+
+
+def files(t):
+    return sorted((t.dir / "logs").rglob("*.*"))
+
+
+def target(t, **env):
+    return t.target(**make_environment(t), **env)
+
+
+def serve(t, log_dir=None, options="", recorder=1, **env):
+    """With a recorder that the program asks for, and a place for its last moments, for which its server would wait otherwise."""
+    where = (0, "127.0.0.1", 0, 0, log_dir or t.dir / "last")
+    return target(t, **env).serve(0, RING_BYTES, *where, 0, recorder, options)
+
+
+def listed(t, program):
+    rows = {row["pid"]: row for row in json.loads(call(t, "list", "--json").stdout)["targets"]}
+    return rows[program.pid]["state"], rows[program.pid]["recorder"]
+
+
+# Commands.
+
+@test
+def it_is_switched_on_looked_at_and_switched_off(t):
+    program = target(t).serve(0, RING_BYTES)
+    equal(listed(t, program), ("idle", False), "state at first")
+    started = call(t, "start", program.port, "--recorder")
+    equal(started.stdout, "recorder\n", "its name")
+    contains(started.stderr, f"proftap snapshot 127.0.0.1:{program.port}", "what to do next")
+    equal(listed(t, program), ("recorder", True), "state with a recorder")
+    program.ask("burst 100")
+    for look in range(2):
+        done = fetch(t, "snapshot", program)
+        equal(done.trace.count("burst"), 100, f"spans of look {look}")
+        contains(done.stderr, "nothing was overwritten before it", f"look {look}")
+    program.ask("burst 50")
+    equal(fetch(t, "stop", program).trace.count("burst"), 150, "spans at its end")
+    equal(listed(t, program), ("idle", False), "state at last")
+    wait_until(lambda: program.ask("enabled 1") == "0", "the recording to be off")
+    contains(fetch(t, "stop", program, code=1).stderr, NOTHING_RUNS, "a second stop")
+
+
+@test
+def what_was_overwritten_is_in_the_summary(t):
+    program = serve(t)
+    n = 3 * RING_SPANS
+    program.ask(f"burst {n}")
+    shown = fetch(t, "snapshot", program)
+    found = shown.trace.count("burst")
+    check(RING_SPANS * 15 // 16 - 1 <= found <= RING_SPANS, f"{found} spans")
+    said = re.search(r"  of each thread at least the last ([\d.]+) ms; ([\d,]+) older annotations were "
+                     "overwritten\n", shown.stderr)
+    check(said, f"standard error: {shown.stderr!r}")
+    equal(int(said[2].replace(",", "")) + found, n, "overwritten and kept")
+    row = json.loads(call(t, "snapshot", program.port, "--log_dir", t.dir / "logs", "--json").stdout)
+    equal(row["overwritten"] + row["spans"], n, "overwritten and kept, for scripts")
+    check(row["shortest_window_ns"] > 0, f"shortest window: {row}")
+    warning = f"the flight recorder has less than was asked for of 1 thread: of target ({program.pid}) the last"
+    contains(fetch(t, "snapshot", program, "--last", 60000).stderr, warning, "who asks for a minute")
+
+
+@test
+def a_capture_and_a_session_run_beside_it(t):
+    program = serve(t)
+    call(t, "start", program.port, "--session", "mine")
+    program.ask("burst 10")
+    equal(listed(t, program), ("recording", True), "state with both")
+    equal(fetch(t, "snapshot", program).trace.count("burst"), 10, "spans of the session, which comes first")
+    equal(fetch(t, "snapshot", program).trace.count("burst"), 0, "spans since")
+    for option in (("--session", "recorder"), ("--last", 60000)):
+        equal(fetch(t, "snapshot", program, *option).trace.count("burst"), 10, f"spans by {option}")
+    fetch(t, "stop", program)
+    equal(listed(t, program), ("recorder", True), "state without the session")
+    call(t, "capture", program.port, 10, "--log_dir", t.dir / "logs")
+    equal(fetch(t, "stop", program, "--session", "recorder").trace.count("burst"), 10, "spans at its end")
+
+
+@test
+def one_is_enough(t):
+    program = serve(t)
+    said = call(t, "start", program.port, "--recorder", code=4).stderr
+    contains(said, f"a flight recorder runs there already; proftap snapshot 127.0.0.1:{program.port} takes", "twice")
+    call(t, "stop", program.port, "--discard")
+    call(t, "start", program.port, "--recorder", "--host_tracer_level", 1)
+    equal((program.ask("enabled 1"), program.ask("enabled 2")), ("1", "0"), "levels that are recorded")
+
+
+@test
+def where_none_runs_it_is_said_how_to_get_one(t):
+    program = target(t).serve()
+    for command in ("snapshot", "stop"):
+        contains(fetch(t, command, program, code=1).stderr, f"{NOTHING_RUNS} 127.0.0.1:{program.port}", command)
+        contains(fetch(t, command, program, "--session", "recorder", code=1).stderr, NONE_RUNS, command)
+    contains(fetch(t, "snapshot", program, "--last", 10, code=1).stderr, NONE_RUNS, "--last")
+    contains(call(t, "stop", program.port, "--session", "recorder", "--discard", code=1).stderr, NONE_RUNS,
+             "--discard")
+    equal(program.ask("snapshot why"), str(-errno.ENODATA), "ptap_snapshot")
+    contains(program.ask("error"), "PROFTAP_RECORDER=1", "what is said to the program")
+    equal(files(t), [], "what was written")
+
+
+@test
+def last_takes_nothing_from_a_session(t):
+    program = target(t).serve()
+    call(t, "start", program.port)
+    program.ask("await 1", "burst 5")
+    said = fetch(t, "snapshot", program, "--last", 10, code=1).stderr
+    contains(said, "no flight recorder runs there, but a continuous session, from which --last cannot take", "said")
+    equal(fetch(t, "stop", program).trace.count("burst"), 5, "spans of the session")
+
+
+@test
+def a_wrong_line_is_told(t):
+    port = free_port()
+    for words, sentence in {
+            ("snapshot", "--last", 5, "--session", "x"): "--last and --session exclude each other",
+            ("snapshot", "--last", 0): '--last: bad value "0": must be a positive whole number',
+            ("start", "--recorder", "-o", "delay_ms=5"): "delay_ms: not an option of a flight recorder; it has host_",
+            ("start", "--recorder", "--session", "x"): "session_id: not an option of a flight recorder",
+            ("start", "--session", "recorder"): "that is the flight recorder's name: use --recorder",
+            ("start", "--recorder", "-o", "host_tracer_levl=3"): "the nearest known one is host_tracer_level",
+    }.items():
+        contains(call(t, words[0], port, *words[1:], code=2).stderr, sentence, f"{words}")
+
+
+@test
+def one_that_died_is_listed_and_left_to_others_who_wish_so(t):
+    program = serve(t, "-")
+    program.ask("burst 30")
+    program.kill()
+    wait_until(lambda: listed(t, program) == ("ended", True), "its end to be seen")
+    socket = f"unix:{t.dir}/runtime/proftap/{program.pid}.sock"
+    for options in (["--keep"], []):
+        done = fetch(t, "snapshot", socket, *options)
+        equal(done.trace.count("burst"), 30, f"spans with {options}")
+        contains(done.stderr, "killed by SIGKILL", f"what is said with {options}")
+    wait_until(lambda: not (t.dir / "runtime" / "proftap" / f"{program.pid}.sock").exists(), "the server to go")
+    said = call(t, "snapshot", program.pid, code=5 if program.pid < 65536 else 2).stderr
+    contains(said, "five minutes", "what is said of one that is gone")
+
+
+# Other servers.
+
+def ask_stranger(t, *words, unknown=b"/proftap.v1.", answer=b"", code=1):
+    """What is said, and the methods that the server was asked."""
+    asked = []
+
+    def script(c):
+        asked.append(c.method())
+        c.reply(answer)
+    port = FakeServer(t, script, unknown=unknown).port
+    return call(t, words[0], port, *words[1:], code=code).stderr, asked
+
+
+@test
+def others_are_not_asked_in_other_words(t):
+    """GetSnapshot would take what somebody's session holds, and StartContinuousProfiling begin one."""
+    for words in (("start", "--recorder"), ("snapshot", "--last", 5), ("snapshot", "--session", "recorder"),
+                  ("stop", "--session", "recorder"), ("stop", "--session", "recorder", "--discard")):
+        said, asked = ask_stranger(t, *words)
+        contains(said, "no flight recorder there: only servers of proftap can have one", f"{words}")
+        equal(asked, [], f"methods that were called for {words}")
+
+
+@test
+def an_older_server_that_began_a_session_is_told_of(t):
+    said, _ = ask_stranger(t, "start", "--recorder", unknown=None, answer=field(1, b"s17"))
+    contains(said, "that server is older and has no flight recorder; it began a continuous session instead", "said")
+
+
+# Programs.
+
+@test
+def the_environment_asks_for_one(t):
+    program = serve(t, recorder=0, PROFTAP_RECORDER="1")
+    equal(listed(t, program), ("recorder", True), "state")
+    program.ask("burst 3")
+    equal(fetch(t, "snapshot", program).trace.count("burst"), 3, "spans")
+    equal((program.ask("enabled 2"), program.ask("enabled 3")), ("1", "0"), "levels that are recorded")
+    program = serve(t, recorder=0, PROFTAP_RECORDER="host_tracer_level=3")
+    equal(program.ask("enabled 3"), "1", "level 3 by an option in the environment")
+    equal(listed(t, serve(t, recorder=0, PROFTAP_RECORDER="0")), ("idle", False), "state with 0")
+
+
+@test
+def proftap_run_asks_for_one(t):
+    need_preload()
+    port = free_port()
+    program = start(t, "-p", port, "--recorder", "--", "/bin/cat", stdin=subprocess.PIPE)
+    wait_until(lambda: subprocess.run([PROFTAP, "snapshot", str(port), "--log_dir", t.dir / "logs"],
+                                      capture_output=True, check=False).returncode in (0, 3), "a snapshot", 20)
+    program.popen.stdin.close()
+    finish(program)
+
+
+@test
+def the_environment_comes_after_the_program(t):
+    program = serve(t, options="host_tracer_level=1", PROFTAP_RECORDER="host_tracer_level=3")
+    equal(program.ask("enabled 3"), "1", "level 3")
+    equal(serve(t, options="host_tracer_level=1").ask("enabled 2"), "0", "level 2 without the environment")
+
+
+@test
+def wrong_options_fail_the_start(t):
+    for options, variable, sentence in (
+            ("host_tracer_levl=1", "", "the nearest known one is host_tracer_level"),
+            ("host_tracer_level=9", "", 'host_tracer_level: bad value "9": must be 0 to 3'),
+            ("duration_ms=5", "", "duration_ms: not an option of a flight recorder; it has host_tracer_level"),
+            ("nothing", "", "nothing: not of the form key=value"),
+            ("", "on", 'PROFTAP_RECORDER: bad value "on": must be 1, 0 or KEY=VALUE,...'),
+            ("", "a=1", 'a: no such option (value "1")')):
+        program = target(t, PROFTAP_RECORDER=variable)
+        equal(program.start(0, RING_BYTES, 0, "127.0.0.1", 0, 0, "-", 0, 1, options), -errno.EINVAL,
+              f"ptap_server_start_with: {options!r}, {variable!r}")
+        contains(program.ask("error"), sentence, "ptap_last_error")
+
+
+@test
+def the_program_writes_runs_for_a_reason(t):
+    program = serve(t, t.dir / "runs")
+    program.ask("burst 4")
+    equal(program.ask("snapshot a slow request"), "0", "ptap_snapshot")
+    wait_until(lambda: list((t.dir / "runs").rglob("*.xplane.pb")), "the run")
+    path = next((t.dir / "runs").rglob("*.xplane.pb"))
+    equal(Trace(path).count("burst"), 4, "spans")
+    report = call(t, "report", path).stdout
+    contains(report, "\nreason: a slow request\n", "the reason")
+    contains(report, f"\nwindow: target ({program.pid}): the last ", "how far back it reaches")
+    without = serve(t, "-")
+    equal(without.ask("snapshot -"), str(-errno.EOPNOTSUPP), "ptap_snapshot without a place")
+    contains(without.ask("error"), ".log_dir", "what is said")
+    equal(without.ask("stop"), "0", "ptap_server_stop")
+
+
+@test
+def a_followed_child_asks_its_ancestors_server(t):
+    program = target(t).serve(0, RING_BYTES, 0, "127.0.0.1", 0, 1, t.dir / "runs", 0, 1)
+    program.ask("burst 4")
+    equal(program.ask("fork_snapshot of a child"), "0", "ptap_snapshot in a child that is followed")
+    wait_until(lambda: list((t.dir / "runs").rglob("*.xplane.pb")), "the run")
+    path = next((t.dir / "runs").rglob("*.xplane.pb"))
+    contains(call(t, "report", path).stdout, "\nreason: of a child\n", "the reason")
+    equal(Trace(path).count("burst"), 4, "spans of the program")
+    equal(serve(t).ask("fork_snapshot x"), str(-errno.ENODATA), "ptap_snapshot in one that is not followed")
+
+
+# Calls.
+
+def ask_start(calls, recorder=True, **options):
+    request = set_options(own_schema().StartRequest(recorder=recorder), **options)
+    stream = calls.start(V1 + "Start", request)
+    return calls.finish(stream, "StartReply", None)
+
+
+@test
+def requests_are_checked(t):
+    with Profiler(target(t).serve()) as calls:
+        request = set_options(own_schema().StartRequest(recorder=True))
+        request.options.advanced_configuration["ptap_max_captur_bytes"].int64_value = 1
+        for wrong, words in ((set_options(own_schema().StartRequest(recorder=True), duration_ms=5), "duration_ms"),
+                             (set_options(own_schema().StartRequest(recorder=True), session_id="x"), '"recorder"'),
+                             (set_options(own_schema().StartRequest(), session_id="recorder"), "flight recorder's name"),
+                             (request, "ptap_max_capture_bytes")):
+            status, text = calls.end(calls.start(V1 + "Start", wrong))
+            equal(status, INVALID_ARGUMENT, f"status; {text!r}")
+            contains(text, words, "text")
+        named = own_schema().SnapshotRequest(session_id="x", last_ms=5)
+        equal(calls.end(calls.start(V1 + "Snapshot", named))[0], INVALID_ARGUMENT, "last_ms of a session")
+
+
+@test
+def the_stock_snapshot_takes_from_it(t):
+    program = serve(t)
+    program.ask("burst 6")
+    request = schema("profiler_service").GetSnapshotRequest()
+    with Profiler(program) as calls:
+        for look in range(2):
+            answer = calls.finish(calls.start(PROFILER + "GetSnapshot", request))
+            equal((answer.status, answer.text), (OK, ""), f"look {look}")
+            equal(Trace(data=answer.message.xspace.SerializeToString()).count("burst"), 6, f"spans of look {look}")
+    with Profiler(target(t).serve()) as calls:
+        equal(calls.finish(calls.start(PROFILER + "GetSnapshot", request)).status, NOT_FOUND, "without a recorder")
+
+
+run()
