@@ -10,8 +10,8 @@ from pathlib import Path
 import running
 from checks import PATIENCE_S
 from fixture import SANITIZERS, Skip, check, equal, run, test, wait_until
-from processes import LIBRARY, PROFTAPD, TOP_BUILD, TOP_SRC, Process, find_proftapds, is_alive
-from trace_file import read_flows
+from processes import LIBRARY, PROFTAP, PROFTAPD, TOP_BUILD, TOP_SRC, Process, find_proftapds, is_alive
+from trace_file import Trace, read_flows
 
 EXAMPLES = TOP_BUILD / "docs" / "examples"
 WAITS_MS = (15, 10, 5)
@@ -163,6 +163,23 @@ def a_pipeline_recorded_from_start_to_end_leaves_nothing_to_warn_of(t):
     recorded = running.record(t, EXAMPLES / "pipeline", "--batches", "3", files)
     equal(re.findall("warning.*", recorded.stderr), [], "warnings")
     equal(len(recorded.trace.thread("reader").named("batch")), 3, "steps")
+
+
+@test
+def a_recorder_tells_what_led_to_a_slow_request(t):
+    log_dir = t.dir / "runs"
+    process, port = start(t, [EXAMPLES / "recorder", log_dir])
+    words = re.fullmatch(r"recorder: (request (\d+) took [\d.]+ ms)", process.read_line())
+    check(words, "no slow request was told")
+    wait_until(lambda: list(log_dir.rglob("*.xplane.pb")), "the run")
+    trace = Trace(next(log_dir.rglob("*.xplane.pb")))
+    equal(trace.environment["ptap_reason"].value, words[1], "the reason")
+    requests = {e.stats["number"].value: e for line in trace.threads for e in line.named("request")}
+    check(requests[int(words[2])].duration_ps >= 20 * 10**9, "the slow request, whole")
+    check(set(range(int(words[2]))) <= set(requests), f"those before it: {sorted(requests)}")
+    look = subprocess.run([PROFTAP, "snapshot", str(port), "--last", "200", "--log_dir", t.dir / "logs"],
+                          stdout=subprocess.PIPE, text=True, timeout=PATIENCE_S, check=True)
+    check(Trace(Path(look.stdout.strip())).count("request"), "spans of a look from outside")
 
 
 def send_requests(port, is_over, sent):
