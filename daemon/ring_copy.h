@@ -41,7 +41,7 @@ struct ring_place ring_get_first(const struct ring *ring);
 /* Begins a copy of all from |from| on, of ring |i|. 0 or RING_COPY_BROKEN; then |c->end| is where the ring's head is. */
 int ring_copy_begin(
 	struct ring_copy *c, const struct target *t, uint32_t i, struct ring_place from);
-/* Copies |c->end| - |c->start| slots to |to|. */
+/* Copies |c->end| - |c->start| slots to |to|, which may be NULL if there are none. */
 void ring_copy_take(struct ring_copy *c, struct slot *to);
 /*
  * What is kept begins at |c->from|: the slots before are none. Outcomes: RING_COPY_BROKEN and RING_COPY_GONE, and

@@ -103,6 +103,8 @@ void thread_log_forget(struct thread_log *log, size_t n, struct drain_budget *bu
 {
 	struct slot *visit = log->slots + log->last_visit;
 
+	if (!n)
+		return;
 	log->n_slots -= n;
 	memmove(visit, visit + n, (log->n_slots - log->last_visit) * sizeof *visit);
 	budget->used_bytes -= n * sizeof *visit;

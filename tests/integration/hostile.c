@@ -166,8 +166,11 @@ static void advance(uint32_t i)
 	uint64_t at = (uint64_t)((char *)ring - (char *)arena) / 8;
 
 	scribble(at, at + sizeof *ring / 8, 16);
-	if (next_random() % 2)
+	if (next_random() % 2) {
 		atomic_store(&ring->head, atomic_load(&ring->tail) + next_random() % 2048);
+		/* Some of it may have been overwritten, then. */
+		ring->limit = atomic_load(&ring->head) + next_random() % 8192;
+	}
 	atomic_store(&ring->word, 7);
 	atomic_store(&arena->ring_state[i], RING_USED);
 }
