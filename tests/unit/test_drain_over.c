@@ -20,6 +20,7 @@ static uint32_t word;
 static uint64_t n_written;
 static uint32_t n_meanwhile;
 static int comes_after_the_copy;
+static uint32_t n_short_meanwhile; /* entries of one slot, behind the first copy only */
 
 static void write_some(uint32_t n)
 {
@@ -42,6 +43,8 @@ int __wrap_ring_copy_finish(struct ring_copy *c)
 {
 	if (comes_after_the_copy)
 		write_some(n_meanwhile);
+	for (; n_short_meanwhile; n_short_meanwhile--)
+		n_written += (uint64_t)entry_write(word, n_written, 0);
 	return __real_ring_copy_finish(c);
 }
 
@@ -178,6 +181,25 @@ START_TEST(counts_what_is_overwritten_while_it_copies)
 }
 END_TEST
 
+/* All of it, or all but a little: the same visit looks again. */
+START_TEST(knows_what_overwrote_all_that_it_copied)
+{
+	uint64_t n_before = n_written;
+	uint64_t n_at_visit;
+
+	begin();
+	for (uint32_t i = 0; i < 90; i++) {
+		write_some(10);
+		n_at_visit = n_written;
+		n_short_meanwhile = FIXTURE_SLOTS - 300 + 7 * i;
+		drained_visit();
+		ck_assert_uint_ge(drained.drain.logs[0]->ordinal, n_at_visit);
+	}
+	drained_visit();
+	check_log(n_before);
+}
+END_TEST
+
 /* The recorder is switched on and off while it is drained. */
 START_TEST(goes_on_when_the_mode_changes)
 {
@@ -260,6 +282,7 @@ int main(void)
 	tcase_add_test(tcase, begins_at_any_position);
 	tcase_add_test(tcase, counts_what_was_overwritten_before_it_came);
 	tcase_add_loop_test(tcase, counts_what_is_overwritten_while_it_copies, 0, 2);
+	tcase_add_test(tcase, knows_what_overwrote_all_that_it_copied);
 	tcase_add_test(tcase, goes_on_when_the_mode_changes);
 	tcase_add_test(tcase, tells_only_the_losses_of_its_own_time);
 	tcase_add_test(tcase, leaves_out_what_there_is_no_memory_for);
