@@ -178,7 +178,7 @@ def a_recorder_tells_what_led_to_a_slow_request(t):
     check(requests[int(words[2])].duration_ps >= 20 * 10**9, "the slow request, whole")
     check(set(range(int(words[2]))) <= set(requests), f"those before it: {sorted(requests)}")
     look = subprocess.run([PROFTAP, "snapshot", str(port), "--last", "200", "--log_dir", t.dir / "logs"],
-                          stdout=subprocess.PIPE, text=True, timeout=PATIENCE_S, check=True)
+                          capture_output=True, text=True, timeout=PATIENCE_S, check=True)
     check(Trace(Path(look.stdout.strip())).count("request"), "spans of a look from outside")
 
 
