@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/futex.h"
@@ -91,16 +93,37 @@ START_TEST(says_that_there_is_no_directory)
 }
 END_TEST
 
+static _Atomic int server_tid;
+
 static void *sleep_as_server(void *unused)
 {
 	const int64_t deadline_ns = monotonic_ns() + PATIENCE_NS;
 
+	atomic_store(&server_tid, (int)syscall(SYS_gettid));
 	while (get_state() != ARENA_SNAPSHOT_ASKED && monotonic_ns() < deadline_ns)
 		futex_wait_until(&fixture.arena->guest, GUEST_TID, deadline_ns);
 	return unused;
 }
 
-/* Asleep or just before it: it must not need its own deadline. */
+/* Behind its name in parentheses. */
+static char read_state(int tid)
+{
+	char path[64];
+	char text[128] = "";
+	char *name_end;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/self/task/%d/stat", tid);
+	f = fopen(path, "r");
+	if (f)
+		text[fread(text, 1, sizeof text - 1, f)] = '\0';
+	if (f)
+		fclose(f);
+	name_end = strrchr(text, ')');
+	return name_end ? name_end[2] : '?';
+}
+
+/* It must not need its own deadline. */
 START_TEST(wakes_the_server)
 {
 	int64_t before_ns = monotonic_ns();
@@ -108,6 +131,8 @@ START_TEST(wakes_the_server)
 
 	atomic_store(&fixture.arena->guest, GUEST_TID);
 	ck_assert_int_eq(pthread_create(&server, NULL, sleep_as_server, NULL), 0);
+	while (!atomic_load(&server_tid) || read_state(atomic_load(&server_tid)) != 'S')
+		usleep(1000);
 	ck_assert_int_eq(ptap_snapshot("now"), 0);
 	pthread_join(server, NULL);
 	ck_assert_int_lt(monotonic_ns() - before_ns, PATIENCE_NS);
