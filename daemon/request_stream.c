@@ -40,8 +40,8 @@ struct trace_stream *request_stream_prepare(struct service *service, struct rpc_
 	struct session_request *request, uint32_t interval_ms)
 {
 	const struct trace_stream_config config = {
-		.all = &service->streams,
-		.is_for_later = capture_find_wait_ns(request->options.start_timestamp_ns) > 0,
+		.place = {&service->streams,
+			capture_find_wait_ns(request->options.start_timestamp_ns) > 0},
 		.interval_ms = interval_ms,
 		.idle_ms = TRACE_STREAM_IDLE_MS,
 	};

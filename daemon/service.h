@@ -13,7 +13,7 @@
 #include "daemon/health.h"
 #include "daemon/registry.h"
 #include "daemon/repository.h"
-#include "daemon/trace_stream.h"
+#include "daemon/stream_place.h"
 #include "rpc/server.h"
 
 struct session;

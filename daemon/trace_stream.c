@@ -50,39 +50,6 @@ static void release(struct trace_stream *s, int n_holders)
 	free(s);
 }
 
-/* Places. */
-
-static atomic_uint *get_count(const struct trace_stream_config *config)
-{
-	return config->is_for_later ? &config->all->n_waiting : &config->all->n;
-}
-
-/* One among those that there may be. */
-static int take_place(const struct trace_stream_config *config)
-{
-	unsigned max = config->is_for_later ? TRACE_STREAM_MAX_WAITING : TRACE_STREAM_MAX;
-
-	if (atomic_fetch_add(get_count(config), 1) < max)
-		return 0;
-	atomic_fetch_sub(get_count(config), 1);
-	return -EUSERS;
-}
-
-static void leave_place(const struct trace_stream *s)
-{
-	atomic_fetch_sub(get_count(&s->config), 1);
-}
-
-/* It has a trace now. It is not refused, though there be many: only one is recorded at a time. */
-static void change_place(struct trace_stream *s)
-{
-	if (!s->config.is_for_later)
-		return;
-	leave_place(s);
-	s->config.is_for_later = 0;
-	atomic_fetch_add(get_count(&s->config), 1);
-}
-
 /* Waits while the stream is |state|, until |deadline_ns|. */
 static uint32_t await(struct trace_stream *s, uint32_t state, int64_t deadline_ns)
 {
@@ -199,7 +166,7 @@ static void deliver(struct trace_stream *s)
 
 	/* Whoever sees the end may ask for the next one. */
 	s->result.delivery = delivery_free(s->result.delivery);
-	leave_place(s);
+	stream_place_leave(&s->config.place);
 	if (s->r)
 		reply_v1_failure(s->call, s->r, &s->diag);
 	else
@@ -215,7 +182,7 @@ static void *run(void *argument)
 	if (await(s, STREAM_STARTED, INT64_MAX) == STREAM_ENDED)
 		deliver(s);
 	else
-		leave_place(s);
+		stream_place_leave(&s->config.place);
 	release(s, 1);
 	return NULL;
 }
@@ -240,7 +207,7 @@ int trace_stream_new(
 	struct rpc_call *call, const struct trace_stream_config *config, struct trace_stream **out)
 {
 	struct trace_stream *s;
-	int r = take_place(config);
+	int r = stream_place_take(&config->place);
 
 	if (r)
 		return r;
@@ -253,7 +220,7 @@ int trace_stream_new(
 		r = start_thread(s);
 	}
 	if (r) {
-		atomic_fetch_sub(get_count(config), 1);
+		stream_place_leave(&config->place);
 		free(s);
 		return r;
 	}
@@ -290,7 +257,7 @@ void trace_stream_end(
 	if (d)
 		s->diag = *d;
 	if (!r)
-		change_place(s);
+		stream_place_change(&s->config.place);
 	set_state(s, STREAM_ENDED);
 	release(s, 1);
 }

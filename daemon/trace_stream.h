@@ -10,8 +10,9 @@
 #ifndef DAEMON_TRACE_STREAM_H
 #define DAEMON_TRACE_STREAM_H
 
-#include <stdatomic.h>
 #include <stdint.h>
+
+#include "daemon/stream_place.h"
 
 struct capture_result;
 struct diag;
@@ -19,21 +20,10 @@ struct progress;
 struct rpc_call;
 struct trace_stream;
 
-/* So many at a time: each has a thread, and maybe a trace whose reader is slow. */
-#define TRACE_STREAM_MAX 8
-/* And so many of captures that wait for their time, which have no trace yet. */
-#define TRACE_STREAM_MAX_WAITING 64
 #define TRACE_STREAM_IDLE_MS 60000
 
-/* How many there are. */
-struct trace_streams {
-	atomic_uint n;
-	atomic_uint n_waiting; /* that were for later, and have no outcome yet */
-};
-
 struct trace_stream_config {
-	struct trace_streams *all;
-	int is_for_later; /* its capture waits for its time; once it has a trace it is one like the others */
+	struct stream_place place;
 	uint32_t interval_ms; /* between two messages of progress; 0: none */
 	int64_t idle_ms; /* a reader that took nothing for so long is given up */
 };

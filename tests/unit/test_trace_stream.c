@@ -75,7 +75,7 @@ static void expect_phase(struct rpc_pending *pending, Proftap__V1__Phase phase)
 static struct trace_stream *make_stream(struct rpc_pending **pending, int64_t idle_ms)
 {
 	const struct trace_stream_config config = {
-		.all = &all, .interval_ms = INTERVAL_MS, .idle_ms = idle_ms};
+		.place = {&all, 0}, .interval_ms = INTERVAL_MS, .idle_ms = idle_ms};
 	struct trace_stream *stream = NULL;
 
 	*pending = start_stream(rpc.channel, PATIENCE_MS);
@@ -245,7 +245,7 @@ END_TEST
 
 START_TEST(so_many_and_no_more)
 {
-	const struct trace_stream_config config = {.all = &all, .idle_ms = PATIENCE_MS};
+	const struct trace_stream_config config = {.place = {&all, 0}, .idle_ms = PATIENCE_MS};
 	struct rpc_pending *pending[TRACE_STREAM_MAX];
 	struct trace_stream *streams[TRACE_STREAM_MAX], *more = NULL;
 
@@ -263,8 +263,7 @@ END_TEST
 
 START_TEST(those_for_later_have_places_of_their_own)
 {
-	const struct trace_stream_config config = {
-		.all = &all, .is_for_later = 1, .idle_ms = PATIENCE_MS};
+	const struct trace_stream_config config = {.place = {&all, 1}, .idle_ms = PATIENCE_MS};
 	struct rpc_pending *pending[TRACE_STREAM_MAX];
 	struct trace_stream *streams[TRACE_STREAM_MAX];
 	struct trace_stream *later[TRACE_STREAM_MAX_WAITING], *more = NULL;
