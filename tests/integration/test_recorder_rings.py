@@ -104,8 +104,11 @@ def a_span_that_is_open_across_a_capture_stays_whole(t):
         wait_until(lambda: calls.look_back().count("slow"), "the span to begin")
         with capturing(calls) as traces:
             pass
-        equal(traces[0].count("slow"), 0, "spans in the capture that began before it")
-        target.read_line()
+        equal(traces[0].count("slow"), 0, "spans in a capture that began before it")
+        with capturing(calls) as traces:
+            target.read_line()
+        equal((traces[0].count("slow"), traces[0].host_stat("dropped_traces")), (0, 0),
+              "spans, and lost ones, of a capture in which it ended")
         spans = [e for line in calls.look_back().threads for e in line.named("slow")]
     equal([("unfinished" in e.stats, e.duration_ps >= 15 * 10**11) for e in spans], [(False, True)],
           "whether it is cut, and whether it is long")
