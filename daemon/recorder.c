@@ -224,7 +224,7 @@ static void look_after_children(struct recorder *r)
 		if (target_get_life(t) == TARGET_ALIVE)
 			continue;
 		take_dead(r, i);
-		if (r->ended_of[i]->n)
+		if (r->ended_of[i]->n || r->is_lent)
 			continue;
 		forget_source(r, i);
 		if (child)

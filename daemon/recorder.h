@@ -26,6 +26,7 @@ struct recorder {
 	struct ended_pool ended;
 	struct ended_threads **ended_of; /* by source */
 	size_t n_ended_allocated;
+	int is_lent; /* a part of it is with another thread: no process's names may go */
 	int64_t due_ns; /* CLOCK_MONOTONIC: the next tend */
 	struct clock_pair frozen; /* when the program had died; 0: it lives */
 };

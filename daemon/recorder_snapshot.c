@@ -99,9 +99,11 @@ static void *run_maker(void *argument)
 
 void recorder_snapshot_wait(struct recorder_snapshot *s)
 {
-	if (s->has_maker)
-		pthread_join(s->maker, NULL);
+	if (!s->has_maker)
+		return;
+	pthread_join(s->maker, NULL);
 	s->has_maker = 0;
+	s->recorder->is_lent = 0;
 }
 
 int recorder_snapshot_is_ready(struct recorder_snapshot *s)
@@ -134,6 +136,7 @@ void recorder_snapshot_take(
 	recorder_cut(r, wish->last_ms, s->part);
 	atomic_store(&s->is_made, 0);
 	s->has_maker = pthread_create(&s->maker, NULL, run_maker, s) == 0;
+	r->is_lent = s->has_maker;
 	if (s->has_maker)
 		pthread_setname_np(s->maker, "ptap-maker");
 	else

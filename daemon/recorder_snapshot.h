@@ -32,7 +32,7 @@ struct recorder_wish {
 
 /* All zero: idle. */
 struct recorder_snapshot {
-	const struct recorder *recorder;
+	struct recorder *recorder; /* lends what is being made */
 	struct recorder_wish wish;
 	struct recording *part;
 	pthread_t maker;
