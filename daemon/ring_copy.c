@@ -97,8 +97,9 @@ int ring_copy_finish(struct ring_copy *c)
 	/* What was overwritten before it was copied is below the limit that is seen now. Partner: segment_enter(). */
 	fence_acquire();
 	oldest = find_oldest(ring_get_limit(c->ring), c->n_slots);
+	/* A limit that goes back is no thread's that behaves. */
 	if (oldest <= c->from.position)
-		return 0;
+		return c->start == c->from.position ? 0 : RING_COPY_BROKEN;
 	boundary = ring_next_boundary(oldest, c->n_slots);
 	if (boundary >= c->end)
 		return RING_COPY_GONE;

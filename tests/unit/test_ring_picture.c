@@ -391,6 +391,35 @@ START_TEST(shows_the_same_to_each_look)
 }
 END_TEST
 
+static void lower_the_limit(void)
+{
+	fixture_ring(0)->limit = FIXTURE_SLOTS;
+}
+
+static void mark_what_is_not_copied(void)
+{
+	for (uint32_t i = 0; i < RING_SEGMENTS; i++)
+		atomic_store(&fixture_ring(0)->marks[i].position, n_written / 2);
+}
+
+/* Of a target that changes its mind in the middle of a look. */
+START_TEST(does_not_trust_what_it_was_told_before)
+{
+	struct pictured p;
+
+	for (uint32_t i = 0; i < 3 * FIXTURE_SLOTS; i++)
+		write_entry(1);
+	if (_i)
+		before_copy = mark_what_is_not_copied;
+	else
+		after_copy = lower_the_limit;
+	pictured_take(&p, 0, word);
+	ck_assert_int_eq(p.result, RING_PICTURE_BROKEN);
+	ck_assert_uint_eq(p.log.n_slots, 0);
+	pictured_free(&p);
+}
+END_TEST
+
 /* A target that writes at random into its ring. */
 START_TEST(survives_noise)
 {
@@ -443,6 +472,7 @@ int main(void)
 	tcase_add_test(tcase, overwrites_at_the_next_limit_and_stops_there);
 	tcase_add_loop_test(tcase, has_a_span_that_ends_at_a_boundary_once, 0, 8);
 	tcase_add_test(tcase, shows_the_same_to_each_look);
+	tcase_add_loop_test(tcase, does_not_trust_what_it_was_told_before, 0, 2);
 	tcase_add_loop_test(tcase, survives_noise, 0, 4);
 	suite_add_tcase(suite, tcase);
 	tcase_add_checked_fixture(meanwhile, setup, teardown);
