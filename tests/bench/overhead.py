@@ -14,8 +14,9 @@ N_PIPELINE_ROUNDS = 9
 N_BATCHES = 60
 EXAMPLES = os.path.join(BUILD, "docs", "examples")
 # What is compared with the first one; "again" is the same program once more: noise, and nothing else.
-MODES = ("bare", "again", "off", "armed", "recording")
-AIMS = {"off": "<= {:.2f} % (noise)", "armed": "<= {:.2f} % (noise)", "recording": "<= 2 %"}
+MODES = ("bare", "again", "off", "armed", "recorder", "recording")
+AIMS = {"off": "<= {:.2f} % (noise)", "armed": "<= {:.2f} % (noise)", "recorder": "<= 2 %",
+        "recording": "<= 2 %"}
 JUDGED_PERCENT = 2  # beyond so much noise nothing is said to meet its aim, or to miss it
 CLOCKS = ("time", "processor time")
 
@@ -37,9 +38,11 @@ def end_capture(capture):
 class Program(Target):
     """Talks in lines; its words come after its own name, or without it."""
 
-    def __init__(self, path, *arguments):
+    def __init__(self, path, *arguments, has_recorder=False):
         self.name = os.path.basename(path)
-        self.process = subprocess.Popen([path, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        env = {**os.environ, "PROFTAP_RECORDER": str(int(has_recorder))}
+        self.process = subprocess.Popen([path, *arguments], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True)
 
     def ask(self, what):
         self.process.stdin.write(what + "\n")
@@ -55,9 +58,9 @@ def measure_statements(directory):
     """[{mode: (ns by the clock, ns of the processor)}], and the totals of what was recorded."""
     bare, real = (os.path.join(BENCH, name) for name in ("statements_bare", "statements"))
     with contextlib.ExitStack() as stack:
-        programs = {mode: stack.enter_context(Program(path, *arguments)) for mode, path, arguments in (
+        programs = {mode: stack.enter_context(Program(path, *arguments, has_recorder=mode == "recorder")) for mode, path, arguments in (
             ("bare", bare, ()), ("again", bare, ()), ("thread", bare, ("thread",)), ("off", real, ()), ("armed", real, ("server",)),
-            ("recording", real, ("server",)))}
+            ("recorder", real, ("server",)), ("recording", real, ("server",)))}
         ports = {mode: program.read("ready")[0] for mode, program in programs.items()}
         capture = start_capture(ports["recording"], directory)
         programs["recording"].ask("wait")
@@ -80,10 +83,11 @@ def turn(number, modes):
 def run_pipeline(mode, directory):
     """(ms by the clock, ms of the processor), and the totals of what was recorded or None."""
     path = os.path.join(EXAMPLES, "pipeline_bare" if mode in ("bare", "again") else "pipeline")
-    options = [] if mode in ("armed", "recording") else ["--no-server"]
+    options = [] if mode in ("armed", "recorder", "recording") else ["--no-server"]
     if mode == "recording":
         options += ["--per-capture", str(N_BATCHES)]
-    with Program(path, "--batches", str(N_BATCHES), *options, "/usr/share/doc") as program:
+    with Program(path, "--batches", str(N_BATCHES), *options, "/usr/share/doc",
+                 has_recorder=mode == "recorder") as program:
         words = program.read("pipeline:")
         capture = start_capture(words[words.index("port") + 1].rstrip(","), directory) if mode == "recording" else None
         words = program.read("pipeline:", str(N_BATCHES), "batches")
@@ -131,7 +135,7 @@ def bench_overhead(out, directory):
     out.method("overhead: programs that work, against the same built with -DPTAP_DISABLE in the same round; the order "
                "changes from round to round; the median of the rounds, and +- what it is uncertain by (95 %). Noise: "
                "the same of a second run of the bare program, plus how far that lies from the first. off: annotations "
-               "and no server; armed: a server, nobody records")
+               "and no server; armed: a server, nobody records; recorder: its flight recorder is on")
     out.method(f"statements: 20,000 statements of SQLite on a table in memory, a span around each, {N_ROUNDS} rounds; "
                "thread: no annotations, but a thread that sleeps, as a server has one: libc's locks cost more in a "
                "program of two threads")
