@@ -6,6 +6,7 @@ import contextlib
 import os
 
 from calls import profile_request
+from checks import SLOWNESS
 from fixture import SANITIZERS, check, equal, find_proftapd, read_status, run, schema, test, wait_until
 from http2 import (DATA, END_HEADERS, END_STREAM, HEADERS, OK, PROFILE, TERMINATE, Connection, frame,
                    indexed_headers, message)
@@ -64,7 +65,8 @@ def on_both(check_one):
                 check_free(t, target)
                 before = count_held(server)
                 check_one(t, target, service)
-                wait_until(lambda: count_held(server) <= before, f"{before} descriptors and threads", 5)
+                wait_until(lambda: count_held(server) <= before, f"{before} descriptors and threads",
+                           5 * SLOWNESS)
     both.__name__ = check_one.__name__
     return test(both)
 
@@ -141,7 +143,8 @@ def a_thousand_connections_leave_nothing(t):
             with contextlib.ExitStack() as stack:
                 for i in range(N_AT_ONCE):
                     stack.enter_context(Connection(target.port, greets=i % 2))
-        wait_until(lambda: count_held(server) <= before, f"{before} descriptors and threads", 5)
+        wait_until(lambda: count_held(server) <= before, f"{before} descriptors and threads",
+                           5 * SLOWNESS)
 
 
 class Terminator:
