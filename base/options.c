@@ -11,29 +11,54 @@
 
 #include "base/diag.h"
 #include "base/nearest.h"
+#include "base/trigger.h"
+
+/* As describe_range() says it. */
+#define OPTION_RANGE_BYTES 128
 
 #define TIMED OPTION_OF_CAPTURE
 #define RECORDED (OPTION_OF_CAPTURE | OPTION_OF_SESSION)
 #define ALL (OPTION_OF_CAPTURE | OPTION_OF_SESSION | OPTION_OF_RECORDER)
 
-#define FIELD_INT(uses_, key_, max_, default_, unit_, help_)                           \
-	{                                                                              \
-		key_, OPTION_INT, OPTION_FIELD, 0, max_, default_, unit_, help_, uses_ \
+#define FIELD_INT(uses_, key_, max_, default_, unit_, help_)                                 \
+	{                                                                                    \
+		key_, OPTION_INT, OPTION_FIELD, 0, max_, default_, unit_, help_, uses_, NULL \
 	}
-#define SHARED_INT(uses_, key_, min_, max_, default_, unit_, help_)                     \
-	{                                                                               \
-		key_, OPTION_INT, OPTION_MAP, min_, max_, default_, unit_, help_, uses_ \
+#define SHARED_INT(uses_, key_, min_, max_, default_, unit_, help_)                           \
+	{                                                                                     \
+		key_, OPTION_INT, OPTION_MAP, min_, max_, default_, unit_, help_, uses_, NULL \
 	}
 #define MAP_INT(key_, min_, max_, default_, unit_, help_) \
 	SHARED_INT(RECORDED, key_, min_, max_, default_, unit_, help_)
-#define MAP_BOOL(key_, default_, help_)                                              \
-	{                                                                            \
-		key_, OPTION_BOOL, OPTION_MAP, 0, 1, default_, NULL, help_, RECORDED \
+#define MAP_BOOL(key_, default_, help_)                                                    \
+	{                                                                                  \
+		key_, OPTION_BOOL, OPTION_MAP, 0, 1, default_, NULL, help_, RECORDED, NULL \
 	}
-#define MAP_STRING(key_, help_)                                                    \
-	{                                                                          \
-		key_, OPTION_STRING, OPTION_MAP, 0, 0, NULL, NULL, help_, RECORDED \
+#define MAP_STRING(key_, help_)                                                          \
+	{                                                                                \
+		key_, OPTION_STRING, OPTION_MAP, 0, 0, NULL, NULL, help_, RECORDED, NULL \
 	}
+/* |form_| is what the text must be. */
+#define TRIGGER(key_, check_, form_, help_)                                                    \
+	{                                                                                      \
+		key_, OPTION_STRING, OPTION_MAP, 0, 0, NULL, form_, help_, OPTION_OF_RECORDER, \
+			check_                                                                 \
+	}
+
+static int check_spans(const char *text)
+{
+	return trigger_parse_spans(text, NULL);
+}
+
+static int check_counters(const char *text)
+{
+	return trigger_parse_counters(text, NULL);
+}
+
+static int check_step(const char *text)
+{
+	return trigger_parse_step(text, NULL);
+}
 
 const struct option options_table[] = {
 	FIELD_INT(ALL, "host_tracer_level", 3, "2", NULL,
@@ -45,7 +70,7 @@ const struct option options_table[] = {
 	FIELD_INT(TIMED, "start_timestamp_ns", INT64_MAX, "0", "ns",
 		"Unix time at which the recording starts; 0: now"),
 	{"session_id", OPTION_STRING, OPTION_FIELD, 0, 0, NULL, NULL,
-		"name of the session; default: the name of the run", RECORDED},
+		"name of the session; default: the name of the run", RECORDED, NULL},
 
 	SHARED_INT(ALL, "ptap_max_capture_bytes", 1, INT64_MAX, NULL, "bytes",
 		"memory that the capture may use in the target's server"),
@@ -53,6 +78,17 @@ const struct option options_table[] = {
 		"records in memory before they go to a file at the target's server"),
 	MAP_INT("ptap_usage_interval_ms", 0, 60000, "100", "ms",
 		"time between two samples of CPU, memory, faults and I/O; 0: none"),
+
+	TRIGGER("ptap_trigger_span", check_spans,
+		"NAME:TIME with TIME in us, ms or s, as in decode:100ms; several with ';' between them",
+		"write a run when such a span took longer"),
+	TRIGGER("ptap_trigger_step", check_step, "a decimal number greater than 1",
+		"write a run when a step took so many times the usual"),
+	TRIGGER("ptap_trigger_counter", check_counters,
+		"NAME>BOUND or NAME<BOUND; several with ';' between them",
+		"write a run when such a counter was beyond its bound"),
+	SHARED_INT(OPTION_OF_RECORDER, "ptap_trigger_interval_ms", 1000, INT64_C(86400000), "60000",
+		"ms", "at most one such run in so long a time"),
 
 	MAP_STRING("override_hostname", "host part of the file's name"),
 	MAP_STRING("override_hostnames", "the same, a comma list, one for each target"),
@@ -158,7 +194,7 @@ static const char *describe_range(const struct option *o, char *text, size_t n)
 	if (o->type == OPTION_BOOL)
 		snprintf(text, n, "true or false");
 	else if (o->type == OPTION_STRING)
-		snprintf(text, n, "text");
+		snprintf(text, n, "%s", o->unit ? o->unit : "text");
 	else if (o->min == INT64_MIN && o->max == INT64_MAX)
 		snprintf(text, n, "an integer");
 	else if (o->max == INT64_MAX)
@@ -170,7 +206,7 @@ static const char *describe_range(const struct option *o, char *text, size_t n)
 
 int option_bad_value(const struct option *o, const char *value, struct diag *d)
 {
-	char range[96];
+	char range[OPTION_RANGE_BYTES];
 
 	return diag_set(d, -EINVAL, "%s: bad value \"%.64s\": must be %s%s", o->key, value,
 		describe_range(o, range, sizeof range),
@@ -180,7 +216,7 @@ int option_bad_value(const struct option *o, const char *value, struct diag *d)
 int option_unknown(const char *key, const char *value, struct diag *d)
 {
 	const struct option *nearest = option_find(option_find_nearest(key));
-	char range[96];
+	char range[OPTION_RANGE_BYTES];
 
 	return diag_set(d, -EINVAL,
 		"%.64s: no such option (value \"%.64s\"); the nearest known one is %s (%s)", key,
@@ -259,7 +295,7 @@ void options_print_help(enum option_use use, FILE *out)
 {
 	for (size_t i = 0; i < n_options; i++) {
 		const struct option *o = &options_table[i];
-		char range[96];
+		char range[OPTION_RANGE_BYTES];
 
 		if (!(o->uses & use))
 			continue;

@@ -38,9 +38,10 @@ struct option {
 	int64_t min; /* OPTION_INT only */
 	int64_t max;
 	const char *default_text; /* as printed by --help; NULL: none */
-	const char *unit; /* "ms", "ns", … or NULL */
+	const char *unit; /* "ms", "ns", … or NULL; of OPTION_STRING the form that it must have */
 	const char *help;
 	unsigned uses; /* enum option_use */
+	int (*check)(const char *text); /* OPTION_STRING only: 0 for what it may be; NULL: any */
 };
 
 extern const struct option options_table[];

@@ -163,6 +163,8 @@ static int store_known(
 
 	if (row->type != OPTION_STRING)
 		r = option_parse_number(row, text, &number, d);
+	else if (row->check && row->check(text))
+		r = option_bad_value(row, text, d);
 	if (r == 0)
 		r = map_store(o, row, row->key, row->type, number, text);
 	if (r < 0)

@@ -36,7 +36,7 @@ static int decode_capture(struct rpc_call *call, const uint8_t *bytes, size_t n,
 	int r = request_decode_capture(bytes, n, out, interval_ms, &d);
 
 	if (r)
-		reply_v1_bad_request(call, r, &d);
+		reply_v1_failure(call, r, &d);
 	return r ? -1 : 0;
 }
 
@@ -107,7 +107,7 @@ void profiler_handle_start(struct rpc_call *call, const uint8_t *bytes, size_t n
 	int r = request_decode_start(bytes, n, &request, &for_recorder, &d);
 
 	if (r) {
-		reply_v1_bad_request(call, r, &d);
+		reply_v1_failure(call, r, &d);
 		return;
 	}
 	request->call = call;

@@ -16,6 +16,7 @@
 #include "daemon/rings.h"
 #include "daemon/source.h"
 #include "daemon/target.h"
+#include "daemon/trigger_watch.h"
 
 /* So the older ones are minutes apart after a month, and take 32 KiB. */
 #define MAX_PAIRS 2048u
@@ -65,6 +66,7 @@ static void forget_source(struct recorder *r, size_t i)
 	struct recording *rec = &r->recording;
 	size_t n_behind = rec->n_sources - i - 1;
 
+	trigger_watch_close(rec->sources[i]->target);
 	ended_threads_deinit(r->ended_of[i]);
 	free(r->ended_of[i]);
 	source_free(rec->sources[i]);

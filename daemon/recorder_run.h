@@ -20,8 +20,8 @@ struct recorder_run {
 	struct target *target;
 	const struct repository *repository; /* NULL: none */
 	int may_write; /* as of the last look; see rights.h */
-	char reason[160];
-	char warning[256]; /* "": none */
+	char reason[256];
+	char warning[384]; /* "": none */
 	void (*on_written)(void *context); /* or it could not be; NULL ok */
 	void *context;
 };

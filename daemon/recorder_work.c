@@ -61,6 +61,32 @@ void recorder_work_tell(struct session *s, int is_on)
 
 /* On. */
 
+static int check_place(const struct recorder_work *w, struct diag *d)
+{
+	if (!triggers_are_set(&w->lookout.triggers) || recorder_run_has_place(&w->run))
+		return 0;
+	return diag_set(d, -EINVAL,
+		"ptap_trigger_*: the server has no log directory for a trigger's run; set .log_dir, or "
+		"PROFTAP_LOG_DIR for PROFTAP_SERVER");
+}
+
+static int start(struct recorder_work *w, const struct profile_options *o, struct diag *d)
+{
+	uint64_t max_bytes = (uint64_t)profile_options_get_number(
+		o, "ptap_max_capture_bytes", (int64_t)w->session->family->main->max_capture_bytes);
+	int r = lookout_init(&w->lookout, o, d);
+
+	if (!r)
+		r = check_place(w, d);
+	if (!r)
+		r = recorder_start(&w->recorder, o->host_tracer_level, max_bytes, d);
+	if (r)
+		lookout_deinit(&w->lookout);
+	else
+		lookout_begin(&w->lookout, &w->recorder);
+	return r;
+}
+
 int recorder_work_turn_on(struct session *s, const struct profile_options *o, struct diag *d)
 {
 	struct recorder_work *w = make_work(s);
@@ -73,10 +99,7 @@ int recorder_work_turn_on(struct session *s, const struct profile_options *o, st
 	if (!o->host_tracer_level)
 		return diag_set(d, -EINVAL,
 			"host_tracer_level: 0 records nothing; a recorder needs 1 to 3");
-	r = recorder_start(&w->recorder, o->host_tracer_level,
-		(uint64_t)profile_options_get_number(
-			o, "ptap_max_capture_bytes", (int64_t)s->family->main->max_capture_bytes),
-		d);
+	r = start(w, o, d);
 	if (r)
 		return r == RECORDING_NO_TARGET ? diag_set(d, -ESRCH, "%s", session_gone_text) : r;
 	recorder_run_look_at_rights(&w->run);
@@ -105,6 +128,7 @@ int recorder_work_begin(struct session *s, struct diag *d)
 void recorder_work_turn_off(struct recorder_work *w)
 {
 	recorder_stop(&w->recorder);
+	lookout_deinit(&w->lookout);
 	recorder_work_tell(w->session, 0);
 }
 
@@ -164,6 +188,19 @@ static void serve_program(struct recorder_work *w)
 		on_written(arena);
 }
 
+/* What its triggers ask. */
+static void serve_triggers(struct recorder_work *w)
+{
+	struct triggers *t = &w->lookout.triggers;
+
+	lookout_look(&w->lookout, &w->recorder);
+	if (!t->reason[0] || !recorder_work_is_ready(w->session) || !w->recorder.is_on)
+		return;
+	triggers_take(t, w->run.reason, sizeof w->run.reason);
+	w->run.on_written = NULL;
+	recorder_work_begin_run(w);
+}
+
 /* The worker's loop. */
 
 void recorder_work_look(struct session *s, int is_capturing)
@@ -176,6 +213,7 @@ void recorder_work_look(struct session *s, int is_capturing)
 		return;
 	serve_program(w);
 	recorder_meet(&w->recorder);
+	serve_triggers(w);
 	if (monotonic_ns() >= w->recorder.due_ns)
 		recorder_run_look_at_rights(&w->run);
 	recorder_tend(&w->recorder, is_capturing);
@@ -183,7 +221,10 @@ void recorder_work_look(struct session *s, int is_capturing)
 
 int64_t recorder_work_get_due(const struct session *s)
 {
-	return s->recorder_work ? s->recorder_work->recorder.due_ns : INT64_MAX;
+	const struct recorder_work *w = s->recorder_work;
+	int64_t due_ns = w ? lookout_get_due(&w->lookout) : INT64_MAX;
+
+	return w && w->recorder.due_ns < due_ns ? w->recorder.due_ns : due_ns;
 }
 
 int recorder_work_is_on(const struct session *s)

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "daemon/lookout.h"
 #include "daemon/recorder.h"
 #include "daemon/recorder_run.h"
 #include "daemon/recorder_snapshot.h"
@@ -21,6 +22,7 @@ struct session;
 struct recorder_work {
 	struct session *session;
 	struct recorder recorder;
+	struct lookout lookout;
 	struct recorder_snapshot snapshot;
 	struct recorder_run run;
 	int is_last; /* the snapshot that is being made: off afterwards */

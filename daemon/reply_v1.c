@@ -10,14 +10,6 @@
 #include "daemon/session.h"
 #include "rpc/server.h"
 
-void reply_v1_bad_request(struct rpc_call *call, int r, const struct diag *d)
-{
-	if (r == -EINVAL)
-		rpc_call_fail(call, RPC_INVALID_ARGUMENT, d->text);
-	else
-		reply_v1_failure(call, r, d);
-}
-
 static void fail_busy(struct rpc_call *call, const char *whose)
 {
 	rpc_call_fail_with(
@@ -72,6 +64,9 @@ void reply_v1_failure(struct rpc_call *call, int r, const struct diag *d)
 		break;
 	case CAPTURE_BUSY:
 		fail_busy(call, d->text);
+		break;
+	case -EINVAL:
+		rpc_call_fail(call, RPC_INVALID_ARGUMENT, d->text);
 		break;
 	default:
 		reply_failure(call, r, d);

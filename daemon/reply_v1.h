@@ -7,11 +7,12 @@ struct diag;
 struct rpc_call;
 struct session;
 
-/* The request could not be decoded: |r| is -EINVAL, with what is wrong in |d|, or -ENOMEM. */
-void reply_v1_bad_request(struct rpc_call *call, int r, const struct diag *d);
 /* The session did not take the request: |r| is SESSION_BUSY or so. */
 void reply_v1_refusal(struct rpc_call *call, struct session *session, int r);
-/* The outcome |r| of capture_run(), which is not 0. |d| may be NULL with -ENOMEM. */
+/*
+ * The outcome |r| of capture_run(), which is not 0, or -EINVAL: something is wrong with the request, and |d| says what. |d| may
+ * be NULL with -ENOMEM.
+ */
 void reply_v1_failure(struct rpc_call *call, int r, const struct diag *d);
 
 #endif

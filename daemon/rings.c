@@ -7,6 +7,7 @@
 
 #include "daemon/ended_threads.h"
 #include "daemon/target.h"
+#include "daemon/trigger_watch.h"
 
 /* New threads beyond these map a ring at their first span. */
 #define MAX_SPARE_RINGS 16
@@ -28,6 +29,8 @@ void rings_free(struct target *t, uint32_t i)
 {
 	struct ring *ring = target_ring(t, i);
 
+	if (t->watch)
+		trigger_watch_visit(t, i);
 	if (t->ended)
 		ended_threads_take(t->ended, i);
 	rings_skip(t, i);

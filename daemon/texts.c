@@ -8,7 +8,7 @@
 
 #include "daemon/entry.h"
 #include "daemon/keep.h"
-#include "lib/wire/arena.h"
+#include "daemon/string_table.h"
 #include "trace/space.h"
 
 /* A text's place in a hash table, and its own pieces of heap. */
@@ -20,7 +20,6 @@ int texts_init(struct texts *texts, struct arena *arena, struct plane *plane)
 {
 	memset(texts, 0, sizeof *texts);
 	texts->arena = arena;
-	texts->table = arena_strings(arena);
 	texts->plane = plane;
 	return texts_update(texts);
 }
@@ -39,8 +38,7 @@ static int extend(uint32_t **array, size_t n_old, size_t n)
 
 int texts_update(struct texts *texts)
 {
-	uint32_t used = atomic_load(&texts->arena->strings_used);
-	uint32_t n_ids = (used < ARENA_STRINGS_BYTES ? used : ARENA_STRINGS_BYTES) / 8u;
+	uint32_t n_ids = string_table_count_ids(texts->arena);
 
 	if (texts->event_name_of && n_ids <= texts->n_ids)
 		return 0;
@@ -56,22 +54,6 @@ void texts_deinit(struct texts *texts)
 	free(texts->event_name_of);
 	free(texts->stat_name_of);
 	memset(texts, 0, sizeof *texts);
-}
-
-/* The text of |id|, or NULL. The arena may change under us: lengths are copied. */
-static const char *find_text(const struct texts *texts, uint32_t id, uint32_t *n_out)
-{
-	uint32_t at = id * 8u;
-	uint32_t n;
-
-	if (id == 0 || id >= texts->n_ids || at + sizeof n > ARENA_STRINGS_BYTES)
-		return NULL;
-	/* Read once: the target may write it meanwhile. */
-	n = __atomic_load_n((const uint32_t *)(texts->table + at), __ATOMIC_RELAXED);
-	if (n > ARENA_STRINGS_BYTES - at - sizeof n)
-		return NULL;
-	*n_out = n;
-	return texts->table + at + sizeof n;
 }
 
 static int is_full(const struct texts *texts)
@@ -101,7 +83,7 @@ static uint32_t intern_id(struct texts *texts, struct names *names, uint32_t id)
 {
 	char known[1024];
 	uint32_t n = 0;
-	const char *text = find_text(texts, id, &n);
+	const char *text = string_table_find(texts->arena, texts->n_ids, id, &n);
 
 	if (!text)
 		return texts_intern(texts, names,

@@ -14,7 +14,6 @@ struct plane;
 
 struct texts {
 	struct arena *arena; /* borrowed */
-	const char *table; /* the arena's */
 	struct plane *plane;
 	uint32_t *event_name_of; /* string id -> index + 1 of the event name */
 	uint32_t *stat_name_of; /* string id -> index + 1 of the stat name */

@@ -245,6 +245,7 @@ static const struct command commands[] = {
 	{"burst", workload_burst},
 	{"cycle", workload_cycle},
 	{"flood", workload_flood},
+	{"gauge", workload_gauge},
 	{"heavy", workload_heavy},
 	{"paced", workload_paced},
 	{"count", workload_count},

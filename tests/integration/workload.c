@@ -68,6 +68,15 @@ void workload_async(char *arguments)
 	printf("%" PRIu64 "\n", id);
 }
 
+void workload_gauge(char *arguments)
+{
+	int n = 0;
+
+	for (char *word = strtok(arguments, " "); word; word = strtok(NULL, " "), n++)
+		PTAP_COUNTER("queue", atoi(word));
+	printf("%d\n", n);
+}
+
 void workload_cycle(char *arguments)
 {
 	int n = 0;

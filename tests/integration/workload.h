@@ -11,6 +11,9 @@ int64_t workload_clock_ns(clockid_t clock);
 /* Returns when spans of |level| are recorded. */
 void workload_await(int level);
 
+/* NUMBER ...: samples of the counter "queue". */
+void workload_gauge(char *arguments);
+
 /* begin|end ID: a half of an async span "request". */
 void workload_async(char *arguments);
 

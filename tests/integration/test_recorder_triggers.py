@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The flight recorder's triggers: which runs they write, why, and how many."""
+import errno
+import os
+import re
+import subprocess
+
+from fixture import check, contains, equal, run, test, wait_until
+from processes import PROFTAP
+from profiler import Profiler
+from running import make_environment
+from trace_file import Trace
+
+SPAN = "ptap_trigger_span=number:20ms"
+SPAN_TEXT = r"span number took [\d.]+ m?s, more than 20 ms"
+# No test waits for its end.
+LONG = "ptap_trigger_interval_ms=3600000"
+
+
+def serve(t, *options, log_dir="runs", recorder=1, follow_fork=0, **env):
+    place = t.dir / log_dir if log_dir else "-"
+    program = t.target(**make_environment(t), **env)
+    program.serve(0, 1 << 20, 0, "127.0.0.1", 0, follow_fork, place, 0, recorder, ",".join(options))
+    return program
+
+
+def files(t):
+    return sorted((t.dir / "runs").rglob("*.xplane.pb"), key=lambda path: path.stat().st_mtime_ns)
+
+
+def await_runs(t, n=1):
+    wait_until(lambda: len(files(t)) == n, f"{n} runs")
+    return [Trace(path) for path in files(t)]
+
+
+def reason(trace):
+    return trace.environment["ptap_reason"].value
+
+
+def matches(trace, pattern):
+    check(re.fullmatch(pattern, reason(trace)), f"the reason: {reason(trace)!r}")
+
+
+@test
+def a_span_that_took_too_long(t):
+    program = serve(t, SPAN + ";other:1us", LONG)
+    program.ask("burst 100", "count 1 0", "count 1 40")
+    trace, = await_runs(t)
+    matches(trace, SPAN_TEXT)
+    durations = [e.duration_ps for line in trace.threads for e in line.named("number")]
+    check(len(durations) == 2 and max(durations) > 20e9, f"spans in the run: {durations}")
+
+
+@test
+def a_step_that_took_too_long(t):
+    program = serve(t, "ptap_trigger_step=3", LONG)
+    program.ask("step 1 500", *["step 1 5"] * 8, "step 1 1000")
+    trace, = await_runs(t)
+    matches(trace, r"step 7 took 1(\.\d+)? s, [\d.]+ times the usual [\d.]+ ms")
+    equal(trace.count("slow"), 10, "steps in the run")
+
+
+@test
+def a_counter_beyond_a_bound(t):
+    for name, option, gauges, text in (
+            ("above", "queue>1000", "1000 1042 -5", "counter queue was 1042, more than 1000"),
+            ("below", "queue<-1.5", "1000 -1 -2", "counter queue was -2, less than -1.5")):
+        program = serve(t, f"ptap_trigger_counter=queued>0;{option}", LONG, log_dir=f"runs/{name}")
+        before = len(files(t))
+        program.ask(f"gauge {gauges}")
+        trace = await_runs(t, before + 1)[-1]
+        equal(reason(trace), text, "the reason")
+
+
+@test
+def one_in_an_interval_and_the_others_are_counted(t):
+    program = serve(t, "ptap_trigger_counter=queue>10", "ptap_trigger_interval_ms=1000")
+    program.ask("gauge 11 12 13")
+    equal(reason(await_runs(t)[0]), "counter queue was 11, more than 10", "the first reason")
+    n_asked = 0
+
+    def comes_another():
+        nonlocal n_asked
+        program.ask("gauge 20")
+        n_asked += 1
+        return len(files(t)) == 2
+    wait_until(comes_another, "the second run")
+    said = re.fullmatch(r"counter queue was 20, more than 10; (\d+) more since the last one", reason(await_runs(t, 2)[1]))
+    check(said and 2 <= int(said[1]) <= 2 + n_asked, f"the second reason, after {n_asked}: {said}")
+
+
+@test
+def while_a_capture_runs(t):
+    program = serve(t, SPAN, LONG)
+    with Profiler(program) as calls:
+        stream = calls.capture(60000)
+        calls.await_phase(stream, 1)
+        program.ask("count 1 40")
+        matches(await_runs(t)[0], SPAN_TEXT)
+        equal(len(files(t)), 1, "runs")
+        program.kill()
+        equal(calls.deliver(stream).trace.count("number"), 1, "spans of the capture")
+
+
+@test
+def in_a_child_of_the_program(t):
+    program = serve(t, "ptap_trigger_counter=jobs>10", LONG, follow_fork=1)
+    child = int(program.ask("prefork steady"))
+    trace, = await_runs(t)
+    equal(reason(trace), "counter jobs was 11, more than 10", "the reason")
+    check(trace.process(child).count("jobs") > 10, "samples in the run")
+
+
+@test
+def in_a_thread_that_has_ended(t):
+    program = serve(t, "ptap_trigger_counter=queue>1000", LONG)
+    program.ask("threads a=1 b=2")
+    equal(reason(await_runs(t)[0]), "counter queue was 1001, more than 1000", "the reason")
+
+
+def call(t, *words, code=0):
+    done = subprocess.run([PROFTAP, *map(str, words)], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, **make_environment(t)}, check=False)
+    equal(done.returncode, code, f"exit status of {words}; {done.stderr!r}")
+    return done.stderr
+
+
+@test
+def a_client_sets_them(t):
+    program = serve(t, recorder=0)
+    call(t, "start", program.port, "--recorder", "-o", SPAN, "-o", LONG)
+    program.ask("count 1 40")
+    matches(await_runs(t)[0], SPAN_TEXT)
+    call(t, "stop", program.port, "--discard")
+    call(t, "start", program.port, "--recorder")
+    program.ask("count 1 40", "snapshot why")
+    equal([reason(trace) for trace in await_runs(t, 2)][1], "why", "the reason without triggers")
+
+
+@test
+def wrong_ones_are_refused(t):
+    form = "must be NAME:TIME with TIME in us, ms or s, as in decode:100ms; several with ';' between them"
+    for option, sentence in (("ptap_trigger_span=a:100", f'ptap_trigger_span: bad value "a:100": {form}'),
+                             ("ptap_trigger_step=1", 'bad value "1": must be a decimal number greater than 1'),
+                             ("ptap_trigger_counter=a", "must be NAME>BOUND or NAME<BOUND"),
+                             ("ptap_trigger_interval_ms=999", "must be 1000 to 86400000 ms")):
+        program = t.target(**make_environment(t))
+        equal(program.start(0, 65536, 0, "127.0.0.1", 0, 0, t.dir / "runs", 0, 1, option), -errno.EINVAL, option)
+        contains(program.ask("error"), sentence, "ptap_last_error")
+        contains(call(t, "start", 1, "--recorder", "-o", option, code=2), sentence, "proftap start")
+
+
+@test
+def without_a_place_there_is_no_recorder_with_triggers(t):
+    program = t.target(**make_environment(t))
+    equal(program.start(0, 65536, 0, "127.0.0.1", 0, 0, "-", 0, 1, SPAN), -errno.EINVAL, "ptap_server_start_with")
+    contains(program.ask("error"), "the server has no log directory for a trigger's run; set .log_dir", "ptap_last_error")
+    program = serve(t, log_dir=None, recorder=0)
+    contains(call(t, "start", program.port, "--recorder", "-o", SPAN, code=1), "set .log_dir", "proftap start")
+    call(t, "start", program.port, "--recorder")
+    call(t, "stop", program.port, "--discard")
+
+
+run()
