@@ -264,3 +264,13 @@ int profile_options_check_recorder(const struct profile_options *o, struct diag 
 	}
 	return r;
 }
+
+int profile_options_check_recording(const struct profile_options *o, struct diag *d)
+{
+	for (size_t i = 0; i < o->n_map; i++)
+		if (o->map[i].option && o->map[i].option->uses == OPTION_OF_RECORDER)
+			return diag_set(d, -EINVAL,
+				"%s: an option of a flight recorder only: proftap start --recorder",
+				o->map[i].key);
+	return 0;
+}

@@ -68,6 +68,9 @@ int profile_options_set_map(struct profile_options *o, const char *key, enum opt
  */
 int profile_options_check_recorder(const struct profile_options *o, struct diag *d);
 
+/* The same of a capture or a session: -EINVAL with |d| naming the first key that only a flight recorder has. */
+int profile_options_check_recording(const struct profile_options *o, struct diag *d);
+
 /* The text of a key of advanced_configuration, or NULL when it was not set. Borrowed. */
 const char *profile_options_get_text(const struct profile_options *o, const char *key);
 /* The number of a key of advanced_configuration, or |otherwise| when it was not set. */

@@ -62,10 +62,10 @@ static int parse_time(const char *text, size_t n, int64_t *out_ns)
 		if (strlen(units[i].unit) != n - n_digits ||
 			memcmp(text + n_digits, units[i].unit, n - n_digits) != 0)
 			continue;
-		number = number * units[i].ns + 0.5;
+		number *= units[i].ns;
 		if (number < 1e3 || number > (double)MAX_SPAN_NS)
 			return -EINVAL;
-		*out_ns = (int64_t)number;
+		*out_ns = (int64_t)(number + 0.5);
 		return 0;
 	}
 	return -EINVAL;

@@ -218,6 +218,8 @@ int capture_settings_finish(struct capture_settings *s, int n_texts, char **text
 {
 	int r = parse_positions(s, n_texts, texts, d);
 
+	if (!r)
+		r = profile_options_check_recording(&s->capture.options, d);
 	return r ? r : check(s, d);
 }
 

@@ -129,6 +129,8 @@ static int check_options(const struct session_command *c, struct diag *d)
 
 	if (c->is_recorder)
 		return profile_options_check_recorder(o, d) ? EXIT_USAGE : EXIT_DONE;
+	if (profile_options_check_recording(o, d))
+		return EXIT_USAGE;
 	if (strcmp(o->session_id, RECORDER_ID) != 0)
 		return check_times(o, d);
 	diag_set(d, -EINVAL,
@@ -177,6 +179,6 @@ const struct command command_start = {
 	.n_options = sizeof options / sizeof options[0],
 	.operands = ":targets",
 	.set_profile_option = capture_settings_set_option,
-	.profile_use = OPTION_OF_SESSION,
+	.profile_use = OPTION_OF_SESSION | OPTION_OF_RECORDER,
 	.run = run,
 };

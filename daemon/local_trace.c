@@ -81,7 +81,7 @@ static int set_options(struct session_request *request, char *text, struct diag 
 	for (char *line = strtok_r(text, "\n", &rest); line && !r;
 		line = strtok_r(NULL, "\n", &rest))
 		r = set_option(request, line, d);
-	return r;
+	return r ? r : profile_options_check_recording(&request->options, d);
 }
 
 /* 0 is until the stop. A delay beyond all time is never. */

@@ -159,6 +159,8 @@ static int read_request(
 	if (message->opts)
 		r = read_options(request, message->opts, d);
 	if (!r)
+		r = profile_options_check_recording(&request->options, d);
+	if (!r)
 		r = copy_text(message->repository_root, &request->repository_root);
 	return r ? r : set_host_name(request, message);
 }
@@ -216,6 +218,8 @@ static int decode_capture(const uint8_t *bytes, size_t n, struct session_request
 		return diag_set(d, -EINVAL, "the request is not a CaptureRequest");
 	r = read_v1_options(request, message->options, d);
 	if (!r)
+		r = profile_options_check_recording(&request->options, d);
+	if (!r)
 		r = read_interval(message->progress_interval_ms, interval_ms, d);
 	/* No length is taken for one that was forgotten. */
 	if (!r && !request->options.duration_ms)
@@ -268,8 +272,9 @@ static int read_start(struct session_request *request, const Proftap__V1__StartR
 	int r = read_v1_options(request, message->options, d);
 
 	*for_recorder = message->recorder;
-	if (!r && message->recorder)
-		r = profile_options_check_recorder(&request->options, d);
+	if (!r)
+		r = message->recorder ? profile_options_check_recorder(&request->options, d)
+				      : profile_options_check_recording(&request->options, d);
 	return r ? r : name_start(request, message->recorder, d);
 }
 

@@ -6,11 +6,12 @@ import os
 import re
 import subprocess
 
-from fixture import check, contains, equal, run, test, wait_until
-from processes import PROFTAP
-from profiler import Profiler
-from running import make_environment
-from trace_file import Trace
+from fixture import check, contains, equal, free_port, run, test, wait_until
+from http2 import INVALID_ARGUMENT
+from processes import PROFTAP, TARGET
+from profiler import V1, Profiler, set_options
+from running import finish, make_environment, need_preload, start
+from trace_file import Trace, own_schema
 
 SPAN = "ptap_trigger_span=number:20ms"
 SPAN_TEXT = r"span number took [\d.]+ m?s, more than 20 ms"
@@ -136,6 +137,29 @@ def a_client_sets_them(t):
     call(t, "start", program.port, "--recorder")
     program.ask("count 1 40", "snapshot why")
     equal([reason(trace) for trace in await_runs(t, 2)][1], "why", "the reason without triggers")
+
+
+@test
+def proftap_run_has_them_from_the_environment(t):
+    need_preload()
+    variables = {"PROFTAP_RECORDER": f"ptap_trigger_counter=queue>10,{LONG}", "PROFTAP_LOG_DIR": str(t.dir / "runs")}
+    program = start(t, "-p", free_port(), "--recorder", "--", TARGET, env=variables, stdin=subprocess.PIPE)
+    program.popen.stdin.write("await 1\ngauge 11\n")
+    program.popen.stdin.flush()
+    equal(reason(await_runs(t)[0]), "counter queue was 11, more than 10", "the reason")
+    program.popen.stdin.close()
+    finish(program)
+
+
+@test
+def only_a_recorder_has_them(t):
+    said = "ptap_trigger_span: an option of a flight recorder only: proftap start --recorder"
+    for command in (("capture", 1, 10), ("start", 1)):
+        contains(call(t, *command, "-o", SPAN, code=2), said, f"proftap {command[0]}")
+    with Profiler(serve(t, recorder=0)) as calls:
+        request = set_options(own_schema().CaptureRequest(), duration_ms=10)
+        request.options.advanced_configuration["ptap_trigger_span"].string_value = "number:20ms"
+        equal(calls.end(calls.start(V1 + "Capture", request)), (INVALID_ARGUMENT, said), "the server's answer")
 
 
 @test

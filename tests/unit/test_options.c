@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "base/trigger.h"
 #include "daemon/recorder_options.h"
 
 static struct profile_options options;
@@ -92,6 +93,69 @@ START_TEST(a_recorder_has_few_options)
 }
 END_TEST
 
+START_TEST(triggers_have_a_form)
+{
+	static const char *const good[] = {"ptap_trigger_span=decode:100ms",
+		"ptap_trigger_span=a::1us;a b:2.5s;c=d:86400s", "ptap_trigger_step=1.5",
+		"ptap_trigger_step=1000000", "ptap_trigger_counter=queue>1000",
+		"ptap_trigger_counter=a>b<-1.5e3;c>0", "ptap_trigger_interval_ms=1000"};
+	static const char *const bad[] = {"ptap_trigger_span=", "ptap_trigger_span=decode",
+		"ptap_trigger_span=:1ms", "ptap_trigger_span=a:1", "ptap_trigger_span=a:ms",
+		"ptap_trigger_span=a:1 ms", "ptap_trigger_span=a:1m", "ptap_trigger_span=a:-1ms",
+		"ptap_trigger_span=a:0.9us", "ptap_trigger_span=a:86401s",
+		"ptap_trigger_span=a:1ms;", "ptap_trigger_span=a:1.2.3s",
+		"ptap_trigger_span=a:0x1s", "ptap_trigger_step=1",
+		"ptap_trigger_step=", "ptap_trigger_step=x", "ptap_trigger_step=2x",
+		"ptap_trigger_step=-2", "ptap_trigger_step=1000001", "ptap_trigger_step=1e3",
+		"ptap_trigger_counter=queue", "ptap_trigger_counter=>1", "ptap_trigger_counter=a>",
+		"ptap_trigger_counter=a>b", "ptap_trigger_counter=a>1;",
+		"ptap_trigger_counter=a>1e999", "ptap_trigger_counter=a>nan",
+		"ptap_trigger_interval_ms=999", "ptap_trigger_interval_ms=86400001"};
+	struct diag d = DIAG_INIT;
+
+	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+		ck_assert_int_eq(profile_options_parse(&options, good[i], &d), 0);
+	ck_assert_int_eq(profile_options_check_recorder(&options, &d), 0);
+	ck_assert_int_eq(profile_options_check_recording(&options, &d), -EINVAL);
+	ck_assert_str_eq(d.text,
+		"ptap_trigger_span: an option of a flight recorder only: proftap start --recorder");
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		ck_assert_msg(profile_options_parse(&options, bad[i], &d) == -EINVAL, "%s", bad[i]);
+	ck_assert_int_eq(profile_options_parse(&options, "ptap_trigger_counter=a=1", &d), -EINVAL);
+	ck_assert_str_eq(d.text,
+		"ptap_trigger_counter: bad value \"a=1\": must be NAME>BOUND or NAME<BOUND; several with "
+		"';' between them");
+}
+END_TEST
+
+START_TEST(triggers_are_read)
+{
+	struct trigger_list list = {.n = 0};
+	char text[TRIGGER_NAME_BYTES + 4];
+
+	ck_assert_int_eq(trigger_parse_spans("a::1us;a b:2.5s", &list), 0);
+	ck_assert_int_eq(trigger_parse_counters("a>b<-1.5e3;c>0", &list), 0);
+	ck_assert_int_eq(trigger_parse_step("1.25", &list), 0);
+	ck_assert_uint_eq(list.n, 4);
+	ck_assert_str_eq(list.v[0].name, "a:");
+	ck_assert_int_eq(list.v[0].kind, TRIGGER_SPAN);
+	ck_assert_int_eq(list.v[0].bound_ns, 1000);
+	ck_assert_str_eq(list.v[1].name, "a b");
+	ck_assert_int_eq(list.v[1].bound_ns, INT64_C(2500000000));
+	ck_assert_str_eq(list.v[2].name, "a>b");
+	ck_assert_int_eq(list.v[2].kind, TRIGGER_COUNTER_BELOW);
+	ck_assert_double_eq(list.v[2].bound, -1500);
+	ck_assert_uint_eq(list.v[3].n_name, 1);
+	ck_assert_int_eq(list.v[3].kind, TRIGGER_COUNTER_ABOVE);
+	ck_assert_double_eq(list.step_factor, 1.25);
+	memset(text, 'a', sizeof text);
+	strcpy(text + TRIGGER_NAME_BYTES, ">1");
+	ck_assert_int_eq(trigger_parse_counters(text, &list), -EINVAL);
+	ck_assert_int_eq(trigger_parse_counters(text + 1, &list), 0);
+	trigger_list_deinit(&list);
+}
+END_TEST
+
 START_TEST(a_program_writes_a_recorders_options)
 {
 	char lines[] = "host_tracer_level=1\n\nptap_max_capture_bytes=9\nhost_tracer_level=3\n";
@@ -173,7 +237,7 @@ START_TEST(names_the_nearest_key_of_unknown_ones)
 		(const char *const[]){"ptap_max_capture_byte", "77", "ptap_max_capture_bytes"});
 	refuse("tpu_trace_mod=x", (const char *const[]){"tpu_trace_mod", "x", "tpu_trace_mode"});
 	ck_assert_str_eq(option_find_nearest("host_trcaer_level"), "host_tracer_level");
-	ck_assert_str_eq(option_find_nearest("ptap_"), "ptap_max_capture_bytes");
+	ck_assert_str_eq(option_find_nearest("ptap_"), "ptap_trigger_span");
 }
 END_TEST
 
@@ -269,6 +333,8 @@ int main(void)
 	tcase_add_test(tcase, begins_with_the_defaults);
 	tcase_add_test(tcase, sets_every_field);
 	tcase_add_test(tcase, a_recorder_has_few_options);
+	tcase_add_test(tcase, triggers_have_a_form);
+	tcase_add_test(tcase, triggers_are_read);
 	tcase_add_test(tcase, a_program_writes_a_recorders_options);
 	tcase_add_test(tcase, help_is_of_one_use);
 	tcase_add_test(tcase, keeps_map_values_with_their_types);

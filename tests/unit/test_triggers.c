@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Triggers of the flight recorder, on entries that a thread writes into its ring. */
+#include "daemon/triggers.h"
+
+#include <check.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/profile_options.h"
+#include "daemon/rings.h"
+#include "daemon/trigger_watch.h"
+#include "lib/record/emit.h"
+#include "tests/unit/entry_fixture.h"
+#include "tests/unit/guest_fixture.h"
+
+#define US UINT64_C(1000)
+
+static struct triggers triggers;
+static uint32_t word;
+static uint32_t decode_id;
+static int64_t now_ns;
+
+static int set(const char *const *options, size_t n, struct diag *d)
+{
+	struct profile_options o;
+	int r = 0;
+
+	profile_options_init(&o);
+	for (size_t i = 0; i < n; i++)
+		ck_assert_int_eq(profile_options_parse(&o, options[i], d), 0);
+	r = triggers_init(&triggers, &o, d);
+	profile_options_deinit(&o);
+	return r;
+}
+
+static void begin(double ns_per_tick, const char *one, const char *other)
+{
+	const char *const options[] = {one, other};
+	struct diag d = DIAG_INIT;
+
+	ck_assert_int_eq(set(options, other ? 2 : 1, &d), 0);
+	now_ns = NS_PER_S;
+	triggers_set_clock(&triggers, now_ns, ns_per_tick);
+	ck_assert_int_eq(trigger_watch_open(&fixture.target, &triggers, 0), 0);
+}
+
+/* A recording of which the ring's thread is part. */
+static void enter(void)
+{
+	word = fixture_start(1);
+	atomic_store(&fixture.arena->word, word);
+	entry_enter(word);
+}
+
+static void setup(void)
+{
+	fixture_open();
+	fixture_overwrite(1);
+	decode_id = fixture_add_string("decode");
+	enter();
+}
+
+static void teardown(void)
+{
+	trigger_watch_close(&fixture.target);
+	triggers_deinit(&triggers);
+	fixture_close();
+}
+
+static void put(
+	enum record_kind kind, uint32_t id, uint64_t duration, const struct slot *slots, uint32_t n)
+{
+	struct ring *ring = ring_begin(word);
+
+	ck_assert_ptr_nonnull(ring);
+	ring_emit(ring, thread_self.word, record_word0(1, kind, 0, n), record_word1(duration, id),
+		slots, n);
+	ring_end();
+}
+
+static void put_span(uint32_t id, uint64_t duration)
+{
+	put(RECORD_SPAN, id, duration, NULL, 0);
+}
+
+static void put_number(enum record_kind kind, uint32_t id, uint64_t duration, int64_t number)
+{
+	struct slot slot = {{slot_word0(0, SLOT_I64, 0), (uint64_t)number}};
+
+	put(kind, id, duration, &slot, 1);
+}
+
+static void put_step(uint64_t duration)
+{
+	put_number(RECORD_STEP, fixture_add_string("train"), duration, 41);
+}
+
+/* What a look at the ring says; "": nothing. Then it is as if that had been written. */
+static const char *look(void)
+{
+	static char reason[TRIGGERS_REASON_BYTES];
+
+	trigger_watch_visit(&fixture.target, 0);
+	reason[0] = '\0';
+	if (triggers.reason[0])
+		triggers_take(&triggers, reason, sizeof reason);
+	return reason;
+}
+
+static void pass(int64_t ms)
+{
+	now_ns += ms * NS_PER_MS;
+	triggers_set_clock(&triggers, now_ns, triggers.ns_per_tick);
+}
+
+START_TEST(a_span_fires_beyond_its_bound)
+{
+	begin(1, "ptap_trigger_span=decode:100us;encode:1us", NULL);
+	put_span(fixture_add_string("decoder"), 900 * US);
+	put_span(fixture_add_string("decod"), 900 * US);
+	put_span(decode_id, 100 * US);
+	ck_assert_str_eq(look(), "");
+	put_span(decode_id, 100 * US + 1);
+	ck_assert_str_eq(look(), "span decode took 100 us, more than 100 us");
+	ck_assert_str_eq(look(), "");
+	pass(60000);
+	/* Another place in the source. */
+	put_span(fixture_add_string("decode"), 153 * NS_PER_MS);
+	ck_assert_str_eq(look(), "span decode took 153 ms, more than 100 us");
+	pass(60000);
+	/* A step is a span. */
+	put_number(RECORD_STEP, decode_id, 2 * NS_PER_S, 1);
+	ck_assert_str_eq(look(), "span decode took 2 s, more than 100 us");
+}
+END_TEST
+
+START_TEST(bounds_are_in_time_and_not_in_ticks)
+{
+	begin(0.5, "ptap_trigger_span=decode:100us", NULL);
+	put_span(decode_id, 200 * US);
+	ck_assert_str_eq(look(), "");
+	put_span(decode_id, 500 * US);
+	ck_assert_str_eq(look(), "span decode took 250 us, more than 100 us");
+}
+END_TEST
+
+START_TEST(names_at_run_time_are_compared_too)
+{
+	struct slot name = {{slot_word0(0, SLOT_NAME, 6), 0}};
+
+	begin(1, "ptap_trigger_span=decode:100us", NULL);
+	memcpy(&name.word[1], "encode", 6);
+	put(RECORD_SPAN, STRING_ID_DYNAMIC, 101 * US, &name, 1);
+	ck_assert_str_eq(look(), "");
+	memcpy(&name.word[1], "decode", 6);
+	put(RECORD_SPAN, STRING_ID_DYNAMIC, 101 * US, &name, 1);
+	ck_assert_str_eq(look(), "span decode took 101 us, more than 100 us");
+}
+END_TEST
+
+/* Longer than a record says: in a slot of its own; shorter than any bound that the record cannot say, not. */
+START_TEST(a_span_may_take_an_hour)
+{
+	struct slot duration = {{slot_word0(0, SLOT_DURATION, 0), 3600 * (uint64_t)NS_PER_S}};
+
+	begin(1, "ptap_trigger_span=decode:3600s", NULL);
+	put(RECORD_SPAN, decode_id, RECORD_DURATION_MASK, &duration, 1);
+	ck_assert_str_eq(look(), "");
+	duration.word[1]++;
+	put(RECORD_SPAN, decode_id, RECORD_DURATION_MASK, &duration, 1);
+	ck_assert_str_eq(look(), "span decode took 3600 s, more than 3600 s");
+}
+END_TEST
+
+START_TEST(a_step_fires_beyond_its_multiple)
+{
+	begin(1, "ptap_trigger_step=2.5", NULL);
+	put_step(900 * US);
+	for (int i = 0; i < 6; i++)
+		put_step(20 * US);
+	put_step(900 * US);
+	/* These were eight. */
+	put_step(50 * US);
+	put_span(decode_id, 900 * US);
+	ck_assert_str_eq(look(), "");
+	put_step(80 * US);
+	ck_assert_str_eq(look(), "step 41 took 80 us, 4.0 times the usual 20 us");
+}
+END_TEST
+
+START_TEST(counters_fire_on_their_side_of_a_bound)
+{
+	struct slot number = {{slot_word0(0, SLOT_F64, 0), 0}};
+	double value = -0.75;
+
+	begin(1, "ptap_trigger_counter=queue>1000;load<-0.5", NULL);
+	memcpy(&number.word[1], &value, sizeof value);
+	put_number(RECORD_COUNTER, decode_id, 0, 5000);
+	put_number(RECORD_COUNTER, fixture_add_string("queue"), 0, 1000);
+	put_number(RECORD_COUNTER, fixture_add_string("queue"), 0, -5000);
+	put_number(RECORD_INSTANT, fixture_add_string("queue"), 0, 5000);
+	ck_assert_str_eq(look(), "");
+	put_number(RECORD_COUNTER, fixture_add_string("queue"), 0, 1042);
+	ck_assert_str_eq(look(), "counter queue was 1042, more than 1000");
+	pass(60000);
+	put_number(RECORD_COUNTER, fixture_add_string("load"), 0, 0);
+	ck_assert_str_eq(look(), "");
+	put(RECORD_COUNTER, fixture_add_string("load"), 0, &number, 1);
+	ck_assert_str_eq(look(), "counter load was -0.75, less than -0.5");
+}
+END_TEST
+
+START_TEST(one_in_an_interval_for_all_of_them)
+{
+	begin(1, "ptap_trigger_span=decode:100us;encode:1us", "ptap_trigger_interval_ms=2000");
+	put_span(decode_id, 200 * US);
+	put_span(decode_id, 300 * US);
+	ck_assert_str_eq(look(), "span decode took 200 us, more than 100 us");
+	put_span(fixture_add_string("encode"), 200 * US);
+	pass(1999);
+	ck_assert_str_eq(look(), "");
+	pass(1);
+	ck_assert_str_eq(look(), "");
+	put_span(decode_id, 400 * US);
+	ck_assert_str_eq(
+		look(), "span decode took 400 us, more than 100 us; 2 more since the last one");
+	pass(2000);
+	put_span(decode_id, 500 * US);
+	ck_assert_str_eq(look(), "span decode took 500 us, more than 100 us");
+}
+END_TEST
+
+/* It comes again and again while the first is not written yet. */
+START_TEST(what_waits_is_not_written_over)
+{
+	begin(1, "ptap_trigger_span=decode:100us", NULL);
+	put_span(decode_id, 200 * US);
+	trigger_watch_visit(&fixture.target, 0);
+	put_span(decode_id, 300 * US);
+	pass(120000);
+	ck_assert_str_eq(look(), "span decode took 200 us, more than 100 us");
+	ck_assert_uint_eq(triggers.n_suppressed, 1);
+}
+END_TEST
+
+START_TEST(sees_what_was_not_overwritten)
+{
+	uint32_t n = 0;
+
+	begin(1, "ptap_trigger_span=decode:100us", NULL);
+	put_span(decode_id, 200 * US);
+	while (fixture_head(0) < 5 * FIXTURE_SLOTS / 2)
+		n += (uint32_t)entry_write(word, n, n % RECORD_MAX_EXTRA);
+	put_span(decode_id, 300 * US);
+	ck_assert_uint_eq(trigger_watch_visit(&fixture.target, 0), TRIGGER_WATCH_OUTRUN);
+	ck_assert_str_eq(look(), "span decode took 300 us, more than 100 us");
+	ck_assert_uint_eq(triggers.n_suppressed, 0);
+	ck_assert_uint_eq(trigger_watch_visit(&fixture.target, 0), 0);
+	for (uint32_t i = 0; i < FIXTURE_SLOTS / 2; i++)
+		put_span(decode_id, 100 * US);
+	ck_assert_uint_eq(trigger_watch_visit(&fixture.target, 0), 500);
+}
+END_TEST
+
+START_TEST(what_was_there_before_is_of_no_interest)
+{
+	put_span(decode_id, 200 * US);
+	begin(1, "ptap_trigger_span=decode:100us", NULL);
+	trigger_watch_close(&fixture.target);
+	ck_assert_int_eq(trigger_watch_open(&fixture.target, &triggers, 1), 0);
+	ck_assert_str_eq(look(), "");
+	put_span(decode_id, 300 * US);
+	ck_assert_str_eq(look(), "span decode took 300 us, more than 100 us");
+}
+END_TEST
+
+START_TEST(other_recordings_are_of_no_interest)
+{
+	begin(1, "ptap_trigger_span=decode:100us", NULL);
+	put_span(decode_id, 200 * US);
+	atomic_store(&fixture.arena->word, word + 4);
+	ck_assert_str_eq(look(), "");
+	enter();
+	put_span(decode_id, 300 * US);
+	ck_assert_str_eq(look(), "span decode took 300 us, more than 100 us");
+}
+END_TEST
+
+START_TEST(the_last_of_a_thread_is_seen_before_its_ring_is_free)
+{
+	begin(1, "ptap_trigger_span=decode:100us", NULL);
+	put_span(decode_id, 200 * US);
+	rings_free(&fixture.target, 0);
+	ck_assert_str_eq(triggers.reason, "span decode took 200 us, more than 100 us");
+}
+END_TEST
+
+START_TEST(there_is_a_bound_for_their_number)
+{
+	char many[64 * TRIGGERS_MAX] = "ptap_trigger_counter=";
+	const char *const options[] = {"ptap_trigger_span=decode:100us", many};
+	struct diag d = DIAG_INIT;
+
+	ck_assert_int_eq(set(NULL, 0, &d), 0);
+	ck_assert_int_eq(triggers_are_set(&triggers), 0);
+	for (uint32_t i = 0; i < TRIGGERS_MAX - 1; i++)
+		strcat(many, i ? ";a>1" : "a>1");
+	ck_assert_int_eq(set(options, 2, &d), 0);
+	ck_assert_int_eq(triggers_are_set(&triggers), 1);
+	triggers_deinit(&triggers);
+	strcat(many, ";a>1");
+	ck_assert_int_eq(set(options, 2, &d), -EINVAL);
+	ck_assert_str_eq(
+		d.text, "ptap_trigger_span, ptap_trigger_counter: more than 31 triggers in all");
+	ck_assert_int_eq(triggers_are_set(&triggers), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("triggers");
+	SRunner *runner = srunner_create(suite);
+	TCase *tests = tcase_create("triggers");
+
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_test(tests, a_span_fires_beyond_its_bound);
+	tcase_add_test(tests, bounds_are_in_time_and_not_in_ticks);
+	tcase_add_test(tests, names_at_run_time_are_compared_too);
+	tcase_add_test(tests, a_span_may_take_an_hour);
+	tcase_add_test(tests, a_step_fires_beyond_its_multiple);
+	tcase_add_test(tests, counters_fire_on_their_side_of_a_bound);
+	tcase_add_test(tests, one_in_an_interval_for_all_of_them);
+	tcase_add_test(tests, what_waits_is_not_written_over);
+	tcase_add_test(tests, sees_what_was_not_overwritten);
+	tcase_add_test(tests, what_was_there_before_is_of_no_interest);
+	tcase_add_test(tests, other_recordings_are_of_no_interest);
+	tcase_add_test(tests, the_last_of_a_thread_is_seen_before_its_ring_is_free);
+	tcase_add_test(tests, there_is_a_bound_for_their_number);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
