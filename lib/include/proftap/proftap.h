@@ -71,7 +71,7 @@ struct ptap_server_options {
 	int recorder; /* nonzero: a flight recorder, from the start on; see ptap_snapshot() */
 	/*
 	 * Of the recorder, also of one that the environment asks for: "KEY=VALUE", separated by commas or line ends, at most
-	 * 511 bytes; the keys of `proftap start --recorder -o`. NULL: the defaults.
+	 * 511 bytes; the keys of `proftap start --recorder -o`. Those of triggers need |log_dir|. NULL: the defaults.
 	 */
 	const char *recorder_options;
 };
