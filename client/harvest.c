@@ -120,6 +120,7 @@ static int encode(const struct harvest *h, struct part *p)
 
 	q->calls = get_calls(h);
 	q->session_id = session;
+	q->last_ms = h->last_ms;
 	snprintf(p->options.session_id, sizeof p->options.session_id, "%s", session);
 	/* GetSnapshot without a field: the data is in the answer. */
 	p->profile_request = calloc(1, 1);

@@ -74,6 +74,7 @@ static void fill(const struct part *p, struct names *warnings, struct summary *s
 		.file = p->file,
 		.bytes = p->file_bytes,
 		.asked_ms = recording_get_duration_ms(&p->recording, &p->request),
+		.last_ms = (int64_t)p->request.last_ms,
 		.transfer_ms = recording_get_transfer_ms(&p->recording, &p->request),
 		.is_interrupted = p->recording.stopped_ms != 0,
 		.warnings = warnings,

@@ -29,10 +29,27 @@ void recorder_facts_read(struct recorder_facts *f, const struct space *space)
 		add_plane(f, space->planes[i]);
 }
 
-void recorder_facts_write_text(const struct recorder_facts *f, FILE *out)
+/* Threads that are not in it at all may have overwritten something inside. */
+static void write_whole(const struct recorder_facts *f, int64_t last_ms, FILE *out)
 {
+	if (last_ms)
+		fprintf(out,
+			"  of each thread in it all of the last %" PRId64
+			" ms; %s annotations were overwritten, older ones or of threads that ended\n",
+			last_ms, quantity_count(f->n_overwritten).text);
+	else
+		fprintf(out, "  %s annotations of threads that ended were overwritten\n",
+			quantity_count(f->n_overwritten).text);
+}
+
+void recorder_facts_write_text(const struct recorder_facts *f, int64_t last_ms, FILE *out)
+{
+	int64_t shortest_ms = f->shortest_ns / NS_PER_MS;
+
 	if (f->n_overwritten == 0)
 		fputs("  nothing was overwritten before it\n", out);
+	else if (f->shortest_ns == 0 || (last_ms && shortest_ms >= last_ms))
+		write_whole(f, last_ms, out);
 	else
 		fprintf(out,
 			"  of each thread at least the last %.1f ms; %s older annotations were overwritten\n",

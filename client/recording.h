@@ -38,6 +38,7 @@ struct recording_request {
 	int (*write)(const uint8_t *data, size_t n, void *context);
 	void *context;
 	const char *session_id;
+	uint64_t last_ms; /* of the flight recorder, no more than these; 0: all there is */
 	int64_t delay_ms; /* until the recording starts */
 	int64_t duration_ms;
 	int64_t timeout_ms; /* of the whole call */

@@ -23,6 +23,7 @@ struct summary {
 	const char *file; /* path of the published file */
 	uint64_t bytes; /* of the file */
 	int64_t asked_ms; /* the duration, as the client knows it */
+	int64_t last_ms; /* of the flight recorder, no more than these; 0: all */
 	int64_t transfer_ms;
 	bool is_interrupted;
 	const struct names *warnings; /* of the client; the space has its own */

@@ -100,6 +100,19 @@ def what_was_overwritten_is_in_the_summary(t):
 
 
 @test
+def who_asks_for_a_millisecond_is_told_of_that(t):
+    """Of a ring that has overwritten older ones, with a span in it that began long before."""
+    program = serve(t)
+    program.ask(f"burst {2 * RING_SPANS}")
+    program.send("step 1 20000")
+    wait_until(lambda: fetch(t, "snapshot", program).trace.count("slow"), "the span to begin")
+    shown = fetch(t, "snapshot", program, "--last", 1)
+    equal((shown.trace.count("slow"), shown.trace.count("burst")), (1, 0), "spans")
+    check(re.search("\n  of each thread in it all of the last 1 ms; [\\d,]+ annotations were overwritten, older ones or of "
+                    "threads that ended\n", shown.stderr), f"standard error: {shown.stderr!r}")
+
+
+@test
 def a_capture_and_a_session_run_beside_it(t):
     program = serve(t)
     call(t, "start", program.port, "--session", "mine")

@@ -21,7 +21,7 @@ static void add_process(int64_t id, uint64_t n_overwritten, int64_t shortest_ns)
 		plane_set_int(plane, "ptap_shortest_window_ns", shortest_ns);
 }
 
-static void expect_text(const char *expected)
+static void expect_text(int64_t last_ms, const char *expected)
 {
 	_cleanup_free_ char *text = NULL;
 	struct recorder_facts f;
@@ -30,7 +30,7 @@ static void expect_text(const char *expected)
 
 	recorder_facts_read(&f, space);
 	ck_assert(f.is_snapshot);
-	recorder_facts_write_text(&f, out);
+	recorder_facts_write_text(&f, last_ms, out);
 	fclose(out);
 	ck_assert_str_eq(text, expected);
 }
@@ -50,7 +50,7 @@ END_TEST
 START_TEST(says_that_all_is_there)
 {
 	add_process(1, 0, 0);
-	expect_text("  nothing was overwritten before it\n");
+	expect_text(0, "  nothing was overwritten before it\n");
 }
 END_TEST
 
@@ -60,8 +60,33 @@ START_TEST(says_how_far_all_reach)
 	add_process(1, 1000, 3000000);
 	add_process(2, 234, 1500000);
 	add_process(3, 0, 0);
-	expect_text(
+	expect_text(0,
 		"  of each thread at least the last 1.5 ms; 1,234 older annotations were overwritten\n");
+}
+END_TEST
+
+/* What a ring overwrote was older than what was asked for. */
+START_TEST(says_that_all_that_was_asked_for_is_there)
+{
+	static const char text[] =
+		"  of each thread in it all of the last 500 ms; 1,000 annotations were "
+		"overwritten, older ones or of threads that ended\n";
+
+	add_process(1, 1000, 0);
+	expect_text(500, text);
+	/* Of a span that began long before. */
+	add_process(2, 0, 500000000);
+	expect_text(500, text);
+	add_process(3, 0, 499000000);
+	expect_text(500,
+		"  of each thread at least the last 499.0 ms; 1,000 older annotations were overwritten\n");
+}
+END_TEST
+
+START_TEST(names_no_length_when_only_ended_threads_lost_some)
+{
+	add_process(1, 1000, 0);
+	expect_text(0, "  1,000 annotations of threads that ended were overwritten\n");
 }
 END_TEST
 
@@ -103,6 +128,8 @@ int main(void)
 	tcase_add_test(tests, other_traces_have_none);
 	tcase_add_test(tests, says_that_all_is_there);
 	tcase_add_test(tests, says_how_far_all_reach);
+	tcase_add_test(tests, says_that_all_that_was_asked_for_is_there);
+	tcase_add_test(tests, names_no_length_when_only_ended_threads_lost_some);
 	tcase_add_test(tests, scripts_get_numbers);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
