@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/printable.h"
 #include "daemon/assemble.h"
 #include "daemon/drain.h"
 #include "daemon/timeline.h"
@@ -27,16 +28,23 @@ static double find_length_ms(const struct assemble_input *in, const struct threa
 
 static size_t describe(const struct assemble_input *in, const struct thread_log *log, char *text)
 {
+	char name[sizeof log->name];
 	int n;
 
+	/* The program chose it: a line's end in it would begin another line. */
+	snprintf(name, sizeof name, "%s", log->name);
+	printable_clean(name);
 	if (log->window_ticks)
 		n = snprintf(text, LINE_BYTES,
-			"%s (%d): the last %.3f ms, %" PRIu64 " overwritten\n", log->name,
-			(int)log->tid, find_length_ms(in, log), log->n_overwritten);
+			"%s (%d): the last %.3f ms, %" PRIu64 " overwritten\n", name, (int)log->tid,
+			find_length_ms(in, log), log->n_overwritten);
 	else
-		n = snprintf(text, LINE_BYTES, "%s (%d): nothing, %" PRIu64 " overwritten\n",
-			log->name, (int)log->tid, log->n_overwritten);
-	return n < (int)LINE_BYTES ? (size_t)n : LINE_BYTES - 1;
+		n = snprintf(text, LINE_BYTES, "%s (%d): nothing, %" PRIu64 " overwritten\n", name,
+			(int)log->tid, log->n_overwritten);
+	if (n < (int)LINE_BYTES)
+		return (size_t)n;
+	text[LINE_BYTES - 2] = '\n';
+	return LINE_BYTES - 1;
 }
 
 static int add_text(const struct assemble_input *in, struct plane *plane)
