@@ -30,6 +30,7 @@ struct drain {
 	int is_picture;
 	uint64_t asked_ticks; /* it was asked for what ended then or later; 0: for all there is */
 	uint64_t n_overwritten; /* entries of threads that have no log any more */
+	size_t n_ended; /* the first logs, of threads that ended, the last one last */
 	uint64_t lost[LOSS_KINDS]; /* theirs, too */
 	struct thread_log **logs;
 	size_t n_logs;

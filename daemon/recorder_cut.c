@@ -105,6 +105,7 @@ static int cut_source(
 	s->drain.lost_no_ring =
 		atomic_load(&of->target->arena->lost_no_ring) - of->drain.lost_no_ring_before;
 	error = ended_threads_copy(r->ended_of[i], &s->drain, part->earliest_ticks, from_ticks);
+	s->drain.n_ended = s->drain.n_logs;
 	if (of->state != SOURCE_ENDED && take_pictures(s, part, from_ticks))
 		error = -ENOMEM;
 	return error;

@@ -47,18 +47,55 @@ static size_t describe(const struct assemble_input *in, const struct thread_log 
 	return LINE_BYTES - 1;
 }
 
-static int add_text(const struct assemble_input *in, struct plane *plane)
+/* Those that live, then those that ended, the last one first. */
+static const struct thread_log *get_log(const struct drain *d, size_t i)
+{
+	size_t n_living = d->n_logs - d->n_ended;
+
+	return i < n_living ? d->logs[d->n_ended + i] : d->logs[d->n_logs - 1 - i];
+}
+
+/* Nothing ended in what was asked for, and nothing was overwritten. */
+static int has_nothing(const struct thread_log *log)
+{
+	return !log->window_ticks && !log->n_overwritten;
+}
+
+static size_t describe_all(const struct assemble_input *in, char *text)
 {
 	const struct drain *d = in->drain;
-	size_t n_threads = d->n_logs < MAX_THREADS ? d->n_logs : MAX_THREADS;
-	_cleanup_free_ char *text = malloc(n_threads * LINE_BYTES + 1);
+	size_t n_described = 0;
+	size_t n_empty = 0;
 	size_t n = 0;
+
+	for (size_t i = 0; i < d->n_logs; i++) {
+		const struct thread_log *log = get_log(d, i);
+
+		if (has_nothing(log)) {
+			n_empty++;
+		} else if (n_described < MAX_THREADS) {
+			n += describe(in, log, text + n);
+			n_described++;
+		}
+	}
+	if (n_empty)
+		n += (size_t)sprintf(
+			text + n, "%zu thread%s: nothing\n", n_empty, n_empty == 1 ? "" : "s");
+	if (n_described + n_empty < d->n_logs)
+		n += (size_t)sprintf(text + n, "%zu more threads, too many to name\n",
+			d->n_logs - n_described - n_empty);
+	return n;
+}
+
+static int add_text(const struct assemble_input *in, struct plane *plane)
+{
+	size_t n_logs = in->drain->n_logs;
+	size_t n_lines = (n_logs < MAX_THREADS ? n_logs : MAX_THREADS) + 2;
+	_cleanup_free_ char *text = malloc(n_lines * LINE_BYTES + 1);
 
 	if (!text)
 		return -ENOMEM;
-	for (size_t i = 0; i < n_threads; i++)
-		n += describe(in, d->logs[i], text + n);
-	text[n] = '\0';
+	text[describe_all(in, text)] = '\0';
 	return plane_set_string(plane, "ptap_recorder_windows", text);
 }
 

@@ -8,7 +8,7 @@ struct plane;
 struct space;
 
 /*
- * The plane's stats "ptap_recorder_windows", a line of text for each thread, and "ptap_shortest_window_ns", of those that
+ * The plane's stats "ptap_recorder_windows", a line of text for each thread, first of those that live, 256 at most, and "ptap_shortest_window_ns", of those that
  * overwrote something; and a warning when some hold less than was asked for. What was overwritten is among the losses
  * (losses.h). Nothing for what is no snapshot. 0 or -ENOMEM.
  */

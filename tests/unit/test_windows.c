@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/unit/log_fixture.h"
 
@@ -41,6 +42,40 @@ START_TEST(a_name_cannot_begin_a_line)
 }
 END_TEST
 
+/* The last one to end first; those without anything are only counted. */
+START_TEST(those_that_live_come_first)
+{
+	add_thread(1, "first", 3);
+	add_thread(2, "last", 0);
+	add_thread(3, "main", 0);
+	log_add(4, "idle");
+	logs.drain.n_ended = 2;
+	ck_assert_str_eq(make_text(), "main (3): the last 0.500 ms, 0 overwritten\n"
+				      "last (2): the last 0.500 ms, 0 overwritten\n"
+				      "first (1): the last 0.500 ms, 3 overwritten\n"
+				      "1 thread: nothing\n");
+}
+END_TEST
+
+START_TEST(more_than_fit_are_counted)
+{
+	const char *text;
+	size_t n_lines = 0;
+
+	for (int i = 0; i < 300; i++)
+		add_thread(i, i < 299 ? "ended" : "main", 0);
+	logs.drain.n_ended = 299;
+	text = make_text();
+	ck_assert_ptr_eq(strstr(text, "main (299): "), text);
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		n_lines++;
+	ck_assert_uint_eq(n_lines, 256 + 1);
+	ck_assert_ptr_nonnull(strstr(text, "ended (44): "));
+	ck_assert_ptr_null(strstr(text, "ended (43): "));
+	ck_assert_ptr_nonnull(strstr(text, "\n44 more threads, too many to name\n"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("windows");
@@ -50,6 +85,8 @@ int main(void)
 	tcase_add_checked_fixture(tests, log_open, log_close);
 	tcase_add_test(tests, a_line_for_each_thread);
 	tcase_add_test(tests, a_name_cannot_begin_a_line);
+	tcase_add_test(tests, those_that_live_come_first);
+	tcase_add_test(tests, more_than_fit_are_counted);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);
