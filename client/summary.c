@@ -54,10 +54,16 @@ static void write_process(const struct summary *s, FILE *out)
 	}
 }
 
+/* A span that is open is in it as a whole, however long it is: that is not what was asked for. */
+static int64_t get_told_ms(const struct summary *s)
+{
+	return s->last_ms && s->last_ms < s->duration_ms ? s->last_ms : s->duration_ms;
+}
+
 static void write_headline(const struct summary *s, FILE *out)
 {
 	fprintf(out, "%s %" PRId64 " ms of ", s->recorder.is_snapshot ? "the last" : "captured",
-		s->duration_ms);
+		get_told_ms(s));
 	write_process(s, out);
 	fprintf(out, "%s%s\n", s->pid ? " at " : "", s->target);
 }

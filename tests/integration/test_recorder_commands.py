@@ -108,6 +108,7 @@ def who_asks_for_a_millisecond_is_told_of_that(t):
     wait_until(lambda: fetch(t, "snapshot", program).trace.count("slow"), "the span to begin")
     shown = fetch(t, "snapshot", program, "--last", 1)
     equal((shown.trace.count("slow"), shown.trace.count("burst")), (1, 0), "spans")
+    contains(shown.stderr, f"the last 1 ms of target (pid {program.pid})", "the length")
     check(re.search("\n  of each thread in it all of the last 1 ms; [\\d,]+ annotations were overwritten, older ones or of "
                     "threads that ended\n", shown.stderr), f"standard error: {shown.stderr!r}")
 
