@@ -250,6 +250,9 @@ int profile_options_check_recorder(const struct profile_options *o, struct diag 
 	char buffer[32];
 	int r = 0;
 
+	if (!o->host_tracer_level)
+		r = diag_set(d, -EINVAL,
+			"host_tracer_level: 0 records nothing; a flight recorder needs 1 to 3");
 	for (size_t i = 0; i < sizeof fields / sizeof fields[0] && !r; i++)
 		if (fields[i].is_set)
 			r = option_check_recorder(fields[i].key, d);

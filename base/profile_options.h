@@ -63,7 +63,7 @@ int profile_options_set_map(struct profile_options *o, const char *key, enum opt
 
 /*
  * Whether a flight recorder can have all that was set. 0, or -EINVAL with |d| naming the first key that it does not have, and
- * those that it has or the nearest one. Not noticed are a field that was set to its default, and the level of devices, which
+ * those that it has or the nearest one, or the level 0 of the host, which records nothing. Not noticed are a field that was set to its default, and the level of devices, which
  * clients say in any case.
  */
 int profile_options_check_recorder(const struct profile_options *o, struct diag *d);

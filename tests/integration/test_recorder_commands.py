@@ -170,6 +170,7 @@ def a_wrong_line_is_told(t):
             ("snapshot", "--last", 5, "--session", "x"): "--last and --session exclude each other",
             ("snapshot", "--last", 0): '--last: bad value "0": must be a positive whole number',
             ("start", "--recorder", "-o", "delay_ms=5"): "delay_ms: not an option of a flight recorder; it has host_",
+            ("start", "--recorder", "--host_tracer_level", 0): "host_tracer_level: 0 records nothing; a flight recorder needs 1",
             ("start", "--recorder", "--session", "x"): "session_id: not an option of a flight recorder",
             ("start", "--session", "recorder"): "that is the flight recorder's name: use --recorder",
             ("start", "--recorder", "-o", "host_tracer_levl=3"): "the nearest known one is host_tracer_level",
@@ -314,6 +315,7 @@ def requests_are_checked(t):
         for wrong, words in ((set_options(own_schema().StartRequest(recorder=True), duration_ms=5), "duration_ms"),
                              (set_options(own_schema().StartRequest(recorder=True), session_id="x"), '"recorder"'),
                              (set_options(own_schema().StartRequest(), session_id="recorder"), "flight recorder's name"),
+                             (set_options(own_schema().StartRequest(recorder=True), host_tracer_level=0), "records nothing"),
                              (request, "ptap_max_capture_bytes")):
             status, text = calls.end(calls.start(V1 + "Start", wrong))
             equal(status, INVALID_ARGUMENT, f"status; {text!r}")
