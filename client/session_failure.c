@@ -60,11 +60,12 @@ static int explain_no_session(const struct failure *f, struct diag *d)
 	return EXIT_FAILED;
 }
 
+/* Without its name a session that runs beside it would be meant. */
 static int explain_on_already(const struct failure *f, struct diag *d)
 {
 	diag_set(d, -EALREADY,
-		"%s: a flight recorder runs there already; proftap snapshot %s takes what it holds, and "
-		"proftap stop %s ends it",
+		"%s: a flight recorder runs there already; proftap snapshot %s --session recorder takes "
+		"what it holds, and proftap stop %s --session recorder ends it",
 		f->address->text, f->address->words, f->address->words);
 	return EXIT_BUSY;
 }

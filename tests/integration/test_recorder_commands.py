@@ -133,7 +133,9 @@ def a_capture_and_a_session_run_beside_it(t):
 def one_is_enough(t):
     program = serve(t)
     said = call(t, "start", program.port, "--recorder", code=4).stderr
-    contains(said, f"a flight recorder runs there already; proftap snapshot 127.0.0.1:{program.port} takes", "twice")
+    address = f"127.0.0.1:{program.port}"
+    contains(said, f"a flight recorder runs there already; proftap snapshot {address} --session recorder takes what it "
+             f"holds, and proftap stop {address} --session recorder ends it", "twice")
     call(t, "stop", program.port, "--discard")
     call(t, "start", program.port, "--recorder", "--host_tracer_level", 1)
     equal((program.ask("enabled 1"), program.ask("enabled 2")), ("1", "0"), "levels that are recorded")
