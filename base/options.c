@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,17 +166,16 @@ int option_is_reserved(const char *key)
 	return *reserved_prefix(key) != '\0';
 }
 
-/* Among the keys of its own kind, when it has a prefix. */
-const char *option_find_nearest(const char *key)
+/* Among the keys with |prefix|, which may be "", and one of |uses|. */
+static const char *find_nearest(const char *key, const char *prefix, unsigned uses)
 {
-	const char *prefix = reserved_prefix(key);
 	const char *best = NULL;
 	unsigned int best_distance = 0;
 
 	for (size_t i = 0; i < n_options; i++) {
 		unsigned int distance = nearest_distance(key, options_table[i].key);
 
-		if (!has_prefix(options_table[i].key, prefix))
+		if (!has_prefix(options_table[i].key, prefix) || !(options_table[i].uses & uses))
 			continue;
 		if (!best || distance < best_distance) {
 			best_distance = distance;
@@ -183,6 +183,12 @@ const char *option_find_nearest(const char *key)
 		}
 	}
 	return best;
+}
+
+/* Among the keys of its own kind, when it has a prefix. */
+const char *option_find_nearest(const char *key)
+{
+	return find_nearest(key, reserved_prefix(key), UINT_MAX);
 }
 
 /* What a value may be, e.g. "0 to 3", "true or false". */
@@ -213,14 +219,23 @@ int option_bad_value(const struct option *o, const char *value, struct diag *d)
 		o->type == OPTION_INT && o->max == INT64_MAX ? ", a whole number below 2^63" : "");
 }
 
-int option_unknown(const char *key, const char *value, struct diag *d)
+static int name_nearest(const char *key, const char *value, const char *nearest, struct diag *d)
 {
-	const struct option *nearest = option_find(option_find_nearest(key));
 	char range[OPTION_RANGE_BYTES];
 
 	return diag_set(d, -EINVAL,
 		"%.64s: no such option (value \"%.64s\"); the nearest known one is %s (%s)", key,
-		value, nearest->key, describe_range(nearest, range, sizeof range));
+		value, nearest, describe_range(option_find(nearest), range, sizeof range));
+}
+
+int option_unknown(const char *key, const char *value, struct diag *d)
+{
+	return name_nearest(key, value, option_find_nearest(key), d);
+}
+
+int option_unknown_of_recorder(const char *key, const char *value, struct diag *d)
+{
+	return name_nearest(key, value, find_nearest(key, "", OPTION_OF_RECORDER), d);
 }
 
 int option_check_recorder(const char *key, struct diag *d)

@@ -65,6 +65,8 @@ enum option_type option_guess_type(const char *text, int64_t *number);
 /* -EINVAL, and |d| with the key, the value, and the range of |o| or of the nearest known key. */
 int option_bad_value(const struct option *o, const char *value, struct diag *d);
 int option_unknown(const char *key, const char *value, struct diag *d);
+/* The same, and the nearest one is of the flight recorder's. */
+int option_unknown_of_recorder(const char *key, const char *value, struct diag *d);
 
 /* One line per row of |use|: key, type, range, default, help. */
 void options_print_help(enum option_use use, FILE *out);

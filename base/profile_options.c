@@ -262,7 +262,7 @@ int profile_options_check_recorder(const struct profile_options *o, struct diag 
 		if (v->option)
 			r = option_check_recorder(v->key, d);
 		else
-			r = option_unknown(v->key,
+			r = option_unknown_of_recorder(v->key,
 				value_text(v->type, v->number, v->text, buffer, sizeof buffer), d);
 	}
 	return r;

@@ -77,6 +77,7 @@ START_TEST(a_recorder_has_few_options)
 		{"gpu_enable_nvtx_tracking=1", "it has host_tracer_level, ptap_max_capture_bytes"},
 		{"ptap_usage_interval_ms=0", "ptap_usage_interval_ms: not"},
 		{"host_tracer_level=0", "host_tracer_level: 0 records nothing"},
+		{"foo=1", "the nearest known one is host_tracer_level (0 to 3)"},
 		{"host_tracer_levl=1", "the nearest known one is host_tracer_level (0 to 3)"},
 	};
 	struct diag d = DIAG_INIT;
