@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/diag.h"
 #include "client/command.h"
 #include "client/exit.h"
+#include "client/profile_call.h"
 #include "client/session_command.h"
 
 #define AT(member) offsetof(struct session_command, member)
@@ -39,9 +41,10 @@ static int take(struct session_command *c, struct diag *d)
 {
 	int code;
 
-	if (c->last_ms && c->session) {
+	if (c->last_ms && c->session && strcmp(c->session, RECORDER_ID) != 0) {
 		diag_set(d, -EINVAL,
-			"--last and --session exclude each other: --last is of the flight recorder");
+			"--last and --session exclude each other, but for --session " RECORDER_ID
+			": --last is of the flight recorder");
 		return EXIT_USAGE;
 	}
 	code = session_command_harvest(c, d);

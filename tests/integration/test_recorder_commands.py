@@ -121,7 +121,7 @@ def a_capture_and_a_session_run_beside_it(t):
     equal(listed(t, program), ("recording", True), "state with both")
     equal(fetch(t, "snapshot", program).trace.count("burst"), 10, "spans of the session, which comes first")
     equal(fetch(t, "snapshot", program).trace.count("burst"), 0, "spans since")
-    for option in (("--session", "recorder"), ("--last", 60000)):
+    for option in (("--session", "recorder"), ("--last", 60000), ("--session", "recorder", "--last", 60000)):
         equal(fetch(t, "snapshot", program, *option).trace.count("burst"), 10, f"spans by {option}")
     fetch(t, "stop", program)
     equal(listed(t, program), ("recorder", True), "state without the session")
@@ -169,7 +169,7 @@ def last_takes_nothing_from_a_session(t):
 def a_wrong_line_is_told(t):
     port = free_port()
     for words, sentence in {
-            ("snapshot", "--last", 5, "--session", "x"): "--last and --session exclude each other",
+            ("snapshot", "--last", 5, "--session", "x"): "--last and --session exclude each other, but for --session recorder",
             ("snapshot", "--last", 0): '--last: bad value "0": must be a positive whole number',
             ("start", "--recorder", "-o", "delay_ms=5"): "delay_ms: not an option of a flight recorder; it has host_",
             ("start", "--recorder", "--host_tracer_level", 0): "host_tracer_level: 0 records nothing; a flight recorder needs 1",
