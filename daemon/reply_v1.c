@@ -16,43 +16,46 @@ static void fail_busy(struct rpc_call *call, const char *whose)
 		call, RPC_ALREADY_EXISTS, "another profiling session is active (%s)", whose);
 }
 
+static const struct refusal {
+	int r;
+	enum rpc_status status;
+	const char *text;
+} refusals[] = {
+	{SESSION_NONE, RPC_NOT_FOUND, "no such session runs"},
+	{SESSION_OWN, RPC_FAILED_PRECONDITION,
+		"the program traces itself: only the program can end that"},
+	{SESSION_NO_RECORDER, RPC_NOT_FOUND,
+		"neither a continuous session nor a flight recorder runs"},
+	{SESSION_RECORDER_ON, RPC_ALREADY_EXISTS, "the flight recorder is on already"},
+	{SESSION_NO_LAST, RPC_FAILED_PRECONDITION,
+		"last_ms: a continuous session runs, and no flight recorder"},
+	{SESSION_FULL, RPC_RESOURCE_EXHAUSTED, "too many snapshots are asked for at a time"},
+	/* And whatever else there may be. */
+	{SESSION_CLOSED, RPC_UNAVAILABLE, session_gone_text},
+};
+
+static const struct refusal *find_refusal(int r)
+{
+	const struct refusal *last = &refusals[sizeof refusals / sizeof refusals[0] - 1];
+	const struct refusal *row = refusals;
+
+	while (row < last && row->r != r)
+		row++;
+	return row;
+}
+
 void reply_v1_refusal(struct rpc_call *call, struct session *session, int r)
 {
+	const struct refusal *row = find_refusal(r);
 	char whose[256];
 
-	switch (r) {
-	case SESSION_BUSY:
+	if (r == SESSION_BUSY) {
 		session_describe(session, whose, sizeof whose);
 		fail_busy(call, whose);
-		break;
-	case SESSION_NONE:
-		rpc_call_fail(call, RPC_NOT_FOUND, "no such session runs");
-		break;
-	case SESSION_OWN:
-		rpc_call_fail(call, RPC_FAILED_PRECONDITION,
-			"the program traces itself: only the program can end that");
-		break;
-	case SESSION_NO_RECORDER:
-		rpc_call_fail(call, RPC_NOT_FOUND,
-			"neither a continuous session nor a flight recorder runs");
-		break;
-	case SESSION_RECORDER_ON:
-		rpc_call_fail(call, RPC_ALREADY_EXISTS, "the flight recorder is on already");
-		break;
-	case SESSION_NO_LAST:
-		rpc_call_fail(call, RPC_FAILED_PRECONDITION,
-			"last_ms: a continuous session runs, and no flight recorder");
-		break;
-	case SESSION_FULL:
-		rpc_call_fail(
-			call, RPC_RESOURCE_EXHAUSTED, "too many snapshots are asked for at a time");
-		break;
-	case -ENOMEM:
+	} else if (r == -ENOMEM) {
 		reply_v1_failure(call, r, NULL);
-		break;
-	default:
-		rpc_call_fail(call, RPC_UNAVAILABLE, session_gone_text);
-		break;
+	} else {
+		rpc_call_fail(call, row->status, row->text);
 	}
 }
 
