@@ -34,14 +34,13 @@ static int echo_options(unsigned level, struct capture_request *request, uint8_t
 	return 0;
 }
 
-static int make_trace(struct recorder_snapshot *s, struct capture_result *result)
+static struct capture_request make_request(const struct recorder_snapshot *s)
 {
 	static const _Atomic int never;
 	const struct recorder_wish *wish = &s->wish;
-	unsigned level = s->part->level;
-	uint8_t *options = NULL;
-	struct capture_request request = {
-		.level = level,
+
+	return (struct capture_request){
+		.level = s->part->level,
 		/* Its end is no surprise, or said by the warning. */
 		.duration_ms = PROFILE_TO_THE_END_MS,
 		.max_xspace_bytes = wish->max_xspace_bytes,
@@ -50,19 +49,31 @@ static int make_trace(struct recorder_snapshot *s, struct capture_result *result
 		.n_warnings = wish->warning != NULL,
 		.cancel = &never,
 	};
-	struct capture_trace t = {
-		.request = &request,
-		.target = s->recorder->family->main,
-		.recording = s->part,
-		.level = level,
-	};
-	int r = echo_options(level, &request, &options);
+}
 
+/* What is missing the part says. */
+static void finish_part(struct recorder_snapshot *s)
+{
 	if (s->part->timeline.n_pairs)
 		part_origin_set(s->part);
 	s->part->budget.window_bytes = s->recorder->recording.budget.window_bytes;
 	if (spill_part(s->part))
 		s->part->error = -ENOMEM;
+}
+
+static int make_trace(struct recorder_snapshot *s, struct capture_result *result)
+{
+	uint8_t *options = NULL;
+	struct capture_request request = make_request(s);
+	struct capture_trace t = {
+		.request = &request,
+		.target = s->recorder->family->main,
+		.recording = s->part,
+		.level = s->part->level,
+	};
+	int r = echo_options(t.level, &request, &options);
+
+	finish_part(s);
 	if (!r)
 		r = space_new(&t.space);
 	if (!r)
