@@ -147,35 +147,52 @@ static int check_host(struct diag *d)
 	return 0;
 }
 
-int launch_server(const struct ptap_server_options *o, int is_private, struct diag *d)
-{
-	char path[PATH_MAX];
-	uint32_t ring_bytes = arena_round_ring_bytes(o->ring_bytes);
-	uint32_t n_rings = arena_count_rings(ring_bytes);
-	/* Before there is a thread of ours. */
-	int may_announce = parent_may_be_announced();
-	struct ptap_server_options settled = *o;
+struct plan {
+	struct ptap_server_options o; /* settled: without what is in the two texts */
 	struct recorder_text recorder;
 	char address[LISTEN_ADDRESS_BYTES];
-	struct spawn *s;
+	char path[PATH_MAX]; /* of proftapd */
+	int is_private;
+};
+
+static int make_plan(
+	struct plan *p, const struct ptap_server_options *o, int is_private, struct diag *d)
+{
 	int r = check_host(d);
 
-	listen_address_strip(&settled, address);
+	p->o = *o;
+	p->is_private = is_private;
+	listen_address_strip(&p->o, p->address);
 	if (r == 0 && !is_private)
-		r = recorder_settings_find(&settled, &recorder, d);
+		r = recorder_settings_find(&p->o, &p->recorder, d);
+	return r ? r : find_proftapd(p->path, sizeof p->path, d);
+}
+
+static int run_plan(const struct plan *p, struct spawn *s, struct diag *d)
+{
+	uint32_t ring_bytes = arena_round_ring_bytes(p->o.ring_bytes);
+	uint32_t n_rings = arena_count_rings(ring_bytes);
+	int r = p->is_private ? 0 : listen_address_parse(&p->o, s, d);
+
 	if (r == 0)
-		r = find_proftapd(path, sizeof path, d);
+		r = run_spawn(s, p->path, &p->o, &n_rings, ring_bytes, d);
+	return r ? r : connect_server(s, &p->o, n_rings, ring_bytes, d);
+}
+
+int launch_server(const struct ptap_server_options *o, int is_private, struct diag *d)
+{
+	/* Before there is a thread of ours. */
+	int may_announce = parent_may_be_announced();
+	struct plan plan;
+	struct spawn *s;
+	int r = make_plan(&plan, o, is_private, d);
+
 	if (r)
 		return r;
 	s = spawn_new();
 	if (!s)
 		return diag_set(d, -ENOMEM, "proftap: out of memory");
-	if (!is_private)
-		r = listen_address_parse(&settled, s, d);
-	if (r == 0)
-		r = run_spawn(s, path, &settled, &n_rings, ring_bytes, d);
-	if (r == 0)
-		r = connect_server(s, &settled, n_rings, ring_bytes, d);
+	r = run_plan(&plan, s, d);
 	if (r == 0 && may_announce)
 		parent_announce(s->arena);
 	spawn_free(s);
