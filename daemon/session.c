@@ -207,24 +207,19 @@ void session_cancel(struct session *s, const struct rpc_call *call)
 
 void session_close(struct session *s)
 {
-	struct session_request *request;
-	struct session_request *stopper;
-	struct session_request *snapshots;
-	struct session_request *waiting;
+	struct session_request *left[4];
 
 	pthread_mutex_lock(&s->mutex);
 	atomic_store(&s->is_closing, 1);
 	atomic_store(&s->is_pending, 0);
-	request = s->request;
-	stopper = s->stopper;
-	snapshots = s->snapshots;
-	waiting = s->waiting;
+	left[0] = s->request;
+	left[1] = s->stopper;
+	left[2] = s->snapshots;
+	left[3] = s->waiting;
 	s->request = s->stopper = s->snapshots = s->waiting = NULL;
 	pthread_mutex_unlock(&s->mutex);
-	request_list_tell(request, CAPTURE_NO_TARGET, session_gone_text);
-	request_list_tell(stopper, CAPTURE_NO_TARGET, session_gone_text);
-	request_list_tell(snapshots, CAPTURE_NO_TARGET, session_gone_text);
-	request_list_tell(waiting, CAPTURE_NO_TARGET, session_gone_text);
+	for (size_t i = 0; i < sizeof left / sizeof left[0]; i++)
+		request_list_tell(left[i], CAPTURE_NO_TARGET, session_gone_text);
 }
 
 /* The worker's. */
