@@ -112,7 +112,7 @@ void continuous_call_start(struct rpc_call *call, const uint8_t *bytes, size_t n
 	else if (r == -ENOMEM)
 		reply_no_memory(call);
 	else if (r)
-		rpc_call_fail(call, RPC_UNAVAILABLE, session_gone_text);
+		reply_gone(call, session);
 }
 
 /* The others. */

@@ -13,6 +13,7 @@
 #include "daemon/errand.h"
 #include "daemon/family.h"
 #include "daemon/monitor_text.h"
+#include "daemon/reply.h"
 #include "daemon/reply_message.h"
 #include "daemon/service.h"
 #include "daemon/session.h"
@@ -177,7 +178,7 @@ static void measure(struct monitor *m)
 	if (is_cancelled)
 		rpc_call_fail(m->errand->call, RPC_CANCELLED, "the client went away");
 	else if (target_get_life(target_of(m)) != TARGET_ALIVE)
-		rpc_call_fail(m->errand->call, RPC_UNAVAILABLE, session_gone_text);
+		reply_gone(m->errand->call, m->errand->service->session);
 	else
 		answer(m, seconds);
 	usage_close(&m->usage);

@@ -52,7 +52,7 @@ static void refuse(struct service *service, struct rpc_call *call, int r)
 		reply_failure(call, r, &d);
 		break;
 	default:
-		reply_failure(call, CAPTURE_NO_TARGET, &d);
+		reply_gone(call, service->session);
 		break;
 	}
 }

@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "daemon/capture.h"
 #include "daemon/delivery.h"
+#include "daemon/recorder_end.h"
 #include "daemon/session.h"
 #include "rpc/server.h"
 #include "trace/pbwire.h"
@@ -95,4 +96,12 @@ void reply_failure(struct rpc_call *call, int r, const struct diag *d)
 		rpc_call_fail(call, RPC_UNAVAILABLE, d->text);
 		break;
 	}
+}
+
+void reply_gone(struct rpc_call *call, const struct session *session)
+{
+	rpc_call_fail_with(call, RPC_UNAVAILABLE, "%s%s", session_gone_text,
+		recorder_end_holds(session)
+			? "; proftap snapshot takes what its flight recorder held"
+			: "");
 }

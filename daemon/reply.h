@@ -11,6 +11,7 @@
 struct capture_result;
 struct diag;
 struct rpc_call;
+struct session;
 
 /*
  * Answers a Profile call; consumes result->delivery. With |emit_xspace| the XSpace is field 8, also when it
@@ -21,5 +22,7 @@ void reply_profile(struct rpc_call *call, struct capture_result *result, int emi
 
 /* Answers any call that asked for a recording with the outcome |r| of capture_run(), which is not 0. */
 void reply_failure(struct rpc_call *call, int r, const struct diag *d);
+/* Nobody is left to record; says so if there is something left of the past. */
+void reply_gone(struct rpc_call *call, const struct session *session);
 
 #endif

@@ -30,18 +30,14 @@ static const struct refusal {
 	{SESSION_NO_LAST, RPC_FAILED_PRECONDITION,
 		"last_ms: a continuous session runs, and no flight recorder"},
 	{SESSION_FULL, RPC_RESOURCE_EXHAUSTED, "too many snapshots are asked for at a time"},
-	/* And whatever else there may be. */
-	{SESSION_CLOSED, RPC_UNAVAILABLE, session_gone_text},
 };
 
 static const struct refusal *find_refusal(int r)
 {
-	const struct refusal *last = &refusals[sizeof refusals / sizeof refusals[0] - 1];
-	const struct refusal *row = refusals;
-
-	while (row < last && row->r != r)
-		row++;
-	return row;
+	for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
+		if (refusals[i].r == r)
+			return &refusals[i];
+	return NULL;
 }
 
 void reply_v1_refusal(struct rpc_call *call, struct session *session, int r)
@@ -54,8 +50,10 @@ void reply_v1_refusal(struct rpc_call *call, struct session *session, int r)
 		fail_busy(call, whose);
 	} else if (r == -ENOMEM) {
 		reply_v1_failure(call, r, NULL);
-	} else {
+	} else if (row) {
 		rpc_call_fail(call, row->status, row->text);
+	} else {
+		reply_gone(call, session);
 	}
 }
 

@@ -187,6 +187,9 @@ def one_that_died_is_listed_and_left_to_others_who_wish_so(t):
     program.kill()
     wait_until(lambda: listed(t, program) == ("ended", True), "its end to be seen")
     socket = f"unix:{t.dir}/runtime/proftap/{program.pid}.sock"
+    for words in (("capture", socket, 10), ("start", socket), ("monitor", socket, 10, "--count", 1)):
+        contains(call(t, *words, code=1).stderr, "the program has ended; proftap snapshot takes what its flight recorder held",
+                 f"{words[0]} of one that died")
     for options in (["--keep"], []):
         done = fetch(t, "snapshot", socket, *options)
         equal(done.trace.count("burst"), 30, f"spans with {options}")
