@@ -57,10 +57,11 @@ void ended_pool_deinit(struct ended_pool *pool)
 		drop_first(pool);
 }
 
+/* Of the last one there is no other trace: often it is what somebody looks for. */
 void ended_pool_limit(struct ended_pool *pool, uint64_t max_bytes)
 {
 	pool->max_bytes = max_bytes;
-	while (pool->used_bytes > max_bytes && pool->first)
+	while (pool->used_bytes > max_bytes && pool->first && pool->first->next)
 		drop_first(pool);
 }
 

@@ -2,7 +2,7 @@
 /*
  * What threads had recorded that are gone, while a flight recorder runs: copied out of their rings before these serve others,
  * so that a thread of ten records costs 160 bytes and not a ring. All processes share a bound; beyond it the thread that
- * ended first goes, and its entries count as overwritten.
+ * ended first goes, and its entries count as overwritten. The one that ended last stays, however large it is.
  *
  * Threads: the worker's.
  */
@@ -38,7 +38,7 @@ struct ended_threads {
 
 void ended_pool_init(struct ended_pool *pool);
 void ended_pool_deinit(struct ended_pool *pool);
-/* As many bytes, from here on. */
+/* As many bytes, from here on, or one thread. */
 void ended_pool_limit(struct ended_pool *pool, uint64_t max_bytes);
 
 /* All zero but for the two that it borrows. From here on rings_free() of |t| gives what there is. */

@@ -22,7 +22,7 @@
 #define MAX_PAIRS 2048u
 /* While threads come and go so fast that rings become few. */
 #define SHORT_INTERVAL_NS (50 * NS_PER_MS)
-/* Of the rings' memory, for threads that are gone. */
+/* A quarter of the rings' memory is for threads that are gone. */
 #define ENDED_SHARE 4
 
 void recorder_init(struct recorder *r, struct family *f)
@@ -121,14 +121,27 @@ static int begin(struct recorder *r, struct diag *d)
 	return error ? error : orders_begin(rec, ARENA_OP_START, d);
 }
 
-/* As many bytes as the rings have that threads may have. */
+static uint64_t count_rings_bytes(const struct source *s)
+{
+	uint64_t n_bytes = 0;
+
+	for (uint32_t i = 0; i < s->target->n_rings; i++)
+		if (rings_is_used(s->target, i))
+			n_bytes += ring_stride_bytes(s->target->ring_bytes);
+	return n_bytes > s->rings_bytes ? n_bytes : s->rings_bytes;
+}
+
+/* A share of the most that threads had at a time: to be asked before rings are freed. */
 static void limit_ended(struct recorder *r)
 {
-	uint64_t n = 0;
+	uint64_t n_bytes = 0;
 
 	for (size_t i = 0; i < r->recording.n_sources; i++)
-		n += get_source(r, i)->rings_bytes;
-	ended_pool_limit(&r->ended, n / ENDED_SHARE);
+		if (get_source(r, i)->state != SOURCE_ENDED)
+			n_bytes += count_rings_bytes(get_source(r, i));
+	if (n_bytes > r->most_rings_bytes)
+		r->most_rings_bytes = n_bytes;
+	ended_pool_limit(&r->ended, r->most_rings_bytes / ENDED_SHARE);
 }
 
 int recorder_start(struct recorder *r, unsigned level, uint64_t max_bytes, struct diag *d)
@@ -234,25 +247,6 @@ static void look_after_children(struct recorder *r)
 	}
 }
 
-/* Threads. */
-
-static int has_few_rings(const struct target *t)
-{
-	uint32_t allowed = atomic_load(&t->arena->rings_allowed);
-	uint32_t n_free = allowed;
-
-	for (uint32_t i = 0; i < allowed && i < t->n_rings; i++)
-		n_free -= rings_is_used(t, i) != 0;
-	return n_free < allowed / 4;
-}
-
-static void free_rings(struct target *t)
-{
-	for (uint32_t i = 0; i < t->n_rings; i++)
-		if (rings_is_used(t, i) && !target_has_thread(t, target_ring(t, i)->tid))
-			rings_free(t, i);
-}
-
 void recorder_tend(struct recorder *r, int is_capturing)
 {
 	int64_t interval_ns = RECORDER_INTERVAL_NS;
@@ -262,18 +256,14 @@ void recorder_tend(struct recorder *r, int is_capturing)
 	if (add_pair(r))
 		r->recording.error = -ENOMEM;
 	recorder_meet(r);
+	limit_ended(r);
 	for (size_t i = 0; i < r->recording.n_sources; i++) {
 		struct target *t = get_source(r, i)->target;
 
-		if (target_get_life(t) != TARGET_ALIVE)
-			continue;
-		if (!is_capturing)
-			free_rings(t);
-		if (has_few_rings(t))
+		if (target_get_life(t) == TARGET_ALIVE && !is_capturing && rings_free_gone(t))
 			interval_ns = SHORT_INTERVAL_NS;
 	}
 	if (!is_capturing)
 		look_after_children(r);
-	limit_ended(r);
 	r->due_ns = monotonic_ns() + interval_ns;
 }

@@ -24,6 +24,7 @@ struct recorder {
 	int is_on;
 	struct recording recording; /* its sources hold no records: those are in the rings */
 	struct ended_pool ended;
+	uint64_t most_rings_bytes; /* that threads had at a time; |ended| has a share of it */
 	struct ended_threads **ended_of; /* by source */
 	size_t n_ended_allocated;
 	int is_lent; /* a part of it is with another thread: no process's names may go */

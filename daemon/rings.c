@@ -40,6 +40,29 @@ void rings_free(struct target *t, uint32_t i)
 	atomic_store_explicit(&t->arena->ring_state[i], RING_FREE, memory_order_release);
 }
 
+static int has_few(const struct target *t)
+{
+	uint32_t allowed = atomic_load(&t->arena->rings_allowed);
+	uint32_t n_free = allowed;
+
+	for (uint32_t i = 0; i < allowed && i < t->n_rings; i++)
+		n_free -= rings_is_used(t, i) != 0;
+	return n_free < allowed / 4;
+}
+
+int rings_free_gone(struct target *t)
+{
+	int had_few = has_few(t);
+	int are_gone = 0;
+
+	for (uint32_t i = 0; i < t->n_rings; i++)
+		if (rings_is_used(t, i) && !target_has_thread(t, target_ring(t, i)->tid)) {
+			rings_free(t, i);
+			are_gone = 1;
+		}
+	return had_few && are_gone;
+}
+
 /* One behind the last ring that a thread has. */
 static uint32_t end_of_used(const struct target *t)
 {

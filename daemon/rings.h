@@ -31,6 +31,12 @@ void rings_skip(struct target *t, uint32_t i);
 void rings_free(struct target *t, uint32_t i);
 
 /*
+ * While something records: frees the rings of threads that are gone. 1 when fewer than a quarter of all were free before, and
+ * some are now: threads come and go, and there may be more of them soon.
+ */
+int rings_free_gone(struct target *t);
+
+/*
  * While nothing records: frees the rings of threads that are gone and gives back the memory of all but the
  * rings' heads (4 KiB each: a thread may still look at its ring's size there).
  */

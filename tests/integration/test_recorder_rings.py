@@ -191,6 +191,16 @@ def threads_that_have_ended_are_there(t):
 
 
 @test
+def of_threads_that_have_ended_a_share_of_what_they_had_is_kept(t):
+    target = record(t)
+    with Profiler(target) as calls:
+        target.ask("threads " + " ".join(f"t{i}=45" for i in range(8)))
+        time.sleep(1.5)  # their rings have been taken from them
+        names = {line.name for line in calls.look_back().threads}
+        equal(names & {f"t{i}" for i in range(8)}, {f"t{i}" for i in range(8)}, "threads that were there together")
+
+
+@test
 def children_are_processes_of_it_also_when_they_have_ended(t):
     target = record(t, PROFTAP_FOLLOW_FORK="1")
     child = int(target.ask("prefork steady"))

@@ -6,6 +6,7 @@
 #include <proftap/proftap.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "daemon/drain.h"
 #include "daemon/rings.h"
@@ -94,10 +95,22 @@ START_TEST(beyond_the_bound_the_first_goes_and_is_counted)
 	ck_assert_uint_lt(copies.n_logs, 3);
 	ck_assert_uint_eq(thread_window_count(copies.logs[copies.n_logs - 1]), 30);
 	ck_assert_uint_eq(copies.n_overwritten, copies.n_logs == 2 ? 10 : 30);
+	live(40);
 	ended_pool_limit(&pool, 0);
 	copy(0);
-	ck_assert_uint_eq(copies.n_logs, 0);
 	ck_assert_uint_eq(copies.n_overwritten, 60);
+}
+END_TEST
+
+START_TEST(the_last_one_stays_however_large_it_is)
+{
+	ended_pool_limit(&pool, 0);
+	live(10);
+	live(FIXTURE_SLOTS / 2);
+	copy(0);
+	ck_assert_uint_eq(copies.n_logs, 1);
+	ck_assert_uint_eq(thread_window_count(copies.logs[0]), FIXTURE_SLOTS / 2);
+	ck_assert_uint_eq(copies.n_overwritten, 10);
 }
 END_TEST
 
@@ -136,6 +149,7 @@ END_TEST
 START_TEST(of_a_process_that_is_let_go_nothing_is_counted_any_more)
 {
 	live(10);
+	live(20);
 	ended_threads_deinit(&ended);
 	ck_assert_ptr_null(fixture.target.ended);
 	ended_threads_init(&ended, &pool, &fixture.target);
@@ -143,6 +157,36 @@ START_TEST(of_a_process_that_is_let_go_nothing_is_counted_any_more)
 	copy(0);
 	ck_assert_uint_eq(copies.n_logs, 0);
 	ck_assert_uint_eq(copies.n_overwritten, 0);
+}
+END_TEST
+
+START_TEST(rings_that_become_free_are_few_only_when_few_were_free_before)
+{
+	pthread_t thread;
+
+	for (uint32_t i = 1; i < FIXTURE_RINGS; i++) {
+		pthread_create(&thread, NULL, emit, (void *)(uintptr_t)1);
+		pthread_join(thread, NULL);
+	}
+	ck_assert_int_eq(rings_free_gone(&fixture.target), 0);
+	for (uint32_t i = 0; i < FIXTURE_RINGS; i++) {
+		pthread_create(&thread, NULL, emit, (void *)(uintptr_t)1);
+		pthread_join(thread, NULL);
+	}
+	ck_assert_int_eq(rings_free_gone(&fixture.target), 1);
+	for (uint32_t i = 0; i < FIXTURE_RINGS; i++)
+		ck_assert_int_eq(rings_is_used(&fixture.target, i), 0);
+}
+END_TEST
+
+START_TEST(threads_that_live_are_no_reason_to_look_again_soon)
+{
+	for (uint32_t i = 0; i < FIXTURE_RINGS; i++) {
+		atomic_store(&fixture_ring(i)->tid, gettid());
+		atomic_store(&fixture.arena->ring_state[i], RING_USED);
+	}
+	ck_assert_int_eq(rings_free_gone(&fixture.target), 0);
+	ck_assert_int_eq(rings_is_used(&fixture.target, 0), 1);
 }
 END_TEST
 
@@ -156,9 +200,12 @@ int main(void)
 	tcase_add_test(tcase, all_of_a_short_life_is_kept);
 	tcase_add_test(tcase, a_life_that_filled_its_ring_says_what_it_overwrote);
 	tcase_add_test(tcase, beyond_the_bound_the_first_goes_and_is_counted);
+	tcase_add_test(tcase, the_last_one_stays_however_large_it_is);
 	tcase_add_test(tcase, what_nobody_asked_for_is_left_out_and_is_no_loss);
 	tcase_add_test(tcase, a_thread_of_an_earlier_recording_is_none);
 	tcase_add_test(tcase, of_a_process_that_is_let_go_nothing_is_counted_any_more);
+	tcase_add_test(tcase, rings_that_become_free_are_few_only_when_few_were_free_before);
+	tcase_add_test(tcase, threads_that_live_are_no_reason_to_look_again_soon);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
