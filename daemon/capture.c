@@ -220,6 +220,12 @@ int capture_run(struct family *f, const struct capture_request *request,
 	return r;
 }
 
+void capture_result_note_taken(const struct capture_result *result)
+{
+	if (result->on_taken)
+		result->on_taken(result->on_taken_context);
+}
+
 int capture_make_unbegun(struct capture_result *result)
 {
 	struct encode_request request = {.spool = NULL};

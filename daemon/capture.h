@@ -65,6 +65,9 @@ struct capture_result {
 		n_dropped; /* what was lost, for all reasons, as the planes' "dropped_traces" say it */
 	uint64_t start_unix_ns; /* of the recording */
 	uint64_t duration_ns;
+	void (*on_taken)(
+		void *context); /* called when whoever it is for has it, on any thread; NULL ok */
+	void *on_taken_context;
 };
 
 /* Outcomes besides 0, -ENOMEM, and other negative ones with a text. */
@@ -78,6 +81,9 @@ enum {
 /* Owner: result->delivery belongs to the caller (delivery_free). It is NULL when the outcome is not 0. */
 int capture_run(struct family *f, const struct capture_request *request,
 	struct capture_result *result, struct diag *d);
+
+/* It was given to whoever it is for, as far as that can be known. */
+void capture_result_note_taken(const struct capture_result *result);
 
 /* The result of a capture that was ended before its start: empty, and says so. 0 or -ENOMEM. */
 int capture_make_unbegun(struct capture_result *result);

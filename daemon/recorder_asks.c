@@ -10,6 +10,7 @@
 #include "daemon/recorder_work.h"
 #include "daemon/request_list.h"
 #include "daemon/session.h"
+#include "daemon/session_recorder.h"
 #include "daemon/session_request.h"
 #include "daemon/unix_peer.h"
 #include "rpc/server.h"
@@ -36,10 +37,20 @@ static void start(struct session *s, struct session_request *request)
 	session_request_free(request);
 }
 
+static void note_inherited(void *session)
+{
+	session_recorder_note_inherited(session);
+}
+
 static void deliver(void *context, int r, struct capture_result *result, struct diag *d)
 {
 	struct session_request *request = context;
 
+	/* Until somebody has it, it is there for whoever asks again. */
+	if (request->inherits) {
+		result->on_taken = note_inherited;
+		result->on_taken_context = request->inherits;
+	}
 	request->deliver(request, r, result, d);
 	session_request_free(request);
 }
@@ -54,8 +65,8 @@ static void snapshot(struct recorder_work *w, struct session_request *request)
 		.context = request,
 	};
 
-	if (!request->keeps)
-		w->is_given_up = 1;
+	if (w->is_held && !request->keeps)
+		request->inherits = w->session;
 	recorder_snapshot_take(&w->snapshot, &w->recorder, &wish);
 }
 
@@ -63,6 +74,10 @@ static void stop(struct recorder_work *w, struct session_request *request)
 {
 	struct diag d = DIAG_INIT;
 
+	if (!request->discards && w->is_held) {
+		snapshot(w, request);
+		return;
+	}
 	if (!request->discards) {
 		w->is_last = 1;
 		/* Who is told what was left finds it off. */

@@ -2,6 +2,7 @@
 /* The end of the flight recorder; see recorder_end.h. */
 #include "daemon/recorder_end.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +13,6 @@
 #include "daemon/family.h"
 #include "daemon/recorder_asks.h"
 #include "daemon/recorder_work.h"
-#include "daemon/repository.h"
 #include "daemon/request_list.h"
 #include "daemon/session.h"
 #include "daemon/target.h"
@@ -21,8 +21,7 @@
 
 int recorder_end_holds(const struct session *s)
 {
-	return atomic_load(&s->has_recorder) && target_get_life(s->family->main) == TARGET_DEAD &&
-	       !(s->repository && repository_is_named(s->repository));
+	return atomic_load(&s->has_recorder) && target_get_life(s->family->main) == TARGET_DEAD;
 }
 
 static void describe_end(struct recorder_work *w)
@@ -37,11 +36,15 @@ static void describe_end(struct recorder_work *w)
 		"%s; these are its last moments, as the flight recorder had them", w->run.reason);
 }
 
-static void write_last_run(struct recorder_work *w)
+/* 0, or why there is none. */
+static int write_last_run(struct recorder_work *w)
 {
+	if (!recorder_run_has_place(&w->run))
+		return -ENOENT;
 	w->run.on_written = NULL;
 	recorder_work_begin_run(w);
 	recorder_snapshot_wait(&w->snapshot);
+	return w->run.outcome == -ENODATA ? 0 : w->run.outcome;
 }
 
 /* Until somebody has had it, or nobody wants it. */
@@ -50,13 +53,12 @@ static void hold(struct recorder_work *w)
 	struct session *s = w->session;
 	int64_t until = monotonic_ns() + HELD_NS;
 
-	w->is_given_up = 0;
 	w->is_held = 1;
 	while (monotonic_ns() < until && w->recorder.is_on) {
 		uint32_t news = atomic_load(&s->recorder_news);
 
 		recorder_asks_serve(s);
-		if (w->is_given_up && recorder_work_is_ready(s))
+		if (atomic_load(&s->is_inherited) && recorder_work_is_ready(s))
 			break;
 		futex_wait_until(&s->recorder_news, news, until);
 	}
@@ -70,9 +72,7 @@ static void save(struct recorder_work *w)
 		return;
 	describe_end(w);
 	recorder_freeze(&w->recorder);
-	if (recorder_run_has_place(&w->run))
-		write_last_run(w);
-	else
+	if (write_last_run(w))
 		hold(w);
 	recorder_snapshot_wait(&w->snapshot);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What becomes of the flight recorder when its program is gone: of one that died the last moments are a run in the operator's
- * directory; without one they are held for whoever is the program's user or root, for five minutes.
+ * directory; without one, or if that cannot be written, they are held for whoever is the program's user or root, for five
+ * minutes.
  */
 #ifndef DAEMON_RECORDER_END_H
 #define DAEMON_RECORDER_END_H
@@ -11,7 +12,7 @@ struct session;
 /* The session is closed. Returns when all is given back, and whoever asks later is told so. The worker's thread. */
 void recorder_end(struct session *s);
 
-/* Whether the program has died and what its recorder has is held, or will be. Any thread. */
+/* Whether the program has died and what its recorder has is held, or may come to be. Any thread. */
 int recorder_end_holds(const struct session *s);
 
 #endif

@@ -83,6 +83,7 @@ void recorder_run_deliver(void *context, int r, struct capture_result *result, s
 		log_warn(LOG_TRACE, "snapshot of pid %d (%s): not written: %s",
 			(int)run->target->pid, run->reason, d->text);
 	delivery_free(result->delivery);
+	run->outcome = r;
 	if (run->on_written)
 		run->on_written(run->context);
 }

@@ -22,6 +22,7 @@ struct recorder_run {
 	int may_write; /* as of the last look; see rights.h */
 	char reason[256];
 	char warning[384]; /* "": none */
+	int outcome; /* of the last one: 0, or why it was not written; -ENODATA: there was nothing */
 	void (*on_written)(void *context); /* or it could not be; NULL ok */
 	void *context;
 };

@@ -27,7 +27,6 @@ struct recorder_work {
 	struct recorder_run run;
 	int is_last; /* the snapshot that is being made: off afterwards */
 	int is_held; /* the program has died: see recorder_end.h */
-	int is_given_up; /* somebody has had it, then */
 };
 
 /* Before the hello of a program that asks for a recorder: turns it on. 0, -EINVAL with |d|: its options are wrong; others. */

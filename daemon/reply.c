@@ -69,6 +69,7 @@ void reply_profile(struct rpc_call *call, struct capture_result *result, int emi
 		return;
 	}
 	rpc_call_reply(call, &message);
+	capture_result_note_taken(result);
 }
 
 /* Stock servers say the first sentence, and stock clients know it; ours quotes the rest. */

@@ -36,6 +36,7 @@ struct session {
 	struct session_request *recorder_asks; /* the first first; under mutex */
 	_Atomic int has_recorder; /* changes under mutex */
 	_Atomic uint32_t recorder_news; /* a futex: counts the asks */
+	_Atomic int is_inherited; /* somebody has what a dead program's recorder held */
 	struct recorder_work *recorder_work; /* the worker's; NULL: there was never one */
 	const struct repository *repository; /* the operator's; NULL: none */
 	_Atomic uid_t heir; /* beside root, who may have what a dead program left */

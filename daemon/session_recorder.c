@@ -71,6 +71,12 @@ int session_recorder_stop(struct session *s, struct session_request *request)
 	return take(s, request, RECORDER_STOP);
 }
 
+void session_recorder_note_inherited(struct session *s)
+{
+	atomic_store(&s->is_inherited, 1);
+	wake(s);
+}
+
 int session_recorder_is_on(struct session *s)
 {
 	return atomic_load(&s->has_recorder);

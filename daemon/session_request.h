@@ -17,6 +17,7 @@ struct local_trace;
 struct progress;
 struct rpc_call;
 struct run_dir;
+struct session;
 
 /* What is asked of the flight recorder. */
 enum recorder_ask {
@@ -54,6 +55,8 @@ struct session_request {
 	int discards; /* of session_stop(): the data is not wanted */
 	uint64_t last_ms; /* of session_recorder_snapshot(): no more than that; 0: all there is */
 	int keeps; /* the same, after the program's death: for those who come later, too */
+	struct session
+		*inherits; /* the same: is told when it was taken; NULL: nobody is. The worker's */
 	uint64_t max_xspace_bytes; /* that |deliver| can send; 0: any number */
 	int yields; /* its recording ends early when somebody else asks for one */
 	uint8_t *options_bytes; /* malloc'ed: the serialised options, echoed into the trace */

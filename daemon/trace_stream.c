@@ -171,6 +171,8 @@ static void deliver(struct trace_stream *s)
 		reply_v1_failure(s->call, s->r, &s->diag);
 	else
 		finish_delivery(s, r);
+	if (!s->r && !r)
+		capture_result_note_taken(&s->result);
 }
 
 static void *run(void *argument)

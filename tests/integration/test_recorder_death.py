@@ -135,6 +135,36 @@ def without_a_place_they_are_held_for_the_same_user(t):
 
 
 @test
+def who_asked_and_went_away_leaves_it_to_the_next(t):
+    n = 60000
+    target = record(t, ring_bytes=2 << 20)
+    target.ask(f"count {n}")
+    server = end(target)
+    wait_until(lambda: is_closed(target.port), "the port to be closed", GONE_S)
+    with Profiler(private_socket(t, target)) as calls:
+        with Profiler(private_socket(t, target), window=1000) as slow:
+            slow.connection.polite = False
+            slow.snapshot("recorder")
+            equal(numbers_in(calls.look_back(keep=True)), list(range(n)), "numbers while somebody takes them slowly")
+        equal(numbers_in(calls.look_back(keep=True)), list(range(n)), "numbers when that one has gone")
+        calls.deliver(calls.end_session("recorder"))
+    await_gone(server)
+
+
+@test
+def what_could_not_be_written_is_held(t):
+    log_dir = t.dir / "logs"
+    target = record(t, log_dir)
+    target.ask("burst 5")
+    log_dir.write_text("a file")
+    server = end(target)
+    wait_until(lambda: listed_state(t, target) == "ended", "the state in the list", GONE_S)
+    with Profiler(private_socket(t, target)) as calls:
+        equal(calls.look_back().count("burst"), 5, "spans")
+    await_gone(server)
+
+
+@test
 def a_program_that_stops_its_server_leaves_nothing(t):
     log_dir = t.dir / "logs"
     target = record(t, log_dir)
