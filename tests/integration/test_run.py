@@ -114,6 +114,7 @@ def an_existing_preload_is_kept(t):
 
 @test
 def a_recorder_is_asked_for_in_the_environment(t):
+    need_preload()
     for before, options, inside in (("", ["--recorder"], "1"), ("0", ["--recorder"], "1"), ("", [], ""),
                                     ("host_tracer_level=3", ["--recorder"], "host_tracer_level=3")):
         process = finish(start(t, "-p", 0, *options, "--", SHELL, "-c", "echo $PROFTAP_RECORDER",
