@@ -6,9 +6,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/diag.h"
 #include "base/nearest.h"
@@ -252,58 +250,6 @@ int option_check_recorder(const char *key, struct diag *d)
 				options_table[i].key);
 	return diag_set(
 		d, -EINVAL, "%.64s: not an option of a flight recorder; it has %s", key, keys);
-}
-
-static int parse_bool(const char *text, int64_t *out)
-{
-	static const char *const words[2][4] = {
-		{"false", "0", "no", "off"},
-		{"true", "1", "yes", "on"},
-	};
-
-	for (int value = 0; value < 2; value++) {
-		for (int i = 0; i < 4; i++) {
-			if (strcasecmp(text, words[value][i]) == 0) {
-				*out = value;
-				return 0;
-			}
-		}
-	}
-	return -EINVAL;
-}
-
-static int parse_int(const char *text, int64_t *out)
-{
-	char *end;
-
-	/* No white space in front, as strtoll() would allow. */
-	if (!(*text == '-' || (*text >= '0' && *text <= '9')))
-		return -EINVAL;
-	errno = 0;
-	*out = strtoll(text, &end, 10);
-	if (errno == ERANGE || *end || end == text)
-		return -EINVAL;
-	return 0;
-}
-
-int option_parse_number(const struct option *o, const char *text, int64_t *out, struct diag *d)
-{
-	int r = o->type == OPTION_BOOL ? parse_bool(text, out) : parse_int(text, out);
-
-	if (r < 0 || *out < o->min || *out > o->max)
-		return option_bad_value(o, text, d);
-	return 0;
-}
-
-enum option_type option_guess_type(const char *text, int64_t *number)
-{
-	if (parse_int(text, number) == 0)
-		return OPTION_INT;
-	if (strcasecmp(text, "true") == 0 || strcasecmp(text, "false") == 0) {
-		parse_bool(text, number);
-		return OPTION_BOOL;
-	}
-	return OPTION_STRING;
 }
 
 void options_print_help(enum option_use use, FILE *out)
