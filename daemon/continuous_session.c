@@ -43,13 +43,8 @@ static int is_running(const struct session *s, const char *session_id)
 
 static int add_snapshot(struct session *s, struct session_request *request)
 {
-	struct session_request **end = &s->snapshots;
-
-	if (request_list_count(s->snapshots) == SESSION_MAX_WAITING)
+	if (request_list_append(&s->snapshots, request, SESSION_MAX_WAITING))
 		return SESSION_BUSY;
-	while (*end)
-		end = &(*end)->next;
-	*end = request;
 	target_kick(s->family->main);
 	return 0;
 }

@@ -18,6 +18,16 @@ size_t request_list_count(const struct session_request *list)
 	return n;
 }
 
+int request_list_append(struct session_request **list, struct session_request *request, size_t max)
+{
+	if (request_list_count(*list) >= max)
+		return -ENOSPC;
+	while (*list)
+		list = &(*list)->next;
+	*list = request;
+	return 0;
+}
+
 struct session_request *request_list_unlink(struct session_request **at)
 {
 	struct session_request *request = *at;

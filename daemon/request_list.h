@@ -12,6 +12,9 @@ struct session_request;
 
 size_t request_list_count(const struct session_request *list);
 
+/* Puts |request| at the end. 0, or -ENOSPC when |max| are there. */
+int request_list_append(struct session_request **list, struct session_request *request, size_t max);
+
 /* Takes out the one at |at|, which is the caller's then. */
 struct session_request *request_list_unlink(struct session_request **at);
 

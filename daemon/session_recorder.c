@@ -10,13 +10,8 @@
 /* Under the mutex. 0 or SESSION_BUSY. */
 static int add(struct session *s, struct session_request *request)
 {
-	struct session_request **end = &s->recorder_asks;
-
-	if (request_list_count(s->recorder_asks) == SESSION_MAX_WAITING)
+	if (request_list_append(&s->recorder_asks, request, SESSION_MAX_WAITING))
 		return SESSION_BUSY;
-	while (*end)
-		end = &(*end)->next;
-	*end = request;
 	atomic_store(&s->is_pending, 1);
 	return 0;
 }

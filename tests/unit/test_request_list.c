@@ -3,6 +3,7 @@
 #include "daemon/request_list.h"
 
 #include <check.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,19 @@ static void check_and_free(struct session_request *list, const char *names)
 	}
 	ck_assert_ptr_null(list);
 }
+
+START_TEST(one_comes_at_the_end_while_there_is_room)
+{
+	struct session_request *list = NULL;
+	struct session_request *last = make("c");
+
+	ck_assert_int_eq(request_list_append(&list, make("a"), 2), 0);
+	ck_assert_int_eq(request_list_append(&list, make("b"), 2), 0);
+	ck_assert_int_eq(request_list_append(&list, last, 2), -ENOSPC);
+	check_and_free(list, "ab");
+	check_and_free(last, "c");
+}
+END_TEST
 
 static int is_lower(const struct session_request *request, const void *limit)
 {
@@ -138,6 +152,7 @@ int main(void)
 	SRunner *runner;
 
 	tcase_add_checked_fixture(tcase, setup, NULL);
+	tcase_add_test(tcase, one_comes_at_the_end_while_there_is_room);
 	tcase_add_test(tcase, picks_in_order_and_leaves_the_others_in_order);
 	tcase_add_test(tcase, picks_by_name_and_by_call);
 	tcase_add_test(tcase, takes_one_out_of_the_middle);
