@@ -13,14 +13,11 @@
 #include "base/futex.h"
 #include "base/log.h"
 #include "daemon/delivery.h"
+#include "daemon/options_echo.h"
 #include "daemon/rights.h"
 #include "daemon/session.h"
 #include "daemon/session_request.h"
 #include "daemon/target.h"
-#include "proto/pack.h"
-#include "tsl/profiler/protobuf/profiler_options.pb-c.h"
-
-typedef Tensorflow__ProfileOptions Options;
 
 const char local_trace_busy_text[] =
 	"a capture is being recorded; start the trace when it has ended";
@@ -95,23 +92,6 @@ static void set_times(struct profile_options *o)
 		o->start_timestamp_ns = UINT64_MAX;
 	else if (o->delay_ms)
 		o->start_timestamp_ns = now_ns + o->delay_ms * (uint64_t)NS_PER_MS;
-}
-
-/* As a Profile call would have said it. */
-static int echo_options(struct session_request *request, const char *log_dir)
-{
-	const struct profile_options *from = &request->options;
-	Options o = TENSORFLOW__PROFILE_OPTIONS__INIT;
-
-	o.version = 1;
-	o.host_tracer_level = from->host_tracer_level;
-	o.device_tracer_level = from->device_tracer_level;
-	o.python_tracer_level = from->python_tracer_level;
-	o.start_timestamp_ns = from->start_timestamp_ns;
-	o.duration_ms = from->duration_ms == UINT64_MAX ? 0 : from->duration_ms;
-	o.session_id = (char *)from->session_id;
-	o.repository_path = (char *)log_dir;
-	return proto_pack(&o.base, &request->options_bytes, &request->n_options_bytes);
 }
 
 /* The place. */
@@ -196,7 +176,9 @@ static int fill(struct session_request *request, struct target *t, struct diag *
 	set_times(&request->options);
 	set_host(request->trace, &request->options);
 	r = open_place(request->trace, log_dir, request->options.session_id, d);
-	return r ? r : echo_options(request, log_dir);
+	return r ? r
+		 : options_echo(&request->options, log_dir, &request->options_bytes,
+			   &request->n_options_bytes);
 }
 
 int local_trace_take(struct target *t, struct session_request **out, struct diag *d)

@@ -11,28 +11,12 @@
 #include "daemon/capture.h"
 #include "daemon/capture_trace.h"
 #include "daemon/family.h"
+#include "daemon/options_echo.h"
 #include "daemon/part_origin.h"
 #include "daemon/recorder.h"
 #include "daemon/recording_cut.h"
 #include "daemon/spill.h"
-#include "proto/pack.h"
 #include "trace/space.h"
-#include "tsl/profiler/protobuf/profiler_options.pb-c.h"
-
-typedef Tensorflow__ProfileOptions Options;
-
-/* As a Profile call would have said it. */
-static int echo_options(unsigned level, struct capture_request *request, uint8_t **bytes)
-{
-	Options o = TENSORFLOW__PROFILE_OPTIONS__INIT;
-
-	o.version = 1;
-	o.host_tracer_level = level;
-	if (proto_pack(&o.base, bytes, &request->options_bytes))
-		return -ENOMEM;
-	request->options = *bytes;
-	return 0;
-}
 
 static struct capture_request make_request(const struct recorder_snapshot *s)
 {
@@ -63,23 +47,25 @@ static void finish_part(struct recorder_snapshot *s)
 
 static int make_trace(struct recorder_snapshot *s, struct capture_result *result)
 {
-	uint8_t *options = NULL;
+	const struct profile_options options = {.host_tracer_level = s->part->level};
 	struct capture_request request = make_request(s);
+	uint8_t *echo = NULL;
 	struct capture_trace t = {
 		.request = &request,
 		.target = s->recorder->family->main,
 		.recording = s->part,
 		.level = s->part->level,
 	};
-	int r = echo_options(t.level, &request, &options);
+	int r = options_echo(&options, NULL, &echo, &request.options_bytes);
 
+	request.options = echo;
 	finish_part(s);
 	if (!r)
 		r = space_new(&t.space);
 	if (!r)
 		r = capture_trace_make(&t, result);
 	space_free(t.space);
-	free(options);
+	free(echo);
 	return r;
 }
 

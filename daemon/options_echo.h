@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options of what no client's call asked for, as a Profile call would have said them: traces have that in them. */
+#ifndef DAEMON_OPTIONS_ECHO_H
+#define DAEMON_OPTIONS_ECHO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct profile_options;
+
+/* |repository|: NULL: none. Owner: *out belongs to the caller (free). 0 or -ENOMEM. */
+int options_echo(
+	const struct profile_options *from, const char *repository, uint8_t **out, size_t *n_out);
+
+#endif
