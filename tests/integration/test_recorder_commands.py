@@ -114,6 +114,19 @@ def who_asks_for_a_millisecond_is_told_of_that(t):
 
 
 @test
+def threads_that_live_are_named_before_those_that_ended(t):
+    program = serve(t)
+    program.ask("threads a=1 b=1", "burst 1")
+
+    def name_threads():
+        windows = fetch(t, "snapshot", program).trace.host_stat("ptap_recorder_windows")
+        return [line.split()[0] for line in windows.splitlines()]
+    # The server notices their end within a second.
+    wait_until(lambda: name_threads()[0] == "target", "the thread that lives to be the first")
+    equal(sorted(name_threads()), ["a", "b", "target"], "threads")
+
+
+@test
 def a_capture_and_a_session_run_beside_it(t):
     program = serve(t)
     call(t, "start", program.port, "--session", "mine")
