@@ -20,7 +20,7 @@
 #include "daemon/session_request.h"
 #include "daemon/target.h"
 
-/* After the last capture the rings' memory is given back. */
+/* After the last capture, or the flight recorder's end, the rings' memory is given back. */
 #define KEEP_RINGS_NS (10 * NS_PER_S)
 #define DEFAULT_USAGE_INTERVAL_MS 100
 
@@ -175,9 +175,7 @@ static void wait_for_work(struct session *s, int64_t due_ns, int64_t *trim_at_ns
 	atomic_store(&s->is_waiting, 0);
 	if (monotonic_ns() < *trim_at_ns || atomic_load(&s->is_pending))
 		return;
-	/* A flight recorder has them in use. */
-	if (!recorder_work_is_on(s))
-		trim(s->family);
+	trim(s->family);
 	*trim_at_ns = INT64_MAX;
 }
 
@@ -193,6 +191,9 @@ void worker_run(struct session *s)
 		atomic_store(&s->is_pending, 0);
 		due_ns = session_tend(s);
 		recorder_work_look(s, 0);
+		/* It has them in use; when it is off they are no longer needed. */
+		if (recorder_work_is_on(s))
+			trim_at_ns = monotonic_ns() + KEEP_RINGS_NS;
 		request = session_get_request(s);
 		if (request) {
 			run_capture(s, request);

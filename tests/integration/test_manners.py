@@ -12,6 +12,7 @@ from fixture import (NOBODY, SANITIZERS, check, contains, equal, find_proftapd,
                      find_proftapds, free_port, is_alive, need_namespaces, need_no_sanitizer, need_root,
                      read_fds, read_shared_kib, read_status, run, test, wait_until)
 from processes import LIBRARY, TARGET, Process, find_children
+from profiler import Profiler
 
 IDLE_S = 2
 # Signals that a program may use; 9 and 19 cannot be blocked. 32 and 33 are the C library's: it
@@ -176,11 +177,18 @@ def disabled_by_the_environment_is_no_server_and_no_error(t):
 
 @test
 def the_memory_of_rings_is_given_back_when_nobody_asks_any_more(t):
-    target = t.target().serve()
-    before = read_shared_kib(target.pid)
-    t.emit(target, 200, "threads " + " ".join(f"w{i}=10" for i in range(8)))
+    target, recorded = t.target().serve(), t.target().serve()
+    before, recorded_before = read_shared_kib(target.pid), read_shared_kib(recorded.pid)
+    threads = "threads " + " ".join(f"w{i}=10" for i in range(8))
+    with Profiler(recorded) as calls:
+        calls.begin_recorder()
+        recorded.ask(threads)
+        check(read_shared_kib(recorded.pid) - recorded_before > 4 << 10, "the recorder's rings took no memory")
+        calls.stop("recorder", discard=True)
+    t.emit(target, 200, threads)
     check(read_shared_kib(target.pid) - before > 4 << 10, "the rings took no memory")
     wait_until(lambda: read_shared_kib(target.pid) - before < 1 << 10, "the memory to be back", 15)
+    wait_until(lambda: read_shared_kib(recorded.pid) - recorded_before < 1 << 10, "the recorder's, too", 15)
     capture = t.emit(target, 200, "burst 1000")
     equal(capture.trace.count("burst"), 1000, "spans of the next capture")
 
