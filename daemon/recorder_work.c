@@ -103,6 +103,8 @@ int recorder_work_turn_on(struct session *s, const struct profile_options *o, st
 	if (r)
 		return r == RECORDING_NO_TARGET ? diag_set(d, -ESRCH, "%s", session_gone_text) : r;
 	recorder_run_look_at_rights(&w->run);
+	/* Of an earlier one: not served before its end, or by who died in the middle of asking. */
+	atomic_store(&get_arena(s)->snapshot.state, ARENA_SNAPSHOT_NONE);
 	recorder_work_tell(s, 1);
 	return 0;
 }

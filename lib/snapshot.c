@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ptap_snapshot(): a request in the arena, which the server turns into a run in its log directory. The words are in
- * lib/wire/arena.h. No lock of the library is taken: who holds one may wait for a disk.
+ * lib/wire/arena.h; what is left of a request the server clears when it turns a recorder on. No lock of the library is taken:
+ * who holds one may wait for a disk.
  */
 #define PTAP_IMPL_BUILDING
 #include <errno.h>
