@@ -33,16 +33,24 @@ int recorder_run_has_place(const struct recorder_run *run)
 void recorder_run_look_at_rights(struct recorder_run *run)
 {
 	struct diag d = DIAG_INIT;
+	int may_write;
 
-	if (recorder_run_has_place(run) && target_get_life(run->target) == TARGET_ALIVE)
-		run->may_write = rights_check("", run->target->pid, &d) == 0;
+	if (!recorder_run_has_place(run) || target_get_life(run->target) != TARGET_ALIVE)
+		return;
+	may_write = rights_check("", run->target->pid, &d) == 0;
+	/* Of one that died meanwhile there was nothing to be seen. */
+	if (target_get_life(run->target) == TARGET_ALIVE)
+		atomic_store(&run->may_write, may_write);
 }
 
 static int check_rights(struct recorder_run *run, struct diag *d)
 {
-	if (target_get_life(run->target) == TARGET_ALIVE)
-		return rights_check("", run->target->pid, d);
-	if (run->may_write)
+	int is_alive = target_get_life(run->target) == TARGET_ALIVE;
+	int r = is_alive ? rights_check("", run->target->pid, d) : 0;
+
+	if (is_alive && (!r || target_get_life(run->target) == TARGET_ALIVE))
+		return r;
+	if (atomic_load(&run->may_write))
 		return 0;
 	return diag_set(d, -EACCES, "the program had changed its rights since its server started");
 }

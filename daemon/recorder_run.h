@@ -3,11 +3,12 @@
  * A snapshot of the flight recorder that no client asked for: a run in the operator's directory, with its reason. One at a
  * time.
  *
- * Threads: |recorder_run_deliver| on any, the rest on the worker's, while that does not run.
+ * Threads: |recorder_run_deliver| on any; the rest on the worker's, and but for the look at the rights not while that runs.
  */
 #ifndef DAEMON_RECORDER_RUN_H
 #define DAEMON_RECORDER_RUN_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "base/diag.h"
@@ -19,9 +20,9 @@ struct target;
 struct recorder_run {
 	struct target *target;
 	const struct repository *repository; /* NULL: none */
-	int may_write; /* as of the last look; see rights.h */
-	char reason[256];
-	char warning[384]; /* "": none */
+	_Atomic int may_write; /* as of the last look; see rights.h */
+	char reason[320];
+	char warning[448]; /* "": none */
 	int outcome; /* of the last one: 0, or why it was not written; -ENODATA: there was nothing */
 	void (*on_written)(void *context); /* or it could not be; NULL ok */
 	void *context;
