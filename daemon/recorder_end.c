@@ -24,14 +24,17 @@ int recorder_end_holds(const struct session *s)
 	return atomic_load(&s->has_recorder) && target_get_life(s->family->main) == TARGET_DEAD;
 }
 
+/* It may have asked for a snapshot just before, and say there why it ended. */
 static void describe_end(struct recorder_work *w)
 {
 	const struct target *t = w->session->family->main;
 	char how[64];
+	char why[160];
+	int has_why = recorder_work_take_why(w, why, sizeof why);
 
 	ending_describe(target_find_ending(t), how, sizeof how);
-	snprintf(w->run.reason, sizeof w->run.reason, "the program (pid %d) ended%s", (int)t->pid,
-		how);
+	snprintf(w->run.reason, sizeof w->run.reason, "the program (pid %d) ended%s%s%s",
+		(int)t->pid, how, has_why ? ", after ptap_snapshot: " : "", has_why ? why : "");
 	snprintf(w->run.warning, sizeof w->run.warning,
 		"%s; these are its last moments, as the flight recorder had them", w->run.reason);
 }

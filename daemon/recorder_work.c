@@ -169,19 +169,26 @@ void recorder_work_begin_run(struct recorder_work *w)
 	recorder_snapshot_take(&w->snapshot, &w->recorder, &wish);
 }
 
+int recorder_work_take_why(struct recorder_work *w, char *why, size_t size)
+{
+	struct arena_snapshot *snapshot = &get_arena(w->session)->snapshot;
+	uint32_t asked = ARENA_SNAPSHOT_ASKED;
+
+	if (!atomic_compare_exchange_strong(&snapshot->state, &asked, ARENA_SNAPSHOT_TAKEN))
+		return 0;
+	snprintf(why, size, "%.*s", (int)sizeof snapshot->why, snapshot->why);
+	printable_clean(why);
+	return 1;
+}
+
 static void serve_program(struct recorder_work *w)
 {
 	struct arena *arena = get_arena(w->session);
-	uint32_t asked = ARENA_SNAPSHOT_ASKED;
 
-	if (atomic_load(&arena->snapshot.state) != asked || !recorder_work_is_ready(w->session) ||
-		!w->recorder.is_on ||
-		!atomic_compare_exchange_strong(
-			&arena->snapshot.state, &asked, ARENA_SNAPSHOT_TAKEN))
+	if (atomic_load(&arena->snapshot.state) != ARENA_SNAPSHOT_ASKED ||
+		!recorder_work_is_ready(w->session) || !w->recorder.is_on ||
+		!recorder_work_take_why(w, w->run.reason, sizeof w->run.reason))
 		return;
-	snprintf(w->run.reason, sizeof w->run.reason, "%.*s", (int)sizeof arena->snapshot.why,
-		arena->snapshot.why);
-	printable_clean(w->run.reason);
 	w->run.on_written = on_written;
 	w->run.context = arena;
 	if (recorder_run_has_place(&w->run))

@@ -47,6 +47,8 @@ void recorder_work_turn_off(struct recorder_work *w);
 void recorder_work_tell(struct session *s, int is_on);
 /* Whether a snapshot can be begun: none is being made. One that was the last has turned the recorder off. */
 int recorder_work_is_ready(struct session *s);
+/* Takes why the program has asked for a snapshot (ptap_snapshot()), made printable. 1, or 0: it has not. */
+int recorder_work_take_why(struct recorder_work *w, char *why, size_t size);
 /* Begins a snapshot for w->run. */
 void recorder_work_begin_run(struct recorder_work *w);
 

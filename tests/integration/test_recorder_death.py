@@ -12,7 +12,7 @@ from checks import SLOWNESS
 from fixture import check, contains, equal, find_proftapd, is_alive, run, test, wait_until
 from http2 import UNAVAILABLE
 from numbered import check_numbers, numbers_in
-from processes import PROFTAP
+from processes import PROFTAP, read_status
 from profiler import Profiler
 from running import make_environment
 from trace_file import Trace
@@ -83,6 +83,22 @@ def its_last_moments_become_a_run_that_says_why(t):
         reason = f"the program (pid {target.pid}) ended, {words}"
         equal(trace.environment["ptap_reason"].value, reason, "the reason")
         contains("\n".join(trace.space.warnings), f"{reason}; these are its last moments", "warnings")
+
+
+@test
+def what_it_asked_for_last_is_not_lost(t):
+    log_dir = t.dir / "logs"
+    target = record(t, log_dir)
+    server = find_proftapd(target.pid)
+    target.ask("burst 5")
+    os.kill(server, signal.SIGSTOP)
+    wait_until(lambda: read_status(server)["State"].startswith("T"), "the server to stand still")
+    equal(target.ask("snapshot no memory left"), "0", "ptap_snapshot")
+    end(target, "abort")
+    os.kill(server, signal.SIGCONT)
+    await_gone(server)
+    reasons = [Trace(path).environment["ptap_reason"].value for path in files(log_dir)]
+    check([r for r in reasons if r.endswith("no memory left")], f"what it asked for is in none of {reasons}")
 
 
 @test
