@@ -102,6 +102,18 @@ static int has_content(const struct thread_log *log)
 	return log->n_slots || log->n_open || log->n_overwritten;
 }
 
+/* |r| came of it: as much as the ring holds is not there, or nobody knows how much. */
+static void count_failure(struct ended_threads *e, uint32_t i, int r)
+{
+	uint64_t head =
+		atomic_load_explicit(&target_ring(e->target, i)->head, memory_order_acquire);
+
+	if (r == RING_PICTURE_BROKEN)
+		e->n_broken++;
+	else if (r < 0)
+		e->lost_memory += head < e->target->n_slots ? head : e->target->n_slots;
+}
+
 void ended_threads_take(struct ended_threads *e, uint32_t i)
 {
 	struct drain_budget budget = {.max_bytes = UINT64_MAX};
@@ -112,6 +124,8 @@ void ended_threads_take(struct ended_threads *e, uint32_t i)
 	if (!r)
 		r = ring_picture_take(
 			e->target, i, atomic_load(&e->target->arena->word), &budget, log);
+	if (r)
+		count_failure(e, i, r);
 	if (r || !has_content(log)) {
 		thread_log_free(log);
 		free(ended);
@@ -151,6 +165,7 @@ static int copy_log(
 	*out = copy;
 	if (copy_array(&copy->open, log->open, log->n_open * sizeof *log->open)) {
 		copy->n_open = 0;
+		copy->lost_memory += log->n_slots;
 		return -ENOMEM;
 	}
 	r = log->n_slots ? thread_log_extend(copy, log->n_slots, budget, &room) : 0;
@@ -171,13 +186,17 @@ int ended_threads_copy(const struct ended_threads *e, struct drain *d, uint64_t 
 			continue;
 		if (copy_log(at->log, d->budget, &copy) < 0)
 			error = -ENOMEM;
-		if (!copy)
+		if (!copy) {
+			d->lost_memory += at->log->n_slots;
 			continue;
+		}
 		thread_window_limit(copy, earliest_ticks, from_ticks, d->budget);
 		if (drain_take_log(d, copy))
 			error = -ENOMEM;
 	}
 	d->n_overwritten += e->n_overwritten;
+	d->n_broken += e->n_broken;
+	d->lost_memory += e->lost_memory;
 	for (int k = 0; k < LOSS_KINDS; k++)
 		d->lost[k] += e->lost[k];
 	return error;

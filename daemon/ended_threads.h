@@ -34,6 +34,8 @@ struct ended_threads {
 	/* Of those that are not any more, or had no room. */
 	uint64_t n_overwritten; /* entries */
 	uint64_t lost[LOSS_KINDS];
+	uint64_t lost_memory; /* slots, for want of memory to copy them out to */
+	uint64_t n_broken; /* rings that made no sense */
 };
 
 void ended_pool_init(struct ended_pool *pool);
@@ -46,12 +48,12 @@ void ended_threads_init(struct ended_threads *e, struct ended_pool *pool, struct
 /* Gives up what it has. */
 void ended_threads_deinit(struct ended_threads *e);
 
-/* Copies out the ring |i|, whose thread is gone. For want of memory it counts as overwritten. */
+/* Copies out the ring |i|, whose thread is gone. What cannot be is counted. */
 void ended_threads_take(struct ended_threads *e, uint32_t i);
 
 /*
  * Adds copies of all there is of this process to |d|, as much of each as ended at |from_ticks| or later (0: all), and what is
- * known of the others. 0 or -ENOMEM.
+ * known of the others. What |d|'s budget has no room for is counted there. 0 or -ENOMEM.
  */
 int ended_threads_copy(const struct ended_threads *e, struct drain *d, uint64_t earliest_ticks,
 	uint64_t from_ticks);

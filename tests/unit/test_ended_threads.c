@@ -10,6 +10,7 @@
 
 #include "daemon/drain.h"
 #include "daemon/rings.h"
+#include "daemon/thread_log.h"
 #include "daemon/thread_window.h"
 #include "tests/unit/guest_fixture.h"
 
@@ -160,6 +161,33 @@ START_TEST(of_a_process_that_is_let_go_nothing_is_counted_any_more)
 }
 END_TEST
 
+START_TEST(what_a_snapshot_has_no_room_for_is_counted)
+{
+	live(1000);
+	budget.max_bytes = 0;
+	copy(0);
+	ck_assert_uint_eq(copies.n_logs, 0);
+	ck_assert_uint_eq(copies.lost_memory, 1000);
+	budget.max_bytes = budget.used_bytes + 1000 * sizeof(struct slot);
+	copy(0);
+	ck_assert_uint_eq(copies.n_logs, 1);
+	ck_assert_uint_eq(copies.logs[0]->lost_memory, 1000);
+}
+END_TEST
+
+START_TEST(a_ring_that_makes_no_sense_is_counted)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, emit, (void *)(uintptr_t)10);
+	pthread_join(thread, NULL);
+	atomic_store(&fixture_ring(0)->head, UINT64_MAX / 2);
+	rings_free(&fixture.target, 0);
+	copy(0);
+	ck_assert_uint_eq(copies.n_broken, 1);
+}
+END_TEST
+
 START_TEST(rings_that_become_free_are_few_only_when_few_were_free_before)
 {
 	pthread_t thread;
@@ -206,6 +234,8 @@ int main(void)
 	tcase_add_test(tcase, of_a_process_that_is_let_go_nothing_is_counted_any_more);
 	tcase_add_test(tcase, rings_that_become_free_are_few_only_when_few_were_free_before);
 	tcase_add_test(tcase, threads_that_live_are_no_reason_to_look_again_soon);
+	tcase_add_test(tcase, what_a_snapshot_has_no_room_for_is_counted);
+	tcase_add_test(tcase, a_ring_that_makes_no_sense_is_counted);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
