@@ -33,18 +33,19 @@ static void count_gone(struct ended_threads *of, const struct thread_log *log)
 	if (!of)
 		return;
 	of->n--;
-	of->n_overwritten += log->n_overwritten + thread_window_count(log);
+	of->sums.n_overwritten += log->n_overwritten + thread_window_count(log);
 	for (int k = 0; k < LOSS_KINDS; k++)
-		of->lost[k] += log->lost[k];
+		of->sums.lost[k] += log->lost[k];
 }
 
-static void drop_first(struct ended_pool *pool)
+/* |at| is where the list has it. */
+static void drop(struct ended_pool *pool, struct ended_thread **at)
 {
-	struct ended_thread *ended = pool->first;
+	struct ended_thread *ended = *at;
 
-	pool->first = ended->next;
-	if (!pool->first)
-		pool->last = &pool->first;
+	*at = ended->next;
+	if (!ended->next)
+		pool->last = at;
 	pool->used_bytes -= ended->n_bytes;
 	count_gone(ended->of, ended->log);
 	thread_log_free(ended->log);
@@ -54,7 +55,7 @@ static void drop_first(struct ended_pool *pool)
 void ended_pool_deinit(struct ended_pool *pool)
 {
 	while (pool->first)
-		drop_first(pool);
+		drop(pool, &pool->first);
 }
 
 /* Of the last one there is no other trace: often it is what somebody looks for. */
@@ -62,7 +63,7 @@ void ended_pool_limit(struct ended_pool *pool, uint64_t max_bytes)
 {
 	pool->max_bytes = max_bytes;
 	while (pool->used_bytes > max_bytes && pool->first && pool->first->next)
-		drop_first(pool);
+		drop(pool, &pool->first);
 }
 
 void ended_threads_init(struct ended_threads *e, struct ended_pool *pool, struct target *t)
@@ -79,6 +80,17 @@ void ended_threads_deinit(struct ended_threads *e)
 		if (at->of == e)
 			at->of = NULL;
 	e->target->ended = NULL;
+}
+
+void ended_threads_drop(struct ended_threads *e)
+{
+	struct ended_thread **at = &e->pool->first;
+
+	while (*at)
+		if ((*at)->of == e)
+			drop(e->pool, at);
+		else
+			at = &(*at)->next;
 }
 
 static void append(struct ended_threads *e, struct ended_thread *ended)
@@ -109,9 +121,9 @@ static void count_failure(struct ended_threads *e, uint32_t i, int r)
 		atomic_load_explicit(&target_ring(e->target, i)->head, memory_order_acquire);
 
 	if (r == RING_PICTURE_BROKEN)
-		e->n_broken++;
+		e->sums.n_broken++;
 	else if (r < 0)
-		e->lost_memory += head < e->target->n_slots ? head : e->target->n_slots;
+		e->sums.lost_memory += head < e->target->n_slots ? head : e->target->n_slots;
 }
 
 void ended_threads_take(struct ended_threads *e, uint32_t i)
@@ -194,10 +206,24 @@ int ended_threads_copy(const struct ended_threads *e, struct drain *d, uint64_t 
 		if (drain_take_log(d, copy))
 			error = -ENOMEM;
 	}
-	d->n_overwritten += e->n_overwritten;
-	d->n_broken += e->n_broken;
-	d->lost_memory += e->lost_memory;
-	for (int k = 0; k < LOSS_KINDS; k++)
-		d->lost[k] += e->lost[k];
+	ended_sums_tell(&e->sums, d);
 	return error;
+}
+
+void ended_sums_add(struct ended_sums *to, const struct ended_sums *sums)
+{
+	to->n_overwritten += sums->n_overwritten;
+	to->n_broken += sums->n_broken;
+	to->lost_memory += sums->lost_memory;
+	for (int k = 0; k < LOSS_KINDS; k++)
+		to->lost[k] += sums->lost[k];
+}
+
+void ended_sums_tell(const struct ended_sums *sums, struct drain *d)
+{
+	d->n_overwritten += sums->n_overwritten;
+	d->n_broken += sums->n_broken;
+	d->lost_memory += sums->lost_memory;
+	for (int k = 0; k < LOSS_KINDS; k++)
+		d->lost[k] += sums->lost[k];
 }

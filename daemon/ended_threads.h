@@ -26,16 +26,20 @@ struct ended_pool {
 	uint64_t used_bytes;
 };
 
+/* Of threads that are not there any more, or never were for want of room. */
+struct ended_sums {
+	uint64_t n_overwritten; /* entries */
+	uint64_t lost[LOSS_KINDS];
+	uint64_t lost_memory; /* slots, for want of memory to copy them out to */
+	uint64_t n_broken; /* rings that made no sense */
+};
+
 /* Of one process. */
 struct ended_threads {
 	struct ended_pool *pool; /* borrowed, as is |target| */
 	struct target *target;
 	size_t n; /* that are in the pool */
-	/* Of those that are not any more, or had no room. */
-	uint64_t n_overwritten; /* entries */
-	uint64_t lost[LOSS_KINDS];
-	uint64_t lost_memory; /* slots, for want of memory to copy them out to */
-	uint64_t n_broken; /* rings that made no sense */
+	struct ended_sums sums;
 };
 
 void ended_pool_init(struct ended_pool *pool);
@@ -47,6 +51,8 @@ void ended_pool_limit(struct ended_pool *pool, uint64_t max_bytes);
 void ended_threads_init(struct ended_threads *e, struct ended_pool *pool, struct target *t);
 /* Gives up what it has. */
 void ended_threads_deinit(struct ended_threads *e);
+/* Drops all threads, which are counted. */
+void ended_threads_drop(struct ended_threads *e);
 
 /* Copies out the ring |i|, whose thread is gone. What cannot be is counted. */
 void ended_threads_take(struct ended_threads *e, uint32_t i);
@@ -57,5 +63,10 @@ void ended_threads_take(struct ended_threads *e, uint32_t i);
  */
 int ended_threads_copy(const struct ended_threads *e, struct drain *d, uint64_t earliest_ticks,
 	uint64_t from_ticks);
+
+/* Of a process that is let go: its sums go on in |to|. */
+void ended_sums_add(struct ended_sums *to, const struct ended_sums *sums);
+/* They are told with what |d| is told. */
+void ended_sums_tell(const struct ended_sums *sums, struct drain *d);
 
 #endif

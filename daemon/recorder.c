@@ -24,6 +24,7 @@
 #define SHORT_INTERVAL_NS (50 * NS_PER_MS)
 /* A quarter of the rings' memory is for threads that are gone. */
 #define ENDED_SHARE 4
+#define MAX_DEAD_CHILDREN 64
 
 void recorder_init(struct recorder *r, struct family *f)
 {
@@ -67,6 +68,7 @@ static void forget_source(struct recorder *r, size_t i)
 	size_t n_behind = rec->n_sources - i - 1;
 
 	trigger_watch_close(rec->sources[i]->target);
+	ended_sums_add(&r->gone, &r->ended_of[i]->sums);
 	ended_threads_deinit(r->ended_of[i]);
 	free(r->ended_of[i]);
 	source_free(rec->sources[i]);
@@ -229,21 +231,35 @@ static void take_dead(struct recorder *r, size_t i)
 	target_empty(t);
 }
 
-/* Of children that are gone: what they recorded is kept, until that goes, too. */
+static void let_go(struct recorder *r, size_t i)
+{
+	struct child *child = find_child(r, get_source(r, i)->target);
+
+	forget_source(r, i);
+	if (child)
+		child->is_recorded = 0;
+}
+
+/*
+ * Of children that are gone: what they recorded is kept, until that goes, too, or others that ended have joined later:
+ * each costs a mapping.
+ */
 static void look_after_children(struct recorder *r)
 {
-	for (size_t i = r->recording.n_sources; i-- > 1;) {
-		struct target *t = get_source(r, i)->target;
-		struct child *child = find_child(r, t);
+	size_t n_kept = 0;
 
-		if (target_get_life(t) == TARGET_ALIVE)
+	for (size_t i = r->recording.n_sources; i-- > 1;) {
+		if (target_get_life(get_source(r, i)->target) == TARGET_ALIVE)
 			continue;
 		take_dead(r, i);
-		if (r->ended_of[i]->n || r->is_lent)
+		if (r->is_lent)
 			continue;
-		forget_source(r, i);
-		if (child)
-			child->is_recorded = 0;
+		if (n_kept == MAX_DEAD_CHILDREN)
+			ended_threads_drop(r->ended_of[i]);
+		if (r->ended_of[i]->n)
+			n_kept++;
+		else
+			let_go(r, i);
 	}
 }
 

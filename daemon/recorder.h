@@ -27,6 +27,7 @@ struct recorder {
 	uint64_t most_rings_bytes; /* that threads had at a time; |ended| has a share of it */
 	struct ended_threads **ended_of; /* by source */
 	size_t n_ended_allocated;
+	struct ended_sums gone; /* of children that were let go; told with the program's */
 	int is_lent; /* a part of it is with another thread: no process's names may go */
 	int64_t due_ns; /* CLOCK_MONOTONIC: the next tend */
 	struct clock_pair frozen; /* when the program had died; 0: it lives */

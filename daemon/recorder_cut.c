@@ -106,6 +106,8 @@ static int cut_source(
 		atomic_load(&of->target->arena->lost_no_ring) - of->drain.lost_no_ring_before;
 	error = ended_threads_copy(r->ended_of[i], &s->drain, part->earliest_ticks, from_ticks);
 	s->drain.n_ended = s->drain.n_logs;
+	if (i == 0)
+		ended_sums_tell(&r->gone, &s->drain);
 	if (of->state != SOURCE_ENDED && take_pictures(s, part, from_ticks))
 		error = -ENOMEM;
 	return error;

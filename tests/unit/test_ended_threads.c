@@ -188,6 +188,31 @@ START_TEST(a_ring_that_makes_no_sense_is_counted)
 }
 END_TEST
 
+START_TEST(what_is_dropped_of_one_process_is_counted_and_the_others_stays)
+{
+	struct ended_threads other;
+	struct ended_sums sums = {.n_overwritten = 1};
+
+	live(10);
+	ended_threads_init(&other, &pool, &fixture.target);
+	live(20);
+	fixture.target.ended = &ended;
+	live(30);
+	ended_threads_drop(&ended);
+	copy(0);
+	ck_assert_uint_eq(copies.n_logs, 0);
+	ck_assert_uint_eq(copies.n_overwritten, 40);
+	ck_assert_uint_eq(other.n, 1);
+	live(50);
+	copy(0);
+	ck_assert_uint_eq(copies.n_logs, 1);
+	ended_sums_add(&sums, &ended.sums);
+	ended_sums_tell(&sums, &copies);
+	ck_assert_uint_eq(copies.n_overwritten, 40 + 41);
+	ended_threads_deinit(&other);
+}
+END_TEST
+
 START_TEST(rings_that_become_free_are_few_only_when_few_were_free_before)
 {
 	pthread_t thread;
@@ -236,6 +261,7 @@ int main(void)
 	tcase_add_test(tcase, threads_that_live_are_no_reason_to_look_again_soon);
 	tcase_add_test(tcase, what_a_snapshot_has_no_room_for_is_counted);
 	tcase_add_test(tcase, a_ring_that_makes_no_sense_is_counted);
+	tcase_add_test(tcase, what_is_dropped_of_one_process_is_counted_and_the_others_stays);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
