@@ -11,6 +11,8 @@
 
 /* New threads beyond these map a ring at their first span. */
 #define MAX_SPARE_RINGS 16
+/* Of those that were given back while something records, so many keep their memory. */
+#define MAX_WARM_RINGS 4
 
 int rings_is_used(const struct target *t, uint32_t i)
 {
@@ -25,7 +27,8 @@ void rings_skip(struct target *t, uint32_t i)
 	atomic_store_explicit(&ring->tail, t->tail[i], memory_order_release);
 }
 
-void rings_free(struct target *t, uint32_t i)
+/* What it holds is no longer needed there. */
+static void clear(struct target *t, uint32_t i)
 {
 	struct ring *ring = target_ring(t, i);
 
@@ -37,7 +40,26 @@ void rings_free(struct target *t, uint32_t i)
 	atomic_store_explicit(&ring->word, 0, memory_order_relaxed);
 	/* The next one may sleep between its claim and its tid, and is not to be taken for this one. */
 	atomic_store_explicit(&ring->tid, 0, memory_order_relaxed);
+}
+
+static void offer(struct target *t, uint32_t i)
+{
 	atomic_store_explicit(&t->arena->ring_state[i], RING_FREE, memory_order_release);
+}
+
+void rings_free(struct target *t, uint32_t i)
+{
+	clear(t, i);
+	offer(t, i);
+}
+
+static void punch(struct target *t, uint32_t i)
+{
+	uint64_t stride = ring_stride_bytes(t->ring_bytes);
+	uint64_t from = arena_rings_offset() + i * stride + RING_PAGE_BYTES;
+
+	fallocate(t->memfd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
+		(off_t)(stride - RING_PAGE_BYTES));
 }
 
 static int has_few(const struct target *t)
@@ -53,14 +75,25 @@ static int has_few(const struct target *t)
 int rings_free_gone(struct target *t)
 {
 	int had_few = has_few(t);
-	int are_gone = 0;
+	uint32_t n_free = 0;
+	uint32_t n_gone = 0;
 
-	for (uint32_t i = 0; i < t->n_rings; i++)
-		if (rings_is_used(t, i) && !target_has_thread(t, target_ring(t, i)->tid)) {
-			rings_free(t, i);
-			are_gone = 1;
+	for (uint32_t i = 0; i < t->n_rings; i++) {
+		int is_used = rings_is_used(t, i);
+
+		if (is_used && target_has_thread(t, target_ring(t, i)->tid))
+			continue;
+		/* Before others may have it, who take those in front of it first. */
+		if (is_used) {
+			clear(t, i);
+			if (n_free >= MAX_WARM_RINGS)
+				punch(t, i);
+			offer(t, i);
 		}
-	return had_few && are_gone;
+		n_gone += is_used != 0;
+		n_free++;
+	}
+	return had_few && n_gone;
 }
 
 /* One behind the last ring that a thread has. */
@@ -116,15 +149,6 @@ uint32_t rings_prepare(struct target *t, uint64_t room_bytes, size_t n_sharing)
 	atomic_store(
 		&t->arena->rings_allowed, allowed < t->n_rings ? (uint32_t)allowed : t->n_rings);
 	return n;
-}
-
-static void punch(struct target *t, uint32_t i)
-{
-	uint64_t stride = ring_stride_bytes(t->ring_bytes);
-	uint64_t from = arena_rings_offset() + i * stride + RING_PAGE_BYTES;
-
-	fallocate(t->memfd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from,
-		(off_t)(stride - RING_PAGE_BYTES));
 }
 
 void rings_trim(struct target *t)

@@ -31,7 +31,7 @@ void rings_skip(struct target *t, uint32_t i);
 void rings_free(struct target *t, uint32_t i);
 
 /*
- * While something records: frees the rings of threads that are gone. 1 when fewer than a quarter of all were free before, and
+ * While something records: frees the rings of threads that are gone; beyond a few their memory is given back. 1 when fewer than a quarter of all were free before, and
  * some are now: threads come and go, and there may be more of them soon.
  */
 int rings_free_gone(struct target *t);

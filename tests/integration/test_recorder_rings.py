@@ -6,7 +6,7 @@ import os
 import signal
 import time
 
-from fixture import check, contains, equal, find_proftapd, run, test, wait_until
+from fixture import check, contains, equal, find_proftapd, read_shared_kib, run, test, wait_until
 from http2 import NOT_FOUND
 from numbered import check_numbers, numbers_in
 from profiler import RECORDING, Profiler
@@ -198,6 +198,18 @@ def of_threads_that_have_ended_a_share_of_what_they_had_is_kept(t):
         time.sleep(1.5)  # their rings have been taken from them
         names = {line.name for line in calls.look_back().threads}
         equal(names & {f"t{i}" for i in range(8)}, {f"t{i}" for i in range(8)}, "threads that were there together")
+
+
+@test
+def rings_of_many_threads_that_have_ended_are_given_back(t):
+    target = record(t, LARGE_RING_BYTES)
+    before = read_shared_kib(target.pid)
+    with Profiler(target) as calls:
+        target.ask("threads " + " ".join(f"t{i}=5" for i in range(8)))
+        wait_until(lambda: read_shared_kib(target.pid) - before < 5 * (LARGE_RING_BYTES >> 10), "the memory of some")
+        target.ask("threads " + " ".join(f"u{i}=5" for i in range(8)))
+        names = {line.name for line in calls.look_back().threads}
+        equal(len(names & {f"{a}{i}" for i in range(8) for a in "tu"}), 16, "threads that are there")
 
 
 @test
