@@ -18,7 +18,7 @@
 #include "daemon/target.h"
 #include "daemon/trigger_watch.h"
 
-/* So the older ones are minutes apart after a month, and take 32 KiB. */
+/* Beyond them every other one of the older half goes. They take 32 KiB. */
 #define MAX_PAIRS 2048u
 /* While threads come and go so fast that rings become few. */
 #define SHORT_INTERVAL_NS (50 * NS_PER_MS)
