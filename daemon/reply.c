@@ -99,10 +99,11 @@ void reply_failure(struct rpc_call *call, int r, const struct diag *d)
 	}
 }
 
+static const char held_text[] =
+	"the program has ended; proftap snapshot takes what its flight recorder held";
+
 void reply_gone(struct rpc_call *call, const struct session *session)
 {
-	rpc_call_fail_with(call, RPC_UNAVAILABLE, "%s%s", session_gone_text,
-		recorder_end_holds(session)
-			? "; proftap snapshot takes what its flight recorder held"
-			: "");
+	rpc_call_fail(
+		call, RPC_UNAVAILABLE, recorder_end_holds(session) ? held_text : session_gone_text);
 }
