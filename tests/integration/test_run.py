@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 
-from checks import not_void
+from checks import Late, not_void
 from fixture import (check, contains, equal, find_proftapds, free_port, is_alive, run, test,
                      wait_until)
 from processes import LIBRARY, PROFTAP, TARGET, Process
@@ -194,8 +194,10 @@ def the_first_milliseconds_alone(t):
     process.popen.stdin.write("go\n")
     process.popen.stdin.flush()
     trace = Trace(find_files(t)[0])
-    check(200 <= trace.duration_ms, f"{trace.duration_ms} ms were recorded")
     contains(finish(process, 3).stderr, f"captured {trace.duration_ms} ms of sh", "the summary")
+    # They begin with the program, and its server may not listen at the first try.
+    if trace.duration_ms < 200:
+        raise Late(f"{trace.duration_ms} ms were recorded")
 
 
 @test
