@@ -14,7 +14,7 @@ from profiler import Profiler
 from trace_file import Trace
 
 LONG_MS = 15000
-FREE_S = 0.1 * SLOWNESS
+FREE_S = 0.1 if SLOWNESS == 1 else 2  # of a work that takes more than that
 NO_USAGE = ("-o", "ptap_usage_interval_ms=0")
 
 
