@@ -74,19 +74,17 @@ static void stop(struct recorder_work *w, struct session_request *request)
 {
 	struct diag d = DIAG_INIT;
 
-	if (!request->discards && w->is_held) {
-		snapshot(w, request);
+	if (request->discards) {
+		recorder_work_turn_off(w);
+		answer(request, CAPTURE_CANCELLED, &d);
 		return;
 	}
-	if (!request->discards) {
+	if (!w->is_held) {
 		w->is_last = 1;
 		/* Who is told what was left finds it off. */
 		recorder_work_tell(w->session, 0);
-		snapshot(w, request);
-		return;
 	}
-	recorder_work_turn_off(w);
-	answer(request, CAPTURE_CANCELLED, &d);
+	snapshot(w, request);
 }
 
 static struct session_request *next_ask(struct session *s)
