@@ -9,13 +9,13 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "base/futex.h"
 #include "base/printable.h"
 #include "base/profile_options.h"
 #include "daemon/family.h"
 #include "daemon/recorder_asks.h"
 #include "daemon/recorder_options.h"
 #include "daemon/session.h"
+#include "daemon/session_recorder.h"
 #include "daemon/target.h"
 
 static struct arena *get_arena(const struct session *s)
@@ -28,9 +28,7 @@ static void wake_worker(void *context)
 	struct session *s = context;
 
 	atomic_store(&s->is_pending, 1);
-	session_wake_worker(s);
-	atomic_fetch_add(&s->recorder_news, 1);
-	futex_wake(&s->recorder_news, 1);
+	session_recorder_wake(s);
 }
 
 static struct recorder_work *make_work(struct session *s)
@@ -96,9 +94,6 @@ int recorder_work_turn_on(struct session *s, const struct profile_options *o, st
 		return -ENOMEM;
 	if (w->recorder.is_on)
 		return diag_set(d, -EALREADY, "the flight recorder is on already");
-	if (!o->host_tracer_level)
-		return diag_set(d, -EINVAL,
-			"host_tracer_level: 0 records nothing; a recorder needs 1 to 3");
 	r = start(w, o, d);
 	if (r)
 		return r == RECORDING_NO_TARGET ? diag_set(d, -ESRCH, "%s", session_gone_text) : r;

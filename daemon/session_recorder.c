@@ -16,8 +16,7 @@ static int add(struct session *s, struct session_request *request)
 	return 0;
 }
 
-/* The worker may also wait without a program to record. */
-static void wake(struct session *s)
+void session_recorder_wake(struct session *s)
 {
 	session_wake_worker(s);
 	atomic_fetch_add(&s->recorder_news, 1);
@@ -47,7 +46,7 @@ static int take(struct session *s, struct session_request *request, enum recorde
 	if (r)
 		session_request_free(request);
 	else
-		wake(s);
+		session_recorder_wake(s);
 	return r;
 }
 
@@ -69,7 +68,7 @@ int session_recorder_stop(struct session *s, struct session_request *request)
 void session_recorder_note_inherited(struct session *s)
 {
 	atomic_store(&s->is_inherited, 1);
-	wake(s);
+	session_recorder_wake(s);
 }
 
 int session_recorder_is_on(struct session *s)

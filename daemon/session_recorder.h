@@ -23,6 +23,8 @@ int session_recorder_start(struct session *s, struct session_request *request);
 int session_recorder_snapshot(struct session *s, struct session_request *request);
 /* The same, and then it is off; with |request|->discards the outcome is CAPTURE_CANCELLED. 0 or SESSION_NONE. */
 int session_recorder_stop(struct session *s, struct session_request *request);
+/* Has the worker look at what was asked, also where it waits without a program to record. Any thread. */
+void session_recorder_wake(struct session *s);
 /* Somebody has taken what a dead program's recorder held, and did not want to leave it to others. */
 void session_recorder_note_inherited(struct session *s);
 /* Whether there is something to ask it for. */
