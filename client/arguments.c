@@ -132,7 +132,7 @@ static int apply(struct walk *w, const struct command_option *o, const char *val
 		*(const char **)member = value;
 		return 0;
 	case COMMAND_OPTION_CALL:
-		return o->set(w->settings, value, d);
+		return o->set(member, value, d);
 	case COMMAND_OPTION_ANNOUNCED:
 		return diag_set(d, -EINVAL, "--%s: %s", o->name, o->help);
 	case COMMAND_OPTION_MAYBE_INT:

@@ -16,6 +16,7 @@
 
 static const struct command *const commands[] = {
 	&command_capture,
+	&command_convert,
 	&command_list,
 	&command_monitor,
 	&command_report,
@@ -36,7 +37,6 @@ static const struct {
 } announced[] = {
 	{"attach", "recording a running program that does not use libproftap is still to come; "
 		   "proftap run starts one so that it can be recorded"},
-	{"convert", "other formats are still to come; XProf reads the .xplane.pb file as it is"},
 	{"diff", "comparing two recordings is still to come; proftap report describes each"},
 	{"doctor", "checking what this machine permits is still to come"},
 	{"view", "serving a recording for a viewer is still to come; try proftap report, or xprof "
@@ -71,6 +71,8 @@ void command_print_help(const struct command *c, FILE *out)
 		fprintf(out, "\nEach of these is an option too (--KEY VALUE, or -o KEY=VALUE):\n");
 		options_print_help(c->profile_use, out);
 	}
+	if (c->print_more_help)
+		c->print_more_help(out);
 }
 
 static void print_main_help(FILE *out)

@@ -29,7 +29,7 @@ struct command_option {
 	const char *name; /* with '_'; '-' is read as the same */
 	char letter; /* 0: none */
 	enum command_option_kind kind;
-	size_t offset; /* of the member in the command's settings; not for COMMAND_OPTION_CALL */
+	size_t offset; /* of the member in the command's settings; of what |set| gets */
 	int64_t min; /* COMMAND_OPTION_INT, COMMAND_OPTION_MAYBE_INT */
 	int64_t max;
 	int (*set)(void *settings, const char *value, struct diag *d); /* 0 or -EINVAL */
@@ -59,12 +59,14 @@ struct command {
 	int (*set_profile_option)(void *settings, const char *key_value, struct diag *d);
 	enum option_use profile_use; /* the keys that are offered are those of this use */
 	bool has_program; /* the first argument that is no option ends them: the rest is a command */
+	void (*print_more_help)(FILE *out); /* NULL: nothing more */
 	/* Returns an enum exit_code. argv[0] is the command's name. */
 	int (*run)(const struct command *self, int argc, char **argv);
 };
 
 /* The rows' subjects, one file each. */
 extern const struct command command_capture;
+extern const struct command command_convert;
 extern const struct command command_list;
 extern const struct command command_monitor;
 extern const struct command command_report;

@@ -14,4 +14,13 @@ static inline int64_t add_saturated(int64_t a, int64_t b)
 	return sum;
 }
 
+static inline int64_t sub_saturated(int64_t a, int64_t b)
+{
+	int64_t difference;
+
+	if (__builtin_sub_overflow(a, b, &difference))
+		return a < 0 ? INT64_MIN : INT64_MAX;
+	return difference;
+}
+
 #endif

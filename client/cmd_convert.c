@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* proftap convert: traces in the formats of other viewers. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "client/arguments.h"
+#include "client/command.h"
+#include "client/conversion.h"
+#include "client/exit.h"
+#include "client/open_view.h"
+#include "trace/codec/codec.h"
+
+struct settings {
+	struct conversion conversion;
+	struct view_settings view;
+};
+
+static int set_format(void *settings, const char *value, struct diag *d)
+{
+	return conversion_set_format(&((struct settings *)settings)->conversion, value, d);
+}
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct command_option options[] = {
+	{"to", 't', COMMAND_OPTION_CALL, 0, 0, 0, set_format, "FORMAT",
+		"the format (see below); default: that of the end of FILE"},
+	{"output", 'o', COMMAND_OPTION_TEXT, AT(conversion.output), 0, 0, NULL, "FILE",
+		"the file; -: standard output; default: beside the trace, under its name"},
+	{"json", 0, COMMAND_OPTION_FLAG, AT(conversion.is_json), 0, 0, NULL, NULL,
+		"one JSON object on standard output instead of text"},
+	OPEN_VIEW_OPTIONS(struct settings, view),
+};
+
+static int convert(struct settings *s, char **places, size_t n, struct diag *d)
+{
+	_cleanup_(view_freep) struct view *view = NULL;
+	_cleanup_free_ char *path = NULL;
+	int r = open_view(places, n, &s->view, &view, &path, d);
+
+	return r ? r : conversion_run(&s->conversion, view, path, d);
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct settings s = {.conversion = {.codec = NULL}};
+	struct diag d = DIAG_INIT;
+	int n_left;
+	int r = arguments_parse(self, argc, argv, &s, &n_left, &d);
+
+	if (r == ARGUMENTS_HANDLED)
+		return EXIT_DONE;
+	if (r == 0 && n_left == 0)
+		r = diag_set(
+			&d, -EINVAL, "proftap convert: at least one run or file must be given");
+	if (r == 0)
+		r = conversion_check(&s.conversion, &d);
+	if (r < 0)
+		return command_fail_usage(self, &d);
+	if (convert(&s, argv, (size_t)n_left, &d) == 0)
+		return EXIT_DONE;
+	fprintf(stderr, "%s\n", d.text);
+	return EXIT_FAILED;
+}
+
+const struct command command_convert = {
+	.name = "convert",
+	.usage = "[options] LOG_DIR|RUN|FILE ...",
+	.summary = "a trace in another viewer's format",
+	.options = options,
+	.n_options = sizeof options / sizeof options[0],
+	.operands = ":files",
+	.print_more_help = conversion_print_formats,
+	.run = run,
+};

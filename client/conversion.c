@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Conversions; see conversion.h. */
+#include "client/conversion.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "client/output_file.h"
+#include "client/terminal.h"
+#include "trace/codec/codec.h"
+#include "trace/codec/sink.h"
+#include "trace/json.h"
+#include "trace/read/source.h"
+#include "trace/read/view.h"
+
+/* --- which --------------------------------------------------------------------------------- */
+
+static void list_names(char *out, size_t n)
+{
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (const struct codec *const *c = codecs; *c && used < n; c++)
+		used += (size_t)snprintf(out + used, n - used, "%s%s",
+			c == codecs ? ""
+			: c[1]	    ? ", "
+				    : " or ",
+			(*c)->name);
+}
+
+int conversion_set_format(struct conversion *c, const char *name, struct diag *d)
+{
+	char names[256];
+
+	c->codec = codec_find(name);
+	if (c->codec)
+		return 0;
+	list_names(names, sizeof names);
+	return diag_set(d, -EINVAL, "--to: bad value \"%.64s\": must be %s", name, names);
+}
+
+static bool is_standard_output(const struct conversion *c)
+{
+	return c->output && strcmp(c->output, "-") == 0;
+}
+
+int conversion_check(struct conversion *c, struct diag *d)
+{
+	if (!c->codec && c->output)
+		c->codec = codec_find_by_path(c->output);
+	if (!c->codec)
+		return diag_set(d, -EINVAL,
+			"proftap convert: no format is given, and the end of the file's name tells none; "
+			"say -t FORMAT");
+	if (c->codec->needs_file && is_standard_output(c))
+		return diag_set(d, -EINVAL,
+			"--output: %s cannot go to standard output: it is written in several places at once; "
+			"name a file",
+			c->codec->name);
+	return 0;
+}
+
+void conversion_print_formats(FILE *out)
+{
+	fprintf(out, "\nFormats:\n");
+	for (const struct codec *const *c = codecs; *c; c++)
+		fprintf(out, "  %-12s %-16s %s\n", (*c)->name, (*c)->suffix, (*c)->help);
+}
+
+/* --- where --------------------------------------------------------------------------------- */
+
+/* "run/host.xplane.pb" becomes "run/host.pftrace", and the run "dir/run", "dir/run/run.pftrace". */
+static char *make_path(const struct view *view, const char *path, const char *suffix)
+{
+	const char *slash = strrchr(path, '/');
+	char *out;
+	int n;
+
+	if (view->n_sources > 1)
+		n = asprintf(&out, "%s/%s%s", path, slash ? slash + 1 : path, suffix);
+	else
+		n = asprintf(&out, "%.*s%s%s", slash ? (int)(slash + 1 - path) : 0, path,
+			view->hosts[0].stem, suffix);
+	return n < 0 ? NULL : out;
+}
+
+static bool is_input(const struct view *view, const char *path)
+{
+	_cleanup_free_ char *real = realpath(path, NULL);
+
+	for (size_t i = 0; real && i < view->n_sources; i++) {
+		_cleanup_free_ char *other = realpath(view->sources[i]->path, NULL);
+
+		if (other && strcmp(real, other) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* --- writing ------------------------------------------------------------------------------- */
+
+static int write_to(const struct conversion *c, const struct view *view, int fd, bool is_gzip,
+	struct codec_result *result, struct diag *d)
+{
+	static const struct codec_options options = {.level = -1};
+	struct sink sink;
+	int r = sink_init(&sink, fd, is_gzip);
+
+	if (r == 0)
+		r = c->codec->write(view, &options, &sink, result, d);
+	if (r == 0)
+		r = sink_finish(&sink);
+	result->n_bytes = sink.n_written;
+	sink_deinit(&sink);
+	return r;
+}
+
+static int fail_write(int r, const char *path, struct diag *d)
+{
+	return r && !d->text[0] ? diag_set(d, r, "%.300s: cannot write: %s", path, errno_words(-r))
+				: r;
+}
+
+static int write_file(const struct conversion *c, const struct view *view, const char *path,
+	struct codec_result *result, struct diag *d)
+{
+	static const struct codec_options options = {.level = -1};
+	struct output_file file = OUTPUT_FILE_INIT;
+	int r = output_file_open(&file, path, d);
+
+	if (r == 0 && c->codec->write_file)
+		r = c->codec->write_file(view, &options, file.temporary, result, d);
+	else if (r == 0)
+		r = write_to(c, view, file.fd, codec_is_gzip(c->codec, path), result, d);
+	if (r == 0)
+		r = output_file_publish(&file, d);
+	output_file_close(&file);
+	return fail_write(r, path, d);
+}
+
+/* --- what is said of it -------------------------------------------------------------------- */
+
+static void say_losses(
+	const struct view *view, const struct conversion *c, const struct codec_result *result)
+{
+	for (uint32_t i = 0; i < view->notes.n_texts; i++)
+		fprintf(stderr, "  note: %s\n", view->notes.texts[i]);
+	for (size_t i = 0; i < result->n_losses; i++)
+		fprintf(stderr, "  warning: %s cannot express %" PRIu64 " %s\n", c->codec->name,
+			result->losses[i].n, result->losses[i].what);
+}
+
+static void say(const struct view *view, const struct conversion *c, const char *path,
+	const struct codec_result *result)
+{
+	fprintf(stderr, "converted %" PRIu64 " of %" PRIu64 " events to %s: %.1f MB\n",
+		result->n_items, view->n_events, c->codec->name, (double)result->n_bytes / 1e6);
+	say_losses(view, c, result);
+	if (path) {
+		terminal_write(path, stdout);
+		putchar('\n');
+	}
+}
+
+static void say_json(const struct view *view, const struct conversion *c, const char *path,
+	const struct codec_result *result)
+{
+	struct json j;
+
+	json_begin(&j, stdout);
+	json_text(&j, "file", path);
+	json_text(&j, "format", c->codec->name);
+	json_uint(&j, "bytes", result->n_bytes);
+	json_uint(&j, "events", view->n_events);
+	json_uint(&j, "written", result->n_items);
+	json_begin_object(&j, "lost");
+	for (size_t i = 0; i < result->n_losses; i++)
+		json_uint(&j, result->losses[i].what, result->losses[i].n);
+	json_end_object(&j);
+	json_texts(&j, "notes", view->notes.texts, view->notes.n_texts);
+	json_end(&j);
+}
+
+int conversion_run(
+	const struct conversion *c, const struct view *view, const char *path, struct diag *d)
+{
+	struct codec_result result = {.n_items = 0};
+	_cleanup_free_ char *output = NULL;
+	int r;
+
+	if (is_standard_output(c)) {
+		r = fail_write(
+			write_to(c, view, STDOUT_FILENO, false, &result, d), "standard output", d);
+		if (r == 0)
+			say(view, c, NULL, &result);
+		return r;
+	}
+	output = c->output ? strdup(c->output) : make_path(view, path, c->codec->suffix);
+	if (!output)
+		return diag_set(d, -ENOMEM, "%.300s: out of memory", path);
+	if (is_input(view, output))
+		return diag_set(d, -EINVAL, "%.300s: that is the trace itself", output);
+	r = write_file(c, view, output, &result, d);
+	if (r == 0 && c->is_json)
+		say_json(view, c, output, &result);
+	else if (r == 0)
+		say(view, c, output, &result);
+	return r;
+}

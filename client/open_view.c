@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Views for commands; see open_view.h. */
+#include "client/open_view.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/grow.h"
+#include "client/traces.h"
+#include "trace/read/source.h"
+
+struct opening {
+	struct source **sources;
+	size_t n_sources;
+	size_t n_allocated;
+	struct diag *diag;
+};
+
+int open_view_set_align(void *view_settings, const char *value, struct diag *d)
+{
+	struct view_settings *s = view_settings;
+
+	if (strcmp(value, "epoch") == 0)
+		s->options.align = VIEW_ALIGN_EPOCH;
+	else if (strcmp(value, "start") == 0)
+		s->options.align = VIEW_ALIGN_START;
+	else
+		return diag_set(
+			d, -EINVAL, "--align: bad value \"%.64s\": must be epoch or start", value);
+	return 0;
+}
+
+static int add_file(struct opening *o, const char *path)
+{
+	int r;
+
+	if (grow(&o->sources, &o->n_allocated, o->n_sources + 1))
+		return diag_set(o->diag, -ENOMEM, "%.300s: out of memory", path);
+	r = source_open(path, &o->sources[o->n_sources], o->diag);
+	o->n_sources += r == 0;
+	return r;
+}
+
+static int add_place(struct opening *o, const char *place, struct traces *first)
+{
+	struct traces traces;
+	int r = traces_find(place, &traces, o->diag);
+
+	for (size_t i = 0; i < traces.n_paths && r == 0; i++)
+		r = add_file(o, traces.paths[i]);
+	if (first->n_paths == 0)
+		*first = traces;
+	else
+		traces_deinit(&traces);
+	return r;
+}
+
+/* The file, or the directory that the files of the run lie in. */
+static char *copy_path(const struct traces *first, size_t n_sources)
+{
+	char *path = strdup(first->paths[0]);
+	char *slash = path && n_sources > 1 ? strrchr(path, '/') : NULL;
+
+	if (slash)
+		*slash = '\0';
+	return path;
+}
+
+static int make(struct opening *o, const struct view_settings *settings, struct traces *first,
+	struct view **out, char **path)
+{
+	int r;
+
+	*path = copy_path(first, o->n_sources);
+	if (!*path)
+		return diag_set(o->diag, -ENOMEM, "trace: out of memory");
+	r = view_open(o->sources, o->n_sources, &settings->options, out, o->diag);
+	o->n_sources = 0;
+	if (r) {
+		free(*path);
+		*path = NULL;
+	}
+	return r;
+}
+
+int open_view(char *const *places, size_t n_places, const struct view_settings *settings,
+	struct view **out, char **path, struct diag *d)
+{
+	struct opening o = {.diag = d};
+	struct traces first = {NULL, 0};
+	int r = 0;
+
+	for (size_t i = 0; i < n_places && r == 0; i++)
+		r = add_place(&o, places[i], &first);
+	if (r == 0)
+		r = make(&o, settings, &first, out, path);
+	for (size_t i = 0; i < o.n_sources; i++)
+		source_free(o.sources[i]);
+	free(o.sources);
+	traces_deinit(&first);
+	return r;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of formats; see codec.h. */
+#include "trace/codec/codec.h"
+
+#include <string.h>
+
+#include "trace/codec/formats.h"
+
+const struct codec *const codecs[] = {
+	&codec_ndjson,
+	NULL,
+};
+
+static bool has_alias(const struct codec *c, const char *name)
+{
+	for (const char *const *alias = c->aliases; alias && *alias; alias++)
+		if (strcmp(*alias, name) == 0)
+			return true;
+	return false;
+}
+
+const struct codec *codec_find(const char *name)
+{
+	for (const struct codec *const *c = codecs; *c; c++)
+		if (strcmp((*c)->name, name) == 0 || has_alias(*c, name))
+			return *c;
+	return NULL;
+}
+
+static bool ends_with(const char *path, const char *suffix)
+{
+	size_t n = strlen(path);
+	size_t n_suffix = suffix ? strlen(suffix) : 0;
+
+	return n_suffix && n > n_suffix && strcmp(path + n - n_suffix, suffix) == 0;
+}
+
+const struct codec *codec_find_by_path(const char *path)
+{
+	for (const struct codec *const *c = codecs; *c; c++)
+		if (ends_with(path, (*c)->suffix) || ends_with(path, (*c)->plain_suffix))
+			return *c;
+	return NULL;
+}
+
+bool codec_is_gzip(const struct codec *c, const char *path)
+{
+	return ends_with(path, ".gz") || (c->plain_suffix && !ends_with(path, c->plain_suffix));
+}
+
+void codec_lose(struct codec_result *result, const char *what, uint64_t n)
+{
+	struct codec_loss *loss = result->losses;
+
+	if (n == 0)
+		return;
+	while (loss < result->losses + result->n_losses && strcmp(loss->what, what) != 0)
+		loss++;
+	if (loss == result->losses + CODEC_MAX_LOSSES)
+		loss--;
+	else if (loss == result->losses + result->n_losses)
+		result->losses[result->n_losses++] = (struct codec_loss){what, 0};
+	loss->n += n;
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rows of codec.c, one file each. */
+#ifndef TRACE_CODEC_FORMATS_H
+#define TRACE_CODEC_FORMATS_H
+
+#include "trace/codec/codec.h"
+
+extern const struct codec codec_ndjson;
+
+#endif

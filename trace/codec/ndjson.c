@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * NDJSON: one JSON object a line, each whole by itself, for jq and for loading into tables. The first line tells of the trace;
+ * times are nanoseconds on its time.
+ */
+#include <string.h>
+
+#include "trace/codec/arg_json.h"
+#include "trace/codec/codec.h"
+#include "trace/codec/formats.h"
+#include "trace/codec/sink.h"
+#include "trace/read/cursor.h"
+#include "trace/read/view.h"
+
+static void put_text(struct sink *s, const char *member, const char *text)
+{
+	sink_printf(s, ",\"%s\":", member);
+	sink_json(s, text, strlen(text));
+}
+
+static void put_number(struct sink *s, const char *member, int64_t value)
+{
+	sink_printf(s, ",\"%s\":", member);
+	sink_int(s, value);
+}
+
+static void put_trace(const struct view *v, struct sink *s)
+{
+	sink_text(s, "{\"type\":\"trace\",\"version\":1");
+	put_number(s, "epoch_ns", v->epoch_ns);
+	put_number(s, "first_ns", v->first_ns);
+	put_number(s, "end_ns", v->end_ns);
+	for (size_t i = 0; i < v->n_sources; i++) {
+		sink_text(s, i ? "},{" : ",\"hosts\":[{");
+		sink_text(s, "\"name\":");
+		sink_json(s, v->hosts[i].name, strlen(v->hosts[i].name));
+		put_text(s, "file", v->hosts[i].stem);
+		put_number(s, "n_dropped", (int64_t)v->hosts[i].n_dropped);
+	}
+	sink_text(s, "}]}\n");
+}
+
+static const char *name_kind(const struct view_track *track, const struct item *item)
+{
+	if (item->kind == ITEM_SAMPLE)
+		return "counter";
+	if (item->kind == ITEM_INSTANT)
+		return item->flow_out || item->flow_in ? "flow" : "instant";
+	if (item->is_step)
+		return "step";
+	if (track->kind == TRACK_ASYNC)
+		return "async";
+	return track->kind == TRACK_STREAM ? "kernel" : "span";
+}
+
+static void put_place(const struct view *v, const struct view_track *track, struct sink *s)
+{
+	const struct view_process *p = view_get_process(v, track);
+
+	put_text(s, "host", v->hosts[p->host].name);
+	put_text(s, "process", p->name);
+	put_number(s, "pid", p->pid);
+	put_text(s, "thread", track->name);
+	put_number(s, "tid", track->tid);
+	if (p->device >= 0)
+		put_number(s, "device", p->device);
+}
+
+static void put_item(const struct view *v, const struct view_track *track, const struct item *item,
+	struct sink *s)
+{
+	sink_printf(s, "{\"type\":\"%s\"", name_kind(track, item));
+	put_text(s, "name", names_get(&v->names, item->name));
+	put_number(s, "start_ns", item->start_ns);
+	if (item->kind == ITEM_SPAN)
+		put_number(s, "duration_ns", item->duration_ns);
+	put_place(v, track, s);
+	if (item->flow_out)
+		put_number(s, "flow_out", (int64_t)item->flow_out);
+	if (item->flow_in)
+		put_number(s, "flow_in", (int64_t)item->flow_in);
+	if (item->n_args) {
+		sink_text(s, ",\"args\":");
+		arg_json_object(s, item);
+	}
+	sink_text(s, "}\n");
+}
+
+static int put_track(const struct view *v, const struct view_track *track, struct sink *s,
+	struct codec_result *result, struct diag *d)
+{
+	struct cursor c;
+	struct item item;
+	int rc = cursor_open(&c, v, track, d);
+
+	while (rc >= 0 && s->error == 0 && (rc = cursor_next(&c, &item)) > 0) {
+		put_item(v, track, &item, s);
+		result->n_items++;
+	}
+	cursor_close(&c);
+	return rc < 0 ? rc : s->error;
+}
+
+static int write_ndjson(const struct view *v, const struct codec_options *options, struct sink *s,
+	struct codec_result *result, struct diag *d)
+{
+	int rc = 0;
+
+	(void)options;
+	put_trace(v, s);
+	for (size_t i = 0; i < v->n_tracks && rc == 0; i++)
+		rc = put_track(v, &v->tracks[i], s, result, d);
+	return rc;
+}
+
+const struct codec codec_ndjson = {
+	.name = "ndjson",
+	.suffix = ".ndjson",
+	.help = "one JSON object a line, for jq and tables",
+	.write = write_ndjson,
+};

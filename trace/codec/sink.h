@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a codec's bytes go: a descriptor, buffered, compressed by zlib if so wanted. Errors are sticky: a codec writes on and
+ * looks once in a while, and at the end.
+ */
+#ifndef TRACE_CODEC_SINK_H
+#define TRACE_CODEC_SINK_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sink {
+	int fd; /* borrowed */
+	uint8_t *buffer;
+	size_t n_used;
+	uint64_t n_bytes; /* that came in so far */
+	uint64_t n_written; /* to the descriptor */
+	int error; /* 0 or a negative errno */
+	struct sink_deflater *gzip; /* NULL: as it is */
+};
+
+#define SINK_BYTES (256u << 10)
+
+/* 0 or -ENOMEM. */
+int sink_init(struct sink *s, int fd, bool is_gzip);
+/* Writes what is left. 0 or the error. */
+int sink_finish(struct sink *s);
+void sink_deinit(struct sink *s);
+
+void sink_write(struct sink *s, const void *data, size_t n);
+void sink_flush(struct sink *s);
+static inline void sink_put(struct sink *s, char c)
+{
+	if (s->n_used == SINK_BYTES)
+		sink_flush(s);
+	s->buffer[s->n_used++] = (uint8_t)c;
+	s->n_bytes++;
+}
+void sink_text(struct sink *s, const char *text);
+void sink_printf(struct sink *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * Room for |n| bytes (at most SINK_BYTES) that lie next to each other, for who encodes in place; sink_commit() says how many
+ * there are. Never NULL.
+ */
+uint8_t *sink_reserve(struct sink *s, size_t n);
+static inline void sink_commit(struct sink *s, size_t n)
+{
+	s->n_used += n;
+	s->n_bytes += n;
+}
+
+/* Numbers, quicker than by printf. */
+void sink_int(struct sink *s, int64_t value);
+void sink_uint(struct sink *s, uint64_t value);
+/* Nanoseconds as microseconds with three decimals, e.g. "-12.007". */
+void sink_micros(struct sink *s, int64_t ns);
+/* The shortest text that reads back as the same number; "nan", "inf", "-inf". */
+void sink_double(struct sink *s, double value);
+
+/* A JSON string with its quotes. Bytes that belong to no character become U+FFFD. */
+void sink_json(struct sink *s, const char *text, size_t n);
+/* A field of CSV (RFC 4180): in quotes where that is needed; likewise for broken characters. */
+void sink_csv(struct sink *s, const char *text, size_t n);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events; see event.h. Times are rounded as xspace_decode() does it: both ends of a span alike, so that nesting stays proper. */
+#include "trace/read/event.h"
+
+#include <string.h>
+
+#include "base/grow.h"
+#include "trace/pbwire.h"
+#include "trace/saturate.h"
+
+static int64_t ps_to_ns(int64_t ps)
+{
+	int64_t ns = ps / 1000;
+	int64_t rest = ps % 1000;
+
+	return ns + (rest >= 500) - (rest < -500);
+}
+
+static int fail(const struct pb_reader *at, struct pb_reader *bad)
+{
+	*bad = *at;
+	return -EBADMSG;
+}
+
+/* Stats. */
+
+static void set_text(struct source_stat *stat, enum stat_type type, const char *text, size_t n)
+{
+	stat->type = type;
+	stat->text = n ? text : "";
+	stat->n_bytes = n;
+}
+
+static void set_reference(const struct source_plane *plane, struct source_stat *stat, int64_t id)
+{
+	uint32_t index = idmap_find(&plane->stats, id);
+	const char *text = index == IDMAP_NONE ? "" : names_get(&plane->stat_names, index);
+
+	set_text(stat, STAT_STRING, text, strlen(text));
+}
+
+static void set_value(
+	const struct source_plane *plane, const struct pb_field *f, struct source_stat *stat)
+{
+	switch (f->tag) {
+	case PB_TAG(2, PB_FIXED64):
+		stat->type = STAT_DOUBLE;
+		memcpy(&stat->value.f64, &f->value, sizeof stat->value.f64);
+		return;
+	case PB_TAG(3, PB_VARINT):
+		stat->type = STAT_UINT64;
+		stat->value.u64 = f->value;
+		return;
+	case PB_TAG(4, PB_VARINT):
+		stat->type = STAT_INT64;
+		stat->value.i64 = (int64_t)f->value;
+		return;
+	case PB_TAG(5, PB_LEN):
+		set_text(stat, STAT_STRING, (const char *)f->data, f->n_bytes);
+		return;
+	case PB_TAG(6, PB_LEN):
+		set_text(stat, STAT_BYTES, (const char *)f->data, f->n_bytes);
+		return;
+	case PB_TAG(7, PB_VARINT):
+		set_reference(plane, stat, (int64_t)f->value);
+		return;
+	}
+}
+
+static int append(struct source_stats *stats, const struct source_stat *stat)
+{
+	if (grow(&stats->v, &stats->n_allocated, stats->n + 1))
+		return -ENOMEM;
+	stats->v[stats->n++] = *stat;
+	return 0;
+}
+
+int stat_read(const struct source_plane *plane, const struct pb_field *field,
+	struct source_stats *stats, struct pb_reader *bad)
+{
+	struct pb_reader r = pb_enter(field);
+	struct source_stat stat = {0};
+	struct pb_field f;
+	int64_t id = 0;
+	int rc;
+
+	while ((rc = pb_next(&r, &f)) > 0) {
+		if (f.tag == PB_TAG(1, PB_VARINT))
+			id = (int64_t)f.value;
+		else
+			set_value(plane, &f, &stat);
+	}
+	if (rc < 0)
+		return fail(&r, bad);
+	stat.key = idmap_find(&plane->stats, id);
+	return stat.type && stat.key != IDMAP_NONE ? append(stats, &stat) : 0;
+}
+
+/* Events. */
+
+struct wire_event {
+	int64_t id;
+	int64_t offset_ps;
+	int64_t duration_ps;
+	bool is_aggregated;
+};
+
+static void set_times(struct source_event *out, const struct wire_event *wire, int64_t base_ns)
+{
+	int64_t duration_ps = wire->duration_ps > 0 ? wire->duration_ps : 0;
+	int64_t start_ns = ps_to_ns(wire->offset_ps);
+
+	out->duration_ns = ps_to_ns(add_saturated(wire->offset_ps, duration_ps)) - start_ns;
+	out->start_ns = add_saturated(base_ns, start_ns);
+}
+
+static void read_field(const struct pb_field *f, struct wire_event *wire)
+{
+	switch (f->tag) {
+	case PB_TAG(1, PB_VARINT):
+		wire->id = (int64_t)f->value;
+		return;
+	case PB_TAG(2, PB_VARINT):
+		wire->offset_ps = (int64_t)f->value;
+		wire->is_aggregated = false;
+		return;
+	case PB_TAG(3, PB_VARINT):
+		wire->duration_ps = (int64_t)f->value;
+		return;
+	case PB_TAG(5, PB_VARINT):
+		wire->is_aggregated = true;
+		return;
+	}
+}
+
+int event_read(const struct source_plane *plane, int64_t base_ns, const struct pb_field *field,
+	struct source_event *out, struct source_stats *stats, struct pb_reader *bad)
+{
+	struct pb_reader r = pb_enter(field);
+	struct wire_event wire = {0};
+	struct pb_field f;
+	int rc;
+
+	while ((rc = pb_next(&r, &f)) > 0) {
+		if (f.tag != PB_TAG(4, PB_LEN)) {
+			read_field(&f, &wire);
+			continue;
+		}
+		rc = stat_read(plane, &f, stats, bad);
+		if (rc)
+			return rc;
+	}
+	if (rc < 0)
+		return fail(&r, bad);
+	set_times(out, &wire, base_ns);
+	out->id = wire.id;
+	out->name = idmap_find(&plane->events, wire.id);
+	out->is_aggregated = wire.is_aggregated;
+	return 0;
+}

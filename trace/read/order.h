@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The places of a line's events in their order, of a line that is not in order in its file. */
+#ifndef TRACE_READ_ORDER_H
+#define TRACE_READ_ORDER_H
+
+#include <stddef.h>
+
+struct cursor_place;
+struct source_line;
+struct source_plane;
+
+/* 0 and a malloc'ed array of the line's n_events places (*n: fewer if somebody changed the file), or -ENOMEM. */
+int order_make(const struct source_plane *plane, const struct source_line *line,
+	struct cursor_place **out, size_t *n);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An XSpace file of any origin that is read event by event from where it lies: what is kept in memory is the index, which
+ * grows with its names, planes and lines, never with its events. Every byte is hostile: all of the file is walked once when
+ * it is opened, and what is broken is refused then, with the place.
+ *
+ * Threads: none inside. Many cursors may read one source at the same time, as long as nobody changes it.
+ */
+#ifndef TRACE_READ_SOURCE_H
+#define TRACE_READ_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/idmap.h"
+#include "trace/names.h"
+#include "trace/space.h" /* enum stat_type */
+
+struct diag;
+struct pb_field;
+
+#define SOURCE_NO_NAME UINT32_MAX
+
+/* A key and a value; texts lie in the source, without an end. */
+struct source_stat {
+	uint32_t key; /* index into the plane's stat_names */
+	enum stat_type type;
+	union {
+		int64_t i64;
+		uint64_t u64;
+		double f64;
+	} value;
+	const char *text; /* STAT_STRING, STAT_BYTES */
+	size_t n_bytes;
+};
+
+struct source_stats {
+	struct source_stat *v;
+	size_t n;
+	size_t n_allocated;
+};
+
+/* A line that has events with a time; others are not kept. */
+struct source_line {
+	const uint8_t *data; /* the XLine's fields */
+	size_t n_bytes;
+	int64_t id;
+	char *name;
+	int64_t base_ns; /* added to the offsets of its events */
+	uint64_t n_events; /* that have a time */
+	int64_t first_ns; /* of all starts; of no meaning without events */
+	int64_t end_ns; /* the latest end */
+	bool is_ordered; /* by start ascending, duration descending */
+	bool is_async; /* it has events, and all are marked as async spans */
+	bool is_counters;
+};
+
+/* What an event's metadata says; the same for all events of the name. */
+struct source_event_name {
+	uint32_t name; /* index into the source's names */
+	size_t first_stat; /* of the metadata's own, in the plane's name_stats */
+	uint32_t n_stats;
+};
+
+/* What a stat means here. Hidden ones are no arguments of the event. */
+enum source_role {
+	ROLE_ARG,
+	ROLE_STEP_NUM, /* step_num: an argument all the same */
+	ROLE_UNFINISHED, /* unfinished: likewise */
+	ROLE_CORRELATION, /* correlation_id: likewise */
+	ROLE_HIDDEN, /* this one and those that follow are */
+	ROLE_ROOT = ROLE_HIDDEN, /* _r */
+	ROLE_ASYNC, /* _a */
+	ROLE_PRODUCER_TYPE, /* _pt */
+	ROLE_PRODUCER, /* _p */
+	ROLE_CONSUMER_TYPE, /* _ct */
+	ROLE_CONSUMER, /* _c */
+};
+
+struct source_plane {
+	int64_t id;
+	char *name;
+	struct source_line *lines;
+	size_t n_lines;
+	size_t n_lines_allocated;
+	struct idmap events; /* metadata id -> index into event_names */
+	struct source_event_name *event_names;
+	size_t n_event_names;
+	size_t n_event_names_allocated;
+	size_t n_unknown; /* of these: names that the file does not tell, made of their ids */
+	struct source_stats name_stats; /* of all event_names */
+	struct idmap stats; /* metadata id -> index into stat_names */
+	struct names stat_names;
+	uint8_t *roles; /* enum source_role of each of them */
+	struct source_stats own; /* of the plane itself */
+};
+
+struct source {
+	char *path; /* for messages */
+	const uint8_t *data;
+	size_t n_bytes;
+	bool is_mapped;
+	struct names names; /* of the events of all planes */
+	struct source_plane *planes;
+	size_t n_planes;
+	size_t n_planes_allocated;
+	struct names warnings;
+	struct names errors;
+	struct names hostnames;
+	uint64_t n_aggregated; /* events that have no time and are left out */
+};
+
+/*
+ * Opens the file at |path|. 0, or a negative errno with |d|; *out belongs to the caller. What others write into the file
+ * meanwhile may be read or not; a file that gets shorter ends the process (SIGBUS), as with every mapping.
+ */
+int source_open(const char *path, struct source **out, struct diag *d);
+/* The same of bytes in memory, which stay the caller's and must outlive it. |path| is for messages. */
+int source_read(
+	const uint8_t *data, size_t n_bytes, const char *path, struct source **out, struct diag *d);
+struct source *source_free(struct source *s); /* NULL ok; returns NULL */
+static inline void source_freep(struct source **s)
+{
+	source_free(*s);
+}
+
+/* NULL if there is none. */
+const struct source_plane *source_find_plane(const struct source *s, const char *name);
+const struct source_stat *source_plane_find(const struct source_plane *plane, const char *key);
+/* An integer of either kind; 0 if there is none. |plane| may be NULL. */
+int64_t source_plane_find_int(const struct source_plane *plane, const char *key);
+/* A copy of a text that is not empty, or NULL; the caller frees it. |plane| may be NULL. */
+char *source_plane_copy_text(const struct source_plane *plane, const char *key);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is converted: one or more sources on one time, as rows that a viewer draws. A codec gets a view, walks its tracks,
+ * and reads each with a cursor; it sees neither files nor XSpace.
+ *
+ *	host            a source: where it was recorded
+ *	  process       a program there, or a device, or what a grouping makes of them (grouping.h)
+ *	    track       a thread, a device's stream, async spans, or samples of counters
+ *	      item      cursor.h
+ *
+ * Threads: none inside; several cursors may read at the same time.
+ */
+#ifndef TRACE_READ_VIEW_H
+#define TRACE_READ_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/names.h"
+
+struct diag;
+struct selection;
+struct source;
+struct source_line;
+struct source_plane;
+
+struct view_host {
+	const struct source *source;
+	char *name; /* "gpu7"; never empty */
+	char *stem; /* of the file's name: "gpu7_9999" */
+	/* Added to the source's times. */
+	int64_t shift_ns;
+	int64_t epoch_ns; /* Unix time of the source's 0; 0: not known */
+	int64_t clock_offset_ns; /* its Unix time minus that of who asked, as measured; 0: none was */
+	uint64_t n_dropped; /* annotations that the recording lost, as it says */
+	uint32_t *names; /* the source's names as indices into the view's */
+	uint32_t unknown; /* index of the name of events that have none */
+};
+
+struct view_process {
+	uint32_t host;
+	int64_t pid; /* > 0, different from any other of the host's; a made-up one if is_real is 0 */
+	bool is_real;
+	bool is_device;
+	int32_t device; /* id of a device, different from any other of the view's; -1: none */
+	int32_t local_device; /* on its host; -1: none */
+	char *name; /* "train", "/device:GPU:0" */
+};
+
+enum track_kind {
+	TRACK_THREAD, /* spans, steps and instants of a thread: they nest, but in foreign files may not */
+	TRACK_STREAM, /* kernels and copies of a device: may overlap */
+	TRACK_ASYNC, /* spans that begin and end anywhere: overlap */
+	TRACK_COUNTERS, /* samples, of any number of series */
+};
+
+struct view_track {
+	enum track_kind kind;
+	uint32_t process;
+	int64_t tid; /* > 0, different from that of any other track of the process; made up if is_real is 0 */
+	bool is_real; /* a thread as the kernel knows it */
+	char *name; /* "loader"; never empty */
+	uint64_t n_events; /* before any selection */
+	const struct source_plane *plane;
+	const struct source_line *line;
+};
+
+/* How the times of several sources are laid over each other. */
+enum view_align {
+	VIEW_ALIGN_EPOCH, /* by the Unix time that each says, its clock's measured offset taken off */
+	VIEW_ALIGN_START, /* all begin at 0 */
+};
+
+struct view_options {
+	enum view_align align;
+	/* Added to the times of source i, besides; NULL: none. */
+	const int64_t *shifts_ns;
+	size_t n_shifts;
+	const struct selection *selection; /* borrowed; NULL: everything */
+};
+
+struct view {
+	struct source **sources; /* owned */
+	size_t n_sources;
+	struct names names; /* of events; items refer to it by index */
+	struct view_host *hosts; /* one a source */
+	struct view_process *processes;
+	size_t n_processes;
+	size_t n_processes_allocated;
+	struct view_track
+		*tracks; /* those of one process lie next to each other; processes in their order */
+	size_t n_tracks;
+	size_t n_tracks_allocated;
+	int64_t epoch_ns; /* Unix time of the view's 0; 0: not known */
+	int64_t first_ns; /* of all events, before any selection; 0 without events */
+	int64_t end_ns;
+	uint64_t n_events;
+	const struct selection *selection;
+	struct names
+		notes; /* for people: what could not be done as asked (no epoch to align by, …) */
+};
+
+/*
+ * Takes |sources| (also on failure; the array stays the caller's). 0, or a negative errno with |d|.
+ */
+int view_open(struct source **sources, size_t n_sources, const struct view_options *options,
+	struct view **out, struct diag *d);
+struct view *view_free(struct view *v); /* NULL ok; returns NULL */
+static inline void view_freep(struct view **v)
+{
+	view_free(*v);
+}
+
+static inline const struct view_process *view_get_process(
+	const struct view *v, const struct view_track *track)
+{
+	return &v->processes[track->process];
+}
+
+#endif
