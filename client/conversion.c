@@ -15,7 +15,7 @@
 #include "trace/codec/codec.h"
 #include "trace/codec/sink.h"
 #include "trace/json.h"
-#include "trace/read/source.h"
+#include "trace/read/archive.h"
 #include "trace/read/view.h"
 
 /* --- which --------------------------------------------------------------------------------- */
@@ -81,7 +81,7 @@ static char *make_path(const struct view *view, const char *path, const char *su
 	char *out;
 	int n;
 
-	if (view->n_sources > 1)
+	if (view->n_archives > 1)
 		n = asprintf(&out, "%s/%s%s", path, slash ? slash + 1 : path, suffix);
 	else
 		n = asprintf(&out, "%.*s%s%s", slash ? (int)(slash + 1 - path) : 0, path,
@@ -93,8 +93,8 @@ static bool is_input(const struct view *view, const char *path)
 {
 	_cleanup_free_ char *real = realpath(path, NULL);
 
-	for (size_t i = 0; real && i < view->n_sources; i++) {
-		_cleanup_free_ char *other = realpath(view->sources[i]->path, NULL);
+	for (size_t i = 0; real && i < view->n_archives; i++) {
+		_cleanup_free_ char *other = realpath(view->archives[i]->path, NULL);
 
 		if (other && strcmp(real, other) == 0)
 			return true;

@@ -9,11 +9,11 @@
 #include "base/diag.h"
 #include "base/grow.h"
 #include "client/traces.h"
-#include "trace/read/source.h"
+#include "trace/read/archive.h"
 
 struct opening {
-	struct source **sources;
-	size_t n_sources;
+	struct archive **archives;
+	size_t n_archives;
 	size_t n_allocated;
 	struct diag *diag;
 };
@@ -36,10 +36,10 @@ static int add_file(struct opening *o, const char *path)
 {
 	int r;
 
-	if (grow(&o->sources, &o->n_allocated, o->n_sources + 1))
+	if (grow(&o->archives, &o->n_allocated, o->n_archives + 1))
 		return diag_set(o->diag, -ENOMEM, "%.300s: out of memory", path);
-	r = source_open(path, &o->sources[o->n_sources], o->diag);
-	o->n_sources += r == 0;
+	r = archive_open(path, &o->archives[o->n_archives], o->diag);
+	o->n_archives += r == 0;
 	return r;
 }
 
@@ -58,10 +58,10 @@ static int add_place(struct opening *o, const char *place, struct traces *first)
 }
 
 /* The file, or the directory that the files of the run lie in. */
-static char *copy_path(const struct traces *first, size_t n_sources)
+static char *copy_path(const struct traces *first, size_t n_archives)
 {
 	char *path = strdup(first->paths[0]);
-	char *slash = path && n_sources > 1 ? strrchr(path, '/') : NULL;
+	char *slash = path && n_archives > 1 ? strrchr(path, '/') : NULL;
 
 	if (slash)
 		*slash = '\0';
@@ -73,11 +73,11 @@ static int make(struct opening *o, const struct view_settings *settings, struct 
 {
 	int r;
 
-	*path = copy_path(first, o->n_sources);
+	*path = copy_path(first, o->n_archives);
 	if (!*path)
 		return diag_set(o->diag, -ENOMEM, "trace: out of memory");
-	r = view_open(o->sources, o->n_sources, &settings->options, out, o->diag);
-	o->n_sources = 0;
+	r = view_open(o->archives, o->n_archives, &settings->options, out, o->diag);
+	o->n_archives = 0;
 	if (r) {
 		free(*path);
 		*path = NULL;
@@ -96,9 +96,9 @@ int open_view(char *const *places, size_t n_places, const struct view_settings *
 		r = add_place(&o, places[i], &first);
 	if (r == 0)
 		r = make(&o, settings, &first, out, path);
-	for (size_t i = 0; i < o.n_sources; i++)
-		source_free(o.sources[i]);
-	free(o.sources);
+	for (size_t i = 0; i < o.n_archives; i++)
+		archive_free(o.archives[i]);
+	free(o.archives);
 	traces_deinit(&first);
 	return r;
 }

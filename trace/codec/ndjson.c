@@ -30,7 +30,7 @@ static void put_trace(const struct view *v, struct sink *s)
 	put_number(s, "epoch_ns", v->epoch_ns);
 	put_number(s, "first_ns", v->first_ns);
 	put_number(s, "end_ns", v->end_ns);
-	for (size_t i = 0; i < v->n_sources; i++) {
+	for (size_t i = 0; i < v->n_archives; i++) {
 		sink_text(s, i ? "},{" : ",\"hosts\":[{");
 		sink_text(s, "\"name\":");
 		sink_json(s, v->hosts[i].name, strlen(v->hosts[i].name));

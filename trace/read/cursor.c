@@ -16,7 +16,7 @@
 int cursor_open(
 	struct cursor *c, const struct view *view, const struct view_track *track, struct diag *d)
 {
-	const struct source_line *line = track->line;
+	const struct archive_line *line = track->line;
 	const struct view_host *host = &view->hosts[view_get_process(view, track)->host];
 	int rc = 0;
 
@@ -25,7 +25,7 @@ int cursor_open(
 	c->reader = pb_reader(line->data, line->n_bytes);
 	if (!line->is_ordered)
 		rc = order_make(track->plane, line, &c->order, &c->n_order);
-	return rc ? diag_set(d, rc, "%.300s: %s", host->source->path, errno_words(rc)) : 0;
+	return rc ? diag_set(d, rc, "%.300s: %s", host->archive->path, errno_words(rc)) : 0;
 }
 
 void cursor_close(struct cursor *c)
@@ -40,7 +40,7 @@ void cursor_close(struct cursor *c)
 
 static int find_ordered(struct cursor *c, struct pb_field *field)
 {
-	const struct source_line *line = c->track->line;
+	const struct archive_line *line = c->track->line;
 	uint64_t offset;
 
 	if (c->at == c->n_order)
@@ -62,7 +62,7 @@ static int find_field(struct cursor *c, struct pb_field *field)
 	return rc;
 }
 
-static int read_event(struct cursor *c, struct source_event *e)
+static int read_event(struct cursor *c, struct archive_event *e)
 {
 	struct pb_reader bad;
 	struct pb_field f;
@@ -88,12 +88,12 @@ struct marks {
 	uint64_t value[ROLE_CONSUMER + 1];
 };
 
-static bool has(const struct marks *m, enum source_role role)
+static bool has(const struct marks *m, enum archive_role role)
 {
 	return m->n_seen >> role & 1;
 }
 
-static void note(struct marks *m, enum source_role role, const struct source_stat *stat)
+static void note(struct marks *m, enum archive_role role, const struct archive_stat *stat)
 {
 	if (stat->type != STAT_INT64 && stat->type != STAT_UINT64)
 		return;
@@ -160,7 +160,7 @@ static void set_kind(const struct cursor *c, const struct marks *m, struct item 
 
 /* --- arguments ----------------------------------------------------------------------------- */
 
-static void add_arg(struct cursor *c, const struct source_stat *stat, struct item *item)
+static void add_arg(struct cursor *c, const struct archive_stat *stat, struct item *item)
 {
 	struct item_arg *arg = &c->args[item->n_args++];
 
@@ -172,13 +172,13 @@ static void add_arg(struct cursor *c, const struct source_stat *stat, struct ite
 	arg->n_bytes = stat->n_bytes;
 }
 
-static void add_stats(
-	struct cursor *c, const struct source_stat *v, size_t n, struct marks *m, struct item *item)
+static void add_stats(struct cursor *c, const struct archive_stat *v, size_t n, struct marks *m,
+	struct item *item)
 {
 	const uint8_t *roles = c->track->plane->roles;
 
 	for (size_t i = 0; i < n; i++) {
-		enum source_role role = roles[v[i].key];
+		enum archive_role role = roles[v[i].key];
 
 		if (role != ROLE_ARG)
 			note(m, role, &v[i]);
@@ -188,9 +188,9 @@ static void add_stats(
 }
 
 static int add_all_stats(
-	struct cursor *c, const struct source_event_name *name, struct marks *m, struct item *item)
+	struct cursor *c, const struct archive_event_name *name, struct marks *m, struct item *item)
 {
-	const struct source_stats *of_names = &c->track->plane->name_stats;
+	const struct archive_stats *of_names = &c->track->plane->name_stats;
 	size_t n_of_name = name ? name->n_stats : 0;
 
 	if (c->stats.n + n_of_name == 0)
@@ -206,11 +206,11 @@ static int add_all_stats(
 
 /* --- items --------------------------------------------------------------------------------- */
 
-static int make_item(struct cursor *c, const struct source_event *e, struct item *item)
+static int make_item(struct cursor *c, const struct archive_event *e, struct item *item)
 {
-	const struct source_plane *plane = c->track->plane;
-	const struct source_event_name *name =
-		e->name == SOURCE_NO_NAME ? NULL : &plane->event_names[e->name];
+	const struct archive_plane *plane = c->track->plane;
+	const struct archive_event_name *name =
+		e->name == ARCHIVE_NO_NAME ? NULL : &plane->event_names[e->name];
 	struct marks marks = {0};
 
 	*item = (struct item){
@@ -228,7 +228,7 @@ static int make_item(struct cursor *c, const struct source_event *e, struct item
 
 int cursor_next(struct cursor *c, struct item *item)
 {
-	struct source_event e;
+	struct archive_event e;
 	int rc;
 
 	do {

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "trace/pbwire.h"
-#include "trace/read/source.h"
+#include "trace/read/archive.h"
 
 struct diag;
 struct view;
@@ -75,7 +75,7 @@ struct cursor {
 	size_t n_order;
 	size_t at;
 	int64_t shift_ns;
-	struct source_stats stats;
+	struct archive_stats stats;
 	struct item_arg *args;
 	size_t n_args_allocated;
 };

@@ -24,14 +24,14 @@ static int fail(const struct pb_reader *at, struct pb_reader *bad)
 
 /* Stats. */
 
-static void set_text(struct source_stat *stat, enum stat_type type, const char *text, size_t n)
+static void set_text(struct archive_stat *stat, enum stat_type type, const char *text, size_t n)
 {
 	stat->type = type;
 	stat->text = n ? text : "";
 	stat->n_bytes = n;
 }
 
-static void set_reference(const struct source_plane *plane, struct source_stat *stat, int64_t id)
+static void set_reference(const struct archive_plane *plane, struct archive_stat *stat, int64_t id)
 {
 	uint32_t index = idmap_find(&plane->stats, id);
 	const char *text = index == IDMAP_NONE ? "" : names_get(&plane->stat_names, index);
@@ -40,7 +40,7 @@ static void set_reference(const struct source_plane *plane, struct source_stat *
 }
 
 static void set_value(
-	const struct source_plane *plane, const struct pb_field *f, struct source_stat *stat)
+	const struct archive_plane *plane, const struct pb_field *f, struct archive_stat *stat)
 {
 	switch (f->tag) {
 	case PB_TAG(2, PB_FIXED64):
@@ -67,7 +67,7 @@ static void set_value(
 	}
 }
 
-static int append(struct source_stats *stats, const struct source_stat *stat)
+static int append(struct archive_stats *stats, const struct archive_stat *stat)
 {
 	if (grow(&stats->v, &stats->n_allocated, stats->n + 1))
 		return -ENOMEM;
@@ -75,11 +75,11 @@ static int append(struct source_stats *stats, const struct source_stat *stat)
 	return 0;
 }
 
-int stat_read(const struct source_plane *plane, const struct pb_field *field,
-	struct source_stats *stats, struct pb_reader *bad)
+int stat_read(const struct archive_plane *plane, const struct pb_field *field,
+	struct archive_stats *stats, struct pb_reader *bad)
 {
 	struct pb_reader r = pb_enter(field);
-	struct source_stat stat = {0};
+	struct archive_stat stat = {0};
 	struct pb_field f;
 	int64_t id = 0;
 	int rc;
@@ -105,7 +105,7 @@ struct wire_event {
 	bool is_aggregated;
 };
 
-static void set_times(struct source_event *out, const struct wire_event *wire, int64_t base_ns)
+static void set_times(struct archive_event *out, const struct wire_event *wire, int64_t base_ns)
 {
 	int64_t duration_ps = wire->duration_ps > 0 ? wire->duration_ps : 0;
 	int64_t start_ns = ps_to_ns(wire->offset_ps);
@@ -133,8 +133,8 @@ static void read_field(const struct pb_field *f, struct wire_event *wire)
 	}
 }
 
-int event_read(const struct source_plane *plane, int64_t base_ns, const struct pb_field *field,
-	struct source_event *out, struct source_stats *stats, struct pb_reader *bad)
+int event_read(const struct archive_plane *plane, int64_t base_ns, const struct pb_field *field,
+	struct archive_event *out, struct archive_stats *stats, struct pb_reader *bad)
 {
 	struct pb_reader r = pb_enter(field);
 	struct wire_event wire = {0};

@@ -10,12 +10,12 @@
 #include "trace/read/event.h"
 
 struct ordering {
-	const struct source_plane *plane;
-	const struct source_line *line;
-	struct source_stats stats; /* of no interest */
+	const struct archive_plane *plane;
+	const struct archive_line *line;
+	struct archive_stats stats; /* of no interest */
 };
 
-static int read_at(struct ordering *o, uint64_t offset, struct source_event *out)
+static int read_at(struct ordering *o, uint64_t offset, struct archive_event *out)
 {
 	struct pb_reader r = pb_reader(o->line->data + offset, o->line->n_bytes - offset);
 	struct pb_reader bad;
@@ -29,7 +29,7 @@ static int read_at(struct ordering *o, uint64_t offset, struct source_event *out
 
 static int64_t find_duration(struct ordering *o, uint64_t offset)
 {
-	struct source_event e;
+	struct archive_event e;
 
 	return read_at(o, offset, &e) ? 0 : e.duration_ns;
 }
@@ -55,7 +55,7 @@ static int collect(struct ordering *o, struct cursor_place *places, size_t *n)
 {
 	struct pb_reader r = pb_reader(o->line->data, o->line->n_bytes);
 	const uint8_t *start = r.p;
-	struct source_event e;
+	struct archive_event e;
 	struct pb_reader bad;
 	struct pb_field f;
 	int rc = 0;
@@ -73,7 +73,7 @@ static int collect(struct ordering *o, struct cursor_place *places, size_t *n)
 	return rc;
 }
 
-int order_make(const struct source_plane *plane, const struct source_line *line,
+int order_make(const struct archive_plane *plane, const struct archive_line *line,
 	struct cursor_place **out, size_t *n)
 {
 	struct ordering o = {.plane = plane, .line = line};

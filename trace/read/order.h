@@ -6,11 +6,11 @@
 #include <stddef.h>
 
 struct cursor_place;
-struct source_line;
-struct source_plane;
+struct archive_line;
+struct archive_plane;
 
 /* 0 and a malloc'ed array of the line's n_events places (*n: fewer if somebody changed the file), or -ENOMEM. */
-int order_make(const struct source_plane *plane, const struct source_line *line,
+int order_make(const struct archive_plane *plane, const struct archive_line *line,
 	struct cursor_place **out, size_t *n);
 
 #endif

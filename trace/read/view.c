@@ -9,19 +9,19 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "trace/read/source.h"
+#include "trace/read/archive.h"
 #include "trace/read/view_tracks.h"
 #include "trace/saturate.h"
 #include "trace/space.h"
 
 /* --- hosts --------------------------------------------------------------------------------- */
 
-static uint64_t count_dropped(const struct source *s)
+static uint64_t count_dropped(const struct archive *s)
 {
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < s->n_planes; i++) {
-		int64_t dropped = source_plane_find_int(&s->planes[i], "dropped_traces");
+		int64_t dropped = archive_plane_find_int(&s->planes[i], "dropped_traces");
 
 		n += dropped > 0 ? (uint64_t)dropped : 0;
 	}
@@ -40,7 +40,7 @@ static char *copy_stem(const char *path)
 
 static int name_host(struct view_host *host)
 {
-	const struct source *s = host->source;
+	const struct archive *s = host->archive;
 
 	host->stem = copy_stem(s->path);
 	if (!host->stem)
@@ -58,7 +58,7 @@ static uint32_t intern(struct view *v, const char *text)
 
 static int map_names(struct view *v, struct view_host *host)
 {
-	const struct names *names = &host->source->names;
+	const struct names *names = &host->archive->names;
 
 	host->names = calloc((size_t)names->n_texts + 1, sizeof *host->names);
 	host->unknown = intern(v, "?");
@@ -74,21 +74,22 @@ static int map_names(struct view *v, struct view_host *host)
 
 static int fill_host(struct view *v, struct view_host *host)
 {
-	const struct source_plane *environment = source_find_plane(host->source, PLANE_ENVIRONMENT);
+	const struct archive_plane *environment =
+		archive_find_plane(host->archive, PLANE_ENVIRONMENT);
 
-	host->epoch_ns = source_plane_find_int(environment, "profile_start_time");
-	host->clock_offset_ns = source_plane_find_int(environment, "proftap_clock_offset_ns");
-	host->n_dropped = count_dropped(host->source);
+	host->epoch_ns = archive_plane_find_int(environment, "profile_start_time");
+	host->clock_offset_ns = archive_plane_find_int(environment, "proftap_clock_offset_ns");
+	host->n_dropped = count_dropped(host->archive);
 	return name_host(host) || map_names(v, host) ? -ENOMEM : 0;
 }
 
 static int add_hosts(struct view *v)
 {
-	v->hosts = calloc(v->n_sources, sizeof *v->hosts);
+	v->hosts = calloc(v->n_archives, sizeof *v->hosts);
 	if (!v->hosts)
 		return -ENOMEM;
-	for (size_t i = 0; i < v->n_sources; i++) {
-		v->hosts[i].source = v->sources[i];
+	for (size_t i = 0; i < v->n_archives; i++) {
+		v->hosts[i].archive = v->archives[i];
 		if (fill_host(v, &v->hosts[i]))
 			return -ENOMEM;
 	}
@@ -121,7 +122,7 @@ static int64_t find_epoch(const struct view *v)
 {
 	int64_t epoch_ns = 0;
 
-	for (size_t i = 0; i < v->n_sources; i++) {
+	for (size_t i = 0; i < v->n_archives; i++) {
 		const struct view_host *host = &v->hosts[i];
 
 		if (host->epoch_ns > 0 && (epoch_ns == 0 || find_begin(host) < epoch_ns))
@@ -132,14 +133,14 @@ static int64_t find_epoch(const struct view *v)
 
 static int align_to_epoch(struct view *v)
 {
-	for (size_t i = 0; i < v->n_sources; i++) {
+	for (size_t i = 0; i < v->n_archives; i++) {
 		struct view_host *host = &v->hosts[i];
 
 		if (host->epoch_ns > 0)
 			host->shift_ns = sub_saturated(find_begin(host), v->epoch_ns);
-		else if (v->n_sources > 1 &&
+		else if (v->n_archives > 1 &&
 			 note(v, "%s: does not say when it began; shown from the start",
-				 host->source->path))
+				 host->archive->path))
 			return -ENOMEM;
 	}
 	return 0;
@@ -152,7 +153,7 @@ static int align(struct view *v, const struct view_options *o)
 	v->epoch_ns = find_epoch(v);
 	if (o->align == VIEW_ALIGN_EPOCH)
 		rc = align_to_epoch(v);
-	for (size_t i = 0; i < o->n_shifts && i < v->n_sources; i++)
+	for (size_t i = 0; i < o->n_shifts && i < v->n_archives; i++)
 		v->hosts[i].shift_ns = add_saturated(v->hosts[i].shift_ns, o->shifts_ns[i]);
 	return rc;
 }
@@ -166,36 +167,36 @@ static int fill(struct view *v, const struct view_options *o)
 	return 0;
 }
 
-static void free_sources(struct source **sources, size_t n)
+static void free_archives(struct archive **archives, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		source_free(sources[i]);
+		archive_free(archives[i]);
 }
 
-static int take_sources(struct view *v, struct source **sources, size_t n)
+static int take_archives(struct view *v, struct archive **archives, size_t n)
 {
-	v->sources = calloc(n, sizeof *v->sources);
-	if (!v->sources) {
-		free_sources(sources, n);
+	v->archives = calloc(n, sizeof *v->archives);
+	if (!v->archives) {
+		free_archives(archives, n);
 		return -ENOMEM;
 	}
-	memcpy(v->sources, sources, n * sizeof *sources);
-	v->n_sources = n;
+	memcpy(v->archives, archives, n * sizeof *archives);
+	v->n_archives = n;
 	return 0;
 }
 
-int view_open(struct source **sources, size_t n_sources, const struct view_options *options,
+int view_open(struct archive **archives, size_t n_archives, const struct view_options *options,
 	struct view **out, struct diag *d)
 {
 	struct view *v = calloc(1, sizeof *v);
 	int rc;
 
 	if (!v) {
-		free_sources(sources, n_sources);
+		free_archives(archives, n_archives);
 		return diag_set(d, -ENOMEM, "trace: out of memory");
 	}
 	v->selection = options->selection;
-	rc = take_sources(v, sources, n_sources);
+	rc = take_archives(v, archives, n_archives);
 	if (rc == 0)
 		rc = fill(v, options);
 	if (rc) {
@@ -210,7 +211,7 @@ struct view *view_free(struct view *v)
 {
 	if (!v)
 		return NULL;
-	for (size_t i = 0; v->hosts && i < v->n_sources; i++) {
+	for (size_t i = 0; v->hosts && i < v->n_archives; i++) {
 		free(v->hosts[i].name);
 		free(v->hosts[i].stem);
 		free(v->hosts[i].names);
@@ -222,8 +223,8 @@ struct view *view_free(struct view *v)
 	for (size_t i = 0; i < v->n_tracks; i++)
 		free(v->tracks[i].name);
 	free(v->tracks);
-	free_sources(v->sources, v->n_sources);
-	free(v->sources);
+	free_archives(v->archives, v->n_archives);
+	free(v->archives);
 	names_deinit(&v->names);
 	names_deinit(&v->notes);
 	free(v);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is converted: one or more sources on one time, as rows that a viewer draws. A codec gets a view, walks its tracks,
+ * What is converted: one or more archives on one time, as rows that a viewer draws. A codec gets a view, walks its tracks,
  * and reads each with a cursor; it sees neither files nor XSpace.
  *
- *	host            a source: where it was recorded
+ *	host            an archive: where it was recorded
  *	  process       a program there, or a device, or what a grouping makes of them (grouping.h)
  *	    track       a thread, a device's stream, async spans, or samples of counters
  *	      item      cursor.h
@@ -21,20 +21,20 @@
 
 struct diag;
 struct selection;
-struct source;
-struct source_line;
-struct source_plane;
+struct archive;
+struct archive_line;
+struct archive_plane;
 
 struct view_host {
-	const struct source *source;
+	const struct archive *archive;
 	char *name; /* "gpu7"; never empty */
 	char *stem; /* of the file's name: "gpu7_9999" */
-	/* Added to the source's times. */
+	/* Added to the archive's times. */
 	int64_t shift_ns;
-	int64_t epoch_ns; /* Unix time of the source's 0; 0: not known */
+	int64_t epoch_ns; /* Unix time of the archive's 0; 0: not known */
 	int64_t clock_offset_ns; /* its Unix time minus that of who asked, as measured; 0: none was */
 	uint64_t n_dropped; /* annotations that the recording lost, as it says */
-	uint32_t *names; /* the source's names as indices into the view's */
+	uint32_t *names; /* the archive's names as indices into the view's */
 	uint32_t unknown; /* index of the name of events that have none */
 };
 
@@ -62,11 +62,11 @@ struct view_track {
 	bool is_real; /* a thread as the kernel knows it */
 	char *name; /* "loader"; never empty */
 	uint64_t n_events; /* before any selection */
-	const struct source_plane *plane;
-	const struct source_line *line;
+	const struct archive_plane *plane;
+	const struct archive_line *line;
 };
 
-/* How the times of several sources are laid over each other. */
+/* How the times of several archives are laid over each other. */
 enum view_align {
 	VIEW_ALIGN_EPOCH, /* by the Unix time that each says, its clock's measured offset taken off */
 	VIEW_ALIGN_START, /* all begin at 0 */
@@ -74,17 +74,17 @@ enum view_align {
 
 struct view_options {
 	enum view_align align;
-	/* Added to the times of source i, besides; NULL: none. */
+	/* Added to the times of archive i, besides; NULL: none. */
 	const int64_t *shifts_ns;
 	size_t n_shifts;
 	const struct selection *selection; /* borrowed; NULL: everything */
 };
 
 struct view {
-	struct source **sources; /* owned */
-	size_t n_sources;
+	struct archive **archives; /* owned */
+	size_t n_archives;
 	struct names names; /* of events; items refer to it by index */
-	struct view_host *hosts; /* one a source */
+	struct view_host *hosts; /* one an archive */
 	struct view_process *processes;
 	size_t n_processes;
 	size_t n_processes_allocated;
@@ -102,9 +102,9 @@ struct view {
 };
 
 /*
- * Takes |sources| (also on failure; the array stays the caller's). 0, or a negative errno with |d|.
+ * Takes |archives| (also on failure; the array stays the caller's). 0, or a negative errno with |d|.
  */
-int view_open(struct source **sources, size_t n_sources, const struct view_options *options,
+int view_open(struct archive **archives, size_t n_archives, const struct view_options *options,
 	struct view **out, struct diag *d);
 struct view *view_free(struct view *v); /* NULL ok; returns NULL */
 static inline void view_freep(struct view **v)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "trace/read/source.h"
+#include "trace/read/archive.h"
 #include "trace/read/view.h"
 #include "trace/saturate.h"
 #include "trace/space.h"
@@ -31,20 +31,20 @@ struct building {
 
 /* --- processes ----------------------------------------------------------------------------- */
 
-static bool is_device(const struct source_plane *plane)
+static bool is_device(const struct archive_plane *plane)
 {
 	return strncmp(plane->name, "/device:", 8) == 0 || strncmp(plane->name, "#Chip", 5) == 0;
 }
 
-static int64_t find_pid(const struct source_plane *plane)
+static int64_t find_pid(const struct archive_plane *plane)
 {
-	int64_t pid = source_plane_find_int(plane, "process_id");
+	int64_t pid = archive_plane_find_int(plane, "process_id");
 
 	return pid > 0 && pid <= MAX_REAL ? pid : 0;
 }
 
 /* "GPU:3" is 3; what has no number of its own has that of its plane. */
-static int32_t find_local_device(const struct source_plane *plane)
+static int32_t find_local_device(const struct archive_plane *plane)
 {
 	const char *colon = strrchr(plane->name, ':');
 	char *end;
@@ -55,15 +55,15 @@ static int32_t find_local_device(const struct source_plane *plane)
 	return plane->id >= 0 && plane->id <= INT32_MAX ? (int32_t)plane->id : 0;
 }
 
-static char *name_process(const struct source_plane *plane)
+static char *name_process(const struct archive_plane *plane)
 {
-	char *name = source_plane_copy_text(plane, "ptap_process_name");
+	char *name = archive_plane_copy_text(plane, "ptap_process_name");
 
 	return name ? name : strdup(plane->name[0] ? plane->name : "(unnamed)");
 }
 
 static void describe_device(
-	struct building *b, struct view_process *p, const struct source_plane *plane)
+	struct building *b, struct view_process *p, const struct archive_plane *plane)
 {
 	p->is_device = is_device(plane);
 	p->device = p->is_device ? b->n_devices++ : -1;
@@ -71,7 +71,7 @@ static void describe_device(
 }
 
 /* The index of a new one, or -ENOMEM. */
-static int64_t add_process(struct building *b, const struct source_plane *plane, int64_t pid)
+static int64_t add_process(struct building *b, const struct archive_plane *plane, int64_t pid)
 {
 	struct view *v = b->view;
 	struct view_process *p;
@@ -88,7 +88,7 @@ static int64_t add_process(struct building *b, const struct source_plane *plane,
 }
 
 /* The index of that of the host and the pid, which is a new one if need be, or -ENOMEM. */
-static int64_t take_by_pid(struct building *b, const struct source_plane *plane, int64_t pid)
+static int64_t take_by_pid(struct building *b, const struct archive_plane *plane, int64_t pid)
 {
 	uint32_t n_known = b->pids.n_texts;
 	char key[48];
@@ -106,21 +106,21 @@ static int64_t take_by_pid(struct building *b, const struct source_plane *plane,
 	return i;
 }
 
-static int64_t take_process(struct building *b, const struct source_plane *plane)
+static int64_t take_process(struct building *b, const struct archive_plane *plane)
 {
-	const struct source *s = b->view->hosts[b->host].source;
+	const struct archive *s = b->view->hosts[b->host].archive;
 	int64_t pid = find_pid(plane);
 
 	if (is_device(plane))
 		return add_process(b, plane, 0);
 	if (!pid && strncmp(plane->name, "/host:", 6) == 0)
-		pid = find_pid(source_find_plane(s, PLANE_HOST));
+		pid = find_pid(archive_find_plane(s, PLANE_HOST));
 	return pid ? take_by_pid(b, plane, pid) : add_process(b, plane, 0);
 }
 
 /* --- tracks -------------------------------------------------------------------------------- */
 
-static enum track_kind find_kind(const struct view_process *p, const struct source_line *line)
+static enum track_kind find_kind(const struct view_process *p, const struct archive_line *line)
 {
 	if (line->is_counters)
 		return TRACK_COUNTERS;
@@ -129,8 +129,8 @@ static enum track_kind find_kind(const struct view_process *p, const struct sour
 	return line->is_async ? TRACK_ASYNC : TRACK_THREAD;
 }
 
-static int add_track(struct view *v, uint32_t process, const struct source_plane *plane,
-	const struct source_line *line)
+static int add_track(struct view *v, uint32_t process, const struct archive_plane *plane,
+	const struct archive_line *line)
 {
 	const struct view_process *p = &v->processes[process];
 	struct view_track t = {.kind = find_kind(p, line), .plane = plane, .line = line};
@@ -148,7 +148,7 @@ static int add_track(struct view *v, uint32_t process, const struct source_plane
 	return 0;
 }
 
-static void measure(struct view *v, const struct view_host *host, const struct source_line *line)
+static void measure(struct view *v, const struct view_host *host, const struct archive_line *line)
 {
 	int64_t first_ns = add_saturated(line->first_ns, host->shift_ns);
 	int64_t end_ns = add_saturated(line->end_ns, host->shift_ns);
@@ -160,7 +160,7 @@ static void measure(struct view *v, const struct view_host *host, const struct s
 	v->n_events += line->n_events;
 }
 
-static int add_plane(struct building *b, const struct source_plane *plane)
+static int add_plane(struct building *b, const struct archive_plane *plane)
 {
 	struct view *v = b->view;
 	int64_t process;
@@ -183,8 +183,8 @@ static int add_planes(struct view *v)
 	struct building b = {.view = v};
 	int rc = 0;
 
-	for (; b.host < v->n_sources && rc == 0; b.host++) {
-		const struct source *s = v->sources[b.host];
+	for (; b.host < v->n_archives && rc == 0; b.host++) {
+		const struct archive *s = v->archives[b.host];
 
 		for (size_t i = 0; i < s->n_planes && rc == 0; i++)
 			rc = add_plane(&b, &s->planes[i]);

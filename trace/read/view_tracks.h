@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The processes and tracks of a view, made from the planes and lines of its sources. */
+/* The processes and tracks of a view, made from the planes and lines of its archives. */
 #ifndef TRACE_READ_VIEW_TRACKS_H
 #define TRACE_READ_VIEW_TRACKS_H
 

@@ -4,10 +4,10 @@
  * grows with its names, planes and lines, never with its events. Every byte is hostile: all of the file is walked once when
  * it is opened, and what is broken is refused then, with the place.
  *
- * Threads: none inside. Many cursors may read one source at the same time, as long as nobody changes it.
+ * Threads: none inside. Many cursors may read one archive at the same time, as long as nobody changes it.
  */
-#ifndef TRACE_READ_SOURCE_H
-#define TRACE_READ_SOURCE_H
+#ifndef TRACE_READ_ARCHIVE_H
+#define TRACE_READ_ARCHIVE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,10 +20,10 @@
 struct diag;
 struct pb_field;
 
-#define SOURCE_NO_NAME UINT32_MAX
+#define ARCHIVE_NO_NAME UINT32_MAX
 
-/* A key and a value; texts lie in the source, without an end. */
-struct source_stat {
+/* A key and a value; texts lie in the archive, without an end. */
+struct archive_stat {
 	uint32_t key; /* index into the plane's stat_names */
 	enum stat_type type;
 	union {
@@ -35,14 +35,14 @@ struct source_stat {
 	size_t n_bytes;
 };
 
-struct source_stats {
-	struct source_stat *v;
+struct archive_stats {
+	struct archive_stat *v;
 	size_t n;
 	size_t n_allocated;
 };
 
 /* A line that has events with a time; others are not kept. */
-struct source_line {
+struct archive_line {
 	const uint8_t *data; /* the XLine's fields */
 	size_t n_bytes;
 	int64_t id;
@@ -57,14 +57,14 @@ struct source_line {
 };
 
 /* What an event's metadata says; the same for all events of the name. */
-struct source_event_name {
-	uint32_t name; /* index into the source's names */
+struct archive_event_name {
+	uint32_t name; /* index into the archive's names */
 	size_t first_stat; /* of the metadata's own, in the plane's name_stats */
 	uint32_t n_stats;
 };
 
 /* What a stat means here. Hidden ones are no arguments of the event. */
-enum source_role {
+enum archive_role {
 	ROLE_ARG,
 	ROLE_STEP_NUM, /* step_num: an argument all the same */
 	ROLE_UNFINISHED, /* unfinished: likewise */
@@ -78,31 +78,31 @@ enum source_role {
 	ROLE_CONSUMER, /* _c */
 };
 
-struct source_plane {
+struct archive_plane {
 	int64_t id;
 	char *name;
-	struct source_line *lines;
+	struct archive_line *lines;
 	size_t n_lines;
 	size_t n_lines_allocated;
 	struct idmap events; /* metadata id -> index into event_names */
-	struct source_event_name *event_names;
+	struct archive_event_name *event_names;
 	size_t n_event_names;
 	size_t n_event_names_allocated;
 	size_t n_unknown; /* of these: names that the file does not tell, made of their ids */
-	struct source_stats name_stats; /* of all event_names */
+	struct archive_stats name_stats; /* of all event_names */
 	struct idmap stats; /* metadata id -> index into stat_names */
 	struct names stat_names;
-	uint8_t *roles; /* enum source_role of each of them */
-	struct source_stats own; /* of the plane itself */
+	uint8_t *roles; /* enum archive_role of each of them */
+	struct archive_stats own; /* of the plane itself */
 };
 
-struct source {
+struct archive {
 	char *path; /* for messages */
 	const uint8_t *data;
 	size_t n_bytes;
 	bool is_mapped;
 	struct names names; /* of the events of all planes */
-	struct source_plane *planes;
+	struct archive_plane *planes;
 	size_t n_planes;
 	size_t n_planes_allocated;
 	struct names warnings;
@@ -115,22 +115,22 @@ struct source {
  * Opens the file at |path|. 0, or a negative errno with |d|; *out belongs to the caller. What others write into the file
  * meanwhile may be read or not; a file that gets shorter ends the process (SIGBUS), as with every mapping.
  */
-int source_open(const char *path, struct source **out, struct diag *d);
+int archive_open(const char *path, struct archive **out, struct diag *d);
 /* The same of bytes in memory, which stay the caller's and must outlive it. |path| is for messages. */
-int source_read(
-	const uint8_t *data, size_t n_bytes, const char *path, struct source **out, struct diag *d);
-struct source *source_free(struct source *s); /* NULL ok; returns NULL */
-static inline void source_freep(struct source **s)
+int archive_read(const uint8_t *data, size_t n_bytes, const char *path, struct archive **out,
+	struct diag *d);
+struct archive *archive_free(struct archive *s); /* NULL ok; returns NULL */
+static inline void archive_freep(struct archive **s)
 {
-	source_free(*s);
+	archive_free(*s);
 }
 
 /* NULL if there is none. */
-const struct source_plane *source_find_plane(const struct source *s, const char *name);
-const struct source_stat *source_plane_find(const struct source_plane *plane, const char *key);
+const struct archive_plane *archive_find_plane(const struct archive *s, const char *name);
+const struct archive_stat *archive_plane_find(const struct archive_plane *plane, const char *key);
 /* An integer of either kind; 0 if there is none. |plane| may be NULL. */
-int64_t source_plane_find_int(const struct source_plane *plane, const char *key);
+int64_t archive_plane_find_int(const struct archive_plane *plane, const char *key);
 /* A copy of a text that is not empty, or NULL; the caller frees it. |plane| may be NULL. */
-char *source_plane_copy_text(const struct source_plane *plane, const char *key);
+char *archive_plane_copy_text(const struct archive_plane *plane, const char *key);
 
 #endif

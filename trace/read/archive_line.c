@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lines of a source: each event is looked at once, for its order, its times, and that it can be read; see source.h. */
+/* The lines of an archive: each event is looked at once, for its order, its times, and that it can be read; see archive.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
 #include "trace/pbwire.h"
+#include "trace/read/archive.h"
+#include "trace/read/archive_index.h"
 #include "trace/read/event.h"
-#include "trace/read/source.h"
-#include "trace/read/source_index.h"
 #include "trace/saturate.h"
 
 #define MAX_UNKNOWN \
@@ -16,13 +16,13 @@
 #define UNKNOWN "?"
 
 struct survey {
-	struct source_line line;
+	struct archive_line line;
 	struct pb_field name;
 	struct pb_field display_name;
 	int64_t last_start_ns;
 	int64_t last_duration_ns;
 	bool has_sync;
-	struct source_stats stats; /* of one event */
+	struct archive_stats stats; /* of one event */
 };
 
 /* The header: what is around the events, and may stand behind them. */
@@ -56,11 +56,11 @@ static int read_header(struct indexing *x, struct survey *s, const struct pb_fie
 
 /* Names that the file does not tell. */
 
-static int add_name(struct indexing *x, struct source_plane *plane, int64_t id, const char *text)
+static int add_name(struct indexing *x, struct archive_plane *plane, int64_t id, const char *text)
 {
-	struct source_event_name name = {.first_stat = plane->name_stats.n};
+	struct archive_event_name name = {.first_stat = plane->name_stats.n};
 
-	name.name = names_intern(&x->source->names, text, strlen(text));
+	name.name = names_intern(&x->archive->names, text, strlen(text));
 	if (name.name == NAMES_NONE ||
 		grow(&plane->event_names, &plane->n_event_names_allocated,
 			plane->n_event_names + 1) ||
@@ -71,12 +71,12 @@ static int add_name(struct indexing *x, struct source_plane *plane, int64_t id, 
 	return 0;
 }
 
-static int add_unknown(struct indexing *x, struct source_plane *plane, int64_t id)
+static int add_unknown(struct indexing *x, struct archive_plane *plane, int64_t id)
 {
 	char text[32] = UNKNOWN;
 
 	if (plane->n_unknown >= MAX_UNKNOWN)
-		return names_intern(&x->source->names, UNKNOWN, 1) == NAMES_NONE
+		return names_intern(&x->archive->names, UNKNOWN, 1) == NAMES_NONE
 			       ? indexing_fail_memory(x)
 			       : 0;
 	plane->n_unknown++;
@@ -86,7 +86,7 @@ static int add_unknown(struct indexing *x, struct source_plane *plane, int64_t i
 
 /* The events. */
 
-static bool is_marked_async(const struct source_plane *plane, const struct source_stats *stats)
+static bool is_marked_async(const struct archive_plane *plane, const struct archive_stats *stats)
 {
 	for (size_t i = 0; i < stats->n; i++)
 		if (plane->roles[stats->v[i].key] == ROLE_ASYNC)
@@ -94,9 +94,9 @@ static bool is_marked_async(const struct source_plane *plane, const struct sourc
 	return false;
 }
 
-static void count_event(struct survey *s, const struct source_event *e)
+static void count_event(struct survey *s, const struct archive_event *e)
 {
-	struct source_line *line = &s->line;
+	struct archive_line *line = &s->line;
 	int64_t end_ns = add_saturated(e->start_ns, e->duration_ns);
 
 	if (line->n_events == 0) {
@@ -116,10 +116,10 @@ static void count_event(struct survey *s, const struct source_event *e)
 	line->n_events++;
 }
 
-static int survey_event(struct indexing *x, struct source_plane *plane, struct survey *s,
+static int survey_event(struct indexing *x, struct archive_plane *plane, struct survey *s,
 	const struct pb_field *field)
 {
-	struct source_event e;
+	struct archive_event e;
 	struct pb_reader bad;
 	int rc;
 
@@ -129,15 +129,15 @@ static int survey_event(struct indexing *x, struct source_plane *plane, struct s
 		return rc == -EBADMSG ? indexing_fail(x, &bad, "an event")
 				      : indexing_fail_memory(x);
 	if (e.is_aggregated) {
-		x->source->n_aggregated++;
+		x->archive->n_aggregated++;
 		return 0;
 	}
 	s->has_sync = s->has_sync || !is_marked_async(plane, &s->stats);
 	count_event(s, &e);
-	return e.name == SOURCE_NO_NAME ? add_unknown(x, plane, e.id) : 0;
+	return e.name == ARCHIVE_NO_NAME ? add_unknown(x, plane, e.id) : 0;
 }
 
-static int survey_events(struct indexing *x, struct source_plane *plane, struct survey *s,
+static int survey_events(struct indexing *x, struct archive_plane *plane, struct survey *s,
 	const struct pb_field *field)
 {
 	struct pb_reader r = pb_enter(field);
@@ -151,7 +151,7 @@ static int survey_events(struct indexing *x, struct source_plane *plane, struct 
 	return rc;
 }
 
-static int keep(struct indexing *x, struct source_plane *plane, struct survey *s)
+static int keep(struct indexing *x, struct archive_plane *plane, struct survey *s)
 {
 	const struct pb_field *name = s->name.n_bytes ? &s->name : &s->display_name;
 
@@ -168,7 +168,8 @@ static int keep(struct indexing *x, struct source_plane *plane, struct survey *s
 	return 0;
 }
 
-int source_index_line(struct indexing *x, struct source_plane *plane, const struct pb_field *field)
+int archive_index_line(
+	struct indexing *x, struct archive_plane *plane, const struct pb_field *field)
 {
 	struct survey s = {.has_sync = false};
 	int rc = read_header(x, &s, field);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The planes of a source. What refers to names may stand in front of them, so the fields are walked three times: for the
+ * The planes of an archive. What refers to names may stand in front of them, so the fields are walked three times: for the
  * names, for what the names say of themselves, and for the rest.
  */
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 
 #include "base/grow.h"
 #include "trace/pbwire.h"
+#include "trace/read/archive.h"
+#include "trace/read/archive_index.h"
 #include "trace/read/event.h"
-#include "trace/read/source.h"
-#include "trace/read/source_index.h"
 
 static const char *const role_names[] = {
 	[ROLE_STEP_NUM] = "step_num",
@@ -24,10 +24,10 @@ static const char *const role_names[] = {
 	[ROLE_CONSUMER] = "_c",
 };
 
-typedef int (*read_fn)(struct indexing *x, struct source_plane *plane, const struct pb_field *f);
+typedef int (*read_fn)(struct indexing *x, struct archive_plane *plane, const struct pb_field *f);
 
 /* Each field of a message, and what is wrong in one that cannot be read. */
-static int walk(struct indexing *x, struct source_plane *plane, const struct pb_field *message,
+static int walk(struct indexing *x, struct archive_plane *plane, const struct pb_field *message,
 	const char *what, read_fn read)
 {
 	struct pb_reader r = pb_enter(message);
@@ -84,9 +84,9 @@ static uint32_t intern(struct names *names, const struct pb_field *f)
 	return names_intern(names, f->n_bytes ? (const char *)f->data : "", f->n_bytes);
 }
 
-static int add_event_name(struct indexing *x, struct source_plane *plane, const struct metadata *m)
+static int add_event_name(struct indexing *x, struct archive_plane *plane, const struct metadata *m)
 {
-	struct source_event_name name = {.name = intern(&x->source->names, &m->name)};
+	struct archive_event_name name = {.name = intern(&x->archive->names, &m->name)};
 
 	if (name.name == NAMES_NONE ||
 		grow(&plane->event_names, &plane->n_event_names_allocated,
@@ -97,7 +97,7 @@ static int add_event_name(struct indexing *x, struct source_plane *plane, const 
 	return 0;
 }
 
-static int add_stat_name(struct indexing *x, struct source_plane *plane, const struct metadata *m)
+static int add_stat_name(struct indexing *x, struct archive_plane *plane, const struct metadata *m)
 {
 	uint32_t index = intern(&plane->stat_names, &m->name);
 
@@ -106,14 +106,14 @@ static int add_stat_name(struct indexing *x, struct source_plane *plane, const s
 	return 0;
 }
 
-static int copy_name(struct indexing *x, struct source_plane *plane, const struct pb_field *f)
+static int copy_name(struct indexing *x, struct archive_plane *plane, const struct pb_field *f)
 {
 	free(plane->name);
 	plane->name = strndup(f->n_bytes ? (const char *)f->data : "", f->n_bytes);
 	return plane->name ? 0 : indexing_fail_memory(x);
 }
 
-static int read_names(struct indexing *x, struct source_plane *plane, const struct pb_field *f)
+static int read_names(struct indexing *x, struct archive_plane *plane, const struct pb_field *f)
 {
 	struct metadata m;
 	int rc;
@@ -134,7 +134,7 @@ static int read_names(struct indexing *x, struct source_plane *plane, const stru
 	return 0;
 }
 
-static int assign_roles(struct indexing *x, struct source_plane *plane)
+static int assign_roles(struct indexing *x, struct archive_plane *plane)
 {
 	plane->roles = calloc((size_t)plane->stat_names.n_texts + 1, 1);
 	if (!plane->roles)
@@ -151,7 +151,7 @@ static int assign_roles(struct indexing *x, struct source_plane *plane)
 
 /* What the names say of themselves. */
 
-static int read_name_stat(struct indexing *x, struct source_plane *plane, const struct pb_field *f)
+static int read_name_stat(struct indexing *x, struct archive_plane *plane, const struct pb_field *f)
 {
 	struct pb_reader bad;
 	int rc;
@@ -164,9 +164,10 @@ static int read_name_stat(struct indexing *x, struct source_plane *plane, const 
 	return 0;
 }
 
-static int read_name_stats(struct indexing *x, struct source_plane *plane, const struct pb_field *f)
+static int read_name_stats(
+	struct indexing *x, struct archive_plane *plane, const struct pb_field *f)
 {
-	struct source_event_name *name;
+	struct archive_event_name *name;
 	size_t first = plane->name_stats.n;
 	struct metadata m;
 	int rc;
@@ -186,13 +187,13 @@ static int read_name_stats(struct indexing *x, struct source_plane *plane, const
 
 /* The rest. */
 
-static int read_part(struct indexing *x, struct source_plane *plane, const struct pb_field *f)
+static int read_part(struct indexing *x, struct archive_plane *plane, const struct pb_field *f)
 {
 	struct pb_reader bad;
 	int rc;
 
 	if (f->tag == PB_TAG(3, PB_LEN))
-		return source_index_line(x, plane, f);
+		return archive_index_line(x, plane, f);
 	if (f->tag != PB_TAG(6, PB_LEN))
 		return 0;
 	rc = stat_read(plane, f, &plane->own, &bad);
@@ -201,23 +202,23 @@ static int read_part(struct indexing *x, struct source_plane *plane, const struc
 	return 0;
 }
 
-static struct source_plane *add_plane(struct source *s)
+static struct archive_plane *add_plane(struct archive *s)
 {
-	struct source_plane *plane;
+	struct archive_plane *plane;
 
 	if (grow(&s->planes, &s->n_planes_allocated, s->n_planes + 1))
 		return NULL;
 	plane = &s->planes[s->n_planes];
-	*plane = (struct source_plane){.name = strdup("")};
+	*plane = (struct archive_plane){.name = strdup("")};
 	if (!plane->name)
 		return NULL;
 	s->n_planes++;
 	return plane;
 }
 
-int source_index_plane(struct indexing *x, const struct pb_field *field)
+int archive_index_plane(struct indexing *x, const struct pb_field *field)
 {
-	struct source_plane *plane = add_plane(x->source);
+	struct archive_plane *plane = add_plane(x->archive);
 	int rc;
 
 	if (!plane)

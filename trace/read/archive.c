@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sources; see source.h. The index is made in source_plane.c and source_line.c. */
-#include "trace/read/source.h"
+/* Archives; see archive.h. The index is made in archive_plane.c and archive_line.c. */
+#include "trace/read/archive.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,20 +12,20 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "trace/pbwire.h"
-#include "trace/read/source_index.h"
+#include "trace/read/archive_index.h"
 
 /* --- the index ----------------------------------------------------------------------------- */
 
 int indexing_fail_memory(struct indexing *x)
 {
-	return diag_set(x->diag, -ENOMEM, "%s: out of memory while reading it", x->source->path);
+	return diag_set(x->diag, -ENOMEM, "%s: out of memory while reading it", x->archive->path);
 }
 
 int indexing_fail(struct indexing *x, const struct pb_reader *at, const char *message)
 {
 	return diag_set(x->diag, -EBADMSG,
 		"%.300s: not a readable trace: at byte %zu, in %s: %s; is it whole?",
-		x->source->path, (size_t)(at->p - x->source->data), message, at->error);
+		x->archive->path, (size_t)(at->p - x->archive->data), message, at->error);
 }
 
 static int intern(struct indexing *x, struct names *names, const struct pb_field *f)
@@ -39,20 +39,20 @@ static int read_field(struct indexing *x, const struct pb_field *f)
 {
 	switch (f->tag) {
 	case PB_TAG(1, PB_LEN):
-		return source_index_plane(x, f);
+		return archive_index_plane(x, f);
 	case PB_TAG(2, PB_LEN):
-		return intern(x, &x->source->errors, f);
+		return intern(x, &x->archive->errors, f);
 	case PB_TAG(3, PB_LEN):
-		return intern(x, &x->source->warnings, f);
+		return intern(x, &x->archive->warnings, f);
 	case PB_TAG(4, PB_LEN):
-		return intern(x, &x->source->hostnames, f);
+		return intern(x, &x->archive->hostnames, f);
 	}
 	return 0;
 }
 
-int source_index(struct indexing *x)
+int archive_index(struct indexing *x)
 {
-	struct pb_reader r = pb_reader(x->source->data, x->source->n_bytes);
+	struct pb_reader r = pb_reader(x->archive->data, x->archive->n_bytes);
 	struct pb_field f;
 	int rc;
 
@@ -66,17 +66,17 @@ int source_index(struct indexing *x)
 
 /* --- opening ------------------------------------------------------------------------------- */
 
-static struct source *new_source(const char *path)
+static struct archive *new_archive(const char *path)
 {
-	struct source *s = calloc(1, sizeof *s);
+	struct archive *s = calloc(1, sizeof *s);
 
 	if (!s)
 		return NULL;
 	s->path = strdup(path);
-	return s->path ? s : source_free(s);
+	return s->path ? s : archive_free(s);
 }
 
-static int map(struct source *s, struct diag *d)
+static int map(struct archive *s, struct diag *d)
 {
 	_cleanup_close_ int fd = open(s->path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
@@ -99,38 +99,38 @@ static int map(struct source *s, struct diag *d)
 	return 0;
 }
 
-static int finish(struct source *s, struct source **out, struct diag *d)
+static int finish(struct archive *s, struct archive **out, struct diag *d)
 {
 	struct indexing x = {s, d};
-	int rc = source_index(&x);
+	int rc = archive_index(&x);
 
 	if (rc) {
-		source_free(s);
+		archive_free(s);
 		return rc;
 	}
 	*out = s;
 	return 0;
 }
 
-int source_open(const char *path, struct source **out, struct diag *d)
+int archive_open(const char *path, struct archive **out, struct diag *d)
 {
-	struct source *s = new_source(path);
+	struct archive *s = new_archive(path);
 	int rc;
 
 	if (!s)
 		return diag_set(d, -ENOMEM, "%.300s: out of memory", path);
 	rc = map(s, d);
 	if (rc) {
-		source_free(s);
+		archive_free(s);
 		return rc;
 	}
 	return finish(s, out, d);
 }
 
-int source_read(
-	const uint8_t *data, size_t n_bytes, const char *path, struct source **out, struct diag *d)
+int archive_read(
+	const uint8_t *data, size_t n_bytes, const char *path, struct archive **out, struct diag *d)
 {
-	struct source *s = new_source(path);
+	struct archive *s = new_archive(path);
 
 	if (!s)
 		return diag_set(d, -ENOMEM, "%.300s: out of memory", path);
@@ -139,7 +139,7 @@ int source_read(
 	return finish(s, out, d);
 }
 
-static void deinit_plane(struct source_plane *plane)
+static void deinit_plane(struct archive_plane *plane)
 {
 	for (size_t i = 0; i < plane->n_lines; i++)
 		free(plane->lines[i].name);
@@ -154,7 +154,7 @@ static void deinit_plane(struct source_plane *plane)
 	free(plane->own.v);
 }
 
-struct source *source_free(struct source *s)
+struct archive *archive_free(struct archive *s)
 {
 	if (!s)
 		return NULL;
@@ -174,7 +174,7 @@ struct source *source_free(struct source *s)
 
 /* --- what a plane says of itself ----------------------------------------------------------- */
 
-const struct source_plane *source_find_plane(const struct source *s, const char *name)
+const struct archive_plane *archive_find_plane(const struct archive *s, const char *name)
 {
 	for (size_t i = 0; i < s->n_planes; i++)
 		if (strcmp(s->planes[i].name, name) == 0)
@@ -182,7 +182,7 @@ const struct source_plane *source_find_plane(const struct source *s, const char 
 	return NULL;
 }
 
-const struct source_stat *source_plane_find(const struct source_plane *plane, const char *key)
+const struct archive_stat *archive_plane_find(const struct archive_plane *plane, const char *key)
 {
 	uint32_t index = names_find(&plane->stat_names, key);
 
@@ -192,17 +192,17 @@ const struct source_stat *source_plane_find(const struct source_plane *plane, co
 	return NULL;
 }
 
-int64_t source_plane_find_int(const struct source_plane *plane, const char *key)
+int64_t archive_plane_find_int(const struct archive_plane *plane, const char *key)
 {
-	const struct source_stat *stat = plane ? source_plane_find(plane, key) : NULL;
+	const struct archive_stat *stat = plane ? archive_plane_find(plane, key) : NULL;
 
 	return stat && (stat->type == STAT_INT64 || stat->type == STAT_UINT64) ? stat->value.i64
 									       : 0;
 }
 
-char *source_plane_copy_text(const struct source_plane *plane, const char *key)
+char *archive_plane_copy_text(const struct archive_plane *plane, const char *key)
 {
-	const struct source_stat *stat = plane ? source_plane_find(plane, key) : NULL;
+	const struct archive_stat *stat = plane ? archive_plane_find(plane, key) : NULL;
 
 	return stat && stat->type == STAT_STRING && stat->n_bytes
 		       ? strndup(stat->text, stat->n_bytes)

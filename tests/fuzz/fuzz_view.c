@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fuzz harness of reading a trace event by event, in libFuzzer's form: what it accepts the decoder accepts, with as many events,
+ * in order; and every format copes with it, once alone and once beside itself.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "tests/fuzz/fuzz.h"
+#include "trace/codec/codec.h"
+#include "trace/codec/sink.h"
+#include "trace/read/archive.h"
+#include "trace/read/cursor.h"
+#include "trace/read/lanes.h"
+#include "trace/read/view.h"
+#include "trace/space.h"
+#include "trace/xspace.h"
+
+static uint64_t count_events(const struct space *space)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < space->n_planes; i++)
+		for (size_t k = 0; k < space->planes[i]->n_lines; k++)
+			n += space->planes[i]->lines[k].n_events;
+	return n;
+}
+
+static uint64_t read_track(const struct view *view, const struct view_track *track)
+{
+	struct lanes lanes = {.v = NULL};
+	int64_t last_ns = INT64_MIN;
+	struct cursor c;
+	struct item item;
+	uint64_t n = 0;
+	int rc = cursor_open(&c, view, track, NULL);
+
+	while (rc >= 0 && (rc = cursor_next(&c, &item)) > 0) {
+		if (item.start_ns < last_ns || item.name >= view->names.n_texts ||
+			lanes_place(&lanes, item.start_ns, item.duration_ns) < 0)
+			abort();
+		last_ns = item.start_ns;
+		n++;
+	}
+	if (rc < 0)
+		abort();
+	cursor_close(&c);
+	lanes_deinit(&lanes);
+	return n;
+}
+
+static void read_all(const struct view *view)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < view->n_tracks; i++)
+		n += read_track(view, &view->tracks[i]);
+	if (n != view->n_events)
+		abort();
+}
+
+static void write_all(const struct view *view)
+{
+	static const struct codec_options options = {.level = 1, .n_threads = 1};
+	_cleanup_close_ int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	for (const struct codec *const *c = codecs; *c; c++) {
+		struct codec_result result = {.n_items = 0};
+		struct sink sink;
+
+		if (!(*c)->write)
+			continue;
+		if (sink_init(&sink, fd, false) ||
+			(*c)->write(view, &options, &sink, &result, NULL) || sink_finish(&sink))
+			abort();
+		sink_deinit(&sink);
+	}
+}
+
+static struct view *open_view(const uint8_t *data, size_t n_bytes, size_t n_archives)
+{
+	static const struct view_options options = {.align = VIEW_ALIGN_EPOCH};
+	struct archive *archives[2];
+	struct view *view;
+
+	for (size_t i = 0; i < n_archives; i++)
+		if (archive_read(data, n_bytes, "fuzz.xplane.pb", &archives[i], NULL))
+			return NULL; /* only the first can be refused */
+	if (view_open(archives, n_archives, &options, &view, NULL))
+		abort();
+	return view;
+}
+
+static void use(const uint8_t *data, size_t n_bytes, size_t n_archives)
+{
+	_cleanup_(view_freep) struct view *view = open_view(data, n_bytes, n_archives);
+	_cleanup_(space_freep) struct space *space = NULL;
+
+	if (!view)
+		return;
+	if (xspace_decode(data, n_bytes, &space, NULL) ||
+		view->n_events != n_archives * count_events(space))
+		abort();
+	read_all(view);
+	write_all(view);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
+{
+	use(data, n_bytes, 1);
+	use(data, n_bytes, 2);
+	return 0;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cursors: the order of items, what they mean, and what the program gave along; and the lanes of those that overlap. */
+#include "trace/read/cursor.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/space_fixture.h"
+#include "tests/unit/view_fixture.h"
+#include "trace/read/archive.h"
+#include "trace/read/lanes.h"
+#include "trace/read/selection.h"
+#include "trace/space.h"
+
+static struct cursor cursor;
+static struct item item;
+
+static const struct view_options plain = {.align = VIEW_ALIGN_EPOCH};
+
+static void set_up(void)
+{
+	space_fixture_open();
+	view_fixture_open();
+	cursor = (struct cursor){.view = NULL};
+}
+
+static void tear_down(void)
+{
+	cursor_close(&cursor);
+	view_fixture_close();
+	space_fixture_close();
+}
+
+static void open_first(void)
+{
+	view_add_space(space, "a.xplane.pb");
+	view_make(&plain);
+	ck_assert_int_eq(cursor_open(&cursor, view, &view->tracks[0], NULL), 0);
+}
+
+static void next(void)
+{
+	ck_assert_int_eq(cursor_next(&cursor, &item), 1);
+}
+
+/* Order. */
+
+/* A line of two events, ids 1 and 2, the offsets given; then {1: "a", 2: "b"}. */
+static void add_two(char first_ps, char first_duration_ps, char second_ps, char second_duration_ps)
+{
+	char text[] = "\x0a\x28\x1a\x10\x22\x06\x08\x01\x10.\x18.\x22\x06\x08\x02\x10.\x18."
+		      "\x22\x08\x08\x01\x12\x04\x12\x02"
+		      "aa\x22\x08\x08\x02\x12\x04\x12\x02"
+		      "bb";
+
+	text[9] = first_ps;
+	text[11] = first_duration_ps;
+	text[17] = second_ps;
+	text[19] = second_duration_ps;
+	text[1] = (char)(sizeof text - 1 - 2);
+	view_add_bytes(text, sizeof text - 1, "a.xplane.pb");
+	view_make(&plain);
+}
+
+START_TEST(a_line_in_order_is_read_as_it_is)
+{
+	add_two(0, 10, 0, 5);
+	ck_assert(view->tracks[0].line->is_ordered);
+	ck_assert_str_eq(view_list(&view->tracks[0]), "aa 0+0, bb 0+0");
+}
+END_TEST
+
+START_TEST(a_line_that_is_out_of_order_is_sorted)
+{
+	add("late", 50, 5, 0);
+	add("inner", 10, 1, 0);
+	add("outer", 10, 30, 0);
+	add("same", 10, 30, 0);
+	view_add_space(space, "a.xplane.pb");
+	view_make(&plain);
+	ck_assert(!view->tracks[0].line->is_ordered);
+	ck_assert_str_eq(
+		view_list(&view->tracks[0]), "outer 10+30, same 10+30, inner 10+1, late 50+5");
+	ck_assert_int_eq(view->first_ns, 10);
+	ck_assert_int_eq(view->end_ns, 55);
+}
+END_TEST
+
+/* Names. */
+
+START_TEST(names_that_are_not_told_are_made_of_ids)
+{
+	static const char text[] = "\x0a\x0a\x1a\x08\x22\x06\x08\x07\x10\x01\x18\x02";
+
+	view_add_bytes(text, sizeof text - 1, "a.xplane.pb");
+	view_make(&plain);
+	ck_assert_str_eq(view_list(&view->tracks[0]), "?7 0+0");
+}
+END_TEST
+
+START_TEST(archives_share_names)
+{
+	add("a", 0, 1, 0);
+	view_add_space(space, "a.xplane.pb");
+	add("b", 1, 1, 0);
+	view_add_space(space, "b.xplane.pb");
+	view_make(&plain);
+	ck_assert_str_eq(view_list(&view->tracks[0]), "a 0+1");
+	ck_assert_str_eq(view_list(&view->tracks[1]), "a 0+1, b 1+1");
+	ck_assert_uint_eq(view->names.n_texts, 3); /* and that of what has none */
+}
+END_TEST
+
+/* Meaning. */
+
+START_TEST(kinds_of_items)
+{
+	add("span", 0, 1, 0);
+	add("instant", 1, 0, 0);
+	add("step", 2, 0, int_stats("step_num", 17, "_r"));
+	add("open", 3, 0, int_stats("x", 3, "unfinished"));
+	open_first();
+	next();
+	ck_assert_int_eq(item.kind, ITEM_SPAN);
+	next();
+	ck_assert_int_eq(item.kind, ITEM_INSTANT);
+	next();
+	ck_assert_int_eq(item.kind, ITEM_SPAN);
+	ck_assert(item.is_step);
+	ck_assert_int_eq(item.step_num, 17);
+	ck_assert_uint_eq(item.n_args, 1);
+	ck_assert_str_eq(item.args[0].key, "step_num");
+	next();
+	ck_assert_int_eq(item.kind, ITEM_SPAN);
+	ck_assert(item.is_unfinished);
+	ck_assert_int_eq(cursor_next(&cursor, &item), 0);
+}
+END_TEST
+
+START_TEST(samples_have_their_value_first)
+{
+	double value = 0;
+
+	line = plane_add_line(plane, 7, LINE_COUNTERS, 0);
+	add("rss", 5, 0, double_stat(2.5));
+	open_first();
+	next();
+	ck_assert_int_eq(item.kind, ITEM_SAMPLE);
+	ck_assert(item_arg_to_double(&item.args[0], &value));
+	ck_assert_double_eq(value, 2.5);
+}
+END_TEST
+
+START_TEST(flows_of_ours_hold_between_archives_and_others_do_not)
+{
+	uint64_t ours;
+	uint64_t others;
+
+	add("out", 0, 0, int_stats("_p", 7, "x"));
+	add("typed", 1, 0, int_stats("_p", 7, "_pt"));
+	view_add_space(space, "a.xplane.pb");
+	open_first();
+	next();
+	ours = item.flow_out;
+	next();
+	others = item.flow_out;
+	ck_assert_uint_ne(ours, 0);
+	ck_assert_uint_ne(ours, others);
+	ck_assert_uint_eq(item.n_args, 0);
+	cursor_close(&cursor);
+	ck_assert_int_eq(cursor_open(&cursor, view, &view->tracks[1], NULL), 0);
+	next();
+	ck_assert_uint_eq(item.flow_out, ours);
+	next();
+	ck_assert_uint_ne(item.flow_out, others);
+}
+END_TEST
+
+START_TEST(a_launch_points_to_its_kernel)
+{
+	uint64_t flow;
+
+	add("launch", 0, 1, int_stats("correlation_id", 5, "x"));
+	plane = space_add_plane(space, 1, "/device:GPU:0");
+	line = plane_add_line(plane, 7, "Stream #7", 0);
+	add("kernel", 2, 1, int_stats("correlation_id", 5, "x"));
+	open_first();
+	next();
+	flow = item.flow_out;
+	ck_assert_uint_ne(flow, 0);
+	cursor_close(&cursor);
+	ck_assert_int_eq(cursor_open(&cursor, view, &view->tracks[1], NULL), 0);
+	next();
+	ck_assert_uint_eq(item.flow_in, flow);
+	ck_assert_uint_eq(item.flow_out, 0);
+}
+END_TEST
+
+/* Selection. */
+
+START_TEST(a_selection_is_of_times_and_lengths)
+{
+	static const struct selection of_some = {.from_ns = 10, .to_ns = 20, .min_duration_ns = 2};
+	struct view_options o = {.selection = &of_some};
+
+	add("before", 0, 9, 0);
+	add("into", 0, 10, 0);
+	add("short", 12, 1, 0);
+	add("within", 12, 3, 0);
+	add("after", 20, 5, 0);
+	view_add_space(space, "a.xplane.pb");
+	view_make(&o);
+	ck_assert_str_eq(view_list(&view->tracks[0]), "into 0+10, within 12+3");
+	ck_assert_uint_eq(view->n_events, 5);
+}
+END_TEST
+
+/* Lanes. */
+
+#define N_SPANS 3000
+
+struct span {
+	int64_t start_ns;
+	int64_t end_ns;
+	int64_t lane;
+};
+
+static int compare_spans(const void *left, const void *right)
+{
+	const struct span *a = left;
+	const struct span *b = right;
+
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return a->end_ns > b->end_ns ? -1 : a->end_ns < b->end_ns;
+}
+
+static void make_spans(struct span *spans, int64_t longest_ns)
+{
+	for (int i = 0; i < N_SPANS; i++) {
+		spans[i].start_ns = random() % 10000;
+		spans[i].end_ns = spans[i].start_ns + random() % longest_ns;
+	}
+	qsort(spans, N_SPANS, sizeof *spans, compare_spans);
+}
+
+static int overlap_badly(const struct span *a, const struct span *b)
+{
+	return a->lane == b->lane && b->start_ns < a->end_ns && b->end_ns > a->end_ns;
+}
+
+/* A few lanes suffice for short ones; of long ones there are more than those that nest. */
+START_TEST(on_a_lane_spans_nest)
+{
+	static struct span spans[N_SPANS];
+	struct lanes lanes = {.v = NULL};
+	int64_t n_lanes = 0;
+
+	srandom((unsigned int)_i);
+	make_spans(spans, _i ? 5000 : 4);
+	for (int i = 0; i < N_SPANS; i++) {
+		spans[i].lane =
+			lanes_place(&lanes, spans[i].start_ns, spans[i].end_ns - spans[i].start_ns);
+		ck_assert_int_le(spans[i].lane, n_lanes);
+		n_lanes += spans[i].lane == n_lanes;
+	}
+	for (int i = 0; i < N_SPANS; i++)
+		for (int k = i + 1; k < N_SPANS; k++)
+			ck_assert(!overlap_badly(&spans[i], &spans[k]));
+	if (_i)
+		ck_assert_int_gt(n_lanes, LANES_NESTING);
+	else
+		ck_assert_int_lt(n_lanes, 12);
+	lanes_deinit(&lanes);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cursor");
+	TCase *tcase = tcase_create("cursor");
+	SRunner *runner;
+
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_test(tcase, a_line_in_order_is_read_as_it_is);
+	tcase_add_test(tcase, a_line_that_is_out_of_order_is_sorted);
+	tcase_add_test(tcase, names_that_are_not_told_are_made_of_ids);
+	tcase_add_test(tcase, archives_share_names);
+	tcase_add_test(tcase, kinds_of_items);
+	tcase_add_test(tcase, samples_have_their_value_first);
+	tcase_add_test(tcase, flows_of_ours_hold_between_archives_and_others_do_not);
+	tcase_add_test(tcase, a_launch_points_to_its_kernel);
+	tcase_add_test(tcase, a_selection_is_of_times_and_lengths);
+	tcase_add_loop_test(tcase, on_a_lane_spans_nest, 0, 3);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Views of spaces that a test has made. */
+#ifndef TESTS_UNIT_VIEW_FIXTURE_H
+#define TESTS_UNIT_VIEW_FIXTURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/read/cursor.h"
+#include "trace/read/view.h"
+
+struct space;
+
+extern struct view *view;
+
+/* A checked fixture of a test case, besides space_fixture's. */
+void view_fixture_open(void);
+void view_fixture_close(void);
+
+/* One more archive: the encoded |s|, under a name for messages. */
+void view_add_space(const struct space *s, const char *path);
+/* Or bytes, which are copied. */
+void view_add_bytes(const void *data, size_t n, const char *path);
+/* Opens the view of them. */
+void view_make(const struct view_options *options);
+
+/* The only track of that name, or NULL. */
+const struct view_track *view_find_track(const char *name);
+/* The items of a track, as lines "name start+duration", e.g. "load 10+5", in a text that lives until the next call. */
+const char *view_list(const struct view_track *track);
+
+#endif

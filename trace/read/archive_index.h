@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The walk that makes an archive's index; see archive.h. */
+#ifndef TRACE_READ_ARCHIVE_INDEX_H
+#define TRACE_READ_ARCHIVE_INDEX_H
+
+struct diag;
+struct pb_field;
+struct archive;
+
+/* Where errors go. */
+struct indexing {
+	struct archive *archive;
+	struct diag *diag;
+};
+
+/* Of all that is in archive->data. 0, or a negative errno with the text filled in. */
+int archive_index(struct indexing *x);
+/* An XPlane. */
+int archive_index_plane(struct indexing *x, const struct pb_field *field);
+/* An XLine of the plane, which has all its metadata. */
+struct archive_plane;
+int archive_index_line(
+	struct indexing *x, struct archive_plane *plane, const struct pb_field *field);
+
+struct pb_reader;
+int indexing_fail_memory(struct indexing *x);
+/* Says at which offset, in what kind of |message|, and what is wrong there. */
+int indexing_fail(struct indexing *x, const struct pb_reader *at, const char *message);
+
+#endif
