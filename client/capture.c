@@ -39,11 +39,15 @@ static int finish(struct capture *c, const struct parts *parts, struct diag *d)
 
 static int run(struct capture *c, struct parts *parts, struct diag *d)
 {
+	const struct part *twin;
 	int code = parts_open(parts);
 
 	if (code != EXIT_DONE)
 		return fail(c, find_failed(parts), d);
 	parts_connect(parts);
+	twin = parts_find_twin(parts);
+	if (twin)
+		return fail(c, twin, d);
 	if (c->can_retry && parts_find_refused(parts))
 		return fail(c, parts_find_refused(parts), d);
 	parts_start(parts);

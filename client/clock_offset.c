@@ -3,8 +3,10 @@
 #include "client/clock_offset.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -21,6 +23,14 @@
 /* Far from any overflow when a duration is added; the year 2116. */
 #define MAX_UNIX_NS (INT64_MAX / 2)
 
+/* No two programs have all of it in common. */
+static void name_target(const Proftap__V1__Target *target, struct clock_round *round)
+{
+	if (target)
+		snprintf(round->target, sizeof round->target, "%.200s %" PRId32 " %" PRIu64,
+			target->hostname, target->pid, target->since_unix_ns);
+}
+
 static bool read_reply(struct rpc_pending *pending, struct clock_round *round)
 {
 	uint8_t bytes[MAX_REPLY_BYTES];
@@ -35,6 +45,7 @@ static bool read_reply(struct rpc_pending *pending, struct clock_round *round)
 		return false;
 	round->unix_ns = reply->unix_ns;
 	round->monotonic_ns = reply->monotonic_ns;
+	name_target(reply->target, round);
 	proftap__v1__status_reply__free_unpacked(reply, NULL);
 	return true;
 }
@@ -83,6 +94,7 @@ bool clock_offset_judge(const struct clock_round *round, struct clock_offset *ou
 	if (round->unix_ns == 0 || round->unix_ns > MAX_UNIX_NS)
 		return false;
 	*out = (struct clock_offset){.is_known = true};
+	memcpy(out->target, round->target, sizeof out->target);
 	if (is_same_kernel(round))
 		return true;
 	out->offset_ns = (int64_t)round->unix_ns - (round->sent_unix_ns + half_ns);
@@ -96,7 +108,7 @@ void clock_offset_measure(struct rpc_channel *channel, struct clock_offset *out)
 	*out = (struct clock_offset){.is_known = false};
 	for (int i = 0; i < N_ROUNDS; i++) {
 		struct clock_offset one;
-		struct clock_round round;
+		struct clock_round round = {.target = ""};
 
 		if (!ask(channel, &round) || !clock_offset_judge(&round, &one))
 			return;

@@ -9,8 +9,11 @@
 
 struct rpc_channel;
 
+#define CLOCK_OFFSET_TARGET_BYTES 256
+
 struct clock_offset {
 	bool is_known;
+	char target[CLOCK_OFFSET_TARGET_BYTES]; /* who answered: different for different programs; "": it did not say */
 	int64_t offset_ns; /* the target's Unix time minus ours */
 	int64_t uncertainty_ns; /* half of the shortest round trip; 0: it is the same clock */
 };
@@ -24,6 +27,7 @@ void clock_offset_measure(struct rpc_channel *channel, struct clock_offset *out)
 
 /* One answer: ours before and after, and what the target said. False: it is nonsense. */
 struct clock_round {
+	char target[CLOCK_OFFSET_TARGET_BYTES];
 	int64_t sent_unix_ns;
 	int64_t sent_monotonic_ns;
 	int64_t received_monotonic_ns;

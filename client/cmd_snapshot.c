@@ -37,17 +37,19 @@ static void explain_pid(const struct address *a, struct diag *d)
 		refused.text, a->port);
 }
 
+static int check(const struct session_command *c, struct diag *d)
+{
+	if (!c->last_ms || !c->session || strcmp(c->session, RECORDER_ID) == 0)
+		return 0;
+	return diag_set(d, -EINVAL,
+		"--last and --session exclude each other, but for --session " RECORDER_ID
+		": --last is of the flight recorder");
+}
+
 static int take(struct session_command *c, struct diag *d)
 {
-	int code;
+	int code = session_command_harvest(c, d);
 
-	if (c->last_ms && c->session && strcmp(c->session, RECORDER_ID) != 0) {
-		diag_set(d, -EINVAL,
-			"--last and --session exclude each other, but for --session " RECORDER_ID
-			": --last is of the flight recorder");
-		return EXIT_USAGE;
-	}
-	code = session_command_harvest(c, d);
 	if (code == EXIT_NOBODY)
 		explain_pid(&c->settings.targets[0], d);
 	return code;
@@ -55,7 +57,7 @@ static int take(struct session_command *c, struct diag *d)
 
 static int run(const struct command *self, int argc, char **argv)
 {
-	return session_command_run(self, argc, argv, take);
+	return session_command_run(self, argc, argv, check, take);
 }
 
 const struct command command_snapshot = {

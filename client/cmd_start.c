@@ -116,27 +116,25 @@ static void write_json(const struct session_start *s, const struct names *warnin
 static int check_times(const struct profile_options *o, struct diag *d)
 {
 	if (!o->duration_ms && !o->delay_ms && !o->start_timestamp_ns)
-		return EXIT_DONE;
-	diag_set(d, -EINVAL,
+		return 0;
+	return diag_set(d, -EINVAL,
 		"proftap start begins at once and ends by proftap stop: durations, delays "
 		"and start times are for proftap capture");
-	return EXIT_USAGE;
 }
 
-static int check_options(const struct session_command *c, struct diag *d)
+static int check(const struct session_command *c, struct diag *d)
 {
 	const struct profile_options *o = &c->settings.capture.options;
+	int r = c->is_recorder ? profile_options_check_recorder(o, d)
+			       : profile_options_check_recording(o, d);
 
-	if (c->is_recorder)
-		return profile_options_check_recorder(o, d) ? EXIT_USAGE : EXIT_DONE;
-	if (profile_options_check_recording(o, d))
-		return EXIT_USAGE;
+	if (r || c->is_recorder)
+		return r;
 	if (strcmp(o->session_id, RECORDER_ID) != 0)
 		return check_times(o, d);
-	diag_set(d, -EINVAL,
+	return diag_set(d, -EINVAL,
 		"--session " RECORDER_ID
 		": that is the flight recorder's name: use --recorder, or another name");
-	return EXIT_USAGE;
 }
 
 static int start(struct session_command *c, struct diag *d)
@@ -150,10 +148,8 @@ static int start(struct session_command *c, struct diag *d)
 		.timeout_ms = capture->timeout_ms < 0 ? TIMEOUT_MS : capture->timeout_ms,
 		.of_recorder = c->is_recorder,
 	};
-	int code = check_options(c, d);
+	int code;
 
-	if (code != EXIT_DONE)
-		return code;
 	if (!c->is_recorder)
 		choose_session_id(&capture->options);
 	code = session_start_run(&session, d);
@@ -168,7 +164,7 @@ static int start(struct session_command *c, struct diag *d)
 
 static int run(const struct command *self, int argc, char **argv)
 {
-	return session_command_run(self, argc, argv, start);
+	return session_command_run(self, argc, argv, check, start);
 }
 
 const struct command command_start = {

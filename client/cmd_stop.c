@@ -18,7 +18,7 @@ static const struct command_option options[] = {
 
 static int run(const struct command *self, int argc, char **argv)
 {
-	return session_command_run(self, argc, argv, session_command_end);
+	return session_command_run(self, argc, argv, NULL, session_command_end);
 }
 
 const struct command command_stop = {

@@ -101,12 +101,19 @@ static int explain_hollow(const struct failure *f, struct diag *d)
 	return EXIT_FAILED;
 }
 
+/* Too much at a time, or not now: gRPC's words for "try again". */
+static bool can_get_better(int status)
+{
+	return status == RPC_RESOURCE_EXHAUSTED || status == RPC_UNAVAILABLE;
+}
+
 static int explain_stranger(const struct failure *f, struct diag *d)
 {
 	if (f->status == RPC_OK)
 		return explain_hollow(f, d);
-	diag_set(d, -EPROTO, "%s: the server answered %s: %.300s", f->address->text,
-		rpc_status_name(f->status), *f->text ? f->text : "(no text)");
+	diag_set(d, can_get_better(f->status) ? -EAGAIN : -EPROTO,
+		"%s: the server answered %s: %.300s", f->address->text, rpc_status_name(f->status),
+		*f->text ? f->text : "(no text)");
 	return EXIT_FAILED;
 }
 

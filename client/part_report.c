@@ -14,9 +14,12 @@
 #include "client/streams.h"
 #include "client/summary.h"
 #include "trace/json.h"
+#include "trace/space.h"
 
 /* Less is what measuring and waking up take. */
 #define LATE_NS NS_PER_MS
+/* A recording is never shorter than asked for by itself; times are rounded. */
+#define EARLY_MS 2
 
 static void warn(struct names *warnings, const char *text)
 {
@@ -64,6 +67,30 @@ static void warn_of_stock_session(const struct part *p, struct names *warnings)
 			"runs");
 }
 
+static bool says_why(const struct names *warnings)
+{
+	for (uint32_t i = 0; i < warnings->n_texts; i++)
+		if (strstr(warnings->texts[i], " ms into the recording"))
+			return true;
+	return false;
+}
+
+/* Whoever runs it waits for all of it, and would not see that others were allowed to end it. */
+static void warn_of_others(const struct part *p, const struct summary *s, struct names *warnings)
+{
+	char text[160];
+
+	if (s->is_interrupted || !p->recording.is_stream || p->request.calls ||
+		p->capture->has_program || !s->space || s->duration_ms + EARLY_MS >= s->asked_ms ||
+		says_why(&s->space->warnings))
+		return;
+	snprintf(text, sizeof text,
+		"ended after %" PRId64 " of %" PRId64
+		" ms by somebody else: proftap stop, or Terminate of another client",
+		s->duration_ms, s->asked_ms);
+	warn(warnings, text);
+}
+
 static void fill(const struct part *p, struct names *warnings, struct summary *s)
 {
 	*s = (struct summary){
@@ -93,6 +120,7 @@ static void fill(const struct part *p, struct names *warnings, struct summary *s
 		warn(warnings, "the trace is too large to be summarised here: out of memory");
 	summary_read_outline(s, &p->answer.outline);
 	warn_of_lateness(p, s, warnings);
+	warn_of_others(p, s, warnings);
 }
 
 /* The files. */

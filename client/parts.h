@@ -25,6 +25,8 @@ void parts_deinit(struct parts *parts);
 int parts_open(struct parts *parts);
 
 void parts_connect(struct parts *parts);
+/* One whose target is that of another, too, under another name: it has failed and says so. NULL: none. */
+struct part *parts_find_twin(struct parts *parts);
 /* Agrees on the instant, if there are many, and starts those that are connected. */
 void parts_start(struct parts *parts);
 /*

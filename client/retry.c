@@ -27,7 +27,7 @@ struct tries {
 /* Something else on that port stays there, a name that is not known stays unknown, and a tunnel that broke is not mended. */
 bool retry_can_help(int code, const struct diag *d)
 {
-	if (code == EXIT_BUSY)
+	if (code == EXIT_BUSY || (code == EXIT_FAILED && d->code == -EAGAIN))
 		return true;
 	return code == EXIT_NOBODY && d->code != -EPROTO && d->code != -EACCES &&
 	       d->code != -ENXIO && d->code != -EPIPE;

@@ -62,6 +62,7 @@ static int parse(const struct command *self, int argc, char **argv, struct sessi
 }
 
 int session_command_run(const struct command *self, int argc, char **argv,
+	int (*check)(const struct session_command *c, struct diag *d),
 	int (*act)(struct session_command *c, struct diag *d))
 {
 	struct session_command c = {.session = NULL};
@@ -71,6 +72,8 @@ int session_command_run(const struct command *self, int argc, char **argv,
 
 	capture_settings_init(&c.settings);
 	r = parse(self, argc, argv, &c, &d);
+	if (r == 0 && check)
+		r = check(&c, &d);
 	if (r < 0)
 		code = command_fail_usage(self, &d);
 	else if (r == 0)

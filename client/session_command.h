@@ -52,10 +52,11 @@ struct session_command {
 	}
 
 /*
- * Parses the command line and, when it is right, calls |act| with the way to the target open; says what failed. An enum
+ * Parses the command line, asks |check| (NULL ok; 0, or -EINVAL with |d|: wrong usage) and, when all is right, calls |act| with the way to the target open; says what failed. An enum
  * exit_code, as |act| returns one.
  */
 int session_command_run(const struct command *self, int argc, char **argv,
+	int (*check)(const struct session_command *c, struct diag *d),
 	int (*act)(struct session_command *c, struct diag *d));
 
 /* The second half of that, for a command that parses its line by itself. */

@@ -61,6 +61,9 @@ int remote_profile_has_begun(struct remote_profile *r, int64_t wait_ms)
 
 /* The answer. */
 
+#define TOOL_DATA PB_TAG(6, PB_LEN)
+#define XSPACE PB_TAG(8, PB_LEN)
+
 /* In pieces of some size: fields may be very many. */
 static int flush(struct remote_trace *to, struct chunks *room, struct diag *d)
 {
@@ -99,17 +102,27 @@ static int is_xspace(const struct pb_field *tool, struct pb_field *data)
 	return is_named;
 }
 
+/* Of both forms the first is the trace; xspace may come in parts. */
+static int take_trace(struct remote_profile *r, struct chunks *room, const struct pb_field *field,
+	const struct pb_field *data, struct diag *d)
+{
+	if (r->trace_tag && (r->trace_tag != field->tag || field->tag == TOOL_DATA))
+		return 0;
+	r->trace_tag = field->tag;
+	return append(&r->trace, room, data, d);
+}
+
 /* One field of a ProfileResponse. */
 static int take_field(
 	struct remote_profile *r, const struct pb_field *field, struct chunks *room, struct diag *d)
 {
 	struct pb_field data;
 
-	if (field->tag == PB_TAG(6, PB_LEN) && is_xspace(field, &data))
-		return append(&r->trace, room, &data, d);
 	if (field->tag == PB_TAG(7, PB_VARINT))
 		r->is_empty = field->value != 0;
-	return field->tag == PB_TAG(8, PB_LEN) ? append(&r->trace, room, field, d) : 0;
+	if (field->tag == TOOL_DATA && is_xspace(field, &data))
+		return take_trace(r, room, field, &data, d);
+	return field->tag == XSPACE ? take_trace(r, room, field, field, d) : 0;
 }
 
 /* The XSpace's bytes become the trace. 0, -EBADMSG, or another negative errno with |d|. */

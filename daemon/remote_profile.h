@@ -24,6 +24,7 @@ struct remote_profile {
 	struct rpc_channel *channel;
 	struct rpc_pending *call; /* NULL: none is under way */
 	struct remote_trace trace; /* the XSpace */
+	uint32_t trace_tag; /* of the field that the XSpace came in; 0: in none yet */
 	int is_answered; /* a message was there */
 	int is_empty; /* it said so */
 	char error

@@ -129,7 +129,7 @@ void session_describe(struct session *s, char *text, size_t n)
 {
 	text[0] = '\0';
 	pthread_mutex_lock(&s->mutex);
-	if (s->request)
+	if (s->request && !s->request->yields)
 		session_request_describe(s->request, text, n);
 	pthread_mutex_unlock(&s->mutex);
 }
@@ -139,7 +139,8 @@ void session_terminate(struct session *s, const char *session_id)
 	struct session_request *unbegun;
 
 	pthread_mutex_lock(&s->mutex);
-	if (s->request && request_has_id(s->request, session_id))
+	/* One that runs until it is stopped gives its data to who stops it: there is nobody yet. */
+	if (s->request && !s->request->is_continuous && request_has_id(s->request, session_id))
 		session_raise(s, &s->stop);
 	unbegun = request_list_pick(&s->waiting, request_has_id, session_id);
 	pthread_mutex_unlock(&s->mutex);

@@ -202,6 +202,18 @@ def the_level_that_xprofs_client_forces_is_not_taken_at_its_word(t):
 
 
 @test
+def terminate_leaves_them_alone(t):
+    """Its data would be nobody's: who stops a session takes it."""
+    target = t.target().serve()
+    with Calls(target) as calls:
+        begin(calls, request=start_request(session_id="mine"))
+        target.ask("burst 3")
+        calls.terminate("mine")
+        equal(trace_of(snapshot(calls)).count("burst"), 3, "spans")
+        stop(calls)
+
+
+@test
 def the_errors_are_the_stock_servers(t):
     target = t.target().serve()
     service = schema("profiler_service")

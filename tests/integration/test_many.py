@@ -121,6 +121,14 @@ def targets_come_from_standard_input(t):
 
 
 @test
+def two_names_of_one_target_are_seen(t):
+    target = t.target().serve()
+    for other in (f"localhost:{target.port}", str(target.pid)):
+        c = t.capture(f"127.0.0.1:{target.port},{other}", 60000, "--wait", code=2)
+        contains(c.stderr, ": the same target as ", f"the sentence for {other}")
+
+
+@test
 def one_interrupt_ends_all_early_with_their_data(t):
     targets = [t.target().serve() for _ in range(2)]
     capture = record(t, targets, 60000)

@@ -8,7 +8,7 @@ import threading
 from calls import ANALYSIS, Calls, profile_request
 from checks import PATIENCE_S
 from children import Child, planes_of
-from fake_server import FakeServer, field, space
+from fake_server import FakeServer, field, space, tool_data
 from fake_stream import Flood, stream_server
 from fixture import (SANITIZERS, check, contains, equal, find_proftapd, free_port, need_ipv6, run, schema,
                      test)
@@ -178,6 +178,19 @@ def an_answer_has_one_message_and_it_is_a_profile(t):
         reply = calls.expect(NEW_SESSION, session("bad", [f"127.0.0.1:{port}" for port in said]), *REPLY)
     for port, text in said.items():
         contains(reply.error_message, f"127.0.0.1:{port}: {text}", "what failed")
+
+
+@test
+def of_both_forms_of_a_trace_the_first_counts(t):
+    def answer(c):
+        c.reply(tool_data("xplane.pb", space(4)) + field(8, space(3)))
+    logs = t.dir / "logs"
+    port = FakeServer(t, answer).port
+    with Calls(serve(t, logs)) as calls:
+        equal(calls.expect(NEW_SESSION, session("both", [f"127.0.0.1:{port}"]), *REPLY).error_message, "",
+              "what failed")
+    file, = (logs / "plugins/profile/both").glob(f"*{port}*")
+    equal(Trace(file).count("span"), 4, "spans")
 
 
 @test

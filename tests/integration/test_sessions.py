@@ -147,6 +147,8 @@ def a_capture_that_is_stopped_keeps_its_data(t):
     target.ask("burst 3")
     contains(fetch(t, "stop", target, code=3).stderr, "its data goes to who began it", "the sentence")
     equal(capture.finish().trace.count("burst"), 3, "spans of the capture")
+    check(re.search(r"warning: ended after \d+ of 60,?000 ms by somebody else", capture.stderr),
+          f"what who began it is told: {capture.stderr!r}")
     equal(files(t), [], "what stop wrote")
 
 

@@ -117,6 +117,15 @@ def what_can_get_better_is_tried_again_with_growing_pauses(t):
 
 
 @test
+def so_is_what_is_too_much_at_the_moment(t):
+    for status in (8, 14):
+        methods = []
+        t.capture(serve(t, lambda c: c.fail(status, "later"), methods=methods), MS, "--attempts", "2",
+                  code=1)
+        equal(methods, ["Profile"] * 2, f"calls that were answered with {status}")
+
+
+@test
 def what_cannot_get_better_is_not(t):
     for status in (3, 5, 7, 12, 13, 16):
         methods = []

@@ -21,7 +21,7 @@
 #define SPARE_BYTES (UINT64_C(16) << 20)
 
 static const char name[] = "Task Environment";
-static const struct clock_offset offset = {1, -5, 7};
+static const struct clock_offset offset = {.is_known = true, .offset_ns = -5, .uncertainty_ns = 7};
 
 static FILE *file;
 static struct run_dir run_dir;
