@@ -80,11 +80,13 @@ static struct session_request *make_request(struct monitor *m)
 	return request;
 }
 
+/* A short recording is delivered before session_take() has returned: the flag is set only where there is none. */
 static void begin_recording(struct monitor *m)
 {
 	struct session_request *request = make_request(m);
 
-	m->is_recorded = !request || session_take(m->errand->service->session, request) != 0;
+	if (!request || session_take(m->errand->service->session, request))
+		errand_raise(m->errand, &m->is_recorded);
 }
 
 /* Nobody waits for the end of a duration that is given up. */
