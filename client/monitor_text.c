@@ -9,6 +9,9 @@
 
 #include "trace/quantity.h"
 
+/* Nobody can be asked to measure for less. */
+#define MIN_SECONDS 1e-3
+
 static const struct monitor_sample unknown = {
 	.pid = -1,
 	.seconds = -1,
@@ -72,6 +75,26 @@ static void parse_line(const char *line, size_t n, struct monitor_sample *s)
 		&s->annotated_threads);
 }
 
+/* What nobody can count with, negative, endless or not a number, is not known. */
+static void forget_nonsense(struct monitor_sample *s)
+{
+	double *const numbers[] = {&s->seconds, &s->cpu_percent, &s->resident_mib, &s->faults_per_s,
+		&s->switches_per_s, &s->read_per_s, &s->written_per_s, &s->step_ms_avg,
+		&s->step_ms_min, &s->step_ms_max};
+	int64_t *const counts[] = {
+		&s->processors, &s->threads, &s->annotations, &s->annotated_threads, &s->steps};
+
+	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+		if (!(*numbers[i] >= 0 && *numbers[i] <= MONITOR_TEXT_MAX))
+			*numbers[i] = -1;
+	for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+		if (*counts[i] < 0 || (double)*counts[i] > MONITOR_TEXT_MAX)
+			*counts[i] = -1;
+	/* Rates are divided by it. */
+	if (s->seconds < MIN_SECONDS)
+		s->seconds = -1;
+}
+
 void monitor_text_parse(const char *text, struct monitor_sample *out)
 {
 	*out = unknown;
@@ -81,6 +104,7 @@ void monitor_text_parse(const char *text, struct monitor_sample *out)
 		parse_line(text, n, out);
 		text += n + (text[n] == '\n');
 	}
+	forget_nonsense(out);
 }
 
 /* Words. */
@@ -125,7 +149,9 @@ bool monitor_text_format(const struct monitor_sample *s, char *out, size_t n)
 	out[0] = '\0';
 	if (!s->process[0] || s->seconds <= 0)
 		return false;
-	add(&l, "%s (pid %" PRId64 "): CPU %.1f %%", s->process, s->pid, s->cpu_percent);
+	add(&l, "%s (pid %" PRId64 ")", s->process, s->pid);
+	if (s->cpu_percent >= 0)
+		add(&l, ": CPU %.1f %%", s->cpu_percent);
 	if (s->resident_mib >= 0)
 		add(&l, " · memory %s", quantity_bytes((uint64_t)(s->resident_mib * 1048576)).text);
 	if (s->annotations >= 0)

@@ -7,7 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Numbers that are not known are negative. */
+/* A number beyond this is taken for none. */
+#define MONITOR_TEXT_MAX 1e12
+
+/* Numbers that are not known are -1. */
 struct monitor_sample {
 	char process[64]; /* "": the text is not proftapd's */
 	int64_t pid;

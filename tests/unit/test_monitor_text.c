@@ -70,6 +70,21 @@ START_TEST(what_is_not_said_is_not_known)
 }
 END_TEST
 
+START_TEST(what_nobody_can_count_with_is_not_known)
+{
+	struct monitor_sample s = parse(
+		"Program: a (pid 1), measured for 1.0 s\nCPU: nan %, of -8 processors\n"
+		"Memory: inf MiB resident, 1e300 faults/s\nAnnotations: 9223372036854775807 on 3\n");
+
+	ck_assert_double_eq(s.cpu_percent, -1);
+	ck_assert_int_eq(s.processors, -1);
+	ck_assert_double_eq(s.resident_mib, -1);
+	ck_assert_double_eq(s.faults_per_s, -1);
+	ck_assert_int_eq(s.annotations, -1);
+	ck_assert_str_eq(format("Program: a (pid 1), measured for 1e-300 s\n"), "");
+}
+END_TEST
+
 START_TEST(a_line_has_what_is_known)
 {
 	ck_assert_str_eq(
@@ -92,6 +107,7 @@ int main(void)
 	tcase_add_test(tcase, reads_what_the_server_says);
 	tcase_add_test(tcase, a_name_may_look_like_what_follows_it);
 	tcase_add_test(tcase, what_is_not_said_is_not_known);
+	tcase_add_test(tcase, what_nobody_can_count_with_is_not_known);
 	tcase_add_test(tcase, a_line_has_what_is_known);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
