@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/printable.h"
 #include "daemon/greeting.h"
 #include "daemon/passed_fd.h"
 
@@ -47,7 +48,20 @@ int notice_send(int fd, const struct notice *n)
 	return sent == n_bytes ? 0 : -EAGAIN;
 }
 
-static int parse(const char *text, struct notice *out)
+/* What comes is told to clients, and written to logs. */
+static int is_in_range(const struct notice *n)
+{
+	size_t n_bytes = strlen(n->address);
+
+	for (size_t at = 0, kept; at < n_bytes; at += kept) {
+		kept = printable_length(n->address + at, n_bytes - at);
+		if (!kept)
+			return 0;
+	}
+	return n->pid > 0 && n->n_hops < NOTICE_MAX_HOPS && strncmp(n->address, "unix:/", 6) == 0;
+}
+
+static int parse(const char *text, size_t n_bytes, struct notice *out)
 {
 	int pid;
 	int end = -1;
@@ -55,10 +69,10 @@ static int parse(const char *text, struct notice *out)
 	if (strncmp(text, greeting_notice, GREETING_BYTES) ||
 		sscanf(text + GREETING_BYTES, "%d %u %127[^\n]%n", &pid, &out->n_hops, out->address,
 			&end) != 3 ||
-		strcmp(text + GREETING_BYTES + end, "\n") != 0)
+		GREETING_BYTES + (size_t)end + 1 != n_bytes || text[n_bytes - 1] != '\n')
 		return -EPROTO;
 	out->pid = pid;
-	return pid > 0 && strncmp(out->address, "unix:/", 6) == 0 ? 0 : -EPROTO;
+	return is_in_range(out) ? 0 : -EPROTO;
 }
 
 int notice_read(int fd, struct notice *out)
@@ -70,7 +84,7 @@ int notice_read(int fd, struct notice *out)
 	if (n < 0)
 		return (int)n;
 	text[n] = '\0';
-	r = parse(text, out);
+	r = parse(text, (size_t)n, out);
 	if (r && out->pidfd >= 0)
 		close(out->pidfd);
 	return r;

@@ -5,6 +5,8 @@
  *
  *	PROFTAP CHILD NOTICE 1\r\n
  *	PID HOPS unix:/PATH\n		and, where the kernel knows them, with a pidfd of PID (SCM_RIGHTS)
+ *
+ * HOPS is below NOTICE_MAX_HOPS, and PATH can be printed.
  */
 #ifndef DAEMON_NOTICE_H
 #define DAEMON_NOTICE_H
