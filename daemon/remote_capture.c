@@ -167,27 +167,36 @@ static int take_trailer(struct remote_capture *r, const struct pb_field *field)
 	return r->is_complete ? 0 : -EBADMSG;
 }
 
-static int take_part(struct remote_capture *r, const uint8_t *data, size_t n)
+static int take_part(struct remote_capture *r, const struct pb_field *part)
+{
+	/* Behind the trailer there is nothing that it could vouch for. */
+	if (r->is_complete)
+		return -EBADMSG;
+	switch (part->tag) {
+	case PB_TAG(1, PB_LEN):
+		return take_progress(r, part);
+	case PB_TAG(2, PB_LEN):
+		return take_chunk(r, part);
+	case PB_TAG(3, PB_LEN):
+		return take_trailer(r, part);
+	default:
+		return 0; /* of a later version */
+	}
+}
+
+int remote_capture_feed(struct remote_capture *r, const uint8_t *data, size_t n)
 {
 	struct pb_reader reader = pb_reader(data, n);
-	struct pb_field field;
+	struct pb_field part;
 	int result;
 
-	while ((result = pb_next(&reader, &field)) > 0) {
-		/* Behind the trailer there is nothing that it could vouch for. */
-		if (r->is_complete) {
-			r->is_complete = 0;
-			return -EBADMSG;
-		}
-		if (field.tag == PB_TAG(1, PB_LEN))
-			result = take_progress(r, &field);
-		else if (field.tag == PB_TAG(2, PB_LEN))
-			result = take_chunk(r, &field);
-		else if (field.tag == PB_TAG(3, PB_LEN))
-			result = take_trailer(r, &field);
-		if (result < 0)
-			return result;
+	while ((result = pb_next(&reader, &part)) > 0) {
+		result = take_part(r, &part);
+		if (result)
+			break;
 	}
+	if (result)
+		r->is_complete = 0;
 	return result;
 }
 
@@ -198,7 +207,7 @@ static void take_message(struct remote_capture *r)
 	int error = data ? rpc_pending_copy(r->call, data, n, &n) : -ENOMEM;
 
 	if (!error)
-		error = take_part(r, data, n);
+		error = remote_capture_feed(r, data, n);
 	if (!error)
 		return;
 	remote_capture_fail(

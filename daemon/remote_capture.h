@@ -8,6 +8,7 @@
 #ifndef DAEMON_REMOTE_CAPTURE_H
 #define DAEMON_REMOTE_CAPTURE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "daemon/remote_trace.h"
@@ -52,6 +53,11 @@ void remote_capture_ask_to_end(struct remote_capture *r, const char *session_id)
 /* 1 when that was answered, or nothing was asked; waits for it up to |wait_ms|. */
 int remote_capture_is_ending(struct remote_capture *r, int64_t wait_ms);
 
+/*
+ * Takes the bytes of one message, which remote_capture_read() does with what comes. 0; -EBADMSG for what is not a part of a
+ * trace, -ENOMEM, or another negative errno, which |error| says.
+ */
+int remote_capture_feed(struct remote_capture *r, const uint8_t *data, size_t n);
 /* Takes one message, if there is one within |wait_ms|: 1. 0 when none is there yet, or the call is over. */
 int remote_capture_read(struct remote_capture *r, int64_t wait_ms);
 /* 1 when there is nothing more to read. */

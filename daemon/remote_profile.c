@@ -125,8 +125,7 @@ static int take_field(
 	return field->tag == XSPACE ? take_trace(r, room, field, field, d) : 0;
 }
 
-/* The XSpace's bytes become the trace. 0, -EBADMSG, or another negative errno with |d|. */
-static int parse(struct remote_profile *r, const uint8_t *reply, size_t n, struct diag *d)
+int remote_profile_feed(struct remote_profile *r, const uint8_t *reply, size_t n, struct diag *d)
 {
 	struct pb_reader reader = pb_reader(reply, n);
 	struct chunks room = CHUNKS_INIT;
@@ -147,7 +146,7 @@ static void take_xspace(struct remote_profile *r, const struct remote_trace *mes
 	size_t n = (size_t)remote_trace_get_bytes(message);
 	const uint8_t *reply = n ? spool_map(message->spool) : (const uint8_t *)"";
 	struct diag d = DIAG_INIT;
-	int error = reply ? parse(r, reply, n, &d) : -ENOMEM;
+	int error = reply ? remote_profile_feed(r, reply, n, &d) : -ENOMEM;
 
 	if (error == -EBADMSG)
 		remote_profile_fail(r, "its answer is no ProfileResponse");

@@ -14,6 +14,7 @@
 
 #include "daemon/remote_trace.h"
 
+struct diag;
 struct disk_share;
 struct rpc_channel;
 struct rpc_pending;
@@ -39,6 +40,11 @@ void remote_profile_start(struct remote_profile *r, const char *address, const u
 	size_t n, struct disk_share *share);
 /* 1 when the server has begun to answer, or has ended the call; waits for it up to |wait_ms|. */
 int remote_profile_has_begun(struct remote_profile *r, int64_t wait_ms);
+/*
+ * Takes the bytes of an answer, which remote_profile_read() does with what comes: its XSpace becomes the trace. 0; -EBADMSG
+ * for what is no ProfileResponse, or another negative errno, with |d| but for -ENOMEM.
+ */
+int remote_profile_feed(struct remote_profile *r, const uint8_t *reply, size_t n, struct diag *d);
 /* Takes the answer, up to 512 MiB, if it is there within |wait_ms|: 1. 0 when it is not yet, or the call is over. */
 int remote_profile_read(struct remote_profile *r, int64_t wait_ms);
 int remote_profile_is_over(const struct remote_profile *r);

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of the client's reader of a ProfileResponse. The first byte says in pieces of which size the rest comes:
- * they must not matter.
+ * Fuzz harness of both readers of a ProfileResponse. The client's gets it in pieces, the first byte says of which size: they
+ * must not matter. The server's, for NewSession, gets it whole.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/diag.h"
 #include "client/reply.h"
+#include "daemon/disk_share.h"
+#include "daemon/remote_profile.h"
 #include "tests/fuzz/fuzz.h"
 
 struct sum {
@@ -33,6 +37,22 @@ static int read_in_pieces(const uint8_t *data, size_t n, size_t piece, struct re
 	return r ? r : reply_end(reply);
 }
 
+static void read_as_server(const uint8_t *data, size_t n)
+{
+	struct disk_share share = {.max_bytes = 1u << 20};
+	struct remote_profile p = {.trace.share = &share};
+	struct diag d = DIAG_INIT;
+	int r = remote_profile_feed(&p, data, n, &d);
+
+	if (r > 0 || (r && r != -EBADMSG && r != -ENOMEM && !d.text[0]))
+		abort();
+	if (remote_trace_get_bytes(&p.trace) > n)
+		abort();
+	remote_profile_deinit(&p);
+	if (share.used_bytes)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
 	struct sum sums[2] = {{0, 0}, {0, 0}};
@@ -52,5 +72,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 		abort();
 	if (strnlen(whole.first_tool, sizeof whole.first_tool) == sizeof whole.first_tool)
 		abort();
+	read_as_server(data + 1, n_bytes - 1);
 	return 0;
 }
