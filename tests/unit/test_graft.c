@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "tests/unit/graft_fixture.h"
 #include "trace/space.h"
 #include "trace/xspace.h"
 
@@ -17,9 +18,6 @@
 static struct space *child;
 static struct plane *host;
 static struct graft graft;
-/* The file: the child's trace, and what was stored behind it. */
-static uint8_t file[4 << 20];
-static size_t n_file_bytes;
 static struct space *made;
 
 static void add_event(struct line *line, int64_t start_ns, int64_t duration_ns)
@@ -48,73 +46,37 @@ static void teardown(void)
 	graft_deinit(&graft);
 }
 
-static void copy(const struct chunks *c, uint8_t *to)
-{
-	for (size_t i = 0; i < c->n_chunks; i++) {
-		memcpy(to, c->chunks[i].data, c->chunks[i].used_bytes);
-		to += c->chunks[i].used_bytes;
-	}
-}
-
-static int store(const struct chunks *c, uint64_t *offset, void *context)
-{
-	(void)context;
-	*offset = n_file_bytes;
-	ck_assert(n_file_bytes + c->total_bytes <= sizeof file);
-	copy(c, file + n_file_bytes);
-	n_file_bytes += c->total_bytes;
-	return 0;
-}
-
 static int pass(const uint8_t *p, void *context)
 {
 	(void)context;
-	ck_assert(p >= file && p <= file + sizeof file);
+	ck_assert(p >= graft_file.bytes && p <= graft_file.bytes + sizeof graft_file.bytes);
 	return 0;
 }
 
-/* As whoever reads it gets it. */
 static void decode(void)
 {
-	uint8_t *bytes = malloc(graft.total_bytes + 1);
-	uint8_t *frame = malloc(graft.frame.total_bytes + 1);
-	uint64_t at = 0;
-	uint8_t *p = bytes;
+	uint8_t *bytes = graft_fixture_read(&graft);
 	struct diag d = DIAG_INIT;
 
-	copy(&graft.frame, frame);
-	for (size_t i = 0; i <= graft.n_ranges; i++) {
-		const struct graft_range *range = &graft.ranges[i];
-		uint64_t end = i < graft.n_ranges ? range->at : graft.frame.total_bytes;
-
-		memcpy(p, frame + at, end - at);
-		p += end - at;
-		at = end;
-		if (i == graft.n_ranges)
-			break;
-		memcpy(p, file + range->offset, range->n_bytes);
-		p += range->n_bytes;
-	}
-	ck_assert_uint_eq((uint64_t)(p - bytes), graft.total_bytes);
 	ck_assert_msg(xspace_decode(bytes, graft.total_bytes, &made, &d) == 0, "%s", d.text);
-	free(frame);
 	free(bytes);
 }
 
 static int make(int64_t shift_ns)
 {
 	struct chunks encoded = CHUNKS_INIT;
+	uint64_t offset;
 
 	ck_assert_int_eq(xspace_encode(child, &encoded), 0);
-	copy(&encoded, file);
-	n_file_bytes = encoded.total_bytes;
+	graft_file.n_bytes = 0;
+	ck_assert_int_eq(graft_fixture_store(&encoded, &offset, NULL), 0);
 	chunks_deinit(&encoded);
-	graft.data = file;
-	graft.n_bytes = n_file_bytes;
+	graft.data = graft_file.bytes;
+	graft.n_bytes = graft_file.n_bytes;
 	graft.pid = PID;
 	graft.shift_ns = shift_ns;
 	graft.pass = pass;
-	graft.store = store;
+	graft.store = graft_fixture_store;
 	return graft_make(&graft);
 }
 
@@ -148,7 +110,7 @@ START_TEST(leaves_later_events_where_they_are)
 	for (int i = 0; i < 100000; i++)
 		add_event(&host->lines[0], i * 10, 5);
 	make_well(SHIFT_NS);
-	ck_assert_uint_eq(n_file_bytes, graft.n_bytes);
+	ck_assert_uint_eq(graft_file.n_bytes, graft.n_bytes);
 	ck_assert_uint_lt(graft.frame.total_bytes, 8192);
 	ck_assert_uint_eq(made->planes[0]->lines[0].n_events, 100000);
 	check_event(&made->planes[0]->lines[0], 99999, 999990 + SHIFT_NS, 5);
@@ -229,7 +191,7 @@ START_TEST(refuses_what_is_no_trace)
 	graft.data = cut_off;
 	graft.n_bytes = sizeof cut_off;
 	graft.pass = pass;
-	graft.store = store;
+	graft.store = graft_fixture_store;
 	ck_assert_int_eq(graft_make(&graft), -EBADMSG);
 }
 END_TEST
