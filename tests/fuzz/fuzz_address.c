@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz harness of the two readers of addresses: the client's (a target) and the library's (where to listen). What the
- * client accepts, formatted, is accepted again and means the same.
+ * Fuzz harness of the three readers of addresses: the client's (a target), the library's (where to listen) and the server's
+ * (a host of NewSession). What the client accepts, formatted, is accepted again and means the same; what the server
+ * accepts is a host and a port, and nothing that gRPC would take for a path or a scheme.
  */
 #define PTAP_IMPL_BUILDING
 #include <netinet/in.h>
@@ -13,6 +14,12 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "client/address.h"
+#include "daemon/errand.h"
+#include "daemon/family.h"
+#include "daemon/fan_out.h"
+#include "daemon/service.h"
+#include "daemon/session.h"
+#include "daemon/target.h"
 #include "lib/spawn/address.h"
 #include "lib/spawn/spawn.h"
 #include "tests/fuzz/fuzz.h"
@@ -63,11 +70,49 @@ static void check_listen(const char *text)
 		abort();
 }
 
+static void check_accepted_host(const char *text)
+{
+	const char *colon = strrchr(text, ':');
+	size_t n_digits = colon ? strspn(colon + 1, "0123456789") : 0;
+
+	if (!n_digits || colon[1 + n_digits] || strchr(text, '/') || strchr(text, '%'))
+		abort();
+	/* A colon more is one of IPv6. */
+	if (strchr(text, ':') != colon && (text[0] != '[' || colon[-1] != ']'))
+		abort();
+}
+
+static void check_host(const char *text)
+{
+	static struct arena arena = {.port = 9999, .address = "127.0.0.1"};
+	static struct target target = {.arena = &arena};
+	static struct family family = {.main = &target};
+	static struct session session = {.family = &family};
+	static struct service service = {.session = &session};
+	static struct errand errand = {.service = &service};
+	static struct fan_out all;
+	struct diag d = DIAG_INIT;
+	int r;
+
+	all.errand = &errand;
+	all.own = NULL;
+	all.n_hosts = 0;
+	r = fan_out_add(&all, text, &d);
+	if (!r)
+		check_accepted_host(text);
+	else if (!d.text[0] || all.n_hosts)
+		abort();
+	/* Once is enough. */
+	if (!r && (fan_out_add(&all, text, &d) || all.n_hosts != 1))
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
 	_cleanup_free_ char *text = strndup((const char *)data, n_bytes);
 
 	check_target(text);
 	check_listen(text);
+	check_host(text);
 	return 0;
 }
