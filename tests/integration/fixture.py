@@ -18,8 +18,8 @@ from pathlib import Path
 
 from calls import Calls
 from checks import Failure, Late, Skip, check, contains, equal, wait_until
-from processes import (PROFTAP, Capture, Target, find_proftapd, find_proftapds, free_port, is_alive,
-                       read_fds, read_shared_kib, read_status)
+from processes import (PROFTAP, Capture, Target, describe_threads, find_proftapd, find_proftapds,
+                       free_port, is_alive, read_fds, read_shared_kib, read_status)
 from trace_file import load_schemas, schema
 
 __all__ = ["NOBODY", "SANITIZERS", "SESSION", "Skip", "check", "contains", "equal", "find_proftapd",
@@ -83,6 +83,7 @@ class Case:
         self.processes = []
         self.at_end = []
         self.after = []
+        self.threads = []  # what they waited in when it failed
 
     def target(self, **env):
         self.processes.append(Target(env))
@@ -142,6 +143,14 @@ class Case:
         path.chmod(0o777)
         return path
 
+    def note_threads(self):
+        """Of what it started, and of the servers."""
+        self.threads = []
+        for process in self.processes:
+            servers = find_proftapds(process.pid) if isinstance(process, Target) else []
+            for pid in (process.pid, *servers):
+                self.threads += describe_threads(pid)
+
     def end(self):
         """Ends everything. Servers must go by themselves, soon after their targets."""
         for action in reversed(self.at_end):
@@ -179,6 +188,7 @@ def run_one(function):
     """None, or why it failed. Ends what it started in any case."""
     case = Case()
     reason = None
+    Failure.witness = case.note_threads
     try:
         function(case)
     except (Failure, Skip) as e:
@@ -193,6 +203,8 @@ def run_one(function):
         for process in case.processes:
             for line in process.describe():
                 print(f"# {line}")
+        for line in case.threads:
+            print(f"# {line}")
     case.forget()
     return reason
 

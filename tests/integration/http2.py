@@ -208,8 +208,11 @@ class Connection:
 
     def finish(self, stream, patience_s=PATIENCE_S):
         """The answer; its status is None when the stream ended without one."""
-        self.wait(lambda: self.streams[stream].ended, f"stream {stream} to end", patience_s)
         s = self.streams[stream]
+        try:
+            self.wait(lambda: s.ended, f"stream {stream} to end", patience_s)
+        except Failure as e:
+            raise Failure(f"{e}; so far {len(s.data)} bytes, headers {s.headers}, GOAWAY {self.goaway}") from None
         status = s.headers.get("grpc-status")
         return Reply(int(status) if status else None, s.headers.get("grpc-message", ""), s.data,
                      s.headers)

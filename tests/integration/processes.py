@@ -129,6 +129,15 @@ def free_port():
     return next(port for port in iter(lambda: random.choice(ports), None) if is_free(port))
 
 
+def describe_threads(pid):
+    """What each thread of a process waits in; of very many, the first."""
+    tasks = sorted(glob.glob(f"/proc/{pid}/task/[0-9]*"), key=lambda path: int(path.split("/")[-1]))
+    for task in tasks[:40]:
+        with contextlib.suppress(OSError):
+            name, place, stat = (Path(task, file).read_text().strip() for file in ("comm", "wchan", "stat"))
+            yield f"{task} ({name}): {stat.rpartition(')')[2].split()[0]} {place}"
+
+
 class Process:
     """A child whose output is kept, line by line."""
 
