@@ -50,11 +50,11 @@ def folder(where=None):
         yield pathlib.Path(path)
 
 
-def run(*command, check=True, **kwargs):
+def run(*command, check=True, patience_s=2 * PATIENCE_S, **kwargs):
     """The finished process; its output is in the failure's text."""
     done = subprocess.run([str(c) for c in command], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          errors="replace", timeout=2 * PATIENCE_S, **kwargs)
+                          errors="replace", timeout=patience_s, **kwargs)
     if check and done.returncode != 0:
         raise AssertionError(f"{command}: exit {done.returncode}\n{done.stdout}\n{done.stderr}")
     return done
@@ -191,13 +191,15 @@ class Pipeline:
         assert code == 0, f"pipeline: exit {code}"
         return self.read_counts()
 
+    def count_done(self):
+        """Of batches begun, and of files that have come out at the far end."""
+        counts = self.ask_counts()
+        return counts["(steps)", "batch"], counts["writer", "write"]
+
     def wait_for_batches(self, n_batches, n_files):
-        """Until each file of so many batches has come out at the far end."""
-        def arrived():
-            counts = self.ask_counts()
-            return (counts["(steps)", "batch"] == n_batches and
-                    counts["writer", "write"] == n_batches * n_files)
-        wait_until(arrived, f"{n_batches} batches")
+        """Until each file of so many batches has come out; as long as it takes, while there is progress."""
+        while (done := self.count_done()) != (n_batches, n_batches * n_files):
+            wait_until(lambda: self.count_done() != done, f"more than {done} of {n_batches} batches")
 
 
 def one_file(log_dir):

@@ -117,7 +117,7 @@ def test_large_reply():
     n_batches, n_files = 1000, 32
     with folder() as work, Pipeline(work, "--per-capture", str(n_batches), n_bytes=20) as pipeline:
         with Service(pipeline.port) as calls:
-            call = calls.start(request(LONG_MS, session_id="large"))
+            call = calls.start(request(UINT64_MAX, session_id="large"), timeout=None)
             pipeline.wait_for_batches(n_batches, n_files)
             calls.terminate("large")
             reply = call.result()

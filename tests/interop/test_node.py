@@ -8,7 +8,7 @@ import sys
 import grpc
 
 import protos
-from processes import HERE, Pipeline, folder, run
+from processes import HERE, PATIENCE_S, Pipeline, folder, run
 
 NODE = pathlib.Path(sys.executable).with_name("node")
 SPANS = {"batch", "read", "open", "load", "compress", "deflate", "write"}
@@ -17,7 +17,8 @@ SPANS = {"batch", "read", "open", "load", "compress", "deflate", "write"}
 def test_grpc_js():
     """grpc-js gets a trace, a stream, an error's text, its deadline, and the data of a session ended early."""
     with folder() as work, Pipeline(work) as pipeline:
-        done = run(NODE, HERE / "client.mjs", protos.ROOT, pipeline.port,
+        done = run(NODE, HERE / "client.mjs", protos.ROOT, pipeline.port, *SPANS,
+                   patience_s=10 * PATIENCE_S,
                    env={**os.environ, "NODE_MODULES": str(NODE.parent.parent / "node_modules")})
     answers = {row.pop("name"): row for row in map(json.loads, done.stdout.splitlines())}
     for name in ("profile", "terminated"):
