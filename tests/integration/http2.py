@@ -212,7 +212,8 @@ class Connection:
         try:
             self.wait(lambda: s.ended, f"stream {stream} to end", patience_s)
         except Failure as e:
-            raise Failure(f"{e}; so far {len(s.data)} bytes, headers {s.headers}, GOAWAY {self.goaway}") from None
+            raise Failure(f"{e}; so far {len(s.data)} bytes, headers {s.headers}, "
+                          f"GOAWAY {self.goaway}") from None
         status = s.headers.get("grpc-status")
         return Reply(int(status) if status else None, s.headers.get("grpc-message", ""), s.data,
                      s.headers)

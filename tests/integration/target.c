@@ -27,8 +27,8 @@
 #include "tests/integration/prefork.h"
 #include "tests/integration/workload.h"
 
-/* Nobody waits longer: a target that was forgotten ends by itself. */
-#define LIFE_S 120
+/* No test may take longer: a target that was forgotten ends by itself. */
+#define LIFE_S 300
 
 struct command {
 	const char *name;
