@@ -3,26 +3,10 @@
 #include "daemon/timeline.h"
 
 #include <check.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static struct timeline timeline;
-
-static void setup(void)
-{
-	timeline_init(&timeline, 1);
-}
-
-static void teardown(void)
-{
-	timeline_deinit(&timeline);
-}
-
-static void add(uint64_t ticks, int64_t ns)
-{
-	ck_assert_int_eq(timeline_add(&timeline, (struct clock_pair){ticks, ns}), 0);
-}
+#include "tests/unit/timeline_fixture.h"
 
 #define PAIR_NS INT64_C(20000000)
 #define TICKS_PER_NS 2.6
@@ -33,8 +17,7 @@ static void add(uint64_t ticks, int64_t ns)
 /* NTP slews by up to 500 ppm: so the rate swings, in two minutes. */
 static int64_t slewed_ns(double seconds)
 {
-	return (int64_t)(1e9 *
-			 (seconds + 0.0005 * 120 / (2 * M_PI) * sin(2 * M_PI * seconds / 120)));
+	return swing_ns(seconds, 0.0005, 120);
 }
 
 static uint64_t ticks_at(double seconds)
@@ -45,7 +28,7 @@ static uint64_t ticks_at(double seconds)
 /* A pair as the server reads it at about |seconds|, not quite at one time. */
 static void add_read(double seconds)
 {
-	add(ticks_at(seconds), slewed_ns(seconds) + rand() % WIDTH_NS - WIDTH_NS / 2);
+	add_pair(ticks_at(seconds), slewed_ns(seconds) + rand() % WIDTH_NS - WIDTH_NS / 2);
 }
 
 static int64_t error_at(double seconds)
@@ -79,7 +62,7 @@ START_TEST(a_jump_is_wrong_only_where_it_was)
 	int64_t before = INT64_MIN;
 
 	for (int i = 0; i <= 1000; i++)
-		add(ticks_at(i * 0.02) + (i > 500 ? (uint64_t)jump_ticks : 0),
+		add_pair(ticks_at(i * 0.02) + (i > 500 ? (uint64_t)jump_ticks : 0),
 			(int64_t)(i * PAIR_NS));
 	for (double s = 0; s < 20; s += 0.0017) {
 		int is_behind = s > 10.01;
@@ -103,7 +86,7 @@ START_TEST(a_counter_that_is_set_back_spoils_nothing_before)
 	const uint64_t back_ticks = UINT64_C(1) << 36; /* half a minute */
 
 	for (int i = 0; i <= 1000; i++)
-		add(ticks_at(i * 0.02) - (i > 500 ? back_ticks : 0), (int64_t)(i * PAIR_NS));
+		add_pair(ticks_at(i * 0.02) - (i > 500 ? back_ticks : 0), (int64_t)(i * PAIR_NS));
 	ck_assert_uint_eq(timeline.n_pairs, 501);
 	for (double s = 0; s < 10; s += 0.0017) {
 		int64_t now = timeline_convert(&timeline, ticks_at(s));
@@ -122,7 +105,8 @@ static const char *watch_pairs(int n, uint64_t (*ticks)(double), int64_t from_ns
 	for (int i = 0; i <= n; i++) {
 		double seconds = i * 0.02;
 
-		add(ticks(seconds), (int64_t)(seconds * 1e9) + rand() % WIDTH_NS - WIDTH_NS / 2);
+		add_pair(ticks(seconds),
+			(int64_t)(seconds * 1e9) + rand() % WIDTH_NS - WIDTH_NS / 2);
 	}
 	clock_watch_describe(&timeline.watch, from_ns, text, sizeof text);
 	return text;
@@ -234,10 +218,9 @@ START_TEST(a_clock_without_ticks_is_not_watched)
 {
 	char text[160];
 
-	timeline_deinit(&timeline);
-	timeline_init(&timeline, 0);
+	timeline_fixture_reopen_without_ticks();
 	for (int i = 0; i < 100; i++)
-		add(1000, 1000 + i * PAIR_NS);
+		add_pair(1000, 1000 + i * PAIR_NS);
 	clock_watch_describe(&timeline.watch, 0, text, sizeof text);
 	ck_assert_str_eq(text, "");
 }
@@ -264,7 +247,7 @@ START_TEST(cores_that_differ_are_wrong_by_their_difference)
 	static const int64_t offsets[] = {0, 40, -40, 90};
 
 	for (int i = 0; i <= 500; i++)
-		add(ticks_at(i * 0.02) + (uint64_t)offsets[i % 4], (int64_t)(i * PAIR_NS));
+		add_pair(ticks_at(i * 0.02) + (uint64_t)offsets[i % 4], (int64_t)(i * PAIR_NS));
 	for (int i = 0; i < 4000; i++) {
 		double s = i * 0.0025;
 		int64_t now = timeline_convert(&timeline, ticks_at(s) + (uint64_t)offsets[i % 4]);
@@ -280,7 +263,7 @@ int main(void)
 	TCase *tcase = tcase_create("a clock of our own");
 	SRunner *runner;
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_checked_fixture(tcase, timeline_fixture_open, timeline_fixture_close);
 	tcase_add_test(tcase, ten_minutes_are_right_to_a_microsecond);
 	tcase_add_loop_test(tcase, a_jump_is_wrong_only_where_it_was, 0, 2);
 	tcase_add_test(tcase, a_counter_that_is_set_back_spoils_nothing_before);

@@ -3,34 +3,17 @@
 #include "daemon/timeline.h"
 
 #include <check.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/ticks.h"
 #include "tests/unit/fake_root.h"
-
-static struct timeline timeline;
-
-static void setup(void)
-{
-	timeline_init(&timeline, 1);
-}
-
-static void teardown(void)
-{
-	timeline_deinit(&timeline);
-}
-
-static void add(uint64_t ticks, int64_t ns)
-{
-	ck_assert_int_eq(timeline_add(&timeline, (struct clock_pair){ticks, ns}), 0);
-}
+#include "tests/unit/timeline_fixture.h"
 
 START_TEST(converts_exactly_between_pairs)
 {
-	add(1000000, 5000);
-	add(1004000, 6000); /* 4 ticks a nanosecond */
+	add_pair(1000000, 5000);
+	add_pair(1004000, 6000); /* 4 ticks a nanosecond */
 	ck_assert_int_eq(timeline_convert(&timeline, 1000000), 0);
 	ck_assert_int_eq(timeline_convert(&timeline, 1000004), 1);
 	ck_assert_int_eq(timeline_convert(&timeline, 1000007), 1);
@@ -41,10 +24,10 @@ END_TEST
 
 START_TEST(follows_a_slewed_clock)
 {
-	add(0, 0);
-	add(1000, 1000);
-	add(2000, 3000);
-	add(3000, 3500);
+	add_pair(0, 0);
+	add_pair(1000, 1000);
+	add_pair(2000, 3000);
+	add_pair(3000, 3500);
 	ck_assert_int_eq(timeline_convert(&timeline, 500), 500);
 	ck_assert_int_eq(timeline_convert(&timeline, 2000), 3000);
 	ck_assert_int_eq(timeline_convert(&timeline, 1500), 2000);
@@ -57,9 +40,9 @@ END_TEST
 
 START_TEST(extrapolates_beyond_both_ends)
 {
-	add(10000, 100);
-	add(20000, 200);
-	add(30000, 400);
+	add_pair(10000, 100);
+	add_pair(20000, 200);
+	add_pair(30000, 400);
 	ck_assert_int_eq(timeline_convert(&timeline, 0), -100);
 	ck_assert_int_eq(timeline_convert(&timeline, 9999), -1);
 	ck_assert_int_eq(timeline_convert(&timeline, 40000), 500);
@@ -69,11 +52,11 @@ END_TEST
 
 START_TEST(ignores_pairs_that_do_not_advance)
 {
-	add(1000, 1000);
-	add(2000, 2000);
-	add(2000, 2500);
-	add(1500, 2500);
-	add(2500, 2000);
+	add_pair(1000, 1000);
+	add_pair(2000, 2000);
+	add_pair(2000, 2500);
+	add_pair(1500, 2500);
+	add_pair(2500, 2000);
 	ck_assert_uint_eq(timeline.n_pairs, 2);
 	ck_assert_int_eq(timeline_convert(&timeline, 3000), 2000);
 }
@@ -81,10 +64,10 @@ END_TEST
 
 START_TEST(uses_a_pair_added_after_a_conversion)
 {
-	add(0, 0);
-	add(1000, 1000);
+	add_pair(0, 0);
+	add_pair(1000, 1000);
 	ck_assert_int_eq(timeline_convert(&timeline, 2000), 2000);
-	add(2000, 4000);
+	add_pair(2000, 4000);
 	ck_assert_int_eq(timeline_convert(&timeline, 2000), 4000);
 	ck_assert_int_eq(timeline_convert(&timeline, 1500), 2500);
 }
@@ -99,7 +82,7 @@ START_TEST(never_runs_backwards)
 	srand(7);
 	/* As a server takes them: every 20 ms at about 2.6 GHz, with noise. */
 	for (int i = 0; i < 200; i++) {
-		add(ticks, ns);
+		add_pair(ticks, ns);
 		ticks += 52000000u + (unsigned)rand() % 5000;
 		ns += 20000000 + rand() % 2000;
 	}
@@ -122,9 +105,8 @@ END_TEST
 
 START_TEST(takes_nanoseconds_as_they_are)
 {
-	timeline_deinit(&timeline);
-	timeline_init(&timeline, 0);
-	add(5000, 5000);
+	timeline_fixture_reopen_without_ticks();
+	add_pair(5000, 5000);
 	ck_assert_int_eq(timeline_convert(&timeline, 5000), 0);
 	ck_assert_int_eq(timeline_convert(&timeline, 7321), 2321);
 	ck_assert_int_eq(timeline_convert(&timeline, 4000), -1000);
@@ -183,12 +165,10 @@ START_TEST(trusts_no_ticks_of_an_unknown_machine)
 END_TEST
 #endif
 
-/* A clock whose rate swings by 1/1000 in ten minutes: ns at the tick. */
+/* By 1/1000, in ten minutes: ns at the tick. */
 static int64_t swinging_ns(uint64_t ticks)
 {
-	double s = (double)ticks / 1e9;
-
-	return (int64_t)(1e9 * (s + 0.001 * 600 / (2 * M_PI) * sin(2 * M_PI * s / 600)));
+	return swing_ns((double)ticks / 1e9, 0.001, 600);
 }
 
 /* A pair each 20 ms. */
@@ -253,7 +233,7 @@ int main(void)
 	TCase *choice = tcase_create("choice of the clock");
 	SRunner *runner;
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_checked_fixture(tcase, timeline_fixture_open, timeline_fixture_close);
 	tcase_add_test(tcase, converts_exactly_between_pairs);
 	tcase_add_test(tcase, follows_a_slewed_clock);
 	tcase_add_test(tcase, extrapolates_beyond_both_ends);

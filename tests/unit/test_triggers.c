@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -44,6 +45,12 @@ static void begin(double ns_per_tick, const char *one, const char *other)
 	now_ns = NS_PER_S;
 	triggers_set_clock(&triggers, now_ns, ns_per_tick);
 	ck_assert_int_eq(trigger_watch_open(&fixture.target, &triggers, 0), 0);
+}
+
+/* Spans "decode" may take 100 us. */
+static void begin_decode(void)
+{
+	begin(1, "ptap_trigger_span=decode:100us", NULL);
 }
 
 /* A recording of which the ring's thread is part. */
@@ -109,6 +116,21 @@ static const char *look(void)
 	return reason;
 }
 
+static void expect(const char *said)
+{
+	ck_assert_str_eq(look(), said);
+}
+
+/* One that takes longer is said. */
+static void expect_decode(unsigned us)
+{
+	char said[TRIGGERS_REASON_BYTES];
+
+	put_span(decode_id, us * US);
+	snprintf(said, sizeof said, "span decode took %u us, more than 100 us", us);
+	expect(said);
+}
+
 static void pass(int64_t ms)
 {
 	now_ns += ms * NS_PER_MS;
@@ -121,18 +143,18 @@ START_TEST(a_span_fires_beyond_its_bound)
 	put_span(fixture_add_string("decoder"), 900 * US);
 	put_span(fixture_add_string("decod"), 900 * US);
 	put_span(decode_id, 100 * US);
-	ck_assert_str_eq(look(), "");
+	expect("");
 	put_span(decode_id, 100 * US + 1);
-	ck_assert_str_eq(look(), "span decode took 100 us, more than 100 us");
-	ck_assert_str_eq(look(), "");
+	expect("span decode took 100 us, more than 100 us");
+	expect("");
 	pass(60000);
 	/* Another place in the source. */
 	put_span(fixture_add_string("decode"), 153 * NS_PER_MS);
-	ck_assert_str_eq(look(), "span decode took 153 ms, more than 100 us");
+	expect("span decode took 153 ms, more than 100 us");
 	pass(60000);
 	/* A step is a span. */
 	put_number(RECORD_STEP, decode_id, 2 * NS_PER_S, 1);
-	ck_assert_str_eq(look(), "span decode took 2 s, more than 100 us");
+	expect("span decode took 2 s, more than 100 us");
 }
 END_TEST
 
@@ -140,9 +162,9 @@ START_TEST(bounds_are_in_time_and_not_in_ticks)
 {
 	begin(0.5, "ptap_trigger_span=decode:100us", NULL);
 	put_span(decode_id, 200 * US);
-	ck_assert_str_eq(look(), "");
+	expect("");
 	put_span(decode_id, 500 * US);
-	ck_assert_str_eq(look(), "span decode took 250 us, more than 100 us");
+	expect("span decode took 250 us, more than 100 us");
 }
 END_TEST
 
@@ -150,13 +172,13 @@ START_TEST(names_at_run_time_are_compared_too)
 {
 	struct slot name = {{slot_word0(0, SLOT_NAME, 6), 0}};
 
-	begin(1, "ptap_trigger_span=decode:100us", NULL);
+	begin_decode();
 	memcpy(&name.word[1], "encode", 6);
 	put(RECORD_SPAN, STRING_ID_DYNAMIC, 101 * US, &name, 1);
-	ck_assert_str_eq(look(), "");
+	expect("");
 	memcpy(&name.word[1], "decode", 6);
 	put(RECORD_SPAN, STRING_ID_DYNAMIC, 101 * US, &name, 1);
-	ck_assert_str_eq(look(), "span decode took 101 us, more than 100 us");
+	expect("span decode took 101 us, more than 100 us");
 }
 END_TEST
 
@@ -167,10 +189,10 @@ START_TEST(a_span_may_take_an_hour)
 
 	begin(1, "ptap_trigger_span=decode:3600s", NULL);
 	put(RECORD_SPAN, decode_id, RECORD_DURATION_MASK, &duration, 1);
-	ck_assert_str_eq(look(), "");
+	expect("");
 	duration.word[1]++;
 	put(RECORD_SPAN, decode_id, RECORD_DURATION_MASK, &duration, 1);
-	ck_assert_str_eq(look(), "span decode took 3600 s, more than 3600 s");
+	expect("span decode took 3600 s, more than 3600 s");
 }
 END_TEST
 
@@ -184,9 +206,9 @@ START_TEST(a_step_fires_beyond_its_multiple)
 	/* These were eight. */
 	put_step(50 * US);
 	put_span(decode_id, 900 * US);
-	ck_assert_str_eq(look(), "");
+	expect("");
 	put_step(80 * US);
-	ck_assert_str_eq(look(), "step 41 took 80 us, 4.0 times the usual 20 us");
+	expect("step 41 took 80 us, 4.0 times the usual 20 us");
 }
 END_TEST
 
@@ -201,14 +223,14 @@ START_TEST(counters_fire_on_their_side_of_a_bound)
 	put_number(RECORD_COUNTER, fixture_add_string("queue"), 0, 1000);
 	put_number(RECORD_COUNTER, fixture_add_string("queue"), 0, -5000);
 	put_number(RECORD_INSTANT, fixture_add_string("queue"), 0, 5000);
-	ck_assert_str_eq(look(), "");
+	expect("");
 	put_number(RECORD_COUNTER, fixture_add_string("queue"), 0, 1042);
-	ck_assert_str_eq(look(), "counter queue was 1042, more than 1000");
+	expect("counter queue was 1042, more than 1000");
 	pass(60000);
 	put_number(RECORD_COUNTER, fixture_add_string("load"), 0, 0);
-	ck_assert_str_eq(look(), "");
+	expect("");
 	put(RECORD_COUNTER, fixture_add_string("load"), 0, &number, 1);
-	ck_assert_str_eq(look(), "counter load was -0.75, less than -0.5");
+	expect("counter load was -0.75, less than -0.5");
 }
 END_TEST
 
@@ -217,30 +239,28 @@ START_TEST(one_in_an_interval_for_all_of_them)
 	begin(1, "ptap_trigger_span=decode:100us;encode:1us", "ptap_trigger_interval_ms=2000");
 	put_span(decode_id, 200 * US);
 	put_span(decode_id, 300 * US);
-	ck_assert_str_eq(look(), "span decode took 200 us, more than 100 us");
+	expect("span decode took 200 us, more than 100 us");
 	put_span(fixture_add_string("encode"), 200 * US);
 	pass(1999);
-	ck_assert_str_eq(look(), "");
+	expect("");
 	pass(1);
-	ck_assert_str_eq(look(), "");
+	expect("");
 	put_span(decode_id, 400 * US);
-	ck_assert_str_eq(
-		look(), "span decode took 400 us, more than 100 us; 2 more since the last one");
+	expect("span decode took 400 us, more than 100 us; 2 more since the last one");
 	pass(2000);
-	put_span(decode_id, 500 * US);
-	ck_assert_str_eq(look(), "span decode took 500 us, more than 100 us");
+	expect_decode(500);
 }
 END_TEST
 
 /* It comes again and again while the first is not written yet. */
 START_TEST(what_waits_is_not_written_over)
 {
-	begin(1, "ptap_trigger_span=decode:100us", NULL);
+	begin_decode();
 	put_span(decode_id, 200 * US);
 	trigger_watch_visit(&fixture.target, 0);
 	put_span(decode_id, 300 * US);
 	pass(120000);
-	ck_assert_str_eq(look(), "span decode took 200 us, more than 100 us");
+	expect("span decode took 200 us, more than 100 us");
 	ck_assert_uint_eq(triggers.n_suppressed, 1);
 }
 END_TEST
@@ -249,13 +269,13 @@ START_TEST(sees_what_was_not_overwritten)
 {
 	uint32_t n = 0;
 
-	begin(1, "ptap_trigger_span=decode:100us", NULL);
+	begin_decode();
 	put_span(decode_id, 200 * US);
 	while (fixture_head(0) < 5 * FIXTURE_SLOTS / 2)
 		n += (uint32_t)entry_write(word, n, n % RECORD_MAX_EXTRA);
 	put_span(decode_id, 300 * US);
 	ck_assert_uint_eq(trigger_watch_visit(&fixture.target, 0), TRIGGER_WATCH_OUTRUN);
-	ck_assert_str_eq(look(), "span decode took 300 us, more than 100 us");
+	expect("span decode took 300 us, more than 100 us");
 	ck_assert_uint_eq(triggers.n_suppressed, 0);
 	ck_assert_uint_eq(trigger_watch_visit(&fixture.target, 0), 0);
 	for (uint32_t i = 0; i < FIXTURE_SLOTS / 2; i++)
@@ -267,30 +287,28 @@ END_TEST
 START_TEST(what_was_there_before_is_of_no_interest)
 {
 	put_span(decode_id, 200 * US);
-	begin(1, "ptap_trigger_span=decode:100us", NULL);
+	begin_decode();
 	trigger_watch_close(&fixture.target);
 	ck_assert_int_eq(trigger_watch_open(&fixture.target, &triggers, 1), 0);
-	ck_assert_str_eq(look(), "");
-	put_span(decode_id, 300 * US);
-	ck_assert_str_eq(look(), "span decode took 300 us, more than 100 us");
+	expect("");
+	expect_decode(300);
 }
 END_TEST
 
 START_TEST(other_recordings_are_of_no_interest)
 {
-	begin(1, "ptap_trigger_span=decode:100us", NULL);
+	begin_decode();
 	put_span(decode_id, 200 * US);
 	atomic_store(&fixture.arena->word, word + 4);
-	ck_assert_str_eq(look(), "");
+	expect("");
 	enter();
-	put_span(decode_id, 300 * US);
-	ck_assert_str_eq(look(), "span decode took 300 us, more than 100 us");
+	expect_decode(300);
 }
 END_TEST
 
 START_TEST(the_last_of_a_thread_is_seen_before_its_ring_is_free)
 {
-	begin(1, "ptap_trigger_span=decode:100us", NULL);
+	begin_decode();
 	put_span(decode_id, 200 * US);
 	rings_free(&fixture.target, 0);
 	ck_assert_str_eq(triggers.reason, "span decode took 200 us, more than 100 us");
