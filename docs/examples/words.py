@@ -86,4 +86,6 @@ def main(library, directory, port="0"):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) not in (3, 4):
+        sys.exit(__doc__.split("\n\n")[1])
     main(*sys.argv[1:])
