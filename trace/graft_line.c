@@ -61,22 +61,45 @@ static uint8_t *put_rest(uint8_t *p, const struct pb_field *event)
 	return p;
 }
 
+/* An event's room in the batch, for its bytes; NULL: none. */
+static uint8_t *begin_event(struct graft_line *l, const struct pb_field *event)
+{
+	uint8_t *p = chunks_reserve(&l->batch, event->n_bytes + EVENT_HEAD_BYTES);
+
+	if (!p)
+		return NULL;
+	*p = (uint8_t)LINE_EVENTS;
+	return p + 2;
+}
+
+/* Its bytes are between |p| and |end|. */
+static int end_event(struct graft_line *l, uint8_t *p, uint8_t *end)
+{
+	end = put_length_before(p - 1, end);
+	chunks_commit(&l->batch, (size_t)(end - (p - 2)));
+	return l->batch.total_bytes < MAX_BATCH_BYTES ? 0 : flush_batch(l);
+}
+
 static int put_event(struct graft_line *l, const struct pb_field *event, uint64_t offset_ps,
 	uint64_t duration_ps)
 {
-	uint8_t *p = chunks_reserve(&l->batch, event->n_bytes + EVENT_HEAD_BYTES);
+	uint8_t *p = begin_event(l, event);
 	uint8_t *end;
 
 	if (!p)
 		return l->batch.error;
-	*p = (uint8_t)LINE_EVENTS;
-	end = put_rest(p + 2, event);
+	end = put_rest(p, event);
 	end = pb_put_uint(end, EVENT_OFFSET >> 3, offset_ps);
 	if (duration_ps)
 		end = pb_put_uint(end, EVENT_DURATION >> 3, duration_ps);
-	end = put_length_before(p + 1, end);
-	chunks_commit(&l->batch, (size_t)(end - p));
-	return l->batch.total_bytes < MAX_BATCH_BYTES ? 0 : flush_batch(l);
+	return end_event(l, p, end);
+}
+
+static int keep_event(struct graft_line *l, const struct pb_field *event)
+{
+	uint8_t *p = begin_event(l, event);
+
+	return p ? end_event(l, p, mempcpy(p, event->data, event->n_bytes)) : l->batch.error;
 }
 
 /* They all begin now: the longest is the outermost. */
@@ -112,7 +135,7 @@ static int cut_event(struct graft_line *l, const struct pb_field *event, uint64_
 	return 0;
 }
 
-/* An event's own times; 0 when it has none, which are those of aggregated ones. */
+/* An event's own times; 0 when it has none, as aggregated ones have: the last of both says which it is. */
 static int read_times(const struct pb_field *event, int64_t *offset_ps, int64_t *duration_ps)
 {
 	struct pb_reader r = pb_enter(event);
@@ -126,8 +149,8 @@ static int read_times(const struct pb_field *event, int64_t *offset_ps, int64_t 
 			*offset_ps = (int64_t)f.value;
 		else if (f.tag == EVENT_DURATION)
 			*duration_ps = (int64_t)f.value;
-		else if (f.tag == EVENT_OCCURRENCES)
-			has_time = 0;
+		if (f.tag == EVENT_OFFSET || f.tag == EVENT_OCCURRENCES)
+			has_time = f.tag == EVENT_OFFSET;
 	}
 	return rc ? rc : has_time;
 }
@@ -141,7 +164,7 @@ int graft_line_move(struct graft_line *l, const struct pb_field *event)
 	int r = read_times(event, &offset_ps, &duration_ps);
 
 	if (r <= 0)
-		return r ? r : put_event(l, event, 0, 0);
+		return r ? r : keep_event(l, event);
 	start_ps = add_saturated(offset_ps, -(int64_t)l->cut_ps);
 	end_ps = add_saturated(start_ps, duration_ps > 0 ? duration_ps : 0);
 	if (start_ps < 0 && end_ps > 0)
