@@ -5,25 +5,19 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "trace/codec/sink.h"
 #include "trace/read/cursor.h"
 
-static void put_base64(struct sink *s, const uint8_t *data, size_t n)
+static void put_base64(struct sink *s, const char *data, size_t n)
 {
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	char text[BASE64_BYTES(768)];
 
 	sink_put(s, '"');
-	for (size_t i = 0; i < n; i += 3) {
-		size_t left = n - i;
-		uint32_t group = (uint32_t)data[i] << 16 |
-				 (left > 1 ? (uint32_t)data[i + 1] << 8 : 0) |
-				 (left > 2 ? data[i + 2] : 0);
+	for (size_t i = 0; i < n; i += 768) {
+		size_t part = n - i < 768 ? n - i : 768;
 
-		sink_put(s, digits[group >> 18]);
-		sink_put(s, digits[group >> 12 & 63]);
-		sink_put(s, left > 1 ? digits[group >> 6 & 63] : '=');
-		sink_put(s, left > 2 ? digits[group & 63] : '=');
+		sink_write(s, text, (size_t)(base64_encode(text, data + i, part) - text));
 	}
 	sink_put(s, '"');
 }
@@ -53,7 +47,7 @@ void arg_json_value(struct sink *s, const struct item_arg *arg)
 		sink_json(s, arg->text, arg->n_bytes);
 		return;
 	case STAT_BYTES:
-		put_base64(s, (const uint8_t *)arg->text, arg->n_bytes);
+		put_base64(s, arg->text, arg->n_bytes);
 		return;
 	}
 }

@@ -8,6 +8,7 @@
 
 const struct codec *const codecs[] = {
 	&codec_ndjson,
+	&codec_perfetto,
 	NULL,
 };
 

@@ -6,5 +6,6 @@
 #include "trace/codec/codec.h"
 
 extern const struct codec codec_ndjson;
+extern const struct codec codec_perfetto;
 
 #endif

