@@ -9,27 +9,13 @@ from pathlib import Path
 
 import running
 from checks import PATIENCE_S
+from examples import EXAMPLES, start
 from fixture import SANITIZERS, Skip, check, equal, run, test, wait_until
-from processes import LIBRARY, PROFTAP, PROFTAPD, TOP_BUILD, TOP_SRC, Process, find_proftapds, is_alive
+from processes import LIBRARY, PROFTAP, TOP_SRC
 from trace_file import Trace, read_flows
 
-EXAMPLES = TOP_BUILD / "docs" / "examples"
 WAITS_MS = (15, 10, 5)
 ASYNC_STATS = {"id", "_a", "unfinished", "started_before"}
-
-
-def start(t, command):
-    """The example, and the ports that it names when it is ready."""
-    process = t.keep(Process(command[0].name, command, {"PROFTAPD": str(PROFTAPD)}))
-    ports = [int(port) for port in re.findall(r"port (\d+)", process.read_line())]
-    servers = find_proftapds(process.pid)
-    equal(len(servers), 1, "number of servers")
-
-    def wait_for_servers():
-        process.kill()
-        wait_until(lambda: not any(map(is_alive, servers)), f"server {servers} to end", 5)
-    t.at_end.append(wait_for_servers)
-    return process, *ports
 
 
 def end_ps(event):

@@ -52,7 +52,18 @@ void arg_json_value(struct sink *s, const struct item_arg *arg)
 	}
 }
 
-void arg_json_object(struct sink *s, const struct item *item)
+void arg_json_viewer_value(struct sink *s, const struct item_arg *arg)
+{
+	bool is_wide = arg->type == STAT_UINT64 && arg->value.u64 > INT64_MAX;
+
+	if (is_wide)
+		sink_put(s, '"');
+	arg_json_value(s, arg);
+	if (is_wide)
+		sink_put(s, '"');
+}
+
+void arg_json_object(struct sink *s, const struct item *item, arg_json_put put)
 {
 	sink_put(s, '{');
 	for (size_t i = 0; i < item->n_args; i++) {
@@ -62,7 +73,7 @@ void arg_json_object(struct sink *s, const struct item *item)
 			sink_put(s, ',');
 		sink_json(s, arg->key, strlen(arg->key));
 		sink_put(s, ':');
-		arg_json_value(s, arg);
+		put(s, arg);
 	}
 	sink_put(s, '}');
 }

@@ -12,7 +12,12 @@ struct sink;
  * base64.
  */
 void arg_json_value(struct sink *s, const struct item_arg *arg);
-/* All of them as one object. */
-void arg_json_object(struct sink *s, const struct item *item);
+/* The same, but what fits into no int64_t is a text: viewers get such numbers wrong. */
+void arg_json_viewer_value(struct sink *s, const struct item_arg *arg);
+
+typedef void (*arg_json_put)(struct sink *s, const struct item_arg *arg);
+
+/* All of them as one object, each by |put|. */
+void arg_json_object(struct sink *s, const struct item *item, arg_json_put put);
 
 #endif

@@ -7,6 +7,7 @@
 #include "trace/codec/formats.h"
 
 const struct codec *const codecs[] = {
+	&codec_chrome,
 	&codec_ndjson,
 	&codec_perfetto,
 	NULL,
@@ -28,25 +29,50 @@ const struct codec *codec_find(const char *name)
 	return NULL;
 }
 
-static bool ends_with(const char *path, const char *suffix)
+static bool ends_with(const char *path, size_t n, const char *suffix)
 {
-	size_t n = strlen(path);
 	size_t n_suffix = suffix ? strlen(suffix) : 0;
 
-	return n_suffix && n > n_suffix && strcmp(path + n - n_suffix, suffix) == 0;
+	return n_suffix && n > n_suffix && memcmp(path + n - n_suffix, suffix, n_suffix) == 0;
+}
+
+/* Bytes of the longest of its ends that |path| has, as it is or without ".gz"; 0: none. */
+static size_t match(const struct codec *c, const char *path)
+{
+	const char *const suffixes[] = {c->suffix, c->plain_suffix};
+	size_t n = strlen(path);
+	size_t n_bare = ends_with(path, n, ".gz") ? n - 3 : n;
+	size_t longest = 0;
+
+	for (int i = 0; i < 2; i++)
+		if ((ends_with(path, n, suffixes[i]) || ends_with(path, n_bare, suffixes[i])) &&
+			strlen(suffixes[i]) > longest)
+			longest = strlen(suffixes[i]);
+	return longest;
 }
 
 const struct codec *codec_find_by_path(const char *path)
 {
-	for (const struct codec *const *c = codecs; *c; c++)
-		if (ends_with(path, (*c)->suffix) || ends_with(path, (*c)->plain_suffix))
-			return *c;
-	return NULL;
+	const struct codec *found = NULL;
+	size_t longest = 0;
+
+	for (const struct codec *const *c = codecs; *c; c++) {
+		size_t n = match(*c, path);
+
+		if (n > longest) {
+			longest = n;
+			found = *c;
+		}
+	}
+	return found;
 }
 
 bool codec_is_gzip(const struct codec *c, const char *path)
 {
-	return ends_with(path, ".gz") || (c->plain_suffix && !ends_with(path, c->plain_suffix));
+	size_t n = strlen(path);
+
+	return ends_with(path, n, ".gz") ||
+	       (c->plain_suffix && !ends_with(path, n, c->plain_suffix));
 }
 
 void codec_lose(struct codec_result *result, const char *what, uint64_t n)

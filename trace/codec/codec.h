@@ -54,7 +54,8 @@ extern const struct codec *const codecs[]; /* ends with NULL */
 
 /* NULL if there is none. */
 const struct codec *codec_find(const char *name);
-const struct codec *codec_find_by_path(const char *path); /* by the end of a file's name */
+/* By the end of a file's name, the longest that a row has; ".gz" may stand behind it. NULL if there is none. */
+const struct codec *codec_find_by_path(const char *path);
 /* Whether the sink compresses what goes into the file at |path|. */
 bool codec_is_gzip(const struct codec *c, const char *path);
 

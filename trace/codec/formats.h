@@ -5,6 +5,7 @@
 
 #include "trace/codec/codec.h"
 
+extern const struct codec codec_chrome;
 extern const struct codec codec_ndjson;
 extern const struct codec codec_perfetto;
 

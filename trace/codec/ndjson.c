@@ -81,7 +81,7 @@ static void put_item(const struct view *v, const struct view_track *track, const
 		put_number(s, "flow_in", (int64_t)item->flow_in);
 	if (item->n_args) {
 		sink_text(s, ",\"args\":");
-		arg_json_object(s, item);
+		arg_json_object(s, item, arg_json_value);
 	}
 	sink_text(s, "}\n");
 }

@@ -48,6 +48,12 @@ struct view_process {
 	char *name; /* "train", "/device:GPU:0" */
 };
 
+/*
+ * Made-up pids and tids begin here: above all that Linux gives (2^22), and below what some viewers cut off (2^31). That of
+ * process or track i is i more.
+ */
+#define VIEW_MADE_UP (1 << 30)
+
 enum track_kind {
 	TRACK_THREAD, /* spans, steps and instants of a thread: they nest, but in foreign files may not */
 	TRACK_STREAM, /* kernels and copies of a device: may overlap */

@@ -16,9 +16,7 @@
 #include "trace/saturate.h"
 #include "trace/space.h"
 
-/* Made-up pids and tids: above all that Linux gives (2^22), and below what some viewers cut off (2^31). */
-#define FIRST_MADE_UP (1 << 30)
-#define MAX_REAL (FIRST_MADE_UP - 1)
+#define MAX_REAL (VIEW_MADE_UP - 1)
 
 struct building {
 	struct view *view;
@@ -82,7 +80,7 @@ static int64_t add_process(struct building *b, const struct archive_plane *plane
 	*p = (struct view_process){.host = b->host};
 	describe_device(b, p, plane);
 	p->is_real = pid > 0;
-	p->pid = p->is_real ? pid : FIRST_MADE_UP + (int64_t)v->n_processes;
+	p->pid = p->is_real ? pid : VIEW_MADE_UP + (int64_t)v->n_processes;
 	p->name = name_process(plane);
 	return p->name ? (int64_t)v->n_processes++ : -ENOMEM;
 }
@@ -251,6 +249,6 @@ int view_add_tracks(struct view *v)
 	qsort(v->tracks, v->n_tracks, sizeof *v->tracks, compare_places);
 	for (size_t i = 0; i < v->n_tracks; i++)
 		if (!v->tracks[i].is_real)
-			v->tracks[i].tid = FIRST_MADE_UP + (int64_t)i;
+			v->tracks[i].tid = VIEW_MADE_UP + (int64_t)i;
 	return 0;
 }

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""proftap convert -t chrome: Chrome's JSON holds what NDJSON does, in a form that importers take whole."""
+import collections
+import json
+import math
+import subprocess
+from decimal import Decimal
+
+from conversions import (CROSSED, SPANS, Conversion, capture_requests, goldens, make_bad_names, make_space,
+                         read_rows)
+from fixture import check, contains, equal, run, test
+from processes import PROFTAP
+
+
+class Chrome:
+    def __init__(self, t, *paths, options=()):
+        self.conversion = Conversion(t, "chrome", *paths, options=options)
+        self.document = json.loads(self.conversion.data, parse_float=Decimal)
+        self.events = self.document["traceEvents"]
+        named = {(e["name"], e["pid"], e["tid"]): e["args"] for e in self.of("M")}
+        self.threads = {key[1:]: args["name"] for key, args in named.items()
+                        if key[0] == "thread_name"}
+        self.processes = {key[1]: args["name"] for key, args in named.items()
+                          if key[0] == "process_name"}
+
+    def of(self, phases):
+        return [e for e in self.events if e["ph"] in phases]
+
+    def place(self, event):
+        return self.processes[event["pid"]], self.threads[event["pid"], event["tid"]]
+
+
+def to_ns(us):
+    """Three decimals are all."""
+    check(us * 1000 == int(us * 1000), f"{us} has parts of a ns")
+    return int(us * 1000)
+
+
+def text_of(args):
+    return json.dumps(args, sort_keys=True, default=float)
+
+
+def as_viewers_take(value):
+    """Of integers that a viewer gets wrong the text."""
+    return str(value) if isinstance(value, int) and value >= 2**63 else value
+
+
+def expected_args(row):
+    args = {key: as_viewers_take(value) for key, value in row.args.items()}
+    return dict(list(args.items())[:1]) if row.kind == "counter" else args
+
+
+def is_number(row):
+    values = list(row.args.values())
+    return bool(values) and not isinstance(values[0], str) and math.isfinite(values[0])
+
+
+def compare(t, *paths):
+    """Every item of NDJSON is there, and nothing else."""
+    rows = read_rows(t, *paths)
+    chrome = Chrome(t, *paths)
+    samples = [row for row in rows if row.kind == "counter"]
+    lost = [row for row in samples if not is_number(row)]
+    equal(chrome.conversion.lost.get("counter samples that are no number", 0), len(lost), "lost")
+    expected = collections.Counter(
+        (row.place[1], row.place[3], row.name, row.start_ns, row.duration_ns, text_of(expected_args(row)),
+         "C" if row.kind == "counter" else "X" if row.kind in SPANS else "i")
+        for row in rows if row not in lost)
+    found = collections.Counter(
+        (*chrome.place(e), e["name"], to_ns(e["ts"]), to_ns(e.get("dur", 0)), text_of(e.get("args", {})),
+         e["ph"]) for e in chrome.of("XiC"))
+    equal(found - expected, collections.Counter(), "what is only in Chrome's JSON")
+    equal(expected - found, collections.Counter(), "what is not in Chrome's JSON")
+    equal(chrome.conversion.summary["written"], sum(found.values()), "the events that were counted")
+    compare_flows(rows, chrome)
+    check_nesting(chrome)
+    return chrome, rows
+
+
+def compare_flows(rows, chrome):
+    expected = collections.Counter()
+    for row in rows:
+        for phase, flow in zip("fs", row.flows):
+            if flow:
+                expected[phase, hex(flow % 2**64), row.place[3], row.start_ns] += 1
+    found = collections.Counter(
+        (e["ph"], e["id"], chrome.threads[e["pid"], e["tid"]], to_ns(e["ts"])) for e in chrome.of("sf"))
+    equal(found, expected, "ends of flows")
+    check(all(e["cat"] == e["name"] == "flow" for e in chrome.of("sf")), "flows of one name")
+
+
+def check_nesting(chrome):
+    """No span crosses another one of its row: importers would drop it."""
+    rows = collections.defaultdict(list)
+    for e in chrome.of("X"):
+        rows[e["pid"], e["tid"]].append((e["ts"], e["ts"] + e["dur"], e["name"]))
+    for spans in rows.values():
+        ends = []
+        for start, end, name in sorted(spans, key=lambda s: (s[0], -s[1])):
+            while ends and ends[-1] <= start:
+                ends.pop()
+            check(not ends or end <= ends[-1], f"{name} at {start} crosses another one")
+            ends.append(end)
+
+
+@test
+def every_golden_trace_is_there_whole(t):
+    for path in goldens():
+        compare(t, path)
+
+
+@test
+def a_real_trace_is_there_whole(t):
+    chrome, rows = compare(t, capture_requests(t))
+    kinds = {row.kind for row in rows}
+    check({"span", "async", "counter", "flow"} <= kinds, f"kinds {kinds}")
+    pids = {row.place[2] for row in rows}
+    equal({e["pid"] for e in chrome.events}, pids, "pids are the kernel's")
+    real = {(row.place[2], row.place[4]) for row in rows if row.kind == "span"}
+    check(real <= set(chrome.threads), "tids are the kernel's")
+
+
+@test
+def the_document_is_of_the_shape_that_jax_leaves(t):
+    document = Chrome(t, goldens()[0]).document
+    equal(list(document), ["displayTimeUnit", "metadata", "traceEvents"], "members")
+    equal(document["displayTimeUnit"], "ns", "unit")
+    equal(document["metadata"]["highres-ticks"], True, "metadata")
+    check(all(document["traceEvents"]), "an empty event, which importers take for an error")
+
+
+@test
+def spans_that_overlap_stand_on_rows_that_nest(t):
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(make_space({"main": CROSSED + [("far", 10**6, 1)], "other": CROSSED}))
+    chrome, _ = compare(t, path)
+    for thread in ("main", "other"):
+        rows = collections.defaultdict(set)
+        for e in chrome.of("X"):
+            if chrome.place(e)[1] == thread:
+                rows[e["tid"]].add(e["name"])
+        first = ["a", "c", "d"] + ["far"] * (thread == "main")
+        equal(sorted(map(sorted, rows.values())), [first, ["b"]], f"rows of {thread}")
+    order = {(e["pid"], e["tid"]): e["args"]["sort_index"] for e in chrome.of("M")
+             if e["name"] == "thread_sort_index"}
+    places = [chrome.threads[key] for key in sorted(order, key=lambda key: (order[key], key))]
+    equal(places, ["main", "main", "other", "other"], "the order of rows")
+
+
+@test
+def hosts_with_equal_pids_stay_apart(t):
+    for host in ("alpha", "beta"):
+        (t.dir / f"{host}.xplane.pb").write_bytes(
+            make_space({"main": [(f"work of {host}", 5, 5)]}, host=host, pid=4242))
+    chrome = Chrome(t, t.dir / "alpha.xplane.pb", t.dir / "beta.xplane.pb")
+    found = {e["name"]: (e["pid"], chrome.processes[e["pid"]]) for e in chrome.of("X")}
+    equal(found["work of alpha"], (4242, "alpha /host:CPU"), "the first process of the pid")
+    pid, name = found["work of beta"]
+    check(pid >= 2**30, f"a pid that Linux gives: {pid}")
+    equal(name, "beta /host:CPU [4242]", "the second process of the pid")
+    equal(chrome.conversion.lost, {"processes of one pid on several hosts": 1}, "lost")
+
+
+@test
+def times_before_the_beginning_are_shifted(t):
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(make_space({"main": [("early", -1500, 1000), ("late", 10, 7)]}))
+    chrome = Chrome(t, path)
+    equal([(e["name"], to_ns(e["ts"]), to_ns(e["dur"])) for e in chrome.of("X")],
+          [("early", 0, 1000), ("late", 1510, 7)], "spans")
+    equal(chrome.document["metadata"]["shift-ns"], "1500", "the shift")
+
+
+@test
+def equal_series_of_one_process_are_told_apart(t):
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(b"".join(
+        make_space({"_counters_": [("depth", start_ns, 0, {"value": 1})]}, pid=77) for start_ns in (5, 6)))
+    first, second = Chrome(t, path).of("C")
+    equal((first["ts"], "id" in first), (Decimal("0.005"), False), "the first series")
+    equal((second["ts"], "id" in second), (Decimal("0.006"), True), "the second series")
+
+
+@test
+def names_of_any_bytes_make_valid_json(t):
+    path, names = make_bad_names(t)
+    chrome, _ = compare(t, path)
+    equal([e["name"] for e in chrome.of("X")], names, "names")
+    equal({chrome.place(e)[1] for e in chrome.of("X")}, {"\ufffdab\ufffdcd\ufffd"}, "the thread")
+
+
+@test
+def a_trace_without_events_is_an_empty_document(t):
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(make_space({}))
+    equal(Chrome(t, path).events, [], "events")
+
+
+@test
+def the_file_is_compressed_as_its_name_says(t):
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(make_space({"main": [("x", 0, 9)]}))
+    for name, is_gzip in (("a.json", False), ("a.json.gz", True), ("a.trace.json.gz", True), ("a.ndjson.gz", True)):
+        done = subprocess.run([PROFTAP, "convert", "-o", t.dir / name, path], capture_output=True, text=True,
+                              timeout=20)
+        equal(done.returncode, 0, f"{name}: {done.stderr}")
+        form = "ndjson" if "ndjson" in name else "chrome"
+        contains(done.stderr, f"to {form}:", name)
+        equal((t.dir / name).read_bytes()[:2] == b"\x1f\x8b", is_gzip, f"whether {name} is compressed")
+
+
+run()
