@@ -34,16 +34,24 @@ class Conversion:
             self.data = gzip.decompress(self.data)
 
 
+class Members(dict):
+    """Of an object of JSON; some of the |n| that are written may have the same name."""
+
+    def __init__(self, pairs):
+        super().__init__(pairs)
+        self.n = len(pairs)
+
+
 def read_row(line):
     place = tuple(line[key] for key in ("host", "process", "pid", "thread", "tid"))
     return Row(place, line["type"], line["name"], line["start_ns"], line.get("duration_ns", 0),
-               line.get("args", {}), (line.get("flow_in", 0), line.get("flow_out", 0)))
+               line.get("args", Members([])), (line.get("flow_in", 0), line.get("flow_out", 0)))
 
 
 def read_rows(t, *paths, options=()):
     """All items, in the order of the NDJSON file."""
     lines = Conversion(t, "ndjson", *paths, options=options).data.splitlines()
-    return [read_row(json.loads(line)) for line in lines[1:]]
+    return [read_row(json.loads(line, object_pairs_hook=Members)) for line in lines[1:]]
 
 
 def read_spans(t, *paths):

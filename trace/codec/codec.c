@@ -10,6 +10,7 @@ const struct codec *const codecs[] = {
 	&codec_chrome,
 	&codec_ndjson,
 	&codec_perfetto,
+	&codec_speedscope,
 	NULL,
 };
 

@@ -8,5 +8,6 @@
 extern const struct codec codec_chrome;
 extern const struct codec codec_ndjson;
 extern const struct codec codec_perfetto;
+extern const struct codec codec_speedscope;
 
 #endif

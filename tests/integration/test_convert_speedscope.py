@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""proftap convert -t speedscope: the profiles open and close the spans of NDJSON, and no other."""
+import collections
+import json
+
+from conversions import (CROSSED, SPANS, Conversion, capture_requests, goldens, make_bad_names, make_space,
+                         read_rows)
+from fixture import check, equal, run, test
+
+
+class Speedscope:
+    def __init__(self, t, *paths):
+        self.conversion = Conversion(t, "speedscope", *paths)
+        self.document = json.loads(self.conversion.data)
+        self.frames = [frame["name"] for frame in self.document["shared"]["frames"]]
+        self.profiles = self.document["profiles"]
+
+    def spans(self):
+        """(profile, name, start, duration) of each, as whoever replays the events finds them."""
+        for profile in self.profiles:
+            yield from self.replay(profile)
+
+    def replay(self, profile):
+        stack, now = [], profile["startValue"]
+        for event in profile["events"]:
+            check(now <= event["at"] <= profile["endValue"], f"{event} is out of order or of range")
+            now = event["at"]
+            if event["type"] == "O":
+                stack.append(event)
+                continue
+            equal(event["frame"], stack[-1]["frame"], f"what {event} closes")
+            opened = stack.pop()
+            yield (profile["name"], self.frames[event["frame"]], opened["at"], event["at"] - opened["at"])
+        equal(stack, [], "spans that nobody closes")
+
+
+def compare(t, *paths):
+    rows = read_rows(t, *paths)
+    speedscope = Speedscope(t, *paths)
+    expected = collections.Counter(
+        (f"{row.place[1]}: {row.place[3]}", row.name, row.start_ns, row.duration_ns)
+        for row in rows if row.kind in SPANS)
+    found = collections.Counter(speedscope.spans())
+    equal(found - expected, collections.Counter(), "what is only in speedscope's file")
+    equal(expected - found, collections.Counter(), "what is not in speedscope's file")
+    equal(speedscope.conversion.lost, expected_losses(rows), "lost")
+    equal(speedscope.conversion.summary["written"], sum(found.values()), "the spans that were counted")
+    for profile in speedscope.profiles:
+        equal((profile["type"], profile["unit"]), ("evented", "nanoseconds"), "the profile")
+        equal([e["at"] for e in (profile["events"][0], profile["events"][-1])],
+              [profile["startValue"], profile["endValue"]], f"the ends of {profile['name']}")
+    return speedscope, rows
+
+
+def expected_losses(rows):
+    lost = {"instants": sum(row.kind in ("instant", "flow") for row in rows),
+            "counter samples": sum(row.kind == "counter" for row in rows),
+            "ends of flows": sum(flow != 0 for row in rows for flow in row.flows),
+            "arguments of spans": sum(row.args.n for row in rows if row.kind in SPANS)}
+    return {what: n for what, n in lost.items() if n}
+
+
+@test
+def every_span_of_golden_traces_opens_and_closes(t):
+    for path in goldens():
+        compare(t, path)
+
+
+@test
+def a_real_trace_has_a_profile_for_each_thread(t):
+    speedscope, rows = compare(t, capture_requests(t))
+    threads = {f"{row.place[1]}: {row.place[3]}" for row in rows if row.kind in SPANS}
+    equal({profile["name"] for profile in speedscope.profiles}, threads, "profiles")
+    equal(speedscope.document["$schema"], "https://www.speedscope.app/file-format-schema.json", "schema")
+
+
+@test
+def spans_that_overlap_stand_in_further_profiles(t):
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(make_space({"main": CROSSED}))
+    speedscope, _ = compare(t, path)
+    found = [{speedscope.frames[e["frame"]] for e in p["events"]} for p in speedscope.profiles]
+    equal(found, [{"a", "c", "d"}, {"b"}], "profiles")
+
+
+@test
+def what_overlaps_too_much_is_counted(t):
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(make_space({"main": [(f"{i}", i, 1000) for i in range(70)]}))
+    speedscope = Speedscope(t, path)
+    equal(speedscope.conversion.lost, {"spans that overlap more than 63 others": 6}, "lost")
+    equal(sorted(int(name) for _, name, _, _ in speedscope.spans()), list(range(64)), "spans")
+
+
+@test
+def names_of_any_bytes_make_valid_json(t):
+    path, names = make_bad_names(t)
+    speedscope, _ = compare(t, path)
+    equal([name for _, name, _, _ in speedscope.spans()], names, "names")
+    equal(speedscope.profiles[0]["name"], "/host:CPU: \ufffdab\ufffdcd\ufffd", "the thread")
+
+
+@test
+def a_trace_without_events_has_no_profiles(t):
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(make_space({}))
+    equal(Speedscope(t, path).profiles, [], "profiles")
+
+
+run()

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The spans of a track, for formats that know nothing else: each with the lane on which it nests, and what such a format
+ * leaves out counted.
+ */
+#ifndef TRACE_CODEC_SPAN_READER_H
+#define TRACE_CODEC_SPAN_READER_H
+
+#include <stdint.h>
+
+#include "trace/read/cursor.h"
+#include "trace/read/lanes.h"
+
+struct codec_result;
+struct diag;
+struct view;
+struct view_track;
+
+/* What was left out; all zero at first, and added to by every reader that is given it. */
+struct span_rest {
+	uint64_t n_instants;
+	uint64_t n_samples;
+	uint64_t n_flow_ends;
+	uint64_t n_args;
+};
+
+struct span_reader {
+	struct cursor cursor;
+	struct lanes lanes;
+	struct span_rest *rest;
+	struct item item; /* the span */
+	int64_t lane; /* of it */
+};
+
+/* 0 or a negative errno with |d|. span_reader_close() in any case. |rest| must outlive it. */
+int span_reader_open(struct span_reader *r, const struct view *view, const struct view_track *track,
+	struct span_rest *rest, struct diag *d);
+/* 1 and r->item and r->lane are the next span's, 0 at the end, or a negative errno (cursor.h). */
+int span_reader_next(struct span_reader *r);
+void span_reader_close(struct span_reader *r);
+
+void span_rest_lose(const struct span_rest *rest, struct codec_result *result);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * speedscope's file format: for each track an evented profile, in which spans open and close. Those must nest: what
+ * overlaps stands in further profiles of the track's name. A profile's events are in one piece, so each is a walk
+ * of its own over the track; there are as many as LANES_NESTING at most.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "trace/codec/codec.h"
+#include "trace/codec/formats.h"
+#include "trace/codec/open_spans.h"
+#include "trace/codec/sink.h"
+#include "trace/codec/span_reader.h"
+#include "trace/read/view.h"
+
+struct speedscope {
+	const struct view *view;
+	struct sink *sink;
+	struct codec_result *result;
+	struct span_rest rest;
+	uint64_t n_profiles;
+	uint64_t n_beyond; /* spans of no profile */
+};
+
+struct profile {
+	const struct view_track *track;
+	int64_t lane;
+	struct open_spans open;
+	uint64_t n_events;
+	int64_t start_ns;
+	int64_t end_ns;
+	int64_t n_lanes; /* of the track */
+};
+
+static void put_string(struct sink *s, const char *text)
+{
+	sink_json(s, text, strlen(text));
+}
+
+/* "train: loader", with the host before it where there are several. */
+static void put_profile_name(const struct speedscope *p, const struct view_track *track)
+{
+	const struct view_process *process = view_get_process(p->view, track);
+	const char *host = p->view->n_archives > 1 ? p->view->hosts[process->host].name : "";
+	_cleanup_free_ char *name = NULL;
+
+	if (asprintf(&name, "%s%s%s: %s", host, host[0] ? " " : "", process->name, track->name) < 0)
+		name = NULL;
+	put_string(p->sink, name ? name : track->name);
+}
+
+/* --- events -------------------------------------------------------------------------------- */
+
+static void put_event(struct speedscope *p, struct profile *f, char type, uint32_t name, int64_t ns)
+{
+	struct sink *s = p->sink;
+
+	sink_text(s, f->n_events++ ? ",\n{\"type\":\"" : "\n{\"type\":\"");
+	sink_put(s, type);
+	sink_text(s, "\",\"at\":");
+	sink_int(s, ns);
+	sink_text(s, ",\"frame\":");
+	sink_uint(s, name);
+	sink_put(s, '}');
+}
+
+static void close_until(struct speedscope *p, struct profile *f, int64_t ns)
+{
+	struct open_span closed;
+
+	while (open_spans_close(&f->open, ns, &closed)) {
+		put_event(p, f, 'C', closed.id, closed.end_ns);
+		f->end_ns = closed.end_ns > f->end_ns ? closed.end_ns : f->end_ns;
+	}
+}
+
+static void begin_profile(struct speedscope *p, struct profile *f, int64_t start_ns)
+{
+	sink_text(p->sink, p->n_profiles++ ? ",\n{\"type\":\"evented\",\"name\":"
+					   : "\n{\"type\":\"evented\",\"name\":");
+	put_profile_name(p, f->track);
+	sink_text(p->sink, ",\"unit\":\"nanoseconds\",\"events\":[");
+	f->start_ns = f->end_ns = start_ns;
+}
+
+static void end_profile(struct speedscope *p, struct profile *f)
+{
+	close_until(p, f, INT64_MAX);
+	sink_printf(p->sink, "],\"startValue\":%" PRId64 ",\"endValue\":%" PRId64 "}", f->start_ns,
+		f->end_ns);
+}
+
+static int put_span(struct speedscope *p, struct profile *f, const struct item *item)
+{
+	if (f->n_events == 0)
+		begin_profile(p, f, item->start_ns);
+	close_until(p, f, item->start_ns);
+	put_event(p, f, 'O', item->name, item->start_ns);
+	p->result->n_items++;
+	return open_spans_push(&f->open, item->name, item->start_ns, item->duration_ns);
+}
+
+/* --- profiles ------------------------------------------------------------------------------ */
+
+static int put_lane(struct speedscope *p, struct profile *f, struct span_reader *r)
+{
+	int rc = 0;
+
+	while (p->sink->error == 0 && (rc = span_reader_next(r)) > 0) {
+		f->n_lanes = r->lane >= f->n_lanes ? r->lane + 1 : f->n_lanes;
+		p->n_beyond += f->lane == 0 && r->lane >= LANES_NESTING;
+		rc = r->lane == f->lane ? put_span(p, f, &r->item) : 0;
+		if (rc)
+			return rc;
+	}
+	if (p->sink->error)
+		return p->sink->error;
+	if (rc == 0 && f->n_events)
+		end_profile(p, f);
+	return rc;
+}
+
+static int put_profile(struct speedscope *p, struct profile *f, struct diag *d)
+{
+	struct span_rest counted = {0};
+	struct span_reader reader;
+	int rc =
+		span_reader_open(&reader, p->view, f->track, f->lane == 0 ? &p->rest : &counted, d);
+
+	f->n_events = 0;
+	if (rc == 0)
+		rc = put_lane(p, f, &reader);
+	span_reader_close(&reader);
+	open_spans_deinit(&f->open);
+	return rc;
+}
+
+static int put_track(struct speedscope *p, const struct view_track *track, struct diag *d)
+{
+	struct profile f = {.track = track, .n_lanes = 1};
+	int rc = 0;
+
+	for (; f.lane < f.n_lanes && f.lane < LANES_NESTING && rc == 0; f.lane++)
+		rc = put_profile(p, &f, d);
+	return rc;
+}
+
+/* --- the whole ----------------------------------------------------------------------------- */
+
+static void put_frames(const struct speedscope *p)
+{
+	const struct names *names = &p->view->names;
+
+	sink_text(p->sink, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+			   "\"exporter\":\"proftap " PACKAGE_VERSION "\",\"name\":");
+	put_string(p->sink, p->view->hosts[0].stem);
+	sink_text(p->sink, ",\"shared\":{\"frames\":[");
+	for (uint32_t i = 0; i < names->n_texts; i++) {
+		sink_text(p->sink, i ? ",\n{\"name\":" : "\n{\"name\":");
+		put_string(p->sink, names->texts[i]);
+		sink_put(p->sink, '}');
+	}
+	sink_text(p->sink, "]},\"profiles\":[");
+}
+
+static int write_speedscope(const struct view *v, const struct codec_options *options,
+	struct sink *s, struct codec_result *result, struct diag *d)
+{
+	struct speedscope p = {.view = v, .sink = s, .result = result};
+	int rc = 0;
+
+	(void)options;
+	put_frames(&p);
+	for (size_t i = 0; i < v->n_tracks && rc == 0; i++)
+		rc = put_track(&p, &v->tracks[i], d);
+	sink_text(s, "]}\n");
+	span_rest_lose(&p.rest, result);
+	codec_lose(result, "spans that overlap more than 63 others", p.n_beyond);
+	return rc;
+}
+
+const struct codec codec_speedscope = {
+	.name = "speedscope",
+	.suffix = ".speedscope.json",
+	.help = "a profile a thread, in JSON, for speedscope.app",
+	.write = write_speedscope,
+};
