@@ -8,6 +8,7 @@
 
 const struct codec *const codecs[] = {
 	&codec_chrome,
+	&codec_folded,
 	&codec_ndjson,
 	&codec_perfetto,
 	&codec_speedscope,

@@ -6,6 +6,7 @@
 #include "trace/codec/codec.h"
 
 extern const struct codec codec_chrome;
+extern const struct codec codec_folded;
 extern const struct codec codec_ndjson;
 extern const struct codec codec_perfetto;
 extern const struct codec codec_speedscope;

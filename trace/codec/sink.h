@@ -60,7 +60,12 @@ void sink_micros(struct sink *s, int64_t ns);
 /* The shortest text that reads back as the same number; "nan", "inf", "-inf". */
 void sink_double(struct sink *s, double value);
 
-/* A JSON string with its quotes. Bytes that belong to no character become U+FFFD. */
+/* The character at |text|, or U+FFFD for a byte that belongs to none. Returns how many of the |n| > 0 bytes it takes. */
+size_t sink_character(struct sink *s, const char *text, size_t n);
+/* A text, likewise; and how many bytes that writes. */
+void sink_utf8(struct sink *s, const char *text, size_t n);
+size_t sink_utf8_length(const char *text, size_t n);
+/* A JSON string with its quotes; likewise for broken characters. */
 void sink_json(struct sink *s, const char *text, size_t n);
 /* A field of CSV (RFC 4180): in quotes where that is needed; likewise for broken characters. */
 void sink_csv(struct sink *s, const char *text, size_t n);

@@ -120,8 +120,7 @@ static bool needs_escape(unsigned char c)
 	return c < 0x20 || c == '"' || c == '\\' || c == 0x7f;
 }
 
-/* One character, or one byte that is none. Returns the bytes it takes. */
-static size_t put_character(struct sink *s, const char *text, size_t n)
+size_t sink_character(struct sink *s, const char *text, size_t n)
 {
 	size_t length = utf8_length(text, n);
 
@@ -130,6 +129,25 @@ static size_t put_character(struct sink *s, const char *text, size_t n)
 	else
 		sink_text(s, REPLACEMENT);
 	return length ? length : 1;
+}
+
+void sink_utf8(struct sink *s, const char *text, size_t n)
+{
+	for (size_t i = 0; i < n;)
+		i += sink_character(s, text + i, n - i);
+}
+
+size_t sink_utf8_length(const char *text, size_t n)
+{
+	size_t n_bytes = 0;
+
+	for (size_t i = 0; i < n;) {
+		size_t length = utf8_length(text + i, n - i);
+
+		n_bytes += length ? length : strlen(REPLACEMENT);
+		i += length ? length : 1;
+	}
+	return n_bytes;
 }
 
 void sink_json(struct sink *s, const char *text, size_t n)
@@ -141,7 +159,7 @@ void sink_json(struct sink *s, const char *text, size_t n)
 		unsigned char c = (unsigned char)text[i];
 
 		if (c >= 0x80) {
-			i += put_character(s, text + i, n - i);
+			i += sink_character(s, text + i, n - i);
 			continue;
 		}
 		if (needs_escape(c))
@@ -170,7 +188,7 @@ void sink_csv(struct sink *s, const char *text, size_t n)
 	sink_put(s, '"');
 	for (size_t i = 0; i < n;) {
 		if ((unsigned char)text[i] >= 0x80) {
-			i += put_character(s, text + i, n - i);
+			i += sink_character(s, text + i, n - i);
 			continue;
 		}
 		if (text[i] == '"')

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stacks of spans and their own times, worked out from rows of NDJSON."""
+import collections
+
+from conversions import SPANS
+
+
+def end_of(row):
+    return row.start_ns + row.duration_ns
+
+
+def read_stacks(rows):
+    """{(place, names from the outermost): [spans, their own ns]} of tracks on which nothing overlaps."""
+    stacks = collections.defaultdict(lambda: [0, 0])
+    tracks = collections.defaultdict(list)
+    for row in rows:
+        if row.kind in SPANS:
+            tracks[row.place].append(row)
+    for place, spans in tracks.items():
+        add_track(stacks, place, spans)
+    return dict(stacks)
+
+
+def add_track(stacks, place, spans):
+    around = []
+    for row in spans:
+        while around and end_of(around[-1]) <= row.start_ns:
+            around.pop()
+        if around:
+            stacks[place, tuple(r.name for r in around)][1] -= row.duration_ns
+        around.append(row)
+        stack = stacks[place, tuple(r.name for r in around)]
+        stack[0] += 1
+        stack[1] += row.duration_ns

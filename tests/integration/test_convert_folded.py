@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""proftap convert -t folded: lines as flamegraph.pl and speedscope cut them, with the own time of each stack."""
+import collections
+import re
+
+from conversions import (CROSSED, GOLDEN, Conversion, capture_requests, goldens, make_bad_names, make_space,
+                         read_rows)
+from fixture import check, equal, run, test
+from stacks import read_stacks
+
+
+def read_folded(t, *paths):
+    """{frames: ns} as flamegraph.pl cuts and adds them, and the conversion."""
+    conversion = Conversion(t, "folded", *paths)
+    found = collections.Counter()
+    for line in conversion.data.decode().splitlines():
+        match = re.fullmatch(r"(.*)\s+?(\d+(?:\.\d*)?)", line)
+        check(match, f"no stack and weight: {line[:200]!r}")
+        check(not re.fullmatch(r".*\s+?\d+(?:\.\d*)?", match[1]), f"two weights: {line[:200]!r}")
+        found[tuple(match[1].split(";"))] += int(match[2])
+    return dict(found), conversion
+
+
+def compare(t, *paths):
+    expected, n_lost = collections.Counter(), 0
+    stacks = read_stacks(read_rows(t, *paths))
+    for (place, names), (_, self_ns) in stacks.items():
+        if self_ns:
+            expected[tuple(name.replace(" ", "_") for name in (place[1], place[3], *names))] += self_ns
+    for (place, names), (n, self_ns) in stacks.items():
+        inside = [s for (other, longer), (_, s) in stacks.items()
+                  if other == place and longer[:len(names)] == names]
+        n_lost += 0 if any(inside) else n
+    found, conversion = read_folded(t, *paths)
+    equal(found, dict(expected), "stacks")
+    equal(conversion.lost.get("spans that took no time", 0), n_lost, "lost spans")
+    equal(conversion.summary["written"], sum(n for n, _ in stacks.values()) - n_lost, "spans written")
+    return conversion
+
+
+@test
+def weights_are_the_own_times_of_golden_traces(t):
+    for path in goldens():
+        if path.name == "names.xplane.pb":  # see below
+            continue
+        compare(t, path)
+
+
+@test
+def weights_are_the_own_times_of_a_real_trace(t):
+    compare(t, capture_requests(t))
+
+
+@test
+def spans_that_overlap_keep_their_times(t):
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(make_space({"main": CROSSED}))
+    found, _ = read_folded(t, path)
+    main = ("/host:CPU", "main")
+    equal(found, {(*main, "a"): 80, (*main, "a", "d"): 20, (*main, "b"): 100, (*main, "c"): 40}, "stacks")
+
+
+@test
+def what_took_no_time_is_counted(t):
+    path = t.dir / "a.xplane.pb"
+    events = [("short", 0, 0), ("around", 5, 10), ("inside", 6, 0), ("all", 20, 10), ("of it", 20, 10)]
+    path.write_bytes(make_space({"stream": events}, plane="/device:GPU:0"))
+    equal(compare(t, path).lost, {"spans that took no time": 2}, "lost")
+
+
+@test
+def depth_is_bounded_and_no_time_lost(t):
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(make_space({"main": [("f", i, 4000 - 2 * i) for i in range(1500)]}))
+    found, conversion = read_folded(t, path)
+    equal(max(map(len, found)), 2 + 1024, "frames of the longest line")
+    equal(sum(found.values()), 4000, "the sum of weights")
+    equal(conversion.lost, {"spans inside of 1024 others": 1500 - 1024}, "lost")
+
+
+@test
+def names_of_any_bytes_make_frames(t):
+    read_folded(t, GOLDEN / "names.xplane.pb")
+    path, _ = make_bad_names(t)
+    found, conversion = read_folded(t, path)
+    equal({stack[2] for stack in found},
+          {"??[31m????\"\\", "a:b_c_12_34", "\ufffdab\ufffdcd\ufffd", "_5_7___8", "é" * 32768}, "frames")
+    equal({stack[1] for stack in found}, {"\ufffdab\ufffdcd\ufffd"}, "the thread")
+    equal(conversion.lost, {"names with ';' or control characters as they are": 2}, "lost")
+
+
+run()

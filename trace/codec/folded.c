@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Folded stacks: a line for each distinct stack of spans, "process;thread;outer;inner NS", where NS is how long inner had
+ * nothing inside of it. Readers cut a line at ';' and at its last space, and flamegraph.pl takes a number before that for a
+ * second weight: no frame has any of the three.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "base/utf8.h"
+#include "trace/codec/codec.h"
+#include "trace/codec/formats.h"
+#include "trace/codec/sink.h"
+#include "trace/codec/span_reader.h"
+#include "trace/codec/stack_tree.h"
+#include "trace/read/view.h"
+
+struct folded {
+	const struct view *view;
+	struct sink *sink;
+	struct codec_result *result;
+	struct span_rest rest;
+	struct stack_tree tree;
+	uint64_t n_without_time;
+};
+
+/* --- frames -------------------------------------------------------------------------------- */
+
+/* What regular expressions take for a space: U+0085, U+00A0, U+1680, U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F, U+3000. */
+static bool is_wide_space(uint32_t c)
+{
+	return c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) ||
+	       c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
+}
+
+static size_t put_wide(struct sink *s, const char *text, size_t n)
+{
+	size_t length = utf8_length(text, n);
+
+	if (length && is_wide_space(utf8_decode(text, length)))
+		sink_put(s, '_');
+	else
+		sink_character(s, text, n);
+	return length ? length : 1;
+}
+
+static void put_narrow(struct sink *s, char c)
+{
+	if (c == ' ')
+		sink_put(s, '_');
+	else if (c == ';')
+		sink_put(s, ':');
+	else
+		sink_put(s, (unsigned char)c < 0x20 || c == 0x7f ? '?' : c);
+}
+
+static void put_frame(struct sink *s, const char *text)
+{
+	size_t n = strlen(text);
+
+	if (n == 0)
+		sink_text(s, "(unnamed)");
+	for (size_t i = 0; i < n;) {
+		if ((unsigned char)text[i] >= 0x80)
+			i += put_wide(s, text + i, n - i);
+		else
+			put_narrow(s, text[i++]);
+	}
+}
+
+static bool is_changed(const char *text)
+{
+	for (; *text; text++)
+		if (*text == ';' || (unsigned char)*text < 0x20 || *text == 0x7f)
+			return true;
+	return false;
+}
+
+/* That a space is an underscore needs no word. */
+static void count_changed(struct folded *f)
+{
+	const struct names *names = &f->view->names;
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < names->n_texts; i++)
+		n += is_changed(names->texts[i]);
+	codec_lose(f->result, "names with ';' or control characters as they are", n);
+}
+
+/* --- stacks -------------------------------------------------------------------------------- */
+
+static void put_stack(struct folded *f, const struct view_track *track, size_t node)
+{
+	const struct view_process *process = view_get_process(f->view, track);
+	uint32_t path[STACK_MAX_DEPTH];
+	size_t n = stack_tree_get_path(&f->tree, node, path);
+
+	if (f->view->n_archives > 1) {
+		put_frame(f->sink, f->view->hosts[process->host].name);
+		sink_put(f->sink, ';');
+	}
+	put_frame(f->sink, process->name);
+	sink_put(f->sink, ';');
+	put_frame(f->sink, track->name);
+	for (size_t i = 0; i < n; i++) {
+		sink_put(f->sink, ';');
+		put_frame(f->sink, names_get(&f->view->names, f->tree.nodes[path[i]].name));
+	}
+	sink_put(f->sink, ' ');
+	sink_int(f->sink, f->tree.nodes[node].self_ns);
+	sink_put(f->sink, '\n');
+}
+
+/* What has no time of its own is seen where something inside of it has. */
+static int count_without_time(struct folded *f)
+{
+	const struct stack_tree *t = &f->tree;
+	_cleanup_free_ bool *is_seen = calloc(t->n_nodes, sizeof *is_seen);
+
+	if (!is_seen)
+		return -ENOMEM;
+	for (size_t i = t->n_nodes - 1; i > 0; i--) {
+		if (is_seen[i] || t->nodes[i].self_ns)
+			is_seen[t->nodes[i].parent] = true;
+		else
+			f->n_without_time += t->nodes[i].n_spans;
+	}
+	return 0;
+}
+
+static int put_stacks(struct folded *f, const struct view_track *track)
+{
+	for (size_t i = 1; i < f->tree.n_nodes && f->sink->error == 0; i++) {
+		f->result->n_items += f->tree.nodes[i].n_spans;
+		if (f->tree.nodes[i].self_ns)
+			put_stack(f, track, i);
+	}
+	return f->sink->error ? f->sink->error : count_without_time(f);
+}
+
+static int put_track(struct folded *f, const struct view_track *track, struct diag *d)
+{
+	struct span_reader reader;
+	int rc = span_reader_open(&reader, f->view, track, &f->rest, d);
+
+	if (rc == 0)
+		rc = stack_tree_fill(&f->tree, &reader);
+	span_reader_close(&reader);
+	return rc ? rc : put_stacks(f, track);
+}
+
+static int write_folded(const struct view *v, const struct codec_options *options, struct sink *s,
+	struct codec_result *result, struct diag *d)
+{
+	struct folded f = {.view = v, .sink = s, .result = result};
+	int rc = 0;
+
+	(void)options;
+	for (size_t i = 0; i < v->n_tracks && rc == 0; i++)
+		rc = put_track(&f, &v->tracks[i], d);
+	span_rest_lose(&f.rest, result);
+	codec_lose(result, "spans inside of 1024 others", f.tree.n_too_deep);
+	codec_lose(result, "spans that took no time", f.n_without_time);
+	result->n_items -= f.n_without_time;
+	count_changed(&f);
+	stack_tree_deinit(&f.tree);
+	return rc;
+}
+
+static const char *const aliases[] = {"collapsed", NULL};
+
+const struct codec codec_folded = {
+	.name = "folded",
+	.aliases = aliases,
+	.suffix = ".folded",
+	.help = "stacks of spans and their own ns, for flamegraph.pl and speedscope.app",
+	.write = write_folded,
+};

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Distinct stacks; see stack_tree.h. */
+#include "trace/codec/stack_tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "trace/codec/open_spans.h"
+#include "trace/codec/span_reader.h"
+#include "trace/saturate.h"
+
+static void clear(struct stack_tree *t)
+{
+	for (size_t i = 0; i < t->n_lanes; i++)
+		open_spans_deinit(&t->lanes[i]);
+	t->n_lanes = 0;
+	t->n_nodes = 0;
+	if (t->n_slots)
+		memset(t->slots, 0, t->n_slots * sizeof *t->slots);
+}
+
+void stack_tree_deinit(struct stack_tree *t)
+{
+	clear(t);
+	free(t->nodes);
+	free(t->slots);
+	free(t->lanes);
+	*t = (struct stack_tree){NULL};
+}
+
+/* --- nodes --------------------------------------------------------------------------------- */
+
+static size_t hash(uint32_t parent, uint32_t name)
+{
+	uint64_t key = ((uint64_t)parent << 32 | name) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (size_t)(key ^ key >> 32);
+}
+
+/* Where the node is, or the empty slot for it. */
+static uint32_t *find_slot(const struct stack_tree *t, uint32_t parent, uint32_t name)
+{
+	size_t i = hash(parent, name) & (t->n_slots - 1);
+
+	while (t->slots[i] &&
+		(t->nodes[t->slots[i]].parent != parent || t->nodes[t->slots[i]].name != name))
+		i = (i + 1) & (t->n_slots - 1);
+	return &t->slots[i];
+}
+
+static int make_slots(struct stack_tree *t)
+{
+	size_t n = t->n_slots ? 2 * t->n_slots : 256;
+	uint32_t *slots = calloc(n, sizeof *slots);
+
+	if (!slots)
+		return -ENOMEM;
+	free(t->slots);
+	t->slots = slots;
+	t->n_slots = n;
+	for (size_t i = 1; i < t->n_nodes; i++)
+		*find_slot(t, t->nodes[i].parent, t->nodes[i].name) = (uint32_t)i;
+	return 0;
+}
+
+static int make_room(struct stack_tree *t)
+{
+	if (t->n_nodes >= UINT32_MAX || grow(&t->nodes, &t->n_nodes_allocated, t->n_nodes + 1))
+		return -ENOMEM;
+	return 2 * (t->n_nodes + 1) > t->n_slots ? make_slots(t) : 0;
+}
+
+static int add_root(struct stack_tree *t)
+{
+	if (make_room(t))
+		return -ENOMEM;
+	t->nodes[t->n_nodes++] = (struct stack_node){0};
+	return 0;
+}
+
+/* The index, or -ENOMEM. */
+static int64_t take_node(struct stack_tree *t, uint32_t parent, uint32_t name)
+{
+	uint32_t *slot;
+
+	if (t->nodes[parent].depth == STACK_MAX_DEPTH) {
+		t->n_too_deep++;
+		return parent;
+	}
+	if (make_room(t))
+		return -ENOMEM;
+	slot = find_slot(t, parent, name);
+	if (*slot == 0) {
+		t->nodes[t->n_nodes] = (struct stack_node){
+			.parent = parent, .name = name, .depth = t->nodes[parent].depth + 1};
+		*slot = (uint32_t)t->n_nodes++;
+	}
+	t->nodes[*slot].n_spans++;
+	return *slot;
+}
+
+/* --- spans --------------------------------------------------------------------------------- */
+
+static struct open_spans *get_lane(struct stack_tree *t, int64_t lane)
+{
+	while (t->n_lanes <= (size_t)lane) {
+		if (grow(&t->lanes, &t->n_lanes_allocated, t->n_lanes + 1))
+			return NULL;
+		t->lanes[t->n_lanes++] = (struct open_spans){NULL, 0, 0};
+	}
+	return &t->lanes[lane];
+}
+
+static void close_until(struct stack_tree *t, struct open_spans *lane, int64_t ns)
+{
+	struct open_span closed;
+
+	while (open_spans_close(lane, ns, &closed))
+		t->nodes[closed.id].self_ns =
+			add_saturated(t->nodes[closed.id].self_ns, closed.self_ns);
+}
+
+static int add_span(struct stack_tree *t, const struct item *item, int64_t lane_number)
+{
+	struct open_spans *lane = get_lane(t, lane_number);
+	const struct open_span *parent;
+	int64_t node;
+
+	if (!lane)
+		return -ENOMEM;
+	close_until(t, lane, item->start_ns);
+	parent = open_spans_get(lane);
+	node = take_node(t, parent ? parent->id : 0, item->name);
+	if (node < 0)
+		return -ENOMEM;
+	return open_spans_push(lane, (uint32_t)node, item->start_ns, item->duration_ns);
+}
+
+int stack_tree_fill(struct stack_tree *t, struct span_reader *r)
+{
+	int rc;
+
+	clear(t);
+	rc = add_root(t);
+	while (rc >= 0 && (rc = span_reader_next(r)) > 0)
+		rc = add_span(t, &r->item, r->lane);
+	for (size_t i = 0; i < t->n_lanes; i++)
+		close_until(t, &t->lanes[i], INT64_MAX);
+	return rc;
+}
+
+size_t stack_tree_get_path(const struct stack_tree *t, size_t node, uint32_t path[STACK_MAX_DEPTH])
+{
+	size_t n = t->nodes[node].depth;
+
+	for (size_t i = n; i > 0; i--) {
+		path[i - 1] = (uint32_t)node;
+		node = t->nodes[node].parent;
+	}
+	return n;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The distinct stacks of a track's spans, each with how often it was there and how long with nothing inside of it: grows with
+ * them, not with the spans.
+ */
+#ifndef TRACE_CODEC_STACK_TREE_H
+#define TRACE_CODEC_STACK_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct open_spans;
+struct span_reader;
+
+/* Spans deeper than this belong to the stack above them: what stands in a line or a sample is bounded. */
+#define STACK_MAX_DEPTH 1024
+
+struct stack_node {
+	uint32_t parent; /* lies before it; 0: the root, which is no stack */
+	uint32_t name; /* index into the view's names */
+	uint32_t depth; /* 1: outermost */
+	uint64_t n_spans;
+	int64_t self_ns; /* >= 0 */
+};
+
+/* All zero is empty. */
+struct stack_tree {
+	struct stack_node *nodes; /* [0] is the root */
+	size_t n_nodes;
+	size_t n_nodes_allocated;
+	uint32_t *slots; /* hash of parent and name -> index */
+	size_t n_slots; /* 0 or a power of two */
+	struct open_spans *lanes;
+	size_t n_lanes;
+	size_t n_lanes_allocated;
+	uint64_t n_too_deep; /* spans that are in a stack above theirs */
+};
+
+void stack_tree_deinit(struct stack_tree *t);
+/* Forgets what is in it, but for n_too_deep, and adds all spans that |r| reads. 0 or a negative errno. */
+int stack_tree_fill(struct stack_tree *t, struct span_reader *r);
+/* The nodes from the outermost to |node|: how many. */
+size_t stack_tree_get_path(const struct stack_tree *t, size_t node, uint32_t path[STACK_MAX_DEPTH]);
+
+#endif
