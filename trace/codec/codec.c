@@ -11,6 +11,7 @@ const struct codec *const codecs[] = {
 	&codec_folded,
 	&codec_ndjson,
 	&codec_perfetto,
+	&codec_pprof,
 	&codec_speedscope,
 	NULL,
 };

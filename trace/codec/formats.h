@@ -9,6 +9,7 @@ extern const struct codec codec_chrome;
 extern const struct codec codec_folded;
 extern const struct codec codec_ndjson;
 extern const struct codec codec_perfetto;
+extern const struct codec codec_pprof;
 extern const struct codec codec_speedscope;
 
 #endif

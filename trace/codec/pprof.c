@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pprof's profile.proto: a sample for each distinct stack of spans of a track, with how many there were, and how long the
+ * innermost had nothing inside of it. Host, process and thread are labels. Samples go out track by track, what they refer
+ * to by number comes behind them, so that nothing is held but one track's distinct stacks.
+ *
+ * A later kind of sample (stacks of the CPU) is two more of sample_types, with zeros in those of spans.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "trace/codec/codec.h"
+#include "trace/codec/formats.h"
+#include "trace/codec/sink.h"
+#include "trace/codec/span_reader.h"
+#include "trace/codec/stack_tree.h"
+#include "trace/pbwire.h"
+#include "trace/read/view.h"
+#include "trace/saturate.h"
+
+/* The beginning of the string table; those of the view follow. */
+enum text {
+	TEXT_EMPTY,
+	TEXT_SPANS,
+	TEXT_COUNT,
+	TEXT_TIME,
+	TEXT_NANOSECONDS,
+	TEXT_HOST,
+	TEXT_PROCESS,
+	TEXT_PID,
+	TEXT_THREAD,
+	TEXT_TID,
+	TEXT_DEVICE,
+	TEXT_PRODUCER,
+	N_TEXTS,
+};
+
+static const char *const texts[N_TEXTS] = {
+	[TEXT_EMPTY] = "",
+	[TEXT_SPANS] = "spans",
+	[TEXT_COUNT] = "count",
+	[TEXT_TIME] = "time",
+	[TEXT_NANOSECONDS] = "nanoseconds",
+	[TEXT_HOST] = "host",
+	[TEXT_PROCESS] = "process",
+	[TEXT_PID] = "pid",
+	[TEXT_THREAD] = "thread",
+	[TEXT_TID] = "tid",
+	[TEXT_DEVICE] = "device",
+	[TEXT_PRODUCER] = "made by proftap " PACKAGE_VERSION,
+};
+
+/* Profile's fields. */
+enum profile_field {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE = 2,
+	PROFILE_MAPPING = 3,
+	PROFILE_LOCATION = 4,
+	PROFILE_FUNCTION = 5,
+	PROFILE_STRING_TABLE = 6,
+	PROFILE_TIME_NANOS = 9,
+	PROFILE_DURATION_NANOS = 10,
+	PROFILE_COMMENT = 13,
+	PROFILE_DEFAULT_SAMPLE_TYPE = 14,
+};
+
+#define MAPPING_ID 1
+#define MESSAGE_BYTES (STACK_MAX_DEPTH * 5 + 512)
+
+struct pprof {
+	const struct view *view;
+	struct sink *sink;
+	struct codec_result *result;
+	struct span_rest rest;
+	struct stack_tree tree;
+	bool *is_used; /* by name */
+};
+
+/* --- the wire ------------------------------------------------------------------------------ */
+
+static void put_number(struct pprof *p, uint32_t field, int64_t value)
+{
+	uint8_t bytes[2 * PB_VARINT_MAX_BYTES];
+
+	sink_write(p->sink, bytes, (size_t)(pb_put_uint(bytes, field, (uint64_t)value) - bytes));
+}
+
+static void put_length(struct pprof *p, uint32_t field, size_t n)
+{
+	uint8_t bytes[2 * PB_VARINT_MAX_BYTES];
+	uint8_t *end = pb_put_varint(bytes, PB_TAG(field, PB_LEN));
+
+	end = pb_put_varint(end, n);
+	sink_write(p->sink, bytes, (size_t)(end - bytes));
+}
+
+static void put_message(struct pprof *p, uint32_t field, const uint8_t *message, const uint8_t *end)
+{
+	put_length(p, field, (size_t)(end - message));
+	sink_write(p->sink, message, (size_t)(end - message));
+}
+
+static void put_string(struct pprof *p, const char *text)
+{
+	size_t n = strlen(text);
+
+	put_length(p, PROFILE_STRING_TABLE, sink_utf8_length(text, n));
+	sink_utf8(p->sink, text, n);
+}
+
+/* --- samples ------------------------------------------------------------------------------- */
+
+static uint64_t text_of_host(uint32_t host)
+{
+	return N_TEXTS + (uint64_t)host;
+}
+
+static uint64_t text_of_process(const struct pprof *p, uint32_t process)
+{
+	return text_of_host(0) + p->view->n_archives + process;
+}
+
+static uint64_t text_of_track(const struct pprof *p, const struct view_track *track)
+{
+	return text_of_process(p, 0) + p->view->n_processes + (uint64_t)(track - p->view->tracks);
+}
+
+static uint64_t text_of_name(const struct pprof *p, uint32_t name)
+{
+	return text_of_process(p, 0) + p->view->n_processes + p->view->n_tracks + name;
+}
+
+/* Label.key is 1; the value Label.str (2) or Label.num (3). */
+static uint8_t *put_label(uint8_t *at, enum text key, uint32_t member, uint64_t value)
+{
+	uint8_t *length = pb_put_varint(at, PB_TAG(3, PB_LEN));
+	uint8_t *end = pb_put_uint(pb_put_uint(length + 1, 1, key), member, value);
+
+	*length = (uint8_t)(end - length - 1);
+	return end;
+}
+
+static uint8_t *put_labels(const struct pprof *p, uint8_t *at, const struct view_track *track)
+{
+	const struct view_process *process = view_get_process(p->view, track);
+
+	at = put_label(at, TEXT_HOST, 2, text_of_host(process->host));
+	at = put_label(at, TEXT_PROCESS, 2, text_of_process(p, track->process));
+	at = put_label(at, TEXT_THREAD, 2, text_of_track(p, track));
+	if (process->is_real)
+		at = put_label(at, TEXT_PID, 3, (uint64_t)process->pid);
+	if (track->is_real)
+		at = put_label(at, TEXT_TID, 3, (uint64_t)track->tid);
+	if (process->device >= 0)
+		at = put_label(at, TEXT_DEVICE, 3, (uint64_t)process->device);
+	return at;
+}
+
+/* Location ids are those of names + 1. The innermost comes first. */
+static uint8_t *put_locations(struct pprof *p, uint8_t *at, size_t node)
+{
+	uint32_t path[STACK_MAX_DEPTH];
+	size_t n = stack_tree_get_path(&p->tree, node, path);
+
+	while (n > 0) {
+		uint32_t name = p->tree.nodes[path[--n]].name;
+
+		p->is_used[name] = true;
+		at = pb_put_uint(at, 1, (uint64_t)name + 1);
+	}
+	return at;
+}
+
+static void put_sample(struct pprof *p, const struct view_track *track, size_t node)
+{
+	uint8_t message[MESSAGE_BYTES];
+	uint8_t *at = put_locations(p, message, node);
+
+	at = pb_put_uint(at, 2, p->tree.nodes[node].n_spans);
+	at = pb_put_uint(at, 2, (uint64_t)p->tree.nodes[node].self_ns);
+	at = put_labels(p, at, track);
+	put_message(p, PROFILE_SAMPLE, message, at);
+	p->result->n_items += p->tree.nodes[node].n_spans;
+}
+
+static int put_track(struct pprof *p, const struct view_track *track, struct diag *d)
+{
+	struct span_reader reader;
+	int rc = span_reader_open(&reader, p->view, track, &p->rest, d);
+
+	if (rc == 0)
+		rc = stack_tree_fill(&p->tree, &reader);
+	span_reader_close(&reader);
+	for (size_t i = 1; rc == 0 && i < p->tree.n_nodes; i++)
+		put_sample(p, track, i);
+	return rc ? rc : p->sink->error;
+}
+
+/* --- what samples refer to ----------------------------------------------------------------- */
+
+static void put_sample_type(struct pprof *p, enum text type, enum text unit)
+{
+	uint8_t message[4 * PB_VARINT_MAX_BYTES];
+
+	put_message(p, PROFILE_SAMPLE_TYPE, message,
+		pb_put_uint(pb_put_uint(message, 1, type), 2, unit));
+}
+
+/* It says that all functions are known already: pprof would look for a program to find them in. */
+static void put_mapping(struct pprof *p)
+{
+	uint8_t message[8 * PB_VARINT_MAX_BYTES];
+	uint8_t *at = pb_put_uint(message, 1, MAPPING_ID);
+
+	at = pb_put_uint(at, 5, text_of_host(0));
+	at = pb_put_uint(at, 7, 1);
+	put_message(p, PROFILE_MAPPING, message, at);
+}
+
+static void put_function(struct pprof *p, uint32_t name)
+{
+	uint8_t message[4 * PB_VARINT_MAX_BYTES];
+	uint8_t *at = pb_put_uint(message, 1, (uint64_t)name + 1);
+
+	at = pb_put_uint(at, 2, text_of_name(p, name));
+	put_message(p, PROFILE_FUNCTION, message, pb_put_uint(at, 3, text_of_name(p, name)));
+}
+
+static void put_location(struct pprof *p, uint32_t name)
+{
+	uint8_t line[2 * PB_VARINT_MAX_BYTES];
+	uint8_t message[4 * PB_VARINT_MAX_BYTES + sizeof line];
+	uint8_t *end = pb_put_uint(line, 1, (uint64_t)name + 1);
+	uint8_t *at = pb_put_uint(message, 1, (uint64_t)name + 1);
+	size_t n = (size_t)(end - line);
+
+	at = pb_put_uint(at, 2, MAPPING_ID);
+	at = pb_put_varint(pb_put_varint(at, PB_TAG(4, PB_LEN)), n);
+	memcpy(at, line, n);
+	put_message(p, PROFILE_LOCATION, message, at + n);
+}
+
+static void put_string_table(struct pprof *p)
+{
+	const struct view *v = p->view;
+
+	for (int i = 0; i < N_TEXTS; i++)
+		put_string(p, texts[i]);
+	for (size_t i = 0; i < v->n_archives; i++)
+		put_string(p, v->hosts[i].name);
+	for (size_t i = 0; i < v->n_processes; i++)
+		put_string(p, v->processes[i].name);
+	for (size_t i = 0; i < v->n_tracks; i++)
+		put_string(p, v->tracks[i].name);
+	for (uint32_t i = 0; i < v->names.n_texts; i++)
+		put_string(p, p->is_used[i] ? v->names.texts[i] : "");
+}
+
+static void put_times(struct pprof *p)
+{
+	const struct view *v = p->view;
+
+	if (v->epoch_ns)
+		put_number(p, PROFILE_TIME_NANOS, add_saturated(v->epoch_ns, v->first_ns));
+	put_number(p, PROFILE_DURATION_NANOS, sub_saturated(v->end_ns, v->first_ns));
+}
+
+static void put_rest(struct pprof *p)
+{
+	put_mapping(p);
+	for (uint32_t i = 0; i < p->view->names.n_texts; i++) {
+		if (!p->is_used[i])
+			continue;
+		put_location(p, i);
+		put_function(p, i);
+	}
+	put_string_table(p);
+	put_times(p);
+	put_number(p, PROFILE_COMMENT, TEXT_PRODUCER);
+	put_number(p, PROFILE_DEFAULT_SAMPLE_TYPE, TEXT_TIME);
+}
+
+/* --- the whole ----------------------------------------------------------------------------- */
+
+static int write_all(struct pprof *p, struct diag *d)
+{
+	int rc = 0;
+
+	put_sample_type(p, TEXT_SPANS, TEXT_COUNT);
+	put_sample_type(p, TEXT_TIME, TEXT_NANOSECONDS);
+	for (size_t i = 0; i < p->view->n_tracks && rc == 0; i++)
+		rc = put_track(p, &p->view->tracks[i], d);
+	put_rest(p);
+	span_rest_lose(&p->rest, p->result);
+	codec_lose(p->result, "spans inside of 1024 others", p->tree.n_too_deep);
+	return rc;
+}
+
+static int write_pprof(const struct view *v, const struct codec_options *options, struct sink *s,
+	struct codec_result *result, struct diag *d)
+{
+	struct pprof p = {.view = v, .sink = s, .result = result};
+	int rc;
+
+	(void)options;
+	p.is_used = calloc((size_t)v->names.n_texts + 1, sizeof *p.is_used);
+	rc = p.is_used ? write_all(&p, d) : -ENOMEM;
+	stack_tree_deinit(&p.tree);
+	free(p.is_used);
+	return rc;
+}
+
+const struct codec codec_pprof = {
+	.name = "pprof",
+	.suffix = ".pprof",
+	.plain_suffix = ".pprof.pb",
+	.help = "stacks of spans, how many and their own ns, for pprof and speedscope.app",
+	.write = write_pprof,
+};
