@@ -129,12 +129,31 @@ static unsigned visit_ring(struct drain *d, uint32_t i, int *error)
 	return n < d->target->n_slots ? (unsigned)(n * 1000 / d->target->n_slots) : 1000;
 }
 
+/* Of the spans that were open, those whose records came since the log ended at |n_slots|, or with |last| right before. */
+static void drop_ended(struct thread_log *log, size_t n_slots, uint64_t last)
+{
+	thread_log_drop_open(log, last);
+	for (size_t at = n_slots; at < log->n_slots && log->n_open;
+		at += 1 + record_n_extra(log->slots[at].word[0]))
+		thread_log_drop_open(log, record_identity(log->slots[at].word[0]));
+}
+
+/*
+ * The stack first, then the ring once more: an end that is at work while the recording stops may store its record, and
+ * take the span off the stack, at any time in between. So it is in one of them at least.
+ */
 static void read_open_spans(struct drain *d, struct thread_log *log, int *error)
 {
 	struct ring *ring = target_ring(d->target, log->ring);
+	uint64_t last = thread_log_get_last(log);
+	size_t n_slots = log->n_slots;
 
-	if (is_recording(d, ring) && thread_log_read_open(log, ring, d->budget))
+	if (!is_recording(d, ring))
+		return;
+	if (thread_log_copy_open(log, ring, d->budget))
 		*error = -ENOMEM;
+	drain_ring_visit(d, log->ring, log, error);
+	drop_ended(log, n_slots, last);
 }
 
 static void close_log(struct drain *d, uint32_t i, int *error)
@@ -206,8 +225,8 @@ void drain_finish(struct drain *d, int *error)
 {
 	d->budget->may_exceed = 1;
 	drain_visit(d, error);
-	d->budget->may_exceed = 0;
 	drain_read_open(d, error);
+	d->budget->may_exceed = 0;
 	d->lost_no_ring = atomic_load(&d->target->arena->lost_no_ring) - d->lost_no_ring_before;
 	if (d->n_broken)
 		log_warn(LOG_TARGET, "%llu rings made no sense", (unsigned long long)d->n_broken);

@@ -58,7 +58,10 @@ void drain_begin_over(struct drain *d, uint32_t word, int *error);
  */
 unsigned drain_visit(struct drain *d, int *error);
 
-/* What is open in the threads now, after a visit. drain_finish() does it at the end. */
+/*
+ * What is open in the threads now, after a visit; and what they have written since that. drain_finish() does it at the
+ * end.
+ */
 void drain_read_open(struct drain *d, int *error);
 
 /* After recording stopped: the last records, the open spans, the losses. */

@@ -172,12 +172,3 @@ void thread_log_drop_open(struct thread_log *log, uint64_t identity)
 			log->open[n++] = log->open[i];
 	log->n_open = n;
 }
-
-int thread_log_read_open(struct thread_log *log, struct ring *ring, struct drain_budget *budget)
-{
-	int r = thread_log_copy_open(log, ring, budget);
-
-	/* The end was written, the depth not yet: the span is in the ring already. */
-	thread_log_drop_open(log, thread_log_get_last(log));
-	return r;
-}

@@ -91,12 +91,10 @@ struct slot_batch {
 struct slot_batch thread_log_steal(struct thread_log *log, struct drain_budget *budget);
 
 /*
- * Copies the spans that are open in |ring|, the thread's, after its last record; what was copied before and is still
- * here is forgotten. They may go an eighth beyond the budget: in a capture whose memory is full, too, they tell what
- * the threads were at. 0 or -ENOMEM.
+ * Copies the spans that are open in |ring|, the thread's, before its last records are: one that has ended meanwhile is in
+ * both, then. What was copied before and is still here is forgotten. They may go an eighth beyond the budget: in a capture
+ * whose memory is full, too, they tell what the threads were at. 0 or -ENOMEM.
  */
-int thread_log_read_open(struct thread_log *log, struct ring *ring, struct drain_budget *budget);
-/* The same before the records are copied: one that has ended meanwhile may be in both. */
 int thread_log_copy_open(struct thread_log *log, struct ring *ring, struct drain_budget *budget);
 /* The span of |identity| has ended, if it is one of them. */
 void thread_log_drop_open(struct thread_log *log, uint64_t identity);

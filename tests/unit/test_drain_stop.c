@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A recording that stops while its thread is in the middle of an annotation. What is left of it is done by hand, at each
+ * place within the last look at the rings: whatever is emitted is a record, an open span or counted, and only one of them.
+ * Linked with -Wl,--wrap of what that look is made of.
+ */
+#include "daemon/drain.h"
+
+#include <check.h>
+#include <proftap/proftap.h>
+
+#include "daemon/open_stack.h"
+#include "daemon/ring_copy.h"
+#include "daemon/thread_log.h"
+#include "tests/unit/drain_fixture.h"
+
+#define MAX_PLACES 100
+
+static void (*rest)(void);
+static int n_until; /* the place at which it is done */
+static int n_places;
+
+/* The thread looked at the word when it was still that of the recording. */
+static void be_at_a_place(void)
+{
+	if (n_places++ != n_until)
+		return;
+	fixture_publish(drained.drain.word);
+	rest();
+	fixture_publish(0);
+}
+
+#define PLACE_IN(result, name, parameters, arguments) \
+	result __real_##name parameters;              \
+	result __wrap_##name parameters;              \
+	result __wrap_##name parameters               \
+	{                                             \
+		be_at_a_place();                      \
+		return __real_##name arguments;       \
+	}
+
+/* clang-format off */
+PLACE_IN(int, ring_copy_begin,
+	(struct ring_copy *c, const struct target *t, uint32_t i, struct ring_place from), (c, t, i, from))
+PLACE_IN(int, ring_copy_finish, (struct ring_copy *c), (c))
+PLACE_IN(uint32_t, open_stack_get_depth, (const struct ring *ring), (ring))
+PLACE_IN(uint32_t, open_stack_read, (struct ring *ring, uint32_t depth, struct open_span *to), (ring, depth, to))
+PLACE_IN(void, thread_log_copy_identity, (struct thread_log *log, struct ring *ring), (log, ring))
+PLACE_IN(void, thread_log_drop_open, (struct thread_log *log, uint64_t identity), (log, identity))
+/* clang-format on */
+
+static void begin_two(void)
+{
+	PTAP_BEGIN("outer");
+	PTAP_BEGIN("inner");
+}
+
+static void begin_with_arguments(void)
+{
+	PTAP_BEGIN("outer");
+	ptap_begin_step_dyn("a step with a name that takes some room", 4);
+}
+
+static void end(void)
+{
+	PTAP_END();
+}
+
+/* Of one that goes on, for a flight recorder. */
+static void end_and_go_on(void)
+{
+	PTAP_INSTANT("before");
+	PTAP_END();
+	for (int i = 0; i < 20; i++)
+		PTAP_INSTANT("behind");
+}
+
+static const struct {
+	void (*before)(void);
+	void (*rest)(void);
+	uint64_t n_emitted;
+} stops[] = {
+	{begin_two, end, 2},
+	{begin_with_arguments, end, 2},
+	{begin_two, end_and_go_on, 2},
+};
+
+static uint64_t count_spans(const struct thread_log *log)
+{
+	uint64_t n = 0;
+
+	for (size_t at = 0; at < log->n_slots; at += 1 + record_n_extra(log->slots[at].word[0]))
+		n += record_kind(log->slots[at].word[0]) != RECORD_INSTANT;
+	return n;
+}
+
+static void check_log(uint64_t n_emitted)
+{
+	const struct thread_log *log = drained.drain.logs[0];
+	uint64_t n_records = count_spans(log);
+	uint64_t n_lost = log->lost[LOSS_FULL] + log->lost[LOSS_LEFT_OPEN];
+
+	ck_assert_msg(n_records + log->n_open + n_lost == n_emitted,
+		"%d: %d records, %d open spans and %d lost ones of %d", n_until, (int)n_records,
+		(int)log->n_open, (int)n_lost, (int)n_emitted);
+}
+
+static void begin_anew(void)
+{
+	drain_deinit(&drained.drain);
+	drained_init();
+	drained_start();
+}
+
+/* Returns whether the look came to the place |at|. */
+static int stop_at(int i, int at)
+{
+	begin_anew();
+	stops[i].before();
+	fixture_publish(0);
+	rest = stops[i].rest;
+	n_places = 0;
+	n_until = at;
+	drained_finish();
+	check_log(stops[i].n_emitted);
+	return n_places > at;
+}
+
+START_TEST(what_is_at_work_is_there_once)
+{
+	int at = 0;
+
+	while (stop_at(_i, at))
+		ck_assert_int_lt(++at, MAX_PLACES);
+	ck_assert_int_gt(at, 5);
+}
+END_TEST
+
+static void add_tests(TCase *tcase)
+{
+	tcase_add_checked_fixture(tcase, drained_setup, drained_teardown);
+	tcase_add_loop_test(
+		tcase, what_is_at_work_is_there_once, 0, sizeof stops / sizeof stops[0]);
+}
+
+int main(void)
+{
+	fixture_run_both_ways("drain_stop", add_tests);
+	return 0;
+}
