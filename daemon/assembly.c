@@ -187,7 +187,7 @@ int assembly_add_open(struct assembly *as, const struct thread_log *log, uint64_
 		const struct open_span *open = &log->open[i];
 		struct entry e = {
 			.start = open->start,
-			.depth = i,
+			.depth = open->depth,
 			.kind = open->kind & ~RING_OPEN_HAS_FRAME,
 			.string_id = open->string_id,
 			.slots = open->slots,

@@ -129,13 +129,11 @@ static unsigned visit_ring(struct drain *d, uint32_t i, int *error)
 	return n < d->target->n_slots ? (unsigned)(n * 1000 / d->target->n_slots) : 1000;
 }
 
-/* Of the spans that were open, those whose records came since the log ended at |n_slots|, or with |last| right before. */
-static void drop_ended(struct thread_log *log, size_t n_slots, uint64_t last)
+/* Of the spans that were open, those whose records are among the log's last slots, from |at| on. */
+static void drop_ended(struct thread_log *log, size_t at)
 {
-	thread_log_drop_open(log, last);
-	for (size_t at = n_slots; at < log->n_slots && log->n_open;
-		at += 1 + record_n_extra(log->slots[at].word[0]))
-		thread_log_drop_open(log, record_identity(log->slots[at].word[0]));
+	for (; at < log->n_slots && log->n_open; at += 1 + record_n_extra(log->slots[at].word[0]))
+		thread_log_drop_ended(log, log->slots[at].word[0], log->end - (log->n_slots - at));
 }
 
 /*
@@ -146,6 +144,7 @@ static void read_open_spans(struct drain *d, struct thread_log *log, int *error)
 {
 	struct ring *ring = target_ring(d->target, log->ring);
 	uint64_t last = thread_log_get_last(log);
+	uint64_t end = log->end;
 	size_t n_slots = log->n_slots;
 
 	if (!is_recording(d, ring))
@@ -153,7 +152,8 @@ static void read_open_spans(struct drain *d, struct thread_log *log, int *error)
 	if (thread_log_copy_open(log, ring, d->budget))
 		*error = -ENOMEM;
 	drain_ring_visit(d, log->ring, log, error);
-	drop_ended(log, n_slots, last);
+	thread_log_drop_ended(log, last, end - 1);
+	drop_ended(log, n_slots);
 }
 
 static void close_log(struct drain *d, uint32_t i, int *error)

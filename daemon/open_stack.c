@@ -9,12 +9,6 @@
 
 #define N_TRIES 3
 
-uint64_t open_span_identity(const struct open_span *open)
-{
-	return record_word0(open->start,
-		(enum record_kind)(open->kind & ~RING_OPEN_HAS_FRAME & 15u), open->depth, 0);
-}
-
 /* The slots that it has in its frame, of a thread that may begin another span there meanwhile. */
 static int read_frame(struct ring *ring, uint32_t depth, struct open_span *out)
 {
@@ -27,35 +21,44 @@ static int read_frame(struct ring *ring, uint32_t depth, struct open_span *out)
 	return 0;
 }
 
-/* Whether what was read of the span that began at |start| is of no other: it is still open. */
-static int is_still_open(struct ring *ring, uint32_t depth, uint64_t start)
+/*
+ * Whether what was read is of no other span: it is still open. The next one may have begun in the same tick, but behind its
+ * record, so |what| is another.
+ */
+static int is_still_open(struct ring *ring, const struct open_span *open, uint64_t what)
 {
+	const struct ring_open *now = &ring->open[open->depth];
+
 	/* Partner: ring_fence_open() (lib/record/emit.h). */
 	fence_acquire();
-	return atomic_load_explicit(&ring->depth, memory_order_acquire) > depth &&
-	       atomic_load_explicit(&ring->open[depth].start, memory_order_relaxed) == start;
+	return atomic_load_explicit(&ring->depth, memory_order_acquire) > open->depth &&
+	       atomic_load_explicit(&now->what, memory_order_relaxed) == what &&
+	       atomic_load_explicit(&now->start, memory_order_relaxed) == open->start;
 }
 
-/*
- * One entry of an open stack. While the thread runs an entry may be half of one span and half of the
- * next: the low bits of the start are there twice to tell. 0 or -EAGAIN.
- */
+/* One entry of an open stack. While the thread runs it may be half of one span and half of the next: 0 or -EAGAIN. */
 static int read_open(struct ring *ring, uint32_t depth, struct open_span *out)
 {
-	uint64_t start = atomic_load_explicit(&ring->open[depth].start, memory_order_acquire);
 	uint64_t what = atomic_load_explicit(&ring->open[depth].what, memory_order_acquire);
 	int r = 0;
 
-	if ((uint32_t)(what >> 32) != (uint32_t)start)
-		return -EAGAIN;
-	out->start = start;
+	out->start = atomic_load_explicit(&ring->open[depth].start, memory_order_relaxed);
 	out->depth = depth;
+	out->at = (uint32_t)(what >> 32);
 	out->string_id = (uint32_t)what & STRING_ID_MASK;
 	out->kind = (unsigned)(what >> 24) & 255u;
 	out->n_slots = 0;
 	if (out->kind & RING_OPEN_HAS_FRAME)
 		r = read_frame(ring, depth, out);
-	return !r && start && is_still_open(ring, depth, start) ? 0 : -EAGAIN;
+	return !r && out->start && is_still_open(ring, out, what) ? 0 : -EAGAIN;
+}
+
+int open_span_has_ended(const struct open_span *open, uint64_t word0, uint64_t position)
+{
+	unsigned kind = record_kind(word0);
+
+	return (kind == RECORD_SPAN || kind == RECORD_STEP) && open->depth >= record_depth(word0) &&
+	       (int32_t)((uint32_t)position - open->at) >= 0;
 }
 
 uint32_t open_stack_get_depth(const struct ring *ring)

@@ -13,18 +13,17 @@ struct open_span {
 	uint32_t string_id;
 	unsigned kind; /* enum record_kind, RING_OPEN_HAS_FRAME */
 	unsigned depth;
+	uint32_t
+		at; /* the low bits of the ring's head when it began: its record comes there, or later */
 	uint32_t n_slots;
 	struct slot slots[RECORD_MAX_EXTRA];
 };
 
-/* What tells a record from others: its first word without the number of its extra slots. */
-static inline uint64_t record_identity(uint64_t word0)
-{
-	return word0 & ~record_word0(0, RECORD_NONE, 0, RECORD_MAX_EXTRA);
-}
-
-/* The record_identity() that the span has in the ring when it has ended. Others may have begun in the same tick. */
-uint64_t open_span_identity(const struct open_span *open);
+/*
+ * Whether its thread has ended it by the time of the record |word0| at |position|: that is its own, or that of a span around
+ * it. Times do not tell that, for many spans may begin in one tick.
+ */
+int open_span_has_ended(const struct open_span *open, uint64_t word0, uint64_t position);
 
 /* How many are open; 0 also when it makes no sense. */
 uint32_t open_stack_get_depth(const struct ring *ring);

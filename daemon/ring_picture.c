@@ -39,8 +39,8 @@ static void drop_ended(struct thread_log *log, const struct ring_copy *c, const 
 	for (; at.position < c->end && log->n_open; at = next) {
 		next = ring_copy_next(c, slots, at);
 		if (next.position >= before)
-			thread_log_drop_open(log,
-				record_identity(slots[at.position - c->from.position].word[0]));
+			thread_log_drop_ended(
+				log, slots[at.position - c->from.position].word[0], at.position);
 	}
 }
 

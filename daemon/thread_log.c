@@ -117,7 +117,7 @@ uint64_t thread_log_get_last(const struct thread_log *log)
 	uint64_t last = log->last_record;
 
 	while (at < log->n_slots) {
-		last = record_identity(log->slots[at].word[0]);
+		last = log->slots[at].word[0];
 		at += 1 + record_n_extra(log->slots[at].word[0]);
 	}
 	return last;
@@ -163,12 +163,12 @@ int thread_log_copy_open(struct thread_log *log, struct ring *ring, struct drain
 	return 0;
 }
 
-void thread_log_drop_open(struct thread_log *log, uint64_t identity)
+void thread_log_drop_ended(struct thread_log *log, uint64_t word0, uint64_t position)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < log->n_open; i++)
-		if (open_span_identity(&log->open[i]) != identity)
+		if (!open_span_has_ended(&log->open[i], word0, position))
 			log->open[n++] = log->open[i];
 	log->n_open = n;
 }

@@ -21,6 +21,7 @@ struct thread_log {
 	size_t n_slots;
 	size_t n_allocated;
 	size_t last_visit; /* where the slots begin that came last: there begins an entry */
+	uint64_t end; /* in the ring, behind the last record that was copied */
 	uint64_t lost
 		[LOSS_KINDS]; /* entries of LOSS_FULL also that were overwritten before the drain came */
 	uint64_t lost_before[LOSS_KINDS]; /* that the ring had counted already */
@@ -77,7 +78,7 @@ int thread_log_extend(
 /* Of the slots that came last, the first |n| are none: they go, with what they take. */
 void thread_log_forget(struct thread_log *log, size_t n, struct drain_budget *budget);
 
-/* The record_identity() of the last record that was copied. 0 if there is none. */
+/* The first word of the last record that was copied. 0 if there is none. */
 uint64_t thread_log_get_last(const struct thread_log *log);
 
 /* Slots that are on their way to the spool, in room for |n_allocated|. */
@@ -96,7 +97,7 @@ struct slot_batch thread_log_steal(struct thread_log *log, struct drain_budget *
  * whose memory is full, too, they tell what the threads were at. 0 or -ENOMEM.
  */
 int thread_log_copy_open(struct thread_log *log, struct ring *ring, struct drain_budget *budget);
-/* The span of |identity| has ended, if it is one of them. */
-void thread_log_drop_open(struct thread_log *log, uint64_t identity);
+/* Forgets those of them that have ended by the time of the record |word0| at |position|. */
+void thread_log_drop_ended(struct thread_log *log, uint64_t word0, uint64_t position);
 
 #endif

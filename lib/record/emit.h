@@ -142,9 +142,10 @@ static inline int ring_open_span(
 
 	if (unlikely(!word_is_current(word)))
 		return 0;
-	/* Release: the frame, for a reader that sees this before |depth|. */
-	atomic_store_explicit(&open->start, start, memory_order_release);
-	atomic_store_explicit(&open->what, what | start << 32, memory_order_relaxed);
+	atomic_store_explicit(&open->start, start, memory_order_relaxed);
+	/* Release: the frame and the start, for a reader that sees this before |depth|. */
+	atomic_store_explicit(
+		&open->what, what | ring_get_head(ring) << 32, memory_order_release);
 	atomic_store_explicit(&ring->depth, depth + 1, memory_order_release);
 	return 1;
 }

@@ -11,7 +11,7 @@
  * (acquire) and then the slots; it stores |tail| (release) when it has copied them, the writer loads
  * |tail| (acquire) only when it has come to |limit|, and not at all while a flight recorder runs. So at any
  * instant of a crash everything below |head| is whole, and a span may be both in the ring and still open, never in
- * neither: the reader drops an open entry whose start equals the last record's.
+ * neither: the reader drops an open entry that began before the last record and is not below it.
  *
  * |limit| is raised before what it gives free is written (a release fence is between), so a reader that loads it behind
  * what it copied (an acquire fence is between) knows what may have been overwritten: all below |limit| less the size. The
@@ -49,7 +49,8 @@ enum ring_loss {
 
 struct ring_open {
 	_Atomic uint64_t start; /* ticks */
-	_Atomic uint64_t what; /* string id (24 bits) | kind (8) | low 32 bits of start */
+	_Atomic uint64_t
+		what; /* string id (24 bits) | kind (8) | the low 32 bits of the head when it began */
 };
 
 /* Set in the kind of an open span whose frame holds slots. */
@@ -157,11 +158,6 @@ static inline void ring_set_name(struct ring *r, const char name[RING_NAME_BYTES
 static inline const char *ring_get_name(const struct ring *r)
 {
 	return r->names[atomic_load_explicit(&r->name_at, memory_order_acquire) & 1u];
-}
-
-static inline uint64_t ring_open_what(uint32_t string_id, unsigned kind, uint64_t start)
-{
-	return string_id | (uint64_t)kind << 24 | start << 32;
 }
 
 #endif

@@ -41,8 +41,6 @@ static void age(uint64_t ticks)
 	uint64_t begun = atomic_load(&acts_ring()->open[at].start) - ticks;
 
 	atomic_store(&acts_ring()->open[at].start, begun);
-	atomic_store(&acts_ring()->open[at].what,
-		(atomic_load(&acts_ring()->open[at].what) & UINT32_MAX) | begun << 32);
 	/* The capture began before that, or the span would not be in it. */
 	stage->capture.start_ticks -= ticks;
 }

@@ -4,7 +4,8 @@
  * must hold of every span that had begun when it began to look is its record or, still, its open entry: never neither. The
  * entry that it takes is not half of one span and half of the next, and neither are its arguments.
  *
- * A span is a number. The place DEPTH holds twice that, less one while the span is open, so that the model knows
+ * A span is a number. All may begin in one tick, so the reader does not compare their starts: what it knows a span by is the
+ * head when it began, which is in WHAT. No two spans have the same. The place DEPTH holds twice that, less one while the span is open, so that the model knows
  * which; the real one has but the depth: 1 for the odd ones.
  */
 #define N_SPANS 3
@@ -21,7 +22,8 @@
 #define SEED_HEAD_FIRST 3
 #define SEED_FRAME_UNCHECKED 4
 #define SEED_NO_READER_FENCE 5
-#define SEED_START_RELAXED 6
+#define SEED_WHAT_RELAXED 6
+#define SEED_BY_START 7
 /* Not bugs: what must be possible, or the model would prove nothing. */
 #define REACHES_OPEN 100
 #define REACHES_RETRY 101
@@ -41,11 +43,11 @@ inline begin()
 		:: else
 		fi;
 		store(FRAME, n, PLAIN);
+		store(START, n, PLAIN);
 		if
-		:: seed == SEED_START_RELAXED -> store(START, n, PLAIN)
-		:: else -> store(START, n, RELEASE)
+		:: seed == SEED_WHAT_RELAXED -> store(WHAT, n, PLAIN)
+		:: else -> store(WHAT, n, RELEASE)
 		fi;
-		store(WHAT, n, PLAIN);
 		store(DEPTH, 2 * n - 1, RELEASE)
 	}
 }
@@ -82,8 +84,8 @@ inline read_open()
 	depth = memory[DEPTH];
 	if
 	:: is_open(depth) ->
-		start = memory[START];
 		what = memory[WHAT];
+		start = memory[START];
 		if
 		:: seed == SEED_NO_READER_FENCE -> again = memory[DEPTH]
 		:: else
@@ -94,8 +96,9 @@ inline read_open()
 		:: else
 		fi;
 		if
-		:: seed == SEED_FRAME_UNCHECKED -> is_whole = start == what
-		:: else -> is_whole = start == what && is_open(again) && memory[START] == start
+		:: seed == SEED_FRAME_UNCHECKED -> is_whole = 1
+		:: seed == SEED_BY_START -> is_whole = is_open(again)
+		:: else -> is_whole = is_open(again) && memory[WHAT] == what
 		fi
 	:: else
 	fi
@@ -123,8 +126,8 @@ proctype reader()
 	:: else
 	fi;
 	d_step {
-		assert(!is_whole || frame == start);
-		assert(head >= n_begun || (is_whole && start == n_begun && head + 1 >= n_begun));
+		assert(!is_whole || (frame == what && start == what));
+		assert(head >= n_begun || (is_whole && what == n_begun && head + 1 >= n_begun));
 		assert(seed != REACHES_OPEN || head >= n_begun);
 		assert(seed != REACHES_RETRY || is_whole || !is_open(depth));
 		is_over = 1

@@ -46,7 +46,8 @@ PLACE_IN(int, ring_copy_finish, (struct ring_copy *c), (c))
 PLACE_IN(uint32_t, open_stack_get_depth, (const struct ring *ring), (ring))
 PLACE_IN(uint32_t, open_stack_read, (struct ring *ring, uint32_t depth, struct open_span *to), (ring, depth, to))
 PLACE_IN(void, thread_log_copy_identity, (struct thread_log *log, struct ring *ring), (log, ring))
-PLACE_IN(void, thread_log_drop_open, (struct thread_log *log, uint64_t identity), (log, identity))
+PLACE_IN(void, thread_log_drop_ended,
+	(struct thread_log *log, uint64_t word0, uint64_t position), (log, word0, position))
 /* clang-format on */
 
 static void begin_two(void)

@@ -200,10 +200,8 @@ static void age(uint64_t ticks)
 {
 	uint32_t at = atomic_load(&ring->depth) - 1;
 	uint64_t start = atomic_load(&ring->open[at].start) - ticks;
-	uint64_t what = atomic_load(&ring->open[at].what) & UINT32_MAX;
 
 	atomic_store(&ring->open[at].start, start);
-	atomic_store(&ring->open[at].what, what | start << 32);
 }
 
 START_TEST(gives_very_long_durations_a_slot)

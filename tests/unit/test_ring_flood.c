@@ -159,13 +159,6 @@ static void *write_spans(void *unused)
 	return unused;
 }
 
-/* A coarse counter lets two spans begin in one tick, which the reader cannot tell apart: docs/internals/ring.md. */
-#ifdef __x86_64__
-#define USES_TICKS TICKS_ARE_READABLE
-#else
-#define USES_TICKS 0
-#endif
-
 struct turns {
 	uint64_t t_ticks;
 	uint64_t first[2]; /* of each depth */
@@ -203,7 +196,7 @@ static void see_all(struct turns *turns, const struct thread_log *log)
 static int look_at_spans(uint32_t i)
 {
 	struct drain_budget budget = {.max_bytes = 1u << 30};
-	struct turns turns = {.t_ticks = ring_picture_now(USES_TICKS).ticks};
+	struct turns turns = {.t_ticks = ring_picture_now(TICKS_ARE_READABLE).ticks};
 	struct thread_log log = {.tid = 0};
 	int has_seen;
 
@@ -226,8 +219,6 @@ START_TEST(each_picture_has_every_span_of_its_instant_once)
 	int64_t start_ns = monotonic_ns();
 	int n_seen = 0;
 
-	if (!USES_TICKS)
-		fixture_take_long_way();
 	open_rings(FIXTURE_RING_BYTES << _i);
 	start_writers(write_spans);
 	while (!is_over(start_ns))
