@@ -308,7 +308,7 @@ static int fail_read(struct sequence *s, int rc)
 	return s->w->diag->text[0]
 		       ? rc
 		       : diag_set(s->w->diag, rc, "%.300s: %s",
-				 s->w->view->hosts[s->host].source->path, errno_words(rc));
+				 s->w->view->hosts[s->host].archive->path, errno_words(rc));
 }
 
 static int put_items(struct sequence *s)

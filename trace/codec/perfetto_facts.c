@@ -12,7 +12,7 @@
 #include "trace/codec/perfetto.h"
 #include "trace/codec/perfetto_fields.h"
 #include "trace/codec/perfetto_tracks.h"
-#include "trace/read/source.h"
+#include "trace/read/archive.h"
 #include "trace/read/view.h"
 #include "trace/saturate.h"
 
@@ -62,9 +62,9 @@ static uint64_t hash(uint64_t sum, const void *data, size_t n)
 
 #define ENDS_BYTES 65536
 
-static uint64_t hash_source(uint64_t sum, const struct view_host *host)
+static uint64_t hash_archive(uint64_t sum, const struct view_host *host)
 {
-	const struct source *s = host->source;
+	const struct archive *s = host->archive;
 	size_t n = s->n_bytes < ENDS_BYTES ? s->n_bytes : ENDS_BYTES;
 
 	sum = hash(sum, &s->n_bytes, sizeof s->n_bytes);
@@ -83,8 +83,8 @@ static int put_uuid(struct perfetto *w)
 
 	if (!packet)
 		return -ENOMEM;
-	for (size_t i = 0; i < 2 * w->view->n_sources; i++)
-		sum[i & 1] = hash_source(sum[i & 1], &w->view->hosts[i / 2]);
+	for (size_t i = 0; i < 2 * w->view->n_archives; i++)
+		sum[i & 1] = hash_archive(sum[i & 1], &w->view->hosts[i / 2]);
 	packet = packet_open(packet, TRACE_PACKET);
 	uuid = packet_open(packet, PACKET_TRACE_UUID);
 	at = pb_put_uint(uuid, UUID_MSB, sum[0]);
@@ -186,8 +186,8 @@ static int put_host(struct perfetto *w, uint32_t host)
 	if (rc == 0)
 		rc = put_host_number(w, host, "clock_offset_ns", h->clock_offset_ns);
 	if (rc == 0)
-		rc = put_host_texts(w, host, "warning", &h->source->warnings);
-	return rc ? rc : put_host_texts(w, host, "error", &h->source->errors);
+		rc = put_host_texts(w, host, "warning", &h->archive->warnings);
+	return rc ? rc : put_host_texts(w, host, "error", &h->archive->errors);
 }
 
 static int put_notes(struct perfetto *w)
@@ -206,7 +206,7 @@ static int put_notes(struct perfetto *w)
 
 int perfetto_put_facts(struct perfetto *w)
 {
-	uint32_t n_hosts = (uint32_t)w->view->n_sources;
+	uint32_t n_hosts = (uint32_t)w->view->n_archives;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < n_hosts && rc == 0; i++)
@@ -227,7 +227,7 @@ static uint8_t *put_buffer(uint8_t *at, const struct view_host *host)
 {
 	uint8_t *buffer = packet_open(at, STATS_BUFFER);
 
-	at = pb_put_uint(buffer, BUFFER_BYTES_WRITTEN, host->source->n_bytes);
+	at = pb_put_uint(buffer, BUFFER_BYTES_WRITTEN, host->archive->n_bytes);
 	if (host->n_dropped)
 		at = pb_put_uint(at, BUFFER_PACKET_LOSS, host->n_dropped);
 	return packet_close(buffer, at);
@@ -245,7 +245,7 @@ static uint8_t *put_writer(uint8_t *at, const struct view *v, size_t track)
 int perfetto_put_losses(struct perfetto *w)
 {
 	const struct view *v = w->view;
-	uint8_t *packet = perfetto_reserve(w, FEW_BYTES + 64 * (v->n_sources + v->n_tracks));
+	uint8_t *packet = perfetto_reserve(w, FEW_BYTES + 64 * (v->n_archives + v->n_tracks));
 	uint8_t *stats;
 	uint8_t *at;
 
@@ -253,7 +253,7 @@ int perfetto_put_losses(struct perfetto *w)
 		return -ENOMEM;
 	packet = packet_open(packet, TRACE_PACKET);
 	at = stats = packet_open(packet, PACKET_TRACE_STATS);
-	for (size_t i = 0; i < v->n_sources; i++)
+	for (size_t i = 0; i < v->n_archives; i++)
 		at = put_buffer(at, &v->hosts[i]);
 	for (size_t i = 0; i < v->n_tracks; i++)
 		at = put_writer(at, v, i);
