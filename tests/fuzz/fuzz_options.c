@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzz harness of the options, each line of the input one of them: "key=value" as typed, or, behind a digit for the
- * type, as it came over the wire. What is refused has words; what is not is in range.
+ * type, as it came over the wire; and all of them as the target gives them for its flight recorder. What is refused has
+ * words; what is not is in range.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/profile_options.h"
+#include "daemon/recorder_options.h"
 #include "tests/fuzz/fuzz.h"
 
 static void set_from_wire(
@@ -51,9 +53,25 @@ static void check(const struct profile_options *o)
 	}
 }
 
+/* Takes |lines| apart. */
+static void check_recorder(char *lines)
+{
+	struct profile_options o;
+	struct diag d = DIAG_INIT;
+	int r;
+
+	profile_options_init(&o);
+	r = recorder_options_parse(&o, lines, &d);
+	if (r && r != -ENOMEM && !d.text[0])
+		abort();
+	check(&o);
+	profile_options_deinit(&o);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
 	_cleanup_free_ char *text = strndup((const char *)data, n_bytes);
+	_cleanup_free_ char *again = strdup(text);
 	struct profile_options o;
 	char *rest = text;
 	char *line;
@@ -63,5 +81,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 		set_option(&o, line);
 	check(&o);
 	profile_options_deinit(&o);
+	check_recorder(again);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "daemon/ending.h"
 #include "daemon/proc_file.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -39,6 +40,8 @@ static void parse_all(const char *text)
 	check_refusal(proc_stat_parse(text, &stat), &stat, sizeof stat);
 	check_refusal(proc_io_parse(text, &io), &io, sizeof io);
 	check_refusal(proc_schedstat_parse(text, &sched), &sched, sizeof sched);
+	if (ending_parse(text) == 0)
+		abort();
 }
 
 static void parse_name(const char *name)
