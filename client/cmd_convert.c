@@ -29,13 +29,14 @@ static int set_format(void *settings, const char *value, struct diag *d)
 #define AT(member) offsetof(struct settings, member)
 
 static const struct command_option options[] = {
-	{"to", 't', COMMAND_OPTION_CALL, 0, 0, 0, set_format, "FORMAT",
+	{"format", 't', COMMAND_OPTION_CALL, 0, 0, 0, set_format, "FORMAT",
 		"the format (see below); default: that of the end of FILE"},
 	{"output", 'o', COMMAND_OPTION_TEXT, AT(conversion.output), 0, 0, NULL, "FILE",
 		"the file; -: standard output; default: beside the trace, under its name"},
 	{"json", 0, COMMAND_OPTION_FLAG, AT(conversion.is_json), 0, 0, NULL, NULL,
 		"one JSON object on standard output instead of text"},
 	OPEN_VIEW_OPTIONS(struct settings, view),
+	OPEN_VIEW_GROUP_OPTIONS(struct settings, view),
 };
 
 static int convert(struct settings *s, char **places, size_t n, struct diag *d)
@@ -47,12 +48,11 @@ static int convert(struct settings *s, char **places, size_t n, struct diag *d)
 	return r ? r : conversion_run(&s->conversion, view, path, d);
 }
 
-static int run(const struct command *self, int argc, char **argv)
+static int parse_and_convert(const struct command *self, int argc, char **argv, struct settings *s)
 {
-	struct settings s = {.conversion = {.codec = NULL}};
 	struct diag d = DIAG_INIT;
 	int n_left;
-	int r = arguments_parse(self, argc, argv, &s, &n_left, &d);
+	int r = arguments_parse(self, argc, argv, s, &n_left, &d);
 
 	if (r == ARGUMENTS_HANDLED)
 		return EXIT_DONE;
@@ -60,13 +60,22 @@ static int run(const struct command *self, int argc, char **argv)
 		r = diag_set(
 			&d, -EINVAL, "proftap convert: at least one run or file must be given");
 	if (r == 0)
-		r = conversion_check(&s.conversion, &d);
+		r = conversion_check(&s->conversion, &d);
 	if (r < 0)
 		return command_fail_usage(self, &d);
-	if (convert(&s, argv, (size_t)n_left, &d) == 0)
+	if (convert(s, argv, (size_t)n_left, &d) == 0)
 		return EXIT_DONE;
 	fprintf(stderr, "%s\n", d.text);
 	return EXIT_FAILED;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct settings s = {.conversion = {.codec = NULL}, .view = VIEW_SETTINGS_INIT};
+	int code = parse_and_convert(self, argc, argv, &s);
+
+	view_settings_deinit(&s.view);
+	return code;
 }
 
 const struct command command_convert = {

@@ -41,7 +41,7 @@ int conversion_set_format(struct conversion *c, const char *name, struct diag *d
 	if (c->codec)
 		return 0;
 	list_names(names, sizeof names);
-	return diag_set(d, -EINVAL, "--to: bad value \"%.64s\": must be %s", name, names);
+	return diag_set(d, -EINVAL, "--format: bad value \"%.64s\": must be %s", name, names);
 }
 
 static bool is_standard_output(const struct conversion *c)

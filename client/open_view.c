@@ -18,20 +18,6 @@ struct opening {
 	struct diag *diag;
 };
 
-int open_view_set_align(void *view_settings, const char *value, struct diag *d)
-{
-	struct view_settings *s = view_settings;
-
-	if (strcmp(value, "epoch") == 0)
-		s->options.align = VIEW_ALIGN_EPOCH;
-	else if (strcmp(value, "start") == 0)
-		s->options.align = VIEW_ALIGN_START;
-	else
-		return diag_set(
-			d, -EINVAL, "--align: bad value \"%.64s\": must be epoch or start", value);
-	return 0;
-}
-
 static int add_file(struct opening *o, const char *path)
 {
 	int r;
@@ -71,12 +57,19 @@ static char *copy_path(const struct traces *first, size_t n_archives)
 static int make(struct opening *o, const struct view_settings *settings, struct traces *first,
 	struct view **out, char **path)
 {
+	const struct view_options options = {
+		.align = settings->align,
+		.shifts_ns = settings->shifts_ns,
+		.n_shifts = settings->n_shifts,
+		.selection = selection_is_all(&settings->selection) ? NULL : &settings->selection,
+		.grouping = &settings->grouping,
+	};
 	int r;
 
 	*path = copy_path(first, o->n_archives);
 	if (!*path)
 		return diag_set(o->diag, -ENOMEM, "trace: out of memory");
-	r = view_open(o->archives, o->n_archives, &settings->options, out, o->diag);
+	r = view_open(o->archives, o->n_archives, &options, out, o->diag);
 	o->n_archives = 0;
 	if (r) {
 		free(*path);

@@ -13,24 +13,36 @@
 #include "trace/read/view.h"
 #include "trace/saturate.h"
 
+static int start_counting(struct cursor *c)
+{
+	c->counts = calloc((size_t)c->view->names.n_texts + 1, sizeof *c->counts);
+	return c->counts ? 0 : -ENOMEM;
+}
+
 int cursor_open(
 	struct cursor *c, const struct view *view, const struct view_track *track, struct diag *d)
 {
 	const struct archive_line *line = track->line;
-	const struct view_host *host = &view->hosts[view_get_process(view, track)->host];
+	const struct view_host *host = &view->hosts[view_get_origin(view, track)->host];
 	int rc = 0;
 
 	*c = (struct cursor){.view = view, .track = track, .shift_ns = host->shift_ns};
 	c->host = host;
 	c->reader = pb_reader(line->data, line->n_bytes);
-	if (!line->is_ordered)
+	c->selects = view->selection && !view->is_being_selected;
+	if (c->selects && !selection_has_track(view, track))
+		c->reader = pb_reader(line->data, 0);
+	else if (!line->is_ordered)
 		rc = order_make(track->plane, line, &c->order, &c->n_order);
+	if (rc == 0 && c->selects && selection_counts(view, track))
+		rc = start_counting(c);
 	return rc ? diag_set(d, rc, "%.300s: %s", host->archive->path, errno_words(rc)) : 0;
 }
 
 void cursor_close(struct cursor *c)
 {
 	free(c->order);
+	free(c->counts);
 	free(c->stats.v);
 	free(c->args);
 	*c = (struct cursor){.view = NULL};
@@ -127,7 +139,7 @@ static uint64_t make_flow(const struct cursor *c, uint64_t type, uint64_t id)
 
 static void set_flows(const struct cursor *c, const struct marks *m, struct item *item)
 {
-	bool is_device = view_get_process(c->view, c->track)->is_device;
+	bool is_device = view_get_origin(c->view, c->track)->is_device;
 
 	if (has(m, ROLE_PRODUCER))
 		item->flow_out =
@@ -226,6 +238,21 @@ static int make_item(struct cursor *c, const struct archive_event *e, struct ite
 	return 1;
 }
 
+/* Whether it is wanted, and under which name. */
+static bool choose(struct cursor *c, struct item *item)
+{
+	const struct view *v = c->view;
+	uint64_t nth = c->counts ? c->counts[item->name]++ : 0;
+
+	if (!c->selects)
+		return true;
+	if (!selection_has_item(v, c->track, item, nth))
+		return false;
+	if (v->selected.kernels && c->track->kind == TRACK_STREAM)
+		item->name = v->selected.kernels[item->name];
+	return true;
+}
+
 int cursor_next(struct cursor *c, struct item *item)
 {
 	struct archive_event e;
@@ -235,8 +262,7 @@ int cursor_next(struct cursor *c, struct item *item)
 		rc = read_event(c, &e);
 		if (rc > 0)
 			rc = make_item(c, &e, item);
-	} while (rc > 0 && c->view->selection &&
-		 !selection_has(c->view->selection, c->view, c->track, item));
+	} while (rc > 0 && !choose(c, item));
 	return rc;
 }
 

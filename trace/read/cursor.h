@@ -75,6 +75,8 @@ struct cursor {
 	size_t n_order;
 	size_t at;
 	int64_t shift_ns;
+	bool selects;
+	uint64_t *counts; /* of items by name, where the selection is of iterations; else NULL */
 	struct archive_stats stats;
 	struct item_arg *args;
 	size_t n_args_allocated;

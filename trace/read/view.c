@@ -10,6 +10,7 @@
 
 #include "base/diag.h"
 #include "trace/read/archive.h"
+#include "trace/read/grouping.h"
 #include "trace/read/view_tracks.h"
 #include "trace/saturate.h"
 #include "trace/space.h"
@@ -160,11 +161,15 @@ static int align(struct view *v, const struct view_options *o)
 
 /* --- the whole ----------------------------------------------------------------------------- */
 
-static int fill(struct view *v, const struct view_options *o)
+static int fill(struct view *v, const struct view_options *o, struct diag *d)
 {
 	if (add_hosts(v) || align(v, o) || view_add_tracks(v))
 		return -ENOMEM;
-	return 0;
+	v->origins = v->processes;
+	v->n_origins = v->n_processes;
+	if (o->grouping && grouping_apply(o->grouping, v))
+		return -ENOMEM;
+	return selection_prepare(v, d);
 }
 
 static void free_archives(struct archive **archives, size_t n)
@@ -198,13 +203,20 @@ int view_open(struct archive **archives, size_t n_archives, const struct view_op
 	v->selection = options->selection;
 	rc = take_archives(v, archives, n_archives);
 	if (rc == 0)
-		rc = fill(v, options);
+		rc = fill(v, options, d);
 	if (rc) {
 		view_free(v);
-		return diag_set(d, rc, "trace: out of memory");
+		return d && d->text[0] ? rc : diag_set(d, rc, "trace: %s", errno_words(rc));
 	}
 	*out = v;
 	return 0;
+}
+
+static void free_processes(struct view_process *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(p[i].name);
+	free(p);
 }
 
 struct view *view_free(struct view *v)
@@ -217,9 +229,10 @@ struct view *view_free(struct view *v)
 		free(v->hosts[i].names);
 	}
 	free(v->hosts);
-	for (size_t i = 0; i < v->n_processes; i++)
-		free(v->processes[i].name);
-	free(v->processes);
+	free_processes(v->processes, v->n_processes);
+	if (v->origins != v->processes)
+		free_processes(v->origins, v->n_origins);
+	selected_deinit(&v->selected);
 	for (size_t i = 0; i < v->n_tracks; i++)
 		free(v->tracks[i].name);
 	free(v->tracks);

@@ -18,9 +18,10 @@
 #include <stdint.h>
 
 #include "trace/names.h"
+#include "trace/read/selection.h"
 
 struct diag;
-struct selection;
+struct grouping;
 struct archive;
 struct archive_line;
 struct archive_plane;
@@ -63,7 +64,10 @@ enum track_kind {
 
 struct view_track {
 	enum track_kind kind;
-	uint32_t process;
+	uint32_t process; /* that it is drawn under */
+	uint32_t origin; /* whose it is; the same without a grouping */
+	uint32_t row; /* with a grouping: number of the row in the view */
+	bool is_shared; /* another track is drawn as the same row, with the same tid: their items overlap */
 	int64_t tid; /* > 0, different from that of any other track of the process; made up if is_real is 0 */
 	bool is_real; /* a thread as the kernel knows it */
 	char *name; /* "loader"; never empty */
@@ -84,6 +88,8 @@ struct view_options {
 	const int64_t *shifts_ns;
 	size_t n_shifts;
 	const struct selection *selection; /* borrowed; NULL: everything */
+	const struct grouping
+		*grouping; /* how rows are made (grouping.h); NULL: as they were recorded */
 };
 
 struct view {
@@ -94,6 +100,8 @@ struct view {
 	struct view_process *processes;
 	size_t n_processes;
 	size_t n_processes_allocated;
+	struct view_process *origins; /* programs and devices; |processes| without a grouping */
+	size_t n_origins;
 	struct view_track
 		*tracks; /* those of one process lie next to each other; processes in their order */
 	size_t n_tracks;
@@ -102,7 +110,9 @@ struct view {
 	int64_t first_ns; /* of all events, before any selection; 0 without events */
 	int64_t end_ns;
 	uint64_t n_events;
-	const struct selection *selection;
+	const struct selection *selection; /* NULL: everything */
+	struct selected selected; /* what is known of it beforehand */
+	bool is_being_selected; /* that is being found out: cursors read everything */
 	struct names
 		notes; /* for people: what could not be done as asked (no epoch to align by, …) */
 };
@@ -122,6 +132,13 @@ static inline const struct view_process *view_get_process(
 	const struct view *v, const struct view_track *track)
 {
 	return &v->processes[track->process];
+}
+
+/* The program or device whose it is, however it is drawn. */
+static inline const struct view_process *view_get_origin(
+	const struct view *v, const struct view_track *track)
+{
+	return &v->origins[track->origin];
 }
 
 #endif

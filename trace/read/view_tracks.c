@@ -134,6 +134,7 @@ static int add_track(struct view *v, uint32_t process, const struct archive_plan
 	struct view_track t = {.kind = find_kind(p, line), .plane = plane, .line = line};
 
 	t.process = process;
+	t.origin = process;
 	t.n_events = line->n_events;
 	t.tid = line->id;
 	t.is_real = t.kind == TRACK_THREAD && p->is_real && t.tid > 0 && t.tid <= MAX_REAL;

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a selection can find out before anything is read; see selection.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/grow.h"
+#include "trace/read/cursor.h"
+#include "trace/read/selection.h"
+#include "trace/read/view.h"
+#include "trace/saturate.h"
+
+void selected_deinit(struct selected *s)
+{
+	free(s->names);
+	free(s->kernels);
+	free(s->windows);
+	free(s->has_steps);
+	*s = (struct selected){.names = NULL};
+}
+
+/* --- names --------------------------------------------------------------------------------- */
+
+static bool matches(const regex_t *pattern, const char *name)
+{
+	return regexec(pattern, name, 0, NULL, 0) == 0;
+}
+
+static int mark_names(struct view *v)
+{
+	const struct selection *s = v->selection;
+
+	if (!s->has_name && !s->has_exclude)
+		return 0;
+	v->selected.names = calloc((size_t)v->names.n_texts + 1, 1);
+	if (!v->selected.names)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < v->names.n_texts; i++)
+		v->selected.names[i] =
+			(!s->has_name || matches(&s->name, v->names.texts[i])) &&
+			(!s->has_exclude || !matches(&s->exclude, v->names.texts[i]));
+	return 0;
+}
+
+/* --- kernels ------------------------------------------------------------------------------- */
+
+/*
+ * "void gemm<float, 2>(float const*, int)" is "gemm", and so is "gemm(...)". "(anonymous namespace)::" and "operator()" do not end
+ * a name, nor does anything before the last blank outside of brackets begin one.
+ */
+static size_t find_kernel_name(const char *name, size_t *start)
+{
+	static const char anonymous[] = "(anonymous namespace)";
+	int depth = 0;
+	size_t i = 0;
+
+	*start = 0;
+	for (; name[i]; i++) {
+		if (strncmp(name + i, anonymous, sizeof anonymous - 1) == 0)
+			i += sizeof anonymous - 2;
+		else if (name[i] == '<')
+			depth++;
+		else if (name[i] == '>' && depth > 0)
+			depth--;
+		else if (name[i] == '(' && depth == 0)
+			break;
+		else if (name[i] == ' ' && depth == 0)
+			*start = i + 1;
+	}
+	return i;
+}
+
+static uint32_t truncate_name(struct names *names, uint32_t index)
+{
+	size_t start;
+	size_t end = find_kernel_name(names->texts[index], &start);
+	const char *name = names->texts[index] + start;
+	const char *bracket = memchr(name, '<', end - start);
+	size_t n = bracket ? (size_t)(bracket - name) : end - start;
+	char *copy;
+
+	if (n == 0)
+		return index;
+	/* The text may move while another is added. */
+	copy = strndup(name, n);
+	index = copy ? names_intern(names, copy, n) : NAMES_NONE;
+	free(copy);
+	return index;
+}
+
+static int truncate_names(struct view *v)
+{
+	uint32_t n = v->names.n_texts;
+
+	if (!v->selection->truncates_kernels)
+		return 0;
+	v->selected.kernels = calloc((size_t)n + 1, sizeof *v->selected.kernels);
+	if (!v->selected.kernels)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		v->selected.kernels[i] = truncate_name(&v->names, i);
+		if (v->selected.kernels[i] == NAMES_NONE)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* --- steps --------------------------------------------------------------------------------- */
+
+static bool is_wanted(const struct selection *s, int64_t step)
+{
+	for (size_t i = 0; i < s->n_iterations; i++)
+		if (step >= s->iterations[i].first && step <= s->iterations[i].last)
+			return true;
+	return false;
+}
+
+static int note_step(struct view *v, uint32_t host, const struct item *item)
+{
+	struct selected *known = &v->selected;
+
+	if (!item->is_step)
+		return 0;
+	known->has_steps[host] = 1;
+	if (!is_wanted(v->selection, item->step_num))
+		return 0;
+	if (grow(&known->windows, &known->n_windows_allocated, known->n_windows + 1))
+		return -ENOMEM;
+	known->windows[known->n_windows++] = (struct selection_window){
+		host, item->start_ns, add_saturated(item->start_ns, item->duration_ns)};
+	return 0;
+}
+
+static int look_for_steps(struct view *v, const struct view_track *track, struct diag *d)
+{
+	uint32_t host = view_get_origin(v, track)->host;
+	struct cursor c;
+	struct item item;
+	int rc = cursor_open(&c, v, track, d);
+
+	while (rc >= 0 && (rc = cursor_next(&c, &item)) > 0) {
+		rc = note_step(v, host, &item);
+		if (rc)
+			break;
+	}
+	cursor_close(&c);
+	return rc;
+}
+
+static int compare_windows(const void *left, const void *right)
+{
+	const struct selection_window *a = left;
+	const struct selection_window *b = right;
+
+	if (a->host != b->host)
+		return a->host < b->host ? -1 : 1;
+	return a->start_ns < b->start_ns ? -1 : a->start_ns > b->start_ns;
+}
+
+/* Those of several threads are one where they overlap. */
+static void join_windows(struct selected *known)
+{
+	size_t n = 0;
+
+	if (!known->n_windows)
+		return;
+	qsort(known->windows, known->n_windows, sizeof *known->windows, compare_windows);
+	for (size_t i = 1; i < known->n_windows; i++) {
+		struct selection_window *last = &known->windows[n];
+		const struct selection_window *w = &known->windows[i];
+
+		if (w->host != last->host || w->start_ns > last->end_ns)
+			known->windows[++n] = *w;
+		else if (w->end_ns > last->end_ns)
+			last->end_ns = w->end_ns;
+	}
+	known->n_windows = n + 1;
+}
+
+/* All tracks are read, without any selection. */
+static int find_steps(struct view *v, struct diag *d)
+{
+	const struct selection *s = v->selection;
+	uint8_t *has_steps;
+	int rc = 0;
+
+	if (!s->iterations)
+		return 0;
+	has_steps = calloc(v->n_archives, 1);
+	if (!has_steps)
+		return -ENOMEM;
+	v->selected.has_steps = has_steps;
+	v->is_being_selected = true;
+	for (size_t i = 0; i < v->n_tracks && rc == 0; i++)
+		if (v->tracks[i].kind == TRACK_THREAD || v->tracks[i].kind == TRACK_STREAM)
+			rc = look_for_steps(v, &v->tracks[i], d);
+	v->is_being_selected = false;
+	join_windows(&v->selected);
+	return rc;
+}
+
+int selection_prepare(struct view *v, struct diag *d)
+{
+	int rc;
+
+	if (!v->selection)
+		return 0;
+	rc = mark_names(v);
+	if (rc == 0)
+		rc = truncate_names(v);
+	return rc ? rc : find_steps(v, d);
+}
