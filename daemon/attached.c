@@ -191,6 +191,7 @@ static int start(struct attached *a, pid_t pid, struct diag *d)
 	family_init(&a->family, &a->target);
 	session_init(&a->session, &a->family, say_gone, a);
 	a->session.repository = &a->service.repository;
+	a->session.way = &a->reception.private.door_file;
 	a->service.session = &a->session;
 	errands_init(&a->service.errands);
 	health_init(&a->service.health);

@@ -4,11 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "daemon/proc_file.h"
 
@@ -22,6 +24,9 @@ struct info {
 };
 #define GET_INFO _IOWR(0xff, 11, struct info)
 
+#define STAT_BYTES 1024
+#define STATUS_BYTES 8192
+
 _Static_assert(sizeof(struct info) == 64, "the first version of the kernel's");
 
 int ending_parse(const char *stat)
@@ -33,14 +38,19 @@ int ending_parse(const char *stat)
 	return last && sscanf(last, "%d", &status) == 1 && status > 0 ? status : -ENODATA;
 }
 
-static int read_stat(pid_t pid)
+static int read_file(pid_t pid, const char *name, char *text, size_t size)
 {
 	char path[64];
-	char text[1024];
-	int r;
 
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	r = proc_file_read(AT_FDCWD, path, text, sizeof text);
+	snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+	return proc_file_read(AT_FDCWD, path, text, size);
+}
+
+static int read_stat(pid_t pid)
+{
+	char text[STAT_BYTES];
+	int r = read_file(pid, "stat", text, sizeof text);
+
 	return r ? r : ending_parse(text);
 }
 
@@ -61,6 +71,61 @@ int ending_find(pid_t pid, int pidfd)
 		status = read_info(pidfd);
 	return status < 0 ? -ENODATA : status;
 }
+
+/* Statuses of 0. */
+
+uint64_t ending_find_start(pid_t pid)
+{
+	char text[STAT_BYTES];
+	struct proc_stat stat;
+	int r = read_file(pid, "stat", text, sizeof text);
+
+	return r || proc_stat_parse(text, &stat) ? 0 : stat.start_ticks;
+}
+
+/* All four: real, effective, saved, and of files. */
+static int has_only(const char *status, const char *key, unsigned id)
+{
+	const char *line = strstr(status, key);
+	unsigned v[4];
+
+	return line && sscanf(line + strlen(key), "%u %u %u %u", v, v + 1, v + 2, v + 3) == 4 &&
+	       v[0] == id && v[1] == id && v[2] == id && v[3] == id;
+}
+
+/* Whose status the kernel tells us: as ptrace(2), "access mode checking". */
+static int has_our_ids(pid_t pid)
+{
+	char text[STATUS_BYTES];
+
+	return read_file(pid, "status", text, sizeof text) == 0 &&
+	       has_only(text, "\nUid:", geteuid()) && has_only(text, "\nGid:", getegid());
+}
+
+/* The ids first: if it is the same process afterwards, they were its own. */
+static int is_clean_zombie(pid_t pid, uint64_t start)
+{
+	int is_ours = has_our_ids(pid);
+	char text[STAT_BYTES];
+	struct proc_stat stat;
+	int status = -1;
+
+	if (!is_ours || read_file(pid, "stat", text, sizeof text) || proc_stat_parse(text, &stat))
+		return 0;
+	return stat.state == 'Z' && stat.start_ticks == start &&
+	       sscanf(strrchr(text, ' '), "%d", &status) == 1 && status == 0;
+}
+
+int ending_is_clean(pid_t pid, int pidfd, uint64_t start)
+{
+	struct pollfd ended = {.fd = pidfd, .events = POLLIN};
+
+	if (pidfd < 0 || poll(&ended, 1, 0) != 1 || !(ended.revents & POLLIN))
+		return 0;
+	return (start && is_clean_zombie(pid, start)) || read_info(pidfd) == 0;
+}
+
+/* Words. */
 
 void ending_describe(int status, char *text, size_t size)
 {

@@ -4,6 +4,7 @@
 #define DAEMON_ENDING_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /*
@@ -13,7 +14,16 @@
  */
 int ending_find(pid_t pid, int pidfd);
 
-/* The same of the text of its "stat". */
+/* When it began: with its pid, who it is. 0: it is gone, or nobody may know. */
+uint64_t ending_find_start(pid_t pid);
+
+/*
+ * Whether the process that began at |start| is known to have exited with status 0. Where that is only likely it is not
+ * known: /proc says 0 also to who may not know, and that pid may be another process by now. -1 for |pidfd| is none.
+ */
+int ending_is_clean(pid_t pid, int pidfd, uint64_t start);
+
+/* As ending_find(), of the text of its "stat". */
 int ending_parse(const char *stat);
 
 /* ", killed by SIGSEGV", ", with exit status 3", or "" for what is not a status. */

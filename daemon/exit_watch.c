@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "daemon/ending.h"
 #include "daemon/target.h"
 
 static void on_exited(uv_poll_t *poll, int status, int events)
@@ -28,6 +29,7 @@ int exit_watch_start(struct exit_watch *w, uv_loop_t *loop, struct target *targe
 		target_set_exited(target);
 	if (pidfd < 0)
 		return 0;
+	target->start_ticks = ending_find_start(target->pid);
 	atomic_store(&target->pidfd, pidfd);
 	r = uv_poll_init(loop, &w->poll, pidfd);
 	w->poll.data = w;

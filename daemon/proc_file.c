@@ -20,9 +20,9 @@ int proc_stat_parse(const char *text, struct proc_stat *out)
 
 	if (!end || sscanf(end + 1,
 			    " %c %*s %*s %*s %*s %*s %*s %" SCNu64 " %*s %" SCNu64 " %*s %" SCNu64
-			    " %" SCNu64 " %*s %*s %*s %*s %" SCNu64 " %*s %*s %*s %" SCNu64,
+			    " %" SCNu64 " %*s %*s %*s %*s %" SCNu64 " %*s %" SCNu64 " %*s %" SCNu64,
 			    &s.state, &s.minor_faults, &s.major_faults, &user, &system,
-			    &s.n_threads, &s.rss_pages) != 7)
+			    &s.n_threads, &s.start_ticks, &s.rss_pages) != 8)
 		return -EINVAL;
 	s.cpu_ticks = user + system;
 	*out = s;

@@ -16,6 +16,7 @@ struct proc_stat {
 	uint64_t major_faults;
 	uint64_t cpu_ticks; /* user and system, in sysconf(_SC_CLK_TCK) */
 	uint64_t n_threads;
+	uint64_t start_ticks; /* since boot, in the same */
 	uint64_t rss_pages;
 };
 

@@ -6,18 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/futex.h"
 #include "daemon/capture.h"
 #include "daemon/ending.h"
 #include "daemon/family.h"
+#include "daemon/hold.h"
 #include "daemon/recorder_asks.h"
 #include "daemon/recorder_work.h"
 #include "daemon/request_list.h"
 #include "daemon/session.h"
 #include "daemon/target.h"
-
-#define HELD_NS (300 * NS_PER_S)
 
 int recorder_end_holds(const struct session *s)
 {
@@ -50,20 +48,21 @@ static int write_last_run(struct recorder_work *w)
 	return w->run.outcome == -ENODATA ? 0 : w->run.outcome;
 }
 
-/* Until somebody has had it, or nobody wants it. */
+/* Until somebody has had it, or nobody will want it. */
 static void hold(struct recorder_work *w)
 {
 	struct session *s = w->session;
-	int64_t until = monotonic_ns() + HELD_NS;
+	struct hold h;
 
 	w->is_held = 1;
-	while (monotonic_ns() < until && w->recorder.is_on) {
+	hold_init(&h, s->family->main, s->way, recorder_run_has_place(&w->run));
+	while (w->recorder.is_on && !hold_is_over(&h)) {
 		uint32_t news = atomic_load(&s->recorder_news);
 
 		recorder_asks_serve(s);
 		if (atomic_load(&s->is_inherited) && recorder_work_is_ready(s))
 			break;
-		futex_wait_until(&s->recorder_news, news, until);
+		futex_wait_until(&s->recorder_news, news, hold_get_due(&h));
 	}
 }
 

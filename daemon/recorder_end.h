@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What becomes of the flight recorder when its program is gone: of one that died the last moments are a run in the operator's
- * directory; without one, or if that cannot be written, they are held for whoever is the program's user or root, for five
- * minutes.
+ * directory; without one, or if that cannot be written, they are held (hold.h) for whoever is the program's user or root.
  */
 #ifndef DAEMON_RECORDER_END_H
 #define DAEMON_RECORDER_END_H

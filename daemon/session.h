@@ -18,6 +18,7 @@ struct recorder_work;
 struct repository;
 struct rpc_call;
 struct session_request;
+struct socket_file;
 
 /* What a call is told when there is nobody left to record. */
 extern const char session_gone_text[];
@@ -39,6 +40,7 @@ struct session {
 	_Atomic int is_inherited; /* somebody has what a dead program's recorder held */
 	struct recorder_work *recorder_work; /* the worker's; NULL: there was never one */
 	const struct repository *repository; /* the operator's; NULL: none */
+	const struct socket_file *way; /* to what a dead program left; NULL: none */
 	_Atomic uid_t heir; /* beside root, who may have what a dead program left */
 	_Atomic int is_pending; /* the worker has not looked yet */
 	_Atomic int

@@ -17,7 +17,7 @@ static ino_t get_inode(const char *path)
 
 void socket_file_note(struct socket_file *f)
 {
-	f->inode = get_inode(f->path);
+	atomic_store(&f->inode, get_inode(f->path));
 }
 
 void socket_file_find(struct socket_file *f, int listener)
@@ -32,9 +32,16 @@ void socket_file_find(struct socket_file *f, int listener)
 	socket_file_note(f);
 }
 
+int socket_file_is_there(const struct socket_file *f)
+{
+	ino_t inode = atomic_load(&f->inode);
+
+	return inode && get_inode(f->path) == inode;
+}
+
 void socket_file_remove(struct socket_file *f)
 {
-	if (f->inode && get_inode(f->path) == f->inode)
+	if (socket_file_is_there(f))
 		unlink(f->path);
-	f->inode = 0;
+	atomic_store(&f->inode, 0);
 }

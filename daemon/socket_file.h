@@ -3,18 +3,21 @@
 #ifndef DAEMON_SOCKET_FILE_H
 #define DAEMON_SOCKET_FILE_H
 
+#include <stdatomic.h>
 #include <sys/types.h>
 
 struct socket_file {
 	char path
 		[108]; /* sun_path; "": none. It stays when the file goes: any thread may read it */
-	ino_t inode; /* 0: there is nothing to remove */
+	_Atomic ino_t inode; /* 0: there is nothing to remove */
 };
 
 /* It is bound: remembers which file that is. */
 void socket_file_note(struct socket_file *f);
 /* The same for the path to which |listener| is bound; none if that is no unix socket. */
 void socket_file_find(struct socket_file *f, int listener);
+/* Whether it lies there still, and is no other server's. Any thread. */
+int socket_file_is_there(const struct socket_file *f);
 /* Again: nothing. */
 void socket_file_remove(struct socket_file *f);
 

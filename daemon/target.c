@@ -19,6 +19,7 @@
 #include "base/diag.h"
 #include "base/futex.h"
 #include "daemon/ending.h"
+#include "daemon/image.h"
 #include "daemon/robust.h"
 #include "daemon/timeline.h"
 
@@ -177,12 +178,28 @@ enum target_life target_get_life(const struct target *t)
 	return word & FUTEX_OWNER_DIED ? TARGET_DEAD : TARGET_STOPPED;
 }
 
-int target_find_ending(const struct target *t)
+static int get_pidfd(const struct target *t)
 {
 	int pidfd = atomic_load(&t->pidfd);
+
+	return pidfd ? pidfd : -1;
+}
+
+int target_find_ending(const struct target *t)
+{
 	int status = atomic_load(&t->ending) - 1;
 
-	return status >= 0 ? status : ending_find(t->pid, pidfd ? pidfd : -1);
+	return status >= 0 ? status : ending_find(t->pid, get_pidfd(t));
+}
+
+int target_has_ended_well(const struct target *t)
+{
+	return ending_is_clean(t->pid, get_pidfd(t), t->start_ticks);
+}
+
+int target_has_become_another(const struct target *t)
+{
+	return image_is_another(t->pid, get_pidfd(t), t->memfd);
 }
 
 /* At once: before Linux 6.15 nobody knows it any more when its parent has asked. */

@@ -37,6 +37,7 @@ struct target {
 	int has_own_tids; /* in another pid namespace: its tids are not ours */
 	_Atomic int has_exited; /* its pidfd says so; see target_set_exited() */
 	_Atomic int pidfd; /* borrowed; 0: none */
+	uint64_t start_ticks; /* as ending_find_start(); noted with the pidfd */
 	_Atomic int ending; /* its status + 1, once it is known; see target_find_ending() */
 	struct ended_threads
 		*ended; /* has what freed rings held; NULL: nobody wants it. The worker's */
@@ -76,6 +77,10 @@ void target_set_exited(struct target *t);
 
 /* How a target that is TARGET_DEAD ended: as ending_find(). Any thread. */
 int target_find_ending(const struct target *t);
+/* As ending_is_clean(). Any thread. */
+int target_has_ended_well(const struct target *t);
+/* As image_is_another(): by exec. Any thread. */
+int target_has_become_another(const struct target *t);
 
 /*
  * Sleeps until the target goes, target_kick() is called, or |deadline_ns| (CLOCK_MONOTONIC; INT64_MAX:

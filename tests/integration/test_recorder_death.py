@@ -4,15 +4,16 @@
 import errno
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 
 from checks import SLOWNESS
-from fixture import check, contains, equal, find_proftapd, is_alive, run, test, wait_until
+from fixture import Skip, check, contains, equal, find_proftapd, is_alive, run, test, wait_until
 from http2 import UNAVAILABLE
 from numbered import check_numbers, numbers_in
-from processes import PROFTAP, read_status
+from processes import PROFTAP, TARGET, read_status
 from profiler import Profiler
 from running import make_environment
 from trace_file import Trace
@@ -165,6 +166,85 @@ def who_asked_and_went_away_leaves_it_to_the_next(t):
         equal(numbers_in(calls.look_back(keep=True)), list(range(n)), "numbers when that one has gone")
         calls.deliver(calls.end_session("recorder"))
     await_gone(server)
+
+
+def need_late_statuses():
+    """Since Linux 6.15 an exit status of 0 is known also when the parent has asked for it."""
+    if tuple(map(int, re.match(r"(\d+)\.(\d+)", os.uname().release).groups())) < (6, 15):
+        raise Skip("this kernel forgets a status when the parent has asked for it")
+
+
+@test
+def a_program_that_exits_with_0_leaves_nothing(t):
+    """Its parent has not asked yet: before Linux 6.15 the status is known that long."""
+    target = record(t)
+    server = find_proftapd(target.pid)
+    target.ask("burst 5")
+    target.popen.stdin.close()
+    await_gone(server)
+    equal(target.wait(), 0, "the exit status")
+
+
+@test
+def a_status_that_its_parent_has_asked_for_is_known(t):
+    need_late_statuses()
+    target = record(t)
+    target.ask("burst 5")
+    server = find_proftapd(target.pid)
+    target.popen.stdin.close()
+    equal(target.wait(), 0, "the exit status")
+    await_gone(server)
+
+
+@test
+def a_program_that_becomes_another_leaves_nothing(t):
+    target = record(t)
+    server = find_proftapd(target.pid)
+    target.ask("burst 5")
+    equal(target.ask("exec"), "ready", "what it has become")
+    await_gone(server)
+    equal(target.ask("port"), "0", "the port of what it has become")
+    equal(listed_state(t, target), None, "the state in the list")
+
+
+@test
+def commands_that_succeed_leave_no_servers(t):
+    need_late_statuses()
+    env = {key: value for key, value in {**os.environ, **make_environment(t)}.items() if key != "PROFTAP_LOG_DIR"}
+    script = f"for i in 1 2 3 4; do {TARGET} </dev/null; done; exec {TARGET}"
+    words = [PROFTAP, "run", "-p", "0", "--recorder", "--follow", "--", "sh", "-c", script]
+    subprocess.run(words, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
+    places = t.dir / "runtime" / "proftap"
+    check(places.is_dir(), "there was no server")
+    wait_until(lambda: not list(places.iterdir()), "their servers to be gone", GONE_S)
+
+
+def hold(t):
+    """A target that was killed, whose recorder's data is held, and its server."""
+    target = record(t)
+    target.ask("burst 5")
+    server = end(target)
+    wait_until(lambda: listed_state(t, target) == "ended", "the state in the list", GONE_S)
+    return target, server
+
+
+@test
+def a_hold_ends_with_the_way_to_it(t):
+    target, server = hold(t)
+    path = private_socket(t, target).removeprefix("unix:")
+    os.unlink(path)
+    await_gone(server)
+
+
+@test
+def a_later_server_of_the_same_pid_ends_a_hold(t):
+    target, server = hold(t)
+    path = private_socket(t, target).removeprefix("unix:")
+    with socket.socket(socket.AF_UNIX) as later:
+        later.bind(path + ".later")
+        os.rename(path + ".later", path)
+        await_gone(server)
+        check(os.path.exists(path), "the later one's socket is gone")
 
 
 @test

@@ -5,8 +5,10 @@
 #include <check.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,6 +83,118 @@ START_TEST(knows_nothing_of_one_that_lives)
 }
 END_TEST
 
+/* Exit statuses of 0. */
+
+static int open_pidfd(pid_t pid)
+{
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+/* It waits to be let go: by its death, or with |status|. */
+static pid_t fork_and_wait(int pipe_fds[2])
+{
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(pipe_fds), 0);
+	pid = fork();
+	if (pid == 0) {
+		char status = 0;
+
+		close(pipe_fds[1]);
+		_exit(read(pipe_fds[0], &status, 1) == 1 ? status : 99);
+	}
+	close(pipe_fds[0]);
+	return pid;
+}
+
+static void let_go(pid_t pid, int fd, char status)
+{
+	siginfo_t info;
+
+	ck_assert_int_eq(write(fd, &status, 1), 1);
+	ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	close(fd);
+}
+
+START_TEST(a_status_of_0_is_known_of_a_zombie)
+{
+	int fds[2];
+	pid_t pid = fork_and_wait(fds);
+	int pidfd = open_pidfd(pid);
+	uint64_t start = ending_find_start(pid);
+
+	ck_assert_uint_ne(start, 0);
+	ck_assert_int_eq(ending_is_clean(pid, pidfd, start), 0);
+	let_go(pid, fds[1], 0);
+	ck_assert_int_eq(ending_is_clean(pid, pidfd, start), 1);
+	/* An earlier process of that pid, one that nobody knows, one without a descriptor. */
+	ck_assert_int_eq(ending_is_clean(pid, pidfd, start - 1), 0);
+	ck_assert_int_eq(ending_is_clean(pid, pidfd, 0), 0);
+	ck_assert_int_eq(ending_is_clean(pid, -1, start), 0);
+	waitpid(pid, NULL, 0);
+}
+END_TEST
+
+START_TEST(another_status_is_not_0)
+{
+	int fds[2];
+	pid_t pid = fork_and_wait(fds);
+	int pidfd = open_pidfd(pid);
+	uint64_t start = ending_find_start(pid);
+
+	if (_i)
+		kill(pid, SIGKILL);
+	let_go(pid, fds[1], 3);
+	ck_assert_int_eq(ending_is_clean(pid, pidfd, start), 0);
+	waitpid(pid, NULL, 0);
+	ck_assert_int_eq(ending_is_clean(pid, pidfd, start), 0);
+}
+END_TEST
+
+/* To who may not know the kernel says 0: here to a child, of its brother. */
+START_TEST(a_0_of_another_user_is_not_trusted)
+{
+	int fds[2];
+	pid_t pid = fork_and_wait(fds);
+	int pidfd = open_pidfd(pid);
+	uint64_t start = ending_find_start(pid);
+	pid_t asker;
+	int status;
+
+	let_go(pid, fds[1], 3);
+	asker = fork();
+	if (asker == 0) {
+		if (setresuid(1, 1, 1))
+			_exit(77);
+		_exit(ending_find(pid, -1) == -ENODATA && !ending_is_clean(pid, pidfd, start) ? 0
+											      : 1);
+	}
+	waitpid(asker, &status, 0);
+	waitpid(pid, NULL, 0);
+	/* Who is not root cannot be another user. */
+	ck_assert(status == 0 || (geteuid() && status == 77 << 8));
+}
+END_TEST
+
+/* Since Linux 6.15. */
+START_TEST(a_status_of_0_is_known_when_its_parent_has_asked)
+{
+	int fds[2];
+	pid_t pid = fork_and_wait(fds);
+	int pidfd = open_pidfd(pid);
+	uint64_t start = ending_find_start(pid);
+	struct utsname system;
+	int major;
+	int minor;
+
+	let_go(pid, fds[1], 0);
+	waitpid(pid, NULL, 0);
+	ck_assert_int_eq(uname(&system), 0);
+	ck_assert_int_eq(sscanf(system.release, "%d.%d", &major, &minor), 2);
+	ck_assert_int_eq(ending_is_clean(pid, pidfd, start), major * 1000 + minor >= 6015);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("ending");
@@ -92,6 +206,10 @@ int main(void)
 	tcase_add_test(tcase, knows_of_a_zombie);
 	tcase_add_test(tcase, knows_of_one_whose_parent_has_asked);
 	tcase_add_test(tcase, knows_nothing_of_one_that_lives);
+	tcase_add_test(tcase, a_status_of_0_is_known_of_a_zombie);
+	tcase_add_loop_test(tcase, another_status_is_not_0, 0, 2);
+	tcase_add_test(tcase, a_0_of_another_user_is_not_trusted);
+	tcase_add_test(tcase, a_status_of_0_is_known_when_its_parent_has_asked);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

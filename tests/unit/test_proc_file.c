@@ -27,6 +27,7 @@ static void expect_stat(const char *name)
 	ck_assert_uint_eq(s.major_faults, 3);
 	ck_assert_uint_eq(s.cpu_ticks, 300);
 	ck_assert_uint_eq(s.n_threads, 12);
+	ck_assert_uint_eq(s.start_ticks, 8812);
 	ck_assert_uint_eq(s.rss_pages, 2560);
 }
 

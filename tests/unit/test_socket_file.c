@@ -35,7 +35,9 @@ START_TEST(goes_and_is_remembered)
 
 	socket_file_find(&file, fd);
 	ck_assert_str_eq(file.path, path);
+	ck_assert_int_eq(socket_file_is_there(&file), 1);
 	socket_file_remove(&file);
+	ck_assert_int_eq(socket_file_is_there(&file), 0);
 	ck_assert_int_ne(access(path, F_OK), 0);
 	ck_assert_str_eq(file.path, path);
 	close(fd);
@@ -67,7 +69,9 @@ START_TEST(a_later_servers_stays)
 	/* Kept elsewhere, so that its inode is not given to the next one. */
 	snprintf(other, sizeof other, "%s.old", path);
 	ck_assert_int_eq(rename(path, other), 0);
+	ck_assert_int_eq(socket_file_is_there(&file), 0);
 	later = unix_listen(path);
+	ck_assert_int_eq(socket_file_is_there(&file), 0);
 	socket_file_remove(&file);
 	ck_assert_int_eq(access(path, F_OK), 0);
 	close(later);

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether a process has become another program: seen by what is in its memory. */
+#include "daemon/image.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PATIENCE_S 10
+
+static int memfd;
+static pid_t pid;
+static int pidfd;
+static int word; /* the child's standard input */
+static int echo; /* and output */
+
+/* It becomes cat(1) when it reads something, and echoes the next. */
+static void be_child(void)
+{
+	char byte;
+
+	if (read(STDIN_FILENO, &byte, 1) == 1)
+		execlp("cat", "cat", (char *)NULL);
+	_exit(99);
+}
+
+static void set_up(void)
+{
+	int in[2];
+	int out[2];
+
+	memfd = memfd_create("image", MFD_CLOEXEC);
+	ck_assert_int_eq(ftruncate(memfd, 4096), 0);
+	ck_assert_ptr_ne(mmap(NULL, 4096, PROT_READ, MAP_SHARED, memfd, 0), MAP_FAILED);
+	ck_assert(pipe(in) == 0 && pipe(out) == 0);
+	pid = fork();
+	if (pid == 0) {
+		alarm(PATIENCE_S);
+		dup2(in[0], STDIN_FILENO);
+		dup2(out[1], STDOUT_FILENO);
+		close(in[1]);
+		be_child();
+	}
+	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	word = in[1];
+	echo = out[0];
+}
+
+START_TEST(one_that_has_it_mapped_is_itself)
+{
+	ck_assert_int_eq(image_is_another(pid, pidfd, memfd), 0);
+	ck_assert_int_eq(image_is_another(getpid(), pidfd, memfd), 0);
+}
+END_TEST
+
+START_TEST(exec_makes_it_another)
+{
+	char bytes[2] = "ab";
+
+	ck_assert_int_eq(write(word, bytes, 2), 2);
+	ck_assert_int_eq(read(echo, bytes, 1), 1);
+	ck_assert_int_eq(bytes[0], 'b');
+	ck_assert_int_eq(image_is_another(pid, pidfd, memfd), 1);
+	ck_assert_int_eq(image_is_another(pid, -1, memfd), 0);
+	ck_assert_int_eq(image_is_another(pid, pidfd, -1), 0);
+}
+END_TEST
+
+/* A zombie has no memory, and one that is gone no file. */
+START_TEST(one_that_has_ended_is_not_another)
+{
+	siginfo_t info;
+
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	ck_assert_int_eq(image_is_another(pid, pidfd, memfd), 0);
+	waitpid(pid, NULL, 0);
+	ck_assert_int_eq(image_is_another(pid, pidfd, memfd), 0);
+	/* Its pid may be another process's by now. */
+	ck_assert_int_eq(image_is_another(1, pidfd, memfd), 0);
+}
+END_TEST
+
+static void tear_down(void)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("image");
+	TCase *tests = tcase_create("image");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_test(tests, one_that_has_it_mapped_is_itself);
+	tcase_add_test(tests, exec_makes_it_another);
+	tcase_add_test(tests, one_that_has_ended_is_not_another);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
