@@ -57,6 +57,14 @@ void recorder_work_tell(struct session *s, int is_on)
 	atomic_store(&get_arena(s)->recorder_is_on, (uint32_t)is_on);
 }
 
+static void clear_ask(void *context)
+{
+	struct arena_snapshot *snapshot = &((struct arena *)context)->snapshot;
+	uint32_t word = atomic_load(&snapshot->word);
+
+	atomic_store(&snapshot->word, arena_snapshot_next(word, ARENA_SNAPSHOT_NONE));
+}
+
 /* On. */
 
 static int check_place(const struct recorder_work *w, struct diag *d)
@@ -98,8 +106,8 @@ int recorder_work_turn_on(struct session *s, const struct profile_options *o, st
 	if (r)
 		return r == RECORDING_NO_TARGET ? diag_set(d, -ESRCH, "%s", session_gone_text) : r;
 	recorder_run_look_at_rights(&w->run);
-	/* Of an earlier one: not served before its end, or by who died in the middle of asking. */
-	atomic_store(&get_arena(s)->snapshot.state, ARENA_SNAPSHOT_NONE);
+	/* Of an earlier one: not served before its end. */
+	clear_ask(get_arena(s));
 	recorder_work_tell(s, 1);
 	return 0;
 }
@@ -145,13 +153,6 @@ int recorder_work_is_ready(struct session *s)
 
 /* What the program asks. */
 
-static void on_written(void *context)
-{
-	struct arena *arena = context;
-
-	atomic_store(&arena->snapshot.state, ARENA_SNAPSHOT_NONE);
-}
-
 void recorder_work_begin_run(struct recorder_work *w)
 {
 	struct recorder_wish wish = {
@@ -167,11 +168,14 @@ void recorder_work_begin_run(struct recorder_work *w)
 int recorder_work_take_why(struct recorder_work *w, char *why, size_t size)
 {
 	struct arena_snapshot *snapshot = &get_arena(w->session)->snapshot;
-	uint32_t asked = ARENA_SNAPSHOT_ASKED;
+	uint32_t word = atomic_load(&snapshot->word);
+	uint32_t taken = arena_snapshot_next(word, ARENA_SNAPSHOT_TAKEN);
 
-	if (!atomic_compare_exchange_strong(&snapshot->state, &asked, ARENA_SNAPSHOT_TAKEN))
+	if (arena_snapshot_state(word) != ARENA_SNAPSHOT_ASKED ||
+		!atomic_compare_exchange_strong(&snapshot->word, &word, taken))
 		return 0;
-	snprintf(why, size, "%.*s", (int)sizeof snapshot->why, snapshot->why);
+	snprintf(why, size, "%.*s", (int)sizeof snapshot->why[0],
+		snapshot->why[arena_snapshot_text(word)]);
 	printable_clean(why);
 	return 1;
 }
@@ -180,16 +184,16 @@ static void serve_program(struct recorder_work *w)
 {
 	struct arena *arena = get_arena(w->session);
 
-	if (atomic_load(&arena->snapshot.state) != ARENA_SNAPSHOT_ASKED ||
+	if (arena_snapshot_state(atomic_load(&arena->snapshot.word)) != ARENA_SNAPSHOT_ASKED ||
 		!recorder_work_is_ready(w->session) || !w->recorder.is_on ||
 		!recorder_work_take_why(w, w->run.reason, sizeof w->run.reason))
 		return;
-	w->run.on_written = on_written;
+	w->run.on_written = clear_ask;
 	w->run.context = arena;
 	if (recorder_run_has_place(&w->run))
 		recorder_work_begin_run(w);
 	else
-		on_written(arena);
+		clear_ask(arena);
 }
 
 /* What its triggers ask. */

@@ -45,27 +45,42 @@ static int check(const struct arena *arena, struct diag *d)
 }
 
 /* It sleeps on the word |guest|: a wake-up that comes just before it does so is missed. */
-static void wake_server(struct arena *arena)
+static void wake_server(struct arena *arena, uint32_t asked)
 {
 	int64_t give_up = monotonic_ns_by_call() + WAKE_TIMEOUT_NS;
 
-	while (!futex_wake(&arena->guest, 1) &&
-		atomic_load(&arena->snapshot.state) == ARENA_SNAPSHOT_ASKED &&
+	while (!futex_wake(&arena->guest, 1) && atomic_load(&arena->snapshot.word) == asked &&
 		monotonic_ns_by_call() < give_up)
 		usleep(WAKE_INTERVAL_US);
 }
 
+/* The word with which the calling thread fills. 0: somebody else does, or what he asked for is not done. */
+static uint32_t begin(struct arena_snapshot *snapshot)
+{
+	uint32_t word = atomic_load(&snapshot->word);
+	/* Behind it: it is not in the future then. */
+	uint64_t now_ms = (uint64_t)(monotonic_ns_by_call() / NS_PER_MS);
+	uint32_t filling = arena_snapshot_fill(word, now_ms);
+
+	if (arena_snapshot_state(word) != ARENA_SNAPSHOT_NONE &&
+		!arena_snapshot_is_stale(word, now_ms))
+		return 0;
+	return atomic_compare_exchange_strong(&snapshot->word, &word, filling) ? filling : 0;
+}
+
+/* |why| is not the caller's memory: that may be unreadable, and this is not to end in the middle. */
 static int ask(struct arena *arena, const char *why, struct diag *d)
 {
 	struct arena_snapshot *snapshot = &arena->snapshot;
-	uint32_t none = ARENA_SNAPSHOT_NONE;
+	uint32_t word = begin(snapshot);
+	uint32_t asked = arena_snapshot_next(word, ARENA_SNAPSHOT_ASKED);
 
-	if (!atomic_compare_exchange_strong(&snapshot->state, &none, ARENA_SNAPSHOT_FILLING))
+	if (word)
+		memcpy(snapshot->why[arena_snapshot_text(word)], why, sizeof snapshot->why[0]);
+	if (!word || !atomic_compare_exchange_strong(&snapshot->word, &word, asked))
 		return diag_set(
 			d, -EBUSY, "ptap_snapshot: the snapshot before is still being written");
-	snprintf(snapshot->why, sizeof snapshot->why, "%s", why ? why : "");
-	atomic_store(&snapshot->state, ARENA_SNAPSHOT_ASKED);
-	wake_server(arena);
+	wake_server(arena, asked);
 	return 0;
 }
 
@@ -73,14 +88,16 @@ int ptap_snapshot(const char *why)
 {
 	struct diag d = DIAG_INIT;
 	_uncancelled_ int cancel_state = cancel_disable();
+	char text[sizeof((struct arena_snapshot *)0)->why[0]] = "";
 	struct arena *arena;
 	int r;
 
 	if (server_is_disabled())
 		return 0;
+	snprintf(text, sizeof text, "%s", why ? why : "");
 	arena = find_arena();
 	r = check(arena, &d);
 	if (!r)
-		r = ask(arena, why, &d);
+		r = ask(arena, text, &d);
 	return r ? last_error_set(&d) : 0;
 }

@@ -88,18 +88,60 @@ struct arena_trace {
  * A snapshot of the flight recorder that the program asks for. The library moves it from NONE to FILLING to ASKED and
  * wakes the server by the futex |guest|; the server to TAKEN, and to NONE when the run is written, or was not: then its
  * journal says why.
+ *
+ * Who fills can be killed at it, or stopped for long: the next one that asks takes the place of a filling that is older
+ * than ARENA_SNAPSHOT_FILLING_MS. So the word says since when, and which of the texts is filled, each time the next one: who
+ * goes on after all finds another word than his own, and has written where nobody reads.
  */
 enum arena_snapshot_state {
 	ARENA_SNAPSHOT_NONE = 0,
-	ARENA_SNAPSHOT_FILLING = 1, /* a thread is at |why| */
-	ARENA_SNAPSHOT_ASKED = 2, /* |why| is filled */
+	ARENA_SNAPSHOT_FILLING = 1, /* a thread is at the text */
+	ARENA_SNAPSHOT_ASKED = 2, /* the text is filled */
 	ARENA_SNAPSHOT_TAKEN = 3, /* it is made and written */
 };
 
+/* Some microseconds of work. */
+#define ARENA_SNAPSHOT_FILLING_MS 1000u
+#define ARENA_SNAPSHOT_TEXTS 4u
+
 struct arena_snapshot {
-	_Atomic uint32_t state; /* enum arena_snapshot_state */
-	char why[128]; /* terminated */
+	/* enum arena_snapshot_state | number of the text << 2 | CLOCK_MONOTONIC in ms << 4, of the filling */
+	_Atomic uint32_t word;
+	char why[ARENA_SNAPSHOT_TEXTS][128]; /* terminated */
 };
+
+static inline uint32_t arena_snapshot_state(uint32_t word)
+{
+	return word & 3u;
+}
+
+static inline uint32_t arena_snapshot_text(uint32_t word)
+{
+	return word >> 2 & (ARENA_SNAPSHOT_TEXTS - 1);
+}
+
+/* |word| in another state. */
+static inline uint32_t arena_snapshot_next(uint32_t word, enum arena_snapshot_state state)
+{
+	return (word & ~3u) | state;
+}
+
+/* That of who fills at |now_ms|, when there was |word|. */
+static inline uint32_t arena_snapshot_fill(uint32_t word, uint64_t now_ms)
+{
+	uint32_t text = (arena_snapshot_text(word) + 1) & (ARENA_SNAPSHOT_TEXTS - 1);
+
+	return (uint32_t)now_ms << 4 | text << 2 | ARENA_SNAPSHOT_FILLING;
+}
+
+/* Whether who fills has had his time. It has three days' worth of numbers. */
+static inline int arena_snapshot_is_stale(uint32_t word, uint64_t now_ms)
+{
+	uint32_t age_ms = ((uint32_t)now_ms - (word >> 4)) & (UINT32_MAX >> 4);
+
+	return arena_snapshot_state(word) == ARENA_SNAPSHOT_FILLING &&
+	       age_ms > ARENA_SNAPSHOT_FILLING_MS;
+}
 
 /* "unix:" and the path of a socket, terminated. */
 #define ARENA_SOCKET_BYTES 128u

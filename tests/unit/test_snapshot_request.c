@@ -4,9 +4,14 @@
 #include <check.h>
 #include <proftap/proftap.h>
 #include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -23,23 +28,45 @@ static void expect_failure(int error, const char *words)
 	ck_assert_msg(strstr(ptap_last_error(), words), "%s", ptap_last_error());
 }
 
+static struct arena_snapshot *get_snapshot(void)
+{
+	return &fixture.arena->snapshot;
+}
+
 static uint32_t get_state(void)
 {
-	return atomic_load(&fixture.arena->snapshot.state);
+	return arena_snapshot_state(atomic_load(&get_snapshot()->word));
+}
+
+static const char *get_why(void)
+{
+	return get_snapshot()->why[arena_snapshot_text(atomic_load(&get_snapshot()->word))];
+}
+
+/* What the server does when the run is written. */
+static void finish(void)
+{
+	atomic_store(&get_snapshot()->word,
+		arena_snapshot_next(atomic_load(&get_snapshot()->word), ARENA_SNAPSHOT_NONE));
+}
+
+static uint64_t now_ms(void)
+{
+	return (uint64_t)(monotonic_ns() / NS_PER_MS);
 }
 
 START_TEST(hands_the_reason_over)
 {
 	ck_assert_int_eq(ptap_snapshot("slow query"), 0);
 	ck_assert_uint_eq(get_state(), ARENA_SNAPSHOT_ASKED);
-	ck_assert_str_eq(fixture.arena->snapshot.why, "slow query");
+	ck_assert_str_eq(get_why(), "slow query");
 }
 END_TEST
 
 START_TEST(needs_no_reason)
 {
 	ck_assert_int_eq(ptap_snapshot(NULL), 0);
-	ck_assert_str_eq(fixture.arena->snapshot.why, "");
+	ck_assert_str_eq(get_why(), "");
 }
 END_TEST
 
@@ -50,7 +77,7 @@ START_TEST(cuts_a_long_reason)
 	memset(why, 'w', sizeof why);
 	why[sizeof why - 1] = '\0';
 	ck_assert_int_eq(ptap_snapshot(why), 0);
-	ck_assert_uint_eq(strlen(fixture.arena->snapshot.why), 127);
+	ck_assert_uint_eq(strlen(get_why()), 127);
 }
 END_TEST
 
@@ -60,12 +87,124 @@ START_TEST(one_at_a_time)
 		ARENA_SNAPSHOT_FILLING, ARENA_SNAPSHOT_ASKED, ARENA_SNAPSHOT_TAKEN};
 
 	for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
-		atomic_store(&fixture.arena->snapshot.state, taken[i]);
+		uint32_t word = arena_snapshot_next(arena_snapshot_fill(0, now_ms()), taken[i]);
+
+		atomic_store(&get_snapshot()->word, word);
 		expect_failure(PTAP_ERR_BUSY, "still being written");
-		ck_assert_uint_eq(get_state(), taken[i]);
+		ck_assert_uint_eq(atomic_load(&get_snapshot()->word), word);
 	}
-	atomic_store(&fixture.arena->snapshot.state, ARENA_SNAPSHOT_NONE);
+	finish();
 	ck_assert_int_eq(ptap_snapshot("again"), 0);
+}
+END_TEST
+
+/* Only of who fills: what was asked for is the server's. */
+START_TEST(a_filling_has_its_time)
+{
+	uint64_t now = now_ms();
+	uint32_t word = arena_snapshot_fill(0, now);
+
+	ck_assert_int_eq(arena_snapshot_is_stale(word, now), 0);
+	ck_assert_int_eq(arena_snapshot_is_stale(word, now + ARENA_SNAPSHOT_FILLING_MS), 0);
+	ck_assert_int_eq(arena_snapshot_is_stale(word, now + ARENA_SNAPSHOT_FILLING_MS + 1), 1);
+	word = arena_snapshot_fill(0, UINT32_MAX >> 4);
+	ck_assert_int_eq(arena_snapshot_is_stale(word, (UINT32_MAX >> 4) + UINT64_C(2)), 0);
+	word = arena_snapshot_next(word, ARENA_SNAPSHOT_ASKED);
+	ck_assert_int_eq(arena_snapshot_is_stale(word, now), 0);
+}
+END_TEST
+
+START_TEST(each_filling_has_another_text)
+{
+	uint32_t before = arena_snapshot_text(atomic_load(&get_snapshot()->word));
+
+	for (uint32_t i = 1; i <= ARENA_SNAPSHOT_TEXTS; i++) {
+		ck_assert_int_eq(ptap_snapshot("why"), 0);
+		ck_assert_uint_eq(arena_snapshot_text(atomic_load(&get_snapshot()->word)),
+			(before + i) % ARENA_SNAPSHOT_TEXTS);
+		finish();
+	}
+}
+END_TEST
+
+/* The child of a fork is at it, and stopped in the middle, between two instructions. */
+static pid_t stop_one_that_fills(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		raise(SIGSTOP);
+		ptap_snapshot("late");
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFSTOPPED(status));
+	while (get_state() != ARENA_SNAPSHOT_FILLING) {
+		ck_assert_int_eq(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
+		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+		ck_assert(WIFSTOPPED(status));
+	}
+	return pid;
+}
+
+/* Until then it may come back. */
+static void ask_until_it_is_taken(const char *why)
+{
+	int64_t give_up = monotonic_ns() + PATIENCE_NS;
+	int r;
+
+	while ((r = ptap_snapshot(why)) == PTAP_ERR_BUSY && monotonic_ns() < give_up)
+		usleep(10000);
+	ck_assert_int_eq(r, 0);
+}
+
+START_TEST(one_that_was_killed_in_the_middle_keeps_nobody_out)
+{
+	pid_t pid = stop_one_that_fills();
+
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	ask_until_it_is_taken("next");
+	ck_assert_uint_eq(get_state(), ARENA_SNAPSHOT_ASKED);
+	ck_assert_str_eq(get_why(), "next");
+}
+END_TEST
+
+START_TEST(one_that_was_stopped_in_the_middle_spoils_nothing)
+{
+	pid_t pid = stop_one_that_fills();
+	uint32_t word;
+
+	ask_until_it_is_taken("next");
+	word = atomic_load(&get_snapshot()->word);
+	ck_assert_int_eq(ptrace(PTRACE_DETACH, pid, NULL, NULL), 0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	ck_assert_uint_eq(atomic_load(&get_snapshot()->word), word);
+	ck_assert_str_eq(get_why(), "next");
+}
+END_TEST
+
+static sigjmp_buf back;
+
+static void jump(int number)
+{
+	(void)number;
+	siglongjmp(back, 1);
+}
+
+/* Before it is in anybody's way. */
+START_TEST(a_text_that_cannot_be_read_leaves_nothing)
+{
+	char *nowhere = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(nowhere, MAP_FAILED);
+	signal(SIGSEGV, jump);
+	if (sigsetjmp(back, 1) == 0)
+		ptap_snapshot(nowhere);
+	signal(SIGSEGV, SIG_DFL);
+	ck_assert_int_eq(ptap_snapshot("why"), 0);
 }
 END_TEST
 
@@ -159,6 +298,11 @@ int main(void)
 	tcase_add_test(tests, needs_no_reason);
 	tcase_add_test(tests, cuts_a_long_reason);
 	tcase_add_test(tests, one_at_a_time);
+	tcase_add_test(tests, a_filling_has_its_time);
+	tcase_add_test(tests, each_filling_has_another_text);
+	tcase_add_test(tests, one_that_was_killed_in_the_middle_keeps_nobody_out);
+	tcase_add_test(tests, one_that_was_stopped_in_the_middle_spoils_nothing);
+	tcase_add_test(tests, a_text_that_cannot_be_read_leaves_nothing);
 	tcase_add_test(tests, says_that_no_recorder_runs);
 	tcase_add_test(tests, says_so_where_no_server_runs);
 	tcase_add_test(tests, says_that_there_is_no_directory);
