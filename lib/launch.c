@@ -92,8 +92,8 @@ static void drop_server(struct spawn *s)
 	madvise(arena, arena_rings_offset(), MADV_REMOVE);
 }
 
-/* From a mapped arena to a server that answers; on failure only its first megabyte of addresses stays. */
-static int connect_server(struct spawn *s, const struct ptap_server_options *o, uint32_t n_rings,
+/* |guest| has what others may ask for. */
+static int fill_arena(const struct spawn *s, const struct ptap_server_options *o, uint32_t n_rings,
 	uint32_t ring_bytes, struct diag *d)
 {
 	struct guest *guest = guest_get();
@@ -102,32 +102,51 @@ static int connect_server(struct spawn *s, const struct ptap_server_options *o, 
 	/* Before the strings are copied: what is registered in the old arena from here on nobody keeps (site.c). */
 	atomic_exchange(&guest->arena, s->arena);
 	r = arena_fill(s, o, n_rings, ring_bytes);
-	if (r) {
-		drop_server(s);
+	if (r)
 		return diag_set(d, r, "proftap: no memory for the shared head: %s", errno_words(r));
-	}
 	guest->server_pid = s->pid;
 	guest->port = s->port;
 	guest->has_listener = s->address_bytes != 0;
-	r = control_start();
-	if (r) {
-		drop_server(s);
-		return diag_set(d, r,
-			"proftap: cannot start the control thread: %s; raise the limit on processes",
-			errno_words(r));
-	}
-	r = hello_wait(s->arena, s->pid, d);
-	if (r) {
-		drop_server(s);
-		return r;
-	}
-	arena_keep_strings(s->arena);
-	follow_begin(s->arena);
+	return 0;
+}
+
+static int start_control(struct diag *d)
+{
+	int r = control_start();
+
+	return r ? diag_set(d, r,
+			   "proftap: cannot start the control thread: %s; raise the limit on processes",
+			   errno_words(r))
+		 : 0;
+}
+
+static void begin_service(struct arena *arena)
+{
+	struct guest *guest = guest_get();
+
+	arena_keep_strings(arena);
+	follow_begin(arena);
 	atomic_store(&guest->is_serving, 1);
 	/* It may have died since its hello, and the control thread have said so before. */
-	if (!(atomic_load(&s->arena->owner) & ARENA_TID_MASK))
+	if (!(atomic_load(&arena->owner) & ARENA_TID_MASK))
 		atomic_store(&guest->is_serving, 0);
-	return 0;
+}
+
+/* From a mapped arena to a server that answers; on failure only its first megabyte of addresses stays. */
+static int connect_server(struct spawn *s, const struct ptap_server_options *o, uint32_t n_rings,
+	uint32_t ring_bytes, struct diag *d)
+{
+	int r = fill_arena(s, o, n_rings, ring_bytes, d);
+
+	if (!r)
+		r = start_control(d);
+	if (!r)
+		r = hello_wait(s->arena, s->pid, d);
+	if (r)
+		drop_server(s);
+	else
+		begin_service(s->arena);
+	return r;
 }
 
 static int check_host(struct diag *d)
