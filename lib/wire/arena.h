@@ -13,16 +13,21 @@
 #define WIRE_ARENA_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "lib/wire/join.h"
 #include "lib/wire/ring.h"
 
 #define ARENA_MAGIC 0x70617431u /* "1tap" in memory */
-/* The layouts this source speaks. A newer proftapd serves older libraries of the same major. Tests build others. */
+/*
+ * The layouts that this source speaks, of everything in the arena: HIGH is raised with each change of the head, a ring or a
+ * record, however small (tests/unit/test_layout.c fails until it is). LOW is raised with it while no release speaks the old
+ * one; from 1.0 on a newer proftapd serves older libraries of the same major. Tests build others.
+ */
 #ifndef ARENA_VERSION_LOW
-#define ARENA_VERSION_LOW 1u
-#define ARENA_VERSION_HIGH 1u
+#define ARENA_VERSION_LOW 2u
+#define ARENA_VERSION_HIGH 2u
 #endif
 
 #define ARENA_HEAD_BYTES 8192u
@@ -154,10 +159,24 @@ enum arena_flags {
 };
 
 struct arena {
-	/* written once, before the server runs */
+	/* These stay where they are: by them two that have no layout in common find that out, and say so. */
 	uint32_t magic;
 	uint32_t version_low;
 	uint32_t version_high;
+	_Atomic int32_t hello_error; /* with ARENA_HELLO_FAILED: a negative errno */
+	/* control: one futex word each way, and the command they announce */
+	_Alignas(64) _Atomic uint32_t owner; /* server thread's tid | WAITERS | toggle; robust */
+	_Atomic uint32_t command; /* number of the newest command */
+	_Atomic uint32_t ack; /* number of the newest command that was done */
+	_Atomic uint32_t op; /* enum arena_op */
+	_Atomic uint32_t arg;
+	_Atomic uint32_t word; /* answer to START: the level word that was published */
+	_Alignas(64) _Atomic uint32_t guest; /* control thread's tid | WAITERS; robust */
+	_Alignas(64) _Atomic uint32_t hello; /* enum arena_hello */
+	_Atomic uint32_t clock; /* enum arena_clock, decided by the server before its hello */
+	_Alignas(64) char message[512]; /* the server's last message, terminated */
+
+	/* written once, before the server runs */
 	uint32_t flags; /* enum arena_flags */
 	uint32_t n_rings;
 	uint32_t ring_bytes; /* of data per ring, a power of two */
@@ -169,17 +188,6 @@ struct arena {
 	char name[64];
 	char address[64];
 
-	/* control: one futex word each way, and the command they announce */
-	_Alignas(64) _Atomic uint32_t owner; /* server thread's tid | WAITERS | toggle; robust */
-	_Atomic uint32_t command; /* number of the newest command */
-	_Atomic uint32_t ack; /* number of the newest command that was done */
-	_Atomic uint32_t op; /* enum arena_op */
-	_Atomic uint32_t arg;
-	_Atomic uint32_t word; /* answer to START: the level word that was published */
-	_Alignas(64) _Atomic uint32_t guest; /* control thread's tid | WAITERS; robust */
-	_Alignas(64) _Atomic uint32_t hello; /* enum arena_hello */
-	_Atomic uint32_t clock; /* enum arena_clock, decided by the server before its hello */
-
 	_Alignas(64) _Atomic uint32_t strings_used; /* bytes taken from the string table */
 	_Atomic uint32_t rings_ready; /* rings below this are mapped on both sides */
 	_Atomic uint32_t rings_allowed; /* by the memory there is: threads may map up to this */
@@ -187,8 +195,7 @@ struct arena {
 	/* claimed by threads (FREE to USED or BAD), freed by the server when the thread is gone */
 	_Alignas(64) _Atomic uint8_t ring_state[ARENA_MAX_RINGS];
 
-	_Alignas(64) char message[512]; /* the server's last message, terminated */
-	char log_dir[1024];
+	_Alignas(64) char log_dir[1024];
 	_Alignas(64) struct arena_trace trace;
 
 	/* with ARENA_FOLLOW_FORK: where children join, by the server before its hello */
@@ -204,12 +211,17 @@ struct arena {
 
 	/* the flight recorder */
 	char recorder_options[512]; /* with ARENA_RECORDER: lines key=value, terminated */
-	_Atomic int32_t hello_error; /* with ARENA_HELLO_FAILED: a negative errno */
 	_Alignas(64) _Atomic uint32_t recorder_is_on; /* by the server */
 	struct arena_snapshot snapshot;
 };
 
 _Static_assert(sizeof(struct arena) <= ARENA_HEAD_BYTES, "the head fits into its pages");
+_Static_assert(
+	offsetof(struct arena, version_low) == 4 && offsetof(struct arena, version_high) == 8 &&
+		offsetof(struct arena, hello_error) == 12 && offsetof(struct arena, owner) == 64 &&
+		offsetof(struct arena, guest) == 128 && offsetof(struct arena, hello) == 192 &&
+		offsetof(struct arena, message) == 256,
+	"what is the same in all layouts");
 
 static inline char *arena_strings(struct arena *a)
 {

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The layout of what a library and a server share, and its number: a library and a server that give the same one must mean the
+ * same. Who changes anything here raises ARENA_VERSION_HIGH (lib/wire/arena.h), and puts the new sum below.
+ */
+#include <check.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "lib/wire/arena.h"
+
+#define NUMBER 2u
+#define SUM UINT32_C(0xcb95aa21)
+
+struct place {
+	size_t offset;
+	size_t n_bytes;
+};
+
+/* clang-format off */
+#define PLACE(type, field) {offsetof(struct type, field), sizeof((struct type *)0)->field}
+#define IN_ARENA(field) PLACE(arena, field)
+#define IN_TRACE(field) PLACE(arena_trace, field)
+#define IN_SNAPSHOT(field) PLACE(arena_snapshot, field)
+#define IN_RING(field) PLACE(ring, field)
+#define IN_FRAME(field) PLACE(ring_frame, field)
+#define IN_OPEN(field) PLACE(ring_open, field)
+#define IN_MARK(field) PLACE(ring_mark, field)
+/* clang-format on */
+
+static const struct place places[] = {
+	IN_ARENA(magic),
+	IN_ARENA(version_low),
+	IN_ARENA(version_high),
+	IN_ARENA(hello_error),
+	IN_ARENA(owner),
+	IN_ARENA(command),
+	IN_ARENA(ack),
+	IN_ARENA(op),
+	IN_ARENA(arg),
+	IN_ARENA(word),
+	IN_ARENA(guest),
+	IN_ARENA(hello),
+	IN_ARENA(clock),
+	IN_ARENA(message),
+	IN_ARENA(flags),
+	IN_ARENA(n_rings),
+	IN_ARENA(ring_bytes),
+	IN_ARENA(size_bytes),
+	IN_ARENA(pid),
+	IN_ARENA(port),
+	IN_ARENA(log_level),
+	IN_ARENA(max_capture_bytes),
+	IN_ARENA(name),
+	IN_ARENA(address),
+	IN_ARENA(strings_used),
+	IN_ARENA(rings_ready),
+	IN_ARENA(rings_allowed),
+	IN_ARENA(lost_no_ring),
+	IN_ARENA(ring_state),
+	IN_ARENA(log_dir),
+	IN_ARENA(trace),
+	IN_ARENA(join_name),
+	IN_ARENA(join_secret),
+	IN_ARENA(n_join_failures),
+	IN_ARENA(join_error),
+	IN_ARENA(parent),
+	IN_ARENA(own_socket),
+	IN_ARENA(recorder_options),
+	IN_ARENA(recorder_is_on),
+	IN_ARENA(snapshot),
+	IN_TRACE(state),
+	IN_TRACE(result),
+	IN_TRACE(message),
+	IN_TRACE(log_dir),
+	IN_TRACE(options),
+	IN_SNAPSHOT(word),
+	IN_SNAPSHOT(why),
+	IN_RING(head),
+	IN_RING(limit),
+	IN_RING(depth),
+	IN_RING(word),
+	IN_RING(slot_mask),
+	IN_RING(n_other),
+	IN_RING(first),
+	IN_RING(tail),
+	IN_RING(tid),
+	IN_RING(name_at),
+	IN_RING(names),
+	IN_RING(lost),
+	IN_RING(open),
+	IN_RING(marks),
+	IN_FRAME(n_slots),
+	IN_FRAME(word0),
+	IN_FRAME(slots),
+	IN_OPEN(start),
+	IN_OPEN(what),
+	IN_MARK(position),
+	IN_MARK(ordinal),
+};
+
+static const uint64_t numbers[] = {
+	sizeof(struct arena),
+	sizeof(struct arena_trace),
+	sizeof(struct arena_snapshot),
+	sizeof(struct ring),
+	sizeof(struct ring_frame),
+	ARENA_HEAD_BYTES,
+	ARENA_STRINGS_BYTES,
+	ARENA_MAX_RINGS,
+	RING_SEGMENTS,
+	RING_PAGE_BYTES,
+	RING_FRAMES_BYTES,
+	SLOT_BYTES,
+	RECORD_START_BITS,
+	RECORD_DURATION_BITS,
+	RECORD_MAX_DEPTH,
+	RECORD_MAX_EXTRA,
+	RECORD_KINDS,
+	SLOT_TYPES,
+	LOSS_KINDS,
+	STRING_ID_BITS,
+	STRING_ID_DYNAMIC,
+	STRING_ID_LOST,
+	ARENA_OP_STOP,
+	ARENA_START_GOES_ON,
+	ARENA_RECORDER,
+	ARENA_TRACE_DONE,
+	ARENA_SNAPSHOT_TAKEN,
+};
+
+/* FNV-1a. */
+static uint32_t add(uint32_t sum, uint64_t number)
+{
+	for (int i = 0; i < 8; i++)
+		sum = (sum ^ (uint32_t)(number >> i * 8 & 255)) * 16777619u;
+	return sum;
+}
+
+static uint32_t sum_up(void)
+{
+	uint32_t sum = 2166136261u;
+
+	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+		sum = add(add(sum, places[i].offset), places[i].n_bytes);
+	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+		sum = add(sum, numbers[i]);
+	return sum;
+}
+
+START_TEST(a_layout_has_one_number)
+{
+	ck_assert_msg(ARENA_VERSION_HIGH == NUMBER && sum_up() == SUM,
+		"the shared memory's layout %u has the sum 0x%08x, and %u had 0x%08x; when it has changed raise "
+		"ARENA_VERSION_HIGH in lib/wire/arena.h, and then put both here",
+		ARENA_VERSION_HIGH, sum_up(), NUMBER, SUM);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("layout");
+	TCase *tests = tcase_create("layout");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_test(tests, a_layout_has_one_number);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
