@@ -69,7 +69,8 @@ static unsigned visit_all(struct lookout *l, struct recorder *r, int is_late)
 		struct source *s = r->recording.sources[i];
 		unsigned share = 0;
 
-		if (s->state == SOURCE_ENDED || target_get_life(s->target) != TARGET_ALIVE)
+		if (s->state == SOURCE_ENDED ||
+			(!s->target->watch && target_get_life(s->target) != TARGET_ALIVE))
 			continue;
 		if (!s->target->watch && trigger_watch_open(s->target, &l->triggers, is_late))
 			r->recording.error = -ENOMEM;
@@ -99,6 +100,14 @@ void lookout_look(struct lookout *l, struct recorder *r)
 	set_clock(l, r);
 	most = visit_all(l, r, 0);
 	l->due_ns = monotonic_ns() + (most > HALF ? SHORT_INTERVAL_NS : INTERVAL_NS);
+}
+
+void lookout_finish(struct lookout *l, struct recorder *r)
+{
+	if (!triggers_are_set(&l->triggers))
+		return;
+	set_clock(l, r);
+	visit_all(l, r, 0);
 }
 
 int64_t lookout_get_due(const struct lookout *l)

@@ -30,7 +30,9 @@ void lookout_deinit(struct lookout *l);
 void lookout_begin(struct lookout *l, struct recorder *r);
 /* Looks when it is time to. Afterwards there may be a reason in l->triggers. */
 void lookout_look(struct lookout *l, struct recorder *r);
-/* When that is, or INT64_MAX. */
+/* The last look, also at the rings of a program that has died. */
+void lookout_finish(struct lookout *l, struct recorder *r);
+/* When the next look is due, or INT64_MAX. */
 int64_t lookout_get_due(const struct lookout *l);
 
 #endif

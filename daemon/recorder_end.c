@@ -28,13 +28,17 @@ static void describe_end(struct recorder_work *w)
 	const struct target *t = w->session->family->main;
 	char how[64];
 	char why[160];
+	char unwritten[160];
 	int has_why = recorder_work_take_why(w, why, sizeof why);
 
+	lookout_finish(&w->lookout, &w->recorder);
+	triggers_describe_unwritten(&w->lookout.triggers, unwritten, sizeof unwritten);
 	ending_describe(target_find_ending(t), how, sizeof how);
 	snprintf(w->run.reason, sizeof w->run.reason, "the program (pid %d) ended%s%s%s",
 		(int)t->pid, how, has_why ? ", after ptap_snapshot: " : "", has_why ? why : "");
 	snprintf(w->run.warning, sizeof w->run.warning,
-		"%s; these are its last moments, as the flight recorder had them", w->run.reason);
+		"%s; these are its last moments, as the flight recorder had them%s%s",
+		w->run.reason, unwritten[0] ? "; " : "", unwritten);
 }
 
 /* 0, or why there is none. */

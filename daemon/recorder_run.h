@@ -22,7 +22,7 @@ struct recorder_run {
 	const struct repository *repository; /* NULL: none */
 	_Atomic int may_write; /* as of the last look; see rights.h */
 	char reason[320];
-	char warning[448]; /* "": none */
+	char warning[640]; /* "": none */
 	int outcome; /* of the last one: 0, or why it was not written; -ENODATA: there was nothing */
 	void (*on_written)(void *context); /* or it could not be; NULL ok */
 	void *context;

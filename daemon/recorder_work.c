@@ -105,6 +105,7 @@ int recorder_work_turn_on(struct session *s, const struct profile_options *o, st
 	r = start(w, o, d);
 	if (r)
 		return r == RECORDING_NO_TARGET ? diag_set(d, -ESRCH, "%s", session_gone_text) : r;
+	w->run.warning[0] = '\0';
 	recorder_run_look_at_rights(&w->run);
 	/* Of an earlier one: not served before its end. */
 	clear_ask(get_arena(s));

@@ -143,6 +143,17 @@ __attribute__((format(printf, 2, 3))) static void fire(struct triggers *t, const
 	printable_clean(t->reason);
 }
 
+void triggers_describe_unwritten(const struct triggers *t, char *text, size_t n)
+{
+	uint64_t n_unwritten = t->n_suppressed + (t->reason[0] != '\0');
+
+	text[0] = '\0';
+	if (n_unwritten)
+		snprintf(text, n,
+			"triggers that have no run of their own, since the last one: %" PRIu64,
+			n_unwritten);
+}
+
 void triggers_take(struct triggers *t, char *reason, size_t n)
 {
 	snprintf(reason, n, "%s", t->reason);

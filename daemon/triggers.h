@@ -2,7 +2,7 @@
 /*
  * What makes the flight recorder write a run by itself (base/trigger.h), judged entry by entry: spans that took too long, steps
  * that took too long for steps of this program, counters beyond a bound. At most one run in an interval; what is not written is
- * counted, and said in the next one's reason. trigger_watch.h brings the entries.
+ * counted, and said in the next one's reason, or at the end. trigger_watch.h brings the entries.
  *
  * Threads: the worker's.
  */
@@ -67,6 +67,9 @@ static inline int triggers_want(const struct triggers *t, const uint64_t word[2]
 
 /* An entry that is; |named| are those about its name. */
 void triggers_judge(struct triggers *t, const struct entry *e, uint32_t named);
+
+/* A sentence about those for which no run was or will be written, or "". At the end: while it goes on the next reason has it. */
+void triggers_describe_unwritten(const struct triggers *t, char *text, size_t n);
 
 /* A run is being written for |t->reason|: none is to be in the next interval. */
 void triggers_take(struct triggers *t, char *reason, size_t n);

@@ -91,6 +91,39 @@ def one_in_an_interval_and_the_others_are_counted(t):
     check(said and 2 <= int(said[1]) <= 2 + n_asked, f"the second reason, after {n_asked}: {said}")
 
 
+UNWRITTEN = "triggers that have no run of their own, since the last one: "
+
+
+def check_unwritten(trace, n):
+    counts = [int(w.rsplit(UNWRITTEN, 1)[1]) for w in trace.space.warnings if UNWRITTEN in w]
+    equal(counts, [n] if n else [], "triggers that are counted in the last run")
+
+
+@test
+def what_wrote_no_run_is_counted_when_the_program_dies(t):
+    """Also what nobody had looked at yet."""
+    for n in (0, 3):
+        program = serve(t, "ptap_trigger_counter=queue>10", LONG, log_dir=f"runs/{n}")
+        program.ask("gauge 11")
+        before = len(await_runs(t, len(files(t)) + 1))
+        program.ask("gauge 12 13 14" if n else "gauge 1 2 3")
+        program.kill()
+        check_unwritten(await_runs(t, before + 1)[-1], n)
+
+
+@test
+def what_wrote_no_run_is_counted_when_the_recorder_is_stopped(t):
+    program = serve(t, "ptap_trigger_counter=queue>10", LONG)
+    with Profiler(program) as calls:
+        program.ask("gauge 11")
+        await_runs(t)
+        program.ask("gauge 12 13")
+        check_unwritten(calls.deliver(calls.end_session("recorder")).trace, 2)
+        calls.begin_recorder()
+        program.ask("gauge 12")
+        check_unwritten(calls.deliver(calls.end_session("recorder")).trace, 0)
+
+
 @test
 def while_a_capture_runs(t):
     program = serve(t, SPAN, LONG)

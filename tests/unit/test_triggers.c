@@ -255,13 +255,23 @@ END_TEST
 /* It comes again and again while the first is not written yet. */
 START_TEST(what_waits_is_not_written_over)
 {
+	char words[160];
+
 	begin_decode();
+	triggers_describe_unwritten(&triggers, words, sizeof words);
+	ck_assert_str_eq(words, "");
 	put_span(decode_id, 200 * US);
 	trigger_watch_visit(&fixture.target, 0);
+	triggers_describe_unwritten(&triggers, words, sizeof words);
+	ck_assert_str_eq(words, "triggers that have no run of their own, since the last one: 1");
 	put_span(decode_id, 300 * US);
 	pass(120000);
 	expect("span decode took 200 us, more than 100 us");
 	ck_assert_uint_eq(triggers.n_suppressed, 1);
+	put_span(decode_id, 300 * US);
+	expect("");
+	triggers_describe_unwritten(&triggers, words, sizeof words);
+	ck_assert_str_eq(words, "triggers that have no run of their own, since the last one: 2");
 }
 END_TEST
 
