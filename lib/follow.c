@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/futex.h"
 #include "lib/arena_head.h"
+#include "lib/arena_rings.h"
 #include "lib/cancel.h"
 #include "lib/control.h"
 #include "lib/record/guest.h"
@@ -121,6 +122,7 @@ static int start_guest(const struct join *j)
 		return r;
 	}
 	arena_keep_strings(arena);
+	arena_rings_note(arena);
 	return 0;
 }
 

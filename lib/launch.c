@@ -17,6 +17,7 @@
 #include "base/diag.h"
 #include "base/env.h"
 #include "lib/arena_head.h"
+#include "lib/arena_rings.h"
 #include "lib/control.h"
 #include "lib/follow.h"
 #include "lib/hello.h"
@@ -125,6 +126,7 @@ static void begin_service(struct arena *arena)
 	struct guest *guest = guest_get();
 
 	arena_keep_strings(arena);
+	arena_rings_note(arena);
 	follow_begin(arena);
 	atomic_store(&guest->is_serving, 1);
 	/* It may have died since its hello, and the control thread have said so before. */

@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "base/env.h"
+#include "lib/arena_rings.h"
 #include "lib/cancel.h"
 #include "lib/control.h"
 #include "lib/follow.h"
@@ -43,6 +44,7 @@ static int start_locked(const struct ptap_server_options *o, int is_private, str
 		return fail_already(guest, d);
 	/* One that ended because its server died, or that serves an ancestor's server. */
 	control_stop();
+	arena_rings_shed(guest->arena);
 	follow_end();
 	r = guest_wipe_on_fork();
 	if (r)

@@ -3,7 +3,7 @@
  * Starts and stops, in the middle of spans that another thread makes: its own server, or traces that it records itself.
  * Each span has a number. For each trace it says which had not begun when it was started, and which had ended when it
  * was stopped: a line "FIRST LAST" in the file "ranges"; the traces lie in "logs/NUMBER". Of its servers it says what it
- * has after a tenth of them and after the last: a line "DESCRIPTORS RESIDENT_KIB" in the file "figures".
+ * has after a tenth of them and after the last: a line "DESCRIPTORS RESIDENT_KIB RESERVED_KIB MAPPINGS" in the file "figures".
  * usage: restarts servers N
  *        restarts traces N
  */
@@ -69,17 +69,32 @@ static int count_descriptors(void)
 	return n;
 }
 
+static int count_mappings(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	int n = 0;
+	int c;
+
+	while (maps && (c = getc(maps)) != EOF)
+		n += c == '\n';
+	if (maps)
+		fclose(maps);
+	return n;
+}
+
 static void note_figures(FILE *figures)
 {
 	FILE *statm = fopen("/proc/self/statm", "re");
-	long n_pages = -1;
-	int is_read = statm && fscanf(statm, "%*d %ld", &n_pages) == 1;
+	long page_kib = sysconf(_SC_PAGESIZE) / 1024;
+	long n_reserved = -1;
+	long n_resident = -1;
+	int is_read = statm && fscanf(statm, "%ld %ld", &n_reserved, &n_resident) == 2;
 
 	if (statm)
 		fclose(statm);
 	if (is_read)
-		fprintf(figures, "%d %ld\n", count_descriptors(),
-			n_pages * (sysconf(_SC_PAGESIZE) / 1024));
+		fprintf(figures, "%d %ld %ld %d\n", count_descriptors(), n_resident * page_kib,
+			n_reserved * page_kib, count_mappings());
 }
 
 static void restart_servers(int n)

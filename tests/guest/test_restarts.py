@@ -9,33 +9,52 @@ from host import SANITIZERS, Host, check, equal, run, run_host, test
 from trace_file import Trace
 
 N_SERVERS = int(os.environ.get("PROFTAP_RESTARTS", "500" if SANITIZERS == "no" else "100"))
+N_RECORDED = 100
 N_TRACES = max(N_SERVERS // 10, 60)
 # A hundred each second, on a busy machine.
 PATIENCE_S = 20 + N_SERVERS // 10
-# The heads of a stopped server's memory stay: a thread that is late may look there.
+# Of a stopped server stays what a thread that is late, or a forked child, may look at: the arena's head, the names.
 MAX_KIB_EACH = 14
+# Of a thread that has recorded there its ring's head, too.
+MAX_KIB_EACH_RECORDED = 20
+# Its first megabyte, and rings that threads had: one, of 1 MiB. In two mappings at most: what was opened, and what was not.
+MAX_RESERVED_KIB_EACH = 4096
+MAX_MAPPINGS_EACH = 1
+MAX_MAPPINGS_EACH_RECORDED = 2
 SPARE_KIB = 512
+SPARE_MAPPINGS = 16
 
 
 def read_figures(process):
-    """[(descriptors, resident KiB)], after a tenth of the servers and after the last."""
+    """[(descriptors, resident KiB, reserved KiB, mappings)], after a tenth of the servers and after the last."""
     return [tuple(map(int, line.split())) for line in (process.dir / "figures").read_text().splitlines()]
 
 
-@test
-def servers_that_stop_in_mid_span(t):
-    process = Host(t, "restarts", "armed", "servers", str(N_SERVERS))
+def check_growth(t, n_servers, max_kib, max_mappings, **env):
+    process = Host(t, "restarts", "armed", "servers", str(n_servers), **env)
     process.wait(PATIENCE_S)
     equal(process.behaviour(), (0, "done\n"), "(exit status, output)")
     process.check_servers_are_gone()
     early, late = read_figures(process)
-    grown = late[1] - early[1]
-    print(f"# {N_SERVERS} servers: {early[0]} descriptors after a tenth of them, {late[0]} at the end; "
-          f"{early[1]} KiB resident, {late[1]} at the end")
-    equal(late[0], early[0], "descriptors")
+    print(f"# {n_servers} servers: descriptors, KiB resident and reserved, mappings: {early} after a tenth of them, "
+          f"{late} at the end")
+    grown = [b - a for a, b in zip(early, late, strict=True)]
+    n = n_servers - n_servers // 10
+    equal(grown[0], 0, "descriptors more")
     if SANITIZERS == "no":
-        n = N_SERVERS - N_SERVERS // 10
-        check(grown < n * MAX_KIB_EACH + SPARE_KIB, f"{grown} KiB more in {n} servers")
+        check(grown[1] < n * max_kib + SPARE_KIB, f"{grown[1]} KiB more in {n} servers")
+        check(grown[2] < n * MAX_RESERVED_KIB_EACH, f"{grown[2]} KiB more reserved in {n} servers")
+        check(grown[3] < n * max_mappings + SPARE_MAPPINGS, f"{grown[3]} mappings more in {n} servers")
+
+
+@test
+def servers_that_stop_in_mid_span(t):
+    check_growth(t, N_SERVERS, MAX_KIB_EACH, MAX_MAPPINGS_EACH)
+
+
+@test
+def servers_that_record_and_stop_in_mid_span(t):
+    check_growth(t, N_RECORDED, MAX_KIB_EACH_RECORDED, MAX_MAPPINGS_EACH_RECORDED, PROFTAP_RECORDER="1")
 
 
 @test

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What becomes of an arena's rings when its server has ended: those that no thread took go, for good. */
+#define PTAP_IMPL_BUILDING
+#include "lib/arena_rings.h"
+
+#include <check.h>
+#include <errno.h>
+#include <proftap/proftap.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lib/record/guest.h"
+#include "lib/record/thread.h"
+#include "tests/unit/guest_fixture.h"
+
+static _Atomic uint8_t *get_state(uint32_t i)
+{
+	return &fixture.arena->ring_state[i];
+}
+
+static int is_mapped(uint32_t i)
+{
+	unsigned char in_core;
+
+	return !(mincore(fixture_ring(i), 1, &in_core) && errno == ENOMEM);
+}
+
+static void expect_mapped(uint32_t n)
+{
+	for (uint32_t i = 0; i < FIXTURE_RINGS; i++)
+		ck_assert_msg(is_mapped(i) == (i < n), "ring %u of %u", i, n);
+}
+
+static void set_up(void)
+{
+	fixture_open();
+	arena_rings_note(fixture.arena);
+}
+
+START_TEST(rings_behind_the_last_one_that_was_taken_go)
+{
+	atomic_store(get_state(1), RING_USED);
+	arena_rings_shed(fixture.arena);
+	expect_mapped(2);
+	ck_assert_uint_eq(atomic_load(get_state(0)), RING_FREE);
+	ck_assert_uint_eq(atomic_load(get_state(1)), RING_USED);
+	for (uint32_t i = 2; i < FIXTURE_RINGS; i++)
+		ck_assert_uint_eq(atomic_load(get_state(i)), RING_BAD);
+}
+END_TEST
+
+START_TEST(where_nobody_recorded_all_of_them_go)
+{
+	atomic_store(get_state(FIXTURE_RINGS - 1), RING_BAD);
+	arena_rings_shed(fixture.arena);
+	expect_mapped(0);
+}
+END_TEST
+
+/* It has found the arena before the server's end, and looks for a ring afterwards. */
+START_TEST(a_late_thread_finds_none)
+{
+	uint32_t word = fixture_start(1);
+
+	arena_rings_shed(fixture.arena);
+	ck_assert_ptr_null(thread_enter(&thread_self, word));
+	ck_assert_uint_eq(atomic_load(&fixture.arena->lost_no_ring), 1);
+}
+END_TEST
+
+/* There may be something else by then. */
+START_TEST(once)
+{
+	arena_rings_shed(fixture.arena);
+	ck_assert_ptr_eq(mmap(fixture_ring(0), 4096, PROT_READ,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+		fixture_ring(0));
+	arena_rings_shed(fixture.arena);
+	ck_assert_int_eq(is_mapped(0), 1);
+}
+END_TEST
+
+/* A forked child has none, or one of its own: the parent's is the parent's. */
+START_TEST(not_of_another_arena)
+{
+	struct arena *own = mmap(NULL, arena_size_bytes(1, ARENA_MIN_RING_BYTES),
+		PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(own, MAP_FAILED);
+	arena_rings_shed(NULL);
+	arena_rings_shed(own);
+	expect_mapped(FIXTURE_RINGS);
+	ck_assert_uint_eq(atomic_load(get_state(0)), RING_FREE);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("arena_rings");
+	TCase *tests = tcase_create("shed");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, set_up, fixture_close);
+	tcase_add_test(tests, rings_behind_the_last_one_that_was_taken_go);
+	tcase_add_test(tests, where_nobody_recorded_all_of_them_go);
+	tcase_add_test(tests, a_late_thread_finds_none);
+	tcase_add_test(tests, once);
+	tcase_add_test(tests, not_of_another_arena);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
