@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""How long what the recorder of a dead program had is held for somebody, where it has no directory, and for whom."""
+import contextlib
+import os
+import re
+import socket
+import subprocess
+import threading
+
+from checks import PATIENCE_S
+from fixture import Skip, check, contains, equal, find_proftapd, run, test, wait_until
+from http2 import UNAVAILABLE
+from numbered import check_numbers, numbers_in
+from processes import PROFTAP, TARGET
+from profiler import Profiler
+from recorded import GONE_S, await_gone, end, is_closed, listed_state, only_run, private_socket, record
+from running import make_environment, need_preload
+
+N = 20000
+
+
+@test
+def without_a_place_they_are_held_for_the_same_user(t):
+    target = record(t)
+    with Profiler(target) as by_port:
+        target.ask(f"count {N}")
+        equal(len(by_port.look_back().threads), 1, "threads, by the port")
+        server = end(target)
+        wait_until(lambda: is_closed(target.port), "the port to be closed", GONE_S)
+        equal(listed_state(t, target), "ended", "the state in the list")
+        with Profiler(private_socket(t, target)) as calls:
+            trace = calls.look_back(keep=True)
+            found = numbers_in(trace)
+            check_numbers(found, N - len(found), N)
+            contains("\n".join(trace.space.warnings), "ended, killed by SIGKILL", "the warnings")
+            equal(by_port.end(by_port.snapshot("recorder"))[0], UNAVAILABLE,
+                  "a snapshot by a connection to the port")
+            equal(numbers_in(calls.look_back()), found, "numbers of a second one")
+    await_gone(server)
+    equal(listed_state(t, target), None, "the state in the list afterwards")
+
+
+@test
+def who_asked_and_went_away_leaves_it_to_the_next(t):
+    n = 60000
+    target = record(t, ring_bytes=2 << 20)
+    target.ask(f"count {n}")
+    server = end(target)
+    wait_until(lambda: is_closed(target.port), "the port to be closed", GONE_S)
+    with Profiler(private_socket(t, target)) as calls:
+        with Profiler(private_socket(t, target), window=1000) as slow:
+            slow.connection.polite = False
+            slow.snapshot("recorder")
+            equal(numbers_in(calls.look_back(keep=True)), list(range(n)), "numbers while somebody takes them slowly")
+        equal(numbers_in(calls.look_back(keep=True)), list(range(n)), "numbers when that one has gone")
+        calls.deliver(calls.end_session("recorder"))
+    await_gone(server)
+
+
+class Tap:
+    """A socket in front of a server's, which lets so many bytes of the answer through, and no more."""
+
+    def __init__(self, t, server, n_bytes):
+        self.path = t.dir / "tap"
+        self.server, self.n_bytes = server, n_bytes
+        self.ends = []
+        self.is_full = threading.Event()
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(self.path))
+        self.listener.listen()
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        client, _ = self.listener.accept()
+        server = socket.socket(socket.AF_UNIX)
+        server.connect(self.server)
+        self.ends = [client, server]
+        threading.Thread(target=self.forward, args=(client, server, None), daemon=True).start()
+        self.forward(server, client, self.n_bytes)
+
+    def forward(self, source, to, limit):
+        with contextlib.suppress(OSError):
+            while limit is None or limit > 0:
+                data = source.recv(4096 if limit is None else min(limit, 4096))
+                if not data:
+                    return
+                to.sendall(data)
+                limit = limit and limit - len(data)
+            self.is_full.set()
+
+    def close(self):
+        for end in [*self.ends, self.listener]:
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
+
+
+@test
+def a_client_that_was_killed_in_mid_answer_leaves_it_to_the_next(t):
+    n, log_dir = 60000, t.dir / "client"
+    target = record(t, ring_bytes=2 << 20)
+    target.ask(f"count {n}")
+    server = end(target)
+    wait_until(lambda: listed_state(t, target) == "ended", "the state in the list", GONE_S)
+    tap = Tap(t, private_socket(t, target).removeprefix("unix:"), 100000)
+    words = [PROFTAP, "snapshot", f"unix:{tap.path}", "--log_dir", log_dir]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as client:
+        check(tap.is_full.wait(PATIENCE_S), "the answer has not come so far")
+        client.kill()
+    tap.close()
+    env = {**os.environ, **make_environment(t)}
+    subprocess.run([PROFTAP, "snapshot", str(target.pid), "--log_dir", log_dir], env=env, check=True, capture_output=True)
+    equal(numbers_in(only_run(log_dir)), list(range(n)), "numbers")
+    await_gone(server)
+
+
+def need_late_statuses():
+    """Since Linux 6.15 an exit status of 0 is known also when the parent has asked for it."""
+    if tuple(map(int, re.match(r"(\d+)\.(\d+)", os.uname().release).groups())) < (6, 15):
+        raise Skip("this kernel forgets a status when the parent has asked for it")
+
+
+@test
+def a_program_that_exits_with_0_leaves_nothing(t):
+    """Its parent has not asked yet: before Linux 6.15 the status is known that long."""
+    target = record(t)
+    server = find_proftapd(target.pid)
+    target.ask("burst 5")
+    target.popen.stdin.close()
+    await_gone(server)
+    equal(target.wait(), 0, "the exit status")
+
+
+@test
+def a_status_that_its_parent_has_asked_for_is_known(t):
+    need_late_statuses()
+    target = record(t)
+    target.ask("burst 5")
+    server = find_proftapd(target.pid)
+    target.popen.stdin.close()
+    equal(target.wait(), 0, "the exit status")
+    await_gone(server)
+
+
+@test
+def a_program_that_becomes_another_leaves_nothing(t):
+    target = record(t)
+    server = find_proftapd(target.pid)
+    target.ask("burst 5")
+    equal(target.ask("exec"), "ready", "what it has become")
+    await_gone(server)
+    equal(target.ask("port"), "0", "the port of what it has become")
+    equal(listed_state(t, target), None, "the state in the list")
+
+
+@test
+def commands_that_succeed_leave_no_servers(t):
+    need_preload()
+    need_late_statuses()
+    env = {key: value for key, value in {**os.environ, **make_environment(t)}.items() if key != "PROFTAP_LOG_DIR"}
+    script = f"for i in 1 2 3 4; do {TARGET} </dev/null; done; exec {TARGET}"
+    words = [PROFTAP, "run", "-p", "0", "--recorder", "--follow", "--", "sh", "-c", script]
+    subprocess.run(words, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
+    places = t.dir / "runtime" / "proftap"
+    check(places.is_dir(), "there was no server")
+    wait_until(lambda: not list(places.iterdir()), "their servers to be gone", GONE_S)
+
+
+def hold(t):
+    """A target that was killed, whose recorder's data is held, and its server."""
+    target = record(t)
+    target.ask("burst 5")
+    server = end(target)
+    wait_until(lambda: listed_state(t, target) == "ended", "the state in the list", GONE_S)
+    return target, server
+
+
+@test
+def a_hold_ends_with_the_way_to_it(t):
+    target, server = hold(t)
+    path = private_socket(t, target).removeprefix("unix:")
+    os.unlink(path)
+    await_gone(server)
+
+
+@test
+def a_later_server_of_the_same_pid_ends_a_hold(t):
+    target, server = hold(t)
+    path = private_socket(t, target).removeprefix("unix:")
+    with socket.socket(socket.AF_UNIX) as later:
+        later.bind(path + ".later")
+        os.rename(path + ".later", path)
+        await_gone(server)
+        check(os.path.exists(path), "the later one's socket is gone")
+
+
+@test
+def what_could_not_be_written_is_held(t):
+    log_dir = t.dir / "logs"
+    target = record(t, log_dir)
+    target.ask("burst 5")
+    log_dir.write_text("a file")
+    server = end(target)
+    wait_until(lambda: listed_state(t, target) == "ended", "the state in the list", GONE_S)
+    with Profiler(private_socket(t, target)) as calls:
+        equal(calls.look_back().count("burst"), 5, "spans")
+    await_gone(server)
+
+
+run()
