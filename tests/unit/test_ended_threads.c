@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rings of threads that are gone, while they overwrite their oldest: kept, bounded, and counted to the entry. */
+/*
+ * Rings of threads that are gone, while they overwrite their oldest: kept, bounded, and counted to the entry. Linked with
+ * -Wl,--wrap=ring_picture_take.
+ */
 #include "daemon/ended_threads.h"
 
 #include <check.h>
+#include <errno.h>
 #include <proftap/proftap.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "daemon/drain.h"
+#include "daemon/ring_picture.h"
 #include "daemon/rings.h"
 #include "daemon/thread_log.h"
 #include "daemon/thread_window.h"
@@ -175,6 +180,51 @@ START_TEST(what_a_snapshot_has_no_room_for_is_counted)
 }
 END_TEST
 
+static int fails;
+
+int __real_ring_picture_take(struct target *t, uint32_t i, uint32_t word, struct drain_budget *b,
+	struct thread_log *log);
+int __wrap_ring_picture_take(struct target *t, uint32_t i, uint32_t word, struct drain_budget *b,
+	struct thread_log *log);
+int __wrap_ring_picture_take(
+	struct target *t, uint32_t i, uint32_t word, struct drain_budget *b, struct thread_log *log)
+{
+	return fails ? fails : __real_ring_picture_take(t, i, word, b, log);
+}
+
+/* No more than the ring had room for. */
+START_TEST(what_there_is_no_memory_for_is_counted)
+{
+	fails = -ENOMEM;
+	live(10);
+	copy(0);
+	ck_assert_uint_eq(copies.n_logs, 0);
+	ck_assert_uint_eq(copies.lost_memory, 10);
+	live(3 * FIXTURE_SLOTS);
+	copy(0);
+	ck_assert_uint_eq(copies.lost_memory, 10 + FIXTURE_SLOTS);
+	ck_assert_uint_eq(copies.n_broken, 0);
+	fails = 0;
+	live(20);
+	copy(0);
+	ck_assert_uint_eq(copies.n_logs, 1);
+	ck_assert_uint_eq(copies.lost_memory, 10 + FIXTURE_SLOTS);
+}
+END_TEST
+
+/* It is of an earlier recording: that is no loss. */
+START_TEST(an_outcome_that_is_no_failure_is_not_counted)
+{
+	fails = RING_PICTURE_NONE;
+	live(10);
+	fails = RING_PICTURE_BROKEN;
+	live(10);
+	copy(0);
+	ck_assert_uint_eq(copies.lost_memory, 0);
+	ck_assert_uint_eq(copies.n_broken, 1);
+}
+END_TEST
+
 START_TEST(a_ring_that_makes_no_sense_is_counted)
 {
 	pthread_t thread;
@@ -260,6 +310,8 @@ int main(void)
 	tcase_add_test(tcase, rings_that_become_free_are_few_only_when_few_were_free_before);
 	tcase_add_test(tcase, threads_that_live_are_no_reason_to_look_again_soon);
 	tcase_add_test(tcase, what_a_snapshot_has_no_room_for_is_counted);
+	tcase_add_test(tcase, what_there_is_no_memory_for_is_counted);
+	tcase_add_test(tcase, an_outcome_that_is_no_failure_is_not_counted);
 	tcase_add_test(tcase, a_ring_that_makes_no_sense_is_counted);
 	tcase_add_test(tcase, what_is_dropped_of_one_process_is_counted_and_the_others_stays);
 	suite_add_tcase(suite, tcase);

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Children of a program with a flight recorder, when they are gone. Nobody answers orders here: linked with
+ * -Wl,--wrap of orders_begin, orders_end, orders_start_newcomers and target_hold.
+ */
+#include "daemon/recorder.h"
+
+#include <check.h>
+#include <linux/futex.h>
+#include <proftap/proftap.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "daemon/family.h"
+#include "daemon/orders.h"
+#include "daemon/source.h"
+#include "tests/unit/guest_fixture.h"
+
+/* As many as are kept, and some. */
+#define N_KEPT 64u
+#define N_MORE 3u
+#define N_CHILDREN (N_KEPT + N_MORE)
+#define GUEST_TID 4242u
+
+static struct family family;
+static struct recorder recorder;
+static struct guest_fixture program;
+static struct child *children[N_CHILDREN];
+
+int __wrap_orders_begin(struct recording *r, enum arena_op op, struct diag *d);
+int __wrap_orders_begin(struct recording *r, enum arena_op op, struct diag *d)
+{
+	(void)r;
+	(void)op;
+	(void)d;
+	return 0;
+}
+
+int __wrap_orders_end(struct recording *r);
+int __wrap_orders_end(struct recording *r)
+{
+	(void)r;
+	return 0;
+}
+
+void __wrap_orders_start_newcomers(struct recording *r, size_t first);
+void __wrap_orders_start_newcomers(struct recording *r, size_t first)
+{
+	(void)r;
+	(void)first;
+}
+
+/* In front of these arenas there is no page of ours. */
+void __wrap_target_hold(struct target *t);
+void __wrap_target_hold(struct target *t)
+{
+	(void)t;
+}
+
+static void *emit(void *unused)
+{
+	PTAP_INSTANT("point");
+	return unused;
+}
+
+/* A process that has recorded one thing, in a thread. */
+static void make_process(void)
+{
+	pthread_t thread;
+
+	fixture_open_sized(1, ARENA_MIN_RING_BYTES);
+	atomic_store(&fixture.arena->word, fixture_start(1));
+	atomic_store(&fixture.arena->guest, GUEST_TID);
+	pthread_create(&thread, NULL, emit, NULL);
+	pthread_join(thread, NULL);
+	fixture_publish(0);
+}
+
+static void join_child(size_t i)
+{
+	make_process();
+	children[i] = calloc(1, sizeof *children[i]);
+	children[i]->target = fixture.target;
+	atomic_store(&children[i]->n_holders, 2);
+	family_offer(&family, children[i]);
+	recorder_meet(&recorder);
+}
+
+static void set_up(void)
+{
+	struct diag d = DIAG_INIT;
+
+	fixture_overwrite(1);
+	make_process();
+	program = fixture;
+	family_init(&family, &program.target);
+	recorder_init(&recorder, &family);
+	ck_assert_int_eq(recorder_start(&recorder, 1, 0, &d), 0);
+	for (size_t i = 0; i < N_CHILDREN; i++)
+		join_child(i);
+	ck_assert_uint_eq(recorder.recording.n_sources, 1 + N_CHILDREN);
+}
+
+static void tend(void)
+{
+	recorder.due_ns = 0;
+	recorder_tend(&recorder, 0);
+}
+
+static void kill_children(void)
+{
+	for (size_t i = 0; i < N_CHILDREN; i++)
+		atomic_store(&children[i]->target.arena->guest, FUTEX_OWNER_DIED);
+}
+
+START_TEST(of_those_that_are_gone_the_last_that_joined_are_kept)
+{
+	kill_children();
+	tend();
+	ck_assert_uint_eq(recorder.recording.n_sources, 1 + N_KEPT);
+	for (size_t i = 0; i < N_CHILDREN; i++)
+		ck_assert_msg(children[i]->is_recorded == (i >= N_MORE), "child %zu", i);
+	ck_assert_uint_eq(recorder.gone.n_overwritten, N_MORE);
+	tend();
+	ck_assert_uint_eq(recorder.recording.n_sources, 1 + N_KEPT);
+}
+END_TEST
+
+/* They wait, as many as there are: somebody has their names. */
+START_TEST(none_is_let_go_while_a_snapshot_is_made)
+{
+	kill_children();
+	recorder.is_lent = 1;
+	tend();
+	ck_assert_uint_eq(recorder.recording.n_sources, 1 + N_CHILDREN);
+	ck_assert_uint_eq(recorder.gone.n_overwritten, 0);
+	recorder.is_lent = 0;
+	tend();
+	ck_assert_uint_eq(recorder.recording.n_sources, 1 + N_KEPT);
+}
+END_TEST
+
+START_TEST(those_that_live_do_not_count)
+{
+	kill_children();
+	for (size_t i = 0; i < N_MORE; i++)
+		atomic_store(&children[i]->target.arena->guest, GUEST_TID);
+	tend();
+	ck_assert_uint_eq(recorder.recording.n_sources, 1 + N_CHILDREN);
+	ck_assert_uint_eq(recorder.gone.n_overwritten, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("recorder");
+	TCase *tests = tcase_create("children");
+	SRunner *runner = srunner_create(suite);
+
+	/* Each test is a process of its own: what it mapped goes with it. */
+	tcase_add_checked_fixture(tests, set_up, NULL);
+	tcase_set_timeout(tests, 30);
+	tcase_add_test(tests, of_those_that_are_gone_the_last_that_joined_are_kept);
+	tcase_add_test(tests, none_is_let_go_while_a_snapshot_is_made);
+	tcase_add_test(tests, those_that_live_do_not_count);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * With which rights a run of the flight recorder is written: those that the program has, or, when it is gone or just
+ * dies, had at the last look. Linked with -Wl,--wrap=rights_check.
+ */
+#include "daemon/recorder_run.h"
+
+#include <check.h>
+#include <errno.h>
+#include <ftw.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/chunks.h"
+#include "daemon/capture.h"
+#include "daemon/delivery.h"
+#include "daemon/repository.h"
+#include "daemon/rights.h"
+#include "tests/unit/guest_fixture.h"
+
+static char root[64];
+static struct repository repository;
+static struct recorder_run run;
+
+/* What the look finds, and whether the program dies in the middle of it. */
+static int found;
+static int dies;
+static int n_looks;
+
+static void die(void)
+{
+	atomic_store(&fixture.arena->guest, FUTEX_OWNER_DIED);
+}
+
+int __wrap_rights_check(const char *at, pid_t pid, struct diag *d);
+int __wrap_rights_check(const char *at, pid_t pid, struct diag *d)
+{
+	(void)at;
+	(void)pid;
+	n_looks++;
+	if (dies)
+		die();
+	return found ? diag_set(d, found, "it has changed them") : 0;
+}
+
+static void look(int r, int is_last)
+{
+	found = r;
+	dies = is_last;
+	recorder_run_look_at_rights(&run);
+}
+
+/* Of one byte. */
+static void write_run(void)
+{
+	struct capture_result result = {.is_empty = 0};
+	struct chunks chunks = CHUNKS_INIT;
+	struct diag d = DIAG_INIT;
+
+	chunks_append(&chunks, "x", 1);
+	ck_assert_int_eq(delivery_new_from_chunks(&chunks, &result.delivery), 0);
+	recorder_run_deliver(&run, 0, &result, &d);
+}
+
+static int n_files;
+
+static int count_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)path;
+	(void)st;
+	(void)ftw;
+	n_files += type == FTW_F;
+	return 0;
+}
+
+static void expect_outcome(int r)
+{
+	n_files = 0;
+	nftw(root, count_one, 8, FTW_PHYS);
+	ck_assert_int_eq(run.outcome, r);
+	ck_assert_int_eq(n_files, r == 0);
+}
+
+START_TEST(a_program_that_lives_is_asked)
+{
+	look(-EACCES, 0);
+	found = 0;
+	write_run();
+	expect_outcome(0);
+}
+END_TEST
+
+START_TEST(of_one_that_lives_and_has_given_them_up_nothing_is_written)
+{
+	look(0, 0);
+	found = -EACCES;
+	write_run();
+	expect_outcome(-EACCES);
+}
+END_TEST
+
+START_TEST(of_a_dead_one_the_last_look_counts)
+{
+	look(_i ? -EACCES : 0, 0);
+	die();
+	n_looks = 0;
+	found = _i ? 0 : -EACCES;
+	write_run();
+	ck_assert_int_eq(n_looks, 0);
+	expect_outcome(_i ? -EACCES : 0);
+}
+END_TEST
+
+/* Of a process that is ending there is nothing to be seen, which looks like fewer rights. */
+START_TEST(a_look_in_the_middle_of_its_death_does_not)
+{
+	look(0, 0);
+	look(-EACCES, 1);
+	write_run();
+	expect_outcome(0);
+}
+END_TEST
+
+START_TEST(nor_does_one_right_before_it_is_written)
+{
+	look(0, 0);
+	found = -EACCES;
+	dies = 1;
+	write_run();
+	ck_assert_int_eq(n_looks, 2);
+	expect_outcome(0);
+}
+END_TEST
+
+START_TEST(what_it_had_given_up_before_it_does_not_get_back)
+{
+	look(-EACCES, 0);
+	look(_i ? 0 : -EACCES, 1);
+	write_run();
+	expect_outcome(-EACCES);
+}
+END_TEST
+
+static void set_up(void)
+{
+	fixture_open();
+	atomic_store(&fixture.arena->guest, 4242);
+	snprintf(root, sizeof root, "/tmp/test_recorder_run-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(root));
+	repository_name(&repository, root, sizeof root, getpid());
+	recorder_run_init(&run, &fixture.target, &repository);
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static void tear_down(void)
+{
+	nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	fixture_close();
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("recorder_run");
+	TCase *tests = tcase_create("rights");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_test(tests, a_program_that_lives_is_asked);
+	tcase_add_test(tests, of_one_that_lives_and_has_given_them_up_nothing_is_written);
+	tcase_add_loop_test(tests, of_a_dead_one_the_last_look_counts, 0, 2);
+	tcase_add_test(tests, a_look_in_the_middle_of_its_death_does_not);
+	tcase_add_test(tests, nor_does_one_right_before_it_is_written);
+	tcase_add_loop_test(tests, what_it_had_given_up_before_it_does_not_get_back, 0, 2);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
