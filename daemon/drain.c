@@ -13,6 +13,9 @@
 #include "daemon/rings.h"
 #include "daemon/target.h"
 
+/* A thread that the recording was stopped for drops one span more at most. */
+#define N_TRIES 3
+
 #define RECLAIM_INTERVAL_NS (50 * NS_PER_MS)
 
 void drain_init(struct drain *d, struct target *t, struct drain_budget *budget)
@@ -140,20 +143,38 @@ static void drop_ended(struct thread_log *log, size_t at)
  * The stack first, then the ring once more: an end that is at work while the recording stops may store its record, and
  * take the span off the stack, at any time in between. So it is in one of them at least.
  */
-static void read_open_spans(struct drain *d, struct thread_log *log, int *error)
+static void read_open_once(struct drain *d, struct thread_log *log, struct ring *ring, int *error)
 {
-	struct ring *ring = target_ring(d->target, log->ring);
 	uint64_t last = thread_log_get_last(log);
 	uint64_t end = log->end;
 	size_t n_slots = log->n_slots;
 
-	if (!is_recording(d, ring))
-		return;
 	if (thread_log_copy_open(log, ring, d->budget))
 		*error = -ENOMEM;
 	drain_ring_visit(d, log->ring, log, error);
 	thread_log_drop_ended(log, last, end - 1);
 	drop_ended(log, n_slots);
+}
+
+static uint64_t count_dropped_spans(const struct ring *ring)
+{
+	return atomic_load_explicit(&ring->lost[LOSS_FULL], memory_order_acquire) +
+	       atomic_load_explicit(&ring->lost[LOSS_LEFT_OPEN], memory_order_acquire);
+}
+
+/* Again if one was dropped meanwhile: it is among the open ones, or it is counted. */
+static void read_open_spans(struct drain *d, struct thread_log *log, int *error)
+{
+	struct ring *ring = target_ring(d->target, log->ring);
+	int tries = N_TRIES;
+	uint64_t n_dropped;
+
+	if (!is_recording(d, ring))
+		return;
+	do {
+		n_dropped = count_dropped_spans(ring);
+		read_open_once(d, log, ring, error);
+	} while (count_dropped_spans(ring) != n_dropped && --tries);
 }
 
 static void close_log(struct drain *d, uint32_t i, int *error)

@@ -68,7 +68,18 @@ uint32_t open_stack_get_depth(const struct ring *ring)
 	return depth > RECORD_MAX_DEPTH ? 0 : depth;
 }
 
-uint32_t open_stack_read(struct ring *ring, uint32_t depth, struct open_span *to)
+static int is_dropped(const struct open_span *open, struct open_drop *drop)
+{
+	*drop = (struct open_drop){
+		.is_one = open->kind == RING_OPEN_DROPPED && open->string_id < LOSS_KINDS,
+		.reason = (enum ring_loss)open->string_id,
+		.n_after = open->at,
+	};
+	return drop->is_one;
+}
+
+uint32_t open_stack_read(
+	struct ring *ring, uint32_t depth, struct open_span *to, struct open_drop *drop)
 {
 	uint32_t n = 0;
 
@@ -77,7 +88,18 @@ uint32_t open_stack_read(struct ring *ring, uint32_t depth, struct open_span *to
 
 		while (read_open(ring, i, &to[n]) && --tries)
 			;
+		/* With all that is above it. */
+		if (tries && is_dropped(&to[n], drop))
+			break;
 		n += tries != 0;
 	}
 	return n;
+}
+
+uint64_t open_drop_add(const struct open_drop *drop, enum ring_loss reason, uint64_t lost)
+{
+	int32_t n_more = (int32_t)(drop->n_after - (uint32_t)lost);
+
+	return drop->is_one && drop->reason == reason && n_more > 0 ? lost + (uint64_t)n_more
+								    : lost;
 }

@@ -27,10 +27,20 @@ int open_span_has_ended(const struct open_span *open, uint64_t word0, uint64_t p
 
 /* How many are open; 0 also when it makes no sense. */
 uint32_t open_stack_get_depth(const struct ring *ring);
+/* Spans that ended without a record: they are counted, or about to be. */
+struct open_drop {
+	int is_one;
+	enum ring_loss reason;
+	uint32_t n_after; /* the low bits of that count, with them */
+};
+
 /*
  * Copies those below |depth| to |to|, the outermost first. Returns how many: one that the thread ended or began meanwhile
  * may be missing.
  */
-uint32_t open_stack_read(struct ring *ring, uint32_t depth, struct open_span *to);
+uint32_t open_stack_read(
+	struct ring *ring, uint32_t depth, struct open_span *to, struct open_drop *drop);
+/* The count |lost| by |reason|, with those of |drop|. */
+uint64_t open_drop_add(const struct open_drop *drop, enum ring_loss reason, uint64_t lost);
 
 #endif

@@ -67,7 +67,8 @@ void thread_log_copy_identity(struct thread_log *log, struct ring *ring)
 	memcpy(log->name, ring_get_name(ring), sizeof log->name);
 	log->name[sizeof log->name - 1] = '\0';
 	for (int k = 0; k < LOSS_KINDS; k++)
-		log->lost[k] = atomic_load_explicit(&ring->lost[k], memory_order_relaxed) -
+		log->lost[k] = open_drop_add(&log->drop, (enum ring_loss)k,
+				       atomic_load_explicit(&ring->lost[k], memory_order_relaxed)) -
 			       log->lost_before[k];
 }
 
@@ -143,6 +144,7 @@ static void forget_open(struct thread_log *log)
 	free(log->open);
 	log->open = NULL;
 	log->n_open = 0;
+	log->drop.is_one = 0;
 }
 
 int thread_log_copy_open(struct thread_log *log, struct ring *ring, struct drain_budget *budget)
@@ -159,7 +161,7 @@ int thread_log_copy_open(struct thread_log *log, struct ring *ring, struct drain
 	log->open = calloc(depth, sizeof *log->open);
 	if (!log->open)
 		return -ENOMEM;
-	log->n_open = open_stack_read(ring, depth, log->open);
+	log->n_open = open_stack_read(ring, depth, log->open, &log->drop);
 	return 0;
 }
 

@@ -34,6 +34,7 @@ struct thread_log {
 	int is_closed; /* its ring belongs to somebody else now */
 	struct open_span *open;
 	uint32_t n_open;
+	struct open_drop drop; /* above these */
 	uint64_t
 		window_ticks; /* of a picture: the first one that is here ended then; 0: there is none */
 	int is_limited; /* older ones were there, which nobody had asked for */

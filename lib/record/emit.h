@@ -144,8 +144,7 @@ static inline int ring_open_span(
 		return 0;
 	atomic_store_explicit(&open->start, start, memory_order_relaxed);
 	/* Release: the frame and the start, for a reader that sees this before |depth|. */
-	atomic_store_explicit(
-		&open->what, what | ring_get_head(ring) << 32, memory_order_release);
+	atomic_store_explicit(&open->what, what | ring_get_head(ring) << 32, memory_order_release);
 	atomic_store_explicit(&ring->depth, depth + 1, memory_order_release);
 	return 1;
 }
@@ -167,10 +166,34 @@ static inline void frame_finish(
 	atomic_store_explicit(&frame->n_slots, n, memory_order_relaxed);
 }
 
-/* Whether |n| more slots can be had behind the limit. Counts the loss. */
+/*
+ * |n| spans that are open, from |depth| on, end without a record. They are counted by the time that they are not open any
+ * more, and not before, whenever who looks comes: the entry says both. False as of ring_append(). Guard held.
+ */
+static inline int ring_drop_spans(
+	struct ring *ring, uint32_t word, uint32_t depth, enum ring_loss reason, uint64_t n)
+{
+	uint64_t after = atomic_load_explicit(&ring->lost[reason], memory_order_relaxed) + n;
+
+	if (unlikely(!word_is_current(word)))
+		return 0;
+	atomic_store_explicit(&ring->open[depth].what,
+		(uint64_t)reason | (uint64_t)RING_OPEN_DROPPED << 24 | after << 32,
+		memory_order_release);
+	atomic_store_explicit(&ring->lost[reason], after, memory_order_release);
+	return 1;
+}
+
+/* Whether |n| more slots can be had behind the limit. */
+static inline int ring_has_room_behind(const struct ring *ring, uint64_t head, uint32_t n)
+{
+	return head + n <= segment_find_end(ring);
+}
+
+/* The same of a point, whose loss is counted. */
 static inline int ring_find_room(struct ring *ring, uint32_t n)
 {
-	if (ring_get_head(ring) + n <= segment_find_end(ring))
+	if (ring_has_room_behind(ring, ring_get_head(ring), n))
 		return 1;
 	count_loss(ring, LOSS_FULL);
 	return 0;
@@ -215,8 +238,8 @@ static inline int ring_emit(struct ring *ring, uint32_t word, uint64_t word0, ui
 	uint64_t head = ring_get_head(ring);
 
 	if (!ring_has_room(ring, head, 1 + n_extra)) {
-		if (!ring_find_room(ring, 1 + n_extra))
-			return 1;
+		if (!ring_has_room_behind(ring, head, 1 + n_extra))
+			return segment_drop(ring, word, word0);
 		segment_enter(ring, word, head, 1 + n_extra);
 	}
 	return ring_append(ring, word, head, word0, word1, extra, n_extra);

@@ -45,6 +45,16 @@ void segment_enter(struct ring *ring, uint32_t word, uint64_t head, uint32_t n)
 		store_mark(ring, boundary, head, n);
 }
 
+int segment_drop(struct ring *ring, uint32_t word, uint64_t word0)
+{
+	unsigned kind = record_kind(word0);
+
+	if (kind == RECORD_SPAN || kind == RECORD_STEP)
+		return ring_drop_spans(ring, word, record_depth(word0), LOSS_FULL, 1);
+	count_loss(ring, LOSS_FULL);
+	return 1;
+}
+
 void segment_reset(struct ring *ring)
 {
 	uint64_t head = ring_get_head(ring);

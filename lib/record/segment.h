@@ -25,6 +25,9 @@ static inline uint64_t segment_find_end(const struct ring *ring)
  */
 void segment_enter(struct ring *ring, uint32_t word, uint64_t head, uint32_t n);
 
+/* Of an entry that the ring has no room for: as ring_drop_spans(), or a point's loss is counted. */
+int segment_drop(struct ring *ring, uint32_t word, uint64_t word0);
+
 /* Of a thread that enters a recording: its first entry comes to the limit. */
 void segment_reset(struct ring *ring);
 

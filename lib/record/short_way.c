@@ -128,11 +128,12 @@ static __attribute__((noinline)) void end_in_next_segment(
 static __attribute__((noinline)) void end_at_limit(
 	struct ring *ring, uint32_t word, uint64_t word0, uint64_t word1)
 {
-	if (ring_find_room(ring, 1)) {
+	if (ring_has_room_behind(ring, ring_get_head(ring), 1)) {
 		end_in_next_segment(ring, word, word0, word1);
 		return;
 	}
-	atomic_store_explicit(&ring->depth, record_depth(word0), memory_order_release);
+	if (ring_drop_spans(ring, word, record_depth(word0), LOSS_FULL, 1))
+		atomic_store_explicit(&ring->depth, record_depth(word0), memory_order_release);
 	ring_end();
 }
 

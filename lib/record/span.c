@@ -167,11 +167,16 @@ static void pop(struct ring *ring, uint32_t word, uint32_t depth, uint32_t n_ope
 	uint64_t start = atomic_load_explicit(&open->start, memory_order_relaxed);
 	uint64_t what = atomic_load_explicit(&open->what, memory_order_relaxed);
 	uint64_t duration = now_ticks() - start;
-	int is_current;
+	int is_current = 1;
 
 	/* A clock that steps back across cores must not wrap around. */
 	if (unlikely((int64_t)duration < 0))
 		duration = 0;
+	if (unlikely(n_open - depth > 1))
+		is_current =
+			ring_drop_spans(ring, word, depth + 1, LOSS_LEFT_OPEN, n_open - depth - 1);
+	if (unlikely(!is_current))
+		return;
 	if (unlikely((what & (uint64_t)RING_OPEN_HAS_FRAME << 24) ||
 		     duration >= RECORD_DURATION_MASK))
 		is_current = emit_with_slots(ring, word, depth, start, what, duration);
@@ -180,8 +185,6 @@ static void pop(struct ring *ring, uint32_t word, uint32_t depth, uint32_t n_ope
 			record_word1(duration, (uint32_t)what & STRING_ID_MASK), NULL, 0);
 	if (unlikely(!is_current))
 		return;
-	if (unlikely(n_open - depth > 1))
-		count_losses(ring, LOSS_LEFT_OPEN, n_open - depth - 1);
 	atomic_store_explicit(&ring->depth, depth, memory_order_release);
 }
 

@@ -55,6 +55,11 @@ struct ring_open {
 
 /* Set in the kind of an open span whose frame holds slots. */
 #define RING_OPEN_HAS_FRAME 0x80u
+/*
+ * In the kind of an entry: this span and those above end without a record. Instead of the name it has the enum ring_loss they
+ * are counted by, instead of the head what that count is with them, be it stored already or not.
+ */
+#define RING_OPEN_DROPPED 0x40u
 
 struct ring_frame {
 	_Atomic uint32_t n_slots;

@@ -30,9 +30,9 @@ uint64_t script_now(void)
 	{"full counter with a fraction", act_counter_f, LOUD}, \
 	{"full flow", act_flow_out, LOUD}, \
 	{"full dynamic", act_instant_dyn_long, ACT_TWO_PARTS}, \
-	{"end of arguments in a full ring", act_end, ACT_TWO_PARTS}, \
-	{"end of a step in a full ring", act_end, ACT_TWO_PARTS}, \
-	{"end in a full ring", act_end, ACT_TWO_PARTS}, \
+	{"end of arguments in a full ring", act_end, LOUD}, \
+	{"end of a step in a full ring", act_end, LOUD}, \
+	{"end in a full ring", act_end, ACT_DISTURBED}, \
 	{"drained", act_empty_rings, ACT_QUIET}, \
 	{"fits again", act_begin_args, LOUD}, \
 	{"round the corner", act_end_nested, ACT_DISTURBED}, \
@@ -147,7 +147,7 @@ const struct act script[] = {
 	{"dynamic async end", act_async_end_dyn, LOUD},
 	{"outer", act_begin_outer, LOUD},
 	{"nested", act_begin_nested, LOUD},
-	{"end of outer", act_end_outer, ACT_TWO_PARTS},
+	{"end of outer", act_end_outer, ACT_TWO_PARTS | ACT_DISTURBED},
 	{"end of nested, late", act_end_nested, LOUD},
 	{"outer ends twice", act_end_again, LOUD},
 	{"outer again", act_begin_outer, LOUD},

@@ -44,7 +44,8 @@ PLACE_IN(int, ring_copy_begin,
 	(struct ring_copy *c, const struct target *t, uint32_t i, struct ring_place from), (c, t, i, from))
 PLACE_IN(int, ring_copy_finish, (struct ring_copy *c), (c))
 PLACE_IN(uint32_t, open_stack_get_depth, (const struct ring *ring), (ring))
-PLACE_IN(uint32_t, open_stack_read, (struct ring *ring, uint32_t depth, struct open_span *to), (ring, depth, to))
+PLACE_IN(uint32_t, open_stack_read,
+	(struct ring *ring, uint32_t depth, struct open_span *to, struct open_drop *drop), (ring, depth, to, drop))
 PLACE_IN(void, thread_log_copy_identity, (struct thread_log *log, struct ring *ring), (log, ring))
 PLACE_IN(void, thread_log_drop_ended,
 	(struct thread_log *log, uint64_t word0, uint64_t position), (log, word0, position))
@@ -67,6 +68,36 @@ static void end(void)
 	PTAP_END();
 }
 
+/* With nothing behind it until the ring is looked at. */
+static void begin_in_a_full_ring(void)
+{
+	begin_two();
+	while (fixture_head(0) - atomic_load(&drained.ring->tail) < FIXTURE_SLOTS)
+		PTAP_INSTANT("filling");
+}
+
+static struct ptap_impl_site site = {0, {0}, "around"};
+static struct ptap_impl_token around;
+
+static void begin_around(void)
+{
+	around = ptap_impl_begin(&site, ptap_impl_word());
+	begin_two();
+}
+
+/* As behind a longjmp. */
+static void end_around(void)
+{
+	ptap_impl_end(around);
+}
+
+static void begin_around_in_a_full_ring(void)
+{
+	begin_around();
+	while (fixture_head(0) - atomic_load(&drained.ring->tail) < FIXTURE_SLOTS)
+		PTAP_INSTANT("filling");
+}
+
 /* Of one that goes on, for a flight recorder. */
 static void end_and_go_on(void)
 {
@@ -84,6 +115,9 @@ static const struct {
 	{begin_two, end, 2},
 	{begin_with_arguments, end, 2},
 	{begin_two, end_and_go_on, 2},
+	{begin_in_a_full_ring, end, 2},
+	{begin_around, end_around, 3},
+	{begin_around_in_a_full_ring, end_around, 3},
 };
 
 static uint64_t count_spans(const struct thread_log *log)
