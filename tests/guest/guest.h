@@ -99,6 +99,7 @@ static GUEST_UNUSED void guest_start(void)
 		return;
 	options.port = (uint16_t)(port ? atoi(port) : 0);
 	options.ring_bytes = ring_bytes ? (uint32_t)atoi(ring_bytes) : 0;
+	options.log_dir = getenv("GUEST_LOG_DIR");
 	result = ptap_server_start_with(&options);
 	/* A host that was cancelled reports first. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);

@@ -3,7 +3,9 @@
 """What the flight recorder leaves of a program that has died, in whatever way, and of one that asks for it."""
 import os
 import signal
+import time
 
+from cgroup import MemoryCgroup
 from fixture import check, contains, equal, find_proftapd, run, test, wait_until
 from numbered import check_numbers, numbers_in
 from processes import read_status
@@ -12,6 +14,7 @@ from recorded import await_gone, end, files, only_run, record
 from trace_file import Trace
 
 N = 20000
+STOP_S = 1.5  # longer than the server waits for any answer
 ENDINGS = {"abort": "killed by SIGABRT", "crash": "killed by SIGSEGV", "exit": "with exit status 3",
            "kill": "killed by SIGKILL"}
 
@@ -30,6 +33,60 @@ def its_last_moments_become_a_run_that_says_why(t):
         reason = f"the program (pid {target.pid}) ended, {words}"
         equal(trace.environment["ptap_reason"].value, reason, "the reason")
         contains("\n".join(trace.space.warnings), f"{reason}; these are its last moments", "warnings")
+
+
+@test
+def one_that_stood_still_first_is_looked_at_meanwhile(t):
+    log_dir = t.dir / "logs"
+    target = record(t, log_dir)
+    server = find_proftapd(target.pid)
+    target.ask(f"count {N}")
+    target.signal(signal.SIGSTOP)
+    wait_until(lambda: read_status(target.pid)["State"].startswith("T"), "the target to stand still")
+    with Profiler(target) as calls:
+        found = numbers_in(calls.look_back())
+        check_numbers(found, N - len(found), N)
+        time.sleep(STOP_S)
+        equal(numbers_in(calls.look_back()), found, "numbers of a later look")
+    target.signal(signal.SIGKILL)
+    target.wait()
+    await_gone(server)
+    equal(numbers_in(only_run(log_dir)), found, "numbers of its last moments")
+
+
+@test
+def an_exec_is_an_end(t):
+    log_dir = t.dir / "logs"
+    target = record(t, log_dir)
+    server = find_proftapd(target.pid)
+    target.ask(f"count {N}")
+    equal(target.ask("exec"), "ready", "the new program")
+    await_gone(server)
+    found = numbers_in(only_run(log_dir))
+    check_numbers(found, N - len(found), N)
+
+
+@test
+def a_program_without_memory_leaves_its_last_moments(t):
+    """And the capture that runs meanwhile. The cgroup has the program alone: its server would go first."""
+    cgroup = MemoryCgroup(t)
+    log_dir = t.dir / "logs"
+    target = record(t, log_dir)
+    server = find_proftapd(target.pid)
+    cgroup.limit(64 << 20)
+    cgroup.add(target.pid)
+    with Profiler(target) as calls:
+        stream = calls.capture(60000)
+        calls.await_phase(stream, 1)
+        target.ask("burst 50")
+        target.send("touch 256")
+        target.wait()
+        check(cgroup.n_oom_kills > 0, "the program was not killed by the kernel")
+        equal(calls.deliver(stream).trace.count("burst"), 50, "spans of the capture")
+    await_gone(server)
+    trace = only_run(log_dir)
+    equal(trace.count("burst"), 50, "spans of the recorder")
+    contains(trace.environment["ptap_reason"].value, "killed by SIGKILL", "the reason")
 
 
 @test
