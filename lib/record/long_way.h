@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Annotations that the short way (short_way.c) does not take: the first of a thread, in a capture or of a place in the
+ * Annotations that the short way (short_way.h) does not take: the first of a thread, in a capture or of a place in the
  * source; those of a signal handler that interrupted one; in another clock than the counter; whatever else is rare. They
  * do everything, from the beginning.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Annotations without a duration, the long way (the short one: short_way.c): instants, counters, and the marks that the server joins to flows and
+ * Annotations without a duration, the long way (the short one: short_point.c): instants, counters, and the marks that the server joins to flows and
  * async spans. Which marks belong together is found
  * when the capture is assembled, so that begin and end may come from different threads.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The spans' way into the ring: the long one, which does everything. Most take the same in short_way.c.
+ * The spans' way into the ring: the long one, which does everything. Most take the same in short_span.c.
  *
  * Begin puts {start, name} on the thread's open-span stack in the arena; end writes one record and
  * takes it off. The token on the caller's stack holds the depth before begin, and end stores exactly

@@ -16,7 +16,7 @@ uint64_t script_now(void)
 
 #define LOUD 0
 
-/* Once for each of the two ways that annotations take: lib/record/short_way.c, long_way.h. Without a last comma. */
+/* Once for each of the two ways that annotations take: lib/record/short_way.h, long_way.h. Without a last comma. */
 /* clang-format off */
 #define ACTS_IN_A_FULL_RING \
 	{"span", act_begin, LOUD}, \
