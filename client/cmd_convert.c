@@ -39,6 +39,14 @@ static const struct command_option options[] = {
 	OPEN_VIEW_GROUP_OPTIONS(struct settings, view),
 };
 
+static const char *const aligns[] = {"epoch", "start"};
+
+static const struct command_words values[] = {
+	{"to", NULL, 0, conversion_get_format},
+	{"align", aligns, sizeof aligns / sizeof aligns[0], NULL},
+	{NULL, NULL, 0, NULL},
+};
+
 static int convert(struct settings *s, char **places, size_t n, struct diag *d)
 {
 	_cleanup_(view_freep) struct view *view = NULL;
@@ -84,6 +92,7 @@ const struct command command_convert = {
 	.summary = "a trace in another viewer's format",
 	.options = options,
 	.n_options = sizeof options / sizeof options[0],
+	.values = values,
 	.operands = ":files",
 	.print_more_help = conversion_print_formats,
 	.run = run,

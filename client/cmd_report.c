@@ -95,8 +95,8 @@ static const struct command_option options[] = {
 };
 
 static const struct command_words values[] = {
-	{"sort", keys, sizeof keys / sizeof keys[0]},
-	{NULL, NULL, 0},
+	{"sort", keys, sizeof keys / sizeof keys[0], NULL},
+	{NULL, NULL, 0, NULL},
 };
 
 /* The files. */

@@ -42,6 +42,7 @@ struct command_words {
 	const char *option;
 	const char *const *words;
 	size_t n_words;
+	const char *(*get)(size_t i); /* or, where they are another table's: NULL behind the last */
 };
 
 struct command {

@@ -52,14 +52,23 @@ static void offer_options(const struct completion *c)
 	offer(c, "--", "version", "");
 }
 
+static void offer_words(const struct completion *c, const struct command_words *w)
+{
+	const char *word;
+
+	for (size_t i = 0; i < w->n_words; i++)
+		offer(c, "", w->words[i], "");
+	for (size_t i = 0; w->get && (word = w->get(i)); i++)
+		offer(c, "", word, "");
+}
+
 static void offer_value(const struct completion *c, const struct command_option *o)
 {
 	const struct command_words *w = c->command->values;
 
 	for (; w && w->option; w++)
 		if (strcmp(w->option, o->name) == 0)
-			for (size_t i = 0; i < w->n_words; i++)
-				offer(c, "", w->words[i], "");
+			offer_words(c, w);
 	if (strcmp(o->name, "option") == 0)
 		offer_keys(c, "", "=");
 	else if (o->argument && strcmp(o->argument, "DIR") == 0)

@@ -44,6 +44,11 @@ int conversion_set_format(struct conversion *c, const char *name, struct diag *d
 	return diag_set(d, -EINVAL, "--format: bad value \"%.64s\": must be %s", name, names);
 }
 
+const char *conversion_get_format(size_t i)
+{
+	return codecs[i] ? codecs[i]->name : NULL;
+}
+
 static bool is_standard_output(const struct conversion *c)
 {
 	return c->output && strcmp(c->output, "-") == 0;

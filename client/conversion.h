@@ -4,6 +4,7 @@
 #define CLIENT_CONVERSION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 struct codec;
@@ -26,6 +27,8 @@ int conversion_check(struct conversion *c, struct diag *d);
  */
 int conversion_run(
 	const struct conversion *c, const struct view *view, const char *path, struct diag *d);
+/* The name of format i; NULL: there are no more. */
+const char *conversion_get_format(size_t i);
 /* A line for each. */
 void conversion_print_formats(FILE *out);
 
