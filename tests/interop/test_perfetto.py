@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Perfetto: what Google's trace_processor finds in our .pftrace is what the trace has."""
+import json
+import pathlib
+
+import perfetto
+from made_spaces import Plane, XSpace, write
+from processes import BUILD, PROFTAP, SOURCE, Pipeline, capture, folder, run
+from test_jax import jax_server
+
+GOLDEN = SOURCE / "tests/golden"
+# What a fixture says that it lost.
+LOST = {"environment": {"traced_buf_trace_writer_packet_loss": 12}, "late": {}}
+
+
+def test_golden_files():
+    """Each golden file is the same by SQL as it is as NDJSON, without an error, and its loss is told."""
+    with folder() as work:
+        for path in sorted(GOLDEN.glob("*.xplane.pb")):
+            perfetto.check([path], work, LOST.get(path.name.split(".")[0]))
+
+
+def test_capture_of_the_example():
+    """A capture of our example: spans, steps, counters, flows, async spans; real pids and tids."""
+    with folder() as work, Pipeline(work) as pipeline:
+        path = capture(pipeline.port, 500, work / "logs")
+        found = perfetto.check([path], work)
+        assert {key[1] for key in found.spans} == {pipeline.process.pid}
+        assert {"batch", "compress"} <= {key[4] for key in found.spans} and found.samples
+
+
+def test_jax_capture():
+    """A capture of JAX's own server, whose host plane has no pid."""
+    with folder() as work, jax_server(work) as (port, _):
+        path = capture(port, 300, work / "logs", "--python_tracer_level", "1")
+        found = perfetto.check([path], work)
+        assert any(key[4] == "our own work" for key in found.spans)
+
+
+def make_host(path, name, pid, epoch_ns, first_ns):
+    space = XSpace(hostnames=[name])
+    host = Plane(space, "/host:CPU", process_id=pid, ptap_process_name="train")
+    host.line(pid, "main")
+    host.event("send", first_ns, 5000, _pt=0, _p=99)
+    host.event("receive", first_ns + 9000, 5000, _pt=0, _c=99)
+    Plane(space, "Task Environment", profile_start_time=epoch_ns)
+    return write(space, path)
+
+
+def test_two_hosts():
+    """Two archives of one host's name and one pid stay apart, on one time, and a flow goes from one to the other."""
+    with folder() as work:
+        paths = [make_host(work / f"{stem}.xplane.pb", "gpu7", 4242, 10**18 + shift, 1000)
+                 for stem, shift in (("a", 0), ("b", 20000))]
+        found = perfetto.check(paths, work)
+        assert found.arrows.total() == 3, found.arrows
+        machines, = perfetto.query(work / "out.pftrace", "select machine_id, pid, name from process where pid = 4242")
+        assert sorted(machines) == [[0, 4242, "train"], [1, 4242, "train"]], machines
+
+
+def make_odd(path):
+    """Whatever a foreign file may have."""
+    space = XSpace()
+    host = Plane(space, "/host:CPU", process_id=4242, ptap_process_name="train")
+    host.line(4242, "deep")
+    for i in range(1200):
+        host.event("in", i, 5000 - 2 * i)
+    host.line(4243, "overlapping")
+    for i in range(70):
+        host.event(f"o{i}", 10 * i, 1000)
+    host.event("out", 2000, 5, _pt=0, _p=7)
+    host.line(4244, "arguments")
+    host.event("first", 3000, 5, **{"_pt": 0, "_c": 7, "a.b": 1, "a[0]": 2, "é": b"\xff\x00", "n": (2**64 - 1,)})
+    host.event("second", 4000, 5, _pt=0, _c=7, nan=float("nan"), inf=float("-inf"), empty="", long="x" * 70000)
+    host.event("", 5000, 0, _r=1, step_num=-3)
+    host.event("cut", 6000, 100, unfinished=1)
+    host.line(4245, "unfinished inside")
+    host.event("whole", 10, 50)
+    host.event("cut inside", 20, 40, unfinished=1)
+    host.line(4246, "disordered")
+    for start in (500, 20, 900, 20, 20):
+        host.event("late", start, 100 + start)
+    host.line(4247, "launches")
+    host.event("cuLaunch", 90, 5, correlation_id=5)
+    device = Plane(space, "/device:GPU:0")
+    for i in (1, 2):
+        device.line(i, "Stream #7")
+        device.event("kernel", 100, 50, correlation_id=5)
+        device.event("copy", 120 + i, 50)
+    for i, (name, value) in enumerate((("process rss MiB", 1.5), ("queue_bytes", -5), ("load", (2**63 + 5,)))):
+        host.line(2**62 + i, "_counters_")
+        for at in (10, 20):
+            host.event(name, at, 0, **{name: value})
+    host.line(5000, "before the beginning")
+    host.event("early", -700, 300)
+    return write(space, path)
+
+
+def test_foreign_shapes():
+    """Deep nesting, overlap, disorder, times before the beginning, arguments of every type, two streams of one name."""
+    with folder() as work:
+        found = perfetto.check([make_odd(work / "odd.xplane.pb")], work)
+        assert found.arrows.total() == 4, found.arrows
+        units, depth, streams = perfetto.query(
+            work / "out.pftrace", "select name, unit from process_counter_track order by name",
+            "select max(depth) from slice", "select count(distinct track_id) from slice where name = 'kernel'")
+        assert units == [["load", None], ["process rss MiB", "MiB"], ["queue_bytes", "bytes"]], units
+        assert depth == [[499]] and streams == [[2]], (depth, streams)
+
+
+N_SPANS = 1000000
+BY_NAME = """select thread.name, slice.name, count(*), sum(ts), sum(dur), min(ts), max(ts + dur), sum(batch.int_value)
+    from slice join thread_track on slice.track_id = thread_track.id join thread using (utid)
+        join args as batch on batch.arg_set_id = slice.arg_set_id and batch.key = 'debug.batch'
+    group by 1, 2"""
+
+
+def sum_up(path):
+    """The same of NDJSON."""
+    sums = {}
+    run(PROFTAP, "convert", "-o", path.with_suffix(".ndjson"), path)
+    with open(path.with_suffix(".ndjson"), encoding="utf-8") as lines:
+        next(lines)
+        for item in map(json.loads, lines):
+            start, length = item["start_ns"], item["duration_ns"]
+            row = sums.setdefault((item["thread"], item["name"]), [0, 0, 0, start, 0, 0])
+            row[:3] = row[0] + 1, row[1] + start, row[2] + length
+            row[3:] = min(row[3], start), max(row[4], start + length), row[5] + item["args"]["batch"]
+    return sums
+
+
+def test_a_million_spans():
+    """A million spans, through bundles that threads deflate, are all there, each with its times and arguments."""
+    with folder() as work:
+        path = work / "million.xplane.pb"
+        run(BUILD / "tests/bench/bench_convert", N_SPANS, path)
+        out = pathlib.Path(work) / "million.pftrace"
+        run(PROFTAP, "convert", "-o", out, path)
+        trouble, rows = perfetto.query(out, perfetto.TROUBLE, BY_NAME)
+        assert not trouble, trouble
+        assert {(row[0], row[1]): row[2:] for row in rows} == sum_up(path)
+        assert sum(row[2] for row in rows) == N_SPANS
