@@ -118,6 +118,7 @@ class Case:
     def stop(self, target, capture, code=0):
         with Calls(target) as calls:
             calls.terminate(SESSION)
+        capture.is_ended_here = True
         return capture.finish(code)
 
     def emit(self, target, ms, *commands, options=(), **how):
