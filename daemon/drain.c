@@ -145,7 +145,7 @@ static void drop_ended(struct thread_log *log, size_t at)
  */
 static void read_open_once(struct drain *d, struct thread_log *log, struct ring *ring, int *error)
 {
-	uint64_t last = thread_log_get_last(log);
+	uint64_t last = log->last_record;
 	uint64_t end = log->end;
 	size_t n_slots = log->n_slots;
 

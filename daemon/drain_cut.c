@@ -44,7 +44,6 @@ static void move_content(struct thread_log *log, struct thread_log *part)
 	};
 	memcpy(part->name, log->name, sizeof part->name);
 	move_losses(log, part);
-	log->last_record = thread_log_get_last(log);
 	log->slots = NULL;
 	log->open = NULL;
 	log->n_slots = log->n_allocated = log->last_visit = 0;

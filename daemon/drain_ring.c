@@ -70,7 +70,7 @@ static enum outcome copy_to(
 	}
 	thread_log_forget(log, c->from.position - c->start, d->budget);
 	log->n_overwritten += c->from.ordinal - log->ordinal;
-	log->ordinal = ring_copy_count(c, slots);
+	log->ordinal = ring_copy_count(c, slots, &log->last_record);
 	log->end = c->end;
 	return IS_TAKEN;
 }

@@ -133,15 +133,19 @@ struct ring_place ring_copy_next(
 	return (struct ring_place){at.position + 1 + record_n_extra(word0), at.ordinal + 1};
 }
 
-uint64_t ring_copy_count(const struct ring_copy *c, const struct slot *slots)
+uint64_t ring_copy_count(const struct ring_copy *c, const struct slot *slots, uint64_t *last)
 {
+	uint64_t position = c->from.position;
 	struct ring_place at;
 
 	if (c->end == c->from.position)
 		return c->from.ordinal;
 	at = ring_copy_find(c, c->end - 1);
-	while (at.position < c->end)
+	while (at.position < c->end) {
+		position = at.position;
 		at = ring_copy_next(c, slots, at);
+	}
+	*last = slots[position - c->from.position].word[0];
 	return at.ordinal;
 }
 

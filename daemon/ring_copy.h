@@ -54,8 +54,8 @@ struct ring_place ring_copy_find(const struct ring_copy *c, uint64_t position);
 /* The place of the entry behind that at |at|. */
 struct ring_place ring_copy_next(
 	const struct ring_copy *c, const struct slot *slots, struct ring_place at);
-/* How many entries the thread wrote before |c->end|. */
-uint64_t ring_copy_count(const struct ring_copy *c, const struct slot *slots);
+/* How many entries the thread wrote before |c->end|. *last is the first word of the last, if the copy has any. */
+uint64_t ring_copy_count(const struct ring_copy *c, const struct slot *slots, uint64_t *last);
 
 /* The ordinal of |position|, where an entry begins or the head is, without a copy. 0 or RING_COPY_GONE. */
 int ring_find_ordinal(const struct target *t, uint32_t i, struct ring_place *at);

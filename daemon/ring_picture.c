@@ -75,7 +75,7 @@ static int copy_records(struct target *t, uint32_t i, struct drain_budget *budge
 	if (r)
 		return r;
 	log->n_overwritten = c.from.ordinal;
-	log->ordinal = ring_copy_count(&c, slots);
+	log->ordinal = ring_copy_count(&c, slots, &log->last_record);
 	drop_ended(log, &c, slots, before);
 	return 0;
 }

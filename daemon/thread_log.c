@@ -112,24 +112,11 @@ void thread_log_forget(struct thread_log *log, size_t n, struct drain_budget *bu
 	budget->slot_bytes -= n * sizeof *visit;
 }
 
-uint64_t thread_log_get_last(const struct thread_log *log)
-{
-	size_t at = log->last_visit;
-	uint64_t last = log->last_record;
-
-	while (at < log->n_slots) {
-		last = log->slots[at].word[0];
-		at += 1 + record_n_extra(log->slots[at].word[0]);
-	}
-	return last;
-}
-
 struct slot_batch thread_log_steal(struct thread_log *log, struct drain_budget *budget)
 {
 	struct slot_batch batch = {log->slots, log->n_slots, log->n_allocated};
 	uint64_t n_bytes = log->n_slots * sizeof *log->slots;
 
-	log->last_record = thread_log_get_last(log);
 	budget->used_bytes -= n_bytes;
 	budget->slot_bytes -= n_bytes;
 	budget->given_bytes += n_bytes;

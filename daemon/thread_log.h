@@ -39,7 +39,8 @@ struct thread_log {
 		window_ticks; /* of a picture: the first one that is here ended then; 0: there is none */
 	int is_limited; /* older ones were there, which nobody had asked for */
 	struct track *track; /* a spool's, where earlier slots went; NULL: all are here */
-	uint64_t last_record; /* of those that were taken away; see thread_log_get_last() */
+	uint64_t
+		last_record; /* the first word of the last one that was copied, wherever it is now; 0: none was */
 };
 
 /* How much all logs of a capture may hold. A log that exists counts, also when it is empty. */
@@ -78,9 +79,6 @@ int thread_log_extend(
 
 /* Of the slots that came last, the first |n| are none: they go, with what they take. */
 void thread_log_forget(struct thread_log *log, size_t n, struct drain_budget *budget);
-
-/* The first word of the last record that was copied. 0 if there is none. */
-uint64_t thread_log_get_last(const struct thread_log *log);
 
 /* Slots that are on their way to the spool, in room for |n_allocated|. */
 struct slot_batch {
