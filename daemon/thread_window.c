@@ -5,6 +5,9 @@
 #include "daemon/entry.h"
 #include "daemon/thread_log.h"
 
+/* Slots that are looked at together. */
+#define ROW 8
+
 static size_t next_entry(const struct thread_log *log, size_t at)
 {
 	return at + 1 + record_n_extra(log->slots[at].word[0]);
@@ -52,17 +55,39 @@ void thread_window_limit(struct thread_log *log, uint64_t earliest_ticks, uint64
 		thread_log_forget(log, at < log->n_slots ? at : log->n_slots, budget);
 }
 
+/* Whether the entries from |at| on are a row of records without extra slots: then nobody need know one to find the next. */
+static int is_row(const struct thread_log *log, size_t at)
+{
+	uint64_t any = 0;
+
+	if (log->n_slots - at < ROW)
+		return 0;
+	for (size_t i = 0; i < ROW; i++)
+		any |= log->slots[at + i].word[0];
+	return record_n_extra(any) == 0;
+}
+
+static uint64_t find_earlier(const struct slot *slot, uint64_t earliest_ticks, uint64_t first)
+{
+	uint64_t since = (slot->word[0] - earliest_ticks) & RECORD_START_MASK;
+
+	return since < first ? since : first;
+}
+
 uint64_t thread_window_find_first(
 	const struct thread_log *log, uint64_t earliest_ticks, uint64_t before)
 {
 	uint64_t first = before - earliest_ticks;
+	size_t at = 0;
 
 	/* Millions of them: one that makes no sense is looked at like the others. */
-	for (size_t at = 0; at < log->n_slots; at = next_entry(log, at)) {
-		uint64_t since = (log->slots[at].word[0] - earliest_ticks) & RECORD_START_MASK;
+	while (at < log->n_slots) {
+		size_t n = is_row(log, at) ? ROW : 1;
+		size_t next = n == ROW ? at + ROW : next_entry(log, at);
 
-		if (since < first)
-			first = since;
+		for (size_t i = 0; i < n; i++)
+			first = find_earlier(&log->slots[at + i], earliest_ticks, first);
+		at = next;
 	}
 	return earliest_ticks + first;
 }

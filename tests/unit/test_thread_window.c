@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The first start among a log's records: extra slots, which may look like anything, are none. */
+#include "daemon/thread_window.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/thread_log.h"
+#include "lib/wire/record.h"
+
+#define N_SLOTS 200u
+#define EARLIEST UINT64_C(1000)
+#define BEFORE UINT64_C(100000)
+
+static struct slot slots[N_SLOTS + 32];
+static unsigned seed;
+
+static unsigned pick(unsigned n)
+{
+	seed = seed * 1103515245u + 12345u;
+	return (seed >> 16) % n;
+}
+
+/*
+ * Entries that begin from |first| on, mostly without extra slots, all of which would be earlier, as would what lies behind
+ * the log. Returns the first start.
+ */
+static uint64_t fill(struct thread_log *log, unsigned n_slots, uint64_t first)
+{
+	uint64_t earliest = BEFORE;
+
+	memset(log, 0, sizeof *log);
+	log->slots = slots;
+	while (log->n_slots < n_slots) {
+		unsigned left = n_slots - (unsigned)log->n_slots - 1;
+		unsigned n_extra = pick(12) ? 0 : pick(left < 31 ? left + 1 : 32);
+		uint64_t start = first + pick(5000);
+
+		slots[log->n_slots++].word[0] = record_word0(start, RECORD_SPAN, 0, n_extra);
+		earliest = start < earliest ? start : earliest;
+		while (n_extra--)
+			slots[log->n_slots++].word[0] = EARLIEST + pick(100);
+	}
+	for (size_t i = log->n_slots; i < N_SLOTS + 32; i++)
+		slots[i].word[0] = EARLIEST;
+	return earliest;
+}
+
+START_TEST(finds_the_first_start)
+{
+	struct thread_log log;
+
+	seed = (unsigned)_i;
+	for (unsigned n = 0; n < N_SLOTS; n++) {
+		uint64_t first = fill(&log, n, 5000);
+
+		ck_assert_uint_eq(thread_window_find_first(&log, EARLIEST, BEFORE), first);
+	}
+}
+END_TEST
+
+START_TEST(is_never_later_than_said)
+{
+	struct thread_log log;
+
+	fill(&log, N_SLOTS, BEFORE);
+	ck_assert_uint_eq(thread_window_find_first(&log, EARLIEST, BEFORE), BEFORE);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("thread_window");
+	TCase *tests = tcase_create("thread_window");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_loop_test(tests, finds_the_first_start, 0, 20);
+	tcase_add_test(tests, is_never_later_than_said);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
