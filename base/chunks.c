@@ -86,18 +86,33 @@ void chunks_append(struct chunks *c, const void *data, size_t n)
 	chunks_commit(c, n);
 }
 
-void chunks_lend(
-	struct chunks *c, const uint8_t *data, size_t n, void (*give_back)(void *), void *lender)
+static void lend(struct chunks *c, const struct chunk *chunk)
 {
 	if (!c->error)
 		c->error = grow(&c->chunks, &c->n_allocated, c->n_chunks + 1);
 	if (c->error) {
-		give_back(lender);
+		chunk->give_back(chunk->lender);
 		return;
 	}
+	c->chunks[c->n_chunks++] = *chunk;
+	c->total_bytes += chunk->used_bytes;
+}
+
+void chunks_lend(
+	struct chunks *c, const uint8_t *data, size_t n, void (*give_back)(void *), void *lender)
+{
 	/* Full: nobody writes behind it. */
-	c->chunks[c->n_chunks++] = (struct chunk){(uint8_t *)data, n, n, give_back, lender};
-	c->total_bytes += n;
+	const struct chunk chunk = {(uint8_t *)data, n, n, give_back, lender};
+
+	lend(c, &chunk);
+}
+
+void chunks_lend_room(
+	struct chunks *c, uint8_t *data, size_t n, void (*give_back)(void *), void *lender)
+{
+	const struct chunk chunk = {data, 0, n, give_back, lender};
+
+	lend(c, &chunk);
 }
 
 void chunks_take(struct chunks *c, struct chunks *from)

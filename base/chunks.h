@@ -54,6 +54,12 @@ void chunks_append(struct chunks *c, const void *data, size_t n);
 void chunks_lend(struct chunks *c, const uint8_t *data, size_t n, void (*give_back)(void *lender),
 	void *lender);
 
+/*
+ * The same with room for |n| bytes at |data|, which is where chunks_reserve() finds room next, if it is enough.
+ */
+void chunks_lend_room(
+	struct chunks *c, uint8_t *data, size_t n, void (*give_back)(void *lender), void *lender);
+
 /* Frees what a chunk holds. */
 void chunk_deinit(struct chunk *chunk);
 

@@ -18,6 +18,7 @@
 #include "daemon/delivery.h"
 #include "daemon/progress.h"
 #include "daemon/reply_v1.h"
+#include "daemon/stream_room.h"
 #include "daemon/trace_part.h"
 #include "rpc/server.h"
 
@@ -78,12 +79,16 @@ static void tell_progress(struct trace_stream *s)
 	}
 }
 
-static int write_chunk(struct trace_stream *s, XXH3_state_t *sum, size_t n)
+static int write_chunk(
+	struct trace_stream *s, struct stream_room *room, XXH3_state_t *sum, size_t n)
 {
 	struct chunks message = CHUNKS_INIT;
-	uint8_t *data = trace_part_add_chunk(&message, n);
-	int r = data ? delivery_read_all(s->result.delivery, data, n) : -ENOMEM;
+	uint8_t *data;
+	int r;
 
+	stream_room_lend(room, &message);
+	data = trace_part_add_chunk(&message, n);
+	r = data ? delivery_read_all(s->result.delivery, data, n) : -ENOMEM;
 	if (r) {
 		chunks_deinit(&message);
 		return r == -ENOMEM ? r : -EIO;
@@ -94,16 +99,18 @@ static int write_chunk(struct trace_stream *s, XXH3_state_t *sum, size_t n)
 
 static int write_chunks(struct trace_stream *s, XXH3_state_t *sum)
 {
+	struct stream_room *room = stream_room_new();
 	uint64_t left = delivery_get_bytes(s->result.delivery);
-	int r = 0;
+	int r = room ? 0 : -ENOMEM;
 
 	XXH3_64bits_reset(sum);
 	while (left && !r) {
 		size_t n = left < TRACE_PART_BYTES ? left : TRACE_PART_BYTES;
 
-		r = write_chunk(s, sum, n);
+		r = write_chunk(s, room, sum, n);
 		left -= n;
 	}
+	stream_room_release(room);
 	return r;
 }
 

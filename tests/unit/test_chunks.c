@@ -230,6 +230,28 @@ START_TEST(rewinding_keeps_room_of_its_own)
 }
 END_TEST
 
+START_TEST(room_that_is_lent_is_written_to_first)
+{
+	struct chunks c = CHUNKS_INIT;
+	uint8_t room[8] = "";
+
+	chunks_lend_room(&c, room, sizeof room, give_back, &n_given_back);
+	ck_assert_uint_eq(c.total_bytes, 0);
+	chunks_append(&c, "abcde", 5);
+	ck_assert_int_eq(memcmp(room, "abcde", 5), 0);
+	/* Too much for what is left. */
+	chunks_append(&c, "fghi", 4);
+	ck_assert_uint_eq(c.n_chunks, 2);
+	ck_assert_uint_eq(c.total_bytes, 9);
+	ck_assert_int_eq(room[5], 0);
+	chunks_rewind(&c);
+	ck_assert_int_eq(n_given_back, 1);
+	ck_assert_uint_eq(c.n_chunks, 0);
+	chunks_deinit(&c);
+	ck_assert_int_eq(n_given_back, 1);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("chunks");
@@ -247,6 +269,7 @@ int main(void)
 	tcase_add_test(tests, error_sticks_and_travels);
 	tcase_add_test(tests, what_is_lent_is_given_back_once);
 	tcase_add_test(tests, rewinding_keeps_room_of_its_own);
+	tcase_add_test(tests, room_that_is_lent_is_written_to_first);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Room for messages: what came back is lent again, more is there when none has, and what is lent outlives the stream. */
+#include "daemon/stream_room.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chunks.h"
+
+#define N_MESSAGES 9
+
+static uint8_t *lend(struct stream_room *room, struct chunks *message)
+{
+	uint8_t *data;
+
+	stream_room_lend(room, message);
+	data = chunks_reserve(message, CHUNK_BYTES);
+	ck_assert_ptr_nonnull(data);
+	memset(data, 1, CHUNK_BYTES);
+	chunks_commit(message, CHUNK_BYTES);
+	ck_assert_uint_eq(message->n_chunks, 1);
+	return data;
+}
+
+START_TEST(lends_what_came_back)
+{
+	struct stream_room *room = stream_room_new();
+	struct chunks a = CHUNKS_INIT;
+	struct chunks b = CHUNKS_INIT;
+	uint8_t *data = lend(room, &a);
+
+	ck_assert_ptr_ne(lend(room, &b), data);
+	chunks_deinit(&a);
+	ck_assert_ptr_eq(lend(room, &a), data);
+	chunks_deinit(&a);
+	chunks_deinit(&b);
+	stream_room_release(room);
+}
+END_TEST
+
+START_TEST(what_is_lent_outlives_the_stream)
+{
+	struct stream_room *room = stream_room_new();
+	struct chunks messages[N_MESSAGES];
+
+	memset(messages, 0, sizeof messages);
+	for (size_t i = 0; i < N_MESSAGES; i++)
+		lend(room, &messages[i])[0] = (uint8_t)i;
+	stream_room_release(room);
+	for (size_t i = 0; i < N_MESSAGES; i++) {
+		ck_assert_uint_eq(messages[i].chunks[0].data[0], i);
+		chunks_deinit(&messages[i]);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("stream_room");
+	TCase *tests = tcase_create("stream_room");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_test(tests, lends_what_came_back);
+	tcase_add_test(tests, what_is_lent_outlives_the_stream);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
