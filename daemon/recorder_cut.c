@@ -3,11 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/grow.h"
 #include "daemon/drain.h"
 #include "daemon/drain_cut.h"
 #include "daemon/recorder.h"
@@ -21,8 +18,6 @@
 
 /* Records tell 48 bits of their start. Some may have begun after the instant, while the rings were looked at. */
 #define REACH_TICKS (RECORD_START_MASK / 2 - (UINT64_C(1) << 40))
-
-#define POPULATED_BYTES (64u << 10)
 
 /* Where the ticks were that many ns before |stop|; 0: before the recording. */
 static uint64_t find_from(const struct recording *part, uint64_t last_ms)
@@ -39,22 +34,13 @@ static uint64_t find_from(const struct recording *part, uint64_t last_ms)
 				       (double)(stop.ticks - start.ticks));
 }
 
-/* Page by page, as they are touched, fresh memory costs more than the copy into it. */
+/* Before anything is looked at: while memory is made, the thread writes on. */
 static void make_room(struct thread_log *log, struct ring *ring, const struct source *s)
 {
-	const struct drain_budget *budget = s->drain.budget;
 	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-	size_t n = head < s->target->n_slots ? head : s->target->n_slots;
-	size_t n_bytes = n * sizeof(struct slot);
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t from;
 
-	if (n_bytes < POPULATED_BYTES || budget->used_bytes + n_bytes > budget->max_bytes ||
-		grow(&log->slots, &log->n_allocated, n))
-		return;
-	from = ((uintptr_t)log->slots + page - 1) & ~(page - 1);
-	madvise((void *)from, ((uintptr_t)(log->slots + n) & ~(page - 1)) - from,
-		MADV_POPULATE_WRITE);
+	thread_log_make_room(
+		log, head < s->target->n_slots ? head : s->target->n_slots, s->drain.budget);
 }
 
 static int take_picture(struct source *s, uint32_t i, struct recording *part, uint64_t from_ticks)

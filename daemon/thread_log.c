@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/pages.h"
 #include "daemon/spooler.h"
 #include "lib/wire/record.h"
 
@@ -72,12 +73,32 @@ void thread_log_copy_identity(struct thread_log *log, struct ring *ring)
 			       log->lost_before[k];
 }
 
-/* Room for |n| slots more; memory that was there before costs no page faults. */
+/* Memory that was there before costs no page faults; of what is fresh they are had all at once. */
 static int make_room(struct thread_log *log, size_t n, const struct drain_budget *budget)
 {
-	if (!log->slots && budget->spooler)
-		log->slots = spooler_reuse(budget->spooler, &log->n_allocated);
-	return grow(&log->slots, &log->n_allocated, log->n_slots + n);
+	size_t end = log->n_slots + n;
+
+	if (!log->slots) {
+		if (budget->spooler)
+			log->slots = spooler_reuse(budget->spooler, &log->n_allocated);
+		log->n_made = log->n_allocated;
+	}
+	if (grow(&log->slots, &log->n_allocated, end))
+		return -ENOMEM;
+	if (end <= log->n_made)
+		return 0;
+	pages_make_large(log->slots, log->n_allocated * sizeof *log->slots);
+	pages_make(log->slots + log->n_made, (end - log->n_made) * sizeof *log->slots);
+	log->n_made = end;
+	return 0;
+}
+
+void thread_log_make_room(struct thread_log *log, size_t n, const struct drain_budget *budget)
+{
+	uint64_t n_bytes = n * sizeof *log->slots;
+
+	if (budget->used_bytes + n_bytes <= budget->max_bytes)
+		make_room(log, n, budget);
 }
 
 int thread_log_extend(

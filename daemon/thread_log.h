@@ -20,7 +20,8 @@ struct thread_log {
 	struct slot *slots;
 	size_t n_slots;
 	size_t n_allocated;
-	size_t last_visit; /* where the slots begin that came last: there begins an entry */
+	size_t n_made; /* of these: that have memory already */
+	size_t last_visit; /* where the slots begin that came last */
 	uint64_t end; /* in the ring, behind the last record that was copied */
 	uint64_t lost
 		[LOSS_KINDS]; /* entries of LOSS_FULL also that were overwritten before the drain came */
@@ -69,6 +70,9 @@ struct thread_log *thread_log_free(struct thread_log *log); /* NULL ok; returns 
 
 /* The thread's name, and what |ring| says that it has lost in this recording. */
 void thread_log_copy_identity(struct thread_log *log, struct ring *ring);
+
+/* Has memory made for |n| slots more that are likely to come, if they may; nothing counts as there yet. */
+void thread_log_make_room(struct thread_log *log, size_t n, const struct drain_budget *budget);
 
 /*
  * Room for |n| slots more: *room_out is where they go, and they count as there. Otherwise they are lost, and
