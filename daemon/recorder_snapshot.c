@@ -15,7 +15,6 @@
 #include "daemon/part_origin.h"
 #include "daemon/recorder.h"
 #include "daemon/recording_cut.h"
-#include "daemon/spill.h"
 #include "trace/space.h"
 
 static struct capture_request make_request(const struct recorder_snapshot *s)
@@ -41,8 +40,6 @@ static void finish_part(struct recorder_snapshot *s)
 	if (s->part->timeline.n_pairs)
 		part_origin_set(s->part);
 	s->part->budget.window_bytes = s->recorder->recording.budget.window_bytes;
-	if (spill_part(s->part))
-		s->part->error = -ENOMEM;
 }
 
 static int make_trace(struct recorder_snapshot *s, struct capture_result *result)

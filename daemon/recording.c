@@ -271,6 +271,8 @@ int recording_end(struct recording *r)
 
 void recording_finish(struct recording *r)
 {
+	if (spill_rest(r))
+		r->error = -ENOMEM;
 	if (r->budget.spooler && spooler_finish(r->budget.spooler))
 		r->error = -ENOMEM;
 }

@@ -20,6 +20,12 @@
 #define KEEP_SHARE 16
 #define MAX_KEEP_BYTES (UINT64_C(64) << 20)
 #define PARTS_OF_WINDOW 4
+/* What is encoded when all of it is there: fewer slots cost less as they are; more, as many as ever wait in a capture, go to a file. */
+#define MIN_BYTES ((uint64_t)1 << 20)
+#define MAX_WINDOWS_IN_MEMORY DRAIN_MAX_WINDOWS
+/* Of addresses, not of memory: bytes that become of a slot's, at the very most, and of open spans. */
+#define MAX_GROWTH 4
+#define SPARE_BYTES ((uint64_t)16 << 20)
 /* Slots that were taken become at most twice as many bytes. */
 #define RESERVE_WINDOWS (2 * (DRAIN_MAX_WINDOWS + 1))
 
@@ -30,8 +36,8 @@ static uint64_t count_keep(const struct recording *r)
 	return share < MAX_KEEP_BYTES ? share : MAX_KEEP_BYTES;
 }
 
-/* When there can be no spool, everything stays in memory, as far as it fits there. */
-static void begin(struct recording *r)
+/* When there can be no spool, everything stays in memory, as it is, as far as it fits there. */
+static void begin_in_file(struct recording *r)
 {
 	uint64_t keep = count_keep(r);
 	uint64_t window = r->budget.window_bytes;
@@ -48,6 +54,21 @@ static void begin(struct recording *r)
 	log_warn(LOG_TARGET, "no file for a large capture: %s", d.text);
 	snprintf(r->spool_problem, sizeof r->spool_problem, "%s", d.text);
 	r->budget.window_bytes = 0;
+}
+
+/* What there is, and there is no more of it: encoded in memory, a part at a time, it takes less than as a whole. */
+static void begin_in_memory(struct recording *r)
+{
+	struct spooler_config config = {
+		.in_memory = 1,
+		.max_bytes = r->budget.slot_bytes * MAX_GROWTH + SPARE_BYTES,
+		.keep_bytes = count_keep(r),
+		.uses_ticks = r->uses_ticks,
+	};
+	struct diag d = DIAG_INIT;
+
+	if (spooler_new(&config, &r->budget.spooler, &d))
+		log_warn(LOG_TARGET, "a capture is encoded as a whole: %s", d.text);
 }
 
 static int adopt(struct recording *r, struct source *s)
@@ -93,7 +114,7 @@ int spill_look(struct recording *r)
 	if (!r->budget.window_bytes || r->budget.slot_bytes < find_limit(&r->budget))
 		return 0;
 	if (!r->budget.spooler)
-		begin(r);
+		begin_in_file(r);
 	if (!r->budget.spooler)
 		return 0;
 	/* Times are made of pairs on both sides. */
@@ -102,12 +123,18 @@ int spill_look(struct recording *r)
 	return give_all(r);
 }
 
-int spill_part(struct recording *part)
+int spill_rest(struct recording *r)
 {
-	if (!part->budget.window_bytes || part->budget.slot_bytes < part->budget.window_bytes)
+	const struct drain_budget *budget = &r->budget;
+
+	/* Of parts that are cut off a session times are not known before all are. */
+	if (!budget->window_bytes || budget->spooler || budget->slot_bytes < MIN_BYTES)
 		return 0;
-	begin(part);
-	return part->budget.spooler ? give_all(part) : 0;
+	if (budget->slot_bytes <= MAX_WINDOWS_IN_MEMORY * budget->window_bytes)
+		begin_in_memory(r);
+	else
+		begin_in_file(r);
+	return budget->spooler ? give_all(r) : 0;
 }
 
 void spill_catch_up(struct recording *r, struct source *s)

@@ -10,8 +10,11 @@ struct space;
 /* After each visit: gives away what is in the logs when it is more than the window. 0 or -ENOMEM. */
 int spill_look(struct recording *r);
 
-/* Of a part whose records are all there: gives them away if they are more than the window. 0 or -ENOMEM. */
-int spill_part(struct recording *part);
+/*
+ * When all records are there and none were given away: gives them away, to be encoded a part at a time, if that is worth
+ * it; what is too large for memory to a file. 0 or -ENOMEM.
+ */
+int spill_rest(struct recording *r);
 
 /* After the last record of |s|: visits its rings until nothing is left behind, which may have to wait for the spool. */
 void spill_catch_up(struct recording *r, struct source *s);

@@ -3,26 +3,25 @@
 #include "daemon/spool.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/magic.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/chunks.h"
 #include "base/diag.h"
 #include "base/file_io.h"
 #include "base/grow.h"
+#include "base/pages.h"
+#include "daemon/spool_place.h"
 #include "daemon/track.h"
 
 struct spool {
 	_Atomic int n_holders;
-	int fd;
+	int fd; /* -1: it is |map|, of max_bytes */
 	char dir[256];
 	uint64_t max_bytes;
 	_Atomic uint64_t n_bytes;
@@ -35,61 +34,9 @@ struct spool {
 	struct chunks room; /* the writer's */
 };
 
-/* --- the place ----------------------------------------------------------------------------- */
-
-static int is_in_memory(const char *dir)
+static int is_memory(const struct spool *s)
 {
-	struct statfs fs;
-
-	return statfs(dir, &fs) == 0 && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
-}
-
-/* Not every file system knows files without a name. */
-static int open_and_unlink(const char *dir)
-{
-	char path[300];
-	int fd;
-
-	if ((size_t)snprintf(path, sizeof path, "%s/.proftapd-XXXXXX", dir) >= sizeof path)
-		return -1;
-	fd = mkostemp(path, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(path);
-	return fd;
-}
-
-static int open_in(const char *dir)
-{
-	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
-
-	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))
-		fd = open_and_unlink(dir);
-	return fd < 0 ? -errno : fd;
-}
-
-/* Tries them all; the error is the last one's. */
-static int open_first(const char *const *dirs, size_t n, int in_memory, const char **dir)
-{
-	int r = -ENOENT;
-
-	for (size_t i = 0; i < n; i++) {
-		if (!dirs[i] || dirs[i][0] != '/' || is_in_memory(dirs[i]) != in_memory)
-			continue;
-		*dir = dirs[i];
-		r = open_in(dirs[i]);
-		if (r >= 0)
-			return r;
-	}
-	return r;
-}
-
-static int open_anywhere(const char **dir)
-{
-	const char *const dirs[] = {secure_getenv("TMPDIR"), "/var/tmp", "/tmp"};
-	size_t n = sizeof dirs / sizeof dirs[0];
-	int fd = open_first(dirs, n, 0, dir);
-
-	return fd >= 0 ? fd : open_first(dirs, n, 1, dir);
+	return s->fd < 0;
 }
 
 /* Others need the disk, too. */
@@ -108,8 +55,8 @@ static uint64_t limit(int fd, uint64_t max_bytes)
 
 int spool_new(const char *dir, uint64_t max_bytes, struct spool **out, struct diag *d)
 {
-	const char *place = dir ? dir : "/var/tmp";
-	int fd = dir ? open_in(dir) : open_anywhere(&place);
+	const char *place;
+	int fd = spool_place_open(dir, &place);
 	struct spool *s;
 
 	if (fd < 0)
@@ -123,6 +70,28 @@ int spool_new(const char *dir, uint64_t max_bytes, struct spool **out, struct di
 	s->fd = fd;
 	s->max_bytes = limit(fd, max_bytes);
 	snprintf(s->dir, sizeof s->dir, "%s", place);
+	*out = s;
+	return 0;
+}
+
+int spool_new_in_memory(uint64_t max_bytes, struct spool **out)
+{
+	struct spool *s = calloc(1, sizeof *s);
+	void *map = mmap(NULL, max_bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (!s || map == MAP_FAILED) {
+		if (map != MAP_FAILED)
+			munmap(map, max_bytes);
+		free(s);
+		return -ENOMEM;
+	}
+	pages_make_large(map, max_bytes);
+	s->n_holders = 1;
+	s->fd = -1;
+	s->map = map;
+	s->map_bytes = s->max_bytes = max_bytes;
+	snprintf(s->dir, sizeof s->dir, "memory");
 	*out = s;
 	return 0;
 }
@@ -143,7 +112,8 @@ struct spool *spool_release(struct spool *s)
 	chunks_deinit(&s->room);
 	if (s->map)
 		munmap(s->map, s->map_bytes);
-	close(s->fd);
+	if (!is_memory(s))
+		close(s->fd);
 	free(s);
 	return NULL;
 }
@@ -168,10 +138,39 @@ static int fail(struct spool *s, int error)
 	return error;
 }
 
+static void keep_map(void *spool)
+{
+	(void)spool;
+}
+
 struct chunks *spool_get_room(struct spool *s)
 {
+	uint64_t at = atomic_load(&s->n_bytes);
+
 	chunks_rewind(&s->room);
+	/* Straight to where it will stay. */
+	if (is_memory(s))
+		chunks_lend_room(&s->room, s->map + at, s->max_bytes - at, keep_map, s);
 	return &s->room;
+}
+
+/* It is there already, in the room; unless that was too small. */
+static int write_to_memory(const struct spool *s, const struct chunks *c, uint64_t at)
+{
+	if (!c->total_bytes || (c->n_chunks == 1 && c->chunks[0].data == s->map + at))
+		return 0;
+	return -ENOBUFS;
+}
+
+static int write_to_file(const struct spool *s, const struct chunks *c, uint64_t at)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < c->n_chunks && !r; i++) {
+		r = file_write_at(s->fd, c->chunks[i].data, c->chunks[i].used_bytes, at);
+		at += c->chunks[i].used_bytes;
+	}
+	return r;
 }
 
 int spool_append(struct spool *s, const struct chunks *c, uint64_t *offset_out)
@@ -184,13 +183,10 @@ int spool_append(struct spool *s, const struct chunks *c, uint64_t *offset_out)
 		return r;
 	if (c->total_bytes > s->max_bytes - at)
 		return fail(s, -ENOBUFS);
-	for (size_t i = 0; i < c->n_chunks && !r; i++) {
-		r = file_write_at(s->fd, c->chunks[i].data, c->chunks[i].used_bytes, at);
-		at += c->chunks[i].used_bytes;
-	}
+	r = is_memory(s) ? write_to_memory(s, c, at) : write_to_file(s, c, at);
 	if (r)
 		return fail(s, r);
-	atomic_store(&s->n_bytes, at);
+	atomic_store(&s->n_bytes, at + c->total_bytes);
 	return 0;
 }
 
@@ -211,7 +207,10 @@ int spool_get_error(const struct spool *s)
 
 int spool_read(const struct spool *s, uint64_t offset, uint8_t *to, size_t n)
 {
-	return file_read_at(s->fd, to, n, offset);
+	if (!is_memory(s))
+		return file_read_at(s->fd, to, n, offset);
+	memcpy(to, s->map + offset, n);
+	return 0;
 }
 
 uint64_t spool_get_bytes(const struct spool *s)
@@ -234,7 +233,7 @@ const uint8_t *spool_map(struct spool *s)
 	size_t n = (size_t)atomic_load(&s->n_bytes);
 	void *p;
 
-	if (s->map && s->map_bytes == n)
+	if (is_memory(s) || (s->map && s->map_bytes == n))
 		return s->map;
 	if (s->map)
 		munmap(s->map, s->map_bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a capture's events go that memory has no room for: a file without a name, which is gone with its last holder,
- * and the tracks whose runs lie in it.
+ * Where a capture's events go, encoded: a file without a name, for those that memory has no room for, which is gone with
+ * its last holder, or memory; and the tracks whose runs lie in it.
  *
  * Threads: one writes; who reads does so after that.
  */
@@ -22,6 +22,11 @@ struct track;
  * Owner: *out has one holder, the caller. A negative errno with |d|.
  */
 int spool_new(const char *dir, uint64_t max_bytes, struct spool **out, struct diag *d);
+/*
+ * No file, but memory that is taken as it is written to; |max_bytes| are an upper bound. It takes what lies in its room
+ * (spool_get_room()), and nothing else. Owner: as above. 0 or -ENOMEM.
+ */
+int spool_new_in_memory(uint64_t max_bytes, struct spool **out);
 struct spool *spool_hold(struct spool *s); /* one holder more */
 struct spool *spool_release(struct spool *s); /* NULL ok; returns NULL */
 

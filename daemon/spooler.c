@@ -126,6 +126,16 @@ static int start(struct spooler *s)
 	return 0;
 }
 
+static int open_spool(const struct spooler_config *config, struct spool **out, struct diag *d)
+{
+	int r;
+
+	if (!config->in_memory)
+		return spool_new(config->dir, config->max_bytes, out, d);
+	r = spool_new_in_memory(config->max_bytes, out);
+	return r ? diag_set(d, r, "%s", errno_words(-r)) : 0;
+}
+
 int spooler_new(const struct spooler_config *config, struct spooler **out, struct diag *d)
 {
 	struct spooler *s = calloc(1, sizeof *s);
@@ -141,7 +151,7 @@ int spooler_new(const struct spooler_config *config, struct spooler **out, struc
 	s->last = &s->first;
 	s->keep.max_bytes = config->keep_bytes;
 	timeline_init(&s->timeline, config->uses_ticks);
-	r = spool_new(config->dir, config->max_bytes, &s->spool, d);
+	r = open_spool(config, &s->spool, d);
 	if (!r) {
 		r = start(s);
 		if (r)

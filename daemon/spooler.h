@@ -22,6 +22,7 @@ struct timeline;
 
 struct spooler_config {
 	const char *dir; /* as spool_new() takes it */
+	int in_memory; /* no file: spool_new_in_memory() */
 	uint64_t max_bytes; /* of the spool */
 	uint64_t reserve_bytes; /* of these: for what is under way when no more is taken */
 	uint64_t keep_bytes; /* for what stays in memory */

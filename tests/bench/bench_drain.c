@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Nanoseconds of processor time a span from the rings to the bytes of the file: 8 threads' nested spans, copied out while
- * they are "recorded", then put in order and encoded; once with all of it in memory, once through the spool, where
- * the order and the encoding come while the recording lasts.
+ * they are "recorded", then put in order and encoded: once in memory, when the recording is over, as a flight recorder's
+ * snapshot is and a capture that needs no file; once through the spool, where the order and the encoding come while the
+ * recording lasts.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -129,15 +130,28 @@ static void open_writer(struct bench *b, uint32_t i)
 	atomic_store(&b->target.arena->ring_state[i], RING_USED);
 }
 
+/* As lib/record/segment.c, once in a segment. */
+static void enter_segment(struct ring *ring, uint64_t head)
+{
+	struct ring_mark *mark = ring_mark(ring, head, N_SLOTS);
+
+	ring->limit = ring_next_boundary(head + 1, N_SLOTS);
+	if (head % (N_SLOTS / RING_SEGMENTS))
+		return;
+	atomic_store(&mark->position, head);
+	atomic_store(&mark->ordinal, head);
+}
+
 static void end_span(const struct bench *b, struct writer *w)
 {
 	uint64_t head = atomic_load(&w->ring->head);
 	struct slot *slot = ring_data(w->ring) + head % N_SLOTS;
 	uint64_t start = w->open[--w->depth];
 
+	if (head == ring_get_limit(w->ring))
+		enter_segment(w->ring, head);
 	slot->word[0] = record_word0(start, RECORD_SPAN, w->depth, 0);
 	slot->word[1] = record_word1(w->now - start, b->ids[pick(w, N_NAMES)]);
-	w->ring->limit = head + 1;
 	atomic_store(&w->ring->head, head + 1);
 }
 
@@ -262,9 +276,49 @@ static int finish(struct bench *b, struct assembly *as)
 	return 0;
 }
 
+/* The spooler's thread has done all; what is left is the frame. */
+static int finish_spooled(
+	struct bench *b, struct spooler *spooler, struct assembly *as, double start)
+{
+	int r = spooler_finish(spooler);
+
+	b->costs.order += others_cpu_ns() - start;
+	return r ? r : finish(b, as);
+}
+
+static int open_spooler(struct bench *b, int in_memory, struct spooler **out, struct assembly **as)
+{
+	struct spooler_config config = {.max_bytes = UINT64_C(1) << 30,
+		.keep_bytes = KEEP_BYTES,
+		.in_memory = in_memory,
+		.uses_ticks = 1};
+	struct diag d = DIAG_INIT;
+
+	if (spooler_new(&config, out, &d)) {
+		fprintf(stderr, "bench_drain: %s\n", d.text);
+		return -1;
+	}
+	if (assembly_new(&b->target, START_TICKS, START_TICKS, as))
+		return -1;
+	spooler_adopt(*out, *as);
+	return 0;
+}
+
 static int run_in_memory(struct bench *b)
 {
-	return record_all(b, NULL, NULL) ? -1 : finish(b, NULL);
+	struct spooler *spooler;
+	struct assembly *as;
+	double start;
+	int r = record_all(b, NULL, NULL);
+
+	start = others_cpu_ns();
+	if (r || open_spooler(b, 1, &spooler, &as))
+		return -1;
+	r = give(b, spooler, as);
+	if (!r)
+		r = finish_spooled(b, spooler, as, start);
+	spooler_free(spooler);
+	return r;
 }
 
 /* As many bytes as that were, again, for what the file takes. */
@@ -291,29 +345,17 @@ static int write_again(struct bench *b, uint64_t n_bytes)
 /* Order, encoding and writing are the spooler's thread's. */
 static int run_spooled(struct bench *b)
 {
-	struct spooler_config config = {
-		.max_bytes = UINT64_C(1) << 30, .keep_bytes = KEEP_BYTES, .uses_ticks = 1};
-	struct diag d = DIAG_INIT;
 	double start = others_cpu_ns();
 	struct spooler *spooler;
 	struct assembly *as;
 	int r;
 
-	if (spooler_new(&config, &spooler, &d)) {
-		fprintf(stderr, "bench_drain: %s\n", d.text);
+	if (open_spooler(b, 0, &spooler, &as))
 		return -1;
-	}
-	r = assembly_new(&b->target, START_TICKS, START_TICKS, &as);
-	if (!r) {
-		spooler_adopt(spooler, as);
-		b->budget.spooler = spooler;
-		r = record_all(b, spooler, as);
-	}
+	b->budget.spooler = spooler;
+	r = record_all(b, spooler, as);
 	if (!r)
-		r = spooler_finish(spooler);
-	b->costs.order += others_cpu_ns() - start;
-	if (!r)
-		r = finish(b, as);
+		r = finish_spooled(b, spooler, as, start);
 	if (!r)
 		r = write_again(b, spool_get_bytes(spooler_get_spool(spooler)));
 	spooler_free(spooler);

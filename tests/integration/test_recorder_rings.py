@@ -14,6 +14,7 @@ from spools import read_spools
 
 RING_BYTES = 65536
 LARGE_RING_BYTES = 2 << 20  # that a server empties in time also on a busy machine
+SPOOLED_RING_BYTES = 4 << 20
 SPAN_BYTES = 32  # of a span "number", which has an argument
 ENV = {"PROFTAP_RECORDER": "1"}
 
@@ -152,28 +153,54 @@ def who_asks_for_more_than_there_is_is_told(t):
         equal([w for w in calls.look_back().space.warnings if "asked for" in w], [], "warnings")
 
 
-@test
-def a_large_one_goes_through_a_file_and_holds_the_same(t):
-    n = 100000
-    # So that no half a million spans are needed for it.
-    target = record(t, LARGE_RING_BYTES,
+def record_large(t, n, ring_bytes):
+    """So that no millions of spans are needed: what is more than five windows of 512 KiB goes to a file."""
+    target = record(t, ring_bytes,
                     PROFTAP_RECORDER=f"ptap_max_capture_bytes={32 << 20}")
     target.ask(f"count {n}")
     target.send("step 1 60000")
+    return target
+
+
+def check_large(trace, n, ring_bytes):
+    check_newest(trace, n, 0, ring_bytes)
+    starts = [e.start_ps for line in trace.threads for e in line.events]
+    equal(starts, sorted(starts), "order of the events")
+    check(0 <= starts[0] < 10**6, f"the first one starts at {starts[0]} ps")
+
+
+def wait_for_slow(calls):
+    wait_until(lambda: [e for line in calls.look_back().threads for e in line.named("slow")
+                        if "unfinished" in e.stats], "the span that is open")
+
+
+@test
+def a_large_one_goes_through_a_file_and_holds_the_same(t):
+    n = 150000
+    target = record_large(t, n, SPOOLED_RING_BYTES)
     server = find_proftapd(target.pid)
     with Profiler(target, window=1000) as slow, Profiler(target) as calls:
         slow.connection.polite = False
         stream = slow.snapshot("recorder")
         wait_until(lambda: read_spools(server), "the file")
         slow.open_window(stream)
-        trace = slow.deliver(stream).trace
-        check_newest(trace, n, 0, LARGE_RING_BYTES)
-        starts = [e.start_ps for line in trace.threads for e in line.events]
-        equal(starts, sorted(starts), "order of the events")
-        check(0 <= starts[0] < 10**6, f"the first one starts at {starts[0]} ps")
+        check_large(slow.deliver(stream).trace, n, SPOOLED_RING_BYTES)
         wait_until(lambda: not read_spools(server), "the file to go")
-        wait_until(lambda: [e for line in calls.look_back().threads for e in line.named("slow")
-                            if "unfinished" in e.stats], "the span that is open")
+        wait_for_slow(calls)
+
+
+@test
+def a_smaller_one_needs_no_file_and_holds_the_same(t):
+    n = 100000
+    target = record_large(t, n, LARGE_RING_BYTES)
+    with Profiler(target, window=1000) as slow, Profiler(target) as calls:
+        slow.connection.polite = False
+        stream = slow.snapshot("recorder")
+        # The next one is made when this one's bytes are there, and wait.
+        wait_for_slow(calls)
+        equal(read_spools(find_proftapd(target.pid)), {}, "files")
+        slow.open_window(stream)
+        check_large(slow.deliver(stream).trace, n, LARGE_RING_BYTES)
 
 
 @test

@@ -28,6 +28,14 @@ void spooled_open(void)
 	spooled.assembly = NULL;
 }
 
+void spooled_open_in_memory(void)
+{
+	log_open();
+	spooled.keep = (struct keep){.max_bytes = UINT64_MAX};
+	ck_assert_int_eq(spool_new_in_memory(SPOOL_BYTES, &spooled.spool), 0);
+	spooled.assembly = NULL;
+}
+
 void spooled_close(void)
 {
 	log_close();

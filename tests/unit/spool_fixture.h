@@ -23,6 +23,7 @@ extern struct spool_fixture {
 } spooled;
 
 void spooled_open(void);
+void spooled_open_in_memory(void);
 void spooled_close(void);
 
 /* Random, less than |n|. */

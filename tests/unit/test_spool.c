@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random nested spans, once assembled in memory and once by way of a spool, in parts that are cut anywhere: the same
- * bytes.
+ * Random nested spans, once assembled as a whole and once by way of a spool, in a file or in memory, in parts that are cut
+ * anywhere: the same bytes.
  */
 #include "daemon/spool.h"
 
@@ -215,19 +215,26 @@ START_TEST(an_equal_span_that_ends_later_is_outside)
 }
 END_TEST
 
-int main(void)
+static TCase *make_case(const char *name, void (*open)(void))
 {
-	Suite *suite = suite_create("spool");
-	TCase *tests = tcase_create("spool");
-	SRunner *runner = srunner_create(suite);
+	TCase *tests = tcase_create(name);
 
-	tcase_add_checked_fixture(tests, spooled_open, spooled_close);
+	tcase_add_checked_fixture(tests, open, spooled_close);
 	tcase_set_timeout(tests, 60);
 	tcase_add_loop_test(tests, gives_the_same_trace_as_memory, 0, 10);
 	tcase_add_loop_test(tests, gives_the_same_bytes_as_memory, 0, 6);
 	tcase_add_test(tests, is_lent_as_chunks);
 	tcase_add_test(tests, an_equal_span_that_ends_later_is_outside);
-	suite_add_tcase(suite, tests);
+	return tests;
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("spool");
+	SRunner *runner = srunner_create(suite);
+
+	suite_add_tcase(suite, make_case("spool", spooled_open));
+	suite_add_tcase(suite, make_case("spool in memory", spooled_open_in_memory));
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);
 	return 0;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/chunks.h"
 #include "base/diag.h"
 #include "daemon/assembly.h"
 #include "daemon/delivery.h"
@@ -128,10 +129,39 @@ START_TEST(a_spool_has_its_size)
 	struct diag d = DIAG_INIT;
 
 	spool_release(spooled.spool);
-	ck_assert_int_eq(spool_new("/tmp", 250000, &spooled.spool, &d), 0);
+	if (_i)
+		ck_assert_int_eq(spool_new_in_memory(250000, &spooled.spool), 0);
+	else
+		ck_assert_int_eq(spool_new("/tmp", 250000, &spooled.spool, &d), 0);
 	expect_loss(log_add(1, "t"), nothing, "ptap_lost_spool");
 	ck_assert_int_eq(spool_get_error(spooled.spool), -ENOBUFS);
 	ck_assert_uint_le(spool_get_bytes(spooled.spool), 250000);
+}
+END_TEST
+
+START_TEST(memory_takes_what_lies_in_its_room)
+{
+	struct spool *s = NULL;
+	struct chunks *room;
+	uint64_t offset = 7;
+
+	ck_assert_int_eq(spool_new_in_memory(4096, &s), 0);
+	chunks_append(spool_get_room(s), "abc", 3);
+	ck_assert_int_eq(spool_append(s, spool_get_room(s), &offset), 0);
+	ck_assert_uint_eq(spool_get_bytes(s), 0);
+	room = spool_get_room(s);
+	chunks_append(room, "abc", 3);
+	ck_assert_int_eq(spool_append(s, room, &offset), 0);
+	ck_assert_uint_eq(offset, 0);
+	ck_assert_uint_eq(spool_get_bytes(s), 3);
+	ck_assert_int_eq(memcmp(spool_map(s), "abc", 3), 0);
+	/* Too much is asked for, and it is somewhere else. */
+	room = spool_get_room(s);
+	ck_assert_ptr_nonnull(chunks_reserve(room, 5000));
+	chunks_commit(room, 3);
+	ck_assert_int_eq(spool_append(s, room, &offset), -ENOBUFS);
+	ck_assert_uint_eq(spool_get_bytes(s), 3);
+	spool_release(s);
 }
 END_TEST
 
@@ -207,7 +237,8 @@ int main(void)
 	tcase_add_test(tests, what_a_client_cannot_take_is_left_out);
 	tcase_add_test(tests, a_disk_that_fails_ends_it);
 	tcase_add_test(tests, memory_that_is_full_ends_it);
-	tcase_add_test(tests, a_spool_has_its_size);
+	tcase_add_loop_test(tests, a_spool_has_its_size, 0, 2);
+	tcase_add_test(tests, memory_takes_what_lies_in_its_room);
 	tcase_add_test(tests, new_names_beyond_the_share_are_left_out);
 	tcase_add_test(tests, a_bad_directory_is_said);
 	tcase_add_test(tests, a_directory_in_memory_is_the_last_choice);

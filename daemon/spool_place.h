@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a spool's file goes: one without a name, in a directory that is on a disk if there is any. */
+#ifndef DAEMON_SPOOL_PLACE_H
+#define DAEMON_SPOOL_PLACE_H
+
+/*
+ * A file in |dir|, or with NULL in the first of $TMPDIR, /var/tmp and /tmp that can be written to. *place is the directory,
+ * or with an error that of the last try; borrowed. Returns a descriptor, the caller's, or a negative errno.
+ */
+int spool_place_open(const char *dir, const char **place);
+
+#endif
