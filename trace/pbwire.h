@@ -48,9 +48,38 @@ static inline uint8_t *pb_put_varint(uint8_t *p, uint64_t value)
 	return p;
 }
 
-/* The low 56 bits of |value|, 7 to a byte, the lowest first. */
-static inline uint64_t pb_spread(uint64_t value)
+/* How bits are spread: by shifts, or, where the processor does it in one fast instruction, by that. */
+enum pb_means {
+	PB_SHIFTS,
+	PB_PDEP,
+};
+
+/* The best that this processor has. */
+static inline enum pb_means pb_find_means(void)
 {
+#if defined(__x86_64__)
+	/* Zen 1 and 2 have it as microcode. */
+	if (__builtin_cpu_supports("bmi2") && !__builtin_cpu_is("amdfam17h"))
+		return PB_PDEP;
+#endif
+	return PB_SHIFTS;
+}
+
+/* The low 56 bits of |value|, 7 to a byte, the lowest first. */
+static inline uint64_t pb_spread(uint64_t value, enum pb_means means)
+{
+#if defined(__x86_64__)
+	if (means == PB_PDEP) {
+		uint64_t bytes;
+
+		__asm__("pdep %2, %1, %0"
+			: "=r"(bytes)
+			: "r"(value), "r"(UINT64_C(0x7f7f7f7f7f7f7f7f)));
+		return bytes;
+	}
+#else
+	(void)means;
+#endif
 	value = (value & UINT64_C(0x00fffffff0000000)) << 4 | (value & 0x0fffffff);
 	value = (value & UINT64_C(0x0fffc0000fffc000)) << 2 |
 		(value & UINT64_C(0x00003fff00003fff));
@@ -61,7 +90,7 @@ static inline uint64_t pb_spread(uint64_t value)
  * As pb_put_varint(), for numbers whose size no branch predictor can guess: always stores 8 bytes, of which those behind
  * the returned position mean nothing.
  */
-static inline uint8_t *pb_put_wide_varint(uint8_t *p, uint64_t value)
+static inline uint8_t *pb_put_wide_varint(uint8_t *p, uint64_t value, enum pb_means means)
 {
 	size_t n = pb_varint_size(value);
 	uint64_t bytes;
@@ -69,7 +98,7 @@ static inline uint8_t *pb_put_wide_varint(uint8_t *p, uint64_t value)
 	if (__builtin_expect(n > 8, 0))
 		return pb_put_varint(p, value);
 	/* All but the last say that more comes. */
-	bytes = pb_spread(value) |
+	bytes = pb_spread(value, means) |
 		(UINT64_C(0x8080808080808080) & ((UINT64_C(1) << 8 * (n - 1)) - 1));
 	bytes = htole64(bytes);
 	memcpy(p, &bytes, sizeof bytes);
@@ -100,9 +129,16 @@ static inline uint8_t *pb_put_uint(uint8_t *p, uint32_t number, uint64_t value)
 }
 
 /* The same by pb_put_wide_varint(). */
+static inline uint8_t *pb_put_wide_uint_by(
+	uint8_t *p, uint32_t number, uint64_t value, enum pb_means means)
+{
+	return pb_put_wide_varint(pb_put_varint(p, PB_TAG(number, PB_VARINT)), value, means);
+}
+
+/* Where it does not matter by what. */
 static inline uint8_t *pb_put_wide_uint(uint8_t *p, uint32_t number, uint64_t value)
 {
-	return pb_put_wide_varint(pb_put_varint(p, PB_TAG(number, PB_VARINT)), value);
+	return pb_put_wide_uint_by(p, number, value, PB_SHIFTS);
 }
 
 struct pb_reader {

@@ -55,36 +55,53 @@ static __attribute__((noinline)) bool write_event_with_stats(const struct plane_
 
 /* In its caller's loop: the registers that it needs stay there. */
 static inline __attribute__((always_inline)) bool write_event(const struct plane_encoder *e,
-	struct cursor *c, const struct trace_event *event, int64_t base_ns)
+	struct cursor *c, const struct trace_event *event, int64_t base_ns, enum pb_means means)
 {
 	if (event->stats)
 		return write_event_with_stats(e, c, event, base_ns);
 	if (!cursor_has(c, HEAD_MAX_BYTES))
 		return false;
-	c->p = put_plain_event(c->p, event, base_ns);
+	c->p = put_plain_event(c->p, event, base_ns, means);
 	return true;
 }
 
-void encoder_write_some(const struct plane_encoder *e, const struct trace_event *events, size_t n)
+static inline __attribute__((always_inline)) void write_some_by(const struct plane_encoder *e,
+	const struct trace_event *events, size_t n, int64_t base_ns, enum pb_means means)
 {
 	struct cursor c = {e->out, NULL, NULL, NULL};
 
 	for (size_t i = 0; i < n; i++)
-		if (!write_event(e, &c, &events[i], 0))
+		if (!write_event(e, &c, &events[i], base_ns, means))
 			return;
 	cursor_commit(&c);
 }
 
+/* A loop for each of the means, which is a constant there. */
+static void write_some(
+	const struct plane_encoder *e, const struct trace_event *events, size_t n, int64_t base_ns)
+{
+	if (pb_find_means() == PB_PDEP)
+		write_some_by(e, events, n, base_ns, PB_PDEP);
+	else
+		write_some_by(e, events, n, base_ns, PB_SHIFTS);
+}
+
+void encoder_write_some(const struct plane_encoder *e, const struct trace_event *events, size_t n)
+{
+	write_some(e, events, n, 0);
+}
+
 void encoder_write_events(const struct plane_encoder *e, const struct line *line, int64_t base_ns)
 {
-	bool is_counter = encoder_is_counter_line(line);
 	struct cursor c = {e->out, NULL, NULL, NULL};
 
-	for (size_t i = 0; i < line->n_events; i++) {
-		if (is_counter && !encoder_is_drawable(e->plane, &line->events[i]))
-			continue;
-		if (!write_event(e, &c, &line->events[i], base_ns))
-			return;
+	if (!encoder_is_counter_line(line)) {
+		write_some(e, line->events, line->n_events, base_ns);
+		return;
 	}
+	for (size_t i = 0; i < line->n_events; i++)
+		if (encoder_is_drawable(e->plane, &line->events[i]) &&
+			!write_event(e, &c, &line->events[i], base_ns, PB_SHIFTS))
+			return;
 	cursor_commit(&c);
 }

@@ -172,20 +172,22 @@ static inline uint8_t *put_stat(
 
 /* The fields of every event, without its tag and length. */
 static inline __attribute__((always_inline)) uint8_t *put_event_head(
-	uint8_t *p, const struct trace_event *event, int64_t base_ns)
+	uint8_t *p, const struct trace_event *event, int64_t base_ns, enum pb_means means)
 {
 	p = pb_put_uint(p, 1, (uint64_t)event->name + 1);
 	/* Member of a oneof: written when it is 0, too. */
-	p = pb_put_wide_uint(
-		p, 2, (uint64_t)ns_to_ps((int64_t)((uint64_t)event->start_ns - (uint64_t)base_ns)));
+	p = pb_put_wide_uint_by(p, 2,
+		(uint64_t)ns_to_ps((int64_t)((uint64_t)event->start_ns - (uint64_t)base_ns)),
+		means);
 	if (event->duration_ns > 0)
-		p = pb_put_wide_uint(p, 3, (uint64_t)ns_to_ps(event->duration_ns));
+		p = pb_put_wide_uint_by(p, 3, (uint64_t)ns_to_ps(event->duration_ns), means);
 	return p;
 }
 
-static inline uint8_t *put_plain_event(uint8_t *p, const struct trace_event *event, int64_t base_ns)
+static inline __attribute__((always_inline)) uint8_t *put_plain_event(
+	uint8_t *p, const struct trace_event *event, int64_t base_ns, enum pb_means means)
 {
-	uint8_t *end = put_event_head(p + 2, event, base_ns);
+	uint8_t *end = put_event_head(p + 2, event, base_ns, means);
 
 	p[0] = PB_TAG(4, PB_LEN);
 	p[1] = (uint8_t)(end - (p + 2));
@@ -204,7 +206,7 @@ static inline size_t stats_max_bytes(const struct plane_encoder *e, const struct
 static inline uint8_t *put_event_with_stats(uint8_t *p, const struct plane_encoder *e,
 	const struct trace_event *event, const struct trace_stat *stat, int64_t base_ns)
 {
-	uint8_t *end = put_event_head(p + 2, event, base_ns);
+	uint8_t *end = put_event_head(p + 2, event, base_ns, PB_SHIFTS);
 
 	end = put_stat(end, 4, e, stat);
 	while (!stat->is_last)

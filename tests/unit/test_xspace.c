@@ -102,14 +102,20 @@ START_TEST(varints_have_the_promised_size)
 }
 END_TEST
 
-static void expect_wide(uint64_t value)
+static void expect_wide_by(uint64_t value, enum pb_means means)
 {
 	uint8_t wide[PB_VARINT_MAX_BYTES];
 	uint8_t plain[PB_VARINT_MAX_BYTES];
 	size_t n = (size_t)(pb_put_varint(plain, value) - plain);
 
-	ck_assert_uint_eq((size_t)(pb_put_wide_varint(wide, value) - wide), n);
+	ck_assert_uint_eq((size_t)(pb_put_wide_varint(wide, value, means) - wide), n);
 	ck_assert_mem_eq(wide, plain, n);
+}
+
+static void expect_wide(uint64_t value)
+{
+	expect_wide_by(value, PB_SHIFTS);
+	expect_wide_by(value, pb_find_means());
 }
 
 START_TEST(wide_varints_are_varints)
