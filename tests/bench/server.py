@@ -5,12 +5,12 @@ from common import run_lines
 
 def bench_drain(out, _):
     out.method("drain: copy, order and encoding alone, of 8 threads' nested spans while they are written; processor "
-               "time; medians of 5; in memory, and through the spool, where all of it overlaps the recording and the "
-               "writing to its file comes besides")
+               "time; medians of 5; in memory, all of it when the recording is over, and through the spool, where it "
+               "overlaps the recording and the writing to its file comes besides")
     for line in run_lines("bench_drain"):
         what, *words = line.split()
         copy, order, encode, write = map(float, words)
-        parts = f"copy {copy}, order {order}, encode {encode}" if encode else f"copy {copy}; besides, writing {write}"
+        parts = f"copy {copy}" + (f"; besides, writing {write}" if write else "")
         out.figure(f"drain + encode alone, {what}", f"{copy + order + encode - write:.1f}", "ns",
                    "<= 20 ns", parts)
 
