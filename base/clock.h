@@ -42,4 +42,23 @@ static inline int64_t realtime_ns(void)
 	return clock_read_ns(CLOCK_REALTIME);
 }
 
+/* Unix time less CLOCK_MONOTONIC, of several readings the one that was disturbed least. */
+static inline int64_t clock_find_unix_offset_ns(void)
+{
+	int64_t least_ns = INT64_MAX;
+	int64_t offset_ns = 0;
+
+	for (int i = 0; i < 8; i++) {
+		int64_t before = monotonic_ns();
+		int64_t unix_ns = realtime_ns();
+		int64_t took_ns = monotonic_ns() - before;
+
+		if (took_ns < least_ns)
+			offset_ns = unix_ns - before - took_ns / 2;
+		if (took_ns < least_ns)
+			least_ns = took_ns;
+	}
+	return offset_ns;
+}
+
 #endif

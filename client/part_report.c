@@ -34,20 +34,27 @@ static int copy_warnings(const struct names *from, struct names *to)
 	return 0;
 }
 
-/* Of the recording's start behind the agreed one; 0: not known, or of one target alone. */
-static int64_t get_late_ns(const struct part *p, const struct summary *s)
+/* Of the window's begin behind the agreed instant. */
+static int64_t find_moved_ns(const struct part *p, const struct summary *s)
 {
-	if (!p->start_unix_ns || !s->start_unix_ns || !p->clock.is_known)
-		return 0;
 	return s->start_unix_ns - (int64_t)p->options.start_timestamp_ns;
 }
 
+/* Whether it is known how long after the agreed instant that target could record; of one target alone it is not. */
+static bool find_late(const struct part *p, const struct summary *s, int64_t *late_ns)
+{
+	*late_ns = s->knows_late ? s->late_ns : find_moved_ns(p, s);
+	return p->start_unix_ns && s->start_unix_ns && (s->knows_late || p->clock.is_known);
+}
+
+/* What is missing in the window a server says itself. */
 static void warn_of_lateness(const struct part *p, const struct summary *s, struct names *warnings)
 {
-	int64_t late_ns = get_late_ns(p, s);
+	int64_t late_ns;
 	char text[128];
 
-	if (late_ns <= LATE_NS)
+	if (!find_late(p, s, &late_ns) || late_ns <= LATE_NS ||
+		late_ns - find_moved_ns(p, s) > LATE_NS)
 		return;
 	snprintf(text, sizeof text,
 		"began %.1f ms after the agreed instant: the target was not ready; a longer "
@@ -219,6 +226,8 @@ static void report_alone(const struct part *p)
 
 static void write_clock_members(const struct part *p, const struct summary *s, struct json *j)
 {
+	int64_t late_ns;
+
 	if (p->clock.is_known) {
 		json_int(j, "clock_offset_ns", p->clock.offset_ns);
 		json_int(j, "clock_uncertainty_ns", p->clock.uncertainty_ns);
@@ -230,6 +239,10 @@ static void write_clock_members(const struct part *p, const struct summary *s, s
 		json_int(j, "start_unix_ns", s->start_unix_ns - p->clock.offset_ns);
 	else
 		json_null(j, "start_unix_ns");
+	if (find_late(p, s, &late_ns))
+		json_int(j, "start_late_ns", late_ns);
+	else
+		json_null(j, "start_late_ns");
 }
 
 static void write_success(

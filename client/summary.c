@@ -25,6 +25,15 @@ static int64_t find_duration_ms(const struct space *space, int64_t asked_ms)
 	       ((stop_ns - start_ns) % NS_PER_MS >= NS_PER_MS / 2);
 }
 
+static void read_start(struct summary *s, const struct plane *environment)
+{
+	static const char late[] = "ptap_start_late_ns";
+
+	s->start_unix_ns = plane_find_int(environment, "profile_start_time");
+	s->knows_late = environment && plane_find_own_stat(environment, late);
+	s->late_ns = plane_find_int(environment, late);
+}
+
 void summary_read_outline(struct summary *s, const struct outline *outline)
 {
 	const struct space *space = outline->space;
@@ -38,8 +47,7 @@ void summary_read_outline(struct summary *s, const struct outline *outline)
 	s->process = plane_find_text(host, "ptap_process_name");
 	s->pid = plane_find_int(host, "process_id");
 	s->duration_ms = find_duration_ms(space, s->asked_ms);
-	s->start_unix_ns =
-		plane_find_int(space_find_plane(space, PLANE_ENVIRONMENT), "profile_start_time");
+	read_start(s, space_find_plane(space, PLANE_ENVIRONMENT));
 	s->totals = outline->totals;
 	recorder_facts_read(&s->recorder, space);
 }

@@ -36,6 +36,8 @@ struct summary {
 	int64_t pid; /* 0: not known */
 	int64_t duration_ms; /* recorded */
 	int64_t start_unix_ns; /* of the recording, by the target's clock; 0: not known */
+	bool knows_late; /* its server says |late_ns| */
+	int64_t late_ns; /* since when its threads could record: after the agreed instant */
 	struct recorder_facts recorder;
 };
 

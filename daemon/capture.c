@@ -12,6 +12,7 @@
 #include "daemon/headroom.h"
 #include "daemon/progress.h"
 #include "daemon/recording.h"
+#include "daemon/recording_start.h"
 #include "daemon/snapshots.h"
 #include "daemon/spooler.h"
 #include "daemon/target.h"
@@ -29,6 +30,13 @@
 #define MIN_PERIOD_NS NS_PER_MS
 #define MAX_PERIOD_NS (10 * NS_PER_MS)
 
+/*
+ * How long before its time the threads are told to record. Two threads must be woken for that, the worker and the
+ * program's ptap-control, and on a machine that is busy each waits for others' turns of 3 to 4 ms. What they record until
+ * the time is left out, so it is no longer than it must be: see docs/internals/protocol.md.
+ */
+#define EARLY_NS (20 * NS_PER_MS)
+
 struct capture {
 	struct target *target; /* the program that started the server */
 	const struct capture_request *request;
@@ -36,6 +44,7 @@ struct capture {
 	struct snapshots snapshots; /* of one that keeps the newest */
 	struct capture_trace trace;
 	uint64_t max_bytes;
+	int is_unbegun; /* it was over before its time */
 };
 
 static int is_over(const struct capture *c)
@@ -61,9 +70,11 @@ int64_t capture_find_wait_ns(uint64_t start_timestamp_ns)
 /* CLOCK_MONOTONIC; 0: at once. A time in the past is now. */
 static int64_t find_start(const struct capture *c)
 {
-	int64_t wait_ns = capture_find_wait_ns(c->request->start_timestamp_ns);
+	uint64_t start = c->request->start_timestamp_ns;
+	int64_t now_ns = monotonic_ns();
+	uint64_t unix_now = (uint64_t)(now_ns + c->recording.unix_offset_ns);
 
-	return wait_ns ? saturating_add_ns(monotonic_ns(), (uint64_t)wait_ns) : 0;
+	return start > unix_now ? saturating_add_ns(now_ns, start - unix_now) : 0;
 }
 
 static void wait_until(struct capture *c, int64_t at)
@@ -91,6 +102,8 @@ static int64_t end_time(const struct capture *c)
 {
 	uint64_t ms = c->request->duration_ms;
 
+	if (c->is_unbegun)
+		return c->recording.start.monotonic_ns + 1;
 	return saturating_add_ns(c->recording.start.monotonic_ns,
 		ms > UINT64_MAX / NS_PER_MS ? UINT64_MAX : ms * (uint64_t)NS_PER_MS);
 }
@@ -106,10 +119,9 @@ static void note(struct capture *c)
 
 static void record(struct capture *c)
 {
-	int64_t end = end_time(c);
+	int64_t end = c->recording.end_ns;
 	int64_t period = MIN_PERIOD_NS;
 
-	c->recording.end_ns = end;
 	while (!is_over(c)) {
 		int64_t now = monotonic_ns();
 
@@ -142,12 +154,28 @@ static void set_levels(struct capture *c)
 	c->recording.usage_interval_ms = is_stopped ? 0 : c->request->usage_interval_ms;
 }
 
+/* The threads record already; their rings must not be full when the time comes. */
+static void wait_recording_until(struct capture *c, int64_t at)
+{
+	while (monotonic_ns() < at && !is_over(c)) {
+		int64_t look = monotonic_ns() + MIN_PERIOD_NS;
+
+		target_wait(c->target, at < look ? at : look);
+		recording_skip(&c->recording, at);
+	}
+	c->is_unbegun = monotonic_ns() < at;
+	if (c->is_unbegun)
+		set_levels(c);
+}
+
 /* Waits for its time, armed, and begins. */
 static int begin(struct capture *c, struct diag *d)
 {
-	int64_t at = find_start(c);
+	int64_t at;
 	int r;
 
+	c->recording.unix_offset_ns = clock_find_unix_offset_ns();
+	at = find_start(c);
 	if (at) {
 		c->request->on_begin(c->request->context);
 		wait_until(c, at - CAPTURE_ARM_NS);
@@ -157,9 +185,13 @@ static int begin(struct capture *c, struct diag *d)
 	set_levels(c);
 	r = recording_arm(&c->recording, c->trace.level, d);
 	if (!r) {
-		wait_until(c, at);
+		wait_until(c, at - EARLY_NS);
 		set_levels(c);
-		r = recording_begin(&c->recording, c->trace.level, at, d);
+		r = recording_begin(&c->recording, c->trace.level, d);
+	}
+	if (!r) {
+		wait_recording_until(c, at);
+		r = recording_start(&c->recording, at);
 	}
 	return r == RECORDING_NO_TARGET ? CAPTURE_NO_TARGET : r;
 }
@@ -173,11 +205,14 @@ static int run(struct capture *c, struct capture_result *result, struct diag *d)
 	if (c->request->keeps_newest)
 		snapshots_init(&c->snapshots, &c->trace, c->max_bytes / BYTES_PER_KEPT_SLOT_BYTE);
 	c->request->on_begin(c->request->context);
-	progress_begin(c->request->progress, c->recording.start.monotonic_ns);
+	c->recording.end_ns = end_time(c);
+	progress_begin(c->request->progress, c->recording.start.monotonic_ns, c->recording.end_ns);
 	record(c);
 	if (target_get_life(c->target) != TARGET_ALIVE)
 		c->request->on_gone(c->request->context);
 	r = end_recording(c);
+	if (c->is_unbegun && target_get_life(c->target) != TARGET_ALIVE)
+		return CAPTURE_NO_TARGET;
 	progress_end(c->request->progress, c->recording.stop.monotonic_ns);
 	if (atomic_load(c->request->cancel))
 		return CAPTURE_CANCELLED;

@@ -17,10 +17,7 @@ struct delivery;
 struct family;
 struct progress;
 
-/*
- * How long before its time a capture is armed: then recording begins at that time. Who wants to record in between must
- * wait.
- */
+/* How long before its time a capture is armed. Who wants to record in between must wait. */
 #define CAPTURE_ARM_NS INT64_C(100000000)
 
 /* What to record. */

@@ -14,6 +14,7 @@
 #include "daemon/encode.h"
 #include "daemon/origin.h"
 #include "daemon/recording.h"
+#include "daemon/recording_start.h"
 #include "daemon/source.h"
 #include "daemon/spooler.h"
 #include "daemon/target.h"
@@ -130,6 +131,11 @@ static int add_environment(struct capture_trace *t)
 		plane_set_uint(plane, "profile_stop_time", start + length) ||
 		plane_set_bytes(
 			plane, "profile_options", t->request->options, t->request->options_bytes))
+		return -ENOMEM;
+	/* Of parts the first one alone has that start. */
+	if (t->request->start_timestamp_ns && !t->request->keeps_newest &&
+		plane_set_int(plane, "ptap_start_late_ns",
+			recording_find_late_ns(t->recording, t->request->start_timestamp_ns)))
 		return -ENOMEM;
 	return t->request->reason ? plane_set_string(plane, "ptap_reason", t->request->reason) : 0;
 }

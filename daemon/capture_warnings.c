@@ -13,6 +13,7 @@
 #include "daemon/join_words.h"
 #include "daemon/lineage.h"
 #include "daemon/recording.h"
+#include "daemon/recording_start.h"
 #include "daemon/spill.h"
 #include "daemon/target.h"
 #include "trace/space.h"
@@ -27,11 +28,18 @@ static int add_request_warnings(struct capture_trace *t)
 
 	for (size_t i = 0; i < t->request->n_warnings && !r; i++)
 		r = space_add_warning(t->space, "%s", t->request->warnings[i]);
-	if (!r && t->request->start_timestamp_ns && t->recording->late_ns > MAX_LATE_NS)
-		r = space_add_warning(t->space,
-			"the first %.1f ms are missing: the machine was too busy to begin in time",
-			(double)t->recording->late_ns / 1e6);
 	return r;
+}
+
+static int add_start_warning(struct capture_trace *t)
+{
+	int64_t missing_ns = recording_find_missing_ns(t->recording);
+
+	if (!t->request->start_timestamp_ns || missing_ns <= MAX_LATE_NS)
+		return 0;
+	return space_add_warning(t->space,
+		"the first %.1f ms are missing: the machine was too busy to begin in time",
+		(double)missing_ns / 1e6);
 }
 
 /* How well times are kept. Of a part of a session: in its window. */
@@ -156,6 +164,8 @@ int capture_warnings_add(struct capture_trace *t, const struct capture_result *r
 {
 	int r = add_request_warnings(t);
 
+	if (!r)
+		r = add_start_warning(t);
 	if (!r)
 		r = add_clock_warning(t);
 	if (!r)

@@ -83,25 +83,44 @@ static int is_recording(const struct drain *d, const struct ring *ring)
 		atomic_load_explicit(&ring->word, memory_order_acquire), d->word);
 }
 
+/* What is read before the clock was written, or lost, before that time: after it nothing may be read any more. */
+static void skip_ring(struct drain *d, uint32_t i, int64_t before_ns, int *error)
+{
+	struct ring *ring = target_ring(d->target, i);
+	struct thread_log *log;
+	int r = find_log(d, i, ring, &log);
+	uint64_t head;
+
+	if (r < 0)
+		*error = r;
+	if (!r)
+		thread_log_copy_identity(log, ring);
+	head = atomic_load_explicit(&ring->head, memory_order_acquire);
+	if (monotonic_ns() >= before_ns)
+		return;
+	rings_skip_to(d->target, i, head);
+	if (r)
+		return;
+	drain_ring_begin(d, i, log);
+	for (int k = 0; k < LOSS_KINDS; k++)
+		log->lost_before[k] += log->lost[k];
+}
+
+void drain_skip(struct drain *d, int64_t before_ns, int *error)
+{
+	uint64_t lost_no_ring = atomic_load(&d->target->arena->lost_no_ring);
+
+	for (uint32_t i = 0; i < d->target->n_rings; i++)
+		if (rings_is_used(d->target, i) && is_recording(d, target_ring(d->target, i)))
+			skip_ring(d, i, before_ns, error);
+	if (monotonic_ns() < before_ns)
+		d->lost_no_ring_before = lost_no_ring;
+}
+
 void drain_begin_over(struct drain *d, uint32_t word, int *error)
 {
 	drain_begin(d, word);
-	for (uint32_t i = 0; i < d->target->n_rings; i++) {
-		struct ring *ring = target_ring(d->target, i);
-		struct thread_log *log;
-		int r;
-
-		if (!rings_is_used(d->target, i) || !is_recording(d, ring))
-			continue;
-		rings_skip(d->target, i);
-		r = find_log(d, i, ring, &log);
-		if (r < 0)
-			*error = r;
-		if (r)
-			continue;
-		thread_log_copy_identity(log, ring);
-		memcpy(log->lost_before, log->lost, sizeof log->lost_before);
-	}
+	drain_skip(d, INT64_MAX, error);
 }
 
 /* Of a thread that there is no room for a log of. Returns how many slots were new. */

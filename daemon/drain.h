@@ -53,6 +53,12 @@ void drain_begin(struct drain *d, uint32_t word);
 void drain_begin_over(struct drain *d, uint32_t word, int *error);
 
 /*
+ * What threads have written and lost so far does not count, as far as it surely was before |before_ns|
+ * (CLOCK_MONOTONIC). Sets |error| as drain_visit().
+ */
+void drain_skip(struct drain *d, int64_t before_ns, int *error);
+
+/*
  * Copies out what is new. Returns how full the fullest ring was, in 1/1000. Sets |error| to -ENOMEM when
  * this server is out of memory (then what was copied so far stays valid).
  */

@@ -27,13 +27,6 @@ void drain_ring_begin(struct drain *d, uint32_t i, struct thread_log *log)
 	log->ordinal = at.ordinal;
 }
 
-/* The target may write up to there again. */
-static void leave_ring(struct drain *d, uint32_t i, uint64_t head)
-{
-	d->target->tail[i] = head;
-	atomic_store_explicit(&target_ring(d->target, i)->tail, head, memory_order_release);
-}
-
 enum outcome {
 	IS_TAKEN,
 	IS_LEFT, /* for the next visit, for want of room */
@@ -105,7 +98,7 @@ static enum outcome take_ring(
 	if (*n_new)
 		outcome = copy_out(d, i, log, &c, error);
 	if (outcome == IS_TAKEN)
-		leave_ring(d, i, c.end);
+		rings_skip_to(d->target, i, c.end);
 	return outcome;
 }
 

@@ -21,16 +21,17 @@ enum progress_phase {
 struct progress {
 	_Atomic int phase;
 	_Atomic int64_t begun_ns; /* CLOCK_MONOTONIC; set before |phase| */
-	_Atomic int64_t ended_ns; /* the same */
+	_Atomic int64_t ended_ns; /* the same; while it records: when it will, at the latest */
 	_Atomic uint64_t recorded_bytes; /* raw, so far */
 	_Atomic uint64_t spooled_bytes; /* of those, on disk */
 };
 
-static inline void progress_begin(struct progress *p, int64_t begun_ns)
+static inline void progress_begin(struct progress *p, int64_t begun_ns, int64_t end_ns)
 {
 	if (!p)
 		return;
 	atomic_store(&p->begun_ns, begun_ns);
+	atomic_store(&p->ended_ns, end_ns);
 	atomic_store(&p->phase, PROGRESS_RECORDING);
 }
 
@@ -54,13 +55,16 @@ static inline void progress_end(struct progress *p, int64_t ended_ns)
 /* How long it recorded so far. */
 static inline uint64_t progress_get_elapsed_ns(const struct progress *p)
 {
-	switch (atomic_load(&p->phase)) {
-	case PROGRESS_RECORDING:
-		return (uint64_t)(monotonic_ns() - atomic_load(&p->begun_ns));
-	case PROGRESS_COLLECTING:
-		return (uint64_t)(atomic_load(&p->ended_ns) - atomic_load(&p->begun_ns));
-	}
-	return 0;
+	int phase = atomic_load(&p->phase);
+	int64_t ended_ns = atomic_load(&p->ended_ns);
+	int64_t now_ns = monotonic_ns();
+
+	if (phase == PROGRESS_WAITING)
+		return 0;
+	/* The worker may come late to its end: what is recorded then is left out. */
+	if (phase == PROGRESS_RECORDING && now_ns < ended_ns)
+		ended_ns = now_ns;
+	return (uint64_t)(ended_ns - atomic_load(&p->begun_ns));
 }
 
 #endif

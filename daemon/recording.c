@@ -118,44 +118,6 @@ static int meet_children(struct recording *r)
 	return 0;
 }
 
-static int start_all(struct recording *r, struct diag *d)
-{
-	int error = orders_begin(r, ARENA_OP_START, d);
-
-	for (size_t i = 0; i < r->n_sources && !error; i++)
-		if (r->sources[i]->state == SOURCE_STARTING)
-			source_begin(r->sources[i]);
-	return error;
-}
-
-/* What both clocks said at |at_ns|, between two readings of them. */
-static struct clock_pair interpolate(struct clock_pair a, struct clock_pair b, int64_t at_ns)
-{
-	double share = (double)(at_ns - a.monotonic_ns) / (double)(b.monotonic_ns - a.monotonic_ns);
-
-	return (struct clock_pair){
-		a.ticks + (uint64_t)(share * (double)(b.ticks - a.ticks)), at_ns};
-}
-
-/* One that was ended before its time, or armed after it, begins now. */
-static int is_on_time(const struct recording *r, int64_t at_ns)
-{
-	return r->armed.monotonic_ns < at_ns && at_ns < r->start.monotonic_ns;
-}
-
-/* An agreed start is a point in time: this thread was woken for it, a little late, or more on a busy machine. */
-static void set_start(struct recording *r, int64_t at_ns)
-{
-	struct clock_pair now = clock_pair_read(r->uses_ticks);
-
-	r->start = now;
-	r->start_unix_ns = realtime_ns();
-	if (!is_on_time(r, at_ns))
-		return;
-	r->start = interpolate(r->armed, now, at_ns);
-	r->start_unix_ns -= now.monotonic_ns - at_ns;
-}
-
 int recording_arm(struct recording *r, unsigned level, struct diag *d)
 {
 	int error = add_source(r, r->family->main);
@@ -166,42 +128,6 @@ int recording_arm(struct recording *r, unsigned level, struct diag *d)
 	if (!error && level)
 		error = orders_begin(r, ARENA_OP_PREPARE, d);
 	r->armed = clock_pair_read(r->uses_ticks);
-	return error;
-}
-
-/* With a flight recorder the rings have more than this: records that began before, by half of what can be told apart. */
-static void begin_over(struct recording *r)
-{
-	for (size_t i = 0; i < r->n_sources; i++)
-		if (r->sources[i]->target->is_told_to_record)
-			source_begin_over(r->sources[i], &r->error);
-}
-
-static uint64_t find_earliest(const struct recording *r)
-{
-	uint64_t reach = r->family->recorder_level ? RECORD_START_MASK / 4 : 0;
-
-	return r->start.ticks > reach ? r->start.ticks - reach : 0;
-}
-
-int recording_begin(struct recording *r, unsigned level, int64_t at_ns, struct diag *d)
-{
-	int error = 0;
-
-	r->level = level;
-	if (level)
-		begin_over(r);
-	set_start(r, at_ns);
-	r->earliest_ticks = find_earliest(r);
-	if (level)
-		error = start_all(r, d);
-	r->late_ns = monotonic_ns() - r->start.monotonic_ns;
-	r->last_pair_ns = r->start.monotonic_ns;
-	if (!error)
-		error = timeline_add(&r->timeline, r->start);
-	family_greet(r->family);
-	if (!error)
-		recording_usage_begin(r, 0);
 	return error;
 }
 
@@ -260,7 +186,7 @@ int recording_end(struct recording *r)
 	if (r->family->recorder_level && r->stop.monotonic_ns < r->end_ns)
 		r->end_ns = r->stop.monotonic_ns;
 	if (r->stop.monotonic_ns > r->end_ns)
-		r->stop = interpolate(r->start, r->stop, r->end_ns);
+		r->stop = clock_pair_interpolate(r->start, r->stop, r->end_ns);
 	for (size_t i = 0; i < r->n_sources && r->level; i++) {
 		spill_catch_up(r, r->sources[i]);
 		source_end(r->sources[i], &r->error);

@@ -36,10 +36,12 @@ struct recording {
 	int is_halted; /* the program was stopped, by SIGSTOP for one, when it ended */
 	unsigned n_without_usage; /* children that there were no descriptors for */
 	unsigned n_left_out; /* children that the capture had no memory for */
+	int64_t unix_offset_ns; /* Unix time less CLOCK_MONOTONIC; set before it is begun */
 	int64_t start_unix_ns;
 	uint64_t earliest_ticks; /* no record of this recording began before */
 	struct clock_pair armed; /* when it was */
-	int64_t late_ns; /* what is recorded begins so long after the start */
+	struct clock_pair begun; /* just before the processes were told to record */
+	int64_t able_ns; /* CLOCK_MONOTONIC, since when the threads of all of them can */
 	struct clock_pair start;
 	int64_t end_ns; /* CLOCK_MONOTONIC: agreed upon, what is later is left out; INT64_MAX: none is */
 	int64_t window_ns; /* since the start: of a part (recording_cut.h), nothing that ended earlier is in it */
@@ -54,7 +56,7 @@ struct recording {
 /* |end_ns| since the start. */
 int64_t recording_find_end(const struct recording *r);
 
-/* Outcome of the two below besides 0 and negative ones: the program is gone. */
+/* Outcome of recording_arm() and recording_begin() besides 0 and negative ones: the program is gone. */
 #define RECORDING_NO_TARGET 1
 
 /* Raw slots, the model and the encoded bytes exist at once: together at most so many times the slots. */
@@ -67,14 +69,11 @@ void recording_init(
 void recording_set_unlimited(struct recording *r);
 void recording_deinit(struct recording *r);
 
-/* Prepares rings for |level|: until it begins nothing is recorded. |d| when a person can do something about it. */
-int recording_arm(struct recording *r, unsigned level, struct diag *d);
 /*
- * Begins, now. |at_ns|: when that was agreed upon (CLOCK_MONOTONIC); it is the start then, however late this thread was
- * woken for it, and |late_ns| says how late that was. |level| is the one that was prepared for, or 0.
- * |usage_interval_ms| may be set before.
+ * Prepares rings for |level|: until it begins (recording_start.h) nothing is recorded. |d| when a person can do something
+ * about it.
  */
-int recording_begin(struct recording *r, unsigned level, int64_t at_ns, struct diag *d);
+int recording_arm(struct recording *r, unsigned level, struct diag *d);
 /* Copies out what is new; returns how full the fullest ring was, in 1/1000. */
 unsigned recording_visit(struct recording *r);
 /* 0, -ETIMEDOUT when the program is stopped (what it has written is kept), or -ENOMEM. */

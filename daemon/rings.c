@@ -19,12 +19,15 @@ int rings_is_used(const struct target *t, uint32_t i)
 	return atomic_load_explicit(&t->arena->ring_state[i], memory_order_acquire) == RING_USED;
 }
 
+void rings_skip_to(struct target *t, uint32_t i, uint64_t position)
+{
+	t->tail[i] = position;
+	atomic_store_explicit(&target_ring(t, i)->tail, position, memory_order_release);
+}
+
 void rings_skip(struct target *t, uint32_t i)
 {
-	struct ring *ring = target_ring(t, i);
-
-	t->tail[i] = atomic_load_explicit(&ring->head, memory_order_acquire);
-	atomic_store_explicit(&ring->tail, t->tail[i], memory_order_release);
+	rings_skip_to(t, i, atomic_load_explicit(&target_ring(t, i)->head, memory_order_acquire));
 }
 
 /* What it holds is no longer needed there. */

@@ -24,8 +24,9 @@ uint32_t rings_prepare(struct target *t, uint64_t room_bytes, size_t n_sharing);
 /* 1 while ring |i| belongs to a thread. */
 int rings_is_used(const struct target *t, uint32_t i);
 
-/* Everything written to ring |i| so far is of no interest. */
+/* Everything written to ring |i| so far, or up to |position|, is of no interest, or was copied: the thread may write there. */
 void rings_skip(struct target *t, uint32_t i);
+void rings_skip_to(struct target *t, uint32_t i, uint64_t position);
 
 /* Ring |i|, whose thread is gone, can serve another one. What it holds is kept if somebody wants it (t->ended). */
 void rings_free(struct target *t, uint32_t i);

@@ -88,6 +88,14 @@ struct clock_pair clock_pair_read(int uses_ticks)
 	return best;
 }
 
+struct clock_pair clock_pair_interpolate(struct clock_pair a, struct clock_pair b, int64_t at_ns)
+{
+	double share = (double)(at_ns - a.monotonic_ns) / (double)(b.monotonic_ns - a.monotonic_ns);
+
+	return (struct clock_pair){
+		a.ticks + (uint64_t)(share * (double)(b.ticks - a.ticks)), at_ns};
+}
+
 void timeline_init(struct timeline *t, int uses_ticks)
 {
 	memset(t, 0, sizeof *t);

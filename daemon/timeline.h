@@ -40,6 +40,9 @@ int timeline_ticks_are_usable(const char *root);
 /* Reads both clocks: the best of 16 tries, under a microsecond. */
 struct clock_pair clock_pair_read(int uses_ticks);
 
+/* What both clocks said at |at_ns|, between two readings of them. */
+struct clock_pair clock_pair_interpolate(struct clock_pair a, struct clock_pair b, int64_t at_ns);
+
 void timeline_init(struct timeline *t, int uses_ticks);
 void timeline_deinit(struct timeline *t);
 /* Appends a pair; 0 or -ENOMEM. Pairs that do not advance are ignored, but watched. */

@@ -21,6 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/futex.h"
 #include "lib/life.h"
 #include "lib/record/guest.h"
@@ -85,6 +86,7 @@ static void start_recording(struct guest *guest, struct arena *arena, uint32_t a
 		&guest->overwrites, !!(arg & ARENA_START_OVERWRITES), memory_order_relaxed);
 	atomic_store(&arena->word, word);
 	atomic_store_explicit(&guest->word, word, memory_order_release);
+	atomic_store(&arena->recording_since_ns, monotonic_ns_by_call());
 }
 
 static void do_command(struct guest *guest, struct arena *arena)

@@ -213,6 +213,9 @@ struct arena {
 	char recorder_options[512]; /* with ARENA_RECORDER: lines key=value, terminated */
 	_Alignas(64) _Atomic uint32_t recorder_is_on; /* by the server */
 	struct arena_snapshot snapshot;
+
+	/* With the answer to START: since when threads can record, CLOCK_MONOTONIC; 0: the library does not say. */
+	_Alignas(64) _Atomic int64_t recording_since_ns;
 };
 
 _Static_assert(sizeof(struct arena) <= ARENA_HEAD_BYTES, "the head fits into its pages");

@@ -25,6 +25,7 @@
 #include "tests/integration/ending.h"
 #include "tests/integration/offspring.h"
 #include "tests/integration/prefork.h"
+#include "tests/integration/pulse.h"
 #include "tests/integration/workload.h"
 
 /* No test may take longer: a target that was forgotten ends by itself. */
@@ -248,6 +249,8 @@ static const struct command commands[] = {
 	{"gauge", workload_gauge},
 	{"heavy", workload_heavy},
 	{"paced", workload_paced},
+	{"pulse", pulse_start},
+	{"pass_early", pulse_pass_early},
 	{"count", workload_count},
 	{"spin", workload_spin},
 	{"step", workload_step},

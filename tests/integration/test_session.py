@@ -221,7 +221,7 @@ def an_empty_capture_says_why(t):
 @test
 def a_delay_is_kept(t):
     target = t.target().serve()
-    capture = t.record(target, 200, "--delay", "600", commands=("burst 10",))
+    capture = t.record(target, 200, "--delay", "600", commands=("pass_early", "burst 10"))
     waited_s = time.monotonic() - capture.started
     equal(capture.finish().trace.count("burst"), 10, "spans")
     check(0.6 <= waited_s < 5, f"the recording began after {waited_s} s")

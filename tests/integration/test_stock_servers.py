@@ -84,7 +84,7 @@ def some_write_by_themselves_and_some_send_it(t):
     kept = serve(t, lambda c: c.reply(b""))
     ours = t.target().serve()
     c = t.start_capture(f"{kept.port},{ours.port}", 100, "--server_writes")
-    ours.ask("await 1", "burst 10")
+    ours.ask("await 1", "pass_early", "burst 10")
     c.finish()
     contains(c.stderr, "captured 2 of 2 targets\n", "the headline")
     contains(c.stderr, f"127.0.0.1:{kept.port}: the server kept the trace: ", "the one that wrote")

@@ -128,7 +128,7 @@ START_TEST(tells_each_phase)
 
 	trace_stream_start(stream);
 	expect_phase(pending, PROFTAP__V1__PHASE__WAITING);
-	progress_begin(progress, monotonic_ns());
+	progress_begin(progress, monotonic_ns(), INT64_MAX);
 	expect_phase(pending, PROFTAP__V1__PHASE__RECORDING);
 	progress_end(progress, monotonic_ns());
 	expect_phase(pending, PROFTAP__V1__PHASE__COLLECTING);

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A target's command pulse, by which it shows where a recording begins: it knows when it annotated, recorded or not."""
+import struct
+
+from checks import check, equal
+from numbered import check_numbers
+
+# A minute of them.
+N_PULSES = 1 << 19
+# How far the trace's times may be from the program's own.
+CLOCKS_NS = 50000
+
+
+class Pulses:
+    def __init__(self, t, target):
+        self.path = t.dir / f"pulses-{target.pid}"
+        self.path.write_bytes(bytes(8 * N_PULSES))
+        equal(target.ask(f"pulse {self.path}"), str(N_PULSES), "the program's answer")
+
+    def read(self):
+        """When each began that has begun, Unix ns."""
+        times = struct.unpack(f"={N_PULSES}q", self.path.read_bytes())
+        return times[:times.index(0)]
+
+    def check_start(self, trace, at):
+        """
+        Of a capture agreed for |at|: nothing from before it is there, and all from when its trace says that the program
+        could record. Returns that, and when the first event began, in ns since |at|.
+        """
+        late, start, stop = (trace.environment[name].value for name in (
+            "ptap_start_late_ns", "profile_start_time", "profile_stop_time"))
+        events = [e for line in trace.threads for e in line.named("pulse")]
+        due = [i for i, time in enumerate(self.read()) if at + late + CLOCKS_NS <= time < stop - CLOCKS_NS]
+        if not events:
+            # A busy machine may not have come to the program in all that time.
+            check(len(due) <= 1, f"no pulse of {len(due)} was recorded, {late} ns late")
+            return late, stop - at
+        numbers = [e.stats["n"].value for e in events]
+        first = start + events[0].start_ps // 1000 - at
+        check(first >= -CLOCKS_NS, f"the first event began {-first} ns before the instant")
+        check(not due or numbers[0] <= due[0], f"pulse {numbers[0]} is the first, not {due[:1]}; {late} ns late")
+        check_numbers(numbers, numbers[0], numbers[-1] + 1)
+        return late, first
