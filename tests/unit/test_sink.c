@@ -84,14 +84,16 @@ START_TEST(bytes_come_out_in_order)
 	ck_assert_int_eq(sink_finish(&sink), 0);
 	ck_assert_uint_eq(sink.n_written, n);
 	ck_assert_int_eq(pread(fileno(file), data, n, 0), (ssize_t)n);
-	for (size_t i = 0; i < n; i++)
-		ck_assert_uint_eq(data[i], byte_at(i));
+	while (n > 0 && data[n - 1] == byte_at(n - 1))
+		n--;
+	ck_assert_uint_eq(n, 0);
 	free(data);
 }
 END_TEST
 
 START_TEST(gzip_unpacks_to_the_same)
 {
+	size_t i = 0;
 	size_t n;
 	gzFile in;
 
@@ -102,8 +104,9 @@ START_TEST(gzip_unpacks_to_the_same)
 	ck_assert_int_eq(lseek(fileno(file), 0, SEEK_END), (off_t)sink.n_written);
 	ck_assert_int_eq(lseek(fileno(file), 0, SEEK_SET), 0);
 	in = gzdopen(dup(fileno(file)), "rb");
-	for (size_t i = 0; i < n; i++)
-		ck_assert_int_eq(gzgetc(in), byte_at(i));
+	while (i < n && gzgetc(in) == byte_at(i))
+		i++;
+	ck_assert_uint_eq(i, n);
 	ck_assert_int_eq(gzgetc(in), -1);
 	ck_assert_int_eq(gzclose(in), Z_OK);
 }
