@@ -42,7 +42,7 @@ static const struct command_option options[] = {
 static const char *const aligns[] = {"epoch", "start"};
 
 static const struct command_words values[] = {
-	{"to", NULL, 0, conversion_get_format},
+	{"format", NULL, 0, conversion_get_format},
 	{"align", aligns, sizeof aligns / sizeof aligns[0], NULL},
 	{NULL, NULL, 0, NULL},
 };

@@ -56,10 +56,10 @@ def is_number(row):
     return bool(values) and not isinstance(values[0], str) and math.isfinite(values[0])
 
 
-def compare(t, *paths):
+def compare(t, *paths, options=()):
     """Every item of NDJSON is there, and nothing else."""
-    rows = read_rows(t, *paths)
-    chrome = Chrome(t, *paths)
+    rows = read_rows(t, *paths, options=options)
+    chrome = Chrome(t, *paths, options=options)
     samples = [row for row in rows if row.kind == "counter"]
     lost = [row for row in samples if not is_number(row)]
     equal(chrome.conversion.lost.get("counter samples that are no number", 0), len(lost), "lost")
@@ -160,6 +160,18 @@ def hosts_with_equal_pids_stay_apart(t):
     check(pid >= 2**30, f"a pid that Linux gives: {pid}")
     equal(name, "beta /host:CPU [4242]", "the second process of the pid")
     equal(chrome.conversion.lost, {"processes of one pid on several hosts": 1}, "lost")
+
+
+@test
+def threads_that_are_drawn_as_one_row_do_not_cross(t):
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(make_space({"one": [("a", 0, 100), ("mark", 5, 0)], "two": [("b", 50, 100)],
+                                 "three": [("c", 200, 50)]}, pid=77))
+    chrome, _ = compare(t, path, options=("--primary_group", "process", "--secondary_group", "category"))
+    places = {e["name"]: (chrome.place(e), e["tid"]) for e in chrome.of("Xi")}
+    equal({place for place, _ in places.values()}, {("/host:CPU", "threads")}, "the rows' names")
+    equal(len({tid for _, tid in places.values()}), 3, "rows")
+    equal(places["a"][1], places["mark"][1], "the row of the first thread")
 
 
 @test

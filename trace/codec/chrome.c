@@ -51,7 +51,7 @@ static void put_sort_index(struct chrome *c, const char *name, int64_t tid, uint
 	chrome_end(c);
 }
 
-void chrome_name_row(struct chrome *c, int64_t tid)
+static void name_row(struct chrome *c, int64_t tid)
 {
 	chrome_begin(c, "M", "thread_name", tid);
 	sink_text(c->sink, ",\"args\":{\"name\":");
@@ -59,6 +59,12 @@ void chrome_name_row(struct chrome *c, int64_t tid)
 	sink_put(c->sink, '}');
 	chrome_end(c);
 	put_sort_index(c, "thread_sort_index", tid, (uint64_t)(c->track - c->view->tracks));
+}
+
+int64_t chrome_add_row(struct chrome *c)
+{
+	name_row(c, c->next_tid);
+	return c->next_tid++;
 }
 
 /* --- processes ----------------------------------------------------------------------------- */
@@ -84,7 +90,7 @@ static int choose_pids(struct chrome *c)
 	return rc;
 }
 
-/* "train"; of several hosts "gpu7 train", and "gpu7 train [4242]" where the pid itself had to give way. */
+/* "train"; of several hosts, where no grouping says how they are called, "gpu7 train", and "gpu7 train [4242]" where the pid itself had to give way. */
 static void put_process_name(struct chrome *c, const struct view_process *p)
 {
 	const char *host = c->view->hosts[p->host].name;
@@ -93,7 +99,8 @@ static void put_process_name(struct chrome *c, const struct view_process *p)
 
 	if (p->pid != c->pids[c->track->process])
 		snprintf(text, sizeof text, " [%" PRId64 "]", p->pid);
-	if (c->view->n_archives > 1 && asprintf(&name, "%s %s%s", host, p->name, text) < 0)
+	if (c->view->n_archives > 1 && !view_is_grouped(c->view) &&
+		asprintf(&name, "%s %s%s", host, p->name, text) < 0)
 		name = NULL;
 	sink_json(c->sink, name ? name : p->name, strlen(name ? name : p->name));
 }
@@ -108,6 +115,14 @@ static void put_process(struct chrome *c)
 	put_sort_index(c, "process_sort_index", c->track->tid, c->track->process);
 }
 
+/* Of several tracks that a grouping draws as one row, the first: what others have would cross its spans. */
+static bool has_own_row(const struct chrome *c)
+{
+	const struct view_track *t = c->track;
+
+	return t == c->view->tracks || t[-1].process != t->process || t[-1].tid != t->tid;
+}
+
 static void put_names(struct chrome *c)
 {
 	const struct view *v = c->view;
@@ -116,7 +131,8 @@ static void put_names(struct chrome *c)
 		c->track = &v->tracks[i];
 		if (i == 0 || c->track->process != c->track[-1].process)
 			put_process(c);
-		chrome_name_row(c, c->track->tid);
+		if (has_own_row(c))
+			name_row(c, c->track->tid);
 	}
 }
 
@@ -153,7 +169,8 @@ static int put_track(struct chrome *c, const struct view_track *track, struct di
 
 	c->track = track;
 	c->lanes = (struct lanes){.v = NULL};
-	c->first_row = c->next_tid;
+	c->tid = has_own_row(c) ? track->tid : chrome_add_row(c);
+	c->second_tid = c->next_tid;
 	while (rc >= 0 && c->sink->error == 0 && (rc = cursor_next(&cursor, &item)) > 0) {
 		rc = chrome_put_item(c, &item);
 		c->result->n_items += rc > 0;

@@ -26,14 +26,15 @@ struct chrome {
 	/* Of the track that is being written: */
 	const struct view_track *track;
 	struct lanes lanes;
-	int64_t first_row; /* tid of the second row */
+	int64_t tid; /* of the first row */
+	int64_t second_tid; /* of the second; others follow */
 };
 
 /* The braces and commas around, and what every event has. chrome_end() closes it. */
 void chrome_begin(struct chrome *c, const char *phase, const char *name, int64_t tid);
 void chrome_end(struct chrome *c);
-/* What a viewer shall call the row |tid| of the track, and where it stands. */
-void chrome_name_row(struct chrome *c, int64_t tid);
+/* The tid of one more row of the track; a viewer is told its name and place. */
+int64_t chrome_add_row(struct chrome *c);
 /* 1, 0 if it cannot be said (that is counted), or -ENOMEM. */
 int chrome_put_item(struct chrome *c, const struct item *item);
 

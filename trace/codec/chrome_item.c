@@ -78,15 +78,11 @@ static const char *get_category(const struct chrome *c, const struct item *item)
 static int64_t find_row(struct chrome *c, const struct item *item)
 {
 	int64_t lane = lanes_place(&c->lanes, item->start_ns, item->duration_ns);
-	int64_t tid = c->first_row + lane - 1;
+	int64_t tid = c->second_tid + lane - 1;
 
 	if (lane <= 0)
-		return lane < 0 ? -ENOMEM : c->track->tid;
-	if (tid == c->next_tid) {
-		chrome_name_row(c, tid);
-		c->next_tid++;
-	}
-	return tid;
+		return lane < 0 ? -ENOMEM : c->tid;
+	return tid == c->next_tid ? chrome_add_row(c) : tid;
 }
 
 static int put_span(struct chrome *c, const struct item *item)
@@ -107,12 +103,12 @@ static int put_span(struct chrome *c, const struct item *item)
 
 static int put_instant(struct chrome *c, const struct item *item)
 {
-	chrome_begin(c, "i", get_name(c, item), c->track->tid);
+	chrome_begin(c, "i", get_name(c, item), c->tid);
 	put_start(c, item);
 	sink_text(c->sink, ",\"s\":\"t\"");
 	put_args(c, item);
 	chrome_end(c);
-	put_flows(c, item, c->track->tid);
+	put_flows(c, item, c->tid);
 	return 1;
 }
 

@@ -94,20 +94,20 @@ static void count_changed(struct folded *f)
 
 static void put_stack(struct folded *f, const struct view_track *track, size_t node)
 {
-	const struct view_process *process = view_get_process(f->view, track);
+	const struct view *v = f->view;
 	uint32_t path[STACK_MAX_DEPTH];
 	size_t n = stack_tree_get_path(&f->tree, node, path);
 
-	if (f->view->n_archives > 1) {
-		put_frame(f->sink, f->view->hosts[process->host].name);
+	if (v->n_archives > 1 && !view_is_grouped(v)) {
+		put_frame(f->sink, v->hosts[view_get_origin(v, track)->host].name);
 		sink_put(f->sink, ';');
 	}
-	put_frame(f->sink, process->name);
+	put_frame(f->sink, view_get_process(v, track)->name);
 	sink_put(f->sink, ';');
 	put_frame(f->sink, track->name);
 	for (size_t i = 0; i < n; i++) {
 		sink_put(f->sink, ';');
-		put_frame(f->sink, names_get(&f->view->names, f->tree.nodes[path[i]].name));
+		put_frame(f->sink, names_get(&v->names, f->tree.nodes[path[i]].name));
 	}
 	sink_put(f->sink, ' ');
 	sink_int(f->sink, f->tree.nodes[node].self_ns);

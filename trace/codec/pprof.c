@@ -143,7 +143,7 @@ static uint8_t *put_label(uint8_t *at, enum text key, uint32_t member, uint64_t 
 
 static uint8_t *put_labels(const struct pprof *p, uint8_t *at, const struct view_track *track)
 {
-	const struct view_process *process = view_get_process(p->view, track);
+	const struct view_process *process = view_get_origin(p->view, track);
 
 	at = put_label(at, TEXT_HOST, 2, text_of_host(process->host));
 	at = put_label(at, TEXT_PROCESS, 2, text_of_process(p, track->process));

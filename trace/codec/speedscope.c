@@ -43,11 +43,13 @@ static void put_string(struct sink *s, const char *text)
 /* "train: loader", with the host before it where there are several. */
 static void put_profile_name(const struct speedscope *p, const struct view_track *track)
 {
-	const struct view_process *process = view_get_process(p->view, track);
-	const char *host = p->view->n_archives > 1 ? p->view->hosts[process->host].name : "";
+	const struct view *v = p->view;
+	bool has_host = v->n_archives > 1 && !view_is_grouped(v);
+	const char *host = has_host ? v->hosts[view_get_origin(v, track)->host].name : "";
 	_cleanup_free_ char *name = NULL;
 
-	if (asprintf(&name, "%s%s%s: %s", host, host[0] ? " " : "", process->name, track->name) < 0)
+	if (asprintf(&name, "%s%s%s: %s", host, has_host ? " " : "",
+		    view_get_process(v, track)->name, track->name) < 0)
 		name = NULL;
 	put_string(p->sink, name ? name : track->name);
 }

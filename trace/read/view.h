@@ -134,6 +134,12 @@ static inline const struct view_process *view_get_process(
 	return &v->processes[track->process];
 }
 
+/* Whether a grouping made the processes and rows: names, pids and tids are its. */
+static inline bool view_is_grouped(const struct view *v)
+{
+	return v->processes != v->origins;
+}
+
 /* The program or device whose it is, however it is drawn. */
 static inline const struct view_process *view_get_origin(
 	const struct view *v, const struct view_track *track)
