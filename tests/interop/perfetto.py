@@ -40,10 +40,10 @@ SAMPLES = """
 FLOWS = "select slice_out, slice_in, trace_id from flow"
 
 
-def query(trace, *queries):
-    """The rows of each query."""
+def query(trace, *queries, **options):
+    """The rows of each query. |options| are run()'s."""
     done = run(NODE, "--no-warnings", HERE / "trace_processor.mjs", trace, *queries,
-               env={**os.environ, "NODE_MODULES": str(NODE.parent.parent / "node_modules")})
+               env={**os.environ, "NODE_MODULES": str(NODE.parent.parent / "node_modules")}, **options)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
