@@ -21,8 +21,9 @@ NODE = pathlib.Path(sys.executable).with_name("node")
 TROUBLE = """select name, idx, severity, value from stats where value > 0 and (severity in ('error', 'data_loss') or name in (
     'track_event_parser_errors', 'track_event_tokenizer_errors', 'packet_skipped_seq_needs_incremental_state_invalid',
     'interned_data_skipped_incremental_state_invalid', 'tokenizer_skipped_packets', 'track_hierarchy_missing_uuid'))"""
-HOSTS = """select cast(str_value as text) from metadata where name glob 'trace_attribute.proftap.host.*.name'
-    order by cast(substr(name, 30) as int)"""
+HOSTS = """select cast(substr(name, 30) as int), str_value, coalesce((
+        select m.int_value from metadata as m where m.name = replace(metadata.name, '.name', '.machine')), 0)
+    from metadata where name glob 'trace_attribute.proftap.host.*.name' order by 1"""
 # A slice belongs to a thread, or to a track of its own in a process.
 SLICES = """
     select slice.id, coalesce(machine.raw_id, 0), process.pid, coalesce(thread.name, track.name), slice.category, slice.name,
@@ -72,7 +73,8 @@ class Found:
     def __init__(self, trace):
         trouble, hosts, slices, args, samples, flows = query(trace, TROUBLE, HOSTS, SLICES, ARGS, SAMPLES, FLOWS)
         self.trouble = {name: value for name, _, _, value in trouble}
-        self.hosts = [row[0] for row in hosts]
+        self.hosts = [name for _, name, _ in hosts]
+        names = {machine: name for _, name, machine in hosts}
         values = collections.defaultdict(dict)
         for arg_set, key, kind, integer, text, real in args:
             real = "nan" if kind == "real" and real is None else real
@@ -80,10 +82,10 @@ class Found:
         self.spans = collections.Counter()
         places = {}
         for id_, host, pid, thread, category, name, start, duration, arg_set in slices:
-            host = self.hosts[host]
+            host = names[host]
             self.spans[host, pid, thread, category, name, start, duration, freeze(values.get(arg_set, {}))] += 1
             places[id_] = (host, pid, thread, name, start)
-        self.samples = collections.Counter((self.hosts[row[0]], *row[1:]) for row in samples)
+        self.samples = collections.Counter((names[row[0]], *row[1:]) for row in samples)
         self.arrows = collections.Counter((places[a], places[b], signed(id_)) for a, b, id_ in flows)
 
 
@@ -98,10 +100,14 @@ class Expected:
         done = run(PROFTAP, "convert", "-t", "ndjson", "-o", "-", *paths)
         for line in done.stdout.splitlines():
             self.add(json.loads(line), chains)
-        for id_, ends in chains.items():
+        for (_, id_), ends in chains.items():
             ends.sort(key=lambda place: place[-1])
             for pair in zip(ends, ends[1:]):
                 self.arrows[(*pair, id_)] += 1
+
+    def find_machine(self, item):
+        """No arrow goes from one machine to another. Those of other names are others, and of what has other pids."""
+        return item["host"]
 
     def add(self, item, chains):
         kind = item["type"]
@@ -121,7 +127,7 @@ class Expected:
         category = "step" if kind == "step" else None
         self.spans[item["host"], item["pid"], thread, category, name, start, duration, freeze(args)] += 1
         for id_ in {item[way] for way in ("flow_out", "flow_in") if way in item}:
-            chains[id_].append((item["host"], item["pid"], thread, name, start))
+            chains[self.find_machine(item), id_].append((item["host"], item["pid"], thread, name, start))
 
 
 def assert_same(found, expected, what):

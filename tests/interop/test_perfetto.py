@@ -37,25 +37,46 @@ def test_jax_capture():
         assert any(key[4] == "our own work" for key in found.spans)
 
 
-def make_host(path, name, pid, epoch_ns, first_ns):
+def make_host(path, name, pid, epoch_ns, flow):
+    """A span that sends or receives, and one that does the other within the process."""
     space = XSpace(hostnames=[name])
     host = Plane(space, "/host:CPU", process_id=pid, ptap_process_name="train")
     host.line(pid, "main")
-    host.event("send", first_ns, 5000, _pt=0, _p=99)
-    host.event("receive", first_ns + 9000, 5000, _pt=0, _c=99)
+    host.event("work", 1000, 5000, _pt=0, _ct=0, **flow)
+    host.event("send", 10000, 5000, _pt=0, _p=pid)
+    host.event("receive", 19000, 5000, _ct=0, _c=pid)
     Plane(space, "Task Environment", profile_start_time=epoch_ns)
     return write(space, path)
 
 
-def test_two_hosts():
-    """Two archives of one host's name and one pid stay apart, on one time, and a flow goes from one to the other."""
+EPOCH_NS = 10**18
+
+
+def test_programs_of_one_host():
+    """Two archives of one host are one machine, on one time, and a flow goes from one to the other."""
     with folder() as work:
-        paths = [make_host(work / f"{stem}.xplane.pb", "gpu7", 4242, 10**18 + shift, 1000)
-                 for stem, shift in (("a", 0), ("b", 20000))]
+        paths = [make_host(work / "a.xplane.pb", "gpu7", 4242, EPOCH_NS, {"_p": 99}),
+                 make_host(work / "b.xplane.pb", "gpu7", 4243, EPOCH_NS + 20000, {"_c": 99})]
         found = perfetto.check(paths, work)
         assert found.arrows.total() == 3, found.arrows
-        machines, = perfetto.query(work / "out.pftrace", "select machine_id, pid, name from process where pid = 4242")
-        assert sorted(machines) == [[0, 4242, "train"], [1, 4242, "train"]], machines
+        machines, = perfetto.query(work / "out.pftrace", "select distinct machine_id from process")
+        assert machines == [[0]], machines
+
+
+def test_two_hosts():
+    """Archives of two hosts, and of one host's name with one pid, stay apart, on one time."""
+    with folder() as work:
+        paths = [make_host(work / f"{i}.xplane.pb", name, 4242, EPOCH_NS + i * 20000, {})
+                 for i, name in enumerate(("gpu7", "gpu8", "gpu7"))]
+        out = work / "out.pftrace"
+        run(PROFTAP, "convert", "-o", out, *paths)
+        trouble, spans, flows = perfetto.query(out, perfetto.TROUBLE, """
+            select process.machine_id, pid, tid, ts from slice join thread_track on slice.track_id = thread_track.id
+                join thread using (utid) join process using (upid) where slice.name = 'send' order by ts""",
+            "select a.ts, b.ts from flow join slice as a on a.id = slice_out join slice as b on b.id = slice_in")
+        assert not trouble, trouble
+        assert spans == [[i, 4242, 4242, 10000 + i * 20000] for i in range(3)], spans
+        assert sorted(flows) == [[10000 + i * 20000, 19000 + i * 20000] for i in range(3)], flows
 
 
 def make_odd(path):

@@ -102,8 +102,9 @@ START_TEST(loss_comes_last)
 }
 END_TEST
 
-START_TEST(archives_are_machines)
+START_TEST(archives_of_one_pid_are_machines)
 {
+	names_intern(&space->hostnames, "gpu7", 4);
 	plane_set_int(plane, "process_id", 4242);
 	add("a", 5, 1, 0);
 	view_add_space(space, "gpu7_1.xplane.pb");
@@ -112,12 +113,31 @@ START_TEST(archives_are_machines)
 	perfetto_read();
 	ck_assert_str_eq(perfetto_packet(1), "98:1 6{1{1:6 2:0} 2:6}");
 	ck_assert_str_eq(perfetto_find("3{1:4242"),
-		"8:5 60{1:1 3{1:4242 6:\"/host:CPU\" 8:\"gpu7_1\"} 11:3}\n"
-		"8:5 98:1 60{1:2 3{1:4242 6:\"/host:CPU\" 8:\"gpu7_2\"} 11:3}\n");
+		"8:5 60{1:1 3{1:4242 6:\"/host:CPU\" 8:\"gpu7\"} 11:3}\n"
+		"8:5 98:1 60{1:2 3{1:4242 6:\"/host:CPU\" 8:\"gpu7\"} 11:3}\n");
 	ck_assert_str_eq(perfetto_find("11{9:1"),
 		"8:5 10:1 12{1{1:1 2:\"step\"} 2{1:1 2:\"a\"}} 11{9:1 10:1}\n"
 		"8:5 10:2 98:1 12{1{1:1 2:\"step\"} 2{1:1 2:\"a\"}} 11{9:1 10:1}\n");
 	ck_assert_str_eq(perfetto_find("11{9:2"), "8:1 10:1 11{9:2}\n8:1 10:2 98:1 11{9:2}\n");
+}
+END_TEST
+
+/* Several programs of one host, between which arrows are drawn. */
+START_TEST(archives_of_a_host_are_one_machine)
+{
+	struct names *hosts = &space->hostnames;
+
+	names_intern(hosts, "gpu7", 4);
+	for (int pid = 1; pid <= 2; pid++) {
+		plane_set_int(plane, "process_id", pid);
+		add("a", 5, 1, 0);
+		view_add_space(space, "gpu7.xplane.pb");
+	}
+	view_make(&plain);
+	perfetto_read();
+	ck_assert_str_eq(perfetto_find("98:"), "");
+	ck_assert_str_eq(
+		perfetto_find("45{"), "45{4:\"proftap " PACKAGE_VERSION "\" 17:\"gpu7\"}\n");
 }
 END_TEST
 
@@ -427,15 +447,17 @@ START_TEST(bundles_hold_the_packets)
 	size_t n_bundles;
 	size_t n = 0;
 	unsigned char *inflated = malloc(64u << 20);
+	const unsigned char *bundles;
 	unsigned char *expected;
 	struct pb_reader r;
 	struct pb_field packet;
 
 	add_many();
-	expected = malloc(64u << 20);
-	memcpy(expected, perfetto_convert(0, 1, &n_plain), 1);
-	memcpy(expected, perfetto_convert(0, 1, &n_plain), n_plain);
-	r = pb_reader(perfetto_convert(6, 3, &n_bundles), n_bundles);
+	bundles = perfetto_convert(0, 1, &n_plain);
+	expected = malloc(n_plain);
+	memcpy(expected, bundles, n_plain);
+	bundles = perfetto_convert(6, 3, &n_bundles);
+	r = pb_reader(bundles, n_bundles);
 	ck_assert_uint_lt(n_bundles, n_plain / 2);
 	while (pb_next(&r, &packet) > 0)
 		n += inflate_bundle(&packet, inflated + n, (64u << 20) - n);
@@ -478,7 +500,8 @@ int main(void)
 	tcase_add_test(facts, clocks_come_first);
 	tcase_add_test(facts, tracks_are_described_before_events);
 	tcase_add_test(facts, loss_comes_last);
-	tcase_add_test(facts, archives_are_machines);
+	tcase_add_test(facts, archives_of_one_pid_are_machines);
+	tcase_add_test(facts, archives_of_a_host_are_one_machine);
 	tcase_add_test(facts, times_before_the_beginning_are_moved);
 	tcase_add_checked_fixture(spans, set_up, tear_down);
 	tcase_add_test(spans, names_are_told_once);

@@ -46,10 +46,12 @@ int perfetto_put(struct perfetto *w, uint8_t *packet, uint8_t *at)
 	return w->packets.n_bytes < BUNDLE_BYTES ? 0 : bundles_put(w->bundles, &w->packets);
 }
 
-/* The first host is the machine that the file is of. */
-uint8_t *perfetto_put_machine(uint8_t *at, uint32_t host)
+/* 0 is the one that a trace is of if it does not say. */
+uint8_t *perfetto_put_machine(const struct perfetto *w, uint8_t *at, uint32_t host)
 {
-	return host ? pb_put_uint(at, PACKET_MACHINE_ID, host) : at;
+	uint32_t machine = w->machines.of_hosts[host];
+
+	return machine ? pb_put_uint(at, PACKET_MACHINE_ID, machine) : at;
 }
 
 uint64_t perfetto_time(struct perfetto *w, int64_t view_ns)
@@ -98,9 +100,12 @@ static int write_perfetto(const struct view *v, const struct codec_options *opti
 	int rc;
 
 	w.shift_ns = v->first_ns < 0 ? sub_saturated(0, v->first_ns) : 0;
-	rc = bundles_start(sink, level, options->n_threads, &w.bundles);
+	rc = perfetto_machines_init(&w.machines, v);
+	if (rc == 0)
+		rc = bundles_start(sink, level, options->n_threads, &w.bundles);
 	rc = rc ? perfetto_fail_memory(&w) : write_all(&w);
 	bundles_free(w.bundles);
+	perfetto_machines_deinit(&w.machines);
 	free(w.packets.data);
 	return rc;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "trace/codec/codec.h"
+#include "trace/codec/perfetto_machines.h"
 #include "trace/codec/perfetto_packet.h"
 
 struct bundles;
@@ -28,6 +29,7 @@ struct perfetto {
 	struct diag *diag;
 	struct packets packets; /* on their way to |bundles| */
 	struct bundles *bundles;
+	struct perfetto_machines machines;
 	int64_t shift_ns; /* from the view's time to the file's */
 	uint64_t n_uuids; /* that are used; see perfetto_tracks.h */
 };
@@ -38,8 +40,8 @@ int perfetto_fail_memory(struct perfetto *w);
 uint8_t *perfetto_reserve(struct perfetto *w, size_t n);
 /* Ends the packet that begins at |packet| and whose fields end at |at|. 0 or a negative errno. */
 int perfetto_put(struct perfetto *w, uint8_t *packet, uint8_t *at);
-/* The machine that the packet is of: its |host|. */
-uint8_t *perfetto_put_machine(uint8_t *at, uint32_t host);
+/* Which machine the packet is of: that of |host|. */
+uint8_t *perfetto_put_machine(const struct perfetto *w, uint8_t *at, uint32_t host);
 /* A time of the view on the file's clock; what does not fit is counted as lost. */
 uint64_t perfetto_time(struct perfetto *w, int64_t view_ns);
 /* Into a snapshot: the clock of the id showed |ns|. */

@@ -54,7 +54,7 @@ static int begin_sequence(struct sequence *s)
 		return -ENOMEM;
 	packet = packet_open(packet, TRACE_PACKET);
 	at = pb_put_uint(packet, PACKET_SEQUENCE_ID, s->id);
-	at = perfetto_put_machine(at, s->host);
+	at = perfetto_put_machine(s->w, at, s->host);
 	at = pb_put_uint(at, PACKET_SEQUENCE_FLAGS, SEQUENCE_CLEARED);
 	at = pb_put_uint(at, PACKET_FIRST_ON_SEQUENCE, 1);
 	message = packet_open(at, PACKET_DEFAULTS);
@@ -77,7 +77,7 @@ static uint8_t *put_head(struct sequence *s, uint8_t *at, int64_t view_ns)
 	at = pb_put_wide_uint(at, PACKET_TIMESTAMP, ns - s->last_ns);
 	at = pb_put_uint(at, PACKET_SEQUENCE_ID, s->id);
 	s->last_ns = ns;
-	return perfetto_put_machine(at, s->host);
+	return perfetto_put_machine(s->w, at, s->host);
 }
 
 /* The names that the item needs and the sequence does not know. A sample has none: its track has it. */

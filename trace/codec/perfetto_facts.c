@@ -39,7 +39,7 @@ static int put_clocks(struct perfetto *w, uint32_t host)
 	if (!packet)
 		return -ENOMEM;
 	packet = packet_open(packet, TRACE_PACKET);
-	at = perfetto_put_machine(packet, host);
+	at = perfetto_put_machine(w, packet, host);
 	snapshot = packet_open(at, PACKET_CLOCK_SNAPSHOT);
 	at = perfetto_put_clock(snapshot, CLOCK_TRACE_ID, 0, false);
 	if (epoch_ns)
@@ -106,7 +106,7 @@ static int put_system(struct perfetto *w, uint32_t host)
 	if (!packet)
 		return -ENOMEM;
 	packet = packet_open(packet, TRACE_PACKET);
-	at = perfetto_put_machine(packet, host);
+	at = perfetto_put_machine(w, packet, host);
 	system = packet_open(at, PACKET_SYSTEM_INFO);
 	at = packet_text(system, SYSTEM_VERSION, version, strlen(version));
 	at = packet_text(at, SYSTEM_MACHINE_NAME, name, n);
@@ -180,6 +180,8 @@ static int put_host(struct perfetto *w, uint32_t host)
 	if (rc == 0)
 		rc = put_host_text(w, host, "file", h->stem);
 	if (rc == 0)
+		rc = put_host_number(w, host, "machine", w->machines.of_hosts[host]);
+	if (rc == 0)
 		rc = put_host_number(w, host, "dropped", (int64_t)h->n_dropped);
 	if (rc == 0)
 		rc = put_host_number(w, host, "epoch_ns", h->epoch_ns);
@@ -210,11 +212,13 @@ int perfetto_put_facts(struct perfetto *w)
 	int rc = 0;
 
 	for (uint32_t i = 0; i < n_hosts && rc == 0; i++)
-		rc = put_clocks(w, i);
+		if (perfetto_machines_has_first(&w->machines, i))
+			rc = put_clocks(w, i);
 	if (rc == 0)
 		rc = put_uuid(w);
 	for (uint32_t i = 0; i < n_hosts && rc == 0; i++)
-		rc = put_system(w, i);
+		if (perfetto_machines_has_first(&w->machines, i))
+			rc = put_system(w, i);
 	for (uint32_t i = 0; i < n_hosts && rc == 0; i++)
 		rc = put_host(w, i);
 	return rc ? rc : put_notes(w);

@@ -31,7 +31,7 @@ static int begin(struct perfetto *w, struct description *d, uint64_t uuid,
 		return -ENOMEM;
 	d->packet = packet_open(at, TRACE_PACKET);
 	at = pb_put_uint(d->packet, PACKET_TIMESTAMP, perfetto_time(w, w->view->first_ns));
-	at = perfetto_put_machine(at, p->host);
+	at = perfetto_put_machine(w, at, p->host);
 	d->descriptor = packet_open(at, PACKET_TRACK_DESCRIPTOR);
 	d->at = pb_put_uint(d->descriptor, DESCRIPTOR_UUID, uuid);
 	return 0;
