@@ -17,7 +17,7 @@ Code = grpc.StatusCode
 
 # Limits of ours; a loaded machine gets three tries.
 TERMINATE_S = 0.3
-RELEASE_S = 0.2
+RELEASE_S = 0.1
 
 
 @contextlib.contextmanager
