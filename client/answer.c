@@ -100,9 +100,21 @@ static int fail_tools(struct answer *a, const struct reply *reply)
 	return EXIT_FAILED;
 }
 
+/* Where, was said when the session was begun, if at all. */
+static int fail_kept(struct answer *a)
+{
+	diag_set(a->d, -ENODATA,
+		"%s: the server kept the trace: it sent none, and wrote it, if anywhere, to where its "
+		"session was told to when it was begun, on that machine",
+		a->target);
+	return EXIT_FAILED;
+}
+
 /* It was told the path as it is here. */
 static int fail_elsewhere(struct answer *a)
 {
+	if (!a->names_place)
+		return fail_kept(a);
 	a->elsewhere = realpath(a->run_dir->path, NULL);
 	if (!a->elsewhere)
 		a->elsewhere = strdup(a->run_dir->path);

@@ -21,6 +21,7 @@ struct answer {
 	/* Given by the caller, borrowed. */
 	const char *target;
 	struct run_dir *run_dir;
+	bool names_place; /* the request named the run's directory, as a place for the server, too */
 	struct diag *d;
 
 	/* Results. */

@@ -256,7 +256,10 @@ static int finish(struct part *p)
 {
 	int code = recording_finish(&p->recording, &p->request, &p->d);
 
-	p->answer = (struct answer){.target = p->address.text, .run_dir = &p->run_dir, .d = &p->d};
+	p->answer = (struct answer){.target = p->address.text,
+		.run_dir = &p->run_dir,
+		.names_place = !p->request.calls || !p->request.calls->is_of_session,
+		.d = &p->d};
 	if (code == EXIT_DONE)
 		code = receive(p);
 	else if (recording_is_partial(&p->recording))

@@ -195,6 +195,15 @@ def stock_servers_are_asked_in_their_words(t):
 
 
 @test
+def a_snapshot_that_a_stock_server_keeps_is_said_without_a_path(t):
+    port = FakeServer(t, lambda c: c.reply(b""), unknown=b"/proftap.v1.").port
+    done = fetch(t, "snapshot", port, code=1)
+    contains(done.stderr, "the server kept the trace: it sent none", "standard error")
+    check(str(t.dir) not in done.stderr, f"a place that the server never heard of: {done.stderr!r}")
+    equal(files(t), [], "files")
+
+
+@test
 def older_ones_in_theirs(t):
     check_stock(t, ("ContinuousProfiling", "GetSnapShot"), NEW_NAMES)
 
