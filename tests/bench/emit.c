@@ -6,6 +6,7 @@
  * usage: emit start GIGABYTES   touches that much memory and starts a server: prints the times of the
  *                               start in ns and the port
  *        emit idle              says that it runs, waits for a line, starts a server, prints the port
+ *        emit pulse             the same, and then a span each half millisecond
  *        emit burst N           prints the port, then emits N spans in each capture, paced so that the
  *                               server keeps up, and prints how many
  *        emit large N           prints the port, then, in the first capture, emits N spans with eight arguments, paced in
@@ -35,6 +36,7 @@
 #define STEADY_NS 2e9
 #define STEADY_BATCH 500
 #define MICRO_NS 1000
+#define PULSE_PAUSE_US 500
 
 static int fail(const char *what)
 {
@@ -86,16 +88,38 @@ static int run_start(const char *gigabytes)
 	return 0;
 }
 
+/* 1 when there is a server. */
+static int serve_when_asked(void)
+{
+	puts("running");
+	if (is_over(-1))
+		return 0;
+	if (ptap_server_start(0))
+		return !fail("no server");
+	printf("%d\n", ptap_server_port());
+	return 1;
+}
+
 static int run_idle(const char *unused)
 {
 	(void)unused;
-	puts("running");
-	if (is_over(-1))
+	if (!serve_when_asked())
 		return 1;
-	if (ptap_server_start(0))
-		return fail("no server");
-	printf("%d\n", ptap_server_port());
 	wait_for_end();
+	return 0;
+}
+
+static int run_pulse(const char *unused)
+{
+	(void)unused;
+	if (!serve_when_asked())
+		return 1;
+	while (!is_over(0)) {
+		{
+			PTAP_SPAN("pulse");
+		}
+		usleep(PULSE_PAUSE_US);
+	}
 	return 0;
 }
 
@@ -248,6 +272,7 @@ static const struct mode {
 	{"idle", run_idle},
 	{"large", run_large},
 	{"micro", run_micro},
+	{"pulse", run_pulse},
 	{"start", run_start},
 	{"steady", run_steady},
 	{"trace", run_trace},
