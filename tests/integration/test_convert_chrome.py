@@ -18,6 +18,7 @@ class Chrome:
         self.conversion = Conversion(t, "chrome", *paths, options=options)
         self.document = json.loads(self.conversion.data, parse_float=Decimal)
         self.events = self.document["traceEvents"]
+        self.shift_ns = int(self.document["metadata"].get("shift-ns", 0))
         named = {(e["name"], e["pid"], e["tid"]): e["args"] for e in self.of("M")}
         self.threads = {key[1:]: args["name"] for key, args in named.items()
                         if key[0] == "thread_name"}
@@ -64,7 +65,7 @@ def compare(t, *paths, options=()):
     lost = [row for row in samples if not is_number(row)]
     equal(chrome.conversion.lost.get("counter samples that are no number", 0), len(lost), "lost")
     expected = collections.Counter(
-        (row.place[1], row.place[3], row.name, row.start_ns, row.duration_ns, text_of(expected_args(row)),
+        (row.place[1], row.place[3], row.name, row.start_ns + chrome.shift_ns, row.duration_ns, text_of(expected_args(row)),
          "C" if row.kind == "counter" else "X" if row.kind in SPANS else "i")
         for row in rows if row not in lost)
     found = collections.Counter(
@@ -83,7 +84,7 @@ def compare_flows(rows, chrome):
     for row in rows:
         for phase, flow in zip("fs", row.flows):
             if flow:
-                expected[phase, hex(flow % 2**64), row.place[3], row.start_ns] += 1
+                expected[phase, hex(flow % 2**64), row.place[3], row.start_ns + chrome.shift_ns] += 1
     found = collections.Counter(
         (e["ph"], e["id"], chrome.threads[e["pid"], e["tid"]], to_ns(e["ts"])) for e in chrome.of("sf"))
     equal(found, expected, "ends of flows")
@@ -175,13 +176,13 @@ def threads_that_are_drawn_as_one_row_do_not_cross(t):
 
 
 @test
-def times_before_the_beginning_are_shifted(t):
+def times_that_viewers_drop_or_round_are_shifted(t):
     path = t.dir / "a.xplane.pb"
-    path.write_bytes(make_space({"main": [("early", -1500, 1000), ("late", 10, 7)]}))
-    chrome = Chrome(t, path)
-    equal([(e["name"], to_ns(e["ts"]), to_ns(e["dur"])) for e in chrome.of("X")],
-          [("early", 0, 1000), ("late", 1510, 7)], "spans")
-    equal(chrome.document["metadata"]["shift-ns"], "1500", "the shift")
+    for first_ns, shift in ((-1500, "1500"), (2**53 - 1517, None), (2**53 - 1516, str(1516 - 2**53))):
+        path.write_bytes(make_space({"main": [("a", first_ns, 1000), ("b", first_ns + 1510, 7)]}))
+        chrome, _ = compare(t, path)
+        equal(chrome.document["metadata"].get("shift-ns"), shift, f"the shift of {first_ns}")
+        equal(min(to_ns(e["ts"]) for e in chrome.of("X")), first_ns + int(shift or 0), "the first time")
 
 
 @test

@@ -19,7 +19,7 @@ struct chrome {
 	struct sink *sink;
 	struct codec_result *result;
 	int64_t *pids; /* of the view's processes: different from each other */
-	int64_t shift_ns; /* added to all times, so that none is negative */
+	int64_t shift_ns; /* added to all times, so that none is negative, or larger than need be */
 	uint64_t n_events;
 	int64_t next_tid; /* of rows beyond a track's first */
 	uint32_t *series; /* by name: index + 1 of the last track that had samples of it */
