@@ -92,12 +92,12 @@ class Found:
 class Expected:
     """The same of `proftap convert -t ndjson`."""
 
-    def __init__(self, *paths):
+    def __init__(self, paths, options):
         self.spans, self.samples, self.arrows = (collections.Counter() for _ in range(3))
         self.hosts = []
         self.shift_ns = 0
         chains = collections.defaultdict(list)
-        done = run(PROFTAP, "convert", "-t", "ndjson", "-o", "-", *paths)
+        done = run(PROFTAP, "convert", "-t", "ndjson", "-o", "-", *options, *paths)
         for line in done.stdout.splitlines():
             self.add(json.loads(line), chains)
         for (_, id_), ends in chains.items():
@@ -137,11 +137,11 @@ def assert_same(found, expected, what):
         f"{missing.total()} only in NDJSON, e.g. {list(missing)[:3]}")
 
 
-def check(paths, work, trouble=None):
+def check(paths, work, trouble=None, options=()):
     """Converts, and compares in both ways. What trace_processor may complain of is |trouble|. Returns what it found."""
     out = pathlib.Path(work) / "out.pftrace"
-    run(PROFTAP, "convert", "-o", out, *paths)
-    found, expected = Found(out), Expected(*paths)
+    run(PROFTAP, "convert", "-o", out, *options, *paths)
+    found, expected = Found(out), Expected(paths, options)
     assert found.trouble == (trouble or {}), found.trouble
     assert found.hosts == expected.hosts, (found.hosts, expected.hosts)
     for what in ("spans", "samples", "arrows"):

@@ -126,6 +126,14 @@ def test_foreign_shapes():
         assert depth == [[499]] and streams == [[2]], (depth, streams)
 
 
+def test_groups():
+    """Rows of a grouping, as which several tracks are drawn, have the spans of them all."""
+    with folder() as work:
+        path = make_odd(work / "odd.xplane.pb")
+        found = perfetto.check([path], work, options=("--primary-group", "category", "--secondary-group", "process"))
+        assert {key[1:3] for key in found.spans} == {(1, "train"), (3, "/device:GPU:0")}, found.spans
+
+
 def test_unfinished_inside_of_finished():
     """A span without an end does not take that of the one around it."""
     with folder() as work:

@@ -298,7 +298,7 @@ static int put_any(struct sequence *s, const struct item *item)
 	if (rc)
 		return rc;
 	if (item->kind == ITEM_SAMPLE && !is_number(item)) {
-		codec_lose(s->w->result, "samples that are no numbers", 1);
+		codec_lose(s->w->result, "counter samples that are no number", 1);
 		return 0;
 	}
 	s->w->result->n_items++;
@@ -313,12 +313,15 @@ static int put_any(struct sequence *s, const struct item *item)
 	return put_sample(s, item);
 }
 
-static int fail_read(struct sequence *s, int rc)
+static int fail_read(const struct sequence *s, int rc)
 {
-	return s->w->diag->text[0]
+	const struct view *v = s->w->view;
+	const struct view_host *host = &v->hosts[view_get_origin(v, s->track)->host];
+	struct diag *d = s->w->diag;
+
+	return d && d->text[0]
 		       ? rc
-		       : diag_set(s->w->diag, rc, "%.300s: %s",
-				 s->w->view->hosts[s->host].archive->path, errno_words(rc));
+		       : diag_set(d, rc, "%.300s: %s", host->archive->path, errno_words(rc));
 }
 
 static int put_items(struct sequence *s)

@@ -192,6 +192,15 @@ static int put_host(struct perfetto *w, uint32_t host)
 	return rc ? rc : put_host_texts(w, host, "error", &h->archive->errors);
 }
 
+/* Who asks by SQL is not to take them for the kernel's. */
+static int put_grouping(struct perfetto *w)
+{
+	static const struct attribute a = {
+		.key = "proftap.pids", .text = "those of groups, made up; and so are tids"};
+
+	return view_is_grouped(w->view) ? put_attribute(w, &a) : 0;
+}
+
 static int put_notes(struct perfetto *w)
 {
 	const struct names *notes = &w->view->notes;
@@ -221,6 +230,8 @@ int perfetto_put_facts(struct perfetto *w)
 			rc = put_system(w, i);
 	for (uint32_t i = 0; i < n_hosts && rc == 0; i++)
 		rc = put_host(w, i);
+	if (rc == 0)
+		rc = put_grouping(w);
 	return rc ? rc : put_notes(w);
 }
 
@@ -242,7 +253,7 @@ static uint8_t *put_writer(uint8_t *at, const struct view *v, size_t track)
 	uint8_t *writer = packet_open(at, STATS_WRITER);
 
 	at = pb_put_uint(writer, WRITER_SEQUENCE_ID, perfetto_sequence(track));
-	at = pb_put_uint(at, WRITER_BUFFER, view_get_process(v, &v->tracks[track])->host);
+	at = pb_put_uint(at, WRITER_BUFFER, view_get_origin(v, &v->tracks[track])->host);
 	return packet_close(writer, at);
 }
 

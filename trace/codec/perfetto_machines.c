@@ -32,9 +32,11 @@ static bool fits(
 	return true;
 }
 
-/* One of the hosts before it, or a new one. */
+/* That of one of the hosts before it, or a new one. The pids of groups are different in all of the view. */
 static uint32_t choose(const struct perfetto_machines *m, const struct view *v, uint32_t host)
 {
+	if (view_is_grouped(v))
+		return 0;
 	for (uint32_t i = 0; i < host; i++)
 		if (strcmp(v->hosts[i].name, v->hosts[host].name) == 0 &&
 			fits(m, v, host, m->of_hosts[i]))

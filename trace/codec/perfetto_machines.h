@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The machines of a Perfetto trace: within one a pid means one process. Archives of one host's name are one machine, unless both
- * have a process of the same pid. Viewers draw no arrow from one machine to another, so there are no more than need be.
+ * have a process of the same pid; those of a view that is grouped are all one. Viewers draw no arrow from one machine to another,
+ * so there are no more than need be.
  */
 #ifndef TRACE_CODEC_PERFETTO_MACHINES_H
 #define TRACE_CODEC_PERFETTO_MACHINES_H

@@ -81,6 +81,12 @@ static int put_thread(struct perfetto *w, const struct view_track *t)
 	return end(w, &d);
 }
 
+/* A row that several tracks are drawn as is none of a thread: they overlap. */
+static bool is_thread(const struct view_track *t)
+{
+	return t->kind == TRACK_THREAD && !t->is_shared;
+}
+
 /* --- other rows ---------------------------------------------------------------------------- */
 
 static uint64_t find_rank(const struct view *v, const struct view_track *t)
@@ -92,8 +98,9 @@ static uint64_t find_rank(const struct view *v, const struct view_track *t)
 static int put_row(struct perfetto *w, const struct view_track *t, uint64_t uuid)
 {
 	const struct view *v = w->view;
-	uint64_t parent = t->kind == TRACK_THREAD ? perfetto_track_uuid(v, t)
-						  : perfetto_process_uuid(t->process);
+	uint64_t parent =
+		is_thread(t) ? perfetto_track_uuid(v, t) : perfetto_process_uuid(t->process);
+	uint64_t key = t->is_shared ? t->row : find_rank(v, t);
 	size_t n_name = strlen(t->name);
 	struct description d;
 
@@ -102,9 +109,9 @@ static int put_row(struct perfetto *w, const struct view_track *t, uint64_t uuid
 	d.at = packet_text(d.at, DESCRIPTOR_NAME, t->name, n_name);
 	d.at = pb_put_uint(d.at, DESCRIPTOR_PARENT, parent);
 	d.at = pb_put_uint(d.at, DESCRIPTOR_RANK, find_rank(v, t));
-	if (t->kind != TRACK_ASYNC) {
+	if (t->kind != TRACK_ASYNC || t->is_shared) {
 		d.at = pb_put_uint(d.at, DESCRIPTOR_MERGE, MERGE_BY_KEY);
-		d.at = pb_put_uint(d.at, DESCRIPTOR_MERGE_KEY_INT, find_rank(v, t) + 1);
+		d.at = pb_put_uint(d.at, DESCRIPTOR_MERGE_KEY_INT, key + 1);
 	}
 	return end(w, &d);
 }
@@ -149,18 +156,12 @@ int64_t perfetto_put_counter(struct perfetto *w, const struct view_track *track,
 
 /* --- all of them --------------------------------------------------------------------------- */
 
+/* Counters have one each instead, which their samples tell of. */
 static int put_track(struct perfetto *w, const struct view_track *t)
 {
-	switch (t->kind) {
-	case TRACK_THREAD:
-		return put_thread(w, t);
-	case TRACK_STREAM:
-	case TRACK_ASYNC:
-		return put_row(w, t, perfetto_track_uuid(w->view, t));
-	case TRACK_COUNTERS:
-		break;
-	}
-	return 0;
+	if (t->kind == TRACK_COUNTERS)
+		return 0;
+	return is_thread(t) ? put_thread(w, t) : put_row(w, t, perfetto_track_uuid(w->view, t));
 }
 
 int perfetto_put_tracks(struct perfetto *w)
