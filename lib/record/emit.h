@@ -199,25 +199,17 @@ static inline int ring_find_room(struct ring *ring, uint32_t n)
 	return 0;
 }
 
-static inline int ring_has_room(struct ring *ring, uint64_t head, uint32_t n)
+static inline int ring_has_room(struct ring *ring, uint64_t head, uint64_t n)
 {
 	return likely(head + n <= ring->limit);
 }
 
 /*
- * Writes an entry at |head|, where there is room: the record, then |n_extra| slots. Guard held. False: |word| is not
- * current, and nothing may be stored any more.
+ * The entry at |head| is complete, with its |n_extra| slots. Guard held. False: |word| is not current, and nothing may be
+ * stored any more.
  */
-static inline int ring_append(struct ring *ring, uint32_t word, uint64_t head, uint64_t word0,
-	uint64_t word1, const struct slot *extra, uint32_t n_extra)
+static inline int ring_publish(struct ring *ring, uint32_t word, uint64_t head, uint64_t n_extra)
 {
-	struct slot *data = ring_data(ring);
-
-	data[head & ring->slot_mask] = (struct slot){{word0, word1}};
-	/* Of the compiler: done with these before it comes to those. With fewer registers none has to be saved. */
-	signal_fence();
-	for (uint32_t i = 0; i < n_extra; i++)
-		data[(head + 1 + i) & ring->slot_mask] = extra[i];
 	/*
 	 * As late as can be: an old head over a newer one would lose all that is between. The slots that a child wrote
 	 * are those that its parent wrote next, and has long been rid of.
@@ -227,6 +219,18 @@ static inline int ring_append(struct ring *ring, uint32_t word, uint64_t head, u
 	ring->n_other += n_extra;
 	atomic_store_explicit(&ring->head, head + 1 + n_extra, memory_order_release);
 	return 1;
+}
+
+/* Writes an entry at |head|, where there is room: the record, then |n_extra| slots. As ring_publish(). */
+static inline int ring_append(struct ring *ring, uint32_t word, uint64_t head, uint64_t word0,
+	uint64_t word1, const struct slot *extra, uint32_t n_extra)
+{
+	struct slot *data = ring_data(ring);
+
+	data[head & ring->slot_mask] = (struct slot){{word0, word1}};
+	for (uint32_t i = 0; i < n_extra; i++)
+		data[(head + 1 + i) & ring->slot_mask] = extra[i];
+	return ring_publish(ring, word, head, n_extra);
 }
 
 /*

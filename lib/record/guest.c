@@ -21,6 +21,8 @@
  * relocation) is refused by the linker instead of silently reading a page that never changes.
  */
 __attribute__((visibility("protected"), aligned(PAGE_ALIGN))) union guest_page ptap_impl_level_page;
+extern __attribute__((
+	alias("ptap_impl_level_page"), visibility("hidden"))) union guest_page guest_page;
 
 /* Keeps other data off the page when pages are larger than the union. */
 _Static_assert(sizeof(union guest_page) == 4096, "one small page");

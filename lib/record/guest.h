@@ -40,10 +40,12 @@ union guest_page {
 };
 
 extern union guest_page ptap_impl_level_page;
+/* The same, by a name that is hidden: no address is made before it is read. */
+extern __attribute__((visibility("hidden"))) union guest_page guest_page;
 
 static inline struct guest *guest_get(void)
 {
-	return &ptap_impl_level_page.guest;
+	return &guest_page.guest;
 }
 
 /*

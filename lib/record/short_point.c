@@ -6,32 +6,36 @@
 #include "lib/record/long_way.h"
 #include "lib/record/short_way.h"
 
-/* The capture ended, or this is a child of fork() now. */
-static cold void drop(void)
-{
-	ring_end();
-}
-
-/* A point with |number|, unless that is NULL, whose ring was taken. False: it is at its limit, and still taken. */
+/*
+ * A point with |number|, unless that is NULL, whose ring was taken. False: it is at its limit, or deeper than a record says,
+ * and still taken.
+ */
 static hot int put_point(struct thread *self, uint32_t id, uint32_t word, enum record_kind kind,
 	const struct slot *number)
 {
 	struct ring *ring = self->ring;
-	uint32_t n = number ? 1 : 0;
+	uint32_t n_extra = number ? 1 : 0;
 	uint64_t head = ring_get_head(ring);
-	uint32_t depth = ring_get_point_depth(ring);
+	uint32_t depth = ring_get_depth(ring);
+	uint64_t now = ticks_read();
+	struct slot *slot;
 
-	if (!ring_has_room(ring, head, 1 + n))
+	if (!ring_has_room(ring, head, 1 + n_extra) || unlikely(depth >= RECORD_MAX_DEPTH))
 		return 0;
-	if (unlikely(!ring_append(ring, word, head, record_word0(ticks_read(), kind, depth, n),
-		    record_word1(0, id), number, n)))
-		drop();
+	slot = short_slot(ring, head);
+	slot[0] = (struct slot){{record_word0(now, kind, depth, n_extra), record_word1(0, id)}};
+	if (number) {
+		slot[1] = *number;
+		short_fetch_ahead(slot);
+	}
+	if (unlikely(!ring_publish(ring, word, head, n_extra)))
+		ring_end();
 	else
 		thread_give_back(self, word);
 	return 1;
 }
 
-/* Whether a point of |n| slots, at the limit, finds room on the long way. Frees what was taken. */
+/* Whether a point of |n| slots finds room on the long way; else it is counted. Frees what was taken. */
 static inline int find_room(uint32_t n)
 {
 	int has_room = ring_find_room(thread_self.ring, n);

@@ -14,11 +14,6 @@ static cold struct ptap_impl_token drop_begin(void)
 	return (struct ptap_impl_token){NULL, 0, 0};
 }
 
-static cold void drop(void)
-{
-	ring_end();
-}
-
 /* Begin. */
 
 /* |what|: the name's id and the kind. */
@@ -49,17 +44,38 @@ struct ptap_impl_token ptap_impl_begin(struct ptap_impl_site *site, uint32_t wor
 	return push(self, ring, word, depth, id | RECORD_SPAN << 24);
 }
 
-/* The slots of numbers. False: one is no number, or has a key that is not known yet. */
+/* The slot of argument |i|. False: it is no number, or has a key that is not known yet. */
+static hot int write_number(struct slot *slots, const struct ptap_impl_site *site,
+	const struct ptap_impl_arg *args, unsigned i)
+{
+	uint32_t key = known_id(&site->arg_ids[i]);
+
+	if (unlikely(!key || args[i].type == PTAP_IMPL_STR))
+		return 0;
+	slots[i] = args_number(key, &args[i]);
+	return 1;
+}
+
+/* Of all, without a loop, whose pointers would need as many registers more. */
 static hot int write_numbers(struct slot *slots, const struct ptap_impl_site *site,
 	const struct ptap_impl_arg *args, unsigned n_args)
 {
-	for (unsigned i = 0; i < n_args; i++) {
-		uint32_t key = known_id(&site->arg_ids[i]);
-
-		if (unlikely(!key || args[i].type == PTAP_IMPL_STR))
-			return 0;
-		slots[i] = args_number(key, &args[i]);
-	}
+#define WRITE(i)                                                     \
+	do {                                                         \
+		if (n_args == (i))                                   \
+			return 1;                                    \
+		if (unlikely(!write_number(slots, site, args, (i)))) \
+			return 0;                                    \
+	} while (0)
+	WRITE(0);
+	WRITE(1);
+	WRITE(2);
+	WRITE(3);
+	WRITE(4);
+	WRITE(5);
+	WRITE(6);
+	WRITE(7);
+#undef WRITE
 	return 1;
 }
 
@@ -67,26 +83,27 @@ struct ptap_impl_token ptap_impl_begin_args(struct ptap_impl_site *site, uint32_
 	const struct ptap_impl_arg *args, unsigned n_args)
 {
 	struct thread *self = &thread_self;
-	struct ring *ring = self->ring;
+	struct ring_frame *frame;
 	uint32_t depth;
 
 	if (unlikely(!known_id(&site->id) || n_args > PTAP_IMPL_MAX_ARGS) ||
 		!thread_take(self, word))
 		return span_begin_args(site, word, args, n_args);
-	depth = ring_get_depth(ring);
+	depth = ring_get_depth(self->ring);
+	frame = ring_frame(self->ring, depth);
+	if (unlikely(depth >= RECORD_MAX_DEPTH))
+		goto slow;
 	ring_fence_open();
-	if (unlikely(depth >= RECORD_MAX_DEPTH ||
-		     !write_numbers(ring_frame(ring, depth)->slots, site, args, n_args))) {
-		thread_give_back(self, word);
-		return span_begin_args(site, word, args, n_args);
-	}
+	frame_finish(frame, RECORD_SPAN, depth, n_args);
+	if (unlikely(!write_numbers(frame->slots, site, args, n_args)))
+		goto slow;
 	/* What follows is loaded again, so that it needs no registers before. */
 	signal_fence();
-	ring = self->ring;
-	depth = ring_get_depth(ring);
-	frame_finish(ring_frame(ring, depth), RECORD_SPAN, depth, n_args);
-	return push(self, ring, word, depth,
+	return push(self, self->ring, word, ring_get_depth(self->ring),
 		known_id(&site->id) | (uint32_t)(RECORD_SPAN | RING_OPEN_HAS_FRAME) << 24);
+slow:
+	thread_give_back(self, word);
+	return span_begin_args(site, word, args, n_args);
 }
 
 /* End. */
@@ -98,101 +115,97 @@ static cold void end_slowly(struct ptap_impl_token token)
 	span_end(token);
 }
 
-/* There is room behind the limit. */
-static __attribute__((noinline)) void end_in_next_segment(
-	struct ring *ring, uint32_t word, uint64_t word0, uint64_t word1)
-{
-	uint64_t head = ring_get_head(ring);
-
-	segment_enter(ring, word, head, 1);
-	if (ring_append(ring, word, head, word0, word1, NULL, 0))
-		atomic_store_explicit(&ring->depth, record_depth(word0), memory_order_release);
-	ring_end();
-}
-
-/* All of an end is done but this, and the ring is at its limit: full, or emptied meanwhile. */
-static __attribute__((noinline)) void end_at_limit(
-	struct ring *ring, uint32_t word, uint64_t word0, uint64_t word1)
-{
-	if (ring_has_room_behind(ring, ring_get_head(ring), 1)) {
-		end_in_next_segment(ring, word, word0, word1);
-		return;
-	}
-	if (ring_drop_spans(ring, word, record_depth(word0), LOSS_FULL, 1))
-		atomic_store_explicit(&ring->depth, record_depth(word0), memory_order_release);
-	ring_end();
-}
-
-/* Of a span with a frame, whose ring was taken. */
-static __attribute__((noinline)) void end_with_frame(struct ptap_impl_token token)
+/* The ring is at its limit, and there is room behind that, or none. */
+static __attribute__((noinline)) void end_at_limit(struct ptap_impl_token token)
 {
 	struct ring *ring = token.ring;
-	struct ring_open *open = &ring->open[token.depth];
-	struct ring_frame *frame = ring_frame(ring, token.depth);
-	uint64_t start = atomic_load_explicit(&open->start, memory_order_relaxed);
-	uint64_t duration = ticks_read() - start;
-	uint64_t id = atomic_load_explicit(&open->what, memory_order_relaxed) & STRING_ID_MASK;
-	uint32_t n = atomic_load_explicit(&frame->n_slots, memory_order_relaxed);
-	uint64_t head = ring_get_head(ring);
 
-	if (unlikely(duration >= RECORD_DURATION_MASK) || !ring_has_room(ring, head, 1 + n)) {
+	if (ring_has_room_behind(ring, ring_get_head(ring), 1)) {
 		end_slowly(token);
 		return;
 	}
-	if (unlikely(
-		    !ring_append(ring, token.word, head, frame->word0 | (start & RECORD_START_MASK),
-			    record_word1(duration, (uint32_t)id), frame->slots, n))) {
-		drop();
+	if (ring_drop_spans(ring, token.word, token.depth, LOSS_FULL, 1))
+		atomic_store_explicit(&ring->depth, token.depth, memory_order_release);
+	ring_end();
+}
+
+/* The entry at |head| is complete. */
+static hot void finish_end(
+	struct ring *ring, uint32_t word, uint64_t depth, uint64_t head, uint64_t n_extra)
+{
+	if (unlikely(!ring_publish(ring, word, head, n_extra))) {
+		ring_end();
 		return;
 	}
-	atomic_store_explicit(&ring->depth, token.depth, memory_order_release);
-	thread_give_back(&thread_self, token.word);
+	atomic_store_explicit(&ring->depth, (uint32_t)depth, memory_order_release);
+	thread_give_back(&thread_self, word);
+}
+
+/* Of a span with a frame, whose ring was taken. */
+static __attribute__((noinline)) void end_with_frame(
+	struct ring *ring, uint32_t word, uint64_t depth, uint64_t what)
+{
+	struct ring_frame *frame = ring_frame(ring, (uint32_t)depth);
+	uint64_t start = atomic_load_explicit(&ring->open[depth].start, memory_order_relaxed);
+	uint64_t head = ring_get_head(ring);
+	uint64_t n = atomic_load_explicit(&frame->n_slots, memory_order_relaxed);
+	uint64_t duration = ticks_read() - start;
+	struct slot *slot;
+
+	if (unlikely(duration >= RECORD_DURATION_MASK || !ring_has_room(ring, head, 1 + n))) {
+		end_slowly((struct ptap_impl_token){ring, word, (uint32_t)depth});
+		return;
+	}
+	slot = short_slot(ring, head);
+	*slot = (struct slot){{frame->word0 | (start & RECORD_START_MASK),
+		record_word1(duration, (uint32_t)what & STRING_ID_MASK)}};
+	for (uint64_t i = 0; i < n; i++)
+		slot[1 + i] = frame->slots[i];
+	short_fetch_ahead(slot);
+	/* Loaded again, so that it needs no register. */
+	signal_fence();
+	finish_end(ring, word, depth, ring_get_head(ring), n);
 }
 
 void ptap_impl_end(struct ptap_impl_token token)
 {
-	struct thread *self = &thread_self;
 	struct ring *ring = token.ring;
-	struct ring_open *open = &ring->open[token.depth];
+	uint64_t depth = token.depth;
 	uint64_t start;
 	uint64_t what;
 	uint64_t duration;
 	uint64_t head;
-	uint64_t word0;
-	uint64_t word1;
+	struct slot *slot;
 
-	if (unlikely(self->ring != ring) || !thread_take(self, token.word)) {
+	if (unlikely(thread_self.ring != ring) || !thread_take(&thread_self, token.word)) {
 		span_end(token);
 		return;
 	}
-	what = atomic_load_explicit(&open->what, memory_order_relaxed);
 	/* Something was left open above it. */
-	if (unlikely(ring_get_depth(ring) != token.depth + 1)) {
+	if (unlikely(ring_get_depth(ring) != depth + 1)) {
 		end_slowly(token);
 		return;
 	}
+	what = atomic_load_explicit(&ring->open[depth].what, memory_order_relaxed);
 	if (what & (uint64_t)RING_OPEN_HAS_FRAME << 24) {
-		end_with_frame(token);
+		end_with_frame(ring, token.word, depth, what);
 		return;
 	}
-	start = atomic_load_explicit(&open->start, memory_order_relaxed);
+	start = atomic_load_explicit(&ring->open[depth].start, memory_order_relaxed);
+	head = ring_get_head(ring);
 	duration = ticks_read() - start;
 	/* Or negative: a clock that steps back across cores. */
 	if (unlikely(duration >= RECORD_DURATION_MASK)) {
 		end_slowly(token);
 		return;
 	}
-	word0 = record_word0(start, RECORD_SPAN, token.depth, 0);
-	word1 = record_word1(duration, (uint32_t)what & STRING_ID_MASK);
-	head = ring_get_head(ring);
 	if (!ring_has_room(ring, head, 1)) {
-		end_at_limit(ring, token.word, word0, word1);
+		end_at_limit(token);
 		return;
 	}
-	if (unlikely(!ring_append(ring, token.word, head, word0, word1, NULL, 0))) {
-		drop();
-		return;
-	}
-	atomic_store_explicit(&ring->depth, token.depth, memory_order_release);
-	thread_give_back(self, token.word);
+	slot = short_slot(ring, head);
+	*slot = (struct slot){{record_word0(start, RECORD_SPAN, (unsigned)depth, 0),
+		record_word1(duration, (uint32_t)what & STRING_ID_MASK)}};
+	short_fetch_ahead(slot);
+	finish_end(ring, token.word, depth, head, 0);
 }

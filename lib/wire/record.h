@@ -64,8 +64,11 @@ struct slot {
 static inline uint64_t record_word0(
 	uint64_t start_ticks, enum record_kind kind, unsigned depth, unsigned n_extra)
 {
-	return (start_ticks & RECORD_START_MASK) | (uint64_t)kind << 48 | (uint64_t)depth << 52 |
-	       (uint64_t)n_extra << 59;
+	uint64_t rest = (uint64_t)kind | (uint64_t)depth << 4 | (uint64_t)n_extra << 11;
+	uint64_t rotated = start_ticks << 16 | rest;
+
+	/* A rotation, which takes the start's upper bits off as well: cheaper than a mask. */
+	return rotated >> 16 | rotated << 48;
 }
 
 static inline uint64_t record_word1(uint64_t duration_ticks, uint32_t string_id)

@@ -42,6 +42,7 @@ void act_begin_args(void);
 void act_end_nested(void);
 void act_begin_many_args(void);
 void act_begin_numbers(void);
+void act_begin_all_numbers(void);
 void act_begin_no_args(void);
 void act_begin_short_args(void);
 void act_begin_large(void);

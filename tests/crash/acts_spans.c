@@ -174,6 +174,19 @@ void act_begin_numbers(void)
 	PTAP_IMPL_DYN((inner = ptap_impl_begin_args(&numbers_site, ptap_impl_w, args, 2), 0));
 }
 
+static struct ptap_impl_site all_numbers_site = {0, {0}, "a span with as many numbers as can be"};
+
+void act_begin_all_numbers(void)
+{
+	const struct ptap_impl_arg args[PTAP_IMPL_MAX_ARGS] = {PTAP_I("1", -1), PTAP_U("2", 2),
+		PTAP_F("3", 0.3), PTAP_P("4", (void *)0x4), PTAP_I("5", 5), PTAP_U("6", 6),
+		PTAP_F("7", 0.7), PTAP_P("8", (void *)0x8)};
+
+	PTAP_IMPL_DYN((inner = ptap_impl_begin_args(
+			       &all_numbers_site, ptap_impl_w, args, PTAP_IMPL_MAX_ARGS),
+		0));
+}
+
 static struct ptap_impl_site no_args_site = {0, {0}, "a span without arguments"};
 
 void act_begin_no_args(void)

@@ -195,6 +195,34 @@ START_TEST(keeps_entries_whole_across_the_wrap)
 }
 END_TEST
 
+/* The number in the slot at |at|. */
+static uint64_t number_at(uint64_t at)
+{
+	return fixture_slot(0, at)->word[1];
+}
+
+/* Two slots and three in turns, none of which begins where one began in the lap before: as above. */
+START_TEST(keeps_numbers_whole_across_the_wrap)
+{
+	for (uint32_t i = 0; i < 3 * FIXTURE_SLOTS; i++) {
+		uint64_t at = fixture_head(0);
+
+		PTAP_COUNTER("counter", i);
+		{
+			PTAP_SPAN_ARGS("args", PTAP_U("first", i + 1), PTAP_U("second", i + 2));
+		}
+		ck_assert_uint_eq(fixture_head(0), at + 5);
+		ck_assert_uint_eq(record_kind(fixture_slot(0, at)->word[0]), RECORD_COUNTER);
+		ck_assert_uint_eq(number_at(at + 1), i);
+		ck_assert_uint_eq(record_kind(fixture_slot(0, at + 2)->word[0]), RECORD_SPAN);
+		ck_assert_uint_eq(number_at(at + 3), i + 1);
+		ck_assert_uint_eq(number_at(at + 4), i + 2);
+		fixture_empty(0);
+	}
+	ck_assert_uint_eq(fixture_lost(0, LOSS_FULL), 0);
+}
+END_TEST
+
 /* As if the innermost open span had begun |ticks| ago. */
 static void age(uint64_t ticks)
 {
@@ -249,6 +277,7 @@ static void add_tests(TCase *tcase)
 	tcase_add_test(tcase, drops_what_the_reader_has_no_room_for);
 	tcase_add_test(tcase, counts_losses_by_thread);
 	tcase_add_test(tcase, keeps_entries_whole_across_the_wrap);
+	tcase_add_test(tcase, keeps_numbers_whole_across_the_wrap);
 	tcase_add_test(tcase, gives_very_long_durations_a_slot);
 	tcase_add_test(tcase, takes_a_clock_that_steps_back_as_no_time);
 }
