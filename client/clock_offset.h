@@ -13,7 +13,8 @@ struct rpc_channel;
 
 struct clock_offset {
 	bool is_known;
-	char target[CLOCK_OFFSET_TARGET_BYTES]; /* who answered: different for different programs; "": it did not say */
+	char target
+		[CLOCK_OFFSET_TARGET_BYTES]; /* who answered: different for different programs; "": it did not say */
 	int64_t offset_ns; /* the target's Unix time minus ours */
 	int64_t uncertainty_ns; /* half of the shortest round trip; 0: it is the same clock */
 };
