@@ -107,13 +107,29 @@ static pid_t fork_and_wait(int pipe_fds[2])
 	return pid;
 }
 
-static void let_go(pid_t pid, int fd, char status)
+static void await_zombie(pid_t pid, int fd)
 {
 	siginfo_t info;
 
-	ck_assert_int_eq(write(fd, &status, 1), 1);
 	ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
 	close(fd);
+}
+
+static void let_go(pid_t pid, int fd, char status)
+{
+	ck_assert_int_eq(write(fd, &status, 1), 1);
+	await_zombie(pid, fd);
+}
+
+static void end_with_3(pid_t pid, int fd)
+{
+	let_go(pid, fd, 3);
+}
+
+static void end_by_signal(pid_t pid, int fd)
+{
+	kill(pid, SIGKILL);
+	await_zombie(pid, fd);
 }
 
 START_TEST(a_status_of_0_is_known_of_a_zombie)
@@ -137,14 +153,13 @@ END_TEST
 
 START_TEST(another_status_is_not_0)
 {
+	static void (*const ends[])(pid_t, int) = {end_with_3, end_by_signal};
 	int fds[2];
 	pid_t pid = fork_and_wait(fds);
 	int pidfd = open_pidfd(pid);
 	uint64_t start = ending_find_start(pid);
 
-	if (_i)
-		kill(pid, SIGKILL);
-	let_go(pid, fds[1], 3);
+	ends[_i](pid, fds[1]);
 	ck_assert_int_eq(ending_is_clean(pid, pidfd, start), 0);
 	waitpid(pid, NULL, 0);
 	ck_assert_int_eq(ending_is_clean(pid, pidfd, start), 0);
