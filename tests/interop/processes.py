@@ -18,6 +18,7 @@ import threading
 import time
 
 BUILD = pathlib.Path(os.environ["top_builddir"])
+SOURCE = pathlib.Path(os.environ["top_srcdir"])
 HERE = pathlib.Path(__file__).parent
 PROFTAP = BUILD / "client/proftap"
 PIPELINE = BUILD / "docs/examples/pipeline"
