@@ -71,15 +71,27 @@ static int read_track(const struct view *view, const struct view_track *track)
 	return r;
 }
 
+static int read_all(const struct view *view)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < view->n_tracks && r == 0; i++)
+		r = read_track(view, &view->tracks[i]);
+	return r;
+}
+
 static int measure_reading(const char *what, const struct view *view)
 {
-	double start = process_cpu_ns();
+	double ns[N_RUNS];
 
-	for (size_t i = 0; i < view->n_tracks; i++)
-		if (read_track(view, &view->tracks[i]))
+	for (int i = 0; i < N_RUNS; i++) {
+		double start = process_cpu_ns();
+
+		if (read_all(view))
 			return 1;
-	printf("reading %s: %.1f ns/event 0 bytes/event\n", what,
-		(process_cpu_ns() - start) / N_EVENTS);
+		ns[i] = (process_cpu_ns() - start) / N_EVENTS;
+	}
+	printf("reading %s: %.1f ns/event 0 bytes/event\n", what, median(ns, N_RUNS));
 	return 0;
 }
 
