@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/diag.h"
@@ -170,6 +171,32 @@ struct archive *archive_free(struct archive *s)
 	free(s->path);
 	free(s);
 	return NULL;
+}
+
+/* --- memory -------------------------------------------------------------------------------- */
+
+#define PASS_BYTES ((size_t)8 << 20)
+
+static uintptr_t round_up(const uint8_t *p, uintptr_t page_bytes)
+{
+	return ((uintptr_t)p + page_bytes - 1) & ~(page_bytes - 1);
+}
+
+/* Whole pages only: what is beside may be a name that is being read. */
+void archive_pass(const struct archive *s, const uint8_t **from, const uint8_t *p)
+{
+	uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t first;
+	uintptr_t end;
+
+	if (!*from)
+		*from = p;
+	if (!s->is_mapped || (size_t)(p - *from) < PASS_BYTES)
+		return;
+	first = round_up(*from, page_bytes);
+	end = (uintptr_t)p & ~(page_bytes - 1);
+	madvise((void *)first, end - first, MADV_DONTNEED);
+	*from = p;
 }
 
 /* --- what a plane says of itself ----------------------------------------------------------- */

@@ -125,6 +125,12 @@ static inline void archive_freep(struct archive **s)
 	archive_free(*s);
 }
 
+/*
+ * What lies before |p| was read: its pages need not stay, so that memory does not grow with the file. They come back when they
+ * are read again. *|from|: up to where that was said before; NULL at first.
+ */
+void archive_pass(const struct archive *s, const uint8_t **from, const uint8_t *p);
+
 /* NULL if there is none. */
 const struct archive_plane *archive_find_plane(const struct archive *s, const char *name);
 const struct archive_stat *archive_plane_find(const struct archive_plane *plane, const char *key);

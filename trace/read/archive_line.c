@@ -42,11 +42,14 @@ static void read_header_field(struct survey *s, const struct pb_field *f)
 static int read_header(struct indexing *x, struct survey *s, const struct pb_field *field)
 {
 	struct pb_reader r = pb_enter(field);
+	const uint8_t *passed = NULL;
 	struct pb_field f;
 	int rc;
 
-	while ((rc = pb_next(&r, &f)) > 0)
+	while ((rc = pb_next(&r, &f)) > 0) {
 		read_header_field(s, &f);
+		archive_pass(x->archive, &passed, r.p);
+	}
 	if (rc < 0)
 		return indexing_fail(x, &r, "a line");
 	s->line.data = field->data;
@@ -141,12 +144,15 @@ static int survey_events(struct indexing *x, struct archive_plane *plane, struct
 	const struct pb_field *field)
 {
 	struct pb_reader r = pb_enter(field);
+	const uint8_t *passed = NULL;
 	struct pb_field f;
 	int rc = 0;
 
-	while (rc == 0 && pb_next(&r, &f) > 0)
+	while (rc == 0 && pb_next(&r, &f) > 0) {
 		if (f.tag == PB_TAG(4, PB_LEN))
 			rc = survey_event(x, plane, s, &f);
+		archive_pass(x->archive, &passed, r.p);
+	}
 	free(s->stats.v);
 	return rc;
 }

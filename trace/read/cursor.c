@@ -68,6 +68,7 @@ static int find_field(struct cursor *c, struct pb_field *field)
 
 	if (c->order)
 		return find_ordered(c, field);
+	archive_pass(c->host->archive, &c->passed, c->reader.p);
 	do
 		rc = pb_next(&c->reader, field);
 	while (rc > 0 && field->tag != PB_TAG(4, PB_LEN));

@@ -71,6 +71,7 @@ struct cursor {
 	const struct view_track *track;
 	const struct view_host *host;
 	struct pb_reader reader; /* of a line in order */
+	const uint8_t *passed; /* up to here the archive's pages are not needed any more */
 	struct cursor_place *order; /* of one that is not; NULL: none */
 	size_t n_order;
 	size_t at;
