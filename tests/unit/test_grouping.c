@@ -99,14 +99,14 @@ START_TEST(neurons_names_mean_the_same)
 	add_threads_and_device();
 	group("instance_id,process_id", "worker_gid,lnc_idx,thread_id");
 	ck_assert_str_eq(rows(),
-		"a \xc2\xb7 pid 7/no device \xc2\xb7 no local device \xc2\xb7 tid 42, "
-		"a \xc2\xb7 pid 7/no device \xc2\xb7 no local device \xc2\xb7 tid 43, "
-		"a \xc2\xb7 no pid/device 0 \xc2\xb7 local device 0 \xc2\xb7 no tid*, "
-		"a \xc2\xb7 no pid/device 0 \xc2\xb7 local device 0 \xc2\xb7 no tid*, "
-		"b \xc2\xb7 pid 7/no device \xc2\xb7 no local device \xc2\xb7 tid 42, "
-		"b \xc2\xb7 pid 7/no device \xc2\xb7 no local device \xc2\xb7 tid 43, "
-		"b \xc2\xb7 no pid/device 1 \xc2\xb7 local device 0 \xc2\xb7 no tid*, "
-		"b \xc2\xb7 no pid/device 1 \xc2\xb7 local device 0 \xc2\xb7 no tid*");
+		"a \xc2\xb7 pid 7/no device \xc2\xb7 no local device \xc2\xb7 main (42), "
+		"a \xc2\xb7 pid 7/no device \xc2\xb7 no local device \xc2\xb7 loader (43), "
+		"a \xc2\xb7 no pid/device 0 \xc2\xb7 local device 0 \xc2\xb7 Stream #1, "
+		"a \xc2\xb7 no pid/device 0 \xc2\xb7 local device 0 \xc2\xb7 Stream #2, "
+		"b \xc2\xb7 pid 7/no device \xc2\xb7 no local device \xc2\xb7 main (42), "
+		"b \xc2\xb7 pid 7/no device \xc2\xb7 no local device \xc2\xb7 loader (43), "
+		"b \xc2\xb7 no pid/device 1 \xc2\xb7 local device 0 \xc2\xb7 Stream #1, "
+		"b \xc2\xb7 no pid/device 1 \xc2\xb7 local device 0 \xc2\xb7 Stream #2");
 }
 END_TEST
 

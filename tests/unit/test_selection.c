@@ -227,8 +227,13 @@ START_TEST(kernels_are_truncated)
 	static const char *const names[][2] = {
 		{"void gemm<float, 2>(float const*, int)", "gemm"},
 		{"reduce", "reduce"},
-		{"ns::op<a<b>, (c)1>::run(int)", "ns::op"},
+		{"ns::A<int, (c)1>::run(int)", "ns::A::run"},
 		{"(anonymous namespace)::k(int)", "(anonymous namespace)::k"},
+		{"Foo::operator()(int)", "Foo::operator()"},
+		{"std::ostream& operator<<(std::ostream&)", "operator<<"},
+		{"void foo(int) [clone .kd]", "foo"},
+		{"MemcpyD2H 4 bytes", "MemcpyD2H 4 bytes"},
+		{"a < b", "a < b"},
 		{"<odd>", "<odd>"},
 		{"", ""},
 	};
@@ -237,7 +242,7 @@ START_TEST(kernels_are_truncated)
 
 	add("gemm(host)", 0, 1, 0);
 	add_device("/device:GPU:0");
-	for (int i = 0; i < 6; i++) {
+	for (int i = 0; i < (int)(sizeof names / sizeof names[0]); i++) {
 		add(names[i][0], i, 1, 0);
 		n += (size_t)snprintf(expected + n, sizeof expected - n, "%s%s %d+1", i ? ", " : "",
 			names[i][1], i);

@@ -56,14 +56,15 @@ static const char *name_kind(const struct view_track *track, const struct item *
 static void put_place(const struct view *v, const struct view_track *track, struct sink *s)
 {
 	const struct view_process *p = view_get_process(v, track);
+	const struct view_process *origin = view_get_origin(v, track);
 
-	put_text(s, "host", v->hosts[p->host].name);
+	put_text(s, "host", v->hosts[origin->host].name);
 	put_text(s, "process", p->name);
 	put_number(s, "pid", p->pid);
 	put_text(s, "thread", track->name);
 	put_number(s, "tid", track->tid);
-	if (p->device >= 0)
-		put_number(s, "device", p->device);
+	if (origin->device >= 0)
+		put_number(s, "device", origin->device);
 }
 
 static void put_item(const struct view *v, const struct view_track *track, const struct item *item,

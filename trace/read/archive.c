@@ -22,6 +22,12 @@ int indexing_fail_memory(struct indexing *x)
 	return diag_set(x->diag, -ENOMEM, "%s: out of memory while reading it", x->archive->path);
 }
 
+int indexing_fail_changed(struct indexing *x)
+{
+	return diag_set(
+		x->diag, -EBADMSG, "%.300s: it was changed while it was read", x->archive->path);
+}
+
 int indexing_fail(struct indexing *x, const struct pb_reader *at, const char *message)
 {
 	return diag_set(x->diag, -EBADMSG,
@@ -151,6 +157,8 @@ static void deinit_plane(struct archive_plane *plane)
 	free(plane->name_stats.v);
 	idmap_deinit(&plane->stats);
 	names_deinit(&plane->stat_names);
+	names_deinit(&plane->unknown);
+	free(plane->unknown_ids);
 	free(plane->roles);
 	free(plane->own.v);
 }

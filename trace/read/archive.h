@@ -39,6 +39,7 @@ struct archive_stats {
 	struct archive_stat *v;
 	size_t n;
 	size_t n_allocated;
+	uint64_t n_keyless; /* that were left out: the file does not tell their keys */
 };
 
 /* A line that has events with a time; others are not kept. */
@@ -88,7 +89,10 @@ struct archive_plane {
 	struct archive_event_name *event_names;
 	size_t n_event_names;
 	size_t n_event_names_allocated;
-	size_t n_unknown; /* of these: names that the file does not tell, made of their ids */
+	struct names
+		unknown; /* names that the file does not tell, made of the ids; added to event_names at the end */
+	int64_t *unknown_ids;
+	size_t n_unknown_allocated;
 	struct archive_stats name_stats; /* of all event_names */
 	struct idmap stats; /* metadata id -> index into stat_names */
 	struct names stat_names;
@@ -109,6 +113,7 @@ struct archive {
 	struct names errors;
 	struct names hostnames;
 	uint64_t n_aggregated; /* events that have no time and are left out */
+	uint64_t n_keyless; /* stats of events whose key the file does not tell: likewise */
 };
 
 /*

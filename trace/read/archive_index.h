@@ -21,9 +21,13 @@ int archive_index_plane(struct indexing *x, const struct pb_field *field);
 struct archive_plane;
 int archive_index_line(
 	struct indexing *x, struct archive_plane *plane, const struct pb_field *field);
+/* When all lines were read: names for the events that have none. */
+int archive_name_unknown(struct indexing *x, struct archive_plane *plane);
 
 struct pb_reader;
 int indexing_fail_memory(struct indexing *x);
+/* Somebody writes into the file meanwhile. */
+int indexing_fail_changed(struct indexing *x);
 /* Says at which offset, in what kind of |message|, and what is wrong there. */
 int indexing_fail(struct indexing *x, const struct pb_reader *at, const char *message);
 

@@ -59,32 +59,49 @@ static int read_header(struct indexing *x, struct survey *s, const struct pb_fie
 
 /* Names that the file does not tell. */
 
-static int add_name(struct indexing *x, struct archive_plane *plane, int64_t id, const char *text)
+static int add_unknown(struct indexing *x, struct archive_plane *plane, int64_t id)
+{
+	uint32_t n_before = plane->unknown.n_texts;
+	char text[32];
+	uint32_t i;
+
+	if (n_before >= MAX_UNKNOWN)
+		return 0;
+	snprintf(text, sizeof text, UNKNOWN "%lld", (long long)id);
+	i = names_intern(&plane->unknown, text, strlen(text));
+	if (i < n_before)
+		return 0;
+	if (i == NAMES_NONE ||
+		grow(&plane->unknown_ids, &plane->n_unknown_allocated, (size_t)i + 1))
+		return indexing_fail_memory(x);
+	plane->unknown_ids[i] = id;
+	return 0;
+}
+
+static int name_unknown(struct indexing *x, struct archive_plane *plane, uint32_t i)
 {
 	struct archive_event_name name = {.first_stat = plane->name_stats.n};
+	const char *text = plane->unknown.texts[i];
 
 	name.name = names_intern(&x->archive->names, text, strlen(text));
 	if (name.name == NAMES_NONE ||
 		grow(&plane->event_names, &plane->n_event_names_allocated,
 			plane->n_event_names + 1) ||
-		idmap_add(&plane->events, id, (uint32_t)plane->n_event_names))
+		idmap_add(&plane->events, plane->unknown_ids[i], (uint32_t)plane->n_event_names))
 		return indexing_fail_memory(x);
 	plane->event_names[plane->n_event_names++] = name;
-	idmap_sort(&plane->events);
 	return 0;
 }
 
-static int add_unknown(struct indexing *x, struct archive_plane *plane, int64_t id)
+int archive_name_unknown(struct indexing *x, struct archive_plane *plane)
 {
-	char text[32] = UNKNOWN;
+	int rc = 0;
 
-	if (plane->n_unknown >= MAX_UNKNOWN)
-		return names_intern(&x->archive->names, UNKNOWN, 1) == NAMES_NONE
-			       ? indexing_fail_memory(x)
-			       : 0;
-	plane->n_unknown++;
-	snprintf(text, sizeof text, UNKNOWN "%lld", (long long)id);
-	return add_name(x, plane, id, text);
+	for (uint32_t i = 0; i < plane->unknown.n_texts && rc == 0; i++)
+		rc = name_unknown(x, plane, i);
+	if (plane->unknown.n_texts)
+		idmap_sort(&plane->events);
+	return rc;
 }
 
 /* The events. */
@@ -154,6 +171,7 @@ static int survey_events(struct indexing *x, struct archive_plane *plane, struct
 		archive_pass(x->archive, &passed, r.p);
 	}
 	free(s->stats.v);
+	x->archive->n_keyless += s->stats.n_keyless;
 	return rc;
 }
 

@@ -170,6 +170,7 @@ static int read_name_stats(
 	struct archive_event_name *name;
 	size_t first = plane->name_stats.n;
 	struct metadata m;
+	uint32_t index;
 	int rc;
 
 	if (f->tag != PB_TAG(4, PB_LEN))
@@ -179,7 +180,10 @@ static int read_name_stats(
 		rc = walk(x, plane, &m.value, "a metadata value", read_name_stat);
 	if (rc || plane->name_stats.n == first)
 		return rc;
-	name = &plane->event_names[idmap_find(&plane->events, m.id)];
+	index = idmap_find(&plane->events, m.id);
+	if (index == IDMAP_NONE)
+		return indexing_fail_changed(x);
+	name = &plane->event_names[index];
 	name->first_stat = first;
 	name->n_stats = (uint32_t)(plane->name_stats.n - first);
 	return 0;
@@ -232,5 +236,5 @@ int archive_index_plane(struct indexing *x, const struct pb_field *field)
 		rc = walk(x, plane, field, "a plane", read_name_stats);
 	if (rc == 0)
 		rc = walk(x, plane, field, "a plane", read_part);
-	return rc;
+	return rc ? rc : archive_name_unknown(x, plane);
 }

@@ -28,6 +28,7 @@ int cursor_open(
 
 	*c = (struct cursor){.view = view, .track = track, .shift_ns = host->shift_ns};
 	c->host = host;
+	c->diag = d;
 	c->reader = pb_reader(line->data, line->n_bytes);
 	c->selects = view->selection && !view->is_being_selected;
 	if (c->selects && !selection_has_track(view, track))
@@ -125,12 +126,13 @@ static uint64_t mix(uint64_t x)
 }
 
 /*
- * Ids of type 0, as ours are, hold between processes and machines; those of other types count something in one process.
+ * Ids of ours, of type 0, hold between processes and machines; others count something in one process.
  * Never 0.
  */
 static uint64_t make_flow(const struct cursor *c, uint64_t type, uint64_t id)
 {
-	uint64_t scope = type ? (uint64_t)(c->host - c->view->hosts) + 1 : 0;
+	bool is_everywhere = type == 0 && c->host->is_ours;
+	uint64_t scope = is_everywhere ? 0 : (uint64_t)(c->host - c->view->hosts) + 1;
 	uint64_t flow = mix(id + mix(type + mix(scope)));
 
 	return flow ? flow : 1;
@@ -185,6 +187,15 @@ static void add_arg(struct cursor *c, const struct archive_stat *stat, struct it
 	arg->n_bytes = stat->n_bytes;
 }
 
+/* What an event says itself counts, not what is said of its name. */
+static bool has_key(const struct cursor *c, uint32_t key)
+{
+	for (size_t i = 0; i < c->stats.n; i++)
+		if (c->stats.v[i].key == key)
+			return true;
+	return false;
+}
+
 static void add_stats(struct cursor *c, const struct archive_stat *v, size_t n, struct marks *m,
 	struct item *item)
 {
@@ -195,7 +206,7 @@ static void add_stats(struct cursor *c, const struct archive_stat *v, size_t n, 
 
 		if (role != ROLE_ARG)
 			note(m, role, &v[i]);
-		if (role < ROLE_HIDDEN)
+		if (role < ROLE_HIDDEN && !(v != c->stats.v && has_key(c, v[i].key)))
 			add_arg(c, &v[i], item);
 	}
 }
@@ -254,6 +265,15 @@ static bool choose(struct cursor *c, struct item *item)
 	return true;
 }
 
+static int fail(const struct cursor *c, int rc)
+{
+	if (rc == -ENOMEM)
+		return diag_set(c->diag, rc, "%.300s: out of memory while reading it",
+			c->host->archive->path);
+	return diag_set(
+		c->diag, rc, "%.300s: it was changed while it was read", c->host->archive->path);
+}
+
 int cursor_next(struct cursor *c, struct item *item)
 {
 	struct archive_event e;
@@ -264,7 +284,7 @@ int cursor_next(struct cursor *c, struct item *item)
 		if (rc > 0)
 			rc = make_item(c, &e, item);
 	} while (rc > 0 && !choose(c, item));
-	return rc;
+	return rc < 0 ? fail(c, rc) : rc;
 }
 
 bool item_arg_to_double(const struct item_arg *arg, double *out)

@@ -75,6 +75,7 @@ struct cursor {
 	struct cursor_place *order; /* of one that is not; NULL: none */
 	size_t n_order;
 	size_t at;
+	struct diag *diag;
 	int64_t shift_ns;
 	bool selects;
 	uint64_t *counts; /* of items by name, where the selection is of iterations; else NULL */
@@ -86,7 +87,7 @@ struct cursor {
 /* 0 or -ENOMEM with |d|. cursor_close() in any case. */
 int cursor_open(
 	struct cursor *c, const struct view *view, const struct view_track *track, struct diag *d);
-/* 1 and |item| is filled, 0 at the end, or a negative errno: -ENOMEM, or -EBADMSG when somebody changed the file meanwhile. */
+/* 1 and |item| is filled, 0 at the end, or a negative errno with cursor_open()'s |d|: -ENOMEM, or -EBADMSG when somebody changed the file meanwhile. */
 int cursor_next(struct cursor *c, struct item *item);
 void cursor_close(struct cursor *c);
 

@@ -93,7 +93,13 @@ int stat_read(const struct archive_plane *plane, const struct pb_field *field,
 	if (rc < 0)
 		return fail(&r, bad);
 	stat.key = idmap_find(&plane->stats, id);
-	return stat.type && stat.key != IDMAP_NONE ? append(stats, &stat) : 0;
+	if (!stat.type)
+		return 0;
+	if (stat.key == IDMAP_NONE) {
+		stats->n_keyless++;
+		return 0;
+	}
+	return append(stats, &stat);
 }
 
 /* Events. */

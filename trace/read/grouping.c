@@ -11,10 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "trace/names.h"
 #include "trace/read/view.h"
-
-#define MAX_TEXT 1024
 
 struct regrouping {
 	const struct grouping *grouping;
@@ -40,61 +39,82 @@ static const char *const categories[] = {
 	[TRACK_COUNTERS] = "counters",
 };
 
-static int write_number(char *out, size_t n, const char *what, int64_t number)
+static void write_number(FILE *out, const char *what, int64_t number)
 {
-	return number < 0 ? snprintf(out, n, "no %s", what)
-			  : snprintf(out, n, "%s %" PRId64, what, number);
+	if (number < 0)
+		fprintf(out, "no %s", what);
+	else
+		fprintf(out, "%s %" PRId64, what, number);
 }
 
-/* Kept short: it is what the row is called. */
-static int write_attribute(const struct view *v, const struct view_track *t,
-	enum grouping_attribute which, char *out, size_t n)
+/* Threads that the kernel does not know are told apart by their names alone. */
+static void write_thread(FILE *out, const struct view_track *t)
+{
+	fputs(t->origin_name, out);
+	if (t->is_origin_real)
+		fprintf(out, " (%" PRId64 ")", t->origin_tid);
+}
+
+static void write_attribute(
+	const struct view *v, const struct view_track *t, enum grouping_attribute which, FILE *out)
 {
 	const struct view_process *p = view_get_origin(v, t);
 
 	switch (which) {
 	case GROUP_HOST:
-		return snprintf(out, n, "%.200s", v->hosts[p->host].name);
+		fputs(v->hosts[p->host].name, out);
+		return;
 	case GROUP_PID:
-		return write_number(out, n, "pid", p->is_real ? p->pid : -1);
+		write_number(out, "pid", p->is_real ? p->pid : -1);
+		return;
 	case GROUP_PROCESS:
-		return snprintf(out, n, "%.200s", p->name);
+		fputs(p->name, out);
+		return;
 	case GROUP_RANK:
-		return write_number(out, n, "rank", p->host);
+		write_number(out, "rank", p->host);
+		return;
 	case GROUP_DEVICE:
-		return write_number(out, n, "device", p->device);
+		write_number(out, "device", p->device);
+		return;
 	case GROUP_LOCAL_DEVICE:
-		return write_number(out, n, "local device", p->local_device);
+		write_number(out, "local device", p->local_device);
+		return;
 	case GROUP_STREAM:
-		return snprintf(out, n, "%.200s", p->is_device ? t->name : "no stream");
+		fputs(p->is_device ? t->origin_name : "no stream", out);
+		return;
 	case GROUP_TID:
-		return write_number(out, n, "tid", p->is_device ? -1 : t->tid);
+		write_thread(out, t);
+		return;
 	case GROUP_THREAD:
-		return snprintf(out, n, "%.200s", p->is_device ? "no thread" : t->name);
+		fputs(p->is_device ? "no thread" : t->origin_name, out);
+		return;
 	case GROUP_CATEGORY:
-		return snprintf(out, n, "%s", categories[t->kind]);
+		fputs(categories[t->kind], out);
+		return;
 	case N_GROUPINGS:
-		break;
+		return;
 	}
-	return 0;
 }
 
-/* "gpu7 · pid 4242" */
-static void write_list(const struct view *v, const struct view_track *t,
-	const struct grouping_list *list, char out[MAX_TEXT])
+/* "gpu7 · pid 4242"; the caller frees it; NULL: out of memory. */
+static char *make_text(
+	const struct view *v, const struct view_track *t, const struct grouping_list *list)
 {
-	size_t used = 0;
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
 
-	out[0] = '\0';
+	if (!out)
+		return NULL;
 	for (size_t i = 0; i < list->n; i++) {
-		char text[256];
-
-		write_attribute(v, t, list->v[i], text, sizeof text);
-		used += (size_t)snprintf(
-			out + used, MAX_TEXT - used, "%s%s", i ? " \xc2\xb7 " : "", text);
-		if (used >= MAX_TEXT)
-			return;
+		if (i)
+			fputs(" \xc2\xb7 ", out);
+		write_attribute(v, t, list->v[i], out);
 	}
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
 }
 
 /* --- processes ----------------------------------------------------------------------------- */
@@ -113,15 +133,11 @@ static int add_process(struct regrouping *r, const struct view_track *t, const c
 
 static int place_process(struct regrouping *r, struct view_track *t)
 {
+	_cleanup_free_ char *text = make_text(r->view, t, &r->grouping->primary);
 	uint32_t n_before = r->primary.n_texts;
-	char text[MAX_TEXT];
-	uint32_t i;
+	uint32_t i = text ? names_intern(&r->primary, text, strlen(text)) : NAMES_NONE;
 
-	write_list(r->view, t, &r->grouping->primary, text);
-	i = names_intern(&r->primary, text, strlen(text));
-	if (i == NAMES_NONE)
-		return -ENOMEM;
-	if (i == n_before && add_process(r, t, text))
+	if (i == NAMES_NONE || (i == n_before && add_process(r, t, text)))
 		return -ENOMEM;
 	t->process = i;
 	return 0;
@@ -129,34 +145,37 @@ static int place_process(struct regrouping *r, struct view_track *t)
 
 /* --- rows ---------------------------------------------------------------------------------- */
 
-static int rename_row(struct view_track *t, const char *name)
+static uint32_t find_row(struct regrouping *r, const struct view_track *t, const char *text)
 {
-	char *copy = strdup(name);
+	char *key;
+	uint32_t i;
 
-	if (!copy)
-		return -ENOMEM;
-	free(t->name);
-	t->name = copy;
-	return 0;
+	if (asprintf(&key, "%u %s", t->process, text) < 0)
+		return NAMES_NONE;
+	i = names_intern(&r->rows, key, strlen(key));
+	free(key);
+	return i;
 }
 
 /* Counters are not rows: they keep their names. */
 static int place_row(struct regrouping *r, struct view_track *t)
 {
-	char text[MAX_TEXT];
-	char key[MAX_TEXT + 16];
-	uint32_t i;
+	char *text = make_text(r->view, t, &r->grouping->secondary);
+	uint32_t i = text ? find_row(r, t, text) : NAMES_NONE;
 
-	write_list(r->view, t, &r->grouping->secondary, text);
-	snprintf(key, sizeof key, "%u %s", t->process, text);
-	i = names_intern(&r->rows, key, strlen(key));
+	if (i == NAMES_NONE || t->kind == TRACK_COUNTERS) {
+		free(text);
+	} else {
+		free(t->name);
+		t->name = text;
+	}
 	if (i == NAMES_NONE)
 		return -ENOMEM;
 	r->n_tracks[i]++;
 	t->row = i;
 	t->tid = (int64_t)i + 1;
 	t->is_real = false;
-	return t->kind == TRACK_COUNTERS ? 0 : rename_row(t, text);
+	return 0;
 }
 
 /* As a view has them: those of a process next to each other. */

@@ -70,14 +70,14 @@ bool selection_has_track(const struct view *view, const struct view_track *track
 		return false;
 	if (s->device >= 0 && p->device != s->device)
 		return false;
-	if (s->threads && !is_in(s->threads, track->name, track->tid))
+	if (s->threads && !is_in(s->threads, track->origin_name, track->origin_tid))
 		return false;
 	return !s->pids || is_in(s->pids, p->name, p->pid);
 }
 
 /* --- iterations ---------------------------------------------------------------------------- */
 
-static bool has_number(const struct selection *s, int64_t number)
+bool selection_has_number(const struct selection *s, int64_t number)
 {
 	for (size_t i = 0; i < s->n_iterations; i++)
 		if (number >= s->iterations[i].first && number <= s->iterations[i].last)
@@ -126,7 +126,8 @@ static bool has_iteration(const struct view *view, const struct view_track *trac
 		return true;
 	if (known->has_steps[host])
 		return is_in_window(known, host, item->start_ns);
-	return track->kind != TRACK_STREAM || has_number(view->selection, (int64_t)nth + 1);
+	return track->kind != TRACK_STREAM ||
+	       selection_has_number(view->selection, (int64_t)nth + 1);
 }
 
 /* --- items --------------------------------------------------------------------------------- */

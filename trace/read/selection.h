@@ -57,6 +57,8 @@ int selection_set_iterations(
 int selection_parse_time(const char *option, const char *value, int64_t *out_ns, struct diag *d);
 void selection_deinit(struct selection *s);
 
+/* Whether it is one of the iterations. */
+bool selection_has_number(const struct selection *s, int64_t number);
 /* Whether everything is wanted. */
 bool selection_is_all(const struct selection *s);
 

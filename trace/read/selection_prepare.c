@@ -45,46 +45,69 @@ static int mark_names(struct view *v)
 
 /* --- kernels ------------------------------------------------------------------------------- */
 
-/*
- * "void gemm<float, 2>(float const*, int)" is "gemm", and so is "gemm(...)". "(anonymous namespace)::" and "operator()" do not end
- * a name, nor does anything before the last blank outside of brackets begin one.
- */
-static size_t find_kernel_name(const char *name, size_t *start)
+/* The part of a name that is taken over as it is: neither a bracket in it begins arguments nor a blank a name. */
+static size_t find_whole(const char *p)
 {
-	static const char anonymous[] = "(anonymous namespace)";
-	int depth = 0;
-	size_t i = 0;
+	static const char *const wholes[] = {"(anonymous namespace)", "operator()", "operator<<",
+		"operator<=", "operator<", "operator->", "operator>>"};
 
-	*start = 0;
-	for (; name[i]; i++) {
-		if (strncmp(name + i, anonymous, sizeof anonymous - 1) == 0)
-			i += sizeof anonymous - 2;
-		else if (name[i] == '<')
-			depth++;
-		else if (name[i] == '>' && depth > 0)
-			depth--;
-		else if (name[i] == '(' && depth == 0)
-			break;
-		else if (name[i] == ' ' && depth == 0)
-			*start = i + 1;
+	for (size_t i = 0; i < sizeof wholes / sizeof wholes[0]; i++)
+		if (strncmp(p, wholes[i], strlen(wholes[i])) == 0)
+			return strlen(wholes[i]);
+	return 0;
+}
+
+/* Bytes of "<...>" at |p|, with what is nested in it; of one that has no end, 1. */
+static size_t measure_template(const char *p)
+{
+	int depth = 0;
+
+	for (size_t i = 0; p[i]; i++) {
+		depth += (p[i] == '<') - (p[i] == '>');
+		if (depth == 0)
+			return i + 1;
 	}
-	return i;
+	return 1;
+}
+
+/*
+ * "void gemm<float, 2>(float const*, int) [clone .kd]" becomes "gemm": without arguments, template parameters and, where there
+ * are arguments, what stands before the name. What has no arguments only loses its template parameters. In place.
+ */
+static void truncate_kernel(char *name)
+{
+	size_t n_kept = 0;
+	size_t start = 0;
+
+	for (const char *p = name; *p;) {
+		size_t whole = find_whole(p);
+
+		if (!whole && *p == '<' && measure_template(p) > 1) {
+			p += measure_template(p);
+			continue;
+		}
+		if (!whole && *p == '(' && n_kept > start) {
+			memmove(name, name + start, n_kept - start);
+			name[n_kept - start] = '\0';
+			return;
+		}
+		if (*p == ' ')
+			start = n_kept + 1;
+		for (size_t n = whole ? whole : 1; n; n--)
+			name[n_kept++] = *p++;
+	}
+	name[n_kept] = '\0';
 }
 
 static uint32_t truncate_name(struct names *names, uint32_t index)
 {
-	size_t start;
-	size_t end = find_kernel_name(names->texts[index], &start);
-	const char *name = names->texts[index] + start;
-	const char *bracket = memchr(name, '<', end - start);
-	size_t n = bracket ? (size_t)(bracket - name) : end - start;
-	char *copy;
+	char *copy = strdup(names->texts[index]);
 
-	if (n == 0)
-		return index;
-	/* The text may move while another is added. */
-	copy = strndup(name, n);
-	index = copy ? names_intern(names, copy, n) : NAMES_NONE;
+	if (!copy)
+		return NAMES_NONE;
+	truncate_kernel(copy);
+	if (*copy)
+		index = names_intern(names, copy, strlen(copy));
 	free(copy);
 	return index;
 }
@@ -108,14 +131,6 @@ static int truncate_names(struct view *v)
 
 /* --- steps --------------------------------------------------------------------------------- */
 
-static bool is_wanted(const struct selection *s, int64_t step)
-{
-	for (size_t i = 0; i < s->n_iterations; i++)
-		if (step >= s->iterations[i].first && step <= s->iterations[i].last)
-			return true;
-	return false;
-}
-
 static int note_step(struct view *v, uint32_t host, const struct item *item)
 {
 	struct selected *known = &v->selected;
@@ -123,7 +138,7 @@ static int note_step(struct view *v, uint32_t host, const struct item *item)
 	if (!item->is_step)
 		return 0;
 	known->has_steps[host] = 1;
-	if (!is_wanted(v->selection, item->step_num))
+	if (!selection_has_number(v->selection, item->step_num))
 		return 0;
 	if (grow(&known->windows, &known->n_windows_allocated, known->n_windows + 1))
 		return -ENOMEM;

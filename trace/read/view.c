@@ -29,6 +29,14 @@ static uint64_t count_dropped(const struct archive *s)
 	return n;
 }
 
+static bool is_ours(const struct archive *a)
+{
+	for (size_t i = 0; i < a->n_planes; i++)
+		if (archive_plane_find(&a->planes[i], "ptap_process_name"))
+			return true;
+	return false;
+}
+
 /* The file's name without what every such file's ends with. */
 static char *copy_stem(const char *path)
 {
@@ -80,6 +88,7 @@ static int fill_host(struct view *v, struct view_host *host)
 
 	host->epoch_ns = archive_plane_find_int(environment, "profile_start_time");
 	host->clock_offset_ns = archive_plane_find_int(environment, "proftap_clock_offset_ns");
+	host->is_ours = is_ours(host->archive);
 	host->n_dropped = count_dropped(host->archive);
 	return name_host(host) || map_names(v, host) ? -ENOMEM : 0;
 }
@@ -132,6 +141,26 @@ static int64_t find_epoch(const struct view *v)
 	return epoch_ns;
 }
 
+/* Of its first event. */
+static int64_t find_first(const struct archive *a)
+{
+	int64_t first_ns = INT64_MAX;
+
+	for (size_t i = 0; i < a->n_planes; i++)
+		for (size_t k = 0; k < a->planes[i].n_lines; k++)
+			if (a->planes[i].lines[k].first_ns < first_ns)
+				first_ns = a->planes[i].lines[k].first_ns;
+	return first_ns == INT64_MAX ? 0 : first_ns;
+}
+
+/* What does not say when it began begins with its first event, where there are others beside it. */
+static void align_to_start(struct view *v)
+{
+	for (size_t i = 0; i < v->n_archives; i++)
+		if (v->n_archives > 1 && v->hosts[i].epoch_ns <= 0)
+			v->hosts[i].shift_ns = sub_saturated(0, find_first(v->archives[i]));
+}
+
 static int align_to_epoch(struct view *v)
 {
 	for (size_t i = 0; i < v->n_archives; i++) {
@@ -139,7 +168,7 @@ static int align_to_epoch(struct view *v)
 
 		if (host->epoch_ns > 0)
 			host->shift_ns = sub_saturated(find_begin(host), v->epoch_ns);
-		else if (v->n_archives > 1 &&
+		else if (v->epoch_ns && v->n_archives > 1 &&
 			 note(v, "%s: does not say when it began; shown from the start",
 				 host->archive->path))
 			return -ENOMEM;
@@ -152,6 +181,7 @@ static int align(struct view *v, const struct view_options *o)
 	int rc = 0;
 
 	v->epoch_ns = find_epoch(v);
+	align_to_start(v);
 	if (o->align == VIEW_ALIGN_EPOCH)
 		rc = align_to_epoch(v);
 	for (size_t i = 0; i < o->n_shifts && i < v->n_archives; i++)
@@ -159,11 +189,28 @@ static int align(struct view *v, const struct view_options *o)
 	return rc;
 }
 
+/* --- what was left out --------------------------------------------------------------------- */
+
+static int note_left_out(struct view *v)
+{
+	for (size_t i = 0; i < v->n_archives; i++) {
+		const struct archive *a = v->archives[i];
+
+		if (a->n_aggregated && note(v, "%s: %llu events have no time and are left out",
+					       a->path, (unsigned long long)a->n_aggregated))
+			return -ENOMEM;
+		if (a->n_keyless && note(v, "%s: %llu arguments have no names and are left out",
+					    a->path, (unsigned long long)a->n_keyless))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* --- the whole ----------------------------------------------------------------------------- */
 
 static int fill(struct view *v, const struct view_options *o, struct diag *d)
 {
-	if (add_hosts(v) || align(v, o) || view_add_tracks(v))
+	if (add_hosts(v) || align(v, o) || note_left_out(v) || view_add_tracks(v))
 		return -ENOMEM;
 	v->origins = v->processes;
 	v->n_origins = v->n_processes;
@@ -233,8 +280,10 @@ struct view *view_free(struct view *v)
 	if (v->origins != v->processes)
 		free_processes(v->origins, v->n_origins);
 	selected_deinit(&v->selected);
-	for (size_t i = 0; i < v->n_tracks; i++)
+	for (size_t i = 0; i < v->n_tracks; i++) {
 		free(v->tracks[i].name);
+		free(v->tracks[i].origin_name);
+	}
 	free(v->tracks);
 	free_archives(v->archives, v->n_archives);
 	free(v->archives);

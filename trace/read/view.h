@@ -34,6 +34,7 @@ struct view_host {
 	int64_t shift_ns;
 	int64_t epoch_ns; /* Unix time of the archive's 0; 0: not known */
 	int64_t clock_offset_ns; /* its Unix time minus that of who asked, as measured; 0: none was */
+	bool is_ours; /* proftap recorded it */
 	uint64_t n_dropped; /* annotations that the recording lost, as it says */
 	uint32_t *names; /* the archive's names as indices into the view's */
 	uint32_t unknown; /* index of the name of events that have none */
@@ -70,7 +71,10 @@ struct view_track {
 	bool is_shared; /* another track is drawn as the same row, with the same tid: their items overlap */
 	int64_t tid; /* > 0, different from that of any other track of the process; made up if is_real is 0 */
 	bool is_real; /* a thread as the kernel knows it */
-	char *name; /* "loader"; never empty */
+	char *name; /* that it is drawn with: "loader"; never empty */
+	char *origin_name; /* that it has, however it is drawn */
+	int64_t origin_tid;
+	bool is_origin_real; /* that is a thread as the kernel knows it */
 	uint64_t n_events; /* before any selection */
 	const struct archive_plane *plane;
 	const struct archive_line *line;

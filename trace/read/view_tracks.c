@@ -21,6 +21,7 @@
 struct building {
 	struct view *view;
 	uint32_t host; /* whose planes are being added */
+	int64_t host_pid; /* of its "/host:CPU"; 0: it has none */
 	struct names pids; /* "HOST PID" of the processes that have one */
 	uint32_t *processes_of_pids; /* their processes */
 	size_t n_processes_of_pids;
@@ -106,13 +107,12 @@ static int64_t take_by_pid(struct building *b, const struct archive_plane *plane
 
 static int64_t take_process(struct building *b, const struct archive_plane *plane)
 {
-	const struct archive *s = b->view->hosts[b->host].archive;
 	int64_t pid = find_pid(plane);
 
 	if (is_device(plane))
 		return add_process(b, plane, 0);
 	if (!pid && strncmp(plane->name, "/host:", 6) == 0)
-		pid = find_pid(archive_find_plane(s, PLANE_HOST));
+		pid = b->host_pid;
 	return pid ? take_by_pid(b, plane, pid) : add_process(b, plane, 0);
 }
 
@@ -139,8 +139,10 @@ static int add_track(struct view *v, uint32_t process, const struct archive_plan
 	t.tid = line->id;
 	t.is_real = t.kind == TRACK_THREAD && p->is_real && t.tid > 0 && t.tid <= MAX_REAL;
 	t.name = strdup(line->name[0] ? line->name : "(unnamed)");
-	if (!t.name || grow(&v->tracks, &v->n_tracks_allocated, v->n_tracks + 1)) {
+	t.origin_name = t.name ? strdup(t.name) : NULL;
+	if (!t.origin_name || grow(&v->tracks, &v->n_tracks_allocated, v->n_tracks + 1)) {
 		free(t.name);
+		free(t.origin_name);
 		return -ENOMEM;
 	}
 	v->tracks[v->n_tracks++] = t;
@@ -184,6 +186,8 @@ static int add_planes(struct view *v)
 
 	for (; b.host < v->n_archives && rc == 0; b.host++) {
 		const struct archive *s = v->archives[b.host];
+
+		b.host_pid = find_pid(archive_find_plane(s, PLANE_HOST));
 
 		for (size_t i = 0; i < s->n_planes && rc == 0; i++)
 			rc = add_plane(&b, &s->planes[i]);
@@ -248,8 +252,13 @@ int view_add_tracks(struct view *v)
 		return rc;
 	make_up_tids(v);
 	qsort(v->tracks, v->n_tracks, sizeof *v->tracks, compare_places);
-	for (size_t i = 0; i < v->n_tracks; i++)
-		if (!v->tracks[i].is_real)
-			v->tracks[i].tid = VIEW_MADE_UP + (int64_t)i;
+	for (size_t i = 0; i < v->n_tracks; i++) {
+		struct view_track *t = &v->tracks[i];
+
+		if (!t->is_real)
+			t->tid = VIEW_MADE_UP + (int64_t)i;
+		t->origin_tid = t->tid;
+		t->is_origin_real = t->is_real;
+	}
 	return 0;
 }
