@@ -48,6 +48,30 @@ static const char *take(void)
 	return written;
 }
 
+/* One that is made into another sink's text. */
+START_TEST(keeps_what_comes_into_memory)
+{
+	struct sink memory;
+	const uint8_t *data;
+	size_t n;
+
+	ck_assert_int_eq(sink_init_memory(&memory), 0);
+	for (int round = 0; round < 2; round++) {
+		for (size_t n_bytes = 5; n_bytes < 4 * SINK_BYTES; n_bytes += SINK_BYTES) {
+			for (size_t i = 0; i < n_bytes; i++)
+				sink_put(&memory, (char)('a' + i % 26));
+			data = sink_get_memory(&memory, &n);
+			ck_assert_ptr_nonnull(data);
+			ck_assert_uint_eq(n, n_bytes);
+			if (data[0] != 'a' || data[n - 1] != 'a' + (n - 1) % 26)
+				ck_abort_msg("%zu bytes are others", n);
+			sink_clear_memory(&memory);
+		}
+	}
+	sink_deinit(&memory);
+}
+END_TEST
+
 /* --- bytes --------------------------------------------------------------------------------- */
 
 static uint8_t byte_at(size_t i)
@@ -284,6 +308,7 @@ int main(void)
 	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_test(tests, keeps_what_comes_into_memory);
 	tcase_add_test(tests, bytes_come_out_in_order);
 	tcase_add_test(tests, gzip_unpacks_to_the_same);
 	tcase_add_test(tests, an_error_stays);

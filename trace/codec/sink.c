@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "base/file_io.h"
+#include "base/grow.h"
 
 struct sink_deflater {
 	z_stream stream;
@@ -37,8 +38,17 @@ int sink_init(struct sink *s, int fd, bool is_gzip)
 	return is_gzip ? start_gzip(s) : 0;
 }
 
+int sink_init_memory(struct sink *s)
+{
+	int rc = sink_init(s, -1, false);
+
+	s->is_memory = true;
+	return rc;
+}
+
 void sink_deinit(struct sink *s)
 {
+	free(s->kept);
 	if (s->gzip)
 		deflateEnd(&s->gzip->stream);
 	free(s->gzip);
@@ -46,11 +56,20 @@ void sink_deinit(struct sink *s)
 	*s = (struct sink){.fd = -1};
 }
 
+static int keep(struct sink *s, const void *data, size_t n)
+{
+	if (grow(&s->kept, &s->n_kept_allocated, s->n_kept + n))
+		return -ENOMEM;
+	memcpy(s->kept + s->n_kept, data, n);
+	s->n_kept += n;
+	return 0;
+}
+
 static void write_out(struct sink *s, const void *data, size_t n)
 {
 	if (s->error || n == 0)
 		return;
-	s->error = file_write(s->fd, data, n);
+	s->error = s->is_memory ? keep(s, data, n) : file_write(s->fd, data, n);
 	if (s->error == 0)
 		s->n_written += n;
 }
@@ -107,4 +126,22 @@ void sink_write(struct sink *s, const void *data, size_t n)
 		if (s->n_used == SINK_BYTES)
 			sink_flush(s);
 	}
+}
+
+const uint8_t *sink_get_memory(struct sink *s, size_t *n)
+{
+	if (s->n_kept == 0 && !s->error) {
+		*n = s->n_used;
+		return s->buffer;
+	}
+	sink_flush(s);
+	*n = s->n_kept;
+	return s->error ? NULL : s->kept;
+}
+
+void sink_clear_memory(struct sink *s)
+{
+	s->n_used = 0;
+	s->n_kept = 0;
+	s->error = 0;
 }

@@ -19,12 +19,22 @@ struct sink {
 	uint64_t n_written; /* to the descriptor */
 	int error; /* 0 or a negative errno */
 	struct sink_deflater *gzip; /* NULL: as it is */
+	bool is_memory; /* what is flushed stays here */
+	uint8_t *kept;
+	size_t n_kept;
+	size_t n_kept_allocated;
 };
 
 #define SINK_BYTES (256u << 10)
 
 /* 0 or -ENOMEM. */
 int sink_init(struct sink *s, int fd, bool is_gzip);
+/* One whose bytes stay in memory, for a text that is put into another one. 0 or -ENOMEM. */
+int sink_init_memory(struct sink *s);
+/* All that came into one of those, until the next call with it; or NULL: out of memory. */
+const uint8_t *sink_get_memory(struct sink *s, size_t *n);
+/* Forgets it. */
+void sink_clear_memory(struct sink *s);
 /* Writes what is left. 0 or the error. */
 int sink_finish(struct sink *s);
 void sink_deinit(struct sink *s);
