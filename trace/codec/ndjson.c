@@ -8,6 +8,7 @@
 #include "trace/codec/arg_json.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/formats.h"
+#include "trace/codec/item_type.h"
 #include "trace/codec/sink.h"
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"
@@ -40,19 +41,6 @@ static void put_trace(const struct view *v, struct sink *s)
 	sink_text(s, "}]}\n");
 }
 
-static const char *name_kind(const struct view_track *track, const struct item *item)
-{
-	if (item->kind == ITEM_SAMPLE)
-		return "counter";
-	if (item->kind == ITEM_INSTANT)
-		return item->flow_out || item->flow_in ? "flow" : "instant";
-	if (item->is_step)
-		return "step";
-	if (track->kind == TRACK_ASYNC)
-		return "async";
-	return track->kind == TRACK_STREAM ? "kernel" : "span";
-}
-
 static void put_place(const struct view *v, const struct view_track *track, struct sink *s)
 {
 	const struct view_process *p = view_get_process(v, track);
@@ -70,7 +58,7 @@ static void put_place(const struct view *v, const struct view_track *track, stru
 static void put_item(const struct view *v, const struct view_track *track, const struct item *item,
 	struct sink *s)
 {
-	sink_printf(s, "{\"type\":\"%s\"", name_kind(track, item));
+	sink_printf(s, "{\"type\":\"%s\"", item_type_get(track, item));
 	put_text(s, "name", names_get(&v->names, item->name));
 	put_number(s, "start_ns", item->start_ns);
 	if (item->kind == ITEM_SPAN)

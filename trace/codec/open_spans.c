@@ -35,3 +35,21 @@ int open_spans_push(struct open_spans *o, uint32_t id, int64_t start_ns, int64_t
 	o->v[o->n++] = (struct open_span){id, end_ns, duration_ns};
 	return 0;
 }
+
+void open_lanes_deinit(struct open_lanes *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		open_spans_deinit(&o->v[i]);
+	free(o->v);
+	*o = (struct open_lanes){NULL, 0, 0};
+}
+
+struct open_spans *open_lanes_get(struct open_lanes *o, int64_t lane)
+{
+	while (o->n <= (size_t)lane) {
+		if (grow(&o->v, &o->n_allocated, o->n + 1))
+			return NULL;
+		o->v[o->n++] = (struct open_spans){NULL, 0, 0};
+	}
+	return &o->v[lane];
+}

@@ -31,4 +31,15 @@ static inline const struct open_span *open_spans_get(const struct open_spans *o)
 /* One that lies inside of the innermost. 0 or -ENOMEM. */
 int open_spans_push(struct open_spans *o, uint32_t id, int64_t start_ns, int64_t duration_ns);
 
+/* The same of every lane (lanes.h). All zero is empty. */
+struct open_lanes {
+	struct open_spans *v;
+	size_t n;
+	size_t n_allocated;
+};
+
+void open_lanes_deinit(struct open_lanes *o);
+/* Those of the lane, which may be a new one. NULL: out of memory. */
+struct open_spans *open_lanes_get(struct open_lanes *o, int64_t lane);
+
 #endif

@@ -13,9 +13,7 @@
 
 static void clear(struct stack_tree *t)
 {
-	for (size_t i = 0; i < t->n_lanes; i++)
-		open_spans_deinit(&t->lanes[i]);
-	t->n_lanes = 0;
+	open_lanes_deinit(&t->lanes);
 	t->n_nodes = 0;
 	if (t->n_slots)
 		memset(t->slots, 0, t->n_slots * sizeof *t->slots);
@@ -26,7 +24,6 @@ void stack_tree_deinit(struct stack_tree *t)
 	clear(t);
 	free(t->nodes);
 	free(t->slots);
-	free(t->lanes);
 	*t = (struct stack_tree){NULL};
 }
 
@@ -103,16 +100,6 @@ static int64_t take_node(struct stack_tree *t, uint32_t parent, uint32_t name)
 
 /* --- spans --------------------------------------------------------------------------------- */
 
-static struct open_spans *get_lane(struct stack_tree *t, int64_t lane)
-{
-	while (t->n_lanes <= (size_t)lane) {
-		if (grow(&t->lanes, &t->n_lanes_allocated, t->n_lanes + 1))
-			return NULL;
-		t->lanes[t->n_lanes++] = (struct open_spans){NULL, 0, 0};
-	}
-	return &t->lanes[lane];
-}
-
 static void close_until(struct stack_tree *t, struct open_spans *lane, int64_t ns)
 {
 	struct open_span closed;
@@ -124,7 +111,7 @@ static void close_until(struct stack_tree *t, struct open_spans *lane, int64_t n
 
 static int add_span(struct stack_tree *t, const struct item *item, int64_t lane_number)
 {
-	struct open_spans *lane = get_lane(t, lane_number);
+	struct open_spans *lane = open_lanes_get(&t->lanes, lane_number);
 	const struct open_span *parent;
 	int64_t node;
 
@@ -146,8 +133,8 @@ int stack_tree_fill(struct stack_tree *t, struct span_reader *r)
 	rc = add_root(t);
 	while (rc >= 0 && (rc = span_reader_next(r)) > 0)
 		rc = add_span(t, &r->item, r->lane);
-	for (size_t i = 0; i < t->n_lanes; i++)
-		close_until(t, &t->lanes[i], INT64_MAX);
+	for (size_t i = 0; i < t->lanes.n; i++)
+		close_until(t, &t->lanes.v[i], INT64_MAX);
 	return rc;
 }
 

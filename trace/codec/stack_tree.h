@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct open_spans;
+#include "trace/codec/open_spans.h"
+
 struct span_reader;
 
 /* Spans deeper than this belong to the stack above them: what stands in a line or a sample is bounded. */
@@ -31,9 +32,7 @@ struct stack_tree {
 	size_t n_nodes_allocated;
 	uint32_t *slots; /* hash of parent and name -> index */
 	size_t n_slots; /* 0 or a power of two */
-	struct open_spans *lanes;
-	size_t n_lanes;
-	size_t n_lanes_allocated;
+	struct open_lanes lanes;
 	uint64_t n_too_deep; /* spans that are in a stack above theirs */
 };
 
