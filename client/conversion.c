@@ -67,6 +67,11 @@ int conversion_check(struct conversion *c, struct diag *d)
 			"--output: %s cannot go to standard output: it is written in several places at once; "
 			"name a file",
 			c->codec->name);
+	if (c->codec->needs_file && c->output && codec_is_gzip(c->codec, c->output))
+		return diag_set(d, -EINVAL,
+			"--output: %s cannot be compressed: it is written in several places at once; "
+			"name a file without .gz",
+			c->codec->name);
 	return 0;
 }
 
@@ -74,7 +79,7 @@ void conversion_print_formats(FILE *out)
 {
 	fprintf(out, "\nFormats:\n");
 	for (const struct codec *const *c = codecs; *c; c++)
-		fprintf(out, "  %-12s %-16s %s\n", (*c)->name, (*c)->suffix, (*c)->help);
+		fprintf(out, "  %-16s %-17s %s\n", (*c)->name, (*c)->suffix, (*c)->help);
 }
 
 /* --- where --------------------------------------------------------------------------------- */

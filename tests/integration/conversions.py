@@ -14,7 +14,7 @@ from processes import PROFTAP, TOP_SRC
 
 GOLDEN = TOP_SRC / "tests" / "golden"
 SUFFIXES = {"chrome": ".json", "folded": ".folded", "ndjson": ".ndjson", "pprof": ".pprof",
-            "speedscope": ".speedscope.json"}
+            "speedscope": ".speedscope.json", "sqlite": ".sqlite"}
 SPANS = {"span", "step", "async", "kernel"}
 
 # place: (host, process, pid, thread, tid). flows: (id that enters or 0, id that leaves or 0).
@@ -68,8 +68,14 @@ def capture_requests(t):
     return t.capture(port, 100).path
 
 
-def make_space(lines, plane="/host:CPU", host="fake", pid=0):
-    """An XSpace, as bytes, of {thread: [(name, start_ns, duration_ns, {arg: int})]}."""
+def capture_pipeline(t):
+    """A real trace with nested spans, arguments, steps and counters."""
+    _, port = start(t, [EXAMPLES / "pipeline", TOP_SRC / "docs" / "man"])
+    return t.capture(port, 100).path
+
+
+def make_space(lines, plane="/host:CPU", host="fake", pid=0, stats=()):
+    """An XSpace, as bytes, of {thread: [(name, start_ns, duration_ns, {arg: int or text})]} and stats of the plane."""
     space = schema("xplane").XSpace(hostnames=[host])
     plane = space.planes.add(name=plane)
     ids = {}
@@ -78,7 +84,8 @@ def make_space(lines, plane="/host:CPU", host="fake", pid=0):
         ids.setdefault(key, len(ids) + 1)
         plane.stat_metadata[ids[key]].id = ids[key]
         plane.stat_metadata[ids[key]].name = key
-        holder.stats.add(metadata_id=ids[key], int64_value=value)
+        kind = "str_value" if isinstance(value, str) else "int64_value"
+        holder.stats.add(metadata_id=ids[key], **{kind: value})
 
     names = {}
     for number, (thread, events) in enumerate(lines.items(), 100):
@@ -93,6 +100,8 @@ def make_space(lines, plane="/host:CPU", host="fake", pid=0):
                 put_stat(event, key, value)
     if pid:
         put_stat(plane, "process_id", pid)
+    for key, value in dict(stats).items():
+        put_stat(plane, key, value)
     return space.SerializeToString()
 
 

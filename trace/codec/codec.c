@@ -13,6 +13,7 @@ const struct codec *const codecs[] = {
 	&codec_perfetto,
 	&codec_pprof,
 	&codec_speedscope,
+	&codec_sqlite,
 	NULL,
 };
 

@@ -11,5 +11,6 @@ extern const struct codec codec_ndjson;
 extern const struct codec codec_perfetto;
 extern const struct codec codec_pprof;
 extern const struct codec codec_speedscope;
+extern const struct codec codec_sqlite;
 
 #endif

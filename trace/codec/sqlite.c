@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * SQLite: a database with a row for every event, for SQL; proftap-sqlite(7) tells of its tables. All that an event has is
+ * expressed.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/diag.h"
+#include "trace/codec/codec.h"
+#include "trace/codec/formats.h"
+#include "trace/codec/item_type.h"
+#include "trace/codec/open_spans.h"
+#include "trace/codec/sqlite_rows.h"
+#include "trace/read/archive.h"
+#include "trace/read/cursor.h"
+#include "trace/read/lanes.h"
+#include "trace/read/view.h"
+
+struct database {
+	const struct view *view;
+	struct sqlite_rows rows;
+	struct names keys; /* of arguments; their index is the id */
+	int64_t n_events; /* the id of the last one */
+	int64_t n_samples;
+};
+
+/* Of one track. */
+struct track_spans {
+	struct lanes lanes;
+	struct open_lanes open;
+	int64_t first; /* id before that of the first event */
+};
+
+/* --- what there is besides events ---------------------------------------------------------- */
+
+static void put_fact(struct sqlite_rows *r, const char *key, int64_t value)
+{
+	sqlite_row_begin(r, TABLE_TRACE);
+	sqlite_row_text(r, key);
+	sqlite_row_int(r, value);
+	sqlite_row_end(r);
+}
+
+/* 0 stands for what is not known. */
+static void put_known(struct sqlite_rows *r, int64_t value, int64_t unknown)
+{
+	if (value == unknown)
+		sqlite_row_null(r);
+	else
+		sqlite_row_int(r, value);
+}
+
+static void put_loss(struct sqlite_rows *r, uint32_t host, const char *what, uint64_t n)
+{
+	if (n == 0)
+		return;
+	sqlite_row_begin(r, TABLE_LOSS);
+	sqlite_row_int(r, host);
+	sqlite_row_text(r, what);
+	sqlite_row_int(r, (int64_t)n);
+	sqlite_row_end(r);
+}
+
+#define NO_HOST UINT32_MAX
+
+static void put_warnings(
+	struct sqlite_rows *r, uint32_t host, const char *severity, const struct names *texts)
+{
+	for (uint32_t i = 0; i < texts->n_texts; i++) {
+		sqlite_row_begin(r, TABLE_WARNINGS);
+		put_known(r, host, NO_HOST);
+		sqlite_row_text(r, severity);
+		sqlite_row_text(r, texts->texts[i]);
+		sqlite_row_end(r);
+	}
+}
+
+static void put_host(struct sqlite_rows *r, const struct view_host *h, uint32_t id)
+{
+	sqlite_row_begin(r, TABLE_HOSTS);
+	sqlite_row_int(r, id);
+	sqlite_row_text(r, h->name);
+	sqlite_row_text(r, h->stem);
+	put_known(r, h->epoch_ns, 0);
+	sqlite_row_int(r, h->clock_offset_ns);
+	sqlite_row_end(r);
+	put_loss(r, id, "annotations", h->n_dropped);
+	put_loss(r, id, "events without a time", h->archive->n_aggregated);
+	put_warnings(r, id, "error", &h->archive->errors);
+	put_warnings(r, id, "warning", &h->archive->warnings);
+}
+
+static void put_process(struct sqlite_rows *r, const struct view_process *p, size_t id)
+{
+	sqlite_row_begin(r, TABLE_PROCESSES);
+	sqlite_row_int(r, (int64_t)id);
+	sqlite_row_int(r, p->host);
+	sqlite_row_int(r, p->pid);
+	sqlite_row_int(r, p->is_real);
+	put_known(r, p->device, -1);
+	put_known(r, p->local_device, -1);
+	sqlite_row_text(r, p->name);
+	sqlite_row_end(r);
+}
+
+static void put_thread(struct sqlite_rows *r, const struct view_track *t, size_t id)
+{
+	static const char *const kinds[] = {
+		[TRACK_THREAD] = "thread",
+		[TRACK_STREAM] = "stream",
+		[TRACK_ASYNC] = "async",
+		[TRACK_COUNTERS] = "counters",
+	};
+
+	sqlite_row_begin(r, TABLE_THREADS);
+	sqlite_row_int(r, (int64_t)id);
+	sqlite_row_int(r, t->process);
+	sqlite_row_int(r, t->tid);
+	sqlite_row_int(r, t->is_real);
+	sqlite_row_text(r, kinds[t->kind]);
+	sqlite_row_text(r, t->name);
+	sqlite_row_end(r);
+}
+
+static void put_names(struct sqlite_rows *r, enum sqlite_table table, const struct names *names)
+{
+	for (uint32_t i = 0; i < names->n_texts; i++) {
+		sqlite_row_begin(r, table);
+		sqlite_row_int(r, i);
+		sqlite_row_text(r, names->texts[i]);
+		sqlite_row_end(r);
+	}
+}
+
+static void put_facts(struct database *b)
+{
+	const struct view *v = b->view;
+
+	put_fact(&b->rows, "epoch_ns", v->epoch_ns);
+	put_fact(&b->rows, "first_ns", v->first_ns);
+	put_fact(&b->rows, "end_ns", v->end_ns);
+	for (uint32_t i = 0; i < v->n_archives; i++)
+		put_host(&b->rows, &v->hosts[i], i);
+	for (size_t i = 0; i < v->n_processes; i++)
+		put_process(&b->rows, &v->processes[i], i);
+	for (size_t i = 0; i < v->n_tracks; i++)
+		put_thread(&b->rows, &v->tracks[i], i);
+	put_names(&b->rows, TABLE_NAMES, &v->names);
+	put_warnings(&b->rows, NO_HOST, "note", &v->notes);
+}
+
+/* --- events -------------------------------------------------------------------------------- */
+
+static void put_key(struct database *b, const struct item_arg *arg)
+{
+	uint32_t key = names_intern(&b->keys, arg->key, strlen(arg->key));
+
+	if (key == NAMES_NONE && b->rows.error == 0)
+		b->rows.error = -ENOMEM;
+	sqlite_row_int(&b->rows, key);
+}
+
+static void put_args(struct database *b, const struct item *item)
+{
+	for (size_t i = 0; i < item->n_args; i++) {
+		sqlite_row_begin(&b->rows, TABLE_ARGS);
+		sqlite_row_int(&b->rows, b->n_events);
+		put_key(b, &item->args[i]);
+		sqlite_row_arg(&b->rows, &item->args[i]);
+		sqlite_row_end(&b->rows);
+	}
+}
+
+static void put_flow(struct database *b, uint64_t flow, bool is_end)
+{
+	if (flow == 0)
+		return;
+	sqlite_row_begin(&b->rows, TABLE_FLOWS);
+	sqlite_row_int(&b->rows, (int64_t)flow);
+	sqlite_row_int(&b->rows, b->n_events);
+	sqlite_row_int(&b->rows, is_end);
+	sqlite_row_end(&b->rows);
+}
+
+static void put_step(struct database *b, const struct item *item)
+{
+	if (!item->is_step)
+		return;
+	sqlite_row_begin(&b->rows, TABLE_STEPS);
+	sqlite_row_int(&b->rows, b->n_events);
+	sqlite_row_int(&b->rows, item->step_num);
+	sqlite_row_end(&b->rows);
+}
+
+/* What the event that is coming lies in, and takes it as open if it is a span. NULL: out of memory. */
+static struct open_spans *place(struct track_spans *t, const struct item *item)
+{
+	int64_t lane = 0;
+	struct open_spans *open;
+	struct open_span closed;
+
+	if (item->kind == ITEM_SPAN)
+		lane = lanes_place(&t->lanes, item->start_ns, item->duration_ns);
+	open = lane < 0 ? NULL : open_lanes_get(&t->open, lane);
+	while (open && open_spans_close(open, item->start_ns, &closed))
+		;
+	return open;
+}
+
+static void put_parent(
+	struct database *b, const struct track_spans *t, const struct open_spans *open)
+{
+	const struct open_span *parent = open_spans_get(open);
+
+	if (parent)
+		sqlite_row_int(&b->rows, t->first + parent->id);
+	else
+		sqlite_row_null(&b->rows);
+	sqlite_row_int(&b->rows, (int64_t)open->n);
+}
+
+static int put_event(
+	struct database *b, size_t track, struct track_spans *t, const struct item *item)
+{
+	struct sqlite_rows *r = &b->rows;
+	struct open_spans *open = place(t, item);
+
+	if (!open)
+		return -ENOMEM;
+	sqlite_row_begin(r, TABLE_EVENTS);
+	sqlite_row_int(r, ++b->n_events);
+	sqlite_row_int(r, (int64_t)track);
+	sqlite_row_text(r, item_type_get(&b->view->tracks[track], item));
+	sqlite_row_int(r, item->name);
+	sqlite_row_int(r, item->start_ns);
+	put_known(r, item->kind == ITEM_SPAN ? item->duration_ns : -1, -1);
+	put_parent(b, t, open);
+	sqlite_row_int(r, item->is_unfinished);
+	sqlite_row_end(r);
+	put_step(b, item);
+	put_flow(b, item->flow_in, true);
+	put_flow(b, item->flow_out, false);
+	put_args(b, item);
+	return item->kind != ITEM_SPAN ? 0
+				       : open_spans_push(open, (uint32_t)(b->n_events - t->first),
+						 item->start_ns, item->duration_ns);
+}
+
+/* --- samples of counters ------------------------------------------------------------------- */
+
+static void put_value(
+	struct database *b, size_t track, const struct item *item, const struct item_arg *arg)
+{
+	sqlite_row_begin(&b->rows, TABLE_COUNTERS);
+	sqlite_row_int(&b->rows, b->n_samples);
+	sqlite_row_int(&b->rows, (int64_t)track);
+	sqlite_row_int(&b->rows, item->name);
+	sqlite_row_int(&b->rows, item->start_ns);
+	if (arg) {
+		put_key(b, arg);
+		sqlite_row_arg(&b->rows, arg);
+	} else {
+		sqlite_row_null(&b->rows);
+		sqlite_row_null(&b->rows);
+	}
+	sqlite_row_end(&b->rows);
+}
+
+/* A row for each value. */
+static void put_sample(struct database *b, size_t track, const struct item *item)
+{
+	b->n_samples++;
+	if (item->n_args == 0)
+		put_value(b, track, item, NULL);
+	for (size_t i = 0; i < item->n_args; i++)
+		put_value(b, track, item, &item->args[i]);
+}
+
+/* --- the whole ----------------------------------------------------------------------------- */
+
+static int put_item(
+	struct database *b, size_t track, struct track_spans *t, const struct item *item)
+{
+	if (item->kind != ITEM_SAMPLE)
+		return put_event(b, track, t, item);
+	put_sample(b, track, item);
+	return 0;
+}
+
+static int put_track(struct database *b, size_t track, struct codec_result *result, struct diag *d)
+{
+	struct track_spans t = {.first = b->n_events};
+	struct cursor c;
+	struct item item;
+	int rc = cursor_open(&c, b->view, &b->view->tracks[track], d);
+
+	while (rc >= 0 && b->rows.error == 0 && (rc = cursor_next(&c, &item)) > 0) {
+		rc = put_item(b, track, &t, &item);
+		result->n_items++;
+	}
+	cursor_close(&c);
+	open_lanes_deinit(&t.open);
+	lanes_deinit(&t.lanes);
+	return rc < 0 ? rc : b->rows.error;
+}
+
+static int fill(struct database *b, struct codec_result *result, struct diag *d)
+{
+	int rc = 0;
+
+	put_facts(b);
+	for (size_t i = 0; i < b->view->n_tracks && rc == 0; i++)
+		rc = put_track(b, i, result, d);
+	put_names(&b->rows, TABLE_KEYS, &b->keys);
+	return rc ? rc : sqlite_rows_finish(&b->rows);
+}
+
+static int write_sqlite(const struct view *v, const struct codec_options *options, const char *path,
+	struct codec_result *result, struct diag *d)
+{
+	struct database b = {.view = v};
+	struct stat st;
+	int rc = sqlite_rows_open(&b.rows, path);
+
+	(void)options;
+	if (rc == 0)
+		rc = fill(&b, result, d);
+	sqlite_rows_close(&b.rows);
+	names_deinit(&b.keys);
+	if (rc == 0 && stat(path, &st) == 0)
+		result->n_bytes = (uint64_t)st.st_size;
+	return rc;
+}
+
+static const char *const aliases[] = {"sqlite3", NULL};
+
+const struct codec codec_sqlite = {
+	.name = "sqlite",
+	.aliases = aliases,
+	.suffix = ".sqlite",
+	.help = "a database, for SQL: see proftap-sqlite(7)",
+	.needs_file = true,
+	.write_file = write_sqlite,
+};

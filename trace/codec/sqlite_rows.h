@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows into the tables of a database. Errors are sticky, as those of a sink. */
+#ifndef TRACE_CODEC_SQLITE_ROWS_H
+#define TRACE_CODEC_SQLITE_ROWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/codec/sink.h"
+
+struct item_arg;
+struct sqlite3;
+struct sqlite3_stmt;
+
+/* The tables, in the order of the columns that a row is filled with. */
+enum sqlite_table {
+	TABLE_TRACE,
+	TABLE_HOSTS,
+	TABLE_PROCESSES,
+	TABLE_THREADS,
+	TABLE_NAMES,
+	TABLE_KEYS,
+	TABLE_EVENTS,
+	TABLE_ARGS,
+	TABLE_STEPS,
+	TABLE_FLOWS,
+	TABLE_COUNTERS,
+	TABLE_LOSS,
+	TABLE_WARNINGS,
+	N_TABLES
+};
+
+struct sqlite_rows {
+	struct sqlite3 *db;
+	struct sqlite3_stmt *inserts[N_TABLES];
+	struct sink text; /* one that had to be mended */
+	int error; /* 0 or a negative errno */
+	enum sqlite_table table; /* the row that is being filled */
+	int column; /* the last one that was */
+};
+
+/* A new database with empty tables at |path|, whose file may be there, empty. 0 or a negative errno; sqlite_rows_close() anyway. */
+int sqlite_rows_open(struct sqlite_rows *r, const char *path);
+/* Makes the indexes, and all of it be in the file. 0 or the error. */
+int sqlite_rows_finish(struct sqlite_rows *r);
+void sqlite_rows_close(struct sqlite_rows *r);
+
+void sqlite_row_begin(struct sqlite_rows *r, enum sqlite_table table);
+void sqlite_row_int(struct sqlite_rows *r, int64_t value);
+void sqlite_row_null(struct sqlite_rows *r);
+/* Terminated; bytes that are no UTF-8 become U+FFFD. */
+void sqlite_row_text(struct sqlite_rows *r, const char *text);
+/* As its type; what SQL has no number for (2^63 and above, what is not finite) as a text. */
+void sqlite_row_arg(struct sqlite_rows *r, const struct item_arg *arg);
+void sqlite_row_end(struct sqlite_rows *r);
+
+#endif
