@@ -69,7 +69,7 @@ def values_are_offered_where_they_are_few(t):
     equal(complete(t, "report", "--sort", "=", "p"), ["p50", "p99"], "for --sort=p")
     equal(complete(t, "capture", "-o", "ptap_max"), ["ptap_max_capture_bytes="], "for -o ptap_max")
     equal(complete(t, "capture", "--timeout", ""), [], "for a number")
-    formats = re.findall(r"^  (\w+) +\.", help_of("convert"), re.M)
+    formats = re.findall(r"^  (\w[\w-]*) +[._]\w", help_of("convert"), re.M)
     contains(formats, "chrome", "formats in the help")
     equal(complete(t, "convert", "-t", ""), sorted(formats), "for -t")
     equal(complete(t, "convert", "--align", "e"), ["epoch"], "for --align e")

@@ -8,6 +8,9 @@
 
 const struct codec *const codecs[] = {
 	&codec_chrome,
+	&codec_csv,
+	&codec_csv_kernel_stats,
+	&codec_csv_kernels,
 	&codec_folded,
 	&codec_ndjson,
 	&codec_perfetto,

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""proftap convert -t csv holds what NDJSON does, and -t csv-kernels and csv-kernel-stats what a device did, as rocprofv3
+has it."""
+import csv
+import io
+import json
+import statistics
+
+from conversions import Conversion, Members, capture_requests, goldens, make_bad_names, make_space, read_rows
+from fixture import check, equal, run, test
+
+COLUMNS = ["type", "host", "process", "pid", "thread", "tid", "device", "name", "start_ns", "duration_ns", "step",
+           "flow_in", "flow_out", "args"]
+DETAILS = "regs:32 static_shared:16 dynamic_shared:1024 grid:4,2,1 block:256,1,1 occ_pct:75"
+csv.field_size_limit(1 << 30)
+
+# Of two streams; the first has a copy, too.
+KERNELS = {"stream 1": [("gemm(float*, int)", 100, 50, {"correlation_id": 7, "kernel_details": DETAILS}),
+                        ("gemm(float*, int)", 200, 70), ("copy", 300, 5, {"memcpy_details": "kind_src:pinned"})],
+           "stream 2": [("add", 120, 25)]}
+
+
+def read(t, form, *paths, options=()):
+    """The header and all rows; every line ends as RFC 4180 has it."""
+    conversion = Conversion(t, form, *paths, options=options)
+    check(conversion.data.endswith(b"\r\n"), "the last line has no end")
+    header, *rows = csv.reader(io.StringIO(conversion.data.decode(), newline=""), strict=True)
+    check(all(len(row) == len(header) for row in rows), "rows of another length")
+    return conversion, header, rows
+
+
+def number(text):
+    return int(text) if text else 0
+
+
+def compare(t, path):
+    rows = read_rows(t, path)
+    conversion, header, found = read(t, "csv", path)
+    equal(header, COLUMNS, "columns")
+    equal((conversion.lost, conversion.summary["written"]), ({}, len(rows)), "lost and written")
+    for row, of in zip(rows, found):
+        host, process, pid, thread, tid = row.place
+        equal(of[:6], [row.kind, host, process, str(pid), thread, str(tid)], "type and place")
+        equal((of[7], int(of[8]), number(of[9])), (row.name, row.start_ns, row.duration_ns), "name and times")
+        equal(of[9] == "", row.kind in ("instant", "flow", "counter"), "whether it has a duration")
+        equal(of[10], str(row.args["step_num"]) if row.kind == "step" else "", "step")
+        equal((number(of[11]), number(of[12])), row.flows, "flows")
+        args = json.loads(of[13] or "{}", object_pairs_hook=Members)
+        equal((args, args.n), (row.args, row.args.n), "args")
+
+
+@test
+def every_golden_trace_is_there_whole(t):
+    for path in goldens():
+        compare(t, path)
+
+
+@test
+def a_real_trace_is_there_whole(t):
+    compare(t, capture_requests(t))
+
+
+@test
+def names_of_any_bytes_are_fields(t):
+    path, names = make_bad_names(t)
+    _, _, rows = read(t, "csv", path)
+    equal([row[7] for row in rows], names, "names")
+    compare(t, path)
+
+
+@test
+def long_arguments_are_one_field(t):
+    """Longer than what is written at once, and with what must be quoted."""
+    path = t.dir / "a.xplane.pb"
+    text = 'é"\n,' * 200000
+    path.write_bytes(make_space({"main": [("x", 0, 9, {"text": text}), ("y", 10, 9, {"text": "short"})]}))
+    _, _, rows = read(t, "csv", path)
+    equal([json.loads(row[13]) for row in rows], [{"text": text}, {"text": "short"}], "args")
+
+
+def make_devices(t):
+    """Two devices of a host that also has a thread."""
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(make_space({"main": [("work", 0, 999), ("more", 1000, 1)]}) +
+                     make_space(KERNELS, "/device:GPU:0") + make_space({"s": [("add", 120, 35)]}, "/device:GPU:1"))
+    return path
+
+
+@test
+def kernels_have_the_columns_of_rocprofv3(t):
+    conversion, header, rows = read(t, "csv-kernels", make_devices(t))
+    equal(header, ["Kind", "Agent_Id", "Queue_Id", "Stream_Id", "Thread_Id", "Dispatch_Id", "Kernel_Id",
+                   "Kernel_Name", "Correlation_Id", "Start_Timestamp", "End_Timestamp", "LDS_Block_Size",
+                   "Scratch_Size", "VGPR_Count", "Accum_VGPR_Count", "SGPR_Count", "Workgroup_Size_X",
+                   "Workgroup_Size_Y", "Workgroup_Size_Z", "Grid_Size_X", "Grid_Size_Y", "Grid_Size_Z"], "columns")
+    kernels = [dict(zip(header, row)) for row in rows]
+    equal([(k["Kind"], k["Agent_Id"], k["Stream_Id"], k["Kernel_Name"], int(k["Start_Timestamp"]),
+            int(k["End_Timestamp"]), k["Dispatch_Id"]) for k in kernels],
+          [("KERNEL_DISPATCH", "Agent 0", "100", "gemm(float*, int)", 100, 150, "1"),
+           ("KERNEL_DISPATCH", "Agent 0", "100", "gemm(float*, int)", 200, 270, "2"),
+           ("MEMORY_COPY", "Agent 0", "100", "copy", 300, 305, "3"),
+           ("KERNEL_DISPATCH", "Agent 0", "101", "add", 120, 145, "4"),
+           ("KERNEL_DISPATCH", "Agent 1", "100", "add", 120, 155, "5")], "kernels")
+    first, second, *_, last, other = kernels
+    equal([first[c] for c in header[8:9] + header[11:]],
+          ["7", "1040", "0", "32", "0", "0", "256", "1", "1", "1024", "2", "1"], "launch of the first")
+    equal(first["Kernel_Id"], second["Kernel_Id"], "ids of equal names")
+    equal(last["Kernel_Id"], other["Kernel_Id"], "ids of equal names")
+    equal(conversion.lost, {"events that are no kernels": 2}, "lost")
+
+
+@test
+def stats_of_kernels_are_those_of_rocprofv3(t):
+    _, header, rows = read(t, "csv-kernel-stats", make_devices(t))
+    equal(header, ["Name", "Calls", "TotalDurationNs", "AverageNs", "Percentage", "MinNs", "MaxNs", "StdDev"], "columns")
+    durations = {"gemm(float*, int)": [50, 70], "add": [25, 35], "copy": [5]}
+    equal([row[0] for row in rows], list(durations), "names, by their total")
+    for name, calls, total, mean, percent, low, high, deviation in rows:
+        of = durations[name]
+        equal((int(calls), int(total), int(low), int(high)), (len(of), sum(of), min(of), max(of)), name)
+        expected = (statistics.mean(of), 100 * sum(of) / 185, statistics.stdev(of) if of[1:] else 0)
+        for value, right in zip((mean, percent, deviation), expected):
+            check(abs(float(value) - right) < 1e-5, f"{name}: {value} is not {right}")
+
+
+@test
+def without_kernels_there_is_a_header_alone(t):
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(make_space({"main": [("work", 0, 999)]}))
+    for form in ("csv-kernels", "csv-kernel-stats"):
+        equal(read(t, form, path)[2], [], form)
+
+
+run()

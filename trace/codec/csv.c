@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CSV (RFC 4180): a row for every event, for spreadsheets and data frames. All that an event has is expressed. */
+#include <string.h>
+
+#include "trace/codec/arg_json.h"
+#include "trace/codec/codec.h"
+#include "trace/codec/formats.h"
+#include "trace/codec/item_type.h"
+#include "trace/codec/sink.h"
+#include "trace/read/cursor.h"
+#include "trace/read/view.h"
+
+struct csv {
+	const struct view *view;
+	struct sink *sink;
+	struct sink args; /* as JSON, before it is quoted */
+};
+
+/* --- fields: each ends the one before ------------------------------------------------------ */
+
+static void put_text(struct csv *w, const char *text)
+{
+	sink_csv(w->sink, text, strlen(text));
+	sink_put(w->sink, ',');
+}
+
+static void put_number(struct csv *w, int64_t value, bool is_known)
+{
+	if (is_known)
+		sink_int(w->sink, value);
+	sink_put(w->sink, ',');
+}
+
+static void put_place(struct csv *w, const struct view_track *track)
+{
+	const struct view_process *p = view_get_process(w->view, track);
+
+	put_text(w, w->view->hosts[p->host].name);
+	put_text(w, p->name);
+	put_number(w, p->pid, true);
+	put_text(w, track->name);
+	put_number(w, track->tid, true);
+	put_number(w, p->device, p->device >= 0);
+}
+
+/* The last one. */
+static void put_args(struct csv *w, const struct item *item)
+{
+	const uint8_t *text;
+	size_t n;
+
+	if (item->n_args == 0)
+		return;
+	sink_clear_memory(&w->args);
+	arg_json_object(&w->args, item, arg_json_value);
+	text = sink_get_memory(&w->args, &n);
+	if (text)
+		sink_csv(w->sink, (const char *)text, n);
+	else
+		w->sink->error = w->args.error;
+}
+
+static void put_item(struct csv *w, const struct view_track *track, const struct item *item)
+{
+	sink_text(w->sink, item_type_get(track, item));
+	sink_put(w->sink, ',');
+	put_place(w, track);
+	put_text(w, names_get(&w->view->names, item->name));
+	put_number(w, item->start_ns, true);
+	put_number(w, item->duration_ns, item->kind == ITEM_SPAN);
+	put_number(w, item->step_num, item->is_step);
+	put_number(w, (int64_t)item->flow_in, item->flow_in != 0);
+	put_number(w, (int64_t)item->flow_out, item->flow_out != 0);
+	put_args(w, item);
+	sink_text(w->sink, "\r\n");
+}
+
+/* --- the whole ----------------------------------------------------------------------------- */
+
+static int put_track(
+	struct csv *w, const struct view_track *track, struct codec_result *result, struct diag *d)
+{
+	struct cursor c;
+	struct item item;
+	int rc = cursor_open(&c, w->view, track, d);
+
+	while (rc >= 0 && w->sink->error == 0 && (rc = cursor_next(&c, &item)) > 0) {
+		put_item(w, track, &item);
+		result->n_items++;
+	}
+	cursor_close(&c);
+	return rc < 0 ? rc : w->sink->error;
+}
+
+static int write_csv(const struct view *v, const struct codec_options *options, struct sink *s,
+	struct codec_result *result, struct diag *d)
+{
+	struct csv w = {.view = v, .sink = s};
+	int rc = sink_init_memory(&w.args);
+
+	(void)options;
+	sink_text(s, "type,host,process,pid,thread,tid,device,name,start_ns,duration_ns,step,"
+		     "flow_in,flow_out,args\r\n");
+	for (size_t i = 0; i < v->n_tracks && rc == 0; i++)
+		rc = put_track(&w, &v->tracks[i], result, d);
+	sink_deinit(&w.args);
+	return rc;
+}
+
+const struct codec codec_csv = {
+	.name = "csv",
+	.suffix = ".csv",
+	.help = "a row for each event, for spreadsheets",
+	.write = write_csv,
+};
