@@ -12,6 +12,7 @@
 #include "client/arguments.h"
 #include "client/command.h"
 #include "client/conversion.h"
+#include "client/device_files.h"
 #include "client/exit.h"
 #include "client/open_view.h"
 #include "trace/codec/codec.h"
@@ -19,11 +20,23 @@
 struct settings {
 	struct conversion conversion;
 	struct view_settings view;
+	bool splits_devices;
 };
+
+static const char *const splits[] = {"device"};
 
 static int set_format(void *settings, const char *value, struct diag *d)
 {
 	return conversion_set_format(&((struct settings *)settings)->conversion, value, d);
+}
+
+static int set_split(void *settings, const char *value, struct diag *d)
+{
+	if (strcmp(value, splits[0]) != 0)
+		return diag_set(
+			d, -EINVAL, "--split: bad value \"%.64s\": must be %s", value, splits[0]);
+	((struct settings *)settings)->splits_devices = true;
+	return 0;
 }
 
 #define AT(member) offsetof(struct settings, member)
@@ -35,6 +48,8 @@ static const struct command_option options[] = {
 		"the file; -: standard output; default: beside the trace, under its name"},
 	{"json", 0, COMMAND_OPTION_FLAG, AT(conversion.is_json), 0, 0, NULL, NULL,
 		"one JSON object on standard output instead of text"},
+	{"split", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_split, "device",
+		"a file for the programs and one for each device; FILE is a directory then"},
 	OPEN_VIEW_OPTIONS(struct settings, view),
 	OPEN_VIEW_GROUP_OPTIONS(struct settings, view),
 };
@@ -44,6 +59,7 @@ static const char *const aligns[] = {"epoch", "start"};
 static const struct command_words values[] = {
 	{"format", NULL, 0, conversion_get_format},
 	{"align", aligns, sizeof aligns / sizeof aligns[0], NULL},
+	{"split", splits, sizeof splits / sizeof splits[0], NULL},
 	{NULL, NULL, 0, NULL},
 };
 
@@ -51,8 +67,13 @@ static int convert(struct settings *s, char **places, size_t n, struct diag *d)
 {
 	_cleanup_(view_freep) struct view *view = NULL;
 	_cleanup_free_ char *path = NULL;
-	int r = open_view(places, n, &s->view, &view, &path, d);
+	int r;
 
+	if (s->splits_devices)
+		s->view.selection.device = SELECTION_HOSTS;
+	r = open_view(places, n, &s->view, &view, &path, d);
+	if (r == 0 && s->splits_devices)
+		return device_files_write(&s->conversion, view, &s->view.selection, path, d);
 	return r ? r : conversion_run(&s->conversion, view, path, d);
 }
 
@@ -67,7 +88,9 @@ static int parse_and_convert(const struct command *self, int argc, char **argv, 
 	if (r == 0 && n_left == 0)
 		r = diag_set(
 			&d, -EINVAL, "proftap convert: at least one run or file must be given");
-	if (r == 0)
+	if (r == 0 && s->splits_devices)
+		r = device_files_check(&s->conversion, &d);
+	else if (r == 0)
 		r = conversion_check(&s->conversion, &d);
 	if (r < 0)
 		return command_fail_usage(self, &d);

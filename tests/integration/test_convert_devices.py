@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""proftap convert --split device: each event is in the file of its device, or in that of the programs."""
+import json
+import re
+import subprocess
+
+from conversions import make_space, read_row
+from fixture import contains, equal, run, test
+from processes import PROFTAP
+
+
+def convert(t, *words):
+    return subprocess.run([PROFTAP, "convert", *words], cwd=t.dir, capture_output=True, text=True, timeout=60)
+
+
+def make_hosts(t):
+    """Two hosts with a program and two devices each, whose numbers are the same on both."""
+    paths = []
+    for host in ("alpha", "beta"):
+        spaces = [make_space({"main": [(f"work of {host}", 5, 50, {"step_num": 1})]}, host=host, pid=4242)]
+        spaces += [make_space({"stream": [(f"kernel of {host} {i}", 10 + i, 5), ("both", 20, 5)]}, f"/device:GPU:{i}")
+                   for i in range(2)]
+        paths.append(t.dir / f"{host}.xplane.pb")
+        paths[-1].write_bytes(b"".join(spaces))
+    return paths
+
+
+def read(path):
+    return [read_row(json.loads(line)) for line in path.read_text().splitlines()[1:]]
+
+
+@test
+def each_event_is_in_one_file(t):
+    done = convert(t, "-t", "ndjson", "--split", "device", "-o", "out", *make_hosts(t))
+    names = ["system_profile", *(f"device_profile_{i}" for i in range(4))]
+    equal((done.returncode, done.stdout.split()), (0, [f"out/{name}.ndjson" for name in names]), done.stderr)
+    equal(sorted(p.name for p in (t.dir / "out").iterdir()), sorted(f"{name}.ndjson" for name in names), "files")
+    found = [[row.name for row in read(t.dir / "out" / f"{name}.ndjson")] for name in names]
+    equal(found, [["work of alpha", "work of beta"], ["kernel of alpha 0", "both"], ["kernel of alpha 1", "both"],
+                  ["kernel of beta 0", "both"], ["kernel of beta 1", "both"]], "events")
+
+
+@test
+def every_format_can_be_split(t):
+    paths = make_hosts(t)
+    formats = re.findall(r"^  (\w[\w-]*) +([._]\w\S*)", convert(t, "--help").stdout, re.M)
+    for name, suffix in formats:
+        done = convert(t, "-t", name, "--split", "device", "--json", "-o", name, *paths)
+        equal(done.returncode, 0, done.stderr)
+        written = [json.loads(line) for line in split_objects(done.stdout)]
+        equal([one["file"] for one in written][4], f"{name}/device_profile_3{suffix}", "the last file")
+        equal(len(list((t.dir / name).iterdir())), 5, f"files of {name}")
+
+
+def split_objects(text):
+    decoder, at = json.JSONDecoder(), 0
+    while text[at:].strip():
+        at += len(text[at:]) - len(text[at:].lstrip())
+        _, end = decoder.raw_decode(text, at)
+        yield text[at:end]
+        at = end
+
+
+@test
+def it_goes_with_other_selections(t):
+    paths = make_hosts(t)
+    done = convert(t, "-t", "ndjson", "--split", "device", "--name", "kernel", "--iterations", "1", "-o", "out", *paths)
+    equal(done.returncode, 0, done.stderr)
+    found = [len(read(t.dir / "out" / f"{name}.ndjson")) for name in ("system_profile", "device_profile_2")]
+    equal(found, [0, 1], "numbers of events")
+
+
+@test
+def files_go_beside_the_trace(t):
+    path = make_hosts(t)[0]
+    (t.dir / "elsewhere").mkdir()
+    path = path.rename(t.dir / "elsewhere" / path.name)
+    for place in (path, path.relative_to(t.dir)):
+        equal(convert(t, "-t", "folded", "--split", "device", place).returncode, 0, f"status of {place}")
+        made = sorted(p.name for p in path.parent.glob("*.folded"))
+        equal(made, [f"device_profile_{i}.folded" for i in range(2)] + ["system_profile.folded"], "files")
+        for name in made:
+            (path.parent / name).unlink()
+
+
+@test
+def what_cannot_be_is_said(t):
+    path = make_hosts(t)[0]
+    (t.dir / "file").write_text("")
+    for status, text, words in (
+            (2, "cannot go to standard output", ["-t", "ndjson", "-o", "-", "--split", "device"]),
+            (2, "say -t FORMAT", ["-o", "out.ndjson", "--split", "device"]),
+            (2, "must be device", ["-t", "ndjson", "--split", "host"]),
+            (1, "file: cannot make the directory: not a directory", ["-t", "ndjson", "--split", "device", "-o", "file"])):
+        done = convert(t, *words, path)
+        equal(done.returncode, status, f"status of {words}: {done.stderr}")
+        contains(done.stderr, text, f"{words}")
+
+
+run()
