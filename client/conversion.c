@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "client/output_file.h"
+#include "client/streams.h"
 #include "client/terminal.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/sink.h"
@@ -204,6 +205,7 @@ int conversion_run(
 	int r;
 
 	if (is_standard_output(c)) {
+		streams_expect_pipe();
 		r = fail_write(
 			write_to(c, view, STDOUT_FILENO, false, &result, d), "standard output", d);
 		if (r == 0)

@@ -26,6 +26,11 @@ void streams_start(void)
 	file_size_action = signal(SIGXFSZ, SIG_IGN);
 }
 
+void streams_expect_pipe(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+}
+
 void streams_give_back(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

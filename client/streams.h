@@ -10,7 +10,10 @@
  */
 void streams_start(void);
 
-/* Undoes that, in a process that is about to execute another program. */
+/* For a command that writes a trace to standard output: a reader that goes away is an error (EPIPE), too. */
+void streams_expect_pipe(void);
+
+/* Undoes that of streams_start(), in a process that is about to execute another program. */
 void streams_give_back(void);
 
 /* Whether all that was printed on standard output got there. Flushes it; says why not. */

@@ -3,12 +3,16 @@
 #include "trace/codec/sqlite_rows.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/file_io.h"
 #include "base/utf8.h"
 #include "trace/codec/arg_json.h"
 #include "trace/codec/sqlite_schema.h"
@@ -33,10 +37,18 @@ static const char *const inserts[N_TABLES] = {
 
 /* --- the database -------------------------------------------------------------------------- */
 
-static int find_error(struct sqlite_rows *r, int code)
+/* The library does not keep why a file cannot be written: it is thrown away now, so another try does no harm. */
+static int find_write_error(const struct sqlite_rows *r)
 {
-	int error = r->db ? sqlite3_system_errno(r->db) : 0;
+	static const char page[4096];
+	_cleanup_close_ int fd = open(r->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+	int error = fd < 0 ? -errno : file_write(fd, page, sizeof page);
 
+	return error ? error : -EIO;
+}
+
+static int find_error(const struct sqlite_rows *r, int code)
+{
 	switch (code & 0xff) {
 	case SQLITE_OK:
 	case SQLITE_DONE:
@@ -47,9 +59,9 @@ static int find_error(struct sqlite_rows *r, int code)
 	case SQLITE_TOOBIG:
 		return -EFBIG;
 	case SQLITE_FULL:
-		return error ? -error : -ENOSPC;
+		return -ENOSPC;
 	}
-	return error ? -error : -EIO;
+	return find_write_error(r);
 }
 
 /* Keeps the first error. */
@@ -99,7 +111,7 @@ static void begin(struct sqlite_rows *r)
 
 int sqlite_rows_open(struct sqlite_rows *r, const char *path)
 {
-	*r = (struct sqlite_rows){.db = NULL};
+	*r = (struct sqlite_rows){.path = path};
 	r->error = sink_init_memory(&r->text);
 	if (r->error == 0)
 		r->error = open_database(r, path);

@@ -31,6 +31,7 @@ enum sqlite_table {
 };
 
 struct sqlite_rows {
+	const char *path;
 	struct sqlite3 *db;
 	struct sqlite3_stmt *inserts[N_TABLES];
 	struct sink text; /* one that had to be mended */
@@ -39,7 +40,7 @@ struct sqlite_rows {
 	int column; /* the last one that was */
 };
 
-/* A new database with empty tables at |path|, whose file may be there, empty. 0 or a negative errno; sqlite_rows_close() anyway. */
+/* A new database with empty tables at |path|, whose file may be there, empty; borrowed. 0 or a negative errno; sqlite_rows_close() anyway. */
 int sqlite_rows_open(struct sqlite_rows *r, const char *path);
 /* Makes the indexes, and all of it be in the file. 0 or the error. */
 int sqlite_rows_finish(struct sqlite_rows *r);

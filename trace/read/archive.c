@@ -106,10 +106,23 @@ static int map(struct archive *s, struct diag *d)
 	return 0;
 }
 
+/* No XSpace begins like this. */
+static bool is_gzip(const struct archive *s)
+{
+	return s->n_bytes >= 2 && s->data[0] == 0x1f && s->data[1] == 0x8b;
+}
+
 static int finish(struct archive *s, struct archive **out, struct diag *d)
 {
 	struct indexing x = {s, d};
-	int rc = archive_index(&x);
+	int rc;
+
+	if (is_gzip(s))
+		rc = diag_set(d, -EBADMSG,
+			"%.300s: compressed by gzip, not an XSpace; unpack it first (gunzip)",
+			s->path);
+	else
+		rc = archive_index(&x);
 
 	if (rc) {
 		archive_free(s);
