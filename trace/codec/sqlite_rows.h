@@ -40,7 +40,10 @@ struct sqlite_rows {
 	int column; /* the last one that was */
 };
 
-/* A new database with empty tables at |path|, whose file may be there, empty; borrowed. 0 or a negative errno; sqlite_rows_close() anyway. */
+/*
+ * A new database with empty tables at |path| (borrowed), whose file may be there, empty. 0 or a negative errno;
+ * sqlite_rows_close() in any case.
+ */
 int sqlite_rows_open(struct sqlite_rows *r, const char *path);
 /* Makes the indexes, and all of it be in the file. 0 or the error. */
 int sqlite_rows_finish(struct sqlite_rows *r);
