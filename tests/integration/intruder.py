@@ -19,8 +19,9 @@ MAGIC, VERSION = 0x6a617431, 1
 N_DESCRIPTORS = 100
 N_CONNECTIONS = 200
 SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
-# lib/wire/arena.h
-NAME_AT, CONTROL_AT, GUEST_AT, STRINGS_USED_AT = 48, 192, 256, 384
+# lib/wire/arena.h, whose layout unit/test_layout.c watches over
+VERSIONS_BYTES, GUEST_AT, LAYOUT_AT, SIZE_AT, NAME_AT, STRINGS_USED_AT = 12, 128, 772, 784, 808, 960
+WRITTEN_ONCE = slice(768, 936)
 GUEST_COMING = 0x3fffffff
 HEAD_BYTES = 8192
 RINGS_AT = HEAD_BYTES + (1 << 20)
@@ -68,7 +69,8 @@ def arena_bytes(n_rings, ring_bytes):
 
 def be_sane(i):
     """A good arena, as the program's own is."""
-    head = bytearray(i.head[:CONTROL_AT].ljust(HEAD_BYTES, b"\0"))
+    head = bytearray(i.head[:VERSIONS_BYTES].ljust(HEAD_BYTES, b"\0"))
+    head[WRITTEN_ONCE] = i.head[WRITTEN_ONCE]
     head[NAME_AT:NAME_AT + 8] = b"\xff\xfe [1]\n\0"
     struct.pack_into("=I", head, GUEST_AT, GUEST_COMING)
     struct.pack_into("=I", head, STRINGS_USED_AT, 8)
@@ -78,13 +80,13 @@ def be_sane(i):
 def join(i, change=lambda head: None):
     head = be_sane(i)
     change(head)
-    fd = make_memfd(struct.unpack_from("=Q", head, 24)[0])
+    fd = make_memfd(struct.unpack_from("=Q", head, SIZE_AT)[0])
     os.pwrite(fd, head, 0)
     return ask(i.name, i.secret, [fd]), fd
 
 
 def set_layout(head, n_rings, ring_bytes):
-    struct.pack_into("=IIQ", head, 16, n_rings, ring_bytes, arena_bytes(n_rings, ring_bytes))
+    struct.pack_into("=II4xQ", head, LAYOUT_AT, n_rings, ring_bytes, arena_bytes(n_rings, ring_bytes))
 
 
 def say_wrong_secret(i):
