@@ -58,6 +58,7 @@ static int finish_track(struct assembly *as, const struct assemble_input *in,
 	int r;
 
 	as->n_line_stats = as->plane->n_stats;
+	assembly_set_eras(as, log->eras, log->n_eras);
 	r = assembly_spool(as, log->track, log->slots, log->n_slots);
 	if (!r)
 		r = assembly_add_open(as, log, in->stop_ticks);
@@ -73,6 +74,7 @@ static int add_thread(struct assembly *as, const struct assemble_input *in,
 
 	if (log->track)
 		return finish_track(as, in, log, line_id);
+	assembly_set_eras(as, log->eras, log->n_eras);
 	r = assembly_add(as, log->slots, log->n_slots);
 	if (!r)
 		r = assembly_add_open(as, log, in->stop_ticks);

@@ -15,7 +15,7 @@ struct timeline;
 struct assemble_input {
 	const struct drain *drain;
 	struct timeline *timeline;
-	uint64_t earliest_ticks; /* no record of the capture began before */
+	uint64_t earliest_ticks; /* no record of the capture ended before */
 	uint64_t start_ticks; /* records that began earlier are left out */
 	uint64_t
 		window_ticks; /* async spans whose begin is not there are cut here; maybe later than start */

@@ -40,7 +40,9 @@ int assembly_new(
 	if (!as)
 		return -ENOMEM;
 	as->target = target;
-	as->earliest_ticks = earliest_ticks;
+	as->whole.after_ticks = earliest_ticks;
+	as->whole.before_ticks = earliest_ticks + ERA_MAX_TICKS;
+	as->era = &as->whole;
 	as->start_ticks = start_ticks;
 	as->end_ns = INT64_MAX;
 	as->no_limit.max_bytes = UINT64_MAX;
@@ -149,11 +151,26 @@ static size_t add_one(struct assembly *as, const struct slot *slots, size_t n_sl
 	/* A cut at the end of memory may leave an entry without all of its slots. */
 	if (record_n_extra(slots[0].word[0]) > n_slots - 1)
 		return n_slots;
-	if (!entry_decode(&e, slots, as->earliest_ticks))
+	if (!entry_decode(&e, slots, as->era))
 		as->n_invalid++;
 	else if (e.start >= as->start_ticks)
 		add_entry(as, &e);
 	return 1 + e.n_slots;
+}
+
+void assembly_set_eras(struct assembly *as, const struct era *eras, size_t n_eras)
+{
+	as->eras = eras;
+	as->n_eras = n_eras;
+}
+
+/* Sets that of the slot at |at|, and returns where it ends; |end| at most. */
+static size_t find_era(struct assembly *as, size_t at, size_t end)
+{
+	while (as->n_eras && as->eras->end <= at)
+		assembly_set_eras(as, as->eras + 1, as->n_eras - 1);
+	as->era = as->n_eras ? as->eras : &as->whole;
+	return as->n_eras && as->eras->end < end ? as->eras->end : end;
 }
 
 /* Entries from |at| on, of at least |n_wanted| slots if there are so many. Returns where they end. */
@@ -163,7 +180,7 @@ static size_t add_some(
 	size_t end = n_slots - at < n_wanted ? n_slots : at + n_wanted;
 
 	while (at < end && !as->error) {
-		size_t n_plain = plain_take(as, slots + at, end - at);
+		size_t n_plain = plain_take(as, slots + at, find_era(as, at, end) - at);
 
 		if (as->error)
 			break;
@@ -178,6 +195,7 @@ int assembly_add(struct assembly *as, const struct slot *slots, size_t n_slots)
 {
 	as->error = texts_update(&as->texts);
 	add_some(as, slots, n_slots, 0, n_slots);
+	assembly_set_eras(as, NULL, 0);
 	return as->error;
 }
 
@@ -237,5 +255,6 @@ int assembly_spool(
 		if (!as->error)
 			as->error = assembly_flush(as, track);
 	}
+	assembly_set_eras(as, NULL, 0);
 	return as->error;
 }

@@ -13,6 +13,7 @@
 
 #include "daemon/asyncs.h"
 #include "daemon/counters.h"
+#include "daemon/era.h"
 #include "daemon/events.h"
 #include "daemon/keep.h"
 #include "daemon/stats.h"
@@ -30,7 +31,10 @@ struct track;
 
 struct assembly {
 	struct target *target;
-	uint64_t earliest_ticks; /* no record of the capture began before */
+	struct era whole; /* of all records that it is not known better of */
+	const struct era *era; /* of those at hand */
+	const struct era *eras; /* borrowed: those that are still to come, |n_eras| of them */
+	size_t n_eras;
 	uint64_t start_ticks; /* records that began earlier are left out */
 	int64_t end_ns; /* so are those that began later, and spans are cut there; INT64_MAX at first */
 	struct timeline *timeline;
@@ -52,12 +56,15 @@ struct assembly {
 	int error; /* -ENOMEM, and stays so, or -ECANCELED */
 };
 
-/* |target| is borrowed. Owner: *out belongs to the caller. 0 or -ENOMEM. */
+/* |target| is borrowed. No record ended before |earliest_ticks|. Owner: *out belongs to the caller. 0 or -ENOMEM. */
 int assembly_new(struct target *target, uint64_t earliest_ticks, uint64_t start_ticks,
 	struct assembly **out);
 /* From here on events can be spooled; both are borrowed. */
 void assembly_set_spool(struct assembly *as, struct spool *spool, struct keep *keep);
 struct assembly *assembly_free(struct assembly *as); /* NULL ok; returns NULL */
+
+/* Of the slots that are added next, and of no others: of a log that has some. They are borrowed. */
+void assembly_set_eras(struct assembly *as, const struct era *eras, size_t n_eras);
 
 /* Decodes |slots|: events, in the order of their ends, go to as->events; the rest where it belongs. 0 or as->error. */
 int assembly_add(struct assembly *as, const struct slot *slots, size_t n_slots);

@@ -9,6 +9,7 @@
 #include "base/grow.h"
 #include "daemon/drain.h"
 #include "daemon/drain_cut.h"
+#include "daemon/ring_notes.h"
 #include "daemon/ring_picture.h"
 #include "daemon/target.h"
 #include "daemon/thread_log.h"
@@ -126,6 +127,15 @@ static void count_failure(struct ended_threads *e, uint32_t i, int r)
 		e->sums.lost_memory += head < e->target->n_slots ? head : e->target->n_slots;
 }
 
+/* As ring_picture_take(), with the eras. */
+static int take_picture(
+	struct target *t, uint32_t i, struct drain_budget *budget, struct thread_log *log)
+{
+	int r = ring_picture_take(t, i, atomic_load(&t->arena->word), budget, log);
+
+	return r ? r : ring_notes_tell(t, i, log, ring_notes_now(t), budget);
+}
+
 void ended_threads_take(struct ended_threads *e, uint32_t i)
 {
 	struct drain_budget budget = {.max_bytes = UINT64_MAX};
@@ -134,8 +144,7 @@ void ended_threads_take(struct ended_threads *e, uint32_t i)
 	int r = ended ? thread_log_new(&budget, &log) : -ENOMEM;
 
 	if (!r)
-		r = ring_picture_take(
-			e->target, i, atomic_load(&e->target->arena->word), &budget, log);
+		r = take_picture(e->target, i, &budget, log);
 	if (r)
 		count_failure(e, i, r);
 	if (r || !has_content(log)) {
@@ -173,21 +182,25 @@ static int copy_log(
 	*copy = *log;
 	copy->slots = NULL;
 	copy->open = NULL;
+	copy->eras = NULL;
 	copy->n_slots = copy->n_allocated = 0;
 	*out = copy;
-	if (copy_array(&copy->open, log->open, log->n_open * sizeof *log->open)) {
-		copy->n_open = 0;
+	if (copy_array(&copy->open, log->open, log->n_open * sizeof *log->open) ||
+		copy_array(&copy->eras, log->eras, log->n_eras * sizeof *log->eras)) {
+		copy->n_open = copy->open ? copy->n_open : 0;
+		copy->n_eras = 0;
 		copy->lost_memory += log->n_slots;
 		return -ENOMEM;
 	}
 	r = log->n_slots ? thread_log_extend(copy, log->n_slots, budget, &room) : 0;
+	if (r)
+		copy->n_eras = 0;
 	if (!r && log->n_slots)
 		memcpy(room, log->slots, log->n_slots * sizeof *room);
 	return r;
 }
 
-int ended_threads_copy(const struct ended_threads *e, struct drain *d, uint64_t earliest_ticks,
-	uint64_t from_ticks)
+int ended_threads_copy(const struct ended_threads *e, struct drain *d, uint64_t from_ticks)
 {
 	int error = 0;
 
@@ -202,7 +215,7 @@ int ended_threads_copy(const struct ended_threads *e, struct drain *d, uint64_t 
 			d->lost_memory += at->log->n_slots;
 			continue;
 		}
-		thread_window_limit(copy, earliest_ticks, from_ticks, d->budget);
+		thread_window_limit(copy, from_ticks, d->budget);
 		if (drain_take_log(d, copy))
 			error = -ENOMEM;
 	}

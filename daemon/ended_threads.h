@@ -47,7 +47,7 @@ void ended_pool_deinit(struct ended_pool *pool);
 /* As many bytes, from here on, or one thread. */
 void ended_pool_limit(struct ended_pool *pool, uint64_t max_bytes);
 
-/* All zero but for the two that it borrows. From here on rings_free() of |t| gives what there is. */
+/* All zero but for the two that it borrows. From here on rings_free() of |t|, whose notes are open (ring_notes.h), gives what there is. */
 void ended_threads_init(struct ended_threads *e, struct ended_pool *pool, struct target *t);
 /* Gives up what it has. */
 void ended_threads_deinit(struct ended_threads *e);
@@ -61,8 +61,7 @@ void ended_threads_take(struct ended_threads *e, uint32_t i);
  * Adds copies of all there is of this process to |d|, as much of each as ended at |from_ticks| or later (0: all), and what is
  * known of the others. What |d|'s budget has no room for is counted there. 0 or -ENOMEM.
  */
-int ended_threads_copy(const struct ended_threads *e, struct drain *d, uint64_t earliest_ticks,
-	uint64_t from_ticks);
+int ended_threads_copy(const struct ended_threads *e, struct drain *d, uint64_t from_ticks);
 
 /* Of a process that is let go: its sums go on in |to|. */
 void ended_sums_add(struct ended_sums *to, const struct ended_sums *sums);

@@ -27,15 +27,6 @@ uint32_t slot_span(const struct slot *slot, uint32_t n_left)
 	return n <= n_left ? n : n_left;
 }
 
-/* The full start of a record: its 48 bits, unwrapped to at most one lap after the capture's start. */
-static int unwrap_start(uint64_t low, uint64_t after, uint64_t *start)
-{
-	uint64_t since = (low - after) & RECORD_START_MASK;
-
-	*start = after + since;
-	return since <= RECORD_START_MASK / 2;
-}
-
 static uint64_t long_duration(const struct entry *e)
 {
 	for (uint32_t i = 0; i < e->n_slots; i++)
@@ -44,8 +35,9 @@ static uint64_t long_duration(const struct entry *e)
 	return RECORD_DURATION_MASK;
 }
 
-int entry_decode(struct entry *e, const struct slot *slot, uint64_t after_ticks)
+int entry_read(struct entry *e, const struct slot *slot)
 {
+	e->start = 0;
 	e->kind = record_kind(slot->word[0]);
 	e->depth = record_depth(slot->word[0]);
 	e->n_slots = record_n_extra(slot->word[0]);
@@ -55,9 +47,16 @@ int entry_decode(struct entry *e, const struct slot *slot, uint64_t after_ticks)
 	e->is_unfinished = 0;
 	if (e->duration == RECORD_DURATION_MASK)
 		e->duration = long_duration(e);
-	return e->kind != RECORD_NONE && e->kind < RECORD_KINDS && e->string_id &&
-	       e->duration <= RECORD_START_MASK &&
-	       unwrap_start(slot->word[0] & RECORD_START_MASK, after_ticks, &e->start);
+	return e->kind != RECORD_NONE && e->kind < RECORD_KINDS && e->string_id;
+}
+
+int entry_decode(struct entry *e, const struct slot *slot, const struct era *era)
+{
+	int is_valid = entry_read(e, slot);
+	uint64_t end = era_date(era, slot->word[0] + e->duration);
+
+	e->start = end - e->duration;
+	return is_valid && end <= era->before_ticks && e->duration <= end;
 }
 
 const struct slot *entry_number(const struct entry *e)

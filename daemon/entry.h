@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "daemon/era.h"
 #include "lib/wire/record.h"
 
 /* What an entry says, before it becomes an event. */
@@ -20,11 +21,12 @@ struct entry {
 };
 
 /*
- * Decodes the record at |slot|; its extra slots (e->n_slots of them) lie behind it. |after_ticks| is the
- * capture's start: the record's 48 bits of ticks are completed to the first such time at or after it.
- * Returns 0 when it is not a valid record, or began earlier; e->n_slots is set in any case.
+ * Decodes the record at |slot|; its extra slots (e->n_slots of them) lie behind it. Its 48 bits of ticks are completed so that
+ * it ends in |era|. Returns 0 when it is not a valid record, or cannot; e->n_slots is set in any case.
  */
-int entry_decode(struct entry *e, const struct slot *slot, uint64_t after_ticks);
+int entry_decode(struct entry *e, const struct slot *slot, const struct era *era);
+/* The same for whom it does not matter when it was: e->start is 0. */
+int entry_read(struct entry *e, const struct slot *slot);
 
 /* The slot with the number of a kind that has one (see record.h), or NULL. */
 const struct slot *entry_number(const struct entry *e);

@@ -22,6 +22,7 @@ enum reason {
 	REASON_MEMORY,
 	REASON_OLDEST,
 	REASON_OVERWRITTEN,
+	REASON_UNDATED,
 	REASON_SPOOL,
 	REASON_NAMES,
 	REASON_TEXTS,
@@ -66,6 +67,8 @@ static const struct {
 		"snapshots more often, or raise max_capture_bytes"},
 	/* Not lost: nobody can have all of what a flight recorder ever recorded. See windows.h. */
 	[REASON_OVERWRITTEN] = {"ptap_overwritten", 0, NULL},
+	[REASON_UNDATED] = {"ptap_lost_undated", 1,
+		"records left out: so old that it cannot be told when they were written"},
 	[REASON_SPOOL] = {"ptap_lost_spool", 1,
 		"events dropped: no room in the capture's file or memory; raise max_capture_bytes"},
 	[REASON_NAMES] = {"ptap_lost_names", 0,
@@ -91,6 +94,7 @@ static void count(
 		for (int k = 0; k < LOSS_KINDS; k++)
 			totals[reason_of[k]] += log->lost[k];
 		totals[REASON_MEMORY] += log->lost_memory;
+		totals[REASON_UNDATED] += log->n_undated;
 		/* Elsewhere they are among the lost. */
 		totals[REASON_OVERWRITTEN] += drain->is_picture ? log->n_overwritten : 0;
 	}

@@ -20,7 +20,7 @@ static uint64_t find_first(const struct recording *part, uint64_t first)
 		const struct drain *d = &part->sources[i]->drain;
 
 		for (size_t k = 0; k < d->n_logs; k++) {
-			first = thread_window_find_first(d->logs[k], part->earliest_ticks, first);
+			first = thread_window_find_first(d->logs[k], first);
 			first = find_first_open(d->logs[k], first);
 		}
 	}

@@ -15,7 +15,7 @@ struct plain {
 	struct timeline *timeline;
 	const uint32_t *name_of; /* string id -> index + 1, or 0 */
 	uint32_t n_ids;
-	uint64_t earliest_ticks;
+	struct era era;
 	uint64_t start_ticks;
 	int64_t end_ns;
 };
@@ -52,15 +52,16 @@ static size_t take_some(
 
 	for (i = 0; i < n; i++) {
 		uint32_t name = find_name(p, &slots[i]);
-		uint64_t since = (slots[i].word[0] - p->earliest_ticks) & RECORD_START_MASK;
-		uint64_t start = p->earliest_ticks + since;
+		uint64_t duration = slots[i].word[1] & RECORD_DURATION_MASK;
+		uint64_t end = era_date(&p->era, slots[i].word[0] + duration);
+		uint64_t start = end - duration;
 
-		/* One that began before the recording makes no sense, and is counted: not here. */
-		if (!is_plain(&slots[i]) || !name || since > RECORD_START_MASK / 2)
+		/* One that ended at no time of the recording makes no sense, and is counted: not here. */
+		if (!is_plain(&slots[i]) || !name || end > p->era.before_ticks || end < duration)
 			break;
 		if (start < p->start_ticks)
 			continue;
-		set_times(p, &events->v[to], start, slots[i].word[1] & RECORD_DURATION_MASK);
+		set_times(p, &events->v[to], start, duration);
 		if (events->v[to].start_ns + events->v[to].duration_ns > p->end_ns)
 			break;
 		events->v[to].name = name - 1;
@@ -78,7 +79,7 @@ size_t plain_take(struct assembly *as, const struct slot *slots, size_t n_slots)
 		.timeline = as->timeline,
 		.name_of = as->texts.event_name_of,
 		.n_ids = as->texts.n_ids,
-		.earliest_ticks = as->earliest_ticks,
+		.era = *as->era,
 		.start_ticks = as->start_ticks,
 		.end_ns = as->end_ns,
 	};

@@ -12,6 +12,7 @@
 #include "daemon/drain.h"
 #include "daemon/family.h"
 #include "daemon/orders.h"
+#include "daemon/ring_notes.h"
 #include "daemon/ring_picture.h"
 #include "daemon/rings.h"
 #include "daemon/source.h"
@@ -41,6 +42,12 @@ static struct source *get_source(const struct recorder *r, size_t i)
 	return r->recording.sources[i];
 }
 
+/* What rings hold when it is turned on is older; of a process that joins later it is not. */
+static uint64_t find_since(const struct recorder *r)
+{
+	return r->due_ns == INT64_MAX ? 0 : r->recording.start.ticks;
+}
+
 static int add_source(struct recorder *r, struct target *t)
 {
 	struct recording *rec = &r->recording;
@@ -51,7 +58,9 @@ static int add_source(struct recorder *r, struct target *t)
 		grow(&r->ended_of, &r->n_ended_allocated, n + 1))
 		return -ENOMEM;
 	ended = calloc(1, sizeof *ended);
-	if (!ended || source_new(t, &rec->budget, &rec->sources[n])) {
+	if (!ended || ring_notes_open(t, rec->uses_ticks, find_since(r)) ||
+		source_new(t, &rec->budget, &rec->sources[n])) {
+		ring_notes_close(t);
 		free(ended);
 		return -ENOMEM;
 	}
@@ -68,6 +77,7 @@ static void forget_source(struct recorder *r, size_t i)
 	size_t n_behind = rec->n_sources - i - 1;
 
 	trigger_watch_close(rec->sources[i]->target);
+	ring_notes_close(rec->sources[i]->target);
 	ended_sums_add(&r->gone, &r->ended_of[i]->sums);
 	ended_threads_deinit(r->ended_of[i]);
 	free(r->ended_of[i]);
@@ -103,9 +113,8 @@ void recorder_deinit(struct recorder *r)
 
 /* On and off. */
 
-static int add_pair(struct recorder *r)
+static int add_pair(struct recorder *r, struct clock_pair pair)
 {
-	struct clock_pair pair = clock_pair_read(r->recording.uses_ticks);
 	int error = timeline_add(&r->recording.timeline, pair);
 
 	timeline_limit(&r->recording.timeline, MAX_PAIRS);
@@ -163,9 +172,9 @@ int recorder_start(struct recorder *r, unsigned level, uint64_t max_bytes, struc
 		return error;
 	}
 	r->is_on = 1;
-	r->due_ns = monotonic_ns() + RECORDER_INTERVAL_NS;
 	atomic_store(&r->family->is_recording, 1);
 	recorder_meet(r);
+	r->due_ns = monotonic_ns() + RECORDER_INTERVAL_NS;
 	limit_ended(r);
 	return 0;
 }
@@ -266,17 +275,22 @@ static void look_after_children(struct recorder *r)
 void recorder_tend(struct recorder *r, int is_capturing)
 {
 	int64_t interval_ns = RECORDER_INTERVAL_NS;
+	struct clock_pair now;
 
 	if (!r->is_on || monotonic_ns() < r->due_ns)
 		return;
-	if (add_pair(r))
+	now = clock_pair_read(r->recording.uses_ticks);
+	if (add_pair(r, now))
 		r->recording.error = -ENOMEM;
 	recorder_meet(r);
 	limit_ended(r);
 	for (size_t i = 0; i < r->recording.n_sources; i++) {
 		struct target *t = get_source(r, i)->target;
 
-		if (target_get_life(t) == TARGET_ALIVE && !is_capturing && rings_free_gone(t))
+		if (target_get_life(t) != TARGET_ALIVE)
+			continue;
+		ring_notes_look(t, now.ticks);
+		if (!is_capturing && rings_free_gone(t))
 			interval_ns = SHORT_INTERVAL_NS;
 	}
 	if (!is_capturing)

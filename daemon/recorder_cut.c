@@ -9,15 +9,12 @@
 #include "daemon/drain_cut.h"
 #include "daemon/recorder.h"
 #include "daemon/recording_cut.h"
+#include "daemon/ring_notes.h"
 #include "daemon/ring_picture.h"
 #include "daemon/rings.h"
 #include "daemon/source.h"
 #include "daemon/target.h"
 #include "daemon/thread_window.h"
-#include "lib/wire/record.h"
-
-/* Records tell 48 bits of their start. Some may have begun after the instant, while the rings were looked at. */
-#define REACH_TICKS (RECORD_START_MASK / 2 - (UINT64_C(1) << 40))
 
 /* Where the ticks were that many ns before |stop|; 0: before the recording. */
 static uint64_t find_from(const struct recording *part, uint64_t last_ms)
@@ -43,7 +40,7 @@ static void make_room(struct thread_log *log, struct ring *ring, const struct so
 		log, head < s->target->n_slots ? head : s->target->n_slots, s->drain.budget);
 }
 
-static int take_picture(struct source *s, uint32_t i, struct recording *part, uint64_t from_ticks)
+static int take_picture(struct source *s, uint32_t i, uint64_t from_ticks)
 {
 	struct thread_log *log;
 	uint32_t word = atomic_load(&s->target->arena->word);
@@ -60,16 +57,18 @@ static int take_picture(struct source *s, uint32_t i, struct recording *part, ui
 		thread_log_free(log);
 		return 0;
 	}
-	thread_window_limit(log, part->earliest_ticks, from_ticks, s->drain.budget);
+	if (ring_notes_tell(s->target, i, log, ring_notes_now(s->target), s->drain.budget))
+		r = -ENOMEM;
+	thread_window_limit(log, from_ticks, s->drain.budget);
 	return drain_take_log(&s->drain, log) || r == -ENOMEM ? -ENOMEM : 0;
 }
 
-static int take_pictures(struct source *s, struct recording *part, uint64_t from_ticks)
+static int take_pictures(struct source *s, uint64_t from_ticks)
 {
 	int error = 0;
 
 	for (uint32_t i = 0; i < s->target->n_rings; i++)
-		if (rings_is_used(s->target, i) && take_picture(s, i, part, from_ticks) == -ENOMEM)
+		if (rings_is_used(s->target, i) && take_picture(s, i, from_ticks) == -ENOMEM)
 			error = -ENOMEM;
 	return error;
 }
@@ -90,11 +89,11 @@ static int cut_source(
 	s->drain.asked_ticks = from_ticks;
 	s->drain.lost_no_ring =
 		atomic_load(&of->target->arena->lost_no_ring) - of->drain.lost_no_ring_before;
-	error = ended_threads_copy(r->ended_of[i], &s->drain, part->earliest_ticks, from_ticks);
+	error = ended_threads_copy(r->ended_of[i], &s->drain, from_ticks);
 	s->drain.n_ended = s->drain.n_logs;
 	if (i == 0)
 		ended_sums_tell(&r->gone, &s->drain);
-	if (of->state != SOURCE_ENDED && take_pictures(s, part, from_ticks))
+	if (of->state != SOURCE_ENDED && take_pictures(s, from_ticks))
 		error = -ENOMEM;
 	return error;
 }
@@ -116,11 +115,8 @@ static void find_window(struct recording *part, uint64_t from_ticks)
 
 static void set_times(struct recording *part)
 {
-	uint64_t stop = part->stop.ticks;
-
 	part->end_ns = part->stop.monotonic_ns;
 	part->settled_ticks = UINT64_MAX;
-	part->earliest_ticks = stop > REACH_TICKS ? stop - REACH_TICKS : 0;
 	/* Whatever became of the clock of days since the recorder was turned on. */
 	part->start_unix_ns = realtime_ns() - (monotonic_ns() - part->start.monotonic_ns);
 }

@@ -38,7 +38,7 @@ struct recording {
 	unsigned n_left_out; /* children that the capture had no memory for */
 	int64_t unix_offset_ns; /* Unix time less CLOCK_MONOTONIC; set before it is begun */
 	int64_t start_unix_ns;
-	uint64_t earliest_ticks; /* no record of this recording began before */
+	uint64_t earliest_ticks; /* no record of this recording ended before */
 	struct clock_pair armed; /* when it was */
 	struct clock_pair begun; /* just before the processes were told to record */
 	int64_t able_ns; /* CLOCK_MONOTONIC, since when the threads of all of them can */

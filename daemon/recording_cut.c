@@ -6,12 +6,12 @@
 #include <stdlib.h>
 
 #include "daemon/drain_cut.h"
+#include "daemon/era.h"
 #include "daemon/recording.h"
 #include "daemon/source.h"
 #include "daemon/spooler.h"
 #include "daemon/target.h"
 #include "daemon/usage_cut.h"
-#include "lib/wire/record.h"
 
 static void empty_rings(struct recording *r)
 {
@@ -23,10 +23,10 @@ static void empty_rings(struct recording *r)
 	}
 }
 
-/* Records tell 48 bits of their start: those of the last half of all that can be told apart are known. */
+/* What ended in the last of all times that can be told apart is known. Ends may be a little behind the stop. */
 static uint64_t find_earliest(const struct recording *part)
 {
-	uint64_t reach = RECORD_START_MASK / 2;
+	uint64_t reach = ERA_MAX_TICKS - ((uint64_t)1 << 40);
 	uint64_t stop = part->stop.ticks;
 
 	return stop - part->earliest_ticks > reach ? stop - reach : part->earliest_ticks;

@@ -13,7 +13,6 @@
 #include "daemon/target.h"
 #include "lib/wire/record.h"
 
-/* With a flight recorder the rings have more than this: records that began before, by half of what can be told apart. */
 static void begin_over(struct recording *r)
 {
 	for (size_t i = 0; i < r->n_sources; i++)
@@ -21,6 +20,7 @@ static void begin_over(struct recording *r)
 			source_begin_over(r->sources[i], &r->error);
 }
 
+/* With a flight recorder an annotation may be under way, for long if its thread is stopped. */
 static uint64_t find_earliest(const struct recording *r)
 {
 	uint64_t reach = r->family->recorder_level ? RECORD_START_MASK / 4 : 0;

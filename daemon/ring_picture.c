@@ -74,6 +74,7 @@ static int copy_records(struct target *t, uint32_t i, struct drain_budget *budge
 	thread_log_forget(log, r ? n : c.from.position - c.start, budget);
 	if (r)
 		return r;
+	log->end = c.end;
 	log->n_overwritten = c.from.ordinal;
 	log->ordinal = ring_copy_count(&c, slots, &log->last_record);
 	drop_ended(log, &c, slots, before);

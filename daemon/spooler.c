@@ -85,6 +85,7 @@ static int write_batch(struct spooler *s, const struct batch *b)
 	if (r)
 		return r;
 	b->assembly->timeline = &s->timeline;
+	assembly_set_eras(b->assembly, b->slots.eras, b->slots.n_eras);
 	return assembly_spool(b->assembly, b->track, b->slots.slots, b->slots.n);
 }
 
@@ -93,6 +94,7 @@ static void finish_batch(struct spooler *s, struct batch *b)
 	uint64_t n_bytes = b->slots.n * sizeof *b->slots.slots;
 
 	slot_pool_take(&s->pool, b->slots.slots, b->slots.n_allocated);
+	free(b->slots.eras);
 	free(b);
 	pthread_mutex_lock(&s->mutex);
 	atomic_fetch_sub(&s->held_bytes, n_bytes);

@@ -13,6 +13,7 @@
 
 struct diag;
 struct ended_threads;
+struct ring_notes;
 struct trigger_watch;
 
 enum target_life {
@@ -41,6 +42,7 @@ struct target {
 	_Atomic int ending; /* its status + 1, once it is known; see target_find_ending() */
 	struct ended_threads
 		*ended; /* has what freed rings held; NULL: nobody wants it. The worker's */
+	struct ring_notes *notes; /* a flight recorder's; NULL: none is on. The worker's */
 	struct trigger_watch
 		*watch; /* looks at what freed rings held; NULL: nobody does. The worker's */
 	int is_told_to_record; /* by the last order; the worker's */

@@ -57,6 +57,7 @@ struct thread_log *thread_log_free(struct thread_log *log)
 {
 	if (log) {
 		free(log->slots);
+		free(log->eras);
 		free(log->open);
 	}
 	free(log);
@@ -121,6 +122,19 @@ int thread_log_extend(
 	return 0;
 }
 
+static void forget_eras(struct thread_log *log, size_t n)
+{
+	size_t n_gone = 0;
+
+	while (n_gone < log->n_eras && log->eras[n_gone].end <= n)
+		n_gone++;
+	log->n_eras -= n_gone;
+	for (size_t i = 0; i < log->n_eras; i++) {
+		log->eras[i] = log->eras[i + n_gone];
+		log->eras[i].end -= n;
+	}
+}
+
 void thread_log_forget(struct thread_log *log, size_t n, struct drain_budget *budget)
 {
 	struct slot *visit = log->slots + log->last_visit;
@@ -131,18 +145,26 @@ void thread_log_forget(struct thread_log *log, size_t n, struct drain_budget *bu
 	memmove(visit, visit + n, (log->n_slots - log->last_visit) * sizeof *visit);
 	budget->used_bytes -= n * sizeof *visit;
 	budget->slot_bytes -= n * sizeof *visit;
+	forget_eras(log, n);
 }
 
 struct slot_batch thread_log_steal(struct thread_log *log, struct drain_budget *budget)
 {
-	struct slot_batch batch = {log->slots, log->n_slots, log->n_allocated};
+	struct slot_batch batch = {
+		.slots = log->slots,
+		.n = log->n_slots,
+		.n_allocated = log->n_allocated,
+		.eras = log->eras,
+		.n_eras = log->n_eras,
+	};
 	uint64_t n_bytes = log->n_slots * sizeof *log->slots;
 
 	budget->used_bytes -= n_bytes;
 	budget->slot_bytes -= n_bytes;
 	budget->given_bytes += n_bytes;
 	log->slots = NULL;
-	log->n_slots = log->n_allocated = log->last_visit = 0;
+	log->eras = NULL;
+	log->n_slots = log->n_allocated = log->last_visit = log->n_eras = 0;
 	return batch;
 }
 

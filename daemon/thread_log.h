@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/era.h"
 #include "daemon/open_stack.h"
 
 struct spooler;
@@ -22,6 +23,9 @@ struct thread_log {
 	size_t n_allocated;
 	size_t n_made; /* of these: that have memory already */
 	size_t last_visit; /* where the slots begin that came last */
+	struct era *
+		eras; /* of a flight recorder's picture: the last one ends with the slots. NULL: all are the capture's */
+	size_t n_eras;
 	uint64_t end; /* in the ring, behind the last record that was copied */
 	uint64_t lost
 		[LOSS_KINDS]; /* entries of LOSS_FULL also that were overwritten before the drain came */
@@ -38,6 +42,7 @@ struct thread_log {
 	struct open_drop drop; /* above these */
 	uint64_t
 		window_ticks; /* of a picture: the first one that is here ended then; 0: there is none */
+	uint64_t n_undated; /* entries that were left out: nobody knows when they were written */
 	int is_limited; /* older ones were there, which nobody had asked for */
 	struct track *track; /* a spool's, where earlier slots went; NULL: all are here */
 	uint64_t
@@ -89,6 +94,8 @@ struct slot_batch {
 	struct slot *slots;
 	size_t n;
 	size_t n_allocated;
+	struct era *eras; /* as of the log; freed, too */
+	size_t n_eras;
 };
 
 /* Moves the slots to the caller, who has them spooled and frees them. */

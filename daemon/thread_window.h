@@ -12,14 +12,12 @@ struct thread_log;
 uint64_t thread_window_count(const struct thread_log *log);
 
 /*
- * Leaves out what had ended before |from_ticks| (0: nothing), which is no loss, and notes log->window_ticks. No record began
- * before |earliest_ticks|.
+ * Leaves out what had ended before |from_ticks| (0: nothing), which is no loss, and notes log->window_ticks. What nobody knows
+ * the time of, and all that is older, is left out, too, and counted, unless it surely ended before. |log| has eras.
  */
-void thread_window_limit(struct thread_log *log, uint64_t earliest_ticks, uint64_t from_ticks,
-	struct drain_budget *budget);
+void thread_window_limit(struct thread_log *log, uint64_t from_ticks, struct drain_budget *budget);
 
-/* When the first record of |log| began; |before|, not earlier than |earliest_ticks|, if that is earlier. */
-uint64_t thread_window_find_first(
-	const struct thread_log *log, uint64_t earliest_ticks, uint64_t before);
+/* When the first record of |log|, which has eras that are known, began; |before| if that is earlier. */
+uint64_t thread_window_find_first(const struct thread_log *log, uint64_t before);
 
 #endif

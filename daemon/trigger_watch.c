@@ -117,11 +117,9 @@ static uint32_t find_named(struct trigger_watch *w, const struct entry *e)
 
 static void judge(struct trigger_watch *w, const struct slot *slot)
 {
-	/* When it began does not matter, only that it is a record. */
-	uint64_t start = slot->word[0] & RECORD_START_MASK;
 	struct entry e;
 
-	if (entry_decode(&e, slot, start))
+	if (entry_read(&e, slot))
 		triggers_judge(w->triggers, &e, find_named(w, &e));
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "daemon/drain.h"
+#include "daemon/ring_notes.h"
 #include "daemon/ring_picture.h"
 #include "daemon/rings.h"
 #include "daemon/thread_log.h"
@@ -29,6 +30,7 @@ static void setup(void)
 	fixture_open();
 	fixture_overwrite(1);
 	atomic_store(&fixture.arena->word, fixture_start(1));
+	ck_assert_int_eq(ring_notes_open(&fixture.target, 1, 0), 0);
 	ended_pool_init(&pool);
 	ended_pool_limit(&pool, UINT64_MAX);
 	ended_threads_init(&ended, &pool, &fixture.target);
@@ -40,6 +42,7 @@ static void teardown(void)
 	drain_deinit(&copies);
 	ended_threads_deinit(&ended);
 	ended_pool_deinit(&pool);
+	ring_notes_close(&fixture.target);
 	fixture_close();
 }
 
@@ -64,7 +67,7 @@ static void copy(uint64_t from_ticks)
 {
 	drain_deinit(&copies);
 	drain_init(&copies, &fixture.target, &budget);
-	ck_assert_int_eq(ended_threads_copy(&ended, &copies, 0, from_ticks), 0);
+	ck_assert_int_eq(ended_threads_copy(&ended, &copies, from_ticks), 0);
 }
 
 START_TEST(all_of_a_short_life_is_kept)

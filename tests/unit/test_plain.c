@@ -98,13 +98,14 @@ static void expect(const struct entry *e, const struct trace_event *event, unsig
 /* Each by itself, decoded by entry_decode(). */
 static void expect_all(void)
 {
+	const struct era era = {0, LOG_START_TICKS, LOG_START_TICKS + ERA_MAX_TICKS};
 	size_t n_events = 0;
 	uint64_t n_invalid = 0;
 
 	for (size_t at = 0; at < thread_log->n_slots;) {
 		struct entry e;
 
-		if (!entry_decode(&e, &thread_log->slots[at], LOG_START_TICKS) || is_half(&e)) {
+		if (!entry_decode(&e, &thread_log->slots[at], &era) || is_half(&e)) {
 			n_invalid++;
 		} else if (is_event(&e)) {
 			ck_assert_uint_lt(n_events, as->events.n);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When a row of entries was written, of which each says only 48 bits of its time: a lap of the clock, 26 h at 3 GHz, 78 h where
+ * ticks are nanoseconds. A span is written when it ends, so it is its end that is dated; its duration is known in full.
+ */
+#ifndef DAEMON_ERA_H
+#define DAEMON_ERA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/wire/record.h"
+
+/* In a longer one two times could not be told apart; a quarter of a lap is left for what is far from the truth. */
+#define ERA_MAX_TICKS (RECORD_START_MASK / 4 * 3)
+
+struct era {
+	size_t end; /* of a log's slots: those before it, and behind the era before, are of this one */
+	uint64_t after_ticks; /* all ends are at or behind it, */
+	uint64_t before_ticks; /* and at or before this one */
+};
+
+/* What was written in it can be dated. */
+static inline int era_is_known(const struct era *era)
+{
+	return era->before_ticks - era->after_ticks <= ERA_MAX_TICKS;
+}
+
+/* The full time of an end, of which |low|'s 48 bits are known. May be behind the era: then it makes no sense. */
+static inline uint64_t era_date(const struct era *era, uint64_t low)
+{
+	return era->after_ticks + ((low - era->after_ticks) & RECORD_START_MASK);
+}
+
+#endif

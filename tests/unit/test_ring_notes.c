@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A flight recorder that is on for days, over threads that write seldom: whatever a snapshot or a capture has of them has the
+ * time that it had, and what cannot be dated is counted. Linked with -Wl,--wrap of clock_pair_read and guest_read_clock, which
+ * are the clock, and of orders_begin and orders_end: nobody answers them here.
+ */
+#include "daemon/ring_notes.h"
+
+#include <check.h>
+#include <proftap/proftap.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "daemon/assemble.h"
+#include "daemon/drain.h"
+#include "daemon/family.h"
+#include "daemon/orders.h"
+#include "daemon/part_origin.h"
+#include "daemon/recorder.h"
+#include "daemon/recording_cut.h"
+#include "daemon/source.h"
+#include "daemon/spill.h"
+#include "daemon/spooler.h"
+#include "tests/unit/guest_fixture.h"
+#include "trace/space.h"
+
+#define LAP (UINT64_C(1) << RECORD_START_BITS)
+/* The 48 bits run over soon after it. */
+#define START (5 * LAP - 1000)
+#define GUEST_TID 4242u
+#define MAX_EVENTS 40000
+#define N_THREADS 3
+/* Between two tends here: the server's come each second. */
+#define TEND_TICKS (LAP >> 5)
+
+/* --- the clock ------------------------------------------------------------------------------- */
+
+static uint64_t now;
+static int ticks_per_ns;
+
+static int64_t to_ns(uint64_t ticks)
+{
+	return (int64_t)(ticks / (uint64_t)ticks_per_ns);
+}
+
+struct clock_pair __wrap_clock_pair_read(int uses_ticks);
+struct clock_pair __wrap_clock_pair_read(int uses_ticks)
+{
+	ck_assert_int_eq(uses_ticks, ticks_per_ns != 1);
+	return (struct clock_pair){now, to_ns(now)};
+}
+
+uint64_t __wrap_guest_read_clock(uint32_t clock);
+uint64_t __wrap_guest_read_clock(uint32_t clock)
+{
+	(void)clock;
+	return now;
+}
+
+int __wrap_orders_begin(struct recording *r, enum arena_op op, struct diag *d);
+int __wrap_orders_begin(struct recording *r, enum arena_op op, struct diag *d)
+{
+	(void)r;
+	(void)op;
+	(void)d;
+	return 0;
+}
+
+int __wrap_orders_end(struct recording *r);
+int __wrap_orders_end(struct recording *r)
+{
+	(void)r;
+	return 0;
+}
+
+/* --- threads that do one thing at a time ------------------------------------------------------ */
+
+struct player {
+	pthread_t thread;
+	sem_t go;
+	sem_t is_done;
+	void (*act)(void); /* NULL: the last one */
+};
+
+static struct player players[N_THREADS];
+
+static void *play_all(void *context)
+{
+	struct player *p = context;
+
+	while (sem_wait(&p->go), p->act) {
+		p->act();
+		sem_post(&p->is_done);
+	}
+	return NULL;
+}
+
+static void play(struct player *p, void (*act)(void))
+{
+	p->act = act;
+	sem_post(&p->go);
+	sem_wait(&p->is_done);
+}
+
+static void start_player(struct player *p)
+{
+	sem_init(&p->go, 0, 0);
+	sem_init(&p->is_done, 0, 0);
+	ck_assert_int_eq(pthread_create(&p->thread, NULL, play_all, p), 0);
+}
+
+static void stop_player(struct player *p)
+{
+	p->act = NULL;
+	sem_post(&p->go);
+	pthread_join(p->thread, NULL);
+}
+
+/* Events are called by their numbers. */
+static struct {
+	uint64_t start;
+	uint64_t end;
+} events[MAX_EVENTS];
+static int n_events;
+static _Thread_local int opened;
+
+static const char *note_event(void)
+{
+	static char name[16];
+
+	ck_assert_int_lt(n_events, MAX_EVENTS);
+	events[n_events].start = events[n_events].end = now;
+	snprintf(name, sizeof name, "%d", n_events++);
+	return name;
+}
+
+static void begin(void)
+{
+	ptap_begin_dyn(note_event());
+	opened = n_events - 1;
+}
+
+static void end(void)
+{
+	events[opened].end = now;
+	ptap_end();
+}
+
+static void point(void)
+{
+	ptap_instant_dyn(note_event());
+}
+
+static void begin_and_end(void)
+{
+	begin();
+	now += 12;
+	end();
+	now += 6;
+}
+
+/* --- the server -------------------------------------------------------------------------------- */
+
+static struct family family;
+static struct recorder recorder;
+
+static void tend(void)
+{
+	recorder.due_ns = 0;
+	recorder_tend(&recorder, 0);
+}
+
+static void pass(uint64_t ticks)
+{
+	while (ticks > TEND_TICKS) {
+		now += TEND_TICKS;
+		ticks -= TEND_TICKS;
+		tend();
+	}
+	now += ticks;
+	tend();
+}
+
+static void turn_on(int n)
+{
+	struct diag d = DIAG_INIT;
+
+	ticks_per_ns = n;
+	atomic_store(&fixture.arena->clock, n == 1 ? ARENA_CLOCK_MONOTONIC : ARENA_CLOCK_TICKS);
+	ck_assert_int_eq(recorder_start(&recorder, 1, 0, &d), 0);
+	now += 600;
+}
+
+static void setup(void)
+{
+	fixture_take_long_way();
+	fixture_open();
+	fixture_overwrite(1);
+	atomic_store(&fixture.arena->word, fixture_start(1));
+	atomic_store(&fixture.arena->guest, GUEST_TID);
+	now = START;
+	family_init(&family, &fixture.target);
+	recorder_init(&recorder, &family);
+	for (int i = 0; i < N_THREADS; i++)
+		start_player(&players[i]);
+}
+
+/* Each test is a process of its own: threads and maps go with it. */
+
+static const uint64_t idle_ticks[] = {
+	LAP / 4, LAP / 2, LAP - 3000, LAP, LAP + 3000, 3 * LAP, 40 * LAP};
+#define N_IDLE (int)(sizeof idle_ticks / sizeof idle_ticks[0])
+
+/* --- what is found ----------------------------------------------------------------------------- */
+
+static unsigned n_seen[MAX_EVENTS];
+
+static void ck_near(int64_t a, int64_t b, int n)
+{
+	ck_assert_msg(llabs(a - b) <= 2, "event %d: %lld, not %lld", n, (long long)a, (long long)b);
+}
+
+static void see(const struct plane *plane, const struct trace_event *e, int64_t origin_ns)
+{
+	int n = atoi(names_get(&plane->event_names, e->name));
+
+	ck_assert_uint_eq(n_seen[n]++, 0);
+	ck_near(origin_ns + e->start_ns, to_ns(events[n].start), n);
+	ck_near(e->duration_ns, to_ns(events[n].end) - to_ns(events[n].start), n);
+}
+
+static uint64_t get_stat(const struct plane *plane, const char *name)
+{
+	const struct trace_stat *stat = plane_find_own_stat(plane, name);
+
+	return stat ? stat->value.u64 : 0;
+}
+
+struct found {
+	size_t n;
+	uint64_t n_undated;
+};
+
+/* All of it has its time, and nothing was damaged. */
+static struct found see_all(struct assemble_input *in)
+{
+	struct found found = {0, 0};
+	const struct plane *plane;
+	struct space *space;
+
+	in->plane_name = PLANE_HOST;
+	memset(n_seen, 0, sizeof n_seen);
+	ck_assert_int_eq(space_new(&space), 0);
+	ck_assert_int_eq(assemble_host_plane(in, space), 0);
+	plane = space_find_plane(space, PLANE_HOST);
+	for (size_t i = 0; i < plane->n_lines; i++) {
+		const struct line *line = &plane->lines[i];
+
+		for (size_t k = 0; k < line->n_events; k++)
+			see(plane, &line->events[k], in->timeline->pairs[0].monotonic_ns);
+		found.n += line->n_events + line->n_stored;
+	}
+	ck_assert_uint_eq(get_stat(plane, "ptap_lost_invalid"), 0);
+	found.n_undated = get_stat(plane, "ptap_lost_undated");
+	space_free(space);
+	return found;
+}
+
+static struct found snapshot(uint64_t last_ms)
+{
+	struct recording part;
+	struct found found;
+	struct assemble_input in;
+
+	now += 300;
+	ck_assert_int_eq(recorder_cut(&recorder, last_ms, &part), 0);
+	part_origin_set(&part);
+	/* As recorder_snapshot.c and capture_trace.c; what is spooled is counted, its times are not looked at. */
+	part.budget.window_bytes = recorder.recording.budget.window_bytes;
+	ck_assert_int_eq(spill_rest(&part), 0);
+	ck_assert(!part.budget.spooler || spooler_finish(part.budget.spooler) == 0);
+	in = (struct assemble_input){
+		.drain = &part.sources[0]->drain,
+		.timeline = &part.timeline,
+		.earliest_ticks = part.earliest_ticks,
+		.start_ticks = part.start.ticks,
+		.window_ticks = part.start.ticks,
+		.stop_ticks = part.stop.ticks,
+		.end_ns = recording_find_end(&part),
+		.settled_ticks = UINT64_MAX,
+		.uses_ticks = part.uses_ticks,
+		.assembly = part.sources[0]->assembly,
+	};
+	part.sources[0]->assembly = NULL;
+	found = see_all(&in);
+	recording_part_deinit(&part);
+	return found;
+}
+
+/* --- the tests --------------------------------------------------------------------------------- */
+
+static const int rates[] = {1, 3};
+
+static void each_thread_writes(void)
+{
+	for (int i = 0; i < N_THREADS; i++)
+		play(&players[i], begin_and_end);
+}
+
+/* One does from time to time what the others do not. */
+static void be_idle(uint64_t ticks)
+{
+	pass(ticks / 3);
+	play(&players[0], point);
+	pass(ticks - ticks / 3);
+}
+
+START_TEST(a_snapshot_dates_what_idle_threads_wrote)
+{
+	for (size_t rate = 0; rate < 2; rate++) {
+		recorder_stop(&recorder);
+		n_events = 0;
+		turn_on(rates[rate]);
+		each_thread_writes();
+		be_idle(idle_ticks[_i]);
+		play(&players[1], begin_and_end);
+		be_idle(idle_ticks[_i] / 2);
+		play(&players[0], begin_and_end);
+		ck_assert_uint_eq(snapshot(0).n, (size_t)n_events);
+		ck_assert_uint_eq(snapshot(1).n, 1);
+		atomic_store(&fixture.arena->word, fixture_start(1));
+	}
+}
+END_TEST
+
+START_TEST(a_span_may_be_longer_than_a_lap)
+{
+	turn_on(3);
+	play(&players[0], begin);
+	play(&players[1], point);
+	be_idle(idle_ticks[_i]);
+	now += 77;
+	play(&players[0], end);
+	ck_assert_uint_eq(snapshot(0).n, (size_t)n_events);
+	be_idle(idle_ticks[_i]);
+	ck_assert_uint_eq(snapshot(0).n, (size_t)n_events);
+}
+END_TEST
+
+START_TEST(what_an_ended_thread_wrote_keeps_its_time)
+{
+	turn_on(3);
+	play(&players[0], begin_and_end);
+	pass(idle_ticks[_i]);
+	play(&players[0], begin_and_end);
+	stop_player(&players[0]);
+	pass(idle_ticks[_i]);
+	ck_assert_uint_eq(recorder.ended_of[0]->n, 1);
+	/* It may get the ring. */
+	play(&players[1], begin_and_end);
+	pass(100);
+	ck_assert_uint_eq(snapshot(0).n, (size_t)n_events);
+	pass(idle_ticks[_i]);
+	ck_assert_uint_eq(snapshot(0).n, (size_t)n_events);
+}
+END_TEST
+
+/* A server that is stopped, or whose machine is: it does not know when in that time something was written. */
+START_TEST(what_cannot_be_dated_is_counted)
+{
+	int n_before;
+	struct found found;
+
+	turn_on(3);
+	each_thread_writes();
+	pass(TEND_TICKS);
+	n_before = n_events;
+	now += LAP / 4;
+	each_thread_writes();
+	now += 3 * LAP;
+	tend();
+	found = snapshot(0);
+	ck_assert_uint_eq(found.n, 0);
+	ck_assert_uint_eq(found.n_undated, (uint64_t)n_events);
+	each_thread_writes();
+	found = snapshot(0);
+	ck_assert_uint_eq(found.n, N_THREADS);
+	ck_assert_uint_eq(found.n_undated, (uint64_t)n_events - N_THREADS);
+	/* Surely older than what is asked for: no loss. */
+	now += LAP / 1024;
+	found = snapshot(1);
+	ck_assert_uint_eq(found.n + found.n_undated, 0);
+	ck_assert_int_eq(n_before, N_THREADS);
+}
+END_TEST
+
+/* As often as it is noted, for months: the oldest ones cannot be dated, the others can. */
+START_TEST(a_thread_that_writes_seldom_has_a_bound)
+{
+	struct found found;
+
+	turn_on(3);
+	for (uint32_t i = 0; i < 2 * RING_NOTES_MAX; i++) {
+		play(&players[0], point);
+		pass(RING_NOTES_INTERVAL_TICKS);
+	}
+	found = snapshot(0);
+	ck_assert_uint_eq(found.n + found.n_undated, (uint64_t)n_events);
+	ck_assert_uint_ge(found.n, RING_NOTES_MAX - 1);
+	ck_assert_uint_gt(found.n_undated, 0);
+}
+END_TEST
+
+static void write_many(void)
+{
+	for (int i = 0; i < 100; i++)
+		point();
+}
+
+/* Whatever was noted of what is overwritten. */
+START_TEST(a_thread_that_overwrites_has_all_that_is_there)
+{
+	struct found found;
+
+	turn_on(3);
+	for (int i = 0; i < (int)RING_NOTES_MAX * 3; i++) {
+		if (n_events + 100 > MAX_EVENTS)
+			n_events = 0;
+		play(&players[0], write_many);
+		pass(RING_NOTES_INTERVAL_TICKS);
+	}
+	found = snapshot(0);
+	ck_assert_uint_eq(found.n_undated, 0);
+	ck_assert_uint_gt(found.n, FIXTURE_SLOTS / 2 / 16 * 15 - 32);
+}
+END_TEST
+
+/* A recorder that is turned on in the middle of a capture: the rings hold what was written long before. */
+START_TEST(what_is_older_than_the_recorder_is_not_in_it)
+{
+	struct found found;
+
+	each_thread_writes();
+	now += idle_ticks[_i];
+	turn_on(3);
+	found = snapshot(0);
+	ck_assert_uint_eq(found.n + found.n_undated, 0);
+	pass(LAP);
+	play(&players[0], begin_and_end);
+	found = snapshot(0);
+	ck_assert_uint_eq(found.n, 1);
+	ck_assert_uint_eq(found.n_undated, 0);
+}
+END_TEST
+
+/* A thread gets a ring that nobody had for long, or never. */
+START_TEST(a_new_thread_needs_no_note)
+{
+	turn_on(3);
+	play(&players[0], begin_and_end);
+	stop_player(&players[0]);
+	pass(idle_ticks[_i]);
+	now += TEND_TICKS;
+	play(&players[1], begin_and_end);
+	play(&players[2], begin_and_end);
+	ck_assert_uint_eq(snapshot(0).n, (size_t)n_events);
+}
+END_TEST
+
+static void write_a_mebibyte(void)
+{
+	while ((size_t)n_events * 2 < (1u << 20) / SLOT_BYTES)
+		point();
+}
+
+/* Much is encoded by another thread, from slots that were given to it. */
+START_TEST(a_large_snapshot_is_dated_too)
+{
+	fixture_close();
+	fixture_take_long_way();
+	fixture_open_sized(1, 4u << 20);
+	atomic_store(&fixture.arena->word, fixture_start(1));
+	atomic_store(&fixture.arena->guest, GUEST_TID);
+	turn_on(3);
+	play(&players[0], write_a_mebibyte);
+	be_idle(idle_ticks[_i]);
+	ck_assert_uint_eq(snapshot(0).n, (size_t)n_events);
+}
+END_TEST
+
+/* A capture over the recorder: spans that began before it are left out, however long before. */
+START_TEST(a_capture_has_nothing_that_began_before)
+{
+	struct drain_budget budget = {.max_bytes = 64u << 20};
+	struct timeline timeline;
+	struct assemble_input in = {.timeline = &timeline};
+	struct drain drain;
+	int error = 0;
+	int n_before;
+
+	turn_on(3);
+	play(&players[0], begin);
+	now += 1500;
+	play(&players[1], begin);
+	now += 1500;
+	play(&players[2], begin);
+	pass(idle_ticks[_i] - 3000);
+	n_before = n_events;
+	drain_init(&drain, &fixture.target, &budget);
+	drain_begin_over(&drain, atomic_load(&fixture.arena->word), &error);
+	timeline_init(&timeline, 1);
+	timeline_add(&timeline, (struct clock_pair){now, to_ns(now)});
+	in.start_ticks = in.window_ticks = now;
+	/* As recording_begin(). */
+	in.earliest_ticks = now - LAP / 4;
+	now += 3000;
+	for (int i = 0; i < N_THREADS; i++) {
+		play(&players[i], end);
+		play(&players[i], begin_and_end);
+	}
+	now += 300000;
+	drain_visit(&drain, &error);
+	in.drain = &drain;
+	in.stop_ticks = now;
+	in.end_ns = to_ns(now) - timeline.pairs[0].monotonic_ns;
+	timeline_add(&timeline, (struct clock_pair){now, to_ns(now)});
+	ck_assert_uint_eq(see_all(&in).n, N_THREADS);
+	for (int i = 0; i < n_before; i++)
+		ck_assert_uint_eq(n_seen[i], 0);
+	ck_assert_int_eq(error, 0);
+	timeline_deinit(&timeline);
+	drain_deinit(&drain);
+	ck_assert_uint_eq(snapshot(0).n, (size_t)n_events);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("ring_notes");
+	TCase *tests = tcase_create("ring notes");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, setup, NULL);
+	tcase_set_timeout(tests, 30);
+	tcase_add_loop_test(tests, a_snapshot_dates_what_idle_threads_wrote, 0, N_IDLE);
+	tcase_add_loop_test(tests, a_span_may_be_longer_than_a_lap, 0, N_IDLE);
+	tcase_add_loop_test(tests, what_an_ended_thread_wrote_keeps_its_time, 0, N_IDLE);
+	tcase_add_test(tests, what_cannot_be_dated_is_counted);
+	tcase_add_test(tests, a_thread_that_writes_seldom_has_a_bound);
+	tcase_add_test(tests, a_thread_that_overwrites_has_all_that_is_there);
+	tcase_add_loop_test(tests, what_is_older_than_the_recorder_is_not_in_it, 0, N_IDLE);
+	tcase_add_loop_test(tests, a_new_thread_needs_no_note, 0, N_IDLE);
+	tcase_add_loop_test(tests, a_large_snapshot_is_dated_too, 0, N_IDLE);
+	tcase_add_loop_test(tests, a_capture_has_nothing_that_began_before, 0, N_IDLE);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
