@@ -7,6 +7,7 @@
 
 #include "tests/crash/inside.h"
 #include "tests/crash/script.h"
+#include "tests/crash/stage.h"
 #include "tests/unit/guest_fixture.h"
 
 void act_instant(void)
@@ -32,7 +33,7 @@ void act_instant_out_of_order(void)
 
 	slot->word[0] = slot->word[1] = 0;
 	atomic_store(&acts_ring()->head, at + 1);
-	slot->word[0] = record_word0(script_now(), RECORD_INSTANT, 0, 0);
+	slot->word[0] = record_word0(stage_now(), RECORD_INSTANT, 0, 0);
 	slot->word[1] = record_word1(0, acts_outer_site.id);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/crash/script.h"
+#include "tests/crash/stage.h"
 #include "tests/unit/guest_fixture.h"
 
 struct ptap_impl_token acts_outer;

@@ -10,6 +10,7 @@
 #include "daemon/timeline.h"
 #include "tests/crash/inside.h"
 #include "tests/crash/script.h"
+#include "tests/crash/stage.h"
 #include "tests/unit/guest_fixture.h"
 
 struct ring *acts_ring(void)
@@ -38,7 +39,7 @@ static void start(uint32_t clock)
 	if (!timeline_ticks_are_usable(""))
 		clock = ARENA_CLOCK_MONOTONIC;
 	stage->clock = clock;
-	stage->capture.start_ticks = script_now();
+	stage->capture.start_ticks = stage_now();
 	stage->capture.lost_no_ring = atomic_load(&fixture.arena->lost_no_ring);
 	inside_set_clock(clock);
 	stage->capture.word = fixture_start(3);

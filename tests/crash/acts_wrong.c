@@ -8,6 +8,7 @@
 
 #include "tests/crash/inside.h"
 #include "tests/crash/script.h"
+#include "tests/crash/stage.h"
 #include "tests/unit/guest_fixture.h"
 
 #define LONG_TICKS (UINT64_C(1) << 41)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "tests/crash/script.h"
+#include "tests/crash/stage.h"
 
 struct picture judge_expected[JUDGE_MAX_ACTS + 1];
 
@@ -42,7 +43,7 @@ static int has_right_times(
 static int are_times_right(const struct picture *p, const struct picture *last)
 {
 	int64_t act_start = (int64_t)(stage->act_ticks - stage->capture.start_ticks);
-	int64_t now = (int64_t)(script_now() - stage->capture.start_ticks);
+	int64_t now = (int64_t)(stage_now() - stage->capture.start_ticks);
 
 	for (size_t i = 0; i < p->n; i++)
 		if (p->rows[i].start && !has_right_times(&p->rows[i], last, act_start, now))

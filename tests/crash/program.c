@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stepping; see program.h. */
 #include "tests/crash/program.h"
+#include "tests/crash/stage.h"
 
 #include <check.h>
 #include <elf.h>
@@ -32,7 +33,7 @@ static void play(size_t first, const struct act *other)
 
 		if (i >= first)
 			raise(SIGUSR1);
-		stage->act_ticks = script_now();
+		stage->act_ticks = stage_now();
 		act->run();
 		atomic_store(&stage->n_done, i + 1);
 	}

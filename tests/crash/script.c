@@ -2,17 +2,8 @@
 /* In which order what is done; see script.h. */
 #include "tests/crash/script.h"
 
-#include "base/clock.h"
-#include "base/ticks.h"
 #include "tests/crash/acts.h"
 #include "tests/crash/inside.h"
-
-struct stage *stage;
-
-uint64_t script_now(void)
-{
-	return stage->clock == ARENA_CLOCK_TICKS ? ticks_read() : (uint64_t)monotonic_ns();
-}
 
 #define LOUD 0
 

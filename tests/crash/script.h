@@ -8,8 +8,6 @@
 
 #include <stddef.h>
 
-#include "tests/crash/picture.h"
-
 enum act_flags {
 	ACT_QUIET = 1, /* prepares: nobody looks at what is in between */
 	ACT_TWO_PARTS = 2, /* more than one thing changes, one after the other */
@@ -24,21 +22,9 @@ struct act {
 	unsigned flags; /* enum act_flags */
 };
 
-/* Shared by the program and those who look at it. */
-struct stage {
-	_Atomic size_t n_done; /* acts */
-	uint64_t act_ticks; /* before the one that is under way */
-	uint32_t clock; /* enum arena_clock: of the capture */
-	struct picture_capture capture;
-};
-
-extern struct stage *stage;
 extern const struct act script[];
 extern const size_t script_length;
 /* One that tears its record. */
 extern const struct act careless_act;
-
-/* The time of the capture's clock. */
-uint64_t script_now(void);
 
 #endif

@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a program does in which a flight recorder runs: entries of each kind that come to a boundary, and that cross one. */
-#include <stdatomic.h>
-
-#include "base/clock.h"
-#include "base/ticks.h"
 #include "tests/crash/acts.h"
 #include "tests/crash/script.h"
 #include "tests/unit/guest_fixture.h"
 
 #define SEGMENT (FIXTURE_SLOTS / RING_SEGMENTS)
-
-struct stage *stage;
-
-uint64_t script_now(void)
-{
-	return stage->clock == ARENA_CLOCK_TICKS ? ticks_read() : (uint64_t)monotonic_ns();
-}
 
 static void nothing(void)
 {
@@ -79,7 +68,7 @@ static void start_by_monotonic(void)
 	{"before a boundary", come_before, ACT_QUIET}, \
 	{title ", before a boundary", act, LOUD}
 
-/* Once for each of the two ways that annotations take. Without a last comma. */
+/* Without a last comma. */
 #define ACTS_AT_BOUNDARIES \
 	AT_BOUNDARY("span", act_begin, act_end), \
 	AT_BOUNDARY("begin", nothing, act_begin), \
@@ -108,24 +97,22 @@ static void start_by_monotonic(void)
 	{"recorder on", turn_recorder_on, ACT_QUIET}, \
 	{"counter that overwrites", act_counter_i, LOUD}, \
 	{"counter that overwrites, too", act_counter_i, LOUD}
+
+#define ACTS_FROM(start) \
+	{"start", start, ACT_QUIET}, \
+	{"first instant", act_instant, LOUD}, \
+	{"fill", fill_half, ACT_QUIET}, \
+	{"fill", fill_half, ACT_QUIET}, \
+	{"fill", fill_half, ACT_QUIET}, \
+	ACTS_AT_BOUNDARIES, \
+	ACTS_OF_MODES
 /* clang-format on */
 
+/* Once for each of the two ways that annotations take. */
 const struct act script[] = {
 	{"make long text", act_make_long_text, ACT_QUIET},
-	{"start", start_by_ticks, ACT_QUIET},
-	{"first instant", act_instant, LOUD},
-	{"fill", fill_half, ACT_QUIET},
-	{"fill", fill_half, ACT_QUIET},
-	{"fill", fill_half, ACT_QUIET},
-	ACTS_AT_BOUNDARIES,
-	ACTS_OF_MODES,
-	{"start", start_by_monotonic, ACT_QUIET},
-	{"first instant", act_instant, LOUD},
-	{"fill", fill_half, ACT_QUIET},
-	{"fill", fill_half, ACT_QUIET},
-	{"fill", fill_half, ACT_QUIET},
-	ACTS_AT_BOUNDARIES,
-	ACTS_OF_MODES,
+	ACTS_FROM(start_by_ticks),
+	ACTS_FROM(start_by_monotonic),
 };
 
 const size_t script_length = sizeof script / sizeof script[0];

@@ -11,12 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "tests/crash/code.h"
 #include "tests/crash/inside.h"
 #include "tests/crash/judge.h"
 #include "tests/crash/program.h"
+#include "tests/crash/stage.h"
+#include "tests/crash/walk.h"
 #include "tests/unit/guest_fixture.h"
 
 #define N_KILLS 150
@@ -34,28 +35,7 @@ static int says_nothing;
 
 static void look(struct picture *p, pid_t pid)
 {
-	picture_take(p, &stage->capture, pid, script_now());
-}
-
-static void open_stage(void)
-{
-	fixture_open();
-	stage = mmap(
-		NULL, sizeof *stage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ck_assert_ptr_ne(stage, MAP_FAILED);
-}
-
-static void close_stage(void)
-{
-	munmap(stage, sizeof *stage);
-	fixture_close();
-}
-
-/* Each run has an arena of its own. */
-static void reopen_stage(void)
-{
-	close_stage();
-	open_stage();
+	picture_take(p, &stage->capture, pid, stage_now());
 }
 
 static void expect_all(void)
@@ -71,7 +51,7 @@ static void expect_all(void)
 			program_play(pid);
 	}
 	program_kill(pid);
-	reopen_stage();
+	stage_reopen();
 }
 
 /* --- stepping -------------------------------------------------------------------------------- */
@@ -116,24 +96,20 @@ static size_t step_through(pid_t pid, size_t act, size_t *n_stops)
 	return n_wrong;
 }
 
+static size_t note_steps(pid_t pid, size_t act, size_t *n_stops)
+{
+	size_t n_wrong = step_through(pid, act, n_stops);
+
+	n_steps[act] = *n_stops;
+	return n_wrong;
+}
+
 static void step_through_all(void)
 {
-	pid_t pid = program_start(0, NULL);
-	size_t n_all = 0;
-	size_t n_wrong = 0;
+	static const struct walk walk = {.step_through = note_steps};
 
-	for (size_t i = 0; i < script_length; i++) {
-		if (script[i].flags & ACT_QUIET) {
-			program_play(pid);
-			continue;
-		}
-		n_wrong += step_through(pid, i, &n_steps[i]);
-		n_all += n_steps[i];
-	}
-	program_kill(pid);
-	reopen_stage();
-	printf("# %zu stop points in %zu acts, %zu of them wrong\n", n_all, script_length, n_wrong);
-	ck_assert_uint_eq(n_wrong, 0);
+	walk_script(&walk);
+	stage_reopen();
 }
 
 /* --- what comes in between -------------------------------------------------------------------- */
@@ -188,7 +164,7 @@ static int disturb_at(size_t n, size_t act, void (*disturb)(pid_t), size_t *n_wr
 		judge_say(&p, act, n);
 	picture_free(&p);
 	program_kill(pid);
-	reopen_stage();
+	stage_reopen();
 	return is_disturbed;
 }
 
@@ -235,7 +211,7 @@ static size_t kill_at(size_t stop)
 	if (!is_right)
 		judge_say(&p, act, step);
 	picture_free(&p);
-	reopen_stage();
+	stage_reopen();
 	return !is_right;
 }
 
@@ -350,25 +326,14 @@ START_TEST(a_record_that_is_torn_is_seen)
 }
 END_TEST
 
-int main(void)
+static void add_tests(TCase *tcase)
 {
-	Suite *suite = suite_create("crash");
-	TCase *tcase = tcase_create("crash");
-	SRunner *runner;
-	const char *why_not = program_why_not();
-
-	if (why_not) {
-		printf("1..0 # SKIP %s\n", why_not);
-		return 0;
-	}
-	tcase_add_checked_fixture(tcase, open_stage, close_stage);
 	tcase_add_test(tcase, what_is_expected_is_what_was_done);
 	tcase_add_test(tcase, a_record_that_is_torn_is_seen);
 	tcase_add_test(tcase, what_is_delivered_is_whole_wherever_it_is_killed);
-	tcase_set_timeout(tcase, 100);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
+}
+
+int main(void)
+{
+	return walk_main("crash", add_tests);
 }

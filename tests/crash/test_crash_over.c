@@ -8,11 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "daemon/ring_picture.h"
 #include "daemon/thread_log.h"
 #include "tests/crash/program.h"
+#include "tests/crash/script.h"
+#include "tests/crash/stage.h"
+#include "tests/crash/walk.h"
 #include "tests/unit/guest_fixture.h"
 
 #define STEP_LIMIT 40000
@@ -24,7 +26,9 @@
 static struct slot written[MAX_POSITIONS];
 /* Of the entry that begins there: how many were before, + 1; 0: none does. */
 static uint64_t ordinals[MAX_POSITIONS];
-static uint64_t n_entries; /* in this recording */
+static uint64_t n_entries; /* in the recording |word| */
+static uint32_t word;
+static uint64_t n_remembered; /* positions */
 
 /* What is seen at a stop, or between two acts. */
 struct look {
@@ -41,20 +45,6 @@ struct look {
 #define MAX_LOOKS 16
 static struct look looks[MAX_LOOKS];
 static size_t n_looks;
-
-static void open_stage(void)
-{
-	fixture_open();
-	stage = mmap(
-		NULL, sizeof *stage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ck_assert_ptr_ne(stage, MAP_FAILED);
-}
-
-static void close_stage(void)
-{
-	munmap(stage, sizeof *stage);
-	fixture_close();
-}
 
 static void take(struct look *look)
 {
@@ -78,11 +68,16 @@ static void take(struct look *look)
 	free(log.open);
 }
 
-/* The thread stands still between two acts: what it has written since it was at |from|. */
-static void remember(uint64_t from)
+/* The thread stands still between two acts: what it has written since it did before. */
+static void remember(void)
 {
+	uint64_t from = n_remembered;
 	uint64_t to = fixture_head(0);
 
+	if (stage->capture.word != word)
+		n_entries = 0;
+	word = stage->capture.word;
+	n_remembered = to;
 	ck_assert_uint_le(to, MAX_POSITIONS);
 	ck_assert_uint_le(to - from, FIXTURE_SLOTS);
 	while (from < to) {
@@ -164,73 +159,35 @@ static size_t judge(size_t act)
 	return n_wrong;
 }
 
-/* Returns how many stops there were. */
-static size_t step_through(pid_t pid, size_t act)
+static size_t step_through(pid_t pid, size_t act, size_t *n_stops)
 {
-	size_t n = 0;
-
 	n_looks = 0;
 	see();
 	while (program_step(pid, act)) {
-		ck_assert_uint_lt(n, STEP_LIMIT);
+		ck_assert_uint_lt(*n_stops, STEP_LIMIT);
 		see();
-		n++;
+		(*n_stops)++;
 	}
 	see();
-	return n;
-}
-
-static void play_act(pid_t pid, size_t act, size_t *n_stops, size_t *n_wrong)
-{
-	uint64_t head = fixture_head(0);
-	uint32_t word = stage->capture.word;
-
-	if (!(script[act].flags & ACT_QUIET)) {
-		*n_stops += step_through(pid, act);
-		remember(head);
-		*n_wrong += judge(act);
-		return;
-	}
-	program_play(pid);
-	if (stage->capture.word != word)
-		n_entries = 0;
-	remember(head);
+	remember();
+	return judge(act);
 }
 
 START_TEST(the_picture_of_a_killed_program_is_whole)
 {
-	size_t n_stops = 0;
-	size_t n_wrong = 0;
-	pid_t pid = program_start(0, NULL);
+	static const struct walk walk = {.step_through = step_through, .look_behind = remember};
 
-	for (size_t i = 0; i < script_length; i++)
-		play_act(pid, i, &n_stops, &n_wrong);
-	program_kill(pid);
-	printf("# %zu stop points in %zu acts, %zu looks were wrong\n", n_stops, script_length,
-		n_wrong);
-	fflush(stdout);
-	ck_assert_uint_eq(n_wrong, 0);
+	walk_script(&walk);
 	ck_assert_uint_gt(fixture_head(0), 5 * FIXTURE_SLOTS);
 }
 END_TEST
 
+static void add_tests(TCase *tcase)
+{
+	tcase_add_test(tcase, the_picture_of_a_killed_program_is_whole);
+}
+
 int main(void)
 {
-	Suite *suite = suite_create("crash_over");
-	TCase *tcase = tcase_create("crash over");
-	SRunner *runner;
-	const char *why_not = program_why_not();
-
-	if (why_not) {
-		printf("1..0 # SKIP %s\n", why_not);
-		return 0;
-	}
-	tcase_add_checked_fixture(tcase, open_stage, close_stage);
-	tcase_add_test(tcase, the_picture_of_a_killed_program_is_whole);
-	tcase_set_timeout(tcase, 100);
-	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	srunner_free(runner);
-	return 0;
+	return walk_main("crash_over", add_tests);
 }

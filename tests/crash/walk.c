@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Through the script; see walk.h. */
+#include "tests/crash/walk.h"
+
+#include <stdio.h>
+
+#include "tests/crash/program.h"
+#include "tests/crash/script.h"
+#include "tests/crash/stage.h"
+
+#define TIMEOUT_S 100
+
+static size_t play_act(const struct walk *walk, pid_t pid, size_t act, size_t *n_stops)
+{
+	*n_stops = 0;
+	if (!(script[act].flags & ACT_QUIET))
+		return walk->step_through(pid, act, n_stops);
+	program_play(pid);
+	if (walk->look_behind)
+		walk->look_behind();
+	return 0;
+}
+
+void walk_script(const struct walk *walk)
+{
+	pid_t pid = program_start(0, NULL);
+	size_t n_all = 0;
+	size_t n_wrong = 0;
+
+	for (size_t i = 0; i < script_length; i++) {
+		size_t n_stops;
+
+		n_wrong += play_act(walk, pid, i, &n_stops);
+		n_all += n_stops;
+	}
+	program_kill(pid);
+	printf("# %zu stop points in %zu acts, %zu looks were wrong\n", n_all, script_length,
+		n_wrong);
+	fflush(stdout);
+	ck_assert_uint_eq(n_wrong, 0);
+}
+
+int walk_main(const char *name, void (*add_tests)(TCase *tcase))
+{
+	Suite *suite = suite_create(name);
+	TCase *tcase = tcase_create(name);
+	SRunner *runner = srunner_create(suite);
+	const char *why_not = program_why_not();
+
+	suite_add_tcase(suite, tcase);
+	tcase_add_checked_fixture(tcase, stage_open, stage_close);
+	tcase_set_timeout(tcase, TIMEOUT_S);
+	add_tests(tcase);
+	if (why_not)
+		printf("1..0 # SKIP %s\n", why_not);
+	else
+		srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
