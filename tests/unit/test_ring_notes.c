@@ -7,10 +7,6 @@
 #include "daemon/ring_notes.h"
 
 #include <check.h>
-#include <proftap/proftap.h>
-#include <pthread.h>
-#include <semaphore.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,20 +22,18 @@
 #include "daemon/spill.h"
 #include "daemon/spooler.h"
 #include "tests/unit/guest_fixture.h"
+#include "tests/unit/players.h"
 #include "trace/space.h"
 
 #define LAP (UINT64_C(1) << RECORD_START_BITS)
 /* The 48 bits run over soon after it. */
 #define START (5 * LAP - 1000)
 #define GUEST_TID 4242u
-#define MAX_EVENTS 40000
-#define N_THREADS 3
 /* Between two tends here: the server's come each second. */
 #define TEND_TICKS (LAP >> 5)
 
 /* --- the clock ------------------------------------------------------------------------------- */
 
-static uint64_t now;
 static int ticks_per_ns;
 
 static int64_t to_ns(uint64_t ticks)
@@ -51,14 +45,14 @@ struct clock_pair __wrap_clock_pair_read(int uses_ticks);
 struct clock_pair __wrap_clock_pair_read(int uses_ticks)
 {
 	ck_assert_int_eq(uses_ticks, ticks_per_ns != 1);
-	return (struct clock_pair){now, to_ns(now)};
+	return (struct clock_pair){played.now, to_ns(played.now)};
 }
 
 uint64_t __wrap_guest_read_clock(uint32_t clock);
 uint64_t __wrap_guest_read_clock(uint32_t clock)
 {
 	(void)clock;
-	return now;
+	return played.now;
 }
 
 int __wrap_orders_begin(struct recording *r, enum arena_op op, struct diag *d);
@@ -77,92 +71,6 @@ int __wrap_orders_end(struct recording *r)
 	return 0;
 }
 
-/* --- threads that do one thing at a time ------------------------------------------------------ */
-
-struct player {
-	pthread_t thread;
-	sem_t go;
-	sem_t is_done;
-	void (*act)(void); /* NULL: the last one */
-};
-
-static struct player players[N_THREADS];
-
-static void *play_all(void *context)
-{
-	struct player *p = context;
-
-	while (sem_wait(&p->go), p->act) {
-		p->act();
-		sem_post(&p->is_done);
-	}
-	return NULL;
-}
-
-static void play(struct player *p, void (*act)(void))
-{
-	p->act = act;
-	sem_post(&p->go);
-	sem_wait(&p->is_done);
-}
-
-static void start_player(struct player *p)
-{
-	sem_init(&p->go, 0, 0);
-	sem_init(&p->is_done, 0, 0);
-	ck_assert_int_eq(pthread_create(&p->thread, NULL, play_all, p), 0);
-}
-
-static void stop_player(struct player *p)
-{
-	p->act = NULL;
-	sem_post(&p->go);
-	pthread_join(p->thread, NULL);
-}
-
-/* Events are called by their numbers. */
-static struct {
-	uint64_t start;
-	uint64_t end;
-} events[MAX_EVENTS];
-static int n_events;
-static _Thread_local int opened;
-
-static const char *note_event(void)
-{
-	static char name[16];
-
-	ck_assert_int_lt(n_events, MAX_EVENTS);
-	events[n_events].start = events[n_events].end = now;
-	snprintf(name, sizeof name, "%d", n_events++);
-	return name;
-}
-
-static void begin(void)
-{
-	ptap_begin_dyn(note_event());
-	opened = n_events - 1;
-}
-
-static void end(void)
-{
-	events[opened].end = now;
-	ptap_end();
-}
-
-static void point(void)
-{
-	ptap_instant_dyn(note_event());
-}
-
-static void begin_and_end(void)
-{
-	begin();
-	now += 12;
-	end();
-	now += 6;
-}
-
 /* --- the server -------------------------------------------------------------------------------- */
 
 static struct family family;
@@ -177,11 +85,11 @@ static void tend(void)
 static void pass(uint64_t ticks)
 {
 	while (ticks > TEND_TICKS) {
-		now += TEND_TICKS;
+		played.now += TEND_TICKS;
 		ticks -= TEND_TICKS;
 		tend();
 	}
-	now += ticks;
+	played.now += ticks;
 	tend();
 }
 
@@ -192,7 +100,7 @@ static void turn_on(int n)
 	ticks_per_ns = n;
 	atomic_store(&fixture.arena->clock, n == 1 ? ARENA_CLOCK_MONOTONIC : ARENA_CLOCK_TICKS);
 	ck_assert_int_eq(recorder_start(&recorder, 1, 0, &d), 0);
-	now += 600;
+	played.now += 600;
 }
 
 static void setup(void)
@@ -202,11 +110,10 @@ static void setup(void)
 	fixture_overwrite(1);
 	atomic_store(&fixture.arena->word, fixture_start(1));
 	atomic_store(&fixture.arena->guest, GUEST_TID);
-	now = START;
+	played.now = START;
 	family_init(&family, &fixture.target);
 	recorder_init(&recorder, &family);
-	for (int i = 0; i < N_THREADS; i++)
-		start_player(&players[i]);
+	players_start();
 }
 
 /* Each test is a process of its own: threads and maps go with it. */
@@ -217,7 +124,7 @@ static const uint64_t idle_ticks[] = {
 
 /* --- what is found ----------------------------------------------------------------------------- */
 
-static unsigned n_seen[MAX_EVENTS];
+static unsigned n_seen[PLAYED_MAX];
 
 static void ck_near(int64_t a, int64_t b, int n)
 {
@@ -229,8 +136,8 @@ static void see(const struct plane *plane, const struct trace_event *e, int64_t 
 	int n = atoi(names_get(&plane->event_names, e->name));
 
 	ck_assert_uint_eq(n_seen[n]++, 0);
-	ck_near(origin_ns + e->start_ns, to_ns(events[n].start), n);
-	ck_near(e->duration_ns, to_ns(events[n].end) - to_ns(events[n].start), n);
+	ck_near(origin_ns + e->start_ns, to_ns(played.events[n].start), n);
+	ck_near(e->duration_ns, to_ns(played.events[n].end) - to_ns(played.events[n].start), n);
 }
 
 static uint64_t get_stat(const struct plane *plane, const char *name)
@@ -276,7 +183,7 @@ static struct found snapshot(uint64_t last_ms)
 	struct found found;
 	struct assemble_input in;
 
-	now += 300;
+	played.now += 300;
 	ck_assert_int_eq(recorder_cut(&recorder, last_ms, &part), 0);
 	part_origin_set(&part);
 	/* As recorder_snapshot.c and capture_trace.c; what is spooled is counted, its times are not looked at. */
@@ -307,15 +214,15 @@ static const int rates[] = {1, 3};
 
 static void each_thread_writes(void)
 {
-	for (int i = 0; i < N_THREADS; i++)
-		play(&players[i], begin_and_end);
+	for (int i = 0; i < N_PLAYERS; i++)
+		players_play(i, play_begin_and_end);
 }
 
 /* One does from time to time what the others do not. */
 static void be_idle(uint64_t ticks)
 {
 	pass(ticks / 3);
-	play(&players[0], point);
+	players_play(0, play_point);
 	pass(ticks - ticks / 3);
 }
 
@@ -323,14 +230,14 @@ START_TEST(a_snapshot_dates_what_idle_threads_wrote)
 {
 	for (size_t rate = 0; rate < 2; rate++) {
 		recorder_stop(&recorder);
-		n_events = 0;
+		played.n = 0;
 		turn_on(rates[rate]);
 		each_thread_writes();
 		be_idle(idle_ticks[_i]);
-		play(&players[1], begin_and_end);
+		players_play(1, play_begin_and_end);
 		be_idle(idle_ticks[_i] / 2);
-		play(&players[0], begin_and_end);
-		ck_assert_uint_eq(snapshot(0).n, (size_t)n_events);
+		players_play(0, play_begin_and_end);
+		ck_assert_uint_eq(snapshot(0).n, (size_t)played.n);
 		ck_assert_uint_eq(snapshot(1).n, 1);
 		atomic_store(&fixture.arena->word, fixture_start(1));
 	}
@@ -340,32 +247,32 @@ END_TEST
 START_TEST(a_span_may_be_longer_than_a_lap)
 {
 	turn_on(3);
-	play(&players[0], begin);
-	play(&players[1], point);
+	players_play(0, play_begin);
+	players_play(1, play_point);
 	be_idle(idle_ticks[_i]);
-	now += 77;
-	play(&players[0], end);
-	ck_assert_uint_eq(snapshot(0).n, (size_t)n_events);
+	played.now += 77;
+	players_play(0, play_end);
+	ck_assert_uint_eq(snapshot(0).n, (size_t)played.n);
 	be_idle(idle_ticks[_i]);
-	ck_assert_uint_eq(snapshot(0).n, (size_t)n_events);
+	ck_assert_uint_eq(snapshot(0).n, (size_t)played.n);
 }
 END_TEST
 
 START_TEST(what_an_ended_thread_wrote_keeps_its_time)
 {
 	turn_on(3);
-	play(&players[0], begin_and_end);
+	players_play(0, play_begin_and_end);
 	pass(idle_ticks[_i]);
-	play(&players[0], begin_and_end);
-	stop_player(&players[0]);
+	players_play(0, play_begin_and_end);
+	players_stop(0);
 	pass(idle_ticks[_i]);
 	ck_assert_uint_eq(recorder.ended_of[0]->n, 1);
 	/* It may get the ring. */
-	play(&players[1], begin_and_end);
+	players_play(1, play_begin_and_end);
 	pass(100);
-	ck_assert_uint_eq(snapshot(0).n, (size_t)n_events);
+	ck_assert_uint_eq(snapshot(0).n, (size_t)played.n);
 	pass(idle_ticks[_i]);
-	ck_assert_uint_eq(snapshot(0).n, (size_t)n_events);
+	ck_assert_uint_eq(snapshot(0).n, (size_t)played.n);
 }
 END_TEST
 
@@ -378,23 +285,23 @@ START_TEST(what_cannot_be_dated_is_counted)
 	turn_on(3);
 	each_thread_writes();
 	pass(TEND_TICKS);
-	n_before = n_events;
-	now += LAP / 4;
+	n_before = played.n;
+	played.now += LAP / 4;
 	each_thread_writes();
-	now += 3 * LAP;
+	played.now += 3 * LAP;
 	tend();
 	found = snapshot(0);
 	ck_assert_uint_eq(found.n, 0);
-	ck_assert_uint_eq(found.n_undated, (uint64_t)n_events);
+	ck_assert_uint_eq(found.n_undated, (uint64_t)played.n);
 	each_thread_writes();
 	found = snapshot(0);
-	ck_assert_uint_eq(found.n, N_THREADS);
-	ck_assert_uint_eq(found.n_undated, (uint64_t)n_events - N_THREADS);
+	ck_assert_uint_eq(found.n, N_PLAYERS);
+	ck_assert_uint_eq(found.n_undated, (uint64_t)played.n - N_PLAYERS);
 	/* Surely older than what is asked for: no loss. */
-	now += LAP / 1024;
+	played.now += LAP / 1024;
 	found = snapshot(1);
 	ck_assert_uint_eq(found.n + found.n_undated, 0);
-	ck_assert_int_eq(n_before, N_THREADS);
+	ck_assert_int_eq(n_before, N_PLAYERS);
 }
 END_TEST
 
@@ -405,11 +312,11 @@ START_TEST(a_thread_that_writes_seldom_has_a_bound)
 
 	turn_on(3);
 	for (uint32_t i = 0; i < 2 * RING_NOTES_MAX; i++) {
-		play(&players[0], point);
+		players_play(0, play_point);
 		pass(RING_NOTES_INTERVAL_TICKS);
 	}
 	found = snapshot(0);
-	ck_assert_uint_eq(found.n + found.n_undated, (uint64_t)n_events);
+	ck_assert_uint_eq(found.n + found.n_undated, (uint64_t)played.n);
 	ck_assert_uint_ge(found.n, RING_NOTES_MAX - 1);
 	ck_assert_uint_gt(found.n_undated, 0);
 }
@@ -418,7 +325,7 @@ END_TEST
 static void write_many(void)
 {
 	for (int i = 0; i < 100; i++)
-		point();
+		play_point();
 }
 
 /* Whatever was noted of what is overwritten. */
@@ -428,9 +335,9 @@ START_TEST(a_thread_that_overwrites_has_all_that_is_there)
 
 	turn_on(3);
 	for (int i = 0; i < (int)RING_NOTES_MAX * 3; i++) {
-		if (n_events + 100 > MAX_EVENTS)
-			n_events = 0;
-		play(&players[0], write_many);
+		if (played.n + 100 > PLAYED_MAX)
+			played.n = 0;
+		players_play(0, write_many);
 		pass(RING_NOTES_INTERVAL_TICKS);
 	}
 	found = snapshot(0);
@@ -445,12 +352,12 @@ START_TEST(what_is_older_than_the_recorder_is_not_in_it)
 	struct found found;
 
 	each_thread_writes();
-	now += idle_ticks[_i];
+	played.now += idle_ticks[_i];
 	turn_on(3);
 	found = snapshot(0);
 	ck_assert_uint_eq(found.n + found.n_undated, 0);
 	pass(LAP);
-	play(&players[0], begin_and_end);
+	players_play(0, play_begin_and_end);
 	found = snapshot(0);
 	ck_assert_uint_eq(found.n, 1);
 	ck_assert_uint_eq(found.n_undated, 0);
@@ -461,20 +368,20 @@ END_TEST
 START_TEST(a_new_thread_needs_no_note)
 {
 	turn_on(3);
-	play(&players[0], begin_and_end);
-	stop_player(&players[0]);
+	players_play(0, play_begin_and_end);
+	players_stop(0);
 	pass(idle_ticks[_i]);
-	now += TEND_TICKS;
-	play(&players[1], begin_and_end);
-	play(&players[2], begin_and_end);
-	ck_assert_uint_eq(snapshot(0).n, (size_t)n_events);
+	played.now += TEND_TICKS;
+	players_play(1, play_begin_and_end);
+	players_play(2, play_begin_and_end);
+	ck_assert_uint_eq(snapshot(0).n, (size_t)played.n);
 }
 END_TEST
 
 static void write_a_mebibyte(void)
 {
-	while ((size_t)n_events * 2 < (1u << 20) / SLOT_BYTES)
-		point();
+	while ((size_t)played.n * 2 < (1u << 20) / SLOT_BYTES)
+		play_point();
 }
 
 /* Much is encoded by another thread, from slots that were given to it. */
@@ -486,9 +393,9 @@ START_TEST(a_large_snapshot_is_dated_too)
 	atomic_store(&fixture.arena->word, fixture_start(1));
 	atomic_store(&fixture.arena->guest, GUEST_TID);
 	turn_on(3);
-	play(&players[0], write_a_mebibyte);
+	players_play(0, write_a_mebibyte);
 	be_idle(idle_ticks[_i]);
-	ck_assert_uint_eq(snapshot(0).n, (size_t)n_events);
+	ck_assert_uint_eq(snapshot(0).n, (size_t)played.n);
 }
 END_TEST
 
@@ -503,38 +410,38 @@ START_TEST(a_capture_has_nothing_that_began_before)
 	int n_before;
 
 	turn_on(3);
-	play(&players[0], begin);
-	now += 1500;
-	play(&players[1], begin);
-	now += 1500;
-	play(&players[2], begin);
+	players_play(0, play_begin);
+	played.now += 1500;
+	players_play(1, play_begin);
+	played.now += 1500;
+	players_play(2, play_begin);
 	pass(idle_ticks[_i] - 3000);
-	n_before = n_events;
+	n_before = played.n;
 	drain_init(&drain, &fixture.target, &budget);
 	drain_begin_over(&drain, atomic_load(&fixture.arena->word), &error);
 	timeline_init(&timeline, 1);
-	timeline_add(&timeline, (struct clock_pair){now, to_ns(now)});
-	in.start_ticks = in.window_ticks = now;
+	timeline_add(&timeline, (struct clock_pair){played.now, to_ns(played.now)});
+	in.start_ticks = in.window_ticks = played.now;
 	/* As recording_begin(). */
-	in.earliest_ticks = now - LAP / 4;
-	now += 3000;
-	for (int i = 0; i < N_THREADS; i++) {
-		play(&players[i], end);
-		play(&players[i], begin_and_end);
+	in.earliest_ticks = played.now - LAP / 4;
+	played.now += 3000;
+	for (int i = 0; i < N_PLAYERS; i++) {
+		players_play(i, play_end);
+		players_play(i, play_begin_and_end);
 	}
-	now += 300000;
+	played.now += 300000;
 	drain_visit(&drain, &error);
 	in.drain = &drain;
-	in.stop_ticks = now;
-	in.end_ns = to_ns(now) - timeline.pairs[0].monotonic_ns;
-	timeline_add(&timeline, (struct clock_pair){now, to_ns(now)});
-	ck_assert_uint_eq(see_all(&in).n, N_THREADS);
+	in.stop_ticks = played.now;
+	in.end_ns = to_ns(played.now) - timeline.pairs[0].monotonic_ns;
+	timeline_add(&timeline, (struct clock_pair){played.now, to_ns(played.now)});
+	ck_assert_uint_eq(see_all(&in).n, N_PLAYERS);
 	for (int i = 0; i < n_before; i++)
 		ck_assert_uint_eq(n_seen[i], 0);
 	ck_assert_int_eq(error, 0);
 	timeline_deinit(&timeline);
 	drain_deinit(&drain);
-	ck_assert_uint_eq(snapshot(0).n, (size_t)n_events);
+	ck_assert_uint_eq(snapshot(0).n, (size_t)played.n);
 }
 END_TEST
 
