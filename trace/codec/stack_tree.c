@@ -11,12 +11,25 @@
 #include "trace/codec/span_reader.h"
 #include "trace/saturate.h"
 
+#define FEW_SLOTS 256
+
+/* What one large track left is not zeroed anew for each of many small ones. */
+static void clear_slots(struct stack_tree *t)
+{
+	if (t->n_slots > FEW_SLOTS && t->n_slots / 8 > t->n_nodes) {
+		free(t->slots);
+		t->slots = NULL;
+		t->n_slots = 0;
+	}
+	if (t->n_slots)
+		memset(t->slots, 0, t->n_slots * sizeof *t->slots);
+}
+
 static void clear(struct stack_tree *t)
 {
 	open_lanes_deinit(&t->lanes);
+	clear_slots(t);
 	t->n_nodes = 0;
-	if (t->n_slots)
-		memset(t->slots, 0, t->n_slots * sizeof *t->slots);
 }
 
 void stack_tree_deinit(struct stack_tree *t)
@@ -49,7 +62,7 @@ static uint32_t *find_slot(const struct stack_tree *t, uint32_t parent, uint32_t
 
 static int make_slots(struct stack_tree *t)
 {
-	size_t n = t->n_slots ? 2 * t->n_slots : 256;
+	size_t n = t->n_slots ? 2 * t->n_slots : FEW_SLOTS;
 	uint32_t *slots = calloc(n, sizeof *slots);
 
 	if (!slots)

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The distinct stacks of one track after the other. */
+#include "trace/codec/stack_tree.h"
+
+#include <check.h>
+#include <stdio.h>
+
+#include "tests/unit/space_fixture.h"
+#include "tests/unit/view_fixture.h"
+#include "trace/codec/span_reader.h"
+
+static struct stack_tree tree;
+
+static void set_up(void)
+{
+	space_fixture_open();
+	view_fixture_open();
+	tree = (struct stack_tree){NULL};
+}
+
+static void tear_down(void)
+{
+	stack_tree_deinit(&tree);
+	view_fixture_close();
+	space_fixture_close();
+}
+
+static void add_stacks(int n)
+{
+	char name[16];
+
+	for (int i = 0; i < n; i++) {
+		snprintf(name, sizeof name, "n%d", i);
+		add(name, 10 * i, 5, 0);
+	}
+}
+
+static void open_view(void)
+{
+	static const struct view_options plain = {.align = VIEW_ALIGN_EPOCH};
+
+	view_add_space(space, "a.xplane.pb");
+	view_make(&plain);
+}
+
+static void fill(const char *track)
+{
+	struct span_rest rest = {0};
+	struct span_reader reader;
+
+	ck_assert_int_eq(span_reader_open(&reader, view, view_find_track(track), &rest, NULL), 0);
+	ck_assert_int_eq(stack_tree_fill(&tree, &reader), 0);
+	span_reader_close(&reader);
+}
+
+START_TEST(same_stacks_are_one)
+{
+	add("a", 0, 100, 0);
+	add("b", 10, 20, 0);
+	add("b", 40, 30, 0);
+	add("b", 200, 1, 0);
+	open_view();
+	fill("main");
+	ck_assert_uint_eq(tree.n_nodes, 1 + 3);
+	ck_assert_int_eq(tree.nodes[1].self_ns, 50);
+	ck_assert_uint_eq(tree.nodes[2].n_spans, 2);
+	ck_assert_int_eq(tree.nodes[2].self_ns, 50);
+	ck_assert_uint_eq(tree.nodes[3].parent, 0);
+}
+END_TEST
+
+/* Each track costs what it has, not what the largest one had: a file may have a million of one span each. */
+START_TEST(small_tracks_are_cheap_after_a_large_one)
+{
+	add_stacks(10000);
+	line = plane_add_line(plane, 43, "small", 0);
+	add_stacks(3);
+	open_view();
+	fill("main");
+	ck_assert_uint_eq(tree.n_nodes, 1 + 10000);
+	fill("small");
+	fill("small");
+	ck_assert_uint_eq(tree.n_nodes, 1 + 3);
+	ck_assert_uint_le(tree.n_slots, 1024);
+	fill("main");
+	ck_assert_uint_eq(tree.n_nodes, 1 + 10000);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("stack_tree");
+	TCase *tracks = tcase_create("tracks");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tracks, set_up, tear_down);
+	tcase_add_test(tracks, same_stacks_are_one);
+	tcase_add_test(tracks, small_tracks_are_cheap_after_a_large_one);
+	suite_add_tcase(suite, tracks);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
