@@ -3,6 +3,7 @@
 #include "trace/codec/perfetto_rows.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/grow.h"
@@ -13,7 +14,7 @@ static int64_t add(struct perfetto_rows *r, struct perfetto *w, uint64_t uuid)
 {
 	if (r->n > UINT32_MAX || grow(&r->v, &r->n_allocated, r->n + 1))
 		return perfetto_fail_memory(w);
-	r->v[r->n] = (struct perfetto_row){.uuid = uuid};
+	r->v[r->n] = (struct perfetto_row){.uuid = uuid, .above = (uint32_t)r->n};
 	return (int64_t)r->n++;
 }
 
@@ -50,20 +51,38 @@ void perfetto_rows_deinit(struct perfetto_rows *r)
 	free(r->of_lanes);
 }
 
-/* The row below |row| that has room. */
-static int64_t descend(
+static bool is_full(const struct perfetto_rows *r, uint32_t row)
+{
+	return r->v[row].depth >= PERFETTO_MAX_DEPTH;
+}
+
+/* The row below, which is made if there is none. */
+static int64_t get_below(
 	struct perfetto_rows *r, struct perfetto *w, const struct view_track *track, uint32_t row)
 {
-	while (r->v[row].depth >= PERFETTO_MAX_DEPTH) {
-		if (!r->v[row].below) {
-			int64_t below = add_described(r, w, track);
+	int64_t below = r->v[row].below;
 
-			if (below < 0)
-				return below;
-			r->v[row].below = (uint32_t)below;
-		}
-		row = r->v[row].below;
-	}
+	if (below)
+		return below;
+	below = add_described(r, w, track);
+	if (below < 0)
+		return below;
+	r->v[row].below = (uint32_t)below;
+	r->v[below].above = row;
+	return below;
+}
+
+/*
+ * The uppermost row of a lane that has room. Spans nest on it, so that whatever is above the row of the last one is full until
+ * all below has ended: nobody has to begin at the top.
+ */
+static int64_t find_room(
+	struct perfetto_rows *r, struct perfetto *w, const struct view_track *track, int64_t row)
+{
+	while (r->v[row].above != row && !is_full(r, r->v[row].above))
+		row = r->v[row].above;
+	while (row >= 0 && is_full(r, (uint32_t)row))
+		row = get_below(r, w, track, (uint32_t)row);
 	return row;
 }
 
@@ -71,11 +90,17 @@ int64_t perfetto_rows_place(struct perfetto_rows *r, struct perfetto *w,
 	const struct view_track *track, int64_t start_ns, int64_t duration_ns)
 {
 	int64_t lane = lanes_place(&r->lanes, start_ns, duration_ns);
+	int64_t row;
 	int rc = 0;
 
 	if (lane < 0)
 		return perfetto_fail_memory(w);
 	while ((size_t)lane >= r->n_lanes && rc == 0)
 		rc = add_lane(r, w, add_described(r, w, track));
-	return rc ? rc : descend(r, w, track, r->of_lanes[lane]);
+	if (rc)
+		return rc;
+	row = find_room(r, w, track, r->of_lanes[lane]);
+	if (row >= 0)
+		r->of_lanes[lane] = (uint32_t)row;
+	return row;
 }

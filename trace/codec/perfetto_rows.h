@@ -21,6 +21,7 @@ struct perfetto_row {
 	uint32_t depth; /* spans that are open in it */
 	uint32_t n_finished; /* of these, those that have an end */
 	uint32_t below; /* the row of what nests too deep for this one; 0: none yet */
+	uint32_t above; /* the row that this one is below of; itself: none */
 };
 
 /* All zero is empty. */
@@ -29,7 +30,7 @@ struct perfetto_rows {
 	struct perfetto_row *v;
 	size_t n;
 	size_t n_allocated;
-	uint32_t *of_lanes; /* their rows */
+	uint32_t *of_lanes; /* for each, the row of the last span */
 	size_t n_lanes;
 	size_t n_lanes_allocated;
 };
