@@ -8,53 +8,91 @@
 
 #include "trace/read/view.h"
 
-static bool has_pid(const struct perfetto_machines *m, const struct view *v, uint32_t n_hosts,
-	uint32_t machine, int64_t pid)
-{
-	for (size_t i = 0; i < v->n_processes; i++) {
-		const struct view_process *p = &v->processes[i];
+struct owner {
+	int64_t pid;
+	uint32_t host;
+};
 
-		if (p->host < n_hosts && m->of_hosts[p->host] == machine && p->pid == pid)
-			return true;
-	}
-	return false;
+/* Whose the pids are. */
+struct owners {
+	struct owner *v; /* by pid, then by host */
+	size_t n;
+	bool *clashes; /* by machine: it has a pid of the host that looks for one */
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct owner *x = a;
+	const struct owner *y = b;
+
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	return (x->host > y->host) - (x->host < y->host);
 }
 
-static bool fits(
-	const struct perfetto_machines *m, const struct view *v, uint32_t host, uint32_t machine)
+static int list_owners(struct owners *o, const struct view *v)
 {
-	for (size_t i = 0; i < v->n_processes; i++) {
-		const struct view_process *p = &v->processes[i];
+	o->v = calloc(v->n_processes + 1, sizeof *o->v);
+	o->clashes = calloc(v->n_archives + 1, sizeof *o->clashes);
+	if (!o->v || !o->clashes)
+		return -ENOMEM;
+	for (; o->n < v->n_processes; o->n++)
+		o->v[o->n] = (struct owner){v->processes[o->n].pid, v->processes[o->n].host};
+	qsort(o->v, o->n, sizeof *o->v, compare);
+	return 0;
+}
 
-		if (p->host == host && has_pid(m, v, host, machine, p->pid))
-			return false;
+static void find_clashes(const struct perfetto_machines *m, const struct owners *o, uint32_t host)
+{
+	memset(o->clashes, 0, m->n * sizeof *o->clashes);
+	for (size_t i = 0; i < o->n; i++) {
+		if (o->v[i].host != host)
+			continue;
+		for (size_t j = i; j > 0 && o->v[j - 1].pid == o->v[i].pid; j--)
+			if (o->v[j - 1].host < host)
+				o->clashes[m->of_hosts[o->v[j - 1].host]] = true;
 	}
-	return true;
+}
+
+static uint32_t find_namesake(const struct view *v, uint32_t host, uint32_t from)
+{
+	while (from < host && strcmp(v->hosts[from].name, v->hosts[host].name) != 0)
+		from++;
+	return from;
 }
 
 /* That of one of the hosts before it, or a new one. The pids of groups are different in all of the view. */
-static uint32_t choose(const struct perfetto_machines *m, const struct view *v, uint32_t host)
+static uint32_t choose(const struct perfetto_machines *m, const struct view *v,
+	const struct owners *owners, uint32_t host)
 {
+	uint32_t i = find_namesake(v, host, 0);
+
 	if (view_is_grouped(v))
 		return 0;
-	for (uint32_t i = 0; i < host; i++)
-		if (strcmp(v->hosts[i].name, v->hosts[host].name) == 0 &&
-			fits(m, v, host, m->of_hosts[i]))
+	if (i < host)
+		find_clashes(m, owners, host);
+	for (; i < host; i = find_namesake(v, host, i + 1))
+		if (!owners->clashes[m->of_hosts[i]])
 			return m->of_hosts[i];
 	return m->n;
 }
 
 int perfetto_machines_init(struct perfetto_machines *m, const struct view *v)
 {
+	struct owners owners = {NULL};
+	int rc = list_owners(&owners, v);
+
 	m->n = 0;
 	m->of_hosts = calloc(v->n_archives + 1, sizeof *m->of_hosts);
 	if (!m->of_hosts)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < v->n_archives; i++) {
-		m->of_hosts[i] = choose(m, v, i);
+		rc = -ENOMEM;
+	for (uint32_t i = 0; i < v->n_archives && rc == 0; i++) {
+		m->of_hosts[i] = choose(m, v, &owners, i);
 		m->n += m->of_hosts[i] == m->n;
 	}
-	return 0;
+	free(owners.v);
+	free(owners.clashes);
+	return rc;
 }
 
 void perfetto_machines_deinit(struct perfetto_machines *m)

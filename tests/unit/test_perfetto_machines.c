@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which archives are one machine: test_perfetto has what becomes of it. */
+#include "trace/codec/perfetto_machines.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#include "trace/read/view.h"
+
+#define MANY 500000
+
+static struct perfetto_machines machines;
+
+/* Archives of those names, of which each has processes of those pids. */
+static void choose(char *const *names, size_t n_hosts, const int64_t *pids, size_t n_each)
+{
+	struct view view = {.n_archives = n_hosts, .n_processes = n_hosts * n_each};
+
+	view.hosts = calloc(n_hosts, sizeof *view.hosts);
+	view.processes = calloc(view.n_processes, sizeof *view.processes);
+	view.origins = view.processes;
+	for (size_t i = 0; i < view.n_processes; i++)
+		view.processes[i] =
+			(struct view_process){.host = (uint32_t)(i / n_each), .pid = pids[i]};
+	for (size_t i = 0; i < n_hosts; i++)
+		view.hosts[i].name = names[i];
+	ck_assert_int_eq(perfetto_machines_init(&machines, &view), 0);
+	free(view.hosts);
+	free(view.processes);
+}
+
+START_TEST(namesakes_share_the_first_machine_without_their_pids)
+{
+	static char *const names[] = {"a", "b", "a", "a", "b", "a"};
+	static const int64_t pids[] = {1, 2, 1, 2, 2, 3, 3, 4, 3, 4, 5, 6};
+	static const uint32_t expected[] = {0, 1, 2, 0, 1, 0};
+
+	choose(names, 6, pids, 2);
+	ck_assert_uint_eq(machines.n, 3);
+	for (int i = 0; i < 6; i++)
+		ck_assert_uint_eq(machines.of_hosts[i], expected[i]);
+	perfetto_machines_deinit(&machines);
+}
+END_TEST
+
+/* If each were compared with each, it would take minutes. */
+START_TEST(processes_may_be_many)
+{
+	static char *const names[] = {"a", "a"};
+	int64_t *pids = calloc(2 * MANY, sizeof *pids);
+
+	for (int i = 0; i < 2 * MANY; i++)
+		pids[i] = i + 1;
+	choose(names, 2, pids, MANY);
+	ck_assert_uint_eq(machines.n, 1);
+	perfetto_machines_deinit(&machines);
+	free(pids);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("perfetto_machines");
+	TCase *choice = tcase_create("choice");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_test(choice, namesakes_share_the_first_machine_without_their_pids);
+	tcase_add_test(choice, processes_may_be_many);
+	suite_add_tcase(suite, choice);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
