@@ -6,7 +6,7 @@ import json
 
 from conversions import (CROSSED, SPANS, Conversion, capture_requests, goldens, make_bad_names, make_space,
                          read_rows)
-from fixture import check, equal, run, test
+from fixture import check, equal, run, schema, test
 
 
 class Speedscope:
@@ -38,8 +38,11 @@ class Speedscope:
 def compare(t, *paths):
     rows = read_rows(t, *paths)
     speedscope = Speedscope(t, *paths)
+    times = [0, *(ns for row in rows for ns in (row.start_ns, row.start_ns + row.duration_ns))]
+    is_exact = min(times) >= 0 and max(times) <= 2**53
+    shift_ns = 0 if is_exact else -min(times[1:])
     expected = collections.Counter(
-        (f"{row.place[1]}: {row.place[3]}", row.name, row.start_ns, row.duration_ns)
+        (f"{row.place[1]}: {row.place[3]}", row.name, row.start_ns + shift_ns, row.duration_ns)
         for row in rows if row.kind in SPANS)
     found = collections.Counter(speedscope.spans())
     equal(found - expected, collections.Counter(), "what is only in speedscope's file")
@@ -82,6 +85,16 @@ def spans_that_overlap_stand_in_further_profiles(t):
     speedscope, _ = compare(t, path)
     found = [{speedscope.frames[e["frame"]] for e in p["events"]} for p in speedscope.profiles]
     equal(found, [{"a", "c", "d"}, {"b"}], "profiles")
+
+
+@test
+def times_that_javascript_would_round_are_moved(t):
+    space = schema("xplane").XSpace.FromString(make_space({"main": [("a", 0, 100), ("b", 10, 20), ("b", 51, 1)]}))
+    space.planes[0].lines[0].timestamp_ns = 1_700_000_000_123_456_789
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(space.SerializeToString())
+    spans = [span[1:] for span in Speedscope(t, path).spans()]
+    equal(sorted(spans), [("a", 0, 100), ("b", 10, 20), ("b", 51, 1)], "spans")
 
 
 @test

@@ -21,9 +21,6 @@
 #include "trace/idmap.h"
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"
-#include "trace/saturate.h"
-
-#define MAX_EXACT_NS (INT64_C(1) << 53)
 
 /* --- events -------------------------------------------------------------------------------- */
 
@@ -197,14 +194,6 @@ static int write_all(struct chrome *c, struct diag *d)
 	return rc;
 }
 
-/* Viewers hold microseconds in doubles: nanoseconds are exact in the first 104 days, and times before 0 are dropped. */
-static int64_t choose_shift(const struct view *v)
-{
-	bool is_exact = v->first_ns >= 0 && v->end_ns <= MAX_EXACT_NS;
-
-	return is_exact ? 0 : sub_saturated(0, v->first_ns);
-}
-
 static int write_chrome(const struct view *v, const struct codec_options *options, struct sink *s,
 	struct codec_result *result, struct diag *d)
 {
@@ -212,7 +201,7 @@ static int write_chrome(const struct view *v, const struct codec_options *option
 	int rc = -ENOMEM;
 
 	(void)options;
-	c.shift_ns = choose_shift(v);
+	c.shift_ns = codec_choose_shift(v);
 	c.next_tid = VIEW_MADE_UP + (int64_t)v->n_tracks;
 	c.pids = calloc(v->n_processes + 1, sizeof *c.pids);
 	c.series = calloc((size_t)v->names.n_texts + 1, sizeof *c.series);

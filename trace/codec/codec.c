@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "trace/codec/formats.h"
+#include "trace/read/view.h"
+#include "trace/saturate.h"
+
+#define MAX_EXACT_NS (INT64_C(1) << 53)
 
 const struct codec *const codecs[] = {
 	&codec_chrome,
@@ -95,4 +99,11 @@ void codec_lose(struct codec_result *result, const char *what, uint64_t n)
 	else if (loss == result->losses + result->n_losses)
 		result->losses[result->n_losses++] = (struct codec_loss){what, 0};
 	loss->n += n;
+}
+
+int64_t codec_choose_shift(const struct view *v)
+{
+	bool is_exact = v->first_ns >= 0 && v->end_ns <= MAX_EXACT_NS;
+
+	return is_exact ? 0 : sub_saturated(0, v->first_ns);
 }

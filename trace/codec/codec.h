@@ -62,4 +62,10 @@ bool codec_is_gzip(const struct codec *c, const char *path);
 /* Adds to the loss of that name. */
 void codec_lose(struct codec_result *result, const char *what, uint64_t n);
 
+/*
+ * What is added to the view's times in ns for viewers that hold them in doubles, and drop those before 0: nothing while all
+ * are within 0 and 2^53 (104 days), else as much as the first one needs to be 0.
+ */
+int64_t codec_choose_shift(const struct view *view);
+
 #endif

@@ -15,12 +15,14 @@
 #include "trace/codec/sink.h"
 #include "trace/codec/span_reader.h"
 #include "trace/read/view.h"
+#include "trace/saturate.h"
 
 struct speedscope {
 	const struct view *view;
 	struct sink *sink;
 	struct codec_result *result;
 	struct span_rest rest;
+	int64_t shift_ns; /* from the view's times to the file's */
 	uint64_t n_profiles;
 	uint64_t n_beyond; /* spans of no profile */
 };
@@ -97,12 +99,14 @@ static void end_profile(struct speedscope *p, struct profile *f)
 
 static int put_span(struct speedscope *p, struct profile *f, const struct item *item)
 {
+	int64_t start_ns = add_saturated(item->start_ns, p->shift_ns);
+
 	if (f->n_events == 0)
-		begin_profile(p, f, item->start_ns);
-	close_until(p, f, item->start_ns);
-	put_event(p, f, 'O', item->name, item->start_ns);
+		begin_profile(p, f, start_ns);
+	close_until(p, f, start_ns);
+	put_event(p, f, 'O', item->name, start_ns);
 	p->result->n_items++;
-	return open_spans_push(&f->open, item->name, item->start_ns, item->duration_ns);
+	return open_spans_push(&f->open, item->name, start_ns, item->duration_ns);
 }
 
 /* --- profiles ------------------------------------------------------------------------------ */
@@ -175,6 +179,7 @@ static int write_speedscope(const struct view *v, const struct codec_options *op
 	int rc = 0;
 
 	(void)options;
+	p.shift_ns = codec_choose_shift(v);
 	put_frames(&p);
 	for (size_t i = 0; i < v->n_tracks && rc == 0; i++)
 		rc = put_track(&p, &v->tracks[i], d);
