@@ -11,11 +11,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "client/interrupt.h"
+#include "client/method.h"
 #include "proftap/v1/profiler.pb-c.h"
 #include "rpc/client.h"
 #include "trace/saturate.h"
 
-#define STATUS_PATH "/proftap.v1.Profiler/Status"
 #define N_ROUNDS 8
 #define ROUND_TIMEOUT_MS 1000
 #define TURN_MS 100

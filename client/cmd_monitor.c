@@ -17,6 +17,7 @@
 #include "client/exit.h"
 #include "client/failure.h"
 #include "client/link.h"
+#include "client/method.h"
 #include "client/monitor_text.h"
 #include "client/session_command.h"
 #include "client/streams.h"
@@ -25,7 +26,6 @@
 #include "trace/json.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
-#define MONITOR_PATH "/tensorflow.ProfilerService/Monitor"
 #define DEFAULT_MS 1000
 #define LEVEL_DETAILED 2
 #define SLACK_MS 10000

@@ -16,25 +16,25 @@
 #include "client/exit.h"
 #include "client/failure.h"
 #include "client/link.h"
+#include "client/method.h"
 #include "client/part.h"
 #include "client/profile_call.h"
 #include "client/progress.h"
 #include "trace/names.h"
 
-#define STOCK "/tensorflow.ProfilerService/"
 #define TURN_MS 100
 #define STOP_TIMEOUT_MS 10000
 
 static const struct recording_calls snapshot_calls = {
 	.stream = SNAPSHOT_PATH,
-	.unary = {STOCK "GetSnapshot", STOCK "GetSnapShot"},
+	.unary = {METHOD_STOCK "GetSnapshot", METHOD_STOCK "GetSnapShot"},
 	.is_of_session = true,
 };
 
 /* Stock servers drop the data with the session, so that is a snapshot, too. */
 static const struct recording_calls stop_calls = {
 	.stream = STOP_PATH,
-	.unary = {STOCK "GetSnapshot", STOCK "GetSnapShot"},
+	.unary = {METHOD_STOCK "GetSnapshot", METHOD_STOCK "GetSnapShot"},
 	.is_of_session = true,
 };
 
@@ -89,7 +89,7 @@ static int end_on(const struct harvest *h, const struct address *address, const 
 	struct exchange e = {
 		.address = address,
 		.link = link,
-		.path = STOCK "StopContinuousProfiling",
+		.path = METHOD_STOCK "StopContinuousProfiling",
 		.timeout_ms = get_timeout_ms(h, STOP_TIMEOUT_MS),
 		.is_of_session = true,
 	};

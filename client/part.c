@@ -20,6 +20,7 @@
 #include "client/exit.h"
 #include "client/failure.h"
 #include "client/file_name.h"
+#include "client/method.h"
 #include "client/part_files.h"
 #include "client/part_name.h"
 #include "client/part_report.h"

@@ -12,13 +12,6 @@
 
 struct profile_options;
 
-#define PROFILE_PATH "/tensorflow.ProfilerService/Profile"
-#define TERMINATE_PATH "/tensorflow.ProfilerService/Terminate"
-#define CAPTURE_PATH "/proftap.v1.Profiler/Capture"
-#define START_PATH "/proftap.v1.Profiler/Start"
-#define SNAPSHOT_PATH "/proftap.v1.Profiler/Snapshot"
-#define STOP_PATH "/proftap.v1.Profiler/Stop"
-
 /* What calls name the flight recorder by, where a session's id is meant otherwise. */
 #define RECORDER_ID "recorder"
 

@@ -14,6 +14,7 @@
 #include "client/dial.h"
 #include "client/exit.h"
 #include "client/interrupt.h"
+#include "client/method.h"
 #include "client/profile_call.h"
 #include "client/progress.h"
 #include "rpc/client.h"

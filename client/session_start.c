@@ -15,16 +15,16 @@
 #include "client/exit.h"
 #include "client/failure.h"
 #include "client/link.h"
+#include "client/method.h"
 #include "client/profile_call.h"
 #include "proftap/v1/profiler.pb-c.h"
 
-#define STATUS_PATH "/proftap.v1.Profiler/Status"
 #define STATUS_TIMEOUT_MS 5000
 
 /* In this order, where a server does not know the one before. */
 static const char *const stock_paths[] = {
-	"/tensorflow.ProfilerService/StartContinuousProfiling",
-	"/tensorflow.ProfilerService/ContinuousProfiling",
+	METHOD_STOCK "StartContinuousProfiling",
+	METHOD_STOCK "ContinuousProfiling",
 };
 
 static struct exchange make_exchange(

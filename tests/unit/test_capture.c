@@ -20,6 +20,7 @@
 #include "base/chunks.h"
 #include "base/diag.h"
 #include "client/exit.h"
+#include "client/method.h"
 #include "client/profile_call.h"
 #include "rpc/handoff.h"
 #include "rpc/server.h"
