@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "client/arguments.h"
 #include "client/capture_target.h"
+#include "client/part_files.h"
 #include "trace/run_dir.h"
 
 void capture_settings_init(struct capture_settings *s)
@@ -80,6 +81,18 @@ static int collect_words(
 	return r;
 }
 
+/* Of an option whose number may be left out, it is only there behind '='. */
+static int fail_extra(const struct capture_settings *s, const char *text, struct diag *d)
+{
+	const char *hint = "";
+
+	if (s->retry.wait_s == RETRY_MAX_WAIT_S)
+		hint = "; --wait has its seconds behind '=', as in --wait=60";
+	else if (s->capture.split_bytes == PART_FILES_MAX_BYTES)
+		hint = "; --split has its bytes behind '=', as in --split=500000000";
+	return diag_set(d, -EINVAL, "%.64s: one argument too many%s", text, hint);
+}
+
 static int parse_positions(struct capture_settings *s, int n, char **texts, struct diag *d)
 {
 	int n_used;
@@ -90,7 +103,7 @@ static int parse_positions(struct capture_settings *s, int n, char **texts, stru
 	if (n == n_used && !s->capture.options.duration_ms)
 		return diag_set(d, -EINVAL, "proftap capture: no duration given");
 	if (n > n_used + 1)
-		return diag_set(d, -EINVAL, "%.64s: one argument too many", texts[n_used + 1]);
+		return fail_extra(s, texts[n_used + 1], d);
 	r = capture_targets_parse(&s->words, s->host, &s->targets, d);
 	if (r == 0 && n > n_used)
 		r = parse_duration(s, texts[n_used], d);
@@ -231,7 +244,7 @@ static int parse_target(
 	if (n < 1)
 		return diag_set(d, -EINVAL, "proftap %s: no target given", command);
 	if (n > 1)
-		return diag_set(d, -EINVAL, "%.64s: one argument too many", texts[1]);
+		return fail_extra(s, texts[1], d);
 	r = target_words_add(&s->words, texts[0], d);
 	if (r == 0 && s->words.n > 1)
 		r = diag_set(d, -EINVAL, "proftap %s: %zu targets given; it takes one", command,

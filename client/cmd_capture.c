@@ -16,7 +16,6 @@
 #include "client/tunnel.h"
 
 /* A year. */
-#define MAX_WAIT_S 31536000
 
 #define AT(member) offsetof(struct capture_settings, member)
 
@@ -39,8 +38,8 @@ static const struct command_option options[] = {
 		"through a tunnel to there: a PORT is one of that machine"},
 	{"attempts", 0, COMMAND_OPTION_INT, AT(retry.attempts), 1, 1000000, NULL, "N",
 		"tries when the target is busy, absent or idle; default 1"},
-	{"wait", 0, COMMAND_OPTION_MAYBE_INT, AT(retry.wait_s), 1, MAX_WAIT_S, NULL, "[=SECONDS]",
-		"wait while the target is busy or absent; without SECONDS for good"},
+	{"wait", 0, COMMAND_OPTION_MAYBE_INT, AT(retry.wait_s), 1, RETRY_MAX_WAIT_S, NULL,
+		"[=SECONDS]", "wait while the target is busy or absent; without SECONDS for good"},
 	{"timeout", 0, COMMAND_OPTION_INT, AT(capture.timeout_ms), 1, CAPTURE_MAX_MS, NULL, "MS",
 		"for the whole capture; default duration + delay + 60000"},
 	{"max_bytes", 0, COMMAND_OPTION_INT, AT(max_bytes), CAPTURE_MIN_BYTES, INT64_MAX, NULL, "N",

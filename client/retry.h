@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A year: for good. */
+#define RETRY_MAX_WAIT_S 31536000
+
 struct capture;
 struct diag;
 

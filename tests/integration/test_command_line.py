@@ -72,6 +72,8 @@ OPTIONS = {
     ("--targets", "/nonexistent"): "/nonexistent: cannot be read: no such file or directory",
     ("--json=yes",): "--json: takes no value",
     ("extra",): "extra: one argument too many",
+    ("--wait", "60"): "60: one argument too many; --wait has its seconds behind '=', as in --wait=60",
+    ("--split", "5000"): "5000: one argument too many; --split has its bytes behind '='",
 }
 
 
