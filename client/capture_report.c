@@ -51,12 +51,21 @@ static void write_targets(const struct parts *parts, struct json *j)
 	json_end_list(j);
 }
 
+/* As of one target: the sentence is there, too, for whoever reads along. */
+static void write_failures(const struct parts *parts)
+{
+	for (size_t i = 0; i < parts->n; i++)
+		if (parts->v[i].code != EXIT_DONE)
+			fprintf(stderr, "%s\n", parts->v[i].d.text);
+}
+
 static void write_json(const struct parts *parts, size_t n_done)
 {
 	const struct part *first = &parts->v[0];
 	const struct names *warnings = &parts->capture->warnings;
 	struct json j;
 
+	write_failures(parts);
 	json_begin(&j, stdout);
 	json_int(&j, "exit", parts_get_code(parts));
 	json_uint(&j, "captured", n_done);

@@ -29,12 +29,14 @@ def the_others_data_is_written(t):
 @test
 def a_script_is_told_which(t):
     server, nobody = ClockedServer(t, 0), free_port()
-    result = json.loads(t.capture(f"{nobody},{server.port}", 20, "--json", code=7).stdout)
+    capture = t.capture(f"{nobody},{server.port}", 20, "--json", code=7)
+    result = json.loads(capture.stdout)
     equal((result["exit"], result["captured"], result["failed"]), (7, 1, 1), "counts")
     failed, done = result["targets"]
     equal(set(failed), {"target", "error", "exit"}, "keys of the failed one")
     equal((failed["target"], failed["exit"]), (f"127.0.0.1:{nobody}", 5), "the failed one")
     contains(failed["error"], REFUSED, "its reason")
+    equal(capture.stderr.splitlines().count(failed["error"]), 1, "its sentence on standard error")
     equal((done["target"], done["exit"], [done["file"]]),
           (f"127.0.0.1:{server.port}", 0, result["files"]), "the other one")
 
