@@ -42,6 +42,7 @@ struct capture_request {
 	int64_t usage_interval_ms; /* between two samples of what the processes use; 0: none */
 	const uint8_t *options; /* serialised ProfileOptions, echoed into the trace */
 	size_t options_bytes;
+	int has_others; /* traces of other processes join this one: what is said of it is not said of them */
 	const char *reason; /* of a trace that nobody's call waits for, goes into it; NULL: none */
 	const char *const *warnings; /* that go into the trace */
 	size_t n_warnings;

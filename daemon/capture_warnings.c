@@ -132,7 +132,16 @@ static void describe_forks(const struct capture_trace *t, char *text, size_t siz
 			n);
 }
 
-/* |what|: "nothing", or "no annotation" when there are samples of usage. */
+/* What there is nothing of. */
+static const char *find_words(const struct capture_trace *t, const struct capture_result *result)
+{
+	if (t->request->has_others)
+		return result->is_empty ? "nothing of the program itself"
+					: "no annotation of the program itself";
+	return result->is_empty ? "nothing" : "no annotation";
+}
+
+/* |what| as find_words() says it: there may be samples of usage, or others' annotations. */
 static int add_empty_warning(struct capture_trace *t, const struct capture_result *result,
 	const char *what, const char *forks)
 {
@@ -155,8 +164,7 @@ static int add_content_warning(struct capture_trace *t, const struct capture_res
 
 	describe_forks(t, forks, sizeof forks);
 	if (t->is_silent)
-		return add_empty_warning(
-			t, result, result->is_empty ? "nothing" : "no annotation", forks);
+		return add_empty_warning(t, result, find_words(t, result), forks);
 	return forks[0] ? space_add_warning(t->space, "%s", forks) : 0;
 }
 

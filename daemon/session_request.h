@@ -58,6 +58,7 @@ struct session_request {
 	struct session
 		*inherits; /* the same: is told when it was taken; NULL: nobody is. The worker's */
 	uint64_t max_xspace_bytes; /* that |deliver| can send; 0: any number */
+	int has_others; /* traces of other processes join its trace */
 	int yields; /* its recording ends early when somebody else asks for one */
 	uint8_t *options_bytes; /* malloc'ed: the serialised options, echoed into the trace */
 	size_t n_options_bytes;

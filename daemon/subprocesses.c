@@ -213,6 +213,7 @@ static void stand_between(struct subprocesses *s, struct session_request *reques
 		request->max_xspace_bytes -= WARNINGS_BYTES;
 	request->run = NULL;
 	request->host_name = NULL;
+	request->has_others = 1;
 	request->deliver = note_outcome;
 	request->context = s;
 }

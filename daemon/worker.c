@@ -93,6 +93,7 @@ static void run_capture(struct session *s, struct session_request *request)
 		.window_bytes = (uint64_t)profile_options_get_number(
 			&request->options, "ptap_spool_window_bytes", 0),
 		.max_xspace_bytes = request->max_xspace_bytes,
+		.has_others = request->has_others,
 		.usage_interval_ms = profile_options_get_number(
 			&request->options, "ptap_usage_interval_ms", DEFAULT_USAGE_INTERVAL_MS),
 		.keeps_newest = request->is_continuous,

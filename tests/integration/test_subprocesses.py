@@ -88,6 +88,19 @@ def proftap_gets_children_by_its_own_call(t):
 
 
 @test
+def what_a_program_alone_has_nothing_of_is_said_so(t):
+    target = t.target().serve()
+    child = Child(t, target, "child")
+    capture = t.begin(target, *TREE)
+    child.ask("await 1", "burst 4")
+    trace = t.stop(target, capture).trace
+    equal(trace.process(child.pid).count("burst"), 4, "spans of the child")
+    warnings = [text for text in trace.space.warnings if "was recorded" in text]
+    equal(len(warnings), 1, f"such warnings of {list(trace.space.warnings)}")
+    contains(warnings[0], " of the program itself was recorded: the program reached no annotation ", "it")
+
+
+@test
 def a_stream_ends_with_a_trailer_about_all_of_them(t):
     target = t.target().serve()
     child = Child(t, target, "child")
