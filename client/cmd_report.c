@@ -1,44 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proftap report: what a trace file says, as text or JSON. */
+/* proftap report: what a person wants to read first of a trace. */
 #include <errno.h>
-#include <fcntl.h>
-#include <regex.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "client/arguments.h"
 #include "client/command.h"
 #include "client/exit.h"
-#include "client/traces.h"
-#include "trace/report.h"
-#include "trace/space.h"
-#include "trace/xspace.h"
+#include "client/open_view.h"
+#include "client/terminal.h"
+#include "trace/report/digest.h"
+#include "trace/report/report.h"
 
 struct settings {
 	struct report_options report;
+	struct view_settings view;
 	int64_t n_top;
-	regex_t pattern;
-	bool has_pattern;
+	int64_t width;
 	bool is_json;
+	bool is_csv;
 };
 
-/* The options. */
+/* --- the options --------------------------------------------------------------------------- */
 
 static const char *const keys[] = {
-	[SUMMARY_SELF] = "self",
-	[SUMMARY_TOTAL] = "total",
-	[SUMMARY_COUNT] = "count",
-	[SUMMARY_P50] = "p50",
-	[SUMMARY_P99] = "p99",
-	[SUMMARY_MAX] = "max",
-	[SUMMARY_NAME] = "name",
+	[ROW_SELF] = "self",
+	[ROW_TOTAL] = "total",
+	[ROW_COUNT] = "count",
+	[ROW_MEAN] = "mean",
+	[ROW_P50] = "p50",
+	[ROW_P99] = "p99",
+	[ROW_MAX] = "max",
+	[ROW_NAME] = "name",
 };
 
 static int set_sort(void *settings, const char *value, struct diag *d)
@@ -47,51 +45,46 @@ static int set_sort(void *settings, const char *value, struct diag *d)
 
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
 		if (strcmp(value, keys[i]) == 0) {
-			s->report.sort = (enum summary_key)i;
+			s->report.sort = (enum row_key)i;
 			return 0;
 		}
 	}
 	return diag_set(d, -EINVAL,
-		"--sort: bad value \"%.64s\": must be self, total, count, p50, p99, max or name",
+		"--sort: bad value \"%.64s\": must be self, total, count, mean, p50, p99, max or name",
 		value);
 }
 
-static bool matches(const char *name, void *pattern)
-{
-	return regexec(pattern, name, 0, NULL, 0) == 0;
-}
-
-static int set_name(void *settings, const char *value, struct diag *d)
+static int set_slow(void *settings, const char *value, struct diag *d)
 {
 	struct settings *s = settings;
-	char why[128];
-	int error;
+	char *end;
 
-	if (s->has_pattern)
-		regfree(&s->pattern);
-	error = regcomp(&s->pattern, value, REG_EXTENDED | REG_NOSUB);
-	s->has_pattern = error == 0;
-	if (error) {
-		regerror(error, &s->pattern, why, sizeof why);
-		return diag_set(d, -EINVAL,
-			"--name: bad value \"%.64s\": not a regular expression: %s", value, why);
-	}
-	s->report.keep_name = matches;
-	s->report.context = &s->pattern;
-	return 0;
+	errno = 0;
+	s->report.slow = strtod(value, &end);
+	if (end != value && !*end && !errno && isfinite(s->report.slow) && s->report.slow >= 1)
+		return 0;
+	return diag_set(d, -EINVAL,
+		"--slow: bad value \"%.64s\": must be a number of at least 1, as in 1.5", value);
 }
 
 #define AT(member) offsetof(struct settings, member)
 
 static const struct command_option options[] = {
 	{"json", 0, COMMAND_OPTION_FLAG, AT(is_json), 0, 0, NULL, NULL,
-		"one JSON object for each file instead of text"},
+		"one JSON object instead of text"},
+	{"csv", 0, COMMAND_OPTION_FLAG, AT(is_csv), 0, 0, NULL, NULL,
+		"a row of CSV for each name instead of text"},
 	{"sort", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_sort, "KEY",
-		"self (default), total, count, p50, p99, max or name"},
+		"self (default), total, count, mean, p50, p99, max or name"},
 	{"top", 0, COMMAND_OPTION_INT, AT(n_top), 1, 1000000000, NULL, "N",
-		"names shown per thread; default 40, with --json all"},
-	{"name", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_name, "REGEX",
-		"only spans, steps and counters whose names match"},
+		"rows shown of a table; default 20, with --json and --csv all"},
+	{"by_thread", 0, COMMAND_OPTION_FLAG, AT(report.by_thread), 0, 0, NULL, NULL,
+		"besides, the names of each thread"},
+	{"slow", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_slow, "FACTOR",
+		"tell steps that take longer than this times the median; default 1.5"},
+	{"width", 0, COMMAND_OPTION_INT, AT(width), 40, 100000, NULL, "COLUMNS",
+		"of the text; default: the terminal's, or 80"},
+	OPEN_VIEW_OPTIONS(struct settings, view),
 };
 
 static const struct command_words values[] = {
@@ -99,80 +92,62 @@ static const struct command_words values[] = {
 	{NULL, NULL, 0, NULL},
 };
 
-/* The files. */
-
-static int decode_fd(const char *path, int fd, struct space **out, struct diag *d)
+static int check(struct settings *s, int n_places, struct diag *d)
 {
-	struct diag inner = DIAG_INIT;
-	struct stat st;
-	void *map;
-	int r;
-
-	if (fstat(fd, &st) < 0)
-		return diag_set(d, -errno, "%s: cannot read: %s", path, errno_words(errno));
-	if (st.st_size == 0)
-		return diag_set(d, -EBADMSG, "%s: empty file, not a trace", path);
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (map == MAP_FAILED)
-		return diag_set(d, -errno, "%s: cannot read: %s", path, errno_words(errno));
-	r = xspace_decode(map, (size_t)st.st_size, out, &inner);
-	munmap(map, (size_t)st.st_size);
-	if (r < 0)
-		return diag_set(d, r, "%s: not a readable trace: %s", path,
-			inner.text[0] ? inner.text : errno_words(r));
+	if (n_places == 0)
+		return diag_set(
+			d, -EINVAL, "proftap report: at least one run or file must be given");
+	if (s->is_json && s->is_csv)
+		return diag_set(d, -EINVAL, "--json and --csv exclude each other");
+	s->report.n_top = (size_t)s->n_top;
+	s->report.width = s->width ? (size_t)s->width : terminal_get_width(stdout);
+	s->report.has_color = terminal_has_color(stdout);
 	return 0;
 }
 
-static int load(const char *path, struct space **out, struct diag *d)
-{
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+/* --- the report ---------------------------------------------------------------------------- */
 
-	if (fd < 0)
-		return diag_set(d, -errno, "%s: cannot open: %s", path, errno_words(errno));
-	return decode_fd(path, fd, out, d);
+static int write_report(struct digest *g, const struct settings *s)
+{
+	if (s->is_json)
+		return report_write_json(g, &s->report, stdout);
+	if (s->is_csv)
+		return report_write_csv(g, &s->report, stdout);
+	return report_write_text(g, &s->report, stdout);
 }
 
-static int report_one(const char *path, const struct settings *s, struct diag *d)
+static int report(struct settings *s, char **places, size_t n, struct diag *d)
 {
-	_cleanup_(space_freep) struct space *space = NULL;
-	int r = load(path, &space, d);
+	_cleanup_(view_freep) struct view *view = NULL;
+	_cleanup_(digest_freep) struct digest *digest = NULL;
+	_cleanup_free_ char *path = NULL;
+	int r = open_view(places, n, &s->view, &view, &path, d);
 
+	if (r == 0)
+		r = digest_make(view, &digest, d);
 	if (r < 0)
 		return r;
-	r = s->is_json ? report_write_json(space, path, &s->report, stdout)
-		       : report_write_text(space, path, &s->report, stdout);
-	return r < 0 ? diag_set(d, r, "%s: no report: %s", path, errno_words(r)) : 0;
+	s->report.title = path;
+	r = write_report(digest, s);
+	return r < 0 ? diag_set(d, r, "%.300s: no report: %s", path, errno_words(r)) : 0;
 }
 
-/* Reports every file; a bad one does not hide the others. */
-static int report_all(const struct traces *t, const struct settings *s)
+static int report_and_say(struct settings *s, char **places, size_t n)
 {
+	struct names unreadable = {0};
+	struct diag d = DIAG_INIT;
 	int code = EXIT_DONE;
 
-	for (size_t i = 0; i < t->n_paths; i++) {
-		struct diag d = DIAG_INIT;
-
-		if (i > 0 && !s->is_json)
-			putchar('\n');
-		if (report_one(t->paths[i], s, &d) == 0)
-			continue;
-		fprintf(stderr, "%s\n", d.text);
+	s->view.unreadable = &unreadable;
+	if (report(s, places, n, &d) < 0)
+		code = EXIT_FAILED;
+	for (uint32_t i = 0; i < unreadable.n_texts; i++) {
+		fprintf(stderr, "%s\n", unreadable.texts[i]);
 		code = EXIT_FAILED;
 	}
-	return code;
-}
-
-static int report(const char *place, const struct settings *s)
-{
-	struct diag d = DIAG_INIT;
-	struct traces traces;
-	int code = EXIT_FAILED;
-
-	if (traces_find(place, &traces, &d) == 0)
-		code = report_all(&traces, s);
-	else
+	if (d.text[0])
 		fprintf(stderr, "%s\n", d.text);
-	traces_deinit(&traces);
+	names_deinit(&unreadable);
 	return code;
 }
 
@@ -184,28 +159,26 @@ static int parse_and_report(const struct command *self, int argc, char **argv, s
 
 	if (r == ARGUMENTS_HANDLED)
 		return EXIT_DONE;
-	if (r == 0 && n_left != 1)
-		r = diag_set(&d, -EINVAL, "proftap report: exactly one run or file must be given");
+	if (r == 0)
+		r = check(s, n_left, &d);
 	if (r < 0)
 		return command_fail_usage(self, &d);
-	s->report.n_top = (size_t)s->n_top;
-	return report(argv[0], s);
+	return report_and_say(s, argv, (size_t)n_left);
 }
 
 static int run(const struct command *self, int argc, char **argv)
 {
-	struct settings s = {.is_json = false};
+	struct settings s = {.view = VIEW_SETTINGS_INIT};
 	int code = parse_and_report(self, argc, argv, &s);
 
-	if (s.has_pattern)
-		regfree(&s.pattern);
+	view_settings_deinit(&s.view);
 	return code;
 }
 
 const struct command command_report = {
 	.name = "report",
-	.usage = "[options] LOG_DIR|RUN|FILE",
-	.summary = "what a trace file says, as text",
+	.usage = "[options] LOG_DIR|RUN|FILE ...",
+	.summary = "what a person wants to read first of a trace",
 	.options = options,
 	.n_options = sizeof options / sizeof options[0],
 	.values = values,

@@ -15,6 +15,7 @@ struct opening {
 	struct archive **archives;
 	size_t n_archives;
 	size_t n_allocated;
+	struct names *unreadable; /* NULL: there may be none */
 	struct diag *diag;
 };
 
@@ -29,13 +30,27 @@ static int add_file(struct opening *o, const char *path)
 	return r;
 }
 
+/* Adds the file, or the sentence about it to what cannot be read. */
+static int try_file(struct opening *o, const char *path)
+{
+	int r = add_file(o, path);
+	const char *text = o->diag->text;
+
+	if (r == 0 || r == -ENOMEM || !o->unreadable)
+		return r;
+	if (names_intern(o->unreadable, text, strlen(text)) == NAMES_NONE)
+		return -ENOMEM;
+	*o->diag = (struct diag)DIAG_INIT;
+	return 0;
+}
+
 static int add_place(struct opening *o, const char *place, struct traces *first)
 {
 	struct traces traces;
 	int r = traces_find(place, &traces, o->diag);
 
 	for (size_t i = 0; i < traces.n_paths && r == 0; i++)
-		r = add_file(o, traces.paths[i]);
+		r = try_file(o, traces.paths[i]);
 	if (first->n_paths == 0)
 		*first = traces;
 	else
@@ -81,14 +96,14 @@ static int make(struct opening *o, const struct view_settings *settings, struct 
 int open_view(char *const *places, size_t n_places, const struct view_settings *settings,
 	struct view **out, char **path, struct diag *d)
 {
-	struct opening o = {.diag = d};
+	struct opening o = {.unreadable = settings->unreadable, .diag = d};
 	struct traces first = {NULL, 0};
 	int r = 0;
 
 	for (size_t i = 0; i < n_places && r == 0; i++)
 		r = add_place(&o, places[i], &first);
 	if (r == 0)
-		r = make(&o, settings, &first, out, path);
+		r = o.n_archives ? make(&o, settings, &first, out, path) : -EBADMSG;
 	for (size_t i = 0; i < o.n_archives; i++)
 		archive_free(o.archives[i]);
 	free(o.archives);

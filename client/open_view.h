@@ -19,6 +19,8 @@ struct view_settings {
 	size_t n_shifts;
 	struct selection selection;
 	struct grouping grouping;
+	/* Takes the sentences about files that cannot be read; NULL: such a file is an error. */
+	struct names *unreadable;
 };
 
 #define VIEW_SETTINGS_INIT                                             \
@@ -85,7 +87,8 @@ int view_settings_set_secondary(void *settings, const char *value, struct diag *
 
 /*
  * All trace files at |places| (files, runs, log directories) as one view, which borrows |settings|. *path is that of the first
- * file, or of the run where there are several; the caller frees it. 0, or a negative errno with |d|.
+ * file, or of the run where there are several; the caller frees it. 0, or a negative errno with |d|, which is empty where none can
+ * be read and all has been said in settings->unreadable.
  */
 int open_view(char *const *places, size_t n_places, const struct view_settings *settings,
 	struct view **out, char **path, struct diag *d);

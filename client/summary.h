@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "client/recorder_facts.h"
-#include "trace/report.h" /* struct report_totals */
+#include "trace/totals.h" /* struct report_totals */
 
 struct json;
 struct names;

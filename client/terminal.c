@@ -2,8 +2,10 @@
 /* Words on a terminal; see terminal.h. */
 #include "client/terminal.h"
 
-#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "base/printable.h"
 
@@ -54,4 +56,24 @@ void terminal_write_word(const char *word, FILE *out)
 			putc(*word, out);
 	}
 	putc('\'', out);
+}
+
+size_t terminal_get_width(FILE *out)
+{
+	struct winsize size;
+
+	return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+static bool is_set(const char *value)
+{
+	return value && *value;
+}
+
+bool terminal_has_color(FILE *out)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(fileno(out)) && !is_set(getenv("NO_COLOR")) && is_set(term) &&
+	       strcmp(term, "dumb") != 0;
 }

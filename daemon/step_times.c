@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "daemon/delivery.h"
 #include "trace/space.h"
-#include "trace/summary.h"
+#include "trace/summary_keys.h"
 
 static void count_step(struct step_times *t, int64_t duration_ns)
 {

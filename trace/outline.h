@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/report.h" /* struct report_totals */
+#include "trace/totals.h" /* struct report_totals */
 
 struct diag;
 struct space;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which events and lines are special, by the names of their stats; see summary.h. */
+/* Which events and lines are special, by the names of their stats; see summary_keys.h. */
+#include "trace/summary_keys.h"
+
 #include <string.h>
 
 #include "trace/space.h"
-#include "trace/summary.h"
 
 void summary_keys_init(struct summary_keys *keys, const struct plane *plane)
 {

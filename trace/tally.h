@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/report.h" /* struct report_totals */
-#include "trace/summary.h" /* struct summary_keys */
+#include "trace/summary_keys.h" /* struct summary_keys */
+#include "trace/totals.h" /* struct report_totals */
 
 struct line;
 struct plane;

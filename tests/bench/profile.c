@@ -18,8 +18,8 @@
 #include "client/reply.h"
 #include "rpc/client.h"
 #include "tests/bench/samples.h"
-#include "trace/report.h"
 #include "trace/space.h"
+#include "trace/totals.h"
 #include "trace/xspace.h"
 
 int profile_connect(int port)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzz harness of reading a trace event by event, in libFuzzer's form: what it accepts the decoder accepts, with as many events,
- * in order; and every format copes with it, once alone and once beside itself.
+ * in order; and every format and report copes with it, once alone and once beside itself.
  */
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -15,6 +16,8 @@
 #include "trace/read/cursor.h"
 #include "trace/read/lanes.h"
 #include "trace/read/view.h"
+#include "trace/report/digest.h"
+#include "trace/report/report.h"
 #include "trace/space.h"
 #include "trace/xspace.h"
 
@@ -94,6 +97,18 @@ static void write_all(const struct view *view)
 	}
 }
 
+static void write_reports(struct view *view)
+{
+	static const struct report_options options = {.by_thread = true, .has_color = true};
+	_cleanup_(digest_freep) struct digest *digest = NULL;
+	FILE *out = fopen("/dev/null", "we");
+
+	if (!out || digest_make(view, &digest, NULL) || report_write_text(digest, &options, out) ||
+		report_write_json(digest, &options, out) || report_write_csv(digest, &options, out))
+		abort();
+	fclose(out);
+}
+
 static struct view *open_view(const uint8_t *data, size_t n_bytes, size_t n_archives)
 {
 	static const struct view_options options = {.align = VIEW_ALIGN_EPOCH};
@@ -120,6 +135,7 @@ static void use(const uint8_t *data, size_t n_bytes, size_t n_archives)
 		abort();
 	read_all(view);
 	write_all(view);
+	write_reports(view);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)

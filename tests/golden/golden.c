@@ -15,8 +15,8 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "tests/golden/space_text.h"
-#include "trace/report.h"
 #include "trace/space.h"
+#include "trace/totals.h"
 #include "trace/xspace.h"
 
 #define FILE_MAX_BYTES (4u << 20)

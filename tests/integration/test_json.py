@@ -41,7 +41,8 @@ def keys_of_a_report_are_documented(t):
     example = t.keep(Process("requests", [TOP_BUILD / "docs" / "examples" / "requests"],
                              {"PROFTAPD": str(PROFTAPD)}))
     port = int(re.search(r"port (\d+)", example.read_line())[1])
-    check_keys("report", t.capture(port, 200).path)
+    path = t.capture(port, 200).path
+    check_keys("report", path)
 
 
 @test

@@ -2,42 +2,51 @@
 # SPDX-License-Identifier: Apache-2.0
 """proftap report as a user calls it: what it finds, what it shows of it, and what it says when it
 cannot."""
+import csv
+import fcntl
+import io
 import json
 import os
+import pty
+import struct
 import subprocess
+import termios
 
+from conversions import make_bad_names, make_space
 from fake_server import space
 from fixture import check, contains, equal, run, test
 from processes import PROFTAP, TOP_SRC
+from reports import make_training
 
 GOLDEN = TOP_SRC / "tests" / "golden"
 
 
-def report(*words, code=0):
-    done = subprocess.run([PROFTAP, "report", *words], capture_output=True, text=True, timeout=20)
+def report(*words, code=0, **options):
+    done = subprocess.run([PROFTAP, "report", *words], capture_output=True, text=True, timeout=20,
+                          **options)
     equal(done.returncode, code, f"report {words}: {done.stderr!r}")
     return done.stdout if code == 0 else done.stderr
 
 
-def read_names(text):
-    """Those of the rows below each head, which stand where the head has its last word."""
-    found, at = [], None
-    for line in text.splitlines():
-        if line.endswith("  name"):
-            at = len(line) - 4
-        elif at and line[:at].strip() and not line.startswith("  …"):
-            check(line[at - 2:at] == "  " and line[at] != " ", f"no name below its head: {line!r}")
-            found.append(line[at:])
-        else:
-            at = None
+def read_names(text, title):
+    """Those of the rows below the title, which stand where the head has its last word."""
+    lines = text[text.index(f"\n{title}"):].splitlines()[2:]
+    check(lines[0].endswith("  name"), f"no head: {lines[0]!r}")
+    at = len(lines[0]) - 4
+    found = []
+    for line in lines[1:]:
+        if not line or line.startswith("  …"):
+            break
+        check(line[at - 2:at] == "  " and line[at] != " ", f"no name below its head: {line!r}")
+        found.append(line[at:])
     return found
 
 
 @test
 def rows_come_in_the_order_asked_for(t):
     path = GOLDEN / "steps.xplane.pb"
-    for key in ("self", "total", "count", "p50", "p99", "max"):
-        contains(report(path, "--sort", key), " p50        p99        max  name\n", "the head")
+    for key in ("self", "total", "count", "mean", "p50", "p99", "max"):
+        contains(report(path, "--sort", key), "\nnames by " + key, "the title")
         threads = json.loads(report(path, "--sort", key, "--json"))["planes"][0]["threads"]
         member = key if key == "count" else f"{key}_ns"
         values = [row[member] for thread in threads for row in thread["spans"]]
@@ -51,8 +60,11 @@ def rows_come_in_the_order_asked_for(t):
 def only_the_top_is_shown(t):
     path = GOLDEN / "spans.xplane.pb"
     text = report(path, "--top", "1")
-    contains(text, "  … and 4 more names\n", "the report")
-    equal(read_names(text), ["long", "job"], "names, one a thread")
+    contains(text, "  … and 5 more names\n", "the report")
+    equal(read_names(text, "names"), ["long"], "names")
+    by_thread = report(path, "--top", "1", "--by_thread")
+    equal([read_names(by_thread, f"thread {name}") for name in ("main", "worker é")],
+          [["long"], ["job"]], "names, one a thread")
     threads = json.loads(report(path, "--top", "1", "--json"))["planes"][0]["threads"]
     equal([len(thread["spans"]) for thread in threads], [1, 1], "rows of the JSON form")
 
@@ -60,20 +72,113 @@ def only_the_top_is_shown(t):
 @test
 def only_names_that_match_are_shown(t):
     path = GOLDEN / "steps.xplane.pb"
-    equal(read_names(report(path, "--name", "^for")), ["forward  [1 unfinished]"], "names")
-    equal(read_names(report(path, "--name", "zzz", "--name", "ai|fo")),
-          ["train  [1 unfinished]"] * 2 + ["forward  [1 unfinished]"], "names of the last --name")
+    text = report(path, "--name", "^for")
+    equal(read_names(text, "names"), ["forward  [1 unfinished]"], "names")
+    check("\nsteps" not in text, "steps that do not match")
+    text = report(path, "--name", "zzz", "--name", "ai|fo")
+    equal(read_names(text, "names"), ["train  [1 unfinished]", "forward  [1 unfinished]"],
+          "names of the last --name")
+    equal(read_names(text, "steps"), ["train  [1 unfinished]"], "steps")
     contains(report(path, "--name", "nothing"), "spans 5 on 1 thread", "the totals")
+    rows = csv.DictReader(io.StringIO(report(path, "--csv", "--name", "train")))
+    equal([(row["name"], row["self_ns"], row["total_ns"]) for row in rows],
+          [("train", "1200000100", "2000000000")], "self time beside what is left out")
+
+
+@test
+def only_the_threads_and_times_asked_for_are_shown(t):
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(make_space({"main": [("a", 0, 1000), ("b", 5000, 1000)],
+                                 "loader": [("c", 500, 1000)]}, pid=4242))
+    names = lambda *words: {row["name"] for row in json.loads(report(path, "--json", *words))["names"]}
+    equal(names(), {"a", "b", "c"}, "all")
+    equal(names("--thread", "load*"), {"c"}, "--thread")
+    equal(names("--pid", "4243"), set(), "--pid")
+    equal(names("--from", "2us"), {"b"}, "--from")
+    equal(names("--to", "400ns"), {"a"}, "--to")
+    equal(names("--exclude", "[ab]"), {"c"}, "--exclude")
+    text = report(path, "--from", "2us", "--to", "5.5us")
+    contains(text, "looked at: 2.00 us to 5.50 us\n", "the time")
+    contains(text, "14.3 % █▍", "the busy share")
 
 
 @test
 def columns_stand_whatever_the_names_are(t):
-    shown = {"plain": "plain", "名前": "名前", "é" * 300: "é" * 80 + "…",
+    shown = {"plain": "plain", "名前": "名前", "é" * 300: "é" * 24 + "…",
              "\x1b[31mred\n": "?[31mred?"}
     for i, name in enumerate(shown):
         path = t.dir / f"{i}.xplane.pb"
         path.write_bytes(space(3, name=name))
-        equal(read_names(report(path)), [shown[name]], "names")
+        equal(read_names(report(path), "names"), [shown[name]], "names")
+
+
+@test
+def names_that_nobody_would_choose_are_printable(t):
+    path, _ = make_bad_names(t)
+    for words in ((), ("--csv",), ("--json",), ("--by_thread",)):
+        data = subprocess.run([PROFTAP, "report", *words, path], capture_output=True, timeout=20,
+                              check=True).stdout
+        text = data.decode()
+        check(not [c for c in text.replace("\n", "").replace("\r\n", "").replace("\r", "")
+                   if c < " " or "\x7f" <= c < "\xa0"], f"{words}: a control character")
+        if "--csv" not in words and "--json" not in words:
+            check(max(map(len, text.splitlines()[2:])) <= 80, f"{words}: a long line")
+
+
+@test
+def a_training_reads_like_this(t):
+    """Once looked at, kept: 80 columns, without colours."""
+    path = make_training(t.dir / "training.xplane.pb")
+    text = report("training.xplane.pb", cwd=t.dir)
+    expected = (GOLDEN / "training.report").read_text()
+    equal(text.splitlines(), expected.splitlines(), "the report; see tests/golden/training.report")
+    equal(report(path, "--width", "80").splitlines()[1:], expected.splitlines()[1:], "--width 80")
+    check(max(map(len, report(path, "--width", "60").splitlines())) <= 80, "a narrow page")
+    contains(report(path, "--width", "120"), "   count    total     mean      p50      p99      max  name",
+             "a wide page")
+
+
+@test
+def several_files_are_one_trace(t):
+    runs = t.dir / "plugins/profile/run"
+    runs.mkdir(parents=True)
+    for host in ("gpu1", "gpu2"):
+        (runs / f"{host}.xplane.pb").write_bytes(
+            make_space({"main": [("step", 0, 1000)]}, host=host, pid=7))
+    said = json.loads(report(t.dir, "--json"))
+    equal((said["path"], said["hostnames"]), (str(runs), ["gpu1", "gpu2"]), "where")
+    equal([(p["host"], p["pid"]) for p in said["processes"]], [("gpu1", 7), ("gpu2", 7)], "processes")
+    equal([(row["name"], row["count"]) for row in said["names"]], [("step", 2)], "names")
+    text = report(runs / "gpu1.xplane.pb", runs / "gpu2.xplane.pb", "--align", "0,5us")
+    contains(text, "hosts gpu1, gpu2\n", "hosts")
+    contains(text, "looked at: 0 ns to 6.00 us\n", "aligned")
+
+
+def report_on_terminal(*words, columns, **env):
+    """What is on a terminal of that width."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    base = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+    with subprocess.Popen([PROFTAP, "report", *words], stdout=theirs, env={**base, "TERM": "xterm", **env}):
+        os.close(theirs)
+        said = b""
+        try:
+            while chunk := os.read(ours, 65536):
+                said += chunk
+        except OSError:  # EIO: nobody has the other end any more
+            pass
+    os.close(ours)
+    return said.decode()
+
+
+@test
+def colours_are_for_terminals(t):
+    path = GOLDEN / "steps.xplane.pb"
+    check("\x1b[" not in report(path), "colours in a pipe")
+    contains(report_on_terminal(path, columns=80), "\x1b[1m", "a terminal")
+    check("\x1b[" not in report_on_terminal(path, columns=80, NO_COLOR="1"), "NO_COLOR")
+    check("\x1b[" not in report_on_terminal(path, columns=80, TERM="dumb"), "a dumb terminal")
+    contains(report_on_terminal(path, columns=120, NO_COLOR="1"), " mean      p50      p99      max", "wide")
 
 
 @test
@@ -115,11 +220,13 @@ def what_cannot_be_read_is_said(t):
 @test
 def wrong_words_are_told(t):
     for words, sentence in (
-            ((), "proftap report: exactly one run or file must be given"),
-            (("a", "b"), "proftap report: exactly one run or file must be given"),
-            (("a", "--sort", "size"), '--sort: bad value "size": must be self, total, count, p50, '
-             "p99, max or name"),
+            ((), "proftap report: at least one run or file must be given"),
+            (("a", "--json", "--csv"), "--json and --csv exclude each other"),
+            (("a", "--sort", "size"), '--sort: bad value "size": must be self, total, count, '
+             "mean, p50, p99, max or name"),
             (("a", "--top", "0"), '--top: bad value "0": must be a positive whole number, 1 to '),
+            (("a", "--slow", "0.5"), '--slow: bad value "0.5": must be a number of at least 1'),
+            (("a", "--width", "39"), '--width: bad value "39": must be a '),
             (("a", "--name", "("), '--name: bad value "(": not a regular expression: '),
             (("a", "--tpo", "1"), "report: unknown option --tpo; the nearest is --top")):
         error = report(*words, code=2)

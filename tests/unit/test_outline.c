@@ -11,7 +11,7 @@
 #include "base/chunks.h"
 #include "base/diag.h"
 #include "tests/unit/space_fixture.h"
-#include "trace/report.h"
+#include "trace/totals.h"
 #include "trace/xspace.h"
 
 static uint8_t *bytes;

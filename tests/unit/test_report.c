@@ -1,46 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reports, in both forms, and the totals. */
-#include "trace/report.h"
+/* The report as text, as JSON and as CSV. */
+#include "trace/report/report.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/space_fixture.h"
-#include "trace/summary.h"
+#include "base/diag.h"
+#include "tests/unit/digest_fixture.h"
 
 static char *text;
 
 static void set_up(void)
 {
-	space_fixture_open();
+	digest_fixture_open();
 	text = NULL;
 }
 
 static void tear_down(void)
 {
-	space_fixture_close();
+	digest_fixture_close();
 	free(text);
 }
 
-typedef int report_writer(
-	const struct space *, const char *, const struct report_options *, FILE *);
+typedef int report_writer(struct digest *, const struct report_options *, FILE *);
 
-static const char *write_report_of(report_writer *writer, const struct report_options *options)
+static const char *write_with(report_writer *writer, struct report_options options)
 {
 	size_t n;
 	FILE *out;
 
+	if (!digest)
+		digest_space();
 	free(text);
 	out = open_memstream(&text, &n);
-	ck_assert_int_eq(writer(space, "runs/a.xplane.pb", options, out), 0);
+	options.title = "runs/a.xplane.pb";
+	ck_assert_int_eq(writer(digest, &options, out), 0);
 	fclose(out);
 	return text;
 }
 
 static const char *write_report(report_writer *writer)
 {
-	return write_report_of(writer, NULL);
+	return write_with(writer, (struct report_options){.width = 0});
 }
 
 /* A line of |report| in which all blanks are one. */
@@ -64,59 +66,23 @@ static void assert_has_line(const char *report, const char *wanted)
 	ck_assert_msg(found, "no line '%s' in:\n%s", wanted, report);
 }
 
-static bool has_letter(const char *name, void *letter)
+START_TEST(names_are_cut_to_the_top)
 {
-	return strchr(name, *(char *)letter) != NULL;
-}
-
-START_TEST(names_are_chosen_and_cut)
-{
-	char letter = 'e'; /* even */
-	struct report_options options = {.keep_name = has_letter, .context = &letter};
-
 	add_rivals();
 	line = plane_add_line(plane, 43, "other", 0);
 	add("x", 0, 5, int_stats("step_num", 1, "_r"));
-	write_report_of(report_write_text, &options);
-	ck_assert_ptr_nonnull(strstr(text, "even"));
-	ck_assert_ptr_null(strstr(text, "many"));
-	ck_assert_ptr_null(strstr(text, "thread other"));
-	ck_assert_ptr_null(strstr(text, "steps\n"));
-	assert_has_line(
-		text, "spans 76 on 2 threads · counters 0 (0 samples) · steps 1 · dropped 0");
-	options = (struct report_options){.sort = SUMMARY_COUNT, .n_top = 1};
-	write_report_of(report_write_text, &options);
-	assert_has_line(text, "50 50 ns 50 ns 1 ns 1 ns 1 ns 1 ns many");
+	write_with(report_write_text,
+		(struct report_options){.sort = ROW_COUNT, .n_top = 1, .by_thread = true});
+	assert_has_line(text, "names by count");
+	assert_has_line(text, "50 ns ▏ 50 50 ns 1 ns 1 ns many");
+	assert_has_line(text, "… and 4 more names");
 	assert_has_line(text, "… and 3 more names");
-	write_report_of(report_write_json, &options);
+	ck_assert_ptr_null(strstr(text, "  long\n"));
+	write_with(report_write_json, (struct report_options){.sort = ROW_COUNT, .n_top = 1});
 	ck_assert_ptr_nonnull(strstr(text, "\"many\""));
-	ck_assert_ptr_null(strstr(text, "\"long\""));
-	options.n_top = 3;
-	write_report_of(report_write_text, &options);
+	ck_assert_ptr_null(strstr(text, "{\"name\":\"long\""));
+	write_with(report_write_text, (struct report_options){.n_top = 4});
 	assert_has_line(text, "… and 1 more name");
-}
-END_TEST
-
-START_TEST(totals_tell_spans_from_counters)
-{
-	struct report_totals t;
-
-	add("a", 0, 5, int_stats("unfinished", 1, "x"));
-	add("train", 5, 5, int_stats("step_num", 1, "_r"));
-	line = plane_add_line(plane, 98, "idle", 0);
-	line = plane_add_line(plane, 99, LINE_COUNTERS, 0);
-	add("rss", 0, 0, double_stat(1));
-	add("load", 1, 0, double_stat(1));
-	add("rss", 2, 0, double_stat(1));
-	plane_set_uint(plane, "dropped_traces", 17);
-	report_count(space, &t);
-	ck_assert_uint_eq(t.n_spans, 2);
-	ck_assert_uint_eq(t.n_threads, 1);
-	ck_assert_uint_eq(t.n_counters, 2);
-	ck_assert_uint_eq(t.n_counter_samples, 3);
-	ck_assert_uint_eq(t.n_steps, 1);
-	ck_assert_uint_eq(t.n_unfinished, 1);
-	ck_assert_uint_eq(t.n_dropped, 17);
 }
 END_TEST
 
@@ -139,24 +105,49 @@ START_TEST(text_has_all_parts)
 	add("load\nfile", 1000, 999, int_stats("unfinished", 1, "x"));
 	line = plane_add_line(plane, 99, LINE_COUNTERS, 0);
 	add("rss", 0, 0, double_stat(1.5));
-	report = write_report(report_write_text);
+	report = write_with(report_write_text, (struct report_options){.by_thread = true});
 	assert_has_line(report, "runs/a.xplane.pb");
 	assert_has_line(report, "recorded 2026-01-01 00:00:00 UTC for 500 ms");
 	assert_has_line(report, "host node1");
+	assert_has_line(report, "process train?[31m (4242)");
 	assert_has_line(report, "spans 2 on 1 thread · counters 1 (1 samples) · steps 1 · "
 				"dropped 0 · unfinished 1");
 	assert_has_line(report, "warning: gpu: not there");
-	assert_has_line(report, "== /host:CPU · train?[31m · pid 4242 ==");
 	assert_has_line(report, "lost: ptap_lost_ring_full 1,234");
 	assert_has_line(report, "reason: queue is?[0m full");
 	assert_has_line(report, "window: main (42): the last 2.000 ms, 7 overwritten");
 	assert_has_line(report, "window: other (43): nothing, 9 overwritten");
+	assert_has_line(report, "steps");
+	assert_has_line(report, "1 2.50 ms 2.50 ms 2.50 ms 2.50 ms train");
+	assert_has_line(report, "self count total p50 p99 name");
+	assert_has_line(report, "2.50 ms ███████ 1 2.50 ms 2.50 ms 2.50 ms train");
+	assert_has_line(report, "999 ns ▏ 1 999 ns 999 ns 999 ns load?file [1 unfinished]");
+	assert_has_line(report, "0.5 % ▏ 2 498 ms main (42)");
+	assert_has_line(report, "498 ms 99.5 % 2.50 ms after train, to the end");
+	assert_has_line(report, "1.5 1.5 1.5 1.5 ▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄ rss");
 	assert_has_line(report, "thread main (42): 2 spans");
-	assert_has_line(report, "count total self mean p50 p99 max name");
-	assert_has_line(report, "1 2.50 ms 2.50 ms 2.50 ms 2.50 ms 2.50 ms 2.50 ms train");
-	assert_has_line(
-		report, "1 999 ns 999 ns 999 ns 999 ns 999 ns 999 ns load?file [1 unfinished]");
-	assert_has_line(report, "1 1.5 1.5 1.5 1.5 rss");
+}
+END_TEST
+
+/* A median of 100 ns, of which 150 is the limit; and 250 with a factor of 2.5. */
+START_TEST(slow_steps_are_told)
+{
+	for (int i = 0; i < 20; i++)
+		add("train", i * 1000,
+			i == 7	  ? 300
+			: i == 9  ? 151
+			: i == 11 ? 150
+				  : 100,
+			int_stats("step_num", 500 + i, "_r"));
+	write_report(report_write_text);
+	assert_has_line(text, "2 slower than 1.5 × p50:");
+	assert_has_line(text, "300 ns 3.0 × step 507, at 7.00 us");
+	assert_has_line(text, "151 ns 1.5 × step 509, at 9.00 us");
+	write_with(report_write_text, (struct report_options){.slow = 2.5});
+	assert_has_line(text, "1 slower than 2.5 × p50:");
+	write_report(report_write_json);
+	ck_assert_ptr_nonnull(strstr(text, "\"outliers\":2,\"slowest\":[{\"step_num\":507,\"start_"
+					   "ns\":7000,\"duration_ns\":300},{\"step_num\":509,"));
 }
 END_TEST
 
@@ -176,52 +167,25 @@ static void add_links(void)
 	add("request", 100, 5000, int_stats("id", 2, "_a"));
 }
 
-START_TEST(totals_tell_async_spans_from_threads)
+START_TEST(async_spans_and_flows_are_summed_by_name)
 {
-	struct report_totals t;
-
 	add_links();
-	report_count(space, &t);
-	ck_assert_uint_eq(t.n_spans, 1);
-	ck_assert_uint_eq(t.n_instants, 2);
-	ck_assert_uint_eq(t.n_threads, 1);
-	ck_assert_uint_eq(t.n_asyncs, 3);
-	ck_assert_uint_eq(t.n_flow_marks, 3);
-	ck_assert_uint_eq(t.n_unfinished, 1);
-}
-END_TEST
-
-START_TEST(text_sums_async_spans_and_flows_by_name)
-{
-	const char *report;
-
-	add_links();
-	report = write_report(report_write_text);
-	assert_has_line(report,
+	write_report(report_write_text);
+	assert_has_line(text,
 		"spans 1 on 1 thread · async spans 3 · instants 2 · flow marks 3 · counters 0 "
 		"(0 samples) · steps 0 · dropped 0 · unfinished 1");
-	assert_has_line(report, "async spans");
-	assert_has_line(report, "count total mean p50 p99 min max name");
-	assert_has_line(report, "3 9.00 us 3.00 us 3.00 us 5.00 us 1.00 us 5.00 us request "
-				"[1 unfinished]");
-	assert_has_line(report, "flows");
-	assert_has_line(report, "1 2 job");
-	ck_assert_ptr_null(strstr(report, "thread request"));
-}
-END_TEST
-
-START_TEST(json_sums_async_spans_and_flows_by_name)
-{
-	const char *report;
-
-	add_links();
-	report = write_report(report_write_json);
-	ck_assert(strstr(report, "\"async_spans\":3,\"instants\":2,\"flow_marks\":3,"));
-	ck_assert(strstr(report,
-		"\"async_spans\":[{\"name\":\"request\",\"count\":3,\"unfinished\":1,"
-		"\"total_ns\":9000,\"min_ns\":1000,\"mean_ns\":3000,\"p50_ns\":3000,"
-		"\"p99_ns\":5000,\"max_ns\":5000}],"
-		"\"flows\":[{\"name\":\"job\",\"out\":1,\"in\":2}],"));
+	assert_has_line(text, "async spans");
+	assert_has_line(text, "total count mean p50 p99 max name");
+	assert_has_line(text, "9.00 us 3 3.00 us 3.00 us 5.00 us 5.00 us request [1 unfinished]");
+	assert_has_line(text, "flows");
+	assert_has_line(text, "1 2 job");
+	write_report(report_write_json);
+	ck_assert(strstr(text, "\"async_spans\":3,\"instants\":2,\"flow_marks\":3,"));
+	ck_assert(
+		strstr(text, "\"async_spans\":[{\"name\":\"request\",\"count\":3,\"unfinished\":1,"
+			     "\"total_ns\":9000,\"min_ns\":1000,\"mean_ns\":3000,\"p50_ns\":3000,"
+			     "\"p99_ns\":5000,\"max_ns\":5000}],"
+			     "\"flows\":[{\"name\":\"job\",\"out\":1,\"in\":2}],"));
 }
 END_TEST
 
@@ -230,10 +194,47 @@ START_TEST(durations_carry_over_to_the_next_unit)
 	add("a", 0, 999400, 0);
 	add("b", 1000000000, 999600, 0);
 	add("c", 2000000000, 9996, 0);
-	assert_has_line(
-		write_report(report_write_text), "1 999 us 999 us 999 us 999 us 999 us 999 us a");
-	assert_has_line(text, "1 1.00 ms 1.00 ms 1.00 ms 1.00 ms 1.00 ms 1.00 ms b");
-	assert_has_line(text, "1 10.0 us 10.0 us 10.0 us 10.0 us 10.0 us 10.0 us c");
+	write_report(report_write_text);
+	assert_has_line(text, "999 us ███████ 1 999 us 999 us 999 us a");
+	assert_has_line(text, "1.00 ms ███████ 1 1.00 ms 1.00 ms 1.00 ms b");
+	assert_has_line(text, "10.0 us ▏ 1 10.0 us 10.0 us 10.0 us c");
+}
+END_TEST
+
+START_TEST(wide_pages_have_more_columns)
+{
+	add("a", 0, 5, 0);
+	write_with(report_write_text, (struct report_options){.width = 98});
+	assert_has_line(text, "self count total mean p50 p99 max name");
+	assert_has_line(text, "5 ns ███████ 1 5 ns 5 ns 5 ns 5 ns 5 ns a");
+	write_with(report_write_text, (struct report_options){.sort = ROW_MAX});
+	assert_has_line(text, "self count total p50 p99 max name");
+}
+END_TEST
+
+/* Of the name's characters each takes two columns of the 26 that are left of 80. */
+START_TEST(names_are_cut_where_the_page_ends)
+{
+	char wide[4 * 30 + 1] = "";
+	char expected[128] = "";
+
+	for (int i = 0; i < 30; i++)
+		strcat(wide, i % 2 ? "前" : "名");
+	strncat(expected, wide, 3 * 12);
+	strcat(expected, "…\n");
+	add(wide, 0, 5, 0);
+	write_report(report_write_text);
+	ck_assert_ptr_nonnull(strstr(text, expected));
+}
+END_TEST
+
+START_TEST(colors_are_only_where_they_are_wanted)
+{
+	add("a", 0, 5, 0);
+	write_report(report_write_text);
+	ck_assert_ptr_null(strchr(text, '\033'));
+	write_with(report_write_text, (struct report_options){.has_color = true});
+	ck_assert_ptr_nonnull(strstr(text, "\033[36m███████\033[0m"));
 }
 END_TEST
 
@@ -249,8 +250,12 @@ START_TEST(json_escapes_and_has_stable_keys)
 		"\"process_name\":null,\"process_id\":7,\"lost\":{},\"windows\":[],\"threads\":[{\"id\":42,"
 		"\"name\":\"main\",\"n_spans\":1,\"n_instants\":0,\"n_flow_marks\":0,\"spans\":[{\"name\":\"say \\\"hi\\\\\\\"\\u000a?\","
 		"\"count\":1,\"unfinished\":0,\"total_ns\":10,\"self_ns\":10,\"min_ns\":10,"
-		"\"mean_ns\":10,\"p50_ns\":10,\"p99_ns\":10,\"max_ns\":10}]}],\"steps\":[],"
-		"\"async_spans\":[],\"flows\":[],\"counters\":[]}]}\n");
+		"\"mean_ns\":10,\"p50_ns\":10,\"p99_ns\":10,\"max_ns\":10}],\"busy_ns\":10,\"idle\":[]}],\"steps\":[],"
+		"\"async_spans\":[],\"flows\":[],\"counters\":[],\"host\":\"a\"}],\"begin_ns\":0,\"end_ns\":10,"
+		"\"processes\":[{\"host\":\"a\",\"name\":\"/host:CPU\",\"pid\":7,\"device\":null,\"n_spans\":1,"
+		"\"busy_ns\":10,\"idle\":[]}],\"names\":[{\"name\":\"say \\\"hi\\\\\\\"\\u000a?\","
+		"\"count\":1,\"unfinished\":0,\"total_ns\":10,\"self_ns\":10,\"min_ns\":10,"
+		"\"mean_ns\":10,\"p50_ns\":10,\"p99_ns\":10,\"max_ns\":10}],\"kernels\":[],\"notes\":[]}\n");
 }
 END_TEST
 
@@ -274,12 +279,34 @@ START_TEST(json_tells_of_a_recorder)
 }
 END_TEST
 
+START_TEST(csv_has_a_row_for_each_name)
+{
+	add("outer", 0, 100, 0);
+	add("say \"hi\", \n\xff", 10, 30, int_stats("unfinished", 1, "x"));
+	line = plane_add_line(plane, 99, "request", 0);
+	add("request", 0, 3000, int_stats("id", 1, "_a"));
+	plane = space_add_plane(space, 1, "/device:GPU:0");
+	line = plane_add_line(plane, 7, "Stream #7", 0);
+	add("gemm", 0, 7, 0);
+	add("gemm", 10, 8, 0);
+	ck_assert_str_eq(write_report(report_write_csv),
+		"kind,name,count,unfinished,total_ns,self_ns,min_ns,mean_ns,p50_ns,p99_ns,max_ns\r\n"
+		"span,\"outer\",1,0,100,70,100,100,100,100,100\r\n"
+		"span,\"say \"\"hi\"\", ??\",1,1,30,30,30,30,30,30,30\r\n"
+		"kernel,\"gemm\",2,0,15,15,7,7,7,8,8\r\n"
+		"async,\"request\",1,0,3000,3000,3000,3000,3000,3000,3000\r\n");
+}
+END_TEST
+
 START_TEST(a_full_device_is_an_error)
 {
+	static const struct report_options defaults = {.width = 0};
 	FILE *out = fopen("/dev/full", "we");
 
-	ck_assert_int_lt(report_write_text(space, "x", NULL, out), 0);
-	ck_assert_int_lt(report_write_json(space, "x", NULL, out), 0);
+	digest_space();
+	ck_assert_int_lt(report_write_text(digest, &defaults, out), 0);
+	ck_assert_int_lt(report_write_json(digest, &defaults, out), 0);
+	ck_assert_int_lt(report_write_csv(digest, &defaults, out), 0);
 	fclose(out);
 }
 END_TEST
@@ -291,15 +318,17 @@ int main(void)
 	SRunner *runner;
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
-	tcase_add_test(tcase, names_are_chosen_and_cut);
-	tcase_add_test(tcase, totals_tell_spans_from_counters);
+	tcase_add_test(tcase, names_are_cut_to_the_top);
 	tcase_add_test(tcase, text_has_all_parts);
+	tcase_add_test(tcase, slow_steps_are_told);
+	tcase_add_test(tcase, async_spans_and_flows_are_summed_by_name);
 	tcase_add_test(tcase, durations_carry_over_to_the_next_unit);
-	tcase_add_test(tcase, totals_tell_async_spans_from_threads);
-	tcase_add_test(tcase, text_sums_async_spans_and_flows_by_name);
-	tcase_add_test(tcase, json_sums_async_spans_and_flows_by_name);
+	tcase_add_test(tcase, wide_pages_have_more_columns);
+	tcase_add_test(tcase, names_are_cut_where_the_page_ends);
+	tcase_add_test(tcase, colors_are_only_where_they_are_wanted);
 	tcase_add_test(tcase, json_escapes_and_has_stable_keys);
 	tcase_add_test(tcase, json_tells_of_a_recorder);
+	tcase_add_test(tcase, csv_has_a_row_for_each_name);
 	tcase_add_test(tcase, a_full_device_is_an_error);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);

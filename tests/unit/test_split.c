@@ -12,7 +12,7 @@
 #include "base/chunks.h"
 #include "base/diag.h"
 #include "tests/unit/space_fixture.h"
-#include "trace/report.h"
+#include "trace/totals.h"
 #include "trace/xspace.h"
 
 static struct split split;

@@ -20,11 +20,13 @@ struct view *view;
 static struct archive *archives[MAX_ARCHIVES];
 static uint8_t *bytes[MAX_ARCHIVES];
 static size_t n_archives;
+static size_t n_forgotten; /* of these: of a view that is somebody else's */
 
 void view_fixture_open(void)
 {
 	view = NULL;
 	n_archives = 0;
+	n_forgotten = 0;
 }
 
 void view_fixture_close(void)
@@ -69,7 +71,15 @@ void view_add_space(const struct space *s, const char *path)
 
 void view_make(const struct view_options *options)
 {
-	ck_assert_int_eq(view_open(archives, n_archives, options, &view, NULL), 0);
+	ck_assert_int_eq(
+		view_open(archives + n_forgotten, n_archives - n_forgotten, options, &view, NULL),
+		0);
+}
+
+void view_fixture_forget(void)
+{
+	view = NULL;
+	n_forgotten = n_archives;
 }
 
 const struct view_track *view_find_track(const char *name)

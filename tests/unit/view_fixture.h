@@ -24,6 +24,9 @@ void view_add_bytes(const void *data, size_t n, const char *path);
 /* Opens the view of them. */
 void view_make(const struct view_options *options);
 
+/* The view is the caller's from now on, and the next archives are for another one. */
+void view_fixture_forget(void);
+
 /* The only track of that name, or NULL. */
 const struct view_track *view_find_track(const char *name);
 /* The items of a track, as lines "name start+duration", e.g. "load 10+5", in a text that lives until the next call. */

@@ -74,6 +74,7 @@ struct selection_window {
 /* What is known of the view beforehand. All zero where there is no selection. */
 struct selected {
 	uint8_t *names; /* for each of the view's names, whether it is wanted; NULL: all are */
+	uint32_t n_names; /* as many, without those that kernels are called instead */
 	uint32_t *
 		kernels; /* for each of the view's names, what a kernel of that name is called; NULL: the same */
 	struct selection_window *windows; /* by host and start; they do not overlap */

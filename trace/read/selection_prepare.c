@@ -36,6 +36,7 @@ static int mark_names(struct view *v)
 	v->selected.names = calloc((size_t)v->names.n_texts + 1, 1);
 	if (!v->selected.names)
 		return -ENOMEM;
+	v->selected.n_names = v->names.n_texts;
 	for (uint32_t i = 0; i < v->names.n_texts; i++)
 		v->selected.names[i] =
 			(!s->has_name || matches(&s->name, v->names.texts[i])) &&

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a view amounts to, read event by event: what reports print and comparisons compare. Memory grows with names, threads and
+ * steps' names; with events only as far as percentiles need it (sample.h).
+ *
+ * Self time is the duration less that of the spans directly inside, on the same track. Where spans overlap without nesting, only
+ * the part inside of the parent is taken off.
+ */
+#ifndef TRACE_REPORT_DIGEST_H
+#define TRACE_REPORT_DIGEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/report/busy.h"
+#include "trace/report/flows.h"
+#include "trace/report/gauges.h"
+#include "trace/report/rows.h"
+#include "trace/totals.h"
+
+struct archive_plane;
+struct diag;
+struct view;
+struct view_track;
+
+/* What an event on a thread's line is. A span may be the end of a flow, too: what others than we record. */
+enum digest_kind {
+	DIGEST_SPAN, /* has a duration, or is a step, or has no end */
+	DIGEST_INSTANT,
+	DIGEST_FLOW_MARK,
+	DIGEST_KINDS
+};
+
+/* A thread or a device's stream. */
+struct digest_track {
+	const struct view_track *track;
+	uint64_t n_of_kind[DIGEST_KINDS];
+	struct rows rows; /* no durations in them: those are in the lists of the whole */
+	struct busy busy;
+};
+
+/* A program or a device: its tracks taken together. */
+struct digest_process {
+	struct busy busy;
+	uint64_t n_spans;
+	size_t n_tracks; /* that have spans */
+};
+
+/* As a file has it. */
+struct digest_plane {
+	size_t host;
+	const struct archive_plane *plane;
+	struct rows steps; /* by name; they have their durations */
+	struct rows asyncs; /* self_ns is of no meaning */
+	struct flows flows;
+	struct gauges counters;
+};
+
+/* Lists of the whole view, which have the durations of their spans. */
+enum digest_list {
+	LIST_SPANS, /* of threads */
+	LIST_KERNELS, /* what runs on devices' streams */
+	LIST_ASYNCS,
+	LIST_STEPS, /* empty until digest_gather_steps() */
+	DIGEST_LISTS
+};
+
+struct digest {
+	const struct view *view;
+	int64_t begin_ns; /* the time that is looked at: the recordings, and what is selected of them */
+	int64_t end_ns;
+	struct report_totals totals;
+	struct digest_plane *planes; /* of all hosts, in their order */
+	size_t n_planes;
+	size_t *first_plane; /* of each host */
+	struct digest_track *tracks; /* those of the view that are threads or streams */
+	size_t n_tracks;
+	struct digest_process *processes; /* one for each origin of the view */
+	struct rows lists[DIGEST_LISTS];
+	uint8_t *wanted; /* by name; NULL: all are */
+};
+
+/*
+ * Reads |view|, which is borrowed, and keeps what has wanted names: the others still count in the totals and in self times, so the
+ * selection by name is taken from the view. 0, or a negative errno with |d|; *out belongs to the caller.
+ */
+int digest_make(struct view *view, struct digest **out, struct diag *d);
+struct digest *digest_free(struct digest *g); /* NULL ok; returns NULL */
+static inline void digest_freep(struct digest **g)
+{
+	digest_free(*g);
+}
+
+/* Moves the steps of all planes into the list of the whole. 0 or -ENOMEM. */
+int digest_gather_steps(struct digest *g);
+/* Sorts what is listed by name: spans and kernels, also of each track. */
+void digest_sort(struct digest *g, enum row_key key);
+
+/* When the recordings began and how long they were together; false if none of the files tells. */
+bool digest_get_session(const struct view *view, uint64_t *start_unix_ns, uint64_t *duration_ns);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One track of a digest, in one pass with the stack of open spans; see digest.h. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/diag.h"
+#include "base/grow.h"
+#include "trace/read/archive.h"
+#include "trace/read/cursor.h"
+#include "trace/read/view.h"
+#include "trace/report/digest.h"
+#include "trace/report/digest_parts.h"
+#include "trace/saturate.h"
+
+/* A span that the current one may lie in. */
+struct open_span {
+	int64_t end_ns;
+	size_t row;
+};
+
+struct reading {
+	struct digest *digest;
+	struct digest_plane *plane;
+	struct digest_track *track;
+	struct open_span *stack;
+	size_t n_stack;
+	size_t n_stack_allocated;
+};
+
+typedef int item_reader(struct reading *r, const struct item *item);
+
+int digest_add_marks(struct digest *g, struct digest_plane *plane, const struct item *item)
+{
+	const struct slow_step step = {item->step_num, item->start_ns, item->duration_ns};
+
+	g->totals.n_unfinished += item->is_unfinished;
+	if (item->is_step) {
+		g->totals.n_steps++;
+		if (rows_add_step(&plane->steps, item->name, &step, item->is_unfinished))
+			return -ENOMEM;
+	}
+	if (!item->flow_out && !item->flow_in)
+		return 0;
+	g->totals.n_flow_marks++;
+	return flows_add(&plane->flows, item);
+}
+
+/* --- threads and streams ------------------------------------------------------------------- */
+
+static enum digest_kind get_kind(const struct item *item)
+{
+	if (item->duration_ns || item->is_step || item->is_unfinished)
+		return DIGEST_SPAN;
+	return item->flow_out || item->flow_in ? DIGEST_FLOW_MARK : DIGEST_INSTANT;
+}
+
+/* Takes the part of [start, end) that lies in the innermost open span off that one's self time. */
+static void charge_parent(struct reading *r, int64_t start_ns, int64_t end_ns)
+{
+	const struct open_span *parent;
+
+	while (r->n_stack && r->stack[r->n_stack - 1].end_ns <= start_ns)
+		r->n_stack--;
+	if (!r->n_stack)
+		return;
+	parent = &r->stack[r->n_stack - 1];
+	r->track->rows.v[parent->row].self_ns -=
+		(end_ns < parent->end_ns ? end_ns : parent->end_ns) - start_ns;
+}
+
+static int push(struct reading *r, int64_t end_ns, size_t row)
+{
+	if (grow(&r->stack, &r->n_stack_allocated, r->n_stack + 1))
+		return -ENOMEM;
+	r->stack[r->n_stack++] = (struct open_span){end_ns, row};
+	return 0;
+}
+
+static int read_span(struct reading *r, const struct item *item)
+{
+	int64_t end_ns = add_saturated(item->start_ns, item->duration_ns);
+	int64_t row =
+		rows_add(&r->track->rows, item->name, end_ns - item->start_ns, item->is_unfinished);
+
+	if (row < 0)
+		return -ENOMEM;
+	r->track->n_of_kind[get_kind(item)]++;
+	r->track->rows.v[row].n_steps += item->is_step;
+	busy_add(&r->track->busy, item->start_ns, end_ns, item->name);
+	charge_parent(r, item->start_ns, end_ns);
+	return push(r, end_ns, (size_t)row);
+}
+
+static int read_thread_item(struct reading *r, const struct item *item)
+{
+	return read_span(r, item) ? -ENOMEM : digest_add_marks(r->digest, r->plane, item);
+}
+
+/* --- the others ---------------------------------------------------------------------------- */
+
+static int read_async_item(struct reading *r, const struct item *item)
+{
+	r->digest->totals.n_asyncs++;
+	if (rows_add(&r->plane->asyncs, item->name, item->duration_ns, item->is_unfinished) < 0)
+		return -ENOMEM;
+	return digest_add_marks(r->digest, r->plane, item);
+}
+
+static int read_sample(struct reading *r, const struct item *item)
+{
+	r->digest->totals.n_counter_samples++;
+	return gauges_add(&r->plane->counters, item, r->digest->begin_ns, r->digest->end_ns);
+}
+
+static int read_items(
+	struct reading *r, const struct view_track *track, item_reader *read, struct diag *d)
+{
+	struct cursor c;
+	struct item item;
+	int rc = cursor_open(&c, r->digest->view, track, d);
+
+	while (rc >= 0 && (rc = cursor_next(&c, &item)) > 0) {
+		rc = read(r, &item);
+		if (rc)
+			break;
+	}
+	cursor_close(&c);
+	return rc;
+}
+
+static struct digest_plane *find_plane(struct digest *g, const struct view_track *track)
+{
+	size_t host = view_get_origin(g->view, track)->host;
+	const struct archive *archive = g->view->hosts[host].archive;
+
+	return &g->planes[g->first_plane[host] + (size_t)(track->plane - archive->planes)];
+}
+
+/* The lists of the whole get the durations. */
+static int finish_thread(struct digest *g, struct digest_track *t)
+{
+	bool is_stream = t->track->kind == TRACK_STREAM;
+
+	g->totals.n_spans += t->n_of_kind[DIGEST_SPAN];
+	g->totals.n_instants += t->n_of_kind[DIGEST_INSTANT];
+	g->totals.n_threads += t->rows.n > 0;
+	busy_finish(&t->busy);
+	rows_finish(&t->rows);
+	return rows_take(&g->lists[is_stream ? LIST_KERNELS : LIST_SPANS], &t->rows);
+}
+
+static int read_thread(struct reading *r, const struct view_track *track, struct diag *d)
+{
+	struct digest *g = r->digest;
+	int rc;
+
+	r->track = &g->tracks[g->n_tracks++];
+	r->track->track = track;
+	busy_init(&r->track->busy, g->begin_ns, g->end_ns);
+	rc = read_items(r, track, read_thread_item, d);
+	free(r->stack);
+	return rc ? rc : finish_thread(g, r->track);
+}
+
+int digest_read_track(struct digest *g, const struct view_track *track, struct diag *d)
+{
+	struct reading r = {.digest = g, .plane = find_plane(g, track)};
+
+	switch (track->kind) {
+	case TRACK_THREAD:
+	case TRACK_STREAM:
+		return read_thread(&r, track, d);
+	case TRACK_ASYNC:
+		return read_items(&r, track, read_async_item, d);
+	case TRACK_COUNTERS:
+		return read_items(&r, track, read_sample, d);
+	}
+	return 0;
+}

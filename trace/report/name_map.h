@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From names, which are indices into a view's, to places in a list that is made of them one by one. */
+#ifndef TRACE_REPORT_NAME_MAP_H
+#define TRACE_REPORT_NAME_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct name_slot {
+	uint32_t name;
+	uint32_t place; /* plus 1; 0: the slot is free */
+};
+
+/* All zero is empty. */
+struct name_map {
+	struct name_slot *slots;
+	size_t n_slots; /* 0 or a power of two */
+	size_t n;
+};
+
+/* The place of |name|; the number of names so far if it is new. Negative: -ENOMEM. */
+int64_t name_map_put(struct name_map *map, uint32_t name);
+void name_map_deinit(struct name_map *map);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pages; see page.h. Cells of numbers are in page_cells.c. */
+#include "trace/report/page.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "base/printable.h"
+#include "base/utf8.h"
+
+#define BOLD "\033[1m"
+#define YELLOW "\033[33m"
+#define PLAIN "\033[0m"
+
+/* Characters of no width do not make a name any longer on the page: this many bytes a column are enough for all languages. */
+#define MAX_BYTES_PER_COLUMN 16
+#define MAX_MESSAGE 1000
+#define MAX_REMARK 32
+#define MIN_NAME 8
+
+void page_init(struct page *p, FILE *out, size_t width, bool has_color)
+{
+	*p = (struct page){.out = out, .width = width ? width : PAGE_WIDTH, .has_color = has_color};
+	p->utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", NULL);
+	if (p->utf8)
+		p->before = uselocale(p->utf8);
+}
+
+void page_deinit(struct page *p)
+{
+	if (!p->utf8)
+		return;
+	uselocale(p->before);
+	freelocale(p->utf8);
+	p->utf8 = NULL;
+}
+
+/* --- text ---------------------------------------------------------------------------------- */
+
+/* Of the |length| bytes at |text|, of which |kept| are printed. */
+static size_t find_width(const char *text, size_t length, size_t kept)
+{
+	int width = kept ? wcwidth((wchar_t)utf8_decode(text, length)) : 1;
+
+	return width < 0 ? 1 : (size_t)width;
+}
+
+/* How many bytes of |text| go into |n_columns|, and how many columns they take. */
+static size_t fit(const char *text, size_t n, size_t n_columns, size_t *used)
+{
+	size_t at = 0;
+
+	*used = 0;
+	while (at < n && at < n_columns * MAX_BYTES_PER_COLUMN) {
+		size_t kept;
+		size_t length = printable_next(text + at, n - at, &kept);
+		size_t width = find_width(text + at, length, kept);
+
+		if (*used + width > n_columns)
+			break;
+		*used += width;
+		at += length;
+	}
+	return at;
+}
+
+static void print(struct page *p, const char *text, size_t n)
+{
+	for (size_t i = 0; i < n;) {
+		size_t kept;
+		size_t length = printable_next(text + i, n - i, &kept);
+
+		if (kept)
+			fwrite(text + i, 1, kept, p->out);
+		else
+			putc('?', p->out);
+		i += length;
+	}
+}
+
+void page_put_text(struct page *p, const char *text, size_t n_columns)
+{
+	size_t n = strnlen(text, (n_columns + 1) * MAX_BYTES_PER_COLUMN);
+	size_t used;
+	size_t n_shown = fit(text, n, n_columns, &used);
+	bool is_cut = n_shown < n;
+
+	if (is_cut)
+		n_shown = fit(text, n, n_columns ? n_columns - 1 : 0, &used);
+	print(p, text, n_shown);
+	fputs(is_cut ? "…" : "", p->out);
+	p->column += used + is_cut;
+}
+
+void page_put(struct page *p, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vfprintf(p->out, format, args);
+	va_end(args);
+	p->column += n > 0 ? (size_t)n : 0;
+}
+
+void page_end_line(struct page *p)
+{
+	putc('\n', p->out);
+	p->column = 0;
+}
+
+static void put_colored(struct page *p, const char *color, const char *text)
+{
+	fprintf(p->out, "%s%s%s", p->has_color ? color : "", text, p->has_color ? PLAIN : "");
+}
+
+void page_put_title(struct page *p, const char *title)
+{
+	putc('\n', p->out);
+	put_colored(p, BOLD, title);
+	page_end_line(p);
+}
+
+void page_put_message(struct page *p, const char *kind, const char *text)
+{
+	put_colored(p, YELLOW, kind);
+	fputs(": ", p->out);
+	page_put_text(p, text, MAX_MESSAGE);
+	page_end_line(p);
+}
+
+void page_end_row(struct page *p, const char *name, const char *remark)
+{
+	size_t n_remark = remark ? strnlen(remark, MAX_REMARK) + 2 : 0;
+	size_t n_taken = p->column + 2 + n_remark;
+
+	fputs("  ", p->out);
+	page_put_text(p, *name ? name : "(no name)",
+		p->width > n_taken + MIN_NAME ? p->width - n_taken : MIN_NAME);
+	if (remark) {
+		fputs("  ", p->out);
+		page_put_text(p, remark, MAX_REMARK);
+	}
+	page_end_line(p);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The report as CSV, as in RFC 4180; see report.h. Names are printable, so that no cell has a line break. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/printable.h"
+#include "trace/read/view.h"
+#include "trace/report/digest.h"
+#include "trace/report/report.h"
+
+#define HEAD "kind,name,count,unfinished,total_ns,self_ns,min_ns,mean_ns,p50_ns,p99_ns,max_ns\r\n"
+
+static void put_quoted(FILE *out, const char *text)
+{
+	size_t n = strlen(text);
+
+	putc('"', out);
+	while (n > 0) {
+		size_t kept;
+		size_t length = printable_next(text, n, &kept);
+
+		if (kept)
+			fwrite(text, 1, kept, out);
+		else
+			putc('?', out);
+		if (*text == '"')
+			putc('"', out);
+		text += length;
+		n -= length;
+	}
+	putc('"', out);
+}
+
+static void put_row(FILE *out, const char *kind, const char *name, const struct row *row)
+{
+	fprintf(out, "%s,", kind);
+	put_quoted(out, name);
+	fprintf(out, ",%" PRIu64 ",%" PRIu64, row->count, row->n_unfinished);
+	fprintf(out, ",%" PRId64 ",%" PRId64, row->total_ns, row->self_ns);
+	fprintf(out, ",%" PRId64 ",%" PRId64, row->min_ns, row_get(row, ROW_MEAN));
+	fprintf(out, ",%" PRId64 ",%" PRId64, row->p50_ns, row->p99_ns);
+	fprintf(out, ",%" PRId64 "\r\n", row->max_ns);
+}
+
+int report_write_csv(struct digest *g, const struct report_options *options, FILE *out)
+{
+	static const char *const kinds[] = {
+		[LIST_SPANS] = "span", [LIST_KERNELS] = "kernel", [LIST_ASYNCS] = "async"};
+
+	digest_sort(g, options->sort);
+	fputs(HEAD, out);
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+		const struct rows *rows = &g->lists[i];
+
+		for (size_t k = 0; k < rows->n && (!options->n_top || k < options->n_top); k++)
+			put_row(out, kinds[i], names_get(&g->view->names, rows->v[k].name),
+				&rows->v[k]);
+	}
+	return fflush(out) || ferror(out) ? -EIO : 0;
+}

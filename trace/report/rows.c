@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows; see rows.h. */
+#include "trace/report/rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "trace/names.h"
+#include "trace/saturate.h"
+
+static void row_deinit(struct row *row)
+{
+	sample_deinit(&row->durations);
+	free(row->slowest);
+}
+
+void rows_deinit(struct rows *rows)
+{
+	for (size_t i = 0; i < rows->n; i++)
+		row_deinit(&rows->v[i]);
+	free(rows->v);
+	name_map_deinit(&rows->places);
+	*rows = (struct rows){.v = NULL};
+}
+
+/* --- adding -------------------------------------------------------------------------------- */
+
+static struct row *get_row(struct rows *rows, uint32_t name)
+{
+	int64_t place;
+
+	if (grow(&rows->v, &rows->n_allocated, rows->n + 1))
+		return NULL;
+	place = name_map_put(&rows->places, name);
+	if (place < 0)
+		return NULL;
+	if ((size_t)place == rows->n)
+		rows->v[rows->n++] = (struct row){.name = name, .min_ns = INT64_MAX};
+	return &rows->v[place];
+}
+
+int64_t rows_add(struct rows *rows, uint32_t name, int64_t duration_ns, bool is_unfinished)
+{
+	struct row *row = get_row(rows, name);
+
+	if (!row || sample_add(&row->durations, duration_ns))
+		return -ENOMEM;
+	row->count++;
+	row->n_unfinished += is_unfinished;
+	row->total_ns = add_saturated(row->total_ns, duration_ns);
+	row->self_ns = add_saturated(row->self_ns, duration_ns);
+	row->min_ns = duration_ns < row->min_ns ? duration_ns : row->min_ns;
+	row->max_ns = duration_ns > row->max_ns ? duration_ns : row->max_ns;
+	return row - rows->v;
+}
+
+static void keep_slow(struct row *row, const struct slow_step *step)
+{
+	size_t i = row->n_slowest;
+
+	while (i > 0 && row->slowest[i - 1].duration_ns < step->duration_ns)
+		i--;
+	if (i == ROW_SLOWEST)
+		return;
+	row->n_slowest += row->n_slowest < ROW_SLOWEST;
+	memmove(&row->slowest[i + 1], &row->slowest[i], (row->n_slowest - i - 1) * sizeof *step);
+	row->slowest[i] = *step;
+}
+
+int rows_add_step(
+	struct rows *rows, uint32_t name, const struct slow_step *step, bool is_unfinished)
+{
+	int64_t place = rows_add(rows, name, step->duration_ns, is_unfinished);
+	struct row *row;
+
+	if (place < 0)
+		return -ENOMEM;
+	row = &rows->v[place];
+	row->n_steps++;
+	if (!row->slowest)
+		row->slowest = calloc(ROW_SLOWEST, sizeof *row->slowest);
+	if (!row->slowest)
+		return -ENOMEM;
+	keep_slow(row, step);
+	return 0;
+}
+
+static int take_row(struct rows *rows, struct row *from)
+{
+	struct row *row = get_row(rows, from->name);
+
+	if (!row)
+		return -ENOMEM;
+	row->count += from->count;
+	row->n_unfinished += from->n_unfinished;
+	row->n_steps += from->n_steps;
+	row->total_ns = add_saturated(row->total_ns, from->total_ns);
+	row->self_ns = add_saturated(row->self_ns, from->self_ns);
+	row->min_ns = from->min_ns < row->min_ns ? from->min_ns : row->min_ns;
+	row->max_ns = from->max_ns > row->max_ns ? from->max_ns : row->max_ns;
+	return sample_take(&row->durations, &from->durations);
+}
+
+int rows_take(struct rows *rows, struct rows *from)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < from->n && rc == 0; i++)
+		rc = take_row(rows, &from->v[i]);
+	return rc;
+}
+
+/* --- at the end ---------------------------------------------------------------------------- */
+
+/* The middle of a bucket can lie beyond all that is in it. */
+static int64_t clamp(const struct row *row, int64_t ns)
+{
+	if (ns < row->min_ns)
+		return row->min_ns;
+	return ns > row->max_ns ? row->max_ns : ns;
+}
+
+void rows_finish(struct rows *rows)
+{
+	for (size_t i = 0; i < rows->n; i++) {
+		struct row *row = &rows->v[i];
+
+		row->p50_ns = clamp(row, sample_percentile(&row->durations, 50));
+		row->p99_ns = clamp(row, sample_percentile(&row->durations, 99));
+	}
+}
+
+void rows_keep(struct rows *rows, const uint8_t *wanted)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < rows->n; i++) {
+		if (!wanted || wanted[rows->v[i].name])
+			rows->v[n++] = rows->v[i];
+		else
+			row_deinit(&rows->v[i]);
+	}
+	rows->n = n;
+	name_map_deinit(&rows->places);
+}
+
+int64_t row_get(const struct row *row, enum row_key key)
+{
+	switch (key) {
+	case ROW_SELF:
+		return row->self_ns;
+	case ROW_TOTAL:
+		return row->total_ns;
+	case ROW_COUNT:
+		return (int64_t)row->count;
+	case ROW_MEAN:
+		return row->total_ns / (int64_t)row->count;
+	case ROW_P50:
+		return row->p50_ns;
+	case ROW_P99:
+		return row->p99_ns;
+	case ROW_MAX:
+		return row->max_ns;
+	case ROW_NAME:
+		break;
+	}
+	return 0;
+}
+
+struct order {
+	const struct names *names;
+	enum row_key key;
+};
+
+static int compare(const void *left, const void *right, void *context)
+{
+	const struct row *a = left;
+	const struct row *b = right;
+	const struct order *order = context;
+	int64_t number_a = row_get(a, order->key);
+	int64_t number_b = row_get(b, order->key);
+
+	if (number_a != number_b)
+		return number_a > number_b ? -1 : 1;
+	if (order->key != ROW_NAME && a->count != b->count)
+		return a->count > b->count ? -1 : 1;
+	return strcmp(names_get(order->names, a->name), names_get(order->names, b->name));
+}
+
+void rows_sort(struct rows *rows, enum row_key key, const struct names *names)
+{
+	struct order order = {names, key};
+
+	if (rows->n)
+		qsort_r(rows->v, rows->n, sizeof *rows->v, compare, &order);
+	name_map_deinit(&rows->places);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of the report as text; each writes nothing where the trace has nothing of it. */
+#ifndef TRACE_REPORT_TEXT_H
+#define TRACE_REPORT_TEXT_H
+
+#include <stddef.h>
+
+#include "trace/report/page.h"
+
+struct archive_plane;
+struct digest;
+struct report_options;
+struct row;
+struct rows;
+struct view;
+
+struct text {
+	struct page page;
+	const struct digest *digest;
+	const struct report_options *options;
+};
+
+/* text_head.c. 0 or -ENOMEM. */
+int text_put_head(struct text *t);
+/* text_names.c */
+void text_put_names(struct text *t);
+void text_put_kernels(struct text *t);
+void text_put_asyncs(struct text *t);
+void text_put_steps(struct text *t);
+void text_put_each_thread(struct text *t);
+/* text_times.c */
+void text_put_threads(struct text *t);
+void text_put_devices(struct text *t);
+void text_put_idle(struct text *t);
+/* text_links.c */
+void text_put_flows(struct text *t);
+void text_put_counters(struct text *t);
+
+/* --- what they share (text.c) -------------------------------------------------------------- */
+
+#define TEXT_LABEL_BYTES 256
+#define TEXT_TOP 20
+
+/* How many of |n| are shown. */
+size_t text_count_shown(const struct text *t, size_t n);
+/* "… and 3 more names", unless none is left. */
+void text_put_rest(struct text *t, size_t n_left, const char *what);
+/* "train (4242)", and the host's name where there are several; cut, and of any bytes. Returns |label|. */
+const char *text_label_process(
+	const struct view *view, size_t origin, char label[TEXT_LABEL_BYTES]);
+const char *text_label_plane(const struct text *t, size_t plane, char label[TEXT_LABEL_BYTES]);
+
+#endif

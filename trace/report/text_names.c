@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of names; see text.h. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "trace/quantity.h"
+#include "trace/read/archive.h"
+#include "trace/read/view.h"
+#include "trace/report/digest.h"
+#include "trace/report/report.h"
+#include "trace/report/text.h"
+
+#define BAR_COLUMNS 7
+#define MAX_SLOW 8 /* steps shown of one name */
+
+struct column {
+	const char *head;
+	enum row_key key;
+	size_t from_width; /* of the page; in any case if rows are sorted by it */
+	bool has_bar;
+};
+
+#define MAX_COLUMNS 8
+
+struct table {
+	struct column columns[MAX_COLUMNS]; /* to that without a head */
+	const struct rows *rows;
+	enum row_key sort; /* by which rows are sorted, as far as there is a column */
+	size_t n_shown;
+	int64_t longest_ns; /* self time of a row, for bars */
+};
+
+static const struct column name_columns[MAX_COLUMNS] = {
+	{"self", ROW_SELF, 0, true},
+	{"count", ROW_COUNT, 0, false},
+	{"total", ROW_TOTAL, 0, false},
+	{"mean", ROW_MEAN, 98, false},
+	{"p50", ROW_P50, 0, false},
+	{"p99", ROW_P99, 0, false},
+	{"max", ROW_MAX, 89, false},
+};
+
+static const struct column async_columns[MAX_COLUMNS] = {
+	{"total", ROW_TOTAL, 0, false},
+	{"count", ROW_COUNT, 0, false},
+	{"mean", ROW_MEAN, 0, false},
+	{"p50", ROW_P50, 0, false},
+	{"p99", ROW_P99, 0, false},
+	{"max", ROW_MAX, 0, false},
+};
+
+static const struct column step_columns[MAX_COLUMNS] = {
+	{"count", ROW_COUNT, 0, false},
+	{"mean", ROW_MEAN, 0, false},
+	{"p50", ROW_P50, 0, false},
+	{"p99", ROW_P99, 0, false},
+	{"max", ROW_MAX, 0, false},
+};
+
+/* What the title says of the order. */
+static const char *const orders[] = {
+	[ROW_SELF] = "by self time",
+	[ROW_TOTAL] = "by total time",
+	[ROW_COUNT] = "by count",
+	[ROW_MEAN] = "by mean",
+	[ROW_P50] = "by p50",
+	[ROW_P99] = "by p99",
+	[ROW_MAX] = "by max",
+	[ROW_NAME] = "in order",
+};
+
+/* --- any table ----------------------------------------------------------------------------- */
+
+static bool is_shown(const struct page *p, const struct table *table, const struct column *c)
+{
+	return p->width >= c->from_width || c->key == table->sort;
+}
+
+static void put_heads(struct page *p, const struct table *table)
+{
+	for (const struct column *c = table->columns; c->head; c++) {
+		if (!is_shown(p, table, c))
+			continue;
+		page_put_head(p, c->head);
+		if (c->has_bar)
+			page_put(p, "%*s", BAR_COLUMNS + 1, "");
+	}
+	page_end_row(p, "name", NULL);
+}
+
+static int64_t find_longest(const struct rows *rows)
+{
+	int64_t longest_ns = 0;
+
+	for (size_t i = 0; i < rows->n; i++)
+		if (rows->v[i].self_ns > longest_ns)
+			longest_ns = rows->v[i].self_ns;
+	return longest_ns;
+}
+
+/* Of a row's self time; less than nothing is none. */
+static void put_bar(struct page *p, const struct table *table, const struct row *row)
+{
+	double longest = (double)table->longest_ns;
+
+	page_put_bar(p, longest > 0 ? (double)row->self_ns / longest : 0, BAR_COLUMNS);
+}
+
+static void put_cells(struct page *p, const struct table *table, const struct row *row)
+{
+	for (const struct column *c = table->columns; c->head; c++) {
+		int64_t value = row_get(row, c->key);
+
+		if (!is_shown(p, table, c))
+			continue;
+		if (c->key == ROW_COUNT)
+			page_put_count(p, (uint64_t)value);
+		else
+			page_put_duration(p, value);
+		if (c->has_bar)
+			put_bar(p, table, row);
+	}
+}
+
+/* |label|: whose it is; "": nobody has to be told. */
+static void put_row(
+	struct text *t, const struct table *table, const struct row *row, const char *label)
+{
+	char remark[TEXT_LABEL_BYTES + 48] = "";
+
+	if (row->n_unfinished)
+		snprintf(remark, sizeof remark, "[%" PRIu64 " unfinished]%s%s", row->n_unfinished,
+			*label ? " " : "", label);
+	else
+		snprintf(remark, sizeof remark, "%s", label);
+	put_cells(&t->page, table, row);
+	page_end_row(
+		&t->page, names_get(&t->digest->view->names, row->name), *remark ? remark : NULL);
+}
+
+static void put_table(struct text *t, const struct table *table)
+{
+	put_heads(&t->page, table);
+	for (size_t i = 0; i < table->n_shown; i++)
+		put_row(t, table, &table->rows->v[i], "");
+	text_put_rest(t, table->rows->n - table->n_shown, "name");
+}
+
+static struct table make_table(
+	const struct text *t, const struct column columns[MAX_COLUMNS], const struct rows *rows)
+{
+	struct table table = {.rows = rows, .sort = t->options->sort};
+
+	memcpy(table.columns, columns, sizeof table.columns);
+	table.n_shown = text_count_shown(t, rows->n);
+	table.longest_ns = find_longest(rows);
+	return table;
+}
+
+/* --- lists of the whole -------------------------------------------------------------------- */
+
+static void put_list(struct text *t, const char *what, enum digest_list list)
+{
+	struct table table = make_table(t, name_columns, &t->digest->lists[list]);
+	char title[64];
+
+	if (!table.rows->n)
+		return;
+	snprintf(title, sizeof title, "%s %s", what, orders[t->options->sort]);
+	page_put_title(&t->page, title);
+	put_table(t, &table);
+}
+
+void text_put_names(struct text *t)
+{
+	put_list(t, "names", LIST_SPANS);
+}
+
+void text_put_kernels(struct text *t)
+{
+	put_list(t, "kernels", LIST_KERNELS);
+}
+
+void text_put_asyncs(struct text *t)
+{
+	struct table table = make_table(t, async_columns, &t->digest->lists[LIST_ASYNCS]);
+
+	if (!table.rows->n)
+		return;
+	page_put_title(&t->page, "async spans");
+	put_table(t, &table);
+}
+
+void text_put_each_thread(struct text *t)
+{
+	const struct digest *g = t->digest;
+
+	for (size_t i = 0; i < g->n_tracks && t->options->by_thread; i++) {
+		const struct digest_track *track = &g->tracks[i];
+		struct table table = make_table(t, name_columns, &track->rows);
+
+		page_put(&t->page, "\nthread ");
+		page_put_text(&t->page, track->track->name, 64);
+		page_put(&t->page, " (%" PRId64 "): ", track->track->line->id);
+		page_put(&t->page, "%s spans", quantity_count(track->n_of_kind[DIGEST_SPAN]).text);
+		page_end_line(&t->page);
+		put_table(t, &table);
+	}
+}
+
+/* --- steps --------------------------------------------------------------------------------- */
+
+static void put_slow(struct text *t, const struct row *row)
+{
+	double slow = t->options->slow > 0 ? t->options->slow : REPORT_SLOW;
+	double limit_ns = slow * (double)row->p50_ns;
+	uint64_t n = sample_count_above(&row->durations, limit_ns);
+	char cell[PAGE_CELL_BYTES];
+
+	if (!n || !row->p50_ns)
+		return;
+	fprintf(t->page.out, "           %s slower than %.3g × p50:\n", quantity_count(n).text,
+		slow);
+	for (size_t i = 0; i < row->n_slowest && i < MAX_SLOW; i++) {
+		const struct slow_step *step = &row->slowest[i];
+
+		if ((double)step->duration_ns <= limit_ns)
+			break;
+		page_put(&t->page, "%*s", PAGE_CELL + 1, "");
+		page_put_duration(&t->page, step->duration_ns);
+		fprintf(t->page.out, " %5.1f ×  step %" PRId64 ", at %s\n",
+			(double)step->duration_ns / (double)row->p50_ns, step->number,
+			page_format_duration(cell, step->start_ns));
+		t->page.column = 0;
+	}
+	if (n > MAX_SLOW)
+		fprintf(t->page.out, "           … and %s more\n",
+			quantity_count(n - MAX_SLOW).text);
+}
+
+static size_t count_planes_with_steps(const struct digest *g)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->n_planes; i++)
+		n += g->planes[i].steps.n > 0;
+	return n;
+}
+
+void text_put_steps(struct text *t)
+{
+	const struct digest *g = t->digest;
+	size_t n_planes = count_planes_with_steps(g);
+	struct table table = {.n_shown = 0};
+	char label[TEXT_LABEL_BYTES];
+
+	if (!n_planes)
+		return;
+	memcpy(table.columns, step_columns, sizeof step_columns);
+	page_put_title(&t->page, "steps");
+	put_heads(&t->page, &table);
+	for (size_t i = 0; i < g->n_planes; i++) {
+		const struct rows *steps = &g->planes[i].steps;
+
+		for (size_t k = 0; k < steps->n; k++) {
+			put_row(t, &table, &steps->v[k],
+				n_planes > 1 ? text_label_plane(t, i, label) : "");
+			put_slow(t, &steps->v[k]);
+		}
+	}
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When threads, processes and devices were busy, and when not; see text.h. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "trace/read/archive.h"
+#include "trace/read/view.h"
+#include "trace/report/digest.h"
+#include "trace/report/text.h"
+
+#define BAR_COLUMNS 10
+#define MAX_GAPS 5
+
+static void put_heads(struct text *t, const char *what, const char *name)
+{
+	page_put_head(&t->page, "busy");
+	page_put(&t->page, "%*s", BAR_COLUMNS + 1, "");
+	page_put_head(&t->page, what);
+	page_put_head(&t->page, "idle");
+	page_end_row(&t->page, name, NULL);
+}
+
+/* The share, what happened meanwhile, and the longest gap. */
+static void put_busy(struct text *t, const struct busy *busy, uint64_t n)
+{
+	page_put_share(&t->page, busy_get_share(busy));
+	page_put_bar(&t->page, busy_get_share(busy), BAR_COLUMNS);
+	page_put_count(&t->page, n);
+	page_put_duration(
+		&t->page, busy->n_gaps ? busy->gaps[0].end_ns - busy->gaps[0].start_ns : 0);
+}
+
+/* --- threads ------------------------------------------------------------------------------- */
+
+static int compare_tracks(const void *left, const void *right)
+{
+	const struct digest_track *a = *(struct digest_track *const *)left;
+	const struct digest_track *b = *(struct digest_track *const *)right;
+
+	if (a->busy.busy_ns != b->busy.busy_ns)
+		return a->busy.busy_ns > b->busy.busy_ns ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+/* Of several a thread's has to be told. */
+static size_t count_programs(const struct view *view)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < view->n_origins; i++)
+		n += !view->origins[i].is_device;
+	return n;
+}
+
+static void put_thread(struct text *t, const struct digest_track *track)
+{
+	const struct view *view = t->digest->view;
+	char process[TEXT_LABEL_BYTES];
+	char name[2 * TEXT_LABEL_BYTES];
+
+	snprintf(name, sizeof name, "%.200s (%" PRId64 ")", track->track->name,
+		track->track->line->id);
+	put_busy(t, &track->busy, track->n_of_kind[DIGEST_SPAN]);
+	page_end_row(&t->page, name,
+		count_programs(view) > 1 ? text_label_process(view, track->track->origin, process)
+					 : NULL);
+}
+
+/* A list of those of a kind, the busiest first; NULL without memory, and then nothing is said of them. */
+static const struct digest_track **sort_tracks(
+	const struct digest *g, enum track_kind kind, size_t *n)
+{
+	const struct digest_track **list = calloc(g->n_tracks + 1, sizeof *list);
+
+	*n = 0;
+	for (size_t i = 0; i < g->n_tracks && list; i++)
+		if (g->tracks[i].track->kind == kind)
+			list[(*n)++] = &g->tracks[i];
+	if (*n)
+		qsort(list, *n, sizeof *list, compare_tracks);
+	return list;
+}
+
+static void put_tracks(struct text *t, const char *title, enum track_kind kind)
+{
+	size_t n;
+	_cleanup_free_ const struct digest_track **list = sort_tracks(t->digest, kind, &n);
+	size_t n_shown = text_count_shown(t, n);
+
+	if (!n)
+		return;
+	page_put_title(&t->page, title);
+	put_heads(t, "spans", "name");
+	for (size_t i = 0; i < n_shown; i++)
+		put_thread(t, list[i]);
+	text_put_rest(t, n - n_shown, "name");
+}
+
+void text_put_threads(struct text *t)
+{
+	put_tracks(t, "threads, and how long each had no span open at most", TRACK_THREAD);
+}
+
+/* --- devices ------------------------------------------------------------------------------- */
+
+void text_put_devices(struct text *t)
+{
+	const struct digest *g = t->digest;
+	char label[TEXT_LABEL_BYTES];
+	bool has_any = false;
+
+	for (size_t i = 0; i < g->view->n_origins; i++) {
+		const struct digest_process *p = &g->processes[i];
+
+		if (!g->view->origins[i].is_device || !p->n_spans)
+			continue;
+		if (!has_any) {
+			page_put_title(&t->page, "devices");
+			put_heads(t, "kernels", "name");
+		}
+		has_any = true;
+		put_busy(t, &p->busy, p->n_spans);
+		page_end_row(&t->page, text_label_process(g->view, i, label), NULL);
+	}
+}
+
+/* --- gaps ---------------------------------------------------------------------------------- */
+
+struct idle {
+	const struct gap *gap;
+	size_t process;
+};
+
+static int64_t get_length(const struct idle *idle)
+{
+	return idle->gap->end_ns - idle->gap->start_ns;
+}
+
+/* Keeps the longest. */
+static void add(struct idle list[MAX_GAPS], size_t *n, struct idle idle)
+{
+	size_t i = *n;
+
+	while (i > 0 && get_length(&list[i - 1]) < get_length(&idle))
+		i--;
+	if (i == MAX_GAPS)
+		return;
+	*n += *n < MAX_GAPS;
+	for (size_t k = *n - 1; k > i; k--)
+		list[k] = list[k - 1];
+	list[i] = idle;
+}
+
+static void put_name(struct text *t, const char *word, uint32_t name, size_t n_columns)
+{
+	page_put(&t->page, "%s", word);
+	page_put_text(&t->page, names_get(&t->digest->view->names, name), n_columns);
+}
+
+/* "after load, before train", of what is left of the line a half each. */
+static void put_neighbours(struct text *t, const struct gap *gap, size_t n_reserved)
+{
+	size_t n_taken = t->page.column + 2 + sizeof "after , before " - 1 + n_reserved;
+	size_t n_columns = t->page.width > n_taken + 16 ? (t->page.width - n_taken) / 2 : 8;
+
+	page_put(&t->page, "  ");
+	if (gap->after == BUSY_NO_NAME)
+		page_put(&t->page, "at the start");
+	else
+		put_name(t, "after ", gap->after, n_columns);
+	if (gap->before == BUSY_NO_NAME)
+		page_put(&t->page, ", to the end");
+	else
+		put_name(t, ", before ", gap->before, n_columns);
+}
+
+static void put_gap(struct text *t, const struct idle *idle, bool is_one)
+{
+	const struct digest *g = t->digest;
+	double length = (double)g->end_ns - (double)g->begin_ns;
+	char label[TEXT_LABEL_BYTES];
+
+	page_put_duration(&t->page, get_length(idle));
+	page_put_share(&t->page, (double)get_length(idle) / length);
+	page_put_duration(&t->page, idle->gap->start_ns);
+	put_neighbours(t, idle->gap, is_one ? 0 : 18);
+	if (!is_one) {
+		page_put(&t->page, "  ");
+		page_put_text(&t->page, text_label_process(g->view, idle->process, label), 16);
+	}
+	page_end_line(&t->page);
+}
+
+void text_put_idle(struct text *t)
+{
+	const struct digest *g = t->digest;
+	struct idle list[MAX_GAPS];
+	size_t n_processes = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->view->n_origins; i++) {
+		const struct digest_process *p = &g->processes[i];
+
+		if (g->view->origins[i].is_device || !p->n_spans)
+			continue;
+		n_processes++;
+		for (size_t k = 0; k < p->busy.n_gaps; k++)
+			add(list, &n, (struct idle){&p->busy.gaps[k], i});
+	}
+	if (!n)
+		return;
+	page_put_title(&t->page, "idle: the longest times in which no thread had a span open");
+	page_put_head(&t->page, "length");
+	page_put_head(&t->page, "of all");
+	page_put_head(&t->page, "from");
+	page_end_line(&t->page);
+	for (size_t i = 0; i < n; i++)
+		put_gap(t, &list[i], n_processes == 1);
+}
