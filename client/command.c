@@ -17,6 +17,7 @@
 static const struct command *const commands[] = {
 	&command_capture,
 	&command_convert,
+	&command_diff,
 	&command_list,
 	&command_monitor,
 	&command_report,
@@ -37,7 +38,6 @@ static const struct {
 } announced[] = {
 	{"attach", "recording a running program that does not use libproftap is still to come; "
 		   "proftap run starts one so that it can be recorded"},
-	{"diff", "comparing two recordings is still to come; proftap report describes each"},
 	{"doctor", "checking what this machine permits is still to come"},
 	{"view", "serving a recording for a viewer is still to come; try proftap report, or xprof "
 		 "--logdir"},

@@ -68,6 +68,7 @@ struct command {
 /* The rows' subjects, one file each. */
 extern const struct command command_capture;
 extern const struct command command_convert;
+extern const struct command command_diff;
 extern const struct command command_list;
 extern const struct command command_monitor;
 extern const struct command command_report;

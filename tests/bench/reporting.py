@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""proftap report of a million events."""
+"""proftap report and proftap diff of a million events."""
 import os
 import subprocess
 import tempfile
@@ -23,14 +23,15 @@ def measure(words):
 
 
 def bench_report(out, _):
-    out.method("report: proftap report of 1,000,000 spans with 2 arguments on 8 threads; best of "
+    out.method("report: proftap report, and proftap diff of two traces, 1,000,000 spans with 2 arguments on 8 threads each; best of "
                f"{N_RUNS}; the file, which is mapped, counts in the memory")
     with tempfile.TemporaryDirectory() as work:
         path = os.path.join(work, "a.xplane.pb")
         subprocess.run([os.path.join(BENCH, "bench_convert"), str(N_BURST), path], check=True)
         file_mib = os.path.getsize(path) / (1 << 20)
         for name, words, aim in (("report", ["report", path], "<= 0.5 s"),
-                                 ("report, as JSON", ["report", "--json", path], "<= 0.5 s")):
+                                 ("report, as JSON", ["report", "--json", path], "<= 0.5 s"),
+                                 ("diff", ["diff", path, path], "")):
             wall, cpu, most_mib = min(measure(words) for _ in range(N_RUNS))
             out.figure(f"{name} of 1,000,000 events", f"{wall:.2f}", "s", aim, f"processor {cpu:.2f} s{BUSY}")
             out.figure(f"{name} of 1,000,000 events, memory", f"{most_mib:.0f}", "MiB", "<= 256 MiB",

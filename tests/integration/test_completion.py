@@ -46,6 +46,7 @@ def commands_are_those_of_the_help(t):
     contains(commands, "capture", "commands in the help")
     equal(complete(t, ""), sorted([*commands, "--help", "--version"]), "commands")
     equal(complete(t, "rep"), ["report"], "for rep")
+    equal(complete(t, "di"), ["diff"], "for di")
     equal(complete(t, "no_such_command", ""), [], "for a command that is none")
 
 
@@ -80,6 +81,7 @@ def files_are_the_shells_business(t):
     (t.dir / "a dir").mkdir()
     (t.dir / "a file").touch()
     equal(complete(t, "report", "a"), ["a dir", "a file"], "files for report")
+    equal(complete(t, "diff", "a"), ["a dir", "a file"], "files for diff")
     equal(complete(t, "capture", "--log_dir", "a"), ["a dir"], "directories for --log_dir")
     equal(complete(t, "capture", "--log_dir", "="), ["a dir"], "directories for --log_dir=")
 

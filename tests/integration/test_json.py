@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 
+from conversions import make_space
 from fixture import check, free_port, run, test
 from processes import PROFTAP, PROFTAPD, TOP_BUILD, TOP_SRC, Process
 
@@ -43,6 +44,10 @@ def keys_of_a_report_are_documented(t):
     port = int(re.search(r"port (\d+)", example.read_line())[1])
     path = t.capture(port, 200).path
     check_keys("report", path)
+    # All that a comparison tells of, too: what changed, appeared and vanished.
+    other = t.dir / "other.xplane.pb"
+    other.write_bytes(make_space({"main": [("x", 0, 5)]}))
+    check_keys("diff", path, other)
 
 
 @test
