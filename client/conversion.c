@@ -52,7 +52,7 @@ const char *conversion_get_format(size_t i)
 
 static bool is_standard_output(const struct conversion *c)
 {
-	return c->output && strcmp(c->output, "-") == 0;
+	return c->output && output_file_is_standard(c->output);
 }
 
 int conversion_check(struct conversion *c, struct diag *d)
@@ -144,7 +144,10 @@ static int write_file(const struct conversion *c, const struct view *view, const
 	struct output_file file = OUTPUT_FILE_INIT;
 	int r = output_file_open(&file, path, d);
 
-	if (r == 0 && c->codec->write_file)
+	if (r == 0 && c->codec->needs_file && !file.temporary)
+		r = diag_set(d, -EINVAL, "%.300s: cannot write: not a file, and %s needs one", path,
+			c->codec->name);
+	else if (r == 0 && c->codec->write_file)
 		r = c->codec->write_file(view, &options, file.temporary, result, d);
 	else if (r == 0)
 		r = write_to(c, view, file.fd, codec_is_gzip(c->codec, path), result, d);

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Where proftap convert writes: files that stand there already, links, pipes and devices."""
+import os
+import subprocess
+
+from conversions import GOLDEN
+from fixture import contains, equal, run, test
+from processes import PROFTAP
+
+TRACE = GOLDEN / "spans.xplane.pb"
+
+
+def convert(*words, code=0, form="folded", **how):
+    """What it did, without what it said of that on standard error."""
+    how = {"capture_output": True, "timeout": 60, **how}
+    done = subprocess.run([PROFTAP, "convert", "-t", form, *words], **how)
+    equal(done.returncode, code, f"convert {words}: {done.stderr!r}")
+    return done
+
+
+def refuse(*words, code=1, **how):
+    """What it says."""
+    return convert(*words, code=code, **how).stderr.decode()
+
+
+def expected():
+    """The bytes that any way must lead to."""
+    data = convert("-o", "-", TRACE).stdout
+    contains(data, b"outer", "the conversion")
+    return data
+
+
+@test
+def standard_output_has_two_names(t):
+    data = expected()
+    for name in ("/dev/stdout", "/proc/self/fd/1", "/dev/fd/1"):
+        equal(convert("-o", name, TRACE).stdout, data, f"{name} as a pipe")
+        with open(t.dir / "out", "wb") as out:
+            convert("-o", name, TRACE, stdout=out, stderr=subprocess.PIPE, capture_output=False)
+        equal((t.dir / "out").read_bytes(), data, f"{name} as a file")
+    link = t.dir / "link"
+    link.symlink_to("/proc/self/fd/1")
+    equal(convert("-o", link, TRACE).stdout, data, "a link to it as a pipe")
+    equal(os.readlink(link), "/proc/self/fd/1", "the link")
+    equal(sorted(os.listdir(t.dir)), ["link", "out"], "files")
+
+
+@test
+def what_is_no_file_is_written_as_it_is(t):
+    data, pipe = expected(), t.dir / "pipe"
+    equal(convert("-o", "/dev/null", TRACE).stdout, b"/dev/null\n", "what is said")
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    equal(convert("-o", pipe, TRACE).stdout, f"{pipe}\n".encode(), "what is said")
+    equal(os.read(reader, len(data) + 1), data, "what came through")
+    os.close(reader)
+    contains(refuse("-o", "/dev/full", TRACE), "/dev/full: cannot write: no space left", "the error")
+    contains(refuse("-o", t.dir, TRACE), "cannot write: is a directory", "the error")
+    equal(os.listdir(t.dir), ["pipe"], "files")
+
+
+@test
+def a_link_goes_on_leading_there(t):
+    data, there = expected(), t.dir / "there"
+    there.mkdir()
+    (t.dir / "second").symlink_to("there/file")
+    link = t.dir / "first"
+    link.symlink_to("second")
+    for old in (None, b"old"):
+        if old:
+            (there / "file").write_bytes(old)
+        equal(convert("-o", link, TRACE).stdout, f"{link}\n".encode(), "what is said")
+        equal((there / "file").read_bytes(), data, "the file")
+        equal(os.listdir(there), ["file"], "files there")
+        equal((os.readlink(link), os.readlink(t.dir / "second")), ("second", "there/file"), "links")
+    loop = t.dir / "loop"
+    loop.symlink_to("loop")
+    contains(refuse("-o", loop, TRACE), "loop: cannot write: too many", "the error")
+    equal(os.readlink(loop), "loop", "the link")
+
+
+@test
+def a_file_without_a_name_is_written(t):
+    with open(t.dir / "file", "w+b") as file:
+        os.unlink(t.dir / "file")
+        convert("-o", f"/dev/fd/{file.fileno()}", TRACE, pass_fds=(file.fileno(),))
+        equal(file.read(), expected(), "the file")
+    equal(os.listdir(t.dir), [], "files")
+
+
+run()
