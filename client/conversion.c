@@ -85,19 +85,32 @@ void conversion_print_formats(FILE *out)
 
 /* --- where --------------------------------------------------------------------------------- */
 
-/* "run/host.xplane.pb" becomes "run/host.pftrace", and the run "dir/run", "dir/run/run.pftrace". */
+/* "dir/run" becomes "dir/run/run.pftrace", and "." the same with the name that it has. */
+static char *make_path_in(const char *dir, const char *suffix)
+{
+	_cleanup_free_ char *real = realpath(dir, NULL);
+	const char *slash = strrchr(real ? real : dir, '/');
+	const char *name = slash ? slash + 1 : dir;
+	char *out;
+
+	if (asprintf(&out, "%s/%s%s", strcmp(dir, "/") == 0 ? "" : dir, *name ? name : "trace",
+		    suffix) < 0)
+		return NULL;
+	return out;
+}
+
+/* "run/host.xplane.pb" becomes "run/host.pftrace". */
 static char *make_path(const struct view *view, const char *path, const char *suffix)
 {
 	const char *slash = strrchr(path, '/');
 	char *out;
-	int n;
 
 	if (view->n_archives > 1)
-		n = asprintf(&out, "%s/%s%s", path, slash ? slash + 1 : path, suffix);
-	else
-		n = asprintf(&out, "%.*s%s%s", slash ? (int)(slash + 1 - path) : 0, path,
-			view->hosts[0].stem, suffix);
-	return n < 0 ? NULL : out;
+		return make_path_in(path, suffix);
+	if (asprintf(&out, "%.*s%s%s", slash ? (int)(slash + 1 - path) : 0, path,
+		    view->hosts[0].stem, suffix) < 0)
+		return NULL;
+	return out;
 }
 
 static bool is_input(const struct view *view, const char *path)

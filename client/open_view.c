@@ -61,12 +61,14 @@ static int add_place(struct opening *o, const char *place, struct traces *first)
 /* The file, or the directory that the files of the run lie in. */
 static char *copy_path(const struct traces *first, size_t n_archives)
 {
-	char *path = strdup(first->paths[0]);
-	char *slash = path && n_archives > 1 ? strrchr(path, '/') : NULL;
+	const char *path = first->paths[0];
+	const char *slash = strrchr(path, '/');
 
-	if (slash)
-		*slash = '\0';
-	return path;
+	if (n_archives == 1)
+		return strdup(path);
+	if (!slash)
+		return strdup(".");
+	return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
 static int make(struct opening *o, const struct view_settings *settings, struct traces *first,

@@ -31,6 +31,32 @@ def expected():
     return data
 
 
+def get_output(*words, **how):
+    """The path that it says, absolute."""
+    path = convert(*words, **how).stdout.decode().rstrip("\n")
+    return os.path.normpath(os.path.join(how.get("cwd", "."), path))
+
+
+@test
+def it_lies_beside_the_trace_and_is_called_as_it(t):
+    runs = t.dir / "day" / "run"
+    runs.mkdir(parents=True)
+    (t.dir / "day" / "link").symlink_to("run")
+    for name in ("a", "b"):
+        (runs / f"{name}.xplane.pb").write_bytes(TRACE.read_bytes())
+    one, all_of_it = str(runs / "a.folded"), str(runs / "run.folded")
+    equal(get_output("a.xplane.pb", cwd=runs), one, "of a name")
+    equal(get_output("run/a.xplane.pb", cwd=runs.parent), one, "of a path")
+    for places in (["a.xplane.pb", "b.xplane.pb"], ["./a.xplane.pb", "./b.xplane.pb"], ["."],
+                   ["../run"], [runs], [f"{runs}/"], ["../run//"]):
+        equal(get_output(*places, cwd=runs), all_of_it, f"of {places}")
+    (runs / "below").mkdir()
+    equal(get_output("..", cwd=runs / "below"), all_of_it, "of the directory above")
+    equal(get_output("link", cwd=runs.parent), str(t.dir / "day" / "link" / "run.folded"), "of a link")
+    equal(sorted(os.listdir(runs)),
+          ["a.folded", "a.xplane.pb", "b.xplane.pb", "below", "run.folded"], "files")
+
+
 @test
 def standard_output_has_two_names(t):
     data = expected()
