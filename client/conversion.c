@@ -13,6 +13,7 @@
 #include "client/output_file.h"
 #include "client/streams.h"
 #include "client/terminal.h"
+#include "client/traces.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/sink.h"
 #include "trace/json.h"
@@ -55,8 +56,20 @@ static bool is_standard_output(const struct conversion *c)
 	return c->output && output_file_is_standard(c->output);
 }
 
+/* It would take the place of a recording, or be read as one with the run. */
+static bool is_trace(const char *output)
+{
+	_cleanup_free_ char *real = realpath(output, NULL);
+
+	return traces_has_name(output) || (real && traces_has_name(real));
+}
+
 int conversion_check(struct conversion *c, struct diag *d)
 {
+	if (c->output && is_trace(c->output))
+		return diag_set(d, -EINVAL,
+			"--output: \"%.300s\" is the name of a trace; it must not end in .xplane.pb",
+			c->output);
 	if (!c->codec && c->output)
 		c->codec = codec_find_by_path(c->output);
 	if (!c->codec)

@@ -15,12 +15,16 @@
 
 static const char suffix[] = ".xplane.pb";
 
+bool traces_has_name(const char *path)
+{
+	size_t n = strlen(path);
+
+	return n > sizeof suffix - 1 && strcmp(path + n - (sizeof suffix - 1), suffix) == 0;
+}
+
 static int is_trace(const struct dirent *e)
 {
-	size_t n = strlen(e->d_name);
-
-	return e->d_name[0] != '.' && n > sizeof suffix - 1 &&
-	       strcmp(e->d_name + n - (sizeof suffix - 1), suffix) == 0;
+	return e->d_name[0] != '.' && traces_has_name(e->d_name);
 }
 
 static int is_visible(const struct dirent *e)

@@ -3,6 +3,7 @@
 #ifndef CLIENT_TRACES_H
 #define CLIENT_TRACES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct diag;
@@ -18,5 +19,8 @@ struct traces {
  */
 int traces_find(const char *place, struct traces *out, struct diag *d);
 void traces_deinit(struct traces *t);
+
+/* Whether |path| ends as the names of trace files do. */
+bool traces_has_name(const char *path);
 
 #endif

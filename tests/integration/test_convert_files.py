@@ -115,4 +115,18 @@ def a_file_without_a_name_is_written(t):
     equal(os.listdir(t.dir), [], "files")
 
 
+@test
+def traces_are_not_touched(t):
+    for name in ("a.xplane.pb", "b.xplane.pb", "other"):
+        (t.dir / name).write_bytes(TRACE.read_bytes())
+    (t.dir / "link").symlink_to("b.xplane.pb")
+    for name in ("a.xplane.pb", "b.xplane.pb", "new.xplane.pb", "link"):
+        contains(refuse("-o", t.dir / name, t.dir / "a.xplane.pb", code=2),
+                 "is the name of a trace; it must not end in .xplane.pb", f"the error for {name}")
+    contains(refuse("-o", t.dir / "other", t.dir / "other"), "that is the trace itself", "the error")
+    for name in ("a.xplane.pb", "b.xplane.pb", "other", "link"):
+        equal((t.dir / name).read_bytes(), TRACE.read_bytes(), name)
+    equal(sorted(os.listdir(t.dir)), ["a.xplane.pb", "b.xplane.pb", "link", "other"], "files")
+
+
 run()
