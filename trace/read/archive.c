@@ -83,9 +83,10 @@ static struct archive *new_archive(const char *path)
 	return s->path ? s : archive_free(s);
 }
 
+/* Not to wait for who writes into a FIFO. */
 static int map(struct archive *s, struct diag *d)
 {
-	_cleanup_close_ int fd = open(s->path, O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int fd = open(s->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 	void *data;
 
