@@ -15,6 +15,7 @@
 #include "base/diag.h"
 
 #define MAX_LINKS 40
+#define MAX_TRIES 1000
 
 static int fail(const char *path, int error, struct diag *d)
 {
@@ -91,23 +92,35 @@ static bool is_file(const struct stat *st, const char *target)
 /* --- the file ------------------------------------------------------------------------------ */
 
 /* With the name that is to be in it, so that a listing tells what it will be. */
-static char *make_temporary(const char *path)
+static char *make_temporary(const char *path, int i)
 {
 	int n_dir = get_dir_length(path);
 	char *temporary;
 
-	if (asprintf(&temporary, "%.*s.%.200s.%ld", n_dir, path, path + n_dir, (long)getpid()) < 0)
+	if (asprintf(&temporary, "%.*s.%.200s.%ld.%d", n_dir, path, path + n_dir, (long)getpid(),
+		    i) < 0)
 		return NULL;
 	return temporary;
 }
 
+/* A new one: what has the name may be a link, or a file that somebody else holds open. */
+static int open_new(struct output_file *o, int i)
+{
+	free(o->temporary);
+	o->temporary = make_temporary(o->target, i);
+	if (!o->temporary)
+		return -ENOMEM;
+	o->fd = open(o->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	return o->fd < 0 ? -errno : 0;
+}
+
 static int open_beside(struct output_file *o, struct diag *d)
 {
-	o->temporary = make_temporary(o->target);
-	if (!o->temporary)
-		return fail(o->path, ENOMEM, d);
-	o->fd = open(o->temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
-	return o->fd < 0 ? fail(o->path, errno, d) : 0;
+	int r = -EEXIST;
+
+	for (int i = 0; i < MAX_TRIES && r == -EEXIST; i++)
+		r = open_new(o, i);
+	return r ? fail(o->path, -r, d) : 0;
 }
 
 static int open_itself(struct output_file *o, struct diag *d)

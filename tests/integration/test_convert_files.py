@@ -129,4 +129,18 @@ def traces_are_not_touched(t):
     equal(sorted(os.listdir(t.dir)), ["a.xplane.pb", "b.xplane.pb", "link", "other"], "files")
 
 
+@test
+def what_has_the_temporary_name_is_left_alone(t):
+    others = t.dir / "others"
+    others.write_bytes(b"somebody else's")
+    make = f"for name in .out.$$ .out.$$.0; do ln {others} {t.dir}/$name; done; ln -s /nowhere {t.dir}/.out.$$.1"
+    done = subprocess.run(["sh", "-c", f'{make}; echo $$ >&2; exec "$0" convert -t folded -o {t.dir}/out "$1"',
+                           PROFTAP, TRACE], capture_output=True, timeout=20)
+    equal(done.returncode, 0, f"convert: {done.stderr!r}")
+    pid = int(done.stderr.split()[0])
+    equal(others.read_bytes(), b"somebody else's", "the file")
+    equal((t.dir / "out").read_bytes(), expected(), "the output")
+    equal(sorted(os.listdir(t.dir)), [f".out.{pid}", f".out.{pid}.0", f".out.{pid}.1", "others", "out"], "files")
+
+
 run()
