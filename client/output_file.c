@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "client/temporary.h"
 
 #define MAX_LINKS 40
 #define MAX_TRIES 1000
@@ -110,8 +111,8 @@ static int open_new(struct output_file *o, int i)
 	o->temporary = make_temporary(o->target, i);
 	if (!o->temporary)
 		return -ENOMEM;
-	o->fd = open(o->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	return o->fd < 0 ? -errno : 0;
+	o->fd = temporary_create(o->temporary, &o->guard);
+	return o->fd < 0 ? o->fd : 0;
 }
 
 static int open_beside(struct output_file *o, struct diag *d)
@@ -149,6 +150,8 @@ int output_file_publish(struct output_file *o, struct diag *d)
 		return 0;
 	if (fsync(o->fd) < 0 || rename(o->temporary, o->target) < 0)
 		return fail(o->path, errno, d);
+	temporary_forget(o->guard);
+	o->guard = NULL;
 	free(o->temporary);
 	o->temporary = NULL;
 	return 0;
@@ -160,6 +163,7 @@ void output_file_close(struct output_file *o)
 		close(o->fd);
 	if (o->temporary && o->fd >= 0)
 		unlink(o->temporary);
+	temporary_forget(o->guard);
 	free(o->temporary);
 	free(o->target);
 	free(o->path);

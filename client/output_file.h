@@ -9,17 +9,19 @@
 #include <stdbool.h>
 
 struct diag;
+struct temporary;
 
 struct output_file {
 	char *path; /* as it was asked for */
 	char *target; /* behind its links: the name that the file is to have */
 	char *temporary; /* that it has; NULL: none */
+	struct temporary *guard; /* removes it when a signal ends the program */
 	int fd; /* -1: none */
 };
 
-#define OUTPUT_FILE_INIT             \
-	{                            \
-		NULL, NULL, NULL, -1 \
+#define OUTPUT_FILE_INIT                   \
+	{                                  \
+		NULL, NULL, NULL, NULL, -1 \
 	}
 
 /* Whether that is our standard output: "-", or a link to it as /dev/stdout is one. */

@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where proftap convert writes: files that stand there already, links, pipes and devices."""
 import os
+import resource
+import signal
 import subprocess
 
-from conversions import GOLDEN
+from checks import not_void, wait_until
+from conversions import GOLDEN, make_space
 from fixture import contains, equal, run, test
 from processes import PROFTAP
 
@@ -133,14 +136,51 @@ def traces_are_not_touched(t):
 def what_has_the_temporary_name_is_left_alone(t):
     others = t.dir / "others"
     others.write_bytes(b"somebody else's")
-    make = f"for name in .out.$$ .out.$$.0; do ln {others} {t.dir}/$name; done; ln -s /nowhere {t.dir}/.out.$$.1"
-    done = subprocess.run(["sh", "-c", f'{make}; echo $$ >&2; exec "$0" convert -t folded -o {t.dir}/out "$1"',
-                           PROFTAP, TRACE], capture_output=True, timeout=20)
+    make = "ln others .out.$$; ln others .out.$$.0; ln -s /nowhere .out.$$.1; echo $$ >&2"
+    done = subprocess.run(["sh", "-c", f'{make}; exec "$0" convert -t folded -o out "$1"', PROFTAP,
+                           TRACE], capture_output=True, timeout=20, cwd=t.dir)
     equal(done.returncode, 0, f"convert: {done.stderr!r}")
     pid = int(done.stderr.split()[0])
     equal(others.read_bytes(), b"somebody else's", "the file")
     equal((t.dir / "out").read_bytes(), expected(), "the output")
-    equal(sorted(os.listdir(t.dir)), [f".out.{pid}", f".out.{pid}.0", f".out.{pid}.1", "others", "out"], "files")
+    equal(sorted(os.listdir(t.dir)),
+          [f".out.{pid}", f".out.{pid}.0", f".out.{pid}.1", "others", "out"], "files")
+
+
+def forbid_cores():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def start_long(t, *words, **how):
+    """A conversion that has begun to write "out" and does not end soon."""
+    events = [(f"name {i % 10}", 10 * i, 5, {"n": i}) for i in range(10000)]
+    (t.dir / "long.xplane.pb").write_bytes(make_space({"main": events}) * 100)
+    client = subprocess.Popen([PROFTAP, "convert", "-t", "ndjson", "-o", t.dir / "out", *words,
+                               t.dir / "long.xplane.pb"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, **how)
+    t.at_end.append(client.kill)
+    wait_until(lambda: client.poll() is not None or len(os.listdir(t.dir)) > 1, "a file")
+    return client
+
+
+@test
+def a_signal_that_ends_it_leaves_nothing(t):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        client = start_long(t, preexec_fn=forbid_cores)
+        client.send_signal(number)
+        said = client.communicate(timeout=20)
+        not_void(not (t.dir / "out").exists(), f"it was done before signal {number}")
+        equal(client.returncode, -number, f"how it ended: {said}")
+        equal(os.listdir(t.dir), ["long.xplane.pb"], f"files after signal {number}")
+
+
+@test
+def a_signal_that_is_ignored_ends_nothing(t):
+    client = start_long(t, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    client.send_signal(signal.SIGHUP)
+    said = client.communicate(timeout=60)
+    equal(client.returncode, 0, f"how it ended: {said}")
+    equal(sorted(os.listdir(t.dir)), ["long.xplane.pb", "out"], "files")
 
 
 run()
