@@ -46,12 +46,14 @@ static int add_start_warning(struct capture_trace *t)
 static int add_clock_warning(struct capture_trace *t)
 {
 	const struct recording *rec = t->recording;
+	const struct clock_watch *watch = &rec->timeline.watch;
 	char text[160];
 
 	if (!rec->uses_ticks)
 		return space_add_warning(t->space,
 			"times come from CLOCK_MONOTONIC: the processor's counter cannot be used here");
-	clock_watch_describe(&rec->timeline.watch, rec->window_ns, text, sizeof text);
+	clock_watch_describe(watch, rec->start.monotonic_ns + rec->window_ns - watch->first_ns,
+		text, sizeof text);
 	return text[0] ? space_add_warning(t->space, "%s", text) : 0;
 }
 

@@ -8,9 +8,11 @@
 
 #include "base/clock.h"
 #include "daemon/drain_cut.h"
+#include "daemon/part_origin.h"
 #include "daemon/recording.h"
 #include "daemon/recording_cut.h"
 #include "daemon/source.h"
+#include "daemon/spill.h"
 
 #define N_SLICES 16
 
@@ -22,11 +24,13 @@ struct slice {
 	int64_t from_ns; /* CLOCK_MONOTONIC */
 };
 
-void continuous_init(struct continuous *k, struct recording *r, uint64_t max_bytes)
+void continuous_init(struct continuous *k, struct recording *r, uint64_t max_bytes,
+	const struct async_carries *carries)
 {
 	memset(k, 0, sizeof *k);
 	k->recording = r;
 	k->max_bytes = max_bytes;
+	k->carries = carries;
 	k->last = &k->slices;
 	k->kept_from_ns = k->slice_from_ns = r->start.monotonic_ns;
 }
@@ -150,33 +154,73 @@ void continuous_visit(struct continuous *k)
 
 /* Parts. */
 
-/* What the slices hold of one source comes before what the part has. */
-static int join_source(const struct slice *slices, size_t i, struct source *s)
+/* What the part's sources hold becomes one more slice: they are empty. 0 or -ENOMEM. */
+static int slice_newest(struct continuous_part *p)
 {
-	struct drain whole;
-	int error = 0;
+	struct recording *r = p->recording;
+	struct slice *newest = new_slice(r);
+	struct slice **last = &p->slices;
 
-	drain_init(&whole, s->target, s->drain.budget);
-	for (const struct slice *slice = slices; slice; slice = slice->next)
-		if (i < slice->n_drains && drain_join(&whole, &slice->drains[i]))
-			error = -ENOMEM;
-	if (drain_join(&whole, &s->drain))
-		error = -ENOMEM;
-	s->drain = whole;
-	return error;
+	if (!newest)
+		return -ENOMEM;
+	for (; newest->n_drains < r->n_sources; newest->n_drains++) {
+		struct drain *d = &r->sources[newest->n_drains]->drain;
+
+		newest->drains[newest->n_drains] = *d;
+		drain_init(d, d->target, d->budget);
+	}
+	while (*last)
+		last = &(*last)->next;
+	*last = newest;
+	return 0;
 }
 
+/* Times are since the first of all, so it is looked for before any is given away. */
+static void find_extent(struct continuous_part *p, uint64_t *n_bytes)
+{
+	uint64_t first = part_origin_find_first_carried(p->carries, p->recording->stop.ticks);
+
+	*n_bytes = 0;
+	for (const struct slice *slice = p->slices; slice; slice = slice->next)
+		for (size_t i = 0; i < slice->n_drains; i++) {
+			const struct drain *d = &slice->drains[i];
+
+			first = part_origin_find_first(d, p->recording, first);
+			*n_bytes += count_slots(d) * sizeof(struct slot);
+		}
+	part_origin_begin(p->recording, first);
+}
+
+/* Behind what the sources have; what is spooled is gone from there. */
+static int join_slice(struct slice *slice, struct recording *r)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < slice->n_drains; i++)
+		if (drain_join(&r->sources[i]->drain, &slice->drains[i]))
+			error = -ENOMEM;
+	return spill_give(r) ? -ENOMEM : error;
+}
+
+/* One after the other, so that what was held is let go while it is turned into events. */
 static void join_slices(struct continuous_part *p)
 {
 	struct recording *r = p->recording;
+	uint64_t n_bytes;
 
-	for (size_t i = 0; i < r->n_sources; i++)
-		if (join_source(p->slices, i, r->sources[i]))
-			r->error = -ENOMEM;
+	if (r->n_sources && slice_newest(p))
+		r->error = -ENOMEM;
+	if (r->timeline.n_pairs) {
+		find_extent(p, &n_bytes);
+		r->budget.slot_bytes = n_bytes;
+		spill_begin(r, n_bytes);
+	}
 	while (p->slices) {
 		struct slice *slice = p->slices;
 
 		p->slices = slice->next;
+		if (join_slice(slice, r))
+			r->error = -ENOMEM;
 		free_slice(slice);
 	}
 }
@@ -217,11 +261,12 @@ static int take_part(
 	if (!part)
 		return -ENOMEM;
 	cut(k->recording, part, k->kept_from_ns);
-	k->part = (struct continuous_part){part, k->slices};
+	k->part = (struct continuous_part){part, k->slices, k->carries};
 	k->slices = NULL;
 	k->last = &k->slices;
 	k->sliced_bytes = 0;
 	k->recording->budget.used_bytes = 0;
+	k->recording->budget.slot_bytes = 0;
 	k->kept_from_ns = k->slice_from_ns = part->stop.monotonic_ns;
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+struct async_carries;
 struct drain;
 struct recording;
 struct slice;
@@ -19,11 +20,13 @@ struct slice;
 struct continuous_part {
 	struct recording *recording; /* malloc'ed, as recording_cut() makes it */
 	struct slice *slices; /* older than it, the oldest first */
+	const struct async_carries *carries; /* borrowed: of the part before */
 };
 
 struct continuous {
 	struct recording *recording; /* borrowed */
 	uint64_t max_bytes; /* of raw records, beside the rings */
+	const struct async_carries *carries; /* borrowed */
 	struct slice *slices; /* the oldest first */
 	struct slice **last; /* where the next one goes */
 	uint64_t sliced_bytes; /* of them all */
@@ -38,8 +41,11 @@ struct continuous {
 	void *context; /* of |make| */
 };
 
-/* |r| has begun; |max_bytes| is what its raw records may take. */
-void continuous_init(struct continuous *k, struct recording *r, uint64_t max_bytes);
+/*
+ * |r| has begun; |max_bytes| is what its raw records may take; |carries|: what makers leave to one another, see |make| below.
+ */
+void continuous_init(struct continuous *k, struct recording *r, uint64_t max_bytes,
+	const struct async_carries *carries);
 /* Waits for the maker. */
 void continuous_deinit(struct continuous *k);
 

@@ -116,14 +116,36 @@ int drain_cut(struct drain *d, struct drain *part)
 	return r;
 }
 
-static int join_logs(struct thread_log *older, struct thread_log *newer)
+static void move_slots(struct thread_log *older, struct thread_log *newer)
 {
+	free(older->slots);
+	older->slots = newer->slots;
+	older->n_slots = newer->n_slots;
+	older->n_allocated = newer->n_allocated;
+	newer->slots = NULL;
+	newer->n_slots = newer->n_allocated = 0;
+}
+
+/* What is older may have been given away already. */
+static int join_slots(struct thread_log *older, struct thread_log *newer)
+{
+	if (!older->n_slots) {
+		move_slots(older, newer);
+		return 0;
+	}
 	if (grow(&older->slots, &older->n_allocated, older->n_slots + newer->n_slots))
 		return -ENOMEM;
 	if (newer->n_slots)
 		memcpy(older->slots + older->n_slots, newer->slots,
 			newer->n_slots * sizeof *newer->slots);
 	older->n_slots += newer->n_slots;
+	return 0;
+}
+
+static int join_logs(struct thread_log *older, struct thread_log *newer)
+{
+	if (join_slots(older, newer))
+		return -ENOMEM;
 	memcpy(older->name, newer->name, sizeof older->name);
 	for (int k = 0; k < LOSS_KINDS; k++)
 		older->lost[k] += newer->lost[k];

@@ -2,6 +2,7 @@
 /* Where a snapshot begins; see part_origin.h. */
 #include "daemon/part_origin.h"
 
+#include "daemon/async_carry.h"
 #include "daemon/recording.h"
 #include "daemon/source.h"
 #include "daemon/thread_window.h"
@@ -14,23 +15,27 @@ static uint64_t find_first_open(const struct thread_log *log, uint64_t first)
 	return first;
 }
 
-static uint64_t find_first(const struct recording *part, uint64_t first)
+uint64_t part_origin_find_first(const struct drain *d, const struct recording *part, uint64_t first)
 {
-	for (size_t i = 0; i < part->n_sources; i++) {
-		const struct drain *d = &part->sources[i]->drain;
-
-		for (size_t k = 0; k < d->n_logs; k++) {
-			first = thread_window_find_first(d->logs[k], first);
-			first = find_first_open(d->logs[k], first);
-		}
+	for (size_t i = 0; i < d->n_logs; i++) {
+		first = thread_window_find_first(d->logs[i], first);
+		first = find_first_open(d->logs[i], first);
 	}
 	return first;
 }
 
-void part_origin_set(struct recording *part)
+uint64_t part_origin_find_first_carried(const struct async_carries *carries, uint64_t first)
+{
+	for (size_t i = 0; i < carries->n; i++)
+		for (size_t k = 0; k < carries->v[i]->n_marks; k++)
+			if (carries->v[i]->marks[k].ticks < first)
+				first = carries->v[i]->marks[k].ticks;
+	return first;
+}
+
+void part_origin_begin(struct recording *part, uint64_t first)
 {
 	int64_t start_ns = part->start.monotonic_ns;
-	uint64_t first = find_first(part, part->stop.ticks);
 	int64_t first_ns;
 
 	/* Only a target that writes at random has anything that is older. */
@@ -45,4 +50,13 @@ void part_origin_set(struct recording *part)
 	part->start_unix_ns += part->start.monotonic_ns - start_ns;
 	part->window_ns -= part->start.monotonic_ns - start_ns;
 	part->has_origin = 1;
+}
+
+void part_origin_set(struct recording *part)
+{
+	uint64_t first = part->stop.ticks;
+
+	for (size_t i = 0; i < part->n_sources; i++)
+		first = part_origin_find_first(&part->sources[i]->drain, part, first);
+	part_origin_begin(part, first);
 }

@@ -1,14 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The time of a flight recorder's snapshot: it begins with the first of what is in it, so that all numbers are small, and
- * events can be encoded one after the other, however long the recorder has been on.
+ * The time of a snapshot, of a flight recorder or a session: it begins with the first of what is in it, so that all numbers
+ * are small, and events can be encoded one after the other, however long it has been recorded.
  */
 #ifndef DAEMON_PART_ORIGIN_H
 #define DAEMON_PART_ORIGIN_H
 
+#include <stdint.h>
+
+struct async_carries;
+struct drain;
 struct recording;
 
-/* |part|, of recorder_cut(), whose window_ns is since its recorder's start: from here on its start is where it begins. */
+/* The ticks at which the first begins of what |d| has, of the recording |part|; |first| if nothing is earlier. */
+uint64_t part_origin_find_first(
+	const struct drain *d, const struct recording *part, uint64_t first);
+/* The same of async spans that are carried over. */
+uint64_t part_origin_find_first_carried(const struct async_carries *carries, uint64_t first);
+
+/*
+ * |part|, of recorder_cut() or recording_cut(), whose window_ns is since its recording's start: from here on its start is where
+ * it begins, at |first|, or with its window.
+ */
+void part_origin_begin(struct recording *part, uint64_t first);
+/* The same at the first of what its sources have. */
 void part_origin_set(struct recording *part);
 
 #endif

@@ -53,6 +53,7 @@ void recording_init(
 void recording_set_unlimited(struct recording *r)
 {
 	r->budget.max_bytes = UINT64_MAX;
+	r->part_window_bytes = r->budget.window_bytes;
 	r->budget.window_bytes = 0;
 }
 

@@ -23,6 +23,8 @@ struct recording {
 	size_t n_allocated;
 	uint64_t max_bytes; /* of the whole capture, in this process and on the disk */
 	struct drain_budget budget;
+	uint64_t
+		part_window_bytes; /* the budget's of what is cut off, with recording_set_unlimited() */
 	char spool_problem[512]; /* "": there is none */
 	struct timeline timeline;
 	unsigned level; /* 0: nothing is recorded */

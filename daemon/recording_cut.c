@@ -69,6 +69,7 @@ static int cut(struct recording *r, struct recording *part, int64_t from_ns, uin
 
 	*part = *r;
 	part->settled_ticks = settled_ticks;
+	part->budget.window_bytes = r->part_window_bytes;
 	part->sources = NULL;
 	part->n_sources = part->n_allocated = 0;
 	part->window_ns = from_ns - r->start.monotonic_ns;

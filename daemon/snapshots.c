@@ -27,7 +27,7 @@ struct remainder {
 void snapshots_init(struct snapshots *s, const struct capture_trace *whole, uint64_t max_slot_bytes)
 {
 	s->whole = whole;
-	continuous_init(&s->kept, whole->recording, max_slot_bytes);
+	continuous_init(&s->kept, whole->recording, max_slot_bytes, &s->carries);
 }
 
 void snapshots_deinit(struct snapshots *s)

@@ -57,11 +57,11 @@ static void begin_in_file(struct recording *r)
 }
 
 /* What there is, and there is no more of it: encoded in memory, a part at a time, it takes less than as a whole. */
-static void begin_in_memory(struct recording *r)
+static void begin_in_memory(struct recording *r, uint64_t n_bytes)
 {
 	struct spooler_config config = {
 		.in_memory = 1,
-		.max_bytes = r->budget.slot_bytes * MAX_GROWTH + SPARE_BYTES,
+		.max_bytes = n_bytes * MAX_GROWTH + SPARE_BYTES,
 		.keep_bytes = count_keep(r),
 		.uses_ticks = r->uses_ticks,
 	};
@@ -123,18 +123,29 @@ int spill_look(struct recording *r)
 	return give_all(r);
 }
 
-int spill_rest(struct recording *r)
+void spill_begin(struct recording *r, uint64_t n_bytes)
 {
 	const struct drain_budget *budget = &r->budget;
 
-	/* Of parts that are cut off a session times are not known before all are. */
-	if (!budget->window_bytes || budget->spooler || budget->slot_bytes < MIN_BYTES)
-		return 0;
-	if (budget->slot_bytes <= MAX_WINDOWS_IN_MEMORY * budget->window_bytes)
-		begin_in_memory(r);
+	if (!budget->window_bytes || budget->spooler || n_bytes < MIN_BYTES)
+		return;
+	if (n_bytes <= MAX_WINDOWS_IN_MEMORY * budget->window_bytes)
+		begin_in_memory(r, n_bytes);
 	else
 		begin_in_file(r);
-	return budget->spooler ? give_all(r) : 0;
+}
+
+int spill_give(struct recording *r)
+{
+	return r->budget.spooler ? give_all(r) : 0;
+}
+
+int spill_rest(struct recording *r)
+{
+	if (r->budget.spooler)
+		return 0;
+	spill_begin(r, r->budget.slot_bytes);
+	return spill_give(r);
 }
 
 void spill_catch_up(struct recording *r, struct source *s)

@@ -3,12 +3,22 @@
 #ifndef DAEMON_SPILL_H
 #define DAEMON_SPILL_H
 
+#include <stdint.h>
+
 struct recording;
 struct source;
 struct space;
 
 /* After each visit: gives away what is in the logs when it is more than the window. 0 or -ENOMEM. */
 int spill_look(struct recording *r);
+
+/*
+ * When |n_bytes| of records are there, maybe not yet in the logs, and none were given away: begins to, if it is worth it,
+ * each time that spill_give() is called.
+ */
+void spill_begin(struct recording *r, uint64_t n_bytes);
+/* Gives away what is in the logs, if it was begun. 0 or -ENOMEM. */
+int spill_give(struct recording *r);
 
 /*
  * When all records are there and none were given away: gives them away, to be encoded a part at a time, if that is worth

@@ -59,11 +59,10 @@ def spans(trace, name):
             for line in trace.threads for e in line.named(name)]
 
 
-@test
-def snapshots_hold_every_record_exactly_once(t):
+def check_snapshots(t, **options):
     target = t.target().serve(0, 4 << 20)
     with Calls(target) as calls:
-        begin(calls)
+        begin(calls, request=add_options(start_request(), **options))
         target.send(f"count {N} 20")
         replies = []
         for _ in range(3):
@@ -79,6 +78,38 @@ def snapshots_hold_every_record_exactly_once(t):
     equal(lost, 0, "records that the rings had no room for: the test is void")
     check_numbers(sum(found, []), 0, N)
     equal(stops(traces), sorted(stops(traces)), "ends of the snapshots")
+
+
+@test
+def snapshots_hold_every_record_exactly_once(t):
+    check_snapshots(t)
+
+
+@test
+def as_a_whole_or_in_pieces(t):
+    check_snapshots(t, ptap_max_capture_bytes=31 << 20)  # too little for a file
+    check_snapshots(t, ptap_spool_window_bytes=4096)  # what is more than 1 MiB goes to one
+
+
+@test
+def what_is_older_than_all_records_begins_within_the_trace(t):
+    """Events are encoded before the last of them is known."""
+    target = t.target().serve(0, 16 << 20)
+    with Calls(target) as calls:
+        begin(calls)
+        target.ask("await 2", "async begin 1")
+        first = asyncs(trace_of(snapshot(calls)))
+        target.ask(f"flood {N}", "async end 1")
+        trace = trace_of(snapshot(calls))
+    equal([trace.count(name) for name in ("wave", "flood")], [N, N], "spans")
+    (begun, *_), (start, length, cut) = first[1], asyncs(trace)[1]
+    check(abs(begun - start) < 10**5, f"1 began at {begun} and {start}")
+    equal(cut, set(), "how it is cut")
+    early = [e for line in trace.lines for e in line.events if e.start_ps < 0]
+    equal(early, [], "events before the trace")
+    last_ps = max(e.start_ps for line in trace.threads for e in line.named("wave"))
+    origin = starts([trace])[0]
+    check(last_ps / 1000 + origin < start + length, f"the last span at {last_ps} ps, 1 took {length} ns")
 
 
 @test

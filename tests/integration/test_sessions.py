@@ -11,12 +11,17 @@ from pathlib import Path
 
 from checks import SLOWNESS
 from fake_server import FakeServer, field, space
-from fixture import check, contains, equal, free_port, run, test, wait_until
+from fixture import (SANITIZERS, check, contains, equal, find_proftapd, free_port, run, test,
+                     wait_until)
+from memory_watch import MemoryWatch
 from numbered import check_numbers, numbers_in
 from processes import PROFTAP, is_recording
+from spools import count_spans, report
 from trace_file import Trace
 
 N = 60000
+WAVES = 1_200_000  # 58 MB of records
+MAX_KIB = 128 << 10  # promised
 NEW_NAMES = (b"/proftap.v1.", b"/tensorflow.ProfilerService/StartContinuousProfiling",
              b"/tensorflow.ProfilerService/GetSnapshot")
 
@@ -59,6 +64,19 @@ def every_instant_is_in_one_of_the_files(t):
     check_numbers(sum(found, []), 0, N)
     equal(len(files(t)), 3, "files")
     wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off")
+
+
+@test
+def a_large_snapshot_takes_little_memory(t):
+    target = t.target().serve(0, 16 << 20)
+    call("start", target.port, "-o", "ptap_usage_interval_ms=0")
+    target.ask(f"flood {WAVES}")
+    watch = MemoryWatch(find_proftapd(target.pid))
+    path = call("snapshot", target.port, "--log_dir", t.dir / "logs").stdout.strip()
+    watch.end()
+    equal(count_spans(report(path)), {"wave": WAVES, "flood": WAVES}, "spans")
+    if SANITIZERS == "no":
+        check(watch.whole_kib < MAX_KIB, f"{watch.whole_kib} KiB of memory")
 
 
 @test
