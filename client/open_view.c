@@ -71,6 +71,14 @@ static char *copy_path(const struct traces *first, size_t n_archives)
 	return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
+static int check_shifts(const struct opening *o, const struct view_settings *settings)
+{
+	if (!settings->n_shifts || settings->n_shifts == o->n_archives)
+		return 0;
+	return diag_set(o->diag, -EINVAL, "--align: a time for each file is needed: %zu, not %zu",
+		o->n_archives, settings->n_shifts);
+}
+
 static int make(struct opening *o, const struct view_settings *settings, struct traces *first,
 	struct view **out, char **path)
 {
@@ -104,6 +112,8 @@ int open_view(char *const *places, size_t n_places, const struct view_settings *
 
 	for (size_t i = 0; i < n_places && r == 0; i++)
 		r = add_place(&o, places[i], &first);
+	if (r == 0)
+		r = check_shifts(&o, settings);
 	if (r == 0)
 		r = o.n_archives ? make(&o, settings, &first, out, path) : -EBADMSG;
 	for (size_t i = 0; i < o.n_archives; i++)

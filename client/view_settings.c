@@ -42,9 +42,6 @@ static int set_shifts(struct view_settings *s, const char *value, struct diag *d
 	char *word;
 	int r = copy ? 0 : diag_set(d, -ENOMEM, "--align: out of memory");
 
-	free(s->shifts_ns);
-	s->shifts_ns = NULL;
-	s->n_shifts = 0;
 	while (r == 0 && (word = strsep(&rest, ",")))
 		r = add_shift(s, &n_allocated, word, d);
 	return r;
@@ -54,12 +51,15 @@ int view_settings_set_align(void *settings, const char *value, struct diag *d)
 {
 	struct view_settings *s = settings;
 
+	free(s->shifts_ns);
+	s->shifts_ns = NULL;
+	s->n_shifts = 0;
+	s->align = VIEW_ALIGN_EPOCH;
 	if (strcmp(value, "epoch") == 0)
-		s->align = VIEW_ALIGN_EPOCH;
-	else if (strcmp(value, "start") == 0)
-		s->align = VIEW_ALIGN_START;
-	else
+		return 0;
+	if (strcmp(value, "start") != 0)
 		return set_shifts(s, value, d);
+	s->align = VIEW_ALIGN_START;
 	return 0;
 }
 

@@ -4,8 +4,8 @@
 import os
 import subprocess
 
-from conversions import GOLDEN
-from fixture import contains, equal, run, test
+from conversions import GOLDEN, make_space, read_rows
+from fixture import contains, equal, run, schema, test
 from processes import PROFTAP
 
 TRACE = GOLDEN / "spans.xplane.pb"
@@ -25,6 +25,37 @@ def what_is_no_file_is_not_waited_for(t):
     for path in (t.dir / "pipe", "/dev/null"):
         equal(convert("-o", "-", path, code=1), f"{path}: cannot read: not a file\n", "the error")
     contains(convert("-o", "-", t.dir / "nothing", code=1), "cannot open: no such file", "the error")
+
+
+def starts(t, *words):
+    """When each of two files begins that say 1 s and 3 s after some second, in ms."""
+    for name, epoch_s in (("a", 1), ("b", 3)):
+        space = schema("xplane").XSpace.FromString(make_space({"main": [("f", 0, 1)]}, host=name))
+        plane = space.planes.add(name="Task Environment")
+        plane.stat_metadata[1].name = "profile_start_time"
+        plane.stats.add(metadata_id=1, uint64_value=(1700000000 + epoch_s) * 10**9)
+        (t.dir / f"{name}.xplane.pb").write_bytes(space.SerializeToString())
+    rows = read_rows(t, t.dir / "a.xplane.pb", t.dir / "b.xplane.pb", options=words)
+    return {row.place[0]: row.start_ns / 1e6 for row in rows}
+
+
+@test
+def files_are_aligned_as_the_last_option_says(t):
+    by_clock, from_start, by_hand = {"a": 0, "b": 2000}, {"a": 0, "b": 0}, {"a": 1, "b": 1993}
+    equal(starts(t), by_clock, "times")
+    equal(starts(t, "--align", "start"), from_start, "times")
+    equal(starts(t, "--align", "1,-7ms"), by_hand, "times")
+    equal(starts(t, "--align", "start", "--align", "1,-7ms"), by_hand, "times")
+    equal(starts(t, "--align", "5,5", "--align", "start"), from_start, "times")
+    equal(starts(t, "--align", "5", "--align", "epoch"), by_clock, "times")
+
+
+@test
+def there_is_a_time_for_each_file(t):
+    starts(t)
+    for value, n in (("0,5,9ms", 3), ("5ms", 1)):
+        equal(convert("-o", "-", "--align", value, t.dir, code=1),
+              f"--align: a time for each file is needed: 2, not {n}\n", "the error")
 
 
 run()
