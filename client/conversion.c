@@ -70,6 +70,9 @@ int conversion_check(struct conversion *c, struct diag *d)
 		return diag_set(d, -EINVAL,
 			"--output: \"%.300s\" is the name of a trace; it must not end in .xplane.pb",
 			c->output);
+	if (c->is_json && is_standard_output(c))
+		return diag_set(d, -EINVAL,
+			"--json: the trace goes to standard output already; name a file with -o");
 	if (!c->codec && c->output)
 		c->codec = codec_find_by_path(c->output);
 	if (!c->codec)

@@ -76,6 +76,13 @@ def standard_output_has_two_names(t):
 
 
 @test
+def two_things_do_not_go_to_standard_output(t):
+    for name in ("-", "/dev/stdout"):
+        contains(refuse("--json", "-o", name, TRACE, code=2), "--json: the trace goes to", "the error")
+    contains(convert("--json", "-o", "/dev/null", TRACE).stdout, b'"file":"/dev/null"', "the JSON")
+
+
+@test
 def what_is_no_file_is_written_as_it_is(t):
     data, pipe = expected(), t.dir / "pipe"
     equal(convert("-o", "/dev/null", TRACE).stdout, b"/dev/null\n", "what is said")
