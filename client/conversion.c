@@ -144,7 +144,7 @@ static bool is_input(const struct view *view, const char *path)
 
 /* --- writing ------------------------------------------------------------------------------- */
 
-static int write_to(const struct conversion *c, const struct view *view, int fd, bool is_gzip,
+int conversion_write(const struct codec *codec, const struct view *view, int fd, bool is_gzip,
 	struct codec_result *result, struct diag *d)
 {
 	static const struct codec_options options = {.level = -1};
@@ -152,7 +152,7 @@ static int write_to(const struct conversion *c, const struct view *view, int fd,
 	int r = sink_init(&sink, fd, is_gzip);
 
 	if (r == 0)
-		r = c->codec->write(view, &options, &sink, result, d);
+		r = codec->write(view, &options, &sink, result, d);
 	if (r == 0)
 		r = sink_finish(&sink);
 	result->n_bytes = sink.n_written;
@@ -166,35 +166,51 @@ static int fail_write(int r, const char *path, struct diag *d)
 				: r;
 }
 
-static int write_file(const struct conversion *c, const struct view *view, const char *path,
+static int write_file(const struct codec *codec, const struct view *view, const char *path,
 	struct codec_result *result, struct diag *d)
 {
 	static const struct codec_options options = {.level = -1};
 	struct output_file file = OUTPUT_FILE_INIT;
 	int r = output_file_open(&file, path, d);
 
-	if (r == 0 && c->codec->needs_file && !file.temporary)
+	if (r == 0 && codec->needs_file && !file.temporary)
 		r = diag_set(d, -EINVAL, "%.300s: cannot write: not a file, and %s needs one", path,
-			c->codec->name);
-	else if (r == 0 && c->codec->write_file)
-		r = c->codec->write_file(view, &options, file.temporary, result, d);
+			codec->name);
+	else if (r == 0 && codec->write_file)
+		r = codec->write_file(view, &options, file.temporary, result, d);
 	else if (r == 0)
-		r = write_to(c, view, file.fd, codec_is_gzip(c->codec, path), result, d);
+		r = conversion_write(codec, view, file.fd, codec_is_gzip(codec, path), result, d);
 	if (r == 0)
 		r = output_file_publish(&file, d);
 	output_file_close(&file);
 	return fail_write(r, path, d);
 }
 
+int conversion_write_beside(const struct codec *codec, const struct view *view, const char *path,
+	char **file, struct codec_result *result, struct diag *d)
+{
+	int r;
+
+	*file = make_path(view, path, codec->suffix);
+	if (!*file)
+		return diag_set(d, -ENOMEM, "%.300s: out of memory", path);
+	r = write_file(codec, view, *file, result, d);
+	if (r) {
+		free(*file);
+		*file = NULL;
+	}
+	return r;
+}
+
 /* --- what is said of it -------------------------------------------------------------------- */
 
-static void say_losses(
-	const struct view *view, const struct conversion *c, const struct codec_result *result)
+void conversion_say_losses(
+	const struct codec *codec, const struct view *view, const struct codec_result *result)
 {
 	for (uint32_t i = 0; i < view->notes.n_texts; i++)
 		fprintf(stderr, "  note: %s\n", view->notes.texts[i]);
 	for (size_t i = 0; i < result->n_losses; i++)
-		fprintf(stderr, "  warning: %s cannot express %" PRIu64 " %s\n", c->codec->name,
+		fprintf(stderr, "  warning: %s cannot express %" PRIu64 " %s\n", codec->name,
 			result->losses[i].n, result->losses[i].what);
 }
 
@@ -203,11 +219,24 @@ static void say(const struct view *view, const struct conversion *c, const char 
 {
 	fprintf(stderr, "converted %" PRIu64 " of %" PRIu64 " events to %s: %.1f MB\n",
 		result->n_items, view->n_events, c->codec->name, (double)result->n_bytes / 1e6);
-	say_losses(view, c, result);
+	conversion_say_losses(c->codec, view, result);
 	if (path) {
 		terminal_write(path, stdout);
 		putchar('\n');
 	}
+}
+
+void conversion_write_json_members(
+	const struct view *view, const struct codec_result *result, struct json *j)
+{
+	json_uint(j, "bytes", result->n_bytes);
+	json_uint(j, "events", view->n_events);
+	json_uint(j, "written", result->n_items);
+	json_begin_object(j, "lost");
+	for (size_t i = 0; i < result->n_losses; i++)
+		json_uint(j, result->losses[i].what, result->losses[i].n);
+	json_end_object(j);
+	json_texts(j, "notes", view->notes.texts, view->notes.n_texts);
 }
 
 static void say_json(const struct view *view, const struct conversion *c, const char *path,
@@ -218,14 +247,7 @@ static void say_json(const struct view *view, const struct conversion *c, const 
 	json_begin(&j, stdout);
 	json_text(&j, "file", path);
 	json_text(&j, "format", c->codec->name);
-	json_uint(&j, "bytes", result->n_bytes);
-	json_uint(&j, "events", view->n_events);
-	json_uint(&j, "written", result->n_items);
-	json_begin_object(&j, "lost");
-	for (size_t i = 0; i < result->n_losses; i++)
-		json_uint(&j, result->losses[i].what, result->losses[i].n);
-	json_end_object(&j);
-	json_texts(&j, "notes", view->notes.texts, view->notes.n_texts);
+	conversion_write_json_members(view, result, &j);
 	json_end(&j);
 }
 
@@ -238,8 +260,8 @@ int conversion_run(
 
 	if (is_standard_output(c)) {
 		streams_expect_pipe();
-		r = fail_write(
-			write_to(c, view, STDOUT_FILENO, false, &result, d), "standard output", d);
+		r = fail_write(conversion_write(c->codec, view, STDOUT_FILENO, false, &result, d),
+			"standard output", d);
 		if (r == 0)
 			say(view, c, NULL, &result);
 		return r;
@@ -249,7 +271,7 @@ int conversion_run(
 		return diag_set(d, -ENOMEM, "%.300s: out of memory", path);
 	if (is_input(view, output))
 		return diag_set(d, -EINVAL, "%.300s: that is the trace itself", output);
-	r = write_file(c, view, output, &result, d);
+	r = write_file(c->codec, view, output, &result, d);
 	if (r == 0 && c->is_json)
 		say_json(view, c, output, &result);
 	else if (r == 0)

@@ -8,7 +8,9 @@
 #include <stdio.h>
 
 struct codec;
+struct codec_result;
 struct diag;
+struct json;
 struct view;
 
 struct conversion {
@@ -27,6 +29,22 @@ int conversion_check(struct conversion *c, struct diag *d);
  */
 int conversion_run(
 	const struct conversion *c, const struct view *view, const char *path, struct diag *d);
+
+/*
+ * The parts of that. Into a descriptor, for codecs that need no file; and into the file beside the trace (or run directory) at |path|
+ * that has the name of that and the end of the format: *file is the caller's, NULL on failure. 0, or a negative errno with |d|
+ * (of the first: where there is more to say than that).
+ */
+int conversion_write(const struct codec *codec, const struct view *view, int fd, bool is_gzip,
+	struct codec_result *result, struct diag *d);
+int conversion_write_beside(const struct codec *codec, const struct view *view, const char *path,
+	char **file, struct codec_result *result, struct diag *d);
+/* The notes of the view and what the format could not express, to standard error; with all that is counted, as JSON. */
+void conversion_say_losses(
+	const struct codec *codec, const struct view *view, const struct codec_result *result);
+void conversion_write_json_members(
+	const struct view *view, const struct codec_result *result, struct json *j);
+
 /* The name of format i; NULL: there are no more. */
 const char *conversion_get_format(size_t i);
 /* A line for each. */
