@@ -25,6 +25,7 @@ static const struct command *const commands[] = {
 	&command_snapshot,
 	&command_start,
 	&command_stop,
+	&command_view,
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
@@ -39,8 +40,6 @@ static const struct {
 	{"attach", "recording a running program that does not use libproftap is still to come; "
 		   "proftap run starts one so that it can be recorded"},
 	{"doctor", "checking what this machine permits is still to come"},
-	{"view", "serving a recording for a viewer is still to come; try proftap report, or xprof "
-		 "--logdir"},
 };
 
 void command_print_version(FILE *out)

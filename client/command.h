@@ -76,6 +76,7 @@ extern const struct command command_run;
 extern const struct command command_snapshot;
 extern const struct command command_start;
 extern const struct command command_stop;
+extern const struct command command_view;
 
 /* All of proftap but main(). Returns an enum exit_code. */
 int command_main(int argc, char **argv);

@@ -123,7 +123,7 @@ void summary_write_view(const char *log_dir, FILE *out)
 {
 	fputs("view: xprof --logdir ", out);
 	terminal_write_word(log_dir, out);
-	fputs("    or    proftap report ", out);
+	fputs("    or    proftap view ", out);
 	terminal_write_word(log_dir, out);
 	putc('\n', out);
 }

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* proftap view: traces in the Perfetto UI, or in XProf. */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "client/arguments.h"
+#include "client/command.h"
+#include "client/exit.h"
+#include "client/open_view.h"
+#include "client/perfetto_link.h"
+#include "client/perfetto_view.h"
+#include "client/xprof.h"
+
+struct settings {
+	struct perfetto_view perfetto;
+	struct view_settings view;
+	int64_t port; /* 0: not given */
+	bool is_xprof;
+};
+
+#define AT(member) offsetof(struct settings, member)
+
+static const struct command_option options[] = {
+	{"port", 'p', COMMAND_OPTION_INT, AT(port), 1, UINT16_MAX, NULL, "PORT",
+		"of 127.0.0.1; default 9001, which is where the Perfetto UI fetches from"},
+	{"keep", 0, COMMAND_OPTION_FLAG, AT(perfetto.keeps), 0, 0, NULL, NULL,
+		"serve until Ctrl-C; default: until it was fetched once"},
+	{"xprof", 0, COMMAND_OPTION_FLAG, AT(is_xprof), 0, 0, NULL, NULL,
+		"start XProf on the log directory instead"},
+	{"max_events", 0, COMMAND_OPTION_INT, AT(perfetto.max_events), 1, INT64_MAX, NULL, "N",
+		"what is larger is not for a browser; default 20000000"},
+	{"json", 0, COMMAND_OPTION_FLAG, AT(perfetto.is_json), 0, 0, NULL, NULL,
+		"one JSON object on standard output instead of the link"},
+	OPEN_VIEW_OPTIONS(struct settings, view),
+	OPEN_VIEW_GROUP_OPTIONS(struct settings, view),
+};
+
+static const char *const aligns[] = {"epoch", "start"};
+
+static const struct command_words values[] = {
+	{"align", aligns, sizeof aligns / sizeof aligns[0], NULL},
+	{NULL, NULL, 0, NULL},
+};
+
+static int check(const struct settings *s, int n_places, struct diag *d)
+{
+	if (n_places == 0)
+		return diag_set(d, -EINVAL, "proftap view: at least one run or file must be given");
+	if (s->is_xprof && n_places > 1)
+		return diag_set(d, -EINVAL, "--xprof: takes one log directory, run or file");
+	if (s->is_xprof && (s->perfetto.keeps || s->perfetto.is_json))
+		return diag_set(d, -EINVAL, "--xprof excludes --keep and --json");
+	return 0;
+}
+
+static int show(struct settings *s, char **places, size_t n, struct diag *d)
+{
+	_cleanup_(view_freep) struct view *view = NULL;
+	_cleanup_free_ char *path = NULL;
+
+	if (s->is_xprof) {
+		xprof_start(places[0], (uint16_t)s->port, d);
+		return EXIT_FAILED;
+	}
+	if (s->port)
+		s->perfetto.port = s->port;
+	if (open_view(places, n, &s->view, &view, &path, d))
+		return EXIT_FAILED;
+	return perfetto_view_run(&s->perfetto, view, path, d);
+}
+
+static int parse_and_show(const struct command *self, int argc, char **argv, struct settings *s)
+{
+	struct diag d = DIAG_INIT;
+	int code;
+	int n_left;
+	int r = arguments_parse(self, argc, argv, s, &n_left, &d);
+
+	if (r == ARGUMENTS_HANDLED)
+		return EXIT_DONE;
+	if (r == 0)
+		r = check(s, n_left, &d);
+	if (r < 0)
+		return command_fail_usage(self, &d);
+	code = show(s, argv, (size_t)n_left, &d);
+	if (code == EXIT_FAILED)
+		fprintf(stderr, "%s\n", d.text);
+	return code;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct settings s = {.perfetto = PERFETTO_VIEW_INIT, .view = VIEW_SETTINGS_INIT};
+	int code = parse_and_show(self, argc, argv, &s);
+
+	view_settings_deinit(&s.view);
+	return code;
+}
+
+const struct command command_view = {
+	.name = "view",
+	.usage = "[options] LOG_DIR|RUN|FILE ...",
+	.summary = "a trace in the Perfetto UI, or in XProf",
+	.options = options,
+	.n_options = sizeof options / sizeof options[0],
+	.values = values,
+	.operands = ":files",
+	.run = run,
+};

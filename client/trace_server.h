@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A converted trace on 127.0.0.1, for the page of the Perfetto UI and nobody else: that page may read it (CORS), who does not
+ * know the path gets 404, and who came by another name than ours 403.
+ */
+#ifndef CLIENT_TRACE_SERVER_H
+#define CLIENT_TRACE_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct diag;
+struct http_server;
+
+struct trace_server {
+	uint16_t port;
+	const char *path; /* of the file in the URL */
+	int fd; /* of the file; borrowed */
+	uint64_t n_bytes;
+	bool keeps; /* serve until interrupted, not only once */
+	struct http_server *http; /* NULL: not open */
+	int n_interrupts; /* before it was open: they were meant for something else */
+};
+
+/* After interrupt_start(). From then on the port answers. |s| stays where it is until trace_server_close(). 0, or a negative errno with |d|. */
+int trace_server_open(struct trace_server *s, struct diag *d);
+/*
+ * Until the file was fetched whole, or an interrupt. EXIT_DONE: it was fetched at least once; EXIT_INTERRUPTED: it was not;
+ * EXIT_FAILED with |d|.
+ */
+int trace_server_run(struct trace_server *s, struct diag *d);
+void trace_server_close(struct trace_server *s);
+
+#endif

@@ -1,0 +1,333 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""proftap view: what it serves for the Perfetto UI, to whom, and when it ends; and XProf in its place."""
+import base64
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+from conversions import GOLDEN, goldens, make_space
+from fixture import check, contains, equal, free_port, run, test
+from processes import PROFTAP
+from viewing import ORIGIN, View, convert
+
+# Of one that does not read: so much of the file is on its way, and what the sender's kernel takes.
+RECEIVE_BYTES = 1 << 18
+TRACE = GOLDEN / "args.xplane.pb"
+
+
+def says(text, *parts):
+    for part in parts:
+        contains(text, part, "what it says")
+
+
+def refuse(*words, code=1, env=None):
+    """Its standard error."""
+    done = subprocess.run([PROFTAP, "view", *words], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "SSH_CONNECTION": "", **(env or {})})
+    equal((done.returncode, done.stdout), (code, ""), f"view {words}: {done.stderr}")
+    return done.stderr
+
+
+def make_large(t):
+    """More than the kernel keeps for a peer that does not read, compressed, too."""
+    names = [base64.b64encode(os.urandom(30000)).decode() for _ in range(240)]
+    path = t.dir / "large.xplane.pb"
+    path.write_bytes(make_space({"main": [(name, 10 * i, 5) for i, name in enumerate(names)]}))
+    return path
+
+
+@test
+def the_link_is_the_perfetto_uis(t):
+    view = View(t, TRACE)
+    url = f"http://127.0.0.1:{view.port}{view.path}"
+    equal(view.said["link"], f"{ORIGIN}/#!/?url={url}&rpc_port={view.port}", "link")
+    check(re.fullmatch(r"/[0-9a-f]{32}/args\.pftrace", view.path), f"path {view.path}")
+    other = View(t, TRACE)
+    check(other.path != view.path, "two views have one path")
+
+
+@test
+def what_is_fetched_is_what_convert_writes_and_then_it_ends(t):
+    for path in goldens()[:3]:
+        view = View(t, path)
+        equal(view.fetch(), convert(t, path), f"bytes of {path}")
+        equal(view.wait(), 0, "exit")
+
+
+@test
+def options_of_convert_choose_what_is_served(t):
+    options = ("--name", "args", "--primary-group", "host")
+    view = View(t, *options, TRACE)
+    check(view.said["written"] < view.said["events"], f"all was written: {view.said}")
+    equal(view.fetch(), convert(t, *options, TRACE), "bytes")
+
+
+@test
+def a_run_of_several_hosts_is_one_trace(t):
+    run_dir = t.dir / "logs/plugins/profile/a_run"
+    run_dir.mkdir(parents=True)
+    for name in ("one", "two"):
+        (run_dir / f"{name}.xplane.pb").write_bytes(make_space({"main": [(name, 0, 5)]}, host=name))
+    view = View(t, t.dir / "logs")
+    check(view.path.endswith("/a_run.pftrace"), f"path {view.path}")
+    equal(view.fetch(), convert(t, run_dir), "bytes")
+
+
+@test
+def only_the_page_of_the_perfetto_ui_may_read(t):
+    view = View(t, TRACE, "--keep")
+    for method, path in (("GET", view.path), ("GET", "/"), ("OPTIONS", view.path), ("POST", "/status")):
+        headers = view.ask(method, path)[1]
+        equal(headers["Access-Control-Allow-Origin"], ORIGIN, f"{method} {path}")
+        equal(headers["Cache-Control"], "no-cache", f"{method} {path}")
+
+
+@test
+def preflights_are_answered(t):
+    view = View(t, TRACE)
+    for path in (view.path, "/status"):
+        status, headers, data = view.ask("OPTIONS", path)
+        equal((status, data), (204, b""), "answer")
+        check({"GET", "POST"} <= set(headers["Access-Control-Allow-Methods"].split(", ")), "methods")
+        equal(headers["Access-Control-Allow-Headers"], "*", "headers")
+        equal(headers["Access-Control-Allow-Private-Network"], "true", "private network")
+
+
+@test
+def everything_else_is_not_found(t):
+    view = View(t, TRACE, "--keep")
+    secret = view.path.split("/")[1]
+    for method, path in (("POST", "/status"), ("GET", "/status"), ("GET", "/"), ("GET", "/args.pftrace"),
+                         ("GET", f"/{secret}"), ("GET", f"/{secret}/"), ("GET", view.path[:-1]),
+                         ("GET", f"{view.path}/../{view.path}"), ("POST", view.path), ("PUT", view.path),
+                         ("DELETE", view.path)):
+        body = b"x" * 100000 if method in ("POST", "PUT") else None
+        equal(view.ask(method, path, body=body)[::2], (404, b""), f"{method} {path}")
+
+
+@test
+def other_names_of_this_machine_are_refused(t):
+    view = View(t, TRACE, "--keep")
+    for host in ("evil.example", f"evil.example:{view.port}", "127.0.0.1", f"127.0.0.1:{view.port}0",
+                 f"127.0.0.1.evil.example:{view.port}"):
+        for method in ("GET", "OPTIONS"):
+            status, headers, data = view.ask(method, host=host)
+            equal((status, data), (403, b""), f"{method} as {host}")
+            check("Access-Control-Allow-Origin" not in headers, "a stranger may read")
+    for host in (f"localhost:{view.port}", f"127.0.0.1:{view.port}", "127.0.0.1:9001"):
+        equal(view.ask(host=host)[0], 200, f"GET as {host}")
+    with view.connect() as s:
+        s.sendall(f"GET {view.path} HTTP/1.0\r\n\r\n".encode())
+        says(s.recv(1000).decode(), " 403 ")
+
+
+def listeners(port):
+    """The addresses in /proc/net, of both families."""
+    rows = [line.split() for table in ("tcp", "tcp6")
+            for line in Path("/proc/net", table).read_text().splitlines()[1:]]
+    return [row[1].split(":")[0] for row in rows if row[3] == "0A" and row[1].endswith(f":{port:04X}")]
+
+
+@test
+def only_this_machine_reaches_it(t):
+    equal(listeners(View(t, TRACE).port), ["0100007F"], "addresses that it listens on")
+
+
+@test
+def a_look_at_the_head_is_no_fetch(t):
+    view = View(t, TRACE)
+    status, headers, data = view.ask("HEAD")
+    expected = convert(t, TRACE)
+    equal((status, data, int(headers["Content-Length"])), (200, b"", len(expected)), "HEAD")
+    equal(view.fetch(), expected, "bytes")
+    equal(view.wait(), 0, "exit")
+
+
+@test
+def with_keep_it_serves_until_it_is_interrupted(t):
+    view = View(t, TRACE, "--keep")
+    equal(view.fetch(), view.fetch(), "the second fetch")
+    view.signal(signal.SIGINT)
+    equal(view.wait(), 0, "exit")
+
+
+@test
+def an_interrupt_before_anything_was_fetched_is_one(t):
+    for number in (signal.SIGINT, signal.SIGTERM):
+        view = View(t, TRACE)
+        view.signal(number)
+        equal(view.wait(), 130, "exit")
+
+
+@test
+def a_fetch_that_was_cut_does_not_count(t):
+    view = View(t, make_large(t))
+    with view.connect(RECEIVE_BYTES) as s:
+        view.request(s)
+        check(len(s.recv(1000)) > 0, "nothing came")
+    data = view.fetch()
+    equal(len(data), view.said["bytes"], "bytes of the whole one")
+    equal(view.wait(), 0, "exit")
+
+
+def read_answer(s, n_body):
+    """To its end, however it came."""
+    data = b""
+    while b"\r\n\r\n" not in data or len(data.split(b"\r\n\r\n", 1)[1]) < n_body:
+        piece = s.recv(1 << 20)
+        if not piece:
+            break
+        data += piece
+    return data.split(b"\r\n\r\n", 1)[1]
+
+
+@test
+def a_slow_fetch_is_waited_for(t):
+    view = View(t, make_large(t))
+    with view.connect(RECEIVE_BYTES) as s:
+        view.request(s)
+        check(len(s.recv(1, socket.MSG_PEEK)) > 0, "nothing came")
+        expected = view.fetch()
+        check(view.popen.poll() is None, "it ended while it was sending")
+        equal(read_answer(s, len(expected)) == expected, True, "the bytes of the slow one are the same")
+    equal(view.wait(), 0, "exit")
+
+
+@test
+def those_who_never_ask_are_let_go_and_others_served(t):
+    view = View(t, TRACE)
+    silent = [view.connect() for _ in range(20)]
+    for s in silent[::2]:
+        s.sendall(b"GET / HTTP/1.1\r\nX: ")
+    # All places are taken: this one has to wait for them.
+    data = view.fetch()
+    for s in silent[:10]:
+        equal(s.recv(1000), b"", "what a silent one got")
+    equal(data, convert(t, TRACE), "bytes")
+    equal(view.wait(), 0, "exit")
+    for s in silent:
+        s.close()
+
+
+@test
+def a_port_in_use_is_said(t):
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        port = s.getsockname()[1]
+        said = refuse("--port", str(port), TRACE)
+    says(said, f"127.0.0.1:{port}: address in use", "--port", "port 9001")
+
+
+@test
+def a_remote_machine_gets_the_tunnel(t):
+    for connection, ssh in (("10.0.0.1 50000 10.0.0.7 22", "ssh -L {} 10.0.0.7"),
+                            ("10.0.0.1 50000 10.0.0.7 2222", "ssh -p 2222 -L {} 10.0.0.7"),
+                            ("fe80::1 50000 2001:db8::7 22", "ssh -L {} 2001:db8::7"),
+                            ("$(reboot) x ;reboot 22", f"ssh -L {{}} {socket.gethostname()}")):
+        view = View(t, TRACE, env={"SSH_CONNECTION": connection})
+        equal(view.said["tunnel"], ssh.format(f"9001:127.0.0.1:{view.port}"), "tunnel")
+        equal(view.said["link"], f"{ORIGIN}/#!/?url=http://127.0.0.1:9001{view.path}", "link")
+        equal(view.ask(host="127.0.0.1:9001")[0], 200, "as the browser there asks")
+    check(View(t, TRACE).said["tunnel"] is None, "a tunnel without ssh")
+
+
+@test
+def text_is_the_link_and_the_tunnel(t):
+    port = free_port()
+    done = subprocess.Popen([PROFTAP, "view", "--port", str(port), TRACE], text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            env={**os.environ, "SSH_CONNECTION": "10.0.0.1 1 10.0.0.7 22"})
+    lines = [done.stdout.readline().rstrip("\n") for _ in range(2)]
+    done.send_signal(signal.SIGINT)
+    out, err = done.communicate(timeout=60)
+    check(lines[0].startswith(f"{ORIGIN}/#!/?url=http://127.0.0.1:9001/"), f"first line {lines[0]}")
+    equal((lines[1], out), (f"ssh -L 9001:127.0.0.1:{port} 10.0.0.7", ""), "the rest")
+    says(err, "serving ", "until it was fetched once", "Ctrl-C")
+
+
+@test
+def an_empty_trace_is_served_and_said_to_be_empty(t):
+    path = t.dir / "empty.xplane.pb"
+    path.write_bytes(make_space({}))
+    view = View(t, path)
+    equal((view.said["events"], view.said["written"]), (0, 0), "events")
+    equal(view.fetch(), convert(t, path), "bytes")
+    port = free_port()
+    process = subprocess.Popen([PROFTAP, "view", "--port", str(port), path], text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    says(process.communicate(timeout=60)[1], "there are no events in it")
+
+
+@test
+def what_is_too_large_for_a_browser_is_not_served(t):
+    for options in ((), ("--name", ".")):
+        said = refuse("--max_events", "1", *options, TRACE)
+        says(said, " events are too many for a browser", "--from", "proftap convert -t perfetto",
+                 "trace_processor server http FILE.pftrace", ORIGIN)
+    view = View(t, "--max_events", "1", "--name", "^no such", TRACE)
+    equal(view.said["written"], 0, "events")
+
+
+@test
+def nothing_stays_in_the_directory_of_temporary_files(t):
+    view = View(t, TRACE, env={"TMPDIR": str(t.public_dir("temporary"))})
+    equal(os.listdir(t.dir / "temporary"), [], "files while it serves")
+    view.fetch()
+    says(refuse(TRACE, env={"TMPDIR": "/dev/null"}), "/dev/null: ", "TMPDIR")
+
+
+@test
+def a_trace_that_cannot_be_read_is_said(t):
+    says(refuse(t.dir / "none.xplane.pb"), "none.xplane.pb")
+    says(refuse(code=2), "at least one run or file")
+    says(refuse("--port", "0", TRACE, code=2), "--port")
+
+
+def fake_xprof(t):
+    """A PATH on which it says what it was called with."""
+    programs = t.dir / "programs"
+    programs.mkdir()
+    (programs / "xprof").write_text('#!/bin/sh\necho "$0" "$@"\nexit 7\n')
+    (programs / "xprof").chmod(0o755)
+    return {"PATH": f"{programs}:{os.environ['PATH']}"}
+
+
+@test
+def xprof_is_started_on_the_log_directory(t):
+    env = {**os.environ, **fake_xprof(t)}
+    run_dir = t.dir / "logs/plugins/profile/a_run"
+    run_dir.mkdir(parents=True)
+    (run_dir / "one.xplane.pb").write_bytes(TRACE.read_bytes())
+    log_dir = (t.dir / "logs").resolve()
+    for place in (t.dir / "logs", run_dir, run_dir / "one.xplane.pb"):
+        for options, more in (((), ""), (("--port", "8791"), " --port 8791")):
+            done = subprocess.run([PROFTAP, "view", "--xprof", *options, place], env=env, text=True,
+                                  capture_output=True)
+            equal((done.returncode, done.stdout),
+                  (7, f"{t.dir}/programs/xprof --logdir {log_dir}{more}\n"), f"{place} {done.stderr}")
+
+
+@test
+def without_xprof_it_says_how_to_get_it(t):
+    says(refuse("--xprof", t.dir, env={"PATH": str(t.dir)}), "xprof: not found", "pip install xprof")
+    said = refuse("--xprof", TRACE, env={"PATH": str(t.dir)})
+    says(said, "not in a log directory")
+    says(refuse("--xprof", "--keep", t.dir, code=2), "--xprof excludes")
+
+
+@test
+def json_says_what_is_served(t):
+    said = View(t, TRACE).said
+    equal(set(said), {"link", "url", "tunnel", "port", "format", "bytes", "events", "written", "lost", "notes"},
+          "keys")
+    equal(json.dumps(said["lost"]), "{}", "lost")
+
+
+if __name__ == "__main__":
+    run()
