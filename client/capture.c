@@ -4,10 +4,13 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/diag.h"
 #include "client/capture_report.h"
 #include "client/exit.h"
+#include "client/part_files.h"
+#include "client/part_formats.h"
 #include "client/parts.h"
 #include "client/swapped.h"
 
@@ -27,10 +30,34 @@ static const struct part *find_failed(const struct parts *parts)
 	return &parts->v[0];
 }
 
-static int finish(struct capture *c, const struct parts *parts, struct diag *d)
+static void note_files(struct capture *c, const struct part *p)
+{
+	for (size_t i = 0; c->files && i < part_files_count(p); i++)
+		names_intern(c->files, part_files_get(p, i), strlen(part_files_get(p, i)));
+}
+
+/* Of many. */
+static void write_formats(struct capture *c, struct parts *parts)
+{
+	for (size_t i = 0; i < parts->n; i++) {
+		struct part *p = &parts->v[i];
+
+		if (p->code == EXIT_DONE)
+			part_formats_write(p);
+		for (uint32_t w = 0; w < p->conversion_warnings.n_texts; w++)
+			names_intern(&c->warnings, p->conversion_warnings.texts[w],
+				strlen(p->conversion_warnings.texts[w]));
+	}
+}
+
+static int finish(struct capture *c, struct parts *parts, struct diag *d)
 {
 	fail(c, find_failed(parts), d);
+	for (size_t i = 0; i < parts->n; i++)
+		if (parts->v[i].code == EXIT_DONE)
+			note_files(c, &parts->v[i]);
 	if (parts->n > 1) {
+		write_formats(c, parts);
 		capture_report_write(parts);
 		c->is_reported = true;
 	}

@@ -9,6 +9,7 @@
 
 #include "base/profile_options.h"
 #include "client/address.h"
+#include "client/formats.h"
 #include "trace/space.h" /* struct names */
 
 struct diag;
@@ -29,6 +30,8 @@ struct capture {
 	/* NULL, or: whether to publish what came (its space NULL: too large to be read); else EXIT_EMPTY */
 	bool (*is_wanted)(const struct outline *outline, void *context);
 	void *context;
+	struct formats formats; /* written beside the trace */
+	struct names *files; /* NULL, or: gets the paths of the traces that were published */
 	struct names warnings; /* for the summary */
 	bool is_waited_for; /* --wait: a target that is busy, so that nobody need be told of it */
 	bool can_retry; /* there will be another try: of many, all must be ready, or none is recorded */

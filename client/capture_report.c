@@ -43,6 +43,14 @@ static void write_files(const struct parts *parts, struct json *j)
 	json_end_list(j);
 }
 
+static void write_converted(const struct parts *parts, struct json *j)
+{
+	json_begin_list(j, "converted");
+	for (size_t i = 0; i < parts->n; i++)
+		part_report_write_json_converted(&parts->v[i], j);
+	json_end_list(j);
+}
+
 static void write_targets(const struct parts *parts, struct json *j)
 {
 	json_begin_list(j, "targets");
@@ -75,6 +83,7 @@ static void write_json(const struct parts *parts, size_t n_done)
 	json_text(&j, "session_id", first->options.session_id);
 	json_int(&j, "start_unix_ns", parts->start_unix_ns);
 	write_files(parts, &j);
+	write_converted(parts, &j);
 	write_targets(parts, &j);
 	json_texts(&j, "warnings", warnings->texts, warnings->n_texts);
 	json_end(&j);

@@ -12,6 +12,7 @@
 #include "client/arguments.h"
 #include "client/capture_target.h"
 #include "client/part_files.h"
+#include "client/perfetto_link.h"
 #include "trace/run_dir.h"
 
 void capture_settings_init(struct capture_settings *s)
@@ -21,6 +22,7 @@ void capture_settings_init(struct capture_settings *s)
 		.retry = {.attempts = 1},
 		.delay_ms = -1,
 		.max_bytes = -1,
+		.perfetto_port = PERFETTO_LINK_PORT,
 	};
 	profile_options_init(&s->capture.options);
 }
@@ -45,6 +47,11 @@ int capture_settings_set_option(void *settings, const char *key_value, struct di
 	if (names_intern(&s->capture.warnings, d->text, strlen(d->text)) == NAMES_NONE)
 		return diag_set(d, -ENOMEM, "out of memory");
 	return 0;
+}
+
+int capture_settings_set_format(void *settings, const char *words, struct diag *d)
+{
+	return formats_parse(&((struct capture_settings *)settings)->capture.formats, words, d);
 }
 
 static int parse_duration(struct capture_settings *s, const char *text, struct diag *d)
@@ -202,6 +209,18 @@ static int take_stock_names(struct capture_settings *s, struct diag *d)
 	return c->run ? run_dir_check_name(c->run, d) : 0;
 }
 
+/* What stays there is not converted. */
+static int check_outputs(const struct capture_settings *s, struct diag *d)
+{
+	if (s->has_link && s->no_perfetto_link)
+		return diag_set(
+			d, -EINVAL, "--perfetto_link and --no_perfetto_link exclude each other");
+	if (s->capture.server_writes && (s->has_link || s->capture.formats.n))
+		return diag_set(d, -EINVAL,
+			"--server_writes excludes --perfetto_link and --format: the trace is not here then");
+	return 0;
+}
+
 /* Of a directory that is made up here the server's machine has none. */
 static int check_server_writes(const struct capture *c, struct diag *d)
 {
@@ -218,6 +237,8 @@ static int check(struct capture_settings *s, struct diag *d)
 
 	if (r == 0)
 		r = check_server_writes(&s->capture, d);
+	if (r == 0)
+		r = check_outputs(s, d);
 	if (r == 0)
 		r = check_times(s, d);
 	if (r == 0)

@@ -20,7 +20,9 @@ struct capture_settings {
 	struct retry retry;
 	int64_t delay_ms; /* -1: not given */
 	int64_t max_bytes; /* -1: not given */
+	bool has_link; /* to the Perfetto UI, which is served until it was followed */
 	bool no_perfetto_link;
+	int64_t perfetto_port;
 	struct log_dir log_dir;
 	struct target_words words;
 	struct target_words names; /* |host_name|, one a target */
@@ -32,6 +34,9 @@ void capture_settings_deinit(struct capture_settings *s);
 
 /* Sets an option of the capture, as command.h wants it, from "KEY=VALUE". 0 or -EINVAL with |d|. */
 int capture_settings_set_option(void *settings, const char *key_value, struct diag *d);
+
+/* Adds to the formats, likewise, from "perfetto,pprof". */
+int capture_settings_set_format(void *settings, const char *words, struct diag *d);
 
 /*
  * The options are set: takes what is left of the command line, the targets and the duration, and

@@ -3,16 +3,21 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/cleanup.h"
 #include "base/diag.h"
 #include "client/arguments.h"
 #include "client/capture_failure.h"
 #include "client/capture_settings.h"
 #include "client/command.h"
 #include "client/exit.h"
+#include "client/formats.h"
 #include "client/interrupt.h"
 #include "client/log_dir.h"
+#include "client/open_view.h"
 #include "client/part_files.h"
+#include "client/perfetto_view.h"
 #include "client/retry.h"
+#include "client/streams.h"
 #include "client/tunnel.h"
 
 /* A year. */
@@ -51,12 +56,19 @@ static const struct command_option options[] = {
 		"stock servers write the file, on their own disk, under the same --log_dir"},
 	{"json", 0, COMMAND_OPTION_FLAG, AT(capture.is_json), 0, 0, NULL, NULL,
 		"one JSON object on standard output instead of text"},
+	{"format", 0, COMMAND_OPTION_CALL, 0, 0, 0, capture_settings_set_format, "LIST",
+		"other formats beside the XSpace, as in perfetto,pprof"},
+	{"perfetto_link", 0, COMMAND_OPTION_FLAG, AT(has_link), 0, 0, NULL, NULL,
+		"then serve it for the Perfetto UI, as proftap view does, and say the link"},
+	{"perfetto_port", 0, COMMAND_OPTION_INT, AT(perfetto_port), 1, UINT16_MAX, NULL, "PORT",
+		"for that; default 9001"},
 	{"no_perfetto_link", 0, COMMAND_OPTION_FLAG, AT(no_perfetto_link), 0, 0, NULL, NULL,
-		"accepted for the habit; there is no link"},
-	{"perfetto_link", 0, COMMAND_OPTION_ANNOUNCED, 0, 0, 0, NULL, NULL,
-		"links to the Perfetto UI are still to come; the summary says how to view the file"},
-	{"format", 0, COMMAND_OPTION_ANNOUNCED, 0, 0, 0, NULL, NULL,
-		"other formats are still to come; the file is an XSpace"},
+		"accepted for the habit; there is none unless you ask"},
+};
+
+static const struct command_words values[] = {
+	{"format", NULL, 0, formats_get_name},
+	{NULL, NULL, 0, NULL},
 };
 
 static int capture_through(struct capture_settings *s, struct diag *d)
@@ -87,6 +99,36 @@ static int capture(struct capture_settings *s, struct diag *d)
 	return code;
 }
 
+static int show(const struct capture_settings *s, const struct names *files, struct diag *d)
+{
+	const struct perfetto_view view = {
+		.port = s->perfetto_port,
+		.max_events = PERFETTO_VIEW_MAX_EVENTS,
+		.out = stderr,
+	};
+	const struct view_settings all = VIEW_SETTINGS_INIT;
+	_cleanup_(view_freep) struct view *v = NULL;
+	_cleanup_free_ char *path = NULL;
+	int r = open_view(files->texts, files->n_texts, &all, &v, &path, d);
+
+	return r ? EXIT_FAILED : perfetto_view_run(&view, v, path, d);
+}
+
+/* The traces are there, whatever becomes of the link. */
+static int capture_and_show(struct capture_settings *s, struct diag *d)
+{
+	struct names files = {0};
+	int code;
+
+	s->capture.files = &files;
+	code = capture(s, d);
+	if (s->has_link && files.n_texts && streams_finish() == 0 &&
+		show(s, &files, d) == EXIT_FAILED)
+		fprintf(stderr, "  warning: no link: %s\n", d->text);
+	names_deinit(&files);
+	return code;
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
 	struct capture_settings s;
@@ -102,7 +144,7 @@ static int run(const struct command *self, int argc, char **argv)
 	if (r < 0)
 		code = command_fail_usage(self, &d);
 	else if (r == 0)
-		code = capture(&s, &d);
+		code = capture_and_show(&s, &d);
 	capture_settings_deinit(&s);
 	return code;
 }
@@ -113,6 +155,7 @@ const struct command command_capture = {
 	.summary = "record MS milliseconds of a running target, or of many at once",
 	.options = options,
 	.n_options = sizeof options / sizeof options[0],
+	.values = values,
 	.operands = ":targets",
 	.set_profile_option = capture_settings_set_option,
 	.profile_use = OPTION_OF_CAPTURE,

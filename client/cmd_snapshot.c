@@ -66,6 +66,7 @@ const struct command command_snapshot = {
 	.summary = "write what the flight recorder, or a continuous session, holds; it goes on",
 	.options = options,
 	.n_options = sizeof options / sizeof options[0],
+	.values = session_command_values,
 	.operands = ":targets",
 	.run = run,
 };

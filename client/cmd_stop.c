@@ -27,6 +27,7 @@ const struct command command_stop = {
 	.summary = "end a continuous session or the flight recorder, and write what it holds",
 	.options = options,
 	.n_options = sizeof options / sizeof options[0],
+	.values = session_command_values,
 	.operands = ":targets",
 	.run = run,
 };

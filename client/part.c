@@ -22,6 +22,7 @@
 #include "client/file_name.h"
 #include "client/method.h"
 #include "client/part_files.h"
+#include "client/part_formats.h"
 #include "client/part_name.h"
 #include "client/part_report.h"
 #include "client/profile_call.h"
@@ -49,6 +50,8 @@ void part_deinit(struct part *p)
 	free(p->profile_request);
 	free(p->file);
 	names_deinit(&p->more_files);
+	names_deinit(&p->converted);
+	names_deinit(&p->conversion_warnings);
 	free(p->report);
 }
 
@@ -281,6 +284,9 @@ bool part_poll(struct part *p, int64_t wait_ms)
 	progress_clear();
 	p->has_stream = p->recording.is_stream;
 	p->received_bytes = p->answer.xspace_bytes;
+	/* Of many, when all are over: it takes its time. */
+	if (p->code == EXIT_DONE && p->capture->n_targets == 1)
+		part_formats_write(p);
 	part_report_make(p);
 	answer_deinit(&p->answer);
 	recording_deinit(&p->recording);

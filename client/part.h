@@ -40,6 +40,8 @@ struct part {
 	uint64_t file_bytes;
 	char *file; /* the published path, or the first one */
 	struct names more_files; /* all of them, when the trace was split */
+	struct names converted; /* the same in the formats that were asked for, beside them */
+	struct names conversion_warnings;
 	struct diag remark; /* on the file, for the report; "": none */
 	struct diag name_remark; /* on what it is called */
 	char *report; /* of one of many: what is said of it at the end */

@@ -238,3 +238,13 @@ int part_files_publish(struct part *p, const char *name)
 		remark_name(p, first, other);
 	return r;
 }
+
+size_t part_files_count(const struct part *p)
+{
+	return p->more_files.n_texts ? p->more_files.n_texts : p->file != NULL;
+}
+
+const char *part_files_get(const struct part *p, size_t i)
+{
+	return p->more_files.n_texts ? names_get(&p->more_files, (uint32_t)i) : p->file;
+}

@@ -3,6 +3,7 @@
 #ifndef CLIENT_PART_FILES_H
 #define CLIENT_PART_FILES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct part;
@@ -20,5 +21,9 @@ struct part;
  * cannot be done, one file it is, and p->remark says why. 0, or a negative errno with p->d.
  */
 int part_files_publish(struct part *p, const char *name);
+
+/* The paths of what was published. */
+size_t part_files_count(const struct part *p);
+const char *part_files_get(const struct part *p, size_t i);
 
 #endif

@@ -10,6 +10,7 @@
 #include "client/capture.h"
 #include "client/exit.h"
 #include "client/part.h"
+#include "client/part_files.h"
 #include "client/part_warnings.h"
 #include "client/streams.h"
 #include "client/summary.h"
@@ -44,26 +45,24 @@ static void fill(const struct part *p, struct names *warnings, struct summary *s
 
 /* The files. */
 
-static size_t count_files(const struct part *p)
-{
-	return p->more_files.n_texts ? p->more_files.n_texts : p->file != NULL;
-}
-
-static const char *get_file(const struct part *p, size_t i)
-{
-	return p->more_files.n_texts ? names_get(&p->more_files, (uint32_t)i) : p->file;
-}
-
 void part_report_write_files(const struct part *p, FILE *out)
 {
-	for (size_t i = 0; i < count_files(p); i++)
-		fprintf(out, "%s\n", get_file(p, i));
+	for (size_t i = 0; i < part_files_count(p); i++)
+		fprintf(out, "%s\n", part_files_get(p, i));
+	for (uint32_t i = 0; i < p->converted.n_texts; i++)
+		fprintf(out, "%s\n", names_get(&p->converted, i));
 }
 
 void part_report_write_json_files(const struct part *p, struct json *j)
 {
-	for (size_t i = 0; i < count_files(p); i++)
-		json_text(j, NULL, get_file(p, i));
+	for (size_t i = 0; i < part_files_count(p); i++)
+		json_text(j, NULL, part_files_get(p, i));
+}
+
+void part_report_write_json_converted(const struct part *p, struct json *j)
+{
+	for (uint32_t i = 0; i < p->converted.n_texts; i++)
+		json_text(j, NULL, names_get(&p->converted, i));
 }
 
 static void write_json_list(const struct part *p, struct json *j)
@@ -107,6 +106,9 @@ static void print_json(const struct part *p, const struct summary *s)
 	json_begin(&j, stdout);
 	summary_write_json_members(s, &j);
 	write_json_list(p, &j);
+	json_begin_list(&j, "converted");
+	part_report_write_json_converted(p, &j);
+	json_end_list(&j);
 	json_end(&j);
 }
 
@@ -127,7 +129,8 @@ static void report_alone(const struct part *p)
 	struct names warnings = {0};
 	struct summary s;
 
-	if (copy_warnings(&p->capture->warnings, &warnings) == 0) {
+	if (copy_warnings(&p->capture->warnings, &warnings) == 0 &&
+		copy_warnings(&p->conversion_warnings, &warnings) == 0) {
 		fill(p, &warnings, &s);
 		print(p, &s);
 	}

@@ -14,8 +14,12 @@ struct part;
  */
 void part_report_make(struct part *p);
 
-/* The paths of its files: to |out|, one a line, or as strings of the list that |j| is in. */
+/*
+ * The paths of its files: to |out|, one a line, the traces first and then what they were converted to; or as strings of the list
+ * that |j| is in.
+ */
 void part_report_write_files(const struct part *p, FILE *out);
 void part_report_write_json_files(const struct part *p, struct json *j);
+void part_report_write_json_converted(const struct part *p, struct json *j);
 
 #endif

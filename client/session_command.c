@@ -9,10 +9,16 @@
 #include "client/capture_failure.h"
 #include "client/command.h"
 #include "client/exit.h"
+#include "client/formats.h"
 #include "client/harvest.h"
 #include "client/interrupt.h"
 #include "client/tunnel.h"
 #include "trace/json.h"
+
+const struct command_words session_command_values[] = {
+	{"format", NULL, 0, formats_get_name},
+	{NULL, NULL, 0, NULL},
+};
 
 static void explain(const struct session_command *c, int code, const struct diag *d)
 {

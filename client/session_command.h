@@ -7,9 +7,9 @@
 #include <stddef.h>
 
 #include "client/capture_settings.h"
+#include "client/command.h"
 #include "client/part_files.h"
 
-struct command;
 struct diag;
 
 struct session_command {
@@ -43,6 +43,8 @@ struct session_command {
 		"DIR", "where the file goes; default $PROFTAP_LOG_DIR, else a fresh directory"}, \
 		{"run", 0, COMMAND_OPTION_TEXT, SESSION_COMMAND_AT(capture.run), 0, 0, NULL,     \
 			"NAME", "add to this run; default: a new one named after the time"},     \
+		{"format", 0, COMMAND_OPTION_CALL, 0, 0, 0, capture_settings_set_format, "LIST", \
+			"other formats beside the XSpace, as in perfetto,pprof"},                \
 		{"split", 0, COMMAND_OPTION_MAYBE_INT, SESSION_COMMAND_AT(capture.split_bytes),  \
 			PART_FILES_MIN_BYTES, PART_FILES_MAX_BYTES, NULL, "[=BYTES]",            \
 			"split larger files by time; default: those XProf cannot read"},         \
@@ -50,6 +52,9 @@ struct session_command {
 		"host_name", 0, COMMAND_OPTION_TEXT, SESSION_COMMAND_AT(host_name), 0, 0, NULL,  \
 			"NAME", "of the file, before .xplane.pb; default HOSTNAME_PORT"          \
 	}
+
+/* Of those that write files. */
+extern const struct command_words session_command_values[];
 
 /*
  * Parses the command line, asks |check| (NULL ok; 0, or -EINVAL with |d|: wrong usage) and, when all is right, calls |act| with the way to the target open; says what failed. An enum

@@ -7,7 +7,9 @@ import subprocess
 
 from conversions import make_space
 from fixture import check, free_port, run, test
+from conversions import GOLDEN
 from processes import PROFTAP, PROFTAPD, TOP_BUILD, TOP_SRC, Process
+from viewing import View
 
 
 def read_page(command):
@@ -67,6 +69,12 @@ def keys_of_continuous_sessions_are_documented(t):
         check_keys(command, str(free_port()), *where, code=5)
     check_keys("start", str(target.port))
     check_keys("stop", str(target.port), "--discard")
+
+
+@test
+def keys_of_a_view_are_documented(t):
+    unknown = find_keys(View(t, GOLDEN / "args.xplane.pb").said) - read_page("view")
+    check(not unknown, f"proftap-view.1 does not say what {sorted(unknown)} are")
 
 
 @test

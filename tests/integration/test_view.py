@@ -329,5 +329,4 @@ def json_says_what_is_served(t):
     equal(json.dumps(said["lost"]), "{}", "lost")
 
 
-if __name__ == "__main__":
-    run()
+run()
