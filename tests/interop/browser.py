@@ -13,7 +13,7 @@ SCREENSHOTS = BUILD / "interop-screenshots"
 BUDGET_MS = 30000
 
 
-def show(url, name, height=1600):
+def show(url, name, height=1600, *options):
     """(text, picture): the page when it has settled, without its scripts; the file of how it looks."""
     assert CHROMIUM, "chromium is not installed"
     SCREENSHOTS.mkdir(exist_ok=True)
@@ -23,7 +23,7 @@ def show(url, name, height=1600):
         page = run(CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu",
                    "--disable-dev-shm-usage", "--no-first-run", "--no-proxy-server",
                    f"--user-data-dir={profile}", f"--window-size=1400,{height}",
-                   f"--virtual-time-budget={BUDGET_MS}", f"--screenshot={picture}", "--dump-dom",
+                   *options, f"--virtual-time-budget={BUDGET_MS}", f"--screenshot={picture}", "--dump-dom",
                    url).stdout
     return read_text(page), picture
 
