@@ -73,6 +73,8 @@ def values_are_offered_where_they_are_few(t):
     formats = re.findall(r"^  (\w[\w-]*) +[._]\w", help_of("convert"), re.M)
     contains(formats, "chrome", "formats in the help")
     equal(complete(t, "convert", "-t", ""), sorted(formats), "for -t")
+    for command in ("capture", "snapshot", "stop"):
+        equal(sorted(complete(t, command, "--format", "")), sorted(["xspace", *formats]), f"for --format of {command}")
     equal(complete(t, "convert", "--align", "e"), ["epoch"], "for --align e")
 
 

@@ -11,8 +11,8 @@ import subprocess
 from pathlib import Path
 
 from conversions import GOLDEN, goldens, make_space
-from fixture import check, contains, equal, free_port, run, test
-from processes import PROFTAP
+from fixture import check, contains, equal, free_port, run, test, wait_until
+from processes import PROFTAP, count_connections
 from viewing import ORIGIN, View, convert
 
 # Of one that does not read: so much of the file is on its way, and what the sender's kernel takes.
@@ -170,6 +170,7 @@ def a_fetch_that_was_cut_does_not_count(t):
     with view.connect(RECEIVE_BYTES) as s:
         view.request(s)
         check(len(s.recv(1000)) > 0, "nothing came")
+    wait_until(lambda: count_connections(view.pid) == 0, "it to see the end of the connection")
     data = view.fetch()
     equal(len(data), view.said["bytes"], "bytes of the whole one")
     equal(view.wait(), 0, "exit")
@@ -266,8 +267,9 @@ def an_empty_trace_is_served_and_said_to_be_empty(t):
 
 @test
 def what_is_too_large_for_a_browser_is_not_served(t):
-    for options in ((), ("--name", ".")):
-        said = refuse("--max_events", "1", *options, TRACE)
+    # What is seen to be too large before is not even converted.
+    for options, env in (((), {"TMPDIR": "/dev/null"}), (("--name", "."), {})):
+        said = refuse("--max_events", "1", *options, TRACE, env=env)
         says(said, " events are too many for a browser", "--from", "proftap convert -t perfetto",
                  "trace_processor server http FILE.pftrace", ORIGIN)
     view = View(t, "--max_events", "1", "--name", "^no such", TRACE)
