@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzz harness of reading a trace event by event, in libFuzzer's form: what it accepts the decoder accepts, with as many events,
- * in order; and every format and report copes with it, once alone and once beside itself.
+ * in order; and every format, report and comparison copes with it, once alone and once beside itself.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,6 +16,8 @@
 #include "trace/read/cursor.h"
 #include "trace/read/lanes.h"
 #include "trace/read/view.h"
+#include "trace/report/diff.h"
+#include "trace/report/diff_report.h"
 #include "trace/report/digest.h"
 #include "trace/report/report.h"
 #include "trace/space.h"
@@ -97,6 +99,20 @@ static void write_all(const struct view *view)
 	}
 }
 
+/* With itself. */
+static void compare(struct digest *digest, struct view *view, FILE *out)
+{
+	static const struct diff_options options = {"a", "b", .limit = 0};
+	_cleanup_(digest_freep) struct digest *again = NULL;
+	struct diff diff;
+
+	if (digest_make(view, &again, NULL) || diff_make(digest, again, &diff) ||
+		diff_write_text(&diff, digest, again, &options, out) ||
+		diff_write_json(&diff, digest, again, &options, out) || diff.n)
+		abort();
+	diff_deinit(&diff);
+}
+
 static void write_reports(struct view *view)
 {
 	static const struct report_options options = {.by_thread = true, .has_color = true};
@@ -106,6 +122,7 @@ static void write_reports(struct view *view)
 	if (!out || digest_make(view, &digest, NULL) || report_write_text(digest, &options, out) ||
 		report_write_json(digest, &options, out) || report_write_csv(digest, &options, out))
 		abort();
+	compare(digest, view, out);
 	fclose(out);
 }
 

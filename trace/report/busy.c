@@ -12,7 +12,7 @@ void busy_init(struct busy *b, int64_t begin_ns, int64_t end_ns)
 		.begin_ns = begin_ns, .end_ns = end_ns, .until_ns = begin_ns, .last = BUSY_NO_NAME};
 }
 
-static int64_t get_length(const struct gap *gap)
+int64_t gap_get_length(const struct gap *gap)
 {
 	return sub_saturated(gap->end_ns, gap->start_ns);
 }
@@ -21,7 +21,7 @@ static void add_gap(struct busy *b, struct gap gap)
 {
 	size_t i = b->n_gaps;
 
-	while (i > 0 && get_length(&b->gaps[i - 1]) < get_length(&gap))
+	while (i > 0 && gap_get_length(&b->gaps[i - 1]) < gap_get_length(&gap))
 		i--;
 	if (i == BUSY_GAPS)
 		return;

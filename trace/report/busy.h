@@ -34,6 +34,7 @@ void busy_init(struct busy *b, int64_t begin_ns, int64_t end_ns);
 void busy_add(struct busy *b, int64_t start_ns, int64_t end_ns, uint32_t name);
 /* There are no more. */
 void busy_finish(struct busy *b);
+int64_t gap_get_length(const struct gap *gap); /* ns */
 /* The share, 0 to 1. */
 double busy_get_share(const struct busy *b);
 

@@ -8,6 +8,7 @@
 #include "trace/report/diff.h"
 #include "trace/report/diff_report.h"
 #include "trace/report/page.h"
+#include "trace/saturate.h"
 
 #define TOP 20
 #define SMALL_CHANGE 0.0005 /* is printed as 0.0 % */
@@ -154,7 +155,8 @@ static void put_trace(
 
 	page_put(&w->page, "%s: ", which);
 	page_put_text(&w->page, path, 4096);
-	fprintf(w->page.out, "\n   %s", page_format_duration(cell, g->end_ns - g->begin_ns));
+	fprintf(w->page.out, "\n   %s",
+		page_format_duration(cell, sub_saturated(g->end_ns, g->begin_ns)));
 	fprintf(w->page.out, " · spans %s", quantity_count(g->totals.n_spans).text);
 	fprintf(w->page.out, " on %s %s", quantity_count(g->totals.n_threads).text,
 		g->totals.n_threads == 1 ? "thread" : "threads");

@@ -58,14 +58,16 @@ static enum digest_kind get_kind(const struct item *item)
 static void charge_parent(struct reading *r, int64_t start_ns, int64_t end_ns)
 {
 	const struct open_span *parent;
+	struct row *row;
 
 	while (r->n_stack && r->stack[r->n_stack - 1].end_ns <= start_ns)
 		r->n_stack--;
 	if (!r->n_stack)
 		return;
 	parent = &r->stack[r->n_stack - 1];
-	r->track->rows.v[parent->row].self_ns -=
-		(end_ns < parent->end_ns ? end_ns : parent->end_ns) - start_ns;
+	row = &r->track->rows.v[parent->row];
+	row->self_ns = sub_saturated(
+		row->self_ns, (end_ns < parent->end_ns ? end_ns : parent->end_ns) - start_ns);
 }
 
 static int push(struct reading *r, int64_t end_ns, size_t row)

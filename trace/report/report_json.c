@@ -126,7 +126,7 @@ static void put_busy(struct writing *w, const struct busy *busy)
 	for (size_t i = 0; i < busy->n_gaps; i++) {
 		json_begin_object(&w->j, NULL);
 		json_int(&w->j, "start_ns", busy->gaps[i].start_ns);
-		json_int(&w->j, "duration_ns", busy->gaps[i].end_ns - busy->gaps[i].start_ns);
+		json_int(&w->j, "duration_ns", gap_get_length(&busy->gaps[i]));
 		put_gap_name(w, "after", busy->gaps[i].after);
 		put_gap_name(w, "before", busy->gaps[i].before);
 		json_end_object(&w->j);

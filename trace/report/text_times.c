@@ -27,8 +27,7 @@ static void put_busy(struct text *t, const struct busy *busy, uint64_t n)
 	page_put_share(&t->page, busy_get_share(busy));
 	page_put_bar(&t->page, busy_get_share(busy), BAR_COLUMNS);
 	page_put_count(&t->page, n);
-	page_put_duration(
-		&t->page, busy->n_gaps ? busy->gaps[0].end_ns - busy->gaps[0].start_ns : 0);
+	page_put_duration(&t->page, busy->n_gaps ? gap_get_length(&busy->gaps[0]) : 0);
 }
 
 /* --- threads ------------------------------------------------------------------------------- */
@@ -134,7 +133,7 @@ struct idle {
 
 static int64_t get_length(const struct idle *idle)
 {
-	return idle->gap->end_ns - idle->gap->start_ns;
+	return gap_get_length(idle->gap);
 }
 
 /* Keeps the longest. */
