@@ -87,6 +87,26 @@ START_TEST(a_line_that_is_out_of_order_is_sorted)
 }
 END_TEST
 
+START_TEST(who_rewinds_does_not_sort_again)
+{
+	const struct cursor_place *order;
+
+	add("late", 50, 5, 0);
+	add("early", 10, 1, 0);
+	open_first();
+	order = cursor.order;
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(cursor_next(&cursor, &item), 1);
+		ck_assert_int_eq(item.start_ns, 10);
+		ck_assert_int_eq(cursor_next(&cursor, &item), 1);
+		ck_assert_int_eq(item.start_ns, 50);
+		ck_assert_int_eq(cursor_next(&cursor, &item), 0);
+		cursor_rewind(&cursor);
+	}
+	ck_assert_ptr_eq(cursor.order, order);
+}
+END_TEST
+
 /* Enough for every way of sorting, many of one start, some before 0. */
 START_TEST(any_order_is_mended)
 {
@@ -319,6 +339,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, a_line_in_order_is_read_as_it_is);
 	tcase_add_test(tcase, a_line_that_is_out_of_order_is_sorted);
+	tcase_add_test(tcase, who_rewinds_does_not_sort_again);
 	tcase_add_test(tcase, any_order_is_mended);
 	tcase_add_test(tcase, names_that_are_not_told_are_made_of_ids);
 	tcase_add_test(tcase, archives_share_names);

@@ -206,6 +206,33 @@ START_TEST(windows_of_several_threads_are_one)
 }
 END_TEST
 
+static int count_items(struct cursor *c)
+{
+	struct item item;
+	int n = 0;
+
+	while (cursor_next(c, &item) > 0)
+		n++;
+	return n;
+}
+
+START_TEST(who_rewinds_counts_anew)
+{
+	struct cursor c;
+
+	add_device("/device:GPU:0");
+	for (int i = 0; i < 6; i++)
+		add("even", i, 1, 0);
+	set(selection_set_iterations, "2-3");
+	make();
+	ck_assert_int_eq(cursor_open(&c, view, &view->tracks[0], NULL), 0);
+	ck_assert_int_eq(count_items(&c), 2);
+	cursor_rewind(&c);
+	ck_assert_int_eq(count_items(&c), 2);
+	cursor_close(&c);
+}
+END_TEST
+
 START_TEST(without_steps_kernels_are_counted)
 {
 	add("a", 0, 1, 0);
@@ -271,6 +298,7 @@ int main(void)
 	tcase_add_test(tcase, devices_and_hosts_can_be_apart);
 	tcase_add_test(tcase, what_begins_in_wanted_steps_is_left);
 	tcase_add_test(tcase, windows_of_several_threads_are_one);
+	tcase_add_test(tcase, who_rewinds_counts_anew);
 	tcase_add_test(tcase, without_steps_kernels_are_counted);
 	tcase_add_test(tcase, kernels_are_truncated);
 	suite_add_tcase(suite, tcase);

@@ -12,6 +12,13 @@ int span_reader_open(struct span_reader *r, const struct view *view, const struc
 	return cursor_open(&r->cursor, view, track, d);
 }
 
+void span_reader_rewind(struct span_reader *r, struct span_rest *rest)
+{
+	lanes_deinit(&r->lanes);
+	r->rest = rest;
+	cursor_rewind(&r->cursor);
+}
+
 void span_reader_close(struct span_reader *r)
 {
 	lanes_deinit(&r->lanes);

@@ -37,6 +37,8 @@ int span_reader_open(struct span_reader *r, const struct view *view, const struc
 	struct span_rest *rest, struct diag *d);
 /* 1 and r->item and r->lane are the next span's, 0 at the end, or a negative errno (cursor.h). */
 int span_reader_next(struct span_reader *r);
+/* Begins anew; |rest| may be another. */
+void span_reader_rewind(struct span_reader *r, struct span_rest *rest);
 void span_reader_close(struct span_reader *r);
 
 void span_rest_lose(const struct span_rest *rest, struct codec_result *result);

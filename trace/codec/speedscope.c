@@ -129,28 +129,29 @@ static int put_lane(struct speedscope *p, struct profile *f, struct span_reader 
 	return rc;
 }
 
-static int put_profile(struct speedscope *p, struct profile *f, struct diag *d)
+static int put_profiles(struct speedscope *p, struct profile *f, struct span_reader *r)
 {
 	struct span_rest counted = {0};
-	struct span_reader reader;
-	int rc =
-		span_reader_open(&reader, p->view, f->track, f->lane == 0 ? &p->rest : &counted, d);
+	int rc = put_lane(p, f, r);
 
-	f->n_events = 0;
-	if (rc == 0)
-		rc = put_lane(p, f, &reader);
-	span_reader_close(&reader);
-	open_spans_deinit(&f->open);
+	while (rc == 0 && ++f->lane < f->n_lanes && f->lane < LANES_NESTING) {
+		span_reader_rewind(r, &counted);
+		f->n_events = 0;
+		rc = put_lane(p, f, r);
+	}
 	return rc;
 }
 
 static int put_track(struct speedscope *p, const struct view_track *track, struct diag *d)
 {
-	struct profile f = {.track = track, .n_lanes = 1};
-	int rc = 0;
+	struct profile f = {.track = track};
+	struct span_reader reader;
+	int rc = span_reader_open(&reader, p->view, track, &p->rest, d);
 
-	for (; f.lane < f.n_lanes && f.lane < LANES_NESTING && rc == 0; f.lane++)
-		rc = put_profile(p, &f, d);
+	if (rc == 0)
+		rc = put_profiles(p, &f, &reader);
+	span_reader_close(&reader);
+	open_spans_deinit(&f.open);
 	return rc;
 }
 

@@ -19,6 +19,15 @@ static int start_counting(struct cursor *c)
 	return c->counts ? 0 : -ENOMEM;
 }
 
+/* A track that is not wanted has no events. */
+static void begin_reading(struct cursor *c)
+{
+	const struct archive_line *line = c->track->line;
+	bool is_wanted = !c->selects || selection_has_track(c->view, c->track);
+
+	c->reader = pb_reader(line->data, is_wanted ? line->n_bytes : 0);
+}
+
 int cursor_open(
 	struct cursor *c, const struct view *view, const struct view_track *track, struct diag *d)
 {
@@ -29,15 +38,22 @@ int cursor_open(
 	*c = (struct cursor){.view = view, .track = track, .shift_ns = host->shift_ns};
 	c->host = host;
 	c->diag = d;
-	c->reader = pb_reader(line->data, line->n_bytes);
 	c->selects = view->selection && !view->is_being_selected;
-	if (c->selects && !selection_has_track(view, track))
-		c->reader = pb_reader(line->data, 0);
-	else if (!line->is_ordered)
+	begin_reading(c);
+	if (c->reader.p < c->reader.end && !line->is_ordered)
 		rc = order_make(track->plane, line, &c->order, &c->n_order);
 	if (rc == 0 && c->selects && selection_counts(view, track))
 		rc = start_counting(c);
 	return rc ? diag_set(d, rc, "%.300s: %s", host->archive->path, errno_words(rc)) : 0;
+}
+
+void cursor_rewind(struct cursor *c)
+{
+	begin_reading(c);
+	c->passed = NULL;
+	c->at = 0;
+	if (c->counts)
+		memset(c->counts, 0, ((size_t)c->view->names.n_texts + 1) * sizeof *c->counts);
 }
 
 void cursor_close(struct cursor *c)

@@ -89,6 +89,8 @@ int cursor_open(
 	struct cursor *c, const struct view *view, const struct view_track *track, struct diag *d);
 /* 1 and |item| is filled, 0 at the end, or a negative errno with cursor_open()'s |d|: -ENOMEM, or -EBADMSG when somebody changed the file meanwhile. */
 int cursor_next(struct cursor *c, struct item *item);
+/* The next item is the first one again; a line that was put in order stays so. */
+void cursor_rewind(struct cursor *c);
 void cursor_close(struct cursor *c);
 
 /* The value of a sample or an arg as a number; false: it is none. */
