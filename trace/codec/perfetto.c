@@ -102,7 +102,7 @@ static int write_perfetto(const struct view *v, const struct codec_options *opti
 	w.shift_ns = v->first_ns < 0 ? sub_saturated(0, v->first_ns) : 0;
 	rc = perfetto_machines_init(&w.machines, v);
 	if (rc == 0)
-		rc = bundles_start(sink, level, options->n_threads, &w.bundles);
+		rc = bundles_start(sink, level, options->n_threads, d, &w.bundles);
 	rc = rc ? perfetto_fail_memory(&w) : write_all(&w);
 	bundles_free(w.bundles);
 	perfetto_machines_deinit(&w.machines);

@@ -13,10 +13,13 @@
 #include <stdlib.h>
 #include <zlib.h>
 
+#include "base/diag.h"
 #include "base/grow.h"
 #include "trace/codec/perfetto_fields.h"
 #include "trace/codec/perfetto_packet.h"
 #include "trace/codec/sink.h"
+
+#define LARGE_BYTES ((size_t)4 * BUNDLE_BYTES)
 
 enum bundle_state {
 	BUNDLE_EMPTY,
@@ -37,6 +40,7 @@ struct bundle {
 
 struct bundles {
 	struct sink *sink;
+	struct diag *diag;
 	int level;
 	struct bundle *v;
 	size_t n;
@@ -52,12 +56,12 @@ struct bundles {
 
 /* --- deflating ----------------------------------------------------------------------------- */
 
-static int run_zlib(z_stream *z, struct bundle *u)
+static int run_zlib(z_stream *z, struct bundle *u, size_t n_most)
 {
 	z->next_in = u->packets.data;
 	z->avail_in = (unsigned int)u->packets.n_bytes;
 	z->next_out = u->deflated;
-	z->avail_out = (unsigned int)u->n_allocated;
+	z->avail_out = (unsigned int)n_most;
 	if (deflate(z, Z_FINISH) != Z_STREAM_END)
 		return -EIO;
 	u->n_deflated = z->total_out;
@@ -75,7 +79,7 @@ static int deflate_bundle(z_stream *z, struct bundle *u)
 		return -ENOMEM;
 	if (deflateReset(z) != Z_OK)
 		return -EIO;
-	return run_zlib(z, u);
+	return run_zlib(z, u, n_most);
 }
 
 static int deflate_alone(const struct bundles *b, struct bundle *u)
@@ -156,6 +160,30 @@ static void wait_until_ready(struct bundles *b, struct bundle *u)
 	pthread_mutex_unlock(&b->lock);
 }
 
+/* What one large event needed is not kept by each bundle of the ring. */
+static void empty(struct bundle *u)
+{
+	u->packets.n_bytes = 0;
+	if (u->packets.n_allocated > LARGE_BYTES) {
+		free(u->packets.data);
+		u->packets = (struct packets){NULL};
+	}
+	if (u->n_allocated > LARGE_BYTES) {
+		free(u->deflated);
+		u->deflated = NULL;
+		u->n_allocated = 0;
+	}
+	u->state = BUNDLE_EMPTY;
+}
+
+static int fail_bundle(const struct bundles *b, int error)
+{
+	if (error == -EFBIG)
+		return diag_set(b->diag, error,
+			"perfetto: an event takes more than 4 GB; choose another format");
+	return diag_set(b->diag, error, "perfetto: cannot compress: %s", errno_words(error));
+}
+
 /* Writes the oldest bundle, which is empty then. */
 static int write_oldest(struct bundles *b)
 {
@@ -165,10 +193,9 @@ static int write_oldest(struct bundles *b)
 	if (u->state == BUNDLE_EMPTY)
 		return b->sink->error;
 	if (u->error)
-		return u->error;
+		return fail_bundle(b, u->error);
 	write_bundle(b->sink, u);
-	u->packets.n_bytes = 0;
-	u->state = BUNDLE_EMPTY;
+	empty(u);
 	return b->sink->error;
 }
 
@@ -260,7 +287,7 @@ static int clamp_threads(int level, int n_threads)
 	return n < BUNDLES_MAX_THREADS ? n : BUNDLES_MAX_THREADS;
 }
 
-int bundles_start(struct sink *sink, int level, int n_threads, struct bundles **out)
+int bundles_start(struct sink *sink, int level, int n_threads, struct diag *d, struct bundles **out)
 {
 	int n = clamp_threads(level, n_threads);
 	struct bundles *b = calloc(1, sizeof *b);
@@ -268,6 +295,7 @@ int bundles_start(struct sink *sink, int level, int n_threads, struct bundles **
 	if (!b)
 		return -ENOMEM;
 	b->sink = sink;
+	b->diag = d;
 	b->level = level;
 	b->n = 2 * (size_t)n + 1;
 	b->v = calloc(b->n, sizeof *b->v);

@@ -7,6 +7,7 @@
 #define TRACE_CODEC_PERFETTO_BUNDLE_H
 
 struct bundles;
+struct diag;
 struct packets;
 struct sink;
 
@@ -16,9 +17,11 @@ struct sink;
 
 /*
  * |level| is zlib's, 1 to 9, or 0: packets go into |sink| as they are. |n_threads| 0: as many as there are processors. Each
- * takes some 3 MB. 0 or -ENOMEM; *out belongs to the caller.
+ * takes some 3 MB. |d|, which may be NULL, is for what goes wrong with a bundle later; what goes wrong with |sink| says the sink.
+ * 0 or -ENOMEM; *out belongs to the caller.
  */
-int bundles_start(struct sink *sink, int level, int n_threads, struct bundles **out);
+int bundles_start(
+	struct sink *sink, int level, int n_threads, struct diag *d, struct bundles **out);
 /* Takes the whole packets that |p| has, which is empty then. 0 or a negative errno. */
 int bundles_put(struct bundles *b, struct packets *p);
 /* Writes what is on its way. 0 or a negative errno. */

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bundles of packets that are much larger than others; test_perfetto has what is in them. */
+#include "trace/codec/perfetto_bundle.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "trace/codec/perfetto_packet.h"
+#include "trace/codec/sink.h"
+
+#define LARGE (16u << 20)
+
+static struct diag d;
+static struct sink sink;
+static struct packets packets;
+static struct bundles *bundles;
+
+static void set_up(void)
+{
+	d = (struct diag)DIAG_INIT;
+	packets = (struct packets){NULL};
+	ck_assert_int_eq(sink_init(&sink, open("/dev/null", O_WRONLY | O_CLOEXEC), false), 0);
+	ck_assert_int_eq(bundles_start(&sink, 1, 2, &d, &bundles), 0);
+}
+
+static void tear_down(void)
+{
+	bundles_free(bundles);
+	free(packets.data);
+	sink_deinit(&sink);
+}
+
+static void put(size_t n)
+{
+	uint8_t *at = packets_reserve(&packets, n);
+
+	memset(at, 0, n);
+	packets_commit(&packets, at + n);
+	ck_assert_int_eq(bundles_put(bundles, &packets), 0);
+}
+
+/* The room comes back where the ring has gone round. */
+START_TEST(room_of_a_large_event_is_not_kept)
+{
+	for (int i = 0; i < 5; i++)
+		put(LARGE);
+	for (int i = 0; i < 15; i++)
+		put(100);
+	for (int i = 0; i < 5; i++) {
+		put(100);
+		ck_assert_uint_lt(packets.n_allocated, LARGE / 2);
+	}
+	ck_assert_int_eq(bundles_finish(bundles), 0);
+}
+END_TEST
+
+/* What zlib counts ends at 4 GB; nobody looks at the bytes before that is found. */
+START_TEST(an_event_that_is_too_large_is_told)
+{
+	put(100);
+	packets_reserve(&packets, 100);
+	packets.n_bytes = UINT32_MAX;
+	ck_assert_int_eq(bundles_put(bundles, &packets), 0);
+	ck_assert_int_eq(bundles_finish(bundles), -EFBIG);
+	ck_assert_str_eq(d.text, "perfetto: an event takes more than 4 GB; choose another format");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("perfetto_bundle");
+	TCase *large = tcase_create("large");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(large, set_up, tear_down);
+	tcase_add_test(large, room_of_a_large_event_is_not_kept);
+	tcase_add_test(large, an_event_that_is_too_large_is_told);
+	suite_add_tcase(suite, large);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
