@@ -10,8 +10,8 @@ from fixture import check, equal, run, schema, test
 
 
 class Speedscope:
-    def __init__(self, t, *paths):
-        self.conversion = Conversion(t, "speedscope", *paths)
+    def __init__(self, t, *paths, options=()):
+        self.conversion = Conversion(t, "speedscope", *paths, options=options)
         self.document = json.loads(self.conversion.data)
         self.frames = [frame["name"] for frame in self.document["shared"]["frames"]]
         self.profiles = self.document["profiles"]
@@ -104,6 +104,15 @@ def what_overlaps_too_much_is_counted(t):
     speedscope = Speedscope(t, path)
     equal(speedscope.conversion.lost, {"spans that overlap more than 63 others": 6}, "lost")
     equal(sorted(int(name) for _, name, _, _ in speedscope.spans()), list(range(64)), "spans")
+
+
+@test
+def frames_are_those_of_profiles(t):
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(make_space({"main": [("unwanted", 0, 9), ("point", 1, 0), ("a", 2, 3), ("b", 5, 3)]}))
+    speedscope = Speedscope(t, path, options=("--exclude", "unwanted"))
+    equal(speedscope.frames, ["a", "b"], "frames")
+    equal([name for _, name, _, _ in speedscope.spans()], ["a", "b"], "spans")
 
 
 @test

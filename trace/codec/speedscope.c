@@ -4,8 +4,10 @@
  * overlaps stands in further profiles of the track's name. A profile's events are in one piece, so each is a walk
  * of its own over the track; there are as many as LANES_NESTING at most.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -25,6 +27,9 @@ struct speedscope {
 	int64_t shift_ns; /* from the view's times to the file's */
 	uint64_t n_profiles;
 	uint64_t n_beyond; /* spans of no profile */
+	uint32_t *frames; /* by name: number of its frame + 1; 0: it has none */
+	uint32_t *names; /* by frame */
+	uint32_t n_frames;
 };
 
 struct profile {
@@ -58,7 +63,18 @@ static void put_profile_name(const struct speedscope *p, const struct view_track
 
 /* --- events -------------------------------------------------------------------------------- */
 
-static void put_event(struct speedscope *p, struct profile *f, char type, uint32_t name, int64_t ns)
+/* Frames are numbered in the order of their first spans. */
+static uint32_t take_frame(struct speedscope *p, uint32_t name)
+{
+	if (!p->frames[name]) {
+		p->names[p->n_frames] = name;
+		p->frames[name] = ++p->n_frames;
+	}
+	return p->frames[name] - 1;
+}
+
+static void put_event(
+	struct speedscope *p, struct profile *f, char type, uint32_t frame, int64_t ns)
 {
 	struct sink *s = p->sink;
 
@@ -67,7 +83,7 @@ static void put_event(struct speedscope *p, struct profile *f, char type, uint32
 	sink_text(s, "\",\"at\":");
 	sink_int(s, ns);
 	sink_text(s, ",\"frame\":");
-	sink_uint(s, name);
+	sink_uint(s, frame);
 	sink_put(s, '}');
 }
 
@@ -100,13 +116,14 @@ static void end_profile(struct speedscope *p, struct profile *f)
 static int put_span(struct speedscope *p, struct profile *f, const struct item *item)
 {
 	int64_t start_ns = add_saturated(item->start_ns, p->shift_ns);
+	uint32_t frame = take_frame(p, item->name);
 
 	if (f->n_events == 0)
 		begin_profile(p, f, start_ns);
 	close_until(p, f, start_ns);
-	put_event(p, f, 'O', item->name, start_ns);
+	put_event(p, f, 'O', frame, start_ns);
 	p->result->n_items++;
-	return open_spans_push(&f->open, item->name, start_ns, item->duration_ns);
+	return open_spans_push(&f->open, frame, start_ns, item->duration_ns);
 }
 
 /* --- profiles ------------------------------------------------------------------------------ */
@@ -157,36 +174,54 @@ static int put_track(struct speedscope *p, const struct view_track *track, struc
 
 /* --- the whole ----------------------------------------------------------------------------- */
 
-static void put_frames(const struct speedscope *p)
+static void put_head(const struct speedscope *p)
 {
-	const struct names *names = &p->view->names;
-
 	sink_text(p->sink, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
 			   "\"exporter\":\"proftap " PACKAGE_VERSION "\",\"name\":");
 	put_string(p->sink, p->view->hosts[0].stem);
-	sink_text(p->sink, ",\"shared\":{\"frames\":[");
-	for (uint32_t i = 0; i < names->n_texts; i++) {
+	sink_text(p->sink, ",\"profiles\":[");
+}
+
+/* Behind the profiles, where it is known which there are. */
+static void put_frames(const struct speedscope *p)
+{
+	sink_text(p->sink, "],\"shared\":{\"frames\":[");
+	for (uint32_t i = 0; i < p->n_frames; i++) {
 		sink_text(p->sink, i ? ",\n{\"name\":" : "\n{\"name\":");
-		put_string(p->sink, names->texts[i]);
+		put_string(p->sink, names_get(&p->view->names, p->names[i]));
 		sink_put(p->sink, '}');
 	}
-	sink_text(p->sink, "]},\"profiles\":[");
+	sink_text(p->sink, "]}}\n");
+}
+
+static int write_all(struct speedscope *p, struct diag *d)
+{
+	const struct view *v = p->view;
+	int rc = 0;
+
+	put_head(p);
+	for (size_t i = 0; i < v->n_tracks && rc == 0; i++)
+		rc = put_track(p, &v->tracks[i], d);
+	put_frames(p);
+	span_rest_lose(&p->rest, p->result);
+	codec_lose(p->result, "spans that overlap more than 63 others", p->n_beyond);
+	return rc;
 }
 
 static int write_speedscope(const struct view *v, const struct codec_options *options,
 	struct sink *s, struct codec_result *result, struct diag *d)
 {
 	struct speedscope p = {.view = v, .sink = s, .result = result};
-	int rc = 0;
+	int rc = -ENOMEM;
 
 	(void)options;
 	p.shift_ns = codec_choose_shift(v);
-	put_frames(&p);
-	for (size_t i = 0; i < v->n_tracks && rc == 0; i++)
-		rc = put_track(&p, &v->tracks[i], d);
-	sink_text(s, "]}\n");
-	span_rest_lose(&p.rest, result);
-	codec_lose(result, "spans that overlap more than 63 others", p.n_beyond);
+	p.frames = calloc((size_t)v->names.n_texts + 1, sizeof *p.frames);
+	p.names = calloc((size_t)v->names.n_texts + 1, sizeof *p.names);
+	if (p.frames && p.names)
+		rc = write_all(&p, d);
+	free(p.frames);
+	free(p.names);
 	return rc;
 }
 
