@@ -90,4 +90,14 @@ def names_of_any_bytes_make_frames(t):
     equal(conversion.lost, {"names with ';' or control characters as they are": 2}, "lost")
 
 
+@test
+def names_that_are_changed_are_those_of_the_file(t):
+    path = t.dir / "a.xplane.pb"
+    events = [("a;b", 0, 100), ("out;of it", 10, 5), ("in;stant", 30, 0), ("a;b", 200, 5)]
+    path.write_bytes(make_space({"th;read": events, "other;one": [("left;out", 0, 5)]}, plane="/host:C;PU"))
+    words = ("--exclude", "out")
+    lost = Conversion(t, "folded", path, options=words).lost
+    equal(lost["names with ';' or control characters as they are"], 3, "a;b, the thread and the process")
+
+
 run()

@@ -24,7 +24,10 @@ struct folded {
 	struct codec_result *result;
 	struct span_rest rest;
 	struct stack_tree tree;
+	bool *is_used; /* by name */
+	const struct view_track *last; /* that had a stack */
 	uint64_t n_without_time;
+	uint64_t n_changed; /* names that stand otherwise in the file */
 };
 
 /* --- frames -------------------------------------------------------------------------------- */
@@ -79,18 +82,37 @@ static bool is_changed(const char *text)
 	return false;
 }
 
-/* That a space is an underscore needs no word. */
-static void count_changed(struct folded *f)
-{
-	const struct names *names = &f->view->names;
-	uint64_t n = 0;
+/* --- stacks -------------------------------------------------------------------------------- */
 
-	for (uint32_t i = 0; i < names->n_texts; i++)
-		n += is_changed(names->texts[i]);
-	codec_lose(f->result, "names with ';' or control characters as they are", n);
+static bool has_hosts(const struct view *v)
+{
+	return v->n_archives > 1 && !view_is_grouped(v);
 }
 
-/* --- stacks -------------------------------------------------------------------------------- */
+/* The names before the stacks of a track, each once: tracks of one process and processes of one host lie next to each other. */
+static void count_row(struct folded *f, const struct view_track *track)
+{
+	const struct view *v = f->view;
+	uint32_t host = view_get_origin(v, track)->host;
+
+	f->n_changed += is_changed(track->name);
+	if (!f->last || f->last->process != track->process)
+		f->n_changed += is_changed(view_get_process(v, track)->name);
+	if (has_hosts(v) && (!f->last || view_get_origin(v, f->last)->host != host))
+		f->n_changed += is_changed(v->hosts[host].name);
+	f->last = track;
+}
+
+/* That a space is an underscore needs no word. */
+static void put_name(struct folded *f, uint32_t name)
+{
+	const char *text = names_get(&f->view->names, name);
+
+	if (!f->is_used[name])
+		f->n_changed += is_changed(text);
+	f->is_used[name] = true;
+	put_frame(f->sink, text);
+}
 
 static void put_stack(struct folded *f, const struct view_track *track, size_t node)
 {
@@ -98,7 +120,7 @@ static void put_stack(struct folded *f, const struct view_track *track, size_t n
 	uint32_t path[STACK_MAX_DEPTH];
 	size_t n = stack_tree_get_path(&f->tree, node, path);
 
-	if (v->n_archives > 1 && !view_is_grouped(v)) {
+	if (has_hosts(v)) {
 		put_frame(f->sink, v->hosts[view_get_origin(v, track)->host].name);
 		sink_put(f->sink, ';');
 	}
@@ -107,7 +129,7 @@ static void put_stack(struct folded *f, const struct view_track *track, size_t n
 	put_frame(f->sink, track->name);
 	for (size_t i = 0; i < n; i++) {
 		sink_put(f->sink, ';');
-		put_frame(f->sink, names_get(&v->names, f->tree.nodes[path[i]].name));
+		put_name(f, f->tree.nodes[path[i]].name);
 	}
 	sink_put(f->sink, ' ');
 	sink_int(f->sink, f->tree.nodes[node].self_ns);
@@ -133,11 +155,17 @@ static int count_without_time(struct folded *f)
 
 static int put_stacks(struct folded *f, const struct view_track *track)
 {
+	uint64_t n_stacks = 0;
+
 	for (size_t i = 1; i < f->tree.n_nodes && f->sink->error == 0; i++) {
 		f->result->n_items += f->tree.nodes[i].n_spans;
-		if (f->tree.nodes[i].self_ns)
+		if (f->tree.nodes[i].self_ns) {
 			put_stack(f, track, i);
+			n_stacks++;
+		}
 	}
+	if (n_stacks)
+		count_row(f, track);
 	return f->sink->error ? f->sink->error : count_without_time(f);
 }
 
@@ -152,21 +180,32 @@ static int put_track(struct folded *f, const struct view_track *track, struct di
 	return rc ? rc : put_stacks(f, track);
 }
 
+static int write_all(struct folded *f, struct diag *d)
+{
+	const struct view *v = f->view;
+	int rc = 0;
+
+	for (size_t i = 0; i < v->n_tracks && rc == 0; i++)
+		rc = put_track(f, &v->tracks[i], d);
+	span_rest_lose(&f->rest, f->result);
+	codec_lose(f->result, "spans inside of 1024 others", f->tree.n_too_deep);
+	codec_lose(f->result, "spans that took no time", f->n_without_time);
+	codec_lose(f->result, "names with ';' or control characters as they are", f->n_changed);
+	f->result->n_items -= f->n_without_time;
+	return rc;
+}
+
 static int write_folded(const struct view *v, const struct codec_options *options, struct sink *s,
 	struct codec_result *result, struct diag *d)
 {
 	struct folded f = {.view = v, .sink = s, .result = result};
-	int rc = 0;
+	int rc;
 
 	(void)options;
-	for (size_t i = 0; i < v->n_tracks && rc == 0; i++)
-		rc = put_track(&f, &v->tracks[i], d);
-	span_rest_lose(&f.rest, result);
-	codec_lose(result, "spans inside of 1024 others", f.tree.n_too_deep);
-	codec_lose(result, "spans that took no time", f.n_without_time);
-	result->n_items -= f.n_without_time;
-	count_changed(&f);
+	f.is_used = calloc((size_t)v->names.n_texts + 1, sizeof *f.is_used);
+	rc = f.is_used ? write_all(&f, d) : -ENOMEM;
 	stack_tree_deinit(&f.tree);
+	free(f.is_used);
 	return rc;
 }
 
