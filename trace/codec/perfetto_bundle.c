@@ -14,7 +14,7 @@
 #include <zlib.h>
 
 #include "base/diag.h"
-#include "base/grow.h"
+#include "trace/codec/perfetto_deflate.h"
 #include "trace/codec/perfetto_fields.h"
 #include "trace/codec/perfetto_packet.h"
 #include "trace/codec/sink.h"
@@ -32,9 +32,7 @@ struct bundle {
 	enum bundle_state
 		state; /* under the lock; what is below belongs to who has it in that state */
 	struct packets packets;
-	uint8_t *deflated;
-	size_t n_deflated;
-	size_t n_allocated;
+	struct packets deflated;
 	int error;
 };
 
@@ -56,32 +54,6 @@ struct bundles {
 
 /* --- deflating ----------------------------------------------------------------------------- */
 
-static int run_zlib(z_stream *z, struct bundle *u, size_t n_most)
-{
-	z->next_in = u->packets.data;
-	z->avail_in = (unsigned int)u->packets.n_bytes;
-	z->next_out = u->deflated;
-	z->avail_out = (unsigned int)n_most;
-	if (deflate(z, Z_FINISH) != Z_STREAM_END)
-		return -EIO;
-	u->n_deflated = z->total_out;
-	return 0;
-}
-
-/* zlib counts the bytes of a buffer in 32 bits; a bundle is only then larger when one event is. */
-static int deflate_bundle(z_stream *z, struct bundle *u)
-{
-	uLong n_most = deflateBound(z, u->packets.n_bytes);
-
-	if (n_most > UINT32_MAX)
-		return -EFBIG;
-	if (grow(&u->deflated, &u->n_allocated, n_most))
-		return -ENOMEM;
-	if (deflateReset(z) != Z_OK)
-		return -EIO;
-	return run_zlib(z, u, n_most);
-}
-
 static int deflate_alone(const struct bundles *b, struct bundle *u)
 {
 	z_stream z = {.next_in = NULL};
@@ -89,7 +61,7 @@ static int deflate_alone(const struct bundles *b, struct bundle *u)
 
 	if (deflateInit(&z, b->level) != Z_OK)
 		return -ENOMEM;
-	rc = deflate_bundle(&z, u);
+	rc = packets_deflate(&u->packets, &z, &u->deflated);
 	deflateEnd(&z);
 	return rc;
 }
@@ -127,7 +99,7 @@ static void *work(void *bundles)
 	struct bundle *u;
 
 	while ((u = take(b))) {
-		u->error = has_zlib ? deflate_bundle(&z, u) : -ENOMEM;
+		u->error = has_zlib ? packets_deflate(&u->packets, &z, &u->deflated) : -ENOMEM;
 		give_back(b, u);
 	}
 	if (has_zlib)
@@ -144,12 +116,12 @@ static void write_bundle(struct sink *s, const struct bundle *u)
 	uint8_t *inner_end = pb_put_varint(inner, PB_TAG(PACKET_COMPRESSED, PB_LEN));
 	uint8_t *at;
 
-	inner_end = pb_put_varint(inner_end, u->n_deflated);
+	inner_end = pb_put_varint(inner_end, u->deflated.n_bytes);
 	at = pb_put_varint(head, PB_TAG(TRACE_PACKET, PB_LEN));
-	at = pb_put_varint(at, (size_t)(inner_end - inner) + u->n_deflated);
+	at = pb_put_varint(at, (size_t)(inner_end - inner) + u->deflated.n_bytes);
 	at = mempcpy(at, inner, (size_t)(inner_end - inner));
 	sink_write(s, head, (size_t)(at - head));
-	sink_write(s, u->deflated, u->n_deflated);
+	sink_write(s, u->deflated.data, u->deflated.n_bytes);
 }
 
 static void wait_until_ready(struct bundles *b, struct bundle *u)
@@ -163,16 +135,8 @@ static void wait_until_ready(struct bundles *b, struct bundle *u)
 /* What one large event needed is not kept by each bundle of the ring. */
 static void empty(struct bundle *u)
 {
-	u->packets.n_bytes = 0;
-	if (u->packets.n_allocated > LARGE_BYTES) {
-		free(u->packets.data);
-		u->packets = (struct packets){NULL};
-	}
-	if (u->n_allocated > LARGE_BYTES) {
-		free(u->deflated);
-		u->deflated = NULL;
-		u->n_allocated = 0;
-	}
+	packets_empty(&u->packets, LARGE_BYTES);
+	packets_empty(&u->deflated, LARGE_BYTES);
 	u->state = BUNDLE_EMPTY;
 }
 
@@ -328,7 +292,7 @@ struct bundles *bundles_free(struct bundles *b)
 	end_threads(b);
 	for (size_t i = 0; i < b->n; i++) {
 		free(b->v[i].packets.data);
-		free(b->v[i].deflated);
+		free(b->v[i].deflated.data);
 	}
 	free(b->v);
 	pthread_cond_destroy(&b->deflated);

@@ -3,6 +3,7 @@
 #include "trace/codec/perfetto_packet.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base64.h"
@@ -17,6 +18,15 @@ uint8_t *packets_reserve(struct packets *p, size_t n)
 	if (grow(&p->data, &p->n_allocated, p->n_bytes + n))
 		return NULL;
 	return p->data + p->n_bytes;
+}
+
+void packets_empty(struct packets *p, size_t n_kept)
+{
+	p->n_bytes = 0;
+	if (p->n_allocated <= n_kept)
+		return;
+	free(p->data);
+	*p = (struct packets){NULL};
 }
 
 uint8_t *packet_close_long(uint8_t *begin, uint8_t *end)

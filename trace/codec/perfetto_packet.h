@@ -31,6 +31,8 @@ static inline void packets_commit(struct packets *p, const uint8_t *at)
 {
 	p->n_bytes = (size_t)(at - p->data);
 }
+/* Nothing is there; room of more than |n_kept| bytes is given back. */
+void packets_empty(struct packets *p, size_t n_kept);
 
 /* Begins a message: returns where its fields go, behind one byte for the length. */
 static inline uint8_t *packet_open(uint8_t *at, uint32_t number)
