@@ -12,44 +12,13 @@
 #include "base/diag.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/formats.h"
+#include "trace/codec/pprof_texts.h"
 #include "trace/codec/sink.h"
 #include "trace/codec/span_reader.h"
 #include "trace/codec/stack_tree.h"
 #include "trace/pbwire.h"
 #include "trace/read/view.h"
 #include "trace/saturate.h"
-
-/* The beginning of the string table; those of the view follow. */
-enum text {
-	TEXT_EMPTY,
-	TEXT_SPANS,
-	TEXT_COUNT,
-	TEXT_TIME,
-	TEXT_NANOSECONDS,
-	TEXT_HOST,
-	TEXT_PROCESS,
-	TEXT_PID,
-	TEXT_THREAD,
-	TEXT_TID,
-	TEXT_DEVICE,
-	TEXT_PRODUCER,
-	N_TEXTS,
-};
-
-static const char *const texts[N_TEXTS] = {
-	[TEXT_EMPTY] = "",
-	[TEXT_SPANS] = "spans",
-	[TEXT_COUNT] = "count",
-	[TEXT_TIME] = "time",
-	[TEXT_NANOSECONDS] = "nanoseconds",
-	[TEXT_HOST] = "host",
-	[TEXT_PROCESS] = "process",
-	[TEXT_PID] = "pid",
-	[TEXT_THREAD] = "thread",
-	[TEXT_TID] = "tid",
-	[TEXT_DEVICE] = "device",
-	[TEXT_PRODUCER] = "made by proftap " PACKAGE_VERSION,
-};
 
 /* Profile's fields. */
 enum profile_field {
@@ -111,28 +80,8 @@ static void put_string(struct pprof *p, const char *text)
 
 /* --- samples ------------------------------------------------------------------------------- */
 
-static uint64_t text_of_host(uint32_t host)
-{
-	return N_TEXTS + (uint64_t)host;
-}
-
-static uint64_t text_of_process(const struct pprof *p, uint32_t process)
-{
-	return text_of_host(0) + p->view->n_archives + process;
-}
-
-static uint64_t text_of_track(const struct pprof *p, const struct view_track *track)
-{
-	return text_of_process(p, 0) + p->view->n_processes + (uint64_t)(track - p->view->tracks);
-}
-
-static uint64_t text_of_name(const struct pprof *p, uint32_t name)
-{
-	return text_of_process(p, 0) + p->view->n_processes + p->view->n_tracks + name;
-}
-
 /* Label.key is 1; the value Label.str (2) or Label.num (3). */
-static uint8_t *put_label(uint8_t *at, enum text key, uint32_t member, uint64_t value)
+static uint8_t *put_label(uint8_t *at, enum pprof_text key, uint32_t member, uint64_t value)
 {
 	uint8_t *length = pb_put_varint(at, PB_TAG(3, PB_LEN));
 	uint8_t *end = pb_put_uint(pb_put_uint(length + 1, 1, key), member, value);
@@ -145,9 +94,9 @@ static uint8_t *put_labels(const struct pprof *p, uint8_t *at, const struct view
 {
 	const struct view_process *process = view_get_origin(p->view, track);
 
-	at = put_label(at, TEXT_HOST, 2, text_of_host(process->host));
-	at = put_label(at, TEXT_PROCESS, 2, text_of_process(p, track->process));
-	at = put_label(at, TEXT_THREAD, 2, text_of_track(p, track));
+	at = put_label(at, TEXT_HOST, 2, pprof_text_of_host(process->host));
+	at = put_label(at, TEXT_PROCESS, 2, pprof_text_of_process(p->view, track->process));
+	at = put_label(at, TEXT_THREAD, 2, pprof_text_of_track(p->view, track));
 	if (process->is_real)
 		at = put_label(at, TEXT_PID, 3, (uint64_t)process->pid);
 	if (track->is_real)
@@ -199,7 +148,7 @@ static int put_track(struct pprof *p, const struct view_track *track, struct dia
 
 /* --- what samples refer to ----------------------------------------------------------------- */
 
-static void put_sample_type(struct pprof *p, enum text type, enum text unit)
+static void put_sample_type(struct pprof *p, enum pprof_text type, enum pprof_text unit)
 {
 	uint8_t message[4 * PB_VARINT_MAX_BYTES];
 
@@ -213,7 +162,7 @@ static void put_mapping(struct pprof *p)
 	uint8_t message[8 * PB_VARINT_MAX_BYTES];
 	uint8_t *at = pb_put_uint(message, 1, MAPPING_ID);
 
-	at = pb_put_uint(at, 5, text_of_host(0));
+	at = pb_put_uint(at, 5, pprof_text_of_host(0));
 	at = pb_put_uint(at, 7, 1);
 	put_message(p, PROFILE_MAPPING, message, at);
 }
@@ -223,8 +172,9 @@ static void put_function(struct pprof *p, uint32_t name)
 	uint8_t message[4 * PB_VARINT_MAX_BYTES];
 	uint8_t *at = pb_put_uint(message, 1, (uint64_t)name + 1);
 
-	at = pb_put_uint(at, 2, text_of_name(p, name));
-	put_message(p, PROFILE_FUNCTION, message, pb_put_uint(at, 3, text_of_name(p, name)));
+	at = pb_put_uint(at, 2, pprof_text_of_name(p->view, name));
+	put_message(p, PROFILE_FUNCTION, message,
+		pb_put_uint(at, 3, pprof_text_of_name(p->view, name)));
 }
 
 static void put_location(struct pprof *p, uint32_t name)
@@ -246,7 +196,7 @@ static void put_string_table(struct pprof *p)
 	const struct view *v = p->view;
 
 	for (int i = 0; i < N_TEXTS; i++)
-		put_string(p, texts[i]);
+		put_string(p, pprof_texts[i]);
 	for (size_t i = 0; i < v->n_archives; i++)
 		put_string(p, v->hosts[i].name);
 	for (size_t i = 0; i < v->n_processes; i++)
