@@ -46,11 +46,8 @@ static void open_view(void)
 static void fill(const char *track)
 {
 	struct span_rest rest = {0};
-	struct span_reader reader;
 
-	ck_assert_int_eq(span_reader_open(&reader, view, view_find_track(track), &rest, NULL), 0);
-	ck_assert_int_eq(stack_tree_fill(&tree, &reader), 0);
-	span_reader_close(&reader);
+	ck_assert_int_eq(stack_tree_read(&tree, view, view_find_track(track), &rest, NULL), 0);
 }
 
 START_TEST(same_stacks_are_one)

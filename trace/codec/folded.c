@@ -171,12 +171,8 @@ static int put_stacks(struct folded *f, const struct view_track *track)
 
 static int put_track(struct folded *f, const struct view_track *track, struct diag *d)
 {
-	struct span_reader reader;
-	int rc = span_reader_open(&reader, f->view, track, &f->rest, d);
+	int rc = stack_tree_read(&f->tree, f->view, track, &f->rest, d);
 
-	if (rc == 0)
-		rc = stack_tree_fill(&f->tree, &reader);
-	span_reader_close(&reader);
 	return rc ? rc : put_stacks(f, track);
 }
 

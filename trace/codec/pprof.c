@@ -135,12 +135,8 @@ static void put_sample(struct pprof *p, const struct view_track *track, size_t n
 
 static int put_track(struct pprof *p, const struct view_track *track, struct diag *d)
 {
-	struct span_reader reader;
-	int rc = span_reader_open(&reader, p->view, track, &p->rest, d);
+	int rc = stack_tree_read(&p->tree, p->view, track, &p->rest, d);
 
-	if (rc == 0)
-		rc = stack_tree_fill(&p->tree, &reader);
-	span_reader_close(&reader);
 	for (size_t i = 1; rc == 0 && i < p->tree.n_nodes; i++)
 		put_sample(p, track, i);
 	return rc ? rc : p->sink->error;

@@ -138,7 +138,7 @@ static int add_span(struct stack_tree *t, const struct item *item, int64_t lane_
 	return open_spans_push(lane, (uint32_t)node, item->start_ns, item->duration_ns);
 }
 
-int stack_tree_fill(struct stack_tree *t, struct span_reader *r)
+static int fill(struct stack_tree *t, struct span_reader *r)
 {
 	int rc;
 
@@ -148,6 +148,18 @@ int stack_tree_fill(struct stack_tree *t, struct span_reader *r)
 		rc = add_span(t, &r->item, r->lane);
 	for (size_t i = 0; i < t->lanes.n; i++)
 		close_until(t, &t->lanes.v[i], INT64_MAX);
+	return rc;
+}
+
+int stack_tree_read(struct stack_tree *t, const struct view *view, const struct view_track *track,
+	struct span_rest *rest, struct diag *d)
+{
+	struct span_reader reader;
+	int rc = span_reader_open(&reader, view, track, rest, d);
+
+	if (rc == 0)
+		rc = fill(t, &reader);
+	span_reader_close(&reader);
 	return rc;
 }
 

@@ -12,7 +12,10 @@
 
 #include "trace/codec/open_spans.h"
 
-struct span_reader;
+struct diag;
+struct span_rest;
+struct view;
+struct view_track;
 
 /* Spans deeper than this belong to the stack above them: what stands in a line or a sample is bounded. */
 #define STACK_MAX_DEPTH 1024
@@ -37,8 +40,12 @@ struct stack_tree {
 };
 
 void stack_tree_deinit(struct stack_tree *t);
-/* Forgets what is in it, but for n_too_deep, and adds all spans that |r| reads. 0 or a negative errno. */
-int stack_tree_fill(struct stack_tree *t, struct span_reader *r);
+/*
+ * Forgets what is in it, but for n_too_deep, and adds all spans of the track; what else is there is counted in |rest|. 0 or a
+ * negative errno, of cursor_open() with |d|.
+ */
+int stack_tree_read(struct stack_tree *t, const struct view *view, const struct view_track *track,
+	struct span_rest *rest, struct diag *d);
 /* The nodes from the outermost to |node|: how many. */
 size_t stack_tree_get_path(const struct stack_tree *t, size_t node, uint32_t path[STACK_MAX_DEPTH]);
 
