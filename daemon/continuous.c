@@ -185,7 +185,7 @@ static void find_extent(struct continuous_part *p, uint64_t *n_bytes)
 		for (size_t i = 0; i < slice->n_drains; i++) {
 			const struct drain *d = &slice->drains[i];
 
-			first = part_origin_find_first(d, p->recording, first);
+			first = part_origin_find_first(d, first);
 			*n_bytes += count_slots(d) * sizeof(struct slot);
 		}
 	part_origin_begin(p->recording, first);
