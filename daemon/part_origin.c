@@ -18,7 +18,7 @@ static uint64_t find_first_open(const struct thread_log *log, uint64_t first)
 uint64_t part_origin_find_first(const struct drain *d, uint64_t first)
 {
 	for (size_t i = 0; i < d->n_logs; i++) {
-		first = thread_window_find_first(d->logs[i], first);
+		first = thread_window_find_first(d->logs[i], part->earliest_ticks, first);
 		first = find_first_open(d->logs[i], first);
 	}
 	return first;

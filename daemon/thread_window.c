@@ -123,10 +123,14 @@ static uint64_t find_first(
 	return first;
 }
 
-uint64_t thread_window_find_first(const struct thread_log *log, uint64_t before)
+uint64_t thread_window_find_first(
+	const struct thread_log *log, uint64_t earliest_ticks, uint64_t before)
 {
+	const struct era whole = {log->n_slots, earliest_ticks, UINT64_MAX};
 	size_t at = 0;
 
+	if (!log->n_eras)
+		return find_first(log, &at, &whole, before);
 	for (size_t i = 0; i < log->n_eras; i++)
 		before = find_first(log, &at, &log->eras[i], before);
 	return before;

@@ -17,7 +17,11 @@ uint64_t thread_window_count(const struct thread_log *log);
  */
 void thread_window_limit(struct thread_log *log, uint64_t from_ticks, struct drain_budget *budget);
 
-/* When the first record of |log|, which has eras that are known, began; |before| if that is earlier. */
-uint64_t thread_window_find_first(const struct thread_log *log, uint64_t before);
+/*
+ * When the first record of |log| began; |before| if that is earlier. It has eras that are known, or none: then all ended at
+ * |earliest_ticks| or later.
+ */
+uint64_t thread_window_find_first(
+	const struct thread_log *log, uint64_t earliest_ticks, uint64_t before);
 
 #endif

@@ -60,8 +60,22 @@ START_TEST(finds_the_first_start)
 	for (unsigned n = 0; n < N_SLOTS; n++) {
 		uint64_t first = fill(&log, n, 5000);
 
-		ck_assert_uint_eq(thread_window_find_first(&log, BEFORE), first);
+		ck_assert_uint_eq(thread_window_find_first(&log, 0, BEFORE), first);
 	}
+}
+END_TEST
+
+/* Of a session's log, whose records ended at EARLIEST or later. */
+START_TEST(finds_it_without_eras)
+{
+	struct thread_log log;
+	uint64_t first;
+
+	seed = (unsigned)_i;
+	first = fill(&log, N_SLOTS, 5000);
+	log.eras = NULL;
+	log.n_eras = 0;
+	ck_assert_uint_eq(thread_window_find_first(&log, EARLIEST, BEFORE), first);
 }
 END_TEST
 
@@ -70,7 +84,7 @@ START_TEST(is_never_later_than_said)
 	struct thread_log log;
 
 	fill(&log, N_SLOTS, BEFORE);
-	ck_assert_uint_eq(thread_window_find_first(&log, BEFORE), BEFORE);
+	ck_assert_uint_eq(thread_window_find_first(&log, 0, BEFORE), BEFORE);
 }
 END_TEST
 
@@ -81,6 +95,7 @@ int main(void)
 	SRunner *runner = srunner_create(suite);
 
 	tcase_add_loop_test(tests, finds_the_first_start, 0, 20);
+	tcase_add_loop_test(tests, finds_it_without_eras, 0, 20);
 	tcase_add_test(tests, is_never_later_than_said);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
