@@ -21,6 +21,9 @@
 #include "trace/json.h"
 #include "trace/quantity.h"
 
+/* Of a session at servers of this project: records get that much of its bounds (docs/internals/protocol.md). */
+#define RECORDS_SHARE 7
+
 #define TIMEOUT_MS CAPTURE_SLACK_MS
 
 static int set_session(void *settings, const char *value, struct diag *d)
@@ -68,9 +71,9 @@ static void say_bounds(const struct session_start *s)
 			"its memory grows\n");
 	else if (s->max_capture_bytes)
 		fprintf(stderr,
-			"  the newest data is kept, in at most %s of memory there "
-			"(max_capture_bytes); what is older goes\n",
-			quantity_bytes(s->max_capture_bytes).text);
+			"  the newest data is kept, %s of records there, a seventh of max_capture_bytes; "
+			"what is older goes\n",
+			quantity_bytes(s->max_capture_bytes / RECORDS_SHARE).text);
 	else
 		fprintf(stderr, "  the newest data that fits there is kept; what is older goes\n");
 }

@@ -8,21 +8,18 @@
 
 #include "base/clock.h"
 #include "daemon/drain_cut.h"
-#include "daemon/part_origin.h"
 #include "daemon/recording.h"
 #include "daemon/recording_cut.h"
+#include "daemon/slice.h"
 #include "daemon/source.h"
-#include "daemon/spill.h"
 
 #define N_SLICES 16
-
-struct slice {
-	struct slice *next;
-	struct drain *drains; /* a part of each source's, in their order */
-	size_t n_drains;
-	uint64_t n_bytes;
-	int64_t from_ns; /* CLOCK_MONOTONIC */
-};
+/* What is larger has more of them, up to so many: each has a file. */
+#define MAX_SLICES 64
+#define SLICE_BYTES ((uint64_t)10 << 20)
+/* Of slices that are in no file; what the disk is too slow for goes like what is too much, the oldest first. */
+#define MEMORY_BYTES ((uint64_t)40 << 20)
+#define MEMORY_SLICES 4
 
 void continuous_init(struct continuous *k, struct recording *r, uint64_t max_bytes,
 	const struct async_carries *carries)
@@ -33,14 +30,6 @@ void continuous_init(struct continuous *k, struct recording *r, uint64_t max_byt
 	k->carries = carries;
 	k->last = &k->slices;
 	k->kept_from_ns = k->slice_from_ns = r->start.monotonic_ns;
-}
-
-static void free_slice(struct slice *slice)
-{
-	for (size_t i = 0; i < slice->n_drains; i++)
-		drain_deinit(&slice->drains[i]);
-	free(slice->drains);
-	free(slice);
 }
 
 static void wait_for_maker(struct continuous *k)
@@ -57,30 +46,17 @@ void continuous_deinit(struct continuous *k)
 		struct slice *slice = k->slices;
 
 		k->slices = slice->next;
-		free_slice(slice);
+		slice_free(slice);
 	}
 }
 
 /* Slices. */
 
-static struct slice *new_slice(const struct recording *r)
-{
-	struct slice *slice = calloc(1, sizeof *slice);
-
-	if (slice)
-		slice->drains = calloc(r->n_sources, sizeof *slice->drains);
-	if (!slice || !slice->drains) {
-		free(slice);
-		return NULL;
-	}
-	return slice;
-}
-
 /* What does not fit into memory stays with the recording, and is tried again. */
 static void add_slice(struct continuous *k)
 {
 	struct recording *r = k->recording;
-	struct slice *slice = new_slice(r);
+	struct slice *slice = slice_new(r->n_sources);
 
 	if (!slice)
 		return;
@@ -88,19 +64,12 @@ static void add_slice(struct continuous *k)
 		drain_cut(&r->sources[i]->drain, &slice->drains[slice->n_drains++]);
 	slice->n_bytes = r->budget.used_bytes - k->sliced_bytes;
 	slice->from_ns = k->slice_from_ns;
+	slice->earliest_ticks = recording_cut_find_earliest(
+		r->earliest_ticks, clock_pair_read(r->uses_ticks).ticks);
 	k->sliced_bytes += slice->n_bytes;
 	k->slice_from_ns = monotonic_ns();
 	*k->last = slice;
 	k->last = &slice->next;
-}
-
-static uint64_t count_slots(const struct drain *d)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < d->n_logs; i++)
-		n += d->logs[i]->n_slots;
-	return n;
 }
 
 /* What its thread lost is told with the next part, unless the thread is gone. */
@@ -119,7 +88,7 @@ static void give_up(struct slice *slice, struct recording *r)
 		struct drain *from = &slice->drains[i];
 		struct drain *to = &r->sources[i]->drain;
 
-		to->lost_oldest += from->lost_oldest + count_slots(from);
+		to->lost_oldest += from->lost_oldest + slice_count(from);
 		to->lost_memory += from->lost_memory;
 		to->lost_no_ring_before -= from->lost_no_ring;
 		to->n_broken += from->n_broken;
@@ -139,96 +108,72 @@ static void drop_oldest(struct continuous *k)
 	k->recording->budget.used_bytes -= slice->n_bytes;
 	k->kept_from_ns = k->slices ? k->slices->from_ns : k->slice_from_ns;
 	give_up(slice, k->recording);
-	free_slice(slice);
+	slice_free(slice);
+}
+
+static uint64_t find_slice_bytes(const struct continuous *k)
+{
+	uint64_t least = k->max_bytes / MAX_SLICES;
+	uint64_t share = k->max_bytes / N_SLICES;
+
+	if (share <= SLICE_BYTES)
+		return share;
+	return least > SLICE_BYTES ? least : SLICE_BYTES;
+}
+
+/* What may stay in memory. */
+static uint64_t find_memory_bytes(const struct continuous *k)
+{
+	uint64_t some = MEMORY_SLICES * find_slice_bytes(k);
+
+	return some > MEMORY_BYTES ? some : MEMORY_BYTES;
+}
+
+/* One at a time, the oldest first. What fits into memory needs no file. */
+static void store_next(struct continuous *k)
+{
+	struct slice *next = NULL;
+
+	if (k->max_bytes <= MEMORY_BYTES)
+		return;
+	for (struct slice *slice = k->slices; slice; slice = slice->next) {
+		if (slice_is_busy(slice))
+			return;
+		if (!next && slice_is_in_memory(slice) && !slice->has_failed)
+			next = slice;
+	}
+	if (next)
+		slice_store(next);
+}
+
+static uint64_t count_in_memory(const struct continuous *k)
+{
+	uint64_t n_bytes = 0;
+
+	for (const struct slice *slice = k->slices; slice; slice = slice->next)
+		if (slice_is_in_memory(slice))
+			n_bytes += slice->n_bytes;
+	return n_bytes;
 }
 
 void continuous_visit(struct continuous *k)
 {
 	const uint64_t *used_bytes = &k->recording->budget.used_bytes;
 
-	if (*used_bytes - k->sliced_bytes >= k->max_bytes / N_SLICES)
+	if (*used_bytes - k->sliced_bytes >= find_slice_bytes(k))
 		add_slice(k);
-	while (*used_bytes > k->max_bytes && k->slices && k->slices->next)
+	store_next(k);
+	while (k->slices && k->slices->next &&
+		(*used_bytes > k->max_bytes || count_in_memory(k) > find_memory_bytes(k)))
 		drop_oldest(k);
 }
 
 /* Parts. */
 
-/* What the part's sources hold becomes one more slice: they are empty. 0 or -ENOMEM. */
-static int slice_newest(struct continuous_part *p)
-{
-	struct recording *r = p->recording;
-	struct slice *newest = new_slice(r);
-	struct slice **last = &p->slices;
-
-	if (!newest)
-		return -ENOMEM;
-	for (; newest->n_drains < r->n_sources; newest->n_drains++) {
-		struct drain *d = &r->sources[newest->n_drains]->drain;
-
-		newest->drains[newest->n_drains] = *d;
-		drain_init(d, d->target, d->budget);
-	}
-	while (*last)
-		last = &(*last)->next;
-	*last = newest;
-	return 0;
-}
-
-/* Times are since the first of all, so it is looked for before any is given away. */
-static void find_extent(struct continuous_part *p, uint64_t *n_bytes)
-{
-	uint64_t first = part_origin_find_first_carried(p->carries, p->recording->stop.ticks);
-
-	*n_bytes = 0;
-	for (const struct slice *slice = p->slices; slice; slice = slice->next)
-		for (size_t i = 0; i < slice->n_drains; i++) {
-			const struct drain *d = &slice->drains[i];
-
-			first = part_origin_find_first(d, first);
-			*n_bytes += count_slots(d) * sizeof(struct slot);
-		}
-	part_origin_begin(p->recording, first);
-}
-
-/* Behind what the sources have; what is spooled is gone from there. */
-static int join_slice(struct slice *slice, struct recording *r)
-{
-	int error = 0;
-
-	for (size_t i = 0; i < slice->n_drains; i++)
-		if (drain_join(&r->sources[i]->drain, &slice->drains[i]))
-			error = -ENOMEM;
-	return spill_give(r) ? -ENOMEM : error;
-}
-
-/* One after the other, so that what was held is let go while it is turned into events. */
-static void join_slices(struct continuous_part *p)
-{
-	struct recording *r = p->recording;
-	uint64_t n_bytes;
-
-	if (r->n_sources && slice_newest(p))
-		r->error = -ENOMEM;
-	if (r->timeline.n_pairs) {
-		find_extent(p, &n_bytes);
-		r->budget.slot_bytes = n_bytes;
-		spill_begin(r, n_bytes);
-	}
-	while (p->slices) {
-		struct slice *slice = p->slices;
-
-		p->slices = slice->next;
-		if (join_slice(slice, r))
-			r->error = -ENOMEM;
-		free_slice(slice);
-	}
-}
-
 static void make(
 	struct continuous_part *p, void (*make_trace)(struct recording *, void *), void *context)
 {
-	join_slices(p);
+	continuous_part_join(p);
 	make_trace(p->recording, context);
 	recording_part_deinit(p->recording);
 	free(p->recording);

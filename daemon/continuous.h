@@ -11,17 +11,12 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "daemon/continuous_part.h"
+
 struct async_carries;
 struct drain;
 struct recording;
 struct slice;
-
-/* A part on its way to a trace. */
-struct continuous_part {
-	struct recording *recording; /* malloc'ed, as recording_cut() makes it */
-	struct slice *slices; /* older than it, the oldest first */
-	const struct async_carries *carries; /* borrowed: of the part before */
-};
 
 struct continuous {
 	struct recording *recording; /* borrowed */

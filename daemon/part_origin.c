@@ -15,10 +15,10 @@ static uint64_t find_first_open(const struct thread_log *log, uint64_t first)
 	return first;
 }
 
-uint64_t part_origin_find_first(const struct drain *d, uint64_t first)
+uint64_t part_origin_find_first(const struct drain *d, uint64_t earliest_ticks, uint64_t first)
 {
 	for (size_t i = 0; i < d->n_logs; i++) {
-		first = thread_window_find_first(d->logs[i], part->earliest_ticks, first);
+		first = thread_window_find_first(d->logs[i], earliest_ticks, first);
 		first = find_first_open(d->logs[i], first);
 	}
 	return first;
@@ -57,6 +57,7 @@ void part_origin_set(struct recording *part)
 	uint64_t first = part->stop.ticks;
 
 	for (size_t i = 0; i < part->n_sources; i++)
-		first = part_origin_find_first(&part->sources[i]->drain, first);
+		first = part_origin_find_first(
+			&part->sources[i]->drain, part->earliest_ticks, first);
 	part_origin_begin(part, first);
 }

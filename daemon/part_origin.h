@@ -12,8 +12,8 @@ struct async_carries;
 struct drain;
 struct recording;
 
-/* The ticks at which the first begins of what |d| has; |first| if nothing is earlier. */
-uint64_t part_origin_find_first(const struct drain *d, uint64_t first);
+/* The ticks at which the first begins of what |d| has, of a recording with |earliest_ticks|; |first| if nothing is earlier. */
+uint64_t part_origin_find_first(const struct drain *d, uint64_t earliest_ticks, uint64_t first);
 /* The same of async spans that are carried over. */
 uint64_t part_origin_find_first_carried(const struct async_carries *carries, uint64_t first);
 

@@ -24,12 +24,11 @@ static void empty_rings(struct recording *r)
 }
 
 /* What ended in the last of all times that can be told apart is known. Ends may be a little behind the stop. */
-static uint64_t find_earliest(const struct recording *part)
+uint64_t recording_cut_find_earliest(uint64_t earliest_ticks, uint64_t stop_ticks)
 {
 	uint64_t reach = ERA_MAX_TICKS - ((uint64_t)1 << 40);
-	uint64_t stop = part->stop.ticks;
 
-	return stop - part->earliest_ticks > reach ? stop - reach : part->earliest_ticks;
+	return stop_ticks - earliest_ticks > reach ? stop_ticks - reach : earliest_ticks;
 }
 
 static int cut_source(struct source *s, struct source **out, int64_t from_ns)
@@ -73,7 +72,7 @@ static int cut(struct recording *r, struct recording *part, int64_t from_ns, uin
 	part->sources = NULL;
 	part->n_sources = part->n_allocated = 0;
 	part->window_ns = from_ns - r->start.monotonic_ns;
-	part->earliest_ticks = find_earliest(part);
+	part->earliest_ticks = recording_cut_find_earliest(part->earliest_ticks, part->stop.ticks);
 	if (timeline_copy(&r->timeline, &part->timeline))
 		error = -ENOMEM;
 	if (!error)

@@ -137,7 +137,13 @@ void spill_begin(struct recording *r, uint64_t n_bytes)
 
 int spill_give(struct recording *r)
 {
-	return r->budget.spooler ? give_all(r) : 0;
+	struct spooler *spooler = r->budget.spooler;
+	int error = spooler ? give_all(r) : 0;
+
+	while (spooler &&
+		spooler_get_held_bytes(spooler) > DRAIN_MAX_WINDOWS * r->budget.window_bytes)
+		spooler_wait(spooler);
+	return error;
 }
 
 int spill_rest(struct recording *r)

@@ -17,7 +17,7 @@ int spill_look(struct recording *r);
  * each time that spill_give() is called.
  */
 void spill_begin(struct recording *r, uint64_t n_bytes);
-/* Gives away what is in the logs, if it was begun. 0 or -ENOMEM. */
+/* Gives away what is in the logs, if it was begun; waits while too much is under way. 0 or -ENOMEM. */
 int spill_give(struct recording *r);
 
 /*

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/chunks.h"
@@ -39,18 +38,6 @@ static int is_memory(const struct spool *s)
 	return s->fd < 0;
 }
 
-/* Others need the disk, too. */
-static uint64_t limit(int fd, uint64_t max_bytes)
-{
-	struct statvfs fs;
-	uint64_t half;
-
-	if (fstatvfs(fd, &fs))
-		return max_bytes;
-	half = (uint64_t)fs.f_bavail * fs.f_frsize / 2;
-	return half < max_bytes ? half : max_bytes;
-}
-
 /* --- life ---------------------------------------------------------------------------------- */
 
 int spool_new(const char *dir, uint64_t max_bytes, struct spool **out, struct diag *d)
@@ -58,6 +45,7 @@ int spool_new(const char *dir, uint64_t max_bytes, struct spool **out, struct di
 	const char *place;
 	int fd = spool_place_open(dir, &place);
 	struct spool *s;
+	uint64_t room;
 
 	if (fd < 0)
 		return diag_set(d, fd, "%s: %s", place, errno_words(-fd));
@@ -68,7 +56,8 @@ int spool_new(const char *dir, uint64_t max_bytes, struct spool **out, struct di
 	}
 	s->n_holders = 1;
 	s->fd = fd;
-	s->max_bytes = limit(fd, max_bytes);
+	room = spool_place_find_room(fd);
+	s->max_bytes = room < max_bytes ? room : max_bytes;
 	snprintf(s->dir, sizeof s->dir, "%s", place);
 	*out = s;
 	return 0;

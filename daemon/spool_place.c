@@ -7,6 +7,7 @@
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -69,4 +70,11 @@ int spool_place_open(const char *dir, const char **place)
 {
 	*place = dir ? dir : "/var/tmp";
 	return dir ? open_in(dir) : open_anywhere(place);
+}
+
+uint64_t spool_place_find_room(int fd)
+{
+	struct statvfs fs;
+
+	return fstatvfs(fd, &fs) ? UINT64_MAX : (uint64_t)fs.f_bavail * fs.f_frsize / 2;
 }

@@ -12,6 +12,7 @@ from fixture import (check, contains, equal, find_proftapd, is_alive, run, schem
 from http2 import ALREADY_EXISTS, INTERNAL, INVALID_ARGUMENT, NOT_FOUND, OK
 from numbered import check_numbers, numbers_in
 from processes import halt
+from spools import read_spools
 
 PROFILE = PROFILER + "Profile"
 N = 60000
@@ -139,6 +140,24 @@ def asyncs(trace):
     return {e.stats["id"].value: (origin + e.start_ps / 1000, e.duration_ps / 1000,
                                   {"unfinished", "started_before"} & set(e.stats))
             for line in trace.lines if line.name == "request" for e in line.events}
+
+
+@test
+def what_began_before_the_cut_is_whole_out_of_a_file(t):
+    target = t.target().serve(0, 16 << 20)
+    server = find_proftapd(target.pid)
+    with Calls(target) as calls:
+        begin(calls, request=add_options(start_request(), ptap_max_capture_bytes=300 << 20))
+        target.send("step 1 600")
+        wait_until(lambda: spans(trace_of(snapshot(calls)), "slow"), "the open span")
+        target.read_line()
+        target.ask(f"flood {2 * N}")  # two slices
+        wait_until(lambda: read_spools(server), "a file")
+        trace = trace_of(snapshot(calls))
+    equal(trace.count("flood"), 2 * N, "spans")
+    equal([(cut, length >= 6e8) for _, length, cut in spans(trace, "slow")], [(False, True)], "the one before")
+    early = [e for line in trace.lines for e in line.events if e.start_ps < 0]
+    equal(early, [], "events before the trace")
 
 
 @test

@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import resource
 import signal
 import struct
 import subprocess
@@ -13,15 +14,17 @@ from checks import SLOWNESS
 from fake_server import FakeServer, field, space
 from fixture import (SANITIZERS, check, contains, equal, find_proftapd, free_port, run, test,
                      wait_until)
-from memory_watch import MemoryWatch
+from memory_watch import MemoryWatch, read_memory_kib
 from numbered import check_numbers, numbers_in
 from processes import PROFTAP, is_recording
-from spools import count_spans, report
+from spools import count_spans, read_spools, report
 from trace_file import Trace
 
 N = 60000
 WAVES = 1_200_000  # 58 MB of records
 MAX_KIB = 128 << 10  # promised
+FILED_BYTES = 40_000_000
+MAX_HELD_KIB = 32 << 10
 NEW_NAMES = (b"/proftap.v1.", b"/tensorflow.ProfilerService/StartContinuousProfiling",
              b"/tensorflow.ProfilerService/GetSnapshot")
 
@@ -52,7 +55,7 @@ def every_instant_is_in_one_of_the_files(t):
     started = call("start", target.port)
     check(re.fullmatch(r"\d{4}(_\d\d){5}\n", started.stdout), f"session: {started.stdout!r}")
     contains(started.stderr, f"proftap stop 127.0.0.1:{target.port}", "how to stop")
-    check(re.search(r"at most [\d.]+ .B of memory", started.stderr), f"bounds: {started.stderr!r}")
+    check(re.search(r"kept, [\d.]+ .B of records there", started.stderr), f"bounds: {started.stderr!r}")
     target.send(f"count {N} {10 * SLOWNESS}")
     traces = [fetch(t, "snapshot", target).trace for _ in range(2)]
     target.read_line()
@@ -64,6 +67,50 @@ def every_instant_is_in_one_of_the_files(t):
     check_numbers(sum(found, []), 0, N)
     equal(len(files(t)), 3, "files")
     wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off")
+
+
+@test
+def what_is_much_lies_in_files(t):
+    target = t.target().serve(0, 16 << 20)
+    server = find_proftapd(target.pid)
+    call("start", target.port, "-o", "ptap_usage_interval_ms=0")
+    target.ask(f"flood {WAVES}")
+    wait_until(lambda: sum(read_spools(server).values()) >= FILED_BYTES, "the files")
+    if SANITIZERS == "no":
+        wait_until(lambda: read_memory_kib(server)[0] < MAX_HELD_KIB, "their memory to be let go")
+    path = call("snapshot", target.port, "--log_dir", t.dir / "logs").stdout.strip()
+    equal(count_spans(report(path)), {"wave": WAVES, "flood": WAVES}, "spans")
+    wait_until(lambda: not read_spools(server), "the files to be gone")
+
+
+def check_newest(done):
+    """Of WAVES some are not in the snapshot: the oldest, and all are counted."""
+    counts = count_spans(report(done.stdout.strip()))
+    lost = int(re.search(r"warning: (\d+) 16-byte units dropped: the oldest", done.stderr)[1])
+    # A wave has a slot, a flood one more for its number.
+    equal(counts["wave"] + 2 * counts["flood"] + lost, 3 * WAVES, "units in all")
+    check(0 <= counts["wave"] - counts["flood"] <= 1, f"the newest: {counts}")
+    check(0 < lost < 3 * WAVES / 2, f"{lost} units were lost")
+
+
+@test
+def the_oldest_files_go_first_and_are_counted(t):
+    target = t.target().serve(0, 16 << 20)
+    call("start", target.port, "-o", "ptap_usage_interval_ms=0", "--max_bytes", 300 << 20)
+    target.ask(f"flood {WAVES}")
+    check_newest(call("snapshot", target.port, "--log_dir", t.dir / "logs"))
+
+
+@test
+def without_files_the_newest_that_memory_has_room_for_is_kept(t):
+    target = t.target().serve(0, 16 << 20)
+    call("start", target.port, "-o", "ptap_usage_interval_ms=0")
+    server = find_proftapd(target.pid)
+    limits = resource.prlimit(server, resource.RLIMIT_NOFILE)
+    resource.prlimit(server, resource.RLIMIT_NOFILE, (3, limits[1]))
+    target.ask(f"flood {WAVES}")
+    resource.prlimit(server, resource.RLIMIT_NOFILE, limits)
+    check_newest(call("snapshot", target.port, "--log_dir", t.dir / "logs"))
 
 
 @test
