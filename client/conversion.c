@@ -204,11 +204,23 @@ int conversion_write_beside(const struct codec *codec, const struct view *view, 
 
 /* --- what is said of it -------------------------------------------------------------------- */
 
+/* NULL where something was selected. What was and cannot be expressed is counted as lost. */
+static const char *note_emptiness(const struct view *view, const struct codec_result *result)
+{
+	bool is_empty = view->selection && view->n_events && !result->n_items && !result->n_losses;
+
+	return is_empty ? "nothing of the trace was selected" : NULL;
+}
+
 void conversion_say_losses(
 	const struct codec *codec, const struct view *view, const struct codec_result *result)
 {
+	const char *emptiness = note_emptiness(view, result);
+
 	for (uint32_t i = 0; i < view->notes.n_texts; i++)
 		fprintf(stderr, "  note: %s\n", view->notes.texts[i]);
+	if (emptiness)
+		fprintf(stderr, "  note: %s\n", emptiness);
 	for (size_t i = 0; i < result->n_losses; i++)
 		fprintf(stderr, "  warning: %s cannot express %" PRIu64 " %s\n", codec->name,
 			result->losses[i].n, result->losses[i].what);
@@ -236,7 +248,12 @@ void conversion_write_json_members(
 	for (size_t i = 0; i < result->n_losses; i++)
 		json_uint(j, result->losses[i].what, result->losses[i].n);
 	json_end_object(j);
-	json_texts(j, "notes", view->notes.texts, view->notes.n_texts);
+	json_begin_list(j, "notes");
+	for (uint32_t i = 0; i < view->notes.n_texts; i++)
+		json_text(j, NULL, view->notes.texts[i]);
+	if (note_emptiness(view, result))
+		json_text(j, NULL, note_emptiness(view, result));
+	json_end_list(j);
 }
 
 static void say_json(const struct view *view, const struct conversion *c, const char *path,

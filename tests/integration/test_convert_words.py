@@ -4,7 +4,7 @@
 import os
 import subprocess
 
-from conversions import GOLDEN, make_space, read_rows
+from conversions import GOLDEN, Conversion, make_space, read_rows
 from fixture import contains, equal, run, schema, test
 from processes import PROFTAP
 
@@ -56,6 +56,19 @@ def there_is_a_time_for_each_file(t):
     for value, n in (("0,5,9ms", 3), ("5ms", 1)):
         equal(convert("-o", "-", "--align", value, t.dir, code=1),
               f"--align: a time for each file is needed: 2, not {n}\n", "the error")
+
+
+@test
+def nothing_that_is_selected_is_said(t):
+    note = "nothing of the trace was selected"
+    for words in (["--name", "nosuch"], ["--thread", "nosuch"], ["--to=-1s"]):
+        said = convert("-o", "-", *words, TRACE)
+        contains(said, f"converted 0 of 7 events to ndjson: 0.0 MB\n  note: {note}\n", "what is said")
+        equal(Conversion(t, "folded", TRACE, options=words).summary["notes"], [note], f"notes of {words}")
+    instants = Conversion(t, "folded", TRACE, options=["--name", "^last"]).summary
+    equal((instants["written"], instants["lost"], instants["notes"]), (0, {"instants": 1}, []),
+          "of what folded cannot express")
+    equal(Conversion(t, "folded", GOLDEN / "empty.xplane.pb").summary["notes"], [], "of an empty trace")
 
 
 run()
