@@ -3,15 +3,27 @@
 #include "client/open_view.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/grow.h"
 #include "client/traces.h"
+#include "trace/names.h"
 #include "trace/read/archive.h"
 
+struct file_id {
+	dev_t device;
+	ino_t inode;
+};
+
 struct opening {
+	struct file_id *ids; /* of the archives' files */
+	size_t n_ids_allocated;
+	struct names twice; /* paths of what was given already */
 	struct archive **archives;
 	size_t n_archives;
 	size_t n_allocated;
@@ -19,15 +31,40 @@ struct opening {
 	struct diag *diag;
 };
 
-static int add_file(struct opening *o, const char *path)
+static bool is_known(const struct opening *o, const struct stat *st)
+{
+	for (size_t i = 0; i < o->n_archives; i++)
+		if (o->ids[i].device == st->st_dev && o->ids[i].inode == st->st_ino)
+			return true;
+	return false;
+}
+
+static int open_file(struct opening *o, const char *path, const struct stat *st)
 {
 	int r;
 
-	if (grow(&o->archives, &o->n_allocated, o->n_archives + 1))
+	if (grow(&o->archives, &o->n_allocated, o->n_archives + 1) ||
+		grow(&o->ids, &o->n_ids_allocated, o->n_archives + 1))
 		return diag_set(o->diag, -ENOMEM, "%.300s: out of memory", path);
 	r = archive_open(path, &o->archives[o->n_archives], o->diag);
+	o->ids[o->n_archives] = (struct file_id){st->st_dev, st->st_ino};
 	o->n_archives += r == 0;
 	return r;
+}
+
+/* One that is given twice is read once: its events would stand there twice, and its flows cross. */
+static int add_file(struct opening *o, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return diag_set(
+			o->diag, -errno, "%.300s: cannot open: %s", path, errno_words(errno));
+	if (!is_known(o, &st))
+		return open_file(o, path, &st);
+	if (names_intern(&o->twice, path, strlen(path)) == NAMES_NONE)
+		return diag_set(o->diag, -ENOMEM, "%.300s: out of memory", path);
+	return 0;
 }
 
 /* Adds the file, or the sentence about it to what cannot be read. */
@@ -79,6 +116,19 @@ static int check_shifts(const struct opening *o, const struct view_settings *set
 		o->n_archives, settings->n_shifts);
 }
 
+static int note_twice(const struct opening *o, struct view *view)
+{
+	for (uint32_t i = 0; i < o->twice.n_texts; i++) {
+		_cleanup_free_ char *note = NULL;
+
+		if (asprintf(&note, "%.300s: was given twice, is read once", o->twice.texts[i]) < 0)
+			note = NULL;
+		if (!note || names_intern(&view->notes, note, strlen(note)) == NAMES_NONE)
+			return diag_set(o->diag, -ENOMEM, "trace: out of memory");
+	}
+	return 0;
+}
+
 static int make(struct opening *o, const struct view_settings *settings, struct traces *first,
 	struct view **out, char **path)
 {
@@ -96,6 +146,8 @@ static int make(struct opening *o, const struct view_settings *settings, struct 
 		return diag_set(o->diag, -ENOMEM, "trace: out of memory");
 	r = view_open(o->archives, o->n_archives, &options, out, o->diag);
 	o->n_archives = 0;
+	if (r == 0 && (r = note_twice(o, *out)))
+		*out = view_free(*out);
 	if (r) {
 		free(*path);
 		*path = NULL;
@@ -119,6 +171,8 @@ int open_view(char *const *places, size_t n_places, const struct view_settings *
 	for (size_t i = 0; i < o.n_archives; i++)
 		archive_free(o.archives[i]);
 	free(o.archives);
+	free(o.ids);
+	names_deinit(&o.twice);
 	traces_deinit(&first);
 	return r;
 }

@@ -59,6 +59,18 @@ def there_is_a_time_for_each_file(t):
 
 
 @test
+def a_file_that_is_given_twice_is_read_once(t):
+    first, second, copy = (t.dir / f"{name}.xplane.pb" for name in ("first", "second", "copy"))
+    first.write_bytes(TRACE.read_bytes())
+    second.symlink_to(first.name)
+    summary = Conversion(t, "ndjson", t.dir, first, options=["--align", "0"]).summary
+    equal((summary["events"], summary["written"]), (7, 7), "events")
+    equal(summary["notes"], [f"{path}: was given twice, is read once" for path in (second, first)], "notes")
+    copy.write_bytes(TRACE.read_bytes())
+    equal(Conversion(t, "ndjson", first, copy).summary["written"], 14, "events of a copy, too")
+
+
+@test
 def nothing_that_is_selected_is_said(t):
     note = "nothing of the trace was selected"
     for words in (["--name", "nosuch"], ["--thread", "nosuch"], ["--to=-1s"]):
