@@ -40,6 +40,8 @@ int view_settings_set_exclude(void *settings, const char *value, struct diag *d)
 int view_settings_set_iterations(void *settings, const char *value, struct diag *d);
 int view_settings_set_primary(void *settings, const char *value, struct diag *d);
 int view_settings_set_secondary(void *settings, const char *value, struct diag *d);
+int view_settings_set_system_primary(void *settings, const char *value, struct diag *d);
+int view_settings_set_system_secondary(void *settings, const char *value, struct diag *d);
 
 /* Rows for a command's table; |member| is its struct view_settings. */
 #define OPEN_VIEW_CALL(settings, member, name, set, argument, help)                            \
@@ -75,15 +77,16 @@ int view_settings_set_secondary(void *settings, const char *value, struct diag *
 			"each, as in 0,-5ms")
 
 /* And the names that Neuron's tools have for the same. */
-#define OPEN_VIEW_GROUP_OPTIONS(settings, member)                                                \
-	OPEN_VIEW_CALL(settings, member, "primary_group", view_settings_set_primary, "LIST",     \
-		"what makes a process in the viewer; default host,pid (see below)"),             \
-		OPEN_VIEW_CALL(settings, member, "secondary_group", view_settings_set_secondary, \
-			"LIST", "what makes a row in it; default tid"),                          \
-		OPEN_VIEW_CALL(settings, member, "system_trace_primary_group",                   \
-			view_settings_set_primary, "LIST", "the same as --primary_group"),       \
-		OPEN_VIEW_CALL(settings, member, "system_trace_secondary_group",                 \
-			view_settings_set_secondary, "LIST", "the same as --secondary_group")
+#define OPEN_VIEW_GROUP_OPTIONS(settings, member)                                                 \
+	OPEN_VIEW_CALL(settings, member, "primary_group", view_settings_set_primary, "LIST",      \
+		"what makes a process in the viewer; default host,pid; see proftap-convert(1)"),  \
+		OPEN_VIEW_CALL(settings, member, "secondary_group", view_settings_set_secondary,  \
+			"LIST", "what makes a row in it; default tid"),                           \
+		OPEN_VIEW_CALL(settings, member, "system_trace_primary_group",                    \
+			view_settings_set_system_primary, "LIST", "the same as --primary_group"), \
+		OPEN_VIEW_CALL(settings, member, "system_trace_secondary_group",                  \
+			view_settings_set_system_secondary, "LIST",                               \
+			"the same as --secondary_group")
 
 /*
  * All trace files at |places| (files, runs, log directories) as one view, which borrows |settings|. *path is that of the first

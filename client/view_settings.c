@@ -103,16 +103,30 @@ int view_settings_set_iterations(void *settings, const char *value, struct diag 
 
 /* --- how it is drawn ----------------------------------------------------------------------- */
 
+static struct grouping *grouping_of(void *settings)
+{
+	return &((struct view_settings *)settings)->grouping;
+}
+
 int view_settings_set_primary(void *settings, const char *value, struct diag *d)
 {
-	struct view_settings *s = settings;
-
-	return grouping_list_parse(&s->grouping.primary, "--primary_group", value, d);
+	return grouping_list_parse(&grouping_of(settings)->primary, "--primary_group", value, d);
 }
 
 int view_settings_set_secondary(void *settings, const char *value, struct diag *d)
 {
-	struct view_settings *s = settings;
+	return grouping_list_parse(
+		&grouping_of(settings)->secondary, "--secondary_group", value, d);
+}
 
-	return grouping_list_parse(&s->grouping.secondary, "--secondary_group", value, d);
+int view_settings_set_system_primary(void *settings, const char *value, struct diag *d)
+{
+	return grouping_list_parse(
+		&grouping_of(settings)->primary, "--system_trace_primary_group", value, d);
+}
+
+int view_settings_set_system_secondary(void *settings, const char *value, struct diag *d)
+{
+	return grouping_list_parse(
+		&grouping_of(settings)->secondary, "--system_trace_secondary_group", value, d);
 }

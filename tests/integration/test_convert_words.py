@@ -83,4 +83,12 @@ def nothing_that_is_selected_is_said(t):
     equal(Conversion(t, "folded", GOLDEN / "empty.xplane.pb").summary["notes"], [], "of an empty trace")
 
 
+@test
+def a_bad_group_is_told_by_the_name_of_its_option(t):
+    for option in ("--primary_group", "--secondary_group", "--system_trace_primary_group",
+                   "--system_trace_secondary_group"):
+        said = convert("-o", "-", option, "nosuch", TRACE, code=2)
+        equal(said.split(" \"")[0], f"{option}: bad value", "the error")
+
+
 run()
