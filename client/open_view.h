@@ -37,6 +37,8 @@ int view_settings_set_to(void *settings, const char *value, struct diag *d);
 int view_settings_set_min_duration(void *settings, const char *value, struct diag *d);
 int view_settings_set_name(void *settings, const char *value, struct diag *d);
 int view_settings_set_exclude(void *settings, const char *value, struct diag *d);
+int view_settings_set_thread(void *settings, const char *value, struct diag *d);
+int view_settings_set_pid(void *settings, const char *value, struct diag *d);
 int view_settings_set_iterations(void *settings, const char *value, struct diag *d);
 int view_settings_set_primary(void *settings, const char *value, struct diag *d);
 int view_settings_set_secondary(void *settings, const char *value, struct diag *d);
@@ -65,10 +67,10 @@ int view_settings_set_system_secondary(void *settings, const char *value, struct
 			"LIST",                                                                           \
 			"only what begins in these steps, as in [1,[3-4]]; without steps, of each "       \
 			"kernel only these"),                                                             \
-		{"thread", 0, COMMAND_OPTION_TEXT, offsetof(settings, member.selection.threads),          \
-			0, 0, NULL, "LIST", "only these threads: names (with * and ?) or tids"},          \
-		{"pid", 0, COMMAND_OPTION_TEXT, offsetof(settings, member.selection.pids), 0, 0,          \
-			NULL, "LIST", "only these programs and devices: pids or names"},                  \
+		OPEN_VIEW_CALL(settings, member, "thread", view_settings_set_thread, "LIST",              \
+			"only these threads: names (with * and ?) or tids"),                              \
+		OPEN_VIEW_CALL(settings, member, "pid", view_settings_set_pid, "LIST",                    \
+			"only these programs and devices: pids or names"),                                \
 		{"truncate_kernels", 0, COMMAND_OPTION_FLAG,                                              \
 			offsetof(settings, member.selection.truncates_kernels), 0, 0, NULL, NULL,         \
 			"names of kernels without arguments and template parameters"},                    \

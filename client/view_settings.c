@@ -96,6 +96,16 @@ int view_settings_set_exclude(void *settings, const char *value, struct diag *d)
 	return selection_set_exclude(selection_of(settings), "--exclude", value, d);
 }
 
+int view_settings_set_thread(void *settings, const char *value, struct diag *d)
+{
+	return selection_set_threads(selection_of(settings), "--thread", value, d);
+}
+
+int view_settings_set_pid(void *settings, const char *value, struct diag *d)
+{
+	return selection_set_pids(selection_of(settings), "--pid", value, d);
+}
+
 int view_settings_set_iterations(void *settings, const char *value, struct diag *d)
 {
 	return selection_set_iterations(selection_of(settings), "--iterations", value, d);

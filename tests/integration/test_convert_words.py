@@ -91,4 +91,22 @@ def a_bad_group_is_told_by_the_name_of_its_option(t):
         equal(said.split(" \"")[0], f"{option}: bad value", "the error")
 
 
+def read_threads(t, path, words):
+    return {row.place[3] for row in read_rows(t, path, options=["--thread", words])}
+
+
+@test
+def threads_have_any_names(t):
+    path, long = t.dir / "a.xplane.pb", "x" * 300
+    threads = ["a,b", "a", "b", "c\\d", long]
+    path.write_bytes(make_space({name: [("f", 0, 1)] for name in threads}))
+    equal(read_threads(t, path, "a,b"), {"a", "b"}, "of two words")
+    equal(read_threads(t, path, "a\\,b"), {"a,b"}, "of one with a comma")
+    equal(read_threads(t, path, "b,a\\,?,c\\\\d"), {"b", "a,b", "c\\d"}, "of three words")
+    equal(read_threads(t, path, "x" * 254 + "*"), {long}, "of a long one")
+    for option in ("--thread", "--pid"):
+        contains(convert("-o", "-", option, f"a,{'x' * 256}", path, code=2),
+                 f'{option}: bad value "{"x" * 64}": a name with more than 255 bytes', "the error")
+
+
 run()

@@ -11,8 +11,6 @@
 #include "trace/read/view.h"
 #include "trace/saturate.h"
 
-#define MAX_WORD 256
-
 bool selection_is_all(const struct selection *s)
 {
 	return s->from_ns == INT64_MIN && s->to_ns == INT64_MAX && s->min_duration_ns == 0 &&
@@ -34,7 +32,7 @@ void selection_deinit(struct selection *s)
 
 static bool is_word(const char *word, size_t n, const char *name, int64_t id)
 {
-	char pattern[MAX_WORD];
+	char pattern[SELECTION_MAX_WORD + 1];
 	char digits[32];
 
 	if (n >= sizeof pattern)
@@ -45,11 +43,20 @@ static bool is_word(const char *word, size_t n, const char *name, int64_t id)
 	return strcmp(pattern, digits) == 0 || fnmatch(pattern, name, 0) == 0;
 }
 
+size_t selection_get_word_length(const char *words)
+{
+	size_t n = 0;
+
+	while (words[n] && words[n] != ',')
+		n += words[n] == '\\' && words[n + 1] ? 2 : 1;
+	return n;
+}
+
 /* Whether one of the words between commas is the name or the id. */
 static bool is_in(const char *words, const char *name, int64_t id)
 {
 	for (const char *p = words;; p++) {
-		size_t n = strcspn(p, ",");
+		size_t n = selection_get_word_length(p);
 
 		if (n && is_word(p, n, name, id))
 			return true;

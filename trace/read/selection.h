@@ -39,6 +39,7 @@ struct selection {
 	int32_t device; /* only this one's tracks; SELECTION_HOSTS: only those of none */
 };
 
+#define SELECTION_MAX_WORD 255
 #define SELECTION_ALL_DEVICES (-1)
 #define SELECTION_HOSTS (-2)
 #define SELECTION_INIT                                                                    \
@@ -53,12 +54,21 @@ int selection_set_exclude(
 /* "[1,[3-4]]", "1,3-4" */
 int selection_set_iterations(
 	struct selection *s, const char *option, const char *value, struct diag *d);
+/*
+ * "loader,worker-*,4242"; a word is a pattern of fnmatch(3), a backslash makes a comma part of it, and one has at most
+ * SELECTION_MAX_WORD bytes. |value| is borrowed.
+ */
+int selection_set_threads(
+	struct selection *s, const char *option, const char *value, struct diag *d);
+int selection_set_pids(struct selection *s, const char *option, const char *value, struct diag *d);
 /* "10ms", "1.5s", "200us", "5ns"; a number alone is milliseconds. */
 int selection_parse_time(const char *option, const char *value, int64_t *out_ns, struct diag *d);
 void selection_deinit(struct selection *s);
 
 /* Whether it is one of the iterations. */
 bool selection_has_number(const struct selection *s, int64_t number);
+/* Bytes of the first word of such a list of threads or pids. */
+size_t selection_get_word_length(const char *words);
 /* Whether everything is wanted. */
 bool selection_is_all(const struct selection *s);
 

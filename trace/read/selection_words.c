@@ -40,6 +40,36 @@ int selection_set_exclude(
 	return compile(&s->exclude, &s->has_exclude, option, value, d);
 }
 
+/* --- lists of names and ids ---------------------------------------------------------------- */
+
+static int set_words(const char **words, const char *option, const char *value, struct diag *d)
+{
+	for (const char *p = value;; p++) {
+		size_t n = selection_get_word_length(p);
+
+		if (n > SELECTION_MAX_WORD)
+			return diag_set(d, -EINVAL,
+				"%s: bad value \"%.64s\": a name with more than %d bytes; put * for a part of it",
+				option, p, SELECTION_MAX_WORD);
+		p += n;
+		if (!*p)
+			break;
+	}
+	*words = value;
+	return 0;
+}
+
+int selection_set_threads(
+	struct selection *s, const char *option, const char *value, struct diag *d)
+{
+	return set_words(&s->threads, option, value, d);
+}
+
+int selection_set_pids(struct selection *s, const char *option, const char *value, struct diag *d)
+{
+	return set_words(&s->pids, option, value, d);
+}
+
 /* --- times --------------------------------------------------------------------------------- */
 
 static const struct {
