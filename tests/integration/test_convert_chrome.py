@@ -215,11 +215,13 @@ def the_file_is_compressed_as_its_name_says(t):
     path = t.dir / "a.xplane.pb"
     path.write_bytes(make_space({"main": [("x", 0, 9)]}))
     for name, is_gzip in (("a.json", False), ("a.json.gz", True), ("a.trace.json.gz", True),
-                          ("a.speedscope.json", False), ("a.ndjson.gz", True)):
-        done = subprocess.run([PROFTAP, "convert", "-o", t.dir / name, path], capture_output=True, text=True,
-                              timeout=20)
+                          ("a.speedscope.json", False), ("a.ndjson.gz", True),
+                          ("my.trace", False), ("my.trace.gz", True), ("a.pprof", True), ("a.pprof.pb", False)):
+        form = next((word for word in ("speedscope", "ndjson", "pprof") if word in name), "chrome")
+        words = ["-t", form] if name.startswith("my") else []
+        done = subprocess.run([PROFTAP, "convert", *words, "-o", t.dir / name, path], capture_output=True,
+                              text=True, timeout=20)
         equal(done.returncode, 0, f"{name}: {done.stderr}")
-        form = "speedscope" if "speedscope" in name else "ndjson" if "ndjson" in name else "chrome"
         contains(done.stderr, f"to {form}:", name)
         equal((t.dir / name).read_bytes()[:2] == b"\x1f\x8b", is_gzip, f"whether {name} is compressed")
 

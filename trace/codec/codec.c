@@ -82,8 +82,10 @@ bool codec_is_gzip(const struct codec *c, const char *path)
 {
 	size_t n = strlen(path);
 
+	/* Whose files are compressed without saying so (pprof's), all but the plain ones; of others, those that say it. */
 	return ends_with(path, n, ".gz") ||
-	       (c->plain_suffix && !ends_with(path, n, c->plain_suffix));
+	       (c->plain_suffix && !ends_with(c->suffix, strlen(c->suffix), ".gz") &&
+		       !ends_with(path, n, c->plain_suffix));
 }
 
 void codec_lose(struct codec_result *result, const char *what, uint64_t n)

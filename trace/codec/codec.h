@@ -56,7 +56,7 @@ extern const struct codec *const codecs[]; /* ends with NULL */
 const struct codec *codec_find(const char *name);
 /* By the end of a file's name, the longest that a row has; ".gz" may stand behind it. NULL if there is none. */
 const struct codec *codec_find_by_path(const char *path);
-/* Whether the sink compresses what goes into the file at |path|. */
+/* Whether the sink compresses what goes into the file at |path|: a name with ".gz", and of pprof's all but the plain ones. */
 bool codec_is_gzip(const struct codec *c, const char *path);
 
 /* Adds to the loss of that name. */
