@@ -16,97 +16,18 @@
 #include "trace/codec/perfetto_fields.h"
 #include "trace/codec/perfetto_interned.h"
 #include "trace/codec/perfetto_rows.h"
+#include "trace/codec/perfetto_samples.h"
+#include "trace/codec/perfetto_sequence.h"
 #include "trace/codec/perfetto_tracks.h"
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"
 #include "trace/saturate.h"
 
-#define FEW_BYTES 256 /* a packet without texts */
-#define STEP "step"
-#define STEP_IID 1
-
-struct sequence {
-	struct perfetto *w;
-	const struct view_track *track;
-	uint32_t id;
-	uint32_t host;
-	bool has_begun;
-	uint64_t last_ns; /* of the last packet, on the file's clock */
-	uint64_t n_spans; /* that began */
-	struct perfetto_interned names;
-	struct perfetto_interned keys;
-	struct perfetto_interned counters; /* their tracks */
-	struct perfetto_rows rows;
-	struct perfetto_ends ends;
-};
-
-/* --- packets ------------------------------------------------------------------------------- */
-
-/* Its defaults, and the clock that begins at 0 and goes from packet to packet. */
-static int begin_sequence(struct sequence *s)
-{
-	uint8_t *packet = perfetto_reserve(s->w, FEW_BYTES);
-	uint8_t *message;
-	uint8_t *inner;
-	uint8_t *at;
-
-	if (!packet)
-		return -ENOMEM;
-	packet = packet_open(packet, TRACE_PACKET);
-	at = pb_put_uint(packet, PACKET_SEQUENCE_ID, s->id);
-	at = perfetto_put_machine(s->w, at, s->host);
-	at = pb_put_uint(at, PACKET_SEQUENCE_FLAGS, SEQUENCE_CLEARED);
-	at = pb_put_uint(at, PACKET_FIRST_ON_SEQUENCE, 1);
-	message = packet_open(at, PACKET_DEFAULTS);
-	inner = packet_open(message, DEFAULTS_TRACK_EVENT);
-	at = pb_put_uint(inner, EVENT_DEFAULTS_TRACK, perfetto_track_uuid(s->w->view, s->track));
-	at = pb_put_uint(packet_close(inner, at), DEFAULTS_CLOCK_ID, CLOCK_DIFFERENCE_ID);
-	at = packet_close(message, at);
-	message = packet_open(at, PACKET_CLOCK_SNAPSHOT);
-	at = perfetto_put_clock(message, CLOCK_DIFFERENCE_ID, 0, true);
-	at = perfetto_put_clock(at, CLOCK_TRACE_ID, 0, false);
-	s->has_begun = true;
-	return perfetto_put(s->w, packet, packet_close(message, at));
-}
-
-/* What every event's packet begins with. */
-static uint8_t *put_head(struct sequence *s, uint8_t *at, int64_t view_ns)
-{
-	uint64_t ns = perfetto_time(s->w, view_ns);
-
-	at = pb_put_wide_uint(at, PACKET_TIMESTAMP, ns - s->last_ns);
-	at = pb_put_uint(at, PACKET_SEQUENCE_ID, s->id);
-	s->last_ns = ns;
-	return perfetto_put_machine(s->w, at, s->host);
-}
-
-/* The names that the item needs and the sequence does not know. A sample has none: its track has it. */
-static uint8_t *put_interned(struct sequence *s, uint8_t *at, const struct item *item)
-{
-	bool is_named = item->kind != ITEM_SAMPLE;
-	bool is_new = is_named && !perfetto_interned_find(&s->names, item->name);
-	uint8_t *message;
-
-	if (!is_new && !item->n_args)
-		return at;
-	message = packet_open(at, PACKET_INTERNED_DATA);
-	at = message;
-	if (is_new) {
-		if (s->names.n == 0)
-			at = packet_interned(at, INTERNED_CATEGORIES, STEP_IID, STEP);
-		perfetto_interned_set(&s->names, item->name, ++s->names.n);
-		at = packet_interned(at, INTERNED_EVENT_NAMES, s->names.n,
-			names_get(&s->w->view->names, item->name));
-	}
-	at = perfetto_args_intern(at, item->args, item->n_args, &s->keys);
-	return packet_close(message, at);
-}
-
 /* --- spans and instants -------------------------------------------------------------------- */
 
-static size_t measure(const struct sequence *s, const struct item *item)
+static size_t measure(const struct perfetto_sequence *s, const struct item *item)
 {
-	size_t n = FEW_BYTES + perfetto_args_measure(item->args, item->n_args);
+	size_t n = PERFETTO_FEW_BYTES + perfetto_args_measure(item->args, item->n_args);
 
 	if (!perfetto_interned_find(&s->names, item->name))
 		n += PACKET_TEXT_BYTES(strlen(names_get(&s->w->view->names, item->name)));
@@ -126,17 +47,18 @@ static uint8_t *put_flows(uint8_t *at, const struct item *item)
 	return at;
 }
 
-static uint8_t *put_facts(struct sequence *s, uint8_t *at, const struct item *item)
+static uint8_t *put_facts(struct perfetto_sequence *s, uint8_t *at, const struct item *item)
 {
 	at = pb_put_uint(at, EVENT_NAME_IID, perfetto_interned_find(&s->names, item->name));
 	if (item->is_step)
-		at = pb_put_uint(at, EVENT_CATEGORY_IIDS, STEP_IID);
+		at = pb_put_uint(at, EVENT_CATEGORY_IIDS, PERFETTO_STEP_IID);
 	at = put_flows(at, item);
 	return perfetto_args_put(at, item->args, item->n_args, &s->keys);
 }
 
 /* The begin of a span in that row, or an instant, in row 0. */
-static int put_item(struct sequence *s, const struct item *item, uint64_t type, uint32_t row)
+static int put_item(
+	struct perfetto_sequence *s, const struct item *item, uint64_t type, uint32_t row)
 {
 	uint8_t *packet = perfetto_reserve(s->w, measure(s, item));
 	uint8_t *event;
@@ -145,8 +67,8 @@ static int put_item(struct sequence *s, const struct item *item, uint64_t type, 
 	if (!packet)
 		return -ENOMEM;
 	packet = packet_open(packet, TRACE_PACKET);
-	at = put_head(s, packet, item->start_ns);
-	at = put_interned(s, at, item);
+	at = perfetto_sequence_put_head(s, packet, item->start_ns);
+	at = perfetto_sequence_put_interned(s, at, item);
 	event = packet_open(at, PACKET_TRACK_EVENT);
 	at = pb_put_uint(event, EVENT_TYPE, type);
 	if (row)
@@ -155,16 +77,16 @@ static int put_item(struct sequence *s, const struct item *item, uint64_t type, 
 	return perfetto_put(s->w, packet, packet_close(event, at));
 }
 
-static int put_end(struct sequence *s, const struct perfetto_end *end)
+static int put_end(struct perfetto_sequence *s, const struct perfetto_end *end)
 {
-	uint8_t *packet = perfetto_reserve(s->w, FEW_BYTES);
+	uint8_t *packet = perfetto_reserve(s->w, PERFETTO_FEW_BYTES);
 	uint8_t *event;
 	uint8_t *at;
 
 	if (!packet)
 		return -ENOMEM;
 	packet = packet_open(packet, TRACE_PACKET);
-	at = put_head(s, packet, end->end_ns);
+	at = perfetto_sequence_put_head(s, packet, end->end_ns);
 	event = packet_open(at, PACKET_TRACK_EVENT);
 	at = pb_put_uint(event, EVENT_TYPE, TYPE_END);
 	if (end->row)
@@ -172,7 +94,7 @@ static int put_end(struct sequence *s, const struct perfetto_end *end)
 	return perfetto_put(s->w, packet, packet_close(event, at));
 }
 
-static struct perfetto_end take_end(struct sequence *s)
+static struct perfetto_end take_end(struct perfetto_sequence *s)
 {
 	struct perfetto_end end = perfetto_ends_take(&s->ends);
 	struct perfetto_row *row = &s->rows.v[end.row];
@@ -183,7 +105,7 @@ static struct perfetto_end take_end(struct sequence *s)
 }
 
 /* Whatever has ended at that time. */
-static int put_ends(struct sequence *s, int64_t at_ns)
+static int put_ends(struct perfetto_sequence *s, int64_t at_ns)
 {
 	int rc = 0;
 
@@ -196,7 +118,7 @@ static int put_ends(struct sequence *s, int64_t at_ns)
 }
 
 /* At the track's end: what is unfinished stays open, unless that would keep a finished one around it open. */
-static int put_last_ends(struct sequence *s)
+static int put_last_ends(struct perfetto_sequence *s)
 {
 	int rc = 0;
 
@@ -209,7 +131,7 @@ static int put_last_ends(struct sequence *s)
 	return rc;
 }
 
-static int put_span(struct sequence *s, const struct item *item)
+static int put_span(struct perfetto_sequence *s, const struct item *item)
 {
 	struct perfetto_end end = {
 		.end_ns = add_saturated(item->start_ns, item->duration_ns),
@@ -229,75 +151,15 @@ static int put_span(struct sequence *s, const struct item *item)
 	return put_item(s, item, TYPE_BEGIN, end.row);
 }
 
-/* --- samples ------------------------------------------------------------------------------- */
-
-/* The track of the counter, or a negative errno. */
-static int64_t find_counter(struct sequence *s, const struct item *item)
-{
-	int64_t uuid = (int64_t)perfetto_interned_find(&s->counters, item->name);
-
-	if (uuid)
-		return uuid;
-	uuid = perfetto_put_counter(s->w, s->track, names_get(&s->w->view->names, item->name));
-	if (uuid > 0)
-		perfetto_interned_set(&s->counters, item->name, (uint64_t)uuid);
-	return uuid;
-}
-
-static uint8_t *put_value(uint8_t *at, const struct item_arg *value)
-{
-	double number;
-
-	if (value->type == STAT_INT64 ||
-		(value->type == STAT_UINT64 && value->value.u64 <= INT64_MAX))
-		return pb_put_uint(at, EVENT_COUNTER_VALUE, value->value.u64);
-	item_arg_to_double(value, &number);
-	return packet_double(at, EVENT_DOUBLE_COUNTER_VALUE, number);
-}
-
-static int put_sample(struct sequence *s, const struct item *item)
-{
-	int64_t counter = find_counter(s, item);
-	struct item rest = *item;
-	uint8_t *packet;
-	uint8_t *event;
-	uint8_t *at;
-
-	if (counter < 0)
-		return (int)counter;
-	rest.args++;
-	rest.n_args--;
-	packet = perfetto_reserve(s->w, FEW_BYTES + perfetto_args_measure(rest.args, rest.n_args));
-	if (!packet)
-		return -ENOMEM;
-	packet = packet_open(packet, TRACE_PACKET);
-	at = put_head(s, packet, item->start_ns);
-	at = put_interned(s, at, &rest);
-	event = packet_open(at, PACKET_TRACK_EVENT);
-	at = pb_put_uint(event, EVENT_TYPE, TYPE_COUNTER);
-	at = pb_put_uint(at, EVENT_TRACK, (uint64_t)counter);
-	at = put_value(at, &item->args[0]);
-	at = perfetto_args_put(at, rest.args, rest.n_args, &s->keys);
-	return perfetto_put(s->w, packet, packet_close(event, at));
-}
-
-/* A counter's track has numbers only. */
-static bool is_number(const struct item *item)
-{
-	double number;
-
-	return item->n_args && item_arg_to_double(&item->args[0], &number);
-}
-
 /* --- tracks -------------------------------------------------------------------------------- */
 
-static int put_any(struct sequence *s, const struct item *item)
+static int put_any(struct perfetto_sequence *s, const struct item *item)
 {
-	int rc = s->has_begun ? put_ends(s, item->start_ns) : begin_sequence(s);
+	int rc = s->has_begun ? put_ends(s, item->start_ns) : perfetto_sequence_begin(s);
 
 	if (rc)
 		return rc;
-	if (item->kind == ITEM_SAMPLE && !is_number(item)) {
+	if (item->kind == ITEM_SAMPLE && !perfetto_is_sample(item)) {
 		codec_lose(s->w->result, "counter samples that are no number", 1);
 		return 0;
 	}
@@ -310,10 +172,10 @@ static int put_any(struct sequence *s, const struct item *item)
 	case ITEM_SAMPLE:
 		break;
 	}
-	return put_sample(s, item);
+	return perfetto_put_sample(s, item);
 }
 
-static int fail_read(const struct sequence *s, int rc)
+static int fail_read(const struct perfetto_sequence *s, int rc)
 {
 	const struct view *v = s->w->view;
 	const struct view_host *host = &v->hosts[view_get_origin(v, s->track)->host];
@@ -324,7 +186,7 @@ static int fail_read(const struct sequence *s, int rc)
 		       : diag_set(d, rc, "%.300s: %s", host->archive->path, errno_words(rc));
 }
 
-static int put_items(struct sequence *s)
+static int put_items(struct perfetto_sequence *s)
 {
 	struct cursor c;
 	struct item item;
@@ -336,7 +198,7 @@ static int put_items(struct sequence *s)
 	return rc < 0 ? fail_read(s, rc) : put_last_ends(s);
 }
 
-static int switch_to(struct sequence *s, size_t track)
+static int switch_to(struct perfetto_sequence *s, size_t track)
 {
 	const struct view *v = s->w->view;
 
@@ -355,7 +217,7 @@ static int switch_to(struct sequence *s, size_t track)
 
 int perfetto_put_events(struct perfetto *w)
 {
-	struct sequence s = {.w = w};
+	struct perfetto_sequence s = {.w = w};
 	int rc = 0;
 
 	if (perfetto_interned_resize(&s.names, w->view->names.n_texts) ||
