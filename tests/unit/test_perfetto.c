@@ -12,6 +12,7 @@
 #include "trace/codec/perfetto_ends.h"
 #include "trace/codec/perfetto_unit.h"
 #include "trace/pbwire.h"
+#include "trace/read/grouping.h"
 
 #define EPOCH_NS INT64_C(1700000000000000000)
 
@@ -138,6 +139,23 @@ START_TEST(archives_of_a_host_are_one_machine)
 	ck_assert_str_eq(perfetto_find("98:"), "");
 	ck_assert_str_eq(
 		perfetto_find("45{"), "45{4:\"proftap " PACKAGE_VERSION "\" 17:\"gpu7\"}\n");
+}
+END_TEST
+
+/* A group may be of several hosts: none is its own. */
+START_TEST(groups_have_no_host)
+{
+	struct grouping grouping = {0};
+	const struct view_options grouped = {.align = VIEW_ALIGN_EPOCH, .grouping = &grouping};
+
+	ck_assert_int_eq(grouping_list_parse(&grouping.primary, "-p", "category", NULL), 0);
+	ck_assert_int_eq(grouping_list_parse(&grouping.secondary, "-s", "tid", NULL), 0);
+	add("a", 5, 1, 0);
+	view_add_space(space, "gpu7.xplane.pb");
+	view_add_space(space, "gpu8.xplane.pb");
+	view_make(&grouped);
+	perfetto_read();
+	ck_assert_str_eq(perfetto_find(" 8:\"gpu"), "");
 }
 END_TEST
 
@@ -502,6 +520,7 @@ int main(void)
 	tcase_add_test(facts, loss_comes_last);
 	tcase_add_test(facts, archives_of_one_pid_are_machines);
 	tcase_add_test(facts, archives_of_a_host_are_one_machine);
+	tcase_add_test(facts, groups_have_no_host);
 	tcase_add_test(facts, times_before_the_beginning_are_moved);
 	tcase_add_checked_fixture(spans, set_up, tear_down);
 	tcase_add_test(spans, names_are_told_once);

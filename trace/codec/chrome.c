@@ -98,8 +98,7 @@ static void put_process_name(struct chrome *c, const struct view_process *p)
 
 	if (p->pid != c->pids[c->track->process])
 		snprintf(text, sizeof text, " [%" PRId64 "]", p->pid);
-	if (c->view->n_archives > 1 && !view_is_grouped(c->view) &&
-		asprintf(&name, "%s %s%s", host, p->name, text) < 0)
+	if (view_names_hosts(c->view) && asprintf(&name, "%s %s%s", host, p->name, text) < 0)
 		name = NULL;
 	sink_json(c->sink, name ? name : p->name, strlen(name ? name : p->name));
 }

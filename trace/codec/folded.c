@@ -84,11 +84,6 @@ static bool is_changed(const char *text)
 
 /* --- stacks -------------------------------------------------------------------------------- */
 
-static bool has_hosts(const struct view *v)
-{
-	return v->n_archives > 1 && !view_is_grouped(v);
-}
-
 /* The names before the stacks of a track, each once: tracks of one process and processes of one host lie next to each other. */
 static void count_row(struct folded *f, const struct view_track *track)
 {
@@ -98,7 +93,7 @@ static void count_row(struct folded *f, const struct view_track *track)
 	f->n_changed += is_changed(track->name);
 	if (!f->last || f->last->process != track->process)
 		f->n_changed += is_changed(view_get_process(v, track)->name);
-	if (has_hosts(v) && (!f->last || view_get_origin(v, f->last)->host != host))
+	if (view_names_hosts(v) && (!f->last || view_get_origin(v, f->last)->host != host))
 		f->n_changed += is_changed(v->hosts[host].name);
 	f->last = track;
 }
@@ -120,7 +115,7 @@ static void put_stack(struct folded *f, const struct view_track *track, size_t n
 	uint32_t path[STACK_MAX_DEPTH];
 	size_t n = stack_tree_get_path(&f->tree, node, path);
 
-	if (has_hosts(v)) {
+	if (view_names_hosts(v)) {
 		put_frame(f->sink, v->hosts[view_get_origin(v, track)->host].name);
 		sink_put(f->sink, ';');
 	}

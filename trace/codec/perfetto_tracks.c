@@ -47,7 +47,7 @@ static int end(struct perfetto *w, struct description *d)
 static int put_process(struct perfetto *w, uint32_t process)
 {
 	const struct view_process *p = &w->view->processes[process];
-	const char *host = w->view->n_archives > 1 ? w->view->hosts[p->host].name : "";
+	const char *host = view_names_hosts(w->view) ? w->view->hosts[p->host].name : "";
 	size_t n_name = strlen(p->name);
 	struct description d;
 	uint8_t *message;

@@ -51,7 +51,7 @@ static void put_string(struct sink *s, const char *text)
 static void put_profile_name(const struct speedscope *p, const struct view_track *track)
 {
 	const struct view *v = p->view;
-	bool has_host = v->n_archives > 1 && !view_is_grouped(v);
+	bool has_host = view_names_hosts(v);
 	const char *host = has_host ? v->hosts[view_get_origin(v, track)->host].name : "";
 	_cleanup_free_ char *name = NULL;
 

@@ -144,6 +144,12 @@ static inline bool view_is_grouped(const struct view *v)
 	return v->processes != v->origins;
 }
 
+/* Whether rows need their host's name to be told apart: a grouping names them as it was asked to. */
+static inline bool view_names_hosts(const struct view *v)
+{
+	return v->n_archives > 1 && !view_is_grouped(v);
+}
+
 /* The program or device whose it is, however it is drawn. */
 static inline const struct view_process *view_get_origin(
 	const struct view *v, const struct view_track *track)
