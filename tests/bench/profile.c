@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/profile_options.h"
+#include "client/method.h"
 #include "client/profile_call.h"
 #include "client/reply.h"
 #include "rpc/client.h"
