@@ -12,6 +12,7 @@
 #include "trace/codec/formats.h"
 #include "trace/codec/item_type.h"
 #include "trace/codec/open_spans.h"
+#include "trace/codec/sqlite_facts.h"
 #include "trace/codec/sqlite_rows.h"
 #include "trace/read/archive.h"
 #include "trace/read/cursor.h"
@@ -32,124 +33,6 @@ struct track_spans {
 	struct open_lanes open;
 	int64_t first; /* id before that of the first event */
 };
-
-/* --- what there is besides events ---------------------------------------------------------- */
-
-static void put_fact(struct sqlite_rows *r, const char *key, int64_t value)
-{
-	sqlite_row_begin(r, TABLE_TRACE);
-	sqlite_row_text(r, key);
-	sqlite_row_int(r, value);
-	sqlite_row_end(r);
-}
-
-/* 0 stands for what is not known. */
-static void put_known(struct sqlite_rows *r, int64_t value, int64_t unknown)
-{
-	if (value == unknown)
-		sqlite_row_null(r);
-	else
-		sqlite_row_int(r, value);
-}
-
-static void put_loss(struct sqlite_rows *r, uint32_t host, const char *what, uint64_t n)
-{
-	if (n == 0)
-		return;
-	sqlite_row_begin(r, TABLE_LOSS);
-	sqlite_row_int(r, host);
-	sqlite_row_text(r, what);
-	sqlite_row_int(r, (int64_t)n);
-	sqlite_row_end(r);
-}
-
-#define NO_HOST UINT32_MAX
-
-static void put_warnings(
-	struct sqlite_rows *r, uint32_t host, const char *severity, const struct names *texts)
-{
-	for (uint32_t i = 0; i < texts->n_texts; i++) {
-		sqlite_row_begin(r, TABLE_WARNINGS);
-		put_known(r, host, NO_HOST);
-		sqlite_row_text(r, severity);
-		sqlite_row_text(r, texts->texts[i]);
-		sqlite_row_end(r);
-	}
-}
-
-static void put_host(struct sqlite_rows *r, const struct view_host *h, uint32_t id)
-{
-	sqlite_row_begin(r, TABLE_HOSTS);
-	sqlite_row_int(r, id);
-	sqlite_row_text(r, h->name);
-	sqlite_row_text(r, h->stem);
-	put_known(r, h->epoch_ns, 0);
-	sqlite_row_int(r, h->clock_offset_ns);
-	sqlite_row_end(r);
-	put_loss(r, id, "annotations", h->n_dropped);
-	put_loss(r, id, "events without a time", h->archive->n_aggregated);
-	put_warnings(r, id, "error", &h->archive->errors);
-	put_warnings(r, id, "warning", &h->archive->warnings);
-}
-
-static void put_process(struct sqlite_rows *r, const struct view_process *p, size_t id)
-{
-	sqlite_row_begin(r, TABLE_PROCESSES);
-	sqlite_row_int(r, (int64_t)id);
-	sqlite_row_int(r, p->host);
-	sqlite_row_int(r, p->pid);
-	sqlite_row_int(r, p->is_real);
-	put_known(r, p->device, -1);
-	put_known(r, p->local_device, -1);
-	sqlite_row_text(r, p->name);
-	sqlite_row_end(r);
-}
-
-static void put_thread(struct sqlite_rows *r, const struct view_track *t, size_t id)
-{
-	static const char *const kinds[] = {
-		[TRACK_THREAD] = "thread",
-		[TRACK_STREAM] = "stream",
-		[TRACK_ASYNC] = "async",
-		[TRACK_COUNTERS] = "counters",
-	};
-
-	sqlite_row_begin(r, TABLE_THREADS);
-	sqlite_row_int(r, (int64_t)id);
-	sqlite_row_int(r, t->process);
-	sqlite_row_int(r, t->tid);
-	sqlite_row_int(r, t->is_real);
-	sqlite_row_text(r, kinds[t->kind]);
-	sqlite_row_text(r, t->name);
-	sqlite_row_end(r);
-}
-
-static void put_names(struct sqlite_rows *r, enum sqlite_table table, const struct names *names)
-{
-	for (uint32_t i = 0; i < names->n_texts; i++) {
-		sqlite_row_begin(r, table);
-		sqlite_row_int(r, i);
-		sqlite_row_text(r, names->texts[i]);
-		sqlite_row_end(r);
-	}
-}
-
-static void put_facts(struct database *b)
-{
-	const struct view *v = b->view;
-
-	put_fact(&b->rows, "epoch_ns", v->epoch_ns);
-	put_fact(&b->rows, "first_ns", v->first_ns);
-	put_fact(&b->rows, "end_ns", v->end_ns);
-	for (uint32_t i = 0; i < v->n_archives; i++)
-		put_host(&b->rows, &v->hosts[i], i);
-	for (size_t i = 0; i < v->n_processes; i++)
-		put_process(&b->rows, &v->processes[i], i);
-	for (size_t i = 0; i < v->n_tracks; i++)
-		put_thread(&b->rows, &v->tracks[i], i);
-	put_names(&b->rows, TABLE_NAMES, &v->names);
-	put_warnings(&b->rows, NO_HOST, "note", &v->notes);
-}
 
 /* --- events -------------------------------------------------------------------------------- */
 
@@ -235,7 +118,7 @@ static int put_event(
 	sqlite_row_text(r, item_type_get(&b->view->tracks[track], item));
 	sqlite_row_int(r, item->name);
 	sqlite_row_int(r, item->start_ns);
-	put_known(r, item->kind == ITEM_SPAN ? item->duration_ns : -1, -1);
+	sqlite_row_known(r, item->kind == ITEM_SPAN ? item->duration_ns : -1, -1);
 	put_parent(b, t, open);
 	sqlite_row_int(r, item->is_unfinished);
 	sqlite_row_end(r);
@@ -310,10 +193,10 @@ static int fill(struct database *b, struct codec_result *result, struct diag *d)
 {
 	int rc = 0;
 
-	put_facts(b);
+	sqlite_put_facts(&b->rows, b->view);
 	for (size_t i = 0; i < b->view->n_tracks && rc == 0; i++)
 		rc = put_track(b, i, result, d);
-	put_names(&b->rows, TABLE_KEYS, &b->keys);
+	sqlite_put_names(&b->rows, TABLE_KEYS, &b->keys);
 	return rc ? rc : sqlite_rows_finish(&b->rows);
 }
 

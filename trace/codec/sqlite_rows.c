@@ -156,6 +156,14 @@ void sqlite_row_null(struct sqlite_rows *r)
 		note(r, sqlite3_bind_null(r->inserts[r->table], ++r->column));
 }
 
+void sqlite_row_known(struct sqlite_rows *r, int64_t value, int64_t unknown)
+{
+	if (value == unknown)
+		sqlite_row_null(r);
+	else
+		sqlite_row_int(r, value);
+}
+
 static void put_double(struct sqlite_rows *r, double value)
 {
 	if (r->error == 0)

@@ -52,6 +52,8 @@ void sqlite_rows_close(struct sqlite_rows *r);
 void sqlite_row_begin(struct sqlite_rows *r, enum sqlite_table table);
 void sqlite_row_int(struct sqlite_rows *r, int64_t value);
 void sqlite_row_null(struct sqlite_rows *r);
+/* Null where |value| is what stands for not known. */
+void sqlite_row_known(struct sqlite_rows *r, int64_t value, int64_t unknown);
 /* Terminated; bytes that are no UTF-8 become U+FFFD. */
 void sqlite_row_text(struct sqlite_rows *r, const char *text);
 /* As its type; what SQL has no number for (2^63 and above, what is not finite) as a text. */
