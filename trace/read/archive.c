@@ -207,7 +207,7 @@ static uintptr_t round_up(const uint8_t *p, uintptr_t page_bytes)
 /* Whole pages only: what is beside may be a name that is being read. */
 void archive_pass(const struct archive *s, const uint8_t **from, const uint8_t *p)
 {
-	uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t page_bytes;
 	uintptr_t first;
 	uintptr_t end;
 
@@ -215,6 +215,7 @@ void archive_pass(const struct archive *s, const uint8_t **from, const uint8_t *
 		*from = p;
 	if (!s->is_mapped || (size_t)(p - *from) < PASS_BYTES)
 		return;
+	page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
 	first = round_up(*from, page_bytes);
 	end = (uintptr_t)p & ~(page_bytes - 1);
 	madvise((void *)first, end - first, MADV_DONTNEED);
