@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/diag.h"
 #include "trace/codec/perfetto.h"
 #include "trace/codec/perfetto_args.h"
 #include "trace/codec/perfetto_ends.h"
@@ -175,17 +174,6 @@ static int put_any(struct perfetto_sequence *s, const struct item *item)
 	return perfetto_put_sample(s, item);
 }
 
-static int fail_read(const struct perfetto_sequence *s, int rc)
-{
-	const struct view *v = s->w->view;
-	const struct view_host *host = &v->hosts[view_get_origin(v, s->track)->host];
-	struct diag *d = s->w->diag;
-
-	return d && d->text[0]
-		       ? rc
-		       : diag_set(d, rc, "%.300s: %s", host->archive->path, errno_words(rc));
-}
-
 static int put_items(struct perfetto_sequence *s)
 {
 	struct cursor c;
@@ -195,7 +183,7 @@ static int put_items(struct perfetto_sequence *s)
 	while (rc >= 0 && (rc = cursor_next(&c, &item)) > 0)
 		rc = put_any(s, &item);
 	cursor_close(&c);
-	return rc < 0 ? fail_read(s, rc) : put_last_ends(s);
+	return rc < 0 ? rc : put_last_ends(s);
 }
 
 static int switch_to(struct perfetto_sequence *s, size_t track)
