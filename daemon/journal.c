@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <syslog.h>
 
-#include "daemon/target.h"
+#include "daemon/target/target.h"
 
 static const int priorities[] = {LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG};
 

@@ -10,9 +10,9 @@
 #include "base/log.h"
 #include "base/printable.h"
 #include "base/status.h"
-#include "daemon/health.h"
-#include "daemon/service.h"
-#include "daemon/target.h"
+#include "daemon/calls/health.h"
+#include "daemon/calls/service.h"
+#include "daemon/target/target.h"
 #include "lib/wire/fds.h"
 #include "rpc/server.h"
 

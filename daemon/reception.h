@@ -11,11 +11,11 @@
 
 #include <uv.h>
 
-#include "daemon/access.h"
-#include "daemon/door.h"
-#include "daemon/kin.h"
-#include "daemon/private.h"
-#include "daemon/socket_file.h"
+#include "daemon/door/access.h"
+#include "daemon/door/door.h"
+#include "daemon/door/private.h"
+#include "daemon/kernel/socket_file.h"
+#include "daemon/kin/kin.h"
 #include "lib/wire/arena.h"
 
 struct rpc_server;

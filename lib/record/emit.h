@@ -151,7 +151,7 @@ static inline int ring_open_span(
 
 /*
  * The end of the span that was open there before comes before what follows: an entry and a frame are overwritten when their
- * record and |depth| can be seen. Partner: the acquire fence in is_still_open(), daemon/open_stack.c. Nothing on x86.
+ * record and |depth| can be seen. Partner: the acquire fence in is_still_open(), daemon/target/open_stack.c. Nothing on x86.
  */
 static inline void ring_fence_open(void)
 {

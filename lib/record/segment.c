@@ -10,7 +10,7 @@ static void raise_limit(struct ring *ring, uint64_t limit)
 	__atomic_store_n(&ring->limit, limit, __ATOMIC_RELAXED);
 	/*
 	 * Before anything below it is overwritten. Partner: the acquire fence in ring_copy_finish()
-	 * (daemon/ring_copy.c), behind which the reader loads it.
+	 * (daemon/target/ring_copy.c), behind which the reader loads it.
 	 */
 	fence_release();
 }

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
-#include "daemon/timeline.h"
+#include "daemon/target/timeline.h"
 #include "tests/crash/inside.h"
 #include "tests/crash/script.h"
 #include "tests/crash/stage.h"

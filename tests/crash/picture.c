@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "daemon/assemble.h"
-#include "daemon/drain.h"
-#include "daemon/timeline.h"
+#include "daemon/assembly/assemble.h"
+#include "daemon/drain/drain.h"
+#include "daemon/target/timeline.h"
 #include "tests/unit/guest_fixture.h"
 #include "trace/space.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "client/probe.h"
-#include "daemon/greeting.h"
+#include "daemon/door/greeting.h"
 #include "tests/fuzz/fuzz.h"
 
 #define LONGEST 256

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/printable.h"
-#include "daemon/greeting.h"
-#include "daemon/notice.h"
+#include "daemon/door/greeting.h"
+#include "daemon/kin/notice.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/join_fixture.h"
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "daemon/ending.h"
-#include "daemon/proc_file.h"
+#include "daemon/kernel/ending.h"
+#include "daemon/kernel/proc_file.h"
 #include "tests/fuzz/fuzz.h"
 
 #define TAIL \

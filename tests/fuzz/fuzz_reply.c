@@ -9,8 +9,8 @@
 
 #include "base/diag.h"
 #include "client/reply.h"
-#include "daemon/disk_share.h"
-#include "daemon/remote_profile.h"
+#include "daemon/remote/disk_share.h"
+#include "daemon/remote/remote_profile.h"
 #include "tests/fuzz/fuzz.h"
 
 struct sum {

@@ -13,7 +13,7 @@
 #include <check.h>
 #include <stdint.h>
 
-#include "daemon/target.h"
+#include "daemon/target/target.h"
 #include "lib/wire/arena.h"
 
 #define FIXTURE_RINGS 4u

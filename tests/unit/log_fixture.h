@@ -8,9 +8,9 @@
 
 #include <stdint.h>
 
-#include "daemon/assemble.h"
-#include "daemon/drain.h"
-#include "daemon/timeline.h"
+#include "daemon/assembly/assemble.h"
+#include "daemon/drain/drain.h"
+#include "daemon/target/timeline.h"
 #include "lib/wire/record.h"
 #include "trace/space.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "daemon/delivery.h"
-#include "daemon/encode.h"
+#include "daemon/assembly/delivery.h"
+#include "daemon/assembly/encode.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
 #include "trace/xspace.h"

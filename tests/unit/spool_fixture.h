@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/assembly.h"
-#include "daemon/keep.h"
-#include "daemon/spool.h"
+#include "daemon/assembly/assembly.h"
+#include "daemon/assembly/keep.h"
+#include "daemon/assembly/spool.h"
 
 struct delivery;
 struct space;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who may ask, and what is said of who may not. Another user is to be had by root only. */
-#include "daemon/access.h"
+#include "daemon/door/access.h"
 
 #include <check.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "daemon/target.h"
+#include "daemon/target/target.h"
 
 #define SOMEBODY 65534
 #define N_REFUSED 1000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From raw slots to the trace model: lines, names, times, stats and order. */
-#include "daemon/assemble.h"
+#include "daemon/assembly/assemble.h"
 
 #include <check.h>
 #include <stdio.h>

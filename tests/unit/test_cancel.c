@@ -5,12 +5,12 @@
 #include <check.h>
 
 #include "base/chunks.h"
-#include "daemon/assembly.h"
-#include "daemon/asyncs.h"
-#include "daemon/counters.h"
-#include "daemon/entry.h"
-#include "daemon/events.h"
-#include "daemon/stats.h"
+#include "daemon/assembly/assembly.h"
+#include "daemon/assembly/asyncs.h"
+#include "daemon/assembly/counters.h"
+#include "daemon/assembly/events.h"
+#include "daemon/assembly/stats.h"
+#include "daemon/target/entry.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
 #include "trace/xspace.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is said of a capture: of one without anything to say, and of one whose clock went wrong. */
-#include "daemon/capture_warnings.h"
+#include "daemon/recording/capture_warnings.h"
 
 #include <check.h>
 #include <stdatomic.h>
@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/profile_options.h"
-#include "daemon/capture.h"
-#include "daemon/capture_trace.h"
-#include "daemon/recording.h"
-#include "daemon/target.h"
+#include "daemon/recording/capture.h"
+#include "daemon/recording/capture_trace.h"
+#include "daemon/recording/recording.h"
+#include "daemon/target/target.h"
 #include "trace/space.h"
 
 static struct capture_request request;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Clocks that are slewed, jump, are set back or leave their pace: what becomes of times, and what is said. */
-#include "daemon/timeline.h"
+#include "daemon/target/timeline.h"
 
 #include <check.h>
 #include <stdio.h>

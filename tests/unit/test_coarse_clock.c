@@ -4,7 +4,7 @@
  * there once, in the one that it was in, however a look finds its thread. Linked with -Wl,--wrap of guest_read_clock, which is
  * the clock, and of ring_copy_begin, before which a thread may go on.
  */
-#include "daemon/assemble.h"
+#include "daemon/assembly/assemble.h"
 
 #include <check.h>
 #include <proftap/proftap.h>
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/ring_copy.h"
-#include "daemon/timeline.h"
+#include "daemon/target/ring_copy.h"
+#include "daemon/target/timeline.h"
 #include "tests/unit/drain_fixture.h"
 #include "tests/unit/picture_fixture.h"
 #include "trace/space.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What goes in comes out, in pieces of any size, and is freed whatever was read of it. */
-#include "daemon/delivery.h"
+#include "daemon/assembly/delivery.h"
 
 #include <check.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include "base/chunks.h"
 #include "base/diag.h"
-#include "daemon/spool.h"
+#include "daemon/assembly/spool.h"
 #include "trace/graft.h"
 
 #define N_BYTES (2 * CHUNK_BYTES + 1000)

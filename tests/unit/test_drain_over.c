@@ -4,13 +4,13 @@
  * overwritten before it came is counted to the entry. What a thread may do in the middle of a visit is done there by hand.
  * Linked with -Wl,--wrap of ring_copy_take and ring_copy_finish.
  */
-#include "daemon/drain.h"
+#include "daemon/drain/drain.h"
 
 #include <check.h>
 #include <proftap/proftap.h>
 #include <stdlib.h>
 
-#include "daemon/ring_copy.h"
+#include "daemon/target/ring_copy.h"
 #include "tests/unit/drain_fixture.h"
 #include "tests/unit/entry_fixture.h"
 

@@ -3,7 +3,7 @@
  * Rings of threads that are gone, while they overwrite their oldest: kept, bounded, and counted to the entry. Linked with
  * -Wl,--wrap=ring_picture_take.
  */
-#include "daemon/ended_threads.h"
+#include "daemon/drain/ended_threads.h"
 
 #include <check.h>
 #include <errno.h>
@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "daemon/drain.h"
-#include "daemon/ring_notes.h"
-#include "daemon/ring_picture.h"
-#include "daemon/rings.h"
-#include "daemon/thread_log.h"
-#include "daemon/thread_window.h"
+#include "daemon/drain/drain.h"
+#include "daemon/drain/ring_notes.h"
+#include "daemon/drain/ring_picture.h"
+#include "daemon/drain/rings.h"
+#include "daemon/drain/thread_log.h"
+#include "daemon/drain/thread_window.h"
 #include "tests/unit/guest_fixture.h"
 
 static struct ended_pool pool;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a process ended: what the kernel says of it, and the words. */
-#include "daemon/ending.h"
+#include "daemon/kernel/ending.h"
 
 #include <check.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory that may be taken, from fake trees of both cgroup versions. */
-#include "daemon/headroom.h"
+#include "daemon/kernel/headroom.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a forked child may say at the door, and what it brings: hostile ones. */
-#include "daemon/join_request.h"
+#include "daemon/kin/join_request.h"
 
 #include <check.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
-#include "daemon/family.h"
+#include "daemon/target/family.h"
 #include "tests/unit/join_fixture.h"
 
 static int sockets[2]; /* ours, the child's */

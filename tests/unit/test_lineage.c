@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parents and forks, from fake trees and from this process itself. */
-#include "daemon/lineage.h"
+#include "daemon/kernel/lineage.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who is at the other end, asked of the kernel about real loopback connections. */
-#include "daemon/peer.h"
+#include "daemon/kernel/peer.h"
 
 #include <arpa/inet.h>
 #include <check.h>

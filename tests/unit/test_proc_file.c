@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files of /proc, as the kernel writes them and as no kernel should. */
-#include "daemon/proc_file.h"
+#include "daemon/kernel/proc_file.h"
 
 #include <check.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
  * Children of a program with a flight recorder, when they are gone. Nobody answers orders here: linked with
  * -Wl,--wrap of orders_begin, orders_end, orders_start_newcomers and target_hold.
  */
-#include "daemon/recorder.h"
+#include "daemon/recording/recorder.h"
 
 #include <check.h>
 #include <linux/futex.h>
@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "daemon/family.h"
-#include "daemon/orders.h"
-#include "daemon/source.h"
+#include "daemon/recording/orders.h"
+#include "daemon/recording/source.h"
+#include "daemon/target/family.h"
 #include "tests/unit/guest_fixture.h"
 
 /* As many as are kept, and some. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a program has given up since its server started, from a fake /proc. */
-#include "daemon/rights.h"
+#include "daemon/target/rights.h"
 
 #include <check.h>
 #include <errno.h>

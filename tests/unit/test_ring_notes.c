@@ -4,23 +4,23 @@
  * time that it had, and what cannot be dated is counted. Linked with -Wl,--wrap of clock_pair_read and guest_read_clock, which
  * are the clock, and of orders_begin and orders_end: nobody answers them here.
  */
-#include "daemon/ring_notes.h"
+#include "daemon/drain/ring_notes.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
-#include "daemon/assemble.h"
-#include "daemon/drain.h"
-#include "daemon/family.h"
-#include "daemon/orders.h"
-#include "daemon/part_origin.h"
-#include "daemon/recorder.h"
-#include "daemon/recording_cut.h"
-#include "daemon/source.h"
-#include "daemon/spill.h"
-#include "daemon/spooler.h"
+#include "daemon/assembly/assemble.h"
+#include "daemon/assembly/spooler.h"
+#include "daemon/drain/drain.h"
+#include "daemon/recording/orders.h"
+#include "daemon/recording/part_origin.h"
+#include "daemon/recording/recorder.h"
+#include "daemon/recording/recording_cut.h"
+#include "daemon/recording/source.h"
+#include "daemon/recording/spill.h"
+#include "daemon/target/family.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/players.h"
 #include "trace/space.h"

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The one capture at a time, between the threads. */
-#include "daemon/session.h"
+#include "daemon/session/session.h"
 
 #include <check.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 
-#include "daemon/capture.h"
-#include "daemon/continuous_session.h"
-#include "daemon/family.h"
-#include "daemon/session_request.h"
+#include "daemon/calls/continuous_session.h"
+#include "daemon/recording/capture.h"
+#include "daemon/session/session_request.h"
+#include "daemon/target/family.h"
 #include "tests/unit/guest_fixture.h"
 
 static struct family family;

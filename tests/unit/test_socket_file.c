@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sockets in the file system: whose is removed, and what is remembered of it. */
-#include "daemon/socket_file.h"
+#include "daemon/kernel/socket_file.h"
 
 #include <check.h>
 #include <stdio.h>

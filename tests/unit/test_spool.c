@@ -3,15 +3,15 @@
  * Random nested spans, once assembled as a whole and once by way of a spool, in a file or in memory, in parts that are cut
  * anywhere: the same bytes.
  */
-#include "daemon/spool.h"
+#include "daemon/assembly/spool.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/chunks.h"
-#include "daemon/assembly.h"
-#include "daemon/delivery.h"
+#include "daemon/assembly/assembly.h"
+#include "daemon/assembly/delivery.h"
 #include "tests/unit/log_fixture.h"
 #include "tests/unit/span_trees.h"
 #include "tests/unit/spool_fixture.h"

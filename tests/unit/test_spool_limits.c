@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What happens when a spool, the disk, the memory beside it, or the client has no room; and where the file may lie. */
-#include "daemon/spool.h"
+#include "daemon/assembly/spool.h"
 
 #include <check.h>
 #include <errno.h>
@@ -12,9 +12,9 @@
 
 #include "base/chunks.h"
 #include "base/diag.h"
-#include "daemon/assembly.h"
-#include "daemon/delivery.h"
-#include "daemon/track.h"
+#include "daemon/assembly/assembly.h"
+#include "daemon/assembly/delivery.h"
+#include "daemon/assembly/track.h"
 #include "tests/unit/log_fixture.h"
 #include "tests/unit/spool_fixture.h"
 #include "trace/space.h"

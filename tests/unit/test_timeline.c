@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ticks to nanoseconds: synthetic pairs of clocks, and a fake root for the choice of the clock. */
-#include "daemon/timeline.h"
+#include "daemon/target/timeline.h"
 
 #include <check.h>
 #include <stdio.h>

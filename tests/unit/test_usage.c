@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Samples of a process's use: of this one, and of one under a fake /proc whose numbers are known. */
-#include "daemon/usage.h"
+#include "daemon/usage/usage.h"
 
 #include <check.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "daemon/usage_lines.h"
+#include "daemon/assembly/usage_lines.h"
 #include "tests/unit/fake_root.h"
 #include "trace/space.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "daemon/timeline.h"
+#include "daemon/target/timeline.h"
 
 extern struct timeline timeline;
 

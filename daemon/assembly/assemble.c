@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From raw slots to the trace model; see assemble.h. */
+#include "daemon/assembly/assemble.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "daemon/assembly/assembly.h"
+#include "daemon/assembly/line_id.h"
+#include "daemon/assembly/losses.h"
+#include "daemon/assembly/track.h"
+#include "daemon/assembly/windows.h"
+#include "daemon/drain/drain.h"
+#include "daemon/target/target.h"
+#include "trace/space.h"
+
+static const char *line_name(const struct thread_log *log)
+{
+	return log->name[0] ? log->name : "(unnamed)";
+}
+
+static int add_line(struct assembly *as, const struct thread_log *log, int64_t line_id)
+{
+	struct line *line;
+	int r;
+
+	if (!as->events.n)
+		return 0;
+	line = plane_add_line(as->plane, line_id, line_name(log), as->events.n);
+	r = line ? events_order_by_start(&as->events, line, as->cancel) : -ENOMEM;
+	as->events.n = 0;
+	return r;
+}
+
+static int add_stored_line(struct assembly *as, const struct thread_log *log, int64_t line_id)
+{
+	struct track *track = log->track;
+	struct line *line;
+
+	track_finish(track);
+	if (!track->n_events)
+		return 0;
+	line = plane_add_line(as->plane, line_id, line_name(log), 0);
+	if (!line)
+		return -ENOMEM;
+	line->n_stored = track->n_events;
+	line->stored_bytes = track->n_bytes;
+	line->store = track;
+	return 0;
+}
+
+/* The last records of a thread whose earlier ones were spooled. */
+static int finish_track(struct assembly *as, const struct assemble_input *in,
+	const struct thread_log *log, int64_t line_id)
+{
+	int r;
+
+	as->n_line_stats = as->plane->n_stats;
+	assembly_set_eras(as, log->eras, log->n_eras);
+	r = assembly_spool(as, log->track, log->slots, log->n_slots);
+	if (!r)
+		r = assembly_add_open(as, log, in->stop_ticks);
+	if (!r)
+		r = assembly_flush(as, log->track);
+	return r ? r : add_stored_line(as, log, line_id);
+}
+
+static int add_thread(struct assembly *as, const struct assemble_input *in,
+	const struct thread_log *log, int64_t line_id)
+{
+	int r;
+
+	if (log->track)
+		return finish_track(as, in, log, line_id);
+	assembly_set_eras(as, log->eras, log->n_eras);
+	r = assembly_add(as, log->slots, log->n_slots);
+	if (!r)
+		r = assembly_add_open(as, log, in->stop_ticks);
+	return r ? r : add_line(as, log, line_id);
+}
+
+static int describe(struct assembly *as, const struct assemble_input *in)
+{
+	struct plane *plane = as->plane;
+
+	free(plane->name);
+	plane->name = strdup(in->plane_name);
+	plane->id = in->plane_id;
+	return plane->name && !plane_set_int(plane, "process_id", as->target->pid) &&
+			       !plane_set_string(plane, "ptap_process_name", as->target->name)
+		       ? 0
+		       : -ENOMEM;
+}
+
+static uint64_t count_dropped(const struct assembly *as, const struct drain *drain)
+{
+	uint64_t n = as->n_dropped;
+
+	for (size_t i = 0; i < drain->n_logs; i++)
+		if (drain->logs[i]->track)
+			n += drain->logs[i]->track->n_dropped;
+	return n;
+}
+
+static int add_losses(
+	const struct assembly *as, const struct assemble_input *in, struct space *space)
+{
+	struct losses_seen seen = {
+		.n_invalid = as->n_invalid + as->stats.n_invalid,
+		.n_unmatched_ends = as->asyncs.n_unmatched,
+		.n_crowded_asyncs = as->asyncs.n_crowded,
+		.n_unspooled = count_dropped(as, in->drain),
+		.n_nameless = as->texts.n_nameless,
+		.n_left_out_texts = as->texts.n_left_out,
+	};
+
+	return losses_add(in->drain, &seen, as->plane, space);
+}
+
+static int fill(struct assembly *as, const struct assemble_input *in)
+{
+	_cleanup_free_ int64_t *line_ids = NULL;
+	int r = describe(as, in);
+
+	as->timeline = in->timeline;
+	as->cancel = in->cancel;
+	if (!r)
+		r = line_id_make(in->drain, &line_ids);
+	for (size_t i = 0; i < in->drain->n_logs && !r; i++)
+		r = add_thread(as, in, in->drain->logs[i], line_ids[i]);
+	if (!r)
+		r = asyncs_add_lines(&as->asyncs, in, as->plane, &as->stats);
+	if (!r)
+		r = counters_add_lines(&as->counters, as->plane, in->cancel);
+	return r;
+}
+
+/* The plane belongs to the space, then. */
+static int move_plane(struct assembly *as, struct space *space)
+{
+	struct plane *plane = as->plane;
+
+	as->plane = NULL;
+	return space_take_plane(space, plane);
+}
+
+int assemble_host_plane(const struct assemble_input *in, struct space *space)
+{
+	struct assembly *as = in->assembly;
+	int r = as ? 0 : assembly_new(in->drain->target, in->earliest_ticks, in->start_ticks, &as);
+
+	if (!r && in->end_ns)
+		as->end_ns = in->end_ns;
+	if (!r)
+		r = fill(as, in);
+	if (!r)
+		r = add_losses(as, in, space);
+	if (!r)
+		r = windows_add(in, as->plane, space);
+	if (!r)
+		r = move_plane(as, space);
+	assembly_free(as);
+	return r;
+}

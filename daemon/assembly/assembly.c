@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A plane in the making; see assembly.h. */
+#include "daemon/assembly/assembly.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cancel.h"
+#include "base/grow.h"
+#include "daemon/assembly/plain.h"
+#include "daemon/assembly/track.h"
+#include "daemon/drain/thread_log.h"
+#include "daemon/target/entry.h"
+#include "daemon/target/target.h"
+#include "daemon/target/timeline.h"
+#include "trace/space.h"
+
+/* Spooled at a time: slots, events, these in order, and their bytes stay in a core's own cache, 1.3 MB. */
+#define PART_SLOTS (16u << 10)
+/* What a sample of a counter, or a mark of an async span, takes until its line is made. */
+#define SAMPLE_COST 100
+#define MARK_COST 150
+
+static int init(struct assembly *as, struct target *target)
+{
+	as->plane = plane_new(0, "");
+	if (!as->plane || texts_init(&as->texts, target->arena, as->plane))
+		return -ENOMEM;
+	stats_init(&as->stats, as->plane, &as->texts);
+	xspace_events_init(&as->encoder, as->plane);
+	return 0;
+}
+
+int assembly_new(
+	struct target *target, uint64_t earliest_ticks, uint64_t start_ticks, struct assembly **out)
+{
+	struct assembly *as = calloc(1, sizeof *as);
+
+	if (!as)
+		return -ENOMEM;
+	as->target = target;
+	as->whole.after_ticks = earliest_ticks;
+	as->whole.before_ticks = earliest_ticks + ERA_MAX_TICKS;
+	as->era = &as->whole;
+	as->start_ticks = start_ticks;
+	as->end_ns = INT64_MAX;
+	as->no_limit.max_bytes = UINT64_MAX;
+	as->keep = &as->no_limit;
+	if (init(as, target)) {
+		assembly_free(as);
+		return -ENOMEM;
+	}
+	*out = as;
+	return 0;
+}
+
+void assembly_set_spool(struct assembly *as, struct spool *spool, struct keep *keep)
+{
+	as->spool = spool;
+	as->keep = keep;
+	as->texts.keep = keep;
+}
+
+struct assembly *assembly_free(struct assembly *as)
+{
+	if (as) {
+		xspace_events_deinit(&as->encoder);
+		events_deinit(&as->events);
+		free(as->ordered.events);
+		asyncs_deinit(&as->asyncs);
+		counters_deinit(&as->counters);
+		texts_deinit(&as->texts);
+		plane_free(as->plane);
+	}
+	free(as);
+	return NULL;
+}
+
+/* --- entries ------------------------------------------------------------------------------- */
+
+static int to_event(struct assembly *as, struct entry *e, int64_t start_ns, uint32_t name,
+	struct trace_event *event)
+{
+	int64_t end = timeline_convert(as->timeline, e->start + e->duration);
+
+	if (end > as->end_ns) {
+		end = as->end_ns;
+		e->is_unfinished = 1;
+	}
+	event->start_ns = start_ns;
+	event->duration_ns = end - start_ns;
+	event->name = name;
+	event->stats = stats_add(&as->stats, e, name);
+	return as->stats.error;
+}
+
+static int add_async_mark(struct assembly *as, const struct entry *e, uint32_t name)
+{
+	const struct slot *id = entry_number(e);
+
+	if (!id)
+		as->n_invalid++;
+	else if (!keep_take(as->keep, MARK_COST))
+		as->n_dropped++;
+	else
+		return asyncs_add(&as->asyncs, e, name, id->word[1]);
+	return 0;
+}
+
+static int add_sample(struct assembly *as, const struct trace_event *event)
+{
+	if (keep_take(as->keep, SAMPLE_COST))
+		return counters_add(&as->counters, as->plane, event);
+	as->n_dropped++;
+	return 0;
+}
+
+static int add_event(struct assembly *as, struct entry *e, int64_t start_ns, uint32_t name)
+{
+	struct trace_event event;
+	int r = to_event(as, e, start_ns, name, &event);
+
+	if (r)
+		return r;
+	return e->kind == RECORD_COUNTER ? add_sample(as, &event)
+					 : events_push(&as->events, &event, e->depth);
+}
+
+static void add_entry(struct assembly *as, struct entry *e)
+{
+	int64_t start_ns = timeline_convert(as->timeline, e->start);
+	uint32_t name;
+
+	if (start_ns > as->end_ns)
+		return;
+	name = texts_get_event_name(&as->texts, e);
+	if (name == NAMES_NONE)
+		as->error = -ENOMEM;
+	else if (e->kind == RECORD_ASYNC_BEGIN || e->kind == RECORD_ASYNC_END)
+		as->error = add_async_mark(as, e, name);
+	else
+		as->error = add_event(as, e, start_ns, name);
+}
+
+/* The entry at |slots|, of which |n_slots| are left. Returns how many it takes. */
+static size_t add_one(struct assembly *as, const struct slot *slots, size_t n_slots)
+{
+	struct entry e;
+
+	/* A cut at the end of memory may leave an entry without all of its slots. */
+	if (record_n_extra(slots[0].word[0]) > n_slots - 1)
+		return n_slots;
+	if (!entry_decode(&e, slots, as->era))
+		as->n_invalid++;
+	else if (e.start >= as->start_ticks)
+		add_entry(as, &e);
+	return 1 + e.n_slots;
+}
+
+void assembly_set_eras(struct assembly *as, const struct era *eras, size_t n_eras)
+{
+	as->eras = eras;
+	as->n_eras = n_eras;
+}
+
+/* Sets that of the slot at |at|, and returns where it ends; |end| at most. */
+static size_t find_era(struct assembly *as, size_t at, size_t end)
+{
+	while (as->n_eras && as->eras->end <= at)
+		assembly_set_eras(as, as->eras + 1, as->n_eras - 1);
+	as->era = as->n_eras ? as->eras : &as->whole;
+	return as->n_eras && as->eras->end < end ? as->eras->end : end;
+}
+
+/* Entries from |at| on, of at least |n_wanted| slots if there are so many. Returns where they end. */
+static size_t add_some(
+	struct assembly *as, const struct slot *slots, size_t n_slots, size_t at, size_t n_wanted)
+{
+	size_t end = n_slots - at < n_wanted ? n_slots : at + n_wanted;
+
+	while (at < end && !as->error) {
+		size_t n_plain = plain_take(as, slots + at, find_era(as, at, end) - at);
+
+		if (as->error)
+			break;
+		at += n_plain ? n_plain : add_one(as, slots + at, n_slots - at);
+		if (!as->error)
+			as->error = cancel_look(as->cancel);
+	}
+	return at;
+}
+
+int assembly_add(struct assembly *as, const struct slot *slots, size_t n_slots)
+{
+	as->error = texts_update(&as->texts);
+	add_some(as, slots, n_slots, 0, n_slots);
+	assembly_set_eras(as, NULL, 0);
+	return as->error;
+}
+
+int assembly_add_open(struct assembly *as, const struct thread_log *log, uint64_t stop_ticks)
+{
+	for (uint32_t i = log->n_open; i-- > 0 && !as->error;) {
+		const struct open_span *open = &log->open[i];
+		struct entry e = {
+			.start = open->start,
+			.depth = open->depth,
+			.kind = open->kind & ~RING_OPEN_HAS_FRAME,
+			.string_id = open->string_id,
+			.slots = open->slots,
+			.n_slots = open->n_slots,
+			.is_unfinished = 1,
+		};
+
+		if (open->start < as->start_ticks || open->start > stop_ticks)
+			continue;
+		if (e.kind != RECORD_SPAN && e.kind != RECORD_STEP) {
+			as->n_invalid++;
+			continue;
+		}
+		e.duration = stop_ticks - open->start;
+		add_entry(as, &e);
+	}
+	return as->error;
+}
+
+/* --- to the spool -------------------------------------------------------------------------- */
+
+int assembly_flush(struct assembly *as, struct track *track)
+{
+	struct line *line = &as->ordered;
+	int r = 0;
+
+	if (grow(&line->events, &line->n_allocated, as->events.n))
+		return -ENOMEM;
+	r = events_order_by_start(&as->events, line, as->cancel);
+	if (!r)
+		r = track_append(
+			track, &as->encoder, line->events, line->n_events, as->spool, as->keep);
+	as->events.n = 0;
+	/* Nobody refers to them any more. */
+	as->plane->n_stats = as->n_line_stats;
+	return r;
+}
+
+int assembly_spool(
+	struct assembly *as, struct track *track, const struct slot *slots, size_t n_slots)
+{
+	size_t at = 0;
+
+	as->error = texts_update(&as->texts);
+	while (at < n_slots && !as->error) {
+		at = add_some(as, slots, n_slots, at, PART_SLOTS);
+		if (!as->error)
+			as->error = assembly_flush(as, track);
+	}
+	assembly_set_eras(as, NULL, 0);
+	return as->error;
+}

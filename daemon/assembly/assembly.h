@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plane of one process in the making: raw slots go in, in one go when the recording has ended, or a part at a time
+ * while it lasts; then the events of threads leave for a spool at once.
+ *
+ * Threads: none inside; one at a time.
+ */
+#ifndef DAEMON_ASSEMBLY_H
+#define DAEMON_ASSEMBLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/assembly/asyncs.h"
+#include "daemon/assembly/counters.h"
+#include "daemon/assembly/events.h"
+#include "daemon/assembly/keep.h"
+#include "daemon/assembly/stats.h"
+#include "daemon/assembly/texts.h"
+#include "daemon/target/era.h"
+#include "trace/space.h"
+#include "trace/xspace_events.h"
+
+struct plane;
+struct slot;
+struct spool;
+struct target;
+struct thread_log;
+struct timeline;
+struct track;
+
+struct assembly {
+	struct target *target;
+	struct era whole; /* of all records that it is not known better of */
+	const struct era *era; /* of those at hand */
+	const struct era *eras; /* borrowed: those that are still to come, |n_eras| of them */
+	size_t n_eras;
+	uint64_t start_ticks; /* records that began earlier are left out */
+	int64_t end_ns; /* so are those that began later, and spans are cut there; INT64_MAX at first */
+	struct timeline *timeline;
+	struct plane *plane;
+	struct texts texts;
+	struct stats stats;
+	struct counters counters;
+	struct asyncs asyncs;
+	struct events events; /* of the thread at hand */
+	struct line ordered; /* the same on their way to the spool; without a name */
+	struct xspace_events encoder;
+	struct spool *spool; /* borrowed; NULL: nothing is spooled */
+	struct keep *keep; /* borrowed, or |no_limit| */
+	struct keep no_limit;
+	size_t n_line_stats; /* of the plane's: those of lines that are complete */
+	uint64_t n_invalid; /* entries that made no sense */
+	uint64_t n_dropped; /* marks and samples that memory had no room for */
+	const _Atomic int *cancel; /* raised: the plane is not wanted any more; NULL ok */
+	int error; /* -ENOMEM, and stays so, or -ECANCELED */
+};
+
+/* |target| is borrowed. No record ended before |earliest_ticks|. Owner: *out belongs to the caller. 0 or -ENOMEM. */
+int assembly_new(struct target *target, uint64_t earliest_ticks, uint64_t start_ticks,
+	struct assembly **out);
+/* From here on events can be spooled; both are borrowed. */
+void assembly_set_spool(struct assembly *as, struct spool *spool, struct keep *keep);
+struct assembly *assembly_free(struct assembly *as); /* NULL ok; returns NULL */
+
+/* Of the slots that are added next, and of no others: of a log that has some. They are borrowed. */
+void assembly_set_eras(struct assembly *as, const struct era *eras, size_t n_eras);
+
+/* Decodes |slots|: events, in the order of their ends, go to as->events; the rest where it belongs. 0 or as->error. */
+int assembly_add(struct assembly *as, const struct slot *slots, size_t n_slots);
+
+/* The spans that were open at |stop_ticks|, cut there. The innermost comes first, as if they ended now. */
+int assembly_add_open(struct assembly *as, const struct thread_log *log, uint64_t stop_ticks);
+
+/* As assembly_add(), for a thread whose events go to as->spool: |track|. */
+int assembly_spool(
+	struct assembly *as, struct track *track, const struct slot *slots, size_t n_slots);
+/* Moves as->events there. */
+int assembly_flush(struct assembly *as, struct track *track);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines of async spans; see async_lines.h. */
+#include "daemon/assembly/async_lines.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cancel.h"
+#include "base/cleanup.h"
+#include "daemon/assembly/line_id.h"
+#include "trace/space.h"
+
+/* A person looks at these: more lines of one name, or in all, tell nothing. */
+#define MAX_LINES_OF_NAME 256
+#define MAX_LINES 4096
+
+struct builder {
+	struct plane *plane;
+	const _Atomic int *cancel;
+	uint16_t *line_of; /* of the spans of the name at hand: line + 1, or 0: no room */
+	size_t n_lines; /* of all names */
+	uint64_t n_crowded;
+};
+
+static int compare_spans(const void *left, const void *right)
+{
+	const struct trace_event *a = left;
+	const struct trace_event *b = right;
+
+	if (a->name != b->name)
+		return a->name < b->name ? -1 : 1;
+	if (a->start_ns != b->start_ns)
+		return a->start_ns < b->start_ns ? -1 : 1;
+	return a->duration_ns > b->duration_ns ? -1 : a->duration_ns < b->duration_ns;
+}
+
+/* The first of |*n_lines| lines that is free at |start_ns|, or one more, or -1. */
+static int find_line(
+	const struct builder *b, const int64_t *ends_ns, int *n_lines, int64_t start_ns)
+{
+	for (int i = 0; i < *n_lines; i++)
+		if (ends_ns[i] <= start_ns)
+			return i;
+	if (*n_lines == MAX_LINES_OF_NAME || b->n_lines + (size_t)*n_lines == MAX_LINES)
+		return -1;
+	return (*n_lines)++;
+}
+
+/*
+ * Chooses the lines of |n| spans of one name; |counts| becomes the number of spans on each. How many lines, or
+ * -ECANCELED.
+ */
+static int distribute(struct builder *b, const struct trace_event *spans, size_t n, size_t *counts)
+{
+	int64_t ends_ns[MAX_LINES_OF_NAME];
+	int n_lines = 0;
+
+	memset(counts, 0, MAX_LINES_OF_NAME * sizeof *counts);
+	for (size_t i = 0; i < n; i++) {
+		int line = find_line(b, ends_ns, &n_lines, spans[i].start_ns);
+
+		if (cancel_look_at(b->cancel, i))
+			return -ECANCELED;
+		b->line_of[i] = (uint16_t)(line + 1);
+		if (line < 0) {
+			b->n_crowded++;
+			continue;
+		}
+		ends_ns[line] = spans[i].start_ns + spans[i].duration_ns;
+		counts[line]++;
+	}
+	return n_lines;
+}
+
+static int add_line(struct builder *b, uint32_t name, size_t n_spans)
+{
+	int64_t id = LINE_ID_FIRST_ASYNC + (int64_t)b->n_lines++;
+
+	return plane_add_line(b->plane, id, names_get(&b->plane->event_names, name), n_spans)
+		       ? 0
+		       : -ENOMEM;
+}
+
+static int add_lines_of_name(struct builder *b, const struct trace_event *spans, size_t n)
+{
+	size_t counts[MAX_LINES_OF_NAME];
+	int n_lines = distribute(b, spans, n, counts);
+	size_t first = b->plane->n_lines;
+	int r = n_lines < 0 ? n_lines : 0;
+
+	for (int i = 0; i < n_lines && !r; i++)
+		r = add_line(b, spans[0].name, counts[i]);
+	for (size_t i = 0; i < n && !r; i++)
+		if (b->line_of[i])
+			r = line_add_event(&b->plane->lines[first + b->line_of[i] - 1], &spans[i]);
+	return r;
+}
+
+static int add_lines(struct builder *b, const struct trace_event *spans, size_t n)
+{
+	size_t first = 0;
+	int r = 0;
+
+	for (size_t i = 1; i <= n && !r; i++) {
+		if (i < n && spans[i].name == spans[first].name)
+			continue;
+		r = add_lines_of_name(b, spans + first, i - first);
+		first = i;
+	}
+	return r;
+}
+
+int async_lines_add(struct plane *plane, struct trace_event *spans, size_t n,
+	const _Atomic int *cancel, uint64_t *n_crowded)
+{
+	_cleanup_free_ uint16_t *line_of = reallocarray(NULL, n + 1, sizeof *line_of);
+	struct builder b = {.plane = plane, .cancel = cancel, .line_of = line_of};
+	int r;
+
+	if (!line_of)
+		return -ENOMEM;
+	qsort(spans, n, sizeof *spans, compare_spans);
+	r = add_lines(&b, spans, n);
+	*n_crowded += b.n_crowded;
+	return r;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A trace made shorter; see shorten.h. */
+#include "daemon/assembly/shorten.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/grow.h"
+#include "daemon/assembly/track.h"
+#include "trace/space.h"
+
+/* A run, as a candidate. */
+struct old {
+	int64_t at_ns; /* of its last event */
+	struct line *line;
+	uint32_t n_bytes;
+};
+
+struct old_runs {
+	struct old *v;
+	size_t n;
+	size_t n_allocated;
+};
+
+static int add_line(struct old_runs *all, struct line *line)
+{
+	const struct track *track = line->store;
+
+	if (!track)
+		return 0;
+	if (grow(&all->v, &all->n_allocated, all->n + track->n_runs))
+		return -ENOMEM;
+	for (size_t i = 0; i < track->n_runs; i++) {
+		const struct run *run = &track->runs[i];
+
+		all->v[all->n++] = (struct old){run->last.start_ns, line, run->n_bytes};
+	}
+	return 0;
+}
+
+static int collect(struct space *space, struct old_runs *all)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < space->n_planes; i++)
+		for (size_t j = 0; j < space->planes[i]->n_lines && !r; j++)
+			r = add_line(all, &space->planes[i]->lines[j]);
+	return r;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct old *a = left;
+	const struct old *b = right;
+
+	return a->at_ns < b->at_ns ? -1 : a->at_ns > b->at_ns;
+}
+
+/* A line's runs follow one another: the oldest of all is the first of its line that is left. */
+static uint64_t drop_first(struct line *line)
+{
+	struct track *track = (struct track *)line->store;
+	uint64_t n = track_drop_oldest(track);
+
+	line->n_stored = track->n_events;
+	line->stored_bytes = track->n_bytes;
+	return n;
+}
+
+int shorten(struct space *space, uint64_t n_bytes, uint64_t *n_events_out, int64_t *until_ns_out)
+{
+	struct old_runs all = {NULL, 0, 0};
+	uint64_t dropped_bytes = 0;
+	int r = collect(space, &all);
+
+	if (!r && all.n)
+		qsort(all.v, all.n, sizeof *all.v, compare);
+	for (size_t i = 0; i < all.n && !r && dropped_bytes < n_bytes; i++) {
+		*n_events_out += drop_first(all.v[i].line);
+		*until_ns_out = all.v[i].at_ns;
+		dropped_bytes += all.v[i].n_bytes;
+	}
+	free(all.v);
+	return r;
+}

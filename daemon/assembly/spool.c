@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A capture's file; see spool.h. */
+#include "daemon/assembly/spool.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/chunks.h"
+#include "base/diag.h"
+#include "base/file_io.h"
+#include "base/grow.h"
+#include "base/pages.h"
+#include "daemon/assembly/track.h"
+#include "daemon/kernel/spool_place.h"
+
+struct spool {
+	_Atomic int n_holders;
+	int fd; /* -1: it is |map|, of max_bytes */
+	char dir[256];
+	uint64_t max_bytes;
+	_Atomic uint64_t n_bytes;
+	_Atomic int error;
+	struct track **tracks;
+	size_t n_tracks;
+	size_t n_tracks_allocated;
+	uint8_t *map; /* NULL: not mapped */
+	size_t map_bytes;
+	struct chunks room; /* the writer's */
+};
+
+static int is_memory(const struct spool *s)
+{
+	return s->fd < 0;
+}
+
+/* --- life ---------------------------------------------------------------------------------- */
+
+int spool_new(const char *dir, uint64_t max_bytes, struct spool **out, struct diag *d)
+{
+	const char *place;
+	int fd = spool_place_open(dir, &place);
+	struct spool *s;
+	uint64_t room;
+
+	if (fd < 0)
+		return diag_set(d, fd, "%s: %s", place, errno_words(-fd));
+	s = calloc(1, sizeof *s);
+	if (!s) {
+		close(fd);
+		return -ENOMEM;
+	}
+	s->n_holders = 1;
+	s->fd = fd;
+	room = spool_place_find_room(fd);
+	s->max_bytes = room < max_bytes ? room : max_bytes;
+	snprintf(s->dir, sizeof s->dir, "%s", place);
+	*out = s;
+	return 0;
+}
+
+int spool_new_in_memory(uint64_t max_bytes, struct spool **out)
+{
+	struct spool *s = calloc(1, sizeof *s);
+	void *map = mmap(NULL, max_bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (!s || map == MAP_FAILED) {
+		if (map != MAP_FAILED)
+			munmap(map, max_bytes);
+		free(s);
+		return -ENOMEM;
+	}
+	pages_make_large(map, max_bytes);
+	s->n_holders = 1;
+	s->fd = -1;
+	s->map = map;
+	s->map_bytes = s->max_bytes = max_bytes;
+	snprintf(s->dir, sizeof s->dir, "memory");
+	*out = s;
+	return 0;
+}
+
+struct spool *spool_hold(struct spool *s)
+{
+	atomic_fetch_add(&s->n_holders, 1);
+	return s;
+}
+
+struct spool *spool_release(struct spool *s)
+{
+	if (!s || atomic_fetch_sub(&s->n_holders, 1) > 1)
+		return NULL;
+	for (size_t i = 0; i < s->n_tracks; i++)
+		track_free(s->tracks[i]);
+	free(s->tracks);
+	chunks_deinit(&s->room);
+	if (s->map)
+		munmap(s->map, s->map_bytes);
+	if (!is_memory(s))
+		close(s->fd);
+	free(s);
+	return NULL;
+}
+
+struct track *spool_add_track(struct spool *s)
+{
+	struct track *track;
+
+	if (grow(&s->tracks, &s->n_tracks_allocated, s->n_tracks + 1))
+		return NULL;
+	track = track_new();
+	if (track)
+		s->tracks[s->n_tracks++] = track;
+	return track;
+}
+
+/* --- bytes --------------------------------------------------------------------------------- */
+
+static int fail(struct spool *s, int error)
+{
+	atomic_store(&s->error, error);
+	return error;
+}
+
+static void keep_map(void *spool)
+{
+	(void)spool;
+}
+
+struct chunks *spool_get_room(struct spool *s)
+{
+	uint64_t at = atomic_load(&s->n_bytes);
+
+	chunks_rewind(&s->room);
+	/* Straight to where it will stay. */
+	if (is_memory(s))
+		chunks_lend_room(&s->room, s->map + at, s->max_bytes - at, keep_map, s);
+	return &s->room;
+}
+
+/* It is there already, in the room; unless that was too small. */
+static int write_to_memory(const struct spool *s, const struct chunks *c, uint64_t at)
+{
+	if (!c->total_bytes || (c->n_chunks == 1 && c->chunks[0].data == s->map + at))
+		return 0;
+	return -ENOBUFS;
+}
+
+static int write_to_file(const struct spool *s, const struct chunks *c, uint64_t at)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < c->n_chunks && !r; i++) {
+		r = file_write_at(s->fd, c->chunks[i].data, c->chunks[i].used_bytes, at);
+		at += c->chunks[i].used_bytes;
+	}
+	return r;
+}
+
+int spool_append(struct spool *s, const struct chunks *c, uint64_t *offset_out)
+{
+	uint64_t at = atomic_load(&s->n_bytes);
+	int r = atomic_load(&s->error);
+
+	*offset_out = at;
+	if (r)
+		return r;
+	if (c->total_bytes > s->max_bytes - at)
+		return fail(s, -ENOBUFS);
+	r = is_memory(s) ? write_to_memory(s, c, at) : write_to_file(s, c, at);
+	if (r)
+		return fail(s, r);
+	atomic_store(&s->n_bytes, at + c->total_bytes);
+	return 0;
+}
+
+int spool_append_bytes(struct spool *s, const uint8_t *data, size_t n)
+{
+	/* Only read. */
+	struct chunk piece = {.data = (uint8_t *)data, .used_bytes = n};
+	const struct chunks bytes = {.chunks = &piece, .n_chunks = 1, .total_bytes = n};
+	uint64_t offset;
+
+	return spool_append(s, &bytes, &offset);
+}
+
+int spool_get_error(const struct spool *s)
+{
+	return atomic_load(&s->error);
+}
+
+int spool_read(const struct spool *s, uint64_t offset, uint8_t *to, size_t n)
+{
+	if (!is_memory(s))
+		return file_read_at(s->fd, to, n, offset);
+	memcpy(to, s->map + offset, n);
+	return 0;
+}
+
+uint64_t spool_get_bytes(const struct spool *s)
+{
+	return atomic_load(&s->n_bytes);
+}
+
+uint64_t spool_get_max_bytes(const struct spool *s)
+{
+	return s->max_bytes;
+}
+
+const char *spool_get_dir(const struct spool *s)
+{
+	return s->dir;
+}
+
+const uint8_t *spool_map(struct spool *s)
+{
+	size_t n = (size_t)atomic_load(&s->n_bytes);
+	void *p;
+
+	if (is_memory(s) || (s->map && s->map_bytes == n))
+		return s->map;
+	if (s->map)
+		munmap(s->map, s->map_bytes);
+	s->map = NULL;
+	p = n ? mmap(NULL, n, PROT_READ, MAP_SHARED, s->fd, 0) : MAP_FAILED;
+
+	if (p == MAP_FAILED)
+		return NULL;
+	s->map = p;
+	s->map_bytes = n;
+	return p;
+}

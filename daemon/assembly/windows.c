@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How far back a snapshot reaches; see windows.h. */
+#include "daemon/assembly/windows.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/printable.h"
+#include "daemon/assembly/assemble.h"
+#include "daemon/drain/drain.h"
+#include "daemon/target/timeline.h"
+#include "trace/space.h"
+
+/* A text for people. */
+#define MAX_THREADS 256u
+#define LINE_BYTES 128u
+
+/* Until the snapshot. */
+static double find_length_ms(const struct assemble_input *in, const struct thread_log *log)
+{
+	return (double)(timeline_convert(in->timeline, in->stop_ticks) -
+			timeline_convert(in->timeline, log->window_ticks)) /
+	       1e6;
+}
+
+static size_t describe(const struct assemble_input *in, const struct thread_log *log, char *text)
+{
+	char name[sizeof log->name];
+	int n;
+
+	/* The program chose it: a line's end in it would begin another line. */
+	snprintf(name, sizeof name, "%s", log->name);
+	printable_clean(name);
+	if (log->window_ticks)
+		n = snprintf(text, LINE_BYTES,
+			"%s (%d): the last %.3f ms, %" PRIu64 " overwritten\n", name, (int)log->tid,
+			find_length_ms(in, log), log->n_overwritten);
+	else
+		n = snprintf(text, LINE_BYTES, "%s (%d): nothing, %" PRIu64 " overwritten\n", name,
+			(int)log->tid, log->n_overwritten);
+	if (n < (int)LINE_BYTES)
+		return (size_t)n;
+	text[LINE_BYTES - 2] = '\n';
+	return LINE_BYTES - 1;
+}
+
+/* Those that live, then those that ended, the last one first. */
+static const struct thread_log *get_log(const struct drain *d, size_t i)
+{
+	size_t n_living = d->n_logs - d->n_ended;
+
+	return i < n_living ? d->logs[d->n_ended + i] : d->logs[d->n_logs - 1 - i];
+}
+
+/* Nothing ended in what was asked for, and nothing was overwritten. */
+static int has_nothing(const struct thread_log *log)
+{
+	return !log->window_ticks && !log->n_overwritten;
+}
+
+static size_t describe_all(const struct assemble_input *in, char *text)
+{
+	const struct drain *d = in->drain;
+	size_t n_described = 0;
+	size_t n_empty = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->n_logs; i++) {
+		const struct thread_log *log = get_log(d, i);
+
+		if (has_nothing(log)) {
+			n_empty++;
+		} else if (n_described < MAX_THREADS) {
+			n += describe(in, log, text + n);
+			n_described++;
+		}
+	}
+	if (n_empty)
+		n += (size_t)sprintf(
+			text + n, "%zu thread%s: nothing\n", n_empty, n_empty == 1 ? "" : "s");
+	if (n_described + n_empty < d->n_logs)
+		n += (size_t)sprintf(text + n, "%zu more threads, too many to name\n",
+			d->n_logs - n_described - n_empty);
+	return n;
+}
+
+static int add_text(const struct assemble_input *in, struct plane *plane)
+{
+	size_t n_logs = in->drain->n_logs;
+	size_t n_lines = (n_logs < MAX_THREADS ? n_logs : MAX_THREADS) + 2;
+	_cleanup_free_ char *text = malloc(n_lines * LINE_BYTES + 1);
+
+	if (!text)
+		return -ENOMEM;
+	text[describe_all(in, text)] = '\0';
+	return plane_set_string(plane, "ptap_recorder_windows", text);
+}
+
+/* Of those that had more once, and not only more than was asked for. 0: there is none. */
+static uint64_t find_shortest_ns(const struct assemble_input *in)
+{
+	const struct drain *d = in->drain;
+	int64_t stop_ns = timeline_convert(in->timeline, in->stop_ticks);
+	uint64_t shortest_ns = UINT64_MAX;
+
+	for (size_t i = 0; i < d->n_logs; i++) {
+		const struct thread_log *log = d->logs[i];
+		uint64_t length_ns = 1;
+
+		if (!log->n_overwritten || log->is_limited)
+			continue;
+		if (log->window_ticks)
+			length_ns = (uint64_t)(stop_ns -
+					       timeline_convert(in->timeline, log->window_ticks));
+		if (length_ns < shortest_ns)
+			shortest_ns = length_ns;
+	}
+	return shortest_ns == UINT64_MAX ? 0 : shortest_ns;
+}
+
+static int add_shortest(const struct assemble_input *in, struct plane *plane)
+{
+	uint64_t shortest_ns = find_shortest_ns(in);
+
+	return shortest_ns ? plane_set_uint(plane, "ptap_shortest_window_ns", shortest_ns) : 0;
+}
+
+/* It had more once, and somebody asked for it. */
+static int is_short(const struct drain *d, const struct thread_log *log)
+{
+	return d->asked_ticks && log->n_overwritten && !log->is_limited &&
+	       log->window_ticks > d->asked_ticks;
+}
+
+static int warn(const struct assemble_input *in, struct space *space)
+{
+	const struct drain *d = in->drain;
+	const struct thread_log *shortest = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < d->n_logs; i++) {
+		if (!is_short(d, d->logs[i]))
+			continue;
+		n++;
+		if (!shortest || d->logs[i]->window_ticks > shortest->window_ticks)
+			shortest = d->logs[i];
+	}
+	if (!n)
+		return 0;
+	return space_add_warning(space,
+		"the flight recorder has less than was asked for of %zu thread%s: of %s (%d) the last "
+		"%.1f ms; raise ring_bytes",
+		n, n == 1 ? "" : "s", shortest->name, (int)shortest->tid,
+		find_length_ms(in, shortest));
+}
+
+int windows_add(const struct assemble_input *in, struct plane *plane, struct space *space)
+{
+	int r;
+
+	if (!in->drain->is_picture || !in->drain->n_logs)
+		return 0;
+	r = add_text(in, plane);
+	if (!r)
+		r = add_shortest(in, plane);
+	return r ? r : warn(in, space);
+}

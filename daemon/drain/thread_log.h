@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What one thread has recorded, copied out of its ring, and how much of a capture's memory that takes. */
+#ifndef DAEMON_THREAD_LOG_H
+#define DAEMON_THREAD_LOG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/target/era.h"
+#include "daemon/target/open_stack.h"
+
+struct spooler;
+struct track;
+
+/* Raw slots in the order of the records' ends. */
+struct thread_log {
+	uint64_t serial; /* of its drain: parts of one log have the same, see drain_cut.h */
+	int32_t tid;
+	uint32_t ring;
+	char name[RING_NAME_BYTES];
+	struct slot *slots;
+	size_t n_slots;
+	size_t n_allocated;
+	size_t n_made; /* of these: that have memory already */
+	size_t last_visit; /* where the slots begin that came last */
+	struct era *
+		eras; /* of a flight recorder's picture: the last one ends with the slots. NULL: all are the capture's */
+	size_t n_eras;
+	uint64_t end; /* in the ring, behind the last record that was copied */
+	uint64_t lost
+		[LOSS_KINDS]; /* entries of LOSS_FULL also that were overwritten before the drain came */
+	uint64_t lost_before[LOSS_KINDS]; /* that the ring had counted already */
+	uint64_t lost_told[LOSS_KINDS]; /* of those, in parts that were cut off before */
+	uint64_t
+		lost_memory; /* slots, and open spans, that did not fit into the capture's memory */
+	uint64_t
+		ordinal; /* entries that its thread wrote in this recording, up to where the copy ends */
+	uint64_t n_overwritten; /* of these, before they were copied */
+	int is_closed; /* its ring belongs to somebody else now */
+	struct open_span *open;
+	uint32_t n_open;
+	struct open_drop drop; /* above these */
+	uint64_t
+		window_ticks; /* of a picture: the first one that is here ended then; 0: there is none */
+	uint64_t n_undated; /* entries that were left out: nobody knows when they were written */
+	int is_limited; /* older ones were there, which nobody had asked for */
+	struct track *track; /* a spool's, where earlier slots went; NULL: all are here */
+	uint64_t
+		last_record; /* the first word of the last one that was copied, wherever it is now; 0: none was */
+};
+
+/* How much all logs of a capture may hold. A log that exists counts, also when it is empty. */
+struct drain_budget {
+	uint64_t max_bytes; /* of slots that cannot be spooled, and of logs */
+	uint64_t used_bytes; /* what was given to the spooler is not in it */
+	uint64_t slot_bytes; /* of these: slots */
+	uint64_t given_bytes; /* slots that were given to the spooler */
+	uint64_t window_bytes; /* slots beyond are spooled; 0: none are */
+	struct spooler *spooler; /* NULL: it was not needed yet */
+	int may_exceed; /* nothing is put off any more */
+};
+
+/* Slots that wait for the spooler, or are under way there, are at most so many windows; then rings are left as they are. */
+#define DRAIN_MAX_WINDOWS 5
+
+/* Outcomes of the functions below besides 0 and -ENOMEM. */
+enum {
+	THREAD_LOG_FULL = 1, /* the capture's memory */
+	THREAD_LOG_LATER = 2, /* there will be room when more was spooled */
+};
+
+/* Owner: *out belongs to the caller. */
+int thread_log_new(struct drain_budget *budget, struct thread_log **out);
+struct thread_log *thread_log_free(struct thread_log *log); /* NULL ok; returns NULL */
+
+/* The thread's name, and what |ring| says that it has lost in this recording. */
+void thread_log_copy_identity(struct thread_log *log, struct ring *ring);
+
+/* Has memory made for |n| slots more that are likely to come, if they may; nothing counts as there yet. */
+void thread_log_make_room(struct thread_log *log, size_t n, const struct drain_budget *budget);
+
+/*
+ * Room for |n| slots more: *room_out is where they go, and they count as there. Otherwise they are lost, and
+ * counted as such, unless it is THREAD_LOG_LATER.
+ */
+int thread_log_extend(
+	struct thread_log *log, size_t n, struct drain_budget *budget, struct slot **room_out);
+
+/* Of the slots that came last, the first |n| are none: they go, with what they take. */
+void thread_log_forget(struct thread_log *log, size_t n, struct drain_budget *budget);
+
+/* Slots that are on their way to the spool, in room for |n_allocated|. */
+struct slot_batch {
+	struct slot *slots;
+	size_t n;
+	size_t n_allocated;
+	struct era *eras; /* as of the log; freed, too */
+	size_t n_eras;
+};
+
+/* Moves the slots to the caller, who has them spooled and frees them. */
+struct slot_batch thread_log_steal(struct thread_log *log, struct drain_budget *budget);
+
+/*
+ * Copies the spans that are open in |ring|, the thread's, before its last records are: one that has ended meanwhile is in
+ * both, then. What was copied before and is still here is forgotten. They may go an eighth beyond the budget: in a capture
+ * whose memory is full, too, they tell what the threads were at. 0 or -ENOMEM.
+ */
+int thread_log_copy_open(struct thread_log *log, struct ring *ring, struct drain_budget *budget);
+/* Forgets those of them that have ended by the time of the record |word0| at |position|. */
+void thread_log_drop_ended(struct thread_log *log, uint64_t word0, uint64_t position);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The time that a thread's records cover; see thread_window.h. */
+#include "daemon/drain/thread_window.h"
+
+#include "daemon/drain/thread_log.h"
+#include "daemon/target/entry.h"
+
+/* Slots that are looked at together. */
+#define ROW 8
+
+static size_t next_entry(const struct thread_log *log, size_t at)
+{
+	return at + 1 + record_n_extra(log->slots[at].word[0]);
+}
+
+static uint64_t count(const struct thread_log *log, size_t at, size_t end)
+{
+	uint64_t n = 0;
+
+	for (; at < end; at = next_entry(log, at))
+		n++;
+	return n;
+}
+
+uint64_t thread_window_count(const struct thread_log *log)
+{
+	return count(log, 0, log->n_slots);
+}
+
+/* Behind the last era that is not known. Of those before it, what may have ended at |from_ticks| or later is counted. */
+static size_t pass_undated(struct thread_log *log, uint64_t from_ticks)
+{
+	size_t n_passed = log->n_eras;
+	size_t begin = 0;
+
+	while (n_passed && era_is_known(&log->eras[n_passed - 1]))
+		n_passed--;
+	for (size_t i = 0; i < n_passed; i++) {
+		if (log->eras[i].before_ticks >= from_ticks)
+			log->n_undated += count(log, begin, log->eras[i].end);
+		begin = log->eras[i].end;
+	}
+	return begin;
+}
+
+/* 0 for one that makes no sense: a hostile one may say that it is longer than all there is. */
+static uint64_t find_end(const struct thread_log *log, size_t at, const struct era *era)
+{
+	struct entry e;
+
+	if (next_entry(log, at) > log->n_slots || !entry_decode(&e, &log->slots[at], era))
+		return 0;
+	return e.start + e.duration;
+}
+
+void thread_window_limit(struct thread_log *log, uint64_t from_ticks, struct drain_budget *budget)
+{
+	size_t at = pass_undated(log, from_ticks);
+	const struct era *era = log->eras;
+	uint64_t end = 0;
+
+	/* They are in the order of their ends. */
+	while (at < log->n_slots) {
+		while (era->end <= at)
+			era++;
+		end = find_end(log, at, era);
+		if (end && end >= from_ticks)
+			break;
+		at = next_entry(log, at);
+	}
+	log->is_limited = at > 0 && !log->n_undated;
+	log->window_ticks = at < log->n_slots ? end : 0;
+	if (at)
+		thread_log_forget(log, at < log->n_slots ? at : log->n_slots, budget);
+}
+
+/* Whether the entries from |at| on are a row of records without extra slots: then nobody need know one to find the next. */
+static int is_row(const struct thread_log *log, size_t at, size_t end)
+{
+	uint64_t any = 0;
+
+	if (end - at < ROW)
+		return 0;
+	for (size_t i = 0; i < ROW; i++)
+		any |= log->slots[at + i].word[0];
+	return record_n_extra(any) == 0;
+}
+
+static uint64_t find_earlier(const struct slot *slot, const struct era *era, uint64_t first)
+{
+	uint64_t duration = slot->word[1] & RECORD_DURATION_MASK;
+	/* Of one that makes no sense it may be less than nothing: then it is late. */
+	uint64_t start = era_date(era, slot->word[0] + duration) - duration;
+
+	return start < first ? start : first;
+}
+
+/* A long one says elsewhere how long it is. */
+static uint64_t find_one_earlier(
+	const struct thread_log *log, size_t at, const struct era *era, uint64_t first)
+{
+	struct entry e;
+
+	if (next_entry(log, at) <= log->n_slots && entry_decode(&e, &log->slots[at], era))
+		return e.start < first ? e.start : first;
+	return first;
+}
+
+static uint64_t find_first(
+	const struct thread_log *log, size_t *at, const struct era *era, uint64_t first)
+{
+	/* Millions of them: one that makes no sense is looked at like the others. */
+	while (*at < era->end) {
+		if (!is_row(log, *at, era->end)) {
+			first = find_one_earlier(log, *at, era, first);
+			*at = next_entry(log, *at);
+			continue;
+		}
+		for (size_t i = 0; i < ROW; i++)
+			first = find_earlier(&log->slots[*at + i], era, first);
+		*at += ROW;
+	}
+	return first;
+}
+
+uint64_t thread_window_find_first(
+	const struct thread_log *log, uint64_t earliest_ticks, uint64_t before)
+{
+	const struct era whole = {log->n_slots, earliest_ticks, UINT64_MAX};
+	size_t at = 0;
+
+	if (!log->n_eras)
+		return find_first(log, &at, &whole, before);
+	for (size_t i = 0; i < log->n_eras; i++)
+		before = find_first(log, &at, &log->eras[i], before);
+	return before;
+}

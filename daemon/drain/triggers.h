@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What makes the flight recorder write a run by itself (base/trigger.h), judged entry by entry: spans that took too long, steps
+ * that took too long for steps of this program, counters beyond a bound. At most one run in an interval; what is not written is
+ * counted, and said in the next one's reason, or at the end. trigger_watch.h brings the entries.
+ *
+ * Threads: the worker's.
+ */
+#ifndef DAEMON_TRIGGERS_H
+#define DAEMON_TRIGGERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/trigger.h"
+#include "daemon/drain/step_median.h"
+#include "lib/wire/record.h"
+
+struct diag;
+struct entry;
+struct profile_options;
+
+/* Before so many steps were seen none is unusual. */
+#define TRIGGERS_MIN_STEPS 8u
+
+#define TRIGGERS_REASON_BYTES 256u
+
+/* All zero: none are set. */
+struct triggers {
+	struct trigger_list list;
+	int64_t interval_ns;
+	/* As of the last triggers_set_clock(). */
+	int64_t now_ns;
+	double ns_per_tick;
+	uint64_t bound_ticks[TRIGGERS_MAX]; /* of spans, by trigger */
+	uint64_t min_span_ticks; /* the least of them; UINT64_MAX: there is none */
+	int has_counters;
+	struct step_median steps; /* in ns */
+	char reason[TRIGGERS_REASON_BYTES]; /* of the run that is to be written; "": none is */
+	int64_t quiet_until_ns; /* CLOCK_MONOTONIC */
+	uint64_t n_suppressed; /* since the last reason */
+};
+
+/* Those that |o| has. 0, -EINVAL with |d|, or -ENOMEM; then none are set. */
+int triggers_init(struct triggers *t, const struct profile_options *o, struct diag *d);
+void triggers_deinit(struct triggers *t);
+int triggers_are_set(const struct triggers *t);
+
+/* For the entries that follow: the time is |now_ns| (CLOCK_MONOTONIC), and a tick that many ns. */
+void triggers_set_clock(struct triggers *t, int64_t now_ns, double ns_per_tick);
+
+/* Those of the list that are about |name|, a bit each. */
+uint32_t triggers_find(const struct triggers *t, const char *name, size_t n);
+
+/* Whether the entry that begins with these words of a slot is to be judged at all. */
+static inline int triggers_want(const struct triggers *t, const uint64_t word[2])
+{
+	unsigned kind = record_kind(word[0]);
+
+	if (kind == RECORD_SPAN)
+		return (word[1] & RECORD_DURATION_MASK) > t->min_span_ticks;
+	if (kind == RECORD_STEP)
+		return t->list.step_factor != 0 ||
+		       (word[1] & RECORD_DURATION_MASK) > t->min_span_ticks;
+	return kind == RECORD_COUNTER && t->has_counters;
+}
+
+/* An entry that is; |named| are those about its name. */
+void triggers_judge(struct triggers *t, const struct entry *e, uint32_t named);
+
+/* A sentence about those for which no run was or will be written, or "". At the end: while it goes on the next reason has it. */
+void triggers_describe_unwritten(const struct triggers *t, char *text, size_t n);
+
+/* A run is being written for |t->reason|: none is to be in the next interval. */
+void triggers_take(struct triggers *t, char *reason, size_t n);
+
+#endif

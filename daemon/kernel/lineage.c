@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes and their parents; see lineage.h. */
+#include "daemon/kernel/lineage.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "daemon/kernel/proc_file.h"
+
+/* The kernel's PF_FORKNOEXEC: "forked but didn't exec". */
+#define HAS_NOT_EXECED 0x40u
+/* Deeper families are not looked at; a loop, which two reads at different times can make, ends here. */
+#define MAX_GENERATIONS 64
+/* Beyond, one look at all processes costs less. */
+#define MAX_THREADS_ASKED 64
+
+struct process {
+	pid_t pid;
+	pid_t parent;
+	char state;
+	unsigned flags;
+	int is_counted;
+};
+
+struct census {
+	struct process *processes;
+	size_t n;
+	size_t n_allocated;
+};
+
+/* 1 when it is there. */
+static int read_process(const char *root, pid_t pid, struct process *p)
+{
+	char path[600];
+	char text[512];
+	const char *rest;
+
+	snprintf(path, sizeof path, "%s/proc/%d/stat", root, (int)pid);
+	if (proc_file_read(AT_FDCWD, path, text, sizeof text))
+		return 0;
+	/* The name may hold anything, parentheses too. */
+	rest = strrchr(text, ')');
+	*p = (struct process){.pid = pid};
+	return rest &&
+	       sscanf(rest, ") %c %d %*d %*d %*d %*d %u", &p->state, &p->parent, &p->flags) == 3;
+}
+
+pid_t lineage_get_parent(const char *root, pid_t pid)
+{
+	struct process p;
+
+	return read_process(root, pid, &p) ? p.parent : 0;
+}
+
+int lineage_descends(const char *root, pid_t pid, pid_t ancestor)
+{
+	for (int i = 0; i < MAX_GENERATIONS && pid > 1; i++) {
+		pid = lineage_get_parent(root, pid);
+		if (pid == ancestor)
+			return 1;
+	}
+	return 0;
+}
+
+static int add_process(struct census *c, const struct process *p)
+{
+	if (grow(&c->processes, &c->n_allocated, c->n + 1))
+		return -1;
+	c->processes[c->n++] = *p;
+	return 0;
+}
+
+/* What the kernel says of the children of one thread; 1 also when it does not (no such file, or it is gone). */
+static int may_have_children(const char *root, pid_t pid, const char *tid)
+{
+	char path[900];
+	char text[64];
+
+	snprintf(path, sizeof path, "%s/proc/%d/task/%s/children", root, (int)pid, tid);
+	return proc_file_read(AT_FDCWD, path, text, sizeof text) || text[0];
+}
+
+/* Nearly every program: its few threads are asked instead of all the processes of the machine. */
+static int has_no_children(const char *root, pid_t pid)
+{
+	char path[600];
+	struct dirent *entry;
+	int n_threads = 0;
+	int may = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof path, "%s/proc/%d/task", root, (int)pid);
+	dir = opendir(path);
+	while (dir && !may && (entry = readdir(dir)))
+		if (isdigit((unsigned char)entry->d_name[0]))
+			may = ++n_threads > MAX_THREADS_ASKED ||
+			      may_have_children(root, pid, entry->d_name);
+	if (dir)
+		closedir(dir);
+	return n_threads && !may;
+}
+
+/* Only those that can count. */
+static void take_census(struct census *c, const char *root)
+{
+	char path[600];
+	struct dirent *entry;
+	struct process p;
+	DIR *dir;
+
+	snprintf(path, sizeof path, "%s/proc", root);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir)))
+		if (isdigit((unsigned char)entry->d_name[0]) &&
+			read_process(root, atoi(entry->d_name), &p) && (p.flags & HAS_NOT_EXECED) &&
+			p.state != 'Z' && p.state != 'X' && add_process(c, &p))
+			break;
+	if (dir)
+		closedir(dir);
+}
+
+static int compare_pids(const void *left, const void *right)
+{
+	const struct process *a = left;
+	const struct process *b = right;
+
+	return (a->pid > b->pid) - (a->pid < b->pid);
+}
+
+static int is_counted(const struct census *c, pid_t pid)
+{
+	const struct process key = {.pid = pid};
+	const struct process *p = bsearch(&key, c->processes, c->n, sizeof key, compare_pids);
+
+	return p && p->is_counted;
+}
+
+/* The children of |ancestor| and of those counted already; how many came to them. */
+static unsigned count_generation(struct census *c, pid_t ancestor)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		struct process *p = &c->processes[i];
+
+		if (p->is_counted || (p->parent != ancestor && !is_counted(c, p->parent)))
+			continue;
+		p->is_counted = 1;
+		n++;
+	}
+	return n;
+}
+
+unsigned lineage_count_forks(const char *root, pid_t ancestor)
+{
+	struct census c = {NULL, 0, 0};
+	unsigned total = 0;
+	unsigned n;
+
+	if (has_no_children(root, ancestor))
+		return 0;
+	take_census(&c, root);
+	if (c.n)
+		qsort(c.processes, c.n, sizeof *c.processes, compare_pids);
+	for (int i = 0; i < MAX_GENERATIONS && (n = count_generation(&c, ancestor)); i++)
+		total += n;
+	free(c.processes);
+	return total;
+}

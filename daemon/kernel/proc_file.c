@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files of a process under /proc; see proc_file.h and proc(5). */
+#include "daemon/kernel/proc_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+int proc_stat_parse(const char *text, struct proc_stat *out)
+{
+	/* No field behind the name has a parenthesis. */
+	const char *end = strrchr(text, ')');
+	uint64_t user, system;
+	struct proc_stat s;
+
+	if (!end || sscanf(end + 1,
+			    " %c %*s %*s %*s %*s %*s %*s %" SCNu64 " %*s %" SCNu64 " %*s %" SCNu64
+			    " %" SCNu64 " %*s %*s %*s %*s %" SCNu64 " %*s %" SCNu64 " %*s %" SCNu64,
+			    &s.state, &s.minor_faults, &s.major_faults, &user, &system,
+			    &s.n_threads, &s.start_ticks, &s.rss_pages) != 8)
+		return -EINVAL;
+	s.cpu_ticks = user + system;
+	*out = s;
+	return 0;
+}
+
+int proc_io_parse(const char *text, struct proc_io *out)
+{
+	struct proc_io io;
+
+	if (sscanf(text,
+		    "rchar: %" SCNu64 " wchar: %" SCNu64
+		    " syscr: %*s syscw: %*s read_bytes: %" SCNu64 " write_bytes: %" SCNu64,
+		    &io.read_bytes, &io.written_bytes, &io.disk_read_bytes,
+		    &io.disk_written_bytes) != 4)
+		return -EINVAL;
+	*out = io;
+	return 0;
+}
+
+int proc_schedstat_parse(const char *text, struct proc_schedstat *out)
+{
+	struct proc_schedstat s;
+
+	if (sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, &s.run_ns, &s.wait_ns,
+		    &s.n_switches) != 3)
+		return -EINVAL;
+	*out = s;
+	return 0;
+}
+
+int proc_file_reread(int fd, char *text, size_t size)
+{
+	ssize_t n = pread(fd, text, size - 1, 0);
+
+	if (n < 0)
+		return -errno;
+	text[n] = '\0';
+	return 0;
+}
+
+int proc_file_read(int dir_fd, const char *path, char *text, size_t size)
+{
+	_cleanup_close_ int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : proc_file_reread(fd, text, size);
+}

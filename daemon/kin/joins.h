@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The door for forked children of the program: see docs/internals/follow_fork.md. The listener is made by the
+ * worker, before the program can fork with its server's hello; everything else happens in the main loop.
+ */
+#ifndef DAEMON_JOINS_H
+#define DAEMON_JOINS_H
+
+#include <stddef.h>
+#include <uv.h>
+
+#include "daemon/kernel/rest.h"
+#include "daemon/target/family.h"
+#include "lib/wire/join.h"
+
+/* So many children live and joined at a time. */
+#define JOINS_MAX_CHILDREN 256
+/* So many connections that have not said who they are are heard at a time. */
+#define JOINS_MAX_APPLICANTS 64
+
+struct applicant;
+
+struct joins {
+	struct family *family;
+	uv_loop_t *loop;
+	int fd; /* listening; -1: no child can join */
+	uv_poll_t listener;
+	uv_timer_t nudge; /* while the worker has not seen the family's news */
+	struct rest rest; /* of the listener, when descriptors are short */
+	struct applicant *applicants;
+	unsigned n_applicants;
+	_Atomic unsigned n_children; /* any thread may look */
+	uint8_t secret[JOIN_SECRET_BYTES];
+};
+
+/* Main loop's thread. 0 or a libuv error. */
+int joins_init(struct joins *j, struct family *f, uv_loop_t *loop);
+
+/* Makes the listener and tells the program where it is. 0 or a negative errno. The worker, once. */
+int joins_listen(struct joins *j);
+/* From then on. Main loop. */
+void joins_serve(struct joins *j);
+/* One applicant less: further ones may wait in the kernel. Main loop. */
+void joins_resume(struct joins *j);
+/* No child any more. Main loop. */
+void joins_close(struct joins *j);
+
+/* The family has news. The worker may be busy, or just about to sleep: then it is tried again. Main loop. */
+void joins_wake_worker(struct joins *j);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages of a delivery; see trace_part.h. Field numbers: proto/proftap/v1/profiler.proto. */
+#include "daemon/message/trace_part.h"
+
+#include "daemon/message/reply_message.h"
+#include "daemon/recording/capture.h"
+#include "daemon/recording/progress.h"
+#include "proftap/v1/profiler.pb-c.h"
+#include "trace/pbwire.h"
+
+#define TAG_CHUNK PB_TAG(2, PB_LEN) /* CaptureReply.chunk */
+
+void trace_part_add_progress(struct chunks *to, const struct progress *p, uint64_t xspace_bytes)
+{
+	Proftap__V1__Progress progress = PROFTAP__V1__PROGRESS__INIT;
+	Proftap__V1__CaptureReply reply = PROFTAP__V1__CAPTURE_REPLY__INIT;
+
+	progress.phase = (Proftap__V1__Phase)atomic_load(&p->phase);
+	progress.elapsed_ns = progress_get_elapsed_ns(p);
+	progress.recorded_bytes = atomic_load(&p->recorded_bytes);
+	progress.spooled_bytes = atomic_load(&p->spooled_bytes);
+	progress.xspace_bytes = xspace_bytes;
+	reply.part_case = PROFTAP__V1__CAPTURE_REPLY__PART_PROGRESS;
+	reply.progress = &progress;
+	reply_message_append(to, &reply.base);
+}
+
+void trace_part_add_trailer(struct chunks *to, const struct capture_result *result,
+	uint64_t xspace_bytes, uint64_t xxh3)
+{
+	Proftap__V1__Trailer trailer = PROFTAP__V1__TRAILER__INIT;
+	Proftap__V1__CaptureReply reply = PROFTAP__V1__CAPTURE_REPLY__INIT;
+
+	trailer.xspace_bytes = xspace_bytes;
+	trailer.xspace_xxh3 = xxh3;
+	trailer.is_empty = result->is_empty;
+	trailer.n_events = result->n_events;
+	trailer.n_dropped = result->n_dropped;
+	trailer.start_unix_ns = result->start_unix_ns;
+	trailer.duration_ns = result->duration_ns;
+	reply.part_case = PROFTAP__V1__CAPTURE_REPLY__PART_TRAILER;
+	reply.trailer = &trailer;
+	reply_message_append(to, &reply.base);
+}
+
+uint8_t *trace_part_add_chunk(struct chunks *to, size_t n)
+{
+	uint8_t *head = chunks_reserve(to, 1 + PB_VARINT_MAX_BYTES + n);
+	uint8_t *p;
+
+	if (!head)
+		return NULL;
+	p = pb_put_varint(head, TAG_CHUNK);
+	p = pb_put_varint(p, n);
+	chunks_commit(to, (size_t)(p - head) + n);
+	return p;
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One recording; see capture.h. */
+#include "daemon/recording/capture.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "daemon/assembly/encode.h"
+#include "daemon/assembly/spooler.h"
+#include "daemon/kernel/headroom.h"
+#include "daemon/recording/capture_trace.h"
+#include "daemon/recording/progress.h"
+#include "daemon/recording/recording.h"
+#include "daemon/recording/recording_start.h"
+#include "daemon/recording/snapshots.h"
+#include "daemon/target/family.h"
+#include "daemon/target/target.h"
+#include "trace/space.h"
+
+#define DEFAULT_MAX_BYTES (UINT64_C(1) << 30)
+/* Of a session that goes on meanwhile: its own slots besides, and the joined ones. */
+#define BYTES_PER_KEPT_SLOT_BYTE (RECORDING_BYTES_PER_SLOT_BYTE + 2)
+/* A wake-up that comes just before the worker sleeps is missed: it looks at its flags this often. */
+#define LOOK_INTERVAL_NS (50 * NS_PER_MS)
+/*
+ * The drain's period: a quarter of the time in which the fastest ring fills, within these. After a quiet
+ * stretch a burst comes without notice: 100 ms lost a third of 2 M spans/s, 10 ms nothing.
+ */
+#define MIN_PERIOD_NS NS_PER_MS
+#define MAX_PERIOD_NS (10 * NS_PER_MS)
+
+/*
+ * How long before its time the threads are told to record. Two threads must be woken for that, the worker and the
+ * program's ptap-control, and on a machine that is busy each waits for others' turns of 3 to 4 ms. What they record until
+ * the time is left out, so it is no longer than it must be: see docs/internals/protocol.md.
+ */
+#define EARLY_NS (20 * NS_PER_MS)
+
+struct capture {
+	struct target *target; /* the program that started the server */
+	const struct capture_request *request;
+	struct recording recording;
+	struct snapshots snapshots; /* of one that keeps the newest */
+	struct capture_trace trace;
+	uint64_t max_bytes;
+	int is_unbegun; /* it was over before its time */
+};
+
+static int is_over(const struct capture *c)
+{
+	c->request->on_look(c->request->context);
+	return atomic_load(c->request->stop) || atomic_load(c->request->cancel) ||
+	       target_get_life(c->target) != TARGET_ALIVE;
+}
+
+static int64_t saturating_add_ns(int64_t at, uint64_t ns)
+{
+	return ns >= (uint64_t)(INT64_MAX - at) ? INT64_MAX : at + (int64_t)ns;
+}
+
+int64_t capture_find_wait_ns(uint64_t start_timestamp_ns)
+{
+	uint64_t unix_now = (uint64_t)realtime_ns();
+
+	return start_timestamp_ns <= unix_now ? 0
+					      : saturating_add_ns(0, start_timestamp_ns - unix_now);
+}
+
+/* CLOCK_MONOTONIC; 0: at once. A time in the past is now. */
+static int64_t find_start(const struct capture *c)
+{
+	uint64_t start = c->request->start_timestamp_ns;
+	int64_t now_ns = monotonic_ns();
+	uint64_t unix_now = (uint64_t)(now_ns + c->recording.unix_offset_ns);
+
+	return start > unix_now ? saturating_add_ns(now_ns, start - unix_now) : 0;
+}
+
+static void wait_until(struct capture *c, int64_t at)
+{
+	while (monotonic_ns() < at && !is_over(c)) {
+		int64_t look = monotonic_ns() + LOOK_INTERVAL_NS;
+
+		target_wait(c->target, at < look ? at : look);
+	}
+}
+
+/* The next visit comes when the fastest ring will be a quarter full, judged by this one. */
+static int64_t next_period(int64_t period, unsigned fullest)
+{
+	int64_t next = fullest ? period * 250 / fullest : period * 2;
+
+	if (next > period * 2)
+		next = period * 2;
+	if (next < MIN_PERIOD_NS)
+		return MIN_PERIOD_NS;
+	return next < MAX_PERIOD_NS ? next : MAX_PERIOD_NS;
+}
+
+static int64_t end_time(const struct capture *c)
+{
+	uint64_t ms = c->request->duration_ms;
+
+	if (c->is_unbegun)
+		return c->recording.start.monotonic_ns + 1;
+	return saturating_add_ns(c->recording.start.monotonic_ns,
+		ms > UINT64_MAX / NS_PER_MS ? UINT64_MAX : ms * (uint64_t)NS_PER_MS);
+}
+
+static void note(struct capture *c)
+{
+	const struct drain_budget *budget = &c->recording.budget;
+	uint64_t held = budget->spooler ? spooler_get_held_bytes(budget->spooler) : 0;
+
+	progress_note(c->request->progress, budget->used_bytes + budget->given_bytes,
+		budget->given_bytes - held);
+}
+
+static void record(struct capture *c)
+{
+	int64_t end = c->recording.end_ns;
+	int64_t period = MIN_PERIOD_NS;
+
+	while (!is_over(c)) {
+		int64_t now = monotonic_ns();
+
+		if (now >= end)
+			break;
+		target_wait(c->target, now + period < end ? now + period : end);
+		period = next_period(period, recording_visit(&c->recording));
+		note(c);
+		if (c->request->keeps_newest && monotonic_ns() < end)
+			snapshots_visit(&c->snapshots);
+	}
+}
+
+static int end_recording(struct capture *c)
+{
+	int r = recording_end(&c->recording);
+
+	if (r != -ETIMEDOUT)
+		return r;
+	c->recording.is_halted = 1;
+	return 0;
+}
+
+/* The levels are 0 when it is over before it begins. */
+static void set_levels(struct capture *c)
+{
+	int is_stopped = atomic_load(c->request->stop);
+
+	c->trace.level = is_stopped ? 0 : c->request->level;
+	c->recording.usage_interval_ms = is_stopped ? 0 : c->request->usage_interval_ms;
+}
+
+/* The threads record already; their rings must not be full when the time comes. */
+static void wait_recording_until(struct capture *c, int64_t at)
+{
+	while (monotonic_ns() < at && !is_over(c)) {
+		int64_t look = monotonic_ns() + MIN_PERIOD_NS;
+
+		target_wait(c->target, at < look ? at : look);
+		recording_skip(&c->recording, at);
+	}
+	c->is_unbegun = monotonic_ns() < at;
+	if (c->is_unbegun)
+		set_levels(c);
+}
+
+/* Waits for its time, armed, and begins. */
+static int begin(struct capture *c, struct diag *d)
+{
+	int64_t at;
+	int r;
+
+	c->recording.unix_offset_ns = clock_find_unix_offset_ns();
+	at = find_start(c);
+	if (at) {
+		c->request->on_begin(c->request->context);
+		wait_until(c, at - CAPTURE_ARM_NS);
+	}
+	if (atomic_load(c->request->cancel))
+		return CAPTURE_CANCELLED;
+	set_levels(c);
+	r = recording_arm(&c->recording, c->trace.level, d);
+	if (!r) {
+		wait_until(c, at - EARLY_NS);
+		set_levels(c);
+		r = recording_begin(&c->recording, c->trace.level, d);
+	}
+	if (!r) {
+		wait_recording_until(c, at);
+		r = recording_start(&c->recording, at);
+	}
+	return r == RECORDING_NO_TARGET ? CAPTURE_NO_TARGET : r;
+}
+
+static int run(struct capture *c, struct capture_result *result, struct diag *d)
+{
+	int r = begin(c, d);
+
+	if (r)
+		return r;
+	if (c->request->keeps_newest)
+		snapshots_init(&c->snapshots, &c->trace, c->max_bytes / BYTES_PER_KEPT_SLOT_BYTE);
+	c->request->on_begin(c->request->context);
+	c->recording.end_ns = end_time(c);
+	progress_begin(c->request->progress, c->recording.start.monotonic_ns, c->recording.end_ns);
+	record(c);
+	if (target_get_life(c->target) != TARGET_ALIVE)
+		c->request->on_gone(c->request->context);
+	r = end_recording(c);
+	if (c->is_unbegun && target_get_life(c->target) != TARGET_ALIVE)
+		return CAPTURE_NO_TARGET;
+	progress_end(c->request->progress, c->recording.stop.monotonic_ns);
+	if (atomic_load(c->request->cancel))
+		return CAPTURE_CANCELLED;
+	if (!r)
+		r = c->request->keeps_newest ? snapshots_end(&c->snapshots, result)
+					     : capture_trace_make(&c->trace, result);
+	return r == -ECANCELED ? CAPTURE_CANCELLED : r;
+}
+
+uint64_t capture_find_max_bytes(uint64_t bytes)
+{
+	uint64_t quarter = headroom_read_bytes("") / 4;
+
+	if (bytes)
+		return bytes;
+	return quarter < DEFAULT_MAX_BYTES ? quarter : DEFAULT_MAX_BYTES;
+}
+
+int capture_run(struct family *f, const struct capture_request *request,
+	struct capture_result *result, struct diag *d)
+{
+	struct capture c = {.target = f->main, .request = request};
+	int r;
+
+	memset(result, 0, sizeof *result);
+	c.trace = (struct capture_trace){
+		.request = request, .target = f->main, .recording = &c.recording};
+	if (space_new(&c.trace.space))
+		return -ENOMEM;
+	family_prune(f);
+	c.max_bytes = capture_find_max_bytes(request->max_bytes);
+	recording_init(&c.recording, f, c.max_bytes, request->window_bytes);
+	if (request->keeps_newest)
+		recording_set_unlimited(&c.recording);
+	r = run(&c, result, d);
+	snapshots_deinit(&c.snapshots);
+	recording_deinit(&c.recording);
+	family_prune(f);
+	space_free(c.trace.space);
+	return r;
+}
+
+void capture_result_note_taken(const struct capture_result *result)
+{
+	if (result->on_taken)
+		result->on_taken(result->on_taken_context);
+}
+
+int capture_make_unbegun(struct capture_result *result)
+{
+	struct encode_request request = {.spool = NULL};
+	struct space *space;
+	uint64_t n_left_out;
+	int r;
+
+	memset(result, 0, sizeof *result);
+	result->is_empty = 1;
+	if (space_new(&space))
+		return -ENOMEM;
+	r = space_add_warning(space, "nothing was recorded: it was ended before its start");
+	request.space = space;
+	if (!r)
+		r = encode(&request, &result->delivery, &n_left_out);
+	space_free(space);
+	return r;
+}

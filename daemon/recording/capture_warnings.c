@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is said of a capture in its trace; see capture_warnings.h. */
+#include "daemon/recording/capture_warnings.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/profile_options.h"
+#include "daemon/kernel/ending.h"
+#include "daemon/kernel/lineage.h"
+#include "daemon/recording/capture.h"
+#include "daemon/recording/capture_trace.h"
+#include "daemon/recording/join_words.h"
+#include "daemon/recording/recording.h"
+#include "daemon/recording/recording_start.h"
+#include "daemon/recording/spill.h"
+#include "daemon/target/target.h"
+#include "trace/space.h"
+
+/* What is not said of a start that was agreed upon. */
+#define MAX_LATE_NS NS_PER_MS
+
+/* What the client is to know. */
+static int add_request_warnings(struct capture_trace *t)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < t->request->n_warnings && !r; i++)
+		r = space_add_warning(t->space, "%s", t->request->warnings[i]);
+	return r;
+}
+
+static int add_start_warning(struct capture_trace *t)
+{
+	int64_t missing_ns = recording_find_missing_ns(t->recording);
+
+	if (!t->request->start_timestamp_ns || missing_ns <= MAX_LATE_NS)
+		return 0;
+	return space_add_warning(t->space,
+		"the first %.1f ms are missing: the machine was too busy to begin in time",
+		(double)missing_ns / 1e6);
+}
+
+/* How well times are kept. Of a part of a session: in its window. */
+static int add_clock_warning(struct capture_trace *t)
+{
+	const struct recording *rec = t->recording;
+	const struct clock_watch *watch = &rec->timeline.watch;
+	char text[160];
+
+	if (!rec->uses_ticks)
+		return space_add_warning(t->space,
+			"times come from CLOCK_MONOTONIC: the processor's counter cannot be used here");
+	clock_watch_describe(watch, rec->start.monotonic_ns + rec->window_ns - watch->first_ns,
+		text, sizeof text);
+	return text[0] ? space_add_warning(t->space, "%s", text) : 0;
+}
+
+/* Of children that were to be followed. */
+static int add_family_warnings(struct capture_trace *t)
+{
+	const struct recording *rec = t->recording;
+	const struct arena *arena = t->target->arena;
+	uint32_t n_failed = atomic_load(&arena->n_join_failures);
+	char room[ERRNO_WORDS_BYTES];
+	int r = 0;
+
+	if (n_failed)
+		r = space_add_warning(t->space,
+			"forked children that could not be followed: %u (%s)", n_failed,
+			join_words(atomic_load(&arena->join_error), room));
+	if (!r && rec->n_deaf)
+		r = space_add_warning(t->space,
+			"forked children that did not record: %u (stopped by SIGSTOP or a debugger)",
+			rec->n_deaf);
+	if (!r && rec->n_left_out)
+		r = space_add_warning(t->space,
+			"forked children that were not recorded: %u; the capture's memory was full; "
+			"raise max_capture_bytes",
+			rec->n_left_out);
+	if (!r && rec->n_without_usage)
+		r = space_add_warning(t->space,
+			"forked children whose usage was not sampled: %u; the server has too few "
+			"descriptors; raise RLIMIT_NOFILE",
+			rec->n_without_usage);
+	return r;
+}
+
+static int add_halt_warning(struct capture_trace *t)
+{
+	if (!t->recording->is_halted)
+		return 0;
+	return space_add_warning(t->space,
+		"the program was stopped (SIGSTOP or a debugger) when the recording ended");
+}
+
+static int add_life_warning(struct capture_trace *t)
+{
+	const struct recording *rec = t->recording;
+	char how[64];
+	int64_t duration_ms = (rec->stop.monotonic_ns - rec->start.monotonic_ns) / NS_PER_MS;
+
+	switch (target_get_life(t->target)) {
+	case TARGET_ALIVE:
+		return add_halt_warning(t);
+	case TARGET_STOPPED:
+		return space_add_warning(t->space,
+			"the program stopped its server %" PRId64 " ms into the recording",
+			duration_ms);
+	case TARGET_DEAD:
+		if (t->request->duration_ms == PROFILE_TO_THE_END_MS)
+			return 0;
+		ending_describe(target_find_ending(t->target), how, sizeof how);
+		return space_add_warning(t->space,
+			"the program (pid %d) ended %" PRId64
+			" ms into the recording%s; everything recorded until then is here",
+			(int)t->target->pid, duration_ms, how);
+	}
+	return 0;
+}
+
+/* A sentence, or "": the program's forked children that nobody asked to follow. */
+static void describe_forks(const struct capture_trace *t, char *text, size_t size)
+{
+	unsigned n =
+		t->target->flags & ARENA_FOLLOW_FORK ? 0 : lineage_count_forks("", t->target->pid);
+
+	text[0] = '\0';
+	if (n)
+		snprintf(text, size,
+			n == 1 ? "%u forked child is not recorded; set follow_fork"
+			       : "%u forked children are not recorded; set follow_fork",
+			n);
+}
+
+/* What there is nothing of. */
+static const char *find_words(const struct capture_trace *t, const struct capture_result *result)
+{
+	if (t->request->has_others)
+		return result->is_empty ? "nothing of the program itself"
+					: "no annotation of the program itself";
+	return result->is_empty ? "nothing" : "no annotation";
+}
+
+/* |what| as find_words() says it: there may be samples of usage, or others' annotations. */
+static int add_empty_warning(struct capture_trace *t, const struct capture_result *result,
+	const char *what, const char *forks)
+{
+	if (t->request->level == 0)
+		return space_add_warning(t->space, "%s was recorded: host_tracer_level is 0", what);
+	if (t->level == 0)
+		return space_add_warning(
+			t->space, "%s was recorded: it was ended before its start", what);
+	if (result->n_dropped)
+		return space_add_warning(t->space, "%s was recorded: all of it was dropped", what);
+	return space_add_warning(t->space,
+		"%s was recorded: the program reached no annotation of level %u or lower while the "
+		"recording ran%s%s",
+		what, t->level, forks[0] ? "; " : "", forks);
+}
+
+static int add_content_warning(struct capture_trace *t, const struct capture_result *result)
+{
+	char forks[80];
+
+	describe_forks(t, forks, sizeof forks);
+	if (t->is_silent)
+		return add_empty_warning(t, result, find_words(t, result), forks);
+	return forks[0] ? space_add_warning(t->space, "%s", forks) : 0;
+}
+
+int capture_warnings_add(struct capture_trace *t, const struct capture_result *result)
+{
+	int r = add_request_warnings(t);
+
+	if (!r)
+		r = add_start_warning(t);
+	if (!r)
+		r = add_clock_warning(t);
+	if (!r)
+		r = add_family_warnings(t);
+	if (!r)
+		r = add_life_warning(t);
+	if (!r)
+		r = spill_add_warnings(t->recording, t->space);
+	if (!r)
+		r = add_content_warning(t, result);
+	if (!r && t->recording->error)
+		r = space_add_warning(
+			t->space, "this server ran out of memory: the trace is not complete");
+	return r;
+}

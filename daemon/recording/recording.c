@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All processes of a capture; see recording.h. */
+#include "daemon/recording/recording.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/grow.h"
+#include "daemon/assembly/spooler.h"
+#include "daemon/recording/orders.h"
+#include "daemon/recording/recording_usage.h"
+#include "daemon/recording/source.h"
+#include "daemon/recording/spill.h"
+#include "daemon/target/family.h"
+#include "daemon/target/target.h"
+#include "lib/wire/record.h"
+
+#define PAIR_INTERVAL_NS (20 * NS_PER_MS)
+/* Slots that are not spooled yet: enough for what a target writes between two visits, little beside all. */
+#define WINDOW_SHARE 64
+#define MAX_WINDOW_BYTES (UINT64_C(8) << 20)
+#define MIN_SPOOLED_BYTES (UINT64_C(32) << 20)
+/* What a source costs beside its records. */
+#define SOURCE_BYTES (16u << 10)
+
+/* A small capture needs no file. */
+static uint64_t choose_window(uint64_t max_bytes, uint64_t asked)
+{
+	if (asked)
+		return asked < max_bytes / WINDOW_SHARE ? asked : max_bytes / WINDOW_SHARE;
+	if (max_bytes < MIN_SPOOLED_BYTES)
+		return 0;
+	return max_bytes / WINDOW_SHARE < MAX_WINDOW_BYTES ? max_bytes / WINDOW_SHARE
+							   : MAX_WINDOW_BYTES;
+}
+
+void recording_init(
+	struct recording *r, struct family *f, uint64_t max_bytes, uint64_t window_bytes)
+{
+	memset(r, 0, sizeof *r);
+	r->family = f;
+	r->asked = &f->capture_level;
+	r->max_bytes = max_bytes;
+	r->budget.max_bytes = max_bytes / RECORDING_BYTES_PER_SLOT_BYTE;
+	r->budget.window_bytes = choose_window(max_bytes, window_bytes);
+	r->end_ns = INT64_MAX;
+	r->uses_ticks = atomic_load(&f->main->arena->clock) == ARENA_CLOCK_TICKS;
+	timeline_init(&r->timeline, r->uses_ticks);
+}
+
+void recording_set_unlimited(struct recording *r)
+{
+	r->budget.max_bytes = UINT64_MAX;
+	r->part_window_bytes = r->budget.window_bytes;
+	r->budget.window_bytes = 0;
+}
+
+int64_t recording_find_end(const struct recording *r)
+{
+	return r->end_ns == INT64_MAX ? INT64_MAX : r->end_ns - r->start.monotonic_ns;
+}
+
+/*
+ * One that comes from here on is not told to wait; one that was is among the offered already. With a flight recorder they
+ * all wait for that.
+ */
+static void close_to_newcomers(struct recording *r)
+{
+	if (r->family->recorder_level)
+		return;
+	atomic_store(&r->family->is_recording, 0);
+	family_admit(r->family);
+	family_greet(r->family);
+}
+
+void recording_deinit(struct recording *r)
+{
+	close_to_newcomers(r);
+	/* Its thread works with the sources. */
+	spooler_free(r->budget.spooler);
+	timeline_deinit(&r->timeline);
+	for (size_t i = 0; i < r->n_sources; i++)
+		source_free(r->sources[i]);
+	free(r->sources);
+}
+
+static int add_source(struct recording *r, struct target *t)
+{
+	if (grow(&r->sources, &r->n_allocated, r->n_sources + 1) ||
+		source_new(t, &r->budget, &r->sources[r->n_sources]))
+		return -ENOMEM;
+	drain_reset_rings(&r->sources[r->n_sources]->drain);
+	r->n_sources++;
+	return 0;
+}
+
+/* Children that joined since the last look: 0, or -ENOMEM. */
+static int meet_children(struct recording *r)
+{
+	struct family *f = r->family;
+
+	family_admit(f);
+	for (; r->n_met < f->n_children; r->n_met++) {
+		struct target *t = &f->children[r->n_met]->target;
+
+		/* The flight recorder's only. */
+		if (f->children[r->n_met]->is_recorded && target_get_life(t) != TARGET_ALIVE)
+			continue;
+		if (r->budget.used_bytes + SOURCE_BYTES > r->budget.max_bytes) {
+			r->n_left_out++;
+			continue;
+		}
+		r->budget.used_bytes += SOURCE_BYTES;
+		if (add_source(r, t))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int recording_arm(struct recording *r, unsigned level, struct diag *d)
+{
+	int error = add_source(r, r->family->main);
+
+	atomic_store(&r->family->is_recording, level || r->family->recorder_level);
+	if (!error && level)
+		error = meet_children(r);
+	if (!error && level)
+		error = orders_begin(r, ARENA_OP_PREPARE, d);
+	r->armed = clock_pair_read(r->uses_ticks);
+	return error;
+}
+
+static void add_pair(struct recording *r)
+{
+	struct clock_pair pair;
+
+	if (monotonic_ns() - r->last_pair_ns < PAIR_INTERVAL_NS)
+		return;
+	pair = clock_pair_read(r->uses_ticks);
+	r->last_pair_ns = pair.monotonic_ns;
+	if (timeline_add(&r->timeline, pair))
+		r->error = -ENOMEM;
+}
+
+unsigned recording_visit(struct recording *r)
+{
+	size_t n_before = r->n_sources;
+	size_t n_met_before = r->n_met;
+	unsigned fullest = 0;
+
+	recording_usage_visit(r);
+	if (!r->level) {
+		add_pair(r);
+		return 0;
+	}
+	if (meet_children(r))
+		r->error = -ENOMEM;
+	orders_start_newcomers(r, n_before);
+	if (r->n_met != n_met_before)
+		family_greet(r->family);
+	if (r->n_sources > n_before)
+		recording_usage_begin(r, n_before);
+	for (size_t i = 0; i < r->n_sources; i++) {
+		unsigned full = source_visit(r->sources[i], &r->error);
+
+		if (full > fullest)
+			fullest = full;
+	}
+	if (spill_look(r))
+		r->error = -ENOMEM;
+	add_pair(r);
+	return fullest;
+}
+
+int recording_end(struct recording *r)
+{
+	int result;
+
+	close_to_newcomers(r);
+	result = r->level ? orders_end(r) : 0;
+	r->stop = clock_pair_read(r->uses_ticks);
+	if (timeline_add(&r->timeline, r->stop))
+		return -ENOMEM;
+	/* The program need not have stopped. */
+	if (r->family->recorder_level && r->stop.monotonic_ns < r->end_ns)
+		r->end_ns = r->stop.monotonic_ns;
+	if (r->stop.monotonic_ns > r->end_ns)
+		r->stop = clock_pair_interpolate(r->start, r->stop, r->end_ns);
+	for (size_t i = 0; i < r->n_sources && r->level; i++) {
+		spill_catch_up(r, r->sources[i]);
+		source_end(r->sources[i], &r->error);
+	}
+	recording_usage_end(r);
+	return result == -ETIMEDOUT ? result : 0;
+}
+
+void recording_finish(struct recording *r)
+{
+	if (spill_rest(r))
+		r->error = -ENOMEM;
+	if (r->budget.spooler && spooler_finish(r->budget.spooler))
+		r->error = -ENOMEM;
+}

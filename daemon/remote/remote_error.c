@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Failures of other servers; see remote_error.h. */
+#include "daemon/remote/remote_error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/printable.h"
+#include "rpc/client.h"
+#include "rpc/server.h"
+
+/* The rest of an endless text tells nobody more. */
+#define MAX_TEXT_BYTES 320
+
+void remote_error_format(char *out, size_t size, const char *address, const char *text)
+{
+	snprintf(out, size, "%.150s: %.*s%s", address, MAX_TEXT_BYTES, text,
+		strlen(text) > MAX_TEXT_BYTES ? "..." : "");
+	printable_clean(out);
+}
+
+void remote_error_format_status(
+	char *out, size_t size, const char *address, const struct rpc_pending *call)
+{
+	char text[MAX_TEXT_BYTES + 80];
+
+	snprintf(text, sizeof text, "%s: %.*s", rpc_status_name(rpc_pending_get_status(call)),
+		MAX_TEXT_BYTES + 1, rpc_pending_get_text(call));
+	remote_error_format(out, size, address, text);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The worker's part of the flight recorder; see recorder_work.h. */
+#include "daemon/session/recorder_work.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/printable.h"
+#include "base/profile_options.h"
+#include "daemon/recording/recorder_options.h"
+#include "daemon/session/recorder_asks.h"
+#include "daemon/session/session.h"
+#include "daemon/session/session_recorder.h"
+#include "daemon/target/family.h"
+#include "daemon/target/target.h"
+
+static struct arena *get_arena(const struct session *s)
+{
+	return s->family->main->arena;
+}
+
+static void wake_worker(void *context)
+{
+	struct session *s = context;
+
+	atomic_store(&s->is_pending, 1);
+	session_recorder_wake(s);
+}
+
+static struct recorder_work *make_work(struct session *s)
+{
+	struct recorder_work *w = s->recorder_work;
+
+	if (w)
+		return w;
+	w = calloc(1, sizeof *w);
+	if (!w)
+		return NULL;
+	w->session = s;
+	recorder_init(&w->recorder, s->family);
+	recorder_run_init(&w->run, s->family->main, s->repository);
+	w->snapshot.on_made = wake_worker;
+	w->snapshot.context = s;
+	s->recorder_work = w;
+	return w;
+}
+
+void recorder_work_tell(struct session *s, int is_on)
+{
+	pthread_mutex_lock(&s->mutex);
+	atomic_store(&s->has_recorder, is_on);
+	pthread_mutex_unlock(&s->mutex);
+	atomic_store(&get_arena(s)->recorder_is_on, (uint32_t)is_on);
+}
+
+static void clear_ask(void *context)
+{
+	struct arena_snapshot *snapshot = &((struct arena *)context)->snapshot;
+	uint32_t word = atomic_load(&snapshot->word);
+
+	atomic_store(&snapshot->word, arena_snapshot_next(word, ARENA_SNAPSHOT_NONE));
+}
+
+/* On. */
+
+static int check_place(const struct recorder_work *w, struct diag *d)
+{
+	if (!triggers_are_set(&w->lookout.triggers) || recorder_run_has_place(&w->run))
+		return 0;
+	return diag_set(d, -EINVAL,
+		"ptap_trigger_*: the server has no log directory for a trigger's run; set .log_dir, or "
+		"PROFTAP_LOG_DIR for PROFTAP_SERVER");
+}
+
+static int start(struct recorder_work *w, const struct profile_options *o, struct diag *d)
+{
+	uint64_t max_bytes = (uint64_t)profile_options_get_number(
+		o, "ptap_max_capture_bytes", (int64_t)w->session->family->main->max_capture_bytes);
+	int r = lookout_init(&w->lookout, o, d);
+
+	if (!r)
+		r = check_place(w, d);
+	if (!r)
+		r = recorder_start(&w->recorder, o->host_tracer_level, max_bytes, d);
+	if (r)
+		lookout_deinit(&w->lookout);
+	else
+		lookout_begin(&w->lookout, &w->recorder);
+	return r;
+}
+
+int recorder_work_turn_on(struct session *s, const struct profile_options *o, struct diag *d)
+{
+	struct recorder_work *w = make_work(s);
+	int r;
+
+	if (!w)
+		return -ENOMEM;
+	if (w->recorder.is_on)
+		return diag_set(d, -EALREADY, "the flight recorder is on already");
+	r = start(w, o, d);
+	if (r)
+		return r == RECORDING_NO_TARGET ? diag_set(d, -ESRCH, "%s", session_gone_text) : r;
+	w->run.warning[0] = '\0';
+	recorder_run_look_at_rights(&w->run);
+	/* Of an earlier one: not served before its end. */
+	clear_ask(get_arena(s));
+	recorder_work_tell(s, 1);
+	return 0;
+}
+
+int recorder_work_begin(struct session *s, struct diag *d)
+{
+	char lines[sizeof get_arena(s)->recorder_options];
+	struct profile_options o;
+	int r;
+
+	memcpy(lines, get_arena(s)->recorder_options, sizeof lines);
+	lines[sizeof lines - 1] = '\0';
+	profile_options_init(&o);
+	r = recorder_options_parse(&o, lines, d);
+	if (!r)
+		r = recorder_work_turn_on(s, &o, d);
+	profile_options_deinit(&o);
+	if (r == -ENOMEM)
+		diag_set(d, r, "the flight recorder: out of memory");
+	return r;
+}
+
+void recorder_work_turn_off(struct recorder_work *w)
+{
+	recorder_stop(&w->recorder);
+	lookout_deinit(&w->lookout);
+	recorder_work_tell(w->session, 0);
+}
+
+int recorder_work_is_ready(struct session *s)
+{
+	struct recorder_work *w = s->recorder_work;
+
+	if (!w)
+		return 1;
+	if (!recorder_snapshot_is_ready(&w->snapshot))
+		return 0;
+	if (w->is_last)
+		recorder_work_turn_off(w);
+	w->is_last = 0;
+	return 1;
+}
+
+/* What the program asks. */
+
+void recorder_work_begin_run(struct recorder_work *w)
+{
+	struct recorder_wish wish = {
+		.reason = w->run.reason,
+		.warning = w->run.warning[0] ? w->run.warning : NULL,
+		.deliver = recorder_run_deliver,
+		.context = &w->run,
+	};
+
+	recorder_snapshot_take(&w->snapshot, &w->recorder, &wish);
+}
+
+int recorder_work_take_why(struct recorder_work *w, char *why, size_t size)
+{
+	struct arena_snapshot *snapshot = &get_arena(w->session)->snapshot;
+	uint32_t word = atomic_load(&snapshot->word);
+	uint32_t taken = arena_snapshot_next(word, ARENA_SNAPSHOT_TAKEN);
+
+	if (arena_snapshot_state(word) != ARENA_SNAPSHOT_ASKED ||
+		!atomic_compare_exchange_strong(&snapshot->word, &word, taken))
+		return 0;
+	snprintf(why, size, "%.*s", (int)sizeof snapshot->why[0],
+		snapshot->why[arena_snapshot_text(word)]);
+	printable_clean(why);
+	return 1;
+}
+
+static void serve_program(struct recorder_work *w)
+{
+	struct arena *arena = get_arena(w->session);
+
+	if (arena_snapshot_state(atomic_load(&arena->snapshot.word)) != ARENA_SNAPSHOT_ASKED ||
+		!recorder_work_is_ready(w->session) || !w->recorder.is_on ||
+		!recorder_work_take_why(w, w->run.reason, sizeof w->run.reason))
+		return;
+	w->run.on_written = clear_ask;
+	w->run.context = arena;
+	if (recorder_run_has_place(&w->run))
+		recorder_work_begin_run(w);
+	else
+		clear_ask(arena);
+}
+
+/* What its triggers ask. */
+static void serve_triggers(struct recorder_work *w)
+{
+	struct triggers *t = &w->lookout.triggers;
+
+	lookout_look(&w->lookout, &w->recorder);
+	if (!t->reason[0] || !recorder_work_is_ready(w->session) || !w->recorder.is_on)
+		return;
+	triggers_take(t, w->run.reason, sizeof w->run.reason);
+	w->run.on_written = NULL;
+	recorder_work_begin_run(w);
+}
+
+/* The worker's loop. */
+
+void recorder_work_look(struct session *s, int is_capturing)
+{
+	struct recorder_work *w;
+
+	recorder_asks_serve(s);
+	w = s->recorder_work;
+	if (!w || !w->recorder.is_on)
+		return;
+	serve_program(w);
+	recorder_meet(&w->recorder);
+	serve_triggers(w);
+	if (monotonic_ns() >= w->recorder.due_ns)
+		recorder_run_look_at_rights(&w->run);
+	recorder_tend(&w->recorder, is_capturing);
+}
+
+int64_t recorder_work_get_due(const struct session *s)
+{
+	const struct recorder_work *w = s->recorder_work;
+	int64_t due_ns = w ? lookout_get_due(&w->lookout) : INT64_MAX;
+
+	return w && w->recorder.due_ns < due_ns ? w->recorder.due_ns : due_ns;
+}
+
+int recorder_work_is_on(const struct session *s)
+{
+	return s->recorder_work && s->recorder_work->recorder.is_on;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copying what a ring holds; see ring_copy.h and lib/wire/ring.h for the order of loads and stores. */
+#include "daemon/target/ring_copy.h"
+
+#include <string.h>
+
+#include "base/fence.h"
+#include "daemon/target/target.h"
+
+static uint64_t segment_size(uint32_t n_slots)
+{
+	return n_slots / RING_SEGMENTS;
+}
+
+/* What is below may have been overwritten when the limit was |limit|. */
+static uint64_t find_oldest(uint64_t limit, uint32_t n_slots)
+{
+	return limit > n_slots ? limit - n_slots : 0;
+}
+
+static struct ring_place load_mark(struct ring *ring, uint64_t boundary, uint32_t n_slots)
+{
+	struct ring_mark *mark = ring_mark(ring, boundary, n_slots);
+
+	return (struct ring_place){
+		.position = atomic_load_explicit(&mark->position, memory_order_relaxed),
+		.ordinal = atomic_load_explicit(&mark->ordinal, memory_order_relaxed),
+	};
+}
+
+struct ring_place ring_get_first(const struct ring *ring)
+{
+	return (struct ring_place){atomic_load_explicit(&ring->first, memory_order_relaxed), 0};
+}
+
+int ring_copy_begin(struct ring_copy *c, const struct target *t, uint32_t i, struct ring_place from)
+{
+	uint64_t oldest;
+	uint64_t limit;
+
+	c->ring = target_ring(t, i);
+	c->n_slots = t->n_slots;
+	c->from = from;
+	c->end = atomic_load_explicit(&c->ring->head, memory_order_acquire);
+	limit = ring_get_limit(c->ring);
+	if (c->end < from.position || limit < c->end)
+		return RING_COPY_BROKEN;
+	oldest = find_oldest(limit, c->n_slots);
+	c->start = from.position > oldest ? from.position : oldest;
+	if (c->start > c->end)
+		c->start = c->end;
+	return 0;
+}
+
+/*
+ * What the thread overwrites meanwhile may be torn, and is thrown away. ThreadSanitizer is not to know of these loads: the
+ * thread's stores are plain.
+ */
+#ifdef __SANITIZE_THREAD__
+__attribute__((no_sanitize("thread"))) static void copy_slots(
+	struct slot *to, const struct slot *from, size_t n)
+{
+	for (size_t i = 0; i < 2 * n; i++)
+		to[i / 2].word[i % 2] = __atomic_load_n(&from[i / 2].word[i % 2], __ATOMIC_RELAXED);
+}
+#else
+static void copy_slots(struct slot *to, const struct slot *from, size_t n)
+{
+	if (n)
+		memcpy(to, from, n * sizeof *to);
+}
+#endif
+
+void ring_copy_take(struct ring_copy *c, struct slot *to)
+{
+	const struct slot *data = ring_data(c->ring);
+	size_t n = c->end - c->start;
+	size_t at = c->start & (c->n_slots - 1);
+	size_t first = c->n_slots - at < n ? c->n_slots - at : n;
+
+	copy_slots(to, data + at, first);
+	copy_slots(to + first, data, n - first);
+	for (uint32_t k = 0; k < RING_SEGMENTS; k++)
+		c->marks[k] = load_mark(c->ring, k * segment_size(c->n_slots), c->n_slots);
+}
+
+static struct ring_place get_mark(const struct ring_copy *c, uint64_t boundary)
+{
+	return c->marks[(boundary & (c->n_slots - 1)) / segment_size(c->n_slots)];
+}
+
+int ring_copy_finish(struct ring_copy *c)
+{
+	uint64_t oldest;
+	uint64_t boundary;
+
+	/* What was overwritten before it was copied is below the limit that is seen now. Partner: segment_enter(). */
+	fence_acquire();
+	oldest = find_oldest(ring_get_limit(c->ring), c->n_slots);
+	/* A limit that goes back is no thread's that behaves. */
+	if (oldest <= c->from.position)
+		return c->start == c->from.position ? 0 : RING_COPY_BROKEN;
+	boundary = ring_next_boundary(oldest, c->n_slots);
+	if (boundary >= c->end)
+		return RING_COPY_GONE;
+	c->from = get_mark(c, boundary);
+	if (c->from.position - boundary > RECORD_MAX_EXTRA || c->from.position > c->end ||
+		c->from.position < c->start)
+		return RING_COPY_BROKEN;
+	return 0;
+}
+
+struct ring_place ring_copy_find(const struct ring_copy *c, uint64_t position)
+{
+	uint64_t segment = segment_size(c->n_slots);
+	uint64_t boundary = position & ~(segment - 1);
+
+	/* That of its segment is behind it, if it is of an entry that crosses the boundary. */
+	for (int i = 0; i < 2 && boundary > c->from.position; i++, boundary -= segment) {
+		struct ring_place mark = get_mark(c, boundary);
+
+		if (mark.position >= boundary && mark.position <= position)
+			return mark;
+	}
+	return c->from;
+}
+
+struct ring_place ring_copy_next(
+	const struct ring_copy *c, const struct slot *slots, struct ring_place at)
+{
+	uint64_t word0 = slots[at.position - c->from.position].word[0];
+
+	return (struct ring_place){at.position + 1 + record_n_extra(word0), at.ordinal + 1};
+}
+
+uint64_t ring_copy_count(const struct ring_copy *c, const struct slot *slots, uint64_t *last)
+{
+	uint64_t position = c->from.position;
+	struct ring_place at;
+
+	if (c->end == c->from.position)
+		return c->from.ordinal;
+	at = ring_copy_find(c, c->end - 1);
+	while (at.position < c->end) {
+		position = at.position;
+		at = ring_copy_next(c, slots, at);
+	}
+	*last = slots[position - c->from.position].word[0];
+	return at.ordinal;
+}
+
+/* In place, from |at| to |position|. As of copy_slots(). */
+__attribute__((no_sanitize("thread"))) static struct ring_place walk(
+	struct ring *ring, uint32_t n_slots, struct ring_place at, uint64_t position)
+{
+	struct slot *data = ring_data(ring);
+
+	/* Of a hostile one it may be anywhere. */
+	if (position - at.position > n_slots)
+		return at;
+	while (at.position < position) {
+		uint64_t word0 = __atomic_load_n(
+			&data[at.position & (n_slots - 1)].word[0], __ATOMIC_RELAXED);
+
+		at.position += 1 + record_n_extra(word0);
+		at.ordinal++;
+	}
+	return at;
+}
+
+int ring_find_ordinal(const struct target *t, uint32_t i, struct ring_place *at)
+{
+	struct ring *ring = target_ring(t, i);
+	struct ring_place from = ring_get_first(ring);
+	uint64_t boundary;
+
+	if (at->position <= from.position) {
+		at->ordinal = 0;
+		return 0;
+	}
+	boundary = (at->position - 1) & ~(segment_size(t->n_slots) - 1);
+	if (boundary > from.position)
+		from = load_mark(ring, boundary, t->n_slots);
+	else
+		boundary = from.position;
+	from = walk(ring, t->n_slots, from, at->position);
+	/* As in ring_copy_finish(). */
+	fence_acquire();
+	if (find_oldest(ring_get_limit(ring), t->n_slots) > boundary ||
+		from.position != at->position)
+		return RING_COPY_GONE;
+	at->ordinal = from.ordinal;
+	return 0;
+}

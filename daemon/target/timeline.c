@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ticks to nanoseconds; see timeline.h. */
+#include "daemon/target/timeline.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/grow.h"
+#include "base/ticks.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#if defined(__x86_64__)
+static int file_has_word(const char *root, const char *path, const char *word)
+{
+	char full[512];
+	char text[16384] = "";
+	FILE *f;
+	size_t n;
+
+	snprintf(full, sizeof full, "%s%s", root, path);
+	f = fopen(full, "r");
+	if (!f)
+		return 0;
+	n = fread(text, 1, sizeof text - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	return strstr(text, word) != NULL;
+}
+
+static int is_invariant(const char *root)
+{
+	unsigned a, b, c, d = 0;
+
+	return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & (1u << 8)) &&
+	       file_has_word(root, "/proc/cpuinfo", "constant_tsc") &&
+	       file_has_word(root, "/proc/cpuinfo", "nonstop_tsc");
+}
+#endif
+
+/* The kernel has watched the counter and uses it itself, or does so below its virtual clock. */
+int timeline_ticks_are_usable(const char *root)
+{
+#if defined(__x86_64__)
+	static const char source[] =
+		"/sys/devices/system/clocksource/clocksource0/current_clocksource";
+
+	if (file_has_word(root, source, "hyperv_clocksource_tsc_page") ||
+		file_has_word(root, source, "kvm-clock"))
+		return is_invariant(root);
+	return file_has_word(root, source, "tsc");
+#elif defined(__aarch64__)
+	(void)root;
+	return 1;
+#else
+	(void)root;
+	return 0;
+#endif
+}
+
+struct clock_pair clock_pair_read(int uses_ticks)
+{
+	struct clock_pair best = {0, 0};
+	uint64_t best_width = UINT64_MAX;
+
+	if (!uses_ticks) {
+		best.monotonic_ns = monotonic_ns();
+		best.ticks = (uint64_t)best.monotonic_ns;
+		return best;
+	}
+	for (int i = 0; i < 16; i++) {
+		uint64_t before = ticks_read();
+		int64_t now = monotonic_ns();
+		uint64_t width = ticks_read() - before;
+
+		if (width < best_width) {
+			best_width = width;
+			best.ticks = before + width / 2;
+			best.monotonic_ns = now;
+		}
+	}
+	return best;
+}
+
+struct clock_pair clock_pair_interpolate(struct clock_pair a, struct clock_pair b, int64_t at_ns)
+{
+	double share = (double)(at_ns - a.monotonic_ns) / (double)(b.monotonic_ns - a.monotonic_ns);
+
+	return (struct clock_pair){
+		a.ticks + (uint64_t)(share * (double)(b.ticks - a.ticks)), at_ns};
+}
+
+void timeline_init(struct timeline *t, int uses_ticks)
+{
+	memset(t, 0, sizeof *t);
+	t->uses_ticks = uses_ticks;
+}
+
+void timeline_deinit(struct timeline *t)
+{
+	free(t->pairs);
+	memset(t, 0, sizeof *t);
+}
+
+int timeline_copy(const struct timeline *t, struct timeline *to)
+{
+	timeline_init(to, t->uses_ticks);
+	if (grow(&to->pairs, &to->n_allocated, t->n_pairs))
+		return -ENOMEM;
+	memcpy(to->pairs, t->pairs, t->n_pairs * sizeof *t->pairs);
+	to->n_pairs = t->n_pairs;
+	to->gap_ns = t->gap_ns;
+	to->watch = t->watch;
+	return 0;
+}
+
+static void forget_segment(struct timeline *t)
+{
+	t->from_ticks = t->to_ticks = 0;
+}
+
+/* Forgets every other pair; from here on they are twice as far apart. */
+static void thin(struct timeline *t)
+{
+	size_t n = 1;
+	int64_t length_ns;
+
+	for (size_t i = 2; i < t->n_pairs; i += 2)
+		t->pairs[n++] = t->pairs[i];
+	length_ns = t->pairs[n - 1].monotonic_ns - t->pairs[0].monotonic_ns;
+	/* A little less than the mean: pairs come a little too early, too. */
+	t->gap_ns = length_ns / (int64_t)n / 8 * 7;
+	t->n_pairs = n;
+	forget_segment(t);
+}
+
+/* The last one always stays the latest: it makes way while it is too close to the one before. */
+static void make_way(struct timeline *t)
+{
+	size_t n = t->n_pairs;
+
+	if (n == TIMELINE_MAX_PAIRS)
+		thin(t);
+	else if (n > 2 && t->pairs[n - 1].monotonic_ns - t->pairs[n - 2].monotonic_ns < t->gap_ns)
+		t->n_pairs--;
+}
+
+int timeline_add(struct timeline *t, struct clock_pair pair)
+{
+	if (t->uses_ticks)
+		clock_watch_look(&t->watch, &pair);
+	if (t->n_pairs && (pair.ticks <= t->pairs[t->n_pairs - 1].ticks ||
+				  pair.monotonic_ns <= t->pairs[t->n_pairs - 1].monotonic_ns))
+		return 0;
+	make_way(t);
+	if (grow(&t->pairs, &t->n_allocated, t->n_pairs + 1))
+		return -ENOMEM;
+	t->pairs[t->n_pairs++] = pair;
+	forget_segment(t);
+	return 0;
+}
+
+void timeline_limit(struct timeline *t, size_t n_max)
+{
+	size_t half = t->n_pairs / 2;
+	size_t n = 1;
+
+	if (t->n_pairs <= n_max)
+		return;
+	for (size_t i = 2; i < half; i += 2)
+		t->pairs[n++] = t->pairs[i];
+	memmove(t->pairs + n, t->pairs + half, (t->n_pairs - half) * sizeof *t->pairs);
+	t->n_pairs = n + t->n_pairs - half;
+	forget_segment(t);
+}
+
+void timeline_begin_at(struct timeline *t, int64_t at_ns)
+{
+	const struct clock_pair *a = t->pairs;
+	int64_t monotonic_ns = a->monotonic_ns + at_ns;
+	struct clock_pair first;
+	size_t i = 0;
+
+	if (at_ns <= 0 || t->n_pairs < 2)
+		return;
+	while (i + 2 < t->n_pairs && t->pairs[i + 1].monotonic_ns <= monotonic_ns)
+		i++;
+	a = &t->pairs[i];
+	first.monotonic_ns = monotonic_ns;
+	first.ticks = a[0].ticks + (uint64_t)((double)(monotonic_ns - a[0].monotonic_ns) /
+					      (double)(a[1].monotonic_ns - a[0].monotonic_ns) *
+					      (double)(a[1].ticks - a[0].ticks));
+	memmove(t->pairs, t->pairs + i, (t->n_pairs - i) * sizeof *t->pairs);
+	t->n_pairs -= i;
+	t->pairs[0] = first;
+	forget_segment(t);
+}
+
+/* The segment that holds |ticks|: the last pair at or before it, the first or last one outside. */
+static size_t find_segment(const struct timeline *t, uint64_t ticks)
+{
+	size_t low = 0;
+	size_t high = t->n_pairs - 1;
+
+	while (high - low > 1) {
+		size_t middle = (low + high) / 2;
+
+		if (t->pairs[middle].ticks <= ticks)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void load_segment(struct timeline *t, const struct clock_pair *a)
+{
+	t->from_ticks = a[0].ticks;
+	t->to_ticks = a[1].ticks;
+	t->from_ns = a[0].monotonic_ns - t->pairs[0].monotonic_ns;
+	t->ns_per_tick =
+		(double)(a[1].monotonic_ns - a[0].monotonic_ns) / (double)(a[1].ticks - a[0].ticks);
+}
+
+int64_t timeline_convert_elsewhere(struct timeline *t, uint64_t ticks)
+{
+	if (!t->uses_ticks)
+		return (int64_t)ticks - t->pairs[0].monotonic_ns;
+	/* The counter was set back in between (a suspend): no line to follow. */
+	if (t->n_pairs < 2)
+		return 0;
+	load_segment(t, &t->pairs[find_segment(t, ticks)]);
+	return t->from_ns +
+	       (int64_t)floor((double)((int64_t)(ticks - t->from_ticks)) * t->ns_per_tick);
+}
