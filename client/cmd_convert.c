@@ -9,12 +9,12 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "client/arguments.h"
-#include "client/command.h"
-#include "client/conversion.h"
-#include "client/device_files.h"
-#include "client/exit.h"
-#include "client/open_view.h"
+#include "client/command/arguments.h"
+#include "client/command/command.h"
+#include "client/process/exit.h"
+#include "client/view/conversion.h"
+#include "client/view/device_files.h"
+#include "client/view/open_view.h"
 #include "trace/codec/codec.h"
 
 struct settings {

@@ -8,11 +8,11 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "client/arguments.h"
-#include "client/command.h"
-#include "client/exit.h"
-#include "client/open_view.h"
-#include "client/terminal.h"
+#include "client/command/arguments.h"
+#include "client/command/command.h"
+#include "client/process/exit.h"
+#include "client/process/terminal.h"
+#include "client/view/open_view.h"
 #include "trace/report/diff.h"
 #include "trace/report/diff_report.h"
 

@@ -9,10 +9,10 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "client/arguments.h"
-#include "client/command.h"
-#include "client/exit.h"
-#include "client/targets.h"
+#include "client/command/arguments.h"
+#include "client/command/command.h"
+#include "client/process/exit.h"
+#include "client/target/targets.h"
 #include "trace/json.h"
 
 struct settings {

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "client/command.h"
-#include "client/exit.h"
-#include "client/profile_call.h"
-#include "client/session_command.h"
+#include "client/answer/profile_call.h"
+#include "client/command/command.h"
+#include "client/process/exit.h"
+#include "client/session/session_command.h"
 
 #define AT(member) offsetof(struct session_command, member)
 

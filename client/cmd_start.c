@@ -12,12 +12,12 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "client/command.h"
-#include "client/exit.h"
-#include "client/profile_call.h"
-#include "client/session_command.h"
-#include "client/session_start.h"
-#include "client/terminal.h"
+#include "client/answer/profile_call.h"
+#include "client/command/command.h"
+#include "client/process/exit.h"
+#include "client/process/terminal.h"
+#include "client/session/session_command.h"
+#include "client/session/session_start.h"
 #include "trace/json.h"
 #include "trace/quantity.h"
 

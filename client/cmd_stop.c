@@ -2,8 +2,8 @@
 /* proftap stop: the end of a continuous session or the flight recorder, and what it still holds. */
 #include <stddef.h>
 
-#include "client/command.h"
-#include "client/session_command.h"
+#include "client/command/command.h"
+#include "client/session/session_command.h"
 
 #define AT(member) offsetof(struct session_command, member)
 

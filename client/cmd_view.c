@@ -6,13 +6,13 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "client/arguments.h"
-#include "client/command.h"
-#include "client/exit.h"
-#include "client/open_view.h"
-#include "client/perfetto_link.h"
-#include "client/perfetto_view.h"
-#include "client/xprof.h"
+#include "client/command/arguments.h"
+#include "client/command/command.h"
+#include "client/process/exit.h"
+#include "client/view/open_view.h"
+#include "client/view/perfetto_link.h"
+#include "client/view/perfetto_view.h"
+#include "client/view/xprof.h"
 
 struct settings {
 	struct perfetto_view perfetto;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proftap: the command line. Everything is in command.c and the files of the commands. */
-#include "client/command.h"
+#include "client/command/command.h"
 
 int main(int argc, char **argv)
 {

@@ -13,7 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "client/address.h"
+#include "client/target/address.h"
 #include "daemon/calls/errand.h"
 #include "daemon/calls/fan_out.h"
 #include "daemon/calls/service.h"

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "client/elf.h"
+#include "client/program/elf.h"
 #include "tests/fuzz/fuzz.h"
 
 static int file = -1;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/probe.h"
+#include "client/connect/probe.h"
 #include "daemon/door/greeting.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "client/reply.h"
+#include "client/answer/reply.h"
 #include "daemon/remote/disk_share.h"
 #include "daemon/remote/remote_profile.h"
 #include "tests/fuzz/fuzz.h"

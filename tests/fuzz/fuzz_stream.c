@@ -9,7 +9,7 @@
 
 #include <xxhash.h>
 
-#include "client/stream_answer.h"
+#include "client/answer/stream_answer.h"
 #include "daemon/remote/disk_share.h"
 #include "daemon/remote/remote_capture.h"
 #include "tests/fuzz/fuzz.h"

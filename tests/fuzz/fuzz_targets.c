@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "client/target_words.h"
+#include "client/target/target_words.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_word(const char *word)

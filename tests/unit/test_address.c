@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client/address.h"
+#include "client/target/address.h"
 
 #include <check.h>
 #include <errno.h>

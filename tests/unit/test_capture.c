@@ -3,7 +3,7 @@
  * A whole capture against a server on loopback that answers with given bytes: what is published, and
  * what the user is told. gRPC lives in the test's own process: check forks before the fixture.
  */
-#include "client/capture.h"
+#include "client/capture/capture.h"
 
 #include <arpa/inet.h>
 #include <check.h>
@@ -19,9 +19,9 @@
 
 #include "base/chunks.h"
 #include "base/diag.h"
-#include "client/exit.h"
-#include "client/method.h"
-#include "client/profile_call.h"
+#include "client/answer/profile_call.h"
+#include "client/connect/method.h"
+#include "client/process/exit.h"
 #include "rpc/handoff.h"
 #include "rpc/server.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client/clock_offset.h"
+#include "client/answer/clock_offset.h"
 
 #include <check.h>
 #include <stdlib.h>

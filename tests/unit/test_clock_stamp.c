@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stamps in files, wherever the plane is and however much comes behind it. */
-#include "client/clock_stamp.h"
+#include "client/answer/clock_stamp.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@
 
 #include "base/diag.h"
 #include "base/file_io.h"
-#include "client/answer.h"
-#include "client/clock_offset.h"
+#include "client/answer/answer.h"
+#include "client/answer/clock_offset.h"
 #include "trace/pbwire.h"
 #include "trace/run_dir.h"
 

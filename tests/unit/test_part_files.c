@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is said of a file that XProf cannot read. */
-#include "client/part_files.h"
+#include "client/capture/part_files.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client/capture.h"
-#include "client/part.h"
+#include "client/capture/capture.h"
+#include "client/capture/part.h"
 
 static char dir[] = "/tmp/proftap-unit-XXXXXX";
 static const struct address address = {.text = "127.0.0.1:1"};

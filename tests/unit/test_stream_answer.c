@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client/stream_answer.h"
+#include "client/answer/stream_answer.h"
 
 #include <check.h>
 #include <errno.h>

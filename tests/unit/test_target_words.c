@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client/target_words.h"
+#include "client/target/target_words.h"
 
 #include <check.h>
 #include <errno.h>

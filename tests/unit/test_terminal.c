@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client/terminal.h"
+#include "client/process/terminal.h"
 
 #include <check.h>
 #include <stdlib.h>

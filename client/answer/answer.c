@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Answers; see answer.h. */
+#include "client/answer/answer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/diag.h"
+#include "client/answer/reply.h"
+#include "client/answer/stream_answer.h"
+#include "client/process/exit.h"
+#include "client/process/interrupt.h"
+#include "client/process/let_go.h"
+#include "client/process/write_back.h"
+#include "rpc/client.h"
+#include "trace/pbwire.h"
+#include "trace/run_dir.h"
+
+/* The bytes. */
+
+static int write_piece(const uint8_t *data, size_t n, void *context)
+{
+	struct answer *a = context;
+
+	if (interrupt_get_count() >= 2)
+		return -EINTR;
+	return run_dir_write(a->run_dir, data, n, a->d);
+}
+
+static int map_trace(struct answer *a)
+{
+	void *map;
+
+	if (a->xspace_bytes == 0)
+		return 0;
+	map = mmap(NULL, a->xspace_bytes, PROT_READ, MAP_PRIVATE, a->run_dir->fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	a->trace = map;
+	return 0;
+}
+
+static int fail_interrupted(struct answer *a)
+{
+	diag_set(a->d, -EINTR, "%s: interrupted twice: nothing was written", a->target);
+	return EXIT_INTERRUPTED;
+}
+
+static int fail_malformed(struct answer *a)
+{
+	a->is_broken = a->xspace_bytes > 0;
+	diag_set(a->d, -EBADMSG,
+		"%s: the answer is no ProfileResponse: it is malformed, or its end is missing",
+		a->target);
+	return EXIT_FAILED;
+}
+
+static int fail_unread(struct answer *a, int error)
+{
+	if (error == -EINTR)
+		return fail_interrupted(a);
+	if (error == -EBADMSG)
+		return fail_malformed(a);
+	/* The log directory has said what is wrong with itself. */
+	if (!a->d->text[0])
+		diag_set(a->d, error, "%s: the answer cannot be read: %s", a->target,
+			errno_words(error));
+	return EXIT_FAILED;
+}
+
+static int write_reply(struct answer *a, struct rpc_pending *profile, struct reply *reply)
+{
+	int r = rpc_pending_read(profile, reply_feed, reply);
+
+	if (r == 0)
+		r = reply_end(reply);
+	a->xspace_bytes = reply->xspace_bytes;
+	a->is_empty_trace = reply->is_empty_trace;
+	if (r == 0)
+		r = map_trace(a);
+	return r == 0 ? EXIT_DONE : fail_unread(a, r);
+}
+
+/* The trace. */
+
+static int fail_tools(struct answer *a, const struct reply *reply)
+{
+	char others[64] = "another file,";
+
+	if (reply->n_tools > 1)
+		snprintf(others, sizeof others, "%" PRIu32 " other files, the first",
+			reply->n_tools);
+	diag_set(a->d, -ENODATA,
+		"%s: the answer holds no XSpace but %s called \"%s\"; nothing was written",
+		a->target, others, reply->first_tool);
+	return EXIT_FAILED;
+}
+
+/* Where, was said when the session was begun, if at all. */
+static int fail_kept(struct answer *a)
+{
+	diag_set(a->d, -ENODATA,
+		"%s: the server kept the trace: it sent none, and wrote it, if anywhere, to where its "
+		"session was told to when it was begun, on that machine",
+		a->target);
+	return EXIT_FAILED;
+}
+
+/* It was told the path as it is here. */
+static int fail_elsewhere(struct answer *a)
+{
+	if (!a->names_place)
+		return fail_kept(a);
+	a->elsewhere = realpath(a->run_dir->path, NULL);
+	if (!a->elsewhere)
+		a->elsewhere = strdup(a->run_dir->path);
+	diag_set(a->d, -ENODATA,
+		"%s: the server kept the trace: it wrote it to its own disk, under %s of that machine",
+		a->target, a->elsewhere ? a->elsewhere : "the log directory");
+	return EXIT_FAILED;
+}
+
+/* A trace that is only too large to be read here is not a failure. */
+static int read_outline(struct answer *a)
+{
+	struct let_go window = {a->trace, a->trace};
+	struct diag inner = DIAG_INIT;
+	int r = 0;
+
+	write_back_begin(a->run_dir->fd, a->xspace_bytes);
+	if (a->trace)
+		r = outline_read(&a->outline, a->trace, a->xspace_bytes, let_go, &window, &inner);
+	if (interrupt_get_count() >= 2)
+		return fail_interrupted(a);
+	if (r == -ENOMEM)
+		outline_deinit(&a->outline);
+	if (r == 0 || r == -ENOMEM)
+		return EXIT_DONE;
+	a->is_broken = true;
+	diag_set(a->d, r, "%s: the answer is not a readable trace: %s", a->target,
+		inner.text[0] ? inner.text : errno_words(r));
+	return EXIT_FAILED;
+}
+
+int answer_read_reply(struct answer *a, struct rpc_pending *profile)
+{
+	struct reply reply = REPLY_INIT(write_piece, a);
+	int code = write_reply(a, profile, &reply);
+
+	if (code != EXIT_DONE)
+		return code;
+	if (!reply.has_xspace && !reply.is_empty_trace)
+		return reply.n_tools > 0 ? fail_tools(a, &reply) : fail_elsewhere(a);
+	return read_outline(a);
+}
+
+int answer_read_stream(struct answer *a, const struct stream_answer *stream)
+{
+	int r;
+
+	a->xspace_bytes = stream->xspace_bytes;
+	a->is_empty_trace = stream->trailer.is_empty;
+	r = map_trace(a);
+	return r < 0 ? fail_unread(a, r) : read_outline(a);
+}
+
+/* What is there counts, not what the server says of it. */
+bool answer_is_empty(const struct answer *a)
+{
+	return !a->trace || (a->outline.space && a->outline.n_events == 0);
+}
+
+void answer_find_hostname(const struct answer *a, char *out, size_t n)
+{
+	struct pb_reader reader = pb_reader(a->trace, a->trace ? a->xspace_bytes : 0);
+	struct pb_field field = {0};
+
+	out[0] = '\0';
+	while (pb_next(&reader, &field) > 0) {
+		if (field.tag == PB_TAG(4, PB_LEN)) {
+			snprintf(out, n, "%.*s", (int)(field.n_bytes < n ? field.n_bytes : n - 1),
+				(const char *)field.data);
+			return;
+		}
+	}
+}
+
+void answer_deinit(struct answer *a)
+{
+	if (a->trace)
+		munmap(a->trace, a->xspace_bytes);
+	outline_deinit(&a->outline);
+	free(a->elsewhere);
+	*a = (struct answer){.target = NULL};
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Clock offsets; see clock_offset.h. */
+#include "client/answer/clock_offset.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "client/connect/method.h"
+#include "client/process/interrupt.h"
+#include "proftap/v1/profiler.pb-c.h"
+#include "rpc/client.h"
+#include "trace/saturate.h"
+
+#define N_ROUNDS 8
+#define ROUND_TIMEOUT_MS 1000
+#define TURN_MS 100
+#define MAX_REPLY_BYTES 65536
+/* Far from any overflow when a duration is added; the year 2116. */
+#define MAX_UNIX_NS (INT64_MAX / 2)
+
+/* No two programs have all of it in common. */
+static void name_target(const Proftap__V1__Target *target, struct clock_round *round)
+{
+	if (target)
+		snprintf(round->target, sizeof round->target, "%.200s %" PRId32 " %" PRIu64,
+			target->hostname, target->pid, target->since_unix_ns);
+}
+
+static bool read_reply(struct rpc_pending *pending, struct clock_round *round)
+{
+	uint8_t bytes[MAX_REPLY_BYTES];
+	Proftap__V1__StatusReply *reply;
+	size_t n;
+
+	if (rpc_pending_get_status(pending) != RPC_OK ||
+		rpc_pending_copy(pending, bytes, sizeof bytes, &n))
+		return false;
+	reply = proftap__v1__status_reply__unpack(NULL, n, bytes);
+	if (!reply)
+		return false;
+	round->unix_ns = reply->unix_ns;
+	round->monotonic_ns = reply->monotonic_ns;
+	name_target(reply->target, round);
+	proftap__v1__status_reply__free_unpacked(reply, NULL);
+	return true;
+}
+
+static bool wait_for_end(struct rpc_pending *pending)
+{
+	while (!rpc_pending_wait(pending, TURN_MS))
+		if (interrupt_get_count() > 0)
+			return false;
+	return true;
+}
+
+static bool ask(struct rpc_channel *channel, struct clock_round *round)
+{
+	const struct rpc_request request = {
+		.path = STATUS_PATH,
+		.message = (const uint8_t *)"", /* no fields */
+		.timeout_ms = ROUND_TIMEOUT_MS,
+		.max_reply_bytes = MAX_REPLY_BYTES,
+	};
+	struct rpc_pending *pending = NULL;
+	bool is_done;
+
+	round->sent_unix_ns = realtime_ns();
+	round->sent_monotonic_ns = monotonic_ns();
+	if (rpc_call_start(channel, &request, &pending, NULL) < 0)
+		return false;
+	is_done = wait_for_end(pending);
+	round->received_monotonic_ns = monotonic_ns();
+	is_done = is_done && read_reply(pending, round);
+	rpc_pending_free(pending);
+	return is_done;
+}
+
+/* No two machines were started within the time of a round trip. */
+static bool is_same_kernel(const struct clock_round *round)
+{
+	return round->monotonic_ns >= (uint64_t)round->sent_monotonic_ns &&
+	       round->monotonic_ns <= (uint64_t)round->received_monotonic_ns;
+}
+
+bool clock_offset_judge(const struct clock_round *round, struct clock_offset *out)
+{
+	int64_t half_ns = (round->received_monotonic_ns - round->sent_monotonic_ns) / 2;
+
+	if (round->unix_ns == 0 || round->unix_ns > MAX_UNIX_NS)
+		return false;
+	*out = (struct clock_offset){.is_known = true};
+	memcpy(out->target, round->target, sizeof out->target);
+	if (is_same_kernel(round))
+		return true;
+	out->offset_ns = (int64_t)round->unix_ns - (round->sent_unix_ns + half_ns);
+	/* Half of an odd number of nanoseconds, and never that of the same clock. */
+	out->uncertainty_ns = half_ns + 1;
+	return true;
+}
+
+void clock_offset_measure(struct rpc_channel *channel, struct clock_offset *out)
+{
+	*out = (struct clock_offset){.is_known = false};
+	for (int i = 0; i < N_ROUNDS; i++) {
+		struct clock_offset one;
+		struct clock_round round = {.target = ""};
+
+		if (!ask(channel, &round) || !clock_offset_judge(&round, &one))
+			return;
+		if (!out->is_known || one.uncertainty_ns < out->uncertainty_ns)
+			*out = one;
+		if (out->uncertainty_ns == 0)
+			return;
+	}
+}
+
+int64_t clock_offset_convert(const struct clock_offset *offset, int64_t unix_ns)
+{
+	int64_t there = offset->is_known ? add_saturated(unix_ns, offset->offset_ns) : unix_ns;
+
+	return there > 0 ? there : 1;
+}
+
+void clock_offset_format(const struct clock_offset *offset, char *out, size_t n)
+{
+	if (!offset->is_known)
+		snprintf(out, n, "clock unknown");
+	else if (offset->uncertainty_ns == 0)
+		snprintf(out, n, "same clock");
+	else
+		snprintf(out, n, "clock %+.3f ms ± %.3f ms", (double)offset->offset_ns / 1e6,
+			(double)offset->uncertainty_ns / 1e6);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Clock stamps; see clock_stamp.h. A plane of the same name at the end of the file would do for protobuf, and not for
+ * viewers, which take the first (XProf) or the last (who makes a dictionary of them). So the plane itself grows: fields may be
+ * appended to a message, and what is behind it in the file moves: a few warnings, or the traces of all subprocesses.
+ */
+#include "client/answer/clock_stamp.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/file_io.h"
+#include "client/answer/answer.h"
+#include "client/answer/clock_offset.h"
+#include "trace/pbwire.h"
+#include "trace/run_dir.h"
+#include "trace/space.h"
+
+#define XSPACE_PLANES 1
+#define XPLANE_NAME 2
+#define XPLANE_STAT_METADATA 5
+#define XPLANE_STATS 6
+#define XSTAT_METADATA_ID 1
+#define XSTAT_INT64_VALUE 4
+
+/* Ids must be new in the plane: servers number from 1, and have a handful. */
+#define FIRST_ID 1000001
+/* Each stat: its name, twice an id, and a value. */
+#define STAMP_MAX_BYTES 256
+
+struct stamp {
+	uint8_t bytes[STAMP_MAX_BYTES];
+	uint8_t *end;
+};
+
+static uint8_t *put_len(uint8_t *p, uint32_t number, const void *data, size_t n)
+{
+	p = pb_put_varint(pb_put_varint(p, PB_TAG(number, PB_LEN)), n);
+	memcpy(p, data, n);
+	return p + n;
+}
+
+/* One XPlane.stat_metadata entry and one XPlane.stats. */
+static void add_stat(struct stamp *s, uint64_t id, const char *name, int64_t value)
+{
+	uint8_t metadata[64];
+	uint8_t entry[80];
+	uint8_t stat[32];
+	uint8_t *p;
+
+	p = pb_put_uint(metadata, 1, id);
+	p = put_len(p, 2, name, strlen(name));
+	p = put_len(pb_put_uint(entry, 1, id), 2, metadata, (size_t)(p - metadata));
+	s->end = put_len(s->end, XPLANE_STAT_METADATA, entry, (size_t)(p - entry));
+	p = pb_put_uint(stat, XSTAT_METADATA_ID, id);
+	p = pb_put_uint(p, XSTAT_INT64_VALUE, (uint64_t)value);
+	s->end = put_len(s->end, XPLANE_STATS, stat, (size_t)(p - stat));
+}
+
+static bool has_name(const struct pb_field *plane, const char *name)
+{
+	struct pb_reader reader = pb_enter(plane);
+	struct pb_field field;
+
+	while (pb_next(&reader, &field) > 0)
+		if (field.tag == PB_TAG(XPLANE_NAME, PB_LEN))
+			return field.n_bytes == strlen(name) &&
+			       memcmp(field.data, name, field.n_bytes) == 0;
+	return false;
+}
+
+/* The plane's field, and *start, where its tag is. */
+static bool find_plane(const struct answer *a, const uint8_t **start, struct pb_field *plane)
+{
+	struct pb_reader reader = pb_reader(a->trace, a->trace ? a->xspace_bytes : 0);
+
+	*start = reader.p;
+	while (pb_next(&reader, plane) > 0) {
+		if (plane->tag == PB_TAG(XSPACE_PLANES, PB_LEN) &&
+			has_name(plane, PLANE_ENVIRONMENT))
+			return true;
+		*start = reader.p;
+	}
+	return false;
+}
+
+/* Where the plane is in the file, and how it grows. */
+struct place {
+	uint64_t start; /* its tag's */
+	uint64_t data;
+	uint64_t end;
+	size_t n_length; /* bytes of its new length */
+	size_t n_shift; /* of its data, for a longer length */
+};
+
+/* The length takes the room that it had at least: servers write it before they know it. */
+static void find_place(const struct answer *a, const uint8_t *start, const struct pb_field *plane,
+	size_t n_stamp, struct place *out)
+{
+	size_t n_least = pb_varint_size(plane->n_bytes + n_stamp);
+	size_t n_had = (size_t)(plane->data - start) - 1;
+
+	out->start = (uint64_t)(start - a->trace);
+	out->data = (uint64_t)(plane->data - a->trace);
+	out->end = out->data + plane->n_bytes;
+	out->n_length = n_had > n_least ? n_had : n_least;
+	out->n_shift = out->n_length - n_had;
+}
+
+static int write_head(int fd, const struct place *at, uint64_t n_bytes)
+{
+	uint8_t head[1 + PB_VARINT_MAX_BYTES] = {PB_TAG(XSPACE_PLANES, PB_LEN)};
+
+	for (size_t i = 1; i <= at->n_length; i++, n_bytes >>= 7)
+		head[i] = (uint8_t)((n_bytes & 0x7f) | (i < at->n_length ? 0x80 : 0));
+	return file_write_at(fd, head, 1 + at->n_length, at->start);
+}
+
+static int write_stamp(int fd, const struct place *at, uint64_t n_file, const struct stamp *stamp)
+{
+	size_t n_stamp = (size_t)(stamp->end - stamp->bytes);
+	int r = file_move_up(fd, at->end, n_file, at->n_shift + n_stamp);
+
+	if (!r && at->n_shift)
+		r = file_move_up(fd, at->data, at->end, at->n_shift);
+	if (!r)
+		r = file_write_at(fd, stamp->bytes, n_stamp, at->end + at->n_shift);
+	return r ? r : write_head(fd, at, at->end - at->data + n_stamp);
+}
+
+int clock_stamp_write(
+	struct answer *a, const struct clock_offset *offset, uint64_t *file_bytes, struct diag *d)
+{
+	struct stamp stamp = {.end = stamp.bytes};
+	const uint8_t *start;
+	struct pb_field plane;
+	struct place at;
+	size_t n_stamp;
+	int r;
+
+	if (!find_plane(a, &start, &plane))
+		return 0;
+	add_stat(&stamp, FIRST_ID, "proftap_clock_offset_ns", offset->offset_ns);
+	add_stat(&stamp, FIRST_ID + 1, "proftap_clock_uncertainty_ns", offset->uncertainty_ns);
+	n_stamp = (size_t)(stamp.end - stamp.bytes);
+	find_place(a, start, &plane, n_stamp, &at);
+	/* A tag of many bytes is nobody's. */
+	if (at.n_length > PB_VARINT_MAX_BYTES)
+		return 0;
+	*file_bytes = a->xspace_bytes + at.n_shift + n_stamp;
+	r = write_stamp(a->run_dir->fd, &at, a->xspace_bytes, &stamp);
+	if (r < 0)
+		diag_set(d, r, "%s: cannot write the trace: %s", a->run_dir->path, errno_words(r));
+	return r;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The summary of a capture; see summary.h. */
+#include "client/answer/summary.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "client/process/terminal.h"
+#include "trace/json.h"
+#include "trace/outline.h"
+#include "trace/quantity.h"
+#include "trace/space.h"
+
+/* The length that was recorded, which a busy machine makes longer; what was asked for if it is not known. */
+static int64_t find_duration_ms(const struct space *space, int64_t asked_ms)
+{
+	const struct plane *p = space_find_plane(space, PLANE_ENVIRONMENT);
+	int64_t start_ns = plane_find_int(p, "profile_start_time");
+	int64_t stop_ns = plane_find_int(p, "profile_stop_time");
+
+	if (start_ns <= 0 || stop_ns <= start_ns)
+		return asked_ms;
+	return (stop_ns - start_ns) / NS_PER_MS +
+	       ((stop_ns - start_ns) % NS_PER_MS >= NS_PER_MS / 2);
+}
+
+static void read_start(struct summary *s, const struct plane *environment)
+{
+	static const char late[] = "ptap_start_late_ns";
+
+	s->start_unix_ns = plane_find_int(environment, "profile_start_time");
+	s->knows_late = environment && plane_find_own_stat(environment, late);
+	s->late_ns = plane_find_int(environment, late);
+}
+
+void summary_read_outline(struct summary *s, const struct outline *outline)
+{
+	const struct space *space = outline->space;
+	const struct plane *host;
+
+	s->duration_ms = s->asked_ms;
+	s->space = space;
+	if (!space)
+		return;
+	host = space_find_plane(space, PLANE_HOST);
+	s->process = plane_find_text(host, "ptap_process_name");
+	s->pid = plane_find_int(host, "process_id");
+	s->duration_ms = find_duration_ms(space, s->asked_ms);
+	read_start(s, space_find_plane(space, PLANE_ENVIRONMENT));
+	s->totals = outline->totals;
+	recorder_facts_read(&s->recorder, space);
+}
+
+static void write_process(const struct summary *s, FILE *out)
+{
+	if (s->process && s->pid) {
+		terminal_write(s->process, out);
+		fprintf(out, " (pid %" PRId64 ")", s->pid);
+	} else if (s->pid) {
+		fprintf(out, "pid %" PRId64, s->pid);
+	}
+}
+
+/* A span that is open is in it as a whole, however long it is: that is not what was asked for. */
+static int64_t get_told_ms(const struct summary *s)
+{
+	return s->last_ms && s->last_ms < s->duration_ms ? s->last_ms : s->duration_ms;
+}
+
+static void write_headline(const struct summary *s, FILE *out)
+{
+	fprintf(out, "%s %" PRId64 " ms of ", s->recorder.is_snapshot ? "the last" : "captured",
+		get_told_ms(s));
+	write_process(s, out);
+	fprintf(out, "%s%s\n", s->pid ? " at " : "", s->target);
+}
+
+static void write_totals(const struct summary *s, FILE *out)
+{
+	const struct report_totals *t = &s->totals;
+
+	fprintf(out, "spans %s on %s %s", quantity_count(t->n_spans).text,
+		quantity_count(t->n_threads).text, t->n_threads == 1 ? "thread" : "threads");
+	if (t->n_asyncs)
+		fprintf(out, " · async spans %s", quantity_count(t->n_asyncs).text);
+	if (t->n_instants)
+		fprintf(out, " · instants %s", quantity_count(t->n_instants).text);
+	if (t->n_flow_marks)
+		fprintf(out, " · flow marks %s", quantity_count(t->n_flow_marks).text);
+	fprintf(out, " · counters %s · steps %s · dropped %s", quantity_count(t->n_counters).text,
+		quantity_count(t->n_steps).text, quantity_count(t->n_dropped).text);
+}
+
+static int has_text(const struct names *names, const char *text)
+{
+	for (uint32_t i = 0; i < names->n_texts; i++)
+		if (strcmp(names_get(names, i), text) == 0)
+			return 1;
+	return 0;
+}
+
+static int is_said(const struct summary *s, const char *text)
+{
+	return has_text(s->warnings, text) || (s->said && has_text(s->said, text));
+}
+
+/* A server of ours says the same about an option as the client does: once is enough. */
+static void write_warnings(const struct summary *s, FILE *out)
+{
+	for (uint32_t i = 0; i < s->warnings->n_texts; i++)
+		terminal_write_line("warning", names_get(s->warnings, i), out);
+	if (!s->space)
+		return;
+	for (uint32_t i = 0; i < s->space->warnings.n_texts; i++)
+		if (!is_said(s, names_get(&s->space->warnings, i)))
+			terminal_write_line("warning", names_get(&s->space->warnings, i), out);
+	for (uint32_t i = 0; i < s->space->errors.n_texts; i++)
+		terminal_write_line("error", names_get(&s->space->errors, i), out);
+}
+
+void summary_write_view(const char *log_dir, FILE *out)
+{
+	fputs("view: xprof --logdir ", out);
+	terminal_write_word(log_dir, out);
+	fputs("    or    proftap view ", out);
+	terminal_write_word(log_dir, out);
+	putc('\n', out);
+}
+
+void summary_write_text(const struct summary *s, FILE *out)
+{
+	write_headline(s, out);
+	if (s->space) {
+		fputs("  ", out);
+		write_totals(s, out);
+		putc('\n', out);
+	}
+	if (s->recorder.is_snapshot)
+		recorder_facts_write_text(&s->recorder, s->last_ms, out);
+	fprintf(out, "  %s in %s ms after %s\n", quantity_bytes(s->bytes).text,
+		quantity_count((uint64_t)s->transfer_ms).text,
+		s->recorder.is_snapshot ? "it was asked for" : "the end of the recording");
+	write_warnings(s, out);
+	summary_write_view(s->log_dir, out);
+}
+
+void summary_write_line(const struct summary *s, const char *clock, FILE *out)
+{
+	fprintf(out, "%s: %" PRId64 " ms%s", s->target, s->duration_ms, s->pid ? " of " : "");
+	write_process(s, out);
+	fputs(" · ", out);
+	if (s->space) {
+		write_totals(s, out);
+		fputs(" · ", out);
+	}
+	fprintf(out, "%s · %s\n", quantity_bytes(s->bytes).text, clock);
+	write_warnings(s, out);
+}
+
+static void write_json_texts(struct json *j, const struct summary *s)
+{
+	struct names all = {0};
+
+	for (uint32_t i = 0; i < s->warnings->n_texts; i++)
+		names_intern(&all, s->warnings->texts[i], strlen(s->warnings->texts[i]));
+	for (uint32_t i = 0; s->space && i < s->space->warnings.n_texts; i++)
+		names_intern(
+			&all, s->space->warnings.texts[i], strlen(s->space->warnings.texts[i]));
+	json_texts(j, "warnings", all.texts, all.n_texts);
+	names_deinit(&all);
+	json_texts(j, "errors", s->space ? s->space->errors.texts : NULL,
+		s->space ? s->space->errors.n_texts : 0);
+}
+
+void summary_write_json_members(const struct summary *s, struct json *j)
+{
+	json_text(j, "target", s->target);
+	json_int(j, "exit", 0);
+	json_text(j, "file", s->file);
+	json_text(j, "log_dir", s->log_dir);
+	json_text(j, "run", s->run);
+	json_text(j, "session_id", s->session_id);
+	json_text(j, "process", s->process);
+	json_int(j, "pid", s->pid);
+	json_int(j, "duration_ms", s->duration_ms);
+	json_int(j, "bytes", (int64_t)s->bytes);
+	json_int(j, "transfer_ms", s->transfer_ms);
+	json_bool(j, "interrupted", s->is_interrupted);
+	report_write_json_totals(j, &s->totals);
+	if (s->recorder.is_snapshot)
+		recorder_facts_write_json(&s->recorder, j);
+	write_json_texts(j, s);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The settings of a capture; see capture_settings.h. */
+#include "client/capture/capture_settings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "client/capture/part_files.h"
+#include "client/command/arguments.h"
+#include "client/target/capture_target.h"
+#include "client/view/perfetto_link.h"
+#include "trace/run_dir.h"
+
+void capture_settings_init(struct capture_settings *s)
+{
+	*s = (struct capture_settings){
+		.capture = {.timeout_ms = -1},
+		.retry = {.attempts = 1},
+		.delay_ms = -1,
+		.max_bytes = -1,
+		.perfetto_port = PERFETTO_LINK_PORT,
+	};
+	profile_options_init(&s->capture.options);
+}
+
+void capture_settings_deinit(struct capture_settings *s)
+{
+	profile_options_deinit(&s->capture.options);
+	names_deinit(&s->capture.warnings);
+	target_words_deinit(&s->words);
+	target_words_deinit(&s->names);
+	free(s->targets);
+}
+
+int capture_settings_set_option(void *settings, const char *key_value, struct diag *d)
+{
+	struct capture_settings *s = settings;
+	int r = profile_options_parse(&s->capture.options, key_value, d);
+
+	/* Whether a TPU is there, the other machine knows. */
+	if (r != OPTION_IGNORED || strncmp(key_value, "tpu_", 4) == 0)
+		return r < 0 ? r : 0;
+	if (names_intern(&s->capture.warnings, d->text, strlen(d->text)) == NAMES_NONE)
+		return diag_set(d, -ENOMEM, "out of memory");
+	return 0;
+}
+
+int capture_settings_set_format(void *settings, const char *words, struct diag *d)
+{
+	return formats_parse(&((struct capture_settings *)settings)->capture.formats, words, d);
+}
+
+static int parse_duration(struct capture_settings *s, const char *text, struct diag *d)
+{
+	long long ms;
+	int r;
+
+	if (s->capture.options.duration_ms)
+		return diag_set(d, -EINVAL, "MS and --duration_ms exclude each other");
+	r = arguments_parse_int("MS", text, 1, CAPTURE_MAX_MS, &ms, d);
+	if (r == 0)
+		s->capture.options.duration_ms = (uint64_t)ms;
+	return r;
+}
+
+/* The words for targets; *n_used of |texts| are taken. */
+static int collect_words(
+	struct capture_settings *s, int n, char **texts, int *n_used, struct diag *d)
+{
+	bool has_duration = s->capture.options.duration_ms != 0;
+	int n_durations = has_duration ? 0 : 1;
+	int r = 0;
+
+	*n_used = 0;
+	if (s->targets_file)
+		r = target_words_load(&s->words, s->targets_file, d);
+	else if (n < 1)
+		r = diag_set(d, -EINVAL, "proftap capture: no target given");
+	/* With a file, what is left may be the duration alone. */
+	if (r == 0 && n > (s->targets_file ? n_durations : 0)) {
+		*n_used = 1;
+		r = target_words_add(&s->words, texts[0], d);
+	}
+	return r;
+}
+
+/* Of an option whose number may be left out, it is only there behind '='. */
+static int fail_extra(const struct capture_settings *s, const char *text, struct diag *d)
+{
+	const char *hint = "";
+
+	if (s->retry.wait_s == RETRY_MAX_WAIT_S)
+		hint = "; --wait has its seconds behind '=', as in --wait=60";
+	else if (s->capture.split_bytes == PART_FILES_MAX_BYTES)
+		hint = "; --split has its bytes behind '=', as in --split=500000000";
+	return diag_set(d, -EINVAL, "%.64s: one argument too many%s", text, hint);
+}
+
+static int parse_positions(struct capture_settings *s, int n, char **texts, struct diag *d)
+{
+	int n_used;
+	int r = collect_words(s, n, texts, &n_used, d);
+
+	if (r < 0)
+		return r;
+	if (n == n_used && !s->capture.options.duration_ms)
+		return diag_set(d, -EINVAL, "proftap capture: no duration given");
+	if (n > n_used + 1)
+		return fail_extra(s, texts[n_used + 1], d);
+	r = capture_targets_parse(&s->words, s->host, &s->targets, d);
+	if (r == 0 && n > n_used)
+		r = parse_duration(s, texts[n_used], d);
+	s->capture.targets = s->targets;
+	s->capture.n_targets = s->words.n;
+	return r;
+}
+
+/* The list of targets is this machine's. */
+static int check_ssh(const struct capture_settings *s, struct diag *d)
+{
+	if (!s->ssh)
+		return 0;
+	if (!*s->ssh || *s->ssh == '-')
+		return diag_set(d, -EINVAL,
+			"--ssh: bad destination \"%.64s\": must be [USER@]HOST, as for ssh",
+			s->ssh);
+	for (size_t i = 0; i < s->words.n; i++)
+		if (s->targets[i].lookup[0])
+			return diag_set(d, -EINVAL,
+				"%s: --ssh takes PORT, HOST:PORT and unix:PATH, and no pids and names",
+				s->targets[i].text);
+	return 0;
+}
+
+static int check_times(struct capture_settings *s, struct diag *d)
+{
+	struct profile_options *o = &s->capture.options;
+
+	if (s->delay_ms >= 0)
+		o->delay_ms = (uint64_t)s->delay_ms;
+	if (o->duration_ms > CAPTURE_MAX_MS || o->delay_ms > CAPTURE_MAX_MS)
+		return diag_set(d, -EINVAL, "durations and delays must be at most %lld ms",
+			(long long)CAPTURE_MAX_MS);
+	if (o->delay_ms && o->start_timestamp_ns)
+		return diag_set(d, -EINVAL, "--delay and --start_timestamp_ns exclude each other");
+	return 0;
+}
+
+static int set_max_bytes(struct capture_settings *s, struct diag *d)
+{
+	char text[64];
+
+	if (s->max_bytes < 0)
+		return 0;
+	snprintf(text, sizeof text, "ptap_max_capture_bytes=%" PRId64, s->max_bytes);
+	return capture_settings_set_option(s, text, d);
+}
+
+static int check_names(const struct target_words *names, struct diag *d)
+{
+	for (size_t i = 0; i < names->n; i++)
+		for (size_t j = 0; j < i; j++)
+			if (strcmp(names->v[i], names->v[j]) == 0)
+				return diag_set(d, -EINVAL, "--host_name: %.200s is given twice",
+					names->v[i]);
+	return 0;
+}
+
+/* One name is taken as it is. */
+static int set_host_names(struct capture_settings *s, struct diag *d)
+{
+	struct capture *c = &s->capture;
+	int r;
+
+	if (!s->host_name)
+		return 0;
+	if (!*s->host_name)
+		return diag_set(d, -EINVAL, "--host_name: the name is empty");
+	if (c->n_targets == 1) {
+		c->host_names = &s->host_name;
+		return 0;
+	}
+	r = target_words_add(&s->names, s->host_name, d);
+	if (r == 0 && s->names.n != c->n_targets)
+		r = diag_set(d, -EINVAL, "--host_name: %zu names for %zu targets", s->names.n,
+			c->n_targets);
+	c->host_names = (const char *const *)s->names.v;
+	return r ? r : check_names(&s->names, d);
+}
+
+/* The stock ways to name the run and the host, where ours were not used. */
+static int take_stock_names(struct capture_settings *s, struct diag *d)
+{
+	struct capture *c = &s->capture;
+	int r;
+
+	for (size_t i = 0; i < c->options.n_map && !s->host_name; i++)
+		if (strncmp(c->options.map[i].key, "override_hostname", 17) == 0)
+			s->host_name = c->options.map[i].text;
+	if (!c->run && c->options.session_id[0])
+		c->run = c->options.session_id;
+	r = set_host_names(s, d);
+	if (r)
+		return r;
+	return c->run ? run_dir_check_name(c->run, d) : 0;
+}
+
+/* What stays there is not converted. */
+static int check_outputs(const struct capture_settings *s, struct diag *d)
+{
+	if (s->has_link && s->no_perfetto_link)
+		return diag_set(
+			d, -EINVAL, "--perfetto_link and --no_perfetto_link exclude each other");
+	if (s->capture.server_writes && (s->has_link || s->capture.formats.n))
+		return diag_set(d, -EINVAL,
+			"--server_writes excludes --perfetto_link and --format: the trace is not here then");
+	return 0;
+}
+
+/* Of a directory that is made up here the server's machine has none. */
+static int check_server_writes(const struct capture *c, struct diag *d)
+{
+	if (!c->server_writes || c->log_dir)
+		return 0;
+	return diag_set(d, -EINVAL,
+		"--server_writes needs --log_dir: the directory on the target's machine");
+}
+
+/* What the positions left to do. */
+static int check(struct capture_settings *s, struct diag *d)
+{
+	int r = check_ssh(s, d);
+
+	if (r == 0)
+		r = check_server_writes(&s->capture, d);
+	if (r == 0)
+		r = check_outputs(s, d);
+	if (r == 0)
+		r = check_times(s, d);
+	if (r == 0)
+		r = set_max_bytes(s, d);
+	if (r == 0)
+		r = take_stock_names(s, d);
+	return r;
+}
+
+int capture_settings_finish(struct capture_settings *s, int n_texts, char **texts, struct diag *d)
+{
+	int r = parse_positions(s, n_texts, texts, d);
+
+	if (!r)
+		r = profile_options_check_recording(&s->capture.options, d);
+	return r ? r : check(s, d);
+}
+
+static int parse_target(
+	struct capture_settings *s, const char *command, int n, char **texts, struct diag *d)
+{
+	int r;
+
+	if (n < 1)
+		return diag_set(d, -EINVAL, "proftap %s: no target given", command);
+	if (n > 1)
+		return fail_extra(s, texts[1], d);
+	r = target_words_add(&s->words, texts[0], d);
+	if (r == 0 && s->words.n > 1)
+		r = diag_set(d, -EINVAL, "proftap %s: %zu targets given; it takes one", command,
+			s->words.n);
+	if (r == 0)
+		r = capture_targets_parse(&s->words, s->host, &s->targets, d);
+	s->capture.targets = s->targets;
+	s->capture.n_targets = 1;
+	return r;
+}
+
+int capture_settings_finish_one(
+	struct capture_settings *s, const char *command, int n_texts, char **texts, struct diag *d)
+{
+	int r = parse_target(s, command, n_texts, texts, d);
+
+	return r ? r : check(s, d);
+}

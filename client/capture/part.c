@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A part; see part.h. The order matters: the place for the file is made sure of before anything is
+ * recorded, and the trace is decoded before its file gets the name: only what reads as a trace, and
+ * has something in it, is published.
+ */
+#include "client/capture/part.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "client/answer/clock_stamp.h"
+#include "client/answer/emptiness.h"
+#include "client/answer/file_name.h"
+#include "client/answer/profile_call.h"
+#include "client/capture/capture.h"
+#include "client/capture/part_files.h"
+#include "client/capture/part_formats.h"
+#include "client/capture/part_name.h"
+#include "client/capture/part_report.h"
+#include "client/connect/failure.h"
+#include "client/connect/method.h"
+#include "client/process/exit.h"
+#include "client/process/progress.h"
+
+void part_init(struct part *p, const struct capture *capture, size_t i, struct names *taken)
+{
+	*p = (struct part){
+		.capture = capture,
+		.host_name = capture->host_names ? capture->host_names[i] : NULL,
+		.taken = taken,
+		.address = capture->targets[i],
+		.options = capture->options,
+		.run_dir = RUN_DIR_INIT,
+		.recording = RECORDING_INIT,
+	};
+}
+
+void part_deinit(struct part *p)
+{
+	answer_deinit(&p->answer);
+	recording_deinit(&p->recording);
+	run_dir_close(&p->run_dir);
+	free(p->capture_request);
+	free(p->profile_request);
+	free(p->file);
+	names_deinit(&p->more_files);
+	names_deinit(&p->converted);
+	names_deinit(&p->conversion_warnings);
+	free(p->report);
+}
+
+/* The place. */
+
+int part_open(struct part *p, const char *run)
+{
+	const struct capture *c = p->capture;
+	const struct file_name name = {p->host_name, &p->address};
+	int r = run_dir_open(&p->run_dir, c->log_dir, run, realtime_ns() / NS_PER_S, &p->d);
+
+	if (r == 0)
+		r = file_name_check_free(&name, &p->run_dir, &p->d);
+	p->code = r < 0 ? EXIT_FAILED : EXIT_DONE;
+	return p->code;
+}
+
+int part_connect(struct part *p)
+{
+	p->code = recording_connect(&p->recording, &p->address, &p->d);
+	if (p->code == EXIT_DONE && p->capture->n_targets > 1)
+		clock_offset_measure(p->recording.link.channel, &p->clock);
+	return p->code;
+}
+
+/* The request. */
+
+/* The session has the run's name, in the letters that servers allow. */
+static void set_session_id(struct part *p)
+{
+	if (p->options.session_id[0])
+		return;
+	snprintf(p->options.session_id, sizeof p->options.session_id, "%s", p->run_dir.run);
+	for (char *c = p->options.session_id; *c; c++)
+		if (*c == '.')
+			*c = '_';
+}
+
+/* Returns the time until the recording starts. */
+static int64_t set_start(struct part *p, int64_t start_unix_ns)
+{
+	struct profile_options *o = &p->options;
+	int64_t now_ns = realtime_ns();
+
+	p->start_unix_ns = start_unix_ns;
+	if (start_unix_ns == 0 && o->delay_ms > 0)
+		start_unix_ns = now_ns + (int64_t)o->delay_ms * NS_PER_MS;
+	if (start_unix_ns == 0)
+		start_unix_ns = (int64_t)o->start_timestamp_ns;
+	if (start_unix_ns)
+		o->start_timestamp_ns = (uint64_t)clock_offset_convert(&p->clock, start_unix_ns);
+	return start_unix_ns > now_ns ? (start_unix_ns - now_ns) / NS_PER_MS : 0;
+}
+
+static int encode(struct part *p)
+{
+	_cleanup_free_ char *log_dir = realpath(p->capture->log_dir, NULL);
+	const struct profile_call call = {
+		.options = &p->options,
+		.host_name = p->host_name,
+		.address = p->address.text,
+		.log_dir = log_dir ? log_dir : p->capture->log_dir,
+		.server_writes = p->capture->server_writes,
+	};
+	int r = profile_call_encode_capture(&call, &p->capture_request, &p->request.capture_bytes);
+
+	if (r == 0)
+		r = profile_call_encode(&call, &p->profile_request, &p->request.profile_bytes);
+	if (r == 0)
+		return EXIT_DONE;
+	return failure_explain_no_request(&p->address, &p->d);
+}
+
+/* A stream is for data that is wanted here. */
+static const struct recording_calls stay_calls = {.unary = {PROFILE_PATH}};
+
+/* Straight to the file, under its temporary name. */
+static int write_trace(const uint8_t *data, size_t n, void *part)
+{
+	struct part *p = part;
+
+	return run_dir_write(&p->run_dir, data, n, &p->d);
+}
+
+int part_send(struct part *p)
+{
+	struct recording_request *q = &p->request;
+
+	if (p->capture->server_writes)
+		q->calls = &stay_calls;
+	q->address = &p->address;
+	q->write = write_trace;
+	q->context = p;
+	q->capture = p->capture_request;
+	q->profile = p->profile_request;
+	q->is_waited_for = p->capture->is_waited_for;
+	q->timeout_ms = p->capture->timeout_ms;
+	if (q->timeout_ms < 0)
+		q->timeout_ms = q->duration_ms + q->delay_ms + CAPTURE_SLACK_MS;
+	p->code = recording_start(&p->recording, q, &p->d);
+	return p->code;
+}
+
+int part_start(struct part *p, int64_t start_unix_ns)
+{
+	struct recording_request *q = &p->request;
+
+	set_session_id(p);
+	q->session_id = p->options.session_id;
+	q->duration_ms = (int64_t)p->options.duration_ms;
+	q->delay_ms = set_start(p, start_unix_ns);
+	p->code = encode(p);
+	return p->code == EXIT_DONE ? part_send(p) : p->code;
+}
+
+/* What came back. */
+
+/* The user did not wait for it to begin, or for anything to happen in it. */
+static int fail_unfinished(struct part *p)
+{
+	diag_set(&p->d, -EINTR, "%s: interrupted before anything was recorded: nothing was written",
+		p->address.text);
+	return EXIT_INTERRUPTED;
+}
+
+static int fail_empty(struct part *p)
+{
+	const struct emptiness e = {
+		.target = p->address.text,
+		.options = &p->options,
+		.space = p->answer.outline.space,
+		.said = &p->capture->warnings,
+		.is_brief = p->capture->n_targets > 1,
+	};
+
+	if (p->recording.stopped_ms)
+		return fail_unfinished(p);
+	emptiness_explain(&e, &p->d);
+	return EXIT_EMPTY;
+}
+
+/* What cannot be read may still be worth something to somebody. */
+static void set_aside(struct part *p)
+{
+	struct diag why = p->d;
+	char name[PART_NAME_BYTES];
+	char unique[PART_NAME_BYTES];
+
+	part_name_format(p, name);
+	part_name_add_suffix(p, name, 1, unique);
+	if (run_dir_set_aside(&p->run_dir, unique, &p->file, &p->d) == 0)
+		diag_set(&p->d, why.code, "%.300s; what came is kept in %s", why.text, p->file);
+}
+
+static bool is_wanted(const struct part *p)
+{
+	const struct capture *c = p->capture;
+
+	return !c->is_wanted || c->is_wanted(&p->answer.outline, c->context);
+}
+
+/* Of a program that was started here the terminal is not ours. */
+static void show_work(const struct part *p, const char *doing, uint64_t n_bytes)
+{
+	if (!p->capture->has_program)
+		progress_draw_work(p->address.text, doing, n_bytes);
+}
+
+static int receive(struct part *p)
+{
+	uint64_t n_bytes = recording_get_received_bytes(&p->recording);
+	int code;
+
+	show_work(p, "reading them back", n_bytes);
+	if (p->recording.is_stream)
+		code = answer_read_stream(&p->answer, &p->recording.stream);
+	else
+		code = answer_read_reply(&p->answer, p->recording.call);
+	if (code == EXIT_DONE && !is_wanted(p))
+		return EXIT_EMPTY;
+	if (code == EXIT_DONE)
+		return answer_is_empty(&p->answer) ? fail_empty(p) : EXIT_DONE;
+	if (p->answer.is_broken)
+		set_aside(p);
+	return p->answer.elsewhere && p->capture->server_writes ? EXIT_DONE : code;
+}
+
+/* The file. */
+
+static int publish(struct part *p)
+{
+	char name[PART_NAME_BYTES];
+	int r = 0;
+
+	part_name_format(p, name);
+	p->file_bytes = p->answer.xspace_bytes;
+	if (p->clock.is_known)
+		r = clock_stamp_write(&p->answer, &p->clock, &p->file_bytes, &p->d);
+	show_work(p, "writing them to the disk", p->file_bytes);
+	if (r == 0)
+		r = part_files_publish(p, name);
+	return r < 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+static int finish(struct part *p)
+{
+	int code = recording_finish(&p->recording, &p->request, &p->d);
+
+	p->answer = (struct answer){.target = p->address.text,
+		.run_dir = &p->run_dir,
+		.names_place = !p->request.calls || !p->request.calls->is_of_session,
+		.d = &p->d};
+	if (code == EXIT_DONE)
+		code = receive(p);
+	else if (recording_is_partial(&p->recording))
+		set_aside(p);
+	if (code == EXIT_DONE && !p->answer.elsewhere)
+		code = publish(p);
+	return code;
+}
+
+bool part_poll(struct part *p, int64_t wait_ms)
+{
+	if (p->is_over || !recording_poll(&p->recording, &p->request, wait_ms))
+		return p->is_over;
+	p->is_over = true;
+	/* What is printed meanwhile and behind it is no progress. */
+	progress_clear();
+	p->code = finish(p);
+	progress_clear();
+	p->has_stream = p->recording.is_stream;
+	p->received_bytes = p->answer.xspace_bytes;
+	/* Of many, when all are over: it takes its time. */
+	if (p->code == EXIT_DONE && p->capture->n_targets == 1)
+		part_formats_write(p);
+	part_report_make(p);
+	answer_deinit(&p->answer);
+	recording_deinit(&p->recording);
+	return true;
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recordings; see recording.h. */
+#include "client/capture/recording.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "base/log.h"
+#include "client/answer/profile_call.h"
+#include "client/connect/dial.h"
+#include "client/connect/method.h"
+#include "client/process/clock.h"
+#include "client/process/exit.h"
+#include "client/process/interrupt.h"
+#include "client/process/progress.h"
+#include "client/target/address.h"
+#include "rpc/client.h"
+
+#define STOP_TIMEOUT_MS 10000
+#define STOP_MAX_BYTES 65536 /* it has hardly any fields */
+#define MESSAGES_A_TURN 8
+
+static const struct recording_calls capture_calls = {
+	.stream = CAPTURE_PATH,
+	.unary = {PROFILE_PATH},
+};
+
+static const struct recording_calls *get_calls(const struct recording_request *q)
+{
+	return q->calls ? q->calls : &capture_calls;
+}
+
+int recording_connect(struct recording *r, struct address *address, struct diag *d)
+{
+	return link_open(&r->link, address, d);
+}
+
+/* The early end. */
+
+static int encode_stop(
+	const struct recording *r, const char *session_id, uint8_t **out, size_t *n_out)
+{
+	return r->is_stream ? profile_call_encode_stop(session_id, false, out, n_out)
+			    : profile_call_encode_terminate(session_id, out, n_out);
+}
+
+/*
+ * Asks the server to end the session early. A failure is logged: waiting goes on all the same. What a Stop is answered with
+ * holds no data, because that goes to the Capture, and is not looked at.
+ */
+static void send_stop(struct recording *r, const char *session_id)
+{
+	struct rpc_request request = {
+		.path = r->is_stream ? STOP_PATH : TERMINATE_PATH,
+		.timeout_ms = STOP_TIMEOUT_MS,
+		.max_reply_bytes = STOP_MAX_BYTES,
+	};
+	_cleanup_free_ uint8_t *message = NULL;
+	struct diag d = DIAG_INIT;
+
+	r->stopped_ms = clock_monotonic_ms();
+	if (encode_stop(r, session_id, &message, &request.message_bytes) < 0)
+		return;
+	request.message = message;
+	if ((r->is_stream ? rpc_stream_start : rpc_call_start)(
+		    r->link.channel, &request, &r->stop, &d) < 0)
+		log_error(LOG_CLIENT, "%s", d.text);
+}
+
+/* The server has accepted the streamed call. */
+static bool has_begun(const struct recording *r)
+{
+	return r->stream.has_progress || r->stream.xspace_bytes || r->stream.has_trailer;
+}
+
+/* A Stop must not come before its Capture; a Terminate may. */
+static bool can_be_stopped(const struct recording *r, const struct recording_request *q)
+{
+	return !get_calls(q)->is_of_session && !r->stopped_ms && (!r->is_stream || has_begun(r));
+}
+
+/* Waiting. */
+
+/* What is to be done between two waits. */
+static void look_after(struct recording *r, const struct recording_request *q)
+{
+	if (interrupt_get_count() >= 2) {
+		r->is_given_up = true;
+		rpc_pending_cancel(r->call);
+		return;
+	}
+	if (interrupt_get_count() == 1 && can_be_stopped(r, q))
+		send_stop(r, q->session_id);
+	if (link_is_silent(&r->link, r->started_ms)) {
+		r->is_silent = true;
+		rpc_pending_cancel(r->call);
+	}
+}
+
+/* Some messages at most: others wait, too. Returns whether the call has ended. */
+static bool poll_stream(struct recording *r, int64_t wait_ms)
+{
+	for (int i = 0; i < MESSAGES_A_TURN; i++, wait_ms = 0) {
+		if (!rpc_pending_next(r->call, wait_ms))
+			return rpc_pending_has_ended(r->call);
+		r->stream_error = stream_answer_take(&r->stream, r->call);
+		if (r->stream_error)
+			return true;
+	}
+	return false;
+}
+
+static bool poll_call(struct recording *r, int64_t wait_ms)
+{
+	return r->is_stream ? poll_stream(r, wait_ms) : rpc_pending_wait(r->call, wait_ms);
+}
+
+/* A server of another make, or an older one. */
+static bool is_unknown_call(const struct recording *r)
+{
+	return !r->stream_error && !has_begun(r) && !r->is_silent && !r->is_given_up &&
+	       !rpc_pending_get_fault(r->call) &&
+	       rpc_pending_get_status(r->call) == RPC_UNIMPLEMENTED;
+}
+
+static const char *find_next_path(const struct recording *r, const struct recording_request *q)
+{
+	const struct recording_calls *calls = get_calls(q);
+
+	return r->n_unary < sizeof calls->unary / sizeof calls->unary[0] ? calls->unary[r->n_unary]
+									 : NULL;
+}
+
+/* Asks in the words that every server knows. Returns whether that was possible. */
+static bool ask_next(struct recording *r, const struct recording_request *q)
+{
+	int64_t elapsed_ms = clock_monotonic_ms() - r->started_ms;
+	struct rpc_request request = {
+		.path = find_next_path(r, q),
+		.message = q->profile,
+		.message_bytes = q->profile_bytes,
+		.timeout_ms = q->timeout_ms > elapsed_ms ? q->timeout_ms - elapsed_ms : 0,
+	};
+	struct rpc_pending *call;
+
+	if (!request.path || rpc_call_start(r->link.channel, &request, &call, NULL) < 0)
+		return false;
+	r->n_unary++;
+	log_debug(LOG_CLIENT, "%s: %s", q->address->text, request.path);
+	rpc_pending_free(r->call);
+	r->call = call;
+	r->is_stream = false;
+	return true;
+}
+
+bool recording_poll(struct recording *r, const struct recording_request *q, int64_t wait_ms)
+{
+	if (!poll_call(r, wait_ms)) {
+		look_after(r, q);
+		if (!r->is_given_up && !r->is_silent)
+			return false;
+	}
+	/* What was cancelled, or is of no use, ends at once. */
+	if (r->stream_error)
+		rpc_pending_cancel(r->call);
+	rpc_pending_wait(r->call, -1);
+	if (is_unknown_call(r) && ask_next(r, q))
+		return false;
+	r->ended_ms = clock_monotonic_ms();
+	return true;
+}
+
+static int fail_memory(const struct recording_request *q, struct diag *d)
+{
+	diag_set(d, -ENOMEM, "%s: call not made: out of memory", q->address->text);
+	return EXIT_FAILED;
+}
+
+static int start_stream(struct recording *r, const struct recording_request *q, struct diag *d)
+{
+	struct rpc_request request = {
+		.path = get_calls(q)->stream,
+		.message = q->capture,
+		.message_bytes = q->capture_bytes,
+		.timeout_ms = q->timeout_ms,
+		.max_reply_bytes = STREAM_ANSWER_MAX_BYTES,
+	};
+
+	r->is_stream = true;
+	r->stream = (struct stream_answer){.write = q->write, .context = q->context};
+	if (stream_answer_init(&r->stream) < 0)
+		return fail_memory(q, d);
+	return rpc_stream_start(r->link.channel, &request, &r->call, d) < 0 ? EXIT_FAILED
+									    : EXIT_DONE;
+}
+
+int recording_start(struct recording *r, const struct recording_request *q, struct diag *d)
+{
+	int code = EXIT_DONE;
+
+	r->started_ms = clock_monotonic_ms();
+	r->n_unary = 0;
+	if (get_calls(q)->stream)
+		code = start_stream(r, q, d);
+	else if (!ask_next(r, q))
+		code = fail_memory(q, d);
+	if (code != EXIT_DONE)
+		return code;
+	log_info(LOG_CLIENT,
+		"%s: asked for %" PRId64 " ms, session %s; giving up after %" PRId64 " ms",
+		q->address->text, q->duration_ms, q->session_id, q->timeout_ms);
+	return EXIT_DONE;
+}
+
+uint64_t recording_get_received_bytes(const struct recording *r)
+{
+	int64_t n_bytes = r->is_stream ? (int64_t)r->stream.xspace_bytes
+				       : dial_get_received_bytes(r->link.watch_fd);
+
+	return n_bytes > 0 ? (uint64_t)n_bytes : 0;
+}
+
+void recording_add_progress(const struct recording *r, struct progress *progress)
+{
+	progress->recorded_bytes += r->stream.progress.recorded_bytes;
+	progress->announced_bytes += r->stream.progress.xspace_bytes;
+	progress->received_bytes += (int64_t)recording_get_received_bytes(r);
+}
+
+int64_t recording_get_duration_ms(const struct recording *r, const struct recording_request *q)
+{
+	int64_t begin_ms = r->started_ms + q->delay_ms;
+
+	if (!r->stopped_ms || r->stopped_ms >= begin_ms + q->duration_ms)
+		return q->duration_ms;
+	return r->stopped_ms > begin_ms ? r->stopped_ms - begin_ms : 0;
+}
+
+int64_t recording_get_transfer_ms(const struct recording *r, const struct recording_request *q)
+{
+	int64_t end_ms = r->started_ms + q->delay_ms + recording_get_duration_ms(r, q);
+
+	return r->ended_ms > end_ms ? r->ended_ms - end_ms : 0;
+}
+
+void recording_deinit(struct recording *r)
+{
+	rpc_pending_free(r->stop);
+	rpc_pending_free(r->call);
+	stream_answer_deinit(&r->stream);
+	link_close(&r->link);
+	*r = (struct recording)RECORDING_INIT;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of subcommands, and what every one of them has: dispatch, help, version. */
+#include "client/command/command.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/env.h"
+#include "base/log.h"
+#include "base/nearest.h"
+#include "base/options.h"
+#include "client/command/complete.h"
+#include "client/process/exit.h"
+#include "client/process/streams.h"
+
+static const struct command *const commands[] = {
+	&command_capture,
+	&command_convert,
+	&command_diff,
+	&command_list,
+	&command_monitor,
+	&command_report,
+	&command_run,
+	&command_snapshot,
+	&command_start,
+	&command_stop,
+	&command_view,
+};
+
+#define N_COMMANDS (sizeof commands / sizeof commands[0])
+/* Of letters: what differs more is no slip. */
+#define MAX_DISTANCE 2
+
+/* Commands that have a name but no code yet: they say so, and are not in the help. */
+static const struct {
+	const char *name;
+	const char *text;
+} announced[] = {
+	{"attach", "recording a running program that does not use libproftap is still to come; "
+		   "proftap run starts one so that it can be recorded"},
+	{"doctor", "checking what this machine permits is still to come"},
+};
+
+void command_print_version(FILE *out)
+{
+	fprintf(out, "proftap %s\n", PACKAGE_VERSION);
+}
+
+static void print_option(const struct command_option *o, FILE *out)
+{
+	const char *argument = o->argument ? o->argument : "";
+	char left[64];
+
+	snprintf(left, sizeof left, "%s%c%s--%s%s%s", o->letter ? "-" : "",
+		o->letter ? o->letter : ' ', o->letter ? ", " : "   ", o->name,
+		o->argument && o->kind != COMMAND_OPTION_MAYBE_INT ? " " : "", argument);
+	fprintf(out, "  %-30s %s\n", left, o->help);
+}
+
+void command_print_help(const struct command *c, FILE *out)
+{
+	fprintf(out, "usage: proftap %s %s\n%s\n\n", c->name, c->usage, c->summary);
+	for (size_t i = 0; i < c->n_options; i++)
+		if (c->options[i].kind != COMMAND_OPTION_ANNOUNCED)
+			print_option(&c->options[i], out);
+	fprintf(out, "  %-30s %s\n", "-h, --help", "this text");
+	fprintf(out, "  %-30s %s\n", "    --version", "the version");
+	if (c->set_profile_option) {
+		fprintf(out, "\nEach of these is an option too (--KEY VALUE, or -o KEY=VALUE):\n");
+		options_print_help(c->profile_use, out);
+	}
+	if (c->print_more_help)
+		c->print_more_help(out);
+}
+
+static void print_main_help(FILE *out)
+{
+	fprintf(out, "usage: proftap COMMAND [options] …\n"
+		     "Record what a running program does, for XProf.\n\n");
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+	fprintf(out,
+		"\nproftap COMMAND --help says more about one; --version prints the version.\n");
+}
+
+int command_fail_usage(const struct command *c, const struct diag *d)
+{
+	fprintf(stderr, "%s\n", d->text);
+	fprintf(stderr, "try: proftap %s%s--help\n", c ? c->name : "", c ? " " : "");
+	return EXIT_USAGE;
+}
+
+/* The beginning of a command stands for it. */
+static unsigned int find_distance(const char *name, const char *command)
+{
+	if (*name && strncmp(name, command, strlen(name)) == 0)
+		return 0;
+	return nearest_distance(name, command);
+}
+
+/* NULL: none is near. */
+static const char *find_nearest(const char *name)
+{
+	unsigned int best_distance = MAX_DISTANCE + 1;
+	const char *best = NULL;
+
+	for (size_t i = 0; i < N_COMMANDS; i++) {
+		unsigned int distance = find_distance(name, commands[i]->name);
+
+		if (distance < best_distance) {
+			best = commands[i]->name;
+			best_distance = distance;
+		}
+	}
+	return best;
+}
+
+static int fail_unknown(const char *name)
+{
+	const char *nearest = find_nearest(name);
+	struct diag d = DIAG_INIT;
+
+	for (size_t i = 0; i < sizeof announced / sizeof announced[0]; i++) {
+		if (strcmp(name, announced[i].name) == 0) {
+			fprintf(stderr, "proftap %s: %s\n", name, announced[i].text);
+			return EXIT_USAGE;
+		}
+	}
+	if (name[0] == '-')
+		diag_set(&d, EXIT_USAGE, "%.64s: unknown option; the command comes first", name);
+	else
+		diag_set(&d, EXIT_USAGE, "%.64s: unknown command%s%s", name,
+			nearest ? "; the nearest is " : "", nearest ? nearest : "");
+	return command_fail_usage(NULL, &d);
+}
+
+static void start_log(void)
+{
+	static char name[] = "proftap";
+	const char *text = env_get(ENV_PROFTAP_LOG);
+	enum log_level level;
+
+	if (!text)
+		return;
+	if (log_level_parse(text, &level)) {
+		fprintf(stderr,
+			"PROFTAP_LOG: bad value \"%.64s\": must be error, warn, info or debug; ignored\n",
+			text);
+		return;
+	}
+	log_set_level(level);
+	log_set_sink(log_to_stderr, name);
+}
+
+/* Output that could not be written is a failure, whatever the command thought. */
+static int finish(int code)
+{
+	if (streams_finish() == 0)
+		return code;
+	return code == EXIT_DONE ? EXIT_FAILED : code;
+}
+
+static int dispatch(int argc, char **argv)
+{
+	if (strcmp(argv[0], "__complete") == 0) {
+		complete(commands, N_COMMANDS, argc - 1, argv + 1, stdout);
+		return EXIT_DONE;
+	}
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		if (strcmp(argv[0], commands[i]->name) == 0)
+			return commands[i]->run(commands[i], argc, argv);
+	return fail_unknown(argv[0]);
+}
+
+int command_main(int argc, char **argv)
+{
+	streams_start();
+	start_log();
+	if (argc < 2) {
+		print_main_help(stderr);
+		return EXIT_USAGE;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+		print_main_help(stdout);
+		return finish(EXIT_DONE);
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		command_print_version(stdout);
+		return finish(EXIT_DONE);
+	}
+	return finish(dispatch(argc - 1, argv + 1));
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls to their end; see exchange.h. */
+#include "client/connect/exchange.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/log.h"
+#include "client/connect/failure.h"
+#include "client/connect/link.h"
+#include "client/process/clock.h"
+#include "client/process/exit.h"
+#include "client/process/interrupt.h"
+#include "client/target/address.h"
+#include "rpc/client.h"
+
+#define TURN_MS 100
+
+static void wait_for_answer(struct exchange *e)
+{
+	while (!rpc_pending_wait(e->pending, TURN_MS)) {
+		e->is_given_up = interrupt_get_count() > 0;
+		e->is_silent = !e->is_given_up && link_is_silent(e->link, e->started_ms);
+		/* Then it ends at once. */
+		if (e->is_given_up || e->is_silent)
+			rpc_pending_cancel(e->pending);
+	}
+	e->ended_ms = clock_monotonic_ms();
+}
+
+/* The failed call in the words of failure.h. */
+static int explain(const struct exchange *e, struct diag *d)
+{
+	struct failure f = {
+		.address = e->address,
+		.elapsed_ms = e->ended_ms - e->started_ms,
+		.timeout_ms = e->timeout_ms,
+		.is_silent = e->is_silent,
+		.is_of_session = e->is_of_session,
+		.is_of_recorder = e->is_of_recorder,
+		.is_of_proftap = strncmp(e->path, "/proftap.", 9) == 0,
+	};
+
+	link_describe_failure(e->link, e->pending, &f);
+	return failure_explain(&f, d);
+}
+
+static int finish(struct exchange *e, struct diag *d)
+{
+	int status = rpc_pending_get_status(e->pending);
+
+	log_info(LOG_CLIENT, "%s: %s: %s after %" PRId64 " ms", e->address->text, e->path,
+		rpc_status_name(status), e->ended_ms - e->started_ms);
+	if (e->is_given_up) {
+		diag_set(d, -EINTR, "%s: interrupted", e->address->text);
+		return EXIT_INTERRUPTED;
+	}
+	if (status == RPC_OK && rpc_pending_has_message(e->pending) && !e->is_silent)
+		return EXIT_DONE;
+	return explain(e, d);
+}
+
+int exchange_run(struct exchange *e, struct diag *d)
+{
+	const struct rpc_request request = {
+		.path = e->path,
+		.message = e->message ? e->message : (const uint8_t *)"",
+		.message_bytes = e->message_bytes,
+		.timeout_ms = e->timeout_ms,
+		.max_reply_bytes = EXCHANGE_MAX_BYTES,
+	};
+
+	e->started_ms = clock_monotonic_ms();
+	if (rpc_call_start(e->link->channel, &request, &e->pending, d) < 0)
+		return EXIT_FAILED;
+	wait_for_answer(e);
+	return finish(e, d);
+}
+
+void exchange_deinit(struct exchange *e)
+{
+	e->pending = rpc_pending_free(e->pending);
+	e->is_silent = e->is_given_up = false;
+}
+
+bool exchange_is_unknown(const struct exchange *e)
+{
+	return e->pending && !e->is_silent && !e->is_given_up &&
+	       rpc_pending_get_status(e->pending) == RPC_UNIMPLEMENTED;
+}
+
+/* The answer. */
+
+int exchange_read(const struct exchange *e, uint8_t **out, size_t *n_out)
+{
+	int r = -ENOMEM;
+
+	*n_out = 0;
+	*out = malloc(EXCHANGE_MAX_BYTES);
+	if (*out)
+		r = rpc_pending_copy(e->pending, *out, EXCHANGE_MAX_BYTES, n_out);
+	if (r < 0) {
+		free(*out);
+		*out = NULL;
+	}
+	return r;
+}

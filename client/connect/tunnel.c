@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tunnels; see tunnel.h. ssh makes the sockets when it is let in, so they tell that it is ready. One that finds a
+ * master connection of the user's leaves the forwarding to that, which goes on with it when ssh has ended; so it is
+ * told to stop. It never becomes a master itself, which would outlive the command.
+ */
+#include "client/connect/tunnel.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "base/log.h"
+#include "client/connect/tunnel_failure.h"
+#include "client/process/clock.h"
+#include "client/process/exit.h"
+#include "client/process/interrupt.h"
+#include "client/target/address.h"
+#include "client/target/dial_unix.h"
+
+/* ssh has time limits of its own; this is for one that has none. Where a person is asked, there is none. */
+#define OPEN_MS 60000
+#define CANCEL_MS 5000
+#define TURN_MS 20
+#define SOCKET_BYTES 96
+
+static const char *const fixed[] = {"ssh", "-N", "-T", "-o", "ExitOnForwardFailure=yes", "-o",
+	"ControlMaster=no", "-o", "RemoteCommand=none"};
+#define N_FIXED (sizeof fixed / sizeof fixed[0])
+/* BatchMode, "-O cancel", "--", the destination, the end. */
+#define N_MORE 8
+
+/* The command. */
+
+static int add_word(struct tunnel *t, const char *word)
+{
+	t->argv[t->n_argv] = strdup(word);
+	return t->argv[t->n_argv++] ? 0 : -ENOMEM;
+}
+
+static void format_socket(const struct tunnel *t, size_t i, char *out, size_t n)
+{
+	snprintf(out, n, "%s/%zu", t->dir, i + 1);
+}
+
+static int add_forward(struct tunnel *t, size_t i, const struct address *a)
+{
+	char socket[SOCKET_BYTES];
+	char word[sizeof a->host + sizeof a->path + SOCKET_BYTES];
+
+	format_socket(t, i, socket, sizeof socket);
+	if (a->path[0])
+		snprintf(word, sizeof word, "%s:%s", socket, a->path);
+	else
+		snprintf(word, sizeof word, strchr(a->host, ':') ? "%s:[%s]:%u" : "%s:%s:%u",
+			socket, a->host, a->port);
+	return add_word(t, "-L") || add_word(t, word) ? -ENOMEM : 0;
+}
+
+static int make_command(
+	struct tunnel *t, const char *destination, const struct address *v, size_t n)
+{
+	int r = 0;
+
+	t->argv = calloc(N_FIXED + 2 * n + N_MORE, sizeof *t->argv);
+	if (!t->argv)
+		return -ENOMEM;
+	for (size_t i = 0; i < N_FIXED && !r; i++)
+		r = add_word(t, fixed[i]);
+	if (!r && !ssh_has_terminal())
+		r = add_word(t, "-o") || add_word(t, "BatchMode=yes");
+	for (size_t i = 0; i < n && !r; i++)
+		r = add_forward(t, i, &v[i]);
+	if (!r)
+		r = add_word(t, "--") || add_word(t, destination);
+	return r ? -ENOMEM : 0;
+}
+
+/* The place. */
+
+/* Where the directory's name may be read by ssh as it is, and leaves room for a socket's. */
+static bool is_usable(const char *dir)
+{
+	static const char ordinary[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";
+
+	return dir && dir[0] == '/' && strlen(dir) < 40 && !dir[strspn(dir, ordinary)];
+}
+
+static int make_dir(struct tunnel *t, struct diag *d)
+{
+	const char *parent = getenv("TMPDIR");
+
+	if (!is_usable(parent))
+		parent = "/tmp";
+	/* mkdtemp() lets nobody else in. */
+	snprintf(t->dir, sizeof t->dir, "%s/proftap-ssh-XXXXXX", parent);
+	if (mkdtemp(t->dir))
+		return 0;
+	t->dir[0] = '\0';
+	return diag_set(d, -errno, "%s: cannot make a directory for the tunnel: %s", parent,
+		errno_words(errno));
+}
+
+/* Waiting. */
+
+static bool is_ready(const struct tunnel *t)
+{
+	for (size_t i = 0; i < t->n_sockets; i++) {
+		char path[SOCKET_BYTES];
+		struct stat st;
+
+		format_socket(t, i, path, sizeof path);
+		if (lstat(path, &st) || !S_ISSOCK(st.st_mode))
+			return false;
+	}
+	return true;
+}
+
+static int fail_late(const char *destination, struct diag *d)
+{
+	diag_set(d, -ETIMEDOUT, "--ssh %.200s: ssh was not let in within %d s", destination,
+		OPEN_MS / 1000);
+	return EXIT_TIMEOUT;
+}
+
+static int wait_until_ready(struct tunnel *t, const char *destination, struct diag *d)
+{
+	int64_t end_ms = ssh_has_terminal() ? INT64_MAX : clock_monotonic_ms() + OPEN_MS;
+
+	for (;;) {
+		/* In this order: what is there when it has ended stays there. */
+		bool has_ended = ssh_poll(&t->ssh, TURN_MS);
+
+		t->is_open = is_ready(t);
+		if (t->is_open)
+			return EXIT_DONE;
+		/* The same key may have ended it. */
+		if (has_ended)
+			interrupt_settle();
+		if (interrupt_get_count() > 0) {
+			diag_set(d, -EINTR, "--ssh %.200s: interrupted: nothing was written",
+				destination);
+			return EXIT_INTERRUPTED;
+		}
+		if (has_ended)
+			return tunnel_failure_explain(&t->ssh, destination, d);
+		if (clock_monotonic_ms() >= end_ms)
+			return fail_late(destination, d);
+	}
+}
+
+/* The addresses. */
+
+/* "gpu7" of "me@gpu7" and of "ssh://me@gpu7:22". */
+static void find_host(const char *destination, char *out, size_t n)
+{
+	static const char scheme[] = "ssh://";
+	bool is_uri = strncmp(destination, scheme, sizeof scheme - 1) == 0;
+	const char *at = strrchr(destination, '@');
+
+	if (is_uri)
+		destination += sizeof scheme - 1;
+	snprintf(out, n, "%s", at ? at + 1 : destination);
+	if (is_uri)
+		out[strcspn(out, ":/")] = '\0';
+}
+
+static void lead_through(
+	const struct tunnel *t, const char *destination, struct address *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct address *a = &v[i];
+		char words[sizeof a->words];
+
+		snprintf(words, sizeof words, "--ssh %.200s %s", destination, a->text);
+		if (!a->port || strcmp(a->host, "localhost") == 0)
+			find_host(destination, a->host, sizeof a->host);
+		a->is_tunnel = true;
+		if (a->port)
+			address_format(a);
+		else
+			snprintf(a->text, sizeof a->text, "%.150s:%s", a->host, a->path);
+		memcpy(a->words, words, sizeof words);
+		format_socket(t, i, a->path, sizeof a->path);
+	}
+}
+
+int tunnel_open(struct tunnel *t, const char *destination, struct address *targets,
+	size_t n_targets, struct diag *d)
+{
+	int code;
+
+	*t = (struct tunnel)TUNNEL_INIT;
+	if (make_dir(t, d))
+		return EXIT_FAILED;
+	t->n_sockets = n_targets;
+	if (make_command(t, destination, targets, n_targets)) {
+		diag_set(d, -ENOMEM, "--ssh: out of memory");
+		return EXIT_FAILED;
+	}
+	if (ssh_start(&t->ssh, t->argv, d))
+		return EXIT_FAILED;
+	code = wait_until_ready(t, destination, d);
+	if (code == EXIT_DONE)
+		lead_through(t, destination, targets, n_targets);
+	return code;
+}
+
+/* The end. */
+
+/* The same command, said to the user's master: it ends the forwarding, and nothing else. */
+static void cancel(struct tunnel *t)
+{
+	int64_t end_ms = clock_monotonic_ms() + CANCEL_MS;
+	struct ssh ssh;
+
+	/* Before "--" and the destination. */
+	t->argv[t->n_argv + 1] = t->argv[t->n_argv - 1];
+	t->argv[t->n_argv] = t->argv[t->n_argv - 2];
+	t->argv[t->n_argv - 2] = strdup("-O");
+	t->argv[t->n_argv - 1] = strdup("cancel");
+	t->n_argv += 2;
+	if (!t->argv[t->n_argv - 4] || !t->argv[t->n_argv - 3] || ssh_start(&ssh, t->argv, NULL))
+		return;
+	while (!ssh_poll(&ssh, TURN_MS) && clock_monotonic_ms() < end_ms)
+		;
+	ssh_end(&ssh);
+}
+
+static void remove_dir(const struct tunnel *t)
+{
+	for (size_t i = 0; i < t->n_sockets; i++) {
+		char path[SOCKET_BYTES];
+
+		format_socket(t, i, path, sizeof path);
+		unlink(path);
+	}
+	rmdir(t->dir);
+}
+
+/* Whether somebody listens there although ssh has ended: a master of the user's, which goes on. */
+static bool is_still_open(const struct tunnel *t)
+{
+	char path[SOCKET_BYTES];
+	int fd;
+
+	if (!t->is_open)
+		return false;
+	format_socket(t, 0, path, sizeof path);
+	fd = dial_path(path);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+void tunnel_close(struct tunnel *t)
+{
+	ssh_end(&t->ssh);
+	if (t->ssh.n_words > 0)
+		log_info(LOG_CLIENT, "ssh: %s", ssh_get_last_line(&t->ssh));
+	if (is_still_open(t))
+		cancel(t);
+	if (t->dir[0])
+		remove_dir(t);
+	for (size_t i = 0; i < t->n_argv; i++)
+		free(t->argv[i]);
+	free(t->argv);
+	*t = (struct tunnel)TUNNEL_INIT;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pages; see let_go.h. */
+#include "client/process/let_go.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+#include "client/process/interrupt.h"
+
+/* Of the file in memory, at most; a multiple of every page. */
+#define WINDOW_BYTES ((size_t)4 << 20)
+
+int let_go(const uint8_t *p, void *context)
+{
+	struct let_go *w = context;
+	size_t n;
+
+	if (p < w->from) {
+		n = (size_t)(p - w->map);
+		w->from = w->map + (n - n % WINDOW_BYTES);
+	}
+	n = (size_t)(p - w->from);
+	if (n < WINDOW_BYTES)
+		return 0;
+	n -= n % WINDOW_BYTES;
+	madvise(w->from, n, MADV_DONTNEED);
+	w->from += n;
+	return interrupt_get_count() >= 2 ? -EINTR : 0;
+}

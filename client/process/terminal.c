@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Words on a terminal; see terminal.h. */
+#include "client/process/terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/printable.h"
+
+void terminal_write(const char *text, FILE *out)
+{
+	size_t n = strlen(text);
+
+	while (n > 0) {
+		size_t kept;
+		size_t length = printable_next(text, n, &kept);
+
+		if (kept)
+			fwrite(text, 1, kept, out);
+		else
+			putc('?', out);
+		text += length;
+		n -= length;
+	}
+}
+
+void terminal_write_line(const char *label, const char *text, FILE *out)
+{
+	fprintf(out, "  %s: ", label);
+	terminal_write(text, out);
+	putc('\n', out);
+}
+
+/* A '~' in front would become a home directory. */
+static bool is_ordinary(const char *word)
+{
+	static const char ordinary[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				       "0123456789_./~@%+=:,-";
+
+	return word[0] && word[0] != '~' && word[strspn(word, ordinary)] == '\0';
+}
+
+void terminal_write_word(const char *word, FILE *out)
+{
+	if (is_ordinary(word)) {
+		fputs(word, out);
+		return;
+	}
+	putc('\'', out);
+	for (; *word; word++) {
+		if (*word == '\'')
+			fputs("'\\''", out);
+		else
+			putc(*word, out);
+	}
+	putc('\'', out);
+}
+
+size_t terminal_get_width(FILE *out)
+{
+	struct winsize size;
+
+	return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+static bool is_set(const char *value)
+{
+	return value && *value;
+}
+
+bool terminal_has_color(FILE *out)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(fileno(out)) && !is_set(getenv("NO_COLOR")) && is_set(term) &&
+	       strcmp(term, "dumb") != 0;
+}

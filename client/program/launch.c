@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a client's process to a program's; see launch.h. */
+#include "client/program/launch.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "base/env.h"
+#include "base/runtime_dir.h"
+#include "client/process/exit.h"
+#include "client/process/interrupt.h"
+#include "client/process/streams.h"
+#include "client/program/program.h"
+
+/* What the program had in LD_PRELOAD comes before ours; the sanitizer's runtime insists on being the first. */
+static int set_preload(const struct launch *l)
+{
+	const char *first = l->program->first_library;
+	const char *old = getenv("LD_PRELOAD");
+	_cleanup_free_ char *value = NULL;
+
+	if (asprintf(&value, "%s%s%s%s%s", first, *first ? ":" : "", old ? old : "",
+		    old && *old ? ":" : "", l->library) < 0) {
+		value = NULL;
+		return -ENOMEM;
+	}
+	return setenv("LD_PRELOAD", value, 1) ? -errno : 0;
+}
+
+static int set(enum env_variable v, const char *value)
+{
+	if (!value)
+		return unsetenv(env_table[v].name) ? -errno : 0;
+	return setenv(env_table[v].name, value, 1) ? -errno : 0;
+}
+
+/*
+ * Where its server's private socket will be, for what it starts before its library could say so, or where that may not;
+ * a wrong guess leads nowhere. What is started within another program's tree is that one's.
+ */
+static int set_parent(void)
+{
+	char dir[RUNTIME_DIR_MAX_BYTES];
+	char value[RUNTIME_DIR_MAX_BYTES + 32];
+
+	for (unsigned i = 0; i < RUNTIME_DIR_PLACES && !env_get(ENV_PROFTAP_PARENT); i++) {
+		if (runtime_dir_get(i, dir) || runtime_dir_make(dir))
+			continue;
+		snprintf(value, sizeof value, "unix:%s/%d.sock", dir, (int)getpid());
+		return set(ENV_PROFTAP_PARENT, value);
+	}
+	return 0;
+}
+
+static int set_environment(const struct launch *l)
+{
+	char until[32];
+	char pid[16];
+	int r = set_preload(l);
+
+	snprintf(pid, sizeof pid, "%d", (int)getpid());
+	snprintf(until, sizeof until, "%" PRId64, l->wait_until_ms);
+	if (!r)
+		r = set(ENV_PROFTAP_SERVER, l->server);
+	if (!r)
+		r = set(ENV_PROFTAP_SERVER_PID, pid);
+	if (!r)
+		r = set_parent();
+	if (!r)
+		r = set(ENV_PROFTAP_FOLLOW, l->follow ? "1" : NULL);
+	/* There may be options in it. */
+	if (!r && l->recorder && !env_is_on(ENV_PROFTAP_RECORDER))
+		r = set(ENV_PROFTAP_RECORDER, "1");
+	if (!r)
+		r = set(ENV_PROFTAP_WAIT, l->wait_until_ms ? until : NULL);
+	return r;
+}
+
+int launch_here(const struct launch *l, struct diag *d)
+{
+	const char *path = l->program->path;
+	int r = set_environment(l);
+
+	if (!r) {
+		streams_give_back();
+		execv(path, l->argv);
+		r = -errno;
+	}
+	diag_set(d, r, "%.300s: cannot be executed: %s", path, errno_words(r));
+	return r == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+static void become_program(const struct launch *l)
+{
+	struct diag d = DIAG_INIT;
+	int code = launch_here(l, &d);
+
+	fprintf(stderr, "%s\n", d.text);
+	_exit(code);
+}
+
+pid_t launch_child(const struct launch *l)
+{
+	const struct sigaction dfl = {.sa_handler = SIG_DFL};
+	struct sigaction on_child;
+	sigset_t before;
+	pid_t pid;
+
+	/* Ignored, a child's end would not wait to be asked for. */
+	sigaction(SIGCHLD, &dfl, &on_child);
+	interrupt_hold(&before);
+	pid = fork();
+	if (pid)
+		return pid < 0 ? -errno : pid;
+	sigaction(SIGCHLD, &on_child, NULL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	become_program(l);
+	return 0;
+}
+
+int launch_wait(pid_t pid)
+{
+	int status = 0;
+	pid_t r;
+
+	/* Also the orphans of a container whose first process we are. */
+	do
+		r = waitpid(-1, &status, 0);
+	while (r != pid && (r > 0 || errno == EINTR));
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+bool launch_has_ended(pid_t pid)
+{
+	siginfo_t info = {.si_pid = 0};
+
+	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid == pid;
+}

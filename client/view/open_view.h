@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The view that a command's operands and options mean: what convert, report, diff and view have in common. */
+#ifndef CLIENT_OPEN_VIEW_H
+#define CLIENT_OPEN_VIEW_H
+
+#include <stddef.h>
+
+#include "client/command/command.h"
+#include "trace/read/grouping.h"
+#include "trace/read/selection.h"
+#include "trace/read/view.h"
+
+struct diag;
+
+/* What the options in OPEN_VIEW_OPTIONS and OPEN_VIEW_GROUP_OPTIONS set. */
+struct view_settings {
+	enum view_align align;
+	int64_t *shifts_ns; /* NULL: none */
+	size_t n_shifts;
+	struct selection selection;
+	struct grouping grouping;
+	/* Takes the sentences about files that cannot be read; NULL: such a file is an error. */
+	struct names *unreadable;
+};
+
+#define VIEW_SETTINGS_INIT                                             \
+	{                                                              \
+		.selection = SELECTION_INIT, .grouping = GROUPING_INIT \
+	}
+
+void view_settings_deinit(struct view_settings *s);
+
+/* What the rows of OPEN_VIEW_OPTIONS call; |settings| is a struct view_settings. */
+int view_settings_set_align(void *settings, const char *value, struct diag *d);
+int view_settings_set_from(void *settings, const char *value, struct diag *d);
+int view_settings_set_to(void *settings, const char *value, struct diag *d);
+int view_settings_set_min_duration(void *settings, const char *value, struct diag *d);
+int view_settings_set_name(void *settings, const char *value, struct diag *d);
+int view_settings_set_exclude(void *settings, const char *value, struct diag *d);
+int view_settings_set_thread(void *settings, const char *value, struct diag *d);
+int view_settings_set_pid(void *settings, const char *value, struct diag *d);
+int view_settings_set_iterations(void *settings, const char *value, struct diag *d);
+int view_settings_set_primary(void *settings, const char *value, struct diag *d);
+int view_settings_set_secondary(void *settings, const char *value, struct diag *d);
+int view_settings_set_system_primary(void *settings, const char *value, struct diag *d);
+int view_settings_set_system_secondary(void *settings, const char *value, struct diag *d);
+
+/* Rows for a command's table; |member| is its struct view_settings. */
+#define OPEN_VIEW_CALL(settings, member, name, set, argument, help)                            \
+	{                                                                                      \
+		name, 0, COMMAND_OPTION_CALL, offsetof(settings, member), 0, 0, set, argument, \
+			help                                                                   \
+	}
+
+#define OPEN_VIEW_OPTIONS(settings, member)                                                               \
+	OPEN_VIEW_CALL(settings, member, "from", view_settings_set_from, "TIME",                          \
+		"only what ends at TIME of the trace or later, as in 250us, 20ms, 1.5s"),                 \
+		OPEN_VIEW_CALL(settings, member, "to", view_settings_set_to, "TIME",                      \
+			"only what begins before TIME"),                                                  \
+		OPEN_VIEW_CALL(settings, member, "name", view_settings_set_name, "REGEX",                 \
+			"only what has a matching name"),                                                 \
+		OPEN_VIEW_CALL(settings, member, "exclude", view_settings_set_exclude, "REGEX",           \
+			"nothing that has a matching name"),                                              \
+		OPEN_VIEW_CALL(settings, member, "min_duration", view_settings_set_min_duration,          \
+			"TIME", "only spans that are as long as TIME or longer"),                         \
+		OPEN_VIEW_CALL(settings, member, "iterations", view_settings_set_iterations,              \
+			"LIST",                                                                           \
+			"only what begins in these steps, as in [1,[3-4]]; without steps, of each "       \
+			"kernel only these"),                                                             \
+		OPEN_VIEW_CALL(settings, member, "thread", view_settings_set_thread, "LIST",              \
+			"only these threads: names (with * and ?) or tids"),                              \
+		OPEN_VIEW_CALL(settings, member, "pid", view_settings_set_pid, "LIST",                    \
+			"only these programs and devices: pids or names"),                                \
+		{"truncate_kernels", 0, COMMAND_OPTION_FLAG,                                              \
+			offsetof(settings, member.selection.truncates_kernels), 0, 0, NULL, NULL,         \
+			"names of kernels without arguments and template parameters"},                    \
+		OPEN_VIEW_CALL(settings, member, "align", view_settings_set_align, "HOW",                 \
+			"of several files: epoch (default, by their clocks), start, or a time to add to " \
+			"each, as in 0,-5ms")
+
+/* And the names that Neuron's tools have for the same. */
+#define OPEN_VIEW_GROUP_OPTIONS(settings, member)                                                 \
+	OPEN_VIEW_CALL(settings, member, "primary_group", view_settings_set_primary, "LIST",      \
+		"what makes a process in the viewer; default host,pid; see proftap-convert(1)"),  \
+		OPEN_VIEW_CALL(settings, member, "secondary_group", view_settings_set_secondary,  \
+			"LIST", "what makes a row in it; default tid"),                           \
+		OPEN_VIEW_CALL(settings, member, "system_trace_primary_group",                    \
+			view_settings_set_system_primary, "LIST", "the same as --primary_group"), \
+		OPEN_VIEW_CALL(settings, member, "system_trace_secondary_group",                  \
+			view_settings_set_system_secondary, "LIST",                               \
+			"the same as --secondary_group")
+
+/*
+ * All trace files at |places| (files, runs, log directories) as one view, which borrows |settings|. *path is that of the first
+ * file, or of the run where there are several; the caller frees it. 0, or a negative errno with |d|, which is empty where none can
+ * be read and all has been said in settings->unreadable.
+ */
+int open_view(char *const *places, size_t n_places, const struct view_settings *settings,
+	struct view **out, char **path, struct diag *d);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The Perfetto UI's view of a trace; see perfetto_view.h. */
+#include "client/view/perfetto_view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "client/process/exit.h"
+#include "client/process/interrupt.h"
+#include "client/process/streams.h"
+#include "client/view/conversion.h"
+#include "client/view/perfetto_link.h"
+#include "client/view/trace_server.h"
+#include "trace/codec/codec.h"
+#include "trace/json.h"
+#include "trace/read/view.h"
+
+struct showing {
+	const struct perfetto_view *settings;
+	const struct view *view;
+	const char *path;
+	struct perfetto_link link;
+	struct codec_result result;
+	int fd;
+};
+
+/* --- size ---------------------------------------------------------------------------------- */
+
+/* Where Google's trace_processor, a program of this machine, holds the trace and the page only asks it. */
+static int fail_size(const struct showing *s, uint64_t n_events, struct diag *d)
+{
+	return diag_set(d, -EFBIG,
+		"%.120s: %" PRIu64 " events are too many for a browser (--max_events, %" PRId64
+		"): see less of it with --from, --to, --name; or proftap convert -t perfetto -o FILE.pftrace %.60s && "
+		"trace_processor server http FILE.pftrace, and open " PERFETTO_LINK_ORIGIN,
+		s->path, n_events, s->settings->max_events, s->path);
+}
+
+static int fail_bytes(const struct showing *s, struct diag *d)
+{
+	return diag_set(d, -EFBIG,
+		"%.120s: %" PRIu64
+		" bytes are too many for a browser: see less of it with --from, --to, --name; or proftap convert -t "
+		"perfetto -o FILE.pftrace %.60s && trace_processor server http FILE.pftrace, and open " PERFETTO_LINK_ORIGIN,
+		s->path, s->result.n_bytes, s->path);
+}
+
+/* What is not selected is not known before it is read. */
+static int check_before(const struct showing *s, struct diag *d)
+{
+	uint64_t n_events = s->view->selection ? 0 : s->view->n_events;
+
+	return n_events > (uint64_t)s->settings->max_events ? fail_size(s, n_events, d) : 0;
+}
+
+static int check_after(const struct showing *s, struct diag *d)
+{
+	if (s->result.n_items > (uint64_t)s->settings->max_events)
+		return fail_size(s, s->result.n_items, d);
+	return s->result.n_bytes > PERFETTO_VIEW_MAX_BYTES ? fail_bytes(s, d) : 0;
+}
+
+/* --- the file ------------------------------------------------------------------------------ */
+
+/* Without a name, so that it goes with us, however we end. */
+static int open_unlinked(const char *directory)
+{
+	_cleanup_free_ char *path = NULL;
+	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
+
+	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT))
+		return fd < 0 ? -errno : fd;
+	if (asprintf(&path, "%s/proftap-XXXXXX", directory) < 0)
+		return -ENOMEM;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	unlink(path);
+	return fd;
+}
+
+static int fail_file(const char *directory, int r, struct diag *d)
+{
+	return diag_set(d, r,
+		"%.200s: cannot write a temporary file: %s; choose another directory with TMPDIR",
+		directory, errno_words(-r));
+}
+
+static int convert(struct showing *s, struct diag *d)
+{
+	const char *directory = getenv("TMPDIR");
+	int r;
+
+	if (!directory || !*directory)
+		directory = "/tmp";
+	s->fd = open_unlinked(directory);
+	if (s->fd < 0)
+		return fail_file(directory, s->fd, d);
+	r = conversion_write(codec_find("perfetto"), s->view, s->fd, false, &s->result, d);
+	return r && !d->text[0] ? fail_file(directory, r, d) : r;
+}
+
+/* --- what is said -------------------------------------------------------------------------- */
+
+static const char *get_host_stem(const struct showing *s)
+{
+	const char *slash = strrchr(s->path, '/');
+
+	return s->view->n_archives == 1 ? s->view->hosts[0].stem : slash ? slash + 1 : s->path;
+}
+
+static void say_text(const struct showing *s)
+{
+	FILE *out = s->settings->out;
+
+	fprintf(stderr, "serving %" PRIu64 " of %" PRIu64 " events, %.1f MB, %s; Ctrl-C ends it\n",
+		s->result.n_items, s->view->n_events, (double)s->result.n_bytes / 1e6,
+		s->settings->keeps ? "as often as it is wanted" : "until it was fetched once");
+	conversion_say_losses(codec_find("perfetto"), s->view, &s->result);
+	if (s->result.n_items == 0)
+		fprintf(stderr, "  warning: there are no events in it\n");
+	if (s->link.tunnel[0])
+		fprintf(stderr,
+			"this is another machine than the browser's? there: the second line, then the link\n");
+	else if (s->settings->port != PERFETTO_LINK_PORT)
+		fprintf(stderr,
+			"  note: the Perfetto UI fetches from port %d only, unless its flag \"Relax CSP\" is set\n",
+			PERFETTO_LINK_PORT);
+	fprintf(out, "%s\n", s->link.text);
+	if (s->link.tunnel[0])
+		fprintf(out, "%s\n", s->link.tunnel);
+}
+
+static void say_json(const struct showing *s)
+{
+	struct json j;
+
+	json_begin(&j, s->settings->out);
+	json_text(&j, "link", s->link.text);
+	json_text(&j, "url", s->link.url);
+	json_text(&j, "tunnel", s->link.tunnel[0] ? s->link.tunnel : NULL);
+	json_int(&j, "port", s->settings->port);
+	json_text(&j, "format", "perfetto");
+	conversion_write_json_members(s->view, &s->result, &j);
+	json_end(&j);
+}
+
+/* --- all of it ----------------------------------------------------------------------------- */
+
+static int serve(struct showing *s, struct diag *d)
+{
+	struct trace_server server = {
+		.port = (uint16_t)s->settings->port,
+		.path = s->link.path,
+		.fd = s->fd,
+		.n_bytes = s->result.n_bytes,
+		.keeps = s->settings->keeps,
+	};
+	int code = EXIT_FAILED;
+
+	interrupt_start();
+	if (trace_server_open(&server, d))
+		return EXIT_FAILED;
+	if (s->settings->is_json)
+		say_json(s);
+	else
+		say_text(s);
+	if (fflush(s->settings->out) == 0)
+		code = trace_server_run(&server, d);
+	else
+		diag_set(d, -EIO, "%s", "the link could not be written");
+	trace_server_close(&server);
+	return code;
+}
+
+int perfetto_view_run(
+	const struct perfetto_view *p, const struct view *view, const char *path, struct diag *d)
+{
+	struct showing s = {.settings = p, .view = view, .path = path, .fd = -1};
+	int code = EXIT_FAILED;
+	int r = check_before(&s, d);
+
+	if (r == 0)
+		r = perfetto_link_make(&s.link, (uint16_t)p->port, get_host_stem(&s), d);
+	if (r == 0)
+		r = convert(&s, d);
+	if (r == 0)
+		r = check_after(&s, d);
+	if (r == 0)
+		code = serve(&s, d);
+	closep(&s.fd);
+	return code;
+}
