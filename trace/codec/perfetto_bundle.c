@@ -133,11 +133,14 @@ static void wait_until_ready(struct bundles *b, struct bundle *u)
 }
 
 /* What one large event needed is not kept by each bundle of the ring. */
-static void empty(struct bundle *u)
+static void empty(struct bundles *b, struct bundle *u)
 {
 	packets_empty(&u->packets, LARGE_BYTES);
 	packets_empty(&u->deflated, LARGE_BYTES);
+	/* A thread may be looking whether this is the next. */
+	pthread_mutex_lock(&b->lock);
 	u->state = BUNDLE_EMPTY;
+	pthread_mutex_unlock(&b->lock);
 }
 
 static int fail_bundle(const struct bundles *b, int error)
@@ -159,7 +162,7 @@ static int write_oldest(struct bundles *b)
 	if (u->error)
 		return fail_bundle(b, u->error);
 	write_bundle(b->sink, u);
-	empty(u);
+	empty(b, u);
 	return b->sink->error;
 }
 
