@@ -70,7 +70,8 @@ static void on_met(uv_async_t *handle)
 	struct attached *a = handle->data;
 
 	joins_serve(&a->joins);
-	reception_announce(&a->reception);
+	if (a->has_listener)
+		reception_announce(&a->reception);
 }
 
 static void on_finished(uv_async_t *handle)

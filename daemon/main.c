@@ -6,23 +6,32 @@
 #include <string.h>
 
 #include "daemon/attached.h"
+#include "daemon/host/host.h"
 
 static const char usage[] =
-	"usage: proftapd --attached PID\n"
+	"usage: proftapd --host [OPTION VALUE]...\n"
+	"       proftapd --attached PID\n"
 	"\n"
-	"The profiler server of one process. libproftap starts it (ptap_server_start) and passes it\n"
-	"the listening socket and the shared memory; it is not meant to be started by hand.\n"
+	"The profiler server of a machine, or of one process.\n"
 	"\n"
-	"  --attached PID  serve the process PID\n"
+	"  --host          serve all programs of this machine, or of this user, on one port\n"
+	"  --attached PID  serve the process PID: libproftap starts this (ptap_server_start)\n"
 	"  --help          print this\n"
-	"  --version       print the version\n";
+	"  --version       print the version\n"
+	"\n"
+	"Options of --host:\n";
+
+static int help(FILE *out)
+{
+	fputs(usage, out);
+	host_print_help(out);
+	return out == stdout ? 0 : 2;
+}
 
 int main(int argc, char **argv)
 {
-	if (argc == 2 && strcmp(argv[1], "--help") == 0) {
-		fputs(usage, stdout);
-		return 0;
-	}
+	if (argc == 2 && strcmp(argv[1], "--help") == 0)
+		return help(stdout);
 	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
 		puts("proftapd " PACKAGE_VERSION);
 		return 0;
@@ -31,6 +40,7 @@ int main(int argc, char **argv)
 	mallopt(M_MMAP_THRESHOLD, 256 << 10);
 	if (argc == 3 && strcmp(argv[1], "--attached") == 0 && atoi(argv[2]) > 0)
 		return attached_run(atoi(argv[2]));
-	fputs(usage, stderr);
-	return 2;
+	if (argc >= 2 && strcmp(argv[1], "--host") == 0)
+		return host_main(argc, argv);
+	return help(stderr);
 }

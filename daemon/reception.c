@@ -112,9 +112,33 @@ void reception_tell_target(const struct reception *r)
 	memcpy(r->target->arena->own_socket, r->own_socket, sizeof r->own_socket);
 }
 
+/* A channel of a host daemon: it has looked who asks there. */
+static void serve_channel(int fd, void *context)
+{
+	struct reception *r = context;
+
+	door_let_in(r->own_socket[0] ? &r->private.door : &r->door, fd);
+}
+
+static uid_t find_uid(void *context)
+{
+	struct reception *r = context;
+
+	return access_find_uid(&r->access);
+}
+
+static void announce_to_daemons(struct reception *r)
+{
+	const struct announcer_policy policy = {describe, serve_channel, find_uid, r};
+
+	announcer_open(&r->announcer, r->door.poll.loop, r->target->pid, &policy);
+}
+
 void reception_announce(struct reception *r)
 {
 	char parent[sizeof r->target->arena->parent];
+
+	announce_to_daemons(r);
 
 	snprintf(parent, sizeof parent, "%.*s", (int)sizeof parent - 1, r->target->arena->parent);
 	kin_announce(&r->kin, parent, r->target->pid, r->own_socket);
@@ -133,6 +157,7 @@ void reception_close(struct reception *r)
 	door_close(&r->door);
 	socket_file_remove(&r->socket_file);
 	private_close(&r->private);
+	announcer_close(&r->announcer);
 }
 
 void reception_end(struct reception *r)

@@ -15,6 +15,7 @@
 #include "daemon/door/door.h"
 #include "daemon/door/private.h"
 #include "daemon/kernel/socket_file.h"
+#include "daemon/kin/announcer.h"
 #include "daemon/kin/kin.h"
 #include "lib/wire/arena.h"
 
@@ -31,6 +32,7 @@ struct reception {
 	struct private private;
 	char own_socket[ARENA_SOCKET_BYTES]; /* the private one, "unix:PATH"; "": none */
 	struct kin kin; /* whose servers come in, too */
+	struct announcer announcer; /* to host daemons, which send channels */
 	struct socket_file socket_file; /* that it listens on instead of a port */
 	struct rpc_server *rpc; /* NULL: nobody has come yet */
 };
@@ -42,7 +44,7 @@ void reception_init(struct reception *r, struct service *service, struct target 
 int reception_open(struct reception *r, uv_loop_t *loop);
 /* Puts the private socket's place into the arena, whose head is filled. Before the hello. Any thread. */
 void reception_tell_target(const struct reception *r);
-/* Tells the parent's server, if the program has one. After that. */
+/* Tells the parent's server, if the program has one, and host daemons. After that. */
 void reception_announce(struct reception *r);
 /* The program has died: nobody comes in any more but by the private sockets. Returns the user whose it was. */
 uid_t reception_close_port(struct reception *r);

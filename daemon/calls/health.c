@@ -44,7 +44,9 @@ static int is_service(const char *wanted)
 
 static status get_status(const struct service *service)
 {
-	return atomic_load(&service->session->is_closing) ? NOT_SERVING : SERVING;
+	/* A host daemon has no session. */
+	return service->session && atomic_load(&service->session->is_closing) ? NOT_SERVING
+									      : SERVING;
 }
 
 static void encode(status s, struct chunks *out)

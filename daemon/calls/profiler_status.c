@@ -3,10 +3,8 @@
 #include "daemon/calls/profiler_status.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/grow.h"
@@ -16,31 +14,12 @@
 #include "daemon/kernel/owner.h"
 #include "daemon/message/reply_message.h"
 #include "daemon/message/reply_v1.h"
+#include "daemon/message/target_message.h"
 #include "daemon/recording/capture.h"
 #include "daemon/session/session.h"
 #include "daemon/target/family.h"
 #include "proftap/v1/profiler.pb-c.h"
 #include "rpc/server.h"
-
-/* A Target with room for its texts. */
-struct entry {
-	Proftap__V1__Target message;
-	char name[sizeof((struct status *)0)->name];
-	char hostname[256];
-	char address[sizeof((struct status *)0)->address + 16];
-};
-
-/* Targets. */
-
-static void set_address(struct entry *e, const struct status *s)
-{
-	const char *form = strchr(s->address, ':') ? "[%s]:%u" : "%s:%u";
-
-	if (strncmp(s->address, "unix:", 5) == 0)
-		snprintf(e->address, sizeof e->address, "%s", s->address);
-	else if (s->port)
-		snprintf(e->address, sizeof e->address, form, s->address, s->port);
-}
 
 /* Of the program's server, |s|, as it is with a process that it records. */
 static char *name_state(enum target_life life, const struct status *s)
@@ -51,32 +30,16 @@ static char *name_state(enum target_life life, const struct status *s)
 	return (char *)status_name_state(&own);
 }
 
-/* Once it stays where it is. */
-static void link_texts(struct entry *e)
-{
-	gethostname(e->hostname, sizeof e->hostname - 1);
-	printable_clean(e->hostname);
-	printable_clean(e->name);
-	e->message.name = e->name;
-	e->message.hostname = e->hostname;
-	e->message.address = e->address;
-}
-
 /* The program that started the server. */
-static void describe_main(const struct service *service, const struct status *s, struct entry *e)
+static void describe_main(
+	const struct service *service, const struct status *s, struct target_message *e)
 {
-	memset(e, 0, sizeof *e);
-	proftap__v1__target__init(&e->message);
-	e->message.pid = s->pid;
-	e->message.uid = s->uid;
-	e->message.since_unix_ns = (uint64_t)s->since_ns;
+	target_message_describe(e, s);
 	e->message.state = name_state(target_get_life(service->session->family->main), s);
-	memcpy(e->name, s->name, sizeof e->name);
-	set_address(e, s);
-	link_texts(e);
 }
 
-static void describe_child(const struct child *child, const struct status *s, struct entry *e)
+static void describe_child(
+	const struct child *child, const struct status *s, struct target_message *e)
 {
 	memset(e, 0, sizeof *e);
 	proftap__v1__target__init(&e->message);
@@ -87,7 +50,7 @@ static void describe_child(const struct child *child, const struct status *s, st
 }
 
 /* Takes longer than the family's mutex may be held. */
-static void find_uid(struct entry *e)
+static void find_uid(struct target_message *e)
 {
 	uid_t uid = 0;
 
@@ -102,12 +65,13 @@ void profiler_handle_status(struct rpc_call *call, const uint8_t *bytes, size_t 
 	struct service *service = context;
 	Proftap__V1__StatusReply reply = PROFTAP__V1__STATUS_REPLY__INIT;
 	struct status status = {.pid = 0};
-	struct entry target;
+	struct target_message target;
 	char session[256];
 
 	(void)bytes, (void)n;
 	service->describe(&status, service->context);
 	describe_main(service, &status, &target);
+	target_message_link(&target);
 	session_describe(service->session, session, sizeof session);
 	printable_clean(session);
 	reply.target = &target.message;
@@ -123,14 +87,14 @@ void profiler_handle_status(struct rpc_call *call, const uint8_t *bytes, size_t 
 /* List. */
 
 struct list {
-	struct entry *entries; /* the program first */
+	struct target_message *entries; /* the program first */
 	size_t n;
 	size_t n_allocated;
 	struct status status; /* of the program's server */
 	int error; /* -ENOMEM */
 };
 
-static struct entry *add(struct list *l)
+static struct target_message *add(struct list *l)
 {
 	l->error = l->error ? l->error : grow(&l->entries, &l->n_allocated, l->n + 1);
 	return l->error ? NULL : &l->entries[l->n++];
@@ -139,7 +103,7 @@ static struct entry *add(struct list *l)
 static void add_child(struct child *child, void *context)
 {
 	struct list *l = context;
-	struct entry *e = add(l);
+	struct target_message *e = add(l);
 
 	if (e)
 		describe_child(child, &l->status, e);
@@ -147,14 +111,14 @@ static void add_child(struct child *child, void *context)
 
 static int compare_pids(const void *a, const void *b)
 {
-	const struct entry *left = a, *right = b;
+	const struct target_message *left = a, *right = b;
 
 	return (left->message.pid > right->message.pid) - (left->message.pid < right->message.pid);
 }
 
 static void fill(struct service *service, struct list *l)
 {
-	struct entry *e = add(l);
+	struct target_message *e = add(l);
 
 	service->describe(&l->status, service->context);
 	if (e)
@@ -200,7 +164,7 @@ static void answer_list(struct rpc_call *call, struct list *l, struct subprocess
 	for (size_t i = 0; i < l->n; i++) {
 		if (i > 0)
 			find_uid(&l->entries[i]);
-		link_texts(&l->entries[i]);
+		target_message_link(&l->entries[i]);
 		targets[i] = &l->entries[i].message;
 	}
 	reply.n_targets = l->n;

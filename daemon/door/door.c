@@ -261,6 +261,19 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 	set_patience(door);
 }
 
+void door_let_in(struct door *door, int fd)
+{
+	fd = keep(fd);
+	if (fd < 0)
+		return;
+	if (door->listener < 0) {
+		close(fd);
+		return;
+	}
+	let_wait(door, fd);
+	set_patience(door);
+}
+
 int door_open(struct door *door, uv_loop_t *loop, int listener, const struct door_policy *policy)
 {
 	int bytes = RECEIVE_BYTES;

@@ -49,6 +49,12 @@ struct door {
  */
 int door_open(struct door *door, uv_loop_t *loop, int listener, const struct door_policy *policy);
 
+/*
+ * Lets in |fd|, a connected, non-blocking socket that somebody else accepted and vouches for; always takes it. Of a door that is closed
+ * it is closed, too.
+ */
+void door_let_in(struct door *door, int fd);
+
 /* Nobody comes in any more; those that are served stay. Again: nothing. */
 void door_close(struct door *door);
 

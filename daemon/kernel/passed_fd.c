@@ -61,3 +61,34 @@ ssize_t passed_fd_receive(int from, void *to, size_t size, int *fd)
 	}
 	return r ? r : n;
 }
+
+union control {
+	struct cmsghdr head;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+static void attach(struct msghdr *message, union control *control, int fd)
+{
+	memset(control, 0, sizeof *control);
+	control->head.cmsg_level = SOL_SOCKET;
+	control->head.cmsg_type = SCM_RIGHTS;
+	control->head.cmsg_len = CMSG_LEN(sizeof fd);
+	memcpy(CMSG_DATA(&control->head), &fd, sizeof fd);
+	message->msg_control = control;
+	message->msg_controllen = sizeof *control;
+}
+
+int passed_fd_send(int to, const void *bytes, size_t n, int fd)
+{
+	struct iovec piece = {(void *)bytes, n};
+	struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
+	union control control;
+	ssize_t sent;
+
+	if (fd >= 0)
+		attach(&message, &control, fd);
+	sent = sendmsg(to, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (sent < 0)
+		return -errno;
+	return (size_t)sent == n ? 0 : -EAGAIN;
+}

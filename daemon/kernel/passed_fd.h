@@ -13,4 +13,10 @@
  */
 ssize_t passed_fd_receive(int from, void *to, size_t size, int *fd);
 
+/*
+ * Sends |n| bytes, and with them the descriptor |fd| (borrowed; -1: none), without waiting: all of it or nothing. 0, or a
+ * negative errno; -EAGAIN: there is no room now.
+ */
+int passed_fd_send(int to, const void *bytes, size_t n, int fd);
+
 #endif

@@ -8,7 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-int unix_peer_connect(const char *address)
+static int connect_to(const char *address, int type)
 {
 	struct sockaddr_un un = {.sun_family = AF_UNIX};
 	const char *path = address + strlen("unix:");
@@ -18,7 +18,7 @@ int unix_peer_connect(const char *address)
 	if (strncmp(address, "unix:/", 6) != 0 || strlen(path) >= sizeof un.sun_path)
 		return -EINVAL;
 	strcpy(un.sun_path, path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
 	if (connect(fd, (struct sockaddr *)&un, sizeof un) == 0)
@@ -26,6 +26,16 @@ int unix_peer_connect(const char *address)
 	r = -errno;
 	close(fd);
 	return r;
+}
+
+int unix_peer_connect(const char *address)
+{
+	return connect_to(address, SOCK_STREAM);
+}
+
+int unix_peer_connect_messages(const char *address)
+{
+	return connect_to(address, SOCK_SEQPACKET);
 }
 
 int unix_peer_identify(int fd, pid_t *pid, uid_t *uid)

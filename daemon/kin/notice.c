@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/printable.h"
@@ -14,38 +13,13 @@
 
 #define MAX_BYTES (GREETING_BYTES + NOTICE_ADDRESS_BYTES + 40)
 
-union control {
-	struct cmsghdr head;
-	char bytes[CMSG_SPACE(sizeof(int))];
-};
-
-static void attach(struct msghdr *message, union control *control, int fd)
-{
-	memset(control, 0, sizeof *control);
-	control->head.cmsg_level = SOL_SOCKET;
-	control->head.cmsg_type = SCM_RIGHTS;
-	control->head.cmsg_len = CMSG_LEN(sizeof fd);
-	memcpy(CMSG_DATA(&control->head), &fd, sizeof fd);
-	message->msg_control = control;
-	message->msg_controllen = sizeof *control;
-}
-
 int notice_send(int fd, const struct notice *n)
 {
 	char text[MAX_BYTES];
 	int n_bytes = snprintf(text, sizeof text, "%s%d %u %s\n", greeting_notice, (int)n->pid,
 		n->n_hops, n->address);
-	struct iovec piece = {text, (size_t)n_bytes};
-	struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1};
-	union control control;
-	ssize_t sent;
 
-	if (n->pidfd >= 0)
-		attach(&message, &control, n->pidfd);
-	sent = sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-	if (sent < 0)
-		return -errno;
-	return sent == n_bytes ? 0 : -EAGAIN;
+	return passed_fd_send(fd, text, (size_t)n_bytes, n->pidfd);
 }
 
 /* What comes is told to clients, and written to logs. */

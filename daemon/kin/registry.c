@@ -3,15 +3,13 @@
 #include "daemon/kin/registry.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "daemon/kernel/descriptors.h"
-#include "daemon/kernel/proc_file.h"
+#include "daemon/kernel/pidfd.h"
 #include "daemon/kernel/unix_peer.h"
 
 void registry_init(struct registry *r)
@@ -27,13 +25,6 @@ static void forget(struct registered *e)
 	if (e->pidfd >= 0)
 		close(e->pidfd);
 	e->pidfd = -1;
-}
-
-static int has_ended(const struct registered *e)
-{
-	struct pollfd p = {.fd = e->pidfd, .events = POLLIN};
-
-	return e->pidfd >= 0 && poll(&p, 1, 0) > 0;
 }
 
 static int answers(const struct registered *e)
@@ -61,32 +52,15 @@ static void prune(struct registry *r, int (*is_kept)(const struct registered *))
 
 static int lives(const struct registered *e)
 {
-	return !has_ended(e);
+	return !pidfd_has_ended(e->pidfd);
 }
 
 static int lives_and_answers(const struct registered *e)
 {
-	return !has_ended(e) && answers(e);
+	return !pidfd_has_ended(e->pidfd) && answers(e);
 }
 
 /* What it is to this process. */
-
-/* Our number of the process; 0: it has none here, or has ended. -EBADF: this is no pidfd. */
-static int read_pidfd(int pidfd)
-{
-	char path[64];
-	char text[1024];
-	const char *line;
-	int pid;
-
-	snprintf(path, sizeof path, "/proc/self/fdinfo/%d", pidfd);
-	if (proc_file_read(AT_FDCWD, path, text, sizeof text))
-		return 0;
-	line = strstr(text, "\nPid:");
-	if (!line || sscanf(line, "\nPid: %d", &pid) != 1)
-		return -EBADF;
-	return pid > 0 ? pid : 0;
-}
 
 static int read_mount_namespace(const char *pid, char *out, size_t size)
 {
@@ -141,7 +115,7 @@ static int put(struct registry *r, const struct registered *e)
 int registry_add(struct registry *r, struct notice *n, pid_t peer)
 {
 	struct registered e = {.pid = n->pid, .since_ns = realtime_ns()};
-	int pid = n->pidfd >= 0 ? read_pidfd(n->pidfd) : 0;
+	int pid = n->pidfd >= 0 ? pidfd_find_pid(n->pidfd) : 0;
 	int error;
 
 	e.pidfd = descriptors_keep(n->pidfd, DESCRIPTORS_OF_CHILDREN);

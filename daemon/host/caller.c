@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who asks; see caller.h. */
+#include "daemon/host/caller.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "base/cleanup.h"
+#include "daemon/kernel/peer.h"
+#include "daemon/kernel/unix_peer.h"
+
+#define MAX_GROUPS 256
+#define NAMES_BYTES 16384
+
+static int find_uid(int fd, uid_t *uid)
+{
+	struct sockaddr_storage address;
+	socklen_t n = sizeof address;
+	pid_t pid;
+
+	if (getsockname(fd, (struct sockaddr *)&address, &n))
+		return -EACCES;
+	if (address.ss_family == AF_UNIX)
+		return unix_peer_identify(fd, &pid, uid) ? -EACCES : 0;
+	return peer_find_uid(fd, uid) == PEER_KNOWN ? 0 : -EACCES;
+}
+
+/* 1 when the user |uid| is in the group called |name|, by the machine's own lists. */
+static int is_member(uid_t uid, const char *name)
+{
+	_cleanup_free_ char *text = malloc(2 * NAMES_BYTES);
+	struct group group;
+	struct group *found_group = NULL;
+	struct passwd user;
+	struct passwd *found_user = NULL;
+	gid_t groups[MAX_GROUPS];
+	int n = MAX_GROUPS;
+
+	if (!text || getgrnam_r(name, &group, text, NAMES_BYTES, &found_group) || !found_group ||
+		getpwuid_r(uid, &user, text + NAMES_BYTES, NAMES_BYTES, &found_user) || !found_user)
+		return 0;
+	if (getgrouplist(user.pw_name, user.pw_gid, groups, &n) < 0)
+		n = MAX_GROUPS;
+	for (int i = 0; i < n; i++)
+		if (groups[i] == group.gr_gid)
+			return 1;
+	return 0;
+}
+
+int caller_identify(struct caller *c, int fd, const char *operators)
+{
+	int r = find_uid(fd, &c->uid);
+
+	c->may_all = !r && (c->uid == 0 || (operators[0] && is_member(c->uid, operators)));
+	return r;
+}
+
+int caller_may_ask(const struct caller *c, uid_t uid)
+{
+	return c->may_all || c->uid == uid;
+}

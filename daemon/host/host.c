@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The host daemon; see host.h. The main loop waits for connections and announcements; gRPC has a thread of its own. */
+#include "daemon/host/host.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/log.h"
+#include "base/runtime_dir.h"
+#include "daemon/door/door.h"
+#include "daemon/host/caller.h"
+#include "daemon/host/host_calls.h"
+#include "daemon/host/listener.h"
+#include "daemon/host/programs.h"
+#include "daemon/host/registrar.h"
+#include "daemon/host/settings.h"
+#include "daemon/kernel/self.h"
+#include "daemon/kernel/socket_file.h"
+#include "daemon/kin/announcement.h"
+#include "rpc/server.h"
+
+/* How long calls in flight may take when it is told to end. */
+#define GRACE_MS 60000
+
+struct host {
+	const struct settings *settings;
+	struct host_service service;
+	struct programs programs;
+	struct registrar registrar;
+	struct door door;
+	struct socket_file door_file; /* if it listens on a path */
+	struct socket_file registry_file;
+	struct rpc_server *rpc;
+	uv_loop_t loop;
+	uv_signal_t signals[2];
+};
+
+static const int end_signals[] = {SIGTERM, SIGINT};
+
+/* Ending. */
+
+static void close_handle(uv_handle_t *handle, void *context)
+{
+	(void)context;
+	if (!uv_is_closing(handle))
+		uv_close(handle, NULL);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+	struct host *h = handle->data;
+
+	log_info(LOG_LISTEN, "ending: %s", number == SIGTERM ? "SIGTERM" : "SIGINT");
+	door_close(&h->door);
+	registrar_close(&h->registrar);
+	uv_stop(&h->loop);
+}
+
+static void end(struct host *h)
+{
+	socket_file_remove(&h->door_file);
+	socket_file_remove(&h->registry_file);
+	health_end(&h->service.service.health);
+	rpc_server_finish(h->rpc, GRACE_MS);
+	uv_walk(&h->loop, close_handle, NULL);
+	uv_run(&h->loop, UV_RUN_DEFAULT);
+	uv_loop_close(&h->loop);
+}
+
+/* Serving. */
+
+/* Every user of this machine may connect; what each may see is for the calls to say. */
+static int may_enter(int fd, void *context)
+{
+	struct host *h = context;
+	struct caller caller;
+
+	return caller_identify(&caller, fd, h->settings->operators) == 0;
+}
+
+/* With the first connection: gRPC's timers would wake the machine three times a second. */
+static int start_rpc(struct host *h, struct diag *d)
+{
+	const struct rpc_server_config config = {
+		.methods = host_methods,
+		.n_methods = n_host_methods,
+		.context = &h->service,
+	};
+
+	return h->rpc ? 0 : rpc_server_new(&config, &h->rpc, d);
+}
+
+static void serve(int fd, void *context)
+{
+	struct host *h = context;
+	struct diag d = DIAG_INIT;
+	int r = start_rpc(h, &d);
+
+	if (r)
+		close(fd);
+	else
+		r = rpc_server_adopt(h->rpc, fd, &d);
+	if (r)
+		log_warn(LOG_RPC, "%s", d.text);
+}
+
+/* Opening. */
+
+/* In the first runtime directory that can be had: root's is the machine's. */
+static int find_registry(const struct host *h, char *path, size_t n, struct diag *d)
+{
+	char dir[RUNTIME_DIR_MAX_BYTES];
+	unsigned first = geteuid() == 0 ? 1 : 0;
+	int r = -ENOENT;
+
+	if (h->settings->registry[0]) {
+		snprintf(path, n, "%s", h->settings->registry);
+		return 0;
+	}
+	for (unsigned i = first; r && i < RUNTIME_DIR_PLACES; i++) {
+		r = runtime_dir_get(i, dir);
+		if (!r)
+			r = runtime_dir_make(dir);
+	}
+	snprintf(path, n, "%s/" ANNOUNCEMENT_SOCKET, dir);
+	return r ? diag_set(d, r,
+			   "registry: no runtime directory (XDG_RUNTIME_DIR, /run/proftap): %s; set "
+			   "registry = PATH",
+			   errno_words(r))
+		 : 0;
+}
+
+static int open_registry(struct host *h, struct diag *d)
+{
+	char path[SETTINGS_TEXT_BYTES + 32];
+	int fd = listener_take("registry");
+	int r = fd < 0 ? find_registry(h, path, sizeof path, d) : 0;
+
+	if (r)
+		return r;
+	if (fd < 0)
+		fd = listener_open_messages(path, &h->registry_file, d);
+	if (fd < 0)
+		return fd;
+	r = registrar_open(&h->registrar, &h->loop, fd, &h->programs);
+	return r ? diag_set(d, r, "registry: %s", uv_strerror(r)) : 0;
+}
+
+static int open_door(struct host *h, struct diag *d)
+{
+	const struct door_policy policy = {may_enter, serve, NULL, h};
+	int fd = listener_take("grpc");
+	int r;
+
+	if (fd < 0)
+		fd = listener_open(h->settings->listen, &h->door_file, d);
+	if (fd < 0)
+		return fd;
+	r = door_open(&h->door, &h->loop, fd, &policy);
+	return r ? diag_set(d, r, "%s: %s", h->settings->listen, uv_strerror(r)) : 0;
+}
+
+static int watch_signals(struct host *h, struct diag *d)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && i < sizeof end_signals / sizeof *end_signals; i++) {
+		h->signals[i].data = h;
+		r = uv_signal_init(&h->loop, &h->signals[i]);
+		if (!r)
+			r = uv_signal_start(&h->signals[i], on_signal, end_signals[i]);
+	}
+	return r ? diag_set(d, r, "signals: %s", uv_strerror(r)) : 0;
+}
+
+static int start(struct host *h, struct diag *d)
+{
+	int r = uv_loop_init(&h->loop);
+
+	if (r)
+		return diag_set(d, r, "event loop: %s", uv_strerror(r));
+	r = watch_signals(h, d);
+	if (!r)
+		r = open_registry(h, d);
+	return r ? r : open_door(h, d);
+}
+
+static void init(struct host *h, const struct settings *settings)
+{
+	h->settings = settings;
+	h->service.programs = &h->programs;
+	h->service.operators = settings->operators;
+	h->service.since_ns = realtime_ns();
+	programs_init(&h->programs);
+	errands_init(&h->service.service.errands);
+	health_init(&h->service.service.health);
+}
+
+int host_run(const struct settings *settings)
+{
+	static struct host h;
+	struct diag d = DIAG_INIT;
+	enum log_level level = LOG_LEVEL_INFO;
+
+	log_level_parse(settings->log_level, &level);
+	log_set_level(level);
+	log_set_sink(log_to_stderr, (void *)"proftapd");
+	self_raise_limits();
+	self_ignore_signals();
+	init(&h, settings);
+	if (start(&h, &d)) {
+		log_error(LOG_LISTEN, "%s", d.text);
+		return 1;
+	}
+	log_info(LOG_LISTEN, "serving on %s, registry %s", settings->listen,
+		h.registry_file.path[0] ? h.registry_file.path : "from systemd");
+	uv_run(&h.loop, UV_RUN_DEFAULT);
+	end(&h);
+	return 0;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The host daemon's methods; see host_calls.h. */
+#include "daemon/host/host_calls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "daemon/calls/reflection.h"
+#include "daemon/host/caller.h"
+#include "daemon/host/programs.h"
+#include "daemon/message/reply_message.h"
+#include "daemon/message/target_message.h"
+#include "rpc/server.h"
+
+/* Programs that are stopped do not answer, and are listed all the same. */
+#define ANSWER_MS 300
+
+/* Who asks; or answers the call and returns nonzero. */
+static int identify(struct rpc_call *call, const struct host_service *h, struct caller *caller)
+{
+	int r = caller_identify(caller, rpc_call_get_connection(call), h->operators);
+
+	if (r)
+		rpc_call_fail(call, RPC_PERMISSION_DENIED,
+			"the kernel does not know which user this connection is of");
+	return r;
+}
+
+static void answer_list(struct rpc_call *call, const struct program *programs, size_t n)
+{
+	Proftap__V1__ListReply reply = PROFTAP__V1__LIST_REPLY__INIT;
+	struct target_message *targets = calloc(n + 1, sizeof *targets);
+	Proftap__V1__Target **messages = calloc(n + 1, sizeof *messages);
+
+	for (size_t i = 0; targets && messages && i < n; i++) {
+		target_message_describe(&targets[i], &programs[i].status);
+		targets[i].message.pid = programs[i].pid;
+		targets[i].message.uid = programs[i].uid;
+		target_message_link(&targets[i]);
+		messages[i] = &targets[i].message;
+	}
+	reply.n_targets = n;
+	reply.targets = messages;
+	if (targets && messages)
+		reply_message(call, &reply.base);
+	else
+		reply_no_memory(call);
+	free(targets);
+	free(messages);
+}
+
+static void list(struct errand *e)
+{
+	struct host_service *h = (struct host_service *)e->service;
+	struct caller caller;
+	struct program *programs;
+	size_t n;
+
+	if (identify(e->call, h, &caller))
+		return;
+	if (programs_list(h->programs, &caller, ANSWER_MS, &programs, &n))
+		reply_no_memory(e->call);
+	else
+		answer_list(e->call, programs, n);
+	free(programs);
+}
+
+static void handle_list(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
+{
+	struct host_service *h = context;
+
+	errand_start(ERRAND_FILES, &h->service, call, bytes, n, list);
+}
+
+/* Of this server itself, which records nothing; it says so by having no target. */
+static void handle_status(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
+{
+	Proftap__V1__StatusReply reply = PROFTAP__V1__STATUS_REPLY__INIT;
+
+	(void)bytes, (void)n, (void)context;
+	reply.version = (char *)PACKAGE_VERSION;
+	reply.unix_ns = (uint64_t)realtime_ns();
+	reply.monotonic_ns = (uint64_t)monotonic_ns();
+	reply_message(call, &reply.base);
+}
+
+#define V1 "/proftap.v1.Profiler/"
+
+const struct rpc_method host_methods[] = {
+	{"/grpc.health.v1.Health/Check", SERVICE_MAX_REQUEST_BYTES, health_check, RPC_UNARY},
+	{"/grpc.health.v1.Health/Watch", SERVICE_MAX_REQUEST_BYTES, health_watch,
+		RPC_SERVER_STREAM},
+	{"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", SERVICE_MAX_REQUEST_BYTES,
+		reflection_answer, RPC_BIDI},
+	{"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+		SERVICE_MAX_REQUEST_BYTES, reflection_answer, RPC_BIDI},
+	{V1 "List", SERVICE_MAX_REQUEST_BYTES, handle_list, RPC_UNARY},
+	{V1 "Status", SERVICE_MAX_REQUEST_BYTES, handle_status, RPC_UNARY},
+};
+const size_t n_host_methods = sizeof host_methods / sizeof *host_methods;

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs that announced themselves; see programs.h. */
+#include "daemon/host/programs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/grow.h"
+#include "daemon/host/caller.h"
+#include "daemon/kin/announcement.h"
+
+void programs_init(struct programs *p)
+{
+	pthread_condattr_t attributes;
+
+	memset(p, 0, sizeof *p);
+	pthread_mutex_init(&p->mutex, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&p->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+/* Under the mutex, as all below up to the next heading. */
+static struct program *find(struct programs *p, uint64_t id)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->v[i].id == id)
+			return &p->v[i];
+	return NULL;
+}
+
+static int have_answered(const struct programs *p, uint64_t round)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->v[i].n_answered < round)
+			return 0;
+	return 1;
+}
+
+/* One whose queue is full has been asked before, and not answered yet. */
+static void ask_all(struct programs *p)
+{
+	const struct announcement question = {.kind = ANNOUNCEMENT_STATUS, .fd = -1};
+
+	for (size_t i = 0; i < p->n; i++)
+		announcement_send(p->v[i].connection, &question);
+}
+
+/* What the loop hears. */
+
+uint64_t programs_add(struct programs *p, const struct program *program)
+{
+	uint64_t id = 0;
+
+	pthread_mutex_lock(&p->mutex);
+	if (grow(&p->v, &p->n_allocated, p->n + 1) == 0) {
+		id = ++p->last_id;
+		p->v[p->n] = *program;
+		p->v[p->n].id = id;
+		/* It has just said all. */
+		p->v[p->n++].n_answered = p->n_rounds;
+		pthread_cond_broadcast(&p->changed);
+	}
+	pthread_mutex_unlock(&p->mutex);
+	return id;
+}
+
+void programs_update(struct programs *p, uint64_t id, const struct status *status)
+{
+	struct program *program;
+
+	pthread_mutex_lock(&p->mutex);
+	program = find(p, id);
+	if (program) {
+		program->status = *status;
+		program->n_answered = p->n_rounds;
+		pthread_cond_broadcast(&p->changed);
+	}
+	pthread_mutex_unlock(&p->mutex);
+}
+
+void programs_remove(struct programs *p, uint64_t id)
+{
+	struct program *program;
+
+	pthread_mutex_lock(&p->mutex);
+	program = find(p, id);
+	if (program) {
+		p->n--;
+		memmove(program, program + 1, (size_t)(&p->v[p->n] - program) * sizeof *program);
+		pthread_cond_broadcast(&p->changed);
+	}
+	pthread_mutex_unlock(&p->mutex);
+}
+
+/* What others ask. */
+
+size_t programs_count(struct programs *p)
+{
+	size_t n;
+
+	pthread_mutex_lock(&p->mutex);
+	n = p->n;
+	pthread_mutex_unlock(&p->mutex);
+	return n;
+}
+
+static int compare_pids(const void *a, const void *b)
+{
+	const struct program *left = a, *right = b;
+
+	return (left->pid > right->pid) - (left->pid < right->pid);
+}
+
+static int copy_visible(
+	const struct programs *p, const struct caller *caller, struct program **out, size_t *n_out)
+{
+	struct program *copy = malloc((p->n + 1) * sizeof *copy);
+
+	*n_out = 0;
+	*out = copy;
+	if (!copy)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->n; i++)
+		if (caller_may_ask(caller, p->v[i].uid))
+			copy[(*n_out)++] = p->v[i];
+	qsort(copy, *n_out, sizeof *copy, compare_pids);
+	return 0;
+}
+
+int programs_list(struct programs *p, const struct caller *caller, int wait_ms,
+	struct program **out, size_t *n_out)
+{
+	const int64_t end_ns = monotonic_ns() + wait_ms * NS_PER_MS;
+	const struct timespec end = {end_ns / NS_PER_S, end_ns % NS_PER_S};
+	uint64_t round;
+	int r = 0;
+
+	pthread_mutex_lock(&p->mutex);
+	round = ++p->n_rounds;
+	ask_all(p);
+	while (!have_answered(p, round) && r == 0)
+		r = pthread_cond_timedwait(&p->changed, &p->mutex, &end);
+	r = copy_visible(p, caller, out, n_out);
+	pthread_mutex_unlock(&p->mutex);
+	return r;
+}
+
+int programs_open_channel(struct programs *p, uint64_t id)
+{
+	struct announcement channel = {.kind = ANNOUNCEMENT_CHANNEL};
+	struct program *program;
+	int ends[2];
+	int r;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends))
+		return -errno;
+	channel.fd = ends[1];
+	pthread_mutex_lock(&p->mutex);
+	program = find(p, id);
+	r = program ? announcement_send(program->connection, &channel) : -ESRCH;
+	pthread_mutex_unlock(&p->mutex);
+	close(ends[1]);
+	if (!r)
+		return ends[0];
+	close(ends[0]);
+	return r;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The programs of this machine that have announced themselves to the host daemon, by their attached servers: who they are, as
+ * the kernel says; what they do, as their servers say; and ways into these servers.
+ *
+ * Threads: programs_add(), programs_update() and programs_remove() the loop's; the others any.
+ */
+#ifndef DAEMON_PROGRAMS_H
+#define DAEMON_PROGRAMS_H
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/status.h"
+
+struct caller;
+
+struct program {
+	uint64_t id; /* no other one's, ever */
+	pid_t pid; /* as this process sees it */
+	uid_t uid;
+	int connection; /* its server's, borrowed: it stays open until programs_remove() */
+	struct status status; /* its server's word, made printable */
+	uint64_t n_answered; /* the last round of questions that it answered */
+};
+
+struct programs {
+	pthread_mutex_t mutex;
+	pthread_cond_t changed; /* CLOCK_MONOTONIC */
+	struct program *v; /* in the order they came */
+	size_t n;
+	size_t n_allocated;
+	uint64_t last_id;
+	uint64_t n_rounds; /* of questions */
+};
+
+void programs_init(struct programs *p);
+
+/* Adds it, with an id of its own: that, or 0 when memory ran out. */
+uint64_t programs_add(struct programs *p, const struct program *program);
+/* What its server says now. */
+void programs_update(struct programs *p, uint64_t id, const struct status *status);
+void programs_remove(struct programs *p, uint64_t id);
+
+size_t programs_count(struct programs *p);
+
+/*
+ * Asks all of them what they do, and waits for the answers, |wait_ms| at most; then copies those that |caller| may see, by pid:
+ * *out is malloc'ed. 0 or -ENOMEM. One whose server does not answer is there all the same, as it was last heard of.
+ */
+int programs_list(struct programs *p, const struct caller *caller, int wait_ms,
+	struct program **out, size_t *n_out);
+
+/* A connected socket into the server of |id|, the caller's; -ESRCH: it is gone; or another negative errno. */
+int programs_open_channel(struct programs *p, uint64_t id);
+
+#endif

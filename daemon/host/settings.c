@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The host daemon's settings; see settings.h. */
+#include "daemon/host/settings.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/log.h"
+#include "base/nearest.h"
+#include "daemon/host/listener.h"
+
+#define MAX_LINE_BYTES 1024
+
+static int check_listen(const char *text)
+{
+	return listener_check_address(text);
+}
+
+static int check_path(const char *text)
+{
+	return !text[0] || text[0] == '/' ? 0 : -EINVAL;
+}
+
+static int check_any(const char *text)
+{
+	(void)text;
+	return 0;
+}
+
+static int check_log_level(const char *text)
+{
+	enum log_level level;
+
+	return log_level_parse(text, &level);
+}
+
+#define TEXT(key) #key, offsetof(struct settings, key)
+
+const struct setting settings_table[] = {
+	{TEXT(listen), "127.0.0.1:9021", "ADDRESS:PORT on loopback, or unix:PATH", check_listen,
+		"where the gRPC services of this machine's programs are served"},
+	{TEXT(registry), "", "an absolute path, or nothing", check_path,
+		"the socket where servers announce their programs; nothing: registry.sock in "
+		"/run/proftap, or of another user than root in $XDG_RUNTIME_DIR/proftap"},
+	{TEXT(operators), "proftap", "a group, or nothing", check_any,
+		"whose members may ask for every program, as root may; others for their own"},
+	{TEXT(log_level), "info", "error, warn, info or debug", check_log_level,
+		"how much is said on standard error, or in the journal"},
+};
+const size_t n_settings = sizeof settings_table / sizeof *settings_table;
+
+static char *text_of(struct settings *s, const struct setting *row)
+{
+	return (char *)s + row->offset;
+}
+
+void settings_init(struct settings *s)
+{
+	memset(s, 0, sizeof *s);
+	for (size_t i = 0; i < n_settings; i++)
+		strcpy(text_of(s, &settings_table[i]), settings_table[i].default_text);
+}
+
+/* One key. */
+
+static int is_key(const char *key, const char *text)
+{
+	while (*key && (*key == *text || (*key == '_' && *text == '-')))
+		key++, text++;
+	return !*key && !*text;
+}
+
+static const struct setting *find(const char *key)
+{
+	for (size_t i = 0; i < n_settings; i++)
+		if (is_key(settings_table[i].key, key))
+			return &settings_table[i];
+	return NULL;
+}
+
+static const char *find_nearest(const char *key)
+{
+	const char *best = settings_table[0].key;
+
+	for (size_t i = 1; i < n_settings; i++)
+		if (nearest_distance(key, settings_table[i].key) < nearest_distance(key, best))
+			best = settings_table[i].key;
+	return best;
+}
+
+int settings_set(struct settings *s, const char *key, const char *value, struct diag *d)
+{
+	const struct setting *row = find(key);
+
+	if (!row)
+		return diag_set(d, -EINVAL, "%.64s: no such setting; the nearest known one is %s",
+			key, find_nearest(key));
+	if (strlen(value) >= SETTINGS_TEXT_BYTES || row->check(value))
+		return diag_set(d, -EINVAL, "%s: bad value \"%.64s\": must be %s", row->key, value,
+			row->form);
+	strcpy(text_of(s, row), value);
+	return 0;
+}
+
+/* Files. */
+
+static char *skip_space(char *text)
+{
+	while (isspace((unsigned char)*text))
+		text++;
+	return text;
+}
+
+static void cut_space(char *text)
+{
+	size_t n = strlen(text);
+
+	while (n && isspace((unsigned char)text[n - 1]))
+		n--;
+	text[n] = '\0';
+}
+
+/* |line| is changed. *column: where it is wrong, from 0. */
+static int read_line(struct settings *s, char *line, size_t *column, struct diag *d)
+{
+	char *key = skip_space(line);
+	char *value;
+
+	*column = (size_t)(key - line);
+	line[strcspn(line, "#\n")] = '\0';
+	if (!*key)
+		return 0;
+	value = strchr(key, '=');
+	if (!value)
+		return diag_set(d, -EINVAL, "%.64s: no '='; a line is KEY = VALUE", key);
+	*value++ = '\0';
+	value = skip_space(value);
+	cut_space(key);
+	cut_space(value);
+	if (find(key))
+		*column = (size_t)(value - line);
+	return settings_set(s, key, value, d);
+}
+
+static int fail_at(
+	const char *path, unsigned n_line, size_t column, const struct diag *why, struct diag *d)
+{
+	return diag_set(d, -EINVAL, "%.200s:%u:%zu: %.256s", path, n_line, column + 1, why->text);
+}
+
+static int read_lines(struct settings *s, FILE *file, const char *path, struct diag *d)
+{
+	char line[MAX_LINE_BYTES];
+	struct diag why = DIAG_INIT;
+	size_t column;
+
+	for (unsigned n = 1; fgets(line, sizeof line, file); n++) {
+		if (!strchr(line, '\n') && !feof(file)) {
+			diag_set(&why, -EINVAL, "the line is longer than %d bytes",
+				MAX_LINE_BYTES - 2);
+			return fail_at(path, n, sizeof line - 1, &why, d);
+		}
+		if (read_line(s, line, &column, &why))
+			return fail_at(path, n, column, &why, d);
+	}
+	return ferror(file) ? diag_set(d, -EIO, "%.200s: cannot be read", path) : 0;
+}
+
+int settings_load(struct settings *s, const char *path, struct diag *d)
+{
+	FILE *file = fopen(path, "re");
+	struct settings read = *s;
+	int r;
+
+	if (!file)
+		return diag_set(d, -errno, "%.200s: %s", path, errno_words(-errno));
+	r = read_lines(&read, file, path, d);
+	fclose(file);
+	if (!r)
+		*s = read;
+	return r;
+}
+
+void settings_print(const struct settings *s, FILE *out)
+{
+	for (size_t i = 0; i < n_settings; i++) {
+		const struct setting *row = &settings_table[i];
+
+		fprintf(out, "%s# %s\n# (%s; default \"%s\")\n%s = %s\n", i ? "\n" : "", row->help,
+			row->form, row->default_text, row->key, (const char *)s + row->offset);
+	}
+}

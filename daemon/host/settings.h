@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the host daemon is told: one table for the configuration file, for the command line, and for --print-config. A file has a
+ * `key = value` on each line; '#' begins a comment.
+ */
+#ifndef DAEMON_SETTINGS_H
+#define DAEMON_SETTINGS_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+struct diag;
+
+#define SETTINGS_TEXT_BYTES 256
+
+struct settings {
+	char listen[SETTINGS_TEXT_BYTES]; /* "127.0.0.1:9021" */
+	char registry[SETTINGS_TEXT_BYTES]; /* a path; "": in the runtime directory */
+	char operators[SETTINGS_TEXT_BYTES]; /* a group; "": none */
+	char log_level[SETTINGS_TEXT_BYTES];
+};
+
+struct setting {
+	const char *key;
+	size_t offset; /* of its text in struct settings */
+	const char *default_text;
+	const char *form; /* what it may be, for people */
+	int (*check)(const char *text); /* 0, or -EINVAL */
+	const char *help;
+};
+
+extern const struct setting settings_table[];
+extern const size_t n_settings;
+
+void settings_init(struct settings *s);
+
+/* Sets |key| (with '-' for '_' as well). 0, or -EINVAL with |d|, which names the nearest key, or what the value may be. */
+int settings_set(struct settings *s, const char *key, const char *value, struct diag *d);
+
+/*
+ * Reads the file at |path|. 0; -EINVAL with |d| beginning "PATH:LINE:COLUMN: ", or another negative errno with |d|; then |s| is as
+ * it was.
+ */
+int settings_load(struct settings *s, const char *path, struct diag *d);
+
+/* As a file that would be read as |s|, each key with its help. */
+void settings_print(const struct settings *s, FILE *out);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Targets as messages; see target_message.h. */
+#include "daemon/message/target_message.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/printable.h"
+
+static void set_address(struct target_message *t, const struct status *s)
+{
+	const char *form = strchr(s->address, ':') ? "[%s]:%u" : "%s:%u";
+
+	if (strncmp(s->address, "unix:", 5) == 0)
+		snprintf(t->address, sizeof t->address, "%s", s->address);
+	else if (s->port)
+		snprintf(t->address, sizeof t->address, form, s->address, s->port);
+}
+
+void target_message_describe(struct target_message *t, const struct status *s)
+{
+	memset(t, 0, sizeof *t);
+	proftap__v1__target__init(&t->message);
+	t->message.pid = s->pid;
+	t->message.uid = s->uid;
+	t->message.since_unix_ns = (uint64_t)s->since_ns;
+	t->message.state = (char *)status_name_state(s);
+	memcpy(t->name, s->name, sizeof t->name);
+	set_address(t, s);
+}
+
+void target_message_link(struct target_message *t)
+{
+	gethostname(t->hostname, sizeof t->hostname - 1);
+	printable_clean(t->hostname);
+	printable_clean(t->name);
+	t->message.name = t->name;
+	t->message.hostname = t->hostname;
+	t->message.address = t->address;
+}

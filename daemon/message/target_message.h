@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A Target of proftap.v1, with room for its texts. */
+#ifndef DAEMON_TARGET_MESSAGE_H
+#define DAEMON_TARGET_MESSAGE_H
+
+#include "base/status.h"
+#include "proftap/v1/profiler.pb-c.h"
+
+struct target_message {
+	Proftap__V1__Target message;
+	char name[sizeof((struct status *)0)->name];
+	char hostname[256];
+	char address[sizeof((struct status *)0)->address + 16];
+};
+
+/* All that |s| says of it. */
+void target_message_describe(struct target_message *t, const struct status *s);
+
+/* Makes the texts clean, and |message| point to them: once |t| stays where it is. */
+void target_message_link(struct target_message *t);
+
+#endif
