@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "client/answer/host_list.h"
 #include "client/command/arguments.h"
 #include "client/command/command.h"
 #include "client/process/exit.h"
@@ -58,6 +59,8 @@ static void format_door(const struct found_target *t, char *out, size_t n)
 
 	if (strncmp(s->address, "unix:", 5) == 0)
 		snprintf(out, n, "%s", s->address);
+	else if (s->port == 0 && !t->socket[0])
+		snprintf(out, n, "-");
 	else if (s->port == 0)
 		snprintf(out, n, "unix:%s", t->socket);
 	else
@@ -74,10 +77,14 @@ static void print_silent(const struct targets *targets)
 		fprintf(stderr, "%s\n", text);
 }
 
-static void print_text(const struct targets *targets)
+static void print_text(const struct targets *targets, const char *host)
 {
 	print_silent(targets);
-	if (targets->n == 0 && targets->n_silent == 0)
+	if (targets->n == 0 && host)
+		fprintf(stderr,
+			"no targets: no program whose user you are has announced itself at %s\n",
+			host);
+	else if (targets->n == 0 && targets->n_silent == 0)
 		fprintf(stderr, "no targets: no program of this user has a server; start one with "
 				"ptap_server_start() or proftap run -p PORT -- PROGRAM\n");
 	if (targets->n == 0)
@@ -132,20 +139,31 @@ static void print_json(const struct targets *targets)
 	json_end(&j);
 }
 
-static int list(const struct settings *s)
+/* Of this machine, or, if one is said, of the host daemon at |host|. */
+static int load(const char *host, struct targets *targets, struct diag *d)
 {
-	struct targets targets;
+	if (host)
+		return host_list_load(host, targets, d);
+	if (targets_load(targets) == 0)
+		return EXIT_DONE;
+	diag_set(d, -ENOMEM, "out of memory");
+	return EXIT_FAILED;
+}
 
-	if (targets_load(&targets)) {
-		fprintf(stderr, "proftap list: out of memory\n");
-		return EXIT_FAILED;
-	}
-	if (s->is_json)
+static int list(const struct settings *s, const char *host)
+{
+	struct targets targets = TARGETS_INIT;
+	struct diag d = DIAG_INIT;
+	int code = load(host, &targets, &d);
+
+	if (code != EXIT_DONE)
+		fprintf(stderr, "proftap list: %s\n", d.text);
+	else if (s->is_json)
 		print_json(&targets);
 	else
-		print_text(&targets);
+		print_text(&targets, host);
 	targets_deinit(&targets);
-	return EXIT_DONE;
+	return code;
 }
 
 static int run(const struct command *self, int argc, char **argv)
@@ -155,20 +173,17 @@ static int run(const struct command *self, int argc, char **argv)
 	int n_left;
 	int r = arguments_parse(self, argc, argv, &s, &n_left, &d);
 
-	if (r == 0 && n_left > 0)
-		r = diag_set(&d, -EINVAL,
-			"proftap list %.64s: the targets of another host are still to come; this "
-			"machine's are listed without an argument",
-			argv[0]);
+	if (r == 0 && n_left > 1)
+		r = diag_set(&d, -EINVAL, "proftap list: one HOST at a time, or none");
 	if (r < 0)
 		return command_fail_usage(self, &d);
-	return r == 0 ? list(&s) : EXIT_DONE;
+	return r == 0 ? list(&s, n_left ? argv[0] : NULL) : EXIT_DONE;
 }
 
 const struct command command_list = {
 	.name = "list",
-	.usage = "[--json]",
-	.summary = "show the targets of this machine",
+	.usage = "[HOST[:PORT]] [--json]",
+	.summary = "show the targets of this machine, or of a host daemon",
 	.options = options,
 	.n_options = sizeof options / sizeof options[0],
 	.run = run,

@@ -63,6 +63,11 @@ static int finish(struct exchange *e, struct diag *d)
 	return explain(e, d);
 }
 
+static size_t get_max_bytes(const struct exchange *e)
+{
+	return e->max_bytes ? e->max_bytes : EXCHANGE_MAX_BYTES;
+}
+
 int exchange_run(struct exchange *e, struct diag *d)
 {
 	const struct rpc_request request = {
@@ -70,7 +75,7 @@ int exchange_run(struct exchange *e, struct diag *d)
 		.message = e->message ? e->message : (const uint8_t *)"",
 		.message_bytes = e->message_bytes,
 		.timeout_ms = e->timeout_ms,
-		.max_reply_bytes = EXCHANGE_MAX_BYTES,
+		.max_reply_bytes = get_max_bytes(e),
 	};
 
 	e->started_ms = clock_monotonic_ms();
@@ -99,9 +104,9 @@ int exchange_read(const struct exchange *e, uint8_t **out, size_t *n_out)
 	int r = -ENOMEM;
 
 	*n_out = 0;
-	*out = malloc(EXCHANGE_MAX_BYTES);
+	*out = malloc(get_max_bytes(e));
 	if (*out)
-		r = rpc_pending_copy(e->pending, *out, EXCHANGE_MAX_BYTES, n_out);
+		r = rpc_pending_copy(e->pending, *out, get_max_bytes(e), n_out);
 	if (r < 0) {
 		free(*out);
 		*out = NULL;

@@ -16,7 +16,7 @@ struct diag;
 struct link;
 struct rpc_pending;
 
-/* The largest answer. */
+/* The largest answer, unless the caller says. */
 #define EXCHANGE_MAX_BYTES 65536
 
 struct exchange {
@@ -27,6 +27,7 @@ struct exchange {
 	const uint8_t *message; /* NULL: one without fields */
 	size_t message_bytes;
 	int64_t timeout_ms;
+	size_t max_bytes; /* 0: EXCHANGE_MAX_BYTES */
 	bool is_of_session; /* the call is about a continuous session, or the flight recorder */
 	bool is_of_recorder; /* about that alone */
 

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A host daemon's targets; see host_list.h. */
+#include "client/answer/host_list.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "base/grow.h"
+#include "base/printable.h"
+#include "client/connect/exchange.h"
+#include "client/connect/link.h"
+#include "client/connect/method.h"
+#include "client/process/exit.h"
+#include "client/target/address.h"
+#include "client/target/targets.h"
+#include "proftap/v1/profiler.pb-c.h"
+
+#define TIMEOUT_MS 10000
+/* Some thousand targets. */
+#define MAX_BYTES (4u << 20)
+
+/* A bare name is a host here, and not a program. */
+static int parse(const char *text, struct address *out, struct diag *d)
+{
+	char with_port[sizeof out->host + 8];
+	int is_whole = strchr(text, ':') || text[strspn(text, "0123456789")] == '\0';
+
+	snprintf(with_port, sizeof with_port, is_whole ? "%s" : "%s:" HOST_LIST_PORT, text);
+	return address_parse(with_port, NULL, out, d) ? EXIT_USAGE : EXIT_DONE;
+}
+
+/* One target. */
+
+static void set_text(char *to, size_t n, const char *text)
+{
+	snprintf(to, n, "%s", text);
+	printable_clean(to);
+}
+
+/* "127.0.0.1:9999" is an address and a port; a path stays what it is. */
+static void set_address(struct status *s, const char *text)
+{
+	char *colon;
+
+	set_text(s->address, sizeof s->address, text);
+	colon = strrchr(s->address, ':');
+	if (!colon || strncmp(s->address, "unix:", 5) == 0)
+		return;
+	*colon = '\0';
+	s->port = (unsigned)strtoul(colon + 1, NULL, 10) & 0xffff;
+	if (s->address[0] == '[' && colon[-1] == ']') {
+		colon[-1] = '\0';
+		memmove(s->address, s->address + 1, strlen(s->address));
+	}
+}
+
+static void describe(const Proftap__V1__Target *t, struct status *s)
+{
+	s->pid = t->pid;
+	s->uid = t->uid;
+	s->since_ns = (int64_t)t->since_unix_ns;
+	s->is_recording = strcmp(t->state, "recording") == 0;
+	s->has_recorder = strcmp(t->state, "recorder") == 0;
+	s->has_ended = strcmp(t->state, "ended") == 0;
+	set_text(s->name, sizeof s->name, t->name);
+	set_address(s, t->address);
+}
+
+/* The answer. */
+
+static int copy(const Proftap__V1__ListReply *reply, struct targets *targets)
+{
+	if (grow(&targets->v, &targets->n_allocated, reply->n_targets + 1))
+		return -ENOMEM;
+	for (size_t i = 0; i < reply->n_targets; i++) {
+		struct found_target *t = &targets->v[targets->n++];
+
+		memset(t, 0, sizeof *t);
+		describe(reply->targets[i], &t->status);
+	}
+	return 0;
+}
+
+static int read_answer(const struct exchange *e, struct targets *targets, struct diag *d)
+{
+	_cleanup_free_ uint8_t *bytes = NULL;
+	Proftap__V1__ListReply *reply;
+	size_t n;
+	int r = exchange_read(e, &bytes, &n);
+
+	reply = r ? NULL : proftap__v1__list_reply__unpack(NULL, n, bytes);
+	if (!r)
+		r = reply ? copy(reply, targets) : -EBADMSG;
+	if (reply)
+		proftap__v1__list_reply__free_unpacked(reply, NULL);
+	if (!r)
+		return EXIT_DONE;
+	diag_set(d, r,
+		r == -ENOMEM ? "%s: out of memory"
+			     : "%s: the answer is damaged: it is no ListReply",
+		e->address->text);
+	return EXIT_FAILED;
+}
+
+static int ask(const struct address *address, const struct link *link, struct targets *targets,
+	struct diag *d)
+{
+	struct exchange e = {
+		.address = address,
+		.link = link,
+		.path = LIST_PATH,
+		.timeout_ms = TIMEOUT_MS,
+		.max_bytes = MAX_BYTES,
+	};
+	int code = exchange_run(&e, d);
+
+	if (code == EXIT_DONE)
+		code = read_answer(&e, targets, d);
+	exchange_deinit(&e);
+	return code;
+}
+
+int host_list_load(const char *text, struct targets *targets, struct diag *d)
+{
+	struct address address;
+	struct link link = LINK_INIT;
+	int code = parse(text, &address, d);
+
+	if (code == EXIT_DONE)
+		code = link_open(&link, &address, d);
+	if (code == EXIT_DONE)
+		code = ask(&address, &link, targets, d);
+	link_close(&link);
+	return code;
+}

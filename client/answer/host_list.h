@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a host daemon answers to List (proftap.v1): the targets that it knows. */
+#ifndef CLIENT_HOST_LIST_H
+#define CLIENT_HOST_LIST_H
+
+struct diag;
+struct targets;
+
+/* Its gRPC port. */
+#define HOST_LIST_PORT "9021"
+
+/*
+ * Asks the daemon at |text|, a HOST, HOST:PORT, PORT or unix:PATH, and fills |targets|, which is empty; their sockets are "". An
+ * enum exit_code, with |d| when it is not EXIT_DONE.
+ */
+int host_list_load(const char *text, struct targets *targets, struct diag *d);
+
+#endif

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A host daemon of a test's own, and what it says of programs."""
+import json
+import signal
+
+from checks import equal, wait_until
+from processes import PROFTAP, PROFTAPD, Process, Target, free_port
+
+
+def runtime(t):
+    """The environment with a runtime directory of this test's own."""
+    path = t.dir / "runtime" / "proftap"
+    path.mkdir(mode=0o755, parents=True, exist_ok=True)
+    path.parent.chmod(0o755)
+    return {"XDG_RUNTIME_DIR": str(path.parent)}
+
+
+def registry_path(t):
+    return t.dir / "runtime" / "proftap" / "registry.sock"
+
+
+class Host(Process):
+    """proftapd --host, serving."""
+
+    def __init__(self, t, *options, port=None):
+        self.case = t
+        self.port = port or free_port()
+        super().__init__("proftapd --host", [
+            PROFTAPD, "--host", "--config", "/dev/null", "--listen", f"127.0.0.1:{self.port}",
+            "--registry", registry_path(t), *options], runtime(t))
+        t.keep(self)
+        wait_until(lambda: any("serving on" in line for line in self.err), "the host daemon to serve")
+
+    def list(self, user=None):
+        """{pid: its row}, as |user| sees them."""
+        program = self.case.public_proftap() if user else PROFTAP
+        listing = Process("proftap list", [program, "list", f"127.0.0.1:{self.port}", "--json"], user=user)
+        self.case.keep(listing)
+        equal(listing.wait(), 0, "proftap list HOST")
+        for thread in listing.threads:
+            thread.join()
+        return {row["pid"]: row for row in json.loads("".join(listing.out))["targets"]}
+
+    def await_pids(self, *pids, patience_s=10):
+        wait_until(lambda: sorted(self.list()) == sorted(pids), f"processes {pids} to be listed", patience_s)
+
+    def end(self, number=signal.SIGTERM):
+        self.signal(number)
+        return self.wait()
+
+
+def start_target(t, **env):
+    """A target with a server, of this test's runtime directory."""
+    return t.keep(Target({**runtime(t), **env})).serve()

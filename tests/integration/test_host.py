@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The host daemon: programs announce themselves, by their servers, and are listed as long as they live."""
+import array
+import os
+import signal
+import socket
+from pathlib import Path
+
+from checks import contains
+from fixture import (NOBODY, check, equal, find_proftapd, need_namespaces, need_readable_tree, need_root, run, test,
+                     wait_until)
+from hosts import Host, registry_path, runtime, start_target
+from processes import PROFTAPD, Process, Target
+
+WORD = b"PROFTAP PROGRAM 1\n"
+
+
+@test
+def programs_are_listed_while_they_live(t):
+    host = Host(t)
+    first, second = start_target(t), start_target(t)
+    host.await_pids(first.pid, second.pid)
+    row = host.list()[first.pid]
+    equal((row["name"], row["address"], row["port"], row["uid"], row["state"]),
+          ("target", "127.0.0.1", first.port, os.geteuid(), "idle"), "the row")
+    first.kill()
+    host.await_pids(second.pid)
+
+
+@test
+def the_state_is_that_of_the_moment(t):
+    host = Host(t)
+    target = start_target(t)
+    host.await_pids(target.pid)
+    capture = t.begin(target)
+    equal(host.list()[target.pid]["state"], "recording", "while it is recorded")
+    target.ask("burst 10")
+    t.stop(target, capture)
+    equal(host.list()[target.pid]["state"], "idle", "afterwards")
+
+
+@test
+def a_daemon_that_comes_later_finds_them(t):
+    target = start_target(t)
+    host = Host(t)
+    host.await_pids(target.pid)
+    equal(host.end(), 0, "the daemon's end by SIGTERM")
+    check(not registry_path(t).exists(), "its socket is left")
+    Host(t).await_pids(target.pid)
+
+
+@test
+def a_daemon_that_was_killed_finds_them_again(t):
+    target = start_target(t)
+    host = Host(t)
+    host.await_pids(target.pid)
+    host.end(signal.SIGKILL)
+    check(registry_path(t).exists(), "its socket is there")
+    again = Host(t, port=host.port)
+    again.await_pids(target.pid)
+    equal(target.ask("port"), str(target.port), "the program goes on")
+
+
+@test
+def a_directory_that_comes_later_is_seen(t):
+    """/run/proftap, which an ordinary user's server cannot make; in a /run of the target's own."""
+    need_namespaces("-m")
+    need_readable_tree()
+    target = t.keep(Target({"XDG_RUNTIME_DIR": ""}, prefix=[
+        "unshare", "-m", "sh", "-c", f"mount -t tmpfs -o mode=755 none /run && exec setpriv --reuid={NOBODY} "
+        f"--regid={NOBODY} --clear-groups \"$@\"", "sh"])).serve()
+    folder = Path(f"/proc/{target.pid}/root/run/proftap")
+    check(not folder.exists(), "it is there already")
+    folder.mkdir(mode=0o755)
+    host = Host(t, "--registry", folder / "registry.sock")
+    host.await_pids(target.pid)
+
+
+@test
+def two_daemons_at_a_time_are_refused(t):
+    host = Host(t)
+    second = t.keep(Process("second", [PROFTAPD, "--host", "--config", "/dev/null", "--listen",
+                                       f"127.0.0.1:{host.port}", "--registry", registry_path(t)]))
+    equal(second.wait(), 1, "its exit status")
+    wait_until(lambda: second.err, "its words")
+    contains("".join(second.err), "in use: is there a host daemon already?", "its words")
+    target = start_target(t)
+    host.await_pids(target.pid)
+
+
+@test
+def others_programs_are_nobodys_business(t):
+    need_root()
+    host = Host(t, "--operators", "")
+    target = start_target(t)
+    host.await_pids(target.pid)
+    equal(host.list(user=NOBODY), {}, "what nobody sees of root's")
+
+
+def announce(t, text, pidfd=None):
+    """Whether the daemon keeps the connection of who says that."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+        s.connect(str(registry_path(t)))
+        fds = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [pidfd]))] if pidfd else []
+        s.sendmsg([text], fds)
+        s.settimeout(1)
+        try:
+            return s.recv(100) != b""
+        except TimeoutError:
+            return True
+
+
+@test
+def who_lies_is_hung_up_on(t):
+    host = Host(t)
+    check(not announce(t, WORD + b"pid 1\nname init\n"), "a pid without a descriptor was believed")
+    check(not announce(t, b"GET / HTTP/1.1\r\n\r\n"), "another protocol was believed")
+    check(not announce(t, WORD + b"no pid\n", os.pidfd_open(os.getpid())), "a status without a pid was believed")
+    with open("/dev/null", "rb") as file:
+        check(not announce(t, WORD + b"pid 1\n", file.fileno()), "a descriptor that is no pidfd was believed")
+    equal(host.list(), {}, "the list")
+
+
+@test
+def the_pid_is_the_kernels_word(t):
+    host = Host(t)
+    pidfd = os.pidfd_open(os.getpid())
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+        s.connect(str(registry_path(t)))
+        s.sendmsg([WORD + b"pid 1\nname init\x1b[31m\n"],
+                  [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [pidfd]))])
+        host.await_pids(os.getpid())
+        row = host.list()[os.getpid()]
+        equal(row["name"], "init?[31m", "the name")
+    host.await_pids()
+
+
+@test
+def a_program_of_another_user_is_not_announced_by_others(t):
+    need_root()
+    Host(t)
+    registry_path(t).parent.parent.chmod(0o755)
+    code = ("import array, os, socket, sys\n"
+            "s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
+            "s.connect(sys.argv[1])\n"
+            "s.sendmsg([b'PROFTAP PROGRAM 1\\npid 1\\n'],\n"
+            "    [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [os.pidfd_open(int(sys.argv[2]))]))])\n"
+            "s.settimeout(5)\n"
+            "print('kept' if s.recv(10) else 'hung up')\n")
+    liar = t.keep(Process("liar", ["/usr/bin/python3", "-c", code, registry_path(t), os.getpid()], user=NOBODY))
+    equal(liar.read_line(), "hung up", "nobody's word about root's program")
+
+
+@test
+def who_says_nothing_is_hung_up_on(t):
+    Host(t)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+        s.connect(str(registry_path(t)))
+        s.settimeout(20)
+        equal(s.recv(10), b"", "the end")
+
+
+@test
+def a_stopped_server_is_listed_all_the_same(t):
+    host = Host(t)
+    target = start_target(t)
+    host.await_pids(target.pid)
+    server = find_proftapd(target.pid)
+    os.kill(server, signal.SIGSTOP)
+    equal(sorted(host.list()), [target.pid], "while its server is stopped")
+    os.kill(server, signal.SIGCONT)
+
+
+if __name__ == "__main__":
+    run()
