@@ -12,13 +12,6 @@
 #include "daemon/target/target.h"
 #include "daemon/target/timeline.h"
 
-/*
- * A thread may be stopped for long between its look at the clock and its store, by SIGSTOP or in a virtual machine; and one
- * core's counter may be ahead of another's.
- */
-#define STALL_TICKS RING_NOTES_INTERVAL_TICKS
-#define SKEW_TICKS (UINT64_C(1) << 36)
-
 /* What is below |position| was written before |ticks|, what is not, after it. */
 struct ring_note {
 	uint64_t position;
@@ -137,7 +130,7 @@ void ring_notes_close(struct target *t)
 
 void ring_notes_look(struct target *t, uint64_t now_ticks)
 {
-	if (now_ticks - t->notes->looked_ticks >= RING_NOTES_INTERVAL_TICKS)
+	if (now_ticks - t->notes->looked_ticks >= ERA_INTERVAL_TICKS)
 		look(t, now_ticks);
 }
 
@@ -151,8 +144,8 @@ static void push(struct thread_log *log, size_t end, uint64_t after_ticks, uint6
 	if (end > begin)
 		log->eras[log->n_eras++] = (struct era){
 			.end = end,
-			.after_ticks = after_ticks > STALL_TICKS ? after_ticks - STALL_TICKS : 0,
-			.before_ticks = before_ticks + SKEW_TICKS,
+			.after_ticks = era_begin_before(after_ticks),
+			.before_ticks = before_ticks + ERA_SKEW_TICKS,
 		};
 }
 

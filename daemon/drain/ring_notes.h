@@ -15,8 +15,6 @@ struct drain_budget;
 struct target;
 struct thread_log;
 
-/* A quarter of a lap: 6.5 h at 3 GHz, 19.5 h of nanoseconds. */
-#define RING_NOTES_INTERVAL_TICKS (UINT64_C(1) << 46)
 /* Of one ring, between which its thread wrote something; 35 days at 3 GHz. What is older than the first cannot be dated. */
 #define RING_NOTES_MAX 128u
 
