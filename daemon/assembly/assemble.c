@@ -109,6 +109,7 @@ static int add_losses(
 {
 	struct losses_seen seen = {
 		.n_invalid = as->n_invalid + as->stats.n_invalid,
+		.n_undated = as->n_undated,
 		.n_unmatched_ends = as->asyncs.n_unmatched,
 		.n_crowded_asyncs = as->asyncs.n_crowded,
 		.n_unspooled = count_dropped(as, in->drain),

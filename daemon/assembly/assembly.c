@@ -173,6 +173,14 @@ static size_t find_era(struct assembly *as, size_t at, size_t end)
 	return as->n_eras && as->eras->end < end ? as->eras->end : end;
 }
 
+/* Those from |at| on were written at no time that is known. Returns where they end. */
+static size_t pass_undated(struct assembly *as, const struct slot *slots, size_t at, size_t end)
+{
+	for (; at < end; at += 1 + record_n_extra(slots[at].word[0]))
+		as->n_undated++;
+	return at;
+}
+
 /* Entries from |at| on, of at least |n_wanted| slots if there are so many. Returns where they end. */
 static size_t add_some(
 	struct assembly *as, const struct slot *slots, size_t n_slots, size_t at, size_t n_wanted)
@@ -180,8 +188,14 @@ static size_t add_some(
 	size_t end = n_slots - at < n_wanted ? n_slots : at + n_wanted;
 
 	while (at < end && !as->error) {
-		size_t n_plain = plain_take(as, slots + at, find_era(as, at, end) - at);
+		size_t era_end = find_era(as, at, end);
+		size_t n_plain;
 
+		if (!era_is_known(as->era)) {
+			at = pass_undated(as, slots, at, era_end);
+			continue;
+		}
+		n_plain = plain_take(as, slots + at, era_end - at);
 		if (as->error)
 			break;
 		at += n_plain ? n_plain : add_one(as, slots + at, n_slots - at);

@@ -51,6 +51,7 @@ struct assembly {
 	struct keep no_limit;
 	size_t n_line_stats; /* of the plane's: those of lines that are complete */
 	uint64_t n_invalid; /* entries that made no sense */
+	uint64_t n_undated; /* that nobody knows when they were written */
 	uint64_t n_dropped; /* marks and samples that memory had no room for */
 	const _Atomic int *cancel; /* raised: the plane is not wanted any more; NULL ok */
 	int error; /* -ENOMEM, and stays so, or -ECANCELED */

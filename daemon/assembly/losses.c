@@ -104,6 +104,7 @@ static void count(
 	totals[REASON_MEMORY] += drain->lost_memory;
 	totals[REASON_OLDEST] = drain->lost_oldest;
 	totals[REASON_NO_RING] = drain->lost_no_ring;
+	totals[REASON_UNDATED] += seen->n_undated;
 	totals[REASON_INVALID] = seen->n_invalid + drain->n_broken;
 	totals[REASON_SPOOL] = seen->n_unspooled;
 	totals[REASON_NAMES] = seen->n_nameless;

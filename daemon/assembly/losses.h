@@ -12,6 +12,7 @@ struct space;
 /* What was noticed when the capture was assembled. */
 struct losses_seen {
 	uint64_t n_invalid; /* entries that made no sense */
+	uint64_t n_undated; /* that nobody knows when they were written */
 	uint64_t n_unmatched_ends; /* of async spans */
 	uint64_t
 		n_unspooled; /* events that the capture's file, or what must stay in memory, had no room for */

@@ -39,14 +39,17 @@ static void move_content(struct thread_log *log, struct thread_log *part)
 		.slots = log->slots,
 		.n_slots = log->n_slots,
 		.n_allocated = log->n_allocated,
+		.eras = log->eras,
+		.n_eras = log->n_eras,
 		.open = log->open,
 		.n_open = log->n_open,
 	};
 	memcpy(part->name, log->name, sizeof part->name);
 	move_losses(log, part);
 	log->slots = NULL;
+	log->eras = NULL;
 	log->open = NULL;
-	log->n_slots = log->n_allocated = log->last_visit = 0;
+	log->n_slots = log->n_allocated = log->last_visit = log->n_eras = 0;
 	log->n_open = 0;
 }
 
@@ -119,11 +122,35 @@ int drain_cut(struct drain *d, struct drain *part)
 static void move_slots(struct thread_log *older, struct thread_log *newer)
 {
 	free(older->slots);
+	free(older->eras);
 	older->slots = newer->slots;
+	older->eras = newer->eras;
 	older->n_slots = newer->n_slots;
 	older->n_allocated = newer->n_allocated;
+	older->n_eras = newer->n_eras;
 	newer->slots = NULL;
-	newer->n_slots = newer->n_allocated = 0;
+	newer->eras = NULL;
+	newer->n_slots = newer->n_allocated = newer->n_eras = 0;
+}
+
+/* Behind those of the slots that |older| has. One that was cut in two is whole again. */
+static int join_eras(struct thread_log *older, const struct thread_log *newer)
+{
+	size_t n_before = older->n_eras;
+	int r = 0;
+
+	for (size_t i = 0; i < newer->n_eras && !r; i++) {
+		const struct era *era = &newer->eras[i];
+		struct era_clock c = {era->after_ticks, era->before_ticks, 0, 0};
+
+		r = era_clock_tell(&c, older->n_slots + era->end, &older->eras, &older->n_eras);
+	}
+	if (!r)
+		return 0;
+	older->n_eras = n_before;
+	if (n_before)
+		older->eras[n_before - 1].end = older->n_slots;
+	return r;
 }
 
 /* What is older may have been given away already. */
@@ -133,7 +160,8 @@ static int join_slots(struct thread_log *older, struct thread_log *newer)
 		move_slots(older, newer);
 		return 0;
 	}
-	if (grow(&older->slots, &older->n_allocated, older->n_slots + newer->n_slots))
+	if (grow(&older->slots, &older->n_allocated, older->n_slots + newer->n_slots) ||
+		join_eras(older, newer))
 		return -ENOMEM;
 	if (newer->n_slots)
 		memcpy(older->slots + older->n_slots, newer->slots,

@@ -111,6 +111,8 @@ int thread_log_extend(
 		return r;
 	if (!r)
 		r = make_room(log, n, budget);
+	if (!r)
+		r = era_clock_tell(&budget->era_clock, log->n_slots + n, &log->eras, &log->n_eras);
 	if (r) {
 		log->lost_memory += n;
 		return r;
@@ -122,17 +124,23 @@ int thread_log_extend(
 	return 0;
 }
 
+/* Those without slots go, too. */
 static void forget_eras(struct thread_log *log, size_t n)
 {
-	size_t n_gone = 0;
+	size_t begin = 0;
+	size_t n_kept = 0;
 
-	while (n_gone < log->n_eras && log->eras[n_gone].end <= n)
-		n_gone++;
-	log->n_eras -= n_gone;
 	for (size_t i = 0; i < log->n_eras; i++) {
-		log->eras[i] = log->eras[i + n_gone];
-		log->eras[i].end -= n;
+		struct era era = log->eras[i];
+
+		if (era.end > log->last_visit)
+			era.end = era.end > log->last_visit + n ? era.end - n : log->last_visit;
+		if (era.end == begin)
+			continue;
+		begin = era.end;
+		log->eras[n_kept++] = era;
 	}
+	log->n_eras = n_kept;
 }
 
 void thread_log_forget(struct thread_log *log, size_t n, struct drain_budget *budget)

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/era_clock.h"
 #include "daemon/target/era.h"
 #include "daemon/target/open_stack.h"
 
@@ -24,7 +25,7 @@ struct thread_log {
 	size_t n_made; /* of these: that have memory already */
 	size_t last_visit; /* where the slots begin that came last */
 	struct era *
-		eras; /* of a flight recorder's picture: the last one ends with the slots. NULL: all are the capture's */
+		eras; /* of all slots: the last one ends with them. NULL: all are of the whole recording's */
 	size_t n_eras;
 	uint64_t end; /* in the ring, behind the last record that was copied */
 	uint64_t lost
@@ -58,6 +59,7 @@ struct drain_budget {
 	uint64_t window_bytes; /* slots beyond are spooled; 0: none are */
 	struct spooler *spooler; /* NULL: it was not needed yet */
 	int may_exceed; /* nothing is put off any more */
+	struct era_clock era_clock; /* of all slots that come; not of a picture's */
 };
 
 /* Slots that wait for the spooler, or are under way there, are at most so many windows; then rings are left as they are. */

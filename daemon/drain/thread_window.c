@@ -132,6 +132,9 @@ uint64_t thread_window_find_first(
 	if (!log->n_eras)
 		return find_first(log, &at, &whole, before);
 	for (size_t i = 0; i < log->n_eras; i++)
-		before = find_first(log, &at, &log->eras[i], before);
+		if (era_is_known(&log->eras[i]))
+			before = find_first(log, &at, &log->eras[i], before);
+		else
+			at = log->eras[i].end;
 	return before;
 }

@@ -18,8 +18,8 @@ uint64_t thread_window_count(const struct thread_log *log);
 void thread_window_limit(struct thread_log *log, uint64_t from_ticks, struct drain_budget *budget);
 
 /*
- * When the first record of |log| began; |before| if that is earlier. It has eras that are known, or none: then all ended at
- * |earliest_ticks| or later.
+ * When the first record of |log| began; |before| if that is earlier. Without eras all ended at |earliest_ticks| or later; what
+ * is of one that is not known is passed over.
  */
 uint64_t thread_window_find_first(
 	const struct thread_log *log, uint64_t earliest_ticks, uint64_t before);

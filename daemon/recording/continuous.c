@@ -64,8 +64,7 @@ static void add_slice(struct continuous *k)
 		drain_cut(&r->sources[i]->drain, &slice->drains[slice->n_drains++]);
 	slice->n_bytes = r->budget.used_bytes - k->sliced_bytes;
 	slice->from_ns = k->slice_from_ns;
-	slice->earliest_ticks = recording_cut_find_earliest(
-		r->earliest_ticks, clock_pair_read(r->uses_ticks).ticks);
+	slice->earliest_ticks = r->earliest_ticks;
 	k->sliced_bytes += slice->n_bytes;
 	k->slice_from_ns = monotonic_ns();
 	*k->last = slice;

@@ -132,6 +132,11 @@ int recording_arm(struct recording *r, unsigned level, struct diag *d)
 	return error;
 }
 
+void recording_look_at_clock(struct recording *r)
+{
+	era_clock_look(&r->budget.era_clock, clock_pair_read(r->uses_ticks).ticks);
+}
+
 static void add_pair(struct recording *r)
 {
 	struct clock_pair pair;
@@ -162,6 +167,7 @@ unsigned recording_visit(struct recording *r)
 		family_greet(r->family);
 	if (r->n_sources > n_before)
 		recording_usage_begin(r, n_before);
+	recording_look_at_clock(r);
 	for (size_t i = 0; i < r->n_sources; i++) {
 		unsigned full = source_visit(r->sources[i], &r->error);
 
@@ -186,6 +192,7 @@ int recording_end(struct recording *r)
 	/* The program need not have stopped. */
 	if (r->family->recorder_level && r->stop.monotonic_ns < r->end_ns)
 		r->end_ns = r->stop.monotonic_ns;
+	recording_look_at_clock(r);
 	if (r->stop.monotonic_ns > r->end_ns)
 		r->stop = clock_pair_interpolate(r->start, r->stop, r->end_ns);
 	for (size_t i = 0; i < r->n_sources && r->level; i++) {

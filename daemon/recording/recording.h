@@ -76,6 +76,8 @@ void recording_deinit(struct recording *r);
  * about it.
  */
 int recording_arm(struct recording *r, unsigned level, struct diag *d);
+/* Before rings are looked at: so that it is known when what they hold was written. */
+void recording_look_at_clock(struct recording *r);
 /* Copies out what is new; returns how full the fullest ring was, in 1/1000. */
 unsigned recording_visit(struct recording *r);
 /* 0, -ETIMEDOUT when the program is stopped (what it has written is kept), or -ENOMEM. */

@@ -9,26 +9,18 @@
 #include "daemon/drain/drain_cut.h"
 #include "daemon/recording/recording.h"
 #include "daemon/recording/source.h"
-#include "daemon/target/era.h"
 #include "daemon/target/target.h"
 #include "daemon/usage/usage_cut.h"
 
 static void empty_rings(struct recording *r)
 {
+	recording_look_at_clock(r);
 	for (size_t i = 0; i < r->n_sources; i++) {
 		struct source *s = r->sources[i];
 
 		if (source_visit(s, &r->error), s->state == SOURCE_RECORDING)
 			drain_read_open(&s->drain, &r->error);
 	}
-}
-
-/* What ended in the last of all times that can be told apart is known. Ends may be a little behind the stop. */
-uint64_t recording_cut_find_earliest(uint64_t earliest_ticks, uint64_t stop_ticks)
-{
-	uint64_t reach = ERA_MAX_TICKS - ((uint64_t)1 << 40);
-
-	return stop_ticks - earliest_ticks > reach ? stop_ticks - reach : earliest_ticks;
 }
 
 static int cut_source(struct source *s, struct source **out, int64_t from_ns)
@@ -72,7 +64,6 @@ static int cut(struct recording *r, struct recording *part, int64_t from_ns, uin
 	part->sources = NULL;
 	part->n_sources = part->n_allocated = 0;
 	part->window_ns = from_ns - r->start.monotonic_ns;
-	part->earliest_ticks = recording_cut_find_earliest(part->earliest_ticks, part->stop.ticks);
 	if (timeline_copy(&r->timeline, &part->timeline))
 		error = -ENOMEM;
 	if (!error)

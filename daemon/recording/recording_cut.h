@@ -16,8 +16,6 @@ struct recording;
 int recording_cut(struct recording *r, struct recording *part, int64_t from_ns);
 /* The same of one that has ended: its stop is the recording's. */
 int recording_cut_last(struct recording *r, struct recording *part, int64_t from_ns);
-/* Of what was recorded since |earliest_ticks| and is cut off at |stop_ticks|: nothing is taken to have ended before. */
-uint64_t recording_cut_find_earliest(uint64_t earliest_ticks, uint64_t stop_ticks);
 void recording_part_deinit(struct recording *part);
 
 #endif

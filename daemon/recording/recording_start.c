@@ -70,6 +70,7 @@ int recording_begin(struct recording *r, unsigned level, struct diag *d)
 	r->begun = clock_pair_read(r->uses_ticks);
 	r->able_ns = r->begun.monotonic_ns;
 	r->earliest_ticks = find_earliest(r);
+	era_clock_begin(&r->budget.era_clock, r->earliest_ticks, r->begun.ticks);
 	if (level)
 		error = start_all(r, d);
 	family_greet(r->family);

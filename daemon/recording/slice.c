@@ -182,7 +182,7 @@ static void forget(struct slice *slice)
 	walk(slice, give_up);
 	for (size_t i = 0; i < slice->n_drains; i++)
 		for (size_t k = 0; k < slice->drains[i].n_logs; k++)
-			slice->drains[i].logs[k]->n_slots = 0;
+			slice->drains[i].logs[k]->n_slots = slice->drains[i].logs[k]->n_eras = 0;
 }
 
 int slice_load(struct slice *slice)

@@ -79,6 +79,29 @@ START_TEST(finds_it_without_eras)
 }
 END_TEST
 
+/* A server that stood still for long, in the middle of the log. */
+START_TEST(passes_over_what_nobody_knows_the_time_of)
+{
+	struct thread_log log;
+	struct era eras[3];
+
+	fill(&log, 60, 5000);
+	eras[0] = (struct era){20, EARLIEST, BEFORE + 10000};
+	eras[1] = (struct era){40, 0, UINT64_MAX};
+	eras[2] = (struct era){60, EARLIEST, BEFORE + 10000};
+	log.eras = eras;
+	log.n_eras = 3;
+	for (unsigned i = 0; i < 60; i++) {
+		uint64_t start = i / 20 == 1 ? EARLIEST : 7000 + i;
+
+		slots[i].word[0] = record_word0(start, RECORD_SPAN, 0, 0);
+	}
+	ck_assert_uint_eq(thread_window_find_first(&log, 0, BEFORE), 7000);
+	slots[50].word[0] = record_word0(6000, RECORD_SPAN, 0, 0);
+	ck_assert_uint_eq(thread_window_find_first(&log, 0, BEFORE), 6000);
+}
+END_TEST
+
 START_TEST(is_never_later_than_said)
 {
 	struct thread_log log;
@@ -96,6 +119,7 @@ int main(void)
 
 	tcase_add_loop_test(tests, finds_the_first_start, 0, 20);
 	tcase_add_loop_test(tests, finds_it_without_eras, 0, 20);
+	tcase_add_test(tests, passes_over_what_nobody_knows_the_time_of);
 	tcase_add_test(tests, is_never_later_than_said);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Eras of a recording; see era_clock.h. */
+#include "daemon/era_clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "daemon/target/era.h"
+
+static void set_era(struct era_clock *c, uint64_t after_ticks)
+{
+	c->after_ticks = after_ticks;
+	c->before_ticks = after_ticks + ERA_MAX_TICKS;
+}
+
+void era_clock_begin(struct era_clock *c, uint64_t earliest_ticks, uint64_t now_ticks)
+{
+	set_era(c, earliest_ticks);
+	c->begun_ticks = c->looked_ticks = now_ticks;
+}
+
+/* The rings may hold what was written since the last look: for too long, if the server or its machine stood still. */
+static void begin_next(struct era_clock *c, uint64_t now_ticks)
+{
+	set_era(c, era_begin_before(c->looked_ticks));
+	c->begun_ticks = c->looked_ticks;
+	if (now_ticks + ERA_SKEW_TICKS > c->before_ticks) {
+		c->after_ticks = 0;
+		c->before_ticks = UINT64_MAX;
+	}
+}
+
+void era_clock_look(struct era_clock *c, uint64_t now_ticks)
+{
+	/* A counter that was set back begins nothing. */
+	if ((int64_t)(now_ticks - c->begun_ticks) >= (int64_t)ERA_INTERVAL_TICKS)
+		begin_next(c, now_ticks);
+	c->looked_ticks = now_ticks;
+}
+
+int era_clock_tell(const struct era_clock *c, size_t end, struct era **eras, size_t *n_eras)
+{
+	struct era *last = *n_eras ? &(*eras)[*n_eras - 1] : NULL;
+	struct era *more;
+
+	if (!c->before_ticks)
+		return 0;
+	if (last && last->after_ticks == c->after_ticks && last->before_ticks == c->before_ticks) {
+		last->end = end;
+		return 0;
+	}
+	more = reallocarray(*eras, *n_eras + 1, sizeof *more);
+	if (!more)
+		return -ENOMEM;
+	more[*n_eras] = (struct era){end, c->after_ticks, c->before_ticks};
+	*eras = more;
+	++*n_eras;
+	return 0;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Eras of a thread's slots: they come and go with them. */
+#include "daemon/drain/thread_log.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#include "daemon/drain/drain.h"
+#include "daemon/drain/drain_cut.h"
+#include "tests/unit/guest_fixture.h"
+
+#define BEGIN (UINT64_C(7) << 50)
+
+static struct drain_budget budget;
+static struct drain drain;
+static struct thread_log *log_of_one;
+static uint64_t now;
+
+static void setup(void)
+{
+	fixture_open();
+	budget = (struct drain_budget){.max_bytes = 64u << 20};
+	drain_init(&drain, &fixture.target, &budget);
+	now = BEGIN;
+	era_clock_begin(&budget.era_clock, BEGIN - ERA_STALL_TICKS, now);
+	ck_assert_int_eq(thread_log_new(&budget, &log_of_one), 0);
+	ck_assert_int_eq(drain_take_log(&drain, log_of_one), 0);
+}
+
+static void teardown(void)
+{
+	drain_deinit(&drain);
+	fixture_close();
+}
+
+static void pass(uint64_t ticks)
+{
+	for (int i = 0; i < 8; i++) {
+		now += ticks / 8;
+		era_clock_look(&budget.era_clock, now);
+	}
+}
+
+/* |n| slots of the same era as before, or of the next one. */
+static void add(size_t n, int is_next_era)
+{
+	struct slot *room;
+
+	pass(is_next_era ? ERA_INTERVAL_TICKS : 1000);
+	ck_assert_int_eq(thread_log_extend(log_of_one, n, &budget, &room), 0);
+}
+
+static void expect_ends(const struct thread_log *log, const size_t *ends, size_t n)
+{
+	ck_assert_uint_eq(log->n_eras, n);
+	for (size_t i = 0; i < n; i++)
+		ck_assert_uint_eq(log->eras[i].end, ends[i]);
+	for (size_t i = 1; i < n; i++)
+		ck_assert_uint_gt(log->eras[i].after_ticks, log->eras[i - 1].after_ticks);
+}
+
+#define EXPECT(log, ...)                                  \
+	expect_ends((log), (const size_t[]){__VA_ARGS__}, \
+		sizeof(const size_t[]){__VA_ARGS__} / sizeof(size_t))
+
+START_TEST(each_era_has_its_slots)
+{
+	add(10, 0);
+	add(7, 0);
+	EXPECT(log_of_one, 17);
+	add(3, 1);
+	EXPECT(log_of_one, 17, 20);
+	add(5, 0);
+	add(1, 1);
+	EXPECT(log_of_one, 17, 25, 26);
+}
+END_TEST
+
+/* Of what came last, the first ones were overwritten while they were copied. */
+START_TEST(slots_that_are_forgotten_have_none)
+{
+	add(10, 0);
+	add(10, 1);
+	thread_log_forget(log_of_one, 4, &budget);
+	EXPECT(log_of_one, 10, 16);
+	add(5, 0);
+	thread_log_forget(log_of_one, 5, &budget);
+	EXPECT(log_of_one, 10, 16);
+	add(8, 1);
+	thread_log_forget(log_of_one, 8, &budget);
+	EXPECT(log_of_one, 10, 16);
+	add(2, 0);
+	EXPECT(log_of_one, 10, 16, 18);
+}
+END_TEST
+
+START_TEST(joined_parts_have_the_eras_of_the_whole)
+{
+	struct drain older;
+	struct drain newer;
+
+	add(10, 0);
+	add(6, 1);
+	ck_assert_int_eq(drain_cut(&drain, &older), 0);
+	ck_assert_uint_eq(drain.n_logs, 0);
+	ck_assert_int_eq(thread_log_new(&budget, &log_of_one), 0);
+	ck_assert_int_eq(drain_take_log(&drain, log_of_one), 0);
+	add(4, 0);
+	add(1, 1);
+	ck_assert_int_eq(drain_cut(&drain, &newer), 0);
+	EXPECT(newer.logs[0], 4, 5);
+	ck_assert_int_eq(drain_join(&older, &newer), 0);
+	EXPECT(older.logs[0], 10, 20, 21);
+	drain_deinit(&older);
+}
+END_TEST
+
+START_TEST(those_that_are_given_away_take_theirs_along)
+{
+	struct slot_batch batch;
+
+	add(10, 0);
+	add(6, 1);
+	batch = thread_log_steal(log_of_one, &budget);
+	ck_assert_uint_eq(batch.n_eras, 2);
+	ck_assert_uint_eq(batch.eras[1].end, 16);
+	free(batch.slots);
+	free(batch.eras);
+	add(3, 0);
+	EXPECT(log_of_one, 3);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("thread_log");
+	TCase *tests = tcase_create("thread_log");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_test(tests, each_era_has_its_slots);
+	tcase_add_test(tests, slots_that_are_forgotten_have_none);
+	tcase_add_test(tests, joined_parts_have_the_eras_of_the_whole);
+	tcase_add_test(tests, those_that_are_given_away_take_theirs_along);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
