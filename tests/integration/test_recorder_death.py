@@ -14,7 +14,7 @@ from recorded import await_gone, end, files, only_run, record
 from trace_file import Trace
 
 N = 20000
-STOP_S = 1.5  # longer than the server waits for any answer
+STOP_S = 10  # ten times as long as the server waits for an answer
 ENDINGS = {"abort": "killed by SIGABRT", "crash": "killed by SIGSEGV", "exit": "with exit status 3",
            "kill": "killed by SIGKILL"}
 
@@ -37,19 +37,24 @@ def its_last_moments_become_a_run_that_says_why(t):
 
 @test
 def one_that_stood_still_first_is_looked_at_meanwhile(t):
+    """And the capture that runs meanwhile."""
     log_dir = t.dir / "logs"
     target = record(t, log_dir)
     server = find_proftapd(target.pid)
-    target.ask(f"count {N}")
-    target.signal(signal.SIGSTOP)
-    wait_until(lambda: read_status(target.pid)["State"].startswith("T"), "the target to stand still")
     with Profiler(target) as calls:
+        stream = calls.capture(60000)
+        calls.await_phase(stream, 1)
+        target.ask(f"count {N}")
+        target.ask("burst 50")
+        target.signal(signal.SIGSTOP)
+        wait_until(lambda: read_status(target.pid)["State"].startswith("T"), "the target to stand still")
         found = numbers_in(calls.look_back())
         check_numbers(found, N - len(found), N)
         time.sleep(STOP_S)
         equal(numbers_in(calls.look_back()), found, "numbers of a later look")
-    target.signal(signal.SIGKILL)
-    target.wait()
+        target.signal(signal.SIGKILL)
+        target.wait()
+        equal(calls.deliver(stream).trace.count("burst"), 50, "spans of the capture")
     await_gone(server)
     equal(numbers_in(only_run(log_dir)), found, "numbers of its last moments")
 
