@@ -50,7 +50,8 @@ struct capture_request {
 	const _Atomic int *cancel; /* nonzero: end now, no data wanted */
 	struct progress *progress; /* NULL, or where it says how far it is */
 	void (*on_begin)(void *context); /* called when it records, or waits for its time */
-	void (*on_look)(void *context); /* called often, before the flags are looked at */
+	/* Called often, before the flags are looked at; then also while the rest is encoded. Of a part: NULL. */
+	void (*on_look)(void *context);
 	void (*on_gone)(void *context); /* called when recording ended because the target is gone */
 	void *context;
 };

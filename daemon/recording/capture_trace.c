@@ -184,7 +184,7 @@ int capture_trace_make(struct capture_trace *t, struct capture_result *result)
 {
 	int r;
 
-	recording_finish(t->recording);
+	recording_finish(t->recording, t->request->on_look, t->request->context);
 	r = add_planes(t);
 	t->is_silent = space_is_empty(t->space);
 	t->origin_ns = t->recording->has_origin ? 0 : origin_set(t->space, t->recording->window_ns);

@@ -18,6 +18,8 @@
 #include "lib/wire/record.h"
 
 #define PAIR_INTERVAL_NS (20 * NS_PER_MS)
+/* While the spooler is waited for, which may end in between. */
+#define LOOK_INTERVAL_NS NS_PER_MS
 /* Slots that are not spooled yet: enough for what a target writes between two visits, little beside all. */
 #define WINDOW_SHARE 64
 #define MAX_WINDOW_BYTES (UINT64_C(8) << 20)
@@ -203,10 +205,24 @@ int recording_end(struct recording *r)
 	return result == -ETIMEDOUT ? result : 0;
 }
 
-void recording_finish(struct recording *r)
+/* Its snapshots need not wait as long as this one's encoding takes. Of a program that is gone it has an end of its own. */
+static void look_after_recorder(struct recording *r, void (*look)(void *), void *context)
+{
+	struct family *f = r->family;
+
+	while (f->recorder_level && target_get_life(f->main) == TARGET_ALIVE &&
+		spooler_get_held_bytes(r->budget.spooler)) {
+		look(context);
+		target_wait(f->main, monotonic_ns() + LOOK_INTERVAL_NS);
+	}
+}
+
+void recording_finish(struct recording *r, void (*look)(void *), void *context)
 {
 	if (spill_rest(r))
 		r->error = -ENOMEM;
+	if (look && r->budget.spooler)
+		look_after_recorder(r, look, context);
 	if (r->budget.spooler && spooler_finish(r->budget.spooler))
 		r->error = -ENOMEM;
 }

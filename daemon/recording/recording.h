@@ -82,7 +82,10 @@ void recording_look_at_clock(struct recording *r);
 unsigned recording_visit(struct recording *r);
 /* 0, -ETIMEDOUT when the program is stopped (what it has written is kept), or -ENOMEM. */
 int recording_end(struct recording *r);
-/* Waits until all that is to be spooled is; to be called once, before sources are assembled. */
-void recording_finish(struct recording *r);
+/*
+ * Waits until all that is to be spooled is; to be called once, before sources are assembled. |look| (NULL ok) is called
+ * meanwhile, on this thread, when the flight recorder is on: each millisecond, and when it is woken.
+ */
+void recording_finish(struct recording *r, void (*look)(void *), void *context);
 
 #endif

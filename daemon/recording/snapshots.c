@@ -45,6 +45,8 @@ static int make_part(struct snapshots *s, struct recording *part, struct capture
 	int r;
 
 	request.cancel = &never;
+	/* It may be made by another thread than the one that looks. */
+	request.on_look = NULL;
 	t.request = &request;
 	t.recording = part;
 	t.carries = &s->carries;

@@ -198,7 +198,7 @@ size_t lap_see(struct recording *r)
 	struct space *space;
 	size_t n;
 
-	recording_finish(r);
+	recording_finish(r, NULL, NULL);
 	ck_assert_int_eq(r->error, 0);
 	in.assembly = r->sources[0]->assembly;
 	r->sources[0]->assembly = NULL;

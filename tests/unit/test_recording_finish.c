@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The end of a capture, while its last records are encoded: the flight recorder is looked after, as it is before. Linked with
+ * -Wl,--wrap of assembly_spool, which takes as long as a test wants, and of what lap_fixture.h says.
+ */
+#include "daemon/recording/recording.h"
+
+#include <check.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "daemon/assembly/assembly.h"
+#include "daemon/assembly/spooler.h"
+#include "daemon/recording/recording_start.h"
+#include "tests/unit/guest_fixture.h"
+#include "tests/unit/lap_fixture.h"
+#include "tests/unit/players.h"
+
+#define WINDOW_BYTES (16u << 10)
+#define MAX_BYTES (UINT64_C(64) << 20)
+#define N_WANTED 3
+
+static struct recording recording;
+static _Atomic int n_looks;
+static _Atomic int64_t patience_ns; /* how long encoding waits for looks at most */
+
+int __real_assembly_spool(
+	struct assembly *as, struct track *track, const struct slot *slots, size_t n_slots);
+int __wrap_assembly_spool(
+	struct assembly *as, struct track *track, const struct slot *slots, size_t n_slots);
+int __wrap_assembly_spool(
+	struct assembly *as, struct track *track, const struct slot *slots, size_t n_slots)
+{
+	int64_t until_ns = monotonic_ns() + atomic_load(&patience_ns);
+
+	while (atomic_load(&n_looks) < N_WANTED && monotonic_ns() < until_ns)
+		usleep(100);
+	return __real_assembly_spool(as, track, slots, n_slots);
+}
+
+static void look(void *context)
+{
+	ck_assert_ptr_eq(context, &recording);
+	atomic_fetch_add(&n_looks, 1);
+}
+
+static void write_a_window(void)
+{
+	for (unsigned i = 0; i < WINDOW_BYTES / SLOT_BYTES / 2 + 1; i++)
+		play_point();
+}
+
+/* With slots that wait for the spooler. */
+static void record(unsigned recorder_level)
+{
+	struct diag d = DIAG_INIT;
+
+	laps.family.recorder_level = recorder_level;
+	recording_init(&recording, &laps.family, MAX_BYTES, WINDOW_BYTES);
+	ck_assert_int_eq(recording_arm(&recording, 1, &d), 0);
+	ck_assert_int_eq(recording_begin(&recording, 1, &d), 0);
+	ck_assert_int_eq(recording_start(&recording, 0), 0);
+	players_play(0, write_a_window);
+	played.now += 1000;
+	recording_visit(&recording);
+	ck_assert_ptr_nonnull(recording.budget.spooler);
+	ck_assert_int_eq(recording_end(&recording), 0);
+}
+
+static void finish(void)
+{
+	recording_finish(&recording, look, &recording);
+	ck_assert_int_eq(recording.error, 0);
+	ck_assert_uint_eq(spooler_get_held_bytes(recording.budget.spooler), 0);
+	recording_deinit(&recording);
+}
+
+START_TEST(a_flight_recorder_is_looked_after)
+{
+	atomic_store(&patience_ns, 20 * NS_PER_S);
+	record(1);
+	finish();
+	ck_assert_int_ge(n_looks, N_WANTED);
+}
+END_TEST
+
+START_TEST(without_one_there_is_nothing_to_look_after)
+{
+	atomic_store(&patience_ns, 20 * NS_PER_MS);
+	record(0);
+	finish();
+	ck_assert_int_eq(n_looks, 0);
+}
+END_TEST
+
+/* What its recorder holds is for its heirs: see recorder_end.h. */
+START_TEST(a_program_that_is_gone_is_looked_after_later)
+{
+	atomic_store(&patience_ns, 20 * NS_PER_MS);
+	record(1);
+	atomic_store(&fixture.arena->guest, 0);
+	finish();
+	ck_assert_int_eq(n_looks, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("recording_finish");
+	TCase *tests = tcase_create("recording_finish");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, lap_setup, NULL);
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, a_flight_recorder_is_looked_after);
+	tcase_add_test(tests, without_one_there_is_nothing_to_look_after);
+	tcase_add_test(tests, a_program_that_is_gone_is_looked_after_later);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
