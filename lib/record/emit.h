@@ -184,10 +184,15 @@ static inline int ring_drop_spans(
 	return 1;
 }
 
-/* Whether |n| more slots can be had behind the limit. */
+/* Whether |n| more slots can be had behind the limit: as segment_find_end(), in fewer instructions. */
 static inline int ring_has_room_behind(const struct ring *ring, uint64_t head, uint32_t n)
 {
-	return head + n <= segment_find_end(ring);
+	uint64_t tail;
+
+	if (atomic_load_explicit(&guest_get()->overwrites, memory_order_relaxed))
+		return 1;
+	tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
+	return (int64_t)(head - tail) <= (int64_t)ring->slot_mask - ((int64_t)n - 1);
 }
 
 /* The same of a point, whose loss is counted. */

@@ -35,25 +35,25 @@ static hot int put_point(struct thread *self, uint32_t id, uint32_t word, enum r
 	return 1;
 }
 
-/* Whether a point of |n| slots finds room on the long way; else it is counted. Frees what was taken. */
-static inline int find_room(uint32_t n)
+/* Whether a point of |n| slots finds room on the long way; else it is counted. Gives back what was taken with |word|. */
+static inline int find_room(uint32_t word, uint32_t n)
 {
 	int has_room = ring_find_room(thread_self.ring, n);
 
-	ring_end();
+	thread_give_back(&thread_self, word);
 	return has_room;
 }
 
 static __attribute__((noinline)) void instant_at_limit(struct ptap_impl_site *site, uint32_t word)
 {
-	if (find_room(1))
+	if (find_room(word, 1))
 		point_instant(site, word);
 }
 
 static __attribute__((noinline)) void number_at_limit(struct ptap_impl_site *site, uint32_t word,
 	enum record_kind kind, enum slot_type type, uint64_t bits)
 {
-	if (find_room(2))
+	if (find_room(word, 2))
 		point_number(site, word, kind, type, bits);
 }
 

@@ -124,9 +124,12 @@ static __attribute__((noinline)) void end_at_limit(struct ptap_impl_token token)
 		end_slowly(token);
 		return;
 	}
-	if (ring_drop_spans(ring, token.word, token.depth, LOSS_FULL, 1))
-		atomic_store_explicit(&ring->depth, token.depth, memory_order_release);
-	ring_end();
+	if (unlikely(!ring_drop_spans(ring, token.word, token.depth, LOSS_FULL, 1))) {
+		ring_end();
+		return;
+	}
+	atomic_store_explicit(&ring->depth, token.depth, memory_order_release);
+	thread_give_back(&thread_self, token.word);
 }
 
 /* The entry at |head| is complete. */
