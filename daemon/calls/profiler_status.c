@@ -11,10 +11,10 @@
 #include "base/printable.h"
 #include "base/status.h"
 #include "daemon/calls/service.h"
+#include "daemon/kernel/headroom.h"
 #include "daemon/kernel/owner.h"
 #include "daemon/message/reply_message.h"
 #include "daemon/message/reply_v1.h"
-#include "daemon/message/target_message.h"
 #include "daemon/recording/capture.h"
 #include "daemon/session/session.h"
 #include "daemon/target/family.h"
@@ -65,6 +65,7 @@ void profiler_handle_status(struct rpc_call *call, const uint8_t *bytes, size_t 
 	struct service *service = context;
 	Proftap__V1__StatusReply reply = PROFTAP__V1__STATUS_REPLY__INIT;
 	struct status status = {.pid = 0};
+	struct headroom headroom;
 	struct target_message target;
 	char session[256];
 
@@ -77,8 +78,8 @@ void profiler_handle_status(struct rpc_call *call, const uint8_t *bytes, size_t 
 	reply.target = &target.message;
 	reply.session = session;
 	reply.version = status.version;
-	reply.max_capture_bytes =
-		capture_find_max_bytes(service->session->family->main->max_capture_bytes);
+	reply.max_capture_bytes = capture_find_max_bytes(
+		service->session->family->main->max_capture_bytes, &headroom);
 	reply.unix_ns = (uint64_t)realtime_ns();
 	reply.monotonic_ns = (uint64_t)monotonic_ns();
 	reply_message(call, &reply.base);

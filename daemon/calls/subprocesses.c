@@ -15,6 +15,7 @@
 #include "daemon/calls/descendants.h"
 #include "daemon/calls/errand.h"
 #include "daemon/calls/service.h"
+#include "daemon/kernel/headroom.h"
 #include "daemon/recording/capture.h"
 #include "daemon/session/session.h"
 #include "daemon/session/session_request.h"
@@ -230,6 +231,8 @@ static struct subprocesses *free_subprocesses(struct subprocesses *s)
 static int copy_options(
 	struct subprocesses *s, const struct errand *e, const struct session_request *request)
 {
+	struct headroom headroom;
+
 	s->options = malloc(request->n_options_bytes + 1);
 	if (!s->options)
 		return -ENOMEM;
@@ -237,7 +240,8 @@ static int copy_options(
 	s->n_options_bytes = request->n_options_bytes;
 	s->max_bytes = capture_find_max_bytes(
 		(uint64_t)profile_options_get_number(&request->options, "ptap_max_capture_bytes",
-			(int64_t)e->service->session->family->main->max_capture_bytes));
+			(int64_t)e->service->session->family->main->max_capture_bytes),
+		&headroom);
 	return 0;
 }
 

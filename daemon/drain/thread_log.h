@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/era_clock.h"
 #include "daemon/target/era.h"
+#include "daemon/target/era_clock.h"
 #include "daemon/target/open_stack.h"
 
 struct spooler;

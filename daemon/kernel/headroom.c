@@ -114,3 +114,18 @@ uint64_t headroom_read_bytes(const char *root)
 
 	return machine < cgroup ? machine : cgroup;
 }
+
+uint64_t headroom_read(struct headroom *h, const char *root, int64_t now_ns)
+{
+	h->bytes = headroom_read_bytes(root);
+	h->read_ns = now_ns;
+	return h->bytes;
+}
+
+uint64_t headroom_take(struct headroom *h, const char *root, int64_t now_ns)
+{
+	int is_kept = h->read_ns && now_ns - h->read_ns <= HEADROOM_KEPT_NS;
+
+	h->read_ns = 0;
+	return is_kept ? h->bytes : headroom_read_bytes(root);
+}

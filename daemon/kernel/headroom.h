@@ -11,4 +11,17 @@
  */
 uint64_t headroom_read_bytes(const char *root);
 
+/* For two questions in a row, since each reading takes 80 us: it answers the first of them, and the next one soon after. */
+struct headroom {
+	uint64_t bytes;
+	int64_t read_ns; /* 0: nothing is kept */
+};
+
+#define HEADROOM_KEPT_NS INT64_C(10000000)
+
+/* Reads at |now_ns| (CLOCK_MONOTONIC), and keeps it. */
+uint64_t headroom_read(struct headroom *h, const char *root, int64_t now_ns);
+/* What was read no longer ago than HEADROOM_KEPT_NS, once: who asks may take some of it. Otherwise reads. */
+uint64_t headroom_take(struct headroom *h, const char *root, int64_t now_ns);
+
 #endif

@@ -222,12 +222,13 @@ static int run(struct capture *c, struct capture_result *result, struct diag *d)
 	return r == -ECANCELED ? CAPTURE_CANCELLED : r;
 }
 
-uint64_t capture_find_max_bytes(uint64_t bytes)
+uint64_t capture_find_max_bytes(uint64_t bytes, struct headroom *h)
 {
-	uint64_t quarter = headroom_read_bytes("") / 4;
+	uint64_t quarter;
 
 	if (bytes)
 		return bytes;
+	quarter = headroom_read(h, "", monotonic_ns()) / 4;
 	return quarter < DEFAULT_MAX_BYTES ? quarter : DEFAULT_MAX_BYTES;
 }
 
@@ -243,7 +244,7 @@ int capture_run(struct family *f, const struct capture_request *request,
 	if (space_new(&c.trace.space))
 		return -ENOMEM;
 	family_prune(f);
-	c.max_bytes = capture_find_max_bytes(request->max_bytes);
+	c.max_bytes = capture_find_max_bytes(request->max_bytes, &f->headroom);
 	recording_init(&c.recording, f, c.max_bytes, request->window_bytes);
 	if (request->keeps_newest)
 		recording_set_unlimited(&c.recording);

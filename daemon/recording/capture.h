@@ -15,6 +15,7 @@
 struct capture_result;
 struct delivery;
 struct family;
+struct headroom;
 struct progress;
 
 /* How long before its time a capture is armed. Who wants to record in between must wait. */
@@ -87,8 +88,8 @@ void capture_result_note_taken(const struct capture_result *result);
 /* The result of a capture that was ended before its start: empty, and says so. 0 or -ENOMEM. */
 int capture_make_unbegun(struct capture_result *result);
 
-/* How much memory a capture may take that asked for |bytes|; 0: the default. */
-uint64_t capture_find_max_bytes(uint64_t bytes);
+/* How much memory a capture may take that asked for |bytes|; 0: the default. What is read for it |h| keeps. */
+uint64_t capture_find_max_bytes(uint64_t bytes, struct headroom *h);
 
 /* How long it is until |start_timestamp_ns|, at least 0. */
 int64_t capture_find_wait_ns(uint64_t start_timestamp_ns);

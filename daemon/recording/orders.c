@@ -28,7 +28,8 @@ static uint64_t count_held(const struct recording *r)
 
 static uint32_t prepare_rings(struct recording *r, struct source *s)
 {
-	uint64_t room = rings_find_room(headroom_read_bytes(""), count_held(r));
+	uint64_t room = rings_find_room(
+		headroom_take(&r->family->headroom, "", monotonic_ns()), count_held(r));
 	uint32_t n = rings_prepare(s->target, room, r->n_sources);
 
 	s->rings_bytes = n * ring_stride_bytes(s->target->ring_bytes);

@@ -160,7 +160,7 @@ int recorder_start(struct recorder *r, unsigned level, uint64_t max_bytes, struc
 	struct recording *rec = &r->recording;
 	int error;
 
-	recording_init(rec, r->family, capture_find_max_bytes(max_bytes), 0);
+	recording_init(rec, r->family, capture_find_max_bytes(max_bytes, &r->family->headroom), 0);
 	rec->asked = &r->family->recorder_level;
 	rec->level = level;
 	error = add_source(r, r->family->main);

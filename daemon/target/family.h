@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "daemon/kernel/headroom.h"
 #include "daemon/target/target.h"
 
 /* A forked child that joined. Two hold it: the worker, and who watches its pidfd. */
@@ -33,6 +34,7 @@ struct family {
 	unsigned capture_level;
 	unsigned
 		recorder_level; /* of the flight recorder: rings overwrite their oldest while it is on */
+	struct headroom headroom; /* the worker's */
 	struct child **children; /* the worker's, oldest first */
 	size_t n_children;
 	size_t n_allocated;

@@ -94,6 +94,23 @@ START_TEST(has_nothing_left_over_the_limit)
 }
 END_TEST
 
+/* For who asks next, once, and not for long. */
+START_TEST(a_reading_is_kept_for_one)
+{
+	struct headroom h = {0, 0};
+
+	set_available("1000");
+	ck_assert_uint_eq(headroom_take(&h, fake_root, 5), 1000 * 1024);
+	ck_assert_uint_eq(headroom_read(&h, fake_root, 5), 1000 * 1024);
+	set_available("2000");
+	ck_assert_uint_eq(headroom_take(&h, fake_root, 5 + HEADROOM_KEPT_NS), 1000 * 1024);
+	ck_assert_uint_eq(headroom_take(&h, fake_root, 5 + HEADROOM_KEPT_NS), 2000 * 1024);
+	ck_assert_uint_eq(headroom_read(&h, fake_root, 5), 2000 * 1024);
+	set_available("3000");
+	ck_assert_uint_eq(headroom_take(&h, fake_root, 6 + HEADROOM_KEPT_NS), 3000 * 1024);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("headroom");
@@ -108,6 +125,7 @@ int main(void)
 	tcase_add_test(tcase, reads_the_root_group_of_a_container);
 	tcase_add_test(tcase, reads_the_cgroup_of_version_1);
 	tcase_add_test(tcase, has_nothing_left_over_the_limit);
+	tcase_add_test(tcase, a_reading_is_kept_for_one);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

@@ -3,7 +3,7 @@
  * Captures and sessions that last for days, over threads that write seldom: all records have the time that they had, in
  * memory, from the spool, and in parts. See lap_fixture.h.
  */
-#include "daemon/era_clock.h"
+#include "daemon/target/era_clock.h"
 
 #include <check.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Eras of a recording; see era_clock.h. */
-#include "daemon/era_clock.h"
+#include "daemon/target/era_clock.h"
 
 #include <errno.h>
 #include <stdlib.h>
