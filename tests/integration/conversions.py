@@ -15,7 +15,8 @@ from processes import PROFTAP, TOP_SRC
 GOLDEN = TOP_SRC / "tests" / "golden"
 SUFFIXES = {"chrome": ".json", "folded": ".folded", "ndjson": ".ndjson", "pprof": ".pprof",
             "speedscope": ".speedscope.json", "sqlite": ".sqlite", "csv": ".csv",
-            "csv-kernels": "_kernel_trace.csv", "csv-kernel-stats": "_kernel_stats.csv"}
+            "csv-kernels": "_kernel_trace.csv", "csv-kernel-stats": "_kernel_stats.csv",
+            "csv-summary": "_summary.csv"}
 SPANS = {"span", "step", "async", "kernel"}
 
 # place: (host, process, pid, thread, tid). flows: (id that enters or 0, id that leaves or 0).

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""proftap convert -t csv holds what NDJSON does, and -t csv-kernels and csv-kernel-stats what a device did, as rocprofv3
-has it."""
+"""proftap convert -t csv holds what NDJSON does, -t csv-kernels and csv-kernel-stats what a device did, as rocprofv3
+has it, and csv-summary what the report has."""
 import csv
 import io
 import json
 import statistics
+import subprocess
 
-from conversions import Conversion, Members, capture_requests, goldens, make_bad_names, make_space, read_rows
+from conversions import GOLDEN, Conversion, Members, capture_requests, goldens, make_bad_names, make_space, read_rows
 from fixture import check, equal, run, test
+from processes import PROFTAP
+from reports import make_training
 
 COLUMNS = ["type", "host", "process", "pid", "thread", "tid", "device", "name", "start_ns", "duration_ns", "step",
            "flow_in", "flow_out", "args"]
@@ -130,6 +133,44 @@ def without_kernels_there_is_a_header_alone(t):
     path.write_bytes(make_space({"main": [("work", 0, 999)]}))
     for form in ("csv-kernels", "csv-kernel-stats"):
         equal(read(t, form, path)[2], [], form)
+
+
+def summarize(t, path, *options):
+    """The conversion, when it is what the report prints."""
+    conversion = Conversion(t, "csv-summary", path, options=options)
+    report = subprocess.run([PROFTAP, "report", "--csv", *options, path], capture_output=True, check=True, timeout=20)
+    equal(conversion.data, report.stdout, f"{path} {options}")
+    return conversion
+
+
+@test
+def a_summary_is_what_the_report_prints(t):
+    training = make_training(t.dir / "training.xplane.pb")
+    for path in (*goldens(), training, make_bad_names(t)[0], capture_requests(t)):
+        summarize(t, path)
+    for options in (["--name", "^forward"], ["--exclude", "gemm"], ["--thread", "main", "--to", "20ms"],
+                    ["--truncate_kernels", "--name", "gemm"]):
+        summarize(t, training, *options)
+
+
+@test
+def a_summary_reads_like_this(t):
+    """Once looked at, kept."""
+    lines = summarize(t, make_training(t.dir / "training.xplane.pb")).data.decode().split("\r\n")
+    equal(lines, (GOLDEN / "training_summary.csv").read_text().split("\n"), "rows; see tests/golden")
+
+
+@test
+def what_a_summary_leaves_out_is_counted(t):
+    path = make_training(t.dir / "training.xplane.pb")
+    for options, n_spans, lost in (([], 364, {"counter samples": 40, "arguments": 40}),
+                                   (["--name", "^train$"], 40, {"arguments": 40}),
+                                   (["--name", "rss"], 0, {"counter samples": 40})):
+        conversion = summarize(t, path, *options)
+        equal((conversion.summary["written"], conversion.lost), (n_spans, lost), f"of {options}")
+    links = summarize(t, GOLDEN / "links.xplane.pb")
+    flows = [row.flows for row in read_rows(t, GOLDEN / "links.xplane.pb")]
+    equal(links.lost["ends of flows"], sum((i != 0) + (o != 0) for i, o in flows), "ends of flows")
 
 
 run()

@@ -14,7 +14,8 @@ from fixture import check, contains, equal, free_port, run, test, wait_until
 from processes import PROFTAP
 from trace_file import Trace
 
-SUFFIXES = {"perfetto": ".pftrace", "pprof": ".pprof", "chrome": ".trace.json.gz"}
+SUFFIXES = {"perfetto": ".pftrace", "pprof": ".pprof", "chrome": ".trace.json.gz",
+            "csv-summary": "_summary.csv"}
 STEM = "x.xplane.pb"
 
 
@@ -35,10 +36,10 @@ def check_conversions(t, trace, files, forms):
 
 @test
 def other_formats_lie_beside_the_trace(t):
-    capture = record(t, "--format", "perfetto,xspace,pprof", "--format", "chrome" + 20 * ",pprof")
+    capture = record(t, "--format", "perfetto,xspace,pprof", "--format", "chrome,csv-summary" + 20 * ",pprof")
     trace, *files = capture.stdout.splitlines()
     check(trace.endswith(f"/a/{STEM}") and Trace(trace), f"first path {trace}")
-    check_conversions(t, trace, files, ["perfetto", "pprof", "chrome"])
+    check_conversions(t, trace, files, ["perfetto", "pprof", "chrome", "csv-summary"])
 
 
 @test

@@ -136,6 +136,32 @@ START_TEST(gzip_unpacks_to_the_same)
 }
 END_TEST
 
+/* For what is written by printf. */
+START_TEST(a_stream_leads_into_it)
+{
+	FILE *stream = sink_open_stream(&sink);
+
+	ck_assert_ptr_nonnull(stream);
+	sink_text(&sink, "before ");
+	fprintf(stream, "%d of %s", 7, "them");
+	ck_assert_int_eq(fclose(stream), 0);
+	sink_text(&sink, " and after");
+	ck_assert_str_eq(take(), "before 7 of them and after");
+}
+END_TEST
+
+START_TEST(a_stream_fails_with_it)
+{
+	FILE *stream = sink_open_stream(&sink);
+
+	sink.error = -ENOSPC;
+	fputs("lost", stream);
+	ck_assert_int_eq(fflush(stream), EOF);
+	ck_assert_int_eq(errno, ENOSPC);
+	fclose(stream);
+}
+END_TEST
+
 START_TEST(an_error_stays)
 {
 	int full = open("/dev/full", O_WRONLY | O_CLOEXEC);
@@ -318,6 +344,8 @@ int main(void)
 	tcase_add_test(tests, json_escapes_what_it_must);
 	tcase_add_test(tests, broken_characters_are_replaced_one_by_one);
 	tcase_add_test(tests, plain_text_has_the_length_that_was_said);
+	tcase_add_test(tests, a_stream_leads_into_it);
+	tcase_add_test(tests, a_stream_fails_with_it);
 	tcase_add_test(tests, csv_quotes_only_where_it_must);
 	tcase_add_test(tests, arguments_are_values_of_their_type);
 	tcase_add_test(tests, viewers_get_what_is_too_wide_for_them_as_a_text);

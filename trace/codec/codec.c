@@ -15,6 +15,7 @@ const struct codec *const codecs[] = {
 	&codec_csv,
 	&codec_csv_kernel_stats,
 	&codec_csv_kernels,
+	&codec_csv_summary,
 	&codec_folded,
 	&codec_ndjson,
 	&codec_perfetto,

@@ -128,6 +128,22 @@ void sink_write(struct sink *s, const void *data, size_t n)
 	}
 }
 
+static ssize_t write_from_stream(void *sink, const char *data, size_t n)
+{
+	struct sink *s = sink;
+
+	sink_write(s, data, n);
+	if (!s->error)
+		return (ssize_t)n;
+	errno = -s->error;
+	return 0;
+}
+
+FILE *sink_open_stream(struct sink *s)
+{
+	return fopencookie(s, "w", (cookie_io_functions_t){.write = write_from_stream});
+}
+
 const uint8_t *sink_get_memory(struct sink *s, size_t *n)
 {
 	if (s->n_kept == 0 && !s->error) {

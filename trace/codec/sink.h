@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct sink {
 	int fd; /* borrowed */
@@ -61,6 +62,9 @@ static inline void sink_commit(struct sink *s, size_t n)
 	s->n_used += n;
 	s->n_bytes += n;
 }
+
+/* What is written to the stream comes into the sink, at the latest when the caller closes it. NULL: out of memory. */
+FILE *sink_open_stream(struct sink *s);
 
 /* Numbers, quicker than by printf. */
 void sink_int(struct sink *s, int64_t value);

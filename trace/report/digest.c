@@ -110,9 +110,9 @@ static int make_room(struct digest *g)
 }
 
 /* Names of kernels that were cut are wanted if one of those that they stand for is. */
-static int take_wanted(struct digest *g, struct view *view)
+static int find_wanted(struct digest *g, const struct view *view)
 {
-	struct selected *s = &view->selected;
+	const struct selected *s = &view->selected;
 
 	if (!s->names)
 		return 0;
@@ -122,9 +122,18 @@ static int take_wanted(struct digest *g, struct view *view)
 	memcpy(g->wanted, s->names, s->n_names);
 	for (uint32_t i = 0; s->kernels && i < s->n_names; i++)
 		g->wanted[s->kernels[i]] |= s->names[i];
-	free(s->names);
-	s->names = NULL;
 	return 0;
+}
+
+/* Its cursors read what has other names, too. */
+static int copy_view(struct digest *g, const struct view *view)
+{
+	g->view = malloc(sizeof *g->view);
+	if (!g->view)
+		return -ENOMEM;
+	*g->view = *view;
+	g->view->selected.names = NULL;
+	return find_wanted(g, view);
 }
 
 static void keep_wanted(struct digest *g)
@@ -181,27 +190,26 @@ static int finish(struct digest *g, struct diag *d)
 	return rc;
 }
 
-static int make(struct digest *g, struct view *view, struct diag *d)
+static int make(struct digest *g, const struct view *view, struct diag *d)
 {
-	int rc = take_wanted(g, view);
+	int rc = copy_view(g, view);
 
+	if (rc)
+		return rc;
 	find_time(g);
-	if (rc == 0)
-		rc = make_room(g);
+	rc = make_room(g);
 	for (size_t i = 0; i < view->n_tracks && rc == 0; i++)
 		rc = digest_read_track(g, &view->tracks[i], d);
 	return rc ? rc : finish(g, d);
 }
 
-int digest_make(struct view *view, struct digest **out, struct diag *d)
+int digest_make(const struct view *view, struct digest **out, struct diag *d)
 {
 	struct digest *g = calloc(1, sizeof *g);
 	int rc = g ? 0 : -ENOMEM;
 
-	if (rc == 0) {
-		g->view = view;
+	if (rc == 0)
 		rc = make(g, view, d);
-	}
 	if (rc) {
 		digest_free(g);
 		return d && d->text[0] ? rc : diag_set(d, rc, "trace: %s", errno_words(rc));
@@ -229,6 +237,7 @@ struct digest *digest_free(struct digest *g)
 	free(g->tracks);
 	free(g->processes);
 	free(g->wanted);
+	free(g->view);
 	free(g);
 	return NULL;
 }

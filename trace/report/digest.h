@@ -57,6 +57,13 @@ struct digest_plane {
 	struct gauges counters;
 };
 
+/* Of what has a wanted name: what no list by name says anything of. */
+struct digest_rest {
+	uint64_t n_samples;
+	uint64_t n_flow_ends;
+	uint64_t n_args;
+};
+
 /* Lists of the whole view, which have the durations of their spans. */
 enum digest_list {
 	LIST_SPANS, /* of threads */
@@ -67,7 +74,7 @@ enum digest_list {
 };
 
 struct digest {
-	const struct view *view;
+	struct view *view; /* a copy: what it points to is the caller's, but it selects no names */
 	int64_t begin_ns; /* the time that is looked at: the recordings, and what is selected of them */
 	int64_t end_ns;
 	struct report_totals totals;
@@ -79,13 +86,14 @@ struct digest {
 	struct digest_process *processes; /* one for each origin of the view */
 	struct rows lists[DIGEST_LISTS];
 	uint8_t *wanted; /* by name; NULL: all are */
+	struct digest_rest rest;
 };
 
 /*
- * Reads |view|, which is borrowed, and keeps what has wanted names: the others still count in the totals and in self times, so the
- * selection by name is taken from the view. 0, or a negative errno with |d|; *out belongs to the caller.
+ * Reads |view|, which is borrowed, and keeps what has wanted names: the others still count in the totals and in self times.
+ * 0, or a negative errno with |d|; *out belongs to the caller.
  */
-int digest_make(struct view *view, struct digest **out, struct diag *d);
+int digest_make(const struct view *view, struct digest **out, struct diag *d);
 struct digest *digest_free(struct digest *g); /* NULL ok; returns NULL */
 static inline void digest_freep(struct digest **g)
 {

@@ -114,6 +114,20 @@ static int read_sample(struct reading *r, const struct item *item)
 	return gauges_add(&r->plane->counters, item, r->digest->begin_ns, r->digest->end_ns);
 }
 
+static void count_rest(struct digest *g, const struct item *item)
+{
+	struct digest_rest *rest = &g->rest;
+
+	if (g->wanted && !g->wanted[item->name])
+		return;
+	if (item->kind == ITEM_SAMPLE) {
+		rest->n_samples++;
+		return;
+	}
+	rest->n_flow_ends += (item->flow_out != 0) + (uint64_t)(item->flow_in != 0);
+	rest->n_args += item->n_args;
+}
+
 static int read_items(
 	struct reading *r, const struct view_track *track, item_reader *read, struct diag *d)
 {
@@ -122,6 +136,7 @@ static int read_items(
 	int rc = cursor_open(&c, r->digest->view, track, d);
 
 	while (rc >= 0 && (rc = cursor_next(&c, &item)) > 0) {
+		count_rest(r->digest, &item);
 		rc = read(r, &item);
 		if (rc)
 			break;
