@@ -91,6 +91,16 @@ def a_bad_group_is_told_by_the_name_of_its_option(t):
         equal(said.split(" \"")[0], f"{option}: bad value", "the error")
 
 
+@test
+def names_end_at_a_zero_byte_and_that_is_said(t):
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(make_space({"ma\0in": [("a\0x", 0, 1), ("a\0y", 1, 1, {"k\0": 1}), ("b", 2, 1, {"v": "c\0d"})]}))
+    rows = read_rows(t, path)
+    equal([(row.place[3], row.name, dict(row.args)) for row in rows],
+          [("ma", "a", {}), ("ma", "a", {"k": 1}), ("ma", "b", {"v": "c\0d"})], "names and arguments")
+    equal(Conversion(t, "folded", path).summary["notes"], [f"{path}: 4 names have a zero byte and end there"], "notes")
+
+
 def read_threads(t, path, words):
     return {row.place[3] for row in read_rows(t, path, options=["--thread", words])}
 

@@ -17,6 +17,14 @@
 
 /* --- the index ----------------------------------------------------------------------------- */
 
+const char *indexing_get_name(struct indexing *x, const struct pb_field *f)
+{
+	const char *text = f->n_bytes ? (const char *)f->data : "";
+
+	x->archive->n_cut += f->n_bytes && memchr(text, 0, f->n_bytes);
+	return text;
+}
+
 int indexing_fail_memory(struct indexing *x)
 {
 	return diag_set(x->diag, -ENOMEM, "%s: out of memory while reading it", x->archive->path);

@@ -114,6 +114,7 @@ struct archive {
 	struct names hostnames;
 	uint64_t n_aggregated; /* events that have no time and are left out */
 	uint64_t n_keyless; /* stats of events whose key the file does not tell: likewise */
+	uint64_t n_cut; /* names, also of planes and lines, with a zero byte, where they end */
 };
 
 /*

@@ -24,6 +24,9 @@ int archive_index_line(
 /* When all lines were read: names for the events that have none. */
 int archive_name_unknown(struct indexing *x, struct archive_plane *plane);
 
+/* A name's bytes, never NULL. One with a zero byte, which ends it, is counted. */
+const char *indexing_get_name(struct indexing *x, const struct pb_field *f);
+
 struct pb_reader;
 int indexing_fail_memory(struct indexing *x);
 /* Somebody writes into the file meanwhile. */

@@ -181,7 +181,7 @@ static int keep(struct indexing *x, struct archive_plane *plane, struct survey *
 
 	if (s->line.n_events == 0)
 		return 0;
-	s->line.name = strndup(name->n_bytes ? (const char *)name->data : "", name->n_bytes);
+	s->line.name = strndup(indexing_get_name(x, name), name->n_bytes);
 	if (!s->line.name || grow(&plane->lines, &plane->n_lines_allocated, plane->n_lines + 1)) {
 		free(s->line.name);
 		return indexing_fail_memory(x);

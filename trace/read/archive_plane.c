@@ -79,14 +79,14 @@ static int read_metadata(struct indexing *x, const struct pb_field *message, str
 	return rc < 0 ? indexing_fail(x, &r, "a metadata entry") : find_name(x, m);
 }
 
-static uint32_t intern(struct names *names, const struct pb_field *f)
+static uint32_t intern(struct indexing *x, struct names *names, const struct pb_field *f)
 {
-	return names_intern(names, f->n_bytes ? (const char *)f->data : "", f->n_bytes);
+	return names_intern(names, indexing_get_name(x, f), f->n_bytes);
 }
 
 static int add_event_name(struct indexing *x, struct archive_plane *plane, const struct metadata *m)
 {
-	struct archive_event_name name = {.name = intern(&x->archive->names, &m->name)};
+	struct archive_event_name name = {.name = intern(x, &x->archive->names, &m->name)};
 
 	if (name.name == NAMES_NONE ||
 		grow(&plane->event_names, &plane->n_event_names_allocated,
@@ -99,7 +99,7 @@ static int add_event_name(struct indexing *x, struct archive_plane *plane, const
 
 static int add_stat_name(struct indexing *x, struct archive_plane *plane, const struct metadata *m)
 {
-	uint32_t index = intern(&plane->stat_names, &m->name);
+	uint32_t index = intern(x, &plane->stat_names, &m->name);
 
 	if (index == NAMES_NONE || idmap_add(&plane->stats, m->id, index))
 		return indexing_fail_memory(x);
@@ -109,7 +109,7 @@ static int add_stat_name(struct indexing *x, struct archive_plane *plane, const 
 static int copy_name(struct indexing *x, struct archive_plane *plane, const struct pb_field *f)
 {
 	free(plane->name);
-	plane->name = strndup(f->n_bytes ? (const char *)f->data : "", f->n_bytes);
+	plane->name = strndup(indexing_get_name(x, f), f->n_bytes);
 	return plane->name ? 0 : indexing_fail_memory(x);
 }
 

@@ -191,16 +191,19 @@ static int align(struct view *v, const struct view_options *o)
 
 /* --- what was left out --------------------------------------------------------------------- */
 
+static int note_some(struct view *v, const struct archive *a, uint64_t n, const char *what)
+{
+	return n ? note(v, "%s: %llu %s", a->path, (unsigned long long)n, what) : 0;
+}
+
 static int note_left_out(struct view *v)
 {
 	for (size_t i = 0; i < v->n_archives; i++) {
 		const struct archive *a = v->archives[i];
 
-		if (a->n_aggregated && note(v, "%s: %llu events have no time and are left out",
-					       a->path, (unsigned long long)a->n_aggregated))
-			return -ENOMEM;
-		if (a->n_keyless && note(v, "%s: %llu arguments have no names and are left out",
-					    a->path, (unsigned long long)a->n_keyless))
+		if (note_some(v, a, a->n_aggregated, "events have no time and are left out") ||
+			note_some(v, a, a->n_keyless, "arguments have no names and are left out") ||
+			note_some(v, a, a->n_cut, "names have a zero byte and end there"))
 			return -ENOMEM;
 	}
 	return 0;
