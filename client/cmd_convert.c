@@ -30,6 +30,11 @@ static int set_format(void *settings, const char *value, struct diag *d)
 	return conversion_set_format(&((struct settings *)settings)->conversion, value, d);
 }
 
+static int set_compression(void *settings, const char *value, struct diag *d)
+{
+	return conversion_set_compression(&((struct settings *)settings)->conversion, value, d);
+}
+
 static int set_split(void *settings, const char *value, struct diag *d)
 {
 	if (strcmp(value, splits[0]) != 0)
@@ -46,6 +51,10 @@ static const struct command_option options[] = {
 		"the format (see below); default: that of the end of FILE"},
 	{"output", 'o', COMMAND_OPTION_TEXT, AT(conversion.output), 0, 0, NULL, "FILE",
 		"the file; -: standard output; default: beside the trace, under its name"},
+	{"compression", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_compression, "LEVEL|none",
+		"of what is compressed: 1 (quick) to 9 (small), or none; default 6"},
+	{"jobs", 'j', COMMAND_OPTION_INT, AT(conversion.options.n_threads), 1, 1024, NULL, "N",
+		"compress with at most N threads; default: the number of processors"},
 	{"json", 0, COMMAND_OPTION_FLAG, AT(conversion.is_json), 0, 0, NULL, NULL,
 		"one JSON object on standard output instead of text"},
 	{"split", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_split, "device",
@@ -55,10 +64,12 @@ static const struct command_option options[] = {
 };
 
 static const char *const aligns[] = {"epoch", "start"};
+static const char *const levels[] = {"none", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
 
 static const struct command_words values[] = {
 	{"format", NULL, 0, conversion_get_format},
 	{"align", aligns, sizeof aligns / sizeof aligns[0], NULL},
+	{"compression", levels, sizeof levels / sizeof levels[0], NULL},
 	{"split", splits, sizeof splits / sizeof splits[0], NULL},
 	{NULL, NULL, 0, NULL},
 };
@@ -102,7 +113,7 @@ static int parse_and_convert(const struct command *self, int argc, char **argv, 
 
 static int run(const struct command *self, int argc, char **argv)
 {
-	struct settings s = {.conversion = {.codec = NULL}, .view = VIEW_SETTINGS_INIT};
+	struct settings s = {.conversion = CONVERSION_INIT, .view = VIEW_SETTINGS_INIT};
 	int code = parse_and_convert(self, argc, argv, &s);
 
 	view_settings_deinit(&s.view);

@@ -13,90 +13,15 @@
 #include "client/process/output_file.h"
 #include "client/process/streams.h"
 #include "client/process/terminal.h"
-#include "client/view/traces.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/sink.h"
 #include "trace/json.h"
 #include "trace/read/archive.h"
 #include "trace/read/view.h"
 
-/* --- which --------------------------------------------------------------------------------- */
-
-static void list_names(char *out, size_t n)
-{
-	size_t used = 0;
-
-	out[0] = '\0';
-	for (const struct codec *const *c = codecs; *c && used < n; c++)
-		used += (size_t)snprintf(out + used, n - used, "%s%s",
-			c == codecs ? ""
-			: c[1]	    ? ", "
-				    : " or ",
-			(*c)->name);
-}
-
-int conversion_set_format(struct conversion *c, const char *name, struct diag *d)
-{
-	char names[256];
-
-	c->codec = codec_find(name);
-	if (c->codec)
-		return 0;
-	list_names(names, sizeof names);
-	return diag_set(d, -EINVAL, "--format: bad value \"%.64s\": must be %s", name, names);
-}
-
-const char *conversion_get_format(size_t i)
-{
-	return codecs[i] ? codecs[i]->name : NULL;
-}
-
-static bool is_standard_output(const struct conversion *c)
+bool conversion_is_to_stdout(const struct conversion *c)
 {
 	return c->output && output_file_is_standard(c->output);
-}
-
-/* It would take the place of a recording, or be read as one with the run. */
-static bool is_trace(const char *output)
-{
-	_cleanup_free_ char *real = realpath(output, NULL);
-
-	return traces_has_name(output) || (real && traces_has_name(real));
-}
-
-int conversion_check(struct conversion *c, struct diag *d)
-{
-	if (c->output && is_trace(c->output))
-		return diag_set(d, -EINVAL,
-			"--output: \"%.300s\" is the name of a trace; it must not end in .xplane.pb",
-			c->output);
-	if (c->is_json && is_standard_output(c))
-		return diag_set(d, -EINVAL,
-			"--json: the trace goes to standard output already; name a file with -o");
-	if (!c->codec && c->output)
-		c->codec = codec_find_by_path(c->output);
-	if (!c->codec)
-		return diag_set(d, -EINVAL,
-			"proftap convert: no format is given, and the end of the file's name tells none; "
-			"say -t FORMAT");
-	if (c->codec->needs_file && is_standard_output(c))
-		return diag_set(d, -EINVAL,
-			"--output: %s cannot go to standard output: it is written in several places at once; "
-			"name a file",
-			c->codec->name);
-	if (c->codec->needs_file && c->output && codec_is_gzip(c->codec, c->output))
-		return diag_set(d, -EINVAL,
-			"--output: %s cannot be compressed: it is written in several places at once; "
-			"name a file without .gz",
-			c->codec->name);
-	return 0;
-}
-
-void conversion_print_formats(FILE *out)
-{
-	fprintf(out, "\nFormats:\n");
-	for (const struct codec *const *c = codecs; *c; c++)
-		fprintf(out, "  %-16s %-17s %s\n", (*c)->name, (*c)->suffix, (*c)->help);
 }
 
 /* --- where --------------------------------------------------------------------------------- */
@@ -144,15 +69,14 @@ static bool is_input(const struct view *view, const char *path)
 
 /* --- writing ------------------------------------------------------------------------------- */
 
-int conversion_write(const struct codec *codec, const struct view *view, int fd, bool is_gzip,
+int conversion_write(const struct conversion *c, const struct view *view, int fd, bool is_gzip,
 	struct codec_result *result, struct diag *d)
 {
-	static const struct codec_options options = {.level = -1};
 	struct sink sink;
-	int r = sink_init(&sink, fd, is_gzip);
+	int r = sink_init(&sink, fd, is_gzip ? c->options.level : 0);
 
 	if (r == 0)
-		r = codec->write(view, &options, &sink, result, d);
+		r = c->codec->write(view, &c->options, &sink, result, d);
 	if (r == 0)
 		r = sink_finish(&sink);
 	result->n_bytes = sink.n_written;
@@ -166,10 +90,10 @@ static int fail_write(int r, const char *path, struct diag *d)
 				: r;
 }
 
-static int write_file(const struct codec *codec, const struct view *view, const char *path,
+static int write_file(const struct conversion *c, const struct view *view, const char *path,
 	struct codec_result *result, struct diag *d)
 {
-	static const struct codec_options options = {.level = -1};
+	const struct codec *codec = c->codec;
 	struct output_file file = OUTPUT_FILE_INIT;
 	int r = output_file_open(&file, path, d);
 
@@ -177,9 +101,9 @@ static int write_file(const struct codec *codec, const struct view *view, const 
 		r = diag_set(d, -EINVAL, "%.300s: cannot write: not a file, and %s needs one", path,
 			codec->name);
 	else if (r == 0 && codec->write_file)
-		r = codec->write_file(view, &options, file.temporary, result, d);
+		r = codec->write_file(view, &c->options, file.temporary, result, d);
 	else if (r == 0)
-		r = conversion_write(codec, view, file.fd, codec_is_gzip(codec, path), result, d);
+		r = conversion_write(c, view, file.fd, codec_is_gzip(codec, path), result, d);
 	if (r == 0)
 		r = output_file_publish(&file, d);
 	output_file_close(&file);
@@ -189,12 +113,13 @@ static int write_file(const struct codec *codec, const struct view *view, const 
 int conversion_write_beside(const struct codec *codec, const struct view *view, const char *path,
 	char **file, struct codec_result *result, struct diag *d)
 {
+	const struct conversion c = {.codec = codec, .options = CODEC_OPTIONS_INIT};
 	int r;
 
 	*file = make_path(view, path, codec->suffix);
 	if (!*file)
 		return diag_set(d, -ENOMEM, "%.300s: out of memory", path);
-	r = write_file(codec, view, *file, result, d);
+	r = write_file(&c, view, *file, result, d);
 	if (r) {
 		free(*file);
 		*file = NULL;
@@ -275,20 +200,21 @@ int conversion_run(
 	_cleanup_free_ char *output = NULL;
 	int r;
 
-	if (is_standard_output(c)) {
+	if (conversion_is_to_stdout(c)) {
 		streams_expect_pipe();
-		r = fail_write(conversion_write(c->codec, view, STDOUT_FILENO, false, &result, d),
+		r = fail_write(conversion_write(c, view, STDOUT_FILENO, false, &result, d),
 			"standard output", d);
 		if (r == 0)
 			say(view, c, NULL, &result);
 		return r;
 	}
-	output = c->output ? strdup(c->output) : make_path(view, path, c->codec->suffix);
+	output = c->output ? strdup(c->output)
+			   : make_path(view, path, codec_get_suffix(c->codec, &c->options));
 	if (!output)
 		return diag_set(d, -ENOMEM, "%.300s: out of memory", path);
 	if (is_input(view, output))
 		return diag_set(d, -EINVAL, "%.300s: that is the trace itself", output);
-	r = write_file(c->codec, view, output, &result, d);
+	r = write_file(c, view, output, &result, d);
 	if (r == 0 && c->is_json)
 		say_json(view, c, output, &result);
 	else if (r == 0)

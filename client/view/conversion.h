@@ -7,22 +7,32 @@
 #include <stddef.h>
 #include <stdio.h>
 
-struct codec;
-struct codec_result;
+#include "trace/codec/codec.h"
+
 struct diag;
 struct json;
 struct view;
 
 struct conversion {
 	const struct codec *codec; /* NULL: what the end of |output| says */
+	struct codec_options options;
 	const char *output; /* path; "-": standard output; NULL: beside the trace */
 	bool is_json;
 };
 
+#define CONVERSION_INIT                       \
+	{                                     \
+		.options = CODEC_OPTIONS_INIT \
+	}
+
 /* 0, or -EINVAL with |d|. */
 int conversion_set_format(struct conversion *c, const char *name, struct diag *d);
+int conversion_set_compression(struct conversion *c, const char *value, struct diag *d);
 /* Whether there is a format, and it can go where it is to go; sets it from |output|. */
 int conversion_check(struct conversion *c, struct diag *d);
+/* The part of that which asks whether what goes there can be compressed as the options say. */
+int conversion_check_compression(const struct conversion *c, struct diag *d);
+bool conversion_is_to_stdout(const struct conversion *c);
 /*
  * Writes the view of the trace (or run directory) at |path| and says so: the file on standard output, how much it is and what
  * is lost in the format on standard error. 0, or a negative errno with |d|.
@@ -35,7 +45,7 @@ int conversion_run(
  * that has the name of that and the end of the format: *file is the caller's, NULL on failure. 0, or a negative errno with |d|
  * (of the first: where there is more to say than that).
  */
-int conversion_write(const struct codec *codec, const struct view *view, int fd, bool is_gzip,
+int conversion_write(const struct conversion *c, const struct view *view, int fd, bool is_gzip,
 	struct codec_result *result, struct diag *d);
 int conversion_write_beside(const struct codec *codec, const struct view *view, const char *path,
 	char **file, struct codec_result *result, struct diag *d);

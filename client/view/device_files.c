@@ -17,12 +17,15 @@
 
 int device_files_check(const struct conversion *c, struct diag *d)
 {
+	struct conversion one = *c;
+
 	if (c->output && strcmp(c->output, "-") == 0)
 		return diag_set(d, -EINVAL,
 			"--split: several files cannot go to standard output; name a directory with -o");
 	if (!c->codec)
 		return diag_set(d, -EINVAL, "--split: no format is given; say -t FORMAT");
-	return 0;
+	one.output = NULL;
+	return conversion_check_compression(&one, d);
 }
 
 static int make_directory(const char *path, struct diag *d)
@@ -61,7 +64,8 @@ static int write_one(const struct device_files *f, int32_t device, const char *n
 	struct conversion one = *f->conversion;
 	_cleanup_free_ char *output = NULL;
 
-	if (asprintf(&output, "%s/%s%s", f->directory, name, one.codec->suffix) < 0) {
+	if (asprintf(&output, "%s/%s%s", f->directory, name,
+		    codec_get_suffix(one.codec, &one.options)) < 0) {
 		output = NULL;
 		return diag_set(d, -ENOMEM, "%.300s: out of memory", f->path);
 	}

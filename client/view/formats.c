@@ -28,7 +28,7 @@ static bool has(const struct formats *f, const struct codec *codec)
 
 static int add(struct formats *f, const char *word, struct diag *d)
 {
-	struct conversion c = {.codec = NULL};
+	struct conversion c = CONVERSION_INIT;
 	struct diag why = DIAG_INIT;
 
 	if (strcmp(word, XSPACE) == 0)

@@ -94,6 +94,8 @@ static int fail_file(const char *directory, int r, struct diag *d)
 
 static int convert(struct showing *s, struct diag *d)
 {
+	const struct conversion c = {
+		.codec = codec_find("perfetto"), .options = CODEC_OPTIONS_INIT};
 	const char *directory = getenv("TMPDIR");
 	int r;
 
@@ -102,7 +104,7 @@ static int convert(struct showing *s, struct diag *d)
 	s->fd = open_unlinked(directory);
 	if (s->fd < 0)
 		return fail_file(directory, s->fd, d);
-	r = conversion_write(codec_find("perfetto"), s->view, s->fd, false, &s->result, d);
+	r = conversion_write(&c, s->view, s->fd, false, &s->result, d);
 	return r && !d->text[0] ? fail_file(directory, r, d) : r;
 }
 

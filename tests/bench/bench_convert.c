@@ -103,7 +103,7 @@ static int convert(const struct view *view, const struct codec *codec, int level
 	struct codec_result result = {.n_items = 0};
 	struct diag d = DIAG_INIT;
 	struct sink sink;
-	int r = sink_init(&sink, fd, is_gzip);
+	int r = sink_init(&sink, fd, is_gzip ? SINK_GZIP : 0);
 
 	if (r == 0)
 		r = codec->write(view, &options, &sink, &result, &d);

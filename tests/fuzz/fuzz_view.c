@@ -92,7 +92,7 @@ static void write_all(const struct view *view)
 			write_to_file(*c, view, &options);
 			continue;
 		}
-		if (sink_init(&sink, fd, false) ||
+		if (sink_init(&sink, fd, 0) ||
 			(*c)->write(view, &options, &sink, &result, NULL) || sink_finish(&sink))
 			abort();
 		sink_deinit(&sink);

@@ -57,7 +57,7 @@ const unsigned char *perfetto_convert(int level, int n_threads, size_t *n_bytes)
 
 	forget();
 	result = (struct codec_result){.n_items = 0};
-	ck_assert_int_eq(sink_init(&sink, fd, false), 0);
+	ck_assert_int_eq(sink_init(&sink, fd, 0), 0);
 	ck_assert_msg(codec_perfetto.write(view, &options, &sink, &result, &d) == 0, "%s", d.text);
 	ck_assert_int_eq(sink_finish(&sink), 0);
 	*n_bytes = sink.n_written;

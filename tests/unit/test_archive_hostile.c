@@ -60,7 +60,7 @@ static void write_to_sink(const struct codec *c, const struct view *view)
 	struct codec_result result = {.n_items = 0};
 	struct sink sink;
 
-	ck_assert_int_eq(sink_init(&sink, nowhere, false), 0);
+	ck_assert_int_eq(sink_init(&sink, nowhere, 0), 0);
 	ck_assert_msg(c->write(view, &options, &sink, &result, NULL) == 0, "%s fails", c->name);
 	ck_assert_int_eq(sink_finish(&sink), 0);
 	sink_deinit(&sink);

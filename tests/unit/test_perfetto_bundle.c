@@ -23,7 +23,7 @@ static void set_up(void)
 {
 	d = (struct diag)DIAG_INIT;
 	packets = (struct packets){NULL};
-	ck_assert_int_eq(sink_init(&sink, open("/dev/null", O_WRONLY | O_CLOEXEC), false), 0);
+	ck_assert_int_eq(sink_init(&sink, open("/dev/null", O_WRONLY | O_CLOEXEC), 0), 0);
 	ck_assert_int_eq(bundles_start(&sink, 1, 2, &d, &bundles), 0);
 }
 

@@ -29,7 +29,7 @@ static void set_up(void)
 	view_make(&plain);
 	writer = (struct perfetto){.view = view, .result = &result};
 	rows = (struct perfetto_rows){.v = NULL};
-	ck_assert_int_eq(sink_init(&sink, open("/dev/null", O_WRONLY | O_CLOEXEC), false), 0);
+	ck_assert_int_eq(sink_init(&sink, open("/dev/null", O_WRONLY | O_CLOEXEC), 0), 0);
 	ck_assert_int_eq(bundles_start(&sink, 0, 1, NULL, &writer.bundles), 0);
 	ck_assert_int_eq(perfetto_machines_init(&writer.machines, view), 0);
 	ck_assert_int_eq(perfetto_rows_begin(&rows, &writer, view->tracks), 0);

@@ -25,7 +25,7 @@ static void set_up(void)
 {
 	file = tmpfile();
 	ck_assert_ptr_nonnull(file);
-	ck_assert_int_eq(sink_init(&sink, fileno(file), false), 0);
+	ck_assert_int_eq(sink_init(&sink, fileno(file), 0), 0);
 }
 
 static void tear_down(void)
@@ -122,7 +122,7 @@ START_TEST(gzip_unpacks_to_the_same)
 	gzFile in;
 
 	sink_deinit(&sink);
-	ck_assert_int_eq(sink_init(&sink, fileno(file), true), 0);
+	ck_assert_int_eq(sink_init(&sink, fileno(file), SINK_GZIP), 0);
 	n = fill();
 	ck_assert_int_eq(sink_finish(&sink), 0);
 	ck_assert_int_eq(lseek(fileno(file), 0, SEEK_END), (off_t)sink.n_written);

@@ -79,14 +79,23 @@ const struct codec *codec_find_by_path(const char *path)
 	return found;
 }
 
+bool codec_has_gzip_name(const char *path)
+{
+	return ends_with(path, strlen(path), ".gz");
+}
+
+const char *codec_get_suffix(const struct codec *c, const struct codec_options *options)
+{
+	return options->level == 0 && c->plain_suffix ? c->plain_suffix : c->suffix;
+}
+
 bool codec_is_gzip(const struct codec *c, const char *path)
 {
 	size_t n = strlen(path);
 
 	/* Whose files are compressed without saying so (pprof's), all but the plain ones; of others, those that say it. */
-	return ends_with(path, n, ".gz") ||
-	       (c->plain_suffix && !ends_with(c->suffix, strlen(c->suffix), ".gz") &&
-		       !ends_with(path, n, c->plain_suffix));
+	return codec_has_gzip_name(path) || (c->plain_suffix && !codec_has_gzip_name(c->suffix) &&
+						    !ends_with(path, n, c->plain_suffix));
 }
 
 void codec_lose(struct codec_result *result, const char *what, uint64_t n)

@@ -31,8 +31,13 @@ struct codec_result {
 
 struct codec_options {
 	int level; /* of compression, 0 to 9; -1: the codec's own */
-	int n_threads; /* to compress with; 0: as many as there are processors */
+	int64_t n_threads; /* to compress with; 0: as many as there are processors */
 };
+
+#define CODEC_OPTIONS_INIT  \
+	{                   \
+		.level = -1 \
+	}
 
 struct codec {
 	const char *name; /* for -t */
@@ -42,6 +47,7 @@ struct codec {
 	const char *
 		plain_suffix; /* of those that are not compressed, where |suffix| is of those that are; NULL: none */
 	const char *help; /* one line: what it is and who opens it */
+	bool compresses; /* inside of its format, whatever the sink does */
 	bool needs_file; /* writes by path, not to a sink: cannot go into a pipe */
 	/* Exactly one of the two. 0 or a negative errno with |d|. */
 	int (*write)(const struct view *view, const struct codec_options *options,
@@ -58,6 +64,10 @@ const struct codec *codec_find(const char *name);
 const struct codec *codec_find_by_path(const char *path);
 /* Whether the sink compresses what goes into the file at |path|: a name with ".gz", and of pprof's all but the plain ones. */
 bool codec_is_gzip(const struct codec *c, const char *path);
+/* Whether the name itself says so. */
+bool codec_has_gzip_name(const char *path);
+/* The end of its files' names with the options: that of plain ones where nothing is compressed. */
+const char *codec_get_suffix(const struct codec *c, const struct codec_options *options);
 
 /* Adds to the loss of that name. */
 void codec_lose(struct codec_result *result, const char *what, uint64_t n);

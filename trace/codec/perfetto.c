@@ -117,5 +117,6 @@ const struct codec codec_perfetto = {
 	.aliases = aliases,
 	.suffix = ".pftrace",
 	.help = "for ui.perfetto.dev and trace_processor",
+	.compresses = true,
 	.write = write_perfetto,
 };

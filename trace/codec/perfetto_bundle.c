@@ -245,16 +245,17 @@ static void start_threads(struct bundles *b, int n)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static int clamp_threads(int level, int n_threads)
+static int clamp_threads(int level, int64_t n_threads)
 {
-	int n = n_threads > 0 ? n_threads : count_processors();
+	int64_t n = n_threads > 0 ? n_threads : count_processors();
 
 	if (level == 0)
 		return 0;
-	return n < BUNDLES_MAX_THREADS ? n : BUNDLES_MAX_THREADS;
+	return n < BUNDLES_MAX_THREADS ? (int)n : BUNDLES_MAX_THREADS;
 }
 
-int bundles_start(struct sink *sink, int level, int n_threads, struct diag *d, struct bundles **out)
+int bundles_start(
+	struct sink *sink, int level, int64_t n_threads, struct diag *d, struct bundles **out)
 {
 	int n = clamp_threads(level, n_threads);
 	struct bundles *b = calloc(1, sizeof *b);

@@ -6,6 +6,8 @@
 #ifndef TRACE_CODEC_PERFETTO_BUNDLE_H
 #define TRACE_CODEC_PERFETTO_BUNDLE_H
 
+#include <stdint.h>
+
 struct bundles;
 struct diag;
 struct packets;
@@ -21,7 +23,7 @@ struct sink;
  * 0 or -ENOMEM; *out belongs to the caller.
  */
 int bundles_start(
-	struct sink *sink, int level, int n_threads, struct diag *d, struct bundles **out);
+	struct sink *sink, int level, int64_t n_threads, struct diag *d, struct bundles **out);
 /* Takes the whole packets that |p| has, which is empty then. 0 or a negative errno. */
 int bundles_put(struct bundles *b, struct packets *p);
 /* Writes what is on its way. 0 or a negative errno. */

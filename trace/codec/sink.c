@@ -17,30 +17,30 @@ struct sink_deflater {
 
 #define GZIP_WINDOW (15 + 16) /* of deflateInit2(): 32 KiB, and gzip's frame */
 
-static int start_gzip(struct sink *s)
+static int start_gzip(struct sink *s, int level)
 {
 	s->gzip = calloc(1, sizeof *s->gzip);
 	if (!s->gzip)
 		return -ENOMEM;
-	if (deflateInit2(&s->gzip->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, 8,
-		    Z_DEFAULT_STRATEGY) == Z_OK)
+	if (deflateInit2(&s->gzip->stream, level, Z_DEFLATED, GZIP_WINDOW, 8, Z_DEFAULT_STRATEGY) ==
+		Z_OK)
 		return 0;
 	free(s->gzip);
 	s->gzip = NULL;
 	return -ENOMEM;
 }
 
-int sink_init(struct sink *s, int fd, bool is_gzip)
+int sink_init(struct sink *s, int fd, int level)
 {
 	*s = (struct sink){.fd = fd, .buffer = malloc(SINK_BYTES)};
 	if (!s->buffer)
 		return -ENOMEM;
-	return is_gzip ? start_gzip(s) : 0;
+	return level ? start_gzip(s, level) : 0;
 }
 
 int sink_init_memory(struct sink *s)
 {
-	int rc = sink_init(s, -1, false);
+	int rc = sink_init(s, -1, 0);
 
 	s->is_memory = true;
 	return rc;

@@ -28,8 +28,10 @@ struct sink {
 
 #define SINK_BYTES (256u << 10)
 
-/* 0 or -ENOMEM. */
-int sink_init(struct sink *s, int fd, bool is_gzip);
+#define SINK_GZIP (-1) /* at zlib's default level */
+
+/* |level| of gzip, 1 to 9 or SINK_GZIP; 0: bytes go on as they are. 0 or -ENOMEM. */
+int sink_init(struct sink *s, int fd, int level);
 /* One whose bytes stay in memory, for a text that is put into another one. 0 or -ENOMEM. */
 int sink_init_memory(struct sink *s);
 /* All that came into one of those, until the next call with it; or NULL: out of memory. */
