@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+
 static bool is_continuation(char c)
 {
 	return ((unsigned char)c & 0xc0) == 0x80;
@@ -63,6 +65,15 @@ uint32_t utf8_decode(const char *p, size_t length)
 	for (size_t i = 1; i < length; i++)
 		point = point << 6 | ((uint8_t)p[i] & 0x3f);
 	return point;
+}
+
+size_t utf8_next(const char *text, size_t n, const char **shown, size_t *n_shown)
+{
+	size_t length = utf8_length(text, n);
+
+	*shown = length ? text : REPLACEMENT;
+	*n_shown = length ? length : strlen(REPLACEMENT);
+	return length ? length : 1;
 }
 
 void utf8_copy(char *to, const char *text, size_t n)

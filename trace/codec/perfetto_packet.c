@@ -11,8 +11,6 @@
 #include "base/utf8.h"
 #include "trace/codec/perfetto_fields.h"
 
-#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
-
 uint8_t *packets_reserve(struct packets *p, size_t n)
 {
 	if (grow(&p->data, &p->n_allocated, p->n_bytes + n))
@@ -52,15 +50,11 @@ static bool is_ascii(const char *text, size_t n)
 
 static uint8_t *put_characters(uint8_t *at, const char *text, size_t n)
 {
-	for (size_t i = 0; i < n;) {
-		size_t length = utf8_length(text + i, n - i);
+	const char *shown;
+	size_t n_shown;
 
-		if (length)
-			at = mempcpy(at, text + i, length);
-		else
-			at = mempcpy(at, REPLACEMENT, strlen(REPLACEMENT));
-		i += length ? length : 1;
-	}
+	for (size_t i = 0; i < n; at = mempcpy(at, shown, n_shown))
+		i += utf8_next(text + i, n - i, &shown, &n_shown);
 	return at;
 }
 

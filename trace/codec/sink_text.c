@@ -8,8 +8,6 @@
 #include "base/utf8.h"
 #include "trace/codec/sink.h"
 
-#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
-
 void sink_text(struct sink *s, const char *text)
 {
 	sink_write(s, text, strlen(text));
@@ -122,13 +120,12 @@ static bool needs_escape(unsigned char c)
 
 size_t sink_character(struct sink *s, const char *text, size_t n)
 {
-	size_t length = utf8_length(text, n);
+	const char *shown;
+	size_t n_shown;
+	size_t length = utf8_next(text, n, &shown, &n_shown);
 
-	if (length)
-		sink_write(s, text, length);
-	else
-		sink_text(s, REPLACEMENT);
-	return length ? length : 1;
+	sink_write(s, shown, n_shown);
+	return length;
 }
 
 void sink_utf8(struct sink *s, const char *text, size_t n)
@@ -140,13 +137,11 @@ void sink_utf8(struct sink *s, const char *text, size_t n)
 size_t sink_utf8_length(const char *text, size_t n)
 {
 	size_t n_bytes = 0;
+	const char *shown;
+	size_t n_shown;
 
-	for (size_t i = 0; i < n;) {
-		size_t length = utf8_length(text + i, n - i);
-
-		n_bytes += length ? length : strlen(REPLACEMENT);
-		i += length ? length : 1;
-	}
+	for (size_t i = 0; i < n; n_bytes += n_shown)
+		i += utf8_next(text + i, n - i, &shown, &n_shown);
 	return n_bytes;
 }
 
