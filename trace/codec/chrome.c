@@ -159,23 +159,26 @@ static void put_head(struct chrome *c)
 	sink_text(c->sink, "},\"traceEvents\":[");
 }
 
+static int put_item(void *chrome, const struct item *item)
+{
+	struct chrome *c = chrome;
+	int rc = chrome_put_item(c, item);
+
+	c->result->n_items += rc > 0;
+	return rc < 0 ? rc : c->sink->error;
+}
+
 static int put_track(struct chrome *c, const struct view_track *track, struct diag *d)
 {
-	struct cursor cursor;
-	struct item item;
-	int rc = cursor_open(&cursor, c->view, track, d);
+	int rc;
 
 	c->track = track;
 	c->lanes = (struct lanes){.v = NULL};
 	c->tid = has_own_row(c) ? track->tid : chrome_add_row(c);
 	c->second_tid = c->next_tid;
-	while (rc >= 0 && c->sink->error == 0 && (rc = cursor_next(&cursor, &item)) > 0) {
-		rc = chrome_put_item(c, &item);
-		c->result->n_items += rc > 0;
-	}
+	rc = cursor_read(c->view, track, put_item, c, d);
 	lanes_deinit(&c->lanes);
-	cursor_close(&cursor);
-	return rc < 0 ? rc : c->sink->error;
+	return rc;
 }
 
 static int write_all(struct chrome *c, struct diag *d)

@@ -12,6 +12,7 @@
 #include "trace/codec/arg_json.h"
 #include "trace/codec/chrome.h"
 #include "trace/codec/codec.h"
+#include "trace/codec/item_type.h"
 #include "trace/codec/sink.h"
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"
@@ -65,13 +66,14 @@ static void put_flows(struct chrome *c, const struct item *item, int64_t tid)
 
 /* --- spans and instants -------------------------------------------------------------------- */
 
-static const char *get_category(const struct chrome *c, const struct item *item)
+/* Of what is more than a thread's span. */
+static void put_category(struct chrome *c, const struct item *item)
 {
-	if (item->is_step)
-		return ",\"cat\":\"step\"";
-	if (c->track->kind == TRACK_STREAM)
-		return ",\"cat\":\"kernel\"";
-	return c->track->kind == TRACK_ASYNC ? ",\"cat\":\"async\"" : "";
+	if (c->track->kind == TRACK_THREAD && !item->is_step)
+		return;
+	sink_text(c->sink, ",\"cat\":\"");
+	sink_text(c->sink, item_type_get(c->track, item));
+	sink_put(c->sink, '"');
 }
 
 /* The tid of the span's row, or -ENOMEM. A new row is named. */
@@ -92,7 +94,7 @@ static int put_span(struct chrome *c, const struct item *item)
 	if (tid < 0)
 		return -ENOMEM;
 	chrome_begin(c, "X", get_name(c, item), tid);
-	sink_text(c->sink, get_category(c, item));
+	put_category(c, item);
 	put_start(c, item);
 	put_time(c, ",\"dur\":", item->duration_ns);
 	put_args(c, item);

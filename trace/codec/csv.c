@@ -12,7 +12,9 @@
 
 struct csv {
 	const struct view *view;
+	const struct view_track *track; /* that is read */
 	struct sink *sink;
+	struct codec_result *result;
 	struct sink args; /* as JSON, before it is quoted */
 };
 
@@ -31,8 +33,9 @@ static void put_number(struct csv *w, int64_t value, bool is_known)
 	sink_put(w->sink, ',');
 }
 
-static void put_place(struct csv *w, const struct view_track *track)
+static void put_place(struct csv *w)
 {
+	const struct view_track *track = w->track;
 	const struct view_process *p = view_get_process(w->view, track);
 
 	put_text(w, w->view->hosts[p->host].name);
@@ -60,11 +63,13 @@ static void put_args(struct csv *w, const struct item *item)
 		w->sink->error = w->args.error;
 }
 
-static void put_item(struct csv *w, const struct view_track *track, const struct item *item)
+static int put_item(void *csv, const struct item *item)
 {
-	sink_text(w->sink, item_type_get(track, item));
+	struct csv *w = csv;
+
+	sink_text(w->sink, item_type_get(w->track, item));
 	sink_put(w->sink, ',');
-	put_place(w, track);
+	put_place(w);
 	put_text(w, names_get(&w->view->names, item->name));
 	put_number(w, item->start_ns, true);
 	put_number(w, item->duration_ns, item->kind == ITEM_SPAN);
@@ -73,36 +78,25 @@ static void put_item(struct csv *w, const struct view_track *track, const struct
 	put_number(w, (int64_t)item->flow_out, item->flow_out != 0);
 	put_args(w, item);
 	sink_text(w->sink, "\r\n");
+	w->result->n_items++;
+	return w->sink->error;
 }
 
 /* --- the whole ----------------------------------------------------------------------------- */
 
-static int put_track(
-	struct csv *w, const struct view_track *track, struct codec_result *result, struct diag *d)
-{
-	struct cursor c;
-	struct item item;
-	int rc = cursor_open(&c, w->view, track, d);
-
-	while (rc >= 0 && w->sink->error == 0 && (rc = cursor_next(&c, &item)) > 0) {
-		put_item(w, track, &item);
-		result->n_items++;
-	}
-	cursor_close(&c);
-	return rc < 0 ? rc : w->sink->error;
-}
-
 static int write_csv(const struct view *v, const struct codec_options *options, struct sink *s,
 	struct codec_result *result, struct diag *d)
 {
-	struct csv w = {.view = v, .sink = s};
+	struct csv w = {.view = v, .sink = s, .result = result};
 	int rc = sink_init_memory(&w.args);
 
 	(void)options;
 	sink_text(s, "type,host,process,pid,thread,tid,device,name,start_ns,duration_ns,step,"
 		     "flow_in,flow_out,args\r\n");
-	for (size_t i = 0; i < v->n_tracks && rc == 0; i++)
-		rc = put_track(&w, &v->tracks[i], result, d);
+	for (size_t i = 0; i < v->n_tracks && rc == 0; i++) {
+		w.track = &v->tracks[i];
+		rc = cursor_read(v, w.track, put_item, &w, d);
+	}
 	sink_deinit(&w.args);
 	return rc;
 }

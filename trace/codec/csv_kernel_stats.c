@@ -23,12 +23,11 @@ struct kernel_stats {
 	double squares;
 };
 
-static void add_kernel(struct kernels *k, const struct view_track *track, const struct item *item)
+static void add_kernel(struct kernels *k, const struct item *item)
 {
 	struct kernel_stats *a = (struct kernel_stats *)k->state + item->name;
 	double off = (double)item->duration_ns - a->mean_ns;
 
-	(void)track;
 	a->name = item->name;
 	a->total_ns = add_saturated(a->total_ns, item->duration_ns);
 	if (a->n_calls == 0 || item->duration_ns < a->min_ns)

@@ -122,15 +122,15 @@ static void put_launch(struct sink *s, const struct item *item)
 	sink_text(s, "\r\n");
 }
 
-static void put_kernel(struct kernels *k, const struct view_track *track, const struct item *item)
+static void put_kernel(struct kernels *k, const struct item *item)
 {
 	const char *name = names_get(&k->view->names, item->name);
 	struct sink *s = k->sink;
 
 	sink_printf(s, "\"%s\",\"Agent %d\"", name_kind(item),
-		(int)view_get_origin(k->view, track)->device);
-	put_time(s, track->line->id);
-	put_time(s, track->line->id);
+		(int)view_get_origin(k->view, k->track)->device);
+	put_time(s, k->track->line->id);
+	put_time(s, k->track->line->id);
 	put_number(s, 0);
 	put_number(s, k->result->n_items);
 	put_number(s, (uint64_t)item->name + 1);

@@ -12,31 +12,27 @@ static bool is_kernel(const struct view_track *track, const struct item *item)
 	return track->kind == TRACK_STREAM && item->kind == ITEM_SPAN && !item->is_step;
 }
 
-static int read_track(struct kernels *k, const struct view_track *track, struct diag *d)
+static int read_item(void *kernels, const struct item *item)
 {
-	uint64_t n_others = 0;
-	struct cursor c;
-	struct item item;
-	int rc = cursor_open(&c, k->view, track, d);
+	struct kernels *k = kernels;
 
-	while (rc >= 0 && k->sink->error == 0 && (rc = cursor_next(&c, &item)) > 0) {
-		if (is_kernel(track, &item)) {
-			k->result->n_items++;
-			k->put(k, track, &item);
-		} else {
-			n_others++;
-		}
+	if (!is_kernel(k->track, item)) {
+		k->n_others++;
+		return 0;
 	}
-	cursor_close(&c);
-	codec_lose(k->result, "events that are no kernels", n_others);
-	return rc < 0 ? rc : k->sink->error;
+	k->result->n_items++;
+	k->put(k, item);
+	return k->sink->error;
 }
 
 int kernels_read(struct kernels *k, struct diag *d)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < k->view->n_tracks && rc == 0; i++)
-		rc = read_track(k, &k->view->tracks[i], d);
+	for (size_t i = 0; i < k->view->n_tracks && rc == 0; i++) {
+		k->track = &k->view->tracks[i];
+		rc = cursor_read(k->view, k->track, read_item, k, d);
+	}
+	codec_lose(k->result, "events that are no kernels", k->n_others);
 	return rc;
 }

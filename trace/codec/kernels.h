@@ -14,11 +14,13 @@ struct view_track;
 
 struct kernels {
 	const struct view *view;
+	const struct view_track *track; /* that is read */
 	struct codec_result *result;
 	struct sink *sink;
 	void *state; /* of |put| */
 	/* Of each, which result->n_items counts already. */
-	void (*put)(struct kernels *k, const struct view_track *track, const struct item *item);
+	void (*put)(struct kernels *k, const struct item *item);
+	uint64_t n_others; /* that are no kernels */
 };
 
 /* What is no kernel is counted as lost. 0 or a negative errno, of the sink's too. */

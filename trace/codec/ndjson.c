@@ -13,6 +13,13 @@
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"
 
+struct ndjson {
+	const struct view *view;
+	const struct view_track *track; /* that is read */
+	struct sink *sink;
+	struct codec_result *result;
+};
+
 static void put_text(struct sink *s, const char *member, const char *text)
 {
 	sink_printf(s, ",\"%s\":", member);
@@ -41,8 +48,11 @@ static void put_trace(const struct view *v, struct sink *s)
 	sink_text(s, "}]}\n");
 }
 
-static void put_place(const struct view *v, const struct view_track *track, struct sink *s)
+static void put_place(const struct ndjson *w)
 {
+	const struct view *v = w->view;
+	const struct view_track *track = w->track;
+	struct sink *s = w->sink;
 	const struct view_process *p = view_get_process(v, track);
 	const struct view_process *origin = view_get_origin(v, track);
 
@@ -55,15 +65,17 @@ static void put_place(const struct view *v, const struct view_track *track, stru
 		put_number(s, "device", origin->device);
 }
 
-static void put_item(const struct view *v, const struct view_track *track, const struct item *item,
-	struct sink *s)
+static int put_item(void *ndjson, const struct item *item)
 {
-	sink_printf(s, "{\"type\":\"%s\"", item_type_get(track, item));
-	put_text(s, "name", names_get(&v->names, item->name));
+	struct ndjson *w = ndjson;
+	struct sink *s = w->sink;
+
+	sink_printf(s, "{\"type\":\"%s\"", item_type_get(w->track, item));
+	put_text(s, "name", names_get(&w->view->names, item->name));
 	put_number(s, "start_ns", item->start_ns);
 	if (item->kind == ITEM_SPAN)
 		put_number(s, "duration_ns", item->duration_ns);
-	put_place(v, track, s);
+	put_place(w);
 	if (item->flow_out)
 		put_number(s, "flow_out", (int64_t)item->flow_out);
 	if (item->flow_in)
@@ -73,32 +85,22 @@ static void put_item(const struct view *v, const struct view_track *track, const
 		arg_json_object(s, item, arg_json_value);
 	}
 	sink_text(s, "}\n");
-}
-
-static int put_track(const struct view *v, const struct view_track *track, struct sink *s,
-	struct codec_result *result, struct diag *d)
-{
-	struct cursor c;
-	struct item item;
-	int rc = cursor_open(&c, v, track, d);
-
-	while (rc >= 0 && s->error == 0 && (rc = cursor_next(&c, &item)) > 0) {
-		put_item(v, track, &item, s);
-		result->n_items++;
-	}
-	cursor_close(&c);
-	return rc < 0 ? rc : s->error;
+	w->result->n_items++;
+	return s->error;
 }
 
 static int write_ndjson(const struct view *v, const struct codec_options *options, struct sink *s,
 	struct codec_result *result, struct diag *d)
 {
+	struct ndjson w = {.view = v, .sink = s, .result = result};
 	int rc = 0;
 
 	(void)options;
 	put_trace(v, s);
-	for (size_t i = 0; i < v->n_tracks && rc == 0; i++)
-		rc = put_track(v, &v->tracks[i], s, result, d);
+	for (size_t i = 0; i < v->n_tracks && rc == 0; i++) {
+		w.track = &v->tracks[i];
+		rc = cursor_read(v, w.track, put_item, &w, d);
+	}
 	return rc;
 }
 

@@ -152,8 +152,9 @@ static int put_span(struct perfetto_sequence *s, const struct item *item)
 
 /* --- tracks -------------------------------------------------------------------------------- */
 
-static int put_any(struct perfetto_sequence *s, const struct item *item)
+static int put_any(void *sequence, const struct item *item)
 {
+	struct perfetto_sequence *s = sequence;
 	int rc = s->has_begun ? put_ends(s, item->start_ns) : perfetto_sequence_begin(s);
 
 	if (rc)
@@ -176,14 +177,9 @@ static int put_any(struct perfetto_sequence *s, const struct item *item)
 
 static int put_items(struct perfetto_sequence *s)
 {
-	struct cursor c;
-	struct item item;
-	int rc = cursor_open(&c, s->w->view, s->track, s->w->diag);
+	int rc = cursor_read(s->w->view, s->track, put_any, s, s->w->diag);
 
-	while (rc >= 0 && (rc = cursor_next(&c, &item)) > 0)
-		rc = put_any(s, &item);
-	cursor_close(&c);
-	return rc < 0 ? rc : put_last_ends(s);
+	return rc ? rc : put_last_ends(s);
 }
 
 static int switch_to(struct perfetto_sequence *s, size_t track)

@@ -19,19 +19,22 @@
 #include "trace/read/lanes.h"
 #include "trace/read/view.h"
 
-struct database {
-	const struct view *view;
-	struct sqlite_rows rows;
-	struct names keys; /* of arguments; their index is the id */
-	int64_t n_events; /* the id of the last one */
-	int64_t n_samples;
-};
-
-/* Of one track. */
+/* Of the track that is read. */
 struct track_spans {
 	struct lanes lanes;
 	struct open_lanes open;
 	int64_t first; /* id before that of the first event */
+};
+
+struct database {
+	const struct view *view;
+	struct codec_result *result;
+	struct sqlite_rows rows;
+	struct names keys; /* of arguments; their index is the id */
+	int64_t n_events; /* the id of the last one */
+	int64_t n_samples;
+	size_t track; /* that is read */
+	struct track_spans spans;
 };
 
 /* --- events -------------------------------------------------------------------------------- */
@@ -92,53 +95,51 @@ static struct open_spans *place(struct track_spans *t, const struct item *item)
 	return open;
 }
 
-static void put_parent(
-	struct database *b, const struct track_spans *t, const struct open_spans *open)
+static void put_parent(struct database *b, const struct open_spans *open)
 {
 	const struct open_span *parent = open_spans_get(open);
 
 	if (parent)
-		sqlite_row_int(&b->rows, t->first + parent->id);
+		sqlite_row_int(&b->rows, b->spans.first + parent->id);
 	else
 		sqlite_row_null(&b->rows);
 	sqlite_row_int(&b->rows, (int64_t)open->n);
 }
 
-static int put_event(
-	struct database *b, size_t track, struct track_spans *t, const struct item *item)
+static int put_event(struct database *b, const struct item *item)
 {
 	struct sqlite_rows *r = &b->rows;
-	struct open_spans *open = place(t, item);
+	struct open_spans *open = place(&b->spans, item);
 
 	if (!open)
 		return -ENOMEM;
 	sqlite_row_begin(r, TABLE_EVENTS);
 	sqlite_row_int(r, ++b->n_events);
-	sqlite_row_int(r, (int64_t)track);
-	sqlite_row_text(r, item_type_get(&b->view->tracks[track], item));
+	sqlite_row_int(r, (int64_t)b->track);
+	sqlite_row_text(r, item_type_get(&b->view->tracks[b->track], item));
 	sqlite_row_int(r, item->name);
 	sqlite_row_int(r, item->start_ns);
 	sqlite_row_known(r, item->kind == ITEM_SPAN ? item->duration_ns : -1, -1);
-	put_parent(b, t, open);
+	put_parent(b, open);
 	sqlite_row_int(r, item->is_unfinished);
 	sqlite_row_end(r);
 	put_step(b, item);
 	put_flow(b, item->flow_in, true);
 	put_flow(b, item->flow_out, false);
 	put_args(b, item);
-	return item->kind != ITEM_SPAN ? 0
-				       : open_spans_push(open, (uint32_t)(b->n_events - t->first),
-						 item->start_ns, item->duration_ns);
+	return item->kind != ITEM_SPAN
+		       ? 0
+		       : open_spans_push(open, (uint32_t)(b->n_events - b->spans.first),
+				 item->start_ns, item->duration_ns);
 }
 
 /* --- samples of counters ------------------------------------------------------------------- */
 
-static void put_value(
-	struct database *b, size_t track, const struct item *item, const struct item_arg *arg)
+static void put_value(struct database *b, const struct item *item, const struct item_arg *arg)
 {
 	sqlite_row_begin(&b->rows, TABLE_COUNTERS);
 	sqlite_row_int(&b->rows, b->n_samples);
-	sqlite_row_int(&b->rows, (int64_t)track);
+	sqlite_row_int(&b->rows, (int64_t)b->track);
 	sqlite_row_int(&b->rows, item->name);
 	sqlite_row_int(&b->rows, item->start_ns);
 	if (arg) {
@@ -152,50 +153,49 @@ static void put_value(
 }
 
 /* A row for each value. */
-static void put_sample(struct database *b, size_t track, const struct item *item)
+static void put_sample(struct database *b, const struct item *item)
 {
 	b->n_samples++;
 	if (item->n_args == 0)
-		put_value(b, track, item, NULL);
+		put_value(b, item, NULL);
 	for (size_t i = 0; i < item->n_args; i++)
-		put_value(b, track, item, &item->args[i]);
+		put_value(b, item, &item->args[i]);
 }
 
 /* --- the whole ----------------------------------------------------------------------------- */
 
-static int put_item(
-	struct database *b, size_t track, struct track_spans *t, const struct item *item)
+static int put_item(void *database, const struct item *item)
 {
-	if (item->kind != ITEM_SAMPLE)
-		return put_event(b, track, t, item);
-	put_sample(b, track, item);
-	return 0;
+	struct database *b = database;
+	int rc = 0;
+
+	if (item->kind == ITEM_SAMPLE)
+		put_sample(b, item);
+	else
+		rc = put_event(b, item);
+	b->result->n_items++;
+	return rc ? rc : b->rows.error;
 }
 
-static int put_track(struct database *b, size_t track, struct codec_result *result, struct diag *d)
+static int put_track(struct database *b, size_t track, struct diag *d)
 {
-	struct track_spans t = {.first = b->n_events};
-	struct cursor c;
-	struct item item;
-	int rc = cursor_open(&c, b->view, &b->view->tracks[track], d);
+	int rc;
 
-	while (rc >= 0 && b->rows.error == 0 && (rc = cursor_next(&c, &item)) > 0) {
-		rc = put_item(b, track, &t, &item);
-		result->n_items++;
-	}
-	cursor_close(&c);
-	open_lanes_deinit(&t.open);
-	lanes_deinit(&t.lanes);
-	return rc < 0 ? rc : b->rows.error;
+	b->track = track;
+	b->spans = (struct track_spans){.first = b->n_events};
+	rc = cursor_read(b->view, &b->view->tracks[track], put_item, b, d);
+	open_lanes_deinit(&b->spans.open);
+	lanes_deinit(&b->spans.lanes);
+	return rc;
 }
 
-static int fill(struct database *b, struct codec_result *result, struct diag *d)
+static int fill(struct database *b, struct diag *d)
 {
 	int rc = 0;
 
 	sqlite_put_facts(&b->rows, b->view);
 	for (size_t i = 0; i < b->view->n_tracks && rc == 0; i++)
-		rc = put_track(b, i, result, d);
+		rc = put_track(b, i, d);
 	sqlite_put_names(&b->rows, TABLE_KEYS, &b->keys);
 	return rc ? rc : sqlite_rows_finish(&b->rows);
 }
@@ -203,13 +203,13 @@ static int fill(struct database *b, struct codec_result *result, struct diag *d)
 static int write_sqlite(const struct view *v, const struct codec_options *options, const char *path,
 	struct codec_result *result, struct diag *d)
 {
-	struct database b = {.view = v};
+	struct database b = {.view = v, .result = result};
 	struct stat st;
 	int rc = sqlite_rows_open(&b.rows, path);
 
 	(void)options;
 	if (rc == 0)
-		rc = fill(&b, result, d);
+		rc = fill(&b, d);
 	sqlite_rows_close(&b.rows);
 	names_deinit(&b.keys);
 	if (rc == 0 && stat(path, &st) == 0)

@@ -303,6 +303,22 @@ int cursor_next(struct cursor *c, struct item *item)
 	return rc < 0 ? fail(c, rc) : rc;
 }
 
+int cursor_read(const struct view *view, const struct view_track *track, cursor_reader *reader,
+	void *context, struct diag *d)
+{
+	struct cursor c;
+	struct item item;
+	int rc = cursor_open(&c, view, track, d);
+
+	while (rc >= 0 && (rc = cursor_next(&c, &item)) > 0) {
+		rc = reader(context, &item);
+		if (rc)
+			break;
+	}
+	cursor_close(&c);
+	return rc;
+}
+
 bool item_arg_to_double(const struct item_arg *arg, double *out)
 {
 	switch (arg->type) {

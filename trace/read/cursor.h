@@ -8,6 +8,8 @@
  *		…
  *	cursor_close(&c);
  *
+ * or, where nothing else is to be done with the cursor, by cursor_read().
+ *
  * A line that is out of order in its file costs 16 bytes an event while it is read.
  */
 #ifndef TRACE_READ_CURSOR_H
@@ -92,6 +94,12 @@ int cursor_next(struct cursor *c, struct item *item);
 /* The next item is the first one again; a line that was put in order stays so. */
 void cursor_rewind(struct cursor *c);
 void cursor_close(struct cursor *c);
+
+/* Gets an item of the track that is read, for |context|. 0, or a negative errno that ends the reading. */
+typedef int cursor_reader(void *context, const struct item *item);
+/* All items of the track. 0, or a negative errno: the reader's, or of the above with |d|. */
+int cursor_read(const struct view *view, const struct view_track *track, cursor_reader *reader,
+	void *context, struct diag *d);
 
 /* The value of a sample or an arg as a number; false: it is none. */
 bool item_arg_to_double(const struct item_arg *arg, double *out);

@@ -132,36 +132,34 @@ static int truncate_names(struct view *v)
 
 /* --- steps --------------------------------------------------------------------------------- */
 
-static int note_step(struct view *v, uint32_t host, const struct item *item)
+/* Steps of one host are looked for. */
+struct search {
+	struct view *view;
+	uint32_t host;
+};
+
+static int note_step(void *search, const struct item *item)
 {
-	struct selected *known = &v->selected;
+	const struct search *of = search;
+	struct selected *known = &of->view->selected;
 
 	if (!item->is_step)
 		return 0;
-	known->has_steps[host] = 1;
-	if (!selection_has_number(v->selection, item->step_num))
+	known->has_steps[of->host] = 1;
+	if (!selection_has_number(of->view->selection, item->step_num))
 		return 0;
 	if (grow(&known->windows, &known->n_windows_allocated, known->n_windows + 1))
 		return -ENOMEM;
 	known->windows[known->n_windows++] = (struct selection_window){
-		host, item->start_ns, add_saturated(item->start_ns, item->duration_ns)};
+		of->host, item->start_ns, add_saturated(item->start_ns, item->duration_ns)};
 	return 0;
 }
 
 static int look_for_steps(struct view *v, const struct view_track *track, struct diag *d)
 {
-	uint32_t host = view_get_origin(v, track)->host;
-	struct cursor c;
-	struct item item;
-	int rc = cursor_open(&c, v, track, d);
+	struct search search = {v, view_get_origin(v, track)->host};
 
-	while (rc >= 0 && (rc = cursor_next(&c, &item)) > 0) {
-		rc = note_step(v, host, &item);
-		if (rc)
-			break;
-	}
-	cursor_close(&c);
-	return rc;
+	return cursor_read(v, track, note_step, &search, d);
 }
 
 static int compare_windows(const void *left, const void *right)

@@ -21,13 +21,11 @@ struct open_span {
 struct reading {
 	struct digest *digest;
 	struct digest_plane *plane;
-	struct digest_track *track;
+	struct digest_track *track; /* of a thread or stream */
 	struct open_span *stack;
 	size_t n_stack;
 	size_t n_stack_allocated;
 };
-
-typedef int item_reader(struct reading *r, const struct item *item);
 
 int digest_add_marks(struct digest *g, struct digest_plane *plane, const struct item *item)
 {
@@ -43,6 +41,20 @@ int digest_add_marks(struct digest *g, struct digest_plane *plane, const struct 
 		return 0;
 	g->totals.n_flow_marks++;
 	return flows_add(&plane->flows, item);
+}
+
+static void count_rest(struct digest *g, const struct item *item)
+{
+	struct digest_rest *rest = &g->rest;
+
+	if (g->wanted && !g->wanted[item->name])
+		return;
+	if (item->kind == ITEM_SAMPLE) {
+		rest->n_samples++;
+		return;
+	}
+	rest->n_flow_ends += (item->flow_out != 0) + (uint64_t)(item->flow_in != 0);
+	rest->n_args += item->n_args;
 }
 
 /* --- threads and streams ------------------------------------------------------------------- */
@@ -93,56 +105,34 @@ static int read_span(struct reading *r, const struct item *item)
 	return push(r, end_ns, (size_t)row);
 }
 
-static int read_thread_item(struct reading *r, const struct item *item)
+static int read_thread_item(void *reading, const struct item *item)
 {
+	struct reading *r = reading;
+
+	count_rest(r->digest, item);
 	return read_span(r, item) ? -ENOMEM : digest_add_marks(r->digest, r->plane, item);
 }
 
 /* --- the others ---------------------------------------------------------------------------- */
 
-static int read_async_item(struct reading *r, const struct item *item)
+static int read_async_item(void *reading, const struct item *item)
 {
+	struct reading *r = reading;
+
+	count_rest(r->digest, item);
 	r->digest->totals.n_asyncs++;
 	if (rows_add(&r->plane->asyncs, item->name, item->duration_ns, item->is_unfinished) < 0)
 		return -ENOMEM;
 	return digest_add_marks(r->digest, r->plane, item);
 }
 
-static int read_sample(struct reading *r, const struct item *item)
+static int read_sample(void *reading, const struct item *item)
 {
+	struct reading *r = reading;
+
+	count_rest(r->digest, item);
 	r->digest->totals.n_counter_samples++;
 	return gauges_add(&r->plane->counters, item, r->digest->begin_ns, r->digest->end_ns);
-}
-
-static void count_rest(struct digest *g, const struct item *item)
-{
-	struct digest_rest *rest = &g->rest;
-
-	if (g->wanted && !g->wanted[item->name])
-		return;
-	if (item->kind == ITEM_SAMPLE) {
-		rest->n_samples++;
-		return;
-	}
-	rest->n_flow_ends += (item->flow_out != 0) + (uint64_t)(item->flow_in != 0);
-	rest->n_args += item->n_args;
-}
-
-static int read_items(
-	struct reading *r, const struct view_track *track, item_reader *read, struct diag *d)
-{
-	struct cursor c;
-	struct item item;
-	int rc = cursor_open(&c, r->digest->view, track, d);
-
-	while (rc >= 0 && (rc = cursor_next(&c, &item)) > 0) {
-		count_rest(r->digest, &item);
-		rc = read(r, &item);
-		if (rc)
-			break;
-	}
-	cursor_close(&c);
-	return rc;
 }
 
 static struct digest_plane *find_plane(struct digest *g, const struct view_track *track)
@@ -174,7 +164,7 @@ static int read_thread(struct reading *r, const struct view_track *track, struct
 	r->track = &g->tracks[g->n_tracks++];
 	r->track->track = track;
 	busy_init(&r->track->busy, g->begin_ns, g->end_ns);
-	rc = read_items(r, track, read_thread_item, d);
+	rc = cursor_read(g->view, track, read_thread_item, r, d);
 	free(r->stack);
 	return rc ? rc : finish_thread(g, r->track);
 }
@@ -188,9 +178,9 @@ int digest_read_track(struct digest *g, const struct view_track *track, struct d
 	case TRACK_STREAM:
 		return read_thread(&r, track, d);
 	case TRACK_ASYNC:
-		return read_items(&r, track, read_async_item, d);
+		return cursor_read(g->view, track, read_async_item, &r, d);
 	case TRACK_COUNTERS:
-		return read_items(&r, track, read_sample, d);
+		return cursor_read(g->view, track, read_sample, &r, d);
 	}
 	return 0;
 }
