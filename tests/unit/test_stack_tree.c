@@ -45,9 +45,7 @@ static void open_view(void)
 
 static void fill(const char *track)
 {
-	struct span_rest rest = {0};
-
-	ck_assert_int_eq(stack_tree_read(&tree, view, view_find_track(track), &rest, NULL), 0);
+	ck_assert_int_eq(stack_tree_read(&tree, view, view_find_track(track), NULL), 0);
 }
 
 START_TEST(same_stacks_are_one)

@@ -14,7 +14,6 @@
 #include "trace/codec/codec.h"
 #include "trace/codec/formats.h"
 #include "trace/codec/sink.h"
-#include "trace/codec/span_reader.h"
 #include "trace/codec/stack_tree.h"
 #include "trace/read/view.h"
 
@@ -22,7 +21,6 @@ struct folded {
 	const struct view *view;
 	struct sink *sink;
 	struct codec_result *result;
-	struct span_rest rest;
 	struct stack_tree tree;
 	bool *is_used; /* by name */
 	const struct view_track *last; /* that had a stack */
@@ -166,7 +164,7 @@ static int put_stacks(struct folded *f, const struct view_track *track)
 
 static int put_track(struct folded *f, const struct view_track *track, struct diag *d)
 {
-	int rc = stack_tree_read(&f->tree, f->view, track, &f->rest, d);
+	int rc = stack_tree_read(&f->tree, f->view, track, d);
 
 	return rc ? rc : put_stacks(f, track);
 }
@@ -178,8 +176,7 @@ static int write_all(struct folded *f, struct diag *d)
 
 	for (size_t i = 0; i < v->n_tracks && rc == 0; i++)
 		rc = put_track(f, &v->tracks[i], d);
-	span_rest_lose(&f->rest, f->result);
-	codec_lose(f->result, "spans inside of 1024 others", f->tree.n_too_deep);
+	stack_tree_lose(&f->tree, f->result);
 	codec_lose(f->result, "spans that took no time", f->n_without_time);
 	codec_lose(f->result, "names with ';' or control characters as they are", f->n_changed);
 	f->result->n_items -= f->n_without_time;

@@ -14,7 +14,6 @@
 #include "trace/codec/formats.h"
 #include "trace/codec/pprof_texts.h"
 #include "trace/codec/sink.h"
-#include "trace/codec/span_reader.h"
 #include "trace/codec/stack_tree.h"
 #include "trace/pbwire.h"
 #include "trace/read/view.h"
@@ -41,7 +40,6 @@ struct pprof {
 	const struct view *view;
 	struct sink *sink;
 	struct codec_result *result;
-	struct span_rest rest;
 	struct stack_tree tree;
 	bool *is_used; /* by name */
 };
@@ -135,7 +133,7 @@ static void put_sample(struct pprof *p, const struct view_track *track, size_t n
 
 static int put_track(struct pprof *p, const struct view_track *track, struct diag *d)
 {
-	int rc = stack_tree_read(&p->tree, p->view, track, &p->rest, d);
+	int rc = stack_tree_read(&p->tree, p->view, track, d);
 
 	for (size_t i = 1; rc == 0 && i < p->tree.n_nodes; i++)
 		put_sample(p, track, i);
@@ -238,8 +236,7 @@ static int write_all(struct pprof *p, struct diag *d)
 	for (size_t i = 0; i < p->view->n_tracks && rc == 0; i++)
 		rc = put_track(p, &p->view->tracks[i], d);
 	put_rest(p);
-	span_rest_lose(&p->rest, p->result);
-	codec_lose(p->result, "spans inside of 1024 others", p->tree.n_too_deep);
+	stack_tree_lose(&p->tree, p->result);
 	return rc;
 }
 

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "trace/codec/open_spans.h"
-#include "trace/codec/span_reader.h"
+#include "trace/codec/codec.h"
 #include "trace/saturate.h"
 
 #define FEW_SLOTS 256
@@ -152,15 +151,21 @@ static int fill(struct stack_tree *t, struct span_reader *r)
 }
 
 int stack_tree_read(struct stack_tree *t, const struct view *view, const struct view_track *track,
-	struct span_rest *rest, struct diag *d)
+	struct diag *d)
 {
 	struct span_reader reader;
-	int rc = span_reader_open(&reader, view, track, rest, d);
+	int rc = span_reader_open(&reader, view, track, &t->rest, d);
 
 	if (rc == 0)
 		rc = fill(t, &reader);
 	span_reader_close(&reader);
 	return rc;
+}
+
+void stack_tree_lose(const struct stack_tree *t, struct codec_result *result)
+{
+	span_rest_lose(&t->rest, result);
+	codec_lose(result, "spans inside of 1024 others", t->n_too_deep);
 }
 
 size_t stack_tree_get_path(const struct stack_tree *t, size_t node, uint32_t path[STACK_MAX_DEPTH])

@@ -11,9 +11,10 @@
 #include <stdint.h>
 
 #include "trace/codec/open_spans.h"
+#include "trace/codec/span_reader.h"
 
+struct codec_result;
 struct diag;
-struct span_rest;
 struct view;
 struct view_track;
 
@@ -36,16 +37,18 @@ struct stack_tree {
 	uint32_t *slots; /* hash of parent and name -> index */
 	size_t n_slots; /* 0 or a power of two */
 	struct open_lanes lanes;
-	uint64_t n_too_deep; /* spans that are in a stack above theirs */
+	struct span_rest rest; /* what is no span, of all tracks so far */
+	uint64_t n_too_deep; /* spans that are in a stack above theirs, likewise */
 };
 
 void stack_tree_deinit(struct stack_tree *t);
 /*
- * Forgets what is in it, but for n_too_deep, and adds all spans of the track; what else is there is counted in |rest|. 0 or a
- * negative errno, of cursor_open() with |d|.
+ * Forgets the stacks that are in it, and adds all spans of the track. 0 or a negative errno, of the cursor's with |d|.
  */
 int stack_tree_read(struct stack_tree *t, const struct view *view, const struct view_track *track,
-	struct span_rest *rest, struct diag *d);
+	struct diag *d);
+/* What stacks cannot say of all that was read. */
+void stack_tree_lose(const struct stack_tree *t, struct codec_result *result);
 /* The nodes from the outermost to |node|: how many. */
 size_t stack_tree_get_path(const struct stack_tree *t, size_t node, uint32_t path[STACK_MAX_DEPTH]);
 
