@@ -208,6 +208,7 @@ static int write_sqlite(const struct view *v, const struct codec_options *option
 	int rc = sqlite_rows_open(&b.rows, path);
 
 	(void)options;
+	sqlite_rows_watch(&b.rows, v);
 	if (rc == 0)
 		rc = fill(&b, d);
 	sqlite_rows_close(&b.rows);

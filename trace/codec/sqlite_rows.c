@@ -17,6 +17,10 @@
 #include "trace/codec/arg_json.h"
 #include "trace/codec/sqlite_schema.h"
 #include "trace/read/cursor.h"
+#include "trace/read/view.h"
+
+/* Of the library's machine: a few milliseconds of making an index. */
+#define STEPS_A_LOOK 100000
 
 /* With places for the columns of the table. */
 static const char *const inserts[N_TABLES] = {
@@ -60,6 +64,8 @@ static int find_error(const struct sqlite_rows *r, int code)
 		return -EFBIG;
 	case SQLITE_FULL:
 		return -ENOSPC;
+	case SQLITE_INTERRUPT:
+		return -ECANCELED;
 	}
 	return find_write_error(r);
 }
@@ -118,6 +124,17 @@ int sqlite_rows_open(struct sqlite_rows *r, const char *path)
 	if (r->error == 0)
 		begin(r);
 	return r->error;
+}
+
+static int is_stopped(void *view)
+{
+	return view_is_stopped(view);
+}
+
+void sqlite_rows_watch(struct sqlite_rows *r, const struct view *view)
+{
+	if (r->error == 0)
+		sqlite3_progress_handler(r->db, STEPS_A_LOOK, is_stopped, (void *)view);
 }
 
 int sqlite_rows_finish(struct sqlite_rows *r)

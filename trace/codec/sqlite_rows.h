@@ -11,6 +11,7 @@
 struct item_arg;
 struct sqlite3;
 struct sqlite3_stmt;
+struct view;
 
 /* The tables, in the order of the columns that a row is filled with. */
 enum sqlite_table {
@@ -45,6 +46,8 @@ struct sqlite_rows {
  * sqlite_rows_close() in any case.
  */
 int sqlite_rows_open(struct sqlite_rows *r, const char *path);
+/* From now on it fails with -ECANCELED when view->stop wants; borrowed. */
+void sqlite_rows_watch(struct sqlite_rows *r, const struct view *view);
 /* Makes the indexes, and all of it be in the file. 0 or the error. */
 int sqlite_rows_finish(struct sqlite_rows *r);
 void sqlite_rows_close(struct sqlite_rows *r);

@@ -2,6 +2,7 @@
 /* Cursors; see cursor.h. */
 #include "trace/read/cursor.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,8 @@
 #include "trace/read/selection.h"
 #include "trace/read/view.h"
 #include "trace/saturate.h"
+
+#define ITEMS_A_LOOK 1024
 
 static int start_counting(struct cursor *c)
 {
@@ -286,8 +289,16 @@ static int fail(const struct cursor *c, int rc)
 	if (rc == -ENOMEM)
 		return diag_set(c->diag, rc, "%.300s: out of memory while reading it",
 			c->host->archive->path);
+	if (rc == -ECANCELED)
+		return diag_set(c->diag, rc, "%.300s: interrupted", c->host->archive->path);
 	return diag_set(
 		c->diag, rc, "%.300s: it was changed while it was read", c->host->archive->path);
+}
+
+/* The first time, and then once in many: it is to cost nothing. */
+static bool is_stopped(struct cursor *c)
+{
+	return c->n_asked++ % ITEMS_A_LOOK == 0 && view_is_stopped(c->view);
 }
 
 int cursor_next(struct cursor *c, struct item *item)
@@ -296,7 +307,7 @@ int cursor_next(struct cursor *c, struct item *item)
 	int rc;
 
 	do {
-		rc = read_event(c, &e);
+		rc = is_stopped(c) ? -ECANCELED : read_event(c, &e);
 		if (rc > 0)
 			rc = make_item(c, &e, item);
 	} while (rc > 0 && !choose(c, item));

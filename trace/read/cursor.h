@@ -77,6 +77,7 @@ struct cursor {
 	struct cursor_place *order; /* of one that is not; NULL: none */
 	size_t n_order;
 	size_t at;
+	unsigned int n_asked; /* for items */
 	struct diag *diag;
 	int64_t shift_ns;
 	bool selects;
@@ -89,7 +90,7 @@ struct cursor {
 /* 0 or -ENOMEM with |d|. cursor_close() in any case. */
 int cursor_open(
 	struct cursor *c, const struct view *view, const struct view_track *track, struct diag *d);
-/* 1 and |item| is filled, 0 at the end, or a negative errno with cursor_open()'s |d|: -ENOMEM, or -EBADMSG when somebody changed the file meanwhile. */
+/* 1 and |item| is filled, 0 at the end, or a negative errno with cursor_open()'s |d|: -ENOMEM, -EBADMSG when somebody changed the file meanwhile, -ECANCELED as view->stop wants. */
 int cursor_next(struct cursor *c, struct item *item);
 /* The next item is the first one again; a line that was put in order stays so. */
 void cursor_rewind(struct cursor *c);

@@ -96,6 +96,12 @@ struct view_options {
 		*grouping; /* how rows are made (grouping.h); NULL: as they were recorded */
 };
 
+/* Of who has waited long enough: asked now and then by who reads items or makes something of them, in any thread. */
+struct view_stop {
+	bool (*is_wanted)(const void *context); /* NULL: never */
+	const void *context; /* borrowed */
+};
+
 struct view {
 	struct archive **archives; /* owned */
 	size_t n_archives;
@@ -117,6 +123,7 @@ struct view {
 	const struct selection *selection; /* NULL: everything */
 	struct selected selected; /* what is known of it beforehand */
 	bool is_being_selected; /* that is being found out: cursors read everything */
+	struct view_stop stop; /* when it is wanted, cursors and codecs give up with -ECANCELED */
 	struct names
 		notes; /* for people: what could not be done as asked (no epoch to align by, …) */
 };
@@ -130,6 +137,11 @@ struct view *view_free(struct view *v); /* NULL ok; returns NULL */
 static inline void view_freep(struct view **v)
 {
 	view_free(*v);
+}
+
+static inline bool view_is_stopped(const struct view *v)
+{
+	return v->stop.is_wanted && v->stop.is_wanted(v->stop.context);
 }
 
 static inline const struct view_process *view_get_process(
