@@ -105,13 +105,17 @@ static int show(const struct capture_settings *s, const struct names *files, str
 		.port = s->perfetto_port,
 		.max_events = PERFETTO_VIEW_MAX_EVENTS,
 		.out = stderr,
+		.n_interrupts = s->capture.n_interrupts,
 	};
 	const struct view_settings all = VIEW_SETTINGS_INIT;
 	_cleanup_(view_freep) struct view *v = NULL;
 	_cleanup_free_ char *path = NULL;
 	int r = open_view(files->texts, files->n_texts, &all, &v, &path, d);
 
-	return r ? EXIT_FAILED : perfetto_view_run(&view, v, path, d);
+	if (r)
+		return EXIT_FAILED;
+	v->stop = (struct view_stop){interrupt_came_since, &view.n_interrupts};
+	return perfetto_view_run(&view, v, path, d);
 }
 
 /* The traces are there, whatever becomes of the link. */
@@ -122,8 +126,8 @@ static int capture_and_show(struct capture_settings *s, struct diag *d)
 
 	s->capture.files = &files;
 	code = capture(s, d);
-	if (s->has_link && files.n_texts && streams_finish() == 0 &&
-		show(s, &files, d) == EXIT_FAILED)
+	if (s->has_link && files.n_texts && !interrupt_came_since(&s->capture.n_interrupts) &&
+		streams_finish() == 0 && show(s, &files, d) == EXIT_FAILED)
 		fprintf(stderr, "  warning: no link: %s\n", d->text);
 	names_deinit(&files);
 	return code;

@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "client/capture/capture_report.h"
-#include "client/capture/part_files.h"
-#include "client/capture/part_formats.h"
-#include "client/capture/parts.h"
-#include "client/capture/swapped.h"
-#include "client/process/exit.h"
+#include "client/capture_report.h"
+#include "client/exit.h"
+#include "client/interrupt.h"
+#include "client/part_files.h"
+#include "client/part_formats.h"
+#include "client/parts.h"
+#include "client/swapped.h"
 
 /* What the caller is told about the failure is what |p| has met. */
 static int fail(struct capture *c, const struct part *p, struct diag *d)
@@ -42,6 +43,7 @@ static void write_formats(struct capture *c, struct parts *parts)
 	for (size_t i = 0; i < parts->n; i++) {
 		struct part *p = &parts->v[i];
 
+		p->n_interrupts = c->n_interrupts;
 		if (p->code == EXIT_DONE)
 			part_formats_write(p);
 		for (uint32_t w = 0; w < p->conversion_warnings.n_texts; w++)
@@ -56,6 +58,7 @@ static int finish(struct capture *c, struct parts *parts, struct diag *d)
 	for (size_t i = 0; i < parts->n; i++)
 		if (parts->v[i].code == EXIT_DONE)
 			note_files(c, &parts->v[i]);
+	c->n_interrupts = parts->n > 1 ? interrupt_get_count() : parts->v[0].n_interrupts;
 	if (parts->n > 1) {
 		write_formats(c, parts);
 		capture_report_write(parts);

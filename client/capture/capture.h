@@ -36,6 +36,7 @@ struct capture {
 	bool is_waited_for; /* --wait: a target that is busy, so that nobody need be told of it */
 	bool can_retry; /* there will be another try: of many, all must be ready, or none is recorded */
 	bool is_reported; /* out: what there is to say about each of many targets was printed, failures too */
+	int n_interrupts; /* out: when the recording was over; a later one ends what is made of the traces */
 	char target[288]; /* out: the address that was reached or tried last, or that failed */
 };
 

@@ -14,19 +14,20 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "client/answer/clock_stamp.h"
-#include "client/answer/emptiness.h"
-#include "client/answer/file_name.h"
-#include "client/answer/profile_call.h"
-#include "client/capture/capture.h"
-#include "client/capture/part_files.h"
-#include "client/capture/part_formats.h"
-#include "client/capture/part_name.h"
-#include "client/capture/part_report.h"
-#include "client/connect/failure.h"
-#include "client/connect/method.h"
-#include "client/process/exit.h"
-#include "client/process/progress.h"
+#include "client/capture.h"
+#include "client/clock_stamp.h"
+#include "client/emptiness.h"
+#include "client/exit.h"
+#include "client/failure.h"
+#include "client/file_name.h"
+#include "client/interrupt.h"
+#include "client/method.h"
+#include "client/part_files.h"
+#include "client/part_formats.h"
+#include "client/part_name.h"
+#include "client/part_report.h"
+#include "client/profile_call.h"
+#include "client/progress.h"
 
 void part_init(struct part *p, const struct capture *capture, size_t i, struct names *taken)
 {
@@ -280,6 +281,7 @@ bool part_poll(struct part *p, int64_t wait_ms)
 	p->is_over = true;
 	/* What is printed meanwhile and behind it is no progress. */
 	progress_clear();
+	p->n_interrupts = interrupt_get_count();
 	p->code = finish(p);
 	progress_clear();
 	p->has_stream = p->recording.is_stream;

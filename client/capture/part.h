@@ -42,6 +42,7 @@ struct part {
 	struct names more_files; /* all of them, when the trace was split */
 	struct names converted; /* the same in the formats that were asked for, beside them */
 	struct names conversion_warnings;
+	int n_interrupts; /* when the recording was over: a later one ends them */
 	struct diag remark; /* on the file, for the report; "": none */
 	struct diag name_remark; /* on what it is called */
 	char *report; /* of one of many: what is said of it at the end */

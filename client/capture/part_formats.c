@@ -2,6 +2,7 @@
 /* Formats beside a trace; see part_formats.h. */
 #include "client/capture/part_formats.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +10,12 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "client/capture/capture.h"
-#include "client/capture/part.h"
-#include "client/capture/part_files.h"
-#include "client/view/conversion.h"
-#include "client/view/open_view.h"
+#include "client/capture.h"
+#include "client/conversion.h"
+#include "client/interrupt.h"
+#include "client/open_view.h"
+#include "client/part.h"
+#include "client/part_files.h"
 #include "trace/codec/codec.h"
 
 static void keep(struct names *names, const char *text)
@@ -41,14 +43,29 @@ static void keep_failure(struct part *p, const char *what, const struct diag *wh
 	keep(&p->conversion_warnings, d.text);
 }
 
+static void keep_interrupt(struct part *p, const char *what)
+{
+	struct diag d = DIAG_INIT;
+
+	diag_set(&d, -ECANCELED, "interrupted");
+	keep_failure(p, what, &d);
+}
+
 static void write_one(
 	struct part *p, const struct view *view, const char *path, const struct codec *codec)
 {
 	struct codec_result result = {.n_items = 0};
 	_cleanup_free_ char *file = NULL;
 	struct diag d = DIAG_INIT;
+	int r = view_is_stopped(view)
+			? -ECANCELED
+			: conversion_write_beside(codec, view, path, &file, &result, &d);
 
-	if (conversion_write_beside(codec, view, path, &file, &result, &d)) {
+	if (r == -ECANCELED) {
+		keep_interrupt(p, codec->name);
+		return;
+	}
+	if (r) {
 		keep_failure(p, codec->name, &d);
 		return;
 	}
@@ -67,6 +84,7 @@ static void write_file(struct part *p, const struct formats *f, char *trace)
 		keep_failure(p, "another format", &d);
 		return;
 	}
+	view->stop = (struct view_stop){interrupt_came_since, &p->n_interrupts};
 	for (size_t i = 0; i < f->n; i++)
 		write_one(p, view, path, f->codecs[i]);
 }

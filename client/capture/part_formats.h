@@ -7,7 +7,8 @@ struct part;
 
 /*
  * Writes each of the capture's formats beside each of the part's files: p->converted has the paths. What cannot be done is in
- * p->conversion_warnings: the traces are there.
+ * p->conversion_warnings: the traces are there. An interrupt ends it, any but the p->n_interrupts that there were before: what
+ * is not whole is removed, and the rest is not begun.
  */
 void part_formats_write(struct part *p);
 

@@ -120,6 +120,11 @@ int interrupt_get_count(void)
 	return atomic_load(&n_interrupts);
 }
 
+bool interrupt_came_since(const void *n_before)
+{
+	return interrupt_get_count() != *(const int *)n_before;
+}
+
 static bool is_pending(void)
 {
 	sigset_t set;

@@ -6,6 +6,7 @@
 #define CLIENT_INTERRUPT_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -21,6 +22,8 @@ void interrupt_forward(pid_t pid);
 /* Blocks what interrupt_forward() will take, so that nothing is lost while the program is being started. */
 void interrupt_hold(sigset_t *before);
 int interrupt_get_count(void); /* any thread */
+/* Whether it is another now than |n_before|, an int. Any thread; for struct view_stop. */
+bool interrupt_came_since(const void *n_before);
 
 /*
  * poll() on |p| (NULL: just wait) that an interrupt ends. Returns 1 when p->revents says something, 0

@@ -163,6 +163,7 @@ static int serve(struct showing *s, struct diag *d)
 		.fd = s->fd,
 		.n_bytes = s->result.n_bytes,
 		.keeps = s->settings->keeps,
+		.n_interrupts = s->settings->n_interrupts,
 	};
 	int code = EXIT_FAILED;
 
@@ -196,6 +197,8 @@ int perfetto_view_run(
 		r = check_after(&s, d);
 	if (r == 0)
 		code = serve(&s, d);
+	else if (r == -ECANCELED)
+		code = EXIT_INTERRUPTED;
 	closep(&s.fd);
 	return code;
 }

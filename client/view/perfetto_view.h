@@ -15,6 +15,7 @@ struct perfetto_view {
 	int64_t max_events; /* more are not for a browser */
 	bool keeps; /* until interrupted, not until it was fetched once */
 	bool is_json; /* the link, and what was converted, as an object */
+	int n_interrupts; /* that are not meant for it (interrupt_get_count()) */
 	FILE *out; /* gets the link */
 };
 
@@ -32,7 +33,7 @@ struct perfetto_view {
 
 /*
  * |view| is of the trace or run at |path|. EXIT_DONE: it was fetched whole, at least once; EXIT_INTERRUPTED: it was not;
- * EXIT_FAILED with |d|. Counts interrupts from where it serves (interrupt.h).
+ * EXIT_FAILED with |d|. view->stop ends the conversion (EXIT_INTERRUPTED). Counts interrupts from where it serves (interrupt.h).
  */
 int perfetto_view_run(
 	const struct perfetto_view *p, const struct view *view, const char *path, struct diag *d);

@@ -92,7 +92,6 @@ int trace_server_open(struct trace_server *s, struct diag *d)
 		.context = s,
 	};
 
-	s->n_interrupts = interrupt_get_count();
 	return explain(s, http_server_open(&s->http, &options, d), d);
 }
 
@@ -111,7 +110,7 @@ static int wait_for_work(const struct trace_server *s)
 
 static bool is_interrupted(const struct trace_server *s)
 {
-	return interrupt_get_count() != s->n_interrupts;
+	return interrupt_came_since(&s->n_interrupts);
 }
 
 int trace_server_run(struct trace_server *s, struct diag *d)

@@ -19,7 +19,7 @@ struct trace_server {
 	uint64_t n_bytes;
 	bool keeps; /* serve until interrupted, not only once */
 	struct http_server *http; /* NULL: not open */
-	int n_interrupts; /* before it was open: they were meant for something else */
+	int n_interrupts; /* in: that were meant for something else (interrupt_get_count()) */
 };
 
 /* After interrupt_start(). From then on the port answers. |s| stays where it is until trace_server_close(). 0, or a negative errno with |d|. */

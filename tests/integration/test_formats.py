@@ -9,14 +9,17 @@ import subprocess
 import urllib.request
 from pathlib import Path
 
+from calls import Calls
 from checks import PATIENCE_S
-from fixture import check, contains, equal, free_port, run, test, wait_until
-from processes import PROFTAP
+from fixture import LONG_MS, SESSION, check, contains, equal, free_port, run, test, wait_until
+from processes import PROFTAP, halt
 from trace_file import Trace
 
 SUFFIXES = {"perfetto": ".pftrace", "pprof": ".pprof", "chrome": ".trace.json.gz",
-            "csv-summary": "_summary.csv"}
+            "csv-summary": "_summary.csv", "csv": ".csv", "ndjson": ".ndjson", "sqlite": ".sqlite"}
 STEM = "x.xplane.pb"
+# Twice as many spans, whose conversion takes a while.
+N_FLOOD = 200_000
 
 
 def record(t, *options, **how):
@@ -104,6 +107,85 @@ def words_that_are_no_format_are_refused(t):
                               (("--perfetto_link", "--no_perfetto_link"), "exclude each other"),
                               (("--server_writes", "--format", "pprof"), "--server_writes excludes")):
         contains(t.capture(1, 50, *options, code=2).stderr, sentence, f"{options}")
+
+
+def find_unfinished(run_dir):
+    """What is being written. Of the trace itself, too, but before."""
+    return [path for path in run_dir.glob(".x.*") if not path.name.startswith(f".{STEM}")]
+
+
+def halt_in_conversion(capture, run_dir):
+    """Stopped, with a file that is not whole. Several formats give it time."""
+    wait_until(lambda: find_unfinished(run_dir), "a conversion to begin")
+    halt(capture.pid)
+    while not find_unfinished(run_dir):
+        capture.signal(signal.SIGCONT)
+        wait_until(lambda: find_unfinished(run_dir), "the next conversion")
+        halt(capture.pid)
+
+
+def check_interrupted(t, capture, forms):
+    """What is not whole is gone, what is missing is said, and the trace is there."""
+    trace, *files = capture.stdout.splitlines()
+    n = len(files)
+    check(n < len(forms), "all was converted")
+    check_conversions(t, trace, files, forms[:n])
+    for form in forms[n:]:
+        capture.find_warning(f"not written as {form}: interrupted")
+    equal({path.name for path in Path(trace).parent.iterdir()}, {Path(path).name for path in (trace, *files)}, "files")
+
+
+@test
+def an_interrupt_ends_conversions_and_keeps_the_data(t):
+    forms = ["sqlite", "chrome", "csv", "ndjson", "perfetto", "pprof"]
+    link = ("--perfetto_link", "--perfetto_port", str(free_port()))
+    for number, options in ((signal.SIGINT, ()), (signal.SIGTERM, link)):
+        target = t.target().serve()
+        capture = t.begin(target, "--run", "a", "--host_name", "x", "--format", ",".join(forms), *options)
+        target.ask(f"flood {N_FLOOD}")
+        with Calls(target) as calls:
+            calls.terminate(SESSION)
+        halt_in_conversion(capture, capture.log_dir / "plugins/profile/a")
+        capture.signal(number)
+        capture.signal(signal.SIGCONT)
+        check_interrupted(t, capture.finish(), forms)
+        check("ui.perfetto.dev" not in capture.stderr, "it made a link all the same")
+
+
+@test
+def of_many_the_interrupt_behind_the_recording_ends_conversions(t):
+    """Not the one that ended it."""
+    targets = [t.target().serve() for _ in range(2)]
+    for target in targets:
+        target.send("await 1")
+    capture = t.start_capture(",".join(str(target.port) for target in targets), LONG_MS, "--host_name", "x,y",
+                              "--run", "a", "--format", "sqlite,chrome,csv,ndjson")
+    for target in targets:
+        equal(target.read_line(), "recording", "the target")
+    targets[0].ask(f"flood {N_FLOOD}")
+    capture.signal(signal.SIGINT)
+    halt_in_conversion(capture, capture.log_dir / "plugins/profile/a")
+    capture.signal(signal.SIGINT)
+    capture.signal(signal.SIGCONT)
+    files = capture.finish().stdout.splitlines()
+    equal([Path(path).name for path in files if path.endswith(".xplane.pb")], ["x.xplane.pb", "y.xplane.pb"], "traces")
+    check(len(files) < 10, "all was converted")
+    capture.find_warning("not written as ndjson: interrupted")
+    equal({path.name for path in Path(files[0]).parent.iterdir()}, {Path(path).name for path in files}, "files")
+
+
+@test
+def an_interrupt_ends_the_making_of_a_link(t):
+    """Whether it comes while that is made, or before: it is not served."""
+    target = t.target().serve()
+    port = free_port()
+    capture = t.begin(target, "--perfetto_link", "--perfetto_port", str(port))
+    target.ask(f"flood {N_FLOOD}")
+    with Calls(target) as calls:
+        calls.terminate(SESSION)
+    wait_until(lambda: capture.out, "the path of the trace")
+    capture.signal(signal.SIGINT)
+    check(capture.finish().path.stat().st_size > 0, "the trace is gone")
 
 
 def await_link(capture):
