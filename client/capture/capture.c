@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "client/capture_report.h"
-#include "client/exit.h"
-#include "client/interrupt.h"
-#include "client/part_files.h"
-#include "client/part_formats.h"
-#include "client/parts.h"
-#include "client/swapped.h"
+#include "client/capture/capture_report.h"
+#include "client/capture/part_files.h"
+#include "client/capture/part_formats.h"
+#include "client/capture/parts.h"
+#include "client/capture/swapped.h"
+#include "client/process/exit.h"
+#include "client/process/interrupt.h"
 
 /* What the caller is told about the failure is what |p| has met. */
 static int fail(struct capture *c, const struct part *p, struct diag *d)

@@ -10,12 +10,12 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "client/capture.h"
-#include "client/conversion.h"
-#include "client/interrupt.h"
-#include "client/open_view.h"
-#include "client/part.h"
-#include "client/part_files.h"
+#include "client/capture/capture.h"
+#include "client/capture/part.h"
+#include "client/capture/part_files.h"
+#include "client/process/interrupt.h"
+#include "client/view/conversion.h"
+#include "client/view/open_view.h"
 #include "trace/codec/codec.h"
 
 static void keep(struct names *names, const char *text)
