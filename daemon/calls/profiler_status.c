@@ -15,6 +15,7 @@
 #include "daemon/kernel/owner.h"
 #include "daemon/message/reply_message.h"
 #include "daemon/message/reply_v1.h"
+#include "daemon/message/target_message.h"
 #include "daemon/recording/capture.h"
 #include "daemon/session/session.h"
 #include "daemon/target/family.h"
