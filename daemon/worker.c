@@ -154,12 +154,16 @@ static void trim(struct family *f)
 }
 
 /* Between captures: children that joined or ended. */
-static void tend_family(struct family *f)
+static void tend_family(struct session *s)
 {
+	struct family *f = s->family;
+
 	if (!atomic_load(&f->has_news))
 		return;
-	family_admit(f);
-	family_greet(f);
+	if (!recorder_work_meet(s)) {
+		family_admit(f);
+		family_greet(f);
+	}
 	family_prune(f);
 }
 
@@ -188,7 +192,7 @@ void worker_run(struct session *s)
 		struct session_request *request;
 		int64_t due_ns;
 
-		tend_family(s->family);
+		tend_family(s);
 		atomic_store(&s->is_pending, 0);
 		due_ns = session_tend(s);
 		recorder_work_look(s, 0);

@@ -212,6 +212,14 @@ static void serve_triggers(struct recorder_work *w)
 
 /* The worker's loop. */
 
+int recorder_work_meet(struct session *s)
+{
+	if (!recorder_work_is_on(s))
+		return 0;
+	recorder_meet(&s->recorder_work->recorder);
+	return 1;
+}
+
 void recorder_work_look(struct session *s, int is_capturing)
 {
 	struct recorder_work *w;

@@ -240,6 +240,17 @@ def rings_of_many_threads_that_have_ended_are_given_back(t):
 
 
 @test
+def the_first_annotation_of_a_child_is_there(t):
+    """It joins by that, and waits until it is told to record."""
+    target = record(t, PROFTAP_FOLLOW_FORK="1")
+    children = [int(target.ask("prefork idle")) for _ in range(6)]
+    with Profiler(target) as calls:
+        trace = calls.look_back()
+        missing = [pid for pid in children if not trace.process(pid) or trace.process(pid).count("hello") != 1]
+        equal(missing, [], "children without their first annotation")
+
+
+@test
 def children_are_processes_of_it_also_when_they_have_ended(t):
     target = record(t, PROFTAP_FOLLOW_FORK="1")
     child = int(target.ask("prefork steady"))
