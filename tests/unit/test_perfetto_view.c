@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is too large for a browser, by what a conversion says that it has written. */
+#include "client/view/perfetto_view.h"
+
+#include <check.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "client/process/exit.h"
+#include "client/view/conversion.h"
+#include "client/view/perfetto_link.h"
+#include "client/view/trace_server.h"
+#include "trace/codec/codec.h"
+#include "trace/read/view.h"
+
+int __wrap_conversion_write(const struct conversion *c, const struct view *view, int fd,
+	bool is_gzip, struct codec_result *result, struct diag *d);
+int __wrap_trace_server_open(struct trace_server *s, struct diag *d);
+
+static struct codec_result written;
+static uint64_t n_served;
+
+int __wrap_conversion_write(const struct conversion *c, const struct view *view, int fd,
+	bool is_gzip, struct codec_result *result, struct diag *d)
+{
+	(void)view;
+	(void)is_gzip;
+	(void)d;
+	ck_assert_ptr_eq(c->codec, codec_find("perfetto"));
+	ck_assert_int_ge(fd, 0);
+	*result = written;
+	return 0;
+}
+
+/* Not for long. */
+int __wrap_trace_server_open(struct trace_server *s, struct diag *d)
+{
+	n_served = s->n_bytes;
+	return diag_set(d, -EADDRINUSE, "served");
+}
+
+/* What it says of that. */
+static const char *show(uint64_t n_items, uint64_t n_bytes)
+{
+	static struct diag d;
+	const struct perfetto_view p = PERFETTO_VIEW_INIT;
+	struct view view = {.n_archives = 2, .n_events = 1};
+
+	d = (struct diag)DIAG_INIT;
+	n_served = 0;
+	written = (struct codec_result){.n_items = n_items, .n_bytes = n_bytes};
+	ck_assert_int_eq(perfetto_view_run(&p, &view, "logs/run", &d), EXIT_FAILED);
+	return d.text;
+}
+
+START_TEST(one_gib_is_served)
+{
+	ck_assert_str_eq(show(1, UINT64_C(1) << 30), "served");
+	ck_assert_uint_eq(n_served, UINT64_C(1) << 30);
+}
+END_TEST
+
+START_TEST(more_is_not_and_trace_processor_is_named)
+{
+	ck_assert_str_eq(show(1, (UINT64_C(1) << 30) + 1),
+		"logs/run: 1073741825 bytes are too many for a browser: see less of it with --from, --to, --name; or "
+		"proftap convert -t perfetto -o FILE.pftrace logs/run && trace_processor server http FILE.pftrace, and "
+		"open https://ui.perfetto.dev");
+	ck_assert_uint_eq(n_served, 0);
+}
+END_TEST
+
+START_TEST(twenty_million_events_are_served_and_no_more)
+{
+	const char *text;
+
+	ck_assert_str_eq(show(20000000, 1), "served");
+	text = show(20000001, 1);
+	ck_assert_ptr_nonnull(strstr(
+		text, "20000001 events are too many for a browser (--max_events, 20000000)"));
+	ck_assert_ptr_nonnull(strstr(text, "trace_processor server http FILE.pftrace"));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("perfetto_view");
+	TCase *size = tcase_create("size");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_test(size, one_gib_is_served);
+	tcase_add_test(size, more_is_not_and_trace_processor_is_named);
+	tcase_add_test(size, twenty_million_events_are_served_and_no_more);
+	suite_add_tcase(suite, size);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
