@@ -20,7 +20,7 @@ static int add_names(struct plane *plane)
 	return 0;
 }
 
-/* Spans of 0.3 to 20 us, one after the other. */
+/* Spans of 0.3 to 20 us, one after the other; no line is as another. */
 static int fill_line(struct plane *plane, struct line *line, int n_events, bool with_stats)
 {
 	uint32_t batch = names_intern(&plane->stat_names, "batch", 5);
@@ -31,7 +31,7 @@ static int fill_line(struct plane *plane, struct line *line, int n_events, bool 
 		struct trace_stat stats[2] = {{.name = batch, .type = STAT_INT64, .value.i64 = i},
 			{.name = size, .type = STAT_INT64, .value.i64 = 4096}};
 		struct trace_event event = {.start_ns = start_ns,
-			.duration_ns = 300 + i * INT64_C(7919) % 19700,
+			.duration_ns = 300 + (i * INT64_C(7919) + line->id) % 19700,
 			.name = (uint32_t)i % SAMPLE_NAMES};
 
 		if (with_stats)
@@ -51,8 +51,11 @@ static int fill(struct space *space, int n_events, bool with_stats)
 	if (!plane || add_names(plane))
 		return -1;
 	for (int i = 0; i < SAMPLE_LINES; i++) {
-		struct line *line = plane_add_line(plane, 1000 + i, "worker", (size_t)n);
+		struct line *line;
+		char name[32];
 
+		snprintf(name, sizeof name, "worker %d", i);
+		line = plane_add_line(plane, 1000 + i, name, (size_t)n);
 		if (!line || fill_line(plane, line, n, with_stats))
 			return -1;
 	}
