@@ -136,7 +136,7 @@ int output_file_open(struct output_file *o, const char *path, struct diag *d)
 
 	*o = (struct output_file){.path = strdup(path), .target = follow(path), .fd = -1};
 	if (!o->path || !o->target)
-		return fail(path, errno, d);
+		return fail(path, o->path ? errno : ENOMEM, d);
 	if (stat(path, &st) < 0)
 		return open_beside(o, d);
 	if (S_ISDIR(st.st_mode))

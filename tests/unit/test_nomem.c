@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The trace model, its codec and its reports under an allocator that fails at the n-th call, for
- * all n. Linked with -Wl,--wrap for each function below.
+ * all n.
  */
 #include <check.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,48 +12,13 @@
 
 #include "base/chunks.h"
 #include "base/cleanup.h"
+#include "tests/unit/failing.h"
 #include "trace/read/archive.h"
 #include "trace/read/view.h"
 #include "trace/report/digest.h"
 #include "trace/report/report.h"
 #include "trace/space.h"
 #include "trace/xspace.h"
-
-static long calls_left = -1; /* until the one that fails; negative: none fails */
-static bool has_failed;
-
-static bool is_failing(void)
-{
-	if (calls_left < 0)
-		return false;
-	if (calls_left-- > 0)
-		return false;
-	has_failed = true;
-	errno = ENOMEM;
-	return true;
-}
-
-#define WRAP(type, name, parameters, arguments)                       \
-	type __real_##name parameters;                                \
-	type __wrap_##name parameters;                                \
-	type __wrap_##name parameters                                 \
-	{                                                             \
-		return is_failing() ? NULL : __real_##name arguments; \
-	}
-
-WRAP(void *, malloc, (size_t n), (n))
-WRAP(void *, calloc, (size_t n, size_t size), (n, size))
-WRAP(void *, realloc, (void *p, size_t n), (p, n))
-WRAP(void *, reallocarray, (void *p, size_t n, size_t size), (p, n, size))
-WRAP(char *, strdup, (const char *text), (text))
-WRAP(char *, strndup, (const char *text, size_t n), (text, n))
-
-int __real_vasprintf(char **out, const char *format, va_list ap);
-int __wrap_vasprintf(char **out, const char *format, va_list ap);
-int __wrap_vasprintf(char **out, const char *format, va_list ap)
-{
-	return is_failing() ? -1 : __real_vasprintf(out, format, ap);
-}
 
 static int add_events(struct plane *plane, struct line *line)
 {
@@ -166,14 +130,14 @@ static int run_all(void)
 
 START_TEST(every_allocation_may_fail)
 {
+	bool has_failed;
 	long n = 0;
 	int rc;
 
 	do {
-		has_failed = false;
-		calls_left = n++;
+		failing_start(n++);
 		rc = run_all();
-		calls_left = -1;
+		has_failed = failing_stop();
 		/* Sorting and counting series do without memory; everything else says so. */
 		ck_assert(rc == 0 || (rc == -ENOMEM && has_failed));
 	} while (has_failed);
@@ -196,11 +160,9 @@ START_TEST(sorts_without_memory)
 
 		ck_assert_int_eq(line_add_event(line, &event), 0);
 	}
-	has_failed = false;
-	calls_left = 0;
+	failing_start(0);
 	line_sort(line);
-	calls_left = -1;
-	ck_assert(has_failed);
+	ck_assert(failing_stop());
 	for (size_t i = 1; i < line->n_events; i++) {
 		const struct trace_event *a = &line->events[i - 1];
 		const struct trace_event *b = &line->events[i];

@@ -22,9 +22,23 @@ void selected_deinit(struct selected *s)
 
 /* --- names --------------------------------------------------------------------------------- */
 
-static bool matches(const regex_t *pattern, const char *name)
+/* Whether it does, or -ENOMEM. */
+static int match(const regex_t *pattern, const char *name)
 {
-	return regexec(pattern, name, 0, NULL, 0) == 0;
+	int rc = regexec(pattern, name, 0, NULL, 0);
+
+	return rc && rc != REG_NOMATCH ? -ENOMEM : rc == 0;
+}
+
+/* Whether it is, or -ENOMEM. */
+static int is_wanted(const struct selection *s, const char *name)
+{
+	int rc = s->has_name ? match(&s->name, name) : 1;
+
+	if (rc <= 0 || !s->has_exclude)
+		return rc;
+	rc = match(&s->exclude, name);
+	return rc < 0 ? rc : !rc;
 }
 
 static int mark_names(struct view *v)
@@ -37,10 +51,13 @@ static int mark_names(struct view *v)
 	if (!v->selected.names)
 		return -ENOMEM;
 	v->selected.n_names = v->names.n_texts;
-	for (uint32_t i = 0; i < v->names.n_texts; i++)
-		v->selected.names[i] =
-			(!s->has_name || matches(&s->name, v->names.texts[i])) &&
-			(!s->has_exclude || !matches(&s->exclude, v->names.texts[i]));
+	for (uint32_t i = 0; i < v->names.n_texts; i++) {
+		int rc = is_wanted(s, v->names.texts[i]);
+
+		if (rc < 0)
+			return rc;
+		v->selected.names[i] = (uint8_t)rc;
+	}
 	return 0;
 }
 
