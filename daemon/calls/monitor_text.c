@@ -3,23 +3,16 @@
 #include "daemon/calls/monitor_text.h"
 
 #include <inttypes.h>
-#include <sched.h>
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/printable.h"
 #include "daemon/calls/step_times.h"
 #include "daemon/target/target.h"
 #include "daemon/usage/usage.h"
 
 #define BUSIEST_THREADS 5
-
-static int count_processors(pid_t pid)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(pid, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-}
 
 /* From the first sample to the last; 0 when it is not known. */
 static double find_rate(const struct usage *u, enum usage_metric metric)
@@ -119,7 +112,7 @@ void monitor_text_write(
 {
 	const struct target *t = m->target;
 	double used = find_rate(m->usage, USAGE_CPU) / 1e9;
-	int n = count_processors(t->pid);
+	int n = cpus_count(t->pid);
 	char name[sizeof t->name];
 
 	tensorflow__profiler_service_monitor_result__init(result);

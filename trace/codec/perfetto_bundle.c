@@ -7,12 +7,12 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <zlib.h>
 
+#include "base/cpus.h"
 #include "base/diag.h"
 #include "trace/codec/perfetto_deflate.h"
 #include "trace/codec/perfetto_fields.h"
@@ -225,13 +225,6 @@ int bundles_finish(struct bundles *b)
 
 /* --- the whole ----------------------------------------------------------------------------- */
 
-static int count_processors(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof set, &set) ? BUNDLES_MAX_THREADS : CPU_COUNT(&set);
-}
-
 /* Signals are for the others. What cannot be started is done by who puts. */
 static void start_threads(struct bundles *b, int n)
 {
@@ -247,7 +240,7 @@ static void start_threads(struct bundles *b, int n)
 
 static int clamp_threads(int level, int64_t n_threads)
 {
-	int64_t n = n_threads > 0 ? n_threads : count_processors();
+	int64_t n = n_threads > 0 ? n_threads : cpus_count(0);
 
 	if (level == 0)
 		return 0;
