@@ -65,12 +65,45 @@ static inline void put(struct output *out, const struct trace_event *event, int 
 	*--out->to = *event;
 }
 
+/* As it is where no span is in another one; then there is nothing to be done. */
+static int is_in_order(const struct events *events)
+{
+	for (size_t i = 1; i < events->n; i++)
+		if (events->v[i].start_ns <= events->v[i - 1].start_ns)
+			return 0;
+	return 1;
+}
+
+/* The events as they are: with their memory, for the line's, if that is as large. */
+static void move(struct events *events, struct line *line)
+{
+	struct trace_event *of_line = line->events;
+	size_t n_of_line = line->n_allocated;
+
+	line->n_events = events->n;
+	if (n_of_line < events->n_allocated) {
+		if (events->n)
+			memcpy(line->events, events->v, events->n * sizeof *events->v);
+		return;
+	}
+	line->events = events->v;
+	line->n_allocated = events->n_allocated;
+	events->v = of_line;
+	events->n_allocated = n_of_line;
+}
+
 int events_order_by_start(struct events *events, struct line *line, const _Atomic int *cancel)
 {
 	struct trace_event *end = line->events + events->n;
 	struct output out = {end, 1};
 	size_t depth = 0;
 
+	if (cancel_look(cancel))
+		return -ECANCELED;
+	if (is_in_order(events)) {
+		move(events, line);
+		return 0;
+	}
 	if (grow(&events->stack, &events->n_stack_allocated, events->n))
 		return -ENOMEM;
 	for (size_t i = events->n; i-- > 0;) {

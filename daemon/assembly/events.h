@@ -28,7 +28,7 @@ int events_push(struct events *events, const struct trace_event *event, unsigned
 
 /*
  * Fills |line|, which has room for them, with |events|: they come in the order of their ends, as a ring
- * holds them, and leave as (start ascending, duration descending). 0, -ENOMEM, or -ECANCELED when |cancel| (NULL ok) was
+ * holds them, and leave as (start ascending, duration descending). The line's memory and the events' may change places. 0, -ENOMEM, or -ECANCELED when |cancel| (NULL ok) was
  * raised: then |line| has none.
  */
 int events_order_by_start(struct events *events, struct line *line, const _Atomic int *cancel);
