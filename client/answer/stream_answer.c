@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <xxhash.h>
 
@@ -85,17 +86,32 @@ static int read_progress(struct stream_answer *s, const struct pb_field *part)
 
 /* Chunks. */
 
+/* Of |n| bytes, before the first of them is taken. */
+static int check_chunk(struct stream_answer *s, uint64_t n)
+{
+	if (s->has_trailer)
+		return fail(s, "something comes behind the trailer");
+	if (n == 0)
+		return fail(s, "a chunk is empty");
+	if (n > MAX_CHUNK_BYTES)
+		return fail(s, "a chunk is larger than 1 MiB");
+	if (s->progress.xspace_bytes && n > s->progress.xspace_bytes - s->xspace_bytes)
+		return fail(s, "more comes than was announced");
+	return 0;
+}
+
+static int take_bytes(struct stream_answer *s, const uint8_t *data, size_t n)
+{
+	XXH3_64bits_update(s->hash, data, n);
+	s->xspace_bytes += n;
+	return s->write(data, n, s->context);
+}
+
 static int read_chunk(struct stream_answer *s, const struct pb_field *part)
 {
-	if (part->n_bytes == 0)
-		return fail(s, "a chunk is empty");
-	if (part->n_bytes > MAX_CHUNK_BYTES)
-		return fail(s, "a chunk is larger than 1 MiB");
-	if (s->progress.xspace_bytes && part->n_bytes > s->progress.xspace_bytes - s->xspace_bytes)
-		return fail(s, "more comes than was announced");
-	XXH3_64bits_update(s->hash, part->data, part->n_bytes);
-	s->xspace_bytes += part->n_bytes;
-	return s->write(part->data, part->n_bytes, s->context);
+	int r = check_chunk(s, part->n_bytes);
+
+	return r ? r : take_bytes(s, part->data, part->n_bytes);
 }
 
 /* Trailer. */
@@ -133,6 +149,8 @@ static void take_trailer(struct stream_answer *s, const struct pb_field *field)
 
 static int read_part(struct stream_answer *s, const struct pb_field *part)
 {
+	int r;
+
 	if (s->has_trailer)
 		return fail(s, "something comes behind the trailer");
 	switch (part->tag) {
@@ -142,7 +160,8 @@ static int read_part(struct stream_answer *s, const struct pb_field *part)
 		return read_chunk(s, part);
 	case PB_TAG(3, PB_LEN):
 		s->has_trailer = true;
-		return read_numbers(s, part, take_trailer);
+		r = read_numbers(s, part, take_trailer);
+		return r ? r : s->write(NULL, 0, s->context);
 	default:
 		return 0; /* of a later version */
 	}
@@ -162,14 +181,63 @@ int stream_answer_feed(struct stream_answer *s, const uint8_t *message, size_t n
 	return r < 0 ? fail(s, reader.error) : 0;
 }
 
+/* A message in pieces, as it came. */
+struct pieces {
+	struct stream_answer *s;
+	uint64_t n_bytes; /* of the message */
+	size_t n_copied; /* to s->message */
+	bool is_chunk; /* and nothing else: what comes is taken where it lies */
+	bool is_begun;
+};
+
+/* Whether the message that begins with the |n| bytes at |data| is one chunk; then *head_out is what comes before its bytes. */
+static bool is_one_chunk(const struct pieces *p, const uint8_t *data, size_t n, size_t *head_out)
+{
+	struct pb_reader reader = pb_reader(data, n);
+	uint64_t tag;
+	uint64_t n_chunk;
+
+	if (pb_get_varint(&reader, &tag) || tag != PB_TAG(2, PB_LEN) ||
+		pb_get_varint(&reader, &n_chunk))
+		return false;
+	*head_out = (size_t)(reader.p - data);
+	return n_chunk == p->n_bytes - *head_out;
+}
+
+static int copy_piece(struct pieces *p, const uint8_t *data, size_t n)
+{
+	if (n > STREAM_ANSWER_MAX_BYTES - p->n_copied)
+		return fail(p->s, "a message is larger than 1 MiB");
+	memcpy(p->s->message + p->n_copied, data, n);
+	p->n_copied += n;
+	return 0;
+}
+
+static int take_piece(const uint8_t *data, size_t n, void *context)
+{
+	struct pieces *p = context;
+	size_t head = 0;
+	int r = 0;
+
+	if (!p->is_begun) {
+		p->is_begun = true;
+		p->is_chunk = is_one_chunk(p, data, n, &head);
+		if (p->is_chunk)
+			r = check_chunk(p->s, p->n_bytes - head);
+	}
+	if (r)
+		return r;
+	if (!p->is_chunk)
+		return copy_piece(p, data, n);
+	return n > head ? take_bytes(p->s, data + head, n - head) : 0;
+}
+
 int stream_answer_take(struct stream_answer *s, struct rpc_pending *pending)
 {
-	size_t n;
-	int r = rpc_pending_copy(pending, s->message, STREAM_ANSWER_MAX_BYTES, &n);
+	struct pieces p = {.s = s, .n_bytes = rpc_pending_get_bytes(pending)};
+	int r = rpc_pending_read(pending, take_piece, &p);
 
-	if (r == -EMSGSIZE)
-		return fail(s, "a message is larger than 1 MiB");
-	return r ? r : stream_answer_feed(s, s->message, n);
+	return r || p.is_chunk ? r : stream_answer_feed(s, s->message, p.n_copied);
 }
 
 int stream_answer_end(struct stream_answer *s)

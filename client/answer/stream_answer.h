@@ -35,7 +35,7 @@ struct stream_trailer {
 };
 
 struct stream_answer {
-	/* Given by the caller: gets the XSpace; 0 or a negative errno, which ends the reading. */
+	/* Given by the caller: gets the XSpace, and at its end no bytes; 0 or a negative errno, which ends the reading. */
 	int (*write)(const uint8_t *data, size_t n, void *context);
 	void *context;
 

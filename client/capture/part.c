@@ -28,6 +28,8 @@
 #include "client/process/exit.h"
 #include "client/process/interrupt.h"
 #include "client/process/progress.h"
+#include "client/process/write_behind.h"
+#include "trace/run_dir_file.h"
 
 void part_init(struct part *p, const struct capture *capture, size_t i, struct names *taken)
 {
@@ -46,6 +48,7 @@ void part_deinit(struct part *p)
 {
 	answer_deinit(&p->answer);
 	recording_deinit(&p->recording);
+	write_behind_free(p->writer);
 	run_dir_close(&p->run_dir);
 	free(p->capture_request);
 	free(p->profile_request);
@@ -133,8 +136,15 @@ static const struct recording_calls stay_calls = {.unary = {PROFILE_PATH}};
 static int write_trace(const uint8_t *data, size_t n, void *part)
 {
 	struct part *p = part;
+	int r;
 
-	return run_dir_write(&p->run_dir, data, n, &p->d);
+	/* Of many, others are received meanwhile. */
+	if (!p->writer && p->capture->n_targets == 1)
+		p->writer = write_behind_new(p->run_dir.fd);
+	if (!p->writer)
+		return n ? run_dir_write(&p->run_dir, data, n, &p->d) : 0;
+	r = n ? write_behind_write(p->writer, data, n) : write_behind_finish(p->writer);
+	return r ? run_dir_fail(&p->d, r, p->run_dir.path, "cannot write the trace") : 0;
 }
 
 int part_send(struct part *p)
@@ -261,6 +271,7 @@ static int finish(struct part *p)
 {
 	int code = recording_finish(&p->recording, &p->request, &p->d);
 
+	p->writer = write_behind_free(p->writer);
 	p->answer = (struct answer){.target = p->address.text,
 		.run_dir = &p->run_dir,
 		.names_place = !p->request.calls || !p->request.calls->is_of_session,

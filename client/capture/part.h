@@ -21,6 +21,7 @@
 #include "trace/run_dir.h"
 
 struct capture;
+struct write_behind;
 
 struct part {
 	const struct capture *capture;
@@ -29,6 +30,7 @@ struct part {
 	struct address address; /* exact, once connected */
 	struct profile_options options; /* borrows the map; session and start filled in */
 	struct run_dir run_dir;
+	struct write_behind *writer; /* of the file; NULL: none yet, or one of many */
 	struct recording recording;
 	struct recording_request request;
 	struct clock_offset clock; /* of one of many */

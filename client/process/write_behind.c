@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Some buffers in turn, and the thread that writes them; see write_behind.h. */
+#include "client/process/write_behind.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpus.h"
+#include "base/file_io.h"
+
+#define N_BUFFERS 3
+#define BUFFER_BYTES ((size_t)1 << 20)
+/* What comes before is written at once: a thread is not worth it. */
+#define MIN_BYTES ((uint64_t)4 << 20)
+
+struct write_behind {
+	int fd;
+	uint64_t n_bytes; /* so far */
+	int has_thread;
+	pthread_t thread;
+	uint8_t *buffers; /* N_BUFFERS; NULL: none */
+	size_t used_bytes; /* of the one that is being filled, behind those that are full */
+	size_t full_bytes[N_BUFFERS];
+	pthread_mutex_t mutex;
+	pthread_cond_t has_full;
+	pthread_cond_t has_room;
+	unsigned first; /* that is full; under mutex, with the three below */
+	unsigned n_full;
+	int is_ending; /* when none is full any more */
+	int error; /* a negative errno */
+};
+
+/* --- the thread ---------------------------------------------------------------------------- */
+
+/* Where the next full one is; -1 at the end. */
+static int next_full(struct write_behind *w)
+{
+	int at;
+
+	pthread_mutex_lock(&w->mutex);
+	while (!w->n_full && !w->is_ending)
+		pthread_cond_wait(&w->has_full, &w->mutex);
+	at = w->n_full ? (int)w->first : -1;
+	pthread_mutex_unlock(&w->mutex);
+	return at;
+}
+
+static void *work(void *context)
+{
+	struct write_behind *w = context;
+	int at;
+
+	while ((at = next_full(w)) >= 0) {
+		/* Behind a gap nothing is wanted. The error is this thread's to set. */
+		int r = w->error ? 0
+				 : file_write(w->fd, w->buffers + (size_t)at * BUFFER_BYTES,
+					   w->full_bytes[at]);
+
+		pthread_mutex_lock(&w->mutex);
+		w->first = (w->first + 1) % N_BUFFERS;
+		w->n_full--;
+		if (r)
+			w->error = r;
+		pthread_cond_signal(&w->has_room);
+		pthread_mutex_unlock(&w->mutex);
+	}
+	return NULL;
+}
+
+/* --- life ---------------------------------------------------------------------------------- */
+
+struct write_behind *write_behind_new(int fd)
+{
+	struct write_behind *w = calloc(1, sizeof *w);
+
+	if (!w)
+		return NULL;
+	w->fd = fd;
+	pthread_mutex_init(&w->mutex, NULL);
+	pthread_cond_init(&w->has_full, NULL);
+	pthread_cond_init(&w->has_room, NULL);
+	return w;
+}
+
+struct write_behind *write_behind_free(struct write_behind *w)
+{
+	if (!w)
+		return NULL;
+	write_behind_finish(w);
+	free(w->buffers);
+	pthread_cond_destroy(&w->has_room);
+	pthread_cond_destroy(&w->has_full);
+	pthread_mutex_destroy(&w->mutex);
+	free(w);
+	return NULL;
+}
+
+/* Signals are for who waits to be interrupted. Without a thread all is written at once. */
+static void start(struct write_behind *w)
+{
+	sigset_t before;
+	sigset_t all;
+
+	w->buffers = cpus_count(0) > 1 ? malloc(N_BUFFERS * BUFFER_BYTES) : NULL;
+	if (!w->buffers)
+		return;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	w->has_thread = pthread_create(&w->thread, NULL, work, w) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* --- who writes ---------------------------------------------------------------------------- */
+
+/* Gives away what is in the buffer at hand, and waits for another one. */
+static int hand_over(struct write_behind *w)
+{
+	int error;
+
+	pthread_mutex_lock(&w->mutex);
+	w->full_bytes[(w->first + w->n_full) % N_BUFFERS] = w->used_bytes;
+	w->n_full++;
+	w->used_bytes = 0;
+	pthread_cond_signal(&w->has_full);
+	while (w->n_full == N_BUFFERS)
+		pthread_cond_wait(&w->has_room, &w->mutex);
+	error = w->error;
+	pthread_mutex_unlock(&w->mutex);
+	return error;
+}
+
+static uint8_t *get_buffer(struct write_behind *w)
+{
+	unsigned at;
+
+	pthread_mutex_lock(&w->mutex);
+	at = (w->first + w->n_full) % N_BUFFERS;
+	pthread_mutex_unlock(&w->mutex);
+	return w->buffers + at * BUFFER_BYTES;
+}
+
+static int copy(struct write_behind *w, const uint8_t *data, size_t n)
+{
+	while (n) {
+		size_t room = BUFFER_BYTES - w->used_bytes;
+		size_t part = n < room ? n : room;
+		int r;
+
+		memcpy(get_buffer(w) + w->used_bytes, data, part);
+		w->used_bytes += part;
+		data += part;
+		n -= part;
+		r = w->used_bytes == BUFFER_BYTES ? hand_over(w) : 0;
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+int write_behind_write(struct write_behind *w, const uint8_t *data, size_t n)
+{
+	int had_enough = w->n_bytes >= MIN_BYTES;
+
+	w->n_bytes += n;
+	if (!had_enough && w->n_bytes >= MIN_BYTES)
+		start(w);
+	if (w->has_thread)
+		return copy(w, data, n);
+	if (!w->error)
+		w->error = file_write(w->fd, data, n);
+	return w->error;
+}
+
+int write_behind_finish(struct write_behind *w)
+{
+	if (!w->has_thread)
+		return w->error;
+	if (w->used_bytes)
+		hand_over(w);
+	pthread_mutex_lock(&w->mutex);
+	w->is_ending = 1;
+	pthread_cond_signal(&w->has_full);
+	pthread_mutex_unlock(&w->mutex);
+	pthread_join(w->thread, NULL);
+	w->has_thread = 0;
+	return w->error;
+}
