@@ -5,8 +5,8 @@
  *
  * Threads: all functions from one.
  */
-#ifndef CLIENT_PROCESS_WRITE_BEHIND_H
-#define CLIENT_PROCESS_WRITE_BEHIND_H
+#ifndef CLIENT_WRITE_BEHIND_H
+#define CLIENT_WRITE_BEHIND_H
 
 #include <stddef.h>
 #include <stdint.h>

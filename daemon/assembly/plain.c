@@ -2,6 +2,7 @@
 /* Records of one slot; see plain.h and lib/wire/record.h. */
 #include "daemon/assembly/plain.h"
 
+#include "base/prefetch.h"
 #include "daemon/assembly/assembly.h"
 #include "daemon/target/timeline.h"
 #include "lib/wire/record.h"
@@ -56,6 +57,7 @@ static size_t take_some(
 		uint64_t end = era_date(&p->era, slots[i].word[0] + duration);
 		uint64_t start = end - duration;
 
+		prefetch_for_read((const uint8_t *)&slots[i] + PREFETCH_AHEAD_BYTES);
 		/* One that ended at no time of the recording makes no sense, and is counted: not here. */
 		if (!is_plain(&slots[i]) || !name || end > p->era.before_ticks || end < duration)
 			break;
