@@ -31,26 +31,87 @@ static uint64_t find_from(const struct recording *part, uint64_t last_ms)
 				       (double)(stop.ticks - start.ticks));
 }
 
-/* Before anything is looked at: while memory is made, the thread writes on. */
-static void make_room(struct thread_log *log, struct ring *ring, const struct source *s)
-{
-	uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
+/* What becomes of one process. */
+struct piece {
+	struct source *s; /* the part's; NULL: no memory */
+	struct thread_log **rooms; /* empty logs with memory, by ring; some are NULL, or all */
+};
 
-	thread_log_make_room(
-		log, head < s->target->n_slots ? head : s->target->n_slots, s->drain.budget);
+static uint64_t count_slots(const struct target *t, uint32_t i)
+{
+	uint64_t head = atomic_load_explicit(&target_ring(t, i)->head, memory_order_relaxed);
+
+	return head < t->n_slots ? head : t->n_slots;
 }
 
-static int take_picture(struct source *s, uint32_t i, uint64_t from_ticks)
+/* Of all rings not more than the part may have: |*n_left| slots are. */
+static struct thread_log *make_room(struct source *s, uint32_t i, uint64_t *n_left)
 {
+	uint64_t n = count_slots(s->target, i);
+	struct thread_log *log;
+
+	if (n > *n_left || thread_log_new(s->drain.budget, &log))
+		return NULL;
+	*n_left -= n;
+	thread_log_make_room(log, n, s->drain.budget);
+	return log;
+}
+
+/* Before the instant: while memory is made, the threads write on. What there is none for is had made later. */
+static void make_rooms(struct piece *p, uint64_t *n_left)
+{
+	const struct target *t = p->s->target;
+
+	p->rooms = calloc(t->n_rings, sizeof(struct thread_log *));
+	for (uint32_t i = 0; i < t->n_rings && p->rooms; i++)
+		if (rings_is_used(t, i))
+			p->rooms[i] = make_room(p->s, i, n_left);
+}
+
+static int begin_piece(const struct recorder *r, size_t i, struct recording *part, struct piece *p,
+	uint64_t *n_left)
+{
+	const struct source *of = r->recording.sources[i];
+	int error = source_new(of->target, &part->budget, &p->s);
+
+	if (error)
+		return error;
+	part->sources[part->n_sources++] = p->s;
+	p->s->state = SOURCE_ENDED;
+	p->s->drain.is_picture = 1;
+	if (of->state != SOURCE_ENDED)
+		make_rooms(p, n_left);
+	return 0;
+}
+
+static void end_piece(struct piece *p)
+{
+	for (uint32_t i = 0; p->rooms && i < p->s->target->n_rings; i++)
+		thread_log_free(p->rooms[i]);
+	free(p->rooms);
+}
+
+/* One with room, if it was made. */
+static int get_log(struct piece *p, uint32_t i, struct thread_log **out)
+{
+	if (!p->rooms || !p->rooms[i])
+		return thread_log_new(p->s->drain.budget, out);
+	*out = p->rooms[i];
+	p->rooms[i] = NULL;
+	return 0;
+}
+
+static int take_picture(struct piece *p, uint32_t i, uint64_t from_ticks)
+{
+	struct source *s = p->s;
 	struct thread_log *log;
 	uint32_t word = atomic_load(&s->target->arena->word);
-	int r = thread_log_new(s->drain.budget, &log);
+	int r = get_log(p, i, &log);
 
 	if (r) {
 		s->drain.lost_memory += r == THREAD_LOG_FULL;
 		return r;
 	}
-	make_room(log, target_ring(s->target, i), s);
 	r = ring_picture_take(s->target, i, word, s->drain.budget, log);
 	if (r > 0) {
 		s->drain.n_broken += r == RING_PICTURE_BROKEN;
@@ -63,37 +124,31 @@ static int take_picture(struct source *s, uint32_t i, uint64_t from_ticks)
 	return drain_take_log(&s->drain, log) || r == -ENOMEM ? -ENOMEM : 0;
 }
 
-static int take_pictures(struct source *s, uint64_t from_ticks)
+static int take_pictures(struct piece *p, uint64_t from_ticks)
 {
+	const struct target *t = p->s->target;
 	int error = 0;
 
-	for (uint32_t i = 0; i < s->target->n_rings; i++)
-		if (rings_is_used(s->target, i) && take_picture(s, i, from_ticks) == -ENOMEM)
+	for (uint32_t i = 0; i < t->n_rings; i++)
+		if (rings_is_used(t, i) && take_picture(p, i, from_ticks) == -ENOMEM)
 			error = -ENOMEM;
 	return error;
 }
 
-static int cut_source(
-	const struct recorder *r, size_t i, struct recording *part, uint64_t from_ticks)
+static int fill_piece(const struct recorder *r, size_t i, struct piece *p, uint64_t from_ticks)
 {
 	const struct source *of = r->recording.sources[i];
-	struct source *s;
-	int error = source_new(of->target, &part->budget, &part->sources[i]);
+	struct drain *d = &p->s->drain;
+	int error;
 
-	if (error)
-		return error;
-	s = part->sources[i];
-	part->n_sources++;
-	s->state = SOURCE_ENDED;
-	s->drain.is_picture = 1;
-	s->drain.asked_ticks = from_ticks;
-	s->drain.lost_no_ring =
+	d->asked_ticks = from_ticks;
+	d->lost_no_ring =
 		atomic_load(&of->target->arena->lost_no_ring) - of->drain.lost_no_ring_before;
-	error = ended_threads_copy(r->ended_of[i], &s->drain, from_ticks);
-	s->drain.n_ended = s->drain.n_logs;
+	error = ended_threads_copy(r->ended_of[i], d, from_ticks);
+	d->n_ended = d->n_logs;
 	if (i == 0)
-		ended_sums_tell(&r->gone, &s->drain);
-	if (of->state != SOURCE_ENDED && take_pictures(s, from_ticks))
+		ended_sums_tell(&r->gone, d);
+	if (of->state != SOURCE_ENDED && take_pictures(p, from_ticks))
 		error = -ENOMEM;
 	return error;
 }
@@ -121,26 +176,57 @@ static void set_times(struct recording *part)
 	part->start_unix_ns = realtime_ns() - (monotonic_ns() - part->start.monotonic_ns);
 }
 
-int recorder_cut(struct recorder *r, uint64_t last_ms, struct recording *part)
+static int begin_pieces(const struct recorder *r, struct recording *part, struct piece *pieces)
 {
-	int error = r->recording.error;
-	uint64_t from_ticks;
+	uint64_t n_left = part->budget.max_bytes / sizeof(struct slot);
+	int error = 0;
 
-	*part = r->recording;
-	part->sources = calloc(r->recording.n_sources, sizeof(struct source *));
-	part->n_sources = part->n_allocated = 0;
-	/* For the rings do not wait: what is to be spooled is so afterwards. */
-	part->budget.window_bytes = 0;
+	for (size_t i = 0; i < r->recording.n_sources; i++)
+		if (begin_piece(r, i, part, &pieces[i], &n_left))
+			error = -ENOMEM;
+	return error;
+}
+
+static int fill_pieces(
+	struct recorder *r, uint64_t last_ms, struct recording *part, struct piece *pieces)
+{
+	uint64_t from_ticks;
+	int error = 0;
+
 	part->stop = r->frozen.ticks ? r->frozen : ring_picture_now(part->uses_ticks);
 	set_times(part);
 	from_ticks = find_from(part, last_ms);
-	if (timeline_copy(&r->recording.timeline, &part->timeline) ||
-		timeline_add(&part->timeline, part->stop) || !part->sources)
-		return part->error = -ENOMEM;
+	if (timeline_add(&part->timeline, part->stop))
+		error = -ENOMEM;
 	for (size_t i = 0; i < r->recording.n_sources; i++)
-		if (cut_source(r, i, part, from_ticks))
+		if (pieces[i].s && fill_piece(r, i, &pieces[i], from_ticks))
 			error = -ENOMEM;
 	find_window(part, from_ticks);
+	return error;
+}
+
+int recorder_cut(struct recorder *r, uint64_t last_ms, struct recording *part)
+{
+	size_t n = r->recording.n_sources;
+	struct piece *pieces = calloc(n, sizeof *pieces);
+	int error = r->recording.error;
+
+	*part = r->recording;
+	part->sources = calloc(n, sizeof(struct source *));
+	part->n_sources = part->n_allocated = 0;
+	/* For the rings do not wait: what is to be spooled is so afterwards. */
+	part->budget.window_bytes = 0;
+	if (timeline_copy(&r->recording.timeline, &part->timeline) || !part->sources || !pieces) {
+		free(pieces);
+		return part->error = -ENOMEM;
+	}
+	if (begin_pieces(r, part, pieces))
+		error = -ENOMEM;
+	if (fill_pieces(r, last_ms, part, pieces))
+		error = -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		end_piece(&pieces[i]);
+	free(pieces);
 	r->recording.error = 0;
 	return part->error = error;
 }
