@@ -10,8 +10,6 @@
 #include "trace/space.h"
 #include "trace/xspace_put.h"
 
-#define BATCH_BYTES (16u << 10)
-
 /* Reserved room at the end of the output that is committed a batch at a time. */
 struct cursor {
 	struct chunks *out;

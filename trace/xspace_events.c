@@ -44,12 +44,17 @@ static int add_rules(struct xspace_events *x)
 	return 0;
 }
 
+size_t xspace_events_max_bytes(const struct xspace_events *x, size_t n)
+{
+	return x->plane ? SIZE_MAX : n * HEAD_MAX_BYTES + BATCH_BYTES;
+}
+
 int xspace_events_encode(
 	struct xspace_events *x, const struct trace_event *events, size_t n, struct chunks *out)
 {
 	struct plane_encoder e = {.plane = x->plane, .out = out};
 
-	if (add_rules(x))
+	if (x->plane && add_rules(x))
 		return -ENOMEM;
 	e.stat_rules = x->rules;
 	encoder_write_some(&e, events, n);

@@ -15,15 +15,21 @@ struct plane;
 struct trace_event;
 
 struct xspace_events {
-	const struct plane *plane;
+	const struct plane *plane; /* NULL ok */
 	uint8_t *rules; /* of the plane's stat names so far */
 	size_t n_rules;
 	size_t n_allocated;
 };
 
-/* |plane| outlives it; names may be added to it, and its stats replaced, between two calls. */
+/*
+ * |plane| outlives it; names may be added to it, and its stats replaced, between two calls. NULL: events that have no stats
+ * are all that it encodes; then nothing of the plane is looked at.
+ */
 void xspace_events_init(struct xspace_events *x, const struct plane *plane);
 void xspace_events_deinit(struct xspace_events *x);
+
+/* Room that is enough for |n| events; SIZE_MAX: that is not known. */
+size_t xspace_events_max_bytes(const struct xspace_events *x, size_t n);
 
 /* Appends |n| events of the plane, in their order. 0 or -ENOMEM. */
 int xspace_events_encode(

@@ -20,6 +20,7 @@ struct xspace_gaps;
 
 #define HEAD_MAX_BYTES \
 	32 /* of an event: tag, length, metadata id, offset, duration; and what is stored behind it */
+#define BATCH_BYTES (16u << 10) /* room is asked for, for so many or more */
 #define STAT_MAX_BYTES 24 /* of a stat without the text or bytes in it */
 #define FIELD_MAX_BYTES 16 /* tag and number, or tag and length */
 #define RESERVED_STAT "group_id" /* XProf then believes that the file is grouped already */

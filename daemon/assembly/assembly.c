@@ -8,7 +8,9 @@
 
 #include "base/cancel.h"
 #include "base/grow.h"
+#include "daemon/assembly/part_writer.h"
 #include "daemon/assembly/plain.h"
+#include "daemon/assembly/spool.h"
 #include "daemon/assembly/track.h"
 #include "daemon/drain/thread_log.h"
 #include "daemon/target/entry.h"
@@ -29,6 +31,7 @@ static int init(struct assembly *as, struct target *target)
 		return -ENOMEM;
 	stats_init(&as->stats, as->plane, &as->texts);
 	xspace_events_init(&as->encoder, as->plane);
+	xspace_events_init(&as->plain_encoder, NULL);
 	return 0;
 }
 
@@ -60,6 +63,11 @@ void assembly_set_spool(struct assembly *as, struct spool *spool, struct keep *k
 	as->spool = spool;
 	as->keep = keep;
 	as->texts.keep = keep;
+}
+
+void assembly_set_writer(struct assembly *as, struct part_writer *writer)
+{
+	as->writer = writer;
 }
 
 struct assembly *assembly_free(struct assembly *as)
@@ -241,8 +249,15 @@ int assembly_add_open(struct assembly *as, const struct thread_log *log, uint64_
 
 /* --- to the spool -------------------------------------------------------------------------- */
 
-int assembly_flush(struct assembly *as, struct track *track)
+/* What has stats is encoded before the plane gets more of them, and names. */
+static int is_plain(const struct assembly *as)
 {
+	return as->plane->n_stats == as->n_line_stats;
+}
+
+static int write_events(struct assembly *as, struct track *track)
+{
+	struct xspace_events *encoder = is_plain(as) ? &as->plain_encoder : &as->encoder;
 	struct line *line = &as->ordered;
 	int r = 0;
 
@@ -250,12 +265,21 @@ int assembly_flush(struct assembly *as, struct track *track)
 		return -ENOMEM;
 	r = events_order_by_start(&as->events, line, as->cancel);
 	if (!r)
-		r = track_append(
-			track, &as->encoder, line->events, line->n_events, as->spool, as->keep);
+		r = track_append(track, encoder, line->events, line->n_events, as->spool, as->keep);
 	as->events.n = 0;
 	/* Nobody refers to them any more. */
 	as->plane->n_stats = as->n_line_stats;
 	return r;
+}
+
+int assembly_flush(struct assembly *as, struct track *track)
+{
+	int r;
+
+	if (as->writer && is_plain(as))
+		return part_writer_give(as->writer, track, &as->events);
+	r = as->writer ? part_writer_settle(as->writer) : 0;
+	return r ? r : write_events(as, track);
 }
 
 int assembly_spool(
@@ -266,6 +290,8 @@ int assembly_spool(
 	as->error = texts_update(&as->texts);
 	while (at < n_slots && !as->error) {
 		at = add_some(as, slots, n_slots, at, PART_SLOTS);
+		if (as->gives_slots)
+			spool_reuse(as->spool, at * sizeof *slots);
 		if (!as->error)
 			as->error = assembly_flush(as, track);
 	}

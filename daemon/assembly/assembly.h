@@ -21,6 +21,7 @@
 #include "trace/space.h"
 #include "trace/xspace_events.h"
 
+struct part_writer;
 struct plane;
 struct slot;
 struct spool;
@@ -46,7 +47,10 @@ struct assembly {
 	struct events events; /* of the thread at hand */
 	struct line ordered; /* the same on their way to the spool; without a name */
 	struct xspace_events encoder;
+	struct xspace_events plain_encoder; /* of events without stats */
 	struct spool *spool; /* borrowed; NULL: nothing is spooled */
+	int gives_slots; /* those that are spooled now, to the spool */
+	struct part_writer *writer; /* borrowed; NULL: who adds writes to the spool, too */
 	struct keep *keep; /* borrowed, or |no_limit| */
 	struct keep no_limit;
 	size_t n_line_stats; /* of the plane's: those of lines that are complete */
@@ -62,6 +66,8 @@ int assembly_new(struct target *target, uint64_t earliest_ticks, uint64_t start_
 	struct assembly **out);
 /* From here on events can be spooled; both are borrowed. */
 void assembly_set_spool(struct assembly *as, struct spool *spool, struct keep *keep);
+/* Of that spool: it gets what is spooled and has no stats. Borrowed. */
+void assembly_set_writer(struct assembly *as, struct part_writer *writer);
 struct assembly *assembly_free(struct assembly *as); /* NULL ok; returns NULL */
 
 /* Of the slots that are added next, and of no others: of a log that has some. They are borrowed. */
@@ -73,7 +79,10 @@ int assembly_add(struct assembly *as, const struct slot *slots, size_t n_slots);
 /* The spans that were open at |stop_ticks|, cut there. The innermost comes first, as if they ended now. */
 int assembly_add_open(struct assembly *as, const struct thread_log *log, uint64_t stop_ticks);
 
-/* As assembly_add(), for a thread whose events go to as->spool: |track|. */
+/*
+ * As assembly_add(), for a thread whose events go to as->spool: |track|. With as->gives_slots that gets the slots, too, when
+ * they were read: spool_take_used() was called with them.
+ */
 int assembly_spool(
 	struct assembly *as, struct track *track, const struct slot *slots, size_t n_slots);
 /* Moves as->events there. */

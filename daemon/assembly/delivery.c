@@ -193,6 +193,16 @@ static ssize_t read_step(struct delivery *d, uint8_t *to, size_t n)
 	return (ssize_t)read_to_gap(d, to, n);
 }
 
+void delivery_look(struct delivery *d)
+{
+	while (!d->piece.n_bytes && (d->is_merging || is_at_gap(d)) && !d->error) {
+		ssize_t r = read_step(d, NULL, 0);
+
+		if (r < 0)
+			d->error = (int)r;
+	}
+}
+
 static int is_at_end(const struct delivery *d)
 {
 	return !d->piece.n_bytes && !d->is_merging && d->gap == d->n_gaps &&

@@ -45,6 +45,12 @@ uint64_t delivery_get_bytes(const struct delivery *d);
  */
 ssize_t delivery_read(struct delivery *d, uint8_t *to, size_t n);
 
+/*
+ * The next bytes without a copy, if they lie in memory, in a row, and are worth it: appends at most |n| of them to |to|. How many
+ * they are; 0: they are to be read.
+ */
+size_t delivery_lend(struct delivery *d, size_t n, struct chunks *to);
+
 /* |n| bytes, all of them. 0, or a negative errno: -EIO when there are fewer. */
 int delivery_read_all(struct delivery *d, uint8_t *to, size_t n);
 

@@ -9,20 +9,39 @@
 #include "daemon/assembly/delivery_parts.h"
 #include "daemon/assembly/spool.h"
 
+/* Of less a copy costs less. */
+#define MIN_LENT_BYTES ((size_t)64 << 10)
+
 static void release(void *spool)
 {
 	spool_release(spool);
 }
 
-static void lend_piece(
-	struct delivery *d, const struct piece *piece, const uint8_t *map, struct chunks *to)
+static void lend_piece(struct delivery *d, const struct piece *piece, struct chunks *to)
 {
-	chunks_lend(to, piece->bytes ? piece->bytes : map + piece->offset, (size_t)piece->n_bytes,
-		release, spool_hold(d->spool));
+	chunks_lend(to, piece->bytes ? piece->bytes : spool_find(d->spool, piece->offset),
+		(size_t)piece->n_bytes, release, spool_hold(d->spool));
 }
 
-static void lend_track(
-	struct delivery *d, const struct track *track, const uint8_t *map, struct chunks *to)
+size_t delivery_lend(struct delivery *d, size_t n, struct chunks *to)
+{
+	struct piece part;
+
+	if (!d->spool || !spool_is_memory(d->spool))
+		return 0;
+	delivery_look(d);
+	part = d->piece;
+	if (part.bytes || part.n_bytes < MIN_LENT_BYTES)
+		return 0;
+	if (part.n_bytes > n)
+		part.n_bytes = n;
+	lend_piece(d, &part, to);
+	d->piece.offset += part.n_bytes;
+	d->piece.n_bytes -= part.n_bytes;
+	return (size_t)part.n_bytes;
+}
+
+static void lend_track(struct delivery *d, const struct track *track, struct chunks *to)
 {
 	struct merge merge;
 	struct piece piece;
@@ -30,7 +49,7 @@ static void lend_track(
 
 	merge_init(&merge, track, d->spool);
 	while ((r = merge_next(&merge, &piece)) > 0)
-		lend_piece(d, &piece, map, to);
+		lend_piece(d, &piece, to);
 	merge_deinit(&merge);
 	if (r)
 		to->error = r;
@@ -54,17 +73,16 @@ static void copy_to(struct delivery *d, uint64_t end, struct chunks *to)
 
 static void lend_spool(struct delivery *d, struct chunks *to)
 {
-	const uint8_t *map = spool_map(d->spool);
 	uint64_t n_own = d->chunks.chunks.total_bytes;
 
-	if (!map)
+	if (!spool_map(d->spool))
 		to->error = -ENOMEM;
 	for (size_t i = 0; i < d->n_gaps && !to->error; i++) {
 		copy_to(d, d->gaps[i].at, to);
 		if (d->gaps[i].track)
-			lend_track(d, d->gaps[i].track, map, to);
+			lend_track(d, d->gaps[i].track, to);
 		else
-			lend_piece(d, &d->gaps[i].piece, map, to);
+			lend_piece(d, &d->gaps[i].piece, to);
 	}
 	if (!to->error)
 		copy_to(d, n_own, to);

@@ -33,4 +33,7 @@ struct delivery {
 	int error;
 };
 
+/* Has d->piece filled, if a piece comes next. */
+void delivery_look(struct delivery *d);
+
 #endif

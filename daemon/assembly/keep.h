@@ -2,23 +2,29 @@
 /*
  * What of a spooled capture must stay in memory until its end: names, stragglers, the places of runs, the marks of async
  * spans, the samples of counters. A share of the capture's memory; what does not fit is left out and counted.
+ *
+ * Threads: any.
  */
 #ifndef DAEMON_KEEP_H
 #define DAEMON_KEEP_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 struct keep {
 	uint64_t max_bytes; /* UINT64_MAX: no limit */
-	uint64_t used_bytes;
+	_Atomic uint64_t used_bytes;
 };
 
 /* 1: there is room for |bytes| more, and they count. */
 static inline int keep_take(struct keep *k, uint64_t bytes)
 {
-	if (k->used_bytes > k->max_bytes || bytes > k->max_bytes - k->used_bytes)
-		return 0;
-	k->used_bytes += bytes;
+	uint64_t used = atomic_load_explicit(&k->used_bytes, memory_order_relaxed);
+
+	do
+		if (used > k->max_bytes || bytes > k->max_bytes - used)
+			return 0;
+	while (!atomic_compare_exchange_weak(&k->used_bytes, &used, used + bytes));
 	return 1;
 }
 

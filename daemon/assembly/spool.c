@@ -16,11 +16,12 @@
 #include "base/grow.h"
 #include "base/pages.h"
 #include "daemon/assembly/track.h"
+#include "daemon/assembly/used_rooms.h"
 #include "daemon/kernel/spool_place.h"
 
 struct spool {
 	_Atomic int n_holders;
-	int fd; /* -1: it is |map|, of max_bytes */
+	int fd; /* -1: it is memory: |map|, of max_bytes, and |used|. An offset is an address, then */
 	char dir[256];
 	uint64_t max_bytes;
 	_Atomic uint64_t n_bytes;
@@ -30,10 +31,14 @@ struct spool {
 	size_t n_tracks_allocated;
 	uint8_t *map; /* NULL: not mapped */
 	size_t map_bytes;
-	struct chunks room; /* the writer's */
+	struct used_rooms used;
+	uint64_t
+		n_fresh; /* bytes of the map that were written to; the writer's, with the two below */
+	uint8_t *lent; /* the room's first byte; not of a file */
+	struct chunks room;
 };
 
-static int is_memory(const struct spool *s)
+int spool_is_memory(const struct spool *s)
 {
 	return s->fd < 0;
 }
@@ -56,6 +61,7 @@ int spool_new(const char *dir, uint64_t max_bytes, struct spool **out, struct di
 	}
 	s->n_holders = 1;
 	s->fd = fd;
+	used_rooms_init(&s->used);
 	room = spool_place_find_room(fd);
 	s->max_bytes = room < max_bytes ? room : max_bytes;
 	snprintf(s->dir, sizeof s->dir, "%s", place);
@@ -78,6 +84,7 @@ int spool_new_in_memory(uint64_t max_bytes, struct spool **out)
 	pages_make_large(map, max_bytes);
 	s->n_holders = 1;
 	s->fd = -1;
+	used_rooms_init(&s->used);
 	s->map = map;
 	s->map_bytes = s->max_bytes = max_bytes;
 	snprintf(s->dir, sizeof s->dir, "memory");
@@ -99,9 +106,10 @@ struct spool *spool_release(struct spool *s)
 		track_free(s->tracks[i]);
 	free(s->tracks);
 	chunks_deinit(&s->room);
+	used_rooms_deinit(&s->used);
 	if (s->map)
 		munmap(s->map, s->map_bytes);
-	if (!is_memory(s))
+	if (!spool_is_memory(s))
 		close(s->fd);
 	free(s);
 	return NULL;
@@ -132,27 +140,58 @@ static void keep_map(void *spool)
 	(void)spool;
 }
 
-struct chunks *spool_get_room(struct spool *s)
+int spool_take_used(struct spool *s, void *data)
 {
-	uint64_t at = atomic_load(&s->n_bytes);
+	return used_rooms_add(&s->used, data);
+}
 
+void spool_reuse(struct spool *s, size_t n_bytes)
+{
+	used_rooms_let_go(&s->used, n_bytes);
+}
+
+static int is_fresh(const struct spool *s)
+{
+	return s->lent == s->map + s->n_fresh;
+}
+
+/* Straight to where it will stay. */
+static void lend_memory(struct spool *s, size_t max_bytes)
+{
+	s->lent = used_rooms_find(&s->used, max_bytes);
+	if (!s->lent) {
+		s->lent = s->map + s->n_fresh;
+		max_bytes = s->max_bytes - s->n_fresh;
+	}
+	chunks_lend_room(&s->room, s->lent, max_bytes, keep_map, s);
+}
+
+struct chunks *spool_get_room(struct spool *s, size_t max_bytes)
+{
 	chunks_rewind(&s->room);
-	/* Straight to where it will stay. */
-	if (is_memory(s))
-		chunks_lend_room(&s->room, s->map + at, s->max_bytes - at, keep_map, s);
+	if (spool_is_memory(s))
+		lend_memory(s, max_bytes);
 	return &s->room;
 }
 
 /* It is there already, in the room; unless that was too small. */
-static int write_to_memory(const struct spool *s, const struct chunks *c, uint64_t at)
+static int write_to_memory(struct spool *s, const struct chunks *c, uint64_t *offset_out)
 {
-	if (!c->total_bytes || (c->n_chunks == 1 && c->chunks[0].data == s->map + at))
+	*offset_out = (uintptr_t)s->lent;
+	if (!c->total_bytes)
 		return 0;
-	return -ENOBUFS;
+	if (c->n_chunks != 1 || c->chunks[0].data != s->lent)
+		return -ENOBUFS;
+	if (is_fresh(s))
+		s->n_fresh += c->total_bytes;
+	else
+		used_rooms_take(&s->used, c->total_bytes);
+	return 0;
 }
 
-static int write_to_file(const struct spool *s, const struct chunks *c, uint64_t at)
+static int write_to_file(const struct spool *s, const struct chunks *c, uint64_t *offset_out)
 {
+	uint64_t at = *offset_out = atomic_load(&s->n_bytes);
 	int r = 0;
 
 	for (size_t i = 0; i < c->n_chunks && !r; i++) {
@@ -167,12 +206,12 @@ int spool_append(struct spool *s, const struct chunks *c, uint64_t *offset_out)
 	uint64_t at = atomic_load(&s->n_bytes);
 	int r = atomic_load(&s->error);
 
-	*offset_out = at;
 	if (r)
 		return r;
 	if (c->total_bytes > s->max_bytes - at)
 		return fail(s, -ENOBUFS);
-	r = is_memory(s) ? write_to_memory(s, c, at) : write_to_file(s, c, at);
+	r = spool_is_memory(s) ? write_to_memory(s, c, offset_out)
+			       : write_to_file(s, c, offset_out);
 	if (r)
 		return fail(s, r);
 	atomic_store(&s->n_bytes, at + c->total_bytes);
@@ -196,10 +235,15 @@ int spool_get_error(const struct spool *s)
 
 int spool_read(const struct spool *s, uint64_t offset, uint8_t *to, size_t n)
 {
-	if (!is_memory(s))
+	if (!spool_is_memory(s))
 		return file_read_at(s->fd, to, n, offset);
-	memcpy(to, s->map + offset, n);
+	memcpy(to, spool_find(s, offset), n);
 	return 0;
+}
+
+const uint8_t *spool_find(const struct spool *s, uint64_t offset)
+{
+	return spool_is_memory(s) ? (const uint8_t *)(uintptr_t)offset : s->map + offset;
 }
 
 uint64_t spool_get_bytes(const struct spool *s)
@@ -222,7 +266,7 @@ const uint8_t *spool_map(struct spool *s)
 	size_t n = (size_t)atomic_load(&s->n_bytes);
 	void *p;
 
-	if (is_memory(s) || (s->map && s->map_bytes == n))
+	if (spool_is_memory(s) || (s->map && s->map_bytes == n))
 		return s->map;
 	if (s->map)
 		munmap(s->map, s->map_bytes);

@@ -27,14 +27,24 @@ int spool_new(const char *dir, uint64_t max_bytes, struct spool **out, struct di
  * (spool_get_room()), and nothing else. Owner: as above. 0 or -ENOMEM.
  */
 int spool_new_in_memory(uint64_t max_bytes, struct spool **out);
+/*
+ * Of one in memory: |data| (malloc'ed) is read from its beginning on, and what was read of it is as good as fresh memory, which
+ * costs a page fault for each 4 KiB. Owner: the spool, or on failure the caller. 0 or -ENOMEM. Any thread.
+ */
+int spool_take_used(struct spool *s, void *data);
+/* Of what was taken last nobody reads the first |n_bytes| any more, of what was taken before nothing. Any thread. */
+void spool_reuse(struct spool *s, size_t n_bytes);
 struct spool *spool_hold(struct spool *s); /* one holder more */
 struct spool *spool_release(struct spool *s); /* NULL ok; returns NULL */
 
 /* Lives as long as the spool; NULL when memory ran out. */
 struct track *spool_add_track(struct spool *s);
 
-/* Empty: where the writer encodes what it appends next. The spool's, until it is asked again. */
-struct chunks *spool_get_room(struct spool *s);
+/*
+ * Empty: where the writer encodes what it appends next, |max_bytes| at most; SIZE_MAX: it does not know how much. The spool's,
+ * until it is asked again.
+ */
+struct chunks *spool_get_room(struct spool *s, size_t max_bytes);
 
 /*
  * Appends all of |c|: *offset_out is where it begins. Otherwise nothing, and nothing from then on: -ENOBUFS at
@@ -53,6 +63,10 @@ uint64_t spool_get_bytes(const struct spool *s);
 uint64_t spool_get_max_bytes(const struct spool *s);
 /* For people. */
 const char *spool_get_dir(const struct spool *s);
+
+/* Where what lies at |offset| is in memory: of a file that was mapped, and hasn't got any longer since, or of memory. */
+const uint8_t *spool_find(const struct spool *s, uint64_t offset);
+int spool_is_memory(const struct spool *s);
 
 /*
  * The file as memory to read, for as long as somebody holds it: the pages are the file's. NULL when there is no room

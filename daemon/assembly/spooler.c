@@ -8,27 +8,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpus.h"
 #include "base/diag.h"
 #include "daemon/assembly/assembly.h"
 #include "daemon/assembly/keep.h"
+#include "daemon/assembly/part_writer.h"
 #include "daemon/assembly/slot_pool.h"
 #include "daemon/assembly/spool.h"
 #include "daemon/drain/thread_log.h"
 #include "daemon/target/timeline.h"
+
+/* Of slots at a time: fewer are soon used again by who empties rings. */
+#define MIN_GIVEN_BYTES ((size_t)1 << 20)
 
 /* One thread's slots, and what the clocks said since the batch before. */
 struct batch {
 	struct batch *next;
 	struct assembly *assembly;
 	struct track *track;
-	struct slot_batch slots;
+	struct slot_batch slots; /* NULL: they are the spool's */
 	size_t n_pairs;
 	struct clock_pair pairs[];
 };
 
 struct spooler {
 	struct spool *spool;
-	struct keep keep; /* the thread's */
+	struct keep keep; /* the threads' */
+	struct part_writer *writer; /* NULL: the thread writes itself */
+	int in_memory;
 	uint64_t full_bytes; /* of the spool: no more is taken */
 	struct timeline timeline; /* the thread's */
 	uint64_t last_ticks; /* of the pair that was taken last */
@@ -76,17 +83,31 @@ static int is_dropping(struct spooler *s)
 	return is;
 }
 
-static int write_batch(struct spooler *s, const struct batch *b)
+/* Of what is read bytes are made, nearly as many: they go where it was. */
+static int give_slots(struct spooler *s, const struct batch *b)
 {
+	return s->in_memory && b->slots.n * sizeof *b->slots.slots >= MIN_GIVEN_BYTES &&
+	       !spool_take_used(s->spool, b->slots.slots);
+}
+
+static int write_batch(struct spooler *s, struct batch *b)
+{
+	struct assembly *as = b->assembly;
+	struct slot *slots = b->slots.slots;
 	int r = 0;
 
 	for (size_t i = 0; i < b->n_pairs && !r; i++)
 		r = timeline_add(&s->timeline, b->pairs[i]);
 	if (r)
 		return r;
-	b->assembly->timeline = &s->timeline;
-	assembly_set_eras(b->assembly, b->slots.eras, b->slots.n_eras);
-	return assembly_spool(b->assembly, b->track, b->slots.slots, b->slots.n);
+	as->timeline = &s->timeline;
+	assembly_set_eras(as, b->slots.eras, b->slots.n_eras);
+	as->gives_slots = give_slots(s, b);
+	if (as->gives_slots)
+		b->slots.slots = NULL;
+	r = assembly_spool(as, b->track, slots, b->slots.n);
+	as->gives_slots = 0;
+	return r;
 }
 
 static void finish_batch(struct spooler *s, struct batch *b)
@@ -151,6 +172,7 @@ int spooler_new(const struct spooler_config *config, struct spooler **out, struc
 	pthread_cond_init(&s->has_room, NULL);
 	slot_pool_init(&s->pool);
 	s->last = &s->first;
+	s->in_memory = config->in_memory;
 	s->keep.max_bytes = config->keep_bytes;
 	timeline_init(&s->timeline, config->uses_ticks);
 	r = open_spool(config, &s->spool, d);
@@ -163,6 +185,9 @@ int spooler_new(const struct spooler_config *config, struct spooler **out, struc
 		spooler_free(s);
 		return r;
 	}
+	/* Without one it takes longer. */
+	if (config->encodes_apart && cpus_count(0) > 1)
+		part_writer_new(s->spool, &s->keep, &s->writer);
 	max_bytes = spool_get_max_bytes(s->spool);
 	s->full_bytes = max_bytes > config->reserve_bytes ? max_bytes - config->reserve_bytes : 0;
 	*out = s;
@@ -187,6 +212,7 @@ struct spooler *spooler_free(struct spooler *s)
 	if (!s)
 		return NULL;
 	end_thread(s, 1);
+	part_writer_free(s->writer);
 	spool_release(s->spool);
 	timeline_deinit(&s->timeline);
 	slot_pool_deinit(&s->pool);
@@ -202,6 +228,7 @@ struct spooler *spooler_free(struct spooler *s)
 void spooler_adopt(struct spooler *s, struct assembly *as)
 {
 	assembly_set_spool(as, s->spool, &s->keep);
+	assembly_set_writer(as, s->writer);
 }
 
 /* The timeline may have lost earlier ones. */
@@ -285,6 +312,8 @@ void spooler_wait(struct spooler *s)
 int spooler_finish(struct spooler *s)
 {
 	end_thread(s, 0);
+	if (s->writer && part_writer_end(s->writer))
+		atomic_store(&s->error, -ENOMEM);
 	return atomic_load(&s->error);
 }
 

@@ -27,6 +27,7 @@ struct spooler_config {
 	uint64_t reserve_bytes; /* of these: for what is under way when no more is taken */
 	uint64_t keep_bytes; /* for what stays in memory */
 	int uses_ticks; /* the timeline's */
+	int encodes_apart; /* in a thread of its own, if there is a processor for it */
 };
 
 /* Owner: *out belongs to the caller. A negative errno with |d|. */

@@ -58,7 +58,7 @@ void texts_deinit(struct texts *texts)
 
 static int is_full(const struct texts *texts)
 {
-	return texts->keep && texts->keep->used_bytes >= texts->keep->max_bytes;
+	return texts->keep && atomic_load(&texts->keep->used_bytes) >= texts->keep->max_bytes;
 }
 
 uint32_t texts_intern(struct texts *texts, struct names *names, const char *text, size_t n)
@@ -75,7 +75,7 @@ uint32_t texts_intern(struct texts *texts, struct names *names, const char *text
 	}
 	index = names_intern(names, text, n);
 	if (texts->keep && names->n_texts > n_before)
-		texts->keep->used_bytes += TEXT_COST + n;
+		atomic_fetch_add(&texts->keep->used_bytes, TEXT_COST + n);
 	return index;
 }
 

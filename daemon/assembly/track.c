@@ -134,7 +134,7 @@ static void place_runs(struct track *t, size_t first, uint64_t offset, int error
 static int add_runs(struct track *t, struct xspace_events *x, const struct trace_event *events,
 	size_t n, struct spool *spool, struct keep *keep)
 {
-	struct chunks *out = spool_get_room(spool);
+	struct chunks *out = spool_get_room(spool, xspace_events_max_bytes(x, n));
 	size_t first = t->n_runs;
 	uint64_t offset = 0;
 	size_t done = 0;
@@ -165,7 +165,7 @@ int track_append(struct track *t, struct xspace_events *x, const struct trace_ev
 	size_t n, struct spool *spool, struct keep *keep)
 {
 	size_t n_late = count_late(t, events, n);
-	int r = add_stragglers(t, x, events, n_late, spool_get_room(spool), keep);
+	int r = add_stragglers(t, x, events, n_late, spool_get_room(spool, SIZE_MAX), keep);
 
 	return r ? r : add_runs(t, x, events + n_late, n - n_late, spool, keep);
 }

@@ -43,15 +43,21 @@ void trace_part_add_trailer(struct chunks *to, const struct capture_result *resu
 	reply_message_append(to, &reply.base);
 }
 
+void trace_part_add_head(struct chunks *to, size_t n)
+{
+	uint8_t head[1 + PB_VARINT_MAX_BYTES];
+	uint8_t *p = pb_put_varint(pb_put_varint(head, TAG_CHUNK), n);
+
+	chunks_append(to, head, (size_t)(p - head));
+}
+
 uint8_t *trace_part_add_chunk(struct chunks *to, size_t n)
 {
-	uint8_t *head = chunks_reserve(to, 1 + PB_VARINT_MAX_BYTES + n);
 	uint8_t *p;
 
-	if (!head)
-		return NULL;
-	p = pb_put_varint(head, TAG_CHUNK);
-	p = pb_put_varint(p, n);
-	chunks_commit(to, (size_t)(p - head) + n);
+	trace_part_add_head(to, n);
+	p = chunks_reserve(to, n);
+	if (p)
+		chunks_commit(to, n);
 	return p;
 }

@@ -18,7 +18,9 @@ struct progress;
 void trace_part_add_progress(struct chunks *to, const struct progress *p, uint64_t xspace_bytes);
 void trace_part_add_trailer(struct chunks *to, const struct capture_result *result,
 	uint64_t xspace_bytes, uint64_t xxh3);
-/* The head only, and room for the |n| bytes (1 to TRACE_PART_BYTES) that the caller fills in. NULL: see |to|. */
+/* The head only; the |n| bytes (1 to TRACE_PART_BYTES) go behind it. */
+void trace_part_add_head(struct chunks *to, size_t n);
+/* The same, and room for them, that the caller fills in. NULL: see |to|. */
 uint8_t *trace_part_add_chunk(struct chunks *to, size_t n);
 
 #endif

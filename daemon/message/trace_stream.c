@@ -79,21 +79,55 @@ static void tell_progress(struct trace_stream *s)
 	}
 }
 
+/* |n| bytes, copied. 0, -ENOMEM or -EIO. */
+static int copy_chunk(struct trace_stream *s, struct chunks *message, size_t n)
+{
+	uint8_t *data = trace_part_add_chunk(message, n);
+	int r = data ? delivery_read_all(s->result.delivery, data, n) : -ENOMEM;
+
+	return r && r != -ENOMEM ? -EIO : r;
+}
+
+/* Where they lie, |n| bytes or fewer: *n_out. */
+static int lend_chunk(struct trace_stream *s, struct chunks *message, size_t n, size_t *n_out)
+{
+	struct chunks lent = CHUNKS_INIT;
+
+	*n_out = delivery_lend(s->result.delivery, n, &lent);
+	if (*n_out) {
+		trace_part_add_head(message, *n_out);
+		chunks_take(message, &lent);
+	}
+	return message->error;
+}
+
+/* The last |n| bytes of |message|, which lie in its last chunk. */
+static void add_sum(XXH3_state_t *sum, const struct chunks *message, size_t n)
+{
+	const struct chunk *last = &message->chunks[message->n_chunks - 1];
+
+	XXH3_64bits_update(sum, last->data + last->used_bytes - n, n);
+}
+
+/* *n is how many bytes there are at most, and then how many were written. */
 static int write_chunk(
-	struct trace_stream *s, struct stream_room *room, XXH3_state_t *sum, size_t n)
+	struct trace_stream *s, struct stream_room *room, XXH3_state_t *sum, size_t *n)
 {
 	struct chunks message = CHUNKS_INIT;
-	uint8_t *data;
+	size_t n_lent;
 	int r;
 
 	stream_room_lend(room, &message);
-	data = trace_part_add_chunk(&message, n);
-	r = data ? delivery_read_all(s->result.delivery, data, n) : -ENOMEM;
+	r = lend_chunk(s, &message, *n, &n_lent);
+	if (n_lent)
+		*n = n_lent;
+	else if (!r)
+		r = copy_chunk(s, &message, *n);
 	if (r) {
 		chunks_deinit(&message);
-		return r == -ENOMEM ? r : -EIO;
+		return r;
 	}
-	XXH3_64bits_update(sum, data, n);
+	add_sum(sum, &message, *n);
 	return rpc_call_write(s->call, &message, s->config.idle_ms);
 }
 
@@ -107,7 +141,7 @@ static int write_chunks(struct trace_stream *s, XXH3_state_t *sum)
 	while (left && !r) {
 		size_t n = left < TRACE_PART_BYTES ? left : TRACE_PART_BYTES;
 
-		r = write_chunk(s, room, sum, n);
+		r = write_chunk(s, room, sum, &n);
 		left -= n;
 	}
 	stream_room_release(room);

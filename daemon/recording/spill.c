@@ -26,6 +26,8 @@
 /* Of addresses, not of memory: bytes that become of a slot's, at the very most, and of open spans. */
 #define MAX_GROWTH 4
 #define SPARE_BYTES ((uint64_t)16 << 20)
+/* From here on a second thread is worth it; while it is recorded the program has the processors. */
+#define MIN_APART_BYTES ((uint64_t)4 << 20)
 /* Slots that were taken become at most twice as many bytes. */
 #define RESERVE_WINDOWS (2 * (DRAIN_MAX_WINDOWS + 1))
 
@@ -36,8 +38,11 @@ static uint64_t count_keep(const struct recording *r)
 	return share < MAX_KEEP_BYTES ? share : MAX_KEEP_BYTES;
 }
 
-/* When there can be no spool, everything stays in memory, as it is, as far as it fits there. */
-static void begin_in_file(struct recording *r)
+/*
+ * |n_bytes| are there, and no more come; 0: nobody knows yet. When there can be no spool, everything stays in memory, as it is,
+ * as far as it fits there.
+ */
+static void begin_in_file(struct recording *r, uint64_t n_bytes)
 {
 	uint64_t keep = count_keep(r);
 	uint64_t window = r->budget.window_bytes;
@@ -46,6 +51,7 @@ static void begin_in_file(struct recording *r)
 		.reserve_bytes = RESERVE_WINDOWS * window,
 		.keep_bytes = keep,
 		.uses_ticks = r->uses_ticks,
+		.encodes_apart = n_bytes >= MIN_APART_BYTES,
 	};
 	struct diag d = DIAG_INIT;
 
@@ -64,6 +70,7 @@ static void begin_in_memory(struct recording *r, uint64_t n_bytes)
 		.max_bytes = n_bytes * MAX_GROWTH + SPARE_BYTES,
 		.keep_bytes = count_keep(r),
 		.uses_ticks = r->uses_ticks,
+		.encodes_apart = n_bytes >= MIN_APART_BYTES,
 	};
 	struct diag d = DIAG_INIT;
 
@@ -114,7 +121,7 @@ int spill_look(struct recording *r)
 	if (!r->budget.window_bytes || r->budget.slot_bytes < find_limit(&r->budget))
 		return 0;
 	if (!r->budget.spooler)
-		begin_in_file(r);
+		begin_in_file(r, 0);
 	if (!r->budget.spooler)
 		return 0;
 	/* Times are made of pairs on both sides. */
@@ -132,7 +139,7 @@ void spill_begin(struct recording *r, uint64_t n_bytes)
 	if (n_bytes <= MAX_WINDOWS_IN_MEMORY * budget->window_bytes)
 		begin_in_memory(r, n_bytes);
 	else
-		begin_in_file(r);
+		begin_in_file(r, n_bytes);
 }
 
 int spill_give(struct recording *r)

@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "daemon/assembly/delivery.h"
 #include "daemon/assembly/encode.h"
+#include "daemon/assembly/part_writer.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
 #include "trace/xspace.h"
@@ -36,9 +37,16 @@ void spooled_open_in_memory(void)
 	spooled.assembly = NULL;
 }
 
+void spooled_open_apart(void)
+{
+	spooled_open_in_memory();
+	ck_assert_int_eq(part_writer_new(spooled.spool, &spooled.keep, &spooled.writer), 0);
+}
+
 void spooled_close(void)
 {
 	log_close();
+	spooled.writer = part_writer_free(spooled.writer);
 	assembly_free(spooled.assembly);
 	spool_release(spooled.spool);
 }
@@ -95,6 +103,7 @@ void spooled_begin(void)
 		assembly_new(&fixture.target, LOG_START_TICKS, LOG_START_TICKS, &spooled.assembly),
 		0);
 	assembly_set_spool(spooled.assembly, spooled.spool, &spooled.keep);
+	assembly_set_writer(spooled.assembly, spooled.writer);
 	spooled.assembly->timeline = &logs.timeline;
 }
 
@@ -124,6 +133,8 @@ void spooled_assemble(void)
 {
 	struct assembly *assembly = spooled.assembly;
 
+	if (spooled.writer)
+		ck_assert_int_eq(part_writer_end(spooled.writer), 0);
 	spooled.assembly = NULL;
 	log_assemble_with(assembly);
 }

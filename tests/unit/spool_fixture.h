@@ -11,6 +11,7 @@
 #include "daemon/assembly/spool.h"
 
 struct delivery;
+struct part_writer;
 struct space;
 struct thread_log;
 
@@ -18,12 +19,14 @@ struct thread_log;
 extern struct spool_fixture {
 	unsigned seed; /* of spooled_pick() */
 	struct spool *spool;
+	struct part_writer *writer; /* NULL: none */
 	struct keep keep;
 	struct assembly *assembly; /* between begin and assemble */
 } spooled;
 
 void spooled_open(void);
 void spooled_open_in_memory(void);
+void spooled_open_apart(void); /* in memory, and another thread writes */
 void spooled_close(void);
 
 /* Random, less than |n|. */

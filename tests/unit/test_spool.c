@@ -12,6 +12,7 @@
 #include "base/chunks.h"
 #include "daemon/assembly/assembly.h"
 #include "daemon/assembly/delivery.h"
+#include "daemon/assembly/part_writer.h"
 #include "tests/unit/log_fixture.h"
 #include "tests/unit/span_trees.h"
 #include "tests/unit/spool_fixture.h"
@@ -169,7 +170,8 @@ START_TEST(is_lent_as_chunks)
 	d = spooled_deliver(logs.space, spooled.spool, 0);
 	delivery_take_chunks(d, &out);
 	delivery_free(d);
-	/* The chunks hold the spool. */
+	/* The chunks hold the spool, and its tracks need nobody to write them any more. */
+	spooled.writer = part_writer_free(spooled.writer);
 	spooled.spool = spool_release(spooled.spool);
 	ck_assert_int_eq(out.error, 0);
 	ck_assert_uint_eq(out.total_bytes, n_expected);
@@ -179,6 +181,50 @@ START_TEST(is_lent_as_chunks)
 	}
 	ck_assert_uint_eq(at, n_expected);
 	chunks_deinit(&out);
+	free(expected);
+}
+END_TEST
+
+/* Where it lies in memory, and as it is read between. */
+START_TEST(is_lent_a_piece_at_a_time)
+{
+	struct thread_log *log = log_add(1, "t");
+	struct delivery *d;
+	uint8_t *expected;
+	size_t n_expected;
+	size_t n_lent = 0;
+	size_t at = 0;
+
+	spooled.seed = 7;
+	span_trees_fill(log, 0, 60000, 1);
+	spooled_begin();
+	spooled_put(log, 20000);
+	spooled_assemble();
+	d = spooled_deliver(logs.space, spooled.spool, 0);
+	expected = spooled_flatten(d, &n_expected);
+	delivery_free(d);
+	d = spooled_deliver(logs.space, spooled.spool, 0);
+	while (at < n_expected) {
+		struct chunks piece = CHUNKS_INIT;
+		size_t n = delivery_lend(d, 100000, &piece);
+		uint8_t copy[1000];
+
+		n_lent += n;
+		if (!n) {
+			n = (size_t)delivery_read(d, copy, sizeof copy);
+			chunks_append(&piece, copy, n);
+		}
+		ck_assert_uint_gt(n, 0);
+		ck_assert_uint_le(n, 100000);
+		ck_assert_uint_eq(piece.total_bytes, n);
+		ck_assert(memcmp(piece.chunks[0].data, expected + at, n) == 0);
+		chunks_deinit(&piece);
+		at += n;
+	}
+	ck_assert_uint_eq(at, n_expected);
+	/* From a file it is read. */
+	ck_assert_int_eq(n_lent > n_expected / 2, spool_is_memory(spooled.spool));
+	delivery_free(d);
 	free(expected);
 }
 END_TEST
@@ -224,6 +270,7 @@ static TCase *make_case(const char *name, void (*open)(void))
 	tcase_add_loop_test(tests, gives_the_same_trace_as_memory, 0, 10);
 	tcase_add_loop_test(tests, gives_the_same_bytes_as_memory, 0, 6);
 	tcase_add_test(tests, is_lent_as_chunks);
+	tcase_add_test(tests, is_lent_a_piece_at_a_time);
 	tcase_add_test(tests, an_equal_span_that_ends_later_is_outside);
 	return tests;
 }
@@ -235,6 +282,7 @@ int main(void)
 
 	suite_add_tcase(suite, make_case("spool", spooled_open));
 	suite_add_tcase(suite, make_case("spool in memory", spooled_open_in_memory));
+	suite_add_tcase(suite, make_case("another thread writes", spooled_open_apart));
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);
 	return 0;
