@@ -148,8 +148,7 @@ uid_t reception_close_port(struct reception *r)
 {
 	door_close(&r->door);
 	socket_file_remove(&r->socket_file);
-	access_freeze(&r->access);
-	return access_find_uid(&r->access);
+	return target_find_uid(r->target);
 }
 
 void reception_close(struct reception *r)
@@ -170,7 +169,7 @@ void reception_describe(struct reception *r, struct status *s)
 {
 	const struct arena *arena = r->target->arena;
 
-	s->uid = (unsigned)access_find_uid(&r->access);
+	s->uid = (unsigned)target_find_uid(r->target);
 	s->port = arena->port;
 	if (r->socket_file.path[0])
 		snprintf(s->address, sizeof s->address, "unix:%s", r->socket_file.path);

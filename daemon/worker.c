@@ -78,6 +78,7 @@ static void on_gone(void *context)
 {
 	struct session *s = context;
 
+	target_await_end(s->family->main);
 	s->on_gone(s->context);
 }
 
@@ -188,6 +189,7 @@ void worker_run(struct session *s)
 {
 	int64_t trim_at_ns = INT64_MAX;
 
+	target_rehearse_end(s->family->main);
 	while (target_get_life(s->family->main) == TARGET_ALIVE) {
 		struct session_request *request;
 		int64_t due_ns;
@@ -210,7 +212,7 @@ void worker_run(struct session *s)
 			wait_for_work(s, due_ns, &trim_at_ns);
 		}
 	}
-	s->on_gone(s->context);
+	on_gone(s);
 	session_close(s);
 	recorder_end(s);
 }

@@ -9,34 +9,14 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "daemon/kernel/owner.h"
 #include "daemon/kernel/peer.h"
 #include "daemon/target/target.h"
 
 void access_init(struct access *access, struct target *target)
 {
 	access->target = target;
-	access->uid = geteuid();
-	access->is_frozen = 0;
 	access->quiet_until_ns = 0;
 	access->n_unsaid = 0;
-}
-
-uid_t access_find_uid(struct access *access)
-{
-	uid_t uid = access->uid;
-
-	if (atomic_load(&access->is_frozen))
-		return uid;
-	owner_find_uid("", access->target->pid, &uid);
-	access->uid = uid;
-	return uid;
-}
-
-void access_freeze(struct access *access)
-{
-	access_find_uid(access);
-	atomic_store(&access->is_frozen, 1);
 }
 
 #define NOBODY_KNOWN ((uid_t)-1)
@@ -75,7 +55,7 @@ static void tell_refusal(struct access *access, uid_t uid, uid_t owner, enum log
 
 static int allows(struct access *access, uid_t uid, enum log_level level)
 {
-	uid_t owner = access_find_uid(access);
+	uid_t owner = target_find_uid(access->target);
 
 	if (uid == 0 || uid == owner)
 		return 1;

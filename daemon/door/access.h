@@ -13,19 +13,11 @@ struct target;
 
 struct access {
 	struct target *target;
-	_Atomic uid_t uid; /* of the target, when last seen */
-	_Atomic int is_frozen; /* that was the last look: its pid may be another's by now */
 	_Atomic int64_t quiet_until_ns; /* CLOCK_MONOTONIC; no warning of a refusal before */
 	_Atomic uint64_t n_unsaid; /* refusals since the last warning */
 };
 
 void access_init(struct access *access, struct target *target);
-
-/* The target's user now; when the target is gone, its last one. Any thread. */
-uid_t access_find_uid(struct access *access);
-
-/* The target has died, and was not forgotten by the kernel yet: its user stays who it was. */
-void access_freeze(struct access *access);
 
 /* Whether the peer of |fd|, a TCP connection, may ask; said in the log when not, once a second. */
 int access_allows_tcp(struct access *access, int fd);

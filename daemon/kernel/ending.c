@@ -46,10 +46,10 @@ static int read_file(pid_t pid, const char *name, char *text, size_t size)
 	return proc_file_read(AT_FDCWD, path, text, size);
 }
 
-static int read_stat(pid_t pid)
+static int read_stat(int fd)
 {
 	char text[STAT_BYTES];
-	int r = read_file(pid, "stat", text, sizeof text);
+	int r = proc_file_reread(fd, text, sizeof text);
 
 	return r ? r : ending_parse(text);
 }
@@ -63,9 +63,9 @@ static int read_info(int pidfd)
 	return info.status;
 }
 
-int ending_find(pid_t pid, int pidfd)
+int ending_find(int stat_fd, int pidfd)
 {
-	int status = read_stat(pid);
+	int status = read_stat(stat_fd);
 
 	if (status < 0)
 		status = read_info(pidfd);

@@ -8,11 +8,11 @@
 #include <sys/types.h>
 
 /*
- * Its status as wait(2) gives it, which the kernel tells while it ends and until its parent has asked; with |pidfd|
- * (-1: none) also after that, since Linux 6.15. -ENODATA when nobody knows: it exited with 0, runs, or was asked for
- * already.
+ * Its status as wait(2) gives it, which the kernel tells while it ends and until its parent has asked, in |stat_fd|
+ * (departure.h); with |pidfd| also after that, since Linux 6.15. -1: none. -ENODATA when nobody knows: it exited with 0,
+ * runs, or was asked for already.
  */
-int ending_find(pid_t pid, int pidfd);
+int ending_find(int stat_fd, int pidfd);
 
 /* When it began: with its pid, who it is. 0: it is gone, or nobody may know. */
 uint64_t ending_find_start(pid_t pid);

@@ -3,26 +3,51 @@
 #include "daemon/kernel/owner.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 
-int owner_find_uid(const char *root, pid_t pid, uid_t *uid)
+#include "base/cleanup.h"
+#include "daemon/kernel/proc_file.h"
+
+#define STATUS_BYTES 1024 /* of more; the ids are among the first lines */
+
+int owner_open(const char *root, pid_t pid)
 {
 	char path[512];
-	char line[256];
+	char text[STATUS_BYTES];
+	int fd;
+
+	snprintf(path, sizeof path, "%s/proc/%d/status", root, (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	proc_file_reread(fd, text, sizeof text);
+	return fd;
+}
+
+int owner_read_uid(int fd, uid_t *uid)
+{
+	char text[STATUS_BYTES];
+	const char *line;
 	unsigned real;
 	unsigned effective;
 	unsigned saved;
-	int r = -ENOENT;
-	FILE *f;
+	int r = fd < 0 ? fd : proc_file_reread(fd, text, sizeof text);
 
-	snprintf(path, sizeof path, "%s/proc/%d/status", root, (int)pid);
-	f = fopen(path, "re");
-	while (f && r && fgets(line, sizeof line, f))
-		if (sscanf(line, "Uid: %u %u %u", &real, &effective, &saved) == 3)
-			r = 0;
-	if (f)
-		fclose(f);
-	if (r == 0)
-		*uid = real == effective && real == saved ? real : 0;
-	return r;
+	if (r)
+		return r;
+	/* A name has no line's end of its own there. */
+	line = strstr(text, "\nUid:");
+	if (!line || sscanf(line, " Uid: %u %u %u", &real, &effective, &saved) != 3)
+		return -ENOENT;
+	*uid = real == effective && real == saved ? real : 0;
+	return 0;
+}
+
+int owner_find_uid(const char *root, pid_t pid, uid_t *uid)
+{
+	_cleanup_close_ int fd = owner_open(root, pid);
+
+	return owner_read_uid(fd, uid);
 }

@@ -12,4 +12,12 @@
  */
 int owner_find_uid(const char *root, pid_t pid, uid_t *uid);
 
+/*
+ * The same of a process whose status is held open: it is never another one of that pid, and needs no memory. Negative errno
+ * when it is gone, or |fd| is one.
+ */
+int owner_read_uid(int fd, uid_t *uid);
+/* Owner: the caller (close()). Or a negative errno. */
+int owner_open(const char *root, pid_t pid);
+
 #endif

@@ -5,11 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+
+#define PF_EXITING 4u /* <linux/sched.h>, the kernel's own; proc_pid_stat(5) points there */
 
 int proc_stat_parse(const char *text, struct proc_stat *out)
 {
@@ -27,6 +30,21 @@ int proc_stat_parse(const char *text, struct proc_stat *out)
 	s.cpu_ticks = user + system;
 	*out = s;
 	return 0;
+}
+
+int proc_stat_is_ending(const char *text)
+{
+	const char *end = strrchr(text, ')');
+	uint64_t flags;
+	uint64_t pending; /* signals */
+
+	return end &&
+	       sscanf(end + 1,
+		       " %*s %*s %*s %*s %*s %*s %" SCNu64
+		       " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		       "%*s %*s %*s %" SCNu64,
+		       &flags, &pending) == 2 &&
+	       (flags & PF_EXITING || pending & UINT64_C(1) << (SIGKILL - 1));
 }
 
 int proc_io_parse(const char *text, struct proc_io *out)

@@ -40,6 +40,9 @@ int proc_stat_parse(const char *text, struct proc_stat *out);
 int proc_io_parse(const char *text, struct proc_io *out);
 int proc_schedstat_parse(const char *text, struct proc_schedstat *out);
 
+/* "stat" of a process: whether it ends, or SIGKILL waits for it. 0 also for what is no "stat". */
+int proc_stat_is_ending(const char *text);
+
 /*
  * Reads |path|, relative to the directory |dir_fd|, as text of at most |size| - 1 bytes. 0 or a negative errno
  * (-ENOENT, -ESRCH: the process or thread is gone).

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "daemon/door/access.h"
 #include "daemon/kernel/unix_peer.h"
+#include "daemon/target/target.h"
 
 /* A parent that is too busy for now. */
 #define PAUSE_MS 100
@@ -43,7 +44,7 @@ static int check_peer(const struct kin *k, int fd, pid_t *pid)
 	uid_t uid;
 	int r = unix_peer_identify(fd, pid, &uid);
 
-	return r || uid == 0 || uid == access_find_uid(k->access) ? r : -EPERM;
+	return r || uid == 0 || uid == target_find_uid(k->access->target) ? r : -EPERM;
 }
 
 /* The parent. */

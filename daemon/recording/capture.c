@@ -47,11 +47,17 @@ struct capture {
 	int is_unbegun; /* it was over before its time */
 };
 
+static int is_gone(const struct capture *c)
+{
+	return target_get_life(c->target) != TARGET_ALIVE;
+}
+
 static int is_over(const struct capture *c)
 {
+	if (is_gone(c))
+		return 1;
 	c->request->on_look(c->request->context);
-	return atomic_load(c->request->stop) || atomic_load(c->request->cancel) ||
-	       target_get_life(c->target) != TARGET_ALIVE;
+	return atomic_load(c->request->stop) || atomic_load(c->request->cancel) || is_gone(c);
 }
 
 static int64_t saturating_add_ns(int64_t at, uint64_t ns)
@@ -208,10 +214,10 @@ static int run(struct capture *c, struct capture_result *result, struct diag *d)
 	c->recording.end_ns = end_time(c);
 	progress_begin(c->request->progress, c->recording.start.monotonic_ns, c->recording.end_ns);
 	record(c);
-	if (target_get_life(c->target) != TARGET_ALIVE)
+	if (is_gone(c))
 		c->request->on_gone(c->request->context);
 	r = end_recording(c);
-	if (c->is_unbegun && target_get_life(c->target) != TARGET_ALIVE)
+	if (c->is_unbegun && is_gone(c))
 		return CAPTURE_NO_TARGET;
 	progress_end(c->request->progress, c->recording.stop.monotonic_ns);
 	if (atomic_load(c->request->cancel))

@@ -7,7 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "daemon/kernel/departure.h"
 #include "daemon/kernel/ending.h"
+#include "daemon/kernel/owner.h"
 #include "daemon/target/target.h"
 
 static void on_exited(uv_poll_t *poll, int status, int events)
@@ -21,10 +23,13 @@ static void on_exited(uv_poll_t *poll, int status, int events)
 
 int exit_watch_start(struct exit_watch *w, uv_loop_t *loop, struct target *target)
 {
-	int pidfd = (int)syscall(SYS_pidfd_open, target->pid, 0);
+	int pidfd;
 	int r;
 
 	w->target = target;
+	target->stat_fd = departure_open(target->pid);
+	target->status_fd = owner_open("", target->pid);
+	pidfd = (int)syscall(SYS_pidfd_open, target->pid, 0);
 	if (pidfd < 0 && errno == ESRCH)
 		target_set_exited(target);
 	if (pidfd < 0)

@@ -18,8 +18,6 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/futex.h"
-#include "daemon/kernel/ending.h"
-#include "daemon/kernel/image.h"
 #include "daemon/kernel/robust.h"
 #include "daemon/target/timeline.h"
 
@@ -90,6 +88,7 @@ int target_open(struct target *t, int memfd, pid_t pid, struct diag *d)
 	memset(t, 0, sizeof *t);
 	t->memfd = memfd;
 	t->pid = pid;
+	t->uid = geteuid();
 	/* A page of huge ones that cannot be had is SIGBUS. */
 	if (fstatfs(memfd, &fs) || fs.f_type == HUGETLBFS_MAGIC || fstat(memfd, &st) || seals < 0 ||
 		(seals & wanted) != wanted ||
@@ -169,68 +168,13 @@ void target_greet(struct target *t)
 		futex_wake(&t->arena->hello, 1);
 }
 
-enum target_life target_get_life(const struct target *t)
-{
-	uint32_t word = atomic_load(&t->arena->guest);
-
-	if (word & ARENA_TID_MASK)
-		return atomic_load(&t->has_exited) ? TARGET_DEAD : TARGET_ALIVE;
-	return word & FUTEX_OWNER_DIED ? TARGET_DEAD : TARGET_STOPPED;
-}
-
-static int get_pidfd(const struct target *t)
-{
-	int pidfd = atomic_load(&t->pidfd);
-
-	return pidfd ? pidfd : -1;
-}
-
-int target_find_ending(const struct target *t)
-{
-	int status = atomic_load(&t->ending) - 1;
-
-	return status >= 0 ? status : ending_find(t->pid, get_pidfd(t));
-}
-
-int target_has_ended_well(const struct target *t)
-{
-	return ending_is_clean(t->pid, get_pidfd(t), t->start_ticks);
-}
-
-int target_has_become_another(const struct target *t)
-{
-	return image_is_another(t->pid, get_pidfd(t), t->memfd);
-}
-
-/* At once: before Linux 6.15 nobody knows it any more when its parent has asked. */
-static void note_ending(struct target *t)
-{
-	int status = -1;
-
-	if (target_get_life(t) == TARGET_DEAD && !atomic_load(&t->ending))
-		status = target_find_ending(t);
-	if (status >= 0)
-		atomic_store(&t->ending, status + 1);
-}
-
 void target_wait(struct target *t, int64_t deadline_ns)
 {
 	uint32_t word = atomic_load(&t->arena->guest);
 
 	if (word & ARENA_TID_MASK && !atomic_load(&t->has_exited))
 		futex_wait_until(&t->arena->guest, word, deadline_ns);
-	note_ending(t);
-}
-
-void target_set_exited(struct target *t)
-{
-	atomic_store(&t->has_exited, 1);
-	/* The waiter may be just about to sleep; if it is busy it will look. */
-	for (int i = 0; i < 1000 && (atomic_load(&t->arena->guest) & ARENA_TID_MASK); i++) {
-		if (target_kick(t))
-			return;
-		usleep(100);
-	}
+	target_await_end(t);
 }
 
 int target_kick(struct target *t)

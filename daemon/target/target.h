@@ -38,7 +38,11 @@ struct target {
 	int has_own_tids; /* in another pid namespace: its tids are not ours */
 	_Atomic int has_exited; /* its pidfd says so; see target_set_exited() */
 	_Atomic int pidfd; /* borrowed; 0: none */
+	int stat_fd; /* borrowed; see departure.h; 0: none */
 	uint64_t start_ticks; /* as ending_find_start(); noted with the pidfd */
+	int status_fd; /* borrowed; see owner.h; 0: none */
+	_Atomic uid_t uid; /* see target_find_uid() */
+	_Atomic int is_departed; /* its end was waited for, or is */
 	_Atomic int ending; /* its status + 1, once it is known; see target_find_ending() */
 	struct ended_threads
 		*ended; /* has what freed rings held; NULL: nobody wants it. The worker's */
@@ -76,6 +80,17 @@ enum target_life target_get_life(const struct target *t);
  * list in the target's memory. Any thread but the one that greeted.
  */
 void target_set_exited(struct target *t);
+
+/*
+ * Of a target that is TARGET_DEAD: returns when its process has ended, or will not, as departure_await(); nothing the second
+ * time. To be called before anything that asks for memory: target_wait() does. The worker's.
+ */
+void target_await_end(struct target *t);
+/* What that needs in memory is there then. */
+void target_rehearse_end(struct target *t);
+
+/* Whose process it is, as owner_find_uid(); once it is TARGET_DEAD and that was noticed, whose it was. Any thread. */
+uid_t target_find_uid(struct target *t);
 
 /* How a target that is TARGET_DEAD ended: as ending_find(). Any thread. */
 int target_find_ending(const struct target *t);

@@ -141,7 +141,7 @@ def end_idle(t, how):
 
 @test
 def a_gigabyte_to_free_does_not_delay_the_port(t):
-    """The parent's wait returns only when the memory is freed; the robust word tells before that."""
+    """The robust word tells before it is freed; the server waits for that, as its parent does, and for no more."""
     target = t.target().serve()
     equal(target.ask("touch 1024"), "0", "touching 1 GiB")
     capture = t.record(target, 15000)

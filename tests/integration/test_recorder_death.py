@@ -10,10 +10,11 @@ from fixture import check, contains, equal, find_proftapd, run, test, wait_until
 from numbered import check_numbers, numbers_in
 from processes import read_status
 from profiler import Profiler
-from recorded import await_gone, end, files, only_run, record
+from recorded import GONE_S, await_gone, end, files, listed_state, only_run, private_socket, record
 from trace_file import Trace
 
 N = 20000
+N_SHARED = 4
 STOP_S = 10  # ten times as long as the server waits for an answer
 ENDINGS = {"abort": "killed by SIGABRT", "crash": "killed by SIGSEGV", "exit": "with exit status 3",
            "kill": "killed by SIGKILL"}
@@ -73,7 +74,7 @@ def an_exec_is_an_end(t):
 
 @test
 def a_program_without_memory_leaves_its_last_moments(t):
-    """And the capture that runs meanwhile. The cgroup has the program alone: its server would go first."""
+    """And the capture that runs meanwhile. The cgroup has the program alone."""
     cgroup = MemoryCgroup(t)
     log_dir = t.dir / "logs"
     target = record(t, log_dir)
@@ -92,6 +93,38 @@ def a_program_without_memory_leaves_its_last_moments(t):
     trace = only_run(log_dir)
     equal(trace.count("burst"), 50, "spans of the recorder")
     contains(trace.environment["ptap_reason"].value, "killed by SIGKILL", "the reason")
+
+
+def make_slow_to_end(target, server):
+    """Its thread that tells of the death gives the memory back after all others, and once its server has nothing to do."""
+    control = next(tid for tid, name in target.thread_names().items() if name == "ptap-control")
+    os.sched_setscheduler(control, os.SCHED_IDLE, os.sched_param(0))
+    cpu = {min(os.sched_getaffinity(0))}
+    for pid in (target.pid, server):
+        for tid in os.listdir(f"/proc/{pid}/task"):
+            os.sched_setaffinity(int(tid), cpu)
+
+
+@test
+def one_that_shares_its_memory_with_its_server_leaves_them_too(t):
+    """As in a container."""
+    cgroup = MemoryCgroup(t)
+    cgroup.limit(64 << 20)
+    for _ in range(N_SHARED):
+        target = record(t)
+        server = find_proftapd(target.pid)
+        make_slow_to_end(target, server)
+        for pid in (target.pid, server):
+            cgroup.add(pid)
+        target.ask("burst 50")
+        target.send("touch 256")
+        equal(target.wait(), -signal.SIGKILL, "how it ended")
+        wait_until(lambda: listed_state(t, target) == "ended", "the state in the list", GONE_S)
+        with Profiler(private_socket(t, target)) as calls:
+            trace = calls.look_back()
+            equal(trace.count("burst"), 50, "spans")
+            contains("\n".join(trace.space.warnings), "killed by SIGKILL", "warnings")
+        await_gone(server)
 
 
 @test

@@ -30,6 +30,7 @@ static void setup(void)
 {
 	memset(&target, 0, sizeof target);
 	target.pid = getpid();
+	target.uid = geteuid();
 	access_init(&access_of_target, &target);
 	n_lines = 0;
 	log_set_sink(sink, NULL);

@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "daemon/kernel/departure.h"
+
 START_TEST(reads_the_last_field)
 {
 	ck_assert_int_eq(ending_parse("7 (a name) Z 1 2 3 0 0 139\n"), 139);
@@ -55,10 +57,12 @@ static pid_t fork_and_die(void)
 START_TEST(knows_of_a_zombie)
 {
 	pid_t pid = fork_and_die();
+	int fd = departure_open(pid);
 
-	ck_assert_int_eq(ending_find(pid, -1), SIGKILL);
+	ck_assert_int_eq(ending_find(fd, -1), SIGKILL);
+	ck_assert_int_eq(ending_find(-1, -1), -ENODATA);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-	ck_assert_int_eq(ending_find(pid, -1), -ENODATA);
+	ck_assert_int_eq(ending_find(fd, -1), -ENODATA);
 }
 END_TEST
 
@@ -67,19 +71,21 @@ START_TEST(knows_of_one_whose_parent_has_asked)
 {
 	pid_t pid = fork_and_die();
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	int fd = departure_open(pid);
 	int status;
 
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-	status = ending_find(pid, pidfd);
+	status = ending_find(fd, pidfd);
 	ck_assert(status == SIGKILL || status == -ENODATA);
 }
 END_TEST
 
 START_TEST(knows_nothing_of_one_that_lives)
 {
-	ck_assert_int_eq(ending_find(getpid(), -1), -ENODATA);
-	ck_assert_int_eq(
-		ending_find(getpid(), (int)syscall(SYS_pidfd_open, getpid(), 0)), -ENODATA);
+	int fd = departure_open(getpid());
+
+	ck_assert_int_eq(ending_find(fd, -1), -ENODATA);
+	ck_assert_int_eq(ending_find(fd, (int)syscall(SYS_pidfd_open, getpid(), 0)), -ENODATA);
 }
 END_TEST
 
@@ -181,8 +187,10 @@ START_TEST(a_0_of_another_user_is_not_trusted)
 	if (asker == 0) {
 		if (setresuid(1, 1, 1))
 			_exit(77);
-		_exit(ending_find(pid, -1) == -ENODATA && !ending_is_clean(pid, pidfd, start) ? 0
-											      : 1);
+		_exit(ending_find(departure_open(pid), -1) == -ENODATA &&
+					!ending_is_clean(pid, pidfd, start)
+				? 0
+				: 1);
 	}
 	waitpid(asker, &status, 0);
 	waitpid(pid, NULL, 0);

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Processes on their way out: seen without asking for memory. */
+#include "daemon/kernel/departure.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "daemon/kernel/proc_file.h"
+
+#define PATIENCE_MS 10000
+/* Fields 4 to 8, 10 to 30, and some behind the signals that wait. */
+#define BEFORE "1 2 3 0 -1"
+#define BETWEEN "1 2 3 4 5 6 7 8 20 0 1 0 99 4096 1 18446744073709551615 1 1 0 0 0"
+
+static pid_t pid;
+static int stat_fd;
+static int pidfd;
+
+static void set_up(void)
+{
+	pid = fork();
+	if (pid == 0) {
+		alarm(PATIENCE_MS / 1000);
+		for (;;)
+			pause();
+	}
+	stat_fd = departure_open(pid);
+	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+static void tear_down(void)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	close(stat_fd);
+	close(pidfd);
+}
+
+START_TEST(one_that_lives_is_not_waited_for_long)
+{
+	int64_t begin_ns = monotonic_ns();
+	int status = -1;
+
+	departure_await(stat_fd, pidfd, &status);
+	ck_assert_int_eq(status, -1);
+	ck_assert_int_eq(departure_look(stat_fd, pidfd, 0, &status), DEPARTURE_NONE);
+	/* As long as one that is seen to be ending, it would be 10 s. */
+	ck_assert_int_lt(monotonic_ns() - begin_ns, 9 * NS_PER_S);
+}
+END_TEST
+
+START_TEST(an_end_is_waited_for)
+{
+	int status = -1;
+
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(departure_look(stat_fd, pidfd, PATIENCE_MS, &status), DEPARTURE_OVER);
+	ck_assert_int_eq(departure_look(stat_fd, pidfd, 0, &status), DEPARTURE_OVER);
+	ck_assert_int_eq(status, SIGKILL);
+	/* It is told until its parent has asked. */
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	status = -1;
+	departure_await(stat_fd, pidfd, &status);
+	ck_assert_int_eq(status, -1);
+}
+END_TEST
+
+START_TEST(without_a_descriptor_nobody_knows)
+{
+	int status = -1;
+
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(departure_look(-1, pidfd, PATIENCE_MS, &status), DEPARTURE_NONE);
+	ck_assert_int_eq(departure_look(stat_fd, -1, PATIENCE_MS, &status), DEPARTURE_NONE);
+}
+END_TEST
+
+START_TEST(who_exits_or_is_killed_is_ending)
+{
+	ck_assert(!proc_stat_is_ending("7 (a) S " BEFORE " 4194304 " BETWEEN " 0 0 0"));
+	ck_assert(proc_stat_is_ending("7 (a) R " BEFORE " 4194308 " BETWEEN " 0 0 0"));
+	ck_assert(proc_stat_is_ending("7 (a) R " BEFORE " 4194304 " BETWEEN " 256 0 0"));
+	/* SIGTERM may be caught. */
+	ck_assert(!proc_stat_is_ending("7 (a) R " BEFORE " 4194304 " BETWEEN " 16384 0 0"));
+	ck_assert(!proc_stat_is_ending("7 (a) R " BEFORE " 4194308"));
+	ck_assert(!proc_stat_is_ending("7"));
+	ck_assert(!proc_stat_is_ending(""));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("departure");
+	TCase *tcase = tcase_create("departure");
+	SRunner *runner;
+
+	tcase_add_checked_fixture(tcase, set_up, tear_down);
+	tcase_add_test(tcase, one_that_lives_is_not_waited_for_long);
+	tcase_add_test(tcase, an_end_is_waited_for);
+	tcase_add_test(tcase, without_a_descriptor_nobody_knows);
+	tcase_add_test(tcase, who_exits_or_is_killed_is_ending);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
