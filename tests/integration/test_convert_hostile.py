@@ -8,7 +8,7 @@ import resource
 import subprocess
 
 from checks import SLOWNESS
-from conversions import Conversion, goldens, make_space
+from conversions import Conversion, capture_requests, goldens, make_space
 from fixture import check, contains, equal, run, schema, test
 from processes import PROFTAP
 from spans import each_of_chrome, each_of_csv, each_of_ndjson, each_of_sqlite
@@ -69,6 +69,24 @@ def what_is_no_trace_is_refused(t):
         (t.dir / "in").write_bytes(data)
         check_sentence(convert(t, "-o", "out.ndjson", "in"), "in: ", words)
         equal([p.name for p in t.dir.iterdir()], ["in"], f"files after {name}")
+
+
+@test
+def what_we_made_ourselves_is_refused(t):
+    """Packets of Perfetto and profiles of pprof are messages of protobuf, as an XSpace is."""
+    trace = capture_requests(t)
+    outputs = {form: ("out",) for form in read_formats(t)}
+    outputs["pprof"] = "out.pprof", "out.pprof.pb"
+    for form, names in outputs.items():
+        for name in names:
+            equal(convert(t, "-t", form, "-o", name, trace).returncode, 0, f"status of {form}")
+            check_sentence(convert(t, "-t", "csv", "-o", "again", name), f"{name}: ")
+            check(not (t.dir / "again").exists(), f"a file was made of {form}")
+    for words in (), ("--compression", "none"):
+        equal(convert(t, "-t", "perfetto", "-o", "a.pftrace", *words, trace).returncode, 0, "status")
+        for command in ("report", "a.pftrace"), ("diff", "a.pftrace", "a.pftrace"), ("view", "a.pftrace"):
+            done = subprocess.run([PROFTAP, *command], cwd=t.dir, capture_output=True, timeout=20)
+            check_sentence(done, "a.pftrace: a Perfetto trace, not an XSpace; give the .xplane.pb")
 
 
 @test

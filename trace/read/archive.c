@@ -14,6 +14,7 @@
 #include "base/diag.h"
 #include "trace/pbwire.h"
 #include "trace/read/archive_index.h"
+#include "trace/read/other_format.h"
 
 /* --- the index ----------------------------------------------------------------------------- */
 
@@ -115,21 +116,14 @@ static int map(struct archive *s, struct diag *d)
 	return 0;
 }
 
-/* No XSpace begins like this. */
-static bool is_gzip(const struct archive *s)
-{
-	return s->n_bytes >= 2 && s->data[0] == 0x1f && s->data[1] == 0x8b;
-}
-
 static int finish(struct archive *s, struct archive **out, struct diag *d)
 {
+	const char *other = other_format_find(s->data, s->n_bytes);
 	struct indexing x = {s, d};
 	int rc;
 
-	if (is_gzip(s))
-		rc = diag_set(d, -EBADMSG,
-			"%.300s: compressed by gzip, not an XSpace; unpack it first (gunzip)",
-			s->path);
+	if (other)
+		rc = diag_set(d, -EBADMSG, "%.300s: %s", s->path, other);
 	else
 		rc = archive_index(&x);
 

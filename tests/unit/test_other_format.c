@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is told of files that are no XSpaces, and that nothing is told of those that are. */
+#include "trace/read/other_format.h"
+
+#include <check.h>
+#include <string.h>
+
+static const char *find(const char *data, size_t n)
+{
+	const char *found = other_format_find((const uint8_t *)data, n);
+
+	return found ? found : "none";
+}
+
+#define FIND(literal) find(literal, sizeof(literal) - 1)
+
+static void check_found(const char *found, const char *begin)
+{
+	ck_assert_msg(
+		strncmp(found, begin, strlen(begin)) == 0, "\"%s\", not \"%s…\"", found, begin);
+}
+
+START_TEST(packets_of_perfetto_are_known)
+{
+	/* {clock_snapshot {}, trusted_packet_sequence_id: 1} */
+	check_found(FIND("\x0a\x04\x32\x00\x50\x01"), "a Perfetto trace, ");
+	/* {process_tree {}, timestamp: 5}: what could be a plane's name */
+	check_found(FIND("\x0a\x04\x12\x00\x40\x05"), "a Perfetto trace, ");
+	/* {compressed_packets: "x"} */
+	check_found(FIND("\x0a\x04\x92\x03\x01x"), "a Perfetto trace, ");
+	/* The second one tells, also when the third is cut. */
+	check_found(FIND("\x0a\x00\x0a\x02\x50\x01\x0a\x7f"), "a Perfetto trace, ");
+}
+END_TEST
+
+START_TEST(profiles_of_pprof_are_known)
+{
+	/* sample_type {type: 1, unit: 2} */
+	check_found(FIND("\x0a\x04\x08\x01\x10\x02"), "a pprof profile, ");
+	/* sample_type {type: 1}, string_table: "s" */
+	check_found(FIND("\x0a\x02\x08\x01\x32\x01s"), "a pprof profile, ");
+}
+END_TEST
+
+START_TEST(fields_that_no_xspace_has_are_told)
+{
+	check_found(FIND("\x0a\x00\x38\x05"), "not an XSpace");
+	check_found(FIND("\x0a\x04\x1d\x01\x02\x03"), "none");
+	check_found(FIND("\x0a\x05\x1d\x01\x02\x03\x04"), "not an XSpace");
+	check_found(FIND("\x1f\x8b\x08"), "compressed by gzip, ");
+}
+END_TEST
+
+START_TEST(spaces_are_let_through)
+{
+	check_found(FIND(""), "none");
+	/* errors, warnings, hostnames */
+	check_found(FIND("\x12\x01x\x1a\x01y\x22\x01z"), "none");
+	/* A plane with an id, a name and a stat. */
+	check_found(FIND("\x0a\x07\x08\x01\x12\x01p\x32\x00"), "none");
+	/* Of a newer kind: one that has lines may have fields that are not known yet. */
+	check_found(FIND("\x0a\x04\x3a\x00\x1a\x00\x50\x01"), "none");
+	check_found(FIND("\x0a\x04\x1a\x00\x40\x05\x50\x01"), "none");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("other_format");
+	TCase *tests = tcase_create("other_format");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_test(tests, packets_of_perfetto_are_known);
+	tcase_add_test(tests, profiles_of_pprof_are_known);
+	tcase_add_test(tests, fields_that_no_xspace_has_are_told);
+	tcase_add_test(tests, spaces_are_let_through);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}

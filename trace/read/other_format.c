@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Other formats; see other_format.h. */
+#include "trace/read/other_format.h"
+
+#include <stdbool.h>
+
+#include "trace/pbwire.h"
+
+#define MAX_FIELDS 64 /* of a message that are looked at, unless one of them tells */
+
+#define GZIP "compressed by gzip, not an XSpace; unpack it first (gunzip)"
+#define PERFETTO "a Perfetto trace, not an XSpace; give the .xplane.pb that it was made of"
+#define PPROF "a pprof profile, not an XSpace; give the .xplane.pb that it was made of"
+#define UNKNOWN "not an XSpace: it has fields that none has; give a .xplane.pb"
+
+/* What the fields say. */
+struct evidence {
+	bool has_names; /* lines, or names of events: it is an XSpace, maybe a newer one */
+	bool has_strangers; /* fields that an XSpace has not */
+	bool is_packet;
+	bool is_profile;
+};
+
+/* XPlane; TracePacket: timestamp, trusted_packet_sequence_id, compressed_packets; ValueType: unit. */
+static void judge_plane_field(struct evidence *e, const struct pb_field *f)
+{
+	switch (f->tag) {
+	case PB_TAG(1, PB_VARINT):
+	case PB_TAG(2, PB_LEN):
+	case PB_TAG(6, PB_LEN):
+		return;
+	case PB_TAG(3, PB_LEN):
+	case PB_TAG(4, PB_LEN):
+	case PB_TAG(5, PB_LEN):
+		e->has_names = true;
+		return;
+	}
+	e->has_strangers = true;
+	e->is_packet = e->is_packet || f->tag == PB_TAG(8, PB_VARINT) ||
+		       f->tag == PB_TAG(10, PB_VARINT) || f->tag == PB_TAG(50, PB_LEN);
+	e->is_profile = e->is_profile || f->tag == PB_TAG(2, PB_VARINT);
+}
+
+static void judge_plane(struct evidence *e, const struct pb_field *plane)
+{
+	struct pb_reader r = pb_enter(plane);
+	struct pb_field f;
+
+	for (int i = 0; i < MAX_FIELDS && !e->has_names && pb_next(&r, &f) > 0; i++)
+		judge_plane_field(e, &f);
+}
+
+/* XSpace; Profile: function, string_table. */
+static void judge_field(struct evidence *e, const struct pb_field *f)
+{
+	switch (f->tag) {
+	case PB_TAG(1, PB_LEN):
+		judge_plane(e, f);
+		return;
+	case PB_TAG(2, PB_LEN):
+	case PB_TAG(3, PB_LEN):
+	case PB_TAG(4, PB_LEN):
+		return;
+	}
+	e->has_strangers = true;
+	e->is_profile = e->is_profile || f->tag == PB_TAG(5, PB_LEN) || f->tag == PB_TAG(6, PB_LEN);
+}
+
+const char *other_format_find(const uint8_t *data, size_t n_bytes)
+{
+	struct pb_reader r = pb_reader(data, n_bytes);
+	struct evidence e = {.has_names = false};
+	struct pb_field f;
+	int rc = 1;
+
+	if (n_bytes >= 2 && data[0] == 0x1f && data[1] == 0x8b)
+		return GZIP;
+	for (int i = 0; i < MAX_FIELDS && !e.has_names && (rc = pb_next(&r, &f)) > 0; i++)
+		judge_field(&e, &f);
+	if (e.has_names || !e.has_strangers)
+		return NULL;
+	if (e.is_packet)
+		return PERFETTO;
+	if (e.is_profile)
+		return PPROF;
+	return rc < 0 ? NULL : UNKNOWN; /* broken: who reads it says where */
+}
