@@ -124,7 +124,7 @@ static uid_t find_uid(void *context)
 {
 	struct reception *r = context;
 
-	return access_find_uid(&r->access);
+	return target_find_uid(r->target);
 }
 
 static void announce_to_daemons(struct reception *r)
