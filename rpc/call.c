@@ -3,6 +3,7 @@
 #include "rpc/call.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #include "base/clock.h"
 #include "rpc/handoff.h"
 #include "rpc/message.h"
+#include "rpc/target_key.h"
 
 static void call_free(struct rpc_call *call)
 {
@@ -265,6 +267,23 @@ void call_arm(struct call_host *host)
 int rpc_call_get_connection(const struct rpc_call *call)
 {
 	return call->connection;
+}
+
+const struct rpc_method *rpc_call_get_method(const struct rpc_call *call)
+{
+	return call->method;
+}
+
+void rpc_call_get_target(const struct rpc_call *call, char *out, size_t n)
+{
+	out[0] = '\0';
+	for (size_t i = 0; i < call->metadata.count; i++) {
+		const grpc_metadata *m = &call->metadata.metadata[i];
+
+		if (grpc_slice_str_cmp(m->key, TARGET_KEY) == 0)
+			snprintf(out, n, "%.*s", (int)GRPC_SLICE_LENGTH(m->value),
+				(const char *)GRPC_SLICE_START_PTR(m->value));
+	}
 }
 
 int64_t rpc_call_get_deadline_ns(const struct rpc_call *call)

@@ -90,6 +90,8 @@ void call_event_done(struct rpc_call *call);
 /* The events of streams, stream.c. Server's thread. */
 void stream_on_begun(struct tag *tag, bool ok);
 void stream_on_wrote(struct tag *tag, bool ok);
+/* Sends |message|, consumed; the one before was taken. From here on it is STREAM_WRITING. Any thread. */
+void stream_send_message(struct rpc_call *call, grpc_byte_buffer *message);
 /* Nobody takes anything any more: a writer that waits learns of it. */
 void stream_note_gone(struct rpc_call *call);
 

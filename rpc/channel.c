@@ -33,14 +33,12 @@
 
 static int find_window(const char *target)
 {
-	if (!target)
-		return WINDOW_BYTES;
 	return strncmp(target, "unix:", 5) == 0 ? LOCAL_WINDOW_BYTES : REMOTE_WINDOW_BYTES;
 }
 
 /* What was packed small could be of any size: servers are told not to, and it is never unpacked. */
-static grpc_channel *create_channel(
-	int fd, const char *authority, const char *target, grpc_resource_quota *quota)
+static grpc_channel *create_channel(int fd, const char *authority, const char *target,
+	int window_bytes, grpc_resource_quota *quota)
 {
 	grpc_arg list[] = {
 		arg_int(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, -1),
@@ -50,7 +48,7 @@ static grpc_channel *create_channel(
 		arg_int(GRPC_ARG_ENABLE_HTTP_PROXY, 0),
 		arg_int(GRPC_ARG_ENABLE_RETRIES, 0),
 		arg_int(GRPC_ARG_HTTP2_BDP_PROBE, 0),
-		arg_int(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, find_window(target)),
+		arg_int(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, window_bytes),
 		arg_string(GRPC_ARG_DEFAULT_AUTHORITY, authority),
 		arg_quota(quota),
 	};
@@ -78,16 +76,18 @@ void channel_make_room(struct rpc_channel *channel, uint64_t reply_bytes)
 	grpc_resource_quota_resize(channel->quota, n_bytes);
 }
 
-static void start(struct rpc_channel *channel, int fd, const char *authority, const char *target)
+static void start(struct rpc_channel *channel, int fd, const char *authority, const char *target,
+	int window_bytes)
 {
 	engine_start();
 	channel->queue = grpc_completion_queue_create_for_pluck(NULL);
 	channel->quota = grpc_resource_quota_create(NULL);
 	channel_make_room(channel, 0);
-	channel->grpc = create_channel(fd, authority, target, channel->quota);
+	channel->grpc = create_channel(fd, authority, target, window_bytes, channel->quota);
 }
 
-int rpc_channel_new(int fd, const char *authority, struct rpc_channel **out, struct diag *d)
+static int new_on(
+	int fd, const char *authority, int window_bytes, struct rpc_channel **out, struct diag *d)
 {
 	struct rpc_channel *channel = calloc(1, sizeof *channel);
 	_signals_blocked_ sigset_t old = signals_block();
@@ -98,9 +98,24 @@ int rpc_channel_new(int fd, const char *authority, struct rpc_channel **out, str
 		free(channel);
 		return diag_set(d, r, "%s: connection not usable: %s", authority, errno_words(r));
 	}
-	start(channel, fd, authority, NULL);
+	start(channel, fd, authority, NULL, window_bytes);
 	*out = channel;
 	return 0;
+}
+
+int rpc_channel_new(int fd, const char *authority, struct rpc_channel **out, struct diag *d)
+{
+	return new_on(fd, authority, WINDOW_BYTES, out, d);
+}
+
+int rpc_channel_new_narrow(int fd, const char *authority, struct rpc_channel **out, struct diag *d)
+{
+	return new_on(fd, authority, LOCAL_WINDOW_BYTES, out, d);
+}
+
+void rpc_channel_set_target(struct rpc_channel *channel, const char *target)
+{
+	snprintf(channel->target, sizeof channel->target, "%s", target);
 }
 
 /* As gRPC's URI: it would take "unix:9999" for a path, and "xds:9999" for more. NULL when memory ran out. */
@@ -122,7 +137,7 @@ struct rpc_channel *rpc_channel_new_to(const char *address)
 		free(channel);
 		return NULL;
 	}
-	start(channel, -1, address, target);
+	start(channel, -1, address, target, find_window(target));
 	return channel;
 }
 

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include "rpc/client.h"
+
 struct grpc_channel;
 struct grpc_completion_queue;
 struct grpc_resource_quota;
@@ -14,6 +16,7 @@ struct rpc_channel {
 	struct grpc_completion_queue *queue; /* events are plucked from it */
 	struct grpc_resource_quota *quota; /* what it may hold of answers */
 	uint64_t quota_bytes;
+	char target[RPC_TARGET_BYTES]; /* of each call; "": not said */
 };
 
 /* Lets a reply of |reply_bytes| be held, too. */

@@ -14,16 +14,24 @@
 #include "rpc/engine.h"
 #include "rpc/message.h"
 #include "rpc/pending.h"
+#include "rpc/target_key.h"
 
 /* As much as stock clients take. */
 #define MAX_REPLY_BYTES INT32_MAX
 
 static grpc_call_error start_call(struct rpc_pending *pending)
 {
+	/* They stay until the channel goes. */
+	grpc_metadata target = {
+		.key = grpc_slice_from_static_string(TARGET_KEY),
+		.value = grpc_slice_from_static_string(pending->channel->target),
+	};
 	grpc_op ops[5];
 
 	memset(ops, 0, sizeof ops);
 	ops[0].op = GRPC_OP_SEND_INITIAL_METADATA;
+	ops[0].data.send_initial_metadata.count = pending->channel->target[0] != '\0';
+	ops[0].data.send_initial_metadata.metadata = &target;
 	ops[1].op = GRPC_OP_SEND_MESSAGE;
 	ops[1].data.send_message.send_message = pending->request;
 	ops[2].op = GRPC_OP_SEND_CLOSE_FROM_CLIENT;

@@ -17,9 +17,19 @@ struct rpc_channel;
 
 /* Consumes |fd|. |authority| is what the :authority header says, e.g. "127.0.0.1:9999". */
 int rpc_channel_new(int fd, const char *authority, struct rpc_channel **out, struct diag *d);
+/* The same for one of many, whose streams get a window of 256 KiB each. */
+int rpc_channel_new_narrow(int fd, const char *authority, struct rpc_channel **out, struct diag *d);
 /* To |address|, "host:port", "[::1]:port" or "unix:/path": the name is looked up and connected to with the first call, whose outcome says why not. */
 struct rpc_channel *rpc_channel_new_to(const char *address); /* NULL when memory ran out */
 struct rpc_channel *rpc_channel_free(struct rpc_channel *channel); /* NULL ok; returns NULL */
+
+#define RPC_TARGET_BYTES 80 /* with its end */
+
+/*
+ * Every call on |channel| from now on says in its metadata, "proftap-target", whom it is for: of a host daemon, which passes it on.
+ * |target| is copied, and cut; what is not printable ASCII must not be in it.
+ */
+void rpc_channel_set_target(struct rpc_channel *channel, const char *target);
 
 struct rpc_request {
 	const char *path;

@@ -95,6 +95,12 @@ int rpc_server_adopt(struct rpc_server *server, int fd, struct diag *d);
  */
 int rpc_call_get_connection(const struct rpc_call *call);
 
+/* The method that it is for, of the table. */
+const struct rpc_method *rpc_call_get_method(const struct rpc_call *call);
+
+/* Whom the client says that it is for, rpc_channel_set_target(), into |out|: cut to |n| bytes, "" when it says nothing. */
+void rpc_call_get_target(const struct rpc_call *call, char *out, size_t n);
+
 /* The deadline the client gave: CLOCK_MONOTONIC ns, or INT64_MAX for none. */
 int64_t rpc_call_get_deadline_ns(const struct rpc_call *call);
 

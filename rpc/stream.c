@@ -79,8 +79,7 @@ void stream_on_wrote(struct tag *tag, bool ok)
 	call_event_done(call);
 }
 
-/* The message is the call's to send: from here on it is STREAM_WRITING. */
-static void send_message(struct rpc_call *call, grpc_byte_buffer *message)
+void stream_send_message(struct rpc_call *call, grpc_byte_buffer *message)
 {
 	grpc_op ops[2];
 	size_t n = 0;
@@ -126,6 +125,6 @@ int rpc_call_write(struct rpc_call *call, struct chunks *message, int64_t timeou
 	buffer = message_take_chunks(message);
 	if (!buffer)
 		return -ENOMEM;
-	send_message(call, buffer);
+	stream_send_message(call, buffer);
 	return 0;
 }
