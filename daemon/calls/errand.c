@@ -21,6 +21,7 @@ static const struct {
 	/* So many may wait for their start; some run, or are being made into a trace. */
 	[ERRAND_RECORDING] = {SESSION_MAX_WAITING + 8,
 		"too many recordings of several programs are under way; ask again later"},
+	[ERRAND_PASSING] = {512, "512 calls are being passed on already; ask again later"},
 };
 
 void errands_init(struct errands *e)

@@ -19,6 +19,7 @@ enum errand_kind {
 	ERRAND_FILES, /* reads them, in no time */
 	ERRAND_MONITOR, /* as long as its client says */
 	ERRAND_RECORDING, /* the same, and it may wait for its start first */
+	ERRAND_PASSING, /* as long as another server takes for it */
 	ERRAND_KINDS
 };
 

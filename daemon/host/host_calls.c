@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "daemon/calls/reflection.h"
 #include "daemon/host/caller.h"
+#include "daemon/host/passing.h"
 #include "daemon/host/programs.h"
 #include "daemon/message/reply_message.h"
 #include "daemon/message/target_message.h"
@@ -17,8 +17,7 @@
 /* Programs that are stopped do not answer, and are listed all the same. */
 #define ANSWER_MS 300
 
-/* Who asks; or answers the call and returns nonzero. */
-static int identify(struct rpc_call *call, const struct host_service *h, struct caller *caller)
+int host_identify(struct rpc_call *call, const struct host_service *h, struct caller *caller)
 {
 	int r = caller_identify(caller, rpc_call_get_connection(call), h->operators);
 
@@ -58,7 +57,7 @@ static void list(struct errand *e)
 	struct program *programs;
 	size_t n;
 
-	if (identify(e->call, h, &caller))
+	if (host_identify(e->call, h, &caller))
 		return;
 	if (programs_list(h->programs, &caller, ANSWER_MS, &programs, &n))
 		reply_no_memory(e->call);
@@ -74,18 +73,6 @@ static void handle_list(struct rpc_call *call, const uint8_t *bytes, size_t n, v
 	errand_start(ERRAND_FILES, &h->service, call, bytes, n, list);
 }
 
-/* Of this server itself, which records nothing; it says so by having no target. */
-static void handle_status(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
-{
-	Proftap__V1__StatusReply reply = PROFTAP__V1__STATUS_REPLY__INIT;
-
-	(void)bytes, (void)n, (void)context;
-	reply.version = (char *)PACKAGE_VERSION;
-	reply.unix_ns = (uint64_t)realtime_ns();
-	reply.monotonic_ns = (uint64_t)monotonic_ns();
-	reply_message(call, &reply.base);
-}
-
 #define V1 "/proftap.v1.Profiler/"
 
 const struct rpc_method host_methods[] = {
@@ -96,7 +83,11 @@ const struct rpc_method host_methods[] = {
 		reflection_answer, RPC_BIDI},
 	{"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 		SERVICE_MAX_REQUEST_BYTES, reflection_answer, RPC_BIDI},
+	{V1 "Capture", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_SERVER_STREAM},
 	{V1 "List", SERVICE_MAX_REQUEST_BYTES, handle_list, RPC_UNARY},
-	{V1 "Status", SERVICE_MAX_REQUEST_BYTES, handle_status, RPC_UNARY},
+	{V1 "Snapshot", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_SERVER_STREAM},
+	{V1 "Start", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
+	{V1 "Status", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
+	{V1 "Stop", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_SERVER_STREAM},
 };
 const size_t n_host_methods = sizeof host_methods / sizeof *host_methods;

@@ -8,7 +8,9 @@
 
 #include "daemon/calls/service.h"
 
+struct caller;
 struct programs;
+struct rpc_call;
 struct rpc_method;
 
 struct host_service {
@@ -18,6 +20,9 @@ struct host_service {
 	const char *operators; /* as in caller_identify() */
 	int64_t since_ns; /* Unix time */
 };
+
+/* Who asks: 0, or the call has been answered. */
+int host_identify(struct rpc_call *call, const struct host_service *h, struct caller *caller);
 
 extern const struct rpc_method host_methods[];
 extern const size_t n_host_methods;

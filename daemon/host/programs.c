@@ -152,6 +152,17 @@ int programs_list(struct programs *p, const struct caller *caller, int wait_ms,
 	return r;
 }
 
+int programs_copy(
+	struct programs *p, const struct caller *caller, struct program **out, size_t *n_out)
+{
+	int r;
+
+	pthread_mutex_lock(&p->mutex);
+	r = copy_visible(p, caller, out, n_out);
+	pthread_mutex_unlock(&p->mutex);
+	return r;
+}
+
 int programs_open_channel(struct programs *p, uint64_t id)
 {
 	struct announcement channel = {.kind = ANNOUNCEMENT_CHANNEL};

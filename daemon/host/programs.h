@@ -53,6 +53,10 @@ size_t programs_count(struct programs *p);
 int programs_list(struct programs *p, const struct caller *caller, int wait_ms,
 	struct program **out, size_t *n_out);
 
+/* The same without asking. */
+int programs_copy(
+	struct programs *p, const struct caller *caller, struct program **out, size_t *n_out);
+
 /* A connected socket into the server of |id|, the caller's; -ESRCH: it is gone; or another negative errno. */
 int programs_open_channel(struct programs *p, uint64_t id);
 

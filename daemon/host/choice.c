@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Choosing among programs; see choice.h. */
+#include "daemon/host/choice.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "daemon/host/programs.h"
+
+#define LIST_BYTES 256
+
+static int is_number(const char *text, unsigned long number)
+{
+	char digits[24];
+
+	snprintf(digits, sizeof digits, "%lu", number);
+	return strcmp(text, digits) == 0;
+}
+
+/* A label and its value. */
+static int matches_label(const struct program *p, const char *label, size_t n, const char *value)
+{
+	if (n == 3 && strncmp(label, "pid", n) == 0)
+		return is_number(value, (unsigned long)p->pid);
+	if (n == 3 && strncmp(label, "uid", n) == 0)
+		return is_number(value, p->uid);
+	return n == 4 && strncmp(label, "name", n) == 0 && strcmp(value, p->status.name) == 0;
+}
+
+static int matches(const struct program *p, const char *text)
+{
+	const char *value = strchr(text, '=');
+
+	if (!*text || is_number(text, (unsigned long)p->pid) || strcmp(text, p->status.name) == 0)
+		return 1;
+	return value && matches_label(p, text, (size_t)(value - text), value + 1);
+}
+
+/* "train (4242), serve (4243)": those that |text| means, as many as there is room for. */
+static void list(const struct program *programs, size_t n, const char *text, char *out)
+{
+	size_t n_bytes = 0;
+	const char *separator = "";
+
+	out[0] = '\0';
+	for (size_t i = 0; i < n; i++) {
+		if (!matches(&programs[i], text))
+			continue;
+		if (n_bytes + sizeof programs[i].status.name + 32 > LIST_BYTES) {
+			snprintf(out + n_bytes, LIST_BYTES - n_bytes, ", …");
+			return;
+		}
+		n_bytes += (size_t)snprintf(out + n_bytes, LIST_BYTES - n_bytes, "%s%s (%d)",
+			separator, programs[i].status.name, (int)programs[i].pid);
+		separator = ", ";
+	}
+}
+
+static const struct program *refuse(
+	const struct program *programs, size_t n, const char *text, size_t n_found, struct diag *d)
+{
+	char names[LIST_BYTES];
+
+	list(programs, n, n_found ? text : "", names);
+	if (!n)
+		diag_set(d, -ENOENT,
+			"no program that you may record has announced itself to this host daemon");
+	else if (!n_found)
+		diag_set(d, -ENOENT, "%.64s: no such program here; there are %s", text, names);
+	else
+		diag_set(d, -EINVAL, "%.64s%s%zu programs are meant: %s; name one by its pid", text,
+			*text ? ": " : "", n_found, names);
+	return NULL;
+}
+
+const struct program *choice_make(
+	const struct program *programs, size_t n, const char *text, struct diag *d)
+{
+	const struct program *found = NULL;
+	size_t n_found = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!matches(&programs[i], text))
+			continue;
+		found = &programs[i];
+		n_found++;
+	}
+	return n_found == 1 ? found : refuse(programs, n, text, n_found, d);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which program a request means. */
+#ifndef DAEMON_CHOICE_H
+#define DAEMON_CHOICE_H
+
+#include <stddef.h>
+
+struct diag;
+struct program;
+
+/*
+ * The one of |programs| that |text| means: a pid; a name; "pid=PID", "name=NAME" or "uid=UID"; or, when it is empty, the only one there
+ * is. NULL with |d|: -ENOENT when there is none, -EINVAL when there are several, and which.
+ */
+const struct program *choice_make(
+	const struct program *programs, size_t n, const char *text, struct diag *d);
+
+#endif
