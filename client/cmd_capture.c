@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proftap capture: the options, the log directory, and what is said of a failure. */
+#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -19,6 +20,7 @@
 #include "client/view/formats.h"
 #include "client/view/open_view.h"
 #include "client/view/perfetto_view.h"
+#include "client/view/processor_command.h"
 
 /* A year. */
 
@@ -118,6 +120,15 @@ static int show(const struct capture_settings *s, const struct names *files, str
 	return perfetto_view_run(&view, v, path, d);
 }
 
+static void say_failure(const struct names *files, const struct diag *d)
+{
+	const struct processor_command c = {.places = files->texts, .n_places = files->n_texts};
+
+	fprintf(stderr, "  warning: no link: %s\n", d->text);
+	if (d->code == -EFBIG)
+		processor_command_write(&c, stderr);
+}
+
 /* The traces are there, whatever becomes of the link. */
 static int capture_and_show(struct capture_settings *s, struct diag *d)
 {
@@ -128,7 +139,7 @@ static int capture_and_show(struct capture_settings *s, struct diag *d)
 	code = capture(s, d);
 	if (s->has_link && files.n_texts && !interrupt_came_since(&s->capture.n_interrupts) &&
 		streams_finish() == 0 && show(s, &files, d) == EXIT_FAILED)
-		fprintf(stderr, "  warning: no link: %s\n", d->text);
+		say_failure(&files, d);
 	names_deinit(&files);
 	return code;
 }

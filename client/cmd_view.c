@@ -3,20 +3,26 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "base/grow.h"
 #include "client/command/arguments.h"
 #include "client/command/command.h"
 #include "client/process/exit.h"
 #include "client/view/open_view.h"
 #include "client/view/perfetto_link.h"
 #include "client/view/perfetto_view.h"
+#include "client/view/processor_command.h"
 #include "client/view/xprof.h"
 
 struct settings {
 	struct perfetto_view perfetto;
 	struct view_settings view;
+	struct processor_option *given; /* of |view| */
+	size_t n_given;
+	size_t n_given_allocated;
 	int64_t port; /* 0: not given */
 	bool is_xprof;
 };
@@ -45,6 +51,19 @@ static const struct command_words values[] = {
 	{NULL, NULL, 0, NULL},
 };
 
+/* What chooses and draws what is shown. */
+static int note(void *settings, const struct command_option *o, const char *value, struct diag *d)
+{
+	struct settings *s = settings;
+
+	if (o->offset - AT(view) >= sizeof s->view)
+		return 0;
+	if (grow(&s->given, &s->n_given_allocated, s->n_given + 1))
+		return diag_set(d, -ENOMEM, "--%s: out of memory", o->name);
+	s->given[s->n_given++] = (struct processor_option){o->name, value};
+	return 0;
+}
+
 static int check(const struct settings *s, int n_places, struct diag *d)
 {
 	if (n_places == 0)
@@ -72,6 +91,16 @@ static int show(struct settings *s, char **places, size_t n, struct diag *d)
 	return perfetto_view_run(&s->perfetto, view, path, d);
 }
 
+static void say_failure(
+	const struct settings *s, char *const *places, size_t n, const struct diag *d)
+{
+	const struct processor_command c = {s->given, s->n_given, places, n};
+
+	fprintf(stderr, "%s\n", d->text);
+	if (d->code == -EFBIG)
+		processor_command_write(&c, stderr);
+}
+
 static int parse_and_show(const struct command *self, int argc, char **argv, struct settings *s)
 {
 	struct diag d = DIAG_INIT;
@@ -87,7 +116,7 @@ static int parse_and_show(const struct command *self, int argc, char **argv, str
 		return command_fail_usage(self, &d);
 	code = show(s, argv, (size_t)n_left, &d);
 	if (code == EXIT_FAILED)
-		fprintf(stderr, "%s\n", d.text);
+		say_failure(s, argv, (size_t)n_left, &d);
 	return code;
 }
 
@@ -96,6 +125,7 @@ static int run(const struct command *self, int argc, char **argv)
 	struct settings s = {.perfetto = PERFETTO_VIEW_INIT, .view = VIEW_SETTINGS_INIT};
 	int code = parse_and_show(self, argc, argv, &s);
 
+	free(s.given);
 	view_settings_deinit(&s.view);
 	return code;
 }
@@ -108,5 +138,6 @@ const struct command command_view = {
 	.n_options = sizeof options / sizeof options[0],
 	.values = values,
 	.operands = ":files",
+	.note = note,
 	.run = run,
 };

@@ -117,7 +117,7 @@ static int fail_unknown(const struct command *c, const char *typed, size_t n, st
 		d, -EINVAL, "%s: unknown option --%s; the nearest is --%s", c->name, name, best);
 }
 
-static int apply(struct walk *w, const struct command_option *o, const char *value, struct diag *d)
+static int set(struct walk *w, const struct command_option *o, const char *value, struct diag *d)
 {
 	char *member = (char *)w->settings + o->offset;
 	long long number;
@@ -149,6 +149,15 @@ static int apply(struct walk *w, const struct command_option *o, const char *val
 		return r;
 	}
 	return -EINVAL;
+}
+
+static int apply(struct walk *w, const struct command_option *o, const char *value, struct diag *d)
+{
+	int r = set(w, o, value, d);
+
+	if (r == 0 && w->command->note)
+		r = w->command->note(w->settings, o, value, d);
+	return r;
 }
 
 /* The value behind '=' or in the next argument; NULL with |d| filled when there is none. */

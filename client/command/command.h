@@ -59,6 +59,12 @@ struct command {
 	 */
 	int (*set_profile_option)(void *settings, const char *key_value, struct diag *d);
 	enum option_use profile_use; /* the keys that are offered are those of this use */
+	/*
+	 * NULL, or told of each option that is set, and of its value (NULL: none), which is argv's. 0 or a
+	 * negative errno with |d|.
+	 */
+	int (*note)(
+		void *settings, const struct command_option *o, const char *value, struct diag *d);
 	bool has_program; /* the first argument that is no option ends them: the rest is a command */
 	void (*print_more_help)(FILE *out); /* NULL: nothing more */
 	/* Returns an enum exit_code. argv[0] is the command's name. */

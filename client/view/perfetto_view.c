@@ -32,23 +32,22 @@ struct showing {
 
 /* --- size ---------------------------------------------------------------------------------- */
 
-/* Where Google's trace_processor, a program of this machine, holds the trace and the page only asks it. */
+#define WAYS_OUT \
+	"see less of it with --from, --to, --name; or have trace_processor hold it, and open " PERFETTO_LINK_ORIGIN
+
 static int fail_size(const struct showing *s, uint64_t n_events, struct diag *d)
 {
 	return diag_set(d, -EFBIG,
-		"%.120s: %" PRIu64 " events are too many for a browser (--max_events, %" PRId64
-		"): see less of it with --from, --to, --name; or proftap convert -t perfetto -o FILE.pftrace %.60s && "
-		"trace_processor server http FILE.pftrace, and open " PERFETTO_LINK_ORIGIN,
-		s->path, n_events, s->settings->max_events, s->path);
+		"%.240s: %" PRIu64 " events are too many for a browser (--max_events, %" PRId64
+		"): " WAYS_OUT,
+		s->path, n_events, s->settings->max_events);
 }
 
 static int fail_bytes(const struct showing *s, struct diag *d)
 {
 	return diag_set(d, -EFBIG,
-		"%.120s: %" PRIu64
-		" bytes are too many for a browser: see less of it with --from, --to, --name; or proftap convert -t "
-		"perfetto -o FILE.pftrace %.60s && trace_processor server http FILE.pftrace, and open " PERFETTO_LINK_ORIGIN,
-		s->path, s->result.n_bytes, s->path);
+		"%.240s: %" PRIu64 " bytes are too many for a browser: " WAYS_OUT, s->path,
+		s->result.n_bytes);
 }
 
 /* What is not selected is not known before it is read. */

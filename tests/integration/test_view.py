@@ -25,9 +25,9 @@ def says(text, *parts):
         contains(text, part, "what it says")
 
 
-def refuse(*words, code=1, env=None):
+def refuse(*words, code=1, env=None, cwd=None):
     """Its standard error."""
-    done = subprocess.run([PROFTAP, "view", *words], capture_output=True, text=True, timeout=60,
+    done = subprocess.run([PROFTAP, "view", *words], capture_output=True, text=True, timeout=60, cwd=cwd,
                           env={**os.environ, "SSH_CONNECTION": "", **(env or {})})
     equal((done.returncode, done.stdout), (code, ""), f"view {words}: {done.stderr}")
     return done.stderr
@@ -270,10 +270,35 @@ def what_is_too_large_for_a_browser_is_not_served(t):
     # What is seen to be too large before is not even converted.
     for options, env in (((), {"TMPDIR": "/dev/null"}), (("--name", "."), {})):
         said = refuse("--max_events", "1", *options, TRACE, env=env)
-        says(said, " events are too many for a browser", "--from", "proftap convert -t perfetto",
-                 "trace_processor server http FILE.pftrace", ORIGIN)
+        says(said, " events are too many for a browser", "--from", "trace_processor", ORIGIN)
     view = View(t, "--max_events", "1", "--name", "^no such", TRACE)
     equal(view.said["written"], 0, "events")
+
+
+def run_line(t, line):
+    """As a shell does it, with a trace_processor that keeps what it is to serve; its bytes."""
+    programs = t.dir / "programs"
+    programs.mkdir(exist_ok=True)
+    (programs / "trace_processor").write_text('#!/bin/sh\n[ "$1 $2 $#" = "server http 3" ] && cp "$3" served\n')
+    (programs / "trace_processor").chmod(0o755)
+    subprocess.run(line, shell=True, check=True, capture_output=True, cwd=t.dir,
+                   env={**os.environ, "PATH": f"{programs}:{PROFTAP.parent}:{os.environ['PATH']}"})
+    return (t.dir / "served").read_bytes()
+
+
+@test
+def the_command_for_what_is_too_large_serves_just_that(t):
+    run_dir = t.dir / "it's a $(long) way/plugins/profile/2026_01_01_00_00_00_with_a_name_of_some_length"
+    run_dir.mkdir(parents=True)
+    spans = {"main": [("it's", 0, 5), ("it's 2", 10, 5), ("more", 20, 5)]}
+    (run_dir / "one.xplane.pb").write_bytes(make_space(spans))
+    (t.dir / "-t.xplane.pb").write_bytes(make_space(spans, host="two"))
+    for options in ((), ("--name", "it's", "--primary-group=host", "--truncate-kernels")):
+        for places in (["it's a $(long) way"], ["--", run_dir / "one.xplane.pb", "-t.xplane.pb"]):
+            words = (*options, *places)
+            said = refuse("--max-events=1", "-p9001", *words, cwd=t.dir).splitlines()
+            equal(len(said), 2, "lines")
+            equal(run_line(t, said[1]) == convert(t, *words, cwd=t.dir), True, f"{said[1]} serves the same")
 
 
 @test

@@ -49,8 +49,9 @@ class View(Process):
         s.sendall(f"GET {self.path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n\r\n".encode())
 
 
-def convert(t, *words):
+def convert(t, *words, cwd=None):
     """The bytes that are to be served."""
     path = t.dir / "expected.pftrace"
-    subprocess.run([PROFTAP, "convert", "-o", path, *words], check=True, capture_output=True)
+    subprocess.run([PROFTAP, "convert", "-o", path, *words], check=True, capture_output=True,
+                   cwd=cwd)
     return path.read_bytes()
