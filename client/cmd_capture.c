@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "client/capture/capture_failure.h"
 #include "client/capture/capture_settings.h"
+#include "client/capture/host_targets.h"
 #include "client/capture/part_files.h"
 #include "client/capture/retry.h"
 #include "client/command/arguments.h"
@@ -41,6 +42,8 @@ static const struct command_option options[] = {
 		"of the file, before .xplane.pb; default HOSTNAME_PORT; NAME,… for many"},
 	{"targets", 0, COMMAND_OPTION_TEXT, AT(targets_file), 0, 0, NULL, "FILE",
 		"more targets, one a line; -: from standard input"},
+	{"target", 0, COMMAND_OPTION_TEXT, AT(target), 0, 0, NULL, "PID|NAME|all[,…]",
+		"which programs of a host daemon"},
 	{"ssh", 0, COMMAND_OPTION_TEXT, AT(ssh), 0, 0, NULL, "[USER@]DEST",
 		"through a tunnel to there: a PORT is one of that machine"},
 	{"attempts", 0, COMMAND_OPTION_INT, AT(retry.attempts), 1, 1000000, NULL, "N",
@@ -73,13 +76,26 @@ static const struct command_words values[] = {
 	{NULL, NULL, 0, NULL},
 };
 
+/* The way to the targets is open. */
+static int capture_there(struct capture_settings *s, struct diag *d)
+{
+	int code = EXIT_DONE;
+
+	if (s->target)
+		code = host_targets_expand(s->target, &s->targets, &s->capture.n_targets, d);
+	if (code != EXIT_DONE)
+		return code;
+	s->capture.targets = s->targets;
+	return retry_capture(&s->capture, &s->retry, d);
+}
+
 static int capture_through(struct capture_settings *s, struct diag *d)
 {
 	struct tunnel tunnel;
 	int code = tunnel_open(&tunnel, s->ssh, s->targets, s->capture.n_targets, d);
 
 	if (code == EXIT_DONE)
-		code = retry_capture(&s->capture, &s->retry, d);
+		code = capture_there(s, d);
 	tunnel_close(&tunnel);
 	return code;
 }
@@ -91,7 +107,7 @@ static int capture(struct capture_settings *s, struct diag *d)
 	interrupt_start();
 	if (log_dir_choose(&s->log_dir, s->capture.log_dir, d) == 0) {
 		s->capture.log_dir = s->log_dir.path;
-		code = s->ssh ? capture_through(s, d) : retry_capture(&s->capture, &s->retry, d);
+		code = s->ssh ? capture_through(s, d) : capture_there(s, d);
 	}
 	if (code == EXIT_DONE || code == EXIT_PARTIAL)
 		return code;

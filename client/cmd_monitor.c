@@ -45,6 +45,8 @@ static const struct command_option options[] = {
 		"end after N lines; default: at Ctrl-C"},
 	{"host", 0, COMMAND_OPTION_TEXT, SESSION_COMMAND_AT(host), 0, 0, NULL, "HOST",
 		"goes with a bare PORT; default localhost"},
+	{"target", 0, COMMAND_OPTION_TEXT, SESSION_COMMAND_AT(target), 0, 0, NULL, "PID|NAME",
+		"which program of a host daemon"},
 	{"ssh", 0, COMMAND_OPTION_TEXT, SESSION_COMMAND_AT(ssh), 0, 0, NULL, "[USER@]DEST",
 		"through a tunnel to there: a PORT is one of that machine"},
 	{"json", 0, COMMAND_OPTION_FLAG, SESSION_COMMAND_AT(capture.is_json), 0, 0, NULL, NULL,

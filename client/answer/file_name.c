@@ -26,7 +26,7 @@ int file_name_check_free(const struct file_name *f, const struct run_dir *run_di
 
 	if (f->said)
 		return run_dir_check_free(run_dir, f->said, d);
-	if (f->address->port == 0 || !is_loopback(f->address) || gethostname(host, sizeof host) < 0)
+	if (f->address->port == 0 || f->address->target[0] || !is_loopback(f->address) || gethostname(host, sizeof host) < 0)
 		return 0;
 	host[sizeof host - 1] = '\0';
 	snprintf(name, sizeof name, "%s_%u", host, f->address->port);
@@ -61,7 +61,7 @@ void file_name_format(const struct file_name *f, const struct answer *answer, ch
 	if (!hostname[0] && f->address->is_tunnel)
 		snprintf(hostname, sizeof hostname, "%.*s", (int)sizeof hostname - 1,
 			f->address->host);
-	if (f->address->port == 0)
+	if (f->address->port == 0 || f->address->target[0])
 		format_behind_socket(f, answer, hostname[0] ? hostname : "localhost", out, n);
 	else
 		snprintf(out, n, "%s_%u", hostname[0] ? hostname : f->address->host,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a capture's file is called, without .xplane.pb: what the user said, HOSTNAME_PORT, or HOSTNAME_NAME_PID
- * for a target behind a unix socket.
+ * for a target behind a unix socket or a host daemon.
  */
 #ifndef CLIENT_FILE_NAME_H
 #define CLIENT_FILE_NAME_H

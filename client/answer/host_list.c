@@ -124,16 +124,21 @@ static int ask(const struct address *address, const struct link *link, struct ta
 	return code;
 }
 
+int host_list_load_from(struct address *address, struct targets *targets, struct diag *d)
+{
+	struct link link = LINK_INIT;
+	int code = link_open(&link, address, d);
+
+	if (code == EXIT_DONE)
+		code = ask(address, &link, targets, d);
+	link_close(&link);
+	return code;
+}
+
 int host_list_load(const char *text, struct targets *targets, struct diag *d)
 {
 	struct address address;
-	struct link link = LINK_INIT;
 	int code = parse(text, &address, d);
 
-	if (code == EXIT_DONE)
-		code = link_open(&link, &address, d);
-	if (code == EXIT_DONE)
-		code = ask(&address, &link, targets, d);
-	link_close(&link);
-	return code;
+	return code == EXIT_DONE ? host_list_load_from(&address, targets, d) : code;
 }

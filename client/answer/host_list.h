@@ -3,6 +3,7 @@
 #ifndef CLIENT_HOST_LIST_H
 #define CLIENT_HOST_LIST_H
 
+struct address;
 struct diag;
 struct targets;
 
@@ -10,9 +11,12 @@ struct targets;
 #define HOST_LIST_PORT "9021"
 
 /*
- * Asks the daemon at |text|, a HOST, HOST:PORT, PORT or unix:PATH, and fills |targets|, which is empty; their sockets are "". An
- * enum exit_code, with |d| when it is not EXIT_DONE.
+ * Asks the daemon at |address|, which is made more exact, and fills |targets|, which is empty; their sockets are "". An enum
+ * exit_code, with |d| when it is not EXIT_DONE.
  */
+int host_list_load_from(struct address *address, struct targets *targets, struct diag *d);
+
+/* The same of a |text| that says a HOST, HOST:PORT, PORT or unix:PATH. */
 int host_list_load(const char *text, struct targets *targets, struct diag *d);
 
 #endif

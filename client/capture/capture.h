@@ -37,7 +37,7 @@ struct capture {
 	bool can_retry; /* there will be another try: of many, all must be ready, or none is recorded */
 	bool is_reported; /* out: what there is to say about each of many targets was printed, failures too */
 	int n_interrupts; /* out: when the recording was over; a later one ends what is made of the traces */
-	char target[288]; /* out: the address that was reached or tried last, or that failed */
+	char target[384]; /* out: the address that was reached or tried last, or that failed */
 };
 
 #define CAPTURE_SLACK_MS 60000

@@ -16,6 +16,7 @@ struct capture_settings {
 	const char *host; /* goes with a bare PORT; NULL: localhost */
 	const char *targets_file; /* NULL: none; "-": standard input */
 	const char *host_name; /* of the file, or a list of them; NULL: found out */
+	const char *target; /* of a host daemon; NULL: not said */
 	const char *ssh; /* where to tunnel to; NULL: nowhere */
 	struct retry retry;
 	int64_t delay_ms; /* -1: not given */

@@ -17,6 +17,12 @@
 
 #define SILENCE_MS 5000
 
+/* gRPC's own name where there is a unix socket, or more than an address. */
+static const char *get_authority(const struct address *address)
+{
+	return address->path[0] || address->target[0] ? "localhost" : address->text;
+}
+
 int link_open(struct link *l, struct address *address, struct diag *d)
 {
 	int fd = locate(address, d);
@@ -36,9 +42,9 @@ int link_open(struct link *l, struct address *address, struct diag *d)
 		return EXIT_NOBODY;
 	}
 	l->watch_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	/* gRPC's own name for the authority of a unix socket. */
-	if (rpc_channel_new(fd, address->path[0] ? "localhost" : address->text, &l->channel, d) < 0)
+	if (rpc_channel_new(fd, get_authority(address), &l->channel, d) < 0)
 		return EXIT_FAILED;
+	rpc_channel_set_target(l->channel, address->target);
 	return EXIT_DONE;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "client/capture/capture_failure.h"
+#include "client/capture/host_targets.h"
 #include "client/command/arguments.h"
 #include "client/command/command.h"
 #include "client/connect/tunnel.h"
@@ -36,6 +37,8 @@ static int reach(struct session_command *c, int (*act)(struct session_command *,
 	struct tunnel tunnel;
 	int code;
 
+	if (s->target)
+		host_targets_set(&s->targets[0], s->target);
 	if (!s->ssh)
 		return act(c, d);
 	code = tunnel_open(&tunnel, s->ssh, s->targets, s->capture.n_targets, d);

@@ -131,6 +131,14 @@ static int parse_bare_port(const char *text, const char *host, struct address *o
 	return r;
 }
 
+static void add_target(struct address *a)
+{
+	size_t n = strlen(a->text);
+
+	snprintf(a->words + n, sizeof a->words - n, " --target %s", a->target);
+	snprintf(a->text + n, sizeof a->text - n, " target %s", a->target);
+}
+
 void address_format(struct address *a)
 {
 	const char *format = strchr(a->host, ':') ? "[%s]:%u" : "%s:%u";
@@ -142,6 +150,8 @@ void address_format(struct address *a)
 	else
 		snprintf(a->text, sizeof a->text, format, a->host, a->port);
 	snprintf(a->words, sizeof a->words, "%s", a->text);
+	if (a->target[0])
+		add_target(a);
 }
 
 int address_parse(const char *text, const char *default_host, struct address *out, struct diag *d)

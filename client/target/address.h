@@ -15,7 +15,9 @@ struct address {
 	char lookup[64]; /* a pid or a name that is still to be located (locate.h), or "" */
 	bool is_bare; /* a number alone, which may have been meant as a pid */
 	bool is_tunnel; /* |path| is our end of a tunnel; host and port (0: a socket there) are the other end's */
-	char text[288]; /* for people: "host:9999", "[::1]:9999", "unix:/run/proftap/4242.sock" */
+	char target[80]; /* which program of a host daemon; "": there is but one, or it is none */
+	char text
+		[384]; /* for people: "host:9999", "[::1]:9999", "unix:/run/proftap/4242.sock"; "host:9021 target 4242" */
 	char words[512]; /* on a command line: |text|, or "--ssh gpu7 localhost:9999" */
 };
 
@@ -25,7 +27,7 @@ struct address {
  */
 int address_parse(const char *text, const char *default_host, struct address *out, struct diag *d);
 
-/* Fills in |text| and |words| from path, or from host and port. */
+/* Fills in |text| and |words| from path, or from host and port, and |target|. */
 void address_format(struct address *a);
 
 #endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs of host daemons; see host_targets.h. */
+#include "client/capture/host_targets.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "base/grow.h"
+#include "client/answer/host_list.h"
+#include "client/process/exit.h"
+#include "client/target/address.h"
+#include "client/target/targets.h"
+
+struct expansion {
+	struct address *v;
+	size_t n;
+	size_t n_allocated;
+};
+
+void host_targets_set(struct address *address, const char *word)
+{
+	snprintf(address->target, sizeof address->target, "%s", word);
+	address_format(address);
+}
+
+/* As the daemon reads it (daemon/host/choice.h). */
+static bool is_meant(const struct status *s, const char *word)
+{
+	char pid[16];
+	char uid[16];
+
+	snprintf(pid, sizeof pid, "%d", s->pid);
+	snprintf(uid, sizeof uid, "%u", s->uid);
+	if (strncmp(word, "pid=", 4) == 0)
+		return strcmp(word + 4, pid) == 0;
+	if (strncmp(word, "uid=", 4) == 0)
+		return strcmp(word + 4, uid) == 0;
+	if (strncmp(word, "name=", 5) == 0)
+		return strcmp(word + 5, s->name) == 0;
+	return strcmp(word, "all") == 0 || strcmp(word, pid) == 0 || strcmp(word, s->name) == 0;
+}
+
+static bool is_there(const struct expansion *e, const struct address *address)
+{
+	for (size_t i = 0; i < e->n; i++)
+		if (strcmp(e->v[i].text, address->text) == 0)
+			return true;
+	return false;
+}
+
+static int add(struct expansion *e, const struct address *daemon, const struct status *s)
+{
+	struct address one = *daemon;
+	char pid[16];
+
+	snprintf(pid, sizeof pid, "%d", s->pid);
+	host_targets_set(&one, pid);
+	if (is_there(e, &one))
+		return 0;
+	if (grow(&e->v, &e->n_allocated, e->n + 1))
+		return -ENOMEM;
+	e->v[e->n++] = one;
+	return 0;
+}
+
+/* One word of a list, of one daemon's programs. */
+static int add_meant(struct expansion *e, const struct address *daemon,
+	const struct targets *targets, const char *word, struct diag *d)
+{
+	size_t n_meant = 0;
+
+	for (size_t i = 0; i < targets->n; i++) {
+		const struct status *s = &targets->v[i].status;
+
+		if (s->has_ended || !is_meant(s, word))
+			continue;
+		n_meant++;
+		if (add(e, daemon, s))
+			return diag_set(d, -ENOMEM, "the list of targets: out of memory");
+	}
+	if (n_meant)
+		return 0;
+	return diag_set(d, -ENOENT,
+		"%s: --target %.64s: no such program there; proftap list %s shows those that there are",
+		daemon->text, word, daemon->text);
+}
+
+static int add_words(struct expansion *e, const struct address *daemon,
+	const struct targets *targets, const char *words, struct diag *d)
+{
+	_cleanup_free_ char *copy = strdup(words);
+	char *rest = copy;
+	char *word;
+	int r = copy ? 0 : diag_set(d, -ENOMEM, "the list of targets: out of memory");
+
+	while (!r && (word = strsep(&rest, ",")))
+		r = add_meant(e, daemon, targets, word, d);
+	return r;
+}
+
+static int expand(struct expansion *e, struct address *daemon, const char *words, struct diag *d)
+{
+	struct targets targets = TARGETS_INIT;
+	int code = host_list_load_from(daemon, &targets, d);
+
+	if (code == EXIT_DONE && add_words(e, daemon, &targets, words, d))
+		code = EXIT_FAILED;
+	targets_deinit(&targets);
+	return code;
+}
+
+int host_targets_expand(const char *words, struct address **targets, size_t *n, struct diag *d)
+{
+	struct expansion e = {NULL, 0, 0};
+	int code = EXIT_DONE;
+
+	for (size_t i = 0; i < *n && code == EXIT_DONE; i++)
+		code = expand(&e, &(*targets)[i], words, d);
+	if (code != EXIT_DONE) {
+		free(e.v);
+		return code;
+	}
+	free(*targets);
+	*targets = e.v;
+	*n = e.n;
+	return EXIT_DONE;
+}

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Recording programs through the host daemon: one port for all of them."""
+import json
+import os
+import re
+import signal
+import socket
+import time
+
+from checks import contains
+from fixture import NOBODY, check, equal, need_readable_tree, need_root, run, test, wait_until
+from hosts import Host, start_target
+from processes import PROFTAP, Process
+from trace_file import Trace
+
+LONG_MS = 60000
+
+
+def serve(t, n):
+    """A daemon, and |n| programs that it knows."""
+    host = Host(t)
+    targets = [start_target(t) for _ in range(n)]
+    host.await_pids(*(target.pid for target in targets))
+    return host, targets
+
+
+def proftap(t, *words, code=0, user=None):
+    process = t.keep(Process("proftap", [t.public_proftap() if user else PROFTAP, *words], user=user))
+    equal(process.wait(), code, f"proftap {words}: {process.err}")
+    for thread in process.threads:
+        thread.join()
+    return process
+
+
+def names_of(capture):
+    return sorted(os.path.basename(line.strip()) for line in capture.out)
+
+
+@test
+def all_of_them_are_one_run(t):
+    host, targets = serve(t, 3)
+    start = time.time_ns() + 500_000_000
+    capture = t.start_capture(f"127.0.0.1:{host.port}", LONG_MS, "--target", "all", "--start_timestamp_ns", start)
+    for target in targets:
+        target.ask("await 1")
+    wait_until(lambda: time.time_ns() > start, "the instant")
+    for target in targets:
+        target.ask("burst 7")
+    capture.signal(signal.SIGINT)
+    capture.finish()
+    prefix = socket.gethostname()
+    equal(names_of(capture), sorted(f"{prefix}_target_{target.pid}.xplane.pb" for target in targets), "files")
+    for line in capture.out:
+        equal(Trace(line.strip()).count("burst"), 7, f"spans in {line}")
+    contains(capture.stderr, f"127.0.0.1:{host.port}", "the summary")
+
+
+@test
+def one_is_meant_by_pid_or_name(t):
+    host, (target, _) = serve(t, 2)
+    for word in (str(target.pid), f"pid={target.pid}"):
+        capture = t.start_capture(f"127.0.0.1:{host.port}", LONG_MS, "--target", word)
+        target.ask("await 1", "burst 7")
+        capture.signal(signal.SIGINT)
+        equal(capture.finish().trace.count("burst"), 7, "spans")
+    capture = t.capture(f"127.0.0.1:{host.port}", 100, "--target", "nobody", code=1)
+    contains(capture.stderr, "--target nobody: no such program there", "the reason")
+
+
+@test
+def the_only_one_needs_no_name(t):
+    host, (target,) = serve(t, 1)
+    capture = t.start_capture(f"127.0.0.1:{host.port}", LONG_MS)
+    target.ask("await 1", "burst 7")
+    capture.signal(signal.SIGINT)
+    equal(capture.finish().trace.count("burst"), 7, "spans")
+
+
+@test
+def who_is_meant_must_be_clear(t):
+    host = Host(t)
+    capture = t.capture(f"127.0.0.1:{host.port}", 100, code=1)
+    contains(capture.stderr, "no program that you may record has announced itself to this host daemon", "without any")
+    targets = [start_target(t) for _ in range(2)]
+    host.await_pids(*(target.pid for target in targets))
+    capture = t.capture(f"127.0.0.1:{host.port}", 100, code=1)
+    contains(capture.stderr, "2 programs are meant: target (", "with two")
+    contains(capture.stderr, "name one by its pid", "with two")
+
+
+@test
+def sessions_go_through_it(t):
+    host, targets = serve(t, 2)
+    target = targets[1]
+    words = [f"127.0.0.1:{host.port}", "--target", str(target.pid)]
+    proftap(t, "start", *words)
+    target.ask("await 1", "burst 5")
+    snapshot = proftap(t, "snapshot", *words, "--log_dir", t.dir / "a")
+    equal(Trace(snapshot.out[-1].strip()).count("burst"), 5, "spans in the snapshot")
+    target.ask("burst 3")
+    rest = proftap(t, "stop", *words, "--log_dir", t.dir / "b")
+    equal(Trace(rest.out[-1].strip()).count("burst"), 3, "spans in the rest")
+    equal(host.list()[target.pid]["state"], "idle", "afterwards")
+
+
+@test
+def others_programs_cannot_be_recorded(t):
+    need_root()
+    need_readable_tree()
+    host = Host(t, "--operators", "")
+    target = start_target(t)
+    host.await_pids(target.pid)
+    out = t.public_dir("out")
+    refused = t.capture(f"127.0.0.1:{host.port}", 100, "--target", target.pid, code=1, user=NOBODY, log_dir=out,
+                        program=t.public_proftap())
+    contains(refused.stderr, "no such program there", "what nobody is told")
+    refused = t.capture(f"127.0.0.1:{host.port}", 100, code=1, user=NOBODY, log_dir=out, program=t.public_proftap())
+    contains(refused.stderr, "no program that you may record", "what nobody is told")
+
+
+@test
+def a_client_that_goes_frees_the_program(t):
+    host, (target,) = serve(t, 1)
+    capture = t.start_capture(f"127.0.0.1:{host.port}", LONG_MS, "--target", target.pid)
+    target.ask("await 1")
+    capture.kill()
+    wait_until(lambda: host.list()[target.pid]["state"] == "idle", "the program to be free")
+
+
+@test
+def the_daemons_death_ends_a_capture_and_no_program(t):
+    host, (target,) = serve(t, 1)
+    capture = t.start_capture(f"127.0.0.1:{host.port}", LONG_MS, "--target", target.pid)
+    target.ask("await 1")
+    host.end(signal.SIGKILL)
+    capture.finish(1)
+    check(re.search(rf"127.0.0.1:{host.port} target {target.pid}: ", capture.stderr), capture.stderr)
+    equal(target.ask("port"), str(target.port), "the program goes on")
+    again = Host(t, port=host.port)
+    again.await_pids(target.pid)
+    wait_until(lambda: again.list()[target.pid]["state"] == "idle", "the program to be free")
+    after = t.start_capture(f"127.0.0.1:{host.port}", LONG_MS, "--target", target.pid)
+    target.ask("await 1", "burst 7")
+    after.signal(signal.SIGINT)
+    equal(after.finish().trace.count("burst"), 7, "spans afterwards")
+
+
+@test
+def a_program_that_dies_in_mid_capture_delivers(t):
+    host, (target,) = serve(t, 1)
+    capture = t.start_capture(f"127.0.0.1:{host.port}", LONG_MS, "--target", target.pid)
+    target.ask("await 1", "burst 7")
+    target.kill()
+    equal(capture.finish().trace.count("burst"), 7, "spans")
+    host.await_pids()
+
+
+@test
+def json_says_whom(t):
+    host, (target,) = serve(t, 1)
+    capture = t.start_capture(f"127.0.0.1:{host.port}", LONG_MS, "--target", target.pid, "--json")
+    target.ask("await 1", "burst 7")
+    capture.signal(signal.SIGINT)
+    told = json.loads(capture.finish().stdout)
+    contains(json.dumps(told), f"127.0.0.1:{host.port} target {target.pid}", "the target")
+
+
+if __name__ == "__main__":
+    run()
