@@ -39,23 +39,82 @@ static uint64_t available_bytes(const char *root)
 	return UINT64_MAX;
 }
 
-static uint64_t left_in(const char *dir, const char *limit_name, const char *usage_name)
+/* Of one version of cgroups. */
+struct kind {
+	const char *limit;
+	const char *usage;
+	/* In memory.stat, of the group and those below it. */
+	const char *inactive_file;
+	const char *active_file;
+	const char *dirty;
+	const char *writeback;
+};
+
+static const struct kind version_1 = {
+	.limit = "memory.limit_in_bytes",
+	.usage = "memory.usage_in_bytes",
+	.inactive_file = "total_inactive_file",
+	.active_file = "total_active_file",
+	.dirty = "total_dirty",
+	.writeback = "total_writeback",
+};
+
+static const struct kind version_2 = {
+	.limit = "memory.max",
+	.usage = "memory.current",
+	.inactive_file = "inactive_file",
+	.active_file = "active_file",
+	.dirty = "file_dirty",
+	.writeback = "file_writeback",
+};
+
+/* Pages that go for the asking: a program that reads files fills its group with them. What it uses is left to it by half. */
+static uint64_t reclaimable_in(const char *dir, const struct kind *kind)
+{
+	char path[1200];
+	char line[128];
+	uint64_t n_bytes = 0;
+	uint64_t busy = 0;
+	_cleanup_(fclosep) FILE *f = NULL;
+
+	snprintf(path, sizeof path, "%s/memory.stat", dir);
+	f = fopen(path, "r");
+	while (f && fgets(line, sizeof line, f)) {
+		char name[64];
+		uint64_t n;
+
+		if (sscanf(line, "%63s %" SCNu64, name, &n) != 2)
+			continue;
+		if (strcmp(name, kind->inactive_file) == 0)
+			n_bytes += n;
+		else if (strcmp(name, kind->active_file) == 0)
+			n_bytes += n / 2;
+		else if (strcmp(name, kind->dirty) == 0 || strcmp(name, kind->writeback) == 0)
+			busy += n;
+	}
+	return n_bytes > busy ? n_bytes - busy : 0;
+}
+
+static uint64_t left_in(const char *dir, const struct kind *kind)
 {
 	char path[1200];
 	uint64_t limit;
 	uint64_t usage;
+	uint64_t reclaimable;
 
-	snprintf(path, sizeof path, "%s/%s", dir, limit_name);
+	snprintf(path, sizeof path, "%s/%s", dir, kind->limit);
 	if (!read_number(path, &limit))
 		return UINT64_MAX; /* "max", or not there */
-	snprintf(path, sizeof path, "%s/%s", dir, usage_name);
+	snprintf(path, sizeof path, "%s/%s", dir, kind->usage);
 	if (!read_number(path, &usage))
 		return UINT64_MAX;
+	reclaimable = reclaimable_in(dir, kind);
+	usage -= reclaimable < usage ? reclaimable : usage;
 	return usage < limit ? limit - usage : 0;
 }
 
 /* The cgroup at |path| below |mount| and all above it. */
-static uint64_t left_up_to_root(const char *mount, char *path, const char *limit, const char *usage)
+static uint64_t left_up_to_root(const char *mount, char *path, const struct kind *kind)
 {
 	uint64_t least = UINT64_MAX;
 
@@ -65,7 +124,7 @@ static uint64_t left_up_to_root(const char *mount, char *path, const char *limit
 		uint64_t left;
 
 		snprintf(dir, sizeof dir, "%s%s", mount, path);
-		left = left_in(dir, limit, usage);
+		left = left_in(dir, kind);
 		if (left < least)
 			least = left;
 		slash = strrchr(path, '/');
@@ -95,11 +154,10 @@ static uint64_t cgroup_bytes(const char *root)
 		path[strcspn(path, "\n")] = '\0';
 		if (strncmp(line, "0::", 3) == 0) {
 			snprintf(mount, sizeof mount, "%s/sys/fs/cgroup", root);
-			left = left_up_to_root(mount, path + 1, "memory.max", "memory.current");
+			left = left_up_to_root(mount, path + 1, &version_2);
 		} else if (strstr(line, ":memory:")) {
 			snprintf(mount, sizeof mount, "%s/sys/fs/cgroup/memory", root);
-			left = left_up_to_root(
-				mount, path + 1, "memory.limit_in_bytes", "memory.usage_in_bytes");
+			left = left_up_to_root(mount, path + 1, &version_1);
 		}
 		if (left < least)
 			least = left;

@@ -7,7 +7,8 @@
 
 /*
  * The least of: memory that is available on the machine, and limit minus usage of this process's cgroup
- * and those above it (both versions). UINT64_MAX if nothing is known. |root| is "" or a test's fake root.
+ * and those above it (both versions); pages of files that are on the disk, too, count as left, all that nobody has used lately and
+ * half of the others: the kernel takes them away first. UINT64_MAX if nothing is known. |root| is "" or a test's fake root.
  */
 uint64_t headroom_read_bytes(const char *root);
 

@@ -84,6 +84,37 @@ START_TEST(reads_the_cgroup_of_version_1)
 }
 END_TEST
 
+/* What is dirty must be written first, and what is used is asked for again. */
+START_TEST(files_are_no_usage)
+{
+	fake_root_write("/proc/self/cgroup", "10:memory:/app\n0::/app\n");
+	fake_root_write("/sys/fs/cgroup/app/memory.max", "5000\n");
+	fake_root_write("/sys/fs/cgroup/app/memory.current", "4900\n");
+	fake_root_write("/sys/fs/cgroup/app/memory.stat",
+		"anon 1000\nfile_dirty 20\nfile_writeback 3\ninactive_file 2000\nactive_file 700\n");
+	expect(100 + 2000 + 350 - 23);
+	fake_root_write("/sys/fs/cgroup/memory/app/memory.limit_in_bytes", "6000\n");
+	fake_root_write("/sys/fs/cgroup/memory/app/memory.usage_in_bytes", "5900\n");
+	fake_root_write("/sys/fs/cgroup/memory/app/memory.stat",
+		"inactive_file 7\ndirty 7\ntotal_dirty 10\ntotal_writeback 5\n"
+		"total_inactive_file 1000\ntotal_active_file 60\n");
+	expect(100 + 1000 + 30 - 15);
+}
+END_TEST
+
+/* The numbers are not of one instant. */
+START_TEST(never_less_than_nothing_is_used)
+{
+	fake_root_write("/proc/self/cgroup", "0::/app\n");
+	fake_root_write("/sys/fs/cgroup/app/memory.max", "5000\n");
+	fake_root_write("/sys/fs/cgroup/app/memory.current", "1900\n");
+	fake_root_write("/sys/fs/cgroup/app/memory.stat", "inactive_file 2000\n");
+	expect(5000);
+	fake_root_write("/sys/fs/cgroup/app/memory.stat", "file_dirty 2001\ninactive_file 2000\n");
+	expect(3100);
+}
+END_TEST
+
 START_TEST(has_nothing_left_over_the_limit)
 {
 	set_available("1000");
@@ -124,6 +155,8 @@ int main(void)
 	tcase_add_test(tcase, takes_the_least_of_all_groups_above);
 	tcase_add_test(tcase, reads_the_root_group_of_a_container);
 	tcase_add_test(tcase, reads_the_cgroup_of_version_1);
+	tcase_add_test(tcase, files_are_no_usage);
+	tcase_add_test(tcase, never_less_than_nothing_is_used);
 	tcase_add_test(tcase, has_nothing_left_over_the_limit);
 	tcase_add_test(tcase, a_reading_is_kept_for_one);
 	suite_add_tcase(suite, tcase);
