@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/pages.h"
 #include "daemon/drain/rings.h"
 #include "daemon/drain/triggers.h"
 #include "daemon/target/entry.h"
@@ -16,6 +17,8 @@
 
 /* As of a picture. */
 #define N_TRIES 8
+/* What is copied at a time: where entries are overwritten meanwhile, the mark of a segment must be among them. */
+#define PIECE_SEGMENTS 2
 /* In |named_of|: it was looked up. No trigger has this bit. */
 #define IS_KNOWN (UINT32_C(1) << 31)
 
@@ -29,9 +32,21 @@ struct trigger_watch {
 		named_of; /* string id -> triggers about that name, and IS_KNOWN; 0: not looked up */
 	size_t n_ids;
 	size_t n_ids_allocated;
-	struct slot *slots;
-	size_t n_slots_allocated;
 };
+
+static size_t count_piece(const struct target *t)
+{
+	return t->n_slots / RING_SEGMENTS * PIECE_SEGMENTS;
+}
+
+/* Its memory is had now: later there may be none. */
+static int make_room(struct triggers *triggers, size_t n)
+{
+	if (grow(&triggers->slots, &triggers->n_slots_allocated, n))
+		return -ENOMEM;
+	pages_make(triggers->slots, n * sizeof *triggers->slots);
+	return 0;
+}
 
 int trigger_watch_open(struct target *t, struct triggers *triggers, int is_late)
 {
@@ -39,7 +54,9 @@ int trigger_watch_open(struct target *t, struct triggers *triggers, int is_late)
 
 	if (w)
 		w->positions = calloc(t->n_rings, sizeof *w->positions);
-	if (!w || !w->positions) {
+	if (!w || !w->positions || make_room(triggers, count_piece(t))) {
+		if (w)
+			free(w->positions);
 		free(w);
 		return -ENOMEM;
 	}
@@ -61,7 +78,6 @@ void trigger_watch_close(struct target *t)
 		return;
 	free(w->positions);
 	free(w->named_of);
-	free(w->slots);
 	free(w);
 	t->watch = NULL;
 }
@@ -123,60 +139,93 @@ static void judge(struct trigger_watch *w, const struct slot *slot)
 		triggers_judge(w->triggers, &e, find_named(w, &e));
 }
 
-/* Slots of a copy that is finished. Extra slots of the last entry of a hostile one may be missing. */
-static void judge_all(struct trigger_watch *w, const struct ring_copy *c)
+/* Slots of a copy that is finished. Returns where the first entry begins that is not there as a whole. */
+static uint64_t judge_all(struct trigger_watch *w, const struct ring_copy *c)
 {
-	const struct slot *slots = w->slots + (c->from.position - c->start);
+	const struct slot *slots = w->triggers->slots + (c->from.position - c->start);
 	size_t n = c->end - c->from.position;
 	size_t i = 0;
 
 	while (i < n) {
 		size_t next = i + 1 + record_n_extra(slots[i].word[0]);
 
-		if (next <= n && triggers_want(w->triggers, slots[i].word))
+		if (next > n)
+			break;
+		if (triggers_want(w->triggers, slots[i].word))
 			judge(w, &slots[i]);
 		i = next;
 	}
+	return c->from.position + i;
 }
 
-/* Outcomes: as of ring_copy_finish(), and -ENOMEM. */
-static int try_once(struct target *t, uint32_t i, unsigned *share)
+/* What a visit has found so far. */
+struct visit {
+	uint64_t from; /* where it begins, */
+	uint64_t to; /* and ends: where the head is when it begins */
+	int is_outrun;
+};
+
+/* Of a copy that is begun. Outcomes: as of ring_copy_finish(). */
+static int look_at(struct trigger_watch *w, struct ring_copy *c, uint64_t *position)
 {
-	struct trigger_watch *w = t->watch;
-	struct ring_place from = ring_get_first(target_ring(t, i));
-	struct ring_copy c;
 	int r;
 
-	if (from.position < w->positions[i])
-		from.position = w->positions[i];
-	r = ring_copy_begin(&c, t, i, from);
-	if (r)
-		w->positions[i] = c.end;
-	if (r || c.end == from.position)
-		return r;
-	if (grow(&w->slots, &w->n_slots_allocated, c.end - c.start))
-		return -ENOMEM;
-	ring_copy_take(&c, w->slots);
-	r = ring_copy_finish(&c);
-	if (r != RING_COPY_GONE)
-		w->positions[i] = c.end;
+	ring_copy_take(c, w->triggers->slots);
+	r = ring_copy_finish(c);
 	if (!r)
-		judge_all(w, &c);
-	*share = r == RING_COPY_GONE || c.from.position > from.position
-			 ? TRIGGER_WATCH_OUTRUN
-			 : (unsigned)((c.end - from.position) * 1000 / c.n_slots);
+		*position = judge_all(w, c);
 	return r;
+}
+
+/* A piece. Outcomes: as of ring_copy_finish(). */
+static int try_once(struct target *t, uint32_t i, struct visit *v)
+{
+	uint64_t *position = &t->watch->positions[i];
+	struct ring_place from = {*position, 0};
+	struct ring_copy c;
+	int r = ring_copy_begin(&c, t, i, from);
+	uint64_t head = c.end;
+
+	if (!r && head != from.position) {
+		if (head - c.start > count_piece(t))
+			c.end = c.start + count_piece(t);
+		r = look_at(t->watch, &c, position);
+		v->is_outrun |= r == RING_COPY_GONE || c.from.position > from.position;
+	}
+	/* Slots of the last entry of a hostile one may be missing. */
+	if (r == RING_COPY_BROKEN || (!r && c.end == head))
+		*position = head;
+	return r;
+}
+
+/* Where it is to be looked on. */
+static struct visit begin_visit(struct target *t, uint32_t i)
+{
+	struct ring *ring = target_ring(t, i);
+	uint64_t first = ring_get_first(ring).position;
+	uint64_t *position = &t->watch->positions[i];
+
+	if (*position < first)
+		*position = first;
+	return (struct visit){
+		*position, atomic_load_explicit(&ring->head, memory_order_acquire), 0};
 }
 
 unsigned trigger_watch_visit(struct target *t, uint32_t i)
 {
 	uint32_t word = atomic_load_explicit(&target_ring(t, i)->word, memory_order_acquire);
-	unsigned share = 0;
+	struct visit v;
 	int tries = N_TRIES;
+	int r;
 
 	if (!ring_is_same_recording(word, atomic_load(&t->arena->word)))
 		return 0;
-	while (try_once(t, i, &share) == RING_COPY_GONE && --tries)
-		;
-	return share;
+	v = begin_visit(t, i);
+	do {
+		r = try_once(t, i, &v);
+		tries -= r == RING_COPY_GONE;
+	} while (t->watch->positions[i] < v.to && r != RING_COPY_BROKEN && tries);
+	if (r == RING_COPY_BROKEN)
+		return 0;
+	return v.is_outrun ? TRIGGER_WATCH_OUTRUN : (unsigned)((v.to - v.from) * 1000 / t->n_slots);
 }

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -63,6 +64,7 @@ int triggers_init(struct triggers *t, const struct profile_options *o, struct di
 void triggers_deinit(struct triggers *t)
 {
 	trigger_list_deinit(&t->list);
+	free(t->slots);
 	memset(t, 0, sizeof *t);
 }
 

@@ -39,6 +39,9 @@ struct triggers {
 	char reason[TRIGGERS_REASON_BYTES]; /* of the run that is to be written; "": none is */
 	int64_t quiet_until_ns; /* CLOCK_MONOTONIC */
 	uint64_t n_suppressed; /* since the last reason */
+	/* Where trigger_watch.h copies entries to, of whatever ring it looks at. */
+	struct slot *slots;
+	size_t n_slots_allocated;
 };
 
 /* Those that |o| has. 0, -EINVAL with |d|, or -ENOMEM; then none are set. */

@@ -294,6 +294,21 @@ START_TEST(sees_what_was_not_overwritten)
 }
 END_TEST
 
+/* Entries of all lengths, so that some lie across the end of a piece. */
+START_TEST(a_full_ring_is_looked_at_in_pieces_that_miss_nothing)
+{
+	const struct slot extra[RECORD_MAX_EXTRA] = {{{0, 0}}};
+	uint32_t n = 0;
+
+	begin_decode();
+	for (; fixture_head(0) < FIXTURE_SLOTS - 2 * RECORD_MAX_EXTRA; n++)
+		put(RECORD_SPAN, decode_id, 200 * US, extra, n % RECORD_MAX_EXTRA);
+	trigger_watch_visit(&fixture.target, 0);
+	ck_assert_uint_eq(triggers.n_suppressed + 1, n);
+	ck_assert_uint_le(triggers.n_slots_allocated, FIXTURE_SLOTS / RING_SEGMENTS * 2);
+}
+END_TEST
+
 START_TEST(what_was_there_before_is_of_no_interest)
 {
 	put_span(decode_id, 200 * US);
@@ -362,6 +377,7 @@ int main(void)
 	tcase_add_test(tests, one_in_an_interval_for_all_of_them);
 	tcase_add_test(tests, what_waits_is_not_written_over);
 	tcase_add_test(tests, sees_what_was_not_overwritten);
+	tcase_add_test(tests, a_full_ring_is_looked_at_in_pieces_that_miss_nothing);
 	tcase_add_test(tests, what_was_there_before_is_of_no_interest);
 	tcase_add_test(tests, other_recordings_are_of_no_interest);
 	tcase_add_test(tests, the_last_of_a_thread_is_seen_before_its_ring_is_free);
