@@ -26,6 +26,7 @@ void ended_pool_init(struct ended_pool *pool)
 {
 	memset(pool, 0, sizeof *pool);
 	pool->last = &pool->first;
+	pool->allowed_bytes = UINT64_MAX;
 }
 
 /* What it says goes into the sums, if they are still asked for. */
@@ -65,6 +66,11 @@ void ended_pool_limit(struct ended_pool *pool, uint64_t max_bytes)
 	pool->max_bytes = max_bytes;
 	while (pool->used_bytes > max_bytes && pool->first && pool->first->next)
 		drop(pool, &pool->first);
+}
+
+void ended_pool_allow(struct ended_pool *pool, uint64_t n_bytes)
+{
+	pool->allowed_bytes = n_bytes;
 }
 
 void ended_threads_init(struct ended_threads *e, struct ended_pool *pool, struct target *t)
@@ -138,7 +144,7 @@ static int take_picture(
 
 void ended_threads_take(struct ended_threads *e, uint32_t i)
 {
-	struct drain_budget budget = {.max_bytes = UINT64_MAX};
+	struct drain_budget budget = {.max_bytes = e->pool->allowed_bytes};
 	struct ended_thread *ended = calloc(1, sizeof *ended);
 	struct thread_log *log = NULL;
 	int r = ended ? thread_log_new(&budget, &log) : -ENOMEM;
@@ -154,6 +160,8 @@ void ended_threads_take(struct ended_threads *e, uint32_t i)
 	}
 	ended->log = log;
 	ended->n_bytes = sizeof *ended + budget.used_bytes;
+	e->pool->allowed_bytes -=
+		budget.used_bytes < budget.max_bytes ? budget.used_bytes : budget.max_bytes;
 	append(e, ended);
 }
 

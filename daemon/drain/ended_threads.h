@@ -24,6 +24,7 @@ struct ended_pool {
 	struct ended_thread **last;
 	uint64_t max_bytes;
 	uint64_t used_bytes;
+	uint64_t allowed_bytes; /* that may still be taken for copies, whatever is given up for them */
 };
 
 /* Of threads that are not there any more, or never were for want of room. */
@@ -46,6 +47,8 @@ void ended_pool_init(struct ended_pool *pool);
 void ended_pool_deinit(struct ended_pool *pool);
 /* As many bytes, from here on, or one thread. */
 void ended_pool_limit(struct ended_pool *pool, uint64_t max_bytes);
+/* Until it is called again so many bytes of memory may be had, for one thread or many: that much is there. */
+void ended_pool_allow(struct ended_pool *pool, uint64_t n_bytes);
 
 /* All zero but for the two that it borrows. From here on rings_free() of |t|, whose notes are open (ring_notes.h), gives what there is. */
 void ended_threads_init(struct ended_threads *e, struct ended_pool *pool, struct target *t);

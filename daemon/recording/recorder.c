@@ -142,7 +142,7 @@ static uint64_t count_rings_bytes(const struct source *s)
 	return n_bytes > s->rings_bytes ? n_bytes : s->rings_bytes;
 }
 
-/* A share of the most that threads had at a time: to be asked before rings are freed. */
+/* A share of the most that threads had at a time, and no more than is left: to be asked before rings are freed. */
 static void limit_ended(struct recorder *r)
 {
 	uint64_t n_bytes = 0;
@@ -153,6 +153,7 @@ static void limit_ended(struct recorder *r)
 	if (n_bytes > r->most_rings_bytes)
 		r->most_rings_bytes = n_bytes;
 	ended_pool_limit(&r->ended, r->most_rings_bytes / ENDED_SHARE);
+	ended_pool_allow(&r->ended, capture_find_max_bytes(0, &r->family->headroom));
 }
 
 int recorder_start(struct recorder *r, unsigned level, uint64_t max_bytes, struct diag *d)
@@ -160,7 +161,8 @@ int recorder_start(struct recorder *r, unsigned level, uint64_t max_bytes, struc
 	struct recording *rec = &r->recording;
 	int error;
 
-	recording_init(rec, r->family, capture_find_max_bytes(max_bytes, &r->family->headroom), 0);
+	recording_init(rec, r->family, 0, 0);
+	r->max_bytes = max_bytes;
 	rec->asked = &r->family->recorder_level;
 	rec->level = level;
 	error = add_source(r, r->family->main);

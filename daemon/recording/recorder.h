@@ -23,6 +23,7 @@ struct recorder {
 	struct family *family;
 	int is_on;
 	struct recording recording; /* its sources hold no records: those are in the rings */
+	uint64_t max_bytes; /* of a snapshot, as it was asked for; 0: what is left then decides */
 	struct ended_pool ended;
 	uint64_t most_rings_bytes; /* that threads had at a time; |ended| has a share of it */
 	struct ended_threads **ended_of; /* by source */
@@ -37,7 +38,8 @@ void recorder_init(struct recorder *r, struct family *f);
 void recorder_deinit(struct recorder *r);
 
 /*
- * Turns it on at |level|, 1 to 3, within |max_bytes| of memory (0: the default) for each snapshot. 0; RECORDING_NO_TARGET;
+ * Turns it on at |level|, 1 to 3, within |max_bytes| of memory (0: the default, by what is left when it is taken) for each
+ * snapshot. 0; RECORDING_NO_TARGET;
  * or a negative errno, with |d| unless it is -ENOMEM: then it is off.
  */
 int recorder_start(struct recorder *r, unsigned level, uint64_t max_bytes, struct diag *d);

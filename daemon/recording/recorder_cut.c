@@ -11,9 +11,11 @@
 #include "daemon/drain/ring_picture.h"
 #include "daemon/drain/rings.h"
 #include "daemon/drain/thread_window.h"
+#include "daemon/recording/capture.h"
 #include "daemon/recording/recorder.h"
 #include "daemon/recording/recording_cut.h"
 #include "daemon/recording/source.h"
+#include "daemon/target/family.h"
 #include "daemon/target/target.h"
 
 /* Where the ticks were that many ns before |stop|; 0: before the recording. */
@@ -214,7 +216,10 @@ int recorder_cut(struct recorder *r, uint64_t last_ms, struct recording *part)
 	*part = r->recording;
 	part->sources = calloc(n, sizeof(struct source *));
 	part->n_sources = part->n_allocated = 0;
+	/* Days may have passed since it was turned on. */
+	recording_limit(part, capture_find_max_bytes(r->max_bytes, &r->family->headroom), 0);
 	/* For the rings do not wait: what is to be spooled is so afterwards. */
+	part->part_window_bytes = part->budget.window_bytes;
 	part->budget.window_bytes = 0;
 	if (timeline_copy(&r->recording.timeline, &part->timeline) || !part->sources || !pieces) {
 		free(pieces);

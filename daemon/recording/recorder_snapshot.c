@@ -39,7 +39,7 @@ static void finish_part(struct recorder_snapshot *s)
 {
 	if (s->part->timeline.n_pairs)
 		part_origin_set(s->part);
-	s->part->budget.window_bytes = s->recorder->recording.budget.window_bytes;
+	s->part->budget.window_bytes = s->part->part_window_bytes;
 }
 
 static int make_trace(struct recorder_snapshot *s, struct capture_result *result)

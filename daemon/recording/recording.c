@@ -38,15 +38,20 @@ static uint64_t choose_window(uint64_t max_bytes, uint64_t asked)
 							   : MAX_WINDOW_BYTES;
 }
 
+void recording_limit(struct recording *r, uint64_t max_bytes, uint64_t window_bytes)
+{
+	r->max_bytes = max_bytes;
+	r->budget.max_bytes = max_bytes / RECORDING_BYTES_PER_SLOT_BYTE;
+	r->budget.window_bytes = choose_window(max_bytes, window_bytes);
+}
+
 void recording_init(
 	struct recording *r, struct family *f, uint64_t max_bytes, uint64_t window_bytes)
 {
 	memset(r, 0, sizeof *r);
 	r->family = f;
 	r->asked = &f->capture_level;
-	r->max_bytes = max_bytes;
-	r->budget.max_bytes = max_bytes / RECORDING_BYTES_PER_SLOT_BYTE;
-	r->budget.window_bytes = choose_window(max_bytes, window_bytes);
+	recording_limit(r, max_bytes, window_bytes);
 	r->end_ns = INT64_MAX;
 	r->uses_ticks = atomic_load(&f->main->arena->clock) == ARENA_CLOCK_TICKS;
 	timeline_init(&r->timeline, r->uses_ticks);

@@ -67,6 +67,8 @@ int64_t recording_find_end(const struct recording *r);
 /* |max_bytes| and |window_bytes| (0: the default): of the whole capture, and of slots before they are spooled. */
 void recording_init(
 	struct recording *r, struct family *f, uint64_t max_bytes, uint64_t window_bytes);
+/* The same bounds, anew, of one that holds nothing yet. */
+void recording_limit(struct recording *r, uint64_t max_bytes, uint64_t window_bytes);
 /* All slots stay in memory, however many they are: somebody else sees to that. Before it begins. */
 void recording_set_unlimited(struct recording *r);
 void recording_deinit(struct recording *r);

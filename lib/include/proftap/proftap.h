@@ -63,7 +63,7 @@ struct ptap_server_options {
 	 */
 	const char *log_dir; /* NULL: none; at most 1,023 bytes; ptap_trace_start() takes its own */
 	uint32_t ring_bytes; /* per thread; rounded up to a power of two, 64 KiB–64 MiB; 0: 1 MiB */
-	/* One capture's memory and file in the server; 0: 1 GiB, or a quarter of the memory that is left. */
+	/* Of a capture or snapshot, memory and file in the server; 0: 1 GiB, or a quarter of the memory that is left then. */
 	uint64_t max_capture_bytes;
 	int any_local_user; /* nonzero: also other users of this machine may connect */
 	int insecure; /* nonzero: allows an address that is not loopback, without encryption */

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Snapshots of a flight recorder where little memory is left: the program and its server share a cgroup."""
+from cgroup import MemoryCgroup
+from fixture import contains, equal, find_proftapd, run, test
+from profiler import Profiler
+from recorded import record
+
+MIB = 1 << 20
+LIMIT_MIB = 96
+RING_BYTES = 16 * MIB
+N = 600000  # more than the ring holds
+
+
+def crowd(t, left_mib, **how):
+    """A program with a full ring, in a cgroup with its server, where as much is left."""
+    cgroup = MemoryCgroup(t)
+    cgroup.limit(LIMIT_MIB * MIB)
+    target = record(t, t.dir / "logs", RING_BYTES, **how)
+    target.ask(f"count {N}")
+    for pid in (find_proftapd(target.pid), target.pid):
+        cgroup.add(pid)
+    while (room := LIMIT_MIB - left_mib - cgroup.usage // MIB) > 0:
+        equal(target.ask(f"touch {max(room // 2, 1)}"), "0", "memory that it takes")
+    return cgroup, target
+
+
+def check_alive(cgroup, target):
+    equal(cgroup.n_oom_kills, 0, "processes that the kernel has killed")
+    equal(target.ask("enabled 1"), "1", "whether it records")
+
+
+@test
+def a_snapshot_takes_no_more_than_a_share_of_what_is_left_by_then(t):
+    cgroup, target = crowd(t, 6)
+    with Profiler(target) as calls:
+        for last_ms in (0, 60000):
+            trace = calls.look_back(last_ms=last_ms)
+            contains("\n".join(trace.space.warnings), "the capture's memory was full", "the warnings")
+    check_alive(cgroup, target)
+
+
+@test
+def a_run_that_the_program_asks_for_takes_no_more_either(t):
+    cgroup, target = crowd(t, 6)
+    equal(target.ask("snapshot memory is low"), "0", "ptap_snapshot")
+    with Profiler(target) as calls:
+        calls.look_back()  # behind that one
+    check_alive(cgroup, target)
+
+
+run()
