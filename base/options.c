@@ -71,8 +71,8 @@ const struct option options_table[] = {
 	{"session_id", OPTION_STRING, OPTION_FIELD, 0, 0, NULL, NULL,
 		"name of the session; default: the name of the run", RECORDED, NULL},
 
-	SHARED_INT(ALL, "ptap_max_capture_bytes", 1, INT64_MAX, NULL, "bytes",
-		"memory that the capture may use in the target's server"),
+	SHARED_INT(ALL, "ptap_max_capture_bytes", OPTION_MIN_CAPTURE_BYTES, INT64_MAX, NULL,
+		"bytes", "memory that the capture may use in the target's server"),
 	MAP_INT("ptap_spool_window_bytes", 4096, INT64_C(1) << 30, "8388608", "bytes",
 		"records in memory before they go to a file at the target's server"),
 	MAP_INT("ptap_usage_interval_ms", 0, 60000, "100", "ms",

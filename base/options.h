@@ -12,6 +12,9 @@
 
 struct diag;
 
+/* Of ptap_max_capture_bytes: less has no room for two threads. */
+#define OPTION_MIN_CAPTURE_BYTES (1 << 20)
+
 enum option_type {
 	OPTION_BOOL,
 	OPTION_INT,

@@ -42,8 +42,9 @@ static const struct command_option options[] = {
 		"what the session is called; default: the time"},
 	{"option", 'o', COMMAND_OPTION_CALL, 0, 0, 0, capture_settings_set_option, "KEY=VALUE",
 		"an option of the recording, see below"},
-	{"max_bytes", 0, COMMAND_OPTION_INT, SESSION_COMMAND_AT(max_bytes), CAPTURE_MIN_BYTES,
-		INT64_MAX, NULL, "N", "memory for it at the target (ptap_max_capture_bytes)"},
+	{"max_bytes", 0, COMMAND_OPTION_INT, SESSION_COMMAND_AT(max_bytes),
+		OPTION_MIN_CAPTURE_BYTES, INT64_MAX, NULL, "N",
+		"memory for it at the target (ptap_max_capture_bytes)"},
 	SESSION_COMMAND_OPTIONS,
 };
 

@@ -41,8 +41,6 @@ struct capture {
 };
 
 #define CAPTURE_SLACK_MS 60000
-/* Of --max_bytes: less has no room for two threads. */
-#define CAPTURE_MIN_BYTES (1 << 20)
 #define CAPTURE_MAX_MS PROFILE_TO_THE_END_MS
 
 /*

@@ -61,9 +61,9 @@ static const struct {
 	[REASON_NO_RING] = {"ptap_lost_no_ring", 1,
 		"records dropped: no ring for another thread (too little memory, or too many threads)"},
 	[REASON_MEMORY] = {"ptap_lost_memory", 1,
-		"16-byte units dropped: the capture's memory was full; raise max_capture_bytes"},
+		"records dropped: the capture's memory was full; raise max_capture_bytes"},
 	[REASON_OLDEST] = {"ptap_lost_oldest", 1,
-		"16-byte units dropped: the oldest of the session, whose memory was full; ask for "
+		"records dropped: the oldest of the session, whose memory was full; ask for "
 		"snapshots more often, or raise max_capture_bytes"},
 	/* Not lost: nobody can have all of what a flight recorder ever recorded. See windows.h. */
 	[REASON_OVERWRITTEN] = {"ptap_overwritten", 0, NULL},

@@ -32,6 +32,7 @@ void drain_deinit(struct drain *d)
 	for (size_t i = 0; i < d->n_logs; i++)
 		thread_log_free(d->logs[i]);
 	free(d->logs);
+	free(d->ordinals);
 	memset(d, 0, sizeof *d);
 }
 
@@ -98,9 +99,11 @@ static void skip_ring(struct drain *d, uint32_t i, int64_t before_ns, int *error
 	head = atomic_load_explicit(&ring->head, memory_order_acquire);
 	if (monotonic_ns() >= before_ns)
 		return;
-	rings_skip_to(d->target, i, head);
-	if (r)
+	if (r) {
+		drain_ring_pass_over(d, i, error);
 		return;
+	}
+	rings_skip_to(d->target, i, head);
 	drain_ring_begin(d, i, log);
 	for (int k = 0; k < LOSS_KINDS; k++)
 		log->lost_before[k] += log->lost[k];
@@ -124,12 +127,11 @@ void drain_begin_over(struct drain *d, uint32_t word, int *error)
 }
 
 /* Of a thread that there is no room for a log of. Returns how many slots were new. */
-static uint64_t leave_out(struct drain *d, uint32_t i)
+static uint64_t leave_out(struct drain *d, uint32_t i, int *error)
 {
 	uint64_t before = d->target->tail[i];
 
-	rings_skip(d->target, i);
-	d->lost_memory += d->target->tail[i] - before;
+	d->lost_memory += drain_ring_pass_over(d, i, error);
 	return d->target->tail[i] - before;
 }
 
@@ -147,7 +149,7 @@ static unsigned visit_ring(struct drain *d, uint32_t i, int *error)
 	if (r < 0)
 		*error = r;
 	else
-		n = r ? leave_out(d, i) : drain_ring_visit(d, i, log, error);
+		n = r ? leave_out(d, i, error) : drain_ring_visit(d, i, log, error);
 	return n < d->target->n_slots ? (unsigned)(n * 1000 / d->target->n_slots) : 1000;
 }
 

@@ -21,8 +21,9 @@ struct drain {
 	uint64_t lost_no_ring_before;
 	uint64_t lost_no_ring;
 	int64_t next_reclaim_ns; /* CLOCK_MONOTONIC */
-	uint64_t lost_memory; /* slots of threads that had no room for a log */
-	uint64_t lost_oldest; /* slots that were given up for newer ones */
+	uint64_t lost_memory; /* entries of threads that had no room for a log */
+	uint64_t *ordinals; /* of these, by ring: entries before the tail. NULL: there were none */
+	uint64_t lost_oldest; /* entries that were given up for newer ones */
 	uint64_t next_serial;
 	int is_behind; /* the last visit left some behind, for want of room */
 	uint64_t n_broken; /* rings whose positions made no sense */

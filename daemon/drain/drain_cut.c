@@ -39,6 +39,7 @@ static void move_content(struct thread_log *log, struct thread_log *part)
 		.slots = log->slots,
 		.n_slots = log->n_slots,
 		.n_allocated = log->n_allocated,
+		.n_entries = log->n_entries,
 		.eras = log->eras,
 		.n_eras = log->n_eras,
 		.open = log->open,
@@ -50,6 +51,7 @@ static void move_content(struct thread_log *log, struct thread_log *part)
 	log->eras = NULL;
 	log->open = NULL;
 	log->n_slots = log->n_allocated = log->last_visit = log->n_eras = 0;
+	log->n_entries = 0;
 	log->n_open = 0;
 }
 
@@ -174,6 +176,7 @@ static int join_logs(struct thread_log *older, struct thread_log *newer)
 {
 	if (join_slots(older, newer))
 		return -ENOMEM;
+	older->n_entries += newer->n_entries;
 	memcpy(older->name, newer->name, sizeof older->name);
 	for (int k = 0; k < LOSS_KINDS; k++)
 		older->lost[k] += newer->lost[k];

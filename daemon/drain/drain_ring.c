@@ -2,6 +2,9 @@
 /* One ring, drained; see drain_ring.h and ring_copy.h. */
 #include "daemon/drain/drain_ring.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "daemon/drain/drain.h"
 #include "daemon/drain/rings.h"
 #include "daemon/target/ring_copy.h"
@@ -39,11 +42,9 @@ static enum outcome pass_over(
 {
 	struct ring_place end = {c->end, 0};
 
-	if (ring_find_ordinal(d->target, i, &end)) {
-		log->lost_memory -= c->end - c->start;
+	if (ring_find_ordinal(d->target, i, &end))
 		return IS_GONE;
-	}
-	log->lost_memory += c->start - c->from.position;
+	log->lost_memory += end.ordinal - log->ordinal;
 	log->ordinal = end.ordinal;
 	return IS_TAKEN;
 }
@@ -64,6 +65,7 @@ static enum outcome copy_to(
 	thread_log_forget(log, c->from.position - c->start, d->budget);
 	log->n_overwritten += c->from.ordinal - log->ordinal;
 	log->ordinal = ring_copy_count(c, slots, &log->last_record);
+	log->n_entries += log->ordinal - c->from.ordinal;
 	log->end = c->end;
 	return IS_TAKEN;
 }
@@ -116,4 +118,40 @@ uint64_t drain_ring_visit(struct drain *d, uint32_t i, struct thread_log *log, i
 	thread_log_copy_identity(log, target_ring(d->target, i));
 	log->lost[LOSS_FULL] += log->n_overwritten;
 	return n_new;
+}
+
+/* Entries that the thread of ring |i|, which has no log, wrote before the tail. NULL: no memory. */
+static uint64_t *get_ordinal(struct drain *d, uint32_t i)
+{
+	if (!d->ordinals)
+		d->ordinals = calloc(d->target->n_rings, sizeof *d->ordinals);
+	if (!d->ordinals)
+		return NULL;
+	/* Another thread's than that of the last look. */
+	if (ring_get_first(target_ring(d->target, i)).position >= d->target->tail[i])
+		d->ordinals[i] = 0;
+	return &d->ordinals[i];
+}
+
+uint64_t drain_ring_pass_over(struct drain *d, uint32_t i, int *error)
+{
+	uint64_t *ordinal = get_ordinal(d, i);
+	struct ring_place head;
+	uint64_t before;
+	int tries = N_TRIES;
+
+	do
+		head.position = atomic_load_explicit(
+			&target_ring(d->target, i)->head, memory_order_acquire);
+	while (ring_find_ordinal(d->target, i, &head) && --tries);
+	rings_skip_to(d->target, i, head.position);
+	if (!tries)
+		d->n_broken++;
+	if (!ordinal)
+		*error = -ENOMEM;
+	if (!tries || !ordinal)
+		return 0;
+	before = *ordinal;
+	*ordinal = head.ordinal;
+	return head.ordinal - before;
 }

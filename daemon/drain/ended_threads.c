@@ -36,6 +36,7 @@ static void count_gone(struct ended_threads *of, const struct thread_log *log)
 		return;
 	of->n--;
 	of->sums.n_overwritten += log->n_overwritten + thread_window_count(log);
+	of->sums.lost_memory += log->lost_memory;
 	for (int k = 0; k < LOSS_KINDS; k++)
 		of->sums.lost[k] += log->lost[k];
 }
@@ -118,19 +119,14 @@ static int has_content(const struct thread_log *log)
 	for (int k = 0; k < LOSS_KINDS; k++)
 		if (log->lost[k])
 			return 1;
-	return log->n_slots || log->n_open || log->n_overwritten;
+	return log->n_slots || log->n_open || log->n_overwritten || log->lost_memory;
 }
 
-/* |r| came of it: as much as the ring holds is not there, or nobody knows how much. */
-static void count_failure(struct ended_threads *e, uint32_t i, int r)
+/* There is no room for it. */
+static void leave_out(struct ended_threads *e, uint32_t i)
 {
-	uint64_t head =
-		atomic_load_explicit(&target_ring(e->target, i)->head, memory_order_acquire);
-
-	if (r == RING_PICTURE_BROKEN)
-		e->sums.n_broken++;
-	else if (r < 0)
-		e->sums.lost_memory += head < e->target->n_slots ? head : e->target->n_slots;
+	e->sums.lost_memory +=
+		ring_picture_count(e->target, i, atomic_load(&e->target->arena->word));
 }
 
 /* As ring_picture_take(), with the eras. */
@@ -148,11 +144,13 @@ void ended_threads_take(struct ended_threads *e, uint32_t i)
 	struct ended_thread *ended = calloc(1, sizeof *ended);
 	struct thread_log *log = NULL;
 	int r = ended ? thread_log_new(&budget, &log) : -ENOMEM;
+	int has_room = !r;
 
-	if (!r)
+	if (has_room)
 		r = take_picture(e->target, i, &budget, log);
-	if (r)
-		count_failure(e, i, r);
+	e->sums.n_broken += has_room && r == RING_PICTURE_BROKEN;
+	if (!has_room || r < 0)
+		leave_out(e, i);
 	if (r || !has_content(log)) {
 		thread_log_free(log);
 		free(ended);
@@ -197,12 +195,14 @@ static int copy_log(
 		copy_array(&copy->eras, log->eras, log->n_eras * sizeof *log->eras)) {
 		copy->n_open = copy->open ? copy->n_open : 0;
 		copy->n_eras = 0;
-		copy->lost_memory += log->n_slots;
+		copy->lost_memory += thread_window_count(log);
 		return -ENOMEM;
 	}
 	r = log->n_slots ? thread_log_extend(copy, log->n_slots, budget, &room) : 0;
-	if (r)
+	if (r) {
 		copy->n_eras = 0;
+		copy->lost_memory += thread_window_count(log);
+	}
 	if (!r && log->n_slots)
 		memcpy(room, log->slots, log->n_slots * sizeof *room);
 	return r;
@@ -220,7 +220,7 @@ int ended_threads_copy(const struct ended_threads *e, struct drain *d, uint64_t 
 		if (copy_log(at->log, d->budget, &copy) < 0)
 			error = -ENOMEM;
 		if (!copy) {
-			d->lost_memory += at->log->n_slots;
+			d->lost_memory += thread_window_count(at->log);
 			continue;
 		}
 		thread_window_limit(copy, from_ticks, d->budget);

@@ -24,14 +24,15 @@ struct ended_pool {
 	struct ended_thread **last;
 	uint64_t max_bytes;
 	uint64_t used_bytes;
-	uint64_t allowed_bytes; /* that may still be taken for copies, whatever is given up for them */
+	uint64_t
+		allowed_bytes; /* that may still be taken for copies, whatever is given up for them */
 };
 
 /* Of threads that are not there any more, or never were for want of room. */
 struct ended_sums {
 	uint64_t n_overwritten; /* entries */
 	uint64_t lost[LOSS_KINDS];
-	uint64_t lost_memory; /* slots, for want of memory to copy them out to */
+	uint64_t lost_memory; /* entries, for want of memory to copy them out to */
 	uint64_t n_broken; /* rings that made no sense */
 };
 

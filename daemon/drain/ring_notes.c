@@ -9,6 +9,7 @@
 #include "base/grow.h"
 #include "daemon/drain/rings.h"
 #include "daemon/drain/thread_log.h"
+#include "daemon/drain/thread_window.h"
 #include "daemon/target/target.h"
 #include "daemon/target/timeline.h"
 
@@ -184,7 +185,7 @@ int ring_notes_tell(struct target *t, uint32_t i, struct thread_log *log, uint64
 		tell(t->notes, h, log, now_ticks);
 		return 0;
 	}
-	log->lost_memory += log->n_slots;
+	log->lost_memory += thread_window_count(log);
 	thread_log_forget(log, log->n_slots, budget);
 	return -ENOMEM;
 }

@@ -44,14 +44,31 @@ static void drop_ended(struct thread_log *log, const struct ring_copy *c, const 
 	}
 }
 
-/* All that is not there, when nothing is. */
-static void count_all_overwritten(struct target *t, uint32_t i, struct thread_log *log)
+/* How many entries the thread has written by now; 0: nobody knows. */
+static uint64_t count_all(struct target *t, uint32_t i)
 {
-	struct ring_place head = {
-		atomic_load_explicit(&target_ring(t, i)->head, memory_order_acquire), 0};
+	struct ring_place head;
+	int tries = N_TRIES;
+	int r;
 
-	if (ring_find_ordinal(t, i, &head) == 0)
-		log->n_overwritten = log->ordinal = head.ordinal;
+	do {
+		head.position =
+			atomic_load_explicit(&target_ring(t, i)->head, memory_order_acquire);
+		r = ring_find_ordinal(t, i, &head);
+	} while (r && --tries);
+	return r ? 0 : head.ordinal;
+}
+
+/* There is no memory for any of it. 0 or RING_COPY_GONE. */
+static int count_all_lost(
+	struct target *t, uint32_t i, const struct ring_copy *c, struct thread_log *log)
+{
+	struct ring_place end = {c->end, 0};
+	int r = ring_find_ordinal(t, i, &end);
+
+	if (!r)
+		log->lost_memory += log->ordinal = end.ordinal;
+	return r;
 }
 
 /* Outcomes: as ring_copy_finish(), and -ENOMEM. */
@@ -68,7 +85,7 @@ static int copy_records(struct target *t, uint32_t i, struct drain_budget *budge
 	n = c.end - c.start;
 	r = thread_log_extend(log, n, budget, &slots);
 	if (r)
-		return r < 0 ? r : 0;
+		return count_all_lost(t, i, &c, log) ? RING_COPY_GONE : r < 0 ? r : 0;
 	ring_copy_take(&c, slots);
 	r = ring_copy_finish(&c);
 	thread_log_forget(log, r ? n : c.from.position - c.start, budget);
@@ -87,8 +104,10 @@ static int try_once(
 {
 	struct ring *ring = target_ring(t, i);
 	uint64_t before = atomic_load_explicit(&ring->head, memory_order_acquire);
-	int r = thread_log_copy_open(log, ring, budget);
+	int r;
 
+	log->lost_memory = 0;
+	r = thread_log_copy_open(log, ring, budget);
 	return r ? r : copy_records(t, i, budget, log, before);
 }
 
@@ -107,9 +126,16 @@ int ring_picture_take(struct target *t, uint32_t i, uint32_t word, struct drain_
 		r = try_once(t, i, budget, log);
 	while (r == RING_COPY_GONE && --tries);
 	if (r == RING_COPY_GONE)
-		count_all_overwritten(t, i, log);
+		log->n_overwritten = log->ordinal = count_all(t, i);
 	thread_log_copy_identity(log, ring);
 	if (r == RING_COPY_BROKEN)
 		return RING_PICTURE_BROKEN;
 	return r < 0 ? r : 0;
+}
+
+uint64_t ring_picture_count(struct target *t, uint32_t i, uint32_t word)
+{
+	uint32_t of = atomic_load_explicit(&target_ring(t, i)->word, memory_order_acquire);
+
+	return ring_is_same_recording(of, word) ? count_all(t, i) : 0;
 }

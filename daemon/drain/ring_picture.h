@@ -35,4 +35,10 @@ struct clock_pair ring_picture_now(int uses_ticks);
 int ring_picture_take(struct target *t, uint32_t i, uint32_t word, struct drain_budget *budget,
 	struct thread_log *log);
 
+/*
+ * How many entries the thread of ring |i| wrote in the recording |word|, whether they are still there or not; 0 if it is not
+ * part of it, or its positions make no sense.
+ */
+uint64_t ring_picture_count(struct target *t, uint32_t i, uint32_t word);
+
 #endif

@@ -113,10 +113,8 @@ int thread_log_extend(
 		r = make_room(log, n, budget);
 	if (!r)
 		r = era_clock_tell(&budget->era_clock, log->n_slots + n, &log->eras, &log->n_eras);
-	if (r) {
-		log->lost_memory += n;
+	if (r)
 		return r;
-	}
 	*room_out = log->slots + log->n_slots;
 	log->last_visit = log->n_slots;
 	log->n_slots += n;
@@ -173,6 +171,7 @@ struct slot_batch thread_log_steal(struct thread_log *log, struct drain_budget *
 	log->slots = NULL;
 	log->eras = NULL;
 	log->n_slots = log->n_allocated = log->last_visit = log->n_eras = 0;
+	log->n_entries = 0;
 	return batch;
 }
 

@@ -23,6 +23,7 @@ struct thread_log {
 	size_t n_slots;
 	size_t n_allocated;
 	size_t n_made; /* of these: that have memory already */
+	uint64_t n_entries; /* of a drain's log: that these slots are */
 	size_t last_visit; /* where the slots begin that came last */
 	struct era *
 		eras; /* of all slots: the last one ends with them. NULL: all are of the whole recording's */
@@ -33,7 +34,7 @@ struct thread_log {
 	uint64_t lost_before[LOSS_KINDS]; /* that the ring had counted already */
 	uint64_t lost_told[LOSS_KINDS]; /* of those, in parts that were cut off before */
 	uint64_t
-		lost_memory; /* slots, and open spans, that did not fit into the capture's memory */
+		lost_memory; /* entries, and open spans, that did not fit into the capture's memory */
 	uint64_t
 		ordinal; /* entries that its thread wrote in this recording, up to where the copy ends */
 	uint64_t n_overwritten; /* of these, before they were copied */
@@ -82,8 +83,8 @@ void thread_log_copy_identity(struct thread_log *log, struct ring *ring);
 void thread_log_make_room(struct thread_log *log, size_t n, const struct drain_budget *budget);
 
 /*
- * Room for |n| slots more: *room_out is where they go, and they count as there. Otherwise they are lost, and
- * counted as such, unless it is THREAD_LOG_LATER.
+ * Room for |n| slots more: *room_out is where they go, and they count as there. Otherwise nothing happens; unless it is
+ * THREAD_LOG_LATER they are lost, and whoever knows how many entries they are counts them.
  */
 int thread_log_extend(
 	struct thread_log *log, size_t n, struct drain_budget *budget, struct slot **room_out);

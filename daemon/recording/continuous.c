@@ -87,7 +87,7 @@ static void give_up(struct slice *slice, struct recording *r)
 		struct drain *from = &slice->drains[i];
 		struct drain *to = &r->sources[i]->drain;
 
-		to->lost_oldest += from->lost_oldest + slice_count(from);
+		to->lost_oldest += from->lost_oldest + slice_count_entries(from);
 		to->lost_memory += from->lost_memory;
 		to->lost_no_ring_before -= from->lost_no_ring;
 		to->n_broken += from->n_broken;

@@ -111,7 +111,7 @@ static int take_picture(struct piece *p, uint32_t i, uint64_t from_ticks)
 	int r = get_log(p, i, &log);
 
 	if (r) {
-		s->drain.lost_memory += r == THREAD_LOG_FULL;
+		s->drain.lost_memory += ring_picture_count(s->target, i, word);
 		return r;
 	}
 	r = ring_picture_take(s->target, i, word, s->drain.budget, log);

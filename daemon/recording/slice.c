@@ -52,6 +52,15 @@ struct slice *slice_free(struct slice *slice)
 	return NULL;
 }
 
+uint64_t slice_count_entries(const struct drain *d)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < d->n_logs; i++)
+		n += d->logs[i]->n_entries;
+	return n;
+}
+
 uint64_t slice_count(const struct drain *d)
 {
 	uint64_t n = 0;
@@ -172,7 +181,8 @@ static int read_log(const struct slice *slice, struct thread_log *log, uint64_t 
 
 static int give_up(const struct slice *slice, struct thread_log *log, uint64_t offset)
 {
-	log->lost_memory += log->n_slots;
+	log->lost_memory += log->n_entries;
+	log->n_entries = 0;
 	let_go(slice, log, offset);
 	return 0;
 }

@@ -47,6 +47,8 @@ int slice_is_in_memory(const struct slice *slice);
 uint64_t slice_find_first(struct slice *slice, uint64_t earliest_ticks, uint64_t first);
 /* How many slots its logs have, wherever they are. */
 uint64_t slice_count(const struct drain *d);
+/* And how many entries these are. */
+uint64_t slice_count_entries(const struct drain *d);
 /* In memory it is, again. Waits for the writer. 0, or a negative errno: what cannot be read back is counted as lost. */
 int slice_load(struct slice *slice);
 

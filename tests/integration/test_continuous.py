@@ -197,7 +197,7 @@ def over_its_memory_the_oldest_goes_first_and_is_counted(t):
         # 14 MiB / 7 are 2 MiB of records, 32 bytes an instant with its number, and what the last visit brought.
         check(40000 <= len(found) <= 350000, f"kept {len(found)} instants")
         lost = trace.host_stat("ptap_lost_oldest")
-        equal(lost, 2 * (400000 - len(found)), "16-byte units that are said to be dropped")
+        equal(lost, 400000 - len(found), "records that are said to be dropped")
         check(any("the oldest of the session" in w for w in trace.space.warnings),
               f"warnings: {list(trace.space.warnings)}")
         again = trace_of(snapshot(calls))

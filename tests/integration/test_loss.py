@@ -53,8 +53,8 @@ def a_record_with_arguments_goes_whole_or_not_at_all(t):
 
 @test
 def a_trace_that_lost_all_says_no_other_reason(t):
-    target = t.target().serve()
-    capture = t.begin(target, "-o", "ptap_max_capture_bytes=1")
+    target = t.target().serve(0, RING_BYTES, 0, "127.0.0.1", 0, 0, "-", 1)  # of memory: nothing fits
+    capture = t.begin(target)
     target.ask("burst 100")
     t.stop(target, capture)
     equal(capture.trace.count("burst"), 0, "arrived")

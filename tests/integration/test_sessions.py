@@ -86,11 +86,10 @@ def what_is_much_lies_in_files(t):
 def check_newest(done):
     """Of WAVES some are not in the snapshot: the oldest, and all are counted."""
     counts = count_spans(report(done.stdout.strip()))
-    lost = int(re.search(r"warning: (\d+) 16-byte units dropped: the oldest", done.stderr)[1])
-    # A wave has a slot, a flood one more for its number.
-    equal(counts["wave"] + 2 * counts["flood"] + lost, 3 * WAVES, "units in all")
+    lost = int(re.search(r"warning: (\d+) records dropped: the oldest", done.stderr)[1])
+    equal(counts["wave"] + counts["flood"] + lost, 2 * WAVES, "records in all")
     check(0 <= counts["wave"] - counts["flood"] <= 1, f"the newest: {counts}")
-    check(0 < lost < 3 * WAVES / 2, f"{lost} units were lost")
+    check(0 < lost < WAVES, f"{lost} records were lost")
 
 
 @test

@@ -84,7 +84,7 @@ START_TEST(a_recorder_has_few_options)
 
 	ck_assert_int_eq(profile_options_check_recorder(&options, &d), 0);
 	ck_assert_int_eq(profile_options_parse(&options, "host_tracer_level=1", &d), 0);
-	ck_assert_int_eq(profile_options_parse(&options, "ptap_max_capture_bytes=4096", &d), 0);
+	ck_assert_int_eq(profile_options_parse(&options, "ptap_max_capture_bytes=4194304", &d), 0);
 	ck_assert_int_eq(profile_options_check_recorder(&options, &d), 0);
 	for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
 		profile_options_deinit(&options);
@@ -160,14 +160,16 @@ END_TEST
 
 START_TEST(a_program_writes_a_recorders_options)
 {
-	char lines[] = "host_tracer_level=1\n\nptap_max_capture_bytes=9\nhost_tracer_level=3\n";
+	char lines[] =
+		"host_tracer_level=1\n\nptap_max_capture_bytes=9000000\nhost_tracer_level=3\n";
 	char bad[] = "host_tracer_level=1\nhost_tracer_level=9\n";
 	char unknown[] = "delay_ms=1\nhost_tracer_level=3\n";
 	struct diag d = DIAG_INIT;
 
 	ck_assert_int_eq(recorder_options_parse(&options, lines, &d), 0);
 	ck_assert_uint_eq(options.host_tracer_level, 3);
-	ck_assert_int_eq(profile_options_get_number(&options, "ptap_max_capture_bytes", 7), 9);
+	ck_assert_int_eq(
+		profile_options_get_number(&options, "ptap_max_capture_bytes", 7), 9000000);
 	ck_assert_int_eq(recorder_options_parse(&options, bad, &d), -EINVAL);
 	ck_assert_msg(strstr(d.text, "must be 0 to 3"), "said: %s", d.text);
 	ck_assert_int_eq(recorder_options_parse(&options, unknown, &d), -EINVAL);
@@ -193,12 +195,13 @@ END_TEST
 
 START_TEST(keeps_map_values_with_their_types)
 {
-	ck_assert_int_eq(profile_options_parse(&options, "ptap_max_capture_bytes=4096", NULL), 0);
+	ck_assert_int_eq(
+		profile_options_parse(&options, "ptap_max_capture_bytes=4194304", NULL), 0);
 	ck_assert_int_eq(profile_options_parse(&options, "gpu_enable_nvtx_tracking=yes", NULL), 0);
 	ck_assert_int_eq(profile_options_parse(&options, "gpu_pm_sample_counters=a,b=c", NULL), 0);
 	ck_assert_uint_eq(options.n_map, 3);
 	ck_assert_int_eq(options.map[0].type, OPTION_INT);
-	ck_assert_int_eq(options.map[0].number, 4096);
+	ck_assert_int_eq(options.map[0].number, 4194304);
 	ck_assert_int_eq(options.map[1].type, OPTION_BOOL);
 	ck_assert_int_eq(options.map[1].number, 1);
 	ck_assert_int_eq(options.map[2].type, OPTION_STRING);
@@ -226,7 +229,7 @@ START_TEST(names_key_value_and_range_of_bad_values)
 	refuse("gpu_enable_nvtx_tracking=2",
 		(const char *const[]){"gpu_enable_nvtx_tracking", "2", "true or false"});
 	refuse("ptap_max_capture_bytes=0",
-		(const char *const[]){"ptap_max_capture_bytes", "0", "at least 1"});
+		(const char *const[]){"ptap_max_capture_bytes", "0", "at least 1048576"});
 	refuse("session_id=a/b", (const char *const[]){"session_id", "a/b", "letters"});
 }
 END_TEST
