@@ -57,6 +57,9 @@ void recorder_tend(struct recorder *r, int is_capturing);
 /* The program has died: from here on a cut is of this instant. Its children record no more. */
 void recorder_freeze(struct recorder *r);
 
+/* Whether there is anything of a thread, here or ended, that a cut would show. Costs a look at each ring's head. */
+int recorder_has_content(const struct recorder *r);
+
 /*
  * What all rings hold at this instant, of the last |last_ms| (0: all), as a part of a recording (recording_cut.h): it need not
  * be initialised, is not moved afterwards, and lives no longer than the recorder is on. 0, or -ENOMEM: something is

@@ -49,7 +49,7 @@ static int write_last_run(struct recorder_work *w)
 	w->run.on_written = NULL;
 	recorder_work_begin_run(w);
 	recorder_snapshot_wait(&w->snapshot);
-	return w->run.outcome == -ENODATA ? 0 : w->run.outcome;
+	return w->run.outcome;
 }
 
 /* Until somebody has had it, or nobody will want it. */
@@ -75,6 +75,9 @@ static void save(struct recorder_work *w)
 	recorder_snapshot_wait(&w->snapshot);
 	recorder_work_is_ready(w->session);
 	if (!w->recorder.is_on || target_get_life(w->session->family->main) != TARGET_DEAD)
+		return;
+	/* Of each command of a shell's, for one. */
+	if (!recorder_has_content(&w->recorder))
 		return;
 	describe_end(w);
 	recorder_freeze(&w->recorder);

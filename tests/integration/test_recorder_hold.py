@@ -14,7 +14,7 @@ from http2 import UNAVAILABLE
 from numbered import check_numbers, numbers_in
 from processes import PROFTAP, TARGET
 from profiler import Profiler
-from recorded import GONE_S, await_gone, end, is_closed, listed_state, only_run, private_socket, record
+from recorded import GONE_S, await_gone, end, files, is_closed, listed_state, only_run, private_socket, record
 from running import make_environment, need_preload
 
 N = 20000
@@ -154,17 +154,49 @@ def a_program_that_becomes_another_leaves_nothing(t):
     equal(listed_state(t, target), None, "the state in the list")
 
 
-@test
-def commands_that_succeed_leave_no_servers(t):
+def follow(t, script):
+    """Its exit status, when the servers of all its commands are gone; none has a directory."""
     need_preload()
-    need_late_statuses()
     env = {key: value for key, value in {**os.environ, **make_environment(t)}.items() if key != "PROFTAP_LOG_DIR"}
-    script = f"for i in 1 2 3 4; do {TARGET} </dev/null; done; exec {TARGET}"
     words = [PROFTAP, "run", "-p", "0", "--recorder", "--follow", "--", "sh", "-c", script]
-    subprocess.run(words, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
+    status = subprocess.run(words, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL).returncode
     places = t.dir / "runtime" / "proftap"
     check(places.is_dir(), "there was no server")
     wait_until(lambda: not list(places.iterdir()), "their servers to be gone", GONE_S)
+    return status
+
+
+@test
+def commands_that_succeed_leave_no_servers(t):
+    need_late_statuses()
+    (t.dir / "commands").write_text("burst 5\n")
+    run_target = f"{TARGET} <{t.dir}/commands"
+    equal(follow(t, f"for i in 1 2 3 4; do {run_target}; done; exec {run_target}"), 0, "the exit status")
+
+
+@test
+def commands_that_annotate_nothing_leave_no_servers(t):
+    equal(follow(t, "for i in 1 2 3 4; do grep -q x /dev/null; done; exec false"), 1, "the exit status")
+
+
+@test
+def who_annotated_nothing_leaves_nothing(t):
+    for log_dir in ("-", t.dir / "logs"):
+        target = record(t, log_dir)
+        await_gone(end(target))
+        equal(listed_state(t, target), None, "the state in the list")
+    equal(files(t.dir / "logs"), [], "files")
+
+
+@test
+def who_annotated_in_a_thread_that_has_ended_leaves_that(t):
+    target = record(t)
+    target.ask("threads a=5")
+    server = end(target)
+    wait_until(lambda: listed_state(t, target) == "ended", "the state in the list", GONE_S)
+    with Profiler(private_socket(t, target)) as calls:
+        check(sum(len(line.events) for line in calls.look_back().threads), "there is nothing")
+    await_gone(server)
 
 
 def hold(t):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Children of a program with a flight recorder, when they are gone. Nobody answers orders here: linked with
+ * Children of a program with a flight recorder, when they are gone; and whether it holds anything. Nobody answers orders here: linked with
  * -Wl,--wrap of orders_begin, orders_end, orders_start_newcomers and target_hold.
  */
 #include "daemon/recording/recorder.h"
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "daemon/drain/rings.h"
 #include "daemon/recording/orders.h"
 #include "daemon/recording/source.h"
 #include "daemon/target/family.h"
@@ -65,22 +66,28 @@ static void *emit(void *unused)
 	return unused;
 }
 
-/* A process that has recorded one thing, in a thread. */
-static void make_process(void)
+static void emit_in_thread(void)
 {
 	pthread_t thread;
 
+	pthread_create(&thread, NULL, emit, NULL);
+	pthread_join(thread, NULL);
+}
+
+/* A process that has recorded one thing, in a thread, or has only begun to. */
+static void make_process(int emits)
+{
 	fixture_open_sized(1, ARENA_MIN_RING_BYTES);
 	atomic_store(&fixture.arena->word, fixture_start(1));
 	atomic_store(&fixture.arena->guest, GUEST_TID);
-	pthread_create(&thread, NULL, emit, NULL);
-	pthread_join(thread, NULL);
+	if (emits)
+		emit_in_thread();
 	fixture_publish(0);
 }
 
 static void join_child(size_t i)
 {
-	make_process();
+	make_process(1);
 	children[i] = calloc(1, sizeof *children[i]);
 	children[i]->target = fixture.target;
 	atomic_store(&children[i]->n_holders, 2);
@@ -88,16 +95,21 @@ static void join_child(size_t i)
 	recorder_meet(&recorder);
 }
 
-static void set_up(void)
+static void start(int emits)
 {
 	struct diag d = DIAG_INIT;
 
 	fixture_overwrite(1);
-	make_process();
+	make_process(emits);
 	program = fixture;
 	family_init(&family, &program.target);
 	recorder_init(&recorder, &family);
 	ck_assert_int_eq(recorder_start(&recorder, 1, 0, &d), 0);
+}
+
+static void set_up(void)
+{
+	start(1);
 	for (size_t i = 0; i < N_CHILDREN; i++)
 		join_child(i);
 	ck_assert_uint_eq(recorder.recording.n_sources, 1 + N_CHILDREN);
@@ -153,6 +165,70 @@ START_TEST(those_that_live_do_not_count)
 }
 END_TEST
 
+/* What it holds. */
+
+START_TEST(who_has_only_begun_holds_nothing)
+{
+	start(0);
+	ck_assert_int_eq(recorder_has_content(&recorder), 0);
+}
+END_TEST
+
+START_TEST(what_a_thread_wrote_is_something)
+{
+	start(1);
+	ck_assert_int_eq(recorder_has_content(&recorder), 1);
+	/* Of an earlier recording. */
+	atomic_fetch_add(&program.arena->word, 4);
+	ck_assert_int_eq(recorder_has_content(&recorder), 0);
+}
+END_TEST
+
+START_TEST(also_a_span_that_is_open)
+{
+	struct ring *ring;
+
+	start(1);
+	ring = target_ring(&program.target, 0);
+	atomic_store(&ring->first, atomic_load(&ring->head));
+	ck_assert_int_eq(recorder_has_content(&recorder), 0);
+	atomic_store(&ring->depth, 1);
+	ck_assert_int_eq(recorder_has_content(&recorder), 1);
+}
+END_TEST
+
+START_TEST(also_when_the_thread_has_ended_and_its_ring_is_free)
+{
+	start(0);
+	fixture_publish(atomic_load(&program.arena->word));
+	emit_in_thread();
+	rings_free(&program.target, 0);
+	ck_assert_int_eq(recorder_has_content(&recorder), 1);
+	ended_threads_drop(recorder.ended_of[0]);
+	ck_assert_int_eq(recorder_has_content(&recorder), 0);
+}
+END_TEST
+
+START_TEST(also_of_a_child)
+{
+	start(0);
+	join_child(0);
+	ck_assert_int_eq(recorder_has_content(&recorder), 1);
+}
+END_TEST
+
+static TCase *make_content_tests(void)
+{
+	TCase *tests = tcase_create("content");
+
+	tcase_add_test(tests, who_has_only_begun_holds_nothing);
+	tcase_add_test(tests, what_a_thread_wrote_is_something);
+	tcase_add_test(tests, also_a_span_that_is_open);
+	tcase_add_test(tests, also_when_the_thread_has_ended_and_its_ring_is_free);
+	tcase_add_test(tests, also_of_a_child);
+	return tests;
+}
+
 int main(void)
 {
 	Suite *suite = suite_create("recorder");
@@ -166,6 +242,7 @@ int main(void)
 	tcase_add_test(tests, none_is_let_go_while_a_snapshot_is_made);
 	tcase_add_test(tests, those_that_live_do_not_count);
 	suite_add_tcase(suite, tests);
+	suite_add_tcase(suite, make_content_tests());
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);
 	return 0;
