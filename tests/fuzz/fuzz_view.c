@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzz harness of reading a trace event by event, in libFuzzer's form: what it accepts the decoder accepts, with as many events,
- * in order; and every format, report and comparison copes with it, once alone and once beside itself.
+ * in order; and every format, report and comparison copes with it, once alone and once beside itself, with the names of kernels
+ * truncated.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include "trace/read/archive.h"
 #include "trace/read/cursor.h"
 #include "trace/read/lanes.h"
+#include "trace/read/selection.h"
 #include "trace/read/view.h"
 #include "trace/report/diff.h"
 #include "trace/report/diff_report.h"
@@ -92,8 +94,8 @@ static void write_all(const struct view *view)
 			write_to_file(*c, view, &options);
 			continue;
 		}
-		if (sink_init(&sink, fd, 0) ||
-			(*c)->write(view, &options, &sink, &result, NULL) || sink_finish(&sink))
+		if (sink_init(&sink, fd, 0) || (*c)->write(view, &options, &sink, &result, NULL) ||
+			sink_finish(&sink))
 			abort();
 		sink_deinit(&sink);
 	}
@@ -128,7 +130,12 @@ static void write_reports(struct view *view)
 
 static struct view *open_view(const uint8_t *data, size_t n_bytes, size_t n_archives)
 {
-	static const struct view_options options = {.align = VIEW_ALIGN_EPOCH};
+	static const struct selection truncation = {.from_ns = INT64_MIN,
+		.to_ns = INT64_MAX,
+		.device = SELECTION_ALL_DEVICES,
+		.truncates_kernels = true};
+	const struct view_options options = {
+		.align = VIEW_ALIGN_EPOCH, .selection = n_archives > 1 ? &truncation : NULL};
 	struct archive *archives[2];
 	struct view *view;
 

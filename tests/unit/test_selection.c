@@ -5,11 +5,13 @@
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "tests/unit/space_fixture.h"
 #include "tests/unit/view_fixture.h"
+#include "trace/names.h"
 #include "trace/space.h"
 
 static struct selection selection;
@@ -262,6 +264,9 @@ START_TEST(kernels_are_truncated)
 		{"MemcpyD2H 4 bytes", "MemcpyD2H 4 bytes"},
 		{"a < b", "a < b"},
 		{"<odd>", "<odd>"},
+		{"a<b<c>d", "a<bd"},
+		{"a<<b> c", "a< c"},
+		{"p->q<r<s>, t>(u)", "p->q"},
 		{"", ""},
 	};
 	char expected[512] = "";
@@ -278,6 +283,25 @@ START_TEST(kernels_are_truncated)
 	make();
 	ck_assert_str_eq(view_list(view_find_track("/device:GPU:0")), expected);
 	ck_assert_str_eq(view_list(view_find_track("main")), "gemm(host) 0+1");
+}
+END_TEST
+
+#define N_BRACKETS (1 << 20)
+
+/* The suite's time limit is some seconds; to look for the end of each would take an hour. */
+START_TEST(a_megabyte_of_brackets_is_truncated_at_once)
+{
+	char *name = malloc(N_BRACKETS + 3);
+
+	memset(name, '<', N_BRACKETS);
+	strcpy(name + N_BRACKETS, "x>");
+	add_device("/device:GPU:0");
+	add(name, 0, 1, 0);
+	selection.truncates_kernels = true;
+	make();
+	name[N_BRACKETS - 1] = '\0';
+	ck_assert_uint_ne(names_find(&view->names, name), NAMES_NONE);
+	free(name);
 }
 END_TEST
 
@@ -301,6 +325,7 @@ int main(void)
 	tcase_add_test(tcase, who_rewinds_counts_anew);
 	tcase_add_test(tcase, without_steps_kernels_are_counted);
 	tcase_add_test(tcase, kernels_are_truncated);
+	tcase_add_test(tcase, a_megabyte_of_brackets_is_truncated_at_once);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

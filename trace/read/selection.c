@@ -144,7 +144,7 @@ bool selection_has_item(const struct view *view, const struct view_track *track,
 {
 	const struct selection *s = view->selection;
 
-	if (item->start_ns >= s->to_ns ||
+	if ((item->start_ns >= s->to_ns && s->to_ns != INT64_MAX) ||
 		add_saturated(item->start_ns, item->duration_ns) < s->from_ns)
 		return false;
 	if (item->kind == ITEM_SPAN && item->duration_ns < s->min_duration_ns)

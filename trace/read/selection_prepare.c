@@ -75,58 +75,73 @@ static size_t find_whole(const char *p)
 	return 0;
 }
 
-/* Bytes of "<...>" at |p|, with what is nested in it; of one that has no end, 1. */
+/* For each '<' in |name|, whether a '>' closes it: in one pass from the end, as there may be megabytes of them. */
+static void find_closed(const char *name, char *is_closed)
+{
+	size_t n_ends = 0; /* that close nothing yet */
+
+	for (size_t i = strlen(name); i-- > 0;) {
+		n_ends += name[i] == '>';
+		is_closed[i] = name[i] == '<' && n_ends;
+		n_ends -= (size_t)is_closed[i];
+	}
+}
+
+/* Bytes of "<...>" at |p|, which is closed, with what is nested in it. */
 static size_t measure_template(const char *p)
 {
-	int depth = 0;
+	size_t n_open = 0;
+	size_t n = 0;
 
-	for (size_t i = 0; p[i]; i++) {
-		depth += (p[i] == '<') - (p[i] == '>');
-		if (depth == 0)
-			return i + 1;
-	}
-	return 1;
+	do {
+		n_open += p[n] == '<';
+		n_open -= p[n] == '>';
+		n++;
+	} while (n_open);
+	return n;
 }
 
 /*
  * "void gemm<float, 2>(float const*, int) [clone .kd]" becomes "gemm": without arguments, template parameters and, where there
- * are arguments, what stands before the name. What has no arguments only loses its template parameters. In place.
+ * are arguments, what stands before the name. What has no arguments only loses its template parameters. |out| has room for all.
  */
-static void truncate_kernel(char *name)
+static void truncate_kernel(const char *name, char *out)
 {
 	size_t n_kept = 0;
 	size_t start = 0;
 
+	find_closed(name, out); /* where nothing was written yet */
 	for (const char *p = name; *p;) {
 		size_t whole = find_whole(p);
 
-		if (!whole && *p == '<' && measure_template(p) > 1) {
+		if (!whole && *p == '<' && out[p - name]) {
 			p += measure_template(p);
 			continue;
 		}
 		if (!whole && *p == '(' && n_kept > start) {
-			memmove(name, name + start, n_kept - start);
-			name[n_kept - start] = '\0';
+			memmove(out, out + start, n_kept - start);
+			out[n_kept - start] = '\0';
 			return;
 		}
 		if (*p == ' ')
 			start = n_kept + 1;
 		for (size_t n = whole ? whole : 1; n; n--)
-			name[n_kept++] = *p++;
+			out[n_kept++] = *p++;
 	}
-	name[n_kept] = '\0';
+	out[n_kept] = '\0';
 }
 
 static uint32_t truncate_name(struct names *names, uint32_t index)
 {
-	char *copy = strdup(names->texts[index]);
+	const char *name = names->texts[index];
+	char *truncated = malloc(strlen(name) + 1);
 
-	if (!copy)
+	if (!truncated)
 		return NAMES_NONE;
-	truncate_kernel(copy);
-	if (*copy)
-		index = names_intern(names, copy, strlen(copy));
-	free(copy);
+	truncate_kernel(name, truncated);
+	if (*truncated)
+		index = names_intern(names, truncated, strlen(truncated));
+	free(truncated);
 	return index;
 }
 
