@@ -8,7 +8,7 @@ import resource
 import subprocess
 
 from checks import SLOWNESS
-from conversions import Conversion, capture_requests, goldens, make_space
+from conversions import Conversion, capture_requests, field, goldens, make_space
 from fixture import check, contains, equal, run, schema, test
 from processes import PROFTAP
 from spans import each_of_chrome, each_of_csv, each_of_ndjson, each_of_sqlite
@@ -38,18 +38,6 @@ def check_sentence(done, *words):
 
 
 # --- no trace --------------------------------------------------------------------------------
-
-
-def varint(value):
-    out = bytearray()
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*out, value])
-
-
-def field(number, data):
-    return bytes([number << 3 | 2]) + varint(len(data)) + data
 
 
 NO_TRACES = {

@@ -105,6 +105,9 @@ int digest_gather_steps(struct digest *g);
 /* Sorts what is listed by name: spans and kernels, also of each track. */
 void digest_sort(struct digest *g, enum row_key key);
 
+/* The index of the plane that a track is on. */
+size_t digest_find_plane(const struct digest *g, const struct view_track *track);
+
 /* When the recordings began and how long they were together; false if none of the files tells. */
 bool digest_get_session(const struct view *view, uint64_t *start_unix_ns, uint64_t *duration_ns);
 

@@ -11,6 +11,7 @@
 #include "trace/read/view.h"
 #include "trace/report/digest.h"
 #include "trace/report/digest_parts.h"
+#include "trace/report/groups.h"
 #include "trace/saturate.h"
 
 struct head {
@@ -105,19 +106,15 @@ static int read_all(struct merge *m, struct busy *busy)
 	return rc;
 }
 
-static bool is_of(const struct digest_track *t, size_t process)
-{
-	return t->track->origin == process && t->n_of_kind[DIGEST_SPAN];
-}
-
-static int merge_tracks(struct digest *g, size_t process, struct diag *d)
+static int merge_tracks(
+	struct digest *g, const struct groups *tracks, size_t process, struct diag *d)
 {
 	struct digest_process *p = &g->processes[process];
 	struct merge m = {calloc(p->n_tracks, sizeof *m.v), 0};
 	int rc = m.v ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < g->n_tracks && rc == 0; i++)
-		if (is_of(&g->tracks[i], process))
+	for (size_t i = tracks->first[process]; i != GROUPS_END && rc == 0; i = tracks->next[i])
+		if (g->tracks[i].n_of_kind[DIGEST_SPAN])
 			rc = add(&m, g->view, g->tracks[i].track, d);
 	if (rc == 0)
 		rc = read_all(&m, &p->busy);
@@ -129,39 +126,46 @@ static int merge_tracks(struct digest *g, size_t process, struct diag *d)
 }
 
 /* That of a process with one track is known. */
-static int cover(struct digest *g, size_t process, const struct digest_track *last, struct diag *d)
+static int cover(struct digest *g, const struct groups *tracks, size_t process, struct diag *d)
 {
 	struct digest_process *p = &g->processes[process];
+	size_t last = GROUPS_END;
 
-	if (p->n_tracks > 1)
-		return merge_tracks(g, process, d);
-	if (p->n_tracks == 1)
-		p->busy = last->busy;
-	else
-		busy_finish(&p->busy);
-	return 0;
-}
-
-int digest_cover(struct digest *g, struct diag *d)
-{
-	size_t n = g->view->n_origins;
-	const struct digest_track **last = calloc(n + 1, sizeof *last);
-	int rc = last ? 0 : -ENOMEM;
-
-	for (size_t i = 0; i < n; i++)
-		busy_init(&g->processes[i].busy, g->begin_ns, g->end_ns);
-	for (size_t i = 0; i < g->n_tracks && last; i++) {
+	for (size_t i = tracks->first[process]; i != GROUPS_END; i = tracks->next[i]) {
 		const struct digest_track *t = &g->tracks[i];
-		struct digest_process *p = &g->processes[t->track->origin];
 
 		if (!t->n_of_kind[DIGEST_SPAN])
 			continue;
 		p->n_tracks++;
 		p->n_spans += t->n_of_kind[DIGEST_SPAN];
-		last[t->track->origin] = t;
+		last = i;
 	}
-	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = cover(g, i, last[i], d);
-	free(last);
+	if (p->n_tracks > 1)
+		return merge_tracks(g, tracks, process, d);
+	if (p->n_tracks == 1)
+		p->busy = g->tracks[last].busy;
+	else
+		busy_finish(&p->busy);
+	return 0;
+}
+
+static size_t get_process_of(const void *digest, size_t track)
+{
+	const struct digest *g = digest;
+
+	return g->tracks[track].track->origin;
+}
+
+int digest_cover(struct digest *g, struct diag *d)
+{
+	size_t n = g->view->n_origins;
+	struct groups tracks;
+	int rc = groups_make(&tracks, n, g->n_tracks, get_process_of, g);
+
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		busy_init(&g->processes[i].busy, g->begin_ns, g->end_ns);
+		rc = cover(g, &tracks, i, d);
+	}
+	groups_deinit(&tracks);
 	return rc;
 }

@@ -135,12 +135,12 @@ static int read_sample(void *reading, const struct item *item)
 	return gauges_add(&r->plane->counters, item, r->digest->begin_ns, r->digest->end_ns);
 }
 
-static struct digest_plane *find_plane(struct digest *g, const struct view_track *track)
+size_t digest_find_plane(const struct digest *g, const struct view_track *track)
 {
 	size_t host = view_get_origin(g->view, track)->host;
 	const struct archive *archive = g->view->hosts[host].archive;
 
-	return &g->planes[g->first_plane[host] + (size_t)(track->plane - archive->planes)];
+	return g->first_plane[host] + (size_t)(track->plane - archive->planes);
 }
 
 /* The lists of the whole get the durations. */
@@ -171,7 +171,7 @@ static int read_thread(struct reading *r, const struct view_track *track, struct
 
 int digest_read_track(struct digest *g, const struct view_track *track, struct diag *d)
 {
-	struct reading r = {.digest = g, .plane = find_plane(g, track)};
+	struct reading r = {.digest = g, .plane = &g->planes[digest_find_plane(g, track)]};
 
 	switch (track->kind) {
 	case TRACK_THREAD:

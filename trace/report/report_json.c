@@ -15,12 +15,14 @@
 #include "trace/read/view.h"
 #include "trace/report/digest.h"
 #include "trace/report/facts.h"
+#include "trace/report/groups.h"
 #include "trace/report/report.h"
 
 struct writing {
 	struct json j;
 	const struct digest *digest;
 	const struct report_options *options;
+	struct groups tracks; /* by plane */
 };
 
 static const char *get_name(const struct writing *w, uint32_t name)
@@ -147,14 +149,13 @@ static void put_thread(struct writing *w, const struct digest_track *t)
 	json_end_object(&w->j);
 }
 
-static void put_threads(struct writing *w, const struct archive_plane *plane)
+static void put_threads(struct writing *w, size_t plane)
 {
-	const struct digest *g = w->digest;
+	const struct groups *tracks = &w->tracks;
 
 	json_begin_list(&w->j, "threads");
-	for (size_t i = 0; i < g->n_tracks; i++)
-		if (g->tracks[i].track->plane == plane)
-			put_thread(w, &g->tracks[i]);
+	for (size_t i = tracks->first[plane]; i != GROUPS_END; i = tracks->next[i])
+		put_thread(w, &w->digest->tracks[i]);
 	json_end_list(&w->j);
 }
 
@@ -260,8 +261,9 @@ static int put_windows(struct writing *w, const struct archive_plane *plane)
 	return text ? 0 : -ENOMEM;
 }
 
-static int put_plane(struct writing *w, const struct digest_plane *p)
+static int put_plane(struct writing *w, size_t plane)
 {
+	const struct digest_plane *p = &w->digest->planes[plane];
 	int rc;
 
 	json_begin_object(&w->j, NULL);
@@ -270,13 +272,33 @@ static int put_plane(struct writing *w, const struct digest_plane *p)
 	put_process_of(w, p->plane);
 	put_loss(w, p->plane);
 	rc = put_windows(w, p->plane);
-	put_threads(w, p->plane);
+	put_threads(w, plane);
 	put_steps(w, &p->steps);
 	put_asyncs(w, &p->asyncs);
 	put_flows(w, &p->flows);
 	put_counters(w, &p->counters);
 	json_text(&w->j, "host", w->digest->view->hosts[p->host].name);
 	json_end_object(&w->j);
+	return rc;
+}
+
+static size_t get_plane_of(const void *digest, size_t track)
+{
+	const struct digest *g = digest;
+
+	return digest_find_plane(g, g->tracks[track].track);
+}
+
+static int put_planes(struct writing *w)
+{
+	const struct digest *g = w->digest;
+	int rc = groups_make(&w->tracks, g->n_planes, g->n_tracks, get_plane_of, g);
+
+	json_begin_list(&w->j, "planes");
+	for (size_t i = 0; i < g->n_planes && rc == 0; i++)
+		rc = put_plane(w, i);
+	json_end_list(&w->j);
+	groups_deinit(&w->tracks);
 	return rc;
 }
 
@@ -339,10 +361,8 @@ int report_write_json(struct digest *g, const struct report_options *options, FI
 	digest_sort(g, options->sort);
 	json_begin(&w.j, out);
 	rc = put_head(&w);
-	json_begin_list(&w.j, "planes");
-	for (size_t i = 0; i < g->n_planes && rc == 0; i++)
-		rc = put_plane(&w, &g->planes[i]);
-	json_end_list(&w.j);
+	if (rc == 0)
+		rc = put_planes(&w);
 	put_tail(&w);
 	json_end(&w.j);
 	if (rc)

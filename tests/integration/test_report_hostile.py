@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""proftap report of files that would like to take all of a machine's time or memory."""
+import json
+import os
+import subprocess
+
+from checks import SLOWNESS
+from conversions import field
+from fixture import check, equal, run, test
+from processes import PROFTAP
+
+EVENT = field(4, b"\x08\x01\x10\x05\x18\x05")
+LINE = field(3, b"\x08\x01" + EVENT)
+
+
+def report(t, path, *words):
+    """What it prints, the processor's seconds, and KiB of memory at most."""
+    with open(t.dir / "out", "wb") as out:
+        process = subprocess.Popen([PROFTAP, "report", *words, path], stdout=out)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    equal(process.returncode, 0, "status")
+    return (t.dir / "out").read_text(), usage.ru_utime + usage.ru_stime, usage.ru_maxrss
+
+
+@test
+def time_grows_with_planes_and_not_with_their_square(t):
+    """Each with two lines that nobody else has."""
+    n = 30_000 // SLOWNESS
+    path = t.dir / "in.xplane.pb"
+    with open(path, "wb") as out:
+        out.writelines(field(1, field(2, b"/device:GPU:%d" % i) + 2 * LINE) for i in range(n))
+    text, cpu_s, _ = report(t, path, "--json")
+    planes = json.loads(text)["planes"]
+    equal((len(planes), {len(plane["threads"]) for plane in planes}), (n, {2}), "planes, and threads of each")
+    check(cpu_s < 10, f"{n} planes took {cpu_s} s of processor time")
+
+
+run()
