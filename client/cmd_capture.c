@@ -121,6 +121,7 @@ static int show(const struct capture_settings *s, const struct names *files, str
 {
 	const struct perfetto_view view = {
 		.port = s->perfetto_port,
+		.port_option = "--perfetto_port",
 		.max_events = PERFETTO_VIEW_MAX_EVENTS,
 		.out = stderr,
 		.n_interrupts = s->capture.n_interrupts,

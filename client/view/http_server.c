@@ -269,6 +269,12 @@ int http_server_open(
 	return r;
 }
 
+void http_server_set_file(struct http_server *s, int fd, uint64_t n_bytes)
+{
+	s->options.fd = fd;
+	s->options.n_bytes = n_bytes;
+}
+
 struct http_server *http_server_free(struct http_server *s)
 {
 	if (s && s->daemon)

@@ -33,7 +33,7 @@ struct http_answer {
 
 struct http_server_options {
 	uint16_t port; /* of 127.0.0.1 */
-	int fd; /* the file; borrowed */
+	int fd; /* the file; borrowed; may come later, with http_server_set_file() */
 	uint64_t n_bytes; /* of it */
 	/* What a request is answered; |answer| is zeroed. */
 	void (*answer)(
@@ -52,6 +52,8 @@ struct http_server_options {
 /* 0; -EADDRINUSE, or another negative errno, with |d|. */
 int http_server_open(
 	struct http_server **out, const struct http_server_options *options, struct diag *d);
+/* Before it runs for the first time. */
+void http_server_set_file(struct http_server *s, int fd, uint64_t n_bytes);
 struct http_server *http_server_free(struct http_server *s); /* NULL ok; returns NULL */
 
 /* Readable when there is something to do; and after how long there is in any case, -1: not before. */

@@ -26,6 +26,7 @@ struct showing {
 	const struct view *view;
 	const char *path;
 	struct perfetto_link link;
+	struct trace_server server;
 	struct codec_result result;
 	int fd;
 };
@@ -154,50 +155,57 @@ static void say_json(const struct showing *s)
 
 /* --- all of it ----------------------------------------------------------------------------- */
 
-static int serve(struct showing *s, struct diag *d)
+/* Before the conversion: whether the port can be had is known at once. */
+static int open_server(struct showing *s, struct diag *d)
 {
-	struct trace_server server = {
+	s->server = (struct trace_server){
 		.port = (uint16_t)s->settings->port,
+		.port_option = s->settings->port_option,
 		.path = s->link.path,
-		.fd = s->fd,
-		.n_bytes = s->result.n_bytes,
 		.keeps = s->settings->keeps,
 		.n_interrupts = s->settings->n_interrupts,
 	};
-	int code = EXIT_FAILED;
+	return trace_server_open(&s->server, d);
+}
 
+static int serve(struct showing *s, struct diag *d)
+{
+	s->server.fd = s->fd;
+	s->server.n_bytes = s->result.n_bytes;
 	interrupt_start();
-	if (trace_server_open(&server, d))
-		return EXIT_FAILED;
 	if (s->settings->is_json)
 		say_json(s);
 	else
 		say_text(s);
 	if (fflush(s->settings->out) == 0)
-		code = trace_server_run(&server, d);
-	else
-		diag_set(d, -EIO, "%s", "the link could not be written");
-	trace_server_close(&server);
-	return code;
+		return trace_server_run(&s->server, d);
+	diag_set(d, -EIO, "%s", "the link could not be written");
+	return EXIT_FAILED;
+}
+
+static int convert_and_serve(struct showing *s, struct diag *d)
+{
+	int r = convert(s, d);
+
+	if (r == 0)
+		r = check_after(s, d);
+	if (r == 0)
+		return serve(s, d);
+	return r == -ECANCELED ? EXIT_INTERRUPTED : EXIT_FAILED;
 }
 
 int perfetto_view_run(
 	const struct perfetto_view *p, const struct view *view, const char *path, struct diag *d)
 {
 	struct showing s = {.settings = p, .view = view, .path = path, .fd = -1};
-	int code = EXIT_FAILED;
-	int r = check_before(&s, d);
+	int code;
 
-	if (r == 0)
-		r = perfetto_link_make(&s.link, (uint16_t)p->port, get_host_stem(&s), d);
-	if (r == 0)
-		r = convert(&s, d);
-	if (r == 0)
-		r = check_after(&s, d);
-	if (r == 0)
-		code = serve(&s, d);
-	else if (r == -ECANCELED)
-		code = EXIT_INTERRUPTED;
+	if (check_before(&s, d) ||
+		perfetto_link_make(&s.link, (uint16_t)p->port, get_host_stem(&s), d) ||
+		open_server(&s, d))
+		return EXIT_FAILED;
+	code = convert_and_serve(&s, d);
+	trace_server_close(&s.server);
 	closep(&s.fd);
 	return code;
 }

@@ -12,6 +12,7 @@ struct view;
 
 struct perfetto_view {
 	int64_t port;
+	const char *port_option; /* that chooses it */
 	int64_t max_events; /* more are not for a browser */
 	bool keeps; /* until interrupted, not until it was fetched once */
 	bool is_json; /* the link, and what was converted, as an object */
@@ -26,9 +27,10 @@ struct perfetto_view {
 /* The same of what events carry, as the file is compressed. */
 #define PERFETTO_VIEW_MAX_BYTES (INT64_C(1) << 30)
 
-#define PERFETTO_VIEW_INIT                                                                        \
-	{                                                                                         \
-		.port = PERFETTO_LINK_PORT, .max_events = PERFETTO_VIEW_MAX_EVENTS, .out = stdout \
+#define PERFETTO_VIEW_INIT                                            \
+	{                                                             \
+		.port = PERFETTO_LINK_PORT, .port_option = "--port",  \
+		.max_events = PERFETTO_VIEW_MAX_EVENTS, .out = stdout \
 	}
 
 /*

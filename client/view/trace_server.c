@@ -77,17 +77,15 @@ static int explain(const struct trace_server *s, int r, struct diag *d)
 		return r;
 	return diag_set(d, r,
 		"127.0.0.1:%u: address in use: something else listens there, perhaps another proftap view, or "
-		"trace_processor; end it, or choose another with --port (the Perfetto UI itself only fetches from port %d "
+		"trace_processor; end it, or choose another with %s (the Perfetto UI itself only fetches from port %d "
 		"of the machine that the browser runs on)",
-		s->port, PERFETTO_LINK_PORT);
+		s->port, s->port_option, PERFETTO_LINK_PORT);
 }
 
 int trace_server_open(struct trace_server *s, struct diag *d)
 {
 	const struct http_server_options options = {
 		.port = s->port,
-		.fd = s->fd,
-		.n_bytes = s->n_bytes,
 		.answer = answer,
 		.context = s,
 	};
@@ -117,6 +115,7 @@ int trace_server_run(struct trace_server *s, struct diag *d)
 {
 	int r = 0;
 
+	http_server_set_file(s->http, s->fd, s->n_bytes);
 	while (!is_done(s) && !is_interrupted(s) && (r >= 0 || r == -EINTR)) {
 		r = wait_for_work(s);
 		http_server_run(s->http);

@@ -14,18 +14,19 @@ struct http_server;
 
 struct trace_server {
 	uint16_t port;
+	const char *port_option; /* that chooses it, as in "--port" */
 	const char *path; /* of the file in the URL */
-	int fd; /* of the file; borrowed */
-	uint64_t n_bytes;
+	int fd; /* of the file; borrowed; when it runs */
+	uint64_t n_bytes; /* likewise */
 	bool keeps; /* serve until interrupted, not only once */
 	struct http_server *http; /* NULL: not open */
 	int n_interrupts; /* in: that were meant for something else (interrupt_get_count()) */
 };
 
-/* After interrupt_start(). From then on the port answers. |s| stays where it is until trace_server_close(). 0, or a negative errno with |d|. */
+/* From then on the port is taken; who comes waits. |s| stays where it is until trace_server_close(). 0, or a negative errno with |d|. */
 int trace_server_open(struct trace_server *s, struct diag *d);
 /*
- * Until the file was fetched whole, or an interrupt. EXIT_DONE: it was fetched at least once; EXIT_INTERRUPTED: it was not;
+ * After interrupt_start(). Answers until the file was fetched whole, or an interrupt. EXIT_DONE: it was fetched at least once; EXIT_INTERRUPTED: it was not;
  * EXIT_FAILED with |d|.
  */
 int trace_server_run(struct trace_server *s, struct diag *d);

@@ -237,7 +237,7 @@ def an_interrupt_ends_the_link_and_keeps_the_data(t):
 def a_link_that_cannot_be_served_is_a_warning(t):
     with socket.create_server(("127.0.0.1", 0)) as s:
         capture = start_with_link(t, t.target().serve(), s.getsockname()[1]).finish()
-    capture.find_warning("no link: ", "address in use")
+    capture.find_warning("no link: ", "address in use", "another with --perfetto_port (")
     Trace(capture.path)
 
 

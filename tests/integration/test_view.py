@@ -220,7 +220,10 @@ def a_port_in_use_is_said(t):
     with socket.create_server(("127.0.0.1", 0)) as s:
         port = s.getsockname()[1]
         said = refuse("--port", str(port), TRACE)
-    says(said, f"127.0.0.1:{port}: address in use", "--port", "port 9001")
+        # Before anything is converted.
+        early = refuse("--port", str(port), TRACE, env={"TMPDIR": "/dev/null"})
+    says(said, f"127.0.0.1:{port}: address in use", "another with --port (", "port 9001")
+    equal(early, said, "what it says")
 
 
 @test
