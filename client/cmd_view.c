@@ -23,6 +23,7 @@ struct settings {
 	struct processor_option *given; /* of |view| */
 	size_t n_given;
 	size_t n_given_allocated;
+	const char *unfit; /* an option that XProf has not; NULL: none */
 	int64_t port; /* 0: not given */
 	bool is_xprof;
 };
@@ -51,11 +52,13 @@ static const struct command_words values[] = {
 	{NULL, NULL, 0, NULL},
 };
 
-/* What chooses and draws what is shown. */
+/* Keeps what chooses and draws what is shown. */
 static int note(void *settings, const struct command_option *o, const char *value, struct diag *d)
 {
 	struct settings *s = settings;
 
+	if (o->offset != AT(port) && o->offset != AT(is_xprof))
+		s->unfit = o->name;
 	if (o->offset - AT(view) >= sizeof s->view)
 		return 0;
 	if (grow(&s->given, &s->n_given_allocated, s->n_given + 1))
@@ -70,8 +73,9 @@ static int check(const struct settings *s, int n_places, struct diag *d)
 		return diag_set(d, -EINVAL, "proftap view: at least one run or file must be given");
 	if (s->is_xprof && n_places > 1)
 		return diag_set(d, -EINVAL, "--xprof: takes one log directory, run or file");
-	if (s->is_xprof && (s->perfetto.keeps || s->perfetto.is_json))
-		return diag_set(d, -EINVAL, "--xprof excludes --keep and --json");
+	if (s->is_xprof && s->unfit)
+		return diag_set(d, -EINVAL,
+			"--xprof excludes --%s: XProf shows all of the log directory", s->unfit);
 	return 0;
 }
 

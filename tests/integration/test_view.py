@@ -348,7 +348,14 @@ def without_xprof_it_says_how_to_get_it(t):
     says(refuse("--xprof", t.dir, env={"PATH": str(t.dir)}), "xprof: not found", "pip install xprof")
     said = refuse("--xprof", TRACE, env={"PATH": str(t.dir)})
     says(said, "not in a log directory")
-    says(refuse("--xprof", "--keep", t.dir, code=2), "--xprof excludes")
+
+
+@test
+def xprof_shows_all_or_nothing(t):
+    for option in ("--keep", "--json", "--max_events=1", "--from=1s", "--name=x", "--align=start",
+                   "--truncate_kernels", "--primary_group=host"):
+        for words in (("--xprof", option), (option, "--xprof")):
+            says(refuse(*words, t.dir, code=2), f"--xprof excludes {option.split('=')[0]}: ")
 
 
 @test
