@@ -70,20 +70,39 @@ static struct selection *selection_of(void *settings)
 	return &((struct view_settings *)settings)->selection;
 }
 
+/* At one instant both can be: what is open then is left. */
+static int check_range(const struct selection *s, struct diag *d)
+{
+	if (s->from_ns <= s->to_ns)
+		return 0;
+	return diag_set(d, -EINVAL, "--to: is earlier than --from");
+}
+
 int view_settings_set_from(void *settings, const char *value, struct diag *d)
 {
-	return selection_parse_time("--from", value, &selection_of(settings)->from_ns, d);
+	struct selection *s = selection_of(settings);
+	int r = selection_parse_time("--from", value, &s->from_ns, d);
+
+	return r ? r : check_range(s, d);
 }
 
 int view_settings_set_to(void *settings, const char *value, struct diag *d)
 {
-	return selection_parse_time("--to", value, &selection_of(settings)->to_ns, d);
+	struct selection *s = selection_of(settings);
+	int r = selection_parse_time("--to", value, &s->to_ns, d);
+
+	return r ? r : check_range(s, d);
 }
 
 int view_settings_set_min_duration(void *settings, const char *value, struct diag *d)
 {
-	return selection_parse_time(
-		"--min_duration", value, &selection_of(settings)->min_duration_ns, d);
+	struct selection *s = selection_of(settings);
+	int r = selection_parse_time("--min_duration", value, &s->min_duration_ns, d);
+
+	if (r == 0 && s->min_duration_ns < 0)
+		return diag_set(d, -EINVAL,
+			"--min_duration: bad value \"%.64s\": must not be negative", value);
+	return r;
 }
 
 int view_settings_set_name(void *settings, const char *value, struct diag *d)

@@ -84,6 +84,22 @@ def nothing_that_is_selected_is_said(t):
 
 
 @test
+def what_can_select_nothing_is_wrong_usage(t):
+    for words, said in ((["--min_duration=-5ms"], '--min_duration: bad value "-5ms": must not be negative'),
+                        (["--from", "5", "--to", "3"], "--to: is earlier than --from"),
+                        (["--to=-1ns", "--from=0"], "--to: is earlier than --from"),
+                        (["--thread", ""], '--thread: bad value "": must be names or numbers'),
+                        (["--thread", "main,"], '--thread: bad value "main,": must be names'),
+                        (["--pid", ",1"], '--pid: bad value ",1": must be names')):
+        for command in ("convert", "report"):
+            done = subprocess.run([PROFTAP, command, *words, TRACE], capture_output=True, text=True)
+            equal((done.returncode, done.stdout), (2, ""), f"exit of {command} {words}")
+            contains(done.stderr, said, "the error")
+    # What is open at one instant.
+    contains(convert("-o", "-", "--from=5ms", "--to=5ms", "--min_duration=0", TRACE), "converted ", "what is said")
+
+
+@test
 def a_bad_group_is_told_by_the_name_of_its_option(t):
     for option in ("--primary_group", "--secondary_group", "--system_trace_primary_group",
                    "--system_trace_secondary_group"):

@@ -55,7 +55,7 @@ int selection_set_exclude(
 int selection_set_iterations(
 	struct selection *s, const char *option, const char *value, struct diag *d);
 /*
- * "loader,worker-*,4242"; a word is a pattern of fnmatch(3), a backslash makes a comma part of it, and one has at most
+ * "loader,worker-*,4242"; a word is a pattern of fnmatch(3), a backslash makes a comma part of it, and one has 1 to
  * SELECTION_MAX_WORD bytes. |value| is borrowed.
  */
 int selection_set_threads(

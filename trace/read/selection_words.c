@@ -51,6 +51,10 @@ static int set_words(const char **words, const char *option, const char *value, 
 			return diag_set(d, -EINVAL,
 				"%s: bad value \"%.64s\": a name with more than %d bytes; put * for a part of it",
 				option, p, SELECTION_MAX_WORD);
+		if (n == 0)
+			return diag_set(d, -EINVAL,
+				"%s: bad value \"%.64s\": must be names or numbers, with a comma between two",
+				option, value);
 		p += n;
 		if (!*p)
 			break;
