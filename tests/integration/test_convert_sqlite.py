@@ -89,6 +89,20 @@ def what_the_queries_say_is_so(t):
 
 
 @test
+def spans_that_overlap_count_once_and_hosts_apart(t):
+    """A stream is busy for 15 of 20 ns, though its kernels take 19 together. Both hosts have a step 7."""
+    device = make_space({"stream": [("k", 0, 10), ("k", 2, 4), ("k", 10, 0), ("k", 10, 5)]}, "/device:GPU:0")
+    for host in ("alpha", "beta"):
+        step = make_space({"main": [("train", 0, 20, {"step_num": 7, "_r": 1}), (f"work of {host}", 0, 5)]}, host=host)
+        (t.dir / f"{host}.xplane.pb").write_bytes(step + (device if host == "alpha" else b""))
+    queries, db = read_queries(), convert(t, t.dir / "alpha.xplane.pb", t.dir / "beta.xplane.pb")
+    busy = {row[2]: row[3] for row in db.execute(queries["How busy threads and devices were"])}
+    equal(busy, {"stream": 75, "main": 100}, "percent")
+    slow = db.execute(queries["The slowest steps, and what their time went to"]).fetchall()
+    equal(slow, [(7, "alpha", "work of alpha", 1, 5e-6), (7, "beta", "work of beta", 1, 5e-6)], "steps")
+
+
+@test
 def parents_are_those_of_the_same_lane(t):
     path = t.dir / "a.xplane.pb"
     path.write_bytes(make_space({"main": [*CROSSED, ("i", 120, 0)]}))
