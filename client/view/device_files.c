@@ -74,6 +74,16 @@ static int write_one(const struct device_files *f, int32_t device, const char *n
 	return conversion_run(&one, f->view, f->path, d);
 }
 
+/* By --pid and --thread: whether other things leave any is not known before it is read. */
+static bool has_any_track(const struct device_files *f, int32_t device)
+{
+	f->selection->device = device;
+	for (size_t i = 0; i < f->view->n_tracks; i++)
+		if (selection_has_track(f->view, &f->view->tracks[i]))
+			return true;
+	return false;
+}
+
 static int write_all(const struct device_files *f, struct diag *d)
 {
 	int r = write_one(f, SELECTION_HOSTS, "system_profile", d);
@@ -82,7 +92,7 @@ static int write_all(const struct device_files *f, struct diag *d)
 	for (size_t i = 0; i < f->view->n_origins && r == 0; i++) {
 		const struct view_process *p = &f->view->origins[i];
 
-		if (!p->is_device)
+		if (!p->is_device || !has_any_track(f, p->device))
 			continue;
 		snprintf(name, sizeof name, "device_profile_%d", (int)p->device);
 		r = write_one(f, p->device, name, d);

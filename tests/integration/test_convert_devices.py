@@ -72,6 +72,16 @@ def it_goes_with_other_selections(t):
 
 
 @test
+def devices_that_are_not_selected_have_no_file(t):
+    paths = make_hosts(t)
+    for words, names in ((["--pid", "4242"], ["system_profile"]),
+                         (["--pid", "*GPU:1"], ["system_profile", "device_profile_1", "device_profile_3"]),
+                         (["--thread", "main"], ["system_profile"])):
+        done = convert(t, "-t", "ndjson", "--split", "device", *words, "-o", words[1], *paths)
+        equal((done.returncode, done.stdout.split()), (0, [f"{words[1]}/{name}.ndjson" for name in names]), done.stderr)
+
+
+@test
 def files_go_beside_the_trace(t):
     path = make_hosts(t)[0]
     (t.dir / "elsewhere").mkdir()
