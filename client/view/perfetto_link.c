@@ -69,9 +69,24 @@ static bool read_connection(char host[static 64], int *port)
 	return true;
 }
 
+/* "train@" of who is logged in here, who may be called otherwise there; "" if nobody says. */
+static void format_user(char out[static 72])
+{
+	const char *user = getenv("USER");
+
+	out[0] = '\0';
+	if (!user || !*user || *user == '-' || strlen(user) > 64)
+		return;
+	for (const char *p = user; *p; p++)
+		if (!is_plain(*p))
+			return;
+	snprintf(out, 72, "%s@", user);
+}
+
 static void make_tunnel(struct perfetto_link *l, uint16_t port)
 {
 	char host[64];
+	char user[72];
 	char option[16] = "";
 	int ssh_port;
 
@@ -80,8 +95,9 @@ static void make_tunnel(struct perfetto_link *l, uint16_t port)
 		return;
 	if (ssh_port != 22)
 		snprintf(option, sizeof option, " -p %d", ssh_port);
-	snprintf(l->tunnel, sizeof l->tunnel, "ssh%s -L %d:127.0.0.1:%u %s", option,
-		PERFETTO_LINK_PORT, port, host);
+	format_user(user);
+	snprintf(l->tunnel, sizeof l->tunnel, "ssh -N%s -L %d:127.0.0.1:%u %s%s", option,
+		PERFETTO_LINK_PORT, port, user, host);
 }
 
 int perfetto_link_make(struct perfetto_link *l, uint16_t port, const char *name, struct diag *d)

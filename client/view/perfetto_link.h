@@ -18,7 +18,7 @@ struct perfetto_link {
 	char path[256]; /* "/<128 random bits>/gpu7_9999.pftrace" */
 	char url[320]; /* of the file, as the browser is to fetch it */
 	char text[512]; /* the link */
-	char tunnel[160]; /* the ssh command for the browser's machine; "": this is that */
+	char tunnel[256]; /* the ssh command for the browser's machine; "": this is that */
 };
 
 /* Of a file that is served at |port|, and is called |name|. 0, or a negative errno with |d|. */

@@ -228,11 +228,13 @@ def a_port_in_use_is_said(t):
 
 @test
 def a_remote_machine_gets_the_tunnel(t):
-    for connection, ssh in (("10.0.0.1 50000 10.0.0.7 22", "ssh -L {} 10.0.0.7"),
-                            ("10.0.0.1 50000 10.0.0.7 2222", "ssh -p 2222 -L {} 10.0.0.7"),
-                            ("fe80::1 50000 2001:db8::7 22", "ssh -L {} 2001:db8::7"),
-                            ("$(reboot) x ;reboot 22", f"ssh -L {{}} {socket.gethostname()}")):
-        view = View(t, TRACE, env={"SSH_CONNECTION": connection})
+    for connection, user, ssh in (
+            ("10.0.0.1 50000 10.0.0.7 22", "ann.b", "ssh -N -L {} ann.b@10.0.0.7"),
+            ("10.0.0.1 50000 10.0.0.7 2222", "", "ssh -N -p 2222 -L {} 10.0.0.7"),
+            ("fe80::1 50000 2001:db8::7 22", "_ann", "ssh -N -L {} _ann@2001:db8::7"),
+            ("10.0.0.1 50000 10.0.0.7 22", "-oProxyCommand=x", "ssh -N -L {} 10.0.0.7"),
+            ("$(reboot) x ;reboot 22", "$(reboot)", f"ssh -N -L {{}} {socket.gethostname()}")):
+        view = View(t, TRACE, env={"SSH_CONNECTION": connection, "USER": user})
         equal(view.said["tunnel"], ssh.format(f"9001:127.0.0.1:{view.port}"), "tunnel")
         equal(view.said["link"], f"{ORIGIN}/#!/?url=http://127.0.0.1:9001{view.path}", "link")
         equal(view.ask(host="127.0.0.1:9001")[0], 200, "as the browser there asks")
@@ -244,12 +246,12 @@ def text_is_the_link_and_the_tunnel(t):
     port = free_port()
     done = subprocess.Popen([PROFTAP, "view", "--port", str(port), TRACE], text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            env={**os.environ, "SSH_CONNECTION": "10.0.0.1 1 10.0.0.7 22"})
+                            env={**os.environ, "SSH_CONNECTION": "10.0.0.1 1 10.0.0.7 22", "USER": "ann"})
     lines = [done.stdout.readline().rstrip("\n") for _ in range(2)]
     done.send_signal(signal.SIGINT)
     out, err = done.communicate(timeout=60)
     check(lines[0].startswith(f"{ORIGIN}/#!/?url=http://127.0.0.1:9001/"), f"first line {lines[0]}")
-    equal((lines[1], out), (f"ssh -L 9001:127.0.0.1:{port} 10.0.0.7", ""), "the rest")
+    equal((lines[1], out), (f"ssh -N -L 9001:127.0.0.1:{port} ann@10.0.0.7", ""), "the rest")
     says(err, "serving ", "until it was fetched once", "Ctrl-C")
 
 
