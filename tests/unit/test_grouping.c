@@ -153,6 +153,9 @@ START_TEST(what_is_no_attribute_is_refused)
 			grouping_list_parse(&grouping.primary, "--primary_group", texts[i], &d),
 			-EINVAL);
 	ck_assert_ptr_nonnull(strstr(d.text, "--primary_group: bad value \"host,host"));
+	ck_assert_ptr_nonnull(strstr(d.text,
+		"must be some of host, pid, process, rank, device, local_device, stream, tid, thread, category, "
+		"instance_id, process_id, thread_id, lnc_idx, worker_gid, with commas"));
 }
 END_TEST
 

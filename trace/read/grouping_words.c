@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The names of attributes; see grouping.h. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -39,6 +40,25 @@ static bool find_attribute(const char *word, size_t n, enum grouping_attribute *
 	return false;
 }
 
+static void list_words(char *out, size_t n)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < sizeof words / sizeof words[0] && used < n; i++)
+		used += (size_t)snprintf(
+			out + used, n - used, "%s%s", i ? ", " : "", words[i].name);
+}
+
+static int fail_value(const char *option, const char *value, struct diag *d)
+{
+	char names[256];
+
+	list_words(names, sizeof names);
+	return diag_set(d, -EINVAL,
+		"%s: bad value \"%.64s\": must be some of %s, with commas between them", option,
+		value, names);
+}
+
 int grouping_list_parse(
 	struct grouping_list *list, const char *option, const char *value, struct diag *d)
 {
@@ -47,10 +67,7 @@ int grouping_list_parse(
 		size_t n = strcspn(p, ",");
 
 		if (list->n == GROUPING_MAX || !find_attribute(p, n, &list->v[list->n]))
-			return diag_set(d, -EINVAL,
-				"%s: bad value \"%.64s\": must be some of host, pid, process, rank, device, "
-				"local_device, stream, tid, thread and category, with commas between them",
-				option, value);
+			return fail_value(option, value, d);
 		list->n++;
 		p += n;
 		if (!*p)
