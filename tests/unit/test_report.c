@@ -81,8 +81,11 @@ START_TEST(names_are_cut_to_the_top)
 	write_with(report_write_json, (struct report_options){.sort = ROW_COUNT, .n_top = 1});
 	ck_assert_ptr_nonnull(strstr(text, "\"many\""));
 	ck_assert_ptr_null(strstr(text, "{\"name\":\"long\""));
-	write_with(report_write_text, (struct report_options){.n_top = 4});
+	write_with(report_write_text, (struct report_options){.n_top = 4, .sort = ROW_NAME});
+	assert_has_line(text, "names in alphabetical order");
 	assert_has_line(text, "… and 1 more name");
+	write_with(report_write_text, (struct report_options){.n_top = 1});
+	assert_has_line(text, "… and 1 more thread");
 }
 END_TEST
 

@@ -66,7 +66,7 @@ static const char *const orders[] = {
 	[ROW_P50] = "by p50",
 	[ROW_P99] = "by p99",
 	[ROW_MAX] = "by max",
-	[ROW_NAME] = "in order",
+	[ROW_NAME] = "in alphabetical order",
 };
 
 /* --- any table ----------------------------------------------------------------------------- */

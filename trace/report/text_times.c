@@ -93,7 +93,7 @@ static void put_tracks(struct text *t, const char *title, enum track_kind kind)
 	put_heads(t, "spans", "name");
 	for (size_t i = 0; i < n_shown; i++)
 		put_thread(t, list[i]);
-	text_put_rest(t, n - n_shown, "name");
+	text_put_rest(t, n - n_shown, "thread");
 }
 
 void text_put_threads(struct text *t)
