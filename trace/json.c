@@ -10,6 +10,7 @@
 
 #include "base/printable.h"
 #include "base/utf8.h"
+#include "trace/shortest.h"
 
 /* The character of |n| bytes at |p|; 0 bytes: none. What is not printable lies below U+10000. */
 static void write_character(FILE *out, const char *p, size_t n)
@@ -125,27 +126,16 @@ void json_uint(struct json *j, const char *key, uint64_t value)
 	fprintf(j->out, "%" PRIu64, value);
 }
 
-/* That reads as the same number: 0.1, not 0.10000000000000001. */
-static void write_shortest(struct json *j, double value)
-{
-	char text[32];
-
-	for (int n_digits = 15; n_digits <= 17; n_digits++) {
-		snprintf(text, sizeof text, "%.*g", n_digits, value);
-		if (strtod(text, NULL) == value)
-			break;
-	}
-	fputs(text, j->out);
-}
-
 void json_double(struct json *j, const char *key, double value)
 {
+	char text[SHORTEST_BYTES];
+
 	if (!isfinite(value)) {
 		json_null(j, key);
 		return;
 	}
 	write_key(j, key);
-	write_shortest(j, value);
+	fputs(shortest_format(value, text), j->out);
 }
 
 void json_bool(struct json *j, const char *key, bool value)

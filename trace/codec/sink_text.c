@@ -2,11 +2,11 @@
 /* Text and numbers into a sink; see sink.h. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
 #include "trace/codec/sink.h"
+#include "trace/shortest.h"
 
 void sink_text(struct sink *s, const char *text)
 {
@@ -79,18 +79,12 @@ void sink_micros(struct sink *s, int64_t ns)
 
 void sink_double(struct sink *s, double value)
 {
-	char text[40];
+	char text[SHORTEST_BYTES];
 
-	if (isnan(value)) {
+	if (isnan(value))
 		sink_text(s, "nan");
-		return;
-	}
-	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(text, sizeof text, "%.*g", digits, value);
-		if (strtod(text, NULL) == value)
-			break;
-	}
-	sink_text(s, text);
+	else
+		sink_text(s, shortest_format(value, text));
 }
 
 /* --- strings ------------------------------------------------------------------------------- */

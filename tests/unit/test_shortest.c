@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The shortest text of a number: what trying digits gives, by whatever way. */
+#include "trace/shortest.h"
+
+#include <check.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N_RANDOM 200000
+
+static uint64_t seed = 1;
+
+static uint64_t next(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+/* The slow way, for all of them. */
+static void format_by_trying(double value, char *text)
+{
+	for (int n = 15; n <= 17; n++) {
+		snprintf(text, SHORTEST_BYTES, "%.*g", n, value);
+		if (strtod(text, NULL) == value)
+			return;
+	}
+}
+
+static void check_one(double value)
+{
+	char expected[SHORTEST_BYTES];
+	char text[SHORTEST_BYTES];
+
+	format_by_trying(value, expected);
+	ck_assert_str_eq(shortest_format(value, text), expected);
+	ck_assert(strtod(text, NULL) == value);
+}
+
+START_TEST(numbers_at_the_edges)
+{
+	static const double values[] = {0, -0.0, 1, -1, 0.1, 0.001, 0.0009, 1e-3, 1e-4, 5e-324,
+		0.0015, 1e12, 999999999999.999, 1e12 + 0.001, 1e15, 1e15 - 1, 9007199254740993.0,
+		1e300, -2.5, 123.456, 0.30000000000000004, 1.0 / 3, 100, 1e5, 123456789012345.0};
+
+	for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+		check_one(values[i]);
+	check_one(INFINITY);
+}
+END_TEST
+
+START_TEST(numbers_of_every_kind)
+{
+	for (int i = 0; i < N_RANDOM; i++) {
+		uint64_t bits = next();
+		double value;
+
+		memcpy(&value, &bits, sizeof value);
+		if (isfinite(value))
+			check_one(value);
+		check_one((double)(int64_t)(next() >> (next() % 64)) / 1000);
+		check_one((double)(int64_t)(next() >> (next() % 64)));
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("shortest");
+	TCase *tests = tcase_create("shortest");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_test(tests, numbers_at_the_edges);
+	tcase_add_test(tests, numbers_of_every_kind);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
