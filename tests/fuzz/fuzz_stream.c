@@ -18,7 +18,8 @@ static int add(const uint8_t *data, size_t n, void *context)
 {
 	uint64_t *n_bytes = context;
 
-	if (!data || !n)
+	/* Nothing is the end: the trailer has come. */
+	if (!data != !n)
 		abort();
 	*n_bytes += n;
 	return 0;
