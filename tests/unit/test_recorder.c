@@ -165,6 +165,23 @@ START_TEST(those_that_live_do_not_count)
 }
 END_TEST
 
+START_TEST(a_quarter_of_the_rings_memory_is_for_threads_that_ended)
+{
+	tend();
+	ck_assert_uint_eq(recorder.ended.max_bytes,
+		(1 + N_CHILDREN) * ring_stride_bytes(ARENA_MIN_RING_BYTES) / 4);
+}
+END_TEST
+
+START_TEST(clock_pairs_of_days_take_no_more_memory)
+{
+	for (int i = 0; i < 3000; i++)
+		tend();
+	ck_assert_uint_gt(recorder.recording.timeline.n_pairs, 1000);
+	ck_assert_uint_le(recorder.recording.timeline.n_pairs, 2048);
+}
+END_TEST
+
 /* What it holds. */
 
 START_TEST(who_has_only_begun_holds_nothing)
@@ -241,6 +258,8 @@ int main(void)
 	tcase_add_test(tests, of_those_that_are_gone_the_last_that_joined_are_kept);
 	tcase_add_test(tests, none_is_let_go_while_a_snapshot_is_made);
 	tcase_add_test(tests, those_that_live_do_not_count);
+	tcase_add_test(tests, a_quarter_of_the_rings_memory_is_for_threads_that_ended);
+	tcase_add_test(tests, clock_pairs_of_days_take_no_more_memory);
 	suite_add_tcase(suite, tests);
 	suite_add_tcase(suite, make_content_tests());
 	srunner_run_all(runner, CK_ENV);

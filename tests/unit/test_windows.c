@@ -76,6 +76,23 @@ START_TEST(more_than_fit_are_counted)
 }
 END_TEST
 
+/* What a thread has all of is not short, whatever there was that nobody had asked for. */
+START_TEST(the_shortest_of_those_that_lost_something_is_said)
+{
+	add_thread(1, "long", 3);
+	add_thread(2, "short", 7)->window_ticks += 1000000;
+	add_thread(3, "all", 0)->window_ticks += 1800000;
+	add_thread(4, "limited", 9)->window_ticks += 1800000;
+	logs.drain.logs[3]->is_limited = 1;
+	logs.drain.asked_ticks = LOG_STOP_TICKS - 4000000;
+	make_text();
+	ck_assert_uint_eq(log_plane_stat("ptap_shortest_window_ns"), 250000);
+	ck_assert(log_has_warning(
+		"less than was asked for of 2 threads: of short (2) the last 0.2 ms; "
+		"raise ring_bytes"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("windows");
@@ -87,6 +104,7 @@ int main(void)
 	tcase_add_test(tests, a_name_cannot_begin_a_line);
 	tcase_add_test(tests, those_that_live_come_first);
 	tcase_add_test(tests, more_than_fit_are_counted);
+	tcase_add_test(tests, the_shortest_of_those_that_lost_something_is_said);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);
