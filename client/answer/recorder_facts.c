@@ -46,10 +46,13 @@ void recorder_facts_write_text(const struct recorder_facts *f, int64_t last_ms, 
 {
 	int64_t shortest_ms = f->shortest_ns / NS_PER_MS;
 
-	if (f->n_overwritten == 0)
+	if (f->n_overwritten == 0 && f->shortest_ns == 0)
 		fputs("  nothing was overwritten before it\n", out);
 	else if (f->shortest_ns == 0 || (last_ms && shortest_ms >= last_ms))
 		write_whole(f, last_ms, out);
+	else if (f->n_overwritten == 0)
+		fprintf(out, "  of each thread at least the last %.1f ms\n",
+			(double)f->shortest_ns / NS_PER_MS);
 	else
 		fprintf(out,
 			"  of each thread at least the last %.1f ms; %s older annotations were overwritten\n",

@@ -41,6 +41,10 @@ static size_t describe(const struct assemble_input *in, const struct thread_log 
 	else
 		n = snprintf(text, LINE_BYTES, "%s (%d): nothing, %" PRIu64 " overwritten\n", name,
 			(int)log->tid, log->n_overwritten);
+	if (log->lost_memory && n < (int)LINE_BYTES)
+		n += snprintf(text + n - 1, LINE_BYTES - (size_t)n + 1,
+			     ", %" PRIu64 " without memory\n", log->lost_memory) -
+		     1;
 	if (n < (int)LINE_BYTES)
 		return (size_t)n;
 	text[LINE_BYTES - 2] = '\n';
@@ -58,7 +62,7 @@ static const struct thread_log *get_log(const struct drain *d, size_t i)
 /* Nothing ended in what was asked for, and nothing was overwritten. */
 static int has_nothing(const struct thread_log *log)
 {
-	return !log->window_ticks && !log->n_overwritten;
+	return !log->window_ticks && !log->n_overwritten && !log->lost_memory;
 }
 
 static size_t describe_all(const struct assemble_input *in, char *text)
@@ -99,7 +103,13 @@ static int add_text(const struct assemble_input *in, struct plane *plane)
 	return plane_set_string(plane, "ptap_recorder_windows", text);
 }
 
-/* Of those that had more once, and not only more than was asked for. 0: there is none. */
+/* It had more once, and not only more than was asked for. */
+static int is_incomplete(const struct thread_log *log)
+{
+	return (log->n_overwritten || log->lost_memory) && !log->is_limited;
+}
+
+/* Of those. 0: there is none. */
 static uint64_t find_shortest_ns(const struct assemble_input *in)
 {
 	const struct drain *d = in->drain;
@@ -110,7 +120,7 @@ static uint64_t find_shortest_ns(const struct assemble_input *in)
 		const struct thread_log *log = d->logs[i];
 		uint64_t length_ns = 1;
 
-		if (!log->n_overwritten || log->is_limited)
+		if (!is_incomplete(log))
 			continue;
 		if (log->window_ticks)
 			length_ns = (uint64_t)(stop_ns -
@@ -131,8 +141,7 @@ static int add_shortest(const struct assemble_input *in, struct plane *plane)
 /* It had more once, and somebody asked for it. */
 static int is_short(const struct drain *d, const struct thread_log *log)
 {
-	return d->asked_ticks && log->n_overwritten && !log->is_limited &&
-	       log->window_ticks > d->asked_ticks;
+	return d->asked_ticks && is_incomplete(log) && log->window_ticks > d->asked_ticks;
 }
 
 static int warn(const struct assemble_input *in, struct space *space)
@@ -152,9 +161,10 @@ static int warn(const struct assemble_input *in, struct space *space)
 		return 0;
 	return space_add_warning(space,
 		"the flight recorder has less than was asked for of %zu thread%s: of %s (%d) the last "
-		"%.1f ms; raise ring_bytes",
+		"%.1f ms; raise %s",
 		n, n == 1 ? "" : "s", shortest->name, (int)shortest->tid,
-		find_length_ms(in, shortest));
+		find_length_ms(in, shortest),
+		shortest->lost_memory ? "max_capture_bytes" : "ring_bytes");
 }
 
 int windows_add(const struct assemble_input *in, struct plane *plane, struct space *space)

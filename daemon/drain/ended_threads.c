@@ -11,6 +11,7 @@
 #include "daemon/drain/drain_cut.h"
 #include "daemon/drain/ring_notes.h"
 #include "daemon/drain/ring_picture.h"
+#include "daemon/drain/shares.h"
 #include "daemon/drain/thread_log.h"
 #include "daemon/drain/thread_window.h"
 #include "daemon/target/target.h"
@@ -36,7 +37,7 @@ static void count_gone(struct ended_threads *of, const struct thread_log *log)
 		return;
 	of->n--;
 	of->sums.n_overwritten += log->n_overwritten + thread_window_count(log);
-	of->sums.lost_memory += log->lost_memory;
+	of->sums.lost_memory += log->lost_memory + log->n_left_out;
 	for (int k = 0; k < LOSS_KINDS; k++)
 		of->sums.lost[k] += log->lost[k];
 }
@@ -119,7 +120,8 @@ static int has_content(const struct thread_log *log)
 	for (int k = 0; k < LOSS_KINDS; k++)
 		if (log->lost[k])
 			return 1;
-	return log->n_slots || log->n_open || log->n_overwritten || log->lost_memory;
+	return log->n_slots || log->n_open || log->n_overwritten || log->lost_memory ||
+	       log->n_left_out;
 }
 
 /* There is no room for it. */
@@ -175,12 +177,47 @@ static int copy_array(void *to, const void *from, size_t n_bytes)
 	return 0;
 }
 
+/* Of the slots of |copy|, which has the eras of all, the first |n| are not there. */
+static void shift_eras(struct thread_log *copy, size_t n)
+{
+	size_t n_kept = 0;
+
+	for (size_t i = 0; i < copy->n_eras; i++) {
+		copy->eras[n_kept] = copy->eras[i];
+		copy->eras[n_kept].end -= n;
+		n_kept += copy->eras[i].end > n;
+	}
+	copy->n_eras = n_kept;
+}
+
+/* The newest, as many as there is room for. */
+static int copy_slots(
+	const struct thread_log *log, struct drain_budget *budget, struct thread_log *copy)
+{
+	uint64_t n_max = drain_budget_count_room(budget);
+	uint64_t n_passed = 0;
+	size_t from =
+		thread_window_pass(log, log->n_slots > n_max ? log->n_slots - n_max : 0, &n_passed);
+	size_t n = log->n_slots - from;
+	struct slot *room;
+	int r = n ? thread_log_extend(copy, n, budget, &room) : 0;
+
+	if (r) {
+		from = log->n_slots;
+		n_passed = thread_window_count(log);
+	}
+	copy->n_left_out += n_passed;
+	shift_eras(copy, from);
+	if (!r && n)
+		memcpy(room, log->slots + from, n * sizeof *room);
+	return r;
+}
+
 /* One of its own, with its own arrays. */
 static int copy_log(
 	const struct thread_log *log, struct drain_budget *budget, struct thread_log **out)
 {
 	struct thread_log *copy;
-	struct slot *room;
 	int r = thread_log_new(budget, &copy);
 
 	if (r)
@@ -198,14 +235,26 @@ static int copy_log(
 		copy->lost_memory += thread_window_count(log);
 		return -ENOMEM;
 	}
-	r = log->n_slots ? thread_log_extend(copy, log->n_slots, budget, &room) : 0;
-	if (r) {
-		copy->n_eras = 0;
-		copy->lost_memory += thread_window_count(log);
-	}
-	if (!r && log->n_slots)
-		memcpy(room, log->slots, log->n_slots * sizeof *room);
-	return r;
+	return copy_slots(log, budget, copy);
+}
+
+/* The last entry of each was written before the ring was free. */
+static int is_wanted(const struct thread_log *log, uint64_t from_ticks)
+{
+	return log->n_slots && log->eras[log->n_eras - 1].before_ticks >= from_ticks;
+}
+
+int ended_threads_add_shares(
+	const struct ended_threads *e, uint64_t from_ticks, struct shares *shares)
+{
+	int error = 0;
+
+	for (const struct ended_thread *at = e->pool->first; at && !error; at = at->next)
+		if (at->of == e)
+			error = shares_add(shares,
+				is_wanted(at->log, from_ticks) ? at->log->n_slots : 0,
+				at->log->n_open);
+	return error;
 }
 
 int ended_threads_copy(const struct ended_threads *e, struct drain *d, uint64_t from_ticks)

@@ -16,6 +16,7 @@
 
 struct drain;
 struct ended_thread;
+struct shares;
 struct target;
 
 /* Of all processes, in the order of their ends. */
@@ -60,6 +61,10 @@ void ended_threads_drop(struct ended_threads *e);
 
 /* Copies out the ring |i|, whose thread is gone. What cannot be is counted. */
 void ended_threads_take(struct ended_threads *e, uint32_t i);
+
+/* What these copies want of a snapshot's memory. 0 or -ENOMEM. */
+int ended_threads_add_shares(
+	const struct ended_threads *e, uint64_t from_ticks, struct shares *shares);
 
 /*
  * Adds copies of all there is of this process to |d|, as much of each as ended at |from_ticks| or later (0: all), and what is

@@ -137,17 +137,41 @@ void ring_notes_look(struct target *t, uint64_t now_ticks)
 
 /* --- what a log is told --------------------------------------------------------------------- */
 
+static struct era make_era(size_t end, uint64_t after_ticks, uint64_t before_ticks)
+{
+	return (struct era){
+		.end = end,
+		.after_ticks = era_begin_before(after_ticks),
+		.before_ticks = before_ticks + ERA_SKEW_TICKS,
+	};
+}
+
+static uint64_t find_after(const struct ring_notes *all, const struct history *h)
+{
+	return h->had_thread ? h->since_ticks : all->looked_ticks;
+}
+
+struct era ring_notes_find_era(
+	const struct target *t, uint32_t i, uint64_t position, uint64_t now_ticks)
+{
+	const struct history *h = &t->notes->of[i];
+	uint64_t after_ticks = find_after(t->notes, h);
+
+	for (size_t k = 0; k < h->n; k++) {
+		if (position < h->notes[k].position)
+			return make_era(0, after_ticks, h->notes[k].ticks);
+		after_ticks = h->notes[k].ticks;
+	}
+	return make_era(0, after_ticks, now_ticks);
+}
+
 /* Nothing where it would be empty. */
 static void push(struct thread_log *log, size_t end, uint64_t after_ticks, uint64_t before_ticks)
 {
 	size_t begin = log->n_eras ? log->eras[log->n_eras - 1].end : 0;
 
 	if (end > begin)
-		log->eras[log->n_eras++] = (struct era){
-			.end = end,
-			.after_ticks = era_begin_before(after_ticks),
-			.before_ticks = before_ticks + ERA_SKEW_TICKS,
-		};
+		log->eras[log->n_eras++] = make_era(end, after_ticks, before_ticks);
 }
 
 static size_t limit(uint64_t n, size_t n_max)
@@ -159,7 +183,7 @@ static void tell(const struct ring_notes *all, const struct history *h, struct t
 	uint64_t now_ticks)
 {
 	uint64_t start = log->end - log->n_slots;
-	uint64_t after_ticks = h->had_thread ? h->since_ticks : all->looked_ticks;
+	uint64_t after_ticks = find_after(all, h);
 
 	for (size_t i = 0; i < h->n; i++) {
 		if (h->notes[i].position > start)

@@ -11,6 +11,8 @@
 
 #include <stdint.h>
 
+#include "daemon/target/era.h"
+
 struct drain_budget;
 struct target;
 struct thread_log;
@@ -31,6 +33,10 @@ void ring_notes_look(struct target *t, uint64_t now_ticks);
 
 /* By the clock of |t|'s recording. */
 uint64_t ring_notes_now(const struct target *t);
+
+/* In which era the entry at |position| of ring |i| was written, before |now_ticks|. */
+struct era ring_notes_find_era(
+	const struct target *t, uint32_t i, uint64_t position, uint64_t now_ticks);
 
 /*
  * Tells |log|, a picture of ring |i| that is open, in which eras its records were written, all before |now_ticks|; those

@@ -71,15 +71,33 @@ static int count_all_lost(
 	return r;
 }
 
+/* What is older than the copy is overwritten, or nobody wanted it, or there was no memory for it. */
+static void count_older(struct thread_log *log, const struct ring_copy *c, struct ring_place first,
+	struct ring_place wanted)
+{
+	log->n_overwritten = ring_copy_count_overwritten(c, first);
+	if (wanted.ordinal < log->n_overwritten)
+		wanted.ordinal = log->n_overwritten;
+	log->is_limited = wanted.ordinal > log->n_overwritten;
+	log->n_left_out = c->from.ordinal - wanted.ordinal;
+}
+
 /* Outcomes: as ring_copy_finish(), and -ENOMEM. */
 static int copy_records(struct target *t, uint32_t i, struct drain_budget *budget,
 	struct thread_log *log, uint64_t before)
 {
+	struct ring_place first = ring_get_first(target_ring(t, i));
+	struct ring_place wanted;
 	struct ring_copy c;
 	struct slot *slots;
 	size_t n;
-	int r = ring_copy_begin(&c, t, i, ring_get_first(target_ring(t, i)));
+	int r = ring_copy_begin(&c, t, i, first);
 
+	if (!r && log->from > c.start && log->from <= c.end)
+		r = ring_copy_narrow(&c, c.end - log->from);
+	wanted = c.from;
+	if (!r)
+		r = ring_copy_narrow(&c, drain_budget_count_room(budget));
 	if (r)
 		return r;
 	n = c.end - c.start;
@@ -92,7 +110,7 @@ static int copy_records(struct target *t, uint32_t i, struct drain_budget *budge
 	if (r)
 		return r;
 	log->end = c.end;
-	log->n_overwritten = c.from.ordinal;
+	count_older(log, &c, first, wanted);
 	log->ordinal = ring_copy_count(&c, slots, &log->last_record);
 	drop_ended(log, &c, slots, before);
 	return 0;

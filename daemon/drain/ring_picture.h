@@ -28,9 +28,10 @@ enum {
 struct clock_pair ring_picture_now(int uses_ticks);
 
 /*
- * Ring |i| into |log|, which is zeroed and is the caller's in any case: its thread, slots, open spans, losses (since the
+ * Ring |i| into |log|, which is zeroed but for |from| and is the caller's in any case: its thread, slots, open spans, losses (since the
  * thread entered the recording |word|), and how many entries were overwritten. |log->ordinal| is how many it wrote in all:
- * these and those that are kept. What |budget| has no room for is counted in |log->lost_memory|.
+ * these, those that are kept, those that |from| leaves out, and |log->n_left_out|, which |budget| had no room for: the oldest of
+ * what is there.
  */
 int ring_picture_take(struct target *t, uint32_t i, uint32_t word, struct drain_budget *budget,
 	struct thread_log *log);

@@ -43,6 +43,20 @@ static int take_slots(struct drain_budget *budget, uint64_t bytes)
 	return take(budget, UINT64_MAX, bytes);
 }
 
+uint64_t thread_log_count_bytes(uint32_t n_open)
+{
+	return LOG_BYTES + n_open * sizeof(struct open_span);
+}
+
+uint64_t drain_budget_count_room(const struct drain_budget *budget)
+{
+	uint64_t n_left = budget->used_bytes < budget->max_bytes
+				  ? (budget->max_bytes - budget->used_bytes) / sizeof(struct slot)
+				  : 0;
+
+	return budget->share_slots && budget->share_slots < n_left ? budget->share_slots : n_left;
+}
+
 int thread_log_new(struct drain_budget *budget, struct thread_log **out)
 {
 	int r = take(budget, budget->max_bytes, LOG_BYTES);

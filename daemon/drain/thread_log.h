@@ -38,6 +38,10 @@ struct thread_log {
 	uint64_t
 		ordinal; /* entries that its thread wrote in this recording, up to where the copy ends */
 	uint64_t n_overwritten; /* of these, before they were copied */
+	uint64_t
+		from; /* of a picture, set before it is taken: what its ring has before that position nobody wants */
+	uint64_t
+		n_left_out; /* entries that are older than what is here, and that there was no memory for */
 	int is_closed; /* its ring belongs to somebody else now */
 	struct open_span *open;
 	uint32_t n_open;
@@ -54,6 +58,7 @@ struct thread_log {
 /* How much all logs of a capture may hold. A log that exists counts, also when it is empty. */
 struct drain_budget {
 	uint64_t max_bytes; /* of slots that cannot be spooled, and of logs */
+	uint64_t share_slots; /* of one thread's in a snapshot; 0: as many as fit */
 	uint64_t used_bytes; /* what was given to the spooler is not in it */
 	uint64_t slot_bytes; /* of these: slots */
 	uint64_t given_bytes; /* slots that were given to the spooler */
@@ -78,6 +83,11 @@ struct thread_log *thread_log_free(struct thread_log *log); /* NULL ok; returns 
 
 /* The thread's name, and what |ring| says that it has lost in this recording. */
 void thread_log_copy_identity(struct thread_log *log, struct ring *ring);
+
+/* What a log takes beside its slots, which has so many spans that are open. */
+uint64_t thread_log_count_bytes(uint32_t n_open);
+/* How many slots of one thread a snapshot may have now. */
+uint64_t drain_budget_count_room(const struct drain_budget *budget);
 
 /* Has memory made for |n| slots more that are likely to come, if they may; nothing counts as there yet. */
 void thread_log_make_room(struct thread_log *log, size_t n, const struct drain_budget *budget);

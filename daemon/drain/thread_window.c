@@ -23,6 +23,15 @@ static uint64_t count(const struct thread_log *log, size_t at, size_t end)
 	return n;
 }
 
+size_t thread_window_pass(const struct thread_log *log, size_t position, uint64_t *n_out)
+{
+	size_t at = 0;
+
+	for (*n_out = 0; at < position; ++*n_out)
+		at = next_entry(log, at);
+	return at < log->n_slots ? at : log->n_slots;
+}
+
 uint64_t thread_window_count(const struct thread_log *log)
 {
 	return count(log, 0, log->n_slots);
@@ -59,6 +68,7 @@ void thread_window_limit(struct thread_log *log, uint64_t from_ticks, struct dra
 	size_t at = pass_undated(log, from_ticks);
 	const struct era *era = log->eras;
 	uint64_t end = 0;
+	int is_covered;
 
 	/* They are in the order of their ends. */
 	while (at < log->n_slots) {
@@ -69,7 +79,11 @@ void thread_window_limit(struct thread_log *log, uint64_t from_ticks, struct dra
 			break;
 		at = next_entry(log, at);
 	}
-	log->is_limited = at > 0 && !log->n_undated;
+	is_covered = at > 0 && !log->n_undated;
+	log->is_limited = is_covered || (log->is_limited && !log->n_left_out && !log->n_undated);
+	if (!is_covered)
+		log->lost_memory += log->n_left_out;
+	log->n_left_out = 0;
 	log->window_ticks = at < log->n_slots ? end : 0;
 	if (at)
 		thread_log_forget(log, at < log->n_slots ? at : log->n_slots, budget);

@@ -9,7 +9,9 @@
 #include "daemon/drain/drain_cut.h"
 #include "daemon/drain/ring_notes.h"
 #include "daemon/drain/ring_picture.h"
+#include "daemon/drain/ring_reach.h"
 #include "daemon/drain/rings.h"
+#include "daemon/drain/shares.h"
 #include "daemon/drain/thread_window.h"
 #include "daemon/recording/capture.h"
 #include "daemon/recording/recorder.h"
@@ -39,39 +41,70 @@ struct piece {
 	struct thread_log **rooms; /* empty logs with memory, by ring; some are NULL, or all */
 };
 
-static uint64_t count_slots(const struct target *t, uint32_t i)
+/* That ring |i| has, as far as anybody wants them. */
+static uint64_t count_slots(const struct target *t, uint32_t i, uint64_t from_ticks)
 {
-	uint64_t head = atomic_load_explicit(&target_ring(t, i)->head, memory_order_relaxed);
+	uint64_t head = atomic_load_explicit(&target_ring(t, i)->head, memory_order_acquire);
+	uint64_t from = ring_reach_find(t, i, from_ticks);
 
+	if (from && from < head && head - from < t->n_slots)
+		return head - from;
 	return head < t->n_slots ? head : t->n_slots;
 }
 
-/* Of all rings not more than the part may have: |*n_left| slots are. */
-static struct thread_log *make_room(struct source *s, uint32_t i, uint64_t *n_left)
+/* What one process has. */
+static int add_shares(
+	const struct recorder *r, size_t i, uint64_t from_ticks, struct shares *shares)
 {
-	uint64_t n = count_slots(s->target, i);
+	const struct source *of = r->recording.sources[i];
+	const struct target *t = of->target;
+	int error = ended_threads_add_shares(r->ended_of[i], from_ticks, shares);
+
+	for (uint32_t k = 0; of->state != SOURCE_ENDED && k < t->n_rings && !error; k++)
+		if (rings_is_used(t, k))
+			error = shares_add(shares, count_slots(t, k, from_ticks),
+				open_stack_get_depth(target_ring(t, k)));
+	return error;
+}
+
+/* Without memory to find it the first to be copied have all. */
+static void find_share(const struct recorder *r, struct recording *part, uint64_t from_ticks)
+{
+	struct shares shares = {.n = 0};
+	int error = 0;
+
+	for (size_t i = 0; i < r->recording.n_sources && !error; i++)
+		error = add_shares(r, i, from_ticks, &shares);
+	if (!error)
+		part->budget.share_slots = shares_find(&shares, part->budget.max_bytes);
+	shares_deinit(&shares);
+}
+
+static struct thread_log *make_room(struct source *s, uint32_t i, uint64_t from_ticks)
+{
+	struct drain_budget *budget = s->drain.budget;
+	uint64_t n = count_slots(s->target, i, from_ticks);
 	struct thread_log *log;
 
-	if (n > *n_left || thread_log_new(s->drain.budget, &log))
+	if (thread_log_new(budget, &log))
 		return NULL;
-	*n_left -= n;
-	thread_log_make_room(log, n, s->drain.budget);
+	thread_log_make_room(log, n < budget->share_slots ? n : budget->share_slots, budget);
 	return log;
 }
 
 /* Before the instant: while memory is made, the threads write on. What there is none for is had made later. */
-static void make_rooms(struct piece *p, uint64_t *n_left)
+static void make_rooms(struct piece *p, uint64_t from_ticks)
 {
 	const struct target *t = p->s->target;
 
 	p->rooms = calloc(t->n_rings, sizeof(struct thread_log *));
 	for (uint32_t i = 0; i < t->n_rings && p->rooms; i++)
 		if (rings_is_used(t, i))
-			p->rooms[i] = make_room(p->s, i, n_left);
+			p->rooms[i] = make_room(p->s, i, from_ticks);
 }
 
 static int begin_piece(const struct recorder *r, size_t i, struct recording *part, struct piece *p,
-	uint64_t *n_left)
+	uint64_t from_ticks)
 {
 	const struct source *of = r->recording.sources[i];
 	int error = source_new(of->target, &part->budget, &p->s);
@@ -82,7 +115,7 @@ static int begin_piece(const struct recorder *r, size_t i, struct recording *par
 	p->s->state = SOURCE_ENDED;
 	p->s->drain.is_picture = 1;
 	if (of->state != SOURCE_ENDED)
-		make_rooms(p, n_left);
+		make_rooms(p, from_ticks);
 	return 0;
 }
 
@@ -114,6 +147,7 @@ static int take_picture(struct piece *p, uint32_t i, uint64_t from_ticks)
 		s->drain.lost_memory += ring_picture_count(s->target, i, word);
 		return r;
 	}
+	log->from = ring_reach_find(s->target, i, from_ticks);
 	r = ring_picture_take(s->target, i, word, s->drain.budget, log);
 	if (r > 0) {
 		s->drain.n_broken += r == RING_PICTURE_BROKEN;
@@ -178,13 +212,18 @@ static void set_times(struct recording *part)
 	part->start_unix_ns = realtime_ns() - (monotonic_ns() - part->start.monotonic_ns);
 }
 
-static int begin_pieces(const struct recorder *r, struct recording *part, struct piece *pieces)
+/* Of the threads, who write on, somewhat more will be wanted. */
+static int begin_pieces(
+	const struct recorder *r, uint64_t last_ms, struct recording *part, struct piece *pieces)
 {
-	uint64_t n_left = part->budget.max_bytes / sizeof(struct slot);
+	uint64_t from_ticks;
 	int error = 0;
 
+	part->stop = r->frozen.ticks ? r->frozen : clock_pair_read(part->uses_ticks);
+	from_ticks = find_from(part, last_ms);
+	find_share(r, part, from_ticks);
 	for (size_t i = 0; i < r->recording.n_sources; i++)
-		if (begin_piece(r, i, part, &pieces[i], &n_left))
+		if (begin_piece(r, i, part, &pieces[i], from_ticks))
 			error = -ENOMEM;
 	return error;
 }
@@ -225,7 +264,7 @@ int recorder_cut(struct recorder *r, uint64_t last_ms, struct recording *part)
 		free(pieces);
 		return part->error = -ENOMEM;
 	}
-	if (begin_pieces(r, part, pieces))
+	if (begin_pieces(r, last_ms, part, pieces))
 		error = -ENOMEM;
 	if (fill_pieces(r, last_ms, part, pieces))
 		error = -ENOMEM;

@@ -91,16 +91,15 @@ static struct ring_place get_mark(const struct ring_copy *c, uint64_t boundary)
 
 int ring_copy_finish(struct ring_copy *c)
 {
-	uint64_t oldest;
 	uint64_t boundary;
 
 	/* What was overwritten before it was copied is below the limit that is seen now. Partner: segment_enter(). */
 	fence_acquire();
-	oldest = find_oldest(ring_get_limit(c->ring), c->n_slots);
+	c->oldest = find_oldest(ring_get_limit(c->ring), c->n_slots);
 	/* A limit that goes back is no thread's that behaves. */
-	if (oldest <= c->from.position)
+	if (c->oldest <= c->from.position)
 		return c->start == c->from.position ? 0 : RING_COPY_BROKEN;
-	boundary = ring_next_boundary(oldest, c->n_slots);
+	boundary = ring_next_boundary(c->oldest, c->n_slots);
 	if (boundary >= c->end)
 		return RING_COPY_GONE;
 	c->from = get_mark(c, boundary);
@@ -108,6 +107,20 @@ int ring_copy_finish(struct ring_copy *c)
 		c->from.position < c->start)
 		return RING_COPY_BROKEN;
 	return 0;
+}
+
+uint64_t ring_copy_count_overwritten(const struct ring_copy *c, struct ring_place first)
+{
+	uint64_t boundary = ring_next_boundary(c->oldest, c->n_slots);
+	struct ring_place oldest;
+
+	if (c->oldest <= first.position)
+		return 0;
+	/* It has the mark of the next boundary, at the latest. */
+	if (boundary >= c->from.position)
+		return c->from.ordinal;
+	oldest = get_mark(c, boundary);
+	return oldest.ordinal < c->from.ordinal ? oldest.ordinal : c->from.ordinal;
 }
 
 struct ring_place ring_copy_find(const struct ring_copy *c, uint64_t position)
@@ -168,9 +181,8 @@ __attribute__((no_sanitize("thread"))) static struct ring_place walk(
 	return at;
 }
 
-int ring_find_ordinal(const struct target *t, uint32_t i, struct ring_place *at)
+static int find_ordinal(struct ring *ring, uint32_t n_slots, struct ring_place *at)
 {
-	struct ring *ring = target_ring(t, i);
 	struct ring_place from = ring_get_first(ring);
 	uint64_t boundary;
 
@@ -178,17 +190,81 @@ int ring_find_ordinal(const struct target *t, uint32_t i, struct ring_place *at)
 		at->ordinal = 0;
 		return 0;
 	}
-	boundary = (at->position - 1) & ~(segment_size(t->n_slots) - 1);
+	boundary = (at->position - 1) & ~(segment_size(n_slots) - 1);
 	if (boundary > from.position)
-		from = load_mark(ring, boundary, t->n_slots);
+		from = load_mark(ring, boundary, n_slots);
 	else
 		boundary = from.position;
-	from = walk(ring, t->n_slots, from, at->position);
+	from = walk(ring, n_slots, from, at->position);
 	/* As in ring_copy_finish(). */
 	fence_acquire();
-	if (find_oldest(ring_get_limit(ring), t->n_slots) > boundary ||
-		from.position != at->position)
+	if (find_oldest(ring_get_limit(ring), n_slots) > boundary || from.position != at->position)
 		return RING_COPY_GONE;
 	at->ordinal = from.ordinal;
 	return 0;
+}
+
+/* The first entry at |position| or behind it, where there is one. As ring_find_ordinal(). */
+static int find_entry(
+	struct ring *ring, uint32_t n_slots, uint64_t position, struct ring_place *out)
+{
+	struct ring_place from = ring_get_first(ring);
+	uint64_t boundary = position & ~(segment_size(n_slots) - 1);
+
+	if (boundary > from.position)
+		from = load_mark(ring, boundary, n_slots);
+	else
+		boundary = from.position;
+	*out = walk(ring, n_slots, from, position);
+	/* As in ring_copy_finish(). */
+	fence_acquire();
+	return find_oldest(ring_get_limit(ring), n_slots) > boundary ? RING_COPY_GONE : 0;
+}
+
+int ring_copy_narrow(struct ring_copy *c, uint64_t n_max)
+{
+	struct ring_place at = {c->end, 0};
+	uint64_t position = c->end - n_max;
+	int r;
+
+	if (c->end - c->start <= n_max)
+		return 0;
+	/* An entry is found from the boundary before it, which may be gone; the next one is not. */
+	if (c->start > c->from.position && ring_next_boundary(c->start, c->n_slots) > position)
+		position = ring_next_boundary(c->start, c->n_slots);
+	r = position < c->end ? find_entry(c->ring, c->n_slots, position, &at)
+			      : find_ordinal(c->ring, c->n_slots, &at);
+	if (r)
+		return r;
+	if (at.position > c->end || at.position < c->end - n_max)
+		return RING_COPY_BROKEN;
+	c->from = at;
+	c->start = at.position;
+	return 0;
+}
+
+int ring_copy_mark(const struct target *t, uint32_t i, uint64_t boundary, struct ring_place *at,
+	struct slot slots[1 + RECORD_MAX_EXTRA])
+{
+	struct ring *ring = target_ring(t, i);
+	uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
+	uint64_t n;
+
+	*at = load_mark(ring, boundary, t->n_slots);
+	if (at->position - boundary > RECORD_MAX_EXTRA || at->position >= head)
+		return RING_COPY_GONE;
+	n = head - at->position;
+	for (uint64_t k = 0; k < 1 + RECORD_MAX_EXTRA; k++)
+		if (k < n)
+			copy_slots(&slots[k],
+				ring_data(ring) + ((at->position + k) & (t->n_slots - 1)), 1);
+		else
+			slots[k] = (struct slot){{0, 0}};
+	fence_acquire();
+	return find_oldest(ring_get_limit(ring), t->n_slots) > boundary ? RING_COPY_GONE : 0;
+}
+
+int ring_find_ordinal(const struct target *t, uint32_t i, struct ring_place *at)
+{
+	return find_ordinal(target_ring(t, i), t->n_slots, at);
 }

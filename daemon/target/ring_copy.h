@@ -25,6 +25,7 @@ struct ring_copy {
 	uint32_t n_slots; /* of the ring */
 	uint64_t start; /* of what is copied */
 	uint64_t end; /* behind the last entry */
+	uint64_t oldest; /* when it is finished: what is below may have been overwritten */
 	struct ring_place from; /* the first that is wanted; when it is finished: that is kept */
 	struct ring_place marks[RING_SEGMENTS];
 };
@@ -41,6 +42,11 @@ struct ring_place ring_get_first(const struct ring *ring);
 /* Begins a copy of all from |from| on, of ring |i|. 0 or RING_COPY_BROKEN; then |c->end| is where the ring's head is. */
 int ring_copy_begin(
 	struct ring_copy *c, const struct target *t, uint32_t i, struct ring_place from);
+/*
+ * Narrows a copy that is begun to its newest |n_max| slots, or somewhat fewer: it begins at an entry, |c->from|, whose place is
+ * known. 0, RING_COPY_BROKEN or RING_COPY_GONE.
+ */
+int ring_copy_narrow(struct ring_copy *c, uint64_t n_max);
 /* Copies |c->end| - |c->start| slots to |to|, which may be NULL if there are none. */
 void ring_copy_take(struct ring_copy *c, struct slot *to);
 /*
@@ -54,8 +60,17 @@ struct ring_place ring_copy_find(const struct ring_copy *c, uint64_t position);
 /* The place of the entry behind that at |at|. */
 struct ring_place ring_copy_next(
 	const struct ring_copy *c, const struct slot *slots, struct ring_place at);
+/* Of one that is finished: how many entries of a thread that began at |first| were overwritten. The others are there, or were not wanted. */
+uint64_t ring_copy_count_overwritten(const struct ring_copy *c, struct ring_place first);
 /* How many entries the thread wrote before |c->end|. *last is the first word of the last, if the copy has any. */
 uint64_t ring_copy_count(const struct ring_copy *c, const struct slot *slots, uint64_t *last);
+
+/*
+ * The first entry of a segment, with all its slots, which may be fewer than it says if it is a hostile one's: where it begins,
+ * and |n_out| slots. 0 or RING_COPY_GONE: it was overwritten meanwhile, or is not there yet.
+ */
+int ring_copy_mark(const struct target *t, uint32_t i, uint64_t boundary, struct ring_place *at,
+	struct slot slots[1 + RECORD_MAX_EXTRA]);
 
 /* The ordinal of |position|, where an entry begins or the head is, without a copy. 0 or RING_COPY_GONE. */
 int ring_find_ordinal(const struct target *t, uint32_t i, struct ring_place *at);

@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Snapshots of a flight recorder where little memory is left: the program and its server share a cgroup."""
+import time
+
 from cgroup import MemoryCgroup
-from fixture import contains, equal, find_proftapd, run, test
+from fixture import check, contains, equal, find_proftapd, run, test
+from numbered import check_numbers, numbers_in
 from profiler import Profiler
 from recorded import record
 
@@ -30,13 +33,35 @@ def check_alive(cgroup, target):
     equal(target.ask("enabled 1"), "1", "whether it records")
 
 
+def check_newest(trace):
+    """As many of the newest as there is memory for, and all else counted."""
+    found = numbers_in(trace)
+    check(found, "nothing is there")
+    check_numbers(found, N - len(found), N)
+    counts = [trace.host_stat(f"ptap_{what}") for what in ("overwritten", "lost_memory")]
+    equal(sum(counts) + len(found), N, "overwritten, dropped and there")
+    check(0 < counts[1] == trace.host_stat("dropped_traces"), f"{counts[1]} dropped")
+    contains("\n".join(trace.space.warnings), f"{counts[1]} records dropped: the capture's memory was full",
+             "the warnings")
+
+
+@test
+def what_was_asked_for_and_fits_is_there(t):
+    cgroup, target = crowd(t, 6)
+    time.sleep(0.3)  # so that there is something that is older
+    target.ask("burst 50")
+    with Profiler(target) as calls:
+        trace = calls.look_back(last_ms=250)
+    check_alive(cgroup, target)
+    equal((trace.count("burst"), trace.host_stat("dropped_traces")), (50, 0), "spans, and dropped ones")
+
+
 @test
 def a_snapshot_takes_no_more_than_a_share_of_what_is_left_by_then(t):
     cgroup, target = crowd(t, 6)
     with Profiler(target) as calls:
         for last_ms in (0, 60000):
-            trace = calls.look_back(last_ms=last_ms)
-            contains("\n".join(trace.space.warnings), "the capture's memory was full", "the warnings")
+            check_newest(calls.look_back(last_ms=last_ms))
     check_alive(cgroup, target)
 
 

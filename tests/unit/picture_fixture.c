@@ -12,11 +12,17 @@
 
 void pictured_take(struct pictured *p, uint32_t i, uint32_t word)
 {
-	struct drain_budget budget = {.max_bytes = 1u << 30};
+	pictured_take_share(p, i, word, 0);
+}
+
+void pictured_take_share(struct pictured *p, uint32_t i, uint32_t word, uint64_t share_slots)
+{
+	struct drain_budget budget = {.max_bytes = 1u << 30, .share_slots = share_slots};
 
 	memset(p, 0, sizeof *p);
 	p->result = ring_picture_take(&fixture.target, i, word, &budget, &p->log);
-	p->n_kept = entry_count(p->log.slots, p->log.n_slots, p->log.n_overwritten);
+	p->n_kept =
+		entry_count(p->log.slots, p->log.n_slots, p->log.n_overwritten + p->log.n_left_out);
 }
 
 void pictured_free(struct pictured *p)

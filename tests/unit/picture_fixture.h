@@ -15,6 +15,8 @@ struct pictured {
 
 /* Of ring |i| in the recording |word|. To be freed. */
 void pictured_take(struct pictured *p, uint32_t i, uint32_t word);
+/* Of its newest, so many slots at most; 0: all. */
+void pictured_take_share(struct pictured *p, uint32_t i, uint32_t word, uint64_t share_slots);
 void pictured_free(struct pictured *p);
 /* Asserts that it is whole, and of a thread that has written |n| entries. */
 void pictured_check(uint32_t i, uint32_t word, uint64_t n);

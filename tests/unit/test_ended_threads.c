@@ -179,7 +179,28 @@ START_TEST(what_a_snapshot_has_no_room_for_is_counted)
 	budget.max_bytes = budget.used_bytes + 1000 * sizeof(struct slot);
 	copy(0);
 	ck_assert_uint_eq(copies.n_logs, 1);
-	ck_assert_uint_eq(copies.logs[0]->lost_memory, 1000);
+	/* Besides the log itself. */
+	ck_assert_uint_gt(thread_window_count(copies.logs[0]), 900);
+	ck_assert_uint_lt(thread_window_count(copies.logs[0]), 1000);
+	ck_assert_uint_eq(copies.logs[0]->lost_memory + thread_window_count(copies.logs[0]), 1000);
+}
+END_TEST
+
+/* Of the memory that is left when a ring is copied out: the newest, or nothing, until there is more. */
+START_TEST(a_ring_is_copied_out_as_far_as_there_is_memory)
+{
+	ended_pool_allow(&pool, 8192);
+	live(1000);
+	live(1000);
+	ended_pool_allow(&pool, UINT64_MAX);
+	live(1000);
+	copy(0);
+	ck_assert_uint_eq(copies.n_logs, 2);
+	ck_assert_uint_gt(thread_window_count(copies.logs[0]), 300);
+	ck_assert_uint_lt(thread_window_count(copies.logs[0]), 8192 / sizeof(struct slot));
+	ck_assert_uint_eq(copies.logs[0]->lost_memory + thread_window_count(copies.logs[0]), 1000);
+	ck_assert_uint_eq(copies.lost_memory, 1000);
+	ck_assert_uint_eq(thread_window_count(copies.logs[1]), 1000);
 }
 END_TEST
 
@@ -313,6 +334,7 @@ int main(void)
 	tcase_add_test(tcase, rings_that_become_free_are_few_only_when_few_were_free_before);
 	tcase_add_test(tcase, threads_that_live_are_no_reason_to_look_again_soon);
 	tcase_add_test(tcase, what_a_snapshot_has_no_room_for_is_counted);
+	tcase_add_test(tcase, a_ring_is_copied_out_as_far_as_there_is_memory);
 	tcase_add_test(tcase, what_there_is_no_memory_for_is_counted);
 	tcase_add_test(tcase, an_outcome_that_is_no_failure_is_not_counted);
 	tcase_add_test(tcase, a_ring_that_makes_no_sense_is_counted);

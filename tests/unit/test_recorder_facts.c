@@ -65,6 +65,15 @@ START_TEST(says_how_far_all_reach)
 }
 END_TEST
 
+/* Nothing was overwritten, and there was no memory for all of it. */
+START_TEST(says_how_far_memory_reached)
+{
+	add_process(1, 0, 3000000);
+	expect_text(0, "  of each thread at least the last 3.0 ms\n");
+	expect_text(10, "  of each thread at least the last 3.0 ms\n");
+}
+END_TEST
+
 /* What a ring overwrote was older than what was asked for. */
 START_TEST(says_that_all_that_was_asked_for_is_there)
 {
@@ -128,6 +137,7 @@ int main(void)
 	tcase_add_test(tests, other_traces_have_none);
 	tcase_add_test(tests, says_that_all_is_there);
 	tcase_add_test(tests, says_how_far_all_reach);
+	tcase_add_test(tests, says_how_far_memory_reached);
 	tcase_add_test(tests, says_that_all_that_was_asked_for_is_there);
 	tcase_add_test(tests, names_no_length_when_only_ended_threads_lost_some);
 	tcase_add_test(tests, scripts_get_numbers);

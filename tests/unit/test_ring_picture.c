@@ -133,6 +133,34 @@ START_TEST(keeps_whole_entries_of_all_lengths)
 }
 END_TEST
 
+/* Where there is less memory than a ring takes; what is older is counted, by why it is not there. */
+START_TEST(keeps_the_newest_that_there_is_memory_for)
+{
+	srand(4712);
+	while (fixture_head(0) < 20 * FIXTURE_SLOTS) {
+		uint64_t share = 1 + (uint64_t)rand() % (FIXTURE_SLOTS + 100);
+		struct pictured all;
+		struct pictured p;
+
+		write_entry(1 + (uint32_t)rand() % MAX_SLOTS);
+		pictured_take(&all, 0, word);
+		pictured_take_share(&p, 0, word, share);
+		ck_assert_int_eq(p.result, 0);
+		ck_assert_int_ge(p.n_kept, 0);
+		ck_assert_uint_eq(p.log.n_overwritten, all.log.n_overwritten);
+		ck_assert_uint_eq(
+			p.log.n_overwritten + p.log.n_left_out + (uint64_t)p.n_kept, n_written);
+		ck_assert_uint_le(p.log.n_slots, share);
+		if (p.log.n_left_out)
+			ck_assert_uint_gt(p.log.n_slots + MAX_SLOTS, share);
+		else
+			ck_assert_uint_eq(p.log.n_slots, all.log.n_slots);
+		pictured_free(&p);
+		pictured_free(&all);
+	}
+}
+END_TEST
+
 START_TEST(keeps_whole_entries_in_larger_rings)
 {
 	uint32_t ring_bytes = FIXTURE_RING_BYTES << _i;
@@ -466,6 +494,7 @@ int main(void)
 	tcase_add_test(tcase, shows_what_there_is_before_anything_is_overwritten);
 	tcase_add_loop_test(tcase, keeps_whole_entries_at_every_position, 1, MAX_SLOTS + 1);
 	tcase_add_test(tcase, keeps_whole_entries_of_all_lengths);
+	tcase_add_test(tcase, keeps_the_newest_that_there_is_memory_for);
 	tcase_add_loop_test(tcase, keeps_whole_entries_in_larger_rings, 0, 8);
 	tcase_add_loop_test(tcase, shows_nothing_of_recordings_before, 0, 2);
 	tcase_add_loop_test(tcase, keeps_whole_entries_when_the_mode_changes, 0, 2);

@@ -93,6 +93,19 @@ START_TEST(the_shortest_of_those_that_lost_something_is_said)
 }
 END_TEST
 
+START_TEST(what_memory_was_too_short_for_makes_it_short_too)
+{
+	struct thread_log *log = add_thread(1, "main", 0);
+
+	log->lost_memory = 5;
+	logs.drain.asked_ticks = LOG_STOP_TICKS - 4000000;
+	ck_assert_str_eq(
+		make_text(), "main (1): the last 0.500 ms, 0 overwritten, 5 without memory\n");
+	ck_assert_uint_eq(log_plane_stat("ptap_shortest_window_ns"), 500000);
+	ck_assert(log_has_warning("raise max_capture_bytes"));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("windows");
@@ -105,6 +118,7 @@ int main(void)
 	tcase_add_test(tests, those_that_live_come_first);
 	tcase_add_test(tests, more_than_fit_are_counted);
 	tcase_add_test(tests, the_shortest_of_those_that_lost_something_is_said);
+	tcase_add_test(tests, what_memory_was_too_short_for_makes_it_short_too);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);

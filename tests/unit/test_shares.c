@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a snapshot's memory is divided, and how much of a ring is asked for. */
+#include "daemon/drain/shares.h"
+
+#include <check.h>
+#include <proftap/proftap.h>
+
+#include "daemon/drain/ring_notes.h"
+#include "daemon/drain/ring_reach.h"
+#include "daemon/drain/thread_log.h"
+#include "tests/unit/guest_fixture.h"
+
+static struct shares shares;
+
+/* Of |n_slots| for those that want so many each. */
+static uint64_t find(uint64_t n_slots, uint64_t a, uint64_t b, uint64_t c)
+{
+	shares_deinit(&shares);
+	ck_assert_int_eq(shares_add(&shares, a, 0), 0);
+	ck_assert_int_eq(shares_add(&shares, b, 3), 0);
+	ck_assert_int_eq(shares_add(&shares, c, 0), 0);
+	return shares_find(&shares, n_slots * sizeof(struct slot) + shares.fixed_bytes);
+}
+
+START_TEST(nobody_is_cut_where_all_fit)
+{
+	ck_assert_uint_eq(find(60, 10, 20, 30), UINT64_MAX);
+	ck_assert_uint_eq(shares_find(&(struct shares){.n = 0}, 0), UINT64_MAX);
+}
+END_TEST
+
+START_TEST(those_that_want_little_leave_the_rest_to_the_others)
+{
+	ck_assert_uint_eq(find(59, 30, 10, 20), 29);
+	ck_assert_uint_eq(find(40, 30, 10, 20), 15);
+	ck_assert_uint_eq(find(30, 30, 30, 30), 10);
+	ck_assert_uint_eq(find(8, 0, 30, 30), 4);
+}
+END_TEST
+
+START_TEST(there_is_always_something)
+{
+	ck_assert_uint_eq(find(0, 30, 10, 20), 1);
+	ck_assert_uint_eq(shares_find(&shares, 0), 1);
+}
+END_TEST
+
+START_TEST(spans_that_are_open_take_some_of_it)
+{
+	ck_assert_int_eq(shares_add(&shares, 0, 2), 0);
+	ck_assert_uint_eq(shares.fixed_bytes, thread_log_count_bytes(2));
+	ck_assert_uint_gt(thread_log_count_bytes(2), thread_log_count_bytes(0));
+}
+END_TEST
+
+static uint64_t emit(unsigned n)
+{
+	while (n--)
+		PTAP_INSTANT("point");
+	return fixture_now();
+}
+
+/* Of a ring that went round. */
+START_TEST(of_a_ring_what_ended_lately_is_wanted)
+{
+	uint64_t head;
+	uint64_t from;
+	uint64_t position;
+
+	fixture_open();
+	fixture_overwrite(1);
+	atomic_store(&fixture.arena->word, fixture_start(1));
+	ck_assert_int_eq(ring_notes_open(&fixture.target, 1, 0), 0);
+	from = emit(2 * FIXTURE_SLOTS + 77);
+	head = fixture_head(0);
+	emit((unsigned)_i);
+	position = ring_reach_find(&fixture.target, 0, from);
+	ck_assert_uint_le(position, head);
+	ck_assert_uint_ge(position + FIXTURE_SLOTS / RING_SEGMENTS, head);
+	ck_assert_uint_eq(ring_reach_find(&fixture.target, 0, 0), 0);
+	ck_assert_uint_eq(ring_reach_find(&fixture.target, 0, 1), 0);
+	ring_notes_close(&fixture.target);
+	fixture_close();
+}
+END_TEST
+
+static void tear_down(void)
+{
+	shares_deinit(&shares);
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("shares");
+	TCase *tests = tcase_create("shares");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, NULL, tear_down);
+	tcase_add_test(tests, nobody_is_cut_where_all_fit);
+	tcase_add_test(tests, those_that_want_little_leave_the_rest_to_the_others);
+	tcase_add_test(tests, there_is_always_something);
+	tcase_add_test(tests, spans_that_are_open_take_some_of_it);
+	tcase_add_loop_test(tests, of_a_ring_what_ended_lately_is_wanted, 0, 600);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
