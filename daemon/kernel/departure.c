@@ -38,7 +38,7 @@ enum departure departure_look(int stat_fd, int pidfd, int timeout_ms, int *statu
 	char text[STAT_BYTES] = "";
 	int found;
 
-	if (stat_fd < 0 || pidfd < 0)
+	if (pidfd < 0)
 		return DEPARTURE_NONE;
 	proc_file_reread(stat_fd, text, sizeof text);
 	found = ending_parse(text);
@@ -49,7 +49,7 @@ enum departure departure_look(int stat_fd, int pidfd, int timeout_ms, int *statu
 	return proc_stat_is_ending(text) ? DEPARTURE_BEGUN : DEPARTURE_NONE;
 }
 
-void departure_await(int stat_fd, int pidfd, int *status)
+enum departure departure_await(int stat_fd, int pidfd, int *status)
 {
 	int64_t now_ns = monotonic_ns();
 	int64_t give_up_ns = now_ns + MAX_ENDING_NS;
@@ -61,5 +61,6 @@ void departure_await(int stat_fd, int pidfd, int *status)
 		now_ns = monotonic_ns();
 		if (where == DEPARTURE_BEGUN)
 			lives_ns = now_ns + MAX_LIVING_NS;
-	} while (where != DEPARTURE_OVER && now_ns < lives_ns && now_ns < give_up_ns);
+	} while (pidfd >= 0 && where != DEPARTURE_OVER && now_ns < lives_ns && now_ns < give_up_ns);
+	return where;
 }

@@ -13,21 +13,22 @@
 int departure_open(pid_t pid);
 
 enum departure {
-	DEPARTURE_NONE, /* it lives, or nobody knows, since a descriptor is -1 */
+	DEPARTURE_NONE, /* it lives, or nobody knows */
 	DEPARTURE_BEGUN, /* it exits, or SIGKILL waits for it */
 	DEPARTURE_OVER, /* it has ended, and its memory is back */
 };
 
 /*
- * Where it is, waiting |timeout_ms| at most for its end. |*status| becomes its status, as wait(2) gives it, if the kernel tells of
+ * Where it is, waiting |timeout_ms| at most for its end. A descriptor of -1 is none: without |pidfd| nobody knows, and nothing is
+ * waited for; without |stat_fd| only an end is seen. |*status| becomes its status, as wait(2) gives it, if the kernel tells of
  * it now.
  */
 enum departure departure_look(int stat_fd, int pidfd, int timeout_ms, int *status);
 
 /*
- * Returns when it is over, or will not be, as when the process has become another program by exec; after 10 s in any case.
- * |*status| as above.
+ * Returns when it is over, or will not be, as when the process becomes another program by exec; after 10 s in any case.
+ * Returns where it is then; |*status| as above.
  */
-void departure_await(int stat_fd, int pidfd, int *status);
+enum departure departure_await(int stat_fd, int pidfd, int *status);
 
 #endif

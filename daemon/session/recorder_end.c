@@ -22,20 +22,31 @@ int recorder_end_holds(const struct session *s)
 	return atomic_load(&s->has_recorder) && target_get_life(s->family->main) == TARGET_DEAD;
 }
 
+static void describe_how(const struct target *t, char *text, size_t size)
+{
+	char how[64];
+
+	ending_describe(target_find_ending(t), how, sizeof how);
+	if (t->is_another)
+		snprintf(text, size, "became another program (execve)");
+	else
+		snprintf(text, size, "ended%s", how);
+}
+
 /* It may have asked for a snapshot just before, and say there why it ended. */
 static void describe_end(struct recorder_work *w)
 {
 	const struct target *t = w->session->family->main;
-	char how[64];
+	char how[80];
 	char why[160];
 	char unwritten[160];
 	int has_why = recorder_work_take_why(w, why, sizeof why);
 
 	lookout_finish(&w->lookout, &w->recorder);
 	triggers_describe_unwritten(&w->lookout.triggers, unwritten, sizeof unwritten);
-	ending_describe(target_find_ending(t), how, sizeof how);
-	snprintf(w->run.reason, sizeof w->run.reason, "the program (pid %d) ended%s%s%s",
-		(int)t->pid, how, has_why ? ", after ptap_snapshot: " : "", has_why ? why : "");
+	describe_how(t, how, sizeof how);
+	snprintf(w->run.reason, sizeof w->run.reason, "the program (pid %d) %s%s%s", (int)t->pid,
+		how, has_why ? ", after ptap_snapshot: " : "", has_why ? why : "");
 	snprintf(w->run.warning, sizeof w->run.warning,
 		"%s; these are its last moments, as the flight recorder had them%s%s",
 		w->run.reason, unwritten[0] ? "; " : "", unwritten);

@@ -43,6 +43,7 @@ struct target {
 	int status_fd; /* borrowed; see owner.h; 0: none */
 	_Atomic uid_t uid; /* see target_find_uid() */
 	_Atomic int is_departed; /* its end was waited for, or is */
+	int is_another; /* it was an exec; known when its end was waited for. The worker's */
 	_Atomic int ending; /* its status + 1, once it is known; see target_find_ending() */
 	struct ended_threads
 		*ended; /* has what freed rings held; NULL: nobody wants it. The worker's */

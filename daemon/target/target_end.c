@@ -2,12 +2,16 @@
 /* The end of the program; see target.h. */
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/futex.h"
 #include "daemon/kernel/departure.h"
 #include "daemon/kernel/ending.h"
 #include "daemon/kernel/image.h"
 #include "daemon/kernel/owner.h"
 #include "daemon/target/target.h"
+
+#define MAX_EXEC_NS NS_PER_S
+#define LOOK_MS 1
 
 enum target_life target_get_life(const struct target *t)
 {
@@ -66,6 +70,22 @@ void target_rehearse_end(struct target *t)
 	departure_look(get_stat(t), get_pidfd(t), 0, &status);
 }
 
+/* Once it is seen it may be the last moment of one that ends. */
+static int is_another(const struct target *t)
+{
+	return target_has_become_another(t) && target_has_become_another(t);
+}
+
+/* Its threads have ended, and it has not: it is in the middle of an exec, or of exit(), and is waiting for a processor. */
+static void await_exec(struct target *t, int *status)
+{
+	int64_t give_up_ns = monotonic_ns() + MAX_EXEC_NS;
+
+	while (!t->is_another && monotonic_ns() < give_up_ns &&
+		departure_look(get_stat(t), get_pidfd(t), LOOK_MS, status) != DEPARTURE_OVER)
+		t->is_another = is_another(t);
+}
+
 void target_await_end(struct target *t)
 {
 	int status = -1;
@@ -74,7 +94,9 @@ void target_await_end(struct target *t)
 		return;
 	target_find_uid(t);
 	atomic_store(&t->is_departed, 1);
-	departure_await(get_stat(t), get_pidfd(t), &status);
+	if (get_pidfd(t) >= 0 &&
+		departure_await(get_stat(t), get_pidfd(t), &status) == DEPARTURE_NONE)
+		await_exec(t, &status);
 	if (status < 0)
 		status = target_find_ending(t);
 	if (status >= 0)

@@ -68,8 +68,11 @@ def an_exec_is_an_end(t):
     target.ask(f"count {N}")
     equal(target.ask("exec"), "ready", "the new program")
     await_gone(server)
-    found = numbers_in(only_run(log_dir))
-    check_numbers(found, N - len(found), N)
+    trace = only_run(log_dir)
+    check_numbers(numbers_in(trace), N - len(numbers_in(trace)), N)
+    reason = f"the program (pid {target.pid}) became another program (execve)"
+    equal(trace.environment["ptap_reason"].value, reason, "the reason")
+    contains("\n".join(trace.space.warnings), f"{reason}; these are its last moments", "warnings")
 
 
 @test

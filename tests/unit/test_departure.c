@@ -46,7 +46,7 @@ START_TEST(one_that_lives_is_not_waited_for_long)
 	int64_t begin_ns = monotonic_ns();
 	int status = -1;
 
-	departure_await(stat_fd, pidfd, &status);
+	ck_assert_int_eq(departure_await(stat_fd, pidfd, &status), DEPARTURE_NONE);
 	ck_assert_int_eq(status, -1);
 	ck_assert_int_eq(departure_look(stat_fd, pidfd, 0, &status), DEPARTURE_NONE);
 	/* As long as one that is seen to be ending, it would be 10 s. */
@@ -65,18 +65,20 @@ START_TEST(an_end_is_waited_for)
 	/* It is told until its parent has asked. */
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 	status = -1;
-	departure_await(stat_fd, pidfd, &status);
+	ck_assert_int_eq(departure_await(stat_fd, pidfd, &status), DEPARTURE_OVER);
 	ck_assert_int_eq(status, -1);
 }
 END_TEST
 
-START_TEST(without_a_descriptor_nobody_knows)
+START_TEST(with_one_descriptor_it_is_known_in_part)
 {
 	int status = -1;
 
 	kill(pid, SIGKILL);
-	ck_assert_int_eq(departure_look(-1, pidfd, PATIENCE_MS, &status), DEPARTURE_NONE);
+	ck_assert_int_eq(departure_look(-1, pidfd, PATIENCE_MS, &status), DEPARTURE_OVER);
+	ck_assert_int_eq(status, -1);
 	ck_assert_int_eq(departure_look(stat_fd, -1, PATIENCE_MS, &status), DEPARTURE_NONE);
+	ck_assert_int_eq(departure_await(stat_fd, -1, &status), DEPARTURE_NONE);
 }
 END_TEST
 
@@ -102,7 +104,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, one_that_lives_is_not_waited_for_long);
 	tcase_add_test(tcase, an_end_is_waited_for);
-	tcase_add_test(tcase, without_a_descriptor_nobody_knows);
+	tcase_add_test(tcase, with_one_descriptor_it_is_known_in_part);
 	tcase_add_test(tcase, who_exits_or_is_killed_is_ending);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
