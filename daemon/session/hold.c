@@ -12,14 +12,15 @@
 /* The way can go at any time. */
 #define LAST_INTERVAL_NS (500 * NS_PER_MS)
 
-void hold_init(struct hold *h, const struct target *t, const struct socket_file *way, int is_owed)
+void hold_init(struct hold *h, const struct target *t, const struct socket_file *way, int is_owed,
+	int64_t now_ns)
 {
 	*h = (struct hold){
 		.target = t,
 		.way = way,
 		.is_owed = is_owed,
 		.interval_ns = FIRST_INTERVAL_NS,
-		.until_ns = monotonic_ns() + HELD_NS,
+		.until_ns = now_ns + HELD_NS,
 	};
 }
 
@@ -31,16 +32,16 @@ static int is_another(struct hold *h)
 	return was_another && h->was_another;
 }
 
-int hold_is_over(struct hold *h)
+int hold_is_over(struct hold *h, int64_t now_ns)
 {
-	if (monotonic_ns() >= h->until_ns || !h->way || !socket_file_is_there(h->way))
+	if (now_ns >= h->until_ns || !h->way || !socket_file_is_there(h->way))
 		return 1;
 	return is_another(h) || (!h->is_owed && target_has_ended_well(h->target));
 }
 
-int64_t hold_get_due(struct hold *h)
+int64_t hold_get_due(struct hold *h, int64_t now_ns)
 {
-	int64_t due_ns = monotonic_ns() + h->interval_ns;
+	int64_t due_ns = now_ns + h->interval_ns;
 
 	if (h->interval_ns < LAST_INTERVAL_NS)
 		h->interval_ns *= 2;

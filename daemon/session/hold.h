@@ -22,11 +22,12 @@ struct hold {
 	int64_t until_ns; /* CLOCK_MONOTONIC */
 };
 
-/* From now on. */
-void hold_init(struct hold *h, const struct target *t, const struct socket_file *way, int is_owed);
+/* From |now_ns| on, as below in CLOCK_MONOTONIC. */
+void hold_init(struct hold *h, const struct target *t, const struct socket_file *way, int is_owed,
+	int64_t now_ns);
 /* A look: whether it is over. */
-int hold_is_over(struct hold *h);
-/* When the next look is due, CLOCK_MONOTONIC ns: soon while nobody knows how the program has ended. */
-int64_t hold_get_due(struct hold *h);
+int hold_is_over(struct hold *h, int64_t now_ns);
+/* When the next look is due: soon while nobody knows how the program has ended. */
+int64_t hold_get_due(struct hold *h, int64_t now_ns);
 
 #endif

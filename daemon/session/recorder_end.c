@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/futex.h"
 #include "daemon/kernel/ending.h"
 #include "daemon/recording/capture.h"
@@ -70,14 +71,14 @@ static void hold(struct recorder_work *w)
 	struct hold h;
 
 	w->is_held = 1;
-	hold_init(&h, s->family->main, s->way, recorder_run_has_place(&w->run));
-	while (w->recorder.is_on && !hold_is_over(&h)) {
+	hold_init(&h, s->family->main, s->way, recorder_run_has_place(&w->run), monotonic_ns());
+	while (w->recorder.is_on && !hold_is_over(&h, monotonic_ns())) {
 		uint32_t news = atomic_load(&s->recorder_news);
 
 		recorder_asks_serve(s);
 		if (atomic_load(&s->is_inherited) && recorder_work_is_ready(s))
 			break;
-		futex_wait_until(&s->recorder_news, news, hold_get_due(&h));
+		futex_wait_until(&s->recorder_news, news, hold_get_due(&h, monotonic_ns()));
 	}
 }
 
