@@ -37,4 +37,16 @@ def time_grows_with_planes_and_not_with_their_square(t):
     check(cpu_s < 10, f"{n} planes took {cpu_s} s of processor time")
 
 
+@test
+def a_line_takes_some_hundred_bytes(t):
+    """And the 25 of the file that it has, with a span of its own time."""
+    n = 100_000 // SLOWNESS
+    path = t.dir / "in.xplane.pb"
+    path.write_bytes(field(1, field(2, b"/host:CPU") + n * LINE))
+    text, _, kib = report(t, path, "--json")
+    equal(json.loads(text)["totals"]["threads"], n, "threads")
+    # Of a sanitizer's memory nobody promised anything.
+    check(SLOWNESS > 1 or kib < 110 << 10, f"{n} lines took {kib} KiB")
+
+
 run()

@@ -313,9 +313,9 @@ START_TEST(only_the_longest_gaps_are_kept)
 
 	busy_init(&busy, 0, 100000);
 	for (int i = 1; i <= 20; i++)
-		busy_add(&busy, i * 1000 + i, i * 1000 + 1000, (uint32_t)i);
-	busy_add(&busy, 100000, 200000, 77);
-	busy_finish(&busy);
+		ck_assert_int_eq(busy_add(&busy, i * 1000 + i, i * 1000 + 1000, (uint32_t)i), 0);
+	ck_assert_int_eq(busy_add(&busy, 100000, 200000, 77), 0);
+	ck_assert_int_eq(busy_finish(&busy), 0);
 	ck_assert_uint_eq(busy.n_gaps, BUSY_GAPS);
 	ck_assert_int_eq(busy.gaps[0].end_ns - busy.gaps[0].start_ns, 79000);
 	ck_assert_uint_eq(busy.gaps[0].before, BUSY_NO_NAME);
@@ -323,6 +323,7 @@ START_TEST(only_the_longest_gaps_are_kept)
 	ck_assert_uint_eq(busy.gaps[2].before, 20);
 	ck_assert_uint_eq(busy.gaps[2].after, 19);
 	ck_assert_uint_eq(busy.gaps[BUSY_GAPS - 1].before, 22 - BUSY_GAPS + 1);
+	busy_deinit(&busy);
 }
 END_TEST
 

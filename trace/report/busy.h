@@ -23,7 +23,8 @@ struct busy {
 	int64_t begin_ns; /* of the time that is looked at */
 	int64_t end_ns;
 	int64_t busy_ns;
-	struct gap gaps[BUSY_GAPS]; /* longest first; those of one length in order of time */
+	struct gap *
+		gaps; /* longest first; those of one length in order of time; of no more room than they take */
 	size_t n_gaps;
 	int64_t until_ns; /* covered or counted up to here */
 	uint32_t last; /* name of the span that reaches up to there */
@@ -31,9 +32,13 @@ struct busy {
 
 /* |end_ns| >= |begin_ns| */
 void busy_init(struct busy *b, int64_t begin_ns, int64_t end_ns);
-void busy_add(struct busy *b, int64_t start_ns, int64_t end_ns, uint32_t name);
-/* There are no more. */
-void busy_finish(struct busy *b);
+void busy_deinit(struct busy *b);
+/* 0 or -ENOMEM. */
+int busy_add(struct busy *b, int64_t start_ns, int64_t end_ns, uint32_t name);
+/* There are no more. 0 or -ENOMEM. */
+int busy_finish(struct busy *b);
+/* Makes |b| one like |from|. 0 or -ENOMEM. */
+int busy_copy(struct busy *b, const struct busy *from);
 int64_t gap_get_length(const struct gap *gap); /* ns */
 /* The share, 0 to 1. */
 double busy_get_share(const struct busy *b);

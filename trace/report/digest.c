@@ -136,6 +136,12 @@ static int copy_view(struct digest *g, const struct view *view)
 	return find_wanted(g, view);
 }
 
+static void deinit_track(struct digest_track *t)
+{
+	rows_deinit(&t->rows);
+	busy_deinit(&t->busy);
+}
+
 static void keep_wanted(struct digest *g)
 {
 	size_t n = 0;
@@ -153,7 +159,7 @@ static void keep_wanted(struct digest *g)
 		if (g->tracks[i].rows.n)
 			g->tracks[n++] = g->tracks[i];
 		else
-			rows_deinit(&g->tracks[i].rows);
+			deinit_track(&g->tracks[i]);
 	}
 	g->n_tracks = n;
 }
@@ -229,7 +235,9 @@ struct digest *digest_free(struct digest *g)
 		gauges_deinit(&g->planes[i].counters);
 	}
 	for (size_t i = 0; i < g->n_tracks; i++)
-		rows_deinit(&g->tracks[i].rows);
+		deinit_track(&g->tracks[i]);
+	for (size_t i = 0; g->processes && i < g->view->n_origins; i++)
+		busy_deinit(&g->processes[i].busy);
 	for (int i = 0; i < DIGEST_LISTS; i++)
 		rows_deinit(&g->lists[i]);
 	free(g->planes);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "trace/read/archive.h"
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"
 #include "trace/report/digest.h"
@@ -92,15 +94,61 @@ static int add(
 	return rc;
 }
 
-static int read_all(struct merge *m, struct busy *busy)
+/* A track that waits: nothing on it begins earlier. */
+struct waiting {
+	int64_t first_ns;
+	const struct view_track *track;
+};
+
+static int compare_waiting(const void *left, const void *right)
 {
+	const struct waiting *a = left;
+	const struct waiting *b = right;
+
+	if (a->first_ns != b->first_ns)
+		return a->first_ns < b->first_ns ? -1 : 1;
+	return a->track < b->track ? -1 : a->track > b->track;
+}
+
+/* Those of the process that have spans, the first to begin first; NULL without memory. */
+static struct waiting *list_tracks(
+	const struct digest *g, const struct groups *tracks, size_t process)
+{
+	int64_t shift_ns = g->view->hosts[g->view->origins[process].host].shift_ns;
+	struct waiting *list = calloc(g->processes[process].n_tracks, sizeof *list);
+	size_t n = 0;
+
+	if (!list)
+		return NULL;
+	for (size_t i = tracks->first[process]; i != GROUPS_END; i = tracks->next[i]) {
+		const struct view_track *track = g->tracks[i].track;
+
+		if (g->tracks[i].n_of_kind[DIGEST_SPAN])
+			list[n++] = (struct waiting){
+				add_saturated(track->line->first_ns, shift_ns), track};
+	}
+	qsort(list, n, sizeof *list, compare_waiting);
+	return list;
+}
+
+/* A track has a cursor from its first span to its last: there may be a million tracks, of which few are open at a time. */
+static int merge_list(struct merge *m, const struct digest *g, const struct waiting *list,
+	size_t n_list, struct busy *busy, struct diag *d)
+{
+	size_t n = 0;
 	int rc = 0;
 
-	while (m->n && rc == 0) {
-		const struct item *item = &m->v[0]->item;
+	while ((m->n || n < n_list) && rc == 0) {
+		const struct item *item;
 
-		busy_add(busy, item->start_ns, add_saturated(item->start_ns, item->duration_ns),
-			item->name);
+		if (n < n_list && (!m->n || list[n].first_ns < get_start(m, 0))) {
+			rc = add(m, g->view, list[n++].track, d);
+			continue;
+		}
+		item = &m->v[0]->item;
+		if (busy_add(busy, item->start_ns, add_saturated(item->start_ns, item->duration_ns),
+			    item->name))
+			return -ENOMEM;
 		rc = next(m);
 	}
 	return rc;
@@ -110,19 +158,16 @@ static int merge_tracks(
 	struct digest *g, const struct groups *tracks, size_t process, struct diag *d)
 {
 	struct digest_process *p = &g->processes[process];
+	_cleanup_free_ struct waiting *list = list_tracks(g, tracks, process);
 	struct merge m = {calloc(p->n_tracks, sizeof *m.v), 0};
-	int rc = m.v ? 0 : -ENOMEM;
+	int rc = list && m.v ? 0 : -ENOMEM;
 
-	for (size_t i = tracks->first[process]; i != GROUPS_END && rc == 0; i = tracks->next[i])
-		if (g->tracks[i].n_of_kind[DIGEST_SPAN])
-			rc = add(&m, g->view, g->tracks[i].track, d);
 	if (rc == 0)
-		rc = read_all(&m, &p->busy);
-	busy_finish(&p->busy);
+		rc = merge_list(&m, g, list, p->n_tracks, &p->busy, d);
 	while (m.n)
 		drop_first(&m);
 	free(m.v);
-	return rc;
+	return rc ? rc : busy_finish(&p->busy);
 }
 
 /* That of a process with one track is known. */
@@ -142,11 +187,7 @@ static int cover(struct digest *g, const struct groups *tracks, size_t process, 
 	}
 	if (p->n_tracks > 1)
 		return merge_tracks(g, tracks, process, d);
-	if (p->n_tracks == 1)
-		p->busy = g->tracks[last].busy;
-	else
-		busy_finish(&p->busy);
-	return 0;
+	return p->n_tracks ? busy_copy(&p->busy, &g->tracks[last].busy) : busy_finish(&p->busy);
 }
 
 static size_t get_process_of(const void *digest, size_t track)

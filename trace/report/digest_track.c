@@ -100,8 +100,9 @@ static int read_span(struct reading *r, const struct item *item)
 		return -ENOMEM;
 	r->track->n_of_kind[get_kind(item)]++;
 	r->track->rows.v[row].n_steps += item->is_step;
-	busy_add(&r->track->busy, item->start_ns, end_ns, item->name);
 	charge_parent(r, item->start_ns, end_ns);
+	if (busy_add(&r->track->busy, item->start_ns, end_ns, item->name))
+		return -ENOMEM;
 	return push(r, end_ns, (size_t)row);
 }
 
@@ -151,8 +152,10 @@ static int finish_thread(struct digest *g, struct digest_track *t)
 	g->totals.n_spans += t->n_of_kind[DIGEST_SPAN];
 	g->totals.n_instants += t->n_of_kind[DIGEST_INSTANT];
 	g->totals.n_threads += t->rows.n > 0;
-	busy_finish(&t->busy);
 	rows_finish(&t->rows);
+	rows_trim(&t->rows);
+	if (busy_finish(&t->busy))
+		return -ENOMEM;
 	return rows_take(&g->lists[is_stream ? LIST_KERNELS : LIST_SPANS], &t->rows);
 }
 

@@ -132,6 +132,17 @@ void rows_finish(struct rows *rows)
 	}
 }
 
+void rows_trim(struct rows *rows)
+{
+	struct row *v = rows->n ? reallocarray(rows->v, rows->n, sizeof *v) : NULL;
+
+	if (v) {
+		rows->v = v;
+		rows->n_allocated = rows->n;
+	}
+	name_map_deinit(&rows->places);
+}
+
 void rows_keep(struct rows *rows, const uint8_t *wanted)
 {
 	size_t n = 0;

@@ -67,6 +67,8 @@ int rows_add_step(
 int rows_take(struct rows *rows, struct rows *from);
 /* Finds the percentiles. */
 void rows_finish(struct rows *rows);
+/* No more are added to these: what is there for it is given back. */
+void rows_trim(struct rows *rows);
 /* Drops those whose names are not wanted, by index; NULL: all are. */
 void rows_keep(struct rows *rows, const uint8_t *wanted);
 void rows_sort(struct rows *rows, enum row_key key, const struct names *names);
