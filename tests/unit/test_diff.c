@@ -152,6 +152,28 @@ START_TEST(steps_come_first_and_once)
 }
 END_TEST
 
+static void add_train(bool is_step)
+{
+	for (int i = 0; i < 10; i++)
+		add("train", i * 1000, 100 + i + 10 * is_step,
+			is_step ? int_stats("step_num", i, "_r") : 0);
+}
+
+/* It is compared as a span then, and is also told as a step that is only there. */
+START_TEST(what_is_a_step_in_one_only_is_not_lost)
+{
+	add_train(_i == 0);
+	end_first();
+	add_train(_i == 1);
+	compare();
+	ck_assert_uint_eq(diff.n, 2);
+	ck_assert_int_eq(diff.v[0].list, LIST_STEPS);
+	ck_assert_int_eq(diff.v[0].verdict, _i == 0 ? DIFF_VANISHED : DIFF_APPEARED);
+	ck_assert_int_eq(diff.v[1].list, LIST_SPANS);
+	ck_assert(diff.v[1].a && diff.v[1].b);
+}
+END_TEST
+
 START_TEST(from_nothing_is_an_infinite_change)
 {
 	add_spans("a", 1, 0);
@@ -198,6 +220,7 @@ int main(void)
 	tcase_add_test(tests, an_outlier_is_no_difference);
 	tcase_add_test(tests, names_appear_and_vanish);
 	tcase_add_test(tests, steps_come_first_and_once);
+	tcase_add_loop_test(tests, what_is_a_step_in_one_only_is_not_lost, 0, 2);
 	tcase_add_test(tests, from_nothing_is_an_infinite_change);
 	tcase_add_test(tests, text_tells_what_is_too_much);
 	suite_add_tcase(suite, tests);

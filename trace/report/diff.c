@@ -81,10 +81,15 @@ static uint32_t *map_rows(const struct digest *g, const struct rows *rows)
 	return places;
 }
 
-/* Names that are steps are compared as steps. */
-static bool is_left_out(enum digest_list list, const struct row *row)
+static bool has_steps_only(const struct row *row)
 {
-	return list == LIST_SPANS && row->n_steps == row->count;
+	return !row || row->n_steps == row->count;
+}
+
+/* Names that are steps, wherever they are there, are compared as steps. */
+static bool is_left_out(enum digest_list list, const struct row *a, const struct row *b)
+{
+	return list == LIST_SPANS && has_steps_only(a) && has_steps_only(b);
 }
 
 static int compare_list(
@@ -100,15 +105,15 @@ static int compare_list(
 		const char *name = names_get(&a->view->names, rows_a->v[i].name);
 		uint32_t in_b = names_find(&b->view->names, name);
 		uint32_t place = in_b == NAMES_NONE ? 0 : places[in_b];
+		struct row *row_b = place ? &rows_b->v[place - 1] : NULL;
 
 		if (place)
 			is_seen[place - 1] = 1;
-		if (!is_left_out(list, &rows_a->v[i]))
-			rc = add(diff, list, name, &rows_a->v[i],
-				place ? &rows_b->v[place - 1] : NULL);
+		if (!is_left_out(list, &rows_a->v[i], row_b))
+			rc = add(diff, list, name, &rows_a->v[i], row_b);
 	}
 	for (size_t i = 0; i < rows_b->n && rc == 0; i++)
-		if (!is_seen[i] && !is_left_out(list, &rows_b->v[i]))
+		if (!is_seen[i] && !is_left_out(list, NULL, &rows_b->v[i]))
 			rc = add(diff, list, names_get(&b->view->names, rows_b->v[i].name), NULL,
 				&rows_b->v[i]);
 	return rc;
