@@ -116,6 +116,22 @@ START_TEST(an_outlier_is_no_difference)
 }
 END_TEST
 
+/* Two fifths take next to nothing any more, and the median of all rises. */
+START_TEST(a_median_that_rises_while_durations_fall_is_not_too_much)
+{
+	for (int i = 0; i < 100; i++)
+		add("w", i * 10000, i < 51 ? 1000 : 2000, 0);
+	end_first();
+	for (int i = 0; i < 100; i++)
+		add("w", i * 10000, i < 60 ? 1200 : 10, 0);
+	compare();
+	ck_assert_int_eq(find("w")->verdict, DIFF_SURE);
+	ck_assert_int_eq(find("w")->direction, -1);
+	ck_assert_double_eq_tol(diff_get_change(find("w")), 0.2, 0.001);
+	ck_assert(!diff_is_above(find("w"), 0.1));
+}
+END_TEST
+
 START_TEST(names_appear_and_vanish)
 {
 	add("old", 0, 10, 0);
@@ -204,6 +220,7 @@ START_TEST(text_tells_what_is_too_much)
 	ck_assert_ptr_nonnull(strstr(text, "  1.20 us  +20.0 % ?  few\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\nonly in B\n    count    total      p50  name\n"
 					   "        1     5 ns     5 ns  a name that is much too"));
+	ck_assert_ptr_nonnull(strstr(text, "\n* durations differ, not by chance (p < 0.01)  "));
 	ck_assert_ptr_nonnull(strstr(text, "\nthe same: 1 name\n"));
 }
 END_TEST
@@ -218,6 +235,7 @@ int main(void)
 	tcase_add_test(tests, nothing_differs_from_itself);
 	tcase_add_test(tests, what_takes_longer_is_found);
 	tcase_add_test(tests, an_outlier_is_no_difference);
+	tcase_add_test(tests, a_median_that_rises_while_durations_fall_is_not_too_much);
 	tcase_add_test(tests, names_appear_and_vanish);
 	tcase_add_test(tests, steps_come_first_and_once);
 	tcase_add_loop_test(tests, what_is_a_step_in_one_only_is_not_lost, 0, 2);

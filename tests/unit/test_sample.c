@@ -90,72 +90,75 @@ END_TEST
 
 START_TEST(samples_that_do_not_overlap_differ)
 {
-	double p;
+	struct rank_sum test;
 
 	add_all(&a, 1, 8, 1);
 	add_all(&b, 9, 8, 1);
-	ck_assert_int_eq(rank_sum_test(&a, &b, &p), 0);
+	ck_assert_int_eq(rank_sum_test(&a, &b, &test), 0);
 	/* U = 0, mean 32, variance 64 * 17 / 12: z = 31.5 / 9.5219 */
-	ck_assert_double_eq_tol(p, 0.000939, 0.000002);
-	ck_assert_int_eq(rank_sum_test(&b, &a, &p), 0);
-	ck_assert_double_eq_tol(p, 0.000939, 0.000002);
+	ck_assert_double_eq_tol(test.p, 0.000939, 0.000002);
+	ck_assert_int_eq(test.direction, 1);
+	ck_assert_int_eq(rank_sum_test(&b, &a, &test), 0);
+	ck_assert_double_eq_tol(test.p, 0.000939, 0.000002);
+	ck_assert_int_eq(test.direction, -1);
 }
 END_TEST
 
 START_TEST(ties_share_their_ranks)
 {
-	double p;
+	struct rank_sum test;
 
 	add_all(&a, 1, 4, 0);
 	add_all(&a, 2, 4, 0);
 	add_all(&b, 1, 2, 0);
 	add_all(&b, 2, 6, 0);
-	ck_assert_int_eq(rank_sum_test(&a, &b, &p), 0);
+	ck_assert_int_eq(rank_sum_test(&a, &b, &test), 0);
 	/* 60 instead of 68; variance 64 / 12 * (17 - 1200 / 240) = 64: z = 7.5 / 8 */
-	ck_assert_double_eq_tol(p, 0.348501, 0.000002);
+	ck_assert_double_eq_tol(test.p, 0.348501, 0.000002);
 }
 END_TEST
 
 START_TEST(a_sample_does_not_differ_from_itself)
 {
-	double p;
+	struct rank_sum test;
 
 	add_all(&a, 5, 100, 3);
 	add_all(&b, 5, 100, 3);
-	ck_assert_int_eq(rank_sum_test(&a, &b, &p), 0);
-	ck_assert_double_eq(p, 1);
+	ck_assert_int_eq(rank_sum_test(&a, &b, &test), 0);
+	ck_assert_double_eq(test.p, 1);
 	/* All of one value: there is no variance. */
 	tear_down();
 	add_all(&a, 5, 100, 0);
 	add_all(&b, 5, 50, 0);
-	ck_assert_int_eq(rank_sum_test(&a, &b, &p), 0);
-	ck_assert_double_eq(p, 1);
+	ck_assert_int_eq(rank_sum_test(&a, &b, &test), 0);
+	ck_assert_double_eq(test.p, 1);
 }
 END_TEST
 
 START_TEST(few_tell_nothing)
 {
-	double p;
+	struct rank_sum test;
 
 	add_all(&a, 1, RANK_SUM_FEWEST - 1, 1);
 	add_all(&b, 1000, 100, 1);
-	ck_assert_int_eq(rank_sum_test(&a, &b, &p), 0);
-	ck_assert_double_lt(p, 0);
+	ck_assert_int_eq(rank_sum_test(&a, &b, &test), 0);
+	ck_assert_double_lt(test.p, 0);
+	ck_assert_int_eq(test.direction, 0);
 }
 END_TEST
 
 /* One has buckets, the other none: equal values stay equal. */
 START_TEST(few_are_compared_with_many)
 {
-	double p;
+	struct rank_sum test;
 
 	add_all(&a, 1000000, SAMPLE_EXACT + 1, 0);
 	add_all(&b, 1000000, 100, 0);
-	ck_assert_int_eq(rank_sum_test(&a, &b, &p), 0);
-	ck_assert_double_eq(p, 1);
+	ck_assert_int_eq(rank_sum_test(&a, &b, &test), 0);
+	ck_assert_double_eq(test.p, 1);
 	add_all(&b, 1200000, 100, 0);
-	ck_assert_int_eq(rank_sum_test(&a, &b, &p), 0);
-	ck_assert_double_lt(p, 1e-9);
+	ck_assert_int_eq(rank_sum_test(&a, &b, &test), 0);
+	ck_assert_double_lt(test.p, 1e-9);
 }
 END_TEST
 

@@ -31,7 +31,7 @@ int64_t diff_get_growth(const struct diff_row *row)
 
 bool diff_is_above(const struct diff_row *row, double limit)
 {
-	return row->verdict == DIFF_SURE && diff_get_change(row) > limit;
+	return row->verdict == DIFF_SURE && row->direction > 0 && diff_get_change(row) > limit;
 }
 
 static bool is_same(const struct row *a, const struct row *b)
@@ -44,8 +44,11 @@ static bool is_same(const struct row *a, const struct row *b)
 
 static int judge(struct diff_row *row, struct row *a, struct row *b)
 {
-	int rc = rank_sum_test(&a->durations, &b->durations, &row->p);
+	struct rank_sum test;
+	int rc = rank_sum_test(&a->durations, &b->durations, &test);
 
+	row->p = test.p;
+	row->direction = test.direction;
 	if (row->p < 0)
 		row->verdict = DIFF_TOO_FEW;
 	else

@@ -29,6 +29,7 @@ struct diff_row {
 	const struct row *b; /* NULL: vanished */
 	enum diff_verdict verdict;
 	double p; /* of the test; negative: there was none */
+	int direction; /* of the test: 1: b's durations are longer, -1: shorter, by their ranks */
 };
 
 struct diff {
@@ -46,7 +47,7 @@ void diff_deinit(struct diff *diff);
 double diff_get_change(const struct diff_row *row);
 /* What the total time grew by. */
 int64_t diff_get_growth(const struct diff_row *row);
-/* Whether p50 rose by more than |limit| (0.1: 10 %), and that is sure. */
+/* Whether p50 rose by more than |limit| (0.1: 10 %), and durations are longer for sure: a median can rise while most get shorter. */
 bool diff_is_above(const struct diff_row *row, double limit);
 
 #endif

@@ -35,7 +35,8 @@ static const char marks[] = {
 	[DIFF_SURE] = '*',
 };
 
-#define LEGEND "\n* p50 differs, not by chance (p < 0.01)   ~ may be chance   ? too few to tell\n"
+#define LEGEND \
+	"\n* durations differ, not by chance (p < 0.01)  ~ may be chance  ? too few to tell\n"
 
 /* --- cells --------------------------------------------------------------------------------- */
 

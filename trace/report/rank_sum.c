@@ -58,11 +58,18 @@ static double find_p(const struct ranks *r, double n_a, double n_b)
 	return erfc(off / sqrt(2 * variance));
 }
 
-int rank_sum_test(struct sample *a, struct sample *b, double *p)
+static int find_direction(const struct ranks *r, double n_a, double n_b)
+{
+	double off = r->sum_a - n_a * (n_a + n_b + 1) / 2;
+
+	return (off < 0) - (off > 0);
+}
+
+int rank_sum_test(struct sample *a, struct sample *b, struct rank_sum *out)
 {
 	struct ranks ranks;
 
-	*p = -1;
+	*out = (struct rank_sum){.p = -1};
 	if (a->n < RANK_SUM_FEWEST || b->n < RANK_SUM_FEWEST)
 		return 0;
 	if ((a->buckets || b->buckets) && (sample_coarsen(a) || sample_coarsen(b)))
@@ -70,6 +77,7 @@ int rank_sum_test(struct sample *a, struct sample *b, double *p)
 	sample_sort(a);
 	sample_sort(b);
 	ranks = rank(a, b);
-	*p = find_p(&ranks, (double)a->n, (double)b->n);
+	out->p = find_p(&ranks, (double)a->n, (double)b->n);
+	out->direction = find_direction(&ranks, (double)a->n, (double)b->n);
 	return 0;
 }

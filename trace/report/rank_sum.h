@@ -10,10 +10,12 @@ struct sample;
 
 #define RANK_SUM_FEWEST 8 /* with fewer on either side the approximation says nothing */
 
-/*
- * The probability that samples of one and the same distribution differ by as much. Both are sorted, or put into buckets where
- * one is. Negative: too few. 0 or -ENOMEM.
- */
-int rank_sum_test(struct sample *a, struct sample *b, double *p);
+struct rank_sum {
+	double p; /* that samples of one and the same distribution differ by as much; negative: too few */
+	int direction; /* 1: b's are the larger ones, by their ranks; -1: a's; 0: neither, or too few */
+};
+
+/* Both are sorted, or put into buckets where one is. 0 or -ENOMEM. */
+int rank_sum_test(struct sample *a, struct sample *b, struct rank_sum *out);
 
 #endif
