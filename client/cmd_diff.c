@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proftap diff: what changed between two traces. */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,6 +16,9 @@
 #include "client/view/open_view.h"
 #include "trace/report/diff.h"
 #include "trace/report/diff_report.h"
+#include "trace/report/digest.h"
+
+#define MAX_UNTOLD 20 /* names that are told one by one */
 
 struct settings {
 	struct diff_options diff;
@@ -79,23 +83,66 @@ static void side_deinit(struct side *side)
 	free(side->path);
 }
 
+static void say_rise(const struct diff_row *row)
+{
+	fputs("the median of ", stderr);
+	terminal_write(row->name, stderr);
+	fprintf(stderr, " rose by %.1f %%", 100 * diff_get_change(row));
+}
+
 /* What rose too much is told beside the report, for logs. */
-static int fail_above(const struct diff *diff, const struct settings *s)
+static int say_risen(const struct diff *diff, double limit)
 {
 	int code = EXIT_DONE;
 
 	for (size_t i = 0; i < diff->n; i++) {
-		const struct diff_row *row = &diff->v[i];
-
-		if (s->diff.limit < 0 || !diff_is_above(row, s->diff.limit))
+		if (!diff_is_above(&diff->v[i], limit))
 			continue;
-		fputs("the median of ", stderr);
-		terminal_write(row->name, stderr);
-		fprintf(stderr, " rose by %.1f %%, more than %g %%\n", 100 * diff_get_change(row),
-			100 * s->diff.limit);
+		say_rise(&diff->v[i]);
+		fprintf(stderr, ", more than %g %%\n", 100 * limit);
 		code = EXIT_FAILED;
 	}
 	return code;
+}
+
+/* What may have: there can be many of these, the largest are first. */
+static void say_untold(const struct diff *diff, double limit)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < diff->n; i++) {
+		const struct diff_row *row = &diff->v[i];
+
+		if (!diff_is_untold(row, limit) || n++ >= MAX_UNTOLD)
+			continue;
+		say_rise(row);
+		fprintf(stderr, "; too few to tell, %" PRIu64 " and %" PRIu64 ": not counted\n",
+			row->a->count, row->b->count);
+	}
+	if (n > MAX_UNTOLD)
+		fprintf(stderr, "%zu more names rose, of which there are too few to tell\n",
+			n - MAX_UNTOLD);
+}
+
+/* A program that ended at its start is no faster. */
+static int check_compared(const struct diff *diff, const struct digest *a)
+{
+	if (!diff->n_compared)
+		fputs("nothing was compared: no name is in both traces\n", stderr);
+	else if (a->lists[LIST_STEPS].n && !diff->n_steps_compared)
+		fputs("no step was compared: B has none of the steps of A\n", stderr);
+	else
+		return EXIT_DONE;
+	return EXIT_FAILED;
+}
+
+static int fail_above(const struct diff *diff, const struct digest *a, double limit)
+{
+	int code = check_compared(diff, a);
+	int risen = say_risen(diff, limit);
+
+	say_untold(diff, limit);
+	return code ? code : risen;
 }
 
 static int write_diff(
@@ -117,7 +164,7 @@ static int compare(struct side *a, struct side *b, struct settings *s, struct di
 	if (r == 0)
 		r = write_diff(&diff, a, b, s);
 	if (r == 0)
-		r = fail_above(&diff, s);
+		r = s->diff.limit < 0 ? EXIT_DONE : fail_above(&diff, a->digest, s->diff.limit);
 	diff_deinit(&diff);
 	return r < 0 ? diag_set(d, r, "no comparison: %s", errno_words(r)) : r;
 }

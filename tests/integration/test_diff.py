@@ -71,7 +71,35 @@ def few_are_not_judged(t):
         (t.dir / f"{name}.xplane.pb").write_bytes(
             make_space({"main": [("rare", 1000 * i, ns) for i in range(7)]}))
     paths = t.dir / "a.xplane.pb", t.dir / "b.xplane.pb"
-    contains(diff(*paths, "--fail-above", "1%").stdout, " ?  rare\n", "the mark")
+    done = diff(*paths, "--fail-above", "1%")
+    contains(done.stdout, " ?  rare\n", "the mark")
+    equal(done.stderr, "the median of rare rose by 800.0 %; too few to tell, 7 and 7: not counted\n", "standard error")
+    equal([diff(*paths, *words).stderr for words in ((), ("--fail-above", "801%"))], ["", ""], "what is no news")
+
+
+@test
+def of_many_that_are_few_the_first_are_told(t):
+    for name, ns in (("a", 100), ("b", 900)):
+        (t.dir / f"{name}.xplane.pb").write_bytes(make_space({"main": [(f"n{i}", 1000 * i, ns) for i in range(23)]}))
+    lines = diff(t.dir / "a.xplane.pb", t.dir / "b.xplane.pb", "--fail-above", "1%").stderr.splitlines()
+    equal((len(lines), lines[20]), (21, "3 more names rose, of which there are too few to tell"), "standard error")
+
+
+@test
+def what_compares_nothing_fails(t):
+    """A word that nothing matches, and a program that ended at its start."""
+    a = make_training(t.dir / "a.xplane.pb", with_device=False)
+    nothing = "nothing was compared: no name is in both traces\n"
+    other = t.dir / "other.xplane.pb"
+    for spans, sentence in (([], nothing), ([("start", 0, 5)], nothing),
+                            ([("forward", 0, 5)], "no step was compared: B has none of the steps of A\n")):
+        other.write_bytes(make_space({"main": spans}))
+        equal(diff(a, other, "--fail-above", "10%", code=1).stderr, sentence, "standard error")
+        equal(diff(a, other).stderr, "", "without a limit")
+    equal(diff(a, a, "--name", "tarin", "--fail-above", "10%", code=1).stderr, nothing, "standard error")
+    equal(diff(a, a, "--pid", "999", "--fail-above", "10%", code=1).stderr, nothing, "standard error")
+    # Who asks for names only is not asked for steps.
+    diff(a, other, "--name", "forward", "--fail-above", "10%")
 
 
 @test

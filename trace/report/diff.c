@@ -34,6 +34,11 @@ bool diff_is_above(const struct diff_row *row, double limit)
 	return row->verdict == DIFF_SURE && row->direction > 0 && diff_get_change(row) > limit;
 }
 
+bool diff_is_untold(const struct diff_row *row, double limit)
+{
+	return row->verdict == DIFF_TOO_FEW && diff_get_change(row) > limit;
+}
+
 static bool is_same(const struct row *a, const struct row *b)
 {
 	return a->count == b->count && a->total_ns == b->total_ns && a->p50_ns == b->p50_ns &&
@@ -62,6 +67,8 @@ static int add(
 	struct diff_row row = {.list = list, .name = name, .a = a, .b = b, .p = -1};
 	int rc = 0;
 
+	diff->n_compared += a && b;
+	diff->n_steps_compared += a && b && list == LIST_STEPS;
 	if (a && b && is_same(a, b)) {
 		diff->n_same++;
 		return 0;

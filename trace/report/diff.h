@@ -37,6 +37,8 @@ struct diff {
 		v; /* that differ in anything: by list, and the largest change of the total time first */
 	size_t n;
 	size_t n_same; /* names that do not differ in count, total and percentiles */
+	size_t n_compared; /* that are in both: these, and rows */
+	size_t n_steps_compared; /* names of steps among them */
 };
 
 /* Borrows both, whose steps it gathers. 0 or -ENOMEM; diff_deinit() in any case. */
@@ -47,6 +49,8 @@ void diff_deinit(struct diff *diff);
 double diff_get_change(const struct diff_row *row);
 /* What the total time grew by. */
 int64_t diff_get_growth(const struct diff_row *row);
+/* Whether p50 rose by more than |limit|, and there are too few to tell. */
+bool diff_is_untold(const struct diff_row *row, double limit);
 /* Whether p50 rose by more than |limit| (0.1: 10 %), and durations are longer for sure: a median can rise while most get shorter. */
 bool diff_is_above(const struct diff_row *row, double limit);
 
