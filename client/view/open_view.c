@@ -81,27 +81,24 @@ static int try_file(struct opening *o, const char *path)
 	return 0;
 }
 
-static int add_place(struct opening *o, const char *place, struct traces *first)
+static int add_place(struct opening *o, const char *place)
 {
 	struct traces traces;
 	int r = traces_find(place, &traces, o->diag);
 
 	for (size_t i = 0; i < traces.n_paths && r == 0; i++)
 		r = try_file(o, traces.paths[i]);
-	if (first->n_paths == 0)
-		*first = traces;
-	else
-		traces_deinit(&traces);
+	traces_deinit(&traces);
 	return r;
 }
 
-/* The file, or the directory that the files of the run lie in. */
-static char *copy_path(const struct traces *first, size_t n_archives)
+/* The file, or the directory that the files of the run lie in: of those that could be read. */
+static char *copy_path(const struct opening *o)
 {
-	const char *path = first->paths[0];
+	const char *path = o->archives[0]->path;
 	const char *slash = strrchr(path, '/');
 
-	if (n_archives == 1)
+	if (o->n_archives == 1)
 		return strdup(path);
 	if (!slash)
 		return strdup(".");
@@ -129,8 +126,8 @@ static int note_twice(const struct opening *o, struct view *view)
 	return 0;
 }
 
-static int make(struct opening *o, const struct view_settings *settings, struct traces *first,
-	struct view **out, char **path)
+static int make(
+	struct opening *o, const struct view_settings *settings, struct view **out, char **path)
 {
 	const struct view_options options = {
 		.align = settings->align,
@@ -141,7 +138,7 @@ static int make(struct opening *o, const struct view_settings *settings, struct 
 	};
 	int r;
 
-	*path = copy_path(first, o->n_archives);
+	*path = copy_path(o);
 	if (!*path)
 		return diag_set(o->diag, -ENOMEM, "trace: out of memory");
 	r = view_open(o->archives, o->n_archives, &options, out, o->diag);
@@ -159,20 +156,18 @@ int open_view(char *const *places, size_t n_places, const struct view_settings *
 	struct view **out, char **path, struct diag *d)
 {
 	struct opening o = {.unreadable = settings->unreadable, .diag = d};
-	struct traces first = {NULL, 0};
 	int r = 0;
 
 	for (size_t i = 0; i < n_places && r == 0; i++)
-		r = add_place(&o, places[i], &first);
+		r = add_place(&o, places[i]);
 	if (r == 0)
 		r = check_shifts(&o, settings);
 	if (r == 0)
-		r = o.n_archives ? make(&o, settings, &first, out, path) : -EBADMSG;
+		r = o.n_archives ? make(&o, settings, out, path) : -EBADMSG;
 	for (size_t i = 0; i < o.n_archives; i++)
 		archive_free(o.archives[i]);
 	free(o.archives);
 	free(o.ids);
 	names_deinit(&o.twice);
-	traces_deinit(&first);
 	return r;
 }

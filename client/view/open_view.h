@@ -91,8 +91,8 @@ int view_settings_set_system_secondary(void *settings, const char *value, struct
 			"the same as --secondary_group")
 
 /*
- * All trace files at |places| (files, runs, log directories) as one view, which borrows |settings|. *path is that of the first
- * file, or of the run where there are several; the caller frees it. 0, or a negative errno with |d|, which is empty where none can
+ * All trace files at |places| (files, runs, log directories) as one view, which borrows |settings|. *path is that of the
+ * file, or of the first one's run where several can be read; the caller frees it. 0, or a negative errno with |d|, which is empty where none can
  * be read and all has been said in settings->unreadable.
  */
 int open_view(char *const *places, size_t n_places, const struct view_settings *settings,

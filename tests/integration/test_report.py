@@ -202,6 +202,7 @@ def a_bad_file_does_not_hide_the_others(t):
     done = subprocess.run([PROFTAP, "report", t.dir], capture_output=True, text=True, timeout=20)
     equal(done.returncode, 1, "exit status")
     contains(done.stdout, "spans 3 on 1 thread", "standard output")
+    equal(done.stdout.splitlines()[0], str(t.dir / "b.xplane.pb"), "the title")
     contains(done.stderr, f"{t.dir}/a.xplane.pb: not a readable trace: at byte ", "standard error")
     equal(done.stderr.count("\n"), 1, "lines on standard error")
 
