@@ -14,9 +14,9 @@ import termios
 
 from conversions import make_bad_names, make_space
 from fake_server import space
-from fixture import check, contains, equal, run, test
+from fixture import check, contains, equal, run, schema, test
 from processes import PROFTAP, TOP_SRC
-from reports import make_training
+from reports import add_event, add_stat, make_training
 
 GOLDEN = TOP_SRC / "tests" / "golden"
 
@@ -67,6 +67,42 @@ def only_the_top_is_shown(t):
           [["long"], ["job"]], "names, one a thread")
     threads = json.loads(report(path, "--top", "1", "--json"))["planes"][0]["threads"]
     equal([len(thread["spans"]) for thread in threads], [1, 1], "rows of the JSON form")
+
+
+def count_rows(text, title):
+    """Below the head of the table, up to what is left out."""
+    rows = text[text.index(f"\n\n{title}\n") + 2:].split("\n\n")[0].splitlines()[2:]
+    return len([row for row in rows if not row.startswith("  …")]), rows[-1]
+
+
+@test
+def only_the_top_of_other_tables_is_shown(t):
+    """Steps, devices, flows, counters; each of three on two planes, and async spans."""
+    space = schema("xplane").XSpace()
+    for pid in (1, 2):
+        plane = space.planes.add(name=f"/host:CPU {pid}")
+        add_stat(plane, plane, "process_id", pid)
+        main = plane.lines.add(id=pid, name="main")
+        later = plane.lines.add(id=10 + pid, name="later")
+        counters = plane.lines.add(id=20 + pid, name="_counters_")
+        for i in range(3):
+            add_event(plane, main, f"step {i}", 1000 * i, 500, step_num=i, _r=1)
+            add_event(plane, main, f"send {i}", 1000 * i + 600, 0, _pt=0, _p=7 + i)
+            add_event(plane, later, f"async {i}", 1000 * i, 500, _a=1)
+            add_event(plane, counters, f"counter {i}", 1000 * i, 0, value=i)
+    for device in range(6):
+        plane = space.planes.add(name=f"/device:GPU:{device}")
+        add_event(plane, plane.lines.add(id=1, name="stream"), "k", 0, 10)
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(space.SerializeToString())
+    for top, shown in ((1, 1), (4, 4), (5, 5)):
+        text = report(path, "--top", str(top))
+        for title, what in (("steps", "name"), ("devices", "device"), ("flows", "name"), ("counters", "counter")):
+            rest = f"  … and {6 - shown} more {what}{'s' if 6 - shown > 1 else ''}"
+            equal(count_rows(text, title), (shown, rest), f"rows of {title}, and the last line")
+    planes = json.loads(report(path, "--top", "2", "--json"))["planes"]
+    equal([[len(plane[key]) for key in ("steps", "async_spans", "flows", "counters")] for plane in planes[:2]],
+          [[2, 2, 2, 2]] * 2, "lists of the JSON form")
 
 
 @test

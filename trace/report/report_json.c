@@ -70,7 +70,7 @@ static void put_spans(struct writing *w, const char *key, const struct rows *row
 static void put_asyncs(struct writing *w, const struct rows *rows)
 {
 	json_begin_list(&w->j, "async_spans");
-	for (size_t i = 0; i < rows->n; i++) {
+	for (size_t i = 0; i < count_shown(w, rows->n); i++) {
 		json_begin_object(&w->j, NULL);
 		put_counts(w, &rows->v[i]);
 		json_int(&w->j, "total_ns", rows->v[i].total_ns);
@@ -104,7 +104,7 @@ static void put_slow(struct writing *w, const struct row *row)
 static void put_steps(struct writing *w, const struct rows *rows)
 {
 	json_begin_list(&w->j, "steps");
-	for (size_t i = 0; i < rows->n; i++) {
+	for (size_t i = 0; i < count_shown(w, rows->n); i++) {
 		json_begin_object(&w->j, NULL);
 		put_counts(w, &rows->v[i]);
 		report_json_put_times(&w->j, &rows->v[i]);
@@ -190,7 +190,7 @@ static void put_processes(struct writing *w)
 static void put_flows(struct writing *w, const struct flows *flows)
 {
 	json_begin_list(&w->j, "flows");
-	for (size_t i = 0; i < flows->n; i++) {
+	for (size_t i = 0; i < count_shown(w, flows->n); i++) {
 		json_begin_object(&w->j, NULL);
 		json_text(&w->j, "name", get_name(w, flows->v[i].name));
 		json_uint(&w->j, "out", flows->v[i].n_out);
@@ -219,7 +219,7 @@ static void put_counter(struct writing *w, const struct gauge *c)
 static void put_counters(struct writing *w, const struct gauges *counters)
 {
 	json_begin_list(&w->j, "counters");
-	for (size_t i = 0; i < counters->n; i++)
+	for (size_t i = 0; i < count_shown(w, counters->n); i++)
 		put_counter(w, &counters->v[i]);
 	json_end_list(&w->j);
 }

@@ -13,9 +13,14 @@
 #include "trace/report/facts.h"
 #include "trace/report/report.h"
 
+size_t text_get_most(const struct text *t)
+{
+	return t->options->n_top ? t->options->n_top : TEXT_TOP;
+}
+
 size_t text_count_shown(const struct text *t, size_t n)
 {
-	size_t n_most = t->options->n_top ? t->options->n_top : TEXT_TOP;
+	size_t n_most = text_get_most(t);
 
 	return n < n_most ? n : n_most;
 }

@@ -41,7 +41,8 @@ void text_put_counters(struct text *t);
 #define TEXT_LABEL_BYTES 256
 #define TEXT_TOP 20
 
-/* How many of |n| are shown. */
+/* How many rows of each table are shown at most; and how many of |n|. */
+size_t text_get_most(const struct text *t);
 size_t text_count_shown(const struct text *t, size_t n);
 /* "… and 3 more names", unless none is left. */
 void text_put_rest(struct text *t, size_t n_left, const char *what);

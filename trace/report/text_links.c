@@ -11,27 +11,32 @@ static const char *get_name(const struct text *t, uint32_t name)
 	return names_get(&t->digest->view->names, name);
 }
 
+static void put_flow_heads(struct text *t)
+{
+	page_put_title(&t->page, "flows");
+	page_put_head(&t->page, "out");
+	page_put_head(&t->page, "in");
+	page_end_row(&t->page, "name", NULL);
+}
+
 void text_put_flows(struct text *t)
 {
 	const struct digest *g = t->digest;
-	bool has_any = false;
+	size_t n = 0;
 
 	for (size_t i = 0; i < g->n_planes; i++) {
 		const struct flows *flows = &g->planes[i].flows;
 
-		for (size_t k = 0; k < flows->n; k++) {
-			if (!has_any) {
-				page_put_title(&t->page, "flows");
-				page_put_head(&t->page, "out");
-				page_put_head(&t->page, "in");
-				page_end_row(&t->page, "name", NULL);
-			}
-			has_any = true;
+		if (n == 0 && flows->n)
+			put_flow_heads(t);
+		for (size_t k = 0; k < flows->n && n + k < text_get_most(t); k++) {
 			page_put_count(&t->page, flows->v[k].n_out);
 			page_put_count(&t->page, flows->v[k].n_in);
 			page_end_row(&t->page, get_name(t, flows->v[k].name), NULL);
 		}
+		n += flows->n;
 	}
+	text_put_rest(t, n - text_count_shown(t, n), "name");
 }
 
 static void put_counter_heads(struct text *t)
@@ -73,6 +78,7 @@ void text_put_counters(struct text *t)
 	const struct digest *g = t->digest;
 	size_t n_planes = count_planes_with_counters(g);
 	char label[TEXT_LABEL_BYTES];
+	size_t n = 0;
 
 	if (!n_planes)
 		return;
@@ -80,8 +86,10 @@ void text_put_counters(struct text *t)
 	for (size_t i = 0; i < g->n_planes; i++) {
 		const struct gauges *counters = &g->planes[i].counters;
 
-		for (size_t k = 0; k < counters->n; k++)
+		for (size_t k = 0; k < counters->n && n + k < text_get_most(t); k++)
 			put_counter(t, &counters->v[k],
 				n_planes > 1 ? text_label_plane(t, i, label) : NULL);
+		n += counters->n;
 	}
+	text_put_rest(t, n - text_count_shown(t, n), "counter");
 }

@@ -253,6 +253,7 @@ void text_put_steps(struct text *t)
 	size_t n_planes = count_planes_with_steps(g);
 	struct table table = {.n_shown = 0};
 	char label[TEXT_LABEL_BYTES];
+	size_t n = 0;
 
 	if (!n_planes)
 		return;
@@ -262,10 +263,12 @@ void text_put_steps(struct text *t)
 	for (size_t i = 0; i < g->n_planes; i++) {
 		const struct rows *steps = &g->planes[i].steps;
 
-		for (size_t k = 0; k < steps->n; k++) {
+		for (size_t k = 0; k < steps->n && n + k < text_get_most(t); k++) {
 			put_row(t, &table, &steps->v[k],
 				n_planes > 1 ? text_label_plane(t, i, label) : "");
 			put_slow(t, &steps->v[k]);
 		}
+		n += steps->n;
 	}
+	text_put_rest(t, n - text_count_shown(t, n), "name");
 }

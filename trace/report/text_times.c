@@ -107,21 +107,23 @@ void text_put_devices(struct text *t)
 {
 	const struct digest *g = t->digest;
 	char label[TEXT_LABEL_BYTES];
-	bool has_any = false;
+	size_t n = 0;
 
 	for (size_t i = 0; i < g->view->n_origins; i++) {
 		const struct digest_process *p = &g->processes[i];
 
 		if (!g->view->origins[i].is_device || !p->n_spans)
 			continue;
-		if (!has_any) {
+		if (n == 0) {
 			page_put_title(&t->page, "devices");
 			put_heads(t, "kernels", "name");
 		}
-		has_any = true;
+		if (n++ >= text_get_most(t))
+			continue;
 		put_busy(t, &p->busy, p->n_spans);
 		page_end_row(&t->page, text_label_process(g->view, i, label), NULL);
 	}
+	text_put_rest(t, n - text_count_shown(t, n), "device");
 }
 
 /* --- gaps ---------------------------------------------------------------------------------- */
