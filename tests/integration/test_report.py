@@ -106,6 +106,21 @@ def only_the_top_of_other_tables_is_shown(t):
 
 
 @test
+def flows_of_several_planes_say_whose_they_are(t):
+    space = schema("xplane").XSpace()
+    for name in ("/device:GPU:0", "/device:GPU:1"):
+        plane = space.planes.add(name=name)
+        add_event(plane, plane.lines.add(id=1, name="stream"), "gemm", 0, 10, _ct=0, _c=5)
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(space.SerializeToString())
+    contains(report(path), "\nflows\n      out       in  name\n        0        1  gemm  /device:GPU:0\n"
+             "        0        1  gemm  /device:GPU:1\n", "the report")
+    del space.planes[1]
+    path.write_bytes(space.SerializeToString())
+    contains(report(path), "        0        1  gemm\n", "the report of one")
+
+
+@test
 def only_names_that_match_are_shown(t):
     path = GOLDEN / "steps.xplane.pb"
     text = report(path, "--name", "^for")

@@ -19,20 +19,33 @@ static void put_flow_heads(struct text *t)
 	page_end_row(&t->page, "name", NULL);
 }
 
+static size_t count_planes_with_flows(const struct digest *g)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->n_planes; i++)
+		n += g->planes[i].flows.n > 0;
+	return n;
+}
+
 void text_put_flows(struct text *t)
 {
 	const struct digest *g = t->digest;
+	size_t n_planes = count_planes_with_flows(g);
+	char label[TEXT_LABEL_BYTES];
 	size_t n = 0;
 
+	if (!n_planes)
+		return;
+	put_flow_heads(t);
 	for (size_t i = 0; i < g->n_planes; i++) {
 		const struct flows *flows = &g->planes[i].flows;
 
-		if (n == 0 && flows->n)
-			put_flow_heads(t);
 		for (size_t k = 0; k < flows->n && n + k < text_get_most(t); k++) {
 			page_put_count(&t->page, flows->v[k].n_out);
 			page_put_count(&t->page, flows->v[k].n_in);
-			page_end_row(&t->page, get_name(t, flows->v[k].name), NULL);
+			page_end_row(&t->page, get_name(t, flows->v[k].name),
+				n_planes > 1 ? text_label_plane(t, i, label) : NULL);
 		}
 		n += flows->n;
 	}
