@@ -13,7 +13,7 @@ struct report_totals {
 	uint64_t
 		n_spans; /* events on threads' lines that have a duration, or an end to come: steps, too */
 	uint64_t n_instants; /* the others there, but for flow marks */
-	uint64_t n_threads; /* lines with at least one event */
+	uint64_t n_threads; /* lines with at least one event, also streams of devices */
 	uint64_t n_asyncs; /* async spans: they lie on lines of their own, which are no threads */
 	uint64_t
 		n_flow_marks; /* events that a flow leaves or enters; of others' traces spans, too */
