@@ -12,6 +12,7 @@
 #include "client/command/arguments.h"
 #include "client/command/command.h"
 #include "client/process/exit.h"
+#include "client/process/streams.h"
 #include "client/process/terminal.h"
 #include "client/view/open_view.h"
 #include "trace/report/diff.h"
@@ -155,7 +156,7 @@ static int write_diff(
 	return diff_write_text(diff, a->digest, b->digest, &s->diff, stdout);
 }
 
-/* An exit code, or a negative errno with |d|. */
+/* An exit code, or a negative errno with |d|, which is empty where all has been said. */
 static int compare(struct side *a, struct side *b, struct settings *s, struct diag *d)
 {
 	struct diff diff;
@@ -166,6 +167,8 @@ static int compare(struct side *a, struct side *b, struct settings *s, struct di
 	if (r == 0)
 		r = s->diff.limit < 0 ? EXIT_DONE : fail_above(&diff, a->digest, s->diff.limit);
 	diff_deinit(&diff);
+	if (r < 0 && ferror(stdout))
+		return streams_fail(r);
 	return r < 0 ? diag_set(d, r, "no comparison: %s", errno_words(r)) : r;
 }
 
@@ -180,7 +183,7 @@ static int diff_places(char **places, struct settings *s)
 		r = read_side(&b, places[1], s, &d);
 	if (r == 0)
 		r = compare(&a, &b, s, &d);
-	if (r < 0)
+	if (d.text[0])
 		fprintf(stderr, "%s\n", d.text);
 	side_deinit(&b);
 	side_deinit(&a);

@@ -12,6 +12,7 @@
 #include "client/command/arguments.h"
 #include "client/command/command.h"
 #include "client/process/exit.h"
+#include "client/process/streams.h"
 #include "client/process/terminal.h"
 #include "client/view/open_view.h"
 #include "trace/report/digest.h"
@@ -129,6 +130,8 @@ static int report(struct settings *s, char **places, size_t n, struct diag *d)
 		return r;
 	s->report.title = path;
 	r = write_report(digest, s);
+	if (r < 0 && ferror(stdout))
+		return streams_fail(r);
 	return r < 0 ? diag_set(d, r, "%.300s: no report: %s", path, errno_words(r)) : 0;
 }
 

@@ -100,7 +100,8 @@ static void say_failure(
 {
 	const struct processor_command c = {s->given, s->n_given, places, n};
 
-	fprintf(stderr, "%s\n", d->text);
+	if (d->text[0])
+		fprintf(stderr, "%s\n", d->text);
 	if (d->code == -EFBIG)
 		processor_command_write(&c, stderr);
 }

@@ -39,17 +39,23 @@ void streams_give_back(void)
 	signal(SIGXFSZ, file_size_action);
 }
 
+/* What was not written once is forgotten by the second fflush(). */
+static int error;
+
+int streams_fail(int r)
+{
+	if (!error)
+		fprintf(stderr, "standard output: cannot write: %s\n", errno_words(-r));
+	error = error ? error : r;
+	return error;
+}
+
 int streams_finish(void)
 {
-	static int error;
-
-	/* What was not written once is forgotten by the second fflush(). */
 	if (error)
 		return error;
 	errno = 0;
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;
-	error = errno ? -errno : -EIO;
-	fprintf(stderr, "standard output: cannot write: %s\n", errno_words(error));
-	return error;
+	return streams_fail(errno ? -errno : -EIO);
 }

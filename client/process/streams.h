@@ -16,6 +16,9 @@ void streams_expect_pipe(void);
 /* Undoes that of streams_start(), in a process that is about to execute another program. */
 void streams_give_back(void);
 
+/* Says, once, that standard output could not be written, |r| being the reason; returns that. */
+int streams_fail(int r);
+
 /* Whether all that was printed on standard output got there. Flushes it; says why not. */
 int streams_finish(void);
 

@@ -177,10 +177,9 @@ static int serve(struct showing *s, struct diag *d)
 		say_json(s);
 	else
 		say_text(s);
-	if (fflush(s->settings->out) == 0)
-		return trace_server_run(&s->server, d);
-	diag_set(d, -EIO, "%s", "the link could not be written");
-	return EXIT_FAILED;
+	if (s->settings->out == stdout && streams_finish())
+		return EXIT_FAILED;
+	return trace_server_run(&s->server, d);
 }
 
 static int convert_and_serve(struct showing *s, struct diag *d)

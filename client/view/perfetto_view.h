@@ -35,8 +35,8 @@ struct perfetto_view {
 
 /*
  * |view| is of the trace or run at |path|. EXIT_DONE: it was fetched whole, at least once; EXIT_INTERRUPTED: it was not;
- * EXIT_FAILED with |d|, -EFBIG: it is too large for a browser (see processor_command.h). view->stop ends the conversion
- * (EXIT_INTERRUPTED). Counts interrupts from where it serves (interrupt.h).
+ * EXIT_FAILED with |d|, which is empty when all has been said; -EFBIG: it is too large for a browser (see processor_command.h).
+ * view->stop ends the conversion (EXIT_INTERRUPTED). Counts interrupts from where it serves (interrupt.h).
  */
 int perfetto_view_run(
 	const struct perfetto_view *p, const struct view *view, const char *path, struct diag *d);

@@ -122,6 +122,17 @@ def names_that_nobody_would_choose_are_printable(t):
 
 
 @test
+def a_full_device_is_said_once(t):
+    path = make_training(t.dir / "a.xplane.pb")
+    for words in ((), ("--json",)):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([PROFTAP, "diff", *words, path, path], stdout=full, stderr=subprocess.PIPE, text=True,
+                                  timeout=60)
+        equal((done.returncode, done.stderr), (1, "standard output: cannot write: no space left on device\n"),
+              f"what is said of {words}")
+
+
+@test
 def wrong_words_are_told(t):
     for words, sentence in (
             ((), "proftap diff: two runs or files must be given"),

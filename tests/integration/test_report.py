@@ -57,6 +57,17 @@ def rows_come_in_the_order_asked_for(t):
 
 
 @test
+def a_full_device_is_said_once(t):
+    path = make_training(t.dir / "a.xplane.pb")
+    for words in ((), ("--json",), ("--csv",)):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([PROFTAP, "report", *words, path], stdout=full, stderr=subprocess.PIPE, text=True,
+                                  timeout=60)
+        equal((done.returncode, done.stderr), (1, "standard output: cannot write: no space left on device\n"),
+              f"what is said of {words}")
+
+
+@test
 def only_the_top_is_shown(t):
     path = GOLDEN / "spans.xplane.pb"
     text = report(path, "--top", "1")

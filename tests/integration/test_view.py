@@ -307,6 +307,14 @@ def the_command_for_what_is_too_large_serves_just_that(t):
 
 
 @test
+def a_full_device_is_said_once(t):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([PROFTAP, "view", "--json", "--port", str(free_port()), TRACE], stdout=full,
+                              stderr=subprocess.PIPE, text=True, timeout=60)
+    equal((done.returncode, done.stderr), (1, "standard output: cannot write: no space left on device\n"), "what is said")
+
+
+@test
 def nothing_stays_in_the_directory_of_temporary_files(t):
     view = View(t, TRACE, env={"TMPDIR": str(t.public_dir("temporary"))})
     equal(os.listdir(t.dir / "temporary"), [], "files while it serves")

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Differences as JSON; see diff_report.h. */
-#include <errno.h>
 #include <math.h>
 
 #include "trace/json.h"
 #include "trace/report/diff.h"
 #include "trace/report/diff_report.h"
+#include "trace/report/output.h"
 #include "trace/report/report_json.h"
 
 static const char *const kinds[] = {
@@ -90,5 +90,5 @@ int diff_write_json(const struct diff *diff, const struct digest *a, const struc
 	put_rows(&j, "names", diff, false, options);
 	json_uint(&j, "same", diff->n_same);
 	json_end(&j);
-	return fflush(out) || ferror(out) ? -EIO : 0;
+	return output_finish(out);
 }

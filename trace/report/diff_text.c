@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Differences for a terminal; see diff_report.h. */
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #include "trace/quantity.h"
 #include "trace/report/diff.h"
 #include "trace/report/diff_report.h"
+#include "trace/report/output.h"
 #include "trace/report/page.h"
 #include "trace/saturate.h"
 
@@ -195,5 +195,5 @@ int diff_write_text(const struct diff *diff, const struct digest *a, const struc
 	put_rows(&w, has_verdict, DIFF_VANISHED, "only in A", put_single_head, put_single);
 	put_end(&w);
 	page_deinit(&w.page);
-	return fflush(out) || ferror(out) ? -EIO : 0;
+	return output_finish(out);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report as CSV, as in RFC 4180; see report.h. Names are printable, so that no cell has a line break. */
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/printable.h"
 #include "trace/read/view.h"
 #include "trace/report/digest.h"
+#include "trace/report/output.h"
 #include "trace/report/report.h"
 
 #define HEAD "kind,name,count,unfinished,total_ns,self_ns,min_ns,mean_ns,p50_ns,p99_ns,max_ns\r\n"
@@ -57,5 +57,5 @@ int report_write_csv(struct digest *g, const struct report_options *options, FIL
 			put_row(out, kinds[i], names_get(&g->view->names, rows->v[k].name),
 				&rows->v[k]);
 	}
-	return fflush(out) || ferror(out) ? -EIO : 0;
+	return output_finish(out);
 }

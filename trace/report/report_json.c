@@ -4,6 +4,7 @@
  * what is unknown is null or an empty list, never left out.
  */
 #include "trace/report/report_json.h"
+#include "trace/report/output.h"
 
 #include <errno.h>
 #include <math.h>
@@ -367,5 +368,5 @@ int report_write_json(struct digest *g, const struct report_options *options, FI
 	json_end(&w.j);
 	if (rc)
 		return rc;
-	return fflush(out) || ferror(out) ? -EIO : 0;
+	return output_finish(out);
 }

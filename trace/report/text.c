@@ -2,7 +2,6 @@
 /* The report for a terminal: its order, and what its parts share; see text.h. */
 #include "trace/report/text.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -11,6 +10,7 @@
 #include "trace/read/view.h"
 #include "trace/report/digest.h"
 #include "trace/report/facts.h"
+#include "trace/report/output.h"
 #include "trace/report/report.h"
 
 size_t text_get_most(const struct text *t)
@@ -85,5 +85,5 @@ int report_write_text(struct digest *g, const struct report_options *options, FI
 	page_deinit(&t.page);
 	if (rc)
 		return rc;
-	return fflush(out) || ferror(out) ? -EIO : 0;
+	return output_finish(out);
 }
