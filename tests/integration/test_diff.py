@@ -36,6 +36,9 @@ def what_takes_longer_is_found_and_nothing_else(t):
            for row in said["names"]], [("forward", "sure", 0.2, True)], "names")
     equal([(row["name"], row["verdict"], round(row["p50_change"], 3), row["failed"])
            for row in said["steps"]], [("train", "sure", 0.067, False)], "steps")
+    told = json.loads(diff(a, b, "--json").stdout)
+    equal([(row["verdict"], row["failed"]) for row in told["names"] + told["steps"]], [("sure", False)] * 2,
+          "without a limit")
     # Not too much, and not in this direction.
     diff(a, b, "--fail-above", "20.5%")
     diff(b, a, "--fail-above", "10%")
