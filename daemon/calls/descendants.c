@@ -14,6 +14,7 @@
 #include "daemon/calls/errand.h"
 #include "daemon/kernel/lineage.h"
 #include "daemon/kin/registry.h"
+#include "rpc/client.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 /* All are asked for their end at once, and who runs answers at once, on the busiest machine in this time. */
@@ -124,7 +125,8 @@ static void start(struct descendants *all, struct descendant *d, const Options *
 	remote_capture_fill_options(&options);
 	options.session_id = d->session_id;
 	options.duration_ms = UINT64_MAX;
-	remote_capture_start(&d->capture, d->address, &options, &all->share);
+	remote_capture_start(
+		&d->capture, d->address, rpc_channel_new_to(d->address), &options, &all->share);
 }
 
 void descendants_start(struct descendants *all, const uint8_t *bytes, size_t n)

@@ -7,21 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/diag.h"
 #include "daemon/calls/errand.h"
 #include "daemon/calls/fan_out_own.h"
+#include "daemon/calls/fan_out_round.h"
 #include "daemon/calls/service.h"
-#include "daemon/recording/capture.h"
 #include "daemon/session/repository.h"
 #include "daemon/session/session.h"
 #include "daemon/target/family.h"
 #include "daemon/target/target.h"
 #include "trace/run_dir.h"
-
-/* Beyond the recording: what collecting may take. */
-#define GRACE_MS 60000
-#define LOOK_MS 20
 
 /* Who. */
 
@@ -111,42 +106,15 @@ static void add_own(struct fan_out *f)
 
 /* All. */
 
-/* Until when others may be silent: they record, and make a trace. CLOCK_MONOTONIC. */
-static int64_t find_end_ns(const struct fan_out *f)
-{
-	const Tensorflow__ProfileRequest *q = f->request;
-	uint64_t ms = q->opts && q->opts->duration_ms ? q->opts->duration_ms : q->duration_ms;
-	int64_t wait_ms =
-		q->opts ? capture_find_wait_ns(q->opts->start_timestamp_ns) / NS_PER_MS : 0;
-
-	return ms > INT32_MAX || wait_ms > INT32_MAX
-		       ? INT64_MAX
-		       : monotonic_ns() + ((int64_t)ms + wait_ms + GRACE_MS) * NS_PER_MS;
-}
-
 static void start_others(struct fan_out *f)
 {
-	int64_t end_ns = find_end_ns(f);
+	int64_t end_ns = fan_out_round_find_end_ns(f->request);
 
 	/* What the disk has left bounds them. */
 	f->share.max_bytes = UINT64_MAX;
 	for (size_t i = 0; i < f->n_hosts; i++)
 		if (&f->hosts[i] != f->own)
 			fan_out_host_start(&f->hosts[i], &f->asked, &f->share, end_ns);
-}
-
-/* One round. Returns how many are not over. */
-static int poll_others(struct fan_out *f, struct fan_out_turn *turn)
-{
-	int n = 0;
-
-	turn->wait_ms = turn->has_read ? 0 : LOOK_MS;
-	turn->has_read = 0;
-	turn->n_streams = 0;
-	for (size_t i = 0; i < f->n_hosts; i++)
-		if (&f->hosts[i] != f->own)
-			n += fan_out_host_poll(&f->hosts[i], turn);
-	return n;
 }
 
 /* What each is asked: the client's request, but for the place of the data. */
@@ -167,7 +135,7 @@ int fan_out_record(struct fan_out *f)
 	set_request(f);
 	start_others(f);
 	fan_out_own_start(f);
-	while (!is_cancelled && poll_others(f, &turn))
+	while (!is_cancelled && fan_out_round_poll(f->hosts, f->n_hosts, f->own, &turn))
 		is_cancelled = errand_is_cancelled(f->errand);
 	is_cancelled = fan_out_own_await(f, is_cancelled);
 	for (size_t i = 0; i < f->n_hosts; i++)

@@ -10,6 +10,7 @@
 #include "daemon/assembly/delivery.h"
 #include "daemon/remote/remote_error.h"
 #include "proto/pack.h"
+#include "rpc/client.h"
 
 /* What making a trace, or the next part of it, may take without a word; and a whole answer of Profile. */
 #define SILENCE_NS (60 * NS_PER_S)
@@ -51,6 +52,14 @@ static void start_stock(struct fan_out_host *h)
 		remote_profile_start(&h->profile, h->name, bytes, n, h->share);
 }
 
+static struct rpc_channel *take_channel(struct fan_out_host *h)
+{
+	struct rpc_channel *channel = h->channel ? h->channel : rpc_channel_new_to(h->name);
+
+	h->channel = NULL;
+	return channel;
+}
+
 void fan_out_host_start(struct fan_out_host *h, const Tensorflow__ProfileRequest *request,
 	struct disk_share *share, int64_t give_up_ns)
 {
@@ -62,7 +71,7 @@ void fan_out_host_start(struct fan_out_host *h, const Tensorflow__ProfileRequest
 	find_options(request, &options);
 	/* A Profile without a duration ends at once; a Capture takes none. */
 	if (options.duration_ms)
-		remote_capture_start(&h->capture, h->name, &options, share);
+		remote_capture_start(&h->capture, h->name, take_channel(h), &options, share);
 	else
 		start_stock(h);
 }
@@ -129,7 +138,7 @@ int fan_out_host_poll(struct fan_out_host *h, struct fan_out_turn *turn)
 {
 	if (!h->is_stock && poll_stream(h, turn))
 		return 1;
-	if (!h->is_stock && remote_capture_is_unknown(&h->capture)) {
+	if (!h->is_stock && !h->is_ours && remote_capture_is_unknown(&h->capture)) {
 		remote_capture_deinit(&h->capture);
 		start_stock(h);
 		turn->has_read = 1;
@@ -145,7 +154,8 @@ int fan_out_host_poll(struct fan_out_host *h, struct fan_out_turn *turn)
 
 static void take_outcome(struct fan_out_host *h, struct spool *spool, const char *error)
 {
-	snprintf(h->error, sizeof h->error, "%s", error);
+	if (!h->error[0])
+		snprintf(h->error, sizeof h->error, "%s", error);
 	if (!h->error[0] && spool && delivery_new_from_file(spool, &h->trace))
 		fan_out_host_fail(h, "out of memory");
 }
@@ -167,5 +177,6 @@ void fan_out_host_deinit(struct fan_out_host *h)
 {
 	remote_capture_deinit(&h->capture);
 	remote_profile_deinit(&h->profile);
+	h->channel = rpc_channel_free(h->channel);
 	h->trace = delivery_free(h->trace);
 }

@@ -18,11 +18,15 @@
 
 struct delivery;
 struct disk_share;
+struct rpc_channel;
 
 struct fan_out_host {
 	const char *name; /* "host:port" as asked; of this server, its own */
 	struct disk_share *share; /* borrowed, of another server */
 	const Tensorflow__ProfileRequest *request; /* the same */
+	struct rpc_channel *
+		channel; /* the way there, until it is asked; NULL: by its name, which is an address */
+	int is_ours; /* it knows Capture: Profile is not tried */
 	int is_stock; /* |profile| is asked */
 	struct remote_capture capture;
 	struct remote_profile profile;

@@ -23,14 +23,19 @@ int disk_share_open(struct disk_share *s, struct spool **out, struct diag *d)
 	return 0;
 }
 
+static const char *explain(const struct disk_share *s)
+{
+	if (s->is_of_disk)
+		return "half of what the disk had left";
+	return s->whose ? s->whose : "what max_capture_bytes leaves them; raise it";
+}
+
 int disk_share_take(struct disk_share *s, uint64_t n, struct diag *d)
 {
 	if (n > s->max_bytes - s->used_bytes)
 		return diag_set(d, -ENOBUFS,
 			"no room for its trace of %.1f MiB: all together may have %.1f MiB, %s",
-			(double)n / MIB, (double)s->max_bytes / MIB,
-			s->is_of_disk ? "half of what the disk had left"
-				      : "what max_capture_bytes leaves them; raise it");
+			(double)n / MIB, (double)s->max_bytes / MIB, explain(s));
 	s->used_bytes += n;
 	return 0;
 }

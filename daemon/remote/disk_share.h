@@ -15,6 +15,8 @@ struct spool;
 
 struct disk_share {
 	uint64_t max_bytes; /* of all; given by the caller */
+	const char *
+		whose; /* limit |max_bytes| is, for people: "what ...", and what to do; NULL: max_capture_bytes */
 	uint64_t used_bytes;
 	int is_of_disk; /* max_bytes is half of what the disk had left when the first spool was made */
 	int is_measured;

@@ -69,14 +69,15 @@ static void start_call(struct remote_capture *r, const Proftap__V1__CaptureReque
 }
 
 void remote_capture_start(struct remote_capture *r, const char *address,
-	const Tensorflow__ProfileOptions *options, struct disk_share *share)
+	struct rpc_channel *channel, const Tensorflow__ProfileOptions *options,
+	struct disk_share *share)
 {
 	Proftap__V1__CaptureRequest message = PROFTAP__V1__CAPTURE_REQUEST__INIT;
 
 	snprintf(r->address, sizeof r->address, "%s", address);
 	r->trace.share = share;
 	r->sum = XXH3_createState();
-	r->channel = rpc_channel_new_to(r->address);
+	r->channel = channel;
 	if (!r->channel || !r->sum) {
 		remote_capture_fail(r, "out of memory");
 		return;
@@ -243,6 +244,7 @@ static void explain_end(struct remote_capture *r)
 {
 	if (r->error[0])
 		return;
+	r->status = rpc_pending_get_status(r->call);
 	if (rpc_pending_get_fault(r->call))
 		remote_capture_fail(r, rpc_pending_get_fault(r->call));
 	else if (rpc_pending_get_status(r->call) != RPC_OK)

@@ -22,7 +22,7 @@ struct Tensorflow__ProfileOptions;
 
 /* All zero is the state before. */
 struct remote_capture {
-	char address[280]; /* "host:port", "unix:/path" */
+	char address[280]; /* "host:port", "unix:/path", or another name of it */
 	struct rpc_channel *channel;
 	struct rpc_pending *call; /* NULL: none is under way */
 	struct rpc_pending *ending; /* the request for its end */
@@ -36,6 +36,7 @@ struct remote_capture {
 	uint64_t n_events;
 	uint64_t n_dropped;
 	uint64_t start_unix_ns;
+	int status; /* gRPC's, of a call that has ended by itself */
 	char error[512]; /* "": none; begins with the address */
 };
 
@@ -44,9 +45,13 @@ void remote_capture_fail(struct remote_capture *r, const char *text);
 /* What a request without a version asks for, of which nothing else counts: for a Capture, which takes none without. */
 void remote_capture_fill_options(struct Tensorflow__ProfileOptions *options);
 
-/* Asks for |options|, whose session_id is set. |share| may still be empty before something is read. */
+/*
+ * Asks for |options|, whose session_id is set, over |channel| (taken; NULL: memory ran out). |share| may still be empty before
+ * something is read.
+ */
 void remote_capture_start(struct remote_capture *r, const char *address,
-	const struct Tensorflow__ProfileOptions *options, struct disk_share *share);
+	struct rpc_channel *channel, const struct Tensorflow__ProfileOptions *options,
+	struct disk_share *share);
 
 /* Asks for an early end, with the data, and does not wait for the answer. */
 void remote_capture_ask_to_end(struct remote_capture *r, const char *session_id);
