@@ -89,6 +89,9 @@ const struct option options_table[] = {
 	SHARED_INT(OPTION_OF_RECORDER, "ptap_trigger_interval_ms", 1000, INT64_C(86400000), "60000",
 		"ms", "at most one such run in so long a time"),
 
+	MAP_STRING("ptap_target",
+		"whom a stock client's call means at a host daemon: a pid, a name, "
+		"LABEL=VALUE or all"),
 	MAP_STRING("override_hostname", "host part of the file's name"),
 	MAP_STRING("override_hostnames", "the same, a comma list, one for each target"),
 	MAP_BOOL("use_system_hostname", "false", "host part of the file's name: the system's name"),

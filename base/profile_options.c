@@ -169,6 +169,10 @@ static int store_known(
 		r = map_store(o, row, row->key, row->type, number, text);
 	if (r < 0)
 		return r;
+	if (strcmp(row->key, "ptap_target") == 0)
+		return diag_set(d, OPTION_IGNORED,
+			"%s: ignored: a host daemon takes it from stock clients; proftap has --target",
+			row->key);
 	if (strncmp(row->key, "tpu_", 4) != 0)
 		return 0;
 	return diag_set(d, OPTION_IGNORED, "%s: ignored: this machine has no TPU", row->key);

@@ -286,6 +286,17 @@ void rpc_call_get_target(const struct rpc_call *call, char *out, size_t n)
 	}
 }
 
+void rpc_call_get_host(const struct rpc_call *call, char *out, size_t n)
+{
+	const char *text = (const char *)GRPC_SLICE_START_PTR(call->details.host);
+	size_t n_text = GRPC_SLICE_LENGTH(call->details.host);
+	const char *colon = memrchr(text, ':', n_text);
+
+	if (colon && !memchr(colon, ']', n_text - (size_t)(colon - text)))
+		n_text = (size_t)(colon - text);
+	snprintf(out, n, "%.*s", (int)n_text, text);
+}
+
 int64_t rpc_call_get_deadline_ns(const struct rpc_call *call)
 {
 	gpr_timespec t = gpr_convert_clock_type(call->details.deadline, GPR_CLOCK_MONOTONIC);

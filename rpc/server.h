@@ -101,6 +101,9 @@ const struct rpc_method *rpc_call_get_method(const struct rpc_call *call);
 /* Whom the client says that it is for, rpc_channel_set_target(), into |out|: cut to |n| bytes, "" when it says nothing. */
 void rpc_call_get_target(const struct rpc_call *call, char *out, size_t n);
 
+/* The host that the client connected to, as it calls it (":authority"), without a port, into |out|: cut to |n| bytes. */
+void rpc_call_get_host(const struct rpc_call *call, char *out, size_t n);
+
 /* The deadline the client gave: CLOCK_MONOTONIC ns, or INT64_MAX for none. */
 int64_t rpc_call_get_deadline_ns(const struct rpc_call *call);
 

@@ -34,7 +34,8 @@ static int matches(const struct program *p, const char *text)
 {
 	const char *value = strchr(text, '=');
 
-	if (!*text || is_number(text, (unsigned long)p->pid) || strcmp(text, p->status.name) == 0)
+	if (!*text || strcmp(text, "all") == 0 || is_number(text, (unsigned long)p->pid) ||
+		strcmp(text, p->status.name) == 0)
 		return 1;
 	return value && matches_label(p, text, (size_t)(value - text), value + 1);
 }
@@ -89,4 +90,17 @@ const struct program *choice_make(
 		n_found++;
 	}
 	return n_found == 1 ? found : refuse(programs, n, text, n_found, d);
+}
+
+size_t choice_make_all(const struct program *programs, size_t n, const char *text,
+	const struct program **out, struct diag *d)
+{
+	size_t n_found = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (matches(&programs[i], text))
+			out[n_found++] = &programs[i];
+	if (!n_found)
+		refuse(programs, n, text, 0, d);
+	return n_found;
 }

@@ -8,8 +8,10 @@
 
 #include "daemon/calls/reflection.h"
 #include "daemon/host/caller.h"
+#include "daemon/host/gathering.h"
 #include "daemon/host/passing.h"
 #include "daemon/host/programs.h"
+#include "daemon/host/terminating.h"
 #include "daemon/message/reply_message.h"
 #include "daemon/message/target_message.h"
 #include "rpc/server.h"
@@ -73,6 +75,7 @@ static void handle_list(struct rpc_call *call, const uint8_t *bytes, size_t n, v
 	errand_start(ERRAND_FILES, &h->service, call, bytes, n, list);
 }
 
+#define PROFILER "/tensorflow.ProfilerService/"
 #define V1 "/proftap.v1.Profiler/"
 
 const struct rpc_method host_methods[] = {
@@ -83,6 +86,14 @@ const struct rpc_method host_methods[] = {
 		reflection_answer, RPC_BIDI},
 	{"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
 		SERVICE_MAX_REQUEST_BYTES, reflection_answer, RPC_BIDI},
+	{PROFILER "ContinuousProfiling", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
+	{PROFILER "GetSnapShot", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
+	{PROFILER "GetSnapshot", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
+	{PROFILER "Monitor", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
+	{PROFILER "Profile", SERVICE_MAX_REQUEST_BYTES, gathering_handle, RPC_UNARY},
+	{PROFILER "StartContinuousProfiling", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
+	{PROFILER "StopContinuousProfiling", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
+	{PROFILER "Terminate", SERVICE_MAX_REQUEST_BYTES, terminating_handle, RPC_UNARY},
 	{V1 "Capture", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_SERVER_STREAM},
 	{V1 "List", SERVICE_MAX_REQUEST_BYTES, handle_list, RPC_UNARY},
 	{V1 "Snapshot", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_SERVER_STREAM},

@@ -2,17 +2,15 @@
 /* Calls that are passed on; see passing.h. Each has a thread, an errand's: it waits for the one side, then for the other. */
 #include "daemon/host/passing.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
 #include "daemon/calls/errand.h"
 #include "daemon/host/caller.h"
-#include "daemon/host/choice.h"
 #include "daemon/host/host_calls.h"
+#include "daemon/host/meant.h"
 #include "daemon/host/programs.h"
-#include "daemon/message/reply_message.h"
 #include "rpc/client.h"
 #include "rpc/relay.h"
 #include "rpc/server.h"
@@ -21,61 +19,88 @@
 #define TURN_MS 100
 /* A client that takes nothing for so long is given up, as in any server of ours. */
 #define WRITE_TIMEOUT_MS 60000
-#define AUTHORITY "localhost"
 /* A CaptureReply and some. */
 #define MAX_MESSAGE_BYTES (2u << 20)
 
 struct passage {
 	struct errand *errand;
 	const struct rpc_method *method;
+	uint64_t id; /* of the program */
+	struct caller caller;
 	struct rpc_channel *channel;
 	struct rpc_pending *call;
 };
 
 /* Whom it is for. */
 
-static void refuse(struct rpc_call *call, const struct diag *d)
+static int is_in(const struct rpc_method *method, const char *const *paths)
 {
-	rpc_call_fail(call, d->code == -EINVAL ? RPC_INVALID_ARGUMENT : RPC_NOT_FOUND, d->text);
+	while (*paths && strcmp(method->path, *paths) != 0)
+		paths++;
+	return *paths != NULL;
 }
 
-/* The id of the program that |target| means, of those that the client may ask for; 0: answered. */
-static uint64_t choose(struct errand *e, const char *target)
-{
-	struct host_service *h = (struct host_service *)e->service;
-	struct diag d = DIAG_INIT;
-	struct caller caller;
-	struct program *programs;
-	const struct program *chosen;
-	uint64_t id = 0;
-	size_t n;
+#define STOCK "/tensorflow.ProfilerService/"
 
-	if (host_identify(e->call, h, &caller))
-		return 0;
-	if (programs_copy(h->programs, &caller, &programs, &n)) {
-		reply_no_memory(e->call);
-		return 0;
+static int begins_session(const struct rpc_method *method)
+{
+	static const char *const paths[] = {
+		STOCK "StartContinuousProfiling", STOCK "ContinuousProfiling", NULL};
+
+	return is_in(method, paths);
+}
+
+/* They can name nobody: they mean the program where their user began a session last. */
+static int is_about_session(const struct rpc_method *method)
+{
+	static const char *const paths[] = {
+		STOCK "GetSnapshot", STOCK "GetSnapShot", STOCK "StopContinuousProfiling", NULL};
+
+	return is_in(method, paths);
+}
+
+static const struct program *find_last_begun(const struct meant *m)
+{
+	const struct program *last = NULL;
+
+	for (size_t i = 0; i < m->n_programs; i++) {
+		const struct program *p = &m->programs[i];
+
+		if (p->n_begun && p->begun_by == m->caller.uid &&
+			(!last || p->n_begun > last->n_begun))
+			last = p;
 	}
-	chosen = choice_make(programs, n, target, &d);
-	if (chosen)
-		id = chosen->id;
-	else
-		refuse(e->call, &d);
-	free(programs);
-	return id;
+	return last;
+}
+
+/* 0, or -1: answered. */
+static int choose(struct passage *p)
+{
+	struct meant meant;
+	const struct program *chosen = NULL;
+
+	if (meant_find(&meant, p->errand))
+		return -1;
+	if (!meant.text[0] && is_about_session(p->method))
+		chosen = find_last_begun(&meant);
+	if (!chosen)
+		chosen = meant_choose(&meant, p->errand);
+	p->caller = meant.caller;
+	p->id = chosen ? chosen->id : 0;
+	meant_deinit(&meant);
+	return chosen ? 0 : -1;
 }
 
 /* The way there. */
 
-static int open_channel(struct passage *p, uint64_t id, struct diag *d)
+static struct host_service *host_of(const struct passage *p)
 {
-	struct host_service *h = (struct host_service *)p->errand->service;
-	int fd = programs_open_channel(h->programs, id);
+	return (struct host_service *)p->errand->service;
+}
 
-	if (fd < 0)
-		return diag_set(d, fd, "the program's server cannot be reached: %s",
-			fd == -ESRCH ? "it has just ended" : errno_words(fd));
-	return rpc_channel_new_narrow(fd, AUTHORITY, &p->channel, d);
+static int open_channel(struct passage *p, struct diag *d)
+{
+	return programs_connect(host_of(p)->programs, p->id, &p->channel, d);
 }
 
 static int is_stream(const struct passage *p)
@@ -112,6 +137,8 @@ static void pass_reply(struct passage *p)
 {
 	while (!rpc_pending_wait(p->call, TURN_MS))
 		cancel_if_given_up(p);
+	if (begins_session(p->method) && rpc_pending_get_status(p->call) == RPC_OK)
+		programs_note_begun(host_of(p)->programs, p->id, p->caller.uid);
 	rpc_relay_reply(p->errand->call, p->call);
 }
 
@@ -151,14 +178,10 @@ static void work(struct errand *e)
 {
 	struct passage p = {.errand = e, .method = rpc_call_get_method(e->call)};
 	struct diag d = DIAG_INIT;
-	char target[RPC_TARGET_BYTES];
-	uint64_t id;
 
-	rpc_call_get_target(e->call, target, sizeof target);
-	id = choose(e, target);
-	if (!id)
+	if (choose(&p))
 		return;
-	if (open_channel(&p, id, &d) || start(&p, &d))
+	if (open_channel(&p, &d) || start(&p, &d))
 		rpc_call_fail(e->call, RPC_UNAVAILABLE, d.text);
 	else
 		pass(&p);

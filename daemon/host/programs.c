@@ -10,9 +10,14 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/diag.h"
 #include "base/grow.h"
 #include "daemon/host/caller.h"
 #include "daemon/kin/announcement.h"
+#include "rpc/client.h"
+
+/* For HTTP, which wants a name. */
+#define AUTHORITY "localhost"
 
 void programs_init(struct programs *p)
 {
@@ -182,4 +187,27 @@ int programs_open_channel(struct programs *p, uint64_t id)
 		return ends[0];
 	close(ends[0]);
 	return r;
+}
+
+int programs_connect(struct programs *p, uint64_t id, struct rpc_channel **out, struct diag *d)
+{
+	int fd = programs_open_channel(p, id);
+
+	if (fd < 0)
+		return diag_set(d, fd, "the program's server cannot be reached: %s",
+			fd == -ESRCH ? "it has just ended" : errno_words(fd));
+	return rpc_channel_new_narrow(fd, AUTHORITY, out, d);
+}
+
+void programs_note_begun(struct programs *p, uint64_t id, uid_t uid)
+{
+	struct program *program;
+
+	pthread_mutex_lock(&p->mutex);
+	program = find(p, id);
+	if (program) {
+		program->n_begun = ++p->n_begun;
+		program->begun_by = uid;
+	}
+	pthread_mutex_unlock(&p->mutex);
 }

@@ -16,6 +16,8 @@
 #include "base/status.h"
 
 struct caller;
+struct diag;
+struct rpc_channel;
 
 struct program {
 	uint64_t id; /* no other one's, ever */
@@ -23,6 +25,9 @@ struct program {
 	uid_t uid;
 	int connection; /* its server's, borrowed: it stays open until programs_remove() */
 	struct status status; /* its server's word, made printable */
+	uint64_t
+		n_begun; /* the last continuous session that a stock client began there through this daemon; 0: none */
+	uid_t begun_by;
 	uint64_t n_answered; /* the last round of questions that it answered */
 };
 
@@ -34,6 +39,7 @@ struct programs {
 	size_t n_allocated;
 	uint64_t last_id;
 	uint64_t n_rounds; /* of questions */
+	uint64_t n_begun;
 };
 
 void programs_init(struct programs *p);
@@ -59,5 +65,10 @@ int programs_copy(
 
 /* A connected socket into the server of |id|, the caller's; -ESRCH: it is gone; or another negative errno. */
 int programs_open_channel(struct programs *p, uint64_t id);
+/* The same for calls, with little memory for what comes. 0, or a negative errno with |d|. Owner: *out is the caller's. */
+int programs_connect(struct programs *p, uint64_t id, struct rpc_channel **out, struct diag *d);
+
+/* |uid| has begun a continuous session there. */
+void programs_note_begun(struct programs *p, uint64_t id, uid_t uid);
 
 #endif

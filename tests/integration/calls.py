@@ -42,8 +42,10 @@ class Calls:
     def __exit__(self, *_):
         self.connection.close()
 
+    headers = {}  # of each call, as http2.request_fields() has them
+
     def start(self, path, request):
-        return self.connection.start(path, message(request.SerializeToString()))
+        return self.connection.start(path, message(request.SerializeToString()), **self.headers)
 
     def cancel(self, stream):
         self.connection.send(frame(RST_STREAM, 0, stream, CANCEL.to_bytes(4, "big")))

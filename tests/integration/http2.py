@@ -52,8 +52,8 @@ def header(name, value):
     return b"\0" + hpack_int(len(name), 7) + name + hpack_int(len(value), 7) + value
 
 
-def request_fields(path, content_type="application/grpc", extra=()):
-    return [(":method", "POST"), (":scheme", "http"), (":path", path), (":authority", "x"),
+def request_fields(path, content_type="application/grpc", extra=(), authority="x"):
+    return [(":method", "POST"), (":scheme", "http"), (":path", path), (":authority", authority),
             ("te", "trailers"), ("content-type", content_type), *extra]
 
 

@@ -242,7 +242,7 @@ START_TEST(names_the_nearest_key_of_unknown_ones)
 		(const char *const[]){"ptap_max_capture_byte", "77", "ptap_max_capture_bytes"});
 	refuse("tpu_trace_mod=x", (const char *const[]){"tpu_trace_mod", "x", "tpu_trace_mode"});
 	ck_assert_str_eq(option_find_nearest("host_trcaer_level"), "host_tracer_level");
-	ck_assert_str_eq(option_find_nearest("ptap_"), "ptap_trigger_span");
+	ck_assert_str_eq(option_find_nearest("ptap_"), "ptap_target");
 }
 END_TEST
 

@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The stock services of the host daemon: of one program, chosen in several ways, or of all in one answer."""
+import os
+import signal
+import socket
+import time
+
+from calls import BUSY, PROFILER, Calls, profile_request, trace_of
+from checks import contains
+from fixture import check, equal, find_proftapd, run, schema, test, wait_until
+from hosts import Host, start_target
+from http2 import INTERNAL, INVALID_ARGUMENT, NOT_FOUND, OK
+from trace_file import Trace
+
+PROFILE = PROFILER + "Profile"
+LONG_MS = 60000
+# Behind the request, where nobody says when to begin.
+AGREED_NS = 200_000_000
+
+
+def serve(t, n):
+    """A daemon, and |n| programs that it knows."""
+    host = Host(t)
+    targets = [start_target(t) for _ in range(n)]
+    host.await_pids(*(target.pid for target in targets))
+    return host, targets
+
+
+def named(request, target):
+    request.opts.advanced_configuration["ptap_target"].string_value = str(target)
+    return request
+
+
+def file_of(target):
+    return f"{socket.gethostname()}_target_{target.pid}.xplane.pb"
+
+
+def traces_of(message):
+    return {tool.name: Trace(data=tool.data) for tool in message.tool_data}
+
+
+def is_of_many(request):
+    return not request.emit_xspace
+
+
+def is_quiet(host, *targets):
+    rows = host.list()
+    return all(rows[target.pid]["state"] == "idle" for target in targets)
+
+
+def begin(calls, request, *targets, n=7):
+    """A Profile in which each of |targets| has done something; several begin at an agreed time."""
+    start = time.time_ns() + 500_000_000
+    request.opts.start_timestamp_ns = start if is_of_many(request) else 0
+    request.session_id = request.opts.session_id = "mine"
+    stream = calls.start(PROFILE, request)
+    for target in targets:
+        target.ask("await 1")
+    wait_until(lambda: time.time_ns() > request.opts.start_timestamp_ns, "the instant")
+    for target in targets:
+        target.ask(f"burst {n}")
+    return stream
+
+
+def record(calls, request, *targets, n=7):
+    """The answer to that, which Terminate ended."""
+    stream = begin(calls, request, *targets, n=n)
+    calls.terminate("mine")
+    return calls.finish(stream)
+
+
+@test
+def the_only_one_is_meant(t):
+    host, (target,) = serve(t, 1)
+    with Calls(host.port) as calls:
+        answer = record(calls, profile_request(LONG_MS), target)
+        equal((answer.status, answer.text), (OK, ""), "the answer")
+        equal(trace_of(answer.message).count("burst"), 7, "spans")
+        equal(len(answer.message.tool_data), 0, "tool data beside xspace")
+        answer = record(calls, profile_request(LONG_MS, emit_xspace=False), target, n=5)
+    (name, trace), = traces_of(answer.message).items()
+    equal((name, trace.count("burst")), ("xplane.pb", 5), "the trace without emit_xspace")
+    check(not answer.message.empty_trace, "it is said to be empty")
+
+
+@test
+def the_key_chooses_one(t):
+    host, (other, target) = serve(t, 2)
+    with Calls(host.port) as calls:
+        for word in (target.pid, f"pid={target.pid}"):
+            answer = record(calls, named(profile_request(LONG_MS), word), target)
+            trace = trace_of(answer.message)
+            equal(trace.count("burst"), 7, "spans")
+            equal([w for w in trace.space.warnings if "ptap_target" in w], [], "warnings of the key")
+        request = profile_request(LONG_MS)
+        request.opts.advanced_configuration["ptap_target"].int64_value = other.pid
+        equal(trace_of(record(calls, request, other).message).count("burst"), 7, "by a number")
+        answer = calls.call(PROFILE, named(profile_request(50), "nobody"))
+    equal(answer.status, NOT_FOUND, "nobody's status")
+    contains(answer.text, "nobody: no such program here; there are target (", "nobody's text")
+
+
+@test
+def metadata_and_the_address_choose_one(t):
+    host, (first, second) = serve(t, 2)
+    with Calls(host.port) as calls:
+        calls.headers = {"authority": f"{second.pid}.localhost:{host.port}"}
+        equal(trace_of(record(calls, profile_request(LONG_MS), second).message).count("burst"), 7, "by the address")
+        calls.headers["extra"] = [("proftap-target", str(first.pid))]
+        answer = record(calls, named(profile_request(LONG_MS), "nobody"), first)
+        equal(trace_of(answer.message).count("burst"), 7, "by metadata, which goes before all")
+
+
+@test
+def without_a_name_all_are_one_answer(t):
+    host, targets = serve(t, 3)
+    with Calls(host.port) as calls:
+        answer = record(calls, profile_request(LONG_MS, emit_xspace=False), *targets)
+        equal((answer.status, answer.text), (OK, ""), "the answer")
+        traces = traces_of(answer.message)
+        equal(sorted(traces), sorted(map(file_of, targets)), "the names")
+        for target in targets:
+            equal(traces[file_of(target)].count("burst"), 7, f"spans of {target.pid}")
+            equal(traces[file_of(target)].host_stat("process_id"), target.pid, "the process")
+        refused = calls.call(PROFILE, profile_request(50))
+        equal(refused.status, INVALID_ARGUMENT, "xspace of several")
+        contains(refused.text, "3 programs are meant, and xspace has room for one", "its text")
+
+
+@test
+def they_begin_at_one_instant(t):
+    host, targets = serve(t, 3)
+    with Calls(host.port) as calls:
+        asked = time.time_ns()
+        traces = traces_of(calls.expect(PROFILE, profile_request(50, emit_xspace=False)))
+        late = [trace.environment["profile_start_time"].value - asked for trace in traces.values()]
+        check(len(late) == 3 and min(late) >= AGREED_NS, f"they begin after {late} ns: before all can be ready")
+        at = time.time_ns() + 400_000_000
+        request = profile_request(50, {"start_timestamp_ns": at}, emit_xspace=False)
+        for name, trace in traces_of(calls.expect(PROFILE, named(request, "all"))).items():
+            check(trace.environment["profile_start_time"].value >= at, f"{name} began before its time")
+
+
+@test
+def who_fails_is_a_warning_unless_all_do(t):
+    host, targets = serve(t, 2)
+    with Calls(host.port) as calls, Calls(targets[0]) as own:
+        blocking = own.start(PROFILE, profile_request(LONG_MS, session_id="other"))
+        targets[0].ask("await 1")
+        answer = record(calls, profile_request(LONG_MS, emit_xspace=False), targets[1])
+        (name, trace), = traces_of(answer.message).items()
+        equal((name, trace.count("burst")), (file_of(targets[1]), 7), "who was recorded")
+        contains("".join(trace.space.warnings), f"not recorded: target ({targets[0].pid}): ALREADY_EXISTS", "who not")
+        refused = calls.call(PROFILE, named(profile_request(50), targets[0].pid))
+        equal(refused.status, INTERNAL, "of the busy one alone")
+        check(refused.text.startswith(BUSY), f"a stock client does not know: {refused.text}")
+        own.terminate("other")
+        own.finish(blocking)
+
+
+@test
+def what_no_server_takes_is_refused_in_its_words(t):
+    host, (target,) = serve(t, 1)
+    with Calls(host.port) as calls:
+        answer = calls.call(PROFILE, profile_request(50, {"host_tracer_level": 9}))
+        equal(answer.status, INVALID_ARGUMENT, "the status")
+        contains(answer.text, "host_tracer_level: 9", "the text")
+        equal(calls.expect(PROFILE, profile_request(0)).empty_trace, False, "a duration of 0 has its usage")
+        wait_until(lambda: is_quiet(host, target), "the program to be free")
+
+
+@test
+def a_client_that_goes_frees_all(t):
+    host, targets = serve(t, 2)
+    with Calls(host.port) as calls:
+        calls.start(PROFILE, profile_request(LONG_MS, emit_xspace=False))
+        for target in targets:
+            target.ask("await 1")
+    wait_until(lambda: is_quiet(host, *targets), "the programs to be free")
+
+
+@test
+def a_program_that_dies_is_in_the_answer(t):
+    host, targets = serve(t, 2)
+    with Calls(host.port) as calls:
+        stream = begin(calls, profile_request(LONG_MS, emit_xspace=False), *targets)
+        targets[0].kill()
+        host.await_pids(targets[1].pid)
+        calls.terminate("mine")
+        traces = traces_of(calls.finish(stream).message)
+    equal({name: trace.count("burst") for name, trace in traces.items()}, {file_of(target): 7 for target in targets},
+          "spans")
+
+
+@test
+def a_stopped_server_does_not_hold_terminate(t):
+    host, (first, second) = serve(t, 2)
+    server = find_proftapd(first.pid)
+    os.kill(server, signal.SIGSTOP)
+    try:
+        with Calls(host.port) as calls:
+            answer = record(calls, named(profile_request(LONG_MS), second.pid), second)
+            equal(trace_of(answer.message).count("burst"), 7, "spans of the other one")
+    finally:
+        os.kill(server, signal.SIGCONT)
+
+
+@test
+def monitor_is_of_one(t):
+    host, targets = serve(t, 2)
+    request = schema("profiler_service").MonitorRequest(duration_ms=100, monitoring_level=1)
+    with Calls(host.port) as calls:
+        refused = calls.call(PROFILER + "Monitor", request, "MonitorResponse")
+        equal(refused.status, INVALID_ARGUMENT, "of two")
+        contains(refused.text, "2 programs are meant", "its text")
+        calls.headers = {"authority": f"{targets[1].pid}.localhost:{host.port}"}
+        shown = calls.expect(PROFILER + "Monitor", request, "MonitorResponse")
+        contains(shown.data, f"(pid {targets[1].pid})", "whom it shows")
+
+
+def call_session(calls, name, reply):
+    return calls.expect(PROFILER + name, getattr(schema("profiler_service"), f"{name}Request")(), reply)
+
+
+@test
+def a_continuous_session_is_where_it_was_begun(t):
+    host, (_, target) = serve(t, 2)
+    start = "StartContinuousProfiling"
+    with Calls(host.port) as calls:
+        refused = calls.call(PROFILER + start, profile_request(2000), "ContinuousProfilingResponse")
+        equal(refused.status, INVALID_ARGUMENT, "without a name")
+        request = named(profile_request(2000), target.pid)
+        calls.expect(PROFILER + start, request, "ContinuousProfilingResponse")
+        target.ask("await 1", "burst 5")
+        equal(trace_of(call_session(calls, "GetSnapshot", "ProfileResponse")).count("burst"), 5, "spans")
+        target.ask("burst 3")
+        equal(trace_of(call_session(calls, "GetSnapShot", "ProfileResponse")).count("burst"), 3, "by the old name")
+        call_session(calls, "StopContinuousProfiling", "StopContinuousProfilingResponse")
+        wait_until(lambda: is_quiet(host, target), "the program to be free")
+        calls.expect(PROFILER + "ContinuousProfiling", request, "ContinuousProfilingResponse")
+        call_session(calls, "StopContinuousProfiling", "StopContinuousProfilingResponse")
+
+
+@test
+def a_programs_own_server_ignores_the_key(t):
+    target = t.target().serve()
+    with Calls(target) as calls:
+        trace = trace_of(calls.expect(PROFILE, named(profile_request(20), "somebody")))
+    contains("".join(trace.space.warnings), "ptap_target: ignored: a host daemon takes it", "its warning")
+
+
+if __name__ == "__main__":
+    run()
