@@ -28,6 +28,8 @@
 /* From servers that another one asks, of which there are many at a time; those of this machine are not far. */
 #define REMOTE_WINDOW_BYTES (1 << 20)
 #define LOCAL_WINDOW_BYTES (256 << 10)
+/* Of what comes in: gRPC's own 16 KiB make eight times as many pieces. */
+#define FRAME_BYTES (128 << 10)
 /* Beside a reply: a window of others that nobody has read yet, in buffers that are not full, and gRPC's own. */
 #define ROOM_BYTES (32u << 20)
 
@@ -49,6 +51,7 @@ static grpc_channel *create_channel(int fd, const char *authority, const char *t
 		arg_int(GRPC_ARG_ENABLE_RETRIES, 0),
 		arg_int(GRPC_ARG_HTTP2_BDP_PROBE, 0),
 		arg_int(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, window_bytes),
+		arg_int(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, FRAME_BYTES),
 		arg_string(GRPC_ARG_DEFAULT_AUTHORITY, authority),
 		arg_quota(quota),
 	};

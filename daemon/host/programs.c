@@ -18,6 +18,8 @@
 
 /* For HTTP, which wants a name. */
 #define AUTHORITY "localhost"
+/* A server is one program's: it only looks whether there is a target. */
+#define PASSED_ON "here"
 
 void programs_init(struct programs *p)
 {
@@ -192,11 +194,15 @@ int programs_open_channel(struct programs *p, uint64_t id)
 int programs_connect(struct programs *p, uint64_t id, struct rpc_channel **out, struct diag *d)
 {
 	int fd = programs_open_channel(p, id);
+	int r;
 
 	if (fd < 0)
 		return diag_set(d, fd, "the program's server cannot be reached: %s",
 			fd == -ESRCH ? "it has just ended" : errno_words(fd));
-	return rpc_channel_new_narrow(fd, AUTHORITY, out, d);
+	r = rpc_channel_new_narrow(fd, AUTHORITY, out, d);
+	if (!r)
+		rpc_channel_set_target(*out, PASSED_ON);
+	return r;
 }
 
 void programs_note_begun(struct programs *p, uint64_t id, uid_t uid)

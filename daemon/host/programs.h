@@ -65,7 +65,10 @@ int programs_copy(
 
 /* A connected socket into the server of |id|, the caller's; -ESRCH: it is gone; or another negative errno. */
 int programs_open_channel(struct programs *p, uint64_t id);
-/* The same for calls, with little memory for what comes. 0, or a negative errno with |d|. Owner: *out is the caller's. */
+/*
+ * The same for calls, which say that they are passed on (rpc_channel_set_target()), with little memory for what comes. 0, or a
+ * negative errno with |d|. Owner: *out is the caller's.
+ */
 int programs_connect(struct programs *p, uint64_t id, struct rpc_channel **out, struct diag *d);
 
 /* |uid| has begun a continuous session there. */

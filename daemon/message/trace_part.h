@@ -13,6 +13,8 @@ struct progress;
 
 /* So much of the XSpace goes into one message: with its head it fits into one chunk. */
 #define TRACE_PART_BYTES (CHUNK_BYTES - 16)
+/* The same of a call that a host daemon passes on: that one holds a message of each of many streams. */
+#define TRACE_PART_PASSED_BYTES ((128u << 10) - 16)
 
 /* Each appends one message to |to|, which keeps the error. |xspace_bytes|: 0 while that is not known. */
 void trace_part_add_progress(struct chunks *to, const struct progress *p, uint64_t xspace_bytes);

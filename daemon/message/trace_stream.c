@@ -131,15 +131,25 @@ static int write_chunk(
 	return rpc_call_write(s->call, &message, s->config.idle_ms);
 }
 
+/* Who names a target asks by a host daemon. */
+static size_t find_part_bytes(const struct trace_stream *s)
+{
+	char target[2];
+
+	rpc_call_get_target(s->call, target, sizeof target);
+	return target[0] ? TRACE_PART_PASSED_BYTES : TRACE_PART_BYTES;
+}
+
 static int write_chunks(struct trace_stream *s, XXH3_state_t *sum)
 {
 	struct stream_room *room = stream_room_new();
 	uint64_t left = delivery_get_bytes(s->result.delivery);
+	size_t part_bytes = find_part_bytes(s);
 	int r = room ? 0 : -ENOMEM;
 
 	XXH3_64bits_reset(sum);
 	while (left && !r) {
-		size_t n = left < TRACE_PART_BYTES ? left : TRACE_PART_BYTES;
+		size_t n = left < part_bytes ? left : part_bytes;
 
 		r = write_chunk(s, room, sum, &n);
 		left -= n;

@@ -12,9 +12,13 @@ from checks import contains
 from fixture import NOBODY, check, equal, need_readable_tree, need_root, run, test, wait_until
 from hosts import Host, start_target
 from processes import PROFTAP, Process
+from profiler import Profiler
 from trace_file import Trace
 
 LONG_MS = 60000
+# A message of a stream that is passed on, at most; and spans that need several.
+PASSED_BYTES = 128 << 10
+N_LONG = 40000
 
 
 def serve(t, n):
@@ -154,6 +158,25 @@ def a_program_that_dies_in_mid_capture_delivers(t):
     target.kill()
     equal(capture.finish().trace.count("burst"), 7, "spans")
     host.await_pids()
+
+
+def sizes(port, target, n):
+    """Of the chunks of a trace with |n| spans."""
+    with Profiler(port) as profiler:
+        stream = profiler.capture(LONG_MS, session_id="sizes")
+        target.ask("await 1", f"burst {n}")
+        profiler.end_session("sizes")
+        delivery = profiler.deliver(stream)
+    equal(delivery.trace.count("burst"), n, "spans")
+    return [len(chunk) for chunk in delivery.chunks]
+
+
+@test
+def parts_are_short_where_many_may_be_under_way(t):
+    host, (target,) = serve(t, 1)
+    direct, passed = sizes(target.port, target, N_LONG), sizes(host.port, target, N_LONG)
+    check(max(direct) > PASSED_BYTES, f"this trace is too short to tell: {direct}")
+    check(max(passed) <= PASSED_BYTES < sum(passed), f"what the daemon holds at a time: {max(passed)} bytes")
 
 
 @test
