@@ -13,8 +13,15 @@
 #include "daemon/assembly/track.h"
 #include "daemon/assembly/windows.h"
 #include "daemon/drain/drain.h"
+#include "daemon/target/exit_note.h"
 #include "daemon/target/target.h"
 #include "trace/space.h"
+
+uint64_t assemble_find_cut(const struct assemble_input *in)
+{
+	return in->ended_ticks && in->ended_ticks < in->stop_ticks ? in->ended_ticks
+								   : in->stop_ticks;
+}
 
 static const char *line_name(const struct thread_log *log)
 {
@@ -61,7 +68,7 @@ static int finish_track(struct assembly *as, const struct assemble_input *in,
 	assembly_set_eras(as, log->eras, log->n_eras);
 	r = assembly_spool(as, log->track, log->slots, log->n_slots);
 	if (!r)
-		r = assembly_add_open(as, log, in->stop_ticks);
+		r = assembly_add_open(as, log, in->stop_ticks, assemble_find_cut(in));
 	if (!r)
 		r = assembly_flush(as, log->track);
 	return r ? r : add_stored_line(as, log, line_id);
@@ -77,8 +84,17 @@ static int add_thread(struct assembly *as, const struct assemble_input *in,
 	assembly_set_eras(as, log->eras, log->n_eras);
 	r = assembly_add(as, log->slots, log->n_slots);
 	if (!r)
-		r = assembly_add_open(as, log, in->stop_ticks);
+		r = assembly_add_open(as, log, in->stop_ticks, assemble_find_cut(in));
 	return r ? r : add_line(as, log, line_id);
+}
+
+/* What is known of it. */
+static int add_end(struct assembly *as, const struct assemble_input *in)
+{
+	char how[64];
+
+	exit_note_describe(as->target, in->stop_ticks, how, sizeof how);
+	return how[0] ? plane_set_string(as->plane, "ptap_ended", how) : 0;
 }
 
 static int describe(struct assembly *as, const struct assemble_input *in)
@@ -89,7 +105,8 @@ static int describe(struct assembly *as, const struct assemble_input *in)
 	plane->name = strdup(in->plane_name);
 	plane->id = in->plane_id;
 	return plane->name && !plane_set_int(plane, "process_id", as->target->pid) &&
-			       !plane_set_string(plane, "ptap_process_name", as->target->name)
+			       !plane_set_string(plane, "ptap_process_name", as->target->name) &&
+			       !add_end(as, in)
 		       ? 0
 		       : -ENOMEM;
 }

@@ -20,6 +20,7 @@ struct assemble_input {
 	uint64_t
 		window_ticks; /* async spans whose begin is not there are cut here; maybe later than start */
 	uint64_t stop_ticks;
+	uint64_t ended_ticks; /* the process had ended by then; 0: not before the stop */
 	int64_t end_ns; /* since the first pair of |timeline|: what is later is left out; 0: nothing is */
 	struct async_carry *carry; /* from part to part of a session; NULL: this is all there is */
 	uint64_t settled_ticks; /* marks of async spans behind it are the next part's */
@@ -29,6 +30,9 @@ struct assemble_input {
 	const _Atomic int *cancel; /* raised: the plane is not wanted any more; NULL ok */
 	struct assembly *assembly; /* NULL: nothing was spooled. Taken, also on failure */
 };
+
+/* Where what is still open of the process is cut. */
+uint64_t assemble_find_cut(const struct assemble_input *in);
 
 /*
  * Adds the process's plane with a line per thread and per counter, and lines for the async spans, to

@@ -221,7 +221,17 @@ int assembly_add(struct assembly *as, const struct slot *slots, size_t n_slots)
 	return as->error;
 }
 
-int assembly_add_open(struct assembly *as, const struct thread_log *log, uint64_t stop_ticks)
+/* Its thread, or its process, may have ended before. */
+static uint64_t find_cut(
+	const struct thread_log *log, const struct open_span *open, uint64_t cut_ticks)
+{
+	if (log->gone_ticks && log->gone_ticks < cut_ticks)
+		cut_ticks = log->gone_ticks;
+	return cut_ticks > open->start ? cut_ticks : open->start;
+}
+
+int assembly_add_open(
+	struct assembly *as, const struct thread_log *log, uint64_t stop_ticks, uint64_t cut_ticks)
 {
 	for (uint32_t i = log->n_open; i-- > 0 && !as->error;) {
 		const struct open_span *open = &log->open[i];
@@ -241,7 +251,7 @@ int assembly_add_open(struct assembly *as, const struct thread_log *log, uint64_
 			as->n_invalid++;
 			continue;
 		}
-		e.duration = stop_ticks - open->start;
+		e.duration = find_cut(log, open, cut_ticks) - open->start;
 		add_entry(as, &e);
 	}
 	return as->error;

@@ -76,8 +76,12 @@ void assembly_set_eras(struct assembly *as, const struct era *eras, size_t n_era
 /* Decodes |slots|: events, in the order of their ends, go to as->events; the rest where it belongs. 0 or as->error. */
 int assembly_add(struct assembly *as, const struct slot *slots, size_t n_slots);
 
-/* The spans that were open at |stop_ticks|, cut there. The innermost comes first, as if they ended now. */
-int assembly_add_open(struct assembly *as, const struct thread_log *log, uint64_t stop_ticks);
+/*
+ * The spans that were open at |stop_ticks|, cut at |cut_ticks|, not later, or when their thread ended. The innermost comes
+ * first, as if they ended now.
+ */
+int assembly_add_open(
+	struct assembly *as, const struct thread_log *log, uint64_t stop_ticks, uint64_t cut_ticks);
 
 /*
  * As assembly_add(), for a thread whose events go to as->spool: |track|. With as->gives_slots that gets the slots, too, when

@@ -146,7 +146,7 @@ static int take_end(struct builder *b, const struct async_mark *mark, int is_fir
 	return add_span(b, &span, start, mark->ticks);
 }
 
-/* What is still open at the end of its group is cut at the end of the capture. */
+/* What is still open at the end of its group is cut at the end of the capture, or of its process. */
 static int cut_open(struct builder *b)
 {
 	int r = 0;
@@ -154,7 +154,7 @@ static int cut_open(struct builder *b)
 	while (b->n_open && !r) {
 		const struct async_mark *mark = &b->asyncs->marks[b->open[--b->n_open]];
 		struct async_span span = {.id = mark->id, .name = mark->name, .is_unfinished = 1};
-		uint64_t stop = b->in->stop_ticks;
+		uint64_t stop = assemble_find_cut(b->in);
 
 		r = add_span(b, &span, mark->ticks, stop > mark->ticks ? stop : mark->ticks);
 		if (!r && b->in->carry)

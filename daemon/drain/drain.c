@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "daemon/drain/drain_ring.h"
 #include "daemon/drain/rings.h"
+#include "daemon/target/exit_note.h"
 #include "daemon/target/target.h"
 
 /* A thread that the recording was stopped for drops one span more at most. */
@@ -203,6 +204,7 @@ static void close_log(struct drain *d, uint32_t i, int *error)
 	struct thread_log *log = d->logs[d->log_of_ring[i]];
 
 	read_open_spans(d, log, error);
+	log->gone_ticks = exit_note_find_thread(d->target);
 	log->is_closed = 1;
 	d->log_of_ring[i] = -1;
 }

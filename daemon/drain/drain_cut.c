@@ -44,6 +44,7 @@ static void move_content(struct thread_log *log, struct thread_log *part)
 		.n_eras = log->n_eras,
 		.open = log->open,
 		.n_open = log->n_open,
+		.gone_ticks = log->gone_ticks,
 	};
 	memcpy(part->name, log->name, sizeof part->name);
 	move_losses(log, part);
@@ -184,6 +185,7 @@ static int join_logs(struct thread_log *older, struct thread_log *newer)
 	free(older->open);
 	older->open = newer->open;
 	older->n_open = newer->n_open;
+	older->gone_ticks = newer->gone_ticks;
 	newer->open = NULL;
 	thread_log_free(newer);
 	return 0;

@@ -14,6 +14,7 @@
 #include "daemon/drain/shares.h"
 #include "daemon/drain/thread_log.h"
 #include "daemon/drain/thread_window.h"
+#include "daemon/target/exit_note.h"
 #include "daemon/target/target.h"
 
 struct ended_thread {
@@ -158,6 +159,7 @@ void ended_threads_take(struct ended_threads *e, uint32_t i)
 		free(ended);
 		return;
 	}
+	log->gone_ticks = exit_note_find_thread(e->target);
 	ended->log = log;
 	ended->n_bytes = sizeof *ended + budget.used_bytes;
 	e->pool->allowed_bytes -=

@@ -43,6 +43,7 @@ struct thread_log {
 	uint64_t
 		n_left_out; /* entries that are older than what is here, and that there was no memory for */
 	int is_closed; /* its ring belongs to somebody else now */
+	uint64_t gone_ticks; /* its thread had ended by then; 0: nobody knows of it */
 	struct open_span *open;
 	uint32_t n_open;
 	struct open_drop drop; /* above these */

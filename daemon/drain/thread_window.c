@@ -85,6 +85,8 @@ void thread_window_limit(struct thread_log *log, uint64_t from_ticks, struct dra
 		log->lost_memory += log->n_left_out;
 	log->n_left_out = 0;
 	log->window_ticks = at < log->n_slots ? end : 0;
+	if (log->gone_ticks && log->gone_ticks < from_ticks)
+		log->n_open = 0;
 	if (at)
 		thread_log_forget(log, at < log->n_slots ? at : log->n_slots, budget);
 }

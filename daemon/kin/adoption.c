@@ -12,6 +12,7 @@
 #include "daemon/kernel/descriptors.h"
 #include "daemon/kernel/lineage.h"
 #include "daemon/kin/joins.h"
+#include "daemon/target/exit_note.h"
 
 /* The pidfd of a child. */
 struct watch {
@@ -36,6 +37,7 @@ static void on_child_exit(uv_poll_t *poll, int status, int events)
 
 	(void)status;
 	(void)events;
+	exit_note_take(&w->child->target, w->pidfd);
 	atomic_store(&w->child->target.has_exited, 1);
 	atomic_store(&w->joins->family->has_news, 1);
 	joins_wake_worker(w->joins);

@@ -18,6 +18,7 @@
 #include "daemon/recording/recording.h"
 #include "daemon/recording/recording_start.h"
 #include "daemon/recording/source.h"
+#include "daemon/target/exit_note.h"
 #include "daemon/target/target.h"
 #include "trace/space.h"
 
@@ -42,6 +43,7 @@ static int add_plane(struct capture_trace *t, struct source *s, struct async_car
 		.start_ticks = r->start.ticks,
 		.window_ticks = find_window_ticks(r),
 		.stop_ticks = r->stop.ticks,
+		.ended_ticks = exit_note_find(s->target, r->stop.ticks),
 		.end_ns = recording_find_end(r),
 		.carry = carry,
 		.settled_ticks = r->settled_ticks,

@@ -14,12 +14,16 @@
 #include "daemon/recording/join_words.h"
 #include "daemon/recording/recording.h"
 #include "daemon/recording/recording_start.h"
+#include "daemon/recording/source.h"
 #include "daemon/recording/spill.h"
+#include "daemon/target/exit_note.h"
 #include "daemon/target/target.h"
 #include "trace/space.h"
 
 /* What is not said of a start that was agreed upon. */
 #define MAX_LATE_NS NS_PER_MS
+/* So many children that were killed have a warning each. */
+#define MAX_KILLS 8
 
 /* What the client is to know. */
 static int add_request_warnings(struct capture_trace *t)
@@ -85,6 +89,30 @@ static int add_family_warnings(struct capture_trace *t)
 			"descriptors; raise RLIMIT_NOFILE",
 			rec->n_without_usage);
 	return r;
+}
+
+/* Of children that recorded something, each; of many the number is enough. */
+static int add_kill_warnings(struct capture_trace *t)
+{
+	const struct recording *rec = t->recording;
+	unsigned n = 0;
+	int r = 0;
+
+	for (size_t i = 1; i < rec->n_sources && !r; i++) {
+		const struct source *s = rec->sources[i];
+		char how[64];
+
+		if (!s->has_plane || !exit_note_is_kill(s->target, rec->stop.ticks))
+			continue;
+		exit_note_describe(s->target, rec->stop.ticks, how, sizeof how);
+		if (++n <= MAX_KILLS)
+			r = space_add_warning(t->space, "the forked child %d (%s) was %s",
+				(int)s->target->pid, s->target->name, how);
+	}
+	if (r || n <= MAX_KILLS)
+		return r;
+	return space_add_warning(
+		t->space, "further forked children that were killed: %u", n - MAX_KILLS);
 }
 
 static int add_halt_warning(struct capture_trace *t)
@@ -180,6 +208,8 @@ int capture_warnings_add(struct capture_trace *t, const struct capture_result *r
 		r = add_clock_warning(t);
 	if (!r)
 		r = add_family_warnings(t);
+	if (!r)
+		r = add_kill_warnings(t);
 	if (!r)
 		r = add_life_warning(t);
 	if (!r)

@@ -16,6 +16,7 @@
 #include "daemon/recording/capture.h"
 #include "daemon/recording/orders.h"
 #include "daemon/recording/source.h"
+#include "daemon/target/exit_note.h"
 #include "daemon/target/family.h"
 #include "daemon/target/target.h"
 
@@ -234,6 +235,7 @@ static void take_dead(struct recorder *r, size_t i)
 
 	if (get_source(r, i)->state == SOURCE_ENDED)
 		return;
+	exit_note_look(t);
 	for (uint32_t k = 0; k < t->n_rings; k++)
 		if (rings_is_used(t, k))
 			rings_free(t, k);

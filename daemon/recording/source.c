@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "daemon/assembly/assembly.h"
+#include "daemon/target/exit_note.h"
 #include "daemon/target/target.h"
 
 int source_new(struct target *target, struct drain_budget *budget, struct source **out)
@@ -70,6 +71,7 @@ void source_end(struct source *s, int *error)
 {
 	if (s->state == SOURCE_ENDED)
 		return;
+	exit_note_look(s->target);
 	begin_if_answered(s);
 	if (s->state == SOURCE_RECORDING)
 		drain_finish(&s->drain, error);

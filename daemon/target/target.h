@@ -45,6 +45,7 @@ struct target {
 	_Atomic int is_departed; /* its end was waited for, or is */
 	int is_another; /* it was an exec; known when its end was waited for. The worker's */
 	_Atomic int ending; /* its status + 1, once it is known; see target_find_ending() */
+	_Atomic uint64_t ended_ticks; /* 0: it has not, as far as is known; see exit_note.h */
 	struct ended_threads
 		*ended; /* has what freed rings held; NULL: nobody wants it. The worker's */
 	struct ring_notes *notes; /* a flight recorder's; NULL: none is on. The worker's */

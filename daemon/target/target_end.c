@@ -8,6 +8,7 @@
 #include "daemon/kernel/ending.h"
 #include "daemon/kernel/image.h"
 #include "daemon/kernel/owner.h"
+#include "daemon/target/exit_note.h"
 #include "daemon/target/target.h"
 
 #define MAX_EXEC_NS NS_PER_S
@@ -90,6 +91,7 @@ void target_await_end(struct target *t)
 {
 	int status = -1;
 
+	exit_note_look(t);
 	if (target_get_life(t) != TARGET_DEAD || atomic_load(&t->is_departed))
 		return;
 	target_find_uid(t);

@@ -3,6 +3,7 @@
 #include "tests/integration/ending.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,22 @@ void ending_exit(char *arguments)
 	(void)arguments;
 	PTAP_BEGIN("doomed");
 	_exit(3);
+}
+
+static void *leave_open(void *unused)
+{
+	PTAP_BEGIN("left open");
+	return unused;
+}
+
+void ending_thread(char *arguments)
+{
+	pthread_t thread;
+
+	(void)arguments;
+	if (pthread_create(&thread, NULL, leave_open, NULL) == 0)
+		pthread_join(thread, NULL);
+	printf("gone\n");
 }
 
 void ending_exec(char *arguments)

@@ -10,6 +10,9 @@ void ending_abort(char *arguments);
 /* _exit(3), with a span open. */
 void ending_exit(char *arguments);
 
+/* Of a thread, with a span open; of that only. */
+void ending_thread(char *arguments);
+
 /* Another run of itself in the same process; says "ready" again. */
 void ending_exec(char *arguments);
 

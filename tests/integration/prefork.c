@@ -128,6 +128,15 @@ static void live_idle(void)
 	pause();
 }
 
+/* Ended by itself, and not well. */
+static void live_leaving(void)
+{
+	PTAP_INSTANT("hello");
+	say_pid();
+	fflush(stdout);
+	_exit(4);
+}
+
 static void live_silent(void)
 {
 	say_pid();
@@ -143,6 +152,7 @@ static const struct kind kinds[] = {
 	{"own", live_own},
 	{"tracing", live_tracing},
 	{"idle", live_idle},
+	{"leaving", live_leaving},
 	{"silent", live_silent},
 };
 

@@ -16,8 +16,8 @@ RING_BYTES = 65536
 GONE_S = 2 * SLOWNESS
 
 
-def record(t, log_dir="-", ring_bytes=RING_BYTES):
-    env = {"PROFTAP_RECORDER": "1", **make_environment(t)}
+def record(t, log_dir="-", ring_bytes=RING_BYTES, **env):
+    env = {"PROFTAP_RECORDER": "1", **make_environment(t), **env}
     return t.target(**env).serve(0, ring_bytes, 0, "127.0.0.1", 0, 0, log_dir)
 
 

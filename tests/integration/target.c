@@ -229,6 +229,7 @@ static const struct command commands[] = {
 	{"abort", ending_abort},
 	{"exit", ending_exit},
 	{"exec", ending_exec},
+	{"end_thread", ending_thread},
 	{"leave", leave},
 	{"touch", touch},
 	{"lock", lock_memory},

@@ -46,6 +46,7 @@ void fixture_open_sized(uint32_t n_rings, uint32_t ring_bytes)
 	atomic_store(&fixture.arena->rings_allowed, n_rings);
 	guest->arena = fixture.arena;
 	guest->clock = clock_of_next;
+	atomic_store(&fixture.arena->clock, clock_of_next);
 	fill_target(&fixture.target, n_rings, size);
 }
 

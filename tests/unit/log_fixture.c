@@ -25,6 +25,7 @@ void log_open(void)
 	ck_assert_int_eq(timeline_add(&logs.timeline, stop), 0);
 	logs.space = NULL;
 	logs.carry = NULL;
+	logs.ended = 0;
 	logs.settled = LOG_STOP_TICKS - LOG_START_TICKS;
 }
 
@@ -113,6 +114,7 @@ void log_assemble_with(struct assembly *assembly)
 		.start_ticks = LOG_START_TICKS,
 		.window_ticks = LOG_START_TICKS,
 		.stop_ticks = LOG_STOP_TICKS,
+		.ended_ticks = logs.ended ? LOG_START_TICKS + logs.ended : 0,
 		.end_ns = logs.end_ns,
 		.carry = logs.carry,
 		.settled_ticks = LOG_START_TICKS + logs.settled,

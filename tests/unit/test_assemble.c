@@ -3,6 +3,7 @@
 #include "daemon/assembly/assemble.h"
 
 #include <check.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,6 +228,58 @@ START_TEST(cuts_open_spans_at_the_end)
 }
 END_TEST
 
+START_TEST(cuts_open_spans_where_their_thread_ended)
+{
+	struct thread_log *lives = log_add(1, "lives");
+	struct thread_log *gone = log_add(2, "gone");
+
+	gone->gone_ticks = LOG_START_TICKS + 2000;
+	log_put_open(lives, "open", 400);
+	log_put_open(gone, "left open", 400);
+	log_assemble();
+	expect(0, 0, "open", 100, 1000000 - 100);
+	expect(1, 0, "left open", 100, 400);
+	expect_int(1, 0, "unfinished", 1);
+}
+END_TEST
+
+/* What a thread of it begins while another one is at its end is not lost. */
+START_TEST(cuts_open_spans_where_the_process_ended)
+{
+	struct thread_log *log = log_add(1, "t");
+
+	logs.ended = 1600;
+	log->gone_ticks = LOG_START_TICKS + 2000;
+	log_put_open(log, "open", 400);
+	log_put_open(log, "begun meanwhile", 1608);
+	log_assemble();
+	expect(0, 0, "open", 100, 300);
+	expect(0, 1, "begun meanwhile", 402, 0);
+}
+END_TEST
+
+START_TEST(says_how_the_process_ended)
+{
+	struct target *t = logs.drain.target;
+
+	atomic_store(&t->ended_ticks, LOG_START_TICKS + 1600);
+	atomic_store(&t->ending, SIGSEGV + 1);
+	log_assemble();
+	ck_assert_str_eq(plane_find_text(logs.plane, "ptap_ended"), "killed by SIGSEGV");
+}
+END_TEST
+
+START_TEST(says_nothing_of_an_end_behind_the_stop)
+{
+	struct target *t = logs.drain.target;
+
+	atomic_store(&t->ended_ticks, LOG_STOP_TICKS + 1);
+	atomic_store(&t->ending, SIGSEGV + 1);
+	log_assemble();
+	ck_assert_ptr_null(plane_find_own_stat(logs.plane, "ptap_ended"));
+}
+END_TEST
+
 START_TEST(leaves_out_what_is_behind_the_agreed_end)
 {
 	struct thread_log *log = log_add(1, "t");
@@ -321,6 +374,10 @@ int main(void)
 	tcase_add_test(tcase, numbers_steps);
 	tcase_add_test(tcase, makes_a_line_per_counter);
 	tcase_add_test(tcase, cuts_open_spans_at_the_end);
+	tcase_add_test(tcase, cuts_open_spans_where_their_thread_ended);
+	tcase_add_test(tcase, cuts_open_spans_where_the_process_ended);
+	tcase_add_test(tcase, says_how_the_process_ended);
+	tcase_add_test(tcase, says_nothing_of_an_end_behind_the_stop);
 	tcase_add_test(tcase, leaves_out_what_is_behind_the_agreed_end);
 	tcase_add_test(tcase, reports_losses_by_reason);
 	tcase_add_test(tcase, sums_up_losses_of_many_threads);

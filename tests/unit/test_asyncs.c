@@ -115,6 +115,17 @@ START_TEST(joins_a_begin_and_an_end_of_another_thread)
 }
 END_TEST
 
+START_TEST(cuts_what_is_open_where_the_process_ended)
+{
+	logs.ended = 700 * LOG_TICKS_PER_NS;
+	begin(first, 1, 100);
+	begin(second, 2, 710);
+	log_assemble();
+	expect(0, 0, 1, 100, 700, "unfinished");
+	expect(0, 1, 2, 710, 710, "unfinished");
+}
+END_TEST
+
 START_TEST(keeps_names_and_ids_apart)
 {
 	begin(first, 1, 10);
@@ -347,6 +358,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, joins_a_begin_and_an_end_of_another_thread);
+	tcase_add_test(tcase, cuts_what_is_open_where_the_process_ended);
 	tcase_add_test(tcase, keeps_names_and_ids_apart);
 	tcase_add_test(tcase, puts_spans_that_follow_one_another_on_one_line);
 	tcase_add_test(tcase, puts_spans_that_overlap_on_lines_of_their_own);

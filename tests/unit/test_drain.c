@@ -143,6 +143,7 @@ static void *annotate_late(void *unused)
 
 START_TEST(takes_what_a_thread_wrote_before_its_end)
 {
+	uint64_t before = fixture_now();
 	const struct thread_log *log;
 
 	sem_init(&late.may_end, 0, 0);
@@ -159,6 +160,8 @@ START_TEST(takes_what_a_thread_wrote_before_its_end)
 	ck_assert(log->is_closed);
 	ck_assert_uint_eq(log->n_slots, 2);
 	ck_assert_str_eq(fixture_name_of(&log->slots[1]), "late");
+	ck_assert_uint_gt(log->gone_ticks, before);
+	ck_assert_uint_le(log->gone_ticks, fixture_now());
 	ck_assert_uint_eq(atomic_load(&fixture.arena->ring_state[0]), RING_FREE);
 }
 END_TEST

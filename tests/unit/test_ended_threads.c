@@ -83,6 +83,50 @@ START_TEST(all_of_a_short_life_is_kept)
 }
 END_TEST
 
+static void *leave_open(void *unused)
+{
+	PTAP_BEGIN("left open");
+	return unused;
+}
+
+/* As live(), with a span that nobody ends. Returns when its ring was freed at the latest. */
+static uint64_t live_unended(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, leave_open, NULL);
+	pthread_join(thread, NULL);
+	rings_free(&fixture.target, 0);
+	return fixture_now();
+}
+
+START_TEST(what_it_left_open_ends_when_it_was_seen_to_be_gone)
+{
+	uint64_t before = fixture_now();
+	uint64_t after = live_unended();
+
+	copy(0);
+	ck_assert_uint_eq(copies.logs[0]->n_open, 1);
+	ck_assert_uint_gt(copies.logs[0]->gone_ticks, before);
+	ck_assert_uint_le(copies.logs[0]->gone_ticks, after);
+	copy(before);
+	ck_assert_uint_eq(copies.logs[0]->n_open, 1);
+	copy(after + 1);
+	ck_assert_uint_eq(copies.logs[0]->n_open, 0);
+}
+END_TEST
+
+START_TEST(it_did_not_outlive_its_process)
+{
+	uint64_t end = fixture_now();
+
+	atomic_store(&fixture.target.ended_ticks, end);
+	live_unended();
+	copy(0);
+	ck_assert_uint_eq(copies.logs[0]->gone_ticks, end);
+}
+END_TEST
+
 START_TEST(a_life_that_filled_its_ring_says_what_it_overwrote)
 {
 	live(3 * FIXTURE_SLOTS + 5);
@@ -325,6 +369,8 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, all_of_a_short_life_is_kept);
+	tcase_add_test(tcase, what_it_left_open_ends_when_it_was_seen_to_be_gone);
+	tcase_add_test(tcase, it_did_not_outlive_its_process);
 	tcase_add_test(tcase, a_life_that_filled_its_ring_says_what_it_overwrote);
 	tcase_add_test(tcase, beyond_the_bound_the_first_goes_and_is_counted);
 	tcase_add_test(tcase, the_last_one_stays_however_large_it_is);

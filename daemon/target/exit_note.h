@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When processes and threads ended, as far as this server noticed, in ticks of what is recorded: what they had open goes no
+ * further.
+ *
+ * Threads: any.
+ */
+#ifndef DAEMON_EXIT_NOTE_H
+#define DAEMON_EXIT_NOTE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct target;
+
+/* If |t| is TARGET_DEAD: notes that it was so now, if that is not known yet. Takes no memory. */
+void exit_note_look(struct target *t);
+
+/* The child |t| has ended, says |pidfd|: the same, and how it ended, if the kernel tells. */
+void exit_note_take(struct target *t, int pidfd);
+
+/* When it ended, or |now_ticks| if it had not by then. */
+uint64_t exit_note_find(const struct target *t, uint64_t now_ticks);
+
+/* Of a thread of |t| that is gone: it had ended by then. Not 0. */
+uint64_t exit_note_find_thread(const struct target *t);
+
+/* "killed by SIGSEGV", "with exit status 3", or "": it had not ended by |now_ticks|, or nobody knows how. */
+void exit_note_describe(const struct target *t, uint64_t now_ticks, char *text, size_t size);
+
+/* Whether it had been killed by a signal by then, as far as is known. */
+int exit_note_is_kill(const struct target *t, uint64_t now_ticks);
+
+#endif
