@@ -11,23 +11,38 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/scan.h"
 
 #define PF_EXITING 4u /* <linux/sched.h>, the kernel's own; proc_pid_stat(5) points there */
+
+/* |p|: behind the name. */
+static int parse_stat(const char *p, struct proc_stat *s)
+{
+	uint64_t user, system;
+
+	scan_blanks(&p);
+	if (!*p || *p == '\n')
+		return 0;
+	s->state = *p++;
+	if (!scan_words(&p, 6) || !scan_number(&p, &s->minor_faults) || !scan_words(&p, 1) ||
+		!scan_number(&p, &s->major_faults) || !scan_words(&p, 1) ||
+		!scan_number(&p, &user) || !scan_number(&p, &system) || !scan_words(&p, 4) ||
+		!scan_number(&p, &s->n_threads) || !scan_words(&p, 1) ||
+		!scan_number(&p, &s->start_ticks) || !scan_words(&p, 1) ||
+		!scan_number(&p, &s->rss_pages))
+		return 0;
+	s->cpu_ticks = user + system;
+	return 1;
+}
 
 int proc_stat_parse(const char *text, struct proc_stat *out)
 {
 	/* No field behind the name has a parenthesis. */
 	const char *end = strrchr(text, ')');
-	uint64_t user, system;
 	struct proc_stat s;
 
-	if (!end || sscanf(end + 1,
-			    " %c %*s %*s %*s %*s %*s %*s %" SCNu64 " %*s %" SCNu64 " %*s %" SCNu64
-			    " %" SCNu64 " %*s %*s %*s %*s %" SCNu64 " %*s %" SCNu64 " %*s %" SCNu64,
-			    &s.state, &s.minor_faults, &s.major_faults, &user, &system,
-			    &s.n_threads, &s.start_ticks, &s.rss_pages) != 8)
+	if (!end || !parse_stat(end + 1, &s))
 		return -EINVAL;
-	s.cpu_ticks = user + system;
 	*out = s;
 	return 0;
 }
