@@ -5,12 +5,10 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/clock.h"
-#include "daemon/assembly/counters.h"
+#include "daemon/assembly/counter_drawing.h"
 #include "daemon/usage/usage.h"
-#include "trace/space.h"
 
 #define PERCENT_OF_NS (100.0 / (double)NS_PER_S)
 
@@ -33,45 +31,6 @@ static const struct {
 	[USAGE_DISK_WRITTEN] = {"process disk write bytes/s", 1, 1},
 };
 
-struct drawing {
-	struct plane *plane;
-	int64_t start_ns;
-	int64_t length_ns;
-	uint32_t name_value; /* stat name */
-	uint32_t name; /* event name of the counter that is being drawn */
-	struct counters counters;
-};
-
-static int begin(struct drawing *g, const char *name)
-{
-	g->name = names_intern(&g->plane->event_names, name, strlen(name));
-	return g->name == NAMES_NONE ? -ENOMEM : 0;
-}
-
-/* A sample a moment before the start or after the stop belongs to the recording. */
-static int64_t place(const struct drawing *g, int64_t at_ns)
-{
-	int64_t since_ns = at_ns - g->start_ns;
-
-	if (since_ns < 0)
-		return 0;
-	return since_ns < g->length_ns ? since_ns : g->length_ns;
-}
-
-static int draw(struct drawing *g, int64_t at_ns, double value)
-{
-	struct trace_stat stat = {
-		.name = g->name_value,
-		.type = STAT_DOUBLE,
-		/* Nobody reads more digits. */
-		.value.f64 = round(value * 100) / 100,
-	};
-	struct trace_event event = {.start_ns = place(g, at_ns), .name = g->name};
-
-	event.stats = plane_add_stats(g->plane, &stat, 1);
-	return event.stats ? counters_add(&g->counters, g->plane, &event) : -ENOMEM;
-}
-
 /* From one total to the next; a total that goes back (it should not) counts as none. */
 static double rate(uint64_t from, uint64_t to, int64_t from_ns, int64_t to_ns)
 {
@@ -80,7 +39,7 @@ static double rate(uint64_t from, uint64_t to, int64_t from_ns, int64_t to_ns)
 	return (double)(to - from) * (double)NS_PER_S / (double)(to_ns - from_ns);
 }
 
-static int draw_rate(struct drawing *g, const struct usage *u, enum usage_metric m)
+static int draw_rate(struct counter_drawing *g, const struct usage *u, enum usage_metric m)
 {
 	uint32_t bit = 1u << m;
 	double last = NAN;
@@ -93,28 +52,29 @@ static int draw_rate(struct drawing *g, const struct usage *u, enum usage_metric
 		if (!(a->known & b->known & bit))
 			continue;
 		last = rows[m].scale * rate(a->value[m], b->value[m], a->at_ns, b->at_ns);
-		r = draw(g, a->at_ns, last);
+		r = counter_drawing_add(g, a->at_ns, last);
 	}
-	return r || isnan(last) ? r : draw(g, u->samples[u->n_samples - 1].at_ns, last);
+	return r || isnan(last) ? r
+				: counter_drawing_add(g, u->samples[u->n_samples - 1].at_ns, last);
 }
 
-static int draw_level(struct drawing *g, const struct usage *u, enum usage_metric m)
+static int draw_level(struct counter_drawing *g, const struct usage *u, enum usage_metric m)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < u->n_samples && !r; i++)
 		if (u->samples[i].known & 1u << m)
-			r = draw(g, u->samples[i].at_ns,
+			r = counter_drawing_add(g, u->samples[i].at_ns,
 				rows[m].scale * (double)u->samples[i].value[m]);
 	return r;
 }
 
-static int draw_process(struct drawing *g, const struct usage *u)
+static int draw_process(struct counter_drawing *g, const struct usage *u)
 {
 	int r = 0;
 
 	for (int m = 0; m < N_USAGE_METRICS && !r; m++) {
-		r = begin(g, rows[m].name);
+		r = counter_drawing_begin(g, rows[m].name);
 		if (!r)
 			r = rows[m].is_rate ? draw_rate(g, u, (enum usage_metric)m)
 					    : draw_level(g, u, (enum usage_metric)m);
@@ -122,25 +82,25 @@ static int draw_process(struct drawing *g, const struct usage *u)
 	return r;
 }
 
-static int draw_thread(struct drawing *g, const struct usage_thread *thread)
+static int draw_thread(struct counter_drawing *g, const struct usage_thread *thread)
 {
 	char name[80];
 	double last = 0;
 	int r;
 
 	snprintf(name, sizeof name, "thread cpu %% %s (%d)", thread->name, (int)thread->tid);
-	r = begin(g, name);
+	r = counter_drawing_begin(g, name);
 	for (size_t i = 0; i + 1 < thread->n && !r; i++) {
 		const struct usage_reading *a = &thread->v[i];
 
 		last = PERCENT_OF_NS * rate(a[0].run_ns, a[1].run_ns, a[0].at_ns, a[1].at_ns);
-		r = draw(g, a->at_ns, last);
+		r = counter_drawing_add(g, a->at_ns, last);
 	}
-	return r ? r : draw(g, thread->v[thread->n - 1].at_ns, last);
+	return r ? r : counter_drawing_add(g, thread->v[thread->n - 1].at_ns, last);
 }
 
 /* A thread that used nothing has no line. */
-static int draw_threads(struct drawing *g, const struct usage_threads *t)
+static int draw_threads(struct counter_drawing *g, const struct usage_threads *t)
 {
 	int r = 0;
 
@@ -152,18 +112,15 @@ static int draw_threads(struct drawing *g, const struct usage_threads *t)
 
 int usage_add_lines(const struct usage *u, int64_t start_ns, int64_t stop_ns, struct plane *plane)
 {
-	struct drawing g = {
-		.plane = plane,
-		.start_ns = start_ns,
-		.length_ns = stop_ns - start_ns,
-		.name_value = names_intern(&plane->stat_names, "value", 5),
-	};
-	int r = g.name_value == NAMES_NONE ? -ENOMEM : draw_process(&g, u);
+	struct counter_drawing g;
+	int r = counter_drawing_init(&g, plane, start_ns, stop_ns);
 
+	if (!r)
+		r = draw_process(&g, u);
 	if (!r)
 		r = draw_threads(&g, &u->threads);
 	if (!r)
-		r = counters_add_lines(&g.counters, plane, NULL);
-	counters_deinit(&g.counters);
+		r = counter_drawing_finish(&g);
+	counter_drawing_deinit(&g);
 	return r;
 }

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Things that are measured; see subject.h. */
+#include "daemon/machine/subject.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+
+static float *slot_of(struct subject *s, uint64_t n)
+{
+	return &s->values[n % HISTORY_SAMPLES * s->n_rows];
+}
+
+static void forget(struct subject *s, uint64_t n)
+{
+	float *slot = slot_of(s, n);
+
+	for (unsigned i = 0; i < s->n_rows; i++)
+		slot[i] = NAN;
+}
+
+struct subject *subject_new(
+	const struct metric_group *group, uint64_t id, const char *name, unsigned n_rows)
+{
+	struct subject *s = calloc(1, sizeof *s + n_rows * HISTORY_SAMPLES * sizeof *s->values);
+
+	if (!s)
+		return NULL;
+	s->group = group;
+	s->id = id;
+	s->n_rows = n_rows;
+	strncpy(s->name, name, sizeof s->name - 1);
+	return s;
+}
+
+void subject_begin(struct subject *s, uint64_t n)
+{
+	uint64_t gap = n - s->last < HISTORY_SAMPLES ? n - s->last : HISTORY_SAMPLES;
+
+	if (gap > 1)
+		memset(s->total_ns, 0, sizeof s->total_ns);
+	forget(s, n);
+	for (uint64_t i = 1; i < gap; i++)
+		forget(s, n - i);
+	s->last = n;
+}
+
+void subject_set(struct subject *s, unsigned row, double value)
+{
+	if (s->n_rows)
+		slot_of(s, s->last)[row] = (float)value;
+}
+
+void subject_count(struct subject *s, unsigned row, uint64_t total, int64_t now_ns)
+{
+	int64_t passed_ns = now_ns - s->total_ns[row];
+
+	if (s->total_ns[row] && passed_ns > 0 && total >= s->total[row])
+		subject_set(s, row,
+			s->group->rows[row].scale * (double)(total - s->total[row]) *
+				(double)NS_PER_S / (double)passed_ns);
+	s->total[row] = total;
+	s->total_ns[row] = now_ns;
+}
+
+void subject_repeat(struct subject *s, unsigned row)
+{
+	if (s->last > s->first)
+		subject_set(s, row, subject_get(s, row, s->last - 1));
+}
+
+double subject_get(const struct subject *s, unsigned row, uint64_t n)
+{
+	if (row >= s->n_rows || n < s->first || n > s->last || s->last - n >= HISTORY_SAMPLES)
+		return (double)NAN;
+	return (double)s->values[n % HISTORY_SAMPLES * s->n_rows + row];
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A machine whose files are a test's: see fake_root.h. Its samples are a second apart, whatever the time. */
+#ifndef TESTS_UNIT_MACHINE_FIXTURE_H
+#define TESTS_UNIT_MACHINE_FIXTURE_H
+
+#include "daemon/machine/history.h"
+#include "daemon/machine/machine.h"
+
+extern struct machine_fixture {
+	struct machine *machine; /* NULL until machine_fixture_open() */
+	int64_t now_ns; /* of the last sample, CLOCK_MONOTONIC */
+	struct machine_process programs[MACHINE_MAX_PROCESSES + 8];
+	size_t n_programs;
+} machine_fixture;
+
+/* A checked fixture: an empty root. */
+void machine_fixture_set_up(void);
+void machine_fixture_tear_down(void);
+
+/* Opens it on the files that have been written. |nvml| as in struct machine_config. */
+void machine_fixture_open(const char *nvml);
+
+/* A sample, a second after the one before. */
+void machine_fixture_sample(void);
+
+/* What |text| says, "disk sda read", was in the last sample; NAN: unknown, or no such thing. */
+double machine_fixture_get(const char *text);
+
+size_t machine_fixture_count(void); /* things in the history */
+
+/* A program with id |id|, after the others. */
+void machine_fixture_add_program(uint64_t id, pid_t pid, const char *name);
+void machine_fixture_remove_program(size_t i);
+
+#endif
