@@ -25,6 +25,7 @@
 #include "daemon/kernel/self.h"
 #include "daemon/kernel/socket_file.h"
 #include "daemon/kin/announcement.h"
+#include "daemon/machine/machine.h"
 #include "rpc/server.h"
 
 /* How long calls in flight may take when it is told to end. */
@@ -42,6 +43,7 @@ struct host {
 	struct rpc_server *rpc;
 	uv_loop_t loop;
 	uv_signal_t signals[2];
+	uv_timer_t sampler;
 };
 
 static const int end_signals[] = {SIGTERM, SIGINT};
@@ -74,6 +76,7 @@ static void end(struct host *h)
 	uv_walk(&h->loop, close_handle, NULL);
 	uv_run(&h->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&h->loop);
+	machine_free(h->service.machine);
 }
 
 /* Serving. */
@@ -182,6 +185,32 @@ static int watch_signals(struct host *h, struct diag *d)
 	return r ? diag_set(d, r, "signals: %s", uv_strerror(r)) : 0;
 }
 
+static void on_sample(uv_timer_t *timer)
+{
+	struct host *h = timer->data;
+
+	machine_sample(h->service.machine, monotonic_ns());
+}
+
+/* From the beginning, so that ten minutes are there when somebody looks. */
+static int start_sampling(struct host *h, struct diag *d)
+{
+	const struct machine_config config = {
+		.root = "",
+		.list = programs_list_processes,
+		.context = &h->programs,
+	};
+	int r = machine_new(&config, &h->service.machine);
+
+	if (r)
+		return diag_set(d, r, "usage of the machine: %s", errno_words(r));
+	h->sampler.data = h;
+	r = uv_timer_init(&h->loop, &h->sampler);
+	if (!r)
+		r = uv_timer_start(&h->sampler, on_sample, 0, MACHINE_INTERVAL_MS);
+	return r ? diag_set(d, r, "timer: %s", uv_strerror(r)) : 0;
+}
+
 static int start(struct host *h, struct diag *d)
 {
 	int r = uv_loop_init(&h->loop);
@@ -191,7 +220,9 @@ static int start(struct host *h, struct diag *d)
 	r = watch_signals(h, d);
 	if (!r)
 		r = open_registry(h, d);
-	return r ? r : open_door(h, d);
+	if (!r)
+		r = open_door(h, d);
+	return r ? r : start_sampling(h, d);
 }
 
 static void init(struct host *h, const struct settings *settings)

@@ -9,6 +9,7 @@
 #include "daemon/calls/service.h"
 
 struct caller;
+struct machine;
 struct programs;
 struct rpc_call;
 struct rpc_method;
@@ -17,6 +18,7 @@ struct host_service {
 	struct service
 		service; /* the first: what the handlers of all servers know; it has no session */
 	struct programs *programs;
+	struct machine *machine; /* what it uses; NULL only when memory ran out */
 	const char *operators; /* as in caller_identify() */
 	int64_t since_ns; /* Unix time */
 };

@@ -14,6 +14,7 @@
 #include "base/grow.h"
 #include "daemon/host/caller.h"
 #include "daemon/kin/announcement.h"
+#include "daemon/machine/machine.h"
 #include "rpc/client.h"
 
 /* For HTTP, which wants a name. */
@@ -168,6 +169,22 @@ int programs_copy(
 	r = copy_visible(p, caller, out, n_out);
 	pthread_mutex_unlock(&p->mutex);
 	return r;
+}
+
+size_t programs_list_processes(void *context, struct machine_process *out, size_t max)
+{
+	struct programs *p = context;
+	size_t n;
+
+	pthread_mutex_lock(&p->mutex);
+	n = p->n < max ? p->n : max;
+	for (size_t i = 0; i < n; i++) {
+		out[i] = (struct machine_process){
+			.id = p->v[i].id, .pid = p->v[i].pid, .uid = p->v[i].uid};
+		memccpy(out[i].name, p->v[i].status.name, '\0', sizeof out[i].name - 1);
+	}
+	pthread_mutex_unlock(&p->mutex);
+	return n;
 }
 
 int programs_open_channel(struct programs *p, uint64_t id)

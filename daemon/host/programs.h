@@ -17,6 +17,7 @@
 
 struct caller;
 struct diag;
+struct machine_process;
 struct rpc_channel;
 
 struct program {
@@ -62,6 +63,9 @@ int programs_list(struct programs *p, const struct caller *caller, int wait_ms,
 /* The same without asking. */
 int programs_copy(
 	struct programs *p, const struct caller *caller, struct program **out, size_t *n_out);
+
+/* The ids, pids, uids and names of the first |max| of them, by id: how many. For machine_config.list; |context| is a struct programs. */
+size_t programs_list_processes(void *context, struct machine_process *out, size_t max);
 
 /* A connected socket into the server of |id|, the caller's; -ESRCH: it is gone; or another negative errno. */
 int programs_open_channel(struct programs *p, uint64_t id);
