@@ -53,3 +53,11 @@ def bench_usage(out, _):
         words = line.split()
         out.figure(f"usage, one sample, {words[1]} threads", words[3], "us", "",
                    f"longest call {words[6]} us")
+
+
+def bench_machine(out, _):
+    out.method("machine: processor time of one sample of what a machine uses, as proftapd --host takes it each second, with that "
+               "many programs; the aim is 0.2 % of a core; median of 21")
+    for line in run_lines("bench_machine"):
+        words = line.split()
+        out.figure(f"machine, one sample, {words[1]} programs", words[3], "us", "<= 2000")
