@@ -22,6 +22,12 @@ void hold_init(struct hold *h, const struct target *t, const struct socket_file 
 		.interval_ns = FIRST_INTERVAL_NS,
 		.until_ns = now_ns + HELD_NS,
 	};
+	hold_mark_make(&h->mark, way, t->name);
+}
+
+void hold_deinit(struct hold *h)
+{
+	hold_mark_remove(&h->mark);
 }
 
 static int is_another(struct hold *h)
@@ -36,7 +42,8 @@ int hold_is_over(struct hold *h, int64_t now_ns)
 {
 	if (now_ns >= h->until_ns || !h->way || !socket_file_is_there(h->way))
 		return 1;
-	return is_another(h) || (!h->is_owed && target_has_ended_well(h->target));
+	return hold_mark_is_gone(&h->mark) || is_another(h) ||
+	       (!h->is_owed && target_has_ended_well(h->target));
 }
 
 int64_t hold_get_due(struct hold *h, int64_t now_ns)

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/futex.h"
+#include "base/log.h"
 #include "daemon/kernel/ending.h"
 #include "daemon/recording/capture.h"
 #include "daemon/session/hold.h"
@@ -80,6 +81,10 @@ static void hold(struct recorder_work *w)
 			break;
 		futex_wait_until(&s->recorder_news, news, hold_get_due(&h, monotonic_ns()));
 	}
+	if (hold_mark_is_gone(&h.mark))
+		log_info(LOG_TARGET, "what pid %d left is given up: others have died since",
+			(int)s->family->main->pid);
+	hold_deinit(&h);
 }
 
 static void save(struct recorder_work *w)

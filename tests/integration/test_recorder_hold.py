@@ -18,6 +18,7 @@ from recorded import GONE_S, await_gone, end, files, is_closed, listed_state, on
 from running import make_environment, need_preload
 
 N = 20000
+N_HELD = 4  # of one name
 
 
 @test
@@ -225,6 +226,20 @@ def a_later_server_of_the_same_pid_ends_a_hold(t):
         os.rename(path + ".later", path)
         await_gone(server)
         check(os.path.exists(path), "the later one's socket is gone")
+
+
+@test
+def of_a_program_that_crashes_again_and_again_the_last_are_held(t):
+    crashes = [hold(t) for _ in range(N_HELD + 2)]
+    for _, server in crashes[:2]:
+        await_gone(server)
+    held = crashes[2:]
+    equal([listed_state(t, target) for target, _ in held], ["ended"] * N_HELD, "the states of the last")
+    for target, server in held:
+        with Profiler(private_socket(t, target)) as calls:
+            equal(calls.look_back().count("burst"), 5, "spans")
+        await_gone(server)
+    equal(sorted((t.dir / "runtime" / "proftap").iterdir()), [], "what is left of them")
 
 
 @test

@@ -3,13 +3,16 @@
 #include "daemon/session/hold.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "daemon/kernel/socket_file.h"
 #include "daemon/target/target.h"
+#include "tests/unit/fake_root.h"
 
 #define BEGIN_NS (77 * NS_PER_S)
 #define END_NS (BEGIN_NS + 300 * NS_PER_S)
@@ -18,21 +21,24 @@ static struct target target; /* nobody knows how it has ended */
 static struct socket_file way;
 static struct hold hold;
 
+static void make_way(struct socket_file *f, const char *name)
+{
+	fake_root_write(name, "");
+	snprintf(f->path, sizeof f->path, "%s%s", fake_root, name);
+	socket_file_note(f);
+}
+
 static void set_up(void)
 {
-	int fd;
-
-	snprintf(way.path, sizeof way.path, "/tmp/proftap-hold-XXXXXX");
-	fd = mkstemp(way.path);
-	ck_assert_int_ge(fd, 0);
-	close(fd);
-	socket_file_note(&way);
+	fake_root_make();
+	make_way(&way, "/42.sock");
 	hold_init(&hold, &target, &way, 0, BEGIN_NS);
 }
 
 static void tear_down(void)
 {
-	unlink(way.path);
+	hold_deinit(&hold);
+	fake_root_remove();
 }
 
 START_TEST(five_minutes)
@@ -76,6 +82,89 @@ START_TEST(the_first_look_is_soon)
 }
 END_TEST
 
+/* Marks. */
+
+/* That of the |i|th of some that ended one after the other. */
+static void mark(struct hold_mark *m, unsigned i, const char *name)
+{
+	const struct timespec times[2] = {{.tv_sec = i}, {.tv_sec = i}};
+	struct socket_file at;
+	char file[32];
+
+	snprintf(file, sizeof file, "/%u.sock", 100 + i);
+	make_way(&at, file);
+	hold_mark_make(m, &at, name);
+	ck_assert_int_eq(hold_mark_is_gone(m), 0);
+	ck_assert_int_eq(utimensat(AT_FDCWD, m->file.path, times, 0), 0);
+}
+
+#define N_MARKS 20u
+
+START_TEST(of_one_name_the_last_four_are_held)
+{
+	struct hold_mark marks[N_MARKS];
+	struct hold_mark other;
+
+	hold_deinit(&hold);
+	mark(&other, 0, "other");
+	for (unsigned i = 0; i < N_MARKS; i++)
+		mark(&marks[i], 1 + i, "name");
+	for (unsigned i = 0; i < N_MARKS; i++)
+		ck_assert_msg(hold_mark_is_gone(&marks[i]) == (i < N_MARKS - 4), "%u", i);
+	ck_assert_int_eq(hold_mark_is_gone(&other), 0);
+}
+END_TEST
+
+START_TEST(of_all_the_last_sixteen_are_held)
+{
+	struct hold_mark marks[N_MARKS];
+	char name[16];
+
+	hold_deinit(&hold);
+	for (unsigned i = 0; i < N_MARKS; i++) {
+		snprintf(name, sizeof name, "name %u", i);
+		mark(&marks[i], i, name);
+	}
+	for (unsigned i = 0; i < N_MARKS; i++)
+		ck_assert_msg(hold_mark_is_gone(&marks[i]) == (i < N_MARKS - 16), "%u", i);
+}
+END_TEST
+
+START_TEST(a_hold_that_has_lost_its_place_is_over)
+{
+	ck_assert_int_eq(hold_is_over(&hold, BEGIN_NS), 0);
+	ck_assert_int_eq(unlink(hold.mark.file.path), 0);
+	ck_assert_int_eq(hold_is_over(&hold, BEGIN_NS), 1);
+}
+END_TEST
+
+START_TEST(its_mark_goes_with_it_and_no_others)
+{
+	char path[sizeof hold.mark.file.path];
+	struct hold_mark later;
+
+	snprintf(path, sizeof path, "%s", hold.mark.file.path);
+	ck_assert_int_eq(access(path, F_OK), 0);
+	/* Of a later program with that pid. */
+	hold_mark_make(&later, &way, "later");
+	hold_deinit(&hold);
+	ck_assert_int_eq(access(path, F_OK), 0);
+	hold_mark_remove(&later);
+	ck_assert_int_ne(access(path, F_OK), 0);
+}
+END_TEST
+
+START_TEST(without_a_mark_it_is_held)
+{
+	struct socket_file nowhere = {.path = "/nowhere/at/all/42.sock"};
+	struct hold_mark m;
+
+	hold_mark_make(&m, &nowhere, "name");
+	ck_assert_int_eq(hold_mark_is_gone(&m), 0);
+	hold_mark_remove(&m);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("hold");
@@ -87,6 +176,11 @@ int main(void)
 	tcase_add_test(tcase, as_long_as_there_is_a_way);
 	tcase_add_test(tcase, looks_are_ever_more_seldom_until_the_end);
 	tcase_add_test(tcase, the_first_look_is_soon);
+	tcase_add_test(tcase, of_one_name_the_last_four_are_held);
+	tcase_add_test(tcase, of_all_the_last_sixteen_are_held);
+	tcase_add_test(tcase, a_hold_that_has_lost_its_place_is_over);
+	tcase_add_test(tcase, its_mark_goes_with_it_and_no_others);
+	tcase_add_test(tcase, without_a_mark_it_is_held);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
