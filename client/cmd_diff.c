@@ -18,6 +18,7 @@
 #include "trace/report/diff.h"
 #include "trace/report/diff_report.h"
 #include "trace/report/digest.h"
+#include "trace/report/page.h"
 
 #define MAX_UNTOLD 20 /* names that are told one by one */
 
@@ -57,7 +58,7 @@ static const struct command_option options[] = {
 		"exit with 1 if the median of a step or name rose by more, and not by chance"},
 	{"top", 0, COMMAND_OPTION_INT, AT(n_top), 1, 1000000000, NULL, "N",
 		"names shown of each list; default 20, with --json all"},
-	{"width", 0, COMMAND_OPTION_INT, AT(width), 40, 100000, NULL, "COLUMNS",
+	{"width", 0, COMMAND_OPTION_INT, AT(width), PAGE_MIN_WIDTH, 100000, NULL, "COLUMNS",
 		"of the text; default: the terminal's, or 80"},
 	OPEN_VIEW_OPTIONS(struct settings, view),
 };

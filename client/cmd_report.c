@@ -16,6 +16,7 @@
 #include "client/process/terminal.h"
 #include "client/view/open_view.h"
 #include "trace/report/digest.h"
+#include "trace/report/page.h"
 #include "trace/report/report.h"
 
 struct settings {
@@ -83,7 +84,7 @@ static const struct command_option options[] = {
 		"besides, the names of each thread"},
 	{"slow", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_slow, "FACTOR",
 		"tell steps that take longer than this times the median; default 1.5"},
-	{"width", 0, COMMAND_OPTION_INT, AT(width), 40, 100000, NULL, "COLUMNS",
+	{"width", 0, COMMAND_OPTION_INT, AT(width), PAGE_MIN_WIDTH, 100000, NULL, "COLUMNS",
 		"of the text; default: the terminal's, or 80"},
 	OPEN_VIEW_OPTIONS(struct settings, view),
 };

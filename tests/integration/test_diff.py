@@ -43,7 +43,10 @@ def what_takes_longer_is_found_and_nothing_else(t):
     diff(a, b, "--fail-above", "20.5%")
     diff(b, a, "--fail-above", "10%")
     diff(a, b, "--fail-above", "10%", "--exclude", "forward")
-    check(max(map(len, done.stdout.splitlines())) <= 80, "80 columns")
+    for width in (76, 80):
+        text = diff(a, b, "--fail-above", "10%", "--width", str(width), code=1).stdout.replace(f"{t.dir}/", "")
+        check(max(map(len, text.splitlines())) <= width, f"more than {width} columns: {text}")
+        contains(text, "  too much\n", "the text")
 
 
 @test

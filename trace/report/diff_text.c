@@ -35,9 +35,6 @@ static const char marks[] = {
 	[DIFF_SURE] = '*',
 };
 
-#define LEGEND \
-	"\n* durations differ, not by chance (p < 0.01)  ~ may be chance  ? too few to tell\n"
-
 /* --- cells --------------------------------------------------------------------------------- */
 
 static void put_head(struct writing *w, const char *title)
@@ -156,13 +153,22 @@ static void put_trace(
 
 	page_put(&w->page, "%s: ", which);
 	page_put_text(&w->page, path, 4096);
-	fprintf(w->page.out, "\n   %s",
+	page_end_line(&w->page);
+	page_put(&w->page, "   %s",
 		page_format_duration(cell, sub_saturated(g->end_ns, g->begin_ns)));
-	fprintf(w->page.out, " · spans %s", quantity_count(g->totals.n_spans).text);
-	fprintf(w->page.out, " on %s %s", quantity_count(g->totals.n_threads).text,
-		g->totals.n_threads == 1 ? "thread" : "threads");
-	fprintf(w->page.out, " · steps %s", quantity_count(g->totals.n_steps).text);
-	fprintf(w->page.out, " · dropped %s", quantity_count(g->totals.n_dropped).text);
+	page_put_part(&w->page, "spans %s on %s thread%s", quantity_count(g->totals.n_spans).text,
+		quantity_count(g->totals.n_threads).text, g->totals.n_threads == 1 ? "" : "s");
+	page_put_part(&w->page, "steps %s", quantity_count(g->totals.n_steps).text);
+	page_put_part(&w->page, "dropped %s", quantity_count(g->totals.n_dropped).text);
+	page_end_line(&w->page);
+}
+
+static void put_legend(struct writing *w)
+{
+	page_end_line(&w->page);
+	page_put_part(&w->page, "* durations differ, not by chance (p < 0.01)");
+	page_put_part(&w->page, "~ may be chance");
+	page_put_part(&w->page, "? too few");
 	page_end_line(&w->page);
 }
 
@@ -171,7 +177,7 @@ static void put_end(struct writing *w)
 	size_t n = w->diff->n_same;
 
 	if (w->has_marks)
-		fputs(LEGEND, w->page.out);
+		put_legend(w);
 	if (!w->diff->n)
 		fputs("\nno difference", w->page.out);
 	else if (n)

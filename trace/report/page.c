@@ -17,11 +17,16 @@
 #define MAX_BYTES_PER_COLUMN 16
 #define MAX_MESSAGE 1000
 #define MAX_REMARK 32
+#define MAX_PART 128
+#define SEPARATOR_COLUMNS 3
+#define INDENT_COLUMNS 2
 #define MIN_NAME 8
 
 void page_init(struct page *p, FILE *out, size_t width, bool has_color)
 {
 	*p = (struct page){.out = out, .width = width ? width : PAGE_WIDTH, .has_color = has_color};
+	if (p->width < PAGE_MIN_WIDTH)
+		p->width = PAGE_MIN_WIDTH;
 	p->utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", NULL);
 	if (p->utf8)
 		p->before = uselocale(p->utf8);
@@ -104,6 +109,24 @@ void page_put(struct page *p, const char *format, ...)
 	p->column += n > 0 ? (size_t)n : 0;
 }
 
+void page_put_part(struct page *p, const char *format, ...)
+{
+	char part[MAX_PART];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(part, sizeof part, format, args);
+	va_end(args);
+	if (p->column && p->column + SEPARATOR_COLUMNS + strlen(part) > p->width) {
+		page_end_line(p);
+		page_put(p, "%*s", INDENT_COLUMNS, "");
+	} else if (p->column) {
+		fputs(" · ", p->out);
+		p->column += SEPARATOR_COLUMNS;
+	}
+	page_put(p, "%s", part);
+}
+
 void page_end_line(struct page *p)
 {
 	putc('\n', p->out);
@@ -130,17 +153,28 @@ void page_put_message(struct page *p, const char *kind, const char *text)
 	page_end_line(p);
 }
 
+/* Columns of a remark and the blanks before it, of |n_left|: what is too much for the row shares with the name. */
+static size_t measure_remark(const char *remark, size_t n_left)
+{
+	size_t used;
+
+	if (!remark)
+		return 0;
+	fit(remark, strlen(remark), MAX_REMARK, &used);
+	return used + 2 + MIN_NAME <= n_left ? used + 2 : n_left / 2;
+}
+
 void page_end_row(struct page *p, const char *name, const char *remark)
 {
-	size_t n_remark = remark ? strnlen(remark, MAX_REMARK) + 2 : 0;
-	size_t n_taken = p->column + 2 + n_remark;
+	size_t n_taken = p->column + 2;
+	size_t n_left = p->width > n_taken + MIN_NAME ? p->width - n_taken : MIN_NAME;
+	size_t n_remark = measure_remark(remark, n_left);
 
 	fputs("  ", p->out);
-	page_put_text(p, *name ? name : "(no name)",
-		p->width > n_taken + MIN_NAME ? p->width - n_taken : MIN_NAME);
-	if (remark) {
+	page_put_text(p, *name ? name : "(no name)", n_left - n_remark);
+	if (n_remark > 2) {
 		fputs("  ", p->out);
-		page_put_text(p, remark, MAX_REMARK);
+		page_put_text(p, remark, n_remark - 2);
 	}
 	page_end_line(p);
 }

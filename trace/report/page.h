@@ -15,6 +15,7 @@
 #define PAGE_CELL 8 /* columns of a number, and a blank before it */
 #define PAGE_CELL_BYTES 32
 #define PAGE_WIDTH 80
+#define PAGE_MIN_WIDTH 76 /* what the numbers of a row and a short name take */
 
 struct page {
 	FILE *out;
@@ -25,7 +26,7 @@ struct page {
 	locale_t before;
 };
 
-/* |width| 0: PAGE_WIDTH. page_deinit() in any case. */
+/* |width| 0: PAGE_WIDTH; less than PAGE_MIN_WIDTH is that. page_deinit() in any case. */
 void page_init(struct page *p, FILE *out, size_t width, bool has_color);
 void page_deinit(struct page *p);
 
@@ -33,6 +34,8 @@ void page_deinit(struct page *p);
 void page_put_text(struct page *p, const char *text, size_t n_columns);
 /* Text of ours, in ASCII. */
 void page_put(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same as the next part of a line, behind " · "; on a line of its own where it does not fit any more. */
+void page_put_part(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A line that begins and ends with it. */
 void page_put_title(struct page *p, const char *title);
 /* "warning: text", on a line of any length. */

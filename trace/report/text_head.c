@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/cleanup.h"
@@ -15,6 +16,7 @@
 #include "trace/report/text.h"
 
 #define MAX_HOSTS 16
+#define MAX_HOST 64
 
 static void put_session(struct text *t)
 {
@@ -51,16 +53,33 @@ static void put_time(struct text *t)
 		page_format_duration(end, g->end_ns));
 }
 
+/* On a line of its own where it may not fit any more. */
+static void put_host(struct page *p, const char *name)
+{
+	if (p->column + 2 + strnlen(name, MAX_HOST) > p->width) {
+		page_end_line(p);
+		page_put(p, " ");
+	}
+	page_put(p, " ");
+	page_put_text(p, name, MAX_HOST);
+}
+
 static void put_hosts(struct text *t, const struct names *hosts)
 {
-	for (uint32_t i = 0; i < hosts->n_texts && i < MAX_HOSTS; i++) {
-		page_put(&t->page, "%s", i ? ", " : hosts->n_texts > 1 ? "hosts " : "host ");
-		page_put_text(&t->page, hosts->texts[i], 64);
+	uint32_t n_shown = hosts->n_texts < MAX_HOSTS ? hosts->n_texts : MAX_HOSTS;
+	char rest[32];
+
+	if (!n_shown)
+		return;
+	page_put(&t->page, "host%s", hosts->n_texts > 1 ? "s" : "");
+	for (uint32_t i = 0; i < n_shown; i++) {
+		page_put(&t->page, "%s", i ? "," : "");
+		put_host(&t->page, hosts->texts[i]);
 	}
-	if (hosts->n_texts > MAX_HOSTS)
-		fprintf(t->page.out, " and %u more", hosts->n_texts - MAX_HOSTS);
-	if (hosts->n_texts)
-		page_end_line(&t->page);
+	snprintf(rest, sizeof rest, "and %u more", hosts->n_texts - n_shown);
+	if (hosts->n_texts > n_shown)
+		put_host(&t->page, rest);
+	page_end_line(&t->page);
 }
 
 static void put_processes(struct text *t)
@@ -73,37 +92,39 @@ static void put_processes(struct text *t)
 		n_devices += view->origins[i].is_device;
 	if (view->n_origins == 1 && view->origins[0].is_real) {
 		page_put(&t->page, "process ");
-		page_put_text(&t->page, text_label_process(view, 0, label), 200);
+		page_put_text(&t->page, text_label_process(view, 0, label),
+			t->page.width - t->page.column);
 		page_end_line(&t->page);
 	} else if (view->n_origins > 1) {
-		page_put(&t->page, "processes %zu", view->n_origins - n_devices);
+		page_put_part(&t->page, "processes %zu", view->n_origins - n_devices);
 		if (n_devices)
-			fprintf(t->page.out, " · devices %zu", n_devices);
+			page_put_part(&t->page, "devices %zu", n_devices);
 		page_end_line(&t->page);
 	}
+}
+
+static void put_total(struct page *p, const char *what, uint64_t n)
+{
+	if (n)
+		page_put_part(p, "%s %s", what, quantity_count(n).text);
 }
 
 static void put_totals(struct text *t)
 {
 	const struct report_totals *n = &t->digest->totals;
-	FILE *out = t->page.out;
+	struct page *p = &t->page;
 
-	fprintf(out, "spans %s", quantity_count(n->n_spans).text);
-	fprintf(out, " on %s %s", quantity_count(n->n_threads).text,
-		n->n_threads == 1 ? "thread" : "threads");
-	if (n->n_asyncs)
-		fprintf(out, " · async spans %s", quantity_count(n->n_asyncs).text);
-	if (n->n_instants)
-		fprintf(out, " · instants %s", quantity_count(n->n_instants).text);
-	if (n->n_flow_marks)
-		fprintf(out, " · flow marks %s", quantity_count(n->n_flow_marks).text);
-	fprintf(out, " · counters %s", quantity_count(n->n_counters).text);
-	fprintf(out, " (%s samples)", quantity_count(n->n_counter_samples).text);
-	fprintf(out, " · steps %s", quantity_count(n->n_steps).text);
-	fprintf(out, " · dropped %s", quantity_count(n->n_dropped).text);
-	if (n->n_unfinished)
-		fprintf(out, " · unfinished %s", quantity_count(n->n_unfinished).text);
-	page_end_line(&t->page);
+	page_put_part(p, "spans %s on %s thread%s", quantity_count(n->n_spans).text,
+		quantity_count(n->n_threads).text, n->n_threads == 1 ? "" : "s");
+	put_total(p, "async spans", n->n_asyncs);
+	put_total(p, "instants", n->n_instants);
+	put_total(p, "flow marks", n->n_flow_marks);
+	page_put_part(p, "counters %s (%s samples)", quantity_count(n->n_counters).text,
+		quantity_count(n->n_counter_samples).text);
+	page_put_part(p, "steps %s", quantity_count(n->n_steps).text);
+	page_put_part(p, "dropped %s", quantity_count(n->n_dropped).text);
+	put_total(p, "unfinished", n->n_unfinished);
+	page_end_line(p);
 }
 
 static void put_messages(struct text *t, const char *kind, const struct names *texts)

@@ -198,11 +198,15 @@ void text_put_each_thread(struct text *t)
 	for (size_t i = 0; i < g->n_tracks && t->options->by_thread; i++) {
 		const struct digest_track *track = &g->tracks[i];
 		struct table table = make_table(t, name_columns, &track->rows);
+		char about[64];
 
-		page_put(&t->page, "\nthread ");
-		page_put_text(&t->page, track->track->name, 64);
-		page_put(&t->page, " (%" PRId64 "): ", track->track->line->id);
-		page_put(&t->page, "%s spans", quantity_count(track->n_of_kind[DIGEST_SPAN]).text);
+		snprintf(about, sizeof about, " (%" PRId64 "): %s spans", track->track->line->id,
+			quantity_count(track->n_of_kind[DIGEST_SPAN]).text);
+		page_end_line(&t->page);
+		page_put(&t->page, "thread ");
+		page_put_text(&t->page, track->track->name,
+			t->page.width - t->page.column - strlen(about));
+		page_put(&t->page, "%s", about);
 		page_end_line(&t->page);
 		put_table(t, &table);
 	}

@@ -163,7 +163,7 @@ static void put_name(struct text *t, const char *word, uint32_t name, size_t n_c
 static void put_neighbours(struct text *t, const struct gap *gap, size_t n_reserved)
 {
 	size_t n_taken = t->page.column + 2 + sizeof "after , before " - 1 + n_reserved;
-	size_t n_columns = t->page.width > n_taken + 16 ? (t->page.width - n_taken) / 2 : 8;
+	size_t n_columns = t->page.width > n_taken + 8 ? (t->page.width - n_taken) / 2 : 4;
 
 	page_put(&t->page, "  ");
 	if (gap->after == BUSY_NO_NAME)
