@@ -122,6 +122,19 @@ START_TEST(names_are_matched_and_excluded)
 }
 END_TEST
 
+START_TEST(what_ends_at_from_is_in_and_what_begins_at_to_is_not)
+{
+	add("ends before", 10, 9, 0);
+	add("ends then", 10, 10, 0);
+	add("begins before", 29, 5, 0);
+	add("begins then", 30, 5, 0);
+	selection.from_ns = 20;
+	selection.to_ns = 30;
+	make();
+	ck_assert_str_eq(view_list(&view->tracks[0]), "ends then 10+10, begins before 29+5");
+}
+END_TEST
+
 START_TEST(tracks_are_chosen_by_name_or_id)
 {
 	add("a", 0, 1, 0);
@@ -260,6 +273,10 @@ START_TEST(kernels_are_truncated)
 		{"(anonymous namespace)::k(int)", "(anonymous namespace)::k"},
 		{"Foo::operator()(int)", "Foo::operator()"},
 		{"std::ostream& operator<<(std::ostream&)", "operator<<"},
+		{"bool operator< <int>(int, int)", "operator<"},
+		{"bool operator<= <int>(int, int)", "operator<="},
+		{"Iterator<int>::operator->()", "Iterator::operator->"},
+		{"int operator>><int>(int)", "operator>>"},
 		{"void foo(int) [clone .kd]", "foo"},
 		{"MemcpyD2H 4 bytes", "MemcpyD2H 4 bytes"},
 		{"a < b", "a < b"},
@@ -318,6 +335,7 @@ int main(void)
 	tcase_add_test(tcase, what_is_no_iteration_is_refused);
 	tcase_add_test(tcase, what_is_no_pattern_is_refused);
 	tcase_add_test(tcase, names_are_matched_and_excluded);
+	tcase_add_test(tcase, what_ends_at_from_is_in_and_what_begins_at_to_is_not);
 	tcase_add_test(tcase, tracks_are_chosen_by_name_or_id);
 	tcase_add_test(tcase, devices_and_hosts_can_be_apart);
 	tcase_add_test(tcase, what_begins_in_wanted_steps_is_left);

@@ -127,6 +127,9 @@ static void truncate_kernel(const char *name, char *out)
 			start = n_kept + 1;
 		for (size_t n = whole ? whole : 1; n; n--)
 			out[n_kept++] = *p++;
+		/* It keeps apart the parameters of operator<. */
+		if (whole && p[0] == ' ' && p[1] == '<')
+			p++;
 	}
 	out[n_kept] = '\0';
 }
