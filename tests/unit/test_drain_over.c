@@ -241,6 +241,29 @@ START_TEST(tells_only_the_losses_of_its_own_time)
 }
 END_TEST
 
+/* Nor for a log: entries, of any length, of which some are overwritten before anybody comes. */
+START_TEST(counts_the_entries_of_a_thread_that_has_no_log)
+{
+	uint64_t begun;
+	uint64_t head;
+
+	write_some(30);
+	drained.budget.max_bytes = 0;
+	begin();
+	begun = n_written;
+	write_some(50);
+	drained_visit();
+	ck_assert_uint_eq(drained.drain.n_logs, 0);
+	ck_assert_uint_eq(drained.drain.lost_memory, 50);
+	head = fixture_head(0);
+	while (fixture_head(0) < head + 2 * FIXTURE_SLOTS)
+		write_some(1);
+	drained_visit();
+	drained_visit();
+	ck_assert_uint_eq(drained.drain.lost_memory, n_written - begun);
+}
+END_TEST
+
 /* For want of memory: entries go, and are not taken for overwritten ones. */
 START_TEST(leaves_out_what_there_is_no_memory_for)
 {
@@ -285,6 +308,7 @@ int main(void)
 	tcase_add_test(tcase, goes_on_when_the_mode_changes);
 	tcase_add_test(tcase, tells_only_the_losses_of_its_own_time);
 	tcase_add_test(tcase, leaves_out_what_there_is_no_memory_for);
+	tcase_add_test(tcase, counts_the_entries_of_a_thread_that_has_no_log);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
