@@ -66,6 +66,16 @@ def a_snapshot_takes_no_more_than_a_share_of_what_is_left_by_then(t):
 
 
 @test
+def what_there_is_no_memory_for_at_all_is_counted_by_record(t):
+    target = t.target(PROFTAP_RECORDER="1").serve(0, MIB, 0, "127.0.0.1", 0, 0, t.dir / "logs", 1)
+    target.ask("count 2000")  # of two slots each
+    with Profiler(target) as calls:
+        trace = calls.look_back()
+    equal((numbers_in(trace), trace.host_stat("dropped_traces")), ([], 2000), "numbers, and dropped ones")
+    target.ask("stop")  # its server would hold what it has no memory for
+
+
+@test
 def a_run_that_the_program_asks_for_takes_no_more_either(t):
     cgroup, target = crowd(t, 6)
     equal(target.ask("snapshot memory is low"), "0", "ptap_snapshot")
