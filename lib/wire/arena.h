@@ -26,8 +26,8 @@
  * one; from 1.0 on a newer proftapd serves older libraries of the same major. Tests build others.
  */
 #ifndef ARENA_VERSION_LOW
-#define ARENA_VERSION_LOW 2u
-#define ARENA_VERSION_HIGH 2u
+#define ARENA_VERSION_LOW 3u
+#define ARENA_VERSION_HIGH 3u
 #endif
 
 #define ARENA_HEAD_BYTES 8192u
@@ -91,8 +91,8 @@ struct arena_trace {
 
 /*
  * A snapshot of the flight recorder that the program asks for. The library moves it from NONE to FILLING to ASKED and
- * wakes the server by the futex |guest|; the server to TAKEN, and to NONE when the run is written, or was not: then its
- * journal says why.
+ * wakes the server by the futex |guest|; the server to TAKEN, and to NONE when the run is written, or was not: then
+ * |trouble| says why, and its journal.
  *
  * Who fills can be killed at it, or stopped for long: the next one that asks takes the place of a filling that is older
  * than ARENA_SNAPSHOT_FILLING_MS. So the word says since when, and which of the texts is filled, each time the next one: who
@@ -112,6 +112,8 @@ enum arena_snapshot_state {
 struct arena_snapshot {
 	/* enum arena_snapshot_state | number of the text << 2 | CLOCK_MONOTONIC in ms << 4, of the filling */
 	_Atomic uint32_t word;
+	/* why the last run that was to be written was not, a negative errno; by the server */
+	_Atomic int32_t trouble;
 	char why[ARENA_SNAPSHOT_TEXTS][128]; /* terminated */
 };
 
@@ -189,6 +191,7 @@ struct arena {
 	char address[64];
 
 	_Alignas(64) _Atomic uint32_t strings_used; /* bytes taken from the string table */
+	_Atomic uint32_t strings_ready; /* of the table's, those that have memory; by the program */
 	_Atomic uint32_t rings_ready; /* rings below this are mapped on both sides */
 	_Atomic uint32_t rings_allowed; /* by the memory there is: threads may map up to this */
 	_Atomic uint64_t lost_no_ring; /* annotations of threads that got no ring */

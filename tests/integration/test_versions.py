@@ -49,13 +49,13 @@ def check_works(t, target):
 @test
 def a_library_too_old_for_proftapd_is_told_both_versions(t):
     check_no_start(t, FOLDER / "proftapd_newer", errno.ECHILD, "proftapd: the library speaks layout "
-                   "2 to 2, this proftapd 3 to 4; install the same version of both")
+                   "3 to 3, this proftapd 4 to 5; install the same version of both")
 
 
 @test
 def a_library_too_new_for_proftapd_is_told_both_versions(t):
-    check_no_start(t, PROFTAPD, errno.ECHILD, "proftapd: the library speaks layout 3 to 4, this "
-                   "proftapd 2 to 2; install the same version of both",
+    check_no_start(t, PROFTAPD, errno.ECHILD, "proftapd: the library speaks layout 4 to 5, this "
+                   "proftapd 3 to 3; install the same version of both",
                    program=FOLDER / "target_newer")
 
 

@@ -10,8 +10,8 @@
 
 #include "lib/wire/arena.h"
 
-#define NUMBER 2u
-#define SUM UINT32_C(0xe2ad4b0c)
+#define NUMBER 3u
+#define SUM UINT32_C(0x380bfdc1)
 
 struct place {
 	size_t offset;
@@ -55,6 +55,7 @@ static const struct place places[] = {
 	IN_ARENA(name),
 	IN_ARENA(address),
 	IN_ARENA(strings_used),
+	IN_ARENA(strings_ready),
 	IN_ARENA(rings_ready),
 	IN_ARENA(rings_allowed),
 	IN_ARENA(lost_no_ring),
@@ -76,6 +77,7 @@ static const struct place places[] = {
 	IN_TRACE(log_dir),
 	IN_TRACE(options),
 	IN_SNAPSHOT(word),
+	IN_SNAPSHOT(trouble),
 	IN_SNAPSHOT(why),
 	IN_RING(head),
 	IN_RING(limit),
