@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The string table; see strings.h. Space is taken with one atomic addition, so two threads never write
+ * The string table; see strings.h. Space is taken in one atomic step, so two threads never write
  * to the same bytes; a thread that dies in between, or gets no memory, leaves a hole that no record refers to.
  */
 #include "lib/record/strings.h"
@@ -10,6 +10,30 @@
 
 #include "lib/record/map.h"
 #include "lib/wire/arena.h"
+
+#define PAGE_BYTES 4096u
+
+/*
+ * Memory for what is before |end|: a page at a time, so that most names cost no system call. Whoever is first in a page need
+ * not be the first that gets as far as this, so it is had from where there surely is some.
+ */
+static int make_ready(struct arena *arena, uint32_t end)
+{
+	uint32_t ready = atomic_load_explicit(&arena->strings_ready, memory_order_relaxed);
+	uint32_t wanted = (end + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1);
+	int r;
+
+	if (end <= ready)
+		return 0;
+	r = map_populate(arena_strings(arena) + ready, wanted - ready);
+	if (r)
+		return r;
+	while (ready < wanted &&
+		!atomic_compare_exchange_weak_explicit(&arena->strings_ready, &ready, wanted,
+			memory_order_relaxed, memory_order_relaxed))
+		;
+	return 0;
+}
 
 uint32_t strings_append(struct arena *arena, const char *text)
 {
@@ -23,9 +47,9 @@ uint32_t strings_append(struct arena *arena, const char *text)
 			return STRING_ID_LOST;
 	} while (!atomic_compare_exchange_weak_explicit(
 		&arena->strings_used, &at, at + need, memory_order_relaxed, memory_order_relaxed));
-	to = arena_strings(arena) + at;
-	if (map_populate(to, need))
+	if (make_ready(arena, at + need))
 		return STRING_ID_LOST;
+	to = arena_strings(arena) + at;
 	memcpy(to + sizeof n, text, n);
 	memcpy(to, &n, sizeof n);
 	return at / 8u;

@@ -25,6 +25,7 @@ static uint32_t used(void)
 
 static int is_out_of_memory;
 static _Thread_local const char *populated;
+static unsigned n_populated;
 
 /* In place of libc's. Where the kernel has no page left, this fails, and touching one is SIGBUS. */
 int madvise(void *at, size_t n, int advice)
@@ -33,6 +34,7 @@ int madvise(void *at, size_t n, int advice)
 		errno = EFAULT;
 		return -1;
 	}
+	n_populated += advice == MADV_POPULATE_WRITE;
 	if (advice == MADV_POPULATE_WRITE)
 		populated = (const char *)at + n;
 	return (int)syscall(SYS_madvise, at, n, advice);
@@ -51,6 +53,38 @@ START_TEST(touches_no_page_that_cannot_be_had)
 	at = used();
 	ck_assert_uint_eq(fixture_add_string("kept"), at / 8);
 	ck_assert(populated >= arena_strings(fixture.arena) + used());
+}
+END_TEST
+
+START_TEST(asks_for_memory_once_for_each_page)
+{
+	char text[32];
+
+	n_populated = 0;
+	for (int i = 0; i < N_TEXTS; i++) {
+		snprintf(text, sizeof text, "name %d", i);
+		ck_assert_uint_ne(fixture_add_string(text), STRING_ID_LOST);
+		ck_assert(populated >= arena_strings(fixture.arena) + used());
+	}
+	ck_assert_uint_gt(used(), 4096);
+	ck_assert_uint_eq(n_populated, (used() + 4095) / 4096);
+}
+END_TEST
+
+/* Others wrote on while it was at the end of a page, and one of them had no memory for the next. */
+START_TEST(makes_up_for_those_that_had_none)
+{
+	fixture_add_string("first");
+	is_out_of_memory = 1;
+	atomic_fetch_add(&fixture.arena->strings_used, 4096 - 64);
+	for (int i = 0; i < 10; i++)
+		fixture_add_string("behind the page");
+	is_out_of_memory = 0;
+	atomic_fetch_add(&fixture.arena->strings_used, 2 * 4096);
+	n_populated = 0;
+	ck_assert_uint_ne(fixture_add_string("kept"), STRING_ID_LOST);
+	ck_assert_uint_eq(n_populated, 1);
+	ck_assert_uint_eq(atomic_load(&fixture.arena->strings_ready), (used() + 4095) & ~4095u);
 }
 END_TEST
 
@@ -217,6 +251,8 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, fixture_open, fixture_close);
 	tcase_add_test(tcase, touches_no_page_that_cannot_be_had);
+	tcase_add_test(tcase, asks_for_memory_once_for_each_page);
+	tcase_add_test(tcase, makes_up_for_those_that_had_none);
 	tcase_add_test(tcase, registers_a_place_once);
 	tcase_add_test(tcase, keeps_ids_in_later_captures);
 	tcase_add_test(tcase, cuts_long_names);

@@ -19,8 +19,8 @@
  *
  * Cost while nobody records: one relaxed load and a branch; arguments are not evaluated. While
  * recording: one clock read at each end, a store into the thread's own ring in shared memory. No lock,
- * no malloc, no system call (but for each thread's first span, which maps its ring). A full ring drops
- * the new record and counts it.
+ * no malloc, no system call (but for each thread's first span, which maps its ring, and once for 4 KiB of
+ * names that are new). A full ring drops the new record and counts it.
  *
  * Threads: everything here may be called from any thread. The annotations may also be used in a
  * signal handler: one that interrupts another annotation of its thread is dropped and counted.
