@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looks at rings that are faster than they: what nobody has judged is said. */
+#include "daemon/session/lookout.h"
+
+#include <check.h>
+#include <proftap/proftap.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/log.h"
+#include "base/profile_options.h"
+#include "daemon/drain/trigger_watch.h"
+#include "daemon/recording/recorder.h"
+#include "daemon/recording/source.h"
+#include "tests/unit/guest_fixture.h"
+
+static struct lookout lookout;
+static struct recorder recorder;
+static struct source source;
+static struct source *sources[] = {&source};
+static char said[512];
+static int n_said;
+
+static void hear(enum log_level level, enum log_area area, const char *text, void *unused)
+{
+	(void)area;
+	(void)unused;
+	ck_assert_int_le(level, LOG_LEVEL_WARN);
+	snprintf(said, sizeof said, "%s", text);
+	n_said++;
+}
+
+static void set_up(void)
+{
+	struct profile_options o;
+	struct diag d = DIAG_INIT;
+
+	fixture_open();
+	fixture_overwrite(1);
+	atomic_store(&fixture.arena->guest, 4242);
+	atomic_store(&fixture.arena->word, fixture_start(1));
+	source = (struct source){.target = &fixture.target, .state = SOURCE_RECORDING};
+	recorder.recording.sources = sources;
+	recorder.recording.n_sources = 1;
+	profile_options_init(&o);
+	ck_assert_int_eq(profile_options_parse(&o, "ptap_trigger_counter=queue>10", &d), 0);
+	ck_assert_int_eq(lookout_init(&lookout, &o, &d), 0);
+	profile_options_deinit(&o);
+	lookout_begin(&lookout, &recorder);
+	n_said = 0;
+	log_set_sink(hear, NULL);
+}
+
+static void tear_down(void)
+{
+	log_set_sink(NULL, NULL);
+	trigger_watch_close(&fixture.target);
+	lookout_deinit(&lookout);
+	fixture_close();
+}
+
+static void write_and_look(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		PTAP_INSTANT("point");
+	lookout.due_ns = 0;
+	lookout_look(&lookout, &recorder);
+}
+
+START_TEST(what_was_overwritten_before_a_look_is_said_once)
+{
+	write_and_look(FIXTURE_SLOTS / 2);
+	write_and_look(FIXTURE_SLOTS / 2);
+	ck_assert_int_eq(n_said, 0);
+	write_and_look(2 * FIXTURE_SLOTS);
+	ck_assert_int_eq(n_said, 1);
+	ck_assert_msg(
+		strstr(said, "it overwrites annotations before they are looked at"), "%s", said);
+	write_and_look(2 * FIXTURE_SLOTS);
+	ck_assert_int_eq(n_said, 1);
+}
+END_TEST
+
+START_TEST(a_recorder_that_is_turned_on_again_says_it_again)
+{
+	write_and_look(2 * FIXTURE_SLOTS);
+	tear_down();
+	set_up();
+	write_and_look(2 * FIXTURE_SLOTS);
+	ck_assert_int_eq(n_said, 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("lookout");
+	SRunner *runner = srunner_create(suite);
+	TCase *tests = tcase_create("outrun");
+
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_test(tests, what_was_overwritten_before_a_look_is_said_once);
+	tcase_add_test(tests, a_recorder_that_is_turned_on_again_says_it_again);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
