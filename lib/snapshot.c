@@ -44,6 +44,15 @@ static int check(const struct arena *arena, struct diag *d)
 	return 0;
 }
 
+/* Of the run before, or when the recorder was turned on. */
+static int tell_trouble(const struct arena *arena, int trouble, struct diag *d)
+{
+	return diag_set(d, trouble < 0 ? trouble : -EIO,
+		"ptap_snapshot: the server could not write to %s when it last tried (its journal has "
+		"more); this one is tried, too",
+		arena->log_dir);
+}
+
 /* It sleeps on the word |guest|: a wake-up that comes just before it does so is missed. */
 static void wake_server(struct arena *arena, uint32_t asked)
 {
@@ -90,6 +99,7 @@ int ptap_snapshot(const char *why)
 	_uncancelled_ int cancel_state = cancel_disable();
 	char text[sizeof((struct arena_snapshot *)0)->why[0]] = "";
 	struct arena *arena;
+	int trouble = 0;
 	int r;
 
 	if (server_is_disabled())
@@ -98,6 +108,10 @@ int ptap_snapshot(const char *why)
 	arena = find_arena();
 	r = check(arena, &d);
 	if (!r)
+		trouble = atomic_load(&arena->snapshot.trouble);
+	if (!r)
 		r = ask(arena, text, &d);
+	if (!r && trouble)
+		r = tell_trouble(arena, trouble, &d);
 	return r ? last_error_set(&d) : 0;
 }

@@ -55,12 +55,20 @@ static void deliver(void *context, int r, struct capture_result *result, struct 
 	session_request_free(request);
 }
 
+/* NULL: there is nothing to be said. */
+static const char *find_warning(const struct recorder_work *w)
+{
+	if (w->run.warning[0])
+		return w->run.warning;
+	return w->run.trouble[0] ? w->run.trouble : NULL;
+}
+
 static void snapshot(struct recorder_work *w, struct session_request *request)
 {
 	struct recorder_wish wish = {
 		.last_ms = request->last_ms,
 		.max_xspace_bytes = request->max_xspace_bytes,
-		.warning = w->run.warning[0] ? w->run.warning : NULL,
+		.warning = find_warning(w),
 		.deliver = deliver,
 		.context = request,
 	};

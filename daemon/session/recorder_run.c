@@ -3,6 +3,7 @@
 #include "daemon/session/recorder_run.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,15 +56,51 @@ static int check_rights(struct recorder_run *run, struct diag *d)
 	return diag_set(d, -EACCES, "the program had changed its rights since its server started");
 }
 
+static int open_place(struct recorder_run *run, struct run_dir *dir, struct diag *d)
+{
+	int r = check_rights(run, d);
+
+	return r ? r
+		 : run_dir_open(dir, run->repository->log_dir, NULL, realtime_ns() / NS_PER_S, d);
+}
+
+/* What a program can tell from another. */
+static int find_public_error(int r)
+{
+	if (r == -EDQUOT)
+		return -ENOSPC;
+	return r == 0 || r == -EACCES || r == -ENOSPC || r == -ENOMEM ? r : -EIO;
+}
+
+static void note_trouble(struct recorder_run *run, int r, const struct diag *d)
+{
+	run->trouble[0] = '\0';
+	if (r)
+		snprintf(run->trouble, sizeof run->trouble,
+			"the flight recorder's runs cannot be written: %s", d->text);
+	atomic_store(&run->target->arena->snapshot.trouble, find_public_error(r));
+}
+
+int recorder_run_try(struct recorder_run *run, struct diag *d)
+{
+	struct run_dir dir = RUN_DIR_INIT;
+	int r;
+
+	if (!recorder_run_has_place(run))
+		return 0;
+	r = open_place(run, &dir, d);
+	run_dir_close(&dir);
+	note_trouble(run, r, d);
+	return find_public_error(r);
+}
+
 static int write_run(struct recorder_run *run, struct delivery *delivery, struct diag *d)
 {
 	struct run_dir dir = RUN_DIR_INIT;
 	char host[LOCAL_TRACE_HOST_BYTES];
 	_cleanup_free_ char *path = NULL;
-	int r = check_rights(run, d);
+	int r = open_place(run, &dir, d);
 
-	if (!r)
-		r = run_dir_open(&dir, run->repository->log_dir, NULL, realtime_ns() / NS_PER_S, d);
 	if (r)
 		return r;
 	local_trace_name_host(run->target, host);
@@ -91,6 +128,8 @@ void recorder_run_deliver(void *context, int r, struct capture_result *result, s
 		log_warn(LOG_TRACE, "snapshot of pid %d (%s): not written: %s",
 			(int)run->target->pid, run->reason, d->text);
 	delivery_free(result->delivery);
+	if (r != -ENODATA)
+		note_trouble(run, r, d);
 	run->outcome = r;
 	if (run->on_written)
 		run->on_written(run->context);

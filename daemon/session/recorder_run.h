@@ -23,6 +23,8 @@ struct recorder_run {
 	_Atomic int may_write; /* as of the last look; see rights.h */
 	char reason[320];
 	char warning[640]; /* "": none */
+	/* why the last one that was to be written was not, or none can be; "": it was */
+	char trouble[640];
 	int outcome; /* of the last one: 0, or why it was not written; -ENODATA: there was nothing */
 	void (*on_written)(void *context); /* or it could not be; NULL ok */
 	void *context;
@@ -32,6 +34,11 @@ void recorder_run_init(
 	struct recorder_run *run, struct target *t, const struct repository *repository);
 /* Whether there is a place for it. */
 int recorder_run_has_place(const struct recorder_run *run);
+/*
+ * Tries the place, if there is one; nothing stays there. 0, or with |d| -EACCES, -ENOSPC, -ENOMEM, or -EIO for all other
+ * reasons: the program is told by ptap_snapshot(), and a snapshot that a client takes says it, until a run is written.
+ */
+int recorder_run_try(struct recorder_run *run, struct diag *d);
 /* The program lives: what it may be written as if it does not any more. */
 void recorder_run_look_at_rights(struct recorder_run *run);
 

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/log.h"
 #include "base/printable.h"
 #include "base/profile_options.h"
 #include "daemon/recording/recorder_options.h"
@@ -67,13 +68,24 @@ static void clear_ask(void *context)
 
 /* On. */
 
-static int check_place(const struct recorder_work *w, struct diag *d)
+/* Without triggers it is good for clients also where nothing can be written; ptap_snapshot() says that. */
+static int check_place(struct recorder_work *w, struct diag *d)
 {
-	if (!triggers_are_set(&w->lookout.triggers) || recorder_run_has_place(&w->run))
-		return 0;
-	return diag_set(d, -EINVAL,
-		"ptap_trigger_*: the server has no log directory for a trigger's run; set .log_dir, or "
-		"PROFTAP_LOG_DIR for PROFTAP_SERVER");
+	struct diag place = DIAG_INIT;
+	int is_needed = triggers_are_set(&w->lookout.triggers);
+	int r;
+
+	if (is_needed && !recorder_run_has_place(&w->run))
+		return diag_set(d, -EINVAL,
+			"ptap_trigger_*: the server has no log directory for a trigger's run; set .log_dir, or "
+			"PROFTAP_LOG_DIR for PROFTAP_SERVER");
+	r = recorder_run_try(&w->run, &place);
+	if (r && is_needed)
+		return diag_set(d, r == -ENOMEM ? r : -EINVAL,
+			"ptap_trigger_*: no place for runs: %s", place.text);
+	if (r)
+		log_warn(LOG_TRACE, "%s", w->run.trouble);
+	return 0;
 }
 
 static int start(struct recorder_work *w, const struct profile_options *o, struct diag *d)

@@ -306,6 +306,24 @@ def the_program_writes_runs_for_a_reason(t):
 
 
 @test
+def a_place_that_cannot_be_written_is_said_until_it_can(t):
+    """As the program asks, and with what somebody else takes."""
+    place = t.dir / "place"
+    place.write_text("a file")
+    program = serve(t, place / "runs")
+    program.ask("burst 4")
+    with Profiler(program) as calls:
+        says = lambda: [w for w in calls.look_back().space.warnings if "cannot be written" in w]
+        equal(len(says()), 1, "warnings before anybody has asked")
+        equal(program.ask("snapshot why"), str(-errno.EIO), "ptap_snapshot")
+        contains(program.ask("error"), f"could not write to {place}/runs", "what is said")
+        place.unlink()
+        wait_until(lambda: program.ask("snapshot why") == "0", "ptap_snapshot to be told of a run")
+        equal(says(), [], "warnings afterwards")
+    check(list((place / "runs").rglob("*.xplane.pb")), "there is no run")
+
+
+@test
 def a_followed_child_asks_its_ancestors_server(t):
     program = target(t).serve(0, RING_BYTES, 0, "127.0.0.1", 0, 1, t.dir / "runs", 0, 1)
     program.ask("burst 4")

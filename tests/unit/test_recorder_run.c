@@ -65,6 +65,14 @@ static void write_run(void)
 	recorder_run_deliver(&run, 0, &result, &d);
 }
 
+static void write_nothing(void)
+{
+	struct capture_result result = {.is_empty = 1};
+	struct diag d = DIAG_INIT;
+
+	recorder_run_deliver(&run, 0, &result, &d);
+}
+
 static int n_files;
 
 static int count_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -74,6 +82,13 @@ static int count_one(const char *path, const struct stat *st, int type, struct F
 	(void)ftw;
 	n_files += type == FTW_F;
 	return 0;
+}
+
+/* With the root itself. */
+static int count_all(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	count_one(path, st, FTW_F, ftw);
+	return type == FTW_NS;
 }
 
 static void expect_outcome(int r)
@@ -144,6 +159,56 @@ START_TEST(what_it_had_given_up_before_it_does_not_get_back)
 }
 END_TEST
 
+static void expect_trouble(int r, const char *words)
+{
+	ck_assert_int_eq(atomic_load(&fixture.arena->snapshot.trouble), r);
+	if (r)
+		ck_assert_msg(strstr(run.trouble, words), "%s", run.trouble);
+	else
+		ck_assert_str_eq(run.trouble, "");
+}
+
+/* Below a file, there is no directory. */
+static void spoil_place(void)
+{
+	snprintf(repository.log_dir, sizeof repository.log_dir, "/dev/null/logs");
+}
+
+START_TEST(a_place_that_cannot_be_used_is_known_at_once)
+{
+	struct diag d = DIAG_INIT;
+
+	ck_assert_int_eq(recorder_run_try(&run, &d), 0);
+	expect_trouble(0, "");
+	spoil_place();
+	ck_assert_int_eq(recorder_run_try(&run, &d), -EIO);
+	expect_trouble(-EIO, "/dev/null");
+	found = -EACCES;
+	ck_assert_int_eq(recorder_run_try(&run, &d), -EACCES);
+	expect_trouble(-EACCES, "it has changed them");
+	n_files = 0;
+	nftw(root, count_all, 8, FTW_PHYS);
+	ck_assert_int_eq(n_files, 1);
+}
+END_TEST
+
+START_TEST(a_run_that_was_not_written_is_trouble_until_one_is)
+{
+	char place[sizeof repository.log_dir];
+
+	memcpy(place, repository.log_dir, sizeof place);
+	spoil_place();
+	write_run();
+	expect_trouble(-EIO, "/dev/null");
+	memcpy(repository.log_dir, place, sizeof place);
+	write_nothing();
+	expect_trouble(-EIO, "/dev/null");
+	write_run();
+	expect_trouble(0, "");
+	expect_outcome(0);
+}
+END_TEST
+
 static void set_up(void)
 {
 	fixture_open();
@@ -176,6 +241,8 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_test(tests, a_program_that_lives_is_asked);
+	tcase_add_test(tests, a_place_that_cannot_be_used_is_known_at_once);
+	tcase_add_test(tests, a_run_that_was_not_written_is_trouble_until_one_is);
 	tcase_add_test(tests, of_one_that_lives_and_has_given_them_up_nothing_is_written);
 	tcase_add_loop_test(tests, of_a_dead_one_the_last_look_counts, 0, 2);
 	tcase_add_test(tests, a_look_in_the_middle_of_its_death_does_not);

@@ -2,6 +2,7 @@
 /* ptap_snapshot(): what the server finds in the arena, and what the program is told. */
 #define PTAP_IMPL_BUILDING
 #include <check.h>
+#include <errno.h>
 #include <proftap/proftap.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -286,6 +287,22 @@ static void set_up(void)
 	atomic_store(&guest_get()->is_serving, 1);
 }
 
+/* What came of the one before it is told the first time that somebody asks; this one may be better off. */
+START_TEST(a_run_that_could_not_be_written_is_told_with_the_next)
+{
+	ck_assert_int_eq(ptap_snapshot("first"), 0);
+	atomic_store(&get_snapshot()->trouble, -ENOSPC);
+	expect_failure(PTAP_ERR_BUSY, "still being written");
+	finish();
+	expect_failure(PTAP_ERR_NOSPC, fixture.arena->log_dir);
+	ck_assert_uint_eq(get_state(), ARENA_SNAPSHOT_ASKED);
+	ck_assert_str_eq(get_why(), "why");
+	finish();
+	atomic_store(&get_snapshot()->trouble, 0);
+	ck_assert_int_eq(ptap_snapshot("again"), 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("snapshot_request");
@@ -295,6 +312,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, set_up, fixture_close);
 	tcase_set_timeout(tests, 30);
 	tcase_add_test(tests, hands_the_reason_over);
+	tcase_add_test(tests, a_run_that_could_not_be_written_is_told_with_the_next);
 	tcase_add_test(tests, needs_no_reason);
 	tcase_add_test(tests, cuts_a_long_reason);
 	tcase_add_test(tests, one_at_a_time);

@@ -192,11 +192,12 @@ PTAP_API int ptap_trace_stop(void);
  * recorded all the time, into the same rings: the newest stay, |ring_bytes| of each thread, the oldest are overwritten.
  * `proftap snapshot TARGET` writes what there is, and this call has the server write it into its |log_dir|, as a run with
  * |why| (at most 127 bytes; NULL: none) as its reason: what happened before now. The recording goes on.
- * Returns 0 when the server was told, within some microseconds, 2 ms at most; it never waits for the disk. Whether the
- * file could be written is in the server's journal. In a forked child that |follow_fork| makes part of its ancestor's
+ * Returns 0 when the server was told, within some microseconds, 2 ms at most; it never waits for the disk. When the
+ * file could not be written the next call says so, and the server's journal why. In a forked child that |follow_fork| makes part of its ancestor's
  * recordings it asks the ancestor's server.
  * Errors: PTAP_ERR_NODATA when no recorder runs; PTAP_ERR_NOTSUP when the server has no |log_dir|; PTAP_ERR_BUSY while
- * the snapshot before is being written: then this one is not made.
+ * the snapshot before is being written: then this one is not made. PTAP_ERR_ACCES, _NOSPC, _NOMEM or _IO when the
+ * one before could not be written, or |log_dir| not when the recorder was turned on: this one is tried all the same.
  * Threads: any. Not from a signal handler.
  * Since: 0.1
  */
