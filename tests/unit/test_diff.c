@@ -220,7 +220,7 @@ START_TEST(text_tells_what_is_too_much)
 	ck_assert_ptr_nonnull(strstr(text, "  1.20 us  +20.0 % ?  few\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\nonly in B\n    count    total      p50  name\n"
 					   "        1     5 ns     5 ns  a name that is much too"));
-	ck_assert_ptr_nonnull(strstr(text, "\n* durations differ, not by chance (p < 0.01)  "));
+	ck_assert_ptr_nonnull(strstr(text, "\n* durations differ, not by chance (p < 0.01) · "));
 	ck_assert_ptr_nonnull(strstr(text, "\nthe same: 1 name\n"));
 }
 END_TEST
