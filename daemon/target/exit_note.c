@@ -16,26 +16,27 @@ static uint64_t now(const struct target *t)
 	return clock_pair_read(atomic_load(&t->arena->clock) == ARENA_CLOCK_TICKS).ticks;
 }
 
-static void note_ticks(struct target *t)
+/* By the clock of |clock|, which is |t| or of its family. */
+static void note_ticks(struct target *t, const struct target *clock)
 {
 	uint64_t none = 0;
 
 	if (!atomic_load(&t->ended_ticks))
-		atomic_compare_exchange_strong(&t->ended_ticks, &none, now(t));
+		atomic_compare_exchange_strong(&t->ended_ticks, &none, now(clock));
 }
 
 void exit_note_look(struct target *t)
 {
 	if (target_get_life(t) == TARGET_DEAD)
-		note_ticks(t);
+		note_ticks(t, t);
 }
 
-void exit_note_take(struct target *t, int pidfd)
+void exit_note_take(struct target *t, const struct target *main, int pidfd)
 {
 	int stat_fd;
 	int status;
 
-	note_ticks(t);
+	note_ticks(t, main);
 	stat_fd = departure_open(t->pid);
 	status = ending_find(stat_fd, pidfd);
 	if (stat_fd >= 0)

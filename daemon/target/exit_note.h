@@ -16,8 +16,11 @@ struct target;
 /* If |t| is TARGET_DEAD: notes that it was so now, if that is not known yet. Takes no memory. */
 void exit_note_look(struct target *t);
 
-/* The child |t| has ended, says |pidfd|: the same, and how it ended, if the kernel tells. */
-void exit_note_take(struct target *t, int pidfd);
+/*
+ * The child |t| of |main| has ended, says |pidfd|: the same, and how it ended, if the kernel tells. Its arena may be gone: the worker
+ * learns of an end by the robust word, which is sooner.
+ */
+void exit_note_take(struct target *t, const struct target *main, int pidfd);
 
 /* When it ended, or |now_ticks| if it had not by then. */
 uint64_t exit_note_find(const struct target *t, uint64_t now_ticks);
