@@ -42,7 +42,7 @@ static void forget_poll(uv_handle_t *handle)
 
 	/* Only now may its poll be initialised again. */
 	t->is_closing = 0;
-	if (t->announcer->names_fd >= 0)
+	if (!t->announcer->is_over)
 		try_again_later(t);
 }
 
@@ -269,11 +269,11 @@ void announcer_open(
 
 void announcer_close(struct announcer *a)
 {
-	if (!a->loop || a->names_fd < 0)
+	if (!a->loop || a->names_fd < 0 || a->is_over)
 		return;
+	/* To close it takes the kernel some 20 ms, for which ptap_server_stop() would wait: it goes with the process. */
 	uv_poll_stop(&a->names);
-	close(a->names_fd);
-	a->names_fd = -1;
+	a->is_over = 1;
 	for (unsigned i = 0; i < RUNTIME_DIR_PLACES; i++) {
 		if (a->ties[i].announcer)
 			uv_timer_stop(&a->ties[i].again);

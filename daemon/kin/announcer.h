@@ -45,7 +45,8 @@ struct announcer {
 	uv_loop_t *loop;
 	struct announcer_policy policy;
 	pid_t pid; /* of the program */
-	int names_fd; /* inotify; -1: closed */
+	int names_fd; /* inotify; -1: none */
+	int is_over;
 	uv_poll_t names;
 	struct tie ties[RUNTIME_DIR_PLACES];
 };
