@@ -3,17 +3,22 @@
 #include "daemon/recording/orders.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
 #include "daemon/drain/rings.h"
 #include "daemon/kernel/headroom.h"
+#include "daemon/kernel/proc_file.h"
 #include "daemon/recording/recording.h"
 #include "daemon/recording/source.h"
 #include "daemon/target/family.h"
 #include "daemon/target/target.h"
 
 #define ACK_TIMEOUT_NS NS_PER_S
+/* Behind that, for a program that is not stopped, but was not run: on a machine with too much to do. */
+#define BUSY_TIMEOUT_NS (4 * NS_PER_S)
 
 /* What the rings of all processes hold of the memory that there is. */
 static uint64_t count_held(const struct recording *r)
@@ -80,6 +85,28 @@ static void silence_all(struct recording *r)
 		orders_send(r->family, r->sources[i]->target);
 }
 
+static int is_stopped(pid_t pid)
+{
+	struct proc_stat stat = {.state = 'R'};
+	char path[32];
+	char text[1024];
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	if (!proc_file_read(AT_FDCWD, path, text, sizeof text))
+		proc_stat_parse(text, &stat);
+	return stat.state == 'T' || stat.state == 't';
+}
+
+/* The program itself is worth a longer wait than its children. */
+static int await_program(struct target *t, int64_t deadline_ns)
+{
+	int r = target_await(t, deadline_ns);
+
+	return r == -ETIMEDOUT && !is_stopped(t->pid)
+		       ? target_await(t, deadline_ns + BUSY_TIMEOUT_NS)
+		       : r;
+}
+
 /* All processes at the same time. Returns the answer of the first, the program; children may fail. */
 static int tell(struct recording *r, enum arena_op op)
 {
@@ -91,8 +118,10 @@ static int tell(struct recording *r, enum arena_op op)
 			send(r, r->sources[i], op);
 	for (size_t i = 0; i < r->n_sources; i++) {
 		struct source *s = r->sources[i];
-		int error = s->state == SOURCE_ENDED ? 0 : target_await(s->target, deadline);
+		int error = 0;
 
+		if (s->state != SOURCE_ENDED)
+			error = (i ? target_await : await_program)(s->target, deadline);
 		if (i == 0)
 			result = error;
 		else if (error && op != ARENA_OP_STOP)
