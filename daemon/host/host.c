@@ -230,7 +230,6 @@ static void init(struct host *h, const struct settings *settings)
 	h->settings = settings;
 	h->service.programs = &h->programs;
 	h->service.operators = settings->operators;
-	h->service.since_ns = realtime_ns();
 	programs_init(&h->programs);
 	errands_init(&h->service.service.errands);
 	health_init(&h->service.service.health);

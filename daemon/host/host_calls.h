@@ -20,7 +20,6 @@ struct host_service {
 	struct programs *programs;
 	struct machine *machine; /* what it uses; NULL only when memory ran out */
 	const char *operators; /* as in caller_identify() */
-	int64_t since_ns; /* Unix time */
 };
 
 /* Who asks: 0, or the call has been answered. */

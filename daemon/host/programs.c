@@ -109,16 +109,6 @@ void programs_remove(struct programs *p, uint64_t id)
 
 /* What others ask. */
 
-size_t programs_count(struct programs *p)
-{
-	size_t n;
-
-	pthread_mutex_lock(&p->mutex);
-	n = p->n;
-	pthread_mutex_unlock(&p->mutex);
-	return n;
-}
-
 static int compare_pids(const void *a, const void *b)
 {
 	const struct program *left = a, *right = b;
@@ -187,7 +177,8 @@ size_t programs_list_processes(void *context, struct machine_process *out, size_
 	return n;
 }
 
-int programs_open_channel(struct programs *p, uint64_t id)
+/* A connected socket into the server of |id|. */
+static int open_channel(struct programs *p, uint64_t id)
 {
 	struct announcement channel = {.kind = ANNOUNCEMENT_CHANNEL};
 	struct program *program;
@@ -210,7 +201,7 @@ int programs_open_channel(struct programs *p, uint64_t id)
 
 int programs_connect(struct programs *p, uint64_t id, struct rpc_channel **out, struct diag *d)
 {
-	int fd = programs_open_channel(p, id);
+	int fd = open_channel(p, id);
 	int r;
 
 	if (fd < 0)

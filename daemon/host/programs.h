@@ -51,8 +51,6 @@ uint64_t programs_add(struct programs *p, const struct program *program);
 void programs_update(struct programs *p, uint64_t id, const struct status *status);
 void programs_remove(struct programs *p, uint64_t id);
 
-size_t programs_count(struct programs *p);
-
 /*
  * Asks all of them what they do, and waits for the answers, |wait_ms| at most; then copies those that |caller| may see, by pid:
  * *out is malloc'ed. 0 or -ENOMEM. One whose server does not answer is there all the same, as it was last heard of.
@@ -67,11 +65,9 @@ int programs_copy(
 /* The ids, pids, uids and names of the first |max| of them, by id: how many. For machine_config.list; |context| is a struct programs. */
 size_t programs_list_processes(void *context, struct machine_process *out, size_t max);
 
-/* A connected socket into the server of |id|, the caller's; -ESRCH: it is gone; or another negative errno. */
-int programs_open_channel(struct programs *p, uint64_t id);
 /*
- * The same for calls, which say that they are passed on (rpc_channel_set_target()), with little memory for what comes. 0, or a
- * negative errno with |d|. Owner: *out is the caller's.
+ * A channel into the server of |id|, with little memory for what comes; its calls say that they are passed on
+ * (rpc_channel_set_target()). 0; -ESRCH: it is gone; or another negative errno, each with |d|. Owner: *out is the caller's.
  */
 int programs_connect(struct programs *p, uint64_t id, struct rpc_channel **out, struct diag *d);
 

@@ -135,7 +135,6 @@ static void on_word(uv_poll_t *poll, int status, int events)
 		r = hear(a, &said);
 		if (!r)
 			return;
-		a->registrar->n_refused++;
 		log_info(LOG_LISTEN, "refused what process %d of uid %u announced: %s",
 			(int)a->peer_pid, (unsigned)a->peer_uid, errno_words(r));
 	}
@@ -205,7 +204,6 @@ static void let_in(struct registrar *r, int fd)
 	struct announced *a = r->n < REGISTRAR_MAX_CONNECTIONS ? new_announced(r, fd) : NULL;
 
 	if (!a) {
-		r->n_refused++;
 		close(fd);
 		return;
 	}

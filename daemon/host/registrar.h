@@ -27,7 +27,6 @@ struct registrar {
 	int listener; /* -1: closed */
 	struct announced *first; /* the youngest */
 	size_t n;
-	uint64_t n_refused;
 };
 
 /*

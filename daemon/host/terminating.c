@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/diag.h"
 #include "daemon/calls/errand.h"
 #include "daemon/host/choice.h"
