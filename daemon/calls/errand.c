@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "daemon/calls/service.h"
+#include "daemon/kernel/cond.h"
 #include "daemon/session/session.h"
 #include "rpc/server.h"
 
@@ -26,14 +27,9 @@ static const struct {
 
 void errands_init(struct errands *e)
 {
-	pthread_condattr_t attributes;
-
 	memset(e, 0, sizeof *e);
 	pthread_mutex_init(&e->mutex, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&e->changed, &attributes);
-	pthread_condattr_destroy(&attributes);
+	cond_init(&e->changed);
 }
 
 static struct errands *errands_of(const struct errand *e)

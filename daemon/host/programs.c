@@ -13,6 +13,7 @@
 #include "base/diag.h"
 #include "base/grow.h"
 #include "daemon/host/caller.h"
+#include "daemon/kernel/cond.h"
 #include "daemon/kin/announcement.h"
 #include "daemon/machine/machine.h"
 #include "rpc/client.h"
@@ -24,14 +25,9 @@
 
 void programs_init(struct programs *p)
 {
-	pthread_condattr_t attributes;
-
 	memset(p, 0, sizeof *p);
 	pthread_mutex_init(&p->mutex, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&p->changed, &attributes);
-	pthread_condattr_destroy(&attributes);
+	cond_init(&p->changed);
 }
 
 /* Under the mutex, as all below up to the next heading. */

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "daemon/kernel/cond.h"
 #include "daemon/machine/nvml.h"
 
 #define PATIENCE_NS NS_PER_S
@@ -150,13 +151,8 @@ static void *run(void *context)
 
 static void init_locks(struct gpu_thread *t)
 {
-	pthread_condattr_t attributes;
-
 	pthread_mutex_init(&t->mutex, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&t->changed, &attributes);
-	pthread_condattr_destroy(&attributes);
+	cond_init(&t->changed);
 }
 
 /* Signals are for the other threads. */

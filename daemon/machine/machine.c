@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "daemon/kernel/cond.h"
 #include "daemon/machine/history.h"
 #include "daemon/machine/source.h"
 
@@ -37,15 +38,10 @@ struct machine {
 
 static void init(struct machine *m, const struct machine_config *config)
 {
-	pthread_condattr_t attributes;
-
 	m->config = *config;
 	m->history.root = config->root;
 	pthread_mutex_init(&m->mutex, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&m->changed, &attributes);
-	pthread_condattr_destroy(&attributes);
+	cond_init(&m->changed);
 }
 
 int machine_new(const struct machine_config *config, struct machine **out)
