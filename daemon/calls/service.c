@@ -4,48 +4,41 @@
 
 #include "daemon/calls/analysis.h"
 #include "daemon/calls/continuous_calls.h"
-#include "daemon/calls/health.h"
 #include "daemon/calls/monitor.h"
 #include "daemon/calls/new_session.h"
 #include "daemon/calls/profile_calls.h"
 #include "daemon/calls/profiler.h"
 #include "daemon/calls/profiler_status.h"
-#include "daemon/calls/reflection.h"
 
 #define ANALYSIS "/tensorflow.ProfileAnalysis/"
-#define PROFILER "/tensorflow.ProfilerService/"
-#define V1 "/proftap.v1.Profiler/"
 
 /* ContinuousProfiling and GetSnapShot are names of older builds (openxla/xla 237a2be, 19d4cd1). */
 const struct rpc_method service_methods[] = {
-	{"/grpc.health.v1.Health/Check", SERVICE_MAX_REQUEST_BYTES, health_check, RPC_UNARY},
-	{"/grpc.health.v1.Health/Watch", SERVICE_MAX_REQUEST_BYTES, health_watch,
-		RPC_SERVER_STREAM},
-	{"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", SERVICE_MAX_REQUEST_BYTES,
-		reflection_answer, RPC_BIDI},
-	{"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
-		SERVICE_MAX_REQUEST_BYTES, reflection_answer, RPC_BIDI},
+	SERVICE_PROBES,
 	{ANALYSIS "EnumSessions", SERVICE_MAX_REQUEST_BYTES, analysis_enum_sessions, RPC_UNARY},
 	{ANALYSIS "GetSessionToolData", SERVICE_MAX_REQUEST_BYTES, analysis_get_data, RPC_UNARY},
 	{ANALYSIS "NewSession", SERVICE_MAX_REQUEST_BYTES, new_session_handle, RPC_UNARY},
-	{PROFILER "ContinuousProfiling", SERVICE_MAX_REQUEST_BYTES, continuous_call_start,
+	{SERVICE_PROFILER "ContinuousProfiling", SERVICE_MAX_REQUEST_BYTES, continuous_call_start,
 		RPC_UNARY},
-	{PROFILER "GetSnapShot", SERVICE_MAX_REQUEST_BYTES, continuous_call_get_old_snapshot,
+	{SERVICE_PROFILER "GetSnapShot", SERVICE_MAX_REQUEST_BYTES,
+		continuous_call_get_old_snapshot, RPC_UNARY},
+	{SERVICE_PROFILER "GetSnapshot", SERVICE_MAX_REQUEST_BYTES, continuous_call_get_snapshot,
 		RPC_UNARY},
-	{PROFILER "GetSnapshot", SERVICE_MAX_REQUEST_BYTES, continuous_call_get_snapshot,
+	{SERVICE_PROFILER "Monitor", SERVICE_MAX_REQUEST_BYTES, monitor_handle, RPC_UNARY},
+	{SERVICE_PROFILER "Profile", SERVICE_MAX_REQUEST_BYTES, profile_call_handle, RPC_UNARY},
+	{SERVICE_PROFILER "StartContinuousProfiling", SERVICE_MAX_REQUEST_BYTES,
+		continuous_call_start, RPC_UNARY},
+	{SERVICE_PROFILER "StopContinuousProfiling", SERVICE_MAX_REQUEST_BYTES,
+		continuous_call_stop, RPC_UNARY},
+	{SERVICE_PROFILER "Terminate", SERVICE_MAX_REQUEST_BYTES, profile_call_handle_terminate,
 		RPC_UNARY},
-	{PROFILER "Monitor", SERVICE_MAX_REQUEST_BYTES, monitor_handle, RPC_UNARY},
-	{PROFILER "Profile", SERVICE_MAX_REQUEST_BYTES, profile_call_handle, RPC_UNARY},
-	{PROFILER "StartContinuousProfiling", SERVICE_MAX_REQUEST_BYTES, continuous_call_start,
-		RPC_UNARY},
-	{PROFILER "StopContinuousProfiling", SERVICE_MAX_REQUEST_BYTES, continuous_call_stop,
-		RPC_UNARY},
-	{PROFILER "Terminate", SERVICE_MAX_REQUEST_BYTES, profile_call_handle_terminate, RPC_UNARY},
-	{V1 "Capture", SERVICE_MAX_REQUEST_BYTES, profiler_handle_capture, RPC_SERVER_STREAM},
-	{V1 "Start", SERVICE_MAX_REQUEST_BYTES, profiler_handle_start, RPC_UNARY},
-	{V1 "Snapshot", SERVICE_MAX_REQUEST_BYTES, profiler_handle_snapshot, RPC_SERVER_STREAM},
-	{V1 "Stop", SERVICE_MAX_REQUEST_BYTES, profiler_handle_stop, RPC_SERVER_STREAM},
-	{V1 "Status", SERVICE_MAX_REQUEST_BYTES, profiler_handle_status, RPC_UNARY},
-	{V1 "List", SERVICE_MAX_REQUEST_BYTES, profiler_handle_list, RPC_UNARY},
+	{SERVICE_V1 "Capture", SERVICE_MAX_REQUEST_BYTES, profiler_handle_capture,
+		RPC_SERVER_STREAM},
+	{SERVICE_V1 "Start", SERVICE_MAX_REQUEST_BYTES, profiler_handle_start, RPC_UNARY},
+	{SERVICE_V1 "Snapshot", SERVICE_MAX_REQUEST_BYTES, profiler_handle_snapshot,
+		RPC_SERVER_STREAM},
+	{SERVICE_V1 "Stop", SERVICE_MAX_REQUEST_BYTES, profiler_handle_stop, RPC_SERVER_STREAM},
+	{SERVICE_V1 "Status", SERVICE_MAX_REQUEST_BYTES, profiler_handle_status, RPC_UNARY},
+	{SERVICE_V1 "List", SERVICE_MAX_REQUEST_BYTES, profiler_handle_list, RPC_UNARY},
 };
 const size_t n_service_methods = sizeof service_methods / sizeof *service_methods;

@@ -11,6 +11,7 @@
 
 #include "daemon/calls/errand.h"
 #include "daemon/calls/health.h"
+#include "daemon/calls/reflection.h"
 #include "daemon/kin/registry.h"
 #include "daemon/message/stream_place.h"
 #include "daemon/session/repository.h"
@@ -21,6 +22,22 @@ struct status;
 
 /* Requests are small. */
 #define SERVICE_MAX_REQUEST_BYTES (4u << 20)
+
+/* What services' methods begin with. */
+#define SERVICE_PROFILER "/tensorflow.ProfilerService/"
+#define SERVICE_V1 "/proftap.v1.Profiler/"
+
+/* Rows of a table: what probes and tools ask of every server, attached or of a host. */
+#define SERVICE_PROBES                                                                        \
+	{"/grpc.health.v1.Health/Check", SERVICE_MAX_REQUEST_BYTES, health_check, RPC_UNARY}, \
+		{"/grpc.health.v1.Health/Watch", SERVICE_MAX_REQUEST_BYTES, health_watch,     \
+			RPC_SERVER_STREAM},                                                   \
+		{"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",                 \
+			SERVICE_MAX_REQUEST_BYTES, reflection_answer, RPC_BIDI},              \
+	{                                                                                     \
+		"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",             \
+			SERVICE_MAX_REQUEST_BYTES, reflection_answer, RPC_BIDI                \
+	}
 
 /* The context of each handler. */
 struct service {

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "daemon/calls/reflection.h"
 #include "daemon/host/caller.h"
 #include "daemon/host/gathering.h"
 #include "daemon/host/passing.h"
@@ -75,30 +74,24 @@ static void handle_list(struct rpc_call *call, const uint8_t *bytes, size_t n, v
 	errand_start(ERRAND_FILES, &h->service, call, bytes, n, list);
 }
 
-#define PROFILER "/tensorflow.ProfilerService/"
-#define V1 "/proftap.v1.Profiler/"
-
 const struct rpc_method host_methods[] = {
-	{"/grpc.health.v1.Health/Check", SERVICE_MAX_REQUEST_BYTES, health_check, RPC_UNARY},
-	{"/grpc.health.v1.Health/Watch", SERVICE_MAX_REQUEST_BYTES, health_watch,
-		RPC_SERVER_STREAM},
-	{"/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", SERVICE_MAX_REQUEST_BYTES,
-		reflection_answer, RPC_BIDI},
-	{"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
-		SERVICE_MAX_REQUEST_BYTES, reflection_answer, RPC_BIDI},
-	{PROFILER "ContinuousProfiling", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
-	{PROFILER "GetSnapShot", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
-	{PROFILER "GetSnapshot", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
-	{PROFILER "Monitor", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
-	{PROFILER "Profile", SERVICE_MAX_REQUEST_BYTES, gathering_handle, RPC_UNARY},
-	{PROFILER "StartContinuousProfiling", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
-	{PROFILER "StopContinuousProfiling", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
-	{PROFILER "Terminate", SERVICE_MAX_REQUEST_BYTES, terminating_handle, RPC_UNARY},
-	{V1 "Capture", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_SERVER_STREAM},
-	{V1 "List", SERVICE_MAX_REQUEST_BYTES, handle_list, RPC_UNARY},
-	{V1 "Snapshot", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_SERVER_STREAM},
-	{V1 "Start", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
-	{V1 "Status", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
-	{V1 "Stop", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_SERVER_STREAM},
+	SERVICE_PROBES,
+	{SERVICE_PROFILER "ContinuousProfiling", SERVICE_MAX_REQUEST_BYTES, passing_handle,
+		RPC_UNARY},
+	{SERVICE_PROFILER "GetSnapShot", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
+	{SERVICE_PROFILER "GetSnapshot", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
+	{SERVICE_PROFILER "Monitor", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
+	{SERVICE_PROFILER "Profile", SERVICE_MAX_REQUEST_BYTES, gathering_handle, RPC_UNARY},
+	{SERVICE_PROFILER "StartContinuousProfiling", SERVICE_MAX_REQUEST_BYTES, passing_handle,
+		RPC_UNARY},
+	{SERVICE_PROFILER "StopContinuousProfiling", SERVICE_MAX_REQUEST_BYTES, passing_handle,
+		RPC_UNARY},
+	{SERVICE_PROFILER "Terminate", SERVICE_MAX_REQUEST_BYTES, terminating_handle, RPC_UNARY},
+	{SERVICE_V1 "Capture", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_SERVER_STREAM},
+	{SERVICE_V1 "List", SERVICE_MAX_REQUEST_BYTES, handle_list, RPC_UNARY},
+	{SERVICE_V1 "Snapshot", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_SERVER_STREAM},
+	{SERVICE_V1 "Start", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
+	{SERVICE_V1 "Status", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
+	{SERVICE_V1 "Stop", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_SERVER_STREAM},
 };
 const size_t n_host_methods = sizeof host_methods / sizeof *host_methods;

@@ -92,9 +92,9 @@ static int take_key_from_request(struct errand *e, char *out, size_t n)
 static int has_key(const struct errand *e)
 {
 	static const char *const paths[] = {
-		"/tensorflow.ProfilerService/Profile",
-		"/tensorflow.ProfilerService/StartContinuousProfiling",
-		"/tensorflow.ProfilerService/ContinuousProfiling",
+		SERVICE_PROFILER "Profile",
+		SERVICE_PROFILER "StartContinuousProfiling",
+		SERVICE_PROFILER "ContinuousProfiling",
 	};
 	const char *path = rpc_call_get_method(e->call)->path;
 

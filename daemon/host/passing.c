@@ -40,12 +40,10 @@ static int is_in(const struct rpc_method *method, const char *const *paths)
 	return *paths != NULL;
 }
 
-#define STOCK "/tensorflow.ProfilerService/"
-
 static int begins_session(const struct rpc_method *method)
 {
-	static const char *const paths[] = {
-		STOCK "StartContinuousProfiling", STOCK "ContinuousProfiling", NULL};
+	static const char *const paths[] = {SERVICE_PROFILER "StartContinuousProfiling",
+		SERVICE_PROFILER "ContinuousProfiling", NULL};
 
 	return is_in(method, paths);
 }
@@ -53,8 +51,8 @@ static int begins_session(const struct rpc_method *method)
 /* They can name nobody: they mean the program where their user began a session last. */
 static int is_about_session(const struct rpc_method *method)
 {
-	static const char *const paths[] = {
-		STOCK "GetSnapshot", STOCK "GetSnapShot", STOCK "StopContinuousProfiling", NULL};
+	static const char *const paths[] = {SERVICE_PROFILER "GetSnapshot",
+		SERVICE_PROFILER "GetSnapShot", SERVICE_PROFILER "StopContinuousProfiling", NULL};
 
 	return is_in(method, paths);
 }
