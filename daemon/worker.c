@@ -161,10 +161,7 @@ static void tend_family(struct session *s)
 
 	if (!atomic_load(&f->has_news))
 		return;
-	if (!recorder_work_meet(s)) {
-		family_admit(f);
-		family_greet(f);
-	}
+	family_meet(f);
 	family_prune(f);
 }
 

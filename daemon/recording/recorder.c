@@ -97,6 +97,7 @@ static void release_children(struct recorder *r)
 
 static void clear(struct recorder *r)
 {
+	family_remove_meeter(r->family, &r->recording.meeter);
 	while (r->recording.n_sources)
 		forget_source(r, r->recording.n_sources - 1);
 	release_children(r);
@@ -110,6 +111,28 @@ static void clear(struct recorder *r)
 void recorder_deinit(struct recorder *r)
 {
 	clear(r);
+}
+
+/* Children that join: they record from here on. */
+
+static void meet(struct recorder *r, struct child *child)
+{
+	size_t n = r->recording.n_sources;
+
+	child->is_recorded = add_source(r, &child->target) == 0;
+	if (child->is_recorded)
+		orders_start_newcomers(&r->recording, n);
+}
+
+static void meet_children(void *recorder)
+{
+	struct recorder *r = recorder;
+	struct family *f = r->family;
+
+	for (size_t i = 0; i < f->n_children; i++)
+		if (!f->children[i]->is_recorded &&
+			target_get_life(&f->children[i]->target) == TARGET_ALIVE)
+			meet(r, f->children[i]);
 }
 
 /* On and off. */
@@ -176,7 +199,9 @@ int recorder_start(struct recorder *r, unsigned level, uint64_t max_bytes, struc
 	}
 	r->is_on = 1;
 	atomic_store(&r->family->is_recording, 1);
-	recorder_meet(r);
+	rec->meeter = (struct family_meeter){.meet = meet_children, .context = r};
+	family_add_meeter(r->family, &rec->meeter);
+	family_meet(r->family);
 	r->due_ns = monotonic_ns() + RECORDER_INTERVAL_NS;
 	limit_ended(r);
 	return 0;
@@ -197,28 +222,7 @@ void recorder_freeze(struct recorder *r)
 	orders_end(&r->recording);
 }
 
-/* Children. */
-
-static void meet(struct recorder *r, struct child *child)
-{
-	size_t n = r->recording.n_sources;
-
-	child->is_recorded = add_source(r, &child->target) == 0;
-	if (child->is_recorded)
-		orders_start_newcomers(&r->recording, n);
-}
-
-void recorder_meet(struct recorder *r)
-{
-	struct family *f = r->family;
-
-	family_admit(f);
-	for (size_t i = 0; i < f->n_children; i++)
-		if (!f->children[i]->is_recorded &&
-			target_get_life(&f->children[i]->target) == TARGET_ALIVE)
-			meet(r, f->children[i]);
-	family_greet(f);
-}
+/* Children that end. */
 
 static struct child *find_child(const struct recorder *r, const struct target *t)
 {
@@ -286,7 +290,7 @@ void recorder_tend(struct recorder *r, int is_capturing)
 	now = clock_pair_read(r->recording.uses_ticks);
 	if (add_pair(r, now))
 		r->recording.error = -ENOMEM;
-	recorder_meet(r);
+	family_meet(r->family);
 	limit_ended(r);
 	for (size_t i = 0; i < r->recording.n_sources; i++) {
 		struct target *t = get_source(r, i)->target;

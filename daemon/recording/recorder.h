@@ -46,8 +46,6 @@ int recorder_start(struct recorder *r, unsigned level, uint64_t max_bytes, struc
 /* Turns it off; what it held is gone. A capture that runs goes on. */
 void recorder_stop(struct recorder *r);
 
-/* Children that joined the family: they record from here on, and get their hello. Also while a capture runs. */
-void recorder_meet(struct recorder *r);
 /*
  * What is to be done once a second, or sooner when rings become few. |is_capturing|: rings of threads that are gone are the
  * capture's to free. Nothing before r->due_ns.

@@ -75,11 +75,11 @@ int64_t recording_find_end(const struct recording *r)
  */
 static void close_to_newcomers(struct recording *r)
 {
+	family_remove_meeter(r->family, &r->meeter);
 	if (r->family->recorder_level)
 		return;
 	atomic_store(&r->family->is_recording, 0);
-	family_admit(r->family);
-	family_greet(r->family);
+	family_meet(r->family);
 }
 
 void recording_deinit(struct recording *r)
@@ -104,11 +104,10 @@ static int add_source(struct recording *r, struct target *t)
 }
 
 /* Children that joined since the last look: 0, or -ENOMEM. */
-static int meet_children(struct recording *r)
+static int add_children(struct recording *r)
 {
 	struct family *f = r->family;
 
-	family_admit(f);
 	for (; r->n_met < f->n_children; r->n_met++) {
 		struct target *t = &f->children[r->n_met]->target;
 
@@ -126,13 +125,34 @@ static int meet_children(struct recording *r)
 	return 0;
 }
 
+/* The samples of all begin with its start. */
+static void meet(void *recording)
+{
+	struct recording *r = recording;
+	size_t n_before = r->n_sources;
+
+	if (add_children(r))
+		r->error = -ENOMEM;
+	orders_start_newcomers(r, n_before);
+	if (r->n_sources > n_before && r->start.monotonic_ns)
+		recording_usage_begin(r, n_before);
+}
+
+void recording_meet(struct recording *r)
+{
+	r->meeter = (struct family_meeter){.meet = meet, .context = r};
+	family_add_meeter(r->family, &r->meeter);
+	family_meet(r->family);
+}
+
 int recording_arm(struct recording *r, unsigned level, struct diag *d)
 {
 	int error = add_source(r, r->family->main);
 
 	atomic_store(&r->family->is_recording, level || r->family->recorder_level);
+	family_admit(r->family);
 	if (!error && level)
-		error = meet_children(r);
+		error = add_children(r);
 	if (!error && level)
 		error = orders_begin(r, ARENA_OP_PREPARE, d);
 	r->armed = clock_pair_read(r->uses_ticks);
@@ -158,8 +178,6 @@ static void add_pair(struct recording *r)
 
 unsigned recording_visit(struct recording *r)
 {
-	size_t n_before = r->n_sources;
-	size_t n_met_before = r->n_met;
 	unsigned fullest = 0;
 
 	recording_usage_visit(r);
@@ -167,13 +185,8 @@ unsigned recording_visit(struct recording *r)
 		add_pair(r);
 		return 0;
 	}
-	if (meet_children(r))
-		r->error = -ENOMEM;
-	orders_start_newcomers(r, n_before);
-	if (r->n_met != n_met_before)
-		family_greet(r->family);
-	if (r->n_sources > n_before)
-		recording_usage_begin(r, n_before);
+	if (atomic_load(&r->family->has_news))
+		family_meet(r->family);
 	recording_look_at_clock(r);
 	for (size_t i = 0; i < r->n_sources; i++) {
 		unsigned full = source_visit(r->sources[i], &r->error);

@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 #include "daemon/drain/drain.h"
+#include "daemon/target/family.h"
 #include "daemon/target/timeline.h"
 
 struct diag;
-struct family;
 struct source;
 
 struct recording {
@@ -33,6 +33,7 @@ struct recording {
 	int uses_ticks;
 	int64_t usage_interval_ms; /* 0: no samples */
 	size_t next_usage; /* the source whose turn it is to be looked at */
+	struct family_meeter meeter;
 	size_t n_met; /* children of the family that were looked at */
 	unsigned n_deaf; /* children that did not answer: stopped */
 	int is_halted; /* the program was stopped, by SIGSTOP for one, when it ended */
@@ -78,6 +79,8 @@ void recording_deinit(struct recording *r);
  * about it.
  */
 int recording_arm(struct recording *r, unsigned level, struct diag *d);
+/* From here on children that join are met until it ends. Once, when the others have begun. */
+void recording_meet(struct recording *r);
 /* Before rings are looked at: so that it is known when what they hold was written. */
 void recording_look_at_clock(struct recording *r);
 /* Copies out what is new; returns how full the fullest ring was, in 1/1000. */

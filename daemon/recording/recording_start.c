@@ -73,7 +73,8 @@ int recording_begin(struct recording *r, unsigned level, struct diag *d)
 	era_clock_begin(&r->budget.era_clock, r->earliest_ticks, r->begun.ticks);
 	if (level)
 		error = start_all(r, d);
-	family_greet(r->family);
+	if (level && !error)
+		recording_meet(r);
 	return error;
 }
 

@@ -224,14 +224,6 @@ static void serve_triggers(struct recorder_work *w)
 
 /* The worker's loop. */
 
-int recorder_work_meet(struct session *s)
-{
-	if (!recorder_work_is_on(s))
-		return 0;
-	recorder_meet(&s->recorder_work->recorder);
-	return 1;
-}
-
 void recorder_work_look(struct session *s, int is_capturing)
 {
 	struct recorder_work *w;
@@ -241,7 +233,8 @@ void recorder_work_look(struct session *s, int is_capturing)
 	if (!w || !w->recorder.is_on)
 		return;
 	serve_program(w);
-	recorder_meet(&w->recorder);
+	if (atomic_load(&s->family->has_news))
+		family_meet(s->family);
 	serve_triggers(w);
 	if (monotonic_ns() >= w->recorder.due_ns)
 		recorder_run_look_at_rights(&w->run);

@@ -32,8 +32,6 @@ struct recorder_work {
 /* Before the hello of a program that asks for a recorder: turns it on. 0, -EINVAL with |d|: its options are wrong; others. */
 int recorder_work_begin(struct session *s, struct diag *d);
 
-/* Children that joined are recorded, and greeted then: what they wait for is told to record. 0 when it is off. */
-int recorder_work_meet(struct session *s);
 /* To be called often; |is_capturing|: a capture runs on this thread. */
 void recorder_work_look(struct session *s, int is_capturing);
 /* When it is to be called at the latest, CLOCK_MONOTONIC ns, or INT64_MAX. */

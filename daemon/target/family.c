@@ -115,8 +115,28 @@ void family_admit(struct family *f)
 	}
 }
 
-void family_greet(struct family *f)
+void family_add_meeter(struct family *f, struct family_meeter *m)
 {
+	m->next = f->meeters;
+	f->meeters = m;
+}
+
+void family_remove_meeter(struct family *f, struct family_meeter *m)
+{
+	struct family_meeter **at = &f->meeters;
+
+	while (*at && *at != m)
+		at = &(*at)->next;
+	if (*at)
+		*at = m->next;
+}
+
+/* A child that goes on may be gone a moment later, with what it wrote: nobody may be missed. */
+void family_meet(struct family *f)
+{
+	family_admit(f);
+	for (struct family_meeter *m = f->meeters; m; m = m->next)
+		m->meet(m->context);
 	for (size_t i = 0; i < f->n_children; i++)
 		target_greet(&f->children[i]->target);
 }

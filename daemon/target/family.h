@@ -23,6 +23,14 @@ struct child {
 	int is_recorded; /* the flight recorder wants what it has, also when it is gone; the worker's */
 };
 
+/* Who wants to see each child before it goes on: the flight recorder, a capture. The worker's. */
+struct family_meeter {
+	void (*meet)(
+		void *context); /* those that it has not met yet; they get their hello afterwards */
+	void *context;
+	struct family_meeter *next;
+};
+
 struct family {
 	struct target *main;
 	pthread_mutex_t mutex; /* of |offered|, and for changes of |children| */
@@ -34,6 +42,7 @@ struct family {
 	unsigned capture_level;
 	unsigned
 		recorder_level; /* of the flight recorder: rings overwrite their oldest while it is on */
+	struct family_meeter *meeters; /* the worker's */
 	struct headroom headroom; /* the worker's */
 	struct child **children; /* the worker's, oldest first */
 	size_t n_children;
@@ -53,10 +62,17 @@ void family_offer(struct family *f, struct child *child);
 /* Wakes the worker for news; 0 when it must be tried again, later. Any thread. */
 int family_kick(struct family *f);
 
+/* |m| is the caller's, who removes it before it goes. */
+void family_add_meeter(struct family *f, struct family_meeter *m);
+/* Nothing when it was not added. */
+void family_remove_meeter(struct family *f, struct family_meeter *m);
 /* Takes those that were offered: they can get commands now. */
 void family_admit(struct family *f);
-/* Says hello to those that had none. One that joined while f->is_recording waits for it. */
-void family_greet(struct family *f);
+/*
+ * Admits them, shows them to all meeters, and says hello to those that had none. One that joined while f->is_recording waits
+ * for it.
+ */
+void family_meet(struct family *f);
 /* Calls |visit| for each child, oldest first, with the mutex held: it must return at once. Any thread. */
 void family_visit(
 	struct family *f, void (*visit)(struct child *child, void *context), void *context);

@@ -15,6 +15,7 @@
 #include "base/diag.h"
 #include "daemon/drain/rings.h"
 #include "daemon/recording/orders.h"
+#include "daemon/recording/recording_start.h"
 #include "daemon/recording/source.h"
 #include "daemon/target/family.h"
 #include "tests/unit/guest_fixture.h"
@@ -85,14 +86,19 @@ static void make_process(int emits)
 	fixture_publish(0);
 }
 
-static void join_child(size_t i)
+static void offer_child(size_t i)
 {
 	make_process(1);
 	children[i] = calloc(1, sizeof *children[i]);
 	children[i]->target = fixture.target;
 	atomic_store(&children[i]->n_holders, 2);
 	family_offer(&family, children[i]);
-	recorder_meet(&recorder);
+}
+
+static void join_child(size_t i)
+{
+	offer_child(i);
+	family_meet(&family);
 }
 
 static void start(int emits)
@@ -182,6 +188,36 @@ START_TEST(clock_pairs_of_days_take_no_more_memory)
 }
 END_TEST
 
+/* It goes on then, and may be gone before anybody looks again. */
+START_TEST(who_is_greeted_was_met_by_the_capture_and_by_the_recorder)
+{
+	struct recording capture;
+	struct diag d = DIAG_INIT;
+
+	recording_init(&capture, &family, 1u << 20, 0);
+	ck_assert_int_eq(recording_arm(&capture, 1, &d), 0);
+	ck_assert_int_eq(recording_begin(&capture, 1, &d), 0);
+	ck_assert_int_eq(recording_start(&capture, 0), 0);
+	offer_child(0);
+	ck_assert_uint_eq(atomic_load(&children[0]->target.arena->hello), ARENA_HELLO_NONE);
+	recording_visit(&capture);
+	ck_assert_uint_eq(atomic_load(&children[0]->target.arena->hello), ARENA_HELLO_READY);
+	ck_assert_int_eq(children[0]->is_recorded, 1);
+	ck_assert_uint_eq(capture.n_sources, 2);
+	ck_assert_int_eq(recording_end(&capture), 0);
+	recording_deinit(&capture);
+	offer_child(1);
+	family_meet(&family);
+	ck_assert_int_eq(children[1]->is_recorded, 1);
+	ck_assert_uint_eq(atomic_load(&children[1]->target.arena->hello), ARENA_HELLO_READY);
+}
+END_TEST
+
+static void start_alone(void)
+{
+	start(1);
+}
+
 /* What it holds. */
 
 START_TEST(who_has_only_begun_holds_nothing)
@@ -234,6 +270,15 @@ START_TEST(also_of_a_child)
 }
 END_TEST
 
+static TCase *make_capture_tests(void)
+{
+	TCase *tests = tcase_create("beside a capture");
+
+	tcase_add_checked_fixture(tests, start_alone, NULL);
+	tcase_add_test(tests, who_is_greeted_was_met_by_the_capture_and_by_the_recorder);
+	return tests;
+}
+
 static TCase *make_content_tests(void)
 {
 	TCase *tests = tcase_create("content");
@@ -261,6 +306,7 @@ int main(void)
 	tcase_add_test(tests, a_quarter_of_the_rings_memory_is_for_threads_that_ended);
 	tcase_add_test(tests, clock_pairs_of_days_take_no_more_memory);
 	suite_add_tcase(suite, tests);
+	suite_add_tcase(suite, make_capture_tests());
 	suite_add_tcase(suite, make_content_tests());
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);
