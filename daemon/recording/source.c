@@ -17,6 +17,7 @@ int source_new(struct target *target, struct drain_budget *budget, struct source
 		return -ENOMEM;
 	s->target = target;
 	s->state = SOURCE_STARTING;
+	s->word_before = target->is_told_to_record ? 0 : atomic_load(&target->arena->word);
 	drain_init(&s->drain, target, budget);
 	usage_open(&s->usage, "", target->pid, 0);
 	*out = s;
@@ -53,6 +54,14 @@ static void begin_if_answered(struct source *s)
 		source_begin(s);
 }
 
+/* It ended before it answered, and had begun. */
+static void begin_if_gone(struct source *s)
+{
+	if (s->state == SOURCE_STARTING && target_get_life(s->target) != TARGET_ALIVE &&
+		atomic_load(&s->target->arena->word) != s->word_before)
+		source_begin(s);
+}
+
 unsigned source_visit(struct source *s, int *error)
 {
 	enum target_life life = target_get_life(s->target);
@@ -73,6 +82,7 @@ void source_end(struct source *s, int *error)
 		return;
 	exit_note_look(s->target);
 	begin_if_answered(s);
+	begin_if_gone(s);
 	if (s->state == SOURCE_RECORDING)
 		drain_finish(&s->drain, error);
 	s->state = SOURCE_ENDED;

@@ -21,6 +21,7 @@ struct source {
 	struct usage usage;
 	struct assembly *assembly; /* NULL: nothing was spooled */
 	enum source_state state;
+	uint32_t word_before; /* its arena's, when it was told nothing yet */
 	uint64_t rings_bytes; /* that were prepared for it */
 	int goes_on; /* of a part (recording_cut.h): its process records on */
 	int is_over; /* it recorded before for the flight recorder, and its drain has begun; see source_begin_over() */

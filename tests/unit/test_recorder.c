@@ -28,6 +28,7 @@
 
 static struct family family;
 static struct recorder recorder;
+static struct recording capture;
 static struct guest_fixture program;
 static struct child *children[N_CHILDREN];
 
@@ -188,16 +189,20 @@ START_TEST(clock_pairs_of_days_take_no_more_memory)
 }
 END_TEST
 
-/* It goes on then, and may be gone before anybody looks again. */
-START_TEST(who_is_greeted_was_met_by_the_capture_and_by_the_recorder)
+static void begin_capture(void)
 {
-	struct recording capture;
 	struct diag d = DIAG_INIT;
 
 	recording_init(&capture, &family, 1u << 20, 0);
 	ck_assert_int_eq(recording_arm(&capture, 1, &d), 0);
 	ck_assert_int_eq(recording_begin(&capture, 1, &d), 0);
 	ck_assert_int_eq(recording_start(&capture, 0), 0);
+}
+
+/* It goes on then, and may be gone before anybody looks again. */
+START_TEST(who_is_greeted_was_met_by_the_capture_and_by_the_recorder)
+{
+	begin_capture();
 	offer_child(0);
 	ck_assert_uint_eq(atomic_load(&children[0]->target.arena->hello), ARENA_HELLO_NONE);
 	recording_visit(&capture);
@@ -210,6 +215,29 @@ START_TEST(who_is_greeted_was_met_by_the_capture_and_by_the_recorder)
 	family_meet(&family);
 	ck_assert_int_eq(children[1]->is_recorded, 1);
 	ck_assert_uint_eq(atomic_load(&children[1]->target.arena->hello), ARENA_HELLO_READY);
+}
+END_TEST
+
+START_TEST(who_ended_before_it_answered_had_begun)
+{
+	const struct source *child;
+
+	begin_capture();
+	offer_child(0);
+	atomic_store(&fixture.arena->word, 0);
+	atomic_store(&fixture.arena->ack, 1);
+	recording_visit(&capture);
+	child = capture.sources[1];
+	ck_assert_int_eq(child->state, SOURCE_STARTING);
+	atomic_store(&fixture.arena->word, fixture_start(1));
+	emit_in_thread();
+	atomic_store(&children[0]->target.arena->guest, FUTEX_OWNER_DIED);
+	recording_visit(&capture);
+	ck_assert_int_eq(child->state, SOURCE_ENDED);
+	ck_assert_uint_eq(child->drain.n_logs, 1);
+	ck_assert_uint_eq(child->drain.logs[0]->n_slots, 1);
+	ck_assert_int_eq(recording_end(&capture), 0);
+	recording_deinit(&capture);
 }
 END_TEST
 
@@ -276,6 +304,7 @@ static TCase *make_capture_tests(void)
 
 	tcase_add_checked_fixture(tests, start_alone, NULL);
 	tcase_add_test(tests, who_is_greeted_was_met_by_the_capture_and_by_the_recorder);
+	tcase_add_test(tests, who_ended_before_it_answered_had_begun);
 	return tests;
 }
 
