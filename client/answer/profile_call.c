@@ -14,12 +14,11 @@
 #include "base/cleanup.h"
 #include "base/profile_options.h"
 #include "proftap/v1/profiler.pb-c.h"
+#include "proto/options_message.h"
 #include "proto/pack.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 typedef Tensorflow__ProfileOptions proto_options;
-typedef Tensorflow__ProfileOptions__AdvancedConfigurationEntry proto_entry;
-typedef Tensorflow__ProfileOptions__AdvancedConfigValue proto_value;
 
 #define MAX_EVENTS 1000000
 /* A person looks at it. */
@@ -30,129 +29,21 @@ static char *tools[] = {"trace_viewer", "op_profile", "input_pipeline", "kernel_
 	"memory_viewer", "memory_profile", "overview_page", "pod_viewer", "tensorflow_stats",
 	"xplane.pb"};
 
-/* The map, in one block: room for every key and for override_hostname. */
-struct map {
-	proto_entry *entries;
-	proto_value *values;
-	proto_entry **pointers;
-	size_t n;
-};
-
-static void map_deinit(struct map *m)
-{
-	free(m->entries);
-	free(m->values);
-	free(m->pointers);
-}
-
-static int map_init(struct map *m, size_t n)
-{
-	m->entries = calloc(n, sizeof *m->entries);
-	m->values = calloc(n, sizeof *m->values);
-	m->pointers = calloc(n, sizeof *m->pointers);
-	m->n = 0;
-	return m->entries && m->values && m->pointers ? 0 : -ENOMEM;
-}
-
-static proto_value *map_add(struct map *m, char *key)
-{
-	proto_entry *e = &m->entries[m->n];
-	proto_value *v = &m->values[m->n];
-
-	tensorflow__profile_options__advanced_configuration_entry__init(e);
-	tensorflow__profile_options__advanced_config_value__init(v);
-	e->key = key;
-	e->value = v;
-	m->pointers[m->n++] = e;
-	return v;
-}
-
-static void map_add_text(struct map *m, char *key, char *text)
-{
-	proto_value *v = map_add(m, key);
-
-	v->value_case = TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE_STRING_VALUE;
-	v->string_value = text;
-}
-
-static void map_add_value(struct map *m, const struct option_value *from)
-{
-	proto_value *v;
-
-	if (from->type == OPTION_STRING) {
-		map_add_text(m, from->key, from->text);
-		return;
-	}
-	v = map_add(m, from->key);
-	if (from->type == OPTION_BOOL) {
-		v->value_case =
-			TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE_BOOL_VALUE;
-		v->bool_value = from->number != 0;
-	} else {
-		v->value_case =
-			TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE_INT64_VALUE;
-		v->int64_value = from->number;
-	}
-}
-
-/* The host's name goes by |host_name|, in every place where some server looks for it. */
-static int is_host_key(const char *key)
-{
-	return strcmp(key, "override_hostname") == 0 || strcmp(key, "override_hostnames") == 0;
-}
-
-static int fill_map(struct map *m, const struct profile_call *call)
-{
-	const struct profile_options *o = call->options;
-	int r = map_init(m, o->n_map + 1);
-
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < o->n_map; i++)
-		if (!is_host_key(o->map[i].key))
-			map_add_value(m, &o->map[i]);
-	if (call->host_name)
-		map_add_text(m, (char *)"override_hostname", (char *)call->host_name);
-	return 0;
-}
-
-static void fill_options(proto_options *p, const struct profile_call *call, struct map *m)
-{
-	const struct profile_options *o = call->options;
-
-	tensorflow__profile_options__init(p);
-	p->include_dataset_ops = 1;
-	p->host_tracer_level = o->host_tracer_level;
-	p->device_tracer_level = o->device_tracer_level;
-	p->python_tracer_level = o->python_tracer_level;
-	p->version = 1;
-	p->enable_hlo_proto = 1;
-	p->start_timestamp_ns = o->start_timestamp_ns;
-	p->duration_ms = o->duration_ms;
-	if (call->log_dir)
-		p->repository_path = (char *)call->log_dir;
-	p->n_advanced_configuration = m->n;
-	p->advanced_configuration = m->pointers;
-	p->session_id = (char *)o->session_id;
-	if (call->host_name)
-		p->override_hostname = (char *)call->host_name;
-}
-
 /* |message| with the options of |call| in its field |place|. */
 static int pack_with_options(const struct profile_call *call, const ProtobufCMessage *message,
 	proto_options **place, uint8_t **out, size_t *n_out)
 {
-	proto_options options;
-	struct map map = {NULL, NULL, NULL, 0};
-	int r = fill_map(&map, call);
+	struct options_message options;
+	int r = options_message_init(&options, call->options, call->host_name);
 
 	if (r == 0) {
-		fill_options(&options, call, &map);
-		*place = &options;
+		if (call->log_dir)
+			options.message.repository_path = (char *)call->log_dir;
+		*place = &options.message;
 		r = proto_pack(message, out, n_out);
 		*place = NULL;
 	}
-	map_deinit(&map);
+	options_message_deinit(&options);
 	return r;
 }
 
