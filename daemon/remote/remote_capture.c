@@ -25,8 +25,6 @@
 #define MAX_MESSAGE_BYTES (2u << 20)
 #define DEFAULT_HOST_LEVEL 2
 #define DEFAULT_DEVICE_LEVEL 1
-/* Nobody looks at it. */
-#define PROGRESS_INTERVAL_MS UINT32_MAX
 
 void remote_capture_fail(struct remote_capture *r, const char *text)
 {
@@ -84,7 +82,8 @@ void remote_capture_start(struct remote_capture *r, const char *address,
 	}
 	XXH3_64bits_reset(r->sum);
 	message.options = (Tensorflow__ProfileOptions *)options;
-	message.progress_interval_ms = PROGRESS_INTERVAL_MS;
+	message.progress_interval_ms =
+		r->progress_interval_ms ? r->progress_interval_ms : UINT32_MAX;
 	start_call(r, &message);
 }
 
@@ -137,6 +136,10 @@ static int take_progress(struct remote_capture *r, const struct pb_field *field)
 
 	if (!progress)
 		return -EBADMSG;
+	r->progress = (struct remote_progress){.phase = (int)progress->phase,
+		.elapsed_ns = progress->elapsed_ns,
+		.recorded_bytes = progress->recorded_bytes,
+		.xspace_bytes = n_bytes};
 	proftap__v1__progress__free_unpacked(progress, NULL);
 	return n_bytes ? note_stored(r, remote_trace_reserve(&r->trace, n_bytes, &d), &d) : 0;
 }

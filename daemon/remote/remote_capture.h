@@ -20,8 +20,17 @@ struct rpc_pending;
 struct XXH3_state_s;
 struct Tensorflow__ProfileOptions;
 
+/* As the server says it while it records. */
+struct remote_progress {
+	int phase; /* of proftap.v1 */
+	uint64_t elapsed_ns;
+	uint64_t recorded_bytes;
+	uint64_t xspace_bytes; /* 0: not known yet */
+};
+
 /* All zero is the state before. */
 struct remote_capture {
+	uint32_t progress_interval_ms; /* to be set before; 0: nobody looks at |progress| */
 	char address[280]; /* "host:port", "unix:/path", or another name of it */
 	struct rpc_channel *channel;
 	struct rpc_pending *call; /* NULL: none is under way */
@@ -30,6 +39,7 @@ struct remote_capture {
 	/* What came: */
 	struct remote_trace trace;
 	struct XXH3_state_s *sum;
+	struct remote_progress progress;
 	int has_begun; /* it has said something */
 	int is_complete; /* the trailer has come, and what came is what it says */
 	int is_empty; /* it said so */

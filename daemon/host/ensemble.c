@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recording several programs; see ensemble.h. */
+#include "daemon/host/ensemble.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/chunks.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/diag.h"
+#include "daemon/assembly/delivery.h"
+#include "daemon/calls/fan_out_round.h"
+#include "daemon/host/programs.h"
+#include "daemon/recording/capture.h"
+#include "daemon/session/repository.h"
+#include "trace/run_dir.h"
+#include "trace/space.h"
+#include "trace/xspace.h"
+
+/* Until when all have been asked, and are ready: where nobody says when to begin. */
+#define START_NS (2 * CAPTURE_ARM_NS)
+
+/* Whom. */
+
+static void describe(struct ensemble_member *member, const struct program *program)
+{
+	char host[128];
+
+	member->id = program->id;
+	member->pid = program->pid;
+	snprintf(member->name, sizeof member->name, "%s", program->status.name);
+	snprintf(member->label, sizeof member->label, "%.64s (%d)", program->status.name,
+		(int)program->pid);
+	repository_name_host(host, sizeof host);
+	snprintf(member->host, sizeof member->host, "%s_%.64s_%d", host, program->status.name,
+		(int)program->pid);
+	run_dir_sanitise(member->host);
+}
+
+void ensemble_add(struct ensemble *e, struct programs *programs, const struct program *program)
+{
+	struct fan_out_host *host = &e->hosts[e->n];
+	struct ensemble_member *member = &e->members[e->n++];
+	struct diag d = DIAG_INIT;
+
+	describe(member, program);
+	host->name = member->label;
+	host->is_ours = 1;
+	if (programs_connect(programs, program->id, &host->channel, &d))
+		fan_out_host_fail(host, d.text);
+}
+
+/* What each is asked. */
+
+static void set_options(struct ensemble *e, const Tensorflow__ProfileRequest *asked)
+{
+	Tensorflow__ProfileOptions *o = &e->options;
+
+	tensorflow__profile_options__init(o);
+	if (asked->opts)
+		*o = *asked->opts;
+	remote_capture_fill_options(o);
+	if (!o->duration_ms)
+		o->duration_ms = asked->duration_ms;
+	/* It ends at once. */
+	if (!o->duration_ms)
+		o->duration_ms = 1;
+	if (!o->session_id[0])
+		o->session_id = asked->session_id;
+	if (e->n > 1 && (int64_t)o->start_timestamp_ns < realtime_ns() + START_NS)
+		o->start_timestamp_ns = (uint64_t)(realtime_ns() + START_NS);
+	e->request = *asked;
+	e->request.opts = o;
+}
+
+/* Recording. */
+
+void ensemble_start(struct ensemble *e, const Tensorflow__ProfileRequest *asked)
+{
+	int64_t end_ns;
+
+	set_options(e, asked);
+	end_ns = fan_out_round_find_end_ns(&e->request);
+	for (size_t i = 0; i < e->n; i++) {
+		e->hosts[i].capture.progress_interval_ms = e->progress_interval_ms;
+		if (e->hosts[i].channel)
+			fan_out_host_start(&e->hosts[i], &e->request, &e->share, end_ns);
+	}
+}
+
+int ensemble_poll(struct ensemble *e)
+{
+	return fan_out_round_poll(e->hosts, e->n, NULL, &e->turn);
+}
+
+void ensemble_ask_to_end(struct ensemble *e)
+{
+	for (size_t i = 0; i < e->n; i++)
+		if (!remote_capture_is_over(&e->hosts[i].capture))
+			remote_capture_ask_to_end(&e->hosts[i].capture, e->options.session_id);
+}
+
+void ensemble_end(struct ensemble *e)
+{
+	for (size_t i = 0; i < e->n; i++)
+		fan_out_host_end(&e->hosts[i]);
+}
+
+void ensemble_deinit(struct ensemble *e)
+{
+	for (size_t i = 0; i < e->n; i++)
+		fan_out_host_deinit(&e->hosts[i]);
+}
+
+/* The traces. */
+
+int ensemble_has_trace(const struct ensemble *e, size_t i)
+{
+	return e->hosts[i].trace && !e->hosts[i].error[0];
+}
+
+struct delivery *ensemble_steal_trace(struct ensemble *e, size_t i)
+{
+	struct delivery *trace = e->hosts[i].trace;
+
+	e->hosts[i].trace = NULL;
+	return trace;
+}
+
+static int make_warnings(const struct ensemble *e, struct chunks *to)
+{
+	_cleanup_(space_freep) struct space *space = NULL;
+	int r = space_new(&space);
+
+	for (size_t i = 0; i < e->n && !r; i++)
+		if (e->hosts[i].error[0])
+			r = space_add_warning(space, "not recorded: %s", e->hosts[i].error);
+	return r ? r : xspace_encode(space, to);
+}
+
+/* Messages of one kind, one behind the other, are one message. */
+void ensemble_append_warnings(const struct ensemble *e, struct delivery *to)
+{
+	struct chunks encoded = CHUNKS_INIT;
+	struct delivery *part;
+
+	if (make_warnings(e, &encoded))
+		chunks_deinit(&encoded);
+	else if (!delivery_new_from_chunks(&encoded, &part))
+		delivery_append(to, part);
+}
