@@ -3,17 +3,20 @@
 #include "client/view/trace_server.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "client/process/exit.h"
 #include "client/process/interrupt.h"
-#include "client/view/http_server.h"
+#include "client/view/loopback.h"
 #include "client/view/perfetto_link.h"
+#include "http/server.h"
 
 /* With nothing to do. */
 #define TURN_MS 60000
+#define MAX_CONNECTIONS 16
 
 #define N(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -25,12 +28,7 @@
 		"Cache-Control", "no-cache"                                        \
 	}
 
-static const struct http_header file_headers[] = {
-	CORS,
-	{"Content-Type", "application/octet-stream"},
-};
-
-static const struct http_header nothing_headers[] = {CORS};
+static const struct http_header cors_headers[] = {CORS};
 
 /* What the browser asks for beforehand; the last of them because a public page wants to reach this machine. */
 static const struct http_header preflight_headers[] = {
@@ -41,32 +39,52 @@ static const struct http_header preflight_headers[] = {
 	{"Access-Control-Max-Age", "86400"},
 };
 
-static void set(struct http_answer *a, unsigned int status, const struct http_header *headers,
-	size_t n_headers)
+static void set_headers(
+	struct http_exchange *x, const struct http_header *headers, size_t n_headers)
 {
-	a->status = status;
-	a->headers = headers;
-	a->n_headers = n_headers;
+	for (size_t i = 0; i < n_headers; i++)
+		http_set_header(x, headers[i].name, headers[i].value);
 }
 
-static bool is_read(const char *method)
+static void reply(struct http_exchange *x, unsigned status, const struct http_header *headers,
+	size_t n_headers)
 {
-	return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+	set_headers(x, headers, n_headers);
+	http_reply_bytes(x, status, NULL, "", 0);
+}
+
+static void reply_file(struct http_exchange *x, const struct trace_server *s)
+{
+	int fd = fcntl(s->fd, F_DUPFD_CLOEXEC, 0);
+
+	if (fd < 0)
+		return reply(x, 503, cors_headers, N(cors_headers));
+	set_headers(x, cors_headers, N(cors_headers));
+	http_reply_file(x, "application/octet-stream", fd, 0, s->n_bytes);
 }
 
 /* The UI asks POST /status whether Google's trace_processor is here: it is not. */
-static void answer(const struct http_request *request, struct http_answer *a, void *server)
+static void handle(struct http_exchange *x, void *server)
 {
 	const struct trace_server *s = server;
+	const char *method = http_get_method(x);
 
-	if (!perfetto_link_is_host(request->host, s->port))
-		return set(a, 403, NULL, 0);
-	if (strcmp(request->method, "OPTIONS") == 0)
-		return set(a, 204, preflight_headers, N(preflight_headers));
-	if (!is_read(request->method) || strcmp(request->path, s->path) != 0)
-		return set(a, 404, nothing_headers, N(nothing_headers));
-	a->has_file = true;
-	set(a, 200, file_headers, N(file_headers));
+	if (!perfetto_link_is_host(http_get_header(x, "Host"), s->port))
+		return reply(x, 403, NULL, 0);
+	if (strcmp(method, "OPTIONS") == 0)
+		return reply(x, 204, preflight_headers, N(preflight_headers));
+	if (strcmp(method, "GET") != 0 || strcmp(http_get_path(x), s->path) != 0)
+		return reply(x, 404, cors_headers, N(cors_headers));
+	reply_file(x, s);
+}
+
+/* What is no path, and what is too large, is not there either. */
+static void refuse(struct http_exchange *x, unsigned status, const char *text, void *server)
+{
+	(void)status;
+	(void)text;
+	(void)server;
+	reply(x, 404, cors_headers, N(cors_headers));
 }
 
 /* --- the server ---------------------------------------------------------------------------- */
@@ -82,15 +100,31 @@ static int explain(const struct trace_server *s, int r, struct diag *d)
 		s->port, s->port_option, PERFETTO_LINK_PORT);
 }
 
-int trace_server_open(struct trace_server *s, struct diag *d)
+static int open_http(struct trace_server *s, int listener, struct diag *d)
 {
 	const struct http_server_options options = {
-		.port = s->port,
-		.answer = answer,
+		.listener = listener,
+		.max_connections = MAX_CONNECTIONS,
+		.max_of_user = MAX_CONNECTIONS,
+		.handle = handle,
+		.refuse = refuse,
 		.context = s,
 	};
+	struct diag why = DIAG_INIT;
+	int r = http_server_open(&s->http, &options, &why);
 
-	return explain(s, http_server_open(&s->http, &options, d), d);
+	if (r == -ENOSYS)
+		return diag_set(d, r,
+			"%s, or write a file to open yourself: proftap convert -t perfetto",
+			why.text);
+	return r ? diag_set(d, r, "%s", why.text) : 0;
+}
+
+int trace_server_open(struct trace_server *s, struct diag *d)
+{
+	int listener = loopback_listen(s->port, d);
+
+	return listener < 0 ? explain(s, listener, d) : open_http(s, listener, d);
 }
 
 static bool is_done(const struct trace_server *s)
@@ -115,7 +149,6 @@ int trace_server_run(struct trace_server *s, struct diag *d)
 {
 	int r = 0;
 
-	http_server_set_file(s->http, s->fd, s->n_bytes);
 	while (!is_done(s) && !is_interrupted(s) && (r >= 0 || r == -EINTR)) {
 		r = wait_for_work(s);
 		http_server_run(s->http);

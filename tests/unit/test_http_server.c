@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server of proftap view: how long a peer may take, by a clock that the test sets. */
-#include "client/view/http_server.h"
+/* The HTTP server: how long a peer may take, by a clock that the test sets. */
+#include "http/server.h"
 
 #include <arpa/inet.h>
 #include <check.h>
@@ -39,41 +39,41 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
 	return 0;
 }
 
-static void answer(const struct http_request *request, struct http_answer *a, void *context)
+static void handle(struct http_exchange *x, void *context)
 {
-	(void)request;
-	(void)context;
-	a->status = 200;
-	a->has_file = true;
+	int fd = memfd_create("file", MFD_CLOEXEC);
+	const size_t *n_bytes = context;
+
+	ck_assert_int_eq(ftruncate(fd, (off_t)*n_bytes), 0);
+	http_reply_file(x, "application/octet-stream", fd, 0, *n_bytes);
 }
 
-static uint16_t find_port(void)
+static int listen_somewhere(void)
 {
 	struct sockaddr_in address = {
 		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t n = sizeof address;
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+	ck_assert_int_eq(listen(fd, 16), 0);
 	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&address, &n), 0);
-	close(fd);
-	return ntohs(address.sin_port);
+	port = ntohs(address.sin_port);
+	return fd;
 }
 
-/* Tests beside this one may take the port before. */
 static void serve(size_t n_bytes)
 {
-	struct http_server_options o = {.n_bytes = n_bytes, .answer = answer};
+	static size_t file_bytes;
+	const struct http_server_options o = {.listener = listen_somewhere(),
+		.max_connections = 16,
+		.max_of_user = 16,
+		.handle = handle,
+		.context = &file_bytes};
 	struct diag d = DIAG_INIT;
-	int r;
 
-	o.fd = memfd_create("file", MFD_CLOEXEC);
-	ck_assert_int_eq(ftruncate(o.fd, (off_t)n_bytes), 0);
-	do {
-		o.port = port = find_port();
-		r = http_server_open(&server, &o, &d);
-	} while (r == -EADDRINUSE);
-	ck_assert_msg(r == 0, "%s", d.text);
+	file_bytes = n_bytes;
+	ck_assert_msg(http_server_open(&server, &o, &d) == 0, "%s", d.text);
 }
 
 /* Until it has nothing to do for a while. */
@@ -163,7 +163,7 @@ START_TEST(who_never_asks_is_let_go)
 {
 	serve(SMALL);
 	connect_peer();
-	check_deadline(HTTP_SERVER_REQUEST_MS, 1);
+	check_deadline(HTTP_REQUEST_MS, 1);
 }
 END_TEST
 
@@ -174,10 +174,10 @@ START_TEST(who_asks_letter_by_letter_is_let_go)
 	connect_peer();
 	for (size_t i = 0; i < 4; i++) {
 		ck_assert_int_eq(write(peer, REQUEST + i, 1), 1);
-		now_ms += HTTP_SERVER_REQUEST_MS / 5;
+		now_ms += HTTP_REQUEST_MS / 5;
 		run_server();
 	}
-	check_deadline(HTTP_SERVER_REQUEST_MS - 4 * (HTTP_SERVER_REQUEST_MS / 5), 1);
+	check_deadline(HTTP_REQUEST_MS - 4 * (HTTP_REQUEST_MS / 5), 1);
 }
 END_TEST
 
@@ -213,7 +213,7 @@ START_TEST(who_has_it_and_asks_nothing_more_is_let_go)
 	ask(SMALL);
 	while (http_server_is_sending(server))
 		run_server();
-	now_ms += HTTP_SERVER_REQUEST_MS - 1;
+	now_ms += HTTP_REQUEST_MS - 1;
 	run_server();
 	ck_assert(is_open());
 	now_ms++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The library of HTTP; see microhttpd.h. */
-#include "client/view/microhttpd.h"
+#include "http/microhttpd.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -43,9 +43,8 @@ int microhttpd_load(const struct microhttpd **out, struct diag *d)
 
 	if (!handle)
 		return diag_set(d, -ENOSYS,
-			LIBRARY
-			": not found, and serving a trace needs it; install it (Debian: libmicrohttpd12), "
-			"or write a file to open yourself: proftap convert -t perfetto");
+			LIBRARY ": not found, and serving pages needs it; install it (Debian: "
+				"libmicrohttpd12)");
 	missing = find_functions(handle, &library);
 	if (missing)
 		return diag_set(d, -ENOSYS, LIBRARY ": has no %s; install a newer one", missing);

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows for requests; see router.h. */
+#include "http/router.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "http/guard.h"
+#include "http/server_parts.h"
+
+#define ALLOW_BYTES 64
+
+/* --- one row ------------------------------------------------------------------------------- */
+
+/* The next part of a row's path, |*n| bytes; NULL: that was the last. */
+static const char *find_part(const char **path, size_t *n)
+{
+	const char *part = *path;
+
+	if (!part)
+		return NULL;
+	*n = strcspn(part, "/");
+	*path = part[*n] ? part + *n + 1 : NULL;
+	return part;
+}
+
+static bool fits_part(const char *pattern, size_t n, const char *part)
+{
+	if (n > 2 && pattern[0] == '{')
+		return part[0] != '\0';
+	return strlen(part) == n && memcmp(pattern, part, n) == 0;
+}
+
+static bool fits(const struct http_route *route, const struct http_url *u)
+{
+	const char *path = route->path + 1;
+	const char *pattern;
+	size_t n;
+
+	for (size_t i = 0; i < u->n_parts; i++) {
+		pattern = find_part(&path, &n);
+		if (!pattern || !fits_part(pattern, n, u->parts[i]))
+			return false;
+	}
+	return path == NULL;
+}
+
+const char *http_get_param(const struct http_exchange *x, const char *name)
+{
+	const char *path = x->route ? x->route->path + 1 : NULL;
+	size_t n_name = strlen(name);
+	const char *pattern;
+	size_t n;
+
+	for (size_t i = 0; (pattern = find_part(&path, &n)); i++)
+		if (n == n_name + 2 && pattern[0] == '{' && memcmp(pattern + 1, name, n_name) == 0)
+			return x->url.parts[i];
+	return NULL;
+}
+
+/* --- all of them --------------------------------------------------------------------------- */
+
+static const struct http_route *find_route(
+	const struct http_router *r, const struct http_exchange *x)
+{
+	for (size_t i = 0; i < r->n_routes; i++)
+		if (strcmp(r->routes[i].method, x->method) == 0 && fits(&r->routes[i], &x->url))
+			return &r->routes[i];
+	return NULL;
+}
+
+static void append(char *to, const char *word)
+{
+	size_t n = strlen(to);
+
+	snprintf(to + n, ALLOW_BYTES - n, "%s%s", n ? ", " : "", word);
+}
+
+/* "GET, HEAD, OPTIONS"; "": the path is in no row. */
+static void list_methods(const struct http_router *r, const struct http_exchange *x, char *out)
+{
+	out[0] = '\0';
+	for (size_t i = 0; i < r->n_routes; i++) {
+		const char *method = r->routes[i].method;
+
+		if (!fits(&r->routes[i], &x->url) || strstr(out, method))
+			continue;
+		append(out, method);
+		if (strcmp(method, "GET") == 0)
+			append(out, "HEAD");
+	}
+	if (out[0])
+		append(out, "OPTIONS");
+}
+
+static void refuse(const struct http_router *r, struct http_exchange *x)
+{
+	char methods[ALLOW_BYTES];
+
+	list_methods(r, x, methods);
+	if (!methods[0]) {
+		http_refuse(x, 404, "nothing is there");
+		return;
+	}
+	http_set_header(x, "Allow", methods);
+	if (strcmp(x->method, "OPTIONS") != 0)
+		http_refuse(x, 405, "%.16s is not for that; it has %s", x->method, methods);
+}
+
+void http_router_begin(const struct http_router *r, struct http_exchange *x)
+{
+	if (r->guard && !http_guard_pass(r->guard, x))
+		return;
+	x->route = find_route(r, x);
+	if (x->route)
+		http_expect_body(x, x->route->max_body_bytes);
+	else
+		refuse(r, x);
+}
+
+void http_router_handle(const struct http_router *r, struct http_exchange *x)
+{
+	if (x->route)
+		x->route->handle(x, r->context);
+	else
+		http_reply_bytes(x, 204, NULL, "", 0);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The server; see server.h. HTTP itself is libmicrohttpd's, run by us: it neither polls nor starts threads. We accept connections
+ * ourselves: with all places taken the library would forget its listener.
+ */
+#include "http/server.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "http/server_parts.h"
+
+/* Whoever connects faster than this must not keep the owner from its other work. */
+#define MAX_AT_ONCE 16
+#define MAX_EVENTS 64
+/* When accept() finds no descriptor or no memory: the listener stays readable. */
+#define REST_MS 100
+/* Those that were hung up on, until the library has seen it. */
+#define MAX_ENDING 64
+
+/* --- coming in ----------------------------------------------------------------------------- */
+
+static int watch(struct http_server *s, int fd, void *what)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = what};
+
+	return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+static bool may_enter(struct http_server *s, int fd, struct http_peer *peer)
+{
+	const struct http_server_options *o = &s->options;
+
+	peer->uid = 0;
+	peer->is_operator = true;
+	if (o->enter && !o->enter(fd, peer, o->context))
+		return false;
+	if (http_connection_count(s, &peer->uid) >= o->max_of_user &&
+		!http_connection_make_room(s, &peer->uid))
+		return false;
+	return http_connection_count(s, NULL) < o->max_connections ||
+	       http_connection_make_room(s, NULL);
+}
+
+/* The library closes what it cannot take. */
+static void let_in(struct http_server *s, int fd, const struct sockaddr *address, socklen_t n)
+{
+	struct http_peer peer;
+
+	if (!may_enter(s, fd, &peer)) {
+		s->counts.n_refused++;
+		close(fd);
+		return;
+	}
+	s->counts.n_accepted++;
+	s->entering = &peer;
+	s->library->add_connection(s->daemon, fd, address, n);
+	s->entering = NULL;
+}
+
+static void rest(struct http_server *s, int error)
+{
+	if (error == EAGAIN || error == ECONNABORTED || error == EINTR)
+		return;
+	epoll_ctl(s->epoll, EPOLL_CTL_DEL, s->options.listener, NULL);
+	s->rest_until_ms = http_now_ms() + REST_MS;
+}
+
+static void end_rest(struct http_server *s)
+{
+	if (!s->rest_until_ms || http_now_ms() < s->rest_until_ms)
+		return;
+	s->rest_until_ms = 0;
+	watch(s, s->options.listener, s);
+}
+
+static void let_some_in(struct http_server *s)
+{
+	struct sockaddr_storage address;
+	socklen_t n_bytes;
+
+	for (int i = 0; s->options.listener >= 0 && i < MAX_AT_ONCE; i++) {
+		int fd;
+
+		n_bytes = sizeof address;
+		fd = accept4(s->options.listener, (struct sockaddr *)&address, &n_bytes,
+			SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd < 0) {
+			rest(s, errno);
+			return;
+		}
+		let_in(s, fd, (struct sockaddr *)&address, n_bytes);
+	}
+}
+
+/* --- opening and closing ------------------------------------------------------------------- */
+
+static int get_library_fd(const struct http_server *s)
+{
+	return s->library->get_daemon_info(s->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
+}
+
+static int start(struct http_server *s, struct diag *d)
+{
+	const struct http_server_options *o = &s->options;
+	int r;
+
+	/* sendfile() has no flag against it. */
+	signal(SIGPIPE, SIG_IGN);
+	s->daemon = s->library->start_daemon(
+		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
+		http_exchange_run, s, MHD_OPTION_CONNECTION_LIMIT, o->max_connections + MAX_ENDING,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_MAX_HEADER_BYTES,
+		MHD_OPTION_NOTIFY_CONNECTION, http_connection_note, s, MHD_OPTION_URI_LOG_CALLBACK,
+		http_exchange_open, s, MHD_OPTION_NOTIFY_COMPLETED, http_exchange_close, s,
+		MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
+	if (!s->daemon)
+		return diag_set(d, -ENOMEM, "HTTP: cannot start: no memory or descriptor for it");
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	r = s->epoll < 0 ? -errno : watch(s, get_library_fd(s), NULL);
+	if (!r)
+		r = watch(s, o->listener, s);
+	return r ? diag_set(d, r, "HTTP: cannot start: %s", errno_words(r)) : 0;
+}
+
+int http_server_open(
+	struct http_server **out, const struct http_server_options *options, struct diag *d)
+{
+	struct http_server *s = calloc(1, sizeof *s);
+	int r;
+
+	if (!s) {
+		close(options->listener);
+		return diag_set(d, -ENOMEM, "HTTP: out of memory");
+	}
+	s->options = *options;
+	s->epoll = -1;
+	r = microhttpd_load(&s->library, d);
+	if (r == 0)
+		r = start(s, d);
+	*out = r ? http_server_free(s) : s;
+	return r;
+}
+
+void http_server_stop_listening(struct http_server *s)
+{
+	if (s->options.listener >= 0)
+		close(s->options.listener);
+	s->options.listener = -1;
+	s->rest_until_ms = 0;
+}
+
+/* The library must not end while one of its connections rests. */
+static void end_all(struct http_server *s)
+{
+	for (struct http_connection *c = s->connections; c; c = c->next)
+		http_connection_end(c);
+	s->library->run(s->daemon);
+	s->library->stop_daemon(s->daemon);
+}
+
+struct http_server *http_server_free(struct http_server *s)
+{
+	if (!s)
+		return NULL;
+	http_server_stop_listening(s);
+	if (s->daemon)
+		end_all(s);
+	if (s->epoll >= 0)
+		close(s->epoll);
+	free(s);
+	return NULL;
+}
+
+/* --- running ------------------------------------------------------------------------------- */
+
+int http_server_get_fd(const struct http_server *s)
+{
+	return s->epoll;
+}
+
+int64_t http_server_get_timeout_ms(const struct http_server *s)
+{
+	int64_t next_ms = http_connection_find_next_ms(s);
+	int64_t timeout_ms = -1;
+	MHD_UNSIGNED_LONG_LONG library_ms;
+
+	if (s->rest_until_ms && s->rest_until_ms < next_ms)
+		next_ms = s->rest_until_ms;
+	if (next_ms != INT64_MAX)
+		timeout_ms = next_ms > http_now_ms() ? next_ms - http_now_ms() : 0;
+	if (s->library->get_timeout(s->daemon, &library_ms) == MHD_YES &&
+		(timeout_ms < 0 || library_ms < (uint64_t)timeout_ms))
+		timeout_ms = (int64_t)library_ms;
+	return timeout_ms;
+}
+
+/* Before the library runs: an event's connection is there still. */
+static void hear(struct http_server *s)
+{
+	struct epoll_event events[MAX_EVENTS];
+	int n = epoll_wait(s->epoll, events, MAX_EVENTS, 0);
+	bool has_visitors = false;
+
+	for (int i = 0; i < n; i++) {
+		if (events[i].data.ptr == s)
+			has_visitors = true;
+		else if (events[i].data.ptr)
+			http_connection_hear_end(events[i].data.ptr);
+	}
+	if (has_visitors)
+		let_some_in(s);
+}
+
+void http_server_run(struct http_server *s)
+{
+	end_rest(s);
+	hear(s);
+	http_connection_end_late(s);
+	s->library->run(s->daemon);
+	http_connection_note_deliveries(s);
+}
+
+void http_server_count(const struct http_server *s, struct http_counts *out)
+{
+	*out = s->counts;
+}
+
+unsigned http_server_get_n_sent(const struct http_server *s)
+{
+	return s->n_sent;
+}
+
+bool http_server_is_sending(const struct http_server *s)
+{
+	for (const struct http_connection *c = s->connections; c; c = c->next)
+		if (c->state == HTTP_SENDING || c->state == HTTP_DELIVERING)
+			return true;
+	return false;
+}
