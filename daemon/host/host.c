@@ -26,6 +26,7 @@
 #include "daemon/kernel/socket_file.h"
 #include "daemon/kin/announcement.h"
 #include "daemon/machine/machine.h"
+#include "daemon/web/web.h"
 #include "rpc/server.h"
 
 /* How long calls in flight may take when it is told to end. */
@@ -39,6 +40,8 @@ struct host {
 	struct registrar registrar;
 	struct door door;
 	struct socket_file door_file; /* if it listens on a path */
+	struct web web;
+	struct socket_file web_file; /* if it listens on a path */
 	struct socket_file registry_file;
 	struct rpc_server *rpc;
 	uv_loop_t loop;
@@ -64,12 +67,14 @@ static void on_signal(uv_signal_t *handle, int number)
 	log_info(LOG_LISTEN, "ending: %s", number == SIGTERM ? "SIGTERM" : "SIGINT");
 	door_close(&h->door);
 	registrar_close(&h->registrar);
+	web_close(&h->web);
 	uv_stop(&h->loop);
 }
 
 static void end(struct host *h)
 {
 	socket_file_remove(&h->door_file);
+	socket_file_remove(&h->web_file);
 	socket_file_remove(&h->registry_file);
 	health_end(&h->service.service.health);
 	rpc_server_finish(h->rpc, GRACE_MS);
@@ -172,6 +177,17 @@ static int open_door(struct host *h, struct diag *d)
 	return r ? diag_set(d, r, "%s: %s", h->settings->listen, uv_strerror(r)) : 0;
 }
 
+static int open_web(struct host *h, struct diag *d)
+{
+	int fd = listener_take("web");
+
+	if (fd < 0 && strcmp(h->settings->web, SETTINGS_NONE) == 0)
+		return 0;
+	if (fd < 0)
+		fd = listener_open(h->settings->web, &h->web_file, d);
+	return fd < 0 ? fd : web_open(&h->web, &h->loop, fd, &h->service, d);
+}
+
 static int watch_signals(struct host *h, struct diag *d)
 {
 	int r = 0;
@@ -222,6 +238,8 @@ static int start(struct host *h, struct diag *d)
 		r = open_registry(h, d);
 	if (!r)
 		r = open_door(h, d);
+	if (!r)
+		r = open_web(h, d);
 	return r ? r : start_sampling(h, d);
 }
 
@@ -263,7 +281,7 @@ int host_run(const struct settings *settings)
 		log_error(LOG_LISTEN, "%s", d.text);
 		return 1;
 	}
-	log_info(LOG_LISTEN, "serving on %s, registry %s", settings->listen,
+	log_info(LOG_LISTEN, "serving on %s, web %s, registry %s", settings->listen, settings->web,
 		h.registry_file.path[0] ? h.registry_file.path : "from systemd");
 	uv_run(&h.loop, UV_RUN_DEFAULT);
 	end(&h);

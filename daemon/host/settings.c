@@ -19,6 +19,11 @@ static int check_listen(const char *text)
 	return listener_check_address(text);
 }
 
+static int check_web(const char *text)
+{
+	return strcmp(text, SETTINGS_NONE) == 0 ? 0 : listener_check_address(text);
+}
+
 static int check_path(const char *text)
 {
 	return !text[0] || text[0] == '/' ? 0 : -EINVAL;
@@ -42,6 +47,8 @@ static int check_log_level(const char *text)
 const struct setting settings_table[] = {
 	{TEXT(listen), "127.0.0.1:9021", "ADDRESS:PORT on loopback, or unix:PATH", check_listen,
 		"where the gRPC services of this machine's programs are served"},
+	{TEXT(web), "127.0.0.1:9022", "ADDRESS:PORT on loopback, unix:PATH, or none", check_web,
+		"where the web page, the HTTP API and the metrics are served"},
 	{TEXT(registry), "", "an absolute path, or nothing", check_path,
 		"the socket where servers announce their programs; nothing: registry.sock in "
 		"/run/proftap, or of another user than root in $XDG_RUNTIME_DIR/proftap"},

@@ -12,9 +12,12 @@
 struct diag;
 
 #define SETTINGS_TEXT_BYTES 256
+/* It is off. */
+#define SETTINGS_NONE "none"
 
 struct settings {
 	char listen[SETTINGS_TEXT_BYTES]; /* "127.0.0.1:9021" */
+	char web[SETTINGS_TEXT_BYTES]; /* "127.0.0.1:9022", or SETTINGS_NONE */
 	char registry[SETTINGS_TEXT_BYTES]; /* a path; "": in the runtime directory */
 	char operators[SETTINGS_TEXT_BYTES]; /* a group; "": none */
 	char log_level[SETTINGS_TEXT_BYTES];

@@ -22,7 +22,7 @@ class Host:
         self.registry = os.path.join(directory, "registry.sock")
         self.port = free_port()
         self.process = subprocess.Popen(
-            [PROFTAPD, "--host", "--config", "/dev/null", "--listen", f"127.0.0.1:{self.port}", "--registry",
+            [PROFTAPD, "--host", "--config", "/dev/null", "--listen", f"127.0.0.1:{self.port}", "--web", "none", "--registry",
              self.registry, "--log_level", "warn"], stdin=subprocess.DEVNULL)
         self.await_programs(0)
 

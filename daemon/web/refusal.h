@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is said to those whose request was refused (docs/http-api.md, "Errors"). */
+#ifndef DAEMON_REFUSAL_H
+#define DAEMON_REFUSAL_H
+
+struct http_exchange;
+
+/* {"error": {"code": …, "message": …}}, with gRPC's name for |status|. For http_server_options.refuse: so all that http_refuse() says. */
+void refusal_write(struct http_exchange *x, unsigned status, const char *text, void *context);
+
+/* The same with another |code| than |status| has. */
+void refusal_write_code(
+	struct http_exchange *x, unsigned status, const char *code, const char *text);
+
+#endif

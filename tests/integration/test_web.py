@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The host daemon's HTTP: what is answered, and by which method."""
+from checks import contains
+from fixture import check, equal, run, test
+from processes import PROFTAPD, Process
+from web import Web
+
+
+@test
+def it_says_that_it_lives(t):
+    web = Web(t)
+    answer = web.ask("/healthz")
+    equal((answer.status, answer.text), (200, "ok\n"), "the answer")
+    equal(web.ask("/healthz", "HEAD").body, b"", "the body of HEAD")
+    equal(web.ask("/healthz", "HEAD").headers["Content-Length"], "3", "its length all the same")
+
+
+@test
+def what_is_not_there_is_not_found(t):
+    web = Web(t)
+    for path in ("/nothing", "/healthz/", "/healthz/x", "//healthz"):
+        answer = web.ask(path)
+        equal((answer.status, answer.json["error"]["code"]), (404, "NOT_FOUND"), path)
+
+
+@test
+def options_tell_which_methods_there_are(t):
+    web = Web(t)
+    answer = web.ask("/healthz", "OPTIONS")
+    equal((answer.status, answer.headers["Allow"]), (204, "GET, HEAD, OPTIONS"), "OPTIONS")
+    equal(web.ask("/nothing", "OPTIONS").status, 404, "OPTIONS of nothing")
+
+
+@test
+def what_leads_elsewhere_is_no_path(t):
+    web = Web(t)
+    for path in ("/../etc/passwd", "/a/../healthz", "/%2e%2e/etc/passwd", "/..%2fetc", "/a%2fb", "/%00", "/%zz", "/%4",
+                 "/%ff", "/a%0ab", "/./healthz", "healthz", "http://localhost/healthz", "/healthz#x", "/?a=%"):
+        equal(web.ask(path).status, 400, path)
+    equal(web.ask("/" + "a" * 3000).status, 414, "a long one")
+    equal(web.ask("/a" * 20).status, 414, "one of many parts")
+    equal(web.ask("/healthz?a=b&c=%20+&&").status, 200, "a query that nobody asked for")
+
+
+@test
+def answers_say_what_may_be_done_with_them(t):
+    web = Web(t)
+    for path in ("/healthz", "/nothing"):
+        headers = web.ask(path).headers
+        equal(headers["X-Content-Type-Options"], "nosniff", "sniffing")
+        equal(headers["Cache-Control"], "no-store", "keeping")
+        policy = headers["Content-Security-Policy"]
+        contains(policy, "default-src 'none'", "the policy")
+        contains(policy, "script-src 'self';", "the policy")
+        check("unsafe" not in policy, f"{policy}: something unsafe is allowed")
+
+
+@test
+def only_loopback_is_served(t):
+    ended = t.keep(Process("proftapd", [PROFTAPD, "--host", "--config", "/dev/null", "--web", "0.0.0.0:9022"]))
+    equal(ended.wait(), 2, "an address for everybody")
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A host daemon's HTTP: requests, as they are written, and what comes back."""
+import http.client
+import json
+import socket
+
+from checks import equal
+from hosts import Host
+from processes import free_port
+
+PATIENCE_S = 20
+
+
+class Answer:
+    def __init__(self, response):
+        self.status = response.status
+        self.headers = response.headers
+        self.body = response.read()
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+    @property
+    def text(self):
+        return self.body.decode()
+
+
+class Web:
+    """The web port of a host daemon of the test's own."""
+
+    def __init__(self, t, *options):
+        self.port = free_port()
+        self.host = Host(t, *options, web=self.port)
+        self.pid = self.host.pid
+
+    def connect(self):
+        return socket.create_connection(("127.0.0.1", self.port), PATIENCE_S)
+
+    def ask(self, path, method="GET", body=None, headers=None):
+        """One request, as a client of its own makes it."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
+        try:
+            connection.putrequest(method, path, skip_host="Host" in (headers or {}))
+            for name, value in {**({"Content-Length": len(body)} if body else {}), **(headers or {})}.items():
+                connection.putheader(name, value)
+            connection.endheaders(body)
+            return Answer(connection.getresponse())
+        finally:
+            connection.close()
+
+    def refuses(self, status, path, method="GET", **how):
+        """The message of the refusal."""
+        answer = self.ask(path, method, **how)
+        equal(answer.status, status, f"status of {method} {path}")
+        return answer.json["error"]["message"]
+
+
+def read_answer(s):
+    """The answer on a connection, whatever was sent on it."""
+    response = http.client.HTTPResponse(s)
+    response.begin()
+    return Answer(response)
