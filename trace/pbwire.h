@@ -260,4 +260,21 @@ static inline int pb_next(struct pb_reader *r, struct pb_field *field)
 	return rc ? rc : 1;
 }
 
+/*
+ * Whether the message of |n_message| bytes that begins with the |n| bytes at |data| is one LEN field, |tag|, and nothing else. Then
+ * *head_out is how many come before its own. 0 also when they are not all there.
+ */
+static inline int pb_is_one(
+	const uint8_t *data, size_t n, uint64_t n_message, uint32_t tag, size_t *head_out)
+{
+	struct pb_reader reader = pb_reader(data, n);
+	uint64_t first;
+	uint64_t n_bytes;
+
+	if (pb_get_varint(&reader, &first) || first != tag || pb_get_varint(&reader, &n_bytes))
+		return 0;
+	*head_out = (size_t)(reader.p - data);
+	return n_bytes == n_message - *head_out;
+}
+
 #endif

@@ -190,20 +190,6 @@ struct pieces {
 	bool is_begun;
 };
 
-/* Whether the message that begins with the |n| bytes at |data| is one chunk; then *head_out is what comes before its bytes. */
-static bool is_one_chunk(const struct pieces *p, const uint8_t *data, size_t n, size_t *head_out)
-{
-	struct pb_reader reader = pb_reader(data, n);
-	uint64_t tag;
-	uint64_t n_chunk;
-
-	if (pb_get_varint(&reader, &tag) || tag != PB_TAG(2, PB_LEN) ||
-		pb_get_varint(&reader, &n_chunk))
-		return false;
-	*head_out = (size_t)(reader.p - data);
-	return n_chunk == p->n_bytes - *head_out;
-}
-
 static int copy_piece(struct pieces *p, const uint8_t *data, size_t n)
 {
 	if (n > STREAM_ANSWER_MAX_BYTES - p->n_copied)
@@ -221,7 +207,7 @@ static int take_piece(const uint8_t *data, size_t n, void *context)
 
 	if (!p->is_begun) {
 		p->is_begun = true;
-		p->is_chunk = is_one_chunk(p, data, n, &head);
+		p->is_chunk = pb_is_one(data, n, p->n_bytes, PB_TAG(2, PB_LEN), &head);
 		if (p->is_chunk)
 			r = check_chunk(p->s, p->n_bytes - head);
 	}
