@@ -17,7 +17,9 @@ SUFFIXES = {"chrome": ".json", "folded": ".folded", "ndjson": ".ndjson", "pprof"
             "speedscope": ".speedscope.json", "sqlite": ".sqlite", "csv": ".csv",
             "csv-kernels": "_kernel_trace.csv", "csv-kernel-stats": "_kernel_stats.csv",
             "csv-summary": "_summary.csv"}
+# Whose times are added up; and all that have a duration.
 SPANS = {"span", "step", "async", "kernel"}
+DRAWN = SPANS | {"derived"}
 
 # place: (host, process, pid, thread, tid). flows: (id that enters or 0, id that leaves or 0).
 Row = collections.namedtuple("Row", "place kind name start_ns duration_ns args flows")

@@ -53,8 +53,16 @@ def add_steps(space, scale):
     return at_ns
 
 
+def add_derived(plane, end_ns):
+    """What XLA makes of a device's streams: the same once more, by step."""
+    line = plane.lines.add(id=0xdeadbeef, name="Steps")
+    for i, start_ns in enumerate(range(2_400_000, end_ns - 200_000, 1_000_000)):
+        add_event(plane, line, str(100 + i), start_ns, 330_000)
+
+
 def add_kernels(space, end_ns):
     plane = space.planes.add(name="/device:GPU:0")
+    add_derived(plane, end_ns)
     for stream in (7, 8):
         line = plane.lines.add(id=stream, name=f"Stream #{stream}")
         for i, start_ns in enumerate(range(2_400_000 + stream, end_ns - 200_000, 1_000_000)):

@@ -7,7 +7,7 @@ import math
 import subprocess
 from decimal import Decimal
 
-from conversions import (CROSSED, SPANS, Conversion, capture_requests, goldens, make_bad_names, make_space,
+from conversions import (CROSSED, DRAWN, Conversion, capture_requests, goldens, make_bad_names, make_space,
                          read_rows)
 from fixture import check, contains, equal, run, test
 from processes import PROFTAP
@@ -66,7 +66,7 @@ def compare(t, *paths, options=()):
     equal(chrome.conversion.lost.get("counter samples that are no number", 0), len(lost), "lost")
     expected = collections.Counter(
         (row.place[1], row.place[3], row.name, row.start_ns + chrome.shift_ns, row.duration_ns, text_of(expected_args(row)),
-         "C" if row.kind == "counter" else "X" if row.kind in SPANS else "i")
+         "C" if row.kind == "counter" else "X" if row.kind in DRAWN else "i")
         for row in rows if row not in lost)
     found = collections.Counter(
         (*chrome.place(e), e["name"], to_ns(e["ts"]), to_ns(e.get("dur", 0)), text_of(e.get("args", {})),

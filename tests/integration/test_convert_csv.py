@@ -114,6 +114,17 @@ def kernels_have_the_columns_of_rocprofv3(t):
 
 
 @test
+def what_sums_kernels_up_is_none(t):
+    """Steps and modules of a TPU's, and what XLA derives for a GPU."""
+    path = GOLDEN / "devices.xplane.pb"
+    conversion, header, rows = read(t, "csv-kernels", path)
+    equal([row[header.index("Kernel_Name")] for row in rows], ["gemm", "add", "fusion.1", "fusion.2", "copy-start"], "kernels")
+    equal(conversion.lost, {"events that are no kernels": 4}, "lost")
+    kinds = [row.kind for row in read_rows(t, path) if row.place[1] != "/host:CPU"]
+    equal(sorted(kinds), ["derived"] * 3 + ["kernel"] * 5, "types")
+
+
+@test
 def stats_of_kernels_are_those_of_rocprofv3(t):
     _, header, rows = read(t, "csv-kernel-stats", make_devices(t))
     equal(header, ["Name", "Calls", "TotalDurationNs", "AverageNs", "Percentage", "MinNs", "MaxNs", "StdDev"], "columns")
@@ -163,7 +174,7 @@ def a_summary_reads_like_this(t):
 @test
 def what_a_summary_leaves_out_is_counted(t):
     path = make_training(t.dir / "training.xplane.pb")
-    for options, n_spans, lost in (([], 364, {"counter samples": 40, "arguments": 40}),
+    for options, n_spans, lost in (([], 364, {"counter samples": 40, "arguments": 40, "spans on derived lines": 41}),
                                    (["--name", "^train$"], 40, {"arguments": 40}),
                                    (["--name", "rss"], 0, {"counter samples": 40})):
         conversion = summarize(t, path, *options)

@@ -36,6 +36,8 @@ def compare(t, *paths):
     equal(found, dict(expected), "stacks")
     equal(conversion.lost.get("spans that took no time", 0), n_lost, "lost spans")
     equal(conversion.summary["written"], sum(n for n, _ in stacks.values()) - n_lost, "spans written")
+    n_derived = sum(row.kind == "derived" for row in read_rows(t, *paths))
+    equal(conversion.lost.get("spans on derived lines", 0), n_derived, "spans that would count twice")
     return conversion
 
 

@@ -40,11 +40,18 @@ class Pprof:
         return found
 
 
-def expected_labels(row_place):
+def list_devices(rows):
+    """In the order of their numbers."""
+    return list(dict.fromkeys(row.place[:2] for row in rows if row.place[1].startswith("/device:")))
+
+
+def expected_labels(row_place, devices):
     host, process, pid, thread, tid = row_place
     labels = {"host": host, "process": process, "thread": thread}
     if pid < 2**30:
         labels["pid"] = pid
+    if (host, process) in devices:
+        labels["device"] = devices.index((host, process))
     if tid < 2**30:
         labels["tid"] = tid
     return tuple(sorted(labels.items()))
@@ -55,7 +62,7 @@ def compare(t, *paths):
     pprof = Pprof(t, *paths)
     expected = collections.defaultdict(list)
     for (place, names), values in read_stacks(rows).items():
-        expected[expected_labels(place), names].append(values)
+        expected[expected_labels(place, list_devices(rows)), names].append(values)
     found = {stack: sorted(values) for stack, values in pprof.stacks().items()}
     equal(found, {stack: sorted(values) for stack, values in expected.items()}, "stacks")
     equal(pprof.conversion.summary["written"], sum(s.value[0] for s in pprof.profile.sample), "spans written")

@@ -4,7 +4,7 @@
 import collections
 import json
 
-from conversions import (CROSSED, SPANS, Conversion, capture_requests, goldens, make_bad_names, make_space,
+from conversions import (CROSSED, DRAWN, Conversion, capture_requests, goldens, make_bad_names, make_space,
                          read_rows)
 from fixture import check, equal, run, schema, test
 
@@ -43,7 +43,7 @@ def compare(t, *paths):
     shift_ns = 0 if is_exact else -min(times[1:])
     expected = collections.Counter(
         (f"{row.place[1]}: {row.place[3]}", row.name, row.start_ns + shift_ns, row.duration_ns)
-        for row in rows if row.kind in SPANS)
+        for row in rows if row.kind in DRAWN)
     found = collections.Counter(speedscope.spans())
     equal(found - expected, collections.Counter(), "what is only in speedscope's file")
     equal(expected - found, collections.Counter(), "what is not in speedscope's file")
@@ -60,7 +60,7 @@ def expected_losses(rows):
     lost = {"instants": sum(row.kind in ("instant", "flow") for row in rows),
             "counter samples": sum(row.kind == "counter" for row in rows),
             "ends of flows": sum(flow != 0 for row in rows for flow in row.flows),
-            "arguments of spans": sum(row.args.n for row in rows if row.kind in SPANS)}
+            "arguments of spans": sum(row.args.n for row in rows if row.kind in DRAWN)}
     return {what: n for what, n in lost.items() if n}
 
 
@@ -73,7 +73,7 @@ def every_span_of_golden_traces_opens_and_closes(t):
 @test
 def a_real_trace_has_a_profile_for_each_thread(t):
     speedscope, rows = compare(t, capture_requests(t))
-    threads = {f"{row.place[1]}: {row.place[3]}" for row in rows if row.kind in SPANS}
+    threads = {f"{row.place[1]}: {row.place[3]}" for row in rows if row.kind in DRAWN}
     equal({profile["name"] for profile in speedscope.profiles}, threads, "profiles")
     equal(speedscope.document["$schema"], "https://www.speedscope.app/file-format-schema.json", "schema")
 

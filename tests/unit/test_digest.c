@@ -133,6 +133,41 @@ START_TEST(kernels_are_a_list_of_their_own)
 }
 END_TEST
 
+/* A TPU's plane, as libtpu writes it: each operation is also a part of a step, a module and a scope. */
+static void add_tpu(void)
+{
+	static const char *const derived[] = {"Steps", "XLA Modules", "Framework Name Scope"};
+
+	plane = space_add_plane(space, 1, "/device:TPU:0");
+	for (int i = 0; i < 3; i++) {
+		line = plane_add_line(plane, i, derived[i], 0);
+		add(derived[i], 0, 100, 0);
+	}
+	line = plane_add_line(plane, 3, "XLA Ops", 0);
+	add("fusion.1", 10, 20, 0);
+	add("fusion.2", 40, 20, 0);
+	line = plane_add_line(plane, 4, "Async XLA Ops", 0);
+	add("copy-start", 50, 20, 0);
+}
+
+START_TEST(derived_lines_are_in_the_totals_alone)
+{
+	struct report_totals expected;
+
+	add("launch", 0, 10, 0);
+	add_tpu();
+	report_count(space, &expected);
+	digest_space();
+	ck_assert_uint_eq(digest->lists[LIST_KERNELS].n, 3);
+	ck_assert_uint_eq(digest->processes[1].n_spans, 3);
+	/* 10 to 30 and 40 to 70. */
+	ck_assert_int_eq(digest->processes[1].busy.busy_ns, 50);
+	ck_assert_uint_eq(digest->n_tracks, 3);
+	ck_assert_uint_eq(digest->rest.n_derived, 3);
+	ck_assert_mem_eq(&digest->totals, &expected, sizeof expected);
+}
+END_TEST
+
 /* Steps, async spans, flows, counters. */
 
 START_TEST(steps_have_percentiles_and_the_slowest)
@@ -398,6 +433,7 @@ int main(void)
 	tcase_add_test(tests, names_of_all_threads_are_one_row);
 	tcase_add_test(tests, rows_are_sorted_as_asked);
 	tcase_add_test(tests, kernels_are_a_list_of_their_own);
+	tcase_add_test(tests, derived_lines_are_in_the_totals_alone);
 	tcase_add_test(tests, steps_have_percentiles_and_the_slowest);
 	tcase_add_test(tests, counters_have_range_mean_and_last);
 	tcase_add_test(tests, samples_that_are_no_numbers_count_as_none);

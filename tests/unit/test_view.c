@@ -98,6 +98,65 @@ START_TEST(devices_count_over_all_hosts)
 }
 END_TEST
 
+static bool is_derived(const char *name)
+{
+	const struct view_track *t = view_find_track(name);
+
+	ck_assert_msg(t, "no track %s", name);
+	return t->is_derived;
+}
+
+/* XLA's ids for them are 0xdeadbeef and 389 more, of 32 bits, which are a negative number with a sign. */
+START_TEST(lines_with_reserved_ids_are_derived)
+{
+	static const struct {
+		const char *name;
+		int64_t id;
+		bool is_derived;
+	} lines[] = {
+		{"before", INT64_C(0xdeadbeef) - 1, false},
+		{"Steps", INT64_C(0xdeadbeef), true},
+		{"last", INT64_C(0xdeadbeef) + 389, true},
+		{"behind", INT64_C(0xdeadbeef) + 390, false},
+		{"signed before", -559038738, false},
+		{"signed Steps", -559038737, true},
+		{"signed last", -559038737 + 389, true},
+		{"signed behind", -559038737 + 390, false},
+		{"wide", (INT64_C(1) << 32) + INT64_C(0xdeadbeef), false},
+		{"wide signed", -559038737 - (INT64_C(1) << 32), false},
+		{"Stream #7(Compute)", 7, false},
+	};
+
+	add_plane("/device:GPU:0", 0);
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		add_line(lines[i].id, lines[i].name);
+		add("event", 0, 1, 0);
+	}
+	view_add_space(space, "a.xplane.pb");
+	view_make(&by_epoch);
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+		ck_assert_msg(
+			is_derived(lines[i].name) == lines[i].is_derived, "%s", lines[i].name);
+}
+END_TEST
+
+START_TEST(of_a_tpu_only_operations_are_not_derived)
+{
+	static const char *const names[] = {"Steps", "XLA Modules", "Source code", "XLA Ops",
+		"Async XLA Ops", "Sparse Core Ops"};
+
+	add_plane("/device:TPU:0", 0);
+	for (int i = 0; i < 6; i++) {
+		add_line(i, names[i]);
+		add("event", 0, 1, 0);
+	}
+	view_add_space(space, "a.xplane.pb");
+	view_make(&by_epoch);
+	for (int i = 0; i < 6; i++)
+		ck_assert_msg(is_derived(names[i]) == (i < 3), "%s", names[i]);
+}
+END_TEST
+
 START_TEST(two_archives_of_one_pid_are_two_processes)
 {
 	plane_set_int(plane, "process_id", 4242);
@@ -253,6 +312,8 @@ int main(void)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, planes_of_a_pid_are_one_process);
 	tcase_add_test(tcase, devices_count_over_all_hosts);
+	tcase_add_test(tcase, lines_with_reserved_ids_are_derived);
+	tcase_add_test(tcase, of_a_tpu_only_operations_are_not_derived);
 	tcase_add_test(tcase, two_archives_of_one_pid_are_two_processes);
 	tcase_add_test(tcase, ids_that_are_none_are_made_up);
 	tcase_add_test(tcase, lines_are_of_four_kinds);

@@ -25,6 +25,7 @@ static void count(const struct digest *g, struct codec_result *result)
 	codec_lose(result, "counter samples", g->rest.n_samples);
 	codec_lose(result, "ends of flows", g->rest.n_flow_ends);
 	codec_lose(result, "arguments", g->rest.n_args);
+	codec_lose(result, "spans on derived lines", g->rest.n_derived);
 }
 
 static int put_rows(struct digest *g, struct sink *s)

@@ -13,6 +13,8 @@ const char *item_type_get(const struct view_track *track, const struct item *ite
 		return item->flow_out || item->flow_in ? "flow" : "instant";
 	if (item->is_step)
 		return "step";
+	if (track->is_derived)
+		return "derived";
 	if (track->kind == TRACK_ASYNC)
 		return "async";
 	return track->kind == TRACK_STREAM ? "kernel" : "span";

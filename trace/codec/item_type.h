@@ -6,7 +6,10 @@
 struct item;
 struct view_track;
 
-/* "span", "step", "async", "kernel", "instant", "flow" (an instant at which one begins or ends) or "counter". */
+/*
+ * "span", "step", "async", "kernel", "derived" (a span that says again what others say: derived.h), "instant", "flow" (an instant at
+ * which one begins or ends) or "counter".
+ */
 const char *item_type_get(const struct view_track *track, const struct item *item);
 
 #endif

@@ -9,7 +9,8 @@
 
 static bool is_kernel(const struct view_track *track, const struct item *item)
 {
-	return track->kind == TRACK_STREAM && item->kind == ITEM_SPAN && !item->is_step;
+	return track->kind == TRACK_STREAM && !track->is_derived && item->kind == ITEM_SPAN &&
+	       !item->is_step;
 }
 
 static int read_item(void *kernels, const struct item *item)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the kernels of a view: whatever is a span of a device's stream and no step. */
+/* Reads the kernels of a view: whatever is a span of a device's stream, no step, and on no derived line. */
 #ifndef TRACE_CODEC_KERNELS_H
 #define TRACE_CODEC_KERNELS_H
 

@@ -54,4 +54,5 @@ void span_rest_lose(const struct span_rest *rest, struct codec_result *result)
 	codec_lose(result, "counter samples", rest->n_samples);
 	codec_lose(result, "ends of flows", rest->n_flow_ends);
 	codec_lose(result, "arguments of spans", rest->n_args);
+	codec_lose(result, "spans on derived lines", rest->n_derived);
 }

@@ -22,6 +22,7 @@ struct span_rest {
 	uint64_t n_samples;
 	uint64_t n_flow_ends;
 	uint64_t n_args;
+	uint64_t n_derived; /* spans on derived lines, where they are not wanted */
 };
 
 struct span_reader {

@@ -8,6 +8,7 @@
 
 #include "base/grow.h"
 #include "trace/codec/codec.h"
+#include "trace/read/view.h"
 #include "trace/saturate.h"
 
 #define FEW_SLOTS 256
@@ -137,6 +138,15 @@ static int add_span(struct stack_tree *t, const struct item *item, int64_t lane_
 	return open_spans_push(lane, (uint32_t)node, item->start_ns, item->duration_ns);
 }
 
+/* Times of stacks are added up: what a derived line says would be there twice. */
+static int take_span(struct stack_tree *t, const struct span_reader *r)
+{
+	if (!r->cursor.track->is_derived)
+		return add_span(t, &r->item, r->lane);
+	t->rest.n_derived++;
+	return 0;
+}
+
 static int fill(struct stack_tree *t, struct span_reader *r)
 {
 	int rc;
@@ -144,7 +154,7 @@ static int fill(struct stack_tree *t, struct span_reader *r)
 	clear(t);
 	rc = add_root(t);
 	while (rc >= 0 && (rc = span_reader_next(r)) > 0)
-		rc = add_span(t, &r->item, r->lane);
+		rc = take_span(t, r);
 	for (size_t i = 0; i < t->lanes.n; i++)
 		close_until(t, &t->lanes.v[i], INT64_MAX);
 	return rc;

@@ -43,7 +43,7 @@ struct stack_tree {
 
 void stack_tree_deinit(struct stack_tree *t);
 /*
- * Forgets the stacks that are in it, and adds all spans of the track. 0 or a negative errno, of the cursor's with |d|.
+ * Forgets the stacks that are in it, and adds all spans of the track; those of a derived line are only counted. 0 or a negative errno, of the cursor's with |d|.
  */
 int stack_tree_read(struct stack_tree *t, const struct view *view, const struct view_track *track,
 	struct diag *d);

@@ -71,6 +71,7 @@ struct view_track {
 	bool is_shared; /* another track is drawn as the same row, with the same tid: their items overlap */
 	int64_t tid; /* > 0, different from that of any other track of the process; made up if is_real is 0 */
 	bool is_real; /* a thread as the kernel knows it */
+	bool is_derived; /* it says again what others say (derived.h): not to be added up with these */
 	char *name; /* that it is drawn with: "loader"; never empty */
 	char *origin_name; /* that it has, however it is drawn */
 	int64_t origin_tid;

@@ -12,6 +12,7 @@
 
 #include "base/grow.h"
 #include "trace/read/archive.h"
+#include "trace/read/derived.h"
 #include "trace/read/view.h"
 #include "trace/saturate.h"
 #include "trace/space.h"
@@ -136,6 +137,8 @@ static int add_track(struct view *v, uint32_t process, const struct archive_plan
 	t.process = process;
 	t.origin = process;
 	t.n_events = line->n_events;
+	t.is_derived =
+		(t.kind == TRACK_THREAD || t.kind == TRACK_STREAM) && line_is_derived(plane, line);
 	t.tid = line->id;
 	t.is_real = t.kind == TRACK_THREAD && p->is_real && t.tid > 0 && t.tid <= MAX_REAL;
 	t.name = strdup(line->name[0] ? line->name : "(unnamed)");

@@ -62,6 +62,7 @@ struct digest_rest {
 	uint64_t n_samples;
 	uint64_t n_flow_ends;
 	uint64_t n_args;
+	uint64_t n_derived; /* spans on derived lines: they are in the totals */
 };
 
 /* Lists of the whole view, which have the durations of their spans. */

@@ -25,6 +25,7 @@ struct reading {
 	struct open_span *stack;
 	size_t n_stack;
 	size_t n_stack_allocated;
+	uint64_t n_items; /* of a derived line */
 };
 
 int digest_add_marks(struct digest *g, struct digest_plane *plane, const struct item *item)
@@ -43,11 +44,16 @@ int digest_add_marks(struct digest *g, struct digest_plane *plane, const struct 
 	return flows_add(&plane->flows, item);
 }
 
+static bool is_wanted(const struct digest *g, const struct item *item)
+{
+	return !g->wanted || g->wanted[item->name];
+}
+
 static void count_rest(struct digest *g, const struct item *item)
 {
 	struct digest_rest *rest = &g->rest;
 
-	if (g->wanted && !g->wanted[item->name])
+	if (!is_wanted(g, item))
 		return;
 	if (item->kind == ITEM_SAMPLE) {
 		rest->n_samples++;
@@ -136,6 +142,29 @@ static int read_sample(void *reading, const struct item *item)
 	return gauges_add(&r->plane->counters, item, r->digest->begin_ns, r->digest->end_ns);
 }
 
+/* What it says is in the lists already. */
+static int read_derived_item(void *reading, const struct item *item)
+{
+	struct reading *r = reading;
+	struct digest *g = r->digest;
+	bool is_span = get_kind(item) == DIGEST_SPAN;
+
+	r->n_items++;
+	count_rest(g, item);
+	g->rest.n_derived += is_span && is_wanted(g, item);
+	g->totals.n_spans += is_span;
+	g->totals.n_instants += get_kind(item) == DIGEST_INSTANT;
+	return digest_add_marks(g, r->plane, item);
+}
+
+static int read_derived(struct reading *r, const struct view_track *track, struct diag *d)
+{
+	int rc = cursor_read(r->digest->view, track, read_derived_item, r, d);
+
+	r->digest->totals.n_threads += r->n_items > 0;
+	return rc;
+}
+
 size_t digest_find_plane(const struct digest *g, const struct view_track *track)
 {
 	size_t host = view_get_origin(g->view, track)->host;
@@ -176,6 +205,8 @@ int digest_read_track(struct digest *g, const struct view_track *track, struct d
 {
 	struct reading r = {.digest = g, .plane = &g->planes[digest_find_plane(g, track)]};
 
+	if (track->is_derived)
+		return read_derived(&r, track, d);
 	switch (track->kind) {
 	case TRACK_THREAD:
 	case TRACK_STREAM:

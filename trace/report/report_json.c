@@ -351,6 +351,7 @@ static void put_tail(struct writing *w)
 	put_processes(w);
 	put_spans(w, "names", &g->lists[LIST_SPANS]);
 	put_spans(w, "kernels", &g->lists[LIST_KERNELS]);
+	json_uint(&w->j, "derived_spans", g->rest.n_derived);
 	put_names(w, "notes", &g->view->notes);
 }
 

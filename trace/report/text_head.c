@@ -124,6 +124,7 @@ static void put_totals(struct text *t)
 	page_put_part(p, "steps %s", quantity_count(n->n_steps).text);
 	page_put_part(p, "dropped %s", quantity_count(n->n_dropped).text);
 	put_total(p, "unfinished", n->n_unfinished);
+	put_total(p, "derived", t->digest->rest.n_derived);
 	page_end_line(p);
 }
 
