@@ -1,55 +1,144 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shortest texts; see shortest.h. C has no function for them, so digits are tried; most numbers are small decimals. */
+/*
+ * Shortest texts; see shortest.h. C has no function for them, and digits that are tried cost a division of long numbers each, there
+ * and back. Most numbers are not so large or small that 128 bits would not hold them exactly: with V = M * 2^-S, the integer
+ * M * 10^K has all digits that are wanted before its last S bits, and these say how to round, and whether the rounded number is still
+ * nearer to V than to its neighbours.
+ */
 #include "trace/shortest.h"
 
-#include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of a number with three decimals at most, and 15 digits. */
-#define THOUSAND 1000
-#define MAX_THOUSANDTHS 1e15
-/* %g writes smaller ones with an exponent. */
-#define MIN_DECIMAL 1e-3
+#define MIN_DIGITS 15
+#define MAX_DIGITS 17
+#define MAX_DECIMALS 20 /* of MIN_EXACT, with MAX_DIGITS */
+#define MANTISSA_BITS 53
 
-/* Division is rounded correctly: what n / 1000 gives is what its decimals read as. */
-static int is_small_decimal(double value, int64_t *thousandths)
+/* Below it %g writes an exponent, and from there on, with the fewest digits. */
+#define MIN_EXACT 1e-4
+#define MAX_EXACT 1e15
+
+__extension__ typedef unsigned __int128 wide;
+
+/* The largest power of ten that is not above |value|. */
+static int find_exponent(double value)
 {
-	double scaled = fabs(value) * THOUSAND;
+	static const double powers[] = {MIN_EXACT, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e4, 1e5,
+		1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, MAX_EXACT};
+	int i = 0;
 
-	if (!(scaled < MAX_THOUSANDTHS) || (value != 0 && fabs(value) < MIN_DECIMAL))
-		return 0;
-	*thousandths = (int64_t)(scaled + 0.5);
-	return (double)*thousandths / THOUSAND == fabs(value);
+	while (powers[i + 1] <= value)
+		i++;
+	return i - 4;
 }
 
-static void format_decimal(double value, int64_t thousandths, char *text)
+/* 0 to MAX_DECIMALS. */
+static wide raise_ten(int n)
 {
-	int n = snprintf(text, SHORTEST_BYTES, "%s%" PRId64, signbit(value) ? "-" : "",
-		thousandths / THOUSAND);
-	int rest = (int)(thousandths % THOUSAND);
+	static const uint64_t tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000,
+		100000000, 1000000000, UINT64_C(10000000000), UINT64_C(100000000000),
+		UINT64_C(1000000000000), UINT64_C(10000000000000), UINT64_C(100000000000000),
+		UINT64_C(1000000000000000), UINT64_C(10000000000000000),
+		UINT64_C(100000000000000000), UINT64_C(1000000000000000000),
+		UINT64_C(10000000000000000000)};
 
-	if (!rest)
-		return;
-	n += snprintf(text + n, SHORTEST_BYTES - (size_t)n, ".%03d", rest);
-	while (text[n - 1] == '0')
-		text[--n] = '\0';
+	return n < MAX_DECIMALS ? tens[n] : (wide)tens[MAX_DECIMALS - 1] * 10;
+}
+
+/* --- digits that are found ----------------------------------------------------------------- */
+
+/* mantissa / 2^n_bits, of which digits / 10^n_decimals is an approximation. */
+struct exact {
+	uint64_t mantissa;
+	int n_bits;
+	uint64_t digits;
+	int n_decimals;
+};
+
+static struct exact take_apart(double value)
+{
+	int exponent;
+	double fraction = frexp(value, &exponent);
+
+	return (struct exact){.mantissa = (uint64_t)ldexp(fraction, MANTISSA_BITS),
+		.n_bits = MANTISSA_BITS - exponent};
+}
+
+/*
+ * Rounds to that many decimals, a half to the even digit. False: it would not be read as the same number, for it is not nearer
+ * than half of the way to the next. It never is that half, which takes more than MAX_DIGITS to write; and powers of two, whose
+ * neighbour below is nearer, are exact with MIN_DIGITS.
+ */
+static bool round_to(struct exact *e, int n_decimals)
+{
+	wide scaled = e->mantissa * raise_ten(n_decimals);
+	wide unit = (wide)1 << e->n_bits;
+	wide rest = scaled & (unit - 1);
+	wide digits = scaled >> e->n_bits;
+	bool is_up = rest * 2 > unit || (rest * 2 == unit && digits % 2);
+
+	e->digits = (uint64_t)(digits + is_up);
+	e->n_decimals = n_decimals;
+	return (is_up ? unit - rest : rest) * 2 < raise_ten(n_decimals);
+}
+
+static void find_digits(struct exact *e, int exponent)
+{
+	int n = MIN_DIGITS;
+
+	while (!round_to(e, n - 1 - exponent) && n < MAX_DIGITS)
+		n++;
+	while (e->n_decimals && e->digits % 10 == 0) {
+		e->digits /= 10;
+		e->n_decimals--;
+	}
+}
+
+/* At least one digit before the point. */
+static void format_exact(const struct exact *e, bool is_negative, char *text)
+{
+	char reversed[SHORTEST_BYTES];
+	uint64_t rest = e->digits;
+	int n = 0;
+
+	for (int i = 0; rest || i <= e->n_decimals; i++, rest /= 10) {
+		if (i && i == e->n_decimals)
+			reversed[n++] = '.';
+		reversed[n++] = (char)('0' + rest % 10);
+	}
+	if (is_negative)
+		reversed[n++] = '-';
+	for (int i = 0; i < n; i++)
+		text[i] = reversed[n - 1 - i];
+	text[n] = '\0';
+}
+
+/* --- digits that are tried ----------------------------------------------------------------- */
+
+static void try_digits(double value, char *text)
+{
+	for (int n = MIN_DIGITS; n <= MAX_DIGITS; n++) {
+		snprintf(text, SHORTEST_BYTES, "%.*g", n, value);
+		if (strtod(text, NULL) == value)
+			return;
+	}
 }
 
 const char *shortest_format(double value, char text[SHORTEST_BYTES])
 {
-	int64_t thousandths;
+	double size = fabs(value);
+	struct exact e;
 
-	if (is_small_decimal(value, &thousandths)) {
-		format_decimal(value, thousandths, text);
+	if (!(size >= MIN_EXACT && size < MAX_EXACT)) {
+		try_digits(value, text);
 		return text;
 	}
-	for (int n_digits = 15; n_digits <= 17; n_digits++) {
-		snprintf(text, SHORTEST_BYTES, "%.*g", n_digits, value);
-		if (strtod(text, NULL) == value)
-			break;
-	}
+	e = take_apart(size);
+	find_digits(&e, find_exponent(size));
+	format_exact(&e, value < 0, text);
 	return text;
 }

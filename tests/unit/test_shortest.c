@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_RANDOM 200000
+#define N_RANDOM 50000
 
 static uint64_t seed = 1;
 
@@ -64,6 +64,23 @@ START_TEST(numbers_of_every_kind)
 			check_one(value);
 		check_one((double)(int64_t)(next() >> (next() % 64)) / 1000);
 		check_one((double)(int64_t)(next() >> (next() % 64)));
+		check_one(ldexp((double)(next() >> 11), -(int)(next() % 70)));
+	}
+}
+END_TEST
+
+/* Powers of two are nearer to the number below than to the one above; next to powers of ten the number of digits changes. */
+START_TEST(numbers_at_powers)
+{
+	for (int i = -20; i < 60; i++) {
+		double powers[] = {
+			ldexp(1, i), pow(10, i / 3), ldexp(3, i), ldexp(0x1fffffffffffff, i - 40)};
+
+		for (size_t k = 0; k < sizeof powers / sizeof *powers; k++) {
+			check_one(powers[k]);
+			check_one(nextafter(powers[k], 0));
+			check_one(-nextafter(powers[k], INFINITY));
+		}
 	}
 }
 END_TEST
@@ -76,6 +93,7 @@ int main(void)
 
 	tcase_add_test(tests, numbers_at_the_edges);
 	tcase_add_test(tests, numbers_of_every_kind);
+	tcase_add_test(tests, numbers_at_powers);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);
