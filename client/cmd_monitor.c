@@ -167,7 +167,7 @@ static void print_text(const struct monitor *m, const char *text, const struct m
 static void add_number(struct json *j, const char *key, double value)
 {
 	if (value < 0)
-		json_null(j, key);
+		json_nothing(j, key);
 	else
 		json_double(j, key, value);
 }
@@ -176,7 +176,7 @@ static void add_number(struct json *j, const char *key, double value)
 static void add_resident(struct json *j, const struct monitor_sample *s)
 {
 	if (s->resident_mib < 0)
-		json_null(j, "resident_bytes");
+		json_nothing(j, "resident_bytes");
 	else
 		json_int(j, "resident_bytes", (int64_t)(s->resident_mib * 1048576 + 0.5));
 }

@@ -99,7 +99,7 @@ void json_end_list(struct json *j)
 void json_text(struct json *j, const char *key, const char *value)
 {
 	if (!value) {
-		json_null(j, key);
+		json_nothing(j, key);
 		return;
 	}
 	write_key(j, key);
@@ -131,7 +131,7 @@ void json_double(struct json *j, const char *key, double value)
 	char text[SHORTEST_BYTES];
 
 	if (!isfinite(value)) {
-		json_null(j, key);
+		json_nothing(j, key);
 		return;
 	}
 	write_key(j, key);
@@ -144,7 +144,7 @@ void json_bool(struct json *j, const char *key, bool value)
 	fputs(value ? "true" : "false", j->out);
 }
 
-void json_null(struct json *j, const char *key)
+void json_nothing(struct json *j, const char *key)
 {
 	write_key(j, key);
 	fputs("null", j->out);

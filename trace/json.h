@@ -30,7 +30,7 @@ void json_int(struct json *j, const char *key, int64_t value);
 void json_uint(struct json *j, const char *key, uint64_t value);
 void json_double(struct json *j, const char *key, double value); /* not finite: null */
 void json_bool(struct json *j, const char *key, bool value);
-void json_null(struct json *j, const char *key);
+void json_nothing(struct json *j, const char *key);
 void json_raw(struct json *j, const char *key, const char *value); /* JSON already */
 
 #endif

@@ -147,17 +147,17 @@ static void write_clock_members(const struct part *p, const struct summary *s, s
 		json_int(j, "clock_offset_ns", p->clock.offset_ns);
 		json_int(j, "clock_uncertainty_ns", p->clock.uncertainty_ns);
 	} else {
-		json_null(j, "clock_offset_ns");
-		json_null(j, "clock_uncertainty_ns");
+		json_nothing(j, "clock_offset_ns");
+		json_nothing(j, "clock_uncertainty_ns");
 	}
 	if (s->start_unix_ns)
 		json_int(j, "start_unix_ns", s->start_unix_ns - p->clock.offset_ns);
 	else
-		json_null(j, "start_unix_ns");
+		json_nothing(j, "start_unix_ns");
 	if (part_find_late(p, s, &late_ns))
 		json_int(j, "start_late_ns", late_ns);
 	else
-		json_null(j, "start_late_ns");
+		json_nothing(j, "start_late_ns");
 }
 
 static void write_success(

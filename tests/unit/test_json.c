@@ -33,7 +33,7 @@ START_TEST(commas_stand_between_members_only)
 	json_end_object(&json);
 	json_begin_object(&json, NULL);
 	json_bool(&json, "b", true);
-	json_null(&json, "c");
+	json_nothing(&json, "c");
 	json_end_object(&json);
 	json_end_list(&json);
 	json_texts(&json, "d", (char *[]){(char *)"x", (char *)"y"}, 2);

@@ -26,7 +26,7 @@ static const char *const verdicts[] = {
 static void put_side(struct json *j, const char *key, const struct row *row)
 {
 	if (!row) {
-		json_null(j, key);
+		json_nothing(j, key);
 		return;
 	}
 	json_begin_object(j, key);

@@ -174,11 +174,11 @@ static void put_processes(struct writing *w)
 		if (p->is_real)
 			json_int(&w->j, "pid", p->pid);
 		else
-			json_null(&w->j, "pid");
+			json_nothing(&w->j, "pid");
 		if (p->is_device)
 			json_int(&w->j, "device", p->device);
 		else
-			json_null(&w->j, "device");
+			json_nothing(&w->j, "device");
 		json_uint(&w->j, "n_spans", w->digest->processes[i].n_spans);
 		put_busy(w, &w->digest->processes[i].busy);
 		json_end_object(&w->j);
@@ -234,7 +234,7 @@ static void put_process_of(struct writing *w, const struct archive_plane *plane)
 	if (pid >= 0)
 		json_int(&w->j, "process_id", pid);
 	else
-		json_null(&w->j, "process_id");
+		json_nothing(&w->j, "process_id");
 }
 
 static void put_loss(struct writing *w, const struct archive_plane *plane)
@@ -314,8 +314,8 @@ static void put_session(struct writing *w)
 		json_uint(&w->j, "start_unix_ns", start_unix_ns);
 		json_uint(&w->j, "duration_ns", duration_ns);
 	} else {
-		json_null(&w->j, "start_unix_ns");
-		json_null(&w->j, "duration_ns");
+		json_nothing(&w->j, "start_unix_ns");
+		json_nothing(&w->j, "duration_ns");
 	}
 }
 
