@@ -157,6 +157,21 @@ int programs_copy(
 	return r;
 }
 
+uint64_t programs_await(struct programs *p, uint64_t id, int wait_ms)
+{
+	const int64_t end_ns = monotonic_ns() + wait_ms * NS_PER_MS;
+	const struct timespec end = {end_ns / NS_PER_S, end_ns % NS_PER_S};
+	uint64_t last;
+	int r = 0;
+
+	pthread_mutex_lock(&p->mutex);
+	while (p->last_id < id && r == 0)
+		r = pthread_cond_timedwait(&p->changed, &p->mutex, &end);
+	last = p->last_id;
+	pthread_mutex_unlock(&p->mutex);
+	return last;
+}
+
 size_t programs_list_processes(void *context, struct machine_process *out, size_t max)
 {
 	struct programs *p = context;

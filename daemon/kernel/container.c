@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Containers; see container.h. */
+#include "daemon/kernel/container.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/printable.h"
+#include "daemon/kernel/proc_file.h"
+
+#define FILE_BYTES 4096
+#define HEX "0123456789abcdef"
+#define ID_DIGITS 64
+#define POD_BYTES 36 /* of a uid with dashes */
+
+/* 64 hex digits, alone or as in "docker-….scope"; the innermost. */
+static void find_id(const char *path, struct container *c)
+{
+	for (const char *at = path; *at; at++) {
+		size_t n = strspn(at, HEX);
+
+		if (n == ID_DIGITS && !isalnum((unsigned char)at[n]))
+			snprintf(c->id, sizeof c->id, "%.*s", ID_DIGITS, at);
+		if (n)
+			at += n - 1;
+	}
+}
+
+/* "kubepods-burstable-pod1234_5678.slice", "/kubepods/pod1234-5678/". */
+static void find_pod(const char *path, struct container *c)
+{
+	const char *pods = strstr(path, "kubepods");
+	const char *at = pods ? strstr(pods + strlen("kubepods"), "pod") : NULL;
+	size_t n = at ? strspn(at + strlen("pod"), HEX "_-") : 0;
+
+	if (n != POD_BYTES)
+		return;
+	snprintf(c->pod, sizeof c->pod, "%.*s", POD_BYTES, at + strlen("pod"));
+	for (char *p = c->pod; *p; p++)
+		if (*p == '_')
+			*p = '-';
+}
+
+static void find_name(const char *path, struct container *c)
+{
+	static const struct {
+		const char *before;
+		const char *behind;
+	} forms[] = {
+		{"/lxc.payload.", "/"},
+		{"/lxc/", "/"},
+		{"/machine.slice/machine-", ".scope"},
+		{"/systemd-nspawn@", ".service"},
+	};
+
+	for (size_t i = 0; i < sizeof forms / sizeof *forms && !c->name[0]; i++) {
+		const char *at = strstr(path, forms[i].before);
+		const char *end;
+
+		if (!at)
+			continue;
+		at += strlen(forms[i].before);
+		end = strstr(at, forms[i].behind);
+		snprintf(c->name, sizeof c->name, "%.*s", end ? (int)(end - at) : (int)strlen(at),
+			at);
+	}
+}
+
+/* The unified hierarchy's line is "0::/path"; where it says nothing, the first one counts. */
+static void take_cgroup(const char *text, struct container *c)
+{
+	const char *unified = strncmp(text, "0::", 3) == 0 ? text : strstr(text, "\n0::");
+	const char *path = unified ? strchr(unified, '/') : NULL;
+
+	if (!path || path[1] == '\n')
+		path = strchr(text, '/');
+	if (!path)
+		return;
+	snprintf(c->cgroup, sizeof c->cgroup, "%.*s", (int)strcspn(path, "\n"), path);
+	printable_clean(c->cgroup);
+	find_id(c->cgroup, c);
+	find_pod(c->cgroup, c);
+	find_name(c->cgroup, c);
+}
+
+/* "NSpid:\t4242\t7": the last is that of the innermost namespace. */
+static void take_status(const char *text, struct container *c)
+{
+	const char *at = strstr(text, "\nNSpid:");
+
+	at = at ? at + strlen("\nNSpid:") : "\n";
+	while (*at && *at != '\n') {
+		char *end;
+		long pid = strtol(at, &end, 10);
+
+		if (end == at)
+			return;
+		c->pid_inside = (pid_t)pid;
+		at = end + strspn(end, "\t ");
+	}
+}
+
+void container_find(const char *root, pid_t pid, struct container *out)
+{
+	char path[256];
+	char text[FILE_BYTES];
+
+	memset(out, 0, sizeof *out);
+	out->pid_inside = pid;
+	snprintf(path, sizeof path, "%s/proc/%d/cgroup", root, (int)pid);
+	if (proc_file_read(AT_FDCWD, path, text, sizeof text) == 0)
+		take_cgroup(text, out);
+	snprintf(path, sizeof path, "%s/proc/%d/status", root, (int)pid);
+	if (proc_file_read(AT_FDCWD, path, text, sizeof text) == 0)
+		take_status(text, out);
+}
+
+int container_is_known(const struct container *c)
+{
+	return c->id[0] || c->name[0] || c->pod[0];
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests for captures; see capture_request.h. A row for each member. */
+#include "daemon/web/capture_request.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/diag.h"
+#include "trace/run_dir.h"
+
+/* An option with its key. */
+#define OPTION_BYTES 1024
+
+struct member {
+	const char *name;
+	int (*take)(struct capture_request *q, const json_t *value, struct diag *d);
+};
+
+/* Whom. */
+
+static int refuse_target(struct diag *d)
+{
+	return diag_set(d, -EINVAL,
+		"target: must be a pid, a name, a path, LABEL=VALUE or all, of 1 to %d bytes, or a "
+		"list of these",
+		CAPTURE_REQUEST_TARGET_BYTES - 1);
+}
+
+static int add_target(struct capture_request *q, const json_t *value, struct diag *d)
+{
+	size_t n = json_is_string(value) ? json_string_length(value) : 0;
+	char *word = NULL;
+
+	if (q->n_targets == CAPTURE_REQUEST_MAX_TARGETS)
+		return diag_set(d, -EINVAL, "target: %d at most", CAPTURE_REQUEST_MAX_TARGETS);
+	if (!json_is_integer(value) && (n == 0 || n >= CAPTURE_REQUEST_TARGET_BYTES))
+		return refuse_target(d);
+	if (json_is_string(value))
+		word = strdup(json_string_value(value));
+	else if (asprintf(&word, "%" PRId64, (int64_t)json_integer_value(value)) < 0)
+		word = NULL;
+	if (!word)
+		return -ENOMEM;
+	q->targets[q->n_targets++] = word;
+	return 0;
+}
+
+static int take_target(struct capture_request *q, const json_t *value, struct diag *d)
+{
+	int r = 0;
+
+	q->targets = calloc(CAPTURE_REQUEST_MAX_TARGETS, sizeof *q->targets);
+	if (!q->targets)
+		return -ENOMEM;
+	if (!json_is_array(value))
+		return add_target(q, value, d);
+	for (size_t i = 0; i < json_array_size(value) && !r; i++)
+		r = add_target(q, json_array_get(value, i), d);
+	return !r && q->n_targets == 0 ? refuse_target(d) : r;
+}
+
+/* |value| as a text of 1 to |n| - 1 bytes. */
+static int take_text(const char *member, const json_t *value, char *out, size_t n, struct diag *d)
+{
+	size_t n_bytes = json_is_string(value) ? json_string_length(value) : 0;
+
+	if (n_bytes == 0 || n_bytes >= n)
+		return diag_set(d, -EINVAL, "%s: must be a text of 1 to %zu bytes", member, n - 1);
+	memcpy(out, json_string_value(value), n_bytes + 1);
+	return 0;
+}
+
+static int take_next(struct capture_request *q, const json_t *value, struct diag *d)
+{
+	return take_text("next", value, q->next, sizeof q->next, d);
+}
+
+static int take_run(struct capture_request *q, const json_t *value, struct diag *d)
+{
+	int r = take_text("run", value, q->run, sizeof q->run, d);
+
+	return r ? r : run_dir_check_name(q->run, d);
+}
+
+/* How long. */
+
+struct range {
+	int64_t min;
+	int64_t max;
+};
+
+static int take_ms(
+	const char *member, const json_t *value, struct range range, uint64_t *out, struct diag *d)
+{
+	int64_t ms = json_is_integer(value) ? json_integer_value(value) : -1;
+
+	if (ms < range.min || ms > range.max)
+		return diag_set(d, -EINVAL,
+			"%s: must be a whole number of %" PRId64 " to %" PRId64 " ms", member,
+			range.min, range.max);
+	*out = (uint64_t)ms;
+	return 0;
+}
+
+static int take_duration(struct capture_request *q, const json_t *value, struct diag *d)
+{
+	const struct range range = {1, CAPTURE_REQUEST_MAX_DURATION_MS};
+
+	return take_ms("duration_ms", value, range, &q->duration_ms, d);
+}
+
+static int take_wait(struct capture_request *q, const json_t *value, struct diag *d)
+{
+	const struct range range = {1000, CAPTURE_REQUEST_MAX_WAIT_MS};
+
+	return take_ms("wait_ms", value, range, &q->wait_ms, d);
+}
+
+/* Options, by the one table: what they may be it says. */
+
+static int add_warning(struct capture_request *q, const char *text)
+{
+	char **more = reallocarray(q->warnings, q->n_warnings + 1, sizeof *more);
+
+	if (!more)
+		return -ENOMEM;
+	q->warnings = more;
+	more[q->n_warnings] = strdup(text);
+	if (!more[q->n_warnings])
+		return -ENOMEM;
+	q->n_warnings++;
+	return 0;
+}
+
+static int format_option(
+	const char *key, const json_t *value, char out[static OPTION_BYTES], struct diag *d)
+{
+	int n = OPTION_BYTES;
+
+	if (json_is_string(value) && strlen(json_string_value(value)) == json_string_length(value))
+		n = snprintf(out, OPTION_BYTES, "%s=%s", key, json_string_value(value));
+	else if (json_is_integer(value))
+		n = snprintf(
+			out, OPTION_BYTES, "%s=%" PRId64, key, (int64_t)json_integer_value(value));
+	else if (json_is_boolean(value))
+		n = snprintf(
+			out, OPTION_BYTES, "%s=%s", key, json_is_true(value) ? "true" : "false");
+	if (n < OPTION_BYTES)
+		return 0;
+	return diag_set(d, -EINVAL,
+		"options: %.64s: must be a whole number, true, false or a text, of less than %d "
+		"bytes with the key",
+		key, OPTION_BYTES);
+}
+
+static int take_option(
+	struct capture_request *q, const char *key, const json_t *value, struct diag *d)
+{
+	char text[OPTION_BYTES];
+	int r;
+
+	if (strcmp(key, "duration_ms") == 0 || strcmp(key, "session_id") == 0)
+		return diag_set(d, -EINVAL,
+			"options: %s: not here; duration_ms stands beside the options, and the "
+			"session is the daemon's",
+			key);
+	if (!*key || strchr(key, '='))
+		return diag_set(d, -EINVAL, "options: \"%.64s\": not a key", key);
+	r = format_option(key, value, text, d);
+	if (!r)
+		r = profile_options_parse(&q->options, text, d);
+	return r == OPTION_IGNORED ? add_warning(q, d->text) : r;
+}
+
+static int take_options(struct capture_request *q, const json_t *value, struct diag *d)
+{
+	const char *key;
+	json_t *member;
+	int r = 0;
+
+	if (!json_is_object(value))
+		return diag_set(d, -EINVAL, "options: must be an object of keys and values");
+	json_object_foreach((json_t *)value, key, member)
+	{
+		if (!r)
+			r = take_option(q, key, member, d);
+	}
+	if (r)
+		return r;
+	free(q->options_text);
+	q->options_text = json_dumps(value, JSON_COMPACT);
+	return q->options_text ? profile_options_check_recording(&q->options, d) : -ENOMEM;
+}
+
+static const struct member members[] = {
+	{"target", take_target},
+	{"next", take_next},
+	{"duration_ms", take_duration},
+	{"wait_ms", take_wait},
+	{"options", take_options},
+	{"run", take_run},
+};
+
+/* The whole. */
+
+static int take_member(
+	struct capture_request *q, const char *name, const json_t *value, struct diag *d)
+{
+	for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+		if (strcmp(members[i].name, name) == 0)
+			return members[i].take(q, value, d);
+	return diag_set(d, -EINVAL,
+		"%.64s: no such member; there are target, next, duration_ms, wait_ms, options and run",
+		name);
+}
+
+static int check(const struct capture_request *q, const json_t *body, struct diag *d)
+{
+	if (!json_object_get(body, "duration_ms"))
+		return diag_set(d, -EINVAL, "duration_ms: is missing; say how long to record");
+	if (q->next[0] ? q->n_targets > 0 : q->n_targets == 0)
+		return diag_set(d, -EINVAL,
+			"target: say either it, or next, a pattern of a program that is to come");
+	if (!q->next[0] && json_object_get(body, "wait_ms"))
+		return diag_set(d, -EINVAL, "wait_ms: goes with next alone");
+	if (q->next[0] && (q->options.delay_ms || q->options.start_timestamp_ns))
+		return diag_set(d, -EINVAL,
+			"options: delay_ms, start_timestamp_ns: not with next, which begins by itself");
+	if (q->options.delay_ms > CAPTURE_REQUEST_MAX_DURATION_MS)
+		return diag_set(d, -EINVAL, "options: delay_ms: %d at most",
+			CAPTURE_REQUEST_MAX_DURATION_MS);
+	return 0;
+}
+
+static int take_body(struct capture_request *q, json_t *body, struct diag *d)
+{
+	const char *name;
+	json_t *value;
+	int r = 0;
+
+	if (!json_is_object(body))
+		return diag_set(d, -EINVAL, "the body must be a JSON object");
+	json_object_foreach(body, name, value)
+	{
+		if (!r)
+			r = take_member(q, name, value, d);
+	}
+	return r ? r : check(q, body, d);
+}
+
+int capture_request_parse(struct capture_request *q, const char *text, size_t n, struct diag *d)
+{
+	json_error_t error;
+	json_t *body;
+	int r;
+
+	memset(q, 0, sizeof *q);
+	q->wait_ms = CAPTURE_REQUEST_WAIT_MS;
+	profile_options_init(&q->options);
+	q->options_text = strdup("{}");
+	if (!q->options_text)
+		return -ENOMEM;
+	body = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
+	if (!body)
+		return diag_set(d, -EINVAL, "the body is no JSON: line %d, column %d: %.128s",
+			error.line, error.column, error.text);
+	r = take_body(q, body, d);
+	json_decref(body);
+	return r;
+}
+
+void capture_request_deinit(struct capture_request *q)
+{
+	for (size_t i = 0; i < q->n_targets; i++)
+		free(q->targets[i]);
+	for (size_t i = 0; i < q->n_warnings; i++)
+		free(q->warnings[i]);
+	free(q->targets);
+	free(q->warnings);
+	free(q->options_text);
+	profile_options_deinit(&q->options);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The captures that were asked for by HTTP: those that run, and the last ones that are over.
+ *
+ * Threads: any, unless it says otherwise.
+ */
+#ifndef DAEMON_JOBS_H
+#define DAEMON_JOBS_H
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct caller;
+struct capture_request;
+struct diag;
+struct hub;
+struct job;
+struct json;
+struct programs;
+struct runs;
+
+/* At a time; and of one user that may not ask for all. */
+#define JOBS_MAX_RUNNING 16u
+#define JOBS_MAX_OF_USER 4u
+/* That are over. */
+#define JOBS_KEPT 100u
+
+struct jobs {
+	pthread_mutex_t mutex;
+	pthread_cond_t changed; /* a thread has ended; CLOCK_MONOTONIC */
+	struct job *first; /* the youngest */
+	uint64_t last_id;
+	unsigned n_threads;
+	int is_ending;
+	struct programs *programs; /* borrowed, as all below */
+	struct hub *hub;
+	struct runs *runs;
+};
+
+void jobs_init(struct jobs *jobs, struct programs *programs, struct hub *hub, struct runs *runs);
+/*
+ * All that run are told to end, with their data, and awaited, |grace_ms| at most: how many are still there. Nobody begins one any
+ * more.
+ */
+unsigned jobs_finish(struct jobs *jobs, int64_t grace_ms);
+/* After that, when all have ended. */
+void jobs_deinit(struct jobs *jobs);
+
+/* Begins one: 0 and its id; or a gRPC status with |d|. Takes |request| in any case. */
+int jobs_begin(struct jobs *jobs, const struct caller *caller, struct capture_request *request,
+	uint64_t *id, struct diag *d);
+
+/* What the caller may see of one, as members of an object: 0, or RPC_NOT_FOUND with |d|. */
+int jobs_write(struct jobs *jobs, const struct caller *caller, uint64_t id, struct json *json,
+	struct diag *d);
+/* Of all, as elements of a list, the youngest first. */
+void jobs_write_all(struct jobs *jobs, const struct caller *caller, struct json *json);
+
+/* Has one end early. 0; RPC_NOT_FOUND, or RPC_FAILED_PRECONDITION when it is over, with |d|. */
+int jobs_stop(struct jobs *jobs, const struct caller *caller, uint64_t id, struct diag *d);
+/* Gives it up, if it is not over, and forgets it. 0 or RPC_NOT_FOUND with |d|. */
+int jobs_delete(struct jobs *jobs, const struct caller *caller, uint64_t id, struct diag *d);
+
+/* The job's thread: it has changed it; whoever listens is told. Under the mutex. */
+void jobs_tell(struct jobs *jobs, const struct job *job);
+/* The job's thread ends: |job| is not its any more. */
+void jobs_leave(struct jobs *jobs, struct job *job);
+
+/* 1 while one that is not over writes the run. */
+int jobs_has_run(struct jobs *jobs, const char *run);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The runs of the log directory (docs/http-api.md, "Runs"). What a caller says is a single name, looked up in the directory that was opened
+ * before it; no link is followed.
+ *
+ * Threads: any.
+ */
+#ifndef DAEMON_RUNS_H
+#define DAEMON_RUNS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/web/run_facts.h"
+
+struct caller;
+struct diag;
+struct hub;
+struct json;
+
+#define RUNS_LISTED 1000u
+#define RUNS_DIR_BYTES 512
+
+struct runs {
+	char log_dir[RUNS_DIR_BYTES]; /* absolute; "": there is none */
+	struct hub *hub; /* borrowed */
+	struct run_facts_cache facts;
+};
+
+/*
+ * |log_dir| is the setting; "": $STATE_DIRECTORY, which systemd gives; else of root /var/lib/proftap, and of others proftap in
+ * $XDG_STATE_HOME or ~/.local/state.
+ */
+void runs_init(struct runs *r, const char *log_dir, struct hub *hub);
+void runs_deinit(struct runs *r);
+
+const char *runs_get_log_dir(const struct runs *r); /* NULL: there is none */
+
+/* Each of the below: 0, or a gRPC status with |d|. */
+
+/* Whether a capture can write the run |name|; "": a new one. */
+int runs_check_new(const struct runs *r, const char *name, struct diag *d);
+
+/* The members of the list. */
+int runs_write_all(struct runs *r, const struct caller *caller, struct json *j, struct diag *d);
+/* The members of one. */
+int runs_write(struct runs *r, const struct caller *caller, const char *name, struct json *j,
+	struct diag *d);
+
+/* *fd is the caller's, or, of a run, its directory's. */
+int runs_open(const struct runs *r, const struct caller *caller, const char *name, int *fd,
+	struct diag *d);
+int runs_open_file(const struct runs *r, const struct caller *caller, const char *name,
+	const char *file, int *fd, uint64_t *n_bytes, struct diag *d);
+
+/* Removes its files and it. */
+int runs_delete(struct runs *r, const struct caller *caller, const char *name, struct diag *d);
+
+/* It was written, or is known better: whoever listens is told. */
+void runs_tell(struct runs *r, const char *name);
+
+#endif

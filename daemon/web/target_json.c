@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs as JSON; see target_json.h. */
+#include "daemon/web/target_json.h"
+
+#include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/printable.h"
+#include "daemon/host/programs.h"
+#include "daemon/kernel/container.h"
+#include "daemon/web/json_text.h"
+
+#define PASSWD_BYTES 4096
+#define USER_NAME_BYTES 64
+
+void user_json_write(struct json *j, uid_t uid)
+{
+	char buffer[PASSWD_BYTES];
+	char name[USER_NAME_BYTES];
+	struct passwd user;
+	struct passwd *found = NULL;
+
+	if (getpwuid_r(uid, &user, buffer, sizeof buffer, &found) == 0 && found)
+		snprintf(name, sizeof name, "%s", found->pw_name);
+	else
+		snprintf(name, sizeof name, "%u", uid);
+	json_uint(j, "uid", uid);
+	json_text(j, "user", name);
+}
+
+void target_json_find_path(pid_t pid, char *out, size_t n)
+{
+	char link[64];
+	ssize_t n_read;
+
+	snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+	n_read = readlink(link, out, n - 1);
+	out[n_read < 0 ? 0 : n_read] = '\0';
+	printable_clean(out);
+}
+
+static void write_known(struct json *j, const char *key, const char *text)
+{
+	json_text(j, key, text[0] ? text : NULL);
+}
+
+static void write_place(struct json *j, const struct program *p)
+{
+	struct container c;
+
+	container_find("", p->pid, &c);
+	json_int(j, "pid_inside", c.pid_inside);
+	if (!container_is_known(&c)) {
+		json_nothing(j, "container");
+		return;
+	}
+	json_begin_object(j, "container");
+	write_known(j, "cgroup", c.cgroup);
+	write_known(j, "id", c.id);
+	write_known(j, "name", c.name);
+	write_known(j, "pod", c.pod);
+	json_end_object(j);
+}
+
+static void write_labels(struct json *j, const struct program *p)
+{
+	char number[24];
+
+	json_begin_object(j, "labels");
+	snprintf(number, sizeof number, "%d", (int)p->pid);
+	json_text(j, "pid", number);
+	json_text(j, "name", p->status.name);
+	snprintf(number, sizeof number, "%u", p->uid);
+	json_text(j, "uid", number);
+	json_end_object(j);
+}
+
+static void write_status(struct json *j, const struct status *s)
+{
+	json_text(j, "address", s->address);
+	json_uint(j, "port", s->port);
+	json_text(j, "state", status_name_state(s));
+	json_bool(j, "recorder", s->has_recorder);
+	json_uint(j, "children", s->n_children);
+	json_int(j, "since_unix_ms", s->since_ns / NS_PER_MS);
+	json_text(j, "version", s->version);
+}
+
+void target_json_write(struct json *j, const struct program *p)
+{
+	char path[PATH_MAX];
+
+	json_uint(j, "id", p->id);
+	json_int(j, "pid", p->pid);
+	json_text(j, "name", p->status.name);
+	user_json_write(j, p->uid);
+	target_json_find_path(p->pid, path, sizeof path);
+	write_known(j, "path", path);
+	write_status(j, &p->status);
+	write_place(j, p);
+	write_labels(j, p);
+}
+
+char *target_json_format(const struct program *p)
+{
+	struct json_text text;
+
+	if (json_text_begin(&text))
+		return NULL;
+	target_json_write(&text.json, p);
+	return json_text_end(&text, NULL);
+}
