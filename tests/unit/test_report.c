@@ -220,12 +220,11 @@ END_TEST
 START_TEST(names_are_cut_where_the_page_ends)
 {
 	char wide[4 * 30 + 1] = "";
-	char expected[128] = "";
+	char expected[128];
 
 	for (int i = 0; i < 30; i++)
 		strcat(wide, i % 2 ? "前" : "名");
-	strncat(expected, wide, 3 * 12);
-	strcat(expected, "…\n");
+	snprintf(expected, sizeof expected, "%.*s…\n", 3 * 12, wide);
 	add(wide, 0, 5, 0);
 	write_report(report_write_text);
 	ck_assert_ptr_nonnull(strstr(text, expected));
