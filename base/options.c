@@ -77,6 +77,8 @@ const struct option options_table[] = {
 		"records in memory before they go to a file at the target's server"),
 	MAP_INT("ptap_usage_interval_ms", 0, 60000, "100", "ms",
 		"time between two samples of CPU, memory, faults and I/O; 0: none"),
+	MAP_BOOL("ptap_machine_usage", "true",
+		"counters of the whole machine, if a host daemon passes the trace on"),
 
 	TRIGGER("ptap_trigger_span", check_spans,
 		"NAME:TIME with TIME in us, ms or s, as in decode:100ms; several with ';' between them",

@@ -97,6 +97,8 @@ static void run_capture(struct session *s, struct session_request *request)
 		.has_others = request->has_others,
 		.usage_interval_ms = profile_options_get_number(
 			&request->options, "ptap_usage_interval_ms", DEFAULT_USAGE_INTERVAL_MS),
+		.wants_machine_usage =
+			(int)profile_options_get_number(&request->options, "ptap_machine_usage", 1),
 		.keeps_newest = request->is_continuous,
 		.next_snapshot = next_snapshot,
 		.deliver_snapshot = deliver_snapshot,

@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "daemon/assembly/delivery.h"
 #include "daemon/calls/fan_out_round.h"
+#include "daemon/host/machine_part.h"
 #include "daemon/host/programs.h"
 #include "daemon/recording/capture.h"
 #include "daemon/session/repository.h"
@@ -136,17 +137,60 @@ static int make_warnings(const struct ensemble *e, struct chunks *to)
 	for (size_t i = 0; i < e->n && !r; i++)
 		if (e->hosts[i].error[0])
 			r = space_add_warning(space, "not recorded: %s", e->hosts[i].error);
+	if (!r && e->n_without_usage)
+		r = space_add_warning(space,
+			"traces without the counters of the machine, for which the answer has no "
+			"room: %zu",
+			e->n_without_usage);
 	return r ? r : xspace_encode(space, to);
 }
 
 /* Messages of one kind, one behind the other, are one message. */
+static void append(struct delivery *to, struct chunks *encoded)
+{
+	struct delivery *part;
+
+	if (!delivery_new_from_chunks(encoded, &part))
+		delivery_append(to, part);
+}
+
 void ensemble_append_warnings(const struct ensemble *e, struct delivery *to)
 {
 	struct chunks encoded = CHUNKS_INIT;
-	struct delivery *part;
 
-	if (make_warnings(e, &encoded))
+	if (make_warnings(e, &encoded) || !encoded.total_bytes)
 		chunks_deinit(&encoded);
-	else if (!delivery_new_from_chunks(&encoded, &part))
-		delivery_append(to, part);
+	else
+		append(to, &encoded);
+}
+
+static int is_usage_wanted(const struct ensemble *e, size_t i)
+{
+	return ensemble_has_trace(e, i) && !e->hosts[i].is_empty &&
+	       e->hosts[i].capture.usage_since_ns;
+}
+
+static void append_usage(struct ensemble *e, size_t i, struct machine *m)
+{
+	const struct machine_window window = {
+		e->hosts[i].capture.usage_since_ns, e->hosts[i].capture.usage_duration_ns};
+	struct chunks encoded = CHUNKS_INIT;
+	struct diag d = DIAG_INIT;
+	uint64_t n_events;
+	int r = machine_part_append(m, &window, &encoded, &n_events);
+
+	if (!r && encoded.total_bytes)
+		r = disk_share_take(&e->share, encoded.total_bytes, &d);
+	e->n_without_usage += r != 0;
+	if (r || !encoded.total_bytes)
+		chunks_deinit(&encoded);
+	else
+		append(e->hosts[i].trace, &encoded);
+}
+
+void ensemble_append_usage(struct ensemble *e, struct machine *m)
+{
+	for (size_t i = 0; i < e->n; i++)
+		if (is_usage_wanted(e, i))
+			append_usage(e, i, m);
 }

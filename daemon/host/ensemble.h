@@ -19,6 +19,7 @@
 #define ENSEMBLE_MAX 64
 
 struct delivery;
+struct machine;
 struct program;
 struct programs;
 
@@ -41,6 +42,7 @@ struct ensemble {
 	struct fan_out_host hosts[ENSEMBLE_MAX];
 	struct ensemble_member members[ENSEMBLE_MAX];
 	struct fan_out_turn turn;
+	size_t n_without_usage; /* traces that the share had no room for */
 };
 
 /* There is room for ENSEMBLE_MAX. One that cannot be reached has an error. */
@@ -59,7 +61,9 @@ void ensemble_deinit(struct ensemble *e);
 /* After ensemble_end(): the program's server gave a whole trace. */
 int ensemble_has_trace(const struct ensemble *e, size_t i);
 struct delivery *ensemble_steal_trace(struct ensemble *e, size_t i);
-/* Has |to| tell of those that were not recorded. */
+/* Puts behind each trace what the machine used (machine_part.h), if that is wanted and the share has room for it. Once, before a trace is stolen. */
+void ensemble_append_usage(struct ensemble *e, struct machine *m);
+/* Has |to| tell of those that were not recorded, and of traces for which there was no room. */
 void ensemble_append_warnings(const struct ensemble *e, struct delivery *to);
 
 #endif

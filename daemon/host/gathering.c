@@ -112,6 +112,7 @@ static void answer_one(struct gathering *g, int emit_xspace)
 {
 	struct capture_result result = {.is_empty = g->ensemble.hosts[0].is_empty};
 
+	ensemble_append_warnings(&g->ensemble, g->ensemble.hosts[0].trace);
 	result.delivery = ensemble_steal_trace(&g->ensemble, 0);
 	reply_profile(g->errand->call, &result, emit_xspace);
 }
@@ -139,10 +140,12 @@ static void answer_many(struct gathering *g)
 
 static void answer(struct gathering *g, int emit_xspace)
 {
+	const struct host_service *h = (struct host_service *)g->errand->service;
 	size_t n = 0;
 
 	for (size_t i = 0; i < g->ensemble.n; i++)
 		n += (size_t)ensemble_has_trace(&g->ensemble, i);
+	ensemble_append_usage(&g->ensemble, h->machine);
 	if (!n)
 		fail(g);
 	else if (g->ensemble.n == 1)

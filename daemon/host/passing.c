@@ -4,9 +4,11 @@
 
 #include <string.h>
 
+#include "base/chunks.h"
 #include "base/clock.h"
 #include "base/diag.h"
 #include "daemon/calls/errand.h"
+#include "daemon/host/appending.h"
 #include "daemon/host/caller.h"
 #include "daemon/host/host_calls.h"
 #include "daemon/host/meant.h"
@@ -29,6 +31,7 @@ struct passage {
 	struct caller caller;
 	struct rpc_channel *channel;
 	struct rpc_pending *call;
+	struct appending appending; /* of a stream */
 };
 
 /* Whom it is for. */
@@ -140,10 +143,22 @@ static void pass_reply(struct passage *p)
 	rpc_relay_reply(p->errand->call, p->call);
 }
 
+static int send_instead(struct passage *p)
+{
+	struct chunks message = CHUNKS_INIT;
+	int r = 0;
+
+	while (!r && appending_next(&p->appending, &message))
+		r = rpc_call_write(p->errand->call, &message, WRITE_TIMEOUT_MS);
+	return r;
+}
+
 /* The next one is asked for when this one is gone: so there is one of each stream in memory. */
 static int pass_message(struct passage *p)
 {
-	int r = rpc_relay_message(p->errand->call, p->call, WRITE_TIMEOUT_MS);
+	int r = appending_look(&p->appending, p->call)
+			? send_instead(p)
+			: rpc_relay_message(p->errand->call, p->call, WRITE_TIMEOUT_MS);
 
 	return r ? r : rpc_call_flush(p->errand->call, WRITE_TIMEOUT_MS);
 }
@@ -152,6 +167,7 @@ static void pass_messages(struct passage *p)
 {
 	int r = 0;
 
+	appending_init(&p->appending, host_of(p)->machine);
 	while (!r && !rpc_pending_has_ended(p->call)) {
 		if (!rpc_pending_next(p->call, TURN_MS))
 			cancel_if_given_up(p);
@@ -183,6 +199,7 @@ static void work(struct errand *e)
 		rpc_call_fail(e->call, RPC_UNAVAILABLE, d.text);
 	else
 		pass(&p);
+	appending_deinit(&p.appending);
 	rpc_pending_free(p.call);
 	rpc_channel_free(p.channel);
 }

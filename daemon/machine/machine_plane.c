@@ -6,13 +6,14 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/clock.h"
 #include "daemon/assembly/counter_drawing.h"
 #include "daemon/machine/history.h"
 #include "daemon/machine/machine.h"
 #include "trace/space.h"
 
 #define NAME_BYTES 192
+/* Above those of a program and its followed children, below those of grafts (trace/graft.c). */
+#define PLANE_ID 4095
 
 struct work {
 	const struct machine_cut *cut;
@@ -137,12 +138,11 @@ static int draw_all(const struct history *h, void *context)
 
 int machine_plane(struct machine *m, const struct machine_cut *cut, struct plane **out)
 {
-	const int64_t offset_ns = clock_find_unix_offset_ns();
 	struct work w = {
 		.cut = cut,
-		.plane = plane_new(0, PLANE_MACHINE),
-		.start_ns = cut->start_unix_ns - offset_ns,
-		.stop_ns = cut->stop_unix_ns - offset_ns,
+		.plane = plane_new(PLANE_ID, PLANE_MACHINE),
+		.start_ns = cut->start_ns,
+		.stop_ns = cut->stop_ns,
 	};
 	int r = w.plane ? counter_drawing_init(&w.drawing, w.plane, w.start_ns, w.stop_ns)
 			: -ENOMEM;

@@ -2,6 +2,7 @@
 /* Messages of a delivery; see trace_part.h. Field numbers: proto/proftap/v1/profiler.proto. */
 #include "daemon/message/trace_part.h"
 
+#include "daemon/assembly/delivery.h"
 #include "daemon/message/reply_message.h"
 #include "daemon/recording/capture.h"
 #include "daemon/recording/progress.h"
@@ -10,8 +11,20 @@
 
 #define TAG_CHUNK PB_TAG(2, PB_LEN) /* CaptureReply.chunk */
 
-void trace_part_add_progress(struct chunks *to, const struct progress *p, uint64_t xspace_bytes)
+/* NULL: none is wanted. */
+static Proftap__V1__MachineUsage *describe_usage(
+	Proftap__V1__MachineUsage *usage, const struct capture_result *result)
 {
+	proftap__v1__machine_usage__init(usage);
+	usage->start_ns = (uint64_t)result->usage_since_ns;
+	usage->duration_ns = result->duration_ns;
+	return result->usage_since_ns && !result->is_empty ? usage : NULL;
+}
+
+void trace_part_add_progress(
+	struct chunks *to, const struct progress *p, const struct capture_result *result)
+{
+	Proftap__V1__MachineUsage usage;
 	Proftap__V1__Progress progress = PROFTAP__V1__PROGRESS__INIT;
 	Proftap__V1__CaptureReply reply = PROFTAP__V1__CAPTURE_REPLY__INIT;
 
@@ -19,7 +32,10 @@ void trace_part_add_progress(struct chunks *to, const struct progress *p, uint64
 	progress.elapsed_ns = progress_get_elapsed_ns(p);
 	progress.recorded_bytes = atomic_load(&p->recorded_bytes);
 	progress.spooled_bytes = atomic_load(&p->spooled_bytes);
-	progress.xspace_bytes = xspace_bytes;
+	if (result) {
+		progress.xspace_bytes = delivery_get_bytes(result->delivery);
+		progress.machine_usage = describe_usage(&usage, result);
+	}
 	reply.part_case = PROFTAP__V1__CAPTURE_REPLY__PART_PROGRESS;
 	reply.progress = &progress;
 	reply_message_append(to, &reply.base);
@@ -28,6 +44,7 @@ void trace_part_add_progress(struct chunks *to, const struct progress *p, uint64
 void trace_part_add_trailer(struct chunks *to, const struct capture_result *result,
 	uint64_t xspace_bytes, uint64_t xxh3)
 {
+	Proftap__V1__MachineUsage usage;
 	Proftap__V1__Trailer trailer = PROFTAP__V1__TRAILER__INIT;
 	Proftap__V1__CaptureReply reply = PROFTAP__V1__CAPTURE_REPLY__INIT;
 
@@ -38,6 +55,7 @@ void trace_part_add_trailer(struct chunks *to, const struct capture_result *resu
 	trailer.n_dropped = result->n_dropped;
 	trailer.start_unix_ns = result->start_unix_ns;
 	trailer.duration_ns = result->duration_ns;
+	trailer.machine_usage = describe_usage(&usage, result);
 	reply.part_case = PROFTAP__V1__CAPTURE_REPLY__PART_TRAILER;
 	reply.trailer = &trailer;
 	reply_message_append(to, &reply.base);

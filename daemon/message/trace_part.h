@@ -16,8 +16,9 @@ struct progress;
 /* The same of a call that a host daemon passes on: that one holds a message of each of many streams. */
 #define TRACE_PART_PASSED_BYTES ((128u << 10) - 16)
 
-/* Each appends one message to |to|, which keeps the error. |xspace_bytes|: 0 while that is not known. */
-void trace_part_add_progress(struct chunks *to, const struct progress *p, uint64_t xspace_bytes);
+/* Each appends one message to |to|, which keeps the error. |result|: NULL while there is none. */
+void trace_part_add_progress(
+	struct chunks *to, const struct progress *p, const struct capture_result *result);
 void trace_part_add_trailer(struct chunks *to, const struct capture_result *result,
 	uint64_t xspace_bytes, uint64_t xxh3);
 /* The head only; the |n| bytes (1 to TRACE_PART_BYTES) go behind it. */

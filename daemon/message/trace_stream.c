@@ -61,11 +61,12 @@ static uint32_t await(struct trace_stream *s, uint32_t state, int64_t deadline_n
 
 /* Messages. */
 
-static int write_progress(struct trace_stream *s, uint64_t xspace_bytes, int64_t timeout_ms)
+static int write_progress(
+	struct trace_stream *s, const struct capture_result *result, int64_t timeout_ms)
 {
 	struct chunks message = CHUNKS_INIT;
 
-	trace_part_add_progress(&message, &s->progress, xspace_bytes);
+	trace_part_add_progress(&message, &s->progress, result);
 	return rpc_call_write(s->call, &message, timeout_ms);
 }
 
@@ -74,7 +75,7 @@ static void tell_progress(struct trace_stream *s)
 {
 	while (s->config.interval_ms && atomic_load(&s->state) == STREAM_STARTED) {
 		if (!rpc_call_flush(s->call, 0))
-			write_progress(s, 0, 0);
+			write_progress(s, NULL, 0);
 		await(s, STREAM_STARTED, monotonic_ns() + s->config.interval_ms * NS_PER_MS);
 	}
 }
@@ -174,7 +175,7 @@ static int write_trace(struct trace_stream *s)
 	int r = sum ? 0 : -ENOMEM;
 
 	if (!r && s->config.interval_ms)
-		r = write_progress(s, delivery_get_bytes(s->result.delivery), s->config.idle_ms);
+		r = write_progress(s, &s->result, s->config.idle_ms);
 	if (!r)
 		r = write_chunks(s, sum);
 	if (!r)

@@ -43,6 +43,7 @@ struct capture_request {
 	int64_t usage_interval_ms; /* between two samples of what the processes use; 0: none */
 	const uint8_t *options; /* serialised ProfileOptions, echoed into the trace */
 	size_t options_bytes;
+	int wants_machine_usage; /* of a host daemon that passes the trace on */
 	int has_others; /* traces of other processes join this one: what is said of it is not said of them */
 	const char *reason; /* of a trace that nobody's call waits for, goes into it; NULL: none */
 	const char *const *warnings; /* that go into the trace */
@@ -65,6 +66,8 @@ struct capture_result {
 		n_dropped; /* what was lost, for all reasons, as the planes' "dropped_traces" say it */
 	uint64_t start_unix_ns; /* of the recording */
 	uint64_t duration_ns;
+	/* Its start, CLOCK_MONOTONIC, when a host daemon that passes it on is to add what the machine used; else 0. */
+	int64_t usage_since_ns;
 	void (*on_taken)(
 		void *context); /* called when whoever it is for has it, on any thread; NULL ok */
 	void *on_taken_context;

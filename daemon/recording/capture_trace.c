@@ -163,6 +163,8 @@ static void count(const struct capture_trace *t, struct capture_result *result)
 	result->is_empty = result->n_events == 0;
 	result->start_unix_ns = find_start_unix_ns(t);
 	result->duration_ns = find_length_ns(t);
+	if (t->request->wants_machine_usage)
+		result->usage_since_ns = t->recording->start.monotonic_ns + t->origin_ns;
 }
 
 static int deliver(struct capture_trace *t, struct capture_result *result)

@@ -27,6 +27,7 @@ static struct capture_request make_request(const struct recorder_snapshot *s)
 		/* Its end is no surprise, or said by the warning. */
 		.duration_ms = PROFILE_TO_THE_END_MS,
 		.max_xspace_bytes = wish->max_xspace_bytes,
+		.wants_machine_usage = 1,
 		.reason = wish->reason,
 		.warnings = &wish->warning,
 		.n_warnings = wish->warning != NULL,

@@ -165,6 +165,10 @@ static int take_trailer(struct remote_capture *r, const struct pb_field *field)
 	r->n_events = trailer->n_events;
 	r->n_dropped = trailer->n_dropped;
 	r->start_unix_ns = trailer->start_unix_ns;
+	if (trailer->machine_usage) {
+		r->usage_since_ns = trailer->machine_usage->start_ns;
+		r->usage_duration_ns = trailer->machine_usage->duration_ns;
+	}
 	r->is_complete = trailer->xspace_bytes == n_bytes &&
 			 trailer->xspace_xxh3 == XXH3_64bits_digest(r->sum);
 	proftap__v1__trailer__free_unpacked(trailer, NULL);

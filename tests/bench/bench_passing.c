@@ -28,6 +28,7 @@
 #include "rpc/client.h"
 #include "rpc/server.h"
 #include "tests/bench/profile.h"
+#include "trace/pbwire.h"
 
 #define CAPTURE "/proftap.v1.Profiler/Capture"
 #define MESSAGE_BYTES (128u << 10) /* as much as a server sends that knows itself passed on */
@@ -36,7 +37,16 @@
 
 static uint64_t n_bytes_each;
 static int port;
-static const uint8_t message_bytes[MESSAGE_BYTES];
+static uint8_t message_bytes[MESSAGE_BYTES]; /* a chunk */
+
+/* CaptureReply.chunk, and the length of what is behind that and itself. */
+static void make_message(void)
+{
+	uint64_t n = MESSAGE_BYTES - 1;
+
+	pb_put_varint(message_bytes, PB_TAG(2, PB_LEN));
+	pb_put_varint(message_bytes + 1, n - pb_varint_size(n));
+}
 
 /* A program's server. */
 
@@ -222,6 +232,7 @@ int main(int argc, char **argv)
 	if (n < 1 || n > MAX_PROGRAMS)
 		return 2;
 	port = atoi(argv[1]);
+	make_message();
 	n_bytes_each = strtoull(argv[4], NULL, 10) * (1u << 20);
 	start_programs(readings, n, argv[2]);
 	puts("ready");

@@ -57,10 +57,10 @@ static void take_samples(void)
 /* From |from_s| to |to_s|, counted from sample 0. */
 static void cut(double from_s, double to_s, int (*is_wanted)(const struct subject *, void *))
 {
-	int64_t zero_ns = machine_fixture.now_ns - 9 * NS_PER_S + clock_find_unix_offset_ns();
+	int64_t zero_ns = machine_fixture.now_ns - 9 * NS_PER_S;
 	const struct machine_cut c = {
-		.start_unix_ns = zero_ns + (int64_t)(from_s * 1e9),
-		.stop_unix_ns = zero_ns + (int64_t)(to_s * 1e9),
+		.start_ns = zero_ns + (int64_t)(from_s * 1e9),
+		.stop_ns = zero_ns + (int64_t)(to_s * 1e9),
 		.is_wanted = is_wanted,
 	};
 

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the machine used is in the traces that go through the host daemon, beside what the program did."""
+import signal
+import time
+
+from calls import PROFILER, Calls, profile_request, trace_of
+from fixture import check, equal, run, test
+from hosts import Host, start_target
+from profiler import Profiler, set_options
+from trace_file import Line, Trace, own_schema
+
+MACHINE = "/host:CPU machine"
+LONG_MS = 60000
+# Every machine has these.
+ALWAYS = {"cpu busy %", "memory used bytes", "machine context switches/s"}
+MS_PS = 10**9
+
+
+def serve(t, n=1):
+    """A daemon, and |n| programs that it knows."""
+    host = Host(t)
+    targets = [start_target(t) for _ in range(n)]
+    host.await_pids(*(target.pid for target in targets))
+    return host, targets
+
+
+def counters(trace):
+    """{name: its line} of the machine; {} where it has no plane."""
+    plane = trace.planes.get(MACHINE)
+    lines = [Line(plane, line) for line in plane.lines] if plane else []
+    equal([line.name for line in lines if line.name != "_counters_"], [], "lines that are no counters")
+    return {line.events[0].name: line for line in lines}
+
+
+def check_counters(trace, what):
+    found = counters(trace)
+    check(ALWAYS <= set(found), f"{what}: {sorted(found)}")
+    for name in ALWAYS:
+        times = [event.start_ps for event in found[name].events]
+        equal(times[0], 0, f"{what}: when {name} begins")
+        # They are on the time of the trace: there are samples at both of its ends.
+        check(abs(times[-1] - trace.duration_ms * MS_PS) <= MS_PS, f"{what}: {name} ends at {times[-1]} ps")
+        equal(times, sorted(times), f"{what}: the times of {name}")
+    ids = [plane.id for plane in trace.space.planes]
+    equal(len(set(ids)), len(ids), f"{what}: ids of planes")
+
+
+def values(line):
+    return [event.stats["value"].value for event in line.events]
+
+
+def begin_session(profiler, is_wanted):
+    request = set_options(own_schema().StartRequest())
+    request.options.advanced_configuration["ptap_machine_usage"].bool_value = is_wanted
+    profiler.send_start(request)
+
+
+def record(t, host, *options, target):
+    capture = t.start_capture(f"127.0.0.1:{host.port}", LONG_MS, *options)
+    target.ask("await 1", "burst 7")
+    capture.signal(signal.SIGINT)
+    trace = capture.finish().trace
+    equal(trace.count("burst"), 7, "spans")
+    return trace
+
+
+@test
+def a_capture_has_it(t):
+    host, (target,) = serve(t)
+    trace = record(t, host, target=target)
+    check_counters(trace, "a capture")
+    with open("/proc/meminfo", encoding="ascii") as file:
+        total = 1024 * int(file.readline().split()[1])
+    used = values(counters(trace)["memory used bytes"])
+    check(all(0 < n < total for n in used), f"of {total} bytes of memory: {used}")
+    check(all(0 <= n <= 100 for n in values(counters(trace)["cpu busy %"])), "shares of time")
+    equal([name for name in counters(trace) if name.startswith("process ")], [], "programs")
+
+
+@test
+def nobody_has_it_without_the_daemon_or_who_does_not_want_it(t):
+    host, (target,) = serve(t)
+    equal(counters(record(t, host, "-o", "ptap_machine_usage=false", target=target)), {}, "switched off")
+    equal(counters(t.capture(target, 50).trace), {}, "at the program's own port")
+
+
+@test
+def the_sums_are_those_of_the_whole(t):
+    host, (target,) = serve(t)
+    with Profiler(host.port) as profiler:
+        stream = profiler.capture(LONG_MS, session_id="sums")
+        target.ask("await 1", "burst 40000")
+        profiler.end_session("sums")
+        # It looks at number and checksum of all bytes.
+        delivery = profiler.deliver(stream)
+    check_counters(delivery.trace, "a stream")
+    equal(delivery.progress[-1].xspace_bytes, len(delivery.data), "what was announced")
+    lines = [line for plane in delivery.space.planes for line in plane.lines]
+    equal(delivery.trailer.n_events, sum(len(line.events) for line in lines), "events in the trailer")
+    check(not delivery.trailer.HasField("machine_usage"), "it is still wanted")
+    check(not any(part.HasField("machine_usage") for part in delivery.progress), "it is still wanted")
+
+
+@test
+def a_programs_server_says_of_which_time(t):
+    target = t.target().serve()
+    with Profiler(target) as profiler:
+        before = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        delivery = profiler.deliver(profiler.capture(50))
+        after = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    wanted = delivery.trailer.machine_usage
+    equal(delivery.progress[-1].machine_usage, wanted, "with the size")
+    equal(wanted.duration_ns, delivery.trailer.duration_ns, "its length")
+    check(before < wanted.start_ns < wanted.start_ns + wanted.duration_ns < after, f"{wanted}")
+
+
+@test
+def a_session_has_it_or_not_as_it_was_begun(t):
+    host, (target,) = serve(t)
+    with Profiler(host.port) as profiler:
+        for is_wanted in (True, False):
+            begin_session(profiler, is_wanted)
+            for name, ask in (("snapshot", profiler.snapshot), ("rest", profiler.end_session)):
+                target.ask("await 1", "burst 3")
+                trace = profiler.deliver(ask()).trace
+                equal((trace.count("burst"), bool(counters(trace))), (3, is_wanted), name)
+                if is_wanted:
+                    check_counters(trace, name)
+
+
+@test
+def the_flight_recorder_has_it(t):
+    host, (target,) = serve(t)
+    with Profiler(host.port) as profiler:
+        profiler.begin_recorder()
+        target.ask("await 1", "burst 3")
+        check_counters(profiler.look_back(), "a snapshot")
+        check_counters(profiler.deliver(profiler.end_session("recorder")).trace, "the rest")
+
+
+@test
+def what_is_empty_stays_empty(t):
+    host, _ = serve(t)
+    t.capture(f"127.0.0.1:{host.port}", 50, "-o", "ptap_usage_interval_ms=0", code=3)
+
+
+@test
+def stock_clients_have_it(t):
+    host, targets = serve(t, 2)
+    with Calls(host.port) as calls:
+        answer = calls.expect(PROFILER + "Profile", profile_request(100, emit_xspace=False))
+        equal(len(answer.tool_data), 2, "traces")
+        for tool in answer.tool_data:
+            check_counters(Trace(data=tool.data), tool.name)
+        request = profile_request(100)
+        request.opts.advanced_configuration["ptap_target"].int64_value = targets[0].pid
+        check_counters(trace_of(calls.expect(PROFILER + "Profile", request)), "of one")
+        request.opts.advanced_configuration["ptap_machine_usage"].bool_value = False
+        equal(counters(trace_of(calls.expect(PROFILER + "Profile", request))), {}, "switched off")
+
+
+@test
+def each_file_of_a_run_stands_alone(t):
+    host, targets = serve(t, 2)
+    capture = t.capture(f"127.0.0.1:{host.port}", 100, "--target", "all")
+    equal(len(capture.out), len(targets), "files")
+    for line in capture.out:
+        check_counters(Trace(line.strip()), line)
+
+
+if __name__ == "__main__":
+    run()
