@@ -4,10 +4,11 @@ import re
 import socket
 import sys
 
+import perfetto
 import viewer
 from hosts import hosted
 from page_servers import xprof
-from processes import folder, one_file, peer, run
+from processes import capture, folder, one_file, peer, run
 from protos import XSpace
 
 SPANS = {"batch", "read", "open", "load", "compress", "deflate", "write"}
@@ -21,6 +22,13 @@ def process_in(path):
     """The pid that was recorded."""
     host, = (p for p in XSpace.FromString(path.read_bytes()).planes if p.name == "/host:CPU")
     return next(s.int64_value for s in host.stats if host.stat_metadata[s.metadata_id].name == "process_id")
+
+
+def machine_samples(path):
+    """{counter of the machine: its samples [(ps, value)]}"""
+    plane, = (p for p in XSpace.FromString(path.read_bytes()).planes if p.name == "/host:CPU machine")
+    return {plane.event_metadata[line.events[0].metadata_id].name:
+            [(event.offset_ps, event.stats[0].double_value) for event in line.events] for line in plane.lines}
 
 
 def collect(port, log_dir, *options):
@@ -93,3 +101,27 @@ def test_continuous():
         assert len(paths) == 2, paths
         for path in paths:
             assert shown_names(path) >= SPANS, path
+
+
+def test_machine_in_xprof():
+    """XProf's trace viewer draws what the machine used, with the samples' values and times."""
+    with folder() as work, hosted(work, 1) as (host, _):
+        path = capture(f"127.0.0.1:{host.port}", 300, work / "logs")
+        expected = machine_samples(path)
+        assert {"cpu busy %", "memory used bytes"} <= set(expected), set(expected)
+        shown = {event["name"]: event for event in viewer.trace_events(path, "trace_viewer@") if event["ph"] == "C"}
+        for name, samples in expected.items():
+            assert [value for _, value in shown[name]["entries"]] == [value for _, value in samples], name
+        assert shown_names(path) >= SPANS
+
+
+def test_machine_in_perfetto():
+    """trace_processor has what the machine used as counters of the process, on the time of its spans."""
+    with folder() as work, hosted(work, 1) as (host, (pipeline,)):
+        path = capture(f"127.0.0.1:{host.port}", 300, work / "logs")
+        found = perfetto.check([path], work)
+        for name, samples in machine_samples(path).items():
+            of_it = [sample for sample in found.samples if sample[2] == name]
+            assert {sample[1] for sample in of_it} == {pipeline.process.pid}, of_it
+            times = sorted(at_ns for *_, at_ns, _ in of_it)
+            assert times == sorted({ps // 1000 for ps, _ in samples}), (name, times, samples)
