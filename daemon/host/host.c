@@ -206,6 +206,7 @@ static void on_sample(uv_timer_t *timer)
 	struct host *h = timer->data;
 
 	machine_sample(h->service.machine, monotonic_ns());
+	web_tick(&h->web);
 }
 
 /* From the beginning, so that ten minutes are there when somebody looks. */
@@ -248,6 +249,7 @@ static void init(struct host *h, const struct settings *settings)
 	h->settings = settings;
 	h->service.programs = &h->programs;
 	h->service.operators = settings->operators;
+	h->service.log_dir = settings->log_dir;
 	programs_init(&h->programs);
 	errands_init(&h->service.service.errands);
 	health_init(&h->service.service.health);

@@ -20,6 +20,7 @@ struct host_service {
 	struct programs *programs;
 	struct machine *machine; /* what it uses; NULL only when memory ran out */
 	const char *operators; /* as in caller_identify() */
+	const char *log_dir; /* the setting: where captures go that are asked for by HTTP */
 };
 
 /* Who asks: 0, or the call has been answered. */

@@ -58,52 +58,89 @@ static void ask_all(struct programs *p)
 
 /* What the loop hears. */
 
+void programs_watch(struct programs *p, programs_watcher *watcher, void *context)
+{
+	p->watcher = watcher;
+	p->watcher_context = context;
+}
+
+/* |program|: a copy; the watcher may ask for others. */
+static void tell_watcher(struct programs *p, const struct program *program, int is_gone)
+{
+	if (p->watcher && program->id)
+		p->watcher(p->watcher_context, program, is_gone);
+}
+
+static int says_the_same(const struct status *a, const struct status *b)
+{
+	return strcmp(status_name_state(a), status_name_state(b)) == 0 &&
+	       a->has_recorder == b->has_recorder && a->n_children == b->n_children &&
+	       strcmp(a->name, b->name) == 0;
+}
+
 uint64_t programs_add(struct programs *p, const struct program *program)
 {
-	uint64_t id = 0;
+	struct program added = {.id = 0};
 
 	pthread_mutex_lock(&p->mutex);
 	if (grow(&p->v, &p->n_allocated, p->n + 1) == 0) {
-		id = ++p->last_id;
-		p->v[p->n] = *program;
-		p->v[p->n].id = id;
+		added = *program;
+		added.id = ++p->last_id;
 		/* It has just said all. */
-		p->v[p->n++].n_answered = p->n_rounds;
+		added.n_answered = p->n_rounds;
+		p->v[p->n++] = added;
 		pthread_cond_broadcast(&p->changed);
 	}
 	pthread_mutex_unlock(&p->mutex);
-	return id;
+	tell_watcher(p, &added, 0);
+	return added.id;
 }
 
 void programs_update(struct programs *p, uint64_t id, const struct status *status)
 {
 	struct program *program;
+	struct program changed = {.id = 0};
 
 	pthread_mutex_lock(&p->mutex);
 	program = find(p, id);
 	if (program) {
+		int is_new = !says_the_same(&program->status, status);
+
 		program->status = *status;
+		if (is_new)
+			changed = *program;
 		program->n_answered = p->n_rounds;
 		pthread_cond_broadcast(&p->changed);
 	}
 	pthread_mutex_unlock(&p->mutex);
+	tell_watcher(p, &changed, 0);
 }
 
 void programs_remove(struct programs *p, uint64_t id)
 {
 	struct program *program;
+	struct program removed = {.id = 0};
 
 	pthread_mutex_lock(&p->mutex);
 	program = find(p, id);
 	if (program) {
+		removed = *program;
 		p->n--;
 		memmove(program, program + 1, (size_t)(&p->v[p->n] - program) * sizeof *program);
 		pthread_cond_broadcast(&p->changed);
 	}
 	pthread_mutex_unlock(&p->mutex);
+	tell_watcher(p, &removed, 1);
 }
 
 /* What others ask. */
+
+void programs_ask(struct programs *p)
+{
+	pthread_mutex_lock(&p->mutex);
+	ask_all(p);
+	pthread_mutex_unlock(&p->mutex);
+}
 
 static int compare_pids(const void *a, const void *b)
 {

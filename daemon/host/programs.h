@@ -32,6 +32,9 @@ struct program {
 	uint64_t n_answered; /* the last round of questions that it answered */
 };
 
+/* Hears of each that comes, changes what it says, or goes: the loop's thread. */
+typedef void programs_watcher(void *context, const struct program *p, int is_gone);
+
 struct programs {
 	pthread_mutex_t mutex;
 	pthread_cond_t changed; /* CLOCK_MONOTONIC */
@@ -41,6 +44,8 @@ struct programs {
 	uint64_t last_id;
 	uint64_t n_rounds; /* of questions */
 	uint64_t n_begun;
+	programs_watcher *watcher; /* NULL: none; the loop's */
+	void *watcher_context;
 };
 
 void programs_init(struct programs *p);
@@ -50,6 +55,12 @@ uint64_t programs_add(struct programs *p, const struct program *program);
 /* What its server says now. */
 void programs_update(struct programs *p, uint64_t id, const struct status *status);
 void programs_remove(struct programs *p, uint64_t id);
+
+/* One, or with NULL none. The loop's thread. */
+void programs_watch(struct programs *p, programs_watcher *watcher, void *context);
+
+/* Asks all of them what they do: what they answer the watcher hears. */
+void programs_ask(struct programs *p);
 
 /*
  * Asks all of them what they do, and waits for the answers, |wait_ms| at most; then copies those that |caller| may see, by pid:

@@ -54,6 +54,10 @@ const struct setting settings_table[] = {
 		"/run/proftap, or of another user than root in $XDG_RUNTIME_DIR/proftap"},
 	{TEXT(operators), "proftap", "a group, or nothing", check_any,
 		"whose members may ask for every program, as root may; others for their own"},
+	{TEXT(log_dir), "", "an absolute path, or nothing", check_path,
+		"where captures go that are begun on the web page, and whose runs it lists; nothing: "
+		"/var/lib/proftap, or of another user than root proftap in $XDG_STATE_HOME or "
+		"~/.local/state"},
 	{TEXT(log_level), "info", "error, warn, info or debug", check_log_level,
 		"how much is said on standard error, or in the journal"},
 };

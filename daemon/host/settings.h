@@ -20,6 +20,7 @@ struct settings {
 	char web[SETTINGS_TEXT_BYTES]; /* "127.0.0.1:9022", or SETTINGS_NONE */
 	char registry[SETTINGS_TEXT_BYTES]; /* a path; "": in the runtime directory */
 	char operators[SETTINGS_TEXT_BYTES]; /* a group; "": none */
+	char log_dir[SETTINGS_TEXT_BYTES]; /* a path; "": see its row */
 	char log_level[SETTINGS_TEXT_BYTES];
 };
 

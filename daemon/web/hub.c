@@ -20,6 +20,13 @@ void hub_deinit(struct hub *h)
 	pthread_mutex_destroy(&h->mutex);
 }
 
+void hub_silence(struct hub *h)
+{
+	pthread_mutex_lock(&h->mutex);
+	h->wake = NULL;
+	pthread_mutex_unlock(&h->mutex);
+}
+
 /* |event| gets its number; what it is written over has been kept long enough. */
 static void post(struct hub *h, struct hub_event *event)
 {
@@ -30,9 +37,9 @@ static void post(struct hub *h, struct hub_event *event)
 	place = &h->events[event->number % HUB_EVENTS];
 	free(place->data);
 	*place = *event;
-	pthread_mutex_unlock(&h->mutex);
 	if (h->wake)
 		h->wake(h->context);
+	pthread_mutex_unlock(&h->mutex);
 }
 
 void hub_post(struct hub *h, enum hub_topic topic, uid_t uid, const char *name, char *data)

@@ -40,13 +40,15 @@ struct hub {
 	struct hub_event events[HUB_EVENTS]; /* number % HUB_EVENTS */
 	uint64_t last; /* number */
 	int64_t started_unix_ms; /* of the daemon: no other one's numbers are these */
-	/* Told after each event, in any thread; NULL: nobody is. */
+	/* Told of each event, in any thread, under the mutex; NULL: nobody is. */
 	void (*wake)(void *context);
 	void *context;
 };
 
 void hub_init(struct hub *h, int64_t started_unix_ms);
 void hub_deinit(struct hub *h);
+/* Nobody is told of events any more. */
+void hub_silence(struct hub *h);
 
 /* Takes |data|, also when it is NULL, which is a lack of memory: then nothing is told. */
 void hub_post(struct hub *h, enum hub_topic topic, uid_t uid, const char *name, char *data);

@@ -225,6 +225,8 @@ static void write_run(struct runs *r, int fd, const char *name, struct json *j)
 	json_uint(j, "size_bytes", state.n_bytes);
 	run_note_write_targets(fd, j);
 	run_facts_write(&r->facts, &state, j);
+	if (r->want && state.n_bytes && !run_facts_has(&r->facts, &state))
+		r->want(r->context, &state);
 }
 
 int runs_write(struct runs *r, const struct caller *caller, const char *name, struct json *j,

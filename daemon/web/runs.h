@@ -26,6 +26,9 @@ struct runs {
 	char log_dir[RUNS_DIR_BYTES]; /* absolute; "": there is none */
 	struct hub *hub; /* borrowed */
 	struct run_facts_cache facts;
+	/* Told of each that is looked at, and whose facts are not known; any thread. */
+	void (*want)(void *context, const struct run_state *state);
+	void *context;
 };
 
 /*

@@ -57,6 +57,12 @@ static void run(struct web *w)
 		uv_timer_start(&w->timer, on_timer, (uint64_t)timeout_ms, 0);
 }
 
+void web_send(struct web *w)
+{
+	if (w->server)
+		run(w);
+}
+
 /* --- what the server asks ------------------------------------------------------------------ */
 
 static bool enter(int fd, struct http_peer *peer, void *context)
@@ -143,7 +149,16 @@ int web_open(
 	r = post_open(&w->post, loop);
 	if (!r)
 		r = watch(w);
-	return r ? diag_set(d, r, "web: %s", uv_strerror(r)) : 0;
+	if (r)
+		return diag_set(d, r, "web: %s", uv_strerror(r));
+	api_open(&w->api, w, host->log_dir);
+	return 0;
+}
+
+void web_tick(struct web *w)
+{
+	if (w->server)
+		api_tick(&w->api);
 }
 
 void web_close(struct web *w)
@@ -153,5 +168,6 @@ void web_close(struct web *w)
 	uv_poll_stop(&w->poll);
 	uv_timer_stop(&w->timer);
 	w->server = http_server_free(w->server);
+	api_close(&w->api);
 	post_close(&w->post);
 }

@@ -8,6 +8,7 @@
 
 #include <uv.h>
 
+#include "daemon/web/api.h"
 #include "daemon/web/post.h"
 #include "http/guard.h"
 #include "http/router.h"
@@ -31,6 +32,7 @@ struct web {
 	struct http_server *server; /* NULL: closed, or never open */
 	struct http_router router;
 	struct http_guard guard;
+	struct api api;
 };
 
 extern const struct http_route web_routes[];
@@ -45,6 +47,12 @@ int web_open(
 
 /* Whatever is under way ends. Again: nothing. */
 void web_close(struct web *w);
+
+/* The machine has been sampled. */
+void web_tick(struct web *w);
+
+/* Something was answered outside of a handler: it goes out. */
+void web_send(struct web *w);
 
 /* Who asks, for the rules of daemon/host/caller.h. */
 void web_get_caller(const struct http_exchange *x, struct caller *out);

@@ -1,9 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the host daemon answers by HTTP: a row for each; see web.h. The first with a method and a path that fit counts. */
+#include "daemon/web/api_routes.h"
 #include "daemon/web/probes.h"
+#include "daemon/web/stream.h"
 #include "daemon/web/web.h"
 
 const struct http_route web_routes[] = {
 	{"GET", "/healthz", 0, probes_answer_health},
+	{"GET", "/api/v1/session", 0, api_answer_session},
+	{"GET", "/api/v1/targets", 0, api_answer_targets},
+	{"GET", "/api/v1/usage", 0, api_answer_usage},
+	{"GET", "/api/v1/events", 0, stream_answer},
+	{"GET", "/api/v1/options", 0, api_answer_options},
+	{"GET", "/api/v1/captures", 0, api_answer_captures},
+	{"POST", "/api/v1/captures", API_MAX_BODY_BYTES, api_create_capture},
+	{"GET", "/api/v1/captures/{id}", 0, api_answer_capture},
+	{"DELETE", "/api/v1/captures/{id}", 0, api_delete_capture},
+	{"POST", "/api/v1/captures/{id}/stop", 0, api_stop_capture},
+	{"GET", "/api/v1/runs", 0, api_answer_runs},
+	{"GET", "/api/v1/runs/{run}", 0, api_answer_run},
+	{"DELETE", "/api/v1/runs/{run}", 0, api_delete_run},
+	{"GET", "/api/v1/runs/{run}/files/{file}", 0, api_answer_run_file},
+	{"GET", "/api/v1/runs/{run}/report", 0, api_answer_run_report},
+	{"GET", "/api/v1/runs/{run}/perfetto", 0, api_answer_run_perfetto},
+	{"GET", "/api/v1/doctor", 0, api_answer_doctor},
 };
 const size_t n_web_routes = sizeof web_routes / sizeof *web_routes;

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Routes of runs; see api_routes.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "daemon/host/caller.h"
+#include "daemon/web/api_answer.h"
+#include "daemon/web/api_routes.h"
+#include "daemon/web/deferred.h"
+#include "daemon/web/tool_answer.h"
+#include "daemon/web/web.h"
+#include "http/exchange.h"
+#include "rpc/server.h"
+
+#define TRACE_TYPE "application/octet-stream"
+
+static int list_runs(struct deferred *d)
+{
+	return runs_write_all(&d->web->api.runs, &d->caller, &d->text.json, &d->diag);
+}
+
+void api_answer_runs(struct http_exchange *x, void *context)
+{
+	deferred_start(x, context, list_runs, NULL);
+}
+
+static int write_run(struct deferred *d)
+{
+	return runs_write(&d->web->api.runs, &d->caller, d->name, &d->text.json, &d->diag);
+}
+
+void api_answer_run(struct http_exchange *x, void *context)
+{
+	deferred_start(x, context, write_run, http_get_param(x, "run"));
+}
+
+static int delete_run(struct deferred *d)
+{
+	struct api *a = &d->web->api;
+
+	if (jobs_has_run(&a->jobs, d->name)) {
+		diag_set(&d->diag, -EBUSY, "run %.150s: a capture still writes it", d->name);
+		return RPC_ALREADY_EXISTS;
+	}
+	return runs_delete(&a->runs, &d->caller, d->name, &d->diag);
+}
+
+void api_delete_run(struct http_exchange *x, void *context)
+{
+	deferred_start_silent(x, context, delete_run, http_get_param(x, "run"));
+}
+
+void api_answer_run_file(struct http_exchange *x, void *context)
+{
+	struct web *w = context;
+	const char *file = http_get_param(x, "file");
+	_cleanup_free_ char *disposition = NULL;
+	struct caller caller;
+	struct diag d = DIAG_INIT;
+	uint64_t n_bytes;
+	int fd, r;
+
+	web_get_caller(x, &caller);
+	r = runs_open_file(
+		&w->api.runs, &caller, http_get_param(x, "run"), file, &fd, &n_bytes, &d);
+	if (r) {
+		api_refuse(x, r, &d, NULL);
+		return;
+	}
+	if (strpbrk(file, "\"\\") ||
+		asprintf(&disposition, "attachment; filename=\"%s\"", file) < 0)
+		disposition = NULL;
+	http_set_header(x, "Content-Disposition", disposition ? disposition : "attachment");
+	http_reply_file(x, TRACE_TYPE, fd, 0, n_bytes);
+}
+
+/* What proftap makes of one. */
+
+static void answer_by_tool(struct http_exchange *x, struct web *w, struct tool_answer *what)
+{
+	const char *name = http_get_param(x, "run");
+	_cleanup_free_ char *dir = NULL;
+	struct caller caller;
+	struct diag d = DIAG_INIT;
+	int fd, r;
+
+	web_get_caller(x, &caller);
+	r = runs_open(&w->api.runs, &caller, name, &fd, &d);
+	if (r) {
+		api_refuse(x, r, &d, NULL);
+		return;
+	}
+	close(fd);
+	if (asprintf(&dir, "%s/plugins/profile/%s", runs_get_log_dir(&w->api.runs), name) < 0) {
+		api_refuse_memory(x);
+		return;
+	}
+	what->cwd = dir;
+	tool_answer_start(x, w, what);
+}
+
+void api_answer_run_report(struct http_exchange *x, void *context)
+{
+	static const char *const argv[] = {"report", "--json", ".", NULL};
+	struct tool_answer what = {.argv = argv, .type = "application/json"};
+
+	answer_by_tool(x, context, &what);
+}
+
+void api_answer_run_perfetto(struct http_exchange *x, void *context)
+{
+	static const char *const argv[] = {"convert", ".", "-t", "perfetto", "-o", "-", NULL};
+	struct tool_answer what = {.argv = argv, .type = TRACE_TYPE};
+	char file_name[160];
+
+	snprintf(file_name, sizeof file_name, "%.127s.pftrace", http_get_param(x, "run"));
+	what.file_name = file_name;
+	answer_by_tool(x, context, &what);
+}
+
+void api_answer_doctor(struct http_exchange *x, void *context)
+{
+	static const char *const argv[] = {"doctor", "--json", NULL};
+	const struct tool_answer what = {.cwd = "/", .argv = argv, .type = "application/json"};
+
+	tool_answer_start(x, context, &what);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests that wait; see deferred.h. */
+#include "daemon/web/deferred.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "daemon/web/api_answer.h"
+#include "daemon/web/web.h"
+#include "http/exchange.h"
+
+static void forget(void *work)
+{
+	struct deferred *d = work;
+
+	d->x = NULL;
+}
+
+static void on_work(uv_work_t *request)
+{
+	struct deferred *d = request->data;
+
+	d->status = d->work(d);
+}
+
+static void answer(struct deferred *d)
+{
+	if (d->status)
+		api_refuse(d->x, d->status, &d->diag, d->has_text ? &d->text : NULL);
+	else if (d->has_text)
+		api_answer(d->x, 200, &d->text);
+	else
+		http_reply_bytes(d->x, 204, NULL, "", 0);
+}
+
+static void on_done(uv_work_t *request, int status)
+{
+	struct deferred *d = request->data;
+
+	(void)status;
+	if (d->x) {
+		answer(d);
+		web_send(d->web);
+	} else if (d->has_text) {
+		free(json_text_end(&d->text, NULL));
+	}
+	free(d);
+}
+
+static void start(struct http_exchange *x, struct deferred *d)
+{
+	http_defer(x, forget, d);
+	if (uv_queue_work(d->web->loop, &d->request, on_work, on_done) == 0)
+		return;
+	if (d->has_text)
+		free(json_text_end(&d->text, NULL));
+	free(d);
+	api_refuse_memory(x);
+}
+
+static void begin(struct http_exchange *x, struct web *web, int (*work)(struct deferred *d),
+	const char *name, int has_text)
+{
+	struct deferred *d = calloc(1, sizeof *d);
+
+	if (!d || (has_text && json_text_begin(&d->text))) {
+		free(d);
+		api_refuse_memory(x);
+		return;
+	}
+	d->x = x;
+	d->web = web;
+	d->work = work;
+	d->has_text = has_text;
+	d->request.data = d;
+	snprintf(d->name, sizeof d->name, "%s", name ? name : "");
+	web_get_caller(x, &d->caller);
+	start(x, d);
+}
+
+void deferred_start(
+	struct http_exchange *x, struct web *web, int (*work)(struct deferred *d), const char *name)
+{
+	begin(x, web, work, name, 1);
+}
+
+void deferred_start_silent(
+	struct http_exchange *x, struct web *web, int (*work)(struct deferred *d), const char *name)
+{
+	begin(x, web, work, name, 0);
+}
