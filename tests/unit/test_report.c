@@ -258,7 +258,7 @@ START_TEST(json_escapes_and_has_stable_keys)
 		"\"processes\":[{\"host\":\"a\",\"name\":\"/host:CPU\",\"pid\":7,\"device\":null,\"n_spans\":1,"
 		"\"busy_ns\":10,\"idle\":[]}],\"names\":[{\"name\":\"say \\\"hi\\\\\\\"\\u000a?\","
 		"\"count\":1,\"unfinished\":0,\"total_ns\":10,\"self_ns\":10,\"min_ns\":10,"
-		"\"mean_ns\":10,\"p50_ns\":10,\"p99_ns\":10,\"max_ns\":10}],\"kernels\":[],\"notes\":[]}\n");
+		"\"mean_ns\":10,\"p50_ns\":10,\"p99_ns\":10,\"max_ns\":10}],\"kernels\":[],\"derived_spans\":0,\"notes\":[]}\n");
 }
 END_TEST
 
