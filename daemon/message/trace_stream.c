@@ -7,8 +7,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include <xxhash.h>
-
 #include "base/chunks.h"
 #include "base/clock.h"
 #include "base/diag.h"
@@ -16,7 +14,7 @@
 #include "base/log.h"
 #include "daemon/assembly/delivery.h"
 #include "daemon/message/reply_v1.h"
-#include "daemon/message/stream_room.h"
+#include "daemon/message/trace_chunks.h"
 #include "daemon/message/trace_part.h"
 #include "daemon/recording/capture.h"
 #include "daemon/recording/progress.h"
@@ -80,85 +78,6 @@ static void tell_progress(struct trace_stream *s)
 	}
 }
 
-/* |n| bytes, copied. 0, -ENOMEM or -EIO. */
-static int copy_chunk(struct trace_stream *s, struct chunks *message, size_t n)
-{
-	uint8_t *data = trace_part_add_chunk(message, n);
-	int r = data ? delivery_read_all(s->result.delivery, data, n) : -ENOMEM;
-
-	return r && r != -ENOMEM ? -EIO : r;
-}
-
-/* Where they lie, |n| bytes or fewer: *n_out. */
-static int lend_chunk(struct trace_stream *s, struct chunks *message, size_t n, size_t *n_out)
-{
-	struct chunks lent = CHUNKS_INIT;
-
-	*n_out = delivery_lend(s->result.delivery, n, &lent);
-	if (*n_out) {
-		trace_part_add_head(message, *n_out);
-		chunks_take(message, &lent);
-	}
-	return message->error;
-}
-
-/* The last |n| bytes of |message|, which lie in its last chunk. */
-static void add_sum(XXH3_state_t *sum, const struct chunks *message, size_t n)
-{
-	const struct chunk *last = &message->chunks[message->n_chunks - 1];
-
-	XXH3_64bits_update(sum, last->data + last->used_bytes - n, n);
-}
-
-/* *n is how many bytes there are at most, and then how many were written. */
-static int write_chunk(
-	struct trace_stream *s, struct stream_room *room, XXH3_state_t *sum, size_t *n)
-{
-	struct chunks message = CHUNKS_INIT;
-	size_t n_lent;
-	int r;
-
-	stream_room_lend(room, &message);
-	r = lend_chunk(s, &message, *n, &n_lent);
-	if (n_lent)
-		*n = n_lent;
-	else if (!r)
-		r = copy_chunk(s, &message, *n);
-	if (r) {
-		chunks_deinit(&message);
-		return r;
-	}
-	add_sum(sum, &message, *n);
-	return rpc_call_write(s->call, &message, s->config.idle_ms);
-}
-
-/* Who names a target asks by a host daemon. */
-static size_t find_part_bytes(const struct trace_stream *s)
-{
-	char target[2];
-
-	rpc_call_get_target(s->call, target, sizeof target);
-	return target[0] ? TRACE_PART_PASSED_BYTES : TRACE_PART_BYTES;
-}
-
-static int write_chunks(struct trace_stream *s, XXH3_state_t *sum)
-{
-	struct stream_room *room = stream_room_new();
-	uint64_t left = delivery_get_bytes(s->result.delivery);
-	size_t part_bytes = find_part_bytes(s);
-	int r = room ? 0 : -ENOMEM;
-
-	XXH3_64bits_reset(sum);
-	while (left && !r) {
-		size_t n = left < part_bytes ? left : part_bytes;
-
-		r = write_chunk(s, room, sum, &n);
-		left -= n;
-	}
-	stream_room_release(room);
-	return r;
-}
-
 static int write_trailer(struct trace_stream *s, uint64_t xxh3)
 {
 	struct chunks message = CHUNKS_INIT;
@@ -171,16 +90,15 @@ static int write_trailer(struct trace_stream *s, uint64_t xxh3)
 
 static int write_trace(struct trace_stream *s)
 {
-	XXH3_state_t *sum = XXH3_createState();
-	int r = sum ? 0 : -ENOMEM;
+	uint64_t xxh3;
+	int r = 0;
 
-	if (!r && s->config.interval_ms)
+	if (s->config.interval_ms)
 		r = write_progress(s, &s->result, s->config.idle_ms);
 	if (!r)
-		r = write_chunks(s, sum);
+		r = trace_chunks_write(s->call, s->result.delivery, s->config.idle_ms, &xxh3);
 	if (!r)
-		r = write_trailer(s, XXH3_64bits_digest(sum));
-	XXH3_freeState(sum);
+		r = write_trailer(s, xxh3);
 	return r;
 }
 
