@@ -126,12 +126,28 @@ def test_foreign_shapes():
         assert depth == [[499]] and streams == [[2]], (depth, streams)
 
 
+# Of processes, which have no other arguments.
+LABELS = """select pid, string_value from process join args using (arg_set_id)
+    where key glob 'chrome.process_label*' order by pid, key"""
+
+
 def test_groups():
     """Rows of a grouping, as which several tracks are drawn, have the spans of them all."""
     with folder() as work:
         path = make_odd(work / "odd.xplane.pb")
         found = perfetto.check([path], work, options=("--primary-group", "category", "--secondary-group", "process"))
         assert {key[1:3] for key in found.spans} == {(1, "train"), (3, "/device:GPU:0")}, found.spans
+        labels, = perfetto.query(work / "out.pftrace", LABELS)
+        assert labels == [[1, "odd train 4242"], [2, "odd train 4242"], [3, "odd /device:GPU:0"]], labels
+
+
+def test_keys_of_arguments():
+    """Keys have "_" for dots and brackets, which would make a tree of them; all others are as they were."""
+    with folder() as work:
+        run(PROFTAP, "convert", "-o", work / "out.pftrace", make_odd(work / "odd.xplane.pb"))
+        keys, = perfetto.query(work / "out.pftrace", """select key, coalesce(int_value, string_value) from slice
+            join args using (arg_set_id) where slice.name = 'first' and key glob 'debug.*' order by key""")
+        assert keys == [["debug.a_0_", 2], ["debug.a_b", 1], ["debug.n", -1], ["debug.é", "/wA="]], keys
 
 
 def test_unfinished_inside_of_finished():

@@ -142,20 +142,45 @@ START_TEST(archives_of_a_host_are_one_machine)
 }
 END_TEST
 
-/* A group may be of several hosts: none is its own. */
-START_TEST(groups_have_no_host)
+static void group_by_category(void)
 {
 	struct grouping grouping = {0};
 	const struct view_options grouped = {.align = VIEW_ALIGN_EPOCH, .grouping = &grouping};
 
 	ck_assert_int_eq(grouping_list_parse(&grouping.primary, "-p", "category", NULL), 0);
 	ck_assert_int_eq(grouping_list_parse(&grouping.secondary, "-s", "tid", NULL), 0);
-	add("a", 5, 1, 0);
-	view_add_space(space, "gpu7.xplane.pb");
-	view_add_space(space, "gpu8.xplane.pb");
 	view_make(&grouped);
 	perfetto_read();
-	ck_assert_str_eq(perfetto_find(" 8:\"gpu"), "");
+}
+
+/* Its pid is made up: whose rows these are is said beside it. */
+START_TEST(groups_are_labelled_with_their_programs)
+{
+	plane_set_int(plane, "process_id", 4242);
+	add("a", 5, 1, 0);
+	add_line(43, "of the same");
+	add("a", 5, 1, 0);
+	view_add_space(space, "gpu7.xplane.pb");
+	plane_set_string(plane, "ptap_process_name", "train");
+	view_add_space(space, "gpu8.xplane.pb");
+	group_by_category();
+	ck_assert_ptr_nonnull(strstr(perfetto_find("threads"),
+		"3{1:1 6:\"threads\" 8:\"gpu7 /host:CPU 4242\" 8:\"gpu8 train 4242\"}"));
+}
+END_TEST
+
+START_TEST(labels_of_a_large_group_are_cut)
+{
+	char text[32];
+
+	add("a", 5, 1, 0);
+	for (int i = 0; i < 12; i++) {
+		snprintf(text, sizeof text, "gpu%d.xplane.pb", i);
+		view_add_space(space, text);
+	}
+	group_by_category();
+	ck_assert_ptr_nonnull(strstr(perfetto_find("threads"),
+		" 8:\"gpu6 /host:CPU\" 8:\"gpu7 /host:CPU\" 8:\"and more\"}"));
 }
 END_TEST
 
@@ -520,7 +545,8 @@ int main(void)
 	tcase_add_test(facts, loss_comes_last);
 	tcase_add_test(facts, archives_of_one_pid_are_machines);
 	tcase_add_test(facts, archives_of_a_host_are_one_machine);
-	tcase_add_test(facts, groups_have_no_host);
+	tcase_add_test(facts, groups_are_labelled_with_their_programs);
+	tcase_add_test(facts, labels_of_a_large_group_are_cut);
 	tcase_add_test(facts, times_before_the_beginning_are_moved);
 	tcase_add_checked_fixture(spans, set_up, tear_down);
 	tcase_add_test(spans, names_are_told_once);

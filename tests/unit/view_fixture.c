@@ -13,7 +13,7 @@
 #include "trace/read/archive.h"
 #include "trace/xspace.h"
 
-#define MAX_ARCHIVES 8
+#define MAX_ARCHIVES 16
 
 struct view *view;
 

@@ -10,6 +10,7 @@
 
 #include "trace/codec/perfetto.h"
 #include "trace/codec/perfetto_fields.h"
+#include "trace/codec/perfetto_labels.h"
 #include "trace/codec/perfetto_unit.h"
 
 #define FEW_BYTES 256 /* a descriptor without its texts */
@@ -44,21 +45,23 @@ static int end(struct perfetto *w, struct description *d)
 
 /* --- processes and threads ----------------------------------------------------------------- */
 
-static int put_process(struct perfetto *w, uint32_t process)
+/* |track|: of perfetto_labels_make(). */
+static int put_process(struct perfetto *w, uint32_t process, size_t *track)
 {
 	const struct view_process *p = &w->view->processes[process];
-	const char *host = view_names_hosts(w->view) ? w->view->hosts[p->host].name : "";
 	size_t n_name = strlen(p->name);
+	struct perfetto_labels labels;
 	struct description d;
 	uint8_t *message;
 
-	if (begin(w, &d, perfetto_process_uuid(process), p, n_name + strlen(host)))
+	perfetto_labels_make(&labels, w->view, process, track);
+	if (begin(w, &d, perfetto_process_uuid(process), p, n_name + sizeof labels.v))
 		return -ENOMEM;
 	message = packet_open(d.at, DESCRIPTOR_PROCESS);
 	d.at = pb_put_uint(message, PROCESS_PID, (uint64_t)p->pid);
 	d.at = packet_text(d.at, PROCESS_NAME, p->name, n_name);
-	if (host[0])
-		d.at = packet_text(d.at, PROCESS_LABELS, host, strlen(host));
+	for (size_t i = 0; i < labels.n; i++)
+		d.at = packet_text(d.at, PROCESS_LABELS, labels.v[i], strlen(labels.v[i]));
 	d.at = packet_close(message, d.at);
 	d.at = pb_put_uint(d.at, DESCRIPTOR_CHILD_ORDERING, CHILD_ORDERING_EXPLICIT);
 	return end(w, &d);
@@ -167,11 +170,12 @@ static int put_track(struct perfetto *w, const struct view_track *t)
 int perfetto_put_tracks(struct perfetto *w)
 {
 	const struct view *v = w->view;
+	size_t track = 0;
 	int rc = 0;
 
 	w->n_uuids = (uint64_t)v->n_processes + v->n_tracks;
 	for (size_t i = 0; i < v->n_processes && rc == 0; i++)
-		rc = put_process(w, (uint32_t)i);
+		rc = put_process(w, (uint32_t)i, &track);
 	for (size_t i = 0; i < v->n_tracks && rc == 0; i++)
 		rc = put_track(w, &v->tracks[i]);
 	return rc;
