@@ -15,6 +15,7 @@
 #define HEX "0123456789abcdef"
 #define ID_DIGITS 64
 #define POD_BYTES 36 /* of a uid with dashes */
+#define POD_DIGITS 32 /* of one without: a pod that no API server knows, of a file on its node */
 
 /* 64 hex digits, alone or as in "docker-….scope"; the innermost. */
 static void find_id(const char *path, struct container *c)
@@ -29,19 +30,41 @@ static void find_id(const char *path, struct container *c)
 	}
 }
 
-/* "kubepods-burstable-pod1234_5678.slice", "/kubepods/pod1234-5678/". */
+/* "kubepods-burstable-pod1234_5678.slice", "/kubepods/pod1234-5678/": "pod" is in both words. */
 static void find_pod(const char *path, struct container *c)
 {
-	const char *pods = strstr(path, "kubepods");
-	const char *at = pods ? strstr(pods + strlen("kubepods"), "pod") : NULL;
-	size_t n = at ? strspn(at + strlen("pod"), HEX "_-") : 0;
+	const char *at = strstr(path, "kubepods");
 
-	if (n != POD_BYTES)
-		return;
-	snprintf(c->pod, sizeof c->pod, "%.*s", POD_BYTES, at + strlen("pod"));
+	while (at && !c->pod[0] && (at = strstr(at, "pod"))) {
+		size_t n;
+
+		at += strlen("pod");
+		n = strspn(at, HEX "_-");
+		if (n == POD_BYTES || n == POD_DIGITS)
+			snprintf(c->pod, sizeof c->pod, "%.*s", (int)n, at);
+	}
 	for (char *p = c->pod; *p; p++)
 		if (*p == '_')
 			*p = '-';
+}
+
+/* As systemd writes a dash and others in a unit's name: "\x2d". */
+static void unescape(char *text)
+{
+	char *to = text;
+
+	for (const char *at = text; *at; at++) {
+		unsigned code;
+
+		if (sscanf(at, "\\x%2x", &code) == 1 && code && isxdigit((unsigned char)at[3])) {
+			*to++ = (char)code;
+			at += 3;
+		} else {
+			*to++ = *at;
+		}
+	}
+	*to = '\0';
+	printable_clean(text);
 }
 
 static void find_name(const char *path, struct container *c)
@@ -67,6 +90,7 @@ static void find_name(const char *path, struct container *c)
 		snprintf(c->name, sizeof c->name, "%.*s", end ? (int)(end - at) : (int)strlen(at),
 			at);
 	}
+	unescape(c->name);
 }
 
 /* The unified hierarchy's line is "0::/path"; where it says nothing, the first one counts. */
