@@ -77,6 +77,50 @@ static void print_silent(const struct targets *targets)
 		fprintf(stderr, "%s\n", text);
 }
 
+/* The last column is there where somebody has something in it. */
+static void print_row(const struct found_target *t, bool has_places)
+{
+	const struct status *s = &t->status;
+	char door[128];
+	char user[64];
+	char since[32];
+	char place[256];
+
+	format_door(t, door, sizeof door);
+	format_user(s->uid, user, sizeof user);
+	format_since(s->since_ns, since, sizeof since);
+	place_format(&t->place, s->pid, place, sizeof place);
+	printf("%8d  %-20s %-21s %-12s %-16s ", s->pid, s->name, door, user, since);
+	if (has_places)
+		printf("%-9s  %s\n", status_name_state(s), *place ? place : "-");
+	else
+		printf("%s\n", status_name_state(s));
+}
+
+static bool have_places(const struct targets *targets)
+{
+	char place[256];
+
+	for (size_t i = 0; i < targets->n; i++) {
+		const struct found_target *t = &targets->v[i];
+
+		place_format(&t->place, t->status.pid, place, sizeof place);
+		if (*place)
+			return true;
+	}
+	return false;
+}
+
+static void print_table(const struct targets *targets)
+{
+	bool has_places = have_places(targets);
+
+	printf("%8s  %-20s %-21s %-12s %-16s ", "PID", "NAME", "PORT", "USER", "SINCE");
+	printf(has_places ? "%-9s  CONTAINER\n" : "%s\n", "STATE");
+	for (size_t i = 0; i < targets->n; i++)
+		print_row(&targets->v[i], has_places);
+}
+
 static void print_text(const struct targets *targets, const char *host)
 {
 	print_silent(targets);
@@ -87,25 +131,32 @@ static void print_text(const struct targets *targets, const char *host)
 	else if (targets->n == 0 && targets->n_silent == 0)
 		fprintf(stderr, "no targets: no program of this user has a server; start one with "
 				"ptap_server_start() or proftap run -p PORT -- PROGRAM\n");
-	if (targets->n == 0)
-		return;
-	printf("%8s  %-20s %-21s %-12s %-16s %s\n", "PID", "NAME", "PORT", "USER", "SINCE",
-		"STATE");
-	for (size_t i = 0; i < targets->n; i++) {
-		const struct status *s = &targets->v[i].status;
-		char door[128];
-		char user[64];
-		char since[32];
-
-		format_door(&targets->v[i], door, sizeof door);
-		format_user(s->uid, user, sizeof user);
-		format_since(s->since_ns, since, sizeof since);
-		printf("%8d  %-20s %-21s %-12s %-16s %s\n", s->pid, s->name, door, user, since,
-			status_name_state(s));
-	}
+	if (targets->n)
+		print_table(targets);
 }
 
-static void print_json(const struct targets *targets)
+static void add_text(struct json *j, const char *key, const char *text)
+{
+	json_text(j, key, text[0] ? text : NULL);
+}
+
+/* Of a host daemon's. */
+static void print_place(struct json *j, const struct place *p)
+{
+	json_int(j, "pid_inside", p->pid_inside);
+	add_text(j, "cgroup", p->cgroup);
+	if (!p->is_container) {
+		json_nothing(j, "container");
+		return;
+	}
+	json_begin_object(j, "container");
+	add_text(j, "id", p->id);
+	add_text(j, "name", p->name);
+	add_text(j, "pod", p->pod);
+	json_end_object(j);
+}
+
+static void print_json(const struct targets *targets, const char *host)
 {
 	struct json j;
 
@@ -129,6 +180,8 @@ static void print_json(const struct targets *targets)
 		json_bool(&j, "recorder", s->has_recorder);
 		json_int(&j, "children", s->n_children);
 		json_text(&j, "version", s->version);
+		if (host)
+			print_place(&j, &targets->v[i].place);
 		json_end_object(&j);
 	}
 	json_end_list(&j);
@@ -159,7 +212,7 @@ static int list(const struct settings *s, const char *host)
 	if (code != EXIT_DONE)
 		fprintf(stderr, "proftap list: %s\n", d.text);
 	else if (s->is_json)
-		print_json(&targets);
+		print_json(&targets, host);
 	else
 		print_text(&targets, host);
 	targets_deinit(&targets);

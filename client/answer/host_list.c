@@ -70,6 +70,18 @@ static void describe(const Proftap__V1__Target *t, struct status *s)
 	set_address(s, t->address);
 }
 
+static void locate(const Proftap__V1__Target *t, struct place *p)
+{
+	p->pid_inside = t->pid_inside;
+	set_text(p->cgroup, sizeof p->cgroup, t->cgroup);
+	p->is_container = t->container != NULL;
+	if (!t->container)
+		return;
+	set_text(p->id, sizeof p->id, t->container->id);
+	set_text(p->name, sizeof p->name, t->container->name);
+	set_text(p->pod, sizeof p->pod, t->container->pod);
+}
+
 /* The answer. */
 
 static int copy(const Proftap__V1__ListReply *reply, struct targets *targets)
@@ -81,6 +93,7 @@ static int copy(const Proftap__V1__ListReply *reply, struct targets *targets)
 
 		memset(t, 0, sizeof *t);
 		describe(reply->targets[i], &t->status);
+		locate(reply->targets[i], &t->place);
 	}
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/container_word.h"
 #include "base/diag.h"
 #include "base/grow.h"
 #include "client/answer/host_list.h"
@@ -29,8 +30,9 @@ void host_targets_set(struct address *address, const char *word)
 }
 
 /* As the daemon reads it (daemon/host/choice.h). */
-static bool is_meant(const struct status *s, const char *word)
+static bool is_meant(const struct found_target *t, const char *word)
 {
+	const struct status *s = &t->status;
 	char pid[16];
 	char uid[16];
 
@@ -42,6 +44,10 @@ static bool is_meant(const struct status *s, const char *word)
 		return strcmp(word + 4, uid) == 0;
 	if (strncmp(word, "name=", 5) == 0)
 		return strcmp(word + 5, s->name) == 0;
+	if (strncmp(word, "container=", 10) == 0)
+		return container_word_means(word + 10, t->place.id, t->place.name);
+	if (strncmp(word, "pod=", 4) == 0)
+		return word[4] && strcmp(word + 4, t->place.pod) == 0;
 	return strcmp(word, "all") == 0 || strcmp(word, pid) == 0 || strcmp(word, s->name) == 0;
 }
 
@@ -77,7 +83,7 @@ static int add_meant(struct expansion *e, const struct address *daemon,
 	for (size_t i = 0; i < targets->n; i++) {
 		const struct status *s = &targets->v[i].status;
 
-		if (s->has_ended || !is_meant(s, word))
+		if (s->has_ended || !is_meant(&targets->v[i], word))
 			continue;
 		n_meant++;
 		if (add(e, daemon, s))

@@ -13,7 +13,7 @@ struct diag;
 
 /*
  * Replaces *targets (malloc'ed, *n of them), each a daemon, by their programs that |words| means: "all", or a list of pids, names, and
- * "pid=", "name=" or "uid=" with a value. An enum exit_code, with |d| when it is not EXIT_DONE: a word that means nobody is one.
+ * "pid=", "name=", "uid=", "container=" or "pod=" with a value. An enum exit_code, with |d| when it is not EXIT_DONE: a word that means nobody is one.
  */
 int host_targets_expand(const char *words, struct address **targets, size_t *n, struct diag *d);
 

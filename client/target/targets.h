@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "base/status.h"
+#include "client/target/place.h"
 #include "client/target/questions.h"
 
 struct diag;
@@ -14,6 +15,7 @@ struct diag;
 struct found_target {
 	struct status status; /* of a server that answered just now */
 	char socket[108]; /* path of the one that speaks gRPC */
+	struct place place; /* of a host daemon's */
 };
 
 struct targets {

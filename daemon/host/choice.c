@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/container_word.h"
 #include "base/diag.h"
 #include "daemon/host/programs.h"
 
@@ -20,22 +21,56 @@ static int is_number(const char *text, unsigned long number)
 	return strcmp(text, digits) == 0;
 }
 
+static int means_pid(const struct program *p, const char *value)
+{
+	return is_number(value, (unsigned long)p->pid);
+}
+
+static int means_uid(const struct program *p, const char *value)
+{
+	return is_number(value, p->uid);
+}
+
+static int means_name(const struct program *p, const char *value)
+{
+	return strcmp(value, p->status.name) == 0;
+}
+
+static int means_container(const struct program *p, const char *value)
+{
+	return container_word_means(value, p->container.id, p->container.name);
+}
+
+static int means_pod(const struct program *p, const char *value)
+{
+	return *value && strcmp(value, p->container.pod) == 0;
+}
+
+static const struct {
+	const char *name;
+	int (*means)(const struct program *p, const char *value);
+} labels[] = {
+	{"pid", means_pid},
+	{"uid", means_uid},
+	{"name", means_name},
+	{"container", means_container},
+	{"pod", means_pod},
+};
+
 /* A label and its value. */
 static int matches_label(const struct program *p, const char *label, size_t n, const char *value)
 {
-	if (n == 3 && strncmp(label, "pid", n) == 0)
-		return is_number(value, (unsigned long)p->pid);
-	if (n == 3 && strncmp(label, "uid", n) == 0)
-		return is_number(value, p->uid);
-	return n == 4 && strncmp(label, "name", n) == 0 && strcmp(value, p->status.name) == 0;
+	for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
+		if (strlen(labels[i].name) == n && strncmp(label, labels[i].name, n) == 0)
+			return labels[i].means(p, value);
+	return 0;
 }
 
 static int matches(const struct program *p, const char *text)
 {
 	const char *value = strchr(text, '=');
 
-	if (!*text || strcmp(text, "all") == 0 || is_number(text, (unsigned long)p->pid) ||
-		strcmp(text, p->status.name) == 0)
+	if (!*text || strcmp(text, "all") == 0 || means_pid(p, text) || means_name(p, text))
 		return 1;
 	return value && matches_label(p, text, (size_t)(value - text), value + 1);
 }

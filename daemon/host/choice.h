@@ -9,7 +9,7 @@ struct diag;
 struct program;
 
 /*
- * The one of |programs| that |text| means: a pid; a name; "pid=PID", "name=NAME" or "uid=UID"; or, when it is empty or "all", the only one there
+ * The one of |programs| that |text| means: a pid; a name; "pid=PID", "name=NAME", "uid=UID", "container=NAME_OR_ID" or "pod=UID"; or, when it is empty or "all", the only one there
  * is. NULL with |d|: -ENOENT when there is none, -EINVAL when there are several, and which.
  */
 const struct program *choice_make(

@@ -38,6 +38,7 @@ static void answer_list(struct rpc_call *call, const struct program *programs, s
 		target_message_describe(&targets[i], &programs[i].status);
 		targets[i].message.pid = programs[i].pid;
 		targets[i].message.uid = programs[i].uid;
+		target_message_place(&targets[i], &programs[i].container);
 		target_message_link(&targets[i]);
 		messages[i] = &targets[i].message;
 	}

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "base/status.h"
+#include "daemon/kernel/container.h"
 
 struct caller;
 struct diag;
@@ -26,6 +27,7 @@ struct program {
 	uid_t uid;
 	int connection; /* its server's, borrowed: it stays open until programs_remove() */
 	struct status status; /* its server's word, made printable */
+	struct container container; /* when it came, as /proc told */
 	uint64_t
 		n_begun; /* the last continuous session that a stock client began there through this daemon; 0: none */
 	uid_t begun_by;

@@ -11,6 +11,7 @@
 #include "base/diag.h"
 #include "base/log.h"
 #include "daemon/host/programs.h"
+#include "daemon/kernel/container.h"
 #include "daemon/kernel/descriptors.h"
 #include "daemon/kernel/owner.h"
 #include "daemon/kernel/pidfd.h"
@@ -72,7 +73,8 @@ static int identify_living(const struct announced *a, int pidfd, struct program 
 		return p->pid ? (int)p->pid : -ESRCH;
 	p->uid = a->peer_uid;
 	owner_find_uid("", p->pid, &p->uid);
-	/* If it lives now, that was its number, and its user. */
+	container_find("", p->pid, &p->container);
+	/* If it lives now, that was its number, its user, and its place. */
 	if (pidfd_has_ended(pidfd))
 		return -ESRCH;
 	return a->peer_uid == 0 || a->peer_uid == p->uid ? 0 : -EPERM;
@@ -87,6 +89,7 @@ static int identify(const struct announced *a, const struct announcement *said, 
 		return -EPROTO;
 	p->pid = said->status.pid;
 	p->uid = a->peer_uid ? a->peer_uid : said->status.uid;
+	p->container.pid_inside = p->pid;
 	return 0;
 }
 

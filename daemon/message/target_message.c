@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/printable.h"
+#include "daemon/kernel/container.h"
 
 static void set_address(struct target_message *t, const struct status *s)
 {
@@ -28,6 +29,19 @@ void target_message_describe(struct target_message *t, const struct status *s)
 	t->message.state = (char *)status_name_state(s);
 	memcpy(t->name, s->name, sizeof t->name);
 	set_address(t, s);
+}
+
+void target_message_place(struct target_message *t, const struct container *c)
+{
+	t->message.pid_inside = c->pid_inside;
+	t->message.cgroup = (char *)c->cgroup;
+	if (!container_is_known(c))
+		return;
+	proftap__v1__container__init(&t->container);
+	t->container.id = (char *)c->id;
+	t->container.name = (char *)c->name;
+	t->container.pod = (char *)c->pod;
+	t->message.container = &t->container;
 }
 
 void target_message_link(struct target_message *t)

@@ -6,15 +6,21 @@
 #include "base/status.h"
 #include "proftap/v1/profiler.pb-c.h"
 
+struct container;
+
 struct target_message {
 	Proftap__V1__Target message;
 	char name[sizeof((struct status *)0)->name];
 	char hostname[256];
 	char address[sizeof((struct status *)0)->address + 16];
+	Proftap__V1__Container container;
 };
 
 /* All that |s| says of it. */
 void target_message_describe(struct target_message *t, const struct status *s);
+
+/* Where it lives; borrows |c|'s texts. */
+void target_message_place(struct target_message *t, const struct container *c);
 
 /* Makes the texts clean, and |message| point to them: once |t| stays where it is. */
 void target_message_link(struct target_message *t);

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/printable.h"
 #include "daemon/host/programs.h"
-#include "daemon/kernel/container.h"
 #include "daemon/web/json_text.h"
 
 #define PASSWD_BYTES 4096
@@ -49,24 +48,24 @@ static void write_known(struct json *j, const char *key, const char *text)
 
 static void write_place(struct json *j, const struct program *p)
 {
-	struct container c;
+	const struct container *c = &p->container;
 
-	container_find("", p->pid, &c);
-	json_int(j, "pid_inside", c.pid_inside);
-	if (!container_is_known(&c)) {
+	json_int(j, "pid_inside", c->pid_inside);
+	if (!container_is_known(c)) {
 		json_nothing(j, "container");
 		return;
 	}
 	json_begin_object(j, "container");
-	write_known(j, "cgroup", c.cgroup);
-	write_known(j, "id", c.id);
-	write_known(j, "name", c.name);
-	write_known(j, "pod", c.pod);
+	write_known(j, "cgroup", c->cgroup);
+	write_known(j, "id", c->id);
+	write_known(j, "name", c->name);
+	write_known(j, "pod", c->pod);
 	json_end_object(j);
 }
 
 static void write_labels(struct json *j, const struct program *p)
 {
+	const struct container *c = &p->container;
 	char number[24];
 
 	json_begin_object(j, "labels");
@@ -75,6 +74,10 @@ static void write_labels(struct json *j, const struct program *p)
 	json_text(j, "name", p->status.name);
 	snprintf(number, sizeof number, "%u", p->uid);
 	json_text(j, "uid", number);
+	if (c->id[0] || c->name[0])
+		json_text(j, "container", c->name[0] ? c->name : c->id);
+	if (c->pod[0])
+		json_text(j, "pod", c->pod);
 	json_end_object(j);
 }
 

@@ -23,6 +23,18 @@ def candidates():
                 yield parent / f"proftap-test-{os.getpid()}", limit, usage
 
 
+def remove(path):
+    """Once its processes have ended."""
+    deadline = time.monotonic() + 5
+    while path.exists():
+        try:
+            path.rmdir()
+        except OSError:
+            if time.monotonic() > deadline:
+                return
+            time.sleep(0.01)
+
+
 class MemoryCgroup:
     """Ends with the test |t|, when its processes have ended."""
 
@@ -32,7 +44,7 @@ class MemoryCgroup:
             self.limit_path, self.usage_path = self.path / limit, self.path / usage
             try:
                 self.path.mkdir()
-                t.after.append(self.remove)
+                t.after.append(lambda path=self.path: remove(path))
                 if self.limit_path.exists():
                     return
                 reason = f"{self.path.parent} does not hand the memory controller on"
@@ -58,12 +70,33 @@ class MemoryCgroup:
                 return int(re.search(r"^oom_kill (\d+)", path.read_text(), re.M)[1])
         return 0
 
-    def remove(self):
-        deadline = time.monotonic() + 5
-        while self.path.exists():
-            try:
-                self.path.rmdir()
-            except OSError:
-                if time.monotonic() > deadline:
-                    return
-                time.sleep(0.01)
+
+
+def own_place():
+    """Our own folder in the hierarchy that tells where a process is: the unified one, or the first of the others."""
+    lines = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
+    own = {number: path for number, _, path in lines}
+    for mount in ("/sys/fs/cgroup", "/sys/fs/cgroup/unified"):
+        if "0" in own and Path(mount, "cgroup.controllers").exists():
+            return Path(mount + own["0"])
+    if own.get("0", "/") != "/" or lines[0][0] == "0":
+        raise Skip("the unified hierarchy is not mounted where one looks for it")
+    return Path(f"/sys/fs/cgroup/{lines[0][1].removeprefix('name=')}{lines[0][2]}")
+
+
+class NamedCgroup:
+    """A cgroup |name| of the test |t|, ends as above."""
+
+    def __init__(self, t, name):
+        self.path = own_place() / name
+        try:
+            self.path.mkdir()
+        except OSError as e:
+            raise Skip(f"no cgroup can be made: {e}") from e
+        t.after.append(lambda: remove(self.path))
+
+    def add(self, pid):
+        try:
+            (self.path / "cgroup.procs").write_text(str(pid))
+        except OSError as e:
+            raise Skip(f"no process can be put into {self.path}: {e}") from e

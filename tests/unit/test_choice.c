@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which of a host daemon's programs words mean. */
+#include "daemon/host/choice.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "daemon/host/programs.h"
+
+#define ID "3f2a9c1b4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f8"
+#define POD "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
+
+/* Two in a pod's container, one in a container with a name, one in none. */
+static const struct program programs[] = {
+	{.pid = 10,
+		.uid = 1000,
+		.status = {.name = "train"},
+		.container = {.id = ID, .pod = POD, .pid_inside = 1}},
+	{.pid = 11,
+		.uid = 1000,
+		.status = {.name = "serve"},
+		.container = {.id = ID, .pod = POD, .pid_inside = 7}},
+	{.pid = 12,
+		.uid = 1001,
+		.status = {.name = "train"},
+		.container = {.name = "web-1", .pid_inside = 7}},
+	{.pid = 13, .uid = 0, .status = {.name = "alone"}, .container = {.pid_inside = 13}},
+};
+#define N (sizeof programs / sizeof *programs)
+
+static const struct {
+	const char *text;
+	const char *pids; /* "": nobody */
+} rows[] = {
+	{"", "10 11 12 13"},
+	{"all", "10 11 12 13"},
+	{"12", "12"},
+	{"pid=12", "12"},
+	{"train", "10 12"},
+	{"name=train", "10 12"},
+	{"uid=1000", "10 11"},
+	{"container=" ID, "10 11"},
+	{"container=3f2a9c1b4d5e", "10 11"},
+	{"container=3f2a9c1b4d5", ""},
+	{"container=3f2a9c1b4d5f", ""},
+	{"container=web-1", "12"},
+	{"container=web", ""},
+	{"container=", ""},
+	{"pod=" POD, "10 11"},
+	{"pod=", ""},
+	/* Pids inside of containers are not what one means: they are many. */
+	{"7", ""},
+	{"pid=7", ""},
+	{"web-1", ""},
+	{"colour=red", ""},
+};
+
+START_TEST(words_mean_programs)
+{
+	const struct program *chosen[N];
+	struct diag d = DIAG_INIT;
+	size_t n = choice_make_all(programs, N, rows[_i].text, chosen, &d);
+	char pids[64] = "";
+
+	for (size_t i = 0; i < n; i++)
+		snprintf(pids + strlen(pids), sizeof pids - strlen(pids), "%s%d", i ? " " : "",
+			(int)chosen[i]->pid);
+	ck_assert_msg(strcmp(pids, rows[_i].pids) == 0, "\"%s\": %s, not %s", rows[_i].text, pids,
+		rows[_i].pids);
+	ck_assert_int_eq(d.code, n ? 0 : -ENOENT);
+}
+END_TEST
+
+START_TEST(one_must_be_meant_by_itself)
+{
+	struct diag d = DIAG_INIT;
+
+	ck_assert_ptr_eq(choice_make(programs, N, "container=web-1", &d), &programs[2]);
+	ck_assert_ptr_null(choice_make(programs, N, "container=3f2a9c1b4d5e", &d));
+	ck_assert_int_eq(d.code, -EINVAL);
+	ck_assert_ptr_nonnull(strstr(d.text, "2 programs are meant: train (10), serve (11)"));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("choice");
+	TCase *tests = tcase_create("choice");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_loop_test(tests, words_mean_programs, 0, (int)(sizeof rows / sizeof *rows));
+	tcase_add_test(tests, one_must_be_meant_by_itself);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a program lives, as text. */
+#include "client/target/place.h"
+
+#include <check.h>
+
+#define ID "3f2a9c1b4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f8"
+#define POD "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
+
+static const struct {
+	struct place place; /* of process 42 */
+	const char *text;
+} rows[] = {
+	{{.pid_inside = 0}, ""},
+	{{.pid_inside = 42, .cgroup = "/user.slice"}, ""},
+	{{.pid_inside = 7}, "pid 7"},
+	{{.pid_inside = 42, .name = "web-1"}, "web-1"},
+	{{.pid_inside = 7, .name = "web-1"}, "web-1, pid 7"},
+	{{.pid_inside = 1, .id = ID}, "3f2a9c1b4d5e, pid 1"},
+	{{.pid_inside = 1, .id = ID, .pod = POD}, "3f2a9c1b4d5e, pod " POD ", pid 1"},
+	{{.pid_inside = 42, .pod = POD}, "pod " POD},
+};
+
+START_TEST(what_is_known_is_said)
+{
+	char text[256];
+
+	place_format(&rows[_i].place, 42, text, sizeof text);
+	ck_assert_str_eq(text, rows[_i].text);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("place");
+	TCase *tests = tcase_create("place");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_loop_test(tests, what_is_known_is_said, 0, (int)(sizeof rows / sizeof *rows));
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
