@@ -7,11 +7,7 @@
 
 struct diag;
 
-/*
- * The path of an executable proftapd: $PROFTAPD, the directory fixed at build time, beside this library
- * (the build tree included), PATH; only the second in a set-uid program. -ENOENT with |d| saying
- * where it was looked for.
- */
+/* server_path_find() (base/server_path.h), for this library. */
 int find_proftapd(char *path, size_t size, struct diag *d);
 
 /*
