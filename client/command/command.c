@@ -18,6 +18,7 @@ static const struct command *const commands[] = {
 	&command_capture,
 	&command_convert,
 	&command_diff,
+	&command_doctor,
 	&command_list,
 	&command_monitor,
 	&command_report,
@@ -39,7 +40,6 @@ static const struct {
 } announced[] = {
 	{"attach", "recording a running program that does not use libproftap is still to come; "
 		   "proftap run starts one so that it can be recorded"},
-	{"doctor", "checking what this machine permits is still to come"},
 };
 
 void command_print_version(FILE *out)

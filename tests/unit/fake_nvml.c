@@ -28,6 +28,8 @@ static struct device devices[2] = {{0}, {1}};
 #pragma GCC visibility push(default)
 int nvmlInit_v2(void);
 int nvmlShutdown(void);
+int nvmlSystemGetDriverVersion(char *version, unsigned int n);
+const char *nvmlErrorString(int result);
 int nvmlDeviceGetCount_v2(unsigned int *n);
 int nvmlDeviceGetHandleByIndex_v2(unsigned int index, device_handle *device);
 int nvmlDeviceGetName(device_handle device, char *name, unsigned int n);
@@ -52,6 +54,17 @@ int nvmlInit_v2(void)
 int nvmlShutdown(void)
 {
 	return 0;
+}
+
+int nvmlSystemGetDriverVersion(char *version, unsigned int n)
+{
+	snprintf(version, n, "580.65.06");
+	return 0;
+}
+
+const char *nvmlErrorString(int result)
+{
+	return result == 9 ? "Driver Not Loaded" : "Unknown Error";
 }
 
 int nvmlDeviceGetCount_v2(unsigned int *n)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 char fake_root[64];
 
@@ -50,4 +51,22 @@ void fake_root_write(const char *path, const char *text)
 	ck_assert_ptr_nonnull(f);
 	ck_assert_int_ge(fputs(text, f), 0);
 	ck_assert_int_eq(fclose(f), 0);
+}
+
+void fake_root_link(const char *path, const char *target)
+{
+	char full[512];
+
+	snprintf(full, sizeof full, "%s%s", fake_root, path);
+	make_folders(full);
+	unlink(full);
+	ck_assert_int_eq(symlink(target, full), 0);
+}
+
+void fake_root_add_folder(const char *path)
+{
+	char full[512];
+
+	snprintf(full, sizeof full, "%s%s/", fake_root, path);
+	make_folders(full);
 }

@@ -12,5 +12,9 @@ void fake_root_remove(void);
 
 /* Makes the file |path| ("/proc/meminfo") with its folders, or replaces it. */
 void fake_root_write(const char *path, const char *text);
+/* The same, a symbolic link. */
+void fake_root_link(const char *path, const char *target);
+/* The same, an empty folder. */
+void fake_root_add_folder(const char *path);
 
 #endif

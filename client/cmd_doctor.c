@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* proftap doctor: what this machine permits, or what is the matter with a target, and what changes it. */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/diag.h"
+#include "client/command/arguments.h"
+#include "client/command/command.h"
+#include "client/doctor/doctor.h"
+#include "client/doctor/patient.h"
+#include "client/doctor/system.h"
+#include "client/process/exit.h"
+#include "client/process/terminal.h"
+
+struct settings {
+	bool is_json;
+};
+
+static const struct command_option options[] = {
+	{"json", 0, COMMAND_OPTION_FLAG, offsetof(struct settings, is_json), 0, 0, NULL, NULL,
+		"one JSON object on standard output instead of text"},
+};
+
+static int examine(const struct settings *s, const struct system *system)
+{
+	struct doctor doctor;
+	int code = EXIT_FAILED;
+
+	if (doctor_examine(&doctor, system)) {
+		fprintf(stderr, "proftap doctor: out of memory\n");
+	} else {
+		if (s->is_json)
+			doctor_write_json(&doctor, stdout);
+		else
+			doctor_write_text(&doctor, stdout, terminal_get_width(stdout),
+				terminal_has_color(stdout));
+		code = doctor_is_ready(&doctor) ? EXIT_DONE : EXIT_FAILED;
+	}
+	doctor_deinit(&doctor);
+	return code;
+}
+
+/* A target that nobody answers for is what a capture would call it. */
+static int examine_target(const struct command *self, const struct settings *s,
+	struct system *system, const char *text)
+{
+	struct patient patient;
+	struct diag d = DIAG_INIT;
+	int code;
+
+	if (patient_load(&patient, text, &d))
+		return command_fail_usage(self, &d);
+	system->patient = &patient;
+	code = examine(s, system);
+	return code == EXIT_FAILED && patient.code != EXIT_DONE ? patient.code : code;
+}
+
+static int run(const struct command *self, int argc, char **argv)
+{
+	struct settings s = {false};
+	struct system system;
+	struct diag d = DIAG_INIT;
+	int n_left;
+	int r = arguments_parse(self, argc, argv, &s, &n_left, &d);
+
+	if (r == ARGUMENTS_HANDLED)
+		return EXIT_DONE;
+	if (r == 0 && n_left > 1)
+		r = diag_set(&d, -EINVAL, "proftap doctor: one TARGET at a time, or none");
+	if (r < 0)
+		return command_fail_usage(self, &d);
+	system_init(&system);
+	return n_left ? examine_target(self, &s, &system, argv[0]) : examine(&s, &system);
+}
+
+const struct command command_doctor = {
+	.name = "doctor",
+	.usage = "[TARGET] [--json]",
+	.summary = "what this machine, or a target, permits, and what changes it",
+	.options = options,
+	.n_options = sizeof options / sizeof options[0],
+	.operands = ":targets",
+	.run = run,
+};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of checks; see check.h. A new one is a function and a row. */
+#include "client/doctor/checks.h"
+
+#include "client/doctor/check.h"
+
+#define RECORDING "recording"
+#define HOST "host daemon"
+#define LIMITS "limits of this shell"
+#define SAMPLING "sampling programs (to come)"
+#define LOOKING "looking into programs and kernel (to come)"
+#define USAGE "usage"
+#define GPU "GPUs (recording them is to come)"
+#define CONFINEMENT "confinement"
+
+const struct check checks[] = {
+	{"proftapd", RECORDING, "proftapd", true, check_proftapd, NULL},
+	{"libproftap", RECORDING, "libproftap", true, check_libproftap, NULL},
+	{"proc", RECORDING, "/proc", true, check_proc, NULL},
+	{"memory", RECORDING, "shared memory", true, check_memory, NULL},
+	{"pidfd", RECORDING, "process descriptors", true, check_pidfd, NULL},
+	{"loopback", RECORDING, "loopback", true, check_loopback, NULL},
+	{"sock_diag", RECORDING, "owners of sockets", true, check_sock_diag, NULL},
+	{"runtime_dir", RECORDING, "runtime directory", true, check_runtime_dir, NULL},
+	{"log_dir", RECORDING, "log directory", true, check_log_dir, NULL},
+	{"clock", RECORDING, "clock of spans", false, check_clock, NULL},
+	{"limit_files", LIMITS, "open files", false, check_limit_files, NULL},
+	{"limit_file_size", LIMITS, "size of files", false, check_limit_file_size, NULL},
+	{"limit_memory", LIMITS, "address space", false, check_limit_memory, NULL},
+	{"limit_locked", LIMITS, "locked memory", false, check_limit_locked, NULL},
+	{"limit_processes", LIMITS, "processes", false, check_limit_processes, NULL},
+	{"unit_socket", HOST, "proftapd.socket", false, check_unit, "proftapd.socket"},
+	{"unit_registry", HOST, "registry socket", false, check_unit, "proftapd-registry.socket"},
+	{"unit_web", HOST, "web socket", false, check_unit, "proftapd-web.socket"},
+	{"unit_service", HOST, "proftapd.service", false, check_unit, "proftapd.service"},
+	{"port_grpc", HOST, "gRPC port", false, check_port_grpc, "proftapd.socket"},
+	{"port_web", HOST, "web port", false, check_port_web, "proftapd-web.socket"},
+	{"registry", HOST, "registry", false, check_registry, "proftapd-registry.socket"},
+	{"perf_call", SAMPLING, "perf events", false, check_perf_call, NULL},
+	{"perf_own", SAMPLING, "own programs", false, check_perf_own, NULL},
+	{"perf_kernel", SAMPLING, "kernel frames", false, check_perf_kernel, NULL},
+	{"perf_cpu", SAMPLING, "processors", false, check_perf_cpu, NULL},
+	{"perf_others", SAMPLING, "others' programs", false, check_perf_others, NULL},
+	{"perf_cycles", SAMPLING, "hardware counters", false, check_perf_cycles, NULL},
+	{"perf_rings", SAMPLING, "rings", false, check_perf_rings, NULL},
+	{"perf_rate", SAMPLING, "highest rate", false, check_perf_rate, NULL},
+	{"ptrace", LOOKING, "ptrace", false, check_ptrace, NULL},
+	{"ptrace_others", LOOKING, "ptrace of others", false, check_ptrace_others, NULL},
+	{"bpf", LOOKING, "BPF", false, check_bpf, NULL},
+	{"btf", LOOKING, "kernel types", false, check_btf, NULL},
+	{"tracefs", LOOKING, "tracefs", false, check_tracefs, NULL},
+	{"kernel_symbols", LOOKING, "kernel symbols", false, check_kernel_symbols, NULL},
+	{"lockdown", LOOKING, "lockdown", false, check_lockdown, NULL},
+	{"cgroup", USAGE, "cgroups", false, check_cgroup, NULL},
+	{"pressure", USAGE, "pressure", false, check_pressure, NULL},
+	{"npu", USAGE, "NPU", false, check_npu, NULL},
+	{"nvml", USAGE, "NVML", false, check_nvml, NULL},
+	{"nvidia_driver", GPU, "NVIDIA driver", false, check_nvidia_driver, NULL},
+	{"cuda", GPU, "CUDA", false, check_cuda, NULL},
+	{"cupti", GPU, "CUPTI", false, check_cupti, NULL},
+	{"gpu_counters", GPU, "counters", false, check_gpu_counters, NULL},
+	{"seccomp", CONFINEMENT, "system call filter", false, check_seccomp, NULL},
+	{"no_new_privs", CONFINEMENT, "new rights", false, check_no_new_privs, NULL},
+	{"hidepid", CONFINEMENT, "other processes", false, check_hidepid, NULL},
+	{"user_namespace", CONFINEMENT, "user namespace", false, check_user_namespace, NULL},
+	{"container", CONFINEMENT, "container", false, check_container, NULL},
+};
+
+const size_t n_checks = sizeof checks / sizeof checks[0];

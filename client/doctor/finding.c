@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Findings; see finding.h. */
+#include "client/doctor/finding.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/printable.h"
+
+static void put(char *to, size_t n, const char *format, va_list args)
+{
+	vsnprintf(to, n, format, args);
+	printable_clean(to);
+}
+
+static void begin(struct finding *f, enum finding_state state, const char *format, va_list args)
+{
+	memset(f, 0, sizeof *f);
+	f->state = state;
+	put(f->text, sizeof f->text, format, args);
+}
+
+void finding_yes(struct finding *f, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	begin(f, FINDING_YES, format, args);
+	va_end(args);
+}
+
+void finding_no(struct finding *f, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	begin(f, FINDING_NO, format, args);
+	va_end(args);
+}
+
+void finding_none(struct finding *f, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	begin(f, FINDING_NONE, format, args);
+	va_end(args);
+}
+
+void finding_set_command(struct finding *f, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	put(f->command, sizeof f->command, format, args);
+	va_end(args);
+}
+
+void finding_set_reason(struct finding *f, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	put(f->reason, sizeof f->reason, format, args);
+	va_end(args);
+}
+
+const char *finding_name_state(enum finding_state state)
+{
+	static const char *const names[] = {
+		[FINDING_YES] = "yes",
+		[FINDING_NO] = "no",
+		[FINDING_NONE] = "none",
+	};
+
+	return names[state];
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Libraries; see library.h. The declarations are ours, of symbols that these libraries have had for years. */
+#include "client/doctor/library.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/doctor/outsourced.h"
+
+/* Exit statuses of the child. */
+#define NOT_FOUND 2
+#define REFUSED 3
+
+/* A function of the library, which ISO C does not call by the pointer that dlsym() returns. */
+static int find(void *library, const char *name, void *function)
+{
+	void *symbol = dlsym(library, name);
+
+	if (!symbol)
+		printf("it has no %s", name);
+	memcpy(function, &symbol, sizeof symbol);
+	return symbol != NULL;
+}
+
+static int ask_proftap(void *library)
+{
+	const char *(*get_version)(void);
+
+	if (!find(library, "ptap_version", &get_version))
+		return REFUSED;
+	printf("%s", get_version());
+	return 0;
+}
+
+/* Needs no device, and starts nothing. */
+static int ask_cuda(void *library)
+{
+	int (*get_version)(int *version);
+	int version;
+	int r;
+
+	if (!find(library, "cuDriverGetVersion", &get_version))
+		return REFUSED;
+	r = get_version(&version);
+	if (r)
+		printf("cuDriverGetVersion: error %d", r);
+	else
+		printf("%d.%d", version / 1000, version % 1000 / 10);
+	return r ? REFUSED : 0;
+}
+
+/* Until 12 the version was a small number of its own. */
+static int ask_cupti(void *library)
+{
+	int (*get_version)(uint32_t * version);
+	uint32_t version;
+	int r;
+
+	if (!find(library, "cuptiGetVersion", &get_version))
+		return REFUSED;
+	r = get_version(&version);
+	if (r)
+		printf("cuptiGetVersion: error %d", r);
+	else if (version < 10000)
+		printf("API %u", version);
+	else
+		printf("%u.%u.%u", version / 10000, version / 100 % 100, version % 100);
+	return r ? REFUSED : 0;
+}
+
+static int ask_nvml(void *library)
+{
+	int (*init)(void);
+	int (*get_driver)(char *text, unsigned n_bytes);
+	int (*get_count)(unsigned *n);
+	const char *(*describe)(int error);
+	char driver[96] = "";
+	unsigned n = 0;
+	int r;
+
+	if (!find(library, "nvmlInit_v2", &init) ||
+		!find(library, "nvmlSystemGetDriverVersion", &get_driver) ||
+		!find(library, "nvmlDeviceGetCount_v2", &get_count) ||
+		!find(library, "nvmlErrorString", &describe))
+		return REFUSED;
+	r = init();
+	if (r == 0)
+		r = get_driver(driver, sizeof driver);
+	if (r == 0)
+		r = get_count(&n);
+	if (r)
+		printf("%s", describe(r));
+	else
+		printf("%s, %u GPU%s", driver, n, n == 1 ? "" : "s");
+	return r ? REFUSED : 0;
+}
+
+static int (*const questions[])(void *library) = {
+	[LIBRARY_PROFTAP] = ask_proftap,
+	[LIBRARY_CUDA] = ask_cuda,
+	[LIBRARY_CUPTI] = ask_cupti,
+	[LIBRARY_NVML] = ask_nvml,
+};
+
+static int open_and_ask(const void *what)
+{
+	const struct library_question *question = what;
+	void *library = dlopen(question->path, RTLD_NOW | RTLD_LOCAL);
+
+	if (!library) {
+		printf("%s", dlerror());
+		return NOT_FOUND;
+	}
+	return questions[question->which](library);
+}
+
+int library_ask(const struct library_question *question, char *out, size_t n)
+{
+	int r = outsourced_run(open_and_ask, question, OUTSOURCED_MS, out, n);
+
+	if (r == NOT_FOUND)
+		return -ENOENT;
+	return r > 0 ? -EIO : r;
+}

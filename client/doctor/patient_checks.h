@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The checks of a target, as check.h says; system->patient is who it is. */
+#ifndef CLIENT_PATIENT_CHECKS_H
+#define CLIENT_PATIENT_CHECKS_H
+
+#include <stddef.h>
+
+#include "client/doctor/check.h"
+
+extern const struct check patient_checks[];
+extern const size_t n_patient_checks;
+
+#endif

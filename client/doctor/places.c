@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Directories that servers and recordings need. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "base/env.h"
+#include "base/runtime_dir.h"
+#include "client/doctor/check.h"
+#include "client/doctor/checks.h"
+#include "client/doctor/finding.h"
+#include "client/doctor/system.h"
+
+#define MIB (1024.0 * 1024.0)
+/* A capture of default size. */
+#define ROOM_MIB 1024.0
+
+/* Whether a server could make its sockets in |path|: 0, or why not. */
+static int try_place(const char *path, uid_t uid)
+{
+	char parent[PATH_MAX];
+	int r = runtime_dir_check(path, uid);
+
+	if (r == 0)
+		return access(path, W_OK | X_OK) ? -errno : 0;
+	if (r != -ENOENT)
+		return r;
+	snprintf(parent, sizeof parent, "%s", path);
+	*strrchr(parent, '/') = '\0';
+	return access(*parent ? parent : "/", W_OK | X_OK) ? -errno : 0;
+}
+
+static void describe_place(const char *path, struct finding *f)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		finding_yes(f, "%s (made when it is needed)", path);
+	else
+		finding_yes(f, "%s, mode %04o of uid %u", path, (unsigned)st.st_mode & 07777,
+			(unsigned)st.st_uid);
+}
+
+/* Servers take the first that they can use. */
+void check_runtime_dir(const struct system *sys, const struct check *self, struct finding *f)
+{
+	char open_to_all[PATH_MAX] = "";
+	char path[RUNTIME_DIR_MAX_BYTES];
+	char full[PATH_MAX];
+
+	(void)self;
+	for (unsigned i = 0; i < RUNTIME_DIR_PLACES; i++) {
+		int r;
+
+		if (runtime_dir_get(i, path))
+			continue;
+		snprintf(full, sizeof full, "%s%s", sys->root, path);
+		r = try_place(full, sys->uid);
+		if (r == 0) {
+			describe_place(full, f);
+			return;
+		}
+		/* The last one is /tmp's, which this user can always have. */
+		if (r == -EACCES || r == -ENOTDIR)
+			snprintf(open_to_all, sizeof open_to_all, "%s", full);
+	}
+	finding_no(f, "none that is this user's and nobody else's");
+	if (*open_to_all)
+		system_set_command(sys, f, "rm -r %s", open_to_all);
+	else
+		finding_set_command(f, "export XDG_RUNTIME_DIR=$(mktemp -d)");
+}
+
+static const char *get_log_dir(bool *is_said)
+{
+	const char *said = env_get(ENV_PROFTAP_LOG_DIR);
+	const char *parent = getenv("TMPDIR");
+
+	*is_said = said && *said;
+	if (*is_said)
+		return said;
+	return parent && *parent ? parent : "/tmp";
+}
+
+static void judge_log_dir(const char *path, struct finding *f)
+{
+	struct statvfs fs;
+	double free_mib;
+
+	if (statvfs(path, &fs)) {
+		finding_yes(f, "%s", path);
+		return;
+	}
+	free_mib = (double)fs.f_bavail * (double)fs.f_frsize / MIB;
+	if (free_mib >= ROOM_MIB) {
+		finding_yes(f, "%s, %.0f GiB free", path, free_mib / 1024);
+		return;
+	}
+	finding_no(f, "%s has %.0f MiB left, and a capture may take 1 GiB", path, free_mib);
+	finding_set_command(f, "export PROFTAP_LOG_DIR=$HOME/proftap");
+}
+
+/* Made where it is missing, as captures do. */
+void check_log_dir(const struct system *sys, const struct check *self, struct finding *f)
+{
+	bool is_said;
+	const char *path = get_log_dir(&is_said);
+	struct stat st;
+
+	(void)sys, (void)self;
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode) && access(path, W_OK | X_OK) == 0) {
+		judge_log_dir(path, f);
+		return;
+	}
+	finding_no(f, "%s (%s): %s", path, is_said ? "PROFTAP_LOG_DIR" : "for log directories",
+		errno_words(errno));
+	if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+		finding_no(f, "%s is no directory", path);
+	if (stat(path, &st) && is_said)
+		finding_set_command(f, "mkdir -p %s", path);
+	else
+		finding_set_command(f, "export PROFTAP_LOG_DIR=$HOME/proftap");
+}

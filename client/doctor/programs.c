@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* proftapd and libproftap: found, and of this version. */
+#include "client/doctor/programs.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/env.h"
+#include "base/server_path.h"
+#include "client/doctor/check.h"
+#include "client/doctor/checks.h"
+#include "client/doctor/finding.h"
+#include "client/doctor/library.h"
+#include "client/doctor/system.h"
+#include "client/program/program.h"
+
+/* Programs of one version are installed together. */
+static void set_other_version(struct finding *f, const char *path, const char *version)
+{
+	finding_no(f, "%.120s is %.60s, and this is proftap " PACKAGE_VERSION, path, version);
+	finding_set_command(f, "make install");
+	finding_set_reason(f, "of the version that is wanted, in the folder where it was built");
+}
+
+static int find_proftapd(char path[static PATH_MAX], struct diag *d)
+{
+	char library[PATH_MAX];
+	int r = program_find_library(library, NULL);
+
+	return server_path_find(r == 0 ? library : NULL, path, PATH_MAX, d);
+}
+
+static void set_unfound(struct finding *f, enum env_variable variable, const struct diag *d)
+{
+	finding_no(f, "%s", d->text);
+	if (env_get(variable))
+		finding_set_command(f, "unset %s", env_table[variable].name);
+	else
+		finding_set_command(f, "make install");
+}
+
+void check_proftapd(const struct system *sys, const struct check *self, struct finding *f)
+{
+	const char *argv[] = {NULL, "--version", NULL};
+	char path[PATH_MAX];
+	char said[128];
+	struct diag d = DIAG_INIT;
+	int r;
+
+	(void)self;
+	if (find_proftapd(path, &d)) {
+		set_unfound(f, ENV_PROFTAPD, &d);
+		return;
+	}
+	argv[0] = path;
+	r = sys->print(argv, said, sizeof said);
+	if (r < 0) {
+		finding_no(f, "%.150s does not run: %s", path,
+			r == -ETIMEDOUT ? "no answer" : errno_words(r));
+		finding_set_command(f, "ldd %s", path);
+	} else if (r > 0 || strcmp(said, "proftapd " PACKAGE_VERSION) != 0) {
+		set_other_version(f, path, said);
+	} else {
+		finding_yes(f, "%s, " PACKAGE_VERSION, path);
+	}
+}
+
+void check_libproftap(const struct system *sys, const struct check *self, struct finding *f)
+{
+	char path[PATH_MAX];
+	char said[256];
+	struct diag d = DIAG_INIT;
+	int r;
+
+	(void)self;
+	if (program_find_library(path, &d)) {
+		set_unfound(f, ENV_PROFTAP_LIB, &d);
+		return;
+	}
+	r = sys->ask_library(&(struct library_question){LIBRARY_PROFTAP, path}, said, sizeof said);
+	if (r) {
+		finding_no(
+			f, "%.100s cannot be loaded: %.100s", path, *said ? said : errno_words(r));
+		finding_set_command(f, "ldd %s", path);
+	} else if (strcmp(said, PACKAGE_VERSION) != 0) {
+		set_other_version(f, path, said);
+	} else {
+		finding_yes(f, "%s, %s", path, said);
+	}
+}
+
+void programs_set_setcap(const struct system *sys, struct finding *f, const char *capabilities)
+{
+	char path[PATH_MAX];
+
+	if (sys->uid == 0)
+		finding_set_reason(f,
+			"root lacks %s here: start the container with it, or run proftapd outside of it",
+			capabilities);
+	else if (find_proftapd(path, NULL))
+		finding_set_reason(f, "proftapd, which would be given it, was not found");
+	else
+		system_set_command(sys, f, "setcap %s+ep %s", capabilities, path);
+}

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""proftap doctor TARGET: real programs, with a server and without, free and busy, stopped, of others, in containers."""
+import os
+import signal
+import shutil
+import subprocess
+
+from doctors import as_nobody, expect, findings
+from fixture import (check, contains, equal, free_port, need_namespaces, need_no_sanitizer, need_readable_tree, need_root,
+                     run, test, wait_until)
+from hosts import Host
+from processes import LIBRARY, PROFTAP, Process, halt
+
+NEEDED = ("target_server", "target_state", "target_process", "target_user")
+
+
+@test
+def a_program_with_a_server_is_well(t):
+    target = t.target().serve()
+    for words in (str(target.port), f"127.0.0.1:{target.port}"):
+        found = findings(t, words, code=0)
+        for key in (*NEEDED, "target_library", "target_rings", "target_namespaces"):
+            expect(found, key, "yes")
+        contains(found["target_server"]["text"], f"pid {target.pid}", "who it is")
+    contains(found["target_library"]["text"], LIBRARY.name, "the library")
+
+
+@test
+def it_is_found_by_its_pid(t):
+    path = t.dir / "runtime"
+    path.mkdir(mode=0o700)
+    env = {"XDG_RUNTIME_DIR": str(path)}
+    target = t.target(**env).serve()
+    found = findings(t, str(target.pid), code=0, env=env)
+    contains(found["target_server"]["text"], f"pid {target.pid}", "who it is")
+
+
+@test
+def one_that_is_recorded_is_busy_and_free_afterwards(t):
+    target = t.target().serve()
+    capture = t.begin(target)
+    expect(findings(t, str(target.port), code=1), "target_state", "no", f"proftap stop 127.0.0.1:{target.port}")
+    t.stop(target, capture, code=0)
+    wait_until(lambda: findings(t, str(target.port))["target_state"]["state"] == "yes", "it to be free")
+
+
+@test
+def one_that_is_stopped_goes_on_by_its_command(t):
+    target = t.target().serve()
+    halt(target.pid)
+    found = findings(t, str(target.port), code=1)
+    expect(found, "target_process", "no", f"kill -CONT {target.pid}")
+    subprocess.run(found["target_process"]["command"].split(), check=True)
+    wait_until(lambda: findings(t, str(target.port))["target_process"]["state"] == "yes", "it to go on")
+
+
+@test
+def rings_that_were_mapped_for_a_capture_are_told(t):
+    def mib():
+        text = findings(t, str(target.port))["target_rings"]["text"]
+        return float(text.split(", ")[1].split()[0])
+
+    target = t.target().serve()
+    before = mib()
+    t.record(target, 20, commands=["spans 10"]).finish()
+    check(mib() > before, f"{before} MiB before a capture, {mib()} behind it")
+
+
+@test
+def a_program_without_a_server_is_told_how_to_get_one(t):
+    sleep = shutil.which("sleep")
+    program = t.keep(Process("sleep", [sleep, "300"]))
+    wait_until(lambda: os.readlink(f"/proc/{program.pid}/exe") == os.path.realpath(sleep), "it to run")
+    found = findings(t, str(program.pid), code=5)
+    expect(found, "target_server", "no")
+    contains(found["target_server"]["reason"], "proftap run", "how")
+    expect(found, "target_library", "no", f"proftap run -- {os.path.realpath(sleep)}")
+    expect(found, "target_process", "yes")
+
+
+@test
+def nobody_is_there(t):
+    found = findings(t, f"127.0.0.1:{free_port()}", code=5)
+    expect(found, "target_server", "no", "proftap list")
+    expect(found, "target_process", "none")
+
+
+@test
+def another_users_program_is_told_to_be_that(t):
+    need_root()
+    need_readable_tree()
+    need_no_sanitizer("are not loaded by a copy of proftap")
+    target = t.target().serve()
+    found = findings(t, f"127.0.0.1:{target.port}", code=5, **as_nobody(t))
+    expect(found, "target_server", "no")
+    found = findings(t, str(target.pid), code=5, **as_nobody(t))
+    expect(found, "target_user", "no")
+    contains(found["target_user"]["text"], "only that user and root", "why")
+    expect(found, "target_tracing", "no", f"sudo setcap cap_sys_ptrace+ep {t.dir / 'proftapd'}")
+    expect(found, "target_sampling", "no", "proftap doctor")
+
+
+@test
+def one_in_a_container_is_told(t):
+    need_namespaces("--net")
+    parent = t.keep(Process("unshare", ["unshare", "--net", "sleep", "300"]))
+    wait_until(lambda: os.readlink(f"/proc/{parent.pid}/ns/net") != os.readlink("/proc/self/ns/net"), "its namespace")
+    expect(findings(t, str(parent.pid), code=5), "target_namespaces", "none")
+
+
+@test
+def one_that_is_traced_is_told(t):
+    need_root()
+    target = t.target().serve()
+    tracer = t.keep(Process("a tracer", ["python3", "-c", f"""
+import ctypes, time
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.ptrace(0x4206, {target.pid}, None, None) == 0
+print("ready", flush=True)
+time.sleep(300)"""]))
+    tracer.read_line()
+    found = findings(t, str(target.port), code=0)
+    expect(found, "target_tracing", "no", f"kill {tracer.pid}")
+    tracer.kill()
+    tracer.wait()
+    expect(findings(t, str(target.port)), "target_tracing", "yes")
+
+
+@test
+def a_host_daemon_is_one(t):
+    host = Host(t)
+    contains(findings(t, f"127.0.0.1:{host.port}", code=0)["target_server"]["text"], "answers", "the daemon")
+    host.end(signal.SIGTERM)
+
+
+@test
+def one_at_a_time(t):
+    done = subprocess.run([PROFTAP, "doctor", "1", "2"], capture_output=True, text=True, timeout=20)
+    equal(done.returncode, 2, "exit status")
+    contains(done.stderr, "proftap doctor: one TARGET at a time, or none", "why")
+    done = subprocess.run([PROFTAP, "doctor", "[::1"], capture_output=True, text=True, timeout=20)
+    equal(done.returncode, 2, "exit status of what is no target")
+
+
+run()

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What proftap doctor prints: of a machine that permits nothing, and of a target. */
+#include "client/doctor/doctor.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/utf8.h"
+#include "client/doctor/check.h"
+#include "client/doctor/patient_checks.h"
+#include "client/doctor/port.h"
+#include "client/process/exit.h"
+#include "tests/unit/doctor_fixture.h"
+#include "tests/unit/fake_root.h"
+
+#define yes doctor_expect_yes
+#define no doctor_expect_no
+#define none doctor_expect_none
+
+/* --- all of it ----------------------------------------------------------------------------- */
+
+static struct doctor doctor;
+
+static void examine(void)
+{
+	ck_assert_int_eq(doctor_examine(&doctor, &doctor_system), 0);
+}
+
+/* Every kernel call is refused, and no file is there. */
+static void refuse_all(void)
+{
+	for (int i = 0; i < N_ATTEMPTS; i++)
+		doctor_attempts[i] = -EPERM;
+	setenv("PROFTAPD", "/nonexistent", 1);
+	setenv("PROFTAP_LIB", "/nonexistent", 1);
+	setenv("PROFTAP_LOG_DIR", "/nonexistent", 1);
+	doctor_port.code = PORT_NOBODY;
+	examine();
+}
+
+static char *print(void (*write)(FILE *out))
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+
+	ck_assert_ptr_nonnull(out);
+	write(out);
+	fclose(out);
+	return text;
+}
+
+static void write_plain(FILE *out)
+{
+	doctor_write_text(&doctor, out, 0, false);
+}
+
+static void write_colored(FILE *out)
+{
+	doctor_write_text(&doctor, out, 0, true);
+}
+
+static void write_json(FILE *out)
+{
+	doctor_write_json(&doctor, out);
+}
+
+START_TEST(every_no_says_what_changes_it_or_why_nothing_does)
+{
+	refuse_all();
+	ck_assert_uint_ge(doctor_count(&doctor, FINDING_NO), 25);
+	for (size_t i = 0; i < doctor.n; i++) {
+		const struct finding *f = &doctor.findings[i];
+
+		ck_assert_msg(f->text[0], "%s says nothing", doctor.checks[i].key);
+		ck_assert_msg(f->state != FINDING_NO || f->command[0] || f->reason[0],
+			"%s: no remedy", doctor.checks[i].key);
+	}
+	doctor_deinit(&doctor);
+}
+END_TEST
+
+START_TEST(keys_are_different)
+{
+	for (size_t i = 0; i < n_checks; i++)
+		for (size_t k = 0; k < i; k++)
+			ck_assert_str_ne(checks[i].key, checks[k].key);
+}
+END_TEST
+
+/* Lines of commands alone may be longer: they are copied. */
+START_TEST(text_has_80_columns)
+{
+	size_t n_commands = 0;
+	char *text;
+	char *save = NULL;
+
+	refuse_all();
+	text = print(write_plain);
+	ck_assert_ptr_null(strchr(text, '\033'));
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		n_commands += strstr(line, "  do: ") != NULL;
+		ck_assert_msg(strstr(line, "  do: ") || strlen(line) <= 80, "%s", line);
+	}
+	ck_assert_uint_ge(n_commands, 8);
+	free(text);
+	doctor_deinit(&doctor);
+}
+END_TEST
+
+START_TEST(text_says_what_is_missing)
+{
+	char *text;
+
+	refuse_all();
+	text = print(write_plain);
+	ck_assert_ptr_nonnull(
+		strstr(text, "\n  no   /proc               /proc is not mounted\n"
+			     "                           do: sudo mount -t proc proc /proc\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\nnot ready to record; \"no\" to "));
+	free(text);
+	text = print(write_colored);
+	ck_assert_ptr_nonnull(strstr(text, "\033[31mno \033[0m  /proc"));
+	ck_assert_ptr_nonnull(strstr(text, "\033[33mno \033[0m  perf events"));
+	free(text);
+	doctor_deinit(&doctor);
+}
+END_TEST
+
+START_TEST(what_is_not_needed_is_no_failure)
+{
+	struct check rows[] = {
+		{"a", "g", "a", true, NULL, NULL}, {"b", "g", "b", false, NULL, NULL}};
+	struct finding findings[2];
+	struct doctor d = {&doctor_system, rows, 2, findings};
+
+	finding_yes(&findings[0], "fine");
+	finding_no(&findings[1], "refused");
+	ck_assert(doctor_is_ready(&d));
+	finding_no(&findings[0], "refused");
+	ck_assert(!doctor_is_ready(&d));
+	finding_none(&findings[0], "not here");
+	ck_assert(doctor_is_ready(&d));
+}
+END_TEST
+
+START_TEST(json_has_all_of_it)
+{
+	char *text;
+
+	refuse_all();
+	text = print(write_json);
+	ck_assert_ptr_nonnull(strstr(text, "{\"version\":\"" PACKAGE_VERSION "\","));
+	ck_assert_ptr_nonnull(strstr(text, "\"uid\":1000,\"target\":null,\"is_ready\":false,"));
+	ck_assert_ptr_nonnull(strstr(text,
+		"{\"key\":\"proc\",\"group\":\"recording\",\"name\":\"/proc\",\"state\":\"no\","
+		"\"is_needed\":true,\"text\":\"/proc is not mounted\","
+		"\"command\":\"sudo mount -t proc proc /proc\",\"reason\":null}"));
+	ck_assert_ptr_nonnull(strstr(text, "\"key\":\"npu\",\"group\":\"usage\",\"name\":\"NPU\","
+					   "\"state\":\"none\""));
+	free(text);
+	doctor_deinit(&doctor);
+}
+END_TEST
+
+/* --- a target ------------------------------------------------------------------------------ */
+
+#define STATUS "/proc/4242/status"
+
+static void make_patient(void)
+{
+	doctor_patient = (struct patient){
+		.code = EXIT_DONE,
+		.status = {.pid = 4242, .uid = 1000, .name = "train"},
+		.n_programs = 1,
+		.is_here = true,
+		.pid = 4242,
+	};
+	strcpy(doctor_patient.address.text, "127.0.0.1:9999");
+	strcpy(doctor_patient.address.words, "9999");
+	doctor_system.patient = &doctor_patient;
+	fake_root_write(STATUS, "Name:\ttrain\nState:\tS (sleeping)\nTracerPid:\t0\n"
+				"Uid:\t1000\t1000\t1000\t1000\nNSpid:\t4242\n");
+}
+
+START_TEST(its_server_answers_or_not)
+{
+	make_patient();
+	yes("target_server", "127.0.0.1:9999: train, pid 4242");
+	doctor_patient.n_programs = 3;
+	yes("target_server", "with 3 programs");
+	doctor_patient.n_programs = 0;
+	yes("target_server", "no program of this user");
+	doctor_patient.code = EXIT_NOBODY;
+	strcpy(doctor_patient.why.text, "127.0.0.1:9999: connection refused");
+	no("target_server", "connection refused", NULL);
+	doctor_patient.pid = 0;
+	no("target_server", "connection refused", "proftap list");
+}
+END_TEST
+
+START_TEST(it_is_free_or_not)
+{
+	make_patient();
+	yes("target_state", "idle");
+	doctor_patient.status.is_recording = 1;
+	no("target_state", "a recording runs", "proftap stop 9999");
+	doctor_patient.status = (struct status){.has_ended = 1};
+	no("target_state", "it has ended", "proftap snapshot 9999");
+	doctor_patient.code = EXIT_NOBODY;
+	none("target_state", "not known");
+}
+END_TEST
+
+START_TEST(its_process_lives_or_not)
+{
+	make_patient();
+	yes("target_process", "train, S (sleeping)");
+	fake_root_write(STATUS, "Name:\ttrain\nState:\tT (stopped)\n");
+	no("target_process", "train is stopped", "kill -CONT 4242");
+	fake_root_write(STATUS, "Name:\ttrain\nState:\tZ (zombie)\n");
+	no("target_process", "has ended", NULL);
+	doctor_patient.pid = 4243;
+	no("target_process", "pid 4243: no such process", "proftap list");
+	doctor_patient.pid = 0;
+	none("target_process", "not known");
+	doctor_patient.is_here = false;
+	none("target_process", "on another machine");
+}
+END_TEST
+
+START_TEST(its_user_is_the_callers_or_not)
+{
+	make_patient();
+	yes("target_user", "uid 1000, and this is 1000");
+	doctor_system.uid = 1001;
+	no("target_user", "only that user and root", "sudo proftap capture 9999 1000");
+	doctor_system.uid = 1000;
+	fake_root_write(STATUS, "Uid:\t1000\t0\t0\t0\n");
+	no("target_user", "uid 0, and this is 1000", "sudo proftap capture 9999 1000");
+	doctor_system.uid = 0;
+	yes("target_user", "uid 0");
+}
+END_TEST
+
+START_TEST(it_has_the_library_or_not)
+{
+	char self[512];
+	char command[600];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	make_patient();
+	none("target_library", "may not be read");
+	none("target_rings", "may not be read");
+	fake_root_write("/proc/4242/maps", "400000-401000 r-xp 00000000 08:01 7 /usr/bin/train\n");
+	no("target_library", "no libproftap in it", NULL);
+	none("target_rings", "shares no memory");
+	ck_assert_int_gt((int)n, 0);
+	self[n] = '\0';
+	fake_root_link("/proc/4242/exe", self);
+	snprintf(command, sizeof command, "proftap run -- %s", self);
+	no("target_library", "no libproftap in it", command);
+	fake_root_write("/proc/4242/maps",
+		"7f0000000000-7f0000200000 rw-s 00000000 00:01 7 /memfd:proftap (deleted)\n"
+		"7f0000200000-7f0000400000 ---s 00200000 00:01 7 /memfd:proftap (deleted)\n"
+		"7f0001000000-7f0001001000 r-xp 00000000 08:01 8 /usr/lib/libproftap.so.1.0.0\n");
+	yes("target_library", "/usr/lib/libproftap.so.1.0.0");
+	yes("target_rings", "room for 4 MiB, 2.0 MiB of it mapped");
+}
+END_TEST
+
+START_TEST(it_is_in_a_container_or_not)
+{
+	make_patient();
+	fake_root_link("/proc/self/ns/pid", "pid:[1]");
+	fake_root_link("/proc/self/ns/net", "net:[2]");
+	fake_root_link("/proc/4242/ns/pid", "pid:[1]");
+	fake_root_link("/proc/4242/ns/net", "net:[2]");
+	yes("target_namespaces", "the same");
+	fake_root_link("/proc/4242/ns/pid", "pid:[9]");
+	fake_root_write(STATUS, "NSpid:\t4242\t7\n");
+	none("target_namespaces", "its own: pid; pid inside 7");
+}
+END_TEST
+
+START_TEST(it_may_be_traced_and_sampled_or_not)
+{
+	make_patient();
+	yes("target_tracing", "permitted");
+	yes("target_sampling", "permitted");
+	doctor_attempts[ATTEMPT_PERF_PID] = -EACCES;
+	no("target_sampling", "permission denied", "proftap doctor");
+	doctor_attempts[ATTEMPT_PTRACE_PID] = -EPERM;
+	doctor_system.uid = 0;
+	no("target_tracing", "operation not permitted", NULL);
+	fake_root_write(STATUS, "TracerPid:\t77\n");
+	no("target_tracing", "pid 77 traces it", "kill 77");
+}
+END_TEST
+
+static TCase *make_output(void)
+{
+	TCase *tests = tcase_create("output");
+
+	tcase_add_checked_fixture(tests, doctor_fixture_make, doctor_fixture_remove);
+	tcase_add_test(tests, every_no_says_what_changes_it_or_why_nothing_does);
+	tcase_add_test(tests, keys_are_different);
+	tcase_add_test(tests, text_has_80_columns);
+	tcase_add_test(tests, text_says_what_is_missing);
+	tcase_add_test(tests, what_is_not_needed_is_no_failure);
+	tcase_add_test(tests, json_has_all_of_it);
+	return tests;
+}
+
+static TCase *make_target(void)
+{
+	TCase *tests = tcase_create("target");
+
+	tcase_add_checked_fixture(tests, doctor_fixture_make, doctor_fixture_remove);
+	tcase_add_test(tests, its_server_answers_or_not);
+	tcase_add_test(tests, it_is_free_or_not);
+	tcase_add_test(tests, its_process_lives_or_not);
+	tcase_add_test(tests, its_user_is_the_callers_or_not);
+	tcase_add_test(tests, it_has_the_library_or_not);
+	tcase_add_test(tests, it_is_in_a_container_or_not);
+	tcase_add_test(tests, it_may_be_traced_and_sampled_or_not);
+	return tests;
+}
+
+int main(void)
+{
+	Suite *suite = suite_create("doctor");
+	SRunner *runner;
+
+	suite_add_tcase(suite, make_output());
+	suite_add_tcase(suite, make_target());
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
