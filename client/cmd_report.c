@@ -16,6 +16,7 @@
 #include "client/process/terminal.h"
 #include "client/view/open_view.h"
 #include "trace/report/digest.h"
+#include "trace/report/drawing.h"
 #include "trace/report/page.h"
 #include "trace/report/report.h"
 
@@ -24,6 +25,8 @@ struct settings {
 	struct view_settings view;
 	int64_t n_top;
 	int64_t width;
+	int64_t n_spans; /* 0: the report is wanted */
+	int64_t depth;
 	bool is_json;
 	bool is_csv;
 };
@@ -84,6 +87,10 @@ static const struct command_option options[] = {
 		"besides, the names of each thread"},
 	{"slow", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_slow, "FACTOR",
 		"tell steps that take longer than this times the median; default 1.5"},
+	{"spans", 0, COMMAND_OPTION_INT, AT(n_spans), 1, DRAWING_MAX_SPANS, NULL, "N",
+		"instead, the N longest spans, as JSON for a timeline"},
+	{"depth", 0, COMMAND_OPTION_INT, AT(depth), 1, DRAWING_MAX_DEPTH, NULL, "N",
+		"with --spans: those with fewer than N around them; default 1"},
 	{"width", 0, COMMAND_OPTION_INT, AT(width), PAGE_MIN_WIDTH, 100000, NULL, "COLUMNS",
 		"of the text; default: the terminal's, or 80"},
 	OPEN_VIEW_OPTIONS(struct settings, view),
@@ -101,6 +108,10 @@ static int check(struct settings *s, int n_places, struct diag *d)
 			d, -EINVAL, "proftap report: at least one run or file must be given");
 	if (s->is_json && s->is_csv)
 		return diag_set(d, -EINVAL, "--json and --csv exclude each other");
+	if (s->depth && !s->n_spans)
+		return diag_set(d, -EINVAL, "--depth goes with --spans alone");
+	if (s->is_csv && s->n_spans)
+		return diag_set(d, -EINVAL, "--spans and --csv exclude each other");
 	s->report.n_top = (size_t)s->n_top;
 	s->report.width = s->width ? (size_t)s->width : terminal_get_width(stdout);
 	s->report.has_color = terminal_has_color(stdout);
@@ -118,6 +129,15 @@ static int write_report(struct digest *g, const struct settings *s)
 	return report_write_text(g, &s->report, stdout);
 }
 
+static int draw(const struct view *view, const struct settings *s, struct diag *d)
+{
+	const struct drawing_options wanted = {
+		.n_spans = (size_t)s->n_spans, .depth = s->depth ? (size_t)s->depth : 1};
+	int r = drawing_write_json(view, &wanted, stdout, d);
+
+	return r < 0 && ferror(stdout) ? streams_fail(r) : r;
+}
+
 static int report(struct settings *s, char **places, size_t n, struct diag *d)
 {
 	_cleanup_(view_freep) struct view *view = NULL;
@@ -125,6 +145,8 @@ static int report(struct settings *s, char **places, size_t n, struct diag *d)
 	_cleanup_free_ char *path = NULL;
 	int r = open_view(places, n, &s->view, &view, &path, d);
 
+	if (r == 0 && s->n_spans)
+		return draw(view, s, d);
 	if (r == 0)
 		r = digest_make(view, &digest, d);
 	if (r < 0)

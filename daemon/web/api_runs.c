@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Routes of runs; see api_routes.h. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,6 +122,54 @@ void api_answer_run_perfetto(struct http_exchange *x, void *context)
 	snprintf(file_name, sizeof file_name, "%.127s.pftrace", http_get_param(x, "run"));
 	what.file_name = file_name;
 	answer_by_tool(x, context, &what);
+}
+
+/* The words of the query as those of the command. */
+struct event_words {
+	char limit[24];
+	char depth[24];
+	char from[24];
+	char to[24];
+	char min[24];
+};
+
+#define MAX_TIME_NS ((INT64_C(1) << 53) - 1)
+
+static int get_words(const struct http_exchange *x, struct event_words *words, struct diag *d)
+{
+	const struct api_number limit = {"limit", 1, 20000, 5000}, depth = {"depth", 1, 64, 1};
+	const struct api_number times[] = {{"from", 0, MAX_TIME_NS, 0},
+		{"to", 0, MAX_TIME_NS, MAX_TIME_NS}, {"min_ns", 0, MAX_TIME_NS, 0}};
+	char *const to[] = {words->from, words->to, words->min};
+	int64_t value;
+	int r = api_get_number(x, &limit, &value, d);
+
+	snprintf(words->limit, sizeof words->limit, "%" PRId64, value);
+	if (!r)
+		r = api_get_number(x, &depth, &value, d);
+	snprintf(words->depth, sizeof words->depth, "%" PRId64, value);
+	for (size_t i = 0; i < sizeof times / sizeof *times && !r; i++) {
+		r = api_get_number(x, &times[i], &value, d);
+		snprintf(to[i], sizeof words->from, "%" PRId64 "ns", value);
+	}
+	return r;
+}
+
+void api_answer_run_events(struct http_exchange *x, void *context)
+{
+	const char *pid = http_get_query(x, "pid");
+	struct event_words words;
+	const char *const argv[] = {"report", "--spans", words.limit, "--depth", words.depth,
+		"--from", words.from, "--to", words.to, "--min_duration", words.min, ".",
+		pid ? "--pid" : NULL, pid, NULL};
+	struct tool_answer what = {
+		.argv = argv, .type = "application/json", .usage_status = RPC_INVALID_ARGUMENT};
+	struct diag d = DIAG_INIT;
+
+	if (get_words(x, &words, &d))
+		api_refuse(x, RPC_INVALID_ARGUMENT, &d, NULL);
+	else
+		answer_by_tool(x, context, &what);
 }
 
 void api_answer_doctor(struct http_exchange *x, void *context)

@@ -19,6 +19,7 @@ struct answering {
 	struct web *web;
 	struct tool *tool;
 	const char *type;
+	int usage_status;
 	char disposition[192]; /* "": none */
 };
 
@@ -27,6 +28,8 @@ static void on_end(void *context, struct tool_outcome *outcome)
 	struct answering *a = context;
 
 	a->web->api.n_tools--;
+	if (outcome->status == RPC_UNIMPLEMENTED && a->usage_status)
+		outcome->status = a->usage_status;
 	if (a->disposition[0] && !outcome->status)
 		http_set_header(a->x, "Content-Disposition", a->disposition);
 	if (outcome->status)
@@ -69,7 +72,8 @@ void tool_answer_start(struct http_exchange *x, struct web *w, const struct tool
 		api_refuse_memory(x);
 		return;
 	}
-	*a = (struct answering){.x = x, .web = w, .type = what->type};
+	*a = (struct answering){
+		.x = x, .web = w, .type = what->type, .usage_status = what->usage_status};
 	if (what->file_name)
 		snprintf(a->disposition, sizeof a->disposition, "attachment; filename=\"%s\"",
 			what->file_name);

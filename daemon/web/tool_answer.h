@@ -14,6 +14,7 @@ struct tool_answer {
 	const char *const *argv; /* as in tool.h */
 	const char *type; /* of the answer; a literal */
 	const char *file_name; /* of what is to be kept as a file, or NULL */
+	int usage_status; /* gRPC's, when it does not take |argv|; 0: RPC_UNIMPLEMENTED */
 };
 
 /* Copies all that it needs. The handler's part is done. */

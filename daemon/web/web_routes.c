@@ -23,6 +23,7 @@ const struct http_route web_routes[] = {
 	{"GET", "/api/v1/runs/{run}/files/{file}", 0, api_answer_run_file},
 	{"GET", "/api/v1/runs/{run}/report", 0, api_answer_run_report},
 	{"GET", "/api/v1/runs/{run}/perfetto", 0, api_answer_run_perfetto},
+	{"GET", "/api/v1/runs/{run}/events", 0, api_answer_run_events},
 	{"GET", "/api/v1/doctor", 0, api_answer_doctor},
 };
 const size_t n_web_routes = sizeof web_routes / sizeof *web_routes;
