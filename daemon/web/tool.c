@@ -73,22 +73,28 @@ static void close_all(struct tool *t)
 	uv_close((uv_handle_t *)&t->process, on_closed);
 }
 
-/* The last line of what it said, which is why it failed. */
+/* The end of what it said. */
 static void read_said(const struct tool *t, char said[static SAID_BYTES])
 {
 	struct stat st;
-	off_t from = fstat(t->err, &st) == 0 && st.st_size > SAID_BYTES
-			     ? st.st_size - SAID_BYTES + 1
-			     : 0;
-	ssize_t n = pread(t->err, said, SAID_BYTES - 1, from);
-	char *line;
+	off_t n_bytes = fstat(t->err, &st) == 0 ? st.st_size : 0;
+	ssize_t n = pread(
+		t->err, said, SAID_BYTES - 1, n_bytes < SAID_BYTES ? 0 : n_bytes - SAID_BYTES + 1);
 
 	said[n < 0 ? 0 : n] = '\0';
 	while (n > 0 && said[n - 1] == '\n')
 		said[--n] = '\0';
-	line = strrchr(said, '\n');
-	if (line)
-		memmove(said, line + 1, strlen(line));
+}
+
+/* Why: of what it does not take, the first line, which begins with the option; else the last one. */
+static const char *find_reason(char *said, int64_t exit_status)
+{
+	char *line = strrchr(said, '\n');
+
+	if (exit_status != EXIT_USAGE)
+		return line ? line + 1 : said;
+	said[strcspn(said, "\n")] = '\0';
+	return said + (strncmp(said, "--", 2) == 0 ? 2 : 0);
 }
 
 static int explain(const struct tool *t, int64_t exit_status, int signal, struct diag *d)
@@ -105,7 +111,8 @@ static int explain(const struct tool *t, int64_t exit_status, int signal, struct
 	if (signal)
 		diag_set(d, -EIO, "proftap was ended by signal %d: %s", signal, said);
 	else
-		diag_set(d, -EIO, "%s", said[0] ? said : "proftap failed without a word");
+		diag_set(d, -EIO, "%s",
+			said[0] ? find_reason(said, exit_status) : "proftap failed without a word");
 	return exit_status == EXIT_USAGE ? RPC_UNIMPLEMENTED : RPC_INTERNAL;
 }
 

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The JSON API: who asks, programs, what is used, options; and what it refuses. Every answer is held against docs/openapi.json."""
+import json
+import os
+import re
+import socket
+import time
+
+from checks import contains
+from fixture import NOBODY, check, equal, need_readable_tree, need_root, run, test, wait_until
+from hosts import start_target
+from processes import PROFTAP, Process
+from web_api import SCHEMA, Api, complaints, resolve
+
+
+@test
+def the_document_is_whole(t):
+    equal(SCHEMA["openapi"], "3.1.0", "version of OpenAPI")
+    references = re.findall(r'"\$ref": "#/([^"]+)"', json.dumps(SCHEMA))
+    check(len(references) > 50, f"{len(references)} references")
+    for reference in references:
+        resolve({"$ref": f"#/{reference}"})
+    names = [operation["operationId"] for operations in SCHEMA["paths"].values() for operation in operations.values()]
+    equal(sorted(names), sorted(set(names)), "names of operations")
+    for path, operations in SCHEMA["paths"].items():
+        for operation in operations.values():
+            said = {p["name"] for p in operation.get("parameters", []) if p["in"] == "path"}
+            equal(said, set(re.findall(r"\{(\w+)\}", path)), f"parameters of {path}")
+
+
+@test
+def the_check_of_answers_finds_what_is_wrong(t):
+    session = Api(t).get("session")
+    schema = SCHEMA["components"]["schemas"]["Session"]
+    equal(complaints(session, schema, ""), [], "as it is")
+    for wrong in ({**session, "uid": "0"}, {**session, "uid": -1}, {**session, "more": 1}, {**session, "may_all": 1},
+                  {k: v for k, v in session.items() if k != "token"}, {**session, "limits": {}}):
+        check(complaints(wrong, schema, ""), f"nothing is wrong with {wrong}")
+
+
+@test
+def the_session_says_who_asks(t):
+    api = Api(t)
+    session = api.get("session")
+    equal(session["uid"], os.geteuid(), "uid")
+    equal(session["may_all"], os.geteuid() == 0, "may_all")
+    equal(session["log_dir"], str(api.log_dir), "log_dir")
+    equal(session["hostname"], socket.gethostname(), "hostname")
+    check(abs(session["now_unix_ms"] - time.time() * 1000) < 60000, f"the clock: {session}")
+
+
+@test
+def targets_are_what_grpc_lists(t):
+    api = Api(t)
+    equal(api.get("targets"), {"targets": []}, "without any")
+    target = api.target()
+    (row,) = api.get("targets")["targets"]
+    listed = api.host.list()[target.pid]
+    for key in ("pid", "name", "uid", "user", "address", "port", "state"):
+        equal(row[key], listed[key], key)
+    equal(row["path"], os.readlink(f"/proc/{target.pid}/exe"), "path")
+    equal(row["pid_inside"], target.pid, "pid_inside")
+    equal(row["labels"], {"pid": str(target.pid), "name": listed["name"], "uid": str(listed["uid"])}, "labels")
+
+
+@test
+def others_programs_are_not_told(t):
+    need_root()
+    need_readable_tree()
+    api = Api(t, "--operators", "")
+    target = api.target()
+    seen = ask_as_nobody(t, api, "targets", "session", f"usage?pid={target.pid}", "captures", "runs")
+    equal(seen["targets"], {"targets": []}, "programs")
+    equal([seen["session"][key] for key in ("uid", "may_all")], [NOBODY, False], "who")
+    columns = seen[f"usage?pid={target.pid}"]["columns"]
+    check(columns and not any(column["group"] == "process" for column in columns), f"columns: {columns}")
+    equal(seen["captures"], {"captures": []}, "captures")
+
+
+def ask_as_nobody(t, api, *paths):
+    """{path: answer}, as another user."""
+    script = ("import json,sys,urllib.request as u\n"
+              "for p in sys.argv[2:]:\n"
+              " print(json.dumps([p, json.load(u.urlopen(sys.argv[1]+p))]))\n")
+    asking = t.keep(Process("nobody", ["/usr/bin/python3", "-c", script, f"http://127.0.0.1:{api.web.port}/api/v1/",
+                                       *paths], user=NOBODY))
+    equal(asking.wait(), 0, f"asking as another user: {asking.err}")
+    for thread in asking.threads:
+        thread.join()
+    return dict(map(json.loads, asking.out))
+
+
+def by_key(usage):
+    return {column["key"]: values for column, values in zip(usage["columns"], usage["values"], strict=True)}
+
+
+@test
+def usage_is_ten_minutes_of_samples(t):
+    api = Api(t)
+    target = api.target()
+    wait_until(lambda: api.get("usage")["next"] >= 3, "three samples")
+    usage = api.get("usage?groups=cpu,memory")
+    equal(sorted({column["group"] for column in usage["columns"]}), ["cpu", "memory"], "groups")
+    n = usage["next"] - usage["first"]
+    equal([len(usage["at_unix_ms"]), *{len(values) for values in usage["values"]}], [n, n], "samples")
+    steps = [b - a for a, b in zip(usage["at_unix_ms"], usage["at_unix_ms"][1:])]
+    check(all(step > 0 for step in steps), f"times: {usage['at_unix_ms']}")
+    check(abs(usage["at_unix_ms"][-1] - time.time() * 1000) < 60000, "the last time")
+    total = by_key(usage)["memory//total"][-1]
+    (kib,) = re.findall(r"MemTotal:\s+(\d+)", open("/proc/meminfo", encoding="ascii").read())
+    check(abs(total - int(kib) * 1024) < 1e-6 * total, f"memory: {total} {kib}")
+    equal(api.get(f"usage?since={usage['next'] - 2}")["first"], usage["next"] - 1, "the first behind a number")
+    equal(api.get("usage?since=1000000")["values"][:1], [], "of the future")
+    own = [column for column in api.get(f"usage?groups=cpu&pid={target.pid}")["columns"] if column["pid"]]
+    equal({column["pid"] for column in own}, {target.pid}, "the program's columns")
+    contains([column["metric"] for column in own], "rss", "its metrics")
+
+
+@test
+def options_are_the_one_table(t):
+    options = {row["key"]: row for row in Api(t).get("options")["options"]}
+    equal([options["host_tracer_level"][key] for key in ("type", "place", "min", "max", "default")],
+          ["int", "field", 0, 3, "2"], "host_tracer_level")
+    equal(options["start_timestamp_ns"]["max"], None, "a bound that no double holds")
+    equal(options["ptap_trigger_span"]["uses"], ["recorder"], "uses of a trigger")
+    listing = t.keep(Process("help", [PROFTAP, "capture", "--help"]))
+    equal(listing.wait(), 0, "proftap capture --help")
+    for thread in listing.threads:
+        thread.join()
+    for key in options:
+        if "capture" in options[key]["uses"] and key.startswith(("ptap_", "gpu_")) and key != "ptap_target":
+            contains("".join(listing.out), key, "the help of the command")
+
+
+@test
+def what_is_wrong_is_said(t):
+    api = Api(t)
+    for path, what in (("usage?groups=tea", "no such group; there are cpu, core"),
+                       ("usage?since=-1", "since: \"-1\": must be a whole number"),
+                       ("usage?pid=x", "pid: \"x\": must be a whole number of 1 to"),
+                       ("events?topics=tea", "no such topic; there are usage"),
+                       ("events?pid=0", "pid: \"0\"")):
+        contains(api.refuses("GET", path, 400, "INVALID_ARGUMENT"), what, path)
+    for path in ("captures/1", "captures/x", "captures/-1", "runs/none", "runs/none/report", "nothing"):
+        api.refuses("GET", path, 404, "NOT_FOUND")
+    equal(api.send("DELETE", "targets").status, 405, "a method that there is not")
+
+
+@test
+def writes_need_the_token(t):
+    api = Api(t)
+    for method, path in (("POST", "captures"), ("POST", "captures/1/stop"), ("DELETE", "captures/1"),
+                         ("DELETE", "runs/x")):
+        for headers in ({}, {"X-Proftap-Token": "0" * 32}):
+            answer = api.web.ask(f"/api/v1/{path}", method, headers=headers)
+            equal([answer.status, answer.json["error"]["code"]], [403, "PERMISSION_DENIED"], f"{method} {path}")
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Captures by HTTP: each of their states, and the runs that they write."""
+import signal
+import socket
+import time
+
+from checks import contains
+from fixture import check, equal, need_root, run, test, wait_until
+from hosts import start_target
+from trace_file import Trace
+from web_api import Api
+
+LONG_MS = 60000
+
+
+def path_of(api, capture, i=0):
+    return str(api.log_dir / "plugins/profile" / capture["run"] / capture["files"][i])
+
+
+def begin(api, target, **body):
+    """One that records, until it is stopped."""
+    number = api.capture(target=target.pid, duration_ms=LONG_MS, **body)
+    target.ask("await 1")
+    return number
+
+
+@test
+def a_capture_becomes_a_run(t):
+    api = Api(t)
+    target = api.target()
+    number = begin(api, target)
+    target.ask("burst 7")
+    api.await_capture(number, "recording")
+    equal(api.get("captures")["captures"][0]["id"], number, "the list")
+    equal(api.post(f"captures/{number}/stop", status=200)["id"], number, "who is stopped")
+    capture = api.await_capture(number)
+    equal([capture["state"], capture["error"], capture["warnings"]], ["done", None, []], "the outcome")
+    equal(capture["files"], [f"{socket.gethostname()}_target_{target.pid}.xplane.pb"], "files")
+    trace = Trace(path_of(api, capture))
+    equal(trace.count("burst"), 7, "spans")
+    (row,) = capture["targets"]
+    equal([row["pid"], row["name"], row["state"], row["n_dropped"]], [target.pid, "target", "done", 0], "the program")
+    check(row["n_events"] >= 7 and row["trace_bytes"] == capture["trace_bytes"] > 0, f"sizes: {row}")
+    check(capture["created_unix_ms"] <= capture["started_unix_ms"] <= capture["ended_unix_ms"], f"times: {capture}")
+    api.refuses("POST", f"captures/{number}/stop", 409, "FAILED_PRECONDITION")
+    api.delete(f"captures/{number}")
+    api.refuses("GET", f"captures/{number}", 404, "NOT_FOUND")
+    equal(Trace(path_of(api, capture)).count("burst"), 7, "spans when it is forgotten")
+
+
+@test
+def it_lasts_as_long_as_was_asked(t):
+    api = Api(t)
+    target = api.target()
+    capture = api.await_capture(api.capture(target=str(target.pid), duration_ms=200, run="mine",
+                                            options={"host_tracer_level": 1, "ptap_usage_interval_ms": 10}))
+    equal([capture["state"], capture["run"], capture["elapsed_ms"]], ["done", "mine", 200], "the outcome")
+    equal(Trace(path_of(api, capture)).duration_ms, 200, "milliseconds")
+    contains(api.refuses("POST", "captures", 409, "ALREADY_EXISTS", {"target": "target", "duration_ms": 1, "run": "mine"}),
+             "run mine: exists", "a run that is there")
+
+
+@test
+def several_are_one_run(t):
+    api = Api(t)
+    targets = [api.target() for _ in range(3)]
+    number = api.capture(target="all", duration_ms=LONG_MS)
+    api.await_capture(number, "recording")
+    for target in targets:
+        target.ask("burst 5")
+    api.post(f"captures/{number}/stop", status=200)
+    capture = api.await_capture(number)
+    equal(capture["state"], "done", f"the outcome of {capture}")
+    equal(sorted(row["pid"] for row in capture["targets"]), sorted(target.pid for target in targets), "programs")
+    traces = [Trace(path_of(api, capture, i)) for i in range(3)]
+    equal([trace.count("burst") for trace in traces], [5, 5, 5], "spans")
+    number = api.capture(target=[targets[0].pid, f"pid={targets[1].pid}", targets[0].pid], duration_ms=50)
+    equal(sorted(row["pid"] for row in api.await_capture(number)["targets"]),
+          sorted(target.pid for target in targets[:2]), "those of a list, each once")
+
+
+@test
+def one_is_meant_by_its_path(t):
+    api = Api(t)
+    target = api.target()
+    (row,) = api.get("targets")["targets"]
+    capture = api.await_capture(api.capture(target=row["path"], duration_ms=50))
+    equal([one["pid"] for one in capture["targets"]], [target.pid], "programs")
+    contains(api.refuses("POST", "captures", 404, "NOT_FOUND", {"target": "/bin/none", "duration_ms": 50}),
+             "/bin/none: no program of this file", "a path of none")
+
+
+@test
+def the_next_program_is_recorded_from_its_first_annotation(t):
+    api = Api(t)
+    old = api.target()
+    number = api.capture(next="targ*", duration_ms=300)
+    equal(api.get(f"captures/{number}")["state"], "waiting", "its state")
+    target = start_target(t)
+    api.await_capture(number, "recording")
+    # It has nothing to say yet, for longer than the capture is to be.
+    quiet_until = time.monotonic() + 0.6
+    wait_until(lambda: time.monotonic() > quiet_until, "the time to pass")
+    equal(api.get(f"captures/{number}")["started_unix_ms"], None, "the begin before there is an annotation")
+    target.ask("burst 3")
+    capture = api.await_capture(number)
+    equal([capture["state"], [row["pid"] for row in capture["targets"]]], ["done", [target.pid]], f"who, and not {old.pid}")
+    equal(Trace(path_of(api, capture)).count("burst"), 3, "spans")
+    check(capture["started_unix_ms"] + 300 <= capture["ended_unix_ms"], f"times: {capture}")
+
+
+@test
+def waiting_for_a_program_ends(t):
+    api = Api(t)
+    numbers = [api.capture(next="*/nobody", duration_ms=50), api.capture(next="nobody", duration_ms=50),
+               api.capture(next="nobody", duration_ms=50, wait_ms=1000)]
+    api.post(f"captures/{numbers[0]}/stop", status=200)
+    equal(api.await_capture(numbers[0])["state"], "cancelled", "one that was stopped")
+    api.delete(f"captures/{numbers[1]}")
+    failed = api.await_capture(numbers[2])
+    equal([failed["state"], failed["error"]["code"]], ["failed", "DEADLINE_EXCEEDED"], "one that waited in vain")
+    equal([row["id"] for row in api.get("captures")["captures"]], [numbers[2], numbers[0]], "those that are left")
+
+
+@test
+def who_is_busy_says_so_in_grpcs_words(t):
+    api = Api(t)
+    target = api.target()
+    number = begin(api, target)
+    second = api.await_capture(api.capture(target=target.pid, duration_ms=50))
+    equal([second["state"], second["error"]["code"], second["run"]], ["failed", "ALREADY_EXISTS", None], "the second")
+    refused = t.capture(f"127.0.0.1:{api.host.port}", 50, "--target", target.pid, code=4)
+    for text, who in ((second["error"]["message"], "HTTP"), (refused.stderr, "gRPC")):
+        contains(text, "another profiling session is active", f"what is told by {who}")
+    api.delete(f"captures/{number}")
+    wait_until(lambda: api.get("targets")["targets"][0]["state"] == "idle", "the program to be free")
+    equal(list((api.log_dir / "plugins/profile").glob("*")) if api.log_dir.exists() else [], [], "runs")
+
+
+@test
+def a_program_that_dies_leaves_what_was_recorded(t):
+    api = Api(t)
+    targets = [api.target() for _ in range(2)]
+    number = api.capture(target="all", duration_ms=LONG_MS)
+    api.await_capture(number, "recording")
+    for target in targets:
+        target.ask("burst 4")
+    targets[0].signal(signal.SIGKILL)
+    targets[0].wait()
+    wait_until(lambda: len(api.get("targets")["targets"]) == 1, "it to be gone")
+    api.post(f"captures/{number}/stop", status=200)
+    capture = api.await_capture(number)
+    equal([capture["state"], len(capture["files"])], ["done", 2], f"the outcome of {capture}")
+
+
+@test
+def what_is_asked_is_checked(t):
+    api = Api(t)
+    target = api.target()
+    fine = {"target": target.pid, "duration_ms": 50}
+    for body, what in ((b"", "no JSON"), (b"[]", "must be a JSON object"), (b'{"target":1,"target":2}', "duplicate"),
+                       ({}, "duration_ms: is missing"), ({"duration_ms": 50}, "target: say either"),
+                       ({**fine, "next": "x"}, "target: say either"), ({**fine, "tea": 1}, "tea: no such member"),
+                       ({**fine, "duration_ms": 0}, "duration_ms: must be a whole number of 1 to 86400000 ms"),
+                       ({**fine, "duration_ms": "50"}, "duration_ms: must be"), ({**fine, "duration_ms": 1.5}, "must be"),
+                       ({**fine, "wait_ms": 5000}, "wait_ms: goes with next"), ({**fine, "run": "../x"}, "run \"../x\""),
+                       ({**fine, "target": []}, "target: must be"), ({**fine, "target": {}}, "target: must be"),
+                       ({**fine, "options": {"host_tracer_level": 4}}, "host_tracer_level: bad value \"4\""),
+                       ({**fine, "options": {"ptap_tea": 1}}, "the nearest known"), ({**fine, "options": 1}, "options: must"),
+                       ({**fine, "options": {"ptap_trigger_step": "2"}}, "ptap_trigger_step"),
+                       ({**fine, "options": {"host_tracer_level": [1]}}, "host_tracer_level: must be a whole number"),
+                       ({"next": "x", "duration_ms": 50, "options": {"delay_ms": 5}}, "not with next")):
+        contains(api.refuses("POST", "captures", 400, "INVALID_ARGUMENT", body), what, f"refusal of {body}")
+    api.refuses("POST", "captures", 413, "RESOURCE_EXHAUSTED", b" " * 70000)
+    contains(api.refuses("POST", "captures", 404, "NOT_FOUND", {**fine, "target": "tea"}), "tea: no such program here", "")
+    equal(api.get("captures"), {"captures": []}, "captures")
+    warned = api.await_capture(api.capture(**fine, options={"tpu_trace_mode": "x", "colour": 1}))
+    equal([warned["state"], len(warned["warnings"])], ["done", 2], "options that are ignored")
+
+
+@test
+def there_are_so_many_at_a_time(t):
+    api = Api(t)
+    numbers = [api.capture(next="nobody", duration_ms=50) for _ in range(16)]
+    need_root()
+    contains(api.refuses("POST", "captures", 429, "RESOURCE_EXHAUSTED", {"next": "nobody", "duration_ms": 50}),
+             "16 captures at a time", "the 17th")
+    api.delete(f"captures/{numbers[0]}")
+    api.capture(next="nobody", duration_ms=50)
+
+
+@test
+def a_daemon_that_ends_writes_what_runs(t):
+    api = Api(t)
+    target = api.target()
+    begin(api, target)
+    target.ask("burst 6")
+    equal(api.host.end(), 0, "exit status")
+    (file,) = (api.log_dir / "plugins/profile").glob("*/*.xplane.pb")
+    equal(Trace(str(file)).count("burst"), 6, "spans")
+
+
+if __name__ == "__main__":
+    run()
