@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Requests and their answers: bodies, answers that come later, streams, and who gets a place. */
+#include "http/exchange.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "http/router.h"
+#include "tests/unit/http_fixture.h"
+
+#define MAX_BODY 10
+#define MAX_WAITING (256 << 10)
+#define GET(path) "GET " path " HTTP/1.1\r\nHost: x\r\n\r\n"
+
+static struct http_exchange *later;
+static struct http_stream *stream;
+static int n_gone;
+static int n_ended;
+static uid_t next_uid;
+
+static void answer_echo(struct http_exchange *x, void *context)
+{
+	const char *a = http_get_query(x, "a");
+	char text[256];
+	size_t n;
+	const char *body = http_get_body(x, &n);
+
+	(void)context;
+	snprintf(text, sizeof text, "[%s][%s][%s][%zu]", http_get_param(x, "name"), a ? a : "-",
+		body, n);
+	http_reply_text(x, 200, "text/plain", text);
+}
+
+static void note_gone(void *work)
+{
+	ck_assert_ptr_eq(work, &n_gone);
+	n_gone++;
+}
+
+static void answer_later(struct http_exchange *x, void *context)
+{
+	(void)context;
+	later = x;
+	http_defer(x, note_gone, &n_gone);
+}
+
+static void note_ended(void *context)
+{
+	ck_assert_ptr_eq(context, &n_ended);
+	n_ended++;
+	stream = NULL;
+}
+
+static void answer_stream(struct http_exchange *x, void *context)
+{
+	(void)context;
+	stream = http_reply_stream(x, "text/event-stream", MAX_WAITING, note_ended, &n_ended);
+	ck_assert_ptr_nonnull(stream);
+}
+
+static void answer_nothing(struct http_exchange *x, void *context)
+{
+	(void)x;
+	(void)context;
+}
+
+static const struct http_route routes[] = {
+	{"GET", "/echo/{name}", 0, answer_echo},
+	{"POST", "/echo/{name}", MAX_BODY, answer_echo},
+	{"GET", "/later", 0, answer_later},
+	{"GET", "/stream", 0, answer_stream},
+	{"GET", "/nothing", 0, answer_nothing},
+};
+static const struct http_router router = {routes, sizeof routes / sizeof *routes, NULL, NULL};
+
+static void begin(struct http_exchange *x, void *context)
+{
+	http_router_begin(context, x);
+}
+
+static void handle(struct http_exchange *x, void *context)
+{
+	http_router_handle(context, x);
+}
+
+static bool enter(int fd, struct http_peer *peer, void *context)
+{
+	(void)fd;
+	(void)context;
+	peer->uid = next_uid;
+	return next_uid != 99;
+}
+
+static void serve(unsigned max_connections, unsigned max_of_user)
+{
+	static const struct http_header headers[] = {{"X-All", "all"}, {"Content-Type", "none"}};
+	struct http_server_options o = {
+		.max_connections = max_connections,
+		.max_of_user = max_of_user,
+		.enter = enter,
+		.begin = begin,
+		.handle = handle,
+		.headers = headers,
+		.n_headers = 2,
+		.context = (void *)&router,
+	};
+
+	http_fixture_serve(&o);
+}
+
+static void set_up(void)
+{
+	http_fixture_set_up();
+	n_gone = n_ended = 0;
+	next_uid = 0;
+	serve(8, 4);
+}
+
+static void check_answer(const char *answer, const char *status, const char *end)
+{
+	ck_assert_msg(strncmp(answer, status, strlen(status)) == 0, "%s", answer);
+	ck_assert_msg(strlen(answer) >= strlen(end) &&
+			      strcmp(answer + strlen(answer) - strlen(end), end) == 0,
+		"%s", answer);
+}
+
+#define OK "HTTP/1.1 200 OK\r\n"
+
+START_TEST(what_was_asked_is_known)
+{
+	int peer = http_fixture_connect();
+	const char *answer = http_fixture_ask(peer, GET("/echo/a%20b?b=1&a=x%26y+z"));
+
+	check_answer(answer, OK, "[a b][x&y z][][0]");
+	ck_assert_ptr_nonnull(strstr(answer, "X-All: all\r\n"));
+	ck_assert_ptr_nonnull(strstr(answer, "Content-Type: text/plain\r\n"));
+	ck_assert_ptr_null(strstr(answer, "none"));
+	/* And the next on the same connection. */
+	check_answer(http_fixture_ask(peer, GET("/echo/c")), OK, "[c][-][][0]");
+}
+END_TEST
+
+START_TEST(bodies_are_taken_up_to_their_bound)
+{
+	int peer = http_fixture_connect();
+
+	check_answer(
+		http_fixture_ask(peer,
+			"POST /echo/a HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n0123456789"),
+		OK, "[0123456789][10]");
+	check_answer(
+		http_fixture_ask(peer, "POST /echo/a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: "
+				       "chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"),
+		OK, "[abcde][5]");
+	check_answer(
+		http_fixture_ask(peer,
+			"POST /echo/a HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\n0123456789a"),
+		"HTTP/1.1 413 ", "the body has more than 10 bytes\n");
+	/* What was too much was read, so that is no end. */
+	check_answer(
+		http_fixture_ask(peer,
+			"POST /echo/a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+			"c\r\nabcdefghijkl\r\n0\r\n\r\n"),
+		"HTTP/1.1 413 ", "the body has more than 10 bytes\n");
+	check_answer(http_fixture_ask(
+			     peer, "GET /echo/a HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\na"),
+		"HTTP/1.1 413 ", "the body has more than 0 bytes\n");
+}
+END_TEST
+
+/* One that announces more than is worth reading is answered at once, and hung up on. */
+START_TEST(a_huge_body_is_not_read)
+{
+	int peer = http_fixture_connect();
+
+	check_answer(
+		http_fixture_ask(peer,
+			"POST /echo/a HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000000\r\n\r\nabc"),
+		"HTTP/1.1 413 ", "the body has more than 10 bytes\n");
+	ck_assert(!http_fixture_is_open(peer));
+}
+END_TEST
+
+START_TEST(a_body_must_come_in_time)
+{
+	int peer = http_fixture_connect();
+
+	http_fixture_send(peer, "POST /echo/a HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n");
+	for (int i = 0; i < 9; i++) {
+		fixture_now_ms += HTTP_REQUEST_MS / 10;
+		http_fixture_send(peer, "a");
+		ck_assert(http_fixture_is_open(peer));
+	}
+	fixture_now_ms += HTTP_REQUEST_MS / 10;
+	http_fixture_run();
+	ck_assert_uint_eq(http_fixture_take_all(peer), 0);
+}
+END_TEST
+
+START_TEST(a_handler_that_says_nothing_is_an_error)
+{
+	check_answer(http_fixture_ask(http_fixture_connect(), GET("/nothing")), "HTTP/1.1 500 ",
+		"nothing was answered\n");
+}
+END_TEST
+
+START_TEST(methods_and_paths_are_rows)
+{
+	int peer = http_fixture_connect();
+
+	check_answer(http_fixture_ask(peer, GET("/echo")), "HTTP/1.1 404 ", "nothing is there\n");
+	check_answer(http_fixture_ask(peer, GET("/echo/")), "HTTP/1.1 404 ", "nothing is there\n");
+	check_answer(
+		http_fixture_ask(peer, GET("/echo/a/b")), "HTTP/1.1 404 ", "nothing is there\n");
+	check_answer(http_fixture_ask(peer, "DELETE /echo/a HTTP/1.1\r\nHost: x\r\n\r\n"),
+		"HTTP/1.1 405 ", "DELETE is not for that; it has GET, HEAD, POST, OPTIONS\n");
+	ck_assert_ptr_nonnull(
+		strstr(http_fixture_ask(peer, "OPTIONS /echo/a HTTP/1.1\r\nHost: x\r\n\r\n"),
+			"Allow: GET, HEAD, POST, OPTIONS\r\n"));
+	check_answer(
+		http_fixture_ask(peer, "HEAD /echo/a HTTP/1.1\r\nHost: x\r\n\r\n"), OK, "\r\n\r\n");
+}
+END_TEST
+
+/* --- later --------------------------------------------------------------------------------- */
+
+START_TEST(an_answer_may_come_later)
+{
+	int peer = http_fixture_connect();
+
+	for (int i = 0; i < 2; i++) {
+		http_fixture_send(peer, GET("/later"));
+		fixture_now_ms += HTTP_ANSWER_MS - 1;
+		http_fixture_run();
+		ck_assert_str_eq(http_fixture_take(peer), "");
+		http_reply_text(later, 200, "text/plain", "at last");
+		http_fixture_run();
+		check_answer(http_fixture_take(peer), OK, "at last");
+	}
+	ck_assert_int_eq(n_gone, 0);
+}
+END_TEST
+
+START_TEST(an_answer_that_comes_too_late_is_given_up)
+{
+	int peer = http_fixture_connect();
+
+	http_fixture_send(peer, GET("/later"));
+	fixture_now_ms += HTTP_ANSWER_MS;
+	http_fixture_run();
+	ck_assert_int_eq(n_gone, 1);
+	ck_assert_uint_eq(http_fixture_take_all(peer), 0);
+}
+END_TEST
+
+START_TEST(at_the_end_what_was_deferred_is_given_up)
+{
+	http_fixture_send(http_fixture_connect(), GET("/later"));
+	http_fixture_send(http_fixture_connect(), GET("/stream"));
+	fixture_server = http_server_free(fixture_server);
+	ck_assert_int_eq(n_gone, 1);
+	ck_assert_int_eq(n_ended, 1);
+}
+END_TEST
+
+/* --- streams ------------------------------------------------------------------------------- */
+
+static int begin_stream(void)
+{
+	int peer = http_fixture_connect();
+	const char *answer = http_fixture_ask(peer, GET("/stream"));
+
+	check_answer(answer, OK, "\r\n\r\n");
+	ck_assert_ptr_nonnull(strstr(answer, "Content-Type: text/event-stream\r\n"));
+	return peer;
+}
+
+START_TEST(a_stream_goes_on)
+{
+	int peer = begin_stream();
+
+	for (int i = 0; i < 3; i++) {
+		/* Nothing waits: it may be silent for as long as it likes. */
+		fixture_now_ms += 10 * HTTP_STREAM_MS;
+		http_fixture_run();
+		ck_assert_int_eq(http_stream_send(stream, "data: 1\n\n", 9), 0);
+		http_fixture_run();
+		ck_assert_str_eq(http_fixture_take(peer), "9\r\ndata: 1\n\n\r\n");
+	}
+	http_stream_finish(stream);
+	ck_assert_int_eq(http_stream_send(stream, "x", 1), -EPIPE);
+	http_fixture_run();
+	ck_assert_str_eq(http_fixture_take(peer), "0\r\n\r\n");
+	ck_assert_int_eq(n_ended, 1);
+	check_answer(http_fixture_ask(peer, GET("/echo/c")), OK, "[c][-][][0]");
+}
+END_TEST
+
+START_TEST(a_listener_that_goes_is_noticed)
+{
+	int peer = begin_stream();
+
+	shutdown(peer, SHUT_WR);
+	http_fixture_run();
+	ck_assert_int_eq(n_ended, 1);
+}
+END_TEST
+
+/* Fills all that the kernel and we keep for one that takes nothing. */
+static void fill(void)
+{
+	static char block[16 << 10];
+
+	while (http_stream_send(stream, block, sizeof block) == 0)
+		http_fixture_run();
+	ck_assert_int_eq(http_stream_send(stream, block, sizeof block), -ENOBUFS);
+}
+
+START_TEST(what_waits_for_a_slow_listener_is_bounded)
+{
+	int peer = begin_stream();
+
+	fill();
+	fixture_now_ms += HTTP_STREAM_MS - 1;
+	http_fixture_run();
+	ck_assert_int_eq(n_ended, 0);
+	fixture_now_ms++;
+	http_fixture_run();
+	ck_assert_int_eq(n_ended, 1);
+	ck_assert_uint_gt(http_fixture_take_all(peer), 0);
+}
+END_TEST
+
+/* What it takes does not renew the time of what waited before. */
+START_TEST(who_listens_in_sips_is_let_go)
+{
+	int peer = begin_stream();
+	char sip[100];
+
+	fill();
+	for (int i = 0; i < 10; i++) {
+		ck_assert_int_eq(n_ended, 0);
+		fixture_now_ms += HTTP_STREAM_MS / 10;
+		ck_assert_int_eq(recv(peer, sip, sizeof sip, 0), sizeof sip);
+		http_fixture_run();
+	}
+	ck_assert_int_eq(n_ended, 1);
+}
+END_TEST
+
+/* --- places -------------------------------------------------------------------------------- */
+
+START_TEST(who_says_nothing_makes_room)
+{
+	int peers[4];
+
+	for (int i = 0; i < 4; i++) {
+		peers[i] = http_fixture_connect();
+		fixture_now_ms++;
+	}
+	check_answer(http_fixture_ask(peers[0], GET("/echo/a")), OK, "[a][-][][0]");
+	fixture_now_ms++;
+	check_answer(http_fixture_ask(http_fixture_connect(), GET("/echo/b")), OK, "[b][-][][0]");
+	/* The first has asked since, so the second had waited longest. */
+	ck_assert(http_fixture_is_open(peers[0]));
+	ck_assert(!http_fixture_is_open(peers[1]));
+	ck_assert(http_fixture_is_open(peers[2]));
+}
+END_TEST
+
+START_TEST(one_user_does_not_push_out_others)
+{
+	int mine = http_fixture_connect();
+
+	next_uid = 1;
+	for (int i = 0; i < 20; i++)
+		http_fixture_connect();
+	ck_assert(http_fixture_is_open(mine));
+	check_answer(http_fixture_ask(mine, GET("/echo/a")), OK, "[a][-][][0]");
+}
+END_TEST
+
+/* Those that are being answered keep their places: a further one is turned away. */
+START_TEST(who_is_served_is_not_pushed_out)
+{
+	struct http_counts counts;
+	int peers[4];
+
+	for (int i = 0; i < 4; i++) {
+		peers[i] = http_fixture_connect();
+		http_fixture_send(peers[i], GET("/stream"));
+	}
+	ck_assert_uint_eq(http_fixture_take_all(http_fixture_connect()), 0);
+	for (int i = 0; i < 4; i++)
+		ck_assert_str_ne(http_fixture_take(peers[i]), "");
+	http_server_count(fixture_server, &counts);
+	ck_assert_uint_eq(counts.n_refused, 1);
+	ck_assert_uint_eq(counts.n_connections, 4);
+	ck_assert_int_eq(n_ended, 0);
+}
+END_TEST
+
+START_TEST(strangers_stay_out)
+{
+	next_uid = 99;
+	ck_assert_uint_eq(http_fixture_take_all(http_fixture_connect()), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("http_exchange");
+	TCase *all = tcase_create("all");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(all, set_up, http_fixture_tear_down);
+	tcase_add_test(all, what_was_asked_is_known);
+	tcase_add_test(all, bodies_are_taken_up_to_their_bound);
+	tcase_add_test(all, a_huge_body_is_not_read);
+	tcase_add_test(all, a_body_must_come_in_time);
+	tcase_add_test(all, a_handler_that_says_nothing_is_an_error);
+	tcase_add_test(all, methods_and_paths_are_rows);
+	tcase_add_test(all, an_answer_may_come_later);
+	tcase_add_test(all, an_answer_that_comes_too_late_is_given_up);
+	tcase_add_test(all, at_the_end_what_was_deferred_is_given_up);
+	tcase_add_test(all, a_stream_goes_on);
+	tcase_add_test(all, a_listener_that_goes_is_noticed);
+	tcase_add_test(all, what_waits_for_a_slow_listener_is_bounded);
+	tcase_add_test(all, who_listens_in_sips_is_let_go);
+	tcase_add_test(all, who_says_nothing_makes_room);
+	tcase_add_test(all, one_user_does_not_push_out_others);
+	tcase_add_test(all, who_is_served_is_not_pushed_out);
+	tcase_add_test(all, strangers_stay_out);
+	suite_add_tcase(suite, all);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
