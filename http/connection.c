@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -48,6 +49,14 @@ static int64_t get_deadline_ms(const struct http_connection *c)
 	if (c->state == HTTP_STREAMING)
 		return http_stream_get_deadline_ms(c->exchange->stream);
 	return c->deadline_ms;
+}
+
+void http_connection_resume(struct http_connection *c)
+{
+	struct http_server *s = c->server;
+
+	s->library->resume_connection(c->library);
+	eventfd_write(s->wake, 1);
 }
 
 void http_connection_end(struct http_connection *c)

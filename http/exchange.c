@@ -158,7 +158,7 @@ void http_exchange_wake(struct http_exchange *x)
 	if (x->stream)
 		http_stream_wake(x->stream);
 	else if (x->is_deferred && !x->is_answered)
-		x->connection->server->library->resume_connection(x->connection->library);
+		http_connection_resume(x->connection);
 }
 
 /* --- its end ------------------------------------------------------------------------------- */

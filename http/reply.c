@@ -65,7 +65,7 @@ void http_reply_queue(struct http_exchange *x, unsigned status, struct MHD_Respo
 	if (response)
 		library->destroy_response(response);
 	if (rests)
-		library->resume_connection(c->library);
+		http_connection_resume(c);
 }
 
 static void reply(struct http_exchange *x, unsigned status, const char *type, void *bytes, size_t n,

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -122,7 +123,10 @@ static int start(struct http_server *s, struct diag *d)
 	if (!s->daemon)
 		return diag_set(d, -ENOMEM, "HTTP: cannot start: no memory or descriptor for it");
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
-	r = s->epoll < 0 ? -errno : watch(s, get_library_fd(s), NULL);
+	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	r = s->epoll < 0 || s->wake < 0 ? -errno : watch(s, get_library_fd(s), NULL);
+	if (!r)
+		r = watch(s, s->wake, &s->wake);
 	if (!r)
 		r = watch(s, o->listener, s);
 	return r ? diag_set(d, r, "HTTP: cannot start: %s", errno_words(r)) : 0;
@@ -139,7 +143,7 @@ int http_server_open(
 		return diag_set(d, -ENOMEM, "HTTP: out of memory");
 	}
 	s->options = *options;
-	s->epoll = -1;
+	s->epoll = s->wake = -1;
 	r = microhttpd_load(&s->library, d);
 	if (r == 0)
 		r = start(s, d);
@@ -173,6 +177,8 @@ struct http_server *http_server_free(struct http_server *s)
 		end_all(s);
 	if (s->epoll >= 0)
 		close(s->epoll);
+	if (s->wake >= 0)
+		close(s->wake);
 	free(s);
 	return NULL;
 }
@@ -206,10 +212,13 @@ static void hear(struct http_server *s)
 	struct epoll_event events[MAX_EVENTS];
 	int n = epoll_wait(s->epoll, events, MAX_EVENTS, 0);
 	bool has_visitors = false;
+	eventfd_t n_woken;
 
 	for (int i = 0; i < n; i++) {
 		if (events[i].data.ptr == s)
 			has_visitors = true;
+		else if (events[i].data.ptr == &s->wake)
+			eventfd_read(s->wake, &n_woken);
 		else if (events[i].data.ptr)
 			http_connection_hear_end(events[i].data.ptr);
 	}

@@ -36,7 +36,8 @@ struct http_server {
 	struct MHD_Daemon *daemon;
 	struct http_connection *connections; /* the youngest */
 	const struct http_peer *entering; /* of the connection that is just being made */
-	int epoll; /* the listener, the library's descriptor, and each connection, for its peer's going */
+	int epoll; /* the listener, the library's descriptor, |wake|, and each connection, for its peer's going */
+	int wake; /* an eventfd: a connection that rested is to go on, which the library only sees when it runs */
 	int64_t rest_until_ms; /* nobody comes in before, as descriptors are short; 0: no rest */
 	unsigned n_sent;
 	struct http_counts counts;
@@ -77,6 +78,8 @@ struct http_exchange {
 
 int64_t http_now_ms(void);
 void http_connection_enter(struct http_connection *c, enum http_state state);
+/* The library goes on with it, which rested. */
+void http_connection_resume(struct http_connection *c);
 /* Hangs up: the library then sees its end. */
 void http_connection_end(struct http_connection *c);
 /* For the library: one comes, or goes. */

@@ -113,12 +113,10 @@ struct http_stream *http_reply_stream(struct http_exchange *x, const char *type,
 
 void http_stream_wake(struct http_stream *s)
 {
-	struct http_connection *c = s->exchange->connection;
-
 	if (!s->rests)
 		return;
 	s->rests = false;
-	c->server->library->resume_connection(c->library);
+	http_connection_resume(s->exchange->connection);
 }
 
 static void move_to_front(struct http_stream *s)

@@ -75,9 +75,8 @@ void http_fixture_run(void)
 {
 	struct pollfd p = {.fd = http_server_get_fd(fixture_server), .events = POLLIN};
 
-	do
+	while (poll(&p, 1, TURN_MS) > 0 || http_server_get_timeout_ms(fixture_server) == 0)
 		http_server_run(fixture_server);
-	while (poll(&p, 1, TURN_MS) > 0 || http_server_get_timeout_ms(fixture_server) == 0);
 }
 
 static uint64_t count_seen(void)

@@ -18,7 +18,7 @@ void http_fixture_tear_down(void);
 
 /* On a port that is free; |options->listener| is set here. */
 void http_fixture_serve(struct http_server_options *options);
-/* Until it has nothing to do for a while. */
+/* As an owner does: when its descriptor or its deadline says so, until neither does for a while. */
 void http_fixture_run(void);
 
 /* A connection that the server has seen. It is closed at the end. */
