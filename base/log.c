@@ -29,7 +29,7 @@ static const char *const level_names[] = {
 static struct {
 	log_sink *sink;
 	void *context;
-	enum log_level level;
+	_Atomic enum log_level level;
 } state = {.level = LOG_LEVEL_WARN};
 
 void log_set_sink(log_sink *sink, void *context)

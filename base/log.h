@@ -4,7 +4,7 @@
  * Nothing is said until a sink is set. Log where an error is handled, once, and never on the hot
  * path. Messages are lower-case fragments with the object's id.
  *
- * Threads: the sink and the level are set before other threads start; messages from any thread.
+ * Threads: the sink is set before other threads start; the level, and messages, from any thread.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H

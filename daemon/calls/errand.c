@@ -47,6 +47,7 @@ static int link_errand(struct errand *e)
 		e->next = all->list;
 		all->list = e;
 		all->n[e->kind]++;
+		e->is_cancelled = all->are_given_up;
 		r = 0;
 	}
 	pthread_mutex_unlock(&all->mutex);
@@ -174,6 +175,37 @@ int errand_is_cancelled(struct errand *e)
 	is_cancelled = e->is_cancelled;
 	pthread_mutex_unlock(&errands_of(e)->mutex);
 	return is_cancelled;
+}
+
+unsigned errands_count(struct errands *e)
+{
+	unsigned n = 0;
+
+	pthread_mutex_lock(&e->mutex);
+	for (int kind = 0; kind < ERRAND_KINDS; kind++)
+		n += e->n[kind];
+	pthread_mutex_unlock(&e->mutex);
+	return n;
+}
+
+void errands_give_up(struct errands *e)
+{
+	pthread_mutex_lock(&e->mutex);
+	e->are_given_up = 1;
+	for (struct errand *one = e->list; one; one = one->next)
+		one->is_cancelled = 1;
+	pthread_cond_broadcast(&e->changed);
+	pthread_mutex_unlock(&e->mutex);
+}
+
+int errands_are_given_up(struct errands *e)
+{
+	int are_given_up;
+
+	pthread_mutex_lock(&e->mutex);
+	are_given_up = e->are_given_up;
+	pthread_mutex_unlock(&e->mutex);
+	return are_given_up;
 }
 
 void errand_raise(struct errand *e, int *flag)

@@ -28,6 +28,7 @@ struct errands {
 	pthread_cond_t changed; /* one was cancelled or woken; CLOCK_MONOTONIC */
 	struct errand *list; /* under mutex */
 	unsigned n[ERRAND_KINDS];
+	int are_given_up; /* under mutex */
 };
 
 struct errand {
@@ -53,6 +54,12 @@ void errand_start(enum errand_kind kind, struct service *service, struct rpc_cal
 /* Waits until |deadline_ns| (CLOCK_MONOTONIC) or the call is given up. 1 when it is. */
 int errand_wait(struct errand *e, int64_t deadline_ns);
 int errand_is_cancelled(struct errand *e);
+
+/* How many are under way, of all kinds. */
+unsigned errands_count(struct errands *e);
+/* The server ends: those under way, and those that come, are given up as if their clients had gone away. */
+void errands_give_up(struct errands *e);
+int errands_are_given_up(struct errands *e);
 
 /* For an outcome that comes from another thread: sets |flag| and wakes who waits for it. */
 void errand_raise(struct errand *e, int *flag);

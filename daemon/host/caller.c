@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "base/cleanup.h"
@@ -50,11 +52,34 @@ static int is_member(uid_t uid, const char *name)
 	return 0;
 }
 
-int caller_identify(struct caller *c, int fd, const char *operators)
+void operators_init(struct operators *o)
+{
+	pthread_mutex_init(&o->mutex, NULL);
+	o->group[0] = '\0';
+}
+
+void operators_set(struct operators *o, const char *group)
+{
+	pthread_mutex_lock(&o->mutex);
+	snprintf(o->group, sizeof o->group, "%s", group);
+	pthread_mutex_unlock(&o->mutex);
+}
+
+static int is_operator(uid_t uid, struct operators *o)
+{
+	char group[OPERATORS_BYTES];
+
+	pthread_mutex_lock(&o->mutex);
+	strcpy(group, o->group);
+	pthread_mutex_unlock(&o->mutex);
+	return group[0] && is_member(uid, group);
+}
+
+int caller_identify(struct caller *c, int fd, struct operators *operators)
 {
 	int r = find_uid(fd, &c->uid);
 
-	c->may_all = !r && (c->uid == 0 || (operators[0] && is_member(c->uid, operators)));
+	c->may_all = !r && (c->uid == 0 || is_operator(c->uid, operators));
 	return r;
 }
 

@@ -154,6 +154,14 @@ static void answer(struct gathering *g, int emit_xspace)
 		answer_many(g);
 }
 
+static void fail_given_up(struct errand *e)
+{
+	if (errands_are_given_up(&e->service->errands))
+		rpc_call_fail(e->call, RPC_UNAVAILABLE, host_ended_text);
+	else
+		rpc_call_fail(e->call, RPC_CANCELLED, "the client went away");
+}
+
 static void gather(struct errand *e, const struct meant *m, const Tensorflow__ProfileRequest *asked)
 {
 	struct gathering *g = calloc(1, sizeof *g);
@@ -166,7 +174,7 @@ static void gather(struct errand *e, const struct meant *m, const Tensorflow__Pr
 	if (!add_all(g, m, asked->emit_xspace)) {
 		set_share(&g->ensemble);
 		if (record(g, asked))
-			rpc_call_fail(e->call, RPC_CANCELLED, "the client went away");
+			fail_given_up(e);
 		else
 			answer(g, asked->emit_xspace);
 	}
@@ -195,5 +203,7 @@ void gathering_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, voi
 {
 	struct host_service *h = context;
 
+	if (host_refuse_at_end(call, h))
+		return;
 	errand_start(ERRAND_RECORDING, &h->service, call, bytes, n, work);
 }

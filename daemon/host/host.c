@@ -2,87 +2,25 @@
 /* The host daemon; see host.h. The main loop waits for connections and announcements; gRPC has a thread of its own. */
 #include "daemon/host/host.h"
 
-#include <errno.h>
 #include <malloc.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 #include <uv.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/log.h"
-#include "base/runtime_dir.h"
-#include "daemon/door/door.h"
 #include "daemon/host/caller.h"
-#include "daemon/host/host_calls.h"
+#include "daemon/host/heeding.h"
 #include "daemon/host/listener.h"
-#include "daemon/host/programs.h"
-#include "daemon/host/registrar.h"
-#include "daemon/host/settings.h"
+#include "daemon/host/parts.h"
+#include "daemon/host/registry_place.h"
 #include "daemon/kernel/self.h"
-#include "daemon/kernel/socket_file.h"
-#include "daemon/kin/announcement.h"
 #include "daemon/machine/machine.h"
-#include "daemon/web/web.h"
 #include "rpc/server.h"
 
-/* How long calls in flight may take when it is told to end. */
-#define GRACE_MS 60000
 #define KEPT_BYTES (8 << 20)
-
-struct host {
-	const struct settings *settings;
-	struct host_service service;
-	struct programs programs;
-	struct registrar registrar;
-	struct door door;
-	struct socket_file door_file; /* if it listens on a path */
-	struct web web;
-	struct socket_file web_file; /* if it listens on a path */
-	struct socket_file registry_file;
-	struct rpc_server *rpc;
-	uv_loop_t loop;
-	uv_signal_t signals[2];
-	uv_timer_t sampler;
-};
-
-static const int end_signals[] = {SIGTERM, SIGINT};
-
-/* Ending. */
-
-static void close_handle(uv_handle_t *handle, void *context)
-{
-	(void)context;
-	if (!uv_is_closing(handle))
-		uv_close(handle, NULL);
-}
-
-static void on_signal(uv_signal_t *handle, int number)
-{
-	struct host *h = handle->data;
-
-	log_info(LOG_LISTEN, "ending: %s", number == SIGTERM ? "SIGTERM" : "SIGINT");
-	door_close(&h->door);
-	registrar_close(&h->registrar);
-	web_close(&h->web);
-	uv_stop(&h->loop);
-}
-
-static void end(struct host *h)
-{
-	socket_file_remove(&h->door_file);
-	socket_file_remove(&h->web_file);
-	socket_file_remove(&h->registry_file);
-	health_end(&h->service.service.health);
-	rpc_server_finish(h->rpc, GRACE_MS);
-	uv_walk(&h->loop, close_handle, NULL);
-	uv_run(&h->loop, UV_RUN_DEFAULT);
-	uv_loop_close(&h->loop);
-	machine_free(h->service.machine);
-}
 
 /* Serving. */
 
@@ -92,7 +30,7 @@ static int may_enter(int fd, void *context)
 	struct host *h = context;
 	struct caller caller;
 
-	return caller_identify(&caller, fd, h->settings->operators) == 0;
+	return caller_identify(&caller, fd, &h->operators) == 0;
 }
 
 /* With the first connection: gRPC's timers would wake the machine three times a second. */
@@ -123,35 +61,11 @@ static void serve(int fd, void *context)
 
 /* Opening. */
 
-/* In the first runtime directory that can be had: root's is the machine's. */
-static int find_registry(const struct host *h, char *path, size_t n, struct diag *d)
-{
-	char dir[RUNTIME_DIR_MAX_BYTES];
-	unsigned first = geteuid() == 0 ? 1 : 0;
-	int r = -ENOENT;
-
-	if (h->settings->registry[0]) {
-		snprintf(path, n, "%s", h->settings->registry);
-		return 0;
-	}
-	for (unsigned i = first; r && i < RUNTIME_DIR_PLACES; i++) {
-		r = runtime_dir_get(i, dir);
-		if (!r)
-			r = runtime_dir_make(dir);
-	}
-	snprintf(path, n, "%s/" ANNOUNCEMENT_SOCKET, dir);
-	return r ? diag_set(d, r,
-			   "registry: no runtime directory (XDG_RUNTIME_DIR, /run/proftap): %s; set "
-			   "registry = PATH",
-			   errno_words(r))
-		 : 0;
-}
-
 static int open_registry(struct host *h, struct diag *d)
 {
 	char path[SETTINGS_TEXT_BYTES + 32];
 	int fd = listener_take("registry");
-	int r = fd < 0 ? find_registry(h, path, sizeof path, d) : 0;
+	int r = fd < 0 ? registry_place_find(h->settings.registry, path, sizeof path, d) : 0;
 
 	if (r)
 		return r;
@@ -170,35 +84,32 @@ static int open_door(struct host *h, struct diag *d)
 	int r;
 
 	if (fd < 0)
-		fd = listener_open(h->settings->listen, &h->door_file, d);
+		fd = listener_open(h->settings.listen, &h->door_file, d);
 	if (fd < 0)
 		return fd;
 	r = door_open(&h->door, &h->loop, fd, &policy);
-	return r ? diag_set(d, r, "%s: %s", h->settings->listen, uv_strerror(r)) : 0;
+	return r ? diag_set(d, r, "%s: %s", h->settings.listen, uv_strerror(r)) : 0;
 }
 
 static int open_web(struct host *h, struct diag *d)
 {
 	int fd = listener_take("web");
 
-	if (fd < 0 && strcmp(h->settings->web, SETTINGS_NONE) == 0)
+	if (fd < 0 && strcmp(h->settings.web, SETTINGS_NONE) == 0)
 		return 0;
 	if (fd < 0)
-		fd = listener_open(h->settings->web, &h->web_file, d);
-	return fd < 0 ? fd : web_open(&h->web, &h->loop, fd, &h->service, d);
+		fd = listener_open(h->settings.web, &h->web_file, d);
+	if (fd < 0)
+		return fd;
+	h->web_listener = fd;
+	return web_open(&h->web, &h->loop, fd, &h->service, d);
 }
 
-static int watch_signals(struct host *h, struct diag *d)
+static void say_status(struct host *h)
 {
-	int r = 0;
-
-	for (size_t i = 0; !r && i < sizeof end_signals / sizeof *end_signals; i++) {
-		h->signals[i].data = h;
-		r = uv_signal_init(&h->loop, &h->signals[i]);
-		if (!r)
-			r = uv_signal_start(&h->signals[i], on_signal, end_signals[i]);
-	}
-	return r ? diag_set(d, r, "signals: %s", uv_strerror(r)) : 0;
+	if (!h->closing.has_begun)
+		manager_say_status(&h->manager, "%zu programs, %u calls under way",
+			programs_count(&h->programs), errands_count(&h->service.service.errands));
 }
 
 static void on_sample(uv_timer_t *timer)
@@ -207,6 +118,7 @@ static void on_sample(uv_timer_t *timer)
 
 	machine_sample(h->service.machine, monotonic_ns());
 	web_tick(&h->web);
+	say_status(h);
 }
 
 /* From the beginning, so that ten minutes are there when somebody looks. */
@@ -228,13 +140,24 @@ static int start_sampling(struct host *h, struct diag *d)
 	return r ? diag_set(d, r, "timer: %s", uv_strerror(r)) : 0;
 }
 
+static int start_timers(struct host *h, struct diag *d)
+{
+	int r = manager_open(&h->manager, &h->loop);
+
+	if (!r)
+		r = closing_init(&h->closing, &h->loop, &h->service.service.errands);
+	return r ? diag_set(d, r, "timer: %s", uv_strerror(r)) : 0;
+}
+
 static int start(struct host *h, struct diag *d)
 {
 	int r = uv_loop_init(&h->loop);
 
 	if (r)
 		return diag_set(d, r, "event loop: %s", uv_strerror(r));
-	r = watch_signals(h, d);
+	r = start_timers(h, d);
+	if (!r)
+		r = heeding_open(h, d);
 	if (!r)
 		r = open_registry(h, d);
 	if (!r)
@@ -244,13 +167,16 @@ static int start(struct host *h, struct diag *d)
 	return r ? r : start_sampling(h, d);
 }
 
-static void init(struct host *h, const struct settings *settings)
+static void init(
+	struct host *h, const struct invocation *invocation, const struct settings *settings)
 {
-	h->settings = settings;
+	h->invocation = invocation;
+	h->settings = *settings;
 	h->service.programs = &h->programs;
-	h->service.operators = settings->operators;
-	h->service.log_dir = settings->log_dir;
+	h->service.operators = &h->operators;
+	h->service.log_dir = h->settings.log_dir;
 	programs_init(&h->programs);
+	operators_init(&h->operators);
 	errands_init(&h->service.service.errands);
 	health_init(&h->service.service.health);
 }
@@ -266,25 +192,54 @@ static void set_allocator(void)
 	mallopt(M_TOP_PAD, KEPT_BYTES / 8);
 }
 
-int host_run(const struct settings *settings)
+/* Ending. */
+
+static void close_handle(uv_handle_t *handle, void *context)
+{
+	(void)context;
+	if (!uv_is_closing(handle))
+		uv_close(handle, NULL);
+}
+
+static void end(struct host *h)
+{
+	uv_walk(&h->loop, close_handle, NULL);
+	uv_run(&h->loop, UV_RUN_DEFAULT);
+	uv_loop_close(&h->loop);
+	machine_free(h->service.machine);
+}
+
+/* Where it can be reached, whoever made the sockets. */
+static void say_where(const struct host *h)
+{
+	char grpc[LISTENER_TEXT_BYTES];
+	char web[LISTENER_TEXT_BYTES] = SETTINGS_NONE;
+	char registry[LISTENER_TEXT_BYTES];
+
+	listener_describe(h->door.listener, grpc, sizeof grpc);
+	if (h->web.server)
+		listener_describe(h->web_listener, web, sizeof web);
+	listener_describe(h->registrar.listener, registry, sizeof registry);
+	log_info(LOG_LISTEN, "serving on %s, web %s, registry %s", grpc, web, registry);
+}
+
+int host_run(const struct invocation *invocation, const struct settings *settings)
 {
 	static struct host h;
 	struct diag d = DIAG_INIT;
-	enum log_level level = LOG_LEVEL_INFO;
 
-	log_level_parse(settings->log_level, &level);
-	log_set_level(level);
 	log_set_sink(log_to_stderr, (void *)"proftapd");
 	self_raise_limits();
 	self_ignore_signals();
 	set_allocator();
-	init(&h, settings);
+	init(&h, invocation, settings);
+	heeding_apply_settings(&h);
 	if (start(&h, &d)) {
 		log_error(LOG_LISTEN, "%s", d.text);
 		return 1;
 	}
-	log_info(LOG_LISTEN, "serving on %s, web %s, registry %s", settings->listen, settings->web,
-		h.registry_file.path[0] ? h.registry_file.path : "from systemd");
+	say_where(&h);
+	manager_say_ready(&h.manager);
 	uv_run(&h.loop, UV_RUN_DEFAULT);
 	end(&h);
 	return 0;

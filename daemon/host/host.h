@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+struct invocation;
 struct settings;
 
 /*
@@ -19,7 +20,10 @@ int host_main(int argc, char **argv);
 /* Its options, a line each. */
 void host_print_help(FILE *out);
 
-/* Serves until SIGTERM or SIGINT. As host_main(). */
-int host_run(const struct settings *settings);
+/*
+ * Serves until SIGTERM or SIGINT; SIGHUP reads the settings again, from where |invocation| says. As
+ * host_main().
+ */
+int host_run(const struct invocation *invocation, const struct settings *settings);
 
 #endif

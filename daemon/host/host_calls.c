@@ -28,6 +28,18 @@ int host_identify(struct rpc_call *call, const struct host_service *h, struct ca
 	return r;
 }
 
+const char host_ended_text[] =
+	"the host daemon was told to end, and this did not end within its stop_limit_s; the program "
+	"goes on: ask again when the daemon is back";
+
+int host_refuse_at_end(struct rpc_call *call, struct host_service *h)
+{
+	if (!atomic_load(&h->is_ending))
+		return 0;
+	rpc_call_fail(call, RPC_UNAVAILABLE, "the host daemon is ending; ask again in a moment");
+	return -1;
+}
+
 static void answer_list(struct rpc_call *call, const struct program *programs, size_t n)
 {
 	Proftap__V1__ListReply reply = PROFTAP__V1__LIST_REPLY__INIT;

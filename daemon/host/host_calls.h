@@ -3,6 +3,7 @@
 #ifndef DAEMON_HOST_CALLS_H
 #define DAEMON_HOST_CALLS_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,6 +11,7 @@
 
 struct caller;
 struct machine;
+struct operators;
 struct programs;
 struct rpc_call;
 struct rpc_method;
@@ -19,12 +21,19 @@ struct host_service {
 		service; /* the first: what the handlers of all servers know; it has no session */
 	struct programs *programs;
 	struct machine *machine; /* what it uses; NULL only when memory ran out */
-	const char *operators; /* as in caller_identify() */
+	struct operators *operators;
 	const char *log_dir; /* the setting: where captures go that are asked for by HTTP */
+	atomic_int is_ending; /* it has been told to: nothing more is begun */
 };
 
 /* Who asks: 0, or the call has been answered. */
 int host_identify(struct rpc_call *call, const struct host_service *h, struct caller *caller);
+
+/* Of a call that would begin something while the daemon ends: -1, it has been answered; or 0. */
+int host_refuse_at_end(struct rpc_call *call, struct host_service *h);
+
+/* Why a call that did not end in time was given up. */
+extern const char host_ended_text[];
 
 extern const struct rpc_method host_methods[];
 extern const size_t n_host_methods;

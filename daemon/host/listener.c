@@ -111,6 +111,27 @@ int listener_check_address(const char *text)
 	return parse(text, &address) ? -EINVAL : 0;
 }
 
+void listener_describe(int fd, char *out, size_t n)
+{
+	struct sockaddr_storage name = {.ss_family = AF_UNSPEC};
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)&name;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&name;
+	const struct sockaddr_un *un = (const struct sockaddr_un *)&name;
+	socklen_t n_name = sizeof name;
+	char host[INET6_ADDRSTRLEN] = "";
+
+	getsockname(fd, (struct sockaddr *)&name, &n_name);
+	if (name.ss_family == AF_UNIX) {
+		snprintf(out, n, "unix:%s", un->sun_path);
+	} else if (name.ss_family == AF_INET6) {
+		inet_ntop(AF_INET6, &v6->sin6_addr, host, sizeof host);
+		snprintf(out, n, "[%s]:%u", host, ntohs(v6->sin6_port));
+	} else {
+		inet_ntop(AF_INET, &v4->sin_addr, host, sizeof host);
+		snprintf(out, n, "%s:%u", host, ntohs(v4->sin_port));
+	}
+}
+
 /* From systemd. */
 
 /* The names, one for each descriptor from FIRST_FD on; "" when nothing was handed over to this process. */

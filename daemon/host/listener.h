@@ -17,6 +17,11 @@ int listener_check_address(const char *text);
  */
 int listener_take(const char *name);
 
+#define LISTENER_TEXT_BYTES 128
+
+/* Where |fd| listens, as listener_open() takes it: "127.0.0.1:9021", "unix:/PATH". */
+void listener_describe(int fd, char *out, size_t n);
+
 /* Listens on |text|, which was checked; the path of a unix socket is noted in |file|. The descriptor, or a negative errno with |d|. */
 int listener_open(const char *text, struct socket_file *file, struct diag *d);
 

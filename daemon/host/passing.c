@@ -60,6 +60,14 @@ static int is_about_session(const struct rpc_method *method)
 	return is_in(method, paths);
 }
 
+static int begins_something(const struct rpc_method *method)
+{
+	static const char *const paths[] = {
+		SERVICE_PROFILER "Monitor", SERVICE_V1 "Capture", SERVICE_V1 "Start", NULL};
+
+	return begins_session(method) || is_in(method, paths);
+}
+
 static const struct program *find_last_begun(const struct meant *m)
 {
 	const struct program *last = NULL;
@@ -134,13 +142,23 @@ static void cancel_if_given_up(const struct passage *p)
 
 /* The answer. */
 
+/* It did not end in time when the daemon was told to end; one that did end at the last moment is whole. */
+static int was_cut(struct passage *p)
+{
+	return errands_are_given_up(&p->errand->service->errands) &&
+	       rpc_pending_get_status(p->call) != RPC_OK;
+}
+
 static void pass_reply(struct passage *p)
 {
 	while (!rpc_pending_wait(p->call, TURN_MS))
 		cancel_if_given_up(p);
 	if (begins_session(p->method) && rpc_pending_get_status(p->call) == RPC_OK)
 		programs_note_begun(host_of(p)->programs, p->id, p->caller.uid);
-	rpc_relay_reply(p->errand->call, p->call);
+	if (was_cut(p))
+		rpc_call_fail(p->errand->call, RPC_UNAVAILABLE, host_ended_text);
+	else
+		rpc_relay_reply(p->errand->call, p->call);
 }
 
 static int send_instead(struct passage *p)
@@ -176,6 +194,8 @@ static void pass_messages(struct passage *p)
 	}
 	if (r)
 		rpc_call_finish(p->errand->call, RPC_UNAVAILABLE, "the answer was not taken");
+	else if (was_cut(p))
+		rpc_call_finish(p->errand->call, RPC_UNAVAILABLE, host_ended_text);
 	else
 		rpc_relay_end(p->errand->call, p->call);
 }
@@ -208,5 +228,7 @@ void passing_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void 
 {
 	struct host_service *h = context;
 
+	if (begins_something(rpc_call_get_method(call)) && host_refuse_at_end(call, h))
+		return;
 	errand_start(ERRAND_PASSING, &h->service, call, bytes, n, work);
 }

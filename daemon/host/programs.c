@@ -209,6 +209,16 @@ uint64_t programs_await(struct programs *p, uint64_t id, int wait_ms)
 	return last;
 }
 
+size_t programs_count(struct programs *p)
+{
+	size_t n;
+
+	pthread_mutex_lock(&p->mutex);
+	n = p->n;
+	pthread_mutex_unlock(&p->mutex);
+	return n;
+}
+
 size_t programs_list_processes(void *context, struct machine_process *out, size_t max)
 {
 	struct programs *p = context;

@@ -77,6 +77,7 @@ int programs_copy(
 
 /* Waits until there is, or was, one with |id| or a later one, |wait_ms| at most. The id of the last one; 0: none yet. */
 uint64_t programs_await(struct programs *p, uint64_t id, int wait_ms);
+size_t programs_count(struct programs *p);
 
 /* The ids, pids, uids and names of the first |max| of them, by id: how many. For machine_config.list; |context| is a struct programs. */
 size_t programs_list_processes(void *context, struct machine_process *out, size_t max);

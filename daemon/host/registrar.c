@@ -255,13 +255,20 @@ int registrar_open(struct registrar *r, uv_loop_t *loop, int listener, struct pr
 	return error ? error : uv_poll_start(&r->poll, UV_READABLE, on_connection);
 }
 
-void registrar_close(struct registrar *r)
+void registrar_refuse(struct registrar *r)
 {
 	if (!r->loop || r->listener < 0)
 		return;
 	rest_end(&r->rest);
 	close(r->listener);
 	r->listener = -1;
+}
+
+void registrar_close(struct registrar *r)
+{
+	if (!r->loop)
+		return;
+	registrar_refuse(r);
 	uv_timer_stop(&r->patience);
 	while (r->first)
 		dismiss(r->first);

@@ -35,6 +35,9 @@ struct registrar {
  */
 int registrar_open(struct registrar *r, uv_loop_t *loop, int listener, struct programs *programs);
 
+/* Nobody else comes in; those that are there stay. Again: nothing. */
+void registrar_refuse(struct registrar *r);
+
 /* Forgets all programs. Again: nothing. */
 void registrar_close(struct registrar *r);
 

@@ -13,6 +13,7 @@
 #include "daemon/host/listener.h"
 
 #define MAX_LINE_BYTES 1024
+#define MAX_STOP_LIMIT_S 3600
 
 static int check_listen(const char *text)
 {
@@ -42,16 +43,33 @@ static int check_log_level(const char *text)
 	return log_level_parse(text, &level);
 }
 
-#define TEXT(key) #key, offsetof(struct settings, key)
+/* The number that |text| is, or -1. */
+static long parse_stop_limit(const char *text)
+{
+	char *end;
+	long n = strtol(text, &end, 10);
+
+	return isdigit((unsigned char)text[0]) && !*end && n <= MAX_STOP_LIMIT_S ? n : -1;
+}
+
+static int check_stop_limit(const char *text)
+{
+	return parse_stop_limit(text) < 0 ? -EINVAL : 0;
+}
+
+#define TEXT(key) 0, #key, offsetof(struct settings, key)
+/* One that only a restart changes. */
+#define FIXED(key) 1, #key, offsetof(struct settings, key)
 
 const struct setting settings_table[] = {
-	{TEXT(listen), "127.0.0.1:9021", "ADDRESS:PORT on loopback, or unix:PATH", check_listen,
-		"where the gRPC services of this machine's programs are served"},
-	{TEXT(web), "127.0.0.1:9022", "ADDRESS:PORT on loopback, unix:PATH, or none", check_web,
-		"where the web page, the HTTP API and the metrics are served"},
-	{TEXT(registry), "", "an absolute path, or nothing", check_path,
+	{FIXED(listen), "127.0.0.1:9021", "ADDRESS:PORT on loopback, or unix:PATH", check_listen,
+		"where the gRPC services of this machine's programs are served; a restart changes it"},
+	{FIXED(web), "127.0.0.1:9022", "ADDRESS:PORT on loopback, unix:PATH, or none", check_web,
+		"where the web page, the HTTP API and the metrics are served; a restart changes it"},
+	{FIXED(registry), "", "an absolute path, or nothing", check_path,
 		"the socket where servers announce their programs; nothing: registry.sock in "
-		"/run/proftap, or of another user than root in $XDG_RUNTIME_DIR/proftap"},
+		"/run/proftap, or of another user than root in $XDG_RUNTIME_DIR/proftap; a restart "
+		"changes it"},
 	{TEXT(operators), "proftap", "a group, or nothing", check_any,
 		"whose members may ask for every program, as root may; others for their own"},
 	{TEXT(log_dir), "", "an absolute path, or nothing", check_path,
@@ -60,6 +78,9 @@ const struct setting settings_table[] = {
 		"~/.local/state"},
 	{TEXT(log_level), "info", "error, warn, info or debug", check_log_level,
 		"how much is said on standard error, or in the journal"},
+	{TEXT(stop_limit_s), "60", "seconds, 0 to 3600", check_stop_limit,
+		"how long calls under way, such as captures, may go on when the daemon is told to "
+		"end; then they fail"},
 };
 const size_t n_settings = sizeof settings_table / sizeof *settings_table;
 
@@ -202,5 +223,24 @@ void settings_print(const struct settings *s, FILE *out)
 
 		fprintf(out, "%s# %s\n# (%s; default \"%s\")\n%s = %s\n", i ? "\n" : "", row->help,
 			row->form, row->default_text, row->key, (const char *)s + row->offset);
+	}
+}
+
+int64_t settings_get_stop_limit_ms(const struct settings *s)
+{
+	return (int64_t)parse_stop_limit(s->stop_limit_s) * 1000;
+}
+
+void settings_keep_fixed(struct settings *read, const struct settings *now,
+	void (*on_kept)(const struct setting *row))
+{
+	for (size_t i = 0; i < n_settings; i++) {
+		const struct setting *row = &settings_table[i];
+		const char *text = (const char *)now + row->offset;
+
+		if (!row->is_fixed || strcmp(text_of(read, row), text) == 0)
+			continue;
+		strcpy(text_of(read, row), text);
+		on_kept(row);
 	}
 }

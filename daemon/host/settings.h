@@ -7,6 +7,7 @@
 #define DAEMON_SETTINGS_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct diag;
@@ -22,9 +23,11 @@ struct settings {
 	char operators[SETTINGS_TEXT_BYTES]; /* a group; "": none */
 	char log_dir[SETTINGS_TEXT_BYTES]; /* a path; "": see its row */
 	char log_level[SETTINGS_TEXT_BYTES];
+	char stop_limit_s[SETTINGS_TEXT_BYTES]; /* a number */
 };
 
 struct setting {
+	int is_fixed; /* a reload does not change it */
 	const char *key;
 	size_t offset; /* of its text in struct settings */
 	const char *default_text;
@@ -46,6 +49,15 @@ int settings_set(struct settings *s, const char *key, const char *value, struct 
  * it was.
  */
 int settings_load(struct settings *s, const char *path, struct diag *d);
+
+/* How long captures may go on when the daemon is told to end. */
+int64_t settings_get_stop_limit_ms(const struct settings *s);
+
+/*
+ * Of a reload: makes the fixed ones of |read| what they are in |now|, and tells |on_kept| of each that was to be another.
+ */
+void settings_keep_fixed(struct settings *read, const struct settings *now,
+	void (*on_kept)(const struct setting *row));
 
 /* As a file that would be read as |s|, each key with its help. */
 void settings_print(const struct settings *s, FILE *out);

@@ -19,6 +19,16 @@ def registry_path(t):
     return t.dir / "runtime" / "proftap" / "registry.sock"
 
 
+def list_programs(t, port, user=None):
+    """{pid: its row}, as |user| sees them."""
+    program = t.public_proftap() if user else PROFTAP
+    listing = t.keep(Process("proftap list", [program, "list", f"127.0.0.1:{port}", "--json"], user=user))
+    equal(listing.wait(), 0, f"proftap list HOST: {listing.err}")
+    for thread in listing.threads:
+        thread.join()
+    return {row["pid"]: row for row in json.loads("".join(listing.out))["targets"]}
+
+
 class Host(Process):
     """proftapd --host, serving."""
 
@@ -32,14 +42,7 @@ class Host(Process):
         wait_until(lambda: any("serving on" in line for line in self.err), "the host daemon to serve")
 
     def list(self, user=None):
-        """{pid: its row}, as |user| sees them."""
-        program = self.case.public_proftap() if user else PROFTAP
-        listing = Process("proftap list", [program, "list", f"127.0.0.1:{self.port}", "--json"], user=user)
-        self.case.keep(listing)
-        equal(listing.wait(), 0, "proftap list HOST")
-        for thread in listing.threads:
-            thread.join()
-        return {row["pid"]: row for row in json.loads("".join(listing.out))["targets"]}
+        return list_programs(self.case, self.port, user)
 
     def await_pids(self, *pids, patience_s=10):
         wait_until(lambda: sorted(self.list()) == sorted(pids), f"processes {pids} to be listed", patience_s)
@@ -49,6 +52,6 @@ class Host(Process):
         return self.wait()
 
 
-def start_target(t, **env):
+def start_target(t, user=None, **env):
     """A target with a server, of this test's runtime directory."""
-    return t.keep(Target({**runtime(t), **env})).serve()
+    return t.keep(Target({**runtime(t), **env}, user=user)).serve()

@@ -141,14 +141,14 @@ def describe_threads(pid):
 class Process:
     """A child whose output is kept, line by line."""
 
-    def __init__(self, name, command, env=None, user=None, stdin=subprocess.DEVNULL):
+    def __init__(self, name, command, env=None, user=None, stdin=subprocess.DEVNULL, fds=()):
         if user is not None:
             command = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *command]
         self.name = name
         self.started = time.monotonic()
         self.popen = subprocess.Popen(
             [str(word) for word in command], env={**os.environ, **(env or {})}, stdin=stdin,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1)
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1, pass_fds=fds)
         self.pid = self.popen.pid
         self.out, self.err = [], []
         self.lines = queue.Queue()

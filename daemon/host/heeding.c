@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Signals; see heeding.h. */
+#include "daemon/host/heeding.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+
+#include "base/diag.h"
+#include "base/log.h"
+#include "daemon/host/invocation.h"
+#include "daemon/host/parts.h"
+#include "rpc/server.h"
+
+/* For answers that are whole, and on their way, when it ends. */
+#define GRACE_MS 1000
+/* Beyond the limit that the operator set. */
+#define STOPPING_MS 15000
+
+/* Ending. */
+
+/* The loop goes on meanwhile: a manager wants to hear from it. */
+static void finish_rpc(uv_work_t *work)
+{
+	struct host *h = work->data;
+	int64_t rest_ms = closing_get_rest_ms(&h->closing);
+
+	rpc_server_finish(h->rpc, (int)(rest_ms > GRACE_MS ? rest_ms : GRACE_MS));
+}
+
+static void on_finished(uv_work_t *work, int status)
+{
+	struct host *h = work->data;
+
+	(void)status;
+	registrar_close(&h->registrar);
+	web_close(&h->web);
+	uv_stop(&h->loop);
+}
+
+static void on_closed(void *context)
+{
+	struct host *h = context;
+
+	health_end(&h->service.service.health);
+	h->finish.data = h;
+	if (uv_queue_work(&h->loop, &h->finish, finish_rpc, on_finished))
+		uv_stop(&h->loop);
+}
+
+/* Programs stay known, and connections open: whoever has begun something may end it. */
+static void begin_end(struct host *h)
+{
+	int64_t limit_ms = settings_get_stop_limit_ms(&h->settings);
+
+	manager_say_stopping(&h->manager, limit_ms + STOPPING_MS);
+	atomic_store(&h->service.is_ending, 1);
+	door_close(&h->door);
+	registrar_refuse(&h->registrar);
+	socket_file_remove(&h->door_file);
+	socket_file_remove(&h->web_file);
+	socket_file_remove(&h->registry_file);
+	closing_begin(&h->closing, limit_ms, on_closed, h);
+}
+
+/* A second one means it. */
+static void on_end(uv_signal_t *handle, int number)
+{
+	struct host *h = handle->data;
+
+	log_info(LOG_LISTEN, "ending: %s", number == SIGTERM ? "SIGTERM" : "SIGINT");
+	if (h->closing.has_begun)
+		closing_hurry(&h->closing);
+	else
+		begin_end(h);
+}
+
+/* Settings, and reading them again. */
+
+void heeding_apply_settings(struct host *h)
+{
+	enum log_level level = LOG_LEVEL_INFO;
+
+	log_level_parse(h->settings.log_level, &level);
+	log_set_level(level);
+	operators_set(&h->operators, h->settings.operators);
+}
+
+static void on_kept(const struct setting *row)
+{
+	log_warn(LOG_LISTEN, "%s: it has changed, and counts from the next start on", row->key);
+}
+
+static void on_reload(uv_signal_t *handle, int number)
+{
+	struct host *h = handle->data;
+	struct settings read;
+	struct diag d = DIAG_INIT;
+
+	(void)number;
+	if (h->closing.has_begun)
+		return;
+	manager_say_reloading(&h->manager);
+	if (invocation_read(h->invocation, &read, &d)) {
+		log_error(LOG_LISTEN, "%s; the settings stay as they were", d.text);
+	} else {
+		settings_keep_fixed(&read, &h->settings, on_kept);
+		h->settings = read;
+		heeding_apply_settings(h);
+		log_info(LOG_LISTEN, "the settings were read again");
+	}
+	manager_say_ready(&h->manager);
+}
+
+static const struct {
+	int number;
+	uv_signal_cb heed;
+} heeded[] = {
+	{SIGTERM, on_end},
+	{SIGINT, on_end},
+	{SIGHUP, on_reload},
+};
+
+int heeding_open(struct host *h, struct diag *d)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && i < sizeof heeded / sizeof *heeded; i++) {
+		h->signals[i].data = h;
+		r = uv_signal_init(&h->loop, &h->signals[i]);
+		if (!r)
+			r = uv_signal_start(&h->signals[i], heeded[i].heed, heeded[i].number);
+	}
+	return r ? diag_set(d, r, "signals: %s", uv_strerror(r)) : 0;
+}

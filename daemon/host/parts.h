@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the host daemon is made of; for host.c and heeding.c. */
+#ifndef DAEMON_PARTS_H
+#define DAEMON_PARTS_H
+
+#include <uv.h>
+
+#include "daemon/door/door.h"
+#include "daemon/host/caller.h"
+#include "daemon/host/closing.h"
+#include "daemon/host/host_calls.h"
+#include "daemon/host/manager.h"
+#include "daemon/host/programs.h"
+#include "daemon/host/registrar.h"
+#include "daemon/host/settings.h"
+#include "daemon/kernel/socket_file.h"
+#include "daemon/web/web.h"
+
+struct invocation;
+struct rpc_server;
+
+struct host {
+	const struct invocation *invocation;
+	struct settings settings; /* as they count now */
+	struct host_service service;
+	struct operators operators;
+	struct programs programs;
+	struct registrar registrar;
+	struct door door;
+	struct socket_file door_file; /* if it listens on a path */
+	struct web web;
+	int web_listener; /* the web's, as long as that is open */
+	struct socket_file web_file; /* as door_file */
+	struct socket_file registry_file;
+	struct rpc_server *rpc;
+	uv_loop_t loop;
+	uv_signal_t signals[3];
+	uv_timer_t sampler;
+	struct manager manager;
+	struct closing closing;
+	uv_work_t finish;
+};
+
+#endif

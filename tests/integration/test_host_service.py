@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The host daemon as a service, and in the foreground: what its manager hears, its sockets, reading its settings again, its end."""
+import os
+import signal
+import socket
+import time
+import urllib.request
+
+from checks import contains, wait_in_time
+from fixture import (NOBODY, SESSION, check, equal, free_port, need_readable_tree, need_root, run, test, wait_until)
+from hosts import Host, list_programs, runtime, start_target
+from manager import Manager
+from processes import PROFTAPD, Process
+
+LONG_MS = 60000
+STOPPED = "the host daemon was told to end, and this did not end within its stop_limit_s"
+
+
+def begin(t, daemon, target):
+    """A capture through the daemon that has begun, and lasts until somebody ends it."""
+    capture = t.start_capture(f"127.0.0.1:{daemon.port}", LONG_MS, "-o", f"session_id={SESSION}")
+    target.ask("await 1")
+    return capture
+
+
+def await_pids(t, daemon, *targets):
+    pids = sorted(target.pid for target in targets)
+    wait_until(lambda: sorted(list_programs(t, daemon.port)) == pids, f"processes {pids} to be listed")
+
+
+def said(daemon, words):
+    return any(words in line for line in daemon.err)
+
+
+def await_end(daemon, code=0):
+    equal(daemon.wait(), code, f"exit status of the daemon: {daemon.err}")
+    for thread in daemon.threads:
+        thread.join()
+
+
+def is_refused(port):
+    with socket.socket() as s:
+        return s.connect_ex(("127.0.0.1", port)) != 0
+
+
+@test
+def it_serves_on_the_sockets_of_its_manager(t):
+    manager = Manager(t)
+    target = start_target(t)
+    daemon = manager.start()
+    await_pids(t, daemon, target)
+    capture = begin(t, daemon, target)
+    target.ask("burst 7")
+    equal(t.stop(target, capture).trace.count("burst"), 7, "spans")
+    manager.await_word("STATUS", "1 programs, 0 calls under way")
+    with urllib.request.urlopen(f"http://127.0.0.1:{manager.web_port}/healthz", timeout=20) as answer:
+        equal(answer.status, 200, "the status of /healthz")
+
+
+@test
+def it_needs_no_rights_for_that(t):
+    """As its unit has it: not root, and no capability."""
+    need_root()
+    need_readable_tree()
+    manager = Manager(t)
+    target = start_target(t)
+    daemon = manager.start(user=NOBODY)
+    await_pids(t, daemon, target)
+    capture = begin(t, daemon, target)
+    target.ask("burst 7")
+    equal(t.stop(target, capture).trace.count("burst"), 7, "spans")
+
+
+@test
+def a_watchdog_hears_that_it_lives(t):
+    """Also while it waits for a capture at its end."""
+    manager = Manager(t, env={"WATCHDOG_USEC": "200000"})
+    target = start_target(t)
+    daemon = manager.start()
+    manager.await_word("WATCHDOG", "1", 2)
+    await_pids(t, daemon, target)
+    capture = begin(t, daemon, target)
+    daemon.signal(signal.SIGTERM)
+    manager.await_word("STOPPING", "1")
+    manager.await_word("WATCHDOG", "1", len(manager.hears("WATCHDOG")) + 2)
+    t.stop(target, capture)
+    await_end(daemon)
+
+
+@test
+def a_capture_lives_through_a_reload(t):
+    manager = Manager(t, "log_level = info\n")
+    target = start_target(t)
+    daemon = manager.start()
+    await_pids(t, daemon, target)
+    capture = begin(t, daemon, target)
+    manager.config.write_text(f"log_level = info\nlisten = 127.0.0.1:{free_port()}\n")
+    daemon.signal(signal.SIGHUP)
+    manager.await_word("READY", "1", 2)
+    states = [key for heard in manager.heard for key in heard if key in ("READY", "RELOADING")]
+    equal(states, ["READY", "RELOADING", "READY"], "states")
+    check(int(manager.hears("RELOADING")[0]["MONOTONIC_USEC"]) <= time.monotonic_ns() // 1000, "the time of it")
+    wait_until(lambda: said(daemon, "the settings were read again"), "its words")
+    check(said(daemon, "listen: it has changed, and counts from the next start on"), f"its words: {daemon.err}")
+    target.ask("burst 7")
+    equal(t.stop(target, capture).trace.count("burst"), 7, "spans")
+
+
+@test
+def a_reload_changes_who_may_see_all(t):
+    need_root()
+    need_readable_tree()
+    manager = Manager(t, "operators =\n")
+    target = start_target(t)
+    daemon = manager.start()
+    await_pids(t, daemon, target)
+    equal(list_programs(t, daemon.port, user=NOBODY), {}, "what nobody sees of root's")
+    manager.config.write_text("operators = nogroup\n")
+    daemon.signal(signal.SIGHUP)
+    manager.await_word("READY", "1", 2)
+    equal(list(list_programs(t, daemon.port, user=NOBODY)), [target.pid], "what nobody sees as an operator")
+
+
+@test
+def wrong_settings_are_not_taken(t):
+    manager = Manager(t, "stop_limit_s = 30\n")
+    daemon = manager.start()
+    manager.config.write_text("# of today\nstop_limit_s = 40\n log_level = loud\n")
+    daemon.signal(signal.SIGHUP)
+    manager.await_word("READY", "1", 2)
+    wait_until(lambda: said(daemon, f'{manager.config}:3:14: log_level: bad value "loud": must be error, warn, info or '
+                                    "debug; the settings stay as they were"), "its words")
+    daemon.signal(signal.SIGTERM)
+    manager.await_word("EXTEND_TIMEOUT_USEC", "45000000")
+    await_end(daemon)
+
+
+@test
+def wrong_settings_are_no_start(t):
+    config = t.dir / "wrong.conf"
+    config.write_text("lissen = 127.0.0.1:9021\n")
+    daemon = t.keep(Process("proftapd", [PROFTAPD, "--host", "--config", config]))
+    await_end(daemon, 2)
+    equal("".join(daemon.err), f"proftapd: {config}:1:1: lissen: no such setting; the nearest known one is listen\n",
+          "its words")
+
+
+@test
+def a_capture_may_finish(t):
+    """And may be ended through the daemon, which knows the programs until then."""
+    host = Host(t)
+    target = start_target(t)
+    host.await_pids(target.pid)
+    capture = begin(t, host, target)
+    host.signal(signal.SIGTERM)
+    wait_until(lambda: is_refused(host.port), "the port to be closed")
+    target.ask("burst 7")
+    check(host.popen.poll() is None, "it did not wait")
+    capture.signal(signal.SIGINT)
+    equal(capture.finish().trace.count("burst"), 7, "spans")
+    await_end(host)
+
+
+@test
+def a_capture_that_takes_too_long_is_cut(t):
+    host = Host(t, "--stop_limit_s", 1)
+    target = start_target(t)
+    host.await_pids(target.pid)
+    capture = begin(t, host, target)
+    host.signal(signal.SIGTERM)
+    contains(capture.finish(1).stderr, STOPPED, "the reason")
+    await_end(host)
+    check(said(host, "1 calls did not end in time, and are given up"), f"the daemon's words: {host.err}")
+    equal(t.emit(target, 1, "burst 3").trace.count("burst"), 3, "spans of a capture without it")
+
+
+@test
+def who_asks_twice_does_not_wait(t):
+    host = Host(t)
+    target = start_target(t)
+    host.await_pids(target.pid)
+    capture = begin(t, host, target)
+    host.signal(signal.SIGTERM)
+    wait_until(lambda: is_refused(host.port), "the port to be closed")
+    host.signal(signal.SIGTERM)
+    contains(capture.finish(1).stderr, STOPPED, "the reason")
+    await_end(host)
+
+
+@test
+def its_manager_hears_how_long_the_end_may_take(t):
+    manager = Manager(t)
+    target = start_target(t)
+    daemon = manager.start("--stop_limit_s", 30)
+    await_pids(t, daemon, target)
+    capture = begin(t, daemon, target)
+    daemon.signal(signal.SIGTERM)
+    manager.await_word("STOPPING", "1")
+    equal(manager.hears("STOPPING")[0].get("EXTEND_TIMEOUT_USEC"), "45000000", "the time")
+    t.stop(target, capture)
+    await_end(daemon)
+
+
+@test
+def one_that_was_killed_finds_all_programs_again(t):
+    """Its manager keeps the sockets: the programs' servers are before the new one's door already."""
+    manager = Manager(t)
+    daemon = manager.start()
+    targets = [start_target(t) for _ in range(8)]
+    await_pids(t, daemon, *targets)
+    daemon.kill()
+    again = manager.start()
+    wait_in_time(lambda: len(list_programs(t, again.port)) == len(targets), "all programs to be there again", 1)
+    equal(sorted(list_programs(t, again.port)), sorted(target.pid for target in targets), "programs")
+
+
+@test
+def a_port_that_is_taken_is_no_start(t):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        daemon = t.keep(Process("proftapd", [PROFTAPD, "--host", "--config", "/dev/null", "--web", "none", "--listen",
+                                             f"127.0.0.1:{port}"], runtime(t)))
+        await_end(daemon, 1)
+        contains("".join(daemon.err), f"127.0.0.1:{port}: in use: is there a host daemon already?", "its words")
+
+
+@test
+def a_user_may_have_one_in_the_foreground(t):
+    """With its sockets below $XDG_RUNTIME_DIR, and for that user's programs."""
+    need_root()
+    need_readable_tree()
+    folder = t.dir / "home"
+    folder.mkdir()
+    os.chown(folder, NOBODY, NOBODY)
+    port = free_port()
+    env = {"XDG_RUNTIME_DIR": str(folder)}
+    daemon = t.keep(Process("proftapd", [PROFTAPD, "--host", "--config", "/dev/null", "--web", "none", "--listen",
+                                         f"127.0.0.1:{port}"], env, user=NOBODY))
+    wait_until(lambda: said(daemon, f"serving on 127.0.0.1:{port}, web none, registry unix:{folder}/proftap/registry.sock"),
+               "it to serve")
+    target = start_target(t, user=NOBODY, **env)
+    wait_until(lambda: list(list_programs(t, port, user=NOBODY)) == [target.pid], "its program to be listed")
+    capture = t.start_capture(f"127.0.0.1:{port}", LONG_MS, "-o", f"session_id={SESSION}", user=NOBODY,
+                              program=t.public_proftap(), log_dir=t.public_dir("out"))
+    target.ask("await 1", "burst 7")
+    equal(t.stop(target, capture).trace.count("burst"), 7, "spans")
+
+
+if __name__ == "__main__":
+    run()
