@@ -17,3 +17,13 @@ AC_DEFUN([PTAP_PROG], [
 	AC_PATH_PROG([$1], [$2], [no])
 	AS_IF([test "$$1" = no], [AC_MSG_ERROR([$2: not found; install $3])])
 ])
+
+# PTAP_SYSTEMD_DIR(VARIABLE, FOLDER, HELP)
+# A directory of systemd's: --with-VARIABLE=DIR; without it PREFIX/lib/FOLDER, where systemd looks below /usr and /usr/local;
+# below /usr what systemd's pkg-config file says, which distributions change. Sets VARIABLE, to `no` when it was forbidden.
+AC_DEFUN([PTAP_SYSTEMD_DIR], [
+	AC_ARG_WITH([$1], [AS_HELP_STRING([--with-$1=DIR], [$3 @<:@PREFIX/lib/$2@:>@])],
+		[$1=$withval], [$1='${prefix}/lib/$2'
+		AS_IF([test "$prefix" = /usr], [PKG_CHECK_VAR([PTAP_$1], [systemd], [$1], [$1=$PTAP_$1])])])
+	AC_SUBST([$1])
+])

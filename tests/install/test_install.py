@@ -5,6 +5,7 @@ it, started, and captured with the installed programs; `make uninstall` leaves n
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,9 @@ from fixture import (SANITIZERS, check, contains, equal, find_proftapd, run, tes
                      wait_until)
 from processes import TOP_BUILD, Capture, Process  # noqa: E402
 
+UNITS = ("proftapd.service", "proftapd.socket", "proftapd-registry.socket", "proftapd-web.socket")
+# Of ten, as systemd-analyze security says it; it is told tenths.
+MAX_EXPOSURE = 30
 SANITIZE = {"address": ["-fsanitize=address,undefined"], "thread": ["-fsanitize=thread"]}
 COMPILERS = (("c", os.environ.get("CC", "cc"), "-std=gnu99"),
              ("c++", os.environ.get("CXX", "c++"), "-std=gnu++11"))
@@ -98,7 +102,8 @@ def check_whole(prefix):
                     "include/proftap/error.h", "share/man/man1/proftap.1",
                     "share/man/man8/proftapd.8", "share/man/man3/proftap.h.3", "share/man/man3/proftap.hpp.3",
                     "share/man/man7/proftap-errors.7",
-                    "share/bash-completion/completions/proftap"):
+                    "share/bash-completion/completions/proftap", "lib/sysusers.d/proftap.conf",
+                    "lib/tmpfiles.d/proftap.conf", *(f"lib/systemd/system/{unit}" for unit in UNITS)):
         find(prefix, pattern)
     check(not any(name.endswith(".a") for name in files), f"a static archive in {files}")
     for name in ("bin/proftap", "sbin/proftapd", "lib*/**/libproftap.so.1"):
@@ -111,12 +116,35 @@ def check_whole(prefix):
         check(f"share/man/man1/proftap-{command}.1" in files, f"no page for {command} in {files}")
 
 
+def systemd(program, *words, stdin=""):
+    """What it says, and it says that all is well. None where systemd is not installed."""
+    if not shutil.which(program):
+        return None
+    done = subprocess.run([program, *words], input=stdin, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, env=clean_environment(SYSTEMD_PAGER=""))
+    equal(done.returncode, 0, f"{program} {words}: {done.stdout}")
+    return done.stdout
+
+
+def check_units(prefix):
+    """What systemd says of them before it starts anything; nothing of this machine is changed."""
+    folder = prefix / "lib/systemd/system"
+    said = systemd("systemd-analyze", "verify", "--man=no", *(folder / unit for unit in UNITS))
+    equal(said or "", "", "what systemd-analyze verify says")
+    systemd("systemd-analyze", "security", "--offline=true", f"--threshold={MAX_EXPOSURE}", folder / "proftapd.service")
+    users = systemd("systemd-sysusers", "--dry-run", f"--root={prefix}", "-",
+                    stdin=(prefix / "lib/sysusers.d/proftap.conf").read_text())
+    contains(users or "Creating user 'proftap'", "Creating user 'proftap'", "what systemd-sysusers would do")
+    contains((folder / "proftapd.service").read_text(), f"ExecStart={prefix}/sbin/proftapd --host\n", "the service")
+
+
 @test
 def what_is_installed_under_a_prefix_works(t):
     prefix = t.dir / "prefix"
     make("install", f"prefix={prefix}")
     installed = list_files(prefix)
     check_whole(prefix)
+    check_units(prefix)
     programs = [build(prefix, *compiler) for compiler in COMPILERS]
     for program in programs:
         capture_program(t, prefix, program)
