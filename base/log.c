@@ -8,6 +8,7 @@
 #include <string.h>
 
 static const char *const area_names[N_LOG_AREAS] = {
+	[LOG_AUDIT] = "audit",
 	[LOG_CAPTURE] = "capture",
 	[LOG_CLIENT] = "client",
 	[LOG_COLLECT] = "collect",
@@ -43,10 +44,10 @@ void log_set_level(enum log_level level)
 	state.level = level;
 }
 
-void log_to_stderr(enum log_level level, enum log_area area, const char *text, void *context)
+void log_to_stderr(const struct log_message *message, void *context)
 {
-	(void)level;
-	fprintf(stderr, "%s: %s: %s\n", (const char *)context, log_area_get_name(area), text);
+	fprintf(stderr, "%s: %s: %s\n", (const char *)context, log_area_get_name(message->area),
+		message->text);
 }
 
 int log_level_parse(const char *text, enum log_level *out)
@@ -65,15 +66,42 @@ const char *log_area_get_name(enum log_area area)
 	return (unsigned int)area < N_LOG_AREAS ? area_names[area] : "?";
 }
 
-void log_write(enum log_level level, enum log_area area, const char *format, ...)
+static int is_wanted(enum log_level level, enum log_area area)
+{
+	return state.sink && (level <= state.level || area == LOG_AUDIT);
+}
+
+static void write_to_sink(struct log_message *message, const char *format, va_list ap)
 {
 	char text[1024];
+
+	vsnprintf(text, sizeof text, format, ap);
+	message->text = text;
+	state.sink(message, state.context);
+}
+
+void log_write(enum log_level level, enum log_area area, const char *format, ...)
+{
+	struct log_message message = {.level = level, .area = area};
 	va_list ap;
 
-	if (!state.sink || level > state.level)
+	if (!is_wanted(level, area))
 		return;
 	va_start(ap, format);
-	vsnprintf(text, sizeof text, format, ap);
+	write_to_sink(&message, format, ap);
 	va_end(ap);
-	state.sink(level, area, text, state.context);
+}
+
+void log_write_fields(enum log_level level, enum log_area area, const struct log_field *fields,
+	size_t n_fields, const char *format, ...)
+{
+	struct log_message message = {
+		.level = level, .area = area, .fields = fields, .n_fields = n_fields};
+	va_list ap;
+
+	if (!is_wanted(level, area))
+		return;
+	va_start(ap, format);
+	write_to_sink(&message, format, ap);
+	va_end(ap);
 }

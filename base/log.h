@@ -9,6 +9,8 @@
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
+#include <stddef.h>
+
 enum log_level {
 	LOG_LEVEL_ERROR,
 	LOG_LEVEL_WARN,
@@ -18,6 +20,7 @@ enum log_level {
 
 /* Who speaks. The names are in log.c. */
 enum log_area {
+	LOG_AUDIT, /* who asked for what: said at every level */
 	LOG_CAPTURE,
 	LOG_CLIENT,
 	LOG_COLLECT,
@@ -28,14 +31,29 @@ enum log_area {
 	N_LOG_AREAS,
 };
 
-typedef void log_sink(enum log_level level, enum log_area area, const char *text, void *context);
+/* What a message says for machines, too. */
+struct log_field {
+	const char *name; /* capital letters, digits and '_' */
+	const char *value;
+};
+
+struct log_message {
+	enum log_level level;
+	enum log_area area;
+	const char *text;
+	const struct log_field *fields;
+	size_t n_fields;
+};
+
+/* |message| and what it points to are valid until it returns. */
+typedef void log_sink(const struct log_message *message, void *context);
 
 /* NULL: silence. The sink may be called from several threads at a time. */
 void log_set_sink(log_sink *sink, void *context);
 void log_set_level(enum log_level level); /* default: LOG_LEVEL_WARN */
 
 /* A sink for programs: "proftapd: rpc: text" on standard error; |context| is the program's name. */
-void log_to_stderr(enum log_level level, enum log_area area, const char *text, void *context);
+void log_to_stderr(const struct log_message *message, void *context);
 
 /* "error", "warn", "info" or "debug" (the value of PROFTAP_LOG). 0 or -EINVAL. */
 int log_level_parse(const char *text, enum log_level *out);
@@ -43,6 +61,10 @@ const char *log_area_get_name(enum log_area area);
 
 void log_write(enum log_level level, enum log_area area, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* With fields, for sinks that have a place for them. */
+void log_write_fields(enum log_level level, enum log_area area, const struct log_field *fields,
+	size_t n_fields, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 #define log_error(area, ...) log_write(LOG_LEVEL_ERROR, area, __VA_ARGS__)
 #define log_warn(area, ...) log_write(LOG_LEVEL_WARN, area, __VA_ARGS__)

@@ -9,12 +9,12 @@
 
 static const int priorities[] = {LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG};
 
-void journal_write(enum log_level level, enum log_area area, const char *text, void *context)
+void journal_write(const struct log_message *m, void *context)
 {
 	struct target *t = context;
+	const char *area = log_area_get_name(m->area);
 
-	if (level <= LOG_LEVEL_WARN && t->arena)
-		snprintf(t->arena->message, sizeof t->arena->message, "%s: %s",
-			log_area_get_name(area), text);
-	syslog(LOG_DAEMON | priorities[level], "%s: %s", log_area_get_name(area), text);
+	if (m->level <= LOG_LEVEL_WARN && t->arena)
+		snprintf(t->arena->message, sizeof t->arena->message, "%s: %s", area, m->text);
+	syslog(LOG_DAEMON | priorities[m->level], "%s: %s", area, m->text);
 }

@@ -6,6 +6,6 @@
 #include "base/log.h"
 
 /* A log sink. |context|: the struct target, where the library's ptap_last_error() finds errors and warnings, too. */
-void journal_write(enum log_level level, enum log_area area, const char *text, void *context);
+void journal_write(const struct log_message *message, void *context);
 
 #endif

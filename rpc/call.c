@@ -85,6 +85,15 @@ void call_send_answer(
 		grpc_byte_buffer_destroy(message);
 }
 
+void call_note_answer(struct rpc_call *call, enum rpc_status status, const char *text)
+{
+	const struct rpc_server_config *config = call->host->config;
+
+	atomic_store(&call->is_answered, true);
+	if (config->on_answer)
+		config->on_answer(call, status, text, config->context);
+}
+
 /* Giving up. */
 
 void rpc_call_set_on_cancel(
@@ -295,6 +304,21 @@ void rpc_call_get_host(const struct rpc_call *call, char *out, size_t n)
 	if (colon && !memchr(colon, ']', n_text - (size_t)(colon - text)))
 		n_text = (size_t)(colon - text);
 	snprintf(out, n, "%.*s", (int)n_text, text);
+}
+
+void rpc_call_set_note(struct rpc_call *call, void *note)
+{
+	call->note = note;
+}
+
+void *rpc_call_get_note(const struct rpc_call *call)
+{
+	return call->note;
+}
+
+uint64_t rpc_call_get_bytes(const struct rpc_call *call)
+{
+	return call->n_bytes;
 }
 
 int64_t rpc_call_get_deadline_ns(const struct rpc_call *call)

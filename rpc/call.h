@@ -58,6 +58,8 @@ struct rpc_call {
 	void (*on_cancel)(struct rpc_call *, void *);
 	void *on_cancel_context;
 	atomic_bool is_answered; /* set by whoever answers */
+	void *note; /* the handler's */
+	uint64_t n_bytes; /* of messages; the writer's */
 	bool is_closed; /* server's thread */
 	bool is_begun; /* its head is sent; the writer's, and after STREAM_FINISHING the server's thread's */
 	_Atomic uint32_t stream; /* STREAM_; a futex */
@@ -82,6 +84,8 @@ void call_start_batch(struct rpc_call *call, const grpc_op *ops, size_t n, struc
  */
 void call_send_answer(
 	struct rpc_call *call, grpc_byte_buffer *message, enum rpc_status status, const char *text);
+/* To be said before the answer is sent, since the call may be gone afterwards: |status| is what it will be. */
+void call_note_answer(struct rpc_call *call, enum rpc_status status, const char *text);
 /* Asks for the client's next message. Server's thread. */
 void call_receive(struct rpc_call *call);
 /* An event has been handled. Server's thread; it may free the call. */

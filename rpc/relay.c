@@ -48,7 +48,8 @@ void rpc_relay_reply(struct rpc_call *to, struct rpc_pending *from)
 	} else if (!rpc_pending_has_message(from)) {
 		rpc_call_fail(to, RPC_INTERNAL, "the other server sent no answer");
 	} else {
-		atomic_store(&to->is_answered, true);
+		to->n_bytes += rpc_pending_get_bytes(from);
+		call_note_answer(to, RPC_OK, "");
 		call_send_answer(to, take_message(from), RPC_OK, "");
 	}
 }

@@ -66,6 +66,9 @@ struct rpc_server_config {
 	size_t n_methods;
 	void *context; /* passed to every handler */
 	void (*unknown)(const char *path, void *context); /* NULL ok: a method nobody knows */
+	/* NULL ok: each call, as it is answered, by whoever answers it; |call| is valid until it returns. */
+	void (*on_answer)(
+		struct rpc_call *call, enum rpc_status status, const char *text, void *context);
 };
 
 /*
@@ -103,6 +106,13 @@ void rpc_call_get_target(const struct rpc_call *call, char *out, size_t n);
 
 /* The host that the client connected to, as it calls it (":authority"), without a port, into |out|: cut to |n| bytes. */
 void rpc_call_get_host(const struct rpc_call *call, char *out, size_t n);
+
+/* What the handler's side wants to find again, on_answer for one; NULL at first. */
+void rpc_call_set_note(struct rpc_call *call, void *note);
+void *rpc_call_get_note(const struct rpc_call *call);
+
+/* Of the messages that were sent so far, the answer included. */
+uint64_t rpc_call_get_bytes(const struct rpc_call *call);
 
 /* The deadline the client gave: CLOCK_MONOTONIC ns, or INT64_MAX for none. */
 int64_t rpc_call_get_deadline_ns(const struct rpc_call *call);

@@ -47,7 +47,7 @@ void rpc_call_finish(struct rpc_call *call, enum rpc_status status, const char *
 {
 	call->status = status;
 	call->text = strdup(text);
-	atomic_store(&call->is_answered, true);
+	call_note_answer(call, status, text);
 	/* An error does not wait behind a message that the client may never take. */
 	if (status != RPC_OK && atomic_load(&call->stream) & STREAM_WRITING)
 		grpc_call_cancel_with_status(call->grpc, (grpc_status_code)status, text, NULL);
@@ -90,6 +90,7 @@ void stream_send_message(struct rpc_call *call, grpc_byte_buffer *message)
 	ops[n].op = GRPC_OP_SEND_MESSAGE;
 	ops[n++].data.send_message.send_message = message;
 	call->is_begun = true;
+	call->n_bytes += grpc_byte_buffer_length(message);
 	call->n_events_due++;
 	atomic_fetch_or(&call->stream, STREAM_WRITING);
 	call_start_batch(call, ops, n, &call->wrote);

@@ -49,7 +49,8 @@ void rpc_call_reply(struct rpc_call *call, struct chunks *message)
 	else
 		buffer = message_take_chunks(message);
 	if (buffer) {
-		atomic_store(&call->is_answered, true);
+		call->n_bytes += bytes;
+		call_note_answer(call, RPC_OK, "");
 		call_send_answer(call, buffer, RPC_OK, "");
 	} else if (!error && bytes > MAX_REPLY_BYTES) {
 		refuse_large_reply(call, bytes);

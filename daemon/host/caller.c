@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <netinet/in.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,17 +18,38 @@
 #define MAX_GROUPS 256
 #define NAMES_BYTES 16384
 
-static int find_uid(int fd, uid_t *uid)
+static int know_unix(struct caller *c, int fd)
+{
+	pid_t pid;
+	int r = unix_peer_identify(fd, &pid, &c->uid);
+
+	if (!r)
+		snprintf(c->peer, sizeof c->peer, "process %d, SO_PEERCRED", (int)pid);
+	return r ? -EACCES : 0;
+}
+
+static unsigned find_port(int fd)
+{
+	struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
+	socklen_t n = sizeof address;
+
+	getpeername(fd, (struct sockaddr *)&address, &n);
+	/* The same place in both families. */
+	return ntohs(((const struct sockaddr_in *)&address)->sin_port);
+}
+
+int caller_know(struct caller *c, int fd)
 {
 	struct sockaddr_storage address;
 	socklen_t n = sizeof address;
-	pid_t pid;
 
+	memset(c, 0, sizeof *c);
 	if (getsockname(fd, (struct sockaddr *)&address, &n))
 		return -EACCES;
 	if (address.ss_family == AF_UNIX)
-		return unix_peer_identify(fd, &pid, uid) ? -EACCES : 0;
-	return peer_find_uid(fd, uid) == PEER_KNOWN ? 0 : -EACCES;
+		return know_unix(c, fd);
+	snprintf(c->peer, sizeof c->peer, "loopback port %u, sock_diag", find_port(fd));
+	return peer_find_uid(fd, &c->uid) == PEER_KNOWN ? 0 : -EACCES;
 }
 
 /* 1 when the user |uid| is in the group called |name|, by the machine's own lists. */
@@ -77,7 +99,7 @@ static int is_operator(uid_t uid, struct operators *o)
 
 int caller_identify(struct caller *c, int fd, struct operators *operators)
 {
-	int r = find_uid(fd, &c->uid);
+	int r = caller_know(c, fd);
 
 	c->may_all = !r && (c->uid == 0 || is_operator(c->uid, operators));
 	return r;

@@ -24,7 +24,11 @@ void operators_set(struct operators *o, const char *group);
 struct caller {
 	uid_t uid;
 	int may_all; /* root, and members of the operators' group */
+	char peer[64]; /* for people: the other end, and how its uid is known; "": nobody looked */
 };
+
+/* The same without |may_all|, for which the machine's lists of users are read. */
+int caller_know(struct caller *c, int fd);
 
 /* Of the connection |fd|, by loopback or a unix socket: 0, or -EACCES when the kernel does not know whose it is. */
 int caller_identify(struct caller *c, int fd, struct operators *operators);

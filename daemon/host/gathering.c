@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "daemon/calls/errand.h"
+#include "daemon/host/audit.h"
 #include "daemon/host/choice.h"
 #include "daemon/host/ensemble.h"
 #include "daemon/host/host_calls.h"
@@ -73,8 +74,10 @@ static int add_all(struct gathering *g, const struct meant *m, int emit_xspace)
 	}
 	if (refuse_number(g->errand, n, emit_xspace))
 		return -1;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		audit_note_target(g->errand->call, chosen[i]);
 		ensemble_add(&g->ensemble, h->programs, chosen[i]);
+	}
 	return 0;
 }
 
@@ -203,6 +206,7 @@ void gathering_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, voi
 {
 	struct host_service *h = context;
 
+	audit_begin(call, bytes, n);
 	if (host_refuse_at_end(call, h))
 		return;
 	errand_start(ERRAND_RECORDING, &h->service, call, bytes, n, work);

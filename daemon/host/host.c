@@ -11,8 +11,10 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/log.h"
+#include "daemon/host/audit.h"
 #include "daemon/host/caller.h"
 #include "daemon/host/heeding.h"
+#include "daemon/host/host_log.h"
 #include "daemon/host/listener.h"
 #include "daemon/host/parts.h"
 #include "daemon/host/registry_place.h"
@@ -40,6 +42,7 @@ static int start_rpc(struct host *h, struct diag *d)
 		.methods = host_methods,
 		.n_methods = n_host_methods,
 		.context = &h->service,
+		.on_answer = audit_on_answer,
 	};
 
 	return h->rpc ? 0 : rpc_server_new(&config, &h->rpc, d);
@@ -228,7 +231,7 @@ int host_run(const struct invocation *invocation, const struct settings *setting
 	static struct host h;
 	struct diag d = DIAG_INIT;
 
-	log_set_sink(log_to_stderr, (void *)"proftapd");
+	host_log_open();
 	self_raise_limits();
 	self_ignore_signals();
 	set_allocator();

@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "daemon/calls/errand.h"
 #include "daemon/host/appending.h"
+#include "daemon/host/audit.h"
 #include "daemon/host/caller.h"
 #include "daemon/host/host_calls.h"
 #include "daemon/host/meant.h"
@@ -68,6 +69,12 @@ static int begins_something(const struct rpc_method *method)
 	return begins_session(method) || is_in(method, paths);
 }
 
+/* Who looks at a program often does no more than look. */
+static int is_audited(const struct rpc_method *method)
+{
+	return strcmp(method->path, SERVICE_V1 "Status") != 0;
+}
+
 static const struct program *find_last_begun(const struct meant *m)
 {
 	const struct program *last = NULL;
@@ -94,6 +101,8 @@ static int choose(struct passage *p)
 		chosen = find_last_begun(&meant);
 	if (!chosen)
 		chosen = meant_choose(&meant, p->errand);
+	if (chosen)
+		audit_note_target(p->errand->call, chosen);
 	p->caller = meant.caller;
 	p->id = chosen ? chosen->id : 0;
 	meant_deinit(&meant);
@@ -228,6 +237,8 @@ void passing_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void 
 {
 	struct host_service *h = context;
 
+	if (is_audited(rpc_call_get_method(call)))
+		audit_begin(call, bytes, n);
 	if (begins_something(rpc_call_get_method(call)) && host_refuse_at_end(call, h))
 		return;
 	errand_start(ERRAND_PASSING, &h->service, call, bytes, n, work);

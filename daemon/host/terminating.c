@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "daemon/calls/errand.h"
+#include "daemon/host/audit.h"
 #include "daemon/host/choice.h"
 #include "daemon/host/host_calls.h"
 #include "daemon/host/meant.h"
@@ -76,12 +77,16 @@ static void terminate(struct errand *e, const struct meant *m)
 {
 	_cleanup_free_ const struct program **chosen = calloc(m->n_programs + 1, sizeof *chosen);
 	struct diag d = DIAG_INIT;
+	size_t n;
 
 	if (!chosen) {
 		reply_no_memory(e->call);
 		return;
 	}
-	ask_all(e, chosen, choice_make_all(m->programs, m->n_programs, m->text, chosen, &d));
+	n = choice_make_all(m->programs, m->n_programs, m->text, chosen, &d);
+	for (size_t i = 0; i < n; i++)
+		audit_note_target(e->call, chosen[i]);
+	ask_all(e, chosen, n);
 	reply_empty(e->call);
 }
 
@@ -104,5 +109,6 @@ void terminating_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, v
 {
 	struct host_service *h = context;
 
+	audit_begin(call, bytes, n);
 	errand_start(ERRAND_PASSING, &h->service, call, bytes, n, work);
 }

@@ -81,6 +81,7 @@ void web_get_caller(const struct http_exchange *x, struct caller *out)
 {
 	const struct http_peer *peer = http_get_peer(x);
 
+	out->peer[0] = '\0';
 	out->uid = peer->uid;
 	out->may_all = peer->is_operator;
 }

@@ -19,11 +19,11 @@ static struct access access_of_target;
 static unsigned n_lines;
 static char line[200];
 
-static void sink(enum log_level level, enum log_area area, const char *text, void *context)
+static void sink(const struct log_message *message, void *context)
 {
-	(void)level, (void)area, (void)context;
+	(void)context;
 	n_lines++;
-	strncpy(line, text, sizeof line - 1);
+	strncpy(line, message->text, sizeof line - 1);
 }
 
 static void setup(void)

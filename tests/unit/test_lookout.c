@@ -23,12 +23,11 @@ static struct source *sources[] = {&source};
 static char said[512];
 static int n_said;
 
-static void hear(enum log_level level, enum log_area area, const char *text, void *unused)
+static void hear(const struct log_message *message, void *unused)
 {
-	(void)area;
 	(void)unused;
-	ck_assert_int_le(level, LOG_LEVEL_WARN);
-	snprintf(said, sizeof said, "%s", text);
+	ck_assert_int_le(message->level, LOG_LEVEL_WARN);
+	snprintf(said, sizeof said, "%s", message->text);
 	n_said++;
 }
 

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The audit's lines; see audit.h. */
+#include "daemon/host/audit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "daemon/calls/service.h"
+#include "daemon/host/programs.h"
+#include "daemon/message/message_text.h"
+#include "proftap/v1/profiler.pb-c.h"
+#include "tsl/profiler/protobuf/profiler_service.pb-c.h"
+
+/* systemd's catalogue knows messages by such a number: journalctl MESSAGE_ID=… */
+#define MESSAGE_ID "e57064807e3e40929c3a1f7438727385"
+
+static const struct {
+	const char *path;
+	const ProtobufCMessageDescriptor *request;
+} requests[] = {
+	{SERVICE_PROFILER "ContinuousProfiling", &tensorflow__profile_request__descriptor},
+	{SERVICE_PROFILER "Monitor", &tensorflow__monitor_request__descriptor},
+	{SERVICE_PROFILER "Profile", &tensorflow__profile_request__descriptor},
+	{SERVICE_PROFILER "StartContinuousProfiling", &tensorflow__profile_request__descriptor},
+	{SERVICE_PROFILER "Terminate", &tensorflow__terminate_request__descriptor},
+	{SERVICE_V1 "Capture", &proftap__v1__capture_request__descriptor},
+	{SERVICE_V1 "Snapshot", &proftap__v1__snapshot_request__descriptor},
+	{SERVICE_V1 "Start", &proftap__v1__start_request__descriptor},
+	{SERVICE_V1 "Stop", &proftap__v1__stop_request__descriptor},
+};
+
+static void describe_request(struct audit *a, const char *path, const uint8_t *bytes, size_t n)
+{
+	ProtobufCMessage *message = NULL;
+
+	for (size_t i = 0; !message && i < sizeof requests / sizeof *requests; i++)
+		if (strcmp(path, requests[i].path) == 0)
+			message = protobuf_c_message_unpack(requests[i].request, NULL, n, bytes);
+	if (!message)
+		return;
+	message_text_write(message, a->options, sizeof a->options);
+	protobuf_c_message_free_unpacked(message, NULL);
+}
+
+void audit_begin(struct rpc_call *call, const uint8_t *bytes, size_t n)
+{
+	const char *path = rpc_call_get_method(call)->path;
+	struct audit *a = calloc(1, sizeof *a);
+
+	if (!a) {
+		log_error(LOG_AUDIT, "%s: out of memory", path);
+		return;
+	}
+	a->what = strrchr(path, '/') + 1;
+	a->begun_ns = monotonic_ns();
+	a->is_caller_known = !caller_know(&a->caller, rpc_call_get_connection(call));
+	describe_request(a, path, bytes, n);
+	rpc_call_set_note(call, a);
+}
+
+void audit_add_target(struct audit *a, const struct program *program)
+{
+	size_t n = strlen(a->target);
+
+	snprintf(a->target + n, sizeof a->target - n, "%s%.64s (%d)", n ? ", " : "",
+		program->status.name, (int)program->pid);
+}
+
+void audit_note_target(const struct rpc_call *call, const struct program *program)
+{
+	struct audit *a = rpc_call_get_note(call);
+
+	if (a)
+		audit_add_target(a, program);
+}
+
+void audit_on_answer(struct rpc_call *call, enum rpc_status status, const char *text, void *context)
+{
+	struct audit *a = rpc_call_get_note(call);
+
+	(void)context;
+	if (!a)
+		return;
+	a->n_bytes = rpc_call_get_bytes(call);
+	a->result = rpc_status_name(status);
+	a->reason = text;
+	rpc_call_set_note(call, NULL);
+	audit_write(a);
+	free(a);
+}
+
+void audit_write(const struct audit *a)
+{
+	char uid[16] = "unknown";
+	char bytes[24];
+	char took[24];
+	const struct log_field fields[] = {
+		{"MESSAGE_ID", MESSAGE_ID},
+		{"PROFTAP_CALL", a->what},
+		{"PROFTAP_TARGET", a->target},
+		{"PROFTAP_UID", uid},
+		{"PROFTAP_PEER", a->caller.peer},
+		{"PROFTAP_OPTIONS", a->options},
+		{"PROFTAP_RESULT", a->result},
+		{"PROFTAP_REASON", a->reason},
+		{"PROFTAP_TOOK_MS", took},
+		{"PROFTAP_BYTES", bytes},
+	};
+
+	if (a->is_caller_known)
+		snprintf(uid, sizeof uid, "%u", (unsigned)a->caller.uid);
+	snprintf(bytes, sizeof bytes, "%" PRIu64, a->n_bytes);
+	snprintf(took, sizeof took, "%" PRId64, (monotonic_ns() - a->begun_ns) / NS_PER_MS);
+	log_write_fields(LOG_LEVEL_INFO, LOG_AUDIT, fields, sizeof fields / sizeof *fields,
+		"%s of %s by uid %s (%s): %s%s%.200s; %s bytes, %s ms%s%s", a->what,
+		a->target[0] ? a->target : "no program", uid, a->caller.peer, a->result,
+		a->reason[0] ? ": " : "", a->reason, bytes, took, a->options[0] ? "; " : "",
+		a->options);
+}

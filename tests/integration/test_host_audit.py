@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The host daemon's lines for the journal: a line for each thing that it was asked to do with a program, and fields."""
+import os
+import re
+import signal
+import socket
+import threading
+
+from calls import PROFILER, Calls, profile_request
+from checks import contains
+from fixture import SESSION, check, equal, need_namespaces, run, test, wait_until
+from hosts import Host, list_programs, registry_path, runtime, start_target
+from manager import Manager
+from processes import PROFTAP, PROFTAPD, Process
+
+LONG_MS = 60000
+LINE = re.compile(r"proftapd: audit: (?P<what>\w+) of (?P<target>.+) by uid (?P<uid>\d+) \((?P<peer>[^)]*)\): "
+                  r"(?P<result>[A-Z_]+)(?:: (?P<reason>.*))?; (?P<bytes>\d+) bytes, (?P<ms>\d+) ms(?:; (?P<options>.*))?\n")
+
+
+def read_lines(host):
+    return [match for line in host.err if (match := LINE.fullmatch(line))]
+
+
+def await_line(host, what, n=1):
+    """The nth one of that call."""
+    def find():
+        found = [line for line in read_lines(host) if line["what"] == what]
+        return len(found) >= n and found[n - 1]
+    return wait_until(find, f"line {n} about {what}")
+
+
+def serve(t, *options, n=1):
+    host = Host(t, *options)
+    targets = [start_target(t) for _ in range(n)]
+    host.await_pids(*(target.pid for target in targets))
+    return host, *targets
+
+
+def begin(t, host, target):
+    capture = t.start_capture(f"127.0.0.1:{host.port}", LONG_MS, "-o", f"session_id={SESSION}", "--target", target.pid)
+    target.ask("await 1")
+    return capture
+
+
+def proftap(t, *words):
+    process = t.keep(Process("proftap", [PROFTAP, *words]))
+    equal(process.wait(), 0, f"proftap {words}: {process.err}")
+
+
+@test
+def a_capture_has_a_line(t):
+    """Also where nothing else is said; and one only."""
+    host = Manager(t, "log_level = error\n").start()
+    target = start_target(t)
+    wait_until(lambda: list_programs(t, host.port), "the program to be listed")
+    capture = t.capture(f"127.0.0.1:{host.port}", 120)
+    line = await_line(host, "Capture")
+    equal((line["target"], line["uid"], line["result"], line["reason"]),
+          (f"target ({target.pid})", str(os.geteuid()), "OK", None), "the line")
+    check(re.fullmatch(r"loopback port \d+, sock_diag", line["peer"]), f"the peer: {line['peer']}")
+    check(int(line["bytes"]) >= capture.path.stat().st_size, f"bytes: {line['bytes']}")
+    check(120 <= int(line["ms"]) < LONG_MS, f"ms: {line['ms']}")
+    check("duration_ms=120" in line["options"].split(), f"options: {line['options']}")
+    host.signal(signal.SIGTERM)
+    equal(host.wait(), 0, "the daemon's end")
+    for thread in host.threads:
+        thread.join()
+    equal(len([line for line in read_lines(host) if line["what"] == "Capture"]), 1, "lines")
+
+
+@test
+def every_call_has_one(t):
+    host, target = serve(t)
+    words = [f"127.0.0.1:{host.port}", "--target", str(target.pid)]
+    proftap(t, "start", *words)
+    target.ask("await 1", "burst 5")
+    proftap(t, "snapshot", *words, "--log_dir", t.dir / "a")
+    target.ask("burst 3")
+    proftap(t, "stop", *words, "--log_dir", t.dir / "b")
+    with Calls(host) as calls:
+        calls.call(PROFILER + "Profile", profile_request(50))
+    proftap(t, "monitor", *words, "100", "--count", "1")
+    for what in ("Start", "Snapshot", "Stop", "Profile", "Monitor"):
+        line = await_line(host, what)
+        equal((line["target"], line["result"]), (f"target ({target.pid})", "OK"), what)
+
+
+@test
+def who_is_refused_has_one_too(t):
+    host, *_ = serve(t, n=2)
+    t.capture(f"127.0.0.1:{host.port}", 100, code=1)
+    line = await_line(host, "Capture")
+    equal((line["target"], line["result"]), ("no program", "INVALID_ARGUMENT"), "the line")
+    contains(line["reason"], "2 programs are meant", "the reason")
+
+
+@test
+def who_goes_away_has_one_too(t):
+    host, target = serve(t)
+    capture = begin(t, host, target)
+    capture.kill()
+    equal(await_line(host, "Capture")["result"], "CANCELLED", "the result")
+
+
+@test
+def a_socket_tells_the_process(t):
+    path = t.dir / "host.sock"
+    host = Host(t, "--listen", f"unix:{path}")
+    target = start_target(t)
+    wait_until(lambda: any(f"process {target.pid} (target)" in line for line in host.err), "its coming")
+    capture = t.capture(f"unix:{path}", 50)
+    equal(await_line(host, "Capture")["peer"], f"process {capture.pid}, SO_PEERCRED", "the peer")
+
+
+class Journal:
+    """Where a daemon in a mount namespace of its own finds the journal: .heard are its messages' fields."""
+
+    def __init__(self, t):
+        self.run = t.dir / "run"
+        (self.run / "systemd" / "journal").mkdir(parents=True)
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(str(self.run / "systemd" / "journal" / "socket"))
+        self.heard = []
+        threading.Thread(target=self.listen, daemon=True).start()
+
+    def listen(self):
+        while True:
+            text = self.socket.recv(65536).decode()
+            self.heard.append(dict(line.split("=", 1) for line in text.splitlines()))
+
+
+def start_in_journal(t, folder):
+    """As systemd starts it: standard error is a stream of the journal. |folder| is its /run."""
+    script = ("mount --bind \"$1\" /run && shift && JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2) && "
+              "export JOURNAL_STREAM && exec \"$@\"")
+    daemon = Process("proftapd", ["unshare", "-m", "sh", "-c", script, "sh", folder, PROFTAPD, "--host", "--config",
+                                  "/dev/null", "--web", "none", "--listen", f"unix:{t.dir}/host.sock", "--registry",
+                                  registry_path(t)], runtime(t))
+    return t.keep(daemon)
+
+
+@test
+def the_journal_gets_fields(t):
+    need_namespaces("-m")
+    journal = Journal(t)
+    daemon = start_in_journal(t, journal.run)
+    wait_until(lambda: any("serving on" in said["MESSAGE"] for said in journal.heard), "it to serve")
+    target = start_target(t)
+    wait_until(lambda: any(f"process {target.pid} (target)" in said["MESSAGE"] for said in journal.heard), "its coming")
+    t.capture(f"unix:{t.dir}/host.sock", 50)
+    said = wait_until(lambda: [said for said in journal.heard if said["PROFTAP_AREA"] == "audit"], "the audit")[0]
+    equal({key: said[key] for key in ("PRIORITY", "SYSLOG_IDENTIFIER", "PROFTAP_CALL", "PROFTAP_TARGET", "PROFTAP_UID",
+                                      "PROFTAP_RESULT", "PROFTAP_REASON")},
+          {"PRIORITY": "6", "SYSLOG_IDENTIFIER": "proftapd", "PROFTAP_CALL": "Capture",
+           "PROFTAP_TARGET": f"target ({target.pid})", "PROFTAP_UID": str(os.geteuid()), "PROFTAP_RESULT": "OK",
+           "PROFTAP_REASON": ""}, "fields")
+    check(re.fullmatch("[0-9a-f]{32}", said["MESSAGE_ID"]), "its kind")
+    check(int(said["PROFTAP_BYTES"]) > 0 and int(said["PROFTAP_TOOK_MS"]) >= 50, f"how much, how long: {said}")
+    daemon.signal(signal.SIGTERM)
+    equal(daemon.wait(), 0, "the exit status")
+    equal(daemon.err, [], "standard error")
+
+
+@test
+def without_its_socket_the_journal_gets_priorities(t):
+    need_namespaces("-m")
+    folder = t.dir / "run"
+    folder.mkdir()
+    daemon = start_in_journal(t, folder)
+    wait_until(lambda: any(line.startswith("<6>listen: serving on") for line in daemon.err), "it to serve")
+
+
+if __name__ == "__main__":
+    run()
