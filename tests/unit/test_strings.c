@@ -25,7 +25,7 @@ static uint32_t used(void)
 
 static int is_out_of_memory;
 static _Thread_local const char *populated;
-static unsigned n_populated;
+static _Atomic unsigned n_populated;
 
 /* In place of libc's. Where the kernel has no page left, this fails, and touching one is SIGBUS. */
 int madvise(void *at, size_t n, int advice)
