@@ -98,7 +98,7 @@ void api_open(struct api *a, struct web *web, const char *log_dir)
 	a->hub.wake = wake;
 	a->hub.context = a;
 	runs_init(&a->runs, log_dir, &a->hub);
-	jobs_init(&a->jobs, web->host->programs, &a->hub, &a->runs);
+	jobs_init(&a->jobs, web->host, &a->hub, &a->runs);
 	run_reading_open(&a->reading, a);
 	a->runs.want = want_run;
 	a->runs.context = &a->reading;

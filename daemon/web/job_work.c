@@ -13,6 +13,7 @@
 #include "base/diag.h"
 #include "base/log.h"
 #include "daemon/host/ensemble.h"
+#include "daemon/host/host_calls.h"
 #include "daemon/host/programs.h"
 #include "daemon/web/hub.h"
 #include "daemon/web/job.h"
@@ -53,7 +54,7 @@ static int has_come(struct job *job)
 	int has;
 
 	pthread_mutex_lock(&job->jobs->mutex);
-	has = job_choice_find_next(job, job->jobs->programs);
+	has = job_choice_find_next(job, job->jobs->host->programs);
 	if (has) {
 		job->state = JOB_STARTING;
 		jobs_tell(job->jobs, job);
@@ -69,7 +70,7 @@ static int await_program(struct work *w)
 
 	w->wait_end_ns = monotonic_ns() + (int64_t)job->request.wait_ms * NS_PER_MS;
 	while (!is_given_up(job) && monotonic_ns() < w->wait_end_ns) {
-		uint64_t newest = programs_await(job->jobs->programs, n_wanted, TURN_MS);
+		uint64_t newest = programs_await(job->jobs->host->programs, n_wanted, TURN_MS);
 
 		if (newest < n_wanted)
 			continue;
@@ -131,7 +132,7 @@ static void add_programs(struct work *w)
 
 		snprintf(program.status.name, sizeof program.status.name, "%s",
 			job->targets[i].name);
-		ensemble_add(&w->ensemble, job->jobs->programs, &program);
+		ensemble_add(&w->ensemble, job->jobs->host->programs, &program);
 	}
 }
 
@@ -193,6 +194,12 @@ static void record(struct work *w)
 	ensemble_end(&w->ensemble);
 }
 
+static void write_run(struct work *w)
+{
+	ensemble_append_usage(&w->ensemble, w->job->jobs->host->machine);
+	job_run_write(w->job, &w->ensemble);
+}
+
 static void work(struct work *w)
 {
 	struct job *job = w->job;
@@ -210,7 +217,7 @@ static void work(struct work *w)
 	if (atomic_load(&job->cancel))
 		job_notes_end(job, JOB_CANCELLED, RPC_CANCELLED, "given up");
 	else
-		job_run_write(job, &w->ensemble);
+		write_run(w);
 }
 
 static void *run(void *context)

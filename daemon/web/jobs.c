@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "daemon/host/caller.h"
+#include "daemon/host/host_calls.h"
 #include "daemon/kernel/cond.h"
 #include "daemon/web/hub.h"
 #include "daemon/web/job.h"
@@ -20,12 +21,12 @@
 #include "rpc/server.h"
 #include "trace/json.h"
 
-void jobs_init(struct jobs *jobs, struct programs *programs, struct hub *hub, struct runs *runs)
+void jobs_init(struct jobs *jobs, struct host_service *host, struct hub *hub, struct runs *runs)
 {
 	memset(jobs, 0, sizeof *jobs);
 	pthread_mutex_init(&jobs->mutex, NULL);
 	cond_init(&jobs->changed);
-	jobs->programs = programs;
+	jobs->host = host;
 	jobs->hub = hub;
 	jobs->runs = runs;
 }
@@ -151,7 +152,7 @@ int jobs_begin(struct jobs *jobs, const struct caller *caller, struct capture_re
 	}
 	r = runs_check_new(jobs->runs, job->request.run, d);
 	if (!r)
-		r = job_choice_make(job, jobs->programs, d);
+		r = job_choice_make(job, jobs->host->programs, d);
 	if (!r) {
 		pthread_mutex_lock(&jobs->mutex);
 		r = add(jobs, job, d);

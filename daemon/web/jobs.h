@@ -14,10 +14,10 @@
 struct caller;
 struct capture_request;
 struct diag;
+struct host_service;
 struct hub;
 struct job;
 struct json;
-struct programs;
 struct runs;
 
 /* At a time; and of one user that may not ask for all. */
@@ -33,12 +33,12 @@ struct jobs {
 	uint64_t last_id;
 	unsigned n_threads;
 	int is_ending;
-	struct programs *programs; /* borrowed, as all below */
+	struct host_service *host; /* borrowed, as all below: programs, and the machine */
 	struct hub *hub;
 	struct runs *runs;
 };
 
-void jobs_init(struct jobs *jobs, struct programs *programs, struct hub *hub, struct runs *runs);
+void jobs_init(struct jobs *jobs, struct host_service *host, struct hub *hub, struct runs *runs);
 /*
  * All that run are told to end, with their data, and awaited, |grace_ms| at most: how many are still there. Nobody begins one any
  * more.

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What the machine used is in the traces that go through the host daemon, beside what the program did."""
+import json
 import signal
 import time
 
 from calls import PROFILER, Calls, profile_request, trace_of
-from fixture import check, equal, run, test
+from fixture import check, equal, run, test, wait_until
 from hosts import Host, start_target
 from profiler import Profiler, set_options
 from trace_file import Line, Trace, own_schema
+from web import Web
 
 MACHINE = "/host:CPU machine"
 LONG_MS = 60000
@@ -167,6 +169,27 @@ def each_file_of_a_run_stands_alone(t):
     equal(len(capture.out), len(targets), "files")
     for line in capture.out:
         check_counters(Trace(line.strip()), line)
+
+
+@test
+def captures_of_the_web_have_it(t):
+    web = Web(t, "--log_dir", t.public_dir("web"))
+    target = start_target(t)
+    web.host.await_pids(target.pid)
+    token = web.ask("/api/v1/session").json["token"]
+    for is_wanted in (True, False):
+        body = json.dumps({"target": target.pid, "duration_ms": 100, "options": {"ptap_machine_usage": is_wanted}})
+        begun = web.ask("/api/v1/captures", "POST", body.encode(), {
+            "X-Proftap-Token": token, "Content-Type": "application/json"})
+        equal(begun.status, 201, begun.text)
+        place = begun.headers["Location"]
+        capture = wait_until(lambda: (now := web.ask(place).json)["is_over"] and now, "the capture's end")
+        equal(capture["state"], "done", "the capture")
+        trace = Trace(t.dir / "web" / "plugins" / "profile" / capture["run"] / capture["files"][0])
+        if is_wanted:
+            check_counters(trace, "a capture of the web")
+        else:
+            equal(counters(trace), {}, "switched off")
 
 
 if __name__ == "__main__":
