@@ -32,6 +32,16 @@ void errands_init(struct errands *e)
 	cond_init(&e->changed);
 }
 
+unsigned errands_count_kind(struct errands *e, enum errand_kind kind)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&e->mutex);
+	n = e->n[kind];
+	pthread_mutex_unlock(&e->mutex);
+	return n;
+}
+
 static struct errands *errands_of(const struct errand *e)
 {
 	return &e->service->errands;

@@ -44,6 +44,9 @@ struct errand {
 
 void errands_init(struct errands *e);
 
+/* How many of |kind| are under way. */
+unsigned errands_count_kind(struct errands *e, enum errand_kind kind);
+
 /*
  * Has |work| answer |call|, whose request is |bytes| (copied). When there are too many of |kind| the call is answered
  * here: RESOURCE_EXHAUSTED.

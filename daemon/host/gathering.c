@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "daemon/calls/errand.h"
+#include "daemon/host/account.h"
 #include "daemon/host/audit.h"
 #include "daemon/host/choice.h"
 #include "daemon/host/ensemble.h"
@@ -28,6 +29,11 @@ struct gathering {
 	struct errand *errand;
 	struct ensemble ensemble;
 };
+
+static struct host_service *host_of(const struct gathering *g)
+{
+	return (struct host_service *)g->errand->service;
+}
 
 /* What each is asked. */
 
@@ -59,7 +65,6 @@ static int refuse_number(struct errand *e, size_t n, int emit_xspace)
 static int add_all(struct gathering *g, const struct meant *m, int emit_xspace)
 {
 	_cleanup_free_ const struct program **chosen = calloc(m->n_programs + 1, sizeof *chosen);
-	struct host_service *h = (struct host_service *)g->errand->service;
 	struct diag d = DIAG_INIT;
 	size_t n;
 
@@ -76,7 +81,7 @@ static int add_all(struct gathering *g, const struct meant *m, int emit_xspace)
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		audit_note_target(g->errand->call, chosen[i]);
-		ensemble_add(&g->ensemble, h->programs, chosen[i]);
+		ensemble_add(&g->ensemble, host_of(g)->programs, chosen[i]);
 	}
 	return 0;
 }
@@ -168,6 +173,8 @@ static void fail_given_up(struct errand *e)
 static void gather(struct errand *e, const struct meant *m, const Tensorflow__ProfileRequest *asked)
 {
 	struct gathering *g = calloc(1, sizeof *g);
+	struct account asked_by;
+	int is_cancelled;
 
 	if (!g) {
 		reply_no_memory(e->call);
@@ -176,7 +183,10 @@ static void gather(struct errand *e, const struct meant *m, const Tensorflow__Pr
 	g->errand = e;
 	if (!add_all(g, m, asked->emit_xspace)) {
 		set_share(&g->ensemble);
-		if (record(g, asked))
+		account_begin(&asked_by, LEDGER_PROFILE, 0);
+		is_cancelled = record(g, asked);
+		account_end_all(&asked_by, host_of(g)->ledger, &g->ensemble, is_cancelled);
+		if (is_cancelled)
 			fail_given_up(e);
 		else
 			answer(g, asked->emit_xspace);

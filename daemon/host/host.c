@@ -118,8 +118,10 @@ static void say_status(struct host *h)
 static void on_sample(uv_timer_t *timer)
 {
 	struct host *h = timer->data;
+	int64_t before_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	machine_sample(h->service.machine, monotonic_ns());
+	ledger_add_sample(&h->ledger, clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns);
 	web_tick(&h->web);
 	say_status(h);
 }
@@ -178,6 +180,10 @@ static void init(
 	h->service.programs = &h->programs;
 	h->service.operators = &h->operators;
 	h->service.log_dir = h->settings.log_dir;
+	h->service.ledger = &h->ledger;
+	h->service.door = &h->door;
+	h->service.registrar = &h->registrar;
+	ledger_init(&h->ledger, &h->programs);
 	programs_init(&h->programs);
 	operators_init(&h->operators);
 	errands_init(&h->service.service.errands);

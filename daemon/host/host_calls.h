@@ -10,9 +10,12 @@
 #include "daemon/calls/service.h"
 
 struct caller;
+struct door;
+struct ledger;
 struct machine;
 struct operators;
 struct programs;
+struct registrar;
 struct rpc_call;
 struct rpc_method;
 
@@ -21,9 +24,12 @@ struct host_service {
 		service; /* the first: what the handlers of all servers know; it has no session */
 	struct programs *programs;
 	struct machine *machine; /* what it uses; NULL only when memory ran out */
+	struct ledger *ledger;
 	struct operators *operators;
 	const char *log_dir; /* the setting: where captures go that are asked for by HTTP */
 	atomic_int is_ending; /* it has been told to: nothing more is begun */
+	const struct door *door; /* where calls come in: the loop's */
+	const struct registrar *registrar; /* likewise, programs */
 };
 
 /* Who asks: 0, or the call has been answered. */

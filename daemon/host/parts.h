@@ -9,6 +9,7 @@
 #include "daemon/host/caller.h"
 #include "daemon/host/closing.h"
 #include "daemon/host/host_calls.h"
+#include "daemon/host/ledger.h"
 #include "daemon/host/manager.h"
 #include "daemon/host/programs.h"
 #include "daemon/host/registrar.h"
@@ -25,6 +26,7 @@ struct host {
 	struct host_service service;
 	struct operators operators;
 	struct programs programs;
+	struct ledger ledger;
 	struct registrar registrar;
 	struct door door;
 	struct socket_file door_file; /* if it listens on a path */

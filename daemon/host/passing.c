@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "daemon/calls/errand.h"
+#include "daemon/host/account.h"
 #include "daemon/host/appending.h"
 #include "daemon/host/audit.h"
 #include "daemon/host/caller.h"
@@ -33,6 +34,7 @@ struct passage {
 	struct rpc_channel *channel;
 	struct rpc_pending *call;
 	struct appending appending; /* of a stream */
+	struct account account; /* of a stream: each is a recording */
 };
 
 /* Whom it is for. */
@@ -89,6 +91,16 @@ static const struct program *find_last_begun(const struct meant *m)
 	return last;
 }
 
+static enum ledger_call get_ledger_call(const struct rpc_method *method)
+{
+	static const char *const snapshots[] = {SERVICE_V1 "Snapshot", NULL};
+	static const char *const stops[] = {SERVICE_V1 "Stop", NULL};
+
+	if (is_in(method, snapshots))
+		return LEDGER_SNAPSHOT;
+	return is_in(method, stops) ? LEDGER_STOP : LEDGER_CAPTURE;
+}
+
 /* 0, or -1: answered. */
 static int choose(struct passage *p)
 {
@@ -105,6 +117,7 @@ static int choose(struct passage *p)
 		audit_note_target(p->errand->call, chosen);
 	p->caller = meant.caller;
 	p->id = chosen ? chosen->id : 0;
+	account_begin(&p->account, get_ledger_call(p->method), p->id);
 	meant_deinit(&meant);
 	return chosen ? 0 : -1;
 }
@@ -183,10 +196,12 @@ static int send_instead(struct passage *p)
 /* The next one is asked for when this one is gone: so there is one of each stream in memory. */
 static int pass_message(struct passage *p)
 {
-	int r = appending_look(&p->appending, p->call)
-			? send_instead(p)
-			: rpc_relay_message(p->errand->call, p->call, WRITE_TIMEOUT_MS);
+	int r;
 
+	account_look(&p->account, p->call);
+	r = appending_look(&p->appending, p->call)
+		    ? send_instead(p)
+		    : rpc_relay_message(p->errand->call, p->call, WRITE_TIMEOUT_MS);
 	return r ? r : rpc_call_flush(p->errand->call, WRITE_TIMEOUT_MS);
 }
 
@@ -201,6 +216,8 @@ static void pass_messages(struct passage *p)
 		else
 			r = pass_message(p);
 	}
+	account_end(&p->account, host_of(p)->ledger,
+		r ? RPC_CANCELLED : rpc_pending_get_status(p->call));
 	if (r)
 		rpc_call_finish(p->errand->call, RPC_UNAVAILABLE, "the answer was not taken");
 	else if (was_cut(p))
@@ -217,6 +234,13 @@ static void pass(struct passage *p)
 		pass_reply(p);
 }
 
+static void fail(struct passage *p, const char *text)
+{
+	if (is_stream(p))
+		account_end(&p->account, host_of(p)->ledger, RPC_UNAVAILABLE);
+	rpc_call_fail(p->errand->call, RPC_UNAVAILABLE, text);
+}
+
 static void work(struct errand *e)
 {
 	struct passage p = {.errand = e, .method = rpc_call_get_method(e->call)};
@@ -225,7 +249,7 @@ static void work(struct errand *e)
 	if (choose(&p))
 		return;
 	if (open_channel(&p, &d) || start(&p, &d))
-		rpc_call_fail(e->call, RPC_UNAVAILABLE, d.text);
+		fail(&p, d.text);
 	else
 		pass(&p);
 	appending_deinit(&p.appending);

@@ -271,6 +271,21 @@ int programs_connect(struct programs *p, uint64_t id, struct rpc_channel **out, 
 	return r;
 }
 
+void programs_note_captured(struct programs *p, uint64_t id, const struct program_sums *sums)
+{
+	struct program *program;
+
+	pthread_mutex_lock(&p->mutex);
+	program = find(p, id);
+	if (program) {
+		program->sums.n_captures += sums->n_captures;
+		program->sums.trace_bytes += sums->trace_bytes;
+		program->sums.n_events += sums->n_events;
+		program->sums.n_dropped += sums->n_dropped;
+	}
+	pthread_mutex_unlock(&p->mutex);
+}
+
 void programs_note_begun(struct programs *p, uint64_t id, uid_t uid)
 {
 	struct program *program;

@@ -21,6 +21,14 @@ struct diag;
 struct machine_process;
 struct rpc_channel;
 
+/* Of what was recorded of a program through this daemon. */
+struct program_sums {
+	uint64_t n_captures; /* with a trace */
+	uint64_t trace_bytes;
+	uint64_t n_events;
+	uint64_t n_dropped;
+};
+
 struct program {
 	uint64_t id; /* no other one's, ever */
 	pid_t pid; /* as this process sees it */
@@ -32,6 +40,7 @@ struct program {
 		n_begun; /* the last continuous session that a stock client began there through this daemon; 0: none */
 	uid_t begun_by;
 	uint64_t n_answered; /* the last round of questions that it answered */
+	struct program_sums sums;
 };
 
 /* Hears of each that comes, changes what it says, or goes: the loop's thread. */
@@ -87,6 +96,9 @@ size_t programs_list_processes(void *context, struct machine_process *out, size_
  * (rpc_channel_set_target()). 0; -ESRCH: it is gone; or another negative errno, each with |d|. Owner: *out is the caller's.
  */
 int programs_connect(struct programs *p, uint64_t id, struct rpc_channel **out, struct diag *d);
+
+/* It was recorded: adds that. */
+void programs_note_captured(struct programs *p, uint64_t id, const struct program_sums *sums);
 
 /* |uid| has begun a continuous session there. */
 void programs_note_begun(struct programs *p, uint64_t id, uid_t uid);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/log.h"
+#include "daemon/host/account.h"
 #include "daemon/host/ensemble.h"
 #include "daemon/host/host_calls.h"
 #include "daemon/host/programs.h"
@@ -181,6 +182,7 @@ static void look(struct work *w)
 static void record(struct work *w)
 {
 	Tensorflow__ProfileRequest asked = TENSORFLOW__PROFILE_REQUEST__INIT;
+	struct account asked_by;
 
 	asked.opts = &w->options.message;
 	asked.duration_ms = w->options.message.duration_ms;
@@ -188,10 +190,13 @@ static void record(struct work *w)
 	w->ensemble.progress_interval_ms = PROGRESS_MS;
 	w->wait_end_ns = monotonic_ns() + (int64_t)w->job->request.wait_ms * NS_PER_MS;
 	add_programs(w);
+	account_begin(&asked_by, LEDGER_WEB, 0);
 	ensemble_start(&w->ensemble, &asked);
 	while (!atomic_load(&w->job->cancel) && ensemble_poll(&w->ensemble))
 		look(w);
 	ensemble_end(&w->ensemble);
+	account_end_all(
+		&asked_by, w->job->jobs->host->ledger, &w->ensemble, atomic_load(&w->job->cancel));
 }
 
 static void write_run(struct work *w)

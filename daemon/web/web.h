@@ -33,6 +33,7 @@ struct web {
 	struct http_router router;
 	struct http_guard guard;
 	struct api api;
+	unsigned n_scrapes; /* under way */
 };
 
 extern const struct http_route web_routes[];

@@ -2,11 +2,14 @@
 /* What the host daemon answers by HTTP: a row for each; see web.h. The first with a method and a path that fit counts. */
 #include "daemon/web/api_routes.h"
 #include "daemon/web/probes.h"
+#include "daemon/web/scrape.h"
 #include "daemon/web/stream.h"
 #include "daemon/web/web.h"
 
 const struct http_route web_routes[] = {
 	{"GET", "/healthz", 0, probes_answer_health},
+	{"GET", "/metrics", 0, scrape_answer},
+	{"GET", "/readyz", 0, probes_answer_ready},
 	{"GET", "/api/v1/session", 0, api_answer_session},
 	{"GET", "/api/v1/targets", 0, api_answer_targets},
 	{"GET", "/api/v1/usage", 0, api_answer_usage},

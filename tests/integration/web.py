@@ -6,9 +6,20 @@ import socket
 
 from checks import equal
 from hosts import Host
-from processes import free_port
+from processes import Process, free_port
 
 PATIENCE_S = 20
+ASK = """
+import sys, urllib.request, urllib.error
+try:
+    with urllib.request.urlopen(f"http://localhost:{sys.argv[1]}{sys.argv[2]}", timeout=20) as answer:
+        print(answer.status)
+        sys.stdout.write(answer.read().decode())
+except urllib.error.HTTPError as answer:
+    print(answer.status)
+except (ConnectionError, urllib.error.URLError, OSError):
+    print()
+"""
 
 
 class Answer:
@@ -54,6 +65,16 @@ class Web:
         answer = self.ask(path, method, **how)
         equal(answer.status, status, f"status of {method} {path}")
         return answer.json["error"]["message"]
+
+
+    def ask_as(self, user, path):
+        """(status, text) of a GET by a process of |user|; ("", "") when it is hung up on."""
+        process = self.host.case.keep(Process("asker", ["/usr/bin/python3", "-c", ASK, str(self.port), path], user=user))
+        equal(process.wait(), 0, f"asking as {user}: {process.err}")
+        for thread in process.threads:
+            thread.join()
+        status, _, text = "".join(process.out).partition("\n")
+        return status, text
 
 
 def read_answer(s):

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One look at the metrics; see scrape.h. */
+#include "daemon/web/scrape.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "daemon/host/caller.h"
+#include "daemon/host/host_calls.h"
+#include "daemon/host/programs.h"
+#include "daemon/web/exposition.h"
+#include "daemon/web/metrics.h"
+#include "daemon/web/web.h"
+#include "http/accept.h"
+#include "http/exchange.h"
+
+/* Programs that are stopped do not answer, and are told of all the same. */
+#define ANSWER_MS 300
+
+struct scrape {
+	uv_work_t request;
+	struct web *web;
+	struct http_exchange *x; /* NULL: the peer is gone */
+	struct caller caller;
+	enum exposition_form form;
+	struct metrics metrics;
+	char *text; /* malloc'ed; NULL: memory ran out */
+	size_t n;
+};
+
+/* OpenMetrics, unless the other one is liked better. */
+static enum exposition_form choose_form(const struct http_exchange *x)
+{
+	const char *accept = http_get_header(x, "Accept");
+
+	return http_accept_find(accept, "application/openmetrics-text") >=
+			       http_accept_find(accept, "text/plain")
+		       ? EXPOSITION_OPENMETRICS
+		       : EXPOSITION_TEXT;
+}
+
+static int write_all(struct scrape *s)
+{
+	FILE *out = open_memstream(&s->text, &s->n);
+	struct exposition e;
+
+	if (!out)
+		return -1;
+	exposition_begin(&e, out, s->form);
+	metrics_write(&s->metrics, &e);
+	exposition_end(&e);
+	return fclose(out);
+}
+
+static void on_work(uv_work_t *request)
+{
+	struct scrape *s = request->data;
+	struct host_service *host = s->web->host;
+	struct program *programs = NULL;
+
+	s->metrics.host = host;
+	ledger_get(host->ledger, &s->metrics.sums);
+	if (!programs_list(
+		    host->programs, &s->caller, ANSWER_MS, &programs, &s->metrics.n_programs)) {
+		s->metrics.programs = programs;
+		if (write_all(s)) {
+			free(s->text);
+			s->text = NULL;
+		}
+	}
+	free(programs);
+}
+
+static void answer(struct scrape *s)
+{
+	if (s->text)
+		http_reply_taken(s->x, 200, exposition_get_type(s->form), s->text, s->n);
+	else
+		http_refuse(s->x, 503, "no memory for it");
+}
+
+static void on_done(uv_work_t *request, int status)
+{
+	struct scrape *s = request->data;
+
+	(void)status;
+	s->web->n_scrapes--;
+	if (s->x)
+		answer(s);
+	else
+		free(s->text);
+	free(s);
+}
+
+static void forget(void *work)
+{
+	struct scrape *s = work;
+
+	s->x = NULL;
+}
+
+static void start(struct scrape *s)
+{
+	s->request.data = s;
+	if (uv_queue_work(s->web->loop, &s->request, on_work, on_done)) {
+		http_refuse(s->x, 503, "no memory for it");
+		free(s);
+		return;
+	}
+	s->web->n_scrapes++;
+	http_defer(s->x, forget, s);
+}
+
+void scrape_answer(struct http_exchange *x, void *context)
+{
+	struct web *w = context;
+	struct scrape *s;
+
+	if (w->n_scrapes >= SCRAPE_MAX) {
+		http_refuse(
+			x, 429, "%u are reading the metrics already; ask again later", SCRAPE_MAX);
+		return;
+	}
+	s = calloc(1, sizeof *s);
+	if (!s) {
+		http_refuse(x, 503, "no memory for it");
+		return;
+	}
+	s->web = w;
+	s->x = x;
+	s->form = choose_form(x);
+	web_get_caller(x, &s->caller);
+	http_server_count(w->server, &s->metrics.http);
+	start(s);
+}

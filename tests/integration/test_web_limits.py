@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the host daemon's HTTP puts up with: connections, headers, bodies, and how slow a peer may be. After each the next
+ordinary request is answered, and memory, descriptors and threads are as before."""
+import contextlib
+import select
+import time
+
+from fixture import check, equal, read_fds, read_status, run, test, wait_until
+from memory_watch import MemoryWatch, read_memory_kib
+from processes import count_connections
+from web import Web, read_answer
+
+REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Long: " + b"a" * 100
+N_SLOW = 1000
+# Of one user, and of all.
+MAX_OF_USER, MAX_CONNECTIONS = 128, 256
+# A request must be there whole.
+REQUEST_S = 5
+SLACK_KIB = 2048
+
+
+class Standing:
+    """What the daemon has, for a look whether it is so again."""
+
+    def __init__(self, web):
+        # A first request makes what stays.
+        equal(web.ask("/healthz").status, 200, "an ordinary request")
+        self.web = web
+        wait_until(lambda: count_connections(web.pid) == 0, "the connection to be gone")
+        self.fds, self.threads = read_fds(web.pid), read_status(web.pid)["Threads"]
+        self.memory_kib = sum(read_memory_kib(web.pid))
+
+    def await_again(self):
+        equal(self.web.ask("/healthz").status, 200, "an ordinary request afterwards")
+        wait_until(lambda: read_fds(self.web.pid) == self.fds, "descriptors to be as before", 2 * REQUEST_S)
+        equal(read_status(self.web.pid)["Threads"], self.threads, "threads")
+        now = sum(read_memory_kib(self.web.pid))
+        check(now < self.memory_kib + SLACK_KIB, f"memory: {self.memory_kib} KiB, and now {now}")
+
+
+@test
+def a_thousand_that_say_a_byte_a_second(t):
+    web = Web(t)
+    before = Standing(web)
+    watch = MemoryWatch(web.pid)
+    slow = set()
+    took_s = 0
+    try:
+        begin = time.monotonic()
+        for i in range(N_SLOW):
+            with contextlib.suppress(ConnectionError):
+                s = web.connect()
+                slow.add(s)
+                s.sendall(REQUEST[:1])
+        # Those that were pushed out know it; the others go on.
+        for at in range(1, 4):
+            time.sleep(max(0, begin + at - time.monotonic()))
+            for s in list(slow):
+                with contextlib.suppress(OSError):
+                    s.sendall(REQUEST[at:at + 1])
+            asked = time.monotonic()
+            equal(web.ask("/healthz").status, 200, "an ordinary request meanwhile")
+            took_s = max(took_s, time.monotonic() - asked)
+            check(count_connections(web.pid) <= MAX_OF_USER + 1, "connections of one user")
+        # The absolute deadline: whatever they say, all are hung up on.
+        for s in slow:
+            s.settimeout(2 * REQUEST_S)
+            with contextlib.suppress(ConnectionError):
+                equal(s.recv(100), b"", "what a slow one got")
+    finally:
+        for s in slow:
+            s.close()
+    check(took_s < 2, f"an ordinary request took {took_s} s")
+    grown = watch.end().anonymous_kib - before.memory_kib
+    check(grown < MAX_OF_USER * 64, f"memory grew by {grown} KiB")
+    before.await_again()
+
+
+@test
+def a_slow_body_is_given_up(t):
+    web = Web(t)
+    before = Standing(web)
+    begin = time.monotonic()
+    with web.connect() as s:
+        s.sendall(b"POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n")
+        while not select.select([s], [], [], 0.5)[0] and time.monotonic() - begin < 3 * REQUEST_S:
+            s.sendall(b"a")
+        with contextlib.suppress(ConnectionError):
+            equal(s.recv(100), b"", "what it got")
+    took_s = time.monotonic() - begin
+    check(took_s > REQUEST_S - 1, f"it was given up after {took_s} s")
+    check(took_s < 3 * REQUEST_S, "it was not given up")
+    before.await_again()
+
+
+@test
+def headers_are_bounded(t):
+    web = Web(t)
+    before = Standing(web)
+    for lines in (b"X: " + b"a" * 40000, b"\r\n".join(b"X%d: a" % i for i in range(4000))):
+        with web.connect() as s:
+            with contextlib.suppress(ConnectionError):
+                s.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + lines + b"\r\n\r\n")
+                equal(read_answer(s).status, 431, "the answer to too long a header")
+    equal(web.ask("/healthz", headers={"X": "a" * 8000}).status, 200, "one of ordinary length")
+    before.await_again()
+
+
+@test
+def a_header_without_an_end_is_cut(t):
+    web = Web(t)
+    before = Standing(web)
+    with web.connect() as s:
+        sent = 0
+        with contextlib.suppress(ConnectionError):
+            s.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n")
+            while sent < 64 << 20:
+                s.sendall(b"X: " + b"a" * 1000 + b"\r\n")
+                sent += 1000
+    check(sent < 64 << 20, "it was read all the same")
+    before.await_again()
+
+
+@test
+def bodies_are_bounded(t):
+    web = Web(t)
+    before = Standing(web)
+    equal(web.ask("/healthz", body=b"a").status, 413, "a body that nobody wants")
+    equal(web.ask("/healthz", body=b"a" * 500000).status, 413, "a long one")
+    with web.connect() as s:
+        s.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000000\r\n\r\n")
+        equal(read_answer(s).status, 413, "a huge one")
+    watch = MemoryWatch(web.pid)
+    with web.connect() as s:
+        sent = 0
+        with contextlib.suppress(ConnectionError):
+            s.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+            while sent < 256 << 20:
+                s.sendall(b"10000\r\n" + b"a" * 65536 + b"\r\n")
+                sent += 65536
+    check(sent < 256 << 20, "one without an end was read all the same")
+    check(watch.end().anonymous_kib < before.memory_kib + SLACK_KIB, "it was kept")
+    before.await_again()
+
+
+@test
+def what_is_no_http_is_hung_up_on(t):
+    web = Web(t)
+    before = Standing(web)
+    for words in (b"\0" * 100, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00", b"GET\r\n\r\n",
+                  b"GET /healthz HTTP/9.9\r\nHost: localhost\r\n\r\n", b"GET /healthz HTTP/1.1\r\nHost localhost\r\n\r\n"):
+        with web.connect() as s:
+            s.sendall(words)
+            s.settimeout(2 * REQUEST_S)
+            with contextlib.suppress(ConnectionError):
+                answer = s.recv(100)
+                check(not answer or answer.split()[1][:1] in (b"4", b"5"), f"{words} got {answer}")
+    before.await_again()
+
+
+@test
+def many_that_come_and_go(t):
+    web = Web(t)
+    before = Standing(web)
+    for i in range(500):
+        with web.connect() as s:
+            s.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"[:i % 45])
+    before.await_again()
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Whom the host daemon's HTTP answers: users of this machine, and none of other sites' pages."""
+import http.client
+import os
+import socket
+import stat
+
+from checks import contains
+from fixture import NOBODY, check, equal, need_readable_tree, need_root, run, test, wait_until
+from hosts import registry_path, runtime
+from processes import PROFTAPD, Process, free_port
+from web import Web
+
+TOKEN = "X-Proftap-Token"
+
+
+@test
+def other_names_of_loopback_are_refused(t):
+    web = Web(t)
+    for host in ("localhost", f"localhost:{web.port}", "127.0.0.1", "train.localhost", "[::1]:80"):
+        equal(web.ask("/healthz", headers={"Host": host}).status, 200, host)
+    for host in ("evil.example", f"evil.example:{web.port}", "localhost.evil.example", "192.168.1.1", "localhost@evil.example"):
+        contains(web.refuses(421, "/healthz", headers={"Host": host}), f'the host "{host}" is no name', host)
+
+
+@test
+def a_request_has_a_host(t):
+    web = Web(t)
+    for request in (b"GET /healthz HTTP/1.0\r\n\r\n", b"GET /healthz HTTP/1.1\r\n\r\n", b"GET /healthz HTTP/1.1\r\nHost:\r\n\r\n"):
+        with web.connect() as s:
+            s.sendall(request)
+            check(s.recv(100).split()[1] in (b"400", b"421"), f"{request} was answered")
+
+
+@test
+def pages_of_other_sites_are_refused(t):
+    web = Web(t)
+    ours = f"http://localhost:{web.port}"
+    host = {"Host": f"localhost:{web.port}"}
+    equal(web.ask("/healthz", headers={**host, "Origin": ours}).status, 200, "our own page")
+    for headers in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {"Origin": f"http://localhost:{web.port + 1}"},
+                    {"Origin": f"http://127.0.0.1:{web.port}"}, {"Sec-Fetch-Site": "cross-site"},
+                    {"Sec-Fetch-Site": "same-site", "Origin": ours}):
+        for path in ("/healthz", "/metrics"):
+            contains(web.refuses(403, path, headers={**host, **headers}), "pages of other sites", headers)
+    answer = web.ask("/healthz", headers={**host, "Origin": ours})
+    check(not [name for name in answer.headers if name.startswith("Access-Control")], "another page may read it")
+
+
+@test
+def a_link_may_be_followed(t):
+    web = Web(t)
+    link = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    equal(web.ask("/healthz", headers=link).status, 200, "a link")
+    equal(web.ask("/healthz", headers={**link, "Sec-Fetch-Dest": "iframe"}).status, 403, "a frame")
+
+
+@test
+def what_writes_needs_a_token(t):
+    web = Web(t)
+    for method in ("POST", "PUT", "PATCH", "DELETE", "STRANGE"):
+        for path in ("/healthz", "/nothing"):
+            contains(web.refuses(403, path, method), f"needs the header {TOKEN}", method)
+    contains(web.refuses(403, "/healthz", "POST", headers={TOKEN: "0" * 32}), "not known any more", "a wrong one")
+
+
+@test
+def whose_socket_it_is_the_kernel_says(t):
+    need_root()
+    need_readable_tree()
+    web = Web(t)
+    equal(web.ask_as(NOBODY, "/healthz"), ("200", "ok\n"), "as nobody")
+
+
+@test
+def who_cannot_be_known_is_hung_up_on(t):
+    web = Web(t)
+    s = web.connect()
+    port = s.getsockname()[1]
+    # Its maker is not to be found any more: what is on its way then is nobody's.
+    os.kill(web.pid, 19)
+    with socket.socket() as late:
+        late.connect(("127.0.0.1", web.port))
+        late.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    os.kill(web.pid, 18)
+    s.close()
+    equal(web.ask("/healthz").status, 200, f"afterwards (port {port} was another one)")
+
+
+@test
+def a_unix_socket_does_as_well(t):
+    path = t.dir / "web.sock"
+    host = t.keep(Process("proftapd --host", [
+        PROFTAPD, "--host", "--config", "/dev/null", "--listen", f"127.0.0.1:{free_port()}", "--web", f"unix:{path}",
+        "--registry", registry_path(t)], runtime(t)))
+    wait_until(lambda: any("serving on" in line for line in host.err), "the host daemon to serve")
+    check(stat.S_ISSOCK(path.stat().st_mode), "no socket")
+    connection = http.client.HTTPConnection("localhost")
+    connection.sock = socket.socket(socket.AF_UNIX)
+    connection.sock.connect(str(path))
+    connection.request("GET", "/healthz")
+    equal(connection.getresponse().read(), b"ok\n", "the answer")
+    connection.close()
+    host.signal(15)
+    equal(host.wait(), 0, "its end")
+    check(not path.exists(), "its socket is left")
+
+
+if __name__ == "__main__":
+    run()
