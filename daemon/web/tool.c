@@ -116,13 +116,24 @@ static int explain(const struct tool *t, int64_t exit_status, int signal, struct
 	return exit_status == EXIT_USAGE ? RPC_UNIMPLEMENTED : RPC_INTERNAL;
 }
 
+/* proftap doctor says by its status that something is missing; who fails says why. */
+static int has_answered(const struct tool *t, int64_t exit_status, int signal)
+{
+	struct stat out;
+	struct stat err;
+
+	if (exit_status > 1 || signal || fstat(t->out, &out) || fstat(t->err, &err))
+		return 0;
+	return exit_status == 0 || (out.st_size > 0 && err.st_size == 0);
+}
+
 static void on_exit_of(uv_process_t *process, int64_t exit_status, int signal)
 {
 	struct tool *t = process->data;
 	struct tool_outcome outcome = {.fd = -1};
 	struct stat st;
 
-	if (exit_status || signal)
+	if (!has_answered(t, exit_status, signal))
 		outcome.status = explain(t, exit_status, signal, &outcome.diag);
 	if (!outcome.status && fstat(t->out, &st) == 0) {
 		outcome.fd = dup(t->out);

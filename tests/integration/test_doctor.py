@@ -10,6 +10,7 @@ from pathlib import Path
 from doctors import as_nobody, ask, expect, findings
 from fixture import check, contains, equal, need_no_sanitizer, need_readable_tree, need_root, run, test
 from processes import PROFTAP, PROFTAPD, TOP_BUILD, TOP_SRC
+from web import Web
 
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 
@@ -63,6 +64,23 @@ def the_object_is_as_the_schema_says(t):
                 types = form["properties"][name]["type"]
                 kind = {str: "string", bool: "boolean", int: "integer", list: "array", type(None): "null"}[type(value)]
                 check(kind in types, f"{name}: {value} is a {kind}")
+
+
+@test
+def the_host_daemon_serves_it(t):
+    def ask_daemon():
+        web = Web(t)
+        answer = web.ask("/api/v1/doctor")
+        equal(web.host.end(), 0, "the daemon's exit status")
+        equal((answer.status, answer.headers["Content-Type"]), (200, "application/json"), "the answer")
+        return {row["key"]: row for row in answer.json["checks"]}
+
+    expect(ask_daemon(), "proftapd", "yes")
+    os.environ["PROFTAPD"] = "/nonexistent"
+    try:
+        expect(ask_daemon(), "proftapd", "no", "unset PROFTAPD")
+    finally:
+        del os.environ["PROFTAPD"]
 
 
 @test
