@@ -3,15 +3,20 @@
 #include "client/doctor/finding.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/printable.h"
+#include "client/process/terminal.h"
 
-static void put(char *to, size_t n, const char *format, va_list args)
+/* False: it was cut. */
+static bool put(char *to, size_t n, const char *format, va_list args)
 {
-	vsnprintf(to, n, format, args);
+	int length = vsnprintf(to, n, format, args);
+
 	printable_clean(to);
+	return length >= 0 && (size_t)length < n;
 }
 
 static void begin(struct finding *f, enum finding_state state, const char *format, va_list args)
@@ -53,7 +58,10 @@ void finding_set_command(struct finding *f, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	put(f->command, sizeof f->command, format, args);
+	if (!put(f->command, sizeof f->command, format, args)) {
+		f->command[0] = '\0';
+		finding_set_reason(f, "the command is too long to be said");
+	}
 	va_end(args);
 }
 
@@ -64,6 +72,19 @@ void finding_set_reason(struct finding *f, const char *format, ...)
 	va_start(args, format);
 	put(f->reason, sizeof f->reason, format, args);
 	va_end(args);
+}
+
+const char *finding_quote(char out[FINDING_WORD_BYTES], const char *word)
+{
+	FILE *f = fmemopen(out, FINDING_WORD_BYTES, "w");
+
+	out[0] = '\0';
+	if (!f)
+		return out;
+	terminal_write_word(word, f);
+	fclose(f);
+	out[FINDING_WORD_BYTES - 1] = '\0';
+	return out;
 }
 
 const char *finding_name_state(enum finding_state state)

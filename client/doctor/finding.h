@@ -22,10 +22,18 @@ void finding_yes(struct finding *f, const char *format, ...) __attribute__((form
 void finding_no(struct finding *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void finding_none(struct finding *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* One that does not fit is left out, and the reason says so. */
 void finding_set_command(struct finding *f, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void finding_set_reason(struct finding *f, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/*
+ * |word| as a shell reads it back, whoever chose it, in |out| of FINDING_WORD_BYTES, which is returned; longer than it fits into a command it is
+ * cut so that no command with it fits.
+ */
+#define FINDING_WORD_BYTES 1024
+const char *finding_quote(char out[FINDING_WORD_BYTES], const char *word);
 
 /* "yes", "no", "none". Static. */
 const char *finding_name_state(enum finding_state state);

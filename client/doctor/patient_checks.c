@@ -142,6 +142,7 @@ static void judge_stranger(const struct system *sys, struct finding *f)
 	char path[PATH_MAX];
 	char full[PATH_MAX + 8];
 	char exe[PATH_MAX];
+	char word[FINDING_WORD_BYTES];
 	struct program program;
 	struct diag d = DIAG_INIT;
 	ssize_t n;
@@ -151,7 +152,7 @@ static void judge_stranger(const struct system *sys, struct finding *f)
 	n = readlink(full, exe, sizeof exe - 1);
 	exe[n > 0 ? n : 0] = '\0';
 	if (n > 0 && program_find(exe, &program, &d) == 0)
-		finding_set_command(f, "proftap run -- %s", exe);
+		finding_set_command(f, "proftap run -- %s", finding_quote(word, exe));
 	else
 		finding_set_reason(f, "link it with -lproftap%s%s", d.text[0] ? "; " : "", d.text);
 }

@@ -51,6 +51,7 @@ static void describe_place(const char *path, struct finding *f)
 void check_runtime_dir(const struct system *sys, const struct check *self, struct finding *f)
 {
 	char open_to_all[PATH_MAX] = "";
+	char word[FINDING_WORD_BYTES];
 	char path[RUNTIME_DIR_MAX_BYTES];
 	char full[PATH_MAX];
 
@@ -72,7 +73,7 @@ void check_runtime_dir(const struct system *sys, const struct check *self, struc
 	}
 	finding_no(f, "none that is this user's and nobody else's");
 	if (*open_to_all)
-		system_set_command(sys, f, "rm -r %s", open_to_all);
+		system_set_command(sys, f, "rm -r %s", finding_quote(word, open_to_all));
 	else
 		finding_set_command(f, "export XDG_RUNTIME_DIR=$(mktemp -d)");
 }
@@ -111,6 +112,7 @@ void check_log_dir(const struct system *sys, const struct check *self, struct fi
 {
 	bool is_said;
 	const char *path = get_log_dir(&is_said);
+	char word[FINDING_WORD_BYTES];
 	struct stat st;
 
 	(void)sys, (void)self;
@@ -123,7 +125,7 @@ void check_log_dir(const struct system *sys, const struct check *self, struct fi
 	if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
 		finding_no(f, "%s is no directory", path);
 	if (stat(path, &st) && is_said)
-		finding_set_command(f, "mkdir -p %s", path);
+		finding_set_command(f, "mkdir -p %s", finding_quote(word, path));
 	else
 		finding_set_command(f, "export PROFTAP_LOG_DIR=$HOME/proftap");
 }

@@ -47,6 +47,7 @@ void check_proftapd(const struct system *sys, const struct check *self, struct f
 	const char *argv[] = {NULL, "--version", NULL};
 	char path[PATH_MAX];
 	char said[128];
+	char word[FINDING_WORD_BYTES];
 	struct diag d = DIAG_INIT;
 	int r;
 
@@ -60,7 +61,7 @@ void check_proftapd(const struct system *sys, const struct check *self, struct f
 	if (r < 0) {
 		finding_no(f, "%.150s does not run: %s", path,
 			r == -ETIMEDOUT ? "no answer" : errno_words(r));
-		finding_set_command(f, "ldd %s", path);
+		finding_set_command(f, "ldd %s", finding_quote(word, path));
 	} else if (r > 0 || strcmp(said, "proftapd " PACKAGE_VERSION) != 0) {
 		set_other_version(f, path, said);
 	} else {
@@ -72,6 +73,7 @@ void check_libproftap(const struct system *sys, const struct check *self, struct
 {
 	char path[PATH_MAX];
 	char said[256];
+	char word[FINDING_WORD_BYTES];
 	struct diag d = DIAG_INIT;
 	int r;
 
@@ -84,7 +86,7 @@ void check_libproftap(const struct system *sys, const struct check *self, struct
 	if (r) {
 		finding_no(
 			f, "%.100s cannot be loaded: %.100s", path, *said ? said : errno_words(r));
-		finding_set_command(f, "ldd %s", path);
+		finding_set_command(f, "ldd %s", finding_quote(word, path));
 	} else if (strcmp(said, PACKAGE_VERSION) != 0) {
 		set_other_version(f, path, said);
 	} else {
@@ -95,6 +97,7 @@ void check_libproftap(const struct system *sys, const struct check *self, struct
 void programs_set_setcap(const struct system *sys, struct finding *f, const char *capabilities)
 {
 	char path[PATH_MAX];
+	char word[FINDING_WORD_BYTES];
 
 	if (sys->uid == 0)
 		finding_set_reason(f,
@@ -103,5 +106,6 @@ void programs_set_setcap(const struct system *sys, struct finding *f, const char
 	else if (find_proftapd(path, NULL))
 		finding_set_reason(f, "proftapd, which would be given it, was not found");
 	else
-		system_set_command(sys, f, "setcap %s+ep %s", capabilities, path);
+		system_set_command(
+			sys, f, "setcap %s+ep %s", capabilities, finding_quote(word, path));
 }

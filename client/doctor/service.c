@@ -143,6 +143,7 @@ static int try_registry(const struct system *sys, const char *dir, struct findin
 {
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	char word[FINDING_WORD_BYTES];
 	struct ucred peer;
 	socklen_t n = sizeof peer;
 
@@ -155,7 +156,7 @@ static int try_registry(const struct system *sys, const char *dir, struct findin
 	if (peer.uid != 0 && peer.uid != sys->uid) {
 		finding_no(f, "%s is uid %u's: programs do not announce themselves there",
 			a.sun_path, peer.uid);
-		system_set_command(sys, f, "rm %s", a.sun_path);
+		system_set_command(sys, f, "rm %s", finding_quote(word, a.sun_path));
 		return 0;
 	}
 	finding_yes(f, "%s, uid %u, pid %d", a.sun_path, peer.uid, (int)peer.pid);

@@ -110,13 +110,13 @@ bool system_has_capability(const struct system *sys, int capability)
 
 void system_set_command(const struct system *sys, struct finding *f, const char *format, ...)
 {
-	char text[sizeof f->command];
+	char text[2 * sizeof f->command];
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
-	finding_set_command(f, "%s%.500s", sys->uid == 0 ? "" : "sudo ", text);
+	finding_set_command(f, "%s%s", sys->uid == 0 ? "" : "sudo ", text);
 }
 
 void system_set_sysctl(

@@ -273,6 +273,41 @@ START_TEST(it_has_the_library_or_not)
 }
 END_TEST
 
+/* A path is its owner's choice, and a command is copied into a shell. */
+START_TEST(a_programs_path_is_a_word_of_a_shell)
+{
+	char self[512];
+	char odd[128];
+	char command[200];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	make_patient();
+	ck_assert_int_gt((int)n, 0);
+	self[n] = '\0';
+	fake_root_write("/proc/4242/maps", "400000-401000 r-xp 00000000 08:01 7 /usr/bin/train\n");
+	fake_root_link("/odd;$(reboot) 'x", self);
+	snprintf(odd, sizeof odd, "%s/odd;$(reboot) 'x", fake_root);
+	fake_root_link("/proc/4242/exe", odd);
+	snprintf(command, sizeof command, "proftap run -- '%s/odd;$(reboot) '\\''x'", fake_root);
+	no("target_library", "no libproftap in it", command);
+}
+END_TEST
+
+START_TEST(a_command_that_does_not_fit_is_not_said)
+{
+	struct finding f;
+	char word[FINDING_WORD_BYTES];
+	char path[600];
+
+	memset(path, 'a', sizeof path);
+	path[sizeof path - 1] = '\0';
+	finding_no(&f, "there is none");
+	finding_set_command(&f, "mkdir %s", finding_quote(word, path));
+	ck_assert_str_eq(f.command, "");
+	ck_assert_str_ne(f.reason, "");
+}
+END_TEST
+
 START_TEST(it_is_in_a_container_or_not)
 {
 	make_patient();
@@ -326,6 +361,8 @@ static TCase *make_target(void)
 	tcase_add_test(tests, its_process_lives_or_not);
 	tcase_add_test(tests, its_user_is_the_callers_or_not);
 	tcase_add_test(tests, it_has_the_library_or_not);
+	tcase_add_test(tests, a_programs_path_is_a_word_of_a_shell);
+	tcase_add_test(tests, a_command_that_does_not_fit_is_not_said);
 	tcase_add_test(tests, it_is_in_a_container_or_not);
 	tcase_add_test(tests, it_may_be_traced_and_sampled_or_not);
 	return tests;
