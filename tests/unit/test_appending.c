@@ -59,11 +59,17 @@ static void set_up(void)
 	appending_init(&appending, machine_fixture.machine);
 }
 
+static void forget(void)
+{
+	if (told)
+		proftap__v1__capture_reply__free_unpacked(told, NULL);
+	told = NULL;
+}
+
 static void tear_down(void)
 {
 	appending_deinit(&appending);
-	if (told)
-		proftap__v1__capture_reply__free_unpacked(told, NULL);
+	forget();
 	chunks_deinit(&sent);
 	rpc_call_finish(call, RPC_OK, "");
 	expect_end(pending, RPC_OK, "");
@@ -97,9 +103,7 @@ static int pass(const Reply *reply)
 	struct chunks message = CHUNKS_INIT;
 	int is_changed;
 
-	if (told)
-		proftap__v1__capture_reply__free_unpacked(told, NULL);
-	told = NULL;
+	forget();
 	reply_message_append(&message, &reply->base);
 	ck_assert_int_eq(rpc_call_write(call, &message, PATIENCE_MS), 0);
 	ck_assert_int_eq(rpc_pending_next(pending, PATIENCE_MS), 1);
