@@ -215,7 +215,9 @@ static void end(struct host *h)
 	uv_walk(&h->loop, close_handle, NULL);
 	uv_run(&h->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&h->loop);
-	machine_free(h->service.machine);
+	/* Calls that were given up and are still there may look at it. */
+	if (!errands_count(&h->service.service.errands))
+		machine_free(h->service.machine);
 }
 
 /* Where it can be reached, whoever made the sockets. */
