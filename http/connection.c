@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The connections of a server, and how long each may take; see server_parts.h. */
 #include <errno.h>
+#include <linux/sockios.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -93,6 +94,20 @@ void http_connection_note_deliveries(struct http_server *s)
 	}
 }
 
+/*
+ * The library, which hears of bytes and of the end behind them at once, reads the bytes only. What it has not read yet may be the rest of a
+ * request whose answer is waited for.
+ */
+void http_connection_end_left(struct http_server *s)
+{
+	int n_left;
+
+	for (struct http_connection *c = s->connections; c; c = c->next)
+		if (c->has_left && c->state == HTTP_WAITING && !c->is_over &&
+			(ioctl(c->fd, SIOCINQ, &n_left) < 0 || !n_left))
+			http_connection_end(c);
+}
+
 int64_t http_connection_find_next_ms(const struct http_server *s)
 {
 	int64_t next_ms = INT64_MAX;
@@ -159,6 +174,7 @@ void http_connection_note(void *server, struct MHD_Connection *library, void **c
 /* A stream that nobody listens to any more would only be noticed when its next bytes go out; others get what they asked for. */
 void http_connection_hear_end(struct http_connection *c)
 {
+	c->has_left = true;
 	if (c->state == HTTP_STREAMING)
 		http_connection_end(c);
 }

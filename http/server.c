@@ -233,6 +233,7 @@ void http_server_run(struct http_server *s)
 	http_connection_end_late(s);
 	s->library->run(s->daemon);
 	http_connection_note_deliveries(s);
+	http_connection_end_left(s);
 }
 
 void http_server_count(const struct http_server *s, struct http_counts *out)

@@ -27,6 +27,7 @@ struct http_connection {
 	int fd;
 	enum http_state state;
 	bool is_over; /* shut down by us */
+	bool has_left; /* its peer will send nothing any more */
 	int64_t deadline_ms; /* CLOCK_MONOTONIC, of the state; INT64_MAX: none */
 };
 
@@ -90,6 +91,8 @@ bool http_connection_make_room(struct http_server *s, const uid_t *uid);
 unsigned http_connection_count(const struct http_server *s, const uid_t *uid);
 void http_connection_end_late(struct http_server *s);
 void http_connection_note_deliveries(struct http_server *s);
+/* Those whose peers have left before the whole request was there. */
+void http_connection_end_left(struct http_server *s);
 int64_t http_connection_find_next_ms(const struct http_server *s);
 /* Its peer will send nothing any more. */
 void http_connection_hear_end(struct http_connection *c);

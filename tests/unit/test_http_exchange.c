@@ -309,6 +309,25 @@ START_TEST(a_listener_that_goes_is_noticed)
 }
 END_TEST
 
+/* Half of a request and the end at once; and a whole one, whose answer is taken all the same. */
+START_TEST(who_leaves_in_the_middle_is_forgotten)
+{
+	int half = http_fixture_connect();
+	int whole = http_fixture_connect();
+	struct http_counts counts;
+
+	ck_assert_int_eq(send(half, "GET /ec", 7, MSG_NOSIGNAL), 7);
+	shutdown(half, SHUT_WR);
+	ck_assert_int_eq(send(whole, GET("/echo/a"), strlen(GET("/echo/a")), MSG_NOSIGNAL),
+		(ssize_t)strlen(GET("/echo/a")));
+	shutdown(whole, SHUT_WR);
+	http_fixture_run();
+	check_answer(http_fixture_take(whole), OK, "[a][-][][0]");
+	http_server_count(fixture_server, &counts);
+	ck_assert_uint_eq(counts.n_connections, 0);
+}
+END_TEST
+
 /* Fills all that the kernel and we keep for one that takes nothing. */
 static void fill(void)
 {
@@ -428,6 +447,7 @@ int main(void)
 	tcase_add_test(all, at_the_end_what_was_deferred_is_given_up);
 	tcase_add_test(all, a_stream_goes_on);
 	tcase_add_test(all, a_listener_that_goes_is_noticed);
+	tcase_add_test(all, who_leaves_in_the_middle_is_forgotten);
 	tcase_add_test(all, what_waits_for_a_slow_listener_is_bounded);
 	tcase_add_test(all, who_listens_in_sips_is_let_go);
 	tcase_add_test(all, who_says_nothing_makes_room);
