@@ -152,6 +152,36 @@ def a_program_of_another_user_is_not_announced_by_others(t):
     equal(liar.read_line(), "hung up", "nobody's word about root's program")
 
 
+# Listens at the path of its first argument, as the user of the second: which the kernel remembers of that moment.
+LISTENER = """
+import os, socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.bind(sys.argv[1])
+os.seteuid(int(sys.argv[2]))
+s.listen(8)
+print("ready", flush=True)
+while True:
+    c = s.accept()[0]
+    c.settimeout(20)
+    print(c.recv(100)[:15], flush=True)
+"""
+
+
+@test
+def a_daemon_of_another_user_hears_nothing(t):
+    need_root()
+    runtime(t)
+    for user, heard in ((NOBODY, b""), (0, WORD[:15])):
+        listener = t.keep(Process("listener", ["/usr/bin/python3", "-c", LISTENER, registry_path(t), user]))
+        listener.read_line()
+        target = start_target(t)
+        equal(listener.read_line(), str(heard), f"what uid {user} hears of a program of root's")
+        target.kill()
+        listener.kill()
+        listener.wait()
+        registry_path(t).unlink()
+
+
 @test
 def who_says_nothing_is_hung_up_on(t):
     Host(t)
