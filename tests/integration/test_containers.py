@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""docs/containers.md, followed: its commands as they stand there, in a root of copies, with namespaces by unshare."""
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from fixture import (NOBODY, check, equal, free_port, need_namespaces, need_no_sanitizer, need_readable_tree, read_status, run,
+                     test, wait_until)
+from hosts import Host, registry_path, runtime
+from processes import LIBRARY, PROFTAP, PROFTAPD, TARGET, TOP_SRC, Process, Target
+from trace_file import Trace
+
+RECIPES = (TOP_SRC / "docs/containers.md").read_text()
+MS = 60000
+
+
+def recipe(name):
+    """The block of the document that is called so."""
+    found = re.findall(rf"^```sh {name}\n(.*?)^```$", RECIPES, re.M | re.S)
+    equal(len(found), 1, f"recipes called {name}")
+    return found[0]
+
+
+def libraries_of(program):
+    """Those that the loader takes, and the loader."""
+    text = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    return {Path(path) for path in re.findall(r"(/\S+) \(0x", text)} - {LIBRARY}
+
+
+def make_root(t):
+    """A root that has a shell, a program, libproftap and proftapd, and nothing else."""
+    root = t.dir / "root"
+    for folder in ("bin", "usr/bin", "usr/lib", "proc", "dev", "tmp", "run/proftap"):
+        (root / folder).mkdir(parents=True)
+    for program, place in ((shutil.which("sh"), "bin/sh"), (TARGET, "usr/bin/train"), (PROFTAPD, "usr/bin/proftapd"),
+                           (LIBRARY, f"usr/lib/{LIBRARY.name}")):
+        shutil.copy(program, root / place)
+        for library in libraries_of(program):
+            copy = root / library.relative_to("/")
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(library, copy)
+    return root
+
+
+class Container(Target):
+    """The program of a container by the first recipe: it obeys as other targets do."""
+
+    def __init__(self, t, run):
+        need_namespaces("--mount", "--pid", "--fork", "--kill-child", "--uts", "--ipc", "--net")
+        need_no_sanitizer("need more than what is copied")
+        env = {"ROOT": str(make_root(t)), "RUN": str(run), "PROGRAM": "/usr/bin/train", "PROFTAPD": "/usr/bin/proftapd"}
+        super().__init__(env, program=recipe("mounted"), prefix=("sh", "-c"))
+        t.keep(self)
+        self.outside = wait_until(self.find, "the program in its container")
+
+    def find(self):
+        """Its pid outside: the one below sh."""
+        for status in Path("/proc").glob("[0-9]*/status"):
+            pid = int(status.parent.name)
+            if (read_status(pid).get("Name") == "train" and self.holds(pid)):
+                return pid
+        return None
+
+    def holds(self, pid):
+        """Whether |pid| descends from this one."""
+        while pid > 1 and pid != self.pid:
+            pid = int(read_status(pid).get("PPid", "0"))
+        return pid == self.pid
+
+    @property
+    def inside(self):
+        return int(read_status(self.outside)["NSpid"].split()[-1])
+
+
+def follow(t, name, **env):
+    """Starts a recipe; its trace goes to |LOGS|."""
+    logs = t.dir / "logs"
+    path = f"{PROFTAP.parent}:{os.environ['PATH']}"
+    return t.keep(Process(name, ["sh", "-c", recipe(name)], {"PATH": path, "MS": str(MS), "LOGS": str(logs), **env}))
+
+
+def check_spans(container, capture):
+    """While it records spans are made, and Ctrl-C ends it; they are in the file that it says."""
+    container.ask("await 1", "burst 7")
+    capture.signal(2)
+    equal(capture.wait(), 0, "exit status of the capture")
+    equal(Trace(Path(capture.read_line())).count("burst"), 7, "spans")
+
+
+@test
+def the_socket_directory_is_mounted_in(t):
+    host = Host(t)
+    container = Container(t, registry_path(t).parent)
+    container.serve()
+    host.await_pids(container.outside)
+    row = host.list()[container.outside]
+    equal((row["name"], row["pid_inside"]), ("train", container.inside), "what the daemon knows")
+    capture = t.start_capture(f"127.0.0.1:{host.port}", MS, "--target", "train")
+    container.ask("await 1", "burst 7")
+    capture.signal(2)
+    equal(capture.finish().trace.count("burst"), 7, "spans")
+    # Nothing of its own has come to where the daemon's socket is, and nothing could.
+    equal([p.name for p in registry_path(t).parent.iterdir()], ["registry.sock"], "files in the daemon's directory")
+    check(any((t.dir / "root/tmp").glob("proftap-0/*.sock")), "its private socket is in the container")
+
+
+@test
+def a_daemon_that_comes_again_finds_it(t):
+    runtime(t)
+    container = Container(t, registry_path(t).parent)
+    container.serve()
+    for _ in range(2):
+        host = Host(t)
+        host.await_pids(container.outside)
+        host.end()
+
+
+@test
+def root_outside_reaches_its_private_socket(t):
+    runtime(t)
+    container = Container(t, registry_path(t).parent)
+    container.serve()
+    check_spans(container, follow(t, "socket", PID=str(container.outside), INSIDE=str(container.inside)))
+
+
+@test
+def root_outside_reaches_its_port(t):
+    runtime(t)
+    container = Container(t, registry_path(t).parent)
+    subprocess.run(["nsenter", f"--target={container.outside}", "--net", "ip", "link", "set", "lo", "up"], check=True)
+    container.serve()
+    check_spans(container, follow(t, "network", PID=str(container.outside), PORT=str(container.port)))
+
+
+def run_daemon(t, env, user):
+    """A daemon of |user|'s own, and its port."""
+    port = free_port()
+    daemon = t.keep(Process("proftapd --host", [
+        PROFTAPD, "--host", "--config", "/dev/null", "--listen", f"127.0.0.1:{port}", "--web", "none", "--registry",
+        Path(env["XDG_RUNTIME_DIR"]) / "proftap" / "registry.sock"], env, user=user))
+    wait_until(lambda: any("serving on" in line for line in daemon.err), "the host daemon to serve")
+    return port
+
+
+@test
+def a_user_namespace_has_its_users_own_daemon(t):
+    kinds = ("--user", "--map-root-user", "--pid", "--fork", "--mount-proc")
+    need_namespaces(*kinds)
+    need_readable_tree()
+    env = runtime(t)
+    for folder in (t.dir / "runtime", t.dir / "runtime" / "proftap"):
+        os.chown(folder, NOBODY, NOBODY)
+        folder.chmod(0o700)
+    port = run_daemon(t, env, NOBODY)
+    inside = ("unshare", *kinds, "--kill-child", "sh", "-c", '"$@"; exit', "sh")
+    t.keep(Target(env, prefix=inside, user=NOBODY)).serve()
+
+    def listed():
+        done = subprocess.run([PROFTAP, "list", f"127.0.0.1:{port}", "--json"], capture_output=True, text=True, check=True)
+        return [(row["name"], row["uid"]) for row in json.loads(done.stdout)["targets"]]
+
+    equal(wait_until(listed, "it to be listed"), [("target", NOBODY)], "what the daemon knows of it")
+
+
+run()
