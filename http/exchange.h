@@ -34,6 +34,7 @@ struct http_stream;
 struct http_peer {
 	uid_t uid;
 	bool is_operator; /* root, or of the group whose members may ask for every program */
+	char text[64]; /* for people: where from, and how the uid is known */
 };
 
 /* --- the request --------------------------------------------------------------------------- */

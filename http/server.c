@@ -51,7 +51,7 @@ static bool may_enter(struct http_server *s, int fd, struct http_peer *peer)
 /* The library closes what it cannot take. */
 static void let_in(struct http_server *s, int fd, const struct sockaddr *address, socklen_t n)
 {
-	struct http_peer peer;
+	struct http_peer peer = {.text = ""};
 
 	if (!may_enter(s, fd, &peer)) {
 		s->counts.n_refused++;

@@ -5,16 +5,15 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "daemon/calls/errand.h"
 
 #define LOOK_MS 20
 /* For those that were given up. */
 #define FAREWELL_MS 1000
 
-int closing_init(struct closing *c, uv_loop_t *loop, struct errands *errands)
+int closing_init(struct closing *c, uv_loop_t *loop, const struct closing_policy *policy)
 {
 	memset(c, 0, sizeof *c);
-	c->errands = errands;
+	c->policy = *policy;
 	c->look.data = c;
 	return uv_timer_init(loop, &c->look);
 }
@@ -23,13 +22,13 @@ static void give_up(struct closing *c, unsigned n)
 {
 	log_warn(LOG_RPC, "%u calls did not end in time, and are given up", n);
 	c->has_given_up = 1;
-	errands_give_up(c->errands);
+	c->policy.give_up(c->policy.context);
 }
 
 static void on_look(uv_timer_t *timer)
 {
 	struct closing *c = timer->data;
-	unsigned n = errands_count(c->errands);
+	unsigned n = c->policy.count(c->policy.context);
 	uint64_t now = uv_now(timer->loop);
 
 	if (n && now >= c->deadline_ms && !c->has_given_up)
@@ -37,18 +36,15 @@ static void on_look(uv_timer_t *timer)
 	if (n && now < c->deadline_ms + FAREWELL_MS)
 		return;
 	uv_timer_stop(timer);
-	c->on_over(c->context);
+	c->policy.on_over(c->policy.context);
 }
 
-void closing_begin(
-	struct closing *c, int64_t limit_ms, void (*on_over)(void *context), void *context)
+void closing_begin(struct closing *c, int64_t limit_ms)
 {
-	unsigned n = errands_count(c->errands);
+	unsigned n = c->policy.count(c->policy.context);
 
 	c->has_begun = 1;
 	c->deadline_ms = uv_now(c->look.loop) + (uint64_t)limit_ms;
-	c->on_over = on_over;
-	c->context = context;
 	if (n)
 		log_info(LOG_RPC, "%u calls are under way, and have %lld s", n,
 			(long long)limit_ms / 1000);

@@ -37,6 +37,21 @@ static void on_finished(uv_work_t *work, int status)
 	uv_stop(&h->loop);
 }
 
+unsigned heeding_count(void *context)
+{
+	struct host *h = context;
+
+	return errands_count(&h->service.service.errands) + web_count_captures(&h->web);
+}
+
+static void give_up(void *context)
+{
+	struct host *h = context;
+
+	errands_give_up(&h->service.service.errands);
+	web_stop_captures(&h->web);
+}
+
 static void on_closed(void *context)
 {
 	struct host *h = context;
@@ -56,10 +71,11 @@ static void begin_end(struct host *h)
 	atomic_store(&h->service.is_ending, 1);
 	door_close(&h->door);
 	registrar_refuse(&h->registrar);
+	web_refuse_captures(&h->web);
 	socket_file_remove(&h->door_file);
 	socket_file_remove(&h->web_file);
 	socket_file_remove(&h->registry_file);
-	closing_begin(&h->closing, limit_ms, on_closed, h);
+	closing_begin(&h->closing, limit_ms);
 }
 
 /* A second one means it. */
@@ -122,7 +138,8 @@ static const struct {
 
 int heeding_open(struct host *h, struct diag *d)
 {
-	int r = 0;
+	const struct closing_policy policy = {heeding_count, give_up, on_closed, h};
+	int r = closing_init(&h->closing, &h->loop, &policy);
 
 	for (size_t i = 0; !r && i < sizeof heeded / sizeof *heeded; i++) {
 		h->signals[i].data = h;

@@ -112,7 +112,7 @@ static void say_status(struct host *h)
 {
 	if (!h->closing.has_begun)
 		manager_say_status(&h->manager, "%zu programs, %u calls under way",
-			programs_count(&h->programs), errands_count(&h->service.service.errands));
+			programs_count(&h->programs), heeding_count(h));
 }
 
 static void on_sample(uv_timer_t *timer)
@@ -149,8 +149,6 @@ static int start_timers(struct host *h, struct diag *d)
 {
 	int r = manager_open(&h->manager, &h->loop);
 
-	if (!r)
-		r = closing_init(&h->closing, &h->loop, &h->service.service.errands);
 	return r ? diag_set(d, r, "timer: %s", uv_strerror(r)) : 0;
 }
 

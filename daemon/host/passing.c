@@ -2,6 +2,7 @@
 /* Calls that are passed on; see passing.h. Each has a thread, an errand's: it waits for the one side, then for the other. */
 #include "daemon/host/passing.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/chunks.h"
@@ -218,7 +219,9 @@ static void pass_messages(struct passage *p)
 	}
 	account_end(&p->account, host_of(p)->ledger,
 		r ? RPC_CANCELLED : rpc_pending_get_status(p->call));
-	if (r)
+	if (r == -ECANCELED)
+		rpc_call_finish(p->errand->call, RPC_CANCELLED, "the client went away");
+	else if (r)
 		rpc_call_finish(p->errand->call, RPC_UNAVAILABLE, "the answer was not taken");
 	else if (was_cut(p))
 		rpc_call_finish(p->errand->call, RPC_UNAVAILABLE, host_ended_text);

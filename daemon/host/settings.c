@@ -72,7 +72,7 @@ const struct setting settings_table[] = {
 		"changes it"},
 	{TEXT(operators), "proftap", "a group, or nothing", check_any,
 		"whose members may ask for every program, as root may; others for their own"},
-	{TEXT(log_dir), "", "an absolute path, or nothing", check_path,
+	{FIXED(log_dir), "", "an absolute path, or nothing", check_path,
 		"where captures go that are begun on the web page, and whose runs it lists; nothing: "
 		"/var/lib/proftap, or of another user than root proftap in $XDG_STATE_HOME or "
 		"~/.local/state"},

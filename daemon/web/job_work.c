@@ -18,6 +18,7 @@
 #include "daemon/host/programs.h"
 #include "daemon/web/hub.h"
 #include "daemon/web/job.h"
+#include "daemon/web/job_audit.h"
 #include "daemon/web/job_choice.h"
 #include "daemon/web/job_notes.h"
 #include "daemon/web/job_run.h"
@@ -229,6 +230,7 @@ static void *run(void *context)
 {
 	struct job *job = context;
 	struct work *w = calloc(1, sizeof *w);
+	int64_t begun_ns = monotonic_ns();
 
 	if (w) {
 		w->job = job;
@@ -240,6 +242,7 @@ static void *run(void *context)
 			"the host daemon is out of memory");
 	}
 	free(w);
+	job_audit_write(job, begun_ns);
 	jobs_leave(job->jobs, job);
 	return NULL;
 }

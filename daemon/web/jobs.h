@@ -39,6 +39,12 @@ struct jobs {
 };
 
 void jobs_init(struct jobs *jobs, struct host_service *host, struct hub *hub, struct runs *runs);
+/* Nobody begins one any more, and those that wait for a program give it up. */
+void jobs_refuse(struct jobs *jobs);
+/* How many are not over. */
+unsigned jobs_count(struct jobs *jobs);
+/* All that run are told to end, with their data. */
+void jobs_stop_all(struct jobs *jobs);
 /*
  * All that run are told to end, with their data, and awaited, |grace_ms| at most: how many are still there. Nobody begins one any
  * more.

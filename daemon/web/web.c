@@ -3,6 +3,7 @@
 #include "daemon/web/web.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -73,15 +74,33 @@ static bool enter(int fd, struct http_peer *peer, void *context)
 	if (caller_identify(&caller, fd, w->host->operators))
 		return false;
 	peer->uid = caller.uid;
+	snprintf(peer->text, sizeof peer->text, "HTTP, %.50s", caller.peer);
 	peer->is_operator = caller.may_all;
 	return true;
+}
+
+void web_refuse_captures(struct web *w)
+{
+	if (w->server)
+		jobs_refuse(&w->api.jobs);
+}
+
+unsigned web_count_captures(struct web *w)
+{
+	return w->server ? jobs_count(&w->api.jobs) : 0;
+}
+
+void web_stop_captures(struct web *w)
+{
+	if (w->server)
+		jobs_stop_all(&w->api.jobs);
 }
 
 void web_get_caller(const struct http_exchange *x, struct caller *out)
 {
 	const struct http_peer *peer = http_get_peer(x);
 
-	out->peer[0] = '\0';
+	memcpy(out->peer, peer->text, sizeof out->peer);
 	out->uid = peer->uid;
 	out->may_all = peer->is_operator;
 }

@@ -55,6 +55,14 @@ void web_tick(struct web *w);
 /* Something was answered outside of a handler: it goes out. */
 void web_send(struct web *w);
 
+/*
+ * The daemon is to end: no captures are begun any more. How many are under way; and these are told to end, with their data. Of one that is
+ * closed: none.
+ */
+void web_refuse_captures(struct web *w);
+unsigned web_count_captures(struct web *w);
+void web_stop_captures(struct web *w);
+
 /* Who asks, for the rules of daemon/host/caller.h. */
 void web_get_caller(const struct http_exchange *x, struct caller *out);
 

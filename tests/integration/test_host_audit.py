@@ -13,6 +13,7 @@ from fixture import SESSION, check, equal, need_namespaces, run, test, wait_unti
 from hosts import Host, list_programs, registry_path, runtime, start_target
 from manager import Manager
 from processes import PROFTAP, PROFTAPD, Process
+from web_api import Api
 
 LONG_MS = 60000
 LINE = re.compile(r"proftapd: audit: (?P<what>\w+) of (?P<target>.+) by uid (?P<uid>\d+) \((?P<peer>[^)]*)\): "
@@ -85,6 +86,19 @@ def every_call_has_one(t):
     for what in ("Start", "Snapshot", "Stop", "Profile", "Monitor"):
         line = await_line(host, what)
         equal((line["target"], line["result"]), (f"target ({target.pid})", "OK"), what)
+
+
+@test
+def a_capture_by_http_has_one(t):
+    api = Api(t)
+    target = api.target()
+    capture = api.await_capture(api.capture(target=target.pid, duration_ms=60, options={"host_tracer_level": 1}))
+    line = await_line(api.host, "WebCapture")
+    equal((line["target"], line["uid"], line["result"], line["reason"]),
+          (f"target ({target.pid})", str(os.geteuid()), "OK", None), "the line")
+    equal(int(line["bytes"]), capture["trace_bytes"], "bytes")
+    check(re.fullmatch(r"HTTP, loopback port \d+, sock_diag", line["peer"]), f"the peer: {line['peer']}")
+    equal(line["options"], 'duration_ms=60 {"host_tracer_level":1}', "options")
 
 
 @test

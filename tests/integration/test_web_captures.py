@@ -192,13 +192,20 @@ def there_are_so_many_at_a_time(t):
 
 @test
 def a_daemon_that_ends_writes_what_runs(t):
+    """When its patience is over, as by a second signal; what waits for a program is no reason for patience."""
     api = Api(t)
     target = api.target()
     begin(api, target)
+    waiting = api.capture(next="nobody", duration_ms=1, wait_ms=LONG_MS)
     target.ask("burst 6")
+    api.host.signal(signal.SIGTERM)
+    wait_until(lambda: api.get(f"captures/{waiting}")["state"] == "cancelled", "the one that waits to be given up")
+    message = api.refuses("POST", "captures", 503, "UNAVAILABLE", {"target": "target", "duration_ms": 1})
+    contains(message, "is ending", "why no other begins")
+    target.ask("burst 1")
     equal(api.host.end(), 0, "exit status")
     (file,) = (api.log_dir / "plugins/profile").glob("*/*.xplane.pb")
-    equal(Trace(str(file)).count("burst"), 6, "spans")
+    equal(Trace(str(file)).count("burst"), 7, "spans")
 
 
 if __name__ == "__main__":
