@@ -39,6 +39,7 @@ def a_capture_becomes_a_run(t):
     equal(capture["files"], [f"{socket.gethostname()}_target_{target.pid}.xplane.pb"], "files")
     trace = Trace(path_of(api, capture))
     equal(trace.count("burst"), 7, "spans")
+    contains(trace.planes, "/host:CPU machine", "what the machine used")
     (row,) = capture["targets"]
     equal([row["pid"], row["name"], row["state"], row["n_dropped"]], [target.pid, "target", "done", 0], "the program")
     check(row["n_events"] >= 7 and row["trace_bytes"] == capture["trace_bytes"] > 0, f"sizes: {row}")

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events that are kept for streams: in order, for as long as there is room. */
+#include "daemon/web/hub.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct hub hub;
+static unsigned n_woken;
+
+static void wake(void *context)
+{
+	ck_assert_ptr_eq(context, &hub);
+	n_woken++;
+}
+
+static void set_up(void)
+{
+	hub_init(&hub, 1000);
+	hub.wake = wake;
+	hub.context = &hub;
+	n_woken = 0;
+}
+
+static void tear_down(void)
+{
+	hub_deinit(&hub);
+}
+
+static void post(unsigned n)
+{
+	while (n--)
+		hub_post(&hub, HUB_RUNS, 7, "run", strdup("{}"));
+}
+
+START_TEST(tells_events_in_order)
+{
+	struct hub_event event;
+
+	ck_assert_int_eq(hub_copy_next(&hub, 0, &event), 0);
+	hub_post(&hub, HUB_RUNS, 7, "run", strdup("{\"a\":1}"));
+	hub_post_usage(&hub, 42);
+	ck_assert_uint_eq(n_woken, 2);
+	ck_assert_uint_eq(hub_get_last(&hub), 2);
+	ck_assert_int_eq(hub_copy_next(&hub, 0, &event), 1);
+	ck_assert_uint_eq(event.number, 1);
+	ck_assert_uint_eq(event.uid, 7);
+	ck_assert_str_eq(event.name, "run");
+	ck_assert_str_eq(event.data, "{\"a\":1}");
+	free(event.data);
+	ck_assert_int_eq(hub_copy_next(&hub, 1, &event), 1);
+	ck_assert_uint_eq(event.n_sample, 42);
+	ck_assert_uint_eq(event.uid, HUB_EVERYBODY);
+	ck_assert_ptr_null(event.data);
+	ck_assert_int_eq(hub_copy_next(&hub, 2, &event), 0);
+}
+END_TEST
+
+START_TEST(says_when_events_are_gone)
+{
+	struct hub_event event;
+
+	post(HUB_EVENTS);
+	ck_assert_int_eq(hub_copy_next(&hub, 0, &event), 1);
+	ck_assert_uint_eq(event.number, 1);
+	free(event.data);
+	post(1);
+	ck_assert_int_eq(hub_copy_next(&hub, 0, &event), -ESTALE);
+	ck_assert_int_eq(hub_copy_next(&hub, 1, &event), 1);
+	ck_assert_uint_eq(event.number, 2);
+	free(event.data);
+}
+END_TEST
+
+START_TEST(a_number_that_was_not_yet_is_stale)
+{
+	struct hub_event event;
+
+	post(3);
+	ck_assert_int_eq(hub_copy_next(&hub, 4, &event), -ESTALE);
+	ck_assert_int_eq(hub_copy_next(&hub, UINT64_MAX, &event), -ESTALE);
+	ck_assert_int_eq(hub_copy_next(&hub, 3, &event), 0);
+}
+END_TEST
+
+START_TEST(without_memory_nothing_is_told)
+{
+	hub_post(&hub, HUB_RUNS, 7, "run", NULL);
+	ck_assert_uint_eq(hub_get_last(&hub), 0);
+	hub_silence(&hub);
+	post(1);
+	ck_assert_uint_eq(n_woken, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("hub");
+	TCase *tests = tcase_create("hub");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_test(tests, tells_events_in_order);
+	tcase_add_test(tests, says_when_events_are_gone);
+	tcase_add_test(tests, a_number_that_was_not_yet_is_stale);
+	tcase_add_test(tests, without_memory_nothing_is_told);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The daemon's routes and docs/openapi.json are the same. */
+#include "daemon/web/web.h"
+
+#include <check.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#define API "/api/v1/"
+
+static json_t *document;
+
+static void read_document(void)
+{
+	const char *root = getenv("top_srcdir");
+	char path[4096];
+	json_error_t error;
+
+	snprintf(path, sizeof path, "%s/docs/openapi.json", root ? root : ".");
+	document = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+	ck_assert_msg(document != NULL, "%s:%d: %s", path, error.line, error.text);
+}
+
+static void forget_document(void)
+{
+	json_decref(document);
+}
+
+static int is_of_api(const struct http_route *route)
+{
+	return strncmp(route->path, API, strlen(API)) == 0;
+}
+
+/* What the document says of |method| and |path|, or NULL. */
+static json_t *find(const char *path, const char *method)
+{
+	char lower[16];
+	size_t i;
+
+	for (i = 0; method[i] && i < sizeof lower - 1; i++)
+		lower[i] = (char)tolower((unsigned char)method[i]);
+	lower[i] = '\0';
+	return json_object_get(json_object_get(json_object_get(document, "paths"), path), lower);
+}
+
+START_TEST(each_route_is_in_the_document)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_web_routes; i++) {
+		const struct http_route *route = &web_routes[i];
+
+		if (!is_of_api(route))
+			continue;
+		n++;
+		ck_assert_msg(find(route->path, route->method) != NULL, "%s %s is not in it",
+			route->method, route->path);
+	}
+	ck_assert_uint_gt(n, 0);
+}
+END_TEST
+
+static int has_route(const char *path, const char *method)
+{
+	for (size_t i = 0; i < n_web_routes; i++)
+		if (strcmp(web_routes[i].path, path) == 0 &&
+			strcasecmp(web_routes[i].method, method) == 0)
+			return 1;
+	return 0;
+}
+
+START_TEST(all_of_the_document_has_routes)
+{
+	const char *path, *method;
+	json_t *operations, *operation;
+
+	json_object_foreach(json_object_get(document, "paths"), path, operations)
+	{
+		json_object_foreach(operations, method, operation)
+		{
+			ck_assert_msg(has_route(path, method), "%s %s has no route", method, path);
+		}
+	}
+}
+END_TEST
+
+/* A route that takes a body says so there, and the other way round. */
+START_TEST(bodies_are_where_they_are_said)
+{
+	for (size_t i = 0; i < n_web_routes; i++) {
+		const struct http_route *route = &web_routes[i];
+		json_t *body = json_object_get(find(route->path, route->method), "requestBody");
+
+		if (is_of_api(route))
+			ck_assert_msg((route->max_body_bytes != 0) == (body != NULL), "%s %s",
+				route->method, route->path);
+	}
+}
+END_TEST
+
+static int has_token(const json_t *operation)
+{
+	const json_t *parameters = json_object_get(operation, "parameters");
+
+	for (size_t i = 0; i < json_array_size(parameters); i++)
+		if (strcmp(json_string_value(
+				   json_object_get(json_array_get(parameters, i), "name")),
+			    HTTP_TOKEN_HEADER) == 0)
+			return 1;
+	return 0;
+}
+
+START_TEST(writes_say_the_token)
+{
+	for (size_t i = 0; i < n_web_routes; i++) {
+		const struct http_route *route = &web_routes[i];
+
+		if (is_of_api(route))
+			ck_assert_msg(has_token(find(route->path, route->method)) ==
+					      (strcmp(route->method, "GET") != 0),
+				"%s %s", route->method, route->path);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("web_routes");
+	TCase *tests = tcase_create("web_routes");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, read_document, forget_document);
+	tcase_add_test(tests, each_route_is_in_the_document);
+	tcase_add_test(tests, all_of_the_document_has_routes);
+	tcase_add_test(tests, bodies_are_where_they_are_said);
+	tcase_add_test(tests, writes_say_the_token);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
