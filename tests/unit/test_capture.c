@@ -76,7 +76,7 @@ static void *accept_all(void *unused)
 
 static void start_server(void)
 {
-	const struct rpc_server_config config = {methods, 1, NULL, NULL};
+	const struct rpc_server_config config = {.methods = methods, .n_methods = 1};
 	struct sockaddr_in address = {
 		.sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
