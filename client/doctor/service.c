@@ -15,6 +15,7 @@
 #include "client/doctor/checks.h"
 #include "client/doctor/finding.h"
 #include "client/doctor/port.h"
+#include "client/doctor/port_owner.h"
 #include "client/doctor/system.h"
 
 #define GRPC_PORT 9021
@@ -101,29 +102,54 @@ void check_unit(const struct system *sys, const struct check *self, struct findi
 
 /* --- ports --------------------------------------------------------------------------------- */
 
+static const char *name_answer(int answer, const char *said)
+{
+	return answer == PORT_GRPC ? "a gRPC server" : answer == PORT_WEB ? "a web server" : said;
+}
+
+/* " of uid 0: nginx, pid 812", as far as it is known. */
+static void describe_owner(const struct port_owner *owner, bool is_known, char *out, size_t n)
+{
+	out[0] = '\0';
+	if (is_known && owner->pid)
+		snprintf(
+			out, n, " of uid %u: %s, pid %d", owner->uid, owner->name, (int)owner->pid);
+	else if (is_known)
+		snprintf(out, n, " of uid %u", owner->uid);
+}
+
+static void judge_answer(
+	const struct system *sys, struct finding *f, unsigned port, bool is_ours, const char *what)
+{
+	struct port_owner owner;
+	char of[128];
+	bool is_known = port_owner_find(sys, port, &owner);
+
+	describe_owner(&owner, is_known, of, sizeof of);
+	if (is_ours && (!is_known || !owner.pid || strcmp(owner.name, "proftapd") == 0)) {
+		finding_yes(f, "127.0.0.1:%u: %s%s", port, what, of);
+		return;
+	}
+	finding_no(f, "127.0.0.1:%u: somebody else, %s%s", port, what, of);
+	system_set_command(sys, f, "ss -ltnp sport = :%u", port);
+	finding_set_reason(f, "tells who; end that, or have proftapd listen elsewhere");
+}
+
 static void judge_port(const struct system *sys, const struct check *self, struct finding *f,
 	unsigned port, enum port_answer wanted)
 {
-	char said[64] = "?";
+	char said[64] = "";
 	int answer = sys->ask_port(port, said, sizeof said);
 
-	if (answer == (int)wanted) {
-		finding_yes(f, "127.0.0.1:%u: %s answers", port,
-			wanted == PORT_GRPC ? "a gRPC server" : "a web server");
-	} else if (answer == PORT_NOBODY) {
-		finding_no(f, "127.0.0.1:%u: nobody", port);
-		if (system_has_file(sys, "/run/systemd/system"))
-			system_set_command(sys, f, "systemctl start %s", self->about);
-		else
-			finding_set_command(f, "proftapd --host");
-	} else {
-		finding_no(f, "127.0.0.1:%u: somebody else: %s", port,
-			answer == PORT_GRPC  ? "a gRPC server"
-			: answer == PORT_WEB ? "a web server"
-					     : said);
-		system_set_command(sys, f, "ss -ltnp sport = :%u", port);
-		finding_set_reason(f, "tells who; end that, or have proftapd listen elsewhere");
+	if (answer != PORT_NOBODY) {
+		judge_answer(sys, f, port, answer == (int)wanted, name_answer(answer, said));
+		return;
 	}
+	finding_no(f, "127.0.0.1:%u: nobody", port);
+	if (system_has_file(sys, "/run/systemd/system"))
+		system_set_command(sys, f, "systemctl start %s", self->about);
+	else
+		finding_set_command(f, "proftapd --host");
 }
 
 void check_port_grpc(const struct system *sys, const struct check *self, struct finding *f)

@@ -78,7 +78,11 @@ s = socket.create_server(("127.0.0.1", 9022))
 print("ready", flush=True)
 while True:
     c = s.accept()[0]
+    c.recv(1000)
     c.sendall(b"SSH-2.0-none\\r\\n")
+    c.shutdown(socket.SHUT_WR)
+    while c.recv(1000):
+        pass
     c.close()
 """
 
@@ -97,16 +101,22 @@ def who_answers_on_the_ports_is_told(t):
     host = t.keep(Process("proftapd --host", [
         *space.enter("net"), PROFTAPD, "--host", "--config", "/dev/null", "--registry", registry], env))
     wait_until(lambda: any("serving on" in line for line in host.err), "the host daemon to serve")
-    t.keep(Process("a stranger", [*space.enter("net"), sys.executable, "-c", LISTEN])).read_line()
     found = findings(t, prefix=space.enter("net"), env=env)
-    expect(found, "port_grpc", "yes")
+    for key, port in (("port_grpc", 9021), ("port_web", 9022)):
+        expect(found, key, "yes")
+        contains(found[key]["text"], f"127.0.0.1:{port}: a ", key)
+        contains(found[key]["text"], f"of uid {os.geteuid()}: proftapd, pid {host.pid}", key)
     expect(found, "registry", "yes")
     contains(found["registry"]["text"], f"{registry}, uid {os.geteuid()}, pid ", "the registry")
-    expect(found, "port_web", "no")
-    contains(found["port_web"]["text"], "somebody else", "the stranger")
     host.kill()
-    wait_until(lambda: findings(t, prefix=space.enter("net"), env=env)["registry"]["state"] == "no",
-               "the registry to be nobody's")
+    stranger = t.keep(Process("a stranger", [*space.enter("net"), sys.executable, "-c", LISTEN]))
+    stranger.read_line()
+    found = findings(t, prefix=space.enter("net"), env=env)
+    expect(found, "port_grpc", "no")
+    expect(found, "port_web", "no", "ss -ltnp sport = :9022")
+    contains(found["port_web"]["text"], "somebody else, SSH-2.0-none", "the stranger")
+    contains(found["port_web"]["text"], f"pid {stranger.pid}", "the stranger")
+    expect(found, "registry", "no")
 
 
 SYSTEMCTL = """#!/bin/sh

@@ -268,9 +268,9 @@ START_TEST(ports_are_ours_or_not)
 	doctor_port.code = PORT_GRPC;
 	yes("port_grpc", "127.0.0.1:9021");
 	ck_assert_uint_eq(doctor_port_number, 9021);
-	no("port_web", "somebody else: a gRPC server", "sudo ss -ltnp sport = :9022");
+	no("port_web", "somebody else, a gRPC server", "sudo ss -ltnp sport = :9022");
 	doctor_port = (struct doctor_answer){PORT_OTHER, "SSH-2.0"};
-	no("port_grpc", "somebody else: SSH-2.0", "sudo ss -ltnp sport = :9021");
+	no("port_grpc", "somebody else, SSH-2.0", "sudo ss -ltnp sport = :9021");
 	doctor_port.code = PORT_WEB;
 	yes("port_web", "a web server");
 	doctor_port.code = PORT_NOBODY;
@@ -278,6 +278,25 @@ START_TEST(ports_are_ours_or_not)
 	fake_root_add_folder("/run/systemd/system");
 	no("port_grpc", "nobody", "sudo systemctl start proftapd.socket");
 	no("port_web", "nobody", "sudo systemctl start proftapd-web.socket");
+}
+END_TEST
+
+START_TEST(whose_port_it_is_is_told)
+{
+	fake_root_write("/proc/net/tcp",
+		"  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
+		"   0: 0100007F:233D 0200007F:0050 01 00000000:00000000 00:00000000 00000000  7 0 6 1 0\n"
+		"   1: 0100007F:233D 00000000:0000 0A 00000000:00000000 00:00000000 00000000  99 0 77 1 0\n");
+	doctor_port.code = PORT_GRPC;
+	yes("port_grpc", "127.0.0.1:9021: a gRPC server of uid 99");
+	fake_root_link("/proc/1/fd/3", "socket:[77]");
+	fake_root_link("/proc/812/fd/4", "socket:[77]");
+	fake_root_link("/proc/900/fd/4", "socket:[78]");
+	fake_root_write("/proc/812/status", "Name:\tproftapd\n");
+	yes("port_grpc", "a gRPC server of uid 99: proftapd, pid 812");
+	fake_root_write("/proc/812/status", "Name:\tenvoy\n");
+	no("port_grpc", "somebody else, a gRPC server of uid 99: envoy, pid 812",
+		"sudo ss -ltnp sport = :9021");
 }
 END_TEST
 
@@ -330,6 +349,7 @@ int main(void)
 		tests, a_limit_is_high_enough_or_not, 0, sizeof limits / sizeof limits[0]);
 	tcase_add_test(tests, units_are_as_systemd_says);
 	tcase_add_test(tests, ports_are_ours_or_not);
+	tcase_add_test(tests, whose_port_it_is_is_told);
 	tcase_add_test(tests, a_registry_is_there_or_not);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
