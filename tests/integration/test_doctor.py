@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 from doctors import as_nobody, ask, expect, findings
-from fixture import check, contains, equal, need_no_sanitizer, need_readable_tree, need_root, run, test
+from fixture import Skip, check, contains, equal, need_no_sanitizer, need_readable_tree, need_root, run, test
 from processes import PROFTAP, PROFTAPD, TOP_BUILD, TOP_SRC
 from web import Web
 
@@ -120,10 +120,13 @@ def rights_that_a_user_lacks_are_told_and_count_when_they_are_given(t):
     need_no_sanitizer("are not loaded by a copy of proftap")
     found = findings(t, **as_nobody(t))
     paranoid = int(PARANOID.read_text())
-    if paranoid >= 2:
+    if paranoid >= 2 and found["perf_call"]["state"] == "yes":
         expect(found, "perf_kernel", "no", "sudo sysctl -w kernel.perf_event_paranoid=1")
     expect(found, "ptrace_others", "no", f"sudo setcap cap_sys_ptrace+ep {t.dir / 'proftapd'}")
     expect(found, "bpf", "no", f"sudo setcap cap_bpf,cap_perfmon+ep {t.dir / 'proftapd'}")
+    own = findings(t)
+    if any(own[key]["state"] != "yes" for key in ("ptrace_others", "perf_kernel", "bpf")):
+        raise Skip("root has not got these rights here, and cannot give them")
     given = findings(t, **as_nobody(
         t, "--inh-caps=+perfmon,+sys_ptrace,+bpf", "--ambient-caps=+perfmon,+sys_ptrace,+bpf"))
     expect(given, "ptrace_others", "yes")
@@ -147,7 +150,10 @@ def libraries_of_a_gpu_may_crash(t):
     need_no_sanitizer("are not loaded into libraries of others")
     for name, fake in (("libcuda.so.1", "fake_cuda.so"), ("libcupti.so.13", "fake_cuda.so"),
                        ("libnvidia-ml.so.1", "fake_nvml.so")):
-        (t.dir / name).symlink_to(TOP_BUILD / "tests" / "unit" / fake)
+        path = TOP_BUILD / "tests" / "unit" / fake
+        if not path.exists():
+            raise Skip(f"{fake} is built by make check alone")
+        (t.dir / name).symlink_to(path)
     env = {"LD_LIBRARY_PATH": str(t.dir), "VIRTUAL_ENV": ""}
     found = findings(t, env=env)
     for key, text in (("cuda", "libcuda.so.1: 13.0"), ("cupti", "libcupti.so.13: 13.0.1"),

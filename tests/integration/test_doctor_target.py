@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 from doctors import as_nobody, expect, findings
-from fixture import (check, contains, equal, free_port, need_namespaces, need_no_sanitizer, need_readable_tree, need_root,
+from fixture import (Skip, check, contains, equal, free_port, need_namespaces, need_no_sanitizer, need_readable_tree, need_root,
                      run, test, wait_until)
 from hosts import Host
 from processes import LIBRARY, PROFTAP, Process, halt
@@ -112,6 +112,8 @@ def one_in_a_container_is_told(t):
 @test
 def one_that_is_traced_is_told(t):
     need_root()
+    if findings(t)["ptrace"]["state"] != "yes":
+        raise Skip("nobody may trace a program that is no child here")
     target = t.target().serve()
     tracer = t.keep(Process("a tracer", ["python3", "-c", f"""
 import ctypes, time
