@@ -32,11 +32,11 @@ def list_programs(t, port, user=None):
 class Host(Process):
     """proftapd --host, serving."""
 
-    def __init__(self, t, *options, port=None, web=None):
+    def __init__(self, t, *options, port=None, web=None, prefix=()):
         self.case = t
         self.port = port or free_port()
         super().__init__("proftapd --host", [
-            PROFTAPD, "--host", "--config", "/dev/null", "--listen", f"127.0.0.1:{self.port}",
+            *prefix, PROFTAPD, "--host", "--config", "/dev/null", "--listen", f"127.0.0.1:{self.port}",
             "--web", f"127.0.0.1:{web}" if web else "none", "--registry", registry_path(t), *options], runtime(t))
         t.keep(self)
         wait_until(lambda: any("serving on" in line for line in self.err), "the host daemon to serve")

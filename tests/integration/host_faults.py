@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A host daemon that is done harm, and whether it is as before; and programs that announce themselves and are none."""
+import array
+import contextlib
+import os
+import socket
+
+from checks import check, equal, wait_until
+from fixture import SANITIZERS, SESSION, read_fds, read_status
+from hosts import Host, registry_path, start_target
+from processes import Process
+
+WORD = b"PROFTAP PROGRAM 1\n"
+LONG_MS = 60000
+# Of the daemon's memory, for what its allocator keeps; a connection's would be more, if it were left.
+SLACK_KIB = 24 << 10
+# Threads of gRPC's that come and go.
+SLACK_THREADS = 3
+
+# Programs, |n| of them, each of which says that it is there and ends.
+SHORT_LIVES = ("import array, os, socket, sys\n"
+               "for i in range(int(sys.argv[2])):\n"
+               "    if os.fork() == 0:\n"
+               "        s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
+               "        s.connect(sys.argv[1])\n"
+               "        fds = array.array('i', [os.pidfd_open(os.getpid())])\n"
+               "        s.sendmsg([b'PROFTAP PROGRAM 1\\npid 1\\nname brief\\n'],\n"
+               "            [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])\n"
+               "        os._exit(0)\n"
+               "    if i % 20 == 19:\n"
+               "        for _ in range(20):\n"
+               "            os.wait()\n")
+
+
+def start_short_lives(t, n):
+    return t.keep(Process("short lives", ["/usr/bin/python3", "-c", SHORT_LIVES, registry_path(t), n]))
+
+
+def announce(t, text=b"pid 1\nname mute\n"):
+    """This process, as a program: the connection."""
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.connect(str(registry_path(t)))
+    pidfd = os.pidfd_open(os.getpid())
+    with contextlib.suppress(ConnectionError):
+        s.sendmsg([WORD + text], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [pidfd]))])
+    os.close(pidfd)
+    return s
+
+
+def capture(t, host, target):
+    """An ordinary one, through the daemon, of seven spans."""
+    begun = t.start_capture(f"127.0.0.1:{host.port}", LONG_MS, "-o", f"session_id={SESSION}", "--target", target.pid,
+                            "--attempts", "5")
+    target.ask("await 1", "burst 7")
+    equal(t.stop(target, begun).trace.count("burst"), 7, "spans of an ordinary capture")
+
+
+def measure(host):
+    status = read_status(host.pid)
+    return len(read_fds(host.pid)), int(status["Threads"]), int(status["RssAnon"].split()[0])
+
+
+def is_as(host, before):
+    fds, threads, kib = measure(host)
+    return fds <= before[0] and threads <= before[1] + SLACK_THREADS and \
+        (SANITIZERS != "no" or kib <= before[2] + SLACK_KIB)
+
+
+@contextlib.contextmanager
+def unharmed(t, *options, prefix=(), patience_s=20):
+    """(host, target) that have served before. Afterwards an ordinary capture works, and all is as before."""
+    host = Host(t, *options, prefix=prefix)
+    target = start_target(t)
+    host.await_pids(target.pid)
+    capture(t, host, target)
+    before = measure(host)
+    yield host, target
+    check(host.popen.poll() is None, f"the daemon has ended: {host.popen.poll()}")
+    capture(t, host, target)
+    host.await_pids(target.pid)
+    wait_until(lambda: is_as(host, before), f"descriptors, threads, KiB to be {before} again", patience_s)

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What goes wrong around a host daemon. After each an ordinary capture works, and descriptors, threads and memory are back."""
+import contextlib
+import os
+import shutil
+import signal
+import struct
+import subprocess
+
+from calls import PROFILER, Calls, profile_request
+from checks import contains, wait_in_time
+from fixture import SANITIZERS, check, equal, need_no_sanitizer, run, test, wait_until
+from host_faults import WORD, announce, capture, measure, start_short_lives, unharmed
+from hosts import Host, start_target
+from http2 import CANCEL, END_HEADERS, HEADERS, PROFILE, RST_STREAM, Connection, frame, indexed_headers
+from small_disk import mount
+from web_api import Api
+
+LONG_MS = 60000
+
+
+@test
+def a_daemon_that_is_killed_in_mid_capture(t):
+    """The client is told, the programs go on, and the next daemon finds all of them within a second."""
+    host = Host(t)
+    targets = [start_target(t) for _ in range(4)]
+    host.await_pids(*(target.pid for target in targets))
+    begun = t.start_capture(f"127.0.0.1:{host.port}", LONG_MS, "--target", targets[0].pid)
+    targets[0].ask("await 1")
+    host.end(signal.SIGKILL)
+    contains(begun.finish(1).stderr, "the connection broke", "what the client says")
+    for target in targets:
+        equal(target.ask("port"), str(target.port), "the program goes on")
+    again = Host(t, port=host.port)
+    wait_in_time(lambda: len(again.list()) == len(targets), "all programs to be listed", 1)
+    capture(t, again, targets[0])
+
+
+@test
+def a_program_that_never_answers(t):
+    """It is listed, and holds up nobody: neither the list, nor captures of others."""
+    with unharmed(t) as (host, target):
+        with announce(t):
+            host.await_pids(os.getpid(), target.pid)
+            waiting = t.start_capture(f"127.0.0.1:{host.port}", 100, "--target", os.getpid(), "--timeout", 2000)
+            capture(t, host, target)
+            check(os.getpid() in host.list(), "it is not listed")
+            contains(waiting.finish(6).stderr, "timed out", "what the client says")
+
+
+@test
+def ten_thousand_announcements(t):
+    with unharmed(t) as (host, target):
+        for i in range(10000 if SANITIZERS == "no" else 500):
+            announce(t).close()
+            if i % 2000 == 0:
+                check(target.pid in host.list(), "the program is not listed meanwhile")
+
+
+@test
+def one_that_never_stops_telling(t):
+    with unharmed(t) as (host, target):
+        with announce(t) as s:
+            for i in range(20000 if SANITIZERS == "no" else 1000):
+                s.send(WORD + b"pid 1\nname mute\nstate " + str(i).encode() + b"\n")
+            capture(t, host, target)
+
+
+@test
+def a_thousand_programs_that_end_at_once(t):
+    with unharmed(t) as (host, target):
+        lives = start_short_lives(t, 1000 if SANITIZERS == "no" else 60)
+        capture(t, host, target)
+        equal(lives.wait(60), 0, "the programs")
+
+
+@test
+def three_hundred_silent_connections(t):
+    """That say nothing, or no more than a greeting."""
+    with unharmed(t) as (host, target), contextlib.ExitStack() as stack:
+        some = [stack.enter_context(Connection(host.port, greets=i % 3 == 0)) for i in range(300)]
+        capture(t, host, target)
+        for i, connection in enumerate(some):
+            if i % 3:
+                connection.wait_for_close()
+
+
+@test
+def ten_thousand_streams_that_are_reset(t):
+    headers, again = indexed_headers(PROFILE)
+    with unharmed(t) as (host, _), Connection(host.port) as c:
+        for _ in range(100 if SANITIZERS == "no" else 4):
+            frames = []
+            for _ in range(100):
+                stream = c.new_stream()
+                frames += [frame(HEADERS, END_HEADERS, stream, headers),
+                           frame(RST_STREAM, 0, stream, struct.pack(">I", CANCEL))]
+                headers = again
+            if not c.send(*frames):
+                break
+            c.read_some(0)
+        c.wait_for_close(5)
+
+
+@test
+def no_descriptors_are_left(t):
+    """Of eighty, some are gRPC's and the programs'; who has no room waits, or is hung up on."""
+    need_no_sanitizer("have descriptors of their own")
+    with unharmed(t, prefix=("prlimit", "--nofile=80:80")) as (host, _):
+        with contextlib.ExitStack() as stack:
+            for _ in range(120):
+                stack.enter_context(Connection(host.port))
+            wait_until(lambda: measure(host)[0] > 40, "descriptors to be in use")
+            check(host.popen.poll() is None, "the daemon has ended")
+
+
+@test
+def clients_that_go_away_in_mid_capture(t):
+    with unharmed(t) as (host, target):
+        for _ in range(20):
+            with Calls(host) as calls:
+                calls.start(PROFILER + "Profile", profile_request(LONG_MS))
+                wait_until(lambda: host.list()[target.pid]["state"] == "recording", "it to record")
+            wait_until(lambda: host.list()[target.pid]["state"] == "idle", "the program to be free")
+
+
+def record_by_http(api, target, state, n=10):
+    """A capture by HTTP of |n| spans, and what became of it."""
+    number = api.capture(target=target.pid, duration_ms=LONG_MS)
+    target.ask("await 1", f"burst {n}")
+    api.post(f"captures/{number}/stop", status=200)
+    made = api.await_capture(number)
+    equal(made["state"], state, f"the state: {made['error']}")
+    return made
+
+
+@test
+def a_log_directory_that_is_lost(t):
+    """It is made again; where something else is in its place, that is said, and all is well when it is gone."""
+    api = Api(t)
+    target = api.target()
+    record_by_http(api, target, "done")
+    shutil.rmtree(api.log_dir)
+    record_by_http(api, target, "done")
+    shutil.rmtree(api.log_dir)
+    api.log_dir.write_text("")
+    error = record_by_http(api, target, "failed")["error"]
+    contains(error["message"], str(api.log_dir), "the error")
+    api.log_dir.unlink()
+    record_by_http(api, target, "done")
+
+
+@test
+def a_log_directory_that_is_full(t):
+    folder = mount(t)
+    api = Api(t, "--log_dir", folder)
+    target = api.target()
+    error = record_by_http(api, target, "failed", 30000)["error"]
+    contains(error["message"], "no space left", "the error")
+    equal(sorted(p.name for p in folder.rglob("*") if p.is_file()), [], "files that are left")
+    record_by_http(api, target, "done", 10)
+
+
+@test
+def a_log_directory_that_is_read_only(t):
+    folder = mount(t)
+    subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
+    api = Api(t, "--log_dir", folder)
+    target = api.target()
+    error = record_by_http(api, target, "failed")["error"]
+    contains(error["message"], "read-only", "the error")
+    subprocess.run(["mount", "-o", "remount,rw", folder], check=True)
+    record_by_http(api, target, "done")
+
+
+if __name__ == "__main__":
+    run()
