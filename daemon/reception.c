@@ -99,7 +99,10 @@ static void open_private(struct reception *r, uv_loop_t *loop)
 
 int reception_open(struct reception *r, uv_loop_t *loop)
 {
-	const struct door_policy policy = {may_connect, serve_connection, hear_child, r};
+	const struct door_policy policy = {.may_enter = may_connect,
+		.serve = serve_connection,
+		.hear = hear_child,
+		.context = r};
 
 	kin_init(&r->kin, loop, &r->access, &r->service->registry);
 	open_private(r, loop);

@@ -36,6 +36,7 @@ struct visitor {
 	struct visitor *next;
 	uint64_t deadline_ms; /* the loop's clock */
 	int fd;
+	uid_t uid; /* root's where nobody asked */
 	struct intake_peer traffic;
 };
 
@@ -113,14 +114,33 @@ static void on_served(uv_poll_t *poll, int status, int events)
 	}
 }
 
-static int has_room(struct door *door)
+static unsigned count_of(const struct door *door, uid_t uid)
 {
-	if (door->served.n < MAX_SERVED) {
+	unsigned n = 0;
+
+	for (const struct visitor *v = door->served.first; v; v = v->next)
+		n += v->uid == uid;
+	return n;
+}
+
+/* Root is not kept out by root's own. */
+static int has_room(struct door *door, uid_t uid)
+{
+	const struct door_policy *policy = &door->policy;
+	unsigned max = policy->max_served ? policy->max_served : MAX_SERVED;
+	unsigned n = door->served.n;
+
+	if (n < max && uid && policy->max_of_user) {
+		max = policy->max_of_user;
+		n = count_of(door, uid);
+	}
+	if (n < max) {
 		door->is_full = 0;
 		return 1;
 	}
 	if (!door->is_full)
-		log_warn(LOG_LISTEN, "refused a connection: there are %d already", MAX_SERVED);
+		log_warn(LOG_LISTEN, "refused a connection of uid %u: there are %u already",
+			(unsigned)uid, n);
 	door->is_full = 1;
 	return 0;
 }
@@ -135,7 +155,7 @@ static void pass_on(struct visitor *v)
 {
 	struct door *door = v->door;
 	int one = 1;
-	int fd = has_room(door) ? keep(fcntl(v->fd, F_DUPFD_CLOEXEC, 0)) : -1;
+	int fd = has_room(door, v->uid) ? keep(fcntl(v->fd, F_DUPFD_CLOEXEC, 0)) : -1;
 
 	if (fd < 0) {
 		dismiss(v);
@@ -216,10 +236,12 @@ static void on_greeting(uv_poll_t *poll, int status, int events)
 
 static void let_wait(struct door *door, int fd)
 {
+	const struct door_policy *policy = &door->policy;
 	struct visitor *v = calloc(1, sizeof *v);
 	int whole = GREETING_BYTES;
 
-	if (!v || uv_poll_init(door->poll.loop, &v->poll, fd)) {
+	if (!v || (policy->find_uid && policy->find_uid(fd, &v->uid, policy->context)) ||
+		uv_poll_init(door->poll.loop, &v->poll, fd)) {
 		free(v);
 		close(fd);
 		return;

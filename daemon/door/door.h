@@ -20,6 +20,10 @@ struct door_policy {
 	void (*serve)(int fd, void *context); /* takes |fd|, which speaks HTTP/2 */
 	void (*hear)(int fd, void *context); /* a notice lies in |fd| (borrowed), unread; NULL ok */
 	void *context;
+	/* Where clients of many users come in. NULL: all are one's. 0; else nobody is served. */
+	int (*find_uid)(int fd, uid_t *uid, void *context);
+	unsigned max_served; /* at a time; 0: 128 */
+	unsigned max_of_user; /* of those, of a user who is not root */
 };
 
 struct visitor;

@@ -111,7 +111,8 @@ static int open_status(struct private *p, uv_loop_t *loop)
 
 static int open_door(struct private *p, uv_loop_t *loop)
 {
-	const struct door_policy policy = {may_enter, serve, hear, p};
+	const struct door_policy policy = {
+		.may_enter = may_enter, .serve = serve, .hear = hear, .context = p};
 	int fd = listen_at(p->door_file.path);
 
 	if (fd < 0)

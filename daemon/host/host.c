@@ -22,6 +22,9 @@
 #include "daemon/machine/machine.h"
 #include "rpc/server.h"
 
+/* A capture of many programs has a connection for each; and one user keeps no others out. */
+#define MAX_SERVED 256
+#define MAX_SERVED_OF_USER 128
 #define KEPT_BYTES (8 << 20)
 
 /* Serving. */
@@ -33,6 +36,17 @@ static int may_enter(int fd, void *context)
 	struct caller caller;
 
 	return caller_identify(&caller, fd, &h->operators) == 0;
+}
+
+/* Of one that may enter. */
+static int find_uid(int fd, uid_t *uid, void *context)
+{
+	struct caller caller;
+	int r = caller_know(&caller, fd);
+
+	(void)context;
+	*uid = caller.uid;
+	return r;
 }
 
 /* With the first connection: gRPC's timers would wake the machine three times a second. */
@@ -82,7 +96,12 @@ static int open_registry(struct host *h, struct diag *d)
 
 static int open_door(struct host *h, struct diag *d)
 {
-	const struct door_policy policy = {may_enter, serve, NULL, h};
+	const struct door_policy policy = {.may_enter = may_enter,
+		.serve = serve,
+		.context = h,
+		.find_uid = find_uid,
+		.max_served = MAX_SERVED,
+		.max_of_user = MAX_SERVED_OF_USER};
 	int fd = listener_take("grpc");
 	int r;
 

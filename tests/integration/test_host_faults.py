@@ -10,10 +10,11 @@ import subprocess
 
 from calls import PROFILER, Calls, profile_request
 from checks import contains, wait_in_time
-from fixture import SANITIZERS, check, equal, need_no_sanitizer, run, test, wait_until
+from fixture import NOBODY, SANITIZERS, check, equal, need_no_sanitizer, need_root, run, test, wait_until
 from host_faults import WORD, announce, capture, measure, start_short_lives, unharmed
 from hosts import Host, start_target
 from http2 import CANCEL, END_HEADERS, HEADERS, PROFILE, RST_STREAM, Connection, frame, indexed_headers
+from processes import Process
 from small_disk import mount
 from web_api import Api
 
@@ -84,6 +85,32 @@ def three_hundred_silent_connections(t):
         for i, connection in enumerate(some):
             if i % 3:
                 connection.wait_for_close()
+
+
+# Clients that greet, and say nothing more, until their standard input ends.
+IDLERS = ("import socket, struct, sys\n"
+          "all = [socket.create_connection(('127.0.0.1', int(sys.argv[1]))) for _ in range(300)]\n"
+          "for s in all:\n"
+          "    try:\n"
+          "        s.sendall(b'PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n' + bytes(3) + b'\\4' + bytes(5))\n"
+          "    except OSError:\n"
+          "        pass\n"
+          "print('here', flush=True)\n"
+          "sys.stdin.read()\n")
+
+
+@test
+def one_users_connections_keep_no_others_out(t):
+    need_root()
+    with unharmed(t) as (host, target):
+        idlers = t.keep(Process("idlers", ["/usr/bin/python3", "-c", IDLERS, host.port], user=NOBODY,
+                                stdin=subprocess.PIPE))
+        equal(idlers.read_line(), "here", "the idlers")
+        wait_until(lambda: any(f"refused a connection of uid {NOBODY}: there are 128 already" in line
+                               for line in host.err), "some to be refused")
+        capture(t, host, target)
+        idlers.popen.stdin.close()
+        equal(idlers.wait(), 0, "the idlers' end")
 
 
 @test
