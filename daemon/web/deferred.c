@@ -38,12 +38,10 @@ static void on_done(uv_work_t *request, int status)
 	struct deferred *d = request->data;
 
 	(void)status;
-	if (d->x) {
+	if (d->x)
 		answer(d);
-		web_send(d->web);
-	} else if (d->has_text) {
+	else if (d->has_text)
 		free(json_text_end(&d->text, NULL));
-	}
 	free(d);
 }
 

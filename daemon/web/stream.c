@@ -140,8 +140,6 @@ void streams_pump(struct api *a)
 {
 	for (struct stream *s = a->streams; s; s = s->next)
 		pump(s);
-	if (a->streams)
-		web_send(a->web);
 }
 
 void streams_tick(struct api *a)
@@ -153,8 +151,6 @@ void streams_tick(struct api *a)
 		http_stream_send(s->out, ": \n\n", 4);
 		s->sent_ns = monotonic_ns();
 	}
-	if (a->streams)
-		web_send(a->web);
 }
 
 int streams_want(const struct api *a, unsigned topics)

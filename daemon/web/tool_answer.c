@@ -36,7 +36,6 @@ static void on_end(void *context, struct tool_outcome *outcome)
 		api_refuse(a->x, outcome->status, &outcome->diag, NULL);
 	else
 		http_reply_file(a->x, a->type, outcome->fd, 0, outcome->n_bytes);
-	web_send(a->web);
 	free(a);
 }
 

@@ -58,12 +58,6 @@ static void run(struct web *w)
 		uv_timer_start(&w->timer, on_timer, (uint64_t)timeout_ms, 0);
 }
 
-void web_send(struct web *w)
-{
-	if (w->server)
-		run(w);
-}
-
 /* --- what the server asks ------------------------------------------------------------------ */
 
 static bool enter(int fd, struct http_peer *peer, void *context)

@@ -52,9 +52,6 @@ void web_close(struct web *w);
 /* The machine has been sampled. */
 void web_tick(struct web *w);
 
-/* Something was answered outside of a handler: it goes out. */
-void web_send(struct web *w);
-
 /*
  * The daemon is to end: no captures are begun any more. How many are under way; and these are told to end, with their data. Of one that is
  * closed: none.
