@@ -89,13 +89,36 @@ static const char *get_log_dir(bool *is_said)
 	return parent && *parent ? parent : "/tmp";
 }
 
-static void judge_log_dir(const char *path, struct finding *f)
+/* As captures do: what is missing of it is made. 0, or why not. */
+static int try_log_dir(const char *path)
+{
+	char at[PATH_MAX];
+	struct stat st;
+
+	snprintf(at, sizeof at, "%s", path);
+	while (stat(at, &st)) {
+		char *slash = strrchr(at, '/');
+
+		if (errno != ENOENT || strcmp(at, ".") == 0)
+			return -errno;
+		/* "/a" is in "/", and "a" in ".". */
+		if (slash)
+			slash[slash == at] = '\0';
+		else
+			strcpy(at, ".");
+	}
+	if (!S_ISDIR(st.st_mode))
+		return -ENOTDIR;
+	return access(at, W_OK | X_OK) ? -errno : 0;
+}
+
+static void judge_room(const char *path, struct finding *f)
 {
 	struct statvfs fs;
 	double free_mib;
 
 	if (statvfs(path, &fs)) {
-		finding_yes(f, "%s", path);
+		finding_yes(f, "%s (made when it is needed)", path);
 		return;
 	}
 	free_mib = (double)fs.f_bavail * (double)fs.f_frsize / MIB;
@@ -107,25 +130,18 @@ static void judge_log_dir(const char *path, struct finding *f)
 	finding_set_command(f, "export PROFTAP_LOG_DIR=$HOME/proftap");
 }
 
-/* Made where it is missing, as captures do. */
 void check_log_dir(const struct system *sys, const struct check *self, struct finding *f)
 {
 	bool is_said;
 	const char *path = get_log_dir(&is_said);
-	char word[FINDING_WORD_BYTES];
-	struct stat st;
+	int r = try_log_dir(path);
 
 	(void)sys, (void)self;
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode) && access(path, W_OK | X_OK) == 0) {
-		judge_log_dir(path, f);
+	if (r == 0) {
+		judge_room(path, f);
 		return;
 	}
 	finding_no(f, "%s (%s): %s", path, is_said ? "PROFTAP_LOG_DIR" : "for log directories",
-		errno_words(errno));
-	if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
-		finding_no(f, "%s is no directory", path);
-	if (stat(path, &st) && is_said)
-		finding_set_command(f, "mkdir -p %s", finding_quote(word, path));
-	else
-		finding_set_command(f, "export PROFTAP_LOG_DIR=$HOME/proftap");
+		errno_words(r));
+	finding_set_command(f, "export PROFTAP_LOG_DIR=$HOME/proftap");
 }

@@ -96,12 +96,14 @@ def another_proftapd_is_told_from_ours(t):
 
 
 @test
-def a_log_directory_that_is_missing_is_made_by_its_command(t):
-    env = {"PROFTAP_LOG_DIR": str(t.dir / "a" / "b")}
+def a_log_directory_that_cannot_be_is_told_from_one_that_is_not_yet(t):
+    expect(findings(t, code=0, env={"PROFTAP_LOG_DIR": str(t.dir / "a" / "b")}), "log_dir", "yes")
+    (t.dir / "file").touch()
+    env = {"PROFTAP_LOG_DIR": str(t.dir / "file" / "b"), "HOME": str(t.dir)}
     found = findings(t, code=1, env=env)
     expect(found, "log_dir", "no")
-    subprocess.run(found["log_dir"]["command"], shell=True, check=True)
-    expect(findings(t, code=0, env=env), "log_dir", "yes")
+    after = ["sh", "-c", f'{found["log_dir"]["command"]} && "$@"', "sh"]
+    expect(findings(t, code=0, env=env, prefix=after), "log_dir", "yes")
 
 
 @test

@@ -185,16 +185,20 @@ END_TEST
 START_TEST(the_log_directory_can_be_written_or_not)
 {
 	char path[256];
-	char command[300];
 
 	setenv("PROFTAP_LOG_DIR", fake_root, 1);
 	ck_assert_ptr_nonnull(strstr(doctor_ask("log_dir")->text, fake_root));
-	snprintf(path, sizeof path, "%s/logs", fake_root);
-	snprintf(command, sizeof command, "mkdir -p %s", path);
+	snprintf(path, sizeof path, "%s/logs/new", fake_root);
 	setenv("PROFTAP_LOG_DIR", path, 1);
-	no("log_dir", "(PROFTAP_LOG_DIR): no such file or directory", command);
+	yes("log_dir", "/logs/new (made when it is needed)");
+	setenv("PROFTAP_LOG_DIR", "logs_of_mine/new", 1);
+	yes("log_dir", "logs_of_mine/new (made when it is needed)");
 	fake_root_write("/logs", "");
-	no("log_dir", "is no directory", "export PROFTAP_LOG_DIR=$HOME/proftap");
+	setenv("PROFTAP_LOG_DIR", path, 1);
+	no("log_dir", "(PROFTAP_LOG_DIR): not a directory", "export PROFTAP_LOG_DIR=$HOME/proftap");
+	path[strlen(path) - strlen("/new")] = '\0';
+	setenv("PROFTAP_LOG_DIR", path, 1);
+	no("log_dir", "not a directory", "export PROFTAP_LOG_DIR=$HOME/proftap");
 	unsetenv("PROFTAP_LOG_DIR");
 }
 END_TEST
