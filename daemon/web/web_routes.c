@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the host daemon answers by HTTP: a row for each; see web.h. The first with a method and a path that fit counts. */
+#include "daemon/page/page.h"
 #include "daemon/web/api_routes.h"
 #include "daemon/web/probes.h"
 #include "daemon/web/scrape.h"
@@ -7,6 +8,8 @@
 #include "daemon/web/web.h"
 
 const struct http_route web_routes[] = {
+	{"GET", "/", 0, page_answer},
+	{"GET", "/page/{file}", 0, page_answer_file},
 	{"GET", "/healthz", 0, probes_answer_health},
 	{"GET", "/metrics", 0, scrape_answer},
 	{"GET", "/readyz", 0, probes_answer_ready},

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests to the daemon (docs/http-api.md). What is refused is thrown as a Refusal with the daemon's own words.
+
+const ROOT = "/api/v1";
+
+export class Refusal extends Error {
+	constructor(code, message) {
+		super(message);
+		this.code = code; // gRPC's name, or "UNREACHABLE"
+	}
+}
+
+async function readRefusal(reply) {
+	try {
+		const {error} = await reply.json();
+		return new Refusal(error.code, error.message);
+	} catch {
+		return new Refusal("UNKNOWN", `the daemon answered ${reply.status} ${reply.statusText}`);
+	}
+}
+
+async function ask(path, options) {
+	let reply;
+	try {
+		reply = await fetch(ROOT + path, options);
+	} catch (error) {
+		if (error.name === "AbortError")
+			throw error;
+		throw new Refusal("UNREACHABLE", "the daemon does not answer");
+	}
+	if (!reply.ok)
+		throw await readRefusal(reply);
+	return reply;
+}
+
+export class Api {
+	constructor() {
+		this.session = null;
+	}
+
+	static url(path) {
+		return ROOT + path;
+	}
+
+	// Again whenever the daemon is another one.
+	async open() {
+		this.session = await this.get("/session");
+		return this.session;
+	}
+
+	async get(path, signal) {
+		return (await ask(path, {signal})).json();
+	}
+
+	async getBuffer(path, signal) {
+		return (await ask(path, {signal})).arrayBuffer();
+	}
+
+	post(path, body = {}) {
+		return this.write("POST", path, body);
+	}
+
+	delete(path) {
+		return this.write("DELETE", path);
+	}
+
+	// A token of a daemon that was restarted is refused: once more with a new one.
+	async write(method, path, body) {
+		try {
+			return await this.writeOnce(method, path, body);
+		} catch (error) {
+			if (error.code !== "PERMISSION_DENIED")
+				throw error;
+			await this.open();
+			return this.writeOnce(method, path, body);
+		}
+	}
+
+	async writeOnce(method, path, body) {
+		const headers = {"X-Proftap-Token": this.session?.token ?? ""};
+		if (body !== undefined)
+			headers["Content-Type"] = "application/json";
+		const reply = await ask(path, {method, headers, body: body === undefined ? undefined : JSON.stringify(body)});
+		return reply.status === 204 ? null : reply.json();
+	}
+}

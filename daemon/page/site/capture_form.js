@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is to be captured: a program that runs, several, or the next one that starts; for how long, how fine. Tells "begun" (detail: CAPTURE).
+import {find, make, set, setText} from "./dom.js";
+import {OptionFields} from "./option_fields.js";
+
+const LEVELS = [["1", "1: the program's own"], ["2", "2: with details (default)"], ["3", "3: all"], ["0", "0: none, usage only"]];
+
+function field(label, input, help) {
+	const helpId = `${input.id}-help`;
+	if (help)
+		input.setAttribute("aria-describedby", helpId);
+	return make("div", {class: "field"}, make("label", {for: input.id}, label), input, help ? make("p", {id: helpId, class: "help"}, help) : null);
+}
+
+export class CaptureForm extends EventTarget {
+	// findOnly() is the pid of the only program there is, or "all".
+	constructor(api, findOnly) {
+		super();
+		Object.assign(this, {api, findOnly});
+		this.options = null;
+		this.buildFields();
+		this.form = make("form", {"aria-labelledby": "capture-title", onsubmit: (event) => this.submit(event)},
+			this.modes, this.targetField, this.nextField, this.waitField,
+			field("Duration, ms", this.duration), field("Level", this.level), field("Name of the run", this.run),
+			this.optionsBox, this.button, this.problem);
+		find("capture-form").append(this.form);
+		this.showMode();
+	}
+
+	buildFields() {
+		this.modes = make("fieldset", {class: "modes"}, make("legend", {class: "unseen"}, "What"),
+			this.buildMode("now", "Running program", true), this.buildMode("next", "Next program that starts", false));
+		this.target = make("input", {id: "capture-target", autocomplete: "off", spellcheck: "false", placeholder: "the only one there is"});
+		this.targetField = field("Program", this.target, "Pid, name, /path, LABEL=VALUE or all; several with commas. Or select one in the list.");
+		this.next = make("input", {id: "capture-next", autocomplete: "off", spellcheck: "false", placeholder: "train*"});
+		this.nextField = field("Name or path", this.next, "A pattern: * and ? stand for any letters. Recorded from its first annotation on.");
+		this.wait = make("input", {id: "capture-wait", type: "number", min: "1", max: "3600", value: "600", required: true});
+		this.waitField = field("Wait for it, s", this.wait);
+		this.duration = make("input", {id: "capture-duration", type: "number", min: "1", max: "86400000", value: "500", required: true});
+		this.level = make("select", {id: "capture-level"}, ...LEVELS.map(([value, text]) =>
+			make("option", {value, selected: value === "2"}, text)));
+		this.run = make("input", {id: "capture-run", autocomplete: "off", spellcheck: "false", placeholder: "the time", maxlength: "127"});
+		this.optionsBox = make("details", {ontoggle: () => this.loadOptions()}, make("summary", {}, "More options"));
+		this.button = make("button", {id: "capture-button", class: "main"}, "Capture");
+		this.problem = make("p", {class: "problem", role: "alert"});
+	}
+
+	buildMode(value, text, checked) {
+		return make("label", {}, make("input", {type: "radio", name: "capture-mode", value, checked, onchange: () => this.showMode()}), text);
+	}
+
+	get isNext() {
+		return this.modes.querySelector("input:checked").value === "next";
+	}
+
+	showMode() {
+		this.targetField.hidden = this.isNext;
+		this.nextField.hidden = this.waitField.hidden = !this.isNext;
+		set(this.next, {required: this.isNext});
+		this.wait.disabled = !this.isNext;
+	}
+
+	// Of the list.
+	select(target) {
+		this.target.value = target ? String(target.pid) : "";
+		this.modes.querySelector("[value=now]").checked = true;
+		this.showMode();
+	}
+
+	async loadOptions() {
+		if (!this.optionsBox.open || this.options)
+			return;
+		try {
+			const {options} = await this.api.get("/options");
+			this.options ??= new OptionFields(options);
+			this.optionsBox.append(this.options.element);
+		} catch (error) {
+			setText(this.problem, error.message);
+		}
+	}
+
+	read() {
+		const body = {
+			duration_ms: Number(this.duration.value),
+			options: {host_tracer_level: Number(this.level.value), ...this.options?.read()},
+		};
+		if (this.run.value.trim())
+			body.run = this.run.value.trim();
+		if (this.isNext)
+			return {...body, next: this.next.value.trim(), wait_ms: Number(this.wait.value) * 1000};
+		return {...body, target: this.readTarget()};
+	}
+
+	readTarget() {
+		const words = this.target.value.split(",").map((word) => word.trim()).filter(Boolean);
+		if (!words.length)
+			return this.findOnly();
+		return words.length === 1 ? words[0] : words;
+	}
+
+	async submit(event) {
+		event.preventDefault();
+		setText(this.problem, "");
+		this.button.disabled = true;
+		try {
+			const capture = await this.api.post("/captures", this.read());
+			this.dispatchEvent(new CustomEvent("begun", {detail: capture}));
+		} catch (error) {
+			setText(this.problem, error.message);
+		} finally {
+			this.button.disabled = false;
+		}
+	}
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Captures: how far each is, and what became of it.
+import {find, keepRows, make, makeButton, set, setText} from "./dom.js";
+import {bytes, count, durationMs} from "./words.js";
+
+const MOST_SHOWN = 12;
+const WORDS = {
+	waiting: "waiting for the program", starting: "starting", recording: "recording", collecting: "collecting", writing: "writing",
+	done: "done", failed: "failed", empty: "nothing was recorded", cancelled: "given up",
+};
+
+function nameCapture(capture) {
+	const names = capture.targets.map((target) => `${target.name} (${target.pid})`);
+	const asked = capture.next ?? [capture.target].flat().join(", ");
+	return names.length ? names.join(", ") : `${capture.next ? "next " : ""}${asked}`;
+}
+
+function tellProgress(capture) {
+	const parts = [WORDS[capture.state] ?? capture.state];
+	if (capture.state === "recording")
+		parts.push(`${durationMs(capture.elapsed_ms)} of ${durationMs(capture.duration_ms)}`);
+	const size = capture.trace_bytes || capture.recorded_bytes;
+	if (size)
+		parts.push(bytes(size));
+	const sum = (key) => capture.targets.reduce((total, target) => total + (target[key] ?? 0), 0);
+	if (capture.is_over && sum("n_events"))
+		parts.push(`${count(sum("n_events"))} events`);
+	if (sum("n_dropped"))
+		parts.push(`${count(sum("n_dropped"))} dropped`);
+	return parts.join(" · ");
+}
+
+function tellProblems(capture) {
+	const failed = capture.targets.filter((target) => target.error).map((target) => `${target.name}: ${target.error}`);
+	return [capture.error?.message, ...failed, ...(capture.warnings ?? [])].filter(Boolean).join("\n");
+}
+
+export class Captures {
+	// act(name, capture): "stop", "give up", "forget" or "open".
+	constructor(collection, act) {
+		Object.assign(this, {collection, act});
+		this.list = make("ul", {class: "captures", "aria-label": "Captures"});
+		find("capture-list").append(this.list);
+		collection.addEventListener("change", () => this.show());
+	}
+
+	show() {
+		keepRows(this.list, this.collection.list().slice(0, MOST_SHOWN), {
+			key: (capture) => capture.id,
+			create: (capture) => this.create(capture),
+			update: (item, capture) => this.update(item, capture),
+		});
+	}
+
+	create({id}) {
+		const button = (text, name) => makeButton(text, () => this.act(name, this.collection.get(id)));
+		return make("li", {},
+			make("strong"), make("span", {class: "progress-text"}), make("progress"), make("p", {class: "problem"}),
+			make("div", {class: "actions"}, button("Stop and keep", "stop"), button("Give up", "give up"), button("Events", "open"),
+				button("Forget", "forget")));
+	}
+
+	update(item, capture) {
+		const [name, text, progress, problems, actions] = item.children;
+		const [stop, giveUp, open, forget] = actions.children;
+		setText(name, nameCapture(capture));
+		setText(text, tellProgress(capture));
+		set(item, {"data-state": capture.state, "data-capture": capture.id});
+		progress.hidden = capture.is_over;
+		set(progress, {max: capture.duration_ms, "aria-label": `Progress of ${nameCapture(capture)}`,
+			value: capture.state === "recording" ? Math.min(capture.elapsed_ms, capture.duration_ms) : null});
+		setText(problems, tellProblems(capture));
+		set(problems, {"data-kind": capture.error ? "error" : "warning"});
+		problems.hidden = !problems.textContent;
+		stop.hidden = capture.is_over || capture.state === "waiting";
+		giveUp.hidden = capture.is_over;
+		open.hidden = !capture.run;
+		forget.hidden = !capture.is_over;
+	}
+}
+
+// In a sentence, for who does not see the list; "" while nothing has ended or begun.
+export function tellChange(before, capture) {
+	if (before?.state === capture.state)
+		return "";
+	return capture.is_over || !before ? `Capture of ${nameCapture(capture)}: ${WORDS[capture.state] ?? capture.state}` : "";
+}

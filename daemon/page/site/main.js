@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page: what the daemon has, kept up to date by its events, and the parts that show it.
+import {Api} from "./api.js";
+import {CaptureForm} from "./capture_form.js";
+import {Captures, tellChange} from "./captures.js";
+import {Charts} from "./charts.js";
+import {Collection} from "./collection.js";
+import {confirm} from "./dialog.js";
+import {Doctor} from "./doctor.js";
+import {find, setText} from "./dom.js";
+import {EventsSection} from "./events_section.js";
+import {Feed} from "./feed.js";
+import {LinkState} from "./link_state.js";
+import {handOver, openPerfetto} from "./perfetto.js";
+import {Programs} from "./programs.js";
+import {showReport} from "./report.js";
+import {RunEvents} from "./run_events.js";
+import {Runs} from "./runs.js";
+import {Samples} from "./samples.js";
+import {TimeBar} from "./time_bar.js";
+import {TimeWindow} from "./time_window.js";
+
+const descending = (key) => (a, b) => b[key] - a[key];
+
+export class Page {
+	constructor() {
+		this.api = new Api();
+		this.feed = new Feed();
+		this.samples = new Samples();
+		this.timeWindow = new TimeWindow();
+		this.events = new RunEvents(this.api, this.timeWindow);
+		this.mine = new Set(); // captures that were begun here
+		this.wantedPid = null;
+		this.makeCollections();
+		this.makeParts();
+		this.listen();
+	}
+
+	makeCollections() {
+		const {api} = this;
+		this.targets = new Collection({key: "id", order: (a, b) => a.pid - b.pid, load: async () => (await api.get("/targets")).targets});
+		this.captures = new Collection({key: "id", order: descending("id"), load: async () => (await api.get("/captures")).captures});
+		this.runs = new Collection({key: "run", order: descending("written_unix_ms"), load: () => this.loadRuns()});
+	}
+
+	async loadRuns() {
+		const {log_dir: place, runs, n_more: nMore} = await this.api.get("/runs");
+		setText(find("runs-place"), place ?? "no log directory: captures are refused; proftapd --log_dir names one");
+		this.runList.setMore(nMore);
+		return runs;
+	}
+
+	makeParts() {
+		this.link = new LinkState(this.feed);
+		this.timeBar = new TimeBar(this.timeWindow);
+		this.charts = new Charts(this.samples, this.timeWindow, () => [this.events.band].filter(Boolean));
+		this.eventsSection = new EventsSection(this.events, this.timeWindow);
+		this.programs = new Programs(this.targets);
+		this.form = new CaptureForm(this.api, () => (this.targets.items.size === 1 ? this.targets.list()[0].pid : "all"));
+		this.captureList = new Captures(this.captures, (name, capture) => this.try(() => this.actOnCapture(name, capture)));
+		this.runList = new Runs(this.runs, (name, run) => this.try(() => this.actOnRun(name, run)));
+		this.doctor = new Doctor(this.api);
+	}
+
+	listen() {
+		this.feed.addEventListener("news", ({detail: {name, data}}) => this.take(name, data));
+		this.feed.addEventListener("restarted", () => this.restart());
+		this.feed.addEventListener("state", ({detail}) => detail === "live" && !this.api.session && this.try(() => this.load()));
+		this.targets.addEventListener("change", () => this.selectWanted());
+		this.samples.addEventListener("change", () => this.timeWindow.advance(this.samples.lastMs));
+		this.events.addEventListener("change", () => this.charts.draw());
+		this.programs.addEventListener("select", ({detail}) => this.try(() => this.follow(detail)));
+		this.form.addEventListener("begun", ({detail}) => this.begin(detail));
+		window.addEventListener("hashchange", () => this.showView());
+		this.showView();
+	}
+
+	// Another daemon: nothing of what the one before said is so any more.
+	restart() {
+		this.wantedPid = this.programs.selected?.pid ?? null;
+		this.samples.clear();
+		this.programs.select(null);
+		this.try(() => this.load());
+	}
+
+	// The program that was selected has another id with another daemon.
+	selectWanted() {
+		const target = this.targets.list().find(({pid}) => pid === this.wantedPid);
+		if (!target)
+			return;
+		this.wantedPid = null;
+		this.programs.select(target.id);
+	}
+
+	async start() {
+		this.feed.open();
+		await this.try(() => this.load());
+	}
+
+	async load() {
+		const session = await this.api.open();
+		setText(find("machine"), `${session.hostname} · ${session.user}${session.may_all ? ", all programs" : ""}`);
+		find("machine").title = `proftapd ${session.version}`;
+		await Promise.all([this.loadUsage(), this.targets.load(), this.captures.load(), this.runs.load()]);
+	}
+
+	async loadUsage() {
+		const pid = this.programs.selected?.pid;
+		const asking = (this.usageAsking = this.api.get(pid ? `/usage?pid=${pid}` : "/usage"));
+		const usage = await asking;
+		if (asking === this.usageAsking)
+			this.samples.load(usage);
+	}
+
+	// Whatever fails is said, and the page goes on.
+	async try(action) {
+		try {
+			await action();
+		} catch (error) {
+			if (error.code !== "UNREACHABLE") // that is said already
+				this.link.complain(error.message);
+		}
+	}
+
+	take(name, data) {
+		switch (name) {
+		case "reset":
+			this.try(() => this.load());
+			break;
+		case "usage":
+			this.samples.add(data);
+			break;
+		case "target":
+			this.targets.put(data);
+			break;
+		case "target_gone":
+			this.targets.remove(data.id);
+			break;
+		case "capture":
+			this.takeCapture(data);
+			break;
+		case "capture_gone":
+			this.captures.remove(data.id);
+			break;
+		case "run":
+			this.runs.put(data);
+			break;
+		case "run_gone":
+			this.forgetRun(data.run);
+			break;
+		}
+	}
+
+	takeCapture(capture) {
+		this.link.say(tellChange(this.captures.get(capture.id), capture));
+		this.captures.put(capture);
+		if (capture.is_over && this.mine.delete(capture.id) && capture.run)
+			this.try(() => this.openRun(capture.run));
+	}
+
+	begin(capture) {
+		this.mine.add(capture.id);
+		// Its events may have been faster than the answer.
+		const known = this.captures.get(capture.id);
+		this.takeCapture(known ?? capture);
+	}
+
+	forgetRun(name) {
+		this.runs.remove(name);
+		if (this.events.run?.run === name)
+			this.eventsSection.close();
+	}
+
+	// The usage of a program is shown with the machine's.
+	async follow(target) {
+		this.form.select(target);
+		this.feed.open(target?.pid ?? null);
+		await this.loadUsage();
+	}
+
+	async openRun(name) {
+		const run = this.runs.get(name) ?? (await this.api.get(`/runs/${encodeURIComponent(name)}`));
+		await this.events.open(run);
+		find("events").scrollIntoView({block: "nearest"});
+	}
+
+	async actOnCapture(name, capture) {
+		const path = `/captures/${capture.id}`;
+		if (name === "open")
+			await this.openRun(capture.run);
+		else if (name === "stop")
+			this.takeCapture(await this.api.post(`${path}/stop`));
+		else
+			await this.api.delete(path);
+	}
+
+	async actOnRun(name, run) {
+		const path = `/runs/${encodeURIComponent(run.run)}`;
+		if (name === "open")
+			await this.openRun(run.run);
+		else if (name === "report")
+			showReport(run, await this.api.get(`${path}/report`));
+		else if (name === "perfetto")
+			await handOver(openPerfetto(), this.api.getBuffer(`${path}/perfetto`), run.run);
+		else if (await confirm(`Delete ${run.run}?`, `${run.files.length} files are removed from the log directory, for good.`, "Delete"))
+			await this.api.delete(path);
+	}
+
+	showView() {
+		const isDoctor = location.hash === "#doctor-view";
+		find("machine-view").hidden = isDoctor;
+		find("doctor-view").hidden = !isDoctor;
+		document.querySelectorAll("nav a").forEach((link) =>
+			link.toggleAttribute("aria-current", (link.getAttribute("href") === "#doctor-view") === isDoctor));
+		if (isDoctor)
+			this.doctor.look();
+	}
+}
+
+export const page = new Page();
+page.start();

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs that can be recorded: searched by anything that is known of them, one of them selected. Tells "select" (detail: TARGET or null).
+import {find, make, set, setText} from "./dom.js";
+import {Table} from "./table.js";
+import {dateTime} from "./words.js";
+
+function describeContainer(container) {
+	return container ? container.pod || container.name || container.id?.slice(0, 12) || container.cgroup || "" : "";
+}
+
+function tellWhere(target) {
+	const parts = [target.path ?? ""];
+	if (target.container)
+		parts.push(`in ${describeContainer(target.container)}${target.pid_inside !== target.pid ? ` as ${target.pid_inside}` : ""}`);
+	return parts.filter(Boolean).join(" ");
+}
+
+function tellState(target) {
+	const words = [target.state === "recorder" ? "flight recorder" : target.state];
+	if (target.recorder && target.state !== "recorder")
+		words.push("flight recorder");
+	if (target.children)
+		words.push(`${target.children} children`);
+	return words.join(", ");
+}
+
+// All that somebody may search for.
+function searchText(target) {
+	return [target.pid, target.name, target.user, target.path, target.state, describeContainer(target.container),
+		...Object.entries(target.labels ?? {}).map(([key, value]) => `${key}=${value}`)].join(" ").toLowerCase();
+}
+
+export class Programs extends EventTarget {
+	constructor(collection) {
+		super();
+		this.collection = collection;
+		this.selectedId = null;
+		this.search = find("program-search");
+		this.empty = make("p", {class: "none"});
+		this.table = new Table("Programs", [
+			{title: "Program", isHead: true, fill: (cell, target) => this.fillName(cell, target)},
+			{title: "Pid", text: (target) => String(target.pid), className: "number"},
+			{title: "User", text: (target) => target.user},
+			{title: "State", text: tellState},
+			{title: "Since", text: (target) => dateTime(target.since_unix_ms)},
+			{title: "Where", text: tellWhere, className: "wide"},
+		], (target) => target.id);
+		find("program-list").append(this.table.element, this.empty);
+		this.search.addEventListener("input", () => this.show());
+		collection.addEventListener("change", () => this.show());
+	}
+
+	get selected() {
+		return this.collection.get(this.selectedId) ?? null;
+	}
+
+	fillName(cell, target) {
+		if (!cell.firstChild) {
+			const radio = make("input", {type: "radio", name: "program", value: target.id, onchange: () => this.select(target.id)});
+			cell.append(make("label", {}, radio, make("span")));
+		}
+		const [radio, name] = cell.firstChild.children;
+		radio.checked = target.id === this.selectedId;
+		setText(name, target.name);
+		set(cell.parentElement, {"data-selected": target.id === this.selectedId});
+	}
+
+	select(id) {
+		this.selectedId = id;
+		this.show();
+		this.dispatchEvent(new CustomEvent("select", {detail: this.selected}));
+	}
+
+	show() {
+		const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
+		const all = this.collection.list();
+		const found = all.filter((target) => words.every((word) => searchText(target).includes(word)));
+		this.table.show(found);
+		this.table.element.hidden = !found.length;
+		this.empty.hidden = found.length > 0;
+		setText(this.empty, this.tellNone(all.length));
+		if (this.selectedId !== null && this.collection.isLoaded && !this.selected)
+			this.select(null);
+	}
+
+	tellNone(nAll) {
+		if (!this.collection.isLoaded)
+			return "Loading …";
+		return nAll ? "No program matches." :
+			"No program is here that can be recorded: start one with proftap run -- PROGRAM, or with ptap_server_start() in it.";
+	}
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the machine used: ten minutes of samples, as rings of a fixed size, one for each column. A column that nothing was heard of
+// for that long is forgotten, so a page that stays open for days does not grow. Tells "change".
+
+const N_SAMPLES = 600;
+
+export class Samples extends EventTarget {
+	constructor() {
+		super();
+		this.clear();
+	}
+
+	clear() {
+		this.columns = new Map(); // by key: {column, values, lastN}
+		this.at = new Float64Array(N_SAMPLES).fill(NaN);
+		this.next = 0; // number of the sample to come
+	}
+
+	get lastMs() {
+		return this.next ? this.at[(this.next - 1) % N_SAMPLES] : NaN;
+	}
+
+	get firstN() {
+		return Math.max(0, this.next - N_SAMPLES);
+	}
+
+	// An answer to /usage, which replaces what is here but for what came while it was on its way.
+	load(usage) {
+		const {columns, at, next} = this;
+		this.clear();
+		usage.columns.forEach((column) => this.describe(column));
+		usage.at_unix_ms.forEach((ms, i) => {
+			this.begin(usage.first + i, ms);
+			usage.columns.forEach((column, k) => this.put(column.key, usage.values[k][i]));
+		});
+		this.next = usage.next;
+		for (const {column} of columns.values())
+			this.describe(column);
+		for (let n = Math.max(this.next, next - N_SAMPLES); n < next; n++) {
+			this.begin(n, at[n % N_SAMPLES]);
+			for (const [key, {values}] of columns)
+				this.put(key, values[n % N_SAMPLES]);
+		}
+		this.dispatchEvent(new Event("change"));
+	}
+
+	// An event.
+	add(sample) {
+		(sample.columns ?? []).forEach((column) => this.describe(column));
+		if (sample.n < this.next)
+			return;
+		this.begin(sample.n, sample.at_unix_ms);
+		for (const [key, value] of Object.entries(sample.values))
+			this.put(key, value);
+		this.forget();
+		this.dispatchEvent(new Event("change"));
+	}
+
+	describe(column) {
+		const known = this.columns.get(column.key);
+		if (known)
+			known.column = column;
+		else
+			this.columns.set(column.key, {column, values: new Float64Array(N_SAMPLES).fill(NaN), lastN: this.next});
+	}
+
+	// Samples that were missed are unknown.
+	begin(n, ms) {
+		for (let i = Math.max(this.next, n - N_SAMPLES + 1); i <= n; i++) {
+			this.at[i % N_SAMPLES] = NaN;
+			for (const {values} of this.columns.values())
+				values[i % N_SAMPLES] = NaN;
+		}
+		this.at[n % N_SAMPLES] = ms;
+		this.next = n + 1;
+	}
+
+	put(key, value) {
+		const entry = this.columns.get(key);
+		if (!entry)
+			return;
+		entry.values[(this.next - 1) % N_SAMPLES] = value ?? NaN;
+		if (value !== null && !Number.isNaN(value))
+			entry.lastN = this.next - 1;
+	}
+
+	forget() {
+		for (const [key, {lastN}] of this.columns)
+			if (lastN < this.firstN)
+				this.columns.delete(key);
+	}
+
+	// Those columns that |wants|, in the order of the daemon.
+	choose(wants) {
+		return [...this.columns.values()].filter(({column}) => wants(column)).map(({column}) => column);
+	}
+
+	getLatest(key) {
+		const entry = this.columns.get(key);
+		return entry && this.next ? entry.values[(this.next - 1) % N_SAMPLES] : NaN;
+	}
+
+	// [[milliseconds behind |originUnixMs|, value of each key]…], oldest first; null where it is not known.
+	rows(keys, originUnixMs) {
+		const rings = keys.map((key) => this.columns.get(key)?.values);
+		const rows = [];
+		for (let n = this.firstN; n < this.next; n++) {
+			const ms = this.at[n % N_SAMPLES];
+			if (!Number.isNaN(ms))
+				rows.push([ms - originUnixMs, ...rings.map((values) => known(values?.[n % N_SAMPLES]))]);
+		}
+		return rows;
+	}
+}
+
+function known(value) {
+	return value === undefined || Number.isNaN(value) ? null : value;
+}
