@@ -8,7 +8,7 @@
 
 enum descriptors_use {
 	DESCRIPTORS_OF_CONNECTIONS, /* all but 24, or but a quarter of a low limit: those are gRPC's */
-	DESCRIPTORS_OF_CHILDREN, /* all but 128, or but half of a low limit */
+	DESCRIPTORS_OF_CHILDREN, /* all but 128, or but half of a low limit; and of all else that must not keep clients out */
 };
 
 /* |fd|, just opened; or -1 with errno EMFILE when it is not for that use: it is closed then. A negative one stays. */

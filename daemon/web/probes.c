@@ -13,7 +13,7 @@
 
 #define TEXT "text/plain; charset=utf-8"
 #define N(array) (sizeof(array) / sizeof((array)[0]))
-/* A capture needs a few, at both ends. */
+/* An announcement and a capture need a few. */
 #define NEEDED_DESCRIPTORS 16
 
 void probes_answer_health(struct http_exchange *x, void *context)
@@ -35,7 +35,7 @@ static int has_door(const struct host_service *h)
 static int has_descriptors(const struct host_service *h)
 {
 	(void)h;
-	return descriptors_are_left(NEEDED_DESCRIPTORS, DESCRIPTORS_OF_CONNECTIONS);
+	return descriptors_are_left(NEEDED_DESCRIPTORS, DESCRIPTORS_OF_CHILDREN);
 }
 
 static const struct {

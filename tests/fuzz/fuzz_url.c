@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
+#include "http/accept.h"
 #include "http/guard.h"
 #include "http/url.h"
 #include "tests/fuzz/fuzz.h"
@@ -59,11 +60,18 @@ static void check_host(const char *text)
 		abort();
 }
 
+static void check_accept(const char *text)
+{
+	if (http_accept_find(text, "text/plain") > HTTP_ACCEPT_MAX)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
 	_cleanup_free_ char *text = strndup((const char *)data, n_bytes);
 
 	check_url(text);
 	check_host(text);
+	check_accept(text);
 	return 0;
 }

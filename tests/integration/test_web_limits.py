@@ -3,10 +3,12 @@
 """What the host daemon's HTTP puts up with: connections, headers, bodies, and how slow a peer may be. After each the next
 ordinary request is answered, and memory, descriptors and threads are as before."""
 import contextlib
+import resource
 import select
 import time
 
 from fixture import check, equal, read_fds, read_status, run, test, wait_until
+from hosts import start_target
 from memory_watch import MemoryWatch, read_memory_kib
 from processes import count_connections
 from web import Web, read_answer
@@ -111,6 +113,7 @@ def headers_are_bounded(t):
 def a_header_without_an_end_is_cut(t):
     web = Web(t)
     before = Standing(web)
+    watch = MemoryWatch(web.pid)
     with web.connect() as s:
         sent = 0
         with contextlib.suppress(ConnectionError):
@@ -119,6 +122,7 @@ def a_header_without_an_end_is_cut(t):
                 s.sendall(b"X: " + b"a" * 1000 + b"\r\n")
                 sent += 1000
     check(sent < 64 << 20, "it was read all the same")
+    check(watch.end().anonymous_kib < before.memory_kib + SLACK_KIB, "it was kept")
     before.await_again()
 
 
@@ -158,6 +162,23 @@ def what_is_no_http_is_hung_up_on(t):
         with s, contextlib.suppress(ConnectionError):
             answer = s.recv(100)
             check(not answer or answer.split()[1][:1] in (b"4", b"5"), f"{words} got {answer}")
+    before.await_again()
+
+
+@test
+def descriptors_are_left_for_others(t):
+    web = Web(t)
+    target = start_target(t)
+    web.host.await_pids(target.pid)
+    before = Standing(web)
+    limits = resource.prlimit(web.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(web.pid, resource.RLIMIT_NOFILE, (max(before.fds) + 40, limits[1]))
+    silent = [web.connect() for _ in range(100)]
+    equal(list(web.host.list()), [target.pid], "what the gRPC port says meanwhile")
+    check(len(read_fds(web.pid)) < max(before.fds) + 40, "all descriptors are taken")
+    for s in silent:
+        s.close()
+    resource.prlimit(web.pid, resource.RLIMIT_NOFILE, limits)
     before.await_again()
 
 

@@ -201,8 +201,8 @@ def it_is_ready_when_it_can_work(t):
     answer = web.ask("/readyz")
     equal((answer.status, answer.text), (200, "registry ok\ngrpc ok\ndescriptors ok\n"), "ready")
     soft, hard = resource.prlimit(web.pid, resource.RLIMIT_NOFILE)
-    # With room for this request, and little more.
-    resource.prlimit(web.pid, resource.RLIMIT_NOFILE, (max(read_fds(web.pid)) + 6, hard))
+    # Half is gRPC's: with room for this request, and little more.
+    resource.prlimit(web.pid, resource.RLIMIT_NOFILE, (2 * (max(read_fds(web.pid)) + 8), hard))
     answer = web.ask("/readyz")
     equal((answer.status, answer.text), (503, "registry ok\ngrpc ok\ndescriptors not ready\n"), "without descriptors")
     equal(web.ask("/healthz").status, 200, "it lives")

@@ -3,13 +3,14 @@
 """Whom the host daemon's HTTP answers: users of this machine, and none of other sites' pages."""
 import http.client
 import os
+import signal
 import socket
 import stat
 
 from checks import contains
 from fixture import NOBODY, check, equal, need_readable_tree, need_root, run, test, wait_until
 from hosts import registry_path, runtime
-from processes import PROFTAPD, Process, free_port
+from processes import PROFTAPD, Process, free_port, halt
 from web import Web
 
 TOKEN = "X-Proftap-Token"
@@ -76,16 +77,14 @@ def whose_socket_it_is_the_kernel_says(t):
 @test
 def who_cannot_be_known_is_hung_up_on(t):
     web = Web(t)
-    s = web.connect()
-    port = s.getsockname()[1]
-    # Its maker is not to be found any more: what is on its way then is nobody's.
-    os.kill(web.pid, 19)
-    with socket.socket() as late:
-        late.connect(("127.0.0.1", web.port))
+    refused = 'proftap_http_hangups_total{reason="refused"} %d\n'
+    contains(web.ask("/metrics").text, refused % 0, "before")
+    halt(web.pid)
+    # When it is seen its maker has closed it: what lies in it then is nobody's.
+    with web.connect() as late:
         late.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    os.kill(web.pid, 18)
-    s.close()
-    equal(web.ask("/healthz").status, 200, f"afterwards (port {port} was another one)")
+    os.kill(web.pid, signal.SIGCONT)
+    wait_until(lambda: refused % 1 in web.ask("/metrics").text, "it to be turned away")
 
 
 @test
@@ -102,7 +101,7 @@ def a_unix_socket_does_as_well(t):
     connection.request("GET", "/healthz")
     equal(connection.getresponse().read(), b"ok\n", "the answer")
     connection.close()
-    host.signal(15)
+    host.signal(signal.SIGTERM)
     equal(host.wait(), 0, "its end")
     check(not path.exists(), "its socket is left")
 

@@ -15,6 +15,7 @@
 
 #define TURN_MS 10
 #define MAX_PEERS 64
+#define RECEIVE_BYTES (32 << 10)
 #define TEXT_BYTES (1 << 20)
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
@@ -94,9 +95,12 @@ int http_fixture_connect(void)
 		.sin_port = htons(port)};
 	int peer = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	uint64_t n_before = count_seen();
+	int bytes = RECEIVE_BYTES;
 
 	ck_assert_uint_lt(n_peers, MAX_PEERS);
 	peers[n_peers++] = peer;
+	/* So that the kernel keeps little of what is not taken. */
+	setsockopt(peer, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
 	ck_assert_int_eq(connect(peer, (struct sockaddr *)&address, sizeof address), 0);
 	/* Its time begins when it is seen. */
 	while (count_seen() == n_before)

@@ -353,20 +353,21 @@ START_TEST(what_waits_for_a_slow_listener_is_bounded)
 }
 END_TEST
 
-/* What it takes does not renew the time of what waited before. */
+/* What it takes does not renew the time of what waited before: it would need two thirds more of it. */
 START_TEST(who_listens_in_sips_is_let_go)
 {
+	static char sip[10 << 10];
 	int peer = begin_stream();
-	char sip[100];
+	int n_sips = 0;
 
 	fill();
-	for (int i = 0; i < 10; i++) {
-		ck_assert_int_eq(n_ended, 0);
+	for (; !n_ended && n_sips < 25; n_sips++) {
 		fixture_now_ms += HTTP_STREAM_MS / 10;
-		ck_assert_int_eq(recv(peer, sip, sizeof sip, 0), sizeof sip);
+		ck_assert_int_gt(recv(peer, sip, sizeof sip, 0), 0);
 		http_fixture_run();
 	}
 	ck_assert_int_eq(n_ended, 1);
+	ck_assert_int_ge(n_sips, 10);
 }
 END_TEST
 
