@@ -7,6 +7,7 @@ import resource
 import select
 import time
 
+from checks import in_time
 from fixture import check, equal, read_fds, read_status, run, test, wait_until
 from hosts import start_target
 from memory_watch import MemoryWatch, read_memory_kib
@@ -15,8 +16,8 @@ from web import Web, read_answer
 
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Long: " + b"a" * 100
 N_SLOW = 1000
-# Of one user, and of all.
-MAX_OF_USER, MAX_CONNECTIONS = 128, 256
+# Connections of one user.
+MAX_OF_USER = 128
 # A request must be there whole.
 REQUEST_S = 5
 SLACK_KIB = 2048
@@ -33,10 +34,12 @@ class Standing:
         self.fds, self.threads = read_fds(web.pid), read_status(web.pid)["Threads"]
         self.memory_kib = sum(read_memory_kib(web.pid))
 
-    def await_again(self):
+    def await_again(self, is_grpc_used=False):
         equal(self.web.ask("/healthz").status, 200, "an ordinary request afterwards")
         wait_until(lambda: read_fds(self.web.pid) == self.fds, "descriptors to be as before", 2 * REQUEST_S)
-        equal(read_status(self.web.pid)["Threads"], self.threads, "threads")
+        # gRPC has more or fewer, as it likes.
+        if not is_grpc_used:
+            equal(read_status(self.web.pid)["Threads"], self.threads, "threads")
         now = sum(read_memory_kib(self.web.pid))
         check(now < self.memory_kib + SLACK_KIB, f"memory: {self.memory_kib} KiB, and now {now}")
 
@@ -64,7 +67,7 @@ def a_thousand_that_say_a_byte_a_second(t):
             asked = time.monotonic()
             equal(web.ask("/healthz").status, 200, "an ordinary request meanwhile")
             took_s = max(took_s, time.monotonic() - asked)
-            check(count_connections(web.pid) <= MAX_OF_USER + 1, "connections of one user")
+            wait_until(lambda: count_connections(web.pid) <= MAX_OF_USER, "one user to have no more connections than he may")
         # The absolute deadline: whatever they say, all are hung up on.
         for s in slow:
             s.settimeout(2 * REQUEST_S)
@@ -73,7 +76,7 @@ def a_thousand_that_say_a_byte_a_second(t):
     finally:
         for s in slow:
             s.close()
-    check(took_s < 2, f"an ordinary request took {took_s} s")
+    in_time(took_s, 2, "an ordinary request")
     grown = watch.end().anonymous_kib - before.memory_kib
     check(grown < MAX_OF_USER * 64, f"memory grew by {grown} KiB")
     before.await_again()
@@ -179,7 +182,7 @@ def descriptors_are_left_for_others(t):
     for s in silent:
         s.close()
     resource.prlimit(web.pid, resource.RLIMIT_NOFILE, limits)
-    before.await_again()
+    before.await_again(is_grpc_used=True)
 
 
 @test
