@@ -70,10 +70,12 @@ def others_programs_are_not_told(t):
     need_readable_tree()
     api = Api(t, "--operators", "")
     target = api.target()
-    seen = ask_as_nobody(t, api, "targets", "session", f"usage?pid={target.pid}", "captures", "runs")
+    of_it = f"usage?groups=cpu&pid={target.pid}"
+    wait_until(lambda: any(column["pid"] for column in api.get(of_it)["columns"]), "a sample of the program")
+    seen = ask_as_nobody(t, api, "targets", "session", of_it, "captures", "runs")
     equal(seen["targets"], {"targets": []}, "programs")
     equal([seen["session"][key] for key in ("uid", "may_all")], [NOBODY, False], "who")
-    columns = seen[f"usage?pid={target.pid}"]["columns"]
+    columns = seen[of_it]["columns"]
     check(columns and not any(column["group"] == "process" for column in columns), f"columns: {columns}")
     equal(seen["captures"], {"captures": []}, "captures")
 

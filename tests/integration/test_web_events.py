@@ -147,6 +147,9 @@ def there_are_so_many_streams(t):
     streams = [api.events("?topics=runs") for _ in range(64)]
     for stream in streams:
         stream.wait("hello")
+    one_more = api.events("?topics=runs")
+    wait_until(lambda: one_more.events or not one_more.is_alive() or b"\r\n" in one_more.head, "an answer")
+    contains(one_more.head.decode(), "429", "the answer to the 65th")
     contains(api.refuses("GET", "events", 429, "RESOURCE_EXHAUSTED"), "64 streams of events at a time", "the 65th")
     streams[0].close()
     wait_until(lambda: api.web.ask("/api/v1/session").status == 200, "an answer")

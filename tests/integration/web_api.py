@@ -73,6 +73,7 @@ class Events(threading.Thread):
     def __init__(self, api, query="", headers=None):
         super().__init__(daemon=True)
         self.events = []
+        self.head = b""  # what came first, the line of the status in it
         self.socket = api.web.connect()
         lines = [f"GET /api/v1/events{query} HTTP/1.1", f"Host: 127.0.0.1:{api.web.port}",
                  *(f"{name}: {value}" for name, value in (headers or {}).items()), "", ""]
@@ -83,6 +84,7 @@ class Events(threading.Thread):
         text = b""
         try:
             while data := self.socket.recv(65536):
+                self.head = self.head or data
                 text = self.take(text + data)
         except OSError:
             pass
