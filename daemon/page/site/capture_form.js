@@ -3,7 +3,7 @@
 import {find, make, set, setText} from "./dom.js";
 import {OptionFields} from "./option_fields.js";
 
-const LEVELS = [["1", "1: the program's own"], ["2", "2: with details (default)"], ["3", "3: all"], ["0", "0: none, usage only"]];
+const LEVELS = [["1", "1: user"], ["2", "2: user and info (default)"], ["3", "3: all, verbose ones, too"], ["0", "0: no spans, usage only"]];
 
 function field(label, input, help) {
 	const helpId = `${input.id}-help`;

@@ -3,22 +3,24 @@
 import {Chart} from "./chart.js";
 import {onColours} from "./colours.js";
 import {find, make} from "./dom.js";
+import {Frame} from "./frame.js";
 import {Table} from "./table.js";
 import {quantity} from "./words.js";
 
 const percent = () => 100;
 const named = (column) => `${column.name} ${column.metric}`.trim();
 
-// |wants| chooses columns; |most| is the end of the scale; |name| is a line's; |none| says why there is no line, where that is worth a word.
+// |wants| chooses columns, with the pid of the program that is selected; |most| is the end of the scale; |name| is a line's; |none| says why there is no line, where that is worth a word;
+// |isSure|: every machine has it, so its place is kept before anything is known.
 const KINDS = [
 	{
-		id: "cpu", title: "CPU", most: percent,
+		id: "cpu", title: "CPU", most: percent, isSure: true,
 		wants: (column) => column.group === "cpu" && ["busy", "system", "iowait"].includes(column.metric),
 		name: (column) => column.metric,
 	},
 	{
 		id: "program", title: "Program's CPU",
-		wants: (column) => column.group === "process" && column.metric === "cpu",
+		wants: (column, pid) => column.group === "process" && column.metric === "cpu" && column.pid === pid,
 		name: (column) => column.name,
 	},
 	{
@@ -37,10 +39,10 @@ const KINDS = [
 		name: (column) => `NPU ${column.name}`,
 	},
 	{
-		id: "memory", title: "Memory",
+		id: "memory", title: "Memory", isSure: true,
 		most: (samples) => samples.getLatest("memory//total"),
-		wants: (column) => (column.group === "memory" && ["used", "swap used"].includes(column.metric)) ||
-			(column.group === "process" && column.metric === "rss"),
+		wants: (column, pid) => (column.group === "memory" && ["used", "swap used"].includes(column.metric)) ||
+			(column.group === "process" && column.metric === "rss" && column.pid === pid),
 		name: (column) => (column.group === "process" ? column.name : column.metric),
 	},
 ];
@@ -63,6 +65,7 @@ const MORE_KINDS = [
 export class Charts {
 	constructor(samples, timeWindow, bands) {
 		Object.assign(this, {samples, timeWindow});
+		this.pid = null;
 		this.main = KINDS.map((kind) => new Chart(kind, samples, timeWindow, bands));
 		this.more = MORE_KINDS.map((kind) => new Chart(kind, samples, timeWindow, bands));
 		this.none = make("p", {class: "none", hidden: true});
@@ -82,7 +85,7 @@ export class Charts {
 	}
 
 	mount() {
-		this.all.forEach((chart) => (chart.element.hidden = true));
+		this.all.forEach((chart) => (chart.element.hidden = !chart.kind.isSure));
 		find("charts").append(...this.main.map((chart) => chart.element), this.none);
 		find("more-charts").append(...this.more.map((chart) => chart.element));
 		find("usage-table").append(this.table.element);
@@ -90,12 +93,19 @@ export class Charts {
 
 	listen() {
 		const draw = () => this.draw();
-		this.samples.addEventListener("change", () => this.take());
+		const taking = new Frame(() => this.take());
+		this.samples.addEventListener("change", () => taking.ask());
 		this.timeWindow.addEventListener("change", draw);
 		this.timeWindow.addEventListener("cursor", () => this.all.forEach((chart) => chart.showCursor()));
 		this.moreBox.addEventListener("toggle", () => this.take());
 		this.tableBox.addEventListener("toggle", () => this.take());
 		onColours(draw);
+	}
+
+	// The program whose usage is shown beside the machine's, or null.
+	follow(pid) {
+		this.pid = pid;
+		this.take();
 	}
 
 	draw() {
@@ -113,10 +123,10 @@ export class Charts {
 	}
 
 	takeOne(chart) {
-		const columns = this.samples.choose(chart.kind.wants);
+		const columns = this.samples.choose((column) => chart.kind.wants(column, this.pid));
 		if (columns.length)
 			chart.take(columns);
 		else
-			chart.element.hidden = true;
+			chart.element.hidden = !chart.kind.isSure;
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What this machine permits, as proftap doctor tells it.
-import {find, make, setText} from "./dom.js";
+import {find, make, set, setText} from "./dom.js";
 import {Table} from "./table.js";
 
 export class Doctor {
@@ -18,24 +18,29 @@ export class Doctor {
 		}
 	}
 
-	show({checks}) {
+	show(report) {
 		const table = new Table("Checks", [
 			{title: "What", isHead: true, text: (check) => check.name},
 			{title: "State", fill: (cell, check) => this.fillState(cell, check)},
-			{title: "Detail", text: (check) => check.detail ?? "", className: "wide"},
-			{title: "What to do", fill: (cell, check) => this.fillRemedy(cell, check), className: "wide"},
-		], (check) => check.name);
-		table.show(checks);
-		this.place.replaceChildren(table.element);
+			{title: "Found", text: (check) => check.text, className: "wide"},
+			{title: "What changes it", fill: (cell, check) => this.fillRemedy(cell, check), className: "wide"},
+		], (check) => check.key);
+		table.show(report.checks);
+		this.place.replaceChildren(this.summarise(report), table.element);
+	}
+
+	summarise({hostname, kernel, processor, is_ready: isReady}) {
+		const what = isReady ? "all that recording needs is there" : "something that recording needs is missing";
+		return make("p", {}, `${hostname}, Linux ${kernel}, ${processor}: ${what}.`);
 	}
 
 	fillState(cell, check) {
 		setText(cell, check.state);
-		cell.dataset.state = check.state;
+		set(cell, {"data-state": check.state, "data-needed": check.is_needed});
 	}
 
-	fillRemedy(cell, check) {
-		if (check.remedy)
-			cell.replaceChildren(make("code", {}, check.remedy));
+	// A command to copy, and why it helps.
+	fillRemedy(cell, {command, reason}) {
+		cell.replaceChildren(...[command && make("code", {}, command), reason && make("p", {class: "help"}, reason)].filter(Boolean));
 	}
 }

@@ -92,7 +92,7 @@ export class EventsSection {
 
 	summarise(run, answer) {
 		const n = answer.tracks.reduce((sum, track) => sum + track.spans.length, 0);
-		const parts = [`${run.run}: ${duration(answer.end_ns - answer.first_ns)}`];
+		const parts = [`${run.run}: ${duration(this.events.bounds.end - this.events.bounds.begin)}`];
 		parts.push(n ? `${count(n)} events shown` : "no events here at this depth; zoom out, or record with annotations");
 		if (answer.n_left_out)
 			parts.push(`${count(answer.n_left_out)} shorter ones left out: zoom in to see them`);

@@ -174,6 +174,7 @@ export class Page {
 	// The usage of a program is shown with the machine's.
 	async follow(target) {
 		this.form.select(target);
+		this.charts.follow(target?.pid ?? null);
 		this.feed.open(target?.pid ?? null);
 		await this.loadUsage();
 	}

@@ -43,11 +43,17 @@ export class RunEvents extends EventTarget {
 			await this.ask(this.findQuestion());
 	}
 
+	// From its begin on, even if nothing happened then.
 	showAll() {
-		const {first_ns: first, end_ns: end} = this.answer;
-		const margin = Math.max((end - first) * 0.02, 1000);
+		const {begin, end} = this.bounds;
+		const margin = Math.max((end - begin) * 0.02, 1000);
 		this.timeWindow.rebase(this.originUnixMs, true);
-		this.timeWindow.show(this.toMs(first - margin), this.toMs(end + margin));
+		this.timeWindow.show(this.toMs(begin - margin), this.toMs(end + margin));
+	}
+
+	// Of the recording, in nanoseconds of its own time.
+	get bounds() {
+		return {begin: Math.min(0, this.answer.first_ns), end: this.answer.end_ns};
 	}
 
 	// Milliseconds of the time window, whose origin stands at a whole one.
@@ -121,12 +127,12 @@ export class RunEvents extends EventTarget {
 		const ns = text === null ? BigInt(this.run.written_unix_ms) * 1000000n - BigInt(Math.round(this.answer.end_ns)) : BigInt(text);
 		this.epochMs = Number(ns / 1000000n);
 		this.restMs = Number(ns % 1000000n) / NS_PER_MS;
-		this.originUnixMs = this.epochMs + Math.floor(this.answer.first_ns / NS_PER_MS);
+		this.originUnixMs = this.epochMs + Math.floor(this.bounds.begin / NS_PER_MS);
 	}
 
 	// The recording, on the time window.
 	get band() {
-		return this.answer ? {from: this.toMs(this.answer.first_ns), to: this.toMs(this.answer.end_ns)} : null;
+		return this.answer ? {from: this.toMs(this.bounds.begin), to: this.toMs(this.bounds.end)} : null;
 	}
 
 	// [{track, span, name, fromMs, toMs}…] that match |text| and can be seen, in the order of time.
@@ -147,7 +153,7 @@ export class RunEvents extends EventTarget {
 			fromMs: this.toMs(start),
 			toMs: this.toMs(start + length),
 			durationNs: length,
-			startNs: start - this.answer.first_ns,
+			startNs: start - this.bounds.begin,
 		};
 	}
 }
