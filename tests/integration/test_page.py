@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The host daemon's page in Chromium, as a person uses it."""
+import signal
+
+from checks import contains
+from fixture import check, equal, run, test
+from processes import halt
+from visit import Visit, start_pipeline
+
+WINDOW = "[page.timeWindow.from, page.timeWindow.to]"
+
+
+@test
+def a_person_sees_the_machine_records_a_program_and_finds_a_span(t):
+    program = start_pipeline(t)
+    visit = Visit(t)
+    page = visit.page
+
+    # Values move.
+    first = visit.await_answer("page.samples.next || null", "the first sample")
+    visit.await_answer(f"page.samples.next > {first + 1}", "two samples more")
+    contains(page.text("[data-chart=cpu] .legend"), "busy", "what the chart of CPU tells")
+    check(page.evaluate("document.querySelector('[data-chart=memory] canvas').width") > 300, "a chart is drawn")
+
+    # The program, and its own usage.
+    visit.select(program.pid)
+    page.wait_for("document.querySelector('[data-chart=program]').checkVisibility()", "the program's own chart")
+
+    # 500 ms of it, as a run that opens by itself.
+    name = visit.capture(500)
+    page.wait_for_text("#run-list", name)
+    page.wait_for_text("#events-note", f"{name}: 500 ms")
+    page.wait_for("document.querySelector('.timeline').checkVisibility()", "the timeline")
+    names = visit.ask("page.events.answer.names")
+    check({"batch", "compress", "write"} <= set(names), f"names {names}")
+    page.shoot("person-events")
+
+    # The same time above and below.
+    begin, end = visit.ask(WINDOW)
+    check(500 <= end - begin < 600, f"the window is {begin} to {end} ms")
+
+    # Zooming, and names that are found.
+    for _ in range(3):
+        page.wheel(".timeline", -400, ctrl=True)
+    visit.await_answer("page.timeWindow.spanMs < 100", "a smaller window")
+    page.click("#whole-run")
+    page.write("#span-search", "compress")
+    page.press("Enter")
+    page.wait_for_text("#span-detail", "compress: ")
+    contains(page.text("#span-detail"), "worker-", "where it is")
+    page.shoot("person-span")
+    page.check_quiet()
+
+
+@test
+def the_time_moves_by_mouse_and_keys(t):
+    visit = Visit(t)
+    page = visit.page
+    visit.await_answer("page.samples.next > 0 && page.charts.main[0].graph !== null", "a chart")
+
+    page.drag("[data-chart=cpu] .plot", 200)
+    begin, end = visit.ask(WINDOW)
+    check(not visit.ask("page.timeWindow.isLive"), "it still follows what happens now")
+    check(end < visit.ask("page.timeWindow.lastUnixMs - page.timeWindow.originUnixMs"), "dragging to the right does not go back")
+    page.drag("[data-chart=memory] .plot", 100, shift=True)
+    chosen = visit.ask("page.timeWindow.spanMs")
+    check(chosen < (end - begin) / 4, f"of {end - begin} ms choosing a tenth leaves {chosen}")
+
+    page.focus("[data-chart=cpu] .plot")
+    for key, question in (("-", f"page.timeWindow.spanMs > {chosen * 1.4}"), ("+", f"page.timeWindow.spanMs < {chosen * 1.1}"),
+                          ("ArrowLeft", f"page.timeWindow.to < {end}"), ("Home", "page.timeWindow.spanMs === 600000"),
+                          ("End", "page.timeWindow.isLive && page.timeWindow.spanMs < 600000")):
+        page.press(key)
+        visit.await_answer(question, f"{question} after {key}")
+    # Who follows goes on following.
+    seen = visit.ask("page.timeWindow.to")
+    visit.await_answer(f"page.timeWindow.to > {seen}", "the next sample to be followed")
+    page.check_quiet()
+
+
+@test
+def the_page_says_that_the_daemon_is_lost_and_recovers(t):
+    program = start_pipeline(t)
+    visit = Visit(t)
+    page = visit.page
+    visit.select(program.pid)
+    visit.stop()
+    page.wait_for("!document.querySelector('#lost').hidden", "the banner")
+    contains(page.text("#lost"), "proftapd does not answer since ", "the banner")
+    equal(page.text("#link"), "lost", "the state")
+    page.shoot("lost", whole=False)
+    page.complaints.clear()  # of connections that were refused: those are the browser's own
+
+    visit.serve()
+    page.wait_for_text("#link", "live", patience_s=30)
+    check(page.evaluate("document.querySelector('#lost').hidden"), "the banner stays")
+    # The program is found again, and can be recorded with the new daemon's token.
+    visit.await_answer(f"page.programs.selected?.pid === {program.pid}", "the same program to be selected")
+    page.wait_for_text("#run-list", visit.capture(500))
+    visit.await_answer("page.samples.next > 1", "samples of the new daemon")
+
+
+@test
+def a_daemon_that_says_nothing_is_told_as_silent(t):
+    visit = Visit(t)
+    halt(visit.host.pid)
+    visit.page.wait_for_text("#link", "silent")
+    contains(visit.page.text("#lost"), "says nothing since ", "the banner")
+    visit.host.signal(signal.SIGCONT)
+    visit.page.wait_for_text("#link", "live")
+    visit.page.check_quiet()
+
+
+@test
+def the_next_program_that_starts_is_recorded(t):
+    visit = Visit(t)
+    page = visit.page
+    page.click("[name=capture-mode][value=next]")
+    page.write("#capture-next", "pipe*")
+    page.write("#capture-duration", "200")
+    page.click("#capture-button")
+    page.wait_for_text("#capture-list", "waiting for the program")
+    start_pipeline(t)
+    page.wait_for("document.querySelector('.captures li[data-state=done]') !== null", "the capture to be done")
+    # From the first annotation on, and what was before it.
+    visit.await_answer("page.events.answer && page.events.bounds.end >= 200e6", "its events")
+    page.check_quiet()
+
+
+@test
+def what_is_refused_is_said_in_the_daemons_words(t):
+    start_pipeline(t)
+    visit = Visit(t)
+    page = visit.page
+    page.write("#capture-target", "no_such_program")
+    page.click("#capture-button")
+    page.wait_for_text("#capture-form .problem", "no_such_program: ")
+    equal(page.evaluate("document.querySelector('#capture-form .problem').getAttribute('role')"), "alert", "role")
+    check(all("404" in line for line in page.complaints), f"the page complained: {page.complaints}")
+
+
+if __name__ == "__main__":
+    run()
