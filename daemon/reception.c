@@ -130,9 +130,16 @@ static uid_t find_uid(void *context)
 	return target_find_uid(r->target);
 }
 
+static int is_departing(void *context)
+{
+	struct reception *r = context;
+
+	return target_is_departing(r->target);
+}
+
 static void announce_to_daemons(struct reception *r)
 {
-	const struct announcer_policy policy = {describe, serve_channel, find_uid, r};
+	const struct announcer_policy policy = {describe, serve_channel, find_uid, is_departing, r};
 
 	announcer_open(&r->announcer, r->door.poll.loop, r->target->pid, &policy);
 }

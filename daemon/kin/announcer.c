@@ -25,7 +25,11 @@ static void try_tie(struct tie *t);
 
 static void on_again(uv_timer_t *timer)
 {
-	try_tie(timer->data);
+	struct tie *t = timer->data;
+	const struct announcer_policy *policy = &t->announcer->policy;
+
+	if (!policy->is_departing(policy->context))
+		try_tie(t);
 }
 
 static void try_again_later(struct tie *t)

@@ -23,6 +23,8 @@ struct announcer_policy {
 	void (*serve)(
 		int fd, void *context); /* takes |fd|, on which the daemon will speak HTTP/2 */
 	uid_t (*find_uid)(void *context); /* of the program, now */
+	int (*is_departing)(
+		void *context); /* the program: it needs no daemon, and memory may be short */
 	void *context;
 };
 

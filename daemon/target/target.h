@@ -88,6 +88,11 @@ void target_set_exited(struct target *t);
  * time. To be called before anything that asks for memory: target_wait() does. The worker's.
  */
 void target_await_end(struct target *t);
+/*
+ * Whether its end has begun, or is over: its memory need not be back, and who asks for some meanwhile may be killed next. Asks
+ * for none. Any thread.
+ */
+int target_is_departing(const struct target *t);
 /* What that needs in memory is there then. */
 void target_rehearse_end(struct target *t);
 

@@ -63,6 +63,13 @@ uid_t target_find_uid(struct target *t)
 	return uid;
 }
 
+int target_is_departing(const struct target *t)
+{
+	int status;
+
+	return departure_look(get_stat(t), get_pidfd(t), 0, &status) != DEPARTURE_NONE;
+}
+
 void target_rehearse_end(struct target *t)
 {
 	int status;

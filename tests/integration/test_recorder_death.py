@@ -3,6 +3,7 @@
 """What the flight recorder leaves of a program that has died, in whatever way, and of one that asks for it."""
 import os
 import signal
+import socket
 import time
 
 from cgroup import MemoryCgroup
@@ -108,11 +109,20 @@ def make_slow_to_end(target, server):
             os.sched_setaffinity(int(tid), cpu)
 
 
+def leave_registry(t):
+    """Of a host daemon that was killed: servers try to reach it for some seconds."""
+    place = t.dir / "runtime" / "proftap"
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as gone:
+        gone.bind(str(place / "registry.sock"))
+
+
 @test
 def one_that_shares_its_memory_with_its_server_leaves_them_too(t):
     """As in a container."""
     cgroup = MemoryCgroup(t)
     cgroup.limit(64 << 20)
+    leave_registry(t)
     for _ in range(N_SHARED):
         target = record(t)
         server = find_proftapd(target.pid)
