@@ -133,9 +133,10 @@ static bool record_once(struct recorded *r)
 		r->end_ms = clock_monotonic_ms() + r->duration_ms;
 	r->capture.options.duration_ms = (uint64_t)get_left_ms(r);
 	code = capture_run(&r->capture, &d);
+	/* A server that was gone before it was asked is that of a wrapper on the way. */
 	if (code == EXIT_DONE)
 		r->n_written++;
-	else if (d.text[0])
+	else if (d.text[0] && code != EXIT_NOBODY)
 		r->said = d;
 	return code == EXIT_DONE || code == EXIT_EMPTY || code == EXIT_NOBODY;
 }
