@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The host daemon's page in Chromium for everybody: on small and large screens, in the dark, for ears; soon there, and no larger after a day."""
-from checks import in_time
 from fixture import check, equal, run, test
 from visit import Visit, start_pipeline
 
 # On a loaded machine, too, something happens in that.
 RUN_MS = 500
 SCREENS = {"phone": (400, 800), "laptop": (1280, 900), "4k": (3840, 2160)}
-FIRST_PAINT_S = 0.2
 HOUR_S = 3600
 # Of the heap, after a day; caches of the browser's own are in it.
 GROWTH_BYTES = 1 << 20
@@ -77,14 +75,14 @@ def all_can_be_reached_by_the_tab_key(t):
 
 
 @test
-def it_is_seen_at_once(t):
-    visit = Visit(t)
-    # Not the browser's own first page, which it has yet to warm up for.
-    visit.page.complaints.clear()
-    visit.page.call("Page.reload")
-    visit.page.wait_for_text("#link", "live")
-    paint_ms = visit.page.wait_for("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null", "the first paint")
-    in_time(paint_ms / 1000, FIRST_PAINT_S, "the first paint")
+def what_is_seen_first_waits_for_nothing(t):
+    """Neither for its modules nor for the daemon's answers. How soon that is, is a figure of `make bench`."""
+    page = Visit(t).page
+    page.call("Emulation.setScriptExecutionDisabled", value=True)
+    page.call("Page.reload")
+    page.wait_for_text("#link", "connecting")
+    page.wait_for("performance.getEntriesByName('first-contentful-paint').length > 0", "the first paint")
+    check(page.text("#time-title") == "Usage", "the page's frame")
 
 
 def feed(visit, hours):
