@@ -20,7 +20,12 @@
 #define NICENESS 10
 #define MAX_ARGS 24
 #define MAX_OUTPUT_BYTES (UINT64_C(16) << 30)
+/* Sanitizers have more than that for themselves. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define MAX_MEMORY_BYTES RLIM_INFINITY
+#else
 #define MAX_MEMORY_BYTES (UINT64_C(8) << 30)
+#endif
 #define SAID_BYTES 400
 /* Of proftap, and of what cannot be started. */
 #define EXIT_USAGE 2

@@ -12,7 +12,7 @@ import termios
 
 from checks import wait_until
 from conversions import make_space
-from fixture import check, contains, equal, run, test
+from fixture import check, contains, equal, need_no_tsan, run, test
 from processes import PROFTAP
 
 N_SPANS = 20000
@@ -119,6 +119,7 @@ def count_threads(t, *words):
 
 @test
 def so_many_threads_compress(t):
+    need_no_tsan("starts a thread of its own beside the first")
     make_trace(t)
     check(len(pack(t, "a.pftrace", "--compression", "9")) > 400 << 10, "less than is written at once")
     n_alone = count_threads(t, "-j3", "--compression", "none")

@@ -5,7 +5,7 @@ import os
 import signal
 import time
 
-from fixture import check, contains, equal, run, test, wait_until
+from fixture import check, contains, equal, need_no_sanitizer, run, test, wait_until
 from profiler import RECORDING, Profiler
 from recorded import record
 
@@ -59,6 +59,7 @@ def kill_warnings(trace):
 
 @test
 def a_child_is_cut_where_it_was_killed_and_that_is_said(t):
+    need_no_sanitizer("make an exit of SIGSEGV")
     target = serve(t)
     with Profiler(target) as calls:
         child = fork_doomed(target)
