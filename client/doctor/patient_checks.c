@@ -157,17 +157,25 @@ static void judge_stranger(const struct system *sys, struct finding *f)
 		finding_set_reason(f, "link it with -lproftap%s%s", d.text[0] ? "; " : "", d.text);
 }
 
+/* Whether they are known; what is found is said if not. */
+static bool read_mappings(const struct system *sys, struct mappings *mappings, struct finding *f)
+{
+	if (!is_there(sys, f))
+		return false;
+	mappings_read(sys, sys->patient->pid, mappings);
+	if (!mappings->is_known)
+		finding_none(f, "its mappings may not be read");
+	return mappings->is_known;
+}
+
 static void check_library(const struct system *sys, const struct check *self, struct finding *f)
 {
 	struct mappings mappings;
 
 	(void)self;
-	if (!is_there(sys, f))
+	if (!read_mappings(sys, &mappings, f))
 		return;
-	mappings_read(sys, sys->patient->pid, &mappings);
-	if (!mappings.is_known)
-		finding_none(f, "its mappings may not be read");
-	else if (mappings.library[0])
+	if (mappings.library[0])
 		finding_yes(f, "%s", mappings.library);
 	else
 		judge_stranger(sys, f);
@@ -178,12 +186,9 @@ static void check_rings(const struct system *sys, const struct check *self, stru
 	struct mappings mappings;
 
 	(void)self;
-	if (!is_there(sys, f))
+	if (!read_mappings(sys, &mappings, f))
 		return;
-	mappings_read(sys, sys->patient->pid, &mappings);
-	if (!mappings.is_known)
-		finding_none(f, "its mappings may not be read");
-	else if (!mappings.reserved_bytes)
+	if (!mappings.reserved_bytes)
 		finding_none(f, "it shares no memory with a server");
 	else
 		finding_yes(f, "room for %" PRIu64 " MiB, %.1f MiB of it mapped",
