@@ -150,9 +150,10 @@ int recording_arm(struct recording *r, unsigned level, struct diag *d)
 	int error = add_source(r, r->family->main);
 
 	atomic_store(&r->family->is_recording, level || r->family->recorder_level);
-	family_admit(r->family);
-	if (!error && level)
+	if (!error && level) {
+		family_admit(r->family);
 		error = add_children(r);
+	}
 	if (!error && level)
 		error = orders_begin(r, ARENA_OP_PREPARE, d);
 	r->armed = clock_pair_read(r->uses_ticks);

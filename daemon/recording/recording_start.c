@@ -75,6 +75,8 @@ int recording_begin(struct recording *r, unsigned level, struct diag *d)
 		error = start_all(r, d);
 	if (level && !error)
 		recording_meet(r);
+	else
+		family_meet(r->family);
 	return error;
 }
 
