@@ -88,7 +88,7 @@ int arena_open_head(struct arena *arena)
 {
 	if (mprotect(arena, arena_rings_offset(), PROT_READ | PROT_WRITE))
 		return -errno;
-	return map_populate(arena, ARENA_HEAD_BYTES);
+	return map_populate(arena, ARENA_BASE_BYTES);
 }
 
 static uint32_t flags_of(const struct ptap_server_options *o)

@@ -37,7 +37,7 @@ struct join *join_free(struct join *j)
 /* Through the descriptor: nothing of the new arena is accessible yet. */
 static SPAWN_RAW long write_head(struct join *j)
 {
-	long n = raw4(SYS_pwrite64, j->spawn.memfd, &j->head, sizeof j->head, 0);
+	long n = raw4(SYS_pwrite64, j->spawn.memfd, &j->head, ARENA_BASE_BYTES, 0);
 
 	if (n >= 0)
 		n = raw4(SYS_pwrite64, j->spawn.memfd, j->strings, j->strings_bytes,

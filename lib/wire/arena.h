@@ -2,7 +2,7 @@
 /*
  * The shared memory between a program and its server: one sealed memfd, mapped by both.
  *
- *   page 0, 1       struct arena: control words, what the server was asked for, its last message
+ *   page 0 to 3     struct arena: control words, what the server was asked for, its last message
  *   strings         append-only: {uint32_t n_bytes; text} at multiples of 8; id = offset / 8, from 1
  *   rings           n_rings × ring_stride_bytes()
  *
@@ -26,11 +26,11 @@
  * one; from 1.0 on a newer proftapd serves older libraries of the same major. Tests build others.
  */
 #ifndef ARENA_VERSION_LOW
-#define ARENA_VERSION_LOW 3u
-#define ARENA_VERSION_HIGH 3u
+#define ARENA_VERSION_LOW 4u
+#define ARENA_VERSION_HIGH 4u
 #endif
 
-#define ARENA_HEAD_BYTES 8192u
+#define ARENA_HEAD_BYTES 16384u
 #define ARENA_STRINGS_BYTES (1u << 20)
 #define ARENA_MAX_RINGS 1024u
 #define ARENA_MIN_RING_BYTES (64u << 10)
@@ -55,6 +55,8 @@ enum arena_op {
 	ARENA_OP_PREPARE = 1, /* map the first |arg| rings */
 	ARENA_OP_START = 2, /* record at level |arg| & 3, with enum arena_start */
 	ARENA_OP_STOP = 3,
+	/* Starts the thread of the collectors, for what |collect| asks; at once, whatever becomes of it. */
+	ARENA_OP_COLLECT = 4,
 };
 
 enum arena_start {
@@ -150,6 +152,36 @@ static inline int arena_snapshot_is_stale(uint32_t word, uint64_t now_ms)
 	       age_ms > ARENA_SNAPSHOT_FILLING_MS;
 }
 
+/*
+ * What collectors (<proftap/collector.h>) bring into a capture. The server moves it from NONE to ASKED with ARENA_OP_COLLECT, from
+ * RUNNING (or one before) to ENDING, from DONE to NONE; the thread of the collectors all other ways. Each wakes the other by
+ * |state|; so that the server waits in one place the thread also wakes it by the futex |guest|, as a trace's request does.
+ *
+ * A thread that does not come back in time is left alone: the server goes on without it, |state| stays ENDING, and no capture asks
+ * again until it is DONE.
+ */
+enum arena_collect_state {
+	ARENA_COLLECT_NONE = 0,
+	ARENA_COLLECT_ASKED = 1, /* |options| is filled */
+	ARENA_COLLECT_TAKEN = 2, /* collectors are probed and opened */
+	ARENA_COLLECT_RUNNING =
+		3, /* at least one records, or waits until the program uses its device */
+	ARENA_COLLECT_ENDING = 4, /* it shall end now */
+	ARENA_COLLECT_DONE = 5, /* all that there is has been written */
+};
+
+struct arena_collect {
+	_Atomic uint32_t state; /* enum arena_collect_state */
+	_Atomic uint32_t is_cancelled; /* by the server: nobody wants it any more */
+	_Atomic uint32_t word; /* of the recording that its ring is in; 0: not yet */
+	_Atomic uint32_t ring; /* number of its ring + 1; 0: none */
+	_Atomic int64_t
+		running_since_ns; /* CLOCK_MONOTONIC, since when a device is recorded; 0: none is */
+	_Atomic uint32_t n_said; /* bytes of |said| that are whole */
+	char said[2048]; /* sentences for the trace's warnings, each with a line end */
+	char options[3072]; /* lines key=value, terminated */
+};
+
 /* "unix:" and the path of a socket, terminated. */
 #define ARENA_SOCKET_BYTES 128u
 
@@ -158,6 +190,8 @@ enum arena_flags {
 	ARENA_TICKS_ALLOWED = 2, /* this process may execute rdtsc */
 	ARENA_FOLLOW_FORK = 4, /* forked children may join */
 	ARENA_RECORDER = 8, /* a flight recorder, from the hello on */
+	ARENA_COLLECTS =
+		16, /* there is a collector that is not for a device that the server can see in use */
 };
 
 struct arena {
@@ -219,7 +253,13 @@ struct arena {
 
 	/* With the answer to START: since when threads can record, CLOCK_MONOTONIC; 0: the library does not say. */
 	_Alignas(64) _Atomic int64_t recording_since_ns;
+
+	/* pages of their own, which have memory when a capture wants devices: the server's doing */
+	_Alignas(4096) struct arena_collect collect;
 };
+
+/* What has memory from the start. */
+#define ARENA_BASE_BYTES ((uint32_t)offsetof(struct arena, collect))
 
 _Static_assert(sizeof(struct arena) <= ARENA_HEAD_BYTES, "the head fits into its pages");
 _Static_assert(

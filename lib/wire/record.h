@@ -42,6 +42,10 @@ enum record_kind {
 	RECORD_ASYNC_END = 6,
 	RECORD_FLOW_OUT = 7,
 	RECORD_FLOW_IN = 8,
+	/* Of collectors; device.h */
+	RECORD_DEVICE = 9,
+	RECORD_LAUNCH = 10,
+	RECORD_NODE = 11,
 	RECORD_KINDS
 };
 

@@ -15,7 +15,7 @@ from fixture import (NOBODY, check, equal, find_proftapd, is_alive, need_readabl
 from processes import await_rounds, count_connections, find_children
 
 INTRUDER = Path(__file__).parent / "intruder.py"
-HEAD_BYTES = 8192
+HEAD_BYTES = 16384
 SECRET_AT = 40
 GROWTH_KIB = 32 << 10
 

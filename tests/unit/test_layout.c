@@ -9,9 +9,10 @@
 #include <stdlib.h>
 
 #include "lib/wire/arena.h"
+#include "lib/wire/device.h"
 
-#define NUMBER 3u
-#define SUM UINT32_C(0x380bfdc1)
+#define NUMBER 4u
+#define SUM UINT32_C(0x6c04c985)
 
 struct place {
 	size_t offset;
@@ -23,6 +24,8 @@ struct place {
 #define IN_ARENA(field) PLACE(arena, field)
 #define IN_TRACE(field) PLACE(arena_trace, field)
 #define IN_SNAPSHOT(field) PLACE(arena_snapshot, field)
+#define IN_COLLECT(field) PLACE(arena_collect, field)
+#define IN_DEVICE(field) PLACE(device_entry, field)
 #define IN_RING(field) PLACE(ring, field)
 #define IN_FRAME(field) PLACE(ring_frame, field)
 #define IN_OPEN(field) PLACE(ring_open, field)
@@ -79,6 +82,23 @@ static const struct place places[] = {
 	IN_SNAPSHOT(word),
 	IN_SNAPSHOT(trouble),
 	IN_SNAPSHOT(why),
+	IN_ARENA(collect),
+	IN_COLLECT(state),
+	IN_COLLECT(is_cancelled),
+	IN_COLLECT(word),
+	IN_COLLECT(ring),
+	IN_COLLECT(running_since_ns),
+	IN_COLLECT(n_said),
+	IN_COLLECT(said),
+	IN_COLLECT(options),
+	IN_DEVICE(kind),
+	IN_DEVICE(device),
+	IN_DEVICE(context),
+	IN_DEVICE(stream),
+	IN_DEVICE(correlation),
+	IN_DEVICE(start_ns),
+	IN_DEVICE(end_ns),
+	IN_DEVICE(of),
 	IN_RING(head),
 	IN_RING(limit),
 	IN_RING(depth),
@@ -125,10 +145,19 @@ static const uint64_t numbers[] = {
 	STRING_ID_BITS,
 	STRING_ID_DYNAMIC,
 	STRING_ID_LOST,
-	ARENA_OP_STOP,
+	ARENA_OP_COLLECT,
 	ARENA_START_GOES_ON,
-	ARENA_RECORDER,
+	ARENA_COLLECTS,
 	ARENA_TRACE_DONE,
+	ARENA_COLLECT_DONE,
+	sizeof(struct device_kernel),
+	sizeof(struct device_copied),
+	sizeof(struct device_filled),
+	sizeof(struct device_memory_change),
+	sizeof(struct device_info),
+	DEVICE_KINDS,
+	DEVICE_LOSSES,
+	DEVICE_MAX_BLOB,
 	ARENA_SNAPSHOT_TAKEN,
 };
 
