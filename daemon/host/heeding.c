@@ -22,9 +22,8 @@
 static void finish_rpc(uv_work_t *work)
 {
 	struct host *h = work->data;
-	int64_t rest_ms = closing_get_rest_ms(&h->closing);
 
-	rpc_server_finish(h->rpc, (int)(rest_ms > GRACE_MS ? rest_ms : GRACE_MS));
+	rpc_server_finish(h->rpc, h->grace_ms);
 }
 
 static void on_finished(uv_work_t *work, int status)
@@ -55,8 +54,10 @@ static void give_up(void *context)
 static void on_closed(void *context)
 {
 	struct host *h = context;
+	int64_t rest_ms = closing_get_rest_ms(&h->closing);
 
 	health_end(&h->service.service.health);
+	h->grace_ms = (int)(rest_ms > GRACE_MS ? rest_ms : GRACE_MS);
 	h->finish.data = h;
 	if (uv_queue_work(&h->loop, &h->finish, finish_rpc, on_finished))
 		uv_stop(&h->loop);

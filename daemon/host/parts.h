@@ -41,6 +41,7 @@ struct host {
 	struct manager manager;
 	struct closing closing;
 	uv_work_t finish;
+	int grace_ms; /* that it has */
 };
 
 #endif
