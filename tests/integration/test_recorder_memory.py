@@ -4,7 +4,7 @@
 import time
 
 from cgroup import MemoryCgroup
-from fixture import check, contains, equal, find_proftapd, run, test
+from fixture import check, contains, equal, find_proftapd, need_no_sanitizer, run, test
 from numbered import check_numbers, numbers_in
 from profiler import Profiler
 from recorded import record
@@ -17,6 +17,7 @@ N = 600000  # more than the ring holds
 
 def crowd(t, left_mib, **how):
     """A program with a full ring, in a cgroup with its server, where as much is left."""
+    need_no_sanitizer("take more memory than is left")
     cgroup = MemoryCgroup(t)
     cgroup.limit(LIMIT_MIB * MIB)
     target = record(t, t.dir / "logs", RING_BYTES, **how)

@@ -8,7 +8,7 @@ import select
 import time
 
 from checks import in_time
-from fixture import check, equal, read_fds, read_status, run, test, wait_until
+from fixture import SANITIZERS, check, equal, read_fds, read_status, run, test, wait_until
 from hosts import start_target
 from memory_watch import MemoryWatch, read_memory_kib
 from processes import count_connections
@@ -78,7 +78,7 @@ def a_thousand_that_say_a_byte_a_second(t):
             s.close()
     in_time(took_s, 2, "an ordinary request")
     grown = watch.end().anonymous_kib - before.memory_kib
-    check(grown < MAX_OF_USER * 64, f"memory grew by {grown} KiB")
+    check(SANITIZERS != "no" or grown < MAX_OF_USER * 64, f"memory grew by {grown} KiB")
     before.await_again()
 
 
