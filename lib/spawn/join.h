@@ -13,7 +13,7 @@
 struct join {
 	/* asked */
 	struct spawn spawn; /* arena_bytes */
-	_Alignas(64) struct arena head; /* what the new arena begins with */
+	struct arena head; /* what the new arena begins with */
 	const char *strings; /* and the string table */
 	uint32_t strings_bytes;
 	char name[JOIN_NAME_BYTES]; /* of the server's socket */
