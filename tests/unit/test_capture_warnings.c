@@ -26,8 +26,9 @@ static void set_up(void)
 	memset(&trace, 0, sizeof trace);
 	recording.uses_ticks = 1;
 	timeline_init(&recording.timeline, 1);
-	target.arena = calloc(1, sizeof *target.arena);
+	target.arena = aligned_alloc(_Alignof(struct arena), sizeof *target.arena);
 	ck_assert_ptr_nonnull(target.arena);
+	memset(target.arena, 0, sizeof *target.arena);
 	/* It lives, and its children are followed. */
 	atomic_store(&target.arena->guest, 1);
 	target.flags = ARENA_FOLLOW_FORK;

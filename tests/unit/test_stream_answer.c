@@ -18,7 +18,8 @@ static int collect(const uint8_t *data, size_t n, void *context)
 	if (context)
 		return -ENOSPC;
 	ck_assert_uint_le(n_got + n, sizeof got);
-	memcpy(got + n_got, data, n);
+	if (n)
+		memcpy(got + n_got, data, n);
 	n_got += n;
 	return 0;
 }
