@@ -159,12 +159,8 @@ static void trim(struct family *f)
 /* Between captures: children that joined or ended. */
 static void tend_family(struct session *s)
 {
-	struct family *f = s->family;
-
-	if (!atomic_load(&f->has_news))
-		return;
-	family_meet(f);
-	family_prune(f);
+	if (family_hear(s->family))
+		family_prune(s->family);
 }
 
 /* The rings stay warm for a while: captures often come in a row. */

@@ -186,8 +186,7 @@ unsigned recording_visit(struct recording *r)
 		add_pair(r);
 		return 0;
 	}
-	if (atomic_load(&r->family->has_news))
-		family_meet(r->family);
+	family_hear(r->family);
 	recording_look_at_clock(r);
 	for (size_t i = 0; i < r->n_sources; i++) {
 		unsigned full = source_visit(r->sources[i], &r->error);

@@ -233,8 +233,7 @@ void recorder_work_look(struct session *s, int is_capturing)
 	if (!w || !w->recorder.is_on)
 		return;
 	serve_program(w);
-	if (atomic_load(&s->family->has_news))
-		family_meet(s->family);
+	family_hear(s->family);
 	serve_triggers(w);
 	if (monotonic_ns() >= w->recorder.due_ns)
 		recorder_run_look_at_rights(&w->run);

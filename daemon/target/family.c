@@ -141,6 +141,14 @@ void family_meet(struct family *f)
 		target_greet(&f->children[i]->target);
 }
 
+int family_hear(struct family *f)
+{
+	if (!atomic_load(&f->has_news))
+		return 0;
+	family_meet(f);
+	return 1;
+}
+
 void family_prune(struct family *f)
 {
 	size_t n = 0;

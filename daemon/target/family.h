@@ -73,6 +73,8 @@ void family_admit(struct family *f);
  * for it.
  */
 void family_meet(struct family *f);
+/* The same, if one was offered or has exited since the last time: 1 if so. */
+int family_hear(struct family *f);
 /* Calls |visit| for each child, oldest first, with the mutex held: it must return at once. Any thread. */
 void family_visit(
 	struct family *f, void (*visit)(struct child *child, void *context), void *context);
