@@ -19,6 +19,8 @@
 #define GRACE_MS 20000
 /* Samples between two questions what programs do, while somebody listens. */
 #define ASK_TICKS 2
+/* From one tick to the next. A clock that is only made go faster or slower comes nowhere near. */
+#define MAX_DRIFT_NS (NS_PER_S / 2)
 
 /* What happened, in whatever thread, is told in the loop's. */
 
@@ -70,6 +72,19 @@ static int get_last_sample(const struct history *h, void *context)
 	return 0;
 }
 
+/* Samples that were told before had times of the clock as it was. */
+static void watch_clock(struct api *a)
+{
+	int64_t offset_ns = clock_find_unix_offset_ns();
+	int64_t by_ns = offset_ns - a->unix_offset_ns;
+
+	a->unix_offset_ns = offset_ns;
+	if (by_ns > -MAX_DRIFT_NS && by_ns < MAX_DRIFT_NS)
+		return;
+	log_info(LOG_LISTEN, "the clock was set: %+lld ms", (long long)(by_ns / NS_PER_MS));
+	hub_forget(&a->hub);
+}
+
 void api_tick(struct api *a)
 {
 	struct host_service *host = a->web->host;
@@ -81,6 +96,8 @@ void api_tick(struct api *a)
 	if (a->n_ticks++ % ASK_TICKS == 0 && streams_want(a, HUB_TARGETS))
 		programs_ask(host->programs);
 	streams_tick(a);
+	/* Behind that, so that no sample is among what is forgotten. */
+	watch_clock(a);
 }
 
 static void want_run(void *context, const struct run_state *state)
@@ -93,6 +110,7 @@ void api_open(struct api *a, struct web *web, const char *log_dir)
 	memset(a, 0, sizeof *a);
 	a->web = web;
 	a->started_unix_ms = realtime_ns() / NS_PER_MS;
+	a->unix_offset_ns = clock_find_unix_offset_ns();
 	a->wake.open = on_wake;
 	hub_init(&a->hub, a->started_unix_ms);
 	a->hub.wake = wake;

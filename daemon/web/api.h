@@ -31,6 +31,7 @@ struct api {
 	unsigned n_streams;
 	unsigned n_tools; /* programs that run for a request (tool.h) */
 	uint64_t n_ticks;
+	int64_t unix_offset_ns; /* at the last one: Unix time less CLOCK_MONOTONIC */
 	struct letter wake; /* something has happened that streams tell */
 	_Atomic int is_woken; /* it is on its way */
 };

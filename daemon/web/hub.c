@@ -58,6 +58,16 @@ void hub_post_usage(struct hub *h, uint64_t n_sample)
 	post(h, &event);
 }
 
+/* The number that this takes is no event's. */
+void hub_forget(struct hub *h)
+{
+	pthread_mutex_lock(&h->mutex);
+	h->forgotten = ++h->last;
+	if (h->wake)
+		h->wake(h->context);
+	pthread_mutex_unlock(&h->mutex);
+}
+
 uint64_t hub_get_last(struct hub *h)
 {
 	uint64_t last;
@@ -73,7 +83,7 @@ static int copy_next(const struct hub *h, uint64_t after, struct hub_event *out)
 {
 	const struct hub_event *event = &h->events[(after + 1) % HUB_EVENTS];
 
-	if (after > h->last || h->last - after > HUB_EVENTS)
+	if (after > h->last || h->last - after > HUB_EVENTS || after < h->forgotten)
 		return -ESTALE;
 	if (after == h->last)
 		return 0;

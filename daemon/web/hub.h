@@ -39,6 +39,7 @@ struct hub {
 	pthread_mutex_t mutex;
 	struct hub_event events[HUB_EVENTS]; /* number % HUB_EVENTS */
 	uint64_t last; /* number */
+	uint64_t forgotten; /* the number below which nobody goes on; 0: all may */
 	int64_t started_unix_ms; /* of the daemon: no other one's numbers are these */
 	/* Told of each event, in any thread, under the mutex; NULL: nobody is. */
 	void (*wake)(void *context);
@@ -53,6 +54,9 @@ void hub_silence(struct hub *h);
 /* Takes |data|, also when it is NULL, which is a lack of memory: then nothing is told. */
 void hub_post(struct hub *h, enum hub_topic topic, uid_t uid, const char *name, char *data);
 void hub_post_usage(struct hub *h, uint64_t n_sample);
+
+/* What was told until now is not so any more: who has heard it all gets -ESTALE, too. */
+void hub_forget(struct hub *h);
 
 uint64_t hub_get_last(struct hub *h);
 

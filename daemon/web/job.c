@@ -25,7 +25,8 @@ struct job *job_new(const struct caller *caller, struct capture_request *request
 	j->caller = *caller;
 	j->request = *request;
 	j->state = request->next[0] ? JOB_WAITING : JOB_STARTING;
-	j->created_unix_ms = realtime_ns() / NS_PER_MS;
+	j->created_ns = monotonic_ns();
+	j->unix_offset_ns = clock_find_unix_offset_ns();
 	j->n_holders = 1;
 	return j;
 }
@@ -85,10 +86,10 @@ static const char *const target_state_names[] = {
 	[JOB_TARGET_FAILED] = "failed",
 };
 
-static void write_time(struct json *json, const char *key, int64_t unix_ms)
+static void write_time(struct json *json, const char *key, const struct job *j, int64_t at_ns)
 {
-	if (unix_ms)
-		json_int(json, key, unix_ms);
+	if (at_ns)
+		json_int(json, key, (at_ns + j->unix_offset_ns) / NS_PER_MS);
 	else
 		json_nothing(json, key);
 }
@@ -187,9 +188,9 @@ void job_write_json(const struct job *j, struct json *json)
 	json_bool(json, "is_over", job_is_over(j));
 	user_json_write(json, j->caller.uid);
 	write_request(json, &j->request);
-	json_int(json, "created_unix_ms", j->created_unix_ms);
-	write_time(json, "started_unix_ms", j->started_unix_ms);
-	write_time(json, "ended_unix_ms", j->ended_unix_ms);
+	write_time(json, "created_unix_ms", j, j->created_ns);
+	write_time(json, "started_unix_ms", j, j->started_ns);
+	write_time(json, "ended_unix_ms", j, j->ended_ns);
 	write_targets(json, j);
 	write_files(json, j);
 	write_failure(json, j);

@@ -65,9 +65,10 @@ struct job {
 	_Atomic int stop; /* an early end is asked for, with the data */
 	_Atomic int cancel; /* without */
 	enum job_state state;
-	int64_t created_unix_ms;
-	int64_t started_unix_ms; /* 0: not yet */
-	int64_t ended_unix_ms; /* likewise */
+	int64_t created_ns; /* CLOCK_MONOTONIC, as the two below */
+	int64_t started_ns; /* 0: not yet */
+	int64_t ended_ns; /* likewise */
+	int64_t unix_offset_ns; /* of all three: they stay apart as they were when somebody sets the clock */
 	struct job_target *targets; /* room for CAPTURE_REQUEST_MAX_TARGETS */
 	size_t n_targets;
 	char run[160]; /* "": not written */

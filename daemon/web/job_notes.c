@@ -27,7 +27,7 @@ static void unlock(struct job *job)
 void job_notes_begin(struct job *job)
 {
 	lock(job);
-	job->started_unix_ms = realtime_ns() / NS_PER_MS;
+	job->started_ns = monotonic_ns();
 	jobs_tell(job->jobs, job);
 	unlock(job);
 }
@@ -72,9 +72,8 @@ static int note_progress(struct job *job, const struct ensemble *e, int is_due)
 	is_new = state > job->state;
 	if (is_new)
 		job->state = state;
-	if (!job->started_unix_ms && !job->request.next[0] && job->state >= JOB_RECORDING)
-		job->started_unix_ms =
-			realtime_ns() / NS_PER_MS - (int64_t)job->targets[0].elapsed_ms;
+	if (!job->started_ns && !job->request.next[0] && job->state >= JOB_RECORDING)
+		job->started_ns = monotonic_ns() - (int64_t)job->targets[0].elapsed_ms * NS_PER_MS;
 	if (is_new || is_due)
 		jobs_tell(job->jobs, job);
 	return is_new || is_due;
@@ -100,12 +99,21 @@ void job_notes_state(struct job *job, enum job_state state)
 	unlock(job);
 }
 
+/* As its server says, which knows it best. */
+static void note_start(struct job *job, const struct remote_capture *capture)
+{
+	if (capture->usage_since_ns)
+		job->started_ns = (int64_t)capture->usage_since_ns;
+	else if (capture->start_unix_ns && !job->started_ns)
+		job->started_ns = (int64_t)capture->start_unix_ns - job->unix_offset_ns;
+}
+
 static void note_outcome(struct job *job, struct job_target *t, const struct fan_out_host *host)
 {
 	t->n_events = host->capture.n_events;
 	t->n_dropped = host->capture.n_dropped;
-	if (host->capture.start_unix_ns && !job->request.next[0])
-		job->started_unix_ms = (int64_t)host->capture.start_unix_ns / NS_PER_MS;
+	if (!job->request.next[0])
+		note_start(job, &host->capture);
 	snprintf(t->error, sizeof t->error, "%s", host->error);
 	if (host->error[0])
 		t->state = JOB_TARGET_FAILED;
@@ -132,7 +140,7 @@ void job_notes_end(struct job *job, enum job_state state, int status, const char
 	lock(job);
 	job->state = state;
 	job->status = status;
-	job->ended_unix_ms = realtime_ns() / NS_PER_MS;
+	job->ended_ns = monotonic_ns();
 	if (format) {
 		va_start(args, format);
 		vsnprintf(job->error, sizeof job->error, format, args);

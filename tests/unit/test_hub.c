@@ -85,6 +85,23 @@ START_TEST(a_number_that_was_not_yet_is_stale)
 }
 END_TEST
 
+START_TEST(what_is_forgotten_is_stale_for_all)
+{
+	struct hub_event event;
+
+	post(3);
+	hub_forget(&hub);
+	ck_assert_uint_eq(n_woken, 4);
+	ck_assert_int_eq(hub_copy_next(&hub, 0, &event), -ESTALE);
+	ck_assert_int_eq(hub_copy_next(&hub, 3, &event), -ESTALE);
+	ck_assert_int_eq(hub_copy_next(&hub, hub_get_last(&hub), &event), 0);
+	post(1);
+	ck_assert_int_eq(hub_copy_next(&hub, 4, &event), 1);
+	ck_assert_uint_eq(event.number, 5);
+	free(event.data);
+}
+END_TEST
+
 START_TEST(without_memory_nothing_is_told)
 {
 	hub_post(&hub, HUB_RUNS, 7, "run", NULL);
@@ -105,6 +122,7 @@ int main(void)
 	tcase_add_test(tests, tells_events_in_order);
 	tcase_add_test(tests, says_when_events_are_gone);
 	tcase_add_test(tests, a_number_that_was_not_yet_is_stale);
+	tcase_add_test(tests, what_is_forgotten_is_stale_for_all);
 	tcase_add_test(tests, without_memory_nothing_is_told);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
