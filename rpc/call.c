@@ -15,8 +15,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "rpc/handoff.h"
+#include "rpc/keys.h"
 #include "rpc/message.h"
-#include "rpc/target_key.h"
 
 static void call_free(struct rpc_call *call)
 {
@@ -62,6 +62,15 @@ void call_start_batch(struct rpc_call *call, const grpc_op *ops, size_t n, struc
 	}
 }
 
+grpc_op call_make_head(const struct call_host *host)
+{
+	grpc_op op = {.op = GRPC_OP_SEND_INITIAL_METADATA};
+
+	op.data.send_initial_metadata.count = host->config->role != NULL;
+	op.data.send_initial_metadata.metadata = (grpc_metadata *)&host->role;
+	return op;
+}
+
 void call_send_answer(
 	struct rpc_call *call, grpc_byte_buffer *message, enum rpc_status status, const char *text)
 {
@@ -71,7 +80,7 @@ void call_send_answer(
 
 	memset(ops, 0, sizeof ops);
 	if (!call->is_begun)
-		ops[n++].op = GRPC_OP_SEND_INITIAL_METADATA;
+		ops[n++] = call_make_head(call->host);
 	if (message) {
 		ops[n].op = GRPC_OP_SEND_MESSAGE;
 		ops[n++].data.send_message.send_message = message;

@@ -30,6 +30,7 @@ struct tag {
 /* What calls know of their server. */
 struct call_host {
 	const struct rpc_server_config *config;
+	grpc_metadata role; /* of config->role, if there is one; in every head */
 	grpc_server *server;
 	grpc_completion_queue *queue;
 	struct rpc_call *armed; /* waits for the next arrival; server's thread */
@@ -76,6 +77,8 @@ struct rpc_call {
 
 #define call_of(tag, member) ((struct rpc_call *)((char *)(tag)-offsetof(struct rpc_call, member)))
 
+/* What an answer begins with. */
+grpc_op call_make_head(const struct call_host *host);
 /* Starts a batch whose event, |tag|, is counted already. */
 void call_start_batch(struct rpc_call *call, const grpc_op *ops, size_t n, struct tag *tag);
 /*

@@ -12,9 +12,9 @@
 #include "base/diag.h"
 #include "rpc/channel.h"
 #include "rpc/engine.h"
+#include "rpc/keys.h"
 #include "rpc/message.h"
 #include "rpc/pending.h"
-#include "rpc/target_key.h"
 
 /* As much as stock clients take. */
 #define MAX_REPLY_BYTES INT32_MAX

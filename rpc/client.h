@@ -76,6 +76,9 @@ int rpc_pending_next(struct rpc_pending *pending, int64_t wait_ms);
 int rpc_pending_await_answer(struct rpc_pending *pending, int64_t wait_ms);
 bool rpc_pending_has_ended(const struct rpc_pending *pending);
 
+/* Whether its server, as far as it has answered, says that it is |role| (struct rpc_server_config). */
+bool rpc_pending_is_from(const struct rpc_pending *pending, const char *role);
+
 void rpc_pending_cancel(struct rpc_pending *pending);
 
 /* After the end: */

@@ -6,13 +6,31 @@
 #include <string.h>
 
 #include <grpc/byte_buffer.h>
+#include <grpc/slice.h>
 
+#include "rpc/keys.h"
 #include "rpc/message.h"
 #include "rpc/pending.h"
 
 bool rpc_pending_has_ended(const struct rpc_pending *pending)
 {
 	return pending->stage == STAGE_ENDED;
+}
+
+/* gRPC writes it until the batch that it is of is over. */
+static bool has_head(const struct rpc_pending *pending)
+{
+	return pending->is_stream ? pending->stage > STAGE_HEAD : pending->stage > STAGE_REPLY;
+}
+
+bool rpc_pending_is_from(const struct rpc_pending *pending, const char *role)
+{
+	const grpc_metadata *head = pending->initial.metadata;
+
+	for (size_t i = 0; has_head(pending) && i < pending->initial.count; i++)
+		if (!grpc_slice_str_cmp(head[i].key, ROLE_KEY))
+			return !grpc_slice_str_cmp(head[i].value, role);
+	return false;
 }
 
 int rpc_pending_get_status(const struct rpc_pending *pending)

@@ -16,6 +16,7 @@
 #include <grpc/grpc.h>
 #include <grpc/grpc_posix.h>
 #include <grpc/grpc_security.h>
+#include <grpc/slice.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
@@ -25,6 +26,7 @@
 #include "rpc/core_server.h"
 #include "rpc/engine.h"
 #include "rpc/handoff.h"
+#include "rpc/keys.h"
 #include "rpc/socket.h"
 
 /* rpc_server_finish(): how often it looks, and how long it waits for peers that have their answers. */
@@ -102,6 +104,11 @@ static void start_grpc(struct rpc_server *server)
 {
 	engine_start();
 	server->host.config = &server->config;
+	if (server->config.role)
+		server->host.role = (grpc_metadata){
+			.key = grpc_slice_from_static_string(ROLE_KEY),
+			.value = grpc_slice_from_static_string(server->config.role),
+		};
 	server->host.server = core_server_new();
 	server->host.queue = create_call_queue();
 	server->io_queue = grpc_completion_queue_create_for_next(NULL);

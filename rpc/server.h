@@ -61,10 +61,15 @@ struct rpc_method {
 	enum rpc_kind kind;
 };
 
+/* Of a server that passes calls on to the programs of a machine. */
+#define RPC_ROLE_HOST "host"
+
 struct rpc_server_config {
 	const struct rpc_method *methods; /* borrowed for the server's life */
 	size_t n_methods;
 	void *context; /* passed to every handler */
+	const char
+		*role; /* NULL ok: what each answer says its server is, in its metadata; static */
 	void (*unknown)(const char *path, void *context); /* NULL ok: a method nobody knows */
 	/* NULL ok: each call, as it is answered, by whoever answers it; |call| is valid until it returns. */
 	void (*on_answer)(

@@ -27,10 +27,11 @@ void stream_on_begun(struct tag *tag, bool ok)
 
 void rpc_call_begin(struct rpc_call *call)
 {
-	const grpc_op op = {.op = GRPC_OP_SEND_INITIAL_METADATA};
+	grpc_op op;
 
 	if (call->is_begun)
 		return;
+	op = call_make_head(call->host);
 	call->is_begun = true;
 	call->n_events_due++;
 	call_start_batch(call, &op, 1, &call->begun);
@@ -86,7 +87,7 @@ void stream_send_message(struct rpc_call *call, grpc_byte_buffer *message)
 
 	memset(ops, 0, sizeof ops);
 	if (!call->is_begun)
-		ops[n++].op = GRPC_OP_SEND_INITIAL_METADATA;
+		ops[n++] = call_make_head(call->host);
 	ops[n].op = GRPC_OP_SEND_MESSAGE;
 	ops[n++].data.send_message.send_message = message;
 	call->is_begun = true;

@@ -13,12 +13,6 @@
 #include "trace/run_dir.h"
 #include "trace/space.h"
 
-static bool is_loopback(const struct address *a)
-{
-	return strcmp(a->host, "localhost") == 0 || strcmp(a->host, "::1") == 0 ||
-	       strncmp(a->host, "127.", 4) == 0;
-}
-
 int file_name_check_free(const struct file_name *f, const struct run_dir *run_dir, struct diag *d)
 {
 	char host[128];
@@ -26,7 +20,8 @@ int file_name_check_free(const struct file_name *f, const struct run_dir *run_di
 
 	if (f->said)
 		return run_dir_check_free(run_dir, f->said, d);
-	if (f->address->port == 0 || f->address->target[0] || !is_loopback(f->address) || gethostname(host, sizeof host) < 0)
+	if (f->address->port == 0 || f->address->target[0] || !address_is_here(f->address) ||
+		gethostname(host, sizeof host) < 0)
 		return 0;
 	host[sizeof host - 1] = '\0';
 	snprintf(name, sizeof name, "%s_%u", host, f->address->port);

@@ -163,8 +163,28 @@ static int explain_silence(const struct failure *f, struct diag *d)
 	return EXIT_NOBODY;
 }
 
+/*
+ * A program that dies is no reason: its server delivers, and the daemon passes that on. Where the daemon is not on this machine,
+ * it may be the machine.
+ */
+static int explain_lost_host(const struct failure *f, struct diag *d)
+{
+	bool is_here = address_is_here(f->address);
+
+	diag_set(d, -EPIPE,
+		"%s: the connection broke after %" PRId64 " ms: the host daemon there is gone%s; "
+		"%sthe program goes on and can be recorded again, by its own server or when the "
+		"daemon is back%s",
+		f->address->text, f->elapsed_ms,
+		is_here ? "" : ", or its machine, or the way to it",
+		is_here ? "" : "if it is the daemon alone, ", get_outcome(f));
+	return EXIT_FAILED;
+}
+
 static int explain_break(const struct failure *f, struct diag *d)
 {
+	if (f->is_of_host)
+		return explain_lost_host(f, d);
 	diag_set(d, -EPIPE,
 		"%s: the connection broke after %" PRId64 " ms: the target%s its server%s died%s",
 		f->address->text, f->elapsed_ms, f->address->is_tunnel ? "," : " or",

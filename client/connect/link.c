@@ -62,6 +62,7 @@ void link_describe_failure(const struct link *l, const struct rpc_pending *call,
 	f->text = rpc_pending_get_text(call);
 	f->fault = rpc_pending_get_fault(call);
 	f->received_bytes = dial_get_received_bytes(l->watch_fd);
+	f->is_of_host = rpc_pending_is_from(call, RPC_ROLE_HOST);
 	f->is_connected = dial_is_connected(l->watch_fd);
 }
 

@@ -154,6 +154,13 @@ void address_format(struct address *a)
 		add_target(a);
 }
 
+bool address_is_here(const struct address *a)
+{
+	return !a->is_tunnel &&
+	       (a->path[0] || strcmp(a->host, "localhost") == 0 || strcmp(a->host, "::1") == 0 ||
+		       strncmp(a->host, "127.", 4) == 0);
+}
+
 int address_parse(const char *text, const char *default_host, struct address *out, struct diag *d)
 {
 	static const char scheme[] = "grpc://";

@@ -27,6 +27,9 @@ struct address {
  */
 int address_parse(const char *text, const char *default_host, struct address *out, struct diag *d);
 
+/* Whether it is on this machine, as far as its name tells: a port of it may lead elsewhere. */
+bool address_is_here(const struct address *a);
+
 /* Fills in |text| and |words| from path, or from host and port, and |target|. */
 void address_format(struct address *a);
 

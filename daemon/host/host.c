@@ -56,6 +56,7 @@ static int start_rpc(struct host *h, struct diag *d)
 		.methods = host_methods,
 		.n_methods = n_host_methods,
 		.context = &h->service,
+		.role = RPC_ROLE_HOST,
 		.on_answer = audit_on_answer,
 	};
 

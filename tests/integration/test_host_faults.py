@@ -30,12 +30,28 @@ def a_daemon_that_is_killed_in_mid_capture(t):
     begun = t.start_capture(f"127.0.0.1:{host.port}", LONG_MS, "--target", targets[0].pid)
     targets[0].ask("await 1")
     host.end(signal.SIGKILL)
-    contains(begun.finish(1).stderr, "the connection broke", "what the client says")
+    stderr = begun.finish(1).stderr
+    contains(stderr, f"127.0.0.1:{host.port} target {targets[0].pid}: the connection broke after ", "what the client says")
+    contains(stderr, "the host daemon there is gone; the program goes on and can be recorded again", "what it says of both")
     for target in targets:
         equal(target.ask("port"), str(target.port), "the program goes on")
     again = Host(t, port=host.port)
     wait_in_time(lambda: len(again.list()) == len(targets), "all programs to be listed", 1)
     capture(t, again, targets[0])
+
+
+@test
+def a_daemon_that_is_gone_where_nobody_named_a_program(t):
+    """That it was a daemon's answer the answer said; of another machine it is not known whether that is there still."""
+    target = start_target(t)
+    for name, words in (("127.0.0.1", "the host daemon there is gone; the program goes on"),
+                        ("0x7f.1", "is gone, or its machine, or the way to it; if it is the daemon alone, the program goes on")):
+        host = Host(t)
+        host.await_pids(target.pid)
+        begun = t.start_capture(f"{name}:{host.port}", LONG_MS)
+        target.ask("await 1")
+        host.end(signal.SIGKILL)
+        contains(begun.finish(1).stderr, words, f"what the client says of {name}")
 
 
 @test

@@ -38,6 +38,23 @@ START_TEST(takes_a_bare_port)
 }
 END_TEST
 
+static bool is_here(const char *typed)
+{
+	struct diag d = DIAG_INIT;
+	struct address a;
+
+	ck_assert_msg(address_parse(typed, NULL, &a, &d) == 0, "%s: %s", typed, d.text);
+	return address_is_here(&a);
+}
+
+START_TEST(tells_this_machine_by_its_names)
+{
+	ck_assert(is_here("9999") && is_here("localhost:1") && is_here("127.0.0.2:1"));
+	ck_assert(is_here("[::1]:1") && is_here("unix:/run/a.sock"));
+	ck_assert(!is_here("node:1") && !is_here("128.0.0.1:1") && !is_here("[::2]:1"));
+}
+END_TEST
+
 START_TEST(takes_host_and_port)
 {
 	expect("127.0.0.1:9999", NULL, "127.0.0.1", 9999, "127.0.0.1:9999");
@@ -141,6 +158,7 @@ int main(void)
 	SRunner *runner;
 
 	tcase_add_test(tcase, takes_a_bare_port);
+	tcase_add_test(tcase, tells_this_machine_by_its_names);
 	tcase_add_test(tcase, takes_host_and_port);
 	tcase_add_test(tcase, takes_ipv6_in_brackets);
 	tcase_add_test(tcase, refuses_bad_ports);
