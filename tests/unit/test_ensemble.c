@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the machine used, behind the traces of programs that are recorded together: as far as there is room in the answer. */
+#include "daemon/host/ensemble.h"
+
+#include <check.h>
+#include <string.h>
+
+#include "base/chunks.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "daemon/assembly/delivery.h"
+#include "daemon/host/machine_part.h"
+#include "daemon/machine/machine_plane.h"
+#include "tests/unit/fake_root.h"
+#include "tests/unit/machine_fixture.h"
+#include "trace/space.h"
+#include "trace/xspace.h"
+
+#define N_HOSTS 3
+
+static struct ensemble ensemble;
+static uint64_t trace_bytes; /* of each */
+static uint64_t part_bytes; /* of what the machine used */
+
+/* Ten samples, the last one now. */
+static void take_samples(void)
+{
+	fake_root_write("/proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 400 kB\n");
+	machine_fixture_open(NULL);
+	machine_fixture.now_ns -= 10 * NS_PER_S;
+	for (int i = 0; i < 10; i++)
+		machine_fixture_sample();
+}
+
+static struct delivery *make_trace(const char *hostname)
+{
+	_cleanup_(space_freep) struct space *space = NULL;
+	struct chunks encoded = CHUNKS_INIT;
+	struct delivery *trace;
+
+	ck_assert_int_eq(space_new(&space), 0);
+	ck_assert_uint_eq(names_intern(&space->hostnames, hostname, strlen(hostname)), 0);
+	ck_assert_int_eq(xspace_encode(space, &encoded), 0);
+	ck_assert_int_eq(delivery_new_from_chunks(&encoded, &trace), 0);
+	return trace;
+}
+
+static uint64_t measure_part(const struct machine_window *window)
+{
+	struct chunks encoded = CHUNKS_INIT;
+	uint64_t n_events;
+	uint64_t n_bytes;
+
+	ck_assert_int_eq(
+		machine_part_append(machine_fixture.machine, window, &encoded, &n_events), 0);
+	n_bytes = encoded.total_bytes;
+	chunks_deinit(&encoded);
+	ck_assert_uint_gt(n_bytes, 0);
+	return n_bytes;
+}
+
+static void set_up(void)
+{
+	struct machine_window window;
+
+	machine_fixture_set_up();
+	take_samples();
+	window.start_ns = (uint64_t)(machine_fixture.now_ns - 5 * NS_PER_S);
+	window.duration_ns = (uint64_t)NS_PER_S;
+	part_bytes = measure_part(&window);
+	memset(&ensemble, 0, sizeof ensemble);
+	ensemble.n = N_HOSTS;
+	ensemble.share.max_bytes = UINT64_MAX;
+	for (size_t i = 0; i < N_HOSTS; i++) {
+		struct fan_out_host *host = &ensemble.hosts[i];
+
+		host->trace = make_trace("here");
+		host->capture.usage_since_ns = window.start_ns;
+		host->capture.usage_duration_ns = window.duration_ns;
+	}
+	trace_bytes = delivery_get_bytes(ensemble.hosts[0].trace);
+}
+
+static void tear_down(void)
+{
+	ensemble_deinit(&ensemble);
+	machine_fixture_tear_down();
+}
+
+/* As the answer has it: the first trace tells what is to be said of all. */
+static struct space *read_trace(size_t i)
+{
+	struct delivery *trace = ensemble_steal_trace(&ensemble, i);
+	struct space *space;
+
+	if (i == 0)
+		ensemble_append_warnings(&ensemble, trace);
+	ck_assert_int_eq(delivery_decode(trace, &space), 0);
+	delivery_free(trace);
+	return space;
+}
+
+static int has_usage(const struct space *space)
+{
+	return space_find_plane(space, PLANE_MACHINE) != NULL;
+}
+
+START_TEST(each_trace_gets_what_the_machine_used)
+{
+	ensemble_append_usage(&ensemble, machine_fixture.machine);
+	ck_assert_uint_eq(ensemble.share.used_bytes, N_HOSTS * part_bytes);
+	for (size_t i = 0; i < N_HOSTS; i++) {
+		_cleanup_(space_freep) struct space *space = read_trace(i);
+
+		ck_assert(has_usage(space));
+		ck_assert_uint_eq(space->warnings.n_texts, 0);
+	}
+}
+END_TEST
+
+/* Of the traces nothing is missing then. */
+START_TEST(what_there_is_no_room_for_is_said)
+{
+	ensemble.share.used_bytes = N_HOSTS * trace_bytes;
+	ensemble.share.max_bytes = N_HOSTS * trace_bytes + part_bytes;
+	ensemble_append_usage(&ensemble, machine_fixture.machine);
+	ck_assert_uint_eq(ensemble.share.used_bytes, ensemble.share.max_bytes);
+	for (size_t i = 0; i < N_HOSTS; i++) {
+		_cleanup_(space_freep) struct space *space = read_trace(i);
+
+		ck_assert_int_eq(has_usage(space), i == 0);
+		ck_assert_str_eq(names_get(&space->hostnames, 0), "here");
+		ck_assert_uint_eq(space->warnings.n_texts, i == 0);
+		if (i == 0)
+			ck_assert_str_eq(names_get(&space->warnings, 0),
+				"traces without the counters of the machine, for which the answer "
+				"has no room: 2");
+	}
+}
+END_TEST
+
+START_TEST(who_wants_none_takes_no_room)
+{
+	ensemble.share.max_bytes = part_bytes;
+	ensemble.hosts[0].capture.usage_since_ns = 0;
+	ensemble.hosts[1].is_empty = 1;
+	ensemble_append_usage(&ensemble, machine_fixture.machine);
+	for (size_t i = 0; i < N_HOSTS; i++) {
+		_cleanup_(space_freep) struct space *space = read_trace(i);
+
+		ck_assert_int_eq(has_usage(space), i == 2);
+		ck_assert_uint_eq(space->warnings.n_texts, 0);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("ensemble");
+	TCase *tests = tcase_create("ensemble");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_test(tests, each_trace_gets_what_the_machine_used);
+	tcase_add_test(tests, what_there_is_no_room_for_is_said);
+	tcase_add_test(tests, who_wants_none_takes_no_room);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
