@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/container_word.h"
 #include "base/diag.h"
 #include "base/grow.h"
+#include "base/program_word.h"
 #include "client/answer/host_list.h"
 #include "client/process/exit.h"
 #include "client/target/address.h"
@@ -29,26 +29,19 @@ void host_targets_set(struct address *address, const char *word)
 	address_format(address);
 }
 
-/* As the daemon reads it (daemon/host/choice.h). */
+/* As the daemon reads it. */
 static bool is_meant(const struct found_target *t, const char *word)
 {
-	const struct status *s = &t->status;
-	char pid[16];
-	char uid[16];
+	const struct program_traits traits = {
+		.pid = t->status.pid,
+		.uid = t->status.uid,
+		.name = t->status.name,
+		.container_id = t->place.id,
+		.container_name = t->place.name,
+		.pod = t->place.pod,
+	};
 
-	snprintf(pid, sizeof pid, "%d", s->pid);
-	snprintf(uid, sizeof uid, "%u", s->uid);
-	if (strncmp(word, "pid=", 4) == 0)
-		return strcmp(word + 4, pid) == 0;
-	if (strncmp(word, "uid=", 4) == 0)
-		return strcmp(word + 4, uid) == 0;
-	if (strncmp(word, "name=", 5) == 0)
-		return strcmp(word + 5, s->name) == 0;
-	if (strncmp(word, "container=", 10) == 0)
-		return container_word_means(word + 10, t->place.id, t->place.name);
-	if (strncmp(word, "pod=", 4) == 0)
-		return word[4] && strcmp(word + 4, t->place.pod) == 0;
-	return strcmp(word, "all") == 0 || strcmp(word, pid) == 0 || strcmp(word, s->name) == 0;
+	return program_word_means(word, &traits);
 }
 
 static bool is_there(const struct expansion *e, const struct address *address)

@@ -12,8 +12,8 @@ struct address;
 struct diag;
 
 /*
- * Replaces *targets (malloc'ed, *n of them), each a daemon, by their programs that |words| means: "all", or a list of pids, names, and
- * "pid=", "name=", "uid=", "container=" or "pod=" with a value. An enum exit_code, with |d| when it is not EXIT_DONE: a word that means nobody is one.
+ * Replaces *targets (malloc'ed, *n of them), each a daemon, by their programs that |words| means: a list of words as in
+ * base/program_word.h. An enum exit_code, with |d| when it is not EXIT_DONE: a word that means nobody is one.
  */
 int host_targets_expand(const char *words, struct address **targets, size_t *n, struct diag *d);
 

@@ -4,14 +4,14 @@
 
 #include <stdio.h>
 
-#include "base/container_word.h"
+#include "base/program_word.h"
 
 void place_format(const struct place *p, int pid, char *out, size_t n)
 {
 	char pod[64] = "";
 	char inside[32] = "";
 	const char *name = p->name[0] ? p->name : p->id;
-	int n_name = p->name[0] ? -1 : CONTAINER_WORD_DIGITS;
+	int n_name = p->name[0] ? -1 : PROGRAM_WORD_ID_DIGITS;
 
 	if (p->pod[0])
 		snprintf(pod, sizeof pod, "%spod %s", *name ? ", " : "", p->pod);

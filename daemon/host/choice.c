@@ -4,75 +4,26 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/container_word.h"
 #include "base/diag.h"
+#include "base/program_word.h"
 #include "daemon/host/programs.h"
 
 #define LIST_BYTES 256
 
-static int is_number(const char *text, unsigned long number)
-{
-	char digits[24];
-
-	snprintf(digits, sizeof digits, "%lu", number);
-	return strcmp(text, digits) == 0;
-}
-
-static int means_pid(const struct program *p, const char *value)
-{
-	return is_number(value, (unsigned long)p->pid);
-}
-
-static int means_uid(const struct program *p, const char *value)
-{
-	return is_number(value, p->uid);
-}
-
-static int means_name(const struct program *p, const char *value)
-{
-	return strcmp(value, p->status.name) == 0;
-}
-
-static int means_container(const struct program *p, const char *value)
-{
-	return container_word_means(value, p->container.id, p->container.name);
-}
-
-static int means_pod(const struct program *p, const char *value)
-{
-	return *value && strcmp(value, p->container.pod) == 0;
-}
-
-static const struct {
-	const char *name;
-	int (*means)(const struct program *p, const char *value);
-} labels[] = {
-	{"pid", means_pid},
-	{"uid", means_uid},
-	{"name", means_name},
-	{"container", means_container},
-	{"pod", means_pod},
-};
-
-/* A label and its value. */
-static int matches_label(const struct program *p, const char *label, size_t n, const char *value)
-{
-	for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
-		if (strlen(labels[i].name) == n && strncmp(label, labels[i].name, n) == 0)
-			return labels[i].means(p, value);
-	return 0;
-}
-
 static int matches(const struct program *p, const char *text)
 {
-	const char *value = strchr(text, '=');
+	const struct program_traits traits = {
+		.pid = p->pid,
+		.uid = p->uid,
+		.name = p->status.name,
+		.container_id = p->container.id,
+		.container_name = p->container.name,
+		.pod = p->container.pod,
+	};
 
-	if (!*text || strcmp(text, "all") == 0 || means_pid(p, text) || means_name(p, text))
-		return 1;
-	return value && matches_label(p, text, (size_t)(value - text), value + 1);
+	return !*text || program_word_means(text, &traits);
 }
 
 /* "train (4242), serve (4243)": those that |text| means, as many as there is room for. */

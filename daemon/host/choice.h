@@ -9,8 +9,7 @@ struct diag;
 struct program;
 
 /*
- * The one of |programs| that |text| means: a pid; a name; "pid=PID", "name=NAME", "uid=UID", "container=NAME_OR_ID" or "pod=UID"; or, when it is empty or "all", the only one there
- * is. NULL with |d|: -ENOENT when there is none, -EINVAL when there are several, and which.
+ * The one of |programs| that |text| means, a word as in base/program_word.h; when it is empty, the only one there is. NULL with |d|: -ENOENT when there is none, -EINVAL when there are several, and which.
  */
 const struct program *choice_make(
 	const struct program *programs, size_t n, const char *text, struct diag *d);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How people name a host daemon's programs: a pid; a name; "pid=PID", "name=NAME", "uid=UID", "container=NAME_OR_ID", "pod=UID"; or
+ * "all". The daemon reads such words, and the client where many may be meant.
+ */
+#ifndef BASE_PROGRAM_WORD_H
+#define BASE_PROGRAM_WORD_H
+
+#include <sys/types.h>
+
+/* As Docker and Podman show an id: so many digits of it are enough. */
+#define PROGRAM_WORD_ID_DIGITS 12
+
+/* What a word may be about. What is not known is "", and no word means it. Borrowed. */
+struct program_traits {
+	pid_t pid; /* as the daemon sees it: pids inside of containers are many */
+	uid_t uid;
+	const char *name;
+	const char *container_id;
+	const char *container_name;
+	const char *pod; /* its uid */
+};
+
+/* Whether |word|, one of the above, means a program like |t|. */
+int program_word_means(const char *word, const struct program_traits *t);
+
+#endif
