@@ -9,37 +9,19 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "daemon/calls/service.h"
+#include "daemon/host/host_method.h"
 #include "daemon/host/programs.h"
 #include "daemon/message/message_text.h"
-#include "proftap/v1/profiler.pb-c.h"
-#include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 /* systemd's catalogue knows messages by such a number: journalctl MESSAGE_ID=… */
 #define MESSAGE_ID "e57064807e3e40929c3a1f7438727385"
 
-static const struct {
-	const char *path;
-	const ProtobufCMessageDescriptor *request;
-} requests[] = {
-	{SERVICE_PROFILER "ContinuousProfiling", &tensorflow__profile_request__descriptor},
-	{SERVICE_PROFILER "Monitor", &tensorflow__monitor_request__descriptor},
-	{SERVICE_PROFILER "Profile", &tensorflow__profile_request__descriptor},
-	{SERVICE_PROFILER "StartContinuousProfiling", &tensorflow__profile_request__descriptor},
-	{SERVICE_PROFILER "Terminate", &tensorflow__terminate_request__descriptor},
-	{SERVICE_V1 "Capture", &proftap__v1__capture_request__descriptor},
-	{SERVICE_V1 "Snapshot", &proftap__v1__snapshot_request__descriptor},
-	{SERVICE_V1 "Start", &proftap__v1__start_request__descriptor},
-	{SERVICE_V1 "Stop", &proftap__v1__stop_request__descriptor},
-};
-
-static void describe_request(struct audit *a, const char *path, const uint8_t *bytes, size_t n)
+static void describe_request(
+	struct audit *a, const struct host_method *m, const uint8_t *bytes, size_t n)
 {
-	ProtobufCMessage *message = NULL;
+	ProtobufCMessage *message =
+		m->request ? protobuf_c_message_unpack(m->request, NULL, n, bytes) : NULL;
 
-	for (size_t i = 0; !message && i < sizeof requests / sizeof *requests; i++)
-		if (strcmp(path, requests[i].path) == 0)
-			message = protobuf_c_message_unpack(requests[i].request, NULL, n, bytes);
 	if (!message)
 		return;
 	message_text_write(message, a->options, sizeof a->options);
@@ -58,7 +40,7 @@ void audit_begin(struct rpc_call *call, const uint8_t *bytes, size_t n)
 	a->what = strrchr(path, '/') + 1;
 	a->begun_ns = monotonic_ns();
 	a->is_caller_known = !caller_know(&a->caller, rpc_call_get_connection(call));
-	describe_request(a, path, bytes, n);
+	describe_request(a, host_method_of(call), bytes, n);
 	rpc_call_set_note(call, a);
 }
 

@@ -216,8 +216,6 @@ void gathering_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, voi
 {
 	struct host_service *h = context;
 
-	audit_begin(call, bytes, n);
-	if (host_refuse_at_end(call, h))
-		return;
-	errand_start(ERRAND_RECORDING, &h->service, call, bytes, n, work);
+	if (!host_admit(call, bytes, n, h))
+		errand_start(ERRAND_RECORDING, &h->service, call, bytes, n, work);
 }

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "daemon/host/audit.h"
 #include "daemon/host/caller.h"
 #include "daemon/host/gathering.h"
+#include "daemon/host/host_method.h"
 #include "daemon/host/passing.h"
 #include "daemon/host/programs.h"
 #include "daemon/host/terminating.h"
@@ -32,9 +34,13 @@ const char host_ended_text[] =
 	"the host daemon was told to end, and this did not end within its stop_limit_s; the program "
 	"goes on: ask again when the daemon is back";
 
-int host_refuse_at_end(struct rpc_call *call, struct host_service *h)
+int host_admit(struct rpc_call *call, const uint8_t *bytes, size_t n, struct host_service *h)
 {
-	if (!atomic_load(&h->is_ending))
+	unsigned traits = host_method_of(call)->traits;
+
+	if (!(traits & HOST_METHOD_LOOKS))
+		audit_begin(call, bytes, n);
+	if (!(traits & HOST_METHOD_BEGINS) || !atomic_load(&h->is_ending))
 		return 0;
 	rpc_call_fail(call, RPC_UNAVAILABLE, "the host daemon is ending; ask again in a moment");
 	return -1;

@@ -35,8 +35,8 @@ struct host_service {
 /* Who asks: 0, or the call has been answered. */
 int host_identify(struct rpc_call *call, const struct host_service *h, struct caller *caller);
 
-/* Of a call that would begin something while the daemon ends: -1, it has been answered; or 0. */
-int host_refuse_at_end(struct rpc_call *call, struct host_service *h);
+/* A call has come: its audit begins. 0, or -1: it would begin something while the daemon ends, and has been answered. */
+int host_admit(struct rpc_call *call, const uint8_t *bytes, size_t n, struct host_service *h);
 
 /* Why a call that did not end in time was given up. */
 extern const char host_ended_text[];

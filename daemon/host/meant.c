@@ -13,6 +13,7 @@
 #include "daemon/calls/errand.h"
 #include "daemon/host/choice.h"
 #include "daemon/host/host_calls.h"
+#include "daemon/host/host_method.h"
 #include "daemon/host/programs.h"
 #include "daemon/message/reply_message.h"
 #include "proto/pack.h"
@@ -89,21 +90,6 @@ static int take_key_from_request(struct errand *e, char *out, size_t n)
 	return r;
 }
 
-static int has_key(const struct errand *e)
-{
-	static const char *const paths[] = {
-		SERVICE_PROFILER "Profile",
-		SERVICE_PROFILER "StartContinuousProfiling",
-		SERVICE_PROFILER "ContinuousProfiling",
-	};
-	const char *path = rpc_call_get_method(e->call)->path;
-
-	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
-		if (strcmp(path, paths[i]) == 0)
-			return 1;
-	return 0;
-}
-
 /* All three. */
 
 static void find_in_host(struct errand *e, char *out, size_t n)
@@ -126,7 +112,8 @@ int meant_find(struct meant *m, struct errand *e)
 	if (host_identify(e->call, h, &m->caller))
 		return -1;
 	rpc_call_get_target(e->call, m->text, sizeof m->text);
-	if ((has_key(e) && take_key_from_request(e, m->text, sizeof m->text)) ||
+	if ((host_method_has_options(host_method_of(e->call)) &&
+		    take_key_from_request(e, m->text, sizeof m->text)) ||
 		programs_copy(h->programs, &m->caller, &m->programs, &m->n_programs)) {
 		reply_no_memory(e->call);
 		return -1;
@@ -142,11 +129,30 @@ void meant_deinit(struct meant *m)
 	m->programs = NULL;
 }
 
+/* Of those where its user has begun a session; NULL: he has not. */
+static const struct program *find_last_begun(const struct meant *m)
+{
+	const struct program *last = NULL;
+
+	for (size_t i = 0; i < m->n_programs; i++) {
+		const struct program *p = &m->programs[i];
+
+		if (p->n_begun && p->begun_by == m->caller.uid &&
+			(!last || p->n_begun > last->n_begun))
+			last = p;
+	}
+	return last;
+}
+
 const struct program *meant_choose(const struct meant *m, struct errand *e)
 {
+	const struct program *chosen = NULL;
 	struct diag d = DIAG_INIT;
-	const struct program *chosen = choice_make(m->programs, m->n_programs, m->text, &d);
 
+	if (!m->text[0] && host_method_of(e->call)->traits & HOST_METHOD_IS_ABOUT_SESSION)
+		chosen = find_last_begun(m);
+	if (!chosen)
+		chosen = choice_make(m->programs, m->n_programs, m->text, &d);
 	if (!chosen)
 		rpc_call_fail(
 			e->call, d.code == -EINVAL ? RPC_INVALID_ARGUMENT : RPC_NOT_FOUND, d.text);

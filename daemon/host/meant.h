@@ -28,7 +28,7 @@ struct meant {
 int meant_find(struct meant *m, struct errand *e);
 void meant_deinit(struct meant *m);
 
-/* The one program; NULL: the call has been answered. */
+/* The one program, for a call about a session the one where its user began one last; NULL: the call has been answered. */
 const struct program *meant_choose(const struct meant *m, struct errand *e);
 
 #endif

@@ -3,7 +3,6 @@
 #include "daemon/host/passing.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "base/chunks.h"
 #include "base/clock.h"
@@ -14,6 +13,7 @@
 #include "daemon/host/audit.h"
 #include "daemon/host/caller.h"
 #include "daemon/host/host_calls.h"
+#include "daemon/host/host_method.h"
 #include "daemon/host/meant.h"
 #include "daemon/host/programs.h"
 #include "rpc/client.h"
@@ -40,85 +40,20 @@ struct passage {
 
 /* Whom it is for. */
 
-static int is_in(const struct rpc_method *method, const char *const *paths)
-{
-	while (*paths && strcmp(method->path, *paths) != 0)
-		paths++;
-	return *paths != NULL;
-}
-
-static int begins_session(const struct rpc_method *method)
-{
-	static const char *const paths[] = {SERVICE_PROFILER "StartContinuousProfiling",
-		SERVICE_PROFILER "ContinuousProfiling", NULL};
-
-	return is_in(method, paths);
-}
-
-/* They can name nobody: they mean the program where their user began a session last. */
-static int is_about_session(const struct rpc_method *method)
-{
-	static const char *const paths[] = {SERVICE_PROFILER "GetSnapshot",
-		SERVICE_PROFILER "GetSnapShot", SERVICE_PROFILER "StopContinuousProfiling", NULL};
-
-	return is_in(method, paths);
-}
-
-static int begins_something(const struct rpc_method *method)
-{
-	static const char *const paths[] = {
-		SERVICE_PROFILER "Monitor", SERVICE_V1 "Capture", SERVICE_V1 "Start", NULL};
-
-	return begins_session(method) || is_in(method, paths);
-}
-
-/* Who looks at a program often does no more than look. */
-static int is_audited(const struct rpc_method *method)
-{
-	return strcmp(method->path, SERVICE_V1 "Status") != 0;
-}
-
-static const struct program *find_last_begun(const struct meant *m)
-{
-	const struct program *last = NULL;
-
-	for (size_t i = 0; i < m->n_programs; i++) {
-		const struct program *p = &m->programs[i];
-
-		if (p->n_begun && p->begun_by == m->caller.uid &&
-			(!last || p->n_begun > last->n_begun))
-			last = p;
-	}
-	return last;
-}
-
-static enum ledger_call get_ledger_call(const struct rpc_method *method)
-{
-	static const char *const snapshots[] = {SERVICE_V1 "Snapshot", NULL};
-	static const char *const stops[] = {SERVICE_V1 "Stop", NULL};
-
-	if (is_in(method, snapshots))
-		return LEDGER_SNAPSHOT;
-	return is_in(method, stops) ? LEDGER_STOP : LEDGER_CAPTURE;
-}
-
 /* 0, or -1: answered. */
 static int choose(struct passage *p)
 {
 	struct meant meant;
-	const struct program *chosen = NULL;
+	const struct program *chosen;
 
 	if (meant_find(&meant, p->errand))
 		return -1;
-	if (!meant.text[0] && is_about_session(p->method))
-		chosen = find_last_begun(&meant);
-	if (!chosen)
-		chosen = meant_choose(&meant, p->errand);
+	chosen = meant_choose(&meant, p->errand);
 	if (chosen)
 		audit_note_target(p->errand->call, chosen);
 	p->caller = meant.caller;
 	p->id = chosen ? chosen->id : 0;
-	account_begin(&p->account, get_ledger_call(p->method), p->id);
+	account_begin(&p->account, host_method_of(p->errand->call)->ledger, p->id);
 	meant_deinit(&meant);
 	return chosen ? 0 : -1;
 }
@@ -165,6 +100,11 @@ static void cancel_if_given_up(const struct passage *p)
 
 /* The answer. */
 
+static int begins_session(const struct passage *p)
+{
+	return (host_method_of(p->errand->call)->traits & HOST_METHOD_BEGINS_SESSION) != 0;
+}
+
 /* It did not end in time when the daemon was told to end; one that did end at the last moment is whole. */
 static int was_cut(struct passage *p)
 {
@@ -176,7 +116,7 @@ static void pass_reply(struct passage *p)
 {
 	while (!rpc_pending_wait(p->call, TURN_MS))
 		cancel_if_given_up(p);
-	if (begins_session(p->method) && rpc_pending_get_status(p->call) == RPC_OK)
+	if (begins_session(p) && rpc_pending_get_status(p->call) == RPC_OK)
 		programs_note_begun(host_of(p)->programs, p->id, p->caller.uid);
 	if (was_cut(p))
 		rpc_call_fail(p->errand->call, RPC_UNAVAILABLE, host_ended_text);
@@ -264,9 +204,6 @@ void passing_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void 
 {
 	struct host_service *h = context;
 
-	if (is_audited(rpc_call_get_method(call)))
-		audit_begin(call, bytes, n);
-	if (begins_something(rpc_call_get_method(call)) && host_refuse_at_end(call, h))
-		return;
-	errand_start(ERRAND_PASSING, &h->service, call, bytes, n, work);
+	if (!host_admit(call, bytes, n, h))
+		errand_start(ERRAND_PASSING, &h->service, call, bytes, n, work);
 }

@@ -109,6 +109,6 @@ void terminating_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, v
 {
 	struct host_service *h = context;
 
-	audit_begin(call, bytes, n);
-	errand_start(ERRAND_PASSING, &h->service, call, bytes, n, work);
+	if (!host_admit(call, bytes, n, h))
+		errand_start(ERRAND_PASSING, &h->service, call, bytes, n, work);
 }
