@@ -21,6 +21,11 @@ int64_t fan_out_round_find_end_ns(const Tensorflow__ProfileRequest *q)
 		       : monotonic_ns() + ((int64_t)ms + wait_ms + GRACE_MS) * NS_PER_MS;
 }
 
+int64_t fan_out_round_find_snapshot_end_ns(void)
+{
+	return monotonic_ns() + GRACE_MS * NS_PER_MS;
+}
+
 int fan_out_round_poll(struct fan_out_host *hosts, size_t n, const struct fan_out_host *own,
 	struct fan_out_turn *turn)
 {

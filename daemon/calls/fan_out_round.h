@@ -13,6 +13,8 @@ struct fan_out_turn;
 
 /* Until when they may be silent: they record what |request| says, and make a trace. CLOCK_MONOTONIC. */
 int64_t fan_out_round_find_end_ns(const Tensorflow__ProfileRequest *request);
+/* The same of hosts that make a trace of what they have. */
+int64_t fan_out_round_find_snapshot_end_ns(void);
 
 /*
  * One round over all |hosts| but |own|, which may be NULL; waits a little where the one before had nothing to read. Returns how

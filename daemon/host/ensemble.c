@@ -90,6 +90,15 @@ void ensemble_start(struct ensemble *e, const Tensorflow__ProfileRequest *asked)
 	}
 }
 
+void ensemble_start_snapshot(struct ensemble *e)
+{
+	int64_t end_ns = fan_out_round_find_snapshot_end_ns();
+
+	for (size_t i = 0; i < e->n; i++)
+		if (e->hosts[i].channel)
+			fan_out_host_start_snapshot(&e->hosts[i], &e->share, end_ns);
+}
+
 int ensemble_poll(struct ensemble *e)
 {
 	return fan_out_round_poll(e->hosts, e->n, NULL, &e->turn);

@@ -1,18 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Profile of tensorflow.ProfilerService at the host daemon: of all programs that it means (meant.h), at one instant. Each is asked by
- * Capture (proftap.v1), so that its trace goes to a file without a name; from there all are one answer, of at most 2 GiB: of one
- * program "xplane.pb", or xspace, as its own server says it; of several a tool_data each, HOSTNAME_NAME_PID.xplane.pb.
+ * Traces for a stock client, in one answer of less than 2 GiB: of one program "xplane.pb", or xspace, as its own server says it; of
+ * several a tool_data each, HOSTNAME_NAME_PID.xplane.pb. Each program is asked by proftap.v1, so that its trace goes to a file without a
+ * name, and is sent from there; a unary answer that is passed on would be in memory as a whole.
+ *
+ * Threads: none inside; the errand's.
  */
 #ifndef DAEMON_GATHERING_H
 #define DAEMON_GATHERING_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "daemon/host/account.h"
+#include "daemon/host/ensemble.h"
 
-struct rpc_call;
+struct errand;
+struct program;
 
-/* A row of the table of methods. The context is a struct host_service. */
-void gathering_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context);
+struct gathering {
+	struct errand *errand;
+	struct ensemble ensemble;
+	struct account account;
+};
+
+/* NULL: there is no memory, and the call has been answered. */
+struct gathering *gathering_new(struct errand *e);
+void gathering_free(struct gathering *g);
+
+/* First all programs; then |g| is begun; then the ensemble is, by its caller; then the rest is gathered, and the call answered. */
+void gathering_add(struct gathering *g, const struct program *program);
+void gathering_begin(struct gathering *g, enum ledger_call call);
+void gathering_finish(struct gathering *g, int emit_xspace);
 
 #endif

@@ -8,8 +8,9 @@
 
 #include "daemon/host/audit.h"
 #include "daemon/host/caller.h"
-#include "daemon/host/gathering.h"
 #include "daemon/host/host_method.h"
+#include "daemon/host/host_profile.h"
+#include "daemon/host/host_snapshot.h"
 #include "daemon/host/passing.h"
 #include "daemon/host/programs.h"
 #include "daemon/host/terminating.h"
@@ -97,10 +98,12 @@ const struct rpc_method host_methods[] = {
 	SERVICE_PROBES,
 	{SERVICE_PROFILER "ContinuousProfiling", SERVICE_MAX_REQUEST_BYTES, passing_handle,
 		RPC_UNARY},
-	{SERVICE_PROFILER "GetSnapShot", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
-	{SERVICE_PROFILER "GetSnapshot", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
+	{SERVICE_PROFILER "GetSnapShot", SERVICE_MAX_REQUEST_BYTES, host_snapshot_handle_old,
+		RPC_UNARY},
+	{SERVICE_PROFILER "GetSnapshot", SERVICE_MAX_REQUEST_BYTES, host_snapshot_handle,
+		RPC_UNARY},
 	{SERVICE_PROFILER "Monitor", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
-	{SERVICE_PROFILER "Profile", SERVICE_MAX_REQUEST_BYTES, gathering_handle, RPC_UNARY},
+	{SERVICE_PROFILER "Profile", SERVICE_MAX_REQUEST_BYTES, host_profile_handle, RPC_UNARY},
 	{SERVICE_PROFILER "StartContinuousProfiling", SERVICE_MAX_REQUEST_BYTES, passing_handle,
 		RPC_UNARY},
 	{SERVICE_PROFILER "StopContinuousProfiling", SERVICE_MAX_REQUEST_BYTES, passing_handle,

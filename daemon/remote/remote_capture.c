@@ -20,6 +20,7 @@
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 #define CAPTURE "/proftap.v1.Profiler/Capture"
+#define SNAPSHOT "/proftap.v1.Profiler/Snapshot"
 #define TERMINATE "/tensorflow.ProfilerService/Terminate"
 /* A chunk of the trace has 1 MiB at most. */
 #define MAX_MESSAGE_BYTES (2u << 20)
@@ -48,16 +49,16 @@ void remote_capture_fill_options(Tensorflow__ProfileOptions *options)
 	options->session_id = asked.session_id;
 }
 
-static void start_call(struct remote_capture *r, const Proftap__V1__CaptureRequest *message)
+static void start_call(struct remote_capture *r, const char *path, const ProtobufCMessage *message)
 {
 	_cleanup_free_ uint8_t *bytes = NULL;
 	struct rpc_request request = {
-		.path = CAPTURE,
+		.path = path,
 		.timeout_ms = -1,
 		.max_reply_bytes = MAX_MESSAGE_BYTES,
 	};
 	struct diag d = DIAG_INIT;
-	int error = proto_pack(&message->base, &bytes, &request.message_bytes);
+	int error = proto_pack(message, &bytes, &request.message_bytes);
 
 	request.message = bytes;
 	if (error)
@@ -66,12 +67,9 @@ static void start_call(struct remote_capture *r, const Proftap__V1__CaptureReque
 		remote_capture_fail(r, d.text);
 }
 
-void remote_capture_start(struct remote_capture *r, const char *address,
-	struct rpc_channel *channel, const Tensorflow__ProfileOptions *options,
-	struct disk_share *share)
+static void start(struct remote_capture *r, const char *address, struct rpc_channel *channel,
+	struct disk_share *share, const char *path, const ProtobufCMessage *message)
 {
-	Proftap__V1__CaptureRequest message = PROFTAP__V1__CAPTURE_REQUEST__INIT;
-
 	snprintf(r->address, sizeof r->address, "%s", address);
 	r->trace.share = share;
 	r->sum = XXH3_createState();
@@ -81,10 +79,27 @@ void remote_capture_start(struct remote_capture *r, const char *address,
 		return;
 	}
 	XXH3_64bits_reset(r->sum);
+	start_call(r, path, message);
+}
+
+void remote_capture_start(struct remote_capture *r, const char *address,
+	struct rpc_channel *channel, const Tensorflow__ProfileOptions *options,
+	struct disk_share *share)
+{
+	Proftap__V1__CaptureRequest message = PROFTAP__V1__CAPTURE_REQUEST__INIT;
+
 	message.options = (Tensorflow__ProfileOptions *)options;
 	message.progress_interval_ms =
 		r->progress_interval_ms ? r->progress_interval_ms : UINT32_MAX;
-	start_call(r, &message);
+	start(r, address, channel, share, CAPTURE, &message.base);
+}
+
+void remote_capture_start_snapshot(struct remote_capture *r, const char *address,
+	struct rpc_channel *channel, struct disk_share *share)
+{
+	Proftap__V1__SnapshotRequest message = PROFTAP__V1__SNAPSHOT_REQUEST__INIT;
+
+	start(r, address, channel, share, SNAPSHOT, &message.base);
 }
 
 void remote_capture_ask_to_end(struct remote_capture *r, const char *session_id)

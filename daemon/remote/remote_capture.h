@@ -66,6 +66,10 @@ void remote_capture_start(struct remote_capture *r, const char *address,
 	struct rpc_channel *channel, const struct Tensorflow__ProfileOptions *options,
 	struct disk_share *share);
 
+/* The same for what a session that runs there has recorded since it was asked last, or its flight recorder holds: a Snapshot. */
+void remote_capture_start_snapshot(struct remote_capture *r, const char *address,
+	struct rpc_channel *channel, struct disk_share *share);
+
 /* Asks for an early end, with the data, and does not wait for the answer. */
 void remote_capture_ask_to_end(struct remote_capture *r, const char *session_id);
 /* 1 when that was answered, or nothing was asked; waits for it up to |wait_ms|. */

@@ -9,7 +9,7 @@ from calls import PROFILER, Calls, profile_request, trace_of
 from fixture import check, equal, run, test, wait_until
 from hosts import Host, start_target
 from profiler import Profiler, set_options
-from trace_file import Line, Trace, own_schema
+from trace_file import Line, Trace, own_schema, schema
 from web import Web
 
 MACHINE = "/host:CPU machine"
@@ -85,6 +85,25 @@ def nobody_has_it_without_the_daemon_or_who_does_not_want_it(t):
     host, (target,) = serve(t)
     equal(counters(record(t, host, "-o", "ptap_machine_usage=false", target=target)), {}, "switched off")
     equal(counters(t.capture(target, 50).trace), {}, "at the program's own port")
+
+
+@test
+def stock_snapshots_have_it(t):
+    """But those with a name: they may be files of the program's own server."""
+    host, (target,) = serve(t)
+    request = schema("profiler_service").GetSnapshotRequest()
+    with Calls(host.port) as calls:
+        calls.expect(PROFILER + "StartContinuousProfiling", profile_request(2000), "ContinuousProfilingResponse")
+        target.ask("await 1")
+        for name in ("GetSnapshot", "GetSnapShot"):
+            target.ask("burst 7")
+            trace = trace_of(calls.expect(PROFILER + name, request))
+            equal(trace.count("burst"), 7, f"spans of {name}")
+            check_counters(trace, name)
+        target.ask("burst 5")
+        request.snapshot_session_id = "named"
+        trace = trace_of(calls.expect(PROFILER + "GetSnapshot", request))
+        equal((trace.count("burst"), counters(trace)), (5, {}), "spans and counters of one with a name")
 
 
 @test
