@@ -67,8 +67,9 @@ static struct rpc_pending *pending_new(
 	pending->max_reply_bytes =
 		request->max_reply_bytes ? request->max_reply_bytes : MAX_REPLY_BYTES;
 	channel_make_room(channel, pending->max_reply_bytes);
+	pending->deadline = pending_after_ms(request->timeout_ms);
 	pending->grpc = grpc_channel_create_call(channel->grpc, NULL, GRPC_PROPAGATE_DEFAULTS,
-		channel->queue, path, NULL, pending_after_ms(request->timeout_ms), NULL);
+		channel->queue, path, NULL, pending->deadline, NULL);
 	grpc_slice_unref(path); /* the call has its own reference */
 	pending->request = message_copy(request->message, request->message_bytes);
 	pending->details = grpc_empty_slice();

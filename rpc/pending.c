@@ -111,10 +111,28 @@ static void end_call(struct rpc_pending *pending)
 		set_large(pending);
 }
 
-static bool await(struct rpc_pending *pending, void *tag, gpr_timespec until)
+static bool pluck(struct rpc_pending *pending, void *tag, gpr_timespec until)
 {
 	return grpc_completion_queue_pluck(pending->channel->queue, tag, until, NULL).type ==
 	       GRPC_OP_COMPLETE;
+}
+
+/*
+ * gRPC's timers wait by CLOCK_REALTIME: when somebody sets that back by an hour, all that are due within it are an hour late. So
+ * the deadline is looked at here, too.
+ */
+static bool await(struct rpc_pending *pending, void *tag, gpr_timespec until)
+{
+	bool is_last = gpr_time_cmp(pending->deadline, until) <= 0;
+
+	if (pluck(pending, tag, is_last ? pending->deadline : until))
+		return true;
+	if (!is_last)
+		return false;
+	pending->deadline = gpr_inf_future(GPR_CLOCK_MONOTONIC);
+	grpc_call_cancel_with_status(
+		pending->grpc, GRPC_STATUS_DEADLINE_EXCEEDED, "Deadline Exceeded", NULL);
+	return pluck(pending, tag, until);
 }
 
 /* The reader is done with the message, or does not want it. */

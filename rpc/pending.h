@@ -30,6 +30,7 @@ struct rpc_pending {
 	grpc_call *grpc;
 	enum stage stage;
 	bool is_stream;
+	gpr_timespec deadline; /* as gRPC has it */
 	uint64_t max_reply_bytes;
 	char fault[80]; /* why the reply was refused, or "" */
 	grpc_byte_buffer *request;
