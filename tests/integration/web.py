@@ -40,9 +40,9 @@ class Answer:
 class Web:
     """The web port of a host daemon of the test's own."""
 
-    def __init__(self, t, *options):
+    def __init__(self, t, *options, prefix=()):
         self.port = free_port()
-        self.host = Host(t, *options, web=self.port)
+        self.host = Host(t, *options, web=self.port, prefix=prefix)
         self.pid = self.host.pid
 
     def connect(self):
