@@ -8,7 +8,7 @@ import socket
 from checks import check, equal, wait_until
 from fixture import SANITIZERS, SESSION, read_fds, read_status
 from hosts import Host, registry_path, start_target
-from processes import Process
+from processes import TOP_BUILD, Process
 
 WORD = b"PROFTAP PROGRAM 1\n"
 LONG_MS = 60000
@@ -17,23 +17,12 @@ SLACK_KIB = 24 << 10
 # Threads of gRPC's that come and go.
 SLACK_THREADS = 3
 
-# Programs, |n| of them, each of which says that it is there and ends.
-SHORT_LIVES = ("import array, os, socket, sys\n"
-               "for i in range(int(sys.argv[2])):\n"
-               "    if os.fork() == 0:\n"
-               "        s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
-               "        s.connect(sys.argv[1])\n"
-               "        fds = array.array('i', [os.pidfd_open(os.getpid())])\n"
-               "        s.sendmsg([b'PROFTAP PROGRAM 1\\npid 1\\nname brief\\n'],\n"
-               "            [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])\n"
-               "        os._exit(0)\n"
-               "    if i % 20 == 19:\n"
-               "        for _ in range(20):\n"
-               "            os.wait()\n")
+BRIEF = TOP_BUILD / "tests" / "integration" / "brief"
 
 
-def start_short_lives(t, n):
-    return t.keep(Process("short lives", ["/usr/bin/python3", "-c", SHORT_LIVES, registry_path(t), n]))
+def start_short_lives(t, n, per_second):
+    """Programs, |n| of them, each of which says that it is there and ends."""
+    return t.keep(Process("short lives", [BRIEF, registry_path(t), n, per_second]))
 
 
 def announce(t, text=b"pid 1\nname mute\n"):

@@ -7,12 +7,13 @@ import shutil
 import signal
 import struct
 import subprocess
+import time
 
 from calls import PROFILER, Calls, profile_request
 from checks import contains, wait_in_time
 from fixture import NOBODY, SANITIZERS, check, equal, need_no_sanitizer, need_root, run, test, wait_until
 from host_faults import WORD, announce, capture, measure, start_short_lives, unharmed
-from hosts import Host, start_target
+from hosts import Host, registry_path, start_target
 from http2 import CANCEL, END_HEADERS, HEADERS, OK, PROFILE, RST_STREAM, Connection, frame, indexed_headers
 from processes import Process
 from small_disk import mount
@@ -85,11 +86,15 @@ def one_that_never_stops_telling(t):
 
 
 @test
-def a_thousand_programs_that_end_at_once(t):
+def a_thousand_programs_a_second_that_end_at_once(t):
+    """For ten seconds, or as long as a machine takes for so many."""
+    n = 10000 if SANITIZERS == "no" else 600
     with unharmed(t) as (host, target):
-        lives = start_short_lives(t, 1000 if SANITIZERS == "no" else 60)
+        lives = start_short_lives(t, n, 1000)
         capture(t, host, target)
-        equal(lives.wait(60), 0, "the programs")
+        check(lives.popen.poll() is None, "they were over before the capture was")
+        equal(lives.wait(120), 0, f"the programs: {lives.out}")
+        print(f"# {n} programs in {time.monotonic() - lives.started:.1f} s")
 
 
 @test
@@ -127,6 +132,44 @@ def one_users_connections_keep_no_others_out(t):
         capture(t, host, target)
         idlers.popen.stdin.close()
         equal(idlers.wait(), 0, "the idlers' end")
+
+
+# One that passes for 1100 programs, until its standard input ends: how many of them were hung up on.
+CROWD = ("import array, os, resource, select, socket, sys\n"
+         "resource.setrlimit(resource.RLIMIT_NOFILE, (2048, 2048))\n"
+         "all = [socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(1100)]\n"
+         "fds = array.array('i', [os.pidfd_open(os.getpid())])\n"
+         "for s in all:\n"
+         "    s.connect(sys.argv[1])\n"
+         "    try:\n"
+         "        s.sendmsg([b'PROFTAP PROGRAM 1\\npid 1\\nname crowd\\n'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])\n"
+         "    except OSError:\n"
+         "        pass\n"
+         "ends = select.poll()\n"
+         "for s in all:\n"
+         "    ends.register(s, select.POLLRDHUP)\n"
+         "gone = set()\n"
+         "while len(gone) < 76:\n"
+         "    for fd, _ in ends.poll():\n"
+         "        ends.unregister(fd)\n"
+         "        gone.add(fd)\n"
+         "print(len(gone), flush=True)\n"
+         "sys.stdin.read()\n")
+
+
+@test
+def one_users_programs_keep_no_others_out(t):
+    need_root()
+    with unharmed(t) as (host, target):
+        crowd = t.keep(Process("a crowd", ["/usr/bin/python3", "-c", CROWD, registry_path(t)], user=NOBODY,
+                               stdin=subprocess.PIPE))
+        equal(crowd.read_line(), "76", "programs that were hung up on")
+        later = start_target(t)
+        host.await_pids(crowd.pid, target.pid, later.pid)
+        capture(t, host, later)
+        later.kill()
+        crowd.popen.stdin.close()
+        equal(crowd.wait(), 0, "the crowd's end")
 
 
 @test
