@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rows of the table of capture options; see options.h. A new one is a row. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/options.h"
+#include "base/trigger.h"
+
+#define TIMED OPTION_OF_CAPTURE
+#define RECORDED (OPTION_OF_CAPTURE | OPTION_OF_SESSION)
+#define ALL (OPTION_OF_CAPTURE | OPTION_OF_SESSION | OPTION_OF_RECORDER)
+
+#define FIELD_INT(uses_, key_, max_, default_, unit_, help_)                                 \
+	{                                                                                    \
+		key_, OPTION_INT, OPTION_FIELD, 0, max_, default_, unit_, help_, uses_, NULL \
+	}
+#define SHARED_INT(uses_, key_, min_, max_, default_, unit_, help_)                           \
+	{                                                                                     \
+		key_, OPTION_INT, OPTION_MAP, min_, max_, default_, unit_, help_, uses_, NULL \
+	}
+#define MAP_INT(key_, min_, max_, default_, unit_, help_) \
+	SHARED_INT(RECORDED, key_, min_, max_, default_, unit_, help_)
+#define MAP_BOOL(key_, default_, help_)                                                    \
+	{                                                                                  \
+		key_, OPTION_BOOL, OPTION_MAP, 0, 1, default_, NULL, help_, RECORDED, NULL \
+	}
+#define MAP_STRING(key_, help_)                                                          \
+	{                                                                                \
+		key_, OPTION_STRING, OPTION_MAP, 0, 0, NULL, NULL, help_, RECORDED, NULL \
+	}
+/* |form_| is what the text must be. */
+#define TRIGGER(key_, check_, form_, help_)                                                    \
+	{                                                                                      \
+		key_, OPTION_STRING, OPTION_MAP, 0, 0, NULL, form_, help_, OPTION_OF_RECORDER, \
+			check_                                                                 \
+	}
+
+static int check_spans(const char *text)
+{
+	return trigger_parse_spans(text, NULL);
+}
+
+static int check_counters(const char *text)
+{
+	return trigger_parse_counters(text, NULL);
+}
+
+static int check_step(const char *text)
+{
+	return trigger_parse_step(text, NULL);
+}
+
+const struct option options_table[] = {
+	FIELD_INT(ALL, "host_tracer_level", 3, "2", NULL,
+		"spans recorded: 0 none, 1 user, 2 and info, 3 and verbose"),
+	FIELD_INT(RECORDED, "device_tracer_level", 1, "1", NULL, "record GPUs"),
+	FIELD_INT(RECORDED, "python_tracer_level", 1, "0", NULL, "record Python calls"),
+	FIELD_INT(TIMED, "duration_ms", INT64_MAX, NULL, "ms", "how long to record"),
+	FIELD_INT(TIMED, "delay_ms", INT64_MAX, "0", "ms", "wait before the recording starts"),
+	FIELD_INT(TIMED, "start_timestamp_ns", INT64_MAX, "0", "ns",
+		"Unix time at which the recording starts; 0: now"),
+	{"session_id", OPTION_STRING, OPTION_FIELD, 0, 0, NULL, NULL,
+		"name of the session; default: the name of the run", RECORDED, NULL},
+
+	SHARED_INT(ALL, "ptap_max_capture_bytes", OPTION_MIN_CAPTURE_BYTES, INT64_MAX, NULL,
+		"bytes", "memory that the capture may use in the target's server"),
+	MAP_INT("ptap_spool_window_bytes", 4096, INT64_C(1) << 30, "8388608", "bytes",
+		"records in memory before they go to a file at the target's server"),
+	MAP_INT("ptap_usage_interval_ms", 0, 60000, "100", "ms",
+		"time between two samples of CPU, memory, faults and I/O; 0: none"),
+	MAP_BOOL("ptap_machine_usage", "true",
+		"counters of the whole machine, if a host daemon passes the trace on"),
+
+	TRIGGER("ptap_trigger_span", check_spans,
+		"NAME:TIME with TIME in us, ms or s, as in decode:100ms; several with ';' between them",
+		"write a run when such a span took longer"),
+	TRIGGER("ptap_trigger_step", check_step, "a decimal number greater than 1",
+		"write a run when a step took so many times the usual"),
+	TRIGGER("ptap_trigger_counter", check_counters,
+		"NAME>BOUND or NAME<BOUND; several with ';' between them",
+		"write a run when such a counter was beyond its bound"),
+	SHARED_INT(OPTION_OF_RECORDER, "ptap_trigger_interval_ms", 1000, INT64_C(86400000), "60000",
+		"ms", "at most one such run in so long a time"),
+
+	MAP_STRING("ptap_target",
+		"whom a stock client's call means at a host daemon: a pid, a name, "
+		"LABEL=VALUE or all"),
+	MAP_STRING("override_hostname", "host part of the file's name"),
+	MAP_STRING("override_hostnames", "the same, a comma list, one for each target"),
+	MAP_BOOL("use_system_hostname", "false", "host part of the file's name: the system's name"),
+	MAP_BOOL("enable_continuous_profiling", "false", "record in chunks (JAX and TensorFlow)"),
+	MAP_BOOL("profile_subprocesses", "false",
+		"record subprocesses too: registered ones (JAX), all with servers of their own (proftap)"),
+	MAP_INT("tracemark_lower", INT64_MIN, INT64_MAX, NULL, NULL, "first trace mark (TPU)"),
+	MAP_INT("tracemark_upper", INT64_MIN, INT64_MAX, NULL, NULL, "last trace mark (TPU)"),
+
+	MAP_INT("gpu_max_callback_api_events", -1, INT64_MAX, "2097152", "events",
+		"driver calls kept; -1: all"),
+	MAP_INT("gpu_max_activity_api_events", -1, INT64_MAX, "2097152", "events",
+		"kernels, copies and other activities kept; -1: all"),
+	MAP_INT("gpu_max_annotation_strings", -1, INT64_MAX, "1048576", "strings",
+		"different annotations kept; -1: all"),
+	MAP_BOOL("gpu_enable_nvtx_tracking", "false", "record NVTX ranges"),
+	MAP_BOOL("gpu_enable_cupti_activity_graph_trace", "false",
+		"record each CUDA graph as a whole"),
+	MAP_STRING("gpu_pm_sample_counters", "comma list of GPU metrics to sample"),
+	MAP_INT("gpu_pm_sample_interval_us", 1, INT64_MAX / 1000, "500", "us",
+		"time between two samples"),
+	MAP_INT("gpu_pm_sample_buffer_size_per_gpu_mb", 1, 4096, "64", "MB",
+		"buffer for samples; at least 64 are used"),
+	MAP_INT("gpu_num_chips_to_profile_per_task", 0, INT32_MAX, "0", "GPUs",
+		"record only the first GPUs; 0: all"),
+	MAP_BOOL("gpu_aggregated_tracing", "false", "sums only, no single events"),
+	MAP_BOOL("gpu_dump_graph_node_mapping", "false", "old JAX option; without effect today"),
+
+	MAP_STRING("tpu_trace_mode",
+		"TRACE_ONLY_HOST, TRACE_ONLY_XLA, TRACE_COMPUTE or TRACE_COMPUTE_AND_SYNC"),
+	MAP_INT("tpu_num_chips_to_profile_per_task", 0, INT64_MAX, NULL, "TPUs", "TPUs recorded"),
+	MAP_INT("tpu_num_sparse_cores_to_trace", 0, INT64_MAX, NULL, "cores",
+		"sparse cores recorded"),
+	MAP_INT("tpu_num_sparse_core_tiles_to_trace", 0, INT64_MAX, NULL, "tiles",
+		"tiles of each sparse core recorded"),
+	MAP_BOOL("tpu_circular_buffer_tracing", "false", "keep the newest instead of the oldest"),
+	MAP_BOOL("tpu_perf_counters", "true", "read performance counters"),
+	MAP_INT("tpu_power_trace_level", 0, INT64_MAX, NULL, NULL, "record power"),
+	MAP_INT("tpu_watched_sync_flag_number", INT64_MIN, INT64_MAX, NULL, NULL,
+		"sync flag to watch"),
+	MAP_INT("tpu_watched_sync_flag_mask", INT64_MIN, INT64_MAX, NULL, NULL,
+		"mask of the sync flag"),
+};
+
+const size_t n_options = sizeof options_table / sizeof options_table[0];
