@@ -21,6 +21,11 @@ enum option_type {
 	OPTION_STRING,
 };
 
+/* An outcome of setting an option, besides 0 and negative ones. */
+enum {
+	OPTION_NOTED = 1, /* it is not done as it was said: |d| holds a warning for people */
+};
+
 enum option_place {
 	OPTION_FIELD, /* a field of ProfileOptions */
 	OPTION_MAP, /* a key of advanced_configuration */
@@ -62,6 +67,11 @@ int option_is_reserved(const char *key);
 
 /* The number in |text|, which must be in the range of |o|. 0, or -EINVAL with |d|. */
 int option_parse_number(const struct option *o, const char *text, int64_t *out, struct diag *d);
+/*
+ * Of a value that is in its range and is not done as it says, because it has no effect or counts as another, which is in *number then:
+ * OPTION_NOTED, and |d| has a warning for people; else 0.
+ */
+int option_note(const struct option *o, int64_t *number, struct diag *d);
 /* The type of a value that no row describes, from its looks; a number or truth is in *number then. */
 enum option_type option_guess_type(const char *text, int64_t *number);
 

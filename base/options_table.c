@@ -2,6 +2,7 @@
 /* The rows of the table of capture options; see options.h. A new one is a row. */
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/options.h"
 #include "base/trigger.h"
@@ -28,6 +29,10 @@
 	{                                                                                \
 		key_, OPTION_STRING, OPTION_MAP, 0, 0, NULL, NULL, help_, RECORDED, NULL \
 	}
+#define MAP_WORD(key_, check_, default_, form_, help_)                                          \
+	{                                                                                       \
+		key_, OPTION_STRING, OPTION_MAP, 0, 0, default_, form_, help_, RECORDED, check_ \
+	}
 /* |form_| is what the text must be. */
 #define TRIGGER(key_, check_, form_, help_)                                                    \
 	{                                                                                      \
@@ -48,6 +53,11 @@ static int check_counters(const char *text)
 static int check_step(const char *text)
 {
 	return trigger_parse_step(text, NULL);
+}
+
+static int check_detach(const char *text)
+{
+	return strcmp(text, "none") && strcmp(text, "unsubscribe") && strcmp(text, "finalize");
 }
 
 const struct option options_table[] = {
@@ -95,23 +105,39 @@ const struct option options_table[] = {
 	MAP_INT("tracemark_upper", INT64_MIN, INT64_MAX, NULL, NULL, "last trace mark (TPU)"),
 
 	MAP_INT("gpu_max_callback_api_events", -1, INT64_MAX, "2097152", "events",
-		"driver calls kept; -1: all"),
+		"driver calls kept; 0 or -1: all"),
 	MAP_INT("gpu_max_activity_api_events", -1, INT64_MAX, "2097152", "events",
-		"kernels, copies and other activities kept; -1: all"),
+		"kernels, copies and other activities kept; 0 or -1: all"),
 	MAP_INT("gpu_max_annotation_strings", -1, INT64_MAX, "1048576", "strings",
-		"different annotations kept; -1: all"),
+		"different annotations kept; 0 or -1: all"),
 	MAP_BOOL("gpu_enable_nvtx_tracking", "false", "record NVTX ranges"),
 	MAP_BOOL("gpu_enable_cupti_activity_graph_trace", "false",
 		"record each CUDA graph as a whole"),
 	MAP_STRING("gpu_pm_sample_counters", "comma list of GPU metrics to sample"),
 	MAP_INT("gpu_pm_sample_interval_us", 1, INT64_MAX / 1000, "500", "us",
 		"time between two samples"),
-	MAP_INT("gpu_pm_sample_buffer_size_per_gpu_mb", 1, 4096, "64", "MB",
-		"buffer for samples; at least 64 are used"),
-	MAP_INT("gpu_num_chips_to_profile_per_task", 0, INT32_MAX, "0", "GPUs",
-		"record only the first GPUs; 0: all"),
-	MAP_BOOL("gpu_aggregated_tracing", "false", "sums only, no single events"),
+	MAP_INT("gpu_pm_sample_buffer_size_per_gpu_mb", 0, INT64_MAX, "64", "MB",
+		"buffer for samples; 64 to 4096 are used"),
+	MAP_INT("gpu_num_chips_to_profile_per_task", -1, INT32_MAX, "0", "GPUs",
+		"record only the first GPUs; 0 or -1: all"),
+	MAP_BOOL("gpu_aggregated_tracing", "false",
+		"JAX: sums only, no single events; without effect here"),
 	MAP_BOOL("gpu_dump_graph_node_mapping", "false", "old JAX option; without effect today"),
+
+	MAP_WORD("ptap_cuda_detach", check_detach, "unsubscribe", "none, unsubscribe or finalize",
+		"what becomes of CUPTI in the program behind a capture"),
+	MAP_BOOL("ptap_cuda_sync_at_stop", "false",
+		"wait for the devices before the last records are fetched: the program waits, too"),
+	MAP_INT("ptap_cuda_settle_ms", 0, 1000, "100", "ms",
+		"wait before the last records are fetched, for what is nearly done"),
+	MAP_INT("ptap_cuda_buffer_mb", 1, 16384, "256", "MB",
+		"memory for CUPTI's records in the program"),
+	MAP_BOOL("ptap_cuda_memory", "false", "record device memory taken and given back"),
+	MAP_BOOL("ptap_cuda_sync", "false", "record waits for devices"),
+	MAP_BOOL("ptap_cuda_api", "false",
+		"record all calls of the driver and the runtime, not only launches"),
+	MAP_INT("ptap_gpu_usage_interval_ms", 0, 100, "100", "ms",
+		"time between two samples of GPUs' use by NVML, from 10 on; 0: none"),
 
 	MAP_STRING("tpu_trace_mode",
 		"TRACE_ONLY_HOST, TRACE_ONLY_XLA, TRACE_COMPUTE or TRACE_COMPUTE_AND_SYNC"),

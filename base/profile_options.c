@@ -159,23 +159,18 @@ static int store_known(
 	struct profile_options *o, const struct option *row, const char *text, struct diag *d)
 {
 	int64_t number = 0;
+	int note;
 	int r = 0;
 
 	if (row->type != OPTION_STRING)
 		r = option_parse_number(row, text, &number, d);
 	else if (row->check && row->check(text))
 		r = option_bad_value(row, text, d);
-	if (r == 0)
-		r = map_store(o, row, row->key, row->type, number, text);
 	if (r < 0)
 		return r;
-	if (strcmp(row->key, "ptap_target") == 0)
-		return diag_set(d, OPTION_IGNORED,
-			"%s: ignored: a host daemon takes it from stock clients; proftap has --target",
-			row->key);
-	if (strncmp(row->key, "tpu_", 4) != 0)
-		return 0;
-	return diag_set(d, OPTION_IGNORED, "%s: ignored: this machine has no TPU", row->key);
+	note = option_note(row, &number, d);
+	r = map_store(o, row, row->key, row->type, number, text);
+	return r < 0 ? r : note;
 }
 
 /* Of somebody else's profiler, as a rule, or one of ours that was mistyped. */
@@ -184,7 +179,7 @@ static int ignore_unknown(const char *key, struct diag *d)
 	const char *nearest = option_find_nearest(key);
 	int is_near = nearest && nearest_distance(key, nearest) <= TYPO_DISTANCE;
 
-	return diag_set(d, OPTION_IGNORED, "%.64s: ignored: not an option of proftap%s%s", key,
+	return diag_set(d, OPTION_NOTED, "%.64s: ignored: not an option of proftap%s%s", key,
 		is_near ? "; the nearest is " : "", is_near ? nearest : "");
 }
 
@@ -210,7 +205,7 @@ int profile_options_set_map(struct profile_options *o, const char *key, enum opt
 	if (!row)
 		return store_unknown(o, key, type, number, text, d);
 	if (row->place == OPTION_FIELD)
-		return diag_set(d, OPTION_IGNORED,
+		return diag_set(d, OPTION_NOTED,
 			"%s: ignored: a field of ProfileOptions, not a key of its map", key);
 	if (row->type == OPTION_STRING && type != OPTION_STRING)
 		return option_bad_value(

@@ -42,21 +42,16 @@ struct profile_options {
 void profile_options_init(struct profile_options *o); /* the defaults */
 void profile_options_deinit(struct profile_options *o);
 
-/* Outcomes of the two setters below, besides 0 and -ENOMEM. */
-enum {
-	OPTION_IGNORED = 1, /* unknown unprefixed key, or tpu_*: |d| holds a warning for people */
-};
-
 /*
- * Sets one option from `key=value` text. -EINVAL with |d| naming the key, the value, the range and,
- * for an unknown key, the nearest known one.
+ * Sets one option from `key=value` text. 0; -ENOMEM; OPTION_NOTED; or -EINVAL with |d| naming the key, the value, the
+ * range and, for an unknown key, the nearest known one.
  */
 int profile_options_parse(struct profile_options *o, const char *key_value, struct diag *d);
 
 /*
  * Sets one key of advanced_configuration as it came over the wire; |text| is used for
  * OPTION_STRING, else |number|. Errors as above: unknown keys that begin ptap_, gpu_ or tpu_ are
- * -EINVAL; other unknown keys are OPTION_IGNORED.
+ * -EINVAL; other unknown keys are OPTION_NOTED, and passed through.
  */
 int profile_options_set_map(struct profile_options *o, const char *key, enum option_type type,
 	int64_t number, const char *text, struct diag *d);

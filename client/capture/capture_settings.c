@@ -42,7 +42,7 @@ int capture_settings_set_option(void *settings, const char *key_value, struct di
 	int r = profile_options_parse(&s->capture.options, key_value, d);
 
 	/* Whether a TPU is there, the other machine knows. */
-	if (r != OPTION_IGNORED || strncmp(key_value, "tpu_", 4) == 0)
+	if (r != OPTION_NOTED || strncmp(key_value, "tpu_", 4) == 0)
 		return r < 0 ? r : 0;
 	if (names_intern(&s->capture.warnings, d->text, strlen(d->text)) == NAMES_NONE)
 		return diag_set(d, -ENOMEM, "out of memory");

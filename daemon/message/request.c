@@ -47,7 +47,7 @@ static int read_map_value(
 		break;
 	}
 	r = profile_options_set_map(&request->options, key, type, number, text, d);
-	return r == OPTION_IGNORED ? session_request_warn(request, d->text) : r;
+	return r == OPTION_NOTED ? session_request_warn(request, d->text) : r;
 }
 
 static int check_level(const char *key, uint32_t value, struct diag *d)

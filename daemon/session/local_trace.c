@@ -67,7 +67,7 @@ static int set_option(struct session_request *request, const char *line, struct 
 {
 	int r = profile_options_parse(&request->options, line, d);
 
-	return r == OPTION_IGNORED ? session_request_warn(request, d->text) : r;
+	return r == OPTION_NOTED ? session_request_warn(request, d->text) : r;
 }
 
 static int set_options(struct session_request *request, char *text, struct diag *d)

@@ -174,7 +174,7 @@ static int take_option(
 	r = format_option(key, value, text, d);
 	if (!r)
 		r = profile_options_parse(&q->options, text, d);
-	return r == OPTION_IGNORED ? add_warning(q, d->text) : r;
+	return r == OPTION_NOTED ? add_warning(q, d->text) : r;
 }
 
 static int take_options(struct capture_request *q, const json_t *value, struct diag *d)

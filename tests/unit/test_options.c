@@ -260,10 +260,10 @@ START_TEST(passes_unknown_plain_keys_through_with_a_warning)
 {
 	struct diag d = DIAG_INIT;
 
-	ck_assert_int_eq(profile_options_parse(&options, "future=17", &d), OPTION_IGNORED);
+	ck_assert_int_eq(profile_options_parse(&options, "future=17", &d), OPTION_NOTED);
 	ck_assert_ptr_nonnull(strstr(d.text, "future"));
-	ck_assert_int_eq(profile_options_parse(&options, "flag=true", &d), OPTION_IGNORED);
-	ck_assert_int_eq(profile_options_parse(&options, "word=x", &d), OPTION_IGNORED);
+	ck_assert_int_eq(profile_options_parse(&options, "flag=true", &d), OPTION_NOTED);
+	ck_assert_int_eq(profile_options_parse(&options, "word=x", &d), OPTION_NOTED);
 	ck_assert_uint_eq(options.n_map, 3);
 	ck_assert_ptr_null(options.map[0].option);
 	ck_assert_int_eq(options.map[0].type, OPTION_INT);
@@ -278,10 +278,10 @@ START_TEST(names_the_key_that_an_unknown_one_is_near_to)
 {
 	struct diag d = DIAG_INIT;
 
-	ck_assert_int_eq(profile_options_parse(&options, "host_trace_level=3", &d), OPTION_IGNORED);
+	ck_assert_int_eq(profile_options_parse(&options, "host_trace_level=3", &d), OPTION_NOTED);
 	ck_assert_str_eq(d.text, "host_trace_level: ignored: not an option of proftap; the nearest "
 				 "is host_tracer_level");
-	ck_assert_int_eq(profile_options_parse(&options, "level=3", &d), OPTION_IGNORED);
+	ck_assert_int_eq(profile_options_parse(&options, "level=3", &d), OPTION_NOTED);
 	ck_assert_str_eq(d.text, "level: ignored: not an option of proftap");
 }
 END_TEST
@@ -292,9 +292,142 @@ START_TEST(says_that_there_is_no_tpu)
 	int r = profile_options_set_map(
 		&options, "tpu_circular_buffer_tracing", OPTION_BOOL, 1, NULL, &d);
 
-	ck_assert_int_eq(r, OPTION_IGNORED);
+	ck_assert_int_eq(r, OPTION_NOTED);
 	ck_assert_ptr_nonnull(strstr(d.text, "this machine has no TPU"));
 	ck_assert_uint_eq(options.n_map, 1);
+}
+END_TEST
+
+/* JAX's keys with its defaults, and the least and the most that each may be. */
+START_TEST(has_the_keys_of_jax)
+{
+	static const struct {
+		const char *key;
+		const char *otherwise; /* when it is not set */
+		const char *good[3];
+		const char *bad[3];
+	} keys[] = {
+		{"gpu_max_callback_api_events", "2097152", {"-1", "0", "9223372036854775807"},
+			{"-2", "x", "9223372036854775808"}},
+		{"gpu_max_activity_api_events", "2097152", {"-1", "0", "9223372036854775807"},
+			{"-2", "", "1.5"}},
+		{"gpu_max_annotation_strings", "1048576", {"-1", "0", "9223372036854775807"},
+			{"-2", "all", "1k"}},
+		{"gpu_enable_nvtx_tracking", "false", {"true", "0", "off"}, {"2", "", "maybe"}},
+		{"gpu_enable_cupti_activity_graph_trace", "false", {"true", "0", "on"},
+			{"-1", "", "2"}},
+		{"gpu_pm_sample_interval_us", "500", {"1", "500", "9223372036854775"},
+			{"0", "-1", "9223372036854776"}},
+		{"gpu_pm_sample_buffer_size_per_gpu_mb", "64", {"64", "65", "4096"},
+			{"-1", "64MB", "1e3"}},
+		{"gpu_num_chips_to_profile_per_task", "0", {"-1", "0", "2147483647"},
+			{"-2", "2147483648", "two"}},
+		{"device_tracer_level", "1", {"0", "1", "1"}, {"2", "-1", "on"}},
+	};
+	struct diag d = DIAG_INIT;
+	char text[128];
+
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+		const struct option *o = option_find(keys[i].key);
+
+		ck_assert_ptr_nonnull(o);
+		ck_assert_str_eq(o->default_text, keys[i].otherwise);
+		for (int j = 0; j < 3; j++) {
+			snprintf(text, sizeof text, "%s=%s", keys[i].key, keys[i].good[j]);
+			ck_assert_msg(profile_options_parse(&options, text, &d) == 0, "%s", text);
+			snprintf(text, sizeof text, "%s=%s", keys[i].key, keys[i].bad[j]);
+			ck_assert_msg(
+				profile_options_parse(&options, text, &d) == -EINVAL, "%s", text);
+			ck_assert_msg(strstr(d.text, keys[i].key), "said: %s", d.text);
+		}
+	}
+	ck_assert_str_eq(option_find("gpu_aggregated_tracing")->default_text, "false");
+	ck_assert_int_eq(option_find("gpu_pm_sample_counters")->type, OPTION_STRING);
+	ck_assert_ptr_null(option_find("gpu_pm_sample_counters")->default_text);
+}
+END_TEST
+
+START_TEST(numbers_may_count_as_others)
+{
+	static const struct {
+		const char *key;
+		int64_t said;
+		int64_t used;
+		const char *words; /* NULL: nothing is said */
+	} cases[] = {
+		{"gpu_pm_sample_buffer_size_per_gpu_mb", 0, 64,
+			"0 counts as 64: it is 64 to 4096 MB"},
+		{"gpu_pm_sample_buffer_size_per_gpu_mb", 64, 64, NULL},
+		{"gpu_pm_sample_buffer_size_per_gpu_mb", 4097, 4096,
+			"4097 counts as 4096: it is 64 to 4096 MB"},
+		{"ptap_gpu_usage_interval_ms", 0, 0, NULL},
+		{"ptap_gpu_usage_interval_ms", 9, 10, "9 counts as 10: it is 10 to 100 ms"},
+		{"ptap_gpu_usage_interval_ms", 100, 100, NULL},
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct diag d = DIAG_INIT;
+		int r = profile_options_set_map(
+			&options, cases[i].key, OPTION_INT, cases[i].said, NULL, &d);
+
+		ck_assert_int_eq(r, cases[i].words ? OPTION_NOTED : 0);
+		ck_assert_int_eq(
+			profile_options_get_number(&options, cases[i].key, -1), cases[i].used);
+		if (cases[i].words)
+			ck_assert_ptr_nonnull(strstr(d.text, cases[i].words));
+	}
+	profile_options_deinit(&options);
+	refuse("ptap_gpu_usage_interval_ms=101",
+		(const char *const[]){"ptap_gpu_usage_interval_ms", "101", "0 to 100 ms"});
+}
+END_TEST
+
+START_TEST(says_what_has_no_effect)
+{
+	struct diag d = DIAG_INIT;
+
+	ck_assert_int_eq(profile_options_parse(&options, "gpu_dump_graph_node_mapping=true", &d),
+		OPTION_NOTED);
+	ck_assert_ptr_nonnull(
+		strstr(d.text, "gpu_dump_graph_node_mapping: without effect today: "));
+	ck_assert_int_eq(
+		profile_options_parse(&options, "gpu_aggregated_tracing=1", &d), OPTION_NOTED);
+	ck_assert_ptr_nonnull(strstr(d.text, "gpu_aggregated_tracing: ignored: "));
+	ck_assert_int_eq(profile_options_parse(&options, "gpu_aggregated_tracing=0", &d), 0);
+}
+END_TEST
+
+START_TEST(words_are_of_a_list)
+{
+	ck_assert_int_eq(profile_options_parse(&options, "ptap_cuda_detach=none", NULL), 0);
+	ck_assert_int_eq(profile_options_parse(&options, "ptap_cuda_detach=finalize", NULL), 0);
+	ck_assert_int_eq(profile_options_parse(&options, "ptap_cuda_detach=unsubscribe", NULL), 0);
+	ck_assert_str_eq(profile_options_get_text(&options, "ptap_cuda_detach"), "unsubscribe");
+	profile_options_deinit(&options);
+	refuse("ptap_cuda_detach=finalise",
+		(const char *const[]){
+			"ptap_cuda_detach", "\"finalise\"", "none, unsubscribe or finalize"});
+	refuse("ptap_cuda_detach=", (const char *const[]){"ptap_cuda_detach", "\"\"", "none, "});
+	refuse("ptap_cuda_buffer_mb=0", (const char *const[]){"ptap_cuda_buffer_mb", "0", "1 to"});
+}
+END_TEST
+
+/* Of each key that only known ones may look like, with a letter less. */
+START_TEST(names_each_key_that_is_misspelled)
+{
+	for (size_t i = 0; i < n_options; i++) {
+		const char *key = options_table[i].key;
+		size_t n = strlen(key);
+		struct diag d = DIAG_INIT;
+		char text[80];
+
+		if (!option_is_reserved(key))
+			continue;
+		snprintf(text, sizeof text, "%.*s%s=1", (int)n - 3, key, key + n - 2);
+		ck_assert_msg(profile_options_parse(&options, text, &d) == -EINVAL, "%s", text);
+		ck_assert_msg(strstr(d.text, key), "%s: said: %s", text, d.text);
+	}
+	ck_assert_uint_eq(options.n_map, 0);
 }
 END_TEST
 
@@ -350,6 +483,11 @@ int main(void)
 	tcase_add_test(tcase, passes_unknown_plain_keys_through_with_a_warning);
 	tcase_add_test(tcase, names_the_key_that_an_unknown_one_is_near_to);
 	tcase_add_test(tcase, says_that_there_is_no_tpu);
+	tcase_add_test(tcase, has_the_keys_of_jax);
+	tcase_add_test(tcase, numbers_may_count_as_others);
+	tcase_add_test(tcase, says_what_has_no_effect);
+	tcase_add_test(tcase, words_are_of_a_list);
+	tcase_add_test(tcase, names_each_key_that_is_misspelled);
 	tcase_add_test(tcase, takes_wire_values_of_the_right_type_only);
 	tcase_add_test(tcase, has_every_key_once);
 	suite_add_tcase(suite, tcase);
