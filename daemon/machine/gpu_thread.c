@@ -3,9 +3,7 @@
 #include "daemon/machine/gpu_thread.h"
 
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -13,7 +11,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/kernel/cond.h"
-#include "daemon/machine/nvml.h"
+#include "daemon/kernel/detached.h"
+#include "daemon/nvml/nvml.h"
 
 #define PATIENCE_NS NS_PER_S
 
@@ -28,48 +27,6 @@ struct gpu_thread {
 	int is_abandoned; /* nobody waits: the thread frees all this */
 };
 
-/* One device. */
-
-static double ask_number(
-	int (*ask)(struct nvml_device *, unsigned *), struct nvml_device *device, double scale)
-{
-	unsigned value;
-
-	return ask && ask(device, &value) == NVML_OK ? scale * (double)value : (double)NAN;
-}
-
-static double ask_of(
-	int (*ask)(struct nvml_device *, int, unsigned *), struct nvml_device *device, int what)
-{
-	unsigned value;
-
-	return ask && ask(device, what, &value) == NVML_OK ? (double)value : (double)NAN;
-}
-
-static void read_device(
-	const struct nvml *nvml, struct nvml_device *device, struct gpu_reading *out)
-{
-	struct nvml_utilization use;
-	struct nvml_memory memory;
-
-	for (int i = 0; i < N_GPU_ROWS; i++)
-		out->values[i] = (double)NAN;
-	if (nvml->name(device, out->name, sizeof out->name) != NVML_OK)
-		out->name[0] = '\0';
-	out->name[sizeof out->name - 1] = '\0';
-	if (nvml->utilization && nvml->utilization(device, &use) == NVML_OK) {
-		out->values[GPU_BUSY] = use.gpu;
-		out->values[GPU_MEMORY_BUSY] = use.memory;
-	}
-	if (nvml->memory && nvml->memory(device, &memory) == NVML_OK) {
-		out->values[GPU_MEMORY_USED] = (double)memory.used;
-		out->values[GPU_MEMORY_TOTAL] = (double)memory.total;
-	}
-	out->values[GPU_POWER] = ask_number(nvml->power, device, 1e-3);
-	out->values[GPU_TEMPERATURE] = ask_of(nvml->temperature, device, NVML_SENSOR_GPU);
-	out->values[GPU_CLOCK] = ask_of(nvml->clock, device, NVML_CLOCK_SM);
-}
-
 static void read_all(const struct nvml *nvml, struct gpu_readings *out)
 {
 	struct nvml_device *device;
@@ -82,11 +39,12 @@ static void read_all(const struct nvml *nvml, struct gpu_readings *out)
 	for (out->n = 0; out->n < n && out->n < GPU_MAX; out->n++) {
 		struct gpu_reading *reading = &out->v[out->n];
 
-		if (nvml->find(out->n, &device) == NVML_OK)
-			read_device(nvml, device, reading);
-		else
-			for (int i = 0; i < N_GPU_ROWS; i++)
-				reading->values[i] = (double)NAN;
+		if (nvml->find(out->n, &device) == NVML_OK) {
+			gpu_read_name(nvml, device, reading->name);
+			gpu_reading_take(nvml, device, reading->values);
+		} else {
+			gpu_reading_clear(reading->values);
+		}
 	}
 	out->at_ns = monotonic_ns();
 }
@@ -155,24 +113,6 @@ static void init_locks(struct gpu_thread *t)
 	cond_init(&t->changed);
 }
 
-/* Signals are for the other threads. */
-static int start_detached(struct gpu_thread *t)
-{
-	pthread_attr_t attributes;
-	sigset_t all, before;
-	pthread_t thread;
-	int r;
-
-	sigfillset(&all);
-	pthread_attr_init(&attributes);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = pthread_create(&thread, &attributes, run, t);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
-	return -r;
-}
-
 struct gpu_thread *gpu_thread_start(const char *library)
 {
 	struct gpu_thread *t = calloc(1, sizeof *t);
@@ -180,7 +120,7 @@ struct gpu_thread *gpu_thread_start(const char *library)
 	if (!t)
 		return NULL;
 	init_locks(t);
-	if (nvml_open(&t->nvml, library) || start_detached(t)) {
+	if (nvml_open(&t->nvml, library) || detached_start(run, t)) {
 		free_all(t);
 		return NULL;
 	}

@@ -8,19 +8,7 @@
 
 #include <stdint.h>
 
-#define GPU_MAX 16
-#define GPU_NAME_BYTES 64
-
-enum {
-	GPU_BUSY,
-	GPU_MEMORY_USED,
-	GPU_MEMORY_BUSY,
-	GPU_POWER,
-	GPU_TEMPERATURE,
-	GPU_CLOCK,
-	GPU_MEMORY_TOTAL,
-	N_GPU_ROWS
-};
+#include "daemon/nvml/gpu_reading.h"
 
 struct gpu_reading {
 	char name[GPU_NAME_BYTES];

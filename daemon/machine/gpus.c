@@ -14,7 +14,10 @@
 /* An older answer says nothing of this sample: the driver hangs. */
 #define MAX_AGE_NS (5 * NS_PER_S / 2)
 
-static const struct metric rows[N_GPU_ROWS] = {
+/* Those of a machine: GPU_MEMORY_TOTAL is the last. */
+#define N_ROWS (GPU_MEMORY_TOTAL + 1)
+
+static const struct metric rows[N_ROWS] = {
 	[GPU_BUSY] = {"busy", METRIC_PERCENT, METRIC_RATE, 1},
 	[GPU_MEMORY_USED] = {"memory used", METRIC_BYTES, METRIC_GAUGE, 1},
 	[GPU_MEMORY_BUSY] = {"memory busy", METRIC_PERCENT, METRIC_RATE, 1},
@@ -23,7 +26,7 @@ static const struct metric rows[N_GPU_ROWS] = {
 	[GPU_CLOCK] = {"clock", METRIC_MHZ, METRIC_GAUGE, 1},
 	[GPU_MEMORY_TOTAL] = {"memory total", METRIC_BYTES, METRIC_GAUGE, 1},
 };
-static const struct metric_group group = {"gpu", rows, N_GPU_ROWS, GPU_MEMORY_TOTAL, NULL};
+static const struct metric_group group = {"gpu", rows, N_ROWS, GPU_MEMORY_TOTAL, NULL};
 
 struct gpus {
 	struct gpu_thread *thread; /* NULL: no library */
@@ -51,7 +54,7 @@ static void take(
 		memcpy(s->detail, reading->name, sizeof s->detail);
 		printable_clean(s->detail);
 	}
-	for (unsigned i = 0; i < N_GPU_ROWS; i++)
+	for (unsigned i = 0; i < N_ROWS; i++)
 		subject_set(s, i, reading->values[i]);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* NVIDIA's management library; see nvml.h. */
-#include "daemon/machine/nvml.h"
+#include "daemon/nvml/nvml.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,11 +17,21 @@ static const struct {
 	{"nvmlDeviceGetCount_v2", offsetof(struct nvml, count), 1},
 	{"nvmlDeviceGetHandleByIndex_v2", offsetof(struct nvml, find), 1},
 	{"nvmlDeviceGetName", offsetof(struct nvml, name), 1},
+	{"nvmlErrorString", offsetof(struct nvml, describe), 0},
+	{"nvmlDeviceGetUUID", offsetof(struct nvml, uuid), 0},
 	{"nvmlDeviceGetUtilizationRates", offsetof(struct nvml, utilization), 0},
 	{"nvmlDeviceGetMemoryInfo", offsetof(struct nvml, memory), 0},
 	{"nvmlDeviceGetPowerUsage", offsetof(struct nvml, power), 0},
 	{"nvmlDeviceGetTemperature", offsetof(struct nvml, temperature), 0},
+	{"nvmlDeviceGetTemperatureV", offsetof(struct nvml, temperature_v), 0},
 	{"nvmlDeviceGetClockInfo", offsetof(struct nvml, clock), 0},
+	{"nvmlDeviceGetComputeRunningProcesses_v3", offsetof(struct nvml, compute), 0},
+	{"nvmlDeviceGetGraphicsRunningProcesses_v3", offsetof(struct nvml, graphics), 0},
+	{"nvmlGpmQueryDeviceSupport", offsetof(struct nvml, gpm_ask), 0},
+	{"nvmlGpmSampleAlloc", offsetof(struct nvml, gpm_new), 0},
+	{"nvmlGpmSampleFree", offsetof(struct nvml, gpm_free), 0},
+	{"nvmlGpmSampleGet", offsetof(struct nvml, gpm_take), 0},
+	{"nvmlGpmMetricsGet", offsetof(struct nvml, gpm_compare), 0},
 };
 
 int nvml_open(struct nvml *n, const char *path)

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What NVML says of one device at one moment. */
+#ifndef DAEMON_GPU_READING_H
+#define DAEMON_GPU_READING_H
+
+struct nvml;
+struct nvml_device;
+
+/* Of more devices these are read. */
+#define GPU_MAX 16
+#define GPU_NAME_BYTES 64
+
+enum {
+	GPU_BUSY, /* % */
+	GPU_MEMORY_USED, /* bytes */
+	GPU_MEMORY_BUSY, /* % */
+	GPU_POWER, /* W */
+	GPU_TEMPERATURE, /* degrees Celsius */
+	GPU_CLOCK, /* MHz, of the multiprocessors */
+	GPU_MEMORY_TOTAL, /* bytes */
+	GPU_MEMORY_CLOCK, /* MHz */
+	N_GPU_ROWS
+};
+
+/* NAN: the device does not tell. */
+void gpu_reading_take(
+	const struct nvml *nvml, struct nvml_device *device, double values[N_GPU_ROWS]);
+/* Of a device that does not answer. */
+void gpu_reading_clear(double values[N_GPU_ROWS]);
+
+/* Its model, or "". */
+void gpu_read_name(const struct nvml *nvml, struct nvml_device *device, char name[GPU_NAME_BYTES]);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * NVIDIA's management library, as far as it is needed: these declarations are ours, of symbols of which the library has had the needed ones since
+ * driver 450. It is opened when it is there; nothing is linked. Its calls may take seconds, or not come back when a device hangs.
+ */
+#ifndef DAEMON_NVML_H
+#define DAEMON_NVML_H
+
+#define NVML_LIBRARY "libnvidia-ml.so.1"
+#define NVML_UUID_BYTES 96
+
+enum {
+	NVML_OK = 0, /* what the calls return; anything else is a refusal */
+	NVML_INSUFFICIENT_SIZE = 7,
+};
+
+enum {
+	NVML_SENSOR_GPU = 0,
+	NVML_CLOCK_SM = 1,
+	NVML_CLOCK_MEMORY = 2,
+};
+
+struct nvml_device; /* the library's */
+
+struct nvml_utilization {
+	unsigned gpu; /* % of the driver's last sampling period */
+	unsigned memory;
+};
+
+struct nvml_memory {
+	unsigned long long total; /* bytes */
+	unsigned long long free;
+	unsigned long long used;
+};
+
+struct nvml_temperature {
+	unsigned version; /* NVML_TEMPERATURE_VERSION */
+	int sensor;
+	int celsius;
+};
+#define NVML_TEMPERATURE_VERSION ((unsigned)sizeof(struct nvml_temperature) | 1u << 24)
+
+struct nvml_process {
+	unsigned pid; /* in this process's pid namespace, or not at all */
+	unsigned long long used; /* bytes */
+	unsigned gpu_instance;
+	unsigned compute_instance;
+};
+
+/* --- GPM: counters of the hardware, from Hopper on ------------------------------------------ */
+
+struct nvml_gpm_sample; /* the library's */
+
+struct nvml_gpm_support {
+	unsigned version; /* NVML_GPM_VERSION */
+	unsigned is_supported;
+};
+
+struct nvml_gpm_metric {
+	unsigned id;
+	int error; /* NVML_OK: |value| is there */
+	double value;
+	struct {
+		char *short_name;
+		char *long_name;
+		char *unit;
+	} info; /* the library's */
+};
+
+/* As many as the first drivers had room for; the library looks at |n| of them. */
+#define NVML_GPM_METRICS 98
+
+struct nvml_gpm_metrics {
+	unsigned version; /* NVML_GPM_VERSION */
+	unsigned n;
+	struct nvml_gpm_sample *from;
+	struct nvml_gpm_sample *to;
+	struct nvml_gpm_metric v[NVML_GPM_METRICS];
+};
+#define NVML_GPM_VERSION 1u
+
+struct nvml {
+	void *handle; /* of dlopen(); NULL: not there */
+	int (*init)(void);
+	int (*shutdown)(void);
+	int (*count)(unsigned *n);
+	int (*find)(unsigned index, struct nvml_device **device);
+	int (*name)(struct nvml_device *device, char *text, unsigned n_bytes);
+	/* Those below may be NULL: the library has none. */
+	const char *(*describe)(int error);
+	int (*uuid)(struct nvml_device *device, char *text, unsigned n_bytes);
+	int (*utilization)(struct nvml_device *device, struct nvml_utilization *out);
+	int (*memory)(struct nvml_device *device, struct nvml_memory *out);
+	int (*power)(struct nvml_device *device, unsigned *milliwatt);
+	int (*temperature)(struct nvml_device *device, int sensor, unsigned *celsius);
+	int (*temperature_v)(struct nvml_device *device, struct nvml_temperature *out);
+	int (*clock)(struct nvml_device *device, int kind, unsigned *mhz);
+	/* *n: the room, and then how many there are; NVML_INSUFFICIENT_SIZE: more than that. */
+	int (*compute)(struct nvml_device *device, unsigned *n, struct nvml_process *out);
+	int (*graphics)(struct nvml_device *device, unsigned *n, struct nvml_process *out);
+	int (*gpm_ask)(struct nvml_device *device, struct nvml_gpm_support *support);
+	int (*gpm_new)(struct nvml_gpm_sample **out);
+	int (*gpm_free)(struct nvml_gpm_sample *sample);
+	int (*gpm_take)(struct nvml_device *device, struct nvml_gpm_sample *sample);
+	int (*gpm_compare)(struct nvml_gpm_metrics *metrics);
+};
+
+/* Opens |path|, or NVML_LIBRARY when that is NULL. 0; -ENOENT: there is none; -ENOSYS: it lacks what is needed. */
+int nvml_open(struct nvml *n, const char *path);
+void nvml_close(struct nvml *n);
+
+#endif
