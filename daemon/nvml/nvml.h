@@ -7,7 +7,6 @@
 #define DAEMON_NVML_H
 
 #define NVML_LIBRARY "libnvidia-ml.so.1"
-#define NVML_UUID_BYTES 96
 
 enum {
 	NVML_OK = 0, /* what the calls return; anything else is a refusal */
