@@ -10,4 +10,21 @@
 extern const struct check patient_checks[];
 extern const size_t n_patient_checks;
 
+#define CHECK(name)               \
+	void check_target_##name( \
+		const struct system *sys, const struct check *self, struct finding *f)
+
+/* patient_process.c */
+CHECK(server);
+CHECK(state);
+CHECK(process);
+CHECK(user);
+CHECK(library);
+CHECK(rings);
+CHECK(namespaces);
+CHECK(tracing);
+CHECK(sampling);
+
+#undef CHECK
+
 #endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A target's server and its process, and what may be done with it. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "client/doctor/check.h"
+#include "client/doctor/finding.h"
+#include "client/doctor/mappings.h"
+#include "client/doctor/patient.h"
+#include "client/doctor/patient_checks.h"
+#include "client/doctor/patient_files.h"
+#include "client/doctor/programs.h"
+#include "client/doctor/system.h"
+#include "client/process/exit.h"
+#include "client/program/program.h"
+
+#define MIB (1024 * 1024)
+
+/* --- its server ---------------------------------------------------------------------------- */
+
+void check_target_server(const struct system *sys, const struct check *self, struct finding *f)
+{
+	const struct patient *p = sys->patient;
+
+	(void)self;
+	if (p->code == EXIT_DONE && p->n_programs == 0) {
+		finding_yes(f, "%.120s answers, and has no program of this user", p->address.text);
+	} else if (p->code == EXIT_DONE && p->n_programs > 1) {
+		finding_yes(f, "%.120s answers, with %zu programs", p->address.text, p->n_programs);
+	} else if (p->code == EXIT_DONE) {
+		finding_yes(
+			f, "%.120s: %.64s, pid %d", p->address.text, p->status.name, p->status.pid);
+	} else {
+		finding_no(f, "%s", p->why.text);
+		if (p->pid)
+			finding_set_reason(f,
+				"it has to call ptap_server_start(), or be started by proftap run");
+		else
+			finding_set_command(f, "proftap list");
+	}
+}
+
+void check_target_state(const struct system *sys, const struct check *self, struct finding *f)
+{
+	const struct patient *p = sys->patient;
+
+	(void)self;
+	if (p->code != EXIT_DONE || p->n_programs != 1) {
+		finding_none(f, "not known");
+	} else if (p->status.is_recording) {
+		finding_no(f, "a recording runs");
+		finding_set_command(f, "proftap stop %s", p->address.words);
+		finding_set_reason(f, "ends that one and takes what it has; or wait");
+	} else if (p->status.has_ended) {
+		finding_no(f, "it has ended");
+		finding_set_command(f, "proftap snapshot %s", p->address.words);
+		finding_set_reason(f, "gets what its flight recorder held");
+	} else {
+		finding_yes(f, "%s", status_name_state(&p->status));
+	}
+}
+
+/* --- its process --------------------------------------------------------------------------- */
+
+void check_target_process(const struct system *sys, const struct check *self, struct finding *f)
+{
+	char name[64];
+	char state[64];
+
+	(void)self;
+	if (!patient_is_there(sys, f))
+		return;
+	if (patient_read_status(sys, "Name", name, sizeof name) ||
+		patient_read_status(sys, "State", state, sizeof state)) {
+		finding_no(f, "pid %d: no such process", (int)sys->patient->pid);
+		finding_set_command(f, "proftap list");
+	} else if (*state == 'T' || *state == 't') {
+		finding_no(f, "%s is stopped", name);
+		finding_set_command(f, "kill -CONT %d", (int)sys->patient->pid);
+	} else if (*state == 'Z' || *state == 'X') {
+		finding_no(f, "%s has ended, and its parent has not asked for it", name);
+		finding_set_reason(f, "nothing is left of it but its exit status");
+	} else {
+		finding_yes(f, "%s, %s", name, state);
+	}
+}
+
+/* Real, effective, saved and of the file system: a program between two users is root's. */
+void check_target_user(const struct system *sys, const struct check *self, struct finding *f)
+{
+	char text[128];
+	unsigned u[3] = {0, 0, 0};
+
+	(void)self;
+	if (!patient_is_there(sys, f))
+		return;
+	if (patient_read_status(sys, "Uid", text, sizeof text) ||
+		sscanf(text, "%u %u %u", &u[0], &u[1], &u[2]) != 3) {
+		finding_none(f, "not known");
+	} else if (sys->uid == 0 || (sys->uid == u[0] && u[0] == u[1] && u[1] == u[2])) {
+		finding_yes(f, "uid %u, and this is %u", u[1], sys->uid);
+	} else {
+		finding_no(f, "uid %u, and this is %u: only that user and root may record it", u[1],
+			sys->uid);
+		finding_set_command(f, "sudo proftap capture %s 1000", sys->patient->address.words);
+	}
+}
+
+static void judge_stranger(const struct system *sys, struct finding *f)
+{
+	char path[PATH_MAX];
+	char full[PATH_MAX + 8];
+	char exe[PATH_MAX];
+	char word[FINDING_WORD_BYTES];
+	struct program program;
+	struct diag d = DIAG_INIT;
+	ssize_t n;
+
+	finding_no(f, "it has no libproftap in it");
+	snprintf(full, sizeof full, "%s%s", sys->root, patient_path(sys, "exe", path));
+	n = readlink(full, exe, sizeof exe - 1);
+	exe[n > 0 ? n : 0] = '\0';
+	if (n > 0 && program_find(exe, &program, &d) == 0)
+		finding_set_command(f, "proftap run -- %s", finding_quote(word, exe));
+	else
+		finding_set_reason(f, "link it with -lproftap%s%s", d.text[0] ? "; " : "", d.text);
+}
+
+/* Whether they are known; what is found is said if not. */
+static bool read_mappings(const struct system *sys, struct mappings *mappings, struct finding *f)
+{
+	if (!patient_is_there(sys, f))
+		return false;
+	mappings_read(sys, sys->patient->pid, mappings);
+	if (!mappings->is_known)
+		finding_none(f, "its mappings may not be read");
+	return mappings->is_known;
+}
+
+void check_target_library(const struct system *sys, const struct check *self, struct finding *f)
+{
+	struct mappings mappings;
+
+	(void)self;
+	if (!read_mappings(sys, &mappings, f))
+		return;
+	if (mappings.library[0])
+		finding_yes(f, "%s", mappings.library);
+	else
+		judge_stranger(sys, f);
+}
+
+void check_target_rings(const struct system *sys, const struct check *self, struct finding *f)
+{
+	struct mappings mappings;
+
+	(void)self;
+	if (!read_mappings(sys, &mappings, f))
+		return;
+	if (!mappings.reserved_bytes)
+		finding_none(f, "it shares no memory with a server");
+	else
+		finding_yes(f, "room for %" PRIu64 " MiB, %.1f MiB of it mapped",
+			mappings.reserved_bytes / MIB, (double)mappings.open_bytes / MIB);
+}
+
+void check_target_namespaces(const struct system *sys, const struct check *self, struct finding *f)
+{
+	static const char *const kinds[] = {"pid", "mnt", "net", "user", "cgroup"};
+	char others[64] = "";
+	char inside[128] = "";
+	const char *last;
+
+	(void)self;
+	if (!patient_is_there(sys, f))
+		return;
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (patient_has_other_namespace(sys, kinds[i]))
+			snprintf(others + strlen(others), sizeof others - strlen(others), "%s%s",
+				*others ? ", " : "", kinds[i]);
+	if (!*others) {
+		finding_yes(f, "the same as this process");
+		return;
+	}
+	/* "4242	7": the last is the innermost. */
+	patient_read_status(sys, "NSpid", inside, sizeof inside);
+	last = strrchr(inside, '\t');
+	finding_none(f, "its own: %s%s%s; its port may not be reached, its private socket may",
+		others, last ? "; pid inside " : "", last ? last + 1 : "");
+}
+
+/* --- what may be done with it -------------------------------------------------------------- */
+
+void check_target_tracing(const struct system *sys, const struct check *self, struct finding *f)
+{
+	char tracer[32];
+	int r;
+
+	(void)self;
+	if (!patient_is_there(sys, f))
+		return;
+	if (patient_read_status(sys, "TracerPid", tracer, sizeof tracer) == 0 &&
+		strcmp(tracer, "0") != 0) {
+		finding_no(f, "pid %s traces it already", tracer);
+		finding_set_command(f, "kill %s", tracer);
+		return;
+	}
+	r = sys->attempt(ATTEMPT_PTRACE_PID, sys->patient->pid);
+	if (r == 0) {
+		finding_yes(f, "permitted");
+		return;
+	}
+	finding_no(f, "refused: %s", errno_words(r));
+	if (sys->uid == 0)
+		finding_set_reason(f, "a security module, or a filter of system calls forbids it");
+	else
+		programs_set_setcap(sys, f, "cap_sys_ptrace");
+}
+
+void check_target_sampling(const struct system *sys, const struct check *self, struct finding *f)
+{
+	int r;
+
+	(void)self;
+	if (!patient_is_there(sys, f))
+		return;
+	r = sys->attempt(ATTEMPT_PERF_PID, sys->patient->pid);
+	if (r == 0) {
+		finding_yes(f, "permitted");
+		return;
+	}
+	finding_no(f, "refused: %s", errno_words(r));
+	finding_set_command(f, "proftap doctor");
+	finding_set_reason(f, "tells why, and what changes it");
+}
