@@ -23,9 +23,10 @@ size_t status_format(const struct status *s, char *out)
 {
 	int n = snprintf(out, STATUS_MAX_BYTES,
 		"pid %d\nuid %u\nport %u\nsince %" PRId64
-		"\nstate %s\nrecorder %d\nchildren %u\nname %s\naddress %s\nversion %s\n",
+		"\nstate %s\nrecorder %d\nchildren %u\nname %s\naddress %s\nversion %s\n%s%s%s",
 		s->pid, s->uid, s->port, s->since_ns, status_name_state(s), s->has_recorder != 0,
-		s->n_children, s->name, s->address, s->version);
+		s->n_children, s->name, s->address, s->version, s->gpu[0] ? "gpu " : "", s->gpu,
+		s->gpu[0] ? "\n" : "");
 
 	return (size_t)n;
 }
@@ -64,6 +65,8 @@ static void set_field(struct status *s, const char *key, const char *value)
 		set_text(s->address, sizeof s->address, value);
 	else if (strcmp(key, "version") == 0)
 		set_text(s->version, sizeof s->version, value);
+	else if (strcmp(key, "gpu") == 0)
+		set_text(s->gpu, sizeof s->gpu, value);
 }
 
 int status_parse(const char *text, size_t n, struct status *out)

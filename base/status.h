@@ -10,6 +10,10 @@
 #include <stdint.h>
 
 #define STATUS_MAX_BYTES 1024
+#define STATUS_GPU_BYTES 192
+
+/* Of status.gpu: devices were recorded, and nothing was missing. */
+#define STATUS_GPU_RECORDED "recorded"
 
 struct status {
 	int pid; /* of the target */
@@ -23,6 +27,8 @@ struct status {
 	char name[64];
 	char address[128]; /* "127.0.0.1", or "unix:/run/x", without a port */
 	char version[32];
+	/* What the last recording said of GPUs: STATUS_GPU_RECORDED, or what was missing; "": none has tried. */
+	char gpu[STATUS_GPU_BYTES];
 };
 
 /* Returns the number of bytes written to |out| (STATUS_MAX_BYTES), which is terminated. */

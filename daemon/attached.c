@@ -157,6 +157,7 @@ static void describe(struct status *s, void *context)
 	s->has_recorder = session_recorder_is_on(&a->session);
 	s->has_ended = recorder_end_holds(&a->session);
 	s->n_children = a->joins.n_children;
+	session_get_gpu(&a->session, s->gpu);
 	snprintf(s->name, sizeof s->name, "%.*s", (int)sizeof a->target.arena->name - 1,
 		a->target.arena->name);
 	printable_clean(s->name);

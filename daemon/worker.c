@@ -117,8 +117,10 @@ static void run_capture(struct session *s, struct session_request *request)
 	struct capture_result result;
 	struct diag d = DIAG_INIT;
 	int r = capture_run(s->family, &capture, &result, &d);
-	struct session_request *stopper = session_release(s);
+	struct session_request *stopper;
 
+	session_note_gpu(s, result.gpu);
+	stopper = session_release(s);
 	if (request->is_continuous && !request->begin) {
 		deliver_rest(stopper, r, &result, &d);
 	} else {

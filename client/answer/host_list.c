@@ -67,6 +67,7 @@ static void describe(const Proftap__V1__Target *t, struct status *s)
 	s->has_recorder = strcmp(t->state, "recorder") == 0;
 	s->has_ended = strcmp(t->state, "ended") == 0;
 	set_text(s->name, sizeof s->name, t->name);
+	set_text(s->gpu, sizeof s->gpu, t->gpu);
 	set_address(s, t->address);
 }
 

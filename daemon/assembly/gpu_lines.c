@@ -12,7 +12,6 @@
 #include "daemon/nvml/gpu_samples.h"
 #include "trace/space.h"
 
-#define PLANE_DEVICE "/device:GPU:"
 /* Of planes that are made here: above those of processes, below the machine's (daemon/machine/machine_plane.c). */
 #define FIRST_PLANE_ID 4064
 
@@ -144,7 +143,7 @@ static int draw_known(const struct gpu_samples *samples, int64_t start_ns, int64
 		struct plane *plane = space->planes[i];
 		const struct gpu_track *t = NULL;
 
-		if (strncmp(plane->name, PLANE_DEVICE, strlen(PLANE_DEVICE)) == 0)
+		if (strncmp(plane->name, PLANE_GPU, strlen(PLANE_GPU)) == 0)
 			t = find_track(samples, plane_find_text(plane, GPU_LINES_UUID));
 		if (t && draw(t, start_ns, stop_ns, plane))
 			return -ENOMEM;
@@ -171,7 +170,7 @@ static struct plane *take_plane(struct space *space, const struct gpu_track *t, 
 	struct plane *plane;
 	char name[32];
 
-	snprintf(name, sizeof name, PLANE_DEVICE "%zu", i);
+	snprintf(name, sizeof name, PLANE_GPU "%zu", i);
 	plane = space_find_plane(space, name);
 	if (plane)
 		return plane;

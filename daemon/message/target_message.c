@@ -28,6 +28,7 @@ void target_message_describe(struct target_message *t, const struct status *s)
 	t->message.since_unix_ns = (uint64_t)s->since_ns;
 	t->message.state = (char *)status_name_state(s);
 	memcpy(t->name, s->name, sizeof t->name);
+	memcpy(t->gpu, s->gpu, sizeof t->gpu);
 	set_address(t, s);
 }
 
@@ -49,7 +50,9 @@ void target_message_link(struct target_message *t)
 	gethostname(t->hostname, sizeof t->hostname - 1);
 	printable_clean(t->hostname);
 	printable_clean(t->name);
+	printable_clean(t->gpu);
 	t->message.name = t->name;
+	t->message.gpu = t->gpu;
 	t->message.hostname = t->hostname;
 	t->message.address = t->address;
 }

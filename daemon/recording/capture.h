@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/diag.h"
+#include "base/status.h"
 
 struct capture_result;
 struct delivery;
@@ -66,6 +67,7 @@ struct capture_result {
 		n_dropped; /* what was lost, for all reasons, as the planes' "dropped_traces" say it */
 	uint64_t start_unix_ns; /* of the recording */
 	uint64_t duration_ns;
+	char gpu[STATUS_GPU_BYTES]; /* as struct status has it */
 	/* Its start, CLOCK_MONOTONIC, when a host daemon that passes it on is to add what the machine used; else 0. */
 	int64_t usage_since_ns;
 	void (*on_taken)(

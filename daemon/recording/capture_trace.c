@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/printable.h"
 #include "daemon/assembly/assemble.h"
 #include "daemon/assembly/async_carry.h"
 #include "daemon/assembly/encode.h"
@@ -21,6 +22,9 @@
 #include "daemon/target/exit_note.h"
 #include "daemon/target/target.h"
 #include "trace/space.h"
+
+/* How warnings about GPUs begin. */
+#define GPU_WARNING "gpu: "
 
 static uint64_t find_window_ticks(const struct recording *r)
 {
@@ -167,6 +171,22 @@ static void count(const struct capture_trace *t, struct capture_result *result)
 		result->usage_since_ns = t->recording->start.monotonic_ns + t->origin_ns;
 }
 
+/* The first thing that was missing, or that nothing was. */
+static void note_gpus(const struct capture_trace *t, char gpu[STATUS_GPU_BYTES])
+{
+	const struct names *warnings = &t->space->warnings;
+
+	for (size_t i = 0; i < t->space->n_planes; i++)
+		if (strncmp(t->space->planes[i]->name, PLANE_GPU, strlen(PLANE_GPU)) == 0)
+			snprintf(gpu, STATUS_GPU_BYTES, "%s", STATUS_GPU_RECORDED);
+	for (uint32_t i = warnings->n_texts; i-- > 0;)
+		if (strncmp(warnings->texts[i], GPU_WARNING, strlen(GPU_WARNING)) == 0)
+			snprintf(gpu, STATUS_GPU_BYTES, "%s",
+				warnings->texts[i] + strlen(GPU_WARNING));
+	/* Words of the program's, and a status has lines. */
+	printable_clean(gpu);
+}
+
 static int deliver(struct capture_trace *t, struct capture_result *result)
 {
 	struct spooler *spooler = t->recording->budget.spooler;
@@ -201,5 +221,6 @@ int capture_trace_make(struct capture_trace *t, struct capture_result *result)
 	count(t, result);
 	if (!r)
 		r = capture_warnings_add(t, result);
+	note_gpus(t, result->gpu);
 	return r ? r : deliver(t, result);
 }

@@ -3,6 +3,7 @@
 #include "daemon/session/session.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -176,6 +177,22 @@ int session_end(struct session *s, const char *session_id, int discards)
 	else
 		request_list_end_unbegun(unbegun);
 	return r;
+}
+
+void session_get_gpu(struct session *s, char out[STATUS_GPU_BYTES])
+{
+	pthread_mutex_lock(&s->mutex);
+	memcpy(out, s->gpu, STATUS_GPU_BYTES);
+	pthread_mutex_unlock(&s->mutex);
+}
+
+void session_note_gpu(struct session *s, const char *text)
+{
+	if (!text[0])
+		return;
+	pthread_mutex_lock(&s->mutex);
+	snprintf(s->gpu, sizeof s->gpu, "%s", text);
+	pthread_mutex_unlock(&s->mutex);
 }
 
 int session_is_busy(struct session *s)

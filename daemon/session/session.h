@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/status.h"
+
 struct family;
 struct recorder_work;
 struct repository;
@@ -42,6 +44,7 @@ struct session {
 	const struct repository *repository; /* the operator's; NULL: none */
 	const struct socket_file *way; /* to what a dead program left; NULL: none */
 	_Atomic uid_t heir; /* beside root, who may have what a dead program left */
+	char gpu[STATUS_GPU_BYTES]; /* what the last capture said, if it said something; under mutex */
 	_Atomic int is_pending; /* the worker has not looked yet */
 	_Atomic int
 		is_waiting; /* the worker sleeps, or is about to; set before is_pending is read */
@@ -84,6 +87,8 @@ void session_terminate(struct session *s, const char *session_id);
 int session_end(struct session *s, const char *session_id, int discards);
 /* Whether a capture runs, or is about to. Any thread. */
 int session_is_busy(struct session *s);
+/* Writes what the last capture said of GPUs to |out|, as struct status has it. Any thread. */
+void session_get_gpu(struct session *s, char out[STATUS_GPU_BYTES]);
 /* The client of |call| is gone. */
 void session_cancel(struct session *s, const struct rpc_call *call);
 
@@ -109,6 +114,8 @@ struct session_request *session_get_request(struct session *s);
 int session_occupy(struct session *s, struct session_request *request);
 /* The one that runs records, and its call no longer holds it. Returns the call. */
 struct rpc_call *session_note_begun(struct session *s);
+/* What a capture said of GPUs; "" is nothing. */
+void session_note_gpu(struct session *s, const char *text);
 /*
  * The place is free again. Snapshots that were not made are told so. Returns who asked for its end (the caller's
  * then), or NULL.

@@ -26,6 +26,7 @@ START_TEST(what_is_said_is_understood)
 		.name = "a name with spaces",
 		.address = "::1",
 		.version = "0.1.0",
+		.gpu = "another profiler has CUPTI",
 	};
 	char text[STATUS_MAX_BYTES];
 	struct status s;
@@ -40,6 +41,7 @@ START_TEST(what_is_said_is_understood)
 	ck_assert_str_eq(s.name, said.name);
 	ck_assert_str_eq(s.address, said.address);
 	ck_assert_str_eq(s.version, said.version);
+	ck_assert_str_eq(s.gpu, said.gpu);
 }
 END_TEST
 
@@ -51,6 +53,7 @@ START_TEST(the_longest_fits)
 	memset(s.name, 'n', sizeof s.name - 1);
 	memset(s.address, 'a', sizeof s.address - 1);
 	memset(s.version, 'v', sizeof s.version - 1);
+	memset(s.gpu, 'g', sizeof s.gpu - 1);
 	ck_assert_uint_lt(status_format(&s, text), sizeof text);
 }
 END_TEST
