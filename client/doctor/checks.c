@@ -10,7 +10,7 @@
 #define SAMPLING "sampling programs (to come)"
 #define LOOKING "looking into programs and kernel (to come)"
 #define USAGE "usage"
-#define GPU "GPUs (recording them is to come)"
+#define GPU "GPUs"
 #define CONFINEMENT "confinement"
 
 const struct check checks[] = {
@@ -56,9 +56,14 @@ const struct check checks[] = {
 	{"npu", USAGE, "NPU", false, check_npu, NULL},
 	{"nvml", USAGE, "NVML", false, check_nvml, NULL},
 	{"nvidia_driver", GPU, "NVIDIA driver", false, check_nvidia_driver, NULL},
+	{"gpu_nodes", GPU, "device nodes", false, check_gpu_nodes, NULL},
+	{"gpu_container", GPU, "container's share", false, check_gpu_container, NULL},
 	{"cuda", GPU, "CUDA", false, check_cuda, NULL},
+	{"gpu_plugin", GPU, "plug-in", false, check_gpu_plugin, NULL},
 	{"cupti", GPU, "CUPTI", false, check_cupti, NULL},
 	{"gpu_counters", GPU, "counters", false, check_gpu_counters, NULL},
+	{"gpu_persistence", GPU, "persistence mode", false, check_gpu_persistence, NULL},
+	{"gpu_mig", GPU, "MIG", false, check_gpu_mig, NULL},
 	{"seccomp", CONFINEMENT, "system call filter", false, check_seccomp, NULL},
 	{"no_new_privs", CONFINEMENT, "new rights", false, check_no_new_privs, NULL},
 	{"hidepid", CONFINEMENT, "other processes", false, check_hidepid, NULL},

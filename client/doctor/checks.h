@@ -59,8 +59,18 @@ CHECK(npu);
 /* gpu.c */
 CHECK(nvidia_driver);
 CHECK(cuda);
-CHECK(cupti);
 CHECK(nvml);
+/* gpu_container.c */
+CHECK(gpu_nodes);
+CHECK(gpu_container);
+/* gpu_modes.c */
+CHECK(gpu_persistence);
+CHECK(gpu_mig);
+/* gpu_plugin.c */
+CHECK(gpu_plugin);
+/* cupti.c */
+CHECK(cupti);
+/* gpu_counters.c */
 CHECK(gpu_counters);
 /* confinement.c */
 CHECK(seccomp);

@@ -71,31 +71,74 @@ static int ask_cupti(void *library)
 	return r ? REFUSED : 0;
 }
 
-static int ask_nvml(void *library)
+/* Started, when it returns 0. */
+static int start_nvml(void *library)
 {
 	int (*init)(void);
-	int (*get_driver)(char *text, unsigned n_bytes);
-	int (*get_count)(unsigned *n);
 	const char *(*describe)(int error);
-	char driver[96] = "";
-	unsigned n = 0;
 	int r;
 
-	if (!find(library, "nvmlInit_v2", &init) ||
-		!find(library, "nvmlSystemGetDriverVersion", &get_driver) ||
-		!find(library, "nvmlDeviceGetCount_v2", &get_count) ||
-		!find(library, "nvmlErrorString", &describe))
+	if (!find(library, "nvmlInit_v2", &init) || !find(library, "nvmlErrorString", &describe))
 		return REFUSED;
 	r = init();
-	if (r == 0)
-		r = get_driver(driver, sizeof driver);
-	if (r == 0)
-		r = get_count(&n);
 	if (r)
 		printf("%s", describe(r));
-	else
-		printf("%s, %u GPU%s", driver, n, n == 1 ? "" : "s");
 	return r ? REFUSED : 0;
+}
+
+static int count_devices(void *library, unsigned *n)
+{
+	int (*get_count)(unsigned *n);
+	int r;
+
+	if (!find(library, "nvmlDeviceGetCount_v2", &get_count))
+		return REFUSED;
+	r = get_count(n);
+	if (r)
+		printf("nvmlDeviceGetCount_v2: error %d", r);
+	return r ? REFUSED : 0;
+}
+
+static int ask_nvml(void *library)
+{
+	int (*get_driver)(char *text, unsigned n_bytes);
+	char driver[96] = "";
+	unsigned n;
+
+	if (start_nvml(library) || count_devices(library, &n) ||
+		!find(library, "nvmlSystemGetDriverVersion", &get_driver))
+		return REFUSED;
+	if (get_driver(driver, sizeof driver))
+		snprintf(driver, sizeof driver, "driver unknown");
+	printf("%s, %u GPU%s", driver, n, n == 1 ? "" : "s");
+	return 0;
+}
+
+/* A device that has no such mode, or does not tell, has it off. */
+static int ask_nvml_modes(void *library)
+{
+	int (*get_device)(unsigned index, void **device);
+	int (*get_persistence)(void *device, int *mode);
+	int (*get_mig)(void *device, unsigned *mode, unsigned *pending);
+	unsigned n, n_persistent = 0, n_mig = 0;
+
+	if (start_nvml(library) || count_devices(library, &n) ||
+		!find(library, "nvmlDeviceGetHandleByIndex_v2", &get_device) ||
+		!find(library, "nvmlDeviceGetPersistenceMode", &get_persistence) ||
+		!find(library, "nvmlDeviceGetMigMode", &get_mig))
+		return REFUSED;
+	for (unsigned i = 0; i < n; i++) {
+		int persistence = 0;
+		unsigned mig = 0, pending;
+		void *device;
+
+		if (get_device(i, &device))
+			continue;
+		n_persistent += get_persistence(device, &persistence) == 0 && persistence;
+		n_mig += get_mig(device, &mig, &pending) == 0 && mig;
+	}
+	printf("%u %u %u", n, n_persistent, n_mig);
+	return 0;
 }
 
 static int (*const questions[])(void *library) = {
@@ -103,6 +146,7 @@ static int (*const questions[])(void *library) = {
 	[LIBRARY_CUDA] = ask_cuda,
 	[LIBRARY_CUPTI] = ask_cupti,
 	[LIBRARY_NVML] = ask_nvml,
+	[LIBRARY_NVML_MODES] = ask_nvml_modes,
 };
 
 static int open_and_ask(const void *what)

@@ -10,6 +10,8 @@ enum library {
 	LIBRARY_CUDA, /* the driver's: the CUDA version that it serves */
 	LIBRARY_CUPTI, /* its version */
 	LIBRARY_NVML, /* "DRIVER VERSION, N GPUs" */
+	LIBRARY_NVML_MODES, /* three numbers: GPUs, those in persistence mode, those with MIG */
+	N_LIBRARIES
 };
 
 struct library_question {

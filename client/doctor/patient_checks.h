@@ -24,6 +24,16 @@ CHECK(rings);
 CHECK(namespaces);
 CHECK(tracing);
 CHECK(sampling);
+/* patient_cuda.c */
+CHECK(cuda);
+CHECK(cupti);
+CHECK(gpu_said);
+/* gpu_plugin.c */
+CHECK(gpu_plugin);
+/* gpu_counters.c */
+CHECK(gpu_counters);
+/* gpu_container.c */
+CHECK(gpu_container);
 
 #undef CHECK
 

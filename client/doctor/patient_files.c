@@ -80,3 +80,15 @@ bool patient_has_other_namespace(const struct system *sys, const char *kind)
 	ours[n > 0 ? n : 0] = '\0';
 	return strcmp(theirs, ours) != 0;
 }
+
+const char *patient_root(const struct system *sys, char root[static PATH_MAX])
+{
+	char path[PATH_MAX];
+
+	if (patient_has_other_namespace(sys, "mnt"))
+		snprintf(
+			root, PATH_MAX, "%.1024s%.64s", sys->root, patient_path(sys, "root", path));
+	else
+		snprintf(root, PATH_MAX, "%s", sys->root);
+	return root;
+}

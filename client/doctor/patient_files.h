@@ -15,6 +15,8 @@ bool patient_is_there(const struct system *sys, struct finding *f);
 
 /* "/proc/PID/FILE", below the system's root, in |path|, which is returned. */
 const char *patient_path(const struct system *sys, const char *file, char path[static PATH_MAX]);
+/* The root of the file system that it sees, in |root|, which is returned. */
+const char *patient_root(const struct system *sys, char root[static PATH_MAX]);
 /* Of /proc/PID/status; as system_read_field(). */
 int patient_read_status(const struct system *sys, const char *name, char *out, size_t n);
 /* The value of a variable of its environment, as it was when the program was started. 0, -ENODATA: it is not set, or why it cannot be read. */

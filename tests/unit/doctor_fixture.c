@@ -15,7 +15,7 @@
 struct system doctor_system;
 int doctor_attempts[N_ATTEMPTS];
 struct doctor_answer doctor_print;
-struct doctor_answer doctor_libraries[4];
+struct doctor_answer doctor_libraries[N_LIBRARIES];
 struct doctor_answer doctor_port;
 struct patient doctor_patient;
 char doctor_program[512];

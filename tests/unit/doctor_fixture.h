@@ -5,6 +5,7 @@
 
 #include "client/doctor/attempt.h"
 #include "client/doctor/finding.h"
+#include "client/doctor/library.h"
 #include "client/doctor/patient.h"
 #include "client/doctor/system.h"
 
@@ -17,7 +18,7 @@ struct doctor_answer {
 extern struct system doctor_system;
 extern int doctor_attempts[N_ATTEMPTS]; /* 0, or a negative errno */
 extern struct doctor_answer doctor_print; /* of any program */
-extern struct doctor_answer doctor_libraries[4]; /* by enum library; -ENOENT at first */
+extern struct doctor_answer doctor_libraries[N_LIBRARIES]; /* by enum library; -ENOENT at first */
 extern struct doctor_answer doctor_port; /* of any port */
 extern struct patient doctor_patient;
 /* How it was asked last. */

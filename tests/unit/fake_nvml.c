@@ -89,6 +89,8 @@ int nvmlGpmSampleAlloc(gpm_sample *sample);
 int nvmlGpmSampleFree(gpm_sample sample);
 int nvmlGpmSampleGet(device_handle device, gpm_sample sample);
 int nvmlGpmMetricsGet(gpm_metrics_get *metrics);
+int nvmlDeviceGetPersistenceMode(device_handle device, int *mode);
+int nvmlDeviceGetMigMode(device_handle device, unsigned int *mode, unsigned int *pending);
 extern atomic_int fake_nvml_max_users;
 extern atomic_int fake_nvml_n_starts;
 #pragma GCC visibility pop
@@ -239,6 +241,18 @@ int nvmlDeviceGetGraphicsRunningProcesses_v3(
 {
 	(void)device, (void)out;
 	*n = 0;
+	return 0;
+}
+
+int nvmlDeviceGetPersistenceMode(device_handle device, int *mode)
+{
+	*mode = device->index == 0;
+	return 0;
+}
+
+int nvmlDeviceGetMigMode(device_handle device, unsigned int *mode, unsigned int *pending)
+{
+	*mode = *pending = device->index == 1;
 	return 0;
 }
 

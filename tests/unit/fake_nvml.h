@@ -4,7 +4,7 @@
 #define TESTS_UNIT_FAKE_NVML_H
 
 /*
- * fake_nvml.so is of an older driver; fake_nvml_hopper.so has clocks, UUIDs, processes and GPM besides, and the temperature by its newer call only. It aborts when
+ * fake_nvml.so is of an older driver; fake_nvml_hopper.so has clocks, UUIDs, processes, modes and GPM besides, and the temperature by its newer call only. It aborts when
  * two looks of GPM are nearer than NVIDIA permits, or are not given back before nvmlShutdown(); its int fake_nvml_max_users says how
  * many had it started at once, its int fake_nvml_n_starts how often it was.
  */

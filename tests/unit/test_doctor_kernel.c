@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/doctor/library.h"
 #include "tests/unit/doctor_fixture.h"
 #include "tests/unit/fake_root.h"
 
@@ -225,107 +224,6 @@ START_TEST(an_npu_tells_its_busy_time_or_not)
 }
 END_TEST
 
-/* --- GPUs ---------------------------------------------------------------------------------- */
-
-#define DRIVER "/proc/driver/nvidia/version"
-
-static void add_device(const char *vendor, const char *class)
-{
-	fake_root_write("/sys/bus/pci/devices/0000:01:00.0/vendor", vendor);
-	fake_root_write("/sys/bus/pci/devices/0000:01:00.0/class", class);
-}
-
-static void add_gpu(void)
-{
-	add_device("0x10de\n", "0x030200\n");
-}
-
-START_TEST(the_driver_is_loaded_or_not)
-{
-	none("nvidia_driver", "no NVIDIA GPU");
-	add_device("0x10de\n", "0x020700\n"); /* a network card of NVIDIA's */
-	none("nvidia_driver", "no NVIDIA GPU");
-	add_device("0x8086\n", "0x030000\n");
-	none("nvidia_driver", "no NVIDIA GPU");
-	add_gpu();
-	no("nvidia_driver", "no driver", "sudo modprobe nvidia");
-	fake_root_write(DRIVER,
-		"NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun Jul 27 2026\n"
-		"GCC version:\n");
-	no("nvidia_driver", "580.65.06, but /dev/nvidiactl", "sudo nvidia-modprobe -c 0");
-	fake_root_write("/dev/nvidiactl", "");
-	yes("nvidia_driver", "580.65.06");
-	ck_assert_str_eq(doctor_ask("nvidia_driver")->text, "580.65.06");
-}
-END_TEST
-
-static const struct {
-	const char *key;
-	enum library library;
-	const char *command; /* that installs it */
-	const char *refused; /* what is to be done where it is there and does not work */
-} libraries[] = {
-	{"cuda", LIBRARY_CUDA, "sudo apt install libcuda1", "sudo nvidia-smi"},
-	{"nvml", LIBRARY_NVML, "sudo apt install libnvidia-ml1", "sudo nvidia-smi"},
-};
-
-START_TEST(a_library_of_the_driver_is_there_or_not)
-{
-	struct doctor_answer *answer = &doctor_libraries[libraries[_i].library];
-	const char *key = libraries[_i].key;
-
-	none(key, "no NVIDIA GPU");
-	*answer = (struct doctor_answer){-EIO, "error 100"};
-	none(key, "no NVIDIA GPU");
-	add_gpu();
-	no(key, "error 100", libraries[_i].refused);
-	*answer = (struct doctor_answer){-ETIMEDOUT, ""};
-	no(key, "does not come back", libraries[_i].refused);
-	*answer = (struct doctor_answer){-ENOENT, ""};
-	no(key, "not found", libraries[_i].command);
-	*answer = (struct doctor_answer){0, "13.0"};
-	yes(key, ": 13.0");
-}
-END_TEST
-
-/* The first answer that is not "there is none" counts; the paths are where packages put it. */
-START_TEST(cupti_is_found_or_not)
-{
-	char path[512];
-
-	unsetenv("VIRTUAL_ENV");
-	none("cupti", "no NVIDIA GPU");
-	add_gpu();
-	no("cupti", "not found", "pip install nvidia-cuda-cupti");
-	fake_root_write("/usr/local/cuda/extras/CUPTI/lib64/libcupti.so.12", "");
-	doctor_ask("cupti");
-	snprintf(path, sizeof path, "%s/usr/local/cuda/extras/CUPTI/lib64/libcupti.so.12",
-		fake_root);
-	ck_assert_str_eq(doctor_library_path, path);
-	setenv("VIRTUAL_ENV", "/venv", 1);
-	fake_root_write("/venv/lib/python3.11/site-packages/nvidia/cu13/lib/libcupti.so.13", "");
-	doctor_libraries[LIBRARY_CUPTI] = (struct doctor_answer){0, "13.0.1"};
-	yes("cupti", "/venv/lib/python3.11/site-packages/nvidia/cu13/lib/libcupti.so.13: 13.0.1");
-	unsetenv("VIRTUAL_ENV");
-	yes("cupti", "libcupti.so.13: 13.0.1");
-}
-END_TEST
-
-START_TEST(counters_are_open_or_not)
-{
-	none("gpu_counters", "no NVIDIA GPU");
-	fake_root_write("/proc/driver/nvidia/params", "EnableMSI: 1\nRmProfilingAdminOnly: 1\n");
-	fake_root_write("/proc/self/status", "CapEff:\t0000000000000000\n");
-	no("gpu_counters", "for root only",
-		"sudo sh -c 'echo options nvidia NVreg_RestrictProfilingToAdminUsers=0 "
-		">/etc/modprobe.d/nvidia-profiling.conf'");
-	fake_root_write("/proc/self/status", "CapEff:\t0000000000200000\n");
-	yes("gpu_counters", "which this is");
-	fake_root_write("/proc/driver/nvidia/params", "RmProfilingAdminOnly: 0\n");
-	yes("gpu_counters", "for all users");
-}
-END_TEST
-
 /* --- confinement --------------------------------------------------------------------------- */
 
 START_TEST(filters_are_on_or_not)
@@ -427,10 +325,6 @@ static TCase *make_devices(void)
 	tcase_add_test(tests, cgroups_are_of_version_2_or_not);
 	tcase_add_test(tests, pressure_is_told_or_not);
 	tcase_add_test(tests, an_npu_tells_its_busy_time_or_not);
-	tcase_add_test(tests, the_driver_is_loaded_or_not);
-	tcase_add_loop_test(tests, a_library_of_the_driver_is_there_or_not, 0, N(libraries));
-	tcase_add_test(tests, cupti_is_found_or_not);
-	tcase_add_test(tests, counters_are_open_or_not);
 	tcase_add_test(tests, filters_are_on_or_not);
 	tcase_add_test(tests, processes_are_shown_or_not);
 	tcase_add_test(tests, users_are_who_they_are_or_not);

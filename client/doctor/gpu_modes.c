@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How GPUs are set, as NVML says it. */
+#include <stdio.h>
+
+#include "client/doctor/check.h"
+#include "client/doctor/checks.h"
+#include "client/doctor/finding.h"
+#include "client/doctor/gpu.h"
+#include "client/doctor/library.h"
+#include "client/doctor/system.h"
+
+#define NVML "libnvidia-ml.so.1"
+
+struct modes {
+	unsigned n;
+	unsigned n_persistent;
+	unsigned n_mig;
+};
+
+/* False: they are not known, and |f| says so. */
+static bool ask(const struct system *sys, struct modes *m, struct finding *f)
+{
+	char said[160] = "";
+	const struct library_question question = {LIBRARY_NVML_MODES, NVML};
+
+	if (!gpu_is_there(sys))
+		finding_none(f, GPU_NONE);
+	else if (sys->ask_library(&question, said, sizeof said) ||
+		 sscanf(said, "%u %u %u", &m->n, &m->n_persistent, &m->n_mig) != 3)
+		finding_none(f, "not known: NVML does not tell");
+	else if (m->n == 0)
+		finding_none(f, "NVML has no GPU");
+	else
+		return true;
+	return false;
+}
+
+void check_gpu_persistence(const struct system *sys, const struct check *self, struct finding *f)
+{
+	struct modes m;
+
+	(void)self;
+	if (!ask(sys, &m, f))
+		return;
+	if (m.n_persistent == m.n) {
+		finding_yes(f, "on");
+		return;
+	}
+	finding_no(f, "off for %u of %u GPUs", m.n - m.n_persistent, m.n);
+	system_set_command(sys, f, "nvidia-smi -pm 1");
+	finding_set_reason(f,
+		"while no program uses them the driver lets go of them, and the next one waits "
+		"for seconds until it has them again");
+}
+
+void check_gpu_mig(const struct system *sys, const struct check *self, struct finding *f)
+{
+	struct modes m;
+
+	(void)self;
+	if (!ask(sys, &m, f))
+		return;
+	if (m.n_mig == 0) {
+		finding_yes(f, "off: GPUs are whole");
+		return;
+	}
+	finding_no(f,
+		"on for %u of %u GPUs: of their parts neither hardware counters nor use are told",
+		m.n_mig, m.n);
+	system_set_command(sys, f, "nvidia-smi -mig 0");
+	finding_set_reason(f, "ends what runs there; kernels and copies are recorded in any case");
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CUDA in a target: whether it uses it, which CUPTI the plug-in would find there, and who had it. The order of the search is that of
+ * lib/plugins/cuda/library.c.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/doctor/check.h"
+#include "client/doctor/cuda_mappings.h"
+#include "client/doctor/cupti.h"
+#include "client/doctor/finding.h"
+#include "client/doctor/gpu.h"
+#include "client/doctor/library.h"
+#include "client/doctor/patient.h"
+#include "client/doctor/patient_checks.h"
+#include "client/doctor/patient_files.h"
+#include "client/doctor/system.h"
+#include "client/process/exit.h"
+
+/* False: it does not use CUDA, or that is not known, and |f| says so. */
+static bool read_cuda(const struct system *sys, struct cuda_mappings *m, struct finding *f)
+{
+	if (!patient_is_there(sys, f))
+		return false;
+	cuda_mappings_read(sys, sys->patient->pid, m);
+	if (!m->is_known)
+		finding_none(f, "its mappings may not be read");
+	else if (!m->driver[0])
+		finding_none(f, "it does not use CUDA: there is no libcuda.so in it");
+	return m->driver[0] != '\0';
+}
+
+void check_target_cuda(const struct system *sys, const struct check *self, struct finding *f)
+{
+	struct cuda_mappings m;
+
+	(void)self;
+	if (read_cuda(sys, &m, f))
+		finding_yes(f, "%.110s%s%.110s", m.driver, m.runtime[0] ? ", " : "", m.runtime);
+}
+
+/* --- CUPTI ---------------------------------------------------------------------------------- */
+
+/* Below the folder of a CUDA library: wheels of CUDA 13; those before; a toolkit. */
+static bool try_beside(struct cupti_search *s, const char *library)
+{
+	static const char *const folders[] = {
+		"", "/../../cuda_cupti/lib", "/../extras/CUPTI/lib64"};
+	const char *end = strrchr(library, '/');
+	char folder[CUDA_PATH_BYTES + 32];
+
+	for (size_t i = 0; end && i < sizeof folders / sizeof folders[0]; i++) {
+		snprintf(
+			folder, sizeof folder, "%.*s%s", (int)(end - library), library, folders[i]);
+		if (cupti_try_folder(s, folder, "beside its CUDA"))
+			return true;
+	}
+	return false;
+}
+
+static bool try_toolkits(struct cupti_search *s)
+{
+	static const char *const folders[] = {"/usr/local/cuda/lib64",
+		"/usr/local/cuda/extras/CUPTI/lib64", "/opt/cuda/extras/CUPTI/lib64"};
+
+	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+		if (cupti_try_folder(s, folders[i], NULL))
+			return true;
+	return false;
+}
+
+static void search(struct cupti_search *s, const struct cuda_mappings *m, const char *asked)
+{
+	/* What the linker finds for this process it does not find for one that sees other files. */
+	bool is_same = strcmp(s->root, s->sys->root) == 0;
+
+	if (*asked) {
+		if (cupti_try_file(s, asked, "PROFTAP_CUPTI"))
+			return;
+		finding_no(s->f, "PROFTAP_CUPTI=%.150s: it cannot be opened", asked);
+		finding_set_reason(s->f, "start the program with another one, or without");
+	} else if (!(m->cupti[0] && cupti_try_file(s, m->cupti, "it has it loaded")) &&
+		   !try_beside(s, m->runtime) && !(is_same && cupti_try_linker(s)) &&
+		   !try_toolkits(s)) {
+		cupti_set_missing(s);
+		finding_set_reason(s->f,
+			"where the program finds it; or start it with PROFTAP_CUPTI=/path/to/libcupti.so");
+	}
+}
+
+/* The driver's CUDA, or 0. */
+static int ask_driver(const struct system *sys)
+{
+	const struct library_question question = {LIBRARY_CUDA, "libcuda.so.1"};
+	char said[160] = "";
+
+	return sys->ask_library(&question, said, sizeof said) ? 0 : atoi(said);
+}
+
+/* Of one that was found and answers "PATH (WHERE): MAJOR.MINOR.PATCH". */
+static void compare_with_driver(const struct system *sys, struct finding *f)
+{
+	const char *version = strrchr(f->text, ':');
+	int driver = ask_driver(sys);
+	int major = version ? atoi(version + 1) : 0;
+	char text[sizeof f->text];
+
+	if (!driver || major <= driver)
+		return;
+	memcpy(text, f->text, sizeof text);
+	finding_no(f, "%.180s, and the driver is of CUDA %d", text, driver);
+	finding_set_command(f, "pip install nvidia-cuda-cupti-cu%d", driver);
+	finding_set_reason(f, "or a newer driver");
+}
+
+void check_target_cupti(const struct system *sys, const struct check *self, struct finding *f)
+{
+	struct cupti_search s = {.sys = sys, .is_wanted = true, .f = f};
+	struct cuda_mappings m;
+	char asked[CUDA_PATH_BYTES] = "";
+	char root[PATH_MAX];
+
+	(void)self;
+	if (!read_cuda(sys, &m, f))
+		return;
+	if (m.second_cupti[0]) {
+		finding_no(f, "two are in it, %.100s and %.100s", m.cupti, m.second_cupti);
+		finding_set_reason(f,
+			"one at a time can record: let one of the packages go that brought them");
+		return;
+	}
+	s.root = patient_root(sys, root);
+	s.major = m.major ? m.major : ask_driver(sys);
+	patient_read_environment(sys, "PROFTAP_CUPTI", asked, sizeof asked);
+	search(&s, &m, asked);
+	if (f->state == FINDING_YES)
+		compare_with_driver(sys, f);
+}
+
+/* Who holds CUPTI's one place, and whatever else stood against it, only a recording finds out. */
+void check_target_gpu_said(const struct system *sys, const struct check *self, struct finding *f)
+{
+	const struct patient *p = sys->patient;
+
+	(void)self;
+	if (p->code != EXIT_DONE || p->n_programs != 1 || !p->status.gpu[0]) {
+		finding_none(f, "unknown until a recording tries");
+	} else if (strcmp(p->status.gpu, STATUS_GPU_RECORDED) == 0) {
+		finding_yes(f, "its GPUs were recorded");
+	} else {
+		finding_no(f, "%s", p->status.gpu);
+		finding_set_command(f, "man 7 proftap-errors");
+		finding_set_reason(f, "explains it; another recording may find it otherwise");
+	}
+}
