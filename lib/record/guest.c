@@ -35,7 +35,7 @@ void (*guest_join)(void);
 uint32_t guest_next_word(uint32_t level)
 {
 	last_capture++;
-	/* Neither "not recording" nor GUEST_WORD_FOLLOW. */
+	/* Neither "not recording" nor GUEST_WORD_FOLLOW, of whose number RING_WORD_DEVICES is, too. */
 	if (last_capture >= GUEST_WORD_FOLLOW >> 2)
 		last_capture = 1;
 	return last_capture << 2 | (level & 3u);

@@ -26,8 +26,8 @@
  * one; from 1.0 on a newer proftapd serves older libraries of the same major. Tests build others.
  */
 #ifndef ARENA_VERSION_LOW
-#define ARENA_VERSION_LOW 4u
-#define ARENA_VERSION_HIGH 4u
+#define ARENA_VERSION_LOW 5u
+#define ARENA_VERSION_HIGH 5u
 #endif
 
 #define ARENA_HEAD_BYTES 16384u
@@ -154,8 +154,8 @@ static inline int arena_snapshot_is_stale(uint32_t word, uint64_t now_ms)
 
 /*
  * What collectors (<proftap/collector.h>) bring into a capture. The server moves it from NONE to ASKED with ARENA_OP_COLLECT, from
- * RUNNING (or one before) to ENDING, from DONE to NONE; the thread of the collectors all other ways. Each wakes the other by
- * |state|; so that the server waits in one place the thread also wakes it by the futex |guest|, as a trace's request does.
+ * RUNNING (or one before) to ENDING, from ASKED or DONE to NONE; the thread of the collectors all other ways. Each wakes the other
+ * by |state|; so that the server waits in one place the thread also wakes it by the futex |guest|, as a trace's request does.
  *
  * A thread that does not come back in time is left alone: the server goes on without it, |state| stays ENDING, and no capture asks
  * again until it is DONE.
@@ -170,14 +170,33 @@ enum arena_collect_state {
 	ARENA_COLLECT_DONE = 5, /* all that there is has been written */
 };
 
+/* What the thread is in the middle of, of the collector |who|. */
+enum arena_collect_step {
+	ARENA_COLLECT_NOWHERE = 0, /* in the library's own code */
+	ARENA_COLLECT_LOAD = 1,
+	ARENA_COLLECT_PROBE = 2,
+	ARENA_COLLECT_OPEN = 3,
+	ARENA_COLLECT_ARM = 4,
+	ARENA_COLLECT_START = 5,
+	ARENA_COLLECT_POLL = 6,
+	ARENA_COLLECT_STOP = 7,
+	ARENA_COLLECT_DRAIN = 8,
+	ARENA_COLLECT_STATS = 9,
+	ARENA_COLLECT_CLOSE = 10,
+	ARENA_COLLECT_STEPS
+};
+
 struct arena_collect {
 	_Atomic uint32_t state; /* enum arena_collect_state */
 	_Atomic uint32_t is_cancelled; /* by the server: nobody wants it any more */
-	_Atomic uint32_t word; /* of the recording that its ring is in; 0: not yet */
-	_Atomic uint32_t ring; /* number of its ring + 1; 0: none */
+	_Atomic uint32_t ring; /* number of its ring + 1; 0: none; see RING_WORD_DEVICES */
+	/* Raised by the server when records went that are needed for those that come: what is known of things is to be written again. */
+	_Atomic uint32_t repeat;
 	_Atomic int64_t
 		running_since_ns; /* CLOCK_MONOTONIC, since when a device is recorded; 0: none is */
 	_Atomic uint32_t n_said; /* bytes of |said| that are whole */
+	_Atomic uint32_t step; /* enum arena_collect_step */
+	char who[32]; /* terminated; set before |step| */
 	char said[2048]; /* sentences for the trace's warnings, each with a line end */
 	char options[3072]; /* lines key=value, terminated */
 };

@@ -144,6 +144,12 @@ static inline uint64_t ring_next_boundary(uint64_t position, uint32_t n_slots)
 	return (position + segment - 1) & ~(segment - 1);
 }
 
+/*
+ * The |word| of the collectors' ring, which is no recording's: who asks for them (arena_collect.ring) takes what is in it, from
+ * before the recording until behind its end, and nobody else does. Its writer waits for |tail| also while full rings overwrite.
+ */
+#define RING_WORD_DEVICES 0xfffffffcu
+
 /* Whether two words are of one recording, at whatever levels. */
 static inline int ring_is_same_recording(uint32_t a, uint32_t b)
 {

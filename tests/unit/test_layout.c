@@ -11,8 +11,8 @@
 #include "lib/wire/arena.h"
 #include "lib/wire/device.h"
 
-#define NUMBER 4u
-#define SUM UINT32_C(0x6c04c985)
+#define NUMBER 5u
+#define SUM UINT32_C(0x88464711)
 
 struct place {
 	size_t offset;
@@ -85,10 +85,12 @@ static const struct place places[] = {
 	IN_ARENA(collect),
 	IN_COLLECT(state),
 	IN_COLLECT(is_cancelled),
-	IN_COLLECT(word),
 	IN_COLLECT(ring),
+	IN_COLLECT(repeat),
 	IN_COLLECT(running_since_ns),
 	IN_COLLECT(n_said),
+	IN_COLLECT(step),
+	IN_COLLECT(who),
 	IN_COLLECT(said),
 	IN_COLLECT(options),
 	IN_DEVICE(kind),
@@ -150,6 +152,8 @@ static const uint64_t numbers[] = {
 	ARENA_COLLECTS,
 	ARENA_TRACE_DONE,
 	ARENA_COLLECT_DONE,
+	ARENA_COLLECT_STEPS,
+	RING_WORD_DEVICES,
 	sizeof(struct device_kernel),
 	sizeof(struct device_copied),
 	sizeof(struct device_filled),
