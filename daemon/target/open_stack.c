@@ -55,9 +55,7 @@ static int read_open(struct ring *ring, uint32_t depth, struct open_span *out)
 
 int open_span_has_ended(const struct open_span *open, uint64_t word0, uint64_t position)
 {
-	unsigned kind = record_kind(word0);
-
-	return (kind == RECORD_SPAN || kind == RECORD_STEP) && open->depth >= record_depth(word0) &&
+	return record_is_span(record_kind(word0)) && open->depth >= record_depth(word0) &&
 	       (int32_t)((uint32_t)position - open->at) >= 0;
 }
 

@@ -27,11 +27,19 @@ static void store_mark(struct ring *ring, uint64_t boundary, uint64_t head, uint
 		&mark->ordinal, crosses ? ordinal + 1 : ordinal, memory_order_relaxed);
 }
 
-void segment_enter(struct ring *ring, uint32_t word, uint64_t head, uint32_t n)
+void segment_begin(struct ring *ring, uint64_t head, uint32_t n, uint64_t end)
 {
 	uint32_t n_slots = ring->slot_mask + 1;
 	uint64_t next = ring_next_boundary(head + n, n_slots);
 	uint64_t boundary = next - n_slots / RING_SEGMENTS;
+
+	raise_limit(ring, next < end ? next : end);
+	if (boundary >= head)
+		store_mark(ring, boundary, head, n);
+}
+
+void segment_enter(struct ring *ring, uint32_t word, uint64_t head, uint32_t n)
+{
 	uint64_t end = segment_find_end(ring);
 
 	/* An old limit over a newer one would give free what is being read. */
@@ -40,16 +48,12 @@ void segment_enter(struct ring *ring, uint32_t word, uint64_t head, uint32_t n)
 	/* Only if the mode has changed since the entry was found to fit. */
 	if (end < head + n)
 		end = head + n;
-	raise_limit(ring, next < end ? next : end);
-	if (boundary >= head)
-		store_mark(ring, boundary, head, n);
+	segment_begin(ring, head, n, end);
 }
 
 int segment_drop(struct ring *ring, uint32_t word, uint64_t word0)
 {
-	unsigned kind = record_kind(word0);
-
-	if (kind == RECORD_SPAN || kind == RECORD_STEP)
+	if (record_is_span(record_kind(word0)))
 		return ring_drop_spans(ring, word, record_depth(word0), LOSS_FULL, 1);
 	count_loss(ring, LOSS_FULL);
 	return 1;

@@ -25,6 +25,9 @@ static inline uint64_t segment_find_end(const struct ring *ring)
  */
 void segment_enter(struct ring *ring, uint32_t word, uint64_t head, uint32_t n);
 
+/* The same of a writer that is no recording's, and knows which position is the first that it cannot have: |end|. */
+void segment_begin(struct ring *ring, uint64_t head, uint32_t n, uint64_t end);
+
 /* Of an entry that the ring has no room for: as ring_drop_spans(), or a point's loss is counted. */
 int segment_drop(struct ring *ring, uint32_t word, uint64_t word0);
 

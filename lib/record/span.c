@@ -16,43 +16,24 @@
 #include "lib/record/args.h"
 #include "lib/record/emit.h"
 #include "lib/record/long_way.h"
+#include "lib/record/open_span.h"
 #include "lib/record/site.h"
 
 static const struct ptap_impl_token no_token;
 
-/* As ring_begin_at(), with room for one more open span; NULL is counted. */
-static inline struct ring *open_begin(uint32_t *word, uint32_t *depth)
-{
-	struct ring *ring = ring_begin_at(word);
-
-	if (unlikely(!ring))
-		return NULL;
-	*depth = ring_get_depth(ring);
-	if (unlikely(*depth >= RECORD_MAX_DEPTH)) {
-		count_loss(ring, LOSS_DEPTH);
-		ring_end();
-		return NULL;
-	}
-	ring_fence_open();
-	return ring;
-}
-
-/* Puts the span on the stack, its frame (if |kind| says so) being complete, and frees the guard. */
+/* As open_span_finish(). */
 static inline struct ptap_impl_token push(
 	struct ring *ring, uint32_t word, uint32_t depth, unsigned kind, uint32_t id)
 {
-	struct ptap_impl_token token = {ring, word, depth};
-	int is_current = ring_open_span(ring, word, depth, id | (uint32_t)kind << 24, now_ticks());
-
-	/* Also of a ring that is not current: a child may be the one that took it. */
-	ring_end();
-	return is_current ? token : no_token;
+	return open_span_finish(ring, word, depth, kind, id)
+		       ? (struct ptap_impl_token){ring, word, depth}
+		       : no_token;
 }
 
 struct ptap_impl_token span_begin(struct ptap_impl_site *site, uint32_t word)
 {
 	uint32_t depth;
-	struct ring *ring = open_begin(&word, &depth);
+	struct ring *ring = open_span_begin(&word, &depth);
 
 	if (unlikely(!ring))
 		return no_token;
@@ -62,7 +43,7 @@ struct ptap_impl_token span_begin(struct ptap_impl_site *site, uint32_t word)
 struct ptap_impl_token ptap_impl_begin_dyn(const char *name, uint32_t word)
 {
 	uint32_t depth;
-	struct ring *ring = open_begin(&word, &depth);
+	struct ring *ring = open_span_begin(&word, &depth);
 	struct ring_frame *frame;
 
 	if (!ring)
@@ -88,7 +69,7 @@ struct ptap_impl_token span_begin_args(struct ptap_impl_site *site, uint32_t wor
 	const struct ptap_impl_arg *args, unsigned n_args)
 {
 	uint32_t depth;
-	struct ring *ring = open_begin(&word, &depth);
+	struct ring *ring = open_span_begin(&word, &depth);
 	struct ring_frame *frame;
 
 	if (!ring)
@@ -102,7 +83,7 @@ struct ptap_impl_token ptap_impl_begin_step(
 	struct ptap_impl_site *site, uint32_t word, int64_t step)
 {
 	uint32_t depth;
-	struct ring *ring = open_begin(&word, &depth);
+	struct ring *ring = open_span_begin(&word, &depth);
 	struct ring_frame *frame;
 
 	if (!ring)
@@ -117,7 +98,7 @@ struct ptap_impl_token ptap_impl_begin_step(
 void ptap_impl_open_step_dyn(const char *name, uint32_t word, int64_t step)
 {
 	uint32_t depth;
-	struct ring *ring = open_begin(&word, &depth);
+	struct ring *ring = open_span_begin(&word, &depth);
 	struct ring_frame *frame;
 	uint32_t n;
 

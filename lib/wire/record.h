@@ -105,6 +105,12 @@ static inline unsigned slot_type(uint64_t word0)
 	return (unsigned)(word0 >> 24) & 255u;
 }
 
+/* Whether it has a begin and an end, and is on the stack of open ones between the two. */
+static inline int record_is_span(unsigned kind)
+{
+	return kind == RECORD_SPAN || kind == RECORD_STEP || kind == RECORD_LAUNCH;
+}
+
 static inline int slot_is_text(unsigned type)
 {
 	return type == SLOT_TEXT || type == SLOT_NAME;
