@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/env.h"
+#include "lib/collect/plugin.h"
 #include "lib/parent.h"
 #include "lib/record/guest.h"
 #include "lib/record/map.h"
@@ -96,7 +97,7 @@ static uint32_t flags_of(const struct ptap_server_options *o)
 	return (guest_may_read_ticks() ? ARENA_TICKS_ALLOWED : 0) |
 	       (o->any_local_user ? ARENA_ANY_LOCAL_USER : 0) |
 	       (o->follow_fork || env_is_on(ENV_PROFTAP_FOLLOW_FORK) ? ARENA_FOLLOW_FORK : 0) |
-	       (o->recorder ? ARENA_RECORDER : 0);
+	       (o->recorder ? ARENA_RECORDER : 0) | (plugins_note() ? ARENA_COLLECTS : 0);
 }
 
 /* The server has another working directory. What does not fit is none. */

@@ -23,6 +23,7 @@
 
 #include "base/clock.h"
 #include "base/futex.h"
+#include "lib/collect/collect.h"
 #include "lib/life.h"
 #include "lib/record/guest.h"
 #include "lib/record/map.h"
@@ -102,6 +103,9 @@ static void do_command(struct guest *guest, struct arena *arena)
 		break;
 	case ARENA_OP_STOP:
 		atomic_store(&guest->word, 0);
+		break;
+	case ARENA_OP_COLLECT:
+		collect_start(arena);
 		break;
 	}
 }

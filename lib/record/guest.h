@@ -29,6 +29,7 @@ struct guest {
 	_Atomic uint8_t has_listener; /* somebody can connect */
 	uint8_t has_control_thread; /* and it was not joined yet; under lock */
 	pthread_t control_thread;
+	_Atomic uint32_t collect_lock; /* of the collectors' thread: one at a time; see lock.h */
 	int32_t followed_pid; /* of the child that has GUEST_WORD_FOLLOW, or joined */
 	struct arena *trace; /* that holds the request of ptap_trace_start(); under lock */
 	int32_t trace_pid; /* the server that records it */

@@ -17,9 +17,10 @@
  *	stats                       what was lost, for which reason
  *	close                       gives back what open and arm took
  *
- * A step that fails ends the collector's part of the capture (stop and close are called for what succeeded); the program's own
- * spans still arrive, and the reason is a warning of the trace. Who does not come back from a step costs the capture two
- * seconds and gets no other capture in this process until it comes back.
+ * A step that fails ends the collector's part of the capture (stop, drain, stats and close are called where start succeeded, and
+ * close alone where open did; drain also behind a stop that failed); the program's own spans still arrive, and the reason is a
+ * warning of the trace. Who does not come back from a step costs the capture two seconds, and no other capture in this process
+ * has devices until it comes back.
  *
  * Records go into a ring of the memory that the program shares with its server, as the program's own spans do: what was emitted
  * survives the program's crash. The server joins them: a record that has the |correlation| of a call (call_begin) belongs to it,
@@ -229,12 +230,13 @@ struct ptap_collector_services {
 	const char *(*get_option)(const char *key);
 	/*
 	 * The number that |text| (at most 1023 bytes, more is cut) has in this process's traces for good; 0 when there is no room for
-	 * it. It is not looked for: who has it twice keeps it. Any thread.
+	 * it: of the 1 MiB that a process has for names a quarter is kept for its own. It is not looked for: who has it twice keeps
+	 * it. Any thread.
 	 */
 	uint32_t (*intern)(const char *text);
 	/*
-	 * Writes one. Waits while the ring is full and the server reads it. 0, or -ECANCELED: nobody reads any more, give up. The
-	 * collector's thread.
+	 * Writes one. Waits while the ring is full and the server reads it. 0, or -ECANCELED: nobody reads any more, give up; or
+	 * -EINVAL: it is of no kind that there is. The collector's thread.
 	 */
 	int (*emit)(const struct ptap_device_record *record);
 	int (*emit_xspace)(const void *bytes, size_t n); /* the next |n| of it; the same */
@@ -269,7 +271,8 @@ struct ptap_collector_stats {
 
 /*
  * All return 0 or a negative errno, then with a sentence in |why| (PTAP_COLLECTOR_WHY_BYTES): what was tried, on what, what to do.
- * Beyond these, -EAGAIN from probe() means "not yet": the program has not begun to use its device; it is asked again.
+ * Beyond these, -EAGAIN from probe() means "not yet": the program has not begun to use its device; it is asked again, each 100 ms,
+ * and what it has said is said when the capture ends before it could begin, unless that is "".
  * NULL stands for a step that there is nothing to do in, but for probe, start and stop.
  */
 struct ptap_collector {

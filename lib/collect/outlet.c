@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The collectors' ring; see outlet.h, and lib/wire/ring.h for the order of loads and stores. */
+#include "lib/collect/outlet.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/futex.h"
+#include "lib/record/emit.h"
+#include "lib/record/guest.h"
+#include "lib/record/ring_claim.h"
+#include "lib/record/segment.h"
+#include "lib/wire/arena.h"
+
+/* While it is full. The server empties it each 1 to 10 ms. */
+#define PAUSE_NS NS_PER_MS
+
+int outlet_open(struct outlet *o, struct arena *arena)
+{
+	static const char name[RING_NAME_BYTES] = "ptap-collect";
+	uint64_t stride = ring_stride_bytes(arena->ring_bytes);
+	uint64_t offset;
+
+	o->arena = arena;
+	o->ring = ring_claim(arena);
+	if (!o->ring)
+		return -EAGAIN;
+	o->may_read_clock =
+		atomic_load(&guest_get()->clock) != ARENA_CLOCK_TICKS || guest_may_read_ticks();
+	ring_identify(o->ring, arena, name);
+	ring_enter(o->ring, RING_WORD_DEVICES);
+	offset = (uint64_t)((char *)o->ring - (char *)arena) - arena_rings_offset();
+	atomic_store(&arena->collect.ring, (uint32_t)(offset / stride) + 1);
+	return 0;
+}
+
+int outlet_is_closed(struct arena *arena)
+{
+	return atomic_load(&arena->collect.is_cancelled) ||
+	       !(atomic_load(&arena->owner) & ARENA_TID_MASK);
+}
+
+static uint64_t find_end(const struct ring *ring)
+{
+	return atomic_load_explicit(&ring->tail, memory_order_acquire) + ring->slot_mask + 1;
+}
+
+/* Returns the first position that cannot be had, behind |n| slots at |head|; 0: nobody reads any more. */
+static uint64_t wait_for_room(const struct outlet *o, uint64_t head, uint32_t n)
+{
+	_Atomic uint32_t *state = &o->arena->collect.state;
+	uint64_t end;
+
+	while ((end = find_end(o->ring)) < head + n) {
+		if (outlet_is_closed(o->arena))
+			return 0;
+		futex_wait_until(state, atomic_load(state), monotonic_ns_by_call() + PAUSE_NS);
+	}
+	return end;
+}
+
+static void put(
+	struct outlet *o, uint64_t head, uint32_t name, const struct slot *extra, uint32_t n)
+{
+	struct ring *ring = o->ring;
+	struct slot *data = ring_data(ring);
+	uint64_t ticks = o->may_read_clock ? now_ticks() : 0;
+
+	data[head & ring->slot_mask] =
+		(struct slot){{record_word0(ticks, RECORD_DEVICE, 0, n), record_word1(0, name)}};
+	for (uint32_t i = 0; i < n; i++)
+		data[(head + 1 + i) & ring->slot_mask] = extra[i];
+	ring->n_other += n;
+	atomic_store_explicit(&ring->head, head + 1 + n, memory_order_release);
+}
+
+int outlet_put(struct outlet *o, uint32_t name, const void *bytes, uint32_t n)
+{
+	struct slot extra[RECORD_MAX_EXTRA];
+	uint32_t n_extra = (n + SLOT_BYTES - 1) / SLOT_BYTES;
+	uint64_t head = ring_get_head(o->ring);
+	uint64_t end;
+
+	if (outlet_is_closed(o->arena))
+		return -ECANCELED;
+	end = wait_for_room(o, head, 1 + n_extra);
+	if (!end)
+		return -ECANCELED;
+	if (!ring_has_room(o->ring, head, 1 + n_extra))
+		segment_begin(o->ring, head, 1 + n_extra, end);
+	memset(extra, 0, n_extra * sizeof *extra);
+	memcpy(extra, bytes, n);
+	put(o, head, name & STRING_ID_MASK ? name & STRING_ID_MASK : STRING_ID_LOST, extra,
+		n_extra);
+	return 0;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plug-ins, found and opened; see plugin.h. */
+#include "lib/collect/plugin.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <proftap/collector.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "base/env.h"
+
+static struct plugin known[] = {
+	{
+		.name = "cuda",
+		.library = "libcuda.so",
+		.file = "proftap-cuda.so",
+		.built_in = "../plugins/cuda/.libs/",
+	},
+};
+
+/* Of PROFTAP_COLLECTOR; written once, before any server could ask. */
+static struct plugin named[PLUGINS_MAX_NAMED];
+static unsigned n_named;
+static unsigned n_left_out;
+
+/* --- which there are ----------------------------------------------------------------------- */
+
+static const char *find_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* A path that is too long is opened in vain, and that is said. */
+static void add_named(const char *path, size_t n)
+{
+	struct plugin *p = &named[n_named];
+
+	if (!n)
+		return;
+	if (n_named == PLUGINS_MAX_NAMED) {
+		n_left_out++;
+		return;
+	}
+	snprintf(p->path, sizeof p->path, "%.*s", (int)n, path);
+	snprintf(p->name, sizeof p->name, "%s", find_base(p->path));
+	n_named++;
+}
+
+int plugins_note(void)
+{
+	const char *paths = n_named ? NULL : env_get(ENV_PROFTAP_COLLECTOR);
+
+	while (paths && *paths) {
+		size_t n = strcspn(paths, ":");
+
+		add_named(paths, n);
+		paths += n + (paths[n] == ':');
+	}
+	return n_named > 0;
+}
+
+unsigned plugins_count_left_out(void)
+{
+	return n_left_out;
+}
+
+struct plugin *plugins_get(unsigned i)
+{
+	if (i < n_named)
+		return &named[i];
+	i -= n_named;
+	return i < sizeof known / sizeof *known ? &known[i] : NULL;
+}
+
+/* --- whether one is wanted ----------------------------------------------------------------- */
+
+static int is_library(struct dl_phdr_info *info, size_t size, void *name)
+{
+	const char *begins = name;
+
+	(void)size;
+	return info->dlpi_name && strncmp(find_base(info->dlpi_name), begins, strlen(begins)) == 0;
+}
+
+int plugin_is_wanted(const struct plugin *p)
+{
+	return !p->library || dl_iterate_phdr(is_library, (void *)(size_t)p->library);
+}
+
+/* --- opening it ---------------------------------------------------------------------------- */
+
+/* |folder|/[proftap/]file; 0: there is none. */
+static int is_there(struct plugin *p, const char *folder, size_t n, const char *below)
+{
+	int size = snprintf(p->path, sizeof p->path, "%.*s/%s%s", (int)n, folder, below, p->file);
+
+	return size < (int)sizeof p->path && access(p->path, R_OK) == 0;
+}
+
+static int is_beside_library(struct plugin *p)
+{
+	const char *const below[] = {"", "proftap/", p->built_in};
+	Dl_info info;
+	size_t n;
+
+	if (!dladdr((void *)(size_t)&plugins_get, &info) || info.dli_fname[0] != '/')
+		return 0;
+	n = (size_t)(strrchr(info.dli_fname, '/') - info.dli_fname);
+	for (size_t i = 0; i < sizeof below / sizeof below[0]; i++)
+		if (is_there(p, info.dli_fname, n, below[i]))
+			return 1;
+	return 0;
+}
+
+static int find(struct plugin *p, struct diag *d)
+{
+	if (!p->file || is_beside_library(p) ||
+		is_there(p, PTAP_PLUGIN_DIR, strlen(PTAP_PLUGIN_DIR), ""))
+		return 0;
+	return diag_set(d, -ENOENT,
+		"%s was not found beside libproftap or in %s; install it, or use the libproftap of an "
+		"installation that has it",
+		p->file, PTAP_PLUGIN_DIR);
+}
+
+static int is_complete(const struct ptap_collector *c)
+{
+	return c->size >= offsetof(struct ptap_collector, close) + sizeof c->close && c->name &&
+	       c->probe && c->start && c->stop;
+}
+
+static int check(const struct plugin *p, const struct ptap_collector *c, struct diag *d)
+{
+	if (!c || c->abi != PTAP_COLLECTOR_ABI)
+		return diag_set(d, -EPROTO,
+			"%s is made for another version of libproftap, which speaks version %u of "
+			"proftap/collector.h; install both of one version",
+			p->path, PTAP_COLLECTOR_ABI);
+	if (!is_complete(c))
+		return diag_set(d, -EPROTO,
+			"%s says too little of itself: a collector has a name, probe, start and stop, and "
+			"the size of its struct ptap_collector",
+			p->path);
+	return 0;
+}
+
+static int load(struct plugin *p, const struct ptap_collector **out, struct diag *d)
+{
+	const struct ptap_collector *(*get)(uint32_t abi);
+	void *so;
+	void *symbol;
+
+	if (p->path[0] != '/')
+		return diag_set(
+			d, -EINVAL, "PROFTAP_COLLECTOR: \"%s\" is not an absolute path", p->path);
+	so = dlopen(p->path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	if (!so)
+		return diag_set(d, -ENOENT, "cannot be opened: %s", dlerror());
+	symbol = dlsym(so, PTAP_COLLECTOR_SYMBOL);
+	if (!symbol)
+		return diag_set(d, -EPROTO,
+			"%s is not a collector: it has no " PTAP_COLLECTOR_SYMBOL "()", p->path);
+	memcpy(&get, &symbol, sizeof get);
+	*out = get(PTAP_COLLECTOR_ABI);
+	return check(p, *out, d);
+}
+
+/* What it knows is of the process that it was opened in. */
+static int check_process(const struct plugin *p, struct diag *d)
+{
+	if (p->opened_in == getpid() || p->collector->flags & PTAP_COLLECTOR_FORK_SAFE)
+		return 0;
+	return diag_set(d, -EPERM,
+		"was in use in the process that this one was forked from, and cannot be used behind a fork");
+}
+
+int plugin_open(struct plugin *p, struct diag *d)
+{
+	const struct ptap_collector *collector = NULL;
+	int r;
+
+	if (p->collector)
+		return check_process(p, d);
+	r = find(p, d);
+	if (!r)
+		r = load(p, &collector, d);
+	if (r)
+		return r;
+	snprintf(p->name, sizeof p->name, "%s", collector->name);
+	p->opened_in = getpid();
+	p->collector = collector;
+	return 0;
+}

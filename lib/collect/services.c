@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What libproftap does for a collector; see services.h and <proftap/collector.h>. */
+#include "lib/collect/services.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "lib/collect/device_record.h"
+#include "lib/collect/plugin.h"
+#include "lib/collect/run.h"
+#include "lib/record/device_call.h"
+#include "lib/record/guest.h"
+#include "lib/record/strings.h"
+
+/* The rest of the table of names is for those of the program's own annotations. */
+#define MAX_STRINGS_BYTES (ARENA_STRINGS_BYTES / 4 * 3)
+
+static struct collect_run *run;
+/* Of what runs; others' threads ask. It stays mapped for good. */
+static struct arena *_Atomic arena_of_run;
+
+void services_serve(struct collect_run *next)
+{
+	run = next;
+	atomic_store(&arena_of_run, next ? next->arena : NULL);
+}
+
+/* --- on the collectors' thread ------------------------------------------------------------- */
+
+static const char *get_option(const char *key)
+{
+	size_t n = strlen(key);
+
+	if (!run)
+		return NULL;
+	for (const char *line = run->options; *line; line += strlen(line) + 1)
+		if (strncmp(line, key, n) == 0 && line[n] == '=')
+			return line + n + 1;
+	return NULL;
+}
+
+static int emit(const struct ptap_device_record *record)
+{
+	struct device_entry entry;
+	uint32_t n = device_record_read(record, &entry);
+
+	if (!run)
+		return -ECANCELED;
+	if (!n)
+		return -EINVAL;
+	run->n_losses += entry.kind == DEVICE_LOSS;
+	return outlet_put(&run->outlet, record->name, &entry, n);
+}
+
+/* An entry's head, and in place of the rest what an entry can hold. */
+static int emit_piece(const uint8_t *bytes, uint32_t n)
+{
+	uint8_t piece[RECORD_MAX_EXTRA * SLOT_BYTES];
+	struct device_entry head = {.kind = DEVICE_XSPACE, .correlation = n};
+
+	memcpy(piece, &head, offsetof(struct device_entry, start_ns));
+	memcpy(piece + offsetof(struct device_entry, start_ns), bytes, n);
+	return outlet_put(
+		&run->outlet, 0, piece, (uint32_t)offsetof(struct device_entry, start_ns) + n);
+}
+
+static int emit_xspace(const void *bytes, size_t n)
+{
+	const uint8_t *at = bytes;
+	int r = run ? 0 : -ECANCELED;
+
+	while (n && !r) {
+		uint32_t some = n < DEVICE_MAX_BLOB ? (uint32_t)n : DEVICE_MAX_BLOB;
+
+		r = emit_piece(at, some);
+		at += some;
+		n -= some;
+	}
+	return r;
+}
+
+static void warn(const char *sentence)
+{
+	if (run)
+		said_add(&run->said, run->plugin ? run->plugin->name : NULL, sentence);
+}
+
+/* --- on any thread ------------------------------------------------------------------------- */
+
+/* As a site's name (lib/record/site.c): an id that was made while the server was replaced means another text by now. */
+static uint32_t intern(const char *text)
+{
+	struct arena *arena = atomic_load(&guest_get()->arena);
+	uint32_t id;
+
+	if (!arena || atomic_load(&arena->strings_used) > MAX_STRINGS_BYTES)
+		return 0;
+	id = strings_append(arena, text);
+	if (id == STRING_ID_LOST ||
+		!atomic_compare_exchange_strong(&guest_get()->arena, &arena, arena))
+		return 0;
+	return id;
+}
+
+static uint64_t call_begin(uint32_t name, uint64_t correlation, uint16_t device, uint32_t context,
+	unsigned flags, uint32_t graph)
+{
+	const struct device_call call = {
+		.name = name,
+		.graph = graph,
+		.correlation = correlation,
+		.where = launch_where(device, context, flags),
+	};
+
+	return device_call_begin(&call);
+}
+
+static int is_cancelled(void)
+{
+	struct arena *arena = atomic_load(&arena_of_run);
+
+	return !arena || outlet_is_closed(arena);
+}
+
+const struct ptap_collector_services collector_services = {
+	.size = sizeof collector_services,
+	.get_option = get_option,
+	.intern = intern,
+	.emit = emit,
+	.emit_xspace = emit_xspace,
+	.warn = warn,
+	.call_begin = call_begin,
+	.call_end = device_call_end,
+	.note_node = device_call_note_node,
+	.monotonic_ns = monotonic_ns_by_call,
+	.is_cancelled = is_cancelled,
+};
