@@ -42,6 +42,12 @@ static inline int64_t realtime_ns(void)
 	return clock_read_ns(CLOCK_REALTIME);
 }
 
+/* |at| and |ns| together; a time beyond all others is INT64_MAX. */
+static inline int64_t clock_add_ns(int64_t at, uint64_t ns)
+{
+	return ns >= (uint64_t)(INT64_MAX - at) ? INT64_MAX : at + (int64_t)ns;
+}
+
 /* Unix time less CLOCK_MONOTONIC, of several readings the one that was disturbed least. */
 static inline int64_t clock_find_unix_offset_ns(void)
 {

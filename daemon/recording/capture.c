@@ -9,10 +9,10 @@
 #include "daemon/assembly/encode.h"
 #include "daemon/assembly/spooler.h"
 #include "daemon/kernel/headroom.h"
+#include "daemon/recording/capture_begin.h"
 #include "daemon/recording/capture_trace.h"
 #include "daemon/recording/progress.h"
 #include "daemon/recording/recording.h"
-#include "daemon/recording/recording_start.h"
 #include "daemon/recording/snapshots.h"
 #include "daemon/target/family.h"
 #include "daemon/target/target.h"
@@ -21,76 +21,12 @@
 #define DEFAULT_MAX_BYTES (UINT64_C(1) << 30)
 /* Of a session that goes on meanwhile: its own slots besides, and the joined ones. */
 #define BYTES_PER_KEPT_SLOT_BYTE (RECORDING_BYTES_PER_SLOT_BYTE + 2)
-/* A wake-up that comes just before the worker sleeps is missed: it looks at its flags this often. */
-#define LOOK_INTERVAL_NS (50 * NS_PER_MS)
 /*
  * The drain's period: a quarter of the time in which the fastest ring fills, within these. After a quiet
  * stretch a burst comes without notice: 100 ms lost a third of 2 M spans/s, 10 ms nothing.
  */
 #define MIN_PERIOD_NS NS_PER_MS
 #define MAX_PERIOD_NS (10 * NS_PER_MS)
-
-/*
- * How long before its time the threads are told to record. Two threads must be woken for that, the worker and the
- * program's ptap-control, and on a machine that is busy each waits for others' turns of 3 to 4 ms. What they record until
- * the time is left out, so it is no longer than it must be: see docs/internals/protocol.md.
- */
-#define EARLY_NS (20 * NS_PER_MS)
-
-struct capture {
-	struct target *target; /* the program that started the server */
-	const struct capture_request *request;
-	struct recording recording;
-	struct snapshots snapshots; /* of one that keeps the newest */
-	struct capture_trace trace;
-	uint64_t max_bytes;
-	int is_unbegun; /* it was over before its time */
-};
-
-static int is_gone(const struct capture *c)
-{
-	return target_get_life(c->target) != TARGET_ALIVE;
-}
-
-static int is_over(const struct capture *c)
-{
-	if (is_gone(c))
-		return 1;
-	c->request->on_look(c->request->context);
-	return atomic_load(c->request->stop) || atomic_load(c->request->cancel) || is_gone(c);
-}
-
-static int64_t saturating_add_ns(int64_t at, uint64_t ns)
-{
-	return ns >= (uint64_t)(INT64_MAX - at) ? INT64_MAX : at + (int64_t)ns;
-}
-
-int64_t capture_find_wait_ns(uint64_t start_timestamp_ns)
-{
-	uint64_t unix_now = (uint64_t)realtime_ns();
-
-	return start_timestamp_ns <= unix_now ? 0
-					      : saturating_add_ns(0, start_timestamp_ns - unix_now);
-}
-
-/* CLOCK_MONOTONIC; 0: at once. A time in the past is now. */
-static int64_t find_start(const struct capture *c)
-{
-	uint64_t start = c->request->start_timestamp_ns;
-	int64_t now_ns = monotonic_ns();
-	uint64_t unix_now = (uint64_t)(now_ns + c->recording.unix_offset_ns);
-
-	return start > unix_now ? saturating_add_ns(now_ns, start - unix_now) : 0;
-}
-
-static void wait_until(struct capture *c, int64_t at)
-{
-	while (monotonic_ns() < at && !is_over(c)) {
-		int64_t look = monotonic_ns() + LOOK_INTERVAL_NS;
-
-		target_wait(c->target, at < look ? at : look);
-	}
-}
 
 /* The next visit comes when the fastest ring will be a quarter full, judged by this one. */
 static int64_t next_period(int64_t period, unsigned fullest)
@@ -110,7 +46,7 @@ static int64_t end_time(const struct capture *c)
 
 	if (c->is_unbegun)
 		return c->recording.start.monotonic_ns + 1;
-	return saturating_add_ns(c->recording.start.monotonic_ns,
+	return clock_add_ns(c->recording.start.monotonic_ns,
 		ms > UINT64_MAX / NS_PER_MS ? UINT64_MAX : ms * (uint64_t)NS_PER_MS);
 }
 
@@ -128,7 +64,7 @@ static void record(struct capture *c)
 	int64_t end = c->recording.end_ns;
 	int64_t period = MIN_PERIOD_NS;
 
-	while (!is_over(c)) {
+	while (!capture_is_over(c)) {
 		int64_t now = monotonic_ns();
 
 		if (now >= end)
@@ -151,60 +87,9 @@ static int end_recording(struct capture *c)
 	return 0;
 }
 
-/* The levels are 0 when it is over before it begins. */
-static void set_levels(struct capture *c)
-{
-	int is_stopped = atomic_load(c->request->stop);
-
-	c->trace.level = is_stopped ? 0 : c->request->level;
-	c->recording.usage_interval_ms = is_stopped ? 0 : c->request->usage_interval_ms;
-}
-
-/* The threads record already; their rings must not be full when the time comes. */
-static void wait_recording_until(struct capture *c, int64_t at)
-{
-	while (monotonic_ns() < at && !is_over(c)) {
-		int64_t look = monotonic_ns() + MIN_PERIOD_NS;
-
-		target_wait(c->target, at < look ? at : look);
-		recording_skip(&c->recording, at);
-	}
-	c->is_unbegun = monotonic_ns() < at;
-	if (c->is_unbegun)
-		set_levels(c);
-}
-
-/* Waits for its time, armed, and begins. */
-static int begin(struct capture *c, struct diag *d)
-{
-	int64_t at;
-	int r;
-
-	c->recording.unix_offset_ns = clock_find_unix_offset_ns();
-	at = find_start(c);
-	if (at) {
-		c->request->on_begin(c->request->context);
-		wait_until(c, at - CAPTURE_ARM_NS);
-	}
-	if (atomic_load(c->request->cancel))
-		return CAPTURE_CANCELLED;
-	set_levels(c);
-	r = recording_arm(&c->recording, c->trace.level, d);
-	if (!r) {
-		wait_until(c, at - EARLY_NS);
-		set_levels(c);
-		r = recording_begin(&c->recording, c->trace.level, d);
-	}
-	if (!r) {
-		wait_recording_until(c, at);
-		r = recording_start(&c->recording, at);
-	}
-	return r == RECORDING_NO_TARGET ? CAPTURE_NO_TARGET : r;
-}
-
 static int run(struct capture *c, struct capture_result *result, struct diag *d)
 {
-	int r = begin(c, d);
+	int r = capture_begin(c, d);
 
 	if (r)
 		return r;
@@ -214,10 +99,10 @@ static int run(struct capture *c, struct capture_result *result, struct diag *d)
 	c->recording.end_ns = end_time(c);
 	progress_begin(c->request->progress, c->recording.start.monotonic_ns, c->recording.end_ns);
 	record(c);
-	if (is_gone(c))
+	if (capture_is_gone(c))
 		c->request->on_gone(c->request->context);
 	r = end_recording(c);
-	if (c->is_unbegun && is_gone(c))
+	if (c->is_unbegun && capture_is_gone(c))
 		return CAPTURE_NO_TARGET;
 	progress_end(c->request->progress, c->recording.stop.monotonic_ns);
 	if (atomic_load(c->request->cancel))

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a request to a recording that runs; see capture_begin.h. */
+#include "daemon/recording/capture_begin.h"
+
+#include "base/clock.h"
+#include "daemon/recording/capture.h"
+#include "daemon/recording/recording_start.h"
+#include "daemon/target/target.h"
+
+/* A wake-up that comes just before the worker sleeps is missed: it looks at its flags this often. */
+#define LOOK_INTERVAL_NS (50 * NS_PER_MS)
+/*
+ * How long before its time the threads are told to record. Two threads must be woken for that, the worker and the
+ * program's ptap-control, and on a machine that is busy each waits for others' turns of 3 to 4 ms. What they record until
+ * the time is left out, so it is no longer than it must be: see docs/internals/protocol.md.
+ */
+#define EARLY_NS (20 * NS_PER_MS)
+/* A full ring is not waited for. */
+#define SKIP_INTERVAL_NS NS_PER_MS
+
+int capture_is_gone(const struct capture *c)
+{
+	return target_get_life(c->target) != TARGET_ALIVE;
+}
+
+int capture_is_over(const struct capture *c)
+{
+	if (capture_is_gone(c))
+		return 1;
+	c->request->on_look(c->request->context);
+	return atomic_load(c->request->stop) || atomic_load(c->request->cancel) ||
+	       capture_is_gone(c);
+}
+
+int64_t capture_find_wait_ns(uint64_t start_timestamp_ns)
+{
+	uint64_t unix_now = (uint64_t)realtime_ns();
+
+	return start_timestamp_ns <= unix_now ? 0 : clock_add_ns(0, start_timestamp_ns - unix_now);
+}
+
+/* CLOCK_MONOTONIC; 0: at once. A time in the past is now. */
+static int64_t find_start(const struct capture *c)
+{
+	uint64_t start = c->request->start_timestamp_ns;
+	int64_t now_ns = monotonic_ns();
+	uint64_t unix_now = (uint64_t)(now_ns + c->recording.unix_offset_ns);
+
+	return start > unix_now ? clock_add_ns(now_ns, start - unix_now) : 0;
+}
+
+static void wait_until(struct capture *c, int64_t at)
+{
+	while (monotonic_ns() < at && !capture_is_over(c)) {
+		int64_t look = monotonic_ns() + LOOK_INTERVAL_NS;
+
+		target_wait(c->target, at < look ? at : look);
+	}
+}
+
+/* The levels are 0 when it is over before it begins. */
+static void set_levels(struct capture *c)
+{
+	int is_stopped = atomic_load(c->request->stop);
+
+	c->trace.level = is_stopped ? 0 : c->request->level;
+	c->recording.usage_interval_ms = is_stopped ? 0 : c->request->usage_interval_ms;
+}
+
+/* The threads record already; their rings must not be full when the time comes. */
+static void wait_recording_until(struct capture *c, int64_t at)
+{
+	while (monotonic_ns() < at && !capture_is_over(c)) {
+		int64_t look = monotonic_ns() + SKIP_INTERVAL_NS;
+
+		target_wait(c->target, at < look ? at : look);
+		recording_skip(&c->recording, at);
+	}
+	c->is_unbegun = monotonic_ns() < at;
+	if (c->is_unbegun)
+		set_levels(c);
+}
+
+int capture_begin(struct capture *c, struct diag *d)
+{
+	int64_t at;
+	int r;
+
+	c->recording.unix_offset_ns = clock_find_unix_offset_ns();
+	at = find_start(c);
+	if (at) {
+		c->request->on_begin(c->request->context);
+		wait_until(c, at - CAPTURE_ARM_NS);
+	}
+	if (atomic_load(c->request->cancel))
+		return CAPTURE_CANCELLED;
+	set_levels(c);
+	r = recording_arm(&c->recording, c->trace.level, d);
+	if (!r) {
+		wait_until(c, at - EARLY_NS);
+		set_levels(c);
+		r = recording_begin(&c->recording, c->trace.level, d);
+	}
+	if (!r) {
+		wait_recording_until(c, at);
+		r = recording_start(&c->recording, at);
+	}
+	return r == RECORDING_NO_TARGET ? CAPTURE_NO_TARGET : r;
+}
