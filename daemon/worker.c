@@ -87,6 +87,7 @@ static void run_capture(struct session *s, struct session_request *request)
 {
 	struct capture_request capture = {
 		.level = request->options.host_tracer_level,
+		.device_options = request->options.device_tracer_level ? &request->options : NULL,
 		.duration_ms = request->options.duration_ms,
 		.start_timestamp_ns = request->options.start_timestamp_ns,
 		.max_bytes = (uint64_t)profile_options_get_number(&request->options,

@@ -69,6 +69,7 @@ static struct session_request *make_request(struct monitor *m)
 		return NULL;
 	profile_options_init(&request->options);
 	request->options.host_tracer_level = (uint32_t)m->level;
+	request->options.device_tracer_level = 0;
 	request->options.duration_ms = m->duration_ms;
 	request->call = m->errand->call;
 	request->deliver = deliver;

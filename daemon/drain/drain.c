@@ -55,6 +55,11 @@ void drain_begin(struct drain *d, uint32_t word)
 	d->word = word;
 }
 
+void drain_set_devices(struct drain *d, uint32_t devices)
+{
+	d->devices = devices;
+}
+
 /* *out is the log of the thread that owns ring |i| now. As thread_log_new(). */
 static int find_log(struct drain *d, uint32_t i, const struct ring *ring, struct thread_log **out)
 {
@@ -81,8 +86,16 @@ static int find_log(struct drain *d, uint32_t i, const struct ring *ring, struct
 /* In the recording, whatever its level was when the thread looked. */
 static int is_recording(const struct drain *d, const struct ring *ring)
 {
-	return ring_is_same_recording(
-		atomic_load_explicit(&ring->word, memory_order_acquire), d->word);
+	return d->word && ring_is_same_recording(
+				  atomic_load_explicit(&ring->word, memory_order_acquire), d->word);
+}
+
+/* A thread's that records, or the collectors'. */
+static int is_wanted(const struct drain *d, uint32_t i, const struct ring *ring)
+{
+	uint32_t word = atomic_load_explicit(&ring->word, memory_order_acquire);
+
+	return word == RING_WORD_DEVICES ? i + 1 == d->devices : is_recording(d, ring);
 }
 
 /* What is read before the clock was written, or lost, before that time: after it nothing may be read any more. */
@@ -144,7 +157,7 @@ static unsigned visit_ring(struct drain *d, uint32_t i, int *error)
 	uint64_t n = 0;
 	int r;
 
-	if (!is_recording(d, ring))
+	if (!is_wanted(d, i, ring))
 		return 0;
 	r = find_log(d, i, ring, &log);
 	if (r < 0)

@@ -17,7 +17,9 @@ struct target;
 struct drain {
 	struct target *target;
 	struct drain_budget *budget;
-	uint32_t word; /* the capture's */
+	uint32_t word; /* the capture's; 0: no thread is recorded */
+	uint32_t
+		devices; /* number + 1 of the ring that collectors write to, whatever is recorded; 0: none */
 	uint64_t lost_no_ring_before;
 	uint64_t lost_no_ring;
 	int64_t next_reclaim_ns; /* CLOCK_MONOTONIC */
@@ -52,6 +54,9 @@ void drain_begin(struct drain *d, uint32_t word);
  * count. Sets |error| as drain_visit().
  */
 void drain_begin_over(struct drain *d, uint32_t word, int *error);
+
+/* The ring |devices| - 1 belongs to collectors (RING_WORD_DEVICES), and is emptied like those of threads; 0: there is none. */
+void drain_set_devices(struct drain *d, uint32_t devices);
 
 /*
  * What threads have written and lost so far does not count, as far as it surely was before |before_ns|

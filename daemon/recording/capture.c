@@ -139,7 +139,9 @@ int capture_run(struct family *f, const struct capture_request *request,
 	recording_init(&c.recording, f, c.max_bytes, request->window_bytes);
 	if (request->keeps_newest)
 		recording_set_unlimited(&c.recording);
-	r = run(&c, result, d);
+	r = capture_set_devices(&c);
+	if (!r)
+		r = run(&c, result, d);
 	snapshots_deinit(&c.snapshots);
 	recording_deinit(&c.recording);
 	family_prune(f);

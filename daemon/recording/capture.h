@@ -17,6 +17,7 @@ struct capture_result;
 struct delivery;
 struct family;
 struct headroom;
+struct profile_options;
 struct progress;
 
 /* How long before its time a capture is armed. Who wants to record in between must wait. */
@@ -25,6 +26,8 @@ struct progress;
 /* What to record. */
 struct capture_request {
 	unsigned level; /* host_tracer_level, 0–3 */
+	const struct profile_options *
+		device_options; /* what collectors are told (collect_options.h); NULL: devices are not recorded */
 	uint64_t duration_ms; /* UINT64_MAX: until it is stopped */
 	uint64_t start_timestamp_ns; /* Unix time; 0 or past: now */
 	/*

@@ -4,8 +4,11 @@
 
 #include "base/clock.h"
 #include "daemon/recording/capture.h"
+#include "daemon/recording/collect_options.h"
+#include "daemon/recording/collectors.h"
 #include "daemon/recording/recording_start.h"
 #include "daemon/target/target.h"
+#include "trace/space.h"
 
 /* A wake-up that comes just before the worker sleeps is missed: it looks at its flags this often. */
 #define LOOK_INTERVAL_NS (50 * NS_PER_MS)
@@ -17,6 +20,8 @@
 #define EARLY_NS (20 * NS_PER_MS)
 /* A full ring is not waited for. */
 #define SKIP_INTERVAL_NS NS_PER_MS
+/* A program's children wake nobody when their collectors have begun. */
+#define COLLECTORS_LOOK_NS (2 * NS_PER_MS)
 
 int capture_is_gone(const struct capture *c)
 {
@@ -65,6 +70,50 @@ static void set_levels(struct capture *c)
 
 	c->trace.level = is_stopped ? 0 : c->request->level;
 	c->recording.usage_interval_ms = is_stopped ? 0 : c->request->usage_interval_ms;
+	if (is_stopped)
+		collectors_cancel(&c->recording);
+}
+
+/* Whether somebody wants what collectors still have. */
+static int is_wanted(void *context)
+{
+	struct capture *c = context;
+
+	if (!capture_is_gone(c))
+		c->request->on_look(c->request->context);
+	return !atomic_load(c->request->cancel);
+}
+
+int capture_set_devices(struct capture *c)
+{
+	const struct profile_options *o = c->request->device_options;
+
+	if (!o)
+		return 0;
+	if (collect_options_format(o, c->collect_options, sizeof c->collect_options))
+		return space_add_warning(c->trace.space,
+			"gpu: devices are not recorded: the options for them are longer than %zu bytes",
+			sizeof c->collect_options - 1);
+	c->recording.collectors.options = c->collect_options;
+	c->recording.collectors.look = is_wanted;
+	c->recording.collectors.context = c;
+	return 0;
+}
+
+/* A collector needs some time to begin; the recording shall begin with it, but not later than was agreed. */
+static void await_collectors(struct capture *c, int64_t at)
+{
+	int64_t give_up = monotonic_ns() + COLLECTORS_PATIENCE_NS;
+
+	if (at && at - EARLY_NS < give_up)
+		give_up = at - EARLY_NS;
+	while (collectors_are_beginning(&c->recording) && monotonic_ns() < give_up &&
+		!capture_is_over(c)) {
+		int64_t look = monotonic_ns() + COLLECTORS_LOOK_NS;
+
+		target_wait(c->target, look < give_up ? look : give_up);
+		collectors_visit(&c->recording);
+	}
 }
 
 /* The threads record already; their rings must not be full when the time comes. */
@@ -97,6 +146,7 @@ int capture_begin(struct capture *c, struct diag *d)
 	set_levels(c);
 	r = recording_arm(&c->recording, c->trace.level, d);
 	if (!r) {
+		await_collectors(c, at);
 		wait_until(c, at - EARLY_NS);
 		set_levels(c);
 		r = recording_begin(&c->recording, c->trace.level, d);

@@ -11,6 +11,7 @@
 #include "daemon/kernel/lineage.h"
 #include "daemon/recording/capture.h"
 #include "daemon/recording/capture_trace.h"
+#include "daemon/recording/collectors.h"
 #include "daemon/recording/join_words.h"
 #include "daemon/recording/recording.h"
 #include "daemon/recording/recording_start.h"
@@ -212,6 +213,8 @@ int capture_warnings_add(struct capture_trace *t, const struct capture_result *r
 		r = add_kill_warnings(t);
 	if (!r)
 		r = add_life_warning(t);
+	if (!r)
+		r = collectors_add_warnings(t->recording, t->space);
 	if (!r)
 		r = spill_add_warnings(t->recording, t->space);
 	if (!r)

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/grow.h"
 #include "daemon/assembly/spooler.h"
+#include "daemon/recording/collectors.h"
 #include "daemon/recording/orders.h"
 #include "daemon/recording/recording_usage.h"
 #include "daemon/recording/source.h"
@@ -51,6 +52,7 @@ void recording_init(
 	memset(r, 0, sizeof *r);
 	r->family = f;
 	r->asked = &f->capture_level;
+	r->collectors.root = "";
 	recording_limit(r, max_bytes, window_bytes);
 	r->end_ns = INT64_MAX;
 	r->uses_ticks = atomic_load(&f->main->arena->clock) == ARENA_CLOCK_TICKS;
@@ -84,6 +86,7 @@ static void close_to_newcomers(struct recording *r)
 
 void recording_deinit(struct recording *r)
 {
+	collectors_cancel(r);
 	close_to_newcomers(r);
 	/* Its thread works with the sources. */
 	spooler_free(r->budget.spooler);
@@ -150,13 +153,15 @@ int recording_arm(struct recording *r, unsigned level, struct diag *d)
 	int error = add_source(r, r->family->main);
 
 	atomic_store(&r->family->is_recording, level || r->family->recorder_level);
-	if (!error && level) {
+	if (!error && (level || r->collectors.options)) {
 		family_admit(r->family);
 		error = add_children(r);
 	}
-	if (!error && level)
+	if (!error && (level || r->collectors.options))
 		error = orders_begin(r, ARENA_OP_PREPARE, d);
 	r->armed = clock_pair_read(r->uses_ticks);
+	if (!error)
+		collectors_arm(r);
 	return error;
 }
 
@@ -182,7 +187,8 @@ unsigned recording_visit(struct recording *r)
 	unsigned fullest = 0;
 
 	recording_usage_visit(r);
-	if (!r->level) {
+	collectors_visit(r);
+	if (!r->level && !r->collectors.options) {
 		add_pair(r);
 		return 0;
 	}
@@ -215,7 +221,8 @@ int recording_end(struct recording *r)
 	recording_look_at_clock(r);
 	if (r->stop.monotonic_ns > r->end_ns)
 		r->stop = clock_pair_interpolate(r->start, r->stop, r->end_ns);
-	for (size_t i = 0; i < r->n_sources && r->level; i++) {
+	collectors_end(r);
+	for (size_t i = 0; i < r->n_sources && (r->level || r->collectors.options); i++) {
 		spill_catch_up(r, r->sources[i]);
 		source_end(r->sources[i], &r->error);
 	}

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "daemon/drain/drain.h"
+#include "daemon/recording/collectors.h"
 #include "daemon/target/family.h"
 #include "daemon/target/timeline.h"
 
@@ -27,12 +28,13 @@ struct recording {
 		part_window_bytes; /* the budget's of what is cut off, with recording_set_unlimited() */
 	char spool_problem[512]; /* "": there is none */
 	struct timeline timeline;
-	unsigned level; /* 0: nothing is recorded */
+	unsigned level; /* 0: no thread records */
 	unsigned *
 		asked; /* where the family knows it while it is in force; a capture's, unless set after init */
 	int uses_ticks;
 	int64_t usage_interval_ms; /* 0: no samples */
 	size_t next_usage; /* the source whose turn it is to be looked at */
+	struct collectors collectors; /* set before it is armed */
 	struct family_meeter meeter;
 	size_t n_met; /* children of the family that were looked at */
 	unsigned n_deaf; /* children that did not answer: stopped */

@@ -30,6 +30,7 @@ static int cut_source(struct source *s, struct source **out, int64_t from_ns)
 	if (r)
 		return r;
 	(*out)->state = SOURCE_ENDED;
+	collecting_copy(s, *out);
 	(*out)->goes_on = s->state == SOURCE_RECORDING;
 	r = drain_cut(&s->drain, &(*out)->drain);
 	if (!r)

@@ -20,12 +20,15 @@ static void begin_over(struct recording *r)
 			source_begin_over(r->sources[i], &r->error);
 }
 
-/* With a flight recorder an annotation may be under way, for long if its thread is stopped. */
+/*
+ * With a flight recorder an annotation may be under way, for long if its thread is stopped. Collectors write when they are
+ * asked, which is behind the moment when it was armed.
+ */
 static uint64_t find_earliest(const struct recording *r)
 {
 	uint64_t reach = r->family->recorder_level ? RECORD_START_MASK / 4 : 0;
 
-	return r->begun.ticks > reach ? r->begun.ticks - reach : 0;
+	return r->armed.ticks > reach ? r->armed.ticks - reach : 0;
 }
 
 /* As the program says, which need not be true: between the command and the answer. */
@@ -60,6 +63,13 @@ static int start_all(struct recording *r, struct diag *d)
 	return error;
 }
 
+static void begin_without_threads(struct recording *r)
+{
+	for (size_t i = 0; i < r->n_sources; i++)
+		if (r->sources[i]->state == SOURCE_STARTING)
+			source_begin_without_threads(r->sources[i]);
+}
+
 int recording_begin(struct recording *r, unsigned level, struct diag *d)
 {
 	int error = 0;
@@ -73,7 +83,9 @@ int recording_begin(struct recording *r, unsigned level, struct diag *d)
 	era_clock_begin(&r->budget.era_clock, r->earliest_ticks, r->begun.ticks);
 	if (level)
 		error = start_all(r, d);
-	if (level && !error)
+	else if (r->collectors.options)
+		begin_without_threads(r);
+	if ((level || r->collectors.options) && !error)
 		recording_meet(r);
 	else
 		family_meet(r->family);

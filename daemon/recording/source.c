@@ -20,6 +20,7 @@ int source_new(struct target *target, struct drain_budget *budget, struct source
 	s->word_before = target->is_told_to_record ? 0 : atomic_load(&target->arena->word);
 	drain_init(&s->drain, target, budget);
 	usage_open(&s->usage, "", target->pid, 0);
+	collecting_init(s);
 	*out = s;
 	return 0;
 }
@@ -28,6 +29,7 @@ struct source *source_free(struct source *s)
 {
 	if (s) {
 		assembly_free(s->assembly);
+		collecting_deinit(s);
 		usage_close(&s->usage);
 		drain_deinit(&s->drain);
 	}
@@ -45,6 +47,12 @@ void source_begin(struct source *s)
 {
 	if (!s->is_over)
 		drain_begin(&s->drain, atomic_load(&s->target->arena->word));
+	s->state = SOURCE_RECORDING;
+}
+
+void source_begin_without_threads(struct source *s)
+{
+	drain_begin(&s->drain, 0);
 	s->state = SOURCE_RECORDING;
 }
 
@@ -70,8 +78,8 @@ unsigned source_visit(struct source *s, int *error)
 	begin_if_answered(s);
 	if (s->state == SOURCE_RECORDING)
 		full = drain_visit(&s->drain, error);
-	/* What did not fit is fetched at the next visit. */
-	if (life != TARGET_ALIVE && !s->drain.is_behind)
+	/* What did not fit is fetched at the next visit; collectors go on when the program has only stopped its server. */
+	if (life != TARGET_ALIVE && !s->drain.is_behind && collecting_has_ended(s))
 		source_end(s, error);
 	return full;
 }

@@ -4,6 +4,7 @@
 #define DAEMON_SOURCE_H
 
 #include "daemon/drain/drain.h"
+#include "daemon/recording/collecting.h"
 #include "daemon/usage/usage.h"
 
 struct assembly;
@@ -19,6 +20,7 @@ struct source {
 	struct target *target;
 	struct drain drain;
 	struct usage usage;
+	struct collecting collecting;
 	struct assembly *assembly; /* NULL: nothing was spooled */
 	enum source_state state;
 	uint32_t word_before; /* its arena's, when it was told nothing yet */
@@ -36,6 +38,8 @@ struct source *source_free(struct source *s); /* NULL ok; returns NULL */
 void source_begin_over(struct source *s, int *error);
 /* It has answered: what it writes from here on counts. */
 void source_begin(struct source *s);
+/* Nothing of its threads counts, only what collectors write. */
+void source_begin_without_threads(struct source *s);
 /* Copies out what is new, as drain_visit() does; ends it when its process is gone. */
 unsigned source_visit(struct source *s, int *error);
 /* The last records, the open spans, the losses. Nothing the second time. */

@@ -52,6 +52,9 @@ struct target {
 	struct trigger_watch
 		*watch; /* looks at what freed rings held; NULL: nobody does. The worker's */
 	int is_told_to_record; /* by the last order; the worker's */
+	/* Of its collectors (collect.h); the worker's. */
+	int has_collect; /* the words have memory */
+	int is_collect_given_up; /* they did not come back in time, and have not since */
 	char name[64];
 	uint64_t tail[ARENA_MAX_RINGS]; /* ours; the shared ones may be overwritten by the target */
 };

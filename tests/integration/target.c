@@ -22,6 +22,7 @@
 #include <proftap/proftap.h>
 
 #include "tests/integration/confine.h"
+#include "tests/integration/device_use.h"
 #include "tests/integration/ending.h"
 #include "tests/integration/offspring.h"
 #include "tests/integration/prefork.h"
@@ -235,6 +236,10 @@ static const struct command commands[] = {
 	{"lock", lock_memory},
 	{"forget", forget_robust_list},
 	{"confine", confine},
+	{"load", device_use_load},
+	{"launch", device_use_launch},
+	{"launch_graph", device_use_graph},
+	{"launch_loop", device_use_loop},
 	{"spawn", offspring_spawn},
 	{"fork", offspring_fork},
 	{"fork_snapshot", offspring_snapshot},

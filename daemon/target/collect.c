@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The collectors of one process; see collect.h, and lib/collect/collect.c for the other side. */
+#include "daemon/target/collect.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/futex.h"
+#include "base/printable.h"
+#include "daemon/target/target.h"
+
+static struct arena_collect *get(const struct target *t)
+{
+	return &t->arena->collect;
+}
+
+/* Nobody looks at the words before they have memory: not even this looks would be free. */
+static uint32_t get_state(const struct target *t)
+{
+	return t->has_collect ? atomic_load(&get(t)->state) : ARENA_COLLECT_NONE;
+}
+
+static int move(struct target *t, enum arena_collect_state from, enum arena_collect_state to)
+{
+	uint32_t expected = from;
+
+	if (!atomic_compare_exchange_strong(&get(t)->state, &expected, to))
+		return 0;
+	futex_wake(&get(t)->state, INT_MAX);
+	return 1;
+}
+
+/* --- the begin ----------------------------------------------------------------------------- */
+
+/* On our account, not on the program's: what cannot be had is an error here, and no SIGBUS there. */
+static int make_memory(struct target *t)
+{
+	if (t->has_collect)
+		return 0;
+	if (fallocate(t->memfd, 0, (off_t)offsetof(struct arena, collect),
+		    (off_t)(sizeof(struct arena) - offsetof(struct arena, collect))))
+		return -errno;
+	t->has_collect = 1;
+	return 0;
+}
+
+/* What an earlier recording left there. */
+static void clear(struct arena_collect *c)
+{
+	atomic_store(&c->is_cancelled, 0);
+	atomic_store(&c->ring, 0);
+	atomic_store(&c->repeat, 0);
+	atomic_store(&c->running_since_ns, 0);
+	atomic_store(&c->n_said, 0);
+	atomic_store(&c->step, ARENA_COLLECT_NOWHERE);
+}
+
+int collect_ask(struct target *t, const char *options)
+{
+	int r = make_memory(t);
+
+	if (r)
+		return r;
+	collect_forget(t);
+	if (get_state(t) != ARENA_COLLECT_NONE)
+		return t->is_collect_given_up ? COLLECT_STUCK : COLLECT_BUSY;
+	t->is_collect_given_up = 0;
+	clear(get(t));
+	snprintf(get(t)->options, sizeof get(t)->options, "%s", options);
+	atomic_store(&get(t)->state, ARENA_COLLECT_ASKED);
+	target_send(t, ARENA_OP_COLLECT, 0);
+	return 0;
+}
+
+enum collect_stage collect_get_stage(const struct target *t)
+{
+	switch (get_state(t)) {
+	case ARENA_COLLECT_NONE:
+		return COLLECT_IDLE;
+	case ARENA_COLLECT_ASKED:
+	case ARENA_COLLECT_TAKEN:
+		return COLLECT_BEGINNING;
+	case ARENA_COLLECT_RUNNING:
+		return COLLECT_RUNNING;
+	case ARENA_COLLECT_ENDING:
+		return COLLECT_ENDING;
+	default:
+		return COLLECT_DONE;
+	}
+}
+
+uint32_t collect_find_ring(const struct target *t)
+{
+	uint32_t ring = t->has_collect ? atomic_load(&get(t)->ring) : 0;
+
+	return ring <= t->n_rings ? ring : 0;
+}
+
+int64_t collect_get_since_ns(const struct target *t)
+{
+	return t->has_collect ? atomic_load(&get(t)->running_since_ns) : 0;
+}
+
+void collect_repeat(struct target *t)
+{
+	if (t->has_collect)
+		atomic_fetch_add(&get(t)->repeat, 1);
+}
+
+/* --- the end ------------------------------------------------------------------------------- */
+
+void collect_end(struct target *t)
+{
+	/* The program may be stopped, and its control thread not have seen it. */
+	if (!t->has_collect || move(t, ARENA_COLLECT_ASKED, ARENA_COLLECT_NONE))
+		return;
+	if (!move(t, ARENA_COLLECT_TAKEN, ARENA_COLLECT_ENDING))
+		move(t, ARENA_COLLECT_RUNNING, ARENA_COLLECT_ENDING);
+}
+
+void collect_cancel(struct target *t)
+{
+	if (!t->has_collect)
+		return;
+	atomic_store(&get(t)->is_cancelled, 1);
+	collect_end(t);
+}
+
+void collect_give_up(struct target *t)
+{
+	collect_cancel(t);
+	t->is_collect_given_up = 1;
+}
+
+void collect_forget(struct target *t)
+{
+	if (collect_get_stage(t) == COLLECT_DONE)
+		atomic_store(&get(t)->state, ARENA_COLLECT_NONE);
+}
+
+void collect_wait(struct target *t, int64_t deadline_ns)
+{
+	uint32_t state = get_state(t);
+
+	if (state == ARENA_COLLECT_TAKEN || state == ARENA_COLLECT_RUNNING ||
+		state == ARENA_COLLECT_ENDING || state == ARENA_COLLECT_ASKED)
+		futex_wait_until(&get(t)->state, state, deadline_ns);
+}
+
+/* --- words --------------------------------------------------------------------------------- */
+
+size_t collect_read_said(const struct target *t, char *to, size_t size)
+{
+	const struct arena_collect *c = get(t);
+	size_t n = t->has_collect ? atomic_load_explicit(&c->n_said, memory_order_acquire) : 0;
+
+	if (n > sizeof c->said)
+		n = sizeof c->said;
+	if (n > size - 1)
+		n = size - 1;
+	memcpy(to, c->said, n);
+	to[n] = '\0';
+	return strlen(to);
+}
+
+void collect_describe_step(const struct target *t, char *to, size_t size)
+{
+	static const char *const steps[ARENA_COLLECT_STEPS] = {
+		[ARENA_COLLECT_LOAD] = "load",
+		[ARENA_COLLECT_PROBE] = "probe",
+		[ARENA_COLLECT_OPEN] = "open",
+		[ARENA_COLLECT_ARM] = "arm",
+		[ARENA_COLLECT_START] = "start",
+		[ARENA_COLLECT_POLL] = "poll",
+		[ARENA_COLLECT_STOP] = "stop",
+		[ARENA_COLLECT_DRAIN] = "drain",
+		[ARENA_COLLECT_STATS] = "stats",
+		[ARENA_COLLECT_CLOSE] = "close",
+	};
+	const struct arena_collect *c = get(t);
+	uint32_t step = t->has_collect ? atomic_load(&c->step) : 0;
+	char who[sizeof c->who];
+
+	to[0] = '\0';
+	if (!step || step >= ARENA_COLLECT_STEPS)
+		return;
+	memcpy(who, c->who, sizeof who);
+	who[sizeof who - 1] = '\0';
+	printable_clean(who);
+	snprintf(to, size, "%s (%s)", who, steps[step]);
+}

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A device that there is not, its collector's script (fake_collector.c), and what traces have of it."""
+from checks import equal, wait_until
+from processes import TOP_BUILD
+
+COLLECTOR = TOP_BUILD / "tests" / "integration" / "fake_collector.so"
+# Any library will do, by its name.
+LIBRARY = TOP_BUILD / "tests" / "unit" / "fake_cuda.so"
+THREAD = "ptap-collect"
+# A collector that begins, and is asked again, in that time.
+BEGIN_MS = 300
+
+
+class Device:
+    def __init__(self, t, collector=COLLECTOR, **script):
+        self.dir = t.dir
+        self.collector = collector
+        self.script = t.dir / "script"
+        self.write(**script)
+
+    def write(self, *lines, **keys):
+        """The script from here on: KEY=VALUE or, for what stands there more than once, lines."""
+        text = "".join(f"{line}\n" for line in (*lines, *(f"{key} {value}" for key, value in keys.items())))
+        new = self.script.with_suffix(".new")
+        new.write_text(text)
+        new.rename(self.script)
+
+    @property
+    def env(self):
+        return {"FAKE_COLLECTOR": str(self.script), "PROFTAP_COLLECTOR": str(self.collector)}
+
+    def target(self, t, *options, **env):
+        return t.target(**{**self.env, **env}).serve(*options)
+
+    def log(self, pid=None):
+        """What the collector did in the process |pid|, or in any."""
+        path = self.script.with_suffix(".log")
+        lines = path.read_text().splitlines() if path.exists() else []
+        rows = [line.split(" ", 1) for line in lines]
+        return [what for of, what in rows if pid in (None, int(of))]
+
+    def await_step(self, step, n=1):
+        wait_until(lambda: self.log().count(step) >= n, f"the collector to {step}")
+
+    def count(self, step):
+        return self.log().count(step)
+
+
+def library(t, name="libcuda.so.1"):
+    """A library that the program can map."""
+    path = t.dir / name
+    path.write_bytes(LIBRARY.read_bytes())
+    return path
+
+
+def device_planes(trace):
+    return [plane for name, plane in sorted(trace.planes.items()) if name.startswith("/device:GPU:")]
+
+
+def count_events(trace, name):
+    """Events of that name that a device has."""
+    return sum(plane.event_metadata[event.metadata_id].name == name
+               for plane in device_planes(trace) for line in plane.lines for event in line.events)
+
+
+def check_gone(target):
+    """Its thread is, soon after the capture."""
+    wait_until(lambda: THREAD not in target.thread_names().values(), f"{THREAD} to end")
+
+
+def gpu_warnings(capture):
+    return [w for w in capture.warnings if w.startswith("gpu: ")]
+
+
+def check_warnings(capture, *expected):
+    equal(gpu_warnings(capture), [f"gpu: {w}" for w in expected], "warnings of devices")

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Libraries that a process has mapped, in texts of our own and in this process. */
+#include "daemon/kernel/mapped.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/unit/fake_root.h"
+
+#define PID 42
+#define CUDA_LINE \
+	"7f0000000000-7f0000100000 r-xp 00000000 08:01 1234    /usr/lib/x/libcuda.so.580.65.06\n"
+#define OTHER_LINE \
+	"7f0000200000-7f0000300000 r-xp 00000000 08:01 1235    /usr/lib/x/libcudart.so.13\n"
+
+static struct mapped_look look;
+
+static void set_up(void)
+{
+	fake_root_make();
+	look = MAPPED_LOOK_INIT;
+}
+
+static void tear_down(void)
+{
+	mapped_look_end(&look);
+	fake_root_remove();
+}
+
+static void begin(const char *text)
+{
+	fake_root_write("/proc/42/maps", text);
+	ck_assert_int_eq(mapped_look_begin(&look, fake_root, PID, "libcuda.so"), 0);
+}
+
+static int look_at(const char *text)
+{
+	begin(text);
+	return mapped_look_step(&look, SIZE_MAX);
+}
+
+START_TEST(finds_a_library_by_how_its_name_begins)
+{
+	ck_assert_int_eq(look_at(OTHER_LINE CUDA_LINE OTHER_LINE), MAPPED_YES);
+	ck_assert_int_lt(look.fd, 0);
+}
+END_TEST
+
+START_TEST(does_not_take_another_one_for_it)
+{
+	ck_assert_int_eq(look_at(OTHER_LINE), MAPPED_NO);
+	ck_assert_int_eq(look_at("1-2 r--p 0 0:0 7 /usr/lib/mylibcuda.so.1\n"), MAPPED_NO);
+	ck_assert_int_eq(look_at(""), MAPPED_NO);
+	ck_assert_int_lt(look.fd, 0);
+}
+END_TEST
+
+/* Wherever the piece ends that is read at a time. */
+START_TEST(finds_a_name_that_lies_across_two_pieces)
+{
+	char *text = malloc(8192);
+
+	for (size_t before = 4000; before < 4200; before++) {
+		memset(text, 'x', before);
+		strcpy(text + before, "/libcuda.so.1\n");
+		ck_assert_msg(look_at(text) == MAPPED_YES, "behind %zu bytes", before);
+	}
+	free(text);
+}
+END_TEST
+
+START_TEST(reads_no_more_at_a_time_than_it_is_told)
+{
+	size_t n = 0;
+	char *text = malloc(1 << 20);
+	int n_steps = 0;
+	int r;
+
+	while (n < (1 << 20) - 400)
+		n += (size_t)sprintf(text + n, "%s", OTHER_LINE);
+	strcpy(text + n, CUDA_LINE);
+	begin(text);
+	while ((r = mapped_look_step(&look, MAPPED_STEP_BYTES)) == MAPPED_MORE)
+		n_steps++;
+	ck_assert_int_eq(r, MAPPED_YES);
+	ck_assert_int_eq(n_steps, 15);
+	free(text);
+}
+END_TEST
+
+START_TEST(says_that_a_process_is_gone)
+{
+	ck_assert_int_eq(mapped_look_begin(&look, fake_root, 43, "libcuda.so"), -ENOENT);
+}
+END_TEST
+
+START_TEST(finds_what_the_kernel_says_of_this_process)
+{
+	ck_assert_int_eq(mapped_look_begin(&look, "", getpid(), "libc.so"), 0);
+	ck_assert_int_eq(mapped_look_step(&look, SIZE_MAX), MAPPED_YES);
+	ck_assert_int_eq(mapped_look_begin(&look, "", getpid(), "libcuda.so"), 0);
+	ck_assert_int_eq(mapped_look_step(&look, SIZE_MAX), MAPPED_NO);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("mapped");
+	TCase *tests = tcase_create("mapped");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_test(tests, finds_a_library_by_how_its_name_begins);
+	tcase_add_test(tests, does_not_take_another_one_for_it);
+	tcase_add_test(tests, finds_a_name_that_lies_across_two_pieces);
+	tcase_add_test(tests, reads_no_more_at_a_time_than_it_is_told);
+	tcase_add_test(tests, says_that_a_process_is_gone);
+	tcase_add_test(tests, finds_what_the_kernel_says_of_this_process);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
