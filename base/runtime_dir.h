@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where a user's private sockets lie: $XDG_RUNTIME_DIR/proftap, /run/proftap, /run/user/UID/proftap, or
- * /tmp/proftap-UID; the first that can be used. Servers make their sockets there, clients look in all of them.
+ * /tmp/proftap-UID; the first that can be used. Servers make their sockets there, clients look in all of them. Safe in a guest.
  */
 #ifndef BASE_RUNTIME_DIR_H
 #define BASE_RUNTIME_DIR_H
@@ -11,6 +11,8 @@
 
 #define RUNTIME_DIR_MAX_BYTES 96 /* with a file name it fits into a socket's address */
 #define RUNTIME_DIR_PLACES 4
+/* The host daemon's socket in one of them (docs/internals/host.md); SOCK_SEQPACKET. */
+#define RUNTIME_DIR_REGISTRY "registry.sock"
 
 /*
  * The |i|th place of the calling process, from 0, into |path| (RUNTIME_DIR_MAX_BYTES). 0, or -ENOENT when there is

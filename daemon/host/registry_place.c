@@ -8,7 +8,6 @@
 
 #include "base/diag.h"
 #include "base/runtime_dir.h"
-#include "daemon/kin/announcement.h"
 
 int registry_place_find(const char *wanted, char *path, size_t n, struct diag *d)
 {
@@ -25,7 +24,7 @@ int registry_place_find(const char *wanted, char *path, size_t n, struct diag *d
 		if (!r)
 			r = runtime_dir_make(dir);
 	}
-	snprintf(path, n, "%s/" ANNOUNCEMENT_SOCKET, dir);
+	snprintf(path, n, "%s/" RUNTIME_DIR_REGISTRY, dir);
 	return r ? diag_set(d, r,
 			   "registry: no runtime directory (XDG_RUNTIME_DIR, /run/proftap): %s; set "
 			   "registry = PATH",

@@ -16,9 +16,6 @@
 
 #include "base/status.h"
 
-/* In a runtime directory (base/runtime_dir.h); SOCK_SEQPACKET. */
-#define ANNOUNCEMENT_SOCKET "registry.sock"
-
 enum announcement_kind {
 	ANNOUNCEMENT_PROGRAM,
 	ANNOUNCEMENT_STATUS,

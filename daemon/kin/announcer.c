@@ -130,7 +130,7 @@ static int connect_to_daemon(const struct tie *t)
 {
 	char address[RUNTIME_DIR_MAX_BYTES + 32];
 
-	snprintf(address, sizeof address, "unix:%s/" ANNOUNCEMENT_SOCKET, t->dir);
+	snprintf(address, sizeof address, "unix:%s/" RUNTIME_DIR_REGISTRY, t->dir);
 	return unix_peer_connect_messages(address);
 }
 
@@ -160,7 +160,7 @@ static void try_tie(struct tie *t)
 		return;
 	r = begin(t);
 	if (r && r != -ENOENT)
-		log_debug(LOG_LISTEN, "%s/" ANNOUNCEMENT_SOCKET ": %s", t->dir, errno_words(r));
+		log_debug(LOG_LISTEN, "%s/" RUNTIME_DIR_REGISTRY ": %s", t->dir, errno_words(r));
 	if (r == -ECONNREFUSED || r == -EAGAIN)
 		try_again_later(t);
 }
@@ -187,7 +187,7 @@ static void watch(struct tie *t)
 /* The name of a place's directory, or of the socket in it. */
 static int is_of_interest(const struct tie *t, const struct inotify_event *e)
 {
-	return e->len && (strcmp(e->name, ANNOUNCEMENT_SOCKET) == 0 ||
+	return e->len && (strcmp(e->name, RUNTIME_DIR_REGISTRY) == 0 ||
 				 strcmp(e->name, strrchr(t->dir, '/') + 1) == 0);
 }
 
