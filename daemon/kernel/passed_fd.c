@@ -7,37 +7,49 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The one descriptor of |message|. -EBADMSG, and all that came are closed, when there are more, or when not all arrived. */
-static int take(struct msghdr *message, int *fd)
+/* Room for some that nobody asked for: they are counted, and closed. */
+#define MAX_NOTICED 6
+
+static void close_all(int *fds, unsigned max)
 {
-	int n = 0;
-
-	*fd = -1;
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
-		size_t n_bytes = c->cmsg_len - CMSG_LEN(0);
-
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-			continue;
-		for (size_t at = 0; at + sizeof *fd <= n_bytes; at += sizeof *fd, n++) {
-			if (*fd >= 0)
-				close(*fd);
-			memcpy(fd, CMSG_DATA(c) + at, sizeof *fd);
-		}
+	for (unsigned i = 0; i < max; i++) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+		fds[i] = -1;
 	}
-	if (n <= 1 && !(message->msg_flags & MSG_CTRUNC))
-		return 0;
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-	return -EBADMSG;
 }
 
-ssize_t passed_fd_receive(int from, void *to, size_t size, int *fd)
+static unsigned take_some(const struct cmsghdr *c, int *fds, unsigned max, unsigned n)
 {
-	/* Room for some that nobody asked for: they are counted, and closed. */
+	size_t n_bytes = c->cmsg_len - CMSG_LEN(0);
+	int fd;
+
+	for (size_t at = 0; at + sizeof fd <= n_bytes; at += sizeof fd, n++) {
+		memcpy(&fd, CMSG_DATA(c) + at, sizeof fd);
+		if (n < max)
+			fds[n] = fd;
+		else
+			close(fd);
+	}
+	return n;
+}
+
+/* The descriptors of |message|. -EBADMSG, and all that came are closed, when there are more, or when not all arrived. */
+static int take(struct msghdr *message, int *fds, unsigned max)
+{
+	unsigned n = 0;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c))
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+			n = take_some(c, fds, max, n);
+	return n > max || message->msg_flags & MSG_CTRUNC ? -EBADMSG : 0;
+}
+
+ssize_t passed_fds_receive(int from, void *to, size_t size, int *fds, unsigned max)
+{
 	union {
 		struct cmsghdr head;
-		char bytes[CMSG_SPACE(4 * sizeof(int))];
+		char bytes[CMSG_SPACE(MAX_NOTICED * sizeof(int))];
 	} control;
 	struct iovec piece = {to, size};
 	struct msghdr message = {
@@ -49,17 +61,21 @@ ssize_t passed_fd_receive(int from, void *to, size_t size, int *fd)
 	ssize_t n = recvmsg(from, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	int r;
 
-	*fd = -1;
+	for (unsigned i = 0; i < max; i++)
+		fds[i] = -1;
 	if (n < 0)
 		return -errno;
-	r = take(&message, fd);
+	r = take(&message, fds, max);
 	if (!r && message.msg_flags & MSG_TRUNC)
 		r = -EPROTO;
-	if (r && *fd >= 0) {
-		close(*fd);
-		*fd = -1;
-	}
+	if (r)
+		close_all(fds, max);
 	return r ? r : n;
+}
+
+ssize_t passed_fd_receive(int from, void *to, size_t size, int *fd)
+{
+	return passed_fds_receive(from, to, size, fd, 1);
 }
 
 union control {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A descriptor that comes with a message on a unix socket. */
+/* Descriptors that come with a message on a unix socket. */
 #ifndef DAEMON_PASSED_FD_H
 #define DAEMON_PASSED_FD_H
 
@@ -12,6 +12,9 @@
  * more than |size| bytes and its end is lost; then nothing is left open.
  */
 ssize_t passed_fd_receive(int from, void *to, size_t size, int *fd);
+
+/* The same for up to |max| of them: those that came are in fds[0] and on, in their order; the rest is -1. */
+ssize_t passed_fds_receive(int from, void *to, size_t size, int *fds, unsigned max);
 
 /*
  * Sends |n| bytes, and with them the descriptor |fd| (borrowed; -1: none), without waiting: all of it or nothing. 0, or a
