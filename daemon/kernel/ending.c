@@ -102,10 +102,20 @@ static int has_our_ids(pid_t pid)
 	       has_only(text, "\nUid:", geteuid()) && has_only(text, "\nGid:", getegid());
 }
 
+/* It may have capabilities that we have not. The kernel asks the same before it shows this link, also a zombie's. */
+static int may_be_known(pid_t pid)
+{
+	char path[64];
+	char byte;
+
+	snprintf(path, sizeof path, "/proc/%d/ns/user", (int)pid);
+	return readlink(path, &byte, sizeof byte) >= 0;
+}
+
 /* The ids first: if it is the same process afterwards, they were its own. */
 static int is_clean_zombie(pid_t pid, uint64_t start)
 {
-	int is_ours = has_our_ids(pid);
+	int is_ours = has_our_ids(pid) && may_be_known(pid);
 	char text[STAT_BYTES];
 	struct proc_stat stat;
 	int status = -1;

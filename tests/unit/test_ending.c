@@ -4,9 +4,11 @@
 
 #include <check.h>
 #include <errno.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -199,6 +201,24 @@ START_TEST(a_0_of_another_user_is_not_trusted)
 }
 END_TEST
 
+/* Nor that of one that has more rights, though it is the same user's. */
+START_TEST(a_0_of_one_with_capabilities_is_not_trusted)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3];
+	int fds[2];
+	pid_t pid = fork_and_wait(fds);
+	int pidfd = open_pidfd(pid);
+	uint64_t start = ending_find_start(pid);
+
+	let_go(pid, fds[1], 3);
+	memset(none, 0, sizeof none);
+	ck_assert_int_eq((int)syscall(SYS_capset, &head, none), 0);
+	ck_assert_int_eq(ending_is_clean(pid, pidfd, start), 0);
+	waitpid(pid, NULL, 0);
+}
+END_TEST
+
 /* Since Linux 6.15. */
 START_TEST(a_status_of_0_is_known_when_its_parent_has_asked)
 {
@@ -232,6 +252,7 @@ int main(void)
 	tcase_add_test(tcase, a_status_of_0_is_known_of_a_zombie);
 	tcase_add_loop_test(tcase, another_status_is_not_0, 0, 2);
 	tcase_add_test(tcase, a_0_of_another_user_is_not_trusted);
+	tcase_add_test(tcase, a_0_of_one_with_capabilities_is_not_trusted);
 	tcase_add_test(tcase, a_status_of_0_is_known_when_its_parent_has_asked);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
