@@ -6,19 +6,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/futex.h"
 #include "daemon/kernel/robust.h"
+#include "daemon/target/arena_file.h"
 #include "daemon/target/timeline.h"
 
 #define CONTROL_TIMEOUT_NS (5 * NS_PER_S)
@@ -79,22 +77,15 @@ static void *map_arena(int memfd, uint64_t size_bytes)
 
 int target_open(struct target *t, int memfd, pid_t pid, struct diag *d)
 {
-	int wanted = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-	int seals = fcntl(memfd, F_GET_SEALS);
-	struct statfs fs;
-	struct stat st;
 	void *p;
 
 	memset(t, 0, sizeof *t);
 	t->memfd = memfd;
 	t->pid = pid;
 	t->uid = geteuid();
-	/* A page of huge ones that cannot be had is SIGBUS. */
-	if (fstatfs(memfd, &fs) || fs.f_type == HUGETLBFS_MAGIC || fstat(memfd, &st) || seals < 0 ||
-		(seals & wanted) != wanted ||
-		(uint64_t)st.st_size < arena_size_bytes(1, ARENA_MIN_RING_BYTES))
+	t->size_bytes = arena_file_find_size(memfd);
+	if (!t->size_bytes)
 		return diag_set(d, -EPROTO, "descriptor %d: not a sealed arena", memfd);
-	t->size_bytes = (uint64_t)st.st_size;
 	p = map_arena(memfd, t->size_bytes);
 	if (p == MAP_FAILED)
 		return diag_set(d, -errno, "cannot map the arena: %s", errno_words(errno));
