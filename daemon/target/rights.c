@@ -36,6 +36,9 @@ static const struct {
 	{"ns/user", "user namespace"},
 };
 
+/* In place of a difference. */
+static const char unreadable[] = "rights";
+
 static int read_status(const char *root, const char *process, char *text)
 {
 	char path[512];
@@ -66,8 +69,17 @@ static uint64_t read_capabilities(const char *status)
 	return set;
 }
 
-/* One that cannot be looked at is taken for the same: the users are. */
-static int is_same_place(const char *root, const char *process, const char *name)
+const char rights_foreign_text[] =
+	"this program's server was started by the host daemon, has other rights or other files than the "
+	"program, and touches no files for it; record with proftap capture";
+
+enum place {
+	PLACE_SAME,
+	PLACE_OTHER,
+	PLACE_UNKNOWN, /* it cannot be looked at */
+};
+
+static enum place compare_place(const char *root, const char *process, const char *name)
 {
 	char path[512];
 	struct stat ours;
@@ -75,37 +87,71 @@ static int is_same_place(const char *root, const char *process, const char *name
 
 	snprintf(path, sizeof path, "%s/proc/%s/%s", root, process, name);
 	if (stat(path, &theirs))
-		return 1;
+		return PLACE_UNKNOWN;
 	snprintf(path, sizeof path, "%s/proc/self/%s", root, name);
 	return stat(path, &ours) == 0 && ours.st_dev == theirs.st_dev &&
-	       ours.st_ino == theirs.st_ino;
+			       ours.st_ino == theirs.st_ino
+		       ? PLACE_SAME
+		       : PLACE_OTHER;
 }
 
-static int fail(struct diag *d, const char *what)
+struct standing {
+	char process[16];
+	char ours[STATUS_BYTES];
+	char theirs[STATUS_BYTES];
+};
+
+/* What the process has less of than this one, or other; NULL: nothing. */
+static const char *find_difference(const char *root, pid_t pid, struct standing *s)
 {
+	snprintf(s->process, sizeof s->process, "%d", (int)pid);
+	if (read_status(root, "self", s->ours) || read_status(root, s->process, s->theirs))
+		return unreadable;
+	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+		if (!is_same_line(s->ours, s->theirs, lines[i].key))
+			return lines[i].what;
+	if (read_capabilities(s->ours) & ~read_capabilities(s->theirs))
+		return "capabilities";
+	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+		if (compare_place(root, s->process, places[i].name) == PLACE_OTHER)
+			return places[i].what;
+	return NULL;
+}
+
+/* A place that cannot be looked at is taken for the same: the users are. */
+int rights_check(const char *root, pid_t pid, struct diag *d)
+{
+	struct standing s;
+	const char *what = find_difference(root, pid, &s);
+
+	if (what == unreadable)
+		return diag_set(d, -EACCES,
+			"the program's rights cannot be read from /proc: nothing is written for it");
+	if (!what)
+		return 0;
 	return diag_set(d, -EACCES,
 		"the program has changed its %s since its server started, which therefore writes no "
 		"files for it; start the server afterwards, or record with proftap capture",
 		what);
 }
 
-int rights_check(const char *root, pid_t pid, struct diag *d)
+/* Of two filters nobody can say that they are one. */
+static int is_filtered(const char *status)
 {
-	char process[16];
-	char ours[STATUS_BYTES];
-	char theirs[STATUS_BYTES];
+	const char *line = strstr(status, "\nSeccomp:");
 
-	snprintf(process, sizeof process, "%d", (int)pid);
-	if (read_status(root, "self", ours) || read_status(root, process, theirs))
-		return diag_set(d, -EACCES,
-			"the program's rights cannot be read from /proc: nothing is written for it");
-	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
-		if (!is_same_line(ours, theirs, lines[i].key))
-			return fail(d, lines[i].what);
-	if (read_capabilities(ours) & ~read_capabilities(theirs))
-		return fail(d, "capabilities");
-	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
-		if (!is_same_place(root, process, places[i].name))
-			return fail(d, places[i].what);
-	return 0;
+	return line && line[strlen("\nSeccomp:\t")] != '0';
+}
+
+int rights_compare(const char *root, pid_t pid, struct diag *d)
+{
+	struct standing s;
+	const char *what = find_difference(root, pid, &s);
+
+	if (!what && is_filtered(s.theirs))
+		what = "seccomp filter";
+	for (size_t i = 0; !what && i < sizeof places / sizeof places[0]; i++)
+		if (compare_place(root, s.process, places[i].name) != PLACE_SAME)
+			what = places[i].what;
+	return what ? diag_set(d, -EACCES, "not the same as this server's: its %s", what) : 0;
 }

@@ -16,4 +16,13 @@ struct diag;
  */
 int rights_check(const char *root, pid_t pid, struct diag *d);
 
+/*
+ * The same of a program that did not start this server, so that nothing says that they ever had the same: what cannot be looked
+ * at is another.
+ */
+int rights_compare(const char *root, pid_t pid, struct diag *d);
+
+/* Why files that a program names are not touched whose rights_compare() failed when its server started. */
+extern const char rights_foreign_text[];
+
 #endif

@@ -99,9 +99,67 @@ START_TEST(another_namespace_is_not)
 }
 END_TEST
 
+static const char *const places[] = {"root", "ns/mnt", "ns/user"};
+
+#define N_PLACES (sizeof places / sizeof *places)
+
+/* The first |n| are the same for both, and can be looked at. */
+static void show_places(size_t n)
+{
+	char path[64];
+	char target[128];
+
+	for (size_t i = 0; i < n; i++) {
+		snprintf(path, sizeof path, "/place%zu", i);
+		fake_root_add_folder(path);
+		snprintf(target, sizeof target, "%s%s", fake_root, path);
+		snprintf(path, sizeof path, "/proc/42/%s", places[i]);
+		fake_root_link(path, target);
+		snprintf(path, sizeof path, "/proc/self/%s", places[i]);
+		fake_root_link(path, target);
+	}
+}
+
+static int compare_with(const char *uid, const char *capabilities, const char *seccomp)
+{
+	write_status("42", uid, "5 6 ", capabilities, seccomp);
+	return rights_compare(fake_root, 42, &d);
+}
+
+START_TEST(a_stranger_has_the_same_if_all_can_be_seen)
+{
+	show_places(N_PLACES);
+	ck_assert_int_eq(compare_with("7\t7\t7\t7", "0000000000000003", "0"), 0);
+	ck_assert_int_eq(compare_with("8\t8\t8\t8", "0000000000000003", "0"), -EACCES);
+	ck_assert_int_eq(compare_with("7\t7\t7\t7", "0000000000000001", "0"), -EACCES);
+}
+END_TEST
+
+/* The last one cannot be looked at. */
+START_TEST(what_cannot_be_seen_of_a_stranger_is_another)
+{
+	show_places((size_t)_i);
+	ck_assert_int_eq(compare_with("7\t7\t7\t7", "0000000000000003", "0"), -EACCES);
+	/* Of a program that has started this server it is the same. */
+	ck_assert_int_eq(rights_check(fake_root, 42, &d), 0);
+}
+END_TEST
+
+/* Of two filters nobody can say that they are one. */
+START_TEST(a_stranger_with_a_filter_is_another)
+{
+	show_places(N_PLACES);
+	write_status("self", "7\t7\t7\t7", "5 6 ", "0000000000000003", "2");
+	ck_assert_int_eq(compare_with("7\t7\t7\t7", "0000000000000003", "2"), -EACCES);
+	ck_assert_ptr_nonnull(strstr(d.text, "its seccomp filter"));
+	ck_assert_int_eq(rights_check(fake_root, 42, &d), 0);
+}
+END_TEST
+
 START_TEST(this_process_has_the_rights_of_this_process)
 {
 	ck_assert_msg(rights_check("", getpid(), &d) == 0, "%s", d.text);
+	ck_assert_msg(rights_compare("", getpid(), &d) == 0, "%s", d.text);
 }
 END_TEST
 
@@ -117,6 +175,9 @@ int main(void)
 	tcase_add_test(tests, what_cannot_be_read_is_not);
 	tcase_add_test(tests, another_root_directory_is_not);
 	tcase_add_loop_test(tests, another_namespace_is_not, 0, 2);
+	tcase_add_test(tests, a_stranger_has_the_same_if_all_can_be_seen);
+	tcase_add_loop_test(tests, what_cannot_be_seen_of_a_stranger_is_another, 0, (int)N_PLACES);
+	tcase_add_test(tests, a_stranger_with_a_filter_is_another);
 	tcase_add_test(tests, this_process_has_the_rights_of_this_process);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
