@@ -4,14 +4,17 @@
 
 #include <arpa/inet.h>
 #include <check.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "daemon/kernel/peer_table.h"
 
 #define SOMEBODY 65534
 
@@ -84,6 +87,17 @@ static int connect_pair(int listen_family, const char *listen_text, int connect_
 	return 1;
 }
 
+/* The kernel's table says the same. */
+static int find_uid(int fd, uid_t *uid)
+{
+	uid_t by_table = *uid;
+	int r = peer_find_uid(fd, uid);
+
+	ck_assert_int_eq(peer_table_find_uid("", getpid(), fd, &by_table), r);
+	ck_assert_uint_eq(by_table, *uid);
+	return r;
+}
+
 static void expect_us(
 	int listen_family, const char *listen_text, int connect_family, const char *connect_text)
 {
@@ -92,10 +106,10 @@ static void expect_us(
 
 	if (!connect_pair(listen_family, listen_text, connect_family, connect_text, fds))
 		return;
-	ck_assert_int_eq(peer_find_uid(fds[0], &uid), PEER_KNOWN);
+	ck_assert_int_eq(find_uid(fds[0], &uid), PEER_KNOWN);
 	ck_assert_uint_eq(uid, geteuid());
 	uid = 12345;
-	ck_assert_int_eq(peer_find_uid(fds[1], &uid), PEER_KNOWN);
+	ck_assert_int_eq(find_uid(fds[1], &uid), PEER_KNOWN);
 	ck_assert_uint_eq(uid, geteuid());
 	close(fds[0]);
 	close(fds[1]);
@@ -136,7 +150,7 @@ START_TEST(knows_another_user)
 	client = connect_to(AF_INET, "127.0.0.1", port);
 	ck_assert_int_eq(seteuid(before), 0);
 	server = accept(listener, NULL, NULL);
-	ck_assert_int_eq(peer_find_uid(server, &uid), PEER_KNOWN);
+	ck_assert_int_eq(find_uid(server, &uid), PEER_KNOWN);
 	ck_assert_uint_eq(uid, SOMEBODY);
 	close(server);
 	close(client);
@@ -150,7 +164,7 @@ START_TEST(does_not_trust_a_socket_that_was_closed)
 
 	ck_assert(connect_pair(AF_INET, "127.0.0.1", AF_INET, "127.0.0.1", fds));
 	close(fds[1]);
-	ck_assert_int_eq(peer_find_uid(fds[0], &uid), PEER_GONE);
+	ck_assert_int_eq(find_uid(fds[0], &uid), PEER_GONE);
 	ck_assert_uint_eq(uid, 12345);
 	close(fds[0]);
 }
@@ -165,7 +179,7 @@ START_TEST(does_not_trust_a_socket_that_was_reset)
 	ck_assert(connect_pair(AF_INET, "127.0.0.1", AF_INET, "127.0.0.1", fds));
 	ck_assert_int_eq(setsockopt(fds[1], SOL_SOCKET, SO_LINGER, &now, sizeof now), 0);
 	close(fds[1]);
-	ck_assert_int_eq(peer_find_uid(fds[0], &uid), PEER_GONE);
+	ck_assert_int_eq(find_uid(fds[0], &uid), PEER_GONE);
 	ck_assert_uint_eq(uid, 12345);
 	close(fds[0]);
 }
@@ -179,7 +193,7 @@ START_TEST(does_not_trust_a_socket_without_an_owner)
 	_cleanup_close_ int client = connect_to(AF_INET, "127.0.0.1", port);
 	uid_t uid = 12345;
 
-	ck_assert_int_eq(peer_find_uid(client, &uid), PEER_GONE);
+	ck_assert_int_eq(find_uid(client, &uid), PEER_GONE);
 	ck_assert_uint_eq(uid, 12345);
 }
 END_TEST
@@ -202,7 +216,7 @@ START_TEST(does_not_take_a_socket_that_vanished_for_a_remote_one)
 	/* Without a word to the other end; needs CAP_NET_ADMIN. */
 	if (setsockopt(fds[1], IPPROTO_TCP, TCP_REPAIR, &on, sizeof on) == 0) {
 		close(fds[1]);
-		ck_assert_int_eq(peer_find_uid(fds[0], &uid), PEER_GONE);
+		ck_assert_int_eq(find_uid(fds[0], &uid), PEER_GONE);
 		ck_assert_uint_eq(uid, 12345);
 	}
 	close(fds[0]);
@@ -213,9 +227,22 @@ START_TEST(refuses_what_is_no_connection)
 {
 	uid_t uid = 12345;
 
-	ck_assert_int_lt(peer_find_uid(-1, &uid), 0);
-	ck_assert_int_lt(peer_find_uid(STDIN_FILENO, &uid), 0);
+	ck_assert_int_lt(find_uid(-1, &uid), 0);
+	ck_assert_int_lt(find_uid(STDIN_FILENO, &uid), 0);
 	ck_assert_uint_eq(uid, 12345);
+}
+END_TEST
+
+START_TEST(knows_its_own_network_namespace)
+{
+	_cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int is_own = peer_table_is_own_space(fd);
+
+	/* Before Linux 5.14 nobody tells. */
+	ck_assert(is_own == 1 || is_own == -ENODATA);
+	if (is_own < 0 || unshare(CLONE_NEWNET))
+		return;
+	ck_assert_int_eq(peer_table_is_own_space(fd), 0);
 }
 END_TEST
 
@@ -229,6 +256,7 @@ int main(void)
 	tcase_add_test(tcase, knows_the_user_by_ipv6);
 	tcase_add_test(tcase, knows_the_user_by_mapped_addresses);
 	tcase_add_test(tcase, knows_another_user);
+	tcase_add_test(tcase, knows_its_own_network_namespace);
 	tcase_add_test(tcase, does_not_trust_a_socket_that_was_closed);
 	tcase_add_test(tcase, does_not_trust_a_socket_that_was_reset);
 	tcase_add_test(tcase, does_not_trust_a_socket_without_an_owner);
