@@ -117,6 +117,7 @@ void target_close(struct target *t)
 		robust_forget(robust_node(t));
 	munmap((char *)t->arena - page_bytes(), page_bytes() + t->size_bytes);
 	t->arena = NULL;
+	inner_threads_free(&t->inner);
 	close_memfd(t);
 }
 
@@ -230,7 +231,9 @@ unsigned target_count_threads(const struct target *t)
 	return n ? n : 1;
 }
 
-int target_has_thread(const struct target *t, pid_t tid)
+int target_has_thread(struct target *t, pid_t tid)
 {
-	return t->has_own_tids || !(syscall(SYS_tgkill, t->pid, tid, 0) && errno == ESRCH);
+	if (t->has_own_tids)
+		return inner_threads_have(&t->inner, "", t->pid, tid, monotonic_ns());
+	return !(syscall(SYS_tgkill, t->pid, tid, 0) && errno == ESRCH);
 }

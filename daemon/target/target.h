@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "daemon/target/inner_threads.h"
 #include "lib/wire/arena.h"
 
 struct diag;
@@ -36,6 +37,7 @@ struct target {
 	int owns_memfd; /* closed with the target */
 	int is_held; /* its owner word is this process's */
 	int has_own_tids; /* in another pid namespace: its tids are not ours */
+	struct inner_threads inner; /* then; the worker's */
 	_Atomic int has_exited; /* its pidfd says so; see target_set_exited() */
 	_Atomic int pidfd; /* borrowed; 0: none */
 	int stat_fd; /* borrowed; see departure.h; 0: none */
@@ -130,7 +132,7 @@ int target_post(struct target *t, enum arena_op op, uint32_t arg, int timeout_ms
 struct ring *target_ring(const struct target *t, uint32_t i);
 /* How many tasks it has now; 1 when that cannot be known. */
 unsigned target_count_threads(const struct target *t);
-/* 1 while the thread exists; also for 0, a thread that has not said which it is. */
-int target_has_thread(const struct target *t, pid_t tid);
+/* 1 while the thread exists, or may; also for 0, a thread that has not said which it is. The worker's. */
+int target_has_thread(struct target *t, pid_t tid);
 
 #endif
