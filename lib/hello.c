@@ -37,11 +37,10 @@ int hello_wait(struct arena *arena, int32_t pid, struct diag *d)
 	uint32_t hello;
 
 	while ((hello = wait_while(arena, ARENA_HELLO_NONE)) == ARENA_HELLO_NONE) {
-		if (server_is_gone(arena, pid))
-			return diag_set(d, -ECHILD,
-				"proftapd: ended before it was ready%s%.400s; is executing "
-				"it forbidden here (seccomp, AppArmor)? Start the server before the sandbox",
-				arena->message[0] ? ": " : "", arena->message);
+		if (server_is_gone(arena, pid)) {
+			diag_set(d, -ECHILD, "%.500s", arena->message);
+			return HELLO_NEVER;
+		}
 		if (monotonic_ns_by_call() > give_up)
 			return diag_set(d, -ETIMEDOUT, "proftapd: no answer within 10 s");
 	}

@@ -8,7 +8,10 @@
 struct arena;
 struct diag;
 
-/* Waits until the server |pid| serves, 10 s at most. 0 or a negative errno with |d|. */
+/* The server ended before; |d| has its last words, or none. */
+#define HELLO_NEVER 1
+
+/* Waits until the server |pid| (0: not known) serves, 10 s at most. 0, HELLO_NEVER, or a negative errno with |d|. */
 int hello_wait(struct arena *arena, int32_t pid, struct diag *d);
 /* Waits until it has closed its listener, which it does when it sees the control thread go; 2 s at most. */
 void hello_wait_for_close(struct arena *arena, int32_t pid);

@@ -64,6 +64,9 @@ int process_is_gone(int32_t pid)
 {
 	enum answer answer;
 
+	/* To kill() that would be this process's group. */
+	if (!pid)
+		return 0;
 	if (kill(pid, 0) && errno == ESRCH)
 		return 1;
 	answer = ask_proc(pid);

@@ -14,8 +14,8 @@ struct arena;
 int server_has_left(uint32_t owner);
 
 /*
- * Whether a process has ended; a zombie has. 0 where that cannot be known, because a sandbox forbids to ask. Makes
- * no descriptor.
+ * Whether a process has ended; a zombie has. 0 where that cannot be known, because a sandbox forbids to ask, or |pid| is 0: it
+ * has none here. Makes no descriptor.
  */
 int process_is_gone(int32_t pid);
 

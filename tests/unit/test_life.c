@@ -41,6 +41,13 @@ int kill(pid_t pid, int number)
 	return (int)syscall(SYS_kill, pid, number);
 }
 
+/* kill(0) would be for this process's group. */
+START_TEST(one_without_a_pid_here_is_not_gone)
+{
+	ck_assert_int_eq(process_is_gone(0), 0);
+}
+END_TEST
+
 static void forbid(int nr)
 {
 	struct sock_filter filter[] = {
@@ -156,6 +163,7 @@ int main(void)
 	SRunner *runner;
 
 	tcase_add_test(tcase, knows_zombies_from_the_living);
+	tcase_add_test(tcase, one_without_a_pid_here_is_not_gone);
 	tcase_add_test(tcase, needs_not_read_memory);
 	tcase_add_test(tcase, needs_no_proc);
 	tcase_add_test(tcase, knows_by_the_robust_word_that_a_pid_is_anothers);
