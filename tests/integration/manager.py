@@ -23,13 +23,13 @@ HAND_OVER = ("import fcntl, os, sys\n"
 class Managed(Process):
     """proftapd --host as a service: its sockets stay when it goes."""
 
-    def __init__(self, manager, *options, **how):
+    def __init__(self, manager, *options, prefix=(), **how):
         self.port = manager.port
         fds = [s.fileno() for s in manager.sockets.values()]
         env = {**runtime(manager.case), "NOTIFY_SOCKET": str(manager.path), "LISTEN_FDS": str(len(fds)),
                "LISTEN_FDNAMES": ":".join(manager.sockets), **manager.env}
         super().__init__("proftapd as a service", [
-            "/usr/bin/python3", "-c", HAND_OVER, *fds, "--", PROFTAPD, "--host", "--config",
+            *prefix, "/usr/bin/python3", "-c", HAND_OVER, *fds, "--", PROFTAPD, "--host", "--config",
             manager.config, *options], env, fds=fds, **how)
         manager.case.keep(self)
 

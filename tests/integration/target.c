@@ -27,6 +27,7 @@
 #include "tests/integration/offspring.h"
 #include "tests/integration/prefork.h"
 #include "tests/integration/pulse.h"
+#include "tests/integration/sandbox.h"
 #include "tests/integration/workload.h"
 
 /* No test may take longer: a target that was forgotten ends by itself. */
@@ -240,6 +241,7 @@ static const struct command commands[] = {
 	{"launch", device_use_launch},
 	{"launch_graph", device_use_graph},
 	{"launch_loop", device_use_loop},
+	{"sandbox", sandbox},
 	{"spawn", offspring_spawn},
 	{"fork", offspring_fork},
 	{"fork_snapshot", offspring_snapshot},

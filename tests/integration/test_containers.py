@@ -4,14 +4,14 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 from fixture import (NOBODY, check, equal, free_port, need_namespaces, need_no_sanitizer, need_readable_tree, read_status, run,
                      test, wait_until)
 from hosts import Host, registry_path, runtime
-from processes import LIBRARY, PROFTAP, PROFTAPD, TARGET, TOP_SRC, Process, Target
+from processes import PROFTAP, PROFTAPD, TOP_SRC, Process, Target
+from roots import make_root
 from trace_file import Trace
 
 RECIPES = (TOP_SRC / "docs/containers.md").read_text()
@@ -23,27 +23,6 @@ def recipe(name):
     found = re.findall(rf"^```sh {name}\n(.*?)^```$", RECIPES, re.M | re.S)
     equal(len(found), 1, f"recipes called {name}")
     return found[0]
-
-
-def libraries_of(program):
-    """Those that the loader takes, and the loader."""
-    text = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
-    return {Path(path) for path in re.findall(r"(/\S+) \(0x", text)} - {LIBRARY}
-
-
-def make_root(t):
-    """A root that has a shell, a program, libproftap and proftapd, and nothing else."""
-    root = t.dir / "root"
-    for folder in ("bin", "usr/bin", "usr/lib", "proc", "dev", "tmp", "run/proftap"):
-        (root / folder).mkdir(parents=True)
-    for program, place in ((shutil.which("sh"), "bin/sh"), (TARGET, "usr/bin/train"), (PROFTAPD, "usr/bin/proftapd"),
-                           (LIBRARY, f"usr/lib/{LIBRARY.name}")):
-        shutil.copy(program, root / place)
-        for library in libraries_of(program):
-            copy = root / library.relative_to("/")
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(library, copy)
-    return root
 
 
 class Container(Target):

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A target that confines itself. */
+#ifndef TESTS_INTEGRATION_SANDBOX_H
+#define TESTS_INTEGRATION_SANDBOX_H
+
+/*
+ * errno|thread|process CALL...: forbids this process these system calls (rows in sandbox.c), by an error or by death.
+ * subreaper: it adopts its orphans. undumpable: /proc shows less of it. Says 0 or -1.
+ */
+void sandbox(char *arguments);
+
+#endif
