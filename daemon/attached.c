@@ -22,6 +22,7 @@
 #include "daemon/journal.h"
 #include "daemon/kernel/self.h"
 #include "daemon/kin/joins.h"
+#include "daemon/lent.h"
 #include "daemon/reception.h"
 #include "daemon/session/recorder_end.h"
 #include "daemon/session/recorder_work.h"
@@ -42,6 +43,7 @@ struct attached {
 	pthread_t worker;
 	uv_loop_t loop;
 	int has_listener; /* 0: the program only traces itself */
+	int is_lent; /* a host daemon started this process */
 	struct reception reception;
 	struct exit_watch exited;
 	struct joins joins;
@@ -112,14 +114,26 @@ static int start_recorder(struct attached *a, struct diag *d)
 	return r == -EINVAL ? r : 0;
 }
 
+static void name_repository(struct attached *a)
+{
+	struct repository *r = &a->service.repository;
+	struct arena *arena = a->target.arena;
+
+	if (!a->target.is_foreign) {
+		repository_name(r, arena->log_dir, sizeof arena->log_dir, a->target.pid);
+		return;
+	}
+	repository_forbid(r);
+	/* ptap_snapshot() tells it. */
+	if (arena->log_dir[0])
+		atomic_store(&arena->snapshot.trouble, -EACCES);
+}
+
 /* The arena's head is filled, and nobody has been greeted. */
 static int prepare(struct attached *a, struct diag *d)
 {
-	const struct arena *arena = a->target.arena;
-
 	target_hold(&a->target);
-	repository_name(
-		&a->service.repository, arena->log_dir, sizeof arena->log_dir, a->target.pid);
+	name_repository(a);
 	open_door(a);
 	reception_tell_target(&a->reception);
 	return start_recorder(a, d);
@@ -190,6 +204,8 @@ static int start(struct attached *a, pid_t pid, struct diag *d)
 
 	if (r)
 		return r;
+	if (a->is_lent)
+		lent_look(&a->target);
 	family_init(&a->family, &a->target);
 	session_init(&a->session, &a->family, say_gone, a);
 	a->session.repository = &a->service.repository;
@@ -212,18 +228,33 @@ static int start(struct attached *a, pid_t pid, struct diag *d)
 	return 0;
 }
 
-int attached_run(pid_t pid)
+/* 0: the program goes on to meet this server, or did from the beginning. */
+static int tell_program(const struct attached *a, int result)
+{
+	return a->is_lent ? lent_answer(&a->target, result) : 0;
+}
+
+static int start_and_tell(struct attached *a, pid_t pid, struct diag *d)
+{
+	int r = start(a, pid, d);
+	int is_gone = tell_program(a, r);
+
+	return r || !is_gone ? r : diag_set(d, is_gone, "the program does not wait for its server");
+}
+
+int attached_run(pid_t pid, int is_lent)
 {
 	static struct attached a;
 	struct diag d = DIAG_INIT;
 
+	a.is_lent = is_lent;
 	/* Before anything else gets that number. */
 	a.has_listener = fcntl(SPAWN_FD_LISTENER, F_GETFD) >= 0;
 	self_offer_to_oom_killer();
 	self_ignore_signals();
 	self_raise_limits();
 	log_set_sink(journal_write, &a.target);
-	if (start(&a, pid, &d)) {
+	if (start_and_tell(&a, pid, &d)) {
 		log_error(LOG_TARGET, "%s", d.text);
 		if (a.target.arena)
 			hello_fail(&a.target, &d);

@@ -10,12 +10,13 @@
 
 static const char usage[] =
 	"usage: proftapd --host [OPTION VALUE]...\n"
-	"       proftapd --attached PID\n"
+	"       proftapd --attached PID [--lent]\n"
 	"\n"
 	"The profiler server of a machine, or of one process.\n"
 	"\n"
 	"  --host          serve all programs of this machine, or of this user, on one port\n"
-	"  --attached PID  serve the process PID: libproftap starts this (ptap_server_start)\n"
+	"  --attached PID  serve the process PID: libproftap starts this (ptap_server_start), and --host,\n"
+	"                  with --lent, for a program that cannot\n"
 	"  --help          print this\n"
 	"  --version       print the version\n"
 	"\n"
@@ -39,7 +40,10 @@ int main(int argc, char **argv)
 	/* Large blocks go back to the system: glibc would raise the threshold after the first. */
 	mallopt(M_MMAP_THRESHOLD, 256 << 10);
 	if (argc == 3 && strcmp(argv[1], "--attached") == 0 && atoi(argv[2]) > 0)
-		return attached_run(atoi(argv[2]));
+		return attached_run(atoi(argv[2]), 0);
+	if (argc == 4 && strcmp(argv[1], "--attached") == 0 && atoi(argv[2]) > 0 &&
+		strcmp(argv[3], "--lent") == 0)
+		return attached_run(atoi(argv[2]), 1);
 	if (argc >= 2 && strcmp(argv[1], "--host") == 0)
 		return host_main(argc, argv);
 	return help(stderr);

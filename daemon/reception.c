@@ -81,7 +81,11 @@ static void hear_child(int fd, void *context)
 {
 	struct reception *r = context;
 
-	kin_hear(&r->kin, fd);
+	/* It says a path that is to be called. */
+	if (r->target->is_foreign)
+		close(fd);
+	else
+		kin_hear(&r->kin, fd);
 }
 
 /* Not having them is no reason not to serve the port. */
@@ -104,15 +108,21 @@ int reception_open(struct reception *r, uv_loop_t *loop)
 		.hear = hear_child,
 		.context = r};
 
+	access_look(&r->access, SPAWN_FD_LISTENER);
 	kin_init(&r->kin, loop, &r->access, &r->service->registry);
 	open_private(r, loop);
-	socket_file_find(&r->socket_file, SPAWN_FD_LISTENER);
+	if (r->target->is_foreign)
+		socket_file_find_foreign(&r->socket_file, SPAWN_FD_LISTENER);
+	else
+		socket_file_find(&r->socket_file, SPAWN_FD_LISTENER);
 	return door_open(&r->door, loop, SPAWN_FD_LISTENER, &policy);
 }
 
 void reception_tell_target(const struct reception *r)
 {
-	memcpy(r->target->arena->own_socket, r->own_socket, sizeof r->own_socket);
+	/* A path is of use to those who see the same files. */
+	if (!r->target->is_foreign)
+		memcpy(r->target->arena->own_socket, r->own_socket, sizeof r->own_socket);
 }
 
 /* A channel of a host daemon: it has looked who asks there. */
@@ -149,7 +159,8 @@ void reception_announce(struct reception *r)
 	char parent[sizeof r->target->arena->parent];
 
 	announce_to_daemons(r);
-
+	if (r->target->is_foreign)
+		return;
 	snprintf(parent, sizeof parent, "%.*s", (int)sizeof parent - 1, r->target->arena->parent);
 	kin_announce(&r->kin, parent, r->target->pid, r->own_socket);
 }

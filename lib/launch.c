@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "lib/arena_head.h"
+#include "lib/lent_server.h"
 #include "lib/own_server.h"
 #include "lib/parent.h"
 #include "lib/spawn/pid_space.h"
@@ -72,7 +73,7 @@ static int start(struct launch *l, struct diag *d)
 {
 	int r = own_server_start(l, d);
 
-	return r == OWN_SERVER_IMPOSSIBLE ? d->code : r;
+	return r == OWN_SERVER_IMPOSSIBLE ? lent_server_start(l, d) : r;
 }
 
 int launch_server(const struct ptap_server_options *o, int is_private, struct diag *d)

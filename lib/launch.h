@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launching a server: what it is asked for, and the way to one. */
+/* Launching a server: what it is asked for, and the ways to one. */
 #ifndef LIB_LAUNCH_H
 #define LIB_LAUNCH_H
 
@@ -11,7 +11,7 @@
 struct diag;
 struct spawn;
 
-/* A server that is asked for. */
+/* A server that is asked for; both ways to one (own_server.h, lent_server.h) begin with this. */
 struct launch {
 	struct ptap_server_options o; /* settled: without what is in the two texts */
 	struct recorder_text recorder;

@@ -25,7 +25,7 @@ static int check(const struct errand *e, const Asked *asked, const char *session
 	const struct repository *r = &e->service->repository;
 
 	if (!repository_is_named(r))
-		return diag_set(d, -EACCES, "%s", repository_none_text);
+		return diag_set(d, -EACCES, "%s", repository_explain_none(r));
 	if (asked->repository_root[0] && !repository_contains(r, asked->repository_root))
 		return diag_set(d, -EACCES,
 			"\"%.150s\" is not inside the directory that this server's operator named",

@@ -10,13 +10,23 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "daemon/kernel/peer.h"
+#include "daemon/kernel/peer_table.h"
 #include "daemon/target/target.h"
 
 void access_init(struct access *access, struct target *target)
 {
 	access->target = target;
+	access->is_elsewhere = 0;
 	access->quiet_until_ns = 0;
 	access->n_unsaid = 0;
+}
+
+void access_look(struct access *access, int listener)
+{
+	int is_own = peer_table_is_own_space(listener);
+
+	/* Unknown: a program's own server is in the program's. */
+	access->is_elsewhere = is_own < 0 ? access->target->is_foreign : !is_own;
 }
 
 #define NOBODY_KNOWN ((uid_t)-1)
@@ -70,7 +80,8 @@ int access_allows_tcp(struct access *access, int fd)
 
 	if (atomic_load(&access->target->flags) & ARENA_ANY_LOCAL_USER)
 		return 1;
-	r = peer_find_uid(fd, &uid);
+	r = access->is_elsewhere ? peer_table_find_uid("", access->target->pid, fd, &uid)
+				 : peer_find_uid(fd, &uid);
 	/* Only a listener that was asked for with .insecure sees peers of other machines. */
 	return r == PEER_REMOTE ||
 	       allows(access, r == PEER_KNOWN ? uid : NOBODY_KNOWN, LOG_LEVEL_WARN);

@@ -13,11 +13,15 @@ struct target;
 
 struct access {
 	struct target *target;
+	int is_elsewhere; /* its port is in another network namespace than this process */
 	_Atomic int64_t quiet_until_ns; /* CLOCK_MONOTONIC; no warning of a refusal before */
 	_Atomic uint64_t n_unsaid; /* refusals since the last warning */
 };
 
 void access_init(struct access *access, struct target *target);
+
+/* Of which network namespace the |listener| is. Before anybody is let in. */
+void access_look(struct access *access, int listener);
 
 /* Whether the peer of |fd|, a TCP connection, may ask; said in the log when not, once a second. */
 int access_allows_tcp(struct access *access, int fd);

@@ -18,6 +18,7 @@
 #include "daemon/host/listener.h"
 #include "daemon/host/parts.h"
 #include "daemon/host/registry_place.h"
+#include "daemon/kernel/identity.h"
 #include "daemon/kernel/self.h"
 #include "daemon/machine/machine.h"
 #include "rpc/server.h"
@@ -91,7 +92,7 @@ static int open_registry(struct host *h, struct diag *d)
 		fd = listener_open_messages(path, &h->registry_file, d);
 	if (fd < 0)
 		return fd;
-	r = registrar_open(&h->registrar, &h->loop, fd, &h->programs);
+	r = registrar_open(&h->registrar, &h->loop, fd, &h->programs, &h->starter);
 	return r ? diag_set(d, r, "registry: %s", uv_strerror(r)) : 0;
 }
 
@@ -163,6 +164,19 @@ static int start_sampling(struct host *h, struct diag *d)
 	if (!r)
 		r = uv_timer_start(&h->sampler, on_sample, 0, MACHINE_INTERVAL_MS);
 	return r ? diag_set(d, r, "timer: %s", uv_strerror(r)) : 0;
+}
+
+/* While there is one thread. What it keeps of rights this process needs no more. */
+static void open_starter(struct host *h)
+{
+	int r = starter_open(&h->starter);
+
+	if (r)
+		log_warn(LOG_TARGET, "programs that cannot start a server get none: %s",
+			errno_words(r));
+	r = geteuid() == 0 ? 0 : identity_drop_capabilities();
+	if (r)
+		log_warn(LOG_TARGET, "capabilities cannot be given up: %s", errno_words(r));
 }
 
 static int start_timers(struct host *h, struct diag *d)
@@ -263,6 +277,7 @@ int host_run(const struct invocation *invocation, const struct settings *setting
 	set_allocator();
 	init(&h, invocation, settings);
 	heeding_apply_settings(&h);
+	open_starter(&h);
 	if (start(&h, &d)) {
 		log_error(LOG_LISTEN, "%s", d.text);
 		return 1;

@@ -15,6 +15,7 @@
 #include "daemon/host/registrar.h"
 #include "daemon/host/settings.h"
 #include "daemon/kernel/socket_file.h"
+#include "daemon/kin/starter.h"
 #include "daemon/web/web.h"
 
 struct invocation;
@@ -27,6 +28,7 @@ struct host {
 	struct operators operators;
 	struct programs programs;
 	struct ledger ledger;
+	struct starter starter;
 	struct registrar registrar;
 	struct door door;
 	struct socket_file door_file; /* if it listens on a path */

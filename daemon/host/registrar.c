@@ -17,6 +17,8 @@
 #include "daemon/kernel/pidfd.h"
 #include "daemon/kernel/unix_peer.h"
 #include "daemon/kin/announcement.h"
+#include "daemon/kin/serve_request.h"
+#include "daemon/kin/starter.h"
 
 #define PATIENCE_MS 2000
 /* Whoever connects faster than this must not keep the loop from its other work. */
@@ -129,9 +131,16 @@ static void on_word(uv_poll_t *poll, int status, int events)
 {
 	struct announced *a = poll->data;
 	struct announcement said;
-	int r = status < 0 ? status : announcement_receive(a->fd, &said);
+	int r;
 
 	(void)events;
+	/* Who is no server, but wants one: nothing that it brings is even received here. */
+	if (status >= 0 && !a->id && serve_request_is_next(a->fd)) {
+		starter_hand_over(a->registrar->starter, a->fd);
+		dismiss(a);
+		return;
+	}
+	r = status < 0 ? status : announcement_receive(a->fd, &said);
 	if (r == -EAGAIN)
 		return;
 	if (r == 1) {
@@ -240,12 +249,14 @@ static void on_connection(uv_poll_t *poll, int status, int events)
 		set_patience(r);
 }
 
-int registrar_open(struct registrar *r, uv_loop_t *loop, int listener, struct programs *programs)
+int registrar_open(struct registrar *r, uv_loop_t *loop, int listener, struct programs *programs,
+	struct starter *starter)
 {
 	int error;
 
 	memset(r, 0, sizeof *r);
 	r->programs = programs;
+	r->starter = starter;
 	r->loop = loop;
 	r->listener = listener;
 	uv_timer_init(loop, &r->patience);

@@ -2,7 +2,7 @@
 /*
  * The registry's socket, where attached servers announce their programs (daemon/kin/announcement.h), a connection each for as
  * long as they live. What a server says is believed as far as the kernel bears it out: the program is the one of the pidfd,
- * and it must be of the server's user, unless that is root.
+ * and it must be of the server's user, unless that is root. Programs that cannot start a server ask for one here, too.
  *
  * Threads: the loop's only.
  */
@@ -15,11 +15,13 @@
 
 struct announced;
 struct programs;
+struct starter;
 
 #define REGISTRAR_MAX_CONNECTIONS 4096
 
 struct registrar {
 	struct programs *programs; /* borrowed */
+	struct starter *starter; /* borrowed */
 	uv_loop_t *loop;
 	uv_poll_t poll; /* on the listener */
 	struct rest rest;
@@ -33,7 +35,8 @@ struct registrar {
  * Watches |listener| (SOCK_SEQPACKET, non-blocking; closed by registrar_close()). 0 or libuv's error. |r| stays where it is until
  * the loop has ended.
  */
-int registrar_open(struct registrar *r, uv_loop_t *loop, int listener, struct programs *programs);
+int registrar_open(struct registrar *r, uv_loop_t *loop, int listener, struct programs *programs,
+	struct starter *starter);
 
 /* Nobody else comes in; those that are there stay. Again: nothing. */
 void registrar_refuse(struct registrar *r);

@@ -20,7 +20,7 @@ void socket_file_note(struct socket_file *f)
 	atomic_store(&f->inode, get_inode(f->path));
 }
 
-void socket_file_find(struct socket_file *f, int listener)
+void socket_file_find_foreign(struct socket_file *f, int listener)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNSPEC};
 	socklen_t n = sizeof address;
@@ -29,7 +29,13 @@ void socket_file_find(struct socket_file *f, int listener)
 	if (getsockname(listener, (struct sockaddr *)&address, &n) || address.sun_family != AF_UNIX)
 		return;
 	snprintf(f->path, sizeof f->path, "%.*s", (int)sizeof address.sun_path, address.sun_path);
-	socket_file_note(f);
+}
+
+void socket_file_find(struct socket_file *f, int listener)
+{
+	socket_file_find_foreign(f, listener);
+	if (f->path[0])
+		socket_file_note(f);
 }
 
 int socket_file_is_there(const struct socket_file *f)

@@ -16,6 +16,8 @@ struct socket_file {
 void socket_file_note(struct socket_file *f);
 /* The same for the path to which |listener| is bound; none if that is no unix socket. */
 void socket_file_find(struct socket_file *f, int listener);
+/* Of a |listener| of other files than ours: only the path, at which we have nothing to remove. */
+void socket_file_find_foreign(struct socket_file *f, int listener);
 /* Whether it lies there still, and is no other server's. Any thread. */
 int socket_file_is_there(const struct socket_file *f);
 /* Again: nothing. */

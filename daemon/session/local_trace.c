@@ -125,6 +125,8 @@ static int open_place(
 	if (log_dir[0] != '/')
 		return diag_set(
 			d, -EINVAL, "log directory \"%.200s\": not an absolute path", log_dir);
+	if (trace->target->is_foreign)
+		return diag_set(d, -EACCES, "%s", rights_foreign_text);
 	r = rights_check("", trace->target->pid, d);
 	if (!r)
 		r = run_dir_open(&trace->dir, log_dir, session_id[0] ? session_id : NULL,

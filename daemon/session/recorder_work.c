@@ -17,6 +17,7 @@
 #include "daemon/session/session.h"
 #include "daemon/session/session_recorder.h"
 #include "daemon/target/family.h"
+#include "daemon/target/rights.h"
 #include "daemon/target/target.h"
 
 static struct arena *get_arena(const struct session *s)
@@ -75,6 +76,9 @@ static int check_place(struct recorder_work *w, struct diag *d)
 	int is_needed = triggers_are_set(&w->lookout.triggers);
 	int r;
 
+	if (is_needed && w->session->family->main->is_foreign)
+		return diag_set(
+			d, -EINVAL, "ptap_trigger_*: no place for runs: %s", rights_foreign_text);
 	if (is_needed && !recorder_run_has_place(&w->run))
 		return diag_set(d, -EINVAL,
 			"ptap_trigger_*: the server has no log directory for a trigger's run; set .log_dir, or "

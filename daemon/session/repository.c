@@ -17,7 +17,7 @@
 
 #define MAX_PATH_BYTES 4096
 
-const char repository_none_text[] =
+static const char none_text[] =
 	"this server has no log directory: start it with .log_dir (ptap_server_options), or let the "
 	"client write the files";
 
@@ -26,6 +26,16 @@ void repository_name(struct repository *r, const char *log_dir, size_t size, pid
 	snprintf(r->log_dir, sizeof r->log_dir, "%.*s", (int)size - 1, log_dir);
 	r->pid = pid;
 	atomic_store(&r->is_named, r->log_dir[0] == '/');
+}
+
+void repository_forbid(struct repository *r)
+{
+	r->is_foreign = 1;
+}
+
+const char *repository_explain_none(const struct repository *r)
+{
+	return r->is_foreign ? rights_foreign_text : none_text;
 }
 
 int repository_is_named(const struct repository *r)
@@ -105,7 +115,7 @@ static int open_runs(const struct repository *r, const char *client_root, int ma
 	int fd;
 
 	if (!repository_is_named(r))
-		return diag_set(d, -EACCES, "%s", repository_none_text);
+		return diag_set(d, -EACCES, "%s", repository_explain_none(r));
 	if (!rest || strlen(rest) >= sizeof path)
 		return diag_set(d, -EACCES,
 			"\"%.150s\" is not inside the directory that this server's operator named",

@@ -17,6 +17,7 @@ struct run_dir;
 
 struct repository {
 	_Atomic int is_named; /* the rest is there */
+	int is_foreign; /* see repository_forbid() */
 	char log_dir[1024]; /* absolute */
 	pid_t pid; /* in whose name it is written */
 };
@@ -24,8 +25,11 @@ struct repository {
 /* The program |pid| named |log_dir|, of at most |size| bytes; "" is none. Once; others may look meanwhile. */
 void repository_name(struct repository *r, const char *log_dir, size_t size, pid_t pid);
 
-/* What a client is told that asks for files where no directory was named. */
-extern const char repository_none_text[];
+/* In place of that: what the program names is a place of other files than this server's. Before any client comes. */
+void repository_forbid(struct repository *r);
+
+/* What is said to who asks for files where there is no directory. */
+const char *repository_explain_none(const struct repository *r);
 
 int repository_is_named(const struct repository *r);
 

@@ -38,6 +38,7 @@ struct target {
 	int is_held; /* its owner word is this process's */
 	int has_own_tids; /* in another pid namespace: its tids are not ours */
 	struct inner_threads inner; /* then; the worker's */
+	int is_foreign; /* it has fewer rights, or other files: nothing is opened at a path that it names */
 	_Atomic int has_exited; /* its pidfd says so; see target_set_exited() */
 	_Atomic int pidfd; /* borrowed; 0: none */
 	int stat_fd; /* borrowed; see departure.h; 0: none */

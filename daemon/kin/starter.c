@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Starting servers; see starter.h. */
+#include "daemon/kin/starter.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "base/log.h"
+#include "daemon/kernel/identity.h"
+#include "daemon/kernel/passed_fd.h"
+#include "daemon/kernel/unix_peer.h"
+#include "daemon/kin/hearing.h"
+#include "daemon/kin/serve_request.h"
+
+/* One that lives. */
+struct server {
+	pid_t pid;
+	uid_t uid; /* who asked for it */
+};
+
+struct servers {
+	struct server v[STARTER_MAX_SERVERS];
+	unsigned n;
+};
+
+static void forget(struct servers *s, pid_t pid)
+{
+	for (unsigned i = 0; i < s->n; i++)
+		if (s->v[i].pid == pid)
+			s->v[i--] = s->v[--s->n];
+}
+
+static void reap(struct servers *s)
+{
+	pid_t pid;
+
+	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+		forget(s, pid);
+}
+
+static int has_room(const struct servers *s, uid_t uid)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < s->n; i++)
+		n += s->v[i].uid == uid;
+	return s->n < STARTER_MAX_SERVERS && (!uid || n < STARTER_MAX_OF_USER);
+}
+
+/* 0, and somebody answers; or a negative errno. */
+static int start(struct servers *s, int connection)
+{
+	struct server server;
+	int r = unix_peer_identify(connection, &server.pid, &server.uid);
+
+	if (r)
+		return r;
+	if (!has_room(s, server.uid))
+		return -EUSERS;
+	server.pid = fork();
+	if (server.pid < 0)
+		return -errno;
+	if (!server.pid)
+		_exit(hearing_hold(connection) ? 1 : 0);
+	s->v[s->n++] = server;
+	return 0;
+}
+
+static void refuse(int connection, int r)
+{
+	log_warn(LOG_TARGET, "a program asks for a server, and gets none: %s", errno_words(r));
+	serve_request_answer(connection, r);
+}
+
+static void serve(struct servers *s, int connection)
+{
+	int r = start(s, connection);
+
+	if (r)
+		refuse(connection, r);
+	close(connection);
+}
+
+/* 0 at the daemon's end. */
+static int obey(struct servers *s, int socket)
+{
+	char nothing;
+	int connection;
+	ssize_t n = passed_fd_receive(socket, &nothing, sizeof nothing, &connection);
+
+	if (n > 0 && connection >= 0)
+		serve(s, connection);
+	return n > 0 || n == -EAGAIN || n == -EBADMSG;
+}
+
+static int watch_children(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+static void drain(int signals)
+{
+	struct signalfd_siginfo info[16];
+
+	while (read(signals, info, sizeof info) > 0)
+		;
+}
+
+/* What ends a daemon in the foreground is for the daemon: this one goes when the socket is closed. */
+static void run(int socket)
+{
+	static struct servers servers;
+	struct pollfd waited[] = {
+		{.fd = socket, .events = POLLIN}, {.fd = watch_children(), .events = POLLIN}};
+
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	prctl(PR_SET_NAME, "proftapd-start");
+	for (;;) {
+		if (poll(waited, 2, -1) < 0 && errno != EINTR)
+			return;
+		if (waited[1].revents & POLLIN) {
+			drain(waited[1].fd);
+			reap(&servers);
+		}
+		if (waited[0].revents && !obey(&servers, socket))
+			return;
+	}
+}
+
+int starter_open(struct starter *s)
+{
+	int ends[2];
+	pid_t pid;
+
+	s->socket = -1;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return -errno;
+	pid = fork();
+	if (pid == 0) {
+		close(ends[0]);
+		run(ends[1]);
+		_exit(0);
+	}
+	close(ends[1]);
+	if (pid < 0) {
+		close(ends[0]);
+		return -errno;
+	}
+	s->socket = ends[0];
+	return 0;
+}
+
+void starter_hand_over(struct starter *s, int connection)
+{
+	int r = s->socket < 0 ? -ENOSYS : passed_fd_send(s->socket, "", 1, connection);
+
+	if (r)
+		refuse(connection, r);
+}

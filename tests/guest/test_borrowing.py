@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Hosts that cannot start a server, where a host daemon lends them one: they notice no more of it than of one of their own."""
+from host import NO_LEAK_CHECK, check_mode, need_namespaces, need_no_tsan, run, test
+from hosts import Host as Daemon
+from hosts import runtime
+
+NAMESPACE = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
+
+
+# A subreaper stays one over exec.
+SUBREAPER = ("/usr/bin/python3", "-c", (
+    "import ctypes, os, sys\n"
+    "PR_SET_CHILD_SUBREAPER = 36\n"
+    "ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)\n"
+    "os.execvp(sys.argv[1], sys.argv[1:])\n"))
+
+
+def lent(name, *args, title=None, spans=None, modes=("armed", "recording"), needs=(), code=0, **how):
+    """As host(), of a start that a daemon's server ends well."""
+    for mode in modes:
+        def one(t, mode=mode):
+            for need in needs:
+                need()
+            Daemon(t)
+            check_mode(t, mode, name, args, spans, None, code, {**runtime(t), **how})
+        one.__name__ = f"{title or name} {mode}"
+        test(one)
+
+
+def first(name, *args, **how):
+    """The same of PID 1 of a namespace."""
+    lent(name, *args, command=NAMESPACE, title=f"{name} {args[-1]} as the first of a pid namespace",
+         needs=[lambda: need_namespaces(*NAMESPACE[1:])], **how)
+
+
+def need_one_thread():
+    need_no_tsan("has a thread of its own in forked children: they do not end with the thread that is killed")
+
+
+lent("confined", "before", "subreaper", title="a subreaper", spans={"view": 1})
+for action in ("errno", "trap", "thread", "process"):
+    lent("seccomp", "before", "execve", action, title=f"seccomp execve {action}", spans={"work": 1},
+         needs=[need_one_thread] if action == "thread" else ())
+first("confined", "before", "nothing", spans={"view": 1})
+first("numbers", "100", modes=("armed",))
+first("numbers", "3", modes=("recording",), spans={"numbers": 2})
+first("full", "0", spans={"full": 1}, **NO_LEAK_CHECK)
+first("full", "2", modes=("armed",), **NO_LEAK_CHECK)
+for how in ("handler", "ignore", "nocldwait", "wall"):
+    lent("reap", how, spans={"child": 5}, title=f"reap {how} as a subreaper", command=SUBREAPER)
+lent("children", code=7, spans={"in a fork": 0, "around vfork": 1, "left open": 0}, command=SUBREAPER)
+lent("storm", modes=("armed",), command=SUBREAPER)
+
+run()

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Who asks a host daemon for a server and means no good, or is not to have one: the daemon, and everybody else's programs, never notice."""
+import errno
+import os
+import socket
+import subprocess
+from pathlib import Path
+
+from checks import contains
+from fixture import (NOBODY, check, equal, find_proftapds, is_alive, need_no_sanitizer, need_readable_tree, need_root, read_fds,
+                     read_status, run, test, wait_until)
+from hosts import Host, registry_path, runtime
+from lent import check_served, enter_root, find_lent, find_starter, refused, sandboxed
+from manager import Manager
+from processes import Process, find_children
+
+APPELLANT = Path(__file__).parent / "appellant.py"
+NO_EXEC = ("execve", "execveat")
+OTHER = 65533
+FILES = "this program's server was started by the host daemon, has other rights or other files than the program"
+
+
+def appeal(t, how, user=None):
+    """What it hears."""
+    # Where others may read it.
+    script = t.dir / "appellant.py"
+    script.write_text(APPELLANT.read_text())
+    registry_path(t).parent.parent.chmod(0o755)
+    return t.keep(Process(f"appellant {how}", ["/usr/bin/python3", script, registry_path(t), how], user=user,
+                          stdin=subprocess.PIPE))
+
+
+def check_quiet(host, starter, fds):
+    """Nothing is left of what was asked."""
+    wait_until(lambda: not find_children(starter), "all children of the starter to end")
+    wait_until(lambda: read_fds(host.pid) == fds, f"the daemon's descriptors to be {fds}, not {read_fds(host.pid)}")
+
+
+@test
+def what_is_no_request_gets_no_server(t):
+    host = Host(t)
+    starter, fds = find_starter(host), read_fds(host.pid)
+    intruder = appeal(t, "wrong")
+    equal([intruder.read_line() for _ in range(10)], [str(-errno.EBADMSG)] * 8 + [str(-errno.EPROTO)] * 2, "the answers")
+    equal(find_proftapds(intruder.pid), [], "servers")
+    check_quiet(host, starter, fds)
+    check_served(t, host, sandboxed(t, "errno", *NO_EXEC).serve())
+
+
+@test
+def who_never_comes_to_the_handshake_keeps_no_server(t):
+    host = Host(t)
+    starter, fds = find_starter(host), read_fds(host.pid)
+    for how in ("good", "noise"):
+        intruder = appeal(t, how)
+        equal(intruder.read_line(), "0", "the answer")
+        wait_until(lambda: not find_proftapds(intruder.pid), "its server to end")
+        check(is_alive(intruder.pid), "it has ended")
+    check_quiet(host, starter, fds)
+    equal(host.list(), {}, "the list")
+
+
+@test
+def who_does_not_wait_gets_none(t):
+    host = Host(t)
+    starter, fds = find_starter(host), read_fds(host.pid)
+    intruder = appeal(t, "leave")
+    equal(intruder.read_line(), "left", "what it says")
+    wait_until(lambda: any("gets none: no such process" in line for line in host.err) or not find_children(starter),
+               "the end of it")
+    check_quiet(host, starter, fds)
+    equal(find_proftapds(intruder.pid), [], "servers")
+
+
+@test
+def a_program_of_another_user_is_not_served_for_who_asks(t):
+    """Its parent, root's, is what the daemon would have to take it for."""
+    need_root()
+    Host(t)
+    intruder = appeal(t, "alone", user=NOBODY)
+    equal(intruder.read_line(), str(-errno.EPERM), "the answer")
+    equal(find_proftapds(os.getpid()), [], "servers of root's program")
+
+
+@test
+def one_user_has_so_many_at_a_time(t):
+    need_root()
+    need_no_sanitizer("are larger")
+    host = Host(t)
+    intruder = appeal(t, "many", user=NOBODY)
+    answers = sorted(int(intruder.read_line()) for _ in range(65))
+    equal(answers, [-errno.EUSERS] + [0] * 64, "the answers")
+    # Others are served meanwhile.
+    check_served(t, host, sandboxed(t, "errno", *NO_EXEC).serve())
+
+
+@test
+def who_is_between_two_users_gets_none(t):
+    need_root()
+    host = Host(t)
+    script = t.dir / "between.py"
+    script.write_text(APPELLANT.read_text().replace("def main():\n", "def main():\n    os.setresuid(0, 0, 65534)\n"))
+    intruder = t.keep(Process("between", ["/usr/bin/python3", script, registry_path(t), "good"], stdin=subprocess.PIPE))
+    equal(intruder.read_line(), str(-errno.EXDEV), "the answer")
+    equal(host.list(), {}, "the list")
+
+
+@test
+def a_daemon_of_another_user_is_told_nothing(t):
+    need_root()
+    need_readable_tree()
+    folder = Path(runtime(t)["XDG_RUNTIME_DIR"]) / "proftap"
+    listener = t.keep(Process("listener", ["/usr/bin/python3", "-c", (
+        "import os, socket, sys\n"
+        "s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
+        "s.bind(sys.argv[1])\n"
+        "os.chmod(sys.argv[1], 0o666)\n"
+        f"os.seteuid({NOBODY})\n"
+        "s.listen(8)\n"
+        "print('ready', flush=True)\n"
+        "print(s.accept()[0].recv(100), flush=True)\n"), folder / "registry.sock"]))
+    equal(listener.read_line(), "ready", "the listener")
+    error = refused(sandboxed(t, "subreaper"))
+    contains(error, "the host daemon that is seen here is another user's", "the error")
+    equal(listener.read_line(), "b''", "what it heard")
+
+
+CAPABLE = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--no-new-privs", "--bounding-set=-all,+setuid,+setgid",
+           "--inh-caps=-all,+setuid,+setgid", "--ambient-caps=-all,+setuid,+setgid")
+TWO = f"{(1 << 6) | (1 << 7):016x}"
+
+
+@test
+def only_the_starter_keeps_the_units_rights(t):
+    """As its unit has it: a user of its own, and two capabilities; every user's programs are served with that user's rights."""
+    need_root()
+    need_readable_tree()
+    manager = Manager(t)
+    daemon = manager.start(prefix=CAPABLE)
+    starter = find_starter(daemon)
+    equal([read_status(pid)[key] for pid in (daemon.pid, starter) for key in ("CapPrm", "CapEff", "CapAmb")],
+          [f"{0:016x}"] * 3 + [TWO] * 3, "capabilities of the daemon and the starter")
+    for user in (0, NOBODY, OTHER):
+        target = sandboxed(t, "errno", *NO_EXEC, user=user or None).serve()
+        status = read_status(find_lent(target.pid))
+        equal([status["Uid"], status["CapPrm"], status["CapInh"], status["CapAmb"]], ["\t".join([str(user)] * 4)] + [f"{0:016x}"] * 3,
+              f"rights of the server of uid {user}")
+
+
+@test
+def a_daemon_without_rights_serves_its_own_user(t):
+    need_root()
+    need_readable_tree()
+    manager = Manager(t)
+    daemon = manager.start(user=NOBODY)
+    contains(refused(sandboxed(t, "errno", *NO_EXEC)), "the host daemon refused to serve it: it is another user's", "the error")
+    target = sandboxed(t, "errno", *NO_EXEC, user=NOBODY).serve()
+    equal(int(read_status(find_lent(target.pid))["PPid"]), find_starter(daemon), "whose child its server is")
+
+
+@test
+def nothing_is_touched_where_a_program_with_other_files_says(t):
+    """Paths are those of its root; the server sees others by the same names."""
+    need_root()
+    host = Host(t)
+    path, logs = t.dir / "own.sock", t.dir / "logs"
+    with socket.socket(socket.AF_UNIX) as own:
+        own.bind(str(path))
+        target = enter_root(t)
+        inside = Path(f"/proc/{target.pid}/root{t.dir}")
+        inside.mkdir(parents=True)
+        equal(target.start(0, 0, 0, f"unix:{path}", 0, 0, logs), 0, "ptap_server_start")
+        host.await_pids(target.pid)
+        check((inside / "own.sock").is_socket(), "it listens in its root")
+        contains(target.ask(f"trace_start {logs}"), str(-errno.EACCES), "ptap_trace_start")
+        contains(target.ask("error"), FILES, "the error")
+        server = find_lent(target.pid)
+        target.kill()
+        wait_until(lambda: not is_alive(server), "its server to end")
+        check(path.is_socket(), "the socket of that name was removed")
+        check(not logs.exists(), "a directory of that name was made")
+
+
+if __name__ == "__main__":
+    run()
