@@ -3,6 +3,7 @@
 #include "daemon/recording/capture_begin.h"
 
 #include "base/clock.h"
+#include "base/profile_options.h"
 #include "daemon/recording/capture.h"
 #include "daemon/recording/collect_options.h"
 #include "daemon/recording/collectors.h"
@@ -22,6 +23,7 @@
 #define SKIP_INTERVAL_NS NS_PER_MS
 /* A program's children wake nobody when their collectors have begun. */
 #define COLLECTORS_LOOK_NS (2 * NS_PER_MS)
+#define DEFAULT_GPU_INTERVAL_MS 100
 
 int capture_is_gone(const struct capture *c)
 {
@@ -90,6 +92,9 @@ int capture_set_devices(struct capture *c)
 
 	if (!o)
 		return 0;
+	c->recording.gpus.config.interval_ns =
+		NS_PER_MS * profile_options_get_number(
+				    o, "ptap_gpu_usage_interval_ms", DEFAULT_GPU_INTERVAL_MS);
 	if (collect_options_format(o, c->collect_options, sizeof c->collect_options))
 		return space_add_warning(c->trace.space,
 			"gpu: devices are not recorded: the options for them are longer than %zu bytes",

@@ -11,6 +11,7 @@
 #include "daemon/assembly/assemble.h"
 #include "daemon/assembly/async_carry.h"
 #include "daemon/assembly/encode.h"
+#include "daemon/assembly/gpu_lines.h"
 #include "daemon/assembly/origin.h"
 #include "daemon/assembly/spooler.h"
 #include "daemon/assembly/usage_lines.h"
@@ -127,6 +128,14 @@ static uint64_t find_length_ns(const struct capture_trace *t)
 			  t->origin_ns);
 }
 
+static int add_gpus(struct capture_trace *t)
+{
+	const struct recording *r = t->recording;
+
+	return gpu_lines_add(&r->gpus.samples, r->start.monotonic_ns + t->origin_ns,
+		r->stop.monotonic_ns, t->space);
+}
+
 static int add_environment(struct capture_trace *t)
 {
 	struct plane *plane = space_add_plane(t->space, 1, PLANE_ENVIRONMENT);
@@ -214,6 +223,8 @@ int capture_trace_make(struct capture_trace *t, struct capture_result *result)
 	t->origin_ns = t->recording->has_origin ? 0 : origin_set(t->space, t->recording->window_ns);
 	if (!r)
 		r = add_usage(t);
+	if (!r)
+		r = add_gpus(t);
 	if (!r)
 		r = add_environment(t);
 	if (!r)

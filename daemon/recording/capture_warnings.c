@@ -216,6 +216,8 @@ int capture_warnings_add(struct capture_trace *t, const struct capture_result *r
 	if (!r)
 		r = collectors_add_warnings(t->recording, t->space);
 	if (!r)
+		r = recording_gpus_add_warning(t->recording, t->space);
+	if (!r)
 		r = spill_add_warnings(t->recording, t->space);
 	if (!r)
 		r = add_content_warning(t, result);

@@ -53,6 +53,7 @@ void recording_init(
 	r->family = f;
 	r->asked = &f->capture_level;
 	r->collectors.root = "";
+	r->gpus.config.root = "";
 	recording_limit(r, max_bytes, window_bytes);
 	r->end_ns = INT64_MAX;
 	r->uses_ticks = atomic_load(&f->main->arena->clock) == ARENA_CLOCK_TICKS;
@@ -87,6 +88,7 @@ static void close_to_newcomers(struct recording *r)
 void recording_deinit(struct recording *r)
 {
 	collectors_cancel(r);
+	recording_gpus_deinit(r);
 	close_to_newcomers(r);
 	/* Its thread works with the sources. */
 	spooler_free(r->budget.spooler);
@@ -160,9 +162,11 @@ int recording_arm(struct recording *r, unsigned level, struct diag *d)
 	if (!error && (level || r->collectors.options))
 		error = orders_begin(r, ARENA_OP_PREPARE, d);
 	r->armed = clock_pair_read(r->uses_ticks);
-	if (!error)
-		collectors_arm(r);
-	return error;
+	if (error)
+		return error;
+	collectors_arm(r);
+	recording_gpus_visit(r);
+	return 0;
 }
 
 void recording_look_at_clock(struct recording *r)
@@ -188,6 +192,7 @@ unsigned recording_visit(struct recording *r)
 
 	recording_usage_visit(r);
 	collectors_visit(r);
+	recording_gpus_visit(r);
 	if (!r->level && !r->collectors.options) {
 		add_pair(r);
 		return 0;
@@ -221,6 +226,7 @@ int recording_end(struct recording *r)
 	recording_look_at_clock(r);
 	if (r->stop.monotonic_ns > r->end_ns)
 		r->stop = clock_pair_interpolate(r->start, r->stop, r->end_ns);
+	recording_gpus_end(r);
 	collectors_end(r);
 	for (size_t i = 0; i < r->n_sources && (r->level || r->collectors.options); i++) {
 		spill_catch_up(r, r->sources[i]);

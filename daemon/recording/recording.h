@@ -11,6 +11,7 @@
 
 #include "daemon/drain/drain.h"
 #include "daemon/recording/collectors.h"
+#include "daemon/recording/recording_gpus.h"
 #include "daemon/target/family.h"
 #include "daemon/target/timeline.h"
 
@@ -33,6 +34,7 @@ struct recording {
 		asked; /* where the family knows it while it is in force; a capture's, unless set after init */
 	int uses_ticks;
 	int64_t usage_interval_ms; /* 0: no samples */
+	struct recording_gpus gpus;
 	size_t next_usage; /* the source whose turn it is to be looked at */
 	struct collectors collectors; /* set before it is armed */
 	struct family_meeter meeter;

@@ -69,6 +69,9 @@ static int cut(struct recording *r, struct recording *part, int64_t from_ns, uin
 		error = -ENOMEM;
 	if (!error)
 		error = cut_sources(r, part, from_ns);
+	recording_gpus_cut(r, part, from_ns);
+	if (part->gpus.samples.error)
+		error = -ENOMEM;
 	part->error = error;
 	r->error = 0;
 	return error;
@@ -97,6 +100,7 @@ void recording_part_deinit(struct recording *part)
 	spooler_free(part->budget.spooler);
 	part->budget.spooler = NULL;
 	timeline_deinit(&part->timeline);
+	recording_gpus_deinit(part);
 	for (size_t i = 0; i < part->n_sources; i++)
 		source_free(part->sources[i]);
 	free(part->sources);
