@@ -129,7 +129,7 @@ uint32_t device_record_read(const struct ptap_device_record *record, struct devi
 	uint32_t n = device_entry_bytes(record->kind);
 	uint32_t given = record->size < sizeof *record ? record->size : (uint32_t)sizeof *record;
 
-	if (given < offsetof(struct ptap_device_record, of) || !n)
+	if (given < offsetof(struct ptap_device_record, of))
 		return 0;
 	given -= RECORD_HEAD_BYTES;
 	memset(entry, 0, sizeof *entry);

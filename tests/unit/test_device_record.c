@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records of collectors, of this version's and of others. */
+#include "lib/collect/device_record.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct ptap_device_record make(enum ptap_device_kind kind)
+{
+	struct ptap_device_record r;
+
+	memset(&r, 0x11, sizeof r);
+	r.size = sizeof r;
+	r.kind = (uint8_t)kind;
+	return r;
+}
+
+START_TEST(each_kind_has_its_own_and_no_more)
+{
+	for (int kind = 1; kind < PTAP_DEVICE_XSPACE; kind++) {
+		struct ptap_device_record r = make((enum ptap_device_kind)kind);
+		struct device_entry e;
+		uint32_t n = device_record_read(&r, &e);
+
+		ck_assert_uint_eq(n, device_entry_bytes((unsigned)kind));
+		ck_assert_mem_eq(&e, &r.kind, n);
+		ck_assert_uint_eq(((uint8_t *)&e)[sizeof e - 1], n == sizeof e ? 0x11 : 0);
+	}
+}
+END_TEST
+
+START_TEST(what_makes_no_sense_is_refused)
+{
+	struct ptap_device_record r = make(PTAP_DEVICE_XSPACE);
+	struct device_entry e;
+
+	ck_assert_uint_eq(device_record_read(&r, &e), 0);
+	r.kind = 0;
+	ck_assert_uint_eq(device_record_read(&r, &e), 0);
+	r.kind = 255;
+	ck_assert_uint_eq(device_record_read(&r, &e), 0);
+	r = make(PTAP_DEVICE_ANCHOR);
+	r.size = offsetof(struct ptap_device_record, of) - 1;
+	ck_assert_uint_eq(device_record_read(&r, &e), 0);
+	r.size = 0;
+	ck_assert_uint_eq(device_record_read(&r, &e), 0);
+}
+END_TEST
+
+/* What it did not know is zero. */
+START_TEST(an_older_plug_ins_record_is_shorter)
+{
+	struct ptap_device_record r = make(PTAP_DEVICE_KERNEL);
+	struct device_entry e;
+
+	r.size = offsetof(struct ptap_device_record, of.kernel.graph);
+	ck_assert_uint_eq(device_record_read(&r, &e), device_entry_bytes(DEVICE_KERNEL));
+	ck_assert_uint_eq(e.of.kernel.dynamic_shared, 0x11111111);
+	ck_assert_uint_eq(e.of.kernel.graph, 0);
+	ck_assert_uint_eq(e.of.kernel.graph_node, 0);
+}
+END_TEST
+
+START_TEST(a_newer_plug_ins_record_is_longer)
+{
+	struct {
+		struct ptap_device_record known;
+		uint64_t more;
+	} r = {make(PTAP_DEVICE_COPY), UINT64_MAX};
+	struct device_entry e;
+
+	r.known.size = sizeof r;
+	ck_assert_uint_eq(device_record_read(&r.known, &e), device_entry_bytes(DEVICE_COPY));
+	ck_assert_uint_eq(e.of.copy.bytes, UINT64_C(0x1111111111111111));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("device record");
+	TCase *tests = tcase_create("device record");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_test(tests, each_kind_has_its_own_and_no_more);
+	tcase_add_test(tests, what_makes_no_sense_is_refused);
+	tcase_add_test(tests, an_older_plug_ins_record_is_shorter);
+	tcase_add_test(tests, a_newer_plug_ins_record_is_longer);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}

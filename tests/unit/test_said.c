@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sentences of collectors, in the room that there is for them. */
+#include "lib/collect/said.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/wire/arena.h"
+
+static struct arena_collect collect;
+static struct said said;
+
+static void set_up(void)
+{
+	memset(&collect, 0, sizeof collect);
+	said = (struct said){.to = &collect};
+}
+
+/* The text so far, terminated. */
+static const char *text(void)
+{
+	static char all[sizeof collect.said + 1];
+	uint32_t n = atomic_load(&collect.n_said);
+
+	ck_assert_uint_le(n, sizeof collect.said);
+	memcpy(all, collect.said, n);
+	all[n] = '\0';
+	return all;
+}
+
+START_TEST(each_is_a_line_with_who_says_it)
+{
+	said_add(&said, "cuda", "no driver");
+	said_add(&said, NULL, "no thread");
+	said_add(&said, "cuda", "");
+	said_add(&said, "cuda", "two\nlines");
+	ck_assert_str_eq(text(), "cuda: no driver\nno thread\ncuda: two lines\n");
+}
+END_TEST
+
+START_TEST(a_long_one_is_cut)
+{
+	char *sentence = malloc(4096);
+
+	memset(sentence, 'x', 4095);
+	sentence[4095] = '\0';
+	said_add(&said, "cuda", sentence);
+	ck_assert_uint_lt(strlen(text()), 1200);
+	ck_assert_int_eq(text()[strlen(text()) - 1], '\n');
+	free(sentence);
+}
+END_TEST
+
+START_TEST(what_does_not_fit_is_counted)
+{
+	/* With who says it and a line's end: 63 bytes. */
+	const char *sentence = "this is a sentence of fifty-six bytes, many times over!!";
+
+	ck_assert_uint_eq(strlen(sentence), 56);
+	for (int i = 0; i < 100; i++)
+		said_add(&said, "cuda", sentence);
+	ck_assert_ptr_nonnull(strstr(text(), "\nsentences that there was no room for: 69\n"));
+	/* Not even one that would. */
+	said_add(&said, NULL, "x");
+	ck_assert_ptr_nonnull(strstr(text(), "\nsentences that there was no room for: 70\n"));
+	ck_assert_ptr_null(strstr(text(), "\nsentences that there was no room for: 69\n"));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("said");
+	TCase *tests = tcase_create("said");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, set_up, NULL);
+	tcase_add_test(tests, each_is_a_line_with_who_says_it);
+	tcase_add_test(tests, a_long_one_is_cut);
+	tcase_add_test(tests, what_does_not_fit_is_counted);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
