@@ -62,6 +62,13 @@ void collectors_visit(struct recording *r)
 			collecting_visit(r->sources[i], &r->collectors);
 }
 
+void collectors_repeat(struct recording *r)
+{
+	for (size_t i = 0; i < r->n_sources && are_wanted(r); i++)
+		if (r->sources[i]->collecting.state == COLLECTING_ASKED)
+			collect_repeat(r->sources[i]->target);
+}
+
 /* --- the end ------------------------------------------------------------------------------- */
 
 /* The one that is waited for, or NULL. */

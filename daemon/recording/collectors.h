@@ -33,6 +33,8 @@ void collectors_arm(struct recording *r);
 int collectors_are_beginning(const struct recording *r);
 /* At each visit: processes may begin to use a device, and some are later than others. */
 void collectors_visit(struct recording *r);
+/* A part was cut off, or the oldest of it was given up: what is known of devices is to be written again. */
+void collectors_repeat(struct recording *r);
 /* When the threads have stopped: what they have is waited for, and drained meanwhile. */
 void collectors_end(struct recording *r);
 /* Nobody wants what they have; nothing if that was said already, or they have ended. */

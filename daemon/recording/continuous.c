@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "daemon/drain/drain_cut.h"
+#include "daemon/recording/collectors.h"
 #include "daemon/recording/recording.h"
 #include "daemon/recording/recording_cut.h"
 #include "daemon/recording/slice.h"
@@ -108,6 +109,7 @@ static void drop_oldest(struct continuous *k)
 	k->kept_from_ns = k->slices ? k->slices->from_ns : k->slice_from_ns;
 	give_up(slice, k->recording);
 	slice_free(slice);
+	collectors_repeat(k->recording);
 }
 
 static uint64_t find_slice_bytes(const struct continuous *k)
@@ -220,6 +222,7 @@ int continuous_cut(
 {
 	if (take_part(k, recording_cut))
 		return -ENOMEM;
+	collectors_repeat(k->recording);
 	k->make = make_trace;
 	k->context = context;
 	atomic_store(&k->is_made, 0);

@@ -106,8 +106,10 @@ int64_t collect_get_since_ns(const struct target *t)
 
 void collect_repeat(struct target *t)
 {
-	if (t->has_collect)
-		atomic_fetch_add(&get(t)->repeat, 1);
+	if (!t->has_collect)
+		return;
+	atomic_fetch_add(&get(t)->repeat, 1);
+	futex_wake(&get(t)->state, INT_MAX);
 }
 
 /* --- the end ------------------------------------------------------------------------------- */

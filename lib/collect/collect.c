@@ -27,6 +27,7 @@
 
 /* One at a time in a process, under the lock; it is much for a stack. */
 static struct collect_run the_run;
+static struct recall the_recall;
 static struct life lives[PLUGINS_MAX];
 static unsigned n_lives;
 
@@ -89,6 +90,8 @@ static void prepare(struct arena *arena)
 	memset(&the_run, 0, sizeof the_run);
 	the_run.arena = arena;
 	the_run.said.to = &arena->collect;
+	the_run.recall = &the_recall;
+	recall_forget(&the_recall);
 	copy_options(&the_run);
 	say_left_out(&the_run);
 	memset(lives, 0, sizeof lives);
@@ -113,8 +116,20 @@ static int begin_all(struct collect_run *run)
 	return any;
 }
 
+/* The server has handed over, or given up, what is needed for what comes. */
+static void repeat(struct collect_run *run)
+{
+	uint32_t asked = atomic_load(&run->arena->collect.repeat);
+
+	if (asked == run->repeated)
+		return;
+	run->repeated = asked;
+	recall_write(run->recall, &run->outlet);
+}
+
 static void poll_all(struct collect_run *run)
 {
+	repeat(run);
 	for (unsigned i = 0; i < n_lives && !collect_run_is_over(run); i++)
 		life_poll(&lives[i], run);
 }

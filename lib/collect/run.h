@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "lib/collect/outlet.h"
+#include "lib/collect/recall.h"
 #include "lib/collect/said.h"
 #include "lib/wire/arena.h"
 
@@ -18,6 +19,8 @@ struct collect_run {
 	struct outlet outlet;
 	struct said said;
 	const struct plugin *plugin; /* whose step it is; NULL: nobody's */
+	struct recall *recall;
+	uint32_t repeated; /* the arena's |repeat| that was heeded */
 	uint64_t n_losses; /* records of losses that this one has emitted */
 	const struct plugin
 		*exclusive; /* the one that records and bears no other of its kind beside it */

@@ -51,6 +51,7 @@ static int emit(const struct ptap_device_record *record)
 	if (!n)
 		return -EINVAL;
 	run->n_losses += entry.kind == DEVICE_LOSS;
+	recall_note(run->recall, record->name, &entry, n);
 	return outlet_put(&run->outlet, record->name, &entry, n);
 }
 

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is said again; see recall.h. */
+#include "lib/collect/recall.h"
+
+#include "lib/collect/outlet.h"
+
+void recall_forget(struct recall *r)
+{
+	r->n = r->n_anchors = 0;
+}
+
+/* Of the same device, or stream. */
+static int is_of_same(const struct device_entry *a, const struct device_entry *b)
+{
+	return a->kind == b->kind && a->device == b->device &&
+	       (a->kind == DEVICE_INFO || (a->context == b->context && a->stream == b->stream));
+}
+
+/* Where it goes; NULL: there is no room. */
+static struct recalled *find_place(struct recall *r, const struct device_entry *entry)
+{
+	if (entry->kind == DEVICE_ANCHOR) {
+		if (r->n_anchors < 2)
+			r->n_anchors++;
+		return &r->anchors[r->n_anchors - 1];
+	}
+	for (unsigned i = 0; i < r->n; i++)
+		if (is_of_same(&r->things[i].entry, entry))
+			return &r->things[i];
+	return r->n < RECALL_MAX ? &r->things[r->n++] : NULL;
+}
+
+void recall_note(
+	struct recall *r, uint32_t name, const struct device_entry *entry, uint32_t n_bytes)
+{
+	struct recalled *place;
+
+	if (entry->kind != DEVICE_ANCHOR && entry->kind != DEVICE_INFO &&
+		entry->kind != DEVICE_STREAM)
+		return;
+	place = find_place(r, entry);
+	if (place)
+		*place = (struct recalled){name, n_bytes, *entry};
+}
+
+static int write_all(const struct recalled *r, unsigned n, struct outlet *o)
+{
+	int error = 0;
+
+	for (unsigned i = 0; i < n && !error; i++)
+		error = outlet_put(o, r[i].name, &r[i].entry, r[i].n_bytes);
+	return error;
+}
+
+int recall_write(const struct recall *r, struct outlet *o)
+{
+	int error = write_all(r->anchors, r->n_anchors, o);
+
+	return error ? error : write_all(r->things, r->n, o);
+}
