@@ -11,6 +11,7 @@
 #include "daemon/calls/continuous_session.h"
 #include "daemon/drain/rings.h"
 #include "daemon/recording/capture.h"
+#include "daemon/session/arming.h"
 #include "daemon/session/local_trace.h"
 #include "daemon/session/recorder_end.h"
 #include "daemon/session/recorder_work.h"
@@ -190,10 +191,12 @@ void worker_run(struct session *s)
 	target_rehearse_end(s->family->main);
 	while (target_get_life(s->family->main) == TARGET_ALIVE) {
 		struct session_request *request;
+		int64_t look_ns;
 		int64_t due_ns;
 
 		tend_family(s);
 		atomic_store(&s->is_pending, 0);
+		look_ns = arming_tend(s);
 		due_ns = session_tend(s);
 		recorder_work_look(s, 0);
 		/* It has them in use; when it is off they are no longer needed. */
@@ -207,7 +210,7 @@ void worker_run(struct session *s)
 			run_local_trace(s);
 			trim_at_ns = monotonic_ns() + KEEP_RINGS_NS;
 		} else {
-			wait_for_work(s, due_ns, &trim_at_ns);
+			wait_for_work(s, due_ns < look_ns ? due_ns : look_ns, &trim_at_ns);
 		}
 	}
 	on_gone(s);

@@ -18,10 +18,13 @@ struct delivery;
 struct family;
 struct headroom;
 struct profile_options;
+struct target;
 struct progress;
 
 /* How long before its time a capture is armed. Who wants to record in between must wait. */
 #define CAPTURE_ARM_NS INT64_C(100000000)
+/* The same where the program uses a device: its library takes up to a second to begin. */
+#define CAPTURE_ARM_DEVICES_NS INT64_C(1000000000)
 
 /* What to record. */
 struct capture_request {
@@ -98,6 +101,9 @@ int capture_make_unbegun(struct capture_result *result);
 
 /* How much memory a capture may take that asked for |bytes|; 0: the default. What is read for it |h| keeps. */
 uint64_t capture_find_max_bytes(uint64_t bytes, struct headroom *h);
+
+/* Which of the two it is for |t|, as far as is known. Any thread. */
+int64_t capture_find_arm_ns(const struct target *t, int wants_devices);
 
 /* How long it is until |start_timestamp_ns|, at least 0. */
 int64_t capture_find_wait_ns(uint64_t start_timestamp_ns);

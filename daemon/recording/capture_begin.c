@@ -6,6 +6,7 @@
 #include "base/profile_options.h"
 #include "daemon/recording/capture.h"
 #include "daemon/recording/collect_options.h"
+#include "daemon/recording/collecting.h"
 #include "daemon/recording/collectors.h"
 #include "daemon/recording/recording_start.h"
 #include "daemon/target/target.h"
@@ -44,6 +45,12 @@ int64_t capture_find_wait_ns(uint64_t start_timestamp_ns)
 	uint64_t unix_now = (uint64_t)realtime_ns();
 
 	return start_timestamp_ns <= unix_now ? 0 : clock_add_ns(0, start_timestamp_ns - unix_now);
+}
+
+int64_t capture_find_arm_ns(const struct target *t, int wants_devices)
+{
+	return wants_devices && atomic_load(&t->uses_device) ? CAPTURE_ARM_DEVICES_NS
+							     : CAPTURE_ARM_NS;
 }
 
 /* CLOCK_MONOTONIC; 0: at once. A time in the past is now. */
@@ -135,6 +142,17 @@ static void wait_recording_until(struct capture *c, int64_t at)
 		set_levels(c);
 }
 
+static void wait_to_arm(struct capture *c, int64_t at)
+{
+	int wants_devices = c->request->device_options != NULL;
+
+	if (wants_devices && monotonic_ns() < at - CAPTURE_ARM_NS) {
+		wait_until(c, at - CAPTURE_ARM_DEVICES_NS);
+		collecting_find_use(c->target, c->recording.collectors.root);
+	}
+	wait_until(c, at - capture_find_arm_ns(c->target, wants_devices));
+}
+
 int capture_begin(struct capture *c, struct diag *d)
 {
 	int64_t at;
@@ -144,7 +162,7 @@ int capture_begin(struct capture *c, struct diag *d)
 	at = find_start(c);
 	if (at) {
 		c->request->on_begin(c->request->context);
-		wait_until(c, at - CAPTURE_ARM_NS);
+		wait_to_arm(c, at);
 	}
 	if (atomic_load(c->request->cancel))
 		return CAPTURE_CANCELLED;

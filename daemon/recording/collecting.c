@@ -56,6 +56,23 @@ static int may_have_device(const char *root)
 	return access(path, F_OK) == 0;
 }
 
+void collecting_find_use(struct target *t, const char *root)
+{
+	struct mapped_look look;
+	int r;
+
+	if (atomic_load(&t->uses_device))
+		return;
+	r = mapped_look_begin(&look, root, t->pid, LIBRARY);
+	if (!r)
+		r = mapped_look_step(&look, LOOK_NOW_BYTES);
+	mapped_look_end(&look);
+	if (r == -EACCES || r == -EPERM)
+		r = may_have_device(root);
+	if (r == MAPPED_YES || atomic_load(&t->flags) & ARENA_COLLECTS)
+		atomic_store(&t->uses_device, 1);
+}
+
 static void begin_look(struct source *s, const char *root, int64_t now_ns)
 {
 	struct collecting *c = &s->collecting;
@@ -77,6 +94,7 @@ static void look(struct source *s, const char *root, size_t n_bytes)
 	if (c->look.fd < 0 || mapped_look_step(&c->look, n_bytes) != MAPPED_YES)
 		return;
 	c->is_seen = 1;
+	atomic_store(&s->target->uses_device, 1);
 	if (c->state == COLLECTING_LOOKS)
 		c->state = COLLECTING_WANTS;
 }

@@ -10,6 +10,7 @@
 
 struct collectors;
 struct source;
+struct target;
 
 /* What collectors may say in one capture; more is cut by the library. */
 #define COLLECTING_SAID_BYTES 2048u
@@ -39,6 +40,9 @@ void collecting_init(struct source *s);
 void collecting_deinit(struct source *s);
 /* Of a part that is cut off: what is known and said so far. */
 void collecting_copy(const struct source *s, struct source *part);
+
+/* Whether |t| uses a device, as far as can be told at once; notes it there. |root| as of struct collectors. */
+void collecting_find_use(struct target *t, const char *root);
 
 /* Goes on with looking, a step of it, or with asking; notes what they do. */
 void collecting_visit(struct source *s, const struct collectors *of);

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "daemon/recording/capture.h"
+#include "daemon/session/arming.h"
 #include "daemon/session/request_list.h"
 #include "daemon/session/session_request.h"
 #include "daemon/target/family.h"
@@ -70,25 +71,14 @@ static int enqueue(struct session *s, struct session_request *request)
 	return 0;
 }
 
-/* It cannot begin at its time any more. */
-static int is_late(const struct session_request *request, const void *now_ns)
-{
-	return request->due_ns <= *(const int64_t *)now_ns - CAPTURE_ARM_NS;
-}
-
 /* Those that ask. */
 
 /* It is armed a little before its time: until then the place is everybody's. */
-static int is_for_later(struct session_request *request)
+static int is_for_later(struct session *s, struct session_request *request)
 {
 	int64_t wait_ns = capture_find_wait_ns(request->options.start_timestamp_ns);
-	int64_t now_ns = monotonic_ns();
 
-	if (wait_ns <= CAPTURE_ARM_NS)
-		return 0;
-	request->due_ns =
-		wait_ns < INT64_MAX - now_ns ? now_ns + wait_ns - CAPTURE_ARM_NS : INT64_MAX - 1;
-	return 1;
+	return wait_ns > 0 && arming_begin(s, request, wait_ns);
 }
 
 /* Whether it need only wait until the one that has the place has ended. */
@@ -105,7 +95,7 @@ static int take(struct session *s, struct session_request *request)
 {
 	if (atomic_load(&s->is_closing))
 		return SESSION_CLOSED;
-	if (is_for_later(request) || makes_room(s, request))
+	if (is_for_later(s, request) || makes_room(s, request))
 		return enqueue(s, request);
 	return occupy(s, request);
 }
@@ -261,7 +251,7 @@ int64_t session_tend(struct session *s)
 
 	pthread_mutex_lock(&s->mutex);
 	if (!admit(s, now_ns))
-		late = request_list_pick(&s->waiting, is_late, &now_ns);
+		late = request_list_pick(&s->waiting, arming_is_late, &now_ns);
 	due_ns = s->waiting ? s->waiting->due_ns : INT64_MAX;
 	pthread_mutex_unlock(&s->mutex);
 	session_describe(s, text, sizeof text);

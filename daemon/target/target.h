@@ -55,6 +55,7 @@ struct target {
 	struct trigger_watch
 		*watch; /* looks at what freed rings held; NULL: nobody does. The worker's */
 	int is_told_to_record; /* by the last order; the worker's */
+	_Atomic int uses_device; /* it did once, as far as is known */
 	/* Of its collectors (collect.h); the worker's. */
 	int has_collect; /* the words have memory */
 	int is_collect_given_up; /* they did not come back in time, and have not since */
