@@ -37,6 +37,12 @@ static uint32_t write_text(struct ring *ring, struct slot *slots, uint32_t room,
 	return count;
 }
 
+uint32_t args_write_text(
+	struct ring *ring, struct slot *slots, uint32_t room, uint32_t key, const char *text)
+{
+	return write_text(ring, slots, room, key, SLOT_TEXT, text, RECORD_MAX_EXTRA * SLOT_BYTES);
+}
+
 uint32_t args_write_name(struct ring *ring, struct slot *slots, const char *name)
 {
 	return write_text(
@@ -66,8 +72,7 @@ uint32_t args_write(struct ring *ring, struct slot *slots, struct ptap_impl_site
 		uint32_t room = RECORD_MAX_EXTRA - n - (n_args - 1u - i);
 
 		if (args[i].type == PTAP_IMPL_STR)
-			n += write_text(ring, slots + n, room, key, SLOT_TEXT, args[i].value.s,
-				RECORD_MAX_EXTRA * SLOT_BYTES);
+			n += args_write_text(ring, slots + n, room, key, args[i].value.s);
 		else
 			slots[n++] = args_number(key, &args[i]);
 	}

@@ -29,5 +29,8 @@ static inline struct slot args_number(uint32_t key, const struct ptap_impl_arg *
 uint32_t args_write(struct ring *ring, struct slot *slots, struct ptap_impl_site *site,
 	const struct ptap_impl_arg *args, unsigned n_args);
 uint32_t args_write_name(struct ring *ring, struct slot *slots, const char *name);
+/* One argument that is a text, in |room| slots, which may be none. NULL is "(null)". The same. */
+uint32_t args_write_text(
+	struct ring *ring, struct slot *slots, uint32_t room, uint32_t key, const char *text);
 
 #endif

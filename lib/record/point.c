@@ -18,8 +18,7 @@ _Static_assert((int)PTAP_IMPL_ASYNC_BEGIN == RECORD_ASYNC_BEGIN &&
 		       (int)PTAP_IMPL_FLOW_IN == RECORD_FLOW_IN,
 	"the header's marks are the wire's");
 
-/* An entry without duration, at the current depth. Guard held. */
-static void emit_point(struct ring *ring, uint32_t word, enum record_kind kind, uint32_t id,
+void point_emit(struct ring *ring, uint32_t word, enum record_kind kind, uint32_t id,
 	const struct slot *slots, uint32_t n)
 {
 	uint32_t depth = ring_get_point_depth(ring);
@@ -34,7 +33,7 @@ void point_instant(struct ptap_impl_site *site, uint32_t word)
 
 	if (!ring)
 		return;
-	emit_point(ring, word, RECORD_INSTANT, site_id(site), NULL, 0);
+	point_emit(ring, word, RECORD_INSTANT, site_id(site), NULL, 0);
 	ring_end();
 }
 
@@ -45,7 +44,7 @@ void ptap_impl_instant_dyn(const char *name, uint32_t word)
 
 	if (!ring)
 		return;
-	emit_point(ring, word, RECORD_INSTANT, STRING_ID_DYNAMIC, slots,
+	point_emit(ring, word, RECORD_INSTANT, STRING_ID_DYNAMIC, slots,
 		args_write_name(ring, slots, name));
 	ring_end();
 }
@@ -59,7 +58,7 @@ void point_number(struct ptap_impl_site *site, uint32_t word, enum record_kind k
 
 	if (!ring)
 		return;
-	emit_point(ring, word, kind, site_id(site), &slot, 1);
+	point_emit(ring, word, kind, site_id(site), &slot, 1);
 	ring_end();
 }
 
@@ -74,7 +73,7 @@ static void emit_number_dyn(
 		return;
 	n = args_write_name(ring, slots, name);
 	slots[n] = (struct slot){{slot_word0(0, type, 0), bits}};
-	emit_point(ring, word, kind, STRING_ID_DYNAMIC, slots, n + 1);
+	point_emit(ring, word, kind, STRING_ID_DYNAMIC, slots, n + 1);
 	ring_end();
 }
 

@@ -141,8 +141,7 @@ static __attribute__((noinline)) int emit_with_slots(struct ring *ring, uint32_t
 		record_word1(duration, (uint32_t)what & STRING_ID_MASK), frame->slots, n);
 }
 
-/* Writes the record of the span at |depth| and drops everything above, up to |n_open|. Guard held. */
-static void pop(struct ring *ring, uint32_t word, uint32_t depth, uint32_t n_open)
+int span_pop(struct ring *ring, uint32_t word, uint32_t depth, uint32_t n_open)
 {
 	struct ring_open *open = &ring->open[depth];
 	uint64_t start = atomic_load_explicit(&open->start, memory_order_relaxed);
@@ -157,7 +156,7 @@ static void pop(struct ring *ring, uint32_t word, uint32_t depth, uint32_t n_ope
 		is_current =
 			ring_drop_spans(ring, word, depth + 1, LOSS_LEFT_OPEN, n_open - depth - 1);
 	if (unlikely(!is_current))
-		return;
+		return 0;
 	if (unlikely((what & (uint64_t)RING_OPEN_HAS_FRAME << 24) ||
 		     duration >= RECORD_DURATION_MASK))
 		is_current = emit_with_slots(ring, word, depth, start, what, duration);
@@ -165,8 +164,9 @@ static void pop(struct ring *ring, uint32_t word, uint32_t depth, uint32_t n_ope
 		is_current = ring_emit(ring, word, record_word0(start, RECORD_SPAN, depth, 0),
 			record_word1(duration, (uint32_t)what & STRING_ID_MASK), NULL, 0);
 	if (unlikely(!is_current))
-		return;
+		return 0;
 	atomic_store_explicit(&ring->depth, depth, memory_order_release);
+	return 1;
 }
 
 /* In the ring of the thread that ends it. The span stays on the other one's stack. */
@@ -195,7 +195,7 @@ void span_end(struct ptap_impl_token token)
 		return;
 	n_open = ring_get_depth(ring);
 	if (n_open > token.depth)
-		pop(ring, token.word, token.depth, n_open);
+		span_pop(ring, token.word, token.depth, n_open);
 	ring_end();
 }
 
