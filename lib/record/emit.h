@@ -158,10 +158,11 @@ static inline void ring_fence_open(void)
 	fence_release();
 }
 
-/* The frame of a span of |kind| at |depth| has |n| slots. */
+/* The frame of a span of |kind| at |depth| has |n| slots, and no owner. */
 static inline void frame_finish(
 	struct ring_frame *frame, enum record_kind kind, uint32_t depth, uint32_t n)
 {
+	frame->owner = 0;
 	frame->word0 = record_word0(0, kind, depth, n);
 	atomic_store_explicit(&frame->n_slots, n, memory_order_relaxed);
 }

@@ -63,7 +63,8 @@ struct ring_open {
 
 struct ring_frame {
 	_Atomic uint32_t n_slots;
-	uint32_t reserved;
+	uint32_t
+		owner; /* the thread's: who ends the span, if that is not who has its token; lib/record/range.h */
 	uint64_t word0; /* the thread's: of its record, but for the start */
 	struct slot slots[RECORD_MAX_EXTRA];
 };
