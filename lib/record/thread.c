@@ -5,10 +5,13 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "lib/record/emit.h"
 #include "lib/record/guest.h"
 #include "lib/record/ring_claim.h"
+#include "lib/record/thread_names.h"
 
 __thread struct thread thread_self __attribute__((tls_model("initial-exec")));
 
@@ -18,7 +21,7 @@ static void identify(const struct thread *self, struct arena *arena, struct ring
 
 	if (self->name[0])
 		memcpy(name, self->name, sizeof name);
-	else
+	else if (!thread_names_find((int32_t)syscall(SYS_gettid), name))
 		prctl(PR_GET_NAME, name, 0, 0, 0);
 	ring_identify(ring, arena, name);
 }
