@@ -19,6 +19,8 @@ const struct env_row env_table[N_ENV] = {
 	[ENV_PROFTAP_LOG] = {"PROFTAP_LOG", 1, "error, warn, info or debug"},
 	[ENV_PROFTAP_LOG_DIR] = {"PROFTAP_LOG_DIR", 0,
 		"the client's default log directory; of a server that PROFTAP_SERVER starts, its .log_dir"},
+	[ENV_PROFTAP_NVTX] = {"PROFTAP_NVTX", 0,
+		"off, on (default) or xla: NVTX annotations are recorded, where NVTX_INJECTION64_PATH says so"},
 	[ENV_PROFTAP_PARENT] = {"PROFTAP_PARENT", 0,
 		"unix:PATH: a server that shall know of the ones started here, as of its subprocesses'"},
 	[ENV_PROFTAP_RECORDER] = {"PROFTAP_RECORDER", 0,

@@ -114,12 +114,17 @@ static int is_meant(void)
 static int start(const struct place *place)
 {
 	struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT;
+	int r;
 
 	if (place->address[0])
 		o.address = place->address;
 	o.port = place->port;
 	o.log_dir = env_get(ENV_PROFTAP_LOG_DIR);
-	if (ptap_server_start_with(&o)) {
+	r = ptap_server_start_with(&o);
+	/* The program was faster. */
+	if (r == PTAP_ERR_ALREADY)
+		return -1;
+	if (r) {
 		say(ptap_last_error(), "; the program runs without a profiler server");
 		return -1;
 	}
@@ -153,13 +158,10 @@ static void wait_for_recording(const struct place *place)
 		usleep(LOOK_US);
 }
 
-__attribute__((constructor)) static void start_from_environment(void)
+static void start_from_environment(const char *asked)
 {
-	const char *asked = env_get(ENV_PROFTAP_SERVER);
 	struct place place;
 
-	if (!asked)
-		return;
 	if (parse(asked, &place)) {
 		say("PROFTAP_SERVER: must be PORT, ADDRESS:PORT or [ADDRESS]:PORT with a port from 0 to "
 		    "65535, or unix:PATH",
@@ -174,4 +176,14 @@ __attribute__((constructor)) static void start_from_environment(void)
 		memset(&place, 0, sizeof place);
 		start(&place);
 	}
+}
+
+__attribute__((constructor)) void preload_start(void)
+{
+	static _Atomic int tried_for; /* the process; a forked child is another one */
+	const char *asked = env_get(ENV_PROFTAP_SERVER);
+	int mine = getpid();
+
+	if (asked && atomic_exchange(&tried_for, mine) != mine)
+		start_from_environment(asked);
 }

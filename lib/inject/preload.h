@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server that the environment asked for, started when libproftap is loaded (LD_PRELOAD). */
+/* A server that the environment asked for, started when libproftap is loaded (LD_PRELOAD), or CUDA is initialised. */
 #ifndef INJECT_PRELOAD_H
 #define INJECT_PRELOAD_H
 
@@ -8,5 +8,11 @@
  * of this process, so that a program that knows nothing of that does not fail. Any thread.
  */
 int preload_claim(void);
+
+/*
+ * Starts the server that the environment asks for, unless that was tried before in this process. Nothing that goes wrong is
+ * more than a line on standard error. Any thread.
+ */
+void preload_start(void);
 
 #endif

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program's schema into fields with offsets; see schema.h. A struct within another one becomes its fields, "outer.inner", or
+ * "outer" if it has one only; so an event is decoded by one loop.
+ */
+#include "lib/inject/nvtx/schema.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/inject/nvtx/layout.h"
+#include "lib/inject/nvtx/payload_abi.h"
+#include "lib/inject/nvtx/vocabulary.h"
+
+#define NOT_A_FIELD UINT32_MAX
+
+/* A schema in the making. */
+struct plan {
+	const struct nvtx_domain *domain;
+	const struct nvtx_schema_attributes *attributes;
+	struct field fields[SCHEMA_MAX_FIELDS];
+	uint32_t field_of[SCHEMA_MAX_FIELDS]; /* of an entry that is one field */
+	uint32_t n_fields;
+	uint32_t message;
+	uint64_t cursor; /* where the next one begins, if nothing is said of that */
+	uint32_t alignment;
+	int has_open_end; /* nothing can follow */
+};
+
+/* A field, or more of a struct, without names. */
+struct piece {
+	struct field field;
+	const struct nvtx_schema *within; /* NULL: it is |field| */
+	uint64_t size; /* 0: as long as it likes */
+	uint32_t alignment;
+};
+
+/* --- what an entry is ---------------------------------------------------------------------- */
+
+static int set_layout(struct piece *piece, const struct nvtx_layout *layout)
+{
+	const struct nvtx_schema *schema = (const struct nvtx_schema *)layout;
+
+	if (!layout)
+		return 0;
+	if (layout->is_enumeration) {
+		piece->field.kind = FIELD_ENUM;
+		piece->field.values = (const struct nvtx_enumeration *)layout;
+		piece->field.width = (uint8_t)piece->field.values->width;
+		return 1;
+	}
+	if (schema->n_fields == 1 && schema->fields[0].extent == FIELD_ONE &&
+		!schema->fields[0].offset)
+		piece->field = schema->fields[0];
+	else
+		piece->within = schema;
+	return schema->n_fields && schema->size;
+}
+
+static int is_string(uint64_t type)
+{
+	return type >= NVTX_TYPE_CSTRING && type <= NVTX_TYPE_CSTRING_UTF32;
+}
+
+static void point_to_text(struct field *f)
+{
+	f->n = f->width;
+	f->kind = FIELD_TEXT_POINTER;
+	f->width = sizeof(char *);
+}
+
+static int set_array(const struct plan *plan, struct field *f, const struct nvtx_entry *entry)
+{
+	const struct field *counting;
+
+	switch (entry->flags & NVTX_ENTRY_ARRAY) {
+	case NVTX_ENTRY_ARRAY_FIXED:
+		f->extent = FIELD_FIXED;
+		f->n = (uint32_t)entry->detail;
+		return entry->detail > 0 && entry->detail < UINT32_MAX;
+	case NVTX_ENTRY_ARRAY_TO_ZERO:
+		f->extent = FIELD_TO_ZERO;
+		return f->kind == FIELD_TEXT;
+	case NVTX_ENTRY_ARRAY_COUNTED:
+		if (entry->detail >= SCHEMA_MAX_FIELDS ||
+			plan->field_of[entry->detail] == NOT_A_FIELD)
+			return 0;
+		f->extent = FIELD_COUNTED;
+		f->n = plan->field_of[entry->detail];
+		counting = &plan->fields[f->n];
+		return counting->extent == FIELD_ONE &&
+		       (counting->kind == FIELD_SIGNED || counting->kind == FIELD_UNSIGNED);
+	default:
+		return 0;
+	}
+}
+
+/* False: it cannot be read. */
+static int set_extent(const struct plan *plan, struct piece *piece, const struct nvtx_entry *entry)
+{
+	struct field *f = &piece->field;
+	int is_array = (entry->flags & NVTX_ENTRY_ARRAY) != 0;
+
+	if (entry->flags & NVTX_ENTRY_OFFSET)
+		return 0;
+	if (entry->flags & NVTX_ENTRY_POINTER) {
+		piece->within = NULL;
+		if (is_string(entry->type))
+			point_to_text(f);
+		else
+			*f = (struct field){.kind = FIELD_ADDRESS, .width = sizeof(void *)};
+		return 1;
+	}
+	if (is_string(entry->type) && !is_array) {
+		f->extent = FIELD_FIXED;
+		f->n = (uint32_t)entry->detail;
+		if (!entry->detail) {
+			f->extent = FIELD_ONE;
+			point_to_text(f);
+		}
+		return entry->detail < UINT32_MAX;
+	}
+	return !is_array || (!piece->within && f->extent == FIELD_ONE && set_array(plan, f, entry));
+}
+
+static void measure(struct piece *piece)
+{
+	const struct field *f = &piece->field;
+
+	piece->size = f->width;
+	piece->alignment = f->width;
+	if (piece->within) {
+		piece->size = piece->within->size;
+		piece->alignment = piece->within->alignment;
+	} else if (f->extent == FIELD_FIXED) {
+		piece->size = (uint64_t)f->width * f->n;
+	} else if (f->extent != FIELD_ONE) {
+		piece->size = 0;
+	}
+}
+
+static int make_piece(const struct plan *plan, const struct nvtx_entry *entry, struct piece *piece)
+{
+	memset(piece, 0, sizeof *piece);
+	if (!field_from_type(&piece->field, entry->type) &&
+		!set_layout(piece, nvtx_layout_find(plan->domain, entry->type)))
+		return 0;
+	if (!set_extent(plan, piece, entry))
+		return 0;
+	piece->field.key = 0;
+	piece->field.is_hidden = (entry->flags & NVTX_ENTRY_HIDDEN) != 0;
+	measure(piece);
+	return 1;
+}
+
+/* --- where it goes ------------------------------------------------------------------------- */
+
+/* False: nobody can say where. */
+static int place(
+	struct plan *plan, const struct nvtx_entry *entry, int is_first, struct piece *piece)
+{
+	uint64_t alignment = piece->alignment;
+	uint64_t cap =
+		plan->attributes->has & NVTX_SCHEMA_HAS_ALIGNMENT ? plan->attributes->alignment : 0;
+	uint64_t offset = entry->offset;
+
+	if (cap && alignment > cap)
+		alignment = cap;
+	if (!offset && !is_first) {
+		if (plan->has_open_end)
+			return 0;
+		offset = (plan->cursor + alignment - 1) / alignment * alignment;
+	}
+	if (offset > UINT32_MAX / 2)
+		return 0;
+	piece->field.offset = (uint32_t)offset;
+	plan->cursor = offset + piece->size;
+	plan->has_open_end = !piece->size;
+	if (alignment > plan->alignment)
+		plan->alignment = (uint32_t)alignment;
+	return 1;
+}
+
+/* What nobody has named is the payload, or a part of it. */
+static const char *name_entry(const struct plan *plan, size_t i)
+{
+	const char *name = plan->attributes->entries[i].name;
+	char made[32];
+
+	if (name && name[0])
+		return nvtx_layout_keep_name(name);
+	if (plan->attributes->n_entries == 1)
+		return "payload";
+	snprintf(made, sizeof made, "payload.%zu", i);
+	return nvtx_layout_keep_name(made);
+}
+
+static const char *join(const char *outer, const char *inner)
+{
+	char name[2 * VOCABULARY_MAX_BYTES + 2];
+
+	snprintf(name, sizeof name, "%s.%s", outer, inner);
+	return nvtx_layout_keep_name(name);
+}
+
+static int add_field(struct plan *plan, const struct field *f)
+{
+	if (plan->n_fields < SCHEMA_MAX_FIELDS)
+		plan->fields[plan->n_fields++] = *f;
+	return f->name != NULL;
+}
+
+static int add_within(struct plan *plan, const struct piece *piece, const char *name)
+{
+	const struct nvtx_schema *within = piece->within;
+	uint32_t first = plan->n_fields;
+
+	for (uint32_t i = 0; i < within->n_fields; i++) {
+		struct field f = within->fields[i];
+
+		f.offset += piece->field.offset;
+		f.key = 0;
+		f.is_hidden |= piece->field.is_hidden;
+		f.name = within->n_fields > 1 ? join(name, f.name) : name;
+		if (f.extent == FIELD_COUNTED)
+			f.n += first;
+		if (!add_field(plan, &f))
+			return 0;
+	}
+	return 1;
+}
+
+static int add_entry(struct plan *plan, size_t i)
+{
+	const struct nvtx_entry *entry = &plan->attributes->entries[i];
+	const char *name = name_entry(plan, i);
+	struct piece piece;
+
+	if (!name || !make_piece(plan, entry, &piece) || !place(plan, entry, i == 0, &piece))
+		return 0;
+	if (piece.within)
+		return add_within(plan, &piece, name);
+	piece.field.name = name;
+	if (i < SCHEMA_MAX_FIELDS)
+		plan->field_of[i] = plan->n_fields;
+	if ((entry->flags & NVTX_ENTRY_ROLE) == NVTX_ENTRY_MESSAGE)
+		plan->message = plan->n_fields + 1;
+	return add_field(plan, &piece.field);
+}
+
+/* --- the whole ----------------------------------------------------------------------------- */
+
+#define SCHEMA_NEEDED (NVTX_SCHEMA_HAS_TYPE | NVTX_SCHEMA_HAS_ENTRIES | NVTX_SCHEMA_HAS_N_ENTRIES)
+
+/* One that cannot be read has no fields. */
+static void make_plan(struct plan *plan)
+{
+	const struct nvtx_schema_attributes *a = plan->attributes;
+	int is_readable = a->type == NVTX_SCHEMA_STATIC || a->type == NVTX_SCHEMA_DYNAMIC;
+
+	memset(plan->field_of, 0xff, sizeof plan->field_of);
+	for (size_t i = 0; i < a->n_entries && is_readable; i++)
+		is_readable = add_entry(plan, i);
+	if (!is_readable)
+		plan->n_fields = plan->message = 0;
+	if (plan->message > plan->n_fields)
+		plan->message = 0;
+}
+
+static uint32_t find_size(const struct plan *plan)
+{
+	const struct nvtx_schema_attributes *a = plan->attributes;
+	uint32_t alignment = plan->alignment ? plan->alignment : 1;
+
+	if (plan->has_open_end)
+		return 0;
+	if (a->has & NVTX_SCHEMA_HAS_SIZE && a->size && a->size < UINT32_MAX)
+		return (uint32_t)a->size;
+	return (uint32_t)((plan->cursor + alignment - 1) / alignment * alignment);
+}
+
+uint64_t nvtx_schema_register(
+	const struct nvtx_domain *domain, const struct nvtx_schema_attributes *attributes)
+{
+	struct plan plan = {.domain = domain, .attributes = attributes, .alignment = 1};
+	struct nvtx_schema *schema;
+
+	if (!attributes || (attributes->has & SCHEMA_NEEDED) != SCHEMA_NEEDED ||
+		!attributes->entries || !attributes->n_entries)
+		return 0;
+	make_plan(&plan);
+	schema = store_take(sizeof *schema + plan.n_fields * sizeof schema->fields[0]);
+	if (!schema)
+		return 0;
+	schema->size = find_size(&plan);
+	schema->alignment = plan.alignment;
+	schema->n_fields = plan.n_fields;
+	schema->message = plan.message;
+	memcpy(schema->fields, plan.fields, plan.n_fields * sizeof plan.fields[0]);
+	return nvtx_layout_add(&schema->layout, domain, (attributes->has & NVTX_SCHEMA_HAS_ID) != 0,
+		attributes->id);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Layouts that a program has registered: structs with their fields, and enumerations. What is read of a schema are structs as C
+ * has them, of numbers, texts, enumerations, other such structs, and arrays of numbers; the last field may be as long as it
+ * likes. Of the rest (unions, offsets into other payloads) it is only said how many bytes came.
+ *
+ * Threads: any.
+ */
+#ifndef INJECT_NVTX_SCHEMA_H
+#define INJECT_NVTX_SCHEMA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/inject/nvtx/field.h"
+#include "lib/inject/nvtx/store.h"
+
+struct nvtx_domain;
+struct nvtx_enum_attributes;
+struct nvtx_schema_attributes;
+
+/* Fields beyond that are not read. */
+#define SCHEMA_MAX_FIELDS 64u
+
+/* What a schema and an enumeration begin with: their ids are of one kind. */
+struct nvtx_layout {
+	struct shelf_item item;
+	const struct nvtx_domain *domain;
+	uint64_t id;
+	int is_enumeration;
+};
+
+struct nvtx_schema {
+	struct nvtx_layout layout;
+	uint32_t size; /* bytes; 0: it varies */
+	uint32_t alignment;
+	uint32_t n_fields; /* 0: it cannot be read */
+	uint32_t message; /* the field with the event's name, from 1 on; 0: none */
+	struct field fields[];
+};
+
+struct nvtx_enumeration {
+	struct nvtx_layout layout;
+	uint32_t width;
+	uint32_t n_values;
+	struct {
+		const char *name;
+		uint64_t value;
+	} values[];
+};
+
+/* The id, or 0: it makes no sense, or there is no room for it. */
+uint64_t nvtx_schema_register(
+	const struct nvtx_domain *domain, const struct nvtx_schema_attributes *attributes);
+uint64_t nvtx_enumeration_register(
+	const struct nvtx_domain *domain, const struct nvtx_enum_attributes *attributes);
+
+/* NULL: there is none. Lifetime: the process's. */
+struct nvtx_layout *nvtx_layout_find(const struct nvtx_domain *domain, uint64_t id);
+struct nvtx_schema *nvtx_schema_find(const struct nvtx_domain *domain, uint64_t id);
+
+/* The name of |value|, or NULL. */
+const char *nvtx_enumeration_get(const struct nvtx_enumeration *e, uint64_t value);
+
+#endif
