@@ -106,14 +106,19 @@ static int to_event(struct assembly *as, struct entry *e, int64_t start_ns, uint
 static int add_async_mark(struct assembly *as, const struct entry *e, uint32_t name)
 {
 	const struct slot *id = entry_number(e);
+	struct trace_stat args[RECORD_MAX_EXTRA];
+	uint32_t n;
 
-	if (!id)
+	if (!id) {
 		as->n_invalid++;
-	else if (!keep_take(as->keep, MARK_COST))
+		return 0;
+	}
+	n = stats_get_args(&as->stats, e, args);
+	if (!keep_take(as->keep, MARK_COST + n * sizeof args[0]))
 		as->n_dropped++;
-	else
-		return asyncs_add(&as->asyncs, e, name, id->word[1]);
-	return 0;
+	else if (!as->stats.error)
+		return asyncs_add(&as->asyncs, e, name, id->word[1], args, n);
+	return as->stats.error;
 }
 
 static int add_sample(struct assembly *as, const struct trace_event *event)

@@ -36,44 +36,89 @@ struct builder {
 void asyncs_deinit(struct asyncs *a)
 {
 	free(a->marks);
+	free(a->args);
 	memset(a, 0, sizeof *a);
 }
 
-static int add_mark(struct asyncs *a, uint64_t ticks, uint64_t id, uint32_t name, int is_end)
+static int add_mark(struct asyncs *a, const struct async_mark *mark)
 {
 	if (grow(&a->marks, &a->n_allocated, a->n_marks + 1))
 		return -ENOMEM;
-	a->marks[a->n_marks] = (struct async_mark){ticks, id, a->n_marks, name, is_end};
+	a->marks[a->n_marks] = *mark;
+	a->marks[a->n_marks].number = a->n_marks;
 	a->n_marks++;
 	return 0;
 }
 
-int asyncs_add(struct asyncs *a, const struct entry *e, uint32_t name, uint64_t id)
+/* Sets |*out| to what a mark has for |n| arguments. */
+static int add_args(struct asyncs *a, const struct trace_stat *args, uint32_t n, uint32_t *out)
 {
-	return add_mark(a, e->start, id, name, e->kind == RECORD_ASYNC_END);
+	*out = 0;
+	if (!n)
+		return 0;
+	if (a->n_args > UINT32_MAX - n || grow(&a->args, &a->n_args_allocated, a->n_args + n))
+		return -ENOMEM;
+	*out = (uint32_t)a->n_args + 1;
+	for (uint32_t i = 0; i < n; i++) {
+		a->args[a->n_args] = args[i];
+		a->args[a->n_args++].is_last = i + 1 == n;
+	}
+	return 0;
+}
+
+static const struct trace_stat *get_args(const struct asyncs *a, const struct async_mark *mark)
+{
+	return mark->args ? &a->args[mark->args - 1] : NULL;
+}
+
+int asyncs_add(struct asyncs *a, const struct entry *e, uint32_t name, uint64_t id,
+	const struct trace_stat *args, uint32_t n)
+{
+	struct async_mark mark = {
+		.ticks = e->start,
+		.id = id,
+		.name = name,
+		.is_end = e->kind == RECORD_ASYNC_END,
+	};
+	int r = add_args(a, args, n, &mark.args);
+
+	return r ? r : add_mark(a, &mark);
 }
 
 /* --- from part to part --------------------------------------------------------------------- */
 
-static int leave(
-	struct async_carry *carry, const struct async_mark *mark, const struct plane *plane)
+static int leave(const struct asyncs *a, struct async_carry *carry, const struct async_mark *mark,
+	const struct plane *plane)
 {
-	return async_carry_add(carry, mark, names_get(&plane->event_names, mark->name));
+	return async_carry_add(carry, mark, names_get(&plane->event_names, mark->name),
+		get_args(a, mark), &plane->stat_names);
 }
 
 /* What the part before has left becomes this one's. */
+static int bring_one(struct asyncs *a, const struct async_carry *carry,
+	const struct async_mark *left, struct plane *plane)
+{
+	struct trace_stat args[ASYNC_CARRY_MAX_ARGS];
+	const char *text = names_get(&carry->names, left->name);
+	struct async_mark mark = *left;
+	uint32_t n = 0;
+	int r;
+
+	mark.name = names_intern(&plane->event_names, text, strlen(text));
+	if (mark.name == NAMES_NONE)
+		return -ENOMEM;
+	r = async_carry_get_args(carry, left, &plane->stat_names, args, &n);
+	if (!r)
+		r = add_args(a, args, n, &mark.args);
+	return r ? r : add_mark(a, &mark);
+}
+
 static int bring(struct asyncs *a, struct async_carry *carry, struct plane *plane)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < carry->n_marks && !r; i++) {
-		const struct async_mark *mark = &carry->marks[i];
-		const char *text = names_get(&carry->names, mark->name);
-		uint32_t name = names_intern(&plane->event_names, text, strlen(text));
-
-		r = name == NAMES_NONE ? -ENOMEM
-				       : add_mark(a, mark->ticks, mark->id, name, mark->is_end);
-	}
+	for (size_t i = 0; i < carry->n_marks && !r; i++)
+		r = bring_one(a, carry, &carry->marks[i], plane);
 	async_carry_deinit(carry);
 	return r;
 }
@@ -87,7 +132,7 @@ static int leave_late(struct asyncs *a, uint64_t settled_ticks, struct async_car
 
 	for (size_t i = 0; i < a->n_marks && !r; i++) {
 		if (a->marks[i].ticks > settled_ticks)
-			r = leave(carry, &a->marks[i], plane);
+			r = leave(a, carry, &a->marks[i], plane);
 		else
 			a->marks[n++] = a->marks[i];
 	}
@@ -135,11 +180,14 @@ static int take_end(struct builder *b, const struct async_mark *mark, int is_fir
 	struct async_span span = {.id = mark->id, .name = mark->name};
 	uint64_t start = b->in->window_ticks;
 
-	if (b->n_open)
-		start = b->asyncs->marks[b->open[--b->n_open]].ticks;
-	else if (is_first)
+	if (b->n_open) {
+		const struct async_mark *begin = &b->asyncs->marks[b->open[--b->n_open]];
+
+		start = begin->ticks;
+		span.args = get_args(b->asyncs, begin);
+	} else if (is_first) {
 		span.is_started_before = 1;
-	else {
+	} else {
 		b->asyncs->n_unmatched++;
 		return 0;
 	}
@@ -153,12 +201,17 @@ static int cut_open(struct builder *b)
 
 	while (b->n_open && !r) {
 		const struct async_mark *mark = &b->asyncs->marks[b->open[--b->n_open]];
-		struct async_span span = {.id = mark->id, .name = mark->name, .is_unfinished = 1};
+		struct async_span span = {
+			.id = mark->id,
+			.args = get_args(b->asyncs, mark),
+			.name = mark->name,
+			.is_unfinished = 1,
+		};
 		uint64_t stop = assemble_find_cut(b->in);
 
 		r = add_span(b, &span, mark->ticks, stop > mark->ticks ? stop : mark->ticks);
 		if (!r && b->in->carry)
-			r = leave(b->in->carry, mark, b->plane);
+			r = leave(b->asyncs, b->in->carry, mark, b->plane);
 	}
 	return r;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Async spans: the begins and ends of all threads, matched by name and id when the capture is assembled,
- * and the lines that they become.
+ * and the lines that they become. A begin may have arguments, which are the span's.
  *
  * Everything is sorted, nothing is hashed: what a hostile target sends costs n log n and no more.
  */
@@ -16,9 +16,11 @@ struct async_mark;
 struct entry;
 struct plane;
 struct stats;
+struct trace_stat;
 
 struct async_span {
 	uint64_t id;
+	const struct trace_stat *args; /* up to the one that is the last; NULL: none */
 	uint32_t name; /* index into the plane's event_names */
 	int is_unfinished; /* cut at the end of the capture */
 	int is_started_before; /* cut at its start */
@@ -28,6 +30,9 @@ struct asyncs {
 	struct async_mark *marks;
 	size_t n_marks;
 	size_t n_allocated;
+	struct trace_stat *args; /* of all marks */
+	size_t n_args;
+	size_t n_args_allocated;
 	uint64_t n_unmatched; /* ends that belong to no begin */
 	uint64_t n_crowded; /* spans that no line had room for */
 };
@@ -35,8 +40,9 @@ struct asyncs {
 /* All zero is the empty state. */
 void asyncs_deinit(struct asyncs *a);
 
-/* |e|: a RECORD_ASYNC_BEGIN or _END of |name| with the id |id|. 0 or -ENOMEM. */
-int asyncs_add(struct asyncs *a, const struct entry *e, uint32_t name, uint64_t id);
+/* |e|: a RECORD_ASYNC_BEGIN or _END of |name| with the id |id|, and |n| arguments. 0 or -ENOMEM. */
+int asyncs_add(struct asyncs *a, const struct entry *e, uint32_t name, uint64_t id,
+	const struct trace_stat *args, uint32_t n);
 
 /*
  * Takes what in->carry has, and leaves there what is the next part's. Adds the spans to |plane|: lines of the span's name, each with spans that follow one another. To be

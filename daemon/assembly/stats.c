@@ -209,14 +209,25 @@ uint32_t stats_add(struct stats *s, const struct entry *e, uint32_t name)
 	return add_to_plane(s, stats, n);
 }
 
+uint32_t stats_get_args(struct stats *s, const struct entry *e, struct trace_stat *args)
+{
+	memset(args, 0, RECORD_MAX_EXTRA * sizeof *args);
+	return add_args(s, e, args, 0);
+}
+
 uint32_t stats_add_async(struct stats *s, const struct async_span *span)
 {
-	struct trace_stat stats[MAX_KNOWN];
+	struct trace_stat stats[RECORD_MAX_EXTRA + MAX_KNOWN];
 	uint32_t n = 0;
 
 	stats[n++] = uint_stat(s, STAT_KEY_ID, span->id);
 	/* The stock mark of a span that has nothing to do with its thread. */
 	stats[n++] = int_stat(s, STAT_KEY_ASYNC, 1);
+	for (const struct trace_stat *arg = span->args; arg && n < RECORD_MAX_EXTRA + MAX_KNOWN - 2;
+		arg = stat_next(arg)) {
+		stats[n] = *arg;
+		stats[n++].is_last = 0;
+	}
 	if (span->is_unfinished)
 		stats[n++] = int_stat(s, STAT_KEY_UNFINISHED, 1);
 	if (span->is_started_before)

@@ -9,6 +9,7 @@ struct async_span;
 struct entry;
 struct plane;
 struct texts;
+struct trace_stat;
 
 /* What viewers know by name; see stats.c for the texts. */
 enum stat_key {
@@ -42,7 +43,9 @@ void stats_init(struct stats *s, struct plane *plane, struct texts *texts);
  * Returns what goes into event.stats.
  */
 uint32_t stats_add(struct stats *s, const struct entry *e, uint32_t name);
-/* The same for an async span. */
+/* The arguments of |e| alone, at most RECORD_MAX_EXTRA, which are not added to the plane. Returns how many. */
+uint32_t stats_get_args(struct stats *s, const struct entry *e, struct trace_stat *args);
+/* As stats_add() for an async span. */
 uint32_t stats_add_async(struct stats *s, const struct async_span *span);
 
 #endif

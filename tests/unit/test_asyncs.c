@@ -339,13 +339,60 @@ START_TEST(carries_names_made_at_run_time)
 }
 END_TEST
 
+static void begin_with_arguments(struct thread_log *log, uint64_t at_ns)
+{
+	log_put(log, RECORD_ASYNC_BEGIN, fixture_add_string("request"), at_ns * LOG_TICKS_PER_NS, 0,
+		0, 3);
+	log_put_slot(log, slot_word0(0, SLOT_U64, 0), 7);
+	log_put_slot(log, slot_word0(fixture_add_string("size"), SLOT_I64, 0), 42);
+	log_put_text(log, fixture_add_string("kind"), SLOT_TEXT, "read");
+}
+
+static void expect_arguments(size_t line, size_t i)
+{
+	const struct trace_stat *kind = log_event_stat(line, i, "kind");
+
+	expect_stat(line, i, "size", STAT_INT64, 42);
+	ck_assert_ptr_nonnull(kind);
+	ck_assert_int_eq(kind->type, STAT_STRING);
+	ck_assert_str_eq(names_get(&logs.plane->stat_names, kind->value.string), "read");
+}
+
+START_TEST(a_span_has_the_arguments_of_its_begin)
+{
+	begin_with_arguments(first, 100);
+	end(second, 7, 300);
+	begin(second, 8, 400);
+	log_assemble();
+	expect_lines(1, (const size_t[]){2});
+	expect(0, 0, 7, 100, 300, "");
+	expect_arguments(0, 0);
+	expect(0, 1, 8, 400, CAPTURE_NS, "unfinished");
+	ck_assert_ptr_null(log_event_stat(0, 1, "size"));
+}
+END_TEST
+
+START_TEST(has_them_in_each_part)
+{
+	begin_with_arguments(first, 400);
+	assemble_part(CAPTURE_NS);
+	expect_arguments(0, 0);
+	next_part();
+	end(second, 7, 600);
+	assemble_part(CAPTURE_NS);
+	expect_lines(1, (const size_t[]){1});
+	expect(0, 0, 7, 400, 600, "");
+	expect_arguments(0, 0);
+}
+END_TEST
+
 START_TEST(carries_so_much_and_no_more)
 {
 	const struct async_mark mark = {.ticks = 1};
 	size_t n = ASYNC_CARRY_MAX_BYTES / (sizeof mark + 4);
 
 	for (size_t i = 0; i < n + 10; i++)
-		ck_assert_int_eq(async_carry_add(&carry, &mark, "name"), 0);
+		ck_assert_int_eq(async_carry_add(&carry, &mark, "name", NULL, NULL), 0);
 	ck_assert_uint_eq(carry.n_marks, n);
 }
 END_TEST
@@ -372,6 +419,8 @@ int main(void)
 	tcase_add_test(tcase, is_unfinished_in_each_part_before_its_end_and_then_whole);
 	tcase_add_test(tcase, waits_with_a_mark_for_what_another_thread_did_before);
 	tcase_add_test(tcase, carries_names_made_at_run_time);
+	tcase_add_test(tcase, a_span_has_the_arguments_of_its_begin);
+	tcase_add_test(tcase, has_them_in_each_part);
 	tcase_add_test(tcase, carries_so_much_and_no_more);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);

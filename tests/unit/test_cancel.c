@@ -113,7 +113,7 @@ START_TEST(async_spans_are_not_matched)
 	struct stats stats = {.error = 0};
 
 	log_assemble();
-	ck_assert_int_eq(asyncs_add(&asyncs, &e, 0, 1), 0);
+	ck_assert_int_eq(asyncs_add(&asyncs, &e, 0, 1, NULL, 0), 0);
 	ck_assert_int_eq(asyncs_add_lines(&asyncs, &in, logs.plane, &stats), -ECANCELED);
 	ck_assert_uint_eq(logs.plane->n_lines, 0);
 	asyncs_deinit(&asyncs);
