@@ -20,6 +20,7 @@
 #include "client/process/exit.h"
 #include "client/process/interrupt.h"
 #include "client/process/log_dir.h"
+#include "client/program/injection.h"
 #include "client/program/launch.h"
 #include "client/program/program.h"
 #include "trace/outline.h"
@@ -27,6 +28,7 @@
 struct settings {
 	const char *port; /* NULL: not given */
 	const char *log_dir;
+	const char *nvtx; /* NULL: as the environment says */
 	int64_t duration_ms; /* -1: until the program ends */
 	bool follow;
 	bool recorder;
@@ -60,6 +62,14 @@ static int set_port(void *settings, const char *value, struct diag *d)
 	return arguments_parse_int("--port", value, 0, 65535, &port, d);
 }
 
+static int set_nvtx(void *settings, const char *value, struct diag *d)
+{
+	struct settings *s = settings;
+
+	s->nvtx = value;
+	return injection_check_nvtx("--nvtx", value, d);
+}
+
 static const struct command_option options[] = {
 	{"port", 'p', COMMAND_OPTION_CALL, 0, 0, 0, set_port, "PORT",
 		"can be recorded there at any time; 0: any free port, see proftap list"},
@@ -69,8 +79,15 @@ static const struct command_option options[] = {
 		"record, and where the file goes; default $PROFTAP_LOG_DIR, else a fresh directory"},
 	{"recorder", 0, COMMAND_OPTION_FLAG, AT(recorder), 0, 0, NULL, NULL,
 		"with a flight recorder in its server, for proftap snapshot"},
+	{"nvtx", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_nvtx, "MODE",
+		"off, on (default; NVTX annotations are recorded) or xla (XLA's, too: see the man page)"},
 	{"follow", 0, COMMAND_OPTION_FLAG, AT(follow), 0, 0, NULL, NULL,
 		"what it starts gets servers, too; recorded each by itself, see proftap list"},
+};
+
+static const struct command_words values[] = {
+	{"nvtx", injection_nvtx_modes, INJECTION_NVTX_MODES, NULL},
+	{NULL, NULL, 0, NULL},
 };
 
 /* Where the server of |pid| will be, by now. */
@@ -248,6 +265,7 @@ static int start(const struct settings *s, char **argv, struct diag *d)
 		.library = library,
 		.argv = argv,
 		.server = s->port ? s->port : "0",
+		.nvtx = s->nvtx,
 		.follow = s->follow,
 		.recorder = s->recorder,
 	};
@@ -255,8 +273,11 @@ static int start(const struct settings *s, char **argv, struct diag *d)
 
 	if (r)
 		return fail(r);
+	if (!l.nvtx && injection_get_nvtx(&l.nvtx, d))
+		return EXIT_NOT_RUN;
 	if (program_find_library(library, d) || (is_recorded && check_sockets(d)))
 		return EXIT_NOT_RUN;
+	injection_say_kept(library, l.nvtx);
 	return is_recorded ? run_recorded(s, &l, d) : launch_here(&l, d);
 }
 
@@ -287,6 +308,7 @@ const struct command command_run = {
 	.summary = "start a program with a server, or record it from its start",
 	.options = options,
 	.n_options = sizeof options / sizeof options[0],
+	.values = values,
 	.has_program = true,
 	.run = run,
 };

@@ -17,6 +17,7 @@
 #include "client/process/exit.h"
 #include "client/process/interrupt.h"
 #include "client/process/streams.h"
+#include "client/program/injection.h"
 #include "client/program/program.h"
 
 /* What the program had in LD_PRELOAD comes before ours; the sanitizer's runtime insists on being the first. */
@@ -78,6 +79,10 @@ static int set_environment(const struct launch *l)
 	/* There may be options in it. */
 	if (!r && l->recorder && !env_is_on(ENV_PROFTAP_RECORDER))
 		r = set(ENV_PROFTAP_RECORDER, "1");
+	if (!r)
+		r = set(ENV_PROFTAP_NVTX, l->nvtx);
+	if (!r)
+		r = injection_set(l->library, l->nvtx);
 	if (!r)
 		r = set(ENV_PROFTAP_WAIT, l->wait_until_ms ? until : NULL);
 	return r;

@@ -195,6 +195,17 @@ static void mix(char *arguments)
 	end();
 }
 
+/* Until a capture records: the one thing that it knows of the library that is loaded into it. */
+static void await(char *arguments)
+{
+	int (*enabled)(int) = NULL;
+
+	(void)arguments;
+	*(void **)&enabled = dlsym(RTLD_DEFAULT, "ptap_enabled");
+	while (enabled && !enabled(1))
+		usleep(1000);
+}
+
 /* --- ranges that any thread ends ----------------------------------------------------------- */
 
 static nvtxRangeId_t kept_ids[2];
@@ -225,6 +236,7 @@ static void start_and_end(char *arguments)
 	/* Of no range. */
 	nvtxRangeEnd(0);
 	nvtxRangeEnd(UINT64_C(0x123456789abcdef));
+	nvtxRangeEnd(UINT64_C(1) << 60);
 	nvtxRangeEnd(kept_ids[0] ^ 8);
 }
 
@@ -300,6 +312,36 @@ static void crowd(char *arguments)
 	}
 	for (int i = 0; i < n; i++)
 		pthread_join(workers[i].thread, NULL);
+}
+
+static pthread_barrier_t named_barrier;
+static uint32_t named_tid;
+
+static void *be_named(void *unused)
+{
+	named_tid = (uint32_t)syscall(SYS_gettid);
+	pthread_barrier_wait(&named_barrier);
+	pthread_barrier_wait(&named_barrier);
+	nvtxRangePushA("of a named one");
+	nvtxRangePop();
+	return unused;
+}
+
+/* By another thread. */
+static void name_other(char *arguments)
+{
+	wchar_t name[32];
+	pthread_t thread;
+
+	swprintf(name, sizeof name / sizeof name[0], L"%hs", arguments);
+	pthread_barrier_init(&named_barrier, NULL, 2);
+	if (pthread_create(&thread, NULL, be_named, NULL))
+		abort();
+	pthread_barrier_wait(&named_barrier);
+	nvtxNameOsThreadW(named_tid, name);
+	pthread_barrier_wait(&named_barrier);
+	pthread_join(thread, NULL);
+	pthread_barrier_destroy(&named_barrier);
 }
 
 /* As a profiler for Python does, which registers a name at each call. */
@@ -543,6 +585,7 @@ static void ask_tsl(char *arguments)
 
 static const struct command commands[] = {
 	{"attribute", attribute},
+	{"await", await},
 	{"close", close_one},
 	{"crowd", crowd},
 	{"end", end_one},
@@ -551,6 +594,7 @@ static const struct command commands[] = {
 	{"ids", compare_ids},
 	{"interleave", interleave},
 	{"mix", mix},
+	{"name_other", name_other},
 	{"nest", nest},
 	{"open", leave_open},
 	{"pay", pay},

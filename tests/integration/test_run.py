@@ -43,7 +43,7 @@ PROGRAM = """
 import os, sys
 print(sys.argv[1:], sys.stdin.read())
 print(sorted((k, v) for k, v in os.environ.items()
-      if k != "LD_PRELOAD" and not k.startswith("PROFTAP_")), os.getcwd(), file=sys.stderr)
+      if k != "LD_PRELOAD" and not k.startswith(("PROFTAP_", "NVTX_", "CUDA_"))), os.getcwd(), file=sys.stderr)
 print(sorted(os.listdir("/proc/self/fd")))
 sys.exit(7)
 """
