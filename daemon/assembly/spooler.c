@@ -11,11 +11,11 @@
 #include "base/cpus.h"
 #include "base/diag.h"
 #include "daemon/assembly/assembly.h"
-#include "daemon/assembly/keep.h"
 #include "daemon/assembly/part_writer.h"
 #include "daemon/assembly/slot_pool.h"
 #include "daemon/assembly/spool.h"
 #include "daemon/drain/thread_log.h"
+#include "daemon/kernel/keep.h"
 #include "daemon/target/timeline.h"
 
 /* Of slots at a time: fewer are soon used again by who empties rings. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/assembly/keep.h"
+#include "daemon/kernel/keep.h"
 #include "daemon/target/entry.h"
 #include "daemon/target/string_table.h"
 #include "trace/space.h"

@@ -8,8 +8,8 @@
 
 #include "base/chunks.h"
 #include "base/grow.h"
-#include "daemon/assembly/keep.h"
 #include "daemon/assembly/spool.h"
+#include "daemon/kernel/keep.h"
 #include "trace/xspace_events.h"
 
 #define RUN_BYTES (32u << 10)

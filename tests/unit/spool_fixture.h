@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "daemon/assembly/assembly.h"
-#include "daemon/assembly/keep.h"
 #include "daemon/assembly/spool.h"
+#include "daemon/kernel/keep.h"
 
 struct delivery;
 struct part_writer;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What of a spooled capture must stay in memory until its end: names, stragglers, the places of runs, the marks of async
- * spans, the samples of counters. A share of the capture's memory; what does not fit is left out and counted.
+ * spans, the samples of counters, what devices did. A share of the capture's memory; what does not fit is left out and counted.
  *
  * Threads: any.
  */
