@@ -116,6 +116,7 @@ struct device_info {
 	uint32_t driver_version;
 	uint32_t library_version;
 	uint8_t uuid[16];
+	uint32_t vendor;
 };
 
 struct device_stream {
@@ -131,7 +132,7 @@ struct device_lost {
 
 struct device_entry {
 	uint8_t kind; /* enum device_kind */
-	uint8_t reserved;
+	uint8_t collector; /* which of the process's, from 0: its clock and its devices' ordinals are its own */
 	uint16_t device;
 	uint32_t context;
 	uint64_t stream;

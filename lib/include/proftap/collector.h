@@ -180,7 +180,9 @@ struct ptap_device_info {
 	uint32_t reserved_shared_per_block;
 	uint32_t driver_version; /* as the vendor counts: CUDA 13.0 is 13000 */
 	uint32_t library_version; /* of the collector's library: CUPTI's number */
-	uint8_t uuid[16];
+	uint8_t uuid
+		[16]; /* all zero: unknown. By it devices of several processes are known to be one */
+	uint32_t vendor; /* PCI's number: 0x10de is NVIDIA, 0x1002 AMD; 0: unknown */
 };
 
 struct ptap_device_stream {
