@@ -82,15 +82,17 @@ static int add_planes(struct capture_trace *t)
 	for (size_t i = 0; i < r->n_sources && !error; i++) {
 		struct source *s = r->sources[i];
 		struct async_carry *carry = t->carries ? async_carries_get(t->carries, i) : NULL;
+		size_t own = t->space->n_planes;
 
-		s->has_plane = has_plane(r, i, carry);
-		if (s->has_plane)
+		if (has_plane(r, i, carry))
 			error = add_plane(t, s, carry);
+		/* Those of its devices are behind its own. */
+		s->plane = own < t->space->n_planes ? t->space->planes[own] : NULL;
 	}
 	return error;
 }
 
-static int add_usage_of(struct capture_trace *t, struct source *s, struct plane *plane)
+static int add_usage_of(struct capture_trace *t, struct source *s)
 {
 	const struct recording *r = t->recording;
 
@@ -100,19 +102,18 @@ static int add_usage_of(struct capture_trace *t, struct source *s, struct plane 
 			usage_threads_name(
 				&s->usage.threads, s->drain.logs[i]->tid, s->drain.logs[i]->name);
 	return usage_add_lines(
-		&s->usage, r->start.monotonic_ns + t->origin_ns, r->stop.monotonic_ns, plane);
+		&s->usage, r->start.monotonic_ns + t->origin_ns, r->stop.monotonic_ns, s->plane);
 }
 
 /* Into the planes that add_planes() made. */
 static int add_usage(struct capture_trace *t)
 {
 	const struct recording *r = t->recording;
-	size_t plane = 0;
 	int error = 0;
 
 	for (size_t i = 0; i < r->n_sources && !error; i++)
-		if (r->sources[i]->has_plane)
-			error = add_usage_of(t, r->sources[i], t->space->planes[plane++]);
+		if (r->sources[i]->plane)
+			error = add_usage_of(t, r->sources[i]);
 	return error;
 }
 

@@ -103,7 +103,7 @@ static int add_kill_warnings(struct capture_trace *t)
 		const struct source *s = rec->sources[i];
 		char how[64];
 
-		if (!s->has_plane || !exit_note_is_kill(s->target, rec->stop.ticks))
+		if (!s->plane || !exit_note_is_kill(s->target, rec->stop.ticks))
 			continue;
 		exit_note_describe(s->target, rec->stop.ticks, how, sizeof how);
 		if (++n <= MAX_KILLS)

@@ -8,6 +8,7 @@
 #include "daemon/usage/usage.h"
 
 struct assembly;
+struct plane;
 struct target;
 
 enum source_state {
@@ -27,7 +28,8 @@ struct source {
 	uint64_t rings_bytes; /* that were prepared for it */
 	int goes_on; /* of a part (recording_cut.h): its process records on */
 	int is_over; /* it recorded before for the flight recorder, and its drain has begun; see source_begin_over() */
-	int has_plane; /* in the trace that is being made of it */
+	struct plane *
+		plane; /* in the trace that is being made of it, which owns it; NULL: it has none */
 };
 
 /* Owner: *out belongs to the caller. |target| and |budget| outlive it. 0 or -ENOMEM. */
