@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "daemon/assembly/assembly.h"
+#include "daemon/assembly/device_planes.h"
 #include "daemon/assembly/line_id.h"
 #include "daemon/assembly/losses.h"
 #include "daemon/assembly/track.h"
@@ -121,8 +122,8 @@ static uint64_t count_dropped(const struct assembly *as, const struct drain *dra
 	return n;
 }
 
-static int add_losses(
-	const struct assembly *as, const struct assemble_input *in, struct space *space)
+static int add_losses(const struct assembly *as, const struct assemble_input *in,
+	struct plane *plane, struct space *space)
 {
 	struct losses_seen seen = {
 		.n_invalid = as->n_invalid + as->stats.n_invalid,
@@ -134,7 +135,7 @@ static int add_losses(
 		.n_left_out_texts = as->texts.n_left_out,
 	};
 
-	return losses_add(in->drain, &seen, as->plane, space);
+	return losses_add(in->drain, &seen, plane, space);
 }
 
 static int fill(struct assembly *as, const struct assemble_input *in)
@@ -155,13 +156,24 @@ static int fill(struct assembly *as, const struct assemble_input *in)
 	return r;
 }
 
-/* The plane belongs to the space, then. */
-static int move_plane(struct assembly *as, struct space *space)
+/* The plane belongs to the space, then. NULL when memory ran out. */
+static struct plane *move_plane(struct assembly *as, struct space *space)
 {
 	struct plane *plane = as->plane;
 
 	as->plane = NULL;
-	return space_take_plane(space, plane);
+	return space_take_plane(space, plane) ? NULL : plane;
+}
+
+/* What stands beside the process's lines. */
+static int add_rest(struct assembly *as, const struct assemble_input *in, struct space *space)
+{
+	struct plane *plane = move_plane(as, space);
+	int r = plane ? device_planes_add(as, in, plane, space) : -ENOMEM;
+
+	if (!r)
+		r = add_losses(as, in, plane, space);
+	return r ? r : windows_add(in, plane, space);
 }
 
 int assemble_host_plane(const struct assemble_input *in, struct space *space)
@@ -174,11 +186,7 @@ int assemble_host_plane(const struct assemble_input *in, struct space *space)
 	if (!r)
 		r = fill(as, in);
 	if (!r)
-		r = add_losses(as, in, space);
-	if (!r)
-		r = windows_add(in, as->plane, space);
-	if (!r)
-		r = move_plane(as, space);
+		r = add_rest(as, in, space);
 	assembly_free(as);
 	return r;
 }

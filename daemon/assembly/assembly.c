@@ -8,6 +8,7 @@
 
 #include "base/cancel.h"
 #include "base/grow.h"
+#include "daemon/assembly/entries.h"
 #include "daemon/assembly/part_writer.h"
 #include "daemon/assembly/plain.h"
 #include "daemon/assembly/spool.h"
@@ -20,9 +21,6 @@
 
 /* Spooled at a time: slots, events, these in order, and their bytes stay in a core's own cache, 1.3 MB. */
 #define PART_SLOTS (16u << 10)
-/* What a sample of a counter, or a mark of an async span, takes until its line is made. */
-#define SAMPLE_COST 100
-#define MARK_COST 150
 
 static int init(struct assembly *as, struct target *target)
 {
@@ -30,6 +28,7 @@ static int init(struct assembly *as, struct target *target)
 	if (!as->plane || texts_init(&as->texts, target->arena, as->plane))
 		return -ENOMEM;
 	stats_init(&as->stats, as->plane, &as->texts);
+	as->stats.pid = target->pid;
 	xspace_events_init(&as->encoder, as->plane);
 	xspace_events_init(&as->plain_encoder, NULL);
 	return 0;
@@ -50,6 +49,9 @@ int assembly_new(
 	as->end_ns = INT64_MAX;
 	as->no_limit.max_bytes = UINT64_MAX;
 	as->keep = &as->no_limit;
+	as->calls = &as->own_calls;
+	devices_init(&as->devices);
+	devices_set_keep(&as->devices, &as->no_limit);
 	if (init(as, target)) {
 		assembly_free(as);
 		return -ENOMEM;
@@ -63,6 +65,7 @@ void assembly_set_spool(struct assembly *as, struct spool *spool, struct keep *k
 	as->spool = spool;
 	as->keep = keep;
 	as->texts.keep = keep;
+	devices_set_keep(&as->devices, keep);
 }
 
 void assembly_set_writer(struct assembly *as, struct part_writer *writer)
@@ -78,6 +81,8 @@ struct assembly *assembly_free(struct assembly *as)
 		free(as->ordered.events);
 		asyncs_deinit(&as->asyncs);
 		counters_deinit(&as->counters);
+		launch_stack_deinit(&as->own_calls);
+		devices_deinit(&as->devices);
 		texts_deinit(&as->texts);
 		plane_free(as->plane);
 	}
@@ -85,75 +90,15 @@ struct assembly *assembly_free(struct assembly *as)
 	return NULL;
 }
 
-/* --- entries ------------------------------------------------------------------------------- */
+/* --- slots --------------------------------------------------------------------------------- */
 
-static int to_event(struct assembly *as, struct entry *e, int64_t start_ns, uint32_t name,
-	struct trace_event *event)
+/* It has times of its own, whenever it was written. */
+static void add_device(struct assembly *as, struct entry *e, const struct slot *slots)
 {
-	int64_t end = timeline_convert(as->timeline, e->start + e->duration);
-
-	if (end > as->end_ns) {
-		end = as->end_ns;
-		e->is_unfinished = 1;
-	}
-	event->start_ns = start_ns;
-	event->duration_ns = end - start_ns;
-	event->name = name;
-	event->stats = stats_add(&as->stats, e, name);
-	return as->stats.error;
-}
-
-static int add_async_mark(struct assembly *as, const struct entry *e, uint32_t name)
-{
-	const struct slot *id = entry_number(e);
-	struct trace_stat args[RECORD_MAX_EXTRA];
-	uint32_t n;
-
-	if (!id) {
-		as->n_invalid++;
-		return 0;
-	}
-	n = stats_get_args(&as->stats, e, args);
-	if (!keep_take(as->keep, MARK_COST + n * sizeof args[0]))
-		as->n_dropped++;
-	else if (!as->stats.error)
-		return asyncs_add(&as->asyncs, e, name, id->word[1], args, n);
-	return as->stats.error;
-}
-
-static int add_sample(struct assembly *as, const struct trace_event *event)
-{
-	if (keep_take(as->keep, SAMPLE_COST))
-		return counters_add(&as->counters, as->plane, event);
-	as->n_dropped++;
-	return 0;
-}
-
-static int add_event(struct assembly *as, struct entry *e, int64_t start_ns, uint32_t name)
-{
-	struct trace_event event;
-	int r = to_event(as, e, start_ns, name, &event);
-
-	if (r)
-		return r;
-	return e->kind == RECORD_COUNTER ? add_sample(as, &event)
-					 : events_push(&as->events, &event, e->depth);
-}
-
-static void add_entry(struct assembly *as, struct entry *e)
-{
-	int64_t start_ns = timeline_convert(as->timeline, e->start);
-	uint32_t name;
-
-	if (start_ns > as->end_ns)
-		return;
-	name = texts_get_event_name(&as->texts, e);
-	if (name == NAMES_NONE)
-		as->error = -ENOMEM;
-	else if (e->kind == RECORD_ASYNC_BEGIN || e->kind == RECORD_ASYNC_END)
-		as->error = add_async_mark(as, e, name);
+	if (entry_read(e, slots))
+		as->error = devices_add(&as->devices, e);
 	else
-		as->error = add_event(as, e, start_ns, name);
+		as->n_invalid++;
 }
 
 /* The entry at |slots|, of which |n_slots| are left. Returns how many it takes. */
@@ -164,10 +109,12 @@ static size_t add_one(struct assembly *as, const struct slot *slots, size_t n_sl
 	/* A cut at the end of memory may leave an entry without all of its slots. */
 	if (record_n_extra(slots[0].word[0]) > n_slots - 1)
 		return n_slots;
-	if (!entry_decode(&e, slots, as->era))
+	if (record_kind(slots[0].word[0]) == RECORD_DEVICE)
+		add_device(as, &e, slots);
+	else if (!entry_decode(&e, slots, as->era))
 		as->n_invalid++;
 	else if (e.start >= as->start_ticks)
-		add_entry(as, &e);
+		entries_add(as, &e);
 	return 1 + e.n_slots;
 }
 
@@ -186,11 +133,18 @@ static size_t find_era(struct assembly *as, size_t at, size_t end)
 	return as->n_eras && as->eras->end < end ? as->eras->end : end;
 }
 
-/* Those from |at| on were written at no time that is known. Returns where they end. */
-static size_t pass_undated(struct assembly *as, const struct slot *slots, size_t at, size_t end)
+/* Those from |at| on, of |n_slots|, were written at no time that is known. Returns where they end. */
+static size_t pass_undated(
+	struct assembly *as, const struct slot *slots, size_t n_slots, size_t at, size_t end)
 {
-	for (; at < end; at += 1 + record_n_extra(slots[at].word[0]))
-		as->n_undated++;
+	while (at < end && !as->error) {
+		if (record_kind(slots[at].word[0]) == RECORD_DEVICE) {
+			at += add_one(as, slots + at, n_slots - at);
+		} else {
+			as->n_undated++;
+			at += 1 + record_n_extra(slots[at].word[0]);
+		}
+	}
 	return at;
 }
 
@@ -205,7 +159,7 @@ static size_t add_some(
 		size_t n_plain;
 
 		if (!era_is_known(as->era)) {
-			at = pass_undated(as, slots, at, era_end);
+			at = pass_undated(as, slots, n_slots, at, era_end);
 			continue;
 		}
 		n_plain = plain_take(as, slots + at, era_end - at);
@@ -221,6 +175,7 @@ static size_t add_some(
 int assembly_add(struct assembly *as, const struct slot *slots, size_t n_slots)
 {
 	as->error = texts_update(&as->texts);
+	as->calls = &as->own_calls;
 	add_some(as, slots, n_slots, 0, n_slots);
 	assembly_set_eras(as, NULL, 0);
 	return as->error;
@@ -252,13 +207,14 @@ int assembly_add_open(
 
 		if (open->start < as->start_ticks || open->start > stop_ticks)
 			continue;
-		if (e.kind != RECORD_SPAN && e.kind != RECORD_STEP) {
+		if (e.kind != RECORD_SPAN && e.kind != RECORD_STEP && e.kind != RECORD_LAUNCH) {
 			as->n_invalid++;
 			continue;
 		}
 		e.duration = find_cut(log, open, cut_ticks) - open->start;
-		add_entry(as, &e);
+		entries_add(as, &e);
 	}
+	launches_end_thread(&as->devices.launches, as->calls);
 	return as->error;
 }
 
@@ -303,6 +259,7 @@ int assembly_spool(
 	size_t at = 0;
 
 	as->error = texts_update(&as->texts);
+	as->calls = &track->calls;
 	while (at < n_slots && !as->error) {
 		at = add_some(as, slots, n_slots, at, PART_SLOTS);
 		if (as->gives_slots)

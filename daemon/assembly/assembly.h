@@ -16,6 +16,7 @@
 #include "daemon/assembly/events.h"
 #include "daemon/assembly/stats.h"
 #include "daemon/assembly/texts.h"
+#include "daemon/devices/devices.h"
 #include "daemon/kernel/keep.h"
 #include "daemon/target/era.h"
 #include "trace/space.h"
@@ -45,6 +46,10 @@ struct assembly {
 	struct counters counters;
 	struct asyncs asyncs;
 	struct events events; /* of the thread at hand */
+	struct devices devices;
+	struct launch_stack
+		*calls; /* of the thread at hand, that its spans are still to come for: */
+	struct launch_stack own_calls; /* of one that is not spooled */
 	struct line ordered; /* the same on their way to the spool; without a name */
 	struct xspace_events encoder;
 	struct xspace_events plain_encoder; /* of events without stats */
@@ -77,8 +82,8 @@ void assembly_set_eras(struct assembly *as, const struct era *eras, size_t n_era
 int assembly_add(struct assembly *as, const struct slot *slots, size_t n_slots);
 
 /*
- * The spans that were open at |stop_ticks|, cut at |cut_ticks|, not later, or when their thread ended. The innermost comes
- * first, as if they ended now.
+ * The last of the thread whose slots were added: the spans that were open at |stop_ticks|, cut at |cut_ticks|, not later, or when
+ * their thread ended. The innermost comes first, as if they ended now.
  */
 int assembly_add_open(
 	struct assembly *as, const struct thread_log *log, uint64_t stop_ticks, uint64_t cut_ticks);

@@ -44,9 +44,19 @@ static inline void set_times(
 	event->duration_ns = timeline_convert(p->timeline, start + duration) - event->start_ns;
 }
 
-/* Into |events|, which has room for |n|. Returns how many slots were plain. */
-static size_t take_some(
-	const struct plain *p, struct events *events, const struct slot *slots, size_t n)
+/* Calls of a device's library wait for it. */
+static void end_span(struct assembly *as, const struct slot *slot, uint64_t start, uint32_t name)
+{
+	unsigned depth = record_depth(slot->word[0]);
+
+	if (record_kind(slot->word[0]) == RECORD_SPAN &&
+		launch_stack_wants(as->calls, start, depth))
+		launches_end_span(&as->devices.launches, as->calls, start, depth, name);
+}
+
+/* Into |events|, which has room for |n|. |waiting|: whose calls wait for spans; NULL: none do. Returns how many slots were plain. */
+static inline __attribute__((always_inline)) size_t take_some(const struct plain *p,
+	struct events *events, const struct slot *slots, size_t n, struct assembly *waiting)
 {
 	size_t to = events->n;
 	size_t i;
@@ -69,9 +79,18 @@ static size_t take_some(
 		events->v[to].name = name - 1;
 		events->v[to].stats = 0;
 		events->depths[to++] = (uint8_t)record_depth(slots[i].word[0]);
+		if (waiting)
+			end_span(waiting, &slots[i], start, name);
 	}
 	events->n = to;
 	return i;
+}
+
+/* Out of the way of the other one, which has the registers for itself. */
+static __attribute__((noinline)) size_t take_some_waiting(
+	const struct plain *p, const struct slot *slots, size_t n, struct assembly *as)
+{
+	return take_some(p, &as->events, slots, n, as);
 }
 
 size_t plain_take(struct assembly *as, const struct slot *slots, size_t n_slots)
@@ -89,5 +108,9 @@ size_t plain_take(struct assembly *as, const struct slot *slots, size_t n_slots)
 	if (!n || !is_plain(slots))
 		return 0;
 	as->error = events_reserve(&as->events, n);
-	return as->error ? 0 : take_some(&p, &as->events, slots, n);
+	if (as->error)
+		return 0;
+	/* Nearly always none do, and then nothing is asked of each span. */
+	return as->calls->n ? take_some_waiting(&p, slots, n, as)
+			    : take_some(&p, &as->events, slots, n, NULL);
 }

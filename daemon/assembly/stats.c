@@ -9,11 +9,12 @@
 
 #include "daemon/assembly/asyncs.h"
 #include "daemon/assembly/texts.h"
+#include "daemon/devices/launch.h"
 #include "daemon/target/entry.h"
 #include "trace/space.h"
 
-/* At most so many besides the arguments: a flow's. */
-#define MAX_KNOWN 4
+/* At most so many besides the arguments: a launch's, and that it is unfinished. */
+#define MAX_KNOWN 5
 
 static const char *const texts_of_keys[N_STAT_KEYS] = {
 	[STAT_KEY_ROOT] = "_r",
@@ -27,6 +28,10 @@ static const char *const texts_of_keys[N_STAT_KEYS] = {
 	[STAT_KEY_PRODUCER] = "_p",
 	[STAT_KEY_CONSUMER_TYPE] = "_ct",
 	[STAT_KEY_CONSUMER] = "_c",
+	[STAT_KEY_CORRELATION] = "correlation_id",
+	[STAT_KEY_DEVICE] = "device_id",
+	[STAT_KEY_CONTEXT] = "context_id",
+	[STAT_KEY_GRAPH] = "cuda_graph_orig_id",
 };
 
 void stats_init(struct stats *s, struct plane *plane, struct texts *texts)
@@ -157,6 +162,27 @@ static uint32_t set_flow(struct stats *s, enum stat_key type, enum stat_key key,
 	return 3;
 }
 
+/* A call of a device's library. Viewers look at the unsigned member. */
+static uint32_t set_launch(struct stats *s, const struct entry *e, struct trace_stat *stats)
+{
+	struct launch launch;
+	char text[16];
+	uint32_t n = 0;
+
+	if (!launch_read(e, &launch))
+		return 0;
+	if (launch.correlation)
+		stats[n++] = uint_stat(
+			s, STAT_KEY_CORRELATION, launch_make_id(s->pid, launch.correlation));
+	stats[n++] = uint_stat(s, STAT_KEY_DEVICE, launch.device);
+	stats[n].name = key_name(s, STAT_KEY_CONTEXT);
+	set_text(s, &stats[n++], text,
+		(uint32_t)snprintf(text, sizeof text, "$$%u", launch.context));
+	if (launch.is_graph)
+		stats[n++] = uint_stat(s, STAT_KEY_GRAPH, launch.graph);
+	return n;
+}
+
 /* What the number of the entry's kind means. */
 static uint32_t set_number(
 	struct stats *s, const struct entry *e, uint32_t name, struct trace_stat *stats)
@@ -180,6 +206,8 @@ static uint32_t set_number(
 	case RECORD_FLOW_IN:
 		return set_flow(
 			s, STAT_KEY_CONSUMER_TYPE, STAT_KEY_CONSUMER, name, slot->word[1], stats);
+	case RECORD_LAUNCH:
+		return set_launch(s, e, stats);
 	default:
 		return 0;
 	}

@@ -4,6 +4,7 @@
 #define DAEMON_STATS_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 struct async_span;
 struct entry;
@@ -24,6 +25,10 @@ enum stat_key {
 	STAT_KEY_PRODUCER,
 	STAT_KEY_CONSUMER_TYPE,
 	STAT_KEY_CONSUMER,
+	STAT_KEY_CORRELATION,
+	STAT_KEY_DEVICE,
+	STAT_KEY_CONTEXT,
+	STAT_KEY_GRAPH,
 	N_STAT_KEYS
 };
 
@@ -31,6 +36,7 @@ struct stats {
 	struct plane *plane;
 	struct texts *texts;
 	uint32_t names[N_STAT_KEYS]; /* index + 1 into the plane's stat_names; 0: not used yet */
+	pid_t pid; /* whose calls of devices' libraries they are */
 	uint64_t n_invalid; /* arguments that made no sense */
 	int error; /* -ENOMEM, and stays so */
 };

@@ -25,6 +25,7 @@ struct track *track_free(struct track *t)
 	if (t) {
 		free(t->runs);
 		stragglers_deinit(&t->stragglers);
+		launch_stack_deinit(&t->calls);
 	}
 	free(t);
 	return NULL;

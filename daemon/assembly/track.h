@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "daemon/assembly/stragglers.h"
+#include "daemon/devices/launches.h"
 #include "trace/space.h"
 
 struct keep;
@@ -30,6 +31,7 @@ struct track {
 	size_t n_runs_allocated;
 	size_t first_run; /* those before it are left out */
 	struct stragglers stragglers;
+	struct launch_stack calls; /* of its thread, that spans around them are still to come for */
 	uint64_t n_bytes; /* of all events */
 	uint64_t n_events;
 	uint64_t n_dropped; /* events that neither the spool nor memory had room for */

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Of what process, and what recording, devices are drawn. */
+#ifndef DAEMON_DEVICE_SCOPE_H
+#define DAEMON_DEVICE_SCOPE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct arena;
+struct names;
+
+struct device_scope {
+	struct arena *arena; /* has the texts */
+	const char *process_name;
+	pid_t pid;
+	int64_t base_ns; /* CLOCK_MONOTONIC where the trace begins; times below are since then */
+	int64_t from_ns; /* what ended earlier is left out, */
+	int64_t to_ns; /* and what began later */
+	const struct names *span_names; /* of the numbers that launches have of spans */
+	const _Atomic int *cancel; /* raised: nobody wants it any more; NULL ok */
+};
+
+#endif

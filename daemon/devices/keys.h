@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keys of one size, each kept once and numbered from 0 in order of first use. What comes again and again is mostly what came last.
+ */
+#ifndef DAEMON_KEYS_H
+#define DAEMON_KEYS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct keys {
+	uint8_t *v; /* one after the other */
+	uint32_t n;
+	uint32_t n_bytes; /* of a key: a multiple of 8; no padding in it, or all zero */
+	size_t n_allocated; /* bytes */
+	uint32_t *slots; /* hash of a key -> number + 1 */
+	uint32_t n_slots; /* 0 or a power of two */
+	uint32_t last; /* the number that was asked for last */
+};
+
+#define KEYS_NONE UINT32_MAX
+
+void keys_init(struct keys *k, uint32_t key_bytes);
+void keys_deinit(struct keys *k);
+
+static inline const void *keys_get(const struct keys *k, uint32_t number)
+{
+	return k->v + (size_t)number * k->n_bytes;
+}
+
+uint32_t keys_intern_other(struct keys *k, const void *key);
+
+/* The number of |key|, a new one if need be; KEYS_NONE when memory ran out. */
+static inline uint32_t keys_intern(struct keys *k, const void *key)
+{
+	if (k->last < k->n && memcmp(keys_get(k, k->last), key, k->n_bytes) == 0)
+		return k->last;
+	return keys_intern_other(k, key);
+}
+
+#endif

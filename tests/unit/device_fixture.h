@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What collectors would write into rings, put into the logs of log_fixture.h, and what becomes of it. Times are ns since the
+ * capture's start, which the collector counts from DEVICE_EPOCH_NS on.
+ */
+#ifndef TESTS_UNIT_DEVICE_FIXTURE_H
+#define TESTS_UNIT_DEVICE_FIXTURE_H
+
+#include <stdint.h>
+
+#include "lib/wire/device.h"
+#include "trace/space.h"
+
+#define DEVICE_EPOCH_NS UINT64_C(1700000000000000000)
+/* Of the capture. */
+#define DEVICE_STOP_NS INT64_C(1000000)
+
+struct thread_log;
+
+/* Of device 0, context 1, stream 7, from |start| to |end|; the rest is zero. */
+struct device_entry device_make(enum device_kind kind, int64_t start, int64_t end);
+/* |name| NULL: it has none. */
+void device_put(struct thread_log *log, const char *name, const struct device_entry *entry);
+/* The same, but only |n_bytes| of it. */
+void device_put_bytes(
+	struct thread_log *log, const char *name, const void *bytes, uint32_t n_bytes);
+/* Of the collector 0, at the start and at the stop. */
+void device_put_anchors(struct thread_log *log);
+/* 256 threads in 16 blocks, with 32 registers each. */
+void device_put_kernel(
+	struct thread_log *log, const char *name, uint64_t correlation, int64_t start, int64_t end);
+/* An H100. */
+void device_put_info(struct thread_log *log, uint16_t device, uint8_t uuid);
+
+/* A call, with |depth| spans around it; and one that launches |graph|. */
+void device_put_launch(struct thread_log *log, const char *name, uint64_t correlation,
+	int64_t start, int64_t end, unsigned depth);
+void device_put_graph_launch(struct thread_log *log, uint64_t correlation, uint32_t graph,
+	int64_t start, int64_t end, unsigned depth);
+void device_put_node(
+	struct thread_log *log, uint64_t node, uint64_t original, int64_t at, unsigned depth);
+/* A span. */
+void device_put_span(
+	struct thread_log *log, const char *name, int64_t start, int64_t end, unsigned depth);
+
+/* The plane of that name in logs.space; fails without one. */
+struct plane *device_plane(const char *name);
+/* A line of it by its name; fails without one. */
+const struct line *device_line(const struct plane *plane, const char *name);
+const char *device_event_name(const struct plane *plane, const struct trace_event *event);
+/* The event of the line with that name; fails without one. */
+const struct trace_event *device_event(
+	const struct plane *plane, const struct line *line, const char *name);
+/* NULL: it has none. */
+const struct trace_stat *device_stat(
+	const struct plane *plane, const struct trace_event *event, const char *name);
+/* A text; NULL: it has none. */
+const char *device_text(
+	const struct plane *plane, const struct trace_event *event, const char *name);
+
+#endif
