@@ -75,7 +75,7 @@ START_TEST(uses_the_first_alone_when_the_clock_was_set)
 	expect_first_alone(0 - 3600 * S, 10 * S);
 	/* Within a millisecond, but no clock is that wrong. */
 	expect_first_alone(100 * MS, 100 * MS + MS / 2);
-	expect_first_alone(0 - UINT64_C(1) << 62, S);
+	expect_first_alone(0 - (UINT64_C(1) << 62), S);
 }
 END_TEST
 
