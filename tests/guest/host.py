@@ -17,7 +17,7 @@ from fixture import (NOBODY, SANITIZERS, Skip, check, contains, equal, find_prof
                      need_no_tsan, need_readable_tree, need_root, read_status, run, test, wait_until)
 from processes import PROFTAPD, TOP_BUILD, Process, Target  # noqa: E402
 
-__all__ = ["HOSTS", "NOBODY", "NO_LEAK_CHECK", "PROFTAPD", "SANITIZERS", "Failure", "Host", "Skip", "Target", "check",
+__all__ = ["CAPTURE_MS", "HOSTS", "NOBODY", "NO_LEAK_CHECK", "PROFTAPD", "SANITIZERS", "Failure", "Host", "Skip", "Target", "check",
            "check_mode", "contains", "equal", "find_program", "find_proftapd", "find_proftapds",
            "free_port", "host", "need_namespaces", "need_no_sanitizer", "need_no_tsan",
            "need_readable_tree", "need_root", "read_status", "run", "run_host", "test", "wait_until"]

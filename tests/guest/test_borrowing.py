@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Hosts that cannot start a server, where a host daemon lends them one: they notice no more of it than of one of their own."""
-from host import NO_LEAK_CHECK, check_mode, need_namespaces, need_no_tsan, run, test
+from host import CAPTURE_MS, NO_LEAK_CHECK, Host, check_mode, equal, need_namespaces, need_no_tsan, run, test
 from hosts import Host as Daemon
 from hosts import runtime
 
@@ -51,5 +51,18 @@ for how in ("handler", "ignore", "nocldwait", "wall"):
     lent("reap", how, spans={"child": 5}, title=f"reap {how} as a subreaper", command=SUBREAPER)
 lent("children", code=7, spans={"in a fork": 0, "around vfork": 1, "left open": 0}, command=SUBREAPER)
 lent("storm", modes=("armed",), command=SUBREAPER)
+lent("emulated", spans={"numbers": 1}, command=SUBREAPER)
+
+
+@test
+def who_asks_where_clone_is_fork_is_the_program(t):
+    """As under valgrind; its parent is somebody else."""
+    daemon = Daemon(t)
+    process = Host(t, "emulated", "recording", command=SUBREAPER, **runtime(t))
+    start = process.await_start()
+    daemon.await_pids(start.pid)
+    t.capture(start, CAPTURE_MS)
+    equal(process.behaviour()[0], 0, "its exit status")
+
 
 run()
