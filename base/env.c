@@ -9,6 +9,8 @@ const struct env_row env_table[N_ENV] = {
 	[ENV_PROFTAPD] = {"PROFTAPD", 0, "path of the proftapd that the library starts"},
 	[ENV_PROFTAP_COLLECTOR] = {"PROFTAP_COLLECTOR", 0,
 		"/PATH[:/PATH...]: collectors that captures open in the program, beside those that proftap knows"},
+	[ENV_PROFTAP_CUPTI] = {"PROFTAP_CUPTI", 0,
+		"path of the libcupti.so that records CUDA, instead of the one that is found"},
 	[ENV_PROFTAP_DISABLE] = {"PROFTAP_DISABLE", 1, "1: every call of the library is a no-op"},
 	[ENV_PROFTAP_FOLLOW_FORK] = {"PROFTAP_FOLLOW_FORK", 0,
 		"1: forked children are recorded too, as with .follow_fork"},

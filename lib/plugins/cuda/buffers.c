@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The buffers that CUPTI fills; see buffers.h. */
+#include "lib/plugins/cuda/buffers.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "lib/plugins/cuda/pool.h"
+
+/* A capture that may use more than those before makes another pool; how often that can be. */
+#define MAX_POOLS 8u
+/* Where a request cannot be refused. */
+#define SMALL_BYTES (16u << 10)
+#define N_SMALL 1024u
+
+static struct {
+	struct pool large[MAX_POOLS];
+	_Atomic uint32_t n_large;
+	struct pool small;
+	_Atomic uint32_t has_small;
+	_Alignas(8) uint8_t last[SMALL_BYTES]; /* written by several at a time, read by nobody */
+	_Atomic uint32_t limit; /* how many large ones may be in use */
+	_Atomic int may_refuse;
+	_Atomic int is_wanted; /* what is filled */
+	_Atomic uint64_t n_refused;
+	_Atomic uint64_t lost_bytes;
+} all;
+
+static int for_each_pool(int (*act)(struct pool *p, void *context), void *context)
+{
+	uint32_t n = atomic_load_explicit(&all.n_large, memory_order_acquire);
+	int r = 0;
+
+	for (uint32_t i = 0; i < n && !r; i++)
+		r = act(&all.large[i], context);
+	if (!r && atomic_load_explicit(&all.has_small, memory_order_acquire))
+		r = act(&all.small, context);
+	return r;
+}
+
+static uint32_t count_large(void)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < atomic_load(&all.n_large); i++)
+		n += all.large[i].n_buffers;
+	return n;
+}
+
+/* Less than was asked for is enough, if it is anything. */
+static int open_large(uint32_t megabytes)
+{
+	uint32_t n_pools = atomic_load(&all.n_large);
+	uint32_t n = count_large();
+
+	if (n >= megabytes || n_pools == MAX_POOLS)
+		return 0;
+	if (pool_init(&all.large[n_pools], megabytes - n, BUFFERS_BYTES))
+		return n ? 0 : -ENOMEM;
+	atomic_store_explicit(&all.n_large, n_pools + 1, memory_order_release);
+	return 0;
+}
+
+static int open_small(void)
+{
+	int r = atomic_load(&all.has_small) ? 0 : pool_init(&all.small, N_SMALL, SMALL_BYTES);
+
+	if (!r)
+		atomic_store_explicit(&all.has_small, 1, memory_order_release);
+	return r;
+}
+
+int buffers_open(uint32_t megabytes, int may_refuse)
+{
+	int r = open_large(megabytes);
+
+	if (!r && !may_refuse)
+		r = open_small();
+	atomic_store(&all.limit, megabytes);
+	atomic_store(&all.may_refuse, may_refuse);
+	return r;
+}
+
+static int throw_away(struct pool *p, void *context)
+{
+	uint32_t number = pool_take_filled(p);
+
+	(void)context;
+	while (number != POOL_NONE) {
+		uint32_t next = pool_next(p, number);
+
+		pool_recycle(p, number);
+		number = next;
+	}
+	return 0;
+}
+
+static int begin_counting(struct pool *p, void *context)
+{
+	(void)context;
+	atomic_store(&p->most_used, atomic_load(&p->n_used));
+	return 0;
+}
+
+void buffers_begin(void)
+{
+	for_each_pool(throw_away, NULL);
+	for_each_pool(begin_counting, NULL);
+	atomic_store(&all.n_refused, 0);
+	atomic_store(&all.lost_bytes, 0);
+	atomic_store(&all.is_wanted, 1);
+}
+
+static int trim(struct pool *p, void *context)
+{
+	(void)context;
+	pool_trim(p);
+	return 0;
+}
+
+void buffers_end(void)
+{
+	atomic_store(&all.is_wanted, 0);
+	for_each_pool(throw_away, NULL);
+	for_each_pool(trim, NULL);
+}
+
+struct reader {
+	int (*read)(void *context, uint8_t *buffer, size_t n_bytes);
+	void *context;
+};
+
+static int read_pool(struct pool *p, void *context)
+{
+	const struct reader *reader = context;
+	uint32_t number = pool_take_filled(p);
+	int r = 0;
+
+	while (number != POOL_NONE) {
+		uint32_t next = pool_next(p, number);
+		struct pool_filled filled = pool_get(p, number);
+
+		if (!r && filled.n_bytes)
+			r = reader->read(reader->context, filled.buffer, filled.n_bytes);
+		pool_recycle(p, number);
+		number = next;
+	}
+	return r;
+}
+
+int buffers_read(int (*read)(void *context, uint8_t *buffer, size_t n_bytes), void *context)
+{
+	struct reader reader = {read, context};
+
+	return for_each_pool(read_pool, &reader);
+}
+
+static int add_bytes(struct pool *p, void *context)
+{
+	uint64_t *bytes = context;
+
+	*bytes += (uint64_t)atomic_load(&p->most_used) * p->buffer_bytes;
+	return 0;
+}
+
+void buffers_get_counts(struct buffers_counts *out)
+{
+	*out = (struct buffers_counts){
+		.n_refused = atomic_load(&all.n_refused),
+		.lost_bytes = atomic_load(&all.lost_bytes),
+	};
+	for_each_pool(add_bytes, &out->most_bytes);
+}
+
+static uint8_t *take_large(void)
+{
+	uint32_t n = atomic_load_explicit(&all.n_large, memory_order_acquire);
+	uint32_t n_used = 0;
+	uint8_t *buffer = NULL;
+
+	for (uint32_t i = 0; i < n; i++)
+		n_used += atomic_load_explicit(&all.large[i].n_used, memory_order_relaxed);
+	if (n_used >= atomic_load_explicit(&all.limit, memory_order_relaxed))
+		return NULL;
+	for (uint32_t i = 0; i < n && !buffer; i++)
+		buffer = pool_take(&all.large[i]);
+	return buffer;
+}
+
+void buffers_request(uint8_t **buffer, size_t *bytes, size_t *max_records)
+{
+	*max_records = 0;
+	*bytes = BUFFERS_BYTES;
+	*buffer = take_large();
+	if (*buffer)
+		return;
+	atomic_fetch_add_explicit(&all.n_refused, 1, memory_order_relaxed);
+	*bytes = 0;
+	if (atomic_load_explicit(&all.may_refuse, memory_order_relaxed))
+		return;
+	*bytes = SMALL_BYTES;
+	if (atomic_load_explicit(&all.has_small, memory_order_acquire))
+		*buffer = pool_take(&all.small);
+	if (!*buffer)
+		*buffer = all.last;
+}
+
+struct filled {
+	uint8_t *buffer;
+	size_t n_bytes;
+};
+
+/* 1 when it was this pool's. */
+static int put(struct pool *p, void *context)
+{
+	const struct filled *f = context;
+
+	if (!pool_owns(p, f->buffer))
+		return 0;
+	if (atomic_load(&all.is_wanted))
+		pool_put_filled(p, f->buffer, f->n_bytes);
+	else
+		pool_put_back(p, f->buffer);
+	return 1;
+}
+
+void buffers_complete(
+	void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid_bytes)
+{
+	struct filled filled = {buffer, valid_bytes};
+
+	(void)context;
+	(void)stream;
+	(void)bytes;
+	if (!for_each_pool(put, &filled) && buffer == all.last)
+		atomic_fetch_add_explicit(&all.lost_bytes, valid_bytes, memory_order_relaxed);
+}
+
+static int reset(struct pool *p, void *context)
+{
+	(void)context;
+	pool_reset(p);
+	return 0;
+}
+
+void buffers_reset(void)
+{
+	atomic_store(&all.is_wanted, 0);
+	for_each_pool(reset, NULL);
+}

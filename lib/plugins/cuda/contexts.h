@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which device a context is of, by CUPTI's number for it. Any thread, without a lock: callbacks ask it with each call. It remembers
+ * the newest of 1024; who is not remembered is asked for again.
+ */
+#ifndef PLUGINS_CUDA_CONTEXTS_H
+#define PLUGINS_CUDA_CONTEXTS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define CONTEXTS_KEPT 1024u
+#define CONTEXTS_UNKNOWN UINT32_MAX
+
+struct contexts {
+	_Atomic uint64_t kept[CONTEXTS_KEPT]; /* context << 32 | device + 1; 0: none */
+};
+
+static inline void contexts_clear(struct contexts *c)
+{
+	for (uint32_t i = 0; i < CONTEXTS_KEPT; i++)
+		atomic_store_explicit(&c->kept[i], 0, memory_order_relaxed);
+}
+
+static inline void contexts_note(struct contexts *c, uint32_t context, uint32_t device)
+{
+	atomic_store_explicit(&c->kept[context % CONTEXTS_KEPT],
+		(uint64_t)context << 32 | (uint64_t)(device + 1), memory_order_relaxed);
+}
+
+/* Its device, or CONTEXTS_UNKNOWN. */
+static inline uint32_t contexts_find(const struct contexts *c, uint32_t context)
+{
+	uint64_t kept =
+		atomic_load_explicit(&c->kept[context % CONTEXTS_KEPT], memory_order_relaxed);
+
+	return kept && kept >> 32 == context ? (uint32_t)kept - 1 : CONTEXTS_UNKNOWN;
+}
+
+#endif

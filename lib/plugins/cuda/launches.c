@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The launches of graphs; see launches.h. */
+#include "lib/plugins/cuda/launches.h"
+
+#include <string.h>
+
+static uint64_t call_of(uint32_t correlation, uint32_t graph)
+{
+	return (uint64_t)correlation << 32 | graph;
+}
+
+void launches_clear(struct launches *l)
+{
+	for (uint32_t i = 0; i < LAUNCHES_KEPT; i++) {
+		atomic_store_explicit(&l->kept[i].call, 0, memory_order_relaxed);
+		atomic_store_explicit(&l->known[i], 0, memory_order_relaxed);
+	}
+	memset(l->graphs, 0, sizeof l->graphs);
+	atomic_store(&l->n, 0);
+}
+
+void launches_note(struct launches *l, uint32_t correlation, uint32_t graph, uint64_t at_ns)
+{
+	uint64_t number = atomic_fetch_add_explicit(&l->n, 1, memory_order_relaxed);
+	struct launch *launch = &l->kept[number % LAUNCHES_KEPT];
+	uint64_t call = call_of(correlation, graph);
+
+	atomic_store_explicit(&launch->at_ns, at_ns, memory_order_relaxed);
+	atomic_store_explicit(&launch->call, call, memory_order_release);
+	atomic_store_explicit(&l->known[correlation % LAUNCHES_KEPT], call, memory_order_release);
+}
+
+/* Moves on to the next launch, if that was before |start_ns|. */
+static void advance(struct launches *l, struct launched_graph *g, uint64_t start_ns)
+{
+	uint64_t end = atomic_load_explicit(&l->n, memory_order_relaxed);
+
+	if (end > LAUNCHES_KEPT && g->next < end - LAUNCHES_KEPT)
+		g->next = end - LAUNCHES_KEPT;
+	for (; g->next < end; g->next++) {
+		const struct launch *launch = &l->kept[g->next % LAUNCHES_KEPT];
+		uint64_t call = atomic_load_explicit(&launch->call, memory_order_acquire);
+
+		if ((uint32_t)call != g->graph)
+			continue;
+		if (atomic_load_explicit(&launch->at_ns, memory_order_relaxed) > start_ns)
+			return;
+		g->answer = (uint32_t)(call >> 32);
+		g->next++;
+		return;
+	}
+}
+
+/* Its place, or that of another one which it takes. */
+static struct launched_graph *find_graph(struct launches *l, const struct launched_node *node)
+{
+	struct launched_graph *g = &l->graphs[node->graph % LAUNCHES_GRAPHS];
+
+	if (g->graph != node->graph)
+		*g = (struct launched_graph){.graph = node->graph, .first_node = node->node};
+	return g;
+}
+
+uint32_t launches_find(struct launches *l, const struct launched_node *node)
+{
+	uint64_t call = call_of(node->correlation, node->graph);
+	struct launched_graph *g;
+
+	if (atomic_load_explicit(
+		    &l->known[node->correlation % LAUNCHES_KEPT], memory_order_acquire) == call)
+		return node->correlation;
+	g = find_graph(l, node);
+	if (node->node == g->first_node)
+		advance(l, g, node->start_ns);
+	return g->answer;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The end and the children of this process; see process.h. */
+#include "lib/plugins/cuda/process.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long exit() waits. */
+#define PATIENCE_NS INT64_C(1000000000)
+
+enum state {
+	OUTSIDE,
+	INSIDE,
+	EXITING, /* and outside */
+	EXITING_INSIDE,
+};
+
+static _Atomic uint32_t state;
+static void (*child)(void);
+static int is_watched;
+
+/* By the system call: a program may have forbidden itself the counter that the vDSO reads. */
+static int64_t read_clock_ns(void)
+{
+	struct timespec t = {0, 0};
+
+	syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static void wait_while(uint32_t value, int64_t deadline_ns)
+{
+	struct timespec at = {
+		.tv_sec = deadline_ns / 1000000000, .tv_nsec = deadline_ns % 1000000000};
+
+	syscall(SYS_futex, &state, FUTEX_WAIT_BITSET_PRIVATE, value, &at, NULL,
+		FUTEX_BITSET_MATCH_ANY);
+}
+
+static void at_exit(void)
+{
+	int64_t deadline_ns = read_clock_ns() + PATIENCE_NS;
+	uint32_t now = atomic_load(&state);
+
+	while (now < EXITING && !atomic_compare_exchange_weak(&state, &now, now + EXITING))
+		;
+	while (atomic_load(&state) == EXITING_INSIDE && read_clock_ns() < deadline_ns)
+		wait_while(EXITING_INSIDE, deadline_ns);
+}
+
+static void after_fork(void)
+{
+	atomic_store(&state, OUTSIDE);
+	child();
+}
+
+void process_watch(void (*in_child)(void))
+{
+	if (is_watched)
+		return;
+	is_watched = 1;
+	child = in_child;
+	pthread_atfork(NULL, NULL, after_fork);
+	atexit(at_exit);
+}
+
+int process_enter(void)
+{
+	uint32_t expected = OUTSIDE;
+
+	if (atomic_compare_exchange_strong(&state, &expected, INSIDE) || expected == INSIDE)
+		return 0;
+	return -ESHUTDOWN;
+}
+
+void process_leave(void)
+{
+	uint32_t now = atomic_load(&state);
+
+	while ((now == INSIDE || now == EXITING_INSIDE) &&
+		!atomic_compare_exchange_weak(&state, &now, now - INSIDE))
+		;
+	syscall(SYS_futex, &state, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+int process_is_exiting(void)
+{
+	return atomic_load(&state) >= EXITING;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A capture ends: nothing is recorded any more, the rest is handed on, and CUPTI is anybody's again. See session.h. */
+#include <errno.h>
+#include <proftap/collector.h>
+#include <time.h>
+
+#include "lib/plugins/cuda/buffers.h"
+#include "lib/plugins/cuda/process.h"
+#include "lib/plugins/cuda/sentence.h"
+#include "lib/plugins/cuda/session.h"
+#include "lib/plugins/cuda/session_steps.h"
+#include "lib/plugins/cuda/version.h"
+
+#define NS_PER_MS INT64_C(1000000)
+/* So long it sleeps at a time, and looks whether anybody still wants it. */
+#define NAP_NS (10 * NS_PER_MS)
+
+static void nap(int64_t ns)
+{
+	struct timespec t = {.tv_sec = 0, .tv_nsec = ns};
+
+	nanosleep(&t, NULL);
+}
+
+/* What was launched and still runs gets time for its end, without which its record is worth nothing. */
+static void settle(const struct session *s, int64_t deadline_ns)
+{
+	const struct ptap_collector_services *services = s->services;
+	int64_t now_ns = services->monotonic_ns();
+	int64_t end_ns = now_ns + s->options.settle_ms * NS_PER_MS;
+
+	/* The flush needs most of the time. */
+	if (end_ns > now_ns + (deadline_ns - now_ns) / 4)
+		end_ns = now_ns + (deadline_ns - now_ns) / 4;
+	while (now_ns < end_ns && !process_is_exiting() && !services->is_cancelled()) {
+		nap(end_ns - now_ns < NAP_NS ? end_ns - now_ns : NAP_NS);
+		now_ns = services->monotonic_ns();
+	}
+}
+
+static void stop_callbacks(struct session *s)
+{
+	calls_end(&s->callbacks.calls);
+	calls_disable(&s->callbacks.calls, s->subscriber.handle, s->options.has_all_calls);
+	callbacks_enable(&s->callbacks, s->subscriber.handle, 0);
+	if (s->options.detach != OPTIONS_STAY)
+		subscriber_close(&s->subscriber);
+}
+
+/*
+ * Kernels go on being recorded where turning that off may hang; then their buffers are thrown away as they come (buffers.h), until
+ * the next capture or the end of the process.
+ */
+static void stop_kinds(struct session *s)
+{
+	kinds_disable(&s->kinds, &s->cupti,
+		!version_disable_hangs(s->cupti.version, s->gate.driver_version));
+}
+
+static void flush(struct session *s)
+{
+	size_t n = 0;
+
+	s->cupti.flush(CUPTI_FLUSH_COMPLETE);
+	s->cupti.flush(CUPTI_FLUSH_FORCED);
+	/* It counts from zero again when it was asked: once. */
+	if (!s->cupti.get_dropped(NULL, 0, &n) && n)
+		losses_add(&s->records.losses, PTAP_DEVICE_LOSS_DROPPED, 0, n);
+}
+
+static int emit_end(struct session *s)
+{
+	struct anchor end;
+
+	return anchor_take(&s->cupti, s->services, &end) ? 0 : anchor_emit(&end, s->services);
+}
+
+/* From SESSION_ARMED on, whatever came of it. */
+static int stop_cupti(struct session *s, int64_t deadline_ns)
+{
+	uint64_t now_ns = 0;
+	int r;
+
+	if (!s->cupti.get_timestamp(&now_ns))
+		s->records.until_ns = now_ns;
+	stop_callbacks(s);
+	stop_kinds(s);
+	settle(s, deadline_ns);
+	flush(s);
+	attributes_restore(&s->attributes, &s->cupti);
+	r = emit_end(s);
+	return r;
+}
+
+int session_stop(struct session *s, int64_t deadline_ns, char *why)
+{
+	int r = 0;
+
+	if (s->state != SESSION_ARMED && s->state != SESSION_RECORDING)
+		return 0;
+	calls_end(&s->callbacks.calls);
+	/* CUPTI has undone all of it when it ended itself. */
+	if (callbacks_is_dead(&s->callbacks)) {
+		s->subscriber.handle = NULL;
+		s->kinds.enabled = 0;
+	} else {
+		r = stop_cupti(s, deadline_ns);
+	}
+	s->state = SESSION_STOPPED;
+	return r ? say(why, r, "nobody waits for the records any more") : 0;
+}
+
+static void warn_dropped(const struct session *s, const struct buffers_counts *counts, uint64_t n)
+{
+	char sentence[SENTENCE_BYTES];
+
+	say(sentence, 0,
+		"%llu records were dropped: the buffers of CUPTI, %u MB, were full; raise "
+		"ptap_cuda_buffer_mb, or record for a shorter time",
+		(unsigned long long)n, s->options.buffer_mb);
+	if (counts->n_refused)
+		s->services->warn(sentence);
+}
+
+/* Those of the smallest kind are so long: there may have been fewer. */
+#define LEAST_RECORD_BYTES 24u
+
+static int hand_on_losses(struct session *s)
+{
+	struct losses *losses = &s->records.losses;
+	struct buffers_counts counts;
+	uint64_t n_dropped;
+
+	buffers_get_counts(&counts);
+	losses_add(losses, PTAP_DEVICE_LOSS_DROPPED, 0, counts.lost_bytes / LEAST_RECORD_BYTES);
+	losses_add(losses, PTAP_DEVICE_LOSS_CALLS, 0, calls_count_lost(&s->callbacks.calls));
+	losses_add(losses, PTAP_DEVICE_LOSS_ANNOTATIONS, 0, s->records.names.n_lost);
+	s->records.names.n_lost = 0;
+	n_dropped = losses->n[PTAP_DEVICE_LOSS_DROPPED][0];
+	if (n_dropped)
+		warn_dropped(s, &counts, n_dropped);
+	s->n_dropped = losses_sum(losses);
+	return losses_emit(losses, s->services, s->records.until_ns);
+}
+
+int session_drain(struct session *s, char *why)
+{
+	int r;
+
+	if (s->state != SESSION_STOPPED)
+		return 0;
+	r = session_read(s);
+	if (!r)
+		r = hand_on_losses(s);
+	buffers_end();
+	s->state = SESSION_OPEN;
+	process_leave();
+	return r ? say(why, r, "nobody waits for the records any more") : 0;
+}
+
+static void warn_unsafe(const struct session *s)
+{
+	char version[VERSION_BYTES];
+	char sentence[SENTENCE_BYTES];
+
+	say(sentence, 0,
+		"ptap_cuda_detach=finalize: not with the CUPTI of %s, which may crash a program with graphs; it was "
+		"only unsubscribed",
+		version_format(s->cupti.version, version));
+	s->services->warn(sentence);
+}
+
+static void finalize(struct session *s)
+{
+	if (!version_has(s->cupti.version, VERSION_FINALIZE_IS_SAFE))
+		warn_unsafe(s);
+	else if (!process_enter()) {
+		s->cupti.finalize();
+		process_leave();
+	}
+}
+
+void session_close(struct session *s)
+{
+	char why[SENTENCE_BYTES];
+
+	if (s->state == SESSION_NONE)
+		return;
+	/* Steps that failed left something behind. */
+	session_stop(s, s->services->monotonic_ns(), why);
+	session_drain(s, why);
+	if (s->options.detach == OPTIONS_FINALIZE && s->n_recorded &&
+		!callbacks_is_dead(&s->callbacks))
+		finalize(s);
+	s->state = SESSION_NONE;
+}
