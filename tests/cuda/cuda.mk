@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+# The tests of the CUDA collector, on fakes of NVIDIA's libraries. To add one: a file, a line in cuda_tests, and its _SOURCES.
+cuda_tests = \
+	cuda/test_begin \
+	cuda/test_buffers \
+	cuda/test_calls \
+	cuda/test_ends \
+	cuda/test_records \
+	cuda/test_session
+
+cuda_host = \
+	cuda/fake.h \
+	cuda/host.c \
+	cuda/host.h
+cuda_libs = \
+	$(top_builddir)/lib/plugins/cuda/libcuda-collector.la \
+	$(CHECK_LIBS)
+
+cuda_test_begin_SOURCES = $(cuda_host) cuda/test_begin.c
+cuda_test_begin_LDADD = $(cuda_libs)
+cuda_test_buffers_SOURCES = $(cuda_host) cuda/test_buffers.c
+cuda_test_buffers_LDADD = $(cuda_libs)
+cuda_test_calls_SOURCES = $(cuda_host) cuda/test_calls.c
+cuda_test_calls_LDADD = $(cuda_libs)
+cuda_test_ends_SOURCES = $(cuda_host) cuda/test_ends.c
+cuda_test_ends_LDADD = $(cuda_libs)
+cuda_test_records_SOURCES = $(cuda_host) cuda/test_records.c
+cuda_test_records_LDADD = $(cuda_libs)
+cuda_test_session_SOURCES = $(cuda_host) cuda/test_session.c
+cuda_test_session_LDADD = $(cuda_libs)
+
+# Libraries that stand for NVIDIA's: the driver's, CUPTI, and an old CUPTI that has only what all have.
+CUDA_COMPILE = $(MKDIR_P) cuda && $(CC) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) $(LDFLAGS) -shared -fPIC
+cuda_fake_driver = $(srcdir)/cuda/fake_driver.c
+cuda_fake_cupti = \
+	$(srcdir)/cuda/fake_activity.c \
+	$(srcdir)/cuda/fake_buffers.c \
+	$(srcdir)/cuda/fake_program.c \
+	$(srcdir)/cuda/fake_record.c \
+	$(srcdir)/cuda/fake_state.c \
+	$(srcdir)/cuda/fake_subscriber.c
+cuda_fake_headers = \
+	$(srcdir)/cuda/fake.h \
+	$(srcdir)/cuda/fake_inside.h
+cuda/fake_libcuda.so: $(cuda_fake_driver) $(cuda_fake_headers)
+	$(AM_V_CCLD)$(CUDA_COMPILE) -Wl,-soname,libcuda.so.1 -o $@ $(cuda_fake_driver)
+cuda/fake_libcupti.so: $(cuda_fake_cupti) $(cuda_fake_headers)
+	$(AM_V_CCLD)$(CUDA_COMPILE) -Wl,-soname,libcupti.so.13 -o $@ $(cuda_fake_cupti)
+cuda/fake_libcupti_old.so: $(cuda_fake_cupti) $(cuda_fake_headers)
+	$(AM_V_CCLD)$(CUDA_COMPILE) -DFAKE_IS_OLD -Wl,-soname,libcupti.so.11.8 -o $@ $(cuda_fake_cupti)
+cuda_fakes = \
+	cuda/fake_libcuda.so \
+	cuda/fake_libcupti.so \
+	cuda/fake_libcupti_old.so
+cuda_data = \
+	cuda/fake_activity.c \
+	cuda/fake_buffers.c \
+	cuda/fake_driver.c \
+	cuda/fake_inside.h \
+	cuda/fake_program.c \
+	cuda/fake_record.c \
+	cuda/fake_state.c \
+	cuda/fake_subscriber.c

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A libcupti.so.13 that stands for NVIDIA's where there is no GPU, and its script: what the "program" does on the "device", what is
+ * in the way, and what was asked of it. Written from NVIDIA's documents and from what the real library does without a driver; apart
+ * from lib/plugins/cuda, so that neither copies the other.
+ *
+ * Rules that the real one has without saying so end the process here: CUDA called from a callback, a flush inside a callback, anything
+ * asked by somebody who was told that another one subscribes, a chip's name before cuInit(), a buffer that is refused to a version
+ * that cannot take that, one that is said to be zero and is not, and the kinds that some versions hang on.
+ */
+#ifndef TESTS_CUDA_FAKE_H
+#define TESTS_CUDA_FAKE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum fake_knob {
+	FAKE_VERSION, /* what cuptiGetVersion() says; 130001 */
+	FAKE_HAS_THREAD_BUFFERS, /* 1: a buffer a thread; 0: one for all */
+	FAKE_HAS_WORKER, /* buffers come back on a thread of CUPTI's own */
+	FAKE_HOLDS_LOCK, /* over its callbacks for buffers, as the real one may */
+	FAKE_CORRELATION, /* of the last call */
+	FAKE_CLOCK_OFFSET_NS, /* its clock less CLOCK_REALTIME; signed */
+	FAKE_DROPPED, /* records that it will say it has dropped */
+	FAKE_FLUSH_HANGS,
+	FAKE_FINALIZE_WAITS, /* for the program's next call */
+	FAKE_FORGETS_GRAPHS, /* what graphs execute gets the correlation of another call */
+	FAKE_POISONS_NAMES, /* once their buffer was read; 1 */
+	FAKE_CHECKS_ZEROES, /* 1 */
+	FAKE_ENDS_CALLS_LATE, /* EXIT comes also when nobody is subscribed any more */
+	FAKE_KNOBS
+};
+
+/* A record of any kind, from which the bytes of the version are made. What is 0 and needs a value gets one. */
+struct fake_record {
+	uint32_t kind;
+	uint64_t start_ns; /* 0: now */
+	uint64_t end_ns; /* 0: a microsecond later */
+	uint32_t device;
+	uint32_t context;
+	uint32_t stream;
+	uint32_t correlation; /* of the call, if it is of one */
+	const char *name;
+	uint32_t grid[3];
+	uint32_t block[3];
+	uint16_t registers;
+	uint32_t static_shared;
+	uint32_t dynamic_shared;
+	uint64_t bytes;
+	uint8_t direction;
+	uint8_t from;
+	uint8_t to;
+	uint8_t is_async;
+	uint32_t value;
+	uint32_t from_device;
+	uint32_t to_device;
+	uint32_t graph;
+	uint64_t node;
+	uint32_t type; /* of a wait, an operation, an overhead */
+	uint32_t event;
+	uint32_t object_kind;
+	uint64_t address;
+	int32_t priority;
+	uint32_t flags;
+};
+
+/* The most that a record has, of all versions. */
+#define FAKE_MAX_RECORD_BYTES 256u
+
+struct fake {
+	/* All as at first. Nobody may be in a call, nor record. */
+	void (*reset)(void);
+	void (*set)(enum fake_knob knob, uint64_t value);
+	uint64_t (*get)(enum fake_knob knob);
+	/* From the |nth| call on (1: the next one) |function| answers |result|; 0: it works again. */
+	void (*refuse)(const char *function, int result, int nth);
+	/* Another tool subscribes; NULL: it ends. */
+	void (*take_slot)(const char *holder);
+	/* Whatever is waited for goes on. */
+	void (*release)(void);
+
+	/* What the program does, on the calling thread. */
+	uint32_t (*call)(const char *function, const struct fake_record *work, size_t n);
+	/* The same in two steps; the first answers the correlation. */
+	uint32_t (*begin_call)(const char *function, void *parameters);
+	void (*end_call)(void);
+	void (*record)(const struct fake_record *r); /* by itself, of whatever kind */
+	/* What is done from now on does not end until the device is let go. */
+	void (*hold_device)(void);
+	void (*let_device_go)(void);
+	/* A node is made, or cloned from |original|. */
+	void (*make_node)(uint64_t node, uint64_t original);
+	void (*die)(int result, const char *message); /* it ends itself, and says so */
+
+	/* What was asked of it. */
+	int (*count)(const char *function);
+	int (*is_before)(const char *first, const char *second); /* the last call of each */
+	int (*is_enabled)(uint32_t kind);
+	int (*is_subscribed)(void);
+	int (*count_callbacks)(void); /* those that are enabled */
+	uint64_t (*get_attribute)(uint32_t attribute);
+	int (*count_buffers)(void); /* that it has, and nobody else */
+	void (*ask_for_buffer)(void); /* for the calling thread, though there is nothing to write */
+	void (*give_buffers_back)(void); /* all, whenever it is */
+
+	/* Bytes of a record as |version| has them: how many; 0: it knows no such kind. */
+	size_t (*write)(uint32_t version, const struct fake_record *r, uint8_t *at);
+	uint64_t (*now_ns)(void);
+};
+
+/* By dlsym(). */
+#define FAKE_SYMBOL "fake_get"
+typedef const struct fake *(*fake_getter)(void);
+
+/* Of the fake libcuda.so.1: 0 as at first, nobody has called cuInit(). */
+#define FAKE_DRIVER_SYMBOL "fake_driver_set"
+enum fake_driver_knob {
+	FAKE_DRIVER_IS_INITIALIZED, /* 1: cuInit() was called */
+	FAKE_DRIVER_RESULT, /* of cuDeviceGetCount(), if not 0 */
+	FAKE_DRIVER_VERSION, /* 13000 */
+	FAKE_DRIVER_DEVICES, /* 2 */
+	FAKE_DRIVER_KNOBS
+};
+typedef void (*fake_driver_setter)(enum fake_driver_knob knob, int value);
+/* CUPTI's: whether the calling thread is in a callback. */
+#define FAKE_GUARD_SYMBOL "fake_driver_guard_by"
+typedef void (*fake_driver_guard)(int (*is_forbidden)(void));
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A libcuda.so.1 of a few devices, as far as a collector asks it. */
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/cuda/fake.h"
+
+#define NOT_INITIALIZED 3
+#define INVALID_VALUE 1
+#define INVALID_DEVICE 101
+
+static _Atomic int knobs[FAKE_DRIVER_KNOBS] = {
+	[FAKE_DRIVER_VERSION] = 13000,
+	[FAKE_DRIVER_DEVICES] = 2,
+};
+static int (*_Atomic is_forbidden)(void);
+
+/* The build hides what is not said to be seen. */
+#pragma GCC visibility push(default)
+void fake_driver_set(enum fake_driver_knob knob, int value);
+void fake_driver_guard_by(int (*guard)(void));
+int cuInit(unsigned int flags);
+int cuDriverGetVersion(int *version);
+int cuDeviceGetCount(int *n);
+int cuDeviceGet(int *device, int ordinal);
+int cuDeviceGetName(char *name, int n, int device);
+int cuDeviceTotalMem_v2(size_t *bytes, int device);
+int cuDeviceGetAttribute(int *value, int attribute, int device);
+int cuDeviceGetUuid_v2(unsigned char uuid[16], int device);
+#pragma GCC visibility pop
+
+/* As cuda.h numbers them; of an H100, roughly. */
+static const struct {
+	int attribute;
+	int value;
+} attributes[] = {
+	{1, 1024}, /* threads a block */
+	{8, 49152}, /* shared memory a block */
+	{10, 32}, /* threads a warp */
+	{12, 65536}, /* registers a block */
+	{13, 1980000}, /* clock, kHz */
+	{16, 132}, /* multiprocessors */
+	{36, 2619000}, /* memory's clock, kHz */
+	{37, 5120}, /* bits of its bus */
+	{39, 2048}, /* threads a multiprocessor */
+	{75, 9}, {76, 0}, {81, 233472}, /* shared memory a multiprocessor */
+	{82, 65536}, /* registers a multiprocessor */
+	{97, 232448}, /* shared memory a block, if it asks for more */
+	{106, 32}, /* blocks a multiprocessor */
+	{111, 1024}, /* shared memory that is reserved */
+};
+
+void fake_driver_set(enum fake_driver_knob knob, int value)
+{
+	knobs[knob] = value;
+}
+
+void fake_driver_guard_by(int (*guard)(void))
+{
+	is_forbidden = guard;
+}
+
+/* Whoever calls CUDA from a callback hangs, now and then. */
+static int enter(const char *function)
+{
+	int (*guard)(void) = is_forbidden;
+
+	if (guard && guard()) {
+		fprintf(stderr, "fake libcuda: %s in a callback of CUPTI\n", function);
+		abort();
+	}
+	return knobs[FAKE_DRIVER_IS_INITIALIZED] ? 0 : NOT_INITIALIZED;
+}
+
+int cuInit(unsigned int flags)
+{
+	(void)flags;
+	knobs[FAKE_DRIVER_IS_INITIALIZED] = 1;
+	return enter(__func__);
+}
+
+int cuDriverGetVersion(int *version)
+{
+	*version = knobs[FAKE_DRIVER_VERSION];
+	return 0;
+}
+
+int cuDeviceGetCount(int *n)
+{
+	int r = enter(__func__);
+
+	*n = knobs[FAKE_DRIVER_DEVICES];
+	return knobs[FAKE_DRIVER_RESULT] ? knobs[FAKE_DRIVER_RESULT] : r;
+}
+
+int cuDeviceGet(int *device, int ordinal)
+{
+	int r = enter(__func__);
+
+	if (!r && (ordinal < 0 || ordinal >= knobs[FAKE_DRIVER_DEVICES]))
+		return INVALID_DEVICE;
+	*device = ordinal;
+	return r;
+}
+
+int cuDeviceGetName(char *name, int n, int device)
+{
+	snprintf(name, (size_t)n, "NVIDIA Fake %c", 'A' + device);
+	return enter(__func__);
+}
+
+int cuDeviceTotalMem_v2(size_t *bytes, int device)
+{
+	*bytes = (size_t)(80 + device) << 30;
+	return enter(__func__);
+}
+
+int cuDeviceGetAttribute(int *value, int attribute, int device)
+{
+	int r = enter(__func__);
+
+	(void)device;
+	for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++)
+		if (attributes[i].attribute == attribute) {
+			*value = attributes[i].value;
+			return r;
+		}
+	return INVALID_VALUE;
+}
+
+int cuDeviceGetUuid_v2(unsigned char uuid[16], int device)
+{
+	memset(uuid, 0xa0 + device, 16);
+	return enter(__func__);
+}

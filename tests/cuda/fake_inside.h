@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the fake libcupti share; see fake.h. */
+#ifndef TESTS_CUDA_FAKE_INSIDE_H
+#define TESTS_CUDA_FAKE_INSIDE_H
+
+#include <stdint.h>
+
+#include "tests/cuda/fake.h"
+
+/* As cupti_result.h numbers them. */
+#define OK 0
+#define INVALID_PARAMETER 1
+#define INVALID_OPERATION 7
+#define MAX_LIMIT_REACHED 12
+#define NOT_INITIALIZED 15
+#define INVALID_KIND 21
+#define MULTIPLE_SUBSCRIBERS 39
+#define UNKNOWN 999
+
+#define N_KINDS 64u
+#define N_ATTRIBUTES 16u
+
+typedef void (*callback_function)(
+	void *state, uint32_t domain, uint32_t callback, const void *information);
+typedef void (*request_function)(uint8_t **buffer, size_t *bytes, size_t *max_records);
+typedef void (*complete_function)(
+	void *context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid_bytes);
+
+/* --- fake_state.c: knobs, who may ask, what was asked ------------------------------------- */
+
+uint64_t knob(enum fake_knob k);
+void knob_set(enum fake_knob k, uint64_t value);
+void knobs_reset(void);
+__attribute__((noreturn, format(printf, 1, 2))) void broken(const char *format, ...);
+
+/* At the beginning of each function: notes it, and answers what it is to fail with. */
+int asked(const char *function);
+void asked_fail(const char *function, int result, int nth);
+int asked_count(const char *function);
+int asked_is_before(const char *first, const char *second);
+void asked_reset(void);
+
+/* The calling thread is in a callback of the client's, of this kind. */
+enum inside {
+	IN_NONE,
+	IN_CALLBACK,
+	IN_REQUEST,
+	IN_COMPLETE,
+};
+enum inside inside_set(enum inside next); /* answers what it was */
+int inside_is_any(void);
+enum inside inside_get(void);
+
+/* Until somebody calls fake->release(). */
+void wait_for_release(void);
+void release_all(void);
+
+uint64_t now_ns(void);
+
+/* --- fake_subscriber.c: the slot and its callbacks ----------------------------------------- */
+
+void subscriber_reset(void);
+/* Kinds and buffers are the whole process's: ends it when |function| is asked by who was told that another one has the place. */
+void subscriber_check_right(const char *function);
+void subscriber_take(const char *holder);
+int subscriber_is_there(void);
+int subscriber_count_callbacks(void);
+void subscriber_call(uint32_t domain, uint32_t callback, const void *information);
+/* The same, also when nobody is subscribed any more, if the knob says so. */
+void subscriber_call_late(uint32_t domain, uint32_t callback, const void *information);
+void subscriber_end(void); /* CUPTI ends itself, or is ended */
+
+/* --- fake_activity.c: kinds, attributes, the records' way into buffers ---------------------- */
+
+void activity_reset(void);
+int activity_is_enabled(uint32_t kind);
+uint64_t activity_get_attribute(uint32_t attribute);
+void activity_end(void);
+
+/* --- fake_buffers.c ------------------------------------------------------------------------ */
+
+void buffers_reset(void);
+void buffers_register(request_function request, complete_function complete);
+void buffers_append(const struct fake_record *r);
+void buffers_flush(int is_forced);
+void buffers_ask(void); /* for one for the calling thread, though there is nothing to write */
+void buffers_give_back(void); /* all that there are */
+void buffers_hold_device(void);
+void buffers_let_device_go(void);
+int buffers_count(void);
+size_t buffers_take_dropped(void);
+
+/* --- fake_record.c ------------------------------------------------------------------------- */
+
+size_t record_write(uint32_t version, const struct fake_record *r, uint8_t *at);
+size_t record_stride(uint32_t version, uint32_t kind); /* 0: there is no such kind */
+void record_set_end(uint8_t *at,
+	uint64_t end_ns); /* of what record_write() wrote, of a kind that runs on the device */
+int record_is_of_device(uint32_t kind);
+int record_next(uint8_t *buffer, size_t valid_bytes, void **record);
+
+/* --- fake_program.c ------------------------------------------------------------------------ */
+
+const char *program_name(uint32_t domain, uint32_t callback); /* NULL: there is none such */
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What keeps a capture from beginning: each is said in words that help, and harms nobody. On a fake CUPTI. */
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/plugins/cuda/gate.h"
+#include "tests/cuda/host.h"
+
+static void check_said(const char *words)
+{
+	ck_assert_msg(strstr(host.why, words) != NULL, "\"%s\" is not in: %s", words, host.why);
+}
+
+START_TEST(a_program_that_has_not_begun_is_asked_again)
+{
+	host.set_driver(FAKE_DRIVER_IS_INITIALIZED, 0);
+	ck_assert_int_eq(host_probe(), -EAGAIN);
+	check_said("the program has not initialised CUDA");
+	host.set_driver(FAKE_DRIVER_IS_INITIALIZED, 1);
+	ck_assert_int_eq(host_probe(), 0);
+	/* Nobody else may begin it. */
+	host.set_driver(FAKE_DRIVER_IS_INITIALIZED, 0);
+	ck_assert_int_eq(host_probe(), -EAGAIN);
+	ck_assert_int_eq(host.fake->count("cuptiGetVersion"), 0);
+}
+END_TEST
+
+static const struct {
+	int result;
+	const char *words;
+} answers_of_the_driver[] = {
+	{34, "libcuda.so.1 is the toolkit's stub"},
+	{100, "CUDA sees no device"},
+	{803, "of different versions"},
+	{804, "compatibility package"},
+	{46, "error 46"},
+};
+
+START_TEST(a_driver_that_does_not_work_is_explained)
+{
+	host.set_driver(FAKE_DRIVER_RESULT, answers_of_the_driver[_i].result);
+	ck_assert_int_eq(host_probe(), -ENODEV);
+	check_said(answers_of_the_driver[_i].words);
+}
+END_TEST
+
+START_TEST(a_library_that_is_named_must_be_there)
+{
+	setenv("PROFTAP_CUPTI", "/no/such/libcupti.so.13", 1);
+	ck_assert_int_eq(host_open(), -ENOENT);
+	check_said("PROFTAP_CUPTI=/no/such/libcupti.so.13: there is no such file");
+}
+END_TEST
+
+START_TEST(a_file_that_is_no_library_is_named_with_the_reason)
+{
+	setenv("PROFTAP_CUPTI", "/etc/passwd", 1);
+	ck_assert_int_eq(host_open(), -ENOENT);
+	check_said("/etc/passwd: ");
+	check_said("invalid ELF header");
+}
+END_TEST
+
+START_TEST(a_library_of_another_kind_is_refused)
+{
+	setenv("PROFTAP_CUPTI", "libc.so.6", 1);
+	ck_assert_int_eq(host_open(), -ENOSYS);
+	check_said("libc.so.6 has no cuptiGetVersion: no CUPTI of CUDA 11.8 or later");
+}
+END_TEST
+
+START_TEST(a_version_before_11_8_is_too_old)
+{
+	host.fake->set(FAKE_VERSION, 17);
+	ck_assert_int_eq(host_open(), -ENOSYS);
+	check_said("is of CUDA 11.6: too old; CUDA 11.8 is the first");
+}
+END_TEST
+
+START_TEST(a_version_that_is_not_told_is_explained)
+{
+	host.fake->refuse("cuptiGetVersion", 999, 1);
+	ck_assert_int_eq(host_open(), -EIO);
+	check_said("does not tell its version");
+}
+END_TEST
+
+START_TEST(whoever_else_records_is_named_and_left_alone)
+{
+	host.fake->take_slot("Kineto");
+	ck_assert_int_eq(host_open(), 0);
+	ck_assert_int_eq(host_arm(), -EBUSY);
+	check_said("Kineto records the GPU in this process already");
+	host_close();
+	ck_assert_int_eq(host.fake->count("cuptiActivityRegisterCallbacks"), 0);
+	host.fake->take_slot(NULL);
+	host_begin();
+	host_end();
+}
+END_TEST
+
+START_TEST(whoever_else_records_may_have_no_name)
+{
+	host.fake->refuse("cuptiSubscribe_v2", 39, 1);
+	ck_assert_int_eq(host_open(), 0);
+	ck_assert_int_eq(host_arm(), -EBUSY);
+	check_said("another profiler");
+	check_said("torch.profiler keeps it until the program ends");
+	host_close();
+}
+END_TEST
+
+static const struct {
+	int result;
+	int code;
+	const char *words;
+} answers_of_cupti[] = {
+	{15, -ENOTSUP, "the driver is too old for this CUPTI: it is of CUDA 13.0"},
+	{26, -EBUSY, "dcgmi profile --pause"},
+	{33, -ENOTSUP, "not for a virtual GPU"},
+	{35, -EPERM, "options nvidia NVreg_RestrictProfilingToAdminUsers=0"},
+	{35, -EPERM, "--cap-add=SYS_ADMIN"},
+	{40, -EPERM, "the hypervisor forbids it"},
+	{41, -ENOTSUP, "confidential computing"},
+	{42, -ENOTSUP, "not for a mining GPU"},
+	{43, -ENOTSUP, "nvidia-smi -mig 0"},
+	{44, -ENOTSUP, "not with SLI"},
+	{45, -ENOTSUP, "not in this version of WSL"},
+	{999, -EIO, "CUPTI_ERROR_UNKNOWN (999)"},
+};
+
+START_TEST(what_cupti_refuses_is_explained)
+{
+	host.fake->refuse("cuptiSubscribe_v2", answers_of_cupti[_i].result, 1);
+	ck_assert_int_eq(host_open(), 0);
+	ck_assert_int_eq(host_arm(), answers_of_cupti[_i].code);
+	check_said(answers_of_cupti[_i].words);
+	host_close();
+	ck_assert(!host.fake->is_subscribed());
+}
+END_TEST
+
+START_TEST(a_failure_in_the_middle_is_undone)
+{
+	host.fake->refuse("cuptiActivityRegisterCallbacks", 7, 1);
+	ck_assert_int_eq(host_open(), 0);
+	ck_assert_int_lt(host_arm(), 0);
+	host_close();
+	ck_assert(!host.fake->is_subscribed());
+	ck_assert_uint_eq(host.fake->get_attribute(2), 250);
+	host.fake->refuse("cuptiActivityRegisterCallbacks", 0, 0);
+	host.fake->refuse("cuptiActivityEnable", 35, 1);
+	ck_assert_int_eq(host_open(), 0);
+	ck_assert_int_eq(host_arm(), 0);
+	ck_assert_int_eq(host_start(), -EPERM);
+	check_said("recording kernels: the driver lets only administrators do it");
+	host_close();
+	ck_assert(!host.fake->is_subscribed());
+	ck_assert_int_eq(host.fake->count_callbacks(), 0);
+	ck_assert(!host.fake->is_enabled(37));
+}
+END_TEST
+
+START_TEST(a_kind_that_is_refused_is_a_warning)
+{
+	struct fake_record kernel = host_kernel("k");
+
+	/* Kernels, copies, copies between devices, then memory that is filled. */
+	host.fake->refuse("cuptiActivityEnable", 14, 4);
+	host_begin();
+	host.fake->refuse("cuptiActivityEnable", 0, 0);
+	host.fake->call("cuLaunchKernel", &kernel, 1);
+	host_end();
+	ck_assert_ptr_nonnull(
+		strstr(host.warnings, "recording memory that is filled: CUPTI cannot"));
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cuda begin");
+	TCase *tests = tcase_create("begin");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
+	tcase_add_test(tests, a_program_that_has_not_begun_is_asked_again);
+	tcase_add_loop_test(tests, a_driver_that_does_not_work_is_explained, 0,
+		sizeof answers_of_the_driver / sizeof answers_of_the_driver[0]);
+	tcase_add_test(tests, a_library_that_is_named_must_be_there);
+	tcase_add_test(tests, a_file_that_is_no_library_is_named_with_the_reason);
+	tcase_add_test(tests, a_library_of_another_kind_is_refused);
+	tcase_add_test(tests, a_version_before_11_8_is_too_old);
+	tcase_add_test(tests, a_version_that_is_not_told_is_explained);
+	tcase_add_test(tests, whoever_else_records_is_named_and_left_alone);
+	tcase_add_test(tests, whoever_else_records_may_have_no_name);
+	tcase_add_loop_test(tests, what_cupti_refuses_is_explained, 0,
+		sizeof answers_of_cupti / sizeof answers_of_cupti[0]);
+	tcase_add_test(tests, a_failure_in_the_middle_is_undone);
+	tcase_add_test(tests, a_kind_that_is_refused_is_a_warning);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls into CUDA as spans, nodes of graphs, and what becomes of them around the beginning and the end. On a fake CUPTI. */
+#include <check.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/cuda/host.h"
+
+#define N_THREADS 8
+#define N_LAUNCHES 500
+
+START_TEST(only_what_works_on_the_device_or_waits_for_it_is_a_call)
+{
+	host_begin();
+	ck_assert_int_lt(host.fake->count_callbacks(), 40);
+	host.fake->call("cuLaunchKernel", NULL, 0);
+	host.fake->call("cuLaunchKernel_ptsz", NULL, 0);
+	host.fake->call("cuMemcpyHtoDAsync_v2", NULL, 0);
+	host.fake->call("cuStreamSynchronize", NULL, 0);
+	host.fake->call("cuDeviceGetName", NULL, 0);
+	host.fake->call("cudaLaunchKernel_v7000", NULL, 0);
+	host_end();
+	ck_assert_uint_eq(host.n_calls, 4);
+	ck_assert_uint_eq(host.stats.n_calls, 4);
+}
+END_TEST
+
+START_TEST(all_calls_are_there_on_request)
+{
+	struct fake_record kernel = host_kernel("k");
+
+	host_set_option("ptap_cuda_api=true");
+	host_begin();
+	host.fake->begin_call("cudaLaunchKernel_v7000", NULL);
+	host.fake->call("cuLaunchKernel", &kernel, 1);
+	host.fake->end_call();
+	host.fake->call("cuDeviceGetName", NULL, 0);
+	host_end();
+	ck_assert_uint_eq(host.n_calls, 2);
+	ck_assert_str_eq(host_name(host.calls[0].name), "cudaLaunchKernel_v7000");
+	/* Both have one correlation; the kernel is joined with the inner one. */
+	ck_assert_uint_eq(host.calls[0].correlation, 0);
+	ck_assert_uint_eq(host.calls[1].correlation, host_get(PTAP_DEVICE_KERNEL, 0)->correlation);
+	ck_assert_int_eq(host.fake->count_callbacks(), 0);
+}
+END_TEST
+
+START_TEST(an_end_without_a_beginning_ends_nothing)
+{
+	host.fake->begin_call("cuLaunchKernel", NULL);
+	host_begin();
+	host.fake->end_call();
+	host.fake->call("cuLaunchKernel", NULL, 0);
+	host_end();
+	ck_assert_uint_eq(host.n_calls, 1);
+	ck_assert_int_eq(host.calls[0].n_ended, 1);
+}
+END_TEST
+
+START_TEST(an_end_after_the_end_ends_nothing)
+{
+	host.fake->set(FAKE_ENDS_CALLS_LATE, 1);
+	host_begin();
+	host.fake->begin_call("cuStreamSynchronize", NULL);
+	host_end();
+	host.fake->end_call();
+	ck_assert_uint_eq(host.n_calls, 1);
+	ck_assert_int_eq(host.calls[0].n_ended, 0);
+	ck_assert_int_eq(host.n_unknown_ends, 0);
+}
+END_TEST
+
+START_TEST(calls_beyond_the_limit_are_counted)
+{
+	host_set_option("gpu_max_callback_api_events=3");
+	host_begin();
+	for (int i = 0; i < 10; i++)
+		host.fake->call("cuLaunchKernel", NULL, 0);
+	host_end();
+	ck_assert_uint_eq(host.n_calls, 3);
+	ck_assert_int_eq(host.calls[2].n_ended, 1);
+	ck_assert_int_eq(host.n_unknown_ends, 0);
+	ck_assert_uint_eq(host_lost(PTAP_DEVICE_LOSS_CALLS), 7);
+	ck_assert_uint_eq(host.stats.n_calls, 3);
+}
+END_TEST
+
+static const char *const no_limits[] = {
+	"gpu_max_callback_api_events=0", "gpu_max_callback_api_events=-1"};
+
+START_TEST(zero_and_less_are_no_limit)
+{
+	host_set_option(no_limits[_i]);
+	host_begin();
+	for (int i = 0; i < 10; i++)
+		host.fake->call("cuLaunchKernel", NULL, 0);
+	host_end();
+	ck_assert_uint_eq(host.n_calls, 10);
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_LOSS), 0);
+}
+END_TEST
+
+START_TEST(only_the_first_devices_are_recorded_on_request)
+{
+	struct fake_record second = host_kernel("on the second");
+
+	second.device = 1;
+	second.context = 2;
+	host_set_option("gpu_num_chips_to_profile_per_task=1");
+	host_begin();
+	host.fake->call("cuLaunchKernel", &second, 1);
+	host_end();
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 0);
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_INFO), 1);
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_STREAM), 2);
+	ck_assert_uint_eq(host.n_calls, 0);
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_LOSS), 0);
+}
+END_TEST
+
+START_TEST(a_call_is_of_the_device_of_its_context)
+{
+	struct fake_record second = host_kernel("on the second");
+
+	second.device = 1;
+	second.context = 2;
+	host_begin();
+	host.fake->call("cuLaunchKernel", &second, 1);
+	host.fake->call("cuLaunchKernel", &second, 1);
+	host_end();
+	ck_assert_uint_eq(host.calls[1].device, 1);
+	ck_assert_uint_eq(host.calls[1].context, 2);
+	/* Asked for once. */
+	ck_assert_int_le(host.fake->count("cuptiGetDeviceId"), 1);
+}
+END_TEST
+
+START_TEST(a_launch_of_a_graph_says_which)
+{
+	struct fake_record nodes[2] = {host_kernel("a"), host_kernel("b")};
+
+	nodes[0].graph = nodes[1].graph = 12;
+	nodes[0].node = 100;
+	nodes[1].node = 101;
+	host_begin();
+	host.fake->call("cuGraphLaunch", nodes, 2);
+	host_end();
+	ck_assert_uint_eq(host.calls[0].flags, PTAP_CALL_IS_GRAPH_LAUNCH);
+	ck_assert_uint_eq(host.calls[0].graph, 12);
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 2);
+	ck_assert_uint_eq(host_get(PTAP_DEVICE_KERNEL, 1)->of.kernel.graph, 12);
+	ck_assert_uint_eq(host_get(PTAP_DEVICE_KERNEL, 1)->of.kernel.graph_node, 101);
+	ck_assert_uint_eq(host_get(PTAP_DEVICE_KERNEL, 1)->correlation, host.calls[0].correlation);
+}
+END_TEST
+
+START_TEST(nodes_are_noted_where_they_are_made)
+{
+	host_begin();
+	host.fake->make_node(100, 0);
+	host.fake->make_node(200, 100);
+	host_end();
+	host.fake->make_node(300, 0);
+	ck_assert_int_eq(host.n_nodes, 2);
+	ck_assert_uint_eq(host.nodes[0].node, 100);
+	ck_assert_uint_eq(host.nodes[0].original, 0);
+	ck_assert_uint_eq(host.nodes[1].node, 200);
+	ck_assert_uint_eq(host.nodes[1].original, 100);
+	ck_assert(pthread_equal(host.nodes[0].thread, pthread_self()));
+}
+END_TEST
+
+/* Launches run ahead of the device: the kernels of all of them come after the last one. */
+static void launch_ahead(uint32_t n, struct fake_record *node)
+{
+	for (uint32_t i = 0; i < n; i++)
+		host.fake->call("cuGraphLaunch", node, 0);
+	for (uint32_t i = 0; i < n; i++)
+		host.fake->record(node);
+}
+
+START_TEST(a_cupti_that_forgets_launches_is_helped)
+{
+	struct fake_record node = host_kernel("node");
+	uintptr_t graph = 12;
+
+	node.graph = (uint32_t)graph;
+	node.node = 100;
+	node.correlation = 77;
+	host.fake->set(FAKE_VERSION, 130000);
+	host_begin();
+	host_end();
+	host_forget();
+	host_begin();
+	for (int i = 0; i < 3; i++) {
+		host.fake->begin_call("cuGraphLaunch", &graph);
+		host.fake->end_call();
+	}
+	launch_ahead(0, &node);
+	for (int i = 0; i < 3; i++)
+		host.fake->record(&node);
+	/* Of a launch that nobody has seen. */
+	node.graph = 13;
+	host.fake->record(&node);
+	host_end();
+	for (size_t i = 0; i < 3; i++)
+		ck_assert_uint_eq(
+			host_get(PTAP_DEVICE_KERNEL, i)->correlation, host.calls[i].correlation);
+	ck_assert_uint_eq(host_get(PTAP_DEVICE_KERNEL, 3)->correlation, 0);
+}
+END_TEST
+
+START_TEST(a_cupti_that_knows_launches_is_believed)
+{
+	struct fake_record node = host_kernel("node");
+
+	node.graph = 12;
+	node.correlation = 77;
+	host.fake->set(FAKE_VERSION, _i ? 130101 : 130000);
+	if (_i) {
+		host_begin();
+		host_end();
+		host_forget();
+	}
+	host_begin();
+	host.fake->record(&node);
+	host_end();
+	ck_assert_uint_eq(host_get(PTAP_DEVICE_KERNEL, 0)->correlation, 77);
+}
+END_TEST
+
+static void *launch_often(void *unused)
+{
+	struct fake_record kernel = host_kernel("k");
+
+	for (int i = 0; i < N_LAUNCHES; i++)
+		host.fake->call("cuLaunchKernel", &kernel, 1);
+	return unused;
+}
+
+START_TEST(many_threads_call_at_the_same_time)
+{
+	pthread_t threads[N_THREADS];
+
+	host_begin();
+	for (int i = 0; i < N_THREADS; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, launch_often, NULL), 0);
+	for (int i = 0; i < N_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	host_end();
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), N_THREADS * N_LAUNCHES);
+	ck_assert_uint_eq(host.n_calls, N_THREADS * N_LAUNCHES);
+	for (uint32_t i = 0; i < host.n_calls; i++)
+		ck_assert_int_eq(host.calls[i].n_ended, 1);
+}
+END_TEST
+
+START_TEST(captures_begin_and_end_while_threads_call)
+{
+	pthread_t threads[N_THREADS];
+
+	host.fake->set(FAKE_HAS_WORKER, 1);
+	for (int i = 0; i < N_THREADS; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, launch_often, NULL), 0);
+	for (int i = 0; i < 5; i++) {
+		host_begin();
+		host_poll();
+		host_end();
+	}
+	for (int i = 0; i < N_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	ck_assert_uint_eq(host_lost(PTAP_DEVICE_LOSS_INVALID), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cuda calls");
+	TCase *tests = tcase_create("calls");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
+	tcase_add_test(tests, only_what_works_on_the_device_or_waits_for_it_is_a_call);
+	tcase_add_test(tests, all_calls_are_there_on_request);
+	tcase_add_test(tests, an_end_without_a_beginning_ends_nothing);
+	tcase_add_test(tests, an_end_after_the_end_ends_nothing);
+	tcase_add_test(tests, calls_beyond_the_limit_are_counted);
+	tcase_add_loop_test(tests, zero_and_less_are_no_limit, 0, 2);
+	tcase_add_test(tests, only_the_first_devices_are_recorded_on_request);
+	tcase_add_test(tests, a_call_is_of_the_device_of_its_context);
+	tcase_add_test(tests, a_launch_of_a_graph_says_which);
+	tcase_add_test(tests, nodes_are_noted_where_they_are_made);
+	tcase_add_test(tests, a_cupti_that_forgets_launches_is_helped);
+	tcase_add_loop_test(tests, a_cupti_that_knows_launches_is_believed, 0, 2);
+	tcase_add_test(tests, many_threads_call_at_the_same_time);
+	tcase_add_test(tests, captures_begin_and_end_while_threads_call);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ends that are no ordinary ones: CUPTI's own, the program's, a flush that does not come back, a fork. On a fake CUPTI. */
+#include <check.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/cuda/host.h"
+
+START_TEST(cupti_ends_itself)
+{
+	struct fake_record kernel = host_kernel("k");
+
+	host_begin();
+	host.fake->call("cuLaunchKernel", &kernel, 1);
+	host.fake->die(999, "a context is lost");
+	ck_assert_int_eq(host_poll(), -EIO);
+	ck_assert_ptr_nonnull(strstr(host.why, "CUPTI has ended itself"));
+	ck_assert_ptr_nonnull(strstr(host.why, "a context is lost"));
+	host.fake->refuse("cuptiActivityFlushAll", 999, 1);
+	host_end();
+	ck_assert_int_eq(host.fake->count("cuptiActivityFlushAll"), 0);
+	ck_assert_int_eq(host.fake->count("cuptiUnsubscribe"), 0);
+	/* The next capture begins anew. */
+	host.fake->refuse("cuptiActivityFlushAll", 0, 0);
+	host_begin();
+	host_end();
+}
+END_TEST
+
+START_TEST(an_old_version_does_not_say_that_it_ended)
+{
+	host.fake->set(FAKE_VERSION, 18);
+	host_begin();
+	host.fake->die(999, "unheard");
+	ck_assert_int_eq(host_poll(), 0);
+	host_end();
+}
+END_TEST
+
+static _Atomic int is_back;
+
+static void *stop_and_say(void *unused)
+{
+	host_stop();
+	is_back = 1;
+	return unused;
+}
+
+/* What the program does meanwhile is what counts: libproftap gives the thread up after two seconds. */
+START_TEST(a_flush_that_does_not_come_back_holds_no_program_up)
+{
+	struct fake_record kernel = host_kernel("k");
+	pthread_t collector;
+
+	host.fake->set(FAKE_FLUSH_HANGS, 1);
+	host_begin();
+	host.fake->call("cuLaunchKernel", &kernel, 1);
+	ck_assert_int_eq(pthread_create(&collector, NULL, stop_and_say, NULL), 0);
+	while (!host.fake->count("cuptiActivityFlushAll"))
+		usleep(1000);
+	for (int i = 0; i < 100; i++)
+		host.fake->call("cuLaunchKernel", &kernel, 1);
+	ck_assert(!is_back);
+	host.fake->set(FAKE_FLUSH_HANGS, 0);
+	host.fake->release();
+	pthread_join(collector, NULL);
+	host_drain();
+	host_close();
+	ck_assert_uint_ge(host_count(PTAP_DEVICE_KERNEL), 1);
+}
+END_TEST
+
+START_TEST(finalizing_is_on_request_only)
+{
+	host_set_option("ptap_cuda_detach=finalize");
+	host_begin();
+	host_end();
+	ck_assert_int_eq(host.fake->count("cuptiFinalize"), 1);
+	ck_assert(host.fake->is_before("cuptiActivityFlushAll", "cuptiFinalize"));
+	host_begin();
+	host_end();
+}
+END_TEST
+
+START_TEST(finalizing_is_not_for_versions_that_crash)
+{
+	host.fake->set(FAKE_VERSION, 23);
+	host_set_option("ptap_cuda_detach=finalize");
+	host_begin();
+	host_end();
+	ck_assert_int_eq(host.fake->count("cuptiFinalize"), 0);
+	ck_assert_ptr_nonnull(strstr(host.warnings, "ptap_cuda_detach=finalize: not with"));
+}
+END_TEST
+
+START_TEST(the_place_is_kept_on_request)
+{
+	struct fake_record kernel = host_kernel("k");
+
+	host_set_option("ptap_cuda_detach=none");
+	host_begin();
+	host_end();
+	ck_assert(host.fake->is_subscribed());
+	ck_assert_int_eq(host.fake->count_callbacks(), 0);
+	host_set_option("ptap_cuda_detach=unsubscribe");
+	host_begin();
+	host.fake->call("cuLaunchKernel", &kernel, 1);
+	host_end();
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
+	ck_assert(!host.fake->is_subscribed());
+}
+END_TEST
+
+START_TEST(versions_that_hang_go_on_recording_kernels)
+{
+	struct fake_record kernel = host_kernel("k");
+
+	host.fake->set(FAKE_VERSION, 130000);
+	host_begin();
+	host_end();
+	ck_assert(host.fake->is_enabled(10));
+	/* Into buffers that nobody reads, and of which none is lost. */
+	for (int i = 0; i < 20000; i++)
+		host.fake->record(&kernel);
+	host.fake->give_buffers_back();
+	host_forget();
+	host_begin();
+	host.fake->record(&kernel);
+	host_end();
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
+	ck_assert_uint_eq(host_lost(PTAP_DEVICE_LOSS_DROPPED), 0);
+}
+END_TEST
+
+static void *poll_until_over(void *unused)
+{
+	while (host.fake->is_subscribed() && host_poll() == 0)
+		usleep(1000);
+	return unused;
+}
+
+/* In a process of its own, which ends by exit(): 0 when its last record was handed on before CUPTI may not be asked any more. */
+static int exit_in_the_middle(void)
+{
+	struct fake_record kernel = host_kernel("k");
+	pthread_t collector;
+
+	host_begin();
+	if (pthread_create(&collector, NULL, poll_until_over, NULL))
+		_exit(9);
+	host.fake->call("cuLaunchKernel", &kernel, 1);
+	exit(0);
+}
+
+static void look_after_exit(void)
+{
+	if (host.fake->is_subscribed() || host_count(PTAP_DEVICE_KERNEL) != 1)
+		_exit(8);
+	_exit(0);
+}
+
+START_TEST(a_program_that_exits_hands_its_last_records_on)
+{
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		/* Before the collector's, so it runs after it. */
+		atexit(look_after_exit);
+		exit_in_the_middle();
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+START_TEST(a_child_has_nothing_of_its_parents_capture)
+{
+	struct fake_record kernel = host_kernel("k");
+	int status;
+	pid_t child;
+
+	host_begin();
+	host.fake->call("cuLaunchKernel", &kernel, 1);
+	child = fork();
+	if (!child) {
+		host.set_driver(FAKE_DRIVER_IS_INITIALIZED, 0);
+		_exit(host_probe() == -EAGAIN && host_poll() == 0 && host_stop() == 0 &&
+					host_count(PTAP_DEVICE_KERNEL) == 0
+				? 0
+				: 7);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	host.fake->call("cuLaunchKernel", &kernel, 1);
+	host_end();
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 2);
+}
+END_TEST
+
+START_TEST(a_child_that_begins_with_cuda_itself_is_recorded)
+{
+	struct fake_record kernel = host_kernel("k");
+	int status;
+	pid_t child;
+
+	host_begin();
+	host_end();
+	host_forget();
+	child = fork();
+	if (!child) {
+		host.fake->reset();
+		host_begin();
+		host.fake->call("cuLaunchKernel", &kernel, 1);
+		host_end();
+		_exit(host_count(PTAP_DEVICE_KERNEL) == 1 ? 0 : 7);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+START_TEST(the_clock_is_set_in_the_middle)
+{
+	struct fake_record kernel = host_kernel("k");
+	int64_t moved;
+
+	host_begin();
+	host.fake->set(FAKE_CLOCK_OFFSET_NS, 3600000000000);
+	host.fake->call("cuLaunchKernel", &kernel, 1);
+	host_end();
+	/* Who joins them sees it by the anchors. */
+	moved = (int64_t)(host_get(PTAP_DEVICE_ANCHOR, 1)->start_ns -
+			  host_get(PTAP_DEVICE_ANCHOR, 0)->start_ns) -
+		(int64_t)(host_get(PTAP_DEVICE_ANCHOR, 1)->end_ns -
+			  host_get(PTAP_DEVICE_ANCHOR, 0)->end_ns);
+	ck_assert_int_gt(moved, 3599000000000);
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cuda ends");
+	TCase *tests = tcase_create("ends");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
+	tcase_add_test(tests, cupti_ends_itself);
+	tcase_add_test(tests, an_old_version_does_not_say_that_it_ended);
+	tcase_add_test(tests, a_flush_that_does_not_come_back_holds_no_program_up);
+	tcase_add_test(tests, finalizing_is_on_request_only);
+	tcase_add_test(tests, finalizing_is_not_for_versions_that_crash);
+	tcase_add_test(tests, the_place_is_kept_on_request);
+	tcase_add_test(tests, versions_that_hang_go_on_recording_kernels);
+	tcase_add_test(tests, a_program_that_exits_hands_its_last_records_on);
+	tcase_add_test(tests, a_child_has_nothing_of_its_parents_capture);
+	tcase_add_test(tests, a_child_that_begins_with_cuda_itself_is_recorded);
+	tcase_add_test(tests, the_clock_is_set_in_the_middle);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
