@@ -4,6 +4,7 @@ cuda_tests = \
 	cuda/test_begin \
 	cuda/test_buffers \
 	cuda/test_calls \
+	cuda/test_counters \
 	cuda/test_ends \
 	cuda/test_records \
 	cuda/test_session
@@ -22,6 +23,8 @@ cuda_test_buffers_SOURCES = $(cuda_host) cuda/test_buffers.c
 cuda_test_buffers_LDADD = $(cuda_libs)
 cuda_test_calls_SOURCES = $(cuda_host) cuda/test_calls.c
 cuda_test_calls_LDADD = $(cuda_libs)
+cuda_test_counters_SOURCES = $(cuda_host) cuda/test_counters.c
+cuda_test_counters_LDADD = $(cuda_libs)
 cuda_test_ends_SOURCES = $(cuda_host) cuda/test_ends.c
 cuda_test_ends_LDADD = $(cuda_libs)
 cuda_test_records_SOURCES = $(cuda_host) cuda/test_records.c
@@ -37,6 +40,7 @@ cuda_fake_cupti = \
 	$(srcdir)/cuda/fake_buffers.c \
 	$(srcdir)/cuda/fake_program.c \
 	$(srcdir)/cuda/fake_record.c \
+	$(srcdir)/cuda/fake_sampling.c \
 	$(srcdir)/cuda/fake_state.c \
 	$(srcdir)/cuda/fake_subscriber.c
 cuda_fake_headers = \
@@ -59,5 +63,6 @@ cuda_data = \
 	cuda/fake_inside.h \
 	cuda/fake_program.c \
 	cuda/fake_record.c \
+	cuda/fake_sampling.c \
 	cuda/fake_state.c \
 	cuda/fake_subscriber.c

@@ -28,6 +28,9 @@ enum fake_knob {
 	FAKE_POISONS_NAMES, /* once their buffer was read; 1 */
 	FAKE_CHECKS_ZEROES, /* 1 */
 	FAKE_ENDS_CALLS_LATE, /* EXIT comes also when nobody is subscribed any more */
+	FAKE_HAS_NO_SAMPLING, /* of counters: a virtual GPU */
+	FAKE_SAMPLES, /* how many there will be since the start */
+	FAKE_SAMPLING_OVERFLOWS, /* once */
 	FAKE_KNOBS
 };
 
@@ -125,5 +128,7 @@ typedef void (*fake_driver_setter)(enum fake_driver_knob knob, int value);
 /* CUPTI's: whether the calling thread is in a callback. */
 #define FAKE_GUARD_SYMBOL "fake_driver_guard_by"
 typedef void (*fake_driver_guard)(int (*is_forbidden)(void));
+#define FAKE_DRIVER_STATE_SYMBOL "fake_driver_is_initialized"
+typedef int (*fake_driver_state)(void);
 
 #endif

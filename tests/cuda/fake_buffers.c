@@ -21,7 +21,6 @@ struct buffer {
 struct place {
 	struct buffer *buffer;
 	struct place *next;
-	uint64_t era; /* of the last reset */
 };
 
 struct open_record {
@@ -36,6 +35,7 @@ static pthread_mutex_t big = PTHREAD_MUTEX_INITIALIZER; /* with FAKE_HOLDS_LOCK,
 static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER; /* of writers to the buffer for all */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static _Thread_local struct place *mine;
+static _Thread_local uint64_t era_of_mine; /* number of resets */
 static struct place *places;
 static struct place for_all;
 static struct buffer *full;
@@ -55,9 +55,9 @@ static struct place *find_place(void)
 {
 	if (!knob(FAKE_HAS_THREAD_BUFFERS))
 		return &for_all;
-	if (!mine || mine->era != era) {
+	if (era_of_mine != era) {
 		mine = calloc(1, sizeof *mine);
-		mine->era = era;
+		era_of_mine = era;
 		mine->next = places;
 		places = mine;
 	}

@@ -23,6 +23,7 @@ static int (*_Atomic is_forbidden)(void);
 #pragma GCC visibility push(default)
 void fake_driver_set(enum fake_driver_knob knob, int value);
 void fake_driver_guard_by(int (*guard)(void));
+int fake_driver_is_initialized(void);
 int cuInit(unsigned int flags);
 int cuDriverGetVersion(int *version);
 int cuDeviceGetCount(int *n);
@@ -62,6 +63,11 @@ void fake_driver_set(enum fake_driver_knob knob, int value)
 void fake_driver_guard_by(int (*guard)(void))
 {
 	is_forbidden = guard;
+}
+
+int fake_driver_is_initialized(void)
+{
+	return knobs[FAKE_DRIVER_IS_INITIALIZED];
 }
 
 /* Whoever calls CUDA from a callback hangs, now and then. */

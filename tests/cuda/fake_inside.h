@@ -97,10 +97,16 @@ size_t record_stride(uint32_t version, uint32_t kind); /* 0: there is no such ki
 void record_set_end(uint8_t *at,
 	uint64_t end_ns); /* of what record_write() wrote, of a kind that runs on the device */
 int record_is_of_device(uint32_t kind);
+void record_reset(void); /* names that nobody has read are gone */
 int record_next(uint8_t *buffer, size_t valid_bytes, void **record);
+
+/* --- fake_sampling.c: counters ------------------------------------------------------------- */
+
+void sampling_reset(void);
 
 /* --- fake_program.c ------------------------------------------------------------------------ */
 
+int driver_is_initialized(void);
 const char *program_name(uint32_t domain, uint32_t callback); /* NULL: there is none such */
 
 #endif

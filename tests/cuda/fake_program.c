@@ -228,24 +228,41 @@ static int is_in_callback(void)
 }
 
 /* As the real one, it finds the driver that the program has loaded. */
-static void guard_driver(void)
+static void *find_in_driver(const char *name)
 {
 	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+
+	return driver ? dlsym(driver, name) : NULL;
+}
+
+static void guard_driver(void)
+{
+	void *symbol = find_in_driver(FAKE_GUARD_SYMBOL);
 	fake_driver_guard guard;
-	void *symbol = driver ? dlsym(driver, FAKE_GUARD_SYMBOL) : NULL;
 
 	memcpy(&guard, &symbol, sizeof guard);
 	if (guard)
 		guard(is_in_callback);
 }
 
+int driver_is_initialized(void)
+{
+	void *symbol = find_in_driver(FAKE_DRIVER_STATE_SYMBOL);
+	fake_driver_state state;
+
+	memcpy(&state, &symbol, sizeof state);
+	return state && state();
+}
+
 static void reset(void)
 {
 	buffers_reset();
+	record_reset();
 	knobs_reset();
 	asked_reset();
 	subscriber_reset();
 	activity_reset();
+	sampling_reset();
 	guard_driver();
 }
 

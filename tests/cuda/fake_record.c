@@ -3,6 +3,8 @@
  * The bytes of records, as the versions of CUPTI have them: how long each kind is, and where its fields are, which is the same in
  * all. tests/interop has NVIDIA's library step over what is written here.
  */
+#include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -265,10 +267,49 @@ static const struct {
 	[51] = {write_graph, 16, 0},
 };
 
+struct kept_name {
+	struct kept_name *next;
+	struct kept_name **at; /* what points to it */
+	char text[];
+};
+
+static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct kept_name *names;
+
 /* A name lies in memory of its own, as long as its record may be read. */
 static const char *keep_name(const char *name)
 {
-	return name && knob(FAKE_POISONS_NAMES) ? strdup(name) : name;
+	struct kept_name *kept;
+
+	if (!name || !knob(FAKE_POISONS_NAMES))
+		return name;
+	kept = malloc(sizeof *kept + strlen(name) + 1);
+	memcpy(kept->text, name, strlen(name) + 1);
+	pthread_mutex_lock(&names_lock);
+	kept->next = names;
+	kept->at = &names;
+	if (names)
+		names->at = &kept->next;
+	names = kept;
+	pthread_mutex_unlock(&names_lock);
+	return kept->text;
+}
+
+static void drop_name(struct kept_name *kept)
+{
+	pthread_mutex_lock(&names_lock);
+	*kept->at = kept->next;
+	if (kept->next)
+		kept->next->at = kept->at;
+	pthread_mutex_unlock(&names_lock);
+	memset(kept->text, '?', strlen(kept->text));
+	free(kept);
+}
+
+void record_reset(void)
+{
+	while (names)
+		drop_name(names);
 }
 
 size_t record_write(uint32_t version, const struct fake_record *r, uint8_t *at)
@@ -309,8 +350,7 @@ static void poison(uint8_t *at, uint32_t kind)
 	memcpy(&name, at + kinds[kind].name_offset, sizeof name);
 	if (!name)
 		return;
-	memset(name, '?', strlen(name));
-	free(name);
+	drop_name((struct kept_name *)(name - offsetof(struct kept_name, text)));
 	put64(at, kinds[kind].name_offset, 0);
 }
 

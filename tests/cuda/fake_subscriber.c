@@ -23,8 +23,8 @@ struct subscription {
 static struct {
 	_Atomic(callback_function) callback;
 	void *_Atomic state;
-	callback_function last_callback;
-	void *last_state;
+	_Atomic(callback_function) last_callback;
+	void *_Atomic last_state;
 	_Atomic int is_taken;
 	char holder[64];
 	_Atomic uint8_t is_enabled[N_DOMAINS][N_CALLBACKS];

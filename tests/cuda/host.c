@@ -198,6 +198,7 @@ void host_forget(void)
 
 void host_tear_down(void)
 {
+	host.fake->reset();
 	for (uint32_t i = 1; i <= host.n_names; i++)
 		free(host.names[i]);
 	free(host.records);

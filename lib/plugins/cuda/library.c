@@ -178,5 +178,6 @@ int library_open(struct library *l, int driver, struct cupti *out, char *why)
 		if (!handle)
 			return say_not_found(l, why);
 	}
+	l->handle = handle;
 	return cupti_bind(out, handle, l->path, why);
 }

@@ -11,6 +11,7 @@ struct cupti;
 #define LIBRARY_VARIABLE "PROFTAP_CUPTI"
 
 struct library {
+	void *handle;
 	char path[LIBRARY_PATH_BYTES]; /* as far as it is known */
 	char looked[400]; /* where it was not */
 	char refused[300]; /* what was there and could not be opened, and why */

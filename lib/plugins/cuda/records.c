@@ -55,6 +55,12 @@ uint64_t records_correlate(
 	return graph && r->launches ? launches_find(r->launches, &launched) : correlation;
 }
 
+int records_emit(struct records *r, const struct ptap_device_record *record)
+{
+	r->n_emitted++;
+	return r->services->emit(record);
+}
+
 static int read_one(struct records *r, const void *record)
 {
 	uint32_t kind = *(const uint32_t *)record;
@@ -65,8 +71,7 @@ static int read_one(struct records *r, const void *record)
 	to.kind = (uint8_t)readers[kind].kind;
 	if (!readers[kind].read(r, record, &to))
 		return 0;
-	r->n_emitted++;
-	return r->services->emit(&to);
+	return records_emit(r, &to);
 }
 
 int records_read(struct records *r, uint8_t *buffer, size_t n_bytes)

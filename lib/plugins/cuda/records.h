@@ -36,6 +36,9 @@ struct records {
 /* Reads one buffer. 0, or what emit() answers when nobody wants any more. */
 int records_read(struct records *r, uint8_t *buffer, size_t n_bytes);
 
+/* Hands on one that was made elsewhere; what emit() answers. */
+int records_emit(struct records *r, const struct ptap_device_record *record);
+
 /*
  * For those who read one kind: whether a record of those times on that device is to be handed on; what is not, but should have
  * been, is counted.

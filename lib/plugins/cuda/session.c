@@ -31,6 +31,13 @@ static int say_dead(const struct session *s, char *why)
 		s->callbacks.message[0] ? ": " : "", s->callbacks.message);
 }
 
+static int read_all(struct session *s)
+{
+	int code = session_read(s);
+
+	return code ? code : counters_read(&s->counters, &s->records);
+}
+
 int session_poll(struct session *s, char *why)
 {
 	int64_t now_ns = s->services->monotonic_ns();
@@ -47,7 +54,7 @@ int session_poll(struct session *s, char *why)
 		s->cupti.flush(CUPTI_FLUSH_COMPLETE);
 		s->flush_at_ns = s->services->monotonic_ns() + SESSION_FLUSH_NS;
 	}
-	return session_read(s);
+	return read_all(s);
 }
 
 void session_get_stats(const struct session *s, struct ptap_collector_stats *out)

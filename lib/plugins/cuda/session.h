@@ -14,6 +14,7 @@
 #include "lib/plugins/cuda/attributes.h"
 #include "lib/plugins/cuda/callbacks.h"
 #include "lib/plugins/cuda/contexts.h"
+#include "lib/plugins/cuda/counters.h"
 #include "lib/plugins/cuda/cupti.h"
 #include "lib/plugins/cuda/driver.h"
 #include "lib/plugins/cuda/gate.h"
@@ -54,6 +55,7 @@ struct session {
 	struct options options;
 	struct records records;
 	struct kinds kinds;
+	struct counters counters;
 	struct attributes attributes;
 	struct anchor start;
 	int64_t flush_at_ns;

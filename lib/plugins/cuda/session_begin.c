@@ -53,6 +53,22 @@ int session_open(struct session *s, const struct ptap_collector_services *servic
 	return 0;
 }
 
+static int count_devices(const struct session *s)
+{
+	int n = s->gate.n_devices;
+
+	return (uint32_t)n < s->options.n_devices ? n : (int)s->options.n_devices;
+}
+
+static void open_counters(struct session *s)
+{
+	struct result_context context = session_context(s);
+
+	s->records.services = s->services;
+	counters_open(&s->counters, s->library.handle, count_devices(s), &s->driver, &s->options,
+		&context, &s->records);
+}
+
 int session_arm(struct session *s, char *why)
 {
 	struct result_context context = session_context(s);
@@ -74,7 +90,10 @@ int session_arm(struct session *s, char *why)
 		&s->attributes, &s->cupti, !version_has(s->cupti.version, VERSION_NEEDS_BUFFERS));
 	buffers_begin();
 	result = s->cupti.register_callbacks(buffers_request, buffers_complete);
-	return result ? result_say(&context, result, "CUPTI takes no buffers", why) : 0;
+	if (result)
+		return result_say(&context, result, "CUPTI takes no buffers", why);
+	open_counters(s);
+	return 0;
 }
 
 /* Each that fails is a warning; the rest is recorded. */
@@ -128,13 +147,11 @@ static int emit_devices(struct session *s)
 {
 	struct devices devices = {
 		.driver = &s->driver,
-		.n = s->gate.n_devices,
+		.n = count_devices(s),
 		.driver_version = (uint32_t)s->gate.driver_version,
 		.library_version = s->cupti.version,
 	};
 
-	if ((uint32_t)devices.n > s->options.n_devices)
-		devices.n = (int)s->options.n_devices;
 	return devices_emit(&devices, &s->records.names, s->services);
 }
 
@@ -156,6 +173,7 @@ int session_start(struct session *s, char *why)
 	result = kinds_enable(&s->kinds, &s->cupti, &s->options, warn_refused, s);
 	if (result)
 		return result_say(&context, result, "recording kernels", why);
+	counters_start(&s->counters, &context, &s->records);
 	s->state = SESSION_RECORDING;
 	s->n_recorded++;
 	s->n_dropped = 0;

@@ -85,11 +85,13 @@ static int stop_cupti(struct session *s, int64_t deadline_ns)
 		s->records.until_ns = now_ns;
 	stop_callbacks(s);
 	stop_kinds(s);
+	r = counters_read(&s->counters, &s->records);
+	counters_stop(&s->counters);
 	settle(s, deadline_ns);
 	flush(s);
+	counters_close(&s->counters, 0);
 	attributes_restore(&s->attributes, &s->cupti);
-	r = emit_end(s);
-	return r;
+	return r ? r : emit_end(s);
 }
 
 int session_stop(struct session *s, int64_t deadline_ns, char *why)
@@ -103,6 +105,7 @@ int session_stop(struct session *s, int64_t deadline_ns, char *why)
 	if (callbacks_is_dead(&s->callbacks)) {
 		s->subscriber.handle = NULL;
 		s->kinds.enabled = 0;
+		counters_close(&s->counters, 1);
 	} else {
 		r = stop_cupti(s, deadline_ns);
 	}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counters of the hardware: which are sampled, what comes of the samples, and what is in the way. On a fake CUPTI. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/plugins/cuda/pm_list.h"
+#include "tests/cuda/host.h"
+
+START_TEST(samples_are_counters)
+{
+	const struct ptap_device_record *counter;
+
+	host_set_option("gpu_pm_sample_counters=sm__cycles_active.avg, dramc__read_throughput.avg");
+	host_set_option("gpu_num_chips_to_profile_per_task=1");
+	host.fake->set(FAKE_SAMPLES, 7);
+	host_begin();
+	ck_assert_int_eq(host_poll(), 0);
+	/* Not the first one, which is not whole. */
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_COUNTER), 6 * 2);
+	counter = host_get(PTAP_DEVICE_COUNTER, 3);
+	ck_assert_str_eq(host_name(counter->name), "dramc__read_throughput.avg");
+	ck_assert_double_eq_tol(counter->of.counter, 2.01, 1e-9);
+	ck_assert_uint_eq(counter->end_ns - counter->start_ns, 500000);
+	ck_assert_uint_eq(counter->device, 0);
+	host.fake->set(FAKE_SAMPLES, 9);
+	host_end();
+	/* Those of the last moment, too. */
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_COUNTER), 8 * 2);
+	ck_assert_str_eq(host.warnings, "");
+	ck_assert(host.fake->is_before("cuptiActivityFlushAll", "cuptiPmSamplingDisable"));
+}
+END_TEST
+
+START_TEST(nobody_samples_who_was_not_asked)
+{
+	host_begin();
+	host_poll();
+	host_end();
+	ck_assert_int_eq(host.fake->count("cuptiProfilerInitialize"), 0);
+}
+END_TEST
+
+START_TEST(metrics_that_are_not_known_are_left_out)
+{
+	host_set_option("gpu_pm_sample_counters=sm__a,no_such_metric,sm__b");
+	host.fake->set(FAKE_SAMPLES, 3);
+	host_begin();
+	host_poll();
+	host_end();
+	ck_assert_ptr_nonnull(strstr(host.warnings, "no_such_metric is left out: not known"));
+	ck_assert_ptr_nonnull(host_find_name(PTAP_DEVICE_COUNTER, "sm__a"));
+	ck_assert_ptr_nonnull(host_find_name(PTAP_DEVICE_COUNTER, "sm__b"));
+	ck_assert_ptr_null(host_find_name(PTAP_DEVICE_COUNTER, "no_such_metric"));
+}
+END_TEST
+
+START_TEST(what_does_not_fit_into_one_pass_is_left_out)
+{
+	host_set_option(
+		"gpu_pm_sample_counters=sm__1,sm__2,sm__3,sm__4,sm__5,sm__6,sm__7,sm__8,sm__9");
+	host.fake->set(FAKE_SAMPLES, 2);
+	host_begin();
+	host_poll();
+	host_end();
+	ck_assert_ptr_nonnull(strstr(host.warnings, "sm__9 is left out: it does not fit"));
+	ck_assert_ptr_nonnull(host_find_name(PTAP_DEVICE_COUNTER, "sm__8"));
+	ck_assert_ptr_null(host_find_name(PTAP_DEVICE_COUNTER, "sm__9"));
+}
+END_TEST
+
+START_TEST(a_list_of_which_nothing_is_known_is_said)
+{
+	host_set_option("gpu_pm_sample_counters=nothing,of,this");
+	host_begin();
+	host_end();
+	ck_assert_ptr_nonnull(strstr(host.warnings, "none of gpu_pm_sample_counters is known"));
+}
+END_TEST
+
+static const struct {
+	const char *function;
+	int result;
+	const char *words;
+} obstacles[] = {
+	{"cuptiPmSamplingEnable", 35, "options nvidia NVreg_RestrictProfilingToAdminUsers=0"},
+	{"cuptiPmSamplingGetCounterAvailability", 35, "--cap-add=SYS_ADMIN"},
+	{"cuptiPmSamplingEnable", 26, "dcgmi profile --pause"},
+	{"cuptiPmSamplingStart", 7, "sampling the counters of GPU 0"},
+};
+
+START_TEST(what_is_in_the_way_is_said_and_the_rest_arrives)
+{
+	struct fake_record kernel = host_kernel("k");
+
+	host_set_option("gpu_pm_sample_counters=sm__a");
+	host.fake->refuse(obstacles[_i].function, obstacles[_i].result, 1);
+	host_begin();
+	host.fake->call("cuLaunchKernel", &kernel, 1);
+	ck_assert_int_eq(host_poll(), 0);
+	host_end();
+	ck_assert_ptr_nonnull(strstr(host.warnings, obstacles[_i].words));
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_COUNTER), 0);
+}
+END_TEST
+
+START_TEST(a_virtual_gpu_has_none)
+{
+	host_set_option("gpu_pm_sample_counters=sm__a");
+	host.fake->set(FAKE_HAS_NO_SAMPLING, 1);
+	host_begin();
+	host_end();
+	ck_assert_ptr_nonnull(
+		strstr(host.warnings, "sampling the counters of GPU 1: not for a virtual GPU"));
+}
+END_TEST
+
+START_TEST(an_old_cupti_has_none)
+{
+	host_set_option("gpu_pm_sample_counters=sm__a");
+	host.fake->set(FAKE_VERSION, 23);
+	host_begin();
+	host_end();
+	ck_assert_ptr_nonnull(
+		strstr(host.warnings, "CUDA 12.6 is the first that samples counters"));
+}
+END_TEST
+
+START_TEST(the_first_that_has_them_knows_a_shorter_struct)
+{
+	host_set_option("gpu_pm_sample_counters=sm__a");
+	host_set_option("gpu_num_chips_to_profile_per_task=1");
+	host.fake->set(FAKE_VERSION, 24);
+	host.fake->set(FAKE_SAMPLES, 2);
+	host_begin();
+	host_poll();
+	host_end();
+	ck_assert_str_eq(host.warnings, "");
+	ck_assert_uint_gt(host_count(PTAP_DEVICE_COUNTER), 0);
+}
+END_TEST
+
+START_TEST(an_overflow_is_counted_and_gone_on_after)
+{
+	host_set_option("gpu_pm_sample_counters=sm__a");
+	host_set_option("gpu_num_chips_to_profile_per_task=1");
+	host.fake->set(FAKE_SAMPLES, 3);
+	host.fake->set(FAKE_SAMPLING_OVERFLOWS, 1);
+	host_begin();
+	host_poll();
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_COUNTER), 0);
+	host_poll();
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_COUNTER), 2);
+	host_end();
+	ck_assert_uint_eq(host_lost(PTAP_DEVICE_LOSS_DROPPED), 1);
+	ck_assert_int_eq(host.fake->count("cuptiPmSamplingStart"), 2);
+}
+END_TEST
+
+START_TEST(what_is_no_number_is_counted)
+{
+	host_set_option("gpu_pm_sample_counters=sm__none,sm__b");
+	host_set_option("gpu_num_chips_to_profile_per_task=1");
+	host.fake->set(FAKE_SAMPLES, 3);
+	host_begin();
+	host_poll();
+	host_end();
+	ck_assert_ptr_null(host_find_name(PTAP_DEVICE_COUNTER, "sm__none"));
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_COUNTER), 2);
+	ck_assert_uint_eq(host_lost(PTAP_DEVICE_LOSS_INVALID), 2);
+}
+END_TEST
+
+START_TEST(cupti_ends_itself_while_it_samples)
+{
+	host_set_option("gpu_pm_sample_counters=sm__a");
+	host_begin();
+	host.fake->die(999, "gone");
+	ck_assert_int_lt(host_poll(), 0);
+	host_end();
+	ck_assert_int_eq(host.fake->count("cuptiPmSamplingDisable"), 0);
+}
+END_TEST
+
+START_TEST(a_list_is_read_with_its_blanks)
+{
+	struct pm_list list;
+
+	pm_list_read(&list, " a , b,,c ");
+	ck_assert_uint_eq(list.n, 3);
+	ck_assert_str_eq(list.names[0], "a");
+	ck_assert_str_eq(list.names[1], "b");
+	ck_assert_str_eq(list.names[2], "c");
+	pm_list_remove(&list, 1);
+	ck_assert_uint_eq(list.n, 2);
+	ck_assert_str_eq(list.names[1], "c");
+	pm_list_read(&list, "default");
+	ck_assert_uint_eq(list.n, 11);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cuda counters");
+	TCase *tests = tcase_create("counters");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
+	tcase_add_test(tests, samples_are_counters);
+	tcase_add_test(tests, nobody_samples_who_was_not_asked);
+	tcase_add_test(tests, metrics_that_are_not_known_are_left_out);
+	tcase_add_test(tests, what_does_not_fit_into_one_pass_is_left_out);
+	tcase_add_test(tests, a_list_of_which_nothing_is_known_is_said);
+	tcase_add_loop_test(tests, what_is_in_the_way_is_said_and_the_rest_arrives, 0,
+		sizeof obstacles / sizeof obstacles[0]);
+	tcase_add_test(tests, a_virtual_gpu_has_none);
+	tcase_add_test(tests, an_old_cupti_has_none);
+	tcase_add_test(tests, the_first_that_has_them_knows_a_shorter_struct);
+	tcase_add_test(tests, an_overflow_is_counted_and_gone_on_after);
+	tcase_add_test(tests, what_is_no_number_is_counted);
+	tcase_add_test(tests, cupti_ends_itself_while_it_samples);
+	tcase_add_test(tests, a_list_is_read_with_its_blanks);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
