@@ -19,7 +19,7 @@ check: PACKAGES = build check
 bench bench-large: PACKAGES = build check bench
 bench-peers: PACKAGES = build check bench peers
 interop interop-large: PACKAGES = build check interop
-nightly: PACKAGES = build check
+nightly: PACKAGES = build check nightly
 
 demo bench bench-large bench-peers interop interop-large nightly: install-packages $(B)/config.status
 	@$(FORWARD) $@

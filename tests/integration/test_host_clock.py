@@ -18,6 +18,8 @@ from web_api import Api
 HOUR_S = 3600
 STEPS = (HOUR_S, -HOUR_S)
 LONG_MS = 60000
+# Time enough to see that it is there.
+DELAY_MS = 4000
 
 
 class Machine:
@@ -85,11 +87,11 @@ def one_that_waits_for_its_start(t):
     machine = Machine(t)
     for step in STEPS:
         machine.clock.set(0)
-        begun = machine.start_capture(50, "--delay", 2000)
+        begun = machine.start_capture(50, "--delay", DELAY_MS)
         wait_until(lambda: machine.host.list()[machine.target.pid]["state"] == "recording", "it to be asked for")
         machine.clock.set(step)
         begun.finish()
-        check(begun.elapsed_s > 2, f"{step} s: it took {begun.elapsed_s} s")
+        check(begun.elapsed_s > DELAY_MS / 1000, f"{step} s: it took {begun.elapsed_s} s")
 
 
 @test
