@@ -194,11 +194,16 @@ static void client_load(void)
 		extend(&extension);
 }
 
-static void client_open(void)
+/* At the first call; afterwards a call is a load and a branch, as with the real headers. */
+static inline void client_open(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	static int is_open;
 
-	pthread_once(&once, client_load);
+	if (__builtin_expect(!__atomic_load_n(&is_open, __ATOMIC_ACQUIRE), 0)) {
+		pthread_once(&once, client_load);
+		__atomic_store_n(&is_open, 1, __ATOMIC_RELEASE);
+	}
 }
 
 #define CLIENT_CALL(table, slot, type, none, ...) \
