@@ -66,8 +66,8 @@ struct nvml_gpm_metric {
 	} info; /* the library's */
 };
 
-/* As many as the first drivers had room for; the library looks at |n| of them. */
-#define NVML_GPM_METRICS 98
+/* The library looks at |n| of them; there is room for all that its own header has (98 at first, 333 in 2026). */
+#define NVML_GPM_METRICS 400
 
 struct nvml_gpm_metrics {
 	unsigned version; /* NVML_GPM_VERSION */
