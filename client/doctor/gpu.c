@@ -87,6 +87,9 @@ void check_nvidia_driver(const struct system *sys, const struct check *self, str
 	} else if (has_device(sys)) {
 		finding_no(f, "there is a GPU, and no driver of NVIDIA's");
 		system_set_command(sys, f, "modprobe nvidia");
+	} else if (system_has_file(sys, "/dev/dxg")) {
+		finding_none(f,
+			"WSL: the driver is that of Windows, and hardware counters are out of reach");
 	} else {
 		finding_none(f, GPU_NONE);
 	}

@@ -37,6 +37,8 @@ START_TEST(the_driver_is_loaded_or_not)
 	none("nvidia_driver", "no NVIDIA GPU");
 	add_device("0x8086\n", "0x030000\n");
 	none("nvidia_driver", "no NVIDIA GPU");
+	fake_root_write("/dev/dxg", "");
+	none("nvidia_driver", "WSL: the driver is that of Windows");
 	add_gpu();
 	no("nvidia_driver", "no driver", "sudo modprobe nvidia");
 	fake_root_write(DRIVER,
