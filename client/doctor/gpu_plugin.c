@@ -34,11 +34,15 @@ static bool try(
 /* |library|: the path of libproftap below |root|. */
 static void look(const char *root, const char *library, struct finding *f)
 {
+	/* Installed, and in a build tree. */
+	static const char *const below[] = {"", "proftap/", "../plugins/cuda/.libs/"};
 	const char *end = strrchr(library, '/');
 	size_t n = end ? (size_t)(end - library) : 0;
 
-	if (try(root, library, n, "", f) || try(root, library, n, "proftap/", f) ||
-		try(root, PTAP_LIBDIR, strlen(PTAP_LIBDIR), "proftap/", f))
+	for (size_t i = 0; i < sizeof below / sizeof below[0]; i++)
+		if (try(root, library, n, below[i], f))
+			return;
+	if (try(root, PTAP_LIBDIR, strlen(PTAP_LIBDIR), "proftap/", f))
 		return;
 	finding_no(f, GPU_PLUGIN ": neither beside %s nor in " PTAP_LIBDIR "/proftap", library);
 	finding_set_command(f, "make install");

@@ -352,6 +352,11 @@ START_TEST(its_plug_in_is_there_or_not)
 	no("target_gpu_plugin", "neither beside /usr/lib/libproftap.so.1 nor", "make install");
 	fake_root_write("/usr/lib/proftap/proftap-cuda.so", "");
 	yes("target_gpu_plugin", "/usr/lib/proftap/proftap-cuda.so");
+	make_patient(MAPPED("/build/lib/.libs/libproftap.so.1") MAPPED("/usr/lib/libcuda.so.1"));
+	no("target_gpu_plugin", "neither beside /build/lib/.libs/", "make install");
+	fake_root_write("/build/lib/.libs/libproftap.so.1", "");
+	fake_root_write("/build/lib/plugins/cuda/.libs/proftap-cuda.so", "");
+	yes("target_gpu_plugin", "/plugins/cuda/.libs/proftap-cuda.so");
 	make_patient(WITH_CUDA MAPPED("/opt/proftap-cuda.so"));
 	yes("target_gpu_plugin", "/opt/proftap-cuda.so, in use");
 	make_patient(MAPPED("/usr/lib/libcuda.so.1"));
