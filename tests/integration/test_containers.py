@@ -7,8 +7,9 @@ import re
 import subprocess
 from pathlib import Path
 
-from fixture import (NOBODY, check, equal, free_port, need_namespaces, need_no_sanitizer, need_readable_tree, read_status, run,
-                     test, wait_until)
+from checks import contains
+from fixture import (NOBODY, check, equal, find_proftapd, find_proftapds, free_port, need_namespaces, need_no_sanitizer,
+                     need_readable_tree, read_status, run, test, wait_until)
 from hosts import Host, registry_path, runtime
 from processes import PROFTAP, PROFTAPD, TOP_SRC, Process, Target
 from roots import make_root
@@ -28,10 +29,11 @@ def recipe(name):
 class Container(Target):
     """The program of a container by the first recipe: it obeys as other targets do."""
 
-    def __init__(self, t, run):
+    def __init__(self, t, run, proftapd=True):
         need_namespaces("--mount", "--pid", "--fork", "--kill-child", "--uts", "--ipc", "--net")
         need_no_sanitizer("need more than what is copied")
-        env = {"ROOT": str(make_root(t)), "RUN": str(run), "PROGRAM": "/usr/bin/train", "PROFTAPD": "/usr/bin/proftapd"}
+        env = {"ROOT": str(make_root(t, proftapd)), "RUN": str(run), "PROGRAM": "/usr/bin/train",
+               "PROFTAPD": "/usr/bin/proftapd" if proftapd else ""}
         super().__init__(env, program=recipe("mounted"), prefix=("sh", "-c"))
         t.keep(self)
         self.outside = wait_until(self.find, "the program in its container")
@@ -85,6 +87,22 @@ def the_socket_directory_is_mounted_in(t):
     # Nothing of its own has come to where the daemon's socket is, and nothing could.
     equal([p.name for p in registry_path(t).parent.iterdir()], ["registry.sock"], "files in the daemon's directory")
     check(any((t.dir / "root/tmp").glob("proftap-0/*.sock")), "its private socket is in the container")
+
+
+@test
+def without_proftapd_in_the_image_the_daemon_lends_a_server(t):
+    host = Host(t)
+    container = Container(t, registry_path(t).parent, proftapd=False)
+    for _ in range(2):
+        container.serve()
+        host.await_pids(container.outside)
+        contains(Path(f"/proc/{find_proftapd(container.outside)}/cmdline").read_bytes(), b"--lent", "its server")
+        capture = t.start_capture(f"127.0.0.1:{host.port}", MS, "--target", "train")
+        container.ask("await 1", "burst 7")
+        capture.signal(2)
+        equal(capture.finish().trace.count("burst"), 7, "spans")
+        equal(container.ask("stop"), "0", "ptap_server_stop")
+        wait_until(lambda: not find_proftapds(container.outside), "its server to end")
 
 
 @test
