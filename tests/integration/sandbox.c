@@ -7,9 +7,11 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #define MAX_CALLS 8
 
@@ -83,4 +85,11 @@ void sandbox(char *arguments)
 	const char *kind = strsep(&rest, " ");
 
 	printf("%d\n", confine_itself(kind, rest ? rest : (char[]){""}));
+}
+
+void sandbox_change_user(char *arguments)
+{
+	uid_t uid = (uid_t)atoi(arguments);
+
+	printf("%d\n", setresuid(uid, uid, uid));
 }

@@ -9,4 +9,7 @@
  */
 void sandbox(char *arguments);
 
+/* UID: its real, effective and saved one. As above. */
+void sandbox_change_user(char *arguments);
+
 #endif

@@ -165,13 +165,6 @@ static void change_directory(char *arguments)
 	printf("%d\n", chdir(arguments));
 }
 
-static void change_user(char *arguments)
-{
-	uid_t uid = (uid_t)atoi(arguments);
-
-	printf("%d\n", setresuid(uid, uid, uid));
-}
-
 /* As a stray write would: the kernel finds no robust word to mark when the control thread TID ends. */
 static void forget_robust_list(char *arguments)
 {
@@ -226,7 +219,7 @@ static const struct command commands[] = {
 	{"trace_stop", stop_trace},
 	{"snapshot", ask_for_snapshot},
 	{"chdir", change_directory},
-	{"setuid", change_user},
+	{"setuid", sandbox_change_user},
 	{"crash", ending_crash},
 	{"abort", ending_abort},
 	{"exit", ending_exit},
