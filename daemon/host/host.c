@@ -266,6 +266,14 @@ static void say_where(const struct host *h)
 	log_info(LOG_LISTEN, "serving on %s, web %s, registry %s", grpc, web, registry);
 }
 
+/* Of a daemon that did not come to serve there: programs would try them. */
+static void remove_files(struct host *h)
+{
+	socket_file_remove(&h->registry_file);
+	socket_file_remove(&h->door_file);
+	socket_file_remove(&h->web_file);
+}
+
 int host_run(const struct invocation *invocation, const struct settings *settings)
 {
 	static struct host h;
@@ -280,6 +288,7 @@ int host_run(const struct invocation *invocation, const struct settings *setting
 	open_starter(&h);
 	if (start(&h, &d)) {
 		log_error(LOG_LISTEN, "%s", d.text);
+		remove_files(&h);
 		return 1;
 	}
 	say_where(&h);

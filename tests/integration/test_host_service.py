@@ -9,7 +9,7 @@ import urllib.request
 
 from checks import contains, wait_in_time
 from fixture import (NOBODY, SESSION, check, equal, free_port, need_readable_tree, need_root, run, test, wait_until)
-from hosts import Host, list_programs, runtime, start_target
+from hosts import Host, list_programs, registry_path, runtime, start_target
 from manager import Manager
 from processes import PROFTAPD, Process
 
@@ -227,9 +227,10 @@ def a_port_that_is_taken_is_no_start(t):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         daemon = t.keep(Process("proftapd", [PROFTAPD, "--host", "--config", "/dev/null", "--web", "none", "--listen",
-                                             f"127.0.0.1:{port}"], runtime(t)))
+                                             f"127.0.0.1:{port}", "--registry", registry_path(t)], runtime(t)))
         await_end(daemon, 1)
         contains("".join(daemon.err), f"127.0.0.1:{port}: in use: is there a host daemon already?", "its words")
+        check(not registry_path(t).exists(), "its registry's socket is left, and nobody listens")
 
 
 @test
