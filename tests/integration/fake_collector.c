@@ -9,6 +9,7 @@
  *	fail STEP [WHY]        that step fails
  *	hang STEP              that step does not come back while the line is there
  *	info N, streams N      so many devices, and streams of each, are told of at the start
+ *	uuids N                device I has the UUID of NVML's device N - 1 - I (tests/unit/fake_nvml.c)
  *	no_anchor, clock_ns N  its clock is CLOCK_MONOTONIC and so much; the second also between start and stop
  *	start N, poll N, drain N    kernels emitted in that step
  *	rate N                 kernels a second, emitted at each poll and drained
@@ -161,6 +162,15 @@ static void emit_anchor(void)
 	emit(&anchor);
 }
 
+static void set_uuid(uint8_t uuid[16], long device)
+{
+	static const uint8_t rest[12] = {
+		0x11, 0x11, 0x22, 0x22, 0x33, 0x33, 0x44, 0x44, 0x44, 0x44, 0x44, 0x44};
+
+	uuid[3] = (uint8_t)device;
+	memcpy(uuid + 4, rest, sizeof rest);
+}
+
 static void emit_info(void)
 {
 	for (long i = 0; i < number("info"); i++) {
@@ -170,6 +180,8 @@ static void emit_info(void)
 		info.device = (uint16_t)i;
 		info.of.info.core_count = 4;
 		info.of.info.memory_bytes = UINT64_C(1) << 30;
+		if (number("uuids") > i)
+			set_uuid(info.of.info.uuid, number("uuids") - 1 - i);
 		emit(&info);
 		for (long k = 0; k < number("streams"); k++) {
 			struct ptap_device_record stream = make(PTAP_DEVICE_STREAM);

@@ -5,7 +5,7 @@ import time
 
 from calls import PROFILER, Calls, profile_request, trace_of
 from checks import wait_until
-from devices import device_planes, gpu_warnings, library
+from devices import Device, device_planes, gpu_warnings, library
 from doctors import expect, findings
 from fixture import check, equal, run, schema, test
 from nvidia import Machine
@@ -51,6 +51,18 @@ def a_programs_gpus_have_counters(t):
     equal({value for _, value in first["sm_active_pct"]}, {2.5}, "%")
     check(len(first["gpu_busy_pct"]) >= 10, f"samples: {len(first['gpu_busy_pct'])}")
     check(2 <= len(first["sm_active_pct"]) <= 8, f"means: {len(first['sm_active_pct'])}")
+
+
+@test
+def devices_are_known_by_their_uuids(t):
+    """The program's first device is the second one of NVML, and it has no other."""
+    device = Device(t, info=1, uuids=2)
+    target = start_user(t, Machine(t), **device.env)
+    capture = t.emit(target, 300, options=("-o", "ptap_gpu_usage_interval_ms=20"))
+    equal(nvml_warnings(capture), [], "warnings")
+    plane, = device_planes(capture.trace)
+    equal(plane.name, "/device:GPU:0", "the plane")
+    equal({value for _, value in counters(plane)["gpu_busy_pct"]}, {71}, "%, of the second one")
 
 
 @test
