@@ -95,7 +95,6 @@ struct space {
 
 #define LINE_COUNTERS "_counters_"
 #define PLANE_HOST "/host:CPU"
-#define PLANE_GPU "/device:GPU:" /* and its number */
 #define PLANE_ENVIRONMENT "Task Environment"
 
 int space_new(struct space **out); /* 0 or -ENOMEM; caller owns *out */

@@ -9,6 +9,7 @@
 
 #include "base/printable.h"
 #include "daemon/assembly/counter_drawing.h"
+#include "daemon/devices/device_plane.h"
 #include "daemon/nvml/gpu_samples.h"
 #include "trace/space.h"
 
@@ -143,8 +144,8 @@ static int draw_known(const struct gpu_samples *samples, int64_t start_ns, int64
 		struct plane *plane = space->planes[i];
 		const struct gpu_track *t = NULL;
 
-		if (strncmp(plane->name, PLANE_GPU, strlen(PLANE_GPU)) == 0)
-			t = find_track(samples, plane_find_text(plane, GPU_LINES_UUID));
+		if (strncmp(plane->name, DEVICE_PLANE_PREFIX, strlen(DEVICE_PLANE_PREFIX)) == 0)
+			t = find_track(samples, plane_find_text(plane, DEVICE_PLANE_UUID));
 		if (t && draw(t, start_ns, stop_ns, plane))
 			return -ENOMEM;
 		n += t != NULL;
@@ -170,7 +171,7 @@ static struct plane *take_plane(struct space *space, const struct gpu_track *t, 
 	struct plane *plane;
 	char name[32];
 
-	snprintf(name, sizeof name, PLANE_GPU "%zu", i);
+	snprintf(name, sizeof name, DEVICE_PLANE_PREFIX "%zu", i);
 	plane = space_find_plane(space, name);
 	if (plane)
 		return plane;

@@ -8,11 +8,8 @@
 struct gpu_samples;
 struct space;
 
-/* The stat of a plane by which it and a device know each other: NVML's text of the UUID. */
-#define GPU_LINES_UUID "ptap_device_uuid"
-
 /*
- * The recording ran from |start_ns| to |stop_ns| (CLOCK_MONOTONIC). Planes that say their UUID get the counters of that device. Where none
+ * The recording ran from |start_ns| to |stop_ns| (CLOCK_MONOTONIC). Planes that say their UUID (daemon/devices/device_plane.h) get the counters of that device. Where none
  * is found so, a device that a process of the recording uses has the plane of its own number, which is made if there is none; so have all when none is known to
  * be used. A mean stands at the beginning of the time that it was measured over, and the last one again at its end. 0 or -ENOMEM.
  */

@@ -15,6 +15,7 @@
 #include "daemon/assembly/origin.h"
 #include "daemon/assembly/spooler.h"
 #include "daemon/assembly/usage_lines.h"
+#include "daemon/devices/device_plane.h"
 #include "daemon/recording/capture.h"
 #include "daemon/recording/capture_warnings.h"
 #include "daemon/recording/recording.h"
@@ -187,7 +188,8 @@ static void note_gpus(const struct capture_trace *t, char gpu[STATUS_GPU_BYTES])
 	const struct names *warnings = &t->space->warnings;
 
 	for (size_t i = 0; i < t->space->n_planes; i++)
-		if (strncmp(t->space->planes[i]->name, PLANE_GPU, strlen(PLANE_GPU)) == 0)
+		if (strncmp(t->space->planes[i]->name, DEVICE_PLANE_PREFIX,
+			    strlen(DEVICE_PLANE_PREFIX)) == 0)
 			snprintf(gpu, STATUS_GPU_BYTES, "%s", STATUS_GPU_RECORDED);
 	for (uint32_t i = warnings->n_texts; i-- > 0;)
 		if (strncmp(warnings->texts[i], GPU_WARNING, strlen(GPU_WARNING)) == 0)

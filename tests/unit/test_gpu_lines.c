@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "daemon/devices/device_plane.h"
 #include "daemon/nvml/gpu_samples.h"
 #include "trace/space.h"
 
@@ -50,7 +51,7 @@ static struct plane *add_device(const char *name, const char *uuid)
 
 	ck_assert_ptr_nonnull(plane);
 	if (uuid)
-		ck_assert_int_eq(plane_set_string(plane, GPU_LINES_UUID, uuid), 0);
+		ck_assert_int_eq(plane_set_string(plane, DEVICE_PLANE_UUID, uuid), 0);
 	return plane;
 }
 
