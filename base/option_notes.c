@@ -17,6 +17,8 @@ static const struct {
 	{"ptap_target", false, false,
 		"ignored: a host daemon takes it from stock clients; proftap has --target"},
 	{"gpu_aggregated_tracing", false, true, "ignored: events are recorded one by one"},
+	{"gpu_enable_nvtx_tracking", false, true,
+		"without effect here: NVTX's ranges are spans without it, under proftap run"},
 	{"gpu_dump_graph_node_mapping", false, true,
 		"without effect today: nodes of graphs always know where they were made"},
 	{"tpu_", true, false, "ignored: this machine has no TPU"},
