@@ -125,6 +125,9 @@ enum fake_driver_knob {
 	FAKE_DRIVER_KNOBS
 };
 typedef void (*fake_driver_setter)(enum fake_driver_knob knob, int value);
+/* What happens when somebody waits for the device. */
+#define FAKE_DRIVER_SYNCHRONIZE_SYMBOL "fake_driver_at_synchronize"
+typedef void (*fake_driver_synchronize)(void (*act)(void));
 /* CUPTI's: whether the calling thread is in a callback. */
 #define FAKE_GUARD_SYMBOL "fake_driver_guard_by"
 typedef void (*fake_driver_guard)(int (*is_forbidden)(void));

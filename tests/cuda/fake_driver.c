@@ -32,7 +32,18 @@ int cuDeviceGetName(char *name, int n, int device);
 int cuDeviceTotalMem_v2(size_t *bytes, int device);
 int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuDeviceGetUuid_v2(unsigned char uuid[16], int device);
+int cuDevicePrimaryCtxGetState(int device, unsigned int *flags, int *is_active);
+int cuDevicePrimaryCtxRetain(void **context, int device);
+int cuDevicePrimaryCtxRelease_v2(int device);
+int cuCtxPushCurrent_v2(void *context);
+int cuCtxPopCurrent_v2(void **context);
+int cuCtxSynchronize(void);
+void fake_driver_at_synchronize(void (*act)(void));
 #pragma GCC visibility pop
+
+static void (*_Atomic at_synchronize)(void);
+static _Thread_local void *current;
+static _Atomic int n_retained;
 
 /* As cuda.h numbers them; of an H100, roughly. */
 static const struct {
@@ -141,5 +152,58 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
 int cuDeviceGetUuid_v2(unsigned char uuid[16], int device)
 {
 	memset(uuid, 0xa0 + device, 16);
+	return enter(__func__);
+}
+
+/* The first device's is active. */
+int cuDevicePrimaryCtxGetState(int device, unsigned int *flags, int *is_active)
+{
+	*flags = 0;
+	*is_active = device == 0;
+	return enter(__func__);
+}
+
+int cuDevicePrimaryCtxRetain(void **context, int device)
+{
+	*context = (void *)(uintptr_t)(device + 1);
+	n_retained++;
+	return enter(__func__);
+}
+
+int cuDevicePrimaryCtxRelease_v2(int device)
+{
+	(void)device;
+	n_retained--;
+	return enter(__func__);
+}
+
+int cuCtxPushCurrent_v2(void *context)
+{
+	current = context;
+	return enter(__func__);
+}
+
+int cuCtxPopCurrent_v2(void **context)
+{
+	*context = current;
+	current = NULL;
+	return enter(__func__);
+}
+
+void fake_driver_at_synchronize(void (*act)(void))
+{
+	at_synchronize = act;
+}
+
+int cuCtxSynchronize(void)
+{
+	void (*act)(void) = at_synchronize;
+
+	if (current != (void *)1 || n_retained != 1) {
+		fprintf(stderr, "fake libcuda: synchronized without a context\n");
+		abort();
+	}
+	if (act)
+		act();
 	return enter(__func__);
 }

@@ -164,9 +164,12 @@ static void load_all(void)
 	const struct ptap_collector *(*get)(uint32_t abi);
 	fake_getter get_fake;
 	char path[512];
-	void *symbol = find(load("tests/cuda/fake_libcuda.so"), FAKE_DRIVER_SYMBOL);
+	void *driver = load("tests/cuda/fake_libcuda.so");
+	void *symbol = find(driver, FAKE_DRIVER_SYMBOL);
 
 	memcpy(&host.set_driver, &symbol, sizeof symbol);
+	symbol = find(driver, FAKE_DRIVER_SYNCHRONIZE_SYMBOL);
+	memcpy(&host.at_synchronize, &symbol, sizeof symbol);
 	symbol = find(load("tests/cuda/fake_libcupti.so"), FAKE_SYMBOL);
 	memcpy(&get_fake, &symbol, sizeof symbol);
 	host.fake = get_fake();

@@ -36,6 +36,7 @@ struct host_node {
 struct host {
 	const struct fake *fake;
 	fake_driver_setter set_driver;
+	fake_driver_synchronize at_synchronize;
 	const struct ptap_collector *collector;
 	void *state;
 	char why[PTAP_COLLECTOR_WHY_BYTES];

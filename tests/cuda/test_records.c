@@ -78,10 +78,13 @@ START_TEST(waits_memory_and_graphs_are_there_on_request)
 	host_set_option("ptap_cuda_memory=true");
 	host_set_option("gpu_enable_cupti_activity_graph_trace=true");
 	host_begin();
+	/* Not each question whether something is done. */
+	ck_assert_uint_eq(host.fake->get_attribute(15), 0);
 	host.fake->call("cuStreamSynchronize", waits, 2);
 	host.fake->call("cuMemAlloc_v2", memory, 3);
 	host.fake->call("cuGraphLaunch", &graph, 1);
 	host_end();
+	ck_assert_uint_eq(host.fake->get_attribute(15), 1);
 	ck_assert_uint_eq(host_count(PTAP_DEVICE_SYNC), 2);
 	ck_assert_uint_eq(host_get(PTAP_DEVICE_SYNC, 0)->stream, 13);
 	ck_assert_uint_eq(host_get(PTAP_DEVICE_SYNC, 0)->of.sync.type, 3);
@@ -152,6 +155,22 @@ START_TEST(what_ends_while_it_settles_is_whole)
 	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 0);
 	host.fake->let_device_go();
 	host_end();
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
+	ck_assert_uint_eq(host_lost(PTAP_DEVICE_LOSS_INCOMPLETE), 0);
+}
+END_TEST
+
+START_TEST(devices_are_waited_for_on_request)
+{
+	struct fake_record kernel = host_kernel("long");
+
+	host_set_option("ptap_cuda_sync_at_stop=true");
+	host.at_synchronize(host.fake->let_device_go);
+	host_begin();
+	host.fake->hold_device();
+	host.fake->call("cuLaunchKernel", &kernel, 1);
+	host_end();
+	host.at_synchronize(NULL);
 	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
 	ck_assert_uint_eq(host_lost(PTAP_DEVICE_LOSS_INCOMPLETE), 0);
 }
@@ -259,6 +278,7 @@ int main(void)
 	tcase_add_test(tests, overhead_has_a_name_and_perhaps_a_stream);
 	tcase_add_test(tests, what_has_not_ended_is_counted_and_not_invented);
 	tcase_add_test(tests, what_ends_while_it_settles_is_whole);
+	tcase_add_test(tests, devices_are_waited_for_on_request);
 	tcase_add_test(tests, what_makes_no_sense_is_counted);
 	tcase_add_test(tests, what_was_over_before_or_begins_after_is_of_no_capture);
 	tcase_add_test(tests, kinds_that_nobody_asked_for_are_stepped_over);

@@ -43,6 +43,7 @@ static const struct {
 	NEEDED(finalize, "Finalize"),
 	OPTIONAL(subscribe_by_name, "Subscribe_v2"),
 	OPTIONAL(enable_and_dump, "ActivityEnableAndDump"),
+	OPTIONAL(enable_all_waits, "ActivityEnableAllSyncRecords"),
 	OPTIONAL(get_graph_exec_id, "GetGraphExecId"),
 	OPTIONAL(get_graph_node_id, "GetGraphNodeId"),
 };

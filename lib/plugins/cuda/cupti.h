@@ -173,6 +173,8 @@ struct cupti {
 	int (*subscribe_by_name)(void **subscriber, cupti_callback callback, void *state,
 		struct cupti_subscription *subscription);
 	int (*enable_and_dump)(uint32_t kind); /* and tells what there is already */
+	int (*enable_all_waits)(
+		uint8_t enable); /* also questions whether something is done, when it is not */
 	int (*get_graph_exec_id)(void *executable, uint32_t *id);
 	int (*get_graph_node_id)(void *node, uint64_t *id);
 };

@@ -23,6 +23,13 @@ static const struct {
 	{offsetof(struct driver, get_memory_bytes), {"cuDeviceTotalMem_v2"}, 0},
 	{offsetof(struct driver, get_attribute), {"cuDeviceGetAttribute"}, 0},
 	{offsetof(struct driver, get_uuid), {"cuDeviceGetUuid_v2", "cuDeviceGetUuid"}, 1},
+	{offsetof(struct driver, get_primary_state), {"cuDevicePrimaryCtxGetState"}, 1},
+	{offsetof(struct driver, retain_primary), {"cuDevicePrimaryCtxRetain"}, 1},
+	{offsetof(struct driver, release_primary),
+		{"cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxRelease"}, 1},
+	{offsetof(struct driver, push_context), {"cuCtxPushCurrent_v2"}, 1},
+	{offsetof(struct driver, pop_context), {"cuCtxPopCurrent_v2"}, 1},
+	{offsetof(struct driver, synchronize), {"cuCtxSynchronize"}, 1},
 };
 
 int driver_find(struct driver *out, char *why)
@@ -45,4 +52,33 @@ int driver_find(struct driver *out, char *why)
 		memcpy((char *)out + functions[i].offset, &found, sizeof found);
 	}
 	return 0;
+}
+
+/* One that is not active is not made for this. */
+static void synchronize_device(const struct driver *driver, int device)
+{
+	unsigned flags = 0;
+	int is_active = 0;
+	void *context = NULL;
+
+	if (driver->get_primary_state(device, &flags, &is_active) || !is_active ||
+		driver->retain_primary(&context, device))
+		return;
+	if (!driver->push_context(context)) {
+		driver->synchronize();
+		driver->pop_context(&context);
+	}
+	driver->release_primary(device);
+}
+
+void driver_synchronize(const struct driver *driver, int n)
+{
+	int device;
+
+	if (!driver->get_primary_state || !driver->retain_primary || !driver->release_primary ||
+		!driver->push_context || !driver->pop_context || !driver->synchronize)
+		return;
+	for (int i = 0; i < n; i++)
+		if (!driver->get_device(&device, i))
+			synchronize_device(driver, device);
 }

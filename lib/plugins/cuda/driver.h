@@ -48,7 +48,13 @@ struct driver {
 	int (*get_name)(char *name, int n, int device);
 	int (*get_memory_bytes)(size_t *bytes, int device);
 	int (*get_attribute)(int *value, int attribute, int device);
-	int (*get_uuid)(uint8_t uuid[16], int device); /* or NULL */
+	int (*get_uuid)(uint8_t uuid[16], int device); /* or NULL, as all that follow */
+	int (*get_primary_state)(int device, unsigned *flags, int *is_active);
+	int (*retain_primary)(void **context, int device);
+	int (*release_primary)(int device);
+	int (*push_context)(void *context);
+	int (*pop_context)(void **context);
+	int (*synchronize)(void); /* the current context */
 };
 
 /*
@@ -56,5 +62,8 @@ struct driver {
  * when it lacks a function. It stays mapped, as it would without us.
  */
 int driver_find(struct driver *out, char *why);
+
+/* Waits until the first |n| devices have done what they were given, in the contexts that the runtime makes. */
+void driver_synchronize(const struct driver *driver, int n);
 
 #endif

@@ -63,10 +63,19 @@ static int enable(const struct cupti *cupti, size_t row)
 	return result ? cupti->enable(rows[row].kind) : result;
 }
 
+/* Some programs ask a thousand times whether something is done. */
+static void limit_waits(const struct cupti *cupti, int is_limited)
+{
+	if (cupti->enable_all_waits)
+		cupti->enable_all_waits(!is_limited);
+}
+
 int kinds_enable(struct kinds *k, const struct cupti *cupti, const struct options *options,
 	void (*refused)(void *context, const char *what, int result), void *context)
 {
 	k->enabled = 0;
+	if (options->has_waits)
+		limit_waits(cupti, 1);
 	for (size_t i = 0; i < N_ROWS; i++) {
 		int result = is_asked_for(rows[i].use, options) ? enable(cupti, i) : -1;
 
@@ -85,6 +94,8 @@ void kinds_disable(struct kinds *k, const struct cupti *cupti, int may_disable_k
 	for (size_t i = N_ROWS; i-- > 0;) {
 		if (!(k->enabled & UINT64_C(1) << i))
 			continue;
+		if (rows[i].kind == CUPTI_SYNCHRONIZATION)
+			limit_waits(cupti, 0);
 		if (rows[i].kind != CUPTI_CONCURRENT_KERNEL || may_disable_kernels)
 			cupti->disable(rows[i].kind);
 	}

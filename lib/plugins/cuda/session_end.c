@@ -87,7 +87,10 @@ static int stop_cupti(struct session *s, int64_t deadline_ns)
 	stop_kinds(s);
 	r = counters_read(&s->counters, &s->records);
 	counters_stop(&s->counters);
-	settle(s, deadline_ns);
+	if (s->options.syncs_at_stop && !process_is_exiting())
+		driver_synchronize(&s->driver, s->gate.n_devices);
+	else
+		settle(s, deadline_ns);
 	flush(s);
 	counters_close(&s->counters, 0);
 	attributes_restore(&s->attributes, &s->cupti);
