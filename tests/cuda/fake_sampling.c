@@ -30,6 +30,7 @@ struct support {
 	int device;
 	uint32_t levels[7];
 	uint32_t api;
+	uint32_t sku;
 };
 
 struct availability {
@@ -207,7 +208,8 @@ int cuptiProfilerDeviceSupported(struct support *p)
 		p->levels[i] = 3;
 	if (knob(FAKE_HAS_NO_SAMPLING))
 		p->levels[0] = p->levels[3] = 1;
-	return p->api == 3 ? ask(__func__, &p->head, 52) : INVALID_PARAMETER;
+	return p->api == 3 ? ask(__func__, &p->head, knob(FAKE_VERSION) < 130100 ? 52 : 56)
+			   : INVALID_PARAMETER;
 }
 
 int cuptiPmSamplingGetCounterAvailability(struct availability *p)

@@ -127,11 +127,13 @@ START_TEST(an_old_cupti_has_none)
 }
 END_TEST
 
-START_TEST(the_first_that_has_them_knows_a_shorter_struct)
+static const uint32_t versions[] = {24, 26, 130001, 130101, 130500};
+
+START_TEST(each_version_knows_structs_of_its_own)
 {
 	host_set_option("gpu_pm_sample_counters=sm__a");
 	host_set_option("gpu_num_chips_to_profile_per_task=1");
-	host.fake->set(FAKE_VERSION, 24);
+	host.fake->set(FAKE_VERSION, versions[_i]);
 	host.fake->set(FAKE_SAMPLES, 2);
 	host_begin();
 	host_poll();
@@ -216,7 +218,8 @@ int main(void)
 		sizeof obstacles / sizeof obstacles[0]);
 	tcase_add_test(tests, a_virtual_gpu_has_none);
 	tcase_add_test(tests, an_old_cupti_has_none);
-	tcase_add_test(tests, the_first_that_has_them_knows_a_shorter_struct);
+	tcase_add_loop_test(tests, each_version_knows_structs_of_its_own, 0,
+		sizeof versions / sizeof versions[0]);
 	tcase_add_test(tests, an_overflow_is_counted_and_gone_on_after);
 	tcase_add_test(tests, what_is_no_number_is_counted);
 	tcase_add_test(tests, cupti_ends_itself_while_it_samples);

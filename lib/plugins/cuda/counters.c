@@ -2,6 +2,7 @@
 /* The counters of all devices of a capture; see counters.h. */
 #include "lib/plugins/cuda/counters.h"
 
+#include <errno.h>
 #include <proftap/collector.h>
 #include <stdlib.h>
 
@@ -45,26 +46,40 @@ static int bind(struct counters *c, void *library, const struct result_context *
 {
 	char version[VERSION_BYTES];
 	char sentence[SENTENCE_BYTES];
+	int r = version_has(context->cupti->version, VERSION_HAS_SAMPLING)
+			? pm_cupti_bind(&c->cupti, library)
+			: -ENOSYS;
 
-	if (version_has(context->cupti->version, VERSION_HAS_SAMPLING) &&
-		!pm_cupti_bind(&c->cupti, library))
-		return 0;
-	say(sentence, 0,
-		"gpu_pm_sample_counters: not with the CUPTI of %s; CUDA 12.6 is the first that samples counters",
-		version_format(context->cupti->version, version));
-	records->services->warn(sentence);
-	return -1;
+	if (r == -ENOENT)
+		say(sentence, 0,
+			"gpu_pm_sample_counters: " PM_HOST_LIBRARY " is not beside %s; pip install "
+			"nvidia-cuda-cupti, or the CUDA toolkit, has both",
+			context->path);
+	else if (r)
+		say(sentence, 0,
+			"gpu_pm_sample_counters: not with the CUPTI of %s; CUDA 12.6 is the first that samples "
+			"counters",
+			version_format(context->cupti->version, version));
+	if (r)
+		records->services->warn(sentence);
+	return r;
 }
 
 void counters_open(struct counters *c, void *library, int n_devices, const struct driver *driver,
 	const struct options *options, const struct result_context *context,
 	struct records *records)
 {
+	uint32_t version = context->cupti->version;
 	struct pm_wish wish = {
 		.counters = options->counters,
 		.interval_ns = options->counter_interval_ns,
 		.buffer_bytes = options->counter_buffer_bytes,
-		.is_old = version_has(context->cupti->version, VERSION_OLD_SAMPLING),
+		.support_bytes = version_has(version, VERSION_OLD_SUPPORT)
+					 ? PM_SIZE(pm_support, api)
+					 : PM_SIZE(pm_support, sku),
+		.set_config_bytes = version_has(version, VERSION_OLD_SAMPLING)
+					    ? PM_SIZE(pm_set_config, trigger)
+					    : PM_SIZE(pm_set_config, append_mode),
 		.left_out = warn_left_out,
 		.context = records,
 	};

@@ -4,6 +4,8 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
+#include <stdio.h>
 #include <string.h>
 
 #define ROW(member, name)                                       \
@@ -38,6 +40,26 @@ static const struct {
 	ROW(get_sample, "PmSamplingCounterDataGetSampleInfo"),
 };
 
+#define PATH_BYTES 1024
+
+/* It stays open, so that CUPTI finds it by its name. */
+static int open_host_library(void *handle)
+{
+	char path[PATH_BYTES];
+	const struct link_map *map = NULL;
+	const char *end;
+
+	if (dlopen(PM_HOST_LIBRARY, RTLD_NOW | RTLD_LOCAL))
+		return 0;
+	if (dlinfo(handle, RTLD_DI_LINKMAP, &map) || !map)
+		return -ENOENT;
+	end = strrchr(map->l_name, '/');
+	if (!end)
+		return -ENOENT;
+	snprintf(path, sizeof path, "%.*s/" PM_HOST_LIBRARY, (int)(end - map->l_name), map->l_name);
+	return dlopen(path, RTLD_NOW | RTLD_LOCAL) ? 0 : -ENOENT;
+}
+
 int pm_cupti_bind(struct pm_cupti *out, void *handle)
 {
 	for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
@@ -47,5 +69,5 @@ int pm_cupti_bind(struct pm_cupti *out, void *handle)
 			return -ENOSYS;
 		memcpy((char *)out + functions[i].offset, &found, sizeof found);
 	}
-	return 0;
+	return open_host_library(handle);
 }

@@ -46,6 +46,7 @@ struct pm_support {
 	uint32_t cmp;
 	uint32_t wsl;
 	uint32_t api; /* in */
+	uint32_t sku; /* 13.1 */
 };
 
 /* What counters there are, at the moment. */
@@ -215,7 +216,12 @@ struct pm_cupti {
 	int (*get_sample)(struct pm_sample *p);
 };
 
-/* Finds them in a library that was opened. 0, or -ENOSYS: not all are there. */
+#define PM_HOST_LIBRARY "libnvperf_host.so"
+
+/*
+ * Finds them in a library that was opened, and opens another one beside it, which CUPTI itself looks for only where the linker does. 0,
+ * -ENOSYS: not all are there, or -ENOENT: the other one is not.
+ */
 int pm_cupti_bind(struct pm_cupti *out, void *handle);
 
 #endif

@@ -17,9 +17,10 @@
 /* So often a fetch goes on while the image is full. */
 #define MAX_ROUNDS 64
 
-static int check_support(const struct pm_sampler *s, const struct driver *driver)
+static int check_support(
+	const struct pm_sampler *s, const struct driver *driver, const struct pm_wish *wish)
 {
-	struct pm_support support = {.size = PM_SIZE(pm_support, api), .api = PM_API};
+	struct pm_support support = {.size = wish->support_bytes, .api = PM_API};
 	int result;
 
 	if (driver->get_device(&support.device, s->device))
@@ -66,8 +67,7 @@ static int enable(struct pm_sampler *s, const struct pm_wish *wish)
 {
 	struct pm_enable on = {.size = PM_SIZE(pm_enable, sampling), .device = s->device};
 	struct pm_set_config config = {
-		.size = wish->is_old ? PM_SIZE(pm_set_config, trigger)
-				     : PM_SIZE(pm_set_config, append_mode),
+		.size = wish->set_config_bytes,
 		.config_bytes = s->plan.image_bytes,
 		.config = s->plan.image,
 		.buffer_bytes = wish->buffer_bytes,
@@ -126,7 +126,7 @@ int pm_sampler_open(struct pm_sampler *s, const struct pm_cupti *cupti, const st
 	pm_list_read(&s->list, wish->counters);
 	result = cupti->initialize(&initialize);
 	if (!result)
-		result = check_support(s, driver);
+		result = check_support(s, driver, wish);
 	if (!result)
 		result = find_availability(s);
 	if (!result)

@@ -32,7 +32,9 @@ struct pm_wish {
 	const char *counters;
 	uint64_t interval_ns;
 	uint64_t buffer_bytes;
-	int is_old; /* a CUPTI that knows a shorter struct pm_set_config */
+	/* As long as this version of CUPTI has them. */
+	size_t support_bytes;
+	size_t set_config_bytes;
 	void (*left_out)(void *context, const char *metric, const char *why);
 	void *context;
 };

@@ -29,6 +29,7 @@ static const struct {
 	{VERSION_OLD_SUBSCRIPTION, 0, 130200},
 	{VERSION_HAS_SAMPLING, 24, ALL_LATER},
 	{VERSION_OLD_SAMPLING, 0, 26},
+	{VERSION_OLD_SUPPORT, 0, 130100},
 };
 
 static const struct {

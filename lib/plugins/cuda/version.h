@@ -15,6 +15,7 @@ enum version_trait {
 	VERSION_OLD_SUBSCRIPTION, /* knows a shorter struct cupti_subscription */
 	VERSION_HAS_SAMPLING, /* of counters */
 	VERSION_OLD_SAMPLING, /* knows a shorter struct pm_set_config */
+	VERSION_OLD_SUPPORT, /* and pm_support */
 };
 
 int version_has(uint32_t version, enum version_trait trait);
