@@ -14,8 +14,9 @@
 #include "daemon/target/target.h"
 #include "trace/space.h"
 
-/* While they are waited for: as often their rings are emptied. */
-#define DRAIN_INTERVAL_NS (2 * NS_PER_MS)
+/* While they are waited for: as often their rings are emptied; and at once where one was as full as that, in 1/1000. */
+#define DRAIN_INTERVAL_NS NS_PER_MS
+#define MANY 250
 /* What is said of a begin that is late. */
 #define MAX_LATE_NS NS_PER_MS
 /* So many of each process are said. */
@@ -80,28 +81,38 @@ static struct source *find_late(const struct recording *r)
 	return NULL;
 }
 
-static void drain(struct recording *r)
+/* Returns how full the fullest ring was, in 1/1000. */
+static unsigned drain(struct recording *r)
 {
+	unsigned fullest = 0;
+
 	recording_look_at_clock(r);
 	for (size_t i = 0; i < r->n_sources; i++) {
+		unsigned full;
+
 		collecting_visit(r->sources[i], &r->collectors);
-		source_visit(r->sources[i], &r->error);
+		full = source_visit(r->sources[i], &r->error);
+		if (full > fullest)
+			fullest = full;
 	}
 	if (spill_look(r))
 		r->error = -ENOMEM;
+	return fullest;
 }
 
 /* 0 when nobody wants the recording any more. */
 static int wait_for_all(struct recording *r)
 {
 	int64_t give_up = monotonic_ns() + COLLECTORS_PATIENCE_NS;
+	unsigned fullest = 0;
 	struct source *late;
 
 	while ((late = find_late(r)) && monotonic_ns() < give_up) {
 		if (r->collectors.look && !r->collectors.look(r->collectors.context))
 			return 0;
-		collect_wait(late->target, monotonic_ns() + DRAIN_INTERVAL_NS);
-		drain(r);
+		if (fullest < MANY)
+			collect_wait(late->target, monotonic_ns() + DRAIN_INTERVAL_NS);
+		fullest = drain(r);
 	}
 	return 1;
 }

@@ -95,8 +95,10 @@ static void prepare(struct arena *arena)
 	copy_options(&the_run);
 	say_left_out(&the_run);
 	memset(lives, 0, sizeof lives);
-	for (n_lives = 0; n_lives < PLUGINS_MAX && (p = plugins_get(n_lives)); n_lives++)
+	for (n_lives = 0; n_lives < PLUGINS_MAX && (p = plugins_get(n_lives)); n_lives++) {
 		lives[n_lives].plugin = p;
+		lives[n_lives].number = n_lives;
+	}
 }
 
 /* Those that wait may begin; 1 when there is anybody who records or may. */

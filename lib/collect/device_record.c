@@ -72,6 +72,7 @@ SAME_PLACE(device_info, ptap_device_info, reserved_shared_per_block);
 SAME_PLACE(device_info, ptap_device_info, driver_version);
 SAME_PLACE(device_info, ptap_device_info, library_version);
 SAME_PLACE(device_info, ptap_device_info, uuid);
+SAME_PLACE(device_info, ptap_device_info, vendor);
 
 SAME_SIZE(device_stream, ptap_device_stream);
 SAME_PLACE(device_stream, ptap_device_stream, priority);

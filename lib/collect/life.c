@@ -28,6 +28,7 @@ static void enter_step(struct life *l, struct collect_run *run, enum arena_colle
 	struct arena_collect *c = &run->arena->collect;
 
 	run->plugin = l->plugin;
+	run->collector = l->number;
 	memcpy(c->who, l->plugin->name, sizeof c->who);
 	atomic_store(&c->step, step);
 	l->why[0] = '\0';

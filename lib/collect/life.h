@@ -20,6 +20,7 @@ enum life_stage {
 
 struct life {
 	struct plugin *plugin;
+	unsigned number; /* of the process's collectors */
 	enum life_stage stage;
 	void *state; /* the collector's own */
 	uint64_t n_losses_before;

@@ -2,28 +2,37 @@
 /* What is said again; see recall.h. */
 #include "lib/collect/recall.h"
 
+#include <string.h>
+
 #include "lib/collect/outlet.h"
 
 void recall_forget(struct recall *r)
 {
-	r->n = r->n_anchors = 0;
+	r->n = 0;
+	memset(r->n_anchors, 0, sizeof r->n_anchors);
 }
 
 /* Of the same device, or stream. */
 static int is_of_same(const struct device_entry *a, const struct device_entry *b)
 {
-	return a->kind == b->kind && a->device == b->device &&
+	return a->kind == b->kind && a->collector == b->collector && a->device == b->device &&
 	       (a->kind == DEVICE_INFO || (a->context == b->context && a->stream == b->stream));
+}
+
+static struct recalled *find_anchor(struct recall *r, unsigned collector)
+{
+	unsigned *n = &r->n_anchors[collector];
+
+	if (*n < 2)
+		++*n;
+	return &r->anchors[collector][*n - 1];
 }
 
 /* Where it goes; NULL: there is no room. */
 static struct recalled *find_place(struct recall *r, const struct device_entry *entry)
 {
-	if (entry->kind == DEVICE_ANCHOR) {
-		if (r->n_anchors < 2)
-			r->n_anchors++;
-		return &r->anchors[r->n_anchors - 1];
-	}
+	if (entry->kind == DEVICE_ANCHOR)
+		return find_anchor(r, entry->collector);
 	for (unsigned i = 0; i < r->n; i++)
 		if (is_of_same(&r->things[i].entry, entry))
 			return &r->things[i];
@@ -54,7 +63,9 @@ static int write_all(const struct recalled *r, unsigned n, struct outlet *o)
 
 int recall_write(const struct recall *r, struct outlet *o)
 {
-	int error = write_all(r->anchors, r->n_anchors, o);
+	int error = write_all(r->things, r->n, o);
 
-	return error ? error : write_all(r->things, r->n, o);
+	for (unsigned i = 0; i < PLUGINS_MAX && !error; i++)
+		error = write_all(r->anchors[i], r->n_anchors[i], o);
+	return error;
 }

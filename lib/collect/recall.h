@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "lib/collect/plugin.h"
 #include "lib/wire/device.h"
 
 struct outlet;
@@ -26,9 +27,10 @@ struct recalled {
 /* Much of it is never touched. */
 struct recall {
 	unsigned n;
-	unsigned n_anchors; /* 0 to 2: the first one, and the last */
-	struct recalled anchors[2];
 	struct recalled things[RECALL_MAX];
+	/* Of each collector the first one, and the last: it has a clock of its own. */
+	unsigned n_anchors[PLUGINS_MAX];
+	struct recalled anchors[PLUGINS_MAX][2];
 };
 
 void recall_forget(struct recall *r);

@@ -19,6 +19,7 @@ struct collect_run {
 	struct outlet outlet;
 	struct said said;
 	const struct plugin *plugin; /* whose step it is; NULL: nobody's */
+	unsigned collector; /* its number */
 	struct recall *recall;
 	uint32_t repeated; /* the arena's |repeat| that was heeded */
 	uint64_t n_losses; /* records of losses that this one has emitted */

@@ -33,6 +33,21 @@ static size_t format(char text[SENTENCE_BYTES], const char *who, const char *sen
 	return n;
 }
 
+/* As a poll may say it ten times a second. */
+static int is_said(const struct said *s, const char *text, size_t n)
+{
+	const char *end;
+
+	for (const char *at = s->to->said; at < s->to->said + s->end; at = end + 1) {
+		end = memchr(at, '\n', (size_t)(s->to->said + s->end - at));
+		if (!end)
+			return 0;
+		if ((size_t)(end - at) == n && memcmp(at, text, n) == 0)
+			return 1;
+	}
+	return 0;
+}
+
 void said_add(struct said *s, const char *who, const char *sentence)
 {
 	char text[SENTENCE_BYTES];
@@ -41,6 +56,8 @@ void said_add(struct said *s, const char *who, const char *sentence)
 	if (!sentence[0])
 		return;
 	n = format(text, who, sentence);
+	if (is_said(s, text, n))
+		return;
 	if (!s->n_left_out && s->end + n + 1 + LAST_BYTES <= sizeof s->to->said) {
 		put(s->to, s->end, text, n);
 		s->end += (uint32_t)n + 1;

@@ -15,8 +15,8 @@ struct said {
 };
 
 /*
- * "|who|: |sentence|", or the sentence alone (|who| NULL); nothing of one that is empty. What does not fit is counted in a last
- * one. The collectors' thread.
+ * "|who|: |sentence|", or the sentence alone (|who| NULL); nothing of one that is empty, or was said before. What does not fit is
+ * counted in a last one. The collectors' thread.
  */
 void said_add(struct said *s, const char *who, const char *sentence);
 

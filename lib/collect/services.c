@@ -50,6 +50,7 @@ static int emit(const struct ptap_device_record *record)
 		return -ECANCELED;
 	if (!n)
 		return -EINVAL;
+	entry.collector = (uint8_t)run->collector;
 	run->n_losses += entry.kind == DEVICE_LOSS;
 	recall_note(run->recall, record->name, &entry, n);
 	return outlet_put(&run->outlet, record->name, &entry, n);
@@ -59,7 +60,8 @@ static int emit(const struct ptap_device_record *record)
 static int emit_piece(const uint8_t *bytes, uint32_t n)
 {
 	uint8_t piece[RECORD_MAX_EXTRA * SLOT_BYTES];
-	struct device_entry head = {.kind = DEVICE_XSPACE, .correlation = n};
+	struct device_entry head = {
+		.kind = DEVICE_XSPACE, .collector = (uint8_t)run->collector, .correlation = n};
 
 	memcpy(piece, &head, offsetof(struct device_entry, start_ns));
 	memcpy(piece + offsetof(struct device_entry, start_ns), bytes, n);

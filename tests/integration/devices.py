@@ -12,11 +12,10 @@ BEGIN_MS = 300
 
 
 class Device:
-    def __init__(self, t, collector=COLLECTOR, **script):
-        self.dir = t.dir
+    def __init__(self, t, *lines, collector=COLLECTOR, **keys):
         self.collector = collector
         self.script = t.dir / "script"
-        self.write(**script)
+        self.write(*lines, **keys)
 
     def write(self, *lines, **keys):
         """The script from here on: KEY=VALUE or, for what stands there more than once, lines."""

@@ -51,6 +51,7 @@ struct activity {
 
 static const struct ptap_collector_services *services;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t names_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct activity activities[MAX_ACTIVITIES]; /* under mutex, as the next ones */
 static unsigned n_activities;
 static uint64_t nodes[64];
@@ -61,6 +62,7 @@ static uint32_t kernel_name;
 static uint64_t n_emitted;
 static uint64_t n_refused;
 static int64_t polled_ns;
+static uint64_t clock_ns; /* as the script had it at the beginning of the step */
 
 /* --- the script ---------------------------------------------------------------------------- */
 
@@ -114,12 +116,36 @@ static int step(const char *name, char *why)
 	char value[MAX_LINE];
 
 	note(name);
+	clock_ns = (uint64_t)number("clock_ns");
 	while (find("hang", name, NULL))
 		usleep(2000);
 	if (!find("fail", name, value))
 		return 0;
 	snprintf(why, PTAP_COLLECTOR_WHY_BYTES, "%s", value);
 	return -EIO;
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+/* Each once: the number is good as long as the process lives. */
+static uint32_t intern(const char *text)
+{
+	static struct {
+		char text[64];
+		uint32_t id;
+	} known[256];
+	static unsigned n;
+	unsigned i = 0;
+
+	pthread_mutex_lock(&names_mutex);
+	while (i < n && strcmp(known[i].text, text))
+		i++;
+	if (i == n && n < sizeof known / sizeof *known) {
+		snprintf(known[i].text, sizeof known[i].text, "%s", text);
+		known[n++].id = services->intern(text);
+	}
+	pthread_mutex_unlock(&names_mutex);
+	return i < n ? known[i].id : 0;
 }
 
 /* --- records ------------------------------------------------------------------------------- */
@@ -131,7 +157,7 @@ static uint64_t now(void)
 
 static struct ptap_device_record make(enum ptap_device_kind kind)
 {
-	uint64_t at = now() + (uint64_t)number("clock_ns");
+	uint64_t at = now() + clock_ns;
 
 	return (struct ptap_device_record){
 		.size = sizeof(struct ptap_device_record),
@@ -158,7 +184,7 @@ static void emit_anchor(void)
 	if (find("no_anchor", NULL, NULL))
 		return;
 	anchor.end_ns = now();
-	anchor.start_ns = anchor.end_ns + (uint64_t)number("clock_ns");
+	anchor.start_ns = anchor.end_ns + clock_ns;
 	emit(&anchor);
 }
 
@@ -176,7 +202,7 @@ static void emit_info(void)
 	for (long i = 0; i < number("info"); i++) {
 		struct ptap_device_record info = make(PTAP_DEVICE_INFO);
 
-		info.name = services->intern("Fake GPU");
+		info.name = intern("Fake GPU");
 		info.device = (uint16_t)i;
 		info.of.info.core_count = 4;
 		info.of.info.memory_bytes = UINT64_C(1) << 30;
@@ -188,7 +214,7 @@ static void emit_info(void)
 
 			stream.device = (uint16_t)i;
 			stream.stream = (uint64_t)k + 1;
-			stream.name = services->intern("a stream");
+			stream.name = intern("a stream");
 			emit(&stream);
 		}
 	}
@@ -211,7 +237,7 @@ static void emit_some(const char *key, enum ptap_device_kind kind)
 	for (long i = 0; i < number(key); i++) {
 		struct ptap_device_record record = make(kind);
 
-		record.name = services->intern(key);
+		record.name = intern(key);
 		if (kind == PTAP_DEVICE_COUNTER)
 			record.of.counter = (double)i;
 		if (kind == PTAP_DEVICE_COPY)
@@ -236,7 +262,6 @@ static void try_wrong(void)
 static void emit_activity(const struct activity *a)
 {
 	struct ptap_device_record kernel = make(PTAP_DEVICE_KERNEL);
-	uint64_t clock_ns = (uint64_t)number("clock_ns");
 
 	kernel.name = a->name;
 	kernel.stream = a->stream;
@@ -332,7 +357,7 @@ static int open_it(const struct ptap_collector_services *s, void **state, char *
 	note_option("gpu_enable_nvtx_tracking");
 	note_option("gpu_pm_sample_counters");
 	note_option("fake_option");
-	kernel_name = services->intern("fake_kernel");
+	kernel_name = intern("fake_kernel");
 	*state = &it;
 	return 0;
 }
@@ -473,26 +498,16 @@ static void add(const struct activity *a)
 	pthread_mutex_unlock(&mutex);
 }
 
-static uint32_t intern_once(_Atomic uint32_t *id, const char *text)
-{
-	if (!atomic_load(id))
-		atomic_store(id, services->intern(text));
-	return atomic_load(id);
-}
-
 VISIBLE uint64_t fake_launch(const char *kernel, unsigned stream, uint64_t duration_ns)
 {
-	static _Atomic uint32_t call_name;
-	static _Atomic uint32_t last_name;
 	struct activity a = {.stream = stream};
 	uint64_t call;
 
 	if (!atomic_load(&is_recording))
 		return 0;
 	a.correlation = atomic_fetch_add(&next_correlation, 1);
-	a.name = *kernel ? services->intern(kernel) : intern_once(&last_name, "fake_loop");
-	call = services->call_begin(
-		intern_once(&call_name, "fakeLaunch"), a.correlation, 0, 1, 0, 0);
+	a.name = intern(*kernel ? kernel : "fake_loop");
+	call = services->call_begin(intern("fakeLaunch"), a.correlation, 0, 1, 0, 0);
 	a.start_ns = now();
 	a.end_ns = a.start_ns + duration_ns;
 	add(&a);
@@ -513,7 +528,6 @@ VISIBLE void fake_make_node(uint64_t node, uint64_t original)
 
 VISIBLE uint64_t fake_launch_graph(unsigned graph, unsigned stream, uint64_t duration_ns)
 {
-	static _Atomic uint32_t call_name;
 	struct activity a = {.stream = stream, .graph = graph};
 	uint64_t call;
 
@@ -521,8 +535,8 @@ VISIBLE uint64_t fake_launch_graph(unsigned graph, unsigned stream, uint64_t dur
 		return 0;
 	a.correlation = atomic_fetch_add(&next_correlation, 1);
 	a.name = kernel_name;
-	call = services->call_begin(intern_once(&call_name, "fakeLaunchGraph"), a.correlation, 0, 1,
-		PTAP_CALL_IS_GRAPH_LAUNCH, graph);
+	call = services->call_begin(
+		intern("fakeLaunchGraph"), a.correlation, 0, 1, PTAP_CALL_IS_GRAPH_LAUNCH, graph);
 	a.start_ns = now();
 	for (unsigned i = 0; i < n_nodes; i++) {
 		a.node = nodes[i];

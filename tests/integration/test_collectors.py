@@ -1,11 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Collectors in a capture, from the program to the trace: when they are asked, what they do, and what
-becomes of it. The device is none; see fake_collector.c."""
-from devices import Device, check_gone, check_warnings
-from fixture import equal, run, test
+"""Collectors in a capture, from the program to the trace: when they are asked, what they are told, what they
+say, and how they fail. The device is none; see fake_collector.c."""
+import os
+import re
+import subprocess
+import time
+
+from calls import PROFILER, Calls, profile_request
+from devices import COLLECTOR, THREAD, Device, check_gone, check_warnings, gpu_warnings, library
+from fixture import check, contains, equal, run, test, wait_until
+from processes import TOP_SRC
 
 STEPS = ["probe", "open", "arm", "start", "poll", "stop", "drain", "stats", "close"]
+LEAD_MS = 250
+
+
+def steps_of(device):
+    return [what for what in device.log() if what in STEPS]
 
 
 @test
@@ -14,16 +26,38 @@ def steps_come_in_their_order_and_calls_are_spans_of_their_thread(t):
     target = device.target(t)
     capture = t.emit(target, 100, "launch 5 k", "burst 2")
     check_warnings(capture)
-    steps = [what for what in device.log() if what in STEPS]
+    steps = steps_of(device)
     equal(list(dict.fromkeys(steps)), STEPS, "steps")
     equal({what: steps.count(what) for what in STEPS if what != "poll"},
           {what: 1 for what in STEPS if what != "poll"}, "how often")
     line = capture.trace.thread("target")
     equal([line.count()[name] for name in ("work", "fakeLaunch", "burst")], [5, 5, 2], "spans")
     for work, call in zip(line.named("work"), line.named("fakeLaunch")):
-        equal(work.start_ps <= call.start_ps and
-              call.start_ps + call.duration_ps <= work.start_ps + work.duration_ps, True, "the call is in its span")
+        check(work.start_ps <= call.start_ps and
+              call.start_ps + call.duration_ps <= work.start_ps + work.duration_ps, "the call is not in its span")
     check_gone(target)
+
+
+@test
+def all_that_was_emitted_was_taken(t):
+    """Before the start, at each poll and behind the stop; a device's and anchors' records, 26 in all at least."""
+    device = Device(t, info=2, streams=3, start=5, poll=2, drain=9)
+    target = device.target(t)
+    t.emit(target, 100)
+    words = [line.split() for line in device.log() if line.startswith("emitted ")][0]
+    equal(words[3], "0", "records that were refused")
+    check(int(words[1]) >= 26, f"{words[1]} were emitted")
+
+
+@test
+def options_are_told_as_they_were_meant(t):
+    device = Device(t)
+    target = device.target(t)
+    t.emit(target, 50, options=("-o", "gpu_max_callback_api_events=-1", "-o", "gpu_enable_nvtx_tracking=1",
+                                "-o", "gpu_pm_sample_counters=a.sum,b.avg", "-o", "fake_option=some words"))
+    told = [line.split(" ", 1)[1] for line in device.log() if line.startswith("option ")]
+    equal(told, ["device_tracer_level=1", "gpu_max_callback_api_events=-1", "gpu_enable_nvtx_tracking=true",
+                 "gpu_pm_sample_counters=a.sum,b.avg", "fake_option=some words"], "options")
 
 
 @test
@@ -34,6 +68,273 @@ def level_0_asks_nobody(t):
     check_warnings(capture)
     equal(device.log(), [], "what the collector did")
     equal(capture.trace.thread("target").count()["burst"], 2, "spans")
+
+
+@test
+def devices_are_recorded_without_spans_of_threads(t):
+    """Nor does a thread record while it lasts."""
+    device = Device(t, info=1, rate=1000)
+    target = device.target(t)
+    capture = t.start_capture(target, 400, "--host_tracer_level", "0")
+    device.await_step("poll")
+    equal(target.ask("enabled 1"), "0", "ptap_enabled(1)")
+    target.ask("burst 10")
+    capture.finish()
+    check_warnings(capture)
+    equal(capture.trace.count("burst"), 0, "spans")
+    equal(steps_of(device)[-1], "close", "the last step")
+
+
+# --- what it says, and how it fails -----------------------------------------------------------
+
+
+@test
+def what_it_says_is_a_warning_of_the_trace(t):
+    """Said each time that it is polled, and printable."""
+    device = Device(t, warn="counters need \x1b[31m rights")
+    target = device.target(t)
+    capture = t.emit(target, 150)
+    check_warnings(capture, "fake: counters need ?[31m rights")
+    equal([w for w in capture.trace.space.warnings if w.startswith("gpu: ")],
+          ["gpu: fake: counters need ?[31m rights"], "warnings of the trace")
+
+
+@test
+def a_step_that_fails_ends_the_collectors_part_and_no_other(t):
+    device = Device(t)
+    target = device.target(t)
+    behind = {"probe": [], "open": [], "arm": ["close"], "start": ["close"],
+              "poll": ["stop", "drain", "stats", "close"], "stop": ["drain", "stats", "close"],
+              "drain": ["stats", "close"]}
+    for step, others in behind.items():
+        for said, expected in ((" it is broken; mend it", "fake: it is broken; mend it"),
+                               ("", f"fake: {step} failed, and has not said why: input/output error")):
+            device.write(f"fail {step}{said}")
+            seen = len(device.log())
+            capture = t.begin(target)
+            if step not in ("stop", "drain"):
+                wait_until(lambda: step in device.log()[seen:], f"the collector to {step}")
+            target.ask("burst 3")
+            t.stop(target, capture)
+            check_warnings(capture, expected)
+            equal(capture.trace.count("burst"), 3, f"spans, when {step} fails")
+            done = [what for what in device.log()[seen:] if what in STEPS]
+            equal(done[done.index(step) + 1:], others, f"steps behind {step}")
+            check_gone(target)
+
+
+@test
+def who_never_begins_says_why_and_only_if_it_has_a_reason(t):
+    device = Device(t, again="CUDA is not in use")
+    target = device.target(t)
+    check_warnings(t.emit(target, 250), "fake: CUDA is not in use")
+    check(device.count("probe again") >= 2, f"it was asked again: {device.log()}")
+    device.write("again")
+    check_warnings(t.emit(target, 100))
+    equal(device.count("probe"), 0, "probes that were answered")
+
+
+@test
+def who_begins_late_is_recorded_from_there_on(t):
+    device = Device(t, "again")
+    target = device.target(t)
+    capture = t.begin(target)
+    wait_until(lambda: device.count("probe again") >= 2, "the collector to be asked again")
+    device.write(info=1)
+    device.await_step("start")
+    target.ask("launch 3 k")
+    t.stop(target, capture)
+    found = gpu_warnings(capture)
+    equal(len(found), 1, f"warnings: {found}")
+    late_ms = float(re.fullmatch(r"gpu: recorded from ([\d.]+) ms after the start on", found[0])[1])
+    check(100 <= late_ms <= capture.trace.duration_ms, f"recorded {late_ms} ms after the start")
+    equal(capture.trace.count("fakeLaunch"), 3, "calls")
+
+
+@test
+def a_plug_in_that_cannot_be_used_is_said(t):
+    wrong = t.dir / "wrong.so"
+    wrong.write_text("no library")
+    plain = library(t, "plain.so")
+    for path, script, said in (
+            (t.dir / "none.so", {}, "none.so: cannot be opened: "),
+            (wrong, {}, "wrong.so: cannot be opened: "),
+            (plain, {}, f"plain.so: {plain} is not a collector: it has no ptap_collector_get()"),
+            ("fake.so", {}, 'fake.so: PROFTAP_COLLECTOR: "fake.so" is not an absolute path'),
+            (COLLECTOR, {"null": ""}, "is made for another version of libproftap, which speaks version 1"),
+            (COLLECTOR, {"abi": 7}, "is made for another version of libproftap, which speaks version 1"),
+            (COLLECTOR, {"size": 16}, "says too little of itself")):
+        device = Device(t, collector=path, **script)
+        target = device.target(t)
+        capture = t.emit(target, 50, "burst 1")
+        contains("".join(gpu_warnings(capture)), said, f"warnings of {path} {script}")
+        equal(capture.trace.count("burst"), 1, "spans")
+        equal(device.log(), [], "steps")
+        check_gone(target)
+
+
+@test
+def several_are_named_and_one_of_a_kind_records(t):
+    second = t.dir / "second.so"
+    second.write_bytes(COLLECTOR.read_bytes())
+    device = Device(t, collector=f"{COLLECTOR}::{second}", flags=5)
+    target = device.target(t)
+    capture = t.emit(target, 50)
+    check_warnings(capture, "fake: does not record beside fake: there can be one of them in a process")
+    equal([device.count(step) for step in ("probe", "open", "close")], [2, 1, 1], "steps of both")
+
+
+@test
+def more_than_eight_are_said(t):
+    device = Device(t, collector=":".join([str(COLLECTOR)] * 10))
+    target = device.target(t)
+    contains("".join(gpu_warnings(t.emit(target, 50))),
+             "PROFTAP_COLLECTOR names more than 8 collectors; 2 were left out", "warnings")
+
+
+# --- when -------------------------------------------------------------------------------------
+
+
+@test
+def the_recording_begins_with_it(t):
+    """It needs its time: half a second. The window is as long as it was to be."""
+    device = Device(t, "hang start", info=1)
+    target = device.target(t)
+    capture = t.start_capture(target, 300)
+    device.await_step("start")
+    before = time.monotonic()
+    while time.monotonic() < before + 0.5:
+        equal(target.ask("enabled 1"), "0", "ptap_enabled(1) before it has begun")
+        time.sleep(0.02)
+    device.write(info=1)
+    capture.finish()
+    check_warnings(capture)
+    check(300 <= capture.trace.duration_ms < 420, f"{capture.trace.duration_ms} ms")
+
+
+@test
+def a_start_that_was_agreed_upon_is_met_without_it(t):
+    device = Device(t, "hang start")
+    target = device.target(t)
+    t.at_end.append(lambda: device.write(info=1))
+    with Calls(target) as calls:
+        start_ns = time.time_ns() + LEAD_MS * 1000000
+        stream = calls.start(PROFILER + "Profile", profile_request(400, {"start_timestamp_ns": start_ns, "device_tracer_level": 1}))
+        device.await_step("start")
+        wait_until(lambda: time.time_ns() > start_ns + 100 * 1000000, "the start")
+        equal(target.ask("enabled 1"), "1", "ptap_enabled(1) when it is time")
+        device.write(info=1)
+        answer = calls.finish(stream)
+    space = answer.message.xspace
+    late = [w for w in space.warnings if w.startswith("gpu: recorded from ")]
+    equal(len(late), 1, f"warnings: {list(space.warnings)}")
+    starts = [stat.uint64_value for plane in space.planes if plane.name == "Task Environment"
+              for stat in plane.stats if plane.stat_metadata[stat.metadata_id].name == "profile_start_time"]
+    equal(starts, [start_ns], "the start")
+
+
+@test
+def it_is_asked_long_before_a_start_that_was_agreed_upon(t):
+    """So that its library can take its time: half a second before, when it does not hang."""
+    device = Device(t)
+    target = device.target(t)
+    with Calls(target) as calls:
+        start_ns = time.time_ns() + 1500 * 1000000
+        stream = calls.start(PROFILER + "Profile", profile_request(50, {"start_timestamp_ns": start_ns, "device_tracer_level": 1}))
+        device.await_step("start")
+        ahead_ms = (start_ns - time.time_ns()) / 1e6
+        equal(target.ask("enabled 1"), "0", "ptap_enabled(1)")
+        calls.finish(stream)
+    check(500 < ahead_ms < 1200, f"asked {ahead_ms} ms before the start")
+
+
+# --- the library that it is for ---------------------------------------------------------------
+
+
+def known(t, device):
+    """A libproftap that has the collector beside it as CUDA's."""
+    place = t.dir / "lib"
+    place.mkdir()
+    real = os.path.realpath(os.environ["top_builddir"] + "/lib/.libs/libproftap.so.1")
+    (place / "libproftap.so.1").write_bytes(open(real, "rb").read())
+    (place / "proftap-cuda.so").write_bytes(COLLECTOR.read_bytes())
+    return {"FAKE_COLLECTOR": str(device.script), "LD_LIBRARY_PATH": str(place),
+            "LD_PRELOAD": str(place / "libproftap.so.1")}
+
+
+@test
+def a_known_one_is_asked_where_its_library_is_mapped(t):
+    device = Device(t, info=1)
+    target = t.target(**known(t, device)).serve()
+    capture = t.emit(target, 100)
+    check_warnings(capture)
+    equal(device.log(), [], "what the collector did without the library")
+    equal(target.ask(f"load {library(t)}"), "0", "dlopen")
+    check_warnings(t.emit(target, 100))
+    equal([device.count(step) for step in ("start", "close")], [1, 1], "steps")
+
+
+@test
+def a_library_that_comes_in_mid_capture_is_seen(t):
+    device = Device(t, info=1)
+    target = t.target(**known(t, device)).serve()
+    capture = t.begin(target)
+    equal(target.ask(f"load {library(t)}"), "0", "dlopen")
+    device.await_step("start")
+    t.stop(target, capture)
+    found = gpu_warnings(capture)
+    check(len(found) == 1 and found[0].startswith("gpu: recorded from "), f"warnings: {found}")
+    equal(device.count("close"), 1, "closes")
+
+
+@test
+def where_it_was_looked_for_is_said(t):
+    target = t.target(PROFTAP_LOG="debug").serve()
+    equal(target.ask(f"load {library(t)}"), "0", "dlopen")
+    contains("".join(gpu_warnings(t.emit(target, 50))),
+             "cuda: proftap-cuda.so was not found beside libproftap or in ", "warnings")
+
+
+@test
+def a_program_without_the_library_notices_nothing(t):
+    """No thread, and no page of what is shared for it."""
+    target = t.target().serve()
+    t.emit(target, 50)
+    names = sorted(target.thread_names().values())
+    equal(names, ["ptap-control", "target"], "threads")
+    capture = t.begin(target)
+    seen = set()
+    deadline = time.monotonic() + 0.6  # two looks
+    while time.monotonic() < deadline:
+        seen |= set(target.thread_names().values())
+    t.stop(target, capture)
+    check(THREAD not in seen, f"threads: {seen}")
+    equal(find_collect_pages(target.pid), [0, 0], "pages of what collectors share")
+
+
+def find_collect_pages(pid):
+    """Of the arena's head, pages 2 and 3: whether they are there (pagemap, also in the file: a hole is none)."""
+    server = [line.split() for line in open(f"/proc/{pid}/maps") if "memfd:proftap" in line][0]
+    first = int(server[0].split("-")[0], 16)
+    with open(f"/proc/{pid}/pagemap", "rb") as f:
+        f.seek((first // 4096 + 2) * 8)
+        words = [int.from_bytes(f.read(8), "little") for _ in range(2)]
+    return [word >> 63 & 1 for word in words]
+
+
+# --- the manual -------------------------------------------------------------------------------
+
+
+@test
+def the_manuals_example_works(t):
+    page = (TOP_SRC / "docs" / "man" / "proftap-collector.3").read_text()
+    source = page.split(".SH EXAMPLE\n.nf\n")[1].split(".fi\n")[0].replace("\\e", "\\")
+    (t.dir / "example.c").write_text(source)
+    made = t.dir / "example.so"
+    subprocess.run([*os.environ.get("CC", "cc").split(), "-Wall", "-Werror", "-shared", "-fPIC",
+                    f"-I{TOP_SRC}/lib/include", t.dir / "example.c", "-o", made], check=True)
+    target = t.target(PROFTAP_COLLECTOR=str(made)).serve()
+    check_warnings(t.emit(target, 50))
 
 
 run()

@@ -6,6 +6,7 @@ import os
 import time
 
 from calls import PROFILER, Calls, profile_request
+from devices import Device
 from fixture import SANITIZERS, Skip, check, equal, find_proftapd, read_status, run, schema, test, wait_until
 from http2 import INVALID_ARGUMENT, OK, PROFILE, UNIMPLEMENTED, message
 from profiler import WAITING, Profiler
@@ -72,10 +73,10 @@ def find_growth(before, after):
             if after[name][key] > value + SLACK.get(key, 0)]
 
 
-def check_nothing_stays(t, call, measured_at):
+def check_nothing_stays(t, call, measured_at, **env):
     if SANITIZERS != "no":
         raise Skip("a sanitizer keeps what was freed")
-    target = t.target().serve()
+    target = t.target(**env).serve()
     target.ask("burst 10")
     server = find_proftapd(target.pid)
     measured = []
@@ -95,6 +96,21 @@ def check_nothing_stays(t, call, measured_at):
 @test
 def captures_cost_nothing_that_stays(t):
     check_nothing_stays(t, lambda target, number: capture_once(target.port, number), CAPTURES_AT)
+
+
+def capture_devices(port, number):
+    with Calls(port) as calls:
+        request = profile_request(1, {"device_tracer_level": 1}, session_id=f"s{number}")
+        answer = calls.call(PROFILE, request)
+    equal((answer.status, answer.text), (OK, ""), f"the answer to capture {number}")
+
+
+@test
+def captures_of_devices_cost_nothing_that_stays(t):
+    """The collector is none of proftap's, and keeps nothing: see fake_collector.c."""
+    device = Device(t, info=2, streams=2, start=3, drain=3)
+    check_nothing_stays(t, lambda target, number: capture_devices(target.port, number), CAPTURES_AT, **device.env)
+    check(device.count("close") >= CAPTURES_AT[1], f"{device.count('close')} captures had devices")
 
 
 # Of all kinds.

@@ -3,6 +3,7 @@
 #include "lib/collect/said.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +40,17 @@ START_TEST(each_is_a_line_with_who_says_it)
 }
 END_TEST
 
+START_TEST(the_same_is_said_once)
+{
+	for (int i = 0; i < 100; i++) {
+		said_add(&said, "cuda", "no");
+		said_add(&said, "cuda", "no driver");
+		said_add(&said, NULL, "no");
+	}
+	ck_assert_str_eq(text(), "cuda: no\ncuda: no driver\nno\n");
+}
+END_TEST
+
 START_TEST(a_long_one_is_cut)
 {
 	char *sentence = malloc(4096);
@@ -55,11 +67,15 @@ END_TEST
 START_TEST(what_does_not_fit_is_counted)
 {
 	/* With who says it and a line's end: 63 bytes. */
-	const char *sentence = "this is a sentence of fifty-six bytes, many times over!!";
+	char sentence[64];
 
-	ck_assert_uint_eq(strlen(sentence), 56);
-	for (int i = 0; i < 100; i++)
-		said_add(&said, "cuda", sentence);
+	for (int i = 0; i < 100; i++) {
+		ck_assert_int_eq(
+			sprintf(sentence,
+				"this is a sentence of fifty-six bytes, the one numbered %02d", i),
+			58);
+		said_add(&said, "cuda", sentence + 2);
+	}
 	ck_assert_ptr_nonnull(strstr(text(), "\nsentences that there was no room for: 69\n"));
 	/* Not even one that would. */
 	said_add(&said, NULL, "x");
@@ -76,6 +92,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, set_up, NULL);
 	tcase_add_test(tests, each_is_a_line_with_who_says_it);
+	tcase_add_test(tests, the_same_is_said_once);
 	tcase_add_test(tests, a_long_one_is_cut);
 	tcase_add_test(tests, what_does_not_fit_is_counted);
 	suite_add_tcase(suite, tests);

@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Collectors that do not come back, and ends in the middle of a capture: of the client, the program, its
+server, or the server's part of the program. The program goes on, and so does whoever waits for it."""
+import os
+import signal
+import time
+
+from checks import SLOWNESS, in_time, not_void
+from devices import THREAD, Device, check_gone, check_warnings, gpu_warnings
+from fixture import check, contains, equal, find_proftapd, is_alive, run, test, wait_until
+from recorded import files, record
+from trace_file import Trace
+
+# What a hang costs a capture at each end of it, and a little.
+HANG_S = 2
+PATIENCE_S = 2.8 * SLOWNESS
+STUCK = ("devices are not recorded: the collectors of an earlier recording have not come back; restart the program to "
+         "record them again")
+
+
+def hang(step):
+    return (f"fake ({step}) has not come back within two seconds; what it had not handed on is missing, and recordings "
+            "have no devices until it comes back")
+
+
+@test
+def a_stop_that_hangs_costs_two_seconds_once(t):
+    """And when it comes back there are devices again."""
+    device = Device(t, "hang stop", info=1, start=5)
+    target = device.target(t)
+    capture = t.begin(target)
+    target.ask("burst 3")
+    before = time.monotonic()
+    t.stop(target, capture)
+    in_time(time.monotonic() - before, PATIENCE_S, "a capture whose collector hangs")
+    check_warnings(capture, hang("stop"))
+    equal(capture.trace.count("burst"), 3, "spans")
+    equal(sorted(target.thread_names().values()), [THREAD, "ptap-control", "target"], "threads")
+    for _ in range(2):
+        before = time.monotonic()
+        capture = t.emit(target, 50, "burst 3")
+        in_time(time.monotonic() - before, HANG_S, "a capture behind it")
+        check_warnings(capture, STUCK)
+        equal(capture.trace.count("burst"), 3, "spans")
+    equal(device.count("probe"), 1, "collectors that were asked")
+    device.write(info=1)
+    check_gone(target)
+    check_warnings(t.emit(target, 50))
+    equal([device.count("probe"), device.count("close")], [2, 2], "steps")
+
+
+@test
+def what_a_late_one_emits_is_thrown_away(t):
+    device = Device(t, "hang drain", drain=9)
+    target = device.target(t)
+    check_warnings(t.emit(target, 50), hang("drain"))
+    device.write(drain=9)
+    check_gone(target)
+    contains("".join(line for line in device.log() if line.startswith("emitted ")), "refused ", "what it did")
+    words = [line.split() for line in device.log() if line.startswith("emitted ")][-1]
+    check(int(words[3]) >= 1, f"{words[3]} were refused")
+
+
+@test
+def a_begin_that_hangs_costs_two_seconds_once(t):
+    for step in ("probe", "open", "arm", "start"):
+        device = Device(t, f"hang {step}")
+        target = device.target(t)
+        before = time.monotonic()
+        capture = t.emit(target, 300, "burst 3")
+        in_time(time.monotonic() - before, PATIENCE_S + 0.3, f"a capture whose {step} hangs")
+        check_warnings(capture, hang(step))
+        equal(capture.trace.count("burst"), 3, "spans")
+        check(250 < capture.trace.duration_ms < 1000, f"{capture.trace.duration_ms} ms")
+        target.kill()
+
+
+@test
+def a_poll_that_hangs_keeps_what_came_before(t):
+    device = Device(t, "hang poll", info=1, start=5)
+    target = device.target(t)
+    capture = t.begin(target)
+    device.await_step("poll")
+    target.ask("launch 3 k")
+    t.stop(target, capture)
+    check_warnings(capture, hang("poll"))
+    equal(capture.trace.count("fakeLaunch"), 3, "calls")
+
+
+@test
+def a_client_that_goes_leaves_no_collector(t):
+    device = Device(t, info=1, rate=100000)
+    target = device.target(t)
+    for n in range(1, 4):
+        capture = t.record(target, 60000)
+        device.await_step("poll", n)
+        capture.signal(signal.SIGKILL)
+        capture.wait()
+        device.await_step("close", n)
+        check_gone(target)
+    check_warnings(t.emit(target, 50))
+
+
+@test
+def the_next_one_waits_for_one_that_was_cancelled(t):
+    """It is asked as soon as that has ended, and the recording begins with it."""
+    device = Device(t, "hang stop", info=1)
+    target = device.target(t)
+    capture = t.record(target, 60000)
+    capture.signal(signal.SIGKILL)
+    capture.wait()
+    device.await_step("stop")
+    second = t.start_capture(target, 100)
+    time.sleep(0.2)  # it waits, or has gone on without
+    device.write(info=1)
+    second.finish()
+    check_warnings(second)
+    equal(device.count("close"), 2, "collectors that were asked")
+
+
+@test
+def a_program_that_dies_leaves_what_was_emitted(t):
+    device = Device(t, info=1, start=7)
+    target = device.target(t)
+    capture = t.begin(target)
+    device.await_step("poll")
+    target.ask("launch 3 k")
+    device.await_step("poll", 3)
+    target.send("crash")
+    target.wait()
+    capture.finish()
+    contains(capture.stderr, "everything recorded until then is here", "the summary")
+    equal(capture.trace.count("fakeLaunch"), 3, "calls")
+    equal(gpu_warnings(capture), [], "warnings of devices")
+
+
+@test
+def a_program_that_stops_its_server_has_its_devices(t):
+    """The stop waits for nothing, and the collector goes on to its end; a new server finds it gone, or waits for it."""
+    device = Device(t, info=1, start=7)
+    target = device.target(t)
+    capture = t.begin(target)
+    device.await_step("poll")
+    target.ask("launch 3 k")
+    before = time.monotonic()
+    equal(target.ask("stop"), "0", "ptap_server_stop")
+    in_time(time.monotonic() - before, 1, "ptap_server_stop")
+    capture.finish()
+    contains(capture.stderr, "the program stopped its server", "the summary")
+    equal(gpu_warnings(capture), [], "warnings of devices")
+    device.await_step("close")
+    target.serve()
+    check_warnings(t.emit(target, 50))
+    check_gone(target)
+
+
+@test
+def a_stop_and_a_start_do_not_wait_for_one_that_hangs(t):
+    device = Device(t, "hang poll")
+    target = device.target(t)
+    capture = t.begin(target)
+    device.await_step("poll")
+    for step in ("stop", "start 0"):
+        before = time.monotonic()
+        equal(target.ask(step).split()[0], "0", f"ptap_server_{step}")
+        in_time(time.monotonic() - before, 1, f"ptap_server_{step}")
+    capture.finish()
+    target.port = int(target.ask("port"))
+    capture = t.emit(target, 50, "burst 3")
+    check_warnings(capture, "those of an earlier recording have not come back; restart the program to record devices")
+    equal(capture.trace.count("burst"), 3, "spans")
+    device.write(info=1)
+    check_gone(target)
+    check_warnings(t.emit(target, 50))
+
+
+@test
+def the_servers_death_ends_it(t):
+    device = Device(t, info=1, rate=100000)
+    target = device.target(t)
+    t.begin(target)
+    device.await_step("poll")
+    os.kill(find_proftapd(target.pid), signal.SIGKILL)
+    device.await_step("close")
+    check_gone(target)
+    wait_until(lambda: target.ask("port") == "0", "the program to see that its server is gone")
+    target.serve()
+    check_warnings(t.emit(target, 50))
+
+
+@test
+def an_exit_in_mid_capture_waits_for_nothing(t):
+    for script in ("info 1", "hang poll"):
+        device = Device(t, script)
+        target = device.target(t)
+        capture = t.begin(target)
+        device.await_step("poll")
+        before = time.monotonic()
+        target.send("exit")
+        equal(target.wait(), 3, "exit status")
+        in_time(time.monotonic() - before, 1, "the exit")
+        capture.finish()
+        device.script.with_suffix(".log").unlink()
+
+
+@test
+def a_flood_loses_nothing(t):
+    """What comes faster than the server reads waits in the program: what fills the ring twenty-seven times."""
+    n = 300000
+    device = Device(t, info=1, drain=n)
+    target = device.target(t)
+    capture = t.start_capture(target, 50)
+    capture.finish(patience_s=60)
+    words = [line.split() for line in device.log() if line.startswith("emitted ")][-1]
+    not_void(not gpu_warnings(capture), "the collector had no processor for two seconds")
+    check(int(words[1]) >= n and words[3] == "0", f"{words[1]} emitted, {words[3]} refused")
+
+
+# --- beside others ----------------------------------------------------------------------------
+
+
+@test
+def a_flight_recorder_has_none_of_it(t):
+    """Neither while a capture records devices nor behind it; and a capture beside it has all."""
+    device = Device(t, info=1, start=5, poll=5)
+    target = record(t, t.dir / "logs", **device.env)
+    capture = t.begin(target)
+    device.await_step("poll", 2)
+    target.ask("launch 3 k", "snapshot now")
+    wait_until(lambda: len(files(t.dir / "logs")) == 1, "the snapshot")
+    t.stop(target, capture)
+    check_warnings(capture)
+    equal(capture.trace.count("fakeLaunch"), 3, "calls in the capture")
+    device.await_step("close")
+    check_gone(target)
+    target.ask("snapshot again")
+    wait_until(lambda: len(files(t.dir / "logs")) == 2, "the second snapshot")
+    equal(device.count("probe"), 1, "collectors that were asked")
+    for path in files(t.dir / "logs"):
+        trace = Trace(path)
+        equal([line.name for line in trace.threads], ["target"], f"threads in {path}")
+        equal([name for name in trace.planes if name.startswith("/device")], [], f"planes in {path}")
+        equal(trace.count("fakeLaunch"), 3, f"calls in {path}")
+
+
+@test
+def a_followed_child_has_a_collector_of_its_own(t):
+    """And one that was open before the fork is not used behind it, unless it says that it can be."""
+    for flags, expected in ((0, 1), (64, 2)):
+        device = Device(t, info=1, flags=flags)
+        target = device.target(t, PROFTAP_FOLLOW_FORK="1")
+        check_warnings(t.emit(target, 50))
+        child = int(target.ask("prefork steady").split()[0])
+        t.at_end.append(lambda pid=child: is_alive(pid) and os.kill(pid, signal.SIGKILL))
+        capture = t.emit(target, 200)
+        refused = f"in the child target [{child}]: fake: was in use in the process that this one was forked from, and " \
+                  "cannot be used behind a fork"
+        check_warnings(capture, *([] if flags else [refused]))
+        equal([device.log(target.pid).count("close"), device.log(child).count("close")], [2, expected - 1],
+              "collectors that were closed, of the program and the child")
+        device.script.with_suffix(".log").unlink()
+        target.kill()
+
+
+@test
+def a_child_that_is_not_followed_records_and_hinders_nothing(t):
+    device = Device(t, info=1)
+    target = device.target(t)
+    capture = t.begin(target)
+    device.await_step("poll")
+    target.ask("fork 3", "launch 2 k")
+    t.stop(target, capture)
+    equal(capture.trace.count("fakeLaunch"), 2, "calls")
+    equal(device.count("close"), 1, "collectors that were closed")
+
+
+run()

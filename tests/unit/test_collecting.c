@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When a program's collectors are asked, and what is believed of what they say. The program is this test. Linked with
+ * -Wl,--wrap=mapped_look_begin.
+ */
+#include "daemon/recording/collecting.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/recording/collectors.h"
+#include "daemon/recording/recording.h"
+#include "daemon/recording/source.h"
+#include "daemon/target/collect.h"
+#include "daemon/target/family.h"
+#include "tests/unit/fake_root.h"
+#include "tests/unit/guest_fixture.h"
+#include "trace/space.h"
+
+#define LIBRARY_LINE "7f00-7f01 r-xp 0 08:01 1 /usr/lib/libcuda.so.1\n"
+#define OTHER_LINE "7f00-7f01 r-xp 0 08:01 1 /usr/lib/libc.so.6\n"
+
+static struct drain_budget budget;
+static struct source *source;
+static struct source *sources[1];
+static struct recording recording;
+static struct arena_collect *words;
+static int is_forbidden;
+
+int __real_mapped_look_begin(struct mapped_look *l, const char *root, pid_t pid, const char *name);
+int __wrap_mapped_look_begin(struct mapped_look *l, const char *root, pid_t pid, const char *name);
+
+/* Root, who runs tests, may read all. */
+int __wrap_mapped_look_begin(struct mapped_look *l, const char *root, pid_t pid, const char *name)
+{
+	return is_forbidden ? -EACCES : __real_mapped_look_begin(l, root, pid, name);
+}
+
+static void map(const char *text)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/maps", (int)getpid());
+	fake_root_write(path, text);
+}
+
+static void open_source(void)
+{
+	ck_assert_int_eq(source_new(&fixture.target, &budget, &source), 0);
+	sources[0] = source;
+}
+
+static void setup(void)
+{
+	fixture_open();
+	fake_root_make();
+	map(OTHER_LINE);
+	budget = (struct drain_budget){.max_bytes = 1 << 20};
+	fixture.target.has_collect = 1; /* its memory is there from the start */
+	atomic_store(&fixture.arena->guest, 1);
+	words = &fixture.arena->collect;
+	open_source();
+	memset(&recording, 0, sizeof recording);
+	recording.sources = sources;
+	recording.n_sources = 1;
+	recording.collectors.root = fake_root;
+	recording.collectors.options = "a=1\n";
+	is_forbidden = 0;
+}
+
+static void teardown(void)
+{
+	source_free(source);
+	fake_root_remove();
+	fixture_close();
+}
+
+/* The next look is due. */
+static void visit(void)
+{
+	source->collecting.due_ns = 0;
+	collecting_visit(source, &recording.collectors);
+}
+
+static uint32_t get_state(void)
+{
+	return atomic_load(&words->state);
+}
+
+static void set_state(enum arena_collect_state state)
+{
+	atomic_store(&words->state, state);
+}
+
+/* As the control thread does. */
+static void acknowledge(void)
+{
+	atomic_store(&fixture.arena->ack, fixture.target.command);
+}
+
+static void ask(void)
+{
+	source->collecting.state = COLLECTING_WANTS;
+	collecting_visit(source, &recording.collectors);
+	ck_assert_int_eq(source->collecting.state, COLLECTING_ASKED);
+	acknowledge();
+	set_state(ARENA_COLLECT_TAKEN);
+}
+
+/* What it becomes in a trace: all of it, a line each. */
+static const char *warnings(void)
+{
+	static char all[8192];
+	struct space *space;
+	size_t n = 0;
+
+	ck_assert_int_eq(space_new(&space), 0);
+	ck_assert_int_eq(collectors_add_warnings(&recording, space), 0);
+	all[0] = '\0';
+	for (size_t i = 0; i < space->warnings.n_texts; i++)
+		n += (size_t)snprintf(
+			all + n, sizeof all - n, "%s\n", names_get(&space->warnings, (uint32_t)i));
+	space_free(space);
+	return all;
+}
+
+START_TEST(asks_when_the_library_is_mapped)
+{
+	collectors_arm(&recording);
+	ck_assert_int_eq(get_state(), ARENA_COLLECT_NONE);
+	ck_assert(!collectors_see_device(&recording));
+	map(OTHER_LINE LIBRARY_LINE);
+	collectors_arm(&recording);
+	ck_assert_int_eq(get_state(), ARENA_COLLECT_NONE); /* a quarter of a second is not over */
+	visit();
+	ck_assert_int_eq(source->collecting.state, COLLECTING_WANTS);
+	ck_assert(collectors_see_device(&recording));
+	visit();
+	ck_assert_int_eq(get_state(), ARENA_COLLECT_ASKED);
+	ck_assert_int_eq(atomic_load(&fixture.arena->op), ARENA_OP_COLLECT);
+	ck_assert_str_eq(words->options, "a=1\n");
+	ck_assert(collectors_are_beginning(&recording));
+}
+END_TEST
+
+START_TEST(asks_at_once_where_it_is_mapped_already)
+{
+	map(LIBRARY_LINE);
+	collectors_arm(&recording);
+	ck_assert_int_eq(get_state(), ARENA_COLLECT_ASKED);
+}
+END_TEST
+
+START_TEST(asks_whatever_is_mapped_if_the_program_has_one_of_its_own)
+{
+	source_free(source);
+	atomic_store(&fixture.target.flags, ARENA_COLLECTS);
+	open_source();
+	collectors_arm(&recording);
+	ck_assert_int_eq(get_state(), ARENA_COLLECT_ASKED);
+	ck_assert(!collectors_see_device(&recording));
+}
+END_TEST
+
+/* Its maps may not be read: only where the machine has a driver. */
+START_TEST(asks_a_program_that_it_may_not_look_at_where_there_may_be_a_device)
+{
+	is_forbidden = 1;
+	if (_i)
+		fake_root_write("/dev/nvidiactl", "");
+	collectors_arm(&recording);
+	visit();
+	ck_assert_int_eq(get_state(), _i ? ARENA_COLLECT_ASKED : ARENA_COLLECT_NONE);
+	ck_assert_str_eq(warnings(), "");
+}
+END_TEST
+
+START_TEST(asks_nobody_without_options)
+{
+	map(LIBRARY_LINE);
+	recording.collectors.options = NULL;
+	collectors_arm(&recording);
+	collectors_visit(&recording);
+	collectors_end(&recording);
+	ck_assert_int_eq(get_state(), ARENA_COLLECT_NONE);
+	ck_assert_uint_eq(fixture.target.command, 0);
+}
+END_TEST
+
+START_TEST(one_command_at_a_time)
+{
+	target_send(&fixture.target, ARENA_OP_PREPARE, 1);
+	source->collecting.state = COLLECTING_WANTS;
+	visit();
+	ck_assert_int_eq(get_state(), ARENA_COLLECT_NONE);
+	acknowledge();
+	visit();
+	ck_assert_int_eq(get_state(), ARENA_COLLECT_ASKED);
+}
+END_TEST
+
+START_TEST(waits_for_those_of_an_earlier_recording)
+{
+	set_state(ARENA_COLLECT_ENDING);
+	source->collecting.state = COLLECTING_WANTS;
+	visit();
+	ck_assert(collectors_are_beginning(&recording));
+	set_state(ARENA_COLLECT_DONE);
+	visit();
+	ck_assert_int_eq(get_state(), ARENA_COLLECT_ASKED);
+}
+END_TEST
+
+START_TEST(waits_for_nobody_who_was_given_up_before)
+{
+	set_state(ARENA_COLLECT_RUNNING);
+	collect_give_up(&fixture.target);
+	ck_assert_int_eq(get_state(), ARENA_COLLECT_ENDING);
+	source->collecting.state = COLLECTING_WANTS;
+	visit();
+	ck_assert_int_eq(source->collecting.state, COLLECTING_OVER);
+	ck_assert_ptr_nonnull(
+		strstr(warnings(), "gpu: devices are not recorded: the collectors of"));
+	/* It has come back. */
+	set_state(ARENA_COLLECT_DONE);
+	source->collecting.state = COLLECTING_WANTS;
+	visit();
+	ck_assert_int_eq(get_state(), ARENA_COLLECT_ASKED);
+	ck_assert_int_eq(atomic_load(&words->is_cancelled), 0);
+}
+END_TEST
+
+START_TEST(withdraws_what_nobody_has_taken)
+{
+	source->collecting.state = COLLECTING_WANTS;
+	visit();
+	ck_assert_int_eq(get_state(), ARENA_COLLECT_ASKED);
+	collectors_end(&recording);
+	ck_assert_int_eq(get_state(), ARENA_COLLECT_NONE);
+	ck_assert_str_eq(warnings(), "");
+}
+END_TEST
+
+static int is_not_wanted(void *context)
+{
+	(void)context;
+	return 0;
+}
+
+START_TEST(waits_no_longer_than_somebody_wants_it)
+{
+	ask();
+	recording.collectors.look = is_not_wanted;
+	collectors_end(&recording);
+	ck_assert_int_eq(get_state(), ARENA_COLLECT_ENDING);
+	ck_assert_int_eq(atomic_load(&words->is_cancelled), 1);
+	ck_assert_str_eq(warnings(), "");
+}
+END_TEST
+
+START_TEST(who_has_not_begun_in_two_seconds_is_not_waited_for_again)
+{
+	int64_t before;
+
+	ask();
+	memcpy(words->who, "cuda", 5);
+	atomic_store(&words->step, ARENA_COLLECT_OPEN);
+	source->collecting.asked_ns -= COLLECTORS_PATIENCE_NS + 1;
+	before = monotonic_ns();
+	collectors_end(&recording);
+	ck_assert_int_lt(monotonic_ns() - before, NS_PER_S);
+	ck_assert_ptr_nonnull(strstr(warnings(), "gpu: cuda (open) has not come back within two"));
+	ck_assert_int_eq(atomic_load(&words->is_cancelled), 1);
+}
+END_TEST
+
+START_TEST(says_since_when_it_is_recorded)
+{
+	ask();
+	set_state(ARENA_COLLECT_RUNNING);
+	recording.start.monotonic_ns = 1000 * NS_PER_MS;
+	atomic_store(&words->running_since_ns, 1001 * NS_PER_MS);
+	collectors_visit(&recording);
+	ck_assert_str_eq(warnings(), "");
+	source->collecting.since_ns = 0;
+	atomic_store(&words->running_since_ns, 1250 * NS_PER_MS);
+	collectors_visit(&recording);
+	ck_assert_str_eq(warnings(), "gpu: recorded from 250.0 ms after the start on\n");
+}
+END_TEST
+
+/* --- a program that writes what it likes ---------------------------------------------------- */
+
+static void say(const char *text, size_t n, uint32_t n_said)
+{
+	memcpy(words->said, text, n);
+	atomic_store(&words->n_said, n_said);
+	set_state(ARENA_COLLECT_DONE);
+	collectors_end(&recording);
+}
+
+START_TEST(what_is_said_is_printable_lines)
+{
+	const char *said = "one\x1b[31m\ntwo\r\n\nthree \xff";
+
+	ask();
+	say(said, strlen(said), (uint32_t)strlen(said));
+	ck_assert_str_eq(warnings(), "gpu: one?[31m\ngpu: two?\ngpu: three ?\n");
+	ck_assert_int_eq(get_state(), ARENA_COLLECT_NONE);
+}
+END_TEST
+
+START_TEST(more_than_there_is_room_for_is_not_read)
+{
+	ask();
+	memset(words->said, 'x', sizeof words->said);
+	say("", 0, UINT32_MAX);
+	ck_assert_uint_lt(strlen(warnings()), sizeof words->said + 16);
+}
+END_TEST
+
+START_TEST(many_sentences_are_counted)
+{
+	char said[60];
+
+	for (size_t i = 0; i < sizeof said; i += 2) {
+		said[i] = (char)('A' + i / 2);
+		said[i + 1] = '\n';
+	}
+	ask();
+	say(said, sizeof said, sizeof said);
+	ck_assert_ptr_nonnull(strstr(warnings(), "gpu: P\ngpu: further sentences: 14\n"));
+}
+END_TEST
+
+START_TEST(a_ring_that_there_is_none_of_is_none)
+{
+	ask();
+	atomic_store(&words->ring, FIXTURE_RINGS + 1);
+	ck_assert_uint_eq(collect_find_ring(&fixture.target), 0);
+	atomic_store(&words->ring, FIXTURE_RINGS);
+	ck_assert_uint_eq(collect_find_ring(&fixture.target), FIXTURE_RINGS);
+}
+END_TEST
+
+/* Nobody is waited for: it is not what was agreed upon. */
+START_TEST(a_state_that_there_is_none_of_is_the_end)
+{
+	static const uint32_t states[] = {ARENA_COLLECT_NONE, 77, UINT32_MAX};
+	int64_t before = monotonic_ns();
+
+	ask();
+	atomic_store(&words->state, states[_i]);
+	atomic_store(&words->step, 99);
+	collectors_end(&recording);
+	ck_assert_int_lt(monotonic_ns() - before, NS_PER_S);
+	ck_assert_str_eq(warnings(), "");
+	ck_assert_int_eq(get_state(), ARENA_COLLECT_NONE);
+}
+END_TEST
+
+START_TEST(a_name_without_an_end_is_cut)
+{
+	ask();
+	memset(words->who, 'w', sizeof words->who);
+	atomic_store(&words->step, ARENA_COLLECT_STOP);
+	source->collecting.asked_ns -= COLLECTORS_PATIENCE_NS + 1;
+	collectors_end(&recording);
+	ck_assert_ptr_nonnull(
+		strstr(warnings(), "gpu: wwwwwwwwwwwwwwwwwwwwwwwwwwwwwww (stop) has"));
+}
+END_TEST
+
+START_TEST(a_step_that_there_is_none_of_has_no_name)
+{
+	ask();
+	atomic_store(&words->step, _i ? 99 : ARENA_COLLECT_NOWHERE);
+	source->collecting.asked_ns -= COLLECTORS_PATIENCE_NS + 1;
+	collectors_end(&recording);
+	ck_assert_ptr_nonnull(strstr(warnings(), "gpu: the program's collector has not come"));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("collecting");
+	TCase *tests = tcase_create("collecting");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, setup, teardown);
+	tcase_add_test(tests, asks_when_the_library_is_mapped);
+	tcase_add_test(tests, asks_at_once_where_it_is_mapped_already);
+	tcase_add_test(tests, asks_whatever_is_mapped_if_the_program_has_one_of_its_own);
+	tcase_add_loop_test(
+		tests, asks_a_program_that_it_may_not_look_at_where_there_may_be_a_device, 0, 2);
+	tcase_add_test(tests, asks_nobody_without_options);
+	tcase_add_test(tests, one_command_at_a_time);
+	tcase_add_test(tests, waits_for_those_of_an_earlier_recording);
+	tcase_add_test(tests, waits_for_nobody_who_was_given_up_before);
+	tcase_add_test(tests, withdraws_what_nobody_has_taken);
+	tcase_add_test(tests, waits_no_longer_than_somebody_wants_it);
+	tcase_add_test(tests, who_has_not_begun_in_two_seconds_is_not_waited_for_again);
+	tcase_add_test(tests, says_since_when_it_is_recorded);
+	tcase_add_test(tests, what_is_said_is_printable_lines);
+	tcase_add_test(tests, more_than_there_is_room_for_is_not_read);
+	tcase_add_test(tests, many_sentences_are_counted);
+	tcase_add_test(tests, a_ring_that_there_is_none_of_is_none);
+	tcase_add_loop_test(tests, a_state_that_there_is_none_of_is_the_end, 0, 3);
+	tcase_add_test(tests, a_name_without_an_end_is_cut);
+	tcase_add_loop_test(tests, a_step_that_there_is_none_of_has_no_name, 0, 2);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
