@@ -52,7 +52,7 @@ static int bind(struct counters *c, void *library, const struct result_context *
 
 	if (r == -ENOENT)
 		say(sentence, 0,
-			"gpu_pm_sample_counters: " PM_HOST_LIBRARY " is not beside %s; pip install "
+			"gpu_pm_sample_counters: libnvperf_host.so is not beside %s; pip install "
 			"nvidia-cuda-cupti, or the CUDA toolkit, has both",
 			context->path);
 	else if (r)
