@@ -32,6 +32,14 @@ cuda_test_records_LDADD = $(cuda_libs)
 cuda_test_session_SOURCES = $(cuda_host) cuda/test_session.c
 cuda_test_session_LDADD = $(cuda_libs)
 
+# A program that is recorded from outside: tests/integration/test_cuda.py.
+cuda_programs = \
+	cuda/program
+cuda_program_SOURCES = \
+	cuda/fake.h \
+	cuda/program.c
+cuda_program_LDADD = $(top_builddir)/lib/libproftap.la
+
 # Libraries that stand for NVIDIA's: the driver's, CUPTI, and an old CUPTI that has only what all have.
 CUDA_COMPILE = $(MKDIR_P) cuda && $(CC) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) $(LDFLAGS) -shared -fPIC
 cuda_fake_driver = $(srcdir)/cuda/fake_driver.c

@@ -110,6 +110,7 @@ START_TEST(devices_are_told)
 	ck_assert_uint_eq(second->of.info.driver_version, 13000);
 	ck_assert_uint_eq(second->of.info.library_version, 130001);
 	ck_assert_uint_eq(second->of.info.uuid[0], 0xa1);
+	ck_assert_uint_eq(second->of.info.vendor, 0x10de);
 }
 END_TEST
 

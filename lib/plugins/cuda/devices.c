@@ -9,6 +9,8 @@
 #include "lib/plugins/cuda/names.h"
 
 #define NAME_BYTES 128
+/* PCI's number. */
+#define NVIDIA 0x10deu
 
 /* Those that are a number as it is. */
 static const struct {
@@ -79,6 +81,7 @@ static int emit_device(const struct devices *d, int ordinal, struct names *names
 	read_info(d->driver, device, &record.of.info);
 	record.of.info.driver_version = d->driver_version;
 	record.of.info.library_version = d->library_version;
+	record.of.info.vendor = NVIDIA;
 	return services->emit(&record);
 }
 
