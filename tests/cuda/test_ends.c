@@ -154,6 +154,7 @@ static int exit_in_the_middle(void)
 	host_begin();
 	if (pthread_create(&collector, NULL, poll_until_over, NULL))
 		_exit(9);
+	pthread_detach(collector);
 	host.fake->call("cuLaunchKernel", &kernel, 1);
 	exit(0);
 }
