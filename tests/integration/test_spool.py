@@ -8,7 +8,7 @@ from fixture import SANITIZERS, check, equal, find_proftapd, read_status, run, t
 from spools import count_spans, read_spools, report
 
 RING_BYTES = 16 << 20
-BIG = 2_400_000  # waves: 100 MB
+BIG = 2_800_000  # waves: 100 MB
 SMALL = 400_000
 MAX_ANON_KIB = 128 << 10
 PATIENCE_S = 60
