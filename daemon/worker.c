@@ -200,7 +200,7 @@ void worker_run(struct session *s)
 		due_ns = session_tend(s);
 		recorder_work_look(s, 0);
 		/* It has them in use; when it is off they are no longer needed. */
-		if (recorder_work_is_on(s))
+		if (recorder_work_has_used_rings(s))
 			trim_at_ns = monotonic_ns() + KEEP_RINGS_NS;
 		request = session_get_request(s);
 		if (request) {

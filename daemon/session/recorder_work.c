@@ -121,6 +121,7 @@ int recorder_work_turn_on(struct session *s, const struct profile_options *o, st
 	r = start(w, o, d);
 	if (r)
 		return r == RECORDING_NO_TARGET ? diag_set(d, -ESRCH, "%s", session_gone_text) : r;
+	w->was_on = 1;
 	w->run.warning[0] = '\0';
 	recorder_run_look_at_rights(&w->run);
 	/* Of an earlier one: not served before its end. */
@@ -255,4 +256,13 @@ int64_t recorder_work_get_due(const struct session *s)
 int recorder_work_is_on(const struct session *s)
 {
 	return s->recorder_work && s->recorder_work->recorder.is_on;
+}
+
+int recorder_work_has_used_rings(struct session *s)
+{
+	int was_on = s->recorder_work && s->recorder_work->was_on;
+
+	if (was_on)
+		s->recorder_work->was_on = recorder_work_is_on(s);
+	return was_on;
 }

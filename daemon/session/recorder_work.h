@@ -26,6 +26,7 @@ struct recorder_work {
 	struct recorder_snapshot snapshot;
 	struct recorder_run run;
 	int is_last; /* the snapshot that is being made: off afterwards */
+	int was_on; /* until recorder_work_has_used_rings() says so */
 	int is_held; /* the program has died: see recorder_end.h */
 };
 
@@ -37,6 +38,8 @@ void recorder_work_look(struct session *s, int is_capturing);
 /* When it is to be called at the latest, CLOCK_MONOTONIC ns, or INT64_MAX. */
 int64_t recorder_work_get_due(const struct session *s);
 int recorder_work_is_on(const struct session *s);
+/* Whether it is on, or was since the last time this was asked: it may be turned on and off in one look. */
+int recorder_work_has_used_rings(struct session *s);
 
 /* For recorder_asks.h and recorder_end.h. */
 
