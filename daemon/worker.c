@@ -91,6 +91,7 @@ static void run_capture(struct session *s, struct session_request *request)
 		.device_options = request->options.device_tracer_level ? &request->options : NULL,
 		.duration_ms = request->options.duration_ms,
 		.start_timestamp_ns = request->options.start_timestamp_ns,
+		.start_ns = request->start_ns,
 		.max_bytes = (uint64_t)profile_options_get_number(&request->options,
 			"ptap_max_capture_bytes", (int64_t)s->family->main->max_capture_bytes),
 		.window_bytes = (uint64_t)profile_options_get_number(

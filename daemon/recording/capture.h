@@ -33,6 +33,7 @@ struct capture_request {
 		device_options; /* what collectors are told (collect_options.h); NULL: devices are not recorded */
 	uint64_t duration_ms; /* UINT64_MAX: until it is stopped */
 	uint64_t start_timestamp_ns; /* Unix time; 0 or past: now */
+	int64_t start_ns; /* capture_find_start_ns() of that, when it was asked for: the clock may be set since */
 	/*
 	 * Of a session whose length nobody knows: what does not fit pushes out the oldest. The worker asks often for
 	 * |next_snapshot|, who wants what was recorded since the one before (or the start), or NULL;
@@ -105,7 +106,9 @@ uint64_t capture_find_max_bytes(uint64_t bytes, struct headroom *h);
 /* Which of the two it is for |t|, as far as is known. Any thread. */
 int64_t capture_find_arm_ns(const struct target *t, int wants_devices);
 
-/* How long it is until |start_timestamp_ns|, at least 0. */
+/* When it is |start_timestamp_ns| (Unix time) by the clock as it is now: CLOCK_MONOTONIC, above 0; 0 where that is 0, which is no time. */
+int64_t capture_find_start_ns(uint64_t start_timestamp_ns);
+/* How long it is until then, at least 0. */
 int64_t capture_find_wait_ns(uint64_t start_timestamp_ns);
 
 #endif

@@ -20,6 +20,8 @@
  * the time is left out, so it is no longer than it must be: see docs/internals/protocol.md.
  */
 #define EARLY_NS (20 * NS_PER_MS)
+/* Of the clock between a request and its time: one that is only made go faster or slower comes nowhere near. */
+#define MAX_DRIFT_NS (NS_PER_S / 2)
 /* A full ring is not waited for. */
 #define SKIP_INTERVAL_NS NS_PER_MS
 /* A program's children wake nobody when their collectors have begun. */
@@ -40,11 +42,30 @@ int capture_is_over(const struct capture *c)
 	       capture_is_gone(c);
 }
 
+static int64_t convert_start(uint64_t start_timestamp_ns, int64_t unix_offset_ns)
+{
+	int64_t now_ns = monotonic_ns();
+	uint64_t unix_now = (uint64_t)(now_ns + unix_offset_ns);
+	int64_t at;
+
+	if (!start_timestamp_ns)
+		return 0;
+	if (start_timestamp_ns > unix_now)
+		return clock_add_ns(now_ns, start_timestamp_ns - unix_now);
+	at = now_ns - (int64_t)(unix_now - start_timestamp_ns);
+	return at > 0 ? at : 1;
+}
+
+int64_t capture_find_start_ns(uint64_t start_timestamp_ns)
+{
+	return convert_start(start_timestamp_ns, clock_find_unix_offset_ns());
+}
+
 int64_t capture_find_wait_ns(uint64_t start_timestamp_ns)
 {
-	uint64_t unix_now = (uint64_t)realtime_ns();
+	int64_t wait_ns = capture_find_start_ns(start_timestamp_ns) - monotonic_ns();
 
-	return start_timestamp_ns <= unix_now ? 0 : clock_add_ns(0, start_timestamp_ns - unix_now);
+	return wait_ns > 0 ? wait_ns : 0;
 }
 
 int64_t capture_find_arm_ns(const struct target *t, int wants_devices)
@@ -53,14 +74,13 @@ int64_t capture_find_arm_ns(const struct target *t, int wants_devices)
 							     : CAPTURE_ARM_NS;
 }
 
-/* CLOCK_MONOTONIC; 0: at once. A time in the past is now. */
-static int64_t find_start(const struct capture *c)
+/* By the clock as it is now, which may go faster or slower than it did; but when it was set, as it was asked for. */
+static int64_t find_asked(const struct capture *c)
 {
-	uint64_t start = c->request->start_timestamp_ns;
-	int64_t now_ns = monotonic_ns();
-	uint64_t unix_now = (uint64_t)(now_ns + c->recording.unix_offset_ns);
+	int64_t was_ns = c->request->start_ns;
+	int64_t is_ns = convert_start(c->request->start_timestamp_ns, c->recording.unix_offset_ns);
 
-	return start > unix_now ? clock_add_ns(now_ns, start - unix_now) : 0;
+	return is_ns - was_ns < MAX_DRIFT_NS && was_ns - is_ns < MAX_DRIFT_NS ? is_ns : was_ns;
 }
 
 static void wait_until(struct capture *c, int64_t at)
@@ -159,7 +179,8 @@ int capture_begin(struct capture *c, struct diag *d)
 	int r;
 
 	c->recording.unix_offset_ns = clock_find_unix_offset_ns();
-	at = find_start(c);
+	c->recording.asked_ns = find_asked(c);
+	at = c->recording.asked_ns > monotonic_ns() ? c->recording.asked_ns : 0;
 	if (at) {
 		c->request->on_begin(c->request->context);
 		wait_to_arm(c, at);

@@ -150,9 +150,8 @@ static int add_environment(struct capture_trace *t)
 			plane, "profile_options", t->request->options, t->request->options_bytes))
 		return -ENOMEM;
 	/* Of parts the first one alone has that start. */
-	if (t->request->start_timestamp_ns && !t->request->keeps_newest &&
-		plane_set_int(plane, "ptap_start_late_ns",
-			recording_find_late_ns(t->recording, t->request->start_timestamp_ns)))
+	if (t->recording->asked_ns && !t->request->keeps_newest &&
+		plane_set_int(plane, "ptap_start_late_ns", recording_find_late_ns(t->recording)))
 		return -ENOMEM;
 	return t->request->reason ? plane_set_string(plane, "ptap_reason", t->request->reason) : 0;
 }

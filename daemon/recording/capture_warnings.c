@@ -40,7 +40,7 @@ static int add_start_warning(struct capture_trace *t)
 {
 	int64_t missing_ns = recording_find_missing_ns(t->recording);
 
-	if (!t->request->start_timestamp_ns || missing_ns <= MAX_LATE_NS)
+	if (!t->recording->asked_ns || missing_ns <= MAX_LATE_NS)
 		return 0;
 	return space_add_warning(t->space,
 		"the first %.1f ms are missing: the machine was too busy to begin in time",

@@ -43,6 +43,7 @@ struct recording {
 	int is_halted; /* the program was stopped, by SIGSTOP for one, when it ended */
 	unsigned n_without_usage; /* children that there were no descriptors for */
 	unsigned n_left_out; /* children that the capture had no memory for */
+	int64_t asked_ns; /* CLOCK_MONOTONIC, when it was to begin; 0: at once */
 	int64_t unix_offset_ns; /* Unix time less CLOCK_MONOTONIC; set before it is begun */
 	int64_t start_unix_ns;
 	uint64_t earliest_ticks; /* no record of this recording ended before */

@@ -125,9 +125,7 @@ int64_t recording_find_missing_ns(const struct recording *r)
 	return r->able_ns > r->start.monotonic_ns ? r->able_ns - r->start.monotonic_ns : 0;
 }
 
-int64_t recording_find_late_ns(const struct recording *r, uint64_t start_timestamp_ns)
+int64_t recording_find_late_ns(const struct recording *r)
 {
-	uint64_t able = (uint64_t)(r->able_ns + r->unix_offset_ns);
-
-	return able > start_timestamp_ns ? (int64_t)(able - start_timestamp_ns) : 0;
+	return r->able_ns > r->asked_ns ? r->able_ns - r->asked_ns : 0;
 }

@@ -27,8 +27,8 @@ void recording_skip(struct recording *r, int64_t agreed_ns);
  */
 int recording_start(struct recording *r, int64_t agreed_ns);
 
-/* How long after its start the threads could record; and how long after the instant |start_timestamp_ns| (Unix time). */
+/* How long after its start the threads could record; and how long after |asked_ns|. */
 int64_t recording_find_missing_ns(const struct recording *r);
-int64_t recording_find_late_ns(const struct recording *r, uint64_t start_timestamp_ns);
+int64_t recording_find_late_ns(const struct recording *r);
 
 #endif

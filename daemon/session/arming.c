@@ -23,15 +23,13 @@ static void set_due(const struct session *s, struct session_request *request)
 	request->due_ns = request->start_ns - arm_ns;
 }
 
-int arming_begin(struct session *s, struct session_request *request, int64_t wait_ns)
+int arming_begin(struct session *s, struct session_request *request)
 {
-	int64_t now_ns = monotonic_ns();
-
-	request->start_ns = clock_add_ns(now_ns, (uint64_t)wait_ns);
+	request->start_ns = capture_find_start_ns(request->options.start_timestamp_ns);
 	if (request->start_ns == INT64_MAX)
 		request->start_ns--;
 	set_due(s, request);
-	return request->due_ns > now_ns;
+	return request->due_ns > monotonic_ns();
 }
 
 int arming_is_late(const struct session_request *request, const void *now_ns)

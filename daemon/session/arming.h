@@ -11,8 +11,8 @@
 struct session;
 struct session_request;
 
-/* Sets when |request| is to start, |wait_ns| from now, and is due. 1 when that is later than now. Under the mutex. */
-int arming_begin(struct session *s, struct session_request *request, int64_t wait_ns);
+/* Sets when |request| is to start, as its options say, and is due. 1 when that is later than now. Under the mutex. */
+int arming_begin(struct session *s, struct session_request *request);
 /* It cannot begin at its time any more. |now_ns|: an int64_t. */
 int arming_is_late(const struct session_request *request, const void *now_ns);
 

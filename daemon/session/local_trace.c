@@ -13,6 +13,7 @@
 #include "base/futex.h"
 #include "base/log.h"
 #include "daemon/assembly/delivery.h"
+#include "daemon/recording/capture.h"
 #include "daemon/recording/options_echo.h"
 #include "daemon/session/session.h"
 #include "daemon/session/session_request.h"
@@ -176,6 +177,7 @@ static int fill(struct session_request *request, struct target *t, struct diag *
 	if (r)
 		return r;
 	set_times(&request->options);
+	request->start_ns = capture_find_start_ns(request->options.start_timestamp_ns);
 	set_host(request->trace, &request->options);
 	r = open_place(request->trace, log_dir, request->options.session_id, d);
 	return r ? r

@@ -73,14 +73,6 @@ static int enqueue(struct session *s, struct session_request *request)
 
 /* Those that ask. */
 
-/* It is armed a little before its time: until then the place is everybody's. */
-static int is_for_later(struct session *s, struct session_request *request)
-{
-	int64_t wait_ns = capture_find_wait_ns(request->options.start_timestamp_ns);
-
-	return wait_ns > 0 && arming_begin(s, request, wait_ns);
-}
-
 /* Whether it need only wait until the one that has the place has ended. */
 static int makes_room(struct session *s, struct session_request *request)
 {
@@ -95,7 +87,7 @@ static int take(struct session *s, struct session_request *request)
 {
 	if (atomic_load(&s->is_closing))
 		return SESSION_CLOSED;
-	if (is_for_later(s, request) || makes_room(s, request))
+	if (arming_begin(s, request) || makes_room(s, request))
 		return enqueue(s, request);
 	return occupy(s, request);
 }

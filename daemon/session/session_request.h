@@ -65,7 +65,7 @@ struct session_request {
 	char *warnings[SESSION_MAX_WARNINGS]; /* malloc'ed texts */
 	size_t n_warnings;
 	int64_t taken_ns; /* CLOCK_MONOTONIC, when it became the session's */
-	int64_t start_ns; /* CLOCK_MONOTONIC, when it is to start; 0: at once. The session's, as are the next ones */
+	int64_t start_ns; /* capture_find_start_ns() of what the options say. The session's, as are the next ones */
 	int64_t due_ns; /* CLOCK_MONOTONIC, when it is to be armed */
 	int is_looked_for; /* whether the program uses a device; see arming.h */
 };

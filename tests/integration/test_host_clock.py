@@ -6,6 +6,7 @@ import glob
 import os
 import signal
 import socket
+import time
 
 from calls import PROFILER, Calls, profile_request
 from checks import in_time
@@ -13,13 +14,14 @@ from faked_clock import open_clock
 from fixture import SESSION, check, equal, find_proftapd, run, test, wait_until
 from hosts import Host, registry_path, start_target
 from processes import Target, is_recording
+from profiler import WAITING, Profiler
 from web_api import Api
 
 HOUR_S = 3600
 STEPS = (HOUR_S, -HOUR_S)
 LONG_MS = 60000
-# Time enough to see that it is there.
-DELAY_MS = 4000
+# Until a capture is to begin.
+DELAY_MS = 2000
 
 
 class Machine:
@@ -83,15 +85,20 @@ def a_capture_lasts_as_long_as_it_was_asked_for(t):
 
 @test
 def one_that_waits_for_its_start(t):
-    """It was to begin so much later, and does."""
+    """It was to begin so much later, and does: by the clock as it was when it was asked for."""
     machine = Machine(t)
     for step in STEPS:
         machine.clock.set(0)
-        begun = machine.start_capture(50, "--delay", DELAY_MS)
-        wait_until(lambda: machine.host.list()[machine.target.pid]["state"] == "recording", "it to be asked for")
-        machine.clock.set(step)
-        begun.finish()
-        check(begun.elapsed_s > DELAY_MS / 1000, f"{step} s: it took {begun.elapsed_s} s")
+        with Profiler(machine.host.port) as profiler:
+            asked = time.monotonic()
+            stream = profiler.capture(50, start_timestamp_ns=time.time_ns() + DELAY_MS * 10**6)
+            equal(profiler.await_phase(stream, WAITING)[-1].progress.phase, WAITING, "what it does")
+            machine.clock.set(step)
+            trace = profiler.deliver(stream).trace
+            took_s = time.monotonic() - asked
+            check(took_s > DELAY_MS / 1000, f"{step} s: it took {took_s} s")
+            late_ns = trace.environment["ptap_start_late_ns"].value
+            check(trace.duration_ms < LONG_MS and late_ns < LONG_MS * 10**6, f"{step} s: {trace.duration_ms} ms, {late_ns} ns late")
 
 
 @test
