@@ -3,14 +3,23 @@
 #include "rpc/engine.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
 #include <grpc/grpc.h>
 #include <grpc/support/log.h>
+
+#include "rpc/server.h"
 
 /* Without a function of ours gRPC writes to standard error, which belongs to the user. */
 static void drop_message(gpr_log_func_args *args)
 {
 	(void)args;
+}
+
+/* Whatever somebody has set is left as it is. */
+void rpc_poll_by_thread(void)
+{
+	setenv("GRPC_POLL_STRATEGY", "poll", 0);
 }
 
 void engine_start(void)

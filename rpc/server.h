@@ -77,6 +77,13 @@ struct rpc_server_config {
 };
 
 /*
+ * To be called before anything else here, while there is one thread: each thread polls the connections that it waits for. As gRPC has
+ * it, one thread polls for all, and wakes the others: three times for a message that is passed on. For a process with a thread for each
+ * call, some hundreds at most.
+ */
+void rpc_poll_by_thread(void);
+
+/*
  * Starts gRPC and the server's thread (all signals blocked in it). Methods not in the table are
  * answered UNIMPLEMENTED at once.
  */

@@ -283,6 +283,7 @@ int host_run(const struct invocation *invocation, const struct settings *setting
 	self_raise_limits();
 	self_ignore_signals();
 	set_allocator();
+	rpc_poll_by_thread();
 	init(&h, invocation, settings);
 	heeding_apply_settings(&h);
 	open_starter(&h);

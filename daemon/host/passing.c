@@ -16,6 +16,7 @@
 #include "daemon/host/host_method.h"
 #include "daemon/host/meant.h"
 #include "daemon/host/programs.h"
+#include "daemon/message/trace_part.h"
 #include "rpc/client.h"
 #include "rpc/relay.h"
 #include "rpc/server.h"
@@ -67,7 +68,15 @@ static struct host_service *host_of(const struct passage *p)
 
 static int open_channel(struct passage *p, struct diag *d)
 {
-	return programs_connect(host_of(p)->programs, p->id, &p->channel, d);
+	unsigned n_streams = errands_count_kind(&p->errand->service->errands, ERRAND_PASSING);
+	char word[TRACE_PART_WORD_BYTES];
+	int r = programs_connect(host_of(p)->programs, p->id, &p->channel, d);
+
+	if (r)
+		return r;
+	trace_part_write_word(n_streams, word);
+	rpc_channel_set_target(p->channel, word);
+	return 0;
 }
 
 static int is_stream(const struct passage *p)
@@ -134,16 +143,13 @@ static int send_instead(struct passage *p)
 	return r;
 }
 
-/* The next one is asked for when this one is gone: so there is one of each stream in memory. */
+/* Sends it when the one before is gone. The next one comes meanwhile: so there are two of each stream in memory. */
 static int pass_message(struct passage *p)
 {
-	int r;
-
 	account_look(&p->account, p->call);
-	r = appending_look(&p->appending, p->call)
-		    ? send_instead(p)
-		    : rpc_relay_message(p->errand->call, p->call, WRITE_TIMEOUT_MS);
-	return r ? r : rpc_call_flush(p->errand->call, WRITE_TIMEOUT_MS);
+	return appending_look(&p->appending, p->call)
+		       ? send_instead(p)
+		       : rpc_relay_message(p->errand->call, p->call, WRITE_TIMEOUT_MS);
 }
 
 static void pass_messages(struct passage *p)

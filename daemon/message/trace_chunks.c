@@ -72,13 +72,12 @@ static int write_chunk(struct writing *w, size_t *n)
 	return rpc_call_write(w->call, &message, w->idle_ms);
 }
 
-/* Who names a target asks by a host daemon. */
 static size_t find_part_bytes(const struct rpc_call *call)
 {
-	char target[2];
+	char target[TRACE_PART_WORD_BYTES];
 
 	rpc_call_get_target(call, target, sizeof target);
-	return target[0] ? TRACE_PART_PASSED_BYTES : TRACE_PART_BYTES;
+	return trace_part_find_bytes(target);
 }
 
 static int write_all(struct writing *w)

@@ -2,6 +2,10 @@
 /* Messages of a delivery; see trace_part.h. Field numbers: proto/proftap/v1/profiler.proto. */
 #include "daemon/message/trace_part.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "daemon/assembly/delivery.h"
 #include "daemon/message/reply_message.h"
 #include "daemon/recording/capture.h"
@@ -10,6 +14,30 @@
 #include "trace/pbwire.h"
 
 #define TAG_CHUNK PB_TAG(2, PB_LEN) /* CaptureReply.chunk */
+#define WORD "part="
+/* Of one part of each stream, where there are not too many of them: they come and go, so that 64 have some 12 MiB. */
+#define ALL_BYTES (2u << 20)
+
+static size_t clamp(size_t n)
+{
+	if (n < TRACE_PART_PASSED_BYTES)
+		return TRACE_PART_PASSED_BYTES;
+	return n < TRACE_PART_BYTES ? n : TRACE_PART_BYTES;
+}
+
+void trace_part_write_word(unsigned n_streams, char out[static TRACE_PART_WORD_BYTES])
+{
+	snprintf(out, TRACE_PART_WORD_BYTES, WORD "%zu", clamp(ALL_BYTES / n_streams));
+}
+
+size_t trace_part_find_bytes(const char *target)
+{
+	if (!target[0])
+		return TRACE_PART_BYTES;
+	if (strncmp(target, WORD, sizeof WORD - 1) != 0)
+		return TRACE_PART_PASSED_BYTES;
+	return clamp(strtoul(target + sizeof WORD - 1, NULL, 10));
+}
 
 /* NULL: none is wanted. */
 static Proftap__V1__MachineUsage *describe_usage(

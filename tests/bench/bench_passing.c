@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Streams through a host daemon, from programs that are nothing but their servers: each announces itself, and answers Capture with
- * as many bytes as it was told, in messages like a trace's. So what is measured is the daemon, not the making of traces.
+ * as many bytes as it was told, in parts as a trace's. So what is measured is the daemon, not the making of traces.
  *
  * usage: bench_passing PORT REGISTRY N_PROGRAMS MB
  *
@@ -25,28 +25,18 @@
 #include "base/diag.h"
 #include "daemon/kernel/unix_peer.h"
 #include "daemon/kin/announcement.h"
+#include "daemon/message/trace_part.h"
 #include "rpc/client.h"
 #include "rpc/server.h"
 #include "tests/bench/profile.h"
-#include "trace/pbwire.h"
 
 #define CAPTURE "/proftap.v1.Profiler/Capture"
-#define MESSAGE_BYTES (128u << 10) /* as much as a server sends that knows itself passed on */
 #define MAX_PROGRAMS 512
 #define PATIENCE_MS 60000
 
 static uint64_t n_bytes_each;
 static int port;
-static uint8_t message_bytes[MESSAGE_BYTES]; /* a chunk */
-
-/* CaptureReply.chunk, and the length of what is behind that and itself. */
-static void make_message(void)
-{
-	uint64_t n = MESSAGE_BYTES - 1;
-
-	pb_put_varint(message_bytes, PB_TAG(2, PB_LEN));
-	pb_put_varint(message_bytes + 1, n - pb_varint_size(n));
-}
+static uint8_t part[TRACE_PART_BYTES];
 
 /* A program's server. */
 
@@ -58,13 +48,21 @@ static void give_back(void *lender)
 static void *stream(void *argument)
 {
 	struct rpc_call *call = argument;
+	uint64_t left = n_bytes_each;
+	char target[TRACE_PART_WORD_BYTES];
 	int r = 0;
 
-	for (uint64_t sent = 0; sent < n_bytes_each && !r; sent += MESSAGE_BYTES) {
+	rpc_call_get_target(call, target, sizeof target);
+	while (left && !r) {
 		struct chunks message = CHUNKS_INIT;
+		size_t n = trace_part_find_bytes(target);
 
-		chunks_lend(&message, message_bytes, MESSAGE_BYTES, give_back, NULL);
+		if (n > left)
+			n = (size_t)left;
+		trace_part_add_head(&message, n);
+		chunks_lend(&message, part, n, give_back, NULL);
 		r = rpc_call_write(call, &message, PATIENCE_MS);
+		left -= n;
 	}
 	rpc_call_finish(call, r ? RPC_UNAVAILABLE : RPC_OK, "");
 	return NULL;
@@ -177,7 +175,7 @@ static void *read_all(void *argument)
 	const struct rpc_request request = {.path = CAPTURE,
 		.message = (const uint8_t *)"",
 		.timeout_ms = -1,
-		.max_reply_bytes = 2 * MESSAGE_BYTES};
+		.max_reply_bytes = 2 * TRACE_PART_BYTES};
 	struct rpc_channel *channel = open_channel(r);
 	struct rpc_pending *call = NULL;
 	struct diag d = DIAG_INIT;
@@ -232,7 +230,6 @@ int main(int argc, char **argv)
 	if (n < 1 || n > MAX_PROGRAMS)
 		return 2;
 	port = atoi(argv[1]);
-	make_message();
 	n_bytes_each = strtoull(argv[4], NULL, 10) * (1u << 20);
 	start_programs(readings, n, argv[2]);
 	puts("ready");
@@ -246,5 +243,5 @@ int main(int argc, char **argv)
 		kill(readings[i].pid, SIGKILL);
 	while (wait(NULL) > 0)
 		;
-	return n_bytes == n_bytes_each * (uint64_t)n ? 0 : 1;
+	return n_bytes < n_bytes_each * (uint64_t)n;
 }

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How large the parts of a trace are: as a host daemon asks for them, so that those of all its streams have room in its memory. */
+#include "daemon/message/trace_part.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#define MAX_STREAMS 512
+/* Of one part each; twice as many are there while it passes them on. */
+#define MAX_BYTES_OF_64 (14u << 20)
+
+static size_t ask(unsigned n_streams)
+{
+	char word[TRACE_PART_WORD_BYTES];
+
+	trace_part_write_word(n_streams, word);
+	return trace_part_find_bytes(word);
+}
+
+START_TEST(without_a_daemon_they_are_large)
+{
+	ck_assert_uint_eq(trace_part_find_bytes(""), TRACE_PART_BYTES);
+}
+END_TEST
+
+START_TEST(of_few_streams_they_are_large_of_many_small)
+{
+	size_t last = ask(1);
+	size_t all = 0;
+
+	ck_assert_uint_eq(last, TRACE_PART_BYTES);
+	for (unsigned n = 1; n <= MAX_STREAMS; n++) {
+		ck_assert_uint_le(ask(n), last);
+		last = ask(n);
+		all += n <= 64 ? last : 0;
+	}
+	ck_assert_uint_eq(last, TRACE_PART_PASSED_BYTES);
+	ck_assert_uint_lt(all, MAX_BYTES_OF_64);
+}
+END_TEST
+
+/* Of an older daemon, or of a client that names a program where there is but one. */
+START_TEST(for_other_words_they_are_small)
+{
+	static const char *const words[] = {
+		"here", "4242", "all", "part", "part=", "part=x", "part=-1x"};
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		ck_assert_uint_le(trace_part_find_bytes(words[i]), TRACE_PART_BYTES);
+	ck_assert_uint_eq(trace_part_find_bytes("here"), TRACE_PART_PASSED_BYTES);
+	ck_assert_uint_eq(trace_part_find_bytes("part="), TRACE_PART_PASSED_BYTES);
+	ck_assert_uint_eq(trace_part_find_bytes("part=1"), TRACE_PART_PASSED_BYTES);
+	ck_assert_uint_eq(trace_part_find_bytes("part=99999999999999999999"), TRACE_PART_BYTES);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("trace_part");
+	TCase *tests = tcase_create("trace_part");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_test(tests, without_a_daemon_they_are_large);
+	tcase_add_test(tests, of_few_streams_they_are_large_of_many_small);
+	tcase_add_test(tests, for_other_words_they_are_small);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
