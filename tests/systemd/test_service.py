@@ -18,9 +18,10 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "integration"))
 
 from checks import contains  # noqa: E402
-from fixture import NOBODY, SESSION, check, equal, find_proftapd, is_alive, read_status, run, test, wait_until  # noqa: E402
+from fixture import NOBODY, SESSION, check, equal, is_alive, read_status, run, test, wait_until  # noqa: E402
 from hosts import list_programs  # noqa: E402
-from processes import PROFTAP, Capture, Process, Target  # noqa: E402
+from lent import find_lent  # noqa: E402
+from processes import PROFTAP, Process, Target  # noqa: E402
 
 SERVICE = "proftapd.service"
 SOCKETS = ("proftapd.socket", "proftapd-web.socket", "proftapd-registry.socket")
@@ -31,6 +32,8 @@ LOG_DIR = Path("/var/lib/proftap")
 LONG_MS = 60000
 # Its processors may be emulated.
 PATIENCE_S = 60
+# CAP_SETUID and CAP_SETGID.
+TWO = 1 << 7 | 1 << 6
 
 
 def systemctl(*words, code=0):
@@ -151,8 +154,28 @@ def it_has_no_rights(t):
         status = read_status(pid)
         uid = str(pwd.getpwnam("proftap").pw_uid)
         equal(status["Uid"].split(), [uid] * 4, "its user")
-        equal({status[f"Cap{kind}"] for kind in ("Inh", "Prm", "Eff", "Bnd", "Amb")}, {"0" * 16}, "its capabilities")
+        equal({status[f"Cap{kind}"] for kind in ("Inh", "Prm", "Eff", "Amb")}, {"0" * 16}, "its capabilities")
+        equal(int(status["CapBnd"], 16), TWO, "those that it could have")
         equal((status["NoNewPrivs"], status["Seccomp"]), ("1", "2"), "NoNewPrivs and Seccomp")
+
+
+@test
+def who_cannot_start_a_server_gets_one(t):
+    """With its own user's rights, and keeps it when the service is stopped, and started anew."""
+    with serving():
+        targets = [t.keep(Target(user=user)) for user in (None, NOBODY)]
+        for target, uid in zip(targets, (0, NOBODY)):
+            equal(target.ask("sandbox errno execve execveat"), "0", "the sandbox")
+            target.serve()
+            await_targets(t, target)
+            status = read_status(find_lent(target.pid))
+            equal([status["Uid"].split(), status["CapPrm"]], [[str(uid)] * 4, "0" * 16], "its server's rights")
+        servers = [find_lent(target.pid) for target in targets]
+        systemctl("restart", SERVICE)
+        await_targets(t, *targets)
+        equal([find_lent(target.pid) for target in targets], servers, "their servers")
+        for target in targets:
+            check_capture(t, target)
 
 
 @test
