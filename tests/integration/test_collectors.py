@@ -275,6 +275,15 @@ def a_known_one_is_asked_where_its_library_is_mapped(t):
 
 
 @test
+def a_known_one_is_left_alone_without_its_library(t):
+    """Also where another one is asked."""
+    device = Device(t, info=1)
+    target = t.target(**{**device.env, **known(t, device)}).serve()
+    check_warnings(t.emit(target, 100))
+    equal(device.count("probe"), 1, "collectors that were asked")
+
+
+@test
 def a_library_that_comes_in_mid_capture_is_seen(t):
     device = Device(t, info=1)
     target = t.target(**known(t, device)).serve()

@@ -9,6 +9,7 @@ import time
 from checks import SLOWNESS, in_time, not_void
 from devices import THREAD, Device, check_gone, check_warnings, gpu_warnings
 from fixture import check, contains, equal, find_proftapd, is_alive, run, test, wait_until
+from processes import halt
 from recorded import files, record
 from trace_file import Trace
 
@@ -137,8 +138,9 @@ def a_program_that_dies_leaves_what_was_emitted(t):
 
 @test
 def a_program_that_stops_its_server_has_its_devices(t):
-    """The stop waits for nothing, and the collector goes on to its end; a new server finds it gone, or waits for it."""
-    device = Device(t, info=1, start=7)
+    """The stop waits for nothing, and the collector goes on to its end, with more than its ring holds; a new server
+    finds it gone, or waits for it."""
+    device = Device(t, info=1, start=7, drain=20000)
     target = device.target(t)
     capture = t.begin(target)
     device.await_step("poll")
@@ -153,6 +155,23 @@ def a_program_that_stops_its_server_has_its_devices(t):
     target.serve()
     check_warnings(t.emit(target, 50))
     check_gone(target)
+
+
+@test
+def a_program_that_is_halted_while_it_begins_is_left_alone(t):
+    """The capture fails, and when the program goes on the collector ends."""
+    device = Device(t, "hang start")
+    target = device.target(t)
+    capture = t.start_capture(target, 100)
+    device.await_step("start")
+    halt(target.pid)
+    capture.finish(1)
+    contains(capture.stderr, "is stopped (SIGSTOP or a debugger) and cannot record", "standard error")
+    device.write(info=1)
+    target.signal(signal.SIGCONT)
+    device.await_step("close")
+    check_gone(target)
+    check_warnings(t.emit(target, 50))
 
 
 @test
@@ -242,6 +261,19 @@ def a_flight_recorder_has_none_of_it(t):
         equal([line.name for line in trace.threads], ["target"], f"threads in {path}")
         equal([name for name in trace.planes if name.startswith("/device")], [], f"planes in {path}")
         equal(trace.count("fakeLaunch"), 3, f"calls in {path}")
+
+
+@test
+def a_capture_of_devices_alone_has_no_spans_of_a_flight_recorder(t):
+    device = Device(t, info=1, rate=1000)
+    target = record(t, t.dir / "logs", **device.env)
+    capture = t.start_capture(target, 400, "--host_tracer_level", "0")
+    device.await_step("poll")
+    target.ask("burst 10")
+    device.await_step("poll", 2)
+    capture.finish()
+    check_warnings(capture)
+    equal(capture.trace.count("burst"), 0, "spans")
 
 
 @test
