@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a collector emits, in the trace: nothing lost on the way from the program to the planes of devices. How it is
+drawn there is other tests' matter."""
+import time
+
+from calls import PROFILER, Calls, profile_request, trace_of
+from devices import Device, check_gone, check_warnings, count_events, device_planes
+from fixture import check, contains, equal, run, schema, test
+from processes import halt
+from trace_file import Trace, read_stats
+
+MIB = 1 << 20
+
+
+def emitted(device):
+    """(records that were emitted, records that were refused) of the last capture."""
+    words = [line.split() for line in device.log() if line.startswith("emitted ")][-1]
+    return int(words[1]), int(words[3])
+
+
+def find_device(trace, n=1):
+    planes = device_planes(trace)
+    equal(len(planes), n, f"planes of devices among {sorted(trace.planes)}")
+    return planes[0]
+
+
+@test
+def kernels_arrive_with_the_calls_that_launched_them(t):
+    device = Device(t, info=1)
+    target = device.target(t)
+    capture = t.emit(target, 50, "launch 40 k")
+    check_warnings(capture)
+    plane = find_device(capture.trace)
+    equal(read_stats(plane, plane.stats)["gpu_device_name"].value, "Fake GPU", "the device")
+    equal(count_events(capture.trace, "k"), 40, "kernels")
+    calls = {e.stats["correlation_id"].value for e in capture.trace.thread("target").named("fakeLaunch")}
+    kernels = [read_stats(plane, event.stats) for line in plane.lines for event in line.events
+               if plane.event_metadata[event.metadata_id].name == "k"]
+    equal({stats["correlation_id"].value for stats in kernels}, calls, "what belongs together")
+    equal({stats["tf_op"].value for stats in kernels}, {"work"}, "the spans around the calls")
+
+
+@test
+def nothing_of_a_flood_is_lost(t):
+    """In the window of the recording, by polls that emit 20,000 each: more than the ring holds at a time."""
+    n = 20000
+    device = Device(t, info=1, poll=n)
+    target = device.target(t)
+    capture = t.begin(target)
+    device.await_step("poll", 4)
+    t.stop(target, capture)
+    check_warnings(capture)
+    n_polls = device.count("poll")
+    equal(emitted(device), (n * n_polls + 3, 0), "records")
+    # The last poll may have gone on behind the stop.
+    found = count_events(capture.trace, "fake_kernel")
+    check(n * (n_polls - 1) <= found <= n * n_polls, f"{found} of {n * n_polls} kernels")
+    equal(capture.trace.host_stat("dropped_traces"), 0, "what was dropped")
+
+
+@test
+def what_a_capture_has_no_memory_for_is_counted(t):
+    n = 60000
+    device = Device(t, info=1, poll=n)
+    target = device.target(t)
+    capture = t.begin(target, "-o", f"ptap_max_capture_bytes={2 * MIB}")
+    device.await_step("poll", 3)
+    t.stop(target, capture)
+    total = emitted(device)[0] - 3
+    found = count_events(capture.trace, "fake_kernel")
+    check(found < total, f"{found} of {total} kernels")
+    contains(capture.stderr, "max_capture_bytes", "the summary")
+
+
+@test
+def a_crash_keeps_what_was_emitted(t):
+    device = Device(t, info=1)
+    target = device.target(t)
+    capture = t.begin(target)
+    target.ask("launch 30 k")
+    device.await_step("poll", device.count("poll") + 2)
+    target.send("crash")
+    target.wait()
+    capture.finish()
+    equal(count_events(capture.trace, "k"), 30, "kernels")
+
+
+@test
+def a_halt_keeps_what_was_emitted(t):
+    device = Device(t, info=1)
+    target = device.target(t)
+    capture = t.begin(target)
+    target.ask("launch 30 k")
+    device.await_step("poll", device.count("poll") + 2)
+    halt(target.pid)
+    t.stop(target, capture)
+    contains(capture.stderr, "the program was stopped (SIGSTOP or a debugger) when the recording ended", "the summary")
+    equal(count_events(capture.trace, "k"), 30, "kernels")
+
+
+@test
+def what_is_emitted_behind_the_stop_is_there(t):
+    """What the program launched last nobody had polled."""
+    device = Device(t, info=1)
+    target = device.target(t)
+    capture = t.begin(target)
+    device.await_step("poll", 2)
+    target.ask("launch 30 k")
+    t.stop(target, capture)
+    equal(count_events(capture.trace, "k"), 30, "kernels")
+
+
+@test
+def a_collector_of_its_own_clock_is_placed_by_its_anchors(t):
+    """An hour ahead; and without a pair its records have no place."""
+    device = Device(t, info=1, clock_ns=3600 * 10**9)
+    target = device.target(t)
+    capture = t.emit(target, 50, "launch 5 k")
+    check_warnings(capture)
+    equal(count_events(capture.trace, "k"), 5, "kernels")
+    device.write("no_anchor", info=1)
+    capture = t.emit(target, 50, "launch 5 k")
+    equal(count_events(capture.trace, "k"), 0, "kernels")
+
+
+@test
+def kinds_of_all_sorts_arrive(t):
+    device = Device(t, info=1, copies=2, sets=2, syncs=2, counters=3, memory=2, wrong=1)
+    target = device.target(t)
+    capture = t.begin(target)
+    device.await_step("poll", 3)
+    t.stop(target, capture)
+    n_emitted, n_refused = emitted(device)
+    equal(n_refused, 2 * device.count("poll"), "records that make no sense, refused")
+    plane = find_device(capture.trace)
+    found = sum(len(line.events) for line in plane.lines)
+    check(found >= 11 * 2, f"{found} events of {n_emitted} records")
+
+
+# --- sessions ---------------------------------------------------------------------------------
+
+
+def ask(calls, name, request=None, reply="ContinuousProfilingResponse"):
+    request = request or getattr(schema("profiler_service"), f"{name}Request")()
+    return calls.expect(PROFILER + name, request, reply)
+
+
+@test
+def each_part_of_a_session_has_its_devices(t):
+    """Names of devices and their clock are said at the start only: they are said again for each part."""
+    device = Device(t, info=1, clock_ns=10**9)
+    target = device.target(t)
+    traces = []
+    with Calls(target) as calls:
+        ask(calls, "StartContinuousProfiling", profile_request(2000, {"device_tracer_level": 1}))
+        for _ in range(3):
+            equal(target.ask("launch 20 k"), "20", "launches that were recorded")
+            device.await_step("poll", device.count("poll") + 2)
+            traces.append(trace_of(ask(calls, "GetSnapshot", reply="ProfileResponse")))
+        ask(calls, "StopContinuousProfiling", reply="StopContinuousProfilingResponse")
+    for number, trace in enumerate(traces):
+        plane = find_device(trace)
+        equal(read_stats(plane, plane.stats)["gpu_device_name"].value, "Fake GPU", f"the device of part {number}")
+        equal(count_events(trace, "k"), 20, f"kernels of part {number}")
+        equal(trace.count("fakeLaunch"), 20, f"calls of part {number}")
+    check_gone(target)
+
+
+@test
+def a_session_that_gives_up_its_oldest_still_has_its_devices(t):
+    """Of 60,000 spans a poll, in two megabytes: what was said at the start is gone."""
+    device = Device(t, info=1, clock_ns=10**9, poll=100)
+    target = device.target(t)
+    with Calls(target) as calls:
+        request = profile_request(2000, {"device_tracer_level": 1})
+        request.opts.advanced_configuration["ptap_max_capture_bytes"].int64_value = 2 * MIB
+        ask(calls, "StartContinuousProfiling", request)
+        for n in range(1, 6):
+            target.ask("burst 30000")
+            device.await_step("poll", n + 1)
+        trace = trace_of(ask(calls, "GetSnapshot", reply="ProfileResponse"))
+        ask(calls, "StopContinuousProfiling", reply="StopContinuousProfilingResponse")
+    check(trace.host_stat("ptap_lost_oldest") > 0, "nothing was given up: the test is void")
+    plane = find_device(trace)
+    equal(read_stats(plane, plane.stats)["gpu_device_name"].value, "Fake GPU", "the device")
+    check(count_events(trace, "fake_kernel") > 0, "no kernels")
+
+
+# --- traces of the program's own --------------------------------------------------------------
+
+
+@test
+def a_trace_of_the_programs_own_has_devices(t):
+    device = Device(t, info=1)
+    target = t.target(**device.env)
+    equal(target.ask(f"trace_start {t.dir / 'logs'}"), "0", "ptap_trace_start")
+    target.ask("launch 6 k")
+    equal(target.ask("trace_stop"), "0", "ptap_trace_stop")
+    trace = Trace(next((t.dir / "logs").glob("plugins/profile/*/*.xplane.pb")))
+    equal(count_events(trace, "k"), 6, "kernels")
+
+
+run()
