@@ -56,7 +56,7 @@ export class Api {
 		return (await ask(path, {signal})).arrayBuffer();
 	}
 
-	post(path, body = {}) {
+	post(path, body) {
 		return this.write("POST", path, body);
 	}
 

@@ -23,6 +23,7 @@ export class CaptureForm extends EventTarget {
 			this.modes, this.targetField, this.nextField, this.waitField,
 			field("Duration, ms", this.duration), field("Level", this.level), field("Name of the run", this.run),
 			this.optionsBox, this.button, this.problem);
+		this.form.addEventListener("invalid", () => this.showAll(), {capture: true});
 		find("capture-form").append(this.form);
 		this.showMode();
 	}
@@ -79,6 +80,12 @@ export class CaptureForm extends EventTarget {
 		}
 	}
 
+	// Before the browser shows which value is wrong: it can show none that is hidden.
+	showAll() {
+		this.optionsBox.open ||= Boolean(this.options?.isWrong);
+		this.options?.showAll();
+	}
+
 	read() {
 		const body = {
 			duration_ms: Number(this.duration.value),
@@ -100,15 +107,23 @@ export class CaptureForm extends EventTarget {
 
 	async submit(event) {
 		event.preventDefault();
+		if (this.isAsking)
+			return;
 		setText(this.problem, "");
-		this.button.disabled = true;
+		this.tellAsking(true);
 		try {
 			const capture = await this.api.post("/captures", this.read());
 			this.dispatchEvent(new CustomEvent("begun", {detail: capture}));
 		} catch (error) {
 			setText(this.problem, error.message);
 		} finally {
-			this.button.disabled = false;
+			this.tellAsking(false);
 		}
+	}
+
+	// Not "disabled": the keyboard would have to find its way back to the button.
+	tellAsking(isAsking) {
+		this.isAsking = isAsking;
+		set(this.button, {"aria-disabled": isAsking ? "true" : null});
 	}
 }

@@ -22,7 +22,7 @@ export class Chart {
 		this.columns = [];
 		this.rows = [];
 		this.graph = null;
-		this.plotted = null;
+		this.gutter = 0;
 		this.frame = new Frame(() => this.draw());
 		this.build();
 	}
@@ -76,11 +76,20 @@ export class Chart {
 		this.showLegend();
 		if (!this.rows.length)
 			return;
+		if (this.gutter !== gutterPx())
+			this.forgetGraph();
 		const options = this.findOptions();
 		if (this.graph)
 			this.graph.updateOptions(options);
 		else
 			this.graph = this.makeGraph(options);
+	}
+
+	// One whose axis gets another place leaves the old one as it was drawn.
+	forgetGraph() {
+		this.graph?.destroy();
+		this.graph = null;
+		this.gutter = gutterPx();
 	}
 
 	// Without the plugins that are not wanted, of which the legend's writes styles into markup, which is forbidden here.

@@ -107,9 +107,9 @@ export class EventsSection {
 		const programs = new Map(this.events.answer.tracks.map((track) => [String(track.pid), `${track.process} (${track.pid})`]));
 		this.program.hidden = programs.size < 2;
 		const wanted = ["", ...programs.keys()];
-		if ([...this.program.options].map((option) => option.value).join() === wanted.join())
-			return;
-		this.program.replaceChildren(...wanted.map((pid) => make("option", {value: pid}, pid ? programs.get(pid) : "All programs")));
+		if ([...this.program.options].map((option) => option.value).join() !== wanted.join())
+			this.program.replaceChildren(...wanted.map((pid) => make("option", {value: pid}, pid ? programs.get(pid) : "All programs")));
+		this.program.value = "";
 	}
 
 	showTableSoon() {

@@ -140,6 +140,7 @@ export class Page {
 			this.takeCapture(data);
 			break;
 		case "capture_gone":
+			this.mine.delete(data.id);
 			this.captures.remove(data.id);
 			break;
 		case "run":

@@ -56,6 +56,15 @@ export class OptionFields {
 			element.hidden = !`${option.key} ${option.help}`.toLowerCase().includes(wanted);
 	}
 
+	showAll() {
+		this.search.value = "";
+		this.show();
+	}
+
+	get isWrong() {
+		return this.fields.some(({input}) => !input.validity.valid);
+	}
+
 	read() {
 		return Object.fromEntries(this.fields.filter(({input}) => input.value !== "").map(({option, input}) => [option.key, input.value]));
 	}

@@ -60,6 +60,7 @@ export class Runs {
 		const [box] = cell.children;
 		const [summary, list] = box.children;
 		box.hidden = !notes.length;
+		set(cell, {"data-empty": !notes.length});
 		setText(summary, `${notes.length} ${notes.length === 1 ? "note" : "notes"}`);
 		keepRows(list, notes.map((note, i) => ({note, i})), {
 			key: ({i}) => i,
