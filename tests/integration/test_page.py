@@ -11,6 +11,22 @@ from visit import Visit, start_pipeline
 WINDOW = "[page.timeWindow.from, page.timeWindow.to]"
 
 
+def check_places(visit):
+    """That the charts and the timeline have one time at one place of the page."""
+    places = visit.await_answer("""(() => {
+        const {from, to, spanMs} = page.timeWindow;
+        const middle = from + spanMs / 3;
+        const left = (e) => e.getBoundingClientRect().left;
+        const {timeline} = page.eventsSection;
+        const charts = page.charts.main.filter((chart) => chart.element.checkVisibility());
+        if (charts.some(({graph}) => graph.xAxisRange()[0] !== from || graph.xAxisRange()[1] !== to))
+            return null; // not drawn again yet
+        return [left(timeline.element) + timeline.element.clientLeft + timeline.toPx(middle),
+            ...charts.map(({graph, plot}) => left(plot) + graph.toDomXCoord(middle))];
+    })()""", "the charts to show the time of the timeline")
+    check(len(places) >= 3 and max(places) - min(places) < 2, f"one time is at {places} px")
+
+
 @test
 def a_person_sees_the_machine_records_a_program_and_finds_a_span(t):
     program = start_pipeline(t)
@@ -36,15 +52,20 @@ def a_person_sees_the_machine_records_a_program_and_finds_a_span(t):
     check({"batch", "compress", "write"} <= set(names), f"names {names}")
     page.shoot("person-events")
 
-    # The same time above and below.
+    # The same time above and below, at the same place.
     begin, end = visit.ask(WINDOW)
     check(500 <= end - begin < 600, f"the window is {begin} to {end} ms")
+    check_places(visit)
+    marks = page.evaluate("[...document.querySelectorAll('[data-chart=cpu] .dygraph-axis-label-x')].map((e) => e.textContent)")
+    check({"0", "100 ms"} <= set(marks), f"marks behind the run's begin: {marks}")
 
     # Zooming, and names that are found.
     for _ in range(3):
         page.wheel(".timeline", -400, ctrl=True)
     visit.await_answer("page.timeWindow.spanMs < 100", "a smaller window")
+    check_places(visit)
     page.click("#whole-run")
+    visit.await_answer("page.timeWindow.spanMs >= 500", "the whole run")
     page.write("#span-search", "compress")
     page.press("Enter")
     page.wait_for_text("#span-detail", "compress: ")
@@ -68,11 +89,11 @@ def the_time_moves_by_mouse_and_keys(t):
     check(chosen < (end - begin) / 4, f"of {end - begin} ms choosing a tenth leaves {chosen}")
 
     page.focus("[data-chart=cpu] .plot")
-    for key, question in (("-", f"page.timeWindow.spanMs > {chosen * 1.4}"), ("+", f"page.timeWindow.spanMs < {chosen * 1.1}"),
-                          ("ArrowLeft", f"page.timeWindow.to < {end}"), ("Home", "page.timeWindow.spanMs === 600000"),
-                          ("End", "page.timeWindow.isLive && page.timeWindow.spanMs < 600000")):
+    for key, question in (("-", "spanMs > {span} * 1.4"), ("+", "spanMs < {span} / 1.4"), ("ArrowLeft", "to < {end}"),
+                          ("ArrowRight", "to > {end}"), ("Home", "spanMs === 600000"), ("End", "isLive && page.timeWindow.spanMs < 600000")):
+        begin, end = visit.ask(WINDOW)
         page.press(key)
-        visit.await_answer(question, f"{question} after {key}")
+        visit.await_answer("page.timeWindow." + question.format(span=end - begin, end=end), f"{question} after {key}")
     # Who follows goes on following.
     seen = visit.ask("page.timeWindow.to")
     visit.await_answer(f"page.timeWindow.to > {seen}", "the next sample to be followed")
@@ -85,6 +106,8 @@ def the_page_says_that_the_daemon_is_lost_and_recovers(t):
     visit = Visit(t)
     page = visit.page
     visit.select(program.pid)
+    # As if it had been there for long: the next one's numbers are smaller.
+    visit.ask("page.take('usage', {n: page.samples.next + 1000, at_unix_ms: page.samples.lastMs + 1000, values: {}})")
     visit.stop()
     page.wait_for("!document.querySelector('#lost').hidden", "the banner")
     contains(page.text("#lost"), "proftapd does not answer since ", "the banner")
@@ -98,7 +121,17 @@ def the_page_says_that_the_daemon_is_lost_and_recovers(t):
     # The program is found again, and can be recorded with the new daemon's token.
     visit.await_answer(f"page.programs.selected?.pid === {program.pid}", "the same program to be selected")
     page.wait_for_text("#run-list", visit.capture(500))
-    visit.await_answer("page.samples.next > 1", "samples of the new daemon")
+    visit.await_answer("page.samples.next > 1 && page.samples.next < 1000", "samples of the new daemon")
+
+
+@test
+def a_token_that_is_not_known_any_more_is_fetched_anew(t):
+    program = start_pipeline(t)
+    visit = Visit(t)
+    visit.select(program.pid)
+    visit.ask("(page.api.session.token = '0'.repeat(32))")
+    visit.capture(50)
+    check(all("403" in line for line in visit.page.complaints), f"the page complained: {visit.page.complaints}")
 
 
 @test
@@ -116,7 +149,10 @@ def a_daemon_that_says_nothing_is_told_as_silent(t):
 def the_next_program_that_starts_is_recorded(t):
     visit = Visit(t)
     page = visit.page
+    fields = "[...document.querySelectorAll('#capture-form input[id]')].filter((e) => e.checkVisibility()).map((e) => e.id.slice(8))"
+    equal(page.evaluate(fields), ["target", "duration", "run"], "fields for one that runs")
     page.click("[name=capture-mode][value=next]")
+    equal(page.evaluate(fields), ["next", "wait", "duration", "run"], "fields for one that is to come")
     page.write("#capture-next", "pipe*")
     page.write("#capture-duration", "200")
     page.click("#capture-button")

@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The host daemon's page in Chromium for everybody: on small and large screens, in the dark, for ears; soon there, and no larger after a day."""
+from pathlib import Path
+
 from fixture import check, equal, run, test
 from visit import Visit, start_pipeline
+
+HERE = Path(__file__).parent
 
 # On a loaded machine, too, something happens in that.
 RUN_MS = 500
@@ -10,6 +14,12 @@ SCREENS = {"phone": (400, 800), "laptop": (1280, 900), "4k": (3840, 2160)}
 HOUR_S = 3600
 # Of the heap, after a day; caches of the browser's own are in it.
 GROWTH_BYTES = 1 << 20
+# The left part of a canvas, as bytes; of a copy, since the browser complains of those that are read.
+READ = """(canvas, width) => {
+    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", {willReadFrequently: true});
+    copy.drawImage(canvas, 0, 0);
+    return copy.getImageData(0, 0, width, canvas.height).data;
+}"""
 # Elements with these roles are told by their names alone.
 NAMED = {"button", "textbox", "searchbox", "combobox", "radio", "spinbutton", "link", "image", "table", "dialog", "progressbar"}
 
@@ -26,31 +36,151 @@ def with_run(t):
 def it_fits_every_screen(t):
     visit = with_run(t)
     page = visit.page
+    for name, (width, height) in SCREENS.items():
+        page.resize(width, height)
+        page.wait_for(f"innerWidth === {width}", f"{width} px")
+        for is_dark in (False, True):
+            page.prefer_dark(is_dark)
+            settle(page)
+            check_width(page, name)
+            check_gutters(visit, name)
+            page.shoot(f"{name}-{'dark' if is_dark else 'light'}")
+    page.check_quiet()
+
+
+def settle(page):
+    """What was asked to be drawn is drawn."""
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50))))")
+
+
+def check_width(page, what):
+    """That nothing of the page has to be scrolled to from side to side."""
+    wide = page.evaluate("""[...document.querySelectorAll("body *")].filter((e) => e.checkVisibility() &&
+        !e.closest(".scroll, .unseen, .skip, .plot, .options") && e.getBoundingClientRect().right > innerWidth + 1)
+        .map((e) => e.outerHTML.slice(0, 80))""")
+    equal(wide, [], f"what hangs out of the page: {what}")
+    check(page.evaluate("document.scrollingElement.scrollWidth <= innerWidth"), f"the page can be scrolled sideways: {what}")
+    page.evaluate("document.querySelectorAll('.options, #program-list, dialog').forEach((e) => (e.scrollLeft = 1000))")
+    equal(page.evaluate("[...document.querySelectorAll('.options, #program-list, dialog')].filter((e) => e.scrollLeft > 0).map((e) => e.id)"),
+          [], f"what can be scrolled sideways: {what}")
+
+
+def check_gutters(visit, what):
+    """That charts draw nothing where their marks stand, as they would if a window of another size had left something there."""
+    drawn = visit.ask("""page.charts.main.filter((chart) => chart.element.checkVisibility()).map((chart) => {
+        const [{width}, {left}] = [chart.graph.canvas_, chart.area()];
+        const ratio = width / chart.plot.clientWidth;
+        return [chart.graph.canvas_, chart.graph.hidden_].some((canvas) =>
+            (READ)(canvas, Math.floor((left - 3) * ratio)).some((value) => value !== 0));
+    })""".replace("READ", READ))
+    check(not any(drawn), f"beside the charts something is drawn: {what}")
+
+
+# What a phone may show: long names, and all that can be unfolded.
+def open_all(visit):
+    page = visit.page
+    page.evaluate("document.querySelectorAll('details').forEach((box) => { box.open = true; })")
+    page.wait_for("document.querySelectorAll('.option').length > 5", "the options")
+    page.wait_for("document.querySelectorAll('#span-table tbody tr').length > 5", "the table of events")
+    page.wait_for("document.querySelectorAll('#usage-table tbody tr').length > 5", "the table of usage")
+    settle(page)
+
+
+def add_long_names(visit):
+    """As daemons tell them at their longest."""
+    visit.ask("""(() => {
+        const long = "a-very-long-name-without-a-blank-".repeat(4).slice(0, 127);
+        const [run] = page.runs.list();
+        page.runs.put({...run, run: long, warnings: [`${long}: ${long}`], targets: [{pid: 4194304, name: long.slice(0, 63)}],
+            files: [{name: `${long}.xplane.pb`, size_bytes: 1}, {name: "b.xplane.pb", size_bytes: 1}]});
+        const [target] = page.targets.list();
+        page.targets.put({...target, id: 1e6, pid: 4194304, name: long.slice(0, 63), path: `/${long}/${long}`,
+            container: {cgroup: `/${long}`, id: null, name: long, pod: null}, pid_inside: 1});
+        page.take("capture", {...page.captures.list()[0], id: 1e6, state: "failed", is_over: true, run: null,
+            target: long, targets: [], error: {code: "NOT_FOUND", message: `${long}: no such program`}, warnings: [long]});
+        page.link.complain(`${long} ${long}`);
+    })()""")
+    visit.page.wait_for_text("#run-list", "very-long")
+    visit.page.wait_for_text("#program-list", "very-long")
+    visit.page.wait_for_text("#capture-list", "very-long")
+
+
+@test
+def nothing_is_wider_than_a_phone(t):
+    visit = with_run(t)
+    page = visit.page
+    page.resize(*SCREENS["phone"], mobile=True)
+    open_all(visit)
+    add_long_names(visit)
+    check_width(page, "all that is unfolded")
+    page.shoot("phone-long")
+    page.click("[data-action=report]:not(:disabled)")
+    page.wait_for_text("dialog", "Where time went")
+    check_width(page, "a report")
+    page.shoot("phone-report", whole=False)
+    page.press("Escape")
+    page.click("#run-list tr:last-of-type [data-action=delete]")
+    page.wait_for_text("dialog", "Delete ")
+    check_width(page, "a question")
+    page.press("Escape")
+    page.evaluate("location.hash = '#doctor-view'")
+    page.wait_for("document.querySelectorAll('#doctor tbody tr').length > 0", "the doctor")
+    check_width(page, "the doctor")
+    page.shoot("phone-doctor")
+    page.check_quiet()
+
+
+@test
+def all_text_can_be_read_by_day_and_by_night(t):
+    visit = with_run(t)
+    page = visit.page
+    open_all(visit)
+    add_long_names(visit)
+    script = (HERE / "contrast.js").read_text()
     for is_dark in (False, True):
         page.prefer_dark(is_dark)
-        for name, (width, height) in SCREENS.items():
-            page.resize(width, height)
-            page.wait_for(f"innerWidth === {width}", f"{width} px")
-            page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50))))")
-            wide = page.evaluate("""[...document.querySelectorAll("body *")].filter((e) => e.checkVisibility() &&
-                !e.closest(".scroll, .unseen, .skip, .plot, .options") && e.getBoundingClientRect().right > innerWidth + 1)
-                .map((e) => e.outerHTML.slice(0, 80))""")
-            equal(wide, [], f"what hangs out of the page at {width} px")
-            page.shoot(f"{name}-{'dark' if is_dark else 'light'}")
-    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    page.prefer_dark(False)
-    page.wait_for(f"getComputedStyle(document.body).backgroundColor !== {dark!r}", "another background by day")
-    page.check_quiet()
+        for view in ("machine-view", "doctor-view"):
+            page.evaluate(f"location.hash = '#{view}'")
+            page.wait_for(f"document.querySelector('#{view}').checkVisibility()", view)
+            page.wait_for("document.querySelectorAll('#doctor tbody tr').length > 0 || location.hash === '#machine-view'", "the checks")
+            faint = page.evaluate(script)
+            check(faint["n"] > 50, f"few texts: {faint}")
+            equal(faint["faint"], [], f"texts that are hard to read: {view}, {'night' if is_dark else 'day'}")
+
+
+@test
+def what_is_drawn_is_drawn_in_the_colours_of_the_night(t):
+    visit = with_run(t)
+    visit.ask("page.feed.close()")
+    drawn = {is_dark: find_drawn_colours(visit, is_dark) for is_dark in (False, True)}
+    for canvas in drawn[True]:
+        by_day, by_night = drawn[False][canvas], drawn[True][canvas]
+        for colour, colours in (by_day, by_night):
+            check(colour in colours, f"{canvas}: no {colour} in {colours[:50]}")
+        check(by_day[0] not in by_night[1], f"{canvas}: it is drawn as by day")
+
+
+def find_drawn_colours(visit, is_dark):
+    """{canvas: (a colour that it should have, those that it has)}"""
+    visit.page.prefer_dark(is_dark)
+    settle(visit.page)
+    return {canvas: tuple(visit.ask(f"""(() => {{
+        const canvas = {canvas};
+        const data = ({READ})(canvas, canvas.width);
+        const colours = new Set();
+        for (let i = 0; i < data.length; i += 4)
+            if (data[i + 3] === 255)
+                colours.add("#" + [0, 1, 2].map((k) => data[i + k].toString(16).padStart(2, "0")).join(""));
+        return [getComputedStyle(document.documentElement).getPropertyValue("{colour}"), [...colours]];
+    }})()""")) for canvas, colour in (("document.querySelector('.timeline canvas')", "--grid"),
+                                      ("page.charts.main[0].graph.hidden_", "--series-1"))}
 
 
 @test
 def everything_has_a_name(t):
     visit = with_run(t)
     page = visit.page
-    page.evaluate("document.querySelectorAll('details').forEach((box) => { box.open = true; })")
-    page.wait_for("document.querySelectorAll('.option').length > 5", "the options")
-    page.wait_for("document.querySelectorAll('#span-table tbody tr').length > 5", "the table of events")
-    page.wait_for("document.querySelectorAll('#usage-table tbody tr').length > 5", "the table of usage")
+    open_all(visit)
     nodes = page.call("Accessibility.getFullAXTree")["nodes"]
     told = [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes if not node["ignored"]]
     check(len(told) > 100, f"few elements: {told}")

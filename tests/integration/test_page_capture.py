@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Captures from the host daemon's page, in Chromium: with options, stopped, given up, forgotten, of several programs."""
+import json
+
+from checks import contains, wait_until
+from fixture import check, equal, run, test
+from trace_file import Trace
+from visit import Visit, start_pipeline
+
+# On a loaded machine, too, something happens in that.
+RUN_MS = 500
+LONG_MS = 60000
+LIST = "#capture-list .captures"
+
+
+def visit_with(t, n=1):
+    programs = [start_pipeline(t) for _ in range(n)]
+    visit = Visit(t)
+    pids = sorted(program.pid for program in programs)
+    visit.await_answer(f"JSON.stringify(page.targets.list().map((one) => one.pid)) === '{json.dumps(pids, separators=(',', ':'))}'",
+                       "the programs to be listed")
+    return visit, programs
+
+
+def begin(visit, ms=LONG_MS):
+    """A capture that records: the selector of its item in the list."""
+    visit.page.write("#capture-duration", str(ms))
+    visit.page.click("#capture-button")
+    visit.page.wait_for(f"document.querySelector('{LIST} li[data-state=recording]') !== null", "it to record")
+    number = visit.page.evaluate(f"document.querySelector('{LIST} li[data-state=recording]').dataset.capture")
+    return f"{LIST} li[data-capture='{number}']"
+
+
+def press(visit, item, text):
+    """The button |text| of an item."""
+    visit.page.evaluate(f"""[...document.querySelectorAll("{item} button")]
+        .forEach((button) => button.toggleAttribute("data-wanted", button.textContent === {json.dumps(text)}))""")
+    visit.page.click(f"{item} button[data-wanted]")
+
+
+def find_buttons(visit, item):
+    return visit.page.evaluate(
+        f"""[...document.querySelectorAll("{item} button")].filter((button) => button.checkVisibility()).map((button) => button.textContent)""")
+
+
+def read_run(visit, name):
+    """Its traces."""
+    return [Trace(path) for path in sorted((visit.logs / "plugins" / "profile" / name).glob("*.xplane.pb"))]
+
+
+def ask_targets(visit):
+    return json.loads(visit.fetch("/api/v1/targets"))["targets"]
+
+
+@test
+def options_are_sent_and_take_effect(t):
+    visit, _ = visit_with(t)
+    page = visit.page
+    (plain,) = read_run(visit, visit.capture(RUN_MS))
+    contains(plain.planes, "/host:CPU machine", "planes by default")
+    check(plain.usage and plain.count("compress"), "no usage or no spans by default")
+    equal(plain.count("checksum"), 0, "spans of level 3 by default")
+
+    page.choose("#capture-level", "3")
+    page.write("#capture-run", "with_options")
+    page.click("#capture-form summary")
+    page.wait_for("document.querySelectorAll('.option').length > 5", "the options")
+    page.write("#option-ptap_usage_interval_ms", "0")
+    page.choose("#option-ptap_machine_usage", "false")
+    page.write("#option-override_hostname", "somewhere")
+    equal(visit.capture(RUN_MS), "with_options", "the name of the run")
+    equal(visit.ask("page.captures.list()[0].options"),
+          {"host_tracer_level": 3, "ptap_usage_interval_ms": "0", "ptap_machine_usage": "false", "override_hostname": "somewhere"},
+          "what the daemon was asked")
+    (trace,) = read_run(visit, "with_options")
+    check("/host:CPU machine" not in trace.planes, f"planes without usage of the machine: {list(trace.planes)}")
+    equal(trace.usage, {}, "usage at intervals of 0")
+    check(trace.count("checksum") > 0, "spans of level 3")
+    page.check_quiet()
+
+
+@test
+def options_are_searched_and_say_what_they_may_be(t):
+    visit, _ = visit_with(t)
+    page = visit.page
+    page.click("#capture-form summary")
+    page.wait_for("document.querySelectorAll('.option').length > 5", "the options")
+    table = [option for option in json.loads(visit.fetch("/api/v1/options"))["options"]
+             if "capture" in option["uses"] and option["key"] not in ("duration_ms", "host_tracer_level")]
+    seen = "[...document.querySelectorAll('.option')].filter((e) => e.checkVisibility()).map((e) => e.querySelector('label').textContent)"
+    equal(page.evaluate(seen), [option["key"] for option in table], "fields")
+    for option in table:
+        contains(page.text(f"#option-{option['key']}-help"), option["help"], f"help of {option['key']}")
+    page.write("#capture-form input[type=search]", "counters of the WHOLE")
+    equal(page.evaluate(seen), ["ptap_machine_usage"], "what is found by its help")
+    page.write("#capture-form input[type=search]", "usage_interval")
+    equal(page.evaluate(seen), ["ptap_usage_interval_ms"], "what is found by its key")
+    contains(page.text("#option-ptap_usage_interval_ms-help"), "0 to 60000 ms; default 100", "what it may be")
+
+
+@test
+def a_wrong_value_is_shown_wherever_it_is(t):
+    """Also behind what was folded, or sorted out by the search."""
+    visit, _ = visit_with(t)
+    page = visit.page
+    page.click("#capture-form summary")
+    page.wait_for("document.querySelectorAll('.option').length > 5", "the options")
+    page.write("#option-ptap_usage_interval_ms", "60001")
+    page.write("#capture-form input[type=search]", "machine_usage")
+    page.click("#capture-form summary")
+    page.click("#capture-button")
+    page.wait_for("document.activeElement.id === 'option-ptap_usage_interval_ms' && document.activeElement.checkVisibility()",
+                  "the wrong value to be shown")
+    equal(visit.ask("page.captures.list().length"), 0, "captures")
+    page.write("#option-ptap_usage_interval_ms", "60000")
+    visit.capture(RUN_MS)
+    page.check_quiet()
+
+
+@test
+def one_is_stopped_and_kept(t):
+    visit, _ = visit_with(t)
+    item = begin(visit)
+    equal(find_buttons(visit, item), ["Stop and keep", "Give up"], "what can be done with one that records")
+    check(visit.page.wait_for(f"document.querySelector(\"{item} progress\").value > 0", "progress"), "progress")
+    press(visit, item, "Stop and keep")
+    visit.page.wait_for(f"document.querySelector(\"{item}\").dataset.state === 'done'", "it to be done")
+    contains(visit.page.text("#said"), ": done", "what is said of it")
+    name = visit.await_answer("page.events.run?.run", "its events")
+    (trace,) = read_run(visit, name)
+    check(0 < trace.duration_ms < LONG_MS and trace.count("compress"), f"{trace.duration_ms} ms of {LONG_MS}")
+    equal(find_buttons(visit, item), ["Events", "Forget"], "what can be done with one that is done")
+    press(visit, item, "Forget")
+    visit.page.wait_for(f"document.querySelector(\"{item}\") === null", "it to be forgotten")
+    equal(json.loads(visit.fetch("/api/v1/captures"))["captures"], [], "the daemon's captures")
+    contains(visit.page.text("#run-list"), name, "the runs")
+    check(read_run(visit, name), "its run is gone, too")
+    visit.page.check_quiet()
+
+
+@test
+def one_is_given_up(t):
+    visit, _ = visit_with(t)
+    item = begin(visit)
+    visit.page.wait_for_text("#program-list", "recording")
+    press(visit, item, "Give up")
+    visit.page.wait_for(f"document.querySelector(\"{item}\") === null", "it to go")
+    visit.page.wait_for_text("#program-list", "idle")
+    equal([row["state"] for row in ask_targets(visit)], ["idle"], "the program")
+    equal(visit.ask("page.runs.list().length"), 0, "runs")
+    visit.page.check_quiet()
+
+
+@test
+def one_that_waits_is_given_up(t):
+    visit, _ = visit_with(t)
+    page = visit.page
+    page.click("[name=capture-mode][value=next]")
+    page.write("#capture-next", "nobody")
+    page.click("#capture-button")
+    page.wait_for_text("#capture-list", "waiting for the program")
+    equal(find_buttons(visit, f"{LIST} li"), ["Give up"], "what can be done with one that waits")
+    press(visit, f"{LIST} li", "Give up")
+    page.wait_for(f"document.querySelector('{LIST} li') === null", "it to go")
+    page.check_quiet()
+
+
+@test
+def a_name_that_is_taken_is_refused(t):
+    visit, _ = visit_with(t)
+    page = visit.page
+    page.write("#capture-run", "mine")
+    equal(visit.capture(RUN_MS), "mine", "the name of the run")
+    page.click("#capture-button")
+    page.wait_for_text("#capture-form .problem", "run mine: exists; choose another name")
+    page.write("#capture-run", "other")
+    equal(visit.capture(RUN_MS), "other", "the name of the next")
+    equal(page.text("#capture-form .problem"), "", "what was wrong with the one before")
+
+
+@test
+def several_programs_are_one_run(t):
+    visit, programs = visit_with(t, 2)
+    page = visit.page
+    pids = sorted(program.pid for program in programs)
+    # With none selected: all.
+    name = visit.capture(RUN_MS)
+    equal(sorted(row["pid"] for row in visit.ask("page.captures.list()[0].targets")), pids, "who was recorded")
+    for pid in pids:
+        contains(page.text("#run-list tbody tr"), f"pipeline ({pid})", "the run's programs")
+    links = page.evaluate("[...document.querySelectorAll('.files a')].map((link) => [link.textContent, link.getAttribute('href')])")
+    files = sorted((visit.logs / "plugins" / "profile" / name).glob("*.xplane.pb"))
+    equal(sorted(text for text, _ in links), [f"Download {path.name}" for path in files], "downloads")
+    for (_, link), path in zip(sorted(links), files, strict=True):
+        check(visit.fetch(link) == path.read_bytes(), f"{link} is not what {path} is")
+
+    shown = "[...new Set(page.events.answer.tracks.map((track) => track.pid))].sort((a, b) => a - b)"
+    equal(visit.ask(shown), pids, "programs of the timeline")
+    chooser = "#events-tools select"
+    page.choose(chooser, str(pids[0]))
+    visit.await_answer(f"String({shown}) === '{pids[0]}'", "events of one program")
+    page.choose(chooser, "")
+    visit.await_answer(f"String({shown}) === '{pids[0]},{pids[1]}'", "events of both")
+
+    # Another run of the same: all of it is shown, and the tool says so.
+    page.choose(chooser, str(pids[1]))
+    visit.await_answer(f"String({shown}) === '{pids[1]}'", "events of one program")
+    visit.capture(RUN_MS)
+    equal([visit.ask(shown), page.evaluate(f"document.querySelector('{chooser}').value")], [pids, ""], "the next run")
+    page.check_quiet()
+
+
+@test
+def words_mean_programs(t):
+    """Several with commas, by pid and by label; a path."""
+    visit, programs = visit_with(t, 2)
+    pids = sorted(program.pid for program in programs)
+    path = ask_targets(visit)[0]["path"]
+    for words, expected in ((f"{pids[0]}, pid={pids[1]}", pids), (path, pids), (str(pids[1]), pids[1:])):
+        visit.page.write("#capture-target", words)
+        visit.capture(50)
+        equal(sorted(row["pid"] for row in visit.ask("page.captures.list()[0].targets")), expected, f"who is meant by {words}")
+
+
+@test
+def all_is_done_from_the_keyboard(t):
+    visit, programs = visit_with(t, 2)
+    page = visit.page
+    pid = programs[1].pid
+    page.tab_to("#program-search")
+    page.type(str(pid))
+    wait_until(lambda: page.evaluate("document.querySelectorAll('#program-list tbody tr').length") == 1, "one program to be found")
+    page.tab_to("#program-list tbody input")
+    page.press(" ")
+    page.wait_for(f"document.querySelector('#capture-target').value === '{pid}'", "the program in the form")
+    page.tab_to("#capture-duration")
+    page.type(str(RUN_MS))
+    page.tab_to("#capture-level")
+    page.press("ArrowDown")
+    page.tab_to("#capture-form summary")
+    page.press("Enter")
+    page.wait_for("document.querySelectorAll('.option').length > 5", "the options")
+    page.tab_to("#option-ptap_usage_interval_ms")
+    page.type("20")
+    page.tab_to("#option-ptap_machine_usage")
+    page.press("ArrowDown")
+    page.press("ArrowDown")
+    page.tab_to("#capture-button")
+    page.press("Enter")
+    page.wait_for(f"document.querySelector('{LIST} li[data-state=done]') !== null", "it to be done")
+    capture = visit.ask("page.captures.list()[0]")
+    equal([capture["target"], capture["duration_ms"], capture["options"]],
+          [str(pid), RUN_MS, {"host_tracer_level": 3, "ptap_usage_interval_ms": "20", "ptap_machine_usage": "false"}], "what was asked")
+    # Whoever wants another one presses it again.
+    equal(page.evaluate("document.activeElement.id"), "capture-button", "where the keyboard is")
+
+    page.wait_for("document.querySelector('.timeline').checkVisibility()", "the timeline")
+    page.tab_to(".timeline", shift=True)
+    before = visit.ask("page.timeWindow.spanMs")
+    page.press("+")
+    visit.await_answer(f"page.timeWindow.spanMs < {before}", "a smaller window")
+    page.tab_to("#run-list [data-action=delete]")
+    page.press("Enter")
+    page.wait_for_text("dialog", "Delete ")
+    page.tab_to("dialog .danger")
+    page.press("Enter")
+    page.wait_for_text("#run-list", "No runs yet.")
+    page.check_quiet()
+
+
+if __name__ == "__main__":
+    run()
