@@ -135,24 +135,19 @@ static void print_text(const struct targets *targets, const char *host)
 		print_table(targets);
 }
 
-static void add_text(struct json *j, const char *key, const char *text)
-{
-	json_text(j, key, text[0] ? text : NULL);
-}
-
 /* Of a host daemon's. */
 static void print_place(struct json *j, const struct place *p)
 {
 	json_int(j, "pid_inside", p->pid_inside);
-	add_text(j, "cgroup", p->cgroup);
+	json_known_text(j, "cgroup", p->cgroup);
 	if (!p->is_container) {
 		json_nothing(j, "container");
 		return;
 	}
 	json_begin_object(j, "container");
-	add_text(j, "id", p->id);
-	add_text(j, "name", p->name);
-	add_text(j, "pod", p->pod);
+	json_known_text(j, "id", p->id);
+	json_known_text(j, "name", p->name);
+	json_known_text(j, "pod", p->pod);
 	json_end_object(j);
 }
 

@@ -192,7 +192,7 @@ static void print_json(const struct monitor *m, const char *text, const struct m
 
 	json_begin(&j, stdout);
 	json_text(&j, "target", m->command.settings.targets[0].text);
-	json_text(&j, "process", s->process[0] ? s->process : NULL);
+	json_known_text(&j, "process", s->process);
 	json_int(&j, "pid", s->pid < 0 ? 0 : s->pid);
 	add_number(&j, "seconds", s->seconds);
 	add_number(&j, "cpu_percent", s->cpu_percent);

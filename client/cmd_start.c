@@ -109,7 +109,7 @@ static void write_json(const struct session_start *s, const struct names *warnin
 	json_text(&j, "target", s->address->text);
 	json_int(&j, "exit", EXIT_DONE);
 	json_text(&j, "session_id", s->session_id);
-	json_text(&j, "process", s->process[0] ? s->process : NULL);
+	json_known_text(&j, "process", s->process);
 	json_int(&j, "pid", s->pid);
 	json_bool(&j, "bounded", s->is_bounded);
 	json_uint(&j, "max_capture_bytes", s->max_capture_bytes);

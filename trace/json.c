@@ -106,6 +106,11 @@ void json_text(struct json *j, const char *key, const char *value)
 	write_quoted(j->out, value);
 }
 
+void json_known_text(struct json *j, const char *key, const char *value)
+{
+	json_text(j, key, value && value[0] ? value : NULL);
+}
+
 void json_texts(struct json *j, const char *key, char *const *values, uint32_t n)
 {
 	json_begin_list(j, key);

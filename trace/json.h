@@ -25,6 +25,8 @@ void json_end_list(struct json *j);
 
 /* NULL: null. What may not be on a terminal is escaped; a byte that belongs to no character becomes '?'. */
 void json_text(struct json *j, const char *key, const char *value);
+/* The same, and "" is null, too: that is what nobody knows. */
+void json_known_text(struct json *j, const char *key, const char *value);
 void json_texts(struct json *j, const char *key, char *const *values, uint32_t n);
 void json_int(struct json *j, const char *key, int64_t value);
 void json_uint(struct json *j, const char *key, uint64_t value);

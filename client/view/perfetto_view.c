@@ -146,7 +146,7 @@ static void say_json(const struct showing *s)
 	json_begin(&j, s->settings->out);
 	json_text(&j, "link", s->link.text);
 	json_text(&j, "url", s->link.url);
-	json_text(&j, "tunnel", s->link.tunnel[0] ? s->link.tunnel : NULL);
+	json_known_text(&j, "tunnel", s->link.tunnel);
 	json_int(&j, "port", s->settings->port);
 	json_text(&j, "format", "perfetto");
 	conversion_write_json_members(s->view, &s->result, &j);

@@ -106,7 +106,7 @@ static void write_target(struct json *json, const struct job_target *t)
 	json_uint(json, "trace_bytes", t->trace_bytes);
 	json_uint(json, "n_events", t->n_events);
 	json_uint(json, "n_dropped", t->n_dropped);
-	json_text(json, "error", t->error[0] ? t->error : NULL);
+	json_known_text(json, "error", t->error);
 	json_end_object(json);
 }
 
@@ -125,7 +125,7 @@ static void write_words(struct json *json, const struct capture_request *q)
 static void write_request(struct json *json, const struct capture_request *q)
 {
 	write_words(json, q);
-	json_text(json, "next", q->next[0] ? q->next : NULL);
+	json_known_text(json, "next", q->next);
 	json_uint(json, "duration_ms", q->duration_ms);
 	if (q->next[0])
 		json_uint(json, "wait_ms", q->wait_ms);
@@ -155,7 +155,7 @@ static void write_targets(struct json *json, const struct job *j)
 
 static void write_files(struct json *json, const struct job *j)
 {
-	json_text(json, "run", j->run[0] ? j->run : NULL);
+	json_known_text(json, "run", j->run);
 	json_begin_list(json, "files");
 	for (size_t i = 0; i < j->n_targets; i++)
 		if (j->targets[i].file[0])

@@ -41,11 +41,6 @@ void target_json_find_path(pid_t pid, char *out, size_t n)
 	printable_clean(out);
 }
 
-static void write_known(struct json *j, const char *key, const char *text)
-{
-	json_text(j, key, text[0] ? text : NULL);
-}
-
 static void write_place(struct json *j, const struct program *p)
 {
 	const struct container *c = &p->container;
@@ -56,10 +51,10 @@ static void write_place(struct json *j, const struct program *p)
 		return;
 	}
 	json_begin_object(j, "container");
-	write_known(j, "cgroup", c->cgroup);
-	write_known(j, "id", c->id);
-	write_known(j, "name", c->name);
-	write_known(j, "pod", c->pod);
+	json_known_text(j, "cgroup", c->cgroup);
+	json_known_text(j, "id", c->id);
+	json_known_text(j, "name", c->name);
+	json_known_text(j, "pod", c->pod);
 	json_end_object(j);
 }
 
@@ -101,7 +96,7 @@ void target_json_write(struct json *j, const struct program *p)
 	json_text(j, "name", p->status.name);
 	user_json_write(j, p->uid);
 	target_json_find_path(p->pid, path, sizeof path);
-	write_known(j, "path", path);
+	json_known_text(j, "path", path);
 	write_status(j, &p->status);
 	write_place(j, p);
 	write_labels(j, p);

@@ -73,6 +73,16 @@ START_TEST(controls_are_escaped_by_code_point)
 }
 END_TEST
 
+START_TEST(an_empty_text_may_be_one_that_nobody_knows)
+{
+	json_text(&json, "said", "");
+	json_known_text(&json, "empty", "");
+	json_known_text(&json, "none", NULL);
+	json_known_text(&json, "known", "x");
+	expect("{\"said\":\"\",\"empty\":null,\"none\":null,\"known\":\"x\"}\n");
+}
+END_TEST
+
 START_TEST(text_is_utf8_or_a_question_mark)
 {
 	json_text(&json, "good", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
@@ -93,6 +103,7 @@ int main(void)
 	tcase_add_test(tests, numbers_are_whole);
 	tcase_add_test(tests, what_is_no_number_is_null);
 	tcase_add_test(tests, controls_are_escaped_by_code_point);
+	tcase_add_test(tests, an_empty_text_may_be_one_that_nobody_knows);
 	tcase_add_test(tests, text_is_utf8_or_a_question_mark);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
