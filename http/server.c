@@ -132,6 +132,19 @@ static int start(struct http_server *s, struct diag *d)
 	return r ? diag_set(d, r, "HTTP: cannot start: %s", errno_words(r)) : 0;
 }
 
+/* Why nothing can be served, and what to do. */
+static int load(struct http_server *s, struct diag *d)
+{
+	struct diag why = DIAG_INIT;
+	int r = microhttpd_load(&s->library, &why);
+
+	if (!r)
+		return 0;
+	if (!s->options.otherwise)
+		return diag_set(d, r, "%s", why.text);
+	return diag_set(d, r, "%s, or %s", why.text, s->options.otherwise);
+}
+
 int http_server_open(
 	struct http_server **out, const struct http_server_options *options, struct diag *d)
 {
@@ -144,7 +157,7 @@ int http_server_open(
 	}
 	s->options = *options;
 	s->epoll = s->wake = -1;
-	r = microhttpd_load(&s->library, d);
+	r = load(s, d);
 	if (r == 0)
 		r = start(s, d);
 	*out = r ? http_server_free(s) : s;

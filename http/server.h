@@ -39,6 +39,8 @@ struct http_server_options {
 	void (*refuse)(struct http_exchange *x, unsigned status, const char *text, void *context);
 	const struct http_header *headers; /* of every answer that does not set them itself */
 	size_t n_headers;
+	/* Ends the sentence that says that libmicrohttpd is not installed: what can be done without it. NULL: nothing. */
+	const char *otherwise;
 	void *context;
 };
 

@@ -108,16 +108,11 @@ static int open_http(struct trace_server *s, int listener, struct diag *d)
 		.max_of_user = MAX_CONNECTIONS,
 		.handle = handle,
 		.refuse = refuse,
+		.otherwise = "write a file to open yourself: proftap convert -t perfetto",
 		.context = s,
 	};
-	struct diag why = DIAG_INIT;
-	int r = http_server_open(&s->http, &options, &why);
 
-	if (r == -ENOSYS)
-		return diag_set(d, r,
-			"%s, or write a file to open yourself: proftap convert -t perfetto",
-			why.text);
-	return r ? diag_set(d, r, "%s", why.text) : 0;
+	return http_server_open(&s->http, &options, d);
 }
 
 int trace_server_open(struct trace_server *s, struct diag *d)

@@ -2,7 +2,6 @@
 /* HTTP on the loop; see web.h. */
 #include "daemon/web/web.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -131,13 +130,12 @@ static int open_server(struct web *w, int listener, struct diag *d)
 		.refuse = refusal_write,
 		.headers = headers,
 		.n_headers = N(headers),
+		.otherwise = "serve without a page: --web none",
 		.context = w,
 	};
 	struct diag why = DIAG_INIT;
 	int r = http_server_open(&w->server, &options, &why);
 
-	if (r == -ENOSYS)
-		return diag_set(d, r, "web: %s, or serve without a page: --web none", why.text);
 	return r ? diag_set(d, r, "web: %s", why.text) : 0;
 }
 

@@ -111,6 +111,14 @@ def everything_else_is_not_found(t):
 
 
 @test
+def without_the_library_it_says_what_can_be_done(t):
+    """As where it is not installed: the loader finds a file of its name that is no library."""
+    (t.dir / "libmicrohttpd.so.12").touch()
+    says(refuse(TRACE, env={"LD_LIBRARY_PATH": str(t.dir)}), "libmicrohttpd.so.12: not found, and serving pages needs it; install it",
+         ", or write a file to open yourself: proftap convert -t perfetto")
+
+
+@test
 def other_names_of_this_machine_are_refused(t):
     view = View(t, TRACE, "--keep")
     for host in ("evil.example", f"evil.example:{view.port}", "127.0.0.1", f"127.0.0.1:{view.port}0",

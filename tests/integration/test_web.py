@@ -3,7 +3,8 @@
 """The host daemon's HTTP: what is answered, and by which method."""
 from checks import contains
 from fixture import check, equal, run, test
-from processes import PROFTAPD, Process
+from hosts import registry_path, runtime
+from processes import PROFTAPD, Process, free_port
 from web import Web
 
 
@@ -60,6 +61,21 @@ def answers_say_what_may_be_done_with_them(t):
 def only_loopback_is_served(t):
     ended = t.keep(Process("proftapd", [PROFTAPD, "--host", "--config", "/dev/null", "--web", "0.0.0.0:9022"]))
     equal(ended.wait(), 2, "an address for everybody")
+
+
+@test
+def without_the_library_it_says_what_can_be_done(t):
+    """As where it is not installed: the loader finds a file of its name that is no library."""
+    (t.dir / "libmicrohttpd.so.12").touch()
+    ended = t.keep(Process("proftapd", [
+        PROFTAPD, "--host", "--config", "/dev/null", "--listen", f"127.0.0.1:{free_port()}", "--registry", registry_path(t),
+        "--web", f"127.0.0.1:{free_port()}"], {**runtime(t), "LD_LIBRARY_PATH": str(t.dir)}))
+    equal(ended.wait(), 1, "exit status")
+    for thread in ended.threads:
+        thread.join()
+    said = "".join(ended.err)
+    contains(said, "web: libmicrohttpd.so.12: not found, and serving pages needs it; install it", "what is missing")
+    contains(said, ", or serve without a page: --web none", "what can be done")
 
 
 if __name__ == "__main__":
