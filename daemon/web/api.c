@@ -10,6 +10,7 @@
 #include "daemon/host/programs.h"
 #include "daemon/machine/history.h"
 #include "daemon/machine/machine.h"
+#include "daemon/web/jobs_end.h"
 #include "daemon/web/json_text.h"
 #include "daemon/web/stream.h"
 #include "daemon/web/target_json.h"

@@ -10,6 +10,7 @@
 #include "daemon/web/api_answer.h"
 #include "daemon/web/api_routes.h"
 #include "daemon/web/capture_request.h"
+#include "daemon/web/job_admission.h"
 #include "daemon/web/json_text.h"
 #include "daemon/web/web.h"
 #include "http/exchange.h"
@@ -70,7 +71,7 @@ static void begin(struct http_exchange *x, struct web *w, struct capture_request
 	int r;
 
 	web_get_caller(x, &caller);
-	r = jobs_begin(&w->api.jobs, &caller, request, &id, &d);
+	r = job_admission_begin(&w->api.jobs, &caller, request, &id, &d);
 	if (r) {
 		api_refuse(x, r, &d, NULL);
 		return;
@@ -104,32 +105,29 @@ void api_answer_capture(struct http_exchange *x, void *context)
 	answer_one(x, context, get_id(x), 200);
 }
 
-void api_stop_capture(struct http_exchange *x, void *context)
+/* 1 when |order| has been obeyed; else it has been refused. */
+static int obey(struct http_exchange *x, struct web *w,
+	int (*order)(struct jobs *jobs, const struct caller *caller, uint64_t id, struct diag *d))
 {
-	struct web *w = context;
 	struct caller caller;
 	struct diag d = DIAG_INIT;
 	int r;
 
 	web_get_caller(x, &caller);
-	r = jobs_stop(&w->api.jobs, &caller, get_id(x), &d);
+	r = order(&w->api.jobs, &caller, get_id(x), &d);
 	if (r)
 		api_refuse(x, r, &d, NULL);
-	else
-		answer_one(x, w, get_id(x), 200);
+	return r == 0;
+}
+
+void api_stop_capture(struct http_exchange *x, void *context)
+{
+	if (obey(x, context, jobs_stop))
+		answer_one(x, context, get_id(x), 200);
 }
 
 void api_delete_capture(struct http_exchange *x, void *context)
 {
-	struct web *w = context;
-	struct caller caller;
-	struct diag d = DIAG_INIT;
-	int r;
-
-	web_get_caller(x, &caller);
-	r = jobs_delete(&w->api.jobs, &caller, get_id(x), &d);
-	if (r)
-		api_refuse(x, r, &d, NULL);
-	else
+	if (obey(x, context, jobs_delete))
 		http_reply_bytes(x, 204, NULL, "", 0);
 }

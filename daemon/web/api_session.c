@@ -14,6 +14,7 @@
 #include "daemon/web/api_routes.h"
 #include "daemon/web/capture_request.h"
 #include "daemon/web/deferred.h"
+#include "daemon/web/job_admission.h"
 #include "daemon/web/stream.h"
 #include "daemon/web/target_json.h"
 #include "daemon/web/tool_answer.h"

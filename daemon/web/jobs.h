@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 struct caller;
-struct capture_request;
 struct diag;
 struct host_service;
 struct hub;
@@ -20,9 +19,6 @@ struct job;
 struct json;
 struct runs;
 
-/* At a time; and of one user that may not ask for all. */
-#define JOBS_MAX_RUNNING 16u
-#define JOBS_MAX_OF_USER 4u
 /* That are over. */
 #define JOBS_KEPT 100u
 
@@ -39,23 +35,8 @@ struct jobs {
 };
 
 void jobs_init(struct jobs *jobs, struct host_service *host, struct hub *hub, struct runs *runs);
-/* Nobody begins one any more, and those that wait for a program give it up. */
-void jobs_refuse(struct jobs *jobs);
-/* How many are not over. */
-unsigned jobs_count(struct jobs *jobs);
-/* All that run are told to end, with their data. */
-void jobs_stop_all(struct jobs *jobs);
-/*
- * All that run are told to end, with their data, and awaited, |grace_ms| at most: how many are still there. Nobody begins one any
- * more.
- */
-unsigned jobs_finish(struct jobs *jobs, int64_t grace_ms);
-/* After that, when all have ended. */
+/* When all have ended (jobs_end.h). */
 void jobs_deinit(struct jobs *jobs);
-
-/* Begins one: 0 and its id; or a gRPC status with |d|. Takes |request| in any case. */
-int jobs_begin(struct jobs *jobs, const struct caller *caller, struct capture_request *request,
-	uint64_t *id, struct diag *d);
 
 /* What the caller may see of one, as members of an object: 0, or RPC_NOT_FOUND with |d|. */
 int jobs_write(struct jobs *jobs, const struct caller *caller, uint64_t id, struct json *json,

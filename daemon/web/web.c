@@ -9,6 +9,7 @@
 #include "daemon/host/caller.h"
 #include "daemon/host/host_calls.h"
 #include "daemon/kernel/descriptors.h"
+#include "daemon/web/jobs_end.h"
 #include "daemon/web/refusal.h"
 #include "http/server.h"
 
