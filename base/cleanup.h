@@ -3,6 +3,7 @@
 #ifndef BASE_CLEANUP_H
 #define BASE_CLEANUP_H
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -19,7 +20,14 @@ static inline void closep(int *fd)
 		close(*fd);
 }
 
+static inline void closedirp(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
 #define _cleanup_free_ _cleanup_(freep)
 #define _cleanup_close_ _cleanup_(closep)
+#define _cleanup_closedir_ _cleanup_(closedirp)
 
 #endif

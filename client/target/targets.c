@@ -23,12 +23,6 @@
 /* Of those that do not answer. */
 #define MAX_SILENT_SAID 8
 
-static void closedirp(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
 static int add(struct targets *t, const struct found_target *found)
 {
 	/* The same directory may be reached by two ways. */
@@ -116,7 +110,7 @@ static int look_at(struct targets *t, const char *dir, long pid)
 
 static int look_into(struct targets *t, const char *path, uid_t owner)
 {
-	_cleanup_(closedirp) DIR *dir = NULL;
+	_cleanup_closedir_ DIR *dir = NULL;
 	struct dirent *entry;
 	int r = 0;
 

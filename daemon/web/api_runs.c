@@ -13,6 +13,7 @@
 #include "daemon/web/api_answer.h"
 #include "daemon/web/api_routes.h"
 #include "daemon/web/deferred.h"
+#include "daemon/web/run_json.h"
 #include "daemon/web/tool_answer.h"
 #include "daemon/web/web.h"
 #include "http/exchange.h"
@@ -22,7 +23,7 @@
 
 static int list_runs(struct deferred *d)
 {
-	return runs_write_all(&d->web->api.runs, &d->caller, &d->text.json, &d->diag);
+	return run_json_write_all(&d->web->api.runs, &d->caller, &d->text.json, &d->diag);
 }
 
 void api_answer_runs(struct http_exchange *x, void *context)
@@ -32,7 +33,7 @@ void api_answer_runs(struct http_exchange *x, void *context)
 
 static int write_run(struct deferred *d)
 {
-	return runs_write(&d->web->api.runs, &d->caller, d->name, &d->text.json, &d->diag);
+	return run_json_write(&d->web->api.runs, &d->caller, d->name, &d->text.json, &d->diag);
 }
 
 void api_answer_run(struct http_exchange *x, void *context)

@@ -15,6 +15,7 @@
 #include "daemon/web/job.h"
 #include "daemon/web/job_notes.h"
 #include "daemon/web/jobs.h"
+#include "daemon/web/run_json.h"
 #include "daemon/web/run_note.h"
 #include "daemon/web/runs.h"
 #include "rpc/server.h"
@@ -121,5 +122,5 @@ void job_run_write(struct job *job, struct ensemble *e)
 	else
 		job_notes_end(job, JOB_DONE, RPC_OK, NULL);
 	if (job->run[0])
-		runs_tell(job->jobs->runs, job->run);
+		run_json_tell(job->jobs->runs, job->run);
 }

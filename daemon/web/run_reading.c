@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "daemon/web/api.h"
+#include "daemon/web/run_json.h"
 #include "daemon/web/tool.h"
 #include "daemon/web/web.h"
 
@@ -49,7 +50,7 @@ static void on_read(void *context, struct tool_outcome *outcome)
 	keep(r, outcome);
 	if (outcome->fd >= 0)
 		close(outcome->fd);
-	runs_tell(&r->api->runs, r->present.name);
+	run_json_tell(&r->api->runs, r->present.name);
 	next(r);
 }
 

@@ -17,9 +17,7 @@
 struct caller;
 struct diag;
 struct hub;
-struct json;
 
-#define RUNS_LISTED 1000u
 #define RUNS_DIR_BYTES 512
 
 struct runs {
@@ -45,12 +43,6 @@ const char *runs_get_log_dir(const struct runs *r); /* NULL: there is none */
 /* Whether a capture can write the run |name|; "": a new one. */
 int runs_check_new(const struct runs *r, const char *name, struct diag *d);
 
-/* The members of the list. */
-int runs_write_all(struct runs *r, const struct caller *caller, struct json *j, struct diag *d);
-/* The members of one. */
-int runs_write(struct runs *r, const struct caller *caller, const char *name, struct json *j,
-	struct diag *d);
-
 /* *fd is the caller's, or, of a run, its directory's. */
 int runs_open(const struct runs *r, const struct caller *caller, const char *name, int *fd,
 	struct diag *d);
@@ -60,7 +52,11 @@ int runs_open_file(const struct runs *r, const struct caller *caller, const char
 /* Removes its files and it. */
 int runs_delete(struct runs *r, const struct caller *caller, const char *name, struct diag *d);
 
-/* It was written, or is known better: whoever listens is told. */
-void runs_tell(struct runs *r, const char *name);
+/* The directory of all runs: the caller's descriptor, or a negative errno. */
+int runs_open_all(const struct runs *r);
+/* One of them, by its name: its directory's descriptor, or -1. */
+int runs_open_one(int all_fd, const char *name);
+/* Whose a run is. */
+uid_t runs_find_owner(int fd);
 
 #endif
