@@ -78,6 +78,17 @@ uint64_t hub_get_last(struct hub *h)
 	return last;
 }
 
+uint64_t hub_find_after(struct hub *h, const char *id)
+{
+	char *end;
+
+	if (!id || !*id)
+		return hub_get_last(h);
+	if (strtoll(id, &end, 10) == h->started_unix_ms && *end == '.')
+		return strtoull(end + 1, NULL, 10);
+	return UINT64_MAX;
+}
+
 /* Under the mutex. */
 static int copy_next(const struct hub *h, uint64_t after, struct hub_event *out)
 {

@@ -61,6 +61,12 @@ void hub_forget(struct hub *h);
 uint64_t hub_get_last(struct hub *h);
 
 /*
+ * The number of the event with the id "STARTED.NUMBER"; of another daemon's, or of none at all, one that there is not, so that it is
+ * stale. Without an id the last one's.
+ */
+uint64_t hub_find_after(struct hub *h, const char *id);
+
+/*
  * A copy of the first event behind number |after|: 1, and the caller frees out->data; 0: there is none yet; -ESTALE: some that
  * followed |after| are gone, or there was no such number; -ENOMEM.
  */

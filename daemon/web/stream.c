@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
@@ -19,6 +18,7 @@
 #include "daemon/web/api_answer.h"
 #include "daemon/web/hub.h"
 #include "daemon/web/json_text.h"
+#include "daemon/web/stream_choice.h"
 #include "daemon/web/usage_json.h"
 #include "daemon/web/web.h"
 #include "http/exchange.h"
@@ -32,8 +32,7 @@ struct stream {
 	struct stream *next; /* the API's */
 	struct api *api;
 	struct http_stream *out;
-	unsigned topics; /* enum hub_topic */
-	struct usage_json_choice choice; /* its caller, too */
+	struct stream_choice choice;
 	int64_t described; /* of usage: columns up to this sample; -1: none */
 	uint64_t after; /* the number of the last event that was told, or is not for it */
 	int64_t sent_ns; /* CLOCK_MONOTONIC */
@@ -59,12 +58,6 @@ static int send_event(struct stream *s, uint64_t number, const char *name, const
 	return r;
 }
 
-static int is_wanted(const struct stream *s, const struct hub_event *event)
-{
-	return (s->topics & event->topic) &&
-	       (event->uid == HUB_EVERYBODY || caller_may_ask(&s->choice.caller, event->uid));
-}
-
 /* NULL: it is not kept any more, or memory ran out. */
 static char *format_usage(struct stream *s, uint64_t n, int64_t *described)
 {
@@ -75,7 +68,7 @@ static char *format_usage(struct stream *s, uint64_t n, int64_t *described)
 	if (json_text_begin(&text))
 		return NULL;
 	has = usage_json_write_sample(
-		&text.json, s->api->web->host->machine, &s->choice, n, described);
+		&text.json, s->api->web->host->machine, &s->choice.usage, n, described);
 	data = json_text_end(&text, NULL);
 	if (has)
 		return data;
@@ -88,7 +81,7 @@ static int tell(struct stream *s, struct hub_event *event)
 	int64_t described = s->described;
 	int r;
 
-	if (!is_wanted(s, event))
+	if (!stream_choice_has(&s->choice, event))
 		return 0;
 	if (event->topic == HUB_USAGE)
 		event->data = format_usage(s, event->n_sample, &described);
@@ -156,7 +149,7 @@ void streams_tick(struct api *a)
 int streams_want(const struct api *a, unsigned topics)
 {
 	for (const struct stream *s = a->streams; s; s = s->next)
-		if (s->topics & topics)
+		if (s->choice.topics & topics)
 			return 1;
 	return 0;
 }
@@ -177,65 +170,13 @@ static void on_end(void *context)
 	free(s);
 }
 
-static int set_topics(struct stream *s, const char *text, struct diag *d)
-{
-	static const struct {
-		const char *name;
-		enum hub_topic topic;
-	} topics[] = {{"usage", HUB_USAGE}, {"targets", HUB_TARGETS}, {"captures", HUB_CAPTURES},
-		{"runs", HUB_RUNS}};
-	unsigned found = 0;
-
-	s->topics = text ? 0 : HUB_ALL;
-	for (const char *word = text ? text : ""; *word; word += strspn(word, ",")) {
-		size_t n = strcspn(word, ",");
-
-		for (size_t i = 0; i < sizeof topics / sizeof *topics; i++)
-			if (strlen(topics[i].name) == n && strncmp(topics[i].name, word, n) == 0)
-				found = topics[i].topic;
-		if (!found)
-			return diag_set(d, -EINVAL,
-				"topics: \"%.*s\": no such topic; there are usage, targets, captures "
-				"and runs",
-				n < 32 ? (int)n : 32, word);
-		s->topics |= found;
-		found = 0;
-		word += n;
-	}
-	return 0;
-}
-
-/* "STARTED.NUMBER" of another daemon, or none at all, is a number that there is not: then it is reset. */
-static void set_after(struct stream *s, const char *id)
-{
-	char *end;
-
-	s->after = hub_get_last(&s->api->hub);
-	if (!id || !*id)
-		return;
-	if (strtoll(id, &end, 10) == s->api->started_unix_ms && *end == '.')
-		s->after = strtoull(end + 1, NULL, 10);
-	else
-		s->after = UINT64_MAX;
-}
-
 static int set_up(struct stream *s, const struct http_exchange *x, struct diag *d)
 {
-	const struct api_number pid = {"pid", 1, INT32_MAX, 0};
 	const char *id = http_get_header(x, "Last-Event-ID");
-	int64_t number;
-	int r = set_topics(s, http_get_query(x, "topics"), d);
 
-	if (!r)
-		r = usage_json_set_groups(&s->choice, http_get_query(x, "groups"), d);
-	if (!r)
-		r = api_get_number(x, &pid, &number, d);
-	if (r)
-		return r;
-	s->choice.pid = (pid_t)number;
 	s->described = -1;
-	set_after(s, id ? id : http_get_query(x, "after"));
-	return 0;
+	s->after = hub_find_after(&s->api->hub, id ? id : http_get_query(x, "after"));
+	return stream_choice_read(&s->choice, x, d);
 }
 
 static int check_room(const struct api *a, const struct caller *caller, struct diag *d)
@@ -243,7 +184,7 @@ static int check_room(const struct api *a, const struct caller *caller, struct d
 	unsigned n = 0;
 
 	for (const struct stream *s = a->streams; s; s = s->next)
-		n += s->choice.caller.uid == caller->uid;
+		n += s->choice.usage.caller.uid == caller->uid;
 	if (a->n_streams < STREAMS_MAX && (caller->may_all || n < STREAMS_MAX_OF_USER))
 		return 0;
 	return diag_set(d, -EAGAIN,
@@ -296,10 +237,9 @@ void stream_answer(struct http_exchange *x, void *context)
 		return;
 	}
 	s->api = &w->api;
-	web_get_caller(x, &s->choice.caller);
 	if (set_up(s, x, &d))
 		status = RPC_INVALID_ARGUMENT;
-	else if (check_room(s->api, &s->choice.caller, &d))
+	else if (check_room(s->api, &s->choice.usage.caller, &d))
 		status = RPC_RESOURCE_EXHAUSTED;
 	if (!status) {
 		begin(s, x);

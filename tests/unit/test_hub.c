@@ -102,6 +102,18 @@ START_TEST(what_is_forgotten_is_stale_for_all)
 }
 END_TEST
 
+START_TEST(who_comes_back_goes_on_behind_his_last_event)
+{
+	post(3);
+	ck_assert_uint_eq(hub_find_after(&hub, "1000.2"), 2);
+	ck_assert_uint_eq(hub_find_after(&hub, NULL), 3);
+	ck_assert_uint_eq(hub_find_after(&hub, ""), 3);
+	ck_assert_uint_eq(hub_find_after(&hub, "999.2"), UINT64_MAX);
+	ck_assert_uint_eq(hub_find_after(&hub, "1000"), UINT64_MAX);
+	ck_assert_uint_eq(hub_find_after(&hub, "x"), UINT64_MAX);
+}
+END_TEST
+
 START_TEST(without_memory_nothing_is_told)
 {
 	hub_post(&hub, HUB_RUNS, 7, "run", NULL);
@@ -123,6 +135,7 @@ int main(void)
 	tcase_add_test(tests, says_when_events_are_gone);
 	tcase_add_test(tests, a_number_that_was_not_yet_is_stale);
 	tcase_add_test(tests, what_is_forgotten_is_stale_for_all);
+	tcase_add_test(tests, who_comes_back_goes_on_behind_his_last_event);
 	tcase_add_test(tests, without_memory_nothing_is_told);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
