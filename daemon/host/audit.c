@@ -9,9 +9,12 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/printable.h"
 #include "daemon/host/host_method.h"
 #include "daemon/host/programs.h"
 #include "daemon/message/message_text.h"
+
+#define AUDIT_REASON_BYTES 512
 
 /* systemd's catalogue knows messages by such a number: journalctl MESSAGE_ID=… */
 #define MESSAGE_ID "e57064807e3e40929c3a1f7438727385"
@@ -75,20 +78,34 @@ void audit_on_answer(struct rpc_call *call, enum rpc_status status, const char *
 	free(a);
 }
 
+/* What callers say stands on one line, and moves no terminal. */
+static const char *clean(const char *text, char *out, size_t n)
+{
+	snprintf(out, n, "%s", text);
+	printable_clean(out);
+	return out;
+}
+
 void audit_write(const struct audit *a)
 {
+	char options_text[AUDIT_OPTIONS_BYTES];
+	char reason_text[AUDIT_REASON_BYTES];
+	char target_text[AUDIT_TARGET_BYTES];
+	const char *options = clean(a->options, options_text, sizeof options_text);
+	const char *reason = clean(a->reason, reason_text, sizeof reason_text);
+	const char *target = clean(a->target, target_text, sizeof target_text);
 	char uid[16] = "unknown";
 	char bytes[24];
 	char took[24];
 	const struct log_field fields[] = {
 		{"MESSAGE_ID", MESSAGE_ID},
 		{"PROFTAP_CALL", a->what},
-		{"PROFTAP_TARGET", a->target},
+		{"PROFTAP_TARGET", target},
 		{"PROFTAP_UID", uid},
 		{"PROFTAP_PEER", a->caller.peer},
-		{"PROFTAP_OPTIONS", a->options},
+		{"PROFTAP_OPTIONS", options},
 		{"PROFTAP_RESULT", a->result},
-		{"PROFTAP_REASON", a->reason},
+		{"PROFTAP_REASON", reason},
 		{"PROFTAP_TOOK_MS", took},
 		{"PROFTAP_BYTES", bytes},
 	};
@@ -99,7 +116,6 @@ void audit_write(const struct audit *a)
 	snprintf(took, sizeof took, "%" PRId64, (monotonic_ns() - a->begun_ns) / NS_PER_MS);
 	log_write_fields(LOG_LEVEL_INFO, LOG_AUDIT, fields, sizeof fields / sizeof *fields,
 		"%s of %s by uid %s (%s): %s%s%.200s; %s bytes, %s ms%s%s", a->what,
-		a->target[0] ? a->target : "no program", uid, a->caller.peer, a->result,
-		a->reason[0] ? ": " : "", a->reason, bytes, took, a->options[0] ? "; " : "",
-		a->options);
+		target[0] ? target : "no program", uid, a->caller.peer, a->result,
+		reason[0] ? ": " : "", reason, bytes, took, options[0] ? "; " : "", options);
 }

@@ -29,12 +29,12 @@ struct audit {
 		[AUDIT_TARGET_BYTES]; /* "train (4242)", several with commas; "": none was found */
 	char options[AUDIT_OPTIONS_BYTES]; /* what was asked for, "duration_ms=500" */
 	int64_t begun_ns; /* CLOCK_MONOTONIC */
-	uint64_t n_bytes; /* of answers */
+	uint64_t n_bytes; /* of answers; of what was deleted */
 	const char *result; /* "OK", or the name of a gRPC status */
 	const char *reason; /* of one that is not OK; "" */
 };
 
-/* Writes it. */
+/* Writes it; what no terminal should see becomes '?'. */
 void audit_write(const struct audit *a);
 
 /* Of a call: its handler begins, with the request of |n| bytes. When memory runs out, that is said instead of it. */

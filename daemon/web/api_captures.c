@@ -13,6 +13,7 @@
 #include "daemon/web/job_admission.h"
 #include "daemon/web/json_text.h"
 #include "daemon/web/web.h"
+#include "daemon/web/web_audit.h"
 #include "http/exchange.h"
 #include "rpc/server.h"
 
@@ -62,6 +63,13 @@ void api_answer_captures(struct http_exchange *x, void *context)
 	api_answer(x, 200, &text);
 }
 
+/* What somebody wanted to be done. */
+static void refuse(struct http_exchange *x, int rpc_status, const struct diag *d)
+{
+	web_audit_refused(x, rpc_status_name(rpc_status), d->text);
+	api_refuse(x, rpc_status, d, NULL);
+}
+
 static void begin(struct http_exchange *x, struct web *w, struct capture_request *request)
 {
 	struct caller caller;
@@ -73,7 +81,7 @@ static void begin(struct http_exchange *x, struct web *w, struct capture_request
 	web_get_caller(x, &caller);
 	r = job_admission_begin(&w->api.jobs, &caller, request, &id, &d);
 	if (r) {
-		api_refuse(x, r, &d, NULL);
+		refuse(x, r, &d);
 		return;
 	}
 	snprintf(place, sizeof place, "/api/v1/captures/%" PRIu64, id);
@@ -97,7 +105,7 @@ void api_create_capture(struct http_exchange *x, void *context)
 	if (r == -ENOMEM)
 		api_refuse_memory(x);
 	else
-		api_refuse(x, RPC_INVALID_ARGUMENT, &d, NULL);
+		refuse(x, RPC_INVALID_ARGUMENT, &d);
 }
 
 void api_answer_capture(struct http_exchange *x, void *context)
@@ -116,7 +124,9 @@ static int obey(struct http_exchange *x, struct web *w,
 	web_get_caller(x, &caller);
 	r = order(&w->api.jobs, &caller, get_id(x), &d);
 	if (r)
-		api_refuse(x, r, &d, NULL);
+		refuse(x, r, &d);
+	else
+		web_audit_done(x);
 	return r == 0;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/diag.h"
 #include "daemon/host/caller.h"
 #include "daemon/web/api_answer.h"
@@ -16,6 +17,7 @@
 #include "daemon/web/run_json.h"
 #include "daemon/web/tool_answer.h"
 #include "daemon/web/web.h"
+#include "daemon/web/web_audit.h"
 #include "http/exchange.h"
 #include "rpc/server.h"
 
@@ -41,7 +43,7 @@ void api_answer_run(struct http_exchange *x, void *context)
 	deferred_start(x, context, write_run, http_get_param(x, "run"));
 }
 
-static int delete_run(struct deferred *d)
+static int try_to_delete(struct deferred *d, uint64_t *n_bytes)
 {
 	struct api *a = &d->web->api;
 
@@ -49,7 +51,17 @@ static int delete_run(struct deferred *d)
 		diag_set(&d->diag, -EBUSY, "run %.150s: a capture still writes it", d->name);
 		return RPC_ALREADY_EXISTS;
 	}
-	return runs_delete(&a->runs, &d->caller, d->name, &d->diag);
+	return runs_delete(&a->runs, &d->caller, d->name, n_bytes, &d->diag);
+}
+
+static int delete_run(struct deferred *d)
+{
+	int64_t begun_ns = monotonic_ns();
+	uint64_t n_bytes = 0;
+	int r = try_to_delete(d, &n_bytes);
+
+	web_audit_run_deleted(&d->caller, d->name, r, d->diag.text, n_bytes, begun_ns);
+	return r;
 }
 
 void api_delete_run(struct http_exchange *x, void *context)

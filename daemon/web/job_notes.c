@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/printable.h"
 #include "daemon/assembly/delivery.h"
 #include "daemon/host/ensemble.h"
 #include "daemon/recording/progress.h"
@@ -145,6 +146,8 @@ void job_notes_end(struct job *job, enum job_state state, int status, const char
 		va_start(args, format);
 		vsnprintf(job->error, sizeof job->error, format, args);
 		va_end(args);
+		/* The names in it are their users' words. */
+		printable_clean(job->error);
 	}
 	log_info(LOG_CAPTURE, "capture %" PRIu64 " of uid %u: %zu programs, run %s: %s", job->id,
 		job->caller.uid, job->n_targets, job->run[0] ? job->run : "none",

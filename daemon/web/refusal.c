@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "daemon/web/web_audit.h"
 #include "http/exchange.h"
 #include "trace/json.h"
 
@@ -66,5 +67,6 @@ void refusal_write_code(
 void refusal_write(struct http_exchange *x, unsigned status, const char *text, void *context)
 {
 	(void)context;
+	web_audit_refused(x, find_code(status), text);
 	refusal_write_code(x, status, find_code(status), text);
 }

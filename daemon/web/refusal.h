@@ -5,7 +5,10 @@
 
 struct http_exchange;
 
-/* {"error": {"code": …, "message": …}}, with gRPC's name for |status|. For http_server_options.refuse: so all that http_refuse() says. */
+/*
+ * {"error": {"code": …, "message": …}}, with gRPC's name for |status|. For http_server_options.refuse: so all that http_refuse() says,
+ * which the audit hears, too.
+ */
 void refusal_write(struct http_exchange *x, unsigned status, const char *text, void *context);
 
 /* The same with another |code| than |status| has. */

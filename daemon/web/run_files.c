@@ -85,16 +85,26 @@ void run_files_write(int dir_fd, struct run_state *state, struct json *j)
 	json_end_list(j);
 }
 
-int run_files_remove(int dir_fd)
+/* 0 or a negative errno. */
+static int remove_one(int dir_fd, const char *name, uint64_t *n_bytes)
+{
+	struct stat st = {.st_size = 0};
+
+	fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW);
+	if (unlinkat(dir_fd, name, 0))
+		return -errno;
+	*n_bytes += (uint64_t)st.st_size;
+	return 0;
+}
+
+int run_files_remove(int dir_fd, uint64_t *n_bytes)
 {
 	_cleanup_closedir_ DIR *dir = run_files_walk(dir_fd);
 	const struct dirent *entry;
+	int r = dir ? 0 : -errno;
 
-	if (!dir)
-		return -errno;
-	while ((entry = readdir(dir)))
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-			unlinkat(dir_fd, entry->d_name, 0))
-			return -errno;
-	return 0;
+	while (!r && (entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			r = remove_one(dir_fd, entry->d_name, n_bytes);
+	return r;
 }

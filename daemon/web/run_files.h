@@ -26,7 +26,7 @@ int run_files_open(int dir_fd, const char *name, uint64_t *n_bytes);
 /* The list "files"; in |state| what they amount to, and when the youngest was written. */
 void run_files_write(int dir_fd, struct run_state *state, struct json *j);
 
-/* Removes whatever lies there. 0 or a negative errno. */
-int run_files_remove(int dir_fd);
+/* Removes whatever lies there. 0 or a negative errno; adds to *n_bytes the sizes of what is gone. */
+int run_files_remove(int dir_fd, uint64_t *n_bytes);
 
 #endif

@@ -156,7 +156,8 @@ static void tell_gone(struct runs *r, const char *name, uid_t uid)
 		hub_post(r->hub, HUB_RUNS, uid, "run_gone", text);
 }
 
-int runs_delete(struct runs *r, const struct caller *caller, const char *name, struct diag *d)
+int runs_delete(struct runs *r, const struct caller *caller, const char *name, uint64_t *n_bytes,
+	struct diag *d)
 {
 	_cleanup_close_ int all_fd = runs_open_all(r);
 	_cleanup_close_ int fd = -1;
@@ -167,7 +168,7 @@ int runs_delete(struct runs *r, const struct caller *caller, const char *name, s
 	if (status)
 		return status;
 	uid = runs_find_owner(fd);
-	error = run_files_remove(fd);
+	error = run_files_remove(fd, n_bytes);
 	if (!error && unlinkat(all_fd, name, AT_REMOVEDIR))
 		error = -errno;
 	if (error) {

@@ -49,8 +49,9 @@ int runs_open(const struct runs *r, const struct caller *caller, const char *nam
 int runs_open_file(const struct runs *r, const struct caller *caller, const char *name,
 	const char *file, int *fd, uint64_t *n_bytes, struct diag *d);
 
-/* Removes its files and it. */
-int runs_delete(struct runs *r, const struct caller *caller, const char *name, struct diag *d);
+/* Removes its files, *n_bytes in all, and it. */
+int runs_delete(struct runs *r, const struct caller *caller, const char *name, uint64_t *n_bytes,
+	struct diag *d);
 
 /* The directory of all runs: the caller's descriptor, or a negative errno. */
 int runs_open_all(const struct runs *r);

@@ -102,6 +102,85 @@ def a_capture_by_http_has_one(t):
 
 
 @test
+def a_capture_by_http_that_is_refused_has_one(t):
+    api = Api(t)
+    target = api.target()
+    fine = {"target": target.pid, "duration_ms": 50}
+    refused = (({**fine, "target": "tea"}, 404, "NOT_FOUND", "tea: no such program here", '{"target": "tea", "duration_ms": 50}'),
+               ({**fine, "tea": 1}, 400, "INVALID_ARGUMENT", "tea: no such member", '"tea": 1}'),
+               (b"[\n\n", 400, "INVALID_ARGUMENT", "the body is no JSON", "[  "),
+               (b" " * 70000, 413, "RESOURCE_EXHAUSTED", "the body has more than 65536 bytes", ""))
+    for n, (body, status, code, why, options) in enumerate(refused, 1):
+        api.refuses("POST", "captures", status, code, body)
+        line = await_line(api.host, "WebCapture", n)
+        equal((line["target"], line["uid"], line["result"]), ("no program", str(os.geteuid()), code), f"the line about {code}")
+        contains(line["reason"], why, "the reason")
+        contains(line["options"] or "", options, "what was asked")
+    # Also of one that no handler has seen: a page of another site, or without a token.
+    api.web.ask("/api/v1/captures", "POST", b"{}", {"Origin": "http://evil.example"})
+    contains(await_line(api.host, "WebCapture", n + 1)["reason"], "pages of other sites", "the reason")
+    api.web.ask("/api/v1/captures", "POST", b"{}")
+    contains(await_line(api.host, "WebCapture", n + 2)["reason"], "needs the header X-Proftap-Token", "the reason")
+    # Who only looks has none.
+    api.refuses("GET", "captures/77", 404, "NOT_FOUND")
+    api.web.refuses(404, "/nothing")
+    api.await_capture(api.capture(**fine))
+    await_line(api.host, "WebCapture", n + 3)
+    equal(len(read_lines(api.host)), n + 3, "lines")
+
+
+@test
+def what_is_done_with_a_capture_by_http_has_one(t):
+    api = Api(t)
+    number = api.capture(next="nobody", duration_ms=50)
+    api.post(f"captures/{number}/stop", status=200)
+    line = await_line(api.host, "WebStop")
+    equal((line["target"], line["result"]), (f"capture {number}", "OK"), "the line")
+    api.await_capture(number)
+    api.refuses("POST", f"captures/{number}/stop", 409, "FAILED_PRECONDITION")
+    line = await_line(api.host, "WebStop", 2)
+    equal((line["result"], line["reason"]), ("FAILED_PRECONDITION", f"capture {number}: it is over"), "the line")
+    api.delete(f"captures/{number}")
+    equal(await_line(api.host, "WebDelete")["target"], f"capture {number}", "what is deleted")
+    api.refuses("DELETE", f"captures/{number}", 404, "NOT_FOUND")
+    equal(await_line(api.host, "WebDelete", 2)["result"], "NOT_FOUND", "the result")
+
+
+@test
+def a_run_that_is_deleted_has_one(t):
+    api = Api(t)
+    target = api.target()
+    api.await_capture(api.capture(target=target.pid, duration_ms=50, run="mine"))
+    size = sum(path.stat().st_size for path in (api.log_dir / "plugins/profile/mine").iterdir())
+    api.delete("runs/mine")
+    line = await_line(api.host, "WebDelete")
+    equal((line["target"], line["uid"], line["result"], line["reason"], int(line["bytes"])),
+          ("run mine", str(os.geteuid()), "OK", None, size), "the line")
+    check(re.fullmatch(r"HTTP, loopback port \d+, sock_diag", line["peer"]), f"the peer: {line['peer']}")
+    api.refuses("DELETE", "runs/mine", 404, "NOT_FOUND")
+    line = await_line(api.host, "WebDelete", 2)
+    equal((line["target"], line["result"], line["reason"]), ("run mine", "NOT_FOUND", "run mine: no such run"), "the line")
+    api.web.ask("/api/v1/runs/mine", "DELETE")
+    line = await_line(api.host, "WebDelete", 3)
+    equal((line["target"], line["result"]), ("run mine", "PERMISSION_DENIED"), "the line of one without a token")
+
+
+@test
+def nobodys_words_are_more_than_words(t):
+    """A line stays a line, and moves no terminal."""
+    api = Api(t)
+    api.target()
+    evil = "no\n\x1b[2Jbody\u202e"
+    api.await_capture(api.capture(next=evil, duration_ms=50, wait_ms=1000))
+    contains(await_line(api.host, "WebCapture")["reason"], "no??[2Jbody?: no program of this name", "the reason")
+    api.refuses("POST", "captures", 404, "NOT_FOUND", {"target": evil, "duration_ms": 50})
+    contains(await_line(api.host, "WebCapture", 2)["reason"], "no??[2Jbody?: no such program", "the reason")
+    api.web.ask("/api/v1/captures", "POST", b"{}", {"Host": "evil\x1b[2J.example"})
+    contains(await_line(api.host, "WebCapture", 3)["reason"], "evil?[2J.example", "the reason")
+    check(not any("\x1b" in line or "\u202e" in line for line in api.host.err), f"what is said: {api.host.err}")
+
+
+@test
 def who_is_refused_has_one_too(t):
     host, *_ = serve(t, n=2)
     t.capture(f"127.0.0.1:{host.port}", 100, code=1)
