@@ -28,6 +28,9 @@ size_t status_format(const struct status *s, char *out)
 		s->n_children, s->name, s->address, s->version, s->gpu[0] ? "gpu " : "", s->gpu,
 		s->gpu[0] ? "\n" : "");
 
+	if (s->is_measured)
+		n += snprintf(
+			out + n, STATUS_MAX_BYTES - (size_t)n, "pss %" PRIu64 "\n", s->pss_bytes);
 	return (size_t)n;
 }
 
@@ -41,6 +44,12 @@ static void set_state(struct status *s, const char *value)
 {
 	s->is_recording = strcmp(value, "recording") == 0;
 	s->has_ended = strcmp(value, "ended") == 0;
+}
+
+static void set_pss(struct status *s, const char *value)
+{
+	s->is_measured = 1;
+	s->pss_bytes = strtoull(value, NULL, 10);
 }
 
 static void set_field(struct status *s, const char *key, const char *value)
@@ -59,6 +68,8 @@ static void set_field(struct status *s, const char *key, const char *value)
 		s->has_recorder = strcmp(value, "1") == 0;
 	else if (strcmp(key, "children") == 0)
 		s->n_children = (unsigned)strtoul(value, NULL, 10);
+	else if (strcmp(key, "pss") == 0)
+		set_pss(s, value);
 	else if (strcmp(key, "name") == 0)
 		set_text(s->name, sizeof s->name, value);
 	else if (strcmp(key, "address") == 0)

@@ -24,6 +24,8 @@ struct status {
 	int has_recorder; /* the flight recorder runs */
 	int has_ended; /* the target has: what its recorder held is kept for a while */
 	unsigned n_children; /* forked ones that are followed now */
+	int is_measured; /* its share of memory was asked for: */
+	uint64_t pss_bytes; /* 0: the kernel does not tell */
 	char name[64];
 	char address[128]; /* "127.0.0.1", or "unix:/run/x", without a port */
 	char version[32];

@@ -13,6 +13,7 @@
 #include "daemon/calls/health.h"
 #include "daemon/calls/service.h"
 #include "daemon/target/target.h"
+#include "daemon/usage/pss.h"
 #include "lib/wire/fds.h"
 #include "rpc/server.h"
 
@@ -133,6 +134,16 @@ static void serve_channel(int fd, void *context)
 	door_let_in(r->own_socket[0] ? &r->private.door : &r->door, fd);
 }
 
+/* On the loop, as nobody asks for it but by hand: some milliseconds for each GiB. */
+static void measure(struct status *status, void *context)
+{
+	const struct reception *r = context;
+
+	status->is_measured = 1;
+	if (pss_read("", r->target->pid, &status->pss_bytes))
+		status->pss_bytes = 0;
+}
+
 static uid_t find_uid(void *context)
 {
 	struct reception *r = context;
@@ -149,7 +160,8 @@ static int is_departing(void *context)
 
 static void announce_to_daemons(struct reception *r)
 {
-	const struct announcer_policy policy = {describe, serve_channel, find_uid, is_departing, r};
+	const struct announcer_policy policy = {
+		describe, measure, serve_channel, find_uid, is_departing, r};
 
 	announcer_open(&r->announcer, r->door.poll.loop, r->target->pid, &policy);
 }

@@ -12,6 +12,7 @@
 #include "daemon/assembly/delivery.h"
 #include "daemon/calls/fan_out_round.h"
 #include "daemon/host/machine_part.h"
+#include "daemon/host/program_channel.h"
 #include "daemon/host/programs.h"
 #include "daemon/recording/capture.h"
 #include "daemon/session/repository.h"
@@ -48,7 +49,7 @@ void ensemble_add(struct ensemble *e, struct programs *programs, const struct pr
 	describe(member, program);
 	host->name = member->label;
 	host->is_ours = 1;
-	if (programs_connect(programs, program->id, &host->channel, &d))
+	if (program_channel_open(programs, program->id, &host->channel, &d))
 		fan_out_host_fail(host, d.text);
 }
 

@@ -15,6 +15,7 @@
 #include "daemon/host/host_calls.h"
 #include "daemon/host/host_method.h"
 #include "daemon/host/meant.h"
+#include "daemon/host/program_channel.h"
 #include "daemon/host/programs.h"
 #include "daemon/message/trace_part.h"
 #include "rpc/client.h"
@@ -70,7 +71,7 @@ static int open_channel(struct passage *p, struct diag *d)
 {
 	unsigned n_streams = errands_count_kind(&p->errand->service->errands, ERRAND_PASSING);
 	char word[TRACE_PART_WORD_BYTES];
-	int r = programs_connect(host_of(p)->programs, p->id, &p->channel, d);
+	int r = program_channel_open(host_of(p)->programs, p->id, &p->channel, d);
 
 	if (r)
 		return r;

@@ -5,23 +5,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/diag.h"
 #include "base/grow.h"
 #include "daemon/host/caller.h"
 #include "daemon/kernel/cond.h"
 #include "daemon/kin/announcement.h"
 #include "daemon/machine/machine.h"
-#include "rpc/client.h"
-
-/* For HTTP, which wants a name. */
-#define AUTHORITY "localhost"
-/* A server is one program's: it only looks whether there is a target. */
-#define PASSED_ON "here"
 
 void programs_init(struct programs *p)
 {
@@ -31,7 +22,8 @@ void programs_init(struct programs *p)
 }
 
 /* Under the mutex, as all below up to the next heading. */
-static struct program *find(struct programs *p, uint64_t id)
+
+struct program *programs_find(struct programs *p, uint64_t id)
 {
 	for (size_t i = 0; i < p->n; i++)
 		if (p->v[i].id == id)
@@ -78,6 +70,14 @@ static int says_the_same(const struct status *a, const struct status *b)
 	       strcmp(a->name, b->name) == 0;
 }
 
+static void note_memory(struct program *program, const struct status *status)
+{
+	if (!status->is_measured)
+		return;
+	program->n_measured++;
+	program->pss_bytes = status->pss_bytes;
+}
+
 uint64_t programs_add(struct programs *p, const struct program *program)
 {
 	struct program added = {.id = 0};
@@ -102,11 +102,12 @@ void programs_update(struct programs *p, uint64_t id, const struct status *statu
 	struct program changed = {.id = 0};
 
 	pthread_mutex_lock(&p->mutex);
-	program = find(p, id);
+	program = programs_find(p, id);
 	if (program) {
 		int is_new = !says_the_same(&program->status, status);
 
 		program->status = *status;
+		note_memory(program, status);
 		if (is_new)
 			changed = *program;
 		program->n_answered = p->n_rounds;
@@ -122,7 +123,7 @@ void programs_remove(struct programs *p, uint64_t id)
 	struct program removed = {.id = 0};
 
 	pthread_mutex_lock(&p->mutex);
-	program = find(p, id);
+	program = programs_find(p, id);
 	if (program) {
 		removed = *program;
 		p->n--;
@@ -235,48 +236,12 @@ size_t programs_list_processes(void *context, struct machine_process *out, size_
 	return n;
 }
 
-/* A connected socket into the server of |id|. */
-static int open_channel(struct programs *p, uint64_t id)
-{
-	struct announcement channel = {.kind = ANNOUNCEMENT_CHANNEL};
-	struct program *program;
-	int ends[2];
-	int r;
-
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends))
-		return -errno;
-	channel.fd = ends[1];
-	pthread_mutex_lock(&p->mutex);
-	program = find(p, id);
-	r = program ? announcement_send(program->connection, &channel) : -ESRCH;
-	pthread_mutex_unlock(&p->mutex);
-	close(ends[1]);
-	if (!r)
-		return ends[0];
-	close(ends[0]);
-	return r;
-}
-
-int programs_connect(struct programs *p, uint64_t id, struct rpc_channel **out, struct diag *d)
-{
-	int fd = open_channel(p, id);
-	int r;
-
-	if (fd < 0)
-		return diag_set(d, fd, "the program's server cannot be reached: %s",
-			fd == -ESRCH ? "it has just ended" : errno_words(fd));
-	r = rpc_channel_new_narrow(fd, AUTHORITY, out, d);
-	if (!r)
-		rpc_channel_set_target(*out, PASSED_ON);
-	return r;
-}
-
 void programs_note_captured(struct programs *p, uint64_t id, const struct program_sums *sums)
 {
 	struct program *program;
 
 	pthread_mutex_lock(&p->mutex);
-	program = find(p, id);
+	program = programs_find(p, id);
 	if (program) {
 		program->sums.n_captures += sums->n_captures;
 		program->sums.trace_bytes += sums->trace_bytes;
@@ -291,7 +256,7 @@ void programs_note_begun(struct programs *p, uint64_t id, uid_t uid)
 	struct program *program;
 
 	pthread_mutex_lock(&p->mutex);
-	program = find(p, id);
+	program = programs_find(p, id);
 	if (program) {
 		program->n_begun = ++p->n_begun;
 		program->begun_by = uid;

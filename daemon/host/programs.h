@@ -17,9 +17,7 @@
 #include "daemon/kernel/container.h"
 
 struct caller;
-struct diag;
 struct machine_process;
-struct rpc_channel;
 
 /* Of what was recorded of a program through this daemon. */
 struct program_sums {
@@ -40,6 +38,8 @@ struct program {
 		n_begun; /* the last continuous session that a stock client began there through this daemon; 0: none */
 	uid_t begun_by;
 	uint64_t n_answered; /* the last round of questions that it answered */
+	uint64_t n_measured; /* how often its server has told its share of memory */
+	uint64_t pss_bytes; /* the last time; 0: the kernel does not tell its server */
 	struct program_sums sums;
 };
 
@@ -84,18 +84,15 @@ int programs_list(struct programs *p, const struct caller *caller, int wait_ms,
 int programs_copy(
 	struct programs *p, const struct caller *caller, struct program **out, size_t *n_out);
 
+/* The one with |id|, or NULL. Under the mutex. */
+struct program *programs_find(struct programs *p, uint64_t id);
+
 /* Waits until there is, or was, one with |id| or a later one, |wait_ms| at most. The id of the last one; 0: none yet. */
 uint64_t programs_await(struct programs *p, uint64_t id, int wait_ms);
 size_t programs_count(struct programs *p);
 
 /* The ids, pids, uids and names of the first |max| of them, by id: how many. For machine_config.list; |context| is a struct programs. */
 size_t programs_list_processes(void *context, struct machine_process *out, size_t max);
-
-/*
- * A channel into the server of |id|, with little memory for what comes; its calls say that they are passed on
- * (rpc_channel_set_target()). 0; -ESRCH: it is gone; or another negative errno, each with |d|. Owner: *out is the caller's.
- */
-int programs_connect(struct programs *p, uint64_t id, struct rpc_channel **out, struct diag *d);
 
 /* It was recorded: adds that. */
 void programs_note_captured(struct programs *p, uint64_t id, const struct program_sums *sums);

@@ -11,6 +11,7 @@
 #include "daemon/host/choice.h"
 #include "daemon/host/host_calls.h"
 #include "daemon/host/meant.h"
+#include "daemon/host/program_channel.h"
 #include "daemon/host/programs.h"
 #include "daemon/message/reply_message.h"
 #include "rpc/client.h"
@@ -39,7 +40,7 @@ static void ask(struct errand *e, const struct program *program, struct asked *a
 	struct diag d = DIAG_INIT;
 
 	/* One that has just ended has no session. */
-	if (!programs_connect(h->programs, program->id, &a->channel, &d))
+	if (!program_channel_open(h->programs, program->id, &a->channel, &d))
 		rpc_call_start(a->channel, &request, &a->call, &d);
 }
 

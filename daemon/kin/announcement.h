@@ -5,6 +5,7 @@
  *
  *	PROFTAP PROGRAM 1\n and the lines of base/status.h	server to daemon; the first one with a pidfd of the program
  *	PROFTAP STATUS 1\n				daemon to server: answer with that
+ *	PROFTAP MEMORY 1\n				daemon to server: answer with that, and the share of memory in it
  *	PROFTAP CHANNEL 1\n				daemon to server, with a connected socket: serve it
  *
  * Nothing in them is believed but what the kernel says of the sender and of the descriptor.
@@ -19,6 +20,7 @@
 enum announcement_kind {
 	ANNOUNCEMENT_PROGRAM,
 	ANNOUNCEMENT_STATUS,
+	ANNOUNCEMENT_MEMORY,
 	ANNOUNCEMENT_CHANNEL,
 	ANNOUNCEMENT_KINDS
 };

@@ -73,6 +73,16 @@ static int tell(struct tie *t, int fd, int pidfd)
 	return announcement_send(fd, &own);
 }
 
+static int tell_memory(struct tie *t)
+{
+	struct announcer *a = t->announcer;
+	struct announcement own = {.kind = ANNOUNCEMENT_PROGRAM, .fd = -1};
+
+	a->policy.describe(&own.status, a->policy.context);
+	a->policy.measure(&own.status, a->policy.context);
+	return announcement_send(t->fd, &own);
+}
+
 static int obey(struct tie *t, const struct announcement *order)
 {
 	struct announcer *a = t->announcer;
@@ -83,6 +93,8 @@ static int obey(struct tie *t, const struct announcement *order)
 	}
 	if (order->fd >= 0)
 		close(order->fd);
+	if (order->kind == ANNOUNCEMENT_MEMORY)
+		return tell_memory(t);
 	return order->kind == ANNOUNCEMENT_STATUS ? tell(t, t->fd, -1) : -EPROTO;
 }
 

@@ -20,6 +20,7 @@ struct status;
 
 struct announcer_policy {
 	void (*describe)(struct status *status, void *context); /* fills in what is true now */
+	void (*measure)(struct status *status, void *context); /* adds the share of memory */
 	void (*serve)(
 		int fd, void *context); /* takes |fd|, on which the daemon will speak HTTP/2 */
 	uid_t (*find_uid)(void *context); /* of the program, now */

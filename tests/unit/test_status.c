@@ -42,12 +42,30 @@ START_TEST(what_is_said_is_understood)
 	ck_assert_str_eq(s.address, said.address);
 	ck_assert_str_eq(s.version, said.version);
 	ck_assert_str_eq(s.gpu, said.gpu);
+	ck_assert_int_eq(s.is_measured, 0);
+}
+END_TEST
+
+START_TEST(memory_is_told_where_it_was_asked_for)
+{
+	struct status said = {.pid = 1, .is_measured = 1, .pss_bytes = UINT64_MAX};
+	char text[STATUS_MAX_BYTES];
+	struct status s;
+
+	ck_assert_int_eq(status_parse(text, status_format(&said, text), &s), 0);
+	ck_assert_int_eq(s.is_measured, 1);
+	ck_assert_uint_eq(s.pss_bytes, UINT64_MAX);
+	said.pss_bytes = 0;
+	ck_assert_int_eq(status_parse(text, status_format(&said, text), &s), 0);
+	ck_assert_int_eq(s.is_measured, 1);
+	ck_assert_uint_eq(s.pss_bytes, 0);
 }
 END_TEST
 
 START_TEST(the_longest_fits)
 {
-	struct status s = {.pid = 1, .since_ns = INT64_MIN};
+	struct status s = {
+		.pid = 1, .since_ns = INT64_MIN, .is_measured = 1, .pss_bytes = UINT64_MAX};
 	char text[STATUS_MAX_BYTES];
 
 	memset(s.name, 'n', sizeof s.name - 1);
@@ -111,6 +129,7 @@ int main(void)
 	SRunner *runner = srunner_create(suite);
 
 	tcase_add_test(tests, what_is_said_is_understood);
+	tcase_add_test(tests, memory_is_told_where_it_was_asked_for);
 	tcase_add_test(tests, the_longest_fits);
 	tcase_add_test(tests, unknown_keys_are_for_later_versions);
 	tcase_add_test(tests, texts_are_made_printable_and_cut);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shares of memory; see pss.h and proc_pid_smaps(5). */
-#include "daemon/machine/pss.h"
+#include "daemon/usage/pss.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ways into programs' servers; see program_channel.h. */
+#include "daemon/host/program_channel.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "daemon/host/programs.h"
+#include "daemon/kin/announcement.h"
+#include "rpc/client.h"
+
+/* For HTTP, which wants a name. */
+#define AUTHORITY "localhost"
+/* A server is one program's: it only looks whether there is a target. */
+#define PASSED_ON "here"
+
+/* A connected socket into the server of |id|. */
+static int connect_to(struct programs *p, uint64_t id)
+{
+	struct announcement channel = {.kind = ANNOUNCEMENT_CHANNEL};
+	struct program *program;
+	int ends[2];
+	int r;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends))
+		return -errno;
+	channel.fd = ends[1];
+	pthread_mutex_lock(&p->mutex);
+	program = programs_find(p, id);
+	r = program ? announcement_send(program->connection, &channel) : -ESRCH;
+	pthread_mutex_unlock(&p->mutex);
+	close(ends[1]);
+	if (!r)
+		return ends[0];
+	close(ends[0]);
+	return r;
+}
+
+int program_channel_open(struct programs *p, uint64_t id, struct rpc_channel **out, struct diag *d)
+{
+	int fd = connect_to(p, id);
+	int r;
+
+	if (fd < 0)
+		return diag_set(d, fd, "the program's server cannot be reached: %s",
+			fd == -ESRCH ? "it has just ended" : errno_words(fd));
+	r = rpc_channel_new_narrow(fd, AUTHORITY, out, d);
+	if (!r)
+		rpc_channel_set_target(*out, PASSED_ON);
+	return r;
+}
