@@ -30,6 +30,7 @@ struct api {
 	struct stream *streams;
 	unsigned n_streams;
 	unsigned n_tools; /* programs that run for a request (tool.h) */
+	_Atomic unsigned n_measured; /* programs whose memory is measured now; any thread */
 	uint64_t n_ticks;
 	int64_t unix_offset_ns; /* at the last one: Unix time less CLOCK_MONOTONIC */
 	struct letter wake; /* something has happened that streams tell */

@@ -58,6 +58,14 @@ void api_refuse(
 	refusal_write_code(x, find_http_status(rpc_status), rpc_status_name(rpc_status), d->text);
 }
 
+uint64_t api_parse_id(const char *text)
+{
+	char *end;
+	uint64_t id = strtoull(text, &end, 10);
+
+	return *end || *text < '0' || *text > '9' ? 0 : id;
+}
+
 int api_get_number(const struct http_exchange *x, const struct api_number *number, int64_t *out,
 	struct diag *d)
 {

@@ -17,6 +17,9 @@ void api_refuse(
 	struct http_exchange *x, int rpc_status, const struct diag *d, struct json_text *text);
 void api_refuse_memory(struct http_exchange *x);
 
+/* The number that a part of a path is; 0, which nothing has: it is none. */
+uint64_t api_parse_id(const char *text);
+
 /*
  * The number that the query says for |key|; |otherwise| where it says none. 0, or -EINVAL with |d| when it is none between |min| and
  * |max|.

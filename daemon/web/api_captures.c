@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/diag.h"
 #include "daemon/host/caller.h"
@@ -17,14 +16,9 @@
 #include "http/exchange.h"
 #include "rpc/server.h"
 
-/* What is no number is no capture's. */
 static uint64_t get_id(const struct http_exchange *x)
 {
-	const char *text = http_get_param(x, "id");
-	char *end;
-	uint64_t id = strtoull(text, &end, 10);
-
-	return *end || *text < '0' || *text > '9' ? 0 : id;
+	return api_parse_id(http_get_param(x, "id"));
 }
 
 static void answer_one(struct http_exchange *x, struct web *w, uint64_t id, unsigned status)

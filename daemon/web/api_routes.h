@@ -10,6 +10,7 @@ struct http_exchange;
 
 void api_answer_session(struct http_exchange *x, void *context);
 void api_answer_targets(struct http_exchange *x, void *context);
+void api_answer_memory(struct http_exchange *x, void *context);
 void api_answer_usage(struct http_exchange *x, void *context);
 void api_answer_options(struct http_exchange *x, void *context);
 

@@ -15,6 +15,7 @@ const struct http_route web_routes[] = {
 	{"GET", "/readyz", 0, probes_answer_ready},
 	{"GET", "/api/v1/session", 0, api_answer_session},
 	{"GET", "/api/v1/targets", 0, api_answer_targets},
+	{"GET", "/api/v1/targets/{id}/memory", 0, api_answer_memory},
 	{"GET", "/api/v1/usage", 0, api_answer_usage},
 	{"GET", "/api/v1/events", 0, stream_answer},
 	{"GET", "/api/v1/options", 0, api_answer_options},

@@ -6,12 +6,18 @@ import os
 import re
 import socket
 import time
+from pathlib import Path
 
 from checks import contains
 from fixture import NOBODY, check, equal, need_readable_tree, need_root, run, test, wait_until
 from hosts import start_target
-from processes import PROFTAP, Process
+from manager import Manager
+from processes import PROFTAP, Process, find_proftapds, halt
+from web import Web
 from web_api import SCHEMA, Api, complaints, resolve
+
+# Neither root nor NOBODY.
+SOMEBODY = 65533
 
 
 @test
@@ -64,6 +70,55 @@ def targets_are_what_grpc_lists(t):
     equal(row["labels"], {"pid": str(target.pid), "name": listed["name"], "uid": str(listed["uid"])}, "labels")
 
 
+def read_pss(pid):
+    """As the kernel tells it."""
+    return 1024 * int(re.search(r"^Pss: +(\d+) kB$", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.M)[1])
+
+
+def check_memory(api, row):
+    """What is told of a target, against the kernel before and after."""
+    before = read_pss(row["pid"])
+    memory = api.get(f"targets/{row['id']}/memory")
+    after = read_pss(row["pid"])
+    equal([memory["id"], memory["pid"]], [row["id"], row["pid"]], "whose it is")
+    # Other processes of the same libraries come and go.
+    check(0.5 * min(before, after) <= memory["pss_bytes"] <= 2 * max(before, after), f"{before}, {memory}, {after}")
+    check(abs(memory["at_unix_ms"] - time.time() * 1000) < 60000, f"when: {memory}")
+
+
+@test
+def a_programs_share_of_memory_is_told_when_it_is_asked_for(t):
+    api = Api(t)
+    target = api.target()
+    (row,) = api.get("targets")["targets"]
+    check_memory(api, row)
+    for wrong in (row["id"] + 1, 0, "x", target.pid + 10**9):
+        contains(api.refuses("GET", f"targets/{wrong}/memory", 404, "NOT_FOUND"), "no such program here", f"of {wrong}")
+
+
+@test
+def a_daemon_without_rights_has_its_server_tell_it(t):
+    """As a service it is of a user of its own, to whom the kernel tells nothing of others' memory."""
+    need_root()
+    need_readable_tree()
+    manager = Manager(t)
+    target = start_target(t, user=SOMEBODY)
+    manager.start(user=NOBODY)
+    api = Api(t, web=Web.at(manager.web_port))
+    api.await_target(target.pid)
+    (row,) = api.get("targets")["targets"]
+    equal(row["uid"], SOMEBODY, "whose it is")
+    check_memory(api, row)
+    # Nor does the kernel tell the server of one that hides.
+    target.ask("sandbox undumpable")
+    contains(api.refuses("GET", f"targets/{row['id']}/memory", 409, "FAILED_PRECONDITION"), "not dumpable", "of one that hides")
+    # What its server does in between is told all the same.
+    equal(api.get("targets")["targets"][0]["state"], "idle", "its state")
+    for pid in find_proftapds(target.pid):
+        halt(pid)
+    contains(api.refuses("GET", f"targets/{row['id']}/memory", 503, "UNAVAILABLE"), "its server does not answer", "of a stopped server")
+
+
 @test
 def others_programs_are_not_told(t):
     need_root()
@@ -78,6 +133,8 @@ def others_programs_are_not_told(t):
     columns = seen[of_it]["columns"]
     check(columns and not any(column["group"] == "process" for column in columns), f"columns: {columns}")
     equal(seen["captures"], {"captures": []}, "captures")
+    (row,) = api.get("targets")["targets"]
+    equal(api.web.ask_as(NOBODY, f"/api/v1/targets/{row['id']}/memory")[0], "404", "the share of memory of another's program")
 
 
 def ask_as_nobody(t, api, *paths):

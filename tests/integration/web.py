@@ -45,6 +45,13 @@ class Web:
         self.host = Host(t, *options, web=self.port, prefix=prefix)
         self.pid = self.host.pid
 
+    @classmethod
+    def at(cls, port):
+        """Of a daemon that somebody else has started."""
+        web = cls.__new__(cls)
+        web.port, web.host = port, None
+        return web
+
     def connect(self):
         return socket.create_connection(("127.0.0.1", self.port), PATIENCE_S)
 

@@ -119,10 +119,10 @@ class Events(threading.Thread):
 class Api:
     """A daemon with a log directory of the test's own; each answer is held against the document."""
 
-    def __init__(self, t, *options, prefix=()):
+    def __init__(self, t, *options, prefix=(), web=None):
         self.case = t
         self.log_dir = t.dir / "log"
-        self.web = Web(t, "--log_dir", str(self.log_dir), *options, prefix=prefix)
+        self.web = web or Web(t, "--log_dir", str(self.log_dir), *options, prefix=prefix)
         self.host = self.web.host
         self.token = None
 
