@@ -55,7 +55,7 @@ export class Page {
 		this.timeBar = new TimeBar(this.timeWindow);
 		this.charts = new Charts(this.samples, this.timeWindow, () => [this.events.band].filter(Boolean));
 		this.eventsSection = new EventsSection(this.events, this.timeWindow);
-		this.programs = new Programs(this.targets);
+		this.programs = new Programs(this.targets, (target) => this.try(() => this.measure(target)));
 		this.form = new CaptureForm(this.api, () => (this.targets.items.size === 1 ? this.targets.list()[0].pid : "all"));
 		this.captureList = new Captures(this.captures, (name, capture) => this.try(() => this.actOnCapture(name, capture)));
 		this.runList = new Runs(this.runs, (name, run) => this.try(() => this.actOnRun(name, run)));
@@ -178,6 +178,10 @@ export class Page {
 		this.charts.follow(target?.pid ?? null);
 		this.feed.open(target?.pid ?? null);
 		await this.loadUsage();
+	}
+
+	async measure(target) {
+		this.programs.takeMemory(await this.api.get(`/targets/${target.id}/memory`));
 	}
 
 	async openRun(name) {

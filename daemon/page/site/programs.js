@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The programs that can be recorded: searched by anything that is known of them, one of them selected. Tells "select" (detail: TARGET or null).
-import {find, make, set, setText} from "./dom.js";
+import {find, make, makeButton, set, setText} from "./dom.js";
 import {Table} from "./table.js";
-import {dateTime} from "./words.js";
+import {bytes, clock, dateTime} from "./words.js";
 
 function describeContainer(container) {
 	return container ? container.pod || container.name || container.id?.slice(0, 12) || container.cgroup || "" : "";
@@ -31,9 +31,11 @@ function searchText(target) {
 }
 
 export class Programs extends EventTarget {
-	constructor(collection) {
+	// measure(target): has its share of memory told to takeMemory().
+	constructor(collection, measure) {
 		super();
-		this.collection = collection;
+		Object.assign(this, {collection, measure});
+		this.memory = new Map(); // by id: what was told last
 		this.selectedId = null;
 		this.search = find("program-search");
 		this.empty = make("p", {class: "none"});
@@ -42,6 +44,7 @@ export class Programs extends EventTarget {
 			{title: "Pid", text: (target) => String(target.pid), className: "number"},
 			{title: "User", text: (target) => target.user},
 			{title: "State", text: tellState},
+			{title: "Memory", fill: (cell, target) => this.fillMemory(cell, target), className: "number"},
 			{title: "Since", text: (target) => dateTime(target.since_unix_ms)},
 			{title: "Where", text: tellWhere, className: "wide"},
 		], (target) => target.id);
@@ -65,6 +68,24 @@ export class Programs extends EventTarget {
 		set(cell.parentElement, {"data-selected": target.id === this.selectedId});
 	}
 
+	// Asked for by hand: the kernel takes its time, and the program waits.
+	fillMemory(cell, target) {
+		if (!cell.firstChild)
+			cell.append(makeButton("", () => this.measure(this.collection.get(target.id)), {class: "plain", "data-action": "measure"}));
+		const told = this.memory.get(target.id);
+		setText(cell.firstChild, told ? bytes(told.pss_bytes) : "Measure");
+		const what = `memory of ${target.name}: its own, and its share of what it has in common with others (PSS)`;
+		set(cell.firstChild, {
+			"aria-label": told ? `${bytes(told.pss_bytes)}, ${what}; measure again` : `Measure the ${what}`,
+			title: told ? `measured at ${clock(told.at_unix_ms)}; again?` : `Measure the ${what}`,
+		});
+	}
+
+	takeMemory(told) {
+		this.memory.set(told.id, told);
+		this.show();
+	}
+
 	select(id) {
 		this.selectedId = id;
 		this.show();
@@ -74,6 +95,7 @@ export class Programs extends EventTarget {
 	show() {
 		const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
 		const all = this.collection.list();
+		this.forgetMemory();
 		const found = all.filter((target) => words.every((word) => searchText(target).includes(word)));
 		this.table.show(found);
 		this.table.element.hidden = !found.length;
@@ -81,6 +103,12 @@ export class Programs extends EventTarget {
 		setText(this.empty, this.tellNone(all.length));
 		if (this.selectedId !== null && this.collection.isLoaded && !this.selected)
 			this.select(null);
+	}
+
+	forgetMemory() {
+		for (const id of this.memory.keys())
+			if (!this.collection.get(id))
+				this.memory.delete(id);
 	}
 
 	tellNone(nAll) {
