@@ -96,6 +96,7 @@ void api_tick(struct api *a)
 		hub_post_usage(&a->hub, n - 1);
 	if (a->n_ticks++ % ASK_TICKS == 0 && streams_want(a, HUB_TARGETS))
 		programs_ask(host->programs);
+	conversions_age(&a->conversions, monotonic_ns() / NS_PER_MS);
 	streams_tick(a);
 	/* Behind that, so that no sample is among what is forgotten. */
 	watch_clock(a);
@@ -119,6 +120,7 @@ void api_open(struct api *a, struct web *web, const char *log_dir)
 	runs_init(&a->runs, log_dir, &a->hub);
 	jobs_init(&a->jobs, web->host, &a->hub, &a->runs);
 	run_reading_open(&a->reading, a);
+	conversions_init(&a->conversions);
 	a->runs.want = want_run;
 	a->runs.context = &a->reading;
 	programs_watch(web->host->programs, on_program, a);

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/web/conversions.h"
 #include "daemon/web/hub.h"
 #include "daemon/web/jobs.h"
 #include "daemon/web/post.h"
@@ -27,6 +28,7 @@ struct api {
 	struct runs runs;
 	struct jobs jobs;
 	struct run_reading reading;
+	struct conversions conversions;
 	struct stream *streams;
 	unsigned n_streams;
 	unsigned n_tools; /* programs that run for a request (tool.h) */

@@ -13,6 +13,7 @@
 #include "daemon/host/caller.h"
 #include "daemon/web/api_answer.h"
 #include "daemon/web/api_routes.h"
+#include "daemon/web/conversions.h"
 #include "daemon/web/deferred.h"
 #include "daemon/web/run_json.h"
 #include "daemon/web/tool_answer.h"
@@ -60,6 +61,8 @@ static int delete_run(struct deferred *d)
 	uint64_t n_bytes = 0;
 	int r = try_to_delete(d, &n_bytes);
 
+	if (!r)
+		conversions_forget(&d->web->api.conversions, d->name);
 	web_audit_run_deleted(&d->caller, d->name, r, d->diag.text, n_bytes, begun_ns);
 	return r;
 }
@@ -95,7 +98,14 @@ void api_answer_run_file(struct http_exchange *x, void *context)
 
 /* What proftap makes of one. */
 
-static void answer_by_tool(struct http_exchange *x, struct web *w, struct tool_answer *what)
+/* Whether it is worth keeping: who asks for it again asks for the same. */
+enum keeping {
+	KEPT,
+	FORGOTTEN
+};
+
+static void answer_by_tool(
+	struct http_exchange *x, struct web *w, struct tool_answer *what, enum keeping keeping)
 {
 	const char *name = http_get_param(x, "run");
 	_cleanup_free_ char *dir = NULL;
@@ -109,8 +119,11 @@ static void answer_by_tool(struct http_exchange *x, struct web *w, struct tool_a
 		api_refuse(x, r, &d, NULL);
 		return;
 	}
+	if (keeping == KEPT)
+		what->key = conversions_make_key(fd, name, what->argv);
 	close(fd);
 	if (asprintf(&dir, "%s/plugins/profile/%s", runs_get_log_dir(&w->api.runs), name) < 0) {
+		free(what->key);
 		api_refuse_memory(x);
 		return;
 	}
@@ -123,7 +136,7 @@ void api_answer_run_report(struct http_exchange *x, void *context)
 	static const char *const argv[] = {"report", "--json", ".", NULL};
 	struct tool_answer what = {.argv = argv, .type = "application/json"};
 
-	answer_by_tool(x, context, &what);
+	answer_by_tool(x, context, &what, KEPT);
 }
 
 void api_answer_run_perfetto(struct http_exchange *x, void *context)
@@ -134,7 +147,7 @@ void api_answer_run_perfetto(struct http_exchange *x, void *context)
 
 	snprintf(file_name, sizeof file_name, "%.127s.pftrace", http_get_param(x, "run"));
 	what.file_name = file_name;
-	answer_by_tool(x, context, &what);
+	answer_by_tool(x, context, &what, KEPT);
 }
 
 /* The words of the query as those of the command. */
@@ -182,7 +195,7 @@ void api_answer_run_events(struct http_exchange *x, void *context)
 	if (get_words(x, &words, &d))
 		api_refuse(x, RPC_INVALID_ARGUMENT, &d, NULL);
 	else
-		answer_by_tool(x, context, &what);
+		answer_by_tool(x, context, &what, FORGOTTEN);
 }
 
 void api_answer_doctor(struct http_exchange *x, void *context)

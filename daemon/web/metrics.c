@@ -204,6 +204,19 @@ static void write_hung_up(const struct metrics *m, struct exposition *e)
 			rows[i].n);
 }
 
+static void write_conversions(const struct metrics *m, struct exposition *e)
+{
+	exposition_count(e, (struct exposition_label[]){{"source", "made"}, {NULL, NULL}},
+		m->conversions.n_made);
+	exposition_count(e, (struct exposition_label[]){{"source", "kept"}, {NULL, NULL}},
+		m->conversions.n_found);
+}
+
+static void write_kept(const struct metrics *m, struct exposition *e)
+{
+	exposition_count(e, NULL, m->conversions.n_bytes);
+}
+
 /* --- the table ----------------------------------------------------------------------------- */
 
 static const struct {
@@ -257,6 +270,12 @@ static const struct {
 	{{"proftap_http_hangups", EXPOSITION_COUNTER, NULL,
 		 "Connections that were turned away, took too long, or made room for others."},
 		write_hung_up},
+	{{"proftap_conversions", EXPOSITION_COUNTER, NULL,
+		 "Answers that proftap makes, such as reports: made, or kept from before."},
+		write_conversions},
+	{{"proftap_kept_conversions_bytes", EXPOSITION_GAUGE, "bytes",
+		 "Of what is kept for who asks again."},
+		write_kept},
 };
 
 void metrics_write(const struct metrics *m, struct exposition *e)

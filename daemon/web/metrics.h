@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "daemon/host/ledger.h"
+#include "daemon/web/conversions.h"
 #include "http/server.h"
 
 struct exposition;
@@ -22,6 +23,7 @@ struct metrics {
 	size_t n_programs;
 	struct http_counts http;
 	struct ledger_sums sums;
+	struct conversion_counts conversions;
 };
 
 /* All families. Reads some files of /proc. Any thread. */

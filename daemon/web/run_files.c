@@ -52,8 +52,7 @@ int run_files_open(int dir_fd, const char *name, uint64_t *n_bytes)
 	return -1;
 }
 
-/* 1 when it is one. */
-static int look_at(int dir_fd, const char *name, struct stat *st)
+int run_files_look_at(int dir_fd, const char *name, struct stat *st)
 {
 	return is_name(name) && fstatat(dir_fd, name, st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       S_ISREG(st->st_mode);
@@ -75,7 +74,7 @@ void run_files_write(int dir_fd, struct run_state *state, struct json *j)
 
 	json_begin_list(j, "files");
 	while (dir && (entry = readdir(dir))) {
-		if (!look_at(dir_fd, entry->d_name, &st))
+		if (!run_files_look_at(dir_fd, entry->d_name, &st))
 			continue;
 		write_file(j, entry->d_name, &st);
 		state->n_bytes += (uint64_t)st.st_size;

@@ -20,6 +20,9 @@ DIR *run_files_walk(int dir_fd);
 /* When a file was written, in Unix time. */
 int64_t run_files_get_time_ns(const struct stat *st);
 
+/* Whether |name| is one: 1, and what it is. */
+int run_files_look_at(int dir_fd, const char *name, struct stat *st);
+
 /* The caller's descriptor of |name|, and its size; -1: there is no such file. */
 int run_files_open(int dir_fd, const char *name, uint64_t *n_bytes);
 

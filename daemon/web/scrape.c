@@ -60,6 +60,7 @@ static void on_work(uv_work_t *request)
 
 	s->metrics.host = host;
 	ledger_get(host->ledger, &s->metrics.sums);
+	conversions_count(&s->web->api.conversions, &s->metrics.conversions);
 	if (!programs_list(
 		    host->programs, &s->caller, ANSWER_MS, &programs, &s->metrics.n_programs)) {
 		s->metrics.programs = programs;

@@ -3,6 +3,7 @@
 """Runs by HTTP: the list, what is known of them, downloads, what proftap makes of them, deleting; and whose they are."""
 import json
 import os
+import re
 import shutil
 
 from checks import contains
@@ -84,6 +85,41 @@ def reports_and_traces_are_proftaps(t):
     printed(t, "convert", str(run_dir), "-t", "perfetto", "-o", str(written))
     equal(len(answer.body), written.stat().st_size, "bytes of the Perfetto trace")
     contains(answer.headers["Content-Disposition"], f"{capture['run']}.pftrace", "disposition")
+
+
+def count_conversions(api):
+    """(made, kept, bytes that are kept), by the metrics."""
+    text = api.web.ask("/metrics").text
+    return tuple(int(re.search(rf"^{re.escape(name)} (\d+)$", text, re.M)[1]) for name in (
+        'proftap_conversions_total{source="made"}', 'proftap_conversions_total{source="kept"}', "proftap_kept_conversions_bytes"))
+
+
+@test
+def what_was_made_is_not_made_again(t):
+    api = Api(t)
+    name = record(api, api.target(), "burst 7", run="mine")["run"]
+    (file,) = place(api, name).glob("*.xplane.pb")
+    equal(count_conversions(api), (0, 0, 0), "at first")
+    os.utime(file, (file.stat().st_atime, file.stat().st_mtime - 60))
+    answers = {path: [api.send("GET", f"runs/{name}/{path}", status=200) for _ in range(2)] for path in ("report", "perfetto")}
+    for path, (first, second) in answers.items():
+        check(first.body == second.body, f"{path}: other bytes the second time")
+        for header in ("Content-Type", "Content-Disposition", "Content-Length"):
+            equal(second.headers[header], first.headers[header], f"{header} of {path}")
+    size = sum(len(first.body) for first, _ in answers.values())
+    equal(count_conversions(api), (2, 2, size), "made, kept, bytes")
+    # Another file under the same name, of the same size and time.
+    copy = file.with_name("copy")
+    shutil.copy2(file, copy)
+    copy.rename(file)
+    api.get(f"runs/{name}/report")
+    equal(count_conversions(api)[:2], (3, 2), "made and kept for another file")
+    # A timeline is another question each time.
+    for _ in range(2):
+        api.get(f"runs/{name}/events")
+    equal(count_conversions(api)[:2], (5, 2), "made and kept for timelines")
+    api.delete(f"runs/{name}")
+    equal(count_conversions(api)[2], 0, "bytes that are kept of a run that is deleted")
 
 
 def named(events):
