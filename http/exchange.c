@@ -50,6 +50,21 @@ static void refuse_length(struct http_exchange *x)
 	http_refuse(x, 413, "the body has more than %zu bytes", x->max_body_bytes);
 }
 
+static size_t get_header_bytes(const struct http_exchange *x)
+{
+	const struct http_connection *c = x->connection;
+	const union MHD_ConnectionInfo *info = c->server->library->get_connection_info(
+		c->library, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+
+	return info ? info->header_size : 0;
+}
+
+static void refuse_header(struct http_exchange *x)
+{
+	http_refuse(x, 431, "the first line and the header have more than %d bytes",
+		HTTP_MAX_HEADER_BYTES);
+}
+
 static uint64_t get_length(const struct http_exchange *x)
 {
 	const char *length = http_get_header(x, "Content-Length");
@@ -66,6 +81,8 @@ static void begin(struct http_exchange *x, const char *method)
 	x->method = x->is_head ? "GET" : method;
 	if (x->url_error)
 		refuse_url(x);
+	else if (get_header_bytes(x) > HTTP_MAX_HEADER_BYTES)
+		refuse_header(x);
 	else if (o->begin)
 		o->begin(x, o->context);
 	if (!x->refused && get_length(x) > x->max_body_bytes)

@@ -21,6 +21,8 @@
 #define MAX_EVENTS 64
 /* When accept() finds no descriptor or no memory: the listener stays readable. */
 #define REST_MS 100
+/* Of a connection, in the library: a request's header with its notes on it, and that of the answer. */
+#define MAX_STORED_BYTES (2 * HTTP_MAX_HEADER_BYTES)
 /* Those that were hung up on, until the library has seen it. */
 #define MAX_ENDING 64
 
@@ -116,7 +118,7 @@ static int start(struct http_server *s, struct diag *d)
 	s->daemon = s->library->start_daemon(
 		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
 		http_exchange_run, s, MHD_OPTION_CONNECTION_LIMIT, o->max_connections + MAX_ENDING,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_MAX_HEADER_BYTES,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MAX_STORED_BYTES,
 		MHD_OPTION_NOTIFY_CONNECTION, http_connection_note, s, MHD_OPTION_URI_LOG_CALLBACK,
 		http_exchange_open, s, MHD_OPTION_NOTIFY_COMPLETED, http_exchange_close, s,
 		MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);

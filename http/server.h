@@ -51,8 +51,11 @@ struct http_server_options {
 #define HTTP_MIN_BYTES_PER_S 65536
 /* What waits in a stream must be taken so long after it was sent. */
 #define HTTP_STREAM_MS 20000
-/* Of a request, its first line and header together, as libmicrohttpd stores them; what is asked for: http/url.h. */
-#define HTTP_MAX_HEADER_BYTES 32768
+/*
+ * Of a request, its first line and header together; what is asked for: http/url.h. Of more it is refused like any other, as long as
+ * libmicrohttpd has room for it: then, and when what comes is no HTTP, it answers by itself, and closes (docs/internals/host.md).
+ */
+#define HTTP_MAX_HEADER_BYTES 16384
 
 /* 0; -ENOSYS: libmicrohttpd is not installed; or another negative errno, with |d|. */
 int http_server_open(

@@ -7,7 +7,7 @@ import resource
 import select
 import time
 
-from checks import in_time
+from checks import contains, in_time
 from fixture import SANITIZERS, check, equal, read_fds, read_status, run, test, wait_until
 from hosts import start_target
 from memory_watch import MemoryWatch, read_memory_kib
@@ -20,6 +20,8 @@ N_SLOW = 1000
 MAX_OF_USER = 128
 # A request must be there whole.
 REQUEST_S = 5
+# Its first line and header.
+MAX_HEADER_BYTES = 16384
 SLACK_KIB = 2048
 
 
@@ -110,6 +112,46 @@ def headers_are_bounded(t):
                 equal(read_answer(s).status, 431, "the answer to too long a header")
     equal(web.ask("/healthz", headers={"X": "a" * 8000}).status, 200, "one of ordinary length")
     before.await_again()
+
+
+def ask_with_header(web, n_bytes):
+    """GET with a first line and header of so many bytes in all."""
+    head = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: "
+    with web.connect() as s:
+        s.sendall(head + b"a" * (n_bytes - len(head) - 4) + b"\r\n\r\n")
+        return read_answer(s)
+
+
+@test
+def too_long_a_header_is_refused_in_our_words(t):
+    web = Web(t)
+    equal(ask_with_header(web, MAX_HEADER_BYTES).status, 200, "the longest that is not")
+    for n_bytes in (MAX_HEADER_BYTES + 1, 25000):
+        answer = ask_with_header(web, n_bytes)
+        equal((answer.status, answer.headers["Content-Type"], answer.json["error"]["code"]),
+              (431, "application/json", "RESOURCE_EXHAUSTED"), f"the answer to {n_bytes} bytes")
+        contains(answer.json["error"]["message"], "more than 16384 bytes", "why")
+
+
+@test
+def what_the_library_answers_says_nothing_of_the_request(t):
+    """And is the last thing on its connection."""
+    web = Web(t)
+    mark = b"marked"
+    get = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+    post = b"POST /api/v1/captures HTTP/1.1\r\nHost: localhost\r\n"
+    for request, status in ((b"GET " + mark + b"\r\n\r\n", 400), (get + mark + b"\r\n\r\n", 400),
+                            (b"GET /healthz HTTP/2.0\r\n\r\n", 505), (get + b"Content-Length: " + mark + b"\r\n\r\n", 400),
+                            (get + b"Content-Length: 99999999999999999999999\r\n\r\n", 413),
+                            (post + b"Transfer-Encoding: chunked\r\n\r\n" + mark + b"\r\n\r\n", 400),
+                            (get + b"X: " + mark * 8000 + b"\r\n\r\n", 431)):
+        with web.connect() as s:
+            s.sendall(request)
+            answer = read_answer(s)
+            equal(answer.status, status, f"the answer to {request[:80]}")
+            check(mark not in answer.body and b"<html>" in answer.body, f"the answer to {request[:80]}: {answer.body}")
+            with contextlib.suppress(ConnectionError):
+                equal(s.recv(1), b"", "what comes behind it")
 
 
 @test
