@@ -53,14 +53,20 @@ static bool is_listed(const char *host, const char *names)
 	return false;
 }
 
+/* |host| without its port; false: it is none. */
+static bool find_name(const char *host, char name[static MAX_HOST_BYTES])
+{
+	if (strlen(host) >= MAX_HOST_BYTES)
+		return false;
+	strcpy(name, host);
+	return cut_port(name);
+}
+
 bool http_guard_is_ours(const char *host, const char *names)
 {
 	char name[MAX_HOST_BYTES];
 
-	if (strlen(host) >= sizeof name)
-		return false;
-	strcpy(name, host);
-	return cut_port(name) && (is_loopback(name) || is_listed(name, names));
+	return find_name(host, name) && (is_loopback(name) || is_listed(name, names));
 }
 
 static bool has_our_host(const struct http_guard *g, struct http_exchange *x)
@@ -76,14 +82,24 @@ static bool has_our_host(const struct http_guard *g, struct http_exchange *x)
 
 /* --- the page that asks -------------------------------------------------------------------- */
 
-/* Where the request goes is http://HOST, as the browser wrote both. */
-static bool is_same_origin(const struct http_exchange *x, const char *origin)
+/* Whether |origin| is |scheme| and |host|. */
+static bool is_origin(const char *origin, const char *scheme, const char *host)
 {
-	static const char scheme[] = "http://";
-	const char *host = http_get_header(x, "Host");
+	size_t n = strlen(scheme);
 
-	return strncmp(origin, scheme, sizeof scheme - 1) == 0 &&
-	       strcasecmp(origin + sizeof scheme - 1, host) == 0;
+	return strncmp(origin, scheme, n) == 0 && strcasecmp(origin + n, host) == 0;
+}
+
+/* Where the request goes is http://HOST, as the browser wrote both; nobody speaks https on loopback. */
+static bool is_same_origin(
+	const struct http_guard *g, const struct http_exchange *x, const char *origin)
+{
+	const char *host = http_get_header(x, "Host");
+	char name[MAX_HOST_BYTES];
+
+	return is_origin(origin, "http://", host) ||
+	       (is_origin(origin, "https://", host) && find_name(host, name) &&
+		       is_listed(name, g->names));
 }
 
 static bool is_word(const char *text, const char *word)
@@ -98,13 +114,13 @@ static bool is_followed_link(const struct http_exchange *x)
 	       is_word(http_get_method(x), "GET");
 }
 
-static bool is_of_our_page(struct http_exchange *x)
+static bool is_of_our_page(const struct http_guard *g, struct http_exchange *x)
 {
 	const char *origin = http_get_header(x, "Origin");
 	const char *site = http_get_header(x, "Sec-Fetch-Site");
 	bool is_foreign = site && !is_word(site, "same-origin") && !is_word(site, "none");
 
-	if ((!origin || is_same_origin(x, origin)) && (!is_foreign || is_followed_link(x)))
+	if ((!origin || is_same_origin(g, x, origin)) && (!is_foreign || is_followed_link(x)))
 		return true;
 	http_refuse(x, 403, "pages of other sites may not ask this daemon");
 	return false;
@@ -127,5 +143,5 @@ static bool may_write(struct http_guard *g, struct http_exchange *x)
 
 bool http_guard_pass(struct http_guard *g, struct http_exchange *x)
 {
-	return has_our_host(g, x) && is_of_our_page(x) && may_write(g, x);
+	return has_our_host(g, x) && is_of_our_page(g, x) && may_write(g, x);
 }

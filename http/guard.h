@@ -3,7 +3,7 @@
  * Against other pages in the browser of somebody who may ask. A request is refused when
  *  - its Host is no name of this machine's loopback, nor one of |names|: a name that somebody gave 127.0.0.1 would make his page
  *    same-origin with ours (DNS rebinding);
- *  - its Origin is not where it goes, or Sec-Fetch-Site says that another site's page made it, unless somebody followed a link;
+ *  - its Origin is not where it goes (for one of |names| by https, too: a proxy may speak that), or Sec-Fetch-Site says that another site's page made it, unless somebody followed a link;
  *  - it writes (is not GET) without the header X-Proftap-Token with a token that was issued to the same user (http/tokens.h).
  */
 #ifndef HTTP_GUARD_H

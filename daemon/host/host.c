@@ -212,6 +212,7 @@ static void init(
 	h->service.programs = &h->programs;
 	h->service.operators = &h->operators;
 	h->service.log_dir = h->settings.log_dir;
+	h->service.web_names = h->settings.web_names;
 	h->service.ledger = &h->ledger;
 	h->service.door = &h->door;
 	h->service.registrar = &h->registrar;

@@ -26,6 +26,7 @@ struct host_service {
 	struct machine *machine; /* what it uses; NULL only when memory ran out */
 	struct ledger *ledger;
 	struct operators *operators;
+	const char *web_names; /* the setting: by what other names HTTP may be asked */
 	const char *log_dir; /* the setting: where captures go that are asked for by HTTP */
 	atomic_int is_ending; /* it has been told to: nothing more is begun */
 	const struct door *door; /* where calls come in: the loop's */

@@ -25,6 +25,28 @@ static int check_web(const char *text)
 	return strcmp(text, SETTINGS_NONE) == 0 ? 0 : listener_check_address(text);
 }
 
+/* One name or address, without a port and without a star: who could choose it could choose any. */
+static int is_name(const char *text, size_t n)
+{
+	if (n > 2 && text[0] == '[' && text[n - 1] == ']')
+		return strspn(text + 1, "0123456789abcdefABCDEF:.") == n - 2;
+	return n &&
+	       strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_") >=
+		       n;
+}
+
+static int check_names(const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, ",");
+
+		if (!is_name(text, n) || (text[n] && !text[n + 1]))
+			return -EINVAL;
+		text += n + (text[n] == ',');
+	}
+	return 0;
+}
+
 static int check_path(const char *text)
 {
 	return !text[0] || text[0] == '/' ? 0 : -EINVAL;
@@ -66,6 +88,11 @@ const struct setting settings_table[] = {
 		"where the gRPC services of this machine's programs are served; a restart changes it"},
 	{FIXED(web), "127.0.0.1:9022", "ADDRESS:PORT on loopback, unix:PATH, or none", check_web,
 		"where the web page, the HTTP API and the metrics are served; a restart changes it"},
+	{TEXT(web_names), "",
+		"names or addresses without ports, separated by commas alone, or nothing",
+		check_names,
+		"what else than localhost the machine is called by who asks for the web page, such as "
+		"through a proxy that passes the name on; asking by other names is refused"},
 	{FIXED(registry), "", "an absolute path, or nothing", check_path,
 		"the socket where servers announce their programs; nothing: registry.sock in "
 		"/run/proftap, or of another user than root in $XDG_RUNTIME_DIR/proftap; a restart "

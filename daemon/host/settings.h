@@ -19,6 +19,7 @@ struct diag;
 struct settings {
 	char listen[SETTINGS_TEXT_BYTES]; /* "127.0.0.1:9021" */
 	char web[SETTINGS_TEXT_BYTES]; /* "127.0.0.1:9022", or SETTINGS_NONE */
+	char web_names[SETTINGS_TEXT_BYTES]; /* a comma list; "": none */
 	char registry[SETTINGS_TEXT_BYTES]; /* a path; "": in the runtime directory */
 	char operators[SETTINGS_TEXT_BYTES]; /* a group; "": none */
 	char log_dir[SETTINGS_TEXT_BYTES]; /* a path; "": see its row */

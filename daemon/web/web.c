@@ -158,7 +158,7 @@ int web_open(
 	memset(w, 0, sizeof *w);
 	w->host = host;
 	w->loop = loop;
-	w->guard.names = "";
+	w->guard.names = host->web_names;
 	w->router = (struct http_router){web_routes, n_web_routes, &w->guard, w};
 	r = open_server(w, listener, d);
 	if (r)

@@ -10,6 +10,7 @@ import stat
 from checks import contains
 from fixture import NOBODY, check, equal, need_readable_tree, need_root, run, test, wait_until
 from hosts import registry_path, runtime
+from manager import Manager
 from processes import PROFTAPD, Process, free_port, halt
 from web import Web
 
@@ -23,6 +24,39 @@ def other_names_of_loopback_are_refused(t):
         equal(web.ask("/healthz", headers={"Host": host}).status, 200, host)
     for host in ("evil.example", f"evil.example:{web.port}", "localhost.evil.example", "192.168.1.1", "localhost@evil.example"):
         contains(web.refuses(421, "/healthz", headers={"Host": host}), f'the host "{host}" is no name', host)
+
+
+@test
+def names_that_are_set_are_answered(t):
+    """And no others, also when the settings are read again."""
+    manager = Manager(t, "web_names = proftap.example,10.0.0.7\n")
+    daemon = manager.start()
+    web = Web.at(manager.web_port)
+
+    def ask(host, **headers):
+        return web.ask("/healthz", headers={"Host": host, **headers}).status
+
+    for host in ("proftap.example", "Proftap.Example:443", "10.0.0.7:8080", "localhost"):
+        equal(ask(host), 200, host)
+    for host in ("evil.example", "proftap.example.evil.example", "evil.proftap.example", "proftap.example,10.0.0.7", "10.0.0.70", ""):
+        equal(ask(host), 421, host)
+    equal(ask("proftap.example", Origin="https://proftap.example"), 200, "its own page, by a proxy that speaks https")
+    equal(ask("proftap.example", Origin="https://evil.example"), 403, "another page")
+    equal(ask("localhost", Origin="https://localhost"), 403, "one that speaks https on loopback")
+    manager.config.write_text("web_names = other.example\n")
+    daemon.signal(signal.SIGHUP)
+    manager.await_word("READY", "1", 2)
+    equal((ask("other.example"), ask("proftap.example"), ask("localhost")), (200, 421, 200), "when they are read again")
+
+
+@test
+def a_name_that_would_be_any_is_no_setting(t):
+    for names in ("*", "*.example", "a,,b", ",", "a,", "a b", "a:80", "http://a", "[a", "a/b"):
+        ended = t.keep(Process("proftapd", [PROFTAPD, "--host", "--config", "/dev/null", "--web_names", names]))
+        equal(ended.wait(), 2, f"exit status of {names!r}")
+        for thread in ended.threads:
+            thread.join()
+        contains("".join(ended.err), f'web_names: bad value "{names}": must be names', names)
 
 
 @test

@@ -118,6 +118,22 @@ START_TEST(pages_of_others_are_refused)
 }
 END_TEST
 
+/* It may speak https, with a port of its own. */
+START_TEST(a_proxy_that_is_named_passes_its_pages)
+{
+	ck_assert_int_eq(ask("GET", "Host: one.example\r\nOrigin: https://one.example\r\n"), 200);
+	ck_assert_int_eq(ask("GET", "Host: Two.example:8443\r\n"
+				    "Origin: https://two.example:8443\r\n"),
+		200);
+	ck_assert_int_eq(ask("GET", "Host: one.example\r\nOrigin: http://one.example\r\n"), 200);
+	ck_assert_int_eq(ask("GET", "Host: one.example\r\nOrigin: https://two.example\r\n"), 403);
+	ck_assert_int_eq(
+		ask("GET", "Host: one.example\r\nOrigin: https://one.example:8443\r\n"), 403);
+	ck_assert_int_eq(ask("GET", "Host: one.example\r\nOrigin: https://evil.example\r\n"), 403);
+	ck_assert_int_eq(ask("GET", "Host: evil.example\r\nOrigin: https://evil.example\r\n"), 421);
+}
+END_TEST
+
 #define LINK "Sec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n"
 
 START_TEST(what_the_browser_says_of_them_counts)
@@ -215,6 +231,7 @@ int main(void)
 	tcase_add_test(all, loopback_has_names);
 	tcase_add_test(all, other_names_of_loopback_are_refused);
 	tcase_add_test(all, pages_of_others_are_refused);
+	tcase_add_test(all, a_proxy_that_is_named_passes_its_pages);
 	tcase_add_test(all, what_the_browser_says_of_them_counts);
 	tcase_add_test(all, what_writes_needs_a_token);
 	tcase_add_test(all, a_token_is_its_users);
