@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/grow.h"
 #include "trace/json.h"
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"
@@ -31,9 +30,9 @@ struct drawing {
 	size_t n;
 	uint64_t n_left_out;
 	uint32_t track; /* that is read */
-	int64_t *ends; /* of the spans around the next one */
+	/* Of the spans around the next one; of too many the last. Falling: those of a thread nest, and of a stream may not. */
+	int64_t ends[DRAWING_MAX_DEPTH];
 	size_t n_ends;
-	size_t n_ends_allocated;
 	uint32_t *
 		names; /* of each of the view's its number, from 1, in what is written; 0: it is not */
 };
@@ -97,7 +96,7 @@ static void choose(struct drawing *w, const struct drawn *span)
 	sift_down(w->heap, w->n);
 }
 
-/* How many spans of the track are around one that begins there. */
+/* How many spans of the track are around one that begins there, as far as they are counted. */
 static size_t find_depth(struct drawing *w, int64_t start_ns)
 {
 	while (w->n_ends && w->ends[w->n_ends - 1] <= start_ns)
@@ -105,13 +104,18 @@ static size_t find_depth(struct drawing *w, int64_t start_ns)
 	return w->n_ends;
 }
 
-static int push_end(struct drawing *w, int64_t end_ns)
+/* Where there is no room the first end goes: as long as it counted, the others would, too. */
+static void push_end(struct drawing *w, int64_t end_ns)
 {
-	int r = grow(&w->ends, &w->n_ends_allocated, w->n_ends + 1);
+	size_t i = w->n_ends;
 
-	if (!r)
-		w->ends[w->n_ends++] = end_ns;
-	return r;
+	if (i == DRAWING_MAX_DEPTH && w->ends[i - 1] >= end_ns)
+		return;
+	i -= i == DRAWING_MAX_DEPTH;
+	w->n_ends = i + 1;
+	for (; i > 0 && w->ends[i - 1] < end_ns; i--)
+		w->ends[i] = w->ends[i - 1];
+	w->ends[i] = end_ns;
 }
 
 static int read_item(void *context, const struct item *item)
@@ -131,7 +135,8 @@ static int read_item(void *context, const struct item *item)
 	span.depth = (uint32_t)depth;
 	if (depth < w->options->depth || item->is_step)
 		choose(w, &span);
-	return push_end(w, item->start_ns + item->duration_ns);
+	push_end(w, item->start_ns + item->duration_ns);
+	return 0;
 }
 
 static int is_drawn(const struct view_track *track)
@@ -271,6 +276,5 @@ int drawing_write_json(
 
 	free(w.heap);
 	free(w.names);
-	free(w.ends);
 	return r;
 }
