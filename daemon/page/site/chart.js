@@ -12,8 +12,15 @@ import {quantity} from "./words.js";
 export const gutterPx = () => Math.round(58 * scale());
 const MARGIN_PX = 8;
 const LEGEND_MOST = 6;
+// Of these and their tens the half is as round.
+const ROUND = [1, 2, 4, 5, 10];
 // A mark at the very end is not drawn.
 const BELOW = 1 - 1e-9;
+
+function roundUp(value) {
+	const power = 10 ** Math.floor(Math.log10(value));
+	return power * ROUND.find((factor) => factor * power >= value);
+}
 
 export class Chart {
 	// |kind| is a row of charts.js; |bands| tells [{from, to}…], stretches of time to be marked.
@@ -140,13 +147,13 @@ export class Chart {
 		};
 	}
 
-	// What is whole: 100 %, all memory; or as much as there was.
+	// What is whole: 100 %, all memory; or a round number above what there was.
 	findMost() {
 		const whole = this.kind.most?.(this.samples);
 		if (whole)
 			return whole;
 		const most = Math.max(0, ...this.rows.flatMap((row) => row.slice(1)).filter((value) => value !== null));
-		return most > 0 ? most * 1.1 : 1;
+		return most > 0 ? Math.min(roundUp(most * 1.1), this.kind.limit ?? Infinity) : 1;
 	}
 
 	drawBands(context, area, graph) {

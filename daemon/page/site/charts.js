@@ -10,7 +10,7 @@ import {quantity} from "./words.js";
 const percent = () => 100;
 const named = (column) => `${column.name} ${column.metric}`.trim();
 
-// |wants| chooses columns, with the pid of the program that is selected; |most| is the end of the scale; |name| is a line's; |none| says why there is no line, where that is worth a word;
+// |wants| chooses columns, with the pid of the program that is selected; |most| is the end of the scale, and |limit| what it never exceeds; |name| is a line's; |none| says why there is no line, where that is worth a word;
 // |isSure|: every machine has it, so its place is kept before anything is known.
 const KINDS = [
 	{
@@ -57,7 +57,7 @@ const MORE_KINDS = [
 		wants: (column) => column.group === "network",
 	},
 	{
-		id: "pressure", title: "Pressure", name: named,
+		id: "pressure", title: "Pressure", name: named, limit: 100,
 		wants: (column) => column.group === "pressure" && column.metric === "some",
 	},
 ];

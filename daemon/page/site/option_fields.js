@@ -2,8 +2,8 @@
 // What else a capture can be asked, a field for each row of the daemon's table of options. Only what somebody filled in is sent.
 import {make} from "./dom.js";
 
-// The form has fields of its own for these.
-const ELSEWHERE = new Set(["duration_ms", "host_tracer_level"]);
+// The form has fields of its own for these; the session is the daemon's, and so is whom a stock client means.
+const ELSEWHERE = new Set(["duration_ms", "host_tracer_level", "session_id", "ptap_target"]);
 
 export class OptionFields {
 	constructor(options) {

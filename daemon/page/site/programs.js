@@ -45,7 +45,7 @@ export class Programs extends EventTarget {
 			{title: "User", text: (target) => target.user},
 			{title: "State", text: tellState},
 			{title: "Memory", fill: (cell, target) => this.fillMemory(cell, target), className: "number"},
-			{title: "Since", text: (target) => dateTime(target.since_unix_ms)},
+			{title: "Since", text: (target) => dateTime(target.since_unix_ms), className: "time"},
 			{title: "Where", text: tellWhere, className: "wide"},
 		], (target) => target.id);
 		find("program-list").append(this.table.element, this.empty);

@@ -29,7 +29,7 @@ function section(title, columns, rows) {
 		return null;
 	const table = new Table(title, columns, (row) => rows.indexOf(row));
 	table.show(rows.slice(0, MOST_ROWS));
-	return make("section", {}, make("h3", {}, title), make("div", {class: "scroll"}, table.element));
+	return make("section", {}, make("h3", {}, title), make("div", {class: "scroll", tabindex: "0", role: "region", "aria-label": title}, table.element));
 }
 
 function lines(texts) {

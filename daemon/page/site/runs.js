@@ -26,13 +26,13 @@ export class Runs {
 		this.more = make("p", {class: "none", hidden: true});
 		this.table = new Table("Runs", [
 			{title: "Run", isHead: true, text: (run) => run.run},
-			{title: "Programs", text: tellPrograms},
-			{title: "Written", text: (run) => dateTime(run.written_unix_ms)},
+			{title: "Programs", text: tellPrograms, className: "wide"},
+			{title: "Written", text: (run) => dateTime(run.written_unix_ms), className: "time"},
 			{title: "Duration", text: (run) => durationMs(run.duration_ms), className: "number"},
 			{title: "Size", text: (run) => bytes(run.size_bytes), className: "number"},
 			{title: "Spans", text: tellSpans, className: "number"},
 			{title: "Steps", text: (run) => count(run.n_steps), className: "number"},
-			{title: "Notes", fill: (cell, run) => this.fillNotes(cell, run)},
+			{title: "Notes", fill: (cell, run) => this.fillNotes(cell, run), className: "wide"},
 			{title: "", fill: (cell, run) => this.fillActions(cell, run), className: "actions"},
 		], (run) => run.run);
 		find("run-list").append(this.table.element, this.empty, this.more);
