@@ -43,6 +43,10 @@ def a_person_sees_the_machine_records_a_program_and_finds_a_span(t):
     visit.select(program.pid)
     page.wait_for("document.querySelector('[data-chart=program]').checkVisibility()", "the program's own chart")
 
+    marks = page.evaluate("[...document.querySelectorAll('[data-chart=program] .dygraph-axis-label-y')].map((e) => parseFloat(e.textContent))")
+    top = max(marks)
+    check(sorted(marks) == [0, top / 2, top] and f"{top:e}"[0] in "1245" and float(f"{top:.0e}") == top, f"marks of the program's CPU: {marks}")
+
     # 500 ms of it, as a run that opens by itself.
     name = visit.capture(500)
     page.wait_for_text("#run-list", name)

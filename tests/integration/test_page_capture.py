@@ -11,6 +11,8 @@ from visit import Visit, start_pipeline
 # On a loaded machine, too, something happens in that.
 RUN_MS = 500
 LONG_MS = 60000
+# The form has fields of its own for these, or they are the daemon's to say.
+ELSEWHERE = ("duration_ms", "host_tracer_level", "session_id", "ptap_target")
 LIST = "#capture-list .captures"
 
 
@@ -87,16 +89,40 @@ def options_are_searched_and_say_what_they_may_be(t):
     page.click("#capture-form summary")
     page.wait_for("document.querySelectorAll('.option').length > 5", "the options")
     table = [option for option in json.loads(visit.fetch("/api/v1/options"))["options"]
-             if "capture" in option["uses"] and option["key"] not in ("duration_ms", "host_tracer_level")]
+             if "capture" in option["uses"] and option["key"] not in ELSEWHERE]
     seen = "[...document.querySelectorAll('.option')].filter((e) => e.checkVisibility()).map((e) => e.querySelector('label').textContent)"
     equal(page.evaluate(seen), [option["key"] for option in table], "fields")
     for option in table:
         contains(page.text(f"#option-{option['key']}-help"), option["help"], f"help of {option['key']}")
     page.write("#capture-form input[type=search]", "counters of the WHOLE")
     equal(page.evaluate(seen), ["ptap_machine_usage"], "what is found by its help")
-    page.write("#capture-form input[type=search]", "usage_interval")
+    page.write("#capture-form input[type=search]", "ptap_usage_interval")
     equal(page.evaluate(seen), ["ptap_usage_interval_ms"], "what is found by its key")
     contains(page.text("#option-ptap_usage_interval_ms-help"), "0 to 60000 ms; default 100", "what it may be")
+
+
+@test
+def whatever_can_be_filled_in_is_taken(t):
+    """Each option with its least value, or its usual word; none of them is the daemon's alone."""
+    visit, _ = visit_with(t)
+    page = visit.page
+    page.click("#capture-form summary")
+    page.wait_for("document.querySelectorAll('.option').length > 5", "the options")
+    sent = visit.ask("""(async () => {
+        const refused = [];
+        for (const {option, input} of page.form.options.fields) {
+            input.value = option.type === "bool" ? "true" : option.type === "int" ? option.min ?? 0 : option.default ?? "word";
+            try {
+                const {id} = await page.api.post("/captures", {next: "nobody", duration_ms: 1, options: page.form.options.read()});
+                await page.api.delete(`/captures/${id}`);
+            } catch (error) {
+                refused.push(`${option.key}: ${error.message}`);
+            }
+            input.value = "";
+        }
+        return refused;
+    })()""")
+    equal(sent, [], "what is refused")
 
 
 @test
