@@ -15,8 +15,8 @@ struct diag;
 struct ptap_collector;
 
 #define PLUGIN_NAME_BYTES 32
-#define PLUGINS_MAX_NAMED 8u
-#define PLUGINS_MAX (PLUGINS_MAX_NAMED + 1)
+#define PLUGINS_MAX_NAMED 7u
+#define PLUGINS_MAX (PLUGINS_MAX_NAMED + 1) /* the server knows of so many clocks, too */
 
 struct plugin {
 	char name

@@ -6,6 +6,8 @@
 #include <check.h>
 #include <proftap/proftap.h>
 
+#include "lib/record/device_call.h"
+#include "lib/wire/device.h"
 #include "tests/unit/guest_fixture.h"
 
 #define N_COUNTED 1000 /* three slots of each fit into a segment of the ring */
@@ -31,6 +33,9 @@
 		emit_##kind(N_COUNTED);                                      \
 	}
 
+/* As a collector makes one; its name is any. */
+static const struct device_call call = {.name = 1, .correlation = 7, .where = 1};
+
 COUNTED(nothing, (void)0)
 COUNTED(span_off, PTAP_SPAN("off"))
 COUNTED(instant_off, PTAP_INSTANT("off"))
@@ -38,6 +43,8 @@ COUNTED(span, PTAP_SPAN("span"))
 COUNTED(begin_end, PTAP_BEGIN("begin"); PTAP_END())
 COUNTED(span_two_args, PTAP_SPAN_ARGS("args", PTAP_I("batch", i), PTAP_I("size", n)))
 COUNTED(step, PTAP_STEP("step", i))
+COUNTED(device_call_off, device_call_end(device_call_begin(&call)))
+COUNTED(device_call, device_call_end(device_call_begin(&call)))
 COUNTED(instant, PTAP_INSTANT("instant"))
 COUNTED(counter, PTAP_COUNTER("counter", i))
 COUNTED(flow, PTAP_FLOW_OUT("flow", i))
@@ -63,10 +70,12 @@ static const struct kind {
 	KIND(nothing, PHASE_OFF),
 	KIND(span_off, PHASE_OFF),
 	KIND(instant_off, PHASE_OFF),
+	KIND(device_call_off, PHASE_OFF),
 	KIND(span, PHASE_RECORDING),
 	KIND(begin_end, PHASE_RECORDING),
 	KIND(span_two_args, PHASE_RECORDING),
 	KIND(step, PHASE_RECORDING),
+	KIND(device_call, PHASE_RECORDING),
 	KIND(instant, PHASE_RECORDING),
 	KIND(counter, PHASE_RECORDING),
 	KIND(flow, PHASE_RECORDING),

@@ -99,7 +99,8 @@ def check_whole(prefix):
     files = list_files(prefix)
     for pattern in ("bin/proftap", "sbin/proftapd", "lib*/**/libproftap.so",
                     "lib*/**/libproftap.so.1", "lib*/**/proftap.pc", "include/proftap/proftap.h", "include/proftap/proftap.hpp",
-                    "include/proftap/error.h", "share/man/man1/proftap.1",
+                    "include/proftap/error.h", "include/proftap/collector.h", "share/man/man1/proftap.1",
+                    "share/man/man3/proftap-collector.3",
                     "share/man/man8/proftapd.8", "share/man/man3/proftap.h.3", "share/man/man3/proftap.hpp.3",
                     "share/man/man7/proftap-errors.7",
                     "share/bash-completion/completions/proftap", "lib/sysusers.d/proftap.conf",

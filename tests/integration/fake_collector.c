@@ -11,13 +11,15 @@
  *	info N, streams N      so many devices, and streams of each, are told of at the start
  *	uuids N                device I has the UUID of NVML's device N - 1 - I (tests/unit/fake_nvml.c)
  *	no_anchor, clock_ns N  its clock is CLOCK_MONOTONIC and so much; the second also between start and stop
- *	start N, poll N, drain N    kernels emitted in that step
+ *	start N, poll N        kernels emitted in that step, and executed in it
+ *	drain N                kernels emitted then, which were executed between start and stop
  *	rate N                 kernels a second, emitted at each poll and drained
  *	copies N, sets N, syncs N, counters N, memory N     of each, with each poll
  *	wrong N                records that make no sense, tried with each poll
  *	lost N REASON          at the end
  *	dropped N              that stats() says and nobody else
  *	xspace FILE            its bytes, when it is drained
+ *	names N                so many names of a thousand bytes, once
  *	warn TEXT              with each poll
  *
  * What happens is appended to $FAKE_COLLECTOR.log, a line a step.
@@ -62,6 +64,8 @@ static uint32_t kernel_name;
 static uint64_t n_emitted;
 static uint64_t n_refused;
 static int64_t polled_ns;
+static int64_t started_ns;
+static int64_t stopped_ns;
 static uint64_t clock_ns; /* as the script had it at the beginning of the step */
 
 /* --- the script ---------------------------------------------------------------------------- */
@@ -232,6 +236,23 @@ static void emit_kernels(long n)
 	}
 }
 
+/* As one that could not hand them on before. */
+static void emit_old_kernels(long n)
+{
+	struct ptap_device_record kernel = make(PTAP_DEVICE_KERNEL);
+	double step_ns = (double)(stopped_ns - started_ns) / (double)(n + 1);
+
+	kernel.name = kernel_name;
+	kernel.of.kernel.block[0] = 32;
+	for (long i = 0; i < n && !services->is_cancelled(); i++) {
+		kernel.of.kernel.grid[0] = (uint32_t)i;
+		kernel.start_ns =
+			(uint64_t)(started_ns + (int64_t)(step_ns * (double)(i + 1))) + clock_ns;
+		kernel.end_ns = kernel.start_ns + (uint64_t)(step_ns / 2);
+		emit(&kernel);
+	}
+}
+
 static void emit_some(const char *key, enum ptap_device_kind kind)
 {
 	for (long i = 0; i < number(key); i++) {
@@ -244,6 +265,23 @@ static void emit_some(const char *key, enum ptap_device_kind kind)
 			record.of.copy.direction = PTAP_COPY_H2D;
 		emit(&record);
 	}
+}
+
+static void intern_many(long n)
+{
+	char text[1001];
+	char said[64];
+	long n_known = 0;
+
+	memset(text, 'x', sizeof text - 1);
+	text[sizeof text - 1] = '\0';
+	for (long i = 0; i < n; i++) {
+		snprintf(text, 24, "%ld", i);
+		text[strlen(text)] = '_';
+		n_known += services->intern(text) != 0;
+	}
+	snprintf(said, sizeof said, "names %ld of %ld", n_known, n);
+	note(said);
 }
 
 /* Of a kind that there is none of; and one that is too short. */
@@ -378,7 +416,9 @@ static int start_it(void *state, char *why)
 	emit_anchor();
 	emit_info();
 	emit_kernels(number("start"));
-	polled_ns = services->monotonic_ns();
+	if (number("names"))
+		intern_many(number("names"));
+	polled_ns = started_ns = services->monotonic_ns();
 	atomic_store(&is_recording, 1);
 	return 0;
 }
@@ -411,6 +451,7 @@ static int stop_it(void *state, int64_t deadline_ns, char *why)
 
 	(void)state;
 	atomic_store(&is_recording, 0);
+	stopped_ns = services->monotonic_ns();
 	snprintf(text, sizeof text, "deadline in %lld ms",
 		(long long)(deadline_ns - services->monotonic_ns()) / 1000000);
 	note(text);
@@ -426,7 +467,7 @@ static int drain_it(void *state, char *why)
 		return r;
 	emit_activities();
 	emit_at_rate();
-	emit_kernels(number("drain"));
+	emit_old_kernels(number("drain"));
 	emit_xspace();
 	emit_loss();
 	emit_anchor();

@@ -138,6 +138,21 @@ def kinds_of_all_sorts_arrive(t):
     check(found >= 11 * 2, f"{found} events of {n_emitted} records")
 
 
+@test
+def names_of_kernels_leave_room_for_the_programs_own(t):
+    """Of the table of them, 1 MiB, three quarters may be a device's: a kernel without a name is a kernel all the same."""
+    device = Device(t, info=1, names=2000)
+    target = device.target(t)
+    capture = t.begin(target)
+    device.await_step("poll", 2)
+    target.ask("burst 3")
+    t.stop(target, capture)
+    check_warnings(capture)
+    equal(capture.trace.count("burst"), 3, "spans")
+    names = [line for line in device.log() if line.startswith("names ")][-1].split()
+    check(600 < int(names[1]) < 1000 and int(names[3]) > 1000, f"names of a thousand bytes: {names}")
+
+
 # --- sessions ---------------------------------------------------------------------------------
 
 

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What devices cost a program: nanoseconds of a call into a device's library as a span, beside a span with two arguments, and of
+ * a record that the collectors' thread hands on while another thread takes it out of the ring, as the server does.
+ *
+ * Prints a line for each: its name and the median. Of records also the most that went through in a second.
+ */
+#include <check.h>
+#include <proftap/proftap.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/drain/drain.h"
+#include "lib/collect/outlet.h"
+#include "lib/record/device_call.h"
+#include "lib/wire/device.h"
+#include "tests/bench/loops.h"
+#include "tests/unit/drain_fixture.h"
+
+#define RING_BYTES (1u << 20)
+#define ROUNDS 201
+#define BATCH 2000
+#define RECORDS 2000000u
+#define RUNS 5
+
+static const struct device_call call = {.name = 1, .correlation = 7, .where = 1};
+
+static void call_device(int n)
+{
+	for (int i = 0; i < n; i++) {
+		device_call_end(device_call_begin(&call));
+		barrier();
+	}
+}
+
+static void annotate(int n)
+{
+	for (int i = 0; i < n; i++) {
+		PTAP_SPAN_ARGS("args", PTAP_U("correlation", i), PTAP_U("where", n));
+		barrier();
+	}
+}
+
+static double measure_once(void (*emit)(int n))
+{
+	fixture_empty(0);
+	return measure(emit, BATCH);
+}
+
+/* In turns, so that both see the same machine. */
+static void compare(void)
+{
+	static double off[ROUNDS];
+	static double calls[ROUNDS];
+	static double args[ROUNDS];
+	static double none[ROUNDS];
+
+	fixture_open_sized(2, RING_BYTES);
+	for (int i = 0; i < ROUNDS; i++)
+		off[i] = measure(call_device, BATCH);
+	fixture_start(1);
+	annotate(1);
+	call_device(1);
+	for (int i = 0; i < ROUNDS; i++) {
+		args[i] = measure_once(annotate);
+		calls[i] = measure_once(call_device);
+		none[i] = measure(read_none, BATCH);
+	}
+	printf("off %.2f\n", median(off, ROUNDS) - median(none, ROUNDS));
+	printf("args %.2f\n", median(args, ROUNDS) - median(none, ROUNDS));
+	printf("call %.2f\n", median(calls, ROUNDS) - median(none, ROUNDS));
+	fixture_close();
+}
+
+static struct outlet outlet;
+static _Atomic int is_over;
+
+static void *take_out(void *unused)
+{
+	while (!atomic_load(&is_over) || drained_visit())
+		drained_visit();
+	return unused;
+}
+
+/* Nanoseconds a record. */
+static double hand_on(void)
+{
+	struct device_entry e = {.kind = DEVICE_KERNEL};
+	uint32_t n = device_entry_bytes(DEVICE_KERNEL);
+	pthread_t thread;
+	double before;
+	double took;
+
+	fixture_open_sized(2, RING_BYTES);
+	drained_init();
+	drained.budget.max_bytes = UINT64_C(1) << 30;
+	atomic_store(&fixture.arena->owner, 1);
+	outlet_open(&outlet, fixture.arena);
+	drain_set_devices(&drained.drain, atomic_load(&fixture.arena->collect.ring));
+	atomic_store(&is_over, 0);
+	pthread_create(&thread, NULL, take_out, NULL);
+	before = now_ns();
+	for (uint32_t i = 0; i < RECORDS; i++) {
+		e.correlation = i;
+		outlet_put(&outlet, 1, &e, n);
+	}
+	took = now_ns() - before;
+	atomic_store(&is_over, 1);
+	pthread_join(thread, NULL);
+	if (drained.drain.n_logs != 1 || drained.drain.logs[0]->n_entries != RECORDS)
+		printf("error %u records were handed on, not all arrived\n", RECORDS);
+	drained_teardown();
+	return took / RECORDS;
+}
+
+START_TEST(prints_figures)
+{
+	double records[RUNS];
+
+	compare();
+	for (int i = 0; i < RUNS; i++)
+		records[i] = hand_on();
+	printf("record %.2f\n", median(records, RUNS));
+	printf("records %.0f\n", 1e9 / median(records, RUNS));
+}
+END_TEST
+
+/* The fixture is one for tests, so this is one; its result is nobody's. */
+int main(void)
+{
+	Suite *suite = suite_create("bench_collect");
+	TCase *tests = tcase_create("bench_collect");
+	SRunner *runner = srunner_create(suite);
+	int n_failed;
+
+	tcase_add_test(tests, prints_figures);
+	suite_add_tcase(suite, tests);
+	srunner_set_fork_status(runner, CK_NOFORK);
+	srunner_run_all(runner, CK_SILENT);
+	n_failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return n_failed != 0;
+}
