@@ -233,8 +233,11 @@ class Target(Process):
 
     def thread_names(self):
         """{tid: name}"""
-        return {int(task): Path(f"/proc/{self.pid}/task/{task}/comm").read_text().strip()
-                for task in os.listdir(f"/proc/{self.pid}/task")}
+        names = {}
+        for task in os.listdir(f"/proc/{self.pid}/task"):
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+                names[int(task)] = Path(f"/proc/{self.pid}/task/{task}/comm").read_text().strip()
+        return names
 
 
 class Capture(Process):

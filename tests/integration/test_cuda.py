@@ -46,8 +46,8 @@ def kernels_and_copies_arrive_with_their_launches(t):
     n_kernels = count_events(capture.trace, kernels[0])
     launches = capture.trace.thread("program").count()["cuLaunchKernel"]
     equal(n_kernels > 10, True, "kernels")
-    # A launch of the first or the last moment may be alone.
-    equal(abs(n_kernels - launches) <= 2, True, f"{n_kernels} kernels of {launches} launches")
+    # Devices are recorded some milliseconds longer than threads, so that those of the first and the last moment may be alone.
+    equal(abs(n_kernels - launches) <= launches / 10, True, f"{n_kernels} kernels of {launches} launches")
 
 
 @test

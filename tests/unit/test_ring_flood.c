@@ -329,8 +329,10 @@ START_TEST(a_capture_over_a_flood_knows_where_it_began)
 
 		check_log(log);
 		ck_assert(log->n_slots == 0 || entry_get_ordinal(log->slots) >= before[i]);
+		/* A quick machine writes more than there is memory for. */
 		ck_assert_uint_eq(
-			before[i] + count_entries(log) + log->n_overwritten, log->ordinal);
+			before[i] + count_entries(log) + log->n_overwritten + log->lost_memory,
+			log->ordinal);
 		n_written += log->ordinal;
 	}
 	ck_assert_uint_eq(n_written, count_written(&n_emitted));
