@@ -42,6 +42,7 @@ struct grafting {
 	struct open_message open[2]; /* a plane, and a line in it */
 	size_t depth;
 	int64_t n_planes;
+	int keeps_name; /* the plane that is open */
 	struct graft_line line;
 };
 
@@ -147,8 +148,12 @@ static int store(struct chunks *events, void *context)
 static int begin_plane(struct grafting *gr, const struct pb_field *plane)
 {
 	char *name;
-	int r = graft_plane_name(plane, gr->g->pid, &name);
+	int r;
 
+	gr->keeps_name = gr->g->taken && !graft_plane_is_named(plane, gr->g->taken);
+	if (gr->keeps_name)
+		return open_message(gr, SPACE_PLANES);
+	r = graft_plane_name(plane, gr->g->pid, &name);
 	if (!r)
 		r = open_message(gr, SPACE_PLANES);
 	if (!r)
@@ -208,7 +213,7 @@ static int is_replaced(const struct grafting *gr, uint32_t tag)
 	case 0:
 		return tag == SPACE_HOSTNAMES;
 	case 1:
-		return tag == PLANE_ID || tag == PLANE_NAME;
+		return !gr->keeps_name && (tag == PLANE_ID || tag == PLANE_NAME);
 	default:
 		return tag == LINE_TIMESTAMP;
 	}

@@ -12,6 +12,8 @@
 
 #include "base/chunks.h"
 
+struct names;
+
 /* Bytes of the file that stand behind the first |at| bytes of the frame, ranges not counted. */
 struct graft_range {
 	uint64_t at;
@@ -24,6 +26,8 @@ struct graft {
 	const uint8_t *data; /* an XSpace of ours: what lies in the file from its beginning on */
 	size_t n_bytes;
 	int64_t pid;
+	/* NULL: all planes are of another process than the other trace's. Else they are of the same one, and only those that have a name which is here get another one. */
+	const struct names *taken;
 	/*
 	 * When it began, on the time of the other. Below 0: what began before that is cut at its start, and what ended
 	 * before, left out.

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/names.h"
 #include "trace/pbwire.h"
 
 #define PLANE_NAME PB_TAG(2, PB_LEN)
@@ -84,6 +85,14 @@ static struct pb_field find_process_name(const struct pb_field *plane)
 		if (f.tag == PLANE_STATS && find_field(&f, STAT_ID).value == id)
 			return read_text(plane, &f);
 	return (struct pb_field){0};
+}
+
+int graft_plane_is_named(const struct pb_field *plane, const struct names *names)
+{
+	const struct pb_field name = find_field(plane, PLANE_NAME);
+
+	return names_search(names, name.data ? (const char *)name.data : "", name.n_bytes) !=
+	       NAMES_NONE;
 }
 
 int graft_plane_name(const struct pb_field *plane, int64_t pid, char **out)

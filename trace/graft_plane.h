@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+struct names;
 struct pb_field;
 
 /*
@@ -12,5 +13,8 @@ struct pb_field;
  * such names already. Owner: *out is malloc'ed. 0, -ENOMEM or -EBADMSG.
  */
 int graft_plane_name(const struct pb_field *plane, int64_t pid, char **out);
+
+/* 1: its name is one of |names|. */
+int graft_plane_is_named(const struct pb_field *plane, const struct names *names);
 
 #endif

@@ -44,10 +44,13 @@ struct space *space_free(struct space *space)
 		return NULL;
 	for (size_t i = 0; i < space->n_planes; i++)
 		plane_free(space->planes[i]);
+	for (size_t i = 0; i < space->n_parts; i++)
+		free(space->parts[i].data);
 	names_deinit(&space->warnings);
 	names_deinit(&space->errors);
 	names_deinit(&space->hostnames);
 	free(space->planes);
+	free(space->parts);
 	free(space);
 	return NULL;
 }
@@ -73,6 +76,16 @@ int space_take_plane(struct space *space, struct plane *plane)
 	return 0;
 }
 
+int space_take_part(struct space *space, uint8_t *data, size_t n)
+{
+	if (grow(&space->parts, &space->n_parts_allocated, space->n_parts + 1)) {
+		free(data);
+		return -ENOMEM;
+	}
+	space->parts[space->n_parts++] = (struct blob){data, n};
+	return 0;
+}
+
 struct plane *space_add_plane(struct space *space, int64_t id, const char *name)
 {
 	struct plane *plane = plane_new(id, name);
@@ -95,7 +108,7 @@ int space_is_empty(const struct space *space)
 		for (size_t j = 0; j < space->planes[i]->n_lines; j++)
 			if (line_count_events(&space->planes[i]->lines[j]))
 				return 0;
-	return 1;
+	return space->n_parts == 0;
 }
 
 int space_add_warning(struct space *space, const char *format, ...)

@@ -91,6 +91,10 @@ struct space {
 	struct names warnings; /* each text once */
 	struct names errors;
 	struct names hostnames;
+	struct blob *
+		parts; /* encoded spaces that belong to this one as they are; nobody looks into them */
+	size_t n_parts;
+	size_t n_parts_allocated;
 };
 
 #define LINE_COUNTERS "_counters_"
@@ -111,11 +115,13 @@ struct plane *space_find_plane(const struct space *space, const char *name); /* 
 struct plane *plane_new(int64_t id, const char *name); /* NULL when memory ran out */
 struct plane *plane_free(struct plane *plane); /* NULL ok; returns NULL */
 int space_take_plane(struct space *space, struct plane *plane);
+/* Always consumes |data| (malloc'ed), |n| bytes of an encoded space. 0 or -ENOMEM. */
+int space_take_part(struct space *space, uint8_t *data, size_t n);
 /* Valid until the next plane_add_line() on the same plane. */
 struct line *plane_add_line(
 	struct plane *plane, int64_t id, const char *name, size_t n_events_hint);
 
-/* 1 when no plane has an event; what is known about the machine does not count. */
+/* 1 when no plane has an event, and there are no parts; what is known about the machine does not count. */
 int space_is_empty(const struct space *space);
 
 /* Each text is kept once. printf-like; 0 or -ENOMEM. */

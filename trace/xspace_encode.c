@@ -204,6 +204,8 @@ int xspace_encode_around(const struct space *space, struct chunks *out, struct x
 		if (rc)
 			return rc;
 	}
+	for (size_t i = 0; i < space->n_parts; i++)
+		chunks_append(out, space->parts[i].data, space->parts[i].n_bytes);
 	write_texts(out, 2, &space->errors);
 	write_texts(out, 3, &space->warnings);
 	write_texts(out, 4, &space->hostnames);
