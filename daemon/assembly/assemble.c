@@ -123,7 +123,7 @@ static uint64_t count_dropped(const struct assembly *as, const struct drain *dra
 }
 
 static int add_losses(const struct assembly *as, const struct assemble_input *in,
-	struct plane *plane, struct space *space)
+	uint64_t n_of_devices, struct plane *plane, struct space *space)
 {
 	struct losses_seen seen = {
 		.n_invalid = as->n_invalid + as->stats.n_invalid,
@@ -133,6 +133,7 @@ static int add_losses(const struct assembly *as, const struct assemble_input *in
 		.n_unspooled = count_dropped(as, in->drain),
 		.n_nameless = as->texts.n_nameless,
 		.n_left_out_texts = as->texts.n_left_out,
+		.n_of_devices = n_of_devices,
 	};
 
 	return losses_add(in->drain, &seen, plane, space);
@@ -169,10 +170,11 @@ static struct plane *move_plane(struct assembly *as, struct space *space)
 static int add_rest(struct assembly *as, const struct assemble_input *in, struct space *space)
 {
 	struct plane *plane = move_plane(as, space);
-	int r = plane ? device_planes_add(as, in, plane, space) : -ENOMEM;
+	uint64_t n_of_devices = 0;
+	int r = plane ? device_planes_add(as, in, plane, space, &n_of_devices) : -ENOMEM;
 
 	if (!r)
-		r = add_losses(as, in, plane, space);
+		r = add_losses(as, in, n_of_devices, plane, space);
 	return r ? r : windows_add(in, plane, space);
 }
 

@@ -50,7 +50,7 @@ int assembly_new(
 	as->no_limit.max_bytes = UINT64_MAX;
 	as->keep = &as->no_limit;
 	as->calls = &as->own_calls;
-	devices_init(&as->devices);
+	devices_init(&as->devices, target->arena);
 	devices_set_keep(&as->devices, &as->no_limit);
 	if (init(as, target)) {
 		assembly_free(as);

@@ -14,9 +14,11 @@
 #include "daemon/assembly/track.h"
 #include "daemon/devices/device_drawing.h"
 #include "daemon/devices/device_line_label.h"
+#include "daemon/devices/device_memory.h"
 #include "daemon/devices/device_places.h"
 #include "daemon/devices/device_plane.h"
 #include "daemon/devices/device_scope.h"
+#include "daemon/devices/device_xspace.h"
 #include "daemon/target/target.h"
 #include "daemon/target/timeline.h"
 
@@ -26,7 +28,9 @@
 struct drawer {
 	struct assembly *as;
 	struct device_drawing g;
+	struct plane *host;
 	struct space *space;
+	unsigned n_memories; /* lines of the host's that tell of memory */
 	struct device_plane plane;
 	struct xspace_events encoder;
 };
@@ -89,21 +93,30 @@ static int add_in_memory(
 	return device_drawing_add_stats(&d->g, i, line->events, line->n_events);
 }
 
-static int add_line(struct drawer *d, size_t i)
+static int add_made(struct drawer *d, size_t i, struct line *made)
 {
 	const struct device_lines *lines = &d->g.d->lines;
 	const struct device_line_key *key = device_lines_get_key(lines, i);
+	int64_t id = device_line_choose_id(&d->plane, key);
 	char name[DEVICE_LINE_NAME_BYTES];
+	int r = 0;
+
+	device_line_name(&d->plane, &d->g, key, &lines->v[i], name);
+	if (key->type == DEVICE_LINE_MEMORY)
+		r = device_memory_add(&d->g, i, made, d->n_memories++, d->host);
+	if (r)
+		return r;
+	return d->as->spool ? add_stored(d, i, made, id, name)
+			    : add_in_memory(d, i, made, id, name);
+}
+
+static int add_line(struct drawer *d, size_t i)
+{
 	struct line made = {.id = 0};
-	int64_t id;
 	int r = device_drawing_make_line(&d->g, i, &made);
 
-	if (!r && made.n_events) {
-		id = device_line_choose_id(&d->plane, key);
-		device_line_name(&d->plane, &d->g, key, &lines->v[i], name);
-		r = d->as->spool ? add_stored(d, i, &made, id, name)
-				 : add_in_memory(d, i, &made, id, name);
-	}
+	if (!r && made.n_events)
+		r = add_made(d, i, &made);
 	free(made.events);
 	return r;
 }
@@ -115,7 +128,7 @@ static size_t count_streams(const struct device_place *places, size_t n)
 	size_t n_streams = 0;
 
 	for (size_t i = 0; i < n; i++)
-		n_streams += places[i].key.class == DEVICE_LINE_STREAM &&
+		n_streams += places[i].key.type == DEVICE_LINE_STREAM &&
 			     places[i].line != DEVICE_PLACE_NO_LINE;
 	return n_streams;
 }
@@ -162,6 +175,7 @@ static struct device_scope find_scope(
 		.arena = as->target->arena,
 		.process_name = as->target->name,
 		.pid = as->target->pid,
+		.is_child = in->plane_id != 0,
 		.base_ns = in->timeline->pairs[0].monotonic_ns,
 		.from_ns = from_ns > 0 ? from_ns : 0,
 		.to_ns = to_ns < as->end_ns ? to_ns : as->end_ns,
@@ -171,18 +185,22 @@ static struct device_scope find_scope(
 }
 
 int device_planes_add(struct assembly *as, const struct assemble_input *in, struct plane *host,
-	struct space *space)
+	struct space *space, uint64_t *n_dropped)
 {
-	struct drawer d = {.as = as, .space = space};
+	struct drawer d = {.as = as, .host = host, .space = space};
 	struct device_scope scope = find_scope(as, in, host);
-	int r;
+	int r = 0;
 
-	if (!devices_have_content(&as->devices))
-		return 0;
 	devices_settle(&as->devices);
-	r = device_drawing_init(&d.g, &as->devices, &scope);
+	if (devices_have_content(&as->devices)) {
+		r = device_drawing_init(&d.g, &as->devices, &scope);
+		if (!r)
+			r = add_planes(&d);
+	}
 	if (!r)
-		r = add_planes(&d);
+		r = device_xspace_add(&as->devices, &scope, space);
+	if (!r)
+		r = device_losses_add(&as->devices, &d.g.losses, &scope, host, space, n_dropped);
 	device_drawing_deinit(&d.g);
 	return r;
 }

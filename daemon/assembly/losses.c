@@ -142,7 +142,7 @@ int losses_add(const struct drain *drain, const struct losses_seen *seen, struct
 	struct space *space)
 {
 	uint64_t totals[N_REASONS];
-	uint64_t dropped = 0;
+	uint64_t dropped = seen->n_of_devices;
 	int r = 0;
 
 	count(drain, seen, totals);

@@ -19,6 +19,7 @@ struct losses_seen {
 	uint64_t n_nameless; /* names and keys that became "(too many names)" */
 	uint64_t n_left_out_texts; /* names and texts that became "(too many texts)" */
 	uint64_t n_crowded_asyncs; /* async spans that no line had room for */
+	uint64_t n_of_devices; /* records, of which more is said elsewhere */
 };
 
 /* 0 or -ENOMEM */

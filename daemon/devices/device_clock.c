@@ -64,3 +64,9 @@ int device_clock_convert(const struct device_clock *c, uint64_t at_ns, int64_t *
 	*out = c->first.monotonic_ns + since_ns + (int64_t)((double)since_ns * c->drift);
 	return 1;
 }
+
+int device_clock_find_zero(const struct device_clock *c, int64_t *out)
+{
+	*out = (int64_t)((uint64_t)c->first.monotonic_ns - c->first.at_ns);
+	return c->is_known;
+}

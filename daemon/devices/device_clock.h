@@ -28,5 +28,7 @@ int device_clock_add(struct device_clock *c, uint64_t at_ns, uint64_t monotonic_
 void device_clock_settle(struct device_clock *c);
 /* 1 and CLOCK_MONOTONIC in |*out|; 0: so far away that it makes no sense. */
 int device_clock_convert(const struct device_clock *c, uint64_t at_ns, int64_t *out);
+/* Of its 0 the same, by the first anchor alone, however far away that is. 0: there is no anchor. */
+int device_clock_find_zero(const struct device_clock *c, int64_t *out);
 
 #endif

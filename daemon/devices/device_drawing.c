@@ -173,11 +173,11 @@ static int place(struct device_drawing *g, const struct device_clock *clock,
 
 	if (!convert(g, clock, event->start_ns, &out->start_ns) ||
 		!convert(g, clock, event->end_ns, &end_ns)) {
-		g->n_unplaced++;
+		g->losses.n_unplaced++;
 		return 0;
 	}
 	if (end_ns < g->scope->from_ns || out->start_ns > g->scope->to_ns) {
-		g->n_outside++;
+		g->losses.n_outside++;
 		return 0;
 	}
 	if (out->start_ns < 0)
@@ -262,12 +262,12 @@ static void add_event_stats(struct device_drawing *g, const struct device_line_k
 	uint32_t n = 0;
 
 	memset(stats, 0, MAX_OWN_STATS * sizeof *stats);
-	if (key->class == DEVICE_LINE_STREAM)
+	if (key->type == DEVICE_LINE_STREAM)
 		n = add_call(g, event, placed, look->has_op, stats);
 	if (is_cut(g, &g->d->clocks[key->collector], event, placed))
 		n += add_cut(g, stats + n);
 	memcpy(stats + n, g->stats + look->first_stat, look->n_stats * sizeof *stats);
-	if (key->class == DEVICE_LINE_COUNTER)
+	if (key->type == DEVICE_LINE_COUNTER)
 		stats[n].value.u64 = event->value;
 	n += look->n_stats;
 	placed->stats = n ? plane_add_stats(g->plane, stats, n) : 0;

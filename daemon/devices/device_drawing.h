@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/devices/device_losses.h"
 #include "trace/space.h"
 
 struct device_known;
@@ -70,8 +71,7 @@ struct device_drawing {
 	uint32_t n_ids;
 	uint32_t *ops; /* by the number of a span's name: number + 1 of stat_names */
 	size_t near; /* see launches_find_call() */
-	uint64_t n_unplaced; /* of collectors whose clocks nobody knows */
-	uint64_t n_outside;
+	struct device_losses losses;
 	int error; /* -ENOMEM, and stays so */
 };
 

@@ -72,7 +72,7 @@ static int add_to_stream(
 {
 	struct device_line_key key = {
 		.collector = r->v.collector,
-		.class = DEVICE_LINE_STREAM,
+		.type = DEVICE_LINE_STREAM,
 		.device = r->v.device,
 		.context = r->v.context,
 		.stream = r->v.stream,
@@ -82,14 +82,13 @@ static int add_to_stream(
 }
 
 /* On the device's one line of that class. */
-static int add_beside(struct devices *d, const struct device_record *r,
-	enum device_line_class class, const struct device_detail *detail, uint64_t value)
+static int add_beside(struct devices *d, const struct device_record *r, enum device_line_type type,
+	const struct device_detail *detail, uint64_t value)
 {
 	struct device_line_key key = {
 		.collector = r->v.collector,
-		.class = (uint8_t) class,
+		.type = (uint8_t)type,
 		.device = r->v.device,
-		.stream = class == DEVICE_LINE_COUNTER ? r->entry->string_id : 0,
 	};
 
 	return add_event(d, r, &key, detail, value);
@@ -156,17 +155,26 @@ static int take_memory(struct devices *d, const struct device_record *r)
 
 static int take_counter(struct devices *d, const struct device_record *r)
 {
+	uint32_t number = device_metrics_find(&d->metrics, d->arena, r->entry->string_id);
 	struct device_detail detail = begin_detail(r);
+	struct device_line_key key = {
+		.collector = r->v.collector,
+		.type = DEVICE_LINE_COUNTER,
+		.device = r->v.device,
+		.stream = number,
+	};
 	uint64_t value;
 
-	memcpy(&value, &r->v.of.counter, sizeof value);
+	if (number == NAMES_NONE)
+		return -ENOMEM;
 	detail.context = 0;
-	return add_beside(d, r, DEVICE_LINE_COUNTER, &detail, value);
+	memcpy(&value, &r->v.of.counter, sizeof value);
+	return add_event(d, r, &key, &detail, value);
 }
 
 int device_events_take(struct devices *d, const struct device_record *r)
 {
-	static int (*const takers[])(struct devices * d, const struct device_record *r) = {
+	static int (*const takers[])(struct devices *, const struct device_record *) = {
 		[DEVICE_KERNEL] = take_kernel,
 		[DEVICE_COPY] = take_copy,
 		[DEVICE_SET] = take_set,

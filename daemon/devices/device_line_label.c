@@ -65,7 +65,7 @@ static int64_t choose_derived(const struct device_plane *p, int64_t id)
 
 int64_t device_line_choose_id(struct device_plane *p, const struct device_line_key *key)
 {
-	switch ((enum device_line_class)key->class) {
+	switch ((enum device_line_type)key->type) {
 	case DEVICE_LINE_STREAM:
 		return choose_stream(p, key);
 	case DEVICE_LINE_OVERHEAD:
@@ -141,7 +141,7 @@ void device_line_name(const struct device_plane *p, const struct device_drawing 
 {
 	struct label label = {text, DEVICE_LINE_NAME_BYTES};
 
-	switch ((enum device_line_class)key->class) {
+	switch ((enum device_line_type)key->type) {
 	case DEVICE_LINE_STREAM:
 		put_stream(&label, key, line);
 		put_owner(&label, p, g, key, line);

@@ -12,7 +12,7 @@ struct device_plane;
 
 #define DEVICE_LINE_NAME_BYTES 512
 
-/* They come one after another: by class, and streams by their numbers. */
+/* They come one after another: by type, and streams by their numbers. */
 int64_t device_line_choose_id(struct device_plane *p, const struct device_line_key *key);
 /* Of the line whose id was chosen last. |text| has DEVICE_LINE_NAME_BYTES. */
 void device_line_name(const struct device_plane *p, const struct device_drawing *g,

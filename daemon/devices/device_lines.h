@@ -11,17 +11,17 @@
 
 #include "daemon/devices/keys.h"
 
-enum device_line_class {
+enum device_line_type {
 	DEVICE_LINE_STREAM = 0,
 	DEVICE_LINE_OVERHEAD = 1,
 	DEVICE_LINE_SYNC = 2, /* that the host waited for */
 	DEVICE_LINE_MEMORY = 3, /* that was taken and given back */
-	DEVICE_LINE_COUNTER = 4, /* |stream| is the name's id */
+	DEVICE_LINE_COUNTER = 4, /* |stream| is its number (device_metrics.h) */
 };
 
 struct device_line_key {
 	uint8_t collector;
-	uint8_t class; /* enum device_line_class */
+	uint8_t type; /* enum device_line_type */
 	uint16_t device;
 	uint32_t context;
 	uint64_t stream;

@@ -98,7 +98,7 @@ static void add_kernel(struct making *m)
 static void add_copy(struct making *m)
 {
 	const struct device_copied *c = &m->detail->of.copy;
-	uint16_t to = c->direction == 4 ? c->to_device : m->detail->device;
+	uint16_t to = c->direction == DEVICE_DIRECTION_P2P ? c->to_device : m->detail->device;
 	char text[160];
 
 	snprintf(text, sizeof text, "kind_src:%s kind_dst:%s size:%" PRIu64 " dest:%u async:%d",
@@ -124,7 +124,8 @@ static void add_memory(struct making *m)
 
 	snprintf(text, sizeof text, "kind:%s num_bytes:%" PRIu64, device_word_get_memory(c->memory),
 		c->bytes);
-	add_text(m, c->op == 2 ? DEVICE_STAT_FREED : DEVICE_STAT_ALLOCATED, text);
+	add_text(m, c->op == DEVICE_MEMORY_GIVEN_BACK ? DEVICE_STAT_FREED : DEVICE_STAT_ALLOCATED,
+		text);
 }
 
 static void add_sync(struct making *m)

@@ -16,8 +16,8 @@ static int compare_places(const void *left, const void *right)
 		return a->key.collector < b->key.collector ? -1 : 1;
 	if (a->key.device != b->key.device)
 		return a->key.device < b->key.device ? -1 : 1;
-	if (a->key.class != b->key.class)
-		return a->key.class < b->key.class ? -1 : 1;
+	if (a->key.type != b->key.type)
+		return a->key.type < b->key.type ? -1 : 1;
 	if (a->key.stream != b->key.stream)
 		return a->key.stream < b->key.stream ? -1 : 1;
 	return a->line < b->line ? -1 : a->line > b->line;

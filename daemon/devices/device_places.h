@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order in which lines of devices are drawn: device by device, then by class and stream, then as they came. */
+/* The order in which lines of devices are drawn: device by device, then by type and stream, then as they came. */
 #ifndef DAEMON_DEVICE_PLACES_H
 #define DAEMON_DEVICE_PLACES_H
 

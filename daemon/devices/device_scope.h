@@ -13,6 +13,7 @@ struct device_scope {
 	struct arena *arena; /* has the texts */
 	const char *process_name;
 	pid_t pid;
+	int is_child; /* of the program that is recorded */
 	int64_t base_ns; /* CLOCK_MONOTONIC where the trace begins; times below are since then */
 	int64_t from_ns; /* what ended earlier is left out, */
 	int64_t to_ns; /* and what began later */

@@ -85,6 +85,11 @@ const char *device_word_get_memory(unsigned kind)
 	return memories[kind < COUNT(memories) ? kind : 0];
 }
 
+int device_word_is_host_memory(unsigned kind)
+{
+	return kind == DEVICE_IN_PAGEABLE || kind == DEVICE_IN_PINNED;
+}
+
 void device_word_name(const struct device_detail *d, char *text, size_t size)
 {
 	unsigned op = d->of.memory.op;

@@ -27,6 +27,8 @@ enum device_word device_word_find(const struct device_detail *d);
 const char *device_word_get(enum device_word word);
 /* "pinned", of an enum ptap_device_memory. */
 const char *device_word_get_memory(unsigned kind);
+/* Of such a kind is what lies in the host's memory. */
+int device_word_is_host_memory(unsigned kind);
 
 /* What an event is called whose record has no name. */
 void device_word_name(const struct device_detail *d, char *text, size_t size);

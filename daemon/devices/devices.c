@@ -13,10 +13,13 @@
 
 /* A line without events. */
 #define LINE_COST 256
+/* Of a byte of a collector's own trace: it is decoded once, to see that it is one, and there twice. */
+#define XSPACE_COST 8
 
-void devices_init(struct devices *d)
+void devices_init(struct devices *d, struct arena *arena)
 {
 	memset(d, 0, sizeof *d);
+	d->arena = arena;
 	device_lines_init(&d->lines);
 	keys_init(&d->details, sizeof(struct device_detail));
 }
@@ -30,10 +33,12 @@ void devices_deinit(struct devices *d)
 {
 	device_lines_deinit(&d->lines);
 	keys_deinit(&d->details);
+	device_metrics_deinit(&d->metrics);
 	launches_deinit(&d->launches);
 	free(d->known);
-	free(d->xspace);
-	devices_init(d);
+	for (unsigned i = 0; i < DEVICES_MAX_COLLECTORS; i++)
+		free(d->xspaces[i].data);
+	devices_init(d, d->arena);
 }
 
 /* --- what is known ------------------------------------------------------------------------- */
@@ -65,7 +70,7 @@ static int take_stream(struct devices *d, const struct device_record *r)
 {
 	struct device_line_key key = {
 		.collector = r->v.collector,
-		.class = DEVICE_LINE_STREAM,
+		.type = DEVICE_LINE_STREAM,
 		.device = r->v.device,
 		.context = r->v.context,
 		.stream = r->v.stream,
@@ -106,6 +111,7 @@ static int take_loss(struct devices *d, const struct device_record *r)
 
 static int take_xspace(struct devices *d, const struct device_record *r)
 {
+	struct device_xspace *x = &d->xspaces[r->v.collector];
 	size_t at = offsetof(struct device_entry, start_ns);
 	size_t n = (size_t)r->v.correlation;
 
@@ -113,20 +119,22 @@ static int take_xspace(struct devices *d, const struct device_record *r)
 		d->n_invalid++;
 		return 0;
 	}
-	if (!purse_pay(&d->purse, 2 * n)) {
+	/* A piece that is missing breaks what follows. */
+	if (x->is_broken || !purse_pay(&d->purse, XSPACE_COST * n)) {
+		x->is_broken = 1;
 		d->n_crowded++;
 		return 0;
 	}
-	if (grow(&d->xspace, &d->n_xspace_allocated, d->xspace_bytes + n))
+	if (grow(&x->data, &x->n_allocated, x->n + n))
 		return -ENOMEM;
-	memcpy(d->xspace + d->xspace_bytes, (const uint8_t *)r->entry->slots + at, n);
-	d->xspace_bytes += n;
+	memcpy(x->data + x->n, (const uint8_t *)r->entry->slots + at, n);
+	x->n += n;
 	return 0;
 }
 
 /* --- all kinds ----------------------------------------------------------------------------- */
 
-static int (*const takers[DEVICE_KINDS])(struct devices *d, const struct device_record *r) = {
+static int (*const takers[DEVICE_KINDS])(struct devices *, const struct device_record *) = {
 	[DEVICE_KERNEL] = device_events_take,
 	[DEVICE_COPY] = device_events_take,
 	[DEVICE_SET] = device_events_take,

@@ -13,11 +13,13 @@
 
 #include "daemon/devices/device_clock.h"
 #include "daemon/devices/device_lines.h"
+#include "daemon/devices/device_metrics.h"
 #include "daemon/devices/keys.h"
 #include "daemon/devices/launches.h"
 #include "daemon/devices/purse.h"
 #include "lib/wire/device.h"
 
+struct arena;
 struct entry;
 
 /* Beyond these a record makes no sense. */
@@ -32,24 +34,33 @@ struct device_known {
 	struct device_info info;
 };
 
+/* A trace that a collector makes itself; all its pieces. */
+struct device_xspace {
+	uint8_t *data;
+	size_t n;
+	size_t n_allocated;
+	int is_broken; /* memory had no room for all of it */
+};
+
 struct devices {
+	struct arena *arena; /* borrowed: has the texts */
 	struct purse purse; /* what all of it may take of memory */
 	struct device_clock clocks[DEVICES_MAX_COLLECTORS];
 	struct device_lines lines;
 	struct keys details; /* struct device_detail */
+	struct device_metrics metrics;
 	struct device_known *known; /* at most one of each device */
 	size_t n_known;
 	size_t n_known_allocated;
 	struct launches launches;
-	uint8_t *xspace; /* that a collector made itself */
-	size_t xspace_bytes;
-	size_t n_xspace_allocated;
+	struct device_xspace xspaces[DEVICES_MAX_COLLECTORS];
 	uint64_t lost[DEVICE_LOSSES][DEVICE_KINDS]; /* as collectors tell */
 	uint64_t n_invalid;
 	uint64_t n_crowded; /* that memory had no room for */
 };
 
-void devices_init(struct devices *d);
+/* |arena| is borrowed. */
+void devices_init(struct devices *d, struct arena *arena);
 /* What it may take; borrowed. */
 void devices_set_keep(struct devices *d, struct keep *keep);
 void devices_deinit(struct devices *d);

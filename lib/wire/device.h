@@ -45,6 +45,21 @@ enum device_loss {
 	DEVICE_LOSSES
 };
 
+/* Of those in the public header the ones that the server looks for. */
+enum device_direction {
+	DEVICE_DIRECTION_P2P = 4,
+};
+
+enum device_memory {
+	DEVICE_IN_PAGEABLE = 1,
+	DEVICE_IN_PINNED = 2,
+};
+
+enum device_memory_op {
+	DEVICE_MEMORY_TAKEN = 1,
+	DEVICE_MEMORY_GIVEN_BACK = 2,
+};
+
 struct device_kernel {
 	uint32_t grid[3];
 	uint16_t block[3];

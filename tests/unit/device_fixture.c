@@ -29,6 +29,17 @@ struct device_entry device_make(enum device_kind kind, int64_t start, int64_t en
 	};
 }
 
+/* A collector has a name interned once, and uses it often. */
+static uint32_t intern(const char *name)
+{
+	static uint32_t id;
+
+	if (!id || id * 8 >= atomic_load(&fixture.arena->strings_used) ||
+		strcmp(fixture_string(id), name) != 0)
+		id = fixture_add_string(name);
+	return id;
+}
+
 void device_put_bytes(struct thread_log *log, const char *name, const void *bytes, uint32_t n_bytes)
 {
 	struct slot slots[RECORD_MAX_EXTRA] = {{{0, 0}}};
@@ -36,7 +47,7 @@ void device_put_bytes(struct thread_log *log, const char *name, const void *byte
 
 	ck_assert_uint_le(n, RECORD_MAX_EXTRA);
 	memcpy(slots, bytes, n_bytes);
-	log_put(log, RECORD_DEVICE, name ? fixture_add_string(name) : STRING_ID_LOST, 0, 0, 0, n);
+	log_put(log, RECORD_DEVICE, name ? intern(name) : STRING_ID_LOST, 0, 0, 0, n);
 	for (uint32_t i = 0; i < n; i++)
 		log_put_slot(log, slots[i].word[0], slots[i].word[1]);
 }

@@ -14,6 +14,7 @@
 #include "daemon/assembly/delivery.h"
 #include "daemon/assembly/part_writer.h"
 #include "tests/unit/log_fixture.h"
+#include "tests/unit/same_trace.h"
 #include "tests/unit/span_trees.h"
 #include "tests/unit/spool_fixture.h"
 #include "trace/space.h"
@@ -41,55 +42,6 @@ static uint8_t *assemble_in_memory(size_t *n_out)
 	return bytes;
 }
 
-static void expect_same_stats(const struct plane *a, const struct trace_stat *x,
-	const struct plane *b, const struct trace_stat *y)
-{
-	for (; x && y; x = stat_next(x), y = stat_next(y)) {
-		ck_assert_str_eq(
-			names_get(&a->stat_names, x->name), names_get(&b->stat_names, y->name));
-		ck_assert_int_eq(x->type, y->type);
-		if (x->type == STAT_STRING)
-			ck_assert_str_eq(names_get(&a->stat_names, x->value.string),
-				names_get(&b->stat_names, y->value.string));
-		else
-			ck_assert_int_eq(x->value.i64, y->value.i64);
-	}
-	ck_assert(!x && !y);
-}
-
-static void expect_same_line(
-	const struct plane *a, const struct line *x, const struct plane *b, const struct line *y)
-{
-	ck_assert_int_eq(x->id, y->id);
-	ck_assert_str_eq(x->name, y->name);
-	ck_assert_uint_eq(x->n_events, y->n_events);
-	for (size_t i = 0; i < x->n_events; i++) {
-		const struct trace_event *e = &x->events[i];
-		const struct trace_event *f = &y->events[i];
-
-		ck_assert_int_eq(e->start_ns, f->start_ns);
-		ck_assert_int_eq(e->duration_ns, f->duration_ns);
-		ck_assert_str_eq(
-			names_get(&a->event_names, e->name), names_get(&b->event_names, f->name));
-		expect_same_stats(a, plane_get_stats(a, e), b, plane_get_stats(b, f));
-	}
-}
-
-static void expect_same_trace(const uint8_t *left, size_t n_left, const uint8_t *right, size_t n)
-{
-	struct space *a = spooled_decode(left, n_left);
-	struct space *b = spooled_decode(right, n);
-	const struct plane *p = space_find_plane(a, PLANE_HOST);
-	const struct plane *q = space_find_plane(b, PLANE_HOST);
-
-	ck_assert_uint_eq(p->n_lines, q->n_lines);
-	for (size_t i = 0; i < p->n_lines; i++)
-		expect_same_line(p, &p->lines[i], q, &q->lines[i]);
-	ck_assert_uint_eq(a->warnings.n_texts, b->warnings.n_texts);
-	space_free(a);
-	space_free(b);
-}
-
 /* --- tests --------------------------------------------------------------------------------- */
 
 START_TEST(gives_the_same_trace_as_memory)
@@ -115,7 +67,7 @@ START_TEST(gives_the_same_trace_as_memory)
 	ck_assert_uint_eq(logs.plane->lines[1].n_events, 0);
 	d = spooled_deliver(logs.space, spooled.spool, 0);
 	got = spooled_flatten(d, &n);
-	expect_same_trace(expected, n_expected, got, n);
+	same_trace_expect(expected, n_expected, got, n);
 	delivery_free(d);
 	free(expected);
 	free(got);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers for the names of counters: a collector may have written one several times, and it is one counter all the same. */
+#ifndef DAEMON_DEVICE_METRICS_H
+#define DAEMON_DEVICE_METRICS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/names.h"
+
+struct arena;
+
+/* All zero is empty. */
+struct device_metrics {
+	struct names names;
+	uint32_t *number_of; /* by string id: number + 1; 0: not met yet */
+	size_t n_ids;
+};
+
+void device_metrics_deinit(struct device_metrics *m);
+/* NAMES_NONE when memory ran out. */
+uint32_t device_metrics_find(struct device_metrics *m, struct arena *arena, uint32_t id);
+
+#endif

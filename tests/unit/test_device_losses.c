@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is missing of devices is counted by reason and said; and records that make no sense, whatever they are, harm nobody. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chunks.h"
+#include "base/cleanup.h"
+#include "tests/unit/device_fixture.h"
+#include "tests/unit/guest_fixture.h"
+#include "tests/unit/log_fixture.h"
+#include "tests/unit/spool_fixture.h"
+#include "trace/xspace.h"
+
+static struct thread_log *collector;
+
+static void setup(void)
+{
+	log_open();
+	collector = log_add(101, "ptap-collect");
+}
+
+static void put_loss(enum device_loss reason, uint32_t kind, uint64_t n)
+{
+	struct device_entry e = device_make(DEVICE_LOSS, 0, 0);
+
+	e.of.loss = (struct device_lost){.n = n, .reason = reason, .kind = kind};
+	device_put(collector, NULL, &e);
+}
+
+/* --- what collectors tell ------------------------------------------------------------------ */
+
+START_TEST(says_what_a_collector_lost)
+{
+	static const struct {
+		enum device_loss reason;
+		int is_a_drop;
+		const char *stat;
+		const char *warning;
+	} rows[] = {
+		{DEVICE_LOSS_DROPPED, 1, "ptap_lost_device_vendor",
+			"gpu: 3 kernels, 1 copy dropped: the vendor's library had no buffer"},
+		{DEVICE_LOSS_INCOMPLETE, 1, "ptap_lost_device_incomplete",
+			"gpu: 3 kernels, 1 copy left out: their ends were not known"},
+		{DEVICE_LOSS_CALLS, 1, "ptap_lost_device_calls",
+			"gpu: 3 kernels, 1 copy dropped: more than gpu_max_callback_api_events"},
+		{DEVICE_LOSS_RECORDS, 1, "ptap_lost_device_records",
+			"gpu: 3 kernels, 1 copy dropped: more than gpu_max_activity_api_events"},
+		{DEVICE_LOSS_INVALID, 1, "ptap_lost_device_invalid",
+			"gpu: 3 kernels, 1 copy dropped: the vendor's library told"},
+		{DEVICE_LOSS_ANNOTATIONS, 0, "ptap_lost_device_annotations",
+			"gpu: 3 kernels, 1 copy without annotations"},
+	};
+
+	put_loss(rows[_i].reason, DEVICE_KERNEL, 2);
+	put_loss(rows[_i].reason, DEVICE_KERNEL, 1);
+	put_loss(rows[_i].reason, DEVICE_COPY, 1);
+	log_assemble();
+	ck_assert_uint_eq(log_plane_stat(rows[_i].stat), 4);
+	ck_assert_uint_eq(log_plane_stat("dropped_traces"), rows[_i].is_a_drop ? 4 : 0);
+	ck_assert_msg(log_has_warning(rows[_i].warning), "%s", names_get(&logs.space->warnings, 0));
+	ck_assert_uint_eq(logs.space->warnings.n_texts, 1);
+}
+END_TEST
+
+START_TEST(adds_up_without_running_over)
+{
+	put_loss(DEVICE_LOSS_DROPPED, 0, UINT64_MAX);
+	put_loss(DEVICE_LOSS_DROPPED, 0, 5);
+	put_loss(DEVICE_LOSS_CALLS, DEVICE_KERNEL, 5);
+	log_assemble();
+	ck_assert_uint_eq(log_plane_stat("ptap_lost_device_vendor"), UINT64_MAX);
+	ck_assert_uint_eq(log_plane_stat("dropped_traces"), UINT64_MAX);
+	ck_assert(log_has_warning("gpu: 18446744073709551615 records dropped"));
+}
+END_TEST
+
+/* --- what the server notices --------------------------------------------------------------- */
+
+START_TEST(cannot_place_what_has_no_clock)
+{
+	device_put_kernel(collector, "a", 1, 100, 200);
+	device_put_kernel(collector, "b", 2, 100, 200);
+	log_assemble();
+	ck_assert_uint_eq(log_plane_stat("ptap_lost_device_unplaced"), 2);
+	ck_assert_uint_eq(log_plane_stat("dropped_traces"), 2);
+	ck_assert(log_has_warning("gpu: 2 records of devices dropped: nobody knows what"));
+	ck_assert_uint_eq(device_plane("/device:GPU:0")->n_lines, 0);
+}
+END_TEST
+
+START_TEST(says_that_the_clock_was_set)
+{
+	struct device_entry e = device_make(DEVICE_ANCHOR, 0, 0);
+
+	e.end_ns = 777;
+	device_put(collector, NULL, &e);
+	e = device_make(DEVICE_ANCHOR, 3600000000000, 0);
+	e.end_ns = 777 + DEVICE_STOP_NS;
+	device_put(collector, NULL, &e);
+	device_put_kernel(collector, "a", 1, 100, 200);
+	log_assemble();
+	ck_assert(log_has_warning("gpu: the clock of the collector was set"));
+	ck_assert_int_eq(device_plane("/device:GPU:0")->lines[0].events[0].start_ns, 100);
+}
+END_TEST
+
+START_TEST(keeps_within_the_captures_memory)
+{
+	struct keep keep = {.max_bytes = 200 << 10};
+	struct assembly *as;
+	uint64_t n;
+
+	device_put_anchors(collector);
+	for (int64_t i = 0; i < 20000; i++)
+		device_put_kernel(collector, "a", 0, i * 10, i * 10 + 5);
+	ck_assert_int_eq(assembly_new(&fixture.target, LOG_START_TICKS, LOG_START_TICKS, &as), 0);
+	devices_set_keep(&as->devices, &keep);
+	log_assemble_with(as);
+	n = device_plane("/device:GPU:0")->lines[0].n_events;
+	ck_assert_uint_gt(n, 1000);
+	ck_assert_uint_le(n * sizeof(struct device_event), 200 << 10);
+	ck_assert_uint_eq(log_plane_stat("ptap_lost_device_memory"), 20000 - n);
+	ck_assert(log_has_warning("of devices dropped: the capture's memory was full"));
+	ck_assert_uint_le(keep.used_bytes, keep.max_bytes);
+}
+END_TEST
+
+/* --- what makes no sense ------------------------------------------------------------------- */
+
+static void expect_damaged(uint64_t n)
+{
+	_cleanup_(chunks_deinit) struct chunks out = CHUNKS_INIT;
+
+	log_assemble();
+	ck_assert_uint_eq(log_plane_stat("ptap_lost_device_damaged"), n);
+	ck_assert_uint_eq(log_plane_stat("dropped_traces"), n);
+	ck_assert_int_eq(xspace_encode(logs.space, &out), 0);
+}
+
+START_TEST(refuses_kinds_that_there_are_not)
+{
+	struct device_entry e = device_make(DEVICE_KERNEL, 100, 200);
+
+	e.kind = 0;
+	device_put_bytes(collector, "a", &e, sizeof e);
+	e.kind = DEVICE_KINDS;
+	device_put_bytes(collector, "a", &e, sizeof e);
+	e.kind = 255;
+	device_put_bytes(collector, "a", &e, sizeof e);
+	expect_damaged(3);
+}
+END_TEST
+
+START_TEST(refuses_less_than_a_kind_has)
+{
+	uint64_t n = 0;
+
+	for (unsigned kind = 1; kind < DEVICE_KINDS; kind++) {
+		struct device_entry e = device_make(kind, 100, 200);
+		uint32_t n_needed = device_entry_bytes(kind);
+
+		e.correlation = UINT64_MAX;
+		for (uint32_t k = 0; k < n_needed; k += SLOT_BYTES, n++)
+			device_put_bytes(collector, "a", &e, k);
+	}
+	expect_damaged(n);
+}
+END_TEST
+
+START_TEST(refuses_what_no_process_has)
+{
+	struct device_entry e = device_make(DEVICE_KERNEL, 100, 200);
+
+	e.device = DEVICES_MAX_ORDINAL + 1;
+	device_put(collector, "a", &e);
+	e.device = UINT16_MAX;
+	device_put(collector, "a", &e);
+	e.device = 0;
+	e.collector = DEVICES_MAX_COLLECTORS;
+	device_put(collector, "a", &e);
+	expect_damaged(3);
+}
+END_TEST
+
+START_TEST(refuses_what_ends_before_it_starts)
+{
+	device_put_anchors(collector);
+	device_put_kernel(collector, "a", 1, 200, 100);
+	device_put_kernel(collector, "b", 1, 100, 100);
+	expect_damaged(1);
+	ck_assert_uint_eq(device_plane("/device:GPU:0")->lines[0].n_events, 1);
+}
+END_TEST
+
+START_TEST(refuses_losses_of_nothing)
+{
+	put_loss(0, 0, 5);
+	put_loss(DEVICE_LOSSES, 0, 5);
+	put_loss(DEVICE_LOSS_CALLS, DEVICE_KINDS, 5);
+	expect_damaged(3);
+}
+END_TEST
+
+START_TEST(refuses_calls_that_do_not_say_which)
+{
+	struct thread_log *app = log_add(100, "main");
+
+	for (enum record_kind kind = RECORD_LAUNCH; kind <= RECORD_NODE; kind++) {
+		log_put(app, kind, fixture_add_string("call"), 40, 40, 0, 0);
+		log_put(app, kind, fixture_add_string("call"), 80, 40, 0, 1);
+		log_put_slot(app, slot_word0(0, SLOT_U64, 0), 1);
+		log_put(app, kind, fixture_add_string("call"), 120, 40, 0, 2);
+		log_put_slot(app, slot_word0(0, SLOT_U64, 0), 1);
+		log_put_slot(app, slot_word0(0, SLOT_F64, 0), 1);
+	}
+	/* A graph's launch without the graph. */
+	log_put(app, RECORD_LAUNCH, fixture_add_string("call"), 160, 40, 0, 2);
+	log_put_slot(app, slot_word0(0, SLOT_U64, 0), 1);
+	log_put_slot(app, slot_word0(0, SLOT_U64, 0), launch_where(0, 1, LAUNCH_IS_GRAPH));
+	log_assemble();
+	ck_assert_uint_eq(log_plane_stat("ptap_lost_invalid"), 7);
+	ck_assert_uint_eq(logs.plane->n_lines, 0);
+}
+END_TEST
+
+/* Bytes at random, of records that nearly make sense: a trace that can be encoded, and read again. */
+START_TEST(survives_anything)
+{
+	_cleanup_(chunks_deinit) struct chunks out = CHUNKS_INIT;
+	struct thread_log *app = log_add(100, "main");
+
+	srand((unsigned)_i);
+	device_put_anchors(collector);
+	for (int i = 0; i < 2000; i++) {
+		struct device_entry e = device_make((enum device_kind)(rand() % 16),
+			rand() % 2000000 - 500000, rand() % 2000000);
+		uint8_t *bytes = (uint8_t *)&e;
+
+		for (size_t k = sizeof e; k-- > DEVICE_HEAD_BYTES;)
+			bytes[k] = (uint8_t)(rand() % 3 ? 0 : rand());
+		if (rand() % 4 == 0)
+			bytes[rand() % DEVICE_HEAD_BYTES] = (uint8_t)rand();
+		e.correlation = (uint64_t)rand() % 50;
+		e.device = (uint16_t)(rand() % 4 ? 0 : rand());
+		e.stream = (uint64_t)rand() % 8;
+		device_put_bytes(rand() % 10 ? collector : app, rand() % 5 ? "_ZN1a1bIfEEvv" : NULL,
+			&e, (uint32_t)rand() % 6 ? sizeof e : (uint32_t)rand() % sizeof e);
+	}
+	log_assemble();
+	ck_assert_int_eq(xspace_encode(logs.space, &out), 0);
+	for (size_t i = 0; i < out.n_chunks; i++)
+		if (out.n_chunks == 1)
+			space_free(spooled_decode(out.chunks[0].data, out.chunks[0].used_bytes));
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("device_losses");
+	TCase *tcase = tcase_create("device_losses");
+	SRunner *runner;
+
+	tcase_add_checked_fixture(tcase, setup, log_close);
+	tcase_add_loop_test(tcase, says_what_a_collector_lost, 0, 6);
+	tcase_add_test(tcase, adds_up_without_running_over);
+	tcase_add_test(tcase, cannot_place_what_has_no_clock);
+	tcase_add_test(tcase, says_that_the_clock_was_set);
+	tcase_add_test(tcase, keeps_within_the_captures_memory);
+	tcase_add_test(tcase, refuses_kinds_that_there_are_not);
+	tcase_add_test(tcase, refuses_less_than_a_kind_has);
+	tcase_add_test(tcase, refuses_what_no_process_has);
+	tcase_add_test(tcase, refuses_what_ends_before_it_starts);
+	tcase_add_test(tcase, refuses_losses_of_nothing);
+	tcase_add_test(tcase, refuses_calls_that_do_not_say_which);
+	tcase_add_loop_test(tcase, survives_anything, 0, 10);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
