@@ -245,7 +245,7 @@ def words_mean_programs(t):
     path = ask_targets(visit)[0]["path"]
     for words, expected in ((f"{pids[0]}, pid={pids[1]}", pids), (path, pids), (str(pids[1]), pids[1:])):
         visit.page.write("#capture-target", words)
-        visit.capture(50)
+        visit.capture(300)
         equal(sorted(row["pid"] for row in visit.ask("page.captures.list()[0].targets")), expected, f"who is meant by {words}")
 
 

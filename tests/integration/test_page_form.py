@@ -3,7 +3,7 @@
 """The host daemon's page in Chromium for everybody: on small and large screens, in the dark, for ears; soon there, and no larger after a day."""
 from pathlib import Path
 
-from fixture import check, equal, run, test
+from fixture import check, equal, run, test, wait_until
 from visit import Visit, start_pipeline
 
 HERE = Path(__file__).parent
@@ -158,6 +158,7 @@ def all_text_can_be_read_by_day_and_by_night(t):
 @test
 def what_is_drawn_is_drawn_in_the_colours_of_the_night(t):
     visit = with_run(t)
+    wait_until(lambda: visit.ask("page.charts.main[0].graph.numRows()") > 2, "something to be drawn")
     visit.ask("page.feed.close()")
     drawn = {is_dark: find_drawn_colours(visit, is_dark) for is_dark in (False, True)}
     for canvas in drawn[True]:
