@@ -29,11 +29,19 @@ static int help(FILE *out)
 	return out == stdout ? 0 : 2;
 }
 
+/* Alone, or behind --host. */
+static int is_asked(int argc, char **argv, const char *what)
+{
+	int i = argc > 1 && strcmp(argv[1], "--host") == 0 ? 2 : 1;
+
+	return argc == i + 1 && strcmp(argv[i], what) == 0;
+}
+
 int main(int argc, char **argv)
 {
-	if (argc == 2 && strcmp(argv[1], "--help") == 0)
+	if (is_asked(argc, argv, "--help") || is_asked(argc, argv, "-h"))
 		return help(stdout);
-	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+	if (is_asked(argc, argv, "--version")) {
 		puts("proftapd " PACKAGE_VERSION);
 		return 0;
 	}

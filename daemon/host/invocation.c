@@ -4,32 +4,60 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/diag.h"
 #include "daemon/host/settings.h"
 
-static int is_flag(const char *word)
+#define KEY_BYTES 64
+
+/* "--KEY VALUE" or "--KEY=VALUE". */
+struct option {
+	char key[KEY_BYTES];
+	const char *value; /* NULL: a flag */
+};
+
+static int is_flag(const struct option *o)
 {
-	return strcmp(word, "--print-config") == 0;
+	return strcmp(o->key, "print-config") == 0;
+}
+
+/* How many of |words| the option is that they begin with, or -EINVAL with |d|. */
+static int read_option(char *const *words, struct option *out, struct diag *d)
+{
+	const char *key = words[0] + 2;
+	size_t n_key = strcspn(words[0], "=");
+
+	if (strncmp(words[0], "--", 2) != 0 || n_key < 3)
+		return diag_set(d, -EINVAL, "%.64s: not an option", words[0]);
+	snprintf(out->key, sizeof out->key, "%.*s", (int)(n_key - 2), key);
+	out->value = NULL;
+	if (words[0][n_key])
+		out->value = words[0] + n_key + 1;
+	else if (!is_flag(out))
+		out->value = words[1];
+	if (is_flag(out) && out->value)
+		return diag_set(d, -EINVAL, "--%s: takes no value", out->key);
+	if (!is_flag(out) && !out->value)
+		return diag_set(d, -EINVAL, "%.64s: needs a value", words[0]);
+	return out->value && !words[0][n_key] ? 2 : 1;
 }
 
 int invocation_parse(struct invocation *i, char *const *argv, struct diag *d)
 {
+	struct option option;
+
 	*i = (struct invocation){.words = argv};
-	for (; *argv; argv++) {
-		if (is_flag(*argv)) {
+	for (int n; *argv; argv += n) {
+		n = read_option(argv, &option, d);
+		if (n < 0)
+			return n;
+		if (is_flag(&option))
 			i->is_print = 1;
-			continue;
-		}
-		if (strncmp(*argv, "--", 2) != 0)
-			return diag_set(d, -EINVAL, "%.64s: not an option", *argv);
-		if (!argv[1])
-			return diag_set(d, -EINVAL, "%.64s: needs a value", *argv);
-		if (strcmp(*argv, "--config") == 0)
-			i->config = argv[1];
-		argv++;
+		else if (strcmp(option.key, "config") == 0)
+			i->config = option.value;
 	}
 	return 0;
 }
@@ -41,16 +69,20 @@ static int read_file(const struct invocation *i, struct settings *s, struct diag
 	return settings_load(s, i->config ? i->config : INVOCATION_CONFIG, d);
 }
 
+/* They have been parsed. */
 static int read_words(const struct invocation *i, struct settings *s, struct diag *d)
 {
+	struct option option;
 	int r = 0;
 
-	for (char *const *word = i->words; !r && *word; word++) {
-		if (is_flag(*word))
-			continue;
-		if (strcmp(*word, "--config") != 0)
-			r = settings_set(s, *word + 2, word[1], d);
-		word++;
+	for (char *const *word = i->words; !r && *word;) {
+		int n = read_option(word, &option, d);
+
+		if (n < 0)
+			return n;
+		if (!is_flag(&option) && strcmp(option.key, "config") != 0)
+			r = settings_set(s, option.key, option.value, d);
+		word += n;
 	}
 	return r;
 }

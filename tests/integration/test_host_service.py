@@ -4,10 +4,11 @@
 import os
 import signal
 import socket
+import subprocess
 import time
 import urllib.request
 
-from checks import contains, wait_in_time
+from checks import PATIENCE_S, contains, wait_in_time
 from fixture import (NOBODY, SESSION, check, equal, free_port, need_readable_tree, need_root, run, test, wait_until)
 from hosts import Host, list_programs, registry_path, runtime, start_target
 from manager import Manager
@@ -151,6 +152,35 @@ def wrong_settings_are_no_start(t):
     await_end(daemon, 2)
     equal("".join(daemon.err), f"proftapd: {config}:1:1: lissen: no such setting; the nearest known one is listen\n",
           "its words")
+
+
+def print_config(*words):
+    done = subprocess.run([PROFTAPD, "--host", "--config=/dev/null", *words, "--print-config"], capture_output=True, text=True,
+                          timeout=PATIENCE_S, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@test
+def options_take_their_values_in_both_ways(t):
+    for words in (["--listen", "127.0.0.1:9"], ["--listen=127.0.0.1:9"]):
+        status, text, error = print_config("--stop-limit-s=7", *words)
+        equal((status, error), (0, ""), f"{words}")
+        equal([line for line in text.splitlines() if line.startswith(("listen", "stop_limit_s"))],
+              ["listen = 127.0.0.1:9", "stop_limit_s = 7"], f"settings with {words}")
+    equal(print_config("--registry=")[0], 0, "an empty value")
+    for words, error in ((["--lissen=x"], "lissen: no such setting; the nearest known one is listen"),
+                         (["--print-config=1"], "--print-config: takes no value"), (["--=x"], "--=x: not an option"),
+                         (["-x"], "-x: not an option")):
+        equal(print_config(*words), (2, "", f"proftapd: {error}\n"), f"{words}")
+
+
+@test
+def its_own_help_and_version_are_told(t):
+    for word in ("--help", "--version"):
+        alone, behind = (subprocess.run([PROFTAPD, *words, word], capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+                         for words in ([], ["--host"]))
+        check(alone.stdout, word)
+        equal(behind.stdout, alone.stdout, f"--host {word}")
 
 
 @test
