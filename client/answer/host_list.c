@@ -29,7 +29,10 @@ static int parse(const char *text, struct address *out, struct diag *d)
 	char with_port[sizeof out->host + 8];
 	int is_whole = strchr(text, ':') || text[strspn(text, "0123456789")] == '\0';
 
-	snprintf(with_port, sizeof with_port, is_whole ? "%s" : "%s:" HOST_LIST_PORT, text);
+	if (is_whole)
+		snprintf(with_port, sizeof with_port, "%s", text);
+	else
+		snprintf(with_port, sizeof with_port, "%s:%d", text, ADDRESS_HOST_PORT);
 	return address_parse(with_port, NULL, out, d) ? EXIT_USAGE : EXIT_DONE;
 }
 

@@ -7,9 +7,6 @@ struct address;
 struct diag;
 struct targets;
 
-/* Its gRPC port. */
-#define HOST_LIST_PORT "9021"
-
 /*
  * Asks the daemon at |address|, which is made more exact, and fills |targets|, which is empty; their sockets are "". An enum
  * exit_code, with |d| when it is not EXIT_DONE.

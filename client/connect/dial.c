@@ -128,14 +128,24 @@ static int try_list(struct attempt *t, const struct addrinfo *list, int family)
 	return t->error;
 }
 
+static int explain_refusal(const struct address *a, int error, struct diag *d)
+{
+	if (a->port == ADDRESS_HOST_PORT)
+		return diag_set(d, error,
+			"%s: connection refused: no profiler server there; this is the host "
+			"daemon's port, start it with proftapd --host",
+			a->text);
+	return diag_set(d, error,
+		"%s: connection refused: no profiler server there; start one with "
+		"ptap_server_start(%u) or proftap run -p %u -- PROGRAM",
+		a->text, a->port, a->port);
+}
+
 static int explain(struct address *a, int error, int64_t timeout_ms, struct diag *d)
 {
 	switch (error) {
 	case -ECONNREFUSED:
-		return diag_set(d, error,
-			"%s: connection refused: no profiler server there; start one with "
-			"ptap_server_start(%u) or proftap run -p %u -- PROGRAM",
-			a->text, a->port, a->port);
+		return explain_refusal(a, error, d);
 	case -ETIMEDOUT:
 		return diag_set(d, error,
 			"%s: no answer within %lld s: the host is down or a firewall drops the "

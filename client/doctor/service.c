@@ -17,8 +17,8 @@
 #include "client/doctor/port.h"
 #include "client/doctor/port_owner.h"
 #include "client/doctor/system.h"
+#include "client/target/address.h"
 
-#define GRPC_PORT 9021
 #define WEB_PORT 9022
 
 /* --- units --------------------------------------------------------------------------------- */
@@ -154,7 +154,7 @@ static void judge_port(const struct system *sys, const struct check *self, struc
 
 void check_port_grpc(const struct system *sys, const struct check *self, struct finding *f)
 {
-	judge_port(sys, self, f, GRPC_PORT, PORT_GRPC);
+	judge_port(sys, self, f, ADDRESS_HOST_PORT, PORT_GRPC);
 }
 
 void check_port_web(const struct system *sys, const struct check *self, struct finding *f)

@@ -8,6 +8,9 @@
 
 struct diag;
 
+/* The host daemon's, for gRPC, unless its settings say another. */
+#define ADDRESS_HOST_PORT 9021
+
 struct address {
 	char host[256]; /* a name or a literal, without brackets */
 	uint16_t port; /* 0: one of the following */

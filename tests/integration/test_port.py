@@ -54,6 +54,14 @@ def nobody_there_is_said_with_what_to_do(t):
 
 
 @test
+def no_host_daemon_there_is_said_with_how_to_start_it(t):
+    # An address of loopback that no daemon of anybody's listens on.
+    capture = t.capture("127.0.77.9:9021", 200, code=5)
+    equal(capture.stderr, "127.0.77.9:9021: connection refused: no profiler server there; this is the host daemon's "
+          "port, start it with proftapd --host\n", "standard error")
+
+
+@test
 def a_port_behind_the_milliseconds_is_asked_about(t):
     """Port 1 is nobody's: tcpmux."""
     port = t.target().serve().port
