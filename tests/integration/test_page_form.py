@@ -185,6 +185,13 @@ def find_drawn_colours(visit, is_dark):
 
 
 @test
+def numbers_are_told_in_three_digits(t):
+    told = {0: "0", 1: "1", 1.25: "1.25", 9.996: "10", 12.34: "12.3", 99.96: "100", 99.94: "99.9", 120.4: "120", 999.6: "1 s"}
+    words = Visit(t).page.evaluate(f"import('/page/words.js').then((words) => {list(told)}.map((ms) => words.durationMs(ms)))")
+    equal(words, [text if " " in text or text == "0" else f"{text} ms" for text in told.values()], "durations")
+
+
+@test
 def everything_has_a_name(t):
     visit = with_run(t)
     page = visit.page

@@ -12,7 +12,7 @@ function isKnown(number) {
 function shorten(number) {
 	if (Math.abs(number) >= 100 || Number.isInteger(number))
 		return number.toFixed(0);
-	return number.toPrecision(3).replace(/\.?0+$/, "");
+	return String(Number(number.toPrecision(3)));
 }
 
 function scale(number, unit) {
