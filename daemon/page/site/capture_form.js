@@ -31,7 +31,7 @@ export class CaptureForm extends EventTarget {
 	buildFields() {
 		this.modes = make("fieldset", {class: "modes"}, make("legend", {class: "unseen"}, "What"),
 			this.buildMode("now", "Running program", true), this.buildMode("next", "Next program that starts", false));
-		this.target = make("input", {id: "capture-target", autocomplete: "off", spellcheck: "false", placeholder: "the only one there is"});
+		this.target = make("input", {id: "capture-target", autocomplete: "off", spellcheck: "false", placeholder: "all that there are"});
 		this.targetField = field("Program", this.target, "Pid, name, /path, LABEL=VALUE or all; several with commas. Or select one in the list.");
 		this.next = make("input", {id: "capture-next", autocomplete: "off", spellcheck: "false", placeholder: "train*"});
 		this.nextField = field("Name or path", this.next, "A pattern: * and ? stand for any letters. Recorded from its first annotation on.");
