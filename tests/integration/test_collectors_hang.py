@@ -232,7 +232,9 @@ def a_flood_loses_nothing(t):
     capture = t.start_capture(target, 50)
     capture.finish(patience_s=60)
     words = [line.split() for line in device.log() if line.startswith("emitted ")][-1]
-    not_void(not gpu_warnings(capture), "the collector had no processor for two seconds")
+    # What the server has no memory for came to it all the same.
+    others = [warning for warning in gpu_warnings(capture) if "the capture's memory was full" not in warning]
+    not_void(not others, "the collector had no processor for two seconds")
     check(int(words[1]) >= n and words[3] == "0", f"{words[1]} emitted, {words[3]} refused")
 
 
