@@ -16,14 +16,14 @@ PATIENCE_S = 20
 
 
 class Host:
-    """proftapd --host, serving."""
+    """proftapd --host, serving. It would tell of each Capture."""
 
     def __init__(self, directory):
         self.registry = os.path.join(directory, "registry.sock")
         self.port = free_port()
         self.process = subprocess.Popen(
             [PROFTAPD, "--host", "--config", "/dev/null", "--listen", f"127.0.0.1:{self.port}", "--web", "none", "--registry",
-             self.registry, "--log_level", "warn"], stdin=subprocess.DEVNULL)
+             self.registry, "--log_level", "warn"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.await_programs(0)
 
     def count(self):

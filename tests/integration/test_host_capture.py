@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Recording programs through the host daemon: one port for all of them."""
+import contextlib
 import json
 import os
 import re
@@ -177,9 +178,11 @@ def parts_are_large_of_few_streams_and_small_of_many(t):
     host, (target,) = serve(t, 1)
     alone = sizes(host.port, target, N_LONG)
     check(max(alone) > PASSED_BYTES, f"parts of the only stream: {alone}")
-    with Profiler(host.port) as others:
-        for _ in range(20):
-            others.await_phase(others.capture(50, start_timestamp_ns=time.time_ns() + 10**12), WAITING)
+    with contextlib.ExitStack() as stack:
+        # A connection has sixteen streams at a time.
+        for others in [stack.enter_context(Profiler(host.port)) for _ in range(2)]:
+            waiting = [others.capture(50, start_timestamp_ns=time.time_ns() + 10**12) for _ in range(10)]
+            equal([others.await_phase(stream, WAITING)[-1].progress.phase for stream in waiting], [WAITING] * 10, "others")
         crowded = sizes(host.port, target, N_LONG)
     check(max(crowded) <= PASSED_BYTES < sum(crowded), f"what the daemon holds at a time: {max(crowded)} bytes")
 
