@@ -132,6 +132,7 @@ static int ask(const struct address *address, const struct link *link, struct ta
 		.path = LIST_PATH,
 		.timeout_ms = TIMEOUT_MS,
 		.max_bytes = MAX_BYTES,
+		.is_of_programs = true,
 	};
 	int code = exchange_run(&e, d);
 

@@ -41,6 +41,7 @@ static int explain(const struct exchange *e, struct diag *d)
 		.is_silent = e->is_silent,
 		.is_of_session = e->is_of_session,
 		.is_of_recorder = e->is_of_recorder,
+		.is_of_programs = e->is_of_programs,
 		.is_of_proftap = strncmp(e->path, "/proftap.", 9) == 0,
 	};
 

@@ -30,6 +30,7 @@ struct exchange {
 	size_t max_bytes; /* 0: EXCHANGE_MAX_BYTES */
 	bool is_of_session; /* the call is about a continuous session, or the flight recorder */
 	bool is_of_recorder; /* about that alone */
+	bool is_of_programs; /* about all that a host daemon knows */
 
 	/* Results. */
 	struct rpc_pending *pending;

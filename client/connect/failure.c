@@ -173,11 +173,14 @@ static int explain_lost_host(const struct failure *f, struct diag *d)
 
 	diag_set(d, -EPIPE,
 		"%s: the connection broke after %" PRId64 " ms: the host daemon there is gone%s; "
-		"%sthe program goes on and can be recorded again, by its own server or when the "
-		"daemon is back%s",
+		"%s%s%s",
 		f->address->text, f->elapsed_ms,
 		is_here ? "" : ", or its machine, or the way to it",
-		is_here ? "" : "if it is the daemon alone, ", get_outcome(f));
+		is_here ? "" : "if it is the daemon alone, ",
+		f->is_of_programs ? "its programs go on; ask again when it is back"
+				  : "the program goes on and can be recorded again, by its own "
+				    "server or when the daemon is back",
+		f->is_of_programs ? "" : get_outcome(f));
 	return EXIT_FAILED;
 }
 

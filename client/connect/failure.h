@@ -24,6 +24,7 @@ struct failure {
 	bool is_of_recorder; /* about that alone */
 	bool is_of_proftap; /* its method is one of proftap.v1 */
 	bool is_waited_for; /* one that is busy: the user does so already */
+	bool is_of_programs; /* the call was to a host daemon, and about all of its programs */
 	bool is_of_host; /* a host daemon answered it, which passes on what a program's own server says */
 	bool is_connected; /* the connection outlived the call: the server itself answered */
 	bool is_partial; /* some of the trace came, and is kept */

@@ -62,7 +62,9 @@ void link_describe_failure(const struct link *l, const struct rpc_pending *call,
 	f->text = rpc_pending_get_text(call);
 	f->fault = rpc_pending_get_fault(call);
 	f->received_bytes = dial_get_received_bytes(l->watch_fd);
-	f->is_of_host = rpc_pending_is_from(call, RPC_ROLE_HOST);
+	/* Who asks for its programs, or names one, knows it before it has answered. */
+	f->is_of_host = f->is_of_programs || f->address->target[0] ||
+			rpc_pending_is_from(call, RPC_ROLE_HOST);
 	f->is_connected = dial_is_connected(l->watch_fd);
 }
 

@@ -29,7 +29,7 @@ void link_close(struct link *l);
 /* A gRPC server speaks first, at once; one that has not since |started_ms| (CLOCK_MONOTONIC) is none, or is stopped. */
 bool link_is_silent(const struct link *l, int64_t started_ms);
 
-/* What |call|, over |l|, and the connection say about its failure, into |f|; its texts are the call's. */
+/* What |call|, over |l|, and the connection say about its failure, into |f|, which says what it was about; its texts are the call's. */
 void link_describe_failure(const struct link *l, const struct rpc_pending *call, struct failure *f);
 
 #endif

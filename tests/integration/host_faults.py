@@ -2,6 +2,7 @@
 """A host daemon that is done harm, and whether it is as before; and programs that announce themselves and are none."""
 import array
 import contextlib
+import glob
 import os
 import socket
 
@@ -42,6 +43,15 @@ def capture(t, host, target):
                             "--attempts", "5")
     target.ask("await 1", "burst 7")
     equal(t.stop(target, begun).trace.count("burst"), 7, "spans of an ordinary capture")
+
+
+def count_errands(pid):
+    """Calls that have a thread."""
+    n = 0
+    for path in glob.glob(f"/proc/{pid}/task/*/comm"):
+        with contextlib.suppress(OSError), open(path, encoding="ascii") as file:
+            n += file.read() == "ptap-errand\n"
+    return n
 
 
 def measure(host):

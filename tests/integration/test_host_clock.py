@@ -1,8 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Somebody sets the machine's clock by an hour, on or back, while a host daemon works: nothing ends, hangs, or is told wrongly."""
-import contextlib
-import glob
 import os
 import signal
 import socket
@@ -12,6 +10,7 @@ from calls import PROFILER, Calls, profile_request
 from checks import in_time
 from faked_clock import open_clock
 from fixture import SESSION, check, equal, find_proftapd, run, test, wait_until
+from host_faults import count_errands
 from hosts import Host, registry_path, start_target
 from processes import Target, is_recording
 from profiler import WAITING, Profiler
@@ -44,15 +43,6 @@ class Machine:
         begun = self.start_capture(LONG_MS, "-o", f"session_id={SESSION}")
         self.target.ask("await 1", "burst 7")
         equal(self.case.stop(self.target, begun).trace.count("burst"), 7, "spans of an ordinary capture")
-
-
-def count_errands(pid):
-    """Calls that have a thread."""
-    n = 0
-    for path in glob.glob(f"/proc/{pid}/task/*/comm"):
-        with contextlib.suppress(OSError), open(path, encoding="ascii") as file:
-            n += file.read() == "ptap-errand\n"
-    return n
 
 
 @test

@@ -10,12 +10,12 @@ import subprocess
 import time
 
 from calls import PROFILER, Calls, profile_request
-from checks import contains, wait_in_time
-from fixture import NOBODY, SANITIZERS, check, equal, need_no_sanitizer, need_root, run, test, wait_until
-from host_faults import WORD, announce, capture, measure, start_short_lives, unharmed
+from checks import contains, not_void, wait_in_time
+from fixture import NOBODY, SANITIZERS, check, equal, find_proftapd, need_no_sanitizer, need_root, run, test, wait_until
+from host_faults import WORD, announce, capture, count_errands, measure, start_short_lives, unharmed
 from hosts import Host, registry_path, start_target
 from http2 import CANCEL, END_HEADERS, HEADERS, OK, PROFILE, RST_STREAM, Connection, frame, indexed_headers
-from processes import Process
+from processes import PROFTAP, Process
 from small_disk import mount
 from web_api import Api
 
@@ -53,6 +53,27 @@ def a_daemon_that_is_gone_where_nobody_named_a_program(t):
         target.ask("await 1")
         host.end(signal.SIGKILL)
         contains(begun.finish(1).stderr, words, f"what the client says of {name}")
+
+
+@test
+def a_daemon_that_is_gone_before_it_has_answered(t):
+    """Who names a program, or asks for all of them, has called a daemon."""
+    target = start_target(t)
+    server = find_proftapd(target.pid)
+    for command, words in ((("list",), "the host daemon there is gone; its programs go on; ask again when it is back"),
+                           (("snapshot", "--target", target.pid), "the host daemon there is gone; the program goes on")):
+        host = Host(t)
+        host.await_pids(target.pid)
+        os.kill(server, signal.SIGSTOP)
+        asking = t.keep(Process(f"proftap {command[0]}", [PROFTAP, command[0], f"127.0.0.1:{host.port}", *command[1:]]))
+        wait_until(lambda h=host: count_errands(h.pid) == 1, "the daemon to wait for the program's server")
+        host.end(signal.SIGKILL)
+        not_void(asking.wait() != 0, f"{command} was answered first")
+        equal(asking.popen.returncode, 1, f"exit status of {command}")
+        for thread in asking.threads:
+            thread.join()
+        contains("".join(asking.err), words, f"what {command} says")
+        os.kill(server, signal.SIGCONT)
 
 
 @test
