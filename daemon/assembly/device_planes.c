@@ -192,6 +192,7 @@ int device_planes_add(struct assembly *as, const struct assemble_input *in, stru
 	int r = 0;
 
 	devices_settle(&as->devices);
+	devices_make_room(&as->devices);
 	if (devices_have_content(&as->devices)) {
 		r = device_drawing_init(&d.g, &as->devices, &scope);
 		if (!r)

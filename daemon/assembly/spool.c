@@ -25,6 +25,8 @@ struct spool {
 	char dir[256];
 	uint64_t max_bytes;
 	_Atomic uint64_t n_bytes;
+	const _Atomic uint64_t
+		*others; /* bytes of |max_bytes| that are used elsewhere; NULL: none are */
 	_Atomic int error;
 	struct track **tracks;
 	size_t n_tracks;
@@ -201,6 +203,14 @@ static int write_to_file(const struct spool *s, const struct chunks *c, uint64_t
 	return r;
 }
 
+static uint64_t count_room(const struct spool *s, uint64_t at)
+{
+	uint64_t room = s->max_bytes - at;
+	uint64_t others = s->others ? atomic_load(s->others) : 0;
+
+	return room > others ? room - others : 0;
+}
+
 int spool_append(struct spool *s, const struct chunks *c, uint64_t *offset_out)
 {
 	uint64_t at = atomic_load(&s->n_bytes);
@@ -208,7 +218,7 @@ int spool_append(struct spool *s, const struct chunks *c, uint64_t *offset_out)
 
 	if (r)
 		return r;
-	if (c->total_bytes > s->max_bytes - at)
+	if (c->total_bytes > count_room(s, at))
 		return fail(s, -ENOBUFS);
 	r = spool_is_memory(s) ? write_to_memory(s, c, offset_out)
 			       : write_to_file(s, c, offset_out);
@@ -244,6 +254,16 @@ int spool_read(const struct spool *s, uint64_t offset, uint8_t *to, size_t n)
 const uint8_t *spool_find(const struct spool *s, uint64_t offset)
 {
 	return spool_is_memory(s) ? (const uint8_t *)(uintptr_t)offset : s->map + offset;
+}
+
+void spool_set_others(struct spool *s, const _Atomic uint64_t *others)
+{
+	s->others = others;
+}
+
+const _Atomic uint64_t *spool_watch_bytes(const struct spool *s)
+{
+	return &s->n_bytes;
 }
 
 uint64_t spool_get_bytes(const struct spool *s)

@@ -8,6 +8,7 @@
 #ifndef DAEMON_SPOOL_H
 #define DAEMON_SPOOL_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -57,6 +58,11 @@ int spool_get_error(const struct spool *s); /* 0 or a negative errno. Any thread
 
 /* All |n| bytes at |offset|: 0 or a negative errno. */
 int spool_read(const struct spool *s, uint64_t offset, uint8_t *to, size_t n);
+
+/* |others| bytes are used of what it may take, elsewhere: then it takes as much less. Borrowed. */
+void spool_set_others(struct spool *s, const _Atomic uint64_t *others);
+/* How many bytes are in it, for who looks often; lives as long as the spool. */
+const _Atomic uint64_t *spool_watch_bytes(const struct spool *s);
 
 /* How many bytes are in it, and how many it takes at most. Any thread. */
 uint64_t spool_get_bytes(const struct spool *s);

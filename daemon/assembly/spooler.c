@@ -34,6 +34,7 @@ struct batch {
 struct spooler {
 	struct spool *spool;
 	struct keep keep; /* the threads' */
+	struct keep device_keep; /* the same of devices: what the spool does not use of its size */
 	struct part_writer *writer; /* NULL: the thread writes itself */
 	int in_memory;
 	uint64_t full_bytes; /* of the spool: no more is taken */
@@ -159,6 +160,14 @@ static int open_spool(const struct spooler_config *config, struct spool **out, s
 	return r ? diag_set(d, r, "%s", errno_words(-r)) : 0;
 }
 
+/* What devices did stays in memory until it is encoded, and goes to the spool then. */
+static void share_with_devices(struct spooler *s, uint64_t max_bytes)
+{
+	s->device_keep.max_bytes = max_bytes;
+	s->device_keep.others = spool_watch_bytes(s->spool);
+	spool_set_others(s->spool, &s->device_keep.used_bytes);
+}
+
 int spooler_new(const struct spooler_config *config, struct spooler **out, struct diag *d)
 {
 	struct spooler *s = calloc(1, sizeof *s);
@@ -174,6 +183,7 @@ int spooler_new(const struct spooler_config *config, struct spooler **out, struc
 	s->last = &s->first;
 	s->in_memory = config->in_memory;
 	s->keep.max_bytes = config->keep_bytes;
+	s->device_keep.max_bytes = UINT64_MAX;
 	timeline_init(&s->timeline, config->uses_ticks);
 	r = open_spool(config, &s->spool, d);
 	if (!r) {
@@ -189,6 +199,8 @@ int spooler_new(const struct spooler_config *config, struct spooler **out, struc
 	if (config->encodes_apart && cpus_count(0) > 1)
 		part_writer_new(s->spool, &s->keep, &s->writer);
 	max_bytes = spool_get_max_bytes(s->spool);
+	if (!config->in_memory)
+		share_with_devices(s, max_bytes);
 	s->full_bytes = max_bytes > config->reserve_bytes ? max_bytes - config->reserve_bytes : 0;
 	*out = s;
 	return 0;
@@ -228,6 +240,7 @@ struct spooler *spooler_free(struct spooler *s)
 void spooler_adopt(struct spooler *s, struct assembly *as)
 {
 	assembly_set_spool(as, s->spool, &s->keep);
+	devices_set_keep(&as->devices, &s->device_keep);
 	assembly_set_writer(as, s->writer);
 }
 
@@ -295,7 +308,8 @@ uint64_t spooler_get_held_bytes(const struct spooler *s)
 
 int spooler_is_full(const struct spooler *s)
 {
-	return spool_get_error(s->spool) || spool_get_bytes(s->spool) >= s->full_bytes;
+	return spool_get_error(s->spool) ||
+	       spool_get_bytes(s->spool) + atomic_load(&s->device_keep.used_bytes) >= s->full_bytes;
 }
 
 void spooler_wait(struct spooler *s)

@@ -13,7 +13,8 @@
 #include "trace/space.h"
 
 /* What an event takes here, and on its way out; what a new line and new details take, with their texts. */
-#define EVENT_COST (sizeof(struct device_event) + sizeof(struct trace_event))
+#define EVENT_COST \
+	(sizeof(struct device_event) + sizeof(struct trace_event) + DEVICES_ENCODED_BYTES)
 #define DETAIL_COST 512
 #define LINE_COST 256
 
@@ -50,6 +51,7 @@ static int add_event(struct devices *d, const struct device_record *r,
 		return -ENOMEM;
 	if (d->details.n > n)
 		purse_pay(&d->purse, DETAIL_COST);
+	d->n_events++;
 	word = device_word_find(detail);
 	if (word != N_DEVICE_WORDS)
 		line->kinds |= 1u << word;

@@ -182,3 +182,8 @@ void devices_settle(struct devices *d)
 		device_clock_settle(&d->clocks[i]);
 	launches_settle(&d->launches);
 }
+
+void devices_make_room(struct devices *d)
+{
+	keep_give_back(d->purse.keep, d->n_events * DEVICES_ENCODED_BYTES);
+}

@@ -26,6 +26,9 @@ struct entry;
 #define DEVICES_MAX_COLLECTORS 8u
 #define DEVICES_MAX_ORDINAL 255u
 
+/* An event takes about so much when it is encoded, with its stats: that memory has room for it is seen to when it comes. */
+#define DEVICES_ENCODED_BYTES 96u
+
 /* What is known of one. */
 struct device_known {
 	uint8_t collector;
@@ -47,6 +50,7 @@ struct devices {
 	struct purse purse; /* what all of it may take of memory */
 	struct device_clock clocks[DEVICES_MAX_COLLECTORS];
 	struct device_lines lines;
+	uint64_t n_events; /* of all lines; DEVICES_ENCODED_BYTES of each are only lent */
 	struct keys details; /* struct device_detail */
 	struct device_metrics metrics;
 	struct device_known *known; /* at most one of each device */
@@ -75,6 +79,8 @@ static inline int devices_have_content(const struct devices *d)
 
 /* Nothing more will come: from here on clocks convert, and calls are found. */
 void devices_settle(struct devices *d);
+/* They are encoded now: the room for that is free. */
+void devices_make_room(struct devices *d);
 
 /* Of those that it knows, or NULL. */
 const struct device_known *devices_find_known(

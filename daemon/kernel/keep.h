@@ -14,18 +14,28 @@
 struct keep {
 	uint64_t max_bytes; /* UINT64_MAX: no limit */
 	_Atomic uint64_t used_bytes;
+	const _Atomic uint64_t
+		*others; /* bytes that somebody else uses of the same; NULL: nobody does */
 };
 
 /* 1: there is room for |bytes| more, and they count. */
 static inline int keep_take(struct keep *k, uint64_t bytes)
 {
+	uint64_t others = k->others ? atomic_load(k->others) : 0;
+	uint64_t max = k->max_bytes > others ? k->max_bytes - others : 0;
 	uint64_t used = atomic_load_explicit(&k->used_bytes, memory_order_relaxed);
 
 	do
-		if (used > k->max_bytes || bytes > k->max_bytes - used)
+		if (used > max || bytes > max - used)
 			return 0;
 	while (!atomic_compare_exchange_weak(&k->used_bytes, &used, used + bytes));
 	return 1;
+}
+
+/* |bytes| of these are not used any more. */
+static inline void keep_give_back(struct keep *k, uint64_t bytes)
+{
+	atomic_fetch_sub(&k->used_bytes, bytes);
 }
 
 #endif

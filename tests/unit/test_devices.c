@@ -521,6 +521,31 @@ START_TEST(finds_calls_in_any_order)
 }
 END_TEST
 
+/* Names that are known already are read by another loop. */
+START_TEST(belongs_to_spans_of_known_names)
+{
+	uint32_t op = fixture_add_string("op");
+
+	log_put(app, RECORD_SPAN, op, 400, 400, 0, 0);
+	device_put_launch(app, "cuLaunchKernel", 1, 1010, 1020, 1);
+	log_put(app, RECORD_SPAN, op, 4000, 400, 0, 0);
+	device_put_kernel(collector, "a", 1, 2000, 2100);
+	log_assemble();
+	ck_assert_str_eq(text(find("Stream #7(Compute)", "a"), "tf_op"), "op");
+}
+END_TEST
+
+/* The span around it was lost, or is of a level that is not recorded. */
+START_TEST(belongs_to_the_outermost_span_that_is_there)
+{
+	device_put_launch(app, "cuLaunchKernel", 1, 1010, 1020, 3);
+	device_put_span(app, "middle", 1000, 1030, 2);
+	device_put_kernel(collector, "a", 1, 2000, 2100);
+	log_assemble();
+	ck_assert_str_eq(text(find("Stream #7(Compute)", "a"), "tf_op"), "middle");
+}
+END_TEST
+
 /* 32 bits run over, and a number comes again. */
 START_TEST(survives_numbers_that_run_over)
 {
@@ -614,6 +639,8 @@ int main(void)
 	tcase_add_test(tcase, cuts_a_call_that_never_returned);
 	tcase_add_test(tcase, belongs_to_where_its_node_was_made);
 	tcase_add_test(tcase, finds_calls_in_any_order);
+	tcase_add_test(tcase, belongs_to_spans_of_known_names);
+	tcase_add_test(tcase, belongs_to_the_outermost_span_that_is_there);
 	tcase_add_test(tcase, survives_numbers_that_run_over);
 	tcase_add_test(tcase, keeps_what_runs_across_the_start_or_the_stop);
 	tcase_add_test(tcase, takes_records_whenever_they_were_written);

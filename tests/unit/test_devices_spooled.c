@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/diag.h"
 #include "daemon/assembly/delivery.h"
 #include "daemon/assembly/track.h"
 #include "tests/unit/device_fixture.h"
@@ -142,10 +143,40 @@ START_TEST(gives_the_same_trace_as_memory)
 		spooled_put(logs.drain.logs[0], max_parts[_i % 4]);
 	spooled_assemble();
 	ck_assert_uint_gt(device_plane("/device:GPU:1")->lines[0].n_stored, 100);
+	/* Stats stay for as long as their events are encoded. */
+	ck_assert_uint_eq(device_plane("/device:GPU:1")->n_stats, 0);
 	got = deliver(spooled.spool, &n);
 	same_trace_expect(expected, n_expected, got, n);
 	free(expected);
 	free(got);
+}
+END_TEST
+
+/* What devices did waits in memory, and then needs room in the spool: what was kept is in the trace, however full both are. */
+START_TEST(encodes_what_it_has_kept)
+{
+	const uint64_t n_kernels = 20000;
+	struct keep keep = {.max_bytes = 1 << 20};
+	struct diag d = DIAG_INIT;
+	const struct line *line;
+
+	spool_release(spooled.spool);
+	spooled.spool = NULL;
+	ck_assert_msg(spool_new("/tmp", keep.max_bytes, &spooled.spool, &d) == 0, "%s", d.text);
+	keep.others = spool_watch_bytes(spooled.spool);
+	spool_set_others(spooled.spool, &keep.used_bytes);
+	for (uint64_t i = 1; i <= n_kernels; i++)
+		device_put_kernel(collector, "kernel", i, (int64_t)i * 10, (int64_t)i * 10 + 5);
+	spooled_begin();
+	devices_set_keep(&spooled.assembly->devices, &keep);
+	spooled_put(collector, 50000);
+	spooled_assemble();
+	line = device_line(device_plane("/device:GPU:0"), "Stream #7(Compute)");
+	ck_assert_uint_gt(line->n_stored, n_kernels / 5);
+	ck_assert_uint_lt(line->n_stored, n_kernels);
+	ck_assert_uint_eq(log_plane_stat("ptap_lost_spool"), 0);
+	ck_assert_uint_eq(log_plane_stat("ptap_lost_device_memory"), n_kernels - line->n_stored);
+	ck_assert_uint_le(spool_get_bytes(spooled.spool) + keep.used_bytes, keep.max_bytes);
 }
 END_TEST
 
@@ -162,8 +193,12 @@ static TCase *make_case(const char *name, void (*open)(void))
 int main(void)
 {
 	Suite *suite = suite_create("devices_spooled");
+	TCase *full = tcase_create("full");
 	SRunner *runner;
 
+	tcase_add_checked_fixture(full, open_file, spooled_close);
+	tcase_add_test(full, encodes_what_it_has_kept);
+	suite_add_tcase(suite, full);
 	suite_add_tcase(suite, make_case("file", open_file));
 	suite_add_tcase(suite, make_case("memory", open_memory));
 	suite_add_tcase(suite, make_case("apart", open_apart));
