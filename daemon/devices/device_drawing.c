@@ -199,6 +199,9 @@ int device_drawing_make_line(struct device_drawing *g, size_t i, struct line *ou
 		if (r || !place(g, clock, &line->events[k], &event))
 			continue;
 		event.name = device_look_get(g, line->events[k].detail)->name;
+		/* A sample stands where it begins. */
+		if (key->type == DEVICE_LINE_COUNTER)
+			event.duration_ns = 0;
 		/* Which it was, until it gets its own. */
 		event.stats = (uint32_t)k;
 		r = line_add_event(out, &event);

@@ -314,6 +314,7 @@ START_TEST(draws_counters)
 	ck_assert_uint_eq(plane->lines[0].n_events, 2);
 	ck_assert_str_eq(device_event_name(plane, &plane->lines[0].events[0]), "SMs Active (%)");
 	ck_assert_int_eq(plane->lines[0].events[0].start_ns, 100);
+	ck_assert_int_eq(plane->lines[0].events[0].duration_ns, 0);
 	stat = device_stat(plane, &plane->lines[0].events[1], metric);
 	ck_assert_int_eq(stat->type, STAT_DOUBLE);
 	ck_assert_double_eq(stat->value.f64, 75.5);

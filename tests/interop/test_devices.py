@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What proftapd makes of a program with a GPU, in XProf's and trace_processor's hands: device_space.c says what it did. No GPU was there."""
+import contextlib
+import csv
+import json
+
+import perfetto
+import viewer
+from processes import BUILD, PROFTAP, folder, run
+
+STEPS = range(3)
+STEP_US = 300
+COPY, GEMM, NODE = "MemcpyHToD", "gemm", "void net::backward<float>(float*, int)"
+OP, MADE_IN = "forward/matmul:MatMul", "build"
+
+
+@contextlib.contextmanager
+def trace():
+    with folder() as work:
+        path = work / "gpu7.xplane.pb"
+        run(BUILD / "tests/interop/device_space", path)
+        yield path
+
+
+def show(tool):
+    with trace() as path:
+        return viewer.show(path, tool)
+
+
+def rows(table):
+    """[{column: value}]"""
+    names = [column["id"] for column in table["cols"]]
+    return [dict(zip(names, (cell and cell.get("v") for cell in row["c"]))) for row in table["rows"]]
+
+
+def table_with(tables, first):
+    found = [t for t in tables if [c["id"] for c in t.get("cols", [])][:1] == [first]]
+    assert len(found) == 1, [t.get("cols") for t in tables]
+    return found[0]
+
+
+def test_kernel_stats():
+    """kernel_stats: names, launch shapes, occupancy, durations and operations of each kernel, also of a graph's node."""
+    found = {row["kernel_name"]: row for row in rows(show("kernel_stats"))}
+    assert set(found) == {GEMM, NODE}, set(found)
+    gemm, node = found[GEMM], found[NODE]
+    assert (gemm["occurrences"], gemm["total_duration_us"], gemm["min_duration_us"], gemm["max_duration_us"]) == \
+        (6, 300, 40, 60), gemm
+    assert (gemm["registers_per_thread"], gemm["shmem_bytes"], gemm["block_dim"], gemm["grid_dim"]) == \
+        (32, 0, "256,1,1", "16,1,1"), gemm
+    assert gemm["occupancy_pct"] == 100 and gemm["op_name"] == "forward/matmul", gemm
+    assert (node["occurrences"], node["avg_duration_us"]) == (3, 90), node
+    assert (node["registers_per_thread"], node["shmem_bytes"], node["grid_dim"]) == (255, 1024, "64,2,1"), node
+    assert node["occupancy_pct"] == 12.5 and node["op_name"] == MADE_IN, node
+
+
+def test_overview_has_steps():
+    """overview_page: PTAP_STEP's steps, with what the device did for each, and which device it was."""
+    page = show("overview_page")
+    steps = rows(table_with(page, "stepnum"))
+    assert [row["stepnum"] for row in steps] == [str(n) for n in STEPS], steps
+    for row in steps:
+        assert row["deviceComputeTimeMs"] == 0.19 and row["infeedTimeMs"] == 0.02, row
+    words = json.dumps(page)
+    assert "Nvidia GPU (Hopper)" in words and '"device_core_count": "1"' in words, words
+
+
+def test_operations():
+    """framework_op_stats: spans' names are operations on the device; XProf reads "name:Type"."""
+    device = {row["operation"]: row for row in rows(show("framework_op_stats")[0])
+              if row["host_or_device"] == "Device" and row["operation"] != "IDLE"}
+    assert set(device) == {"forward/matmul", MADE_IN}, set(device)
+    # With the copies of the same span.
+    assert (device["forward/matmul"]["type"], device["forward/matmul"]["total_time"]) == ("MatMul", 360), device
+    assert device[MADE_IN]["occurrences"] == 3 and device[MADE_IN]["total_time"] == 270, device
+
+
+def flows(events, way):
+    """{flow: names of its events}"""
+    found = {}
+    for event in events:
+        if event["ph"] == "X" and event.get(way):
+            found.setdefault(event["bind_id"], []).append(event["name"])
+    return found
+
+
+def test_arrows_from_launches():
+    """trace_viewer@: an arrow from each launch to what the device did for it, and steps' groups on both sides."""
+    with trace() as path:
+        events = viewer.trace_events(path, "trace_viewer@")
+    outs, ins = flows(events, "flow_out"), flows(events, "flow_in")
+    assert set(outs) == set(ins) and len(outs) == 4 * len(STEPS), (outs, ins)
+    pairs = sorted((outs[flow], ins[flow]) for flow in outs)
+    # XProf draws what a graph did once more, on a line of its own.
+    expected = [(["cuGraphLaunch (CudaGraph:7)"], {NODE, "Command Buffer 7"}), (["cuLaunchKernel"], {GEMM}),
+                (["cuMemcpyHtoDAsync_v2"], {COPY})]
+    for launch, did in pairs:
+        assert any(launch == a and set(did) <= b for a, b in expected), (launch, did)
+    for _, event in viewer.complete(events):
+        if event["name"] in (GEMM, COPY, NODE, "cuLaunchKernel"):
+            assert event["args"]["group_id"] == (event["ts"] - 20) // STEP_US, event
+
+
+def test_lines_of_a_device():
+    """trace_viewer: streams are called after what is on them, and what is no work stands beside them."""
+    with trace() as path:
+        events = viewer.trace_events(path, "trace_viewer")
+    names = set(viewer.thread_names(events).values())
+    assert {"Stream #7(Compute)", "Stream #13(MemcpyH2D)", "CUPTI overhead", "Synchronization"} <= names, names
+    by_thread = {(thread, event["name"]) for thread, event in viewer.complete(events)}
+    assert {("CUPTI overhead", "Activity buffer request"), ("Synchronization", "Context synchronize"),
+            ("Stream #7(Compute)", GEMM), ("Stream #13(MemcpyH2D)", COPY)} <= by_thread, by_thread
+    assert not [e for _, e in viewer.complete(events) if e["name"] == "Context synchronize" and "group_id" in e["args"]]
+
+
+def test_counters():
+    """trace_viewer@: a device's counters by the names that XLA has for them, or their own."""
+    with trace() as path:
+        samples = viewer.counter_samples(viewer.trace_events(path, "trace_viewer@"))
+    assert samples == {"DRAM Read Bandwidth (%)": [25, 26, 27], "mine": [0.5] * 3}, samples
+
+
+def test_memory_profile():
+    """memory_profile: device memory that was taken and given back, of all that the device has."""
+    found = show("memory_profile")["memoryProfilePerAllocator"]
+    assert set(found) == {"GPU_0"}, set(found)
+    summary = found["GPU_0"]["profileSummary"]
+    assert summary["peakBytesUsageLifetime"] == str(64 << 20) and summary["memoryCapacity"] == str(80 << 30), summary
+    activities = [s["activityMetadata"]["memoryActivity"] for s in found["GPU_0"]["sampledTimelineSnapshots"]]
+    assert activities == ["ALLOCATION", "DEALLOCATION"] * len(STEPS), activities
+
+
+def test_perfetto():
+    """trace_processor: device tracks, arrows from launches and counters are what the trace has."""
+    with trace() as path:
+        found = perfetto.check([path], path.parent)
+        arrows = sorted((a[3], b[3]) for a, b, _ in found.arrows)
+        assert arrows == sorted([("cuLaunchKernel", GEMM)] * 6 + [("cuMemcpyHtoDAsync_v2", COPY)] * 3 +
+                                [("cuGraphLaunch (CudaGraph:7)", NODE)] * 3), arrows
+        assert sum(n for key, n in found.spans.items() if key[2] == "Stream #7(Compute)") == 9
+        assert {key[2] for key in found.samples} == {"DRAM Read Bandwidth (%)", "mine"}, found.samples
+
+
+def test_kernels_as_csv():
+    """csv-kernels, csv-kernel-stats: rocprofv3's columns of the same, what is beside streams not among them."""
+    with trace() as path:
+        stats, kernels = (list(csv.DictReader(run(PROFTAP, "convert", "-t", f"csv-{what}", "-o", "-", path).stdout.splitlines()))
+                          for what in ("kernel-stats", "kernels"))
+    assert {row["Name"]: (row["Calls"], row["TotalDurationNs"]) for row in stats} == {
+        GEMM: ("6", "300000"), NODE: ("3", "270000"), COPY: ("3", "60000")}, stats
+    gemm = [row for row in kernels if row["Kernel_Name"] == GEMM]
+    assert len(gemm) == 6 and len(kernels) == 12, kernels
+    for row in gemm:
+        assert (row["Kind"], row["Queue_Id"], row["VGPR_Count"], row["Workgroup_Size_X"], row["Grid_Size_X"]) == \
+            ("KERNEL_DISPATCH", "7", "32", "256", "4096"), row
+    assert {row["Kind"] for row in kernels if row["Kernel_Name"] == COPY} == {"MEMORY_COPY"}, kernels
