@@ -48,9 +48,10 @@ int device_drawing_init(
 	g->d = d;
 	g->scope = scope;
 	g->n_ids = string_table_count_ids(scope->arena);
+	g->n_ops = scope->span_names->n_texts;
 	g->looks = calloc((size_t)d->details.n + 1, sizeof *g->looks);
 	g->texts = calloc((size_t)g->n_ids + 1, sizeof *g->texts);
-	g->ops = calloc((size_t)scope->span_names->n_texts + 1, sizeof *g->ops);
+	g->ops = calloc((size_t)g->n_ops + 1, sizeof *g->ops);
 	return g->looks && g->texts && g->ops ? 0 : -ENOMEM;
 }
 
@@ -70,7 +71,7 @@ void device_drawing_begin(
 	g->known = devices_find_known(g->d, collector, device);
 	memset(g->keys, 0, sizeof g->keys);
 	memset(g->texts, 0, g->n_ids * sizeof *g->texts);
-	memset(g->ops, 0, g->scope->span_names->n_texts * sizeof *g->ops);
+	memset(g->ops, 0, g->n_ops * sizeof *g->ops);
 }
 
 /* --- texts --------------------------------------------------------------------------------- */
@@ -145,7 +146,7 @@ struct device_text device_drawing_get_text(struct device_drawing *g, uint32_t id
 
 uint32_t device_drawing_get_op(struct device_drawing *g, uint32_t number)
 {
-	if (number >= g->scope->span_names->n_texts)
+	if (number >= g->n_ops)
 		return device_drawing_intern(g, "");
 	if (!g->ops[number])
 		g->ops[number] =

@@ -69,6 +69,7 @@ struct device_drawing {
 	uint32_t keys[N_DEVICE_STATS]; /* number + 1 of stat_names; 0: not used yet */
 	struct device_text *texts; /* by string id */
 	uint32_t n_ids;
+	uint32_t n_ops; /* names of spans, without those that drawing itself adds */
 	uint32_t *ops; /* by the number of a span's name: number + 1 of stat_names */
 	size_t near; /* see launches_find_call() */
 	struct device_losses losses;
