@@ -11,6 +11,7 @@ from calls import PROFILER, Calls, profile_request
 from devices import COLLECTOR, THREAD, Device, check_gone, check_warnings, gpu_warnings, library
 from fixture import check, contains, equal, run, test, wait_until
 from processes import TOP_SRC
+from running import need_preload
 
 STEPS = ["probe", "open", "arm", "start", "poll", "stop", "drain", "stats", "close"]
 LEAD_MS = 250
@@ -253,6 +254,7 @@ def it_is_asked_long_before_a_start_that_was_agreed_upon(t):
 
 def known(t, device, has_collector=True):
     """A libproftap that has the collector beside it as CUDA's, or has none."""
+    need_preload()
     place = t.dir / "lib"
     place.mkdir()
     real = os.path.realpath(os.environ["top_builddir"] + "/lib/.libs/libproftap.so.1")
