@@ -2,12 +2,11 @@
 /* Interned strings in an open-addressing table of indices; see names.h. */
 #include "trace/names.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/grow.h"
+#include "base/hash.h"
 
 #define MAX_NAMES (1u << 30) /* twice as many slots still fit into 32 bits */
 
@@ -20,50 +19,20 @@ void names_deinit(struct names *names)
 	memset(names, 0, sizeof *names);
 }
 
-/*
- * Whoever writes a trace file chooses the names in it. Without the seed he cannot choose ones that
- * meet in a slot, which would make the search through them quadratic.
- */
-static struct {
-	uint64_t start;
-	uint64_t factor; /* odd */
-} seed;
-
-static void make_seed(void)
-{
-	/* Never blocks and never fails on a machine that has booted. If it does, there is no seed. */
-	(void)!getrandom(&seed, sizeof seed, GRND_NONBLOCK);
-	seed.start ^= 0x243f6a8885a308d3u;
-	seed.factor = (seed.factor ^ 0x9e3779b97f4a7c15u) | 1;
-}
-
-/*
- * Both halves of the product count: the low one alone would pass a difference in the top bit on
- * unchanged, whatever the factor.
- */
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-	unsigned __int128 product = (unsigned __int128)(hash ^ word) * seed.factor;
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
+/* Whoever writes a trace file chooses the names in it. */
 static uint32_t hash_text(const char *text, size_t n)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	uint64_t hash;
+	const struct hash_seed *seed = hash_seed();
+	uint64_t sum = seed->start ^ n;
 	uint64_t word = 0;
 
-	pthread_once(&once, make_seed);
-	hash = seed.start ^ n;
 	for (; n >= sizeof word; text += sizeof word, n -= sizeof word) {
 		memcpy(&word, text, sizeof word);
-		hash = mix(hash, word);
+		sum = hash_mix(seed, sum, word);
 	}
 	word = 0;
 	memcpy(&word, text, n);
-	hash = mix(mix(hash, word), seed.start);
-	return (uint32_t)(hash ^ hash >> 32);
+	return hash_end(seed, hash_mix(seed, sum, word));
 }
 
 static int text_equals(const char *stored, const char *text, size_t n)

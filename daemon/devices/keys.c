@@ -2,34 +2,17 @@
 /* Keys in an open-addressing table of numbers; see keys.h. */
 #include "daemon/devices/keys.h"
 
-#include <pthread.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include "base/grow.h"
+#include "base/hash.h"
 
 #define MAX_KEYS (1u << 30) /* twice as many slots still fit into 32 bits */
 
-/* The target chooses the keys. Without it, it could choose ones that meet in a slot. */
-static struct {
-	uint64_t start;
-	uint64_t factor; /* odd */
-} seed;
-
-static void make_seed(void)
-{
-	/* Never blocks and never fails on a machine that has booted. If it does, there is no seed. */
-	(void)!getrandom(&seed, sizeof seed, GRND_NONBLOCK);
-	seed.start ^= 0x243f6a8885a308d3u;
-	seed.factor = (seed.factor ^ 0x9e3779b97f4a7c15u) | 1;
-}
-
 void keys_init(struct keys *k, uint32_t key_bytes)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, make_seed);
 	memset(k, 0, sizeof *k);
+	k->seed = hash_seed();
 	k->n_bytes = key_bytes;
 }
 
@@ -40,24 +23,16 @@ void keys_deinit(struct keys *k)
 	keys_init(k, k->n_bytes);
 }
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-	unsigned __int128 product = (unsigned __int128)(hash ^ word) * seed.factor;
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
 static uint32_t hash(const struct keys *k, const void *key)
 {
-	uint64_t sum = seed.start;
+	uint64_t sum = k->seed->start;
 	uint64_t word;
 
 	for (uint32_t at = 0; at < k->n_bytes; at += (uint32_t)sizeof word) {
 		memcpy(&word, (const uint8_t *)key + at, sizeof word);
-		sum = mix(sum, word);
+		sum = hash_mix(k->seed, sum, word);
 	}
-	sum = mix(sum, seed.start);
-	return (uint32_t)(sum ^ sum >> 32);
+	return hash_end(k->seed, sum);
 }
 
 /* The slot that holds |key|, or the empty one where it belongs. Needs n_slots > n. */

@@ -9,7 +9,10 @@
 #include <stdint.h>
 #include <string.h>
 
+struct hash_seed;
+
 struct keys {
+	const struct hash_seed *seed; /* the target chooses the keys */
 	uint8_t *v; /* one after the other */
 	uint32_t n;
 	uint32_t n_bytes; /* of a key: a multiple of 8; no padding in it, or all zero */
