@@ -61,6 +61,7 @@ def a_program_with_a_server_of_its_own_keeps_it(t):
 
 @test
 def helpers_and_children_are_no_targets(t):
+    need_preload()
     program = ("sys.stdout.flush()\npid = os.fork()\nif not pid:\n    print('child', initialise(), port()); sys.stdout.flush(); "
                "os._exit(0)\nos.waitpid(pid, 0)\nprint('parent', initialise(), port() > 0)")
     for options, child in (([], "child 1 0\n"), (["--follow"], "child 1 ")):
