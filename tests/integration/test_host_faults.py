@@ -109,7 +109,7 @@ def one_that_never_stops_telling(t):
 @test
 def a_thousand_programs_a_second_that_end_at_once(t):
     """For ten seconds, or as long as a machine takes for so many."""
-    n = 10000 if SANITIZERS == "no" else 600
+    n = 10000 if SANITIZERS == "no" else 3000
     with unharmed(t) as (host, target):
         lives = start_short_lives(t, n, 1000)
         capture(t, host, target)
