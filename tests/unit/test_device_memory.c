@@ -134,6 +134,22 @@ START_TEST(survives_any_number)
 }
 END_TEST
 
+/* The names of what is made of it come to those of the process's spans while the next device is drawn. */
+START_TEST(leaves_the_next_device_alone)
+{
+	struct device_entry kernel = device_make(DEVICE_KERNEL, 100, 200);
+
+	kernel.device = 1;
+	device_put_info(collector, 1, 2);
+	put(1, 3, 100, 4 * MIB, 0x1000);
+	device_put(collector, "matmul", &kernel);
+	log_assemble();
+	ck_assert_uint_eq(device_line(logs.plane, "memory of GPU 0")->n_events, 1);
+	device_event(device_plane("/device:GPU:1"),
+		device_line(device_plane("/device:GPU:1"), "Stream #7(Compute)"), "matmul");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("device_memory");
@@ -146,6 +162,7 @@ int main(void)
 	tcase_add_test(tcase, keeps_the_hosts_memory_apart);
 	tcase_add_test(tcase, shows_them_on_the_devices_plane);
 	tcase_add_test(tcase, survives_any_number);
+	tcase_add_test(tcase, leaves_the_next_device_alone);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
