@@ -5,13 +5,9 @@
 #include "base/chunks.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "daemon/machine/machine.h"
 #include "daemon/machine/machine_plane.h"
 #include "trace/space.h"
 #include "trace/xspace.h"
-
-/* A sample is due within a second; on a busy machine it comes later. */
-#define AWAIT_MS (3 * MACHINE_INTERVAL_MS)
 
 /* Of what has not been yet, nobody knows anything; and what was is a time: sums of the two do not overflow. */
 static int is_past(const struct machine_window *w)
@@ -26,11 +22,11 @@ static int add_plane(struct machine *m, const struct machine_window *w, struct s
 	const struct machine_cut cut = {
 		.start_ns = (int64_t)w->start_ns,
 		.stop_ns = (int64_t)(w->start_ns + w->duration_ns),
+		.now_ns = monotonic_ns(),
 	};
 	struct plane *plane;
 	int r;
 
-	machine_await(m, cut.stop_ns, AWAIT_MS);
 	r = machine_plane(m, &cut, &plane);
 	return r ? r : space_take_plane(space, plane);
 }

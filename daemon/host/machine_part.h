@@ -15,8 +15,8 @@ struct machine_window {
 };
 
 /*
- * Appends the part to |to|; nothing, when |m| is NULL or nothing is known of that time. Waits for the sample behind its end: a
- * second, or three when the machine is busy. *n_events: how many are in it. 0, or -ENOMEM: then |to| is of no use.
+ * Appends the part to |to|; nothing, when |m| is NULL or nothing is known of that time. The sample
+ * behind its end is taken now if it has not been yet. *n_events: how many are in it. 0, or -ENOMEM: then |to| is of no use.
  */
 int machine_part_append(
 	struct machine *m, const struct machine_window *w, struct chunks *to, uint64_t *n_events);

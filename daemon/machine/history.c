@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/printable.h"
+
+#define SHORT_NS (NS_PER_S / 4)
 
 void history_deinit(struct history *h)
 {
@@ -26,11 +29,28 @@ static void drop(struct history *h, size_t i)
 
 void history_begin(struct history *h, int64_t at_ns)
 {
-	h->at_ns[h->n++ % HISTORY_SAMPLES] = at_ns;
+	h->at_ns[h->n++ % HISTORY_SLOTS] = at_ns;
 	h->cursor = 0;
 	for (size_t i = h->n_subjects; i-- > 0;)
 		if (h->n - h->v[i]->last > HISTORY_SAMPLES)
 			drop(h, i);
+}
+
+void history_begin_peek(struct history *h, int64_t at_ns)
+{
+	int is_short = h->n && at_ns - history_time_ns(h, h->n - 1) < SHORT_NS;
+
+	h->peek = is_short ? PEEK_SHORT : PEEK;
+	h->at_ns[h->n++ % HISTORY_SLOTS] = at_ns;
+	h->cursor = 0;
+}
+
+void history_end_peek(struct history *h)
+{
+	for (size_t i = 0; i < h->n_subjects; i++)
+		subject_end_peek(h->v[i]);
+	h->peek = PEEK_NONE;
+	h->n--;
 }
 
 static int is_it(
@@ -96,6 +116,15 @@ static struct subject *add(
 	return s;
 }
 
+static struct subject *touch_in_peek(const struct history *h, struct subject *s)
+{
+	if (!s || !s->n_rows || s->last + 2 < h->n)
+		return NULL;
+	if (s->last != h->n - 1)
+		subject_begin_peek(s, h->peek);
+	return s;
+}
+
 struct subject *history_touch(
 	struct history *h, const struct metric_group *group, uint64_t id, const char *name)
 {
@@ -105,6 +134,8 @@ struct subject *history_touch(
 	strncpy(clean, name, sizeof clean - 1);
 	printable_clean(clean);
 	s = find(h, group, id, clean);
+	if (h->peek != PEEK_NONE)
+		return touch_in_peek(h, s);
 	if (!s)
 		s = add(h, group, id, clean);
 	else if (s->last != h->n - 1)
@@ -114,7 +145,7 @@ struct subject *history_touch(
 
 int64_t history_time_ns(const struct history *h, uint64_t n)
 {
-	return h->at_ns[n % HISTORY_SAMPLES];
+	return h->at_ns[n % HISTORY_SLOTS];
 }
 
 uint64_t history_first(const struct history *h)

@@ -20,7 +20,8 @@
 struct history {
 	const char *root; /* borrowed; for is_wanted() */
 	uint64_t n; /* samples that have been taken, the present one included */
-	int64_t at_ns[HISTORY_SAMPLES]; /* CLOCK_MONOTONIC */
+	int64_t at_ns[HISTORY_SLOTS]; /* CLOCK_MONOTONIC */
+	enum peek peek; /* what the present sample is */
 	struct subject *v[HISTORY_MAX_SUBJECTS]; /* in the order they came */
 	size_t n_subjects;
 	size_t n_columns; /* rows of all of them */
@@ -32,6 +33,14 @@ void history_deinit(struct history *h);
 
 /* A new sample. */
 void history_begin(struct history *h, int64_t at_ns);
+
+/*
+ * A sample out of turn, later than the last: until history_end_peek() it is one like the others, then all is as it was. Things that were not in the
+ * last sample are not in it. A rate is over the time since that one; when this is below a quarter of a second, since the one before it, because what the
+ * kernel counts in hundredths of a second would be all or nothing.
+ */
+void history_begin_peek(struct history *h, int64_t at_ns);
+void history_end_peek(struct history *h);
 
 /*
  * The thing of |group| that is known by |id|, or by |name| when that is 0: it is there in this sample. NULL when it is not wanted, when memory

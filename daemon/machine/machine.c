@@ -5,10 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
-#include "base/clock.h"
-#include "daemon/kernel/cond.h"
 #include "daemon/machine/history.h"
 #include "daemon/machine/source.h"
 
@@ -30,7 +27,6 @@ static const struct source *const sources[] = {
 struct machine {
 	struct machine_config config;
 	pthread_mutex_t mutex; /* of all below */
-	pthread_cond_t changed; /* CLOCK_MONOTONIC; a sample has been taken */
 	struct history history;
 	void *states[N_SOURCES];
 	char text[TEXT_BYTES];
@@ -41,7 +37,6 @@ static void init(struct machine *m, const struct machine_config *config)
 	m->config = *config;
 	m->history.root = config->root;
 	pthread_mutex_init(&m->mutex, NULL);
-	cond_init(&m->changed);
 }
 
 int machine_new(const struct machine_config *config, struct machine **out)
@@ -72,44 +67,31 @@ struct machine *machine_free(struct machine *m)
 		free(m->states[i]);
 	}
 	history_deinit(&m->history);
-	pthread_cond_destroy(&m->changed);
 	pthread_mutex_destroy(&m->mutex);
 	free(m);
 	return NULL;
 }
 
-void machine_sample(struct machine *m, int64_t now_ns)
+/* Under the mutex, as all below: what the sources tell, into the sample that has been begun. */
+static void read_sources(struct machine *m, int64_t now_ns)
 {
-	struct sampling sampling = {
-		.history = &m->history, .text = m->text, .text_bytes = sizeof m->text};
+	const struct sampling sampling = {
+		.history = &m->history,
+		.now_ns = now_ns,
+		.text = m->text,
+		.text_bytes = sizeof m->text,
+	};
 
-	pthread_mutex_lock(&m->mutex);
-	sampling.now_ns = now_ns;
-	history_begin(&m->history, sampling.now_ns);
 	for (size_t i = 0; i < N_SOURCES; i++)
 		sources[i]->read(m->states[i], &sampling);
-	pthread_cond_broadcast(&m->changed);
-	pthread_mutex_unlock(&m->mutex);
 }
 
-static int has_sample(const struct history *h, int64_t at_ns)
+void machine_sample(struct machine *m, int64_t now_ns)
 {
-	return h->n > 0 && history_time_ns(h, h->n - 1) > at_ns;
-}
-
-int machine_await(struct machine *m, int64_t at_ns, int wait_ms)
-{
-	const int64_t end_ns = monotonic_ns() + wait_ms * NS_PER_MS;
-	const struct timespec end = {end_ns / NS_PER_S, end_ns % NS_PER_S};
-	int r = 0;
-	int has;
-
 	pthread_mutex_lock(&m->mutex);
-	while (!has_sample(&m->history, at_ns) && r == 0)
-		r = pthread_cond_timedwait(&m->changed, &m->mutex, &end);
-	has = has_sample(&m->history, at_ns);
+	history_begin(&m->history, now_ns);
+	read_sources(m, now_ns);
 	pthread_mutex_unlock(&m->mutex);
-	return has;
 }
 
 int machine_read(
@@ -119,6 +101,31 @@ int machine_read(
 
 	pthread_mutex_lock(&m->mutex);
 	r = look(&m->history, context);
+	pthread_mutex_unlock(&m->mutex);
+	return r;
+}
+
+/* Whether a sample at |now_ns| is needed, and would be the first one behind |at_ns|. */
+static int is_missing(const struct history *h, int64_t at_ns, int64_t now_ns)
+{
+	return now_ns > at_ns && (!h->n || history_time_ns(h, h->n - 1) <= at_ns);
+}
+
+int machine_read_behind(struct machine *m, int64_t at_ns, int64_t now_ns,
+	int (*look)(const struct history *h, void *context), void *context)
+{
+	int is_peek;
+	int r;
+
+	pthread_mutex_lock(&m->mutex);
+	is_peek = is_missing(&m->history, at_ns, now_ns);
+	if (is_peek) {
+		history_begin_peek(&m->history, now_ns);
+		read_sources(m, now_ns);
+	}
+	r = look(&m->history, context);
+	if (is_peek)
+		history_end_peek(&m->history);
 	pthread_mutex_unlock(&m->mutex);
 	return r;
 }

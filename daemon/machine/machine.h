@@ -48,14 +48,18 @@ struct machine *machine_free(struct machine *m); /* NULL ok; returns NULL */
  */
 void machine_sample(struct machine *m, int64_t now_ns);
 
-/* Waits until a sample is younger than |at_ns| (CLOCK_MONOTONIC), |wait_ms| at most: 1; 0: there is none. */
-int machine_await(struct machine *m, int64_t at_ns, int wait_ms);
-
 /*
  * Calls |look| with the history, which is as in history.h and stays as it is meanwhile: samples wait. Returns what it returns.
  */
 int machine_read(
 	struct machine *m, int (*look)(const struct history *h, void *context), void *context);
+
+/*
+ * As machine_read(). When there is no sample younger than |at_ns| yet, and |now_ns| is (both CLOCK_MONOTONIC), one is taken then that |look| sees as the last,
+ * and nobody else ever: the history has its sample a second, as without it. Programs are not in it, nor is what has come since the last sample.
+ */
+int machine_read_behind(struct machine *m, int64_t at_ns, int64_t now_ns,
+	int (*look)(const struct history *h, void *context), void *context);
 
 /* The group of programs: for those who must not tell everybody of them. */
 extern const struct metric_group machine_process_group;

@@ -148,7 +148,7 @@ int machine_plane(struct machine *m, const struct machine_cut *cut, struct plane
 			: -ENOMEM;
 
 	if (!r)
-		r = machine_read(m, draw_all, &w);
+		r = machine_read_behind(m, cut->stop_ns, cut->now_ns, draw_all, &w);
 	if (!r)
 		r = counter_drawing_finish(&w.drawing);
 	counter_drawing_deinit(&w.drawing);

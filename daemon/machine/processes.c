@@ -172,9 +172,11 @@ static void read_processes(void *state, const struct sampling *sampling)
 {
 	struct processes *all = state;
 	const struct machine_config *config = all->config;
-	size_t n = config->list ? config->list(config->context, all->listed, MACHINE_MAX_PROCESSES)
-				: 0;
+	size_t n;
 
+	if (sampling->history->peek != PEEK_NONE)
+		return;
+	n = config->list ? config->list(config->context, all->listed, MACHINE_MAX_PROCESSES) : 0;
 	follow_list(all, n);
 	for (size_t i = 0; i < all->n; i++) {
 		all->v[i].subject = NULL;

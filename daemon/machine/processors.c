@@ -53,10 +53,16 @@ struct times {
 	uint64_t n_samples; /* taken when these were read; 0: never */
 };
 
+/* Of two samples. */
+struct times_kept {
+	struct times last;
+	struct times before;
+};
+
 struct processors {
 	int fd;
-	struct times all;
-	struct times cores[MAX_CORES];
+	struct times_kept all;
+	struct times_kept cores[MAX_CORES];
 };
 
 static int parse(const char *p, struct times *t)
@@ -93,16 +99,29 @@ static void set_shares(struct subject *s, const struct times *from, const struct
 	subject_set(s, STEAL_ROW, spent[STEAL]);
 }
 
-static void take(struct history *h, struct times *last, const char *p, struct subject *s)
+/* What the shares of the present sample are since; NULL: unknown. */
+static const struct times *find_base(const struct history *h, const struct times_kept *kept)
 {
+	if (!kept->last.n_samples || kept->last.n_samples + 1 != h->n)
+		return NULL;
+	return h->peek == PEEK_SHORT && kept->before.n_samples + 2 == h->n ? &kept->before
+									   : &kept->last;
+}
+
+static void take(struct history *h, struct times_kept *kept, const char *p, struct subject *s)
+{
+	const struct times *base = find_base(h, kept);
 	struct times now;
 
 	if (!s || !parse(p, &now))
 		return;
+	if (base)
+		set_shares(s, base, &now);
+	if (h->peek != PEEK_NONE)
+		return;
 	now.n_samples = h->n;
-	if (last->n_samples && last->n_samples + 1 == h->n)
-		set_shares(s, last, &now);
-	*last = now;
+	kept->before = kept->last;
+	kept->last = now;
 }
 
 /* Behind "cpu". */

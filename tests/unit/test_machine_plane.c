@@ -54,18 +54,41 @@ static void take_samples(void)
 	}
 }
 
+static void make_plane(const struct machine_cut *cut)
+{
+	plane = plane_free(plane);
+	ck_assert_int_eq(machine_plane(machine_fixture.machine, cut, &plane), 0);
+	ck_assert_str_eq(plane->name, PLANE_MACHINE);
+}
+
+/* When |s| seconds had passed since sample 0; sample 9 is the last one. */
+static int64_t moment_ns(double s)
+{
+	return machine_fixture.now_ns + (int64_t)((s - 9) * 1e9);
+}
+
 /* From |from_s| to |to_s|, counted from sample 0. */
 static void cut(double from_s, double to_s, int (*is_wanted)(const struct subject *, void *))
 {
-	int64_t zero_ns = machine_fixture.now_ns - 9 * NS_PER_S;
 	const struct machine_cut c = {
-		.start_ns = zero_ns + (int64_t)(from_s * 1e9),
-		.stop_ns = zero_ns + (int64_t)(to_s * 1e9),
+		.start_ns = moment_ns(from_s),
+		.stop_ns = moment_ns(to_s),
 		.is_wanted = is_wanted,
 	};
 
-	ck_assert_int_eq(machine_plane(machine_fixture.machine, &c, &plane), 0);
-	ck_assert_str_eq(plane->name, PLANE_MACHINE);
+	make_plane(&c);
+}
+
+/* The same as soon as it is over. */
+static void cut_at_once(double from_s, double to_s)
+{
+	const struct machine_cut c = {
+		.start_ns = moment_ns(from_s),
+		.stop_ns = moment_ns(to_s),
+		.now_ns = moment_ns(to_s) + 1,
+	};
+
+	make_plane(&c);
 }
 
 static const struct line *find(const char *name)
@@ -120,13 +143,10 @@ START_TEST(what_is_not_known_yet_is_not_made_up)
 	take_samples();
 	cut(8.5, 12, NULL);
 	expect("network eth0 received bytes/s", "0 9000, 500 9000");
-	plane = plane_free(plane);
 	cut(-3, 0.5, NULL);
 	expect("network eth0 received bytes/s", "3000 1000, 3500 1000");
-	plane = plane_free(plane);
 	cut(20, 30, NULL);
 	ck_assert_uint_eq(plane->n_lines, 0);
-	plane = plane_free(plane);
 	cut(-30, -20, NULL);
 	ck_assert_uint_eq(plane->n_lines, 0);
 }
@@ -158,10 +178,87 @@ START_TEST(programs_are_shown_where_they_are_wanted)
 	take_samples();
 	cut(2, 4, NULL);
 	ck_assert_ptr_null(find("process train (42) threads"));
-	plane = plane_free(plane);
 	cut(2.1, 3.9, is_train);
 	expect("process train (42) threads", "0 3, 900 3, 1800 3");
 	ck_assert_ptr_null(find("memory used bytes"));
+}
+END_TEST
+
+START_TEST(what_was_used_since_the_last_sample_is_looked_up)
+{
+	take_samples();
+	write_files(10);
+	cut_at_once(8.5, 9.5);
+	/* 10 kB in half a second. */
+	expect("network eth0 received bytes/s", "0 9000, 500 20000, 1000 20000");
+	expect("memory used bytes", "0 8.58993e+09, 500 9.66368e+09, 1000 1.07374e+10");
+	expect("machine context switches/s", "0 0, 500 0, 1000 0");
+	expect("cpu busy %", "0 50, 500 50, 1000 50");
+	/* And 1 kB more, if it is asked again. */
+	write_files(1);
+	cut_at_once(9.25, 9.75);
+	expect("network eth0 received bytes/s", "0 14666.7, 500 14666.7");
+}
+END_TEST
+
+START_TEST(a_rate_is_of_a_quarter_of_a_second_at_least)
+{
+	take_samples();
+	write_files(10);
+	fake_root_write("/proc/stat", "cpu 10 0 0 9\ncpu0 9 0 0 9\nctxt 38\n");
+	cut_at_once(9.05, 9.1);
+	/* Of the second before, too: 19 kB in 1.1 s. */
+	expect("network eth0 received bytes/s", "0 17272.7, 50 17272.7");
+	expect("machine context switches/s", "0 30, 50 30");
+	/* Two ticks of three, not one of one. */
+	expect("cpu busy %", "0 66.67, 50 66.67");
+	cut_at_once(9.05, 9.3);
+	expect("network eth0 received bytes/s", "0 33333.3, 250 33333.3");
+	expect("cpu busy %", "0 100, 250 100");
+}
+END_TEST
+
+START_TEST(a_counter_that_went_back_is_no_base)
+{
+	take_samples();
+	fake_root_write("/proc/net/dev", "eth0: 10 0 0 0 0 0 0 0 0\n");
+	machine_fixture_sample();
+	/* More than it was before it went back: that tells nothing. */
+	fake_root_write("/proc/net/dev", "eth0: 100010 0 0 0 0 0 0 0 0\n");
+	cut_at_once(9.05, 9.1);
+	expect("network eth0 received bytes/s", "0 1e+06, 50 1e+06");
+	fake_root_write("/proc/net/dev", "eth0: 5 0 0 0 0 0 0 0 0\n");
+	cut_at_once(9.05, 9.5);
+	ck_assert_ptr_null(find("network eth0 received bytes/s"));
+}
+END_TEST
+
+START_TEST(what_was_looked_up_leaves_no_trace)
+{
+	size_t n;
+
+	take_samples();
+	n = machine_fixture_count();
+	write_files(10);
+	fake_root_write("/sys/block/sdc/device/x", "");
+	fake_root_write("/proc/diskstats", "8 32 sdc 0 0 5 0 0 0 5 0 0 5 0\n");
+	for (int i = 0; i < 3; i++)
+		cut_at_once(8.5, 9.5);
+	ck_assert_uint_eq(machine_fixture_count(), n);
+	ck_assert_double_eq(machine_fixture_get("network eth0 received"), 9000);
+	ck_assert_double_eq(machine_fixture_get("memory used"), 9.0 * (1 << 30));
+	/* Of the whole second. */
+	write_files(20);
+	fake_root_write("/proc/stat", "cpu 11 0 0 11\ncpu0 9 0 0 9\nctxt 38\n");
+	machine_fixture_sample();
+	ck_assert_double_eq(machine_fixture_get("network eth0 received"), 30000);
+	ck_assert_double_eq(machine_fixture_get("disk sda read"), 11 * 512);
+	ck_assert_double_eq(machine_fixture_get("cpu busy"), 50);
+	ck_assert_double_eq(machine_fixture_get("process train threads"), 3);
+	/* From then on nothing needs to be looked up. */
+	write_files(5);
+	cut_at_once(7.5, 8.5);
+	expect("network eth0 received bytes/s", "0 9000, 500 30000, 1000 30000");
 }
 END_TEST
 
@@ -169,6 +266,8 @@ START_TEST(without_samples_there_are_no_lines)
 {
 	machine_fixture_open(NULL);
 	cut(0, 1, NULL);
+	ck_assert_uint_eq(plane->n_lines, 0);
+	cut_at_once(0, 1);
 	ck_assert_uint_eq(plane->n_lines, 0);
 }
 END_TEST
@@ -185,6 +284,10 @@ int main(void)
 	tcase_add_test(tests, what_is_not_known_yet_is_not_made_up);
 	tcase_add_test(tests, only_what_moves_is_shown_of_several);
 	tcase_add_test(tests, programs_are_shown_where_they_are_wanted);
+	tcase_add_test(tests, what_was_used_since_the_last_sample_is_looked_up);
+	tcase_add_test(tests, a_rate_is_of_a_quarter_of_a_second_at_least);
+	tcase_add_test(tests, a_counter_that_went_back_is_no_base);
+	tcase_add_test(tests, what_was_looked_up_leaves_no_trace);
 	tcase_add_test(tests, without_samples_there_are_no_lines);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);

@@ -244,6 +244,16 @@ static int check_ten_minutes(const struct history *h, void *context)
 	return 0;
 }
 
+static int check_peek(const struct history *h, void *context)
+{
+	const struct subject *s = h->v[0];
+
+	(void)context;
+	ck_assert_int_eq(history_time_ns(h, h->n - 1) - history_time_ns(h, h->n - 2), NS_PER_MS);
+	ck_assert_double_eq(subject_get(s, 3, h->n - 1), subject_get(s, 3, h->n - 2));
+	return 0;
+}
+
 START_TEST(ten_minutes_are_kept)
 {
 	char text[64];
@@ -256,6 +266,9 @@ START_TEST(ten_minutes_are_kept)
 		sample();
 	}
 	ck_assert_double_eq(get("memory total"), 1499.0 * 1024);
+	machine_read(machine_fixture.machine, check_ten_minutes, NULL);
+	machine_read_behind(machine_fixture.machine, machine_fixture.now_ns,
+		machine_fixture.now_ns + NS_PER_MS, check_peek, NULL);
 	machine_read(machine_fixture.machine, check_ten_minutes, NULL);
 }
 END_TEST
