@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "client/connect/host_failure.h"
 #include "client/connect/probe.h"
 #include "client/connect/session_failure.h"
 #include "client/process/exit.h"
@@ -163,31 +164,10 @@ static int explain_silence(const struct failure *f, struct diag *d)
 	return EXIT_NOBODY;
 }
 
-/*
- * A program that dies is no reason: its server delivers, and the daemon passes that on. Where the daemon is not on this machine,
- * it may be the machine.
- */
-static int explain_lost_host(const struct failure *f, struct diag *d)
-{
-	bool is_here = address_is_here(f->address);
-
-	diag_set(d, -EPIPE,
-		"%s: the connection broke after %" PRId64 " ms: the host daemon there is gone%s; "
-		"%s%s%s",
-		f->address->text, f->elapsed_ms,
-		is_here ? "" : ", or its machine, or the way to it",
-		is_here ? "" : "if it is the daemon alone, ",
-		f->is_of_programs ? "its programs go on; ask again when it is back"
-				  : "the program goes on and can be recorded again, by its own "
-				    "server or when the daemon is back",
-		f->is_of_programs ? "" : get_outcome(f));
-	return EXIT_FAILED;
-}
-
 static int explain_break(const struct failure *f, struct diag *d)
 {
 	if (f->is_of_host)
-		return explain_lost_host(f, d);
+		return host_failure_explain_lost(f, get_outcome(f), d);
 	diag_set(d, -EPIPE,
 		"%s: the connection broke after %" PRId64 " ms: the target%s its server%s died%s",
 		f->address->text, f->elapsed_ms, f->address->is_tunnel ? "," : " or",
@@ -258,6 +238,8 @@ int failure_explain(const struct failure *f, struct diag *d)
 		return explain_fault(f, d);
 	if (f->is_silent || has_said_nothing(f))
 		return explain_lost(f, d);
+	if (host_failure_is_choice(f))
+		return host_failure_explain_choice(f, d);
 	if (session_failure_is_one(f))
 		return session_failure_explain(f, d);
 	if (failure_is_busy(f->status, f->text))

@@ -58,8 +58,10 @@ static const struct program *refuse(
 	else if (!n_found)
 		diag_set(d, -ENOENT, "%.64s: no such program here; there are %s", text, names);
 	else
-		diag_set(d, -EINVAL, "%.64s%s%zu programs are meant: %s; name one by its pid", text,
-			*text ? ": " : "", n_found, names);
+		diag_set(d, -EINVAL,
+			"%.64s%s%zu programs are meant: %s; name one by --target PID, or in a capture "
+			"all by --target all; other clients by the option ptap_target",
+			text, *text ? ": " : "", n_found, names);
 	return NULL;
 }
 

@@ -91,7 +91,10 @@ def who_is_meant_must_be_clear(t):
     host.await_pids(*(target.pid for target in targets))
     capture = t.capture(f"127.0.0.1:{host.port}", 100, code=1)
     contains(capture.stderr, "2 programs are meant: target (", "with two")
-    contains(capture.stderr, "name one by its pid", "with two")
+    contains(capture.stderr, "name one by --target PID, or in a capture all by --target all", "with two")
+    check("the server answered" not in capture.stderr, capture.stderr)
+    refused = proftap(t, "start", f"127.0.0.1:{host.port}", "--target", "nobody", code=1)
+    contains("".join(refused.err), "nobody: no such program here; there are target (", "a session of nobody")
 
 
 @test
