@@ -2,7 +2,6 @@
 /* Words for programs; see program_word.h. */
 #include "base/program_word.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,14 +53,26 @@ static const struct {
 	{"pod", means_pod},
 };
 
+#define N_LABELS (sizeof labels / sizeof *labels)
+
+/* The row of a label of |n| letters; N_LABELS: there is none. */
+static size_t find_label(const char *label, size_t n)
+{
+	size_t i = 0;
+
+	while (i < N_LABELS &&
+		(strlen(labels[i].name) != n || strncmp(label, labels[i].name, n) != 0))
+		i++;
+	return i;
+}
+
 /* |n| letters of a label, and its value. */
 static int label_means(
 	const char *label, size_t n, const char *value, const struct program_traits *t)
 {
-	for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
-		if (strlen(labels[i].name) == n && strncmp(label, labels[i].name, n) == 0)
-			return labels[i].means(value, t);
-	return 0;
+	size_t i = find_label(label, n);
+
+	return i < N_LABELS && labels[i].means(value, t);
 }
 
 int program_word_means(const char *word, const struct program_traits *t)
@@ -71,4 +82,20 @@ int program_word_means(const char *word, const struct program_traits *t)
 	if (strcmp(word, "all") == 0 || means_pid(word, t) || means_name(word, t))
 		return 1;
 	return value && label_means(word, (size_t)(value - word), value + 1, t);
+}
+
+size_t program_word_find_no_label(const char *word)
+{
+	size_t n = strcspn(word, "=");
+
+	return word[n] && find_label(word, n) == N_LABELS ? n : 0;
+}
+
+void program_word_list_labels(char out[PROGRAM_WORD_LABELS_BYTES])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < N_LABELS && n < PROGRAM_WORD_LABELS_BYTES; i++)
+		n += (size_t)snprintf(out + n, PROGRAM_WORD_LABELS_BYTES - n, "%s%s", i ? ", " : "",
+			labels[i].name);
 }

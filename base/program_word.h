@@ -6,6 +6,7 @@
 #ifndef BASE_PROGRAM_WORD_H
 #define BASE_PROGRAM_WORD_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 /* As Docker and Podman show an id: so many digits of it are enough. */
@@ -21,7 +22,14 @@ struct program_traits {
 	const char *pod; /* its uid */
 };
 
+#define PROGRAM_WORD_LABELS_BYTES 64
+
 /* Whether |word|, one of the above, means a program like |t|. */
 int program_word_means(const char *word, const struct program_traits *t);
+
+/* How many letters of |word|, LABEL=VALUE, are a label that there is not; 0: it is another word. */
+size_t program_word_find_no_label(const char *word);
+/* Those that there are, for people: "pid, uid, name, container, pod". */
+void program_word_list_labels(char out[PROGRAM_WORD_LABELS_BYTES]);
 
 #endif

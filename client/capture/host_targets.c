@@ -67,6 +67,21 @@ static int add(struct expansion *e, const struct address *daemon, const struct s
 	return 0;
 }
 
+static int refuse(const struct address *daemon, const char *word, struct diag *d)
+{
+	size_t n_letters = program_word_find_no_label(word);
+	char labels[PROGRAM_WORD_LABELS_BYTES];
+
+	program_word_list_labels(labels);
+	if (n_letters)
+		return diag_set(d, -ENOENT,
+			"%s: --target %.64s: no program has the label %.*s; the labels are %s",
+			daemon->text, word, (int)(n_letters < 64 ? n_letters : 64), word, labels);
+	return diag_set(d, -ENOENT,
+		"%s: --target %.64s: no such program there; proftap list %s shows those that there are",
+		daemon->text, word, daemon->text);
+}
+
 /* One word of a list, of one daemon's programs. */
 static int add_meant(struct expansion *e, const struct address *daemon,
 	const struct targets *targets, const char *word, struct diag *d)
@@ -82,11 +97,7 @@ static int add_meant(struct expansion *e, const struct address *daemon,
 		if (add(e, daemon, s))
 			return diag_set(d, -ENOMEM, "the list of targets: out of memory");
 	}
-	if (n_meant)
-		return 0;
-	return diag_set(d, -ENOENT,
-		"%s: --target %.64s: no such program there; proftap list %s shows those that there are",
-		daemon->text, word, daemon->text);
+	return n_meant ? 0 : refuse(daemon, word, d);
 }
 
 static int add_words(struct expansion *e, const struct address *daemon,

@@ -16,6 +16,7 @@
 static const char *const sentences[] = {
 	" programs are meant: ",
 	": no such program here; ",
+	": no program has the label ",
 	"no program that you may record has announced itself to this host daemon",
 };
 

@@ -46,15 +46,27 @@ static void list(const struct program *programs, size_t n, const char *text, cha
 	}
 }
 
+static void refuse_label(const char *text, size_t n_letters, struct diag *d)
+{
+	char labels[PROGRAM_WORD_LABELS_BYTES];
+
+	program_word_list_labels(labels);
+	diag_set(d, -ENOENT, "%.64s: no program has the label %.*s; the labels are %s", text,
+		(int)(n_letters < 64 ? n_letters : 64), text, labels);
+}
+
 static const struct program *refuse(
 	const struct program *programs, size_t n, const char *text, size_t n_found, struct diag *d)
 {
+	size_t n_letters = program_word_find_no_label(text);
 	char names[LIST_BYTES];
 
 	list(programs, n, n_found ? text : "", names);
 	if (!n)
 		diag_set(d, -ENOENT,
 			"no program that you may record has announced itself to this host daemon");
+	else if (!n_found && n_letters)
+		refuse_label(text, n_letters, d);
 	else if (!n_found)
 		diag_set(d, -ENOENT, "%.64s: no such program here; there are %s", text, names);
 	else

@@ -71,6 +71,9 @@ def one_is_meant_by_pid_or_name(t):
         equal(capture.finish().trace.count("burst"), 7, "spans")
     capture = t.capture(f"127.0.0.1:{host.port}", 100, "--target", "nobody", code=1)
     contains(capture.stderr, "--target nobody: no such program there", "the reason")
+    capture = t.capture(f"127.0.0.1:{host.port}", 100, "--target", f"{target.pid},foo=bar", code=1)
+    contains(capture.stderr, "--target foo=bar: no program has the label foo; the labels are pid, uid, name, container, pod",
+             "the reason")
 
 
 @test

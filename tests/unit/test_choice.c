@@ -74,6 +74,32 @@ START_TEST(words_mean_programs)
 }
 END_TEST
 
+static void expect_refusal(const char *word, const char *text)
+{
+	const struct program *chosen[N];
+	struct diag d = DIAG_INIT;
+
+	ck_assert_uint_eq(choice_make_all(programs, N, word, chosen, &d), 0);
+	ck_assert_str_eq(d.text, text);
+	d = (struct diag)DIAG_INIT;
+	ck_assert_ptr_null(choice_make(programs, N, word, &d));
+	ck_assert_str_eq(d.text, text);
+}
+
+START_TEST(who_is_not_there_is_said_with_those_who_are)
+{
+	expect_refusal("nobody",
+		"nobody: no such program here; there are train (10), serve (11), train (12), alone (13)");
+	expect_refusal("uid=7",
+		"uid=7: no such program here; there are train (10), serve (11), train (12), alone (13)");
+	expect_refusal("colour=red",
+		"colour=red: no program has the label colour; the labels are pid, uid, name, container, "
+		"pod");
+	expect_refusal("PID=10",
+		"PID=10: no program has the label PID; the labels are pid, uid, name, container, pod");
+}
+END_TEST
+
 START_TEST(one_must_be_meant_by_itself)
 {
 	struct diag d = DIAG_INIT;
@@ -92,6 +118,7 @@ int main(void)
 	SRunner *runner = srunner_create(suite);
 
 	tcase_add_loop_test(tests, words_mean_programs, 0, (int)(sizeof rows / sizeof *rows));
+	tcase_add_test(tests, who_is_not_there_is_said_with_those_who_are);
 	tcase_add_test(tests, one_must_be_meant_by_itself);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
