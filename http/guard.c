@@ -8,12 +8,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/local_name.h"
 #include "http/exchange.h"
 
 #define MAX_HOST_BYTES 256
-
-/* Resolvers take whatever ends so for this machine (RFC 6761). */
-static const char local_domain[] = ".localhost";
 
 /* --- the host ------------------------------------------------------------------------------ */
 
@@ -30,12 +28,9 @@ static bool cut_port(char *host)
 
 static bool is_loopback(const char *host)
 {
-	size_t n = strlen(host);
-	size_t n_domain = sizeof local_domain - 1;
 	struct in_addr v4;
 
-	if (strcasecmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0 ||
-		(n > n_domain && strcasecmp(host + n - n_domain, local_domain) == 0))
+	if (local_name_is(host) || strcmp(host, "[::1]") == 0)
 		return true;
 	return inet_pton(AF_INET, host, &v4) == 1 &&
 	       ntohl(v4.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;

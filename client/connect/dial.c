@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "base/local_name.h"
 #include "base/log.h"
 #include "client/process/clock.h"
 #include "client/process/interrupt.h"
@@ -90,7 +91,7 @@ static int connect_one(const struct addrinfo *info, int64_t deadline_ms)
 	return r;
 }
 
-/* "localhost" says less than the address that was meant. */
+/* "localhost" says less than the address that was meant; what is before ".localhost" is meant for a host daemon. */
 static void make_exact(struct address *a, const struct addrinfo *info)
 {
 	if (strcmp(a->host, "localhost") != 0)
@@ -171,7 +172,7 @@ static int resolve(const struct address *a, struct addrinfo **out, struct diag *
 
 	snprintf(port, sizeof port, "%u", a->port);
 	/* No host means loopback, which needs no /etc/hosts: minimal containers have none. */
-	r = getaddrinfo(strcmp(a->host, "localhost") == 0 ? NULL : a->host, port, &hints, out);
+	r = getaddrinfo(local_name_is(a->host) ? NULL : a->host, port, &hints, out);
 	if (r == 0)
 		return 0;
 	if (r == EAI_NONAME || r == EAI_NODATA || r == EAI_ADDRFAMILY)
@@ -186,7 +187,7 @@ static int resolve(const struct address *a, struct addrinfo **out, struct diag *
 
 static int dial_tcp(struct address *address, int64_t timeout_ms, struct diag *d)
 {
-	bool is_localhost = strcmp(address->host, "localhost") == 0;
+	bool is_localhost = local_name_is(address->host);
 	struct attempt t = {.address = address, .error = -ENXIO};
 	struct addrinfo *list = NULL;
 	int fd = resolve(address, &list, d);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "base/local_name.h"
 #include "client/connect/dial.h"
 #include "client/connect/failure.h"
 #include "client/process/clock.h"
@@ -17,10 +18,12 @@
 
 #define SILENCE_MS 5000
 
-/* gRPC's own name where there is a unix socket, or more than an address. */
+/* gRPC's own name where there is a unix socket, or more than an address. Of NAME.localhost a host daemon takes the name for a program's. */
 static const char *get_authority(const struct address *address)
 {
-	return address->path[0] || address->target[0] ? "localhost" : address->text;
+	if (address->target[0] || (address->path[0] && !local_name_is(address->host)))
+		return "localhost";
+	return address->text;
 }
 
 int link_open(struct link *l, struct address *address, struct diag *d)

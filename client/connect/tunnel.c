@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "base/local_name.h"
 #include "base/log.h"
 #include "client/connect/tunnel_failure.h"
 #include "client/process/clock.h"
@@ -57,7 +58,7 @@ static int add_forward(struct tunnel *t, size_t i, const struct address *a)
 		snprintf(word, sizeof word, "%s:%s", socket, a->path);
 	else
 		snprintf(word, sizeof word, strchr(a->host, ':') ? "%s:[%s]:%u" : "%s:%s:%u",
-			socket, a->host, a->port);
+			socket, local_name_is(a->host) ? "localhost" : a->host, a->port);
 	return add_word(t, "-L") || add_word(t, word) ? -ENOMEM : 0;
 }
 

@@ -28,8 +28,7 @@ static bool is_process(pid_t pid)
 
 static bool is_here(const struct address *a)
 {
-	return a->path[0] || a->lookup[0] || strcmp(a->host, "localhost") == 0 ||
-	       strncmp(a->host, "127.", 4) == 0 || strcmp(a->host, "::1") == 0;
+	return a->lookup[0] || address_is_here(a);
 }
 
 static void ask(struct patient *p)

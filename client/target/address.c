@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/local_name.h"
 
 /* PID_MAX_LIMIT of the kernel. */
 #define MAX_PID 4194304
@@ -157,7 +158,7 @@ void address_format(struct address *a)
 bool address_is_here(const struct address *a)
 {
 	return !a->is_tunnel &&
-	       (a->path[0] || strcmp(a->host, "localhost") == 0 || strcmp(a->host, "::1") == 0 ||
+	       (a->path[0] || local_name_is(a->host) || strcmp(a->host, "::1") == 0 ||
 		       strncmp(a->host, "127.", 4) == 0);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/local_name.h"
 #include "daemon/calls/errand.h"
 #include "daemon/calls/fan_out_own.h"
 #include "daemon/calls/fan_out_round.h"
@@ -22,12 +23,10 @@
 
 static int is_own_name(const struct arena *arena, const char *host)
 {
-	static const char *const local[] = {"localhost", "127.0.0.1", "[::1]"};
 	char name[256];
 
-	for (size_t i = 0; i < sizeof local / sizeof local[0]; i++)
-		if (strcmp(host, local[i]) == 0)
-			return 1;
+	if (local_name_is(host) || strcmp(host, "127.0.0.1") == 0 || strcmp(host, "[::1]") == 0)
+		return 1;
 	repository_name_host(name, sizeof name);
 	return strcmp(host, name) == 0 || strncmp(host, arena->address, sizeof arena->address) == 0;
 }

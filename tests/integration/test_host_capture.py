@@ -77,6 +77,21 @@ def one_is_meant_by_pid_or_name(t):
 
 
 @test
+def one_is_meant_by_the_name_that_is_connected_to(t):
+    """Whatever ends in .localhost is this machine, and no name server is asked."""
+    host, targets = serve(t, 2)
+    for target in targets:
+        capture = t.start_capture(f"{target.pid}.localhost:{host.port}", LONG_MS)
+        target.ask("await 1", "burst 7")
+        capture.signal(signal.SIGINT)
+        capture.finish()
+        equal(capture.trace.count("burst"), 7, "spans")
+        contains(capture.stderr, f"(pid {target.pid}) at {target.pid}.localhost:{host.port}", "who it was")
+    capture = t.capture(f"nobody.localhost:{host.port}", 100, code=1)
+    contains(capture.stderr, "nobody: no such program here; there are target (", "another name")
+
+
+@test
 def the_only_one_needs_no_name(t):
     host, (target,) = serve(t, 1)
     capture = t.start_capture(f"127.0.0.1:{host.port}", LONG_MS)

@@ -8,6 +8,7 @@ import socket
 import subprocess
 
 from fixture import check, contains, equal, free_port, run, test, wait_until
+from hosts import Host, start_target
 from processes import PROFTAP
 from sshd import Sshd
 from terminal import Terminal
@@ -18,10 +19,10 @@ def name_file(port):
     return f"{socket.gethostname()}_{port}.xplane.pb"
 
 
-def record(t, sshd, target, *options):
-    """A capture of |target| through ssh that has begun to record."""
+def record(t, sshd, target, *options, of=None):
+    """A capture of |target| (at that address: |of|) through ssh that has begun to record."""
     capture = t.start_capture(target, 60000, "--ssh", "gpu7", *options, prefix=sshd.prefix)
-    target.ask("await 1", "burst 7")
+    (of or target).ask("await 1", "burst 7")
     return capture
 
 
@@ -70,6 +71,19 @@ def sessions_and_their_line_go_through_a_tunnel_too(t):
         target.ask("burst 3")
     equal(len(call("monitor", "100", "--count", "1").stdout.splitlines()), 1, "lines of monitor")
     sshd.check_nothing_left()
+
+
+@test
+def a_program_of_a_host_daemon_can_be_at_the_other_end(t):
+    """Named as stock clients do it: neither ssh nor the machine there asks anybody for that name."""
+    sshd, host = Sshd(t), Host(t)
+    targets = [start_target(t) for _ in range(2)]
+    host.await_pids(*(target.pid for target in targets))
+    capture = record(t, sshd, f"{targets[1].pid}.localhost:{host.port}", of=targets[1])
+    capture.signal(signal.SIGINT)
+    capture.finish()
+    equal(capture.trace.count("burst"), 7, "spans")
+    contains(capture.stderr, f"(pid {targets[1].pid}) at ", "the summary")
 
 
 @test

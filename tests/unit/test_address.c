@@ -50,6 +50,7 @@ static bool is_here(const char *typed)
 START_TEST(tells_this_machine_by_its_names)
 {
 	ck_assert(is_here("9999") && is_here("localhost:1") && is_here("127.0.0.2:1"));
+	ck_assert(is_here("train.localhost:1") && !is_here("localhost.example:1"));
 	ck_assert(is_here("[::1]:1") && is_here("unix:/run/a.sock"));
 	ck_assert(!is_here("node:1") && !is_here("128.0.0.1:1") && !is_here("[::2]:1"));
 }
