@@ -7,12 +7,15 @@ cuda_tests = \
 	cuda/test_counters \
 	cuda/test_ends \
 	cuda/test_records \
+	cuda/test_search \
 	cuda/test_session
 
 cuda_host = \
 	cuda/fake.h \
 	cuda/host.c \
-	cuda/host.h
+	cuda/host.h \
+	cuda/libraries.c \
+	cuda/libraries.h
 cuda_libs = \
 	$(top_builddir)/lib/plugins/cuda/libcuda-collector.la \
 	$(CHECK_LIBS)
@@ -29,6 +32,8 @@ cuda_test_ends_SOURCES = $(cuda_host) cuda/test_ends.c
 cuda_test_ends_LDADD = $(cuda_libs)
 cuda_test_records_SOURCES = $(cuda_host) cuda/test_records.c
 cuda_test_records_LDADD = $(cuda_libs)
+cuda_test_search_SOURCES = $(cuda_host) cuda/test_search.c
+cuda_test_search_LDADD = $(cuda_libs)
 cuda_test_session_SOURCES = $(cuda_host) cuda/test_session.c
 cuda_test_session_LDADD = $(cuda_libs)
 

@@ -3,12 +3,13 @@
 #include "tests/cuda/host.h"
 
 #include <check.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "tests/cuda/libraries.h"
 
 struct host host;
 
@@ -133,61 +134,47 @@ static const struct ptap_collector_services services = {
 	.is_cancelled = is_cancelled,
 };
 
-const char *host_path(const char *name, char path[512])
-{
-	const char *build = getenv("top_builddir");
-
-	ck_assert_msg(build != NULL, "top_builddir is not set");
-	snprintf(path, 512, "%s/%s", build, name);
-	return path;
-}
-
-static void *load(const char *name)
+static void load_driver(void)
 {
 	char path[512];
-	void *handle = dlopen(host_path(name, path), RTLD_NOW | RTLD_LOCAL);
-
-	ck_assert_msg(handle != NULL, "%s", dlerror());
-	return handle;
-}
-
-static void *find(void *handle, const char *name)
-{
-	void *symbol = dlsym(handle, name);
-
-	ck_assert_msg(symbol != NULL, "no %s", name);
-	return symbol;
-}
-
-static void load_all(void)
-{
-	const struct ptap_collector *(*get)(uint32_t abi);
-	fake_getter get_fake;
-	char path[512];
-	void *driver = load("tests/cuda/fake_libcuda.so");
-	void *symbol = find(driver, FAKE_DRIVER_SYMBOL);
+	void *driver = libraries_open(libraries_path(LIBRARIES_DRIVER, path));
+	void *symbol = libraries_find(driver, FAKE_DRIVER_SYMBOL);
 
 	memcpy(&host.set_driver, &symbol, sizeof symbol);
-	symbol = find(driver, FAKE_DRIVER_SYNCHRONIZE_SYMBOL);
+	symbol = libraries_find(driver, FAKE_DRIVER_SYNCHRONIZE_SYMBOL);
 	memcpy(&host.at_synchronize, &symbol, sizeof symbol);
-	symbol = find(load("tests/cuda/fake_libcupti.so"), FAKE_SYMBOL);
-	memcpy(&get_fake, &symbol, sizeof symbol);
-	host.fake = get_fake();
-	symbol = find(load("lib/plugins/cuda/.libs/proftap-cuda.so"), PTAP_COLLECTOR_SYMBOL);
-	memcpy(&get, &symbol, sizeof symbol);
-	host.collector = get(PTAP_COLLECTOR_ABI);
-	ck_assert_ptr_nonnull(host.collector);
-	setenv("PROFTAP_CUPTI", host_path("tests/cuda/fake_libcupti.so", path), 1);
 }
 
-void host_set_up(void)
+void host_set_up_bare(void)
 {
-	load_all();
-	host.fake->reset();
+	load_driver();
+	host.collector = libraries_open_collector();
+	unsetenv("PROFTAP_CUPTI");
 	host.set_driver(FAKE_DRIVER_IS_INITIALIZED, 1);
 	host.set_driver(FAKE_DRIVER_RESULT, 0);
 	host.max_names = HOST_MAX_NAMES - 1;
 	host_set_option("ptap_cuda_settle_ms=0");
+}
+
+static void set_up_with(const char *cupti)
+{
+	char path[512];
+
+	host_set_up_bare();
+	host.fake = libraries_get_fake(libraries_open(libraries_path(cupti, path)));
+	host.fake->reset();
+	setenv("PROFTAP_CUPTI", path, 1);
+}
+
+void host_set_up(void)
+{
+	set_up_with(LIBRARIES_CUPTI);
+}
+
+void host_set_up_old(void)
+{
+	set_up_with(LIBRARIES_OLD_CUPTI);
+	host.fake->set(FAKE_VERSION, 18);
 }
 
 void host_forget(void)
@@ -201,7 +188,8 @@ void host_forget(void)
 
 void host_tear_down(void)
 {
-	host.fake->reset();
+	if (host.fake)
+		host.fake->reset();
 	for (uint32_t i = 1; i <= host.n_names; i++)
 		free(host.names[i]);
 	free(host.records);

@@ -66,6 +66,8 @@ extern struct host host;
 
 /* A checked fixture: the fakes as at first, with CUDA initialised, and no wait at the end of captures. */
 void host_set_up(void);
+void host_set_up_old(void); /* with a CUPTI of CUDA 11.8, which lacks what not all have */
+void host_set_up_bare(void); /* without any: it is to be found; |host.fake| is NULL */
 void host_tear_down(void);
 
 /* KEY=VALUE, for the captures that follow. */
@@ -94,9 +96,6 @@ const struct ptap_device_record *host_get(enum ptap_device_kind kind, size_t i);
 const struct ptap_device_record *host_find_name(enum ptap_device_kind kind, const char *name);
 /* What is lost for |reason|, of all kinds. */
 uint64_t host_lost(enum ptap_device_loss reason);
-
-/* A file of the build's folder for these tests. */
-const char *host_path(const char *name, char path[512]);
 
 /* Work as a program gives it: kernels and the like, one after the other. */
 struct fake_record host_kernel(const char *name);

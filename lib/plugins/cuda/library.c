@@ -19,14 +19,15 @@
 
 #define NAME "libcupti.so"
 
-/* The endings of its name, by CUDA's major version: the newest first. */
+/* The endings of its name, by CUDA's major version, and its package of Python's: the newest first. */
 static const struct {
 	int major;
 	const char *ending;
+	const char *package;
 } endings[] = {
-	{13, ".13"},
-	{12, ".12"},
-	{11, ".11.8"},
+	{13, ".13", "nvidia-cuda-cupti"},
+	{12, ".12", "nvidia-cuda-cupti-cu12"},
+	{11, ".11.8", "nvidia-cuda-cupti-cu11"},
 };
 
 /* Relative to the folder of a CUDA library in a wheel. */
@@ -132,19 +133,15 @@ static void *open_beside(struct library *l, const struct mapped *m, int major)
 	return handle;
 }
 
-static void *open_anywhere(struct library *l, int driver)
+static void *open_anywhere(struct library *l, const struct mapped *m, int major)
 {
-	struct mapped m = {.major = 0};
-	int major;
-	void *handle = NULL;
+	void *handle;
 
-	dl_iterate_phdr(note_mapped, &m);
-	if (m.cupti[0]) {
-		append(l->looked, sizeof l->looked, "%s, which the program has loaded", m.cupti);
-		return open_path(l, m.cupti, RTLD_NOLOAD);
+	if (m->cupti[0]) {
+		append(l->looked, sizeof l->looked, "%s, which the program has loaded", m->cupti);
+		return open_path(l, m->cupti, RTLD_NOLOAD);
 	}
-	major = m.major ? m.major : driver / 1000;
-	handle = open_beside(l, &m, major);
+	handle = open_beside(l, m, major);
 	if (!handle)
 		handle = open_in(l, NULL, major);
 	for (size_t i = 0; i < N_TOOLKITS && !handle; i++)
@@ -152,32 +149,47 @@ static void *open_anywhere(struct library *l, int driver)
 	return handle;
 }
 
-static int say_not_found(const struct library *l, char *why)
+static int say_not_found(const struct library *l, int major, char *why)
 {
+	const char *package = endings[0].package;
+
 	if (l->refused[0])
 		return say(why, -ENOENT, "libcupti.so could not be opened: %s", l->refused);
+	for (size_t i = 0; i < N_ENDINGS; i++)
+		if (endings[i].major == major)
+			package = endings[i].package;
 	return say(why, -ENOENT,
-		"libcupti.so was not found (looked in %s); pip install nvidia-cuda-cupti, install the CUDA "
-		"toolkit, or start the program with " LIBRARY_VARIABLE "=/path/to/libcupti.so",
-		l->looked);
+		"libcupti.so was not found (looked in %s); pip install %s, install the CUDA toolkit, or start "
+		"the program with " LIBRARY_VARIABLE "=/path/to/libcupti.so",
+		l->looked, package);
+}
+
+static int find_anywhere(struct library *l, int driver, char *why)
+{
+	struct mapped m = {.major = 0};
+	int major;
+
+	dl_iterate_phdr(note_mapped, &m);
+	major = m.major ? m.major : driver / 1000;
+	l->handle = open_anywhere(l, &m, major);
+	return l->handle ? 0 : say_not_found(l, major, why);
+}
+
+static int open_asked(struct library *l, const char *asked, char *why)
+{
+	l->handle = open_path(l, asked, 0);
+	if (l->handle)
+		return 0;
+	return say(why, -ENOENT, LIBRARY_VARIABLE "=%s: %s", asked,
+		l->refused[0] ? l->refused : "there is no such file");
 }
 
 int library_open(struct library *l, int driver, struct cupti *out, char *why)
 {
 	const char *asked = secure_getenv(LIBRARY_VARIABLE);
-	void *handle;
+	int r;
 
 	memset(l, 0, sizeof *l);
-	if (asked && asked[0]) {
-		handle = open_path(l, asked, 0);
-		if (!handle)
-			return say(why, -ENOENT, LIBRARY_VARIABLE "=%s: %s", asked,
-				l->refused[0] ? l->refused : "there is no such file");
-	} else {
-		handle = open_anywhere(l, driver);
-		if (!handle)
-			return say_not_found(l, why);
-	}
-	l->handle = handle;
-	return cupti_bind(out, handle, l->path, why);
+	r = asked && asked[0] ? open_asked(l, asked, why) : find_anywhere(l, driver, why);
+	return r ? r : cupti_bind(out, l->handle, l->path, why);
 }

@@ -13,7 +13,7 @@ struct cupti;
 struct library {
 	void *handle;
 	char path[LIBRARY_PATH_BYTES]; /* as far as it is known */
-	char looked[400]; /* where it was not */
+	char looked[640]; /* where it was not; paths of Python's are long */
 	char refused[300]; /* what was there and could not be opened, and why */
 };
 

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which CUPTI is taken: of all that there are, that of the first place in the order; and what is said when there is none. */
+#include <check.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/cuda/host.h"
+#include "tests/cuda/libraries.h"
+
+static char root[64];
+
+static const char *under_root(const char *name, char path[512])
+{
+	snprintf(path, 512, "%s/%s", root, name);
+	return path;
+}
+
+static void set_up(void)
+{
+	host_set_up_bare();
+	snprintf(root, sizeof root, "/tmp/proftap-test-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(root));
+}
+
+static int remove_one(const char *path, const struct stat *s, int type, struct FTW *where)
+{
+	(void)s;
+	(void)type;
+	(void)where;
+	return remove(path);
+}
+
+static void tear_down(void)
+{
+	nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	host_tear_down();
+}
+
+static void make_cupti(const char *name)
+{
+	char path[512];
+
+	libraries_copy(LIBRARIES_CUPTI, under_root(name, path));
+}
+
+/* A library of CUDA's that the program has loaded, of which nothing but its name matters. */
+static void load_cuda(const char *name)
+{
+	char path[512];
+
+	libraries_copy("tests/unit/fake_cuda.so", under_root(name, path));
+	libraries_open(path);
+}
+
+static int is_open(const char *name)
+{
+	char path[512];
+
+	return dlopen(under_root(name, path), RTLD_NOW | RTLD_NOLOAD) != NULL;
+}
+
+static void check_taken(const char *name, const char * not )
+{
+	ck_assert_msg(host_open() == 0, "%s", host.why);
+	ck_assert_msg(is_open(name), "not %s", name);
+	ck_assert_msg(!not || !is_open(not ), "%s, too", not );
+	host_close();
+}
+
+START_TEST(what_is_named_goes_before_all)
+{
+	char path[512];
+
+	load_cuda("lib/libcudart.so.13");
+	make_cupti("lib/libcupti.so.13");
+	make_cupti("named/libcupti.so");
+	setenv("PROFTAP_CUPTI", under_root("named/libcupti.so", path), 1);
+	check_taken("named/libcupti.so", "lib/libcupti.so.13");
+}
+END_TEST
+
+START_TEST(what_is_loaded_goes_before_what_is_beside)
+{
+	char path[512];
+
+	load_cuda("lib/libcudart.so.13");
+	make_cupti("lib/libcupti.so.13");
+	make_cupti("loaded/libcupti.so.12");
+	libraries_open(under_root("loaded/libcupti.so.12", path));
+	check_taken("loaded/libcupti.so.12", "lib/libcupti.so.13");
+}
+END_TEST
+
+static const struct {
+	const char *cuda;
+	const char *cupti;
+	const char * not ; /* or NULL */
+} places[] = {
+	/* wheels of CUDA 13, of CUDA 12, a toolkit */
+	{"nvidia/cu13/lib/libcudart.so.13", "nvidia/cu13/lib/libcupti.so.13", NULL},
+	{"nvidia/cuda_runtime/lib/libcudart.so.12", "nvidia/cuda_cupti/lib/libcupti.so.12", NULL},
+	{"cuda/lib64/libcudart.so.11.0", "cuda/extras/CUPTI/lib64/libcupti.so.11.8", NULL},
+	/* a program with the runtime in it */
+	{"nvidia/cublas/lib/libcublas.so.12", "nvidia/cuda_cupti/lib/libcupti.so.12", NULL},
+	{"nvidia/cu13/lib/libcudnn.so.9", "nvidia/cu13/lib/libcupti.so.13", NULL},
+	/* of the CUDA that is loaded, not the newest */
+	{"lib/libcudart.so.12", "lib/libcupti.so.12", "lib/libcupti.so.13"},
+	/* another one rather than none */
+	{"lib/libcudart.so.12", "lib/libcupti.so.13", NULL},
+	/* the nearest folder first */
+	{"cuda/lib64/libcudart.so.13", "cuda/lib64/libcupti.so.13",
+		"cuda/extras/CUPTI/lib64/libcupti.so.13"},
+};
+
+START_TEST(what_is_beside_cuda_is_found)
+{
+	load_cuda(places[_i].cuda);
+	make_cupti(places[_i].cupti);
+	if (places[_i].not )
+		make_cupti(places[_i].not );
+	check_taken(places[_i].cupti, places[_i].not );
+}
+END_TEST
+
+/* The driver tells which CUDA, where no library does. */
+START_TEST(that_of_the_drivers_cuda_goes_first)
+{
+	load_cuda("lib/libcublas.so.99");
+	make_cupti("lib/libcupti.so.12");
+	make_cupti("lib/libcupti.so.13");
+	host.set_driver(FAKE_DRIVER_VERSION, 12080);
+	check_taken("lib/libcupti.so.12", "lib/libcupti.so.13");
+}
+END_TEST
+
+static void check_said(const char *words)
+{
+	ck_assert_msg(strstr(host.why, words) != NULL, "\"%s\" is not in: %s", words, host.why);
+}
+
+/* Is there one on this machine, it is found; asked in a process of its own, where it stays. */
+static int machine_has_one(void)
+{
+	return dlopen("libcupti.so.13", RTLD_LAZY) || dlopen("libcupti.so.12", RTLD_LAZY) ||
+	       dlopen("libcupti.so.11.8", RTLD_LAZY) || access("/usr/local/cuda", F_OK) == 0 ||
+	       access("/opt/cuda", F_OK) == 0;
+}
+
+static const struct {
+	const char *cuda;
+	const char *package;
+} versions[] = {
+	{"a/lib/libcudart.so.13", "pip install nvidia-cuda-cupti, "},
+	{"a/lib/libcudart.so.12", "pip install nvidia-cuda-cupti-cu12, "},
+	{"a/lib/libcudart.so.11.0", "pip install nvidia-cuda-cupti-cu11, "},
+};
+
+START_TEST(where_it_was_looked_for_is_said_and_what_helps)
+{
+	char words[1024];
+
+	if (machine_has_one())
+		return;
+	load_cuda(versions[_i].cuda);
+	ck_assert_int_eq(host_open(), -ENOENT);
+	snprintf(words, sizeof words,
+		"libcupti.so was not found (looked in %s/a/lib, %s/a/lib/../../cuda_cupti/lib, "
+		"%s/a/lib/../extras/CUPTI/lib64, the linker's folders, /usr/local/cuda/lib64, "
+		"/usr/local/cuda/extras/CUPTI/lib64, /opt/cuda/extras/CUPTI/lib64); ",
+		root, root, root);
+	check_said(words);
+	check_said(versions[_i].package);
+	check_said("install the CUDA toolkit, ");
+	check_said("start the program with PROFTAP_CUPTI=/path/to/libcupti.so");
+}
+END_TEST
+
+START_TEST(one_that_is_installed_later_is_found)
+{
+	if (machine_has_one())
+		return;
+	load_cuda("lib/libcudart.so.13");
+	ck_assert_int_eq(host_open(), -ENOENT);
+	make_cupti("lib/libcupti.so.13");
+	check_taken("lib/libcupti.so.13", NULL);
+}
+END_TEST
+
+START_TEST(one_that_is_there_and_does_not_open_is_said)
+{
+	char path[512];
+
+	if (machine_has_one())
+		return;
+	load_cuda("lib/libcudart.so.13");
+	libraries_copy("config.status", under_root("lib/libcupti.so.13", path));
+	ck_assert_int_eq(host_open(), -ENOENT);
+	check_said("libcupti.so could not be opened: ");
+	check_said("lib/libcupti.so.13: invalid ELF header");
+}
+END_TEST
+
+#define N(rows) ((int)(sizeof(rows) / sizeof(rows)[0]))
+
+int main(void)
+{
+	Suite *suite = suite_create("cuda search");
+	TCase *tests = tcase_create("search");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_test(tests, what_is_named_goes_before_all);
+	tcase_add_test(tests, what_is_loaded_goes_before_what_is_beside);
+	tcase_add_loop_test(tests, what_is_beside_cuda_is_found, 0, N(places));
+	tcase_add_test(tests, that_of_the_drivers_cuda_goes_first);
+	tcase_add_loop_test(tests, where_it_was_looked_for_is_said_and_what_helps, 0, N(versions));
+	tcase_add_test(tests, one_that_is_installed_later_is_found);
+	tcase_add_test(tests, one_that_is_there_and_does_not_open_is_said);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
