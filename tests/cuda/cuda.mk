@@ -6,6 +6,7 @@ cuda_tests = \
 	cuda/test_calls \
 	cuda/test_counters \
 	cuda/test_ends \
+	cuda/test_old \
 	cuda/test_records \
 	cuda/test_search \
 	cuda/test_session
@@ -30,6 +31,8 @@ cuda_test_counters_SOURCES = $(cuda_host) cuda/test_counters.c
 cuda_test_counters_LDADD = $(cuda_libs)
 cuda_test_ends_SOURCES = $(cuda_host) cuda/test_ends.c
 cuda_test_ends_LDADD = $(cuda_libs)
+cuda_test_old_SOURCES = $(cuda_host) cuda/test_old.c
+cuda_test_old_LDADD = $(cuda_libs)
 cuda_test_records_SOURCES = $(cuda_host) cuda/test_records.c
 cuda_test_records_LDADD = $(cuda_libs)
 cuda_test_search_SOURCES = $(cuda_host) cuda/test_search.c

@@ -9,19 +9,20 @@
 #include "lib/plugins/cuda/sentence.h"
 #include "lib/plugins/cuda/version.h"
 
-#define NEEDED(member, name)                                    \
-	{                                                       \
-		offsetof(struct cupti, member), "cupti" name, 0 \
+#define NEEDED(member, name)                                          \
+	{                                                             \
+		offsetof(struct cupti, member), "cupti" name, 0, NULL \
 	}
-#define OPTIONAL(member, name)                                  \
-	{                                                       \
-		offsetof(struct cupti, member), "cupti" name, 1 \
+#define OPTIONAL(member, name, without)                                  \
+	{                                                                \
+		offsetof(struct cupti, member), "cupti" name, 1, without \
 	}
 
 static const struct {
 	size_t offset;
 	const char *name;
 	int is_optional;
+	const char *without; /* what a capture lacks then; NULL: nothing that is missed */
 } functions[] = {
 	NEEDED(get_version, "GetVersion"),
 	NEEDED(get_result_string, "GetResultString"),
@@ -41,12 +42,16 @@ static const struct {
 	NEEDED(set_thread_id_type, "SetThreadIdType"),
 	NEEDED(get_device_id, "GetDeviceId"),
 	NEEDED(finalize, "Finalize"),
-	OPTIONAL(subscribe_by_name, "Subscribe_v2"),
-	OPTIONAL(enable_and_dump, "ActivityEnableAndDump"),
-	OPTIONAL(enable_all_waits, "ActivityEnableAllSyncRecords"),
-	OPTIONAL(get_graph_exec_id, "GetGraphExecId"),
-	OPTIONAL(get_graph_node_id, "GetGraphNodeId"),
+	OPTIONAL(subscribe_by_name, "Subscribe_v2", NULL),
+	OPTIONAL(enable_and_dump, "ActivityEnableAndDump",
+		"streams that there were before the recording have no priorities"),
+	OPTIONAL(enable_all_waits, "ActivityEnableAllSyncRecords", NULL),
+	OPTIONAL(get_graph_exec_id, "GetGraphExecId", NULL),
+	OPTIONAL(get_graph_node_id, "GetGraphNodeId",
+		"what graphs execute is not joined with where their nodes were made"),
 };
+
+#define N_FUNCTIONS (sizeof functions / sizeof functions[0])
 
 int cupti_bind(struct cupti *out, void *handle, const char *path, char *why)
 {
@@ -54,7 +59,7 @@ int cupti_bind(struct cupti *out, void *handle, const char *path, char *why)
 	int result;
 
 	memset(out, 0, sizeof *out);
-	for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+	for (size_t i = 0; i < N_FUNCTIONS; i++) {
 		void *found = dlsym(handle, functions[i].name);
 
 		if (!found && !functions[i].is_optional)
@@ -72,4 +77,20 @@ int cupti_bind(struct cupti *out, void *handle, const char *path, char *why)
 		return say(why, -ENOSYS, "%s is of %s: too old; CUDA 11.8 is the first", path,
 			version_format(out->version, text));
 	return 0;
+}
+
+static int is_missing(const struct cupti *cupti, size_t offset)
+{
+	void *function;
+
+	memcpy(&function, (const char *)cupti + offset, sizeof function);
+	return function == NULL;
+}
+
+void cupti_tell_missing(const struct cupti *cupti,
+	void (*tell)(void *context, const char *function, const char *without), void *context)
+{
+	for (size_t i = 0; i < N_FUNCTIONS; i++)
+		if (functions[i].without && is_missing(cupti, functions[i].offset))
+			tell(context, functions[i].name, functions[i].without);
 }

@@ -185,4 +185,8 @@ struct cupti {
  */
 int cupti_bind(struct cupti *out, void *handle, const char *path, char *why);
 
+/* Each function that it does not have and that is missed, and what a capture is without. */
+void cupti_tell_missing(const struct cupti *cupti,
+	void (*tell)(void *context, const char *function, const char *without), void *context);
+
 #endif

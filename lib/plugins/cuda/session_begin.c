@@ -107,6 +107,17 @@ static void warn_refused(void *context, const char *what, int result)
 	s->services->warn(sentence);
 }
 
+static void warn_missing(void *context, const char *function, const char *without)
+{
+	const struct session *s = context;
+	char version[VERSION_BYTES];
+	char sentence[SENTENCE_BYTES];
+
+	say(sentence, 0, "%.600s, of %s, has no %s: %s", s->library.path,
+		version_format(s->cupti.version, version), function, without);
+	s->services->warn(sentence);
+}
+
 static void begin_reading(struct session *s)
 {
 	struct records *r = &s->records;
@@ -168,6 +179,7 @@ int session_start(struct session *s, char *why)
 		r = emit_devices(s);
 	if (r)
 		return say(why, r, "nobody waits for the records any more");
+	cupti_tell_missing(&s->cupti, warn_missing, s);
 	begin_reading(s);
 	begin_calls(s);
 	result = kinds_enable(&s->kinds, &s->cupti, &s->options, warn_refused, s);

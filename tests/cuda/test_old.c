@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A CUPTI of CUDA 11.8, which lacks each function that not all have: it records what it can. On a fake CUPTI. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/cuda/host.h"
+
+START_TEST(it_records_what_it_can)
+{
+	struct fake_record kernel = host_kernel("k");
+	const struct fake_record stream = {.kind = 37, .context = 1, .stream = 21, .priority = -1};
+	uint32_t correlation;
+
+	host_begin();
+	host.fake->record(&stream);
+	kernel.graph = 5;
+	kernel.node = 77;
+	correlation = host.fake->call("cuGraphLaunch", &kernel, 1);
+	host_end();
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
+	ck_assert_uint_eq(host_get(PTAP_DEVICE_KERNEL, 0)->correlation, correlation);
+	ck_assert_uint_eq(host_get(PTAP_DEVICE_KERNEL, 0)->of.kernel.graph, 5);
+	/* Those that are made from now on. */
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_STREAM), 1);
+	ck_assert_uint_eq(host_get(PTAP_DEVICE_STREAM, 0)->stream, 21);
+	ck_assert_uint_eq(host.n_calls, 1);
+	ck_assert_uint_eq(host.calls[0].graph, 0);
+	ck_assert(!host.fake->is_subscribed());
+	ck_assert_int_eq(host.fake->count_callbacks(), 0);
+}
+END_TEST
+
+static void check_warned(const char *words)
+{
+	ck_assert_msg(
+		strstr(host.warnings, words) != NULL, "\"%s\" is not in: %s", words, host.warnings);
+}
+
+START_TEST(what_it_lacks_is_said)
+{
+	host_begin();
+	host.fake->make_node(77, 0);
+	host_end();
+	ck_assert_int_eq(host.n_nodes, 0);
+	check_warned(
+		"fake_libcupti_old.so, of CUDA 11.8, has no cuptiActivityEnableAndDump: streams that "
+		"there were before the recording have no priorities\n");
+	check_warned(
+		"has no cuptiGetGraphNodeId: what graphs execute is not joined with where their nodes "
+		"were made\n");
+	ck_assert_ptr_null(strstr(host.warnings, "cuptiSubscribe_v2"));
+}
+END_TEST
+
+START_TEST(it_does_not_tell_who_else_records)
+{
+	host.fake->take_slot("Kineto");
+	ck_assert_int_eq(host_open(), 0);
+	ck_assert_int_eq(host_arm(), -EBUSY);
+	ck_assert_ptr_nonnull(strstr(host.why, "another profiler (Nsight, JAX, torch.profiler?)"));
+	host_close();
+}
+END_TEST
+
+START_TEST(waits_are_recorded_all_the_same)
+{
+	const struct fake_record wait = {.kind = 38, .type = 3, .stream = 13};
+
+	host_set_option("ptap_cuda_sync=true");
+	host_begin();
+	host.fake->call("cuStreamSynchronize", &wait, 1);
+	host_end();
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_SYNC), 1);
+}
+END_TEST
+
+START_TEST(its_counters_are_not_sampled)
+{
+	struct fake_record kernel = host_kernel("k");
+
+	host_set_option("gpu_pm_sample_counters=sm__a");
+	host_begin();
+	host.fake->call("cuLaunchKernel", &kernel, 1);
+	host_end();
+	check_warned("CUDA 12.6 is the first that samples counters");
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cuda old");
+	TCase *tests = tcase_create("old");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, host_set_up_old, host_tear_down);
+	tcase_add_test(tests, it_records_what_it_can);
+	tcase_add_test(tests, what_it_lacks_is_said);
+	tcase_add_test(tests, it_does_not_tell_who_else_records);
+	tcase_add_test(tests, waits_are_recorded_all_the_same);
+	tcase_add_test(tests, its_counters_are_not_sampled);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
