@@ -12,6 +12,7 @@
 #include "daemon/recording/spill.h"
 #include "daemon/target/collect.h"
 #include "daemon/target/target.h"
+#include "trace/saturate.h"
 #include "trace/space.h"
 
 /* While they are waited for: as often their rings are emptied; and at once where one was as full as that, in 1/1000. */
@@ -164,7 +165,7 @@ static int say(const struct recording *r, size_t i, struct space *space, const c
 static int say_when(const struct recording *r, size_t i, struct space *space)
 {
 	const struct collecting *c = &r->sources[i]->collecting;
-	int64_t late_ns = c->since_ns - r->start.monotonic_ns;
+	int64_t late_ns = sub_saturated(c->since_ns, r->start.monotonic_ns);
 	char sentence[96];
 
 	if (!c->since_ns || late_ns <= MAX_LATE_NS)

@@ -295,6 +295,17 @@ END_TEST
 
 /* --- a program that writes what it likes ---------------------------------------------------- */
 
+START_TEST(a_time_that_there_is_none_of_is_no_late_begin)
+{
+	ask();
+	set_state(ARENA_COLLECT_RUNNING);
+	recording.start.monotonic_ns = 1000 * NS_PER_MS;
+	atomic_store(&words->running_since_ns, INT64_MIN);
+	collectors_visit(&recording);
+	ck_assert_str_eq(warnings(), "");
+}
+END_TEST
+
 static void say(const char *text, size_t n, uint32_t n_said)
 {
 	memcpy(words->said, text, n);
@@ -405,6 +416,7 @@ int main(void)
 	tcase_add_test(tests, waits_no_longer_than_somebody_wants_it);
 	tcase_add_test(tests, who_has_not_begun_in_two_seconds_is_not_waited_for_again);
 	tcase_add_test(tests, says_since_when_it_is_recorded);
+	tcase_add_test(tests, a_time_that_there_is_none_of_is_no_late_begin);
 	tcase_add_test(tests, what_is_said_is_printable_lines);
 	tcase_add_test(tests, more_than_there_is_room_for_is_not_read);
 	tcase_add_test(tests, many_sentences_are_counted);
