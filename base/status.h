@@ -9,8 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STATUS_MAX_BYTES 1024
-#define STATUS_GPU_BYTES 192
+#define STATUS_MAX_BYTES 2048
+/* What is to be done about it comes last in a sentence, so there is room for all of nearly every one. */
+#define STATUS_GPU_BYTES 640
 
 /* Of status.gpu: devices were recorded, and nothing was missing. */
 #define STATUS_GPU_RECORDED "recorded"

@@ -372,6 +372,10 @@ START_TEST(what_its_last_recording_said_is_told)
 	yes("target_gpu_said", "were recorded");
 	strcpy(doctor_patient.status.gpu, "another profiler, Kineto, has CUPTI");
 	no("target_gpu_said", "another profiler, Kineto, has CUPTI", "man 7 proftap-errors");
+	memset(doctor_patient.status.gpu, 'x', sizeof doctor_patient.status.gpu - 1);
+	strcpy(doctor_patient.status.gpu + sizeof doctor_patient.status.gpu - 21,
+		"and what to do of it");
+	no("target_gpu_said", "and what to do of it", "man 7 proftap-errors");
 	doctor_patient.code = EXIT_NOBODY;
 	none("target_gpu_said", "unknown");
 }

@@ -3,6 +3,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,35 @@ START_TEST(what_is_said_is_understood)
 	ck_assert_str_eq(s.version, said.version);
 	ck_assert_str_eq(s.gpu, said.gpu);
 	ck_assert_int_eq(s.is_measured, 0);
+}
+END_TEST
+
+/* As the collector of CUDA has it: a longer one is hardly met. */
+START_TEST(a_sentence_is_told_with_what_is_to_be_done)
+{
+	static const char sentence[] =
+		"cuda: libcupti.so was not found (looked in /opt/venv/lib/python3.11/site-packages/nvidia/cu13/"
+		"lib, /opt/venv/lib/python3.11/site-packages/nvidia/cu13/lib/../../cuda_cupti/lib, "
+		"/opt/venv/lib/python3.11/site-packages/nvidia/cu13/lib/../extras/CUPTI/lib64, the linker's "
+		"folders, /usr/local/cuda/lib64, /usr/local/cuda/extras/CUPTI/lib64, "
+		"/opt/cuda/extras/CUPTI/lib64); pip install nvidia-cuda-cupti, install the CUDA toolkit, or "
+		"start the program with PROFTAP_CUPTI=/path/to/libcupti.so";
+	struct status said = {.pid = 4194304,
+		.uid = UINT32_MAX,
+		.port = 65535,
+		.since_ns = INT64_MAX,
+		.is_measured = 1,
+		.pss_bytes = UINT64_MAX};
+	char text[STATUS_MAX_BYTES];
+	struct status s;
+
+	memset(said.name, 'n', sizeof said.name - 1);
+	memset(said.address, 'a', sizeof said.address - 1);
+	memset(said.version, 'v', sizeof said.version - 1);
+	snprintf(said.gpu, sizeof said.gpu, "%s", sentence);
+	ck_assert_int_eq(status_parse(text, status_format(&said, text), &s), 0);
+	ck_assert_str_eq(s.gpu, sentence);
+	ck_assert_uint_eq(s.pss_bytes, UINT64_MAX);
 }
 END_TEST
 
@@ -129,6 +159,7 @@ int main(void)
 	SRunner *runner = srunner_create(suite);
 
 	tcase_add_test(tests, what_is_said_is_understood);
+	tcase_add_test(tests, a_sentence_is_told_with_what_is_to_be_done);
 	tcase_add_test(tests, memory_is_told_where_it_was_asked_for);
 	tcase_add_test(tests, the_longest_fits);
 	tcase_add_test(tests, unknown_keys_are_for_later_versions);
