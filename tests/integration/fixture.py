@@ -165,6 +165,7 @@ class Case:
                 os.kill(server, signal.SIGCONT)
         for process in self.processes:
             process.kill()
+        Failure.witness = lambda: self.threads.extend(line for pid in servers for line in describe_threads(pid))
         try:
             wait_until(lambda: not any(map(is_alive, servers)), f"servers {servers} to end", 5)
         finally:
