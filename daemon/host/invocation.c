@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/diag.h"
 #include "daemon/host/settings.h"
 
@@ -69,6 +71,29 @@ static int read_file(const struct invocation *i, struct settings *s, struct diag
 	return settings_load(s, i->config ? i->config : INVOCATION_CONFIG, d);
 }
 
+/* |path| as it is from the working directory on. */
+static int set_relative(struct settings *s, const char *key, const char *path, struct diag *d)
+{
+	_cleanup_free_ char *dir = getcwd(NULL, 0);
+	_cleanup_free_ char *whole = NULL;
+
+	if (!dir)
+		return diag_set(d, -errno, "%s: \"%.64s\": the working directory is not known: %s",
+			key, path, errno_words(-errno));
+	if (asprintf(&whole, "%s/%s", strcmp(dir, "/") == 0 ? "" : dir, path) < 0) {
+		whole = NULL;
+		return diag_set(d, -ENOMEM, "%s: out of memory", key);
+	}
+	return settings_set(s, key, whole, d);
+}
+
+static int set_word(struct settings *s, const struct option *o, struct diag *d)
+{
+	if (o->value[0] && o->value[0] != '/' && settings_is_path(o->key))
+		return set_relative(s, o->key, o->value, d);
+	return settings_set(s, o->key, o->value, d);
+}
+
 /* They have been parsed. */
 static int read_words(const struct invocation *i, struct settings *s, struct diag *d)
 {
@@ -81,7 +106,7 @@ static int read_words(const struct invocation *i, struct settings *s, struct dia
 		if (n < 0)
 			return n;
 		if (!is_flag(&option) && strcmp(option.key, "config") != 0)
-			r = settings_set(s, option.key, option.value, d);
+			r = set_word(s, &option, d);
 		word += n;
 	}
 	return r;

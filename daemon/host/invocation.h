@@ -17,7 +17,9 @@ struct invocation {
 /* |argv| up to its NULL: 0, or -EINVAL with |d| for what is no option, or has no value. Their values are not looked at. */
 int invocation_parse(struct invocation *i, char *const *argv, struct diag *d);
 
-/* The defaults, then the file, then the words. 0, or a negative errno with |d| and |out| as it was. */
+/*
+ * The defaults, then the file, then the words; a path among these may be relative, to the working directory. 0, or a negative errno with |d| and |out| as it was.
+ */
 int invocation_read(const struct invocation *i, struct settings *out, struct diag *d);
 
 #endif

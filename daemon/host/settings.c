@@ -164,6 +164,13 @@ int settings_set(struct settings *s, const char *key, const char *value, struct 
 	return 0;
 }
 
+int settings_is_path(const char *key)
+{
+	const struct setting *row = find(key);
+
+	return row && row->check == check_path;
+}
+
 /* Files. */
 
 static char *skip_space(char *text)

@@ -45,6 +45,9 @@ void settings_init(struct settings *s);
 /* Sets |key| (with '-' for '_' as well). 0, or -EINVAL with |d|, which names the nearest key, or what the value may be. */
 int settings_set(struct settings *s, const char *key, const char *value, struct diag *d);
 
+/* Whether |key| is one whose value is a path. */
+int settings_is_path(const char *key);
+
 /*
  * Reads the file at |path|. 0; -EINVAL with |d| beginning "PATH:LINE:COLUMN: ", or another negative errno with |d|; then |s| is as
  * it was.

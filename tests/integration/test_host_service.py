@@ -154,9 +154,9 @@ def wrong_settings_are_no_start(t):
           "its words")
 
 
-def print_config(*words):
-    done = subprocess.run([PROFTAPD, "--host", "--config=/dev/null", *words, "--print-config"], capture_output=True, text=True,
-                          timeout=PATIENCE_S, check=False)
+def print_config(*words, config="/dev/null", cwd=None):
+    done = subprocess.run([PROFTAPD, "--host", f"--config={config}", *words, "--print-config"], capture_output=True, text=True,
+                          timeout=PATIENCE_S, check=False, cwd=cwd)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -172,6 +172,24 @@ def options_take_their_values_in_both_ways(t):
                          (["--print-config=1"], "--print-config: takes no value"), (["--=x"], "--=x: not an option"),
                          (["-x"], "-x: not an option")):
         equal(print_config(*words), (2, "", f"proftapd: {error}\n"), f"{words}")
+
+
+@test
+def paths_on_the_command_line_may_be_relative(t):
+    """And only there: who reads a file knows no working directory."""
+    here = os.path.realpath(t.dir)
+    for words, key, value in ((["--log_dir", "runs"], "log_dir", f"{here}/runs"), (["--log-dir=a/b"], "log_dir", f"{here}/a/b"),
+                              (["--log_dir", "/a"], "log_dir", "/a"), (["--log_dir="], "log_dir", ""),
+                              (["--registry", "r.sock"], "registry", f"{here}/r.sock"), (["--operators", "x"], "operators", "x")):
+        status, text, error = print_config(*words, cwd=here)
+        equal((status, error), (0, ""), f"{words}")
+        equal([line for line in text.splitlines() if line.startswith(key)], [f"{key} = {value}"], f"{words}")
+    equal(print_config("--log_dir", "x" * 250, cwd=here)[0], 2, "one that is too long")
+    equal(print_config("--log_dir", "runs", cwd="/")[1].count("log_dir = /runs\n"), 1, "below the root")
+    config = t.dir / "proftapd.conf"
+    config.write_text("log_dir = runs\n", encoding="ascii")
+    equal(print_config(config=config, cwd=here),
+          (2, "", f'proftapd: {config}:1:11: log_dir: bad value "runs": must be an absolute path, or nothing\n'), "in a file")
 
 
 @test
