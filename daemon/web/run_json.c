@@ -76,9 +76,9 @@ static int list_names(int all_fd, struct listed **out, size_t *n)
 	size_t n_allocated = 0;
 	struct diag d = DIAG_INIT;
 	struct stat st;
-	int r = 0;
+	int r = dir ? 0 : -errno;
 
-	while (dir && !r && (entry = readdir(dir))) {
+	while (!r && (entry = readdir(dir))) {
 		if (run_dir_check_name(entry->d_name, &d) ||
 			fstatat(all_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
 			!S_ISDIR(st.st_mode))
@@ -113,11 +113,14 @@ int run_json_write_all(struct runs *r, const struct caller *caller, struct json 
 	_cleanup_close_ int all_fd = runs_open_all(r);
 	_cleanup_free_ struct listed *listed = NULL;
 	size_t n = 0, i = 0, n_written = 0;
+	int error = all_fd < 0 ? all_fd : list_names(all_fd, &listed, &n);
 
-	if (all_fd >= 0 && list_names(all_fd, &listed, &n)) {
+	if (error == -ENOMEM) {
 		diag_set(d, -ENOMEM, "the host daemon is out of memory");
 		return RPC_RESOURCE_EXHAUSTED;
 	}
+	if (error && error != -ENOENT)
+		return runs_fail_all(r, error, d);
 	json_text(j, "log_dir", runs_get_log_dir(r));
 	json_begin_list(j, "runs");
 	for (; i < n && n_written < RUN_JSON_LISTED; i++)

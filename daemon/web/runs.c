@@ -86,6 +86,15 @@ uid_t runs_find_owner(int fd)
 	return st.st_uid;
 }
 
+int runs_fail_all(const struct runs *r, int error, struct diag *d)
+{
+	diag_set(d, error,
+		"%.200s/plugins/profile: the runs cannot be read: %s; it must be a directory that the "
+		"daemon's user may read",
+		r->log_dir, errno_words(error));
+	return RPC_INTERNAL;
+}
+
 static int fail_unknown(const char *name, struct diag *d)
 {
 	diag_set(d, -ENOENT, "run %.150s: no such run", name);
@@ -104,6 +113,8 @@ int runs_open(const struct runs *r, const struct caller *caller, const char *nam
 {
 	_cleanup_close_ int all_fd = runs_open_all(r);
 
+	if (all_fd < 0 && all_fd != -ENOENT)
+		return runs_fail_all(r, all_fd, d);
 	*fd = all_fd < 0 ? -1 : runs_open_one(all_fd, name);
 	if (*fd < 0)
 		return fail_unknown(name, d);

@@ -53,8 +53,10 @@ int runs_open_file(const struct runs *r, const struct caller *caller, const char
 int runs_delete(struct runs *r, const struct caller *caller, const char *name, uint64_t *n_bytes,
 	struct diag *d);
 
-/* The directory of all runs: the caller's descriptor, or a negative errno. */
+/* The directory of all runs: the caller's descriptor, or a negative errno; -ENOENT: there are none yet. */
 int runs_open_all(const struct runs *r);
+/* |error| is another one of it: a gRPC status with |d|. */
+int runs_fail_all(const struct runs *r, int error, struct diag *d);
 /* One of them, by its name: its directory's descriptor, or -1. */
 int runs_open_one(int all_fd, const char *name);
 /* Whose a run is. */

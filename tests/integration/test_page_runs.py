@@ -74,6 +74,20 @@ def a_report_opens_and_the_keyboard_goes_back(t):
 
 
 @test
+def a_place_that_cannot_be_read_is_said(t):
+    visit = Visit(t)
+    page = visit.page
+    page.wait_for_text("#run-list", "No runs yet.")
+    place = visit.logs / "plugins" / "profile"
+    place.parent.mkdir(parents=True)
+    place.write_text("", encoding="ascii")
+    page.call("Page.reload")
+    page.wait_for_text("#run-list", f"{place}: the runs cannot be read: not a directory")
+    page.wait_for_text("#link", "live")
+    visit.await_answer("page.targets.isLoaded && page.captures.isLoaded", "all else")
+
+
+@test
 def a_download_is_the_file(t):
     visit, name = visit_with_run(t)
     path = next((visit.logs / "plugins" / "profile" / name).glob("*.xplane.pb"))

@@ -63,6 +63,21 @@ def a_run_is_listed_with_what_is_in_it(t):
 
 
 @test
+def a_place_that_cannot_be_read_is_said(t):
+    """As no place for runs is; only one that is not there yet has none."""
+    api = Api(t)
+    place_of_all = api.log_dir / "plugins" / "profile"
+    place_of_all.parent.mkdir(parents=True)
+    place_of_all.write_text("", encoding="ascii")
+    for path in ("runs", "runs/first", "runs/first/report"):
+        contains(api.refuses("GET", path, 500, "INTERNAL"),
+                 f"{place_of_all}: the runs cannot be read: not a directory; it must be a directory that the daemon's user may read",
+                 path)
+    place_of_all.unlink()
+    equal(api.get("runs")["runs"], [], "when it is gone")
+
+
+@test
 def files_are_downloaded_as_they_are(t):
     api = Api(t)
     capture = record(api, api.target(), "burst 7")

@@ -43,8 +43,22 @@ export class Page {
 		this.runs = new Collection({key: "run", order: descending("written_unix_ms"), load: () => this.loadRuns()});
 	}
 
+	// A directory that cannot be read is said where the runs would be; all else goes on.
+	async askForRuns() {
+		try {
+			const answer = await this.api.get("/runs");
+			this.runList.setFailure(null);
+			return answer;
+		} catch (error) {
+			if (error.code === "UNREACHABLE")
+				throw error;
+			this.runList.setFailure(error.message);
+			return {log_dir: "", runs: [], n_more: 0};
+		}
+	}
+
 	async loadRuns() {
-		const {log_dir: place, runs, n_more: nMore} = await this.api.get("/runs");
+		const {log_dir: place, runs, n_more: nMore} = await this.askForRuns();
 		setText(find("runs-place"), place ?? "no log directory: captures are refused; proftapd --log_dir names one");
 		this.runList.setMore(nMore);
 		return runs;

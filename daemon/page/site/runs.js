@@ -21,7 +21,7 @@ function listNotes(run) {
 export class Runs {
 	// act(name, run): "open", "report", "perfetto" or "delete".
 	constructor(collection, act) {
-		Object.assign(this, {collection, act});
+		Object.assign(this, {collection, act, failure: null});
 		this.empty = make("p", {class: "none"});
 		this.more = make("p", {class: "none", hidden: true});
 		this.table = new Table("Runs", [
@@ -44,7 +44,12 @@ export class Runs {
 		this.table.show(runs);
 		this.table.element.hidden = !runs.length;
 		this.empty.hidden = runs.length > 0;
-		setText(this.empty, this.collection.isLoaded ? "No runs yet." : "Loading …");
+		setText(this.empty, this.failure ?? (this.collection.isLoaded ? "No runs yet." : "Loading …"));
+	}
+
+	// Why they cannot be listed; null: they can.
+	setFailure(message) {
+		this.failure = message;
 	}
 
 	// How many older ones the daemon did not list.
