@@ -12,7 +12,6 @@
 #include "base/nearest.h"
 #include "daemon/host/listener.h"
 
-#define MAX_LINE_BYTES 1024
 #define MAX_STOP_LIMIT_S 3600
 
 static int check_listen(const char *text)
@@ -164,90 +163,16 @@ int settings_set(struct settings *s, const char *key, const char *value, struct 
 	return 0;
 }
 
+int settings_is_key(const char *key)
+{
+	return find(key) != NULL;
+}
+
 int settings_is_path(const char *key)
 {
 	const struct setting *row = find(key);
 
 	return row && row->check == check_path;
-}
-
-/* Files. */
-
-static char *skip_space(char *text)
-{
-	while (isspace((unsigned char)*text))
-		text++;
-	return text;
-}
-
-static void cut_space(char *text)
-{
-	size_t n = strlen(text);
-
-	while (n && isspace((unsigned char)text[n - 1]))
-		n--;
-	text[n] = '\0';
-}
-
-/* |line| is changed. *column: where it is wrong, from 0. */
-static int read_line(struct settings *s, char *line, size_t *column, struct diag *d)
-{
-	char *key = skip_space(line);
-	char *value;
-
-	*column = (size_t)(key - line);
-	line[strcspn(line, "#\n")] = '\0';
-	if (!*key)
-		return 0;
-	value = strchr(key, '=');
-	if (!value)
-		return diag_set(d, -EINVAL, "%.64s: no '='; a line is KEY = VALUE", key);
-	*value++ = '\0';
-	value = skip_space(value);
-	cut_space(key);
-	cut_space(value);
-	if (find(key))
-		*column = (size_t)(value - line);
-	return settings_set(s, key, value, d);
-}
-
-static int fail_at(
-	const char *path, unsigned n_line, size_t column, const struct diag *why, struct diag *d)
-{
-	return diag_set(d, -EINVAL, "%.200s:%u:%zu: %.256s", path, n_line, column + 1, why->text);
-}
-
-static int read_lines(struct settings *s, FILE *file, const char *path, struct diag *d)
-{
-	char line[MAX_LINE_BYTES];
-	struct diag why = DIAG_INIT;
-	size_t column;
-
-	for (unsigned n = 1; fgets(line, sizeof line, file); n++) {
-		if (!strchr(line, '\n') && !feof(file)) {
-			diag_set(&why, -EINVAL, "the line is longer than %d bytes",
-				MAX_LINE_BYTES - 2);
-			return fail_at(path, n, sizeof line - 1, &why, d);
-		}
-		if (read_line(s, line, &column, &why))
-			return fail_at(path, n, column, &why, d);
-	}
-	return ferror(file) ? diag_set(d, -EIO, "%.200s: cannot be read", path) : 0;
-}
-
-int settings_load(struct settings *s, const char *path, struct diag *d)
-{
-	FILE *file = fopen(path, "re");
-	struct settings read = *s;
-	int r;
-
-	if (!file)
-		return diag_set(d, -errno, "%.200s: %s", path, errno_words(-errno));
-	r = read_lines(&read, file, path, d);
-	fclose(file);
-	if (!r)
-		*s = read;
-	return r;
 }
 
 void settings_print(const struct settings *s, FILE *out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the host daemon is told: one table for the configuration file, for the command line, and for --print-config. A file has a
- * `key = value` on each line; '#' begins a comment.
+ * `key = value` on each line; '#' begins a comment, at the line's start and behind white space.
  */
 #ifndef DAEMON_SETTINGS_H
 #define DAEMON_SETTINGS_H
@@ -45,6 +45,7 @@ void settings_init(struct settings *s);
 /* Sets |key| (with '-' for '_' as well). 0, or -EINVAL with |d|, which names the nearest key, or what the value may be. */
 int settings_set(struct settings *s, const char *key, const char *value, struct diag *d);
 
+int settings_is_key(const char *key);
 /* Whether |key| is one whose value is a path. */
 int settings_is_path(const char *key);
 

@@ -193,6 +193,19 @@ def paths_on_the_command_line_may_be_relative(t):
 
 
 @test
+def a_comment_begins_behind_white_space(t):
+    config = t.dir / "proftapd.conf"
+    for line, value in (("log_dir = /srv/c#/runs", "/srv/c#/runs"), ("log_dir = /runs # of today", "/runs"), ("log_dir = /runs\t#", "/runs"),
+                        ("log_dir = # nothing", ""), ("log_dir = /a#b # c#d", "/a#b"), ("# log_dir = /x", ""), ("  # log_dir = /x", "")):
+        config.write_text(f"#\n{line}\n", encoding="ascii")
+        status, text, error = print_config(config=config)
+        equal((status, error), (0, ""), line)
+        equal([line for line in text.splitlines() if line.startswith("log_dir")], [f"log_dir = {value}"], line)
+    config.write_text("log_level = info# not less\n", encoding="ascii")
+    equal(print_config(config=config)[:2], (2, ""), "in a word")
+
+
+@test
 def its_own_help_and_version_are_told(t):
     for word in ("--help", "--version"):
         alone, behind = (subprocess.run([PROFTAPD, *words, word], capture_output=True, text=True, timeout=PATIENCE_S, check=True)
