@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "base/line_break.h"
 #include "client/doctor/check.h"
 #include "client/doctor/doctor.h"
 #include "client/doctor/patient.h"
@@ -31,36 +32,13 @@ static void put_colored(const struct text *t, const char *color, const char *wor
 	fprintf(t->out, "%s%s%s", t->has_color ? color : "", words, t->has_color ? PLAIN : "");
 }
 
-/* Bytes of the characters at |text| that fit into |n_columns|, each taken for one column. */
-static size_t fit(const char *text, size_t n_columns)
-{
-	size_t n = 0;
-
-	for (; text[n]; n++)
-		if ((text[n] & 0xc0) != 0x80 && n_columns-- == 0)
-			break;
-	return n;
-}
-
-/* Up to the last blank that fits; a word that is longer than a line stands over its end. */
-static size_t find_break(const char *text, size_t n_columns)
-{
-	size_t n = fit(text, n_columns);
-
-	if (!text[n] || text[n] == ' ')
-		return n;
-	while (n > 0 && text[n] != ' ')
-		n--;
-	return n ? n : strcspn(text, " ");
-}
-
 /* Lines that begin at |column|, in which the first one already is. */
 static void put_wrapped(const struct text *t, const char *text, size_t column)
 {
 	char line[512];
 
 	while (*text) {
-		size_t n = find_break(text, t->width - column);
+		size_t n = line_break_find(text, t->width - column);
 
 		snprintf(line, sizeof line, "%.*s", (int)n, text);
 		terminal_write(line, t->out);

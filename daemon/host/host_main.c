@@ -4,9 +4,22 @@
 #include <stdio.h>
 
 #include "base/diag.h"
+#include "base/line_break.h"
 #include "daemon/host/host.h"
 #include "daemon/host/invocation.h"
 #include "daemon/host/settings.h"
+
+#define INDENT "                  "
+
+static void print_setting(const struct setting *row, FILE *out)
+{
+	char form[160];
+
+	snprintf(form, sizeof form, "(%s; default \"%s\")", row->form, row->default_text);
+	fprintf(out, "  --%s VALUE\n", row->key);
+	line_break_print(out, INDENT, row->help, SETTINGS_WIDTH);
+	line_break_print(out, INDENT, form, SETTINGS_WIDTH);
+}
 
 void host_print_help(FILE *out)
 {
@@ -14,10 +27,8 @@ void host_print_help(FILE *out)
 	      "  --print-config  print the settings, with what they mean, and end\n",
 		out);
 	for (size_t i = 0; i < n_settings; i++)
-		fprintf(out,
-			"  --%s VALUE\n                  %s\n                  (%s; default \"%s\")\n",
-			settings_table[i].key, settings_table[i].help, settings_table[i].form,
-			settings_table[i].default_text);
+		print_setting(&settings_table[i], out);
+	fputs("A relative path is one from the working directory on.\n", out);
 }
 
 int host_main(int argc, char **argv)

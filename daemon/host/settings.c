@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/line_break.h"
 #include "base/log.h"
 #include "base/nearest.h"
 #include "daemon/host/listener.h"
@@ -180,8 +181,10 @@ void settings_print(const struct settings *s, FILE *out)
 	for (size_t i = 0; i < n_settings; i++) {
 		const struct setting *row = &settings_table[i];
 
-		fprintf(out, "%s# %s\n# (%s; default \"%s\")\n%s = %s\n", i ? "\n" : "", row->help,
-			row->form, row->default_text, row->key, (const char *)s + row->offset);
+		fputs(i ? "\n" : "", out);
+		line_break_print(out, "# ", row->help, SETTINGS_WIDTH);
+		fprintf(out, "# (%s; default \"%s\")\n%s = %s\n", row->form, row->default_text,
+			row->key, (const char *)s + row->offset);
 	}
 }
 

@@ -13,6 +13,8 @@
 struct diag;
 
 #define SETTINGS_TEXT_BYTES 256
+/* Of what is printed of them. */
+#define SETTINGS_WIDTH 100u
 /* It is off. */
 #define SETTINGS_NONE "none"
 

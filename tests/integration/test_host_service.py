@@ -168,6 +168,7 @@ def options_take_their_values_in_both_ways(t):
         equal([line for line in text.splitlines() if line.startswith(("listen", "stop_limit_s"))],
               ["listen = 127.0.0.1:9", "stop_limit_s = 7"], f"settings with {words}")
     equal(print_config("--registry=")[0], 0, "an empty value")
+    equal([line for line in print_config()[1].splitlines() if len(line) > 100], [], "long lines")
     for words, error in ((["--lissen=x"], "lissen: no such setting; the nearest known one is listen"),
                          (["--print-config=1"], "--print-config: takes no value"), (["--=x"], "--=x: not an option"),
                          (["-x"], "-x: not an option")):
@@ -211,6 +212,7 @@ def its_own_help_and_version_are_told(t):
         alone, behind = (subprocess.run([PROFTAPD, *words, word], capture_output=True, text=True, timeout=PATIENCE_S, check=True)
                          for words in ([], ["--host"]))
         check(alone.stdout, word)
+        equal([line for line in alone.stdout.splitlines() if len(line) > 100], [], f"long lines of {word}")
         equal(behind.stdout, alone.stdout, f"--host {word}")
 
 
