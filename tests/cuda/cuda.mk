@@ -4,6 +4,7 @@ cuda_tests = \
 	cuda/test_begin \
 	cuda/test_buffers \
 	cuda/test_calls \
+	cuda/test_contexts \
 	cuda/test_counters \
 	cuda/test_ends \
 	cuda/test_old \
@@ -27,6 +28,8 @@ cuda_test_buffers_SOURCES = $(cuda_host) cuda/test_buffers.c
 cuda_test_buffers_LDADD = $(cuda_libs)
 cuda_test_calls_SOURCES = $(cuda_host) cuda/test_calls.c
 cuda_test_calls_LDADD = $(cuda_libs)
+cuda_test_contexts_SOURCES = $(cuda_host) cuda/test_contexts.c
+cuda_test_contexts_LDADD = $(cuda_libs)
 cuda_test_counters_SOURCES = $(cuda_host) cuda/test_counters.c
 cuda_test_counters_LDADD = $(cuda_libs)
 cuda_test_ends_SOURCES = $(cuda_host) cuda/test_ends.c
@@ -54,6 +57,7 @@ cuda_fake_driver = $(srcdir)/cuda/fake_driver.c
 cuda_fake_cupti = \
 	$(srcdir)/cuda/fake_activity.c \
 	$(srcdir)/cuda/fake_buffers.c \
+	$(srcdir)/cuda/fake_mapped.c \
 	$(srcdir)/cuda/fake_program.c \
 	$(srcdir)/cuda/fake_record.c \
 	$(srcdir)/cuda/fake_sampling.c \
@@ -81,6 +85,7 @@ cuda_data = \
 	cuda/fake_buffers.c \
 	cuda/fake_driver.c \
 	cuda/fake_inside.h \
+	cuda/fake_mapped.c \
 	cuda/fake_program.c \
 	cuda/fake_record.c \
 	cuda/fake_sampling.c \

@@ -6,7 +6,8 @@
  *
  * Rules that the real one has without saying so end the process here: CUDA called from a callback, a flush inside a callback, anything
  * asked by somebody who was told that another one subscribes, a chip's name before cuInit(), a buffer that is refused to a version
- * that cannot take that, one that is said to be zero and is not, and the kinds that some versions hang on.
+ * that cannot take that, one that is said to be zero and is not, the kinds that some versions hang on, and a context that is used when
+ * it is gone, or destroyed while it is used.
  */
 #ifndef TESTS_CUDA_FAKE_H
 #define TESTS_CUDA_FAKE_H
@@ -93,6 +94,9 @@ struct fake {
 	void (*let_device_go)(void);
 	/* A node is made, or cloned from |original|. */
 	void (*make_node)(uint64_t node, uint64_t original);
+	/* Contexts of the program's own, from 3 on; 1 and 2 are the devices' primary ones. */
+	void (*make_context)(uint32_t context);
+	void (*destroy_context)(uint32_t context);
 	void (*die)(int result, const char *message); /* it ends itself, and says so */
 
 	/* What was asked of it. */
@@ -127,7 +131,9 @@ enum fake_driver_knob {
 typedef void (*fake_driver_setter)(enum fake_driver_knob knob, int value);
 /* What happens when somebody waits for the device. */
 #define FAKE_DRIVER_SYNCHRONIZE_SYMBOL "fake_driver_at_synchronize"
-typedef void (*fake_driver_synchronize)(void (*act)(void));
+typedef void (*fake_driver_synchronize)(void (*act)(uint32_t context));
+#define FAKE_DRIVER_CONTEXT_SYMBOL "fake_driver_set_context"
+typedef void (*fake_driver_context)(uint32_t context, int is_alive);
 /* CUPTI's: whether the calling thread is in a callback. */
 #define FAKE_GUARD_SYMBOL "fake_driver_guard_by"
 typedef void (*fake_driver_guard)(int (*is_forbidden)(void));

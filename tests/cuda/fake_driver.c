@@ -38,12 +38,18 @@ int cuDevicePrimaryCtxRelease_v2(int device);
 int cuCtxPushCurrent_v2(void *context);
 int cuCtxPopCurrent_v2(void **context);
 int cuCtxSynchronize(void);
-void fake_driver_at_synchronize(void (*act)(void));
+void fake_driver_at_synchronize(void (*act)(uint32_t context));
+void fake_driver_set_context(uint32_t context, int is_alive);
 #pragma GCC visibility pop
 
-static void (*_Atomic at_synchronize)(void);
+static void (*_Atomic at_synchronize)(uint32_t context);
 static _Thread_local void *current;
 static _Atomic int n_retained;
+
+#define FIRST_OWN 3u
+#define N_CONTEXTS 64u
+static _Atomic int is_alive[N_CONTEXTS];
+static _Atomic int n_users[N_CONTEXTS]; /* who wait for it */
 
 /* As cuda.h numbers them; of an H100, roughly. */
 static const struct {
@@ -177,8 +183,36 @@ int cuDevicePrimaryCtxRelease_v2(int device)
 	return enter(__func__);
 }
 
+static void broken(const char *what, uintptr_t context)
+{
+	fprintf(stderr, "fake libcuda: %s %ju\n", what, (uintmax_t)context);
+	abort();
+}
+
+/* The program uses the first device; nobody the second one. */
+static int is_there(uintptr_t context)
+{
+	if (context < FIRST_OWN)
+		return context == 1 || n_retained > 0;
+	return context < N_CONTEXTS && is_alive[context];
+}
+
+static void check_alive(uintptr_t context)
+{
+	if (!context || !is_there(context))
+		broken("no context", context);
+}
+
+void fake_driver_set_context(uint32_t context, int alive)
+{
+	is_alive[context] = alive;
+	if (!alive && n_users[context])
+		broken("somebody waits for the context that is destroyed,", context);
+}
+
 int cuCtxPushCurrent_v2(void *context)
 {
+	check_alive((uintptr_t)context);
 	current = context;
 	return enter(__func__);
 }
@@ -190,20 +224,20 @@ int cuCtxPopCurrent_v2(void **context)
 	return enter(__func__);
 }
 
-void fake_driver_at_synchronize(void (*act)(void))
+void fake_driver_at_synchronize(void (*act)(uint32_t context))
 {
 	at_synchronize = act;
 }
 
 int cuCtxSynchronize(void)
 {
-	void (*act)(void) = at_synchronize;
+	void (*act)(uint32_t context) = at_synchronize;
+	uintptr_t context = (uintptr_t)current;
 
-	if (current != (void *)1 || n_retained != 1) {
-		fprintf(stderr, "fake libcuda: synchronized without a context\n");
-		abort();
-	}
+	check_alive(context);
+	n_users[context]++;
 	if (act)
-		act();
+		act((uint32_t)context);
+	n_users[context]--;
 	return enter(__func__);
 }

@@ -104,9 +104,14 @@ int record_next(uint8_t *buffer, size_t valid_bytes, void **record);
 
 void sampling_reset(void);
 
-/* --- fake_program.c ------------------------------------------------------------------------ */
+/* --- fake_mapped.c: the driver; nothing where there is none ---------------------------------- */
 
 int driver_is_initialized(void);
+void driver_guard(void); /* it is told when it must not be called */
+void driver_set_context(uint32_t context, int is_alive);
+
+/* --- fake_program.c ------------------------------------------------------------------------ */
+
 const char *program_name(uint32_t domain, uint32_t callback); /* NULL: there is none such */
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fake libcupti: what a program does, as its script says, and the script's entry. */
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -213,6 +212,23 @@ static void make_node(uint64_t node, uint64_t original)
 	subscriber_call(RESOURCE, original ? 20 : 13, &resource);
 }
 
+static void make_context(uint32_t context)
+{
+	struct resource_data resource = {.context = (void *)(uintptr_t)context};
+
+	driver_set_context(context, 1);
+	subscriber_call(RESOURCE, 1, &resource);
+}
+
+/* As the real one: its records are complete then, and it is told before it is gone. */
+static void destroy_context(uint32_t context)
+{
+	struct resource_data resource = {.context = (void *)(uintptr_t)context};
+
+	subscriber_call(RESOURCE, 2, &resource);
+	driver_set_context(context, 0);
+}
+
 static void die(int result, const char *message)
 {
 	struct notice_data notice = {result, message};
@@ -220,38 +236,6 @@ static void die(int result, const char *message)
 	subscriber_call(STATE, 1, &notice);
 	subscriber_end();
 	activity_end();
-}
-
-static int is_in_callback(void)
-{
-	return inside_is_any();
-}
-
-/* As the real one, it finds the driver that the program has loaded. */
-static void *find_in_driver(const char *name)
-{
-	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-
-	return driver ? dlsym(driver, name) : NULL;
-}
-
-static void guard_driver(void)
-{
-	void *symbol = find_in_driver(FAKE_GUARD_SYMBOL);
-	fake_driver_guard guard;
-
-	memcpy(&guard, &symbol, sizeof guard);
-	if (guard)
-		guard(is_in_callback);
-}
-
-int driver_is_initialized(void)
-{
-	void *symbol = find_in_driver(FAKE_DRIVER_STATE_SYMBOL);
-	fake_driver_state state;
-
-	memcpy(&state, &symbol, sizeof state);
-	return state && state();
 }
 
 static void reset(void)
@@ -263,7 +247,7 @@ static void reset(void)
 	subscriber_reset();
 	activity_reset();
 	sampling_reset();
-	guard_driver();
+	driver_guard();
 }
 
 /* Whoever opens it without a script has one that works. */
@@ -288,6 +272,8 @@ const struct fake *fake_get(void)
 		.hold_device = buffers_hold_device,
 		.let_device_go = buffers_let_device_go,
 		.make_node = make_node,
+		.make_context = make_context,
+		.destroy_context = destroy_context,
 		.die = die,
 		.count = asked_count,
 		.is_before = asked_is_before,

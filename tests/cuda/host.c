@@ -232,9 +232,14 @@ int host_poll(void)
 	return host.collector->poll(host.state, host.why);
 }
 
+int host_stop_within(int ms)
+{
+	return host.collector->stop(host.state, monotonic_ns() + ms * INT64_C(1000000), host.why);
+}
+
 int host_stop(void)
 {
-	return host.collector->stop(host.state, monotonic_ns() + INT64_C(1500000000), host.why);
+	return host_stop_within(1500);
 }
 
 int host_drain(void)

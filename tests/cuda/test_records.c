@@ -160,12 +160,18 @@ START_TEST(what_ends_while_it_settles_is_whole)
 }
 END_TEST
 
+static void end_all(uint32_t context)
+{
+	(void)context;
+	host.fake->let_device_go();
+}
+
 START_TEST(devices_are_waited_for_on_request)
 {
 	struct fake_record kernel = host_kernel("long");
 
 	host_set_option("ptap_cuda_sync_at_stop=true");
-	host.at_synchronize(host.fake->let_device_go);
+	host.at_synchronize(end_all);
 	host_begin();
 	host.fake->hold_device();
 	host.fake->call("cuLaunchKernel", &kernel, 1);

@@ -7,16 +7,23 @@
 #include <stdio.h>
 
 #include "lib/plugins/cuda/cupti.h"
+#include "lib/plugins/cuda/synchronizer.h"
 #include "lib/plugins/cuda/version.h"
 
 static const struct {
 	uint32_t domain;
 	uint32_t callback;
 } others[] = {
+	{CUPTI_RESOURCE, CUPTI_CONTEXT_DESTROY_STARTING},
 	{CUPTI_RESOURCE, CUPTI_NODE_CREATED},
 	{CUPTI_RESOURCE, CUPTI_NODE_CLONED},
 	{CUPTI_STATE, CUPTI_FATAL_ERROR},
 };
+
+static int is_about_nodes(uint32_t callback)
+{
+	return callback == CUPTI_NODE_CREATED || callback == CUPTI_NODE_CLONED;
+}
 
 void callbacks_enable(const struct callbacks *c, void *subscriber, int enable)
 {
@@ -26,7 +33,8 @@ void callbacks_enable(const struct callbacks *c, void *subscriber, int enable)
 		if (others[i].domain == CUPTI_STATE &&
 			!version_has(cupti->version, VERSION_HAS_STATE))
 			continue;
-		if (others[i].domain == CUPTI_RESOURCE && !cupti->get_graph_node_id)
+		if (is_about_nodes(others[i].callback) && others[i].domain == CUPTI_RESOURCE &&
+			!cupti->get_graph_node_id)
 			continue;
 		cupti->enable_callback(
 			(uint32_t)enable, subscriber, others[i].domain, others[i].callback);
@@ -49,6 +57,15 @@ static void note_node(struct callbacks *c, uint32_t callback, const struct cupti
 	services->note_node(node, original);
 }
 
+static void note_resource(
+	struct callbacks *c, uint32_t callback, const struct cupti_resource *resource)
+{
+	if (is_about_nodes(callback))
+		note_node(c, callback, resource);
+	else if (callback == CUPTI_CONTEXT_DESTROY_STARTING && resource->context)
+		synchronizer_forget(c->calls.synchronizer, resource->context);
+}
+
 static void note_death(struct callbacks *c, const struct cupti_notice *notice)
 {
 	uint32_t expected = 0;
@@ -67,7 +84,7 @@ void callbacks_take(void *state, uint32_t domain, uint32_t callback, const void 
 	if (domain == CUPTI_DRIVER_API || domain == CUPTI_RUNTIME_API)
 		calls_note(&c->calls, domain, callback, information);
 	else if (domain == CUPTI_RESOURCE)
-		note_node(c, callback, information);
+		note_resource(c, callback, information);
 	else if (domain == CUPTI_STATE && callback == CUPTI_FATAL_ERROR)
 		note_death(c, information);
 }

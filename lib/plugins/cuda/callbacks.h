@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What CUPTI calls, on the program's threads: calls into the driver, nodes of graphs, and that it has ended itself. Nothing here waits,
- * allocates, or calls CUDA; of CUPTI only what asks for a number.
+ * What CUPTI calls, on the program's threads: calls into the driver, nodes of graphs, contexts that go, and that it has ended itself.
+ * Nothing here waits (but for synchronizer.h), allocates, or calls CUDA; of CUPTI only what asks for a number.
  */
 #ifndef PLUGINS_CUDA_CALLBACKS_H
 #define PLUGINS_CUDA_CALLBACKS_H

@@ -8,6 +8,7 @@
 #include "lib/plugins/cuda/contexts.h"
 #include "lib/plugins/cuda/cupti.h"
 #include "lib/plugins/cuda/launches.h"
+#include "lib/plugins/cuda/synchronizer.h"
 
 enum class {
 	ON_REQUEST, /* recorded if all are */
@@ -135,6 +136,15 @@ static uint32_t find_device(struct calls *c, const struct cupti_call *call)
 	return device;
 }
 
+/* That of which records have told has not been met by its handle. */
+static void meet(struct calls *c, const struct cupti_call *call)
+{
+	if (contexts_is_met(c->contexts, call->context_id) || !call->context)
+		return;
+	contexts_meet(c->contexts, call->context_id);
+	synchronizer_note(c->synchronizer, call->context);
+}
+
 /* Two threads may both ask for it; then it has two numbers. */
 static uint32_t find_name(struct calls_api *api, const struct ptap_collector_services *services,
 	uint32_t function, const struct cupti_call *call)
@@ -185,6 +195,7 @@ static void enter(struct calls *c, const struct ptap_collector_services *service
 	uint32_t correlation = domains[api] == CUPTI_DRIVER_API ? call->correlation : 0;
 
 	*call->slot = 0;
+	meet(c, call);
 	if (graph)
 		note_launch(c, services, correlation, graph);
 	if (device >= atomic_load_explicit(&c->n_devices, memory_order_relaxed) ||

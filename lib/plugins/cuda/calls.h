@@ -14,6 +14,7 @@ struct contexts;
 struct cupti;
 struct cupti_call;
 struct launches;
+struct synchronizer;
 struct ptap_collector_services;
 
 /* CUPTI 13.5 has 877 of the driver. */
@@ -40,6 +41,7 @@ struct calls_wish {
 struct calls {
 	const struct cupti *cupti;
 	struct contexts *contexts;
+	struct synchronizer *synchronizer; /* learns of their contexts */
 	_Atomic(const struct ptap_collector_services *) services; /* NULL: nothing is recorded */
 	_Atomic uint64_t max;
 	_Atomic uint32_t n_devices;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which device a context is of, by CUPTI's number for it. Any thread, without a lock: callbacks ask it with each call. It remembers
+ * Which device a context is of, by CUPTI's number for it, and whether it has made a call. Any thread, without a lock: callbacks ask it with each call. It remembers
  * the newest of 1024; who is not remembered is asked for again.
  */
 #ifndef PLUGINS_CUDA_CONTEXTS_H
@@ -14,12 +14,26 @@
 
 struct contexts {
 	_Atomic uint64_t kept[CONTEXTS_KEPT]; /* context << 32 | device + 1; 0: none */
+	_Atomic uint32_t met[CONTEXTS_KEPT]; /* context + 1 that has made a call; 0: none */
 };
 
 static inline void contexts_clear(struct contexts *c)
 {
-	for (uint32_t i = 0; i < CONTEXTS_KEPT; i++)
+	for (uint32_t i = 0; i < CONTEXTS_KEPT; i++) {
 		atomic_store_explicit(&c->kept[i], 0, memory_order_relaxed);
+		atomic_store_explicit(&c->met[i], 0, memory_order_relaxed);
+	}
+}
+
+static inline int contexts_is_met(const struct contexts *c, uint32_t context)
+{
+	return atomic_load_explicit(&c->met[context % CONTEXTS_KEPT], memory_order_relaxed) ==
+	       context + 1;
+}
+
+static inline void contexts_meet(struct contexts *c, uint32_t context)
+{
+	atomic_store_explicit(&c->met[context % CONTEXTS_KEPT], context + 1, memory_order_relaxed);
 }
 
 static inline void contexts_note(struct contexts *c, uint32_t context, uint32_t device)

@@ -49,6 +49,7 @@ enum cupti_site {
 };
 
 enum cupti_resource_callback {
+	CUPTI_CONTEXT_DESTROY_STARTING = 2,
 	CUPTI_NODE_CREATED = 13,
 	CUPTI_NODE_CLONED = 20,
 };

@@ -54,6 +54,19 @@ int driver_find(struct driver *out, char *why)
 	return 0;
 }
 
+static int can_synchronize(const struct driver *driver)
+{
+	return driver->push_context && driver->pop_context && driver->synchronize;
+}
+
+void driver_synchronize_context(const struct driver *driver, void *context)
+{
+	if (!can_synchronize(driver) || driver->push_context(context))
+		return;
+	driver->synchronize();
+	driver->pop_context(&context);
+}
+
 /* One that is not active is not made for this. */
 static void synchronize_device(const struct driver *driver, int device)
 {
@@ -64,19 +77,15 @@ static void synchronize_device(const struct driver *driver, int device)
 	if (driver->get_primary_state(device, &flags, &is_active) || !is_active ||
 		driver->retain_primary(&context, device))
 		return;
-	if (!driver->push_context(context)) {
-		driver->synchronize();
-		driver->pop_context(&context);
-	}
+	driver_synchronize_context(driver, context);
 	driver->release_primary(device);
 }
 
-void driver_synchronize(const struct driver *driver, int n)
+void driver_synchronize_devices(const struct driver *driver, int n)
 {
 	int device;
 
-	if (!driver->get_primary_state || !driver->retain_primary || !driver->release_primary ||
-		!driver->push_context || !driver->pop_context || !driver->synchronize)
+	if (!driver->get_primary_state || !driver->retain_primary || !driver->release_primary)
 		return;
 	for (int i = 0; i < n; i++)
 		if (!driver->get_device(&device, i))

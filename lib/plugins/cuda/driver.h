@@ -63,7 +63,10 @@ struct driver {
  */
 int driver_find(struct driver *out, char *why);
 
-/* Waits until the first |n| devices have done what they were given, in the contexts that the runtime makes. */
-void driver_synchronize(const struct driver *driver, int n);
+/* Waits, for however long, until |context|'s device has done what it was given there. It may not be destroyed meanwhile. */
+void driver_synchronize_context(const struct driver *driver, void *context);
+
+/* The same with the contexts that the runtime makes, of the first |n| devices. */
+void driver_synchronize_devices(const struct driver *driver, int n);
 
 #endif

@@ -73,6 +73,7 @@ void session_forget(struct session *s)
 {
 	calls_end(&s->callbacks.calls);
 	buffers_reset();
+	synchronizer_reset(&s->synchronizer);
 	memset(&s->records.names, 0, sizeof s->records.names);
 	s->subscriber.handle = NULL;
 	s->kinds.enabled = 0;

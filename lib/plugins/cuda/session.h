@@ -24,6 +24,7 @@
 #include "lib/plugins/cuda/options.h"
 #include "lib/plugins/cuda/records.h"
 #include "lib/plugins/cuda/subscriber.h"
+#include "lib/plugins/cuda/synchronizer.h"
 
 struct ptap_collector_services;
 struct ptap_collector_stats;
@@ -48,6 +49,7 @@ struct session {
 	struct callbacks callbacks;
 	struct contexts contexts;
 	struct launches launches;
+	struct synchronizer synchronizer;
 
 	/* of this capture */
 	enum session_state state;

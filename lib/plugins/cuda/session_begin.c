@@ -31,6 +31,7 @@ static int load(struct session *s, char *why)
 		return r;
 	calls_choose(&s->callbacks.calls, &s->cupti);
 	s->callbacks.calls.contexts = &s->contexts;
+	s->callbacks.calls.synchronizer = &s->synchronizer;
 	s->is_loaded = 1;
 	return 0;
 }
@@ -127,6 +128,7 @@ static void begin_reading(struct session *s)
 	if (forgets)
 		launches_clear(&s->launches);
 	contexts_clear(&s->contexts);
+	synchronizer_clear(&s->synchronizer);
 	r->services = s->services;
 	r->cupti = &s->cupti;
 	r->contexts = &s->contexts;

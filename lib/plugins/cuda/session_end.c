@@ -14,12 +14,18 @@
 #define NS_PER_MS INT64_C(1000000)
 /* So long it sleeps at a time, and looks whether anybody still wants it. */
 #define NAP_NS (10 * NS_PER_MS)
+#define SHORT_NAP_NS NS_PER_MS
 
 static void nap(int64_t ns)
 {
 	struct timespec t = {.tv_sec = 0, .tv_nsec = ns};
 
 	nanosleep(&t, NULL);
+}
+
+static int is_wanted(const struct session *s)
+{
+	return !process_is_exiting() && !s->services->is_cancelled();
 }
 
 /* What was launched and still runs gets time for its end, without which its record is worth nothing. */
@@ -32,15 +38,32 @@ static void settle(const struct session *s, int64_t deadline_ns)
 	/* The flush needs most of the time. */
 	if (end_ns > now_ns + (deadline_ns - now_ns) / 4)
 		end_ns = now_ns + (deadline_ns - now_ns) / 4;
-	while (now_ns < end_ns && !process_is_exiting() && !services->is_cancelled()) {
+	while (now_ns < end_ns && is_wanted(s)) {
 		nap(end_ns - now_ns < NAP_NS ? end_ns - now_ns : NAP_NS);
 		now_ns = services->monotonic_ns();
 	}
 }
 
+/* What has not ended by then never may; the flush needs the other half of the time. */
+static void synchronize(struct session *s, int64_t deadline_ns)
+{
+	int64_t now_ns = s->services->monotonic_ns();
+	int64_t end_ns = now_ns + (deadline_ns - now_ns) / 2;
+	int r = synchronizer_start(
+		&s->synchronizer, &s->driver, s->gate.n_devices, s->services, end_ns);
+
+	while (!r && synchronizer_is_running(&s->synchronizer) && now_ns < end_ns && is_wanted(s)) {
+		nap(SHORT_NAP_NS);
+		now_ns = s->services->monotonic_ns();
+	}
+	if (r || (synchronizer_is_running(&s->synchronizer) && is_wanted(s)))
+		s->services->warn(
+			"ptap_cuda_sync_at_stop: the devices were not done in time; what had not ended is "
+			"missing, and counted");
+}
+
 static void stop_callbacks(struct session *s)
 {
-	calls_end(&s->callbacks.calls);
 	calls_disable(&s->callbacks.calls, s->subscriber.handle, s->options.has_all_calls);
 	callbacks_enable(&s->callbacks, s->subscriber.handle, 0);
 	if (s->options.detach != OPTIONS_STAY)
@@ -83,13 +106,14 @@ static int stop_cupti(struct session *s, int64_t deadline_ns)
 
 	if (!s->cupti.get_timestamp(&now_ns))
 		s->records.until_ns = now_ns;
-	stop_callbacks(s);
-	stop_kinds(s);
 	r = counters_read(&s->counters, &s->records);
 	counters_stop(&s->counters);
-	if (s->options.syncs_at_stop && !process_is_exiting())
-		driver_synchronize(&s->driver, s->gate.n_devices);
-	else
+	/* Contexts that are destroyed meanwhile must be told. */
+	if (s->options.syncs_at_stop && is_wanted(s))
+		synchronize(s, deadline_ns);
+	stop_callbacks(s);
+	stop_kinds(s);
+	if (!s->options.syncs_at_stop)
 		settle(s, deadline_ns);
 	flush(s);
 	counters_close(&s->counters, 0);

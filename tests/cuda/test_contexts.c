@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts: the program's own beside those of devices, destroyed while they are recorded or waited for. On a fake CUPTI. */
+#include <check.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/cuda/host.h"
+
+/* The program's own. */
+#define OWN 3u
+
+static _Atomic uint32_t awaited; /* contexts, a bit each */
+static sem_t is_waiting;
+static sem_t may_end;
+
+static void note_and_end(uint32_t context)
+{
+	awaited |= 1u << context;
+	host.fake->let_device_go();
+}
+
+/* Work of that context ends when it is said. */
+static void hold_own(uint32_t context)
+{
+	awaited |= 1u << context;
+	if (context != OWN)
+		return;
+	sem_post(&is_waiting);
+	sem_wait(&may_end);
+}
+
+static void hold_primary(uint32_t context)
+{
+	if (context == OWN)
+		return;
+	sem_post(&is_waiting);
+	sem_wait(&may_end);
+}
+
+static void launch_in(uint32_t context)
+{
+	struct fake_record kernel = host_kernel("k");
+
+	kernel.context = context;
+	host.fake->call("cuLaunchKernel", &kernel, 1);
+}
+
+static void set_up(void)
+{
+	host_set_up();
+	awaited = 0;
+	sem_init(&is_waiting, 0, 0);
+	sem_init(&may_end, 0, 0);
+	host.fake->make_context(OWN);
+}
+
+static void tear_down(void)
+{
+	host.at_synchronize(NULL);
+	host.fake->destroy_context(OWN);
+	host_tear_down();
+}
+
+START_TEST(a_context_that_is_destroyed_leaves_its_records)
+{
+	if (_i)
+		host_set_option("ptap_cuda_sync_at_stop=true");
+	host.at_synchronize(note_and_end);
+	host_begin();
+	launch_in(OWN);
+	launch_in(1);
+	host.fake->destroy_context(OWN);
+	launch_in(1);
+	host_end();
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 3);
+	ck_assert_uint_eq(host.n_calls, 3);
+	ck_assert_uint_eq(awaited, _i ? 1u << 1 : 0);
+}
+END_TEST
+
+START_TEST(contexts_of_the_programs_own_are_waited_for)
+{
+	host_set_option("ptap_cuda_sync_at_stop=true");
+	host.at_synchronize(note_and_end);
+	host_begin();
+	host.fake->hold_device();
+	launch_in(OWN);
+	host_end();
+	ck_assert_uint_eq(awaited, 1u << OWN | 1u << 1);
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
+	ck_assert_uint_eq(host_lost(PTAP_DEVICE_LOSS_INCOMPLETE), 0);
+	ck_assert_str_eq(host.warnings, "");
+}
+END_TEST
+
+/* One of which the next capture knows nothing is none of its. */
+START_TEST(each_capture_knows_its_own)
+{
+	host_set_option("ptap_cuda_sync_at_stop=true");
+	host_begin();
+	launch_in(OWN);
+	host_end();
+	host.at_synchronize(note_and_end);
+	host_begin();
+	launch_in(1);
+	host_end();
+	ck_assert_uint_eq(awaited, 1u << 1);
+}
+END_TEST
+
+static void *stop(void *unused)
+{
+	host_stop_within(60000);
+	return unused;
+}
+
+static _Atomic int is_destroying;
+
+static void *destroy(void *unused)
+{
+	is_destroying = 1;
+	host.fake->destroy_context(OWN);
+	return unused;
+}
+
+/* The fake's driver ends the process when it is destroyed nevertheless. */
+START_TEST(a_context_that_is_waited_for_is_not_destroyed)
+{
+	pthread_t collector;
+	pthread_t program;
+
+	host_set_option("ptap_cuda_sync_at_stop=true");
+	host.at_synchronize(hold_own);
+	host_begin();
+	launch_in(OWN);
+	ck_assert_int_eq(pthread_create(&collector, NULL, stop, NULL), 0);
+	sem_wait(&is_waiting);
+	ck_assert_int_eq(pthread_create(&program, NULL, destroy, NULL), 0);
+	while (!is_destroying)
+		usleep(1000);
+	/* If it were not held up, it would be gone by now. */
+	usleep(20000);
+	sem_post(&may_end);
+	pthread_join(program, NULL);
+	pthread_join(collector, NULL);
+	host_drain();
+	host_close();
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
+}
+END_TEST
+
+static void check_late(void)
+{
+	ck_assert_ptr_nonnull(
+		strstr(host.warnings, "ptap_cuda_sync_at_stop: the devices were not done in time"));
+}
+
+START_TEST(a_kernel_that_never_ends_holds_nobody_up)
+{
+	host_set_option("ptap_cuda_sync_at_stop=true");
+	host.at_synchronize(hold_primary);
+	host_begin();
+	launch_in(1);
+	host.fake->hold_device();
+	launch_in(1);
+	ck_assert_int_eq(host_stop_within(100), 0);
+	sem_wait(&is_waiting);
+	check_late();
+	/* The others are not held, either. */
+	host.fake->destroy_context(OWN);
+	host_drain();
+	host_close();
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
+	ck_assert_uint_eq(host_lost(PTAP_DEVICE_LOSS_INCOMPLETE), 1);
+	host.fake->let_device_go();
+	host_forget();
+	host_begin();
+	launch_in(1);
+	host_end();
+	check_late();
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
+	/* It is not waited for once more. */
+	ck_assert_int_ne(sem_trywait(&is_waiting), 0);
+	/* It ends after all: the next one waits as ever. */
+	host.at_synchronize(note_and_end);
+	sem_post(&may_end);
+	for (int i = 0; i < 1000 && !awaited; i++) {
+		host_forget();
+		host_begin();
+		host_end();
+	}
+	ck_assert_uint_eq(awaited, 1u << 1);
+	ck_assert_str_eq(host.warnings, "");
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cuda contexts");
+	TCase *tests = tcase_create("contexts");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_loop_test(tests, a_context_that_is_destroyed_leaves_its_records, 0, 2);
+	tcase_add_test(tests, contexts_of_the_programs_own_are_waited_for);
+	tcase_add_test(tests, each_capture_knows_its_own);
+	tcase_add_test(tests, a_context_that_is_waited_for_is_not_destroyed);
+	tcase_add_test(tests, a_kernel_that_never_ends_holds_nobody_up);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
