@@ -6,8 +6,8 @@
  *
  * Rules that the real one has without saying so end the process here: CUDA called from a callback, a flush inside a callback, anything
  * asked by somebody who was told that another one subscribes, a chip's name before cuInit(), a buffer that is refused to a version
- * that cannot take that, one that is said to be zero and is not, the kinds that some versions hang on, and a context that is used when
- * it is gone, or destroyed while it is used.
+ * that cannot take that, one that is said to be zero and is not, the kinds that some versions hang on, a context that is used when
+ * it is gone, or destroyed while it is used, and anything asked in a child that was forked and has not reset it.
  */
 #ifndef TESTS_CUDA_FAKE_H
 #define TESTS_CUDA_FAKE_H

@@ -85,6 +85,7 @@ int cuptiGetResultString(int result, const char **text)
 
 int cuptiGetCallbackName(uint32_t domain, uint32_t callback, const char **name)
 {
+	check_process(__func__);
 	*name = program_name(domain, callback);
 	return *name ? OK : INVALID_PARAMETER;
 }
@@ -138,6 +139,7 @@ int cuptiActivityFlushAll(uint32_t flags)
 
 int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid_bytes, void **record)
 {
+	check_process(__func__);
 	return record_next(buffer, valid_bytes, record);
 }
 

@@ -386,8 +386,22 @@ static void end_worker(void)
 	worker_ends = 0;
 }
 
+/* In a child: nobody gives back what its parent has asked for. */
+static void lose_all(void)
+{
+	places = NULL;
+	for_all.buffer = NULL;
+	full = NULL;
+	open_records = NULL;
+	n_buffers = 0;
+	has_worker = 0;
+	complete = NULL;
+}
+
 void buffers_reset(void)
 {
+	if (is_forked())
+		lose_all();
 	if (complete)
 		buffers_give_back();
 	end_worker();

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/cuda/fake.h"
 
@@ -18,6 +19,7 @@ static _Atomic int knobs[FAKE_DRIVER_KNOBS] = {
 	[FAKE_DRIVER_DEVICES] = 2,
 };
 static int (*_Atomic is_forbidden)(void);
+static _Atomic pid_t owner; /* who has initialised it */
 
 /* The build hides what is not said to be seen. */
 #pragma GCC visibility push(default)
@@ -75,6 +77,8 @@ static const struct {
 void fake_driver_set(enum fake_driver_knob knob, int value)
 {
 	knobs[knob] = value;
+	if (knob == FAKE_DRIVER_IS_INITIALIZED)
+		owner = getpid();
 }
 
 void fake_driver_guard_by(int (*guard)(void))
@@ -82,9 +86,10 @@ void fake_driver_guard_by(int (*guard)(void))
 	is_forbidden = guard;
 }
 
+/* A child that was forked must begin itself. */
 int fake_driver_is_initialized(void)
 {
-	return knobs[FAKE_DRIVER_IS_INITIALIZED];
+	return knobs[FAKE_DRIVER_IS_INITIALIZED] && owner == getpid();
 }
 
 /* Whoever calls CUDA from a callback hangs, now and then. */
@@ -96,13 +101,13 @@ static int enter(const char *function)
 		fprintf(stderr, "fake libcuda: %s in a callback of CUPTI\n", function);
 		abort();
 	}
-	return knobs[FAKE_DRIVER_IS_INITIALIZED] ? 0 : NOT_INITIALIZED;
+	return fake_driver_is_initialized() ? 0 : NOT_INITIALIZED;
 }
 
 int cuInit(unsigned int flags)
 {
 	(void)flags;
-	knobs[FAKE_DRIVER_IS_INITIALIZED] = 1;
+	fake_driver_set(FAKE_DRIVER_IS_INITIALIZED, 1);
 	return enter(__func__);
 }
 

@@ -33,8 +33,10 @@ void knob_set(enum fake_knob k, uint64_t value);
 void knobs_reset(void);
 __attribute__((noreturn, format(printf, 1, 2))) void broken(const char *format, ...);
 
-/* At the beginning of each function: notes it, and answers what it is to fail with. */
+/* At the beginning of each function: notes it, and answers what it is to fail with. Ends who has forked since the reset. */
 int asked(const char *function);
+int is_forked(void); /* since the reset */
+void check_process(const char *function); /* of those that note nothing */
 void asked_fail(const char *function, int result, int nth);
 int asked_count(const char *function);
 int asked_is_before(const char *first, const char *second);

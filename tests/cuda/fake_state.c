@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tests/cuda/fake_inside.h"
 
@@ -27,6 +28,7 @@ static pthread_cond_t released = PTHREAD_COND_INITIALIZER;
 static struct function functions[MAX_FUNCTIONS];
 static int n_questions;
 static int n_releases;
+static pid_t owner; /* a child that was forked has nothing of it */
 
 uint64_t knob(enum fake_knob k)
 {
@@ -71,11 +73,23 @@ static struct function *find(const char *name)
 	broken("too many functions");
 }
 
+int is_forked(void)
+{
+	return owner && owner != getpid();
+}
+
+void check_process(const char *function)
+{
+	if (is_forked())
+		broken("%s in a child of who uses it", function);
+}
+
 int asked(const char *function)
 {
 	struct function *f;
 	int result;
 
+	check_process(function);
 	pthread_mutex_lock(&lock);
 	f = find(function);
 	f->n++;
@@ -116,6 +130,7 @@ int asked_is_before(const char *first, const char *second)
 void asked_reset(void)
 {
 	pthread_mutex_lock(&lock);
+	owner = getpid();
 	memset(functions, 0, sizeof functions);
 	n_questions = 0;
 	pthread_mutex_unlock(&lock);

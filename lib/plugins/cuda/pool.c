@@ -40,6 +40,8 @@ static void advise(void *at, size_t n)
 
 void pool_reset(struct pool *p)
 {
+	if (p->n_buffers)
+		madvise(p->memory, p->n_buffers * p->buffer_bytes, MADV_DONTNEED);
 	for (uint32_t i = 0; i < p->n_buffers; i++) {
 		atomic_store_explicit(&p->entries[i].next, i + 1 < p->n_buffers ? i + 1 : POOL_NONE,
 			memory_order_relaxed);

@@ -62,7 +62,7 @@ void pool_recycle(struct pool *p, uint32_t number);
 /* Gives the memory of those that are free back to the system, but for a few that others may want meanwhile. */
 void pool_trim(struct pool *p);
 
-/* In a forked child, where nobody fills any: all are free. */
+/* In a forked child, where nobody fills any: all are free, and zero. */
 void pool_reset(struct pool *p);
 
 #endif

@@ -68,13 +68,14 @@ void session_get_stats(const struct session *s, struct ptap_collector_stats *out
 	out->buffer_bytes = counts.most_bytes;
 }
 
-/* Plain stores: a forked child may do little, and its one thread is here. */
+/* Stores, and what gives memory back: a forked child may do little, and its one thread is here. */
 void session_forget(struct session *s)
 {
 	calls_end(&s->callbacks.calls);
 	buffers_reset();
 	synchronizer_reset(&s->synchronizer);
 	memset(&s->records.names, 0, sizeof s->records.names);
+	memset(&s->counters, 0, sizeof s->counters);
 	s->subscriber.handle = NULL;
 	s->kinds.enabled = 0;
 	s->n_recorded = 0;
