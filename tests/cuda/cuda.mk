@@ -6,11 +6,14 @@ cuda_tests = \
 	cuda/test_calls \
 	cuda/test_contexts \
 	cuda/test_counters \
+	cuda/test_detach \
 	cuda/test_ends \
+	cuda/test_fork \
 	cuda/test_old \
 	cuda/test_records \
 	cuda/test_search \
-	cuda/test_session
+	cuda/test_session \
+	cuda/test_window
 
 cuda_host = \
 	cuda/fake.h \
@@ -32,8 +35,12 @@ cuda_test_contexts_SOURCES = $(cuda_host) cuda/test_contexts.c
 cuda_test_contexts_LDADD = $(cuda_libs)
 cuda_test_counters_SOURCES = $(cuda_host) cuda/test_counters.c
 cuda_test_counters_LDADD = $(cuda_libs)
+cuda_test_detach_SOURCES = $(cuda_host) cuda/test_detach.c
+cuda_test_detach_LDADD = $(cuda_libs)
 cuda_test_ends_SOURCES = $(cuda_host) cuda/test_ends.c
 cuda_test_ends_LDADD = $(cuda_libs)
+cuda_test_fork_SOURCES = $(cuda_host) cuda/test_fork.c
+cuda_test_fork_LDADD = $(cuda_libs)
 cuda_test_old_SOURCES = $(cuda_host) cuda/test_old.c
 cuda_test_old_LDADD = $(cuda_libs)
 cuda_test_records_SOURCES = $(cuda_host) cuda/test_records.c
@@ -42,6 +49,8 @@ cuda_test_search_SOURCES = $(cuda_host) cuda/test_search.c
 cuda_test_search_LDADD = $(cuda_libs)
 cuda_test_session_SOURCES = $(cuda_host) cuda/test_session.c
 cuda_test_session_LDADD = $(cuda_libs)
+cuda_test_window_SOURCES = $(cuda_host) cuda/test_window.c
+cuda_test_window_LDADD = $(cuda_libs)
 
 # A program that is recorded from outside: tests/integration/test_cuda.py.
 cuda_programs = \

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tests/cuda/libraries.h"
 
@@ -205,6 +207,24 @@ void host_set_option(const char *key_value)
 		i++;
 	ck_assert_int_lt(i, 15);
 	host.options[i] = key_value;
+}
+
+void host_check_child(void (*be)(void))
+{
+	int status;
+	pid_t child = fork();
+
+	if (!child)
+		be();
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+}
+
+void host_be_forked(void)
+{
+	host.fake->reset();
+	host.set_driver(FAKE_DRIVER_IS_INITIALIZED, 1);
+	host_forget();
 }
 
 int host_probe(void)

@@ -73,6 +73,10 @@ void host_tear_down(void);
 /* KEY=VALUE, for the captures that follow. */
 void host_set_option(const char *key_value);
 
+/* |be| in a child that is forked, which must end with 0. In one: it uses CUDA itself, with fakes as at first. */
+void host_check_child(void (*be)(void));
+void host_be_forked(void);
+
 /* One step each; what it answers. */
 int host_probe(void);
 int host_open(void);

@@ -76,76 +76,6 @@ START_TEST(a_flush_that_does_not_come_back_holds_no_program_up)
 }
 END_TEST
 
-START_TEST(finalizing_is_on_request_only)
-{
-	host_set_option("ptap_cuda_detach=finalize");
-	host_begin();
-	host_end();
-	ck_assert_int_eq(host.fake->count("cuptiFinalize"), 1);
-	ck_assert(host.fake->is_before("cuptiActivityFlushAll", "cuptiFinalize"));
-	host_begin();
-	host_end();
-}
-END_TEST
-
-START_TEST(finalizing_is_not_for_versions_that_crash)
-{
-	host.fake->set(FAKE_VERSION, 23);
-	host_set_option("ptap_cuda_detach=finalize");
-	host_begin();
-	host_end();
-	ck_assert_int_eq(host.fake->count("cuptiFinalize"), 0);
-	ck_assert_ptr_nonnull(strstr(host.warnings, "ptap_cuda_detach=finalize: not with"));
-}
-END_TEST
-
-START_TEST(the_place_is_kept_on_request)
-{
-	struct fake_record kernel = host_kernel("k");
-
-	host_set_option("ptap_cuda_detach=none");
-	host_begin();
-	host_end();
-	ck_assert(host.fake->is_subscribed());
-	ck_assert_int_eq(host.fake->count_callbacks(), 0);
-	host_set_option("ptap_cuda_detach=unsubscribe");
-	host_begin();
-	host.fake->call("cuLaunchKernel", &kernel, 1);
-	host_end();
-	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
-	ck_assert(!host.fake->is_subscribed());
-}
-END_TEST
-
-START_TEST(versions_that_hang_go_on_recording_kernels)
-{
-	struct fake_record kernel = host_kernel("k");
-
-	host.fake->set(FAKE_VERSION, 130000);
-	host_begin();
-	host_end();
-	ck_assert(host.fake->is_enabled(10));
-	/* Into buffers that nobody reads, and of which none is lost. */
-	for (int i = 0; i < 20000; i++)
-		host.fake->record(&kernel);
-	host.fake->give_buffers_back();
-	host_forget();
-	host_begin();
-	host.fake->record(&kernel);
-	host_end();
-	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
-	ck_assert_uint_eq(host_lost(PTAP_DEVICE_LOSS_DROPPED), 0);
-}
-END_TEST
-
-/* A child, forked, that uses CUDA itself. */
-static void begin_with_cuda(void)
-{
-	host.fake->reset();
-	host.set_driver(FAKE_DRIVER_IS_INITIALIZED, 1);
-	host_forget();
-}
-
 static void *poll_until_over(void *unused)
 {
 	while (host.fake->is_subscribed() && host_poll() == 0)
@@ -182,93 +112,11 @@ START_TEST(a_program_that_exits_hands_its_last_records_on)
 	if (!child) {
 		/* Before the collector's, so it runs after it. */
 		atexit(look_after_exit);
-		begin_with_cuda();
+		host_be_forked();
 		exit_in_the_middle();
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_int_eq(status, 0);
-}
-END_TEST
-
-/* The fakes end it when it asks CUPTI anything; and so does exit(), which hands nothing on. */
-static void be_a_child(void)
-{
-	uint32_t n_calls = host.n_calls;
-
-	host.fake->begin_call("cuLaunchKernel", NULL);
-	host.fake->end_call();
-	if (host_probe() != -EAGAIN || host_poll() || host_stop() || host_drain() ||
-		host_count(PTAP_DEVICE_KERNEL) || host.n_calls != n_calls)
-		_exit(7);
-	host_close();
-	exit(0);
-}
-
-static void check_child(void (*be)(void))
-{
-	int status;
-	pid_t child = fork();
-
-	if (!child)
-		be();
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	ck_assert_int_eq(status, 0);
-}
-
-START_TEST(a_child_has_nothing_of_its_parents_capture)
-{
-	struct fake_record kernel = host_kernel("k");
-
-	host_set_option("gpu_pm_sample_counters=sm__a");
-	host_begin();
-	host.fake->call("cuLaunchKernel", &kernel, 1);
-	check_child(be_a_child);
-	host.fake->call("cuLaunchKernel", &kernel, 1);
-	host_end();
-	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 2);
-}
-END_TEST
-
-static void be_a_child_with_cuda(void)
-{
-	struct fake_record kernel = host_kernel("k");
-
-	begin_with_cuda();
-	host_begin();
-	host.fake->call("cuLaunchKernel", &kernel, 1);
-	host_end();
-	_exit(host_count(PTAP_DEVICE_KERNEL) == 1 && host.n_calls == 1 ? 0 : 7);
-}
-
-START_TEST(a_child_that_begins_with_cuda_itself_is_recorded)
-{
-	host_set_option("ptap_cuda_buffer_mb=1");
-	host_begin();
-	if (_i)
-		check_child(be_a_child_with_cuda);
-	host_end();
-	check_child(be_a_child_with_cuda);
-}
-END_TEST
-
-static void fail_to_begin(void)
-{
-	begin_with_cuda();
-	host.fake->refuse("cuptiActivityRegisterCallbacks", 7, 1);
-	if (host_open() || !host_arm())
-		_exit(7);
-	host_close();
-	_exit(host.fake->count("cuptiPmSamplingStop") || host.fake->count("cuptiPmSamplingDisable")
-			? 8
-			: 0);
-}
-
-START_TEST(a_child_does_not_end_its_parents_counters)
-{
-	host_set_option("gpu_pm_sample_counters=sm__a");
-	host_begin();
-	check_child(fail_to_begin);
-	host_end();
 }
 END_TEST
 
@@ -301,14 +149,7 @@ int main(void)
 	tcase_add_test(tests, cupti_ends_itself);
 	tcase_add_test(tests, an_old_version_does_not_say_that_it_ended);
 	tcase_add_test(tests, a_flush_that_does_not_come_back_holds_no_program_up);
-	tcase_add_test(tests, finalizing_is_on_request_only);
-	tcase_add_test(tests, finalizing_is_not_for_versions_that_crash);
-	tcase_add_test(tests, the_place_is_kept_on_request);
-	tcase_add_test(tests, versions_that_hang_go_on_recording_kernels);
 	tcase_add_test(tests, a_program_that_exits_hands_its_last_records_on);
-	tcase_add_test(tests, a_child_has_nothing_of_its_parents_capture);
-	tcase_add_loop_test(tests, a_child_that_begins_with_cuda_itself_is_recorded, 0, 2);
-	tcase_add_test(tests, a_child_does_not_end_its_parents_counters);
 	tcase_add_test(tests, the_clock_is_set_in_the_middle);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);

@@ -129,59 +129,6 @@ START_TEST(overhead_has_a_name_and_perhaps_a_stream)
 }
 END_TEST
 
-START_TEST(what_has_not_ended_is_counted_and_not_invented)
-{
-	struct fake_record kernel = host_kernel("long");
-
-	host_begin();
-	host.fake->call("cuLaunchKernel", &kernel, 1);
-	host.fake->hold_device();
-	host.fake->call("cuLaunchKernel", &kernel, 1);
-	host_end();
-	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
-	ck_assert_uint_eq(host_lost(PTAP_DEVICE_LOSS_INCOMPLETE), 1);
-	ck_assert_uint_eq(host.stats.n_dropped, 1);
-}
-END_TEST
-
-START_TEST(what_ends_while_it_settles_is_whole)
-{
-	struct fake_record kernel = host_kernel("long");
-
-	host_begin();
-	host.fake->hold_device();
-	host.fake->call("cuLaunchKernel", &kernel, 1);
-	host_poll();
-	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 0);
-	host.fake->let_device_go();
-	host_end();
-	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
-	ck_assert_uint_eq(host_lost(PTAP_DEVICE_LOSS_INCOMPLETE), 0);
-}
-END_TEST
-
-static void end_all(uint32_t context)
-{
-	(void)context;
-	host.fake->let_device_go();
-}
-
-START_TEST(devices_are_waited_for_on_request)
-{
-	struct fake_record kernel = host_kernel("long");
-
-	host_set_option("ptap_cuda_sync_at_stop=true");
-	host.at_synchronize(end_all);
-	host_begin();
-	host.fake->hold_device();
-	host.fake->call("cuLaunchKernel", &kernel, 1);
-	host_end();
-	host.at_synchronize(NULL);
-	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
-	ck_assert_uint_eq(host_lost(PTAP_DEVICE_LOSS_INCOMPLETE), 0);
-}
-END_TEST
-
 START_TEST(what_makes_no_sense_is_counted)
 {
 	struct fake_record backwards = host_kernel("backwards");
@@ -193,29 +140,6 @@ START_TEST(what_makes_no_sense_is_counted)
 	host_end();
 	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 0);
 	ck_assert_uint_eq(host_lost(PTAP_DEVICE_LOSS_INVALID), 1);
-}
-END_TEST
-
-START_TEST(what_was_over_before_or_begins_after_is_of_no_capture)
-{
-	struct fake_record kernel = host_kernel("old");
-
-	kernel.start_ns = host.fake->now_ns() - 2000000000;
-	kernel.end_ns = kernel.start_ns + 10;
-	host_begin();
-	host.fake->record(&kernel);
-	/* Over the beginning. */
-	kernel.name = "across";
-	kernel.end_ns = host.fake->now_ns() + 10;
-	host.fake->record(&kernel);
-	kernel.name = "new";
-	kernel.start_ns = host.fake->now_ns() + 3600000000000;
-	kernel.end_ns = kernel.start_ns + 10;
-	host.fake->record(&kernel);
-	host_end();
-	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
-	ck_assert_ptr_nonnull(host_find_name(PTAP_DEVICE_KERNEL, "across"));
-	ck_assert_uint_eq(host_count(PTAP_DEVICE_LOSS), 0);
 }
 END_TEST
 
@@ -282,11 +206,7 @@ int main(void)
 	tcase_add_loop_test(tests, every_version_is_read, 0, N_VERSIONS);
 	tcase_add_test(tests, waits_memory_and_graphs_are_there_on_request);
 	tcase_add_test(tests, overhead_has_a_name_and_perhaps_a_stream);
-	tcase_add_test(tests, what_has_not_ended_is_counted_and_not_invented);
-	tcase_add_test(tests, what_ends_while_it_settles_is_whole);
-	tcase_add_test(tests, devices_are_waited_for_on_request);
 	tcase_add_test(tests, what_makes_no_sense_is_counted);
-	tcase_add_test(tests, what_was_over_before_or_begins_after_is_of_no_capture);
 	tcase_add_test(tests, kinds_that_nobody_asked_for_are_stepped_over);
 	tcase_add_test(tests, correlations_go_on_past_32_bits);
 	tcase_add_test(tests, names_are_read_before_they_are_gone);

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What stays of a capture in CUPTI, and in the program: little, nothing on request, or its place. On a fake CUPTI. */
+#include <check.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/cuda/host.h"
+
+static _Atomic int is_closed;
+
+START_TEST(finalizing_is_on_request_only)
+{
+	host_set_option("ptap_cuda_detach=finalize");
+	host_begin();
+	host_end();
+	ck_assert_int_eq(host.fake->count("cuptiFinalize"), 1);
+	ck_assert(host.fake->is_before("cuptiActivityFlushAll", "cuptiFinalize"));
+	host_begin();
+	host_end();
+}
+END_TEST
+
+static void *end_and_say(void *unused)
+{
+	host_end();
+	is_closed = 1;
+	return unused;
+}
+
+/* As the real one may, for the program's next call. The trace was handed on before. */
+START_TEST(finalizing_waits_for_the_program_and_not_it_for_that)
+{
+	struct fake_record kernel = host_kernel("k");
+	pthread_t collector;
+
+	host_set_option("ptap_cuda_detach=finalize");
+	host_begin();
+	host.fake->call("cuLaunchKernel", &kernel, 1);
+	host.fake->set(FAKE_FINALIZE_WAITS, 1);
+	ck_assert_int_eq(pthread_create(&collector, NULL, end_and_say, NULL), 0);
+	while (!host.fake->count("cuptiFinalize"))
+		usleep(1000);
+	ck_assert(!is_closed);
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
+	while (!is_closed)
+		host.fake->call("cuLaunchKernel", &kernel, 1);
+	pthread_join(collector, NULL);
+	host.fake->set(FAKE_FINALIZE_WAITS, 0);
+	host_forget();
+	host_begin();
+	host.fake->call("cuLaunchKernel", &kernel, 1);
+	host_end();
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
+}
+END_TEST
+
+/* In a process of its own: exit() waits a second for it, not for good. */
+static void exit_while_it_finalizes(void)
+{
+	pthread_t collector;
+
+	host_be_forked();
+	host_set_option("ptap_cuda_detach=finalize");
+	host_begin();
+	host.fake->set(FAKE_FINALIZE_WAITS, 1);
+	if (pthread_create(&collector, NULL, end_and_say, NULL))
+		_exit(9);
+	while (!host.fake->count("cuptiFinalize"))
+		usleep(1000);
+	exit(0);
+}
+
+START_TEST(a_program_exits_while_it_finalizes)
+{
+	host_check_child(exit_while_it_finalizes);
+}
+END_TEST
+
+START_TEST(finalizing_is_not_for_versions_that_crash)
+{
+	host.fake->set(FAKE_VERSION, 23);
+	host_set_option("ptap_cuda_detach=finalize");
+	host_begin();
+	host_end();
+	ck_assert_int_eq(host.fake->count("cuptiFinalize"), 0);
+	ck_assert_ptr_nonnull(strstr(host.warnings, "ptap_cuda_detach=finalize: not with"));
+}
+END_TEST
+
+START_TEST(the_place_is_kept_on_request)
+{
+	struct fake_record kernel = host_kernel("k");
+
+	host_set_option("ptap_cuda_detach=none");
+	host_begin();
+	host_end();
+	ck_assert(host.fake->is_subscribed());
+	ck_assert_int_eq(host.fake->count_callbacks(), 0);
+	host_set_option("ptap_cuda_detach=unsubscribe");
+	host_begin();
+	host.fake->call("cuLaunchKernel", &kernel, 1);
+	host_end();
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
+	ck_assert(!host.fake->is_subscribed());
+}
+END_TEST
+
+START_TEST(versions_that_hang_go_on_recording_kernels)
+{
+	struct fake_record kernel = host_kernel("k");
+
+	host.fake->set(FAKE_VERSION, 130000);
+	host_begin();
+	host_end();
+	ck_assert(host.fake->is_enabled(10));
+	/* Into buffers that nobody reads, and of which none is lost. */
+	for (int i = 0; i < 20000; i++)
+		host.fake->record(&kernel);
+	host.fake->give_buffers_back();
+	host_forget();
+	host_begin();
+	host.fake->record(&kernel);
+	host_end();
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
+	ck_assert_uint_eq(host_lost(PTAP_DEVICE_LOSS_DROPPED), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cuda detach");
+	TCase *tests = tcase_create("detach");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
+	tcase_add_test(tests, finalizing_is_on_request_only);
+	tcase_add_test(tests, finalizing_waits_for_the_program_and_not_it_for_that);
+	tcase_add_test(tests, a_program_exits_while_it_finalizes);
+	tcase_add_test(tests, finalizing_is_not_for_versions_that_crash);
+	tcase_add_test(tests, the_place_is_kept_on_request);
+	tcase_add_test(tests, versions_that_hang_go_on_recording_kernels);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}

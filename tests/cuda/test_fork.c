@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Children that are forked while their parent is recorded, or between its captures. On a fake CUPTI. */
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/cuda/host.h"
+
+/* The fakes end it when it asks CUPTI anything; and so does exit(), which hands nothing on. */
+static void be_a_child(void)
+{
+	uint32_t n_calls = host.n_calls;
+
+	host.fake->begin_call("cuLaunchKernel", NULL);
+	host.fake->end_call();
+	if (host_probe() != -EAGAIN || host_poll() || host_stop() || host_drain() ||
+		host_count(PTAP_DEVICE_KERNEL) || host.n_calls != n_calls)
+		_exit(7);
+	host_close();
+	exit(0);
+}
+
+START_TEST(a_child_has_nothing_of_its_parents_capture)
+{
+	struct fake_record kernel = host_kernel("k");
+
+	host_set_option("gpu_pm_sample_counters=sm__a");
+	host_begin();
+	host.fake->call("cuLaunchKernel", &kernel, 1);
+	host_check_child(be_a_child);
+	host.fake->call("cuLaunchKernel", &kernel, 1);
+	host_end();
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 2);
+}
+END_TEST
+
+static void be_a_child_with_cuda(void)
+{
+	struct fake_record kernel = host_kernel("k");
+
+	host_be_forked();
+	host_begin();
+	host.fake->call("cuLaunchKernel", &kernel, 1);
+	host_end();
+	_exit(host_count(PTAP_DEVICE_KERNEL) == 1 && host.n_calls == 1 ? 0 : 7);
+}
+
+START_TEST(a_child_that_begins_with_cuda_itself_is_recorded)
+{
+	host_set_option("ptap_cuda_buffer_mb=1");
+	host_begin();
+	if (_i)
+		host_check_child(be_a_child_with_cuda);
+	host_end();
+	host_check_child(be_a_child_with_cuda);
+}
+END_TEST
+
+static void fail_to_begin(void)
+{
+	host_be_forked();
+	host.fake->refuse("cuptiActivityRegisterCallbacks", 7, 1);
+	if (host_open() || !host_arm())
+		_exit(7);
+	host_close();
+	_exit(host.fake->count("cuptiPmSamplingStop") || host.fake->count("cuptiPmSamplingDisable")
+			? 8
+			: 0);
+}
+
+START_TEST(a_child_does_not_end_its_parents_counters)
+{
+	host_set_option("gpu_pm_sample_counters=sm__a");
+	host_begin();
+	host_check_child(fail_to_begin);
+	host_end();
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("cuda fork");
+	TCase *tests = tcase_create("fork");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
+	tcase_add_test(tests, a_child_has_nothing_of_its_parents_capture);
+	tcase_add_loop_test(tests, a_child_that_begins_with_cuda_itself_is_recorded, 0, 2);
+	tcase_add_test(tests, a_child_does_not_end_its_parents_counters);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
