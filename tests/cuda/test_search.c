@@ -205,6 +205,37 @@ START_TEST(one_that_is_there_and_does_not_open_is_said)
 }
 END_TEST
 
+/* Copied by somebody, without what belongs to it: counters are missing, and nothing else. */
+START_TEST(counters_need_a_second_library_beside_it)
+{
+	struct fake_record kernel = host_kernel("k");
+	char path[512];
+
+	if (dlopen("libnvperf_host.so", RTLD_LAZY))
+		return;
+	make_cupti("lib/libcupti.so.13");
+	if (_i)
+		libraries_copy(
+			"tests/cuda/libnvperf_host.so", under_root("lib/libnvperf_host.so", path));
+	setenv("PROFTAP_CUPTI", under_root("lib/libcupti.so.13", path), 1);
+	host.fake = libraries_get_fake(libraries_open(path));
+	host.fake->set(FAKE_SAMPLES, 5);
+	host_set_option("gpu_pm_sample_counters=sm__a");
+	host_set_option("gpu_num_chips_to_profile_per_task=1");
+	host_begin();
+	host.fake->call("cuLaunchKernel", &kernel, 1);
+	host_end();
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
+	ck_assert_int_eq(host_count(PTAP_DEVICE_COUNTER) > 0, _i);
+	if (_i) {
+		ck_assert_str_eq(host.warnings, "");
+		return;
+	}
+	ck_assert_ptr_nonnull(strstr(host.warnings, "libnvperf_host.so is not beside "));
+	ck_assert_ptr_nonnull(strstr(host.warnings, "lib/libcupti.so.13; pip install "));
+}
+END_TEST
+
 #define N(rows) ((int)(sizeof(rows) / sizeof(rows)[0]))
 
 int main(void)
@@ -221,6 +252,7 @@ int main(void)
 	tcase_add_loop_test(tests, where_it_was_looked_for_is_said_and_what_helps, 0, N(versions));
 	tcase_add_test(tests, one_that_is_installed_later_is_found);
 	tcase_add_test(tests, one_that_is_there_and_does_not_open_is_said);
+	tcase_add_loop_test(tests, counters_need_a_second_library_beside_it, 0, 2);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);

@@ -2,6 +2,8 @@
 /* A capture of a CUDA program, from its first step to its last, on a fake CUPTI. */
 #include <check.h>
 #include <errno.h>
+#include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,19 +132,55 @@ START_TEST(streams_that_were_there_before_are_told)
 }
 END_TEST
 
+static int count_lines(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	int n = 0;
+
+	ck_assert_ptr_nonnull(f);
+	for (int c = getc(f); c != EOF; c = getc(f))
+		n += c == '\n';
+	fclose(f);
+	return n;
+}
+
+/* A thread that has not quite ended has a stack; less than a few bytes for each capture is nobody's. */
+static void check_same(const struct mallinfo2 *heap, int n_mappings)
+{
+	struct mallinfo2 now = mallinfo2();
+
+	ck_assert_uint_le(
+		now.uordblks + now.hblkhd, heap->uordblks + heap->hblkhd + 4 * N_CAPTURES);
+	ck_assert_int_le(count_lines("/proc/self/maps"), n_mappings + N_CAPTURES / 100);
+}
+
+/* With all that a capture can have; each with work that is not new. */
 START_TEST(captures_follow_one_another)
 {
 	struct fake_record kernel = host_kernel("the same each time");
+	struct mallinfo2 heap = {0};
+	int n_mappings = 0;
 
+	host_set_option("gpu_pm_sample_counters=sm__a");
+	host_set_option("gpu_num_chips_to_profile_per_task=1");
+	host_set_option("ptap_cuda_sync_at_stop=true");
+	host.fake->set(FAKE_SAMPLES, 3);
 	for (int i = 0; i < N_CAPTURES; i++) {
 		host_forget();
 		host_begin();
 		host.fake->call("cuLaunchKernel", &kernel, 1);
 		host_end();
 		ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
+		ck_assert_uint_gt(host_count(PTAP_DEVICE_COUNTER), 0);
 		ck_assert_uint_eq(host.n_calls, 1);
+		ck_assert_str_eq(host.warnings, "");
+		if (i == 10) {
+			n_mappings = count_lines("/proc/self/maps");
+			heap = mallinfo2();
+		}
 	}
-	/* Two devices, the kernel, the call. */
+	check_same(&heap, n_mappings);
+	/* The device, the kernel, the call, the counter. */
 	ck_assert_uint_eq(host.n_names, 4);
 }
 END_TEST
