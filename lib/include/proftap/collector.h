@@ -115,7 +115,7 @@ struct ptap_device_kernel {
 	uint16_t block[3];
 	uint16_t registers; /* a thread's */
 	uint32_t static_shared; /* bytes a block */
-	uint32_t dynamic_shared;
+	uint32_t dynamic_shared; /* bytes a block */
 	uint32_t graph; /* 0: it was launched by itself */
 	uint64_t graph_node;
 };
@@ -201,9 +201,9 @@ struct ptap_device_record {
 	uint32_t name; /* intern(); 0: none */
 	uint8_t kind; /* enum ptap_device_kind */
 	uint8_t reserved;
-	uint16_t device; /* ordinal in this process */
+	uint16_t device; /* ordinal in this process, 0 to 255 */
 	uint32_t context;
-	uint64_t stream;
+	uint64_t stream; /* the vendor's number */
 	uint64_t correlation; /* of the call that it belongs to; 0: none */
 	uint64_t start_ns; /* in the collector's clock, whatever it counts from */
 	uint64_t end_ns; /* not before the start; equal: an instant */
@@ -238,7 +238,8 @@ struct ptap_collector_services {
 	uint32_t (*intern)(const char *text);
 	/*
 	 * Writes one. Waits while the ring is full and the server reads it. 0, or -ECANCELED: nobody reads any more, give up; or
-	 * -EINVAL: it is of no kind that there is. The collector's thread.
+	 * -EINVAL: it is of no kind that there is, or too short. What else makes no sense (a device or an end that there cannot be) the
+	 * server counts, and says. The collector's thread.
 	 */
 	int (*emit)(const struct ptap_device_record *record);
 	int (*emit_xspace)(const void *bytes, size_t n); /* the next |n| of it; the same */
