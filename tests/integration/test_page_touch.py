@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The host daemon's page under fingers, in Chromium as on a phone: moving and zooming charts and the timeline, scrolling, picking."""
 from checks import contains, wait_until
-from fingers import on_touch_screen, pinch, swipe, tap, tap_at
+from fingers import on_touch_screen, pinch, report, swipe, tap, tap_at
 from fixture import check, run, test
 from visit import Visit, start_pipeline
 
@@ -64,6 +64,20 @@ def check_fingers(visit, selector):
     check(is_near(later[0] - far[0], (end - begin) * 80 / width, 0.1), f"{selector}: two fingers do not move it: {far}, {later}")
 
 
+def check_one_finger(visit):
+    """That it moves the time, and does not zoom, as it would beside another one."""
+    span = visit.ask("page.timeWindow.spanMs")
+
+    def moves():
+        """What still scrolls takes the first touch for itself."""
+        swipe(visit.page, CHART, by_x=100)
+        return not visit.ask("page.timeWindow.isLive")
+
+    wait_until(moves, "the time to be moved")
+    moved = visit.ask("page.timeWindow.spanMs")
+    check(is_near(moved, span, 0.01), f"one finger makes {moved} ms of {span}")
+
+
 @test
 def charts_follow_fingers(t):
     visit = visit_on_phone(t)
@@ -119,6 +133,41 @@ def a_finger_that_moves_up_scrolls_the_page(t):
     swipe(page, CHART, by_y=-200)
     page.wait_for(f"scrollY > {at} + 50", "the page to scroll")
     check(visit.ask("page.timeWindow.isLive"), "the time was moved")
+    # The browser took that finger away: the next one is the only one again.
+    check_one_finger(visit)
+    page.check_quiet()
+
+
+@test
+def fingers_that_are_taken_away_leave_nothing_behind(t):
+    """As when something else comes up on the screen while two are on it."""
+    visit = visit_on_phone(t)
+    page = visit.page
+    x, y = page.place(CHART)
+    report(page, "touchStart", (x - 30, y), (x + 30, y))
+    report(page, "touchMove", (x - 60, y), (x + 60, y))
+    report(page, "touchCancel")
+    check(not visit.ask("page.timeWindow.isLive"), "they did not zoom")
+    visit.ask("page.timeWindow.follow()")
+    check_one_finger(visit)
+    page.check_quiet()
+
+
+@test
+def a_choice_that_is_taken_away_is_none(t):
+    """A mouse's, as the window system may do."""
+    visit = Visit(t)
+    page = visit.page
+    x, y = page.place(CHART)
+    chosen = f"!document.querySelector('{CHART} .choice').hidden"
+    page.mouse("mousePressed", x, y, button="left", clickCount=1, modifiers=8)
+    page.mouse("mouseMoved", x + 80, y, button="left", buttons=1, modifiers=8)
+    check(page.evaluate(chosen), "nothing is being chosen")
+    page.evaluate(f"document.querySelector('{CHART}').dispatchEvent(new PointerEvent('pointercancel', {{pointerId: 1, bubbles: true}}))")
+    check(not page.evaluate(chosen), "it is still drawn as if chosen")
+    page.mouse("mouseMoved", x + 120, y, button="left", buttons=1, modifiers=8)
+    page.mouse("mouseReleased", x + 120, y, button="left", clickCount=1, modifiers=8)
+    check(visit.ask("page.timeWindow.isLive"), "the time was moved all the same")
     page.check_quiet()
 
 
