@@ -48,6 +48,29 @@ def it_looks_again(t):
 
 
 @test
+def charts_take_the_size_that_the_window_got_meanwhile(t):
+    """A window that is made larger or smaller while the other view is shown."""
+    visit = Visit(t)
+    page = visit.page
+    for width in (700, 1600):
+        open_doctor(visit)
+        page.wait_for("!document.querySelector('#machine-view').checkVisibility()", "the doctor's view alone")
+        page.resize(width, 900)
+        page.wait_for(f"innerWidth === {width}", f"{width} px")
+        # Charts are drawn as ever, though nobody sees them.
+        seen = visit.ask("page.samples.next")
+        visit.await_answer(f"page.samples.next > {seen}", "a sample")
+        page.click("nav a[href='#machine-view']")
+        sizes = visit.await_answer("""(() => {
+            const sizes = page.charts.main.filter(({graph, plot}) => graph && plot.clientWidth).map(({graph, plot}) =>
+                [plot.clientWidth, graph.width_, graph.canvas_.clientWidth, graph.graphDiv.clientWidth]);
+            return sizes.length && sizes.every((one) => new Set(one).size === 1) ? sizes : null;
+        })()""", f"charts as large as their place of {width} px")
+        check(all(0.3 * width < one[0] <= width for one in sizes), f"sizes at {width} px: {sizes}")
+    page.check_quiet()
+
+
+@test
 def views_take_turns(t):
     """By links, by the address, and by the browser's way back."""
     visit = Visit(t)
