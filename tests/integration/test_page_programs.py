@@ -10,7 +10,24 @@ from hosts import start_target
 from visit import Visit, start_pipeline
 
 NAMES = "[...document.querySelectorAll('#program-list tbody tr')].map((row) => row.cells[0].innerText.trim())"
+PIDS = "[...document.querySelectorAll('#program-list tbody tr')].map((row) => Number(row.cells[1].innerText))"
 SELECTED = "document.querySelector('#program-list tr[data-selected]')?.cells[1].textContent ?? ''"
+
+
+# Of the row that is selected.
+FOCUS = "(document.activeElement.name === 'program' ? Number(document.activeElement.closest('tr').cells[1].innerText) : null)"
+
+
+def put(visit, pid, **more):
+    """A program as the daemon's events tell one."""
+    target = {"id": 10**6 + pid, "pid": pid, "pid_inside": pid, "name": f"n{pid}", "user": "nobody", "uid": 65534, "path": f"/bin/n{pid}",
+              "state": "idle", "recorder": False, "children": 0, "labels": {}, "container": None, "since_unix_ms": None, **more}
+    visit.ask(f"page.take('target', {json.dumps(target)})")
+    return target["id"]
+
+
+def await_pids(visit, *pids):
+    visit.page.wait_for(f"JSON.stringify({PIDS}) === '{json.dumps(pids, separators=(',', ':'))}'", f"programs {pids}, in this order")
 
 
 def await_names(visit, *names):
@@ -59,6 +76,91 @@ def they_are_found_by_all_that_is_known_of_them(t):
 
 
 @test
+def they_are_in_the_order_of_their_pids(t):
+    """Whenever they came, and whatever they do."""
+    visit = Visit(t)
+    for pid in (300, 1000000, 20, 4000):
+        put(visit, pid)
+    await_pids(visit, 20, 300, 4000, 1000000)
+    put(visit, 300, state="recording")
+    put(visit, 1000)
+    await_pids(visit, 20, 300, 1000, 4000, 1000000)
+    visit.page.write("#program-search", "n20 n")
+    await_pids(visit, 20)
+    visit.page.write("#program-search", "")
+    await_pids(visit, 20, 300, 1000, 4000, 1000000)
+    visit.page.check_quiet()
+
+
+@test
+def what_is_known_of_one_is_in_its_row(t):
+    """And is found by it."""
+    visit = Visit(t)
+    page = visit.page
+    inside = {"id": "0123456789abcdef", "cgroup": "/docker/0123456789abcdef", "name": None, "pod": None}
+    put(visit, 300, state="recorder", recorder=True, children=2, labels={"job": "Night"}, container=inside, pid_inside=7)
+    put(visit, 301, state="recording", recorder=True, container={**inside, "name": "inner", "pod": "web-0"})
+    await_pids(visit, 300, 301)
+    cells = page.evaluate("[...document.querySelectorAll('#program-list tbody tr')].map((row) => [...row.cells].map((cell) => cell.innerText.trim()))")
+    equal(cells, [["n300", "300", "nobody", "flight recorder, 2 children", "Measure", "–", "/bin/n300 in 0123456789ab as 7"],
+                  ["n301", "301", "nobody", "recording, flight recorder", "Measure", "–", "/bin/n301 in web-0"]], "rows")
+    for words, pid in (("0123456789ab", 300), ("JOB=night", 300), ("web-0", 301)):
+        page.write("#program-search", words)
+        await_pids(visit, pid)
+    labels = page.evaluate("[...document.querySelectorAll('#program-list tbody [name=program]')].map((e) => e.labels[0].innerText.trim())")
+    equal(labels, ["n301"], "the label of what selects one")
+    equal(page.evaluate("document.querySelector('#program-list [data-action=measure]').getAttribute('aria-label')"),
+          "Measure the memory of n301: its own, and its share of what it has in common with others (PSS)", "what measures, in words")
+    page.check_quiet()
+
+
+@test
+def the_keyboard_stays_where_it_is(t):
+    """Among those that come, go, and do something else; and arrows select another one."""
+    visit = Visit(t)
+    page = visit.page
+    for pid in (200, 300, 400):
+        put(visit, pid)
+    await_pids(visit, 200, 300, 400)
+    page.tab_to("#program-list tr:nth-child(1) [name=program]")
+    page.press("ArrowDown")
+    page.wait_for(f"{SELECTED} === '300'", "the next one to be selected")
+    checked = "[...document.querySelectorAll('#program-list [name=program]')].filter((e) => e.checked).map((e) => e.closest('tr').cells[1].innerText)"
+    for change in (lambda: put(visit, 100), lambda: put(visit, 300, state="recording"), lambda: put(visit, 350),
+                   lambda: visit.ask("page.take('target_gone', {id: 1000200})")):
+        change()
+        page.evaluate("new Promise((done) => setTimeout(() => requestAnimationFrame(done), 50))")
+        equal([page.evaluate(FOCUS), page.evaluate(SELECTED), page.evaluate(checked)], [300, "300", ["300"]], "where the keyboard is, and who is selected")
+    await_pids(visit, 100, 300, 350, 400)
+    visit.ask("page.take('target_gone', {id: 1000300})")
+    await_pids(visit, 100, 350, 400)
+    equal([page.evaluate(SELECTED), page.evaluate(checked)], ["", []], "who is selected when it has gone")
+    # Selected by the page itself, as when a daemon comes back.
+    visit.ask("page.programs.select(1000350)")
+    equal(page.evaluate(checked), ["350"], "what is marked")
+
+
+@test
+def an_answer_is_older_than_what_came_meanwhile(t):
+    visit = Visit(t)
+    gone, changed = put(visit, 200), put(visit, 300)
+    visit.ask("""(async () => {
+        const {targets} = page;
+        const answer = targets.list();
+        let give;
+        targets.loadAll = () => new Promise((done) => { give = done; });
+        const loading = targets.load();
+        page.take("target_gone", {id: %d});
+        page.take("target", {...targets.get(%d), state: "recording"});
+        page.take("target", {...targets.get(%d), id: 5, pid: 5, name: "new"});
+        give(answer);
+        await loading;
+    })()""" % (gone, changed, changed))
+    await_pids(visit, 5, 300)
+    visit.page.wait_for_text("#program-list tr:nth-child(2)", "recording")
+
+
+@test
 def what_they_do_is_seen(t):
     """As it changes, though nobody asks."""
     target = start_target(t)
@@ -80,6 +182,9 @@ def their_share_of_memory_is_measured_when_it_is_asked_for(t):
     page.click(button)
     page.wait_for_text(button, "B")
     contains(page.evaluate(f"document.querySelector('{button}').title"), "measured at ", "when")
+    told = page.text(button)
+    equal(page.evaluate(f"document.querySelector('{button}').getAttribute('aria-label')").split(", memory of target: ")[0], told, "how much, in words")
+    contains(page.evaluate(f"document.querySelector('{button}').getAttribute('aria-label')"), "; measure again", "what can be done, in words")
     target.ask("touch 100")
     page.click(button)
     page.wait_for(f"/^1\\d\\d MB$/.test(document.querySelector('{button}').textContent)", "100 MiB more")
