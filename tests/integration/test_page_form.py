@@ -10,7 +10,8 @@ HERE = Path(__file__).parent
 
 # On a loaded machine, too, something happens in that.
 RUN_MS = 500
-SCREENS = {"phone": (400, 800), "laptop": (1280, 900), "4k": (3840, 2160)}
+# The narrowest that is asked for is that of a page of 1280 px which is magnified four times (WCAG 1.4.10).
+SCREENS = {"narrow": (320, 640), "phone": (400, 800), "laptop": (1280, 900), "4k": (3840, 2160)}
 HOUR_S = 3600
 # After a day; caches of the browser's own are in it.
 GROWTH_BYTES = 1 << 20
@@ -115,8 +116,11 @@ def nothing_is_wider_than_a_phone(t):
     page.resize(*SCREENS["phone"], mobile=True)
     open_all(visit)
     add_long_names(visit)
-    check_width(page, "all that is unfolded")
-    page.shoot("phone-long")
+    for name in ("narrow", "phone"):
+        page.resize(*SCREENS[name], mobile=True)
+        settle(page)
+        check_width(page, f"all that is unfolded: {name}")
+        page.shoot(f"{name}-long")
     page.click("[data-action=report]:not(:disabled)")
     page.wait_for_text("dialog", "Where time went")
     check_width(page, "a report")
@@ -128,8 +132,11 @@ def nothing_is_wider_than_a_phone(t):
     page.press("Escape")
     page.evaluate("location.hash = '#doctor-view'")
     page.wait_for("document.querySelectorAll('#doctor tbody tr').length > 0", "the doctor")
-    check_width(page, "the doctor")
-    page.shoot("phone-doctor")
+    for name in ("narrow", "phone"):
+        page.resize(*SCREENS[name], mobile=True)
+        settle(page)
+        check_width(page, f"the doctor: {name}")
+        page.shoot(f"{name}-doctor")
     page.check_quiet()
 
 
