@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How far clocks are ahead in time namespaces, by what /proc says. */
+#include "daemon/kernel/time_namespace.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "tests/unit/fake_root.h"
+
+#define OFFSETS "/proc/7/timens_offsets"
+
+static const struct {
+	const char *text; /* as the kernel writes it, and otherwise */
+	int64_t ahead_ns;
+} rows[] = {
+	{"monotonic           0         0\nboottime            0         0\n", 0},
+	{"monotonic      100000         0\nboottime            0         0\n", 100000 * NS_PER_S},
+	{"monotonic          -2 500000000\nboottime           -9         0\n", -3 * NS_PER_S / 2},
+	{"monotonic           0         1\nboottime            0         0\n", 1},
+	{"", 0},
+	{"boottime            7         0\n", 0},
+	{"monotonic           7\n", 0},
+	{"monotonic 9223372036854775807 0\n", 0},
+	{"monotonic -9223372036854775807 0\n", 0},
+	{"monotonic           7 1000000000\n", 0},
+	{"monotonic           7         -1\n", 0},
+};
+
+START_TEST(reads_what_the_kernel_writes)
+{
+	fake_root_write(OFFSETS, rows[_i].text);
+	ck_assert_int_eq(time_namespace_find_ahead_ns(fake_root, 7), rows[_i].ahead_ns);
+}
+END_TEST
+
+START_TEST(knows_nothing_of_who_is_not_there)
+{
+	ck_assert_int_eq(time_namespace_find_ahead_ns(fake_root, 7), 0);
+}
+END_TEST
+
+START_TEST(offsets_of_children_to_come_are_not_its_own)
+{
+	fake_root_write(OFFSETS, "monotonic 5 0\n");
+	fake_root_link("/proc/7/ns/time", "time:[4026531834]");
+	fake_root_link("/proc/7/ns/time_for_children", "time:[4026531834]");
+	ck_assert_int_eq(time_namespace_find_ahead_ns(fake_root, 7), 5 * NS_PER_S);
+	fake_root_link("/proc/7/ns/time_for_children", "time:[4026532000]");
+	ck_assert_int_eq(time_namespace_find_ahead_ns(fake_root, 7), 0);
+}
+END_TEST
+
+START_TEST(this_process_is_known_by_no_number)
+{
+	ck_assert_int_eq(
+		time_namespace_find_ahead_ns("", 0), time_namespace_find_ahead_ns("", getpid()));
+	fake_root_write("/proc/self/timens_offsets", "monotonic 5 0\n");
+	ck_assert_int_eq(time_namespace_find_ahead_ns(fake_root, 0), 5 * NS_PER_S);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("time namespaces");
+	TCase *tests = tcase_create("time namespaces");
+	SRunner *runner = srunner_create(suite);
+
+	tcase_add_checked_fixture(tests, fake_root_make, fake_root_remove);
+	tcase_add_loop_test(
+		tests, reads_what_the_kernel_writes, 0, (int)(sizeof rows / sizeof *rows));
+	tcase_add_test(tests, knows_nothing_of_who_is_not_there);
+	tcase_add_test(tests, offsets_of_children_to_come_are_not_its_own);
+	tcase_add_test(tests, this_process_is_known_by_no_number);
+	suite_add_tcase(suite, tests);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
