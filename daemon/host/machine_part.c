@@ -5,9 +5,19 @@
 #include "base/chunks.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "daemon/kernel/time_namespace.h"
 #include "daemon/machine/machine_plane.h"
 #include "trace/space.h"
 #include "trace/xspace.h"
+
+/* As this process's clock has it. */
+static struct machine_window as_here(const struct machine_window *w)
+{
+	return (struct machine_window){
+		.start_ns = w->start_ns + (uint64_t)time_namespace_find_ahead_ns("", 0),
+		.duration_ns = w->duration_ns,
+	};
+}
 
 /* Of what has not been yet, nobody knows anything; and what was is a time: sums of the two do not overflow. */
 static int is_past(const struct machine_window *w)
@@ -45,14 +55,15 @@ int machine_part_append(
 	struct machine *m, const struct machine_window *w, struct chunks *to, uint64_t *n_events)
 {
 	_cleanup_(space_freep) struct space *space = NULL;
+	const struct machine_window here = as_here(w);
 	int r;
 
 	*n_events = 0;
-	if (!m || !is_past(w))
+	if (!m || !is_past(&here))
 		return 0;
 	r = space_new(&space);
 	if (!r)
-		r = add_plane(m, w, space);
+		r = add_plane(m, &here, space);
 	if (!r)
 		*n_events = count_events(space);
 	return r || !*n_events ? r : xspace_encode(space, to);

@@ -10,7 +10,7 @@ struct machine;
 
 /* Of a recording; its program's server says it, so it may be any. */
 struct machine_window {
-	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	uint64_t start_ns; /* CLOCK_MONOTONIC outside of all time namespaces */
 	uint64_t duration_ns;
 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "daemon/assembly/delivery.h"
+#include "daemon/kernel/time_namespace.h"
 #include "daemon/message/reply_message.h"
 #include "daemon/recording/capture.h"
 #include "daemon/recording/progress.h"
@@ -44,7 +45,7 @@ static Proftap__V1__MachineUsage *describe_usage(
 	Proftap__V1__MachineUsage *usage, const struct capture_result *result)
 {
 	proftap__v1__machine_usage__init(usage);
-	usage->start_ns = (uint64_t)result->usage_since_ns;
+	usage->start_ns = (uint64_t)(result->usage_since_ns - time_namespace_find_ahead_ns("", 0));
 	usage->duration_ns = result->duration_ns;
 	return result->usage_since_ns && !result->is_empty ? usage : NULL;
 }
