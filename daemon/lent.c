@@ -9,10 +9,12 @@
 #include "base/log.h"
 #include "daemon/kernel/container.h"
 #include "daemon/kernel/lineage.h"
+#include "daemon/kernel/time_namespace.h"
 #include "daemon/kernel/unix_peer.h"
 #include "daemon/kin/serve_request.h"
 #include "daemon/target/rights.h"
 #include "daemon/target/target.h"
+#include "daemon/target/timeline.h"
 #include "lib/wire/fds.h"
 
 void lent_look(struct target *t)
@@ -25,6 +27,8 @@ void lent_look(struct target *t)
 	t->is_foreign = rights_compare("", t->pid, &d) != 0;
 	if (t->is_foreign)
 		log_info(LOG_TARGET, "no files for pid %d: %s", (int)t->pid, d.text);
+	target_compare_clock(t);
+	clock_pair_set_ahead(t->clock_ahead_ns);
 }
 
 /* The clone that asked, and waits: a process that has taken its pid since is no child of the program. */

@@ -176,7 +176,7 @@ static struct device_scope find_scope(
 		.process_name = as->target->name,
 		.pid = as->target->pid,
 		.is_child = in->plane_id != 0,
-		.base_ns = in->timeline->pairs[0].monotonic_ns,
+		.base_ns = in->timeline->pairs[0].monotonic_ns + as->target->clock_ahead_ns,
 		.from_ns = from_ns > 0 ? from_ns : 0,
 		.to_ns = to_ns < as->end_ns ? to_ns : as->end_ns,
 		.span_names = &host->event_names,

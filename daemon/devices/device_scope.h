@@ -14,7 +14,7 @@ struct device_scope {
 	const char *process_name;
 	pid_t pid;
 	int is_child; /* of the program that is recorded */
-	int64_t base_ns; /* CLOCK_MONOTONIC where the trace begins; times below are since then */
+	int64_t base_ns; /* the program's CLOCK_MONOTONIC where the trace begins; times below are since then */
 	int64_t from_ns; /* what ended earlier is left out, */
 	int64_t to_ns; /* and what began later */
 	const struct names *span_names; /* of the numbers that launches have of spans */

@@ -65,6 +65,16 @@ static int watch_child(struct joins *j, struct child *child, int pidfd)
 	return 0;
 }
 
+/* All of a recording have one clock. The counter goes on alike in all time namespaces. */
+static int check_clock(struct target *t, const struct target *main)
+{
+	target_compare_clock(t);
+	return t->clock_ahead_ns == main->clock_ahead_ns ||
+			       atomic_load(&main->arena->clock) == ARENA_CLOCK_TICKS
+		       ? 0
+		       : -EXDEV;
+}
+
 static int check_child(struct joins *j, struct child *child, const struct join_request *request)
 {
 	const struct target *main = j->family->main;
@@ -80,7 +90,7 @@ static int check_child(struct joins *j, struct child *child, const struct join_r
 		return -EPROTO;
 	t->has_own_tids = main->has_own_tids || request->pid != t->pid;
 	atomic_store(&t->arena->clock, atomic_load(&main->arena->clock));
-	return 0;
+	return check_clock(t, main);
 }
 
 int adoption_make(

@@ -19,6 +19,8 @@ static const struct {
 	{-EAGAIN, "they could not start a process or a thread: the limit on processes"},
 	{-EOPNOTSUPP,
 		"they called unshare(CLONE_NEWPID), and their next child becomes PID 1 there"},
+	{-EXDEV,
+		"in a time namespace of their own they have another clock, and the program does without the processor's counter"},
 	{-EMFILE, "the server or they have too few descriptors: RLIMIT_NOFILE"},
 	{-ETIMEDOUT, "no answer in time: the server is busy or stopped"},
 };

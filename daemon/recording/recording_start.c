@@ -34,7 +34,7 @@ static uint64_t find_earliest(const struct recording *r)
 /* As the program says, which need not be true: between the command and the answer. */
 static int64_t find_since(const struct recording *r, const struct target *t, int64_t now_ns)
 {
-	int64_t since_ns = atomic_load(&t->arena->recording_since_ns);
+	int64_t since_ns = atomic_load(&t->arena->recording_since_ns) - t->clock_ahead_ns;
 
 	return since_ns > r->begun.monotonic_ns && since_ns < now_ns ? since_ns : now_ns;
 }

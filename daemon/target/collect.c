@@ -101,7 +101,9 @@ uint32_t collect_find_ring(const struct target *t)
 
 int64_t collect_get_since_ns(const struct target *t)
 {
-	return t->has_collect ? atomic_load(&get(t)->running_since_ns) : 0;
+	int64_t since_ns = t->has_collect ? atomic_load(&get(t)->running_since_ns) : 0;
+
+	return since_ns ? since_ns - t->clock_ahead_ns : 0;
 }
 
 void collect_repeat(struct target *t)

@@ -16,6 +16,7 @@
 #include "base/diag.h"
 #include "base/futex.h"
 #include "daemon/kernel/robust.h"
+#include "daemon/kernel/time_namespace.h"
 #include "daemon/target/arena_file.h"
 #include "daemon/target/timeline.h"
 
@@ -92,6 +93,12 @@ int target_open(struct target *t, int memfd, pid_t pid, struct diag *d)
 	t->arena = p;
 	madvise(p, t->size_bytes, MADV_DONTDUMP);
 	return 0;
+}
+
+void target_compare_clock(struct target *t)
+{
+	t->clock_ahead_ns =
+		time_namespace_find_ahead_ns("", t->pid) - time_namespace_find_ahead_ns("", 0);
 }
 
 void target_hold(struct target *t)

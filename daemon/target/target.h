@@ -38,6 +38,7 @@ struct target {
 	int is_held; /* its owner word is this process's */
 	int has_own_tids; /* in another pid namespace: its tids are not ours */
 	struct inner_threads inner; /* then; the worker's */
+	int64_t clock_ahead_ns; /* its CLOCK_MONOTONIC less ours; see target_compare_clock() */
 	int is_foreign; /* it has fewer rights, or other files: nothing is opened at a path that it names */
 	_Atomic int has_exited; /* its pidfd says so; see target_set_exited() */
 	_Atomic int pidfd; /* borrowed; 0: none */
@@ -68,6 +69,9 @@ int target_open(struct target *t, int memfd, pid_t pid, struct diag *d);
 void target_close(struct target *t);
 /* It is gone: its rings' memory goes, what is in the head and the names stay. */
 void target_empty(struct target *t);
+
+/* In another time namespace it has another CLOCK_MONOTONIC. For targets that did not start this server. */
+void target_compare_clock(struct target *t);
 
 /* Checks the arena's head, which must be filled, against its size, and copies what it says. 0, or -EPROTO with |d|. */
 int target_read_head(struct target *t, struct diag *d);

@@ -64,6 +64,13 @@ int timeline_ticks_are_usable(const char *root)
 #endif
 }
 
+static int64_t program_ahead_ns;
+
+void clock_pair_set_ahead(int64_t ahead_ns)
+{
+	program_ahead_ns = ahead_ns;
+}
+
 struct clock_pair clock_pair_read(int uses_ticks)
 {
 	struct clock_pair best = {0, 0};
@@ -71,7 +78,7 @@ struct clock_pair clock_pair_read(int uses_ticks)
 
 	if (!uses_ticks) {
 		best.monotonic_ns = monotonic_ns();
-		best.ticks = (uint64_t)best.monotonic_ns;
+		best.ticks = (uint64_t)(best.monotonic_ns + program_ahead_ns);
 		return best;
 	}
 	for (int i = 0; i < 16; i++) {
@@ -231,7 +238,7 @@ static void load_segment(struct timeline *t, const struct clock_pair *a)
 int64_t timeline_convert_elsewhere(struct timeline *t, uint64_t ticks)
 {
 	if (!t->uses_ticks)
-		return (int64_t)ticks - t->pairs[0].monotonic_ns;
+		return (int64_t)(ticks - t->pairs[0].ticks);
 	/* The counter was set back in between (a suspend): no line to follow. */
 	if (t->n_pairs < 2)
 		return 0;

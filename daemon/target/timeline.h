@@ -25,7 +25,7 @@ struct timeline {
 	size_t n_pairs;
 	size_t n_allocated;
 	int64_t gap_ns; /* pairs that are closer are not all kept; 0: they are */
-	int uses_ticks; /* 0: ticks are CLOCK_MONOTONIC ns already */
+	int uses_ticks; /* 0: ticks are CLOCK_MONOTONIC ns already, of the program */
 	/* The segment of the last conversion, from a pair to the next one; from == to: none. */
 	uint64_t from_ticks;
 	uint64_t to_ticks;
@@ -39,6 +39,11 @@ int timeline_ticks_are_usable(const char *root);
 
 /* Reads both clocks: the best of 16 tries, under a microsecond. */
 struct clock_pair clock_pair_read(int uses_ticks);
+/*
+ * The program's CLOCK_MONOTONIC, which its ticks are where it does not use the counter, is so far ahead of ours
+ * (daemon/kernel/time_namespace.h). 0 from the start; once, before there are threads.
+ */
+void clock_pair_set_ahead(int64_t ahead_ns);
 
 /* What both clocks said at |at_ns|, between two readings of them. */
 struct clock_pair clock_pair_interpolate(struct clock_pair a, struct clock_pair b, int64_t at_ns);

@@ -25,6 +25,7 @@
 #include "tests/integration/device_use.h"
 #include "tests/integration/ending.h"
 #include "tests/integration/offspring.h"
+#include "tests/integration/own_clock.h"
 #include "tests/integration/prefork.h"
 #include "tests/integration/pulse.h"
 #include "tests/integration/sandbox.h"
@@ -235,6 +236,8 @@ static const struct command commands[] = {
 	{"launch_graph", device_use_graph},
 	{"launch_loop", device_use_loop},
 	{"sandbox", sandbox},
+	{"forbid_counter", own_clock_forbid_counter},
+	{"clock_for_children", own_clock_for_children},
 	{"spawn", offspring_spawn},
 	{"fork", offspring_fork},
 	{"fork_snapshot", offspring_snapshot},

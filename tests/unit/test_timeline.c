@@ -113,6 +113,32 @@ START_TEST(takes_nanoseconds_as_they_are)
 }
 END_TEST
 
+/* The program's are another clock, with as many a second. */
+START_TEST(takes_nanoseconds_of_another_clock)
+{
+	timeline_fixture_reopen_without_ticks();
+	add_pair(5000, 900);
+	ck_assert_int_eq(timeline_convert(&timeline, 7321), 2321);
+	ck_assert_int_eq(timeline_convert(&timeline, 4000), -1000);
+	timeline_begin_at(&timeline, 0);
+	add_pair(9000, 4900);
+	timeline_begin_at(&timeline, 321);
+	ck_assert_int_eq(timeline.pairs[0].monotonic_ns, 1221);
+	ck_assert_int_eq(timeline_convert(&timeline, 7321), 2000);
+}
+END_TEST
+
+START_TEST(reads_the_programs_clock)
+{
+	struct clock_pair pair;
+
+	clock_pair_set_ahead(-1000000);
+	pair = clock_pair_read(0);
+	clock_pair_set_ahead(0);
+	ck_assert_int_eq((int64_t)pair.ticks - pair.monotonic_ns, -1000000);
+}
+END_TEST
+
 START_TEST(reads_both_clocks)
 {
 	struct clock_pair a = clock_pair_read(0);
@@ -243,6 +269,8 @@ int main(void)
 	tcase_add_test(tcase, a_capture_of_hours_stays_small_and_right_all_over);
 	tcase_add_test(tcase, a_recording_of_days_keeps_the_newer_pairs_close);
 	tcase_add_test(tcase, takes_nanoseconds_as_they_are);
+	tcase_add_test(tcase, takes_nanoseconds_of_another_clock);
+	tcase_add_test(tcase, reads_the_programs_clock);
 	tcase_add_test(tcase, reads_both_clocks);
 	suite_add_tcase(suite, tcase);
 	tcase_add_checked_fixture(choice, fake_root_make, fake_root_remove);
