@@ -10,16 +10,25 @@ import socket
 import time
 
 from checks import contains
-from fixture import NOBODY, check, equal, need_readable_tree, need_root, run, test, wait_until
-from hosts import Host, start_target
-from processes import PROFTAP, Process
+from fixture import NOBODY, SANITIZERS, check, equal, find_proftapd, need_readable_tree, need_root, run, test, wait_until
+from hosts import Host, runtime, start_target
+from http2 import OK
+from memory_watch import MemoryWatch, read_memory_kib
+from processes import PROFTAP, Process, Target
 from profiler import WAITING, Profiler
+from spools import read_spools
 from trace_file import Trace
 
 LONG_MS = 60000
 # A message of a stream that is passed on, at most; and spans that need several.
 PASSED_BYTES = 128 << 10
 N_LONG = 40000
+# Of a recording that nobody takes, how much there is, and how much of it the daemon may have; and how much is taken.
+UNTAKEN_BYTES = 64 << 20
+UNTAKEN_KIB = 16 << 10
+WINDOW_BYTES = 65535
+RING_BYTES = 16 << 20
+N_HEAVY = 50000
 
 
 def serve(t, n):
@@ -152,6 +161,33 @@ def a_client_that_goes_frees_the_program(t):
     target.ask("await 1")
     capture.kill()
     wait_until(lambda: host.list()[target.pid]["state"] == "idle", "the program to be free")
+
+
+@test
+def what_a_reader_does_not_take_is_not_in_the_daemon(t):
+    """Each side's window is the other's: it waits where it was recorded."""
+    host = Host(t)
+    target = t.keep(Target(runtime(t))).serve(0, RING_BYTES)
+    host.await_pids(target.pid)
+    server = find_proftapd(target.pid)
+    with Profiler(host.port, window=WINDOW_BYTES) as reader, Profiler(host.port) as others:
+        reader.connection.polite = False
+        stream = reader.capture(LONG_MS, session_id="untaken", interval_ms=1000)
+        target.ask("await 1")
+        while sum(read_spools(server).values()) < UNTAKEN_BYTES:
+            equal(target.ask(f"heavy {N_HEAVY}"), str(N_HEAVY), "the target")
+        before_kib = read_memory_kib(host.pid)[0]
+        watch = MemoryWatch(host.pid)
+        equal(others.stop("untaken")[0], (OK, ""), "the answer to Stop")
+        streamed = reader.connection.streams[stream]
+        reader.connection.wait(lambda: len(streamed.data) == WINDOW_BYTES, "what fits into the window")
+        # Who takes his own is not held up, and has another one meanwhile.
+        others.deliver(others.capture(500))
+        grown_kib = watch.end().anonymous_kib - before_kib
+        check(SANITIZERS != "no" or grown_kib < UNTAKEN_KIB, f"of {UNTAKEN_BYTES} bytes the daemon took {grown_kib} KiB")
+        reader.open_window(stream)
+        delivery = reader.deliver(stream)
+        check(len(delivery.data) > UNTAKEN_BYTES, f"{len(delivery.data)} bytes came")
 
 
 @test
