@@ -65,6 +65,10 @@ def is_as(host, before):
         (SANITIZERS != "no" or kib <= before[2] + SLACK_KIB)
 
 
+def await_as(host, before, patience_s=20):
+    wait_until(lambda: is_as(host, before), f"descriptors, threads, KiB to be {before} again", patience_s)
+
+
 @contextlib.contextmanager
 def unharmed(t, *options, prefix=(), patience_s=20):
     """(host, target) that have served before. Afterwards an ordinary capture works, and all is as before."""
@@ -77,4 +81,4 @@ def unharmed(t, *options, prefix=(), patience_s=20):
     check(host.popen.poll() is None, f"the daemon has ended: {host.popen.poll()}")
     capture(t, host, target)
     host.await_pids(target.pid)
-    wait_until(lambda: is_as(host, before), f"descriptors, threads, KiB to be {before} again", patience_s)
+    await_as(host, before, patience_s)

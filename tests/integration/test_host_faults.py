@@ -12,10 +12,10 @@ import time
 from calls import PROFILER, Calls, profile_request
 from checks import contains, not_void, wait_in_time
 from fixture import NOBODY, SANITIZERS, check, equal, find_proftapd, need_no_sanitizer, need_root, run, test, wait_until
-from host_faults import WORD, announce, capture, count_errands, measure, start_short_lives, unharmed
-from hosts import Host, registry_path, start_target
+from host_faults import WORD, announce, await_as, capture, count_errands, measure, start_short_lives, unharmed
+from hosts import Host, registry_path, runtime, start_target
 from http2 import CANCEL, END_HEADERS, HEADERS, OK, PROFILE, RST_STREAM, Connection, frame, indexed_headers
-from processes import PROFTAP, Process
+from processes import PROFTAP, PROFTAPD, Process, free_port
 from small_disk import mount
 from web_api import Api
 
@@ -225,6 +225,17 @@ def no_descriptors_are_left(t):
 
 
 @test
+def two_daemons_at_once(t):
+    """The second finds port and registry taken, and ends; the first goes on."""
+    with unharmed(t) as (host, _):
+        for port in (host.port, free_port()):
+            second = t.keep(Process("second", [PROFTAPD, "--host", "--config", "/dev/null", "--listen", f"127.0.0.1:{port}", "--web", "none",
+                                               "--registry", registry_path(t)], runtime(t)))
+            equal(second.wait(), 1, "its exit status")
+            wait_until(lambda second=second: any("in use: is there a host daemon already?" in line for line in second.err), "its words")
+
+
+@test
 def clients_that_go_away_in_mid_capture(t):
     with unharmed(t) as (host, target):
         for _ in range(20):
@@ -244,43 +255,53 @@ def record_by_http(api, target, state, n=10):
     return made
 
 
+def find_files(folder):
+    return sorted(p.name for p in folder.rglob("*") if p.is_file())
+
+
+@contextlib.contextmanager
+def unharmed_api(t, *options):
+    """As unharmed(), of captures by HTTP: (api, target)."""
+    api = Api(t, *options)
+    target = api.target()
+    record_by_http(api, target, "done")
+    before = measure(api.host)
+    yield api, target
+    record_by_http(api, target, "done")
+    await_as(api.host, before)
+
+
 @test
 def a_log_directory_that_is_lost(t):
     """It is made again; where something else is in its place, that is said, and all is well when it is gone."""
-    api = Api(t)
-    target = api.target()
-    record_by_http(api, target, "done")
-    shutil.rmtree(api.log_dir)
-    record_by_http(api, target, "done")
-    shutil.rmtree(api.log_dir)
-    api.log_dir.write_text("")
-    error = record_by_http(api, target, "failed")["error"]
-    contains(error["message"], str(api.log_dir), "the error")
-    api.log_dir.unlink()
-    record_by_http(api, target, "done")
+    with unharmed_api(t) as (api, target):
+        shutil.rmtree(api.log_dir)
+        record_by_http(api, target, "done")
+        shutil.rmtree(api.log_dir)
+        api.log_dir.write_text("")
+        error = record_by_http(api, target, "failed")["error"]
+        contains(error["message"], str(api.log_dir), "the error")
+        api.log_dir.unlink()
 
 
 @test
 def a_log_directory_that_is_full(t):
     folder = mount(t)
-    api = Api(t, "--log_dir", folder)
-    target = api.target()
-    error = record_by_http(api, target, "failed", 30000)["error"]
-    contains(error["message"], "no space left", "the error")
-    equal(sorted(p.name for p in folder.rglob("*") if p.is_file()), [], "files that are left")
-    record_by_http(api, target, "done", 10)
+    with unharmed_api(t, "--log_dir", folder) as (api, target):
+        files = find_files(folder)
+        error = record_by_http(api, target, "failed", 30000)["error"]
+        contains(error["message"], "no space left", "the error")
+        equal(find_files(folder), files, "files that are left")
 
 
 @test
 def a_log_directory_that_is_read_only(t):
     folder = mount(t)
-    subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
-    api = Api(t, "--log_dir", folder)
-    target = api.target()
-    error = record_by_http(api, target, "failed")["error"]
-    contains(error["message"], "read-only", "the error")
-    subprocess.run(["mount", "-o", "remount,rw", folder], check=True)
-    record_by_http(api, target, "done")
+    with unharmed_api(t, "--log_dir", folder) as (api, target):
+        subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
+        error = record_by_http(api, target, "failed")["error"]
+        contains(error["message"], "read-only", "the error")
+        subprocess.run(["mount", "-o", "remount,rw", folder], check=True)
 
 
 if __name__ == "__main__":
