@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/drain/drain.h"
@@ -76,22 +77,50 @@ static void compare(void)
 
 static struct outlet outlet;
 static _Atomic int is_over;
+static uint64_t n_taken;
+
+/* What was read goes on, and its memory comes back: as slots that the spooler has read. */
+static void pass_on(struct thread_log *log)
+{
+	struct slot_batch batch;
+
+	n_taken += log->n_entries;
+	batch = thread_log_steal(log, &drained.budget);
+	log->slots = batch.slots;
+	log->n_allocated = batch.n_allocated;
+	free(batch.eras);
+}
+
+static unsigned visit(void)
+{
+	unsigned full = drained_visit();
+
+	for (size_t i = 0; i < drained.drain.n_logs; i++)
+		pass_on(drained.drain.logs[i]);
+	return full;
+}
 
 static void *take_out(void *unused)
 {
-	while (!atomic_load(&is_over) || drained_visit())
-		drained_visit();
+	while (!atomic_load(&is_over) || visit())
+		visit();
 	return unused;
 }
 
-/* Nanoseconds a record. */
-static double hand_on(void)
+/* Of a record, nanoseconds. */
+struct cost {
+	double emitted; /* processor time of who hands it on */
+	double wall;
+};
+
+static struct cost hand_on(void)
 {
 	struct device_entry e = {.kind = DEVICE_KERNEL};
 	uint32_t n = device_entry_bytes(DEVICE_KERNEL);
 	pthread_t thread;
 	double before;
-	double took;
+	double before_cpu;
+	struct cost cost;
 
 	fixture_open_sized(2, RING_BYTES);
 	drained_init();
@@ -100,30 +129,38 @@ static double hand_on(void)
 	outlet_open(&outlet, fixture.arena);
 	drain_set_devices(&drained.drain, atomic_load(&fixture.arena->collect.ring));
 	atomic_store(&is_over, 0);
+	n_taken = 0;
 	pthread_create(&thread, NULL, take_out, NULL);
 	before = now_ns();
+	before_cpu = thread_cpu_ns();
 	for (uint32_t i = 0; i < RECORDS; i++) {
 		e.correlation = i;
 		outlet_put(&outlet, 1, &e, n);
 	}
-	took = now_ns() - before;
+	cost.emitted = (thread_cpu_ns() - before_cpu) / RECORDS;
+	cost.wall = (now_ns() - before) / RECORDS;
 	atomic_store(&is_over, 1);
 	pthread_join(thread, NULL);
-	if (drained.drain.n_logs != 1 || drained.drain.logs[0]->n_entries != RECORDS)
+	if (n_taken != RECORDS)
 		printf("error %u records were handed on, not all arrived\n", RECORDS);
 	drained_teardown();
-	return took / RECORDS;
+	return cost;
 }
 
 START_TEST(prints_figures)
 {
-	double records[RUNS];
+	double emitted[RUNS];
+	double wall[RUNS];
 
 	compare();
-	for (int i = 0; i < RUNS; i++)
-		records[i] = hand_on();
-	printf("record %.2f\n", median(records, RUNS));
-	printf("records %.0f\n", 1e9 / median(records, RUNS));
+	for (int i = 0; i < RUNS; i++) {
+		struct cost cost = hand_on();
+
+		emitted[i] = cost.emitted;
+		wall[i] = cost.wall;
+	}
+	printf("record %.2f\n", median(emitted, RUNS));
+	printf("records %.0f\n", 1e9 / median(wall, RUNS));
 }
 END_TEST
 
