@@ -13,6 +13,7 @@
  *	no_anchor, clock_ns N  its clock is CLOCK_MONOTONIC and so much; the second also between start and stop
  *	start N, poll N        kernels emitted in that step, and executed in it
  *	drain N                kernels emitted then, which were executed between start and stop
+ *	shapes N               of those, so many grids in turn, not one each
  *	rate N                 kernels a second, emitted at each poll and drained
  *	copies N, sets N, syncs N, counters N, memory N     of each, with each poll
  *	wrong N                records that make no sense, tried with each poll
@@ -241,11 +242,12 @@ static void emit_old_kernels(long n)
 {
 	struct ptap_device_record kernel = make(PTAP_DEVICE_KERNEL);
 	double step_ns = (double)(stopped_ns - started_ns) / (double)(n + 1);
+	long n_shapes = number("shapes") ? number("shapes") : n;
 
 	kernel.name = kernel_name;
 	kernel.of.kernel.block[0] = 32;
 	for (long i = 0; i < n && !services->is_cancelled(); i++) {
-		kernel.of.kernel.grid[0] = (uint32_t)i;
+		kernel.of.kernel.grid[0] = (uint32_t)(i % n_shapes);
 		kernel.start_ns =
 			(uint64_t)(started_ns + (int64_t)(step_ns * (double)(i + 1))) + clock_ns;
 		kernel.end_ns = kernel.start_ns + (uint64_t)(step_ns / 2);
