@@ -41,28 +41,42 @@ static int text_equals(const char *stored, const char *text, size_t n)
 }
 
 /* The slot that holds |text|, or the empty one where it belongs. Needs n_slots > n_texts. */
-static uint32_t *find_slot(const struct names *names, const char *text, size_t n)
+static struct text_slot *find_slot(
+	const struct names *names, uint32_t hash, const char *text, size_t n)
 {
 	uint32_t mask = names->n_slots - 1;
-	uint32_t i = hash_text(text, n) & mask;
+	uint32_t i = hash & mask;
 
-	while (names->slots[i] && !text_equals(names->texts[names->slots[i] - 1], text, n))
+	/* Texts lie anywhere in memory: only one that is likely to be it is looked at. */
+	while (names->slots[i].number &&
+		(names->slots[i].hash != hash ||
+			!text_equals(names->texts[names->slots[i].number - 1], text, n)))
 		i = (i + 1) & mask;
 	return &names->slots[i];
+}
+
+static void move_slot(struct text_slot *slots, uint32_t mask, struct text_slot slot)
+{
+	uint32_t i = slot.hash & mask;
+
+	while (slots[i].number)
+		i = (i + 1) & mask;
+	slots[i] = slot;
 }
 
 static int grow_slots(struct names *names)
 {
 	uint32_t n_slots = names->n_slots ? names->n_slots * 2 : 32;
-	uint32_t *slots = calloc(n_slots, sizeof *slots);
+	struct text_slot *slots = calloc(n_slots, sizeof *slots);
 
 	if (!slots)
 		return 0;
+	for (uint32_t i = 0; i < names->n_slots; i++)
+		if (names->slots[i].number)
+			move_slot(slots, n_slots - 1, names->slots[i]);
 	free(names->slots);
 	names->slots = slots;
 	names->n_slots = n_slots;
-	for (uint32_t i = 0; i < names->n_texts; i++)
-		*find_slot(names, names->texts[i], strlen(names->texts[i])) = i + 1;
 	return 1;
 }
 
@@ -77,21 +91,23 @@ static int make_room(struct names *names)
 
 uint32_t names_intern(struct names *names, const char *text, size_t n)
 {
-	uint32_t *slot;
+	struct text_slot *slot;
+	uint32_t hash;
 	char *copy;
 
 	n = strnlen(text, n);
 	if (!make_room(names))
 		return NAMES_NONE;
-	slot = find_slot(names, text, n);
-	if (*slot)
-		return *slot - 1;
+	hash = hash_text(text, n);
+	slot = find_slot(names, hash, text, n);
+	if (slot->number)
+		return slot->number - 1;
 	copy = strndup(text, n);
 	if (!copy)
 		return NAMES_NONE;
 	names->texts[names->n_texts] = copy;
-	*slot = ++names->n_texts;
-	return *slot - 1;
+	*slot = (struct text_slot){hash, ++names->n_texts};
+	return slot->number - 1;
 }
 
 uint32_t names_find(const struct names *names, const char *text)
@@ -101,9 +117,13 @@ uint32_t names_find(const struct names *names, const char *text)
 
 uint32_t names_search(const struct names *names, const char *text, size_t n)
 {
-	uint32_t *slot = names->n_slots ? find_slot(names, text, strnlen(text, n)) : NULL;
+	const struct text_slot *slot;
 
-	return slot && *slot ? *slot - 1 : NAMES_NONE;
+	if (!names->n_slots)
+		return NAMES_NONE;
+	n = strnlen(text, n);
+	slot = find_slot(names, hash_text(text, n), text, n);
+	return slot->number ? slot->number - 1 : NAMES_NONE;
 }
 
 const char *names_get(const struct names *names, uint32_t index)

@@ -9,11 +9,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Empty when |number| is 0. */
+struct text_slot {
+	uint32_t hash;
+	uint32_t number; /* index + 1 */
+};
+
 struct names {
 	char **texts;
 	uint32_t n_texts;
 	size_t n_allocated;
-	uint32_t *slots; /* hash of text -> index + 1 */
+	struct text_slot *slots;
 	uint32_t n_slots; /* 0 or a power of two */
 };
 

@@ -36,28 +36,40 @@ static uint32_t hash(const struct keys *k, const void *key)
 }
 
 /* The slot that holds |key|, or the empty one where it belongs. Needs n_slots > n. */
-static uint32_t *find_slot(const struct keys *k, const void *key)
+static struct key_slot *find_slot(const struct keys *k, uint32_t sum, const void *key)
 {
 	uint32_t mask = k->n_slots - 1;
-	uint32_t i = hash(k, key) & mask;
+	uint32_t i = sum & mask;
 
-	while (k->slots[i] && memcmp(keys_get(k, k->slots[i] - 1), key, k->n_bytes) != 0)
+	while (k->slots[i].number &&
+		(k->slots[i].hash != sum ||
+			memcmp(keys_get(k, k->slots[i].number - 1), key, k->n_bytes) != 0))
 		i = (i + 1) & mask;
 	return &k->slots[i];
+}
+
+static void move_slot(struct key_slot *slots, uint32_t mask, struct key_slot slot)
+{
+	uint32_t i = slot.hash & mask;
+
+	while (slots[i].number)
+		i = (i + 1) & mask;
+	slots[i] = slot;
 }
 
 static int grow_slots(struct keys *k)
 {
 	uint32_t n_slots = k->n_slots ? k->n_slots * 2 : 64;
-	uint32_t *slots = calloc(n_slots, sizeof *slots);
+	struct key_slot *slots = calloc(n_slots, sizeof *slots);
 
 	if (!slots)
 		return 0;
+	for (uint32_t i = 0; i < k->n_slots; i++)
+		if (k->slots[i].number)
+			move_slot(slots, n_slots - 1, k->slots[i]);
 	free(k->slots);
 	k->slots = slots;
 	k->n_slots = n_slots;
-	for (uint32_t i = 0; i < k->n; i++)
-		*find_slot(k, keys_get(k, i)) = i + 1;
 	return 1;
 }
 
@@ -70,15 +82,16 @@ static int make_room(struct keys *k)
 
 uint32_t keys_intern_other(struct keys *k, const void *key)
 {
-	uint32_t *slot;
+	uint32_t sum = hash(k, key);
+	struct key_slot *slot;
 
 	if (!make_room(k))
 		return KEYS_NONE;
-	slot = find_slot(k, key);
-	if (!*slot) {
+	slot = find_slot(k, sum, key);
+	if (!slot->number) {
 		memcpy(k->v + (size_t)k->n * k->n_bytes, key, k->n_bytes);
-		*slot = ++k->n;
+		*slot = (struct key_slot){sum, ++k->n};
 	}
-	k->last = *slot - 1;
+	k->last = slot->number - 1;
 	return k->last;
 }

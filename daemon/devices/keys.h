@@ -11,13 +11,19 @@
 
 struct hash_seed;
 
+/* Empty when |number| is 0. */
+struct key_slot {
+	uint32_t hash;
+	uint32_t number; /* + 1 */
+};
+
 struct keys {
 	const struct hash_seed *seed; /* the target chooses the keys */
 	uint8_t *v; /* one after the other */
 	uint32_t n;
 	uint32_t n_bytes; /* of a key: a multiple of 8; no padding in it, or all zero */
 	size_t n_allocated; /* bytes */
-	uint32_t *slots; /* hash of a key -> number + 1 */
+	struct key_slot *slots;
 	uint32_t n_slots; /* 0 or a power of two */
 	uint32_t last; /* the number that was asked for last */
 };

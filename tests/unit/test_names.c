@@ -100,7 +100,7 @@ static uint32_t find_longest_run(const struct names *names)
 	uint32_t run = 0;
 
 	for (uint32_t i = 0; i < names->n_slots; i++) {
-		run = names->slots[i] ? run + 1 : 0;
+		run = names->slots[i].number ? run + 1 : 0;
 		longest = run > longest ? run : longest;
 	}
 	return longest;

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon/devices/keys.h"
+
+#include <check.h>
+
+struct key {
+	uint64_t a;
+	uint64_t b;
+};
+
+static uint32_t intern(struct keys *k, uint64_t a, uint64_t b)
+{
+	struct key key = {a, b};
+
+	return keys_intern(k, &key);
+}
+
+START_TEST(numbers_in_order_of_first_use)
+{
+	struct keys k;
+
+	keys_init(&k, sizeof(struct key));
+	ck_assert_uint_eq(intern(&k, 2, 1), 0);
+	ck_assert_uint_eq(intern(&k, 1, 2), 1);
+	ck_assert_uint_eq(intern(&k, 2, 1), 0);
+	ck_assert_uint_eq(intern(&k, 0, 0), 2);
+	ck_assert_uint_eq(intern(&k, 0, 0), 2);
+	ck_assert_uint_eq(k.n, 3);
+	ck_assert_mem_eq(keys_get(&k, 1), &((struct key){1, 2}), sizeof(struct key));
+	keys_deinit(&k);
+}
+END_TEST
+
+START_TEST(keeps_many_apart)
+{
+	struct keys k;
+
+	keys_init(&k, sizeof(struct key));
+	for (unsigned round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < 50000; i++)
+			ck_assert_uint_eq(intern(&k, i % 7, i), i);
+	ck_assert_uint_eq(k.n, 50000);
+	keys_deinit(&k);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("keys");
+	TCase *tcase = tcase_create("keys");
+	SRunner *runner;
+
+	tcase_add_test(tcase, numbers_in_order_of_first_use);
+	tcase_add_test(tcase, keeps_many_apart);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	srunner_free(runner);
+	return 0;
+}
