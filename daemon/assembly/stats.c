@@ -162,11 +162,27 @@ static uint32_t set_flow(struct stats *s, enum stat_key type, enum stat_key key,
 	return 3;
 }
 
+/* Mostly it is that of the call before. */
+static void set_context(struct stats *s, uint32_t context, struct trace_stat *stat)
+{
+	uint64_t n_left_out = s->texts->n_left_out;
+	char text[16];
+
+	stat->name = key_name(s, STAT_KEY_CONTEXT);
+	if (s->context_name && s->context == context) {
+		stat->type = STAT_STRING;
+		stat->value.string = s->context_name - 1;
+		return;
+	}
+	set_text(s, stat, text, (uint32_t)snprintf(text, sizeof text, "$$%u", context));
+	s->context = context;
+	s->context_name = s->texts->n_left_out == n_left_out ? stat->value.string + 1 : 0;
+}
+
 /* A call of a device's library. Viewers look at the unsigned member. */
 static uint32_t set_launch(struct stats *s, const struct entry *e, struct trace_stat *stats)
 {
 	struct launch launch;
-	char text[16];
 	uint32_t n = 0;
 
 	if (!launch_read(e, &launch))
@@ -175,9 +191,7 @@ static uint32_t set_launch(struct stats *s, const struct entry *e, struct trace_
 		stats[n++] = uint_stat(
 			s, STAT_KEY_CORRELATION, launch_make_id(s->pid, launch.correlation));
 	stats[n++] = uint_stat(s, STAT_KEY_DEVICE, launch.device);
-	stats[n].name = key_name(s, STAT_KEY_CONTEXT);
-	set_text(s, &stats[n++], text,
-		(uint32_t)snprintf(text, sizeof text, "$$%u", launch.context));
+	set_context(s, launch.context, &stats[n++]);
 	if (launch.is_graph)
 		stats[n++] = uint_stat(s, STAT_KEY_GRAPH, launch.graph);
 	return n;

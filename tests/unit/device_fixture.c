@@ -110,25 +110,31 @@ void device_put_info(struct thread_log *log, uint16_t device, uint8_t uuid)
 	device_put(log, "NVIDIA H100", &e);
 }
 
-static void put_call(struct thread_log *log, const char *name, uint64_t correlation, unsigned flags,
+static void put_call(struct thread_log *log, const char *name, uint64_t correlation, uint64_t where,
 	int64_t start, int64_t end, unsigned depth)
 {
 	log_put(log, RECORD_LAUNCH, fixture_add_string(name), to_ticks(start),
-		to_ticks(end - start), depth, flags ? 3 : 2);
+		to_ticks(end - start), depth, launch_flags(where) ? 3 : 2);
 	log_put_slot(log, slot_word0(0, SLOT_U64, 0), correlation);
-	log_put_slot(log, slot_word0(0, SLOT_U64, 0), launch_where(0, 1, flags));
+	log_put_slot(log, slot_word0(0, SLOT_U64, 0), where);
 }
 
 void device_put_launch(struct thread_log *log, const char *name, uint64_t correlation,
 	int64_t start, int64_t end, unsigned depth)
 {
-	put_call(log, name, correlation, 0, start, end, depth);
+	put_call(log, name, correlation, launch_where(0, 1, 0), start, end, depth);
+}
+
+void device_put_launch_in(struct thread_log *log, uint32_t context, int64_t start, int64_t end)
+{
+	put_call(log, "cuLaunchKernel", 1, launch_where(0, context, 0), start, end, 0);
 }
 
 void device_put_graph_launch(struct thread_log *log, uint64_t correlation, uint32_t graph,
 	int64_t start, int64_t end, unsigned depth)
 {
-	put_call(log, "cuGraphLaunch", correlation, LAUNCH_IS_GRAPH, start, end, depth);
+	put_call(log, "cuGraphLaunch", correlation, launch_where(0, 1, LAUNCH_IS_GRAPH), start, end,
+		depth);
 	log_put_slot(log, slot_word0(0, SLOT_U64, 0), graph);
 }
 

@@ -32,9 +32,10 @@ void device_put_kernel(
 /* An H100. */
 void device_put_info(struct thread_log *log, uint16_t device, uint8_t uuid);
 
-/* A call, with |depth| spans around it; and one that launches |graph|. */
+/* A call, with |depth| spans around it; one in another context; and one that launches |graph|. */
 void device_put_launch(struct thread_log *log, const char *name, uint64_t correlation,
 	int64_t start, int64_t end, unsigned depth);
+void device_put_launch_in(struct thread_log *log, uint32_t context, int64_t start, int64_t end);
 void device_put_graph_launch(struct thread_log *log, uint64_t correlation, uint32_t graph,
 	int64_t start, int64_t end, unsigned depth);
 void device_put_node(

@@ -79,6 +79,19 @@ START_TEST(puts_a_launch_on_its_threads_line)
 }
 END_TEST
 
+START_TEST(knows_the_context_of_each_launch)
+{
+	static const uint32_t contexts[] = {1, 2, 2, UINT32_MAX, 1};
+	static const char *const texts[] = {"$$1", "$$2", "$$2", "$$4294967295", "$$1"};
+
+	for (unsigned i = 0; i < 5; i++)
+		device_put_launch_in(app, contexts[i], 1000 * (i + 1), 1000 * (i + 1) + 500);
+	log_assemble();
+	for (unsigned i = 0; i < 5; i++)
+		ck_assert_str_eq(device_text(logs.plane, log_event(0, i), "context_id"), texts[i]);
+}
+END_TEST
+
 START_TEST(names_a_kernel_by_the_outermost_span_around_its_launch)
 {
 	const struct plane *plane;
@@ -620,6 +633,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, setup, log_close);
 	tcase_add_test(tcase, puts_a_kernel_on_its_stream);
 	tcase_add_test(tcase, puts_a_launch_on_its_threads_line);
+	tcase_add_test(tcase, knows_the_context_of_each_launch);
 	tcase_add_test(tcase, names_a_kernel_by_the_outermost_span_around_its_launch);
 	tcase_add_test(tcase, knows_how_full_the_device_is);
 	tcase_add_test(tcase, says_what_is_known_of_a_device);
