@@ -44,7 +44,7 @@ static const struct {
 		"dropped: the vendor's library told what makes no sense"},
 	[REASON_ANNOTATIONS] = {"ptap_lost_device_annotations", 0,
 		"without annotations: more than gpu_max_annotation_strings"},
-	[REASON_DAMAGED] = {"ptap_lost_device_damaged", 1, "of a collector were damaged"},
+	[REASON_DAMAGED] = {"ptap_lost_device_damaged", 1, "of a collector dropped: damaged"},
 	[REASON_MEMORY] = {"ptap_lost_device_memory", 1,
 		"of devices dropped: the capture's memory was full; raise max_capture_bytes"},
 	[REASON_UNPLACED] = {"ptap_lost_device_unplaced", 1,

@@ -17,7 +17,7 @@
  *	rate N                 kernels a second, emitted at each poll and drained
  *	copies N, sets N, syncs N, counters N, memory N     of each, with each poll
  *	wrong N                records that make no sense, tried with each poll
- *	lost N REASON          at the end
+ *	lost N REASON [KIND]   at the end: enum ptap_device_loss, enum ptap_device_kind
  *	dropped N              that stats() says and nobody else
  *	xspace FILE            its bytes, when it is drained
  *	names N                so many names of a thousand bytes, once
@@ -356,7 +356,8 @@ static void emit_loss(void)
 	char value[MAX_LINE] = "";
 
 	find("lost", NULL, value);
-	if (sscanf(value, "%" SCNu64 " %u", &loss.of.loss.n, &loss.of.loss.reason) == 2)
+	if (sscanf(value, "%" SCNu64 " %u %u", &loss.of.loss.n, &loss.of.loss.reason,
+		    &loss.of.loss.kind) >= 2)
 		emit(&loss);
 }
 

@@ -69,8 +69,41 @@ def what_a_capture_has_no_memory_for_is_counted(t):
     t.stop(target, capture)
     total = emitted(device)[0] - 3
     found = count_events(capture.trace, "fake_kernel")
+    lost = capture.trace.host_stat("dropped_traces")
     check(found < total, f"{found} of {total} kernels")
-    contains(capture.stderr, "max_capture_bytes", "the summary")
+    # The last ones may be behind the stop.
+    equal(found + lost + capture.trace.host_stat("ptap_device_outside"), total, "kernels that are there, or counted")
+    contains(capture.stderr, f"dropped {lost:,}\n", "the summary")
+    contains(capture.stderr, f"{lost} records dropped: the capture's memory was full; raise max_capture_bytes", "the warning")
+
+
+LOSSES = (
+    # enum ptap_device_loss, enum ptap_device_kind; what is said, the stat of the plane, and whether it counts as dropped
+    ("7 1", "7 records dropped: the vendor's library had no buffer for them; raise ptap_cuda_buffer_mb", "vendor", True),
+    ("1 1 1", "1 kernel dropped: the vendor's library had no buffer for them; raise ptap_cuda_buffer_mb", "vendor", True),
+    ("7 2 2", "7 copies left out: their ends were not known when the recording ended", "incomplete", True),
+    ("7 3", "7 records dropped: more than gpu_max_callback_api_events", "calls", True),
+    ("7 4", "7 records dropped: more than gpu_max_activity_api_events, or no memory for them", "records", True),
+    ("7 5", "7 records dropped: the vendor's library told what makes no sense", "invalid", True),
+    ("7 6", "7 records without annotations: more than gpu_max_annotation_strings", "annotations", False),
+    ("7 99", "1 record of a collector dropped: damaged", "damaged", True),
+)
+
+
+@test
+def losses_are_counted(t):
+    """What a collector tells that it lost: in the warnings, the summary, and the stats of the plane."""
+    device = Device(t)
+    target = device.target(t)
+    for lost, said, stat, is_a_drop in LOSSES:
+        n = int(said.split()[0])
+        device.write(info=1, lost=lost)
+        capture = t.emit(target, 50, "launch 5 k")
+        check_warnings(capture, said)
+        equal(count_events(capture.trace, "k"), 5, f"kernels, beside {lost}")
+        equal(capture.trace.host_stat(f"ptap_lost_device_{stat}"), n, f"the stat of {lost}")
+        equal(capture.trace.host_stat("dropped_traces"), n if is_a_drop else 0, f"what was dropped, of {lost}")
+        contains(capture.stderr, f"dropped {n if is_a_drop else 0}\n", f"the summary of {lost}")
 
 
 @test
@@ -121,7 +154,12 @@ def a_collector_of_its_own_clock_is_placed_by_its_anchors(t):
     equal(count_events(capture.trace, "k"), 5, "kernels")
     device.write("no_anchor", info=1)
     capture = t.emit(target, 50, "launch 5 k")
+    check_warnings(capture, "5 records of devices dropped: nobody knows what their collector's clock counts from")
     equal(count_events(capture.trace, "k"), 0, "kernels")
+    equal(capture.trace.count("fakeLaunch"), 5, "calls")
+    equal(capture.trace.host_stat("ptap_lost_device_unplaced"), 5, "the stat")
+    contains(capture.stderr, "dropped 5\n", "the summary")
+    find_device(capture.trace)
 
 
 @test
