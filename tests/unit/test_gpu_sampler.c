@@ -246,6 +246,8 @@ START_TEST(one_that_hangs_holds_nobody_up)
 
 	point_to(FAKE_NVML_INIT_HANGS, "/hang");
 	fake_root_write("/hang", "");
+	/* Its counts go with it: it stays for as long as somebody else has it, too. */
+	ck_assert_int_eq(read_fake("fake_nvml_max_users"), 0);
 	first = start();
 	second = start();
 	gpu_sampler_stop(first, &samples, why);
