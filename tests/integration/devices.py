@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """A device that there is not, its collector's script (fake_collector.c), and what traces have of it."""
 from checks import equal, wait_until
+from fixture import SANITIZERS
 from processes import TOP_BUILD
 
 COLLECTOR = TOP_BUILD / "tests" / "integration" / "fake_collector.so"
 # Any library will do, by its name.
 LIBRARY = TOP_BUILD / "tests" / "unit" / "fake_cuda.so"
 THREAD = "ptap-collect"
+# ThreadSanitizer has one in each program.
+SANITIZER_THREADS = ["target"] if SANITIZERS == "thread" else []
 # A collector that begins, and is asked again, in that time.
 BEGIN_MS = 300
 
