@@ -164,11 +164,10 @@ static int add_planes(struct drawer *d)
 	return r;
 }
 
-/* In a part of a session, what ended before is in an earlier one. */
+/* A part of a session has all that came since the last one, though it was done before: it is in no other. */
 static struct device_scope find_scope(
 	const struct assembly *as, const struct assemble_input *in, const struct plane *host)
 {
-	int64_t from_ns = timeline_convert(in->timeline, in->window_ticks);
 	int64_t to_ns = timeline_convert(in->timeline, in->stop_ticks);
 
 	return (struct device_scope){
@@ -177,7 +176,7 @@ static struct device_scope find_scope(
 		.pid = as->target->pid,
 		.is_child = in->plane_id != 0,
 		.base_ns = in->timeline->pairs[0].monotonic_ns + as->target->clock_ahead_ns,
-		.from_ns = from_ns > 0 ? from_ns : 0,
+		.from_ns = 0,
 		.to_ns = to_ns < as->end_ns ? to_ns : as->end_ns,
 		.span_names = &host->event_names,
 		.cancel = in->cancel,

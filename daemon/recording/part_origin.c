@@ -2,10 +2,14 @@
 /* Where a snapshot begins; see part_origin.h. */
 #include "daemon/recording/part_origin.h"
 
+#include "base/clock.h"
 #include "daemon/assembly/async_carry.h"
 #include "daemon/drain/thread_window.h"
 #include "daemon/recording/recording.h"
 #include "daemon/recording/source.h"
+
+/* What devices did comes so much later at most: a vendor's library hands it on once a second, or so, and a poll takes it. */
+#define MAX_LATE_NS (2 * NS_PER_S)
 
 static uint64_t find_first_open(const struct thread_log *log, uint64_t first)
 {
@@ -33,8 +37,17 @@ uint64_t part_origin_find_first_carried(const struct async_carries *carries, uin
 	return first;
 }
 
+static int64_t find_lateness_ns(const struct recording *part)
+{
+	for (size_t i = 0; i < part->n_sources; i++)
+		if (part->sources[i]->collecting.is_begun)
+			return MAX_LATE_NS;
+	return 0;
+}
+
 void part_origin_begin(struct recording *part, uint64_t first)
 {
+	int64_t earliest_ns = part->window_ns - find_lateness_ns(part);
 	int64_t start_ns = part->start.monotonic_ns;
 	int64_t first_ns;
 
@@ -43,8 +56,8 @@ void part_origin_begin(struct recording *part, uint64_t first)
 		first = part->start.ticks;
 	/* As a time between two ticks it may be rounded up. */
 	first_ns = timeline_convert(&part->timeline, first) - 1;
-	if (part->window_ns < first_ns)
-		first_ns = part->window_ns;
+	if (earliest_ns < first_ns)
+		first_ns = earliest_ns;
 	timeline_begin_at(&part->timeline, first_ns);
 	part->start = part->timeline.pairs[0];
 	part->start_unix_ns += part->start.monotonic_ns - start_ns;

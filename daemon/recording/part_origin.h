@@ -19,7 +19,7 @@ uint64_t part_origin_find_first_carried(const struct async_carries *carries, uin
 
 /*
  * |part|, of recorder_cut() or recording_cut(), whose window_ns is since its recording's start: from here on its start is where
- * it begins, at |first|, or with its window.
+ * it begins, at |first|, or with its window; two seconds before that where devices are recorded.
  */
 void part_origin_begin(struct recording *part, uint64_t first);
 /* The same at the first of what its sources have. */

@@ -221,6 +221,24 @@ def each_part_of_a_session_has_its_devices(t):
 
 
 @test
+def what_is_handed_on_behind_a_part_is_in_the_next_one(t):
+    """A device's work comes later than it was done, and parts are taken at any time."""
+    device = Device(t, info=1, clock_ns=10**9)
+    target = device.target(t)
+    n = 0
+    with Calls(target) as calls:
+        ask(calls, "StartContinuousProfiling", profile_request(2000, {"device_tracer_level": 1}))
+        for _ in range(5):
+            equal(target.ask("launch 20 k"), "20", "launches that were recorded")
+            n += count_events(trace_of(ask(calls, "GetSnapshot", reply="ProfileResponse")), "k")
+        check(n < 100, "all was handed on at once: the test is void")
+        device.await_step("poll", device.count("poll") + 2)
+        n += count_events(trace_of(ask(calls, "GetSnapshot", reply="ProfileResponse")), "k")
+        ask(calls, "StopContinuousProfiling", reply="StopContinuousProfilingResponse")
+    equal(n, 100, "kernels of all parts")
+
+
+@test
 def a_session_that_gives_up_its_oldest_still_has_its_devices(t):
     """Of 60,000 spans a poll, in two megabytes: what was said at the start is gone."""
     device = Device(t, info=1, clock_ns=10**9, poll=100)
