@@ -203,8 +203,14 @@ static int start_listening(void)
 
 int main(int argc, char **argv)
 {
-	int port = start_listening();
+	int port;
 
+	if (argc > 2 || (argc == 2 && argv[1][strspn(argv[1], "0123456789")])) {
+		fprintf(stderr,
+			"usage: answers [PORT]   of the profiler; any free one without it\n");
+		return 2;
+	}
+	port = start_listening();
 	for (int i = 0; i < MAX_CONNECTIONS; i++)
 		connections[i].fd = -1;
 	if (!port) {

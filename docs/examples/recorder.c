@@ -79,7 +79,7 @@ int main(int argc, char **argv)
 {
 	struct ptap_server_options o = PTAP_SERVER_OPTIONS_INIT;
 
-	if (argc < 2 || argc > 3) {
+	if (argc < 2 || argc > 3 || argv[1][0] == '-') {
 		fprintf(stderr, "usage: recorder LOG_DIR [SECONDS]\n");
 		return 2;
 	}

@@ -15,6 +15,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <mutex>
 #include <string>
@@ -93,6 +94,11 @@ void take_in(uint64_t number)
 
 int main(int argc, char **argv)
 {
+	if (argc > 2 || (argc == 2 && argv[1][std::strspn(argv[1], "0123456789")])) {
+		std::fputs("usage: requests [PORT]   of the profiler; any free one without it\n",
+			stderr);
+		return 2;
+	}
 	ptap::server server(static_cast<uint16_t>(argc > 1 ? std::atoi(argv[1]) : 0));
 
 	if (!server) {

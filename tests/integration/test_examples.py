@@ -49,6 +49,14 @@ def check_enclosing(line, name, mark, number):
 
 
 @test
+def each_says_how_it_is_called(t):
+    for name in ("answers", "pipeline", "prefork", "recorder", "requests"):
+        done = subprocess.run([EXAMPLES / name, "--help"], capture_output=True, text=True, timeout=PATIENCE_S, check=False, cwd=t.dir)
+        check((done.stdout or done.stderr).startswith(f"usage: {name} "), f"{name}: {done}")
+        equal(done.returncode, 0 if done.stdout else 2, f"exit status of {name}")
+
+
+@test
 def requests_are_followed_through_threads(t):
     _, port = start(t, [EXAMPLES / "requests"])
     trace = t.capture(port, 300).trace
