@@ -29,6 +29,8 @@
 /* A CaptureReply and some. */
 #define MAX_MESSAGE_BYTES (2u << 20)
 
+static const char left_text[] = "the client went away";
+
 struct passage {
 	struct errand *errand;
 	const struct rpc_method *method;
@@ -122,6 +124,12 @@ static int was_cut(struct passage *p)
 	       rpc_pending_get_status(p->call) != RPC_OK;
 }
 
+/* Its client does not wait any more, and so the call was cancelled here: gRPC's word for that says nothing of whom. */
+static int was_left(struct passage *p)
+{
+	return errand_is_cancelled(p->errand) && rpc_pending_get_status(p->call) == RPC_CANCELLED;
+}
+
 static void pass_reply(struct passage *p)
 {
 	while (!rpc_pending_wait(p->call, TURN_MS))
@@ -130,6 +138,8 @@ static void pass_reply(struct passage *p)
 		programs_note_begun(host_of(p)->programs, p->id, p->caller.uid);
 	if (was_cut(p))
 		rpc_call_fail(p->errand->call, RPC_UNAVAILABLE, host_ended_text);
+	else if (was_left(p))
+		rpc_call_fail(p->errand->call, RPC_CANCELLED, left_text);
 	else
 		rpc_relay_reply(p->errand->call, p->call);
 }
@@ -167,11 +177,13 @@ static void pass_messages(struct passage *p)
 	account_end(&p->account, host_of(p)->ledger,
 		r ? RPC_CANCELLED : rpc_pending_get_status(p->call));
 	if (r == -ECANCELED)
-		rpc_call_finish(p->errand->call, RPC_CANCELLED, "the client went away");
+		rpc_call_finish(p->errand->call, RPC_CANCELLED, left_text);
 	else if (r)
 		rpc_call_finish(p->errand->call, RPC_UNAVAILABLE, "the answer was not taken");
 	else if (was_cut(p))
 		rpc_call_finish(p->errand->call, RPC_UNAVAILABLE, host_ended_text);
+	else if (was_left(p))
+		rpc_call_finish(p->errand->call, RPC_CANCELLED, left_text);
 	else
 		rpc_relay_end(p->errand->call, p->call);
 }

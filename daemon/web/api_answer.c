@@ -13,7 +13,6 @@
 #include "rpc/server.h"
 
 static const unsigned http_statuses[] = {
-	[RPC_CANCELLED] = 499,
 	[RPC_INVALID_ARGUMENT] = 400,
 	[RPC_DEADLINE_EXCEEDED] = 504,
 	[RPC_NOT_FOUND] = 404,

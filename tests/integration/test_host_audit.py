@@ -194,7 +194,8 @@ def who_goes_away_has_one_too(t):
     host, target = serve(t)
     capture = begin(t, host, target)
     capture.kill()
-    equal(await_line(host, "Capture")["result"], "CANCELLED", "the result")
+    line = await_line(host, "Capture")
+    equal((line["result"], line["reason"]), ("CANCELLED", "the client went away"), "the result")
 
 
 @test
