@@ -10,7 +10,7 @@ def end_of(row):
 
 
 def read_stacks(rows):
-    """{(place, names from the outermost): [spans, their own ns]} of tracks on which nothing overlaps."""
+    """{(place, names from the outermost): [spans, their own ns]}"""
     stacks = collections.defaultdict(lambda: [0, 0])
     tracks = collections.defaultdict(list)
     for row in rows:
@@ -21,11 +21,21 @@ def read_stacks(rows):
     return dict(stacks)
 
 
-def add_track(stacks, place, spans):
-    around = []
-    for row in spans:
+def find_lane(lanes, row):
+    """The first one on which it follows what is there, or lies inside of it: what overlaps otherwise does not call each other."""
+    for around in lanes:
         while around and end_of(around[-1]) <= row.start_ns:
             around.pop()
+        if not around or end_of(row) <= end_of(around[-1]):
+            return around
+    lanes.append([])
+    return lanes[-1]
+
+
+def add_track(stacks, place, spans):
+    lanes = []
+    for row in spans:
+        around = find_lane(lanes, row)
         if around:
             stacks[place, tuple(r.name for r in around)][1] -= row.duration_ns
         around.append(row)

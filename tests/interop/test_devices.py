@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What proftapd makes of a program with a GPU, in XProf's and trace_processor's hands: device_space.c says what it did. No GPU was there."""
+"""What proftapd makes of a program with a GPU, in XProf's and trace_processor's hands: tests/golden/gpu.c says what it did. No GPU
+was there."""
 import contextlib
 import csv
 import json
+import shutil
 
 import perfetto
 import viewer
-from processes import BUILD, PROFTAP, folder, run
+from processes import PROFTAP, SOURCE, folder, run
 
 STEPS = range(3)
 STEP_US = 300
 COPY, GEMM, NODE = "MemcpyHToD", "gemm", "void net::backward<float>(float*, int)"
+# One runs beside the gemms, on a stream of its own; one begins before the gemm before it, of its own stream, has ended.
+REDUCE, TAIL = "reduce", "tail"
 OP, MADE_IN = "forward/matmul:MatMul", "build"
 
 
@@ -18,7 +22,7 @@ OP, MADE_IN = "forward/matmul:MatMul", "build"
 def trace():
     with folder() as work:
         path = work / "gpu7.xplane.pb"
-        run(BUILD / "tests/interop/device_space", path)
+        shutil.copy(SOURCE / "tests/golden/gpu.xplane.pb", path)
         yield path
 
 
@@ -42,8 +46,8 @@ def table_with(tables, first):
 def test_kernel_stats():
     """kernel_stats: names, launch shapes, occupancy, durations and operations of each kernel, also of a graph's node."""
     found = {row["kernel_name"]: row for row in rows(show("kernel_stats"))}
-    assert set(found) == {GEMM, NODE}, set(found)
-    gemm, node = found[GEMM], found[NODE]
+    assert set(found) == {GEMM, NODE, REDUCE, TAIL}, set(found)
+    gemm, node, reduce = found[GEMM], found[NODE], found[REDUCE]
     assert (gemm["occurrences"], gemm["total_duration_us"], gemm["min_duration_us"], gemm["max_duration_us"]) == \
         (6, 300, 40, 60), gemm
     assert (gemm["registers_per_thread"], gemm["shmem_bytes"], gemm["block_dim"], gemm["grid_dim"]) == \
@@ -51,6 +55,8 @@ def test_kernel_stats():
     assert gemm["occupancy_pct"] == 100 and gemm["op_name"] == "forward/matmul", gemm
     assert (node["occurrences"], node["avg_duration_us"]) == (3, 90), node
     assert (node["registers_per_thread"], node["shmem_bytes"], node["grid_dim"]) == (255, 1024, "64,2,1"), node
+    assert (reduce["occurrences"], reduce["total_duration_us"], reduce["shmem_bytes"]) == (3, 180, 512), reduce
+    assert (found[TAIL]["occurrences"], found[TAIL]["total_duration_us"]) == (3, 54), found[TAIL]
     assert node["occupancy_pct"] == 12.5 and node["op_name"] == MADE_IN, node
 
 
@@ -60,7 +66,8 @@ def test_overview_has_steps():
     steps = rows(table_with(page, "stepnum"))
     assert [row["stepnum"] for row in steps] == [str(n) for n in STEPS], steps
     for row in steps:
-        assert row["deviceComputeTimeMs"] == 0.19 and row["infeedTimeMs"] == 0.02, row
+        # What ran at one time counts once.
+        assert row["deviceComputeTimeMs"] == 0.208 and row["infeedTimeMs"] == 0.02, row
     words = json.dumps(page)
     assert "Nvidia GPU (Hopper)" in words and '"device_core_count": "1"' in words, words
 
@@ -71,7 +78,7 @@ def test_operations():
               if row["host_or_device"] == "Device" and row["operation"] != "IDLE"}
     assert set(device) == {"forward/matmul", MADE_IN}, set(device)
     # With the copies of the same span.
-    assert (device["forward/matmul"]["type"], device["forward/matmul"]["total_time"]) == ("MatMul", 360), device
+    assert (device["forward/matmul"]["type"], device["forward/matmul"]["total_time"]) == ("MatMul", 594), device
     assert device[MADE_IN]["occurrences"] == 3 and device[MADE_IN]["total_time"] == 270, device
 
 
@@ -89,15 +96,15 @@ def test_arrows_from_launches():
     with trace() as path:
         events = viewer.trace_events(path, "trace_viewer@")
     outs, ins = flows(events, "flow_out"), flows(events, "flow_in")
-    assert set(outs) == set(ins) and len(outs) == 4 * len(STEPS), (outs, ins)
+    assert set(outs) == set(ins) and len(outs) == 6 * len(STEPS), (outs, ins)
     pairs = sorted((outs[flow], ins[flow]) for flow in outs)
     # XProf draws what a graph did once more, on a line of its own.
     expected = [(["cuGraphLaunch (CudaGraph:7)"], {NODE, "Command Buffer 7"}), (["cuLaunchKernel"], {GEMM}),
-                (["cuMemcpyHtoDAsync_v2"], {COPY})]
+                (["cuLaunchKernel"], {REDUCE}), (["cuLaunchKernelEx"], {TAIL}), (["cuMemcpyHtoDAsync_v2"], {COPY})]
     for launch, did in pairs:
         assert any(launch == a and set(did) <= b for a, b in expected), (launch, did)
     for _, event in viewer.complete(events):
-        if event["name"] in (GEMM, COPY, NODE, "cuLaunchKernel"):
+        if event["name"] in (GEMM, COPY, NODE, REDUCE, TAIL, "cuLaunchKernel"):
             assert event["args"]["group_id"] == (event["ts"] - 20) // STEP_US, event
 
 
@@ -106,10 +113,10 @@ def test_lines_of_a_device():
     with trace() as path:
         events = viewer.trace_events(path, "trace_viewer")
     names = set(viewer.thread_names(events).values())
-    assert {"Stream #7(Compute)", "Stream #13(MemcpyH2D)", "CUPTI overhead", "Synchronization"} <= names, names
+    assert {"Stream #7(Compute)", "Stream #9(Compute)", "Stream #13(MemcpyH2D)", "CUPTI overhead", "Synchronization"} <= names, names
     by_thread = {(thread, event["name"]) for thread, event in viewer.complete(events)}
     assert {("CUPTI overhead", "Activity buffer request"), ("Synchronization", "Context synchronize"),
-            ("Stream #7(Compute)", GEMM), ("Stream #13(MemcpyH2D)", COPY)} <= by_thread, by_thread
+            ("Stream #7(Compute)", GEMM), ("Stream #7(Compute)", TAIL), ("Stream #9(Compute)", REDUCE), ("Stream #13(MemcpyH2D)", COPY)} <= by_thread, by_thread
     assert not [e for _, e in viewer.complete(events) if e["name"] == "Context synchronize" and "group_id" in e["args"]]
 
 
@@ -136,9 +143,30 @@ def test_perfetto():
         found = perfetto.check([path], path.parent)
         arrows = sorted((a[3], b[3]) for a, b, _ in found.arrows)
         assert arrows == sorted([("cuLaunchKernel", GEMM)] * 6 + [("cuMemcpyHtoDAsync_v2", COPY)] * 3 +
-                                [("cuGraphLaunch (CudaGraph:7)", NODE)] * 3), arrows
-        assert sum(n for key, n in found.spans.items() if key[2] == "Stream #7(Compute)") == 9
+                                [("cuGraphLaunch (CudaGraph:7)", NODE), ("cuLaunchKernel", REDUCE),
+                                 ("cuLaunchKernelEx", TAIL)] * 3), arrows
+        assert sum(n for key, n in found.spans.items() if key[2] == "Stream #7(Compute)") == 12
         assert {key[2] for key in found.samples} == {"DRAM Read Bandwidth (%)", "mine"}, found.samples
+
+
+TRACKS = """select track.id, track.name, slice.name, slice.ts, slice.dur, slice.depth
+    from slice join track on slice.track_id = track.id where track.name glob 'Stream*'"""
+
+
+def test_overlaps_in_perfetto():
+    """trace_processor: kernels of one stream at one time are on tracks of their own, and each is as long as it was."""
+    with trace() as path:
+        out = path.parent / "out.pftrace"
+        run(PROFTAP, "convert", "-o", out, path)
+        slices, = perfetto.query(out, TRACKS)
+    tracks = {}
+    for track, stream, name, _, duration, depth in slices:
+        tracks.setdefault(stream, {}).setdefault(track, set()).add(name)
+        # Nothing seems to be called by what ran beside it.
+        assert depth == 0 and duration == {GEMM: duration, TAIL: 18000, REDUCE: 60000, NODE: 90000, COPY: 20000}[name], slices
+    assert {duration for _, _, name, _, duration, _ in slices if name == GEMM} == {40000, 60000}, slices
+    assert sorted(map(sorted, tracks["Stream #7(Compute)"].values())) == [[GEMM, NODE], [TAIL]], tracks
+    assert list(tracks["Stream #9(Compute)"].values()) == [{REDUCE}], tracks
 
 
 def test_kernels_as_csv():
@@ -147,9 +175,9 @@ def test_kernels_as_csv():
         stats, kernels = (list(csv.DictReader(run(PROFTAP, "convert", "-t", f"csv-{what}", "-o", "-", path).stdout.splitlines()))
                           for what in ("kernel-stats", "kernels"))
     assert {row["Name"]: (row["Calls"], row["TotalDurationNs"]) for row in stats} == {
-        GEMM: ("6", "300000"), NODE: ("3", "270000"), COPY: ("3", "60000")}, stats
+        GEMM: ("6", "300000"), NODE: ("3", "270000"), COPY: ("3", "60000"), REDUCE: ("3", "180000"), TAIL: ("3", "54000")}, stats
     gemm = [row for row in kernels if row["Kernel_Name"] == GEMM]
-    assert len(gemm) == 6 and len(kernels) == 12, kernels
+    assert len(gemm) == 6 and len(kernels) == 18, kernels
     for row in gemm:
         assert (row["Kind"], row["Queue_Id"], row["VGPR_Count"], row["Workgroup_Size_X"], row["Grid_Size_X"]) == \
             ("KERNEL_DISPATCH", "7", "32", "256", "4096"), row
