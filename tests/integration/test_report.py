@@ -8,6 +8,7 @@ import io
 import json
 import os
 import pty
+import re
 import struct
 import subprocess
 import termios
@@ -197,6 +198,25 @@ def a_training_reads_like_this(t):
     equal(report(path, "--width", "80").splitlines()[1:], expected.splitlines()[1:], "--width 80")
     contains(report(path, "--width", "120"), "   count    total     mean      p50      p99      max  name",
              "a wide page")
+
+
+@test
+def kernels_are_there_as_often_and_as_long_as_they_ran(t):
+    """Also those that ran at one time: tests/golden/gpu.c says what there was."""
+    path = GOLDEN / "gpu.xplane.pb"
+    rows = list(csv.DictReader(report(path, "--csv").splitlines()))
+    kernels = {row["name"]: tuple(int(row[key]) for key in ("count", "total_ns", "self_ns", "min_ns", "max_ns"))
+               for row in rows if row["kind"] == "kernel"}
+    equal(kernels, {"gemm": (6, 300000, 300000, 40000, 60000), "tail": (3, 54000, 54000, 18000, 18000),
+                    "reduce": (3, 180000, 180000, 60000, 60000), "MemcpyHToD": (3, 60000, 60000, 20000, 20000),
+                    "void net::backward<float>(float*, int)": (3, 270000, 270000, 90000, 90000)}, "kernels")
+    text = report(path)
+    contains(text, "\nprocesses 1 · devices 1\n", "the head")
+    # All streams together: 6 to 26, 30 to 148 and 150 to 240 us of each step.
+    contains(text, "   68.4 % ██████▉          18   140 us  /device:GPU:0\n", "the device's share")
+    flows = {name: (out, into) for out, into, name in re.findall(r"^ +(\d+) +(\d+)  (\w[\w ]*?)(?:  .*| \(.*)$", text, re.M)}
+    equal((flows["cuLaunchKernel"], flows["gemm"], flows["reduce"], flows["MemcpyHToD"]),
+          (("9", "0"), ("0", "6"), ("0", "3"), ("0", "3")), "flows")
 
 
 def check_width(text, width):

@@ -42,13 +42,14 @@ START_TEST(self_time_of_recursion_adds_up_to_the_outermost)
 }
 END_TEST
 
-START_TEST(overlap_takes_off_only_the_common_part)
+START_TEST(what_ends_behind_it_is_not_inside)
 {
 	add("a", 0, 100, 0);
 	add("b", 90, 50, 0);
+	add("c", 95, 5, 0);
 	digest_space();
-	ck_assert_int_eq(find_span("a")->self_ns, 90);
-	ck_assert_int_eq(find_span("b")->self_ns, 50);
+	ck_assert_int_eq(find_span("a")->self_ns, 100);
+	ck_assert_int_eq(find_span("b")->self_ns, 45);
 }
 END_TEST
 
@@ -428,7 +429,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, digest_fixture_open, digest_fixture_close);
 	tcase_add_test(tests, self_time_excludes_direct_children_only);
 	tcase_add_test(tests, self_time_of_recursion_adds_up_to_the_outermost);
-	tcase_add_test(tests, overlap_takes_off_only_the_common_part);
+	tcase_add_test(tests, what_ends_behind_it_is_not_inside);
 	tcase_add_test(tests, spans_have_nearest_rank_percentiles);
 	tcase_add_test(tests, names_of_all_threads_are_one_row);
 	tcase_add_test(tests, rows_are_sorted_as_asked);

@@ -72,20 +72,17 @@ static enum digest_kind get_kind(const struct item *item)
 	return item->flow_out || item->flow_in ? DIGEST_FLOW_MARK : DIGEST_INSTANT;
 }
 
-/* Takes the part of [start, end) that lies in the innermost open span off that one's self time. */
+/* The innermost open span loses what lies inside of it. What ends behind it, as kernels of one stream may, runs beside it. */
 static void charge_parent(struct reading *r, int64_t start_ns, int64_t end_ns)
 {
-	const struct open_span *parent;
 	struct row *row;
 
 	while (r->n_stack && r->stack[r->n_stack - 1].end_ns <= start_ns)
 		r->n_stack--;
-	if (!r->n_stack)
+	if (!r->n_stack || r->stack[r->n_stack - 1].end_ns < end_ns)
 		return;
-	parent = &r->stack[r->n_stack - 1];
-	row = &r->track->rows.v[parent->row];
-	row->self_ns = sub_saturated(
-		row->self_ns, (end_ns < parent->end_ns ? end_ns : parent->end_ns) - start_ns);
+	row = &r->track->rows.v[r->stack[r->n_stack - 1].row];
+	row->self_ns = sub_saturated(row->self_ns, end_ns - start_ns);
 }
 
 static int push(struct reading *r, int64_t end_ns, size_t row)
