@@ -112,6 +112,22 @@ def the_next_program_is_recorded_from_its_first_annotation(t):
 
 
 @test
+def the_next_program_is_meant_by_its_path(t):
+    """A pattern with a '/'; whose name is as asked, and whose path is not, is passed over."""
+    api = Api(t)
+    api.target()
+    (row,) = api.get("targets")["targets"]
+    folder, _, name = row["path"].rpartition("/")
+    elsewhere = api.capture(next=f"{folder}/*/{name}", duration_ms=50)
+    number = api.capture(next=f"{folder[:-3]}*/{name}", duration_ms=50)
+    target = start_target(t)
+    api.await_capture(number, "recording")
+    target.ask("burst 3")
+    equal([one["pid"] for one in api.await_capture(number)["targets"]], [target.pid], "who")
+    equal(api.get(f"captures/{elsewhere}")["state"], "waiting", "the state of one that waits for another path")
+
+
+@test
 def waiting_for_a_program_ends(t):
     api = Api(t)
     numbers = [api.capture(next="*/nobody", duration_ms=50), api.capture(next="nobody", duration_ms=50),
