@@ -2,6 +2,7 @@
 /* What is said of a capture in its trace; see capture_warnings.h. */
 #include "daemon/recording/capture_warnings.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -90,6 +91,33 @@ static int add_family_warnings(struct capture_trace *t)
 			"descriptors; raise RLIMIT_NOFILE",
 			rec->n_without_usage);
 	return r;
+}
+
+/* To open it is one right, and to read it another. */
+static int is_hidden(const struct source *s)
+{
+	return s->usage.io_error == -EACCES || s->usage.io_error == -EPERM;
+}
+
+static int add_usage_warning(struct capture_trace *t)
+{
+	const struct recording *rec = t->recording;
+	const struct source *first = NULL;
+	char more[48] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < rec->n_sources; i++)
+		if (is_hidden(rec->sources[i]) && n++ == 0)
+			first = rec->sources[i];
+	if (!n)
+		return 0;
+	if (n > 1)
+		snprintf(more, sizeof more, ", as of %zu others", n - 1);
+	return space_add_warning(t->space,
+		"usage is without the I/O of process %d%s: its server may not read it, since the "
+		"process has capabilities that the server has not, is another user's, or cannot be "
+		"dumped",
+		(int)first->usage.pid, more);
 }
 
 /* Of children that recorded something, each; of many the number is enough. */
@@ -209,6 +237,8 @@ int capture_warnings_add(struct capture_trace *t, const struct capture_result *r
 		r = add_clock_warning(t);
 	if (!r)
 		r = add_family_warnings(t);
+	if (!r)
+		r = add_usage_warning(t);
 	if (!r)
 		r = add_kill_warnings(t);
 	if (!r)

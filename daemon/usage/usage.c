@@ -63,13 +63,18 @@ static int read_stat(const struct usage *u, struct usage_sample *s)
 	return 0;
 }
 
-static void read_io(const struct usage *u, struct usage_sample *s)
+static void read_io(struct usage *u, struct usage_sample *s)
 {
 	struct proc_io io;
 	char text[512];
+	int r;
 
-	if (u->io_fd < 0 || proc_file_reread(u->io_fd, text, sizeof text) ||
-		proc_io_parse(text, &io))
+	if (u->io_fd < 0)
+		return;
+	r = proc_file_reread(u->io_fd, text, sizeof text);
+	if (!u->io_error)
+		u->io_error = r;
+	if (r || proc_io_parse(text, &io))
 		return;
 	set(s, USAGE_READ, io.read_bytes);
 	set(s, USAGE_WRITTEN, io.written_bytes);
@@ -141,6 +146,7 @@ void usage_open(struct usage *u, const char *root, pid_t pid, int64_t interval_m
 		return;
 	u->stat_fd = openat(u->dir_fd, "stat", O_RDONLY | O_CLOEXEC);
 	u->io_fd = openat(u->dir_fd, "io", O_RDONLY | O_CLOEXEC);
+	u->io_error = u->io_fd < 0 ? -errno : 0;
 	u->has_cpu_clock = clock_getcpuclockid(pid, &u->cpu_clock) == 0;
 	usage_threads_open(&u->threads, u->dir_fd);
 	take_sample(u);

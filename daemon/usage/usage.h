@@ -49,6 +49,7 @@ struct usage {
 	int dir_fd; /* /proc/PID, or -1 */
 	int stat_fd;
 	int io_fd; /* -1: not ours to read */
+	int io_error; /* why its I/O could not be read: the first negative errno, or 0 */
 	int has_cpu_clock;
 	clockid_t cpu_clock;
 	struct usage_threads threads;

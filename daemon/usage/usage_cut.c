@@ -130,6 +130,7 @@ int usage_cut(struct usage *u, struct usage *part, int64_t from_ns)
 	usage_open(part, "", u->pid, 0);
 	part->interval_ns = u->interval_ns;
 	part->n_sharing = u->n_sharing;
+	part->io_error = u->io_error;
 	part->threads.wait_ns = u->threads.wait_ns;
 	part->threads.has_no_schedstat = u->threads.has_no_schedstat;
 	r = cut_samples(u, part);

@@ -99,6 +99,19 @@ def one_that_has_the_same_files_traces_itself(t):
 
 
 @test
+def what_it_may_not_read_of_its_program_is_said(t):
+    """Root's has capabilities, and no lent server has."""
+    need_root()
+    host = Host(t)
+    target = sandboxed(t, "errno", *NO_EXEC).serve()
+    host.await_pids(target.pid)
+    words = f"usage is without the I/O of process {target.pid}: its server may not read it"
+    contains("\n".join(t.emit(target, 1, "burst 3").trace.space.warnings), words, "the warnings")
+    own = t.emit(t.target().serve(), 1, "burst 3").trace.space.warnings
+    check(not any("without the I/O" in warning for warning in own), f"of a server of its own: {own}")
+
+
+@test
 def in_a_network_namespace_of_its_own(t):
     """Its port is known there only; so is who comes to it."""
     need_namespaces(*NAMESPACE[1:], "--net")
