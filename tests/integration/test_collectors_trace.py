@@ -71,8 +71,9 @@ def what_a_capture_has_no_memory_for_is_counted(t):
     found = count_events(capture.trace, "fake_kernel")
     lost = capture.trace.host_stat("dropped_traces")
     check(found < total, f"{found} of {total} kernels")
-    # The last ones may be behind the stop.
-    equal(found + lost + capture.trace.host_stat("ptap_device_outside"), total, "kernels that are there, or counted")
+    # The last ones may be behind the stop; the device and the anchors may be among what was lost.
+    n_told = found + lost + capture.trace.host_stat("ptap_device_outside")
+    check(total <= n_told <= total + 3, f"{total} kernels and 3 records besides, {n_told} are there, or counted")
     contains(capture.stderr, f"dropped {lost:,}\n", "the summary")
     contains(capture.stderr, f"{lost} records dropped: the capture's memory was full; raise max_capture_bytes", "the warning")
 
