@@ -157,18 +157,22 @@ static int take_memory(struct devices *d, const struct device_record *r)
 
 static int take_counter(struct devices *d, const struct device_record *r)
 {
-	uint32_t number = device_metrics_find(&d->metrics, d->arena, r->entry->string_id);
 	struct device_detail detail = begin_detail(r);
 	struct device_line_key key = {
 		.collector = r->v.collector,
 		.type = DEVICE_LINE_COUNTER,
 		.device = r->v.device,
-		.stream = number,
 	};
 	uint64_t value;
+	uint32_t number;
+	int found =
+		device_metrics_find(&d->metrics, d->arena, r->entry->string_id, &d->purse, &number);
 
-	if (number == NAMES_NONE)
-		return -ENOMEM;
+	if (found) {
+		d->n_crowded += found == DEVICE_METRICS_FULL;
+		return found == DEVICE_METRICS_FULL ? 0 : found;
+	}
+	key.stream = number;
 	detail.context = 0;
 	memcpy(&value, &r->v.of.counter, sizeof value);
 	return add_event(d, r, &key, &detail, value);

@@ -2,14 +2,18 @@
 /* Names of counters; see device_metrics.h. */
 #include "daemon/devices/device_metrics.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
+#include "daemon/devices/purse.h"
 #include "daemon/target/string_table.h"
 
 /* A longer one is cut, as it is when it is drawn. */
 #define MAX_BYTES 1023
+/* Of a name besides: its place in the tables, a piece of heap. */
+#define NAME_COST 64
 
 void device_metrics_deinit(struct device_metrics *m)
 {
@@ -28,20 +32,32 @@ static int make_room(struct device_metrics *m, uint32_t id)
 	return 1;
 }
 
-uint32_t device_metrics_find(struct device_metrics *m, struct arena *arena, uint32_t id)
+/* A program can have as many texts as its table has places for one to begin, and each may be as long as that is wide. */
+static int add(struct device_metrics *m, uint32_t id, const char *text, uint32_t n,
+	struct purse *purse, uint32_t *number_out)
+{
+	if (!purse_pay(purse, NAME_COST + n))
+		return DEVICE_METRICS_FULL;
+	*number_out = make_room(m, id) ? names_intern(&m->names, text, n) : NAMES_NONE;
+	if (*number_out == NAMES_NONE)
+		return -ENOMEM;
+	m->number_of[id] = *number_out + 1;
+	return 0;
+}
+
+int device_metrics_find(struct device_metrics *m, struct arena *arena, uint32_t id,
+	struct purse *purse, uint32_t *number_out)
 {
 	uint32_t n = 0;
 	const char *text;
-	uint32_t number;
 
-	if (id < m->n_ids && m->number_of[id])
-		return m->number_of[id] - 1;
+	if (id < m->n_ids && m->number_of[id]) {
+		*number_out = m->number_of[id] - 1;
+		return 0;
+	}
 	text = string_table_find(arena, string_table_count_ids(arena), id, &n);
-	if (!text)
-		return names_intern(&m->names, "", 0);
-	number = make_room(m, id) ? names_intern(&m->names, text, n < MAX_BYTES ? n : MAX_BYTES)
-				  : NAMES_NONE;
-	if (number != NAMES_NONE)
-		m->number_of[id] = number + 1;
-	return number;
+	if (text)
+		return add(m, id, text, n < MAX_BYTES ? n : MAX_BYTES, purse, number_out);
+	*number_out = names_intern(&m->names, "", 0);
+	return *number_out == NAMES_NONE ? -ENOMEM : 0;
 }

@@ -9,6 +9,9 @@
 #include "trace/names.h"
 
 struct arena;
+struct purse;
+
+#define DEVICE_METRICS_FULL 1
 
 /* All zero is empty. */
 struct device_metrics {
@@ -18,7 +21,8 @@ struct device_metrics {
 };
 
 void device_metrics_deinit(struct device_metrics *m);
-/* NAMES_NONE when memory ran out. */
-uint32_t device_metrics_find(struct device_metrics *m, struct arena *arena, uint32_t id);
+/* 0 with *number_out, -ENOMEM, or DEVICE_METRICS_FULL: |purse| has no room for the name, which is new. */
+int device_metrics_find(struct device_metrics *m, struct arena *arena, uint32_t id,
+	struct purse *purse, uint32_t *number_out);
 
 #endif

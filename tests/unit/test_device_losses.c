@@ -126,6 +126,32 @@ START_TEST(keeps_within_the_captures_memory)
 }
 END_TEST
 
+START_TEST(pays_for_names_of_counters)
+{
+	struct keep keep = {.max_bytes = 200 << 10};
+	struct device_entry e = device_make(DEVICE_COUNTER, 100, 200);
+	char name[1001];
+	struct assembly *as;
+	uint64_t n;
+
+	memset(name, 'x', sizeof name - 1);
+	name[sizeof name - 1] = '\0';
+	device_put_anchors(collector);
+	for (unsigned i = 0; i < 400; i++) {
+		memcpy(name, (char[]){(char)('a' + i / 26), (char)('a' + i % 26)}, 2);
+		device_put(collector, name, &e);
+	}
+	ck_assert_int_eq(assembly_new(&fixture.target, LOG_START_TICKS, LOG_START_TICKS, &as), 0);
+	devices_set_keep(&as->devices, &keep);
+	log_assemble_with(as);
+	n = device_plane("/device:GPU:0")->n_lines;
+	ck_assert_uint_gt(n, 50);
+	ck_assert_uint_le(n * (sizeof name + sizeof(struct device_event)), 200 << 10);
+	ck_assert_uint_eq(log_plane_stat("ptap_lost_device_memory"), 400 - n);
+	ck_assert_uint_le(keep.used_bytes, keep.max_bytes);
+}
+END_TEST
+
 /* --- what makes no sense ------------------------------------------------------------------- */
 
 static void expect_damaged(uint64_t n)
@@ -267,6 +293,7 @@ int main(void)
 	tcase_add_test(tcase, cannot_place_what_has_no_clock);
 	tcase_add_test(tcase, says_that_the_clock_was_set);
 	tcase_add_test(tcase, keeps_within_the_captures_memory);
+	tcase_add_test(tcase, pays_for_names_of_counters);
 	tcase_add_test(tcase, refuses_kinds_that_there_are_not);
 	tcase_add_test(tcase, refuses_less_than_a_kind_has);
 	tcase_add_test(tcase, refuses_what_no_process_has);
