@@ -31,15 +31,16 @@ static const struct {
 	const char *stat;
 	int is_a_drop;
 	const char *text; /* NULL: nothing that they need to know */
+	int is_of_calls; /* of no kind: calls of the program's threads */
 } reasons[N_REASONS] = {
 	[REASON_VENDOR] = {"ptap_lost_device_vendor", 1,
 		"dropped: the vendor's library had no buffer for them; raise ptap_cuda_buffer_mb"},
 	[REASON_INCOMPLETE] = {"ptap_lost_device_incomplete", 1,
 		"left out: their ends were not known when the recording ended"},
 	[REASON_CALLS] = {"ptap_lost_device_calls", 1,
-		"dropped: more than gpu_max_callback_api_events"},
+		"dropped: more than gpu_max_callback_api_events; raise it", 1},
 	[REASON_RECORDS] = {"ptap_lost_device_records", 1,
-		"dropped: more than gpu_max_activity_api_events, or no memory for them"},
+		"dropped: more than gpu_max_activity_api_events, or no memory for them; raise it, or record for less time"},
 	[REASON_INVALID] = {"ptap_lost_device_invalid", 1,
 		"dropped: the vendor's library told what makes no sense"},
 	[REASON_ANNOTATIONS] = {"ptap_lost_device_annotations", 0,
@@ -66,10 +67,12 @@ static const enum reason reason_of[DEVICE_LOSSES] = {
 	[DEVICE_LOSS_ANNOTATIONS] = REASON_ANNOTATIONS,
 };
 
-static const struct {
+struct words {
 	const char *one;
 	const char *many;
-} words[DEVICE_KINDS] = {
+};
+
+static const struct words words[DEVICE_KINDS] = {
 	[0] = {"record", "records"},
 	[DEVICE_KERNEL] = {"kernel", "kernels"},
 	[DEVICE_COPY] = {"copy", "copies"},
@@ -85,6 +88,8 @@ static const struct {
 	[DEVICE_LOSS] = {"loss", "losses"},
 	[DEVICE_XSPACE] = {"piece", "pieces"},
 };
+
+static const struct words calls = {"call", "calls"};
 
 /* By kind of record; 0: of any. */
 typedef uint64_t counts[DEVICE_KINDS];
@@ -124,27 +129,30 @@ static uint64_t sum_up(const counts n)
 }
 
 /* "3 kernels, 1 copy dropped: ..." */
-static void describe(const counts n, const char *what, char *text, size_t size)
+static void describe(const counts n, enum reason reason, char *text, size_t size)
 {
 	const char *before = "";
 	size_t at = 0;
 
 	for (int kind = 0; kind < DEVICE_KINDS && at < size; kind++) {
+		const struct words *of =
+			!kind && reasons[reason].is_of_calls ? &calls : &words[kind];
+
 		if (!n[kind])
 			continue;
 		at += (size_t)snprintf(text + at, size - at, "%s%" PRIu64 " %s", before, n[kind],
-			n[kind] == 1 ? words[kind].one : words[kind].many);
+			n[kind] == 1 ? of->one : of->many);
 		before = ", ";
 	}
 	if (at < size)
-		snprintf(text + at, size - at, " %s", what);
+		snprintf(text + at, size - at, " %s", reasons[reason].text);
 }
 
 static int warn(const struct losses *l, enum reason reason)
 {
 	char text[1024];
 
-	describe(l->of[reason], reasons[reason].text, text, sizeof text);
+	describe(l->of[reason], reason, text, sizeof text);
 	if (!l->scope->is_child)
 		return space_add_warning(l->space, "gpu: %s", text);
 	return space_add_warning(l->space, "gpu: in the child %s [%d]: %s", l->scope->process_name,
