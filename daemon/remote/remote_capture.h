@@ -47,7 +47,7 @@ struct remote_capture {
 	uint64_t n_dropped;
 	uint64_t start_unix_ns;
 	/* What a host daemon is to add (MachineUsage); both 0: nothing. */
-	uint64_t usage_since_ns; /* CLOCK_MONOTONIC */
+	uint64_t usage_since_ns; /* CLOCK_MONOTONIC outside of all time namespaces */
 	uint64_t usage_duration_ns;
 	int status; /* gRPC's, of a call that has ended by itself */
 	char error[512]; /* "": none; begins with the address */

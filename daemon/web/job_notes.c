@@ -12,6 +12,7 @@
 #include "base/printable.h"
 #include "daemon/assembly/delivery.h"
 #include "daemon/host/ensemble.h"
+#include "daemon/kernel/time_namespace.h"
 #include "daemon/recording/progress.h"
 #include "daemon/web/jobs.h"
 
@@ -104,7 +105,8 @@ void job_notes_state(struct job *job, enum job_state state)
 static void note_start(struct job *job, const struct remote_capture *capture)
 {
 	if (capture->usage_since_ns)
-		job->started_ns = (int64_t)capture->usage_since_ns;
+		job->started_ns =
+			(int64_t)capture->usage_since_ns + time_namespace_find_ahead_ns("", 0);
 	else if (capture->start_unix_ns && !job->started_ns)
 		job->started_ns = (int64_t)capture->start_unix_ns - job->unix_offset_ns;
 }

@@ -12,6 +12,7 @@ from fixture import Skip, check, contains, equal, need_namespaces, run, test
 from hosts import Host, runtime
 from lent import LONG_MS, check_served
 from processes import Target, find_children
+from web_api import Api
 
 AHEAD_S = 100000
 NAMESPACE = ("unshare", "--time", "--monotonic", str(AHEAD_S), "--fork", "--kill-child")
@@ -112,6 +113,16 @@ def a_daemon_that_is_in_one(t):
     target = t.keep(Target(runtime(t))).serve()
     host.await_pids(target.pid)
     record(t, host, target, target.pid)
+
+
+@test
+def times_of_a_capture_by_http_are_of_one_clock(t):
+    """The program's server says when it began, in the time outside; the daemon has another."""
+    need_namespaces(*NAMESPACE[1:])
+    api = Api(t, prefix=NAMESPACE)
+    capture = api.await_capture(api.capture(target=api.target().pid, duration_ms=50))
+    times = [capture[f"{key}_unix_ms"] for key in ("created", "started", "ended")]
+    equal(times, sorted(times), "times")
 
 
 def fork_there(t, *commands):
