@@ -76,12 +76,12 @@ void fan_out_host_start(struct fan_out_host *h, const Tensorflow__ProfileRequest
 		start_stock(h);
 }
 
-void fan_out_host_start_snapshot(
-	struct fan_out_host *h, struct disk_share *share, int64_t give_up_ns)
+void fan_out_host_start_snapshot(struct fan_out_host *h, const struct remote_snapshot *what,
+	struct disk_share *share, int64_t give_up_ns)
 {
 	h->share = share;
 	h->give_up_ns = give_up_ns;
-	remote_capture_start_snapshot(&h->capture, h->name, take_channel(h), share);
+	remote_capture_start_snapshot(&h->capture, h->name, take_channel(h), what, share);
 }
 
 /* Reading. */

@@ -54,8 +54,8 @@ void fan_out_host_fail(struct fan_out_host *h, const char *text);
 void fan_out_host_start(struct fan_out_host *h, const Tensorflow__ProfileRequest *request,
 	struct disk_share *share, int64_t give_up_ns);
 /* Asks it, which is ours, for what its session or recorder has (remote_capture_start_snapshot()); the same otherwise. */
-void fan_out_host_start_snapshot(
-	struct fan_out_host *h, struct disk_share *share, int64_t give_up_ns);
+void fan_out_host_start_snapshot(struct fan_out_host *h, const struct remote_snapshot *what,
+	struct disk_share *share, int64_t give_up_ns);
 /* Goes on, if it is its turn. 1 unless it is over. */
 int fan_out_host_poll(struct fan_out_host *h, struct fan_out_turn *turn);
 /* Gives up what is not over. */

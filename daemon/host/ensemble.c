@@ -91,13 +91,13 @@ void ensemble_start(struct ensemble *e, const Tensorflow__ProfileRequest *asked)
 	}
 }
 
-void ensemble_start_snapshot(struct ensemble *e)
+void ensemble_start_snapshot(struct ensemble *e, const struct remote_snapshot *what)
 {
 	int64_t end_ns = fan_out_round_find_snapshot_end_ns();
 
 	for (size_t i = 0; i < e->n; i++)
 		if (e->hosts[i].channel)
-			fan_out_host_start_snapshot(&e->hosts[i], &e->share, end_ns);
+			fan_out_host_start_snapshot(&e->hosts[i], what, &e->share, end_ns);
 }
 
 int ensemble_poll(struct ensemble *e)

@@ -50,8 +50,8 @@ void ensemble_add(struct ensemble *e, struct programs *programs, const struct pr
 
 /* Asks all of them for what |asked| says; what that points to must stay. */
 void ensemble_start(struct ensemble *e, const Tensorflow__ProfileRequest *asked);
-/* Asks them for what their sessions or recorders have. */
-void ensemble_start_snapshot(struct ensemble *e);
+/* Asks them for what their sessions or recorders have. Those are not to be asked to end. */
+void ensemble_start_snapshot(struct ensemble *e, const struct remote_snapshot *what);
 /* Reads what has come, and waits a little when that was nothing. How many are not over. */
 int ensemble_poll(struct ensemble *e);
 /* Asks all for an end, with their data. Once. */

@@ -12,13 +12,14 @@
 
 static void take(struct errand *e, const struct program *program)
 {
+	const struct remote_snapshot any = {0};
 	struct gathering *g = gathering_new(e);
 
 	if (!g)
 		return;
 	gathering_add(g, program);
 	gathering_begin(g, LEDGER_SNAPSHOT);
-	ensemble_start_snapshot(&g->ensemble);
+	ensemble_start_snapshot(&g->ensemble, &any);
 	gathering_finish(g, 1);
 	gathering_free(g);
 }

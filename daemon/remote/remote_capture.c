@@ -21,6 +21,7 @@
 
 #define CAPTURE "/proftap.v1.Profiler/Capture"
 #define SNAPSHOT "/proftap.v1.Profiler/Snapshot"
+#define STOP "/proftap.v1.Profiler/Stop"
 #define TERMINATE "/tensorflow.ProfilerService/Terminate"
 /* A chunk of the trace has 1 MiB at most. */
 #define MAX_MESSAGE_BYTES (2u << 20)
@@ -95,11 +96,18 @@ void remote_capture_start(struct remote_capture *r, const char *address,
 }
 
 void remote_capture_start_snapshot(struct remote_capture *r, const char *address,
-	struct rpc_channel *channel, struct disk_share *share)
+	struct rpc_channel *channel, const struct remote_snapshot *what, struct disk_share *share)
 {
-	Proftap__V1__SnapshotRequest message = PROFTAP__V1__SNAPSHOT_REQUEST__INIT;
+	Proftap__V1__SnapshotRequest snapshot = PROFTAP__V1__SNAPSHOT_REQUEST__INIT;
+	Proftap__V1__StopRequest stop = PROFTAP__V1__STOP_REQUEST__INIT;
 
-	start(r, address, channel, share, SNAPSHOT, &message.base);
+	if (what->session_id)
+		snapshot.session_id = stop.session_id = (char *)what->session_id;
+	snapshot.last_ms = what->last_ms;
+	if (what->ends)
+		start(r, address, channel, share, STOP, &stop.base);
+	else
+		start(r, address, channel, share, SNAPSHOT, &snapshot.base);
 }
 
 void remote_capture_ask_to_end(struct remote_capture *r, const char *session_id)

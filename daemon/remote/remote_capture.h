@@ -20,6 +20,13 @@ struct rpc_pending;
 struct XXH3_state_s;
 struct Tensorflow__ProfileOptions;
 
+/* Of which session. All zero: of the continuous one that runs, else of the flight recorder. */
+struct remote_snapshot {
+	const char *session_id; /* NULL: see above; "recorder": of that */
+	uint64_t last_ms; /* of the recorder: no more than these; 0: all */
+	int ends; /* it ends with that */
+};
+
 /* As the server says it while it records. */
 struct remote_progress {
 	int phase; /* of proftap.v1 */
@@ -66,9 +73,9 @@ void remote_capture_start(struct remote_capture *r, const char *address,
 	struct rpc_channel *channel, const struct Tensorflow__ProfileOptions *options,
 	struct disk_share *share);
 
-/* The same for what a session that runs there has recorded since it was asked last, or its flight recorder holds: a Snapshot. */
+/* The same for what a session that runs there has recorded since it was asked last, or its flight recorder holds: a Snapshot, or a Stop. */
 void remote_capture_start_snapshot(struct remote_capture *r, const char *address,
-	struct rpc_channel *channel, struct disk_share *share);
+	struct rpc_channel *channel, const struct remote_snapshot *what, struct disk_share *share);
 
 /* Asks for an early end, with the data, and does not wait for the answer. */
 void remote_capture_ask_to_end(struct remote_capture *r, const char *session_id);
