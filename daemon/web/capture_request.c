@@ -11,10 +11,8 @@
 #include <jansson.h>
 
 #include "base/diag.h"
+#include "daemon/web/capture_options.h"
 #include "trace/run_dir.h"
-
-/* An option with its key. */
-#define OPTION_BYTES 1024
 
 struct member {
 	const char *name;
@@ -121,80 +119,34 @@ static int take_wait(struct capture_request *q, const json_t *value, struct diag
 	return take_ms("wait_ms", value, range, &q->wait_ms, d);
 }
 
-/* Options, by the one table: what they may be it says. */
+/* What is there already. */
 
-static int add_warning(struct capture_request *q, const char *text)
+static int take_snapshot(struct capture_request *q, const json_t *value, struct diag *d)
 {
-	char **more = reallocarray(q->warnings, q->n_warnings + 1, sizeof *more);
+	size_t n = json_is_string(value) ? json_string_length(value) : sizeof q->session;
 
-	if (!more)
-		return -ENOMEM;
-	q->warnings = more;
-	more[q->n_warnings] = strdup(text);
-	if (!more[q->n_warnings])
-		return -ENOMEM;
-	q->n_warnings++;
+	if (n >= sizeof q->session)
+		return diag_set(d, -EINVAL,
+			"snapshot: must be the name of a session, \"recorder\", or \"\": the session that "
+			"runs, else the recorder");
+	memcpy(q->session, json_string_value(value), n + 1);
+	q->is_snapshot = 1;
 	return 0;
 }
 
-static int format_option(
-	const char *key, const json_t *value, char out[static OPTION_BYTES], struct diag *d)
+static int take_last(struct capture_request *q, const json_t *value, struct diag *d)
 {
-	int n = OPTION_BYTES;
+	const struct range range = {1, CAPTURE_REQUEST_MAX_DURATION_MS};
 
-	if (json_is_string(value) && strlen(json_string_value(value)) == json_string_length(value))
-		n = snprintf(out, OPTION_BYTES, "%s=%s", key, json_string_value(value));
-	else if (json_is_integer(value))
-		n = snprintf(
-			out, OPTION_BYTES, "%s=%" PRId64, key, (int64_t)json_integer_value(value));
-	else if (json_is_boolean(value))
-		n = snprintf(
-			out, OPTION_BYTES, "%s=%s", key, json_is_true(value) ? "true" : "false");
-	if (n < OPTION_BYTES)
-		return 0;
-	return diag_set(d, -EINVAL,
-		"options: %.64s: must be a whole number, true, false or a text, of less than %d "
-		"bytes with the key",
-		key, OPTION_BYTES);
+	return take_ms("last_ms", value, range, &q->last_ms, d);
 }
 
-static int take_option(
-	struct capture_request *q, const char *key, const json_t *value, struct diag *d)
+static int take_end(struct capture_request *q, const json_t *value, struct diag *d)
 {
-	char text[OPTION_BYTES];
-	int r;
-
-	if (strcmp(key, "duration_ms") == 0 || strcmp(key, "session_id") == 0)
-		return diag_set(d, -EINVAL,
-			"options: %s: not here; duration_ms stands beside the options, and the "
-			"session is the daemon's",
-			key);
-	if (!*key || strchr(key, '='))
-		return diag_set(d, -EINVAL, "options: \"%.64s\": not a key", key);
-	r = format_option(key, value, text, d);
-	if (!r)
-		r = profile_options_parse(&q->options, text, d);
-	return r == OPTION_NOTED ? add_warning(q, d->text) : r;
-}
-
-static int take_options(struct capture_request *q, const json_t *value, struct diag *d)
-{
-	const char *key;
-	json_t *member;
-	int r = 0;
-
-	if (!json_is_object(value))
-		return diag_set(d, -EINVAL, "options: must be an object of keys and values");
-	json_object_foreach((json_t *)value, key, member)
-	{
-		if (!r)
-			r = take_option(q, key, member, d);
-	}
-	if (r)
-		return r;
-	free(q->options_text);
-	q->options_text = json_dumps(value, JSON_COMPACT);
-	return q->options_text ? profile_options_check_recording(&q->options, d) : -ENOMEM;
+	if (!json_is_boolean(value))
+		return diag_set(d, -EINVAL, "end: must be true or false");
+	q->ends = json_is_true(value);
+	return 0;
 }
 
 static const struct member members[] = {
@@ -202,7 +154,10 @@ static const struct member members[] = {
 	{"next", take_next},
 	{"duration_ms", take_duration},
 	{"wait_ms", take_wait},
-	{"options", take_options},
+	{"snapshot", take_snapshot},
+	{"last_ms", take_last},
+	{"end", take_end},
+	{"options", capture_options_take},
 	{"run", take_run},
 };
 
@@ -215,12 +170,30 @@ static int take_member(
 		if (strcmp(members[i].name, name) == 0)
 			return members[i].take(q, value, d);
 	return diag_set(d, -EINVAL,
-		"%.64s: no such member; there are target, next, duration_ms, wait_ms, options and run",
+		"%.64s: no such member; there are target, next, duration_ms, wait_ms, snapshot, "
+		"last_ms, end, options and run",
 		name);
+}
+
+/* Of what was recorded before nothing can be chosen any more. */
+static int check_snapshot(const struct capture_request *q, const json_t *body, struct diag *d)
+{
+	static const char *const others[] = {"next", "duration_ms", "wait_ms", "options"};
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (json_object_get(body, others[i]))
+			return diag_set(d, -EINVAL, "%s: not with snapshot", others[i]);
+	if (q->ends && q->last_ms)
+		return diag_set(d, -EINVAL, "last_ms: not with end, after which nothing is left");
+	return q->n_targets ? 0 : diag_set(d, -EINVAL, "target: is missing; say whose");
 }
 
 static int check(const struct capture_request *q, const json_t *body, struct diag *d)
 {
+	if (q->is_snapshot)
+		return check_snapshot(q, body, d);
+	if (q->ends || q->last_ms)
+		return diag_set(d, -EINVAL, "last_ms, end: go with snapshot alone");
 	if (!json_object_get(body, "duration_ms"))
 		return diag_set(d, -EINVAL, "duration_ms: is missing; say how long to record");
 	if (q->next[0] ? q->n_targets > 0 : q->n_targets == 0)

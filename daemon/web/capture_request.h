@@ -22,6 +22,10 @@ struct capture_request {
 	char next[CAPTURE_REQUEST_TARGET_BYTES]; /* "": |targets| are meant */
 	uint64_t duration_ms;
 	uint64_t wait_ms; /* of |next| */
+	int is_snapshot; /* of what is there already; the next three are its own */
+	char session[128]; /* "": the one that runs, else the flight recorder */
+	uint64_t last_ms; /* of the recorder; 0: all that it holds */
+	int ends; /* the session, with what it has */
 	char run[128]; /* "": named after the time */
 	struct profile_options options;
 	char *options_text; /* as asked: a JSON object; never NULL */

@@ -126,7 +126,11 @@ static void write_request(struct json *json, const struct capture_request *q)
 {
 	write_words(json, q);
 	json_known_text(json, "next", q->next);
-	json_uint(json, "duration_ms", q->duration_ms);
+	json_text(json, "snapshot", q->is_snapshot ? q->session : NULL);
+	if (q->is_snapshot)
+		json_nothing(json, "duration_ms");
+	else
+		json_uint(json, "duration_ms", q->duration_ms);
 	if (q->next[0])
 		json_uint(json, "wait_ms", q->wait_ms);
 	else

@@ -23,6 +23,16 @@ static void add_targets(struct audit *a, const struct job *job)
 	}
 }
 
+static void write_options(char *out, size_t size, const struct capture_request *q)
+{
+	if (q->is_snapshot)
+		snprintf(out, size, "snapshot=%s last_ms=%llu end=%s", q->session,
+			(unsigned long long)q->last_ms, q->ends ? "true" : "false");
+	else
+		snprintf(out, size, "duration_ms=%llu %s", (unsigned long long)q->duration_ms,
+			q->options_text);
+}
+
 void job_audit_write(const struct job *job, int64_t begun_ns)
 {
 	struct audit a = {.what = "WebCapture",
@@ -34,8 +44,7 @@ void job_audit_write(const struct job *job, int64_t begun_ns)
 	add_targets(&a, job);
 	a.result = rpc_status_name(job->status);
 	a.reason = job->error;
-	snprintf(a.options, sizeof a.options, "duration_ms=%llu %s",
-		(unsigned long long)job->request.duration_ms, job->request.options_text);
+	write_options(a.options, sizeof a.options, &job->request);
 	audit_write(&a);
 	pthread_mutex_unlock(&job->jobs->mutex);
 }

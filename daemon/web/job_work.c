@@ -140,9 +140,10 @@ static void add_programs(struct work *w)
 
 /* Recording. */
 
+/* A snapshot ends by itself, and its session is not ours. */
 static void tell_to_end(struct work *w)
 {
-	if (!w->is_told_to_end)
+	if (!w->is_told_to_end && !w->job->request.is_snapshot)
 		ensemble_ask_to_end(&w->ensemble);
 	w->is_told_to_end = 1;
 }
@@ -180,19 +181,36 @@ static void look(struct work *w)
 		keep_time(w);
 }
 
-static void record(struct work *w)
+static void start_recording(struct work *w)
 {
 	Tensorflow__ProfileRequest asked = TENSORFLOW__PROFILE_REQUEST__INIT;
-	struct account asked_by;
 
 	asked.opts = &w->options.message;
 	asked.duration_ms = w->options.message.duration_ms;
+	ensemble_start(&w->ensemble, &asked);
+}
+
+static void start_snapshot(struct work *w)
+{
+	const struct capture_request *q = &w->job->request;
+	const struct remote_snapshot what = {q->session, q->last_ms, q->ends};
+
+	ensemble_start_snapshot(&w->ensemble, &what);
+}
+
+static void record(struct work *w)
+{
+	struct account asked_by;
+
 	w->ensemble.share.max_bytes = UINT64_MAX;
 	w->ensemble.progress_interval_ms = PROGRESS_MS;
 	w->wait_end_ns = monotonic_ns() + (int64_t)w->job->request.wait_ms * NS_PER_MS;
 	add_programs(w);
 	account_begin(&asked_by, LEDGER_WEB, 0);
-	ensemble_start(&w->ensemble, &asked);
+	if (w->job->request.is_snapshot)
+		start_snapshot(w);
+	else
+		start_recording(w);
 	while (!atomic_load(&w->job->cancel) && ensemble_poll(&w->ensemble))
 		look(w);
 	ensemble_end(&w->ensemble);

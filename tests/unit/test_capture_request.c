@@ -233,6 +233,51 @@ START_TEST(what_begins_by_itself_has_no_delay)
 }
 END_TEST
 
+/* What is there already. */
+
+START_TEST(a_snapshot_is_of_a_session)
+{
+	accept("{\"target\": 1, \"snapshot\": \"\"}");
+	ck_assert(request.is_snapshot && !request.ends);
+	ck_assert_str_eq(request.session, "");
+	accept("{\"target\": 1, \"snapshot\": \"recorder\", \"last_ms\": 250, \"run\": \"mine\"}");
+	ck_assert_str_eq(request.session, "recorder");
+	ck_assert_uint_eq(request.last_ms, 250);
+	accept("{\"target\": \"all\", \"snapshot\": \"nightly\", \"end\": true}");
+	ck_assert(request.ends);
+	accept("{\"target\": 1, \"duration_ms\": 1, \"end\": false}");
+	ck_assert(!request.is_snapshot);
+}
+END_TEST
+
+START_TEST(of_what_was_recorded_nothing_can_be_chosen)
+{
+	char body[300];
+	char name[129];
+
+	refuse("{\"target\": 1, \"snapshot\": \"\", \"duration_ms\": 1}",
+		"duration_ms: not with snapshot");
+	refuse("{\"next\": \"t\", \"snapshot\": \"\"}", "next: not with snapshot");
+	refuse("{\"target\": 1, \"snapshot\": \"\", \"options\": {}}",
+		"options: not with snapshot");
+	refuse("{\"target\": 1, \"snapshot\": \"\", \"wait_ms\": 1000}",
+		"wait_ms: not with snapshot");
+	refuse("{\"snapshot\": \"\"}", "target: is missing");
+	refuse("{\"target\": 1, \"snapshot\": true}", "snapshot: must be the name of a session");
+	memset(name, 'a', sizeof name);
+	name[128] = '\0';
+	snprintf(body, sizeof body, "{\"target\": 1, \"snapshot\": \"%s\"}", name);
+	refuse(body, "snapshot: must be");
+	refuse("{\"target\": 1, \"snapshot\": \"\", \"end\": true, \"last_ms\": 5}",
+		"last_ms: not with end");
+	refuse("{\"target\": 1, \"snapshot\": \"\", \"end\": 1}", "end: must be true or false");
+	refuse("{\"target\": 1, \"snapshot\": \"\", \"last_ms\": 0}",
+		"last_ms: must be a whole number");
+	refuse("{\"target\": 1, \"duration_ms\": 1, \"last_ms\": 5}", "go with snapshot alone");
+	refuse("{\"target\": 1, \"duration_ms\": 1, \"end\": true}", "go with snapshot alone");
+}
+END_TEST
+
 /* The run. */
 
 START_TEST(a_run_has_a_name_that_is_no_path)
@@ -297,6 +342,8 @@ int main(void)
 	tcase_add_test(tests, words_have_an_end);
 	tcase_add_test(tests, the_next_one_is_a_pattern_with_patience);
 	tcase_add_test(tests, a_duration_is_a_whole_number_in_its_range);
+	tcase_add_test(tests, a_snapshot_is_of_a_session);
+	tcase_add_test(tests, of_what_was_recorded_nothing_can_be_chosen);
 	tcase_add_test(tests, options_are_those_of_the_table);
 	tcase_add_test(tests, options_that_are_wrong_are_named);
 	tcase_add_test(tests, options_that_are_ignored_are_warned_of);

@@ -12,12 +12,13 @@ const WORDS = {
 function nameCapture(capture) {
 	const names = capture.targets.map((target) => `${target.name} (${target.pid})`);
 	const asked = capture.next ?? [capture.target].flat().join(", ");
-	return names.length ? names.join(", ") : `${capture.next ? "next " : ""}${asked}`;
+	const whom = names.length ? names.join(", ") : `${capture.next ? "next " : ""}${asked}`;
+	return capture.snapshot === null ? whom : `Snapshot of ${whom}`;
 }
 
 function tellProgress(capture) {
 	const parts = [WORDS[capture.state] ?? capture.state];
-	if (capture.state === "recording")
+	if (capture.state === "recording" && capture.duration_ms)
 		parts.push(`${durationMs(capture.elapsed_ms)} of ${durationMs(capture.duration_ms)}`);
 	const size = capture.trace_bytes || capture.recorded_bytes;
 	if (size)
@@ -68,11 +69,11 @@ export class Captures {
 		set(item, {"data-state": capture.state, "data-capture": capture.id});
 		progress.hidden = capture.is_over;
 		set(progress, {max: capture.duration_ms, "aria-label": `Progress of ${nameCapture(capture)}`,
-			value: capture.state === "recording" ? Math.min(capture.elapsed_ms, capture.duration_ms) : null});
+			value: capture.state === "recording" && capture.duration_ms ? Math.min(capture.elapsed_ms, capture.duration_ms) : null});
 		setText(problems, tellProblems(capture));
 		set(problems, {"data-kind": capture.error ? "error" : "warning"});
 		problems.hidden = !problems.textContent;
-		stop.hidden = capture.is_over || capture.state === "waiting";
+		stop.hidden = capture.is_over || capture.state === "waiting" || capture.snapshot !== null;
 		giveUp.hidden = capture.is_over;
 		open.hidden = !capture.run;
 		forget.hidden = !capture.is_over;
