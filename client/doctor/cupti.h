@@ -15,7 +15,7 @@ struct cupti_search {
 	int major; /* of CUDA, whose CUPTI is looked for first; 0: the newest */
 	bool is_wanted; /* a GPU is there, or CUDA is in use */
 	struct finding *f; /* when the search is over: yes, or no: what was found does not work */
-	char looked[192]; /* where it was not */
+	char looked[640]; /* where it was not; paths of Python's are long */
 };
 
 /* Each: whether the search is over. |where| is for people. */

@@ -1,28 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A CUDA program, as far as the fakes make one: a kernel and a copy in each step, until its input ends. usage: program LIBCUDA LIBCUPTI
- * Prints the port of its server.
+ * A CUDA program, as far as the fakes make one: a kernel and a copy in each step. It knows nothing of CUPTI: what it does on the
+ * device is recorded once somebody has opened that. usage: program LIBCUDA LIBCUPTI [LIBRARY...]   more that it has loaded
+ *
+ * Prints the port of its server, and obeys letters on its standard input, until that ends:
+ *   w   prints "recorded" when CUPTI was asked twice for what it has
+ *   f   forks a child that makes a few steps, and prints its status
+ *   x   exits in the middle of it
  */
 #include <dlfcn.h>
 #include <poll.h>
 #include <proftap/proftap.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/cuda/fake.h"
 
-static void *find(const char *path, const char *name)
+#define N_STEPS_OF_CHILDREN 10
+#define PATIENCE_MS 30000
+
+static const char *cupti;
+
+static int initialize_cuda(const char *path)
 {
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	void *symbol = library ? dlsym(library, name) : NULL;
+	void *symbol = library ? dlsym(library, FAKE_DRIVER_SYMBOL) : NULL;
+	fake_driver_setter set;
 
-	if (!symbol)
+	memcpy(&set, &symbol, sizeof symbol);
+	if (!set) {
 		fprintf(stderr, "%s: %s\n", path, dlerror());
-	return symbol;
+		return -1;
+	}
+	set(FAKE_DRIVER_IS_INITIALIZED, 1);
+	return 0;
 }
 
-static void step(const struct fake *fake, int number)
+/* NULL: nobody has opened it yet. */
+static const struct fake *find_fake(void)
+{
+	static const struct fake *fake;
+	void *library = fake ? NULL : dlopen(cupti, RTLD_NOW | RTLD_NOLOAD);
+	void *symbol = library ? dlsym(library, FAKE_SYMBOL) : NULL;
+	fake_getter get;
+
+	memcpy(&get, &symbol, sizeof get);
+	if (get)
+		fake = get();
+	return fake;
+}
+
+static void work(const struct fake *fake)
 {
 	const struct fake_record kernel = {.kind = 10,
 		.name = "_Z6matmulPfS_i",
@@ -33,33 +64,104 @@ static void step(const struct fake *fake, int number)
 	const struct fake_record copy = {
 		.kind = 1, .stream = 7, .direction = 1, .from = 2, .to = 3, .bytes = 4096};
 
-	PTAP_STEP("train", number);
-	PTAP_SPAN("layer");
 	fake->call("cuMemcpyHtoDAsync_v2", &copy, 1);
 	fake->call("cuLaunchKernel", &kernel, 1);
 }
 
-int main(int argc, char **argv)
+static void step(void)
 {
-	void *set = argc == 3 ? find(argv[1], FAKE_DRIVER_SYMBOL) : NULL;
-	void *get = set ? find(argv[2], FAKE_SYMBOL) : NULL;
-	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-	fake_driver_setter set_driver;
-	fake_getter get_fake;
+	static int number;
 
-	if (!get)
-		return 2;
-	memcpy(&set_driver, &set, sizeof set);
-	memcpy(&get_fake, &get, sizeof get);
-	get_fake()->reset();
-	set_driver(FAKE_DRIVER_IS_INITIALIZED, 1);
+	PTAP_STEP("train", number++);
+	PTAP_SPAN("layer");
+	if (find_fake())
+		work(find_fake());
+}
+
+static void print(const char *word)
+{
+	printf("%s\n", word);
+	fflush(stdout);
+}
+
+/* Its device is its parent's; but it may call CUDA all the same. */
+static void step_in_child(void)
+{
+	PTAP_SPAN("layer");
+	if (!find_fake())
+		return;
+	find_fake()->begin_call("cuLaunchKernel", NULL);
+	find_fake()->end_call();
+}
+
+static void make_child(void)
+{
+	int status = -1;
+	pid_t child = fork();
+
+	if (!child) {
+		for (int i = 0; i < N_STEPS_OF_CHILDREN; i++)
+			step_in_child();
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	print(status ? "failed" : "0");
+}
+
+static int is_recorded(void)
+{
+	return find_fake() && find_fake()->count("cuptiActivityFlushAll") > 1;
+}
+
+static void await_records(void)
+{
+	for (int i = 0; i < PATIENCE_MS && !is_recorded(); i++) {
+		step();
+		usleep(1000);
+	}
+	print(is_recorded() ? "recorded" : "not recorded");
+}
+
+/* 0: it is to end. */
+static int obey(void)
+{
+	char letter = 'x';
+
+	if (read(STDIN_FILENO, &letter, 1) < 0)
+		return 0;
+	if (letter == 'w')
+		await_records();
+	else if (letter == 'f')
+		make_child();
+	return letter != 'x';
+}
+
+static int serve(void)
+{
+	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+	char port[16];
+
 	if (ptap_server_start(0)) {
 		fprintf(stderr, "%s\n", ptap_last_error());
 		return 1;
 	}
-	printf("%d\n", ptap_server_port());
-	fflush(stdout);
-	for (int i = 0; poll(&input, 1, 1) == 0; i++)
-		step(get_fake(), i);
+	snprintf(port, sizeof port, "%d", ptap_server_port());
+	print(port);
+	do
+		step();
+	while (poll(&input, 1, 1) == 0 || obey());
 	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 3 || initialize_cuda(argv[1]))
+		return 2;
+	cupti = argv[2];
+	for (int i = 3; i < argc; i++)
+		if (!dlopen(argv[i], RTLD_NOW | RTLD_LOCAL)) {
+			fprintf(stderr, "%s\n", dlerror());
+			return 2;
+		}
+	return serve();
 }

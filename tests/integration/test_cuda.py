@@ -1,53 +1,94 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A CUDA program recorded from outside, from its launches to the file, on fakes of NVIDIA's libraries: with the collector as it is
-installed, and nothing said to it."""
+installed."""
 import os
+import shutil
+import select
+import signal
 import subprocess
 
-from devices import count_events, device_planes, gpu_warnings
-from fixture import equal, run, test
+from checks import contains
+from devices import count_events, device_planes, gpu_warnings, library
+from doctors import expect, findings
+from fixture import Skip, check, equal, need_namespaces, need_no_sanitizer, run, test
 from processes import TOP_BUILD
 
 CUDA = TOP_BUILD / "tests" / "cuda"
+CUPTI = CUDA / "fake_libcupti.so"
 # Time for a machine that is busy; the program makes some hundred steps in it.
 RECORDED_MS = 500
+LONG_MS = 60000
+PATIENCE_S = 60
+KERNEL = "matmul(float*, float*, int)"
+# A /usr/local of its own, with the toolkit that $1 is.
+TOOLKIT = 'mount --bind "$1" /usr/local && shift && exec "$@"'
 
 
 class Program:
-    def __init__(self, t, **env):
+    """One that uses CUDA; |cupti| is the file that somebody may open for it."""
+
+    def __init__(self, t, cupti=CUPTI, libraries=(), prefix=(), **env):
         driver = t.dir / "libcuda.so.1"
         driver.write_bytes((CUDA / "fake_libcuda.so").read_bytes())
         self.process = subprocess.Popen(
-            [CUDA / "program", driver, CUDA / "fake_libcupti.so"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            text=True, env={**os.environ, "PROFTAP_CUPTI": str(CUDA / "fake_libcupti.so"), **env})
+            [*prefix, CUDA / "program", driver, cupti, *libraries], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            text=True, env={**os.environ, **env})
         self.port = int(self.process.stdout.readline())
+        self.status = 0
+
+    def obey(self, letter):
+        self.process.stdin.write(letter)
+        self.process.stdin.flush()
+
+    def ask(self, letter):
+        self.obey(letter)
+        if not select.select([self.process.stdout], [], [], PATIENCE_S)[0]:
+            self.process.kill()
+        return self.process.stdout.readline().strip()
 
     def __enter__(self):
         return self
 
     def __exit__(self, *unused):
         self.process.stdin.close()
-        equal(self.process.wait(60), 0, "the program's status")
+        equal(self.process.wait(60), self.status, "the program's status")
         self.process.stdout.close()
+
+
+def named(t, **env):
+    """One that is told which."""
+    return Program(t, PROFTAP_CUPTI=str(CUPTI), **env)
+
+
+def copy(source, *to):
+    path = to[0].joinpath(*to[1:])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(source, path)
+    return path
+
+
+def count_launches(capture):
+    return capture.trace.thread("program").count()["cuLaunchKernel"]
+
+
+def check_recorded(t, program):
+    """After two captures at most: what it does on the device is recorded when somebody has opened CUPTI."""
+    capture = t.capture(program, RECORDED_MS)
+    equal(gpu_warnings(capture), [], "warnings of devices")
+    check(count_events(capture.trace, KERNEL) > 10, f"{count_events(capture.trace, KERNEL)} kernels")
+    return capture
 
 
 @test
 def kernels_and_copies_arrive_with_their_launches(t):
-    with Program(t) as program:
-        capture = t.capture(program, RECORDED_MS)
-    equal(gpu_warnings(capture), [], "warnings of devices")
+    with named(t) as program:
+        capture = check_recorded(t, program)
     planes = device_planes(capture.trace)
     equal([plane.name for plane in planes][:1], ["/device:GPU:0"], "planes")
-    names = {plane.event_metadata[event.metadata_id].name for plane in planes for line in plane.lines
-             for event in line.events}
-    kernels = [name for name in names if name.startswith(("matmul", "_Z6matmul"))]
-    equal(len(kernels), 1, "kernels by name")
-    n_kernels = count_events(capture.trace, kernels[0])
-    launches = capture.trace.thread("program").count()["cuLaunchKernel"]
-    equal(n_kernels > 10, True, "kernels")
+    n_kernels, launches = count_events(capture.trace, KERNEL), count_launches(capture)
     # Devices are recorded some milliseconds longer than threads, so that those of the first and the last moment may be alone.
-    equal(abs(n_kernels - launches) <= launches / 10, True, f"{n_kernels} kernels of {launches} launches")
+    check(abs(n_kernels - launches) <= launches / 10, f"{n_kernels} kernels of {launches} launches")
 
 
 @test
@@ -56,8 +97,101 @@ def a_cupti_that_is_not_there_is_said_and_spans_arrive(t):
         capture = t.capture(program, RECORDED_MS)
     said = gpu_warnings(capture)
     equal(len(said), 1, f"warnings of devices: {said}")
-    equal("PROFTAP_CUPTI=/no/such/libcupti.so: there is no such file" in said[0], True, said[0])
-    equal(capture.trace.thread("program").count()["layer"] > 10, True, "spans")
+    contains(said[0], "PROFTAP_CUPTI=/no/such/libcupti.so: there is no such file", "the warning")
+    check(capture.trace.thread("program").count()["layer"] > 10, "spans")
+
+
+@test
+def cupti_is_found_in_a_wheel_beside_the_programs_cuda(t):
+    runtime = library(t, "libcudart.so.13")
+    with Program(t, copy(CUPTI, t.dir, "libcupti.so.13"), [runtime]) as program:
+        check_recorded(t, program)
+        found = findings(t, str(program.process.pid))
+    expect(found, "target_cupti", "yes")
+    contains(found["target_cupti"]["text"], str(t.dir / "libcupti.so.13"), "what doctor finds")
+
+
+@test
+def cupti_is_found_where_the_linker_looks(t):
+    folder = t.dir / "linker"
+    with Program(t, copy(CUPTI, folder, "libcupti.so.13"), LD_LIBRARY_PATH=str(folder)) as program:
+        check_recorded(t, program)
+
+
+@test
+def cupti_is_found_in_the_toolkit(t):
+    need_namespaces("--mount")
+    need_no_sanitizer("bring libraries of their own")
+    for folder in ("lib64", "extras/CUPTI/lib64"):
+        root = t.dir / folder.replace("/", "_")
+        copy(CUPTI, root, "cuda", folder, "libcupti.so.13")
+        prefix = ("unshare", "--mount", "--propagation", "private", "sh", "-c", TOOLKIT, "sh", root)
+        with Program(t, f"/usr/local/cuda/{folder}/libcupti.so.13", prefix=prefix) as program:
+            check_recorded(t, program)
+
+
+def machine_has_cupti():
+    folders = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=False).stdout
+    return "libcupti" in folders or any(os.path.exists(path) for path in ("/usr/local/cuda", "/opt/cuda"))
+
+
+@test
+def where_cupti_is_not_is_said_with_what_helps(t):
+    if machine_has_cupti():
+        raise Skip("this machine has CUPTI")
+    runtime = library(t, "libcudart.so.12")
+    with Program(t, libraries=[runtime]) as program:
+        capture = t.capture(program, RECORDED_MS)
+        found = findings(t, str(program.process.pid))
+    said, = gpu_warnings(capture)
+    places = (t.dir, f"{t.dir}/../../cuda_cupti/lib", f"{t.dir}/../extras/CUPTI/lib64", "the linker's folders",
+              "/usr/local/cuda/lib64", "/usr/local/cuda/extras/CUPTI/lib64", "/opt/cuda/extras/CUPTI/lib64")
+    looked = ", ".join(map(str, places))
+    equal(said, f"gpu: cuda: libcupti.so was not found (looked in {looked}); pip install nvidia-cuda-cupti-cu12, install the "
+          "CUDA toolkit, or start the program with PROFTAP_CUPTI=/path/to/libcupti.so", "the warning")
+    expect(found, "target_cupti", "no", "pip install nvidia-cuda-cupti-cu12")
+    row = found["target_cupti"]
+    contains(row["text"], f"libcupti.so: not found (in {looked})", "what doctor says")
+    contains(row["reason"], "start it with PROFTAP_CUPTI=", "the other way")
+    check(capture.trace.thread("program").count()["layer"] > 10, "spans")
+
+
+def end_in_the_middle(t, end):
+    """The capture that was under way when the program came to its end."""
+    with named(t) as program:
+        capture = t.start_capture(program, LONG_MS)
+        equal(program.ask("w"), "recorded", "the program")
+        end(program)
+        return capture.finish(0)
+
+
+@test
+def a_program_that_exits_loses_none_of_its_kernels(t):
+    capture = end_in_the_middle(t, lambda program: program.obey("x"))
+    n_kernels, launches = count_events(capture.trace, KERNEL), count_launches(capture)
+    check(n_kernels >= launches > 100, f"{n_kernels} kernels of {launches} launches")
+
+
+@test
+def a_program_that_is_terminated_loses_its_last_second(t):
+    def terminate(program):
+        program.status = -signal.SIGTERM
+        program.process.terminate()
+
+    capture = end_in_the_middle(t, terminate)
+    check(count_events(capture.trace, KERNEL) > 100, f"{count_events(capture.trace, KERNEL)} kernels")
+    contains("\n".join(capture.warnings), "SIGTERM", "what is said")
+
+
+@test
+def a_child_that_is_forked_in_the_middle_is_left_alone(t):
+    def fork(program):
+        equal(program.ask("f"), "0", "the child's status")
+        program.obey("x")
+
+    capture = end_in_the_middle(t, fork)
+    n_kernels, launches = count_events(capture.trace, KERNEL), count_launches(capture)
+    check(n_kernels >= launches > 100, f"{n_kernels} kernels of {launches} launches")
 
 
 run()
