@@ -2,17 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Collectors in a capture, from the program to the trace: when they are asked, what they are told, what they
 say, and how they fail. The device is none; see fake_collector.c."""
+import errno
 import os
 import re
+import shutil
+import struct
 import subprocess
 import time
+from pathlib import Path
 
 from calls import PROFILER, Calls, profile_request
 from devices import COLLECTOR, SANITIZER_THREADS, THREAD, Device, check_gone, check_warnings, gpu_warnings, library
-from fixture import check, contains, equal, run, test, wait_until
-from processes import TOP_SRC
+from fixture import (NOBODY, Skip, check, contains, equal, need_namespaces, need_no_sanitizer, need_readable_tree, run, test,
+                     wait_until)
+from processes import PROFTAPD, TARGET, TOP_SRC, Target
 from running import need_preload
 
+AT_SECURE = 23
+# A /usr/local of its own, with what $1 has, in which a user starts a program.
+INSTALLED = ("unshare", "--mount", "--propagation", "private", "sh", "-c",
+             f'mount --bind "$1" /usr/local && shift && exec setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups "$@"', "sh")
 STEPS = ["probe", "open", "arm", "start", "poll", "stop", "drain", "stats", "close"]
 LEAD_MS = 250
 
@@ -172,6 +181,34 @@ def a_plug_in_that_cannot_be_used_is_said(t):
         equal(capture.trace.count("burst"), 1, "spans")
         equal(device.log(), [], "steps")
         check_gone(target)
+
+
+def is_secure(pid):
+    """Whether the kernel says that it has more rights than who started it."""
+    auxv = Path(f"/proc/{pid}/auxv").read_bytes()
+    return dict(struct.iter_unpack("@LL", auxv))[AT_SECURE] == 1
+
+
+@test
+def a_set_user_id_program_opens_none_that_is_named(t):
+    need_namespaces("--mount")
+    need_readable_tree()
+    need_no_sanitizer("are told by variables where their libraries are")
+    program, root = t.dir / "target", t.dir / "local"
+    shutil.copy(TARGET, program)
+    program.chmod(0o4755)
+    # It starts no server but one that is installed.
+    (root / "sbin").mkdir(parents=True)
+    shutil.copy(PROFTAPD, root / "sbin")
+    device = Device(t)
+    target = t.keep(Target(device.env, program=program, prefix=(*INSTALLED, root)))
+    check(is_secure(target.pid), "the program is not set-user-ID")
+    if target.start() == -errno.ENOENT:
+        raise Skip("this proftapd is to be installed elsewhere")
+    capture = t.emit(target, 50, "burst 1")
+    check_warnings(capture)
+    equal(capture.trace.count("burst"), 1, "spans")
+    equal(device.log(), [], "steps")
 
 
 @test
