@@ -45,6 +45,7 @@ struct slice *slice_free(struct slice *slice)
 {
 	wait_for_writer(slice);
 	close_file(slice);
+	device_extents_deinit(&slice->devices);
 	for (size_t i = 0; i < slice->n_drains; i++)
 		drain_deinit(&slice->drains[i]);
 	free(slice->drains);
@@ -94,6 +95,17 @@ static int write_log(const struct slice *slice, struct thread_log *log, uint64_t
 	return file_write_at(slice->fd, log->slots, log->n_slots * sizeof *log->slots, offset);
 }
 
+static int look_at_devices(const struct slice *slice, struct device_extents *to)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < slice->n_drains; i++)
+		for (size_t k = 0; k < slice->drains[i].n_logs && !r; k++)
+			r = device_extents_add(to, i, slice->drains[i].logs[k]->slots,
+				slice->drains[i].logs[k]->n_slots);
+	return r;
+}
+
 static int let_go(const struct slice *slice, struct thread_log *log, uint64_t offset)
 {
 	(void)slice;
@@ -129,7 +141,9 @@ static void *run_writer(void *argument)
 	for (size_t i = 0; i < slice->n_drains; i++)
 		slice->first_ticks = part_origin_find_first(
 			&slice->drains[i], slice->earliest_ticks, slice->first_ticks);
-	r = write_all(slice);
+	r = look_at_devices(slice, &slice->devices);
+	if (!r)
+		r = write_all(slice);
 	if (r)
 		log_info(LOG_TARGET, "no file for a session's records: %s", errno_words(-r));
 	slice->has_failed = r != 0;
@@ -165,6 +179,13 @@ uint64_t slice_find_first(struct slice *slice, uint64_t earliest_ticks, uint64_t
 	for (size_t i = 0; i < slice->n_drains; i++)
 		first = part_origin_find_first(&slice->drains[i], earliest_ticks, first);
 	return first;
+}
+
+int slice_find_devices(struct slice *slice, struct device_extents *to)
+{
+	wait_for_writer(slice);
+	return slice->fd >= 0 ? device_extents_join(to, &slice->devices)
+			      : look_at_devices(slice, to);
 }
 
 static int read_log(const struct slice *slice, struct thread_log *log, uint64_t offset)

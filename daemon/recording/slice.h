@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/devices/device_extent.h"
+
 struct drain;
 
 struct slice {
@@ -26,6 +28,7 @@ struct slice {
 	/* Its file. */
 	int fd; /* -1: there is none */
 	uint64_t first_ticks; /* of its records */
+	struct device_extents devices; /* of its records, by the numbers of drains */
 	int has_failed; /* it stays in memory */
 	pthread_t writer;
 	int has_writer;
@@ -45,6 +48,8 @@ int slice_is_in_memory(const struct slice *slice);
 
 /* The ticks of the first record, or |first| if that is earlier. Waits for the writer. */
 uint64_t slice_find_first(struct slice *slice, uint64_t earliest_ticks, uint64_t first);
+/* What it has of devices is added to |to|, by the numbers of drains. Waits for the writer. 0 or -ENOMEM. */
+int slice_find_devices(struct slice *slice, struct device_extents *to);
 /* How many slots its logs have, wherever they are. */
 uint64_t slice_count(const struct drain *d);
 /* And how many entries these are. */
