@@ -37,6 +37,7 @@
 #define MAX_BYTES (96u << 10)
 #define KEEP_BYTES (8u << 10)
 #define SPOOL_BYTES (48u << 10)
+#define DEVICE_KEEP_BYTES (128u << 10)
 
 static struct arena *arena;
 
@@ -219,7 +220,7 @@ static void spill(struct drain *drain, struct spool *spool, struct assembly *as)
 }
 
 static struct assembly *begin_spooling(
-	struct target *t, struct timeline *timeline, struct keep *keep, struct spool **spool)
+	struct target *t, struct timeline *timeline, struct keep keeps[2], struct spool **spool)
 {
 	struct assembly *as = NULL;
 
@@ -227,7 +228,8 @@ static struct assembly *begin_spooling(
 		assembly_new(t, START_TICKS, START_TICKS, &as))
 		abort();
 	as->timeline = timeline;
-	assembly_set_spool(as, *spool, keep);
+	assembly_set_spool(as, *spool, &keeps[0]);
+	devices_set_keep(&as->devices, &keeps[1]);
 	return as;
 }
 
@@ -251,7 +253,7 @@ static void run_capture(struct target *t, struct input in, unsigned n_writes, in
 	struct drain_budget budget = {.max_bytes = MAX_BYTES};
 	struct clock_pair start = {START_TICKS, 0};
 	struct clock_pair stop = {STOP_TICKS, 1000000};
-	struct keep keep = {.max_bytes = KEEP_BYTES};
+	struct keep keeps[2] = {{.max_bytes = KEEP_BYTES}, {.max_bytes = DEVICE_KEEP_BYTES}};
 	struct assembly *as = NULL;
 	struct spool *spool = NULL;
 	struct timeline timeline;
@@ -264,7 +266,7 @@ static void run_capture(struct target *t, struct input in, unsigned n_writes, in
 	if (timeline_add(&timeline, start) || timeline_add(&timeline, stop))
 		abort();
 	if (spools)
-		as = begin_spooling(t, &timeline, &keep, &spool);
+		as = begin_spooling(t, &timeline, keeps, &spool);
 	if (drain_visit(&drain, &error) > 1000)
 		abort();
 	for (; n_writes; n_writes--) {
