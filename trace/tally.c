@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/device_name.h"
 #include "trace/space.h"
 
 void tally_begin_plane(struct tally *t, const struct plane *plane)
@@ -85,6 +86,8 @@ void tally_end_line(struct tally *t, const struct line *line)
 		} else {
 			t->totals.n_threads++;
 			t->totals.n_spans += t->n_of_kind[EVENT_SPAN];
+			t->totals.n_device_spans +=
+				plane_name_is_device(t->plane->name) ? t->n_of_kind[EVENT_SPAN] : 0;
 			t->totals.n_instants += t->n_of_kind[EVENT_INSTANT];
 		}
 	}

@@ -27,6 +27,7 @@ void report_count(const struct space *space, struct report_totals *totals)
 void report_write_json_totals(struct json *j, const struct report_totals *t)
 {
 	json_uint(j, "spans", t->n_spans);
+	json_uint(j, "device_spans", t->n_device_spans);
 	json_uint(j, "threads", t->n_threads);
 	json_uint(j, "async_spans", t->n_asyncs);
 	json_uint(j, "instants", t->n_instants);

@@ -12,6 +12,7 @@ struct space;
 struct report_totals {
 	uint64_t
 		n_spans; /* events on threads' lines that have a duration, or an end to come: steps, too */
+	uint64_t n_device_spans; /* those of them that are on devices' lines: kernels, copies */
 	uint64_t n_instants; /* the others there, but for flow marks */
 	uint64_t n_threads; /* lines with at least one event, also streams of devices */
 	uint64_t n_asyncs; /* async spans: they lie on lines of their own, which are no threads */

@@ -82,6 +82,8 @@ static void write_totals(const struct summary *s, FILE *out)
 
 	fprintf(out, "spans %s on %s %s", quantity_count(t->n_spans).text,
 		quantity_count(t->n_threads).text, t->n_threads == 1 ? "thread" : "threads");
+	if (t->n_device_spans)
+		fprintf(out, " · of devices %s", quantity_count(t->n_device_spans).text);
 	if (t->n_asyncs)
 		fprintf(out, " · async spans %s", quantity_count(t->n_asyncs).text);
 	if (t->n_instants)

@@ -34,6 +34,7 @@ def kernels_arrive_with_the_calls_that_launched_them(t):
     plane = find_device(capture.trace)
     equal(read_stats(plane, plane.stats)["gpu_device_name"].value, "Fake GPU", "the device")
     equal(count_events(capture.trace, "k"), 40, "kernels")
+    contains(capture.stderr, " · of devices 40 · ", "the summary")
     calls = {e.stats["correlation_id"].value for e in capture.trace.thread("target").named("fakeLaunch")}
     kernels = [read_stats(plane, event.stats) for line in plane.lines for event in line.events
                if plane.event_metadata[event.metadata_id].name == "k"]

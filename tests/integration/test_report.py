@@ -211,7 +211,9 @@ def kernels_are_there_as_often_and_as_long_as_they_ran(t):
                     "reduce": (3, 180000, 180000, 60000, 60000), "MemcpyHToD": (3, 60000, 60000, 20000, 20000),
                     "void net::backward<float>(float*, int)": (3, 270000, 270000, 90000, 90000)}, "kernels")
     text = report(path)
-    contains(text, "\nprocesses 1 · devices 1\n", "the head")
+    contains(text, "\nprocesses 1 · devices 1\nspans 48 on 8 threads · of devices 20 · ", "the head")
+    totals = json.loads(report(path, "--json"))["totals"]
+    equal((totals["spans"], totals["device_spans"]), (48, 20), "the totals")
     # All streams together: 6 to 26, 30 to 148 and 150 to 240 us of each step.
     contains(text, "   68.4 % ██████▉          18   140 us  /device:GPU:0\n", "the device's share")
     flows = {name: (out, into) for out, into, name in re.findall(r"^ +(\d+) +(\d+)  (\w[\w ]*?)(?:  .*| \(.*)$", text, re.M)}

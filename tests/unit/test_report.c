@@ -247,7 +247,7 @@ START_TEST(json_escapes_and_has_stable_keys)
 	add("say \"hi\\\"\n\xff", 0, 10, 0);
 	ck_assert_str_eq(write_report(report_write_json),
 		"{\"path\":\"runs/a.xplane.pb\",\"start_unix_ns\":null,\"duration_ns\":null,"
-		"\"hostnames\":[],\"reason\":null,\"totals\":{\"spans\":1,\"threads\":1,"
+		"\"hostnames\":[],\"reason\":null,\"totals\":{\"spans\":1,\"device_spans\":0,\"threads\":1,"
 		"\"async_spans\":0,\"instants\":0,\"flow_marks\":0,\"counters\":0,\"counter_samples\":0,\"steps\":0,\"dropped\":0,\"unfinished\":0},"
 		"\"errors\":[],\"warnings\":[],\"planes\":[{\"name\":\"/host:CPU\",\"id\":0,"
 		"\"process_name\":null,\"process_id\":7,\"lost\":{},\"windows\":[],\"threads\":[{\"id\":42,"

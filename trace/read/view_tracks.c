@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "trace/device_name.h"
 #include "trace/read/archive.h"
 #include "trace/read/derived.h"
 #include "trace/read/view.h"
@@ -33,7 +34,7 @@ struct building {
 
 static bool is_device(const struct archive_plane *plane)
 {
-	return strncmp(plane->name, "/device:", 8) == 0 || strncmp(plane->name, "#Chip", 5) == 0;
+	return plane_name_is_device(plane->name);
 }
 
 static int64_t find_pid(const struct archive_plane *plane)

@@ -158,6 +158,9 @@ static void put_trace(
 		page_format_duration(cell, sub_saturated(g->end_ns, g->begin_ns)));
 	page_put_part(&w->page, "spans %s on %s thread%s", quantity_count(g->totals.n_spans).text,
 		quantity_count(g->totals.n_threads).text, g->totals.n_threads == 1 ? "" : "s");
+	if (g->totals.n_device_spans)
+		page_put_part(
+			&w->page, "of devices %s", quantity_count(g->totals.n_device_spans).text);
 	page_put_part(&w->page, "steps %s", quantity_count(g->totals.n_steps).text);
 	page_put_part(&w->page, "dropped %s", quantity_count(g->totals.n_dropped).text);
 	page_end_line(&w->page);

@@ -25,7 +25,8 @@ struct reading {
 	struct open_span *stack;
 	size_t n_stack;
 	size_t n_stack_allocated;
-	uint64_t n_items; /* of a derived line */
+	uint64_t n_items; /* of a derived line, as the next one */
+	bool is_device;
 };
 
 int digest_add_marks(struct digest *g, struct digest_plane *plane, const struct item *item)
@@ -150,14 +151,17 @@ static int read_derived_item(void *reading, const struct item *item)
 	count_rest(g, item);
 	g->rest.n_derived += is_span && is_wanted(g, item);
 	g->totals.n_spans += is_span;
+	g->totals.n_device_spans += is_span && r->is_device;
 	g->totals.n_instants += get_kind(item) == DIGEST_INSTANT;
 	return digest_add_marks(g, r->plane, item);
 }
 
 static int read_derived(struct reading *r, const struct view_track *track, struct diag *d)
 {
-	int rc = cursor_read(r->digest->view, track, read_derived_item, r, d);
+	int rc;
 
+	r->is_device = view_get_origin(r->digest->view, track)->is_device;
+	rc = cursor_read(r->digest->view, track, read_derived_item, r, d);
 	r->digest->totals.n_threads += r->n_items > 0;
 	return rc;
 }
@@ -176,6 +180,8 @@ static int finish_thread(struct digest *g, struct digest_track *t)
 	bool is_stream = t->track->kind == TRACK_STREAM;
 
 	g->totals.n_spans += t->n_of_kind[DIGEST_SPAN];
+	g->totals.n_device_spans +=
+		view_get_origin(g->view, t->track)->is_device ? t->n_of_kind[DIGEST_SPAN] : 0;
 	g->totals.n_instants += t->n_of_kind[DIGEST_INSTANT];
 	g->totals.n_threads += t->rows.n > 0;
 	rows_finish(&t->rows);

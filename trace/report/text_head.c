@@ -116,6 +116,7 @@ static void put_totals(struct text *t)
 
 	page_put_part(p, "spans %s on %s thread%s", quantity_count(n->n_spans).text,
 		quantity_count(n->n_threads).text, n->n_threads == 1 ? "" : "s");
+	put_total(p, "of devices", n->n_device_spans);
 	put_total(p, "async spans", n->n_asyncs);
 	put_total(p, "instants", n->n_instants);
 	put_total(p, "flow marks", n->n_flow_marks);
