@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 
 from common import BUILD, BUSY, PROFTAP, Failure, Target, run_lines
+from memory_watch import MemoryWatch
 from skew import serve
 from trace_file import load_schemas, read_stats, schema
 
@@ -69,15 +70,17 @@ def check_kernels(directory):
 
 
 def capture(target, port, directory, duration_ms):
-    """From the end of the recording to the file, and the server's processor time in all of it, ms."""
+    """From the end of the recording to the file, and the server's processor time in all of it, ms; its memory at most, MiB."""
     server = target.find_server()
+    watch = MemoryWatch(server)
     before_ms = read_processor_ms(server)
     words = [PROFTAP, "capture", port, str(duration_ms), "--log_dir", directory]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
+    watch.end()
     took_ms = re.search(r" in ([\d,.]+) ms after the end", done.stderr)
     if done.returncode or "gpu: " in done.stderr or " dropped 0\n" not in done.stderr or not took_ms:
         raise Failure(f"proftap capture: {done.stderr}{BUSY}")
-    return float(took_ms[1].replace(",", "")), read_processor_ms(server) - before_ms
+    return float(took_ms[1].replace(",", "")), read_processor_ms(server) - before_ms, watch.whole_kib / 1024
 
 
 def capture_kernels(directory, n_shapes):
@@ -95,9 +98,9 @@ def capture_spans(directory):
 
 
 def show_ends(out, name, ends, aim=""):
-    took_ms, server_ms = (statistics.median(end) for end in zip(*ends))
+    took_ms, server_ms, memory_mib = (statistics.median(end) for end in zip(*ends))
     out.figure(f"{name}, from the end to the file", f"{took_ms:.0f}", "ms", aim,
-               f"processor time of the server {server_ms:.0f} ms{BUSY}")
+               f"processor time of the server {server_ms:.0f} ms, its memory at most {memory_mib:.0f} MiB{BUSY}")
 
 
 def bench_ends(out, directory):
