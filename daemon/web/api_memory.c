@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The route of a program's share of memory; see api_routes.h. */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/diag.h"
-#include "daemon/host/caller.h"
 #include "daemon/host/host_calls.h"
 #include "daemon/host/measuring.h"
 #include "daemon/host/programs.h"
 #include "daemon/web/api_answer.h"
+#include "daemon/web/api_program.h"
 #include "daemon/web/api_routes.h"
 #include "daemon/web/deferred.h"
 #include "daemon/web/web.h"
@@ -21,26 +18,6 @@
 /* While one is measured its program's mmap() waits, and so does a thread here. */
 #define MAX_AT_A_TIME 2
 #define WAIT_MS 2000
-
-/* The program |id|, if the caller may ask for it: a copy, or RPC_NOT_FOUND. */
-static int find(struct deferred *d, uint64_t id, struct program *out)
-{
-	_cleanup_free_ struct program *programs = NULL;
-	size_t n;
-
-	if (programs_copy(d->web->host->programs, &d->caller, &programs, &n)) {
-		diag_set(&d->diag, -ENOMEM, "the host daemon is out of memory");
-		return RPC_RESOURCE_EXHAUSTED;
-	}
-	for (size_t i = 0; i < n; i++) {
-		*out = programs[i];
-		if (out->id == id)
-			return 0;
-	}
-	diag_set(&d->diag, -ENOENT, "program %" PRIu64 ": no such program here that you may see",
-		id);
-	return RPC_NOT_FOUND;
-}
 
 static int explain(struct deferred *d, const struct program *p, int error)
 {
@@ -77,7 +54,7 @@ static int measure(struct deferred *d)
 	struct program p;
 	struct json *j = &d->text.json;
 	uint64_t n_bytes;
-	int r = find(d, api_parse_id(d->name), &p);
+	int r = api_program_find(d, api_parse_id(d->name), &p);
 
 	if (r)
 		return r;

@@ -8,7 +8,7 @@
 struct capture_request;
 struct diag;
 
-/* 0; -EINVAL with |d|; -ENOMEM. */
+/* Whether all of them go with what is asked for, is looked at when that is known. 0; -EINVAL with |d|; -ENOMEM. */
 int capture_options_take(struct capture_request *q, const json_t *value, struct diag *d);
 
 #endif

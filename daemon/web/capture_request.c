@@ -207,7 +207,7 @@ static int check(const struct capture_request *q, const json_t *body, struct dia
 	if (q->options.delay_ms > CAPTURE_REQUEST_MAX_DURATION_MS)
 		return diag_set(d, -EINVAL, "options: delay_ms: %d at most",
 			CAPTURE_REQUEST_MAX_DURATION_MS);
-	return 0;
+	return profile_options_check_recording(&q->options, d);
 }
 
 static int take_body(struct capture_request *q, json_t *body, struct diag *d)
@@ -226,18 +226,23 @@ static int take_body(struct capture_request *q, json_t *body, struct diag *d)
 	return r ? r : check(q, body, d);
 }
 
-int capture_request_parse(struct capture_request *q, const char *text, size_t n, struct diag *d)
+int capture_request_init(struct capture_request *q)
 {
-	json_error_t error;
-	json_t *body;
-	int r;
-
 	memset(q, 0, sizeof *q);
 	q->wait_ms = CAPTURE_REQUEST_WAIT_MS;
 	profile_options_init(&q->options);
 	q->options_text = strdup("{}");
-	if (!q->options_text)
-		return -ENOMEM;
+	return q->options_text ? 0 : -ENOMEM;
+}
+
+int capture_request_parse(struct capture_request *q, const char *text, size_t n, struct diag *d)
+{
+	json_error_t error;
+	json_t *body;
+	int r = capture_request_init(q);
+
+	if (r)
+		return r;
 	body = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
 	if (!body)
 		return diag_set(d, -EINVAL, "the body is no JSON: line %d, column %d: %.128s",

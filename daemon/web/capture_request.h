@@ -33,6 +33,8 @@ struct capture_request {
 	size_t n_warnings;
 };
 
+/* One that asks for nothing yet. 0 or -ENOMEM; capture_request_deinit() in any case. */
+int capture_request_init(struct capture_request *q);
 /* 0; -EINVAL with |d|, which names the member; -ENOMEM. capture_request_deinit() in any case. */
 int capture_request_parse(struct capture_request *q, const char *text, size_t n, struct diag *d);
 void capture_request_deinit(struct capture_request *q);

@@ -33,6 +33,13 @@ static void answer(struct deferred *d)
 		http_reply_bytes(d->x, 204, NULL, "", 0);
 }
 
+static void free_deferred(struct deferred *d)
+{
+	if (d->order.free)
+		d->order.free(d->order.what);
+	free(d);
+}
+
 static void on_done(uv_work_t *request, int status)
 {
 	struct deferred *d = request->data;
@@ -42,7 +49,7 @@ static void on_done(uv_work_t *request, int status)
 		answer(d);
 	else if (d->has_text)
 		free(json_text_end(&d->text, NULL));
-	free(d);
+	free_deferred(d);
 }
 
 static void start(struct http_exchange *x, struct deferred *d)
@@ -52,38 +59,56 @@ static void start(struct http_exchange *x, struct deferred *d)
 		return;
 	if (d->has_text)
 		free(json_text_end(&d->text, NULL));
-	free(d);
+	free_deferred(d);
 	api_refuse_memory(x);
 }
 
-static void begin(struct http_exchange *x, struct web *web, int (*work)(struct deferred *d),
-	const char *name, int has_text)
+/* What is asked for, |made| says. */
+static void begin(struct http_exchange *x, const struct deferred *made)
 {
-	struct deferred *d = calloc(1, sizeof *d);
+	struct deferred *d = malloc(sizeof *d);
 
-	if (!d || (has_text && json_text_begin(&d->text))) {
+	if (d)
+		*d = *made;
+	if (!d || (d->has_text && json_text_begin(&d->text))) {
 		free(d);
+		if (made->order.free)
+			made->order.free(made->order.what);
 		api_refuse_memory(x);
 		return;
 	}
 	d->x = x;
-	d->web = web;
-	d->work = work;
-	d->has_text = has_text;
 	d->request.data = d;
-	snprintf(d->name, sizeof d->name, "%s", name ? name : "");
 	web_get_caller(x, &d->caller);
 	start(x, d);
+}
+
+static void begin_named(struct http_exchange *x, struct deferred *made, const char *name)
+{
+	snprintf(made->name, sizeof made->name, "%s", name ? name : "");
+	begin(x, made);
 }
 
 void deferred_start(
 	struct http_exchange *x, struct web *web, int (*work)(struct deferred *d), const char *name)
 {
-	begin(x, web, work, name, 1);
+	struct deferred made = {.web = web, .work = work, .has_text = 1};
+
+	begin_named(x, &made, name);
 }
 
 void deferred_start_silent(
 	struct http_exchange *x, struct web *web, int (*work)(struct deferred *d), const char *name)
 {
-	begin(x, web, work, name, 0);
+	struct deferred made = {.web = web, .work = work};
+
+	begin_named(x, &made, name);
+}
+
+void deferred_start_order(struct http_exchange *x, struct web *web, int (*work)(struct deferred *d),
+	struct deferred_order order, int has_text)
+{
+	struct deferred made = {.web = web, .work = work, .order = order, .has_text = has_text};
+
+	begin(x, &made);
 }
