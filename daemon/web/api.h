@@ -33,6 +33,7 @@ struct api {
 	unsigned n_streams;
 	unsigned n_tools; /* programs that run for a request (tool.h) */
 	_Atomic unsigned n_measured; /* programs whose memory is measured now; any thread */
+	_Atomic unsigned n_session_calls; /* programs that are asked about sessions now; likewise */
 	uint64_t n_ticks;
 	int64_t unix_offset_ns; /* at the last one: Unix time less CLOCK_MONOTONIC */
 	struct letter wake; /* something has happened that streams tell */

@@ -22,6 +22,8 @@ static const struct row {
 	{"POST", "/api/v1/captures/", "WebStop", "capture"},
 	{"POST", "/api/v1/captures", "WebCapture", NULL},
 	{"DELETE", "/api/v1/captures/", "WebDelete", "capture"},
+	{"POST", "/api/v1/targets/", "WebStart", "target"},
+	{"DELETE", "/api/v1/targets/", "WebGiveUp", "target"},
 	{"DELETE", "/api/v1/runs/", "WebDelete", "run"},
 };
 

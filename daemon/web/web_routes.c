@@ -16,6 +16,8 @@ const struct http_route web_routes[] = {
 	{"GET", "/api/v1/session", 0, api_answer_session},
 	{"GET", "/api/v1/targets", 0, api_answer_targets},
 	{"GET", "/api/v1/targets/{id}/memory", 0, api_answer_memory},
+	{"POST", "/api/v1/targets/{id}/session", API_MAX_BODY_BYTES, api_begin_session},
+	{"DELETE", "/api/v1/targets/{id}/session", 0, api_give_up_session},
 	{"GET", "/api/v1/usage", 0, api_answer_usage},
 	{"GET", "/api/v1/events", 0, stream_answer},
 	{"GET", "/api/v1/options", 0, api_answer_options},

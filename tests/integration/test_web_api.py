@@ -210,7 +210,7 @@ def what_is_wrong_is_said(t):
 def writes_need_the_token(t):
     api = Api(t)
     for method, path in (("POST", "captures"), ("POST", "captures/1/stop"), ("DELETE", "captures/1"),
-                         ("DELETE", "runs/x")):
+                         ("DELETE", "runs/x"), ("POST", "targets/1/session"), ("DELETE", "targets/1/session")):
         for headers in ({}, {"X-Proftap-Token": "0" * 32}):
             answer = api.web.ask(f"/api/v1/{path}", method, headers=headers)
             equal([answer.status, answer.json["error"]["code"]], [403, "PERMISSION_DENIED"], f"{method} {path}")

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls about sessions; see session_call.h. */
+#include "daemon/web/session_call.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "daemon/host/program_channel.h"
+#include "daemon/web/session_order.h"
+#include "proftap/v1/profiler.pb-c.h"
+#include "proto/options_message.h"
+#include "proto/pack.h"
+#include "rpc/client.h"
+
+#define START "/proftap.v1.Profiler/Start"
+#define STOP "/proftap.v1.Profiler/Stop"
+#define PATIENCE_MS 5000
+#define MAX_REPLY_BYTES 4096
+
+static int fail_memory(struct diag *d)
+{
+	diag_set(d, -ENOMEM, "the host daemon is out of memory");
+	return RPC_RESOURCE_EXHAUSTED;
+}
+
+/* How it ended; a stranger's number is none that is told. */
+static int get_status(const struct rpc_pending *call, struct diag *d)
+{
+	int status = rpc_pending_get_status(call);
+
+	if (status == RPC_OK)
+		return 0;
+	diag_set(d, -EREMOTEIO, "%s", rpc_pending_get_text(call));
+	return status > RPC_OK && status <= RPC_UNAUTHENTICATED ? status : RPC_UNKNOWN;
+}
+
+/* Of a stream, which has no message but a trailer that nobody wants, to its end. */
+static void await_end(struct rpc_pending *call)
+{
+	while (!rpc_pending_wait(call, -1))
+		;
+}
+
+typedef int starter(struct rpc_channel *channel, const struct rpc_request *request,
+	struct rpc_pending **out, struct diag *d);
+
+/* 0 and the call that went well, the caller's (rpc_pending_free). */
+static int ask(struct rpc_channel *channel, starter *start, const char *path,
+	const ProtobufCMessage *message, struct rpc_pending **out, struct diag *d)
+{
+	_cleanup_free_ uint8_t *bytes = NULL;
+	struct rpc_request request = {
+		.path = path, .timeout_ms = PATIENCE_MS, .max_reply_bytes = MAX_REPLY_BYTES};
+
+	if (proto_pack(message, &bytes, &request.message_bytes))
+		return fail_memory(d);
+	request.message = bytes;
+	if (start(channel, &request, out, d))
+		return RPC_UNAVAILABLE;
+	await_end(*out);
+	return get_status(*out, d);
+}
+
+static int call(struct programs *programs, uint64_t id, starter *start, const char *path,
+	const ProtobufCMessage *message, struct rpc_pending **out, struct diag *d)
+{
+	struct rpc_channel *channel;
+	int r = program_channel_open(programs, id, &channel, d);
+
+	if (r)
+		return r == -ESRCH ? RPC_NOT_FOUND : RPC_UNAVAILABLE;
+	r = ask(channel, start, path, message, out, d);
+	rpc_channel_free(channel);
+	return r;
+}
+
+static int read_name(
+	struct rpc_pending *answer, char name[static SESSION_CALL_NAME_BYTES], struct diag *d)
+{
+	uint8_t bytes[MAX_REPLY_BYTES];
+	Proftap__V1__StartReply *reply = NULL;
+	size_t n;
+
+	if (!rpc_pending_copy(answer, bytes, sizeof bytes, &n))
+		reply = proftap__v1__start_reply__unpack(NULL, n, bytes);
+	if (!reply) {
+		diag_set(d, -EBADMSG, "what the program's server answered cannot be understood");
+		return RPC_INTERNAL;
+	}
+	snprintf(name, SESSION_CALL_NAME_BYTES, "%s", reply->session_id);
+	proftap__v1__start_reply__free_unpacked(reply, NULL);
+	return 0;
+}
+
+int session_call_begin(struct programs *programs, const struct session_order *order,
+	char name[static SESSION_CALL_NAME_BYTES], struct diag *d)
+{
+	Proftap__V1__StartRequest message = PROFTAP__V1__START_REQUEST__INIT;
+	struct options_message options;
+	struct rpc_pending *answer = NULL;
+	int r = options_message_init(&options, &order->asked.options, NULL);
+
+	options.message.session_id = (char *)order->asked.session;
+	message.options = &options.message;
+	message.recorder = order->is_recorder;
+	r = r ? fail_memory(d)
+	      : call(programs, order->target, rpc_call_start, START, &message.base, &answer, d);
+	if (!r)
+		r = read_name(answer, name, d);
+	rpc_pending_free(answer);
+	options_message_deinit(&options);
+	return r;
+}
+
+int session_call_give_up(
+	struct programs *programs, const struct session_order *order, struct diag *d)
+{
+	Proftap__V1__StopRequest message = PROFTAP__V1__STOP_REQUEST__INIT;
+	struct rpc_pending *answer = NULL;
+	int r;
+
+	message.session_id = (char *)order->asked.session;
+	message.discard = 1;
+	r = call(programs, order->target, rpc_stream_start, STOP, &message.base, &answer, d);
+	rpc_pending_free(answer);
+	return r;
+}

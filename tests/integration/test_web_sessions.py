@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions and flight recorders by HTTP: begun, and given up. What they have: test_web_snapshots.py."""
+import os
+import re
+import signal
+from concurrent.futures import ThreadPoolExecutor
+
+from checks import contains
+from fixture import NOBODY, check, equal, find_proftapd, need_readable_tree, need_root, run, test, wait_until
+from processes import Process, halt
+from trace_file import Trace
+from web_api import Api
+
+
+def find_row(api, target):
+    return next(row for row in api.get("targets")["targets"] if row["pid"] == target.pid)
+
+
+def path_of(api, target):
+    return f"targets/{find_row(api, target)['id']}/session"
+
+
+def await_state(api, target, state):
+    wait_until(lambda: find_row(api, target)["state"] == state, f"it to be {state}")
+
+
+def take(api, target, session, **body):
+    """The trace of a snapshot."""
+    capture = api.await_capture(api.capture(target=target.pid, snapshot=session, **body))
+    equal(capture["state"], "done", f"the outcome: {capture['error']}")
+    return Trace(str(api.log_dir / "plugins/profile" / capture["run"] / capture["files"][0]))
+
+
+def find_lines(api, what):
+    """The audit's."""
+    return [line for line in api.host.err if f"audit: {what} " in line]
+
+
+@test
+def one_records_until_it_is_ended(t):
+    api = Api(t)
+    target = api.target()
+    row = find_row(api, target)
+    begun = api.post(path_of(api, target), {"session": "nightly", "options": {"host_tracer_level": 1, "ptap_usage_interval_ms": 0}}, 200)
+    equal(begun, {"id": row["id"], "pid": target.pid, "session": "nightly", "warnings": []}, "the answer")
+    await_state(api, target, "recording")
+    target.ask("await 1", "burst 3")
+    equal(target.ask("enabled 2"), "0", "level 2")
+    trace = take(api, target, "nightly", end=True)
+    equal([trace.count("burst"), trace.usage], [3, {}], "spans, and usage at intervals of 0")
+    await_state(api, target, "idle")
+    (line,) = find_lines(api, "WebStart")
+    for words in (f"target ({target.pid})", "OK", "session=nightly recorder=false", '"host_tracer_level":1'):
+        contains(line, words, "the audit's line")
+
+
+@test
+def one_without_a_name_gets_one(t):
+    """And is another's to Profile, until it is ended. The body may be missing, and options that nobody knows are said."""
+    api = Api(t)
+    target = api.target()
+    name = api.post(path_of(api, target), status=200)["session"]
+    check(re.fullmatch(r"\S+", name), f"its name: {name}")
+    contains(api.refuses("POST", path_of(api, target), 409, "ALREADY_EXISTS", {}), "session", "a second one")
+    api.delete(path_of(api, target) + f"?session={name}")
+    await_state(api, target, "idle")
+    begun = api.post(path_of(api, target), {"options": {"xyz": 1}}, 200)
+    contains("\n".join(begun["warnings"]), "xyz", "warnings")
+    api.delete(path_of(api, target))
+    await_state(api, target, "idle")
+
+
+@test
+def a_flight_recorder_is_switched_on_and_off(t):
+    api = Api(t)
+    target = api.target()
+    equal(api.post(path_of(api, target), {"recorder": True}, 200)["session"], "recorder", "its name")
+    await_state(api, target, "recorder")
+    target.ask("await 1", "burst 6")
+    equal(take(api, target, "recorder").count("burst"), 6, "spans")
+    api.delete(path_of(api, target) + "?session=recorder")
+    await_state(api, target, "idle")
+    contains(api.refuses("DELETE", path_of(api, target), 404, "NOT_FOUND"), "no such session runs", "of none")
+    lines = find_lines(api, "WebGiveUp")
+    equal(len(lines), 2, "lines of the audit")
+    contains(lines[0], "OK", "the first")
+    contains(lines[1], "NOT_FOUND", "the second")
+
+
+@test
+def what_is_given_up_is_gone(t):
+    """Only the one that is named."""
+    api = Api(t)
+    target = api.target()
+    api.post(path_of(api, target), {"session": "nightly"}, 200)
+    target.ask("await 1", "burst 3")
+    api.refuses("DELETE", path_of(api, target) + "?session=other", 404, "NOT_FOUND")
+    equal(find_row(api, target)["state"], "recording", "its state")
+    api.delete(path_of(api, target) + "?session=nightly")
+    api.post(path_of(api, target), {"session": "nightly"}, 200)
+    target.ask("await 1", "burst 4")
+    equal(take(api, target, "nightly", end=True).count("burst"), 4, "spans of the next one")
+    equal(api.get("runs")["runs"][0]["run"], api.get("captures")["captures"][0]["run"], "the only run")
+
+
+@test
+def what_is_wrong_is_said(t):
+    api = Api(t)
+    target = api.target()
+    for body, words in (({"session": 7}, "session: must be a text"), ({"session": ""}, "session: must be a text"), ({"session": "a" * 128}, "session: must"),
+                        ({"recorder": 1}, "recorder: must be true or false"), ({"recorder": True, "session": "x"}, "has no other name"),
+                        ({"options": []}, "options: must be an object"), ({"options": {"duration_ms": 5}}, "options: duration_ms: not here"),
+                        ({"options": {"delay_ms": 5}}, "a session begins at once"), ({"options": {"host_tracer_level": 9}}, "host_tracer_level"),
+                        ({"options": {"ptap_trigger_span": "a:1ms"}}, "ptap_trigger_span"),
+                        ({"recorder": True, "options": {"host_tracer_level": 0}}, "host_tracer_level"),
+                        ({"tea": 1}, "tea: no such member; there are session, recorder and options"), ([], "the body must be a JSON object")):
+        contains(api.refuses("POST", path_of(api, target), 400, "INVALID_ARGUMENT", body), words, f"of {body}")
+    equal(api.send("POST", path_of(api, target), b"{", 400).json["error"]["code"], "INVALID_ARGUMENT", "of what is no JSON")
+    api.refuses("DELETE", path_of(api, target) + f"?session={'a' * 128}", 400, "INVALID_ARGUMENT")
+    equal(find_row(api, target)["state"], "idle", "its state")
+    for number in ("0", "x", "1000000"):
+        api.refuses("POST", f"targets/{number}/session", 404, "NOT_FOUND", {})
+        api.refuses("DELETE", f"targets/{number}/session", 404, "NOT_FOUND")
+
+
+@test
+def others_programs_are_nobodys_business(t):
+    need_root()
+    need_readable_tree()
+    api = Api(t, "--operators", "")
+    path = f"/api/v1/{path_of(api, api.target())}"
+    script = ("import json,sys,urllib.request as u,urllib.error\n"
+              "base, path = sys.argv[1:]\n"
+              "token = json.load(u.urlopen(base + '/api/v1/session'))['token']\n"
+              "for method in ('POST', 'DELETE'):\n"
+              " try: print(u.urlopen(u.Request(base + path, method=method, headers={'X-Proftap-Token': token})).status)\n"
+              " except urllib.error.HTTPError as e: print(json.load(e)['error']['code'])\n")
+    asking = t.keep(Process("nobody", ["/usr/bin/python3", "-c", script, f"http://127.0.0.1:{api.web.port}", path], user=NOBODY))
+    equal(asking.wait(), 0, f"asking as another user: {asking.err}")
+    for thread in asking.threads:
+        thread.join()
+    equal("".join(asking.out).split(), ["NOT_FOUND", "NOT_FOUND"], "as another user")
+
+
+@test
+def a_server_that_is_stopped_holds_nobody_up(t):
+    """Five seconds, two at a time; lists of runs, which have the same threads, are told meanwhile."""
+    api = Api(t)
+    target = api.target()
+    path = path_of(api, target)
+    server = find_proftapd(target.pid)
+    halt(server)
+    try:
+        api.token = api.get("session")["token"]
+        with ThreadPoolExecutor(3) as pool:
+            asked = [pool.submit(api.send, "POST", path, {}) for _ in range(3)]
+            equal(api.get("runs")["runs"], [], "runs, meanwhile")
+            codes = sorted(one.result().json["error"]["code"] for one in asked)
+        equal(codes, ["DEADLINE_EXCEEDED", "DEADLINE_EXCEEDED", "RESOURCE_EXHAUSTED"], "what they are told")
+    finally:
+        os.kill(server, signal.SIGCONT)
+
+
+if __name__ == "__main__":
+    run()
