@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The tests of the CUDA collector under valgrind, each program a row: no byte is read before it was written, nor beside what it is of,
+nor after it is gone, also in the children that they fork."""
+import concurrent.futures
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+CUDA = Path(os.environ["top_builddir"]) / "tests" / "cuda"
+# Of check's own deadlines: it is slower by so much.
+SLOWER = "30"
+
+
+def skip(reason):
+    print(f"1..0 # SKIP {reason}")
+    sys.exit(0)
+
+
+def run(program):
+    """What it said; and whether all was well."""
+    done = subprocess.run(
+        ["valgrind", "-q", "--error-exitcode=99", "--child-silent-after-fork=no", program], text=True, check=False,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "CK_TIMEOUT_MULTIPLIER": SLOWER})
+    counts = re.search(r"Checks: (\d+), Failures: 0, Errors: 0$", done.stdout, re.MULTILINE)
+    return done.stdout, done.returncode == 0 and counts is not None and int(counts[1]) > 0
+
+
+def check():
+    if os.environ.get("SANITIZERS", "no") != "no":
+        skip("a sanitizer looks at it already")
+    if not shutil.which("valgrind"):
+        skip("valgrind is not installed")
+    programs = sorted(path for path in CUDA.glob("test_*") if path.is_file() and not path.suffix)
+    print(f"1..{len(programs)}", flush=True)
+    is_all_well = bool(programs)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for number, (program, (said, is_well)) in enumerate(zip(programs, pool.map(run, programs)), 1):
+            for line in () if is_well else said.splitlines():
+                print(f"# {line}")
+            print(f"{'ok' if is_well else 'not ok'} {number} - {program.name}", flush=True)
+            is_all_well &= is_well
+    return not is_all_well
+
+
+if __name__ == "__main__":
+    sys.exit(check())
