@@ -134,7 +134,7 @@ def a_token_that_is_not_known_any_more_is_fetched_anew(t):
     visit = Visit(t)
     visit.select(program.pid)
     visit.ask("(page.api.session.token = '0'.repeat(32))")
-    visit.capture(50)
+    visit.capture(500)
     check(all("403" in line for line in visit.page.complaints), f"the page complained: {visit.page.complaints}")
 
 
