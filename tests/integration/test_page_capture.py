@@ -206,6 +206,36 @@ def a_name_that_is_taken_is_refused(t):
 
 
 @test
+def what_is_held_already_is_taken(t):
+    """By a flight recorder; of nothing, that is said."""
+    visit, (program,) = visit_with(t)
+    page = visit.page
+    visit.select(program.pid)
+    fields = "[...document.querySelectorAll('#capture-form input[id], #capture-form select, #capture-form details')].filter((e) => e.checkVisibility()).map((e) => e.id.slice(8))"
+    page.write("#capture-duration", "0")  # wrong, and not wanted
+    page.click("[name=capture-mode][value=held]")
+    equal(page.evaluate(fields), ["target", "last", "run"], "fields")
+    page.click("#capture-button")
+    page.wait_for_text(f"{LIST} li", "neither a continuous session nor a flight recorder runs")
+    visit.ask("page.api.post(`/targets/${page.targets.list()[0].id}/session`, {recorder: true})")
+    page.wait_for_text("#program-list", "flight recorder")
+    visit.select(program.pid)
+    page.write("#capture-last", str(RUN_MS))
+    page.click("#capture-button")
+    name = visit.await_answer("page.captures.list().find((one) => one.run)?.run ?? null", "the run")
+    visit.await_answer(f"page.events.run?.run === '{name}' && page.events.answer !== null", "its events")
+    contains(page.text(f"{LIST} li"), f"Snapshot of pipeline ({program.pid})", "what it is called")
+    (trace,) = read_run(visit, name)
+    check(trace.count("compress") and trace.duration_ms < 2 * RUN_MS, f"{trace.duration_ms} ms of the last {RUN_MS}")
+    # Also when another program is selected.
+    equal(visit.ask("page.form.mode"), "held", "what is chosen")
+    page.shoot("held")
+    visit.ask("page.api.delete(`/targets/${page.targets.list()[0].id}/session`)")
+    page.wait_for_text("#program-list", "idle")
+    page.check_quiet()
+
+
+@test
 def several_programs_are_one_run(t):
     visit, programs = visit_with(t, 2)
     page = visit.page

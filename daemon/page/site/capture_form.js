@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is to be captured: a program that runs, several, or the next one that starts; for how long, how fine. Tells "begun" (detail: CAPTURE).
+// What is to be captured: a program that runs, several, or the next one that starts, for how long, how fine; or what they hold already. Tells "begun" (detail: CAPTURE).
 import {find, make, set, setText} from "./dom.js";
 import {OptionFields} from "./option_fields.js";
 
@@ -20,9 +20,8 @@ export class CaptureForm extends EventTarget {
 		this.options = null;
 		this.buildFields();
 		this.form = make("form", {"aria-labelledby": "capture-title", onsubmit: (event) => this.submit(event)},
-			this.modes, this.targetField, this.nextField, this.waitField,
-			field("Duration, ms", this.duration), field("Level", this.level), field("Name of the run", this.run),
-			this.optionsBox, this.button, this.problem);
+			this.modes, this.targetField, this.nextField, this.waitField, this.lastField, this.durationField, this.levelField,
+			field("Name of the run", this.run), this.optionsBox, this.button, this.problem);
 		this.form.addEventListener("invalid", () => this.showAll(), {capture: true});
 		find("capture-form").append(this.form);
 		this.showMode();
@@ -30,16 +29,21 @@ export class CaptureForm extends EventTarget {
 
 	buildFields() {
 		this.modes = make("fieldset", {class: "modes"}, make("legend", {class: "unseen"}, "What"),
-			this.buildMode("now", "Running program", true), this.buildMode("next", "Next program that starts", false));
+			this.buildMode("now", "Running program", true), this.buildMode("next", "Next program that starts", false),
+			this.buildMode("held", "What is held already", false));
 		this.target = make("input", {id: "capture-target", autocomplete: "off", spellcheck: "false", placeholder: "all that there are"});
 		this.targetField = field("Program", this.target, "Pid, name, /path, LABEL=VALUE or all; several with commas. Or select one in the list.");
 		this.next = make("input", {id: "capture-next", autocomplete: "off", spellcheck: "false", placeholder: "train*"});
 		this.nextField = field("Name or path", this.next, "A pattern: * and ? stand for any letters. Recorded from its first annotation on.");
 		this.wait = make("input", {id: "capture-wait", type: "number", min: "1", max: "3600", value: "600", required: true});
 		this.waitField = field("Wait for it, s", this.wait);
+		this.last = make("input", {id: "capture-last", type: "number", min: "1", max: "86400000", placeholder: "all"});
+		this.lastField = field("Last, ms", this.last, "Of the session that runs, or else of the flight recorder, which alone can be cut to the last.");
 		this.duration = make("input", {id: "capture-duration", type: "number", min: "1", max: "86400000", value: "500", required: true});
 		this.level = make("select", {id: "capture-level"}, ...LEVELS.map(([value, text]) =>
 			make("option", {value, selected: value === "2"}, text)));
+		this.durationField = field("Duration, ms", this.duration);
+		this.levelField = field("Level", this.level);
 		this.run = make("input", {id: "capture-run", autocomplete: "off", spellcheck: "false", placeholder: "the time", maxlength: "127"});
 		this.optionsBox = make("details", {ontoggle: () => this.loadOptions()}, make("summary", {}, "More options"));
 		this.button = make("button", {id: "capture-button", class: "main"}, "Capture");
@@ -50,21 +54,35 @@ export class CaptureForm extends EventTarget {
 		return make("label", {}, make("input", {type: "radio", name: "capture-mode", value, checked, onchange: () => this.showMode()}), text);
 	}
 
+	get mode() {
+		return this.modes.querySelector("input:checked").value;
+	}
+
 	get isNext() {
-		return this.modes.querySelector("input:checked").value === "next";
+		return this.mode === "next";
+	}
+
+	// Of what was recorded before nothing can be chosen any more.
+	get isHeld() {
+		return this.mode === "held";
 	}
 
 	showMode() {
 		this.targetField.hidden = this.isNext;
 		this.nextField.hidden = this.waitField.hidden = !this.isNext;
+		this.lastField.hidden = !this.isHeld;
+		this.durationField.hidden = this.levelField.hidden = this.optionsBox.hidden = this.isHeld;
 		set(this.next, {required: this.isNext});
 		this.wait.disabled = !this.isNext;
+		// What is hidden then may be wrong.
+		this.form.noValidate = this.isHeld;
 	}
 
 	// Of the list.
 	select(target) {
 		this.target.value = target ? String(target.pid) : "";
-		this.modes.querySelector("[value=now]").checked = true;
+		if (this.isNext)
+			this.modes.querySelector("[value=now]").checked = true;
 		this.showMode();
 	}
 
@@ -87,12 +105,24 @@ export class CaptureForm extends EventTarget {
 	}
 
 	read() {
+		const body = this.isHeld ? this.readHeld() : this.readRecording();
+		if (this.run.value.trim())
+			body.run = this.run.value.trim();
+		return body;
+	}
+
+	readHeld() {
+		const body = {target: this.readTarget(), snapshot: ""};
+		if (this.last.value)
+			body.last_ms = Number(this.last.value);
+		return body;
+	}
+
+	readRecording() {
 		const body = {
 			duration_ms: Number(this.duration.value),
 			options: {host_tracer_level: Number(this.level.value), ...this.options?.read()},
 		};
-		if (this.run.value.trim())
-			body.run = this.run.value.trim();
 		if (this.isNext)
 			return {...body, next: this.next.value.trim(), wait_ms: Number(this.wait.value) * 1000};
 		return {...body, target: this.readTarget()};
