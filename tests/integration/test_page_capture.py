@@ -217,6 +217,7 @@ def what_is_held_already_is_taken(t):
     equal(page.evaluate(fields), ["target", "last", "run"], "fields")
     page.click("#capture-button")
     page.wait_for_text(f"{LIST} li", "neither a continuous session nor a flight recorder runs")
+    equal(page.text(f"{LIST} li .problem").count("neither a"), 1, "how often it is said")
     visit.ask("page.api.post(`/targets/${page.targets.list()[0].id}/session`, {recorder: true})")
     page.wait_for_text("#program-list", "flight recorder")
     visit.select(program.pid)

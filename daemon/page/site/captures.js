@@ -32,8 +32,8 @@ function tellProgress(capture) {
 }
 
 function tellProblems(capture) {
-	const failed = capture.targets.filter((target) => target.error).map((target) => `${target.name}: ${target.error}`);
-	return [capture.error?.message, ...failed, ...(capture.warnings ?? [])].filter(Boolean).join("\n");
+	const failed = capture.targets.map((target) => target.error);
+	return [...new Set([capture.error?.message, ...failed, ...(capture.warnings ?? [])])].filter(Boolean).join("\n");
 }
 
 export class Captures {
