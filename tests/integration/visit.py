@@ -61,6 +61,8 @@ class Visit:
         self.page.write("#program-search", str(pid))
         self.page.click("#program-list tbody input")
         self.page.wait_for(f"document.querySelector('#capture-target').value === '{pid}'", "the program in the form")
+        # It comes with the next sample, and moves what is below: also under the mouse.
+        self.page.wait_for("document.querySelector('[data-chart=program]').checkVisibility()", "the program's own chart")
 
     def capture(self, ms):
         """Its run, of the program that is selected, open."""
