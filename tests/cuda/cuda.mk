@@ -8,6 +8,7 @@ cuda_tests = \
 	cuda/test_counters \
 	cuda/test_detach \
 	cuda/test_ends \
+	cuda/test_fake \
 	cuda/test_fork \
 	cuda/test_old \
 	cuda/test_records \
@@ -39,6 +40,8 @@ cuda_test_detach_SOURCES = $(cuda_host) cuda/test_detach.c
 cuda_test_detach_LDADD = $(cuda_libs)
 cuda_test_ends_SOURCES = $(cuda_host) cuda/test_ends.c
 cuda_test_ends_LDADD = $(cuda_libs)
+cuda_test_fake_SOURCES = $(cuda_host) cuda/test_fake.c
+cuda_test_fake_LDADD = $(cuda_libs)
 cuda_test_fork_SOURCES = $(cuda_host) cuda/test_fork.c
 cuda_test_fork_LDADD = $(cuda_libs)
 cuda_test_old_SOURCES = $(cuda_host) cuda/test_old.c

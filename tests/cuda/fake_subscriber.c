@@ -90,7 +90,9 @@ static int subscribe(void **subscriber, callback_function callback, void *state)
 {
 	if (inside_is_any())
 		broken("subscribed in a callback");
-	if (slot.is_taken || slot.callback) {
+	if (slot.callback)
+		broken("subscribed twice");
+	if (slot.is_taken) {
 		slot.was_refused = 1;
 		return MULTIPLE_SUBSCRIBERS;
 	}
