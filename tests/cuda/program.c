@@ -6,6 +6,7 @@
  * Prints the port of its server, and obeys letters on its standard input, until that ends:
  *   w   prints "recorded" when CUPTI was asked twice for what it has
  *   f   forks a child that makes a few steps, and prints its status
+ *   k   lets another tool have CUPTI's place, or takes it from that
  *   x   exits in the middle of it
  */
 #include <dlfcn.h>
@@ -122,6 +123,15 @@ static void await_records(void)
 	print(is_recorded() ? "recorded" : "not recorded");
 }
 
+static void turn_tool(void)
+{
+	static int has_place;
+
+	has_place = !has_place;
+	find_fake()->take_slot(has_place ? "Kineto" : NULL);
+	print(has_place ? "taken" : "free");
+}
+
 /* 0: it is to end. */
 static int obey(void)
 {
@@ -133,6 +143,8 @@ static int obey(void)
 		await_records();
 	else if (letter == 'f')
 		make_child();
+	else if (letter == 'k')
+		turn_tool();
 	return letter != 'x';
 }
 

@@ -130,6 +130,20 @@ def cupti_is_found_in_the_toolkit(t):
             check_recorded(t, program)
 
 
+@test
+def another_tool_is_named_and_spans_arrive(t):
+    with named(t) as program:
+        check_recorded(t, program)
+        equal(program.ask("k"), "taken", "the place")
+        capture = t.capture(program, RECORDED_MS)
+        said, = gpu_warnings(capture)
+        contains(said, "Kineto records the GPU in this process already", "the warning")
+        check(capture.trace.thread("program").count()["layer"] > 10, "spans")
+        equal(device_planes(capture.trace), [], "planes")
+        equal(program.ask("k"), "free", "the place")
+        check_recorded(t, program)
+
+
 def machine_has_cupti():
     folders = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=False).stdout
     return "libcupti" in folders or any(os.path.exists(path) for path in ("/usr/local/cuda", "/opt/cuda"))
