@@ -18,6 +18,7 @@ enum reason {
 	REASON_RECORDS,
 	REASON_INVALID,
 	REASON_ANNOTATIONS,
+	REASON_NAMES,
 	REASON_DAMAGED,
 	REASON_MEMORY,
 	REASON_UNPLACED,
@@ -45,6 +46,8 @@ static const struct {
 		"dropped: the vendor's library told what makes no sense"},
 	[REASON_ANNOTATIONS] = {"ptap_lost_device_annotations", 0,
 		"without annotations: more than gpu_max_annotation_strings"},
+	[REASON_NAMES] = {"ptap_lost_device_names", 0,
+		"without their names: the program's table of names was full; restart it"},
 	[REASON_DAMAGED] = {"ptap_lost_device_damaged", 1, "of a collector dropped: damaged"},
 	[REASON_MEMORY] = {"ptap_lost_device_memory", 1,
 		"of devices dropped: the capture's memory was full; raise max_capture_bytes"},
@@ -65,6 +68,7 @@ static const enum reason reason_of[DEVICE_LOSSES] = {
 	[DEVICE_LOSS_RECORDS] = REASON_RECORDS,
 	[DEVICE_LOSS_INVALID] = REASON_INVALID,
 	[DEVICE_LOSS_ANNOTATIONS] = REASON_ANNOTATIONS,
+	[DEVICE_LOSS_NAMES] = REASON_NAMES,
 };
 
 struct words {

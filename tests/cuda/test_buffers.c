@@ -242,12 +242,13 @@ START_TEST(records_beyond_the_limit_are_counted)
 }
 END_TEST
 
-START_TEST(names_beyond_the_limit_are_counted)
+START_TEST(names_without_room_are_counted_by_kind)
 {
 	struct fake_record kernel = host_kernel("first");
 
-	/* Those of two devices are names, too. */
-	host_set_option("gpu_max_annotation_strings=3");
+	/* Those of two devices are names, too. None of these is an annotation. */
+	host.max_names = 3;
+	host_set_option("gpu_max_annotation_strings=1");
 	host_begin();
 	host.fake->record(&kernel);
 	kernel.name = "second";
@@ -259,7 +260,9 @@ START_TEST(names_beyond_the_limit_are_counted)
 	ck_assert_str_eq(host_name(host_get(PTAP_DEVICE_KERNEL, 0)->name), "first");
 	ck_assert_uint_eq(host_get(PTAP_DEVICE_KERNEL, 1)->name, 0);
 	ck_assert_str_eq(host_name(host_get(PTAP_DEVICE_KERNEL, 2)->name), "first");
-	ck_assert_uint_eq(host_lost(PTAP_DEVICE_LOSS_ANNOTATIONS), 1);
+	ck_assert_uint_eq(host_get(PTAP_DEVICE_LOSS, 0)->of.loss.kind, PTAP_DEVICE_KERNEL);
+	ck_assert_uint_eq(host_lost(PTAP_DEVICE_LOSS_NAMES), 1);
+	ck_assert_uint_eq(host_lost(PTAP_DEVICE_LOSS_ANNOTATIONS), 0);
 }
 END_TEST
 
@@ -301,7 +304,7 @@ int main(void)
 	tcase_add_test(tests, a_lock_of_cupti_over_its_callbacks_blocks_nobody);
 	tcase_add_test(tests, a_graph_of_many_nodes_is_whole);
 	tcase_add_test(tests, records_beyond_the_limit_are_counted);
-	tcase_add_test(tests, names_beyond_the_limit_are_counted);
+	tcase_add_test(tests, names_without_room_are_counted_by_kind);
 	tcase_add_test(tests, nobody_reads_any_more);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);

@@ -50,6 +50,8 @@ START_TEST(says_what_a_collector_lost)
 			"gpu: 3 kernels, 1 copy dropped: the vendor's library told"},
 		{DEVICE_LOSS_ANNOTATIONS, 0, "ptap_lost_device_annotations",
 			"gpu: 3 kernels, 1 copy without annotations"},
+		{DEVICE_LOSS_NAMES, 0, "ptap_lost_device_names",
+			"gpu: 3 kernels, 1 copy without their names: the program's table of names"},
 	};
 
 	put_loss(rows[_i].reason, DEVICE_KERNEL, 2);
@@ -288,7 +290,7 @@ int main(void)
 	SRunner *runner;
 
 	tcase_add_checked_fixture(tcase, setup, log_close);
-	tcase_add_loop_test(tcase, says_what_a_collector_lost, 0, 6);
+	tcase_add_loop_test(tcase, says_what_a_collector_lost, 0, 7);
 	tcase_add_test(tcase, adds_up_without_running_over);
 	tcase_add_test(tcase, cannot_place_what_has_no_clock);
 	tcase_add_test(tcase, says_that_the_clock_was_set);

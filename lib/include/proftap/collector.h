@@ -108,6 +108,7 @@ enum ptap_device_loss {
 	PTAP_DEVICE_LOSS_RECORDS = 4, /* beyond gpu_max_activity_api_events, or no memory */
 	PTAP_DEVICE_LOSS_INVALID = 5, /* made no sense */
 	PTAP_DEVICE_LOSS_ANNOTATIONS = 6, /* beyond gpu_max_annotation_strings */
+	PTAP_DEVICE_LOSS_NAMES = 7, /* intern() had no room: the records are there, without names */
 };
 
 struct ptap_device_kernel {

@@ -77,7 +77,7 @@ static int emit_device(const struct devices *d, int ordinal, struct names *names
 	if (d->driver->get_device(&device, ordinal))
 		return 0;
 	if (!d->driver->get_name(name, sizeof name, device) && name[0])
-		record.name = names_find(names, name);
+		record.name = names_find(names, PTAP_DEVICE_INFO, name);
 	read_info(d->driver, device, &record.of.info);
 	record.of.info.driver_version = d->driver_version;
 	record.of.info.library_version = d->library_version;

@@ -6,7 +6,7 @@
 #include <proftap/collector.h>
 #include <stdint.h>
 
-#define LOSSES_REASONS (PTAP_DEVICE_LOSS_ANNOTATIONS + 1)
+#define LOSSES_REASONS (PTAP_DEVICE_LOSS_NAMES + 1)
 
 struct losses {
 	uint64_t n[LOSSES_REASONS][PTAP_DEVICE_KINDS];

@@ -5,7 +5,6 @@
  */
 #include "lib/plugins/cuda/names.h"
 
-#include <proftap/collector.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +15,6 @@
 struct name {
 	uint64_t hash;
 	uint32_t id;
-	uint32_t capture; /* that it was in last */
 	uint32_t n_bytes;
 	char text[];
 };
@@ -38,13 +36,10 @@ static uint64_t hash_text(const char *text, size_t n)
 	return hash ^ hash >> 29;
 }
 
-void names_begin(struct names *n, const struct ptap_collector_services *services, uint64_t max)
+void names_begin(struct names *n, const struct ptap_collector_services *services)
 {
 	n->services = services;
-	n->capture++;
-	n->n_in_capture = 0;
-	n->max_in_capture = max;
-	n->n_lost = 0;
+	memset(n->n_lost, 0, sizeof n->n_lost);
 	memset(n->recent, 0, sizeof n->recent);
 }
 
@@ -110,21 +105,14 @@ static struct name *find(struct names *n, const char *text)
 	return *slot ? *slot : add(n, slot, hash, text, n_bytes);
 }
 
-/* Its number in this capture, of which it may be one too many. */
-static uint32_t use(struct names *n, struct name *name)
+static uint32_t get_id(const struct names *n, struct name *name)
 {
-	if (name->capture != n->capture) {
-		if (n->n_in_capture >= n->max_in_capture)
-			return 0;
-		n->n_in_capture++;
-		name->capture = n->capture;
-	}
 	if (!name->id)
 		name->id = n->services->intern(name->text);
 	return name->id;
 }
 
-uint32_t names_find(struct names *n, const char *text)
+uint32_t names_find(struct names *n, enum ptap_device_kind kind, const char *text)
 {
 	struct name **recent =
 		&n->recent[(uintptr_t)text / 16 % (sizeof n->recent / sizeof n->recent[0])];
@@ -133,11 +121,11 @@ uint32_t names_find(struct names *n, const char *text)
 
 	if (!name || strncmp(text, name->text, MAX_BYTES) != 0)
 		name = find(n, text);
-	id = name ? use(n, name) : 0;
+	id = name ? get_id(n, name) : 0;
 	if (id)
 		*recent = name;
 	else
-		n->n_lost++;
+		n->n_lost[kind]++;
 	return id;
 }
 

@@ -8,10 +8,9 @@
 #ifndef PLUGINS_CUDA_NAMES_H
 #define PLUGINS_CUDA_NAMES_H
 
+#include <proftap/collector.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct ptap_collector_services;
 
 #define NAMES_MAX 65536u
 #define NAMES_MAX_TEXT_BYTES (16u << 20)
@@ -24,18 +23,16 @@ struct names {
 	size_t n_slots; /* a power of two */
 	size_t n_used;
 	size_t text_bytes;
-	uint32_t capture; /* number of this one */
-	uint64_t n_in_capture; /* different ones */
-	uint64_t max_in_capture;
-	uint64_t n_lost; /* in this capture: uses of a name that has no number */
+	uint64_t
+		n_lost[PTAP_DEVICE_KINDS]; /* in this capture: records whose names have no number */
 	struct name *recent[1024]; /* found last, by pointer */
 };
 
-/* A capture begins, in which at most |max| different ones get their number. */
-void names_begin(struct names *n, const struct ptap_collector_services *services, uint64_t max);
+/* A capture begins. */
+void names_begin(struct names *n, const struct ptap_collector_services *services);
 
-/* The number of |text| (not NULL); 0: it gets none, which is counted. */
-uint32_t names_find(struct names *n, const char *text);
+/* The number of |text| (not NULL), the name of a record of that kind; 0: there is no room for it, which is counted. */
+uint32_t names_find(struct names *n, enum ptap_device_kind kind, const char *text);
 
 void names_deinit(struct names *n);
 

@@ -9,7 +9,6 @@
 #include <strings.h>
 
 #define DEFAULT_EVENTS 2097152
-#define DEFAULT_STRINGS 1048576
 #define DEFAULT_BUFFER_MB 256
 #define DEFAULT_SETTLE_MS 100
 #define DEFAULT_INTERVAL_US 500
@@ -90,7 +89,6 @@ void options_read(struct options *o, const struct ptap_collector_services *servi
 	*o = (struct options){
 		.max_calls = get_limit(get, "gpu_max_callback_api_events", DEFAULT_EVENTS),
 		.max_records = get_limit(get, "gpu_max_activity_api_events", DEFAULT_EVENTS),
-		.max_names = get_limit(get, "gpu_max_annotation_strings", DEFAULT_STRINGS),
 		.n_devices =
 			n_devices > 0 && n_devices < UINT32_MAX ? (uint32_t)n_devices : UINT32_MAX,
 		.has_graph_trace = is_on(get, "gpu_enable_cupti_activity_graph_trace"),

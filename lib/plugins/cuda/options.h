@@ -19,7 +19,6 @@ enum options_detach {
 struct options {
 	uint64_t max_calls; /* gpu_max_callback_api_events */
 	uint64_t max_records; /* gpu_max_activity_api_events */
-	uint64_t max_names; /* gpu_max_annotation_strings */
 	uint32_t n_devices; /* the first ones are recorded; UINT32_MAX: all */
 	int has_graph_trace; /* graphs as a whole, not their nodes */
 	int has_waits; /* ptap_cuda_sync */

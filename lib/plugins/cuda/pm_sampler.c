@@ -172,7 +172,8 @@ static int emit(struct pm_sampler *s, struct records *records, const struct pm_s
 		return 0;
 	}
 	if (!s->names[metric])
-		s->names[metric] = names_find(&records->names, s->list.names[metric]);
+		s->names[metric] =
+			names_find(&records->names, PTAP_DEVICE_COUNTER, s->list.names[metric]);
 	record.name = s->names[metric];
 	return records_emit(records, &record);
 }

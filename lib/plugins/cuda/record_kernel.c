@@ -9,7 +9,7 @@ int record_read_kernel(struct records *r, const void *record, struct ptap_device
 
 	if (!records_wants(r, PTAP_DEVICE_KERNEL, k->start_ns, k->end_ns, k->device))
 		return 0;
-	to->name = k->name ? names_find(&r->names, k->name) : 0;
+	to->name = k->name ? names_find(&r->names, PTAP_DEVICE_KERNEL, k->name) : 0;
 	to->device = (uint16_t)k->device;
 	to->context = k->context;
 	to->stream = record_stream(k->stream);

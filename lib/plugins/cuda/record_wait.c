@@ -52,7 +52,7 @@ int record_read_overhead(struct records *r, const void *record, struct ptap_devi
 
 	if (!records_wants(r, PTAP_DEVICE_OVERHEAD, o->start_ns, o->end_ns, device))
 		return 0;
-	to->name = names_find(&r->names, overhead_name(o->overhead));
+	to->name = names_find(&r->names, PTAP_DEVICE_OVERHEAD, overhead_name(o->overhead));
 	to->device = (uint16_t)device;
 	to->context = o->object_kind >= OBJECT_CONTEXT && is_of_device ? o->object[1] : 0;
 	to->stream = o->object_kind == OBJECT_STREAM ? record_stream(o->object[2]) : UINT64_MAX;

@@ -49,7 +49,7 @@ int session_open(struct session *s, const struct ptap_collector_services *servic
 		    s->options.buffer_mb, !version_has(s->cupti.version, VERSION_NEEDS_BUFFERS)))
 		return say(why, -ENOMEM, "no memory for the buffers of CUPTI");
 	s->services = services;
-	names_begin(&s->records.names, services, s->options.max_names);
+	names_begin(&s->records.names, services);
 	s->state = SESSION_OPEN;
 	return 0;
 }

@@ -164,8 +164,9 @@ static int hand_on_losses(struct session *s)
 	buffers_get_counts(&counts);
 	losses_add(losses, PTAP_DEVICE_LOSS_DROPPED, 0, counts.lost_bytes / LEAST_RECORD_BYTES);
 	losses_add(losses, PTAP_DEVICE_LOSS_CALLS, 0, calls_count_lost(&s->callbacks.calls));
-	losses_add(losses, PTAP_DEVICE_LOSS_ANNOTATIONS, 0, s->records.names.n_lost);
-	s->records.names.n_lost = 0;
+	for (int kind = 0; kind < PTAP_DEVICE_KINDS; kind++)
+		losses_add(losses, PTAP_DEVICE_LOSS_NAMES, (enum ptap_device_kind)kind,
+			s->records.names.n_lost[kind]);
 	n_dropped = losses->n[PTAP_DEVICE_LOSS_DROPPED][0];
 	if (n_dropped)
 		warn_dropped(s, &counts, n_dropped);
