@@ -27,6 +27,7 @@ struct assemble_input {
 	int uses_ticks;
 	const char *plane_name;
 	int64_t plane_id;
+	uint64_t max_ops; /* see device_scope.h */
 	const _Atomic int *cancel; /* raised: the plane is not wanted any more; NULL ok */
 	struct assembly *assembly; /* NULL: nothing was spooled. Taken, also on failure */
 };

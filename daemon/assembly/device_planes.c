@@ -179,6 +179,7 @@ static struct device_scope find_scope(
 		.from_ns = 0,
 		.to_ns = to_ns < as->end_ns ? to_ns : as->end_ns,
 		.span_names = &host->event_names,
+		.max_ops = in->max_ops,
 		.cancel = in->cancel,
 	};
 }

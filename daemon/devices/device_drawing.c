@@ -72,6 +72,7 @@ void device_drawing_begin(
 	memset(g->keys, 0, sizeof g->keys);
 	memset(g->texts, 0, g->n_ids * sizeof *g->texts);
 	memset(g->ops, 0, g->n_ops * sizeof *g->ops);
+	g->n_named_ops = 0;
 }
 
 /* --- texts --------------------------------------------------------------------------------- */
@@ -144,14 +145,18 @@ struct device_text device_drawing_get_text(struct device_drawing *g, uint32_t id
 	return made;
 }
 
-uint32_t device_drawing_get_op(struct device_drawing *g, uint32_t number)
+int device_drawing_find_op(struct device_drawing *g, uint32_t number, uint32_t *out)
 {
-	if (number >= g->n_ops)
-		return device_drawing_intern(g, "");
-	if (!g->ops[number])
+	int is_new = number < g->n_ops && !g->ops[number];
+
+	if (is_new && g->scope->max_ops && g->n_named_ops >= g->scope->max_ops)
+		return 0;
+	g->n_named_ops += (unsigned)is_new;
+	if (is_new)
 		g->ops[number] =
 			device_drawing_intern(g, names_get(g->scope->span_names, number)) + 1;
-	return g->ops[number] - 1;
+	*out = number < g->n_ops ? g->ops[number] - 1 : device_drawing_intern(g, "");
+	return 1;
 }
 
 /* --- lines --------------------------------------------------------------------------------- */
@@ -220,12 +225,17 @@ static uint32_t add_op(struct device_drawing *g, const struct device_event *even
 {
 	uint32_t span =
 		launches_find_call(&g->d->launches, event->value, placed->start_ns, &g->near);
+	uint32_t op = 0;
 
 	if (!span)
 		return 0;
+	if (!device_drawing_find_op(g, span - 1, &op)) {
+		g->losses.n_unannotated++;
+		return 0;
+	}
 	stats[0].name = device_drawing_get_key(g, DEVICE_STAT_OP);
 	stats[0].type = STAT_STRING;
-	stats[0].value.string = device_drawing_get_op(g, span - 1);
+	stats[0].value.string = op;
 	return 1;
 }
 

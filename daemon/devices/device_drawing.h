@@ -71,6 +71,7 @@ struct device_drawing {
 	uint32_t n_ids;
 	uint32_t n_ops; /* names of spans, without those that drawing itself adds */
 	uint32_t *ops; /* by the number of a span's name: number + 1 of stat_names */
+	uint64_t n_named_ops; /* in the plane */
 	size_t near; /* see launches_find_call() */
 	struct device_losses losses;
 	int error; /* -ENOMEM, and stays so */
@@ -103,7 +104,7 @@ uint32_t device_drawing_intern_name(struct device_drawing *g, const char *text);
 void device_drawing_read_text(const struct device_drawing *g, uint32_t id, char *text);
 /* What |id| is as a name of an event, demangled if it is a C++ name. */
 struct device_text device_drawing_get_text(struct device_drawing *g, uint32_t id);
-/* The name of the span |number|, as a text among the plane's stat_names. */
-uint32_t device_drawing_get_op(struct device_drawing *g, uint32_t number);
+/* The name of the span |number|, as a text among the plane's stat_names. 0: it is one too many of them; else 1. */
+int device_drawing_find_op(struct device_drawing *g, uint32_t number, uint32_t *out);
 
 #endif

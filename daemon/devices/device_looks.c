@@ -65,14 +65,15 @@ static int add_graph(struct making *m)
 	uint32_t graph = device_detail_get_graph(m->detail);
 	uint64_t node = device_detail_get_node(m->detail);
 	uint32_t span = launches_find_node(&m->g->d->launches, node);
+	uint32_t op = 0;
 
 	if (graph)
 		add_uint(m, DEVICE_STAT_GRAPH, graph);
 	if (node)
 		add_uint(m, DEVICE_STAT_NODE, node);
-	if (!span)
+	if (!span || !device_drawing_find_op(m->g, span - 1, &op))
 		return 0;
-	add(m, DEVICE_STAT_OP, STAT_STRING)->value.string = device_drawing_get_op(m->g, span - 1);
+	add(m, DEVICE_STAT_OP, STAT_STRING)->value.string = op;
 	return 1;
 }
 

@@ -106,21 +106,23 @@ struct losses {
 	uint64_t n_dropped;
 };
 
+static uint64_t add_saturated_uint(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 static void count(struct losses *l, const struct devices *d, const struct device_losses *seen)
 {
 	for (int i = 1; i < DEVICE_LOSSES; i++)
 		for (int kind = 0; kind < DEVICE_KINDS; kind++)
 			l->of[reason_of[i]][kind] = d->lost[i][kind];
+	l->of[REASON_ANNOTATIONS][0] =
+		add_saturated_uint(l->of[REASON_ANNOTATIONS][0], seen->n_unannotated);
 	l->of[REASON_DAMAGED][0] = d->n_invalid;
 	l->of[REASON_MEMORY][0] = d->n_crowded;
 	l->of[REASON_UNPLACED][0] = seen->n_unplaced;
 	l->of[REASON_OUTSIDE][0] = seen->n_outside;
 	l->of[REASON_UNJOINED][0] = d->launches.n_crowded;
-}
-
-static uint64_t add_saturated_uint(uint64_t a, uint64_t b)
-{
-	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
 static uint64_t sum_up(const counts n)

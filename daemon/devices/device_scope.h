@@ -18,6 +18,7 @@ struct device_scope {
 	int64_t from_ns; /* what ended earlier is left out, */
 	int64_t to_ns; /* and what began later */
 	const struct names *span_names; /* of the numbers that launches have of spans */
+	uint64_t max_ops; /* different ones of these that a device names; 0: no limit */
 	const _Atomic int *cancel; /* raised: nobody wants it any more; NULL ok */
 };
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/printable.h"
+#include "base/profile_options.h"
 #include "daemon/assembly/assemble.h"
 #include "daemon/assembly/async_carry.h"
 #include "daemon/assembly/encode.h"
@@ -27,6 +28,8 @@
 
 /* How warnings about GPUs begin. */
 #define GPU_WARNING "gpu: "
+/* As in JAX. */
+#define DEFAULT_ANNOTATIONS 1048576
 
 static uint64_t find_window_ticks(const struct recording *r)
 {
@@ -34,6 +37,17 @@ static uint64_t find_window_ticks(const struct recording *r)
 		(double)r->window_ns / (double)(r->stop.monotonic_ns - r->start.monotonic_ns + 1);
 
 	return r->start.ticks + (uint64_t)(share * (double)(r->stop.ticks - r->start.ticks));
+}
+
+/* Of gpu_max_annotation_strings, where 0 and -1 are none. */
+static uint64_t find_max_ops(const struct capture_trace *t)
+{
+	const struct profile_options *o = t->request->device_options;
+	int64_t n =
+		o ? profile_options_get_number(o, "gpu_max_annotation_strings", DEFAULT_ANNOTATIONS)
+		  : 0;
+
+	return n > 0 ? (uint64_t)n : 0;
 }
 
 static int add_plane(struct capture_trace *t, struct source *s, struct async_carry *carry)
@@ -56,6 +70,7 @@ static int add_plane(struct capture_trace *t, struct source *s, struct async_car
 		.uses_ticks = r->uses_ticks,
 		.plane_name = is_main ? PLANE_HOST : name,
 		.plane_id = is_main ? 0 : (int64_t)t->space->n_planes + 1,
+		.max_ops = find_max_ops(t),
 		.cancel = t->request->cancel,
 		.assembly = s->assembly,
 	};

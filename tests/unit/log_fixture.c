@@ -120,6 +120,7 @@ void log_assemble_with(struct assembly *assembly)
 		.settled_ticks = LOG_START_TICKS + logs.settled,
 		.uses_ticks = 1,
 		.plane_name = PLANE_HOST,
+		.max_ops = logs.max_ops,
 		.assembly = assembly,
 	};
 

@@ -26,6 +26,7 @@ struct log_fixture {
 	struct async_carry *carry; /* NULL: log_assemble() makes all there is */
 	int64_t end_ns; /* that was agreed upon; 0: none */
 	uint64_t ended; /* the process had by then; 0: not before the stop */
+	uint64_t max_ops; /* that devices name; 0: no limit */
 	uint64_t settled; /* with |carry|; since the start, as all times are */
 	struct space *space; /* after log_assemble() */
 	struct plane *plane;

@@ -465,6 +465,29 @@ START_TEST(belongs_to_no_step)
 }
 END_TEST
 
+START_TEST(belongs_to_spans_up_to_the_limit)
+{
+	device_put_launch(app, "cuLaunchKernel", 1, 850, 860, 1);
+	device_put_span(app, "first", 820, 900, 0);
+	device_put_launch(app, "cuLaunchKernel", 2, 950, 960, 1);
+	device_put_span(app, "second", 920, 990, 0);
+	device_put_launch(app, "cuLaunchKernel", 3, 1050, 1060, 1);
+	device_put_span(app, "first", 1020, 1090, 0);
+	device_put_kernel(collector, "a", 1, 2000, 2100);
+	device_put_kernel(collector, "b", 2, 2200, 2300);
+	device_put_kernel(collector, "c", 3, 2400, 2500);
+	logs.max_ops = 1;
+	log_assemble();
+	ck_assert_str_eq(text(find("Stream #7(Compute)", "a"), "tf_op"), "first");
+	ck_assert_ptr_null(text(find("Stream #7(Compute)", "b"), "tf_op"));
+	ck_assert_str_eq(text(find("Stream #7(Compute)", "c"), "tf_op"), "first");
+	ck_assert_uint_eq(log_plane_stat("ptap_lost_device_annotations"), 1);
+	ck_assert_uint_eq(log_plane_stat("dropped_traces"), 0);
+	ck_assert(log_has_warning(
+		"gpu: 1 record without annotations: more than gpu_max_annotation_strings"));
+}
+END_TEST
+
 /* A span that never ended is on the open stack, and is around what came after it all the same. */
 START_TEST(belongs_to_a_span_that_is_still_open)
 {
@@ -650,6 +673,7 @@ int main(void)
 	tcase_add_test(tcase, keeps_devices_of_two_collectors_apart);
 	tcase_add_test(tcase, puts_lines_in_order);
 	tcase_add_test(tcase, belongs_to_no_step);
+	tcase_add_test(tcase, belongs_to_spans_up_to_the_limit);
 	tcase_add_test(tcase, belongs_to_a_span_that_is_still_open);
 	tcase_add_test(tcase, cuts_a_call_that_never_returned);
 	tcase_add_test(tcase, belongs_to_where_its_node_was_made);
