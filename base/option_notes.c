@@ -31,6 +31,7 @@ static const struct {
 	int64_t min;
 	int64_t max;
 } clamped[] = {
+	{"gpu_pm_sample_interval_us", false, 1, INT64_C(86400000000)},
 	{"gpu_pm_sample_buffer_size_per_gpu_mb", false, 64, 4096},
 	{"ptap_gpu_usage_interval_ms", true, 10, 100},
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counters of the hardware: which are sampled, what comes of the samples, and what is in the way. On a fake CUPTI. */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,6 +106,68 @@ START_TEST(what_is_in_the_way_is_said_and_the_rest_arrives)
 }
 END_TEST
 
+static const struct {
+	const char *function;
+	int result;
+	int nth;
+	size_t n_samples;
+	const char *words;
+} failures[] = {
+	{"cuptiPmSamplingDecodeData", 26, 1, 0, "the counters are in use by another profiler"},
+	{"cuptiPmSamplingCounterDataGetSampleInfo", 7, 3, 1, "sampling the counters of GPU 0: "},
+	{"cuptiPmSamplingCounterDataImageInitialize", 999, 3, 4,
+		"sampling the counters of GPU 0: "},
+};
+
+START_TEST(what_comes_in_the_way_later_is_said_once_and_no_more_asked)
+{
+	int n_asked;
+
+	host_set_option("gpu_pm_sample_counters=sm__a");
+	host_set_option("gpu_num_chips_to_profile_per_task=1");
+	host.fake->set(FAKE_SAMPLES, 5);
+	host.fake->refuse(failures[_i].function, failures[_i].result, failures[_i].nth);
+	host_begin();
+	ck_assert_int_eq(host_poll(), 0);
+	n_asked = host.fake->count("cuptiPmSamplingDecodeData");
+	ck_assert_int_eq(host.fake->count("cuptiPmSamplingStop"), 1);
+	ck_assert_int_eq(host_poll(), 0);
+	host_end();
+	ck_assert_int_eq(host.fake->count("cuptiPmSamplingDecodeData"), n_asked);
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_COUNTER), failures[_i].n_samples);
+	ck_assert_ptr_nonnull(strstr(host.warnings, failures[_i].words));
+	ck_assert_ptr_eq(strchr(host.warnings, '\n'), strrchr(host.warnings, '\n'));
+}
+END_TEST
+
+START_TEST(an_overflow_that_it_cannot_go_on_after_is_said)
+{
+	host_set_option("gpu_pm_sample_counters=sm__a");
+	host_set_option("gpu_num_chips_to_profile_per_task=1");
+	host.fake->set(FAKE_SAMPLING_OVERFLOWS, 1);
+	host.fake->refuse("cuptiPmSamplingStart", 26, 2);
+	host_begin();
+	ck_assert_int_eq(host_poll(), 0);
+	host_end();
+	ck_assert_ptr_nonnull(strstr(host.warnings, "the counters are in use by another profiler"));
+	ck_assert_uint_eq(host_lost(PTAP_DEVICE_LOSS_DROPPED), 1);
+}
+END_TEST
+
+START_TEST(metrics_beyond_the_most_are_said)
+{
+	char option[8 * 70] = "gpu_pm_sample_counters=sm__0";
+
+	for (int i = 1; i < 66; i++)
+		sprintf(option + strlen(option), ",sm__%d", i);
+	host_set_option(option);
+	host_begin();
+	host_end();
+	ck_assert_ptr_nonnull(strstr(host.warnings,
+		"gpu_pm_sample_counters: the last 2 are left out: there is room for 64 metrics"));
+}
+END_TEST
+
 START_TEST(a_virtual_gpu_has_none)
 {
 	host_set_option("gpu_pm_sample_counters=sm__a");
@@ -189,7 +252,7 @@ START_TEST(a_list_is_read_with_its_blanks)
 {
 	struct pm_list list;
 
-	pm_list_read(&list, " a , b,,c ");
+	ck_assert_uint_eq(pm_list_read(&list, " a , b,, \t,c "), 0);
 	ck_assert_uint_eq(list.n, 3);
 	ck_assert_str_eq(list.names[0], "a");
 	ck_assert_str_eq(list.names[1], "b");
@@ -197,8 +260,28 @@ START_TEST(a_list_is_read_with_its_blanks)
 	pm_list_remove(&list, 1);
 	ck_assert_uint_eq(list.n, 2);
 	ck_assert_str_eq(list.names[1], "c");
-	pm_list_read(&list, "default");
+	ck_assert_uint_eq(pm_list_read(&list, "default"), 0);
 	ck_assert_uint_eq(list.n, 11);
+	ck_assert_uint_eq(pm_list_read(&list, " ,"), 0);
+	ck_assert_uint_eq(list.n, 0);
+}
+END_TEST
+
+START_TEST(a_list_is_of_whole_names)
+{
+	char option[PM_LIST_BYTES + 100];
+	struct pm_list list;
+
+	memset(option, 'a', sizeof option);
+	memcpy(option + PM_LIST_BYTES - 10, ",bbbbbbbbbbbb,c", sizeof ",bbbbbbbbbbbb,c");
+	ck_assert_uint_eq(pm_list_read(&list, option), 1);
+	ck_assert_uint_eq(list.n, 2);
+	ck_assert_uint_eq(strlen(list.names[0]), PM_LIST_BYTES - 10);
+	ck_assert_str_eq(list.names[1], "c");
+	option[PM_LIST_BYTES - 10] = 'a';
+	ck_assert_uint_eq(pm_list_read(&list, option), 1);
+	ck_assert_uint_eq(list.n, 1);
+	ck_assert_str_eq(list.names[0], "c");
 }
 END_TEST
 
@@ -216,6 +299,10 @@ int main(void)
 	tcase_add_test(tests, a_list_of_which_nothing_is_known_is_said);
 	tcase_add_loop_test(tests, what_is_in_the_way_is_said_and_the_rest_arrives, 0,
 		sizeof obstacles / sizeof obstacles[0]);
+	tcase_add_loop_test(tests, what_comes_in_the_way_later_is_said_once_and_no_more_asked, 0,
+		sizeof failures / sizeof failures[0]);
+	tcase_add_test(tests, an_overflow_that_it_cannot_go_on_after_is_said);
+	tcase_add_test(tests, metrics_beyond_the_most_are_said);
 	tcase_add_test(tests, a_virtual_gpu_has_none);
 	tcase_add_test(tests, an_old_cupti_has_none);
 	tcase_add_loop_test(tests, each_version_knows_structs_of_its_own, 0,
@@ -224,6 +311,7 @@ int main(void)
 	tcase_add_test(tests, what_is_no_number_is_counted);
 	tcase_add_test(tests, cupti_ends_itself_while_it_samples);
 	tcase_add_test(tests, a_list_is_read_with_its_blanks);
+	tcase_add_test(tests, a_list_is_of_whole_names);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);

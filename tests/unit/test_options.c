@@ -361,6 +361,8 @@ START_TEST(numbers_may_count_as_others)
 		{"gpu_pm_sample_buffer_size_per_gpu_mb", 4097, 4096,
 			"4097 counts as 4096: it is 64 to 4096 MB"},
 		{"ptap_gpu_usage_interval_ms", 0, 0, NULL},
+		{"gpu_pm_sample_interval_us", INT64_C(86400000001), INT64_C(86400000000),
+			"86400000001 counts as 86400000000: it is 1 to 86400000000 us"},
 		{"ptap_gpu_usage_interval_ms", 9, 10, "9 counts as 10: it is 10 to 100 ms"},
 		{"ptap_gpu_usage_interval_ms", 100, 100, NULL},
 	};

@@ -41,6 +41,19 @@ static void warn_left_out(void *context, const char *metric, const char *why)
 	records->services->warn(sentence);
 }
 
+static void warn_beyond(const char *counters, struct records *records)
+{
+	char sentence[SENTENCE_BYTES];
+	struct pm_list list;
+	size_t n = pm_list_read(&list, counters);
+
+	say(sentence, 0,
+		"gpu_pm_sample_counters: the last %zu are left out: there is room for %u metrics, of %u bytes in all",
+		n, PM_LIST_MAX, PM_LIST_BYTES);
+	if (n)
+		records->services->warn(sentence);
+}
+
 static int bind(struct counters *c, void *library, const struct result_context *context,
 	struct records *records)
 {
@@ -87,7 +100,10 @@ void counters_open(struct counters *c, void *library, int n_devices, const struc
 	*c = (struct counters){.n = 0};
 	if (!wish.counters || bind(c, library, context, records))
 		return;
+	warn_beyond(wish.counters, records);
 	c->samplers = calloc((size_t)n_devices, sizeof *c->samplers);
+	if (!c->samplers)
+		records->services->warn("gpu_pm_sample_counters: no memory for the samplers");
 	for (int i = 0; c->samplers && i < n_devices; i++) {
 		int result =
 			pm_sampler_open(&c->samplers[c->n], &c->cupti, driver, (uint16_t)i, &wish);
@@ -112,13 +128,26 @@ void counters_start(
 	}
 }
 
-int counters_read(struct counters *c, struct records *records)
+static int read_one(
+	struct pm_sampler *s, const struct result_context *context, struct records *records)
+{
+	int code = 0;
+	int result = pm_sampler_read(s, records, &code);
+
+	if (!result)
+		return code;
+	warn_result(context, records, result, s->device);
+	pm_sampler_stop(s);
+	return code;
+}
+
+int counters_read(struct counters *c, const struct result_context *context, struct records *records)
 {
 	int code = 0;
 
 	for (int i = 0; i < c->n && !code; i++)
 		if (c->samplers[i].is_running)
-			pm_sampler_read(&c->samplers[i], records, &code);
+			code = read_one(&c->samplers[i], context, records);
 	return code;
 }
 

@@ -26,8 +26,9 @@ void counters_open(struct counters *c, void *library, int n_devices, const struc
 	struct records *records);
 void counters_start(
 	struct counters *c, const struct result_context *context, struct records *records);
-/* 0, or what emit() answers. */
-int counters_read(struct counters *c, struct records *records);
+/* 0, or what emit() answers. A device of which no more can be read is said, and not asked again. */
+int counters_read(
+	struct counters *c, const struct result_context *context, struct records *records);
 void counters_stop(struct counters *c);
 /* Behind CUPTI's last flush: on some versions it ends all of CUPTI. |is_dead|: it has ended itself. */
 void counters_close(struct counters *c, int is_dead);

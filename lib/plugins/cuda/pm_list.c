@@ -2,7 +2,6 @@
 /* Which counters are sampled; see pm_list.h. */
 #include "lib/plugins/cuda/pm_list.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* XLA's choice for Hopper; tests/interop asks CUPTI whether it still is one pass. */
@@ -19,30 +18,37 @@ static const char by_default[] =
 	"nvlrx__bytes.avg.pct_of_peak_sustained_elapsed,"
 	"nvltx__bytes.avg.pct_of_peak_sustained_elapsed";
 
-static char *trim(char *word)
+/* The next name of |*list|, |*n| bytes without the blanks around it. NULL: there is none. */
+static const char *next(const char **list, size_t *n)
 {
-	size_t n;
+	const char *word = *list + strspn(*list, ", \t");
 
-	word += strspn(word, " \t");
-	for (n = strlen(word); n && strchr(" \t", word[n - 1]); n--)
-		;
-	word[n] = '\0';
-	return word;
+	*n = strcspn(word, ",");
+	*list = word + *n;
+	while (*n && strchr(" \t", word[*n - 1]))
+		--*n;
+	return *n ? word : NULL;
 }
 
-void pm_list_read(struct pm_list *l, const char *option)
+size_t pm_list_read(struct pm_list *l, const char *option)
 {
-	char *rest = l->text;
-	char *word;
+	const char *list = strcmp(option, "default") == 0 ? by_default : option;
+	const char *word;
+	size_t n_bytes = 0;
+	size_t n_beyond = 0;
+	size_t n;
 
-	snprintf(l->text, sizeof l->text, "%s",
-		strcmp(option, "default") == 0 ? by_default : option);
 	l->n = 0;
-	while ((word = strsep(&rest, ",")) && l->n < PM_LIST_MAX) {
-		word = trim(word);
-		if (word[0])
-			l->names[l->n++] = word;
+	while ((word = next(&list, &n))) {
+		if (l->n == PM_LIST_MAX || n >= sizeof l->text - n_bytes) {
+			n_beyond++;
+			continue;
+		}
+		l->names[l->n++] = memcpy(l->text + n_bytes, word, n);
+		l->text[n_bytes + n] = '\0';
+		n_bytes += n + 1;
 	}
+	return n_beyond;
 }
 
 void pm_list_remove(struct pm_list *l, size_t i)

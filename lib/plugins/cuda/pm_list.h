@@ -14,8 +14,11 @@ struct pm_list {
 	size_t n;
 };
 
-/* What fits of |option|, a list with commas. The word |default| stands for a set that fits into one pass of an H100. */
-void pm_list_read(struct pm_list *l, const char *option);
+/*
+ * Of |option|, a list with commas, the first PM_LIST_MAX, as far as whole names of it fit into PM_LIST_BYTES. The word |default| stands
+ * for a set that fits into one pass of an H100. How many names there are beyond these.
+ */
+size_t pm_list_read(struct pm_list *l, const char *option);
 
 /* Without the |i|th. */
 void pm_list_remove(struct pm_list *l, size_t i);

@@ -33,9 +33,10 @@ static int say_dead(const struct session *s, char *why)
 
 static int read_all(struct session *s)
 {
+	struct result_context context = session_context(s);
 	int code = session_read(s);
 
-	return code ? code : counters_read(&s->counters, &s->records);
+	return code ? code : counters_read(&s->counters, &context, &s->records);
 }
 
 int session_poll(struct session *s, char *why)

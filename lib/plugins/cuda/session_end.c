@@ -101,12 +101,13 @@ static int emit_end(struct session *s)
 /* From SESSION_ARMED on, whatever came of it. */
 static int stop_cupti(struct session *s, int64_t deadline_ns)
 {
+	struct result_context context = session_context(s);
 	uint64_t now_ns = 0;
 	int r;
 
 	if (!s->cupti.get_timestamp(&now_ns))
 		s->records.until_ns = now_ns;
-	r = counters_read(&s->counters, &s->records);
+	r = counters_read(&s->counters, &context, &s->records);
 	counters_stop(&s->counters);
 	/* Contexts that are destroyed meanwhile must be told. */
 	if (s->options.syncs_at_stop && is_wanted(s))
