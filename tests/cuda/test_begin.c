@@ -8,6 +8,7 @@
 
 #include "lib/plugins/cuda/gate.h"
 #include "tests/cuda/host.h"
+#include "tests/cuda/libraries.h"
 
 static void check_said(const char *words)
 {
@@ -164,6 +165,29 @@ START_TEST(a_failure_in_the_middle_is_undone)
 }
 END_TEST
 
+/* Kinds are the whole process's. */
+START_TEST(what_somebody_else_records_is_thrown_away_when_a_start_fails)
+{
+	struct fake_record work[] = {host_kernel("theirs"), {.kind = 9, .context = 1}};
+	void *symbol =
+		libraries_find(libraries_open(getenv("PROFTAP_CUPTI")), "cuptiActivityEnable");
+	int (*enable)(uint32_t kind);
+
+	memcpy(&enable, &symbol, sizeof symbol);
+	ck_assert_int_eq(enable(10), 0);
+	ck_assert_int_eq(enable(9), 0);
+	ck_assert_int_eq(host_open(), 0);
+	ck_assert_int_eq(host_arm(), 0);
+	host.fake->call("cuLaunchKernel", work, 2);
+	host.fake->refuse("cuptiGetTimestamp", 7, 1);
+	ck_assert_int_lt(host_start(), 0);
+	check_said("CUPTI's clock cannot be read");
+	host_close();
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 0);
+	ck_assert(!host.fake->is_subscribed());
+}
+END_TEST
+
 START_TEST(a_kind_that_is_refused_is_a_warning)
 {
 	struct fake_record kernel = host_kernel("k");
@@ -200,6 +224,7 @@ int main(void)
 	tcase_add_loop_test(tests, what_cupti_refuses_is_explained, 0,
 		sizeof answers_of_cupti / sizeof answers_of_cupti[0]);
 	tcase_add_test(tests, a_failure_in_the_middle_is_undone);
+	tcase_add_test(tests, what_somebody_else_records_is_thrown_away_when_a_start_fails);
 	tcase_add_test(tests, a_kind_that_is_refused_is_a_warning);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);

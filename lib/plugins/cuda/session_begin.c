@@ -32,6 +32,9 @@ static int load(struct session *s, char *why)
 	calls_choose(&s->callbacks.calls, &s->cupti);
 	s->callbacks.calls.contexts = &s->contexts;
 	s->callbacks.calls.synchronizer = &s->synchronizer;
+	/* Buffers are filled from arm() on, if somebody else has turned a kind on. */
+	s->records.cupti = &s->cupti;
+	s->records.contexts = &s->contexts;
 	s->is_loaded = 1;
 	return 0;
 }
@@ -130,8 +133,6 @@ static void begin_reading(struct session *s)
 	contexts_clear(&s->contexts);
 	synchronizer_clear(&s->synchronizer);
 	r->services = s->services;
-	r->cupti = &s->cupti;
-	r->contexts = &s->contexts;
 	r->launches = forgets ? &s->launches : NULL;
 	r->losses = (struct losses){0};
 	r->from_ns = s->start.cupti_ns;
