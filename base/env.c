@@ -32,7 +32,7 @@ const struct env_row env_table[N_ENV] = {
 	[ENV_PROFTAP_SERVER_PID] = {"PROFTAP_SERVER_PID", 0,
 		"the process that PROFTAP_SERVER is meant for; default: each"},
 	[ENV_PROFTAP_WAIT] = {"PROFTAP_WAIT", 0,
-		"ms of CLOCK_MONOTONIC until which a start waits to be recorded; at most 5 s"},
+		"ms of CLOCK_MONOTONIC until which a preloaded libproftap waits to be recorded; at most 5 s"},
 };
 
 const char *env_get(enum env_variable v)

@@ -9,6 +9,7 @@
  */
 #include "lib/inject/preload.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <proftap/proftap.h>
 #include <pthread.h>
@@ -158,7 +159,20 @@ static void wait_for_recording(const struct place *place)
 		usleep(LOOK_US);
 }
 
-static void start_from_environment(const char *asked)
+/*
+ * The loader has put it into the program before that began. Who opens it later (CUDA, in cuInit()) holds the loader's lock over
+ * our constructor, and perhaps others; collectors, which the recording waits for, need them.
+ */
+static int is_preloaded(void)
+{
+	const char *preloads = secure_getenv("LD_PRELOAD");
+	Dl_info own;
+
+	return preloads && dladdr((void *)(size_t)&preload_start, &own) && own.dli_fname[0] &&
+	       strstr(preloads, own.dli_fname);
+}
+
+static void start_from_environment(const char *asked, int may_wait)
 {
 	struct place place;
 
@@ -169,7 +183,7 @@ static void start_from_environment(const char *asked)
 		return;
 	}
 	if (is_meant()) {
-		if (start(&place) == 0)
+		if (start(&place) == 0 && may_wait)
 			wait_for_recording(&place);
 	} else if (env_is_on(ENV_PROFTAP_FOLLOW)) {
 		/* What was asked for is its parent's. */
@@ -178,12 +192,22 @@ static void start_from_environment(const char *asked)
 	}
 }
 
-__attribute__((constructor)) void preload_start(void)
+static void start_once(int may_wait)
 {
 	static _Atomic int tried_for; /* the process; a forked child is another one */
 	const char *asked = env_get(ENV_PROFTAP_SERVER);
 	int mine = getpid();
 
 	if (asked && atomic_exchange(&tried_for, mine) != mine)
-		start_from_environment(asked);
+		start_from_environment(asked, may_wait);
+}
+
+void preload_start(void)
+{
+	start_once(0);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	start_once(is_preloaded());
 }

@@ -11,7 +11,8 @@ int preload_claim(void);
 
 /*
  * Starts the server that the environment asks for, unless that was tried before in this process. Nothing that goes wrong is
- * more than a line on standard error. Any thread.
+ * more than a line on standard error. It does not wait to be recorded (PROFTAP_WAIT), as libproftap does when it is preloaded: the
+ * caller may hold locks that a collector needs. Any thread.
  */
 void preload_start(void);
 

@@ -3,6 +3,7 @@
 """CUDA_INJECTION64_PATH: what the driver does with it, done by a program without a driver."""
 import subprocess
 import sys
+import time
 
 from fixture import contains, equal, run, test
 from processes import LIBRARY, Process
@@ -37,6 +38,17 @@ def a_program_that_asks_after_its_beginning_gets_one(t):
     process = python(t, "print(port()); os.putenv('PROFTAP_SERVER', '0'); print(initialise(), port() > 0)",
                      PROFTAP_SERVER="")
     equal(process.stdout, "0\n1 True\n", "ports before and after")
+
+
+@test
+def who_is_injected_is_not_held_up(t):
+    """The loader's lock is held over it, which collectors need before anything is recorded."""
+    until = time.monotonic_ns() // 10**6 + 5000
+    waits = f"import time\nprint(initialise(), port() > 0, time.monotonic_ns() // 10**6 < {until})"
+    process = python(t, waits, PROFTAP_SERVER="0", PROFTAP_WAIT=str(until))
+    equal(process.stdout, "1 True True\n", "answer, port, and whether it came back before it must")
+    preloaded = python(t, waits, PROFTAP_SERVER="0", PROFTAP_WAIT=str(until), LD_PRELOAD=str(LIBRARY.resolve()))
+    equal(preloaded.stdout, "1 True False\n", "the same of one that is preloaded, which waits")
 
 
 @test
