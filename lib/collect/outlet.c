@@ -13,8 +13,11 @@
 #include "lib/record/segment.h"
 #include "lib/wire/arena.h"
 
-/* While it is full: the server, which is never far, has taken it out by then. */
+/* While it is full: the server, which is never far, has taken it out by then. If not, it may be stopped. */
 #define PAUSE_NS (NS_PER_MS / 5)
+#define LONGEST_PAUSE_NS (50 * NS_PER_MS)
+/* Of the time that it has waited so far. */
+#define PAUSE_SHARE 8
 
 int outlet_open(struct outlet *o, struct arena *arena)
 {
@@ -46,16 +49,30 @@ static uint64_t find_end(const struct ring *ring)
 	return atomic_load_explicit(&ring->tail, memory_order_acquire) + ring->slot_mask + 1;
 }
 
+static void pause_since(const struct outlet *o, int64_t since_ns)
+{
+	_Atomic uint32_t *state = &o->arena->collect.state;
+	int64_t now_ns = monotonic_ns_by_call();
+	int64_t pause_ns = (now_ns - since_ns) / PAUSE_SHARE;
+
+	if (pause_ns < PAUSE_NS)
+		pause_ns = PAUSE_NS;
+	if (pause_ns > LONGEST_PAUSE_NS)
+		pause_ns = LONGEST_PAUSE_NS;
+	futex_wait_until(state, atomic_load(state), now_ns + pause_ns);
+}
+
 /* Returns the first position that cannot be had, behind |n| slots at |head|; 0: nobody reads any more. */
 static uint64_t wait_for_room(const struct outlet *o, uint64_t head, uint32_t n)
 {
-	_Atomic uint32_t *state = &o->arena->collect.state;
+	int64_t since_ns = 0;
 	uint64_t end;
 
 	while ((end = find_end(o->ring)) < head + n) {
 		if (outlet_is_closed(o->arena))
 			return 0;
-		futex_wait_until(state, atomic_load(state), monotonic_ns_by_call() + PAUSE_NS);
+		since_ns = since_ns ? since_ns : monotonic_ns_by_call();
+		pause_since(o, since_ns);
 	}
 	return end;
 }

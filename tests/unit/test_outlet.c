@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 
 #include "daemon/drain/drain.h"
 #include "lib/wire/device.h"
@@ -130,6 +132,34 @@ START_TEST(gives_up_when_nobody_wants_it)
 }
 END_TEST
 
+static void *count_naps(void *n)
+{
+	static long n_naps;
+	struct rusage usage;
+
+	put_many(n);
+	getrusage(RUSAGE_THREAD, &usage);
+	n_naps = usage.ru_nvcsw;
+	return &n_naps;
+}
+
+START_TEST(sleeps_for_longer_while_nobody_comes)
+{
+	const struct timespec half_a_second = {.tv_nsec = 500000000};
+	uint64_t n = FIXTURE_SLOTS;
+	pthread_t thread;
+	void *n_naps;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, count_naps, &n), 0);
+	await_full();
+	/* So long the server is stopped. */
+	nanosleep(&half_a_second, NULL);
+	atomic_store(&fixture.arena->collect.is_cancelled, 1);
+	pthread_join(thread, &n_naps);
+	ck_assert_int_lt(*(long *)n_naps, 150);
+}
+END_TEST
+
 START_TEST(writes_nothing_once_nobody_wants_it)
 {
 	struct device_entry e = {.kind = DEVICE_ANCHOR};
@@ -191,6 +221,7 @@ int main(void)
 	tcase_add_test(tests, nobody_takes_them_who_does_not_know_of_it);
 	tcase_add_loop_test(tests, waits_for_room_and_loses_nothing, 0, 2);
 	tcase_add_loop_test(tests, gives_up_when_nobody_wants_it, 0, 2);
+	tcase_add_test(tests, sleeps_for_longer_while_nobody_comes);
 	tcase_add_test(tests, writes_nothing_once_nobody_wants_it);
 	tcase_add_test(tests, says_that_there_is_no_ring);
 	tcase_add_test(tests, an_entry_may_have_all_its_slots);
