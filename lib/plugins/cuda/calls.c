@@ -10,7 +10,7 @@
 #include "lib/plugins/cuda/launches.h"
 #include "lib/plugins/cuda/synchronizer.h"
 
-enum class {
+enum call_class {
 	ON_REQUEST, /* recorded if all are */
 	ALWAYS,
 	GRAPH_LAUNCH, /* and always */
@@ -22,7 +22,7 @@ static const uint32_t domains[CALLS_APIS] = {CUPTI_DRIVER_API, CUPTI_RUNTIME_API
 /* By how their names begin, the first that fits. */
 static const struct {
 	const char *beginning;
-	enum class class;
+	enum call_class class;
 } rows[] = {
 	{"cuGraphLaunch", GRAPH_LAUNCH},
 	{"cuLaunch", ALWAYS},
@@ -61,12 +61,12 @@ static const struct {
 	{"cudaEventDestroy", NEVER},
 };
 
-static enum class classify(const char *name) {
-	for (size_t i = 0; i < sizeof rows / sizeof rows[0];
-		i++) if (strncmp(name, rows[i].beginning, strlen(rows[i].beginning)) ==
-			 0) return rows[i]
-		.class;
-		return ON_REQUEST;
+static enum call_class classify(const char *name)
+{
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (strncmp(name, rows[i].beginning, strlen(rows[i].beginning)) == 0)
+			return rows[i].class;
+	return ON_REQUEST;
 }
 
 static void choose(struct calls_api *api, const struct cupti *cupti, uint32_t domain)
@@ -91,7 +91,7 @@ static void set(const struct calls *c, void *subscriber, uint32_t enable, int is
 {
 	for (uint32_t i = 0; i < CALLS_APIS; i++)
 		for (uint32_t function = 0; function < c->apis[i].n_functions; function++) {
-			enum class class = c->apis[i].classes[function];
+			enum call_class class = c->apis[i].classes[function];
 
 			if (class != NEVER && (is_all || class != ON_REQUEST))
 				c->cupti->enable_callback(enable, subscriber, domains[i], function);
