@@ -116,6 +116,7 @@ void calls_begin(struct calls *c, const struct calls_wish *wish,
 	atomic_store(&c->launches, wish->launches);
 	atomic_store(&c->cupti_offset_ns, wish->cupti_offset_ns);
 	atomic_store(&c->n, 0);
+	atomic_store(&c->enders, services);
 	atomic_store_explicit(&c->services, services, memory_order_release);
 }
 
@@ -206,24 +207,30 @@ static void enter(struct calls *c, const struct ptap_collector_services *service
 		graph ? PTAP_CALL_IS_GRAPH_LAUNCH : 0, graph);
 }
 
+/* Also behind calls_end(): the program's spans may still be recorded, and would be inside of it. */
+static void leave(struct calls *c, const struct cupti_call *call)
+{
+	/* 0: it was entered before the recording, or is not recorded. */
+	uint64_t begun = *call->slot;
+	const struct ptap_collector_services *services = atomic_load(&c->enders);
+
+	*call->slot = 0;
+	if (begun && services)
+		services->call_end(begun);
+}
+
 void calls_note(struct calls *c, uint32_t domain, uint32_t function, const struct cupti_call *call)
 {
 	const struct ptap_collector_services *services =
 		atomic_load_explicit(&c->services, memory_order_acquire);
 	uint32_t api = domain == CUPTI_RUNTIME_API;
-	uint64_t begun;
 
-	if (!services || function >= c->apis[api].n_functions || !call->slot)
+	if (function >= c->apis[api].n_functions || !call->slot)
 		return;
-	if (call->site == CUPTI_ENTER) {
+	if (call->site == CUPTI_EXIT)
+		leave(c, call);
+	else if (call->site == CUPTI_ENTER && services)
 		enter(c, services, api, function, call);
-		return;
-	}
-	/* 0: it was entered before the recording, or is not recorded. */
-	begun = *call->slot;
-	*call->slot = 0;
-	if (call->site == CUPTI_EXIT && begun)
-		services->call_end(begun);
 }
 
 uint64_t calls_count_recorded(const struct calls *c)

@@ -43,6 +43,8 @@ struct calls {
 	struct contexts *contexts;
 	struct synchronizer *synchronizer; /* learns of their contexts */
 	_Atomic(const struct ptap_collector_services *) services; /* NULL: nothing is recorded */
+	_Atomic(const struct ptap_collector_services *)
+		enders; /* the last ones: what they began is ended */
 	_Atomic uint64_t max;
 	_Atomic uint32_t n_devices;
 	_Atomic(struct launches *) launches;
@@ -61,7 +63,7 @@ void calls_disable(const struct calls *c, void *subscriber, int is_all);
 /* From now on they are recorded, by whatever thread they come. */
 void calls_begin(struct calls *c, const struct calls_wish *wish,
 	const struct ptap_collector_services *services);
-/* No more. A callback that is under way still uses the services. */
+/* No more. A callback that is under way still uses the services, and what was begun is ended. */
 void calls_end(struct calls *c);
 
 /* A callback of |domain| (enum cupti_domain). Any thread. */
