@@ -179,7 +179,8 @@ static int ignore_unknown(const char *key, struct diag *d)
 	const char *nearest = option_find_nearest(key);
 	int is_near = nearest && nearest_distance(key, nearest) <= TYPO_DISTANCE;
 
-	return diag_set(d, OPTION_NOTED, "%.64s: ignored: not an option of proftap%s%s", key,
+	return diag_set(d, OPTION_NOTED,
+		"%.64s: not an option of proftap; only collectors of devices get it%s%s", key,
 		is_near ? "; the nearest is " : "", is_near ? nearest : "");
 }
 

@@ -279,10 +279,11 @@ START_TEST(names_the_key_that_an_unknown_one_is_near_to)
 	struct diag d = DIAG_INIT;
 
 	ck_assert_int_eq(profile_options_parse(&options, "host_trace_level=3", &d), OPTION_NOTED);
-	ck_assert_str_eq(d.text, "host_trace_level: ignored: not an option of proftap; the nearest "
-				 "is host_tracer_level");
+	ck_assert_str_eq(d.text, "host_trace_level: not an option of proftap; only collectors of "
+				 "devices get it; the nearest is host_tracer_level");
 	ck_assert_int_eq(profile_options_parse(&options, "level=3", &d), OPTION_NOTED);
-	ck_assert_str_eq(d.text, "level: ignored: not an option of proftap");
+	ck_assert_str_eq(
+		d.text, "level: not an option of proftap; only collectors of devices get it");
 }
 END_TEST
 
