@@ -52,7 +52,11 @@ START_TEST(a_library_that_is_named_must_be_there)
 {
 	setenv("PROFTAP_CUPTI", "/no/such/libcupti.so.13", 1);
 	ck_assert_int_eq(host_open(), -ENOENT);
-	check_said("PROFTAP_CUPTI=/no/such/libcupti.so.13: there is no such file");
+	check_said(
+		"PROFTAP_CUPTI=/no/such/libcupti.so.13: there is no such file; start the program without it");
+	setenv("PROFTAP_CUPTI", "libno_such_cupti.so", 1);
+	ck_assert_int_eq(host_open(), -ENOENT);
+	check_said("PROFTAP_CUPTI=libno_such_cupti.so: the linker knows no such library; start");
 }
 END_TEST
 
@@ -60,7 +64,7 @@ START_TEST(a_file_that_is_no_library_is_named_with_the_reason)
 {
 	setenv("PROFTAP_CUPTI", "/etc/passwd", 1);
 	ck_assert_int_eq(host_open(), -ENOENT);
-	check_said("/etc/passwd: ");
+	check_said("PROFTAP_CUPTI=/etc/passwd cannot be opened: ");
 	check_said("invalid ELF header");
 }
 END_TEST

@@ -152,31 +152,39 @@ static int machine_has_one(void)
 }
 
 static const struct {
+	const char *folder;
 	const char *cuda;
-	const char *package;
+	const char *remedy;
 } versions[] = {
-	{"a/lib/libcudart.so.13", "pip install nvidia-cuda-cupti, "},
-	{"a/lib/libcudart.so.12", "pip install nvidia-cuda-cupti-cu12, "},
-	{"a/lib/libcudart.so.11.0", "pip install nvidia-cuda-cupti-cu11, "},
+	{"nvidia/cu13/lib", "libcudart.so.13", "pip install nvidia-cuda-cupti"},
+	{"nvidia/cuda_runtime/lib", "libcudart.so.12", "pip install nvidia-cuda-cupti-cu12"},
+	{"nvidia/cuda_runtime/lib", "libcudart.so.11.0", "pip install nvidia-cuda-cupti-cu11"},
+	/* No wheel is looked in; so it must be named. */
+	{"cuda/lib64", "libcudart.so.13",
+		"install cuda-cupti of the CUDA 13 toolkit, or pip install nvidia-cuda-cupti and start the "
+		"program with PROFTAP_CUPTI=/path/to/libcupti.so"},
+	{"cuda/lib64", "libcudart.so.12",
+		"install cuda-cupti of the CUDA 12 toolkit, or pip install nvidia-cuda-cupti-cu12 and start "
+		"the program with PROFTAP_CUPTI=/path/to/libcupti.so"},
 };
 
 START_TEST(where_it_was_looked_for_is_said_and_what_helps)
 {
-	char words[1024];
+	const char *folder = versions[_i].folder;
+	char words[2048];
+	char name[64];
 
 	if (machine_has_one())
 		return;
-	load_cuda(versions[_i].cuda);
+	snprintf(name, sizeof name, "%s/%s", folder, versions[_i].cuda);
+	load_cuda(name);
 	ck_assert_int_eq(host_open(), -ENOENT);
 	snprintf(words, sizeof words,
-		"libcupti.so was not found (looked in %s/a/lib, %s/a/lib/../../cuda_cupti/lib, "
-		"%s/a/lib/../extras/CUPTI/lib64, the linker's folders, /usr/local/cuda/lib64, "
-		"/usr/local/cuda/extras/CUPTI/lib64, /opt/cuda/extras/CUPTI/lib64); ",
-		root, root, root);
-	check_said(words);
-	check_said(versions[_i].package);
-	check_said("install the CUDA toolkit, ");
-	check_said("start the program with PROFTAP_CUPTI=/path/to/libcupti.so");
+		"libcupti.so was not found (looked in %s/%s, %s/%s/../../cuda_cupti/lib, "
+		"%s/%s/../extras/CUPTI/lib64, the linker's folders, /usr/local/cuda/lib64, "
+		"/usr/local/cuda/extras/CUPTI/lib64, /opt/cuda/extras/CUPTI/lib64); %s",
+		root, folder, root, folder, root, folder, versions[_i].remedy);
+	ck_assert_str_eq(host.why, words);
 }
 END_TEST
 

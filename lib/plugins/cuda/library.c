@@ -149,7 +149,13 @@ static void *open_anywhere(struct library *l, const struct mapped *m, int major)
 	return handle;
 }
 
-static int say_not_found(const struct library *l, int major, char *why)
+/* Only beside other ones is it looked for in Python's wheels. */
+static int has_wheels(const struct mapped *m)
+{
+	return strstr(m->runtime, "/nvidia/") != NULL;
+}
+
+static int say_not_found(const struct library *l, const struct mapped *m, int major, char *why)
 {
 	const char *package = endings[0].package;
 
@@ -158,10 +164,13 @@ static int say_not_found(const struct library *l, int major, char *why)
 	for (size_t i = 0; i < N_ENDINGS; i++)
 		if (endings[i].major == major)
 			package = endings[i].package;
+	if (has_wheels(m))
+		return say(why, -ENOENT, "libcupti.so was not found (looked in %s); pip install %s",
+			l->looked, package);
 	return say(why, -ENOENT,
-		"libcupti.so was not found (looked in %s); pip install %s, install the CUDA toolkit, or start "
-		"the program with " LIBRARY_VARIABLE "=/path/to/libcupti.so",
-		l->looked, package);
+		"libcupti.so was not found (looked in %s); install cuda-cupti of the CUDA %d toolkit, or pip "
+		"install %s and start the program with " LIBRARY_VARIABLE "=/path/to/libcupti.so",
+		l->looked, major, package);
 }
 
 static int find_anywhere(struct library *l, int driver, char *why)
@@ -172,7 +181,7 @@ static int find_anywhere(struct library *l, int driver, char *why)
 	dl_iterate_phdr(note_mapped, &m);
 	major = m.major ? m.major : driver / 1000;
 	l->handle = open_anywhere(l, &m, major);
-	return l->handle ? 0 : say_not_found(l, major, why);
+	return l->handle ? 0 : say_not_found(l, &m, major, why);
 }
 
 static int open_asked(struct library *l, const char *asked, char *why)
@@ -180,8 +189,13 @@ static int open_asked(struct library *l, const char *asked, char *why)
 	l->handle = open_path(l, asked, 0);
 	if (l->handle)
 		return 0;
-	return say(why, -ENOENT, LIBRARY_VARIABLE "=%s: %s", asked,
-		l->refused[0] ? l->refused : "there is no such file");
+	if (l->refused[0])
+		return say(why, -ENOENT, LIBRARY_VARIABLE "=%s cannot be opened: %s", asked,
+			l->refused);
+	return say(why, -ENOENT,
+		LIBRARY_VARIABLE "=%s: %s; start the program without it, and CUPTI is looked for",
+		asked,
+		strchr(asked, '/') ? "there is no such file" : "the linker knows no such library");
 }
 
 int library_open(struct library *l, int driver, struct cupti *out, char *why)
