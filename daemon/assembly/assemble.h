@@ -20,6 +20,7 @@ struct assemble_input {
 	uint64_t
 		window_ticks; /* async spans whose begin is not there are cut here; maybe later than start */
 	uint64_t stop_ticks;
+	int goes_on; /* behind that, in the next part */
 	uint64_t ended_ticks; /* the process had ended by then; 0: not before the stop */
 	int64_t end_ns; /* since the first pair of |timeline|: what is later is left out; 0: nothing is */
 	struct async_carry *carry; /* from part to part of a session; NULL: this is all there is */

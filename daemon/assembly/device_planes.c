@@ -164,11 +164,11 @@ static int add_planes(struct drawer *d)
 	return r;
 }
 
-/* A part of a session has all that came since the last one, though it was done before: it is in no other. */
+/* What is of a part of a session is decided by when it came; what began behind the end, by when that was. */
 static struct device_scope find_scope(
 	const struct assembly *as, const struct assemble_input *in, const struct plane *host)
 {
-	int64_t to_ns = timeline_convert(in->timeline, in->stop_ticks);
+	int64_t to_ns = in->goes_on ? INT64_MAX : timeline_convert(in->timeline, in->stop_ticks);
 
 	return (struct device_scope){
 		.arena = as->target->arena,
@@ -176,7 +176,6 @@ static struct device_scope find_scope(
 		.pid = as->target->pid,
 		.is_child = in->plane_id != 0,
 		.base_ns = in->timeline->pairs[0].monotonic_ns + as->target->clock_ahead_ns,
-		.from_ns = 0,
 		.to_ns = to_ns < as->end_ns ? to_ns : as->end_ns,
 		.span_names = &host->event_names,
 		.max_ops = in->max_ops,

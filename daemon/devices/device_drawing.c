@@ -182,7 +182,7 @@ static int place(struct device_drawing *g, const struct device_clock *clock,
 		g->losses.n_unplaced++;
 		return 0;
 	}
-	if (end_ns < g->scope->from_ns || out->start_ns > g->scope->to_ns) {
+	if (end_ns < 0 || out->start_ns > g->scope->to_ns) {
 		g->losses.n_outside++;
 		return 0;
 	}

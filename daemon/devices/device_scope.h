@@ -15,8 +15,7 @@ struct device_scope {
 	pid_t pid;
 	int is_child; /* of the program that is recorded */
 	int64_t base_ns; /* the program's CLOCK_MONOTONIC where the trace begins; times below are since then */
-	int64_t from_ns; /* what ended earlier is left out, */
-	int64_t to_ns; /* and what began later */
+	int64_t to_ns; /* what began later is left out, as is what ended before the trace begins */
 	const struct names *span_names; /* of the numbers that launches have of spans */
 	uint64_t max_ops; /* different ones of these that a device names; 0: no limit */
 	const _Atomic int *cancel; /* raised: nobody wants it any more; NULL ok */

@@ -63,6 +63,7 @@ static int add_plane(struct capture_trace *t, struct source *s, struct async_car
 		.start_ticks = r->start.ticks,
 		.window_ticks = find_window_ticks(r),
 		.stop_ticks = r->stop.ticks,
+		.goes_on = s->goes_on,
 		.ended_ticks = exit_note_find(s->target, r->stop.ticks),
 		.end_ns = recording_find_end(r),
 		.carry = carry,

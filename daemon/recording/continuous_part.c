@@ -5,12 +5,14 @@
 #include <errno.h>
 #include <stdint.h>
 
+#include "daemon/devices/device_extent.h"
 #include "daemon/drain/drain_cut.h"
 #include "daemon/recording/part_origin.h"
 #include "daemon/recording/recording.h"
 #include "daemon/recording/slice.h"
 #include "daemon/recording/source.h"
 #include "daemon/recording/spill.h"
+#include "daemon/target/target.h"
 
 /* What the part's sources hold becomes one more slice: they are empty. 0 or -ENOMEM. */
 static int slice_newest(struct continuous_part *p)
@@ -33,6 +35,28 @@ static int slice_newest(struct continuous_part *p)
 	return 0;
 }
 
+/* What collectors hand on late can be from before the window: it was in no part yet. */
+static int64_t find_first_of_devices(const struct continuous_part *p)
+{
+	struct device_extents devices = {.n = 0};
+	int64_t first_ns = INT64_MAX;
+	int error = 0;
+
+	for (struct slice *slice = p->slices; slice && !error; slice = slice->next)
+		error = slice_find_devices(slice, &devices);
+	for (size_t i = 0; i < devices.n; i++) {
+		const struct source *s = p->recording->sources[devices.v[i].process];
+		int64_t at_ns = device_extent_find_first(&devices.v[i]);
+
+		if (at_ns != INT64_MAX && at_ns - s->target->clock_ahead_ns < first_ns)
+			first_ns = at_ns - s->target->clock_ahead_ns;
+	}
+	device_extents_deinit(&devices);
+	if (error)
+		p->recording->error = error;
+	return first_ns;
+}
+
 /* Times are since the first of all, so it is looked for before any is given away. */
 static void find_extent(struct continuous_part *p, uint64_t *n_bytes)
 {
@@ -44,7 +68,7 @@ static void find_extent(struct continuous_part *p, uint64_t *n_bytes)
 		for (size_t i = 0; i < slice->n_drains; i++)
 			*n_bytes += slice_count(&slice->drains[i]) * sizeof(struct slot);
 	}
-	part_origin_begin(p->recording, first);
+	part_origin_begin(p->recording, first, find_first_of_devices(p));
 }
 
 /* Behind what the sources have; what is spooled is gone from there. */

@@ -2,14 +2,10 @@
 /* Where a snapshot begins; see part_origin.h. */
 #include "daemon/recording/part_origin.h"
 
-#include "base/clock.h"
 #include "daemon/assembly/async_carry.h"
 #include "daemon/drain/thread_window.h"
 #include "daemon/recording/recording.h"
 #include "daemon/recording/source.h"
-
-/* What devices did comes so much later at most: a vendor's library hands it on once a second, or so, and a poll takes it. */
-#define MAX_LATE_NS (2 * NS_PER_S)
 
 static uint64_t find_first_open(const struct thread_log *log, uint64_t first)
 {
@@ -37,18 +33,16 @@ uint64_t part_origin_find_first_carried(const struct async_carries *carries, uin
 	return first;
 }
 
-static int64_t find_lateness_ns(const struct recording *part)
+/* Since the start of the recording, which none is in that ended before. */
+static int64_t find_since_start(const struct recording *part, int64_t at_ns)
 {
-	for (size_t i = 0; i < part->n_sources; i++)
-		if (part->sources[i]->collecting.is_begun)
-			return MAX_LATE_NS;
-	return 0;
+	return at_ns > part->start.monotonic_ns ? at_ns - part->start.monotonic_ns : 0;
 }
 
-void part_origin_begin(struct recording *part, uint64_t first)
+void part_origin_begin(struct recording *part, uint64_t first, int64_t devices_ns)
 {
-	int64_t earliest_ns = part->window_ns - find_lateness_ns(part);
 	int64_t start_ns = part->start.monotonic_ns;
+	int64_t of_devices_ns = find_since_start(part, devices_ns);
 	int64_t first_ns;
 
 	/* Only a target that writes at random has anything that is older. */
@@ -56,8 +50,10 @@ void part_origin_begin(struct recording *part, uint64_t first)
 		first = part->start.ticks;
 	/* As a time between two ticks it may be rounded up. */
 	first_ns = timeline_convert(&part->timeline, first) - 1;
-	if (earliest_ns < first_ns)
-		first_ns = earliest_ns;
+	if (part->window_ns < first_ns)
+		first_ns = part->window_ns;
+	if (of_devices_ns < first_ns)
+		first_ns = of_devices_ns;
 	timeline_begin_at(&part->timeline, first_ns);
 	part->start = part->timeline.pairs[0];
 	part->start_unix_ns += part->start.monotonic_ns - start_ns;
@@ -72,5 +68,5 @@ void part_origin_set(struct recording *part)
 	for (size_t i = 0; i < part->n_sources; i++)
 		first = part_origin_find_first(
 			&part->sources[i]->drain, part->earliest_ticks, first);
-	part_origin_begin(part, first);
+	part_origin_begin(part, first, INT64_MAX);
 }

@@ -19,9 +19,9 @@ uint64_t part_origin_find_first_carried(const struct async_carries *carries, uin
 
 /*
  * |part|, of recorder_cut() or recording_cut(), whose window_ns is since its recording's start: from here on its start is where
- * it begins, at |first|, or with its window; two seconds before that where devices are recorded.
+ * it begins, at |first|, or with its window, or at |devices_ns| (CLOCK_MONOTONIC; INT64_MAX: nothing is known of devices).
  */
-void part_origin_begin(struct recording *part, uint64_t first);
+void part_origin_begin(struct recording *part, uint64_t first, int64_t devices_ns);
 /* The same at the first of what its sources have. */
 void part_origin_set(struct recording *part);
 

@@ -14,6 +14,7 @@
  *	start N, poll N        kernels emitted in that step, and executed in it
  *	drain N                kernels emitted then, which were executed between start and stop
  *	shapes N               of those, so many grids in turn, not one each
+ *	late MS                what the program launched is handed on so long after that, but for the end
  *	rate N                 kernels a second, emitted at each poll and drained
  *	copies N, sets N, syncs N, counters N, memory N     of each, with each poll
  *	wrong N                records that make no sense, tried with each poll
@@ -315,16 +316,19 @@ static void emit_activity(const struct activity *a)
 	emit(&kernel);
 }
 
-/* What the program has launched. */
-static void emit_activities(void)
+/* What the program has launched, |late_ms| ago or earlier. */
+static void emit_activities(long late_ms)
 {
 	static struct activity taken[MAX_ACTIVITIES];
-	unsigned n;
+	uint64_t until = now() - (uint64_t)late_ms * 1000000;
+	unsigned n = 0;
 
 	pthread_mutex_lock(&mutex);
-	n = n_activities;
+	while (n < n_activities && activities[n].end_ns <= until)
+		n++;
 	memcpy(taken, activities, n * sizeof *taken);
-	n_activities = 0;
+	n_activities -= n;
+	memmove(activities, activities + n, n_activities * sizeof *activities);
 	pthread_mutex_unlock(&mutex);
 	for (unsigned i = 0; i < n; i++)
 		emit_activity(&taken[i]);
@@ -436,7 +440,7 @@ static int poll_it(void *state, char *why)
 		return r;
 	if (find("warn", NULL, value))
 		services->warn(value);
-	emit_activities();
+	emit_activities(number("late"));
 	emit_at_rate();
 	emit_kernels(number("poll"));
 	emit_some("copies", PTAP_DEVICE_COPY);
@@ -468,7 +472,7 @@ static int drain_it(void *state, char *why)
 	(void)state;
 	if (r)
 		return r;
-	emit_activities();
+	emit_activities(-10000);
 	emit_at_rate();
 	emit_old_kernels(number("drain"));
 	emit_xspace();

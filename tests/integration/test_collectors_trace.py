@@ -6,11 +6,12 @@ import time
 
 from calls import PROFILER, Calls, profile_request, trace_of
 from devices import Device, check_gone, check_warnings, count_events, device_planes
-from fixture import check, contains, equal, run, schema, test
+from fixture import check, contains, equal, run, schema, test, wait_until
 from processes import halt
 from trace_file import Trace, read_stats
 
 MIB = 1 << 20
+NS_PER_MS = 10**6
 
 
 def emitted(device):
@@ -223,6 +224,62 @@ def each_part_of_a_session_has_its_devices(t):
         equal(count_events(trace, "k"), 20, f"kernels of part {number}")
         equal(trace.count("fakeLaunch"), 20, f"calls of part {number}")
     check_gone(target)
+
+
+def read_kernels(trace, name):
+    """Of each kernel of that name: (number, start in Unix ns, duration in ns)."""
+    origin = trace.environment["profile_start_time"].value
+    found = []
+    for plane in device_planes(trace):
+        for line in plane.lines:
+            for event in line.events:
+                if plane.event_metadata[event.metadata_id].name != name:
+                    continue
+                stats = read_stats(plane, event.stats)
+                start_ns = origin + line.timestamp_ns + event.offset_ps // 1000
+                found.append((stats["correlation_id"].value, start_ns, event.duration_ps // 1000))
+    return found
+
+
+def read_calls(trace):
+    """{number: (start, end) in Unix ns}."""
+    origin = trace.environment["profile_start_time"].value
+    return {e.stats["correlation_id"].value: (origin + e.start_ps // 1000, origin + (e.start_ps + e.duration_ps) // 1000)
+            for line in trace.threads for e in line.named("fakeLaunch")}
+
+
+@test
+def kernels_that_are_handed_on_late_are_in_the_part_that_is_cut_next(t):
+    """A second's worth of them, as a vendor's buffers are: each is in one part, at its time, however often they are cut."""
+    device = Device(t, info=1, clock_ns=10**9, late=150)
+    target = device.target(t)
+    n_launched = 0
+    kernels = []
+    launches = {}
+    with Calls(target) as calls:
+        ask(calls, "StartContinuousProfiling", profile_request(2000, {"device_tracer_level": 1}))
+
+        def take_part():
+            trace = trace_of(ask(calls, "GetSnapshot", reply="ProfileResponse"))
+            equal(trace.host_stat("dropped_traces"), 0, "what was dropped")
+            equal([w for w in trace.space.warnings if w.startswith("gpu: ")], [], "warnings of devices")
+            kernels.extend(read_kernels(trace, "k"))
+            launches.update(read_calls(trace))
+            return len(kernels)
+
+        for _ in range(8):
+            equal(target.ask("launch 25 k"), "25", "launches that were recorded")
+            n_launched += 25
+            device.await_step("poll", device.count("poll") + 1)
+            take_part()
+        wait_until(lambda: take_part() >= n_launched, "all kernels to be in a part")
+        ask(calls, "StopContinuousProfiling", reply="StopContinuousProfilingResponse")
+    equal(len(launches), n_launched, "calls")
+    equal(sorted(number for number, *_ in kernels), sorted(launches), "the numbers of kernels in all parts")
+    equal({duration for *_, duration in kernels}, {1000}, "how long they took, in ns")
+    for number, start, _ in kernels:
+        begin, end = launches[number]
+        check(begin - NS_PER_MS < start < end + NS_PER_MS, f"a kernel at {start}, its call from {begin} to {end}")
 
 
 @test
