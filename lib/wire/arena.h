@@ -26,8 +26,8 @@
  * one; from 1.0 on a newer proftapd serves older libraries of the same major. Tests build others.
  */
 #ifndef ARENA_VERSION_LOW
-#define ARENA_VERSION_LOW 5u
-#define ARENA_VERSION_HIGH 5u
+#define ARENA_VERSION_LOW 6u
+#define ARENA_VERSION_HIGH 6u
 #endif
 
 #define ARENA_HEAD_BYTES 16384u
@@ -183,6 +183,7 @@ enum arena_collect_step {
 	ARENA_COLLECT_DRAIN = 8,
 	ARENA_COLLECT_STATS = 9,
 	ARENA_COLLECT_CLOSE = 10,
+	ARENA_COLLECT_FLUSH = 11,
 	ARENA_COLLECT_STEPS
 };
 
@@ -192,6 +193,10 @@ struct arena_collect {
 	_Atomic uint32_t ring; /* number of its ring + 1; 0: none; see RING_WORD_DEVICES */
 	/* Raised by the server when records went that are needed for those that come: what is known of things is to be written again. */
 	_Atomic uint32_t repeat;
+	/* The server counts it up before a part of a recording is cut; */
+	_Atomic uint32_t hand_on;
+	/* the thread makes it the same when what was complete then is in its ring. */
+	_Atomic uint32_t handed_on;
 	_Atomic int64_t
 		running_since_ns; /* CLOCK_MONOTONIC, since when a device is recorded; 0: none is */
 	_Atomic uint32_t n_said; /* bytes of |said| that are whole */

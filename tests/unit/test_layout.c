@@ -11,8 +11,8 @@
 #include "lib/wire/arena.h"
 #include "lib/wire/device.h"
 
-#define NUMBER 5u
-#define SUM UINT32_C(0x88464711)
+#define NUMBER 6u
+#define SUM UINT32_C(0x7831f262)
 
 struct place {
 	size_t offset;
@@ -87,6 +87,8 @@ static const struct place places[] = {
 	IN_COLLECT(is_cancelled),
 	IN_COLLECT(ring),
 	IN_COLLECT(repeat),
+	IN_COLLECT(hand_on),
+	IN_COLLECT(handed_on),
 	IN_COLLECT(running_since_ns),
 	IN_COLLECT(n_said),
 	IN_COLLECT(step),

@@ -12,6 +12,7 @@
  *	arm                         early work: allocates, registers; nothing is recorded yet
  *	start                       records, from here on; emits an anchor
  *	poll, again and again       hands on what is complete, so that a crash loses little
+ *	flush, between polls        the same before a part of a recording is cut off, at once, however dear
  *	stop                        records no more; emits an anchor; back by its deadline
  *	drain                       hands on the rest
  *	stats                       what was lost, for which reason
@@ -293,6 +294,11 @@ struct ptap_collector {
 	int (*drain)(void *state, char *why);
 	void (*stats)(void *state, struct ptap_collector_stats *stats);
 	void (*close)(void *state);
+	/*
+	 * What is complete is handed on now, so that it is in the same part of a session as the calls that it belongs to. Parts wait
+	 * for it, 200 ms at most; what comes later is in the next one. NULL, or beyond |size|: poll() is called instead.
+	 */
+	int (*flush)(void *state, char *why);
 };
 
 /* The one symbol of a plug-in. |abi|: the library's. NULL: it cannot work with that. Any thread, no side effects. */
