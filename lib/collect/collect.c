@@ -118,22 +118,40 @@ static int begin_all(struct collect_run *run)
 	return any;
 }
 
-/* The server has handed over, or given up, what is needed for what comes. */
-static void repeat(struct collect_run *run)
-{
-	uint32_t asked = atomic_load(&run->arena->collect.repeat);
-
-	if (asked == run->repeated)
-		return;
-	run->repeated = asked;
-	recall_write(run->recall, &run->outlet);
-}
-
 static void poll_all(struct collect_run *run)
 {
-	repeat(run);
 	for (unsigned i = 0; i < n_lives && !collect_run_is_over(run); i++)
 		life_poll(&lives[i], run);
+}
+
+/* The server waits for it. */
+static void flush_all(struct collect_run *run, uint32_t asked)
+{
+	for (unsigned i = 0; i < n_lives && !collect_run_is_over(run); i++)
+		life_flush(&lives[i], run);
+	run->handed_on = asked;
+	atomic_store(&run->arena->collect.handed_on, asked);
+	wake_server(run->arena);
+}
+
+static void hand_on(struct collect_run *run)
+{
+	uint32_t asked = atomic_load(&run->arena->collect.hand_on);
+
+	recall_heed(run->recall, &run->outlet);
+	if (asked != run->handed_on)
+		flush_all(run, asked);
+	else
+		poll_all(run);
+}
+
+static void wait_for_turn(const struct collect_run *run)
+{
+	struct arena_collect *c = &run->arena->collect;
+
+	if (atomic_load(&c->hand_on) == run->handed_on)
+		futex_wait_until(&c->state, ARENA_COLLECT_RUNNING,
+			monotonic_ns_by_call() + POLL_INTERVAL_NS);
 }
 
 static void end_all(struct collect_run *run)
@@ -146,14 +164,11 @@ static void end_all(struct collect_run *run)
 
 static void record(struct collect_run *run)
 {
-	_Atomic uint32_t *state = &run->arena->collect.state;
-
 	if (!begin_all(run) || !move_state(run->arena, ARENA_COLLECT_TAKEN, ARENA_COLLECT_RUNNING))
 		return;
 	do {
-		futex_wait_until(
-			state, ARENA_COLLECT_RUNNING, monotonic_ns_by_call() + POLL_INTERVAL_NS);
-		poll_all(run);
+		wait_for_turn(run);
+		hand_on(run);
 	} while (begin_all(run) && !collect_run_is_over(run) && !outlet_is_closed(run->arena));
 }
 

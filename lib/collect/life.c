@@ -3,6 +3,7 @@
 #include "lib/collect/life.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ static const char *const step_names[ARENA_COLLECT_STEPS] = {
 	[ARENA_COLLECT_POLL] = "poll",
 	[ARENA_COLLECT_STOP] = "stop",
 	[ARENA_COLLECT_DRAIN] = "drain",
+	[ARENA_COLLECT_FLUSH] = "flush",
 };
 
 /* So that the server can say who it is that does not come back, and from what. */
@@ -226,9 +228,29 @@ void life_begin(struct life *l, struct collect_run *run)
 	l->stage = r < 0 ? LIFE_OVER : LIFE_RECORDING;
 }
 
+static void hand_on(struct life *l, struct collect_run *run, enum arena_collect_step step,
+	int (*take)(void *state, char *why))
+{
+	if (take_step(l, run, step, take) < 0)
+		life_end(l, run, monotonic_ns_by_call() + COLLECT_STOP_NS);
+}
+
 void life_poll(struct life *l, struct collect_run *run)
 {
-	if (l->stage == LIFE_RECORDING &&
-		take_step(l, run, ARENA_COLLECT_POLL, l->plugin->collector->poll) < 0)
-		life_end(l, run, monotonic_ns_by_call() + COLLECT_STOP_NS);
+	if (l->stage == LIFE_RECORDING)
+		hand_on(l, run, ARENA_COLLECT_POLL, l->plugin->collector->poll);
+}
+
+/* An older plug-in has none. */
+static int has_flush(const struct ptap_collector *c)
+{
+	return c->size >= offsetof(struct ptap_collector, flush) + sizeof c->flush && c->flush;
+}
+
+void life_flush(struct life *l, struct collect_run *run)
+{
+	if (l->stage == LIFE_RECORDING && has_flush(l->plugin->collector))
+		hand_on(l, run, ARENA_COLLECT_FLUSH, l->plugin->collector->flush);
+	else
+		life_poll(l, run);
 }

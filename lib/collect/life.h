@@ -31,6 +31,7 @@ struct life {
 void life_begin(struct life *l, struct collect_run *run);
 /* Nothing unless it records. */
 void life_poll(struct life *l, struct collect_run *run);
+void life_flush(struct life *l, struct collect_run *run);
 /* Ends it, whatever it is at. |deadline_ns| (CLOCK_MONOTONIC) is the collector's own to keep. */
 void life_end(struct life *l, struct collect_run *run, int64_t deadline_ns);
 

@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "lib/collect/outlet.h"
+#include "lib/wire/arena.h"
 
 void recall_forget(struct recall *r)
 {
 	r->n = 0;
+	r->heeded = 0;
 	memset(r->n_anchors, 0, sizeof r->n_anchors);
 }
 
@@ -68,4 +70,14 @@ int recall_write(const struct recall *r, struct outlet *o)
 	for (unsigned i = 0; i < PLUGINS_MAX && !error; i++)
 		error = write_all(r->anchors[i], r->n_anchors[i], o);
 	return error;
+}
+
+void recall_heed(struct recall *r, struct outlet *o)
+{
+	uint32_t asked = atomic_load(&o->arena->collect.repeat);
+
+	if (asked == r->heeded)
+		return;
+	r->heeded = asked;
+	recall_write(r, o);
 }

@@ -26,6 +26,7 @@ struct recalled {
 
 /* Much of it is never touched. */
 struct recall {
+	uint32_t heeded; /* the arena's |repeat| that was */
 	unsigned n;
 	struct recalled things[RECALL_MAX];
 	/* Of each collector the first one, and the last: it has a clock of its own. */
@@ -39,5 +40,7 @@ void recall_note(
 	struct recall *r, uint32_t name, const struct device_entry *entry, uint32_t n_bytes);
 /* Writes all of it. As outlet_put(). */
 int recall_write(const struct recall *r, struct outlet *o);
+/* The same where the server has handed over, or given up, what is needed for what comes (the arena's |repeat|). */
+void recall_heed(struct recall *r, struct outlet *o);
 
 #endif

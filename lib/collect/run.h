@@ -21,7 +21,7 @@ struct collect_run {
 	const struct plugin *plugin; /* whose step it is; NULL: nobody's */
 	unsigned collector; /* its number */
 	struct recall *recall;
-	uint32_t repeated; /* the arena's |repeat| that was heeded */
+	uint32_t handed_on; /* the arena's |hand_on| that was heeded */
 	uint64_t n_losses; /* records of losses that this one has emitted */
 	const struct plugin
 		*exclusive; /* the one that records and bears no other of its kind beside it */

@@ -52,6 +52,8 @@ static int emit(const struct ptap_device_record *record)
 		return -EINVAL;
 	entry.collector = (uint8_t)run->collector;
 	run->n_losses += entry.kind == DEVICE_LOSS;
+	/* A part may be cut in the middle of a poll, and the next one soon. */
+	recall_heed(run->recall, &run->outlet);
 	recall_note(run->recall, record->name, &entry, n);
 	return outlet_put(&run->outlet, record->name, &entry, n);
 }

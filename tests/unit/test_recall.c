@@ -151,6 +151,27 @@ START_TEST(the_next_capture_knows_nothing_of_it)
 }
 END_TEST
 
+static size_t heed(void)
+{
+	recall_heed(&recall, &outlet);
+	drained_visit();
+	return drained.drain.n_logs ? drained.drain.logs[0]->n_entries : 0;
+}
+
+START_TEST(it_is_said_again_once_each_time_that_it_is_asked_for)
+{
+	struct device_entry e = make(DEVICE_INFO, 0);
+
+	note(1, &e);
+	ck_assert_uint_eq(heed(), 0);
+	atomic_store(&fixture.arena->collect.repeat, 2);
+	ck_assert_uint_eq(heed(), 1);
+	ck_assert_uint_eq(heed(), 1);
+	atomic_store(&fixture.arena->collect.repeat, 3);
+	ck_assert_uint_eq(heed(), 2);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("recall");
@@ -164,6 +185,7 @@ int main(void)
 	tcase_add_test(tests, what_happened_is_not);
 	tcase_add_test(tests, more_streams_than_there_is_room_for_are_left_out);
 	tcase_add_test(tests, the_next_capture_knows_nothing_of_it);
+	tcase_add_test(tests, it_is_said_again_once_each_time_that_it_is_asked_for);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);
