@@ -252,6 +252,11 @@ int host_poll(void)
 	return host.collector->poll(host.state, host.why);
 }
 
+int host_flush(void)
+{
+	return host.collector->flush(host.state, host.why);
+}
+
 int host_stop_within(int ms)
 {
 	return host.collector->stop(host.state, monotonic_ns() + ms * INT64_C(1000000), host.why);

@@ -83,6 +83,7 @@ int host_open(void);
 int host_arm(void);
 int host_start(void);
 int host_poll(void);
+int host_flush(void);
 int host_stop(void);
 int host_stop_within(int ms); /* instead of 1.5 s */
 int host_drain(void);

@@ -40,6 +40,28 @@ START_TEST(what_ends_while_it_settles_is_whole)
 }
 END_TEST
 
+/* Before a part of a session is cut; what has not ended yet is handed on later. */
+START_TEST(a_flush_hands_on_what_is_complete)
+{
+	struct fake_record kernel = host_kernel("long");
+
+	host_begin();
+	host.fake->call("cuLaunchKernel", &kernel, 1);
+	ck_assert_int_eq(host_poll(), 0);
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 0);
+	ck_assert_int_eq(host_flush(), 0);
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
+	host.fake->hold_device();
+	host.fake->call("cuLaunchKernel", &kernel, 1);
+	ck_assert_int_eq(host_flush(), 0);
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 1);
+	host.fake->let_device_go();
+	host_end();
+	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL), 2);
+	ck_assert_uint_eq(host_lost(PTAP_DEVICE_LOSS_INCOMPLETE), 0);
+}
+END_TEST
+
 static void end_all(uint32_t context)
 {
 	(void)context;
@@ -199,6 +221,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, host_set_up, host_tear_down);
 	tcase_add_test(tests, what_has_not_ended_is_counted_and_not_invented);
 	tcase_add_test(tests, what_ends_while_it_settles_is_whole);
+	tcase_add_test(tests, a_flush_hands_on_what_is_complete);
 	tcase_add_test(tests, devices_are_waited_for_on_request);
 	tcase_add_test(tests, losses_are_counted_by_kind);
 	tcase_add_test(tests, what_runs_over_the_end_is_whole);

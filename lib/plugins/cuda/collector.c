@@ -50,6 +50,11 @@ static int poll_session(void *state, char *why)
 	return session_poll(state, why);
 }
 
+static int flush(void *state, char *why)
+{
+	return session_flush(state, why);
+}
+
 static int stop(void *state, int64_t deadline_ns, char *why)
 {
 	return session_stop(state, deadline_ns, why);
@@ -85,6 +90,7 @@ static const struct ptap_collector collector = {
 	.drain = drain,
 	.stats = stats,
 	.close = close_session,
+	.flush = flush,
 };
 
 __attribute__((visibility("default"))) const struct ptap_collector *ptap_collector_get(uint32_t abi)

@@ -58,6 +58,12 @@ int session_poll(struct session *s, char *why)
 	return read_all(s);
 }
 
+int session_flush(struct session *s, char *why)
+{
+	s->flush_at_ns = 0;
+	return session_poll(s, why);
+}
+
 void session_get_stats(const struct session *s, struct ptap_collector_stats *out)
 {
 	struct buffers_counts counts;

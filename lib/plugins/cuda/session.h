@@ -69,6 +69,8 @@ int session_open(struct session *s, const struct ptap_collector_services *servic
 int session_arm(struct session *s, char *why);
 int session_start(struct session *s, char *why);
 int session_poll(struct session *s, char *why);
+/* The same with all that is complete. */
+int session_flush(struct session *s, char *why);
 int session_stop(struct session *s, int64_t deadline_ns, char *why);
 int session_drain(struct session *s, char *why);
 void session_get_stats(const struct session *s, struct ptap_collector_stats *out);

@@ -9,7 +9,7 @@
 
 struct session;
 
-/* How often what is complete is asked for, also in buffers that are not full: so that a crash loses no more, nor a snapshot. */
+/* How often what is complete is asked for, also in buffers that are not full: so that a crash loses no more. */
 #define SESSION_FLUSH_NS INT64_C(1000000000)
 
 /* Reads what was filled. 0, or what emit() answers. */
