@@ -99,6 +99,7 @@ static int run(struct capture *c, struct capture_result *result, struct diag *d)
 	c->recording.end_ns = end_time(c);
 	progress_begin(c->request->progress, c->recording.start.monotonic_ns, c->recording.end_ns);
 	record(c);
+	snapshots_settle(&c->snapshots);
 	if (capture_is_gone(c))
 		c->request->on_gone(c->request->context);
 	r = end_recording(c);

@@ -181,6 +181,23 @@ int collecting_is_beginning(const struct source *s)
 		       collect_get_stage(s->target) == COLLECT_BEGINNING);
 }
 
+/* --- before a part is cut ------------------------------------------------------------------- */
+
+void collecting_hand_on(struct source *s)
+{
+	struct collecting *c = &s->collecting;
+
+	c->is_awaited = c->state == COLLECTING_ASKED && collect_has_handed_on(s->target);
+	if (c->state == COLLECTING_ASKED)
+		collect_hand_on(s->target);
+}
+
+int collecting_has_handed_on(const struct source *s)
+{
+	return !s->collecting.is_awaited || s->collecting.state != COLLECTING_ASKED ||
+	       collect_has_handed_on(s->target) || target_get_life(s->target) == TARGET_DEAD;
+}
+
 /* --- the end ------------------------------------------------------------------------------- */
 
 /* One that has not even begun in the time that it had for that has had its two seconds. */

@@ -64,6 +64,23 @@ void collectors_visit(struct recording *r)
 			collecting_visit(r->sources[i], &r->collectors);
 }
 
+void collectors_hand_on(struct recording *r)
+{
+	for (size_t i = 0; i < r->n_sources && are_wanted(r); i++)
+		collecting_hand_on(r->sources[i]);
+	r->collectors.handed_on_by_ns = monotonic_ns() + COLLECTORS_HAND_ON_NS;
+}
+
+int collectors_have_handed_on(const struct recording *r)
+{
+	if (monotonic_ns() >= r->collectors.handed_on_by_ns)
+		return 1;
+	for (size_t i = 0; i < r->n_sources && are_wanted(r); i++)
+		if (!collecting_has_handed_on(r->sources[i]))
+			return 0;
+	return 1;
+}
+
 void collectors_repeat(struct recording *r)
 {
 	for (size_t i = 0; i < r->n_sources && are_wanted(r); i++)

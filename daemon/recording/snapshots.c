@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "daemon/recording/capture.h"
 #include "daemon/recording/capture_trace.h"
+#include "daemon/recording/collectors.h"
 #include "trace/space.h"
 
 /* On its way through another thread. */
@@ -77,25 +78,45 @@ static void fail(const struct snapshots *s, void *asked)
 	s->whole->request->deliver_snapshot(asked, -ENOMEM, &nothing, &d);
 }
 
-void snapshots_visit(struct snapshots *s)
+static void take(struct snapshots *s)
 {
-	const struct capture_request *request = s->whole->request;
-	struct snapshot *snapshot;
-	void *asked;
+	void *asked = s->asked;
+	struct snapshot *snapshot = malloc(sizeof *snapshot);
 
-	continuous_visit(&s->kept);
-	if (!continuous_is_ready(&s->kept))
-		return;
-	asked = request->next_snapshot(request->context);
-	if (!asked)
-		return;
-	snapshot = malloc(sizeof *snapshot);
+	s->asked = NULL;
 	if (snapshot)
 		*snapshot = (struct snapshot){s, asked};
 	if (!snapshot || continuous_cut(&s->kept, make_snapshot, snapshot)) {
 		fail(s, asked);
 		free(snapshot);
 	}
+}
+
+/* What devices did until now is to be in it. */
+static void look_for_next(struct snapshots *s)
+{
+	const struct capture_request *request = s->whole->request;
+
+	if (!continuous_is_ready(&s->kept))
+		return;
+	s->asked = request->next_snapshot(request->context);
+	if (s->asked)
+		collectors_hand_on(s->whole->recording);
+}
+
+void snapshots_visit(struct snapshots *s)
+{
+	continuous_visit(&s->kept);
+	if (!s->asked)
+		look_for_next(s);
+	if (s->asked && collectors_have_handed_on(s->whole->recording))
+		take(s);
+}
+
+void snapshots_settle(struct snapshots *s)
+{
+	if (s->asked)
+		take(s);
 }
 
 static void make_remainder(struct recording *part, void *context)

@@ -19,6 +19,7 @@ struct snapshots {
 	struct continuous kept;
 	struct async_carries carries; /* of whoever makes a trace */
 	const struct capture_trace *whole; /* borrowed */
+	void *asked; /* the request's that waits for collectors, or NULL */
 };
 
 /* The recording of |whole| has begun; |max_slot_bytes| is what its raw records may take. */
@@ -30,6 +31,8 @@ void snapshots_deinit(struct snapshots *s);
 /* After each visit of the recording: what is too much goes, and the next snapshot that was asked for is made. */
 void snapshots_visit(struct snapshots *s);
 
+/* Before the recording ends: who waits for collectors has his part, of what there is. */
+void snapshots_settle(struct snapshots *s);
 /* Once the recording has ended: the trace of what is left, as capture_trace_make(). */
 int snapshots_end(struct snapshots *s, struct capture_result *result);
 

@@ -53,6 +53,8 @@ static void clear(struct arena_collect *c)
 	atomic_store(&c->is_cancelled, 0);
 	atomic_store(&c->ring, 0);
 	atomic_store(&c->repeat, 0);
+	atomic_store(&c->hand_on, 0);
+	atomic_store(&c->handed_on, 0);
 	atomic_store(&c->running_since_ns, 0);
 	atomic_store(&c->n_said, 0);
 	atomic_store(&c->step, ARENA_COLLECT_NOWHERE);
@@ -112,6 +114,20 @@ void collect_repeat(struct target *t)
 		return;
 	atomic_fetch_add(&get(t)->repeat, 1);
 	futex_wake(&get(t)->state, INT_MAX);
+}
+
+void collect_hand_on(struct target *t)
+{
+	if (!t->has_collect)
+		return;
+	atomic_fetch_add(&get(t)->hand_on, 1);
+	futex_wake(&get(t)->state, INT_MAX);
+}
+
+int collect_has_handed_on(const struct target *t)
+{
+	return collect_get_stage(t) != COLLECT_RUNNING ||
+	       atomic_load(&get(t)->handed_on) == atomic_load(&get(t)->hand_on);
 }
 
 /* --- the end ------------------------------------------------------------------------------- */
@@ -183,6 +199,7 @@ void collect_describe_step(const struct target *t, char *to, size_t size)
 		[ARENA_COLLECT_DRAIN] = "drain",
 		[ARENA_COLLECT_STATS] = "stats",
 		[ARENA_COLLECT_CLOSE] = "close",
+		[ARENA_COLLECT_FLUSH] = "flush",
 	};
 	const struct arena_collect *c = get(t);
 	uint32_t step = t->has_collect ? atomic_load(&c->step) : 0;

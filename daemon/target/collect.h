@@ -41,6 +41,10 @@ int64_t collect_get_since_ns(const struct target *t);
 /* What is needed to understand what they write from here on is to be written again. */
 void collect_repeat(struct target *t);
 
+/* What is complete is to be in their ring; 1 when it is, or when they do not record. */
+void collect_hand_on(struct target *t);
+int collect_has_handed_on(const struct target *t);
+
 /* They shall end; what they have is waited for. */
 void collect_end(struct target *t);
 /* The same, and nobody wants what they have. */

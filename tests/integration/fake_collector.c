@@ -14,7 +14,8 @@
  *	start N, poll N        kernels emitted in that step, and executed in it
  *	drain N                kernels emitted then, which were executed between start and stop
  *	shapes N               of those, so many grids in turn, not one each
- *	late MS                what the program launched is handed on so long after that, but for the end
+ *	late MS                what the program launched is handed on by polls so long after that
+ *	busy                   a flush hands on nothing
  *	rate N                 kernels a second, emitted at each poll and drained
  *	copies N, sets N, syncs N, counters N, memory N     of each, with each poll
  *	wrong N                records that make no sense, tried with each poll
@@ -452,6 +453,16 @@ static int poll_it(void *state, char *why)
 	return 0;
 }
 
+static int flush_it(void *state, char *why)
+{
+	int r = step("flush", why);
+
+	(void)state;
+	if (!r && !find("busy", NULL, NULL))
+		emit_activities(0);
+	return r;
+}
+
 static int stop_it(void *state, int64_t deadline_ns, char *why)
 {
 	char text[64];
@@ -516,6 +527,7 @@ static struct ptap_collector collector = {
 	.drain = drain_it,
 	.stats = stats_it,
 	.close = close_it,
+	.flush = flush_it,
 };
 
 VISIBLE const struct ptap_collector *ptap_collector_get(uint32_t abi)

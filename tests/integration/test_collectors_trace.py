@@ -227,7 +227,7 @@ def each_part_of_a_session_has_its_devices(t):
 
 
 def read_kernels(trace, name):
-    """Of each kernel of that name: (number, start in Unix ns, duration in ns)."""
+    """Of each kernel of that name: (number, start in Unix ns, duration in ns, the span around its call)."""
     origin = trace.environment["profile_start_time"].value
     found = []
     for plane in device_planes(trace):
@@ -237,7 +237,8 @@ def read_kernels(trace, name):
                     continue
                 stats = read_stats(plane, event.stats)
                 start_ns = origin + line.timestamp_ns + event.offset_ps // 1000
-                found.append((stats["correlation_id"].value, start_ns, event.duration_ps // 1000))
+                found.append((stats["correlation_id"].value, start_ns, event.duration_ps // 1000,
+                              stats["tf_op"].value if "tf_op" in stats else None))
     return found
 
 
@@ -248,21 +249,109 @@ def read_calls(trace):
             for line in trace.threads for e in line.named("fakeLaunch")}
 
 
+def begin_session(calls):
+    ask(calls, "StartContinuousProfiling", profile_request(2000, {"device_tracer_level": 1}))
+
+
+def cut_part(calls):
+    trace = trace_of(ask(calls, "GetSnapshot", reply="ProfileResponse"))
+    equal(trace.host_stat("dropped_traces"), 0, "what was dropped")
+    equal([w for w in trace.space.warnings if w.startswith("gpu: ")], [], "warnings of devices")
+    return trace
+
+
+def end_session(calls):
+    ask(calls, "StopContinuousProfiling", reply="StopContinuousProfilingResponse")
+
+
+@test
+def what_is_complete_is_in_the_part_of_its_calls(t):
+    """Polls would hand it on in hours: it is asked for before a part is cut."""
+    device = Device(t, info=1, clock_ns=10**9, late=10**7)
+    target = device.target(t)
+    with Calls(target) as calls:
+        begin_session(calls)
+        for part in range(5):
+            equal(target.ask("launch 20 k"), "20", "launches that were recorded")
+            trace = cut_part(calls)
+            kernels = read_kernels(trace, "k")
+            equal(sorted(number for number, *_ in kernels), sorted(read_calls(trace)), f"kernels of part {part}")
+            equal({span for *_, span in kernels}, {"work"}, "the spans around their calls")
+        equal(device.count("flush"), 5, "how often it was asked")
+        end_session(calls)
+
+
+@test
+def an_older_collector_is_polled_before_a_part_is_cut(t):
+    """Its struct ends with |close|."""
+    device = Device(t, info=1, size=96)
+    target = device.target(t)
+    with Calls(target) as calls:
+        begin_session(calls)
+        equal(target.ask("launch 20 k"), "20", "launches that were recorded")
+        equal(len(read_kernels(cut_part(calls), "k")), 20, "kernels")
+        end_session(calls)
+    equal(device.count("flush"), 0, "flushes")
+
+
+@test
+def a_flush_that_hangs_keeps_no_part_waiting_for_good(t):
+    """And what it had not handed on is in a later part."""
+    device = Device(t, "hang flush", info=1, late=10**7)
+    target = device.target(t)
+    kernels = []
+    with Calls(target) as calls:
+        begin_session(calls)
+        for _ in range(3):
+            equal(target.ask("launch 20 k"), "20", "launches that were recorded")
+            trace = cut_part(calls)
+            equal(trace.count("fakeLaunch"), 20, "calls")
+            equal(read_kernels(trace, "k"), [], "kernels")
+        equal(device.count("flush"), 1, "flushes")
+        device.write(info=1)
+
+        def take_part():
+            kernels.extend(number for number, *_ in read_kernels(cut_part(calls), "k"))
+            return len(kernels) >= 60
+
+        wait_until(take_part, "all kernels to be in a part")
+        end_session(calls)
+    equal((len(kernels), len(set(kernels))), (60, 60), "kernels, and how many they are")
+    check_gone(target)
+
+
+@test
+def an_end_hurries_a_part_that_waits(t):
+    """Its own part, and the session's end, are answered both."""
+    device = Device(t, "hang flush", info=1, late=10**7)
+    target = device.target(t)
+    service = schema("profiler_service")
+    with Calls(target) as calls:
+        begin_session(calls)
+        equal(target.ask("launch 20 k"), "20", "launches that were recorded")
+        waiting = calls.start(PROFILER + "GetSnapshot", service.GetSnapshotRequest())
+        device.await_step("flush")
+        stopped = calls.start(PROFILER + "StopContinuousProfiling", service.StopContinuousProfilingRequest())
+        trace = trace_of(calls.finish(waiting).message)
+        equal(trace.count("fakeLaunch"), 20, "calls")
+        device.write(info=1)
+        calls.finish(stopped, "StopContinuousProfilingResponse")
+    check_gone(target)
+
+
 @test
 def kernels_that_are_handed_on_late_are_in_the_part_that_is_cut_next(t):
     """A second's worth of them, as a vendor's buffers are: each is in one part, at its time, however often they are cut."""
-    device = Device(t, info=1, clock_ns=10**9, late=150)
+    device = Device(t, "busy", info=1, clock_ns=10**9, late=150)
     target = device.target(t)
     n_launched = 0
     kernels = []
     launches = {}
     with Calls(target) as calls:
-        ask(calls, "StartContinuousProfiling", profile_request(2000, {"device_tracer_level": 1}))
+        begin_session(calls)
 
         def take_part():
-            trace = trace_of(ask(calls, "GetSnapshot", reply="ProfileResponse"))
-            equal(trace.host_stat("dropped_traces"), 0, "what was dropped")
-            equal([w for w in trace.space.warnings if w.startswith("gpu: ")], [], "warnings of devices")
+            trace = cut_part(calls)
             kernels.extend(read_kernels(trace, "k"))
             launches.update(read_calls(trace))
             return len(kernels)
@@ -273,11 +362,11 @@ def kernels_that_are_handed_on_late_are_in_the_part_that_is_cut_next(t):
             device.await_step("poll", device.count("poll") + 1)
             take_part()
         wait_until(lambda: take_part() >= n_launched, "all kernels to be in a part")
-        ask(calls, "StopContinuousProfiling", reply="StopContinuousProfilingResponse")
+        end_session(calls)
     equal(len(launches), n_launched, "calls")
     equal(sorted(number for number, *_ in kernels), sorted(launches), "the numbers of kernels in all parts")
-    equal({duration for *_, duration in kernels}, {1000}, "how long they took, in ns")
-    for number, start, _ in kernels:
+    equal({duration for _, _, duration, _ in kernels}, {1000}, "how long they took, in ns")
+    for number, start, *_ in kernels:
         begin, end = launches[number]
         check(begin - NS_PER_MS < start < end + NS_PER_MS, f"a kernel at {start}, its call from {begin} to {end}")
 
@@ -285,7 +374,7 @@ def kernels_that_are_handed_on_late_are_in_the_part_that_is_cut_next(t):
 @test
 def what_is_handed_on_behind_a_part_is_in_the_next_one(t):
     """A device's work comes later than it was done, and parts are taken at any time."""
-    device = Device(t, info=1, clock_ns=10**9)
+    device = Device(t, "busy", info=1, clock_ns=10**9)
     target = device.target(t)
     n = 0
     with Calls(target) as calls:

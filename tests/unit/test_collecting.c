@@ -7,6 +7,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <linux/futex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -293,6 +294,77 @@ START_TEST(says_since_when_it_is_recorded)
 }
 END_TEST
 
+/* --- before a part is cut ------------------------------------------------------------------- */
+
+static void hand_on(void)
+{
+	atomic_store(&words->handed_on, atomic_load(&words->hand_on));
+}
+
+static void run(void)
+{
+	ask();
+	set_state(ARENA_COLLECT_RUNNING);
+}
+
+START_TEST(who_records_hands_on_what_is_complete)
+{
+	run();
+	for (uint32_t i = 1; i < 4; i++) {
+		collectors_hand_on(&recording);
+		ck_assert_uint_eq(atomic_load(&words->hand_on), i);
+		recording.collectors.handed_on_by_ns = INT64_MAX;
+		ck_assert_int_eq(collectors_have_handed_on(&recording), 0);
+		hand_on();
+		ck_assert_int_eq(collectors_have_handed_on(&recording), 1);
+	}
+}
+END_TEST
+
+START_TEST(nobody_is_waited_for_who_does_not_record)
+{
+	static const uint32_t states[] = {
+		ARENA_COLLECT_TAKEN, ARENA_COLLECT_ENDING, ARENA_COLLECT_DONE, 77};
+
+	collectors_hand_on(&recording);
+	recording.collectors.handed_on_by_ns = INT64_MAX;
+	ck_assert_int_eq(collectors_have_handed_on(&recording), 1);
+	ask();
+	atomic_store(&words->state, states[_i]);
+	collectors_hand_on(&recording);
+	recording.collectors.handed_on_by_ns = INT64_MAX;
+	ck_assert_int_eq(collectors_have_handed_on(&recording), 1);
+}
+END_TEST
+
+START_TEST(who_does_not_come_back_costs_that_once)
+{
+	run();
+	collectors_hand_on(&recording);
+	ck_assert_int_eq(collectors_have_handed_on(&recording), 0);
+	while (!collectors_have_handed_on(&recording))
+		ck_assert_int_lt(monotonic_ns(),
+			recording.collectors.handed_on_by_ns + COLLECTORS_PATIENCE_NS);
+	collectors_hand_on(&recording);
+	recording.collectors.handed_on_by_ns = INT64_MAX;
+	ck_assert_int_eq(collectors_have_handed_on(&recording), 1);
+	/* It has come back. */
+	hand_on();
+	collectors_hand_on(&recording);
+	ck_assert_int_eq(collectors_have_handed_on(&recording), 0);
+}
+END_TEST
+
+START_TEST(the_dead_are_not_waited_for)
+{
+	run();
+	collectors_hand_on(&recording);
+	recording.collectors.handed_on_by_ns = INT64_MAX;
+	atomic_store(&fixture.arena->guest, FUTEX_OWNER_DIED);
+	ck_assert_int_eq(collectors_have_handed_on(&recording), 1);
+}
+END_TEST
+
 /* --- a program that writes what it likes ---------------------------------------------------- */
 
 START_TEST(a_time_that_there_is_none_of_is_no_late_begin)
@@ -416,6 +488,10 @@ int main(void)
 	tcase_add_test(tests, waits_no_longer_than_somebody_wants_it);
 	tcase_add_test(tests, who_has_not_begun_in_two_seconds_is_not_waited_for_again);
 	tcase_add_test(tests, says_since_when_it_is_recorded);
+	tcase_add_test(tests, who_records_hands_on_what_is_complete);
+	tcase_add_loop_test(tests, nobody_is_waited_for_who_does_not_record, 0, 4);
+	tcase_add_test(tests, who_does_not_come_back_costs_that_once);
+	tcase_add_test(tests, the_dead_are_not_waited_for);
 	tcase_add_test(tests, a_time_that_there_is_none_of_is_no_late_begin);
 	tcase_add_test(tests, what_is_said_is_printable_lines);
 	tcase_add_test(tests, more_than_there_is_room_for_is_not_read);
