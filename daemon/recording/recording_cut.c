@@ -82,7 +82,7 @@ int recording_cut(struct recording *r, struct recording *part, int64_t from_ns)
 	/* Rings are emptied one by one: of two marks of one async span the first can be in the later part. */
 	uint64_t settled_ticks = clock_pair_read(r->uses_ticks).ticks;
 
-	if (r->level)
+	if (r->level || r->collectors.options)
 		empty_rings(r);
 	r->stop = clock_pair_read(r->uses_ticks);
 	if (timeline_add(&r->timeline, r->stop))

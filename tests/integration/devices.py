@@ -59,6 +59,12 @@ def device_planes(trace):
     return [plane for name, plane in sorted(trace.planes.items()) if name.startswith("/device:GPU:")]
 
 
+def find_device(trace, n=1):
+    planes = device_planes(trace)
+    equal(len(planes), n, f"planes of devices among {sorted(trace.planes)}")
+    return planes[0]
+
+
 def count_events(trace, name):
     """Events of that name that a device has."""
     return sum(plane.event_metadata[event.metadata_id].name == name
