@@ -76,7 +76,7 @@ START_TEST(full_buffers_are_read_while_it_records)
 }
 END_TEST
 
-START_TEST(a_refusal_is_counted_and_said)
+START_TEST(a_refusal_is_counted)
 {
 	host_set_option("ptap_cuda_buffer_mb=1");
 	host_begin();
@@ -85,7 +85,8 @@ START_TEST(a_refusal_is_counted_and_said)
 	ck_assert_uint_gt(host_lost(PTAP_DEVICE_LOSS_DROPPED), 0);
 	ck_assert_uint_eq(host_count(PTAP_DEVICE_KERNEL) + host_lost(PTAP_DEVICE_LOSS_DROPPED),
 		2 * N_KERNELS);
-	ck_assert_ptr_nonnull(strstr(host.warnings, "raise ptap_cuda_buffer_mb"));
+	/* The server says it. */
+	ck_assert_str_eq(host.warnings, "");
 }
 END_TEST
 
@@ -142,8 +143,6 @@ START_TEST(what_cupti_says_that_it_dropped_is_counted)
 	host_end();
 	ck_assert_uint_eq(host_lost(PTAP_DEVICE_LOSS_DROPPED), 41);
 	ck_assert_uint_eq(host.stats.n_dropped, 41);
-	/* They were no lack of ours. */
-	ck_assert_ptr_null(strstr(host.warnings, "ptap_cuda_buffer_mb"));
 }
 END_TEST
 
@@ -294,7 +293,7 @@ int main(void)
 	tcase_add_test(tests, threads_that_are_gone_leave_their_records);
 	tcase_add_test(tests, one_buffer_for_all_will_do);
 	tcase_add_loop_test(tests, full_buffers_are_read_while_it_records, 0, 2);
-	tcase_add_test(tests, a_refusal_is_counted_and_said);
+	tcase_add_test(tests, a_refusal_is_counted);
 	tcase_add_test(tests, more_is_had_by_the_next_capture);
 	tcase_add_test(tests, a_version_that_needs_buffers_is_not_refused);
 	tcase_add_test(tests, when_even_small_ones_are_out_it_is_said);

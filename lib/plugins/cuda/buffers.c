@@ -22,7 +22,6 @@ static struct {
 	_Atomic uint32_t limit; /* how many large ones may be in use */
 	_Atomic int may_refuse;
 	_Atomic int is_wanted; /* what is filled */
-	_Atomic uint64_t n_refused;
 	_Atomic uint64_t lost_bytes;
 } all;
 
@@ -106,7 +105,6 @@ void buffers_begin(void)
 {
 	for_each_pool(throw_away, NULL);
 	for_each_pool(begin_counting, NULL);
-	atomic_store(&all.n_refused, 0);
 	atomic_store(&all.lost_bytes, 0);
 	atomic_store(&all.is_wanted, 1);
 }
@@ -166,7 +164,6 @@ static int add_bytes(struct pool *p, void *context)
 void buffers_get_counts(struct buffers_counts *out)
 {
 	*out = (struct buffers_counts){
-		.n_refused = atomic_load(&all.n_refused),
 		.lost_bytes = atomic_load(&all.lost_bytes),
 	};
 	for_each_pool(add_bytes, &out->most_bytes);
@@ -194,7 +191,6 @@ void buffers_request(uint8_t **buffer, size_t *bytes, size_t *max_records)
 	*buffer = take_large();
 	if (*buffer)
 		return;
-	atomic_fetch_add_explicit(&all.n_refused, 1, memory_order_relaxed);
 	*bytes = 0;
 	if (atomic_load_explicit(&all.may_refuse, memory_order_relaxed))
 		return;

@@ -17,7 +17,6 @@
 
 struct buffers_counts {
 	uint64_t most_bytes; /* that were in use at the same time */
-	uint64_t n_refused; /* requests */
 	uint64_t lost_bytes; /* of records that were in no buffer of their own */
 };
 

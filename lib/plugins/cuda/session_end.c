@@ -141,18 +141,6 @@ int session_stop(struct session *s, int64_t deadline_ns, char *why)
 	return r ? say(why, r, "nobody waits for the records any more") : 0;
 }
 
-static void warn_dropped(const struct session *s, const struct buffers_counts *counts, uint64_t n)
-{
-	char sentence[SENTENCE_BYTES];
-
-	say(sentence, 0,
-		"%llu records were dropped: the buffers of CUPTI, %u MB, were full; raise "
-		"ptap_cuda_buffer_mb, or record for a shorter time",
-		(unsigned long long)n, s->options.buffer_mb);
-	if (counts->n_refused)
-		s->services->warn(sentence);
-}
-
 /* Those of the smallest kind are so long: there may have been fewer. */
 #define LEAST_RECORD_BYTES 24u
 
@@ -160,7 +148,6 @@ static int hand_on_losses(struct session *s)
 {
 	struct losses *losses = &s->records.losses;
 	struct buffers_counts counts;
-	uint64_t n_dropped;
 
 	buffers_get_counts(&counts);
 	losses_add(losses, PTAP_DEVICE_LOSS_DROPPED, 0, counts.lost_bytes / LEAST_RECORD_BYTES);
@@ -168,9 +155,6 @@ static int hand_on_losses(struct session *s)
 	for (int kind = 0; kind < PTAP_DEVICE_KINDS; kind++)
 		losses_add(losses, PTAP_DEVICE_LOSS_NAMES, (enum ptap_device_kind)kind,
 			s->records.names.n_lost[kind]);
-	n_dropped = losses->n[PTAP_DEVICE_LOSS_DROPPED][0];
-	if (n_dropped)
-		warn_dropped(s, &counts, n_dropped);
 	s->n_dropped = losses_sum(losses);
 	return losses_emit(losses, s->services, s->records.until_ns);
 }
