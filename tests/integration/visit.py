@@ -61,11 +61,15 @@ class Visit:
         self.page.write("#program-search", str(pid))
         self.page.click("#program-list tbody input")
         self.page.wait_for(f"document.querySelector('#capture-target').value === '{pid}'", "the program in the form")
-        # It comes with the next sample, and moves what is below: also under the mouse.
-        self.page.wait_for("document.querySelector('[data-chart=program]').checkVisibility()", "the program's own chart")
+        self.await_chart()
+
+    def await_chart(self):
+        """Of the program that is selected: it comes with the next sample, and moves what is below, also away from under the mouse."""
+        self.await_answer("!page.programs.selected || document.querySelector('[data-chart=program]').checkVisibility()", "the program's own chart")
 
     def capture(self, ms):
         """Its run, of the program that is selected, open."""
+        self.await_chart()
         before = self.ask("[...page.captures.items.keys()]")
         self.page.write("#capture-duration", str(ms))
         self.page.click("#capture-button")
