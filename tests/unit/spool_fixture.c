@@ -87,11 +87,9 @@ struct delivery *spooled_deliver(struct space *space, struct spool *of, uint64_t
 	return d;
 }
 
-/* The end of an entry at or behind |at|. */
-static size_t find_cut(const struct thread_log *log, size_t at)
+/* The end of an entry at or behind |at|; one ends at |cut|, which is not behind that. */
+static size_t find_cut(const struct thread_log *log, size_t cut, size_t at)
 {
-	size_t cut = 0;
-
 	while (cut < at && cut < log->n_slots)
 		cut += 1 + record_n_extra(log->slots[cut].word[0]);
 	return cut;
@@ -112,12 +110,12 @@ void spooled_put(struct thread_log *log, unsigned max_part)
 {
 	size_t tail = spooled_pick(2) * spooled_pick(1000);
 	size_t at = 0;
-	size_t end = find_cut(log, log->n_slots > tail ? log->n_slots - tail : log->n_slots);
+	size_t end = find_cut(log, 0, log->n_slots > tail ? log->n_slots - tail : log->n_slots);
 
 	log->track = spool_add_track(spooled.spool);
 	ck_assert_ptr_nonnull(log->track);
 	while (at < end) {
-		size_t part = find_cut(log, at + 1 + spooled_pick(max_part));
+		size_t part = find_cut(log, at, at + 1 + spooled_pick(max_part));
 
 		part = part < end ? part : end;
 		ck_assert_int_eq(
