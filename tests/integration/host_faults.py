@@ -54,6 +54,15 @@ def count_errands(pid):
     return n
 
 
+def is_measured(host, pid):
+    """Whether the daemon has the program's figures open."""
+    files = []
+    for fd in read_fds(host.pid):
+        with contextlib.suppress(OSError):
+            files.append(os.readlink(f"/proc/{host.pid}/fd/{fd}"))
+    return f"/proc/{pid}/stat" in files
+
+
 def measure(host):
     status = read_status(host.pid)
     return len(read_fds(host.pid)), int(status["Threads"]), int(status["RssAnon"].split()[0])
@@ -76,6 +85,8 @@ def unharmed(t, *options, prefix=(), patience_s=20):
     target = start_target(t)
     host.await_pids(target.pid)
     capture(t, host, target)
+    # From the daemon's next sample on.
+    wait_until(lambda: is_measured(host, target.pid), "what the program uses to be measured")
     before = measure(host)
     yield host, target
     check(host.popen.poll() is None, f"the daemon has ended: {host.popen.poll()}")
