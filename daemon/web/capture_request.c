@@ -12,6 +12,7 @@
 
 #include "base/diag.h"
 #include "daemon/web/capture_options.h"
+#include "daemon/web/json_body.h"
 #include "trace/run_dir.h"
 
 struct member {
@@ -163,9 +164,10 @@ static const struct member members[] = {
 
 /* The whole. */
 
-static int take_member(
-	struct capture_request *q, const char *name, const json_t *value, struct diag *d)
+static int take_member(void *context, const char *name, const json_t *value, struct diag *d)
 {
+	struct capture_request *q = context;
+
 	for (size_t i = 0; i < sizeof members / sizeof *members; i++)
 		if (strcmp(members[i].name, name) == 0)
 			return members[i].take(q, value, d);
@@ -188,8 +190,10 @@ static int check_snapshot(const struct capture_request *q, const json_t *body, s
 	return q->n_targets ? 0 : diag_set(d, -EINVAL, "target: is missing; say whose");
 }
 
-static int check(const struct capture_request *q, const json_t *body, struct diag *d)
+static int check(const void *context, const json_t *body, struct diag *d)
 {
+	const struct capture_request *q = context;
+
 	if (q->is_snapshot)
 		return check_snapshot(q, body, d);
 	if (q->ends || q->last_ms)
@@ -210,22 +214,6 @@ static int check(const struct capture_request *q, const json_t *body, struct dia
 	return profile_options_check_recording(&q->options, d);
 }
 
-static int take_body(struct capture_request *q, json_t *body, struct diag *d)
-{
-	const char *name;
-	json_t *value;
-	int r = 0;
-
-	if (!json_is_object(body))
-		return diag_set(d, -EINVAL, "the body must be a JSON object");
-	json_object_foreach(body, name, value)
-	{
-		if (!r)
-			r = take_member(q, name, value, d);
-	}
-	return r ? r : check(q, body, d);
-}
-
 int capture_request_init(struct capture_request *q)
 {
 	memset(q, 0, sizeof *q);
@@ -237,19 +225,10 @@ int capture_request_init(struct capture_request *q)
 
 int capture_request_parse(struct capture_request *q, const char *text, size_t n, struct diag *d)
 {
-	json_error_t error;
-	json_t *body;
+	static const struct json_body_steps steps = {take_member, check};
 	int r = capture_request_init(q);
 
-	if (r)
-		return r;
-	body = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
-	if (!body)
-		return diag_set(d, -EINVAL, "the body is no JSON: line %d, column %d: %.128s",
-			error.line, error.column, error.text);
-	r = take_body(q, body, d);
-	json_decref(body);
-	return r;
+	return r ? r : json_body_read(text, n, &steps, q, d);
 }
 
 void capture_request_deinit(struct capture_request *q)

@@ -10,6 +10,7 @@
 
 #include "base/diag.h"
 #include "daemon/web/capture_options.h"
+#include "daemon/web/json_body.h"
 
 struct member {
 	const char *name;
@@ -46,9 +47,10 @@ static const struct member members[] = {
 	{"options", take_options},
 };
 
-static int take_member(
-	struct session_order *o, const char *name, const json_t *value, struct diag *d)
+static int take_member(void *context, const char *name, const json_t *value, struct diag *d)
 {
+	struct session_order *o = context;
+
 	for (size_t i = 0; i < sizeof members / sizeof *members; i++)
 		if (strcmp(members[i].name, name) == 0)
 			return members[i].take(o, value, d);
@@ -56,10 +58,12 @@ static int take_member(
 		d, -EINVAL, "%.64s: no such member; there are session, recorder and options", name);
 }
 
-static int check(const struct session_order *o, struct diag *d)
+static int check(const void *context, const json_t *body, struct diag *d)
 {
+	const struct session_order *o = context;
 	const struct profile_options *options = &o->asked.options;
 
+	(void)body;
 	if (options->delay_ms || options->start_timestamp_ns)
 		return diag_set(d, -EINVAL,
 			"options: delay_ms, start_timestamp_ns: a session begins at once");
@@ -70,37 +74,12 @@ static int check(const struct session_order *o, struct diag *d)
 	return profile_options_check_recorder(options, d);
 }
 
-static int take_body(struct session_order *o, json_t *body, struct diag *d)
-{
-	const char *name;
-	json_t *value;
-	int r = 0;
-
-	if (!json_is_object(body))
-		return diag_set(d, -EINVAL, "the body must be a JSON object");
-	json_object_foreach(body, name, value)
-	{
-		if (!r)
-			r = take_member(o, name, value, d);
-	}
-	return r ? r : check(o, d);
-}
-
 int session_order_parse(struct session_order *o, const char *text, size_t n, struct diag *d)
 {
-	json_error_t error;
-	json_t *body;
+	static const struct json_body_steps steps = {take_member, check};
 	int r = capture_request_init(&o->asked);
 
-	if (r)
-		return r;
-	body = json_loadb(text, n, JSON_REJECT_DUPLICATES, &error);
-	if (!body)
-		return diag_set(d, -EINVAL, "the body is no JSON: line %d, column %d: %.128s",
-			error.line, error.column, error.text);
-	r = take_body(o, body, d);
-	json_decref(body);
-	return r;
+	return r ? r : json_body_read(text, n, &steps, o, d);
 }
 
 void session_order_free(void *order)
