@@ -44,7 +44,14 @@ struct passage {
 
 /* Whom it is for. */
 
-/* 0, or -1: answered. */
+static void note_chosen(struct passage *p, const struct program *chosen)
+{
+	audit_note_target(p->errand->call, chosen);
+	p->id = chosen->id;
+	account_begin(&p->account, host_method_of(p->errand->call)->ledger, p->id);
+}
+
+/* 0, or -1: answered, and the call may be no more. */
 static int choose(struct passage *p)
 {
 	struct meant meant;
@@ -52,12 +59,10 @@ static int choose(struct passage *p)
 
 	if (meant_find(&meant, p->errand))
 		return -1;
+	p->caller = meant.caller;
 	chosen = meant_choose(&meant, p->errand);
 	if (chosen)
-		audit_note_target(p->errand->call, chosen);
-	p->caller = meant.caller;
-	p->id = chosen ? chosen->id : 0;
-	account_begin(&p->account, host_method_of(p->errand->call)->ledger, p->id);
+		note_chosen(p, chosen);
 	meant_deinit(&meant);
 	return chosen ? 0 : -1;
 }
