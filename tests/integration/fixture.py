@@ -167,7 +167,7 @@ class Case:
             process.kill()
         Failure.witness = lambda: self.threads.extend(line for pid in servers for line in describe_threads(pid))
         try:
-            wait_until(lambda: not any(map(is_alive, servers)), f"servers {servers} to end", 5)
+            wait_until(lambda: not any(map(is_alive, servers)), f"servers {servers} to end", 5 if SANITIZERS == "no" else 20)
         finally:
             for server in filter(is_alive, servers):
                 os.kill(server, signal.SIGKILL)

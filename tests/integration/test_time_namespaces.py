@@ -8,7 +8,7 @@ import signal
 import time
 
 from devices import Device, check_warnings, count_events
-from fixture import Skip, check, contains, equal, need_namespaces, run, test
+from fixture import Skip, check, contains, equal, need_namespaces, need_no_sanitizer, run, test
 from hosts import Host, runtime
 from lent import LONG_MS, check_served
 from processes import Target, find_children
@@ -22,6 +22,7 @@ NO_EXEC = "sandbox errno execve execveat"
 
 
 def need_counter_to_forbid():
+    need_no_sanitizer("read the counter themselves, by way of the kernel's clock")
     if platform.machine() != "x86_64":
         raise Skip("the processor's counter cannot be forbidden here")
 
