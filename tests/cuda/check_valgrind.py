@@ -22,9 +22,10 @@ def skip(reason):
 
 def run(program):
     """What it said; and whether all was well."""
-    done = subprocess.run(
-        ["valgrind", "-q", "--error-exitcode=99", "--child-silent-after-fork=no", program], text=True, check=False,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "CK_TIMEOUT_MULTIPLIER": SLOWER})
+    env = {**os.environ, "CK_TIMEOUT_MULTIPLIER": SLOWER, "CK_VERBOSITY": "normal"}
+    env.pop("CK_TAP_LOG_FILE_NAME", None)
+    done = subprocess.run(["valgrind", "-q", "--error-exitcode=99", "--child-silent-after-fork=no", program], text=True, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env)
     counts = re.search(r"Checks: (\d+), Failures: 0, Errors: 0$", done.stdout, re.MULTILINE)
     return done.stdout, done.returncode == 0 and counts is not None and int(counts[1]) > 0
 
