@@ -161,8 +161,9 @@ def where_cupti_is_not_is_said_with_what_helps(t):
     places = (t.dir, f"{t.dir}/../../cuda_cupti/lib", f"{t.dir}/../extras/CUPTI/lib64", "the linker's folders",
               "/usr/local/cuda/lib64", "/usr/local/cuda/extras/CUPTI/lib64", "/opt/cuda/extras/CUPTI/lib64")
     looked = ", ".join(map(str, places))
-    equal(said, f"gpu: cuda: libcupti.so was not found (looked in {looked}); pip install nvidia-cuda-cupti-cu12, install the "
-          "CUDA toolkit, or start the program with PROFTAP_CUPTI=/path/to/libcupti.so", "the warning")
+    equal(said, f"gpu: cuda: libcupti.so was not found (looked in {looked}); install cuda-cupti of the "
+          "CUDA 12 toolkit, or pip install nvidia-cuda-cupti-cu12 and start the program with PROFTAP_CUPTI=/path/to/libcupti.so",
+          "the warning")
     expect(found, "target_cupti", "no", "pip install nvidia-cuda-cupti-cu12")
     row = found["target_cupti"]
     contains(row["text"], f"libcupti.so: not found (in {looked})", "what doctor says")
