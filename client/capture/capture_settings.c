@@ -36,17 +36,23 @@ void capture_settings_deinit(struct capture_settings *s)
 	free(s->targets);
 }
 
-int capture_settings_set_option(void *settings, const char *key_value, struct diag *d)
+int capture_settings_take_option(struct capture *c, const char *key_value, struct diag *d)
 {
-	struct capture_settings *s = settings;
-	int r = profile_options_parse(&s->capture.options, key_value, d);
+	int r = profile_options_parse(&c->options, key_value, d);
 
 	/* Whether a TPU is there, the other machine knows. */
 	if (r != OPTION_NOTED || strncmp(key_value, "tpu_", 4) == 0)
 		return r < 0 ? r : 0;
-	if (names_intern(&s->capture.warnings, d->text, strlen(d->text)) == NAMES_NONE)
+	if (names_intern(&c->warnings, d->text, strlen(d->text)) == NAMES_NONE)
 		return diag_set(d, -ENOMEM, "out of memory");
 	return 0;
+}
+
+int capture_settings_set_option(void *settings, const char *key_value, struct diag *d)
+{
+	struct capture_settings *s = settings;
+
+	return capture_settings_take_option(&s->capture, key_value, d);
 }
 
 int capture_settings_set_format(void *settings, const char *words, struct diag *d)

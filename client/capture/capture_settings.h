@@ -33,7 +33,10 @@ struct capture_settings {
 void capture_settings_init(struct capture_settings *s);
 void capture_settings_deinit(struct capture_settings *s);
 
-/* Sets an option of the capture, as command.h wants it, from "KEY=VALUE". 0 or -EINVAL with |d|. */
+/* Sets an option of |c| from "KEY=VALUE"; what is to be said of it goes to the warnings. 0 or -EINVAL with |d|. */
+int capture_settings_take_option(struct capture *c, const char *key_value, struct diag *d);
+
+/* The same, as command.h wants it */
 int capture_settings_set_option(void *settings, const char *key_value, struct diag *d);
 
 /* Adds to the formats, likewise, from "perfetto,pprof". */

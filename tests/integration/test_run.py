@@ -30,6 +30,23 @@ def nothing_at_the_start_is_missed(t):
 
 
 @test
+def options_are_of_the_recording(t):
+    for options, n in ((("-o", "host_tracer_level=0"), 0), (("--host_tracer_level", "1", "-p", "0"), 1000)):
+        process = record(t, TARGET, stdin=obey(t, "burst 1000"), options=options)
+        equal(process.trace.count("burst"), n, f"spans with {options}")
+        process.path.unlink()
+
+
+@test
+def an_option_is_a_recording_asked_for(t):
+    need_preload()
+    process = finish(start(t, "-p", 0, "-o", "nobodys_key=1", "--", "/bin/true", env={"PROFTAP_LOG_DIR": str(t.dir / "logs")}))
+    file, = find_files(t)
+    contains(process.stderr, f"{file}\n", "where the file is")
+    contains(process.stderr, "nobodys_key: ", "what becomes of an option that nobody knows")
+
+
+@test
 def a_program_without_annotations_is_recorded_too(t):
     process = record(t, "/bin/sleep", "0.3")
     host = process.trace.host_stats

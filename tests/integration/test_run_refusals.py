@@ -111,7 +111,10 @@ def switched_off_is_said(t):
 @test
 def usage_is_said(t):
     for words, reason in (((), "no program given"), (("-p", "70000", "true"), "0 to 65535"),
-                          (("--duration", "0", "true"), "--duration")):
+                          (("--duration", "0", "true"), "--duration"),
+                          (("-o", "host_tracer_level=9", "true"), "host_tracer_level: bad value \"9\": must be 0 to 3"),
+                          (("-o", "gpu_dump_graph_node_map=1", "true"), "gpu_dump_graph_node_mapping"),
+                          (("--delay_ms", "5", "true"), "--duration MS: duration_ms, delay_ms and start_timestamp_ns are for proftap capture")):
         process = finish(start(t, *words), 2)
         contains(process.stderr, reason, f"run {words}")
 
