@@ -13,7 +13,7 @@ static int is_child;
 #include <sanitizer/lsan_interface.h>
 
 /* Children leave alone what their parents had allocated: those who used it are not there to say that they are done. */
-int __lsan_is_turned_off(void)
+__attribute__((visibility("default"))) int __lsan_is_turned_off(void)
 {
 	return is_child;
 }
