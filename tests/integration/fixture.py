@@ -19,7 +19,7 @@ from pathlib import Path
 from calls import Calls
 from checks import Failure, Late, Skip, check, contains, equal, wait_until
 from processes import (PROFTAP, Capture, Target, describe_threads, find_proftapd, find_proftapds,
-                       free_port, is_alive, read_fds, read_shared_kib, read_status)
+                       free_port, is_alive, is_halted, read_fds, read_shared_kib, read_status)
 from trace_file import load_schemas, schema
 
 __all__ = ["NOBODY", "SANITIZERS", "SESSION", "Skip", "check", "contains", "equal", "find_proftapd",
@@ -160,7 +160,8 @@ class Case:
         for process in self.processes:
             if isinstance(process, Target):
                 servers.update(dict.fromkeys(find_proftapds(process.pid), process.pid))
-        for server in servers:
+        # Only those: it would take away the signal by which LeakSanitizer stops the threads of one that ends.
+        for server in filter(is_halted, servers):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(server, signal.SIGCONT)
         for process in self.processes:

@@ -65,10 +65,14 @@ def is_alive(pid):
     return read_status(pid).get("State", "Z")[0] not in "ZX"
 
 
+def is_halted(pid):
+    return read_status(pid).get("State", "?")[0] == "T"
+
+
 def halt(pid):
     """Stops it, for SIGCONT to let it go on."""
     os.kill(pid, signal.SIGSTOP)
-    wait_until(lambda: read_status(pid)["State"][0] == "T", f"process {pid} to stop")
+    wait_until(lambda: is_halted(pid), f"process {pid} to stop")
 
 
 def await_rounds(pids, n=3):
