@@ -4,21 +4,180 @@
 
 #include <ctype.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/printable.h"
+#include "base/utf8.h"
+
+/* A sentence in the making. */
+struct diag_sentence {
+	char *text;
+	size_t size;
+	size_t n_bytes; /* more than there is room for: it does not fit */
+};
+
+/* One conversion of a format: the flags, the width, "." and the precision, the type. */
+struct diag_conversion {
+	char words[16];
+	size_t n_words;
+	int precision; /* -1: none, or an argument */
+	char length; /* 'l', 'L' for "ll", 'z', or 0 */
+	char type;
+};
+
+static void put(struct diag_sentence *s, const char *text, size_t n)
+{
+	size_t room = s->n_bytes < s->size ? s->size - s->n_bytes : 0;
+
+	memcpy(s->text + (room ? s->n_bytes : 0), text, n < room ? n : room);
+	s->n_bytes += n;
+}
+
+/* |n| bytes of |text|, less those of a character that would be cut, and the mark. */
+static void put_cut(struct diag_sentence *s, const char *text, size_t n)
+{
+	put(s, text, utf8_cut(text, n));
+	put(s, UTF8_CUT, UTF8_CUT_BYTES);
+}
+
+static void put_word(struct diag_sentence *s, const char *text, int max)
+{
+	size_t n_max = (size_t)max;
+	size_t n;
+
+	text = text ? text : "(null)";
+	n = max < 0 ? strlen(text) : strnlen(text, n_max + 1);
+	if (max >= 0 && n > n_max)
+		put_cut(s, text, n_max);
+	else
+		put(s, text, n);
+}
+
+/*
+ * Reads the conversion that begins at |p|, behind the '%'. Returns where it ends, or NULL if this
+ * file does not know it.
+ */
+static const char *read_conversion(const char *p, struct diag_conversion *c)
+{
+	size_t n = strspn(p, "0123456789.");
+	const char *dot = memchr(p, '.', n);
+
+	*c = (struct diag_conversion){.precision = dot ? atoi(dot + 1) : -1};
+	n += dot && p[n] == '*';
+	n += strspn(p + n, "lz");
+	c->length = n && p[n - 1] == 'z'       ? 'z'
+		    : n > 1 && p[n - 2] == 'l' ? 'L'
+		    : n && p[n - 1] == 'l'     ? 'l'
+					       : '\0';
+	c->type = p[n++];
+	if (!c->type || !strchr("csdiuxgf", c->type) || n + 2 > sizeof c->words)
+		return NULL;
+	c->words[0] = '%';
+	memcpy(c->words + 1, p, n);
+	c->n_words = n + 1;
+	return p + n;
+}
+
+/* A number, as printf() writes it. An argument of the type's size is taken from |ap|. */
+static void put_number(struct diag_sentence *s, const struct diag_conversion *c, va_list *ap)
+{
+	char text[64];
+	int n;
+
+	if (strchr("gf", c->type))
+		n = snprintf(text, sizeof text, c->words, va_arg(*ap, double));
+	else if (c->length == 'L')
+		n = snprintf(text, sizeof text, c->words, va_arg(*ap, long long));
+	else if (c->length == 'l')
+		n = snprintf(text, sizeof text, c->words, va_arg(*ap, long));
+	else if (c->length == 'z')
+		n = snprintf(text, sizeof text, c->words, va_arg(*ap, size_t));
+	else
+		n = snprintf(text, sizeof text, c->words, va_arg(*ap, int));
+	put(s, text, n > 0 && (size_t)n < sizeof text ? (size_t)n : 0);
+}
+
+static void put_argument(struct diag_sentence *s, const struct diag_conversion *c, va_list *ap)
+{
+	if (c->type != 's') {
+		put_number(s, c, ap);
+	} else if (c->words[1] == '.' && c->words[2] == '*') {
+		/* So many bytes are the word; nothing is cut. */
+		int n = va_arg(*ap, int);
+		const char *text = va_arg(*ap, const char *);
+
+		put(s, text, strnlen(text, (size_t)n));
+	} else {
+		put_word(s, va_arg(*ap, const char *), c->precision);
+	}
+}
+
+/*
+ * Writes the rest of a sentence with vsnprintf(), from the first conversion on that this file does
+ * not know.
+ */
+static void put_rest(struct diag_sentence *s, const char *format, va_list ap)
+{
+	size_t used = s->n_bytes < s->size ? s->n_bytes : s->size;
+	int n = vsnprintf(s->text + used, s->size - used, format, ap);
+
+	s->n_bytes += n > 0 ? (size_t)n : 0;
+}
+
+/*
+ * Formats as vsnprintf() does, but marks cuts: a word that "%.64s" cuts ends with "…", and so does
+ * a sentence that is longer than there is room for.
+ */
+static void format_sentence(struct diag_sentence *s, const char *format, va_list *ap)
+{
+	while (*format) {
+		size_t n = strcspn(format, "%");
+		struct diag_conversion c;
+
+		put(s, format, n);
+		format += n;
+		if (format[0] == '%' && format[1] == '%') {
+			put(s, "%", 1);
+			format += 2;
+		} else if (*format) {
+			const char *end = read_conversion(format + 1, &c);
+
+			if (!end) {
+				put_rest(s, format, *ap);
+				return;
+			}
+			put_argument(s, &c, ap);
+			format = end;
+		}
+	}
+}
+
+static void end_sentence(struct diag_sentence *s)
+{
+	if (s->n_bytes < s->size) {
+		s->text[s->n_bytes] = '\0';
+		return;
+	}
+	memcpy(s->text + utf8_cut(s->text, s->size - sizeof UTF8_CUT), UTF8_CUT, sizeof UTF8_CUT);
+}
 
 int diag_set(struct diag *d, int code, const char *format, ...)
 {
+	struct diag_sentence s;
 	va_list ap;
 
 	if (!d)
 		return code;
+	s = (struct diag_sentence){d->text, sizeof d->text, 0};
 	d->code = code;
 	va_start(ap, format);
-	vsnprintf(d->text, sizeof d->text, format, ap);
+	format_sentence(&s, format, &ap);
 	va_end(ap);
+	end_sentence(&s);
 	printable_clean(d->text);
 	return code;
 }

@@ -8,7 +8,8 @@
 
 struct diag {
 	int code; /* negative errno, or 0 when nothing was said */
-	char text[512]; /* one clean line (see printable.h), always terminated */
+	char text
+		[512]; /* one clean line (see printable.h), always terminated; "…" at its end: cut */
 };
 
 #define DIAG_INIT     \
@@ -18,7 +19,8 @@ struct diag {
 
 /*
  * Fills |d| (NULL is allowed and ignored) and returns |code|, so that `return diag_set(d, -EIO, …)`
- * reads as one step. The text is cut at the size of the field; what no terminal should see becomes
+ * reads as one step. What "%.64s" cuts ends with "…", which takes three bytes more, and so does a text
+ * that is cut at the size of the field; never in the middle of a character. What no terminal should see becomes
  * '?', because foreign words may be part of it.
  */
 int diag_set(struct diag *d, int code, const char *format, ...)

@@ -15,7 +15,7 @@ const struct env_row env_table[N_ENV] = {
 	[ENV_PROFTAP_FOLLOW_FORK] = {"PROFTAP_FOLLOW_FORK", 0,
 		"1: forked children are recorded too, as with .follow_fork"},
 	[ENV_PROFTAP_FOLLOW] = {"PROFTAP_FOLLOW", 0,
-		"1: with PROFTAP_SERVER, children get servers, too, each at a free port"},
+		"1: with PROFTAP_SERVER, children get servers, too, each at a free port; recorded: and wait a moment to be recorded"},
 	[ENV_PROFTAP_LIB] = {"PROFTAP_LIB", 0,
 		"path of the libproftap.so.1 that proftap run loads"},
 	[ENV_PROFTAP_LOG] = {"PROFTAP_LOG", 1, "error, warn, info or debug"},

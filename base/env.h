@@ -33,6 +33,9 @@ extern const struct env_row env_table[N_ENV];
 /* The value, or NULL when unset, empty, or ignored in a set-uid program. Borrowed. Safe in a guest. */
 const char *env_get(enum env_variable v);
 
+/* PROFTAP_FOLLOW's value where children are part of a recording, and wait for it. */
+#define ENV_FOLLOW_RECORDED "recorded"
+
 /* 1 when it is set to anything but "0". Safe in a guest. */
 int env_is_on(enum env_variable v);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages of programs; see log.h. */
 #include "base/log.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -75,7 +76,9 @@ static void write_to_sink(struct log_message *message, const char *format, va_li
 {
 	char text[1024];
 
-	vsnprintf(text, sizeof text, format, ap);
+	if (vsnprintf(text, sizeof text, format, ap) >= (int)sizeof text)
+		memcpy(text + utf8_cut(text, sizeof text - sizeof UTF8_CUT), UTF8_CUT,
+			sizeof UTF8_CUT);
 	message->text = text;
 	state.sink(message, state.context);
 }

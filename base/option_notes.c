@@ -7,11 +7,11 @@
 #include "base/diag.h"
 #include "base/options.h"
 
-/* A key, or what keys begin with, that has no effect. */
+/* Keys, and beginnings of keys, that have no effect. */
 static const struct {
 	const char *key;
 	bool is_prefix;
-	bool is_of_true; /* "false" says what is the case anyway */
+	bool is_of_true; /* false is what happens without the key, too */
 	const char *words; /* behind the key */
 } idle[] = {
 	{"ptap_target", false, false,
@@ -21,7 +21,16 @@ static const struct {
 		"without effect here: NVTX's ranges are spans without it, under proftap run"},
 	{"gpu_dump_graph_node_mapping", false, true,
 		"without effect today: nodes of graphs always know where they were made"},
+	{"gpu_range_profiling_counters", false, false,
+		"ignored: kernels are not run again for metrics; gpu_pm_sample_counters samples them"},
+	{"gpu_range_profiling_allow_multipass", false, true,
+		"ignored: kernels are not run again for metrics"},
 	{"tpu_", true, false, "ignored: this machine has no TPU"},
+	{"tracemark_", true, false, "ignored: this machine has no TPU"},
+	{"enable_continuous_profiling", false, true,
+		"without effect: the call says whether a session is continuous, see proftap start"},
+	{"override_hostnames", false, false,
+		"ignored: clients take it apart and send override_hostname"},
 };
 
 /* Numbers of which some count as others. */
@@ -34,17 +43,30 @@ static const struct {
 	{"gpu_pm_sample_interval_us", false, 1, INT64_C(86400000000)},
 	{"gpu_pm_sample_buffer_size_per_gpu_mb", false, 64, 4096},
 	{"ptap_gpu_usage_interval_ms", true, 10, 100},
+	{"ptap_usage_interval_ms", true, 10, 60000},
 };
+
+/* The row of idle[] for |key|, or -1. */
+static int find_idle(const char *key)
+{
+	for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++)
+		if (strncmp(key, idle[i].key, strlen(idle[i].key) + !idle[i].is_prefix) == 0)
+			return (int)i;
+	return -1;
+}
 
 static int note_idle(const struct option *o, int64_t number, struct diag *d)
 {
-	for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++) {
-		size_t n = strlen(idle[i].key) + !idle[i].is_prefix;
+	int i = find_idle(o->key);
 
-		if (strncmp(o->key, idle[i].key, n) == 0 && (number || !idle[i].is_of_true))
-			return diag_set(d, OPTION_NOTED, "%s: %s", o->key, idle[i].words);
-	}
-	return 0;
+	if (i < 0 || (!number && idle[i].is_of_true))
+		return 0;
+	return diag_set(d, OPTION_NOTED, "%s: %s", o->key, idle[i].words);
+}
+
+int option_is_for_other_servers(const char *key)
+{
+	return find_idle(key) >= 0 && strncmp(key, "ptap_", 5) != 0;
 }
 
 static int clamp(const struct option *o, int64_t *number, struct diag *d)

@@ -72,6 +72,14 @@ int option_parse_number(const struct option *o, const char *text, int64_t *out, 
  * OPTION_NOTED, and |d| has a warning for people; else 0.
  */
 int option_note(const struct option *o, int64_t *number, struct diag *d);
+/* Whether |key| has no effect in servers of proftap, and may have one in those of JAX. */
+int option_is_for_other_servers(const char *key);
+/*
+ * -EINVAL with |d| when JAX's servers refuse |value|, of type |given|, for the key of |o|: they take each of their device keys in
+ * its own type only. Keys of proftap also take a number or a truth that is written as a text, and 0 and 1 as truths.
+ */
+int option_check_type(
+	const struct option *o, enum option_type given, const char *value, struct diag *d);
 /* The type of a value that no row describes, from its looks; a number or truth is in *number then. */
 enum option_type option_guess_type(const char *text, int64_t *number);
 

@@ -29,6 +29,7 @@
 	{                                                                                \
 		key_, OPTION_STRING, OPTION_MAP, 0, 0, NULL, NULL, help_, RECORDED, NULL \
 	}
+#define MAP_COUNT(key_, unit_, help_) SHARED_INT(RECORDED, key_, -1, INT64_MAX, NULL, unit_, help_)
 #define MAP_WORD(key_, check_, default_, form_, help_)                                          \
 	{                                                                                       \
 		key_, OPTION_STRING, OPTION_MAP, 0, 0, default_, form_, help_, RECORDED, check_ \
@@ -60,11 +61,19 @@ static int check_detach(const char *text)
 	return strcmp(text, "none") && strcmp(text, "unsubscribe") && strcmp(text, "finalize");
 }
 
+/* The four names that libtpu takes, as JAX documents them; it refuses all others and other cases. */
+static int check_tpu_mode(const char *text)
+{
+	return strcmp(text, "TRACE_ONLY_HOST") && strcmp(text, "TRACE_ONLY_XLA") &&
+	       strcmp(text, "TRACE_COMPUTE") && strcmp(text, "TRACE_COMPUTE_AND_SYNC");
+}
+
 const struct option options_table[] = {
 	FIELD_INT(ALL, "host_tracer_level", 3, "2", NULL,
 		"spans recorded: 0 none, 1 user, 2 and info, 3 and verbose"),
 	FIELD_INT(RECORDED, "device_tracer_level", 1, "1", NULL, "record GPUs"),
-	FIELD_INT(RECORDED, "python_tracer_level", 1, "0", NULL, "record Python calls"),
+	FIELD_INT(RECORDED, "python_tracer_level", 1, "0", NULL,
+		"record Python calls; JAX's servers can, proftap's say that they cannot"),
 	FIELD_INT(TIMED, "duration_ms", INT64_MAX, NULL, "ms", "how long to record"),
 	FIELD_INT(TIMED, "delay_ms", INT64_MAX, "0", "ms", "wait before the recording starts"),
 	FIELD_INT(TIMED, "start_timestamp_ns", INT64_MAX, "0", "ns",
@@ -123,6 +132,10 @@ const struct option options_table[] = {
 		"record only the first GPUs; 0 or -1: all"),
 	MAP_BOOL("gpu_aggregated_tracing", "false",
 		"JAX: sums only, no single events; without effect here"),
+	MAP_STRING("gpu_range_profiling_counters",
+		"JAX: comma list of metrics of each kernel; without effect here"),
+	MAP_BOOL("gpu_range_profiling_allow_multipass", "false",
+		"JAX: run kernels again for more metrics; without effect here"),
 	MAP_BOOL("gpu_dump_graph_node_mapping", "false", "old JAX option; without effect today"),
 
 	MAP_WORD("ptap_cuda_detach", check_detach, "unsubscribe", "none, unsubscribe or finalize",
@@ -140,20 +153,40 @@ const struct option options_table[] = {
 	MAP_INT("ptap_gpu_usage_interval_ms", 0, 100, "100", "ms",
 		"time between two samples of GPUs' use by NVML, from 10 on; 0: none"),
 
-	MAP_STRING("tpu_trace_mode",
-		"TRACE_ONLY_HOST, TRACE_ONLY_XLA, TRACE_COMPUTE or TRACE_COMPUTE_AND_SYNC"),
-	MAP_INT("tpu_num_chips_to_profile_per_task", 0, INT64_MAX, NULL, "TPUs", "TPUs recorded"),
-	MAP_INT("tpu_num_sparse_cores_to_trace", 0, INT64_MAX, NULL, "cores",
-		"sparse cores recorded"),
-	MAP_INT("tpu_num_sparse_core_tiles_to_trace", 0, INT64_MAX, NULL, "tiles",
+	MAP_WORD("tpu_trace_mode", check_tpu_mode, "TRACE_ONLY_XLA",
+		"TRACE_ONLY_HOST, TRACE_ONLY_XLA, TRACE_COMPUTE or TRACE_COMPUTE_AND_SYNC",
+		"what is recorded of TPUs"),
+	MAP_COUNT("tpu_num_chips_to_profile_per_task", "TPUs", "TPUs recorded"),
+	MAP_COUNT("tpu_num_sparse_cores_to_trace", "cores", "sparse cores recorded"),
+	MAP_COUNT("tpu_num_sparse_core_tiles_to_trace", "tiles",
 		"tiles of each sparse core recorded"),
 	MAP_BOOL("tpu_circular_buffer_tracing", "false", "keep the newest instead of the oldest"),
 	MAP_BOOL("tpu_perf_counters", "true", "read performance counters"),
-	MAP_INT("tpu_power_trace_level", 0, INT64_MAX, NULL, NULL, "record power"),
+	MAP_STRING("tpu_perf_counter_sets", "sets of performance counters to read"),
+	MAP_BOOL("tpu_enable_kernel_profiling", NULL, "record inside kernels"),
+	MAP_BOOL("tpu_enable_periodic_counter_sampling", NULL, "sample counters all the time"),
+	MAP_BOOL("tpu_enable_fw_pcie_utilization_event", NULL, "record the use of PCIe"),
+	MAP_BOOL("tpu_e2e_enable_fw_power_level_event", NULL, "record power levels"),
+	MAP_BOOL("tpu_e2e_enable_fw_thermal_event", NULL, "record thermal events"),
+	MAP_BOOL("tpu_e2e_enable_fw_throttle_event", NULL, "record throttling"),
+	MAP_BOOL("tpu_sc_dma", NULL, "record DMA of sparse cores"),
+	MAP_STRING("tpu_cmn_perf_counter_sampling_options", "a message of libtpu's, as text"),
+	MAP_STRING("tpu_icr_perf_counter_sampling_options", "a message of libtpu's, as text"),
+	MAP_STRING("tpu_scs_perf_counter_sampling_options", "a message of libtpu's, as text"),
+	MAP_STRING("tpu_sctc_perf_counter_sampling_options", "a message of libtpu's, as text"),
+	MAP_STRING("tpu_sctd_perf_counter_sampling_options", "a message of libtpu's, as text"),
+	MAP_STRING("tpu_tc_perf_counter_sampling_options", "a message of libtpu's, as text"),
+	MAP_STRING("tpu_cpu_perf_counter_configs", "counters of the host's processors"),
+	MAP_STRING("tpu_cpu_perf_counter_profile_events", "events of the host's processors"),
+	MAP_INT("tpu_cpu_perf_counter_interval_ms", INT64_MIN, INT64_MAX, NULL, "ms",
+		"time between two samples of the host's processors"),
+	MAP_INT("tpu_power_trace_level", INT64_MIN, INT64_MAX, NULL, NULL, "record power"),
 	MAP_INT("tpu_watched_sync_flag_number", INT64_MIN, INT64_MAX, NULL, NULL,
 		"sync flag to watch"),
 	MAP_INT("tpu_watched_sync_flag_mask", INT64_MIN, INT64_MAX, NULL, NULL,
 		"mask of the sync flag"),
+	MAP_INT("tpu_tracemark_lower", INT64_MIN, INT64_MAX, NULL, NULL, "first trace mark"),
+	MAP_INT("tpu_tracemark_upper", INT64_MIN, INT64_MAX, NULL, NULL, "last trace mark"),
 };
 
 const size_t n_options = sizeof options_table / sizeof options_table[0];

@@ -201,17 +201,18 @@ int profile_options_set_map(struct profile_options *o, const char *key, enum opt
 	int64_t number, const char *text, struct diag *d)
 {
 	const struct option *row = option_find(key);
+	const char *value;
 	char buffer[32];
+	int r;
 
 	if (!row)
 		return store_unknown(o, key, type, number, text, d);
 	if (row->place == OPTION_FIELD)
 		return diag_set(d, OPTION_NOTED,
 			"%s: ignored: a field of ProfileOptions, not a key of its map", key);
-	if (row->type == OPTION_STRING && type != OPTION_STRING)
-		return option_bad_value(
-			row, value_text(type, number, text, buffer, sizeof buffer), d);
-	return store_known(o, row, value_text(type, number, text, buffer, sizeof buffer), d);
+	value = value_text(type, number, text, buffer, sizeof buffer);
+	r = option_check_type(row, type, value, d);
+	return r ? r : store_known(o, row, value, d);
 }
 
 int profile_options_parse(struct profile_options *o, const char *key_value, struct diag *d)

@@ -75,11 +75,37 @@ static int label_means(
 	return i < N_LABELS && labels[i].means(value, t);
 }
 
+size_t program_word_find_dead(const char *word)
+{
+	size_t n_suffix = sizeof PROGRAM_WORD_DEAD - 1;
+	size_t n = strlen(word);
+
+	return n > n_suffix && strcmp(word + n - n_suffix, PROGRAM_WORD_DEAD) == 0 ? n - n_suffix
+										   : 0;
+}
+
+int program_word_means_name(const char *word, const struct program_traits *t)
+{
+	size_t n = program_word_find_dead(word);
+
+	if (!t->has_ended)
+		return means_name(word, t);
+	return n && strncmp(word, t->name, n) == 0 && !t->name[n];
+}
+
 int program_word_means(const char *word, const struct program_traits *t)
 {
 	const char *value = strchr(word, '=');
 
-	if (strcmp(word, "all") == 0 || means_pid(word, t) || means_name(word, t))
+	if (means_pid(word, t))
+		return 1;
+	if (value && strncmp(word, "pid=", 4) == 0)
+		return means_pid(value + 1, t);
+	if (program_word_means_name(word, t))
+		return 1;
+	if (t->has_ended)
+		return 0;
+	if (strcmp(word, "all") == 0 || (word[0] == '/' && t->path && strcmp(word, t->path) == 0))
 		return 1;
 	return value && label_means(word, (size_t)(value - word), value + 1, t);
 }

@@ -12,6 +12,8 @@
 
 const char *status_name_state(const struct status *s)
 {
+	if (s->make[0])
+		return "unknown";
 	if (s->has_ended)
 		return "ended";
 	if (s->is_recording)
@@ -31,6 +33,8 @@ size_t status_format(const struct status *s, char *out)
 	if (s->is_measured)
 		n += snprintf(
 			out + n, STATUS_MAX_BYTES - (size_t)n, "pss %" PRIu64 "\n", s->pss_bytes);
+	if (s->is_stopped)
+		n += snprintf(out + n, STATUS_MAX_BYTES - (size_t)n, "stopped 1\n");
 	return (size_t)n;
 }
 
@@ -66,6 +70,8 @@ static void set_field(struct status *s, const char *key, const char *value)
 		set_state(s, value);
 	else if (strcmp(key, "recorder") == 0)
 		s->has_recorder = strcmp(value, "1") == 0;
+	else if (strcmp(key, "stopped") == 0)
+		s->is_stopped = strcmp(value, "1") == 0;
 	else if (strcmp(key, "children") == 0)
 		s->n_children = (unsigned)strtoul(value, NULL, 10);
 	else if (strcmp(key, "pss") == 0)

@@ -90,3 +90,24 @@ void utf8_copy(char *to, const char *text, size_t n)
 		i += length ? length : 1;
 	}
 }
+
+size_t utf8_cut(const char *text, size_t n)
+{
+	while (n && is_continuation(text[n]))
+		n--;
+	return n;
+}
+
+const char *utf8_fit(char *out, size_t size, const char *text)
+{
+	size_t n = strnlen(text, size);
+
+	if (n < size) {
+		memcpy(out, text, n + 1);
+		return out;
+	}
+	n = utf8_cut(text, size - sizeof UTF8_CUT);
+	memcpy(out, text, n);
+	memcpy(out + n, UTF8_CUT, sizeof UTF8_CUT);
+	return out;
+}

@@ -15,6 +15,16 @@ uint32_t utf8_decode(const char *p, size_t length);
  * *|shown| is *|n_shown| bytes, not terminated. Returns how many of the |n| > 0 bytes it stands for.
  */
 size_t utf8_next(const char *text, size_t n, const char **shown, size_t *n_shown);
+/* The mark at the end of a text that was cut. */
+#define UTF8_CUT "…"
+#define UTF8_CUT_BYTES (sizeof UTF8_CUT - 1)
+/* The first bytes of |text|, at most |n| of more than |n|, that end where a character ends. */
+size_t utf8_cut(const char *text, size_t n);
+/*
+ * Copies |text| into |size| bytes with the end; of one that is longer as many whole characters as leave room for a "…" behind
+ * them. |size| is 4 at least. Returns |out|.
+ */
+const char *utf8_fit(char *out, size_t size, const char *text);
 /* Copies |n| bytes with a '?' for every byte that belongs to no valid character: same length. */
 void utf8_copy(char *to, const char *text, size_t n);
 

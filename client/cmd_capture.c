@@ -13,11 +13,13 @@
 #include "client/capture/retry.h"
 #include "client/command/arguments.h"
 #include "client/command/command.h"
+#include "client/connect/remote_list.h"
 #include "client/connect/tunnel.h"
 #include "client/process/exit.h"
 #include "client/process/interrupt.h"
 #include "client/process/log_dir.h"
 #include "client/process/streams.h"
+#include "client/target/locate.h"
 #include "client/view/formats.h"
 #include "client/view/open_view.h"
 #include "client/view/perfetto_view.h"
@@ -42,8 +44,14 @@ static const struct command_option options[] = {
 		"of the file, before .xplane.pb; default HOSTNAME_PORT; NAME,… for many"},
 	{"targets", 0, COMMAND_OPTION_TEXT, AT(targets_file), 0, 0, NULL, "FILE",
 		"more targets, one a line; -: from standard input"},
-	{"target", 0, COMMAND_OPTION_TEXT, AT(target), 0, 0, NULL, "PID|NAME|all[,…]",
+	{"target", 0, COMMAND_OPTION_TEXT, AT(target), 0, 0, NULL, "PID|NAME|PATH|all[,…]",
 		"which programs of a host daemon"},
+	{"next", 0, COMMAND_OPTION_TEXT, AT(next), 0, 0, NULL, "PATTERN",
+		"no target: the next program whose name matches; --wait=SECONDS: at most"},
+	{"all", 0, COMMAND_OPTION_FLAG, AT(has_all), 0, 0, NULL, NULL,
+		"where several programs have the NAME: all of them"},
+	{"newest", 0, COMMAND_OPTION_FLAG, AT(has_newest), 0, 0, NULL, NULL,
+		"the same: the one that was started last"},
 	{"ssh", 0, COMMAND_OPTION_TEXT, AT(ssh), 0, 0, NULL, "[USER@]DEST",
 		"through a tunnel to there: a PORT is one of that machine"},
 	{"attempts", 0, COMMAND_OPTION_INT, AT(retry.attempts), 1, 1000000, NULL, "N",
@@ -51,7 +59,7 @@ static const struct command_option options[] = {
 	{"wait", 0, COMMAND_OPTION_MAYBE_INT, AT(retry.wait_s), 1, RETRY_MAX_WAIT_S, NULL,
 		"[=SECONDS]", "wait while the target is busy or absent; without SECONDS for good"},
 	{"timeout", 0, COMMAND_OPTION_INT, AT(capture.timeout_ms), 1, CAPTURE_MAX_MS, NULL, "MS",
-		"for the whole capture; default duration + delay + 60000"},
+		"for the whole capture; default duration + delay + 60000 without new bytes"},
 	{"max_bytes", 0, COMMAND_OPTION_INT, AT(max_bytes), OPTION_MIN_CAPTURE_BYTES, INT64_MAX,
 		NULL, "N", "memory for the capture at the target (ptap_max_capture_bytes)"},
 	{"split", 0, COMMAND_OPTION_MAYBE_INT, AT(capture.split_bytes), PART_FILES_MIN_BYTES,
@@ -72,8 +80,8 @@ static const struct command_option options[] = {
 };
 
 static const struct command_words values[] = {
-	{"format", NULL, 0, formats_get_name},
-	{NULL, NULL, 0, NULL},
+	{"format", NULL, 0, formats_get_name, NULL},
+	{NULL, NULL, 0, NULL, NULL},
 };
 
 /* The way to the targets is open. */
@@ -81,30 +89,55 @@ static int capture_there(struct capture_settings *s, struct diag *d)
 {
 	int code = EXIT_DONE;
 
+	if (s->has_all && locate_all(&s->targets, &s->capture.n_targets, d))
+		return d->code == -EINVAL ? EXIT_USAGE : EXIT_NOBODY;
 	if (s->target)
 		code = host_targets_expand(s->target, &s->targets, &s->capture.n_targets, d);
 	if (code != EXIT_DONE)
 		return code;
 	s->capture.targets = s->targets;
+	if ((s->target || s->has_all) && capture_settings_name_hosts(s, d))
+		return EXIT_USAGE;
 	return retry_capture(&s->capture, &s->retry, d);
 }
 
 static int capture_through(struct capture_settings *s, struct diag *d)
 {
 	struct tunnel tunnel;
-	int code = tunnel_open(&tunnel, s->ssh, s->targets, s->capture.n_targets, d);
+	int code = EXIT_DONE;
 
+	if (s->has_all)
+		code = remote_list_expand(s->ssh, &s->targets, &s->capture.n_targets, d);
+	if (code != EXIT_DONE)
+		return code;
+	code = tunnel_open(&tunnel, s->ssh, s->targets, s->capture.n_targets, d);
 	if (code == EXIT_DONE)
 		code = capture_there(s, d);
 	tunnel_close(&tunnel);
 	return code;
 }
 
+static int await_next(struct capture_settings *s, struct diag *d)
+{
+	bool has_limit = s->retry.wait_s && s->retry.wait_s != RETRY_MAX_WAIT_S;
+	int r = locate_next(s->next, has_limit ? s->retry.wait_s * 1000 : -1, &s->targets[0], d);
+
+	if (r == 0)
+		return EXIT_DONE;
+	capture_failure_write(&s->capture, EXIT_TIMEOUT, d);
+	return r == -EINTR ? EXIT_INTERRUPTED : r == -ETIMEDOUT ? EXIT_TIMEOUT : EXIT_FAILED;
+}
+
 static int capture(struct capture_settings *s, struct diag *d)
 {
-	int code = EXIT_FAILED;
+	int code = EXIT_DONE;
 
 	interrupt_start();
+	if (s->next)
+		code = await_next(s, d);
+	if (code != EXIT_DONE)
+		return code;
+	code = EXIT_FAILED;
 	if (log_dir_choose(&s->log_dir, s->capture.log_dir, d) == 0) {
 		s->capture.log_dir = s->log_dir.path;
 		code = s->ssh ? capture_through(s, d) : capture_there(s, d);
@@ -183,7 +216,7 @@ static int run(const struct command *self, int argc, char **argv)
 
 const struct command command_capture = {
 	.name = "capture",
-	.usage = "[options] PORT|HOST:PORT|unix:PATH|PID|NAME[,…] MS",
+	.usage = "[options] PORT|HOST:PORT|unix:PATH|PID|NAME|PATH[,…] MS",
 	.summary = "record MS milliseconds of a running target, or of many at once",
 	.options = options,
 	.n_options = sizeof options / sizeof options[0],

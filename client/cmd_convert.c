@@ -67,11 +67,11 @@ static const char *const aligns[] = {"epoch", "start"};
 static const char *const levels[] = {"none", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
 
 static const struct command_words values[] = {
-	{"format", NULL, 0, conversion_get_format},
-	{"align", aligns, sizeof aligns / sizeof aligns[0], NULL},
-	{"compression", levels, sizeof levels / sizeof levels[0], NULL},
-	{"split", splits, sizeof splits / sizeof splits[0], NULL},
-	{NULL, NULL, 0, NULL},
+	{"format", NULL, 0, conversion_get_format, NULL},
+	{"align", aligns, sizeof aligns / sizeof aligns[0], NULL, NULL},
+	{"compression", levels, sizeof levels / sizeof levels[0], NULL, NULL},
+	{"split", splits, sizeof splits / sizeof splits[0], NULL, NULL},
+	{NULL, NULL, 0, NULL, NULL},
 };
 
 static int convert(struct settings *s, char **places, size_t n, struct diag *d)

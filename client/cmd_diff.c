@@ -6,9 +6,12 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "base/grow.h"
+#include "base/nearest.h"
 #include "client/command/arguments.h"
 #include "client/command/command.h"
 #include "client/process/exit.h"
@@ -20,11 +23,15 @@
 #include "trace/report/digest.h"
 #include "trace/report/page.h"
 
-#define MAX_UNTOLD 20 /* names that are told one by one */
+#define MAX_TOLD 20 /* verdicts of one kind that are told one by one */
 
 struct settings {
 	struct diff_options diff;
 	struct view_settings view;
+	struct diff_limit *limits;
+	size_t n_limits;
+	size_t n_limits_allocated;
+	const char *per;
 	int64_t n_top;
 	int64_t width;
 	bool is_json;
@@ -32,21 +39,68 @@ struct settings {
 
 /* --- the options --------------------------------------------------------------------------- */
 
-static int set_limit(void *settings, const char *value, struct diag *d)
+static int fail_metric(const char *word, size_t n, struct diag *d)
 {
-	struct settings *s = settings;
-	double percent;
+	enum diff_metric best = DIFF_TOTAL;
+	char typed[64];
+
+	snprintf(typed, sizeof typed, "%.*s", (int)(n < sizeof typed ? n : sizeof typed - 1), word);
+	for (int i = 0; i < DIFF_METRICS; i++)
+		if (nearest_distance(typed, diff_get_metric_name((enum diff_metric)i)) <=
+			nearest_distance(typed, diff_get_metric_name(best)))
+			best = (enum diff_metric)i;
+	return diag_set(d, -EINVAL,
+		"--fail_above: unknown metric \"%.*s\"; the nearest is %s; there are total, mean, p50, "
+		"p90, p99, p999, max, count and rate",
+		(int)n, word, diff_get_metric_name(best));
+}
+
+static int parse_percent(const char *text, double *limit)
+{
 	char *end;
 
 	errno = 0;
-	percent = strtod(value, &end);
-	if (end != value && (!*end || (*end == '%' && !end[1])) && !errno && isfinite(percent) &&
-		percent >= 0) {
-		s->diff.limit = percent / 100;
+	*limit = strtod(text, &end) / 100;
+	return end != text && (!*end || (*end == '%' && !end[1])) && !errno && isfinite(*limit) &&
+	       *limit >= 0;
+}
+
+/* "METRIC:NAME:PERCENT", where the name may have colons, "METRIC:PERCENT", or "PERCENT". */
+static int parse_limit(const char *value, struct diff_limit *limit, struct diag *d)
+{
+	const char *first = strchr(value, ':');
+	const char *last = strrchr(value, ':');
+
+	if (!parse_percent(last ? last + 1 : value, &limit->limit))
+		return diag_set(d, -EINVAL,
+			"--fail_above: bad value \"%.64s\": must be a percentage, as in 10%%, or "
+			"METRIC:10%%, or METRIC:NAME:10%%",
+			value);
+	if (!first)
 		return 0;
+	limit->metric = diff_find_metric(value, (size_t)(first - value));
+	if (limit->metric == DIFF_METRICS)
+		return fail_metric(value, (size_t)(first - value), d);
+	if (first == last)
+		return 0;
+	limit->name = strndup(first + 1, (size_t)(last - first - 1));
+	return limit->name ? 0 : diag_set(d, -ENOMEM, "--fail_above: out of memory");
+}
+
+static int add_limit(void *settings, const char *value, struct diag *d)
+{
+	struct settings *s = settings;
+	struct diff_limit limit = {.metric = DIFF_USUAL};
+	int r = parse_limit(value, &limit, d);
+
+	if (r)
+		return r;
+	if (grow(&s->limits, &s->n_limits_allocated, s->n_limits + 1)) {
+		free(limit.name);
+		return diag_set(d, -ENOMEM, "--fail_above: out of memory");
 	}
-	return diag_set(d, -EINVAL,
-		"--fail_above: bad value \"%.64s\": must be a percentage, as in 10%%", value);
+	s->limits[s->n_limits++] = limit;
+	return 0;
 }
 
 #define AT(member) offsetof(struct settings, member)
@@ -54,13 +108,28 @@ static int set_limit(void *settings, const char *value, struct diag *d)
 static const struct command_option options[] = {
 	{"json", 0, COMMAND_OPTION_FLAG, AT(is_json), 0, 0, NULL, NULL,
 		"one JSON object instead of text"},
-	{"fail_above", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_limit, "PERCENT",
-		"exit with 1 if the median of a step or name rose by more, and not by chance"},
+	{"fail_above", 0, COMMAND_OPTION_CALL, 0, 0, 0, add_limit, "LIMIT",
+		"exit with 1 if something got worse by more, beyond chance: 10%, METRIC:10% or "
+		"METRIC:NAME:10%"},
+	{"per", 0, COMMAND_OPTION_TEXT, AT(per), 0, 0, NULL, "UNIT",
+		"divide totals and counts by: second, trace, or the name of a step or request"},
 	{"top", 0, COMMAND_OPTION_INT, AT(n_top), 1, 1000000000, NULL, "N",
-		"names shown of each list; default 20, with --json all"},
+		"lines shown of each list; default 20, 40 of the first, with --json all"},
 	{"width", 0, COMMAND_OPTION_INT, AT(width), PAGE_MIN_WIDTH, 100000, NULL, "COLUMNS",
 		"of the text; default: the terminal's, or 80"},
+	{"whole", 0, COMMAND_OPTION_FLAG, AT(view.selection.is_whole), 0, 0, NULL, NULL,
+		"of recorders, also the time of which a part was written over"},
 	OPEN_VIEW_OPTIONS(struct settings, view),
+};
+
+static const char *get_metric(size_t i)
+{
+	return i < DIFF_METRICS ? diff_get_metric_name((enum diff_metric)i) : NULL;
+}
+
+static const struct command_words values[] = {
+	{"fail_above", NULL, 0, get_metric, ":"},
+	{NULL, NULL, 0, NULL, NULL},
 };
 
 /* --- the comparison ------------------------------------------------------------------------ */
@@ -85,45 +154,116 @@ static void side_deinit(struct side *side)
 	free(side->path);
 }
 
-static void say_rise(const struct diff_row *row)
+/* NULL: both traces are empty. */
+static const char *find_nearest(const struct diff *diff, const char *name)
 {
-	fputs("the median of ", stderr);
-	terminal_write(row->name, stderr);
-	fprintf(stderr, " rose by %.1f %%", 100 * diff_get_change(row));
+	const char *nearest = NULL;
+
+	for (size_t i = 0; i < diff->n + diff->n_same; i++)
+		if (!nearest ||
+			nearest_distance(name, diff->v[i].name) < nearest_distance(name, nearest))
+			nearest = diff->v[i].name;
+	return nearest;
 }
 
-/* What rose too much is told beside the report, for logs. */
-static int say_risen(const struct diff *diff, double limit)
+static void write_quoted(const char *name)
 {
-	int code = EXIT_DONE;
+	fputs("\"", stderr);
+	terminal_write(name, stderr);
+	fputs("\"", stderr);
+}
 
-	for (size_t i = 0; i < diff->n; i++) {
-		if (!diff_is_above(&diff->v[i], limit))
-			continue;
-		say_rise(&diff->v[i]);
-		fprintf(stderr, ", more than %g %%\n", 100 * limit);
-		code = EXIT_FAILED;
+static void say_in_neither(const struct diff *diff, const char *name)
+{
+	const char *nearest = find_nearest(diff, name);
+
+	fputs("no trace has ", stderr);
+	write_quoted(name);
+	if (!nearest)
+		return;
+	fputs(" (the nearest name is ", stderr);
+	write_quoted(nearest);
+	fputs(")", stderr);
+}
+
+static void say_missing(const struct diff *diff, const struct diff_judgement *j)
+{
+	const char *metric = diff_get_metric_name(j->limit->metric);
+	double percent = 100 * j->limit->limit;
+
+	fputs("nothing to compare: ", stderr);
+	if (!j->row) {
+		say_in_neither(diff, j->limit->name);
+		fprintf(stderr, "; write --fail_above %s:NAME:%g%% with a name that both have\n",
+			metric, percent);
+		return;
 	}
-	return code;
+	write_quoted(j->limit->name);
+	fprintf(stderr,
+		" is only in B, so it has no %s before; to judge what is new write --fail_above "
+		"\"count:",
+		metric);
+	terminal_write(j->limit->name, stderr);
+	fprintf(stderr, ":%g%%\"\n", percent);
 }
 
-/* What may have: there can be many of these, the largest are first. */
-static void say_untold(const struct diff *diff, double limit)
+static void say_absent(const struct diff *diff, const struct diff_judgement *j)
 {
+	fprintf(stderr, "%s of ", diff_get_metric_name(j->limit->metric));
+	write_quoted(j->limit->name);
+	fputs(": ", stderr);
+	if (j->row)
+		fputs("the name is only in A, and nothing of it got worse", stderr);
+	else
+		say_in_neither(diff, j->limit->name);
+	fputs(": passed\n", stderr);
+}
+
+static void say_judgement(const struct diff *diff, const struct diff_judgement *j)
+{
+	switch (j->outcome) {
+	case DIFF_PASSED:
+		break;
+	case DIFF_MISSING:
+		say_missing(diff, j);
+		break;
+	case DIFF_ABSENT:
+		say_absent(diff, j);
+		break;
+	case DIFF_FAILED:
+	case DIFF_UNCOMPARED:
+		diff_write_judgement(diff, j, stderr);
+		fputs("\n", stderr);
+		break;
+	case DIFF_MAYBE:
+		diff_write_judgement(diff, j, stderr);
+		fprintf(stderr, "; it may be chance (p = %.2g): not counted\n", j->p);
+		break;
+	case DIFF_UNTOLD:
+		diff_write_judgement(diff, j, stderr);
+		fprintf(stderr, "; too few to tell, %" PRIu64 " and %" PRIu64 ": not counted\n",
+			j->row->a->count, j->row->b->count);
+		break;
+	}
+}
+
+/* Failing verdicts are listed in full, as are names that were asked for; the others can be too many. */
+static void say_outcome(const struct diff *diff, const struct diff_judgements *judgements,
+	enum diff_outcome outcome)
+{
+	bool is_told = outcome == DIFF_FAILED || outcome == DIFF_MISSING || outcome == DIFF_ABSENT;
 	size_t n = 0;
 
-	for (size_t i = 0; i < diff->n; i++) {
-		const struct diff_row *row = &diff->v[i];
-
-		if (!diff_is_untold(row, limit) || n++ >= MAX_UNTOLD)
-			continue;
-		say_rise(row);
-		fprintf(stderr, "; too few to tell, %" PRIu64 " and %" PRIu64 ": not counted\n",
-			row->a->count, row->b->count);
-	}
-	if (n > MAX_UNTOLD)
-		fprintf(stderr, "%zu more names rose, of which there are too few to tell\n",
-			n - MAX_UNTOLD);
+	for (size_t i = 0; i < judgements->n; i++)
+		if (judgements->v[i].outcome == outcome && (n++ < MAX_TOLD || is_told))
+			say_judgement(diff, &judgements->v[i]);
+	if (n > MAX_TOLD && outcome == DIFF_UNCOMPARED)
+		fprintf(stderr, "%zu more numbers are not compared: events were lost\n",
+			n - MAX_TOLD);
+	else if (n > MAX_TOLD && !is_told)
+		fprintf(stderr, "%zu more changes are above the limit, %s\n", n - MAX_TOLD,
+			outcome == DIFF_UNTOLD ? "of which there are too few to tell"
+					       : "and may be chance");
 }
 
 /* A program that ended at its start is no faster. */
@@ -138,13 +278,22 @@ static int check_compared(const struct diff *diff, const struct digest *a)
 	return EXIT_FAILED;
 }
 
-static int fail_above(const struct diff *diff, const struct digest *a, double limit)
+static int fail_above(
+	const struct diff *diff, const struct digest *a, const struct diff_judgements *judgements)
 {
+	static const enum diff_outcome outcomes[] = {
+		DIFF_FAILED, DIFF_MISSING, DIFF_ABSENT, DIFF_UNCOMPARED, DIFF_MAYBE, DIFF_UNTOLD};
 	int code = check_compared(diff, a);
-	int risen = say_risen(diff, limit);
 
-	say_untold(diff, limit);
-	return code ? code : risen;
+	if (code)
+		return code;
+	for (size_t i = 0; i < sizeof outcomes / sizeof outcomes[0]; i++)
+		say_outcome(diff, judgements, outcomes[i]);
+	for (size_t i = 0; i < judgements->n; i++)
+		if (judgements->v[i].outcome == DIFF_FAILED ||
+			judgements->v[i].outcome == DIFF_MISSING)
+			code = EXIT_FAILED;
+	return code;
 }
 
 static int write_diff(
@@ -160,17 +309,22 @@ static int write_diff(
 /* An exit code, or a negative errno with |d|, which is empty where all has been said. */
 static int compare(struct side *a, struct side *b, struct settings *s, struct diag *d)
 {
+	struct diff_judgements judgements = {.v = NULL};
 	struct diff diff;
-	int r = diff_make(a->digest, b->digest, &diff);
+	int r = diff_make(a->digest, b->digest, s->per, &diff, d);
 
+	if (r == 0)
+		r = diff_judge(&diff, s->limits, s->n_limits, &judgements);
+	s->diff.judgements = &judgements;
 	if (r == 0)
 		r = write_diff(&diff, a, b, s);
 	if (r == 0)
-		r = s->diff.limit < 0 ? EXIT_DONE : fail_above(&diff, a->digest, s->diff.limit);
+		r = s->n_limits ? fail_above(&diff, a->digest, &judgements) : EXIT_DONE;
+	free(judgements.v);
 	diff_deinit(&diff);
 	if (r < 0 && ferror(stdout))
 		return streams_fail(r);
-	return r < 0 ? diag_set(d, r, "no comparison: %s", errno_words(r)) : r;
+	return r < 0 && !d->text[0] ? diag_set(d, r, "no comparison: %s", errno_words(r)) : r;
 }
 
 static int diff_places(char **places, struct settings *s)
@@ -209,12 +363,20 @@ static int parse_and_diff(const struct command *self, int argc, char **argv, str
 	return diff_places(argv, s);
 }
 
+static void settings_deinit(struct settings *s)
+{
+	for (size_t i = 0; i < s->n_limits; i++)
+		free(s->limits[i].name);
+	free(s->limits);
+	view_settings_deinit(&s->view);
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
-	struct settings s = {.diff.limit = -1, .view = VIEW_SETTINGS_INIT};
+	struct settings s = {.view = VIEW_SETTINGS_INIT};
 	int code = parse_and_diff(self, argc, argv, &s);
 
-	view_settings_deinit(&s.view);
+	settings_deinit(&s);
 	return code;
 }
 
@@ -224,6 +386,7 @@ const struct command command_diff = {
 	.summary = "what changed between two traces",
 	.options = options,
 	.n_options = sizeof options / sizeof options[0],
+	.values = values,
 	.operands = ":files",
 	.run = run,
 };

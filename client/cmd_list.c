@@ -1,72 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proftap list: the targets of this machine. */
 #include <errno.h>
-#include <pwd.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-#include "base/clock.h"
+#include "base/cleanup.h"
 #include "base/diag.h"
 #include "client/answer/host_list.h"
 #include "client/command/arguments.h"
 #include "client/command/command.h"
+#include "client/connect/remote_list.h"
 #include "client/process/exit.h"
+#include "client/process/terminal.h"
 #include "client/target/targets.h"
 #include "trace/json.h"
 
 struct settings {
 	bool is_json;
+	const char *ssh; /* the machine whose list it is; NULL: this one's */
 };
 
 static const struct command_option options[] = {
 	{"json", 0, COMMAND_OPTION_FLAG, offsetof(struct settings, is_json), 0, 0, NULL, NULL,
 		"one JSON object on standard output instead of text"},
+	{"ssh", 0, COMMAND_OPTION_TEXT, offsetof(struct settings, ssh), 0, 0, NULL, "[USER@]DEST",
+		"the list of that machine, by its own proftap list"},
 };
-
-static void format_user(unsigned uid, char *out, size_t n)
-{
-	const struct passwd *user = getpwuid(uid);
-
-	if (user)
-		snprintf(out, n, "%s", user->pw_name);
-	else
-		snprintf(out, n, "%u", uid);
-}
-
-/* Local time; the day is said when it was not today. */
-static void format_since(int64_t unix_ns, char *out, size_t n)
-{
-	time_t then = (time_t)(unix_ns / NS_PER_S);
-	time_t now = (time_t)(realtime_ns() / NS_PER_S);
-	struct tm then_tm;
-	struct tm now_tm;
-
-	localtime_r(&then, &then_tm);
-	localtime_r(&now, &now_tm);
-	strftime(out, n,
-		then_tm.tm_yday == now_tm.tm_yday && then_tm.tm_year == now_tm.tm_year
-			? "%H:%M:%S"
-			: "%Y-%m-%d %H:%M",
-		&then_tm);
-}
-
-/* "127.0.0.1:9999"; a server on its private socket alone has that. */
-static void format_door(const struct found_target *t, char *out, size_t n)
-{
-	const struct status *s = &t->status;
-
-	if (strncmp(s->address, "unix:", 5) == 0)
-		snprintf(out, n, "%s", s->address);
-	else if (s->port == 0 && !t->socket[0])
-		snprintf(out, n, "-");
-	else if (s->port == 0)
-		snprintf(out, n, "unix:%s", t->socket);
-	else
-		snprintf(
-			out, n, strchr(s->address, ':') ? "[%s]:%u" : "%s:%u", s->address, s->port);
-}
 
 static void print_silent(const struct targets *targets)
 {
@@ -75,50 +35,6 @@ static void print_silent(const struct targets *targets)
 	targets_describe_silent(targets, text, sizeof text);
 	if (*text)
 		fprintf(stderr, "%s\n", text);
-}
-
-/* The last column is there where somebody has something in it. */
-static void print_row(const struct found_target *t, bool has_places)
-{
-	const struct status *s = &t->status;
-	char door[128];
-	char user[64];
-	char since[32];
-	char place[256];
-
-	format_door(t, door, sizeof door);
-	format_user(s->uid, user, sizeof user);
-	format_since(s->since_ns, since, sizeof since);
-	place_format(&t->place, s->pid, place, sizeof place);
-	printf("%8d  %-20s %-21s %-12s %-16s ", s->pid, s->name, door, user, since);
-	if (has_places)
-		printf("%-9s  %s\n", status_name_state(s), *place ? place : "-");
-	else
-		printf("%s\n", status_name_state(s));
-}
-
-static bool have_places(const struct targets *targets)
-{
-	char place[256];
-
-	for (size_t i = 0; i < targets->n; i++) {
-		const struct found_target *t = &targets->v[i];
-
-		place_format(&t->place, t->status.pid, place, sizeof place);
-		if (*place)
-			return true;
-	}
-	return false;
-}
-
-static void print_table(const struct targets *targets)
-{
-	bool has_places = have_places(targets);
-
-	printf("%8s  %-20s %-21s %-12s %-16s ", "PID", "NAME", "PORT", "USER", "SINCE");
-	printf(has_places ? "%-9s  CONTAINER\n" : "%s\n", "STATE");
-	for (size_t i = 0; i < targets->n; i++)
-		print_row(&targets->v[i], has_places);
 }
 
 static void print_text(const struct targets *targets, const char *host)
@@ -132,7 +48,7 @@ static void print_text(const struct targets *targets, const char *host)
 		fprintf(stderr, "no targets: no program of this user has a server; start one with "
 				"ptap_server_start() or proftap run -p PORT -- PROGRAM\n");
 	if (targets->n)
-		print_table(targets);
+		targets_write(targets, stdout);
 }
 
 /* Of a host daemon's. */
@@ -161,7 +77,7 @@ static void print_json(const struct targets *targets, const char *host)
 		const struct status *s = &targets->v[i].status;
 		char user[64];
 
-		format_user(s->uid, user, sizeof user);
+		targets_format_user(s->uid, user, sizeof user);
 		json_begin_object(&j, NULL);
 		json_int(&j, "pid", s->pid);
 		json_text(&j, "name", s->name);
@@ -173,8 +89,10 @@ static void print_json(const struct targets *targets, const char *host)
 		json_int(&j, "since_unix_ns", s->since_ns);
 		json_text(&j, "state", status_name_state(s));
 		json_bool(&j, "recorder", s->has_recorder);
+		json_bool(&j, "stopped", s->is_stopped);
 		json_int(&j, "children", s->n_children);
 		json_text(&j, "version", s->version);
+		json_text(&j, "server", s->make[0] ? s->make : "proftap");
 		if (host)
 			print_place(&j, &targets->v[i].place);
 		json_end_object(&j);
@@ -214,23 +132,54 @@ static int list(const struct settings *s, const char *host)
 	return code;
 }
 
+/* The remote command's output is printed here. */
+static int list_there(const struct settings *s, const char *host)
+{
+	_cleanup_free_ char *command = NULL;
+	_cleanup_free_ char *text = NULL;
+	struct diag d = DIAG_INIT;
+	size_t n_bytes = 0;
+	FILE *f = open_memstream(&command, &n_bytes);
+	int code = EXIT_FAILED;
+
+	if (f) {
+		fprintf(f, "proftap list%s", s->is_json ? " --json" : "");
+		if (host)
+			fputc(' ', f);
+		if (host)
+			terminal_write_word(host, f);
+		fclose(f);
+		code = remote_list_read(s->ssh, command, &text, &d);
+	}
+	if (code == EXIT_DONE)
+		fputs(text, stdout);
+	else
+		fprintf(stderr, "%s\n", f ? d.text : "proftap list: out of memory");
+	return code;
+}
+
 static int run(const struct command *self, int argc, char **argv)
 {
-	struct settings s = {false};
+	struct settings s = {.is_json = false};
 	struct diag d = DIAG_INIT;
 	int n_left;
 	int r = arguments_parse(self, argc, argv, &s, &n_left, &d);
 
 	if (r == 0 && n_left > 1)
 		r = diag_set(&d, -EINVAL, "proftap list: one HOST at a time, or none");
+	if (r == 0 && s.ssh && (!*s.ssh || *s.ssh == '-'))
+		r = diag_set(&d, -EINVAL,
+			"--ssh: bad destination \"%.64s\": must be [USER@]HOST, as for ssh", s.ssh);
 	if (r < 0)
 		return command_fail_usage(self, &d);
+	if (r == 0 && s.ssh)
+		return list_there(&s, n_left ? argv[0] : NULL);
 	return r == 0 ? list(&s, n_left ? argv[0] : NULL) : EXIT_DONE;
 }
 
 const struct command command_list = {
 	.name = "list",
-	.usage = "[HOST[:PORT]] [--json]",
+	.usage = "[HOST[:PORT]] [--ssh DEST] [--json]",
 	.summary = "show the targets of this machine, or of a host daemon",
 	.options = options,
 	.n_options = sizeof options / sizeof options[0],

@@ -47,6 +47,8 @@ static const struct command_option options[] = {
 		"goes with a bare PORT; default localhost"},
 	{"target", 0, COMMAND_OPTION_TEXT, SESSION_COMMAND_AT(target), 0, 0, NULL, "PID|NAME",
 		"which program of a host daemon"},
+	{"newest", 0, COMMAND_OPTION_FLAG, SESSION_COMMAND_AT(has_newest), 0, 0, NULL, NULL,
+		"where several programs have the NAME: the one that was started last"},
 	{"ssh", 0, COMMAND_OPTION_TEXT, SESSION_COMMAND_AT(ssh), 0, 0, NULL, "[USER@]DEST",
 		"through a tunnel to there: a PORT is one of that machine"},
 	{"json", 0, COMMAND_OPTION_FLAG, SESSION_COMMAND_AT(capture.is_json), 0, 0, NULL, NULL,
@@ -71,22 +73,8 @@ static int pack(const struct monitor *m, struct exchange *e, uint8_t **out)
 static int explain_unknown(const struct exchange *e, struct diag *d)
 {
 	diag_set(d, -EOPNOTSUPP,
-		"%s: no Monitor there (UNIMPLEMENTED), as in JAX's server: use proftap capture; or the "
-		"server is none of a profiler",
-		e->address->text);
-	return EXIT_FAILED;
-}
-
-static int read_answer(const struct exchange *e, Tensorflow__MonitorResponse **out, struct diag *d)
-{
-	_cleanup_free_ uint8_t *bytes = NULL;
-	size_t n;
-	int r = exchange_read(e, &bytes, &n);
-
-	*out = r == 0 ? tensorflow__monitor_response__unpack(NULL, n, bytes) : NULL;
-	if (*out)
-		return EXIT_DONE;
-	diag_set(d, -EBADMSG, "%s: the answer is damaged: it is no MonitorResponse",
+		"%s: this server has no Monitor (UNIMPLEMENTED), like JAX's: use proftap capture; if that "
+		"fails, too, it is not a profiler's server",
 		e->address->text);
 	return EXIT_FAILED;
 }
@@ -105,51 +93,59 @@ static int measure(struct monitor *m, Tensorflow__MonitorResponse **out, struct 
 	if (pack(m, &e, &message) < 0)
 		return failure_explain_no_request(e.address, d);
 	code = exchange_run(&e, d);
-	if (code == EXIT_DONE)
-		code = read_answer(&e, out, d);
-	else if (exchange_is_unknown(&e))
+	if (code == EXIT_DONE) {
+		*out = (Tensorflow__MonitorResponse *)exchange_unpack(
+			&e, &tensorflow__monitor_response__descriptor, d);
+		code = *out ? EXIT_DONE : EXIT_FAILED;
+	} else if (exchange_is_unknown(&e)) {
 		code = explain_unknown(&e, d);
+	}
 	exchange_deinit(&e);
 	return code;
 }
 
 /* Its line. */
 
-/* As much of |line| as the terminal has columns; a character takes one. */
+/*
+ * Cuts |line|, which has room for "…" at its end, to the columns of the terminal; each character
+ * takes one. A line that is renewed in place cannot wrap into the next one; --json and a pipe get
+ * the whole line.
+ */
 static void cut(char *line)
 {
 	struct winsize size;
+	char *last = line;
 	int n_left;
 
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col == 0)
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_col < 2)
 		return;
 	n_left = size.ws_col - 1;
 	for (char *p = line; *p; p++) {
-		bool is_start = ((unsigned char)*p & 0xc0) != 0x80;
-
-		if (is_start && n_left-- == 0)
-			*p = '\0';
-		if (!*p)
+		if (((unsigned char)*p & 0xc0) == 0x80)
+			continue;
+		if (n_left-- == 0) {
+			strcpy(last, "…");
 			return;
+		}
+		last = p;
 	}
 }
 
 static void print_text(const struct monitor *m, const char *text, const struct monitor_sample *s)
 {
-	char line[512];
+	char line[512 + sizeof "…"];
 
 	/* A stranger's words are for people as they are. */
-	if (!monitor_text_format(s, line, sizeof line)) {
+	if (!monitor_text_format(s, line, 512)) {
 		size_t n = strlen(text);
 
 		while (n > 0 && text[n - 1] == '\n')
 			n--;
 		for (size_t i = 0; i < n;) {
 			size_t length = strcspn(text + i, "\n");
+			_cleanup_free_ char *whole = strndup(text + i, length);
 
-			snprintf(line, sizeof line, "%.*s", (int)(length < 500 ? length : 500),
-				text + i);
-			terminal_write(line, stdout);
+			terminal_write(whole ? whole : "", stdout);
 			putchar('\n');
 			i += length + 1;
 		}
@@ -172,13 +168,15 @@ static void add_number(struct json *j, const char *key, double value)
 		json_double(j, key, value);
 }
 
-/* The text has tenths of a mebibyte; bytes are whole. */
-static void add_resident(struct json *j, const struct monitor_sample *s)
+/* Older servers tell memory in tenths of a mebibyte only. */
+static void add_resident(struct json *j, const char *key, int64_t bytes, double mib)
 {
-	if (s->resident_mib < 0)
-		json_nothing(j, "resident_bytes");
+	if (bytes < 0 && mib >= 0)
+		bytes = (int64_t)(mib * 1048576 + 0.5);
+	if (bytes < 0)
+		json_nothing(j, key);
 	else
-		json_int(j, "resident_bytes", (int64_t)(s->resident_mib * 1048576 + 0.5));
+		json_int(j, key, bytes);
 }
 
 static void add_rate(struct json *j, const char *key, int64_t n, const struct monitor_sample *s)
@@ -196,8 +194,10 @@ static void print_json(const struct monitor *m, const char *text, const struct m
 	json_int(&j, "pid", s->pid < 0 ? 0 : s->pid);
 	add_number(&j, "seconds", s->seconds);
 	add_number(&j, "cpu_percent", s->cpu_percent);
+	add_number(&j, "family_cpu_percent", s->family_cpu_percent);
+	add_resident(&j, "family_resident_bytes", s->family_resident_bytes, s->family_resident_mib);
 	add_number(&j, "processors", (double)s->processors);
-	add_resident(&j, s);
+	add_resident(&j, "resident_bytes", s->resident_bytes, s->resident_mib);
 	add_number(&j, "faults_per_s", s->faults_per_s);
 	add_number(&j, "threads", (double)s->threads);
 	add_number(&j, "switches_per_s", s->switches_per_s);

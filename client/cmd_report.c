@@ -40,6 +40,7 @@ static const char *const keys[] = {
 	[ROW_MEAN] = "mean",
 	[ROW_P50] = "p50",
 	[ROW_P99] = "p99",
+	[ROW_P999] = "p999",
 	[ROW_MAX] = "max",
 	[ROW_NAME] = "name",
 };
@@ -55,7 +56,7 @@ static int set_sort(void *settings, const char *value, struct diag *d)
 		}
 	}
 	return diag_set(d, -EINVAL,
-		"--sort: bad value \"%.64s\": must be self, total, count, mean, p50, p99, max or name",
+		"--sort: bad value \"%.64s\": must be self, total, count, mean, p50, p99, p999, max or name",
 		value);
 }
 
@@ -80,7 +81,7 @@ static const struct command_option options[] = {
 	{"csv", 0, COMMAND_OPTION_FLAG, AT(is_csv), 0, 0, NULL, NULL,
 		"a row of CSV for each name instead of text"},
 	{"sort", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_sort, "KEY",
-		"self (default), total, count, mean, p50, p99, max or name"},
+		"self (default), total, count, mean, p50, p99, p999, max or name"},
 	{"top", 0, COMMAND_OPTION_INT, AT(n_top), 1, 1000000000, NULL, "N",
 		"rows shown of a table; default 20, with --json and --csv all"},
 	{"by_thread", 0, COMMAND_OPTION_FLAG, AT(report.by_thread), 0, 0, NULL, NULL,
@@ -91,14 +92,16 @@ static const struct command_option options[] = {
 		"instead, the N longest spans, as JSON for a timeline"},
 	{"depth", 0, COMMAND_OPTION_INT, AT(depth), 1, DRAWING_MAX_DEPTH, NULL, "N",
 		"with --spans: those with fewer than N around them; default 1"},
+	{"whole", 0, COMMAND_OPTION_FLAG, AT(view.selection.is_whole), 0, 0, NULL, NULL,
+		"of a flight recorder, also the time before all threads are complete"},
 	{"width", 0, COMMAND_OPTION_INT, AT(width), PAGE_MIN_WIDTH, 100000, NULL, "COLUMNS",
-		"of the text; default: the terminal's, or 80"},
+		"of the text; default: the terminal's; in a pipe names are whole"},
 	OPEN_VIEW_OPTIONS(struct settings, view),
 };
 
 static const struct command_words values[] = {
-	{"sort", keys, sizeof keys / sizeof keys[0], NULL},
-	{NULL, NULL, 0, NULL},
+	{"sort", keys, sizeof keys / sizeof keys[0], NULL, NULL},
+	{NULL, NULL, 0, NULL, NULL},
 };
 
 static int check(struct settings *s, int n_places, struct diag *d)

@@ -23,6 +23,7 @@
 #include "client/program/injection.h"
 #include "client/program/launch.h"
 #include "client/program/program.h"
+#include "client/view/formats.h"
 
 struct settings {
 	const char *port; /* NULL: not given */
@@ -64,6 +65,14 @@ static int set_option(void *settings, const char *key_value, struct diag *d)
 	return capture_settings_take_option(&s->child.capture, key_value, d);
 }
 
+static int set_format(void *settings, const char *words, struct diag *d)
+{
+	struct settings *s = settings;
+
+	s->has_options = true;
+	return formats_parse(&s->child.capture.formats, words, d);
+}
+
 static const struct command_option options[] = {
 	{"port", 'p', COMMAND_OPTION_CALL, 0, 0, 0, set_port, "PORT",
 		"can be recorded there at any time; 0: any free port, see proftap list"},
@@ -73,17 +82,20 @@ static const struct command_option options[] = {
 		"record, and where the file goes; default $PROFTAP_LOG_DIR, else a fresh directory"},
 	{"option", 'o', COMMAND_OPTION_CALL, 0, 0, 0, set_option, "KEY=VALUE",
 		"record, with that option, see below"},
+	{"format", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_format, "LIST",
+		"record, with other formats beside the XSpace, as in perfetto,pprof"},
 	{"recorder", 0, COMMAND_OPTION_FLAG, AT(recorder), 0, 0, NULL, NULL,
 		"with a flight recorder in its server, for proftap snapshot"},
 	{"nvtx", 0, COMMAND_OPTION_CALL, 0, 0, 0, set_nvtx, "MODE",
 		"off, on (default; NVTX annotations are recorded) or xla (XLA's, too: see the man page)"},
 	{"follow", 0, COMMAND_OPTION_FLAG, AT(follow), 0, 0, NULL, NULL,
-		"what it starts gets servers, too; recorded each by itself, see proftap list"},
+		"what it starts gets servers, too, and is part of the recording, if there is one"},
 };
 
 static const struct command_words values[] = {
-	{"nvtx", injection_nvtx_modes, INJECTION_NVTX_MODES, NULL},
-	{NULL, NULL, 0, NULL},
+	{"format", NULL, 0, formats_get_name, NULL},
+	{"nvtx", injection_nvtx_modes, INJECTION_NVTX_MODES, NULL, NULL},
+	{NULL, NULL, 0, NULL, NULL},
 };
 
 static void explain_nothing(const struct own_child *c, const char *name)
@@ -97,15 +109,6 @@ static void explain_nothing(const struct own_child *c, const char *name)
 			"%s: not recorded: it had no profiler server: it said why, or something on "
 			"the way to it cleared the environment, as sudo and env -i do\n",
 			name);
-}
-
-/* A program that is short-lived has gone by now: so this says how, and not which. */
-static void explain_children(const char *name)
-{
-	fprintf(stderr,
-		"%s: what it started is not in its recording; each such program had a server of its own "
-		"while it ran: proftap list shows them, proftap capture PID MS records one\n",
-		name);
 }
 
 static int run_recorded(struct settings *s, struct launch *l, struct diag *d)
@@ -135,8 +138,6 @@ static int run_recorded(struct settings *s, struct launch *l, struct diag *d)
 	if (c->n_written == 0) {
 		explain_nothing(c, l->argv[0]);
 		log_dir_discard(&log_dir);
-	} else if (s->follow) {
-		explain_children(l->argv[0]);
 	}
 	return code;
 }
@@ -166,6 +167,7 @@ static int start(struct settings *s, char **argv, struct diag *d)
 	bool is_recorded = !s->port || s->log_dir || s->child.duration_ms >= 0 || s->has_options;
 	char library[PATH_MAX];
 	struct program program;
+	int r = 0;
 	struct launch l = {
 		.program = &program,
 		.library = library,
@@ -174,9 +176,15 @@ static int start(struct settings *s, char **argv, struct diag *d)
 		.nvtx = s->nvtx,
 		.follow = s->follow,
 		.recorder = s->recorder,
+		.is_tree_recorded = is_recorded && s->follow,
 	};
-	int r = program_find(argv[0], &program, d);
 
+	/* Children that have servers are part of the recording. */
+	if (is_recorded && s->follow)
+		r = capture_settings_take_option(&s->child.capture, "profile_subprocesses=true", d);
+	if (r)
+		return EXIT_NOT_RUN;
+	r = program_find(argv[0], &program, d);
 	if (r)
 		return fail(r);
 	if (!l.nvtx && injection_get_nvtx(&l.nvtx, d))

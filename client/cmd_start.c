@@ -72,11 +72,17 @@ static void say_bounds(const struct session_start *s)
 			"its memory grows\n");
 	else if (s->max_capture_bytes)
 		fprintf(stderr,
-			"  the newest data is kept, %s of records there, a seventh of max_capture_bytes; "
-			"what is older goes\n",
+			"  the newest data is kept, %s of records (a seventh of what the capture may use: "
+			"--max_bytes); what is older goes\n",
 			quantity_bytes(s->max_capture_bytes / RECORDS_SHARE).text);
 	else
 		fprintf(stderr, "  the newest data that fits there is kept; what is older goes\n");
+	if (s->of_recorder)
+		return;
+	fprintf(stderr,
+		s->is_bounded
+			? "  should the program die, what it has is kept for five minutes\n"
+			: "  it ends with the program, and what was not taken is lost then\n");
 }
 
 static void write_text(const struct session_start *s, const struct names *warnings)

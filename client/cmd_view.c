@@ -48,8 +48,8 @@ static const struct command_option options[] = {
 static const char *const aligns[] = {"epoch", "start"};
 
 static const struct command_words values[] = {
-	{"align", aligns, sizeof aligns / sizeof aligns[0], NULL},
-	{NULL, NULL, 0, NULL},
+	{"align", aligns, sizeof aligns / sizeof aligns[0], NULL, NULL},
+	{NULL, NULL, 0, NULL, NULL},
 };
 
 /* Keeps what chooses and draws what is shown. */

@@ -16,8 +16,12 @@ static const struct monitor_sample unknown = {
 	.pid = -1,
 	.seconds = -1,
 	.cpu_percent = -1,
+	.family_cpu_percent = -1,
+	.family_resident_mib = -1,
+	.family_resident_bytes = -1,
 	.processors = -1,
 	.resident_mib = -1,
+	.resident_bytes = -1,
 	.faults_per_s = -1,
 	.threads = -1,
 	.switches_per_s = -1,
@@ -57,7 +61,7 @@ static void parse_steps(const char *line, struct monitor_sample *s)
 
 	if (strncmp(line, none, sizeof none - 1) == 0)
 		s->steps = 0;
-	else
+	else if (sscanf(line, "Step time: not known: %" SCNd64 " step", &s->steps) != 1)
 		sscanf(line,
 			"Step time: %lf ms (avg), %lf ms (min), %lf ms (max), %" SCNd64 " steps",
 			&s->step_ms_avg, &s->step_ms_min, &s->step_ms_max, &s->steps);
@@ -68,7 +72,12 @@ static void parse_line(const char *line, size_t n, struct monitor_sample *s)
 	parse_program(line, n, s);
 	parse_steps(line, s);
 	sscanf(line, "CPU: %lf %%, of %" SCNd64 " processors", &s->cpu_percent, &s->processors);
-	sscanf(line, "Memory: %lf MiB resident, %lf faults", &s->resident_mib, &s->faults_per_s);
+	sscanf(line,
+		"With children: %lf %% CPU, %lf MiB resident, %*d threads, %*f bytes/s read, "
+		"%*f bytes/s written; %" SCNd64 " bytes",
+		&s->family_cpu_percent, &s->family_resident_mib, &s->family_resident_bytes);
+	sscanf(line, "Memory: %lf MiB resident, %lf faults/s; %" SCNd64 " bytes", &s->resident_mib,
+		&s->faults_per_s, &s->resident_bytes);
 	sscanf(line, "Threads: %" SCNd64 ", %lf context", &s->threads, &s->switches_per_s);
 	sscanf(line, "I/O: %lf bytes/s read, %lf bytes/s", &s->read_per_s, &s->written_per_s);
 	sscanf(line, "Annotations: %" SCNd64 " on %" SCNd64, &s->annotations,
@@ -78,11 +87,12 @@ static void parse_line(const char *line, size_t n, struct monitor_sample *s)
 /* What nobody can count with, negative, endless or not a number, is not known. */
 static void forget_nonsense(struct monitor_sample *s)
 {
-	double *const numbers[] = {&s->seconds, &s->cpu_percent, &s->resident_mib, &s->faults_per_s,
-		&s->switches_per_s, &s->read_per_s, &s->written_per_s, &s->step_ms_avg,
-		&s->step_ms_min, &s->step_ms_max};
-	int64_t *const counts[] = {
-		&s->processors, &s->threads, &s->annotations, &s->annotated_threads, &s->steps};
+	double *const numbers[] = {&s->seconds, &s->cpu_percent, &s->family_cpu_percent,
+		&s->family_resident_mib, &s->resident_mib, &s->faults_per_s, &s->switches_per_s,
+		&s->read_per_s, &s->written_per_s, &s->step_ms_avg, &s->step_ms_min,
+		&s->step_ms_max};
+	int64_t *const counts[] = {&s->processors, &s->threads, &s->annotations,
+		&s->annotated_threads, &s->steps, &s->resident_bytes, &s->family_resident_bytes};
 
 	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
 		if (!(*numbers[i] >= 0 && *numbers[i] <= MONITOR_TEXT_MAX))
@@ -136,6 +146,8 @@ static void add_steps(struct line *l, const struct monitor_sample *s)
 {
 	if (s->steps == 0)
 		add(l, " · no steps");
+	else if (s->steps > 0 && s->step_ms_avg < 0)
+		add(l, " · steps %.1f/s, none has ended", (double)s->steps / s->seconds);
 	else if (s->steps > 0)
 		add(l, " · steps %.1f/s of %.1f ms (%.1f to %.1f)", (double)s->steps / s->seconds,
 			s->step_ms_avg, s->step_ms_min, s->step_ms_max);
@@ -152,6 +164,8 @@ bool monitor_text_format(const struct monitor_sample *s, char *out, size_t n)
 	add(&l, "%s (pid %" PRId64 ")", s->process, s->pid);
 	if (s->cpu_percent >= 0)
 		add(&l, ": CPU %.1f %%", s->cpu_percent);
+	if (s->family_cpu_percent >= 0)
+		add(&l, ", with children at least %.1f %%", s->family_cpu_percent);
 	if (s->resident_mib >= 0)
 		add(&l, " · memory %s", quantity_bytes((uint64_t)(s->resident_mib * 1048576)).text);
 	if (s->annotations >= 0)

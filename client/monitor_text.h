@@ -16,8 +16,12 @@ struct monitor_sample {
 	int64_t pid;
 	double seconds; /* measured */
 	double cpu_percent; /* of one processor */
+	double family_cpu_percent; /* of the program and its descendants together; -1 also without any */
+	double family_resident_mib; /* rounded; also from servers that do not tell bytes */
+	int64_t family_resident_bytes;
 	int64_t processors; /* that it may use */
-	double resident_mib;
+	double resident_mib; /* as family_resident_mib */
+	int64_t resident_bytes;
 	double faults_per_s;
 	int64_t threads;
 	double switches_per_s;
@@ -25,7 +29,7 @@ struct monitor_sample {
 	double written_per_s;
 	int64_t annotations;
 	int64_t annotated_threads;
-	int64_t steps; /* that ended meanwhile */
+	int64_t steps; /* that began meanwhile */
 	double step_ms_avg;
 	double step_ms_min;
 	double step_ms_max;

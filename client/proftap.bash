@@ -19,7 +19,7 @@ _proftap() {
 		:dirs) _proftap_names -d "$word" ;;
 		:files) _proftap_names -f "$word" ;;
 		:commands) _proftap_names -c "$word" ;;
-		*=)
+		*= | *:)
 			compopt -o nospace 2>/dev/null
 			COMPREPLY+=("$line")
 			;;

@@ -20,6 +20,7 @@
 #include "daemon/calls/service.h"
 #include "daemon/drain/rings.h"
 #include "daemon/journal.h"
+#include "daemon/kernel/proc_file.h"
 #include "daemon/kernel/self.h"
 #include "daemon/kin/joins.h"
 #include "daemon/lent.h"
@@ -32,6 +33,7 @@
 #include "daemon/target/family.h"
 #include "daemon/target/hello.h"
 #include "daemon/target/target.h"
+#include "daemon/target/timeline.h"
 #include "daemon/worker.h"
 #include "lib/wire/fds.h"
 
@@ -133,6 +135,8 @@ static void name_repository(struct attached *a)
 static int prepare(struct attached *a, struct diag *d)
 {
 	target_hold(&a->target);
+	a->service.first_pair =
+		clock_pair_read(atomic_load(&a->target.arena->clock) == ARENA_CLOCK_TICKS);
 	name_repository(a);
 	open_door(a);
 	reception_tell_target(&a->reception);
@@ -167,9 +171,10 @@ static void describe(struct status *s, void *context)
 
 	s->pid = (int)a->target.pid;
 	s->since_ns = a->since_ns;
-	s->is_recording = session_is_busy(&a->session);
 	s->has_recorder = session_recorder_is_on(&a->session);
 	s->has_ended = recorder_end_holds(&a->session);
+	s->is_stopped = proc_is_stopped(a->target.pid);
+	s->is_recording = !s->has_ended && session_is_busy(&a->session);
 	s->n_children = a->joins.n_children;
 	session_get_gpu(&a->session, s->gpu);
 	snprintf(s->name, sizeof s->name, "%.*s", (int)sizeof a->target.arena->name - 1,

@@ -89,6 +89,7 @@ static void run_capture(struct session *s, struct session_request *request)
 	struct capture_request capture = {
 		.level = request->options.host_tracer_level,
 		.device_options = request->options.device_tracer_level ? &request->options : NULL,
+		.asked = &request->options,
 		.duration_ms = request->options.duration_ms,
 		.start_timestamp_ns = request->options.start_timestamp_ns,
 		.start_ns = request->start_ns,
@@ -123,6 +124,8 @@ static void run_capture(struct session *s, struct session_request *request)
 	struct session_request *stopper;
 
 	session_note_gpu(s, result.gpu);
+	if (request->is_continuous && !request->begin && !r && recorder_end_keep(s, &result))
+		return;
 	stopper = session_release(s);
 	if (request->is_continuous && !request->begin) {
 		deliver_rest(stopper, r, &result, &d);

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/local_name.h"
+#include "base/utf8.h"
 #include "http/exchange.h"
 
 #define MAX_HOST_BYTES 256
@@ -67,11 +68,12 @@ bool http_guard_is_ours(const char *host, const char *names)
 static bool has_our_host(const struct http_guard *g, struct http_exchange *x)
 {
 	const char *host = http_get_header(x, "Host");
+	char shown[104];
 
 	if (host && http_guard_is_ours(host, g->names))
 		return true;
-	http_refuse(x, 421, "the host \"%.100s\" is no name of this daemon's; ask localhost",
-		host ? host : "");
+	http_refuse(x, 421, "the host \"%s\" is no name of this daemon's; ask localhost",
+		utf8_fit(shown, sizeof shown, host ? host : ""));
 	return false;
 }
 

@@ -107,15 +107,47 @@ static void refuse(const struct http_router *r, struct http_exchange *x)
 		http_refuse(x, 405, "%.16s is not for that; it has %s", x->method, methods);
 }
 
+/* Whether the comma list |names| has |key|. */
+static bool has_name(const char *names, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (const char *name = names; *name; name += strspn(name, ", ")) {
+		if (strcspn(name, ",") == n && strncmp(name, key, n) == 0)
+			return true;
+		name += strcspn(name, ",");
+	}
+	return false;
+}
+
+/* A key that nobody reads is a mistake that its writer should hear of. */
+static bool check_query(struct http_exchange *x)
+{
+	const char *names = x->route->query;
+
+	for (size_t i = 0; names && i < x->url.n_pairs; i++) {
+		if (has_name(names, x->url.keys[i]))
+			continue;
+		if (names[0])
+			http_refuse(x, 400, "%.64s: no such parameter; there are %s",
+				x->url.keys[i], names);
+		else
+			http_refuse(
+				x, 400, "%.64s: no such parameter; there is none", x->url.keys[i]);
+		return false;
+	}
+	return true;
+}
+
 void http_router_begin(const struct http_router *r, struct http_exchange *x)
 {
 	if (r->guard && !http_guard_pass(r->guard, x))
 		return;
 	x->route = find_route(r, x);
-	if (x->route)
-		http_expect_body(x, x->route->max_body_bytes);
-	else
+	if (!x->route)
 		refuse(r, x);
+	else if (check_query(x))
+		http_expect_body(x, x->route->max_body_bytes);
 }
 
 void http_router_handle(const struct http_router *r, struct http_exchange *x)

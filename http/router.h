@@ -21,6 +21,8 @@ struct http_route {
 	const char *path;
 	size_t max_body_bytes;
 	void (*handle)(struct http_exchange *x, void *context);
+	const char *
+		query; /* comma list of the keys that the query may have; NULL: any, which are not looked at */
 };
 
 struct http_router {

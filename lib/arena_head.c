@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/env.h"
+#include "base/utf8.h"
 #include "lib/collect/plugin.h"
 #include "lib/parent.h"
 #include "lib/record/guest.h"
@@ -126,7 +127,7 @@ void arena_describe(struct arena *head, const struct spawn *s, const struct ptap
 	head->port = s->port;
 	head->log_level = log_level();
 	head->max_capture_bytes = o->max_capture_bytes;
-	snprintf(head->name, sizeof head->name, "%s", o->name);
+	utf8_fit(head->name, sizeof head->name, o->name);
 	snprintf(head->address, sizeof head->address, "%s", o->address ? o->address : "127.0.0.1");
 	set_log_dir(head, o->log_dir);
 	snprintf(head->recorder_options, sizeof head->recorder_options, "%s",

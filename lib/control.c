@@ -75,6 +75,14 @@ static uint32_t choose_new_word(struct guest *guest, struct arena *arena)
 	return guest_next_word(0);
 }
 
+/* When ptap_enabled() may say yes, by |arg| of ARENA_OP_START; 0: at once. */
+static int64_t find_early_end(uint32_t arg)
+{
+	uint32_t early_us = arg >> ARENA_START_EARLY_SHIFT;
+
+	return early_us ? monotonic_ns_by_call() + early_us * INT64_C(1000) : 0;
+}
+
 /* |arg|: as ARENA_OP_START. Another level alone is no new recording: what is open stays. */
 static void start_recording(struct guest *guest, struct arena *arena, uint32_t arg)
 {
@@ -90,7 +98,8 @@ static void start_recording(struct guest *guest, struct arena *arena, uint32_t a
 	atomic_store(&arena->recording_since_ns, monotonic_ns_by_call());
 }
 
-static void do_command(struct guest *guest, struct arena *arena)
+/* Sets |*early_end_ns| to when guest_page.level.is_early is to be 0 again; 0: it is. */
+static void do_command(struct guest *guest, struct arena *arena, int64_t *early_end_ns)
 {
 	uint32_t arg = atomic_load(&arena->arg);
 
@@ -99,10 +108,14 @@ static void do_command(struct guest *guest, struct arena *arena)
 		prepare_rings(arena, arg);
 		break;
 	case ARENA_OP_START:
+		*early_end_ns = find_early_end(arg);
+		atomic_store(&guest_page.level.is_early, *early_end_ns != 0);
 		start_recording(guest, arena, arg);
 		break;
 	case ARENA_OP_STOP:
 		atomic_store(&guest->word, 0);
+		*early_end_ns = 0;
+		atomic_store(&guest_page.level.is_early, 0);
 		break;
 	case ARENA_OP_COLLECT:
 		collect_start(arena);
@@ -113,6 +126,7 @@ static void do_command(struct guest *guest, struct arena *arena)
 /* Serves commands until the server dies (1) or the host stops it (0). */
 static int serve(struct guest *guest, struct arena *arena)
 {
+	int64_t early_end_ns = 0;
 	uint32_t seen = 0;
 
 	for (;;) {
@@ -122,7 +136,7 @@ static int serve(struct guest *guest, struct arena *arena)
 		if (atomic_load(&guest->quit))
 			return 0;
 		if (command != seen) {
-			do_command(guest, arena);
+			do_command(guest, arena, &early_end_ns);
 			seen = command;
 			atomic_store(&arena->ack, command);
 			futex_wake(&arena->ack, 1);
@@ -130,7 +144,11 @@ static int serve(struct guest *guest, struct arena *arena)
 		}
 		if (server_has_left(owner))
 			return 1;
-		futex_wait_until(&arena->owner, owner, INT64_MAX);
+		if (early_end_ns && monotonic_ns_by_call() >= early_end_ns) {
+			atomic_store(&guest_page.level.is_early, 0);
+			early_end_ns = 0;
+		}
+		futex_wait_until(&arena->owner, owner, early_end_ns ? early_end_ns : INT64_MAX);
 	}
 }
 

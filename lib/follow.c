@@ -48,7 +48,9 @@ static void mark_child(void)
 
 static unsigned choose_patience_ms(void)
 {
-	int has_been_in_vain = atomic_load(&ancestor->join_error) == -ETIMEDOUT;
+	int has_been_in_vain =
+		atomic_load(&ancestor->join_error) == -ETIMEDOUT &&
+		atomic_load(&ancestor->join_error_heard) == atomic_load(&ancestor->n_joins_heard);
 
 	return has_been_in_vain ? JOIN_SHORT_TIMEOUT_MS : JOIN_TIMEOUT_MS;
 }
@@ -73,6 +75,9 @@ static void fill_request(struct join *j, uint32_t n_rings)
 	j->request.version = JOIN_VERSION;
 	j->request.pid = getpid();
 	j->patience_ms = choose_patience_ms();
+	j->n_heard = &ancestor->n_joins_heard;
+	j->n_heard_before = atomic_load(j->n_heard);
+	j->n_waits = 0;
 	memcpy(j->request.secret, ancestor->join_secret, sizeof j->request.secret);
 }
 
@@ -158,6 +163,8 @@ static void join_once(void)
 		r = join();
 		if (r) {
 			atomic_store(&guest->word, 0);
+			atomic_store(
+				&ancestor->join_error_heard, atomic_load(&ancestor->n_joins_heard));
 			atomic_store(&ancestor->join_error, r);
 			atomic_fetch_add(&ancestor->n_join_failures, 1);
 		}

@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "base/env.h"
+#include "base/local_path.h"
 #include "lib/arena_rings.h"
 #include "lib/cancel.h"
 #include "lib/control.h"
@@ -46,6 +47,9 @@ static int start_locked(const struct ptap_server_options *o, int is_private, str
 	control_stop();
 	arena_rings_shed(guest->arena);
 	follow_end();
+	r = local_path_check("log_dir", o->log_dir, d);
+	if (r)
+		return r;
 	r = guest_wipe_on_fork();
 	if (r)
 		return diag_set(d, r, "proftap: the kernel cannot keep forked children apart: %s",

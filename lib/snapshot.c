@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/futex.h"
+#include "base/utf8.h"
 #include "lib/cancel.h"
 #include "lib/follow.h"
 #include "lib/last_error.h"
@@ -104,7 +105,7 @@ int ptap_snapshot(const char *why)
 
 	if (server_is_disabled())
 		return 0;
-	snprintf(text, sizeof text, "%s", why ? why : "");
+	utf8_fit(text, sizeof text, why ? why : "");
 	arena = find_arena();
 	r = check(arena, &d);
 	if (!r)

@@ -12,14 +12,19 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "base/local_path.h"
 
 static int set_log_dir(struct trace_request *q, const char *log_dir, struct diag *d)
 {
 	char here[sizeof q->log_dir] = "";
 	int n;
+	int r;
 
 	if (!log_dir || !*log_dir)
 		return diag_set(d, -EINVAL, "ptap_trace_start: no log directory given");
+	r = local_path_check("ptap_trace_start", log_dir, d);
+	if (r)
+		return r;
 	if (log_dir[0] != '/' && !getcwd(here, sizeof here))
 		return diag_set(d, -EINVAL,
 			"log directory %.200s: the working directory is not known: %s", log_dir,
@@ -27,7 +32,7 @@ static int set_log_dir(struct trace_request *q, const char *log_dir, struct diag
 	n = snprintf(q->log_dir, sizeof q->log_dir, "%s%s%s", here, *here ? "/" : "", log_dir);
 	if (n >= (int)sizeof q->log_dir)
 		return diag_set(d, -EINVAL,
-			"log directory %.200s…: longer than %zu bytes with the working directory",
+			"log directory %.200s: longer than %zu bytes with the working directory",
 			log_dir, sizeof q->log_dir - 1);
 	return 0;
 }

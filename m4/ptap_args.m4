@@ -11,16 +11,6 @@ AC_DEFUN([PTAP_ARG_ENABLE], [
 	esac
 ])
 
-# PTAP_ARG_FILE(VARIABLE, NAME, DEFAULT, DEBIAN-PACKAGE)
-# A file that we cannot build without, and --with-NAME=FILE to say where it is.
-AC_DEFUN([PTAP_ARG_FILE], [
-	AC_ARG_WITH([$2], [AS_HELP_STRING([--with-$2=FILE], [where it is @<:@$3@:>@])], [], [with_$2=$3])
-	AC_MSG_CHECKING([for $2])
-	AS_IF([test -r "$with_$2"], [], [AC_MSG_ERROR([$with_$2: not found; install $4, or say --with-$2=FILE])])
-	AC_MSG_RESULT([$with_$2])
-	AC_SUBST([$1], [$with_$2])
-])
-
 # PTAP_PROG(VARIABLE, PROGRAM, DEBIAN-PACKAGE)
 # A program that we cannot build without.
 AC_DEFUN([PTAP_PROG], [

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* Zeroed: none. One thread at a time. */
@@ -20,8 +21,11 @@ struct adopted {
 /* Remembers |fd|, which stays the caller's. 0 or -ENOMEM. */
 int adopted_add(struct adopted *a, int fd);
 
-/* Whether one holds bytes that its peer's kernel has not taken. */
-bool adopted_is_sending(struct adopted *a);
+/*
+ * Whether one holds bytes that its peer's kernel has not taken. *n_moved grows by what peers took since the last look, roughly: what
+ * came into a socket meanwhile may count, too, and that needs room that a peer made.
+ */
+bool adopted_is_sending(struct adopted *a, uint64_t *n_moved);
 
 /* Ends the connections for gRPC and for the peers, who may lose what they have not taken. */
 void adopted_hang_up(struct adopted *a);

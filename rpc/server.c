@@ -32,6 +32,8 @@
 /* rpc_server_finish(): how often it looks, and how long it waits for peers that have their answers. */
 #define LOOK_MS 20
 #define IDLE_GRACE_MS 500
+#define PROGRESS_BYTES \
+	4096 /* a peer that takes less of an answer in its time only keeps the connection up */
 
 struct rpc_server {
 	struct rpc_server_config config;
@@ -216,20 +218,26 @@ static bool has_ended(struct rpc_server *server, int wait_ms)
 }
 
 /*
- * Waits until every answer is with its peer's kernel, up to |grace_ms|. gRPC must not begin to shut down before: it
- * closes a connection as soon as the last bytes are in the socket, and if the peer has sent anything since, the kernel
- * then drops what the peer has not taken. Twice nothing: gRPC may be about to fill a socket that was just emptied.
+ * Waits until every answer is with its peer's kernel, as long as peers take something within |grace_ms|. gRPC must not begin to
+ * shut down before: it closes a connection as soon as the last bytes are in the socket, and if the peer has sent anything
+ * since, the kernel then drops what the peer has not taken. Twice nothing: gRPC may be about to fill a socket that was just
+ * emptied.
  */
 static void deliver(struct rpc_server *server, int grace_ms)
 {
+	uint64_t n_moved = 0;
+	uint64_t n_seen = 0;
 	int n_quiet = 0;
 
 	for (int ms = 0; ms < grace_ms && n_quiet < 2; ms += LOOK_MS) {
 		size_t n_asked = server->host.n_asked;
-		int is_quiet =
-			server->host.n_live <= n_asked && !adopted_is_sending(&server->adopted);
+		bool is_sending = adopted_is_sending(&server->adopted, &n_moved);
 
-		n_quiet = is_quiet ? n_quiet + 1 : 0;
+		n_quiet = server->host.n_live <= n_asked && !is_sending ? n_quiet + 1 : 0;
+		if (n_moved - n_seen >= PROGRESS_BYTES) {
+			n_seen = n_moved;
+			ms = 0;
+		}
 		usleep(LOOK_MS * 1000);
 	}
 }

@@ -96,8 +96,8 @@ int rpc_server_new(const struct rpc_server_config *config, struct rpc_server **o
 struct rpc_server *rpc_server_free(struct rpc_server *server);
 
 /*
- * For a process that is about to end: refuses new calls and gives those in flight, and answers on their way, up
- * to |grace_ms|. Nothing is freed: after a write that had to wait, gRPC's own shutdown takes up to 10 s. NULL ok.
+ * For a process that is about to end: refuses new calls and lets those in flight, and answers on their way, come to their end, as
+ * long as peers take something of them in every |grace_ms|. Nothing is freed: after a write that had to wait, gRPC's own shutdown takes up to 10 s. NULL ok.
  */
 void rpc_server_finish(struct rpc_server *server, int grace_ms);
 

@@ -145,14 +145,26 @@ static int store(struct chunks *events, void *context)
 
 /* What the walk comes to. */
 
+static int put_pid(struct grafting *gr, const struct pb_field *plane)
+{
+	uint8_t *p = reserve(gr, GRAFT_PID_BYTES);
+
+	if (!p)
+		return -ENOMEM;
+	commit(gr, graft_plane_put_pid(plane, gr->g->pid, p));
+	return 0;
+}
+
 static int begin_plane(struct grafting *gr, const struct pb_field *plane)
 {
 	char *name;
 	int r;
 
 	gr->keeps_name = gr->g->taken && !graft_plane_is_named(plane, gr->g->taken);
-	if (gr->keeps_name)
-		return open_message(gr, SPACE_PLANES);
+	if (gr->keeps_name) {
+		r = open_message(gr, SPACE_PLANES);
+		return r ? r : put_pid(gr, plane);
+	}
 	r = graft_plane_name(plane, gr->g->pid, &name);
 	if (!r)
 		r = open_message(gr, SPACE_PLANES);
@@ -161,6 +173,8 @@ static int begin_plane(struct grafting *gr, const struct pb_field *plane)
 			gr, PLANE_ID, (uint64_t)(gr->g->pid * PLANES_PER_PROCESS + gr->n_planes++));
 	if (!r)
 		r = put_name(gr, PLANE_NAME, name);
+	if (!r)
+		r = put_pid(gr, plane);
 	free(name);
 	return r;
 }

@@ -80,8 +80,9 @@ static int end_event(struct graft_line *l, uint8_t *p, uint8_t *end)
 	return l->batch.total_bytes < MAX_BATCH_BYTES ? 0 : flush_batch(l);
 }
 
+/* |duration_ps| of 0 is written where |has_duration|: that is a span, and no instant. */
 static int put_event(struct graft_line *l, const struct pb_field *event, uint64_t offset_ps,
-	uint64_t duration_ps)
+	uint64_t duration_ps, int has_duration)
 {
 	uint8_t *p = begin_event(l, event);
 	uint8_t *end;
@@ -90,7 +91,7 @@ static int put_event(struct graft_line *l, const struct pb_field *event, uint64_
 		return l->batch.error;
 	end = put_rest(p, event);
 	end = pb_put_uint(end, EVENT_OFFSET >> 3, offset_ps);
-	if (duration_ps)
+	if (has_duration)
 		end = pb_put_uint(end, EVENT_DURATION >> 3, duration_ps);
 	return end_event(l, p, end);
 }
@@ -120,7 +121,7 @@ static int flush_cut(struct graft_line *l)
 	if (l->n_cut)
 		qsort(l->cut, l->n_cut, sizeof *l->cut, compare_cut);
 	for (size_t i = 0; i < l->n_cut && !r; i++)
-		r = put_event(l, &l->cut[i].event, 0, l->cut[i].duration_ps);
+		r = put_event(l, &l->cut[i].event, 0, l->cut[i].duration_ps, 1);
 	l->n_cut = 0;
 	return r;
 }
@@ -136,7 +137,8 @@ static int cut_event(struct graft_line *l, const struct pb_field *event, uint64_
 }
 
 /* An event's own times; 0 when it has none, as aggregated ones have: the last of both says which it is. */
-static int read_times(const struct pb_field *event, int64_t *offset_ps, int64_t *duration_ps)
+static int read_times(
+	const struct pb_field *event, int64_t *offset_ps, int64_t *duration_ps, int *has_duration)
 {
 	struct pb_reader r = pb_enter(event);
 	struct pb_field f = {0};
@@ -144,11 +146,14 @@ static int read_times(const struct pb_field *event, int64_t *offset_ps, int64_t 
 	int rc;
 
 	*offset_ps = *duration_ps = 0;
+	*has_duration = 0;
 	while ((rc = pb_next(&r, &f)) > 0) {
 		if (f.tag == EVENT_OFFSET)
 			*offset_ps = (int64_t)f.value;
-		else if (f.tag == EVENT_DURATION)
+		else if (f.tag == EVENT_DURATION) {
 			*duration_ps = (int64_t)f.value;
+			*has_duration = 1;
+		}
 		if (f.tag == EVENT_OFFSET || f.tag == EVENT_OCCURRENCES)
 			has_time = f.tag == EVENT_OFFSET;
 	}
@@ -161,7 +166,8 @@ int graft_line_move(struct graft_line *l, const struct pb_field *event)
 	int64_t duration_ps;
 	int64_t start_ps;
 	int64_t end_ps;
-	int r = read_times(event, &offset_ps, &duration_ps);
+	int has_duration;
+	int r = read_times(event, &offset_ps, &duration_ps, &has_duration);
 
 	if (r <= 0)
 		return r ? r : keep_event(l, event);
@@ -174,7 +180,7 @@ int graft_line_move(struct graft_line *l, const struct pb_field *event)
 		return 0;
 	}
 	r = flush_cut(l);
-	return r ? r : put_event(l, event, (uint64_t)start_ps, (uint64_t)duration_ps);
+	return r ? r : put_event(l, event, (uint64_t)start_ps, (uint64_t)duration_ps, has_duration);
 }
 
 int graft_line_end(struct graft_line *l)

@@ -3,6 +3,7 @@
 #include "trace/outline.h"
 
 #include "base/diag.h"
+#include "trace/saturate.h"
 #include "trace/space.h"
 #include "trace/tally.h"
 #include "trace/xspace_decoder.h"
@@ -10,6 +11,7 @@
 struct reading {
 	struct tally tally;
 	uint64_t n_events;
+	int64_t last_ns; /* when the last event ended */
 	int (*pass)(const uint8_t *p, void *context);
 	void *context;
 };
@@ -21,6 +23,12 @@ static int take(const struct plane *plane, const struct line *line, bool is_last
 	if (r->tally.plane != plane)
 		tally_begin_plane(&r->tally, plane);
 	r->n_events += line->n_events;
+	for (size_t i = 0; i < line->n_events; i++) {
+		int64_t end_ns =
+			add_saturated(line->events[i].start_ns, line->events[i].duration_ns);
+
+		r->last_ns = end_ns > r->last_ns ? end_ns : r->last_ns;
+	}
 	tally_add_events(&r->tally, line);
 	if (is_last)
 		tally_end_line(&r->tally, line);
@@ -32,6 +40,27 @@ static int pass(const uint8_t *p, void *context)
 	const struct reading *r = context;
 
 	return r->pass(p, r->context);
+}
+
+static struct report_length read_length(const struct space *space, int64_t last_ns)
+{
+	const struct plane *plane = space_find_plane(space, PLANE_ENVIRONMENT);
+	const struct trace_stat *options =
+		plane ? plane_find_own_stat(plane, "profile_options") : NULL;
+	struct report_length length = {
+		.start_unix_ns = plane_find_int(plane, "profile_start_time"),
+		.stop_unix_ns = plane_find_int(plane, "profile_stop_time"),
+		.last_ns = last_ns,
+	};
+
+	if (options && options->type == STAT_BYTES) {
+		length.options = plane->blobs[options->value.bytes].data;
+		length.n_options = plane->blobs[options->value.bytes].n_bytes;
+	}
+	for (size_t i = 0; i < space->n_planes; i++)
+		length.is_ours |=
+			plane_find_own_stat(space->planes[i], "ptap_process_name") != NULL;
+	return length;
 }
 
 int outline_read(struct outline *o, const uint8_t *data, size_t n_bytes,
@@ -52,6 +81,7 @@ int outline_read(struct outline *o, const uint8_t *data, size_t n_bytes,
 	tally_deinit(&reading.tally);
 	o->totals = reading.tally.totals;
 	o->n_events = reading.n_events;
+	o->length = read_length(o->space, reading.last_ns);
 	return rc;
 }
 

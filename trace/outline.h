@@ -18,6 +18,7 @@ struct outline {
 	struct space *space; /* without lines; NULL before it was read */
 	struct report_totals totals;
 	uint64_t n_events; /* of all kinds, usage counters included */
+	struct report_length length; /* borrows of |space| */
 };
 
 /*

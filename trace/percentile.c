@@ -5,10 +5,10 @@
  */
 #include "trace/percentile.h"
 
-size_t percentile_rank(size_t n, unsigned int percent)
+size_t percentile_rank(size_t n, unsigned int permille)
 {
-	/* Without n * percent, which may overflow. */
-	return n / 100 * percent + (n % 100 * percent + 99) / 100 - 1;
+	/* Without n * permille, which may overflow. */
+	return n / 1000 * permille + (n % 1000 * permille + 999) / 1000 - 1;
 }
 
 /* Marsaglia's xorshift64. */
@@ -20,9 +20,9 @@ static uint64_t draw(uint64_t *lot)
 	return *lot;
 }
 
-int64_t percentile_select(int64_t *values, size_t n, unsigned int percent)
+int64_t percentile_select(int64_t *values, size_t n, unsigned int permille)
 {
-	ptrdiff_t rank = (ptrdiff_t)percentile_rank(n, percent);
+	ptrdiff_t rank = (ptrdiff_t)percentile_rank(n, permille);
 	ptrdiff_t first = 0;
 	ptrdiff_t last = (ptrdiff_t)n - 1;
 	uint64_t lot = n;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -191,6 +192,37 @@ static void remove_made_dirs(struct run_dir *r)
 			break;
 		*slash = '\0';
 	}
+}
+
+static int copy_file(int from, int to, uint64_t n_bytes)
+{
+	off_t at = 0;
+
+	while ((uint64_t)at < n_bytes) {
+		ssize_t n = sendfile(to, from, &at, n_bytes - (uint64_t)at);
+
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+	}
+	return 0;
+}
+
+int run_dir_move(struct run_dir *r, const char *log_dir, uint64_t n_bytes, struct diag *d)
+{
+	struct run_dir other;
+	int error = run_dir_open(&other, log_dir, r->run, 0, d);
+
+	if (error < 0)
+		return error;
+	error = copy_file(r->fd, other.fd, n_bytes);
+	if (error < 0) {
+		run_dir_fail(d, error, other.path, "cannot write the trace");
+		run_dir_close(&other);
+		return error;
+	}
+	run_dir_close(r);
+	*r = other;
+	return 0;
 }
 
 void run_dir_close(struct run_dir *r)

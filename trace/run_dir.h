@@ -44,6 +44,12 @@ int run_dir_adopt(struct run_dir *r, int dir_fd, struct diag *d);
 int run_dir_write(struct run_dir *r, const uint8_t *data, size_t n, struct diag *d);
 
 /*
+ * Goes on in the run of the same name below |log_dir|, with the first |n_bytes| of the temporary file. The old file is gone, and
+ * the directories that were made for it. On failure all is as it was.
+ */
+int run_dir_move(struct run_dir *r, const char *log_dir, uint64_t n_bytes, struct diag *d);
+
+/*
  * Syncs the temporary file and gives it the name <host>.xplane.pb (|host| made a file name first),
  * never over an existing one (-EEXIST: another name may be tried). *path_out is the file's path; the caller frees it.
  */

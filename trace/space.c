@@ -33,6 +33,7 @@ struct plane *plane_free(struct plane *plane)
 	free(plane->stats);
 	free(plane->plane_stats);
 	free(plane->blobs);
+	free(plane->own_texts);
 	free(plane->name);
 	free(plane);
 	return NULL;
@@ -149,7 +150,7 @@ uint32_t plane_add_stats(struct plane *plane, const struct trace_stat *stats, si
 {
 	size_t first = plane->n_stats;
 
-	if (n == 0 || n > UINT32_MAX - 1 - first)
+	if (n == 0 || n > TRACE_MAX_STATS - 1 - first)
 		return 0;
 	if (grow(&plane->stats, &plane->n_stats_allocated, first + n))
 		return 0;
@@ -245,6 +246,19 @@ uint32_t plane_add_blob(struct plane *plane, const void *data, size_t n)
 		memcpy(blob.data, data, n);
 	plane->blobs[plane->n_blobs] = blob;
 	return (uint32_t)plane->n_blobs++;
+}
+
+uint32_t plane_add_own_text(struct plane *plane, const char *text, size_t n)
+{
+	size_t at = plane->n_own_bytes;
+
+	n = strnlen(text, n);
+	if (at + n >= NAMES_NONE || grow(&plane->own_texts, &plane->n_own_allocated, at + n + 1))
+		return NAMES_NONE;
+	memcpy(plane->own_texts + at, text, n);
+	plane->own_texts[at + n] = '\0';
+	plane->n_own_bytes += n + 1;
+	return (uint32_t)at;
 }
 
 int plane_set_bytes(struct plane *plane, const char *name, const void *data, size_t n)

@@ -31,6 +31,7 @@ struct trace_stat {
 	uint32_t name; /* index into the plane's stat_names */
 	uint8_t type; /* enum stat_type */
 	uint8_t is_last;
+	uint8_t is_own_text; /* of a STAT_STRING: value.string is a place in the plane's own_texts */
 	union {
 		int64_t i64;
 		uint64_t u64;
@@ -40,11 +41,15 @@ struct trace_stat {
 	} value;
 };
 
+/* The most stats that the events of a plane may have. */
+#define TRACE_MAX_STATS 0x7fffffffu
+
 struct trace_event {
 	int64_t start_ns; /* since the start of the capture */
-	int64_t duration_ns; /* >= 0; 0 for an instant or a counter sample */
+	int64_t duration_ns; /* >= 0; 0 for an instant, a counter sample, or a span below the clock's step */
 	uint32_t name; /* index into the plane's event_names */
-	uint32_t stats; /* index + 1 of its first stat in the plane's stats array; 0: none */
+	uint32_t stats : 31; /* index + 1 of its first stat in the plane's stats array; 0: none */
+	uint32_t is_span : 1; /* a span, even if its duration is 0 */
 };
 
 struct blob {
@@ -82,6 +87,9 @@ struct plane {
 	struct blob *blobs;
 	size_t n_blobs;
 	size_t n_blobs_allocated;
+	char *own_texts; /* of stats whose texts no other one has, each terminated */
+	size_t n_own_bytes;
+	size_t n_own_allocated;
 };
 
 struct space {
@@ -100,6 +108,9 @@ struct space {
 #define LINE_COUNTERS "_counters_"
 #define PLANE_HOST "/host:CPU"
 #define PLANE_ENVIRONMENT "Task Environment"
+#define PLANE_MACHINE "/host:CPU machine" /* counters of the machine, from its host daemon */
+/* Marks a file as a part of a capture that was split: it has no lines, but the stats id, number and n_parts. */
+#define PLANE_PART "proftap:part"
 
 int space_new(struct space **out); /* 0 or -ENOMEM; caller owns *out */
 struct space *space_free(struct space *space); /* NULL ok; returns NULL */
@@ -162,6 +173,9 @@ const struct trace_stat *stat_next(const struct trace_stat *stat);
 /* The event's stat with this name (index into stat_names), or NULL. */
 const struct trace_stat *plane_find_stat(
 	const struct plane *plane, const struct trace_event *event, uint32_t name);
+
+/* A text for a stat's value.string with is_own_text: it ends at a NUL inside. NAMES_NONE when memory ran out. */
+uint32_t plane_add_own_text(struct plane *plane, const char *text, size_t n);
 
 /* Plane stats, one of a name; 0 or -ENOMEM. Bytes and text are copied. */
 int plane_set_int(struct plane *plane, const char *name, int64_t value);

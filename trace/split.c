@@ -83,6 +83,7 @@ static int survey(const struct split *s, struct survey *y)
 	int r;
 
 	y->step_bytes = s->n_bytes / MAX_SAMPLES + 1;
+	y->fixed_bytes = SPLIT_MARK_BYTES;
 	r = split_walk(s, &v);
 	qsort(y->samples, y->n_samples, sizeof *y->samples, compare);
 	return r;

@@ -9,9 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/chunks.h"
+#include "base/cleanup.h"
 #include "base/file_io.h"
 #include "trace/pbwire.h"
+#include "trace/space.h"
 #include "trace/split_walk.h"
+#include "trace/xspace.h"
 
 #define BUFFER_BYTES 32768
 #define MAX_DEPTH 2 /* a line in a plane */
@@ -126,6 +130,31 @@ static int copy_other(const uint8_t *p, size_t n, void *context)
 	return r;
 }
 
+/*
+ * Appends the mark of the part. It is a whole space: behind another one it adds one more plane to
+ * it.
+ */
+static int append_mark(const struct split *s, struct part *part, size_t i)
+{
+	_cleanup_(space_freep) struct space *space = NULL;
+	struct chunks mark = CHUNKS_INIT;
+	struct plane *plane;
+	int r = space_new(&space);
+
+	if (r)
+		return r;
+	plane = space_add_plane(space, (int64_t)i, PLANE_PART);
+	if (!plane || plane_set_uint(plane, "id", s->id) ||
+		plane_set_int(plane, "number", (int64_t)i + 1) ||
+		plane_set_int(plane, "n_parts", (int64_t)s->n_parts))
+		return -ENOMEM;
+	r = xspace_encode(space, &mark);
+	for (size_t k = 0; k < mark.n_chunks && r == 0; k++)
+		r = append(part, mark.chunks[k].data, mark.chunks[k].used_bytes);
+	chunks_deinit(&mark);
+	return r;
+}
+
 int split_write(const struct split *s, const int *fds)
 {
 	struct writer w = {.split = s, .parts = calloc(s->n_parts, sizeof *w.parts)};
@@ -137,8 +166,11 @@ int split_write(const struct split *s, const int *fds)
 	for (size_t i = 0; i < s->n_parts; i++)
 		w.parts[i].fd = fds[i];
 	r = split_walk(s, &v);
-	for (size_t i = 0; i < s->n_parts && r == 0; i++)
-		r = flush(&w.parts[i]);
+	for (size_t i = 0; i < s->n_parts && r == 0; i++) {
+		r = append_mark(s, &w.parts[i], i);
+		if (r == 0)
+			r = flush(&w.parts[i]);
+	}
 	free(w.parts);
 	return r;
 }

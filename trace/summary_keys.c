@@ -64,7 +64,7 @@ bool event_is_unfinished(
 enum event_kind event_get_kind(
 	const struct plane *plane, const struct summary_keys *keys, const struct trace_event *event)
 {
-	if (event->duration_ns || event_is_step(plane, keys, event) ||
+	if (event->duration_ns || event->is_span || event_is_step(plane, keys, event) ||
 		event_is_unfinished(plane, keys, event))
 		return EVENT_SPAN;
 	return event_is_flow_out(plane, keys, event) || event_is_flow_in(plane, keys, event)

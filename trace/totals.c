@@ -2,9 +2,43 @@
 /* Totals; see totals.h. */
 #include "trace/totals.h"
 
+#include "base/clock.h"
 #include "trace/json.h"
+#include "trace/pbwire.h"
 #include "trace/space.h"
 #include "trace/tally.h"
+
+#define OPTIONS_DURATION_MS 9 /* ProfileOptions.duration_ms */
+
+/* -1: the options do not say. */
+static int64_t length_find_asked(const struct report_length *l)
+{
+	struct pb_reader reader = pb_reader(l->options, l->options ? l->n_options : 0);
+	struct pb_field field;
+	int64_t asked_ns = l->asked_ns ? l->asked_ns : -1;
+
+	while (!l->asked_ns && pb_next(&reader, &field) > 0)
+		if (field.tag == PB_TAG(OPTIONS_DURATION_MS, PB_VARINT))
+			asked_ns = field.value < INT64_MAX / NS_PER_MS
+					   ? (int64_t)field.value * NS_PER_MS
+					   : INT64_MAX;
+	return asked_ns;
+}
+
+int64_t report_find_length(const struct report_length *l)
+{
+	int64_t longest_ns = l->stop_unix_ns - l->start_unix_ns;
+	int64_t asked_ns = length_find_asked(l);
+	int64_t last_ns = l->last_ns;
+
+	if (l->start_unix_ns <= 0 || l->stop_unix_ns < l->start_unix_ns)
+		return -1;
+	if (l->is_ours)
+		return longest_ns;
+	if (asked_ns <= longest_ns && asked_ns > last_ns)
+		last_ns = asked_ns;
+	return last_ns > 0 && last_ns < longest_ns ? last_ns : longest_ns;
+}
 
 void report_count(const struct space *space, struct report_totals *totals)
 {

@@ -15,6 +15,7 @@ struct wire_event {
 	int64_t id;
 	int64_t offset_ps;
 	int64_t duration_ps;
+	bool has_duration; /* the field is there, though it may be 0 */
 	bool is_aggregated;
 };
 
@@ -35,6 +36,7 @@ static void set_times(struct trace_event *event, const struct wire_event *wire, 
 
 	event->start_ns = add_saturated(base_ns, start_ns);
 	event->duration_ns = end_ns - start_ns;
+	event->is_span = wire->has_duration;
 }
 
 static int decode_event_field(struct decoder *d, const struct pb_field *f, struct wire_event *wire)
@@ -49,6 +51,7 @@ static int decode_event_field(struct decoder *d, const struct pb_field *f, struc
 		return 0;
 	case PB_TAG(3, PB_VARINT):
 		wire->duration_ps = (int64_t)f->value;
+		wire->has_duration = true;
 		return 0;
 	case PB_TAG(4, PB_LEN):
 		return decoder_read_event_stat(d, f);

@@ -86,15 +86,21 @@ static inline uint8_t *put_text(uint8_t *p, uint32_t number, const char *text, e
 	return p;
 }
 
-/* A string whose metadata entry was altered for its use as a name is written in full instead. */
+/*
+ * A string that has no metadata entry is written in full, as is one whose entry was altered for its use as a name.
+ */
 static inline bool is_written_in_full(const struct plane_encoder *e, const struct trace_stat *stat)
 {
-	return stat->type == STAT_STRING && stat->value.string < e->plane->stat_names.n_texts &&
+	if (stat->type != STAT_STRING || stat->is_own_text)
+		return stat->type == STAT_STRING;
+	return stat->value.string < e->plane->stat_names.n_texts &&
 	       e->stat_rules[stat->value.string] != NAME_AS_IS;
 }
 
 static inline const char *stat_text(const struct plane_encoder *e, const struct trace_stat *stat)
 {
+	if (stat->is_own_text)
+		return e->plane->own_texts + stat->value.string;
 	return names_get(&e->plane->stat_names, stat->value.string);
 }
 
@@ -180,7 +186,8 @@ static inline __attribute__((always_inline)) uint8_t *put_event_head(
 	p = pb_put_wide_uint_by(p, 2,
 		(uint64_t)ns_to_ps((int64_t)((uint64_t)event->start_ns - (uint64_t)base_ns)),
 		means);
-	if (event->duration_ns > 0)
+	/* A span has the field even if its value is 0: this tells it from an instant. */
+	if (event->duration_ns > 0 || event->is_span)
 		p = pb_put_wide_uint_by(p, 3, (uint64_t)ns_to_ps(event->duration_ns), means);
 	return p;
 }

@@ -28,7 +28,7 @@ static int write_piece(const uint8_t *data, size_t n, void *context)
 
 	if (interrupt_get_count() >= 2)
 		return -EINTR;
-	return run_dir_write(a->run_dir, data, n, a->d);
+	return a->write(data, n, a->context);
 }
 
 static int map_trace(struct answer *a)

@@ -22,6 +22,9 @@ struct answer {
 	const char *target;
 	struct run_dir *run_dir;
 	bool names_place; /* the request named the run's directory, as a place for the server, too */
+	/* Writes the trace of a reply to the file of |run_dir|; a negative errno with |d| otherwise. */
+	int (*write)(const uint8_t *data, size_t n, void *context);
+	void *context;
 	struct diag *d;
 
 	/* Results. */

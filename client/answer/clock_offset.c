@@ -10,8 +10,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/stock_servers.h"
 #include "client/connect/method.h"
 #include "client/process/interrupt.h"
+#include "client/target/address.h"
 #include "proftap/v1/profiler.pb-c.h"
 #include "rpc/client.h"
 #include "trace/saturate.h"
@@ -26,9 +28,12 @@
 /* No two programs have all of it in common. */
 static void name_target(const Proftap__V1__Target *target, struct clock_round *round)
 {
-	if (target)
-		snprintf(round->target, sizeof round->target, "%.200s %" PRId32 " %" PRIu64,
-			target->hostname, target->pid, target->since_unix_ns);
+	if (!target)
+		return;
+	snprintf(round->target, sizeof round->target, "%.200s %" PRId32 " %" PRIu64,
+		target->hostname, target->pid, target->since_unix_ns);
+	snprintf(round->name, sizeof round->name, "%s", target->name);
+	round->pid = target->pid;
 }
 
 static bool read_reply(struct rpc_pending *pending, struct clock_round *round)
@@ -95,6 +100,8 @@ bool clock_offset_judge(const struct clock_round *round, struct clock_offset *ou
 		return false;
 	*out = (struct clock_offset){.is_known = true};
 	memcpy(out->target, round->target, sizeof out->target);
+	memcpy(out->name, round->name, sizeof out->name);
+	out->pid = round->pid;
 	if (is_same_kernel(round))
 		return true;
 	out->offset_ns = (int64_t)round->unix_ns - (round->sent_unix_ns + half_ns);
@@ -117,6 +124,54 @@ void clock_offset_measure(struct rpc_channel *channel, struct clock_offset *out)
 		if (out->uncertainty_ns == 0)
 			return;
 	}
+}
+
+bool clock_offset_find_name(struct rpc_channel *channel, struct clock_offset *out)
+{
+	struct clock_round round = {.target = ""};
+
+	return ask(channel, &round) && clock_offset_judge(&round, out) && out->name[0];
+}
+
+/* The listener's process is looked up; no server is asked. A tunnel's end or a forwarded port belongs to a process without such a library. */
+bool clock_offset_find_stock_here(const struct address *address, struct clock_offset *out)
+{
+	struct stock_servers stock = STOCK_SERVERS_INIT;
+	bool is_here = false;
+
+	if (address->port && address_is_here(address) && stock_servers_list(&stock, 0) == 0) {
+		stock_servers_identify(&stock, 0);
+		for (size_t i = 0; i < stock.n && !is_here; i++) {
+			is_here = stock.v[i].pid && stock.v[i].port == address->port;
+			if (!is_here)
+				continue;
+			*out = (struct clock_offset){.is_known = true, .pid = (int)stock.v[i].pid};
+			snprintf(out->name, sizeof out->name, "%s", stock.v[i].name);
+		}
+	}
+	stock_servers_deinit(&stock);
+	return is_here;
+}
+
+/* It began after we sent the request, and ended before its answer came: docs/internals/many_targets.md. */
+bool clock_offset_bracket(const struct clock_bracket *b, struct clock_offset *out)
+{
+	int64_t least_ns;
+	int64_t most_ns;
+
+	if (b->start_ns <= 0 || b->stop_ns < b->start_ns || b->stop_ns > MAX_UNIX_NS)
+		return false;
+	least_ns = b->stop_ns - b->answered_unix_ns;
+	most_ns = b->start_ns - b->sent_unix_ns;
+	if (least_ns > most_ns)
+		return false;
+	*out = (struct clock_offset){
+		.is_known = true,
+		.is_bracket = true,
+		.offset_ns = least_ns + (most_ns - least_ns) / 2,
+		.uncertainty_ns = (most_ns - least_ns) / 2 + 1,
+	};
+	return true;
 }
 
 int64_t clock_offset_convert(const struct clock_offset *offset, int64_t unix_ns)

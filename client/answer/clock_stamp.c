@@ -24,11 +24,12 @@
 #define XPLANE_STATS 6
 #define XSTAT_METADATA_ID 1
 #define XSTAT_INT64_VALUE 4
+#define XSTAT_STR_VALUE 5
 
 /* Ids must be new in the plane: servers number from 1, and have a handful. */
 #define FIRST_ID 1000001
 /* Each stat: its name, twice an id, and a value. */
-#define STAMP_MAX_BYTES 256
+#define STAMP_MAX_BYTES 640
 
 struct stamp {
 	uint8_t bytes[STAMP_MAX_BYTES];
@@ -56,6 +57,22 @@ static void add_stat(struct stamp *s, uint64_t id, const char *name, int64_t val
 	s->end = put_len(s->end, XPLANE_STAT_METADATA, entry, (size_t)(p - entry));
 	p = pb_put_uint(stat, XSTAT_METADATA_ID, id);
 	p = pb_put_uint(p, XSTAT_INT64_VALUE, (uint64_t)value);
+	s->end = put_len(s->end, XPLANE_STATS, stat, (size_t)(p - stat));
+}
+
+static void add_text(struct stamp *s, uint64_t id, const char *name, const char *text)
+{
+	uint8_t metadata[64];
+	uint8_t entry[80];
+	uint8_t stat[16 + CLOCK_OFFSET_NAME_BYTES];
+	uint8_t *p;
+
+	p = pb_put_uint(metadata, 1, id);
+	p = put_len(p, 2, name, strlen(name));
+	p = put_len(pb_put_uint(entry, 1, id), 2, metadata, (size_t)(p - metadata));
+	s->end = put_len(s->end, XPLANE_STAT_METADATA, entry, (size_t)(p - entry));
+	p = pb_put_uint(stat, XSTAT_METADATA_ID, id);
+	p = put_len(p, XSTAT_STR_VALUE, text, strlen(text));
 	s->end = put_len(s->end, XPLANE_STATS, stat, (size_t)(p - stat));
 }
 
@@ -142,8 +159,15 @@ int clock_stamp_write(
 
 	if (!find_plane(a, &start, &plane))
 		return 0;
-	add_stat(&stamp, FIRST_ID, "proftap_clock_offset_ns", offset->offset_ns);
-	add_stat(&stamp, FIRST_ID + 1, "proftap_clock_uncertainty_ns", offset->uncertainty_ns);
+	if (offset->is_known) {
+		add_stat(&stamp, FIRST_ID, "proftap_clock_offset_ns", offset->offset_ns);
+		add_stat(&stamp, FIRST_ID + 1, "proftap_clock_uncertainty_ns",
+			offset->uncertainty_ns);
+	}
+	if (offset->name[0]) {
+		add_text(&stamp, FIRST_ID + 2, "proftap_target_name", offset->name);
+		add_stat(&stamp, FIRST_ID + 3, "proftap_target_pid", offset->pid);
+	}
 	n_stamp = (size_t)(stamp.end - stamp.bytes);
 	find_place(a, start, &plane, n_stamp, &at);
 	/* A tag of many bytes is nobody's. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes into a trace how far its clock is from that of the machine that asked for it. */
+/* Writes into a trace how far its clock is from that of the machine that asked for it, and whose it is where it does not tell. */
 #ifndef CLIENT_CLOCK_STAMP_H
 #define CLIENT_CLOCK_STAMP_H
 
@@ -10,7 +10,8 @@ struct clock_offset;
 struct diag;
 
 /*
- * Adds two stats, int64 nanoseconds, to the plane "Task Environment" of the temporary file:
+ * Adds stats to the plane "Task Environment" of the temporary file. If the offset has a name: proftap_target_name, a text, and
+ * proftap_target_pid. If it is known, two in int64 nanoseconds:
  * proftap_clock_offset_ns, the target's Unix time minus ours, and proftap_clock_uncertainty_ns. A trace without that plane
  * stays as it is. *file_bytes grows by what was added; the answer's own mapping is not to be read afterwards.
  * 0, or a negative errno with |d|.

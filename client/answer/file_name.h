@@ -6,6 +6,7 @@
 #ifndef CLIENT_FILE_NAME_H
 #define CLIENT_FILE_NAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct address;
@@ -16,7 +17,12 @@ struct run_dir;
 struct file_name {
 	const char *said; /* by the user, or NULL */
 	const struct address *address;
+	const char *name; /* of a program whose trace does not say it; NULL or "": not known */
+	int pid; /* the same one's */
 };
+
+/* Whether the target's name is wanted: it is behind a unix socket or a host daemon. */
+bool file_name_is_of_program(const struct address *address);
 
 /*
  * A file that is there already is better found before the recording, where its name can be told by then. 0 or

@@ -3,6 +3,7 @@
 #include "client/answer/host_list.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "client/target/address.h"
 #include "client/target/targets.h"
 #include "proftap/v1/profiler.pb-c.h"
+#include "proto/pack.h"
 
 #define TIMEOUT_MS 10000
 /* Some thousand targets. */
@@ -69,14 +71,17 @@ static void describe(const Proftap__V1__Target *t, struct status *s)
 	s->is_recording = strcmp(t->state, "recording") == 0;
 	s->has_recorder = strcmp(t->state, "recorder") == 0;
 	s->has_ended = strcmp(t->state, "ended") == 0;
+	s->is_stopped = t->is_stopped;
 	set_text(s->name, sizeof s->name, t->name);
 	set_text(s->gpu, sizeof s->gpu, t->gpu);
+	set_text(s->make, sizeof s->make, t->server);
 	set_address(s, t->address);
 }
 
 static void locate(const Proftap__V1__Target *t, struct place *p)
 {
 	p->pid_inside = t->pid_inside;
+	set_text(p->path, sizeof p->path, t->path);
 	set_text(p->cgroup, sizeof p->cgroup, t->cgroup);
 	p->is_container = t->container != NULL;
 	if (!t->container)
@@ -104,32 +109,29 @@ static int copy(const Proftap__V1__ListReply *reply, struct targets *targets)
 
 static int read_answer(const struct exchange *e, struct targets *targets, struct diag *d)
 {
-	_cleanup_free_ uint8_t *bytes = NULL;
-	Proftap__V1__ListReply *reply;
-	size_t n;
-	int r = exchange_read(e, &bytes, &n);
+	Proftap__V1__ListReply *reply = (Proftap__V1__ListReply *)exchange_unpack(
+		e, &proftap__v1__list_reply__descriptor, d);
+	int r;
 
-	reply = r ? NULL : proftap__v1__list_reply__unpack(NULL, n, bytes);
-	if (!r)
-		r = reply ? copy(reply, targets) : -EBADMSG;
-	if (reply)
-		proftap__v1__list_reply__free_unpacked(reply, NULL);
+	if (!reply)
+		return EXIT_FAILED;
+	r = copy(reply, targets);
+	proftap__v1__list_reply__free_unpacked(reply, NULL);
 	if (!r)
 		return EXIT_DONE;
-	diag_set(d, r,
-		r == -ENOMEM ? "%s: out of memory"
-			     : "%s: the answer is damaged: it is no ListReply",
-		e->address->text);
+	diag_set(d, r, "%s: out of memory", e->address->text);
 	return EXIT_FAILED;
 }
 
-static int ask(const struct address *address, const struct link *link, struct targets *targets,
-	struct diag *d)
+static int ask_with(const struct address *address, const struct link *link, const uint8_t *request,
+	size_t n_request, struct targets *targets, struct diag *d)
 {
 	struct exchange e = {
 		.address = address,
 		.link = link,
 		.path = LIST_PATH,
+		.message = request,
+		.message_bytes = n_request,
 		.timeout_ms = TIMEOUT_MS,
 		.max_bytes = MAX_BYTES,
 		.is_of_programs = true,
@@ -138,17 +140,56 @@ static int ask(const struct address *address, const struct link *link, struct ta
 
 	if (code == EXIT_DONE)
 		code = read_answer(&e, targets, d);
+	else if (exchange_find_stock(&e))
+		diag_set(d, -EPROTO,
+			"%s: no host daemon: it is the profiler server of one program, of JAX's or "
+			"TensorFlow's make; proftap capture %s MS records it, and proftap list shows the "
+			"programs of this machine",
+			address->text, address->words);
 	exchange_deinit(&e);
 	return code;
 }
 
-int host_list_load_from(struct address *address, struct targets *targets, struct diag *d)
+static int ask(const struct address *address, const struct link *link, const char *wanted,
+	struct targets *targets, struct diag *d)
+{
+	Proftap__V1__ListRequest request = PROFTAP__V1__LIST_REQUEST__INIT;
+	_cleanup_free_ uint8_t *bytes = NULL;
+	size_t n;
+
+	if (wanted)
+		request.target = (char *)wanted;
+	if (proto_pack(&request.base, &bytes, &n)) {
+		diag_set(d, -ENOMEM, "%s: out of memory", address->text);
+		return EXIT_FAILED;
+	}
+	return ask_with(address, link, bytes, n, targets, d);
+}
+
+/* Of what may be there, a host daemon was meant. */
+static void explain_refusal(const struct address *a, struct diag *d)
+{
+	if (d->code == -ECONNREFUSED && strstr(d->text, "; start one with ptap_server_start("))
+		diag_set(d, -ECONNREFUSED,
+			"%s: connection refused: no host daemon there; start one%s with proftapd --host "
+			"--listen %s:%u",
+			a->text, address_is_here(a) ? "" : " on that machine",
+			strcmp(a->host, "::1") == 0 ? "[::1]"
+			: address_is_here(a)	    ? "127.0.0.1"
+						    : a->host,
+			a->port);
+}
+
+int host_list_load_from(
+	struct address *address, const char *wanted, struct targets *targets, struct diag *d)
 {
 	struct link link = LINK_INIT;
 	int code = link_open(&link, address, d);
 
+	if (code != EXIT_DONE)
+		explain_refusal(address, d);
 	if (code == EXIT_DONE)
-		code = ask(address, &link, targets, d);
+		code = ask(address, &link, wanted, targets, d);
 	link_close(&link);
 	return code;
 }
@@ -158,5 +199,5 @@ int host_list_load(const char *text, struct targets *targets, struct diag *d)
 	struct address address;
 	int code = parse(text, &address, d);
 
-	return code == EXIT_DONE ? host_list_load_from(&address, targets, d) : code;
+	return code == EXIT_DONE ? host_list_load_from(&address, NULL, targets, d) : code;
 }

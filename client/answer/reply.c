@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 #define FIELD_TOOL_DATA 6
 #define FIELD_EMPTY_TRACE 7
 #define FIELD_XSPACE 8
@@ -151,14 +153,20 @@ static int begin_bytes(struct reply *r)
 static void add_name(struct reply *r, const uint8_t *data, size_t n)
 {
 	size_t room = sizeof r->name - 1 - r->name_bytes;
+	bool is_cut = n > room;
 
-	if (n > room)
+	if (is_cut)
 		n = room;
 	memcpy(r->name + r->name_bytes, data, n);
 	r->name_bytes += n;
 	r->name[r->name_bytes] = '\0';
-	if (r->n_tools == 1)
-		memcpy(r->first_tool, r->name, sizeof r->first_tool);
+	if (r->n_tools != 1)
+		return;
+	memcpy(r->first_tool, r->name, sizeof r->first_tool);
+	if (is_cut)
+		memcpy(r->first_tool +
+				utf8_cut(r->first_tool, sizeof r->first_tool - sizeof UTF8_CUT),
+			UTF8_CUT, sizeof UTF8_CUT);
 }
 
 static int take_bytes(struct reply *r, const uint8_t *data, size_t n)

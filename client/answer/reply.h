@@ -22,7 +22,8 @@ struct reply {
 	bool has_xspace; /* |write| was given a whole XSpace, maybe of 0 bytes */
 	uint64_t xspace_bytes;
 	uint32_t n_tools; /* tool_data: files, of which only one can be the XSpace */
-	char first_tool[64]; /* the name of the first, cut; a stranger's words */
+	char first_tool
+		[64]; /* the name of the first, with "…" where it was cut; a stranger's words */
 
 	/* The reader's own. */
 	int state; /* enum reply_state in reply.c */

@@ -13,16 +13,15 @@
 #include "trace/space.h"
 
 /* The length that was recorded, which a busy machine makes longer; what was asked for if it is not known. */
-static int64_t find_duration_ms(const struct space *space, int64_t asked_ms)
+static int64_t find_duration_ms(struct report_length length, int64_t asked_ms)
 {
-	const struct plane *p = space_find_plane(space, PLANE_ENVIRONMENT);
-	int64_t start_ns = plane_find_int(p, "profile_start_time");
-	int64_t stop_ns = plane_find_int(p, "profile_stop_time");
+	int64_t length_ns;
 
-	if (start_ns <= 0 || stop_ns <= start_ns)
+	length.asked_ns = asked_ms < INT64_MAX / NS_PER_MS ? asked_ms * NS_PER_MS : 0;
+	length_ns = report_find_length(&length);
+	if (length_ns <= 0)
 		return asked_ms;
-	return (stop_ns - start_ns) / NS_PER_MS +
-	       ((stop_ns - start_ns) % NS_PER_MS >= NS_PER_MS / 2);
+	return length_ns / NS_PER_MS + (length_ns % NS_PER_MS >= NS_PER_MS / 2);
 }
 
 static void read_start(struct summary *s, const struct plane *environment)
@@ -46,7 +45,7 @@ void summary_read_outline(struct summary *s, const struct outline *outline)
 	host = space_find_plane(space, PLANE_HOST);
 	s->process = plane_find_text(host, "ptap_process_name");
 	s->pid = plane_find_int(host, "process_id");
-	s->duration_ms = find_duration_ms(space, s->asked_ms);
+	s->duration_ms = find_duration_ms(outline->length, s->asked_ms);
 	read_start(s, space_find_plane(space, PLANE_ENVIRONMENT));
 	s->totals = outline->totals;
 	recorder_facts_read(&s->recorder, space);

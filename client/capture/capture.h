@@ -22,7 +22,7 @@ struct capture {
 	const char *log_dir;
 	const char *run; /* NULL: a new one, named after the time */
 	const char *const *host_names; /* of the files, one a target; NULL: found out */
-	int64_t timeout_ms; /* < 0: duration + delay + 60 s */
+	int64_t timeout_ms; /* < 0: duration + delay + 60 s, which begin anew as bytes come */
 	int64_t split_bytes; /* larger files are split into some of at most so many; 0: not */
 	bool server_writes; /* the trace is to stay there; those that send it all the same are taken at their word */
 	bool is_json;

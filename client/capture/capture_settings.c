@@ -15,6 +15,8 @@
 #include "client/view/perfetto_link.h"
 #include "trace/run_dir.h"
 
+#define MAX_SSH_BYTES 200
+
 void capture_settings_init(struct capture_settings *s)
 {
 	*s = (struct capture_settings){
@@ -39,9 +41,16 @@ void capture_settings_deinit(struct capture_settings *s)
 int capture_settings_take_option(struct capture *c, const char *key_value, struct diag *d)
 {
 	int r = profile_options_parse(&c->options, key_value, d);
+	char key[64];
 
-	/* Whether a TPU is there, the other machine knows. */
-	if (r != OPTION_NOTED || strncmp(key_value, "tpu_", 4) == 0)
+	snprintf(key, sizeof key, "%.*s", (int)strcspn(key_value, "="), key_value);
+	if (!r && strcmp(key, "use_system_hostname") == 0 &&
+		profile_options_get_number(&c->options, key, 0))
+		r = diag_set(d, OPTION_NOTED,
+			"use_system_hostname: names a file that the server writes; --host_name names "
+			"this one");
+	/* The server knows whether it can do that, and says so in the trace. */
+	if (r != OPTION_NOTED || option_is_for_other_servers(key))
 		return r < 0 ? r : 0;
 	if (names_intern(&c->warnings, d->text, strlen(d->text)) == NAMES_NONE)
 		return diag_set(d, -ENOMEM, "out of memory");
@@ -82,6 +91,9 @@ static int collect_words(
 	int r = 0;
 
 	*n_used = 0;
+	/* The address is known only when that program has started. */
+	if (s->next)
+		return target_words_add(&s->words, s->next, d);
 	if (s->targets_file)
 		r = target_words_load(&s->words, s->targets_file, d);
 	else if (n < 1)
@@ -106,6 +118,15 @@ static int fail_extra(const struct capture_settings *s, const char *text, struct
 	return diag_set(d, -EINVAL, "%.64s: one argument too many%s", text, hint);
 }
 
+/* Once there is an address for each word. */
+static void take_targets(struct capture_settings *s)
+{
+	for (size_t i = 0; i < s->words.n; i++)
+		s->targets[i].is_newest = s->has_newest;
+	s->capture.targets = s->targets;
+	s->capture.n_targets = s->words.n;
+}
+
 static int parse_positions(struct capture_settings *s, int n, char **texts, struct diag *d)
 {
 	int n_used;
@@ -117,28 +138,32 @@ static int parse_positions(struct capture_settings *s, int n, char **texts, stru
 		return diag_set(d, -EINVAL, "proftap capture: no duration given");
 	if (n > n_used + 1)
 		return fail_extra(s, texts[n_used + 1], d);
-	r = capture_targets_parse(&s->words, s->host, &s->targets, d);
+	if (s->next)
+		s->targets = calloc(1, sizeof *s->targets);
+	else
+		r = capture_targets_parse(&s->words, s->host, &s->targets, d);
+	if (r == 0 && s->next && (!s->targets || s->words.n != 1))
+		r = diag_set(d, -EINVAL, "--next takes one pattern");
 	if (r == 0 && n > n_used)
 		r = parse_duration(s, texts[n_used], d);
-	s->capture.targets = s->targets;
-	s->capture.n_targets = s->words.n;
+	if (r == 0)
+		take_targets(s);
 	return r;
 }
 
-/* The list of targets is this machine's. */
 static int check_ssh(const struct capture_settings *s, struct diag *d)
 {
 	if (!s->ssh)
 		return 0;
-	if (!*s->ssh || *s->ssh == '-')
+	/*
+	 * A long destination is refused, because advice that is printed later must contain it
+	 * whole.
+	 */
+	if (!*s->ssh || *s->ssh == '-' || strlen(s->ssh) > MAX_SSH_BYTES)
 		return diag_set(d, -EINVAL,
-			"--ssh: bad destination \"%.64s\": must be [USER@]HOST, as for ssh",
-			s->ssh);
-	for (size_t i = 0; i < s->words.n; i++)
-		if (s->targets[i].lookup[0])
-			return diag_set(d, -EINVAL,
-				"%s: --ssh takes PORT, HOST:PORT and unix:PATH, and no pids and names",
-				s->targets[i].text);
+			"--ssh: bad destination \"%.64s\": must be [USER@]HOST, as for ssh, of %d bytes "
+			"at most",
+			s->ssh, MAX_SSH_BYTES);
 	return 0;
 }
 
@@ -177,7 +202,7 @@ static int check_names(const struct target_words *names, struct diag *d)
 }
 
 /* One name is taken as it is. */
-static int set_host_names(struct capture_settings *s, struct diag *d)
+int capture_settings_name_hosts(struct capture_settings *s, struct diag *d)
 {
 	struct capture *c = &s->capture;
 	int r;
@@ -190,6 +215,7 @@ static int set_host_names(struct capture_settings *s, struct diag *d)
 		c->host_names = &s->host_name;
 		return 0;
 	}
+	target_words_deinit(&s->names);
 	r = target_words_add(&s->names, s->host_name, d);
 	if (r == 0 && s->names.n != c->n_targets)
 		r = diag_set(d, -EINVAL, "--host_name: %zu names for %zu targets", s->names.n,
@@ -209,15 +235,22 @@ static int take_stock_names(struct capture_settings *s, struct diag *d)
 			s->host_name = c->options.map[i].text;
 	if (!c->run && c->options.session_id[0])
 		c->run = c->options.session_id;
-	r = set_host_names(s, d);
+	/* How many targets --target and --all mean is not known yet. */
+	r = c->n_targets == 1 || !(s->target || s->has_all) ? capture_settings_name_hosts(s, d) : 0;
 	if (r)
 		return r;
 	return c->run ? run_dir_check_name(c->run, d) : 0;
 }
 
-/* What stays there is not converted. */
-static int check_outputs(const struct capture_settings *s, struct diag *d)
+static int check_exclusive(const struct capture_settings *s, struct diag *d)
 {
+	if (s->next &&
+		(s->ssh || s->host || s->target || s->targets_file || s->has_all || s->has_newest))
+		return diag_set(d, -EINVAL,
+			"--next and --ssh, --host, --target, --targets, --all or --newest exclude each "
+			"other");
+	if (s->has_all && s->has_newest)
+		return diag_set(d, -EINVAL, "--all and --newest exclude each other");
 	if (s->has_link && s->no_perfetto_link)
 		return diag_set(
 			d, -EINVAL, "--perfetto_link and --no_perfetto_link exclude each other");
@@ -244,7 +277,7 @@ static int check(struct capture_settings *s, struct diag *d)
 	if (r == 0)
 		r = check_server_writes(&s->capture, d);
 	if (r == 0)
-		r = check_outputs(s, d);
+		r = check_exclusive(s, d);
 	if (r == 0)
 		r = check_times(s, d);
 	if (r == 0)
@@ -278,8 +311,8 @@ static int parse_target(
 			s->words.n);
 	if (r == 0)
 		r = capture_targets_parse(&s->words, s->host, &s->targets, d);
-	s->capture.targets = s->targets;
-	s->capture.n_targets = 1;
+	if (r == 0)
+		take_targets(s);
 	return r;
 }
 
@@ -288,5 +321,19 @@ int capture_settings_finish_one(
 {
 	int r = parse_target(s, command, n_texts, texts, d);
 
+	return r ? r : check(s, d);
+}
+
+int capture_settings_finish_targets(
+	struct capture_settings *s, const char *command, int n_texts, char **texts, struct diag *d)
+{
+	int r = n_texts ? 0 : diag_set(d, -EINVAL, "proftap %s: no target given", command);
+
+	for (int i = 0; r == 0 && i < n_texts; i++)
+		r = target_words_add(&s->words, texts[i], d);
+	if (r == 0)
+		r = capture_targets_parse(&s->words, s->host, &s->targets, d);
+	if (r == 0)
+		take_targets(s);
 	return r ? r : check(s, d);
 }

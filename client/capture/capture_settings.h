@@ -17,6 +17,9 @@ struct capture_settings {
 	const char *targets_file; /* NULL: none; "-": standard input */
 	const char *host_name; /* of the file, or a list of them; NULL: found out */
 	const char *target; /* of a host daemon; NULL: not said */
+	const char *next; /* a pattern: the next program that starts a server; NULL: not said */
+	bool has_all; /* a name means all programs that are called so */
+	bool has_newest; /* it means the one that was started last */
 	const char *ssh; /* where to tunnel to; NULL: nowhere */
 	struct retry retry;
 	int64_t delay_ms; /* -1: not given */
@@ -51,5 +54,12 @@ int capture_settings_finish(struct capture_settings *s, int n_texts, char **text
 /* The same for proftap |command|, which takes one target and no duration. */
 int capture_settings_finish_one(
 	struct capture_settings *s, const char *command, int n_texts, char **texts, struct diag *d);
+
+/* The same for proftap |command|, which takes any number of targets, in one word or many, and no duration. */
+int capture_settings_finish_targets(
+	struct capture_settings *s, const char *command, int n_texts, char **texts, struct diag *d);
+
+/* Gives --host_name's names to the targets, which --target and --all may have multiplied. 0 or -EINVAL with |d|. */
+int capture_settings_name_hosts(struct capture_settings *s, struct diag *d);
 
 #endif

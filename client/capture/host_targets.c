@@ -39,6 +39,8 @@ static bool is_meant(const struct found_target *t, const char *word)
 		.container_id = t->place.id,
 		.container_name = t->place.name,
 		.pod = t->place.pod,
+		.path = t->place.path,
+		.has_ended = t->status.has_ended,
 	};
 
 	return program_word_means(word, &traits);
@@ -91,7 +93,7 @@ static int add_meant(struct expansion *e, const struct address *daemon,
 	for (size_t i = 0; i < targets->n; i++) {
 		const struct status *s = &targets->v[i].status;
 
-		if (s->has_ended || !is_meant(&targets->v[i], word))
+		if (!is_meant(&targets->v[i], word))
 			continue;
 		n_meant++;
 		if (add(e, daemon, s))
@@ -116,7 +118,7 @@ static int add_words(struct expansion *e, const struct address *daemon,
 static int expand(struct expansion *e, struct address *daemon, const char *words, struct diag *d)
 {
 	struct targets targets = TARGETS_INIT;
-	int code = host_list_load_from(daemon, &targets, d);
+	int code = host_list_load_from(daemon, words, &targets, d);
 
 	if (code == EXIT_DONE && add_words(e, daemon, &targets, words, d))
 		code = EXIT_FAILED;

@@ -27,9 +27,11 @@
 #include "client/connect/method.h"
 #include "client/process/exit.h"
 #include "client/process/interrupt.h"
+#include "client/process/log_dir.h"
 #include "client/process/progress.h"
 #include "client/process/write_behind.h"
 #include "trace/run_dir_file.h"
+#include "trace/space.h"
 
 void part_init(struct part *p, const struct capture *capture, size_t i, struct names *taken)
 {
@@ -64,7 +66,7 @@ void part_deinit(struct part *p)
 int part_open(struct part *p, const char *run)
 {
 	const struct capture *c = p->capture;
-	const struct file_name name = {p->host_name, &p->address};
+	const struct file_name name = {.said = p->host_name, .address = &p->address};
 	int r = run_dir_open(&p->run_dir, c->log_dir, run, realtime_ns() / NS_PER_S, &p->d);
 
 	if (r == 0)
@@ -76,8 +78,11 @@ int part_open(struct part *p, const char *run)
 int part_connect(struct part *p)
 {
 	p->code = recording_connect(&p->recording, &p->address, &p->d);
-	if (p->code == EXIT_DONE && p->capture->n_targets > 1)
-		clock_offset_measure(p->recording.link.channel, &p->clock);
+	if (p->code != EXIT_DONE || p->capture->n_targets == 1)
+		return p->code;
+	clock_offset_measure(p->recording.link.channel, &p->clock);
+	if (!p->clock.is_known)
+		clock_offset_find_stock_here(&p->address, &p->clock);
 	return p->code;
 }
 
@@ -132,17 +137,60 @@ static int encode(struct part *p)
 /* A stream is for data that is wanted here. */
 static const struct recording_calls stay_calls = {.unary = {PROFILE_PATH}};
 
+/* The data is taken from the server by asking for it, and is nowhere else. */
+static bool is_of_session(const struct part *p)
+{
+	return p->request.calls && p->request.calls->is_of_session;
+}
+
+/* The log directory takes no more: goes on in a fresh one, with what was written so far. */
+static int move_trace(struct part *p)
+{
+	struct diag why = p->d;
+	struct diag inner = DIAG_INIT;
+	struct log_dir other;
+	int r;
+
+	if (p->place_remark.text[0])
+		return -EEXIST;
+	r = log_dir_choose(&other, "", &inner);
+	if (r)
+		return r;
+	r = run_dir_move(&p->run_dir, other.path, p->written_bytes, &inner);
+	if (r) {
+		log_dir_discard(&other);
+		return r;
+	}
+	diag_set(&p->place_remark, why.code, "%.400s; the trace is in another directory instead",
+		why.text);
+	p->d = (struct diag)DIAG_INIT;
+	return 0;
+}
+
+static int write_at_once(const uint8_t *data, size_t n, void *part)
+{
+	struct part *p = part;
+	int r = run_dir_write(&p->run_dir, data, n, &p->d);
+
+	/* A limit on the size of files is the same in every directory. */
+	if (r && r != -EFBIG && is_of_session(p) && move_trace(p) == 0)
+		r = run_dir_write(&p->run_dir, data, n, &p->d);
+	if (!r)
+		p->written_bytes += n;
+	return r;
+}
+
 /* Straight to the file, under its temporary name. */
 static int write_trace(const uint8_t *data, size_t n, void *part)
 {
 	struct part *p = part;
 	int r;
 
-	/* Of many, others are received meanwhile. */
-	if (!p->writer && p->capture->n_targets == 1)
+	/* Of many, others are received meanwhile. A write of a session's data that failed is repeated elsewhere. */
+	if (!p->writer && p->capture->n_targets == 1 && !is_of_session(p))
 		p->writer = write_behind_new(p->run_dir.fd);
 	if (!p->writer)
-		return n ? run_dir_write(&p->run_dir, data, n, &p->d) : 0;
+		return n ? write_at_once(data, n, p) : 0;
 	r = n ? write_behind_write(p->writer, data, n) : write_behind_finish(p->writer);
 	return r ? run_dir_fail(&p->d, r, p->run_dir.path, "cannot write the trace") : 0;
 }
@@ -160,8 +208,10 @@ int part_send(struct part *p)
 	q->profile = p->profile_request;
 	q->is_waited_for = p->capture->is_waited_for;
 	q->timeout_ms = p->capture->timeout_ms;
-	if (q->timeout_ms < 0)
+	if (q->timeout_ms < 0) {
 		q->timeout_ms = q->duration_ms + q->delay_ms + CAPTURE_SLACK_MS;
+		q->silence_ms = CAPTURE_SLACK_MS;
+	}
 	p->code = recording_start(&p->recording, q, &p->d);
 	return p->code;
 }
@@ -252,19 +302,74 @@ static int receive(struct part *p)
 
 /* The file. */
 
+static bool names_itself(const struct part *p)
+{
+	const struct space *space = p->answer.outline.space;
+	const struct plane *host = space ? space_find_plane(space, PLANE_HOST) : NULL;
+
+	return plane_find_text(host, "ptap_process_name") != NULL;
+}
+
+/* Of one of many its clock was looked at before, which told the same. */
+static void find_name(struct part *p)
+{
+	struct clock_offset said;
+
+	if (p->clock.name[0] || names_itself(p))
+		return;
+	if (!(file_name_is_of_program(&p->address)
+			    ? clock_offset_find_name(p->recording.link.channel, &said)
+			    : clock_offset_find_stock_here(&p->address, &said)))
+		return;
+	memcpy(p->clock.name, said.name, sizeof p->clock.name);
+	p->clock.pid = said.pid;
+}
+
+/*
+ * Estimates the clock of a server that could not be asked for its time, from when its trace says
+ * that it recorded.
+ */
+static void find_clock(struct part *p)
+{
+	const struct plane *environment;
+	struct clock_bracket b = {p->recording.sent_unix_ns, p->recording.answered_unix_ns, 0, 0};
+
+	if (p->clock.is_known || p->capture->n_targets == 1 || p->request.calls ||
+		p->recording.is_stream || !p->answer.outline.space)
+		return;
+	environment = space_find_plane(p->answer.outline.space, PLANE_ENVIRONMENT);
+	b.start_ns = plane_find_int(environment, "profile_start_time");
+	b.stop_ns = plane_find_int(environment, "profile_stop_time");
+	clock_offset_bracket(&b, &p->clock);
+}
+
 static int publish(struct part *p)
 {
 	char name[PART_NAME_BYTES];
 	int r = 0;
 
+	find_name(p);
 	part_name_format(p, name);
 	p->file_bytes = p->answer.xspace_bytes;
-	if (p->clock.is_known)
+	find_clock(p);
+	if (names_itself(p))
+		p->clock.name[0] = '\0';
+	if (p->clock.is_known || p->clock.name[0])
 		r = clock_stamp_write(&p->answer, &p->clock, &p->file_bytes, &p->d);
 	show_work(p, "writing them to the disk", p->file_bytes);
 	if (r == 0)
 		r = part_files_publish(p, name);
 	return r < 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
+/* Of a session's data what came is kept, whatever has failed. */
+static void keep_what_came(struct part *p)
+{
+	if (!is_of_session(p) || p->file || !p->written_bytes)
+		return;
+	if (p->code == EXIT_INTERRUPTED)
+		diag_set(&p->d, -EINTR, "%s: interrupted twice", p->address.text);
+	set_aside(p);
 }
 
 static int finish(struct part *p)
@@ -274,7 +379,9 @@ static int finish(struct part *p)
 	p->writer = write_behind_free(p->writer);
 	p->answer = (struct answer){.target = p->address.text,
 		.run_dir = &p->run_dir,
-		.names_place = !p->request.calls || !p->request.calls->is_of_session,
+		.names_place = !is_of_session(p),
+		.write = write_at_once,
+		.context = p,
 		.d = &p->d};
 	if (code == EXIT_DONE)
 		code = receive(p);
@@ -285,7 +392,7 @@ static int finish(struct part *p)
 	return code;
 }
 
-bool part_poll(struct part *p, int64_t wait_ms)
+bool part_receive(struct part *p, int64_t wait_ms)
 {
 	if (p->is_over || !recording_poll(&p->recording, &p->request, wait_ms))
 		return p->is_over;
@@ -294,14 +401,30 @@ bool part_poll(struct part *p, int64_t wait_ms)
 	progress_clear();
 	p->n_interrupts = interrupt_get_count();
 	p->code = finish(p);
+	if (p->code != EXIT_DONE && p->code != EXIT_EMPTY)
+		keep_what_came(p);
 	progress_clear();
 	p->has_stream = p->recording.is_stream;
 	p->received_bytes = p->answer.xspace_bytes;
+	return true;
+}
+
+void part_conclude(struct part *p)
+{
 	/* Of many, when all are over: it takes its time. */
 	if (p->code == EXIT_DONE && p->capture->n_targets == 1)
 		part_formats_write(p);
 	part_report_make(p);
 	answer_deinit(&p->answer);
 	recording_deinit(&p->recording);
-	return true;
+}
+
+bool part_poll(struct part *p, int64_t wait_ms)
+{
+	bool was_over = p->is_over;
+	bool is_over = part_receive(p, wait_ms);
+
+	if (is_over && !was_over)
+		part_conclude(p);
+	return is_over;
 }

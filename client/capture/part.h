@@ -39,6 +39,7 @@ struct part {
 	uint8_t *profile_request;
 	struct answer answer;
 	uint64_t received_bytes; /* of the trace */
+	uint64_t written_bytes; /* of it, to the temporary file, where this thread writes them */
 	uint64_t file_bytes;
 	char *file; /* the published path, or the first one */
 	struct names more_files; /* all of them, when the trace was split */
@@ -47,6 +48,7 @@ struct part {
 	int n_interrupts; /* when the recording was over: a later one ends them */
 	struct diag remark; /* on the file, for the report; "": none */
 	struct diag name_remark; /* on what it is called */
+	struct diag place_remark; /* on where it is, when the log directory took no more */
 	char *report; /* of one of many: what is said of it at the end */
 	int code; /* enum exit_code */
 	bool is_over;
@@ -65,7 +67,11 @@ int part_connect(struct part *p);
 int part_start(struct part *p, int64_t start_unix_ns);
 /* Sends |capture_request| and |profile_request| as they are, as part->request says. */
 int part_send(struct part *p);
-/* One turn of waiting, up to |wait_ms|. True: it is over, the file is published or p->code says why not. */
+/* One turn of waiting, up to |wait_ms|. True: it is over, the file is published or p->code says why not. Prints nothing. */
+bool part_receive(struct part *p, int64_t wait_ms);
+/* Once it is over: writes the other formats, prints or keeps the report, and closes the connection. */
+void part_conclude(struct part *p);
+/* The two in one. */
 bool part_poll(struct part *p, int64_t wait_ms);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -151,6 +152,8 @@ static int plan_and_write(struct part *p, uint8_t *data, const char *name, struc
 	s->max_bytes = p->capture->split_bytes == PART_FILES_MAX_BYTES
 			       ? PART_FILES_EASY_BYTES
 			       : (uint64_t)p->capture->split_bytes;
+	if (getrandom(&s->id, sizeof s->id, 0) != sizeof s->id)
+		s->id = (uint64_t)(uintptr_t)s ^ p->file_bytes;
 	s->pass = let_go;
 	s->context = &window;
 	r = split_plan(s, d);

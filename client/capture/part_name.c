@@ -12,7 +12,7 @@
 
 void part_name_format(const struct part *p, char out[static PART_NAME_BYTES])
 {
-	const struct file_name name = {p->host_name, &p->address};
+	const struct file_name name = {p->host_name, &p->address, p->clock.name, p->clock.pid};
 
 	file_name_format(&name, &p->answer, out, PART_NAME_BYTES - SUFFIX_BYTES);
 	run_dir_sanitise(out);

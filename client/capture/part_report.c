@@ -35,11 +35,13 @@ static void fill(const struct part *p, struct names *warnings, struct summary *s
 		.bytes = p->file_bytes,
 		.asked_ms = recording_get_duration_ms(&p->recording, &p->request),
 		.last_ms = (int64_t)p->request.last_ms,
-		.transfer_ms = recording_get_transfer_ms(&p->recording, &p->request),
 		.is_interrupted = p->recording.stopped_ms != 0,
 		.warnings = warnings,
 	};
 	summary_read_outline(s, &p->answer.outline);
+	/* A session's or a recorder's data was recorded before the request came. */
+	s->transfer_ms = recording_get_transfer_ms(
+		&p->recording, &p->request, p->request.calls ? 0 : s->duration_ms);
 	part_warnings_add(p, s, warnings);
 }
 

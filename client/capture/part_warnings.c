@@ -31,7 +31,8 @@ static int64_t find_moved_ns(const struct part *p, const struct summary *s)
 bool part_find_late(const struct part *p, const struct summary *s, int64_t *late_ns)
 {
 	*late_ns = s->knows_late ? s->late_ns : find_moved_ns(p, s);
-	return p->start_unix_ns && s->start_unix_ns && (s->knows_late || p->clock.is_known);
+	return p->start_unix_ns && s->start_unix_ns &&
+	       (s->knows_late || (p->clock.is_known && !p->clock.is_bracket));
 }
 
 /* What is missing in the window a server says itself. */
@@ -92,6 +93,8 @@ static void warn_of_file(const struct part *p, struct names *warnings)
 		warn(warnings, "the server says that the trace is empty, which it is not");
 	if (p->remark.text[0])
 		warn(warnings, p->remark.text);
+	if (p->place_remark.text[0])
+		warn(warnings, p->place_remark.text);
 	if (p->name_remark.text[0])
 		warn(warnings, p->name_remark.text);
 	if (!p->answer.outline.space)

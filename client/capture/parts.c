@@ -173,7 +173,7 @@ static void show_progress(const struct parts *parts)
 	progress.elapsed_ms = clock_monotonic_ms() - p->recording.started_ms;
 	progress.delay_ms = p->request.delay_ms;
 	progress.duration_ms = p->request.duration_ms;
-	progress.timeout_ms = p->request.timeout_ms;
+	progress.timeout_ms = p->recording.limit_ms;
 	progress.is_stopping = p->recording.stopped_ms != 0;
 	progress_draw(&progress);
 }

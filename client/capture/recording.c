@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/diag.h"
 #include "base/log.h"
 #include "client/answer/profile_call.h"
@@ -84,6 +85,36 @@ static bool can_be_stopped(const struct recording *r, const struct recording_req
 
 /* Waiting. */
 
+/*
+ * Bytes of the answer that the connection has brought. Progress of a stream is none: a server that does not get on can tell it for
+ * ever. A chunk counts before it is whole, where the kernel tells how much has come: of a unix socket it does not.
+ */
+static uint64_t count_moved_bytes(const struct recording *r)
+{
+	int64_t n_bytes = dial_get_received_bytes(r->link.watch_fd);
+
+	if (r->is_stream && !r->stream.xspace_bytes && !r->stream.progress.xspace_bytes)
+		return 0;
+	return n_bytes > 0 ? (uint64_t)n_bytes : r->stream.xspace_bytes;
+}
+
+/* The limit that a user gave is gRPC's to keep. That which is ours moves with the bytes, and gRPC cannot move one. */
+static void keep_limit(struct recording *r, const struct recording_request *q)
+{
+	int64_t elapsed_ms = clock_monotonic_ms() - r->started_ms;
+	uint64_t n_bytes = count_moved_bytes(r);
+
+	if (!q->silence_ms)
+		return;
+	if (n_bytes > r->moved_bytes && elapsed_ms + q->silence_ms > r->limit_ms)
+		r->limit_ms = elapsed_ms + q->silence_ms;
+	r->moved_bytes = n_bytes;
+	if (elapsed_ms < r->limit_ms)
+		return;
+	r->is_late = true;
+	rpc_pending_cancel(r->call);
+}
+
 /* What is to be done between two waits. */
 static void look_after(struct recording *r, const struct recording_request *q)
 {
@@ -97,7 +128,9 @@ static void look_after(struct recording *r, const struct recording_request *q)
 	if (link_is_silent(&r->link, r->started_ms)) {
 		r->is_silent = true;
 		rpc_pending_cancel(r->call);
+		return;
 	}
+	keep_limit(r, q);
 }
 
 /* Some messages at most: others wait, too. Returns whether the call has ended. */
@@ -113,16 +146,24 @@ static bool poll_stream(struct recording *r, int64_t wait_ms)
 	return false;
 }
 
+static bool poll_reply(struct recording *r, int64_t wait_ms)
+{
+	if (!rpc_pending_wait(r->call, wait_ms))
+		return false;
+	r->answered_unix_ns = realtime_ns();
+	return true;
+}
+
 static bool poll_call(struct recording *r, int64_t wait_ms)
 {
-	return r->is_stream ? poll_stream(r, wait_ms) : rpc_pending_wait(r->call, wait_ms);
+	return r->is_stream ? poll_stream(r, wait_ms) : poll_reply(r, wait_ms);
 }
 
 /* A server of another make, or an older one. */
 static bool is_unknown_call(const struct recording *r)
 {
-	return !r->stream_error && !has_begun(r) && !r->is_silent && !r->is_given_up &&
-	       !rpc_pending_get_fault(r->call) &&
+	return !r->stream_error && !has_begun(r) && !r->is_silent && !r->is_late &&
+	       !r->is_given_up && !rpc_pending_get_fault(r->call) &&
 	       rpc_pending_get_status(r->call) == RPC_UNIMPLEMENTED;
 }
 
@@ -134,18 +175,29 @@ static const char *find_next_path(const struct recording *r, const struct record
 									 : NULL;
 }
 
+/* The time limit for a call that begins now; < 0: gRPC keeps no limit. */
+static int64_t get_call_ms(const struct recording *r, const struct recording_request *q)
+{
+	int64_t elapsed_ms = clock_monotonic_ms() - r->started_ms;
+
+	if (q->silence_ms)
+		return -1;
+	return q->timeout_ms > elapsed_ms ? q->timeout_ms - elapsed_ms : 0;
+}
+
 /* Asks in the words that every server knows. Returns whether that was possible. */
 static bool ask_next(struct recording *r, const struct recording_request *q)
 {
-	int64_t elapsed_ms = clock_monotonic_ms() - r->started_ms;
 	struct rpc_request request = {
 		.path = find_next_path(r, q),
 		.message = q->profile,
 		.message_bytes = q->profile_bytes,
-		.timeout_ms = q->timeout_ms > elapsed_ms ? q->timeout_ms - elapsed_ms : 0,
+		.timeout_ms = get_call_ms(r, q),
 	};
 	struct rpc_pending *call;
 
+	r->sent_unix_ns = realtime_ns();
+	r->answered_unix_ns = 0;
 	if (!request.path || rpc_call_start(r->link.channel, &request, &call, NULL) < 0)
 		return false;
 	r->n_unary++;
@@ -160,7 +212,7 @@ bool recording_poll(struct recording *r, const struct recording_request *q, int6
 {
 	if (!poll_call(r, wait_ms)) {
 		look_after(r, q);
-		if (!r->is_given_up && !r->is_silent)
+		if (!r->is_given_up && !r->is_silent && !r->is_late)
 			return false;
 	}
 	/* What was cancelled, or is of no use, ends at once. */
@@ -185,7 +237,7 @@ static int start_stream(struct recording *r, const struct recording_request *q, 
 		.path = get_calls(q)->stream,
 		.message = q->capture,
 		.message_bytes = q->capture_bytes,
-		.timeout_ms = q->timeout_ms,
+		.timeout_ms = get_call_ms(r, q),
 		.max_reply_bytes = STREAM_ANSWER_MAX_BYTES,
 	};
 
@@ -202,6 +254,8 @@ int recording_start(struct recording *r, const struct recording_request *q, stru
 	int code = EXIT_DONE;
 
 	r->started_ms = clock_monotonic_ms();
+	r->limit_ms = q->timeout_ms;
+	r->moved_bytes = 0;
 	r->n_unary = 0;
 	if (get_calls(q)->stream)
 		code = start_stream(r, q, d);
@@ -239,9 +293,10 @@ int64_t recording_get_duration_ms(const struct recording *r, const struct record
 	return r->stopped_ms > begin_ms ? r->stopped_ms - begin_ms : 0;
 }
 
-int64_t recording_get_transfer_ms(const struct recording *r, const struct recording_request *q)
+int64_t recording_get_transfer_ms(
+	const struct recording *r, const struct recording_request *q, int64_t duration_ms)
 {
-	int64_t end_ms = r->started_ms + q->delay_ms + recording_get_duration_ms(r, q);
+	int64_t end_ms = r->started_ms + q->delay_ms + duration_ms;
 
 	return r->ended_ms > end_ms ? r->ended_ms - end_ms : 0;
 }

@@ -41,7 +41,8 @@ struct recording_request {
 	uint64_t last_ms; /* of the flight recorder, no more than these; 0: all there is */
 	int64_t delay_ms; /* until the recording starts */
 	int64_t duration_ms;
-	int64_t timeout_ms; /* of the whole call */
+	int64_t timeout_ms; /* of the whole call; with |silence_ms| of one whose bytes do not move */
+	int64_t silence_ms; /* 0, or: bytes of the answer make the limit so much later than they came */
 	bool is_waited_for; /* by whom it is told that the target is busy */
 };
 
@@ -54,9 +55,14 @@ struct recording {
 	struct stream_answer stream; /* its answer */
 	int stream_error; /* negative errno: what ended the reading of that, or what is wrong with all of it */
 	int64_t started_ms; /* CLOCK_MONOTONIC */
+	int64_t sent_unix_ns; /* of a call that is no stream: when it was sent, */
+	int64_t answered_unix_ns; /* and when its answer was there; 0: not yet */
+	int64_t limit_ms; /* since then: when it is given up, as far as is known now */
+	uint64_t moved_bytes; /* of the answer, when it was looked at last */
 	int64_t stopped_ms; /* when the user ended it early; 0: never */
 	int64_t ended_ms; /* when the answer was complete */
 	bool is_silent; /* given up: the peer accepted the connection and never spoke */
+	bool is_late; /* given up: the limit has passed, and no bytes moved in the time before it */
 	bool is_given_up; /* interrupted twice */
 };
 
@@ -86,6 +92,9 @@ int recording_finish(struct recording *r, const struct recording_request *reques
 /* After a failure: something of a trace came, and that it is not all has no reason of ours. */
 bool recording_is_partial(const struct recording *r);
 
+/* Whether the server answered the call with OK: what it held is no longer there. */
+bool recording_is_answered(const struct recording *r);
+
 /* Of the trace, or of the answer that holds it. */
 uint64_t recording_get_received_bytes(const struct recording *r);
 
@@ -95,8 +104,11 @@ void recording_add_progress(const struct recording *r, struct progress *progress
 /* How long it recorded: as planned, or until the user ended it. */
 int64_t recording_get_duration_ms(const struct recording *r, const struct recording_request *q);
 
-/* From the end of the recording, as planned or asked for, to the end of the answer. */
-int64_t recording_get_transfer_ms(const struct recording *r, const struct recording_request *q);
+/*
+ * The time from the end of the recording, which was |duration_ms| long, to the end of the answer.
+ */
+int64_t recording_get_transfer_ms(
+	const struct recording *r, const struct recording_request *q, int64_t duration_ms);
 
 void recording_deinit(struct recording *r);
 

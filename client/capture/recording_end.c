@@ -19,7 +19,7 @@ static int explain(const struct recording *r, const struct recording_request *q,
 	struct failure f = {
 		.address = q->address,
 		.elapsed_ms = r->ended_ms - r->started_ms,
-		.timeout_ms = q->timeout_ms,
+		.timeout_ms = r->limit_ms,
 		.is_silent = r->is_silent,
 		.is_partial = recording_is_partial(r),
 		.is_of_session = q->calls && q->calls->is_of_session,
@@ -29,6 +29,8 @@ static int explain(const struct recording *r, const struct recording_request *q,
 	};
 
 	link_describe_failure(&r->link, r->call, &f);
+	if (r->is_late)
+		f.status = RPC_DEADLINE_EXCEEDED;
 	return failure_explain(&f, d);
 }
 
@@ -72,6 +74,12 @@ int recording_finish(struct recording *r, const struct recording_request *q, str
 	if (r->is_stream && !r->stream_error)
 		r->stream_error = stream_answer_end(&r->stream);
 	return r->stream_error ? explain_stream(r, q, d) : EXIT_DONE;
+}
+
+bool recording_is_answered(const struct recording *r)
+{
+	return r->call && !r->is_given_up && !r->is_silent && !r->is_late && !r->stream_error &&
+	       rpc_pending_get_status(r->call) == RPC_OK;
 }
 
 bool recording_is_partial(const struct recording *r)

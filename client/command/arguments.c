@@ -113,8 +113,8 @@ static int fail_unknown(const struct command *c, const char *typed, size_t n, st
 	for (size_t i = 0; c->set_profile_option && i < n_options; i++)
 		if (options_table[i].uses & c->profile_use)
 			consider(name, options_table[i].key, &best, &best_distance);
-	return diag_set(
-		d, -EINVAL, "%s: unknown option --%s; the nearest is --%s", c->name, name, best);
+	return diag_set(d, -EINVAL, "%s: unknown option --%.*s; the nearest is --%s", c->name,
+		(int)n, typed, best);
 }
 
 static int set(struct walk *w, const struct command_option *o, const char *value, struct diag *d)

@@ -13,6 +13,7 @@
 #include "client/command/complete.h"
 #include "client/process/exit.h"
 #include "client/process/streams.h"
+#include "client/process/terminal.h"
 
 static const struct command *const commands[] = {
 	&command_capture,
@@ -21,6 +22,7 @@ static const struct command *const commands[] = {
 	&command_doctor,
 	&command_list,
 	&command_monitor,
+	&command_ps,
 	&command_report,
 	&command_run,
 	&command_snapshot,
@@ -144,9 +146,9 @@ static void start_log(void)
 	if (!text)
 		return;
 	if (log_level_parse(text, &level)) {
-		fprintf(stderr,
-			"PROFTAP_LOG: bad value \"%.64s\": must be error, warn, info or debug; ignored\n",
-			text);
+		fputs("PROFTAP_LOG: bad value \"", stderr);
+		terminal_write(text, stderr);
+		fputs("\": must be error, warn, info or debug; ignored\n", stderr);
 		return;
 	}
 	log_set_level(level);

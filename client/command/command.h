@@ -43,6 +43,8 @@ struct command_words {
 	const char *const *words;
 	size_t n_words;
 	const char *(*get)(size_t i); /* or, where they are another table's: NULL behind the last */
+	const char *
+		end; /* what a word goes on with, as the ':' of METRIC:PERCENT; NULL: it is whole */
 };
 
 struct command {
@@ -78,6 +80,7 @@ extern const struct command command_diff;
 extern const struct command command_doctor;
 extern const struct command command_list;
 extern const struct command command_monitor;
+extern const struct command command_ps;
 extern const struct command command_report;
 extern const struct command command_run;
 extern const struct command command_snapshot;

@@ -54,12 +54,13 @@ static void offer_options(const struct completion *c)
 
 static void offer_words(const struct completion *c, const struct command_words *w)
 {
+	const char *end = w->end ? w->end : "";
 	const char *word;
 
 	for (size_t i = 0; i < w->n_words; i++)
-		offer(c, "", w->words[i], "");
+		offer(c, "", w->words[i], end);
 	for (size_t i = 0; w->get && (word = w->get(i)); i++)
-		offer(c, "", word, "");
+		offer(c, "", word, end);
 }
 
 static void offer_value(const struct completion *c, const struct command_option *o)

@@ -10,13 +10,13 @@
 /* What means something else to the shell, or to us, is not worth its quotes. */
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 
-/* Two of one name must be told apart by their pids. */
+/* Two live programs of one name must be told apart by their pids. */
 static bool is_only(const struct targets *t, const char *name)
 {
 	int n = 0;
 
 	for (size_t i = 0; i < t->n; i++)
-		n += strcmp(t->v[i].status.name, name) == 0;
+		n += !t->v[i].status.has_ended && strcmp(t->v[i].status.name, name) == 0;
 	return n == 1;
 }
 
@@ -51,7 +51,7 @@ void complete_targets(const char *typed, FILE *out)
 		offer_number(typed, (unsigned)s->pid, out);
 		if (s->port)
 			offer_number(typed, s->port, out);
-		if (is_word(s->name) && is_only(&targets, s->name))
+		if (!s->has_ended && is_word(s->name) && is_only(&targets, s->name))
 			offer(typed, s->name, out);
 	}
 	targets_deinit(&targets);

@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/log.h"
+#include "base/stock_servers.h"
 #include "client/connect/failure.h"
 #include "client/connect/link.h"
+#include "client/connect/method.h"
 #include "client/process/clock.h"
 #include "client/process/exit.h"
 #include "client/process/interrupt.h"
@@ -22,7 +25,7 @@
 static void wait_for_answer(struct exchange *e)
 {
 	while (!rpc_pending_wait(e->pending, TURN_MS)) {
-		e->is_given_up = interrupt_get_count() > 0;
+		e->is_given_up = !e->is_owed && interrupt_get_count() > 0;
 		e->is_silent = !e->is_given_up && link_is_silent(e->link, e->started_ms);
 		/* Then it ends at once. */
 		if (e->is_given_up || e->is_silent)
@@ -98,6 +101,28 @@ bool exchange_is_unknown(const struct exchange *e)
 	       rpc_pending_get_status(e->pending) == RPC_UNIMPLEMENTED;
 }
 
+bool exchange_is_stock(const struct exchange *e)
+{
+	return exchange_is_unknown(e) &&
+	       strcmp(rpc_pending_get_text(e->pending), STOCK_SERVERS_MONITOR_TEXT) == 0;
+}
+
+bool exchange_find_stock(const struct exchange *failed)
+{
+	struct exchange e = {.address = failed->address,
+		.link = failed->link,
+		.path = MONITOR_PATH,
+		.timeout_ms = failed->timeout_ms};
+	struct diag d = DIAG_INIT;
+	bool is;
+
+	if (!exchange_is_unknown(failed))
+		return false;
+	is = exchange_run(&e, &d) == EXIT_DONE || exchange_is_stock(&e);
+	exchange_deinit(&e);
+	return is;
+}
+
 /* The answer. */
 
 int exchange_read(const struct exchange *e, uint8_t **out, size_t *n_out)
@@ -113,4 +138,23 @@ int exchange_read(const struct exchange *e, uint8_t **out, size_t *n_out)
 		*out = NULL;
 	}
 	return r;
+}
+
+ProtobufCMessage *exchange_unpack(
+	const struct exchange *e, const ProtobufCMessageDescriptor *type, struct diag *d)
+{
+	_cleanup_free_ uint8_t *bytes = NULL;
+	ProtobufCMessage *message;
+	size_t n;
+	int r = exchange_read(e, &bytes, &n);
+
+	message = r ? NULL : protobuf_c_message_unpack(type, NULL, n, bytes);
+	if (message)
+		return message;
+	if (r == -ENOMEM)
+		diag_set(d, r, "%s: out of memory", e->address->text);
+	else
+		diag_set(d, -EBADMSG, "%s: the answer is damaged: it is no %s", e->address->text,
+			type->short_name);
+	return NULL;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/utf8.h"
 #include "client/connect/host_failure.h"
 #include "client/connect/probe.h"
 #include "client/connect/session_failure.h"
@@ -42,19 +43,18 @@ static const char *find_holder(const char *text, int *n)
 	static const char stock[] = "Another profiling session active.";
 	const char *holder = find_v1_holder(text);
 
-	*n = MAX_HOLDER_BYTES;
 	if (holder) {
-		size_t length = strlen(holder);
-
 		/* Without the parenthesis. */
-		if (length > 0 && length <= MAX_HOLDER_BYTES)
-			*n = (int)length - 1;
+		*n = *holder ? (int)strlen(holder) - 1 : 0;
 		return holder;
 	}
+	*n = 0;
 	if (strncmp(text, stock, sizeof stock - 1) != 0)
 		return "";
 	text += sizeof stock - 1;
-	return text + strspn(text, " ");
+	text += strspn(text, " ");
+	*n = (int)strlen(text);
+	return text;
 }
 
 /* Who waits for one without an end waits for ever. */
@@ -65,6 +65,8 @@ static void advise_busy(const struct failure *f, const char *holder, char *out, 
 		snprintf(out, n, "; a continuous one ends by proftap stop %s", f->address->words);
 	else if (strstr(holder, "until it is stopped"))
 		snprintf(out, n, "; if it is yours, proftap stop %s ends it", f->address->words);
+	else if (strstr(holder, "to the end of the program"))
+		snprintf(out, n, "; it ends with the program, and who began it gets it");
 	else if (!f->is_waited_for)
 		snprintf(out, n, "; wait for it to end, as --wait does");
 }
@@ -74,10 +76,14 @@ static int explain_busy(const struct failure *f, struct diag *d)
 	char advice[600];
 	int n;
 	const char *holder = find_holder(f->text, &n);
+	bool is_cut = n > MAX_HOLDER_BYTES;
 
+	if (is_cut)
+		n = (int)utf8_cut(holder, MAX_HOLDER_BYTES);
 	advise_busy(f, holder, advice, sizeof advice);
-	diag_set(d, -EBUSY, "%s: busy: another profiling session is active there%s%.*s%s%s",
-		f->address->text, *holder ? " (" : "", n, holder, *holder ? ")" : "", advice);
+	diag_set(d, -EBUSY, "%s: busy: another profiling session is active there%s%.*s%s%s%s",
+		f->address->text, *holder ? " (" : "", n, holder, is_cut ? UTF8_CUT : "",
+		*holder ? ")" : "", advice);
 	return EXIT_BUSY;
 }
 

@@ -12,12 +12,17 @@
 #include "client/process/exit.h"
 #include "client/target/address.h"
 
-/* Its sentences (daemon/host/choice.c), which say all that is to be said: who there is, and what to do. */
+/*
+ * Parts of a host daemon's sentences (from daemon/host/choice.c, unless another file is named).
+ * Such a sentence is complete: it says which programs there are or were, and what to do.
+ */
 static const char *const sentences[] = {
 	" programs are meant: ",
 	": no such program here; ",
 	": no program has the label ",
 	"no program that you may record has announced itself to this host daemon",
+	/* daemon/remote/remote_error.h */
+	": the connection broke: the program or its profiler server died",
 };
 
 bool host_failure_is_choice(const struct failure *f)

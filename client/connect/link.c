@@ -33,7 +33,7 @@ int link_open(struct link *l, struct address *address, struct diag *d)
 	if (fd < 0)
 		return fd == -EINVAL ? EXIT_USAGE : EXIT_NOBODY;
 	fd = dial(address, DIAL_TIMEOUT_MS, d);
-	if (fd == -ECONNREFUSED && !address->path[0] && locate_port_as_pid(address))
+	if (fd == -ECONNREFUSED && !address->path[0] && locate_port_as_pid(address, d) == 0)
 		fd = dial(address, DIAL_TIMEOUT_MS, d);
 	if (fd == -EINTR)
 		return EXIT_INTERRUPTED;

@@ -11,6 +11,7 @@
 #define SNAPSHOT_PATH METHOD_V1 "Snapshot"
 #define STOP_PATH METHOD_V1 "Stop"
 #define STATUS_PATH METHOD_V1 "Status"
+#define OPEN_SPANS_PATH METHOD_V1 "OpenSpans"
 #define LIST_PATH METHOD_V1 "List"
 
 #define PROFILE_PATH METHOD_STOCK "Profile"

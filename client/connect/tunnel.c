@@ -13,9 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/local_name.h"
 #include "base/log.h"
+#include "client/connect/probe.h"
+#include "client/connect/remote_list.h"
 #include "client/connect/tunnel_failure.h"
 #include "client/process/clock.h"
 #include "client/process/exit.h"
@@ -185,31 +188,10 @@ static void lead_through(
 		if (a->port)
 			address_format(a);
 		else
-			snprintf(a->text, sizeof a->text, "%.150s:%s", a->host, a->path);
+			snprintf(a->text, sizeof a->text, "%s:%s", a->host, a->path);
 		memcpy(a->words, words, sizeof words);
 		format_socket(t, i, a->path, sizeof a->path);
 	}
-}
-
-int tunnel_open(struct tunnel *t, const char *destination, struct address *targets,
-	size_t n_targets, struct diag *d)
-{
-	int code;
-
-	*t = (struct tunnel)TUNNEL_INIT;
-	if (make_dir(t, d))
-		return EXIT_FAILED;
-	t->n_sockets = n_targets;
-	if (make_command(t, destination, targets, n_targets)) {
-		diag_set(d, -ENOMEM, "--ssh: out of memory");
-		return EXIT_FAILED;
-	}
-	if (ssh_start(&t->ssh, t->argv, d))
-		return EXIT_FAILED;
-	code = wait_until_ready(t, destination, d);
-	if (code == EXIT_DONE)
-		lead_through(t, destination, targets, n_targets);
-	return code;
 }
 
 /* The end. */
@@ -272,4 +254,69 @@ void tunnel_close(struct tunnel *t)
 		free(t->argv[i]);
 	free(t->argv);
 	*t = (struct tunnel)TUNNEL_INIT;
+}
+
+/* The beginning. */
+
+static int start(struct tunnel *t, const char *destination, const struct address *v, size_t n,
+	struct diag *d)
+{
+	if (make_dir(t, d))
+		return EXIT_FAILED;
+	t->n_sockets = n;
+	if (make_command(t, destination, v, n)) {
+		diag_set(d, -ENOMEM, "--ssh: out of memory");
+		return EXIT_FAILED;
+	}
+	if (ssh_start(&t->ssh, t->argv, d))
+		return EXIT_FAILED;
+	return wait_until_ready(t, destination, d);
+}
+
+/* Whether the other end closes the connection at once, as ssh does it where nobody listens. */
+static bool is_dead_end(const struct tunnel *t, size_t i)
+{
+	struct address end = {.is_tunnel = true};
+	enum probe_result result;
+	char said[2];
+
+	format_socket(t, i, end.path, sizeof end.path);
+	result = probe(&end, said, sizeof said);
+	return result == PROBE_CLOSED || result == PROBE_GONE;
+}
+
+/*
+ * A number alone is a port where somebody listens, else the pid of a target, which has another port. Starts the tunnel anew when an
+ * address changes by that.
+ */
+static int find_pids(
+	struct tunnel *t, const char *destination, struct address *v, size_t n, struct diag *d)
+{
+	_cleanup_free_ bool *is_pid = calloc(n, sizeof *is_pid);
+	size_t n_pids = 0;
+
+	for (size_t i = 0; is_pid && i < n; i++) {
+		is_pid[i] = v[i].is_bare && v[i].port && is_dead_end(t, i);
+		n_pids += is_pid[i];
+	}
+	if (n_pids == 0 || remote_list_locate_ports(destination, v, n, is_pid) == 0)
+		return EXIT_DONE;
+	tunnel_close(t);
+	return start(t, destination, v, n, d);
+}
+
+int tunnel_open(struct tunnel *t, const char *destination, struct address *targets,
+	size_t n_targets, struct diag *d)
+{
+	int code;
+
+	*t = (struct tunnel)TUNNEL_INIT;
+	code = remote_list_locate(destination, targets, n_targets, d);
+	if (code == EXIT_DONE)
+		code = start(t, destination, targets, n_targets, d);
+	if (code == EXIT_DONE)
+		code = find_pids(t, destination, targets, n_targets, d);
+	if (code == EXIT_DONE)
+		lead_through(t, destination, targets, n_targets);
+	return code;
 }

@@ -27,7 +27,7 @@ struct tunnel {
 
 /*
  * Connects to |destination|, as ssh and the user's configuration have it, and changes the addresses to our end of the
- * tunnel. Hosts are those that |destination| knows; localhost is itself. Waits for passwords as long as the user
+ * tunnel; pids and names are looked up there first, and a number alone on which nobody listens there as a pid. Hosts are those that |destination| knows; localhost is itself. Waits for passwords as long as the user
  * does; an interrupt ends it. An enum exit_code, with |d| when it is not EXIT_DONE; close in every case.
  */
 int tunnel_open(struct tunnel *t, const char *destination, struct address *targets,

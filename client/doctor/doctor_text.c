@@ -35,7 +35,7 @@ static void put_colored(const struct text *t, const char *color, const char *wor
 /* Lines that begin at |column|, in which the first one already is. */
 static void put_wrapped(const struct text *t, const char *text, size_t column)
 {
-	char line[512];
+	char line[sizeof((struct finding *)0)->text];
 
 	while (*text) {
 		size_t n = line_break_find(text, t->width - column);

@@ -19,11 +19,24 @@ static bool put(char *to, size_t n, const char *format, va_list args)
 	return length >= 0 && (size_t)length < n;
 }
 
+/* A text that does not fit is cut between two characters, and ends with a mark. */
+static void put_marked(char *to, size_t n, const char *format, va_list args)
+{
+	static const char mark[] = "…";
+	size_t length = n - sizeof mark;
+
+	if (put(to, n, format, args))
+		return;
+	while (length && ((unsigned char)to[length] & 0xc0) == 0x80)
+		length--;
+	memcpy(to + length, mark, sizeof mark);
+}
+
 static void begin(struct finding *f, enum finding_state state, const char *format, va_list args)
 {
 	memset(f, 0, sizeof *f);
 	f->state = state;
-	put(f->text, sizeof f->text, format, args);
+	put_marked(f->text, sizeof f->text, format, args);
 }
 
 void finding_yes(struct finding *f, const char *format, ...)
@@ -70,7 +83,7 @@ void finding_set_reason(struct finding *f, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	put(f->reason, sizeof f->reason, format, args);
+	put_marked(f->reason, sizeof f->reason, format, args);
 	va_end(args);
 }
 

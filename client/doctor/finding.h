@@ -11,7 +11,8 @@ enum finding_state {
 
 struct finding {
 	enum finding_state state;
-	char text[768]; /* what was found: also a sentence of status.gpu */
+	char text
+		[2048]; /* what was found, with "…" where it was cut: also a sentence of status.gpu */
 	/* Of a "no" at least one of: */
 	char command[512]; /* the one that changes it */
 	char reason[256]; /* why no command here does, or where it is to be given */

@@ -112,8 +112,7 @@ static void judge(const char *visible, const char *capabilities, struct finding 
 		finding_set_reason(f, "start the container with " CAPABILITIES "=compute,utility");
 		return;
 	}
-	finding_yes(
-		f, "GPUs: %.100s%s%.100s", visible, *capabilities ? "; for " : "", capabilities);
+	finding_yes(f, "GPUs: %s%s%s", visible, *capabilities ? "; for " : "", capabilities);
 }
 
 static const char *get_own(const char *name)

@@ -9,8 +9,13 @@
 #include <string.h>
 
 #include "client/answer/host_list.h"
+#include "client/connect/exchange.h"
+#include "client/connect/link.h"
+#include "client/connect/method.h"
 #include "client/process/exit.h"
 #include "client/target/targets.h"
+
+#define STOCK_TIMEOUT_MS 2000
 
 /* 0: not a number. */
 static pid_t read_pid(const char *text)
@@ -35,11 +40,46 @@ static void ask(struct patient *p)
 {
 	struct targets targets = TARGETS_INIT;
 
-	p->code = host_list_load_from(&p->address, &targets, &p->why);
+	p->code = host_list_load_from(&p->address, NULL, &targets, &p->why);
 	p->n_programs = targets.n;
 	if (p->code == EXIT_DONE && targets.n > 0)
 		p->status = targets.v[0].status;
 	targets_deinit(&targets);
+}
+
+/* Servers of another make do not know List; Monitor, as all that do nothing for it, costs them nothing. */
+static bool answers_as_stock(struct patient *p)
+{
+	struct link link = LINK_INIT;
+	struct exchange e = {
+		.address = &p->address,
+		.link = &link,
+		.path = MONITOR_PATH,
+		.timeout_ms = STOCK_TIMEOUT_MS,
+	};
+	struct diag d = DIAG_INIT;
+	bool is_stock = false;
+
+	if (link_open(&link, &p->address, &d) == EXIT_DONE)
+		is_stock = exchange_run(&e, &d) == EXIT_DONE || exchange_is_stock(&e);
+	exchange_deinit(&e);
+	link_close(&link);
+	return is_stock;
+}
+
+/* Whose it is. */
+static void find_stock(struct patient *p)
+{
+	struct stock_servers stock = STOCK_SERVERS_INIT;
+
+	if (p->is_here && stock_servers_find(&stock, 0, STOCK_TIMEOUT_MS) == 0)
+		for (size_t i = 0; i < stock.n; i++)
+			if (stock.v[i].port == p->address.port) {
+				p->pid = stock.v[i].pid;
+				memcpy(p->make, stock.v[i].make, sizeof p->make);
+				memcpy(p->status.name, stock.v[i].name, sizeof p->status.name);
+			}
+	stock_servers_deinit(&stock);
 }
 
 int patient_load(struct patient *p, const char *text, struct diag *d)
@@ -55,7 +95,14 @@ int patient_load(struct patient *p, const char *text, struct diag *d)
 	meant = read_pid(text);
 	p->is_here = is_here(&p->address);
 	ask(p);
-	if (p->is_here && p->code == EXIT_DONE && p->n_programs > 0)
+	if (p->code == EXIT_NOBODY && p->why.code == -EPROTO && p->address.port &&
+		answers_as_stock(p)) {
+		p->code = EXIT_DONE;
+		p->is_stock = true;
+		find_stock(p);
+		return 0;
+	}
+	if (p->is_here && p->code == EXIT_DONE && p->n_programs == 1)
 		p->pid = p->status.pid;
 	else if (p->is_here && p->code == EXIT_NOBODY && is_process(meant))
 		p->pid = meant;

@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "base/status.h"
+#include "base/stock_servers.h"
 #include "client/target/address.h"
 
 struct patient {
@@ -17,6 +18,8 @@ struct patient {
 	struct diag why; /* when it did not */
 	struct status status; /* when it did, of the first program that it serves */
 	size_t n_programs; /* it serves; more than one: a host daemon, or followed children */
+	bool is_stock; /* it answered, and is of JAX's or TensorFlow's make: it tells nothing of its program */
+	char make[STOCK_SERVERS_MAKE_BYTES]; /* then, if it is here: "JAX"; "": not known */
 	bool is_here; /* on this machine, as far as the address tells */
 	pid_t pid; /* 0: it is not known, or not here */
 };

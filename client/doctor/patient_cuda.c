@@ -40,7 +40,7 @@ void check_target_cuda(const struct system *sys, const struct check *self, struc
 
 	(void)self;
 	if (read_cuda(sys, &m, f))
-		finding_yes(f, "%.110s%s%.110s", m.driver, m.runtime[0] ? ", " : "", m.runtime);
+		finding_yes(f, "%s%s%s", m.driver, m.runtime[0] ? ", " : "", m.runtime);
 }
 
 /* --- CUPTI ---------------------------------------------------------------------------------- */
@@ -81,7 +81,7 @@ static void search(struct cupti_search *s, const struct cuda_mappings *m, const 
 	if (*asked) {
 		if (cupti_try_file(s, asked, "PROFTAP_CUPTI"))
 			return;
-		finding_no(s->f, "PROFTAP_CUPTI=%.150s: it cannot be opened", asked);
+		finding_no(s->f, "PROFTAP_CUPTI=%s: it cannot be opened", asked);
 		finding_set_reason(s->f, "start the program with another one, or without");
 	} else if (!(m->cupti[0] && cupti_try_file(s, m->cupti, "it has it loaded")) &&
 		   !try_beside(s, m->runtime) && !(is_same && cupti_try_linker(s)) &&
@@ -112,7 +112,7 @@ static void compare_with_driver(const struct system *sys, struct finding *f)
 	if (!driver || major <= driver)
 		return;
 	memcpy(text, f->text, sizeof text);
-	finding_no(f, "%.180s, and the driver is of CUDA %d", text, driver);
+	finding_no(f, "%s, and the driver is of CUDA %d", text, driver);
 	finding_set_command(f, "pip install nvidia-cuda-cupti-cu%d", driver);
 	finding_set_reason(f, "or a newer driver");
 }
@@ -128,7 +128,7 @@ void check_target_cupti(const struct system *sys, const struct check *self, stru
 	if (!read_cuda(sys, &m, f))
 		return;
 	if (m.second_cupti[0]) {
-		finding_no(f, "two are in it, %.100s and %.100s", m.cupti, m.second_cupti);
+		finding_no(f, "two are in it, %s and %s", m.cupti, m.second_cupti);
 		finding_set_reason(f,
 			"one at a time can record: let one of the packages go that brought them");
 		return;

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,30 +18,62 @@
 #include "client/doctor/system.h"
 #include "client/process/exit.h"
 #include "client/program/program.h"
+#include "client/target/command_line.h"
 
 #define MIB (1024 * 1024)
 
 /* --- its server ---------------------------------------------------------------------------- */
+
+static bool is_of_another_user(const struct system *sys)
+{
+	char text[128];
+	unsigned uid;
+
+	return sys->uid != 0 && patient_read_status(sys, "Uid", text, sizeof text) == 0 &&
+	       sscanf(text, "%u", &uid) == 1 && uid != sys->uid;
+}
+
+/* Another user's process may have a server whose socket cannot be seen from here. */
+static void refuse_server(const struct system *sys, struct finding *f)
+{
+	const struct patient *p = sys->patient;
+
+	if (!p->pid) {
+		finding_no(f, "%s", p->why.text);
+		finding_set_command(f, "proftap list");
+	} else if (is_of_another_user(sys)) {
+		finding_no(f, "pid %d: another user's process: its server cannot be seen from here",
+			(int)p->pid);
+		finding_set_command(f, "sudo proftap doctor %d", (int)p->pid);
+	} else {
+		/* The sentence that sends people here is of no use here. */
+		if (strstr(p->why.text, "proftap doctor"))
+			finding_no(f, "pid %d: this process has no profiler server", (int)p->pid);
+		else
+			finding_no(f, "%s", p->why.text);
+		finding_set_reason(f,
+			"it has to call ptap_server_start(), also when its server was killed, or be "
+			"started by proftap run; a stopped one answers when it goes on");
+	}
+}
 
 void check_target_server(const struct system *sys, const struct check *self, struct finding *f)
 {
 	const struct patient *p = sys->patient;
 
 	(void)self;
-	if (p->code == EXIT_DONE && p->n_programs == 0) {
-		finding_yes(f, "%.120s answers, and has no program of this user", p->address.text);
+	if (p->is_stock) {
+		finding_yes(f, "%s: %s profiler server%s%.64s", p->address.text,
+			p->make[0] ? p->make : "a stock (JAX, TensorFlow)", p->pid ? " of " : "",
+			p->pid ? p->status.name : "");
+	} else if (p->code == EXIT_DONE && p->n_programs == 0) {
+		finding_yes(f, "%s answers, and has no program of this user", p->address.text);
 	} else if (p->code == EXIT_DONE && p->n_programs > 1) {
-		finding_yes(f, "%.120s answers, with %zu programs", p->address.text, p->n_programs);
+		finding_yes(f, "%s answers, with %zu programs", p->address.text, p->n_programs);
 	} else if (p->code == EXIT_DONE) {
-		finding_yes(
-			f, "%.120s: %.64s, pid %d", p->address.text, p->status.name, p->status.pid);
+		finding_yes(f, "%s: %.64s, pid %d", p->address.text, p->status.name, p->status.pid);
 	} else {
-		finding_no(f, "%s", p->why.text);
-		if (p->pid)
-			finding_set_reason(f,
-				"it has to call ptap_server_start(), or be started by proftap run");
-		else
-			finding_set_command(f, "proftap list");
+		refuse_server(sys, f);
 	}
 }
 
@@ -51,12 +82,17 @@ void check_target_state(const struct system *sys, const struct check *self, stru
 	const struct patient *p = sys->patient;
 
 	(void)self;
-	if (p->code != EXIT_DONE || p->n_programs != 1) {
+	if (p->is_stock) {
+		finding_none(f,
+			"not known: such a server does not tell; it refuses a capture while another runs");
+	} else if (p->code != EXIT_DONE || p->n_programs != 1) {
 		finding_none(f, "not known");
 	} else if (p->status.is_recording) {
 		finding_no(f, "a recording runs");
-		finding_set_command(f, "proftap stop %s", p->address.words);
-		finding_set_reason(f, "ends that one and takes what it has; or wait");
+		finding_set_reason(f,
+			"wait for its end, as proftap capture --wait does; one that proftap start began "
+			"is ended by proftap stop %s",
+			p->address.words);
 	} else if (p->status.has_ended) {
 		finding_no(f, "it has ended");
 		finding_set_command(f, "proftap snapshot %s", p->address.words);
@@ -108,28 +144,29 @@ void check_target_user(const struct system *sys, const struct check *self, struc
 	} else {
 		finding_no(f, "uid %u, and this is %u: only that user and root may record it", u[1],
 			sys->uid);
-		finding_set_command(f, "sudo proftap capture %s 1000", sys->patient->address.words);
+		finding_set_command(f, "sudo proftap capture %d 1000", (int)sys->patient->pid);
 	}
 }
 
-static void judge_stranger(const struct system *sys, struct finding *f)
+/* The command line by which it was started, with a server in it this time. */
+static void advise_run(const struct system *sys, struct finding *f)
 {
-	char path[PATH_MAX];
-	char full[PATH_MAX + 8];
-	char exe[PATH_MAX];
-	char word[FINDING_WORD_BYTES];
+	struct command_line c;
 	struct program program;
 	struct diag d = DIAG_INIT;
-	ssize_t n;
+	char dir[FINDING_WORD_BYTES];
 
-	finding_no(f, "it has no libproftap in it");
-	snprintf(full, sizeof full, "%s%s", sys->root, patient_path(sys, "exe", path));
-	n = readlink(full, exe, sizeof exe - 1);
-	exe[n > 0 ? n : 0] = '\0';
-	if (n > 0 && program_find(exe, &program, &d) == 0)
-		finding_set_command(f, "proftap run -- %s", finding_quote(word, exe));
+	if (command_line_read(sys->root, sys->patient->pid, &c))
+		finding_set_reason(f,
+			"start it by proftap run and the command that starts it, which it has "
+			"overwritten itself; or link it with -lproftap");
+	else if (program_find(c.program, &program, &d))
+		finding_set_reason(f, "link it with -lproftap; %.200s", d.text);
+	else if (c.dir[0])
+		finding_set_command(
+			f, "cd %s && proftap run -p 0 -- %s", finding_quote(dir, c.dir), c.text);
 	else
-		finding_set_reason(f, "link it with -lproftap%s%s", d.text[0] ? "; " : "", d.text);
+		finding_set_command(f, "proftap run -p 0 -- %s", c.text);
 }
 
 /* Whether they are known; what is found is said if not. */
@@ -150,10 +187,14 @@ void check_target_library(const struct system *sys, const struct check *self, st
 	(void)self;
 	if (!read_mappings(sys, &mappings, f))
 		return;
-	if (mappings.library[0])
+	if (mappings.library[0]) {
 		finding_yes(f, "%s", mappings.library);
-	else
-		judge_stranger(sys, f);
+	} else if (sys->patient->is_stock) {
+		finding_none(f, "it has none; its own server records it");
+	} else {
+		finding_no(f, "it has no libproftap in it");
+		advise_run(sys, f);
+	}
 }
 
 void check_target_rings(const struct system *sys, const struct check *self, struct finding *f)

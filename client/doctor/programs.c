@@ -20,7 +20,7 @@
 /* Programs of one version are installed together. */
 static void set_other_version(struct finding *f, const char *path, const char *version)
 {
-	finding_no(f, "%.120s is %.60s, and this is proftap " PACKAGE_VERSION, path, version);
+	finding_no(f, "%s is %s, and this is proftap " PACKAGE_VERSION, path, version);
 	finding_set_command(f, "make install");
 	finding_set_reason(f, "of the version that is wanted, in the folder where it was built");
 }
@@ -59,7 +59,7 @@ void check_proftapd(const struct system *sys, const struct check *self, struct f
 	argv[0] = path;
 	r = sys->print(argv, said, sizeof said);
 	if (r < 0) {
-		finding_no(f, "%.150s does not run: %s", path,
+		finding_no(f, "%s does not run: %s", path,
 			r == -ETIMEDOUT ? "no answer" : errno_words(r));
 		finding_set_command(f, "ldd %s", finding_quote(word, path));
 	} else if (r > 0 || strcmp(said, "proftapd " PACKAGE_VERSION) != 0) {
@@ -84,8 +84,7 @@ void check_libproftap(const struct system *sys, const struct check *self, struct
 	}
 	r = sys->ask_library(&(struct library_question){LIBRARY_PROFTAP, path}, said, sizeof said);
 	if (r) {
-		finding_no(
-			f, "%.100s cannot be loaded: %.100s", path, *said ? said : errno_words(r));
+		finding_no(f, "%s cannot be loaded: %s", path, *said ? said : errno_words(r));
 		finding_set_command(f, "ldd %s", finding_quote(word, path));
 	} else if (strcmp(said, PACKAGE_VERSION) != 0) {
 		set_other_version(f, path, said);

@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "base/env.h"
+#include "base/local_path.h"
 
 static int make(struct log_dir *l, struct diag *d)
 {
@@ -30,7 +31,9 @@ int log_dir_choose(struct log_dir *l, const char *said, struct diag *d)
 {
 	l->is_made = false;
 	l->path = said ? said : env_get(ENV_PROFTAP_LOG_DIR);
-	return l->path && *l->path ? 0 : make(l, d);
+	if (!l->path || !*l->path)
+		return make(l, d);
+	return local_path_check(said ? "--log_dir" : "PROFTAP_LOG_DIR", l->path, d);
 }
 
 void log_dir_discard(const struct log_dir *l)

@@ -61,7 +61,7 @@ void injection_say_kept(const char *library, const char *nvtx)
 		const char *value = getenv(injections[i].name);
 
 		if (value && is_wanted(&injections[i], nvtx) && strcmp(value, library) != 0)
-			fprintf(stderr, "%s=%.300s: left as it is: %s\n", injections[i].name, value,
+			fprintf(stderr, "%s=%s: left as it is: %s\n", injections[i].name, value,
 				injections[i].consequence);
 	}
 }

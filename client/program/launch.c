@@ -75,7 +75,9 @@ static int set_environment(const struct launch *l)
 	if (!r)
 		r = set_parent();
 	if (!r)
-		r = set(ENV_PROFTAP_FOLLOW, l->follow ? "1" : NULL);
+		r = set(ENV_PROFTAP_FOLLOW, l->is_tree_recorded ? ENV_FOLLOW_RECORDED
+					    : l->follow		? "1"
+								: NULL);
 	/* There may be options in it. */
 	if (!r && l->recorder && !env_is_on(ENV_PROFTAP_RECORDER))
 		r = set(ENV_PROFTAP_RECORDER, "1");

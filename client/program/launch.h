@@ -16,6 +16,7 @@ struct launch {
 	char **argv; /* terminated by NULL */
 	const char *server; /* the value of PROFTAP_SERVER */
 	bool follow; /* its children get servers, too */
+	bool is_tree_recorded; /* and wait to be recorded, as it does itself */
 	const char *nvtx; /* the value of PROFTAP_NVTX; injection.h */
 	bool recorder; /* its server has a flight recorder, with the options that the environment says, if any */
 	int64_t wait_until_ms; /* CLOCK_MONOTONIC: it waits to be recorded, but not beyond this; 0: it does not wait */

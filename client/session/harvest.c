@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,8 +82,21 @@ static void name_session(const struct harvest *h, struct diag *d)
 			h->session);
 }
 
-/* The end of a stock server's session, whose data is not wanted any more. */
+/* The number may have been the pid of a program that has ended, and nobody holds what it left. */
+static void name_ended(const struct harvest *h, struct diag *d)
+{
+	const struct address *a = &h->capture->targets[0];
 
+	if (d->code == -ECONNREFUSED && a->is_bare && a->port && kill(a->port, 0) < 0 &&
+		errno == ESRCH)
+		diag_set(d, -ECONNREFUSED,
+			"%s: connection refused: no profiler server there, and no process %u; if that is the "
+			"pid of a program that has ended, so has its session: of one that died it is kept "
+			"for five minutes, or until somebody takes it",
+			h->capture->target, a->port);
+}
+
+/* The end of a stock server's session, whose data is here or not wanted. An interrupt would leave it running. */
 static int end_on(const struct harvest *h, const struct address *address, const struct link *link,
 	struct diag *d)
 {
@@ -92,22 +106,11 @@ static int end_on(const struct harvest *h, const struct address *address, const 
 		.path = METHOD_STOCK "StopContinuousProfiling",
 		.timeout_ms = get_timeout_ms(h, STOP_TIMEOUT_MS),
 		.is_of_session = true,
+		.is_owed = true,
 	};
 	int code = exchange_run(&e, d);
 
 	exchange_deinit(&e);
-	return code;
-}
-
-static int end_stock(const struct harvest *h, struct diag *d)
-{
-	struct address address = h->capture->targets[0];
-	struct link link = LINK_INIT;
-	int code = link_open(&link, &address, d);
-
-	if (code == EXIT_DONE)
-		code = end_on(h, &address, &link, d);
-	link_close(&link);
 	return code;
 }
 
@@ -138,7 +141,7 @@ static void show_progress(const struct part *p)
 	struct progress progress = {
 		.target = p->address.text,
 		.elapsed_ms = clock_monotonic_ms() - p->recording.started_ms,
-		.timeout_ms = p->request.timeout_ms,
+		.timeout_ms = p->recording.limit_ms,
 		.n_targets = 1,
 	};
 
@@ -151,7 +154,7 @@ static int ask(const struct harvest *h, struct part *p)
 	if (encode(h, p) < 0)
 		return failure_explain_no_request(&p->address, &p->d);
 	part_send(p);
-	while (p->code == EXIT_DONE && !part_poll(p, TURN_MS))
+	while (p->code == EXIT_DONE && !part_receive(p, TURN_MS))
 		show_progress(p);
 	return p->code;
 }
@@ -162,31 +165,56 @@ static bool has_ended_another(const struct harvest *h, const struct part *p)
 	return h->ends && p->has_stream && p->code == EXIT_EMPTY && p->received_bytes == 0;
 }
 
-/* The data is here, or there is none: now the session can go. */
-static int end(const struct harvest *h, const struct part *p, struct diag *d)
+/* Says of a failed stop what became of the session. */
+static void say_fate(struct part *p, const char *error)
 {
-	struct diag inner = DIAG_INIT;
-	int code;
+	struct diag why = p->d;
 
-	if (!h->ends || p->has_stream || (p->code != EXIT_DONE && p->code != EXIT_EMPTY))
+	if (error)
+		diag_set(&p->d, why.code,
+			"%.600s%s%.200s; the session goes on: proftap stop %.200s --discard ends it",
+			why.text, *error ? "; " : "", error, p->address.words);
+	else
+		diag_set(&p->d, why.code, "%.700s; the session has ended", why.text);
+}
+
+/*
+ * The data has been taken from the server, whatever became of it here: now the session can go. Before anything is printed, which
+ * a closed pipe may be the end of. Returns p->code, or that of the end that failed, which |d| then tells of.
+ */
+static int end(const struct harvest *h, struct part *p, struct diag *d)
+{
+	bool has_failed = p->code != EXIT_DONE && p->code != EXIT_EMPTY;
+	int code = EXIT_DONE;
+
+	if (!h->ends || (p->has_stream && !p->written_bytes))
 		return p->code;
-	code = end_stock(h, &inner);
-	if (code == EXIT_DONE)
+	if (!p->has_stream && !recording_is_answered(&p->recording)) {
+		if (p->code == EXIT_TIMEOUT || p->code == EXIT_INTERRUPTED)
+			say_fate(p, "");
 		return p->code;
-	h->capture->is_reported = p->code == EXIT_DONE;
-	*d = inner;
-	return code;
+	}
+	if (!p->has_stream)
+		code = end_on(h, &p->address, &p->recording.link, d);
+	if (has_failed)
+		say_fate(p, code == EXIT_DONE ? NULL : d->text);
+	return has_failed || code == EXIT_DONE ? p->code : code;
 }
 
 static int fetch(const struct harvest *h, struct part *p, struct diag *d)
 {
 	struct capture *c = h->capture;
+	struct diag inner = DIAG_INIT;
 	int code = part_open(p, c->run);
 
 	if (code == EXIT_DONE)
 		code = part_connect(p);
 	if (code == EXIT_DONE)
 		code = ask(h, p);
+	if (p->is_over) {
+		code = end(h, p, &inner);
+		part_conclude(p);
+	}
 	*d = p->d;
 	snprintf(c->target, sizeof c->target, "%s", p->address.text);
 	if (has_ended_another(h, p)) {
@@ -196,7 +224,14 @@ static int fetch(const struct harvest *h, struct part *p, struct diag *d)
 		return EXIT_EMPTY;
 	}
 	name_session(h, d);
-	return end(h, p, d);
+	name_ended(h, d);
+	if (code == p->code)
+		return code;
+	c->is_reported = p->code == EXIT_DONE;
+	diag_set(d, inner.code,
+		"%.600s; the session goes on: proftap stop %.200s --discard ends it", inner.text,
+		p->address.words);
+	return code;
 }
 
 int harvest_run(const struct harvest *h, struct diag *d)
@@ -258,5 +293,6 @@ int harvest_discard(const struct harvest *h, struct diag *d)
 	link_close(&link);
 	snprintf(h->capture->target, sizeof h->capture->target, "%s", address.text);
 	name_session(h, d);
+	name_ended(h, d);
 	return code;
 }

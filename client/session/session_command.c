@@ -17,15 +17,15 @@
 #include "trace/json.h"
 
 const struct command_words session_command_values[] = {
-	{"format", NULL, 0, formats_get_name},
-	{NULL, NULL, 0, NULL},
+	{"format", NULL, 0, formats_get_name, NULL},
+	{NULL, NULL, 0, NULL, NULL},
 };
 
 static void explain(const struct session_command *c, int code, const struct diag *d)
 {
 	/* The file is there, and has been told of. */
 	if (c->settings.capture.is_reported)
-		fprintf(stderr, "%s; the session goes on\n", d->text);
+		fprintf(stderr, "%s\n", d->text);
 	else
 		capture_failure_write(&c->settings.capture, code, d);
 }

@@ -30,6 +30,9 @@ struct session_command {
 		"goes with a bare PORT; default localhost"},                                     \
 		{"target", 0, COMMAND_OPTION_TEXT, SESSION_COMMAND_AT(target), 0, 0, NULL,       \
 			"PID|NAME", "which program of a host daemon"},                           \
+		{"newest", 0, COMMAND_OPTION_FLAG, SESSION_COMMAND_AT(has_newest), 0, 0, NULL,   \
+			NULL,                                                                    \
+			"where several programs have the NAME: the one that was started last"},  \
 		{"ssh", 0, COMMAND_OPTION_TEXT, SESSION_COMMAND_AT(ssh), 0, 0, NULL,             \
 			"[USER@]DEST",                                                           \
 			"through a tunnel to there: a PORT is one of that machine"},             \

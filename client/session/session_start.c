@@ -56,17 +56,11 @@ static int check_recorder(const struct session_start *s, struct diag *d)
 
 static int read_start(struct session_start *s, const struct exchange *e, struct diag *d)
 {
-	_cleanup_free_ uint8_t *bytes = NULL;
-	Proftap__V1__StartReply *reply;
-	size_t n;
-	int r = exchange_read(e, &bytes, &n);
+	Proftap__V1__StartReply *reply = (Proftap__V1__StartReply *)exchange_unpack(
+		e, &proftap__v1__start_reply__descriptor, d);
 
-	reply = r == 0 ? proftap__v1__start_reply__unpack(NULL, n, bytes) : NULL;
-	if (!reply) {
-		diag_set(d, -EBADMSG, "%s: the answer is damaged: it is no StartReply",
-			s->address->text);
+	if (!reply)
 		return EXIT_FAILED;
-	}
 	snprintf(s->session_id, sizeof s->session_id, "%s", reply->session_id);
 	s->is_bounded = true;
 	proftap__v1__start_reply__free_unpacked(reply, NULL);

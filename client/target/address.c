@@ -11,6 +11,7 @@
 
 #include "base/diag.h"
 #include "base/local_name.h"
+#include "base/program_word.h"
 
 /* PID_MAX_LIMIT of the kernel. */
 #define MAX_PID 4194304
@@ -56,7 +57,7 @@ static int set_host(
 			"%.200s: no host before the port; a PORT alone is one of this machine",
 			target);
 	if (n >= sizeof out->host)
-		return diag_set(d, -EINVAL, "%.200s…: the host's name is too long", target);
+		return diag_set(d, -EINVAL, "%.200s: the host's name is too long", target);
 	if (!is_name(host, n))
 		return diag_set(d, -EINVAL, "%.200s: not a host's name", target);
 	memcpy(out->host, host, n);
@@ -88,10 +89,19 @@ static int parse_unix(const char *path, struct address *out, struct diag *d)
 	return 0;
 }
 
-/* A pid, or the name of a target: whether there is one is found out later. */
+/* Whether |text| is the path of a program's file. A host's name has no slash. */
+static bool is_path(const char *text)
+{
+	return text[0] == '/' || strncmp(text, "./", 2) == 0 || strncmp(text, "../", 3) == 0;
+}
+
+/* A pid, NAME or NAME@dead of a target, or the path of its program: whether there is one is found out later. */
 static int parse_lookup(const char *text, struct address *out, struct diag *d)
 {
-	if (strlen(text) >= sizeof out->lookup || !is_name(text, strlen(text)))
+	size_t n_dead = program_word_find_dead(text);
+	size_t n = strlen(text);
+
+	if (n >= sizeof out->lookup || (!is_path(text) && !is_name(text, n_dead ? n_dead : n)))
 		return diag_set(d, -EINVAL,
 			"%.200s: must be PORT, HOST:PORT, [ADDRESS]:PORT, unix:PATH, a pid or the "
 			"name of a target",
@@ -183,6 +193,8 @@ int address_parse(const char *text, const char *default_host, struct address *ou
 		r = parse_bare_port(text, default_host ? default_host : "localhost", out, d);
 	else if (default_host)
 		r = diag_set(d, -EINVAL, "%.200s: --host goes with a bare PORT only", text);
+	else if (is_path(text))
+		r = parse_lookup(text, out, d);
 	else if (text[0] == '[')
 		r = parse_bracketed(text, out, d);
 	else

@@ -15,7 +15,9 @@ struct address {
 	char host[256]; /* a name or a literal, without brackets */
 	uint16_t port; /* 0: one of the following */
 	char path[108]; /* of a unix socket, "" if none */
-	char lookup[64]; /* a pid or a name that is still to be located (locate.h), or "" */
+	/* A pid, a name, NAME@dead or a program's path that is still to be located (locate.h), or "". */
+	char lookup[256];
+	bool is_newest; /* of several programs of that name the last one that was started is meant */
 	bool is_bare; /* a number alone, which may have been meant as a pid */
 	bool is_tunnel; /* |path| is our end of a tunnel; host and port (0: a socket there) are the other end's */
 	char target[80]; /* which program of a host daemon; "": there is but one, or it is none */

@@ -8,26 +8,7 @@
 
 #include "base/diag.h"
 #include "client/target/address.h"
-#include "client/target/locate.h"
 #include "client/target/target_words.h"
-
-/* A number that is no port must be somebody's pid. */
-static int check_pid(struct address *a, struct diag *d)
-{
-	struct diag why = DIAG_INIT;
-
-	if (!a->is_bare || !a->lookup[0] || locate(a, &why) != -ENOENT)
-		return 0;
-	return diag_set(d, -EINVAL, "%s: bad port \"%s\": must be 1 to 65535; and %.400s",
-		a->lookup, a->lookup, why.text);
-}
-
-static int parse(const char *text, const char *default_host, struct address *out, struct diag *d)
-{
-	int r = address_parse(text, default_host, out, d);
-
-	return r ? r : check_pid(out, d);
-}
 
 static int compare(const void *a, const void *b)
 {
@@ -65,7 +46,7 @@ int capture_targets_parse(const struct target_words *words, const char *default_
 	if (!*out)
 		return diag_set(d, -ENOMEM, "the list of targets: out of memory");
 	for (size_t i = 0; i < words->n && r == 0; i++)
-		r = parse(words->v[i], default_host, &(*out)[i], d);
+		r = address_parse(words->v[i], default_host, &(*out)[i], d);
 	if (r == 0)
 		r = check_different(*out, words->n, d);
 	return r;

@@ -3,6 +3,7 @@
 #ifndef CLIENT_CAPTURE_TARGET_H
 #define CLIENT_CAPTURE_TARGET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct address;
@@ -10,8 +11,8 @@ struct diag;
 struct target_words;
 
 /*
- * Each word as address_parse(); a number that is no port must be the pid of a target, which is looked for at
- * once. Two of the same are refused. *out is one address a word; the caller frees it. 0, -EINVAL or -ENOMEM with |d|.
+ * Each word as address_parse(). Two of the same are refused. *out is one address a word; the caller frees it. 0, -EINVAL or -ENOMEM
+ * with |d|.
  */
 int capture_targets_parse(const struct target_words *words, const char *default_host,
 	struct address **out, struct diag *d);

@@ -3,19 +3,34 @@
 #include "client/target/locate.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/diag.h"
+#include "base/grow.h"
+#include "base/stock_servers.h"
+#include "client/process/clock.h"
+#include "client/process/interrupt.h"
 #include "client/target/address.h"
 #include "client/target/targets.h"
 
-static void set_path(struct address *a, const struct found_target *t)
+/* The pause between two looks for a new program. */
+#define NEXT_TURN_MS 20
+
+static void set_place(struct address *a, const struct found_target *t)
 {
 	snprintf(a->path, sizeof a->path, "%s", t->socket);
 	a->port = 0;
+	/* A server of another make has a port and nothing else. */
+	if (!t->socket[0]) {
+		snprintf(a->host, sizeof a->host, "%s", t->status.address);
+		a->port = (uint16_t)t->status.port;
+		a->lookup[0] = '\0';
+		a->is_bare = false;
+	}
 	address_format(a);
 }
 
@@ -28,33 +43,75 @@ static pid_t read_pid(const char *lookup)
 	return *end ? 0 : (pid_t)pid;
 }
 
-static void explain_pid(const struct targets *targets, pid_t pid, struct diag *d)
+/* Reads the name of a process ("" if there is none) and its user. */
+static void read_process(pid_t pid, char *name, size_t n, uid_t *uid)
+{
+	char path[32];
+	struct stat st;
+	FILE *f;
+
+	name[0] = '\0';
+	snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+	f = fopen(path, "re");
+	if (f && fgets(name, (int)n, f))
+		name[strcspn(name, "\n")] = '\0';
+	*uid = f && fstat(fileno(f), &st) == 0 ? st.st_uid : geteuid();
+	if (f)
+		fclose(f);
+}
+
+static int explain_pid(const struct targets *targets, pid_t pid, struct diag *d)
 {
 	char silent[256];
+	char name[64];
+	uid_t uid;
 
+	read_process(pid, name, sizeof name, &uid);
 	targets_describe_silent(targets, silent, sizeof silent);
 	if (*silent)
-		diag_set(d, -ENOENT, "%s", silent);
-	else if (kill(pid, 0) && errno == ESRCH)
-		diag_set(d, -ENOENT,
-			"pid %d: no such process; what a flight recorder had of one that ended is kept for "
-			"five minutes",
+		return diag_set(d, -ENOENT, "%s", silent);
+	if (!*name)
+		return diag_set(d, -ESRCH,
+			"pid %d: no such process; what a session or a flight recorder had of one that died "
+			"is kept for five minutes, or until somebody takes it",
 			(int)pid);
-	else
-		diag_set(d, -ENOENT,
-			"pid %d: that process has no server, or is another user's; proftap list "
-			"shows those there are",
-			(int)pid);
+	if (geteuid() != 0 && uid != geteuid())
+		return diag_set(d, -ENOENT,
+			"pid %d (%s): another user's process: only that user and root may record it",
+			(int)pid, name);
+	return diag_set(d, -ENOENT,
+		"pid %d (%s): that process has no server; proftap doctor %d tells how it gets one, "
+		"proftap list shows the processes that have one",
+		(int)pid, name, (int)pid);
+}
+
+/* Several programs have the name: all of them are shown, beside the sentence. */
+static const struct found_target *find_name(
+	struct targets *targets, const struct address *a, struct diag *d)
+{
+	const struct found_target *t = targets_find_name(targets, a->lookup, d);
+	const struct found_target *newest = NULL;
+
+	if (t || d->code != -EINVAL)
+		return t;
+	targets_keep_named(targets, a->lookup);
+	for (size_t i = 0; i < targets->n; i++)
+		if (!newest || targets->v[i].status.since_ns > newest->status.since_ns)
+			newest = &targets->v[i];
+	if (a->is_newest)
+		return newest;
+	targets_write(targets, stderr);
+	return NULL;
 }
 
 static const struct found_target *find(
-	const struct targets *targets, const char *lookup, struct diag *d)
+	struct targets *targets, const struct address *a, struct diag *d)
 {
 	const struct found_target *t;
-	pid_t pid = read_pid(lookup);
+	pid_t pid = read_pid(a->lookup);
 
 	if (!pid)
-		return targets_find_name(targets, lookup, d);
+		return find_name(targets, a, d);
 	t = targets_find_pid(targets, pid);
 	if (!t)
 		explain_pid(targets, pid, d);
@@ -65,6 +122,7 @@ int locate(struct address *a, struct diag *d)
 {
 	struct targets targets;
 	const struct found_target *t;
+	struct diag why = DIAG_INIT;
 	int r;
 
 	if (!a->lookup[0] || a->path[0])
@@ -72,24 +130,165 @@ int locate(struct address *a, struct diag *d)
 	r = targets_load_pid(&targets, read_pid(a->lookup));
 	if (r)
 		return diag_set(d, r, "%s: out of memory", a->text);
-	t = find(&targets, a->lookup, d);
-	r = t ? 0 : d->code;
+	t = find(&targets, a, &why);
 	if (t)
-		set_path(a, t);
+		set_place(a, t);
+	else
+		r = diag_set(d, why.code, "%s", why.text);
 	targets_deinit(&targets);
 	return r;
 }
 
-bool locate_port_as_pid(struct address *a)
+int locate_port_as_pid(struct address *a, struct diag *d)
 {
 	const struct found_target *t;
 	struct targets targets;
+	struct diag why = DIAG_INIT;
+	int r = -ECONNREFUSED;
 
 	if (!a->is_bare || targets_load_pid(&targets, a->port))
-		return false;
+		return r;
 	t = targets_find_pid(&targets, a->port);
-	if (t)
-		set_path(a, t);
+	if (t) {
+		set_place(a, t);
+		r = 0;
+	} else if (explain_pid(&targets, a->port, &why) != -ESRCH) {
+		diag_set(d, r, "%s: connection refused: no profiler server there; and %.400s",
+			a->text, why.text);
+	}
 	targets_deinit(&targets);
-	return t != NULL;
+	return r;
+}
+
+/* A server that has just begun to listen may answer late, and is looked for again. */
+#define STOCK_LOOKS 25
+
+/* Programs with servers of another make announce nothing: all are looked at only when somebody new listens. */
+struct stock_watch {
+	struct stock_servers listening; /* at the last look */
+	int n_looks; /* that are left */
+};
+
+static void watch_stock(struct stock_watch *w)
+{
+	struct stock_servers now = STOCK_SERVERS_INIT;
+
+	w->n_looks -= w->n_looks > 0;
+	if (stock_servers_list(&now, 0) == 0)
+		for (size_t i = 0; i < now.n; i++) {
+			bool is_known = false;
+
+			for (size_t j = 0; j < w->listening.n && !is_known; j++)
+				is_known = w->listening.v[j].inode == now.v[i].inode;
+			w->n_looks = is_known ? w->n_looks : STOCK_LOOKS;
+		}
+	stock_servers_deinit(&w->listening);
+	w->listening = now;
+}
+
+/* Looks once. Returns 1 if the program is there. */
+static int find_new(const struct targets *before, struct stock_watch *watch, const char *pattern,
+	struct address *out)
+{
+	struct targets now;
+	int is_found = 0;
+
+	watch_stock(watch);
+	if (watch->n_looks ? targets_load_quickly(&now) : targets_load_announced(&now))
+		return 0;
+	for (size_t i = 0; i < now.n && !is_found; i++) {
+		if (targets_have(before, &now.v[i]) || !targets_match(&now.v[i], pattern))
+			continue;
+		set_place(out, &now.v[i]);
+		is_found = 1;
+	}
+	targets_deinit(&now);
+	return is_found;
+}
+
+int locate_next(const char *pattern, int64_t wait_ms, struct address *out, struct diag *d)
+{
+	int64_t end_ms = wait_ms < 0 ? INT64_MAX : clock_monotonic_ms() + wait_ms;
+	struct stock_watch watch = {STOCK_SERVERS_INIT, 0};
+	struct targets before;
+	int r;
+
+	/* First, so that nobody comes between the two unseen. */
+	stock_servers_list(&watch.listening, 0);
+	r = targets_load_quickly(&before);
+	if (r)
+		return diag_set(d, r, "--next %.200s: out of memory", pattern);
+	while (!r && !find_new(&before, &watch, pattern, out)) {
+		interrupt_poll(NULL, NEXT_TURN_MS);
+		if (interrupt_get_count() > 0)
+			r = diag_set(d, -EINTR, "--next %.200s: interrupted", pattern);
+		else if (clock_monotonic_ms() >= end_ms)
+			r = diag_set(d, -ETIMEDOUT,
+				"--next %.200s: no program that matches has started a server within "
+				"%lld s",
+				pattern, (long long)(wait_ms / 1000));
+	}
+	stock_servers_deinit(&watch.listening);
+	targets_deinit(&before);
+	return r;
+}
+
+struct expansion {
+	struct address *v;
+	size_t n;
+	size_t n_allocated;
+};
+
+/* |like|, of the program |t| (NULL: as it is). */
+static int add(struct expansion *e, const struct address *like, const struct found_target *t)
+{
+	if (grow(&e->v, &e->n_allocated, e->n + 1))
+		return -ENOMEM;
+	e->v[e->n] = *like;
+	if (t) {
+		snprintf(e->v[e->n].lookup, sizeof like->lookup, "%d", t->status.pid);
+		set_place(&e->v[e->n], t);
+	}
+	e->n++;
+	return 0;
+}
+
+static int add_named(struct expansion *e, const struct address *a, struct diag *d)
+{
+	struct targets targets;
+	struct diag why = DIAG_INIT;
+	int r = targets_load(&targets);
+
+	if (r)
+		return r;
+	if (!targets_find_name(&targets, a->lookup, &why) && why.code != -EINVAL)
+		r = diag_set(d, why.code, "%s", why.text);
+	targets_keep_named(&targets, a->lookup);
+	for (size_t i = 0; i < targets.n && !r; i++)
+		r = add(e, a, &targets.v[i]);
+	targets_deinit(&targets);
+	return r;
+}
+
+int locate_all(struct address **v, size_t *n, struct diag *d)
+{
+	struct expansion e = {NULL, 0, 0};
+	int r = 0;
+
+	for (size_t i = 0; i < *n && !r; i++) {
+		const struct address *a = &(*v)[i];
+		bool is_name = a->lookup[0] && !a->path[0] && !read_pid(a->lookup);
+
+		r = is_name ? add_named(&e, a, d) : add(&e, a, NULL);
+	}
+	if (r == -ENOMEM)
+		diag_set(d, r, "the list of targets: out of memory");
+	if (r) {
+		free(e.v);
+		return r;
+	}
+	free(*v);
+	*v = e.v;
+	*n = e.n;
+	return 0;
 }

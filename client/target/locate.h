@@ -3,18 +3,34 @@
 #ifndef CLIENT_LOCATE_H
 #define CLIENT_LOCATE_H
 
-#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct address;
 struct diag;
 
 /*
- * When a->lookup says so: fills in a->path. 0, or a negative errno with |d|: -ENOENT when there is no such target,
- * -EINVAL when there are several.
+ * When a->lookup says so: fills in a->path. 0, or a negative errno with |d|: -ESRCH when there is no process of that pid, -ENOENT
+ * when it, or the name, is no target's, -EINVAL when there are several of that name: then a table of them goes to standard error.
  */
 int locate(struct address *a, struct diag *d);
 
-/* Nobody listens on the port that |a| says: if it is the pid of a target, fills in a->path and returns true. */
-bool locate_port_as_pid(struct address *a);
+/*
+ * Nobody listens on the port that |a| says: if it is the pid of a target, fills in a->path and returns 0. If it is another process's
+ * pid, |d| says so. -ECONNREFUSED: it is no target's.
+ */
+int locate_port_as_pid(struct address *a, struct diag *d);
+
+/*
+ * Waits for the next program to start a server whose name matches |pattern| (targets_match()), |wait_ms| at most (-1: for good):
+ * fills in |out|. 0, or a negative errno with |d|: -ETIMEDOUT, -EINTR.
+ */
+int locate_next(const char *pattern, int64_t wait_ms, struct address *out, struct diag *d);
+
+/*
+ * Replaces *v (malloc'ed, *n of them): each that has a name becomes as many as there are programs called so. 0, or a negative errno
+ * with |d|: then nothing has changed.
+ */
+int locate_all(struct address **v, size_t *n, struct diag *d);
 
 #endif

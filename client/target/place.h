@@ -13,6 +13,7 @@ struct place {
 	char id[80]; /* of the container; "" */
 	char name[80]; /* the same */
 	char pod[48]; /* a Kubernetes pod's uid; "" */
+	char path[1024]; /* of the file that the program runs; "" */
 };
 
 /* "web-1, pid 7"; an id is cut as its manager shows it. "" where there is nothing to tell. */

@@ -4,22 +4,35 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <glob.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/diag.h"
 #include "base/grow.h"
 #include "base/log.h"
+#include "base/program_word.h"
 #include "base/runtime_dir.h"
+#include "base/stock_servers.h"
 
 /* A server answers within a millisecond, unless it is stopped. For all of them. */
 #define ANSWER_MS 1000
 #define QUICK_ANSWER_MS 50
+/*
+ * How long JAX's and TensorFlow's servers get to answer. They answer within a millisecond, but
+ * other listeners may say nothing.
+ */
+#define STOCK_ANSWER_MS 200
 /* Of those that do not answer. */
 #define MAX_SILENT_SAID 8
 
@@ -151,7 +164,10 @@ static int compare(const void *a, const void *b)
 	const struct found_target *x = a;
 	const struct found_target *y = b;
 
-	return (x->status.pid > y->status.pid) - (x->status.pid < y->status.pid);
+	if (x->status.pid != y->status.pid)
+		return x->status.pid < y->status.pid ? -1 : 1;
+	/* The servers of one program stand together, ours first, because it knows more. */
+	return (x->status.make[0] != '\0') - (y->status.make[0] != '\0');
 }
 
 static int compare_pids(const void *a, const void *b)
@@ -170,7 +186,40 @@ static void sort(struct targets *t)
 		qsort(t->silent, t->n_silent, sizeof *t->silent, compare_pids);
 }
 
-static int load(struct targets *t, int answer_ms, pid_t only)
+/* Servers of another make, which have no private socket. */
+static int add_stock(struct targets *t, const struct stock_server *one)
+{
+	struct found_target found = {.status = {
+					     .pid = one->pid,
+					     .uid = one->uid,
+					     .port = one->port,
+					     .since_ns = one->since_ns,
+				     }};
+
+	snprintf(found.status.name, sizeof found.status.name, "%s", one->name);
+	snprintf(found.status.make, sizeof found.status.make, "%s", one->make);
+	snprintf(found.status.address, sizeof found.status.address, "%s", one->address);
+	if (grow(&t->v, &t->n_allocated, t->n + 1))
+		return -ENOMEM;
+	t->v[t->n++] = found;
+	return 0;
+}
+
+/* A kernel that does not tell who listens is no failure. */
+static int find_stock(struct targets *t)
+{
+	struct stock_servers stock = STOCK_SERVERS_INIT;
+	int r = 0;
+
+	if (stock_servers_find(&stock, t->only,
+		    t->answer_ms < STOCK_ANSWER_MS ? t->answer_ms : STOCK_ANSWER_MS) == 0)
+		for (size_t i = 0; i < stock.n && r == 0; i++)
+			r = add_stock(t, &stock.v[i]);
+	stock_servers_deinit(&stock);
+	return r;
+}
+
+static int load_announced(struct targets *t, int answer_ms, pid_t only)
 {
 	char path[RUNTIME_DIR_MAX_BYTES];
 	int r = 0;
@@ -190,6 +239,25 @@ static int load(struct targets *t, int answer_ms, pid_t only)
 	else
 		sort(t);
 	return r;
+}
+
+static int load(struct targets *t, int answer_ms, pid_t only)
+{
+	int r = load_announced(t, answer_ms, only);
+
+	if (r)
+		return r;
+	r = find_stock(t);
+	if (r)
+		targets_deinit(t);
+	else
+		sort(t);
+	return r;
+}
+
+int targets_load_announced(struct targets *t)
+{
+	return load_announced(t, QUICK_ANSWER_MS, 0);
 }
 
 int targets_load(struct targets *t)
@@ -217,10 +285,12 @@ void targets_deinit(struct targets *t)
 
 const struct found_target *targets_find_pid(const struct targets *t, pid_t pid)
 {
+	const struct found_target *found = NULL;
+
 	for (size_t i = 0; i < t->n; i++)
-		if (t->v[i].status.pid == pid)
-			return &t->v[i];
-	return NULL;
+		if (t->v[i].status.pid == pid && (!found || found->status.has_ended))
+			found = &t->v[i];
+	return found;
 }
 
 void targets_describe_silent(const struct targets *t, char *out, size_t n)
@@ -243,40 +313,255 @@ void targets_describe_silent(const struct targets *t, char *out, size_t n)
 					 : "their servers do not answer");
 }
 
-static int explain_unknown(const struct targets *t, const char *name, struct diag *d)
+/* Whether it runs the file at |path|, by whatever name. */
+static bool runs(const struct found_target *t, const char *path)
 {
+	char link[32];
+	struct stat its;
+	struct stat meant;
+
+	snprintf(link, sizeof link, "/proc/%d/exe", t->status.pid);
+	return !t->status.has_ended && stat(link, &its) == 0 && stat(path, &meant) == 0 &&
+	       its.st_dev == meant.st_dev && its.st_ino == meant.st_ino;
+}
+
+static bool is_called(const struct found_target *t, const char *word)
+{
+	const struct program_traits traits = {
+		.name = t->status.name, .has_ended = t->status.has_ended};
+
+	return strchr(word, '/') ? runs(t, word) : program_word_means_name(word, &traits);
+}
+
+/* A program of that name has ended, and what its recorder held is still there. */
+static const struct found_target *find_dead(const struct targets *t, const char *name)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->v[i].status.has_ended && strcmp(t->v[i].status.name, name) == 0)
+			return &t->v[i];
+	return NULL;
+}
+
+/* When a program with a server of another make was started is known to a tick of the clock only. */
+bool targets_have(const struct targets *t, const struct found_target *one)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->v[i].status.pid == one->status.pid &&
+			t->v[i].status.port == one->status.port &&
+			(t->v[i].status.make[0] || t->v[i].status.since_ns == one->status.since_ns))
+			return true;
+	return false;
+}
+
+bool targets_match(const struct found_target *t, const char *pattern)
+{
+	char link[32];
+	char path[PATH_MAX];
+	ssize_t n;
+
+	if (t->status.has_ended)
+		return false;
+	if (!strchr(pattern, '/'))
+		return fnmatch(pattern, t->status.name, 0) == 0;
+	snprintf(link, sizeof link, "/proc/%d/exe", t->status.pid);
+	n = readlink(link, path, sizeof path - 1);
+	path[n > 0 ? n : 0] = '\0';
+	return fnmatch(pattern, path, 0) == 0;
+}
+
+static int explain_unknown(const struct targets *t, const char *word, struct diag *d)
+{
+	const struct found_target *dead = find_dead(t, word);
 	char silent[256];
 
+	if (dead)
+		return diag_set(d, -ENOENT,
+			"%.64s: no live target of that name: pid %d has ended; proftap snapshot "
+			"%.64s" PROGRAM_WORD_DEAD " takes what was recorded of it",
+			word, dead->status.pid, word);
 	targets_describe_silent(t, silent, sizeof silent);
 	if (*silent)
 		return diag_set(
-			d, -ENOENT, "%.64s: no target of that name answers; %s", name, silent);
+			d, -ENOENT, "%.64s: no target of that name answers; %s", word, silent);
 	if (t->n == 0)
 		return diag_set(d, -ENOENT,
 			"%.64s: no target of that name: no program of this user has a server; start one "
 			"with ptap_server_start() or proftap run -p PORT -- PROGRAM",
-			name);
+			word);
 	return diag_set(d, -ENOENT,
-		"%.64s: no target of that name among %zu; proftap list shows them", name, t->n);
+		"%.64s: no target of that name among %zu; proftap list shows them", word, t->n);
+}
+
+/* One program may have a server of ours and one of another make beside it: then its name and pid mean ours. */
+static bool is_second(const struct targets *t, size_t i)
+{
+	for (size_t j = 0; j < t->n && t->v[i].status.make[0]; j++)
+		if (t->v[j].status.pid == t->v[i].status.pid && !t->v[j].status.make[0] &&
+			!t->v[j].status.has_ended)
+			return true;
+	return false;
+}
+
+static void explain_several(const struct targets *t, const char *word, struct diag *d)
+{
+	char pids[128] = "";
+	size_t n_bytes = 0;
+	int last = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		if (!is_called(&t->v[i], word) || is_second(t, i) || t->v[i].status.pid == last)
+			continue;
+		last = t->v[i].status.pid;
+		/* A pid and a blank more must leave room for the mark. */
+		if (n_bytes + sizeof "-2147483648, , \u2026" > sizeof pids) {
+			snprintf(pids + n_bytes, sizeof pids - n_bytes, ", \u2026");
+			break;
+		}
+		n_bytes += (size_t)snprintf(
+			pids + n_bytes, sizeof pids - n_bytes, "%s%d", n_bytes ? ", " : "", last);
+	}
+	diag_set(d, -EINVAL, "%.64s: more than one target has that name (pids %s); give a pid",
+		word, pids);
 }
 
 const struct found_target *targets_find_name(
-	const struct targets *t, const char *name, struct diag *d)
+	const struct targets *t, const char *word, struct diag *d)
 {
-	const struct found_target *first = NULL;
+	const struct found_target *found = NULL;
+	size_t n_found = 0;
 
 	for (size_t i = 0; i < t->n; i++) {
-		if (strcmp(t->v[i].status.name, name) != 0)
+		if (!is_called(&t->v[i], word) || is_second(t, i))
 			continue;
-		if (first) {
-			diag_set(d, -EINVAL,
-				"%.64s: more than one target has that name (pids %d, %d); give a pid",
-				name, first->status.pid, t->v[i].status.pid);
-			return NULL;
-		}
-		first = &t->v[i];
+		/* Two servers of one program, both JAX's or TensorFlow's. */
+		if (found && found->status.pid == t->v[i].status.pid)
+			continue;
+		found = &t->v[i];
+		n_found++;
 	}
-	if (!first)
-		explain_unknown(t, name, d);
-	return first;
+	if (n_found == 1)
+		return found;
+	if (n_found)
+		explain_several(t, word, d);
+	else
+		explain_unknown(t, word, d);
+	return NULL;
+}
+
+void targets_keep_named(struct targets *t, const char *word)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		t->v[i].is_left_out = !is_called(&t->v[i], word) || is_second(t, i);
+	for (size_t i = 0; i < t->n; i++)
+		if (!t->v[i].is_left_out)
+			t->v[n++] = t->v[i];
+	t->n = n;
+}
+
+/* The table. */
+
+void targets_format_user(unsigned uid, char *out, size_t n)
+{
+	const struct passwd *user = getpwuid(uid);
+
+	if (user)
+		snprintf(out, n, "%s", user->pw_name);
+	else
+		snprintf(out, n, "%u", uid);
+}
+
+/* Local time; the day is said when it was not today. */
+static void format_since(int64_t unix_ns, char *out, size_t n)
+{
+	time_t then = (time_t)(unix_ns / NS_PER_S);
+	time_t now = (time_t)(realtime_ns() / NS_PER_S);
+	struct tm then_tm;
+	struct tm now_tm;
+
+	localtime_r(&then, &then_tm);
+	localtime_r(&now, &now_tm);
+	strftime(out, n,
+		then_tm.tm_yday == now_tm.tm_yday && then_tm.tm_year == now_tm.tm_year
+			? "%H:%M:%S"
+			: "%Y-%m-%d %H:%M",
+		&then_tm);
+}
+
+/* "127.0.0.1:9999"; a server on its private socket alone has that. */
+static void format_door(const struct found_target *t, char *out, size_t n)
+{
+	const struct status *s = &t->status;
+
+	if (strncmp(s->address, "unix:", 5) == 0)
+		snprintf(out, n, "%s", s->address);
+	else if (s->port == 0 && !t->socket[0])
+		snprintf(out, n, "-");
+	else if (s->port == 0)
+		snprintf(out, n, "unix:%s", t->socket);
+	else
+		snprintf(
+			out, n, strchr(s->address, ':') ? "[%s]:%u" : "%s:%u", s->address, s->port);
+}
+
+/* The last columns are there where somebody has something in them. */
+static void write_row(const struct found_target *t, bool has_makes, bool has_places, FILE *out)
+{
+	const struct status *s = &t->status;
+	char door[128];
+	char user[64];
+	char since[32];
+	char place[256];
+	char state[32];
+
+	format_door(t, door, sizeof door);
+	targets_format_user(s->uid, user, sizeof user);
+	format_since(s->since_ns, since, sizeof since);
+	place_format(&t->place, s->pid, place, sizeof place);
+	fprintf(out, "%8d  %-20s %-21s %-12s %-16s ", s->pid, s->name, door, user, since);
+	snprintf(state, sizeof state, "%s%s", status_name_state(s),
+		s->is_stopped ? ", stopped" : "");
+	fprintf(out, has_makes || has_places ? "%-9s" : "%s", state);
+	if (has_makes)
+		fprintf(out, has_places ? "  %-11s" : "  %s", s->make[0] ? s->make : "proftap");
+	if (has_places)
+		fprintf(out, "  %s", *place ? place : "-");
+	fputc('\n', out);
+}
+
+static bool have_makes(const struct targets *targets)
+{
+	for (size_t i = 0; i < targets->n; i++)
+		if (targets->v[i].status.make[0])
+			return true;
+	return false;
+}
+
+static bool have_places(const struct targets *targets)
+{
+	char place[256];
+
+	for (size_t i = 0; i < targets->n; i++) {
+		const struct found_target *t = &targets->v[i];
+
+		place_format(&t->place, t->status.pid, place, sizeof place);
+		if (*place)
+			return true;
+	}
+	return false;
+}
+
+void targets_write(const struct targets *targets, FILE *out)
+{
+	bool has_makes = have_makes(targets);
+	bool has_places = have_places(targets);
+
+	fprintf(out, "%8s  %-20s %-21s %-12s %-16s ", "PID", "NAME", "PORT", "USER", "SINCE");
+	fprintf(out, has_makes || has_places ? "%-9s" : "%s", "STATE");
+	if (has_makes)
+		fprintf(out, has_places ? "  %-11s" : "  %s", "SERVER");
+	fputs(has_places ? "  CONTAINER\n" : "\n", out);
+	for (size_t i = 0; i < targets->n; i++)
+		write_row(&targets->v[i], has_makes, has_places, out);
 }

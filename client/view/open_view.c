@@ -14,6 +14,7 @@
 #include "client/view/traces.h"
 #include "trace/names.h"
 #include "trace/read/archive.h"
+#include "trace/read/archive_join.h"
 
 struct file_id {
 	dev_t device;
@@ -105,6 +106,18 @@ static char *copy_path(const struct opening *o)
 	return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
+/*
+ * Files of one recording, or of one process, are read as one. Who moves files in time, or lays their begins over each other, wants
+ * them apart, but parts of one capture have one begin.
+ */
+static int join(struct opening *o, const struct view_settings *settings)
+{
+	bool is_moved = settings->align != VIEW_ALIGN_EPOCH || settings->n_shifts;
+	int r = archives_join(o->archives, &o->n_archives, is_moved ? JOIN_PARTS : JOIN_PROCESSES);
+
+	return r ? diag_set(o->diag, r, "trace: out of memory") : 0;
+}
+
 static int check_shifts(const struct opening *o, const struct view_settings *settings)
 {
 	if (!settings->n_shifts || settings->n_shifts == o->n_archives)
@@ -118,7 +131,7 @@ static int note_twice(const struct opening *o, struct view *view)
 	for (uint32_t i = 0; i < o->twice.n_texts; i++) {
 		_cleanup_free_ char *note = NULL;
 
-		if (asprintf(&note, "%.300s: was given twice, is read once", o->twice.texts[i]) < 0)
+		if (asprintf(&note, "%s: was given twice, is read once", o->twice.texts[i]) < 0)
 			note = NULL;
 		if (!note || names_intern(&view->notes, note, strlen(note)) == NAMES_NONE)
 			return diag_set(o->diag, -ENOMEM, "trace: out of memory");
@@ -160,6 +173,8 @@ int open_view(char *const *places, size_t n_places, const struct view_settings *
 
 	for (size_t i = 0; i < n_places && r == 0; i++)
 		r = add_place(&o, places[i]);
+	if (r == 0)
+		r = join(&o, settings);
 	if (r == 0)
 		r = check_shifts(&o, settings);
 	if (r == 0)

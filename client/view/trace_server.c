@@ -63,13 +63,32 @@ static void reply_file(struct http_exchange *x, const struct trace_server *s)
 	http_reply_file(x, "application/octet-stream", fd, 0, s->n_bytes);
 }
 
+/*
+ * Whether the page of another site asks. Browsers say which page it is in Origin, and always do so for what a script wants to read. They leave Origin out
+ * where a page only embeds us as an image or the like; then Sec-Fetch-Site tells that another site did.
+ */
+static bool is_from_stranger(const struct http_exchange *x)
+{
+	const char *origin = http_get_header(x, "Origin");
+	const char *site = http_get_header(x, "Sec-Fetch-Site");
+
+	if (origin)
+		return strcmp(origin, PERFETTO_LINK_ORIGIN) != 0;
+	return site && strcmp(site, "none") != 0 && strcmp(site, "same-origin") != 0;
+}
+
+static bool may_ask(const struct http_exchange *x, const struct trace_server *s)
+{
+	return perfetto_link_is_host(http_get_header(x, "Host"), s->port) && !is_from_stranger(x);
+}
+
 /* The UI asks POST /status whether Google's trace_processor is here: it is not. */
 static void handle(struct http_exchange *x, void *server)
 {
 	const struct trace_server *s = server;
 	const char *method = http_get_method(x);
 
-	if (!perfetto_link_is_host(http_get_header(x, "Host"), s->port))
+	if (!may_ask(x, s))
 		return reply(x, 403, NULL, 0);
 	if (strcmp(method, "OPTIONS") == 0)
 		return reply(x, 204, preflight_headers, N(preflight_headers));
@@ -83,8 +102,10 @@ static void refuse(struct http_exchange *x, unsigned status, const char *text, v
 {
 	(void)status;
 	(void)text;
-	(void)server;
-	reply(x, 404, cors_headers, N(cors_headers));
+	if (may_ask(x, server))
+		reply(x, 404, cors_headers, N(cors_headers));
+	else
+		reply(x, 403, NULL, 0);
 }
 
 /* --- the server ---------------------------------------------------------------------------- */

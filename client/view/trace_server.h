@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A converted trace on 127.0.0.1, for the page of the Perfetto UI and nobody else: that page may read it (CORS), who does not
- * know the path gets 404, and who came by another name than ours 403.
+ * A converted trace on 127.0.0.1, for the page of the Perfetto UI and nobody else: that page may read it (CORS). Who does not
+ * know the path gets 404. A page of another site, and who came by another name than ours, get 403, and the server goes on waiting.
  */
 #ifndef CLIENT_TRACE_SERVER_H
 #define CLIENT_TRACE_SERVER_H

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "trace/read/archive.h"
 
 static const char suffix[] = ".xplane.pb";
 
@@ -25,6 +26,17 @@ bool traces_has_name(const char *path)
 static int is_trace(const struct dirent *e)
 {
 	return e->d_name[0] != '.' && traces_has_name(e->d_name);
+}
+
+static int is_cut_trace(const struct dirent *e)
+{
+	return e->d_name[0] != '.' && archive_is_cut(e->d_name);
+}
+
+/* Also accepts traces that did not come whole. */
+static int is_any_trace(const struct dirent *e)
+{
+	return is_trace(e) || is_cut_trace(e);
 }
 
 static int is_visible(const struct dirent *e)
@@ -49,13 +61,18 @@ static int add_path(struct traces *t, const char *dir, const char *name)
 	return 0;
 }
 
-/* Adds the traces that lie in |dir|; 0 also when there is none. */
+/* Adds the traces that lie in |dir|, or else those that did not come whole; 0 also when there is none. */
 static int add_dir(struct traces *t, const char *dir)
 {
 	struct dirent **entries = NULL;
 	int n = scandir(dir, &entries, is_trace, alphasort);
-	int r = n < 0 ? -errno : 0;
+	int r;
 
+	if (n == 0) {
+		free(entries);
+		n = scandir(dir, &entries, is_cut_trace, alphasort);
+	}
+	r = n < 0 ? -errno : 0;
 	if (n > 0)
 		t->paths = calloc((size_t)n, sizeof *t->paths);
 	if (n > 0 && !t->paths)
@@ -70,7 +87,7 @@ static int add_dir(struct traces *t, const char *dir)
 static bool find_newest_time(const char *dir, struct timespec *newest)
 {
 	struct dirent **entries = NULL;
-	int n = scandir(dir, &entries, is_trace, alphasort);
+	int n = scandir(dir, &entries, is_any_trace, alphasort);
 	bool has_any = false;
 
 	for (int i = 0; i < n; i++) {

@@ -3,6 +3,7 @@
 #include "client/view/xprof.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@
 
 /* What it looks for below its log directory. */
 #define RUNS "/plugins/profile"
+/* Its own default. */
+#define XPROF_PORT 8791
 
 static bool is_directory(const char *path)
 {
@@ -50,6 +53,32 @@ static int find_log_dir(const char *place, char *path, struct diag *d)
 	return 0;
 }
 
+/* Whether execvp() will find xprof in the PATH. */
+static bool is_installed(void)
+{
+	const char *at = getenv("PATH");
+	char path[PATH_MAX];
+
+	for (; at; at = strchr(at, ':') ? strchr(at, ':') + 1 : NULL) {
+		int n = (int)strcspn(at, ":");
+
+		if (snprintf(path, sizeof path, "%.*s/xprof", n ? n : 1, n ? at : ".") <
+				(int)sizeof path &&
+			access(path, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* XProf has no option for the address: it takes [::], or 0.0.0.0 where there is no IPv6, and knows no passwords. */
+static void say_interfaces(uint16_t port)
+{
+	fprintf(stderr,
+		"xprof: listens on all interfaces of this machine, port %u, and shows the runs to whoever asks; proftap view "
+		"without --xprof listens on 127.0.0.1 alone\n",
+		port ? port : XPROF_PORT);
+}
+
 static int execute(const char *log_dir, uint16_t port, struct diag *d)
 {
 	char port_text[8];
@@ -57,6 +86,8 @@ static int execute(const char *log_dir, uint16_t port, struct diag *d)
 		port ? "--port" : NULL, port_text, NULL};
 
 	snprintf(port_text, sizeof port_text, "%u", port);
+	if (is_installed())
+		say_interfaces(port);
 	streams_give_back();
 	execvp(words[0], words);
 	if (errno == ENOENT)

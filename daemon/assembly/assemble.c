@@ -3,10 +3,13 @@
 #include "daemon/assembly/assemble.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/stock_servers.h"
 #include "daemon/assembly/assembly.h"
 #include "daemon/assembly/device_planes.h"
 #include "daemon/assembly/line_id.h"
@@ -16,12 +19,18 @@
 #include "daemon/drain/drain.h"
 #include "daemon/target/exit_note.h"
 #include "daemon/target/target.h"
+#include "daemon/target/timeline.h"
 #include "trace/space.h"
 
 uint64_t assemble_find_cut(const struct assemble_input *in)
 {
 	return in->ended_ticks && in->ended_ticks < in->stop_ticks ? in->ended_ticks
 								   : in->stop_ticks;
+}
+
+int64_t assemble_find_end_ns(const struct assemble_input *in, uint64_t ticks)
+{
+	return ticks == in->stop_ticks ? in->stop_ns : timeline_convert(in->timeline, ticks);
 }
 
 static const char *line_name(const struct thread_log *log)
@@ -66,6 +75,7 @@ static int finish_track(struct assembly *as, const struct assemble_input *in,
 	int r;
 
 	as->n_line_stats = as->plane->n_stats;
+	as->n_line_text_bytes = as->plane->n_own_bytes;
 	assembly_set_eras(as, log->eras, log->n_eras);
 	r = assembly_spool(as, log->track, log->slots, log->n_slots);
 	if (!r)
@@ -89,13 +99,28 @@ static int add_thread(struct assembly *as, const struct assemble_input *in,
 	return r ? r : add_line(as, log, line_id);
 }
 
+/* A process is known by its host, its pid and when it began, because pids are reused. */
+static int add_start(struct assembly *as)
+{
+	uint64_t start = as->target->start_ticks;
+
+	return start ? plane_set_uint(as->plane, "ptap_process_start", start) : 0;
+}
+
 /* What is known of it. */
 static int add_end(struct assembly *as, const struct assemble_input *in)
 {
+	const char *why;
 	char how[64];
+	int32_t tid;
 
 	exit_note_describe(as->target, in->stop_ticks, how, sizeof how);
-	return how[0] ? plane_set_string(as->plane, "ptap_ended", how) : 0;
+	tid = exit_note_find_signal_thread(as->target, in->stop_ticks, &why);
+	if (how[0] && plane_set_string(as->plane, "ptap_ended", how))
+		return -ENOMEM;
+	if (tid && plane_set_int(as->plane, "ptap_signal_tid", tid))
+		return -ENOMEM;
+	return why[0] ? plane_set_string(as->plane, "ptap_signal_thread", why) : 0;
 }
 
 static int describe(struct assembly *as, const struct assemble_input *in)
@@ -107,9 +132,35 @@ static int describe(struct assembly *as, const struct assemble_input *in)
 	plane->id = in->plane_id;
 	return plane->name && !plane_set_int(plane, "process_id", as->target->pid) &&
 			       !plane_set_string(plane, "ptap_process_name", as->target->name) &&
-			       !add_end(as, in)
+			       !add_start(as) && !add_end(as, in)
 		       ? 0
 		       : -ENOMEM;
+}
+
+/*
+ * The ids that JAX's profiler server gives the threads, if there may be one in the program: lines "LINE ID". By them the threads of
+ * its recordings are known to be those of ours. Other programs' recordings have none: an id tells where in memory a thread is.
+ */
+static int add_stock_ids(
+	struct assembly *as, const struct assemble_input *in, const int64_t *line_ids)
+{
+	const struct drain *d = in->drain;
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *out;
+	int r;
+
+	if (!d->n_logs || !stock_servers_find_make(as->target->pid))
+		return 0;
+	out = open_memstream(&text, &n_bytes);
+	for (size_t i = 0; i < d->n_logs && out; i++)
+		if (d->logs[i]->handle)
+			fprintf(out, "%" PRId64 " %" PRId64 "\n", line_ids[i],
+				stock_servers_find_thread_id(d->logs[i]->handle));
+	r = out && fclose(out) == 0 ? plane_set_string(as->plane, "ptap_stock_thread_ids", text)
+				    : -ENOMEM;
+	free(text);
+	return r;
 }
 
 static uint64_t count_dropped(const struct assembly *as, const struct drain *drain)
@@ -129,14 +180,27 @@ static int add_losses(const struct assembly *as, const struct assemble_input *in
 		.n_invalid = as->n_invalid + as->stats.n_invalid,
 		.n_undated = as->n_undated,
 		.n_unmatched_ends = as->asyncs.n_unmatched,
-		.n_crowded_asyncs = as->asyncs.n_crowded,
+		.n_beginless_ends = as->asyncs.n_beginless,
+		.n_endless_begins = as->asyncs.n_endless,
 		.n_unspooled = count_dropped(as, in->drain),
 		.n_nameless = as->texts.n_nameless,
 		.n_left_out_texts = as->texts.n_left_out,
+		.max_text_bytes = texts_find_limit(as->keep),
 		.n_of_devices = n_of_devices,
 	};
 
 	return losses_add(in->drain, &seen, plane, space);
+}
+
+/* When records were lost; before all rings are complete, too, unless all that is missing was not asked for. */
+static void note_gaps(struct assembly *as, const struct assemble_input *in)
+{
+	uint64_t complete = windows_find_complete(in);
+
+	if (complete > in->drain->asked_ticks)
+		as->asyncs.complete_ticks = complete;
+	for (size_t i = 0; i < in->drain->gaps.n; i++)
+		gaps_add(&as->asyncs.gaps, in->drain->gaps.v[i].from, in->drain->gaps.v[i].until);
 }
 
 static int fill(struct assembly *as, const struct assemble_input *in)
@@ -146,10 +210,15 @@ static int fill(struct assembly *as, const struct assemble_input *in)
 
 	as->timeline = in->timeline;
 	as->cancel = in->cancel;
+	as->cut_ticks = in->stop_ticks;
+	as->cut_ns = in->stop_ns;
 	if (!r)
 		r = line_id_make(in->drain, &line_ids);
+	if (!r)
+		r = add_stock_ids(as, in, line_ids);
 	for (size_t i = 0; i < in->drain->n_logs && !r; i++)
 		r = add_thread(as, in, in->drain->logs[i], line_ids[i]);
+	note_gaps(as, in);
 	if (!r)
 		r = asyncs_add_lines(&as->asyncs, in, as->plane, &as->stats);
 	if (!r)

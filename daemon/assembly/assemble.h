@@ -20,6 +20,8 @@ struct assemble_input {
 	uint64_t
 		window_ticks; /* async spans whose begin is not there are cut here; maybe later than start */
 	uint64_t stop_ticks;
+	int64_t stop_ns; /* the same instant, since the first pair of |timeline| */
+	int64_t start_unix_ns; /* Unix time at the first pair of |timeline| */
 	int goes_on; /* behind that, in the next part */
 	uint64_t ended_ticks; /* the process had ended by then; 0: not before the stop */
 	int64_t end_ns; /* since the first pair of |timeline|: what is later is left out; 0: nothing is */
@@ -35,6 +37,9 @@ struct assemble_input {
 
 /* Where what is still open of the process is cut. */
 uint64_t assemble_find_cut(const struct assemble_input *in);
+
+/* The time of |ticks| since the first pair. All that is cut at in->stop_ticks ends at in->stop_ns. */
+int64_t assemble_find_end_ns(const struct assemble_input *in, uint64_t ticks);
 
 /*
  * Adds the process's plane with a line per thread and per counter, and lines for the async spans, to

@@ -176,6 +176,7 @@ int assembly_add(struct assembly *as, const struct slot *slots, size_t n_slots)
 {
 	as->error = texts_update(&as->texts);
 	as->calls = &as->own_calls;
+	as->asyncs.thread = ++as->n_threads;
 	add_some(as, slots, n_slots, 0, n_slots);
 	assembly_set_eras(as, NULL, 0);
 	return as->error;
@@ -240,6 +241,7 @@ static int write_events(struct assembly *as, struct track *track)
 	as->events.n = 0;
 	/* Nobody refers to them any more. */
 	as->plane->n_stats = as->n_line_stats;
+	as->plane->n_own_bytes = as->n_line_text_bytes;
 	return r;
 }
 
@@ -260,6 +262,9 @@ int assembly_spool(
 
 	as->error = texts_update(&as->texts);
 	as->calls = &track->calls;
+	if (!track->thread)
+		track->thread = ++as->n_threads;
+	as->asyncs.thread = track->thread;
 	while (at < n_slots && !as->error) {
 		at = add_some(as, slots, n_slots, at, PART_SLOTS);
 		if (as->gives_slots)

@@ -38,6 +38,9 @@ struct assembly {
 	const struct era *eras; /* borrowed: those that are still to come, |n_eras| of them */
 	size_t n_eras;
 	uint64_t start_ticks; /* records that began earlier are left out */
+	uint64_t
+		cut_ticks; /* what ends there was cut, and ends at |cut_ns|, whichever way it is cut; 0: not known yet */
+	int64_t cut_ns;
 	int64_t end_ns; /* so are those that began later, and spans are cut there; INT64_MAX at first */
 	struct timeline *timeline;
 	struct plane *plane;
@@ -45,6 +48,7 @@ struct assembly {
 	struct stats stats;
 	struct counters counters;
 	struct asyncs asyncs;
+	uint32_t n_threads; /* that entries came of */
 	struct events events; /* of the thread at hand */
 	struct devices devices;
 	struct launch_stack
@@ -59,6 +63,7 @@ struct assembly {
 	struct keep *keep; /* borrowed, or |no_limit| */
 	struct keep no_limit;
 	size_t n_line_stats; /* of the plane's: those of lines that are complete */
+	size_t n_line_text_bytes; /* likewise, of the plane's own_texts */
 	uint64_t n_invalid; /* entries that made no sense */
 	uint64_t n_undated; /* that nobody knows when they were written */
 	uint64_t n_dropped; /* marks and samples that memory had no room for */

@@ -27,6 +27,7 @@ struct async_mark {
 		number; /* in the order of the records: tells marks of one thread at one tick apart */
 	uint32_t name; /* index into the names of who holds it */
 	uint32_t args; /* index + 1 into the arguments of who holds it; 0: none */
+	uint32_t thread; /* that recorded it: a number in this part; 0: it was in an earlier one */
 	int is_end;
 };
 

@@ -11,16 +11,20 @@
 #include "daemon/assembly/line_id.h"
 #include "trace/space.h"
 
-/* A person looks at these: more lines of one name, or in all, tell nothing. */
-#define MAX_LINES_OF_NAME 256
+/*
+ * A person looks at lines: more of one name, or in all, tell nothing. Spans for which none of these is free lie on one more line
+ * of their name, which need not be free: readers know that async spans overlap, and count them all. A plane has at most
+ * MAX_LINES of them, and one for each name.
+ */
+#define MAX_LINES_OF_NAME 255
 #define MAX_LINES 4096
+#define SHARED_LINE MAX_LINES_OF_NAME
 
 struct builder {
 	struct plane *plane;
 	const _Atomic int *cancel;
-	uint16_t *line_of; /* of the spans of the name at hand: line + 1, or 0: no room */
+	uint16_t *line_of; /* of the spans of the name at hand */
 	size_t n_lines; /* of all names */
-	uint64_t n_crowded;
 };
 
 static int compare_spans(const void *left, const void *right)
@@ -35,20 +39,20 @@ static int compare_spans(const void *left, const void *right)
 	return a->duration_ns > b->duration_ns ? -1 : a->duration_ns < b->duration_ns;
 }
 
-/* The first of |*n_lines| lines that is free at |start_ns|, or one more, or -1. */
+/* The first of |*n_lines| lines that is free at |start_ns|, or one more, or the one that is shared. */
 static int find_line(
 	const struct builder *b, const int64_t *ends_ns, int *n_lines, int64_t start_ns)
 {
 	for (int i = 0; i < *n_lines; i++)
 		if (ends_ns[i] <= start_ns)
 			return i;
-	if (*n_lines == MAX_LINES_OF_NAME || b->n_lines + (size_t)*n_lines == MAX_LINES)
-		return -1;
+	if (*n_lines == MAX_LINES_OF_NAME || b->n_lines + (size_t)*n_lines >= MAX_LINES)
+		return SHARED_LINE;
 	return (*n_lines)++;
 }
 
 /*
- * Chooses the lines of |n| spans of one name; |counts| becomes the number of spans on each. How many lines, or
+ * Chooses the lines of |n| spans of one name; |counts| becomes the number of spans on each, 0 of those that are not there. 0 or
  * -ECANCELED.
  */
 static int distribute(struct builder *b, const struct trace_event *spans, size_t n, size_t *counts)
@@ -56,21 +60,18 @@ static int distribute(struct builder *b, const struct trace_event *spans, size_t
 	int64_t ends_ns[MAX_LINES_OF_NAME];
 	int n_lines = 0;
 
-	memset(counts, 0, MAX_LINES_OF_NAME * sizeof *counts);
+	memset(counts, 0, (SHARED_LINE + 1) * sizeof *counts);
 	for (size_t i = 0; i < n; i++) {
 		int line = find_line(b, ends_ns, &n_lines, spans[i].start_ns);
 
 		if (cancel_look_at(b->cancel, i))
 			return -ECANCELED;
-		b->line_of[i] = (uint16_t)(line + 1);
-		if (line < 0) {
-			b->n_crowded++;
-			continue;
-		}
-		ends_ns[line] = spans[i].start_ns + spans[i].duration_ns;
+		b->line_of[i] = (uint16_t)line;
 		counts[line]++;
+		if (line != SHARED_LINE)
+			ends_ns[line] = spans[i].start_ns + spans[i].duration_ns;
 	}
-	return n_lines;
+	return 0;
 }
 
 static int add_line(struct builder *b, uint32_t name, size_t n_spans)
@@ -84,16 +85,17 @@ static int add_line(struct builder *b, uint32_t name, size_t n_spans)
 
 static int add_lines_of_name(struct builder *b, const struct trace_event *spans, size_t n)
 {
-	size_t counts[MAX_LINES_OF_NAME];
-	int n_lines = distribute(b, spans, n, counts);
-	size_t first = b->plane->n_lines;
-	int r = n_lines < 0 ? n_lines : 0;
+	size_t counts[SHARED_LINE + 1];
+	size_t places[SHARED_LINE + 1];
+	int r = distribute(b, spans, n, counts);
 
-	for (int i = 0; i < n_lines && !r; i++)
-		r = add_line(b, spans[0].name, counts[i]);
+	for (int i = 0; i <= SHARED_LINE && !r; i++) {
+		places[i] = b->plane->n_lines;
+		if (counts[i])
+			r = add_line(b, spans[0].name, counts[i]);
+	}
 	for (size_t i = 0; i < n && !r; i++)
-		if (b->line_of[i])
-			r = line_add_event(&b->plane->lines[first + b->line_of[i] - 1], &spans[i]);
+		r = line_add_event(&b->plane->lines[places[b->line_of[i]]], &spans[i]);
 	return r;
 }
 
@@ -111,17 +113,14 @@ static int add_lines(struct builder *b, const struct trace_event *spans, size_t 
 	return r;
 }
 
-int async_lines_add(struct plane *plane, struct trace_event *spans, size_t n,
-	const _Atomic int *cancel, uint64_t *n_crowded)
+int async_lines_add(
+	struct plane *plane, struct trace_event *spans, size_t n, const _Atomic int *cancel)
 {
 	_cleanup_free_ uint16_t *line_of = reallocarray(NULL, n + 1, sizeof *line_of);
 	struct builder b = {.plane = plane, .cancel = cancel, .line_of = line_of};
-	int r;
 
 	if (!line_of)
 		return -ENOMEM;
 	qsort(spans, n, sizeof *spans, compare_spans);
-	r = add_lines(&b, spans, n);
-	*n_crowded += b.n_crowded;
-	return r;
+	return add_lines(&b, spans, n);
 }

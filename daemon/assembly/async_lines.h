@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lines that async spans become: sorted by name and start, each span goes to the first line of its name that is free.
+ * The lines that async spans become: sorted by name and start, each span goes to the first line of its name that is free. There are
+ * 255 of a name, and 4,096 in all, on which spans follow one another; what overlaps more than that lies on one more line of its name, over
+ * each other. So none is ever left out, and a backlog of 5,000 requests is 256 lines.
  */
 #ifndef DAEMON_ASYNC_LINES_H
 #define DAEMON_ASYNC_LINES_H
@@ -12,10 +14,10 @@ struct plane;
 struct trace_event;
 
 /*
- * Adds the |n| spans, whose names are the plane's (they are put in order): lines of the span's name, each with spans that
- * follow one another. *n_crowded grows by those that no line had room for. 0, -ENOMEM or -ECANCELED (|cancel|).
+ * Adds the |n| spans, whose names are the plane's (they are put in order) on lines of the span's name. 0, -ENOMEM or -ECANCELED
+ * (|cancel|).
  */
-int async_lines_add(struct plane *plane, struct trace_event *spans, size_t n,
-	const _Atomic int *cancel, uint64_t *n_crowded);
+int async_lines_add(
+	struct plane *plane, struct trace_event *spans, size_t n, const _Atomic int *cancel);
 
 #endif

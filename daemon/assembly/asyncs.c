@@ -2,7 +2,7 @@
 /*
  * Async spans; see asyncs.h. The marks, sorted by name, id and time, are groups in which an end takes the
  * latest begin that is open. An end before any other mark of its group belongs to a begin before the
- * capture.
+ * capture, unless marks are missing.
  */
 #include "daemon/assembly/asyncs.h"
 
@@ -31,6 +31,8 @@ struct builder {
 	size_t n_spans;
 	size_t *open; /* begins of the group at hand, as indices of marks; the latest last */
 	size_t n_open;
+	int is_used_once; /* each id of the name: no mark that is missing is between a begin and an end */
+	int is_of_one_thread; /* the group: nor is one of the oldest that are missing */
 };
 
 void asyncs_deinit(struct asyncs *a)
@@ -71,6 +73,12 @@ static const struct trace_stat *get_args(const struct asyncs *a, const struct as
 	return mark->args ? &a->args[mark->args - 1] : NULL;
 }
 
+/* Whether a mark between these two times may be missing. */
+static int has_gap(const struct asyncs *a, uint64_t after_ticks, uint64_t before_ticks)
+{
+	return a->complete_ticks > after_ticks || gaps_has(&a->gaps, after_ticks, before_ticks);
+}
+
 int asyncs_add(struct asyncs *a, const struct entry *e, uint32_t name, uint64_t id,
 	const struct trace_stat *args, uint32_t n)
 {
@@ -78,6 +86,7 @@ int asyncs_add(struct asyncs *a, const struct entry *e, uint32_t name, uint64_t 
 		.ticks = e->start,
 		.id = id,
 		.name = name,
+		.thread = a->thread,
 		.is_end = e->kind == RECORD_ASYNC_END,
 	};
 	int r = add_args(a, args, n, &mark.args);
@@ -104,6 +113,7 @@ static int bring_one(struct asyncs *a, const struct async_carry *carry,
 	uint32_t n = 0;
 	int r;
 
+	mark.thread = 0;
 	mark.name = names_intern(&plane->event_names, text, strlen(text));
 	if (mark.name == NAMES_NONE)
 		return -ENOMEM;
@@ -169,73 +179,165 @@ static int add_span(
 	struct trace_event *event = &b->spans[b->n_spans++];
 
 	event->start_ns = timeline_convert(b->in->timeline, start_ticks);
-	event->duration_ns = timeline_convert(b->in->timeline, end_ticks) - event->start_ns;
+	event->duration_ns = assemble_find_end_ns(b->in, end_ticks) - event->start_ns;
 	event->name = span->name;
 	event->stats = stats_add_async(b->stats, span);
+	event->is_span = 1;
 	return b->stats->error;
 }
 
-static int take_end(struct builder *b, const struct async_mark *mark, int is_first)
+/* Whether no other mark of the group was between them. */
+static int is_sure(
+	const struct builder *b, const struct async_mark *latest, const struct async_mark *end)
 {
-	struct async_span span = {.id = mark->id, .name = mark->name};
-	uint64_t start = b->in->window_ticks;
-
-	if (b->n_open) {
-		const struct async_mark *begin = &b->asyncs->marks[b->open[--b->n_open]];
-
-		start = begin->ticks;
-		span.args = get_args(b->asyncs, begin);
-	} else if (is_first) {
-		span.is_started_before = 1;
-	} else {
-		b->asyncs->n_unmatched++;
-		return 0;
-	}
-	return add_span(b, &span, start, mark->ticks);
+	if (b->is_used_once)
+		return 1;
+	return b->is_of_one_thread ? !gaps_has(&b->asyncs->gaps, latest->ticks, end->ticks)
+				   : !has_gap(b->asyncs, latest->ticks, end->ticks);
 }
 
-/* What is still open at the end of its group is cut at the end of the capture, or of its process. */
+/* |latest|: the begin that is open and is the latest. */
+static int join(struct builder *b, const struct async_mark *latest, const struct async_mark *end)
+{
+	struct async_span span = {.id = end->id, .name = end->name};
+
+	if (!is_sure(b, latest, end)) {
+		b->asyncs->n_beginless++;
+		b->asyncs->n_endless++;
+		return 0;
+	}
+	span.args = get_args(b->asyncs, latest);
+	return add_span(b, &span, latest->ticks, end->ticks);
+}
+
+/* An end that no begin is open for. |before|: the mark of its group before it; NULL: it is the first. */
+static int take_lone_end(
+	struct builder *b, const struct async_mark *before, const struct async_mark *end)
+{
+	struct async_span span = {.id = end->id, .name = end->name, .is_started_before = 1};
+
+	if (has_gap(b->asyncs, before ? before->ticks : 0, end->ticks)) {
+		b->asyncs->n_beginless++;
+		return 0;
+	}
+	if (!before)
+		return add_span(b, &span, b->in->window_ticks, end->ticks);
+	b->asyncs->n_unmatched++;
+	return 0;
+}
+
+/* Cut at the end of the capture, or of its process. */
+static int cut_one(struct builder *b, const struct async_mark *mark)
+{
+	struct async_span span = {
+		.id = mark->id,
+		.args = get_args(b->asyncs, mark),
+		.name = mark->name,
+		.is_unfinished = 1,
+	};
+	uint64_t stop = assemble_find_cut(b->in);
+	int r;
+
+	if (has_gap(b->asyncs, mark->ticks, UINT64_MAX)) {
+		b->asyncs->n_endless++;
+		return 0;
+	}
+	r = add_span(b, &span, mark->ticks, stop > mark->ticks ? stop : mark->ticks);
+	return r || !b->in->carry ? r : leave(b->asyncs, b->in->carry, mark, b->plane);
+}
+
+/* Cuts the spans that are still open at the end of their group. */
 static int cut_open(struct builder *b)
 {
 	int r = 0;
 
-	while (b->n_open && !r) {
-		const struct async_mark *mark = &b->asyncs->marks[b->open[--b->n_open]];
-		struct async_span span = {
-			.id = mark->id,
-			.args = get_args(b->asyncs, mark),
-			.name = mark->name,
-			.is_unfinished = 1,
-		};
-		uint64_t stop = assemble_find_cut(b->in);
+	while (b->n_open && !r)
+		r = cut_one(b, &b->asyncs->marks[b->open[--b->n_open]]);
+	return r;
+}
 
-		r = add_span(b, &span, mark->ticks, stop > mark->ticks ? stop : mark->ticks);
-		if (!r && b->in->carry)
-			r = leave(b->asyncs, b->in->carry, mark, b->plane);
+/* The marks from |first| to before |end| are those of one id. */
+static int match_id(struct builder *b, size_t first, size_t end)
+{
+	const struct async_mark *marks = b->asyncs->marks;
+	int r = 0;
+
+	for (size_t i = first; i < end && !r; i++) {
+		r = cancel_look_at(b->in->cancel, i);
+		if (r)
+			return r;
+		if (!marks[i].is_end)
+			b->open[b->n_open++] = i;
+		else if (b->n_open)
+			r = join(b, &marks[b->open[--b->n_open]], &marks[i]);
+		else
+			r = take_lone_end(b, i > first ? &marks[i - 1] : NULL, &marks[i]);
+	}
+	return r ? r : cut_open(b);
+}
+
+static size_t find_end_of_id(const struct asyncs *a, size_t first)
+{
+	size_t end = first + 1;
+
+	while (end < a->n_marks && a->marks[end].name == a->marks[first].name &&
+		a->marks[end].id == a->marks[first].id)
+		end++;
+	return end;
+}
+
+static size_t find_end_of_name(const struct asyncs *a, size_t first)
+{
+	size_t end = first + 1;
+
+	while (end < a->n_marks && a->marks[end].name == a->marks[first].name)
+		end++;
+	return end;
+}
+
+/* Whether the marks from |first| to before |end|, all of one id, tell of more than one span. */
+static int is_used_twice(const struct async_mark *marks, size_t first, size_t end)
+{
+	return end - first > 2 ||
+	       (end - first == 2 && marks[first].is_end == marks[first + 1].is_end);
+}
+
+static int is_of_one_thread(const struct async_mark *marks, size_t first, size_t end)
+{
+	while (first + 1 < end && marks[first].thread == marks[first + 1].thread)
+		first++;
+	return first + 1 == end && marks[first].thread;
+}
+
+/* The marks from |first| to before |end| are those of one name. */
+static int match_name(struct builder *b, size_t first, size_t end)
+{
+	const struct async_mark *marks = b->asyncs->marks;
+	int is_twice = 0;
+	int r = 0;
+
+	for (size_t i = first, next; i < end && !is_twice; i = next) {
+		next = find_end_of_id(b->asyncs, i);
+		is_twice = is_used_twice(marks, i, next);
+	}
+	for (size_t i = first, next; i < end && !r; i = next) {
+		next = find_end_of_id(b->asyncs, i);
+		b->is_used_once = !is_twice;
+		b->is_of_one_thread = is_of_one_thread(marks, i, next);
+		r = match_id(b, i, next);
 	}
 	return r;
 }
 
 static int match(struct builder *b)
 {
-	const struct async_mark *marks = b->asyncs->marks;
 	int r = 0;
 
-	for (size_t i = 0; i < b->asyncs->n_marks && !r; i++) {
-		int is_first = i == 0 || marks[i].name != marks[i - 1].name ||
-			       marks[i].id != marks[i - 1].id;
-
-		r = cancel_look_at(b->in->cancel, i);
-		if (!r && is_first)
-			r = cut_open(b);
-		if (r)
-			return r;
-		if (marks[i].is_end)
-			r = take_end(b, &marks[i], is_first);
-		else
-			b->open[b->n_open++] = i;
+	for (size_t i = 0, next; i < b->asyncs->n_marks && !r; i = next) {
+		next = find_end_of_name(b->asyncs, i);
+		r = match_name(b, i, next);
 	}
-	return r ? r : cut_open(b);
+	return r;
 }
 
 static int add_all(
@@ -257,7 +359,7 @@ static int add_all(
 		return -ENOMEM;
 	qsort(a->marks, a->n_marks, sizeof *a->marks, compare_marks);
 	r = match(&b);
-	return r ? r : async_lines_add(plane, spans, b.n_spans, in->cancel, &a->n_crowded);
+	return r ? r : async_lines_add(plane, spans, b.n_spans, in->cancel);
 }
 
 int asyncs_add_lines(

@@ -3,6 +3,10 @@
  * Async spans: the begins and ends of all threads, matched by name and id when the capture is assembled,
  * and the lines that they become. A begin may have arguments, which are the span's.
  *
+ * Where marks are missing, nothing is made up: an end that finds no begin is only counted, and so is a begin that
+ * finds no end. A begin and an end that lie on both sides of a gap are a span only where no other one can have been between
+ * them: no id of that name was used twice, or one thread alone used this id, and what is missing is that thread's oldest marks.
+ *
  * Everything is sorted, nothing is hashed: what a hostile target sends costs n log n and no more.
  */
 #ifndef DAEMON_ASYNCS_H
@@ -10,6 +14,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "daemon/drain/gaps.h"
 
 struct assemble_input;
 struct async_mark;
@@ -33,8 +39,13 @@ struct asyncs {
 	struct trace_stat *args; /* of all marks */
 	size_t n_args;
 	size_t n_args_allocated;
+	uint32_t thread; /* whose marks are added now: a number, not 0; set by who adds */
+	uint64_t
+		complete_ticks; /* marks with earlier times may be missing, of each thread the oldest; 0: none are */
+	struct gaps gaps; /* of any thread marks with these times may be missing */
 	uint64_t n_unmatched; /* ends that belong to no begin */
-	uint64_t n_crowded; /* spans that no line had room for */
+	uint64_t n_beginless; /* ends whose begin may be missing */
+	uint64_t n_endless; /* begins whose end may be missing */
 };
 
 /* All zero is the empty state. */
@@ -45,7 +56,7 @@ int asyncs_add(struct asyncs *a, const struct entry *e, uint32_t name, uint64_t 
 	const struct trace_stat *args, uint32_t n);
 
 /*
- * Takes what in->carry has, and leaves there what is the next part's. Adds the spans to |plane|: lines of the span's name, each with spans that follow one another. To be
+ * Takes what in->carry has, and leaves there what is the next part's. Adds the spans to |plane|: lines of the span's name (async_lines.h). To be
  * called once, behind the threads' lines. 0, -ENOMEM or -ECANCELED (in->cancel).
  */
 int asyncs_add_lines(struct asyncs *a, const struct assemble_input *in, struct plane *plane,

@@ -62,7 +62,7 @@ static int take_stats(struct counters *c, const struct plane *plane,
 
 	*first = stat ? (uint32_t)c->n_stats + 1 : 0;
 	for (; stat; stat = stat_next(stat)) {
-		if (c->n_stats >= UINT32_MAX - 1 ||
+		if (c->n_stats >= TRACE_MAX_STATS - 1 ||
 			grow(&c->stats, &c->n_stats_allocated, c->n_stats + 1))
 			return -ENOMEM;
 		c->stats[c->n_stats++] = *stat;
@@ -74,9 +74,11 @@ int counters_add(struct counters *c, const struct plane *plane, const struct tra
 {
 	struct series *series = find_series(c, event->name);
 	struct trace_event sample = *event;
+	uint32_t first;
 
-	if (!series || take_stats(c, plane, event, &sample.stats))
+	if (!series || take_stats(c, plane, event, &first))
 		return -ENOMEM;
+	sample.stats = first & TRACE_MAX_STATS;
 	return events_push(&series->samples, &sample, 0);
 }
 

@@ -133,20 +133,48 @@ static size_t count_streams(const struct device_place *places, size_t n)
 	return n_streams;
 }
 
-/* |n| places of one device. */
-static int add_plane(struct drawer *d, const struct device_place *places, size_t n)
+static int is_drawn(const struct device_place *place, int is_beside)
 {
-	int r = device_plane_open(&d->plane, &d->g, places[0].key.collector, places[0].key.device,
-		count_streams(places, n), d->space);
+	return place->line != DEVICE_PLACE_NO_LINE &&
+	       device_line_is_beside((enum device_line_type)place->key.type) == is_beside;
+}
 
-	if (r)
-		return r;
+static size_t count_beside(const struct device_place *places, size_t n)
+{
+	size_t n_beside = 0;
+
+	for (size_t i = 0; i < n; i++)
+		n_beside += is_drawn(&places[i], 1);
+	return n_beside;
+}
+
+/* Into the plane that is open. */
+static int add_lines(struct drawer *d, const struct device_place *places, size_t n, int is_beside)
+{
+	int r = 0;
+
 	xspace_events_init(&d->encoder, d->plane.plane);
 	for (size_t i = 0; i < n && !r; i++)
-		if (places[i].line != DEVICE_PLACE_NO_LINE)
+		if (is_drawn(&places[i], is_beside))
 			r = add_line(d, places[i].line);
 	xspace_events_deinit(&d->encoder);
 	return r;
+}
+
+/* |n| places of one device: into its plane, and into the one beside it where there is something for that one. */
+static int add_plane(struct drawer *d, const struct device_place *places, size_t n)
+{
+	unsigned collector = places[0].key.collector;
+	unsigned device = places[0].key.device;
+	int r = device_plane_open(
+		&d->plane, &d->g, collector, device, count_streams(places, n), d->space);
+
+	if (!r)
+		r = add_lines(d, places, n, 0);
+	if (r || !count_beside(places, n))
+		return r;
+	r = device_plane_open_beside(&d->plane, &d->g, collector, device, d->space);
+	return r ? r : add_lines(d, places, n, 1);
 }
 
 static int add_planes(struct drawer *d)

@@ -33,25 +33,24 @@ static int make_delivery(const struct encode_request *request, struct chunks *fr
 		       : delivery_new_from_chunks(frame, out);
 }
 
-static int add_warning(struct space *space, uint64_t n_events, int64_t until_ns)
+static int add_warning(struct space *space, const struct shortened *cut)
 {
 	return space_add_warning(space,
 		"%" PRIu64
 		" events of the first %.3f s are left out: the whole trace is larger than "
-		"this client can take (2 GiB); use proftap capture, or record less",
-		n_events, (double)until_ns / 1e9);
+		"this client can take (2 GiB); it is complete from then on; use proftap capture, or "
+		"record less",
+		cut->n_events, (double)cut->until_ns / 1e9);
 }
 
 /* Leaves out what is too much. */
 static int fit(const struct encode_request *request, uint64_t n_bytes, uint64_t *n_left_out)
 {
-	int64_t until_ns = 0;
-	int r = shorten(request->space, n_bytes + WARNING_BYTES - request->max_bytes, n_left_out,
-		&until_ns);
+	struct shortened cut = {.n_events = 0};
+	int r = shorten(request->space, n_bytes + WARNING_BYTES - request->max_bytes, &cut);
 
-	if (!r && *n_left_out)
-		r = add_warning(request->space, *n_left_out, until_ns);
-	return r;
+	*n_left_out = cut.n_events;
+	return !r && cut.n_events ? add_warning(request->space, &cut) : r;
 }
 
 int encode(const struct encode_request *request, struct delivery **out, uint64_t *n_left_out)

@@ -17,10 +17,18 @@
 /* A name of the string table, and the number of a graph. */
 #define GRAPH_NAME_BYTES 1100
 
+/* Two ways of finding the same instant can differ by a nanosecond, and then spans that are cut there do not nest. */
+static int64_t find_end_ns(const struct assembly *as, const struct entry *e)
+{
+	uint64_t end = e->start + e->duration;
+
+	return end == as->cut_ticks ? as->cut_ns : timeline_convert(as->timeline, end);
+}
+
 static int to_event(struct assembly *as, struct entry *e, int64_t start_ns, uint32_t name,
 	struct trace_event *event)
 {
-	int64_t end = timeline_convert(as->timeline, e->start + e->duration);
+	int64_t end = find_end_ns(as, e);
 
 	if (end > as->end_ns) {
 		end = as->end_ns;
@@ -30,6 +38,8 @@ static int to_event(struct assembly *as, struct entry *e, int64_t start_ns, uint
 	event->duration_ns = end - start_ns;
 	event->name = name;
 	event->stats = stats_add(&as->stats, e, name);
+	event->is_span =
+		e->kind == RECORD_SPAN || e->kind == RECORD_STEP || e->kind == RECORD_LAUNCH;
 	return as->stats.error;
 }
 
@@ -44,11 +54,13 @@ static int add_async_mark(struct assembly *as, const struct entry *e, uint32_t n
 		return 0;
 	}
 	n = stats_get_args(&as->stats, e, args);
-	if (!keep_take(as->keep, MARK_COST + n * sizeof args[0]))
-		as->n_dropped++;
-	else if (!as->stats.error)
+	if (as->stats.error)
+		return as->stats.error;
+	if (keep_take(as->keep, MARK_COST + n * sizeof args[0]))
 		return asyncs_add(&as->asyncs, e, name, id->word[1], args, n);
-	return as->stats.error;
+	as->n_dropped++;
+	gaps_add(&as->asyncs.gaps, e->start, e->start);
+	return 0;
 }
 
 static int add_sample(struct assembly *as, struct entry *e, int64_t start_ns, uint32_t name)

@@ -13,9 +13,6 @@
 #include "daemon/nvml/gpu_samples.h"
 #include "trace/space.h"
 
-/* Of planes that are made here: above those of processes, below the machine's (daemon/machine/machine_plane.c). */
-#define FIRST_PLANE_ID 4064
-
 /* Where XLA has a counter, its name. */
 static const struct {
 	const char *name;
@@ -153,20 +150,21 @@ static int draw_known(const struct gpu_samples *samples, int64_t start_ns, int64
 	return n;
 }
 
-static int describe(const struct gpu_track *t, struct plane *plane)
+static int describe(const struct gpu_track *t, pid_t pid, struct plane *plane)
 {
 	char name[GPU_NAME_BYTES];
 
 	memcpy(name, t->name, sizeof name);
 	printable_clean(name);
-	if (plane_set_string(plane, "device_vendor", "Nvidia") ||
+	if (plane_set_int(plane, "process_id", pid) ||
+		plane_set_string(plane, "device_vendor", "Nvidia") ||
 		(name[0] && plane_set_string(plane, "gpu_device_name", name)))
 		return -ENOMEM;
 	return 0;
 }
 
-/* NULL when memory ran out. */
-static struct plane *take_plane(struct space *space, const struct gpu_track *t, size_t i)
+/* XProf tells the planes of devices apart by their ids up to 500. NULL when memory ran out. */
+static struct plane *take_plane(struct space *space, const struct gpu_track *t, size_t i, pid_t pid)
 {
 	struct plane *plane;
 	char name[32];
@@ -175,8 +173,8 @@ static struct plane *take_plane(struct space *space, const struct gpu_track *t, 
 	plane = space_find_plane(space, name);
 	if (plane)
 		return plane;
-	plane = space_add_plane(space, FIRST_PLANE_ID + (int64_t)i, name);
-	return plane && !describe(t, plane) ? plane : NULL;
+	plane = space_add_plane(space, (int64_t)i, name);
+	return plane && !describe(t, pid, plane) ? plane : NULL;
 }
 
 static int is_any_used(const struct gpu_samples *samples)
@@ -187,8 +185,8 @@ static int is_any_used(const struct gpu_samples *samples)
 	return 0;
 }
 
-static int draw_by_number(
-	const struct gpu_samples *samples, int64_t start_ns, int64_t stop_ns, struct space *space)
+static int draw_by_number(const struct gpu_samples *samples, int64_t start_ns, int64_t stop_ns,
+	pid_t pid, struct space *space)
 {
 	int is_chosen = is_any_used(samples);
 
@@ -198,19 +196,19 @@ static int draw_by_number(
 
 		if (!find_window(t, start_ns, stop_ns).n || (is_chosen && !t->is_used))
 			continue;
-		plane = take_plane(space, t, i);
+		plane = take_plane(space, t, i, pid);
 		if (!plane || draw(t, start_ns, stop_ns, plane))
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-int gpu_lines_add(
-	const struct gpu_samples *samples, int64_t start_ns, int64_t stop_ns, struct space *space)
+int gpu_lines_add(const struct gpu_samples *samples, int64_t start_ns, int64_t stop_ns, pid_t pid,
+	struct space *space)
 {
 	int n = draw_known(samples, start_ns, stop_ns, space);
 
 	if (n)
 		return n < 0 ? n : 0;
-	return draw_by_number(samples, start_ns, stop_ns, space);
+	return draw_by_number(samples, start_ns, stop_ns, pid, space);
 }

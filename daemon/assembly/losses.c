@@ -27,8 +27,9 @@ enum reason {
 	REASON_NAMES,
 	REASON_TEXTS,
 	REASON_INVALID,
-	REASON_CROWDED,
 	REASON_UNMATCHED,
+	REASON_BEGINLESS,
+	REASON_ENDLESS,
 	N_REASONS
 };
 
@@ -74,13 +75,16 @@ static const struct {
 	[REASON_NAMES] = {"ptap_lost_names", 0,
 		"names or keys left out: the program's table of them, 1 MiB, is full; "
 		"PTAP_SPAN_DYN and the like need no place in it"},
-	[REASON_TEXTS] = {"ptap_left_out_texts", 0,
-		"names or texts left out: too many different ones; raise max_capture_bytes"},
+	[REASON_TEXTS] = {"ptap_left_out_texts", 0, NULL}, /* with its limit */
 	[REASON_INVALID] = {"ptap_lost_invalid", 1, "records were damaged"},
-	[REASON_CROWDED] = {"ptap_lost_async_crowded", 1,
-		"async spans dropped: more than 256 of one name, or 4,096 in all, were open at once"},
 	[REASON_UNMATCHED] = {"ptap_unmatched_async_ends", 0,
 		"ends of async spans left out: none of that name and id was open"},
+	/* Nor are these dropped: they were overwritten, and counted so, or another row counts them. */
+	[REASON_BEGINLESS] = {"ptap_async_ends_without_begin", 0,
+		"ends of async spans left out: their begins were overwritten, or dropped; a larger "
+		"ring_bytes (of a session: max_capture_bytes) reaches further back"},
+	[REASON_ENDLESS] = {"ptap_async_begins_without_end", 0,
+		"begins of async spans left out: their ends may have been overwritten, or dropped"},
 };
 
 static void count(
@@ -109,8 +113,9 @@ static void count(
 	totals[REASON_SPOOL] = seen->n_unspooled;
 	totals[REASON_NAMES] = seen->n_nameless;
 	totals[REASON_TEXTS] = seen->n_left_out_texts;
-	totals[REASON_CROWDED] = seen->n_crowded_asyncs;
 	totals[REASON_UNMATCHED] = seen->n_unmatched_ends;
+	totals[REASON_BEGINLESS] = seen->n_beginless_ends;
+	totals[REASON_ENDLESS] = seen->n_endless_begins;
 }
 
 static int warn_full(const struct drain *drain, uint64_t total, struct space *space)
@@ -138,6 +143,16 @@ static int warn_full(const struct drain *drain, uint64_t total, struct space *sp
 	return 0;
 }
 
+static int warn_texts(const struct losses_seen *seen, uint64_t total, struct space *space)
+{
+	return space_add_warning(space,
+		"%" PRIu64
+		" names or texts left out, with an ellipsis in their place: different ones had taken "
+		"all of the %.1f MiB that there are for them; raise max_capture_bytes, or give what "
+		"differs as an argument of a span",
+		total, (double)seen->max_text_bytes / (1 << 20));
+}
+
 int losses_add(const struct drain *drain, const struct losses_seen *seen, struct plane *plane,
 	struct space *space)
 {
@@ -157,6 +172,8 @@ int losses_add(const struct drain *drain, const struct losses_seen *seen, struct
 	}
 	if (!r && totals[REASON_FULL])
 		r = warn_full(drain, totals[REASON_FULL], space);
+	if (!r && totals[REASON_TEXTS])
+		r = warn_texts(seen, totals[REASON_TEXTS], space);
 	if (!r)
 		r = plane_set_uint(plane, "dropped_traces", dropped);
 	return r;

@@ -14,11 +14,13 @@ struct losses_seen {
 	uint64_t n_invalid; /* entries that made no sense */
 	uint64_t n_undated; /* that nobody knows when they were written */
 	uint64_t n_unmatched_ends; /* of async spans */
+	uint64_t n_beginless_ends; /* likewise, whose begins may be missing */
+	uint64_t n_endless_begins; /* of async spans, whose ends may be missing */
 	uint64_t
 		n_unspooled; /* events that the capture's file, or what must stay in memory, had no room for */
 	uint64_t n_nameless; /* names and keys that became "(too many names)" */
-	uint64_t n_left_out_texts; /* names and texts that became "(too many texts)" */
-	uint64_t n_crowded_asyncs; /* async spans that no line had room for */
+	uint64_t n_left_out_texts; /* names and texts that became "…" */
+	uint64_t max_text_bytes; /* that there was room for */
 	uint64_t n_of_devices; /* records, of which more is said elsewhere */
 };
 

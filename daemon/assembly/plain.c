@@ -78,6 +78,7 @@ static inline __attribute__((always_inline)) size_t take_some(const struct plain
 			break;
 		events->v[to].name = name - 1;
 		events->v[to].stats = 0;
+		events->v[to].is_span = record_kind(slots[i].word[0]) == RECORD_SPAN;
 		events->depths[to++] = (uint8_t)record_depth(slots[i].word[0]);
 		if (waiting)
 			end_span(waiting, &slots[i], start, name);

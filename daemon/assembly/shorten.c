@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
 #include "daemon/assembly/track.h"
@@ -12,6 +13,8 @@
 /* A run, as a candidate. */
 struct old {
 	int64_t at_ns; /* of its last event */
+	int64_t end_ns; /* the latest of its events */
+	struct plane *plane;
 	struct line *line;
 	uint32_t n_bytes;
 };
@@ -22,7 +25,7 @@ struct old_runs {
 	size_t n_allocated;
 };
 
-static int add_line(struct old_runs *all, struct line *line)
+static int add_line(struct old_runs *all, struct plane *plane, struct line *line)
 {
 	const struct track *track = line->store;
 
@@ -33,7 +36,8 @@ static int add_line(struct old_runs *all, struct line *line)
 	for (size_t i = 0; i < track->n_runs; i++) {
 		const struct run *run = &track->runs[i];
 
-		all->v[all->n++] = (struct old){run->last.start_ns, line, run->n_bytes};
+		all->v[all->n++] =
+			(struct old){run->last.start_ns, run->end_ns, plane, line, run->n_bytes};
 	}
 	return 0;
 }
@@ -44,7 +48,7 @@ static int collect(struct space *space, struct old_runs *all)
 
 	for (size_t i = 0; i < space->n_planes; i++)
 		for (size_t j = 0; j < space->planes[i]->n_lines && !r; j++)
-			r = add_line(all, &space->planes[i]->lines[j]);
+			r = add_line(all, space->planes[i], &space->planes[i]->lines[j]);
 	return r;
 }
 
@@ -67,18 +71,45 @@ static uint64_t drop_first(struct line *line)
 	return n;
 }
 
-int shorten(struct space *space, uint64_t n_bytes, uint64_t *n_events_out, int64_t *until_ns_out)
+/* Unix time of the space's 0; 0: nobody says. */
+static int64_t find_epoch(const struct space *space)
+{
+	for (size_t i = 0; i < space->n_planes; i++)
+		if (strcmp(space->planes[i]->name, PLANE_ENVIRONMENT) == 0)
+			return plane_find_int(space->planes[i], "profile_start_time");
+	return 0;
+}
+
+/*
+ * Notes that |plane| is complete only after |end_ns|, when the event ended that it lost, unless it
+ * notes a later time already.
+ */
+static int note_complete(struct plane *plane, int64_t epoch_ns, int64_t end_ns)
+{
+	int64_t since_ns = epoch_ns + end_ns + 1;
+
+	if (!epoch_ns || plane_find_int(plane, "ptap_complete_since_ns") >= since_ns)
+		return 0;
+	return plane_set_uint(plane, "ptap_complete_since_ns", (uint64_t)since_ns);
+}
+
+int shorten(struct space *space, uint64_t n_bytes, struct shortened *out)
 {
 	struct old_runs all = {NULL, 0, 0};
+	int64_t epoch_ns = find_epoch(space);
 	uint64_t dropped_bytes = 0;
 	int r = collect(space, &all);
 
 	if (!r && all.n)
 		qsort(all.v, all.n, sizeof *all.v, compare);
 	for (size_t i = 0; i < all.n && !r && dropped_bytes < n_bytes; i++) {
-		*n_events_out += drop_first(all.v[i].line);
-		*until_ns_out = all.v[i].at_ns;
-		dropped_bytes += all.v[i].n_bytes;
+		const struct old *old = &all.v[i];
+
+		out->n_events += drop_first(old->line);
+		if (old->end_ns > out->until_ns)
+			out->until_ns = old->end_ns;
+		dropped_bytes += old->n_bytes;
+		r = note_complete(old->plane, epoch_ns, old->end_ns);
 	}
 	free(all.v);
 	return r;

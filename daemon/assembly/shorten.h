@@ -7,10 +7,16 @@
 
 struct space;
 
+/* What was left out. */
+struct shortened {
+	uint64_t n_events;
+	int64_t until_ns; /* when the last of these ended */
+};
+
 /*
  * Leaves out runs of the tracks of all lines of |space|, the oldest first, until these are |n_bytes| or more, or there are
- * no more. *n_events_out: how many events they hold; *until_ns_out: when the last of these began. 0 or -ENOMEM.
+ * no more. The stat ptap_complete_since_ns (windows.h) of each plane that lost some says so. |out| is zero before. 0 or -ENOMEM.
  */
-int shorten(struct space *space, uint64_t n_bytes, uint64_t *n_events_out, int64_t *until_ns_out);
+int shorten(struct space *space, uint64_t n_bytes, struct shortened *out);
 
 #endif

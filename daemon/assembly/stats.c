@@ -61,6 +61,11 @@ static uint32_t key_name(struct stats *s, enum stat_key key)
 
 static void set_text(struct stats *s, struct trace_stat *stat, const char *text, uint32_t n_bytes)
 {
+	if (!s->keeps_texts) {
+		if (texts_set_value(s->texts, stat, text, n_bytes))
+			s->error = -ENOMEM;
+		return;
+	}
 	stat->type = STAT_STRING;
 	stat->value.string = texts_intern(s->texts, &s->plane->stat_names, text, n_bytes);
 	if (stat->value.string == NAMES_NONE)
@@ -174,7 +179,9 @@ static void set_context(struct stats *s, uint32_t context, struct trace_stat *st
 		stat->value.string = s->context_name - 1;
 		return;
 	}
+	s->keeps_texts = 1;
 	set_text(s, stat, text, (uint32_t)snprintf(text, sizeof text, "$$%u", context));
+	s->keeps_texts = 0;
 	s->context = context;
 	s->context_name = s->texts->n_left_out == n_left_out ? stat->value.string + 1 : 0;
 }
@@ -253,8 +260,13 @@ uint32_t stats_add(struct stats *s, const struct entry *e, uint32_t name)
 
 uint32_t stats_get_args(struct stats *s, const struct entry *e, struct trace_stat *args)
 {
+	uint32_t n;
+
 	memset(args, 0, RECORD_MAX_EXTRA * sizeof *args);
-	return add_args(s, e, args, 0);
+	s->keeps_texts = 1;
+	n = add_args(s, e, args, 0);
+	s->keeps_texts = 0;
+	return n;
 }
 
 uint32_t stats_add_async(struct stats *s, const struct async_span *span)

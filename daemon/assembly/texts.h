@@ -11,6 +11,7 @@ struct entry;
 struct keep;
 struct names;
 struct plane;
+struct trace_stat;
 
 struct texts {
 	struct arena *arena; /* borrowed */
@@ -23,6 +24,12 @@ struct texts {
 	uint64_t n_left_out; /* uses of new texts when there was no room for them */
 };
 
+/*
+ * How many bytes of |keep| all texts together may take. The rest is for data without which whole
+ * events would be lost.
+ */
+uint64_t texts_find_limit(const struct keep *keep);
+
 /* 0 or -ENOMEM; texts_deinit() in either case. */
 int texts_init(struct texts *texts, struct arena *arena, struct plane *plane);
 /* The target may have added names. 0 or -ENOMEM. */
@@ -30,10 +37,16 @@ int texts_update(struct texts *texts);
 void texts_deinit(struct texts *texts);
 
 /*
- * The index of a text in |names|, the plane's event_names or stat_names; when there is no room for a new one, that of a
- * text that says so. NAMES_NONE when memory ran out.
+ * The index of a text in |names|, the plane's event_names or stat_names; when there is no room for a new one, that of
+ * "…". NAMES_NONE when memory ran out.
  */
 uint32_t texts_intern(struct texts *texts, struct names *names, const char *text, size_t n);
+
+/*
+ * Sets the value of |stat|, a string, which nobody looks at once its event is encoded: where texts have taken their room, a
+ * new one is the stat's own, and leaves with the event. 0 or -ENOMEM.
+ */
+int texts_set_value(struct texts *texts, struct trace_stat *stat, const char *text, size_t n);
 
 /* Indices into the plane's event_names and stat_names; NAMES_NONE when memory ran out. */
 uint32_t texts_get_event_name(struct texts *texts, const struct entry *e);

@@ -94,6 +94,16 @@ static int add_run(struct track *t, const struct run *run)
 	return 0;
 }
 
+static int64_t find_end(const struct trace_event *events, size_t n)
+{
+	int64_t end_ns = INT64_MIN;
+
+	for (size_t i = 0; i < n; i++)
+		if (events[i].start_ns + events[i].duration_ns > end_ns)
+			end_ns = events[i].start_ns + events[i].duration_ns;
+	return end_ns;
+}
+
 /* One run's events, from |events| on, to the end of |out|; its place is not known yet. */
 static int encode_run(struct xspace_events *x, const struct trace_event *events, size_t n,
 	struct chunks *out, struct run *run)
@@ -111,6 +121,7 @@ static int encode_run(struct xspace_events *x, const struct trace_event *events,
 		run->n_bytes = (uint32_t)(out->total_bytes - before);
 	}
 	run->last = events[run->n_events - 1];
+	run->end_ns = find_end(events, run->n_events);
 	return 0;
 }
 

@@ -23,6 +23,7 @@ struct run {
 	uint32_t n_bytes;
 	uint32_t n_events;
 	struct trace_event last; /* the times of its last event */
+	int64_t end_ns; /* the latest end of all */
 };
 
 struct track {
@@ -32,6 +33,7 @@ struct track {
 	size_t first_run; /* those before it are left out */
 	struct stragglers stragglers;
 	struct launch_stack calls; /* of its thread, that spans around them are still to come for */
+	uint32_t thread; /* the number that its assembly gave it; 0: none yet */
 	uint64_t n_bytes; /* of all events */
 	uint64_t n_events;
 	uint64_t n_dropped; /* events that neither the spool nor memory had room for */

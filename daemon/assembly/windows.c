@@ -17,30 +17,54 @@
 /* A text for people. */
 #define MAX_THREADS 256u
 #define LINE_BYTES 128u
+#define GAP_BYTES 48u /* two times, and what is between them */
 
-/* Until the snapshot. */
-static double find_length_ms(const struct assemble_input *in, const struct thread_log *log)
+/* It had more once, and not only more than was asked for. */
+static int is_incomplete(const struct thread_log *log)
 {
+	return (log->n_overwritten || log->lost_memory) && !log->is_limited;
+}
+
+/* Since when nothing of the thread is missing, until the snapshot; 0: of no time at all. */
+static double find_complete_ms(const struct assemble_input *in, const struct thread_log *log)
+{
+	uint64_t since = log->complete_ticks ? log->complete_ticks : log->window_ticks;
+
+	if (!since || since >= in->stop_ticks)
+		return 0;
 	return (double)(timeline_convert(in->timeline, in->stop_ticks) -
-			timeline_convert(in->timeline, log->window_ticks)) /
+			timeline_convert(in->timeline, since)) /
 	       1e6;
+}
+
+/* What is there of it: "everything", or how much in full. */
+static void describe_length(
+	const struct assemble_input *in, const struct thread_log *log, char *text, size_t n)
+{
+	double ms = find_complete_ms(in, log);
+
+	if (log->is_limited)
+		snprintf(text, n, "everything that was asked for");
+	else if (!is_incomplete(log) && !log->complete_ticks)
+		snprintf(text, n, "everything");
+	else if (ms > 0)
+		snprintf(text, n, "the last %.3f ms, %" PRIu64 " overwritten", ms,
+			log->n_overwritten);
+	else
+		snprintf(text, n, "nothing in full, %" PRIu64 " overwritten", log->n_overwritten);
 }
 
 static size_t describe(const struct assemble_input *in, const struct thread_log *log, char *text)
 {
 	char name[sizeof log->name];
+	char length[64];
 	int n;
 
 	/* The program chose it: a line's end in it would begin another line. */
 	snprintf(name, sizeof name, "%s", log->name);
 	printable_clean(name);
-	if (log->window_ticks)
-		n = snprintf(text, LINE_BYTES,
-			"%s (%d): the last %.3f ms, %" PRIu64 " overwritten\n", name, (int)log->tid,
-			find_length_ms(in, log), log->n_overwritten);
-	else
-		n = snprintf(text, LINE_BYTES, "%s (%d): nothing, %" PRIu64 " overwritten\n", name,
-			(int)log->tid, log->n_overwritten);
+	describe_length(in, log, length, sizeof length);
+	n = snprintf(text, LINE_BYTES, "%s (%d): %s\n", name, (int)log->tid, length);
 	if (log->lost_memory && n < (int)LINE_BYTES)
 		n += snprintf(text + n - 1, LINE_BYTES - (size_t)n + 1,
 			     ", %" PRIu64 " without memory\n", log->lost_memory) -
@@ -59,7 +83,7 @@ static const struct thread_log *get_log(const struct drain *d, size_t i)
 	return i < n_living ? d->logs[d->n_ended + i] : d->logs[d->n_logs - 1 - i];
 }
 
-/* Nothing ended in what was asked for, and nothing was overwritten. */
+/* Nothing ended in what was asked for, and nothing was overwritten: a thread that records its first span, or that was silent. */
 static int has_nothing(const struct thread_log *log)
 {
 	return !log->window_ticks && !log->n_overwritten && !log->lost_memory;
@@ -83,18 +107,23 @@ static size_t describe_all(const struct assemble_input *in, char *text)
 		}
 	}
 	if (n_empty)
-		n += (size_t)sprintf(
-			text + n, "%zu thread%s: nothing\n", n_empty, n_empty == 1 ? "" : "s");
+		n += (size_t)sprintf(text + n, "%zu thread%s: everything, no span ended\n", n_empty,
+			n_empty == 1 ? "" : "s");
 	if (n_described + n_empty < d->n_logs)
 		n += (size_t)sprintf(text + n, "%zu more threads, too many to name\n",
 			d->n_logs - n_described - n_empty);
+	if (d->n_overwritten)
+		n += (size_t)sprintf(text + n,
+			"threads that ended, and of which nothing is kept: %" PRIu64
+			" overwritten\n",
+			d->n_overwritten);
 	return n;
 }
 
 static int add_text(const struct assemble_input *in, struct plane *plane)
 {
 	size_t n_logs = in->drain->n_logs;
-	size_t n_lines = (n_logs < MAX_THREADS ? n_logs : MAX_THREADS) + 2;
+	size_t n_lines = (n_logs < MAX_THREADS ? n_logs : MAX_THREADS) + 3;
 	_cleanup_free_ char *text = malloc(n_lines * LINE_BYTES + 1);
 
 	if (!text)
@@ -103,13 +132,7 @@ static int add_text(const struct assemble_input *in, struct plane *plane)
 	return plane_set_string(plane, "ptap_recorder_windows", text);
 }
 
-/* It had more once, and not only more than was asked for. */
-static int is_incomplete(const struct thread_log *log)
-{
-	return (log->n_overwritten || log->lost_memory) && !log->is_limited;
-}
-
-/* Of those. 0: there is none. */
+/* Of those that are incomplete. 0: there is none. */
 static uint64_t find_shortest_ns(const struct assemble_input *in)
 {
 	const struct drain *d = in->drain;
@@ -138,6 +161,56 @@ static int add_shortest(const struct assemble_input *in, struct plane *plane)
 	return shortest_ns ? plane_set_uint(plane, "ptap_shortest_window_ns", shortest_ns) : 0;
 }
 
+uint64_t windows_find_complete(const struct assemble_input *in)
+{
+	const struct drain *d = in->drain;
+	uint64_t complete = d->gone_ticks;
+
+	/* A session's oldest records go for all threads at once. */
+	if (!d->is_picture)
+		return d->lost_oldest ? in->window_ticks : 0;
+	for (size_t i = 0; i < d->n_logs; i++)
+		if (d->logs[i]->complete_ticks > complete)
+			complete = d->logs[i]->complete_ticks;
+	return complete < in->stop_ticks ? complete : in->stop_ticks;
+}
+
+static int add_complete(const struct assemble_input *in, struct plane *plane)
+{
+	uint64_t complete = windows_find_complete(in);
+
+	if (!complete)
+		return 0;
+	return plane_set_uint(plane, "ptap_complete_since_ns",
+		(uint64_t)(in->start_unix_ns + timeline_convert(in->timeline, complete)));
+}
+
+static int64_t find_unix_ns(const struct assemble_input *in, uint64_t ticks)
+{
+	if (ticks > in->stop_ticks)
+		ticks = in->stop_ticks;
+	return in->start_unix_ns +
+	       timeline_convert(in->timeline, ticks > in->start_ticks ? ticks : in->start_ticks);
+}
+
+/* Those that ended before the start do not matter. */
+static int add_gaps(const struct assemble_input *in, struct plane *plane)
+{
+	const struct gaps *gaps = &in->drain->gaps;
+	char text[GAPS_MAX * GAP_BYTES] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < gaps->n; i++) {
+		const struct gap *gap = &gaps->v[i];
+
+		if (gap->until >= in->start_ticks && gap->from <= in->stop_ticks)
+			n += (size_t)snprintf(text + n, sizeof text - n, "%s%" PRId64 "-%" PRId64,
+				n ? " " : "", find_unix_ns(in, gap->from),
+				find_unix_ns(in, gap->until));
+	}
+	return n ? plane_set_string(plane, "ptap_gaps_ns", text) : 0;
+}
+
 /* It had more once, and somebody asked for it. */
 static int is_short(const struct drain *d, const struct thread_log *log)
 {
@@ -163,16 +236,18 @@ static int warn(const struct assemble_input *in, struct space *space)
 		"the flight recorder has less than was asked for of %zu thread%s: of %s (%d) the last "
 		"%.1f ms; raise %s",
 		n, n == 1 ? "" : "s", shortest->name, (int)shortest->tid,
-		find_length_ms(in, shortest),
+		find_complete_ms(in, shortest),
 		shortest->lost_memory ? "max_capture_bytes" : "ring_bytes");
 }
 
 int windows_add(const struct assemble_input *in, struct plane *plane, struct space *space)
 {
-	int r;
+	int r = add_complete(in, plane);
 
-	if (!in->drain->is_picture || !in->drain->n_logs)
-		return 0;
+	if (!r)
+		r = add_gaps(in, plane);
+	if (r || !in->drain->is_picture || (!in->drain->n_logs && !in->drain->n_overwritten))
+		return r;
 	r = add_text(in, plane);
 	if (!r)
 		r = add_shortest(in, plane);

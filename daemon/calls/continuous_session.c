@@ -45,7 +45,7 @@ static int add_snapshot(struct session *s, struct session_request *request)
 {
 	if (request_list_append(&s->snapshots, request, SESSION_MAX_WAITING))
 		return SESSION_BUSY;
-	target_kick(s->family->main);
+	session_nudge(s);
 	return 0;
 }
 

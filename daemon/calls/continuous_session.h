@@ -9,7 +9,7 @@ struct session_request;
 /*
  * Begins one. As session_take(), or -ENOMEM; |request|->begin is called when it records, and |deliver| with why it does not
  * otherwise. Of subprocesses it has none: its trace says so where they are asked for. No call holds it: it ends by session_stop(),
- * session_terminate(), and with the program.
+ * session_terminate(), and with the program; of one that died its data is held as recorder_end.h says.
  */
 int session_start_continuous(struct session *s, struct session_request *request);
 /*

@@ -30,11 +30,43 @@ typedef Tensorflow__ProfileOptions__AdvancedConfigurationEntry Entry;
 
 /* Who. */
 
-static int is_known(const struct descendants *all, pid_t known_as, const char *address)
+/* It is to be recorded, is recorded, or could not be. */
+static int is_taken(const struct descendant *d)
 {
-	for (size_t i = 0; i < all->n; i++)
-		if ((known_as && all->v[i].known_as == known_as) ||
-			strcmp(all->v[i].address, address) == 0)
+	return !d->has_started || !remote_capture_is_over(&d->capture) || d->capture.error[0];
+}
+
+/* *n_before: how often it has been recorded to its end. */
+static int is_known(
+	const struct descendants *all, pid_t known_as, const char *address, int *n_before)
+{
+	*n_before = 0;
+	for (size_t i = 0; i < all->n; i++) {
+		if ((!known_as || all->v[i].known_as != known_as) &&
+			strcmp(all->v[i].address, address) != 0)
+			continue;
+		if (is_taken(&all->v[i]))
+			return 1;
+		(*n_before)++;
+	}
+	return 0;
+}
+
+/* It has memory, and so a program: not so one that has ended. */
+static int has_program(pid_t pid)
+{
+	char link[32];
+	char path[16];
+
+	snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+	return readlink(link, path, sizeof path) > 0;
+}
+
+/* Whether |pid| is one of the latest that were left out; each of them is looked up many times. */
+static int is_left_out(const struct descendants *all, pid_t pid)
+{
+	for (int i = 0; i < all->n_left_out && i < DESCENDANTS_MAX; i++)
+		if (all->left_out[i] == pid)
 			return 1;
 	return 0;
 }
@@ -42,11 +74,16 @@ static int is_known(const struct descendants *all, pid_t known_as, const char *a
 static void add(struct descendants *all, pid_t pid, pid_t known_as, const char *address)
 {
 	struct descendant *d = &all->v[all->n];
+	int n_before;
 
+	if (is_known(all, known_as, address, &n_before) || (n_before && !has_program(known_as)))
+		return;
 	if (all->n == DESCENDANTS_MAX) {
-		all->n_left_out++;
+		if (!is_left_out(all, pid))
+			all->left_out[all->n_left_out++ % DESCENDANTS_MAX] = pid;
 		return;
 	}
+	d->is_again = n_before > 0;
 	d->pid = pid;
 	d->known_as = known_as;
 	snprintf(d->address, sizeof d->address, "%s", address);
@@ -88,7 +125,7 @@ static void add_registered(struct descendants *all, pid_t ancestor, struct regis
 	for (size_t i = 0; i < n; i++) {
 		pid_t known_as = v[i].is_pid_ours ? v[i].pid : 0;
 
-		if (known_as != ancestor && !is_known(all, known_as, v[i].address))
+		if (known_as != ancestor)
 			add(all, v[i].pid, known_as, v[i].address);
 	}
 	free(v);
@@ -106,13 +143,17 @@ void descendants_find(struct descendants *all, pid_t ancestor, struct registry *
 
 /* What they record. */
 
-/* |kept| has room for all entries of |o|: without the key, this tree being known. */
-static void leave_key_out(Options *o, Entry **kept)
+/*
+ * |kept| has room for all entries of |o|: without the keys that are not for one descendant. This tree is known, and the machine is
+ * recorded once, where the whole trace comes through a host daemon.
+ */
+static void leave_keys_out(Options *o, Entry **kept)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < o->n_advanced_configuration; i++)
-		if (strcmp(o->advanced_configuration[i]->key, DESCENDANTS_KEY) != 0)
+		if (strcmp(o->advanced_configuration[i]->key, DESCENDANTS_KEY) != 0 &&
+			strcmp(o->advanced_configuration[i]->key, "ptap_machine_usage") != 0)
 			kept[n++] = o->advanced_configuration[i];
 	o->advanced_configuration = kept;
 	o->n_advanced_configuration = n;
@@ -122,6 +163,7 @@ static void start(struct descendants *all, struct descendant *d, const Options *
 {
 	Options options = *asked;
 
+	d->has_started = 1;
 	remote_capture_fill_options(&options);
 	options.session_id = d->session_id;
 	options.duration_ms = UINT64_MAX;
@@ -137,15 +179,25 @@ void descendants_start(struct descendants *all, const uint8_t *bytes, size_t n)
 	Options options;
 
 	for (size_t i = 0; (!asked || !kept) && i < all->n; i++)
-		remote_capture_fail(&all->v[i].capture, "out of memory");
+		if (!all->v[i].has_started)
+			remote_capture_fail(&all->v[i].capture, "out of memory");
 	if (asked && kept) {
 		options = *asked;
-		leave_key_out(&options, kept);
+		leave_keys_out(&options, kept);
 		for (size_t i = 0; i < all->n; i++)
-			start(all, &all->v[i], &options);
+			if (!all->v[i].has_started)
+				start(all, &all->v[i], &options);
 	}
 	if (asked)
 		tensorflow__profile_options__free_unpacked(asked, NULL);
+}
+
+void descendants_poll(struct descendants *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		while (!remote_capture_is_over(&all->v[i].capture) &&
+			remote_capture_read(&all->v[i].capture, 0))
+			;
 }
 
 /* The end. */
@@ -155,7 +207,8 @@ static void ask_to_end(struct descendants *all, struct errand *e)
 	int64_t give_up_ns = monotonic_ns() + END_NS;
 
 	for (size_t i = 0; i < all->n; i++)
-		remote_capture_ask_to_end(&all->v[i].capture, all->v[i].session_id);
+		if (!remote_capture_is_over(&all->v[i].capture))
+			remote_capture_ask_to_end(&all->v[i].capture, all->v[i].session_id);
 	for (size_t i = 0; i < all->n; i++)
 		while (!remote_capture_is_ending(&all->v[i].capture, LOOK_MS) &&
 			monotonic_ns() < give_up_ns && !errand_is_cancelled(e))

@@ -228,6 +228,22 @@ void errand_raise(struct errand *e, int *flag)
 	pthread_mutex_unlock(&all->mutex);
 }
 
+int errand_await_for(struct errand *e, const int *flag, int wait_ms)
+{
+	const int64_t end_ns = monotonic_ns() + wait_ms * NS_PER_MS;
+	const struct timespec end = {end_ns / NS_PER_S, end_ns % NS_PER_S};
+	struct errands *all = errands_of(e);
+	int is_over;
+	int r = 0;
+
+	pthread_mutex_lock(&all->mutex);
+	while (!*flag && !e->is_cancelled && !r)
+		r = pthread_cond_timedwait(&all->changed, &all->mutex, &end);
+	is_over = *flag || e->is_cancelled;
+	pthread_mutex_unlock(&all->mutex);
+	return is_over;
+}
+
 int errand_await_or_cancel(struct errand *e, const int *flag)
 {
 	struct errands *all = errands_of(e);

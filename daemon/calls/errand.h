@@ -67,6 +67,8 @@ int errands_are_given_up(struct errands *e);
 /* For an outcome that comes from another thread: sets |flag| and wakes who waits for it. */
 void errand_raise(struct errand *e, int *flag);
 /* Until |flag| is set, or the call is given up: then 1. */
+/* The same, for |wait_ms| at most: 1 when it is over, so that the other will not wait. */
+int errand_await_for(struct errand *e, const int *flag, int wait_ms);
 int errand_await_or_cancel(struct errand *e, const int *flag);
 /* Until |flag| is set. */
 void errand_await(struct errand *e, const int *flag);

@@ -8,9 +8,11 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "daemon/assembly/delivery.h"
+#include "daemon/kernel/time_namespace.h"
 #include "daemon/remote/remote_error.h"
 #include "proto/pack.h"
 #include "rpc/client.h"
+#include "rpc/server.h"
 
 /* What making a trace, or the next part of it, may take without a word; and a whole answer of Profile. */
 #define SILENCE_NS (60 * NS_PER_S)
@@ -38,6 +40,15 @@ static void find_options(
 		options->session_id = request->session_id;
 }
 
+static struct rpc_channel *take_channel(struct fan_out_host *h)
+{
+	struct rpc_channel *channel =
+		h->channel ? h->channel : rpc_channel_new_to(h->address ? h->address : h->name);
+
+	h->channel = NULL;
+	return channel;
+}
+
 static void start_stock(struct fan_out_host *h)
 {
 	Tensorflow__ProfileRequest request = *h->request;
@@ -45,19 +56,11 @@ static void start_stock(struct fan_out_host *h)
 	size_t n = 0;
 
 	h->is_stock = 1;
-	request.host_name = (char *)h->name;
+	request.host_name = (char *)(h->address ? h->address : h->name);
 	if (proto_pack(&request.base, &bytes, &n))
 		remote_profile_fail(&h->profile, "out of memory");
 	else
-		remote_profile_start(&h->profile, h->name, bytes, n, h->share);
-}
-
-static struct rpc_channel *take_channel(struct fan_out_host *h)
-{
-	struct rpc_channel *channel = h->channel ? h->channel : rpc_channel_new_to(h->name);
-
-	h->channel = NULL;
-	return channel;
+		remote_profile_start(&h->profile, h->name, take_channel(h), bytes, n, h->share);
 }
 
 void fan_out_host_start(struct fan_out_host *h, const Tensorflow__ProfileRequest *request,
@@ -70,10 +73,18 @@ void fan_out_host_start(struct fan_out_host *h, const Tensorflow__ProfileRequest
 	h->give_up_ns = give_up_ns;
 	find_options(request, &options);
 	/* A Profile without a duration ends at once; a Capture takes none. */
-	if (options.duration_ms)
+	if (options.duration_ms && !h->is_stock)
 		remote_capture_start(&h->capture, h->name, take_channel(h), &options, share);
 	else
 		start_stock(h);
+}
+
+static void refuse_words(struct fan_out_host *h)
+{
+	h->profile.status = RPC_UNIMPLEMENTED;
+	fan_out_host_fail(h,
+		"JAX's and TensorFlow's profiler servers have no flight recorder, and no names for "
+		"sessions; ask for the session that runs, without a name");
 }
 
 void fan_out_host_start_snapshot(struct fan_out_host *h, const struct remote_snapshot *what,
@@ -81,7 +92,27 @@ void fan_out_host_start_snapshot(struct fan_out_host *h, const struct remote_sna
 {
 	h->share = share;
 	h->give_up_ns = give_up_ns;
-	remote_capture_start_snapshot(&h->capture, h->name, take_channel(h), what, share);
+	if (!h->is_stock)
+		remote_capture_start_snapshot(&h->capture, h->name, take_channel(h), what, share);
+	else if ((what->session_id && what->session_id[0]) || what->last_ms)
+		refuse_words(h);
+	else
+		remote_profile_start_snapshot(
+			&h->profile, h->name, take_channel(h), what->ends, share);
+}
+
+void fan_out_host_ask_to_end(struct fan_out_host *h, const char *session_id)
+{
+	if (h->is_stock)
+		remote_profile_ask_to_end(&h->profile, session_id);
+	else if (!remote_capture_is_over(&h->capture))
+		remote_capture_ask_to_end(&h->capture, session_id);
+}
+
+int fan_out_host_is_over(const struct fan_out_host *h)
+{
+	return h->is_stock ? remote_profile_is_over(&h->profile)
+			   : remote_capture_is_over(&h->capture);
 }
 
 /* Reading. */
@@ -168,11 +199,35 @@ static void take_outcome(struct fan_out_host *h, struct spool *spool, const char
 		fan_out_host_fail(h, "out of memory");
 }
 
+/* When it recorded, as its trace tells, where the end may be that of collecting. Of use on its machine only. */
+static void note_window(struct fan_out_host *h)
+{
+	const Tensorflow__ProfileRequest *q = h->request;
+	uint64_t asked_ms = q && q->opts && q->opts->duration_ms ? q->opts->duration_ms
+			    : q					 ? q->duration_ms
+								 : 0;
+	int64_t start_ns = h->profile.start_unix_ns - clock_find_unix_offset_ns() -
+			   time_namespace_find_ahead_ns("", 0);
+
+	if (h->profile.start_unix_ns <= 0 || h->profile.stop_unix_ns <= h->profile.start_unix_ns ||
+		start_ns <= 0)
+		return;
+	h->capture.start_unix_ns = (uint64_t)h->profile.start_unix_ns;
+	h->capture.usage_since_ns = (uint64_t)start_ns;
+	h->capture.usage_duration_ns =
+		(uint64_t)(h->profile.stop_unix_ns - h->profile.start_unix_ns);
+	if (asked_ms && asked_ms < h->capture.usage_duration_ns / NS_PER_MS)
+		h->capture.usage_duration_ns = asked_ms * NS_PER_MS;
+}
+
 void fan_out_host_end(struct fan_out_host *h)
 {
 	if (h->is_stock) {
 		remote_profile_end(&h->profile);
 		h->is_empty = h->profile.is_empty;
+		h->capture.status = h->profile.status;
+		h->capture.n_events = h->profile.n_events;
+		note_window(h);
 		take_outcome(h, h->profile.trace.spool, h->profile.error);
 		return;
 	}

@@ -21,14 +21,16 @@ struct disk_share;
 struct rpc_channel;
 
 struct fan_out_host {
-	const char *name; /* "host:port" as asked; of this server, its own */
+	const char
+		*name; /* "host:port" as asked, or what people call it; of this server, its own */
+	const char *address; /* where it is; NULL: |name| */
 	struct disk_share *share; /* borrowed, of another server */
 	const Tensorflow__ProfileRequest *request; /* the same */
 	struct rpc_channel *
 		channel; /* the way there, until it is asked; NULL: by its name, which is an address */
 	int is_ours; /* it knows Capture: Profile is not tried */
-	int is_stock; /* |profile| is asked */
-	struct remote_capture capture;
+	int is_stock; /* |profile| is asked; set before: from the start */
+	struct remote_capture capture; /* its numbers are the outcome's, whichever was asked */
 	struct remote_profile profile;
 	int64_t give_up_ns; /* CLOCK_MONOTONIC: it has said nothing for too long */
 	/* The outcome: */
@@ -53,9 +55,12 @@ void fan_out_host_fail(struct fan_out_host *h, const char *text);
  */
 void fan_out_host_start(struct fan_out_host *h, const Tensorflow__ProfileRequest *request,
 	struct disk_share *share, int64_t give_up_ns);
-/* Asks it, which is ours, for what its session or recorder has (remote_capture_start_snapshot()); the same otherwise. */
+/* Asks it, which is ours or |is_stock|, for what its session or recorder has (remote_capture_start_snapshot()); the same otherwise. */
 void fan_out_host_start_snapshot(struct fan_out_host *h, const struct remote_snapshot *what,
 	struct disk_share *share, int64_t give_up_ns);
+/* Asks for an early end, with the data; it is no snapshot. */
+void fan_out_host_ask_to_end(struct fan_out_host *h, const char *session_id);
+int fan_out_host_is_over(const struct fan_out_host *h);
 /* Goes on, if it is its turn. 1 unless it is over. */
 int fan_out_host_poll(struct fan_out_host *h, struct fan_out_turn *turn);
 /* Gives up what is not over. */

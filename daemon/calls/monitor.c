@@ -121,6 +121,7 @@ static int watch(struct monitor *m)
 	int is_cancelled = 0;
 
 	usage_open(&m->usage, "", target_of(m)->pid, SAMPLE_INTERVAL_MS);
+	usage_open_family(&m->usage, "");
 	while (!is_cancelled && monotonic_ns() < end_ns &&
 		target_get_life(target_of(m)) == TARGET_ALIVE) {
 		int64_t look_ns = monotonic_ns() + SAMPLE_INTERVAL_MS * NS_PER_MS;

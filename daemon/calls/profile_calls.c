@@ -80,6 +80,10 @@ static int choose_delivery(struct service *service, struct session_request *requ
 {
 	request->deliver = deliver;
 	request->max_xspace_bytes = REPLY_MAX_XSPACE_BYTES;
+	if (request_warn_of_host_options(request, request->call)) {
+		reply_failure(request->call, -ENOMEM, NULL);
+		return -1;
+	}
 	if (!file_delivery_is_wanted(service, request))
 		return 0;
 	request->deliver = deliver_file;

@@ -35,6 +35,10 @@ static int decode_capture(struct rpc_call *call, const uint8_t *bytes, size_t n,
 	struct diag d = DIAG_INIT;
 	int r = request_decode_capture(bytes, n, out, interval_ms, &d);
 
+	if (!r && request_warn_of_host_options(*out, call)) {
+		*out = session_request_free(*out);
+		r = -ENOMEM;
+	}
 	if (r)
 		reply_v1_failure(call, r, &d);
 	return r ? -1 : 0;

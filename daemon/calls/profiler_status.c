@@ -13,6 +13,7 @@
 #include "daemon/calls/service.h"
 #include "daemon/kernel/headroom.h"
 #include "daemon/kernel/owner.h"
+#include "daemon/kernel/proc_file.h"
 #include "daemon/message/reply_message.h"
 #include "daemon/message/reply_v1.h"
 #include "daemon/message/target_message.h"
@@ -51,12 +52,13 @@ static void describe_child(
 }
 
 /* Takes longer than the family's mutex may be held. */
-static void find_uid(struct target_message *e)
+static void find_uid_and_stop(struct target_message *e)
 {
 	uid_t uid = 0;
 
 	owner_find_uid("", e->message.pid, &uid);
 	e->message.uid = uid;
+	e->message.is_stopped = proc_is_stopped(e->message.pid);
 }
 
 /* Status. */
@@ -165,7 +167,7 @@ static void answer_list(struct rpc_call *call, struct list *l, struct subprocess
 	reply.subprocesses = s->targets;
 	for (size_t i = 0; i < l->n; i++) {
 		if (i > 0)
-			find_uid(&l->entries[i]);
+			find_uid_and_stop(&l->entries[i]);
 		target_message_link(&l->entries[i]);
 		targets[i] = &l->entries[i].message;
 	}

@@ -6,6 +6,7 @@
 #include "daemon/calls/continuous_calls.h"
 #include "daemon/calls/monitor.h"
 #include "daemon/calls/new_session.h"
+#include "daemon/calls/open_spans_call.h"
 #include "daemon/calls/profile_calls.h"
 #include "daemon/calls/profiler.h"
 #include "daemon/calls/profiler_status.h"
@@ -39,6 +40,7 @@ const struct rpc_method service_methods[] = {
 		RPC_SERVER_STREAM},
 	{SERVICE_V1 "Stop", SERVICE_MAX_REQUEST_BYTES, profiler_handle_stop, RPC_SERVER_STREAM},
 	{SERVICE_V1 "Status", SERVICE_MAX_REQUEST_BYTES, profiler_handle_status, RPC_UNARY},
+	{SERVICE_V1 "OpenSpans", SERVICE_MAX_REQUEST_BYTES, open_spans_call_handle, RPC_UNARY},
 	{SERVICE_V1 "List", SERVICE_MAX_REQUEST_BYTES, profiler_handle_list, RPC_UNARY},
 };
 const size_t n_service_methods = sizeof service_methods / sizeof *service_methods;

@@ -15,6 +15,7 @@
 #include "daemon/kin/registry.h"
 #include "daemon/message/stream_place.h"
 #include "daemon/session/repository.h"
+#include "daemon/target/timeline.h"
 #include "rpc/server.h"
 
 struct session;
@@ -49,6 +50,8 @@ struct service {
 	struct trace_streams streams;
 	atomic_int is_fanning_out; /* a NewSession asks other servers */
 	struct repository repository;
+	struct clock_pair
+		first_pair; /* of clocks, when the server met its program; before that 0 */
 	struct registry registry; /* of children with servers of their own */
 };
 

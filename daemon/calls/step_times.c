@@ -11,12 +11,12 @@
 
 static void count_step(struct step_times *t, int64_t duration_ns)
 {
-	if (t->n_steps == 0 || duration_ns < t->min_ns)
+	if (t->n_ended == 0 || duration_ns < t->min_ns)
 		t->min_ns = duration_ns;
 	if (duration_ns > t->max_ns)
 		t->max_ns = duration_ns;
 	t->total_ns += duration_ns;
-	t->n_steps++;
+	t->n_ended++;
 }
 
 static void count_plane(struct step_times *t, const struct plane *plane)
@@ -27,14 +27,19 @@ static void count_plane(struct step_times *t, const struct plane *plane)
 	for (size_t i = 0; i < plane->n_lines; i++) {
 		const struct line *line = &plane->lines[i];
 
+		t->n_events += line->n_events;
 		if (line_is_counters(line) || !line->n_events)
 			continue;
 		t->n_threads++;
-		t->n_events += line->n_events;
-		for (size_t k = 0; k < line->n_events; k++)
-			if (event_is_step(plane, &keys, &line->events[k]) &&
-				!event_is_unfinished(plane, &keys, &line->events[k]))
-				count_step(t, line->events[k].duration_ns);
+		for (size_t k = 0; k < line->n_events; k++) {
+			const struct trace_event *e = &line->events[k];
+
+			if (!event_is_step(plane, &keys, e))
+				continue;
+			t->n_steps++;
+			if (!event_is_unfinished(plane, &keys, e))
+				count_step(t, e->duration_ns);
+		}
 	}
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The steps and spans of a short recording, as a few numbers. */
+/* The steps and other events of a short recording, as a few numbers. */
 #ifndef DAEMON_STEP_TIMES_H
 #define DAEMON_STEP_TIMES_H
 
@@ -8,12 +8,14 @@
 struct delivery;
 
 struct step_times {
-	uint64_t n_steps; /* that began and ended in the recording */
-	int64_t total_ns; /* of them */
+	uint64_t
+		n_steps; /* that began in the recording: one that began before is not in it, whenever it ended */
+	uint64_t n_ended; /* of them, in the recording */
+	int64_t total_ns; /* of those that ended */
 	int64_t min_ns;
 	int64_t max_ns;
-	uint64_t n_events; /* of threads, steps included */
-	uint64_t n_threads; /* that have any */
+	uint64_t n_events; /* spans, steps included, instants and samples of counters */
+	uint64_t n_threads; /* that have spans or instants */
 };
 
 /* Reads |d|, an XSpace, to its end. 0, or a negative errno; then *out is all zero. */

@@ -28,6 +28,8 @@
 /* Of what may be sent: for the warnings about those that are not in it. */
 #define WARNINGS_BYTES (UINT64_C(64) << 10)
 /* Of a child's trace, in memory while it is read; a multiple of every page. */
+/* The pause between two looks for programs that were started. */
+#define LOOK_MS 20
 #define LET_GO_BYTES ((size_t)4 << 20)
 
 struct subprocesses {
@@ -145,7 +147,7 @@ static int make_warnings(const struct descendants *children, struct chunks *to)
 	int r = space_new(&space);
 
 	for (size_t i = 0; i < children->n && !r; i++)
-		if (children->v[i].capture.error[0])
+		if (children->v[i].capture.error[0] && !children->v[i].is_again)
 			r = space_add_warning(space, "process %d was not recorded: %s",
 				(int)children->v[i].pid, children->v[i].capture.error);
 	if (!r && children->n_left_out)
@@ -262,6 +264,23 @@ int subprocesses_take(struct errand *e, struct session_request *request, struct 
 	return r;
 }
 
+/*
+ * Records the programs that are there, and those that start meanwhile, until all have ended or the
+ * time is over.
+ */
+static void follow(struct subprocesses *s)
+{
+	struct service *service = s->errand->service;
+	pid_t ancestor = service->session->family->main->pid;
+
+	s->children.share.max_bytes = s->max_bytes;
+	do {
+		descendants_find(&s->children, ancestor, &service->registry);
+		descendants_start(&s->children, s->options, s->n_options_bytes);
+		descendants_poll(&s->children);
+	} while (!errand_await_for(s->errand, &s->is_done, LOOK_MS));
+}
+
 static void await_outcome(struct subprocesses *s)
 {
 	if (errand_await_or_cancel(s->errand, &s->is_done))
@@ -279,10 +298,7 @@ static uint64_t left_bytes(const struct subprocesses *s)
 
 void subprocesses_record(struct subprocesses *s)
 {
-	struct service *service = s->errand->service;
-
-	descendants_find(&s->children, service->session->family->main->pid, &service->registry);
-	descendants_start(&s->children, s->options, s->n_options_bytes);
+	follow(s);
 	await_outcome(s);
 	if (!s->outcome) {
 		descendants_end(&s->children, left_bytes(s), s->errand);

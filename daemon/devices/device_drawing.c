@@ -189,6 +189,7 @@ static int place(struct device_drawing *g, const struct device_clock *clock,
 	if (out->start_ns < 0)
 		out->start_ns = 0;
 	out->duration_ns = end_ns - out->start_ns;
+	g->losses.n_inside++;
 	return 1;
 }
 
@@ -197,7 +198,7 @@ int device_drawing_make_line(struct device_drawing *g, size_t i, struct line *ou
 	const struct device_line *line = &g->d->lines.v[i];
 	const struct device_line_key *key = device_lines_get_key(&g->d->lines, i);
 	const struct device_clock *clock = &g->d->clocks[key->collector];
-	struct trace_event event = {0, 0, 0, 0};
+	struct trace_event event = {.stats = 0};
 	int r = 0;
 
 	for (size_t k = 0; k < line->n_events && !r; k++) {

@@ -92,10 +92,16 @@ static int add_numbers(struct plane *plane, const struct device_info *i)
 		       : 0;
 }
 
+int device_facts_add_process(struct device_drawing *g)
+{
+	return plane_find_int(g->plane, "process_id")
+		       ? 0
+		       : plane_set_int(g->plane, "process_id", g->scope->pid);
+}
+
 int device_facts_add(struct device_drawing *g)
 {
-	if (!plane_find_int(g->plane, "process_id") &&
-		plane_set_int(g->plane, "process_id", g->scope->pid))
+	if (device_facts_add_process(g))
 		return -ENOMEM;
 	if (!g->known)
 		return 0;

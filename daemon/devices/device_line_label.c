@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "daemon/devices/device_drawing.h"
 #include "daemon/devices/device_lines.h"
 #include "daemon/devices/device_plane.h"
@@ -14,17 +15,13 @@
 #include "daemon/devices/device_words.h"
 #include "trace/space.h"
 
-/* Of XLA's trace_utils.h: viewers do not take for work what is on lines with these ids; the last hundred it uses for nothing. */
-#define ID_DERIVED INT64_C(-559038737) /* 0xdeadbeef */
-#define ID_OVERHEAD (ID_DERIVED + 6)
-#define ID_FIRST_UNUSED (ID_DERIVED + 290)
-#define ID_SYNC (ID_DERIVED + 388)
-#define ID_MEMORY (ID_DERIVED + 389)
 /* From here on ids are of streams whose own number another one has; XLA's pseudo-streams are below. */
 #define ID_MOVED INT64_C(0x20000000)
 #define MAX_OWN_ID (0x10000000u - DEVICE_PLANE_MAX_FIRST_ID)
-/* Of a name that the program gave. */
-#define MAX_NAME 128
+/*
+ * The bytes of a name that the program gave, with the terminating one; a longer name ends with "…".
+ */
+#define MAX_NAME 132
 
 static int has_line(const struct plane *plane, int64_t id)
 {
@@ -52,14 +49,13 @@ static int64_t choose_stream(struct device_plane *p, const struct device_line_ke
 	return p->first_id + (int64_t)key->stream;
 }
 
-/* That of another process has another one, as long as there are some. */
-static int64_t choose_derived(const struct device_plane *p, int64_t id)
+/* A type has the same id in all parts of a session; the line of another process gets the next free one. */
+static int64_t choose_beside(const struct device_plane *p, enum device_line_type type)
 {
-	for (int64_t other = ID_MEMORY; has_line(p->plane, id); other--) {
-		if (other < ID_FIRST_UNUSED)
-			return choose_moved(p);
-		id = other;
-	}
+	int64_t id = type;
+
+	while (has_line(p->plane, id))
+		id += N_DEVICE_LINES_BESIDE;
 	return id;
 }
 
@@ -69,11 +65,9 @@ int64_t device_line_choose_id(struct device_plane *p, const struct device_line_k
 	case DEVICE_LINE_STREAM:
 		return choose_stream(p, key);
 	case DEVICE_LINE_OVERHEAD:
-		return choose_derived(p, ID_OVERHEAD);
 	case DEVICE_LINE_SYNC:
-		return choose_derived(p, ID_SYNC);
 	case DEVICE_LINE_MEMORY:
-		return choose_derived(p, ID_MEMORY);
+		return choose_beside(p, (enum device_line_type)key->type);
 	case DEVICE_LINE_COUNTER:
 		break;
 	}
@@ -125,10 +119,11 @@ static void put_owner(struct label *label, const struct device_plane *p,
 	const struct device_line *line)
 {
 	char text[DEVICE_TEXT_BYTES];
+	char shown[MAX_NAME];
 
 	if (line->name) {
 		device_drawing_read_text(g, line->name, text);
-		append(label, " %.*s", MAX_NAME, text);
+		append(label, " %s", utf8_fit(shown, sizeof shown, text));
 	}
 	if (p->is_shared)
 		append(label, " %s [%d]", g->scope->process_name, (int)g->scope->pid);

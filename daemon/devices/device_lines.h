@@ -19,6 +19,14 @@ enum device_line_type {
 	DEVICE_LINE_COUNTER = 4, /* |stream| is its number (device_metrics.h) */
 };
 
+/* Whether such a line is no work of the device: it is in the plane beside the device's own (device_plane.h). */
+static inline int device_line_is_beside(enum device_line_type type)
+{
+	return type >= DEVICE_LINE_OVERHEAD && type <= DEVICE_LINE_MEMORY;
+}
+
+#define N_DEVICE_LINES_BESIDE 3
+
 struct device_line_key {
 	uint8_t collector;
 	uint8_t type; /* enum device_line_type */

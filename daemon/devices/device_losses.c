@@ -31,7 +31,7 @@ enum reason {
 static const struct {
 	const char *stat;
 	int is_a_drop;
-	const char *text; /* NULL: nothing that they need to know */
+	const char *text;
 	int is_of_calls; /* of no kind: calls of the program's threads */
 } reasons[N_REASONS] = {
 	[REASON_VENDOR] = {"ptap_lost_device_vendor", 1,
@@ -56,8 +56,10 @@ static const struct {
 	[REASON_UNJOINED] = {"ptap_lost_device_joins", 0,
 		"of devices have no span that they belong to: the capture's memory was full; raise "
 		"max_capture_bytes"},
-	/* Collectors begin before the recording and end behind it. */
-	[REASON_OUTSIDE] = {"ptap_device_outside", 0, NULL},
+	/* Collectors begin before the recording and end behind it: worth a word only where nothing else is left. */
+	[REASON_OUTSIDE] = {"ptap_device_outside", 0,
+		"of devices left out, and no other came: they are from before the recording or after it; a "
+		"collector's records need times between its anchors"},
 };
 
 /* Where each reason of collectors belongs. */
@@ -103,6 +105,7 @@ struct losses {
 	struct plane *host;
 	struct space *space;
 	counts of[N_REASONS];
+	uint64_t n_inside; /* records that are in the trace */
 	uint64_t n_dropped;
 };
 
@@ -122,6 +125,7 @@ static void count(struct losses *l, const struct devices *d, const struct device
 	l->of[REASON_MEMORY][0] = d->n_crowded;
 	l->of[REASON_UNPLACED][0] = seen->n_unplaced;
 	l->of[REASON_OUTSIDE][0] = seen->n_outside;
+	l->n_inside = seen->n_inside;
 	l->of[REASON_UNJOINED][0] = d->launches.n_crowded;
 }
 
@@ -175,7 +179,7 @@ static int add(struct losses *l, enum reason reason)
 		l->n_dropped = add_saturated_uint(l->n_dropped, n);
 	if (plane_set_uint(l->host, reasons[reason].stat, n))
 		return -ENOMEM;
-	return reasons[reason].text ? warn(l, reason) : 0;
+	return reason == REASON_OUTSIDE && l->n_inside ? 0 : warn(l, reason);
 }
 
 /* Times would be off by as much as it was set. */

@@ -14,6 +14,7 @@ struct space;
 struct device_losses {
 	uint64_t n_unplaced; /* of collectors whose clocks nobody knows */
 	uint64_t n_outside; /* of the recording */
+	uint64_t n_inside;
 	uint64_t n_unannotated; /* the spans that they belong to were too many different ones */
 };
 

@@ -82,3 +82,21 @@ int device_plane_open(struct device_plane *p, struct device_drawing *g, unsigned
 	device_drawing_begin(g, p->plane, collector, ordinal);
 	return device_facts_add(g);
 }
+
+int device_plane_open_beside(struct device_plane *p, struct device_drawing *g, unsigned collector,
+	unsigned ordinal, struct space *space)
+{
+	const struct plane *device = p->plane;
+	char name[40];
+
+	snprintf(name, sizeof name, PLANE_BESIDE_DEVICE "%s",
+		device->name + sizeof DEVICE_PLANE_PREFIX - 1);
+	memset(p, 0, sizeof *p);
+	p->plane = space_find_plane(space, name);
+	if (!p->plane)
+		p->plane = space_add_plane(space, device->id, name);
+	if (!p->plane)
+		return -ENOMEM;
+	device_drawing_begin(g, p->plane, collector, ordinal);
+	return device_facts_add_process(g);
+}

@@ -9,11 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/device_name.h"
+
 struct device_drawing;
 struct plane;
 struct space;
 
-#define DEVICE_PLANE_PREFIX "/device:GPU:"
+#define DEVICE_PLANE_PREFIX PLANE_DEVICE
 /* Plane stat: which device it is, as "GPU-01234567-89ab-cdef-0123-456789abcdef". */
 #define DEVICE_PLANE_UUID "ptap_device_uuid"
 /* At most. */
@@ -36,5 +38,11 @@ struct device_plane {
  */
 int device_plane_open(struct device_plane *p, struct device_drawing *g, unsigned collector,
 	unsigned ordinal, size_t n_streams, struct space *space);
+/*
+ * Goes from the plane of a device, which device_plane_open() opened for the same |g|, to the one
+ * beside it (trace/device_name.h), and adds that one if it does not exist yet. 0 or -ENOMEM.
+ */
+int device_plane_open_beside(struct device_plane *p, struct device_drawing *g, unsigned collector,
+	unsigned ordinal, struct space *space);
 
 #endif

@@ -48,6 +48,7 @@ void drain_reset_rings(struct drain *d)
 			rings_free(d->target, i);
 	}
 	d->lost_no_ring_before = atomic_load(&d->target->arena->lost_no_ring);
+	d->seen_no_ring = d->lost_no_ring_before;
 }
 
 void drain_begin(struct drain *d, uint32_t word)
@@ -131,7 +132,7 @@ void drain_skip(struct drain *d, int64_t before_ns, int *error)
 		if (rings_is_used(d->target, i) && is_recording(d, target_ring(d->target, i)))
 			skip_ring(d, i, before_ns, error);
 	if (monotonic_ns() < before_ns)
-		d->lost_no_ring_before = lost_no_ring;
+		d->lost_no_ring_before = d->seen_no_ring = lost_no_ring;
 }
 
 void drain_begin_over(struct drain *d, uint32_t word, int *error)
@@ -146,6 +147,7 @@ static uint64_t leave_out(struct drain *d, uint32_t i, int *error)
 	uint64_t before = d->target->tail[i];
 
 	d->lost_memory += drain_ring_pass_over(d, i, error);
+	drain_note_gap(d);
 	return d->target->tail[i] - before;
 }
 
@@ -251,12 +253,44 @@ static int is_time_to_reclaim(struct drain *d)
 	return 1;
 }
 
+/*
+ * Begins a look at all rings. A loss that is found now happened between the look before and the
+ * next one. Its gap begins one look earlier still: a thread reads the clock before it finds its
+ * ring full, and may wait for a processor in between.
+ */
+static void begin_look(struct drain *d)
+{
+	uint64_t now = d->budget->era_clock.looked_ticks;
+
+	if (now <= d->looks[0])
+		return;
+	gaps_end(&d->gaps, now);
+	d->looks[2] = d->looks[1];
+	d->looks[1] = d->looks[0];
+	d->looks[0] = now;
+}
+
+void drain_note_gap(struct drain *d)
+{
+	gaps_add(&d->gaps, d->looks[2], UINT64_MAX);
+}
+
+static void look_for_lost(struct drain *d)
+{
+	uint64_t lost_no_ring = atomic_load(&d->target->arena->lost_no_ring);
+
+	if (lost_no_ring != d->seen_no_ring)
+		drain_note_gap(d);
+	d->seen_no_ring = lost_no_ring;
+}
+
 unsigned drain_visit(struct drain *d, int *error)
 {
 	int reclaims = is_time_to_reclaim(d);
 	unsigned fullest = 0;
 
 	d->is_behind = 0;
+	begin_look(d);
 	for (uint32_t i = 0; i < d->target->n_rings; i++) {
 		unsigned full;
 
@@ -268,6 +302,7 @@ unsigned drain_visit(struct drain *d, int *error)
 		if (full == 0 && reclaims)
 			reclaim(d, i, error);
 	}
+	look_for_lost(d);
 	return fullest;
 }
 

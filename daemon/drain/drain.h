@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/drain/gaps.h"
 #include "daemon/drain/thread_log.h"
 #include "lib/wire/arena.h"
 
@@ -29,10 +30,17 @@ struct drain {
 	uint64_t next_serial;
 	int is_behind; /* the last visit left some behind, for want of room */
 	uint64_t n_broken; /* rings whose positions made no sense */
+	struct gaps
+		gaps; /* when records were lost that any thread tried to write; not of a picture */
+	uint64_t looks
+		[3]; /* when the rings were looked at last, in ticks, and the two times before */
+	uint64_t seen_no_ring; /* records without a ring that |gaps| knows of */
 	/* Of a flight recorder's snapshot, which is pictures of rings. */
 	int is_picture;
 	uint64_t asked_ticks; /* it was asked for what ended then or later; 0: for all there is */
 	uint64_t n_overwritten; /* entries of threads that have no log any more */
+	uint64_t
+		gone_ticks; /* no entry of these threads ended later; 0: there are none, UINT64_MAX: nobody knows */
 	size_t n_ended; /* the first logs, of threads that ended, the last one last */
 	uint64_t lost[LOSS_KINDS]; /* theirs, too */
 	struct thread_log **logs;
@@ -69,6 +77,9 @@ void drain_skip(struct drain *d, int64_t before_ns, int *error);
  * this server is out of memory (then what was copied so far stays valid).
  */
 unsigned drain_visit(struct drain *d, int *error);
+
+/* A record was lost by now, and was not at the look before. */
+void drain_note_gap(struct drain *d);
 
 /*
  * What is open in the threads now, after a visit; and what they have written since that. drain_finish() does it at the

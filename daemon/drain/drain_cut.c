@@ -35,6 +35,7 @@ static void move_content(struct thread_log *log, struct thread_log *part)
 		.serial = log->serial,
 		.tid = log->tid,
 		.ring = log->ring,
+		.handle = log->handle,
 		.is_closed = 1,
 		.slots = log->slots,
 		.n_slots = log->n_slots,
@@ -98,6 +99,15 @@ static void forget_closed(struct drain *d)
 	d->n_logs = n;
 }
 
+/* Keeps the last gap: it may go on, and marks that wait for the next part can be of its time. */
+static void keep_last_gap(struct gaps *g)
+{
+	if (!g->n)
+		return;
+	g->v[0] = g->v[g->n - 1];
+	g->n = 1;
+}
+
 static void move_counts(struct drain *d, struct drain *part)
 {
 	uint64_t lost_no_ring = atomic_load(&d->target->arena->lost_no_ring);
@@ -107,6 +117,8 @@ static void move_counts(struct drain *d, struct drain *part)
 	part->lost_memory = d->lost_memory;
 	part->lost_oldest = d->lost_oldest;
 	part->n_broken = d->n_broken;
+	part->gaps = d->gaps;
+	keep_last_gap(&d->gaps);
 	d->lost_memory = d->lost_oldest = d->n_broken = d->lost_no_ring = 0;
 }
 
@@ -197,6 +209,11 @@ static void join_counts(struct drain *older, struct drain *newer)
 	older->lost_memory += newer->lost_memory;
 	older->lost_oldest += newer->lost_oldest;
 	older->n_broken += newer->n_broken;
+	/* Both parts may have the same gap, but only the newer one knows when it ended. */
+	if (newer->gaps.n)
+		gaps_end(&older->gaps, newer->gaps.v[0].until);
+	for (size_t i = 0; i < newer->gaps.n; i++)
+		gaps_add(&older->gaps, newer->gaps.v[i].from, newer->gaps.v[i].until);
 }
 
 /* The logs of both, in the order of their serials, to |to|, which has room for all. */

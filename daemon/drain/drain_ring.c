@@ -104,8 +104,15 @@ static enum outcome take_ring(
 	return outcome;
 }
 
+/* Records that are nowhere; of spans alone, which other kinds of losses are, nothing is joined. */
+static uint64_t count_lost(const struct thread_log *log)
+{
+	return log->lost[LOSS_FULL] + log->lost[LOSS_REENTRY] + log->lost_memory;
+}
+
 uint64_t drain_ring_visit(struct drain *d, uint32_t i, struct thread_log *log, int *error)
 {
+	uint64_t n_lost = count_lost(log);
 	enum outcome outcome;
 	int tries = N_TRIES;
 	uint64_t n_new;
@@ -117,6 +124,8 @@ uint64_t drain_ring_visit(struct drain *d, uint32_t i, struct thread_log *log, i
 		d->is_behind = 1;
 	thread_log_copy_identity(log, target_ring(d->target, i));
 	log->lost[LOSS_FULL] += log->n_overwritten;
+	if (count_lost(log) != n_lost)
+		drain_note_gap(d);
 	return n_new;
 }
 

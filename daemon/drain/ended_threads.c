@@ -31,6 +31,22 @@ void ended_pool_init(struct ended_pool *pool)
 	pool->allowed_bytes = UINT64_MAX;
 }
 
+/* The time until which entries of |log| may have ended; 0: it had none. */
+static uint64_t find_last_end(const struct thread_log *log)
+{
+	uint64_t end = thread_window_find_last_end(log);
+
+	if (end || !(log->n_slots || log->n_overwritten || log->n_left_out || log->lost_memory))
+		return end;
+	return log->gone_ticks;
+}
+
+static void note_gone(struct ended_sums *sums, uint64_t ticks)
+{
+	if (ticks > sums->gone_ticks)
+		sums->gone_ticks = ticks;
+}
+
 /* What it says goes into the sums, if they are still asked for. */
 static void count_gone(struct ended_threads *of, const struct thread_log *log)
 {
@@ -39,6 +55,7 @@ static void count_gone(struct ended_threads *of, const struct thread_log *log)
 	of->n--;
 	of->sums.n_overwritten += log->n_overwritten + thread_window_count(log);
 	of->sums.lost_memory += log->lost_memory + log->n_left_out;
+	note_gone(&of->sums, find_last_end(log));
 	for (int k = 0; k < LOSS_KINDS; k++)
 		of->sums.lost[k] += log->lost[k];
 }
@@ -130,6 +147,7 @@ static void leave_out(struct ended_threads *e, uint32_t i)
 {
 	e->sums.lost_memory +=
 		ring_picture_count(e->target, i, atomic_load(&e->target->arena->word));
+	note_gone(&e->sums, exit_note_find_thread(e->target));
 }
 
 /* As ring_picture_take(), with the eras. */
@@ -272,6 +290,8 @@ int ended_threads_copy(const struct ended_threads *e, struct drain *d, uint64_t 
 			error = -ENOMEM;
 		if (!copy) {
 			d->lost_memory += thread_window_count(at->log);
+			if (find_last_end(at->log) > d->gone_ticks)
+				d->gone_ticks = find_last_end(at->log);
 			continue;
 		}
 		thread_window_limit(copy, from_ticks, d->budget);
@@ -279,6 +299,8 @@ int ended_threads_copy(const struct ended_threads *e, struct drain *d, uint64_t 
 			error = -ENOMEM;
 	}
 	ended_sums_tell(&e->sums, d);
+	if (e->sums.gone_ticks > d->gone_ticks)
+		d->gone_ticks = e->sums.gone_ticks;
 	return error;
 }
 

@@ -32,6 +32,7 @@ struct ended_pool {
 /* Of threads that are not there any more, or never were for want of room. */
 struct ended_sums {
 	uint64_t n_overwritten; /* entries */
+	uint64_t gone_ticks; /* no entry of theirs ended later; 0: they had none */
 	uint64_t lost[LOSS_KINDS];
 	uint64_t lost_memory; /* entries, for want of memory to copy them out to */
 	uint64_t n_broken; /* rings that made no sense */

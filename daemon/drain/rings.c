@@ -7,6 +7,7 @@
 
 #include "daemon/drain/ended_threads.h"
 #include "daemon/drain/trigger_watch.h"
+#include "daemon/target/exit_note.h"
 #include "daemon/target/target.h"
 
 /* New threads beyond these map a ring at their first span. */
@@ -40,6 +41,8 @@ static void clear(struct target *t, uint32_t i)
 	if (t->ended)
 		ended_threads_take(t->ended, i);
 	rings_skip(t, i);
+	if (atomic_load(&ring->head) != atomic_load(&ring->first))
+		atomic_store(&t->freed_ticks, exit_note_find_thread(t));
 	atomic_store_explicit(&ring->word, 0, memory_order_relaxed);
 	/* The next one may sleep between its claim and its tid, and is not to be taken for this one. */
 	atomic_store_explicit(&ring->tid, 0, memory_order_relaxed);

@@ -82,6 +82,7 @@ void thread_log_copy_identity(struct thread_log *log, struct ring *ring)
 {
 	memcpy(log->name, ring_get_name(ring), sizeof log->name);
 	log->name[sizeof log->name - 1] = '\0';
+	log->handle = atomic_load_explicit(&ring->handle, memory_order_relaxed);
 	for (int k = 0; k < LOSS_KINDS; k++)
 		log->lost[k] = open_drop_add(&log->drop, (enum ring_loss)k,
 				       atomic_load_explicit(&ring->lost[k], memory_order_relaxed)) -

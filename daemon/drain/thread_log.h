@@ -19,6 +19,7 @@ struct thread_log {
 	int32_t tid;
 	uint32_t ring;
 	char name[RING_NAME_BYTES];
+	uint64_t handle; /* pthread_self() of the thread; 0: not known */
 	struct slot *slots;
 	size_t n_slots;
 	size_t n_allocated;
@@ -49,6 +50,8 @@ struct thread_log {
 	struct open_drop drop; /* above these */
 	uint64_t
 		window_ticks; /* of a picture: the first one that is here ended then; 0: there is none */
+	uint64_t
+		complete_ticks; /* of a picture: nothing is missing that ended then or later; 0: nothing is missing, UINT64_MAX: nobody knows */
 	uint64_t n_undated; /* entries that were left out: nobody knows when they were written */
 	int is_limited; /* older ones were there, which nobody had asked for */
 	struct track *track; /* a spool's, where earlier slots went; NULL: all are here */

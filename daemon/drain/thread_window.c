@@ -37,8 +37,12 @@ uint64_t thread_window_count(const struct thread_log *log)
 	return count(log, 0, log->n_slots);
 }
 
-/* Behind the last era that is not known. Of those before it, what may have ended at |from_ticks| or later is counted. */
-static size_t pass_undated(struct thread_log *log, uint64_t from_ticks)
+/*
+ * Returns the slot behind the last era that is not known. Entries of it and of earlier eras that
+ * may have ended at |from_ticks| or later are counted, and |*until| becomes the end of the last
+ * such era.
+ */
+static size_t pass_undated(struct thread_log *log, uint64_t from_ticks, uint64_t *until)
 {
 	size_t n_passed = log->n_eras;
 	size_t begin = 0;
@@ -46,8 +50,10 @@ static size_t pass_undated(struct thread_log *log, uint64_t from_ticks)
 	while (n_passed && era_is_known(&log->eras[n_passed - 1]))
 		n_passed--;
 	for (size_t i = 0; i < n_passed; i++) {
-		if (log->eras[i].before_ticks >= from_ticks)
+		if (log->eras[i].before_ticks >= from_ticks) {
 			log->n_undated += count(log, begin, log->eras[i].end);
+			*until = log->eras[i].before_ticks;
+		}
 		begin = log->eras[i].end;
 	}
 	return begin;
@@ -63,9 +69,35 @@ static uint64_t find_end(const struct thread_log *log, size_t at, const struct e
 	return e.start + e.duration;
 }
 
+uint64_t thread_window_find_last_end(const struct thread_log *log)
+{
+	const struct era *era = log->n_eras ? &log->eras[log->n_eras - 1] : NULL;
+	size_t last = 0;
+
+	if (!log->n_slots || !era || !era_is_known(era))
+		return 0;
+	for (size_t at = 0; at < log->n_slots; at = next_entry(log, at))
+		last = at;
+	return find_end(log, last, era);
+}
+
+/* Once it is known what |log| has; entries that cannot be dated ended before |undated_until|. */
+static uint64_t find_complete(
+	const struct thread_log *log, uint64_t from_ticks, uint64_t undated_until)
+{
+	uint64_t first_end = log->window_ticks ? log->window_ticks : UINT64_MAX;
+
+	if (log->is_limited)
+		return from_ticks;
+	if (log->n_overwritten || log->lost_memory)
+		return first_end;
+	return log->n_undated && first_end < undated_until ? first_end : undated_until;
+}
+
 void thread_window_limit(struct thread_log *log, uint64_t from_ticks, struct drain_budget *budget)
 {
-	size_t at = pass_undated(log, from_ticks);
+	uint64_t undated_until = 0;
+	size_t at = pass_undated(log, from_ticks, &undated_until);
 	const struct era *era = log->eras;
 	uint64_t end = 0;
 	int is_covered;
@@ -85,6 +117,7 @@ void thread_window_limit(struct thread_log *log, uint64_t from_ticks, struct dra
 		log->lost_memory += log->n_left_out;
 	log->n_left_out = 0;
 	log->window_ticks = at < log->n_slots ? end : 0;
+	log->complete_ticks = find_complete(log, from_ticks, undated_until);
 	if (log->gone_ticks && log->gone_ticks < from_ticks)
 		log->n_open = 0;
 	if (at)

@@ -13,11 +13,14 @@
 #include "base/diag.h"
 #include "base/printable.h"
 #include "base/profile_options.h"
+#include "base/utf8.h"
 #include "daemon/target/entry.h"
 
 #define DEFAULT_INTERVAL_MS 60000
 /* Room for a time with its unit. */
 #define TIME_BYTES 40
+#define NAME_BYTES 84
+#define STEPS TRIGGERS_MAX /* where those of steps are counted */
 
 /* The options. */
 
@@ -109,6 +112,12 @@ uint32_t triggers_find(const struct triggers *t, const char *name, size_t n)
 
 /* Reasons. */
 
+/* A reason has room for the beginning of a name; the run's options have the whole name. */
+static const char *fit(const struct trigger *one, char name[NAME_BYTES])
+{
+	return utf8_fit(name, NAME_BYTES, one->name);
+}
+
 static const char *describe_time(double ns, char text[TIME_BYTES])
 {
 	if (ns < 1e6)
@@ -125,30 +134,66 @@ static int is_quiet(const struct triggers *t)
 	return t->reason[0] || t->now_ns < t->quiet_until_ns;
 }
 
-__attribute__((format(printf, 2, 3))) static void fire(struct triggers *t, const char *format, ...)
+/* "; also 62 of counter queue": of the trigger |i|, which is another one. As far as there is room. */
+static void describe_other(struct triggers *t, size_t i, int is_first)
 {
-	size_t n;
+	static const char *const kinds[] = {
+		[TRIGGER_SPAN] = "span ",
+		[TRIGGER_COUNTER_ABOVE] = "counter ",
+		[TRIGGER_COUNTER_BELOW] = "counter ",
+	};
+	char text[NAME_BYTES + 64];
+	char name[NAME_BYTES];
+	size_t n = strlen(t->reason);
+
+	snprintf(text, sizeof text, "%s %" PRIu64 " of %s%s", is_first ? "; also" : ",",
+		t->n_suppressed[i], i == STEPS ? "steps" : kinds[t->list.v[i].kind],
+		i == STEPS ? "" : fit(&t->list.v[i], name));
+	if (n + strlen(text) < sizeof t->reason)
+		memcpy(t->reason + n, text, strlen(text) + 1);
+}
+
+/* What came of each trigger since the last reason; |fired| is the one that the reason is of. */
+static void describe_suppressed(struct triggers *t, size_t fired)
+{
+	size_t n = strlen(t->reason);
+	int is_first = 1;
+
+	if (t->n_suppressed[fired])
+		snprintf(t->reason + n, sizeof t->reason - n,
+			"; %" PRIu64 " more since the last one", t->n_suppressed[fired]);
+	for (size_t i = 0; i <= STEPS; i++) {
+		if (i == fired || !t->n_suppressed[i])
+			continue;
+		describe_other(t, i, is_first);
+		is_first = 0;
+	}
+	memset(t->n_suppressed, 0, sizeof t->n_suppressed);
+}
+
+/* |i|: the trigger, or STEPS. */
+__attribute__((format(printf, 3, 4))) static void fire(
+	struct triggers *t, size_t i, const char *format, ...)
+{
 	va_list words;
 
 	if (is_quiet(t)) {
-		t->n_suppressed++;
+		t->n_suppressed[i]++;
 		return;
 	}
 	va_start(words, format);
 	vsnprintf(t->reason, sizeof t->reason, format, words);
 	va_end(words);
-	n = strlen(t->reason);
-	if (t->n_suppressed)
-		snprintf(t->reason + n, sizeof t->reason - n,
-			"; %" PRIu64 " more since the last one", t->n_suppressed);
-	t->n_suppressed = 0;
+	describe_suppressed(t, i);
 	printable_clean(t->reason);
 }
 
 void triggers_describe_unwritten(const struct triggers *t, char *text, size_t n)
 {
-	uint64_t n_unwritten = t->n_suppressed + (t->reason[0] != '\0');
+	uint64_t n_unwritten = t->reason[0] != '\0';
 
+	for (size_t i = 0; i <= STEPS; i++)
+		n_unwritten += t->n_suppressed[i];
 	text[0] = '\0';
 	if (n_unwritten)
 		snprintf(text, n,
@@ -168,11 +213,12 @@ void triggers_take(struct triggers *t, char *reason, size_t n)
 static void judge_span(struct triggers *t, size_t i, const struct entry *e)
 {
 	const struct trigger *one = &t->list.v[i];
+	char name[NAME_BYTES];
 	char took[TIME_BYTES];
 	char bound[TIME_BYTES];
 
 	if (e->duration > t->bound_ticks[i])
-		fire(t, "span %.80s took %s, more than %s", one->name,
+		fire(t, i, "span %s took %s, more than %s", fit(one, name),
 			describe_time((double)e->duration * t->ns_per_tick, took),
 			describe_time((double)one->bound_ns, bound));
 }
@@ -202,14 +248,17 @@ static int read_number(const struct entry *e, double *out)
 static void judge_counter(struct triggers *t, size_t i, const struct entry *e)
 {
 	const struct trigger *one = &t->list.v[i];
+	char name[NAME_BYTES];
 	double value;
 
 	if (!read_number(e, &value))
 		return;
 	if (one->kind == TRIGGER_COUNTER_ABOVE && value > one->bound)
-		fire(t, "counter %.80s was %.15g, more than %.15g", one->name, value, one->bound);
+		fire(t, i, "counter %s was %.15g, more than %.15g", fit(one, name), value,
+			one->bound);
 	else if (one->kind == TRIGGER_COUNTER_BELOW && value < one->bound)
-		fire(t, "counter %.80s was %.15g, less than %.15g", one->name, value, one->bound);
+		fire(t, i, "counter %s was %.15g, less than %.15g", fit(one, name), value,
+			one->bound);
 }
 
 static void judge_step(struct triggers *t, const struct entry *e)
@@ -222,7 +271,7 @@ static void judge_step(struct triggers *t, const struct entry *e)
 
 	read_number(e, &number);
 	if (t->steps.n >= TRIGGERS_MIN_STEPS && took_ns > t->list.step_factor * usual_ns)
-		fire(t, "step %.15g took %s, %.1f times the usual %s", number,
+		fire(t, STEPS, "step %.15g took %s, %.1f times the usual %s", number,
 			describe_time(took_ns, took), took_ns / (usual_ns > 0 ? usual_ns : 1),
 			describe_time(usual_ns, usual));
 	step_median_add(&t->steps, (uint64_t)took_ns);

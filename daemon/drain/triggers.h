@@ -38,7 +38,8 @@ struct triggers {
 	struct step_median steps; /* in ns */
 	char reason[TRIGGERS_REASON_BYTES]; /* of the run that is to be written; "": none is */
 	int64_t quiet_until_ns; /* CLOCK_MONOTONIC */
-	uint64_t n_suppressed; /* since the last reason */
+	uint64_t n_suppressed[TRIGGERS_MAX +
+			      1]; /* since the last reason, by trigger; of steps last */
 	/* Where trigger_watch.h copies entries to, of whatever ring it looks at. */
 	struct slot *slots;
 	size_t n_slots_allocated;

@@ -64,7 +64,7 @@ void account_end(struct account *a, struct ledger *ledger, int status)
 	ledger_add(ledger, a->id, &a->entry);
 }
 
-static void take_member(struct account *a, const struct ensemble *e, size_t i)
+void account_take_member(struct account *a, const struct ensemble *e, size_t i)
 {
 	const struct fan_out_host *host = &e->hosts[i];
 
@@ -78,13 +78,19 @@ static void take_member(struct account *a, const struct ensemble *e, size_t i)
 	a->entry.n_dropped = host->capture.n_dropped;
 }
 
+void account_lose(struct account *a)
+{
+	a->is_complete = 0;
+	a->entry.trace_bytes = a->entry.n_events = a->entry.n_dropped = 0;
+}
+
 void account_end_all(const struct account *asked, struct ledger *ledger, const struct ensemble *e,
 	int is_cancelled)
 {
 	for (size_t i = 0; i < e->n; i++) {
 		struct account a = *asked;
 
-		take_member(&a, e, i);
+		account_take_member(&a, e, i);
 		account_end(&a, ledger,
 			is_cancelled && !a.is_complete ? RPC_CANCELLED
 						       : e->hosts[i].capture.status);

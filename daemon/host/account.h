@@ -32,6 +32,11 @@ void account_look(struct account *a, struct rpc_pending *from);
 /* It has ended with gRPC's |status|; without a trailer OK is a failure, too. */
 void account_end(struct account *a, struct ledger *ledger, int status);
 
+/* What is known of member |i| of |e|, which has ended, before its trace is stolen. */
+void account_take_member(struct account *a, const struct ensemble *e, size_t i);
+/* Its trace is lost after all, as it could not be written: account_end() counts a failure. */
+void account_lose(struct account *a);
+
 /*
  * The same for each member of |e|, which has ended, before its traces are stolen. |asked| says how, and when, all of them were
  * asked for. |is_cancelled|: whoever did went away.

@@ -14,8 +14,6 @@
 #include "daemon/host/programs.h"
 #include "daemon/message/message_text.h"
 
-#define AUDIT_REASON_BYTES 512
-
 /* systemd's catalogue knows messages by such a number: journalctl MESSAGE_ID=… */
 #define MESSAGE_ID "e57064807e3e40929c3a1f7438727385"
 
@@ -42,6 +40,7 @@ void audit_begin(struct rpc_call *call, const uint8_t *bytes, size_t n)
 	}
 	a->what = strrchr(path, '/') + 1;
 	a->begun_ns = monotonic_ns();
+	a->is_look = (host_method_of(call)->traits & HOST_METHOD_LOOKS) != 0;
 	a->is_caller_known = !caller_know(&a->caller, rpc_call_get_connection(call));
 	describe_request(a, host_method_of(call), bytes, n);
 	rpc_call_set_note(call, a);
@@ -55,12 +54,26 @@ void audit_add_target(struct audit *a, const struct program *program)
 		program->status.name, (int)program->pid);
 }
 
+void audit_note_refusal(const struct rpc_call *call, const char *why)
+{
+	struct audit *a = rpc_call_get_note(call);
+
+	if (a)
+		snprintf(a->refusal, sizeof a->refusal, "%s", why);
+}
+
 void audit_note_target(const struct rpc_call *call, const struct program *program)
 {
 	struct audit *a = rpc_call_get_note(call);
 
 	if (a)
 		audit_add_target(a, program);
+}
+
+/* No such program, as far as this caller may know, or nothing for this caller at all. */
+static int is_refusal(enum rpc_status status)
+{
+	return status == RPC_NOT_FOUND || status == RPC_PERMISSION_DENIED;
 }
 
 void audit_on_answer(struct rpc_call *call, enum rpc_status status, const char *text, void *context)
@@ -70,11 +83,16 @@ void audit_on_answer(struct rpc_call *call, enum rpc_status status, const char *
 	(void)context;
 	if (!a)
 		return;
+	if (status == RPC_OK && a->refusal[0]) {
+		status = RPC_NOT_FOUND;
+		text = a->refusal;
+	}
 	a->n_bytes = rpc_call_get_bytes(call);
 	a->result = rpc_status_name(status);
 	a->reason = text;
 	rpc_call_set_note(call, NULL);
-	audit_write(a);
+	if (!a->is_look || is_refusal(status))
+		audit_write(a);
 	free(a);
 }
 
@@ -115,7 +133,7 @@ void audit_write(const struct audit *a)
 	snprintf(bytes, sizeof bytes, "%" PRIu64, a->n_bytes);
 	snprintf(took, sizeof took, "%" PRId64, (monotonic_ns() - a->begun_ns) / NS_PER_MS);
 	log_write_fields(LOG_LEVEL_INFO, LOG_AUDIT, fields, sizeof fields / sizeof *fields,
-		"%s of %s by uid %s (%s): %s%s%.200s; %s bytes, %s ms%s%s", a->what,
+		"%s of %s by uid %s (%s): %s%s%s; %s bytes, %s ms%s%s", a->what,
 		target[0] ? target : "no program", uid, a->caller.peer, a->result,
 		reason[0] ? ": " : "", reason, bytes, took, options[0] ? "; " : "", options);
 }

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/chunks.h"
 #include "base/cleanup.h"
@@ -32,6 +33,7 @@ static void describe(struct ensemble_member *member, const struct program *progr
 	member->id = program->id;
 	member->pid = program->pid;
 	snprintf(member->name, sizeof member->name, "%s", program->status.name);
+	memcpy(member->address, program->stock_address, sizeof member->address);
 	snprintf(member->label, sizeof member->label, "%.64s (%d)", program->status.name,
 		(int)program->pid);
 	repository_name_host(host, sizeof host);
@@ -48,8 +50,10 @@ void ensemble_add(struct ensemble *e, struct programs *programs, const struct pr
 
 	describe(member, program);
 	host->name = member->label;
-	host->is_ours = 1;
-	if (program_channel_open(programs, program->id, &host->channel, &d))
+	host->is_ours = !program->stock_address[0];
+	host->is_stock = !host->is_ours;
+	host->address = host->is_stock ? member->address : NULL;
+	if (host->is_ours && program_channel_open(programs, program->id, &host->channel, &d))
 		fan_out_host_fail(host, d.text);
 }
 
@@ -74,6 +78,9 @@ static void set_options(struct ensemble *e, const Tensorflow__ProfileRequest *as
 		o->start_timestamp_ns = (uint64_t)(realtime_ns() + START_NS);
 	e->request = *asked;
 	e->request.opts = o;
+	/* JAX's and TensorFlow's servers are asked like this, too: they must not write files on their own. */
+	e->request.emit_xspace = 1;
+	e->request.repository_root = (char *)"";
 }
 
 /* Recording. */
@@ -86,7 +93,7 @@ void ensemble_start(struct ensemble *e, const Tensorflow__ProfileRequest *asked)
 	end_ns = fan_out_round_find_end_ns(&e->request);
 	for (size_t i = 0; i < e->n; i++) {
 		e->hosts[i].capture.progress_interval_ms = e->progress_interval_ms;
-		if (e->hosts[i].channel)
+		if (e->hosts[i].channel || !e->hosts[i].is_ours)
 			fan_out_host_start(&e->hosts[i], &e->request, &e->share, end_ns);
 	}
 }
@@ -96,7 +103,7 @@ void ensemble_start_snapshot(struct ensemble *e, const struct remote_snapshot *w
 	int64_t end_ns = fan_out_round_find_snapshot_end_ns();
 
 	for (size_t i = 0; i < e->n; i++)
-		if (e->hosts[i].channel)
+		if (e->hosts[i].channel || e->hosts[i].is_stock)
 			fan_out_host_start_snapshot(&e->hosts[i], what, &e->share, end_ns);
 }
 
@@ -108,8 +115,7 @@ int ensemble_poll(struct ensemble *e)
 void ensemble_ask_to_end(struct ensemble *e)
 {
 	for (size_t i = 0; i < e->n; i++)
-		if (!remote_capture_is_over(&e->hosts[i].capture))
-			remote_capture_ask_to_end(&e->hosts[i].capture, e->options.session_id);
+		fan_out_host_ask_to_end(&e->hosts[i], e->options.session_id);
 }
 
 void ensemble_end(struct ensemble *e)
@@ -174,10 +180,33 @@ void ensemble_append_warnings(const struct ensemble *e, struct delivery *to)
 		append(to, &encoded);
 }
 
+/* Reads the option as proftap's servers do; JAX's and TensorFlow's do not know it. */
+static int is_refused(const Tensorflow__ProfileOptions *o)
+{
+	for (size_t i = 0; i < o->n_advanced_configuration; i++) {
+		const Tensorflow__ProfileOptions__AdvancedConfigValue *v =
+			o->advanced_configuration[i]->value;
+
+		if (strcmp(o->advanced_configuration[i]->key, "ptap_machine_usage") != 0 || !v)
+			continue;
+		/* Numbers and truth values are of one union. */
+		return v->value_case ==
+				       TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE_STRING_VALUE
+			       ? strcmp(v->string_value, "false") == 0 ||
+					 strcmp(v->string_value, "0") == 0
+		       : v->value_case ==
+				       TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE_BOOL_VALUE
+			       ? !v->bool_value
+			       : !v->int64_value;
+	}
+	return 0;
+}
+
 static int is_usage_wanted(const struct ensemble *e, size_t i)
 {
 	return ensemble_has_trace(e, i) && !e->hosts[i].is_empty &&
-	       e->hosts[i].capture.usage_since_ns;
+	       e->hosts[i].capture.usage_since_ns &&
+	       !(e->hosts[i].is_stock && is_refused(&e->options));
 }
 
 static void append_usage(struct ensemble *e, size_t i, struct machine *m)

@@ -27,6 +27,7 @@ struct ensemble_member {
 	uint64_t id; /* of struct program */
 	pid_t pid;
 	char name[64];
+	char address[32]; /* of a server of another make; "": it is one of ours */
 	char label[96]; /* "train (4242)" */
 	char host[256]; /* HOSTNAME_NAME_PID, as a file's name begins */
 };

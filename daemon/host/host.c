@@ -142,6 +142,8 @@ static void on_sample(uv_timer_t *timer)
 	int64_t before_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	machine_sample(h->service.machine, monotonic_ns());
+	if (!h->closing.has_begun)
+		stock_lookout_look(&h->stock, strcmp(h->settings.stock_servers, SETTINGS_YES) == 0);
 	ledger_add_sample(&h->ledger, clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns);
 	web_tick(&h->web);
 	say_status(h);
@@ -160,6 +162,9 @@ static int start_sampling(struct host *h, struct diag *d)
 	if (r)
 		return diag_set(d, r, "usage of the machine: %s", errno_words(r));
 	h->sampler.data = h;
+	h->stock.loop = &h->loop;
+	h->stock.programs = &h->programs;
+	h->stock.starter = &h->starter;
 	r = uv_timer_init(&h->loop, &h->sampler);
 	if (!r)
 		r = uv_timer_start(&h->sampler, on_sample, 0, MACHINE_INTERVAL_MS);
@@ -213,6 +218,7 @@ static void init(
 	h->service.operators = &h->operators;
 	h->service.log_dir = h->settings.log_dir;
 	h->service.web_names = h->settings.web_names;
+	h->service.recorder_metrics = h->settings.recorder_metrics;
 	h->service.ledger = &h->ledger;
 	h->service.door = &h->door;
 	h->service.registrar = &h->registrar;
@@ -248,6 +254,7 @@ static void end(struct host *h)
 	uv_walk(&h->loop, close_handle, NULL);
 	uv_run(&h->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&h->loop);
+	stock_lookout_deinit(&h->stock);
 	/* Calls that were given up and are still there may look at it. */
 	if (!errands_count(&h->service.service.errands))
 		machine_free(h->service.machine);

@@ -4,16 +4,21 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/diag.h"
 #include "daemon/host/audit.h"
 #include "daemon/host/caller.h"
+#include "daemon/host/choice.h"
 #include "daemon/host/host_method.h"
 #include "daemon/host/host_profile.h"
 #include "daemon/host/host_snapshot.h"
 #include "daemon/host/passing.h"
 #include "daemon/host/programs.h"
 #include "daemon/host/terminating.h"
+#include "daemon/kernel/proc_file.h"
 #include "daemon/message/reply_message.h"
 #include "daemon/message/target_message.h"
 #include "rpc/server.h"
@@ -39,8 +44,7 @@ int host_admit(struct rpc_call *call, const uint8_t *bytes, size_t n, struct hos
 {
 	unsigned traits = host_method_of(call)->traits;
 
-	if (!(traits & HOST_METHOD_LOOKS))
-		audit_begin(call, bytes, n);
+	audit_begin(call, bytes, n);
 	if (!(traits & HOST_METHOD_BEGINS) || !atomic_load(&h->is_ending))
 		return 0;
 	rpc_call_fail(call, RPC_UNAVAILABLE, "the host daemon is ending; ask again in a moment");
@@ -57,6 +61,8 @@ static void answer_list(struct rpc_call *call, const struct program *programs, s
 		target_message_describe(&targets[i], &programs[i].status);
 		targets[i].message.pid = programs[i].pid;
 		targets[i].message.uid = programs[i].uid;
+		if (programs[i].status.make[0])
+			targets[i].message.is_stopped = proc_is_stopped(programs[i].pid);
 		target_message_place(&targets[i], &programs[i].container);
 		target_message_link(&targets[i]);
 		messages[i] = &targets[i].message;
@@ -71,6 +77,32 @@ static void answer_list(struct rpc_call *call, const struct program *programs, s
 	free(messages);
 }
 
+/* Whom the caller looks for, to do something with; "": nobody in particular. The caller frees it; NULL: no memory, or no ListRequest. */
+static char *copy_target(const struct errand *e)
+{
+	Proftap__V1__ListRequest *request =
+		proftap__v1__list_request__unpack(NULL, e->request_bytes, e->request);
+	char *target = request ? strdup(request->target) : NULL;
+
+	if (request)
+		proftap__v1__list_request__free_unpacked(request, NULL);
+	return target;
+}
+
+/* A client that does not find its target here goes no further: this is all that is heard of the attempt. */
+static void audit_attempt(const struct errand *e, const struct program *programs, size_t n)
+{
+	_cleanup_free_ char *targets = copy_target(e);
+	_cleanup_free_ const struct program **meant = calloc(n + 1, sizeof *meant);
+	char *rest = targets && targets[0] ? targets : NULL;
+	struct diag d = DIAG_INIT;
+	char *word;
+
+	while (meant && (word = strsep(&rest, ",")))
+		if (!choice_make_all(programs, n, word, meant, &d))
+			audit_note_refusal(e->call, d.text);
+}
+
 static void list(struct errand *e)
 {
 	struct host_service *h = (struct host_service *)e->service;
@@ -80,10 +112,12 @@ static void list(struct errand *e)
 
 	if (host_identify(e->call, h, &caller))
 		return;
-	if (programs_list(h->programs, &caller, ANSWER_MS, &programs, &n))
+	if (programs_list(h->programs, &caller, ANSWER_MS, &programs, &n)) {
 		reply_no_memory(e->call);
-	else
-		answer_list(e->call, programs, n);
+		return;
+	}
+	audit_attempt(e, programs, n);
+	answer_list(e->call, programs, n);
 	free(programs);
 }
 
@@ -91,7 +125,8 @@ static void handle_list(struct rpc_call *call, const uint8_t *bytes, size_t n, v
 {
 	struct host_service *h = context;
 
-	errand_start(ERRAND_FILES, &h->service, call, bytes, n, list);
+	if (!host_admit(call, bytes, n, h))
+		errand_start(ERRAND_FILES, &h->service, call, bytes, n, list);
 }
 
 const struct rpc_method host_methods[] = {
@@ -111,6 +146,7 @@ const struct rpc_method host_methods[] = {
 	{SERVICE_PROFILER "Terminate", SERVICE_MAX_REQUEST_BYTES, terminating_handle, RPC_UNARY},
 	{SERVICE_V1 "Capture", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_SERVER_STREAM},
 	{SERVICE_V1 "List", SERVICE_MAX_REQUEST_BYTES, handle_list, RPC_UNARY},
+	{SERVICE_V1 "OpenSpans", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
 	{SERVICE_V1 "Snapshot", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_SERVER_STREAM},
 	{SERVICE_V1 "Start", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},
 	{SERVICE_V1 "Status", SERVICE_MAX_REQUEST_BYTES, passing_handle, RPC_UNARY},

@@ -28,6 +28,8 @@ struct host_service {
 	struct operators *operators;
 	const char *web_names; /* the setting: by what other names HTTP may be asked */
 	const char *log_dir; /* the setting: where captures go that are asked for by HTTP */
+	const char *
+		recorder_metrics; /* the setting: of which programs' recorders metrics tell; the loop's */
 	atomic_int is_ending; /* it has been told to: nothing more is begun */
 	const struct door *door; /* where calls come in: the loop's */
 	const struct registrar *registrar; /* likewise, programs */

@@ -37,6 +37,11 @@ static const struct host_method methods[] = {
 		.request = &proftap__v1__capture_request__descriptor,
 		.traits = HOST_METHOD_BEGINS,
 		.ledger = LEDGER_CAPTURE},
+	{.path = SERVICE_V1 "List",
+		.request = &proftap__v1__list_request__descriptor,
+		.traits = HOST_METHOD_LOOKS},
+	/* It tells arguments of spans, as a capture does: so it is audited. */
+	{.path = SERVICE_V1 "OpenSpans"},
 	{.path = SERVICE_V1 "Snapshot",
 		.request = &proftap__v1__snapshot_request__descriptor,
 		.ledger = LEDGER_SNAPSHOT},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the host daemon must know of a method, beside who serves it (host_calls.h). */
+/* A row for each method of the host daemon: its request, its traits and its account. host_calls.h says who serves it. */
 #ifndef DAEMON_HOST_METHOD_H
 #define DAEMON_HOST_METHOD_H
 
@@ -13,7 +13,7 @@ enum {
 	HOST_METHOD_BEGINS_SESSION = 2, /* of which its user's calls about sessions are then */
 	/* It can name nobody, and means the program where its user began a session last. */
 	HOST_METHOD_IS_ABOUT_SESSION = 4,
-	/* And no more: who watches a program does it often, and it is not audited. */
+	/* And no more: who watches a program does it often, and it is audited only when it is refused. */
 	HOST_METHOD_LOOKS = 8,
 };
 
@@ -24,7 +24,7 @@ struct host_method {
 	enum ledger_call ledger; /* of one that is answered by a trace */
 };
 
-/* Of the method that |call| is for, which is one of the daemon's. */
+/* The row of the method that |call| is for; the daemon serves it, so there is one. */
 const struct host_method *host_method_of(const struct rpc_call *call);
 
 /* Whether its request is a ProfileRequest, whose options may name a program. */

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "base/local_path.h"
 #include "daemon/host/settings.h"
 
 #define KEY_BYTES 64
@@ -76,7 +77,10 @@ static int set_relative(struct settings *s, const char *key, const char *path, s
 {
 	_cleanup_free_ char *dir = getcwd(NULL, 0);
 	_cleanup_free_ char *whole = NULL;
+	int r = local_path_check(key, path, d);
 
+	if (r)
+		return r;
 	if (!dir)
 		return diag_set(d, -errno, "%s: \"%.64s\": the working directory is not known: %s",
 			key, path, errno_words(-errno));

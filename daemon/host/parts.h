@@ -14,6 +14,7 @@
 #include "daemon/host/programs.h"
 #include "daemon/host/registrar.h"
 #include "daemon/host/settings.h"
+#include "daemon/host/stock_lookout.h"
 #include "daemon/kernel/socket_file.h"
 #include "daemon/kin/starter.h"
 #include "daemon/web/web.h"
@@ -30,6 +31,7 @@ struct host {
 	struct ledger ledger;
 	struct starter starter;
 	struct registrar registrar;
+	struct stock_lookout stock;
 	struct door door;
 	struct socket_file door_file; /* if it listens on a path */
 	struct web web;

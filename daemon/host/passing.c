@@ -3,11 +3,13 @@
 #include "daemon/host/passing.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/chunks.h"
 #include "base/clock.h"
 #include "base/diag.h"
 #include "daemon/calls/errand.h"
+#include "daemon/calls/service.h"
 #include "daemon/host/account.h"
 #include "daemon/host/appending.h"
 #include "daemon/host/audit.h"
@@ -17,7 +19,10 @@
 #include "daemon/host/meant.h"
 #include "daemon/host/program_channel.h"
 #include "daemon/host/programs.h"
+#include "daemon/message/reply_message.h"
+#include "daemon/message/target_message.h"
 #include "daemon/message/trace_part.h"
+#include "proftap/v1/profiler.pb-c.h"
 #include "rpc/client.h"
 #include "rpc/relay.h"
 #include "rpc/server.h"
@@ -35,6 +40,8 @@ struct passage {
 	struct errand *errand;
 	const struct rpc_method *method;
 	uint64_t id; /* of the program */
+	struct program
+		stock; /* a copy of it, if its server is of another make; else without an address */
 	struct caller caller;
 	struct rpc_channel *channel;
 	struct rpc_pending *call;
@@ -48,6 +55,8 @@ static void note_chosen(struct passage *p, const struct program *chosen)
 {
 	audit_note_target(p->errand->call, chosen);
 	p->id = chosen->id;
+	if (chosen->stock_address[0])
+		p->stock = *chosen;
 	account_begin(&p->account, host_method_of(p->errand->call)->ledger, p->id);
 }
 
@@ -65,6 +74,42 @@ static int choose(struct passage *p)
 		note_chosen(p, chosen);
 	meant_deinit(&meant);
 	return chosen ? 0 : -1;
+}
+
+/* Servers of another make know nothing of proftap.v1. */
+
+/* The daemon answers for them: it knows their pids and names, and their clock is this machine's. */
+static void answer_status(struct passage *p)
+{
+	Proftap__V1__StatusReply reply = PROFTAP__V1__STATUS_REPLY__INIT;
+	struct target_message target;
+
+	target_message_describe(&target, &p->stock.status);
+	target_message_place(&target, &p->stock.container);
+	target_message_link(&target);
+	reply.target = &target.message;
+	reply.unix_ns = (uint64_t)realtime_ns();
+	reply.monotonic_ns = (uint64_t)monotonic_ns();
+	reply_message(p->errand->call, &reply.base);
+}
+
+/* 1: it has been answered. */
+static int answer_for_stock(struct passage *p)
+{
+	const char *path = p->method->path;
+
+	if (!p->stock.stock_address[0] || strncmp(path, SERVICE_V1, sizeof SERVICE_V1 - 1) != 0)
+		return 0;
+	if (strcmp(path, SERVICE_V1 "Status") == 0)
+		answer_status(p);
+	else
+		rpc_call_fail_with(p->errand->call, RPC_UNIMPLEMENTED,
+			"%.64s (%d): its profiler server is %s's, which knows the stock calls alone: %s",
+			p->stock.status.name, (int)p->stock.pid, p->stock.status.make,
+			strcmp(path, SERVICE_V1 "OpenSpans") == 0
+				? "it does not tell which spans are open"
+				: "Profile, and StartContinuousProfiling and what belongs to it");
+	return 1;
 }
 
 /* The way there. */
@@ -213,7 +258,7 @@ static void work(struct errand *e)
 	struct passage p = {.errand = e, .method = rpc_call_get_method(e->call)};
 	struct diag d = DIAG_INIT;
 
-	if (choose(&p))
+	if (choose(&p) || answer_for_stock(&p))
 		return;
 	if (open_channel(&p, &d) || start(&p, &d))
 		fail(&p, d.text);

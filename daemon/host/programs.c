@@ -34,7 +34,7 @@ struct program *programs_find(struct programs *p, uint64_t id)
 static int have_answered(const struct programs *p, uint64_t round)
 {
 	for (size_t i = 0; i < p->n; i++)
-		if (p->v[i].n_answered < round)
+		if (!p->v[i].stock_address[0] && p->v[i].n_answered < round)
 			return 0;
 	return 1;
 }
@@ -45,7 +45,8 @@ static void ask_all(struct programs *p)
 	const struct announcement question = {.kind = ANNOUNCEMENT_STATUS, .fd = -1};
 
 	for (size_t i = 0; i < p->n; i++)
-		announcement_send(p->v[i].connection, &question);
+		if (!p->v[i].stock_address[0])
+			announcement_send(p->v[i].connection, &question);
 }
 
 /* What the loop hears. */
@@ -66,8 +67,8 @@ static void tell_watcher(struct programs *p, const struct program *program, int 
 static int says_the_same(const struct status *a, const struct status *b)
 {
 	return strcmp(status_name_state(a), status_name_state(b)) == 0 &&
-	       a->has_recorder == b->has_recorder && a->n_children == b->n_children &&
-	       strcmp(a->name, b->name) == 0;
+	       a->has_recorder == b->has_recorder && a->is_stopped == b->is_stopped &&
+	       a->n_children == b->n_children && strcmp(a->name, b->name) == 0;
 }
 
 static void note_memory(struct program *program, const struct status *status)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The programs of this machine that have announced themselves to the host daemon, by their attached servers: who they are, as
- * the kernel says; what they do, as their servers say; and ways into these servers.
+ * the kernel says; what they do, as their servers say; and ways into these servers. Beside them those that have a profiler server of
+ * another make (stock_lookout.h), which says nothing of itself.
  *
  * Threads: programs_add(), programs_update() and programs_remove() the loop's; the others any.
  */
@@ -31,7 +32,9 @@ struct program {
 	uint64_t id; /* no other one's, ever */
 	pid_t pid; /* as this process sees it */
 	uid_t uid;
-	int connection; /* its server's, borrowed: it stays open until programs_remove() */
+	int connection; /* its server's, borrowed: it stays open until programs_remove(); -1: it has none */
+	char stock_address
+		[32]; /* of a server of another make, "127.0.0.1:9012"; "": it has announced itself */
 	struct status status; /* its server's word, made printable */
 	struct container container; /* when it came, as /proc told */
 	uint64_t

@@ -3,6 +3,8 @@
 #include "daemon/host/registrar.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -21,6 +23,8 @@
 #include "daemon/kin/starter.h"
 
 #define PATIENCE_MS 2000
+/* For so long a program is not told of in the log: wrappers (env, shells) execute another one at once. */
+#define SETTLE_MS 1000
 /* Whoever connects faster than this must not keep the loop from its other work. */
 #define MAX_AT_ONCE 16
 /* Of a user who is not root; so one cannot keep all others out. */
@@ -37,12 +41,33 @@ struct announced {
 	uid_t peer_uid;
 	pid_t pid; /* of its program */
 	uint64_t id; /* of its program; 0: it has not said yet */
-	uint64_t deadline_ms; /* the loop's clock; until it has */
+	uint64_t
+		deadline_ms; /* the loop's clock; until it has, and then until the log tells of it */
+	uid_t uid; /* the program's, as the two below */
+	char name[64];
+	int is_told; /* in the log */
 };
 
 static void free_announced(uv_handle_t *handle)
 {
 	free(handle->data);
+}
+
+static void tell_here(struct announced *a)
+{
+	a->is_told = 1;
+	log_info(LOG_TARGET, "process %d (%s) of uid %u is here", (int)a->pid, a->name,
+		(unsigned)a->uid);
+}
+
+/* One that has executed another program before it was told of is that program, which announces itself. */
+static void tell_gone(struct announced *a)
+{
+	if (!a->is_told && (kill(a->pid, 0) == 0 || errno == EPERM))
+		return;
+	if (!a->is_told)
+		tell_here(a);
+	log_info(LOG_TARGET, "process %d is gone", (int)a->pid);
 }
 
 static void dismiss(struct announced *a)
@@ -51,7 +76,7 @@ static void dismiss(struct announced *a)
 
 	if (a->id) {
 		programs_remove(r->programs, a->id);
-		log_info(LOG_TARGET, "process %d is gone", (int)a->pid);
+		tell_gone(a);
 	}
 	if (a->previous)
 		a->previous->next = a->next;
@@ -64,6 +89,8 @@ static void dismiss(struct announced *a)
 	close(a->fd);
 	uv_close((uv_handle_t *)&a->poll, free_announced);
 }
+
+static void set_patience(struct registrar *r);
 
 /* What they say. */
 
@@ -106,8 +133,10 @@ static int introduce(struct announced *a, const struct announcement *said)
 	a->id = programs_add(a->registrar->programs, &p);
 	if (!a->id)
 		return -ENOMEM;
-	log_info(LOG_TARGET, "process %d (%s) of uid %u is here", (int)p.pid, p.status.name,
-		(unsigned)p.uid);
+	a->uid = p.uid;
+	snprintf(a->name, sizeof a->name, "%s", p.status.name);
+	a->deadline_ms = uv_now(a->registrar->loop) + SETTLE_MS;
+	set_patience(a->registrar);
 	return 0;
 }
 
@@ -164,7 +193,7 @@ static void set_patience(struct registrar *r)
 	uint64_t first = UINT64_MAX;
 
 	for (const struct announced *a = r->first; a; a = a->next)
-		if (!a->id && a->deadline_ms < first)
+		if (!a->is_told && a->deadline_ms < first)
 			first = a->deadline_ms;
 	if (first == UINT64_MAX)
 		uv_timer_stop(&r->patience);
@@ -179,7 +208,11 @@ static void on_patience(uv_timer_t *timer)
 
 	for (struct announced *a = r->first; a; a = next) {
 		next = a->next;
-		if (!a->id && a->deadline_ms <= uv_now(r->loop))
+		if (a->is_told || a->deadline_ms > uv_now(r->loop))
+			continue;
+		if (a->id)
+			tell_here(a);
+		else
 			dismiss(a);
 	}
 	set_patience(r);

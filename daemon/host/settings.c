@@ -47,6 +47,19 @@ static int check_names(const char *text)
 	return 0;
 }
 
+/* Patterns are held against names of programs, which have at most 63 bytes. */
+static int check_patterns(const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, ",");
+
+		if (!n || n > 63 || text[0] == ' ' || (text[n] && !text[n + 1]))
+			return -EINVAL;
+		text += n + (text[n] == ',');
+	}
+	return 0;
+}
+
 static int check_path(const char *text)
 {
 	return !text[0] || text[0] == '/' ? 0 : -EINVAL;
@@ -79,6 +92,11 @@ static int check_stop_limit(const char *text)
 	return parse_stop_limit(text) < 0 ? -EINVAL : 0;
 }
 
+static int check_switch(const char *text)
+{
+	return strcmp(text, SETTINGS_YES) == 0 || strcmp(text, "no") == 0 ? 0 : -EINVAL;
+}
+
 #define TEXT(key) 0, #key, offsetof(struct settings, key)
 /* One that only a restart changes. */
 #define FIXED(key) 1, #key, offsetof(struct settings, key)
@@ -108,6 +126,14 @@ const struct setting settings_table[] = {
 	{TEXT(stop_limit_s), "60", "seconds, 0 to 3600", check_stop_limit,
 		"how long calls under way, such as captures, may go on when the daemon is told to "
 		"end; then they fail"},
+	{TEXT(stock_servers), SETTINGS_YES, "yes or no", check_switch,
+		"whether programs count that have a profiler server of JAX's or TensorFlow's make and none of "
+		"proftap's; sockets on which such programs listen on all addresses are asked once"},
+	{TEXT(recorder_metrics), "",
+		"names of programs, which may have * and ?, separated by commas alone, or nothing",
+		check_patterns,
+		"programs whose flight recorder, where one runs, is asked at each scrape of /metrics for the newest "
+		"values of the program's counters and for its last steps; * is all of them"},
 };
 const size_t n_settings = sizeof settings_table / sizeof *settings_table;
 

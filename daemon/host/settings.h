@@ -17,6 +17,7 @@ struct diag;
 #define SETTINGS_WIDTH 100u
 /* It is off. */
 #define SETTINGS_NONE "none"
+#define SETTINGS_YES "yes"
 
 struct settings {
 	char listen[SETTINGS_TEXT_BYTES]; /* "127.0.0.1:9021" */
@@ -27,6 +28,8 @@ struct settings {
 	char log_dir[SETTINGS_TEXT_BYTES]; /* a path; "": see its row */
 	char log_level[SETTINGS_TEXT_BYTES];
 	char stop_limit_s[SETTINGS_TEXT_BYTES]; /* a number */
+	char stock_servers[SETTINGS_TEXT_BYTES]; /* SETTINGS_YES, or "no" */
+	char recorder_metrics[SETTINGS_TEXT_BYTES]; /* patterns, a comma list; "": none */
 };
 
 struct setting {

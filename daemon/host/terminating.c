@@ -87,6 +87,8 @@ static void terminate(struct errand *e, const struct meant *m)
 	n = choice_make_all(m->programs, m->n_programs, m->text, chosen, &d);
 	for (size_t i = 0; i < n; i++)
 		audit_note_target(e->call, chosen[i]);
+	if (!n)
+		audit_note_refusal(e->call, d.text);
 	ask_all(e, chosen, n);
 	reply_empty(e->call);
 }

@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/printable.h"
 
 struct content {
 	unsigned n_mappings;
@@ -53,4 +56,15 @@ int image_is_another(pid_t pid, int pidfd, int fd)
 	c = read_maps(pid, &file);
 	/* While it has not ended its pid is nobody else's. */
 	return c.n_mappings && !c.has_file && poll(&ended, 1, 0) == 0;
+}
+
+void image_read_path(pid_t pid, char *out, size_t n)
+{
+	char link[64];
+	ssize_t n_read;
+
+	snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+	n_read = readlink(link, out, n - 1);
+	out[n_read < 0 ? 0 : n_read] = '\0';
+	printable_clean(out);
 }

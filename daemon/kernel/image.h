@@ -3,6 +3,7 @@
 #ifndef DAEMON_IMAGE_H
 #define DAEMON_IMAGE_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 /*
@@ -11,5 +12,8 @@
  * row. |pidfd|: -1 is none, then 0.
  */
 int image_is_another(pid_t pid, int pidfd, int fd);
+
+/* The path of the file that the process runs, printable, into |out|; "": it may not be known. */
+void image_read_path(pid_t pid, char *out, size_t n);
 
 #endif

@@ -14,6 +14,7 @@
 struct keep {
 	uint64_t max_bytes; /* UINT64_MAX: no limit */
 	_Atomic uint64_t used_bytes;
+	_Atomic uint64_t text_bytes; /* of these: of names and texts */
 	const _Atomic uint64_t
 		*others; /* bytes that somebody else uses of the same; NULL: nobody does */
 };

@@ -86,7 +86,7 @@ static int may_have_children(const char *root, pid_t pid, const char *tid)
 }
 
 /* Nearly every program: its few threads are asked instead of all the processes of the machine. */
-static int has_no_children(const char *root, pid_t pid)
+int lineage_has_no_children(const char *root, pid_t pid)
 {
 	char path[600];
 	struct dirent *entry;
@@ -162,7 +162,7 @@ unsigned lineage_count_forks(const char *root, pid_t ancestor)
 	unsigned total = 0;
 	unsigned n;
 
-	if (has_no_children(root, ancestor))
+	if (lineage_has_no_children(root, ancestor))
 		return 0;
 	take_census(&c, root);
 	if (c.n)

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,20 +19,23 @@
 /* |p|: behind the name. */
 static int parse_stat(const char *p, struct proc_stat *s)
 {
-	uint64_t user, system;
+	uint64_t user, system, reaped_user, reaped_system;
 
 	scan_blanks(&p);
 	if (!*p || *p == '\n')
 		return 0;
 	s->state = *p++;
-	if (!scan_words(&p, 6) || !scan_number(&p, &s->minor_faults) || !scan_words(&p, 1) ||
-		!scan_number(&p, &s->major_faults) || !scan_words(&p, 1) ||
-		!scan_number(&p, &user) || !scan_number(&p, &system) || !scan_words(&p, 4) ||
-		!scan_number(&p, &s->n_threads) || !scan_words(&p, 1) ||
+	if (!scan_number(&p, &s->parent) || !scan_words(&p, 5) ||
+		!scan_number(&p, &s->minor_faults) || !scan_number(&p, &s->reaped_minor_faults) ||
+		!scan_number(&p, &s->major_faults) || !scan_number(&p, &s->reaped_major_faults) ||
+		!scan_number(&p, &user) || !scan_number(&p, &system) ||
+		!scan_number(&p, &reaped_user) || !scan_number(&p, &reaped_system) ||
+		!scan_words(&p, 2) || !scan_number(&p, &s->n_threads) || !scan_words(&p, 1) ||
 		!scan_number(&p, &s->start_ticks) || !scan_words(&p, 1) ||
 		!scan_number(&p, &s->rss_pages))
 		return 0;
 	s->cpu_ticks = user + system;
+	s->reaped_cpu_ticks = reaped_user + reaped_system;
 	return 1;
 }
 
@@ -97,9 +101,47 @@ int proc_file_reread(int fd, char *text, size_t size)
 	return 0;
 }
 
+/* The last number of its line. */
+pid_t proc_status_find_inner_id(const char *text)
+{
+	const char *line = strstr(text, "\nNSpid:");
+	const char *last;
+
+	if (!line)
+		return 0;
+	line++;
+	last = line + strcspn(line, "\n");
+	while (last > line && last[-1] >= '0' && last[-1] <= '9')
+		last--;
+	return atoi(last);
+}
+
 int proc_file_read(int dir_fd, const char *path, char *text, size_t size)
 {
 	_cleanup_close_ int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC);
 
 	return fd < 0 ? -errno : proc_file_reread(fd, text, size);
+}
+
+uint64_t proc_rss_read(int statm_fd, const struct proc_stat *stat)
+{
+	char text[128];
+	uint64_t n_pages;
+
+	if (statm_fd < 0 || proc_file_reread(statm_fd, text, sizeof text) ||
+		sscanf(text, "%*u %" SCNu64, &n_pages) != 1)
+		return stat->rss_pages;
+	return n_pages;
+}
+
+int proc_is_stopped(pid_t pid)
+{
+	char path[32];
+	char text[1024];
+	struct proc_stat stat;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+	if (proc_file_read(AT_FDCWD, path, text, sizeof text) || proc_stat_parse(text, &stat))
+		return 0;
+	return stat.state == 'T' || stat.state == 't';
 }

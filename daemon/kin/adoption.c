@@ -39,6 +39,7 @@ static void on_child_exit(uv_poll_t *poll, int status, int events)
 	(void)events;
 	exit_note_take(&w->child->target, w->joins->family->main, w->pidfd);
 	atomic_store(&w->child->target.has_exited, 1);
+	atomic_fetch_add(&w->joins->family->n_exits, 1);
 	atomic_store(&w->joins->family->has_news, 1);
 	joins_wake_worker(w->joins);
 	w->joins->n_children--;

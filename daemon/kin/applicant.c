@@ -62,11 +62,6 @@ static void dismiss_applicant(struct applicant *v)
 	uv_close((uv_handle_t *)&v->patience, forget_applicant);
 }
 
-static void on_impatience(uv_timer_t *timer)
-{
-	dismiss_applicant(timer->data);
-}
-
 static void answer(struct joins *j, int fd, int result)
 {
 	struct join_answer a = {
@@ -75,28 +70,45 @@ static void answer(struct joins *j, int fd, int result)
 		.is_recording = (uint32_t)atomic_load(&j->family->is_recording),
 	};
 
+	/* Before the answer: those who wait behind it see that this server gets on. */
+	atomic_fetch_add(&j->family->main->arena->n_joins_heard, 1);
 	send(fd, &a, sizeof a, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-static void on_request(uv_poll_t *poll, int status, int events)
+/* 0: it has not said who it is yet. */
+static int hear_applicant(struct applicant *v)
 {
-	struct applicant *v = poll->data;
 	struct joins *j = v->joins;
 	struct join_request request;
 	int memfd = -1;
 	int r = join_request_read(v->fd, j->secret, &request, &memfd);
 
-	(void)events;
-	if (r == -EAGAIN && status >= 0)
-		return;
+	if (r == -EAGAIN)
+		return 0;
 	if (!r)
 		r = adoption_make(j, v->child, v->peer, &request, memfd);
 	if (r)
 		log_warn(LOG_TARGET, "child %d: cannot join: %s", (int)v->child, errno_words(r));
 	answer(j, v->fd, r);
-	dismiss_applicant(v);
 	if (!r)
 		joins_wake_worker(j);
+	return 1;
+}
+
+static void on_request(uv_poll_t *poll, int status, int events)
+{
+	struct applicant *v = poll->data;
+
+	(void)events;
+	if (hear_applicant(v) || status < 0)
+		dismiss_applicant(v);
+}
+
+/* The loop looks at timers first: after a time without a processor the request may be here and not have been read. */
+static void on_impatience(uv_timer_t *timer)
+{
+	hear_applicant(timer->data);
+	dismiss_applicant(timer->data);
 }
 
 /* Who connects, and the process it is a clone of: 0 when that is no descendant of the program. */

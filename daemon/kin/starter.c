@@ -3,6 +3,7 @@
 #include "daemon/kin/starter.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include "daemon/kernel/unix_peer.h"
 #include "daemon/kin/hearing.h"
 #include "daemon/kin/serve_request.h"
+#include "daemon/kin/stock_look.h"
 
 /* One that lives. */
 struct server {
@@ -30,6 +32,7 @@ struct server {
 struct servers {
 	struct server v[STARTER_MAX_SERVERS];
 	unsigned n;
+	pid_t looker; /* looks for servers of another make; 0: none does */
 };
 
 static void forget(struct servers *s, pid_t pid)
@@ -43,8 +46,11 @@ static void reap(struct servers *s)
 {
 	pid_t pid;
 
-	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) {
 		forget(s, pid);
+		if (pid == s->looker)
+			s->looker = 0;
+	}
 }
 
 static int has_room(const struct servers *s, uid_t uid)
@@ -90,15 +96,35 @@ static void serve(struct servers *s, int connection)
 	close(connection);
 }
 
+/* Looks in a child. While an earlier look runs, a request is answered with nothing. */
+static void look(struct servers *s, const char *message, size_t n, int out)
+{
+	pid_t pid = s->looker ? -1 : fork();
+
+	if (pid == 0) {
+		sigset_t none;
+
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		stock_look_serve(message, n, out);
+		_exit(0);
+	}
+	if (pid > 0)
+		s->looker = pid;
+	close(out);
+}
+
 /* 0 at the daemon's end. */
 static int obey(struct servers *s, int socket)
 {
-	char nothing;
-	int connection;
-	ssize_t n = passed_fd_receive(socket, &nothing, sizeof nothing, &connection);
+	char message[STOCK_LOOK_MAX_BYTES];
+	int fd;
+	ssize_t n = passed_fd_receive(socket, message, sizeof message, &fd);
 
-	if (n > 0 && connection >= 0)
-		serve(s, connection);
+	if (n > 0 && fd >= 0 && message[0] == STOCK_LOOK_WORD)
+		look(s, message, (size_t)n, fd);
+	else if (n > 0 && fd >= 0)
+		serve(s, fd);
 	return n > 0 || n == -EAGAIN || n == -EBADMSG;
 }
 
@@ -149,6 +175,9 @@ int starter_open(struct starter *s)
 	pid_t pid;
 
 	s->socket = -1;
+	s->may_become_others = geteuid() != 0 &&
+			       prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_SETUID, 0, 0) > 0 &&
+			       prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_SETGID, 0, 0) > 0;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
 		return -errno;
 	pid = fork();

@@ -4,6 +4,8 @@
  * threads, and keeps what right there is to become another user, which the daemon gives up. It is handed connections, on which
  * programs have said what the daemon has not read: so a daemon that was taken over can have no server started but those that
  * somebody asks for.
+ *
+ * It also has a process of another user look for profiler servers of another make among that user's processes (stock_look.h), one look at a time.
  */
 #ifndef DAEMON_STARTER_H
 #define DAEMON_STARTER_H
@@ -14,6 +16,7 @@
 
 struct starter {
 	int socket; /* -1: there is none */
+	int may_become_others; /* it is not root's, and has the two capabilities */
 };
 
 /*

@@ -9,8 +9,6 @@ struct machine;
 struct plane;
 struct subject;
 
-#define PLANE_MACHINE "/host:CPU machine"
-
 struct machine_cut {
 	int64_t start_ns; /* of the recording, CLOCK_MONOTONIC */
 	int64_t stop_ns;

@@ -129,9 +129,9 @@ void reply_failure(struct rpc_call *call, int r, const struct diag *d)
 }
 
 static const char held_text[] =
-	"the program has ended; proftap snapshot takes what its flight recorder held";
+	"the program has ended; proftap snapshot takes what was recorded of it";
 
-void reply_gone(struct rpc_call *call, const struct session *session)
+void reply_gone(struct rpc_call *call, struct session *session)
 {
 	rpc_call_fail(
 		call, RPC_UNAVAILABLE, recorder_end_holds(session) ? held_text : session_gone_text);

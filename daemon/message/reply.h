@@ -40,6 +40,6 @@ void reply_busy(struct rpc_call *call, const char *whose);
 /* Answers any call that asked for a recording with the outcome |r| of capture_run(), which is not 0. */
 void reply_failure(struct rpc_call *call, int r, const struct diag *d);
 /* Nobody is left to record; says so if there is something left of the past. */
-void reply_gone(struct rpc_call *call, const struct session *session);
+void reply_gone(struct rpc_call *call, struct session *session);
 
 #endif

@@ -12,8 +12,10 @@
 
 #include "base/diag.h"
 #include "daemon/message/request_fields.h"
+#include "daemon/message/trace_part.h"
 #include "daemon/session/session_request.h"
 #include "proto/pack.h"
+#include "rpc/server.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 typedef Tensorflow__ProfileOptions Options;
@@ -29,7 +31,7 @@ static int read_map_value(
 	const char *text = "";
 	int r;
 
-	/* protobuf-c: a map entry without a value has a NULL one. */
+	/* protobuf-c gives NULL for a map entry without a value. */
 	switch (value ? value->value_case
 		      : TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE__NOT_SET) {
 	case TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE_BOOL_VALUE:
@@ -44,6 +46,8 @@ static int read_map_value(
 		text = value->string_value;
 		break;
 	default:
+		if (option_find(key))
+			return diag_set(d, -EINVAL, "%s: no value", key);
 		break;
 	}
 	r = profile_options_set_map(&request->options, key, type, number, text, d);
@@ -58,6 +62,51 @@ static int check_level(const char *key, uint32_t value, struct diag *d)
 		return 0;
 	return diag_set(d, -EINVAL, "%s: %u is out of range; %lld to %lld", key, value,
 		(long long)option->min, (long long)option->max);
+}
+
+/* Which devices are meant. JAX records GPUs for "unspecified" and for GPU only. */
+static int read_device_type(struct session_request *request, const Options *o, struct diag *d)
+{
+	switch (o->device_type) {
+	case TENSORFLOW__PROFILE_OPTIONS__DEVICE_TYPE__UNSPECIFIED:
+	case TENSORFLOW__PROFILE_OPTIONS__DEVICE_TYPE__GPU:
+		return 0;
+	case TENSORFLOW__PROFILE_OPTIONS__DEVICE_TYPE__CPU:
+		request->options.device_tracer_level = 0;
+		return 0;
+	case TENSORFLOW__PROFILE_OPTIONS__DEVICE_TYPE__TPU:
+		request->options.device_tracer_level = 0;
+		return session_request_warn(request,
+			"device_type: TPU: no device is recorded: this machine has no TPU");
+	case TENSORFLOW__PROFILE_OPTIONS__DEVICE_TYPE__PLUGGABLE_DEVICE:
+		request->options.device_tracer_level = 0;
+		return session_request_warn(request,
+			"device_type: PLUGGABLE_DEVICE: no device is recorded: there is none that "
+			"proftap knows");
+	default:
+		return diag_set(
+			d, -EINVAL, "device_type: %d is out of range; 0 to 4", (int)o->device_type);
+	}
+}
+
+/* Fields that JAX's servers act upon, and this one does not. */
+static int warn_of_ignored_fields(struct session_request *request, const Options *o)
+{
+	int r = 0;
+
+	/* Its high half has no meaning, and without the message all is recorded. */
+	if (o->trace_options && (uint32_t)o->trace_options->host_traceme_filter_mask != UINT32_MAX)
+		r = session_request_warn(request,
+			"trace_options.host_traceme_filter_mask: ignored: annotations of proftap "
+			"have no filters");
+	if (!r && o->raise_error_on_start_failure)
+		r = session_request_warn(request,
+			"raise_error_on_start_failure: ignored: what cannot be recorded is a "
+			"warning of the trace");
+	if (!r && o->enable_multipass)
+		r = session_request_warn(request,
+			"enable_multipass: ignored: kernels are not run again for metrics");
+	return r;
 }
 
 /* The fields that count only when the request says version 1. */
@@ -75,6 +124,9 @@ static int read_levels(struct session_request *request, const Options *o, struct
 	request->options.device_tracer_level = o->device_tracer_level;
 	request->options.python_tracer_level = o->python_tracer_level;
 	request->options.start_timestamp_ns = o->start_timestamp_ns;
+	r = read_device_type(request, o, d);
+	if (!r)
+		r = warn_of_ignored_fields(request, o);
 	for (size_t i = 0; i < o->n_advanced_configuration && !r; i++)
 		r = read_map_value(request, o->advanced_configuration[i]->key,
 			o->advanced_configuration[i]->value, d);
@@ -109,6 +161,17 @@ int request_set_session_id(struct session_request *request, const char *id)
 	return request->session_id ? 0 : -ENOMEM;
 }
 
+/* JAX, too, replaces all fields by their defaults then. */
+static int warn_of_version_0(struct session_request *request, const Options *o)
+{
+	if (!o->host_tracer_level && !o->device_tracer_level && !o->python_tracer_level &&
+		!o->device_type && !o->start_timestamp_ns && !o->n_advanced_configuration)
+		return 0;
+	return session_request_warn(request,
+		"options.version: 0 means the defaults: levels, start and advanced configuration of "
+		"the request are ignored; set version to 1");
+}
+
 int request_read_options(struct session_request *request, const Options *o, struct diag *d)
 {
 	int r = echo_options(request, o, d);
@@ -117,8 +180,8 @@ int request_read_options(struct session_request *request, const Options *o, stru
 		request->options.duration_ms = o->duration_ms;
 	if (!r && o->session_id[0])
 		r = request_set_session_id(request, o->session_id);
-	if (!r && o->version)
-		r = read_levels(request, o, d);
+	if (!r)
+		r = o->version ? read_levels(request, o, d) : warn_of_version_0(request, o);
 	return r;
 }
 
@@ -180,4 +243,17 @@ int request_decode(const uint8_t *bytes, size_t n, struct session_request **out,
 
 	*out = r ? session_request_free(request) : request;
 	return r;
+}
+
+int request_warn_of_host_options(struct session_request *request, const struct rpc_call *call)
+{
+	char target[TRACE_PART_WORD_BYTES];
+
+	if (!profile_options_get_number(&request->options, "ptap_machine_usage", 0))
+		return 0;
+	/* A host daemon says one in every call that it passes on. */
+	rpc_call_get_target(call, target, sizeof target);
+	if (target[0])
+		return 0;
+	return session_request_warn(request, SESSION_REQUEST_NO_MACHINE_USAGE);
 }

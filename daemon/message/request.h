@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct diag;
+struct rpc_call;
 struct session_request;
 
 /*
@@ -18,6 +19,11 @@ int request_decode(const uint8_t *bytes, size_t n, struct session_request **out,
 /* The same for proftap.v1; |interval_ms|: between two messages of progress, at least 50. */
 int request_decode_capture(const uint8_t *bytes, size_t n, struct session_request **out,
 	uint32_t *interval_ms, struct diag *d);
+/*
+ * Adds a warning for each option that only a host daemon can do, where |call|, the request's, did not come through one.
+ * 0 or -ENOMEM.
+ */
+int request_warn_of_host_options(struct session_request *request, const struct rpc_call *call);
 /* By this name calls mean the flight recorder, and no session. */
 #define REQUEST_RECORDER_ID "recorder"
 

@@ -8,6 +8,7 @@
 
 #include "base/printable.h"
 #include "daemon/kernel/container.h"
+#include "daemon/kernel/image.h"
 
 static void set_address(struct target_message *t, const struct status *s)
 {
@@ -27,6 +28,8 @@ void target_message_describe(struct target_message *t, const struct status *s)
 	t->message.uid = s->uid;
 	t->message.since_unix_ns = (uint64_t)s->since_ns;
 	t->message.state = (char *)status_name_state(s);
+	t->message.is_stopped = s->is_stopped != 0;
+	memcpy(t->make, s->make, sizeof t->make);
 	memcpy(t->name, s->name, sizeof t->name);
 	memcpy(t->gpu, s->gpu, sizeof t->gpu);
 	set_address(t, s);
@@ -36,6 +39,7 @@ void target_message_place(struct target_message *t, const struct container *c)
 {
 	t->message.pid_inside = c->pid_inside;
 	t->message.cgroup = (char *)c->cgroup;
+	image_read_path(t->message.pid, t->path, sizeof t->path);
 	if (!container_is_known(c))
 		return;
 	proftap__v1__container__init(&t->container);
@@ -53,6 +57,9 @@ void target_message_link(struct target_message *t)
 	printable_clean(t->gpu);
 	t->message.name = t->name;
 	t->message.gpu = t->gpu;
+	t->message.server = t->make;
+	printable_clean(t->path);
+	t->message.path = t->path;
 	t->message.hostname = t->hostname;
 	t->message.address = t->address;
 }

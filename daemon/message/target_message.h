@@ -12,6 +12,8 @@ struct target_message {
 	Proftap__V1__Target message;
 	char name[sizeof((struct status *)0)->name];
 	char gpu[STATUS_GPU_BYTES];
+	char make[16];
+	char path[1024];
 	char hostname[256];
 	char address[sizeof((struct status *)0)->address + 16];
 	Proftap__V1__Container container;

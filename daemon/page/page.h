@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page that a browser shows of the host daemon: the files of site/, and the chart library that is Debian's, as bytes in the program. The
+ * The page that a browser shows of the host daemon: the files of site/, as bytes in the program, also as gzip makes them smaller. The
  * page does all that it does by the JSON API (docs/http-api.md).
  */
 #ifndef DAEMON_PAGE_H

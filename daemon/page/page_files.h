@@ -11,6 +11,9 @@ struct page_file {
 	const char *etag; /* of the bytes, with its quotation marks */
 	const unsigned char *bytes;
 	size_t n_bytes;
+	const char *packed_etag; /* the same of what gzip made of them */
+	const unsigned char *packed;
+	size_t n_packed;
 };
 
 extern const struct page_file page_files[];

@@ -31,6 +31,8 @@ struct capture_request {
 	unsigned level; /* host_tracer_level, 0–3 */
 	const struct profile_options *
 		device_options; /* what collectors are told (collect_options.h); NULL: devices are not recorded */
+	/* What was asked for, for warnings about what is not done; NULL: the flight recorder's options */
+	const struct profile_options *asked;
 	uint64_t duration_ms; /* UINT64_MAX: until it is stopped */
 	uint64_t start_timestamp_ns; /* Unix time; 0 or past: now */
 	int64_t start_ns; /* capture_find_start_ns() of that, when it was asked for: the clock may be set since */

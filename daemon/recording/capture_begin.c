@@ -193,6 +193,7 @@ int capture_begin(struct capture *c, struct diag *d)
 		await_collectors(c, at);
 		wait_until(c, at - EARLY_NS);
 		set_levels(c);
+		c->recording.family->enabled_ns = at;
 		r = recording_begin(&c->recording, c->trace.level, d);
 	}
 	if (!r) {

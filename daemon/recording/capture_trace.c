@@ -63,6 +63,8 @@ static int add_plane(struct capture_trace *t, struct source *s, struct async_car
 		.start_ticks = r->start.ticks,
 		.window_ticks = find_window_ticks(r),
 		.stop_ticks = r->stop.ticks,
+		.stop_ns = r->stop.monotonic_ns - r->start.monotonic_ns,
+		.start_unix_ns = r->start_unix_ns,
 		.goes_on = s->goes_on,
 		.ended_ticks = exit_note_find(s->target, r->stop.ticks),
 		.end_ns = recording_find_end(r),
@@ -128,10 +130,18 @@ static int add_usage(struct capture_trace *t)
 	const struct recording *r = t->recording;
 	int error = 0;
 
+	/* A descendant with a plane of its own has its counters there. */
+	for (size_t i = 1; i < r->n_sources; i++)
+		if (r->sources[i]->plane)
+			usage_threads_forget(
+				&r->sources[0]->usage.children, r->sources[i]->target->pid);
 	for (size_t i = 0; i < r->n_sources && !error; i++)
 		if (r->sources[i]->plane)
 			error = add_usage_of(t, r->sources[i]);
-	return error;
+	if (error || !r->sources[0]->plane)
+		return error;
+	return usage_add_descendants(&r->sources[0]->usage, r->start.monotonic_ns + t->origin_ns,
+		r->stop.monotonic_ns, t->space);
 }
 
 /* Of the trace. */
@@ -151,7 +161,7 @@ static int add_gpus(struct capture_trace *t)
 	const struct recording *r = t->recording;
 
 	return gpu_lines_add(&r->gpus.samples, r->start.monotonic_ns + t->origin_ns,
-		r->stop.monotonic_ns, t->space);
+		r->stop.monotonic_ns, r->sources[0]->target->pid, t->space);
 }
 
 static int add_environment(struct capture_trace *t)
@@ -162,12 +172,16 @@ static int add_environment(struct capture_trace *t)
 
 	if (!plane || plane_set_uint(plane, "profile_start_time", start) ||
 		plane_set_uint(plane, "profile_stop_time", start + length) ||
+		plane_set_int(plane, "ptap_monotonic_start_ns",
+			t->recording->start.monotonic_ns + t->origin_ns) ||
 		plane_set_bytes(
 			plane, "profile_options", t->request->options, t->request->options_bytes))
 		return -ENOMEM;
 	/* Of parts the first one alone has that start. */
 	if (t->recording->asked_ns && !t->request->keeps_newest &&
-		plane_set_int(plane, "ptap_start_late_ns", recording_find_late_ns(t->recording)))
+		(plane_set_int(plane, "ptap_start_late_ns", recording_find_late_ns(t->recording)) ||
+			plane_set_int(
+				plane, "ptap_missing_ns", recording_find_missing_ns(t->recording))))
 		return -ENOMEM;
 	return t->request->reason ? plane_set_string(plane, "ptap_reason", t->request->reason) : 0;
 }

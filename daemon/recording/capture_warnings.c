@@ -5,13 +5,16 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/profile_options.h"
+#include "base/stock_servers.h"
 #include "daemon/kernel/ending.h"
 #include "daemon/kernel/lineage.h"
 #include "daemon/recording/capture.h"
 #include "daemon/recording/capture_trace.h"
+#include "daemon/recording/collect_options.h"
 #include "daemon/recording/collectors.h"
 #include "daemon/recording/join_words.h"
 #include "daemon/recording/recording.h"
@@ -35,6 +38,39 @@ static int add_request_warnings(struct capture_trace *t)
 	for (size_t i = 0; i < t->request->n_warnings && !r; i++)
 		r = space_add_warning(t->space, "%s", t->request->warnings[i]);
 	return r;
+}
+
+/* Whether some process of the recording uses a device. */
+static int has_devices(const struct recording *rec)
+{
+	for (size_t i = 0; i < rec->n_sources; i++) {
+		const struct collecting *c = &rec->sources[i]->collecting;
+
+		if (c->is_seen || c->is_begun || c->problem[0])
+			return 1;
+	}
+	return 0;
+}
+
+/* Options that were set and have no effect in this recording. */
+static int add_option_warnings(struct capture_trace *t)
+{
+	const struct profile_options *asked = t->request->asked;
+	char keys[160];
+	int r = 0;
+
+	if (!asked)
+		return 0;
+	if (asked->python_tracer_level)
+		r = space_add_warning(t->space,
+			"python_tracer_level: ignored: proftap's servers record no Python calls; those "
+			"of JAX do (jax.profiler.start_server)");
+	if (r || has_devices(t->recording) || !collect_options_list(asked, keys, sizeof keys))
+		return r;
+	if (asked->device_tracer_level)
+		return space_add_warning(
+			t->space, "%s: without effect: the program used no GPU", keys);
+	return space_add_warning(t->space, "%s: without effect: device_tracer_level is 0", keys);
 }
 
 static int add_start_warning(struct capture_trace *t)
@@ -120,6 +156,18 @@ static int add_usage_warning(struct capture_trace *t)
 		(int)first->usage.pid, more);
 }
 
+static int add_descendants_warning(struct capture_trace *t)
+{
+	const struct recording *rec = t->recording;
+	size_t n = rec->n_sources ? rec->sources[0]->usage.n_left_out : 0;
+
+	if (!n)
+		return 0;
+	return space_add_warning(t->space,
+		"usage of the process and its children is without %zu of them: %d are counted", n,
+		DESCENT_MAX_MEMBERS);
+}
+
 /* Of children that recorded something, each; of many the number is enough. */
 static int add_kill_warnings(struct capture_trace *t)
 {
@@ -200,10 +248,27 @@ static const char *find_words(const struct capture_trace *t, const struct captur
 	return result->is_empty ? "nothing" : "no annotation";
 }
 
+/* A sentence's end, or "": what the program annotates may be for a server of another make, beside this one or not started. */
+static void describe_make(const struct capture_trace *t, char *text, size_t size)
+{
+	const char *make = stock_servers_find_make(t->target->pid);
+
+	text[0] = '\0';
+	if (make && strcmp(make, "JAX") == 0)
+		snprintf(text, size,
+			"; annotations of jax.profiler are recorded by JAX's own server alone, which "
+			"jax.profiler.start_server(PORT) starts");
+	else if (make)
+		snprintf(text, size,
+			"; annotations of %s are recorded by its own profiler server alone", make);
+}
+
 /* |what| as find_words() says it: there may be samples of usage, or others' annotations. */
 static int add_empty_warning(struct capture_trace *t, const struct capture_result *result,
 	const char *what, const char *forks)
 {
+	char make[160];
+
 	if (t->request->level == 0)
 		return space_add_warning(t->space, "%s was recorded: host_tracer_level is 0", what);
 	if (t->level == 0)
@@ -211,10 +276,11 @@ static int add_empty_warning(struct capture_trace *t, const struct capture_resul
 			t->space, "%s was recorded: it was ended before its start", what);
 	if (result->n_dropped)
 		return space_add_warning(t->space, "%s was recorded: all of it was dropped", what);
+	describe_make(t, make, sizeof make);
 	return space_add_warning(t->space,
 		"%s was recorded: the program reached no annotation of level %u or lower while the "
-		"recording ran%s%s",
-		what, t->level, forks[0] ? "; " : "", forks);
+		"recording ran%s%s%s",
+		what, t->level, make, forks[0] ? "; " : "", forks);
 }
 
 static int add_content_warning(struct capture_trace *t, const struct capture_result *result)
@@ -232,6 +298,8 @@ int capture_warnings_add(struct capture_trace *t, const struct capture_result *r
 	int r = add_request_warnings(t);
 
 	if (!r)
+		r = add_option_warnings(t);
+	if (!r)
 		r = add_start_warning(t);
 	if (!r)
 		r = add_clock_warning(t);
@@ -239,6 +307,8 @@ int capture_warnings_add(struct capture_trace *t, const struct capture_result *r
 		r = add_family_warnings(t);
 	if (!r)
 		r = add_usage_warning(t);
+	if (!r)
+		r = add_descendants_warning(t);
 	if (!r)
 		r = add_kill_warnings(t);
 	if (!r)

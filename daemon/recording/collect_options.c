@@ -68,6 +68,35 @@ static int is_for_collectors(const struct option *row)
 	return 0;
 }
 
+/* Values that say "none" or "no" are honoured without a device, too; ptap_gpu_ is for samples of the machine's GPUs. */
+static int asks_for_devices(const struct option_value *v)
+{
+	if (!v->option || !is_for_collectors(v->option) || option_is_for_other_servers(v->key) ||
+		strncmp(v->key, "ptap_gpu_", strlen("ptap_gpu_")) == 0)
+		return 0;
+	return v->type == OPTION_STRING ? v->text[0] != '\0' : v->number > 0;
+}
+
+size_t collect_options_list(const struct profile_options *o, char *text, size_t size)
+{
+	size_t n = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < o->n_map; i++) {
+		const struct option_value *v = &o->map[i];
+		size_t used = strlen(text);
+
+		if (!asks_for_devices(v))
+			continue;
+		if (used + strlen(v->key) + 8 < size)
+			snprintf(text + used, size - used, "%s%s", n ? ", " : "", v->key);
+		else if (n && !strstr(text, "…"))
+			snprintf(text + used, size - used, ", …");
+		n++;
+	}
+	return n;
+}
+
 int collect_options_format(const struct profile_options *o, char *text, size_t size)
 {
 	struct text t = {.to = text, .size = size};

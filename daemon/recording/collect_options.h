@@ -14,4 +14,7 @@ struct profile_options;
  */
 int collect_options_format(const struct profile_options *o, char *text, size_t size);
 
+/* Into |text|: the keys that were set and that ask a device's collector for something, with commas between them. How many. */
+size_t collect_options_list(const struct profile_options *o, char *text, size_t size);
+
 #endif

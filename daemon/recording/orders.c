@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
 #include "daemon/drain/rings.h"
+#include "daemon/kernel/crash_watch.h"
 #include "daemon/kernel/headroom.h"
 #include "daemon/kernel/proc_file.h"
 #include "daemon/recording/recording.h"
@@ -41,6 +43,34 @@ static uint32_t prepare_rings(struct recording *r, struct source *s)
 	return n;
 }
 
+/*
+ * The part of ARENA_OP_START that says how long ptap_enabled() still says no. A flight recorder
+ * does not wait: spans that begin now are in its snapshots.
+ */
+static uint32_t find_early(const struct family *f)
+{
+	int64_t now_ns = monotonic_ns();
+	int64_t early_us;
+
+	if (f->recorder_level || f->enabled_ns <= now_ns)
+		return 0;
+	/* Never a moment before: clocks are read with an error, too. */
+	early_us = (f->enabled_ns - now_ns) / 1000 + 2;
+	return (uint32_t)(early_us < ARENA_START_MAX_EARLY_US ? early_us : ARENA_START_MAX_EARLY_US)
+	       << ARENA_START_EARLY_SHIFT;
+}
+
+/* Only while something records: the kernel has work with each fork of the machine while anybody listens. */
+static void watch_crashes(struct target *t)
+{
+	if (t->is_told_to_record && !t->crash_fd) {
+		t->crash_fd = crash_watch_open() + 1;
+	} else if (!t->is_told_to_record && t->crash_fd && target_get_life(t) == TARGET_ALIVE) {
+		close(t->crash_fd - 1);
+		t->crash_fd = 0;
+	}
+}
+
 void orders_send(const struct family *f, struct target *t)
 {
 	uint32_t level =
@@ -51,8 +81,10 @@ void orders_send(const struct family *f, struct target *t)
 	else
 		target_send(t, ARENA_OP_START,
 			level | (f->recorder_level ? ARENA_START_OVERWRITES : 0) |
-				(t->is_told_to_record ? ARENA_START_GOES_ON : 0));
+				(t->is_told_to_record ? ARENA_START_GOES_ON : 0) | find_early(f));
 	t->is_told_to_record = level != 0;
+	if (t == f->main)
+		watch_crashes(t);
 }
 
 static void send(struct recording *r, struct source *s, enum arena_op op)

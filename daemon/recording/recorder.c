@@ -290,6 +290,8 @@ void recorder_tend(struct recorder *r, int is_capturing)
 	now = clock_pair_read(r->recording.uses_ticks);
 	if (add_pair(r, now))
 		r->recording.error = -ENOMEM;
+	/* Others' crashes would fill what the socket holds. */
+	target_look_for_crash(r->family->main, r->family->main);
 	family_meet(r->family);
 	limit_ended(r);
 	for (size_t i = 0; i < r->recording.n_sources; i++) {

@@ -145,6 +145,7 @@ static int take_picture(struct piece *p, uint32_t i, uint64_t from_ticks)
 
 	if (r) {
 		s->drain.lost_memory += ring_picture_count(s->target, i, word);
+		s->drain.gone_ticks = UINT64_MAX;
 		return r;
 	}
 	log->from = ring_reach_find(s->target, i, from_ticks);
@@ -237,7 +238,9 @@ static int fill_pieces(
 	part->stop = r->frozen.ticks ? r->frozen : ring_picture_now(part->uses_ticks);
 	set_times(part);
 	from_ticks = find_from(part, last_ms);
-	if (timeline_add(&part->timeline, part->stop))
+	/* Later looks keep it, too, so that what several of them have is at the same time in all. */
+	if (timeline_add(&part->timeline, part->stop) ||
+		timeline_add(&r->recording.timeline, part->stop))
 		error = -ENOMEM;
 	for (size_t i = 0; i < r->recording.n_sources; i++)
 		if (pieces[i].s && fill_piece(r, i, &pieces[i], from_ticks))

@@ -30,7 +30,7 @@ struct recording {
 	char spool_problem[512]; /* "": there is none */
 	struct timeline timeline;
 	unsigned level; /* 0: no thread records */
-	unsigned *
+	_Atomic unsigned *
 		asked; /* where the family knows it while it is in force; a capture's, unless set after init */
 	int uses_ticks;
 	int64_t usage_interval_ms; /* 0: no samples */

@@ -23,6 +23,9 @@ void recording_usage_begin(struct recording *r, size_t first)
 
 		r->n_without_usage += r->usage_interval_ms && !has_room;
 		usage_open(&s->usage, "", s->target->pid, has_room ? r->usage_interval_ms : 0);
+		/* Followed children are among the program's descendants. */
+		if (i == 0)
+			usage_open_family(&s->usage, "");
 	}
 	for (size_t i = 0; i < r->n_sources; i++)
 		r->sources[i]->usage.n_sharing = r->n_sources;

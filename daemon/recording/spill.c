@@ -11,14 +11,15 @@
 #include "daemon/assembly/assembly.h"
 #include "daemon/assembly/spool.h"
 #include "daemon/assembly/spooler.h"
+#include "daemon/kernel/headroom.h"
 #include "daemon/recording/recording.h"
 #include "daemon/recording/source.h"
 #include "daemon/target/target.h"
 #include "trace/space.h"
 
-/* What must stay in memory: a share of the capture's, and bounded, whatever that is. */
+/* What must stay in memory: a share of the capture's; where that is more than some, it is of what memory is left, too. */
 #define KEEP_SHARE 16
-#define MAX_KEEP_BYTES (UINT64_C(64) << 20)
+#define SOME_KEEP_BYTES (UINT64_C(64) << 20)
 #define PARTS_OF_WINDOW 4
 /* What is encoded when all of it is there: fewer slots cost less as they are; more, as many as ever wait in a capture, go to a file. */
 #define MIN_BYTES ((uint64_t)1 << 20)
@@ -34,8 +35,14 @@
 static uint64_t count_keep(const struct recording *r)
 {
 	uint64_t share = r->max_bytes / KEEP_SHARE;
+	uint64_t left;
 
-	return share < MAX_KEEP_BYTES ? share : MAX_KEEP_BYTES;
+	if (share <= SOME_KEEP_BYTES)
+		return share;
+	left = headroom_read_bytes("") / KEEP_SHARE;
+	if (left < SOME_KEEP_BYTES)
+		left = SOME_KEEP_BYTES;
+	return share < left ? share : left;
 }
 
 /*

@@ -10,8 +10,11 @@
 
 struct rpc_pending;
 
+/* The client knows this sentence and adds none (client/connect/host_failure.c). */
+#define REMOTE_ERROR_BROKEN "the connection broke: the program or its profiler server died"
+
 void remote_error_format(char *out, size_t size, const char *address, const char *text);
-/* "ADDRESS: STATUS: its text". |call| has ended. */
+/* "ADDRESS: STATUS: its text", or that the connection broke. |call| has ended. */
 void remote_error_format_status(
 	char *out, size_t size, const char *address, const struct rpc_pending *call);
 

@@ -7,13 +7,19 @@
 #include <string.h>
 
 #include "base/chunks.h"
+#include "base/cleanup.h"
 #include "base/diag.h"
 #include "daemon/assembly/spool.h"
 #include "daemon/remote/remote_error.h"
+#include "proto/pack.h"
 #include "rpc/client.h"
+#include "trace/outline.h"
 #include "trace/pbwire.h"
+#include "trace/space.h"
+#include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
-#define PROFILE "/tensorflow.ProfilerService/Profile"
+#define SERVICE "/tensorflow.ProfilerService/"
+#define END_TIMEOUT_MS 10000
 /* Of one answer, which is in memory as a whole. */
 #define MAX_REPLY_BYTES (UINT64_C(512) << 20)
 
@@ -28,10 +34,10 @@ void remote_profile_fail(struct remote_profile *r, const char *text)
 /* Asking. */
 
 /* A stream on the wire is what a single message is, and it leaves that with its server until it is wanted. */
-static void start_call(struct remote_profile *r, const uint8_t *bytes, size_t n)
+static void start_call(struct remote_profile *r, const char *path, const uint8_t *bytes, size_t n)
 {
 	const struct rpc_request request = {
-		.path = PROFILE,
+		.path = path,
 		.message = bytes,
 		.message_bytes = n,
 		.timeout_ms = -1,
@@ -39,19 +45,88 @@ static void start_call(struct remote_profile *r, const uint8_t *bytes, size_t n)
 	};
 	struct diag d = DIAG_INIT;
 
-	r->channel = rpc_channel_new_to(r->address);
 	if (!r->channel)
 		remote_profile_fail(r, "out of memory");
 	else if (rpc_stream_start(r->channel, &request, &r->call, &d))
 		remote_profile_fail(r, d.text);
 }
 
-void remote_profile_start(struct remote_profile *r, const char *address, const uint8_t *bytes,
-	size_t n, struct disk_share *share)
+static void prepare(struct remote_profile *r, const char *address, struct rpc_channel *channel,
+	struct disk_share *share)
 {
 	snprintf(r->address, sizeof r->address, "%s", address);
 	r->trace.share = share;
-	start_call(r, bytes, n);
+	r->channel = channel;
+}
+
+void remote_profile_start(struct remote_profile *r, const char *address,
+	struct rpc_channel *channel, const uint8_t *bytes, size_t n, struct disk_share *share)
+{
+	prepare(r, address, channel, share);
+	start_call(r, SERVICE "Profile", bytes, n);
+}
+
+/* A GetSnapshotRequest without a name: the data is in the answer. */
+void remote_profile_start_snapshot(struct remote_profile *r, const char *address,
+	struct rpc_channel *channel, int ends, struct disk_share *share)
+{
+	prepare(r, address, channel, share);
+	r->is_snapshot = 1;
+	r->ends_session = ends;
+	start_call(r, SERVICE "GetSnapshot", (const uint8_t *)"", 0);
+}
+
+/* If the server does not know GetSnapshot, calls it by its old name and returns 1. */
+static int ask_by_old_name(struct remote_profile *r)
+{
+	if (!r->is_snapshot || r->is_by_old_name || r->is_answered || r->error[0] ||
+		rpc_pending_get_fault(r->call) ||
+		rpc_pending_get_status(r->call) != RPC_UNIMPLEMENTED)
+		return 0;
+	r->is_by_old_name = 1;
+	r->call = rpc_pending_free(r->call);
+	start_call(r, SERVICE "GetSnapShot", (const uint8_t *)"", 0);
+	return r->call != NULL;
+}
+
+static int start_ending(struct remote_profile *r, const char *path, const uint8_t *bytes, size_t n)
+{
+	const struct rpc_request request = {
+		.path = path, .message = bytes, .message_bytes = n, .timeout_ms = END_TIMEOUT_MS};
+	struct diag d = DIAG_INIT;
+
+	return rpc_call_start(r->channel, &request, &r->ending, &d);
+}
+
+void remote_profile_ask_to_end(struct remote_profile *r, const char *session_id)
+{
+	Tensorflow__TerminateRequest message = TENSORFLOW__TERMINATE_REQUEST__INIT;
+	_cleanup_free_ uint8_t *bytes = NULL;
+	size_t n;
+
+	message.session_id = (char *)session_id;
+	if (r->is_snapshot || r->ending || remote_profile_is_over(r) ||
+		proto_pack(&message.base, &bytes, &n))
+		return;
+	start_ending(r, SERVICE "Terminate", bytes, n);
+}
+
+/* Ends the session, whose data has arrived. */
+static void end_session(struct remote_profile *r)
+{
+	if (r->error[0] || !r->ends_session)
+		return;
+	if (start_ending(r, SERVICE "StopContinuousProfiling", (const uint8_t *)"", 0))
+		snprintf(r->remark, sizeof r->remark, "its session goes on: out of memory");
+}
+
+static void judge_ending(struct remote_profile *r)
+{
+	if (!r->is_snapshot || !r->ending)
+		return;
+	if (!rpc_pending_wait(r->ending, 0) || rpc_pending_get_status(r->ending) != RPC_OK)
+		snprintf(r->remark, sizeof r->remark,
+			"its session goes on: its server did not end it; ask again");
 }
 
 int remote_profile_has_begun(struct remote_profile *r, int64_t wait_ms)
@@ -168,6 +243,29 @@ static int store_piece(const uint8_t *data, size_t n, void *context)
 	return remote_trace_append_bytes(&s->trace, data, n, &s->diag);
 }
 
+static int pass_on(const uint8_t *p, void *context)
+{
+	(void)p, (void)context;
+	return 0;
+}
+
+static void read_outline(struct remote_profile *r)
+{
+	size_t n = (size_t)remote_trace_get_bytes(&r->trace);
+	const uint8_t *data = n ? spool_map(r->trace.spool) : NULL;
+	struct outline o = {.space = NULL};
+	struct diag d = DIAG_INIT;
+	const struct plane *environment;
+
+	if (data && !outline_read(&o, data, n, pass_on, NULL, &d)) {
+		environment = space_find_plane(o.space, PLANE_ENVIRONMENT);
+		r->n_events = o.n_events;
+		r->start_unix_ns = plane_find_int(environment, "profile_start_time");
+		r->stop_unix_ns = plane_find_int(environment, "profile_stop_time");
+	}
+	outline_deinit(&o);
+}
+
 /* From memory to a file, as it is, and from there to another one. */
 static void take_message(struct remote_profile *r)
 {
@@ -182,17 +280,22 @@ static void take_message(struct remote_profile *r)
 	remote_trace_drop(&message.trace);
 	if (has_more)
 		remote_profile_fail(r, two_messages);
+	if (!r->error[0])
+		read_outline(r);
 }
 
 int remote_profile_read(struct remote_profile *r, int64_t wait_ms)
 {
+	if (r->call && r->ending && rpc_pending_has_ended(r->call))
+		rpc_pending_wait(r->ending, wait_ms);
 	if (!r->call || !rpc_pending_next(r->call, wait_ms))
-		return 0;
+		return r->call && rpc_pending_has_ended(r->call) && ask_by_old_name(r);
 	if (r->is_answered)
 		remote_profile_fail(r, two_messages);
 	else
 		take_message(r);
 	r->is_answered = 1;
+	end_session(r);
 	if (r->error[0])
 		rpc_pending_cancel(r->call);
 	return 1;
@@ -200,7 +303,10 @@ int remote_profile_read(struct remote_profile *r, int64_t wait_ms)
 
 int remote_profile_is_over(const struct remote_profile *r)
 {
-	return !r->call || rpc_pending_has_ended(r->call);
+	if (!r->call)
+		return 1;
+	return rpc_pending_has_ended(r->call) &&
+	       (!r->is_snapshot || !r->ending || rpc_pending_wait(r->ending, 0));
 }
 
 /* The end. */
@@ -209,7 +315,8 @@ static void explain_end(struct remote_profile *r)
 {
 	if (r->error[0])
 		return;
-	if (rpc_pending_get_status(r->call) != RPC_OK)
+	r->status = rpc_pending_get_status(r->call);
+	if (r->status != RPC_OK)
 		remote_error_format_status(r->error, sizeof r->error, r->address, r->call);
 	else if (!r->is_answered)
 		remote_profile_fail(r, "its answer is no ProfileResponse");
@@ -221,12 +328,15 @@ void remote_profile_end(struct remote_profile *r)
 		remote_profile_fail(r, "it did not answer in time");
 	else if (r->call)
 		explain_end(r);
+	judge_ending(r);
+	r->ending = rpc_pending_free(r->ending);
 	r->call = rpc_pending_free(r->call);
 	r->channel = rpc_channel_free(r->channel);
 }
 
 void remote_profile_deinit(struct remote_profile *r)
 {
+	r->ending = rpc_pending_free(r->ending);
 	r->call = rpc_pending_free(r->call);
 	r->channel = rpc_channel_free(r->channel);
 	remote_trace_drop(&r->trace);

@@ -28,6 +28,17 @@ struct remote_profile {
 	uint32_t trace_tag; /* of the field that the XSpace came in; 0: in none yet */
 	int is_answered; /* a message was there */
 	int is_empty; /* it said so */
+	int status; /* gRPC's, of a call that has ended by itself */
+	/* Of the trace, as it tells: */
+	uint64_t n_events;
+	int64_t start_unix_ns; /* 0: it does not say */
+	int64_t stop_unix_ns;
+	/* Of a snapshot: */
+	int is_snapshot;
+	int ends_session; /* behind it */
+	int is_by_old_name; /* the server knows it by that alone */
+	struct rpc_pending *ending; /* the request for an end */
+	char remark[160]; /* what is to be said of a trace that is there; "": nothing */
 	char error
 		[512]; /* "": none; begins with the address; printable, whatever the other server said */
 };
@@ -35,9 +46,17 @@ struct remote_profile {
 /* The first error stays. */
 void remote_profile_fail(struct remote_profile *r, const char *text);
 
-/* |bytes|: a ProfileRequest with emit_xspace. */
-void remote_profile_start(struct remote_profile *r, const char *address, const uint8_t *bytes,
-	size_t n, struct disk_share *share);
+/* Over |channel| (taken; NULL: memory ran out). |bytes|: a ProfileRequest with emit_xspace. */
+void remote_profile_start(struct remote_profile *r, const char *address,
+	struct rpc_channel *channel, const uint8_t *bytes, size_t n, struct disk_share *share);
+/*
+ * Asks the continuous session that runs there for its data, and, if it |ends|, for its end once the
+ * data has come.
+ */
+void remote_profile_start_snapshot(struct remote_profile *r, const char *address,
+	struct rpc_channel *channel, int ends, struct disk_share *share);
+/* Asks for an early end of the Profile of |session_id|, with the data, and does not wait for the answer. */
+void remote_profile_ask_to_end(struct remote_profile *r, const char *session_id);
 /* 1 when the server has begun to answer, or has ended the call; waits for it up to |wait_ms|. */
 int remote_profile_has_begun(struct remote_profile *r, int64_t wait_ms);
 /*

@@ -79,6 +79,12 @@ static int set_options(struct session_request *request, char *text, struct diag 
 	for (char *line = strtok_r(text, "\n", &rest); line && !r;
 		line = strtok_r(NULL, "\n", &rest))
 		r = set_option(request, line, d);
+	if (!r && profile_options_get_number(&request->options, "profile_subprocesses", 0))
+		r = session_request_warn(request,
+			"profile_subprocesses: ignored: a trace that the program starts itself has no "
+			"other programs");
+	if (!r && profile_options_get_number(&request->options, "ptap_machine_usage", 0))
+		r = session_request_warn(request, SESSION_REQUEST_NO_MACHINE_USAGE);
 	return r ? r : profile_options_check_recording(&request->options, d);
 }
 

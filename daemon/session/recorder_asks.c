@@ -78,6 +78,14 @@ static void snapshot(struct recorder_work *w, struct session_request *request)
 	recorder_snapshot_take(&w->snapshot, &w->recorder, &wish);
 }
 
+static void look_back(struct recorder_work *w, struct session_request *request)
+{
+	/* The last run's warning, such as a child's end, belongs to that run; a held trace keeps its own. */
+	if (!w->is_held)
+		w->run.warning[0] = '\0';
+	snapshot(w, request);
+}
+
 static void stop(struct recorder_work *w, struct session_request *request)
 {
 	struct diag d = DIAG_INIT;
@@ -115,16 +123,18 @@ static void tell_gone(struct session_request *request)
 	request_list_tell(request, CAPTURE_NO_TARGET, session_gone_text);
 }
 
-/* Of a dead program: no longer any local user's, or whoever may connect to its port, by a connection that was there. */
-static int may_inherit(const struct session *s, const struct session_request *request)
+int recorder_asks_may_inherit(const struct session *s, struct rpc_call *call)
 {
 	uid_t uid = (uid_t)-1;
 	pid_t pid;
 
-	if (!request->call)
-		return 1;
-	return unix_peer_identify(rpc_call_get_connection(request->call), &pid, &uid) == 0 &&
+	return unix_peer_identify(rpc_call_get_connection(call), &pid, &uid) == 0 &&
 	       (uid == 0 || uid == atomic_load(&s->heir));
+}
+
+static int may_inherit(const struct session *s, const struct session_request *request)
+{
+	return !request->call || recorder_asks_may_inherit(s, request->call);
 }
 
 static void do_ask(struct session *s, struct session_request *request)
@@ -136,7 +146,7 @@ static void do_ask(struct session *s, struct session_request *request)
 	else if (!w || !w->recorder.is_on || (w->is_held && !may_inherit(s, request)))
 		tell_gone(request);
 	else if (request->recorder_ask == RECORDER_SNAPSHOT)
-		snapshot(w, request);
+		look_back(w, request);
 	else
 		stop(w, request);
 }

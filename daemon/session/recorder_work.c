@@ -16,9 +16,14 @@
 #include "daemon/session/recorder_asks.h"
 #include "daemon/session/session.h"
 #include "daemon/session/session_recorder.h"
+#include "daemon/target/exit_note.h"
 #include "daemon/target/family.h"
 #include "daemon/target/rights.h"
 #include "daemon/target/target.h"
+
+/* A worker that crashes at its start is started again and again: so many runs are written of them in a minute. */
+#define MAX_CRASH_RUNS 4
+#define CRASH_MINUTE_NS (60 * NS_PER_S)
 
 static struct arena *get_arena(const struct session *s)
 {
@@ -123,6 +128,7 @@ int recorder_work_turn_on(struct session *s, const struct profile_options *o, st
 		return r == RECORDING_NO_TARGET ? diag_set(d, -ESRCH, "%s", session_gone_text) : r;
 	w->was_on = 1;
 	w->run.warning[0] = '\0';
+	w->crashes = (struct child_crashes){.n_exits = atomic_load(&s->family->n_exits)};
 	recorder_run_look_at_rights(&w->run);
 	/* Of an earlier one: not served before its end. */
 	clear_ask(get_arena(s));
@@ -206,6 +212,7 @@ static void serve_program(struct recorder_work *w)
 		!recorder_work_is_ready(w->session) || !w->recorder.is_on ||
 		!recorder_work_take_why(w, w->run.reason, sizeof w->run.reason))
 		return;
+	w->run.warning[0] = '\0';
 	w->run.on_written = clear_ask;
 	w->run.context = arena;
 	if (recorder_run_has_place(&w->run))
@@ -223,6 +230,89 @@ static void serve_triggers(struct recorder_work *w)
 	if (!t->reason[0] || !recorder_work_is_ready(w->session) || !w->recorder.is_on)
 		return;
 	triggers_take(t, w->run.reason, sizeof w->run.reason);
+	w->run.warning[0] = '\0';
+	w->run.on_written = NULL;
+	recorder_work_begin_run(w);
+}
+
+/* What children leave that a signal has ended while the program lives on. */
+
+static void note_crash(struct recorder_work *w, const struct target *t)
+{
+	struct child_crashes *c = &w->crashes;
+	char how[64];
+
+	exit_note_describe(t, UINT64_MAX, how, sizeof how);
+	log_warn(LOG_TARGET, "the forked child (pid %d) of pid %d ended, %s", (int)t->pid,
+		(int)w->session->family->main->pid, how);
+	if (c->reason[0])
+		c->n_more++;
+	else
+		snprintf(c->reason, sizeof c->reason,
+			"the forked child (pid %d) of the program (pid %d) ended, %s", (int)t->pid,
+			(int)w->session->family->main->pid, how);
+}
+
+static void look_for_crashes(struct recorder_work *w)
+{
+	struct family *f = w->session->family;
+	unsigned n_exits = atomic_load(&f->n_exits);
+
+	if (n_exits == w->crashes.n_exits)
+		return;
+	w->crashes.n_exits = n_exits;
+	for (size_t i = 0; i < f->n_children; i++) {
+		struct child *child = f->children[i];
+
+		if (!child->is_recorded || child->is_end_told ||
+			!atomic_load(&child->target.has_exited))
+			continue;
+		child->is_end_told = 1;
+		if (exit_note_is_crash(&child->target))
+			note_crash(w, &child->target);
+	}
+}
+
+/* Whether one more run may be begun in this minute; counts it. */
+static int take_turn(struct child_crashes *c)
+{
+	int64_t now_ns = monotonic_ns();
+
+	if (!c->minute_from_ns || now_ns - c->minute_from_ns >= CRASH_MINUTE_NS) {
+		c->minute_from_ns = now_ns;
+		c->n_runs = 0;
+	}
+	return c->n_runs++ < MAX_CRASH_RUNS;
+}
+
+static void describe_crash(struct recorder_work *w)
+{
+	struct child_crashes *c = &w->crashes;
+	char more[80] = "";
+
+	if (c->n_more)
+		snprintf(more, sizeof more, "; %u more that signals ended have no run of their own",
+			c->n_more);
+	snprintf(w->run.reason, sizeof w->run.reason, "%s%s", c->reason, more);
+	snprintf(w->run.warning, sizeof w->run.warning,
+		"%s; these are its last moments, as the flight recorder had them", w->run.reason);
+	c->reason[0] = '\0';
+	c->n_more = 0;
+}
+
+static void serve_crashes(struct recorder_work *w)
+{
+	struct child_crashes *c = &w->crashes;
+
+	look_for_crashes(w);
+	if (!c->reason[0] || !recorder_work_is_ready(w->session) || !w->recorder.is_on)
+		return;
+	if (!recorder_run_has_place(&w->run) || !take_turn(c)) {
+		c->reason[0] = '\0';
+		c->n_more++;
+		return;
+	}
+	describe_crash(w);
 	w->run.on_written = NULL;
 	recorder_work_begin_run(w);
 }
@@ -239,6 +329,7 @@ void recorder_work_look(struct session *s, int is_capturing)
 		return;
 	serve_program(w);
 	family_hear(s->family);
+	serve_crashes(w);
 	serve_triggers(w);
 	if (monotonic_ns() >= w->recorder.due_ns)
 		recorder_run_look_at_rights(&w->run);

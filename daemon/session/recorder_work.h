@@ -19,12 +19,22 @@ struct diag;
 struct profile_options;
 struct session;
 
+/* Followed children that a signal has ended while the program lives. */
+struct child_crashes {
+	unsigned n_exits; /* of the family, as of the last look */
+	char reason[160]; /* of the first whose run is not begun yet; "": none */
+	unsigned n_more; /* that have no run of their own, since the last run was begun */
+	int64_t minute_from_ns; /* CLOCK_MONOTONIC, the first run of this minute; 0: there was none */
+	unsigned n_runs; /* begun in this minute */
+};
+
 struct recorder_work {
 	struct session *session;
 	struct recorder recorder;
 	struct lookout lookout;
 	struct recorder_snapshot snapshot;
 	struct recorder_run run;
+	struct child_crashes crashes;
 	int is_last; /* the snapshot that is being made: off afterwards */
 	int was_on; /* until recorder_work_has_used_rings() says so */
 	int is_held; /* the program has died: see recorder_end.h */

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/futex.h"
 #include "daemon/recording/capture.h"
 #include "daemon/session/arming.h"
 #include "daemon/session/request_list.h"
@@ -51,10 +52,17 @@ static int occupy(struct session *s, struct session_request *request)
 	return 0;
 }
 
+void session_nudge(struct session *s)
+{
+	target_kick(s->family->main);
+	atomic_fetch_add(&s->recorder_news, 1);
+	futex_wake(&s->recorder_news, 1);
+}
+
 void session_raise(struct session *s, _Atomic int *flag)
 {
 	atomic_store(flag, 1);
-	target_kick(s->family->main);
+	session_nudge(s);
 }
 
 /* Under the mutex. */
@@ -207,16 +215,19 @@ void session_cancel(struct session *s, const struct rpc_call *call)
 
 void session_close(struct session *s)
 {
-	struct session_request *left[4];
+	struct session_request *left[4] = {NULL, NULL, NULL, NULL};
 
 	pthread_mutex_lock(&s->mutex);
 	atomic_store(&s->is_closing, 1);
 	atomic_store(&s->is_pending, 0);
-	left[0] = s->request;
-	left[1] = s->stopper;
-	left[2] = s->snapshots;
+	if (!s->rest) {
+		left[0] = s->request;
+		left[1] = s->stopper;
+		left[2] = s->snapshots;
+		s->request = s->stopper = s->snapshots = NULL;
+	}
 	left[3] = s->waiting;
-	s->request = s->stopper = s->snapshots = s->waiting = NULL;
+	s->waiting = NULL;
 	pthread_mutex_unlock(&s->mutex);
 	for (size_t i = 0; i < sizeof left / sizeof left[0]; i++)
 		request_list_tell(left[i], CAPTURE_NO_TARGET, session_gone_text);

@@ -20,6 +20,7 @@ struct recorder_work;
 struct repository;
 struct rpc_call;
 struct session_request;
+struct session_rest;
 struct socket_file;
 
 /* What a call is told when there is nobody left to record. */
@@ -35,6 +36,9 @@ struct session {
 	/* Of a continuous session (continuous_session.h); under mutex. */
 	struct session_request *snapshots; /* asked for, the first first */
 	struct session_request *stopper; /* who asked for its end */
+	struct session_rest *
+		rest; /* the worker's: what it had when the program died, see recorder_end.h; or NULL */
+	_Atomic int is_rest_taken; /* somebody has it */
 	/* Of the flight recorder (session_recorder.h). */
 	struct session_request *recorder_asks; /* the first first; under mutex */
 	_Atomic int has_recorder; /* changes under mutex */
@@ -92,12 +96,14 @@ void session_get_gpu(struct session *s, char out[STATUS_GPU_BYTES]);
 /* The client of |call| is gone. */
 void session_cancel(struct session *s, const struct rpc_call *call);
 
-/* No capture any more: those that wait are answered, later ones are refused. */
+/* No capture any more: those that wait are answered, later ones are refused. What is held (s->rest) can still be asked for. */
 void session_close(struct session *s);
 
 /* There is something new for the worker: s->is_pending is set. Any thread. */
 void session_wake_worker(struct session *s);
 
+/* Wakes who records, and who holds what a dead program left. Any thread, under the mutex or not. */
+void session_nudge(struct session *s);
 /* Raises |flag| of |s|, under the mutex; a recording looks at it at least every 10 ms. For continuous_session.h, too. */
 void session_raise(struct session *s, _Atomic int *flag);
 

@@ -51,7 +51,9 @@ int session_request_warn(struct session_request *request, const char *text)
 
 static void describe_length(const struct session_request *request, char *text, size_t n)
 {
-	if (request->options.duration_ms < INT64_MAX)
+	if (request->options.duration_ms == PROFILE_TO_THE_END_MS)
+		snprintf(text, n, "to the end of the program");
+	else if (request->options.duration_ms < INT64_MAX)
 		snprintf(text, n, "%.1f s", (double)request->options.duration_ms / 1e3);
 	else
 		snprintf(text, n, "until it is stopped");

@@ -73,6 +73,13 @@ struct session_request {
 void session_request_deinit(struct session_request *request);
 struct session_request *session_request_free(
 	struct session_request *request); /* NULL ok; returns NULL */
+/*
+ * The warning for a capture that asked for the machine's usage, but did not come through a host
+ * daemon.
+ */
+#define SESSION_REQUEST_NO_MACHINE_USAGE                                                            \
+	"ptap_machine_usage: without effect: a host daemon (proftapd --host) records the machine, " \
+	"and this capture did not come through one"
 /* A text that goes into the trace; one that is too many is left out, and that is said. 0 or -ENOMEM. */
 int session_request_warn(struct session_request *request, const char *text);
 /* Whose session it is since when, e.g. "session a: 60.0 s, begun 2.1 s ago". */

@@ -2,14 +2,19 @@
 /* Ends of processes; see exit_note.h. */
 #include "daemon/target/exit_note.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "daemon/kernel/crash_watch.h"
 #include "daemon/kernel/departure.h"
 #include "daemon/kernel/ending.h"
+#include "daemon/kernel/proc_file.h"
 #include "daemon/target/target.h"
 #include "daemon/target/timeline.h"
+
+#define STAT_BYTES 1024
 
 static uint64_t now(const struct target *t)
 {
@@ -31,6 +36,17 @@ void exit_note_look(struct target *t)
 		note_ticks(t, t);
 }
 
+void exit_note_look_whose(struct target *t, int stat_fd)
+{
+	char stat[STAT_BYTES];
+	int is_main = -1;
+
+	if (stat_fd >= 0 && !proc_file_reread(stat_fd, stat, sizeof stat))
+		is_main = crash_watch_is_main(stat);
+	if (is_main >= 0)
+		atomic_store(&t->is_signal_of_main, is_main ? 2 : 1);
+}
+
 void exit_note_take(struct target *t, const struct target *main, int pidfd)
 {
 	int stat_fd;
@@ -39,6 +55,7 @@ void exit_note_take(struct target *t, const struct target *main, int pidfd)
 	note_ticks(t, main);
 	stat_fd = departure_open(t->pid);
 	status = ending_find(stat_fd, pidfd);
+	exit_note_look_whose(t, stat_fd);
 	if (stat_fd >= 0)
 		close(stat_fd);
 	if (status >= 0)
@@ -70,6 +87,54 @@ void exit_note_describe(const struct target *t, uint64_t now_ticks, char *text, 
 	ending_describe(find_status(t, now_ticks), how, sizeof how);
 	/* Behind ", ". */
 	snprintf(text, size, "%s", how[0] ? how + 2 : "");
+}
+
+/* Signals for which the kernel dumps core, so that it tells whose they were: core(5), signal(7). */
+static int is_core_signal(int number)
+{
+	static const int numbers[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGSYS,
+		SIGTRAP, SIGXCPU, SIGXFSZ};
+
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		if (numbers[i] == number)
+			return 1;
+	return 0;
+}
+
+int32_t exit_note_find_signal_thread(const struct target *t, uint64_t now_ticks, const char **why)
+{
+	int status = find_status(t, now_ticks);
+	pid_t tid = atomic_load(&t->signal_tid);
+
+	*why = "";
+	if (status < 0 || !WIFSIGNALED(status))
+		return 0;
+	*why = "the kernel reported it";
+	/*
+	 * Ids of another pid namespace cannot be translated any more. A core dump of an earlier
+	 * process with this pid says nothing about a signal that dumps no core.
+	 */
+	if (tid && !t->has_own_tids && is_core_signal(WTERMSIG(status)))
+		return tid;
+	if (atomic_load(&t->is_signal_of_main) == 2 && !t->has_own_tids)
+		return t->pid;
+	if (!is_core_signal(WTERMSIG(status)))
+		*why = "the kernel does not tell who took this signal; it ends all threads at once";
+	else if (atomic_load(&t->is_signal_of_main) == 2)
+		*why = "it was the main thread, whose id in its pid namespace is not known";
+	else if (tid || atomic_load(&t->is_signal_of_main) == 1)
+		*why = "it was not the main thread; which of the others, the kernel did not tell this server";
+	else
+		*why = "the kernel did not tell this server";
+	return 0;
+}
+
+int exit_note_is_crash(const struct target *t)
+{
+	int status = atomic_load(&t->ending) - 1;
+
+	return status >= 0 && WIFSIGNALED(status) && WTERMSIG(status) != SIGHUP &&
+	       WTERMSIG(status) != SIGINT && WTERMSIG(status) != SIGTERM;
 }
 
 int exit_note_is_kill(const struct target *t, uint64_t now_ticks)

@@ -146,6 +146,9 @@ int family_hear(struct family *f)
 	if (!atomic_load(&f->has_news))
 		return 0;
 	family_meet(f);
+	for (size_t i = 0; i < f->n_children; i++)
+		if (target_get_life(&f->children[i]->target) == TARGET_DEAD)
+			target_look_for_crash(&f->children[i]->target, f->main);
 	return 1;
 }
 

@@ -20,6 +20,7 @@ struct child {
 	int64_t since_ns; /* Unix time when it joined */
 	struct child *next; /* among the offered ones; under the family's mutex */
 	_Atomic int n_holders;
+	int is_end_told; /* what its end leaves was decided; the worker's */
 	int is_recorded; /* the flight recorder wants what it has, also when it is gone; the worker's */
 };
 
@@ -37,11 +38,14 @@ struct family {
 	struct child *offered;
 	_Atomic int
 		has_news; /* a child was offered or has exited, and the worker has not looked yet */
+	_Atomic unsigned
+		n_exits; /* of children: how their ends came about is known, as far as it can be */
 	_Atomic int is_recording; /* a child that joins shall wait for its start */
-	/* What the processes are told to record at, by whom: both 0 is not at all. The worker's, see orders.h. */
-	unsigned capture_level;
-	unsigned
+	/* What the processes are told to record at, by whom: both 0 is not at all. The worker writes them, see orders.h. */
+	_Atomic unsigned capture_level;
+	_Atomic unsigned
 		recorder_level; /* of the flight recorder: rings overwrite their oldest while it is on */
+	int64_t enabled_ns; /* CLOCK_MONOTONIC: until then threads record, and ptap_enabled() says no; 0: it says yes */
 	struct family_meeter *meeters; /* the worker's */
 	struct headroom headroom; /* the worker's */
 	struct child **children; /* the worker's, oldest first */

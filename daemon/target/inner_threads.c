@@ -28,25 +28,14 @@ static int compare(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* The last number of its line; 0: it has just ended, or the kernel does not tell. */
+/* 0: it has just ended, or the kernel does not tell. */
 static pid_t read_inner_id(int tasks, pid_t outer)
 {
 	char path[32];
 	char text[STATUS_BYTES];
-	const char *line;
-	const char *last;
 
 	snprintf(path, sizeof path, "%d/status", (int)outer);
-	if (proc_file_read(tasks, path, text, sizeof text))
-		return 0;
-	line = strstr(text, "\nNSpid:");
-	if (!line)
-		return 0;
-	line++;
-	last = line + strcspn(line, "\n");
-	while (last > line && last[-1] >= '0' && last[-1] <= '9')
-		last--;
-	return atoi(last);
+	return proc_file_read(tasks, path, text, sizeof text) ? 0 : proc_status_find_inner_id(text);
 }
 
 static int add(struct inner_threads *t, pid_t tid)

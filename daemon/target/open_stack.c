@@ -8,6 +8,7 @@
 #include "base/fence.h"
 
 #define N_TRIES 3
+#define N_LOOKS 64
 
 /* The slots that it has in its frame, of a thread that may begin another span there meanwhile. */
 static int read_frame(struct ring *ring, uint32_t depth, struct open_span *out)
@@ -91,6 +92,27 @@ uint32_t open_stack_read(
 			break;
 		n += tries != 0;
 	}
+	return n;
+}
+
+/* A stack that is the same before and after the copy was not touched by a span that left a record meanwhile. */
+uint32_t open_stack_look(struct ring *ring, struct open_span to[RECORD_MAX_DEPTH], int *is_moving)
+{
+	int tries = N_LOOKS;
+	struct open_drop drop;
+	uint32_t depth;
+	uint64_t head;
+	uint32_t n;
+
+	do {
+		drop.is_one = 0;
+		head = atomic_load_explicit(&ring->head, memory_order_acquire);
+		depth = open_stack_get_depth(ring);
+		n = open_stack_read(ring, depth, to, &drop);
+		fence_acquire();
+		*is_moving = open_stack_get_depth(ring) != depth || (n < depth && !drop.is_one) ||
+			     atomic_load_explicit(&ring->head, memory_order_relaxed) != head;
+	} while (*is_moving && --tries);
 	return n;
 }
 

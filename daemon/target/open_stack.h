@@ -40,6 +40,13 @@ struct open_drop {
  */
 uint32_t open_stack_read(
 	struct ring *ring, uint32_t depth, struct open_span *to, struct open_drop *drop);
+
+/*
+ * The same for somebody who looks at a thread that may run, with nothing else: copies all spans that are open to |to|. Returns how many;
+ * *is_moving is 1 when the thread changed its stack at each of several tries: then each span was open, but not all at the same instant.
+ */
+uint32_t open_stack_look(struct ring *ring, struct open_span to[RECORD_MAX_DEPTH], int *is_moving);
+
 /* The count |lost| by |reason|, with those of |drop|. */
 uint64_t open_drop_add(const struct open_drop *drop, enum ring_loss reason, uint64_t lost);
 

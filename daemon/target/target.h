@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "daemon/kernel/crash_watch.h"
 #include "daemon/target/inner_threads.h"
 #include "lib/wire/arena.h"
 
@@ -48,6 +49,11 @@ struct target {
 	_Atomic uid_t uid; /* see target_find_uid() */
 	_Atomic int is_departed; /* its end was waited for, or is */
 	int is_another; /* it was an exec; known when its end was waited for. The worker's */
+	int crash_fd; /* see crash_watch.h, + 1; 0: none. The program's that started the server, while it is recorded; the worker's */
+	struct crashes crashes; /* that were read from it; the worker's */
+	_Atomic int
+		signal_tid; /* that received the signal which ended it, in our pid namespace; 0: not known */
+	_Atomic int is_signal_of_main; /* 1: no, it was another thread's; 2: yes; 0: not known */
 	_Atomic int ending; /* its status + 1, once it is known; see target_find_ending() */
 	_Atomic uint64_t ended_ticks; /* 0: it has not, as far as is known; see exit_note.h */
 	struct ended_threads
@@ -61,6 +67,8 @@ struct target {
 	int has_collect; /* the words have memory */
 	int is_collect_given_up; /* they did not come back in time, and have not since */
 	char name[64];
+	_Atomic uint64_t
+		freed_ticks; /* when the ring of a thread that had recorded was given back last; 0: none was */
 	uint64_t tail[ARENA_MAX_RINGS]; /* ours; the shared ones may be overwritten by the target */
 };
 
@@ -99,6 +107,11 @@ void target_set_exited(struct target *t);
  * time. To be called before anything that asks for memory: target_wait() does. The worker's.
  */
 void target_await_end(struct target *t);
+/*
+ * Notes who received a signal that ends it, if the kernel has told |main| by now (main->crash_fd), which is |t| or the program that it is a
+ * followed child of. The worker's.
+ */
+void target_look_for_crash(struct target *t, struct target *main);
 /*
  * Whether its end has begun, or is over: its memory need not be back, and who asks for some meanwhile may be killed next. Asks
  * for none. Any thread.

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/futex.h"
+#include "daemon/kernel/crash_watch.h"
 #include "daemon/kernel/departure.h"
 #include "daemon/kernel/ending.h"
 #include "daemon/kernel/image.h"
@@ -94,6 +95,24 @@ static void await_exec(struct target *t, int *status)
 		t->is_another = is_another(t);
 }
 
+void target_look_for_crash(struct target *t, struct target *main)
+{
+	pid_t tid;
+
+	if (main->crash_fd)
+		crash_watch_read(main->crash_fd - 1, &main->crashes);
+	tid = crashes_find(&main->crashes, t->pid);
+	if (tid)
+		atomic_store(&t->signal_tid, tid);
+}
+
+/* The flag is set before the first thread ends, and is there until the parent has waited for the process. */
+static void look_whose_signal(struct target *t)
+{
+	target_look_for_crash(t, t);
+	exit_note_look_whose(t, get_stat(t));
+}
+
 void target_await_end(struct target *t)
 {
 	int status = -1;
@@ -103,6 +122,7 @@ void target_await_end(struct target *t)
 		return;
 	target_find_uid(t);
 	atomic_store(&t->is_departed, 1);
+	look_whose_signal(t);
 	if (get_pidfd(t) >= 0 &&
 		departure_await(get_stat(t), get_pidfd(t), &status) == DEPARTURE_NONE)
 		await_exec(t, &status);

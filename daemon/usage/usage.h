@@ -12,6 +12,7 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "daemon/kernel/descent.h"
 #include "daemon/usage/usage_threads.h"
 
 /* The shortest time between two samples. */
@@ -48,6 +49,7 @@ struct usage {
 	int64_t spent_ns; /* in the pass that runs */
 	int dir_fd; /* /proc/PID, or -1 */
 	int stat_fd;
+	int statm_fd;
 	int io_fd; /* -1: not ours to read */
 	int io_error; /* why its I/O could not be read: the first negative errno, or 0 */
 	int has_cpu_clock;
@@ -56,6 +58,15 @@ struct usage {
 	struct usage_sample *samples;
 	size_t n_samples;
 	size_t n_allocated;
+	struct usage *
+		family; /* owned: it and its descendants together, samples without threads; or NULL */
+	struct usage_threads
+		children; /* descendants, each with its processor time, in the place of threads */
+	struct descent *descent; /* owned: where |family| comes from; or NULL */
+	int64_t family_due_ns; /* CLOCK_MONOTONIC */
+	int64_t family_spent_ns; /* in the pass over the family that runs */
+	int has_descendants; /* of |family| itself: there were some */
+	size_t n_left_out; /* descendants that |family| is without */
 	size_t n_sharing; /* processes of the capture, which share the memory; 0 counts as 1 */
 	int error; /* -ENOMEM: samples are missing */
 };
@@ -65,7 +76,11 @@ struct usage {
  * process of another user) is left out.
  */
 void usage_open(struct usage *u, const char *root, pid_t pid, int64_t interval_ms);
+/* After usage_open(): samples what the process and its descendants use together, too. */
+void usage_open_family(struct usage *u, const char *root);
 void usage_close(struct usage *u);
+/* Whether the process had a descendant while it was sampled. */
+int usage_has_family(const struct usage *u);
 
 /* Does what is due, or a part of it: below a millisecond. */
 void usage_visit(struct usage *u);

@@ -108,18 +108,34 @@ static void forget_gone(struct usage_threads *t, int64_t before_ns)
 	t->n = n;
 }
 
-static int cut_threads(struct usage *u, struct usage *part, int64_t from_ns)
+static int cut_threads(
+	struct usage_threads *t, struct usage_threads *part, int64_t from_ns, int64_t interval_ns)
 {
-	struct usage_threads *t = &u->threads;
 	int r = 0;
 
 	for (size_t i = 0; i < t->n && !r; i++)
-		r = cut_thread(t->v[i], &part->threads);
-	for (size_t i = 0; i < part->threads.n; i++)
-		forget_readings(part->threads.v[i], from_ns);
+		r = cut_thread(t->v[i], part);
+	for (size_t i = 0; i < part->n; i++)
+		forget_readings(part->v[i], from_ns);
 	/* A pass under way holds positions among them by tid, no pointers. */
-	forget_gone(t, t->last_pass_ns - GONE_INTERVALS * u->interval_ns);
-	usage_threads_rank(&part->threads);
+	forget_gone(t, t->last_pass_ns - GONE_INTERVALS * interval_ns);
+	usage_threads_rank(part);
+	return r;
+}
+
+static int cut_family(struct usage *u, struct usage *part, int64_t from_ns)
+{
+	int r;
+
+	if (!u->family)
+		return 0;
+	part->family = calloc(1, sizeof *part->family);
+	if (!part->family)
+		return -ENOMEM;
+	part->family->has_descendants = u->family->has_descendants;
+	part->n_left_out = u->n_left_out;
+	r = cut_samples(u->family, part->family);
+	forget_samples(part->family, from_ns);
 	return r;
 }
 
@@ -136,6 +152,10 @@ int usage_cut(struct usage *u, struct usage *part, int64_t from_ns)
 	r = cut_samples(u, part);
 	forget_samples(part, from_ns);
 	if (!r)
-		r = cut_threads(u, part, from_ns);
+		r = cut_family(u, part, from_ns);
+	if (!r)
+		r = cut_threads(&u->threads, &part->threads, from_ns, u->interval_ns);
+	if (!r)
+		r = cut_threads(&u->children, &part->children, from_ns, u->interval_ns);
 	return r;
 }

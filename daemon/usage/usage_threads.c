@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/grow.h"
+#include "daemon/kernel/descent.h"
 #include "daemon/kernel/proc_file.h"
 
 void usage_threads_open(struct usage_threads *t, int process_fd)
@@ -67,7 +68,7 @@ static int add_reading(
 	}
 	if (grow(&thread->v, &thread->n_allocated, thread->n + 1))
 		return t->error = -ENOMEM;
-	thread->v[thread->n++] = (struct usage_reading){at_ns, run_ns};
+	thread->v[thread->n++] = (struct usage_reading){.at_ns = at_ns, .run_ns = run_ns};
 	t->n_readings++;
 	return 0;
 }
@@ -193,6 +194,53 @@ static void read_thread(struct usage_threads *t, int32_t tid)
 	/* A thread often gets its name only after its start. */
 	if (thread->n <= 3)
 		read_name(t, thread);
+}
+
+/* A pid may have gone to another process. */
+static struct usage_thread *find_process(struct usage_threads *t, const struct descent_child *child)
+{
+	struct usage_thread *process = find_thread(t, child->pid, child->cpu_ns);
+
+	return process && process->start_ticks == child->start_ticks ? process : NULL;
+}
+
+void usage_threads_add_process(
+	struct usage_threads *t, const struct descent_child *child, int64_t at_ns)
+{
+	struct usage_thread *process = find_process(t, child);
+	int64_t last_pass_ns = t->last_pass_ns;
+
+	if (!process) {
+		t->last_pass_ns = child->is_new ? last_pass_ns : 0;
+		process = add_thread(t, child->pid);
+		t->last_pass_ns = last_pass_ns;
+	}
+	if (!process || add_reading(t, process, at_ns, child->cpu_ns))
+		return;
+	process->v[process->n - 1].rss_bytes = child->rss_bytes;
+	process->start_ticks = child->start_ticks;
+	snprintf(process->name, sizeof process->name, "%s", child->name);
+}
+
+void usage_threads_forget(struct usage_threads *t, int32_t id)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		if (t->v[i]->tid != id) {
+			t->v[n++] = t->v[i];
+			continue;
+		}
+		t->n_readings -= t->v[i]->n;
+		free(t->v[i]->v);
+		free(t->v[i]);
+	}
+	t->n = n;
+}
+
+void usage_threads_end_pass(struct usage_threads *t, int64_t at_ns)
+{
+	t->last_pass_ns = at_ns;
 }
 
 int usage_threads_read(struct usage_threads *t, size_t n)

@@ -15,14 +15,18 @@
 /* So many, the busiest ones, are shown. */
 #define USAGE_SHOWN_THREADS 32u
 
+struct descent_child;
+
 struct usage_reading {
 	int64_t at_ns; /* CLOCK_MONOTONIC */
 	uint64_t run_ns; /* processor time since the thread's start */
+	uint64_t rss_bytes; /* of a process in the place of a thread; 0: not known */
 };
 
 struct usage_thread {
 	int32_t tid;
 	char name[32];
+	uint64_t start_ticks; /* of a process in the place of a thread */
 	uint64_t wait_ns; /* of the last reading */
 	uint64_t n_switches;
 	struct usage_reading *v; /* ascending */
@@ -52,6 +56,17 @@ void usage_threads_free(struct usage_threads *t);
 
 /* Begins a pass, or goes on with it; reads at most |n| threads. 1 when the pass is complete. */
 int usage_threads_read(struct usage_threads *t, size_t n);
+
+/*
+ * Adds a process in the place of a thread: what |child| uses at |at_ns|. usage_threads_end_pass()
+ * ends each pass.
+ */
+void usage_threads_add_process(
+	struct usage_threads *t, const struct descent_child *child, int64_t at_ns);
+void usage_threads_end_pass(struct usage_threads *t, int64_t at_ns);
+
+/* What was read of |id|. */
+void usage_threads_forget(struct usage_threads *t, int32_t id);
 
 /* Forgets every other reading. */
 void usage_threads_thin(struct usage_threads *t);

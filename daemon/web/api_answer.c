@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "daemon/web/json_text.h"
 #include "daemon/web/refusal.h"
+#include "daemon/web/web_audit.h"
 #include "http/exchange.h"
 #include "rpc/server.h"
 
@@ -54,6 +55,7 @@ void api_refuse(
 {
 	if (text)
 		free(json_text_end(text, NULL));
+	web_audit_not_read(x, rpc_status, d->text);
 	refusal_write_code(x, find_http_status(rpc_status), rpc_status_name(rpc_status), d->text);
 }
 

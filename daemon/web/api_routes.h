@@ -11,6 +11,7 @@ struct http_exchange;
 void api_answer_session(struct http_exchange *x, void *context);
 void api_answer_targets(struct http_exchange *x, void *context);
 void api_answer_memory(struct http_exchange *x, void *context);
+void api_answer_open_spans(struct http_exchange *x, void *context);
 void api_begin_session(struct http_exchange *x, void *context);
 void api_give_up_session(struct http_exchange *x, void *context);
 void api_answer_usage(struct http_exchange *x, void *context);

@@ -163,7 +163,7 @@ struct event_words {
 
 static int get_words(const struct http_exchange *x, struct event_words *words, struct diag *d)
 {
-	const struct api_number limit = {"limit", 1, 20000, 5000}, depth = {"depth", 1, 64, 1};
+	const struct api_number limit = {"limit", 1, 20000, 5000}, depth = {"depth", 1, 1024, 1};
 	const struct api_number times[] = {{"from", 0, MAX_TIME_NS, 0},
 		{"to", 0, MAX_TIME_NS, MAX_TIME_NS}, {"min_ns", 0, MAX_TIME_NS, 0}};
 	char *const to[] = {words->from, words->to, words->min};

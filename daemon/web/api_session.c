@@ -119,6 +119,24 @@ static int get_choice(const struct http_exchange *x, struct usage_json_choice *c
 	return r;
 }
 
+/* One that has come just now has no samples yet; of one that is gone there may be some. */
+static int knows_pid(const struct web *w, const struct usage_json_choice *choice, struct diag *d)
+{
+	struct program *programs = NULL;
+	size_t n = 0;
+	int has = !choice->pid || usage_json_has_pid(choice, w->host->machine);
+
+	if (!has && !programs_copy(w->host->programs, &choice->caller, &programs, &n))
+		for (size_t i = 0; i < n; i++)
+			has |= programs[i].pid == choice->pid;
+	free(programs);
+	if (!has)
+		diag_set(d, -ENOENT,
+			"pid: %d: no such program here; GET /api/v1/targets lists those that there are",
+			(int)choice->pid);
+	return has;
+}
+
 void api_answer_usage(struct http_exchange *x, void *context)
 {
 	struct web *w = context;
@@ -130,6 +148,8 @@ void api_answer_usage(struct http_exchange *x, void *context)
 	web_get_caller(x, &choice.caller);
 	if (get_choice(x, &choice, &since, &d)) {
 		api_refuse(x, RPC_INVALID_ARGUMENT, &d, NULL);
+	} else if (!knows_pid(w, &choice, &d)) {
+		api_refuse(x, RPC_NOT_FOUND, &d, NULL);
 	} else if (json_text_begin(&text)) {
 		api_refuse_memory(x);
 	} else {

@@ -35,8 +35,10 @@ static void write_audit(const struct deferred *d, const struct program *p, const
 		.reason = d->diag.text};
 
 	audit_add_target(&a, p);
-	snprintf(a.options, sizeof a.options, "session=%s recorder=%s %s", o->asked.session,
-		o->is_recorder ? "true" : "false", o->asked.options_text);
+	snprintf(a.options, sizeof a.options, "session=%s recorder=%s%s%s", o->asked.session,
+		o->is_recorder ? "true" : "false",
+		capture_request_has_options(&o->asked) ? " " : "",
+		capture_request_has_options(&o->asked) ? o->asked.options_text : "");
 	audit_write(&a);
 }
 
@@ -44,7 +46,7 @@ static int begin(struct deferred *d, const struct program *p)
 {
 	const struct session_order *o = d->order.what;
 	char name[SESSION_CALL_NAME_BYTES];
-	int r = session_call_begin(d->web->host->programs, o, name, &d->diag);
+	int r = session_call_begin(d->web->host->programs, o, p, name, &d->diag);
 
 	if (r)
 		return r;
@@ -57,8 +59,7 @@ static int begin(struct deferred *d, const struct program *p)
 
 static int give_up(struct deferred *d, const struct program *p)
 {
-	(void)p;
-	return session_call_give_up(d->web->host->programs, d->order.what, &d->diag);
+	return session_call_give_up(d->web->host->programs, d->order.what, p, &d->diag);
 }
 
 static int obey(struct deferred *d, const char *what,

@@ -231,6 +231,11 @@ int capture_request_parse(struct capture_request *q, const char *text, size_t n,
 	return r ? r : json_body_read(text, n, &steps, q, d);
 }
 
+int capture_request_has_options(const struct capture_request *q)
+{
+	return strcmp(q->options_text, "{}") != 0;
+}
+
 void capture_request_deinit(struct capture_request *q)
 {
 	for (size_t i = 0; i < q->n_targets; i++)

@@ -39,4 +39,7 @@ int capture_request_init(struct capture_request *q);
 int capture_request_parse(struct capture_request *q, const char *text, size_t n, struct diag *d);
 void capture_request_deinit(struct capture_request *q);
 
+/* Whether an option was said. */
+int capture_request_has_options(const struct capture_request *q);
+
 #endif

@@ -11,7 +11,7 @@ static const char *const types[] = {
 	[EXPOSITION_COUNTER] = "counter",
 	[EXPOSITION_GAUGE] = "gauge",
 	[EXPOSITION_HISTOGRAM] = "histogram",
-	[EXPOSITION_INFO] = "info",
+	[EXPOSITION_INFO] = "gauge",
 };
 
 /* Behind the family's name. */
@@ -22,30 +22,18 @@ static const char *const suffixes[] = {
 	[EXPOSITION_INFO] = "_info",
 };
 
-const char *exposition_get_type(enum exposition_form form)
+void exposition_begin(struct exposition *e, FILE *out)
 {
-	return form == EXPOSITION_OPENMETRICS
-		       ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
-		       : "text/plain; version=0.0.4; charset=utf-8";
-}
-
-void exposition_begin(struct exposition *e, FILE *out, enum exposition_form form)
-{
-	*e = (struct exposition){out, form, NULL};
+	*e = (struct exposition){out, NULL};
 }
 
 void exposition_open(struct exposition *e, const struct exposition_family *family)
 {
-	int is_new = e->form == EXPOSITION_OPENMETRICS;
-	const char *suffix = is_new ? "" : suffixes[family->type];
-	const char *type =
-		!is_new && family->type == EXPOSITION_INFO ? "gauge" : types[family->type];
+	const char *suffix = suffixes[family->type];
 
 	e->family = family;
 	fprintf(e->out, "# HELP %s%s %s\n", family->name, suffix, family->help);
-	fprintf(e->out, "# TYPE %s%s %s\n", family->name, suffix, type);
-	if (is_new && family->unit)
-		fprintf(e->out, "# UNIT %s %s\n", family->name, family->unit);
+	fprintf(e->out, "# TYPE %s%s %s\n", family->name, suffix, types[family->type]);
 }
 
 /* --- one line ------------------------------------------------------------------------------ */
@@ -134,10 +122,4 @@ void exposition_histogram(struct exposition *e, const uint64_t *bounds, const ui
 	fprintf(e->out, "%s_bucket{le=\"+Inf\"} %" PRIu64 "\n", name, total);
 	fprintf(e->out, "%s_sum %.15g\n", name, (double)sum * scale);
 	fprintf(e->out, "%s_count %" PRIu64 "\n", name, total);
-}
-
-void exposition_end(struct exposition *e)
-{
-	if (e->form == EXPOSITION_OPENMETRICS)
-		fputs("# EOF\n", e->out);
 }

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Metrics as text for Prometheus and others: OpenMetrics 1.0, or the older text format 0.0.4, which has no units, no end, and other names for
- * what a family of counters is called.
+ * Metrics as text for Prometheus and others, in its text format 0.0.4. All that read OpenMetrics read this one, too, and promtool
+ * reads no other: its parser does not know that OpenMetrics calls a family of counters otherwise than its samples.
  */
 #ifndef DAEMON_EXPOSITION_H
 #define DAEMON_EXPOSITION_H
 
 #include <stdint.h>
 #include <stdio.h>
-
-enum exposition_form {
-	EXPOSITION_OPENMETRICS,
-	EXPOSITION_TEXT,
-};
 
 enum exposition_type {
 	EXPOSITION_COUNTER,
@@ -25,13 +20,11 @@ enum exposition_type {
 struct exposition_family {
 	const char *name; /* without _total, _info and the like; with its unit at the end */
 	enum exposition_type type;
-	const char *unit; /* "seconds"; NULL: none */
 	const char *help;
 };
 
 struct exposition {
 	FILE *out;
-	enum exposition_form form;
 	const struct exposition_family *family; /* whose values come */
 };
 
@@ -43,10 +36,10 @@ struct exposition_label {
 	const char *value;
 };
 
-/* The media type, for Content-Type. Static. */
-const char *exposition_get_type(enum exposition_form form);
+/* The media type, for Content-Type. */
+#define EXPOSITION_MEDIA_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
-void exposition_begin(struct exposition *e, FILE *out, enum exposition_form form);
+void exposition_begin(struct exposition *e, FILE *out);
 /* What comes is of |family|, which comes once. */
 void exposition_open(struct exposition *e, const struct exposition_family *family);
 /* Of a counter or a gauge. |labels| NULL: none. */
@@ -60,6 +53,5 @@ void exposition_info(struct exposition *e, const struct exposition_label *labels
  */
 void exposition_histogram(struct exposition *e, const uint64_t *bounds, const uint64_t *counts,
 	unsigned n, uint64_t sum, double scale);
-void exposition_end(struct exposition *e);
 
 #endif

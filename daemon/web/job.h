@@ -45,6 +45,7 @@ struct job_target {
 	pid_t pid;
 	char name[64];
 	enum job_target_state state;
+	int64_t asked_ns; /* CLOCK_MONOTONIC; 0: not yet */
 	uint64_t elapsed_ms;
 	uint64_t recorded_bytes; /* raw */
 	uint64_t trace_bytes;

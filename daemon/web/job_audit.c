@@ -29,8 +29,9 @@ static void write_options(char *out, size_t size, const struct capture_request *
 		snprintf(out, size, "snapshot=%s last_ms=%llu end=%s", q->session,
 			(unsigned long long)q->last_ms, q->ends ? "true" : "false");
 	else
-		snprintf(out, size, "duration_ms=%llu %s", (unsigned long long)q->duration_ms,
-			q->options_text);
+		snprintf(out, size, "duration_ms=%llu%s%s", (unsigned long long)q->duration_ms,
+			capture_request_has_options(q) ? " " : "",
+			capture_request_has_options(q) ? q->options_text : "");
 }
 
 void job_audit_write(const struct job *job, int64_t begun_ns)

@@ -13,8 +13,8 @@
 #include "base/diag.h"
 #include "daemon/host/choice.h"
 #include "daemon/host/programs.h"
+#include "daemon/kernel/image.h"
 #include "daemon/web/job.h"
-#include "daemon/web/target_json.h"
 #include "rpc/server.h"
 
 static int fail_memory(struct diag *d)
@@ -49,7 +49,7 @@ static int has_path(const struct program *p, const char *path)
 {
 	char found[PATH_MAX];
 
-	target_json_find_path(p->pid, found, sizeof found);
+	image_read_path(p->pid, found, sizeof found);
 	return strcmp(found, path) == 0;
 }
 
@@ -65,6 +65,28 @@ static size_t find_by_path(const struct program *programs, size_t n, const char 
 		diag_set(d, -ENOENT, "%.300s: no program of this file here that you may record",
 			path);
 	return n_found;
+}
+
+/* A name, a path or a pid means one program, as at the gRPC port; many are meant by who says "all" or LABEL=VALUE. */
+static int means_one(const char *word)
+{
+	return word[0] == '/' || (strcmp(word, "all") != 0 && !strchr(word, '='));
+}
+
+static int refuse_many(
+	const char *word, const struct program *const *found, size_t n, struct diag *d)
+{
+	char names[256] = "";
+	size_t n_bytes = 0;
+
+	for (size_t i = 0; i < n && n_bytes + 100 < sizeof names; i++)
+		n_bytes += (size_t)snprintf(names + n_bytes, sizeof names - n_bytes, "%s%.64s (%d)",
+			i ? ", " : "", found[i]->status.name, (int)found[i]->pid);
+	diag_set(d, -EINVAL,
+		"target: %.300s: %zu programs are meant: %s; name one by its pid, several by a list of pids, "
+		"or all of one name by name=NAME",
+		word, n, names);
+	return RPC_INVALID_ARGUMENT;
 }
 
 /* All that one word means. */
@@ -83,6 +105,8 @@ static int add_word(
 		n_found = choice_make_all(programs, n, word, found, d);
 	if (!n_found)
 		return RPC_NOT_FOUND;
+	if (n_found > 1 && means_one(word))
+		return refuse_many(word, found, n_found, d);
 	for (size_t i = 0; i < n_found && !r; i++)
 		r = add(job, found[i], d);
 	return r;
@@ -119,7 +143,7 @@ static int matches(const struct program *p, const char *pattern)
 
 	if (!strchr(pattern, '/'))
 		return fnmatch(pattern, p->status.name, 0) == 0;
-	target_json_find_path(p->pid, path, sizeof path);
+	image_read_path(p->pid, path, sizeof path);
 	return fnmatch(pattern, path, 0) == 0;
 }
 
@@ -133,8 +157,8 @@ int job_choice_find_next(struct job *job, struct programs *programs)
 	if (programs_copy(programs, &job->caller, &copy, &n))
 		return 0;
 	for (size_t i = 0; i < n; i++)
-		if (copy[i].id > job->newest && (!found || copy[i].id < found->id) &&
-			matches(&copy[i], job->request.next))
+		if (copy[i].id > job->newest && !copy[i].status.has_ended &&
+			(!found || copy[i].id < found->id) && matches(&copy[i], job->request.next))
 			found = &copy[i];
 	return found && !add(job, found, &d);
 }

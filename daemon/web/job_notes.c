@@ -36,10 +36,34 @@ void job_notes_begin(struct job *job)
 
 /* Progress. Under the mutex, as far as to the next heading. */
 
-static void note_target(struct job_target *t, const struct fan_out_host *host)
+/*
+ * JAX's and TensorFlow's servers report no progress, so it is estimated from the time that has
+ * passed.
+ */
+static void note_stock_target(const struct job *job, struct job_target *t)
+{
+	const struct capture_request *q = &job->request;
+	int64_t elapsed_ms = (monotonic_ns() - t->asked_ns) / NS_PER_MS;
+
+	elapsed_ms -= q->is_snapshot ? 0 : (int64_t)q->options.delay_ms;
+	if (elapsed_ms < 0)
+		return;
+	t->elapsed_ms =
+		(uint64_t)elapsed_ms < q->duration_ms ? (uint64_t)elapsed_ms : q->duration_ms;
+	t->state = t->elapsed_ms < q->duration_ms ? JOB_TARGET_RECORDING : JOB_TARGET_COLLECTING;
+}
+
+static void note_target(
+	const struct job *job, struct job_target *t, const struct fan_out_host *host)
 {
 	const struct remote_progress *p = &host->capture.progress;
 
+	if (!t->asked_ns)
+		t->asked_ns = monotonic_ns();
+	if (host->is_stock) {
+		note_stock_target(job, t);
+		return;
+	}
 	t->elapsed_ms = p->elapsed_ns / NS_PER_MS;
 	t->recorded_bytes = p->recorded_bytes;
 	t->trace_bytes = p->xspace_bytes;
@@ -57,7 +81,7 @@ static enum job_state find_state(const struct job *job, const struct ensemble *e
 	for (size_t i = 0; i < e->n; i++) {
 		enum job_state its = JOB_STARTING + (enum job_state)job->targets[i].state;
 
-		if (!remote_capture_is_over(&e->hosts[i].capture) && its < state)
+		if (!fan_out_host_is_over(&e->hosts[i]) && its < state)
 			state = its;
 	}
 	return state == JOB_WRITING ? JOB_COLLECTING : state;
@@ -69,12 +93,13 @@ static int note_progress(struct job *job, const struct ensemble *e, int is_due)
 	int is_new;
 
 	for (size_t i = 0; i < e->n; i++)
-		note_target(&job->targets[i], &e->hosts[i]);
+		note_target(job, &job->targets[i], &e->hosts[i]);
 	state = find_state(job, e);
 	is_new = state > job->state;
 	if (is_new)
 		job->state = state;
-	if (!job->started_ns && !job->request.next[0] && job->state >= JOB_RECORDING)
+	if (!job->started_ns && (!job->request.next[0] || e->hosts[0].is_stock) &&
+		job->state >= JOB_RECORDING)
 		job->started_ns = monotonic_ns() - (int64_t)job->targets[0].elapsed_ms * NS_PER_MS;
 	if (is_new || is_due)
 		jobs_tell(job->jobs, job);
@@ -115,7 +140,7 @@ static void note_outcome(struct job *job, struct job_target *t, const struct fan
 {
 	t->n_events = host->capture.n_events;
 	t->n_dropped = host->capture.n_dropped;
-	if (!job->request.next[0])
+	if (!job->request.next[0] || host->is_stock)
 		note_start(job, &host->capture);
 	snprintf(t->error, sizeof t->error, "%s", host->error);
 	if (host->error[0])

@@ -45,13 +45,23 @@ static const char *choose_run(const struct job *job)
 	return job->request.run[0] ? job->request.run : NULL;
 }
 
+/* Runs are named after the time when their recording began; a snapshot's is when it was asked for. */
+static time_t get_begin_s(const struct job *job)
+{
+	int64_t begin_ns = job->started_ns;
+
+	if (!begin_ns || job->request.is_snapshot)
+		begin_ns = job->created_ns;
+	return (time_t)((begin_ns + job->unix_offset_ns) / NS_PER_S);
+}
+
 static int write_file(struct job *job, struct ensemble *e, size_t i, struct diag *d)
 {
 	struct delivery *trace = ensemble_steal_trace(e, i);
 	struct run_dir dir = RUN_DIR_INIT;
 	char *path = NULL;
-	int r = run_dir_open(&dir, runs_get_log_dir(job->jobs->runs), choose_run(job),
-		realtime_ns() / NS_PER_S, d);
+	int r = run_dir_open(
+		&dir, runs_get_log_dir(job->jobs->runs), choose_run(job), get_begin_s(job), d);
 
 	if (!r && !job->run[0])
 		ensemble_append_warnings(e, trace);
@@ -68,22 +78,41 @@ static int write_file(struct job *job, struct ensemble *e, size_t i, struct diag
 }
 
 /* Programs that were not recorded, while others were. */
-static void warn(struct job *job)
+static void warn(struct job *job, const struct ensemble *e)
 {
 	pthread_mutex_lock(&job->jobs->mutex);
 	for (size_t i = 0; i < job->n_targets; i++)
 		if (job->targets[i].error[0])
 			job_warn(job, "not recorded: %s", job->targets[i].error);
+	for (size_t i = 0; i < e->n; i++)
+		if (e->hosts[i].profile.remark[0])
+			job_warn(job, "%s: %s", e->members[i].label, e->hosts[i].profile.remark);
 	pthread_mutex_unlock(&job->jobs->mutex);
 }
 
+static void note_unwritten(struct job *job, size_t i, const char *why)
+{
+	struct job_target *t = &job->targets[i];
+
+	pthread_mutex_lock(&job->jobs->mutex);
+	t->state = JOB_TARGET_FAILED;
+	snprintf(t->error, sizeof t->error, "%s", why);
+	pthread_mutex_unlock(&job->jobs->mutex);
+}
+
+/* After the first that cannot be written no other is tried. */
 static int write_files(struct job *job, struct ensemble *e, struct diag *d)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < e->n && !r; i++)
-		if (is_worth_writing(e, i))
+	for (size_t i = 0; i < e->n; i++) {
+		if (!is_worth_writing(e, i))
+			continue;
+		if (!r)
 			r = write_file(job, e, i, d);
+		if (r)
+			note_unwritten(job, i, d->text);
+	}
 	if (job->run[0])
 		run_note_write(runs_get_log_dir(job->jobs->runs), job->run, job);
 	return r;
@@ -116,7 +145,7 @@ void job_run_write(struct job *job, struct ensemble *e)
 		end_without_files(job, e, n_empty > 0);
 		return;
 	}
-	warn(job);
+	warn(job, e);
 	if (write_files(job, e, &d))
 		job_notes_end(job, JOB_FAILED, RPC_UNAVAILABLE, "%s", d.text);
 	else

@@ -35,6 +35,7 @@
 struct work {
 	struct job *job;
 	struct ensemble ensemble;
+	struct account accounts[ENSEMBLE_MAX]; /* of the ensemble's members */
 	struct options_message options;
 	char session_id[SESSION_BYTES];
 	int64_t told_ns; /* CLOCK_MONOTONIC */
@@ -98,12 +99,18 @@ static void end_without_program(struct work *w)
 
 /* What is asked. */
 
-/* For ever, where it begins with an annotation: then its end is told. */
-static uint64_t choose_duration_ms(const struct job *job)
+/* Whether it begins with the program's first annotation: servers of another make do not tell of that, and record at once. */
+static int awaits_annotation(const struct work *w)
 {
-	const struct capture_request *q = &job->request;
+	return w->job->request.next[0] && !w->ensemble.hosts[0].is_stock;
+}
 
-	return q->next[0] ? q->wait_ms + q->duration_ms : q->duration_ms;
+/* For ever, where it begins with an annotation: then its end is told. */
+static uint64_t choose_duration_ms(const struct work *w)
+{
+	const struct capture_request *q = &w->job->request;
+
+	return awaits_annotation(w) ? q->wait_ms + q->duration_ms : q->duration_ms;
 }
 
 static int set_options(struct work *w)
@@ -117,7 +124,7 @@ static int set_options(struct work *w)
 	snprintf(w->session_id, sizeof w->session_id, "web_%" PRId64 "_%" PRIu64,
 		job->jobs->hub->started_unix_ms, job->id);
 	w->options.message.session_id = w->session_id;
-	w->options.message.duration_ms = choose_duration_ms(job);
+	w->options.message.duration_ms = choose_duration_ms(w);
 	if (q->options.delay_ms)
 		w->options.message.start_timestamp_ns =
 			(uint64_t)realtime_ns() + q->options.delay_ms * (uint64_t)NS_PER_MS;
@@ -128,13 +135,20 @@ static int set_options(struct work *w)
 static void add_programs(struct work *w)
 {
 	struct job *job = w->job;
+	struct programs *programs = job->jobs->host->programs;
 
 	for (size_t i = 0; i < job->n_targets; i++) {
 		struct program program = {.id = job->targets[i].id, .pid = job->targets[i].pid};
+		const struct program *found;
 
+		pthread_mutex_lock(&programs->mutex);
+		found = programs_find(programs, program.id);
+		if (found)
+			program = *found;
+		pthread_mutex_unlock(&programs->mutex);
 		snprintf(program.status.name, sizeof program.status.name, "%s",
 			job->targets[i].name);
-		ensemble_add(&w->ensemble, job->jobs->host->programs, &program);
+		ensemble_add(&w->ensemble, programs, &program);
 	}
 }
 
@@ -177,7 +191,7 @@ static void look(struct work *w)
 		w->told_ns = now_ns;
 	if (atomic_load(&job->stop))
 		tell_to_end(w);
-	if (job->request.next[0])
+	if (awaits_annotation(w))
 		keep_time(w);
 }
 
@@ -198,6 +212,33 @@ static void start_snapshot(struct work *w)
 	ensemble_start_snapshot(&w->ensemble, &what);
 }
 
+/* How long it took is counted from |asked_by| on. */
+static void take_accounts(struct work *w, const struct account *asked_by)
+{
+	for (size_t i = 0; i < w->ensemble.n; i++) {
+		w->accounts[i] = *asked_by;
+		account_take_member(&w->accounts[i], &w->ensemble, i);
+	}
+}
+
+/* Once it is known whether the traces could be written. */
+static void end_accounts(struct work *w)
+{
+	struct job *job = w->job;
+	int is_cancelled = atomic_load(&job->cancel);
+
+	for (size_t i = 0; i < w->ensemble.n; i++) {
+		struct account *a = &w->accounts[i];
+		int status = w->ensemble.hosts[i].capture.status;
+
+		if (is_cancelled && !a->is_complete)
+			status = RPC_CANCELLED;
+		else if (job->targets[i].state == JOB_TARGET_FAILED)
+			account_lose(a);
+		account_end(a, job->jobs->host->ledger, status);
+	}
+}
+
 static void record(struct work *w)
 {
 	struct account asked_by;
@@ -205,7 +246,6 @@ static void record(struct work *w)
 	w->ensemble.share.max_bytes = UINT64_MAX;
 	w->ensemble.progress_interval_ms = PROGRESS_MS;
 	w->wait_end_ns = monotonic_ns() + (int64_t)w->job->request.wait_ms * NS_PER_MS;
-	add_programs(w);
 	account_begin(&asked_by, LEDGER_WEB, 0);
 	if (w->job->request.is_snapshot)
 		start_snapshot(w);
@@ -214,8 +254,7 @@ static void record(struct work *w)
 	while (!atomic_load(&w->job->cancel) && ensemble_poll(&w->ensemble))
 		look(w);
 	ensemble_end(&w->ensemble);
-	account_end_all(
-		&asked_by, w->job->jobs->host->ledger, &w->ensemble, atomic_load(&w->job->cancel));
+	take_accounts(w, &asked_by);
 }
 
 static void write_run(struct work *w)
@@ -232,6 +271,7 @@ static void work(struct work *w)
 		end_without_program(w);
 		return;
 	}
+	add_programs(w);
 	if (set_options(w)) {
 		job_notes_end(job, JOB_FAILED, RPC_RESOURCE_EXHAUSTED,
 			"the host daemon is out of memory");
@@ -242,6 +282,7 @@ static void work(struct work *w)
 		job_notes_end(job, JOB_CANCELLED, RPC_CANCELLED, "given up");
 	else
 		write_run(w);
+	end_accounts(w);
 }
 
 static void *run(void *context)

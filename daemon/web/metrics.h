@@ -7,23 +7,29 @@
 
 #include "daemon/host/ledger.h"
 #include "daemon/web/conversions.h"
+#include "daemon/web/recorded_values.h"
 #include "http/server.h"
 
+struct caller;
 struct exposition;
 struct host_service;
 struct program;
 
 /* Of more programs these, by pid, have values of their own; all are counted. */
 #define METRICS_MAX_PROGRAMS 256u
+/* The same limit for disks, cores and the like, each kind by itself. */
+#define METRICS_MAX_THINGS 256u
 
 /* What is told, as it was at one moment. */
 struct metrics {
 	struct host_service *host; /* borrowed */
+	const struct caller *caller; /* who asks; borrowed */
 	const struct program *programs; /* those that who asks may see, by pid */
 	size_t n_programs;
 	struct http_counts http;
 	struct ledger_sums sums;
 	struct conversion_counts conversions;
+	struct recorded_values recorded;
 };
 
 /* All families. Reads some files of /proc. Any thread. */

@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "daemon/kernel/proc_file.h"
 #include "daemon/web/exposition.h"
 
@@ -56,11 +57,14 @@ static int read_boot_s(double *out)
 
 static int look(struct usage *u)
 {
+	_cleanup_close_ int statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 	char text[1024];
 
-	return proc_file_read(AT_FDCWD, "/proc/self/stat", text, sizeof text) ||
-	       proc_stat_parse(text, &u->stat) || read_boot_s(&u->boot_s) || count_fds(&u->n_fds) ||
-	       getrlimit(RLIMIT_NOFILE, &u->fds);
+	if (proc_file_read(AT_FDCWD, "/proc/self/stat", text, sizeof text) ||
+		proc_stat_parse(text, &u->stat))
+		return -1;
+	u->stat.rss_pages = proc_rss_read(statm_fd, &u->stat);
+	return read_boot_s(&u->boot_s) || count_fds(&u->n_fds) || getrlimit(RLIMIT_NOFILE, &u->fds);
 }
 
 static double to_seconds(uint64_t ticks)
@@ -102,14 +106,12 @@ static const struct {
 	struct exposition_family family;
 	double (*get)(const struct usage *u);
 } rows[] = {
-	{{"process_cpu_seconds", EXPOSITION_COUNTER, "seconds", "User and system time."}, get_cpu},
-	{{"process_resident_memory_bytes", EXPOSITION_GAUGE, "bytes", "Resident memory."},
-		get_memory},
-	{{"process_threads", EXPOSITION_GAUGE, NULL, "Threads."}, get_threads},
-	{{"process_open_fds", EXPOSITION_GAUGE, NULL, "Open descriptors."}, get_fds},
-	{{"process_max_fds", EXPOSITION_GAUGE, NULL, "How many there may be."}, get_max_fds},
-	{{"process_start_time_seconds", EXPOSITION_GAUGE, "seconds",
-		 "When it was started, in Unix time."},
+	{{"process_cpu_seconds", EXPOSITION_COUNTER, "User and system time."}, get_cpu},
+	{{"process_resident_memory_bytes", EXPOSITION_GAUGE, "Resident memory."}, get_memory},
+	{{"process_threads", EXPOSITION_GAUGE, "Threads."}, get_threads},
+	{{"process_open_fds", EXPOSITION_GAUGE, "Open descriptors."}, get_fds},
+	{{"process_max_fds", EXPOSITION_GAUGE, "How many there may be."}, get_max_fds},
+	{{"process_start_time_seconds", EXPOSITION_GAUGE, "When it was started, in Unix time."},
 		get_start},
 };
 

@@ -29,18 +29,21 @@ static void choose_dir(const char *said, char out[static RUNS_DIR_BYTES])
 	const char *given = getenv("STATE_DIRECTORY");
 	const char *state = getenv("XDG_STATE_HOME");
 	const char *home = getenv("HOME");
+	int n = 0;
 
-	out[0] = '\0';
 	if (said[0])
-		snprintf(out, RUNS_DIR_BYTES, "%s", said);
+		n = snprintf(out, RUNS_DIR_BYTES, "%s", said);
 	else if (given && given[0] == '/')
-		snprintf(out, RUNS_DIR_BYTES, "%.*s", (int)strcspn(given, ":"), given);
+		n = snprintf(out, RUNS_DIR_BYTES, "%.*s", (int)strcspn(given, ":"), given);
 	else if (geteuid() == 0)
-		snprintf(out, RUNS_DIR_BYTES, "/var/lib/proftap");
+		n = snprintf(out, RUNS_DIR_BYTES, "/var/lib/proftap");
 	else if (state && state[0] == '/')
-		snprintf(out, RUNS_DIR_BYTES, "%.480s/proftap", state);
+		n = snprintf(out, RUNS_DIR_BYTES, "%s/proftap", state);
 	else if (home && home[0] == '/')
-		snprintf(out, RUNS_DIR_BYTES, "%.480s/.local/state/proftap", home);
+		n = snprintf(out, RUNS_DIR_BYTES, "%s/.local/state/proftap", home);
+	/* A part of a path would be another place. */
+	if (n <= 0 || n >= (int)RUNS_DIR_BYTES)
+		out[0] = '\0';
 }
 
 void runs_init(struct runs *r, const char *log_dir, struct hub *hub)

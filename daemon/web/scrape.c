@@ -8,10 +8,10 @@
 #include "daemon/host/caller.h"
 #include "daemon/host/host_calls.h"
 #include "daemon/host/programs.h"
+#include "daemon/host/settings.h"
 #include "daemon/web/exposition.h"
 #include "daemon/web/metrics.h"
 #include "daemon/web/web.h"
-#include "http/accept.h"
 #include "http/exchange.h"
 
 /* Programs that are stopped do not answer, and are told of all the same. */
@@ -22,22 +22,11 @@ struct scrape {
 	struct web *web;
 	struct http_exchange *x; /* NULL: the peer is gone */
 	struct caller caller;
-	enum exposition_form form;
 	struct metrics metrics;
+	char patterns[SETTINGS_TEXT_BYTES]; /* the setting recorder_metrics */
 	char *text; /* malloc'ed; NULL: memory ran out */
 	size_t n;
 };
-
-/* OpenMetrics, unless the other one is liked better. */
-static enum exposition_form choose_form(const struct http_exchange *x)
-{
-	const char *accept = http_get_header(x, "Accept");
-
-	return http_accept_find(accept, "application/openmetrics-text") >=
-			       http_accept_find(accept, "text/plain")
-		       ? EXPOSITION_OPENMETRICS
-		       : EXPOSITION_TEXT;
-}
 
 static int write_all(struct scrape *s)
 {
@@ -46,9 +35,8 @@ static int write_all(struct scrape *s)
 
 	if (!out)
 		return -1;
-	exposition_begin(&e, out, s->form);
+	exposition_begin(&e, out);
 	metrics_write(&s->metrics, &e);
-	exposition_end(&e);
 	return fclose(out);
 }
 
@@ -59,23 +47,28 @@ static void on_work(uv_work_t *request)
 	struct program *programs = NULL;
 
 	s->metrics.host = host;
+	s->metrics.caller = &s->caller;
 	ledger_get(host->ledger, &s->metrics.sums);
 	conversions_count(&s->web->api.conversions, &s->metrics.conversions);
 	if (!programs_list(
 		    host->programs, &s->caller, ANSWER_MS, &programs, &s->metrics.n_programs)) {
 		s->metrics.programs = programs;
+		if (s->patterns[0])
+			recorded_values_ask(&s->metrics.recorded, host->programs, programs,
+				s->metrics.n_programs, s->patterns, ANSWER_MS);
 		if (write_all(s)) {
 			free(s->text);
 			s->text = NULL;
 		}
 	}
+	recorded_values_deinit(&s->metrics.recorded);
 	free(programs);
 }
 
 static void answer(struct scrape *s)
 {
 	if (s->text)
-		http_reply_taken(s->x, 200, exposition_get_type(s->form), s->text, s->n);
+		http_reply_taken(s->x, 200, EXPOSITION_MEDIA_TYPE, s->text, s->n);
 	else
 		http_refuse(s->x, 503, "no memory for it");
 }
@@ -129,7 +122,8 @@ void scrape_answer(struct http_exchange *x, void *context)
 	}
 	s->web = w;
 	s->x = x;
-	s->form = choose_form(x);
+	/* A reload may change it while this is answered. */
+	snprintf(s->patterns, sizeof s->patterns, "%s", w->host->recorder_metrics);
 	web_get_caller(x, &s->caller);
 	http_server_count(w->server, &s->metrics.http);
 	start(s);

@@ -5,18 +5,22 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "daemon/host/program_channel.h"
+#include "daemon/host/programs.h"
 #include "daemon/web/session_order.h"
 #include "proftap/v1/profiler.pb-c.h"
 #include "proto/options_message.h"
 #include "proto/pack.h"
 #include "rpc/client.h"
+#include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 #define START "/proftap.v1.Profiler/Start"
 #define STOP "/proftap.v1.Profiler/Stop"
+#define STOCK "/tensorflow.ProfilerService/"
 #define PATIENCE_MS 5000
 #define MAX_REPLY_BYTES 4096
 
@@ -33,7 +37,9 @@ static int get_status(const struct rpc_pending *call, struct diag *d)
 
 	if (status == RPC_OK)
 		return 0;
-	diag_set(d, -EREMOTEIO, "%s", rpc_pending_get_text(call));
+	diag_set(d, -EREMOTEIO, "%s",
+		*rpc_pending_get_text(call) ? rpc_pending_get_text(call)
+					    : "the program's server refused it without a reason");
 	return status > RPC_OK && status <= RPC_UNAUTHENTICATED ? status : RPC_UNKNOWN;
 }
 
@@ -95,14 +101,75 @@ static int read_name(
 	return 0;
 }
 
+/* Servers of another make, which have one session without a name. */
+
+static int refuse_stock(const struct session_order *order, const struct program *p, struct diag *d)
+{
+	if (order->is_recorder || strcmp(order->asked.session, "recorder") == 0)
+		diag_set(d, -EOPNOTSUPP,
+			"%.64s (%d): %s's profiler server has no flight recorder; begin a session, or "
+			"record a duration",
+			p->status.name, (int)p->pid, p->status.make);
+	else if (order->asked.session[0])
+		diag_set(d, -EOPNOTSUPP,
+			"%.64s (%d): %s's profiler server has no names for sessions; leave session out",
+			p->status.name, (int)p->pid, p->status.make);
+	else
+		return 0;
+	return RPC_UNIMPLEMENTED;
+}
+
+static int begin_stock(struct programs *programs, const struct session_order *order, struct diag *d)
+{
+	static const char *const paths[] = {
+		STOCK "StartContinuousProfiling", STOCK "ContinuousProfiling"};
+	Tensorflow__ProfileRequest message = TENSORFLOW__PROFILE_REQUEST__INIT;
+	struct options_message options;
+	int r = options_message_init(&options, &order->asked.options, NULL) ? fail_memory(d) : 0;
+	int status = RPC_UNIMPLEMENTED;
+
+	message.opts = &options.message;
+	message.emit_xspace = 1;
+	for (size_t i = 0; !r && status == RPC_UNIMPLEMENTED && i < 2; i++) {
+		struct rpc_pending *answer = NULL;
+
+		status = call(programs, order->target, rpc_call_start, paths[i], &message.base,
+			&answer, d);
+		rpc_pending_free(answer);
+	}
+	options_message_deinit(&options);
+	return r ? r : status;
+}
+
+static int give_up_stock(
+	struct programs *programs, const struct session_order *order, struct diag *d)
+{
+	Tensorflow__StopContinuousProfilingRequest message =
+		TENSORFLOW__STOP_CONTINUOUS_PROFILING_REQUEST__INIT;
+	struct rpc_pending *answer = NULL;
+	int r = call(programs, order->target, rpc_call_start, STOCK "StopContinuousProfiling",
+		&message.base, &answer, d);
+
+	rpc_pending_free(answer);
+	return r;
+}
+
+/* All. */
+
 int session_call_begin(struct programs *programs, const struct session_order *order,
-	char name[static SESSION_CALL_NAME_BYTES], struct diag *d)
+	const struct program *p, char name[static SESSION_CALL_NAME_BYTES], struct diag *d)
 {
 	Proftap__V1__StartRequest message = PROFTAP__V1__START_REQUEST__INIT;
 	struct options_message options;
 	struct rpc_pending *answer = NULL;
-	int r = options_message_init(&options, &order->asked.options, NULL);
+	int r;
 
+	if (p->stock_address[0]) {
+		name[0] = '\0';
+		r = refuse_stock(order, p, d);
+		return r ? r : begin_stock(programs, order, d);
+	}
+	r = options_message_init(&options, &order->asked.options, NULL);
 	options.message.session_id = (char *)order->asked.session;
 	message.options = &options.message;
 	message.recorder = order->is_recorder;
@@ -115,13 +182,17 @@ int session_call_begin(struct programs *programs, const struct session_order *or
 	return r;
 }
 
-int session_call_give_up(
-	struct programs *programs, const struct session_order *order, struct diag *d)
+int session_call_give_up(struct programs *programs, const struct session_order *order,
+	const struct program *p, struct diag *d)
 {
 	Proftap__V1__StopRequest message = PROFTAP__V1__STOP_REQUEST__INIT;
 	struct rpc_pending *answer = NULL;
 	int r;
 
+	if (p->stock_address[0]) {
+		r = refuse_stock(order, p, d);
+		return r ? r : give_up_stock(programs, order, d);
+	}
 	message.session_id = (char *)order->asked.session;
 	message.discard = 1;
 	r = call(programs, order->target, rpc_stream_start, STOP, &message.base, &answer, d);

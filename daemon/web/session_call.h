@@ -9,16 +9,20 @@
 #include <stdint.h>
 
 struct diag;
+struct program;
 struct programs;
 struct session_order;
 
 #define SESSION_CALL_NAME_BYTES 128
 
-/* |name|: what it is called then. */
+/*
+ * Begins a session in |p|, the order's target. |name| becomes the session's name, "" where the
+ * server has no names.
+ */
 int session_call_begin(struct programs *programs, const struct session_order *order,
-	char name[static SESSION_CALL_NAME_BYTES], struct diag *d);
+	const struct program *p, char name[static SESSION_CALL_NAME_BYTES], struct diag *d);
 /* Ends it; what it has is nobody's. */
-int session_call_give_up(
-	struct programs *programs, const struct session_order *order, struct diag *d);
+int session_call_give_up(struct programs *programs, const struct session_order *order,
+	const struct program *p, struct diag *d);
 
 #endif

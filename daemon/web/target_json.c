@@ -5,11 +5,11 @@
 #include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/printable.h"
 #include "daemon/host/programs.h"
+#include "daemon/kernel/image.h"
+#include "daemon/kernel/proc_file.h"
 #include "daemon/web/json_text.h"
 
 #define PASSWD_BYTES 4096
@@ -28,17 +28,6 @@ void user_json_write(struct json *j, uid_t uid)
 		snprintf(name, sizeof name, "%u", uid);
 	json_uint(j, "uid", uid);
 	json_text(j, "user", name);
-}
-
-void target_json_find_path(pid_t pid, char *out, size_t n)
-{
-	char link[64];
-	ssize_t n_read;
-
-	snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
-	n_read = readlink(link, out, n - 1);
-	out[n_read < 0 ? 0 : n_read] = '\0';
-	printable_clean(out);
 }
 
 static void write_place(struct json *j, const struct program *p)
@@ -76,15 +65,18 @@ static void write_labels(struct json *j, const struct program *p)
 	json_end_object(j);
 }
 
-static void write_status(struct json *j, const struct status *s)
+static void write_status(struct json *j, const struct status *s, pid_t pid)
 {
 	json_text(j, "address", s->address);
 	json_uint(j, "port", s->port);
 	json_text(j, "state", status_name_state(s));
 	json_bool(j, "recorder", s->has_recorder);
+	/* A server of another make does not tell. */
+	json_bool(j, "stopped", s->make[0] ? proc_is_stopped(pid) : s->is_stopped);
 	json_uint(j, "children", s->n_children);
 	json_int(j, "since_unix_ms", s->since_ns / NS_PER_MS);
 	json_text(j, "version", s->version);
+	json_text(j, "server", s->make[0] ? s->make : "proftap");
 }
 
 void target_json_write(struct json *j, const struct program *p)
@@ -95,9 +87,9 @@ void target_json_write(struct json *j, const struct program *p)
 	json_int(j, "pid", p->pid);
 	json_text(j, "name", p->status.name);
 	user_json_write(j, p->uid);
-	target_json_find_path(p->pid, path, sizeof path);
+	image_read_path(p->pid, path, sizeof path);
 	json_known_text(j, "path", path);
-	write_status(j, &p->status);
+	write_status(j, &p->status, p->pid);
 	write_place(j, p);
 	write_labels(j, p);
 }

@@ -14,9 +14,6 @@ void target_json_write(struct json *j, const struct program *p);
 /* As the data of an event: malloc'ed, NULL when memory ran out. */
 char *target_json_format(const struct program *p);
 
-/* The path of the program's file; "" where it may not be known. */
-void target_json_find_path(pid_t pid, char *out, size_t n);
-
 /* "uid" and "user" of |uid|; without a name it is the number. */
 void user_json_write(struct json *j, uid_t uid);
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -176,6 +177,41 @@ static uint64_t find_first(const struct writing *w, const struct history *h)
 	return first < h->n ? first : h->n;
 }
 
+/* The last value of the row called |name| of the program |s|. */
+static double get_last(const struct history *h, const struct subject *s, const char *name)
+{
+	for (unsigned row = 0; row < s->n_rows; row++)
+		if (strcmp(s->group->rows[row].name, name) == 0)
+			return subject_get(s, row, h->n - 1);
+	return NAN;
+}
+
+/*
+ * Writes the current values of each live program. The page needs only these, not all columns of
+ * every program.
+ */
+static void write_programs(struct writing *w, const struct history *h)
+{
+	const struct usage_json_choice *c = w->choice;
+
+	if (!h->n || (c->groups[0] && !is_in_list(c->groups, machine_process_group.name)))
+		return;
+	json_begin_list(w->j, "programs");
+	for (size_t i = 0; i < h->n_subjects; i++) {
+		const struct subject *s = h->v[i];
+
+		if (s->group != &machine_process_group || !s->n_rows || s->last < h->n - 1 ||
+			!caller_may_ask(&c->caller, s->uid))
+			continue;
+		json_begin_list(w->j, NULL);
+		json_uint(w->j, NULL, s->id);
+		json_double(w->j, NULL, get_last(h, s, "cpu"));
+		json_double(w->j, NULL, get_last(h, s, "rss"));
+		json_end_list(w->j);
+	}
+	json_end_list(w->j);
+}
+
 static int write_samples(const struct history *h, void *context)
 {
 	struct writing *w = context;
@@ -189,7 +225,24 @@ static int write_samples(const struct history *h, void *context)
 	json_end_list(w->j);
 	describe_all(w, h, 0);
 	write_columns(w, h);
+	write_programs(w, h);
 	return 0;
+}
+
+static int find_pid(const struct history *h, void *context)
+{
+	const struct usage_json_choice *c = context;
+
+	for (size_t i = 0; i < h->n_subjects; i++)
+		if (h->v[i]->group == &machine_process_group && h->v[i]->pid == c->pid &&
+			caller_may_ask(&c->caller, h->v[i]->uid))
+			return 1;
+	return 0;
+}
+
+int usage_json_has_pid(const struct usage_json_choice *c, struct machine *m)
+{
+	return machine_read(m, find_pid, (void *)c);
 }
 
 void usage_json_write(
@@ -232,6 +285,8 @@ static int write_sample(const struct history *h, void *context)
 	json_int(w->j, "at_unix_ms", find_unix_ms(w, h, w->first));
 	write_values(w, h);
 	describe_all(w, h, (uint64_t)(*w->described + 1));
+	if (w->first == h->n - 1)
+		write_programs(w, h);
 	/* Those that came behind it are among them. */
 	*w->described = (int64_t)h->n - 1;
 	return 1;

@@ -25,6 +25,9 @@ struct usage_json_choice {
 /* 0, or -EINVAL with |d|: no such group. |text| NULL: the default. */
 int usage_json_set_groups(struct usage_json_choice *c, const char *text, struct diag *d);
 
+/* Whether there are samples of a program with the choice's pid that its caller may see. */
+int usage_json_has_pid(const struct usage_json_choice *c, struct machine *m);
+
 /* The members of an answer: samples behind |since|; -1: all that there are. */
 void usage_json_write(
 	struct json *j, struct machine *m, const struct usage_json_choice *choice, int64_t since);

@@ -25,6 +25,9 @@ static const struct row {
 	{"POST", "/api/v1/targets/", "WebStart", "target"},
 	{"DELETE", "/api/v1/targets/", "WebGiveUp", "target"},
 	{"DELETE", "/api/v1/runs/", "WebDelete", "run"},
+	/* A read has a line in the audit only when it is refused. */
+	{"GET", "/api/v1/targets/", "WebRead", "target"},
+	{"GET", "/api/v1/runs/", "WebRead", "run"},
 };
 
 static const struct row *find_row(const struct http_exchange *x)
@@ -73,6 +76,13 @@ static void write_line(const struct http_exchange *x, const char *result, const 
 void web_audit_refused(const struct http_exchange *x, const char *code, const char *why)
 {
 	write_line(x, code, why);
+}
+
+void web_audit_not_read(const struct http_exchange *x, int status, const char *why)
+{
+	if (strcmp(http_get_method(x), "GET") == 0 &&
+		(status == RPC_NOT_FOUND || status == RPC_PERMISSION_DENIED))
+		write_line(x, rpc_status_name(status), why);
 }
 
 void web_audit_done(const struct http_exchange *x)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The audit's lines (daemon/host/audit.h) of requests that write: who, what, and why not. A capture that has begun has its own when it is
+ * The audit's lines (daemon/host/audit.h) of requests that write, and of those that read what is not theirs: who, what, and why not. A capture that has begun has its own when it is
  * over (job_audit.h).
  *
  * Threads: the loop's, unless it says otherwise.
@@ -13,8 +13,13 @@
 struct caller;
 struct http_exchange;
 
-/* One that was refused: |code| is gRPC's name for it. Of one that only reads: nothing. */
+/* Writes the line of a request that was refused: |code| is gRPC's name for the reason. */
 void web_audit_refused(const struct http_exchange *x, const char *code, const char *why);
+/*
+ * Writes the line of a read that got |status|, if the program or run does not exist or is not this
+ * caller's.
+ */
+void web_audit_not_read(const struct http_exchange *x, int status, const char *why);
 /* One that was done. */
 void web_audit_done(const struct http_exchange *x);
 

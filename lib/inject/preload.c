@@ -25,6 +25,11 @@
 #include "base/env.h"
 
 #define LONGEST_WAIT_NS (5 * NS_PER_S)
+/*
+ * The parent's recording looks for new children all the time; where it is over, a child would wait
+ * in vain.
+ */
+#define LONGEST_WAIT_OF_CHILD_NS NS_PER_S
 #define LOOK_US 200
 
 struct place {
@@ -63,7 +68,7 @@ static void write_to_stderr(const char *text, size_t n)
 static void say(const char *text, const char *reason)
 {
 	char line[640];
-	int n = snprintf(line, sizeof line, "proftap: %.500s%s\n", text, reason);
+	int n = snprintf(line, sizeof line, "proftap: %s%s\n", text, reason);
 
 	write_to_stderr(line, n < (int)sizeof line ? (size_t)n : sizeof line - 1);
 }
@@ -149,7 +154,7 @@ static void wait_for_recording(const struct place *place)
 {
 	const char *until_ms = env_get(ENV_PROFTAP_WAIT);
 	int64_t now_ns = monotonic_ns_by_call();
-	int64_t end_ns = now_ns + LONGEST_WAIT_NS;
+	int64_t end_ns = now_ns + (is_meant() ? LONGEST_WAIT_NS : LONGEST_WAIT_OF_CHILD_NS);
 	int64_t asked_ms = until_ms ? strtoll(until_ms, NULL, 10) : 0;
 
 	if (asked_ms < end_ns / NS_PER_MS)
@@ -172,6 +177,14 @@ static int is_preloaded(void)
 	       strstr(preloads, own.dli_fname);
 }
 
+/* Whoever started this program's ancestor records all that it starts. */
+static int is_tree_recorded(void)
+{
+	const char *follow = env_get(ENV_PROFTAP_FOLLOW);
+
+	return follow && strcmp(follow, ENV_FOLLOW_RECORDED) == 0;
+}
+
 static void start_from_environment(const char *asked, int may_wait)
 {
 	struct place place;
@@ -188,7 +201,8 @@ static void start_from_environment(const char *asked, int may_wait)
 	} else if (env_is_on(ENV_PROFTAP_FOLLOW)) {
 		/* What was asked for is its parent's. */
 		memset(&place, 0, sizeof place);
-		start(&place);
+		if (start(&place) == 0 && may_wait && is_tree_recorded())
+			wait_for_recording(&place);
 	}
 }
 

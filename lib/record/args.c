@@ -6,6 +6,7 @@
 #include <proftap/proftap.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "lib/record/emit.h"
 #include "lib/record/site.h"
 
@@ -17,23 +18,27 @@ static uint32_t write_text(struct ring *ring, struct slot *slots, uint32_t room,
 {
 	uint32_t fits = room ? 8u + (room - 1u) * SLOT_BYTES : 0;
 	uint32_t limit = fits < max_bytes ? fits : max_bytes;
+	uint32_t n_mark = 0;
 	uint32_t n;
 	uint32_t count;
 
 	if (!text)
 		text = "(null)";
 	n = (uint32_t)strnlen(text, limit + 1u);
-	if (n > limit) {
+	if (n > limit)
 		count_loss(ring, LOSS_CUT);
-		n = limit;
-	}
 	if (!room)
 		return 0;
-	count = slot_count_for_text(n);
-	slots[0].word[0] = slot_word0(key, type, n);
+	if (n > limit) {
+		n_mark = UTF8_CUT_BYTES;
+		n = (uint32_t)utf8_cut(text, limit - n_mark);
+	}
+	count = slot_count_for_text(n + n_mark);
+	slots[0].word[0] = slot_word0(key, type, n + n_mark);
 	slots[0].word[1] = 0;
 	memset(slots + 1, 0, (count - 1u) * sizeof *slots);
 	memcpy(&slots[0].word[1], text, n);
+	memcpy((char *)&slots[0].word[1] + n, UTF8_CUT, n_mark);
 	return count;
 }
 

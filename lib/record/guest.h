@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "lib/wire/arena.h"
@@ -35,10 +36,20 @@ struct guest {
 	int32_t trace_pid; /* the server that records it */
 };
 
+/* What the header declares: the word, and at its end whether a recording that runs is still before its agreed start. */
+struct guest_level {
+	_Atomic uint32_t word;
+	uint32_t between[1022];
+	_Atomic uint32_t is_early;
+};
+
 union guest_page {
 	struct guest guest;
-	uint32_t level[1024]; /* what the header declares */
+	struct guest_level level;
 };
+
+_Static_assert(sizeof(struct guest) <= offsetof(struct guest_level, is_early),
+	"both have room in the page");
 
 extern union guest_page ptap_impl_level_page;
 /* The same, by a name that is hidden: no address is made before it is read. */

@@ -2,18 +2,16 @@
 /* ptap_thread_name() and ptap_version(). */
 #define PTAP_IMPL_BUILDING
 #include <proftap/proftap.h>
-#include <string.h>
 
+#include "base/utf8.h"
 #include "lib/record/guest.h"
 #include "lib/record/thread.h"
 
 void ptap_thread_name(const char *name)
 {
 	struct thread *self = &thread_self;
-	size_t n = strnlen(name ? name : "", RING_NAME_BYTES - 1);
 
-	memcpy(self->name, name ? name : "", n);
-	self->name[n] = '\0';
+	utf8_fit(self->name, sizeof self->name, name ? name : "");
 	/* A thread that has a ring already is renamed there too. */
 	if (self->ring && self->arena && self->arena == guest_get()->arena)
 		ring_set_name(self->ring, self->name);

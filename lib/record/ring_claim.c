@@ -2,6 +2,7 @@
 /* Taking a ring; see ring_claim.h. */
 #include "lib/record/ring_claim.h"
 
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -53,6 +54,7 @@ void ring_identify(struct ring *ring, const struct arena *arena, const char name
 		return;
 	ring_set_name(ring, name);
 	ring->slot_mask = arena->ring_bytes / SLOT_BYTES - 1;
+	atomic_store_explicit(&ring->handle, (uint64_t)pthread_self(), memory_order_relaxed);
 	atomic_store_explicit(&ring->tid, tid, memory_order_relaxed);
 }
 

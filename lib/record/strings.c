@@ -6,8 +6,10 @@
 #include "lib/record/strings.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "lib/record/map.h"
 #include "lib/wire/arena.h"
 
@@ -37,7 +39,11 @@ static int make_ready(struct arena *arena, uint32_t end)
 
 uint32_t strings_append(struct arena *arena, const char *text)
 {
-	uint32_t n = (uint32_t)strnlen(text, STRING_MAX_BYTES);
+	uint32_t n_whole = (uint32_t)strnlen(text, STRING_MAX_BYTES + 1u);
+	bool is_cut = n_whole > STRING_MAX_BYTES;
+	uint32_t n_kept =
+		is_cut ? (uint32_t)utf8_cut(text, STRING_MAX_BYTES - UTF8_CUT_BYTES) : n_whole;
+	uint32_t n = n_kept + (is_cut ? (uint32_t)UTF8_CUT_BYTES : 0);
 	uint32_t need = (uint32_t)(sizeof n + n + 7u) & ~7u;
 	uint32_t at = atomic_load_explicit(&arena->strings_used, memory_order_relaxed);
 	char *to;
@@ -50,7 +56,8 @@ uint32_t strings_append(struct arena *arena, const char *text)
 	if (make_ready(arena, at + need))
 		return STRING_ID_LOST;
 	to = arena_strings(arena) + at;
-	memcpy(to + sizeof n, text, n);
+	memcpy(to + sizeof n, text, n_kept);
+	memcpy(to + sizeof n + n_kept, UTF8_CUT, n - n_kept);
 	memcpy(to, &n, sizeof n);
 	return at / 8u;
 }

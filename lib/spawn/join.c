@@ -58,6 +58,16 @@ static SPAWN_RAW int is_the_server(const struct join *j, long fd)
 	return (atomic_load(j->server_owner) & ARENA_TID_MASK) != 0;
 }
 
+/* A wait has passed: whether the server answered others meanwhile, and the next wait may bring the answer. */
+static SPAWN_RAW int shall_wait_on(struct join *j)
+{
+	uint32_t n_heard = atomic_load(j->n_heard);
+	int has_moved = n_heard != j->n_heard_before;
+
+	j->n_heard_before = n_heard;
+	return has_moved && ++j->n_waits < JOIN_MAX_WAITS;
+}
+
 static SPAWN_RAW long connect_to_server(struct join *j)
 {
 	struct timeval patience;
@@ -76,7 +86,9 @@ static SPAWN_RAW long connect_to_server(struct join *j)
 	address.sun_path[0] = '\0';
 	for (; j->name[n]; n++)
 		address.sun_path[1 + n] = j->name[n];
-	r = raw3(SYS_connect, fd, &address, offsetof(struct sockaddr_un, sun_path) + 1 + n);
+	do
+		r = raw3(SYS_connect, fd, &address, offsetof(struct sockaddr_un, sun_path) + 1 + n);
+	while (r == -EAGAIN && shall_wait_on(j));
 	if (r == 0 && is_the_server(j, fd))
 		return fd;
 	raw1(SYS_close, fd);
@@ -114,7 +126,11 @@ static SPAWN_RAW long send_request(struct join *j, long fd)
 
 static SPAWN_RAW long read_answer(struct join *j, long fd)
 {
-	long n = raw6(SYS_recvfrom, fd, (long)&j->answer, sizeof j->answer, 0, 0, 0);
+	long n;
+
+	do
+		n = raw6(SYS_recvfrom, fd, (long)&j->answer, sizeof j->answer, 0, 0, 0);
+	while (n == -EAGAIN && shall_wait_on(j));
 
 	/* A server that has not read the request has answered and closed; that comes first, and once. */
 	if (n == -ECONNRESET)

@@ -21,7 +21,11 @@ struct join {
 	uint32_t server_uid;
 	const _Atomic uint32_t *server_owner; /* no thread's id once that has ended */
 	struct join_request request;
-	unsigned patience_ms; /* for each step */
+	unsigned patience_ms; /* at each step, while the server answers nobody */
+	const _Atomic uint32_t *n_heard; /* how many it has answered */
+	/* while it waits */
+	uint32_t n_heard_before; /* at the end of the last wait */
+	unsigned n_waits; /* that have passed without an answer */
 	/* answered; spawn.arena is the new arena, without access */
 	struct join_answer answer;
 	int error; /* 0 or negative errno */

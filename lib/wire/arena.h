@@ -26,8 +26,8 @@
  * one; from 1.0 on a newer proftapd serves older libraries of the same major. Tests build others.
  */
 #ifndef ARENA_VERSION_LOW
-#define ARENA_VERSION_LOW 6u
-#define ARENA_VERSION_HIGH 6u
+#define ARENA_VERSION_LOW 8u
+#define ARENA_VERSION_HIGH 8u
 #endif
 
 #define ARENA_HEAD_BYTES 16384u
@@ -53,7 +53,8 @@ enum arena_hello {
 
 enum arena_op {
 	ARENA_OP_PREPARE = 1, /* map the first |arg| rings */
-	ARENA_OP_START = 2, /* record at level |arg| & 3, with enum arena_start */
+	/* Record at level |arg| & 3, with enum arena_start. ptap_enabled() says no for |arg| >> ARENA_START_EARLY_SHIFT microseconds more. */
+	ARENA_OP_START = 2,
 	ARENA_OP_STOP = 3,
 	/* Starts the thread of the collectors, for what |collect| asks; at once, whatever becomes of it. */
 	ARENA_OP_COLLECT = 4,
@@ -63,6 +64,9 @@ enum arena_start {
 	ARENA_START_OVERWRITES = 4, /* full rings overwrite their oldest entries */
 	ARENA_START_GOES_ON = 8, /* what is recorded goes on, at this level and in this way */
 };
+
+#define ARENA_START_EARLY_SHIFT 8
+#define ARENA_START_MAX_EARLY_US 0xffffffu
 
 enum arena_clock {
 	ARENA_CLOCK_MONOTONIC = 0, /* ns */
@@ -265,6 +269,9 @@ struct arena {
 	/* by children that could not */
 	_Alignas(64) _Atomic uint32_t n_join_failures;
 	_Atomic int32_t join_error; /* the last one's, a negative errno */
+	_Atomic uint32_t join_error_heard; /* |n_joins_heard| when the last one had failed */
+	/* how many children the server has answered, whatever it answered; by the server */
+	_Atomic uint32_t n_joins_heard;
 
 	/* sockets, "unix:PATH"; "": none */
 	char parent[ARENA_SOCKET_BYTES]; /* of whom shall know of this server, by the library */

@@ -14,12 +14,15 @@
 #define JOIN_NAME_BYTES 40 /* with its end; the socket's name is a zero byte and then this text */
 #define JOIN_SECRET_BYTES 16
 /*
- * How long a child waits, in the middle of its first annotation. A server that is gone is known at once, so this is for one
- * that lives and does not get to it: on a loaded machine that takes seconds. Who has seen another one wait in vain
- * waits for less: with a stopped server a prefork program must not pay the long one for each child.
+ * How long a child waits, in the middle of its first annotation, while the server answers nobody. A server that is gone is
+ * known at once, so this is for one that lives and does not get to it: on a loaded machine that takes seconds. After one child
+ * has waited in vain, and as long as the server has answered no other one since, children wait for less: with a stopped server
+ * a prefork program must not pay the long time for each child. While the server answers others a child waits on.
  */
 #define JOIN_TIMEOUT_MS 5000
 #define JOIN_SHORT_TIMEOUT_MS 1000
+/* So many waits at most, however many others are answered meanwhile. */
+#define JOIN_MAX_WAITS 12
 
 struct join_request {
 	uint32_t magic;

@@ -100,6 +100,7 @@ struct ring {
 		[2]
 		[RING_NAME_BYTES]; /* of the thread, terminated: the one it has, and room for another one */
 	_Atomic uint64_t lost[LOSS_KINDS]; /* in this capture */
+	_Atomic uint64_t handle; /* of the thread, pthread_self(); 0: not known */
 	_Alignas(64) struct ring_open open[RECORD_MAX_DEPTH];
 	/* of each segment, by the boundary it begins at; see ring_mark() */
 	_Alignas(64) struct ring_mark marks[RING_SEGMENTS];

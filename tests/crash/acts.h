@@ -78,6 +78,7 @@ void act_step_back(void);
 void act_start_by_monotonic(void);
 void act_fill_ring(void);
 void act_instant_dyn_long(void);
+void act_instant_with_a_cut_name(void);
 void act_empty_rings(void);
 void act_stop(void);
 void act_change_level(void);

@@ -25,6 +25,18 @@ void act_instant_dyn_long(void)
 	ptap_instant_dyn(acts_long_text);
 }
 
+#define LETTERS_10 "0123456789"
+#define LETTERS_100                                                                             \
+	LETTERS_10 LETTERS_10 LETTERS_10 LETTERS_10 LETTERS_10 LETTERS_10 LETTERS_10 LETTERS_10 \
+		LETTERS_10 LETTERS_10
+
+/* The table of names takes at most 1,023 bytes of one. */
+void act_instant_with_a_cut_name(void)
+{
+	PTAP_INSTANT(LETTERS_100 LETTERS_100 LETTERS_100 LETTERS_100 LETTERS_100 LETTERS_100
+			LETTERS_100 LETTERS_100 LETTERS_100 LETTERS_100 LETTERS_100);
+}
+
 /* What a careless writer would do: the test must see it. */
 void act_instant_out_of_order(void)
 {

@@ -118,6 +118,7 @@ static void assemble(struct picture *p, struct drain *drain, const struct pictur
 		timeline_add(&timeline,
 			(struct clock_pair){capture->start_ticks + (uint64_t)LONGEST, LONGEST}),
 		0);
+	in.stop_ns = timeline_convert(&timeline, now_ticks);
 	ck_assert_int_eq(space_new(&space), 0);
 	ck_assert_int_eq(assemble_host_plane(&in, space), 0);
 	read_space(p, space);

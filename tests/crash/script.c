@@ -197,6 +197,7 @@ const struct act script[] = {
 	ACTS_THAT_ARE_LATE,
 	ACTS_OF_AGED,
 	{"another capture", act_start_by_monotonic, ACT_QUIET},
+	{"a name that is cut", act_instant_with_a_cut_name, LOUD},
 	{"full table", act_fill_strings, ACT_QUIET},
 	{"too many names", act_instant_too_many, LOUD},
 	{"free table", act_free_strings, ACT_QUIET},

@@ -22,10 +22,10 @@
 
 #define N_KILLS 150
 /*
- * Guards against what does not come: a text without room (three), a thread whose ring is gone right after it was found, a span
+ * Guards against what does not come: a text without room (five), a thread whose ring is gone right after it was found, a span
  * without a frame or a long duration where those are written.
  */
-#define N_NEVER_REACHED 9
+#define N_NEVER_REACHED 11
 #define STEP_LIMIT 20000
 /* Of a long act only some. */
 #define STEPS_DISTURBED 80

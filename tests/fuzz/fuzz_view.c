@@ -2,7 +2,7 @@
 /*
  * Fuzz harness of reading a trace event by event, in libFuzzer's form: what it accepts the decoder accepts, with as many events,
  * in order; and every format, report and comparison copes with it, once alone and once beside itself, with the names of kernels
- * truncated.
+ * truncated. The same of what is left of a trace that was cut.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +14,7 @@
 #include "trace/codec/codec.h"
 #include "trace/codec/sink.h"
 #include "trace/read/archive.h"
+#include "trace/read/archive_join.h"
 #include "trace/read/cursor.h"
 #include "trace/read/lanes.h"
 #include "trace/read/selection.h"
@@ -58,14 +59,13 @@ static uint64_t read_track(const struct view *view, const struct view_track *tra
 	return n;
 }
 
-static void read_all(const struct view *view)
+static uint64_t read_all(const struct view *view)
 {
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < view->n_tracks; i++)
 		n += read_track(view, &view->tracks[i]);
-	if (n != view->n_events)
-		abort();
+	return n;
 }
 
 /* A new file each time. */
@@ -101,17 +101,26 @@ static void write_all(const struct view *view)
 	}
 }
 
-/* With itself. */
+/* Compares the file with itself: nothing may have changed, and what was lost cannot be compared. */
 static void compare(struct digest *digest, struct view *view, FILE *out)
 {
-	static const struct diff_options options = {"a", "b", .limit = 0};
+	static const struct diff_limit limit = {DIFF_USUAL, NULL, 0};
+	struct diff_judgements judgements = {.v = NULL};
+	const struct diff_options options = {
+		.path_a = "a", .path_b = "b", .judgements = &judgements};
 	_cleanup_(digest_freep) struct digest *again = NULL;
 	struct diff diff;
 
-	if (digest_make(view, &again, NULL) || diff_make(digest, again, &diff) ||
+	if (digest_make(view, &again, NULL) || diff_make(digest, again, NULL, &diff, NULL) ||
+		diff_judge(&diff, &limit, 1, &judgements) ||
 		diff_write_text(&diff, digest, again, &options, out) ||
 		diff_write_json(&diff, digest, again, &options, out) || diff.n)
 		abort();
+	for (size_t i = 0; i < judgements.n; i++)
+		if (judgements.v[i].outcome != DIFF_PASSED &&
+			judgements.v[i].outcome != DIFF_UNCOMPARED)
+			abort();
+	free(judgements.v);
 	diff_deinit(&diff);
 }
 
@@ -147,6 +156,25 @@ static struct view *open_view(const uint8_t *data, size_t n_bytes, size_t n_arch
 	return view;
 }
 
+/* Two looks at one process, or two parts of one capture, as far as the bytes say so. */
+static void use_joined(const uint8_t *data, size_t n_bytes)
+{
+	const struct view_options options = {.align = VIEW_ALIGN_EPOCH};
+	_cleanup_(view_freep) struct view *view = NULL;
+	struct archive *archives[2];
+	size_t n = 2;
+
+	for (size_t i = 0; i < n; i++)
+		if (archive_read(data, n_bytes, "fuzz.xplane.pb", &archives[i], NULL))
+			return;
+	if (archives_join(archives, &n, JOIN_PROCESSES) ||
+		view_open(archives, n, &options, &view, NULL))
+		abort();
+	/* What both have comes once. */
+	if (read_all(view) > view->n_events)
+		abort();
+}
+
 static void use(const uint8_t *data, size_t n_bytes, size_t n_archives)
 {
 	_cleanup_(view_freep) struct view *view = open_view(data, n_bytes, n_archives);
@@ -157,8 +185,33 @@ static void use(const uint8_t *data, size_t n_bytes, size_t n_archives)
 	if (xspace_decode(data, n_bytes, &space, NULL) ||
 		view->n_events != n_archives * count_events(space))
 		abort();
-	read_all(view);
+	if (read_all(view) != view->n_events)
+		abort();
 	write_all(view);
+	write_reports(view);
+}
+
+/* What an answer that broke off leaves: it may be no trace at all, and what is read of it has an order and a note. */
+static void use_cut(const uint8_t *data, size_t n_bytes)
+{
+	static const char end[] = ".xplane.pb.broken";
+	const struct view_options options = {.align = VIEW_ALIGN_EPOCH};
+	_cleanup_(view_freep) struct view *view = NULL;
+	char path[] = "/tmp/fuzz_view.XXXXXX.xplane.pb.broken";
+	_cleanup_close_ int fd = mkostemps(path, sizeof end - 1, O_CLOEXEC);
+	struct archive *archive;
+	int rc;
+
+	if (fd < 0 || write(fd, data, n_bytes) != (ssize_t)n_bytes)
+		abort();
+	rc = archive_open(path, &archive, NULL);
+	if (unlink(path))
+		abort();
+	if (rc)
+		return;
+	if (view_open(&archive, 1, &options, &view, NULL) || read_all(view) != view->n_events ||
+		(view->archives[0]->is_cut && !view->notes.n_texts))
+		abort();
 	write_reports(view);
 }
 
@@ -166,5 +219,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)
 {
 	use(data, n_bytes, 1);
 	use(data, n_bytes, 2);
+	use_joined(data, n_bytes);
+	use_cut(data, n_bytes);
 	return 0;
 }

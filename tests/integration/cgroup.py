@@ -71,6 +71,39 @@ class MemoryCgroup:
         return 0
 
 
+class ProcessorCgroup:
+    """Of the test |t|: its processes get so many microseconds of a processor in each second."""
+
+    PERIOD_US = 1000000
+
+    def __init__(self, t, quota_us):
+        period, quota = f"{self.PERIOD_US}", f"{quota_us}"
+        reason = "no processor controller is mounted"
+        for parent, files in ((Path("/sys/fs/cgroup"), {"cpu.max": f"{quota} {period}"}),
+                              (Path("/sys/fs/cgroup/cpu"),
+                               {"cpu.cfs_period_us": period, "cpu.cfs_quota_us": quota})):
+            self.path = parent / f"proftap-test-{os.getpid()}"
+            try:
+                self.path.mkdir()
+                t.after.append(lambda path=self.path: remove(path))
+                for name, text in files.items():
+                    if not (self.path / name).exists():
+                        raise OSError(f"{parent} does not hand the processor controller on")
+                    (self.path / name).write_text(text)
+                return
+            except OSError as e:
+                reason = str(e)
+        raise Skip(f"no processor cgroup can be made: {reason}")
+
+    def add(self, pid):
+        (self.path / "cgroup.procs").write_text(str(pid))
+
+    def lift(self):
+        for name, text in (("cpu.max", "max"), ("cpu.cfs_quota_us", "-1")):
+            if (self.path / name).exists():
+                (self.path / name).write_text(text)
+
+
 
 def own_place():
     """Our own folder in the hierarchy that tells where a process is: the unified one, or the first of the others."""

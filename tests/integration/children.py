@@ -10,6 +10,7 @@ from calls import profile_request
 from fixture import check, equal, is_alive, wait_until
 from processes import PROFTAPD, TARGET
 from profiler import Profiler
+from trace_file import read_stats
 
 TREE = ("-o", "profile_subprocesses=true")
 VARIABLE = "PROFTAP_PARENT"
@@ -108,4 +109,6 @@ def tree_request(duration_ms, **fields):
 
 
 def planes_of(trace):
-    return sorted(name for name in trace.planes if name.startswith("/host:CPU"))
+    """Of programs that were recorded; descendants that were not have planes with their usage."""
+    return sorted(name for name, plane in trace.planes.items()
+                  if name.startswith("/host:CPU") and "ptap_descendant_of" not in read_stats(plane, plane.stats))

@@ -51,6 +51,10 @@ class Page:
     def prefer_dark(self, is_dark=True):
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}])
 
+    def prefer(self, **features):
+        """prefer(prefers_reduced_motion="reduce", forced_colors="active")."""
+        self.call("Emulation.setEmulatedMedia", features=[{"name": name.replace("_", "-"), "value": value} for name, value in features.items()])
+
     def evaluate(self, expression):
         """What it comes to, as JSON; of a promise what that comes to."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True, userGesture=True)

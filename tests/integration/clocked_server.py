@@ -27,7 +27,7 @@ class ClockedConnection(Connection):
             self.reply(b"", stream=stream)
 
     def answer_status(self, stream):
-        if self.server.offset_ns is None:
+        if self.server.is_stock:
             block = dict(end=True, stream=stream, grpc_status=UNIMPLEMENTED, grpc_message="no")
             self.headers(**block)
             return
@@ -43,6 +43,10 @@ class ClockedConnection(Connection):
         plane = space.planes.add(name="Task Environment")
         start = options.start_timestamp_ns + self.server.late_ns
         stop = start + options.duration_ms * 10**6
+        if self.server.is_stock and self.server.offset_ns is not None:
+            start = time.time_ns() + self.server.offset_ns
+            time.sleep(options.duration_ms / 1e3)  # it records
+            stop = time.time_ns() + self.server.offset_ns
         for id, (name, value) in enumerate({"profile_start_time": start, "profile_stop_time": stop}.items(), 1):
             plane.stat_metadata[id].id, plane.stat_metadata[id].name = id, name
             plane.stats.add(metadata_id=id, uint64_value=value)
@@ -50,10 +54,11 @@ class ClockedConnection(Connection):
 
 
 class ClockedServer(FakeServer):
-    """|offset_ns| from our clock; None: it is a stock one, and does not know the question."""
+    """|offset_ns| from our clock. A stock one does not know the question, and records as long as it was told to; None: it is a stock
+    one that answers at once and says that it recorded all the same."""
 
-    def __init__(self, t, offset_ns, late_ns=0, **how):
-        self.offset_ns, self.late_ns = offset_ns, late_ns
+    def __init__(self, t, offset_ns, late_ns=0, is_stock=False, **how):
+        self.offset_ns, self.late_ns, self.is_stock = offset_ns, late_ns, is_stock or offset_ns is None
         self.requests = []
         super().__init__(t, None, **how)
 

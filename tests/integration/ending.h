@@ -13,6 +13,15 @@ void ending_exit(char *arguments);
 /* Of a thread, with a span open; of that only. */
 void ending_thread(char *arguments);
 
+/*
+ * NAME: a thread that opens the span "serve" (id=-77, path=/v1/x) and in it "lock" (n=64, load=0.5), and then waits for a lock for ever.
+ * Answers its tid, when both are open. It waits for the recording.
+ */
+void ending_hang(char *arguments);
+
+/* NAME SIGNAL: the same thread sends itself that signal instead. */
+void ending_in_thread(char *arguments);
+
 /* Another run of itself in the same process; says "ready" again. */
 void ending_exec(char *arguments);
 

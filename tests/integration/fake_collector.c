@@ -17,7 +17,7 @@
  *	late MS                what the program launched is handed on by polls so long after that
  *	busy                   a flush hands on nothing
  *	rate N                 kernels a second, emitted at each poll and drained
- *	copies N, sets N, syncs N, counters N, memory N     of each, with each poll
+ *	copies N, sets N, syncs N, overheads N, counters N, memory N     of each, with each poll
  *	wrong N                records that make no sense, tried with each poll
  *	lost N REASON [KIND]   at the end: enum ptap_device_loss, enum ptap_device_kind
  *	dropped N              that stats() says and nobody else
@@ -335,11 +335,23 @@ static void emit_activities(long late_ms)
 		emit_activity(&taken[i]);
 }
 
+/* Spread over the time since the last poll. */
 static void emit_at_rate(void)
 {
 	int64_t at = services->monotonic_ns();
+	long n = (long)((double)number("rate") * (double)(at - polled_ns) / 1e9);
 
-	emit_kernels((long)((double)number("rate") * (double)(at - polled_ns) / 1e9));
+	for (long i = 0; i < n && !services->is_cancelled(); i++) {
+		struct ptap_device_record kernel = make(PTAP_DEVICE_KERNEL);
+
+		kernel.name = kernel_name;
+		kernel.of.kernel.grid[0] = (uint32_t)i;
+		kernel.of.kernel.block[0] = 32;
+		kernel.start_ns -=
+			(uint64_t)((double)(at - polled_ns) * (double)(n - i) / (double)n);
+		kernel.end_ns = kernel.start_ns + 1000;
+		emit(&kernel);
+	}
 	polled_ns = at;
 }
 
@@ -447,6 +459,7 @@ static int poll_it(void *state, char *why)
 	emit_some("copies", PTAP_DEVICE_COPY);
 	emit_some("sets", PTAP_DEVICE_SET);
 	emit_some("syncs", PTAP_DEVICE_SYNC);
+	emit_some("overheads", PTAP_DEVICE_OVERHEAD);
 	emit_some("counters", PTAP_DEVICE_COUNTER);
 	emit_some("memory", PTAP_DEVICE_MEMORY);
 	try_wrong();

@@ -23,9 +23,10 @@ def header_block(headers):
 
 
 class Connection:
-    """One client. |script|(connection) answers the first call; later ones (Terminate) get OK. Calls of
+    """One client. |script|(connection) answers the first call, or each if it |repeats|; later ones (Terminate) get OK. Calls of
     a service of |unknown| (or of several), which begins their path, are UNIMPLEMENTED, and not counted."""
     unknown = b"/proftap.v1."
+    repeats = False
 
     def __init__(self, sock, script):
         self.sock, self.script = sock, script
@@ -95,7 +96,9 @@ class Connection:
 
     def begin_call(self, stream):
         self.calls.append(stream)
-        if len(self.calls) > 1:
+        if len(self.calls) > 1 and self.repeats:
+            self.script(self)
+        elif len(self.calls) > 1:
             self.reply(b"", stream=stream)
 
     def serve(self):
@@ -111,7 +114,7 @@ class Connection:
 
     @property
     def stream(self):
-        return self.calls[0]
+        return self.calls[-1 if self.repeats else 0]
 
     def headers(self, end=False, stream=None, **more):
         block = header_block({":status": 200, "content-type": "application/grpc",
@@ -153,9 +156,10 @@ class FakeServer:
     """Listens on self.port until the test ends. It is a stock one unless |unknown| is what it does not
     know instead; None: it knows all. With |path| it is a unix socket, and self.port is unix:PATH."""
 
-    def __init__(self, t, script, address="127.0.0.1", port=0, unknown=Connection.unknown, path=None):
+    def __init__(self, t, script, address="127.0.0.1", port=0, unknown=Connection.unknown, path=None, repeats=False):
         self.script = script
         self.unknown = unknown
+        self.repeats = repeats
         self.listener = self.listen_at(path) if path else socket.create_server((address, port))
         self.port = f"unix:{path}" if path else self.listener.getsockname()[1]
         self.sockets = []
@@ -182,6 +186,7 @@ class FakeServer:
         try:
             connection = Connection(sock, self.script)
             connection.unknown = self.unknown
+            connection.repeats = self.repeats
             connection.serve()
         except (Gone, OSError):
             pass

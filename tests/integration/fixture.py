@@ -74,6 +74,14 @@ def need_no_sanitizer(why="start threads and set handlers of their own"):
         raise Skip(f"sanitizers {why}")
 
 
+def forget_way(pid):
+    """Removes the private socket of a program's server: what it left is held as long as there is a way to it."""
+    for place in (os.environ.get("XDG_RUNTIME_DIR", "") + "/proftap", "/run/proftap",
+                  f"/run/user/{os.geteuid()}/proftap", f"/tmp/proftap-{os.geteuid()}"):
+        with contextlib.suppress(OSError):
+            os.unlink(f"{place}/{pid}.sock")
+
+
 class Case:
     """What one test started, and its directory."""
 
@@ -153,7 +161,7 @@ class Case:
                 self.threads += describe_threads(pid)
 
     def end(self):
-        """Ends everything. Servers must go by themselves, soon after their targets."""
+        """Ends everything. Servers must go by themselves, soon after their targets: none holds a session for which nobody can come."""
         for action in reversed(self.at_end):
             action()
         servers = {}
@@ -165,6 +173,8 @@ class Case:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(server, signal.SIGCONT)
         for process in self.processes:
+            if isinstance(process, Target):
+                forget_way(process.pid)
             process.kill()
         Failure.witness = lambda: self.threads.extend(line for pid in servers for line in describe_threads(pid))
         try:

@@ -5,14 +5,18 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <proftap/proftap.h>
+
+#include "tests/integration/ending.h"
 
 #define LIFE_S 60
 #define PAUSE_US 1000
@@ -137,6 +141,18 @@ static void live_leaving(void)
 	_exit(4);
 }
 
+/* A thread of its own receives the signal, with spans open. */
+static void live_crashing(void)
+{
+	char thread[] = "culprit 11";
+
+	PTAP_INSTANT("hello");
+	say_pid();
+	fflush(stdout);
+	ending_in_thread(thread);
+	pause();
+}
+
 static void live_silent(void)
 {
 	say_pid();
@@ -153,6 +169,7 @@ static const struct kind kinds[] = {
 	{"tracing", live_tracing},
 	{"idle", live_idle},
 	{"leaving", live_leaving},
+	{"crashing", live_crashing},
 	{"silent", live_silent},
 };
 
@@ -213,6 +230,12 @@ void prefork_churn(char *arguments)
 	printf("%d\n", started);
 }
 
+/* Shared with the crowd: how many have been told in a turn that they are recorded, and that they are not. */
+static struct turns {
+	atomic_int n_recorded;
+	atomic_int n_out;
+} * turns;
+
 static _Noreturn void take_turns(int gate)
 {
 	char byte;
@@ -221,10 +244,19 @@ static _Noreturn void take_turns(int gate)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	while (read(gate, &byte, 1) < 0 && errno == EINTR)
 		;
-	for (int i = 0;; i++) {
+	for (int is_counted = 0, is_out = 0;;) {
 		PTAP_SPAN("turn");
+		/* Before its first annotation a followed child cannot know. */
+		int is_recorded = ptap_enabled(1);
+
 		PTAP_FLOW_IN("baton", (uint64_t)getpid());
 		usleep(TURN_US);
+		if (is_recorded && !is_counted)
+			atomic_fetch_add(&turns->n_recorded, 1);
+		if (!is_recorded && !is_out)
+			atomic_fetch_add(&turns->n_out, 1);
+		is_counted = is_counted || is_recorded;
+		is_out = is_out || !is_recorded;
 	}
 }
 
@@ -234,7 +266,9 @@ void prefork_crowd(char *arguments)
 	int gate[2];
 
 	fflush(stdout);
-	if (pipe(gate))
+	turns = mmap(
+		NULL, sizeof *turns, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (turns == MAP_FAILED || pipe(gate))
 		return;
 	for (int i = 0; i < n; i++) {
 		pid_t pid = fork();
@@ -248,6 +282,18 @@ void prefork_crowd(char *arguments)
 	printf("%d\n", n);
 	close(gate[0]);
 	close(gate[1]);
+}
+
+void prefork_crowd_count(char *unused)
+{
+	(void)unused;
+	printf("%d\n", atomic_load(&turns->n_recorded));
+}
+
+void prefork_crowd_out(char *unused)
+{
+	(void)unused;
+	printf("%d\n", atomic_load(&turns->n_out));
 }
 
 static _Noreturn void carry(uint64_t id)

@@ -36,6 +36,10 @@ void prefork_rush(char *arguments);
  * that the program begins: until the program ends. Answers with N before that moment.
  */
 void prefork_crowd(char *arguments);
+/* Says how many of the crowd have recorded a turn. */
+void prefork_crowd_count(char *arguments);
+/* And how many were told in a turn that nothing is recorded. */
+void prefork_crowd_out(char *arguments);
 
 /*
  * N: so many children in turn, to each of which a flow "baton" leads out of a span "hand over" of the program's into a

@@ -17,7 +17,6 @@
 #include "tests/integration/workload.h"
 
 #define PAUSE_US 100
-#define EARLY_US 20000
 
 static struct {
 	_Atomic int64_t *times;
@@ -48,11 +47,4 @@ void pulse_start(char *arguments)
 	close(fd);
 	pthread_create(&thread, NULL, beat, NULL);
 	printf("%ld\n", pulse.n);
-}
-
-void pulse_pass_early(char *arguments)
-{
-	(void)arguments;
-	usleep(EARLY_US);
-	printf("passed\n");
 }

@@ -9,7 +9,4 @@
  */
 void pulse_start(char *arguments);
 
-/* Behind "await": returns when a capture with an agreed start, for which the level comes up to 20 ms early, surely records. */
-void pulse_pass_early(char *arguments);
-
 #endif

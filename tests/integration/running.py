@@ -39,8 +39,8 @@ def record(t, *words, code=0, options=(), **how):
     """Runs a program to its end; its one trace is .trace."""
     need_preload()
     process = finish(start(t, "--log_dir", t.dir / "logs", *options, "--", *words, **how), code)
-    files = find_files(t)
-    equal(len(files), 1, f"files; {process.stderr}")
+    files = [path for path in find_files(t) if path.suffix == ".pb"]
+    equal(len(files), 1, f"traces; {process.stderr}")
     contains(process.stderr, f"{files[0]}\n", "standard error")
     process.path, process.trace = files[0], Trace(files[0])
     return process

@@ -21,8 +21,8 @@ def read_spools(pid, directory=""):
 
 
 def report(path):
-    """What proftap report says: no decoder of Python's is up to such a file."""
-    done = subprocess.run([PROFTAP, "report", "--json", path], check=True, capture_output=True)
+    """What proftap report says of all of it: no decoder of Python's is up to such a file."""
+    done = subprocess.run([PROFTAP, "report", "--json", "--whole", path], check=True, capture_output=True)
     return json.loads(done.stdout)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from checks import Skip, check, wait_until
 from fixture import is_alive
-from processes import Process, free_port
+from processes import PROFTAP, Process, free_port
 
 SERVER = "/usr/sbin/sshd"
 
@@ -49,7 +49,9 @@ class Sshd:
         self.config = self.dir / "sshd.conf"
         self.config.write_text(
             f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {self.dir}/host\nPidFile none\nUsePAM no\n"
-            f"AuthorizedKeysFile {self.dir}/authorized\nStrictModes no\nPasswordAuthentication no\n")
+            f"AuthorizedKeysFile {self.dir}/authorized\nStrictModes no\nPasswordAuthentication no\n"
+            # What is installed there.
+            f"SetEnv PATH={PROFTAP.parent}:/usr/bin:/bin XDG_RUNTIME_DIR={t.dir}/runtime\n")
         self.process = t.keep(Process("sshd", [SERVER, "-D", "-e", "-f", self.config]))
         self.wait_for("Server listening")
 

@@ -122,6 +122,14 @@ static void await(char *arguments)
 	printf("recording\n");
 }
 
+/* Until threads record, also before the start that was agreed upon. */
+static void await_early(char *arguments)
+{
+	(void)arguments;
+	workload_await_early();
+	printf("recording\n");
+}
+
 static void count_signals(char *arguments)
 {
 	(void)arguments;
@@ -215,6 +223,7 @@ static const struct command commands[] = {
 	{"bind", try_bind},
 	{"enabled", say_enabled},
 	{"await", await},
+	{"await_early", await_early},
 	{"signals", count_signals},
 	{"trace_start", start_trace},
 	{"trace_stop", stop_trace},
@@ -226,6 +235,8 @@ static const struct command commands[] = {
 	{"exit", ending_exit},
 	{"exec", ending_exec},
 	{"end_thread", ending_thread},
+	{"hang", ending_hang},
+	{"end_in_thread", ending_in_thread},
 	{"leave", leave},
 	{"touch", touch},
 	{"lock", lock_memory},
@@ -244,6 +255,8 @@ static const struct command commands[] = {
 	{"prefork", prefork},
 	{"churn", prefork_churn},
 	{"crowd", prefork_crowd},
+	{"crowd_count", prefork_crowd_count},
+	{"crowd_out", prefork_crowd_out},
 	{"relay", prefork_relay},
 	{"rush", prefork_rush},
 	{"async", workload_async},
@@ -251,10 +264,12 @@ static const struct command commands[] = {
 	{"cycle", workload_cycle},
 	{"flood", workload_flood},
 	{"gauge", workload_gauge},
+	{"requests", workload_requests},
 	{"heavy", workload_heavy},
+	{"label", workload_label},
+	{"name", workload_name},
 	{"paced", workload_paced},
 	{"pulse", pulse_start},
-	{"pass_early", pulse_pass_early},
 	{"count", workload_count},
 	{"spin", workload_spin},
 	{"step", workload_step},

@@ -374,16 +374,33 @@ def find_collect_pages(pid):
 # --- the manual -------------------------------------------------------------------------------
 
 
-@test
-def the_manuals_example_works(t):
+def build_example(t, change=lambda source: source):
     page = (TOP_SRC / "docs" / "man" / "proftap-collector.3").read_text()
     source = page.split(".SH EXAMPLE\n.nf\n")[1].split(".fi\n")[0].replace("\\e", "\\")
-    (t.dir / "example.c").write_text(source)
+    (t.dir / "example.c").write_text(change(source))
     made = t.dir / "example.so"
     subprocess.run([*os.environ.get("CC", "cc").split(), "-Wall", "-Werror", "-shared", "-fPIC",
                     f"-I{TOP_SRC}/lib/include", t.dir / "example.c", "-o", made], check=True)
-    target = t.target(PROFTAP_COLLECTOR=str(made)).serve()
-    check_warnings(t.emit(target, 50))
+    return t.target(PROFTAP_COLLECTOR=str(made)).serve()
+
+
+@test
+def the_manuals_example_works(t):
+    """Its kernel lasts as long as the recording, and is there."""
+    capture = t.emit(build_example(t), 50)
+    check_warnings(capture)
+    device = capture.trace.planes["/device:GPU:0"]
+    events = [(device.event_metadata[e.metadata_id].name, e.duration_ps) for line in device.lines for e in line.events]
+    equal([name for name, _ in events], ["a kernel"], "what the device did")
+    check(events[0][1] >= 50 * 10**9, f"it lasted {events[0][1]} ps")
+
+
+@test
+def records_that_are_all_outside_of_the_recording_are_said(t):
+    """As in a collector that gives its kernels the time of its stop: never an empty plane without a word."""
+    target = build_example(t, lambda source: source.replace("(uint64_t)started_ns", "(uint64_t)now - 1000"))
+    capture = t.emit(target, 50)
+    capture.find_warning("1 record of devices left out, and no other came: they are from before the recording or after it")
 
 
 run()

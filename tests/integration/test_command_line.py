@@ -13,7 +13,6 @@ MS_RANGE = "must be a positive whole number, 1 to 2305843009213"
 
 TARGETS = {
     "0": f'0: bad port "0": {PORT_RANGE}',
-    "65536": f'65536: bad port "65536": {PORT_RANGE}',
     "99999999999999999999": f'99999999999999999999: bad port "99999999999999999999": {PORT_RANGE}',
     "": "the target is empty: must be PORT, HOST:PORT, [ADDRESS]:PORT, unix:PATH, a pid or the name",
     ":9": ":9: no host before the port; a PORT alone is one of this machine",

@@ -66,8 +66,8 @@ def options_are_those_of_the_help(t):
 
 @test
 def values_are_offered_where_they_are_few(t):
-    equal(complete(t, "report", "--sort", "p"), ["p50", "p99"], "for --sort p")
-    equal(complete(t, "report", "--sort", "=", "p"), ["p50", "p99"], "for --sort=p")
+    equal(complete(t, "report", "--sort", "p"), ["p50", "p99", "p999"], "for --sort p")
+    equal(complete(t, "report", "--sort", "=", "p"), ["p50", "p99", "p999"], "for --sort=p")
     equal(complete(t, "capture", "-o", "ptap_max"), ["ptap_max_capture_bytes="], "for -o ptap_max")
     equal(complete(t, "capture", "--timeout", ""), [], "for a number")
     formats = re.findall(r"^  (\w[\w-]*) +[._]\w", help_of("convert"), re.M)
@@ -75,6 +75,9 @@ def values_are_offered_where_they_are_few(t):
     equal(complete(t, "convert", "-t", ""), sorted(formats), "for -t")
     for command in ("capture", "snapshot", "stop"):
         equal(sorted(complete(t, command, "--format", "")), sorted(["xspace", *formats]), f"for --format of {command}")
+    equal(complete(t, "diff", "--fail_above", ""),
+          [f"{metric}:" for metric in ("count", "max", "mean", "p50", "p90", "p999", "p99", "rate", "total")], "for --fail_above")
+    equal(complete(t, "diff", "--fail-above", "=", "p9"), ["p90:", "p999:", "p99:"], "for --fail-above=p9")
     equal(complete(t, "convert", "--align", "e"), ["epoch"], "for --align e")
 
 

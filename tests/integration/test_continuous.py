@@ -3,6 +3,7 @@
 """Continuous sessions: snapshots without a gap, the newest that fits, and the stock server's words."""
 import os
 import signal
+import subprocess
 import time
 
 from calls import BUSY, PROFILER, Calls, profile_request, trace_of
@@ -11,7 +12,7 @@ from fixture import (check, contains, equal, find_proftapd, is_alive, run, schem
                      wait_until)
 from http2 import ALREADY_EXISTS, INTERNAL, INVALID_ARGUMENT, NOT_FOUND, OK
 from numbered import check_numbers, numbers_in
-from processes import halt
+from processes import PROFTAP, halt
 from spools import read_spools
 
 PROFILE = PROFILER + "Profile"
@@ -186,6 +187,25 @@ def an_async_span_that_is_open_is_unfinished_and_then_whole(t):
 
 
 @test
+def what_went_with_the_oldest_leaves_no_async_span_that_never_was(t):
+    target = t.target().serve(0, 16 << 20)
+    with Calls(target) as calls:
+        begin(calls, request=add_options(start_request(), ptap_max_capture_bytes=14 << 20))
+        target.ask("await 2", "async begin 1", "async begin 2")
+        equal(set(asyncs(trace_of(snapshot(calls)))), {1, 2}, "async spans that are open")
+        target.ask("async begin 3", "count 400000 1", "async end 1", "async end 3", "async begin 4")
+        trace = trace_of(snapshot(calls))
+        rest = asyncs(trace_of(snapshot(calls)))
+    check(trace.host_stat("ptap_lost_oldest") > 0, "nothing went: the test is void")
+    equal({n: cut for n, (*_, cut) in asyncs(trace).items()}, {1: set(), 4: {"unfinished"}}, "async spans")
+    equal([trace.host_stat(f"ptap_async_{what}") for what in ("ends_without_begin", "begins_without_end")], [1, 1],
+          "the end of 3, whose begin went, and 2, whose end may have gone")
+    equal({n: cut for n, (*_, cut) in rest.items()}, {4: {"unfinished"}}, "those of the next snapshot")
+    since, stop = trace.host_stat("ptap_complete_since_ns"), stops([trace])[0]
+    check(starts([trace])[0] < since < stop, f"complete since {since}")
+
+
+@test
 def over_its_memory_the_oldest_goes_first_and_is_counted(t):
     target = t.target().serve(0, 16 << 20)  # none is lost there
     with Calls(target) as calls:
@@ -314,7 +334,7 @@ def an_end_that_comes_before_the_beginning_is_answered(t):
 
 
 @test
-def it_outlives_its_client_and_ends_with_the_program(t):
+def it_outlives_its_client_and_its_program_until_it_is_ended(t):
     target = t.target().serve()
     server = find_proftapd(target.pid)
     with Calls(target) as calls:
@@ -323,6 +343,7 @@ def it_outlives_its_client_and_ends_with_the_program(t):
     with Calls(target) as calls:
         equal(trace_of(snapshot(calls)).count("burst"), 5, "spans of a snapshot for another client")
     target.kill()
+    subprocess.run([PROFTAP, "stop", str(target.pid), "--discard"], check=True, timeout=60, capture_output=True)
     wait_in_time(lambda: not is_alive(server), "the server of a dead program to end", GONE_S)
 
 

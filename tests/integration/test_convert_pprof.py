@@ -52,7 +52,7 @@ def expected_labels(row_place, devices):
         labels["pid"] = pid
     if (host, process) in devices:
         labels["device"] = devices.index((host, process))
-    if tid < 2**30:
+    if 0 <= tid < 2**30:
         labels["tid"] = tid
     return tuple(sorted(labels.items()))
 

@@ -57,7 +57,7 @@ def compare(t, *paths):
 
 
 def expected_losses(rows):
-    lost = {"instants": sum(row.kind in ("instant", "flow") for row in rows),
+    lost = {"instants": sum(row.kind == "instant" for row in rows),
             "counter samples": sum(row.kind == "counter" for row in rows),
             "ends of flows": sum(flow != 0 for row in rows for flow in row.flows),
             "arguments of spans": sum(row.args.n for row in rows if row.kind in DRAWN)}

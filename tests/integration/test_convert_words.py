@@ -132,7 +132,7 @@ def threads_have_any_names(t):
     equal(read_threads(t, path, "x" * 254 + "*"), {long}, "of a long one")
     for option in ("--thread", "--pid"):
         contains(convert("-o", "-", option, f"a,{'x' * 256}", path, code=2),
-                 f'{option}: bad value "{"x" * 64}": a name with more than 255 bytes', "the error")
+                 f'{option}: bad value "{"x" * 64}…": a name with more than 255 bytes', "the error")
 
 
 run()

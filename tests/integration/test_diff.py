@@ -5,9 +5,9 @@ import json
 import subprocess
 
 from conversions import capture_requests, make_bad_names, make_space
-from fixture import check, contains, equal, run, test
+from fixture import check, contains, equal, run, schema, test
 from processes import PROFTAP
-from reports import make_training
+from reports import add_event, make_training
 
 
 def diff(*words, code=0):
@@ -30,7 +30,9 @@ def what_takes_longer_is_found_and_nothing_else(t):
     a = make_training(t.dir / "a.xplane.pb", with_device=False)
     b = make_training(t.dir / "b.xplane.pb", with_device=False, forward=1.2)
     done = diff(a, b, "--fail-above", "10%", code=1)
-    equal(done.stderr, "the median of forward rose by 20.0 %, more than 10 %\n", "standard error")
+    equal(done.stderr, 'p50 of "forward": 305 us before, 366 us after: +20.0 %; the limit is +10 %\n'
+          'p99 of "forward": 310 us before, 372 us after: +20.0 %; the limit is +10 %\n'
+          'total of "forward": 12.2 ms before, 14.6 ms after: +20.0 % a step; the limit is +10 %\n', "standard error")
     said = json.loads(diff(a, b, "--json", "--fail_above", "10", code=1).stdout)
     equal([(row["name"], row["verdict"], round(row["p50_change"], 3), row["failed"])
            for row in said["names"]], [("forward", "sure", 0.2, True)], "names")
@@ -41,6 +43,7 @@ def what_takes_longer_is_found_and_nothing_else(t):
           "without a limit")
     # Not too much, and not in this direction.
     diff(a, b, "--fail-above", "20.5%")
+    diff(a, b, "--fail-above", "p99:forward:20.5%", "--fail-above", "count:forward:0")
     diff(b, a, "--fail-above", "10%")
     diff(a, b, "--fail-above", "10%", "--exclude", "forward")
     for width in (76, 80):
@@ -54,7 +57,8 @@ def steps_fail_too(t):
     a = make_training(t.dir / "a.xplane.pb", with_device=False)
     b = make_training(t.dir / "b.xplane.pb", with_device=False, forward=2)
     done = diff(a, b, "--fail-above", "30%", code=1)
-    contains(done.stderr, "the median of train rose by 33.5 %, more than 30 %\n", "standard error")
+    contains(done.stderr, 'p50 of "train": 910 us before, 1.22 ms after: +33.5 %; the limit is +30 %\n', "standard error")
+    contains(done.stdout, "\nchanges of totals and counts are per step of train: 40 in A, 40 in B\n", "the unit")
 
 
 @test
@@ -62,7 +66,7 @@ def what_appears_and_vanishes_is_told(t):
     for name, spans in (("a", [("old", 0, 10), ("kept", 20, 5)]), ("b", [("kept", 0, 5), ("new", 9, 7)])):
         (t.dir / f"{name}.xplane.pb").write_bytes(make_space({"main": spans}))
     paths = t.dir / "a.xplane.pb", t.dir / "b.xplane.pb"
-    text = diff(*paths, "--fail-above", "0%").stdout
+    text = diff(*paths).stdout
     contains(text, "\nonly in B\n    count    total      p50  name\n        1     7 ns     7 ns  new\n", "B")
     contains(text, "\nonly in A\n    count    total      p50  name\n        1    10 ns    10 ns  old\n", "A")
     rows = {row["name"]: row for row in json.loads(diff(*paths, "--json").stdout)["names"]}
@@ -77,18 +81,249 @@ def few_are_not_judged(t):
         (t.dir / f"{name}.xplane.pb").write_bytes(
             make_space({"main": [("rare", 1000 * i, ns) for i in range(7)]}))
     paths = t.dir / "a.xplane.pb", t.dir / "b.xplane.pb"
-    done = diff(*paths, "--fail-above", "1%")
-    contains(done.stdout, " ?  rare\n", "the mark")
-    equal(done.stderr, "the median of rare rose by 800.0 %; too few to tell, 7 and 7: not counted\n", "standard error")
+    done = diff(*paths, "--fail-above", "p50:1%")
+    contains(done.stdout, " +695.7 %? +800.0 %? +800.0 %?  -11.6 %?  rare\n", "the marks")
+    equal(done.stderr, 'p50 of "rare": 100 ns before, 900 ns after: +800.0 %; the limit is +1 %; '
+          "too few to tell, 7 and 7: not counted\n", "standard error")
     equal([diff(*paths, *words).stderr for words in ((), ("--fail-above", "801%"))], ["", ""], "what is no news")
+    equal([verdict["outcome"] for verdict in
+           json.loads(diff(*paths, "--json", "--fail-above", "1%").stdout)["verdicts"]], ["too few"] * 3, "verdicts")
 
 
 @test
 def of_many_that_are_few_the_first_are_told(t):
     for name, ns in (("a", 100), ("b", 900)):
         (t.dir / f"{name}.xplane.pb").write_bytes(make_space({"main": [(f"n{i}", 1000 * i, ns) for i in range(23)]}))
-    lines = diff(t.dir / "a.xplane.pb", t.dir / "b.xplane.pb", "--fail-above", "1%").stderr.splitlines()
-    equal((len(lines), lines[20]), (21, "3 more names rose, of which there are too few to tell"), "standard error")
+    lines = diff(t.dir / "a.xplane.pb", t.dir / "b.xplane.pb", "--fail-above", "mean:1%").stderr.splitlines()
+    equal((len(lines), lines[20]), (21, "3 more changes are above the limit, of which there are too few to tell"),
+          "standard error")
+
+
+def write_spans(path, *spans):
+    """Each of |spans| is a name and a list of (start_ns, duration_ns), on a thread of its own."""
+    path.write_bytes(make_space({f"thread {i}": [(name, *times) for times in rows]
+                                 for i, (name, rows) in enumerate(spans)}))
+    return path
+
+
+def make_requests(path, slow_every, n=2000):
+    """|n| requests, one behind the other, of 0.2 ms, and some of 20 ms."""
+    rows, at_ns = [], 0
+    for i in range(n):
+        length_ns = 20_000_000 if slow_every and i % slow_every == 7 else 200_000 + i % 11 * 1000
+        rows.append((at_ns, length_ns))
+        at_ns += length_ns + 1000
+    return write_spans(path, ("request", rows))
+
+
+@test
+def a_tail_fails_and_its_end_does_not(t):
+    a, b = make_requests(t.dir / "a.xplane.pb", 0), make_requests(t.dir / "b.xplane.pb", 50)
+    done = diff(a, b, "--fail-above", "10%", code=1)
+    equal(done.stderr, 'p99 of "request": 210 us before, 20.0 ms after: 95.2 x; the limit is +10 %\n'
+          'total of "request": 410 ms before, 1.20 s after: +193.1 % a request; the limit is +10 %\n', "standard error")
+    contains(done.stdout, "\n total   410 ms   1.20 s +193.1 %  request  too much\n", "the text")
+    equal(diff(b, a, "--fail-above", "10%").stderr, "", "what is better")
+    for metric, code in (("total", 1), ("mean", 1), ("p50", 0), ("p90", 0), ("p99", 1), ("max", 1), ("count", 0),
+                         ("rate", 1)):
+        diff(a, b, "--fail-above", f"{metric}:request:10%", code=code)
+        diff(b, a, "--fail-above", f"{metric}:request:10%")
+    said = json.loads(diff(a, b, "--json", "--fail-above", "rate:10%", "--fail-above", "p50:request:5", code=1).stdout)
+    equal([(v["metric"], v["name"], v["kind"], v["outcome"], round(v["change"], 2), v["limit"]) for v in said["verdicts"]],
+          [("rate", "request", "span", "failed", -0.66, 0.1), ("p50", "request", "span", "passed", 0.0, 0.05)], "verdicts")
+    row = said["names"][0]
+    equal((said["per"], row["request"], row["verdict"], row["failed"], list(row["metrics"])),
+          ({"unit": "request", "name": "request", "a": 2000, "b": 2000}, True, "sure", True,
+           ["total", "mean", "p50", "p90", "p99", "p999", "max", "count", "rate"]), "the row")
+    equal({name for name, metric in row["metrics"].items() if metric["verdict"] == "sure" and metric["change"] > 0.1},
+          {"total", "mean", "p99", "p999", "max"}, "what rose")
+
+
+@test
+def the_slowest_in_five_hundred_are_seen(t):
+    """Of 16,000 requests 0.2 % become slow: p99 is the same."""
+    a, b = (make_requests(t.dir / f"{every}.xplane.pb", every, n=16000) for every in (0, 500))
+    equal(diff(a, b, "--fail-above", "p99:request:10%").stderr, "", "p99")
+    equal(diff(a, b, "--fail-above", "p999:request:10%", code=1).stderr,
+          'p999 of "request": 210 us before, 20.0 ms after: 95.2 x; the limit is +10 %\n', "p99.9")
+    text, said = (subprocess.run([PROFTAP, "report", b, *words], capture_output=True, text=True, timeout=20,
+                                 check=True).stdout for words in (("--width", "98"), ("--json",)))
+    contains(text, "      p50      p99    p99.9      max  name\n", "the heads")
+    contains(said, '"p999_ns":20000000,', "the JSON form")
+    few = write_spans(t.dir / "few.xplane.pb", ("request", [(k * 1000, 100 + k) for k in range(999)]))
+    check("p99.9" not in subprocess.run([PROFTAP, "report", few, "--width", "200"], capture_output=True, text=True,
+                                        timeout=20, check=True).stdout, "p99.9 of 999")
+    equal([row["metrics"]["p999"]["verdict"] for row in
+           json.loads(diff(few, b, "--json").stdout)["names"]], ["too few"], "the verdict of 999")
+
+
+@test
+def async_spans_are_requests(t):
+    """Of which several are open at a time."""
+    paths = []
+    for name, long_ns in (("a", 3_000_000), ("b", 9_000_000)):
+        space = schema("xplane").XSpace(hostnames=["node1"])
+        plane = space.planes.add(name="/host:CPU")
+        line = plane.lines.add(id=1 << 41, name="_async_")
+        for i in range(1000):
+            add_event(plane, line, "query", i * 1_000_000, long_ns if i % 30 == 5 else 1_500_000 + i % 9 * 1000,
+                      _a=1)
+        paths.append(t.dir / f"{name}.xplane.pb")
+        paths[-1].write_bytes(space.SerializeToString())
+    done = diff(*paths, "--fail-above", "p99:query:10%", code=1)
+    contains(done.stdout, "\nchanges of totals and counts are per span of query: 1,000 in A, 1,000 in B\n", "the unit")
+    contains(done.stdout, "\nrequests: async spans, and spans outside of others\n", "the list")
+    equal([(row["kind"], row["request"]) for row in json.loads(diff(*paths, "--json").stdout)["names"]],
+          [("async", True)], "the row")
+
+
+@test
+def names_may_have_colons_and_must_be_there(t):
+    paths = [write_spans(t.dir / f"{i}.xplane.pb", ("std::sort<a:b>:", [(k * 1000, 100 * i + k % 7) for k in range(50)]),
+                         (f"only {i}", [(0, 5)])) for i in (1, 2)]
+    contains(diff(*paths, "--fail-above", "p50:std::sort<a:b>::10%", code=1).stderr, 'p50 of "std::sort<a:b>:": ', "the name")
+    diff(*paths, "--fail-above", "p50:std::sort<a:b>::110%")
+    equal(diff(*paths, "--fail-above", "p50:only 3:10%", code=1).stderr,
+          'nothing to compare: no trace has "only 3" (the nearest name is "only 1"); '
+          "write --fail_above p50:NAME:10% with a name that both have\n", "a name of no trace")
+    equal(diff(*paths, "--fail-above", "p50:only 2:10%", code=1).stderr,
+          'nothing to compare: "only 2" is only in B, so it has no p50 before; '
+          'to judge what is new write --fail_above "count:only 2:10%"\n', "a name of B")
+    equal(diff(*paths, "--fail-above", "count:only 2:10%", code=1).stderr,
+          'count of "only 2": 0 before, 1 after: new; the limit is +10 %\n', "what was offered")
+    equal(diff(*paths, "--fail-above", "p50:only 1:10%").stderr,
+          'p50 of "only 1": the name is only in A, and nothing of it got worse: passed\n', "a name of A")
+    verdicts = json.loads(diff(*paths, "--json", "--fail-above", "max:nobody:7%", code=1).stdout)["verdicts"]
+    equal([(v["name"], v["outcome"], v["metric"]) for v in verdicts], [("nobody", "missing", None)], "verdicts")
+
+
+def write_work(path, *others, stats=()):
+    """500 spans "work", and |others| as in write_spans(); |stats| are of the plane."""
+    lines = {"main": [("work", k * 50_000, 20_000 + k * 7919 % 1000) for k in range(500)]}
+    lines.update((f"other {name}", [(name, *times) for times in rows]) for name, rows in others)
+    path.write_bytes(make_space(lines, stats=stats))
+    return path
+
+
+@test
+def what_is_new_and_takes_time_fails(t):
+    """One span that takes most of the time, and one that takes less than anybody would miss."""
+    plain = write_work(t.dir / "plain.xplane.pb")
+    spinning = write_work(t.dir / "spinning.xplane.pb", ("spinner", [(0, 24_000_000)]), ("tiny", [(0, 90)]))
+    for limit in ("10%", "total:10%"):
+        done = diff(plain, spinning, "--fail_above", limit, code=1)
+        equal(done.stderr, 'total of "spinner": 0 ns before, 24.0 ms after: new; the limit is +10 %\n', limit)
+    contains(done.stdout, "  spinner  too much\n", "the text")
+    said = json.loads(diff(plain, spinning, "--fail_above", "10%", "--json", code=1).stdout)
+    equal([(v["metric"], v["a"], v["b"], v["change"]) for v in said["verdicts"] if v["outcome"] == "failed"],
+          [("total", 0.0, 24e6, None)], "verdicts")
+    equal([row["name"] for row in said["names"] if row["failed"]], ["spinner"], "the row")
+    for limit in ("10%", "total:10%", "p99:10%"):
+        equal(diff(spinning, plain, "--fail_above", limit).stderr, "", f"what vanished, {limit}")
+    diff(plain, spinning, "--fail_above", "p99:10%")
+
+
+@test
+def errors_are_watched_by_their_count(t):
+    """None in either, none any more, and the first ones; what is only spelled wrong is told with the nearest name."""
+    plain = write_work(t.dir / "plain.xplane.pb")
+    failing = write_work(t.dir / "failing.xplane.pb", ("error", [(k * 100_000, 500) for k in range(30)]))
+    limit = "--fail_above", "count:error:10%"
+    equal(diff(plain, plain, *limit).stderr,
+          'count of "error": no trace has "error" (the nearest name is "work"): passed\n', "in neither")
+    equal(diff(plain, failing, *limit, code=1).stderr,
+          'count of "error": 0 before, 30 after: new; the limit is +10 %\n', "the first ones")
+    equal(diff(failing, plain, *limit).stderr,
+          'count of "error": the name is only in A, and nothing of it got worse: passed\n', "none any more")
+    contains(diff(failing, failing, "--fail_above", "count:eror:10%").stderr, '(the nearest name is "error")', "a slip")
+    for metric, there, outcome in (("count", plain, "absent"), ("total", plain, "absent"), ("max", plain, "missing"),
+                                   ("rate", plain, "missing"), ("max", failing, "absent"), ("p50", failing, "absent"),
+                                   ("rate", failing, "failed")):
+        said = json.loads(diff(there, plain, "--json", "--fail_above", f"{metric}:error:5%",
+                               code=int(outcome != "absent")).stdout)
+        equal([v["outcome"] for v in said["verdicts"]], [outcome], f"{metric} of error")
+
+
+@test
+def names_with_losses_are_not_counted(t):
+    """4,620 of 5,000 were lost: that is no fall by 90 %. Durations of those that are left compare."""
+    whole = write_work(t.dir / "whole.xplane.pb")
+    lossy = t.dir / "lossy.xplane.pb"
+    lossy.write_bytes(make_space({"main": [("work", k * 500_000, 20_000 + k * 7919 % 1000) for k in range(50)]},
+                                 stats=[("dropped_traces", 4620), ("ptap_lost_ring_full", 4620)]))
+    for a, b, which in ((whole, lossy, "B"), (lossy, whole, "A")):
+        for metric in ("count", "rate", "total"):
+            done = diff(a, b, "--per", "second", "--fail_above", f"{metric}:work:5%")
+            contains(done.stderr, f'{metric} of "work": not compared: 4,620 events were lost in {which}\n', "the verdict")
+        contains(done.stdout, "4,620 events were lost: counts, rates and totals are not compared", "the head")
+        check("beyond chance, what" not in done.stdout, done.stdout)
+        said = json.loads(diff(a, b, "--per", "second", "--json", "--fail_above", "count:work:5%").stdout)
+        row, = said["names"]
+        equal([row["metrics"][metric]["verdict"] for metric in ("count", "rate", "total", "p50")],
+              ["not compared"] * 3 + ["chance"], "the metrics")
+        equal((row["lost_a"], row["lost_b"]), (0, 4620) if which == "B" else (4620, 0), "the losses")
+        equal([v["outcome"] for v in said["verdicts"]], ["not compared"], "the verdict")
+    # Appeared: who knows.
+    new = write_work(t.dir / "new.xplane.pb", ("spinner", [(0, 24_000_000)]))
+    contains(diff(lossy, new, "--fail_above", "total:spinner:5%").stderr,
+             'total of "spinner": not compared: 4,620 events were lost in A\n', "what is new")
+    # A loss that is too small to matter.
+    little = write_work(t.dir / "little.xplane.pb", stats=[("dropped_traces", 0)])
+    many = t.dir / "many.xplane.pb"
+    many.write_bytes(make_space({"main": [("work", k * 50_000, 20_000 + k * 7919 % 1000) for k in range(5000)]},
+                                stats=[("dropped_traces", 1)]))
+    equal(diff(little, many, "--per", "second", "--fail_above", "count:work:5%").stderr, "", "a small loss")
+
+
+@test
+def crowded_async_spans_are_not_counted(t):
+    """Only async spans were lost: others compare."""
+    paths = []
+    for name, n, lost in (("a", 1000, 0), ("b", 300, 700)):
+        space = schema("xplane").XSpace()
+        space.ParseFromString(make_space({"main": [("work", k * 50_000, 20_000 + k * 7919 % 1000) for k in range(500)]},
+                                         stats=[("dropped_traces", lost), ("ptap_lost_async_crowded", lost)]))
+        plane = space.planes[0]
+        line = plane.lines.add(id=1 << 41, name="_async_")
+        for i in range(n):
+            add_event(plane, line, "query", i * 20_000, 15_000 + i % 9 * 100, _a=1)
+        paths.append(t.dir / f"{name}.xplane.pb")
+        paths[-1].write_bytes(space.SerializeToString())
+    said = json.loads(diff(*paths, "--per", "second", "--json", "--fail_above", "rate:query:5%", "--fail_above",
+                           "count:work:5%").stdout)
+    equal({v["name"]: v["outcome"] for v in said["verdicts"]}, {"query": "not compared", "work": "passed"}, "verdicts")
+    # Divided by what was lost, nothing is known.
+    contains(diff(*paths, "--per", "query", "--fail_above", "count:work:5%").stderr,
+             'count of "work": not compared: 700 events were lost in B\n', "per request")
+
+
+@test
+def recordings_of_different_length_compare(t):
+    paths = [write_spans(t.dir / f"{n}.xplane.pb", ("work", [(k * 50000, 20000 + k * 7919 % 1000) for k in range(n)]))
+             for n in (500, 2000)]
+    for a, b in (paths, reversed(paths)):
+        diff(a, b, "--fail-above", "3%", "--fail-above", "count:3%", "--fail-above", "rate:3%")
+    for per, code in (("second", 0), ("work", 0), ("trace", 1)):
+        diff(*paths, "--per", per, "--fail-above", "total:10%", code=code)
+    equal(diff(*paths, "--per", "wrok", code=1).stderr,
+          '--per: no step, async span or outermost span of both traces is called "wrok"\n', "a wrong unit")
+
+
+@test
+def a_real_program_that_is_slow_at_times_fails(t):
+    """Each 50th of 2,000 spans takes 20 ms instead of 0.2 ms: how long they take besides is the machine's to say."""
+    logs = [t.dir / "fast", t.dir / "slow"]
+    for log_dir, last_us in zip(logs, (200, 20000)):
+        target = t.target()
+        equal(target.ask(f"trace_start {log_dir}"), "0", "ptap_trace_start")
+        target.ask(*["paced 49 200", f"paced 1 {last_us}"] * 40)
+        equal(target.ask("trace_stop"), "0", "ptap_trace_stop")
+    done = diff(*logs, "--fail_above", "p99:paced:10%", "--fail_above", "total:paced:10%", code=1)
+    contains(done.stderr, 'p99 of "paced": ', "standard error")
+    contains(done.stderr, 'total of "paced": ', "standard error")
+    contains(done.stdout, "\nchanges of totals and counts are per span of paced: 2,000 in A, 2,000 in B\n", "the unit")
+    equal(diff(*reversed(logs), "--fail_above", "p99:paced:10%", "--fail_above", "total:paced:10%").stderr, "",
+          "what is better")
 
 
 @test
@@ -145,10 +380,36 @@ def wrong_words_are_told(t):
             (("a",), "proftap diff: two runs or files must be given"),
             (("a", "b", "c"), "proftap diff: two runs or files must be given"),
             (("a", "b", "--fail-above", "ten"), '--fail_above: bad value "ten": must be a percentage'),
-            (("a", "b", "--fail-above", "-1%"), '--fail_above: bad value "-1%": must be a percentage')):
+            (("a", "b", "--fail-above", "-1%"), '--fail_above: bad value "-1%": must be a percentage'),
+            (("a", "b", "--fail-above", "p99:decode"), '--fail_above: bad value "p99:decode": must be a percentage'),
+            (("a", "b", "--fail-above", "p95:x:10%"), '--fail_above: unknown metric "p95"; the nearest is p99; there are '),
+            (("a", "b", "--fail-above", "totl:10%"), '--fail_above: unknown metric "totl"; the nearest is total; '),
+            (("a", "b", "--fail-above", ":10%"), '--fail_above: unknown metric ""')):
         error = diff(*words, code=2).stderr
         check(error.startswith(sentence), f"{words}: expected {sentence!r}, got {error!r}")
     contains(diff(t.dir / "none", t.dir / "none", code=1).stderr, "none: cannot open", "no file")
+
+
+@test
+def a_recorder_is_compared_since_all_threads_are_complete(t):
+    """The main thread's ring was written over, and the other threads' were not: what they did before has no part in it."""
+    target = t.target(PROFTAP_RECORDER="1").serve(0, 65536, 0, "127.0.0.1", 0, 0, t.dir / "last")
+    target.ask("threads early=3")
+    target.ask("count 20000")
+    path = subprocess.run([PROFTAP, "snapshot", str(target.port), "--log_dir", t.dir / "logs"], capture_output=True,
+                          text=True, timeout=60, check=True).stdout.rstrip("\n")
+    other = make_training(t.dir / "a.xplane.pb")
+    said, whole = (json.loads(diff(other, path, "--json", *words).stdout) for words in ((), ("--whole",)))
+    equal(said["a"]["complete_since_ns"], None, "of a trace that has all")
+    equal(said["b"]["begin_ns"], said["b"]["complete_since_ns"], "the begin")
+    check(whole["b"]["begin_ns"] < said["b"]["begin_ns"], f"begins: {whole['b']}, {said['b']}")
+    names = [{row["name"] for row in of["names"] if row["b"]} for of in (said, whole)]
+    check("pair" in names[1] - names[0], f"names since then, and of all: {names}")
+    text = diff(other, path).stdout
+    equal(text.count("   all threads are complete since "), 1, "sentences")
+    contains(text, "; --whole looks at all there is\n", "the remedy")
+    contains(diff(other, path, "--whole").stdout, "   incomplete before ", "with --whole")
+    equal(diff(path, path).stdout.count("   all threads are complete since "), 2, "sentences of both")
 
 
 run()

@@ -40,7 +40,9 @@ def it_is_found_by_its_pid(t):
 def one_that_is_recorded_is_busy_and_free_afterwards(t):
     target = t.target().serve()
     capture = t.begin(target)
-    expect(findings(t, str(target.port), code=1), "target_state", "no", f"proftap stop 127.0.0.1:{target.port}")
+    found = findings(t, str(target.port), code=1)
+    expect(found, "target_state", "no", None)
+    contains(found["target_state"]["reason"], "wait for its end, as proftap capture --wait does", "what to do")
     t.stop(target, capture, code=0)
     wait_until(lambda: findings(t, str(target.port))["target_state"]["state"] == "yes", "it to be free")
 
@@ -75,8 +77,33 @@ def a_program_without_a_server_is_told_how_to_get_one(t):
     found = findings(t, str(program.pid), code=5)
     expect(found, "target_server", "no")
     contains(found["target_server"]["reason"], "proftap run", "how")
-    expect(found, "target_library", "no", f"proftap run -- {os.path.realpath(sleep)}")
+    expect(found, "target_library", "no", f"proftap run -p 0 -- {sleep} 300")
     expect(found, "target_process", "yes")
+
+
+@test
+def it_is_told_the_command_line_by_which_it_was_started(t):
+    """Other names of its file say nothing of it, and what it has written over that line is none."""
+    folder = t.dir / "its own"
+    folder.mkdir()
+    os.link(shutil.copy(shutil.which("sleep"), folder / "a sleep"), folder / "zzz")
+    (folder / "300").touch()
+    env = {"PATH": f"{folder}:{os.environ['PATH']}"}
+    for start, command in (
+            ([folder / "a sleep", "300"], f"cd '{folder}' && proftap run -p 0 -- '{folder}/a sleep' 300"),
+            (["./zzz", "100000"], f"proftap run -p 0 -- '{folder}/./zzz' 100000"),
+            (["zzz", "200"], f"proftap run -p 0 -- '{folder}/zzz' 200")):
+        script = 'import os, sys; os.chdir(sys.argv[1]); os.execvp(sys.argv[2], sys.argv[2:])'
+        program = t.keep(Process("a program", ["/usr/bin/python3", "-c", script, folder, *start], env))
+        wait_until(lambda program=program: os.readlink(f"/proc/{program.pid}/exe").startswith(str(folder)), "it to run")
+        expect(findings(t, str(program.pid), code=5), "target_library", "no", command)
+    title = 'import os, sys; os.execv(sys.argv[1], [sys.argv[1] + " *:6379", "300"])'
+    program = t.keep(Process("titled", ["/usr/bin/python3", "-c", title, folder / "zzz"]))
+    wait_until(lambda: os.readlink(f"/proc/{program.pid}/exe") == str(folder / "zzz"), "it to run")
+    found = findings(t, str(program.pid), code=5)
+    expect(found, "target_library", "no", None)
+    equal(found["target_library"]["command"], None, "the command")
+    contains(found["target_library"]["reason"], "which it has overwritten itself", "why")
 
 
 @test

@@ -33,7 +33,7 @@ def prefork_one(t, target, kind):
 
 
 def child_pids(trace):
-    return sorted(int(name.split("[")[1].rstrip("]")) for name in trace.planes if "[" in name)
+    return sorted(int(name.split("[")[1].rstrip("]")) for name in trace.children)
 
 
 def count_arenas(server):

@@ -4,7 +4,7 @@
 import os
 import signal
 
-from cgroup import MemoryCgroup
+from cgroup import MemoryCgroup, ProcessorCgroup
 from fixture import (check, contains, equal, find_proftapd, is_alive, need_no_sanitizer, need_root,
                      read_status, run, test, wait_until)
 from trace_file import read_flows
@@ -43,7 +43,7 @@ def check_stays_out(t, kind, words):
     t.at_end.append(lambda: end(good))
     capture = t.emit(target, 300, "burst 5")
     equal(capture.warnings, [f"forked children that could not be followed: 1 ({words})"], "warnings")
-    equal([name for name in capture.trace.planes if "[" in name], [f"/host:CPU target [{good}]"],
+    equal(capture.trace.children, [f"/host:CPU target [{good}]"],
           "planes of children")
     check(is_alive(pid), "the child ended")
     equal(read_status(pid)["Threads"], "1", "threads of the child")
@@ -139,7 +139,7 @@ def flows_lead_from_the_program_to_its_children(t):
     capture = t.record(target, 600)
     target.ask("crowd 3")
     trace = capture.finish().trace
-    pids = [int(name.split("[")[1].rstrip("]")) for name in trace.planes if "[" in name]
+    pids = [int(name.split("[")[1].rstrip("]")) for name in trace.children]
     equal(len(pids), 3, "children")
     outs, _ = read_flows(trace, "baton")
     equal(len(outs), 3, "flows that leave the program")
@@ -165,8 +165,8 @@ def children_have_usage_counters_of_their_own(t):
     equal(child.thread(pid).name, "worker-7", "the thread's name")
 
 
-def capture_crowd(t, ring_bytes):
-    """256 children, all of which start at once in a cgroup of 256 MiB."""
+def capture_crowd(t, ring_bytes, is_complete):
+    """256 children, all of which start at once in a cgroup of 256 MiB; if |is_complete|, until each has recorded a turn."""
     need_no_sanitizer("take more memory than that themselves")
     cgroup = MemoryCgroup(t)
     cgroup.limit(256 << 20)
@@ -175,7 +175,14 @@ def capture_crowd(t, ring_bytes):
     target.serve(0, ring_bytes)
     server = find_proftapd(target.pid)
     target.ask("crowd 256")
-    capture = t.emit(target, 600, "burst 5")
+    if is_complete:
+        capture = t.begin(target)
+        target.ask("burst 5")
+        # On a busy machine some get a processor only after seconds.
+        wait_until(lambda: target.ask("crowd_count") == "256", "a turn of each child", 60)
+        capture = t.stop(target, capture)
+    else:
+        capture = t.emit(target, 600, "burst 5")
     equal(cgroup.n_oom_kills, 0, "processes that ran into the limit")
     check(is_alive(server), "the server was killed")
     equal(capture.trace.count("burst"), 5, "spans of the program")
@@ -184,14 +191,44 @@ def capture_crowd(t, ring_bytes):
 
 @test
 def a_crowd_takes_the_memory_that_there_is(t):
-    capture_crowd(t, 1 << 20).find_warning("no ring for another thread (too little memory")
+    capture_crowd(t, 1 << 20, False).find_warning("no ring for another thread (too little memory")
 
 
 @test
 def a_crowd_with_small_rings_is_recorded_completely(t):
-    capture = capture_crowd(t, 64 << 10)
+    capture = capture_crowd(t, 64 << 10, True)
     equal(capture.warnings, [], "warnings")
-    equal(sum("[" in name for name in capture.trace.planes), 256, "planes of children")
+    equal(len(capture.trace.children), 256, "planes of children")
+
+
+@test
+def children_wait_on_for_a_server_that_gets_on(t):
+    """It has so little of the processor that it takes longer for all than a child waits for one that does nothing."""
+    need_no_sanitizer("take more of the processor than that themselves")
+    slow = ProcessorCgroup(t, 10000)
+    target = t.target(**FOLLOW).serve(0, 64 << 10)
+    capture = t.begin(target)
+    slow.add(find_proftapd(target.pid))
+    equal(target.ask("crowd 256"), "256", "children")
+    wait_until(lambda: target.ask("crowd_count") == "256", "a turn of each child", 50)
+    slow.lift()
+    capture = t.stop(target, capture)
+    equal([w for w in capture.warnings if "could not be followed" in w], [], "warnings")
+    equal(len(capture.trace.children), 256, "planes of children")
+
+
+@test
+def a_child_that_is_not_followed_knows_that_it_is_not_recorded(t):
+    target = t.target(**FOLLOW).serve(0, 64 << 10)
+    capture = t.begin(target)
+    server = find_proftapd(target.pid)
+    os.kill(server, signal.SIGSTOP)
+    wait_until(lambda: read_status(server)["State"].startswith("T"), "the server to stand still")
+    equal(target.ask("crowd 3"), "3", "children")
+    wait_until(lambda: target.ask("crowd_out") == "3", "the children to go on", 30)
+    equal(target.ask("crowd_count"), "0", "children that are told that they are recorded")
+    os.kill(server, signal.SIGCONT)
+    t.stop(target, capture).find_warning("forked children that could not be followed: 3")
 
 
 run()

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The host daemon's lines for the journal: a line for each thing that it was asked to do with a program, and fields."""
+import contextlib
 import os
 import re
 import signal
@@ -9,10 +10,12 @@ import threading
 
 from calls import PROFILER, Calls, profile_request
 from checks import contains
-from fixture import SESSION, check, equal, need_namespaces, run, test, wait_until
+from fixture import NOBODY, SANITIZERS, SESSION, Skip, check, equal, need_namespaces, need_root, run, schema, test, wait_until
 from hosts import Host, list_programs, registry_path, runtime, start_target
+from http2 import UNIMPLEMENTED
 from manager import Manager
-from processes import PROFTAP, PROFTAPD, Process
+from processes import LIBRARY, PROFTAP, PROFTAPD, Process
+from trace_file import own_schema
 from web_api import Api
 
 LONG_MS = 60000
@@ -102,6 +105,33 @@ def a_capture_by_http_has_one(t):
 
 
 @test
+def no_options_leave_no_braces(t):
+    api = Api(t)
+    target = api.target()
+    api.await_capture(api.capture(target=target.pid, duration_ms=60))
+    equal(await_line(api.host, "WebCapture")["options"], "duration_ms=60", "options of a capture")
+    row = api.get("targets")["targets"][0]
+    api.post(f"targets/{row['id']}/session", {"recorder": True}, 200)
+    equal(await_line(api.host, "WebStart")["options"], "session= recorder=true", "options of a recorder")
+    api.delete(f"targets/{row['id']}/session")
+    equal(await_line(api.host, "WebGiveUp")["options"], "session= recorder=false", "options of its end")
+
+
+@test
+def a_chain_of_wrappers_comes_once(t):
+    if SANITIZERS != "no":
+        raise Skip("a shell does not load a library with sanitizers")
+    host = Host(t)
+    program = t.keep(Process("chain", ["/bin/sh", "-c", "exec env /bin/sh -c 'exec env sleep 600'"],
+                             {**runtime(t), "PROFTAPD": str(PROFTAPD), "LD_PRELOAD": str(LIBRARY), "PROFTAP_SERVER": "0"}))
+    of_it = lambda: [line.split("target: ", 1)[-1].strip() for line in host.err if f"process {program.pid} " in line]
+    wait_until(lambda: any("(sleep)" in line for line in of_it()), "the last of them")
+    program.kill()
+    wait_until(lambda: any("is gone" in line for line in of_it()), "its end")
+    equal(of_it(), [f"process {program.pid} (sleep) of uid {os.geteuid()} is here", f"process {program.pid} is gone"], "lines")
+
+
+@test
 def a_capture_by_http_that_is_refused_has_one(t):
     api = Api(t)
     target = api.target()
@@ -187,6 +217,88 @@ def who_is_refused_has_one_too(t):
     line = await_line(host, "Capture")
     equal((line["target"], line["result"]), ("no program", "INVALID_ARGUMENT"), "the line")
     contains(line["reason"], "2 programs are meant", "the reason")
+
+
+@contextlib.contextmanager
+def as_nobody():
+    """Sockets that are made meanwhile are another user's."""
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@test
+def another_user_is_refused_by_every_method_with_a_line(t):
+    """Also by those that only look: they have none when they are answered."""
+    need_root()
+    host, target = serve(t, "--operators", "")
+    services = (own_schema().DESCRIPTOR.services_by_name["Profiler"], schema("profiler_service").DESCRIPTOR.services_by_name["ProfilerService"])
+    served = 0
+    for service in services:
+        for method in service.methods:
+            with as_nobody():
+                calls = Calls(host, greets=True)
+            calls.headers = {"extra": [("proftap-target", str(target.pid))]}
+            request = method.input_type._concrete_class()
+            if method.name == "List":
+                request.target = str(target.pid)
+            with calls:
+                answer = calls.call(f"/{service.full_name}/{method.name}", request, None)
+            if answer.status == UNIMPLEMENTED:
+                continue
+            served += 1
+            line = await_line(host, method.name)
+            equal((line["target"], line["uid"], line["result"]), ("no program", str(NOBODY), "NOT_FOUND"), f"the line about {method.name}")
+            contains(line["reason"], "no program that you may record", f"the reason of {method.name}")
+    check(served >= 12, f"{served} methods are served")
+
+
+@test
+def who_finds_no_program_in_the_list_has_one_too(t):
+    """proftap capture asks List first, and goes no further when its target is not there."""
+    host, target = serve(t)
+    other = start_target(t)
+    host.await_pids(target.pid, other.pid)
+    t.capture(f"127.0.0.1:{host.port}", 100, "--target", f"{target.pid},nobody", code=1)
+    line = await_line(host, "List")
+    equal((line["target"], line["uid"], line["result"]), ("no program", str(os.geteuid()), "NOT_FOUND"), "the line")
+    contains(line["reason"], "nobody: no such program here; there are target (", "the reason")
+    equal(line["options"], f"target={target.pid},nobody", "what was asked for")
+    # Who only looks, and who finds it, has none of List.
+    host.list()
+    t.capture(f"127.0.0.1:{host.port}", 50, "--target", target.pid)
+    await_line(host, "Capture")
+    equal(len([line for line in read_lines(host) if line["what"] == "List"]), 1, "lines about List")
+
+
+@test
+def another_users_program_by_http_has_one(t):
+    """Reading a run's file, or having a program's memory measured, that is not there for who asks."""
+    api = Api(t)
+    for n, (path, thing) in enumerate((("targets/77/memory", "target 77"), ("runs/secret/files/a.xplane.pb", "run secret"),
+                                       ("runs/secret/report", "run secret")), 1):
+        api.refuses("GET", path, 404, "NOT_FOUND")
+        line = await_line(api.host, "WebRead", n)
+        equal((line["target"], line["uid"], line["result"]), (thing, str(os.geteuid()), "NOT_FOUND"), f"the line about {path}")
+
+
+@test
+def a_look_at_open_spans_by_http_has_one(t):
+    """It tells arguments of spans, as a capture does."""
+    api = Api(t)
+    target = start_target(t)
+    api.await_target(target.pid)
+    (row,) = api.get("targets")["targets"]
+    answer = api.get(f"targets/{row['id']}/open_spans")
+    equal(answer["processes"][0]["pid"], target.pid, "whose they are")
+    line = await_line(api.host, "WebOpenSpans")
+    equal((line["target"], line["uid"], line["result"]), (f"target ({target.pid})", str(os.geteuid()), "OK"), "the line")
+    # Who finds no such program has one line, not two.
+    api.refuses("GET", f"targets/{row['id'] + 1}/open_spans", 404, "NOT_FOUND")
+    equal(await_line(api.host, "WebRead")["result"], "NOT_FOUND", "the line of the refused one")
+    equal(len([line for line in read_lines(api.host) if line["what"] == "WebOpenSpans"]), 1, "lines of looks")
 
 
 @test

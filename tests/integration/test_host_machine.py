@@ -3,11 +3,13 @@
 """What the machine used is in the traces that go through the host daemon, beside what the program did."""
 import json
 import signal
+import subprocess
 import time
 
 from calls import PROFILER, Calls, profile_request, trace_of
-from fixture import check, equal, run, test, wait_until
+from fixture import check, contains, equal, run, test, wait_until
 from hosts import Host, start_target
+from processes import PROFTAP
 from profiler import Profiler, set_options
 from trace_file import Line, Trace, own_schema, schema
 from web import Web
@@ -52,6 +54,10 @@ def values(line):
     return [event.stats["value"].value for event in line.events]
 
 
+def warns(trace):
+    return any("ptap_machine_usage" in text for text in trace.space.warnings)
+
+
 def begin_session(profiler, is_wanted):
     request = set_options(own_schema().StartRequest())
     request.options.advanced_configuration["ptap_machine_usage"].bool_value = is_wanted
@@ -84,14 +90,25 @@ def a_capture_has_it(t):
 def nobody_has_it_without_the_daemon_or_who_does_not_want_it(t):
     host, (target,) = serve(t)
     equal(counters(record(t, host, "-o", "ptap_machine_usage=false", target=target)), {}, "switched off")
-    equal(counters(t.capture(target, 50).trace), {}, "at the program's own port")
+    direct = t.capture(target, 50)
+    equal((counters(direct.trace), warns(direct.trace)), ({}, False), "at the program's own port")
+    # Who asks there for it is told; through the daemon it is what happens anyway.
+    wanted = "-o", "ptap_machine_usage=true"
+    direct = t.capture(target, 50, *wanted)
+    equal((counters(direct.trace), warns(direct.trace)), ({}, True), "asked for there")
+    contains(direct.stderr, "  warning: ptap_machine_usage: without effect: a host daemon (proftapd --host) records the machine",
+             "the summary")
+    trace = record(t, host, *wanted, target=target)
+    check_counters(trace, "asked for through the daemon")
+    check(not warns(trace), f"warnings: {list(trace.space.warnings)}")
 
 
 @test
 def stock_snapshots_have_it(t):
     """But those with a name: they may be files of the program's own server."""
     host, (target,) = serve(t)
-    request = schema("profiler_service").GetSnapshotRequest()
+    service = schema("profiler_service")
+    request = service.GetSnapshotRequest()
     with Calls(host.port) as calls:
         calls.expect(PROFILER + "StartContinuousProfiling", profile_request(2000), "ContinuousProfilingResponse")
         target.ask("await 1")
@@ -104,6 +121,9 @@ def stock_snapshots_have_it(t):
         request.snapshot_session_id = "named"
         trace = trace_of(calls.expect(PROFILER + "GetSnapshot", request))
         equal((trace.count("burst"), counters(trace)), (5, {}), "spans and counters of one with a name")
+        # The server would hold the session's data for five minutes after the program's end.
+        calls.expect(PROFILER + "StopContinuousProfiling", service.StopContinuousProfilingRequest(),
+                     "StopContinuousProfilingResponse")
 
 
 @test
@@ -177,6 +197,10 @@ def stock_clients_have_it(t):
         request = profile_request(100)
         request.opts.advanced_configuration["ptap_target"].int64_value = targets[0].pid
         check_counters(trace_of(calls.expect(PROFILER + "Profile", request)), "of one")
+        request.opts.advanced_configuration["ptap_machine_usage"].bool_value = True
+        trace = trace_of(calls.expect(PROFILER + "Profile", request))
+        check_counters(trace, "asked for")
+        check(not warns(trace), f"warnings: {list(trace.space.warnings)}")
         request.opts.advanced_configuration["ptap_machine_usage"].bool_value = False
         equal(counters(trace_of(calls.expect(PROFILER + "Profile", request))), {}, "switched off")
 
@@ -186,8 +210,12 @@ def each_file_of_a_run_stands_alone(t):
     host, targets = serve(t, 2)
     capture = t.capture(f"127.0.0.1:{host.port}", 100, "--target", "all")
     equal(len(capture.out), len(targets), "files")
-    for line in capture.out:
-        check_counters(Trace(line.strip()), line)
+    paths = [line.strip() for line in capture.out]
+    for path in paths:
+        check_counters(Trace(path), path)
+    report = json.loads(subprocess.run([PROFTAP, "report", "--json", *paths], check=True, capture_output=True).stdout)
+    told = [plane["host"] for plane in report["planes"] if plane["name"] == MACHINE and plane["counters"]]
+    equal(len(told), 1, "how often a report of both tells the machine's counters")
 
 
 @test
@@ -207,6 +235,7 @@ def captures_of_the_web_have_it(t):
         trace = Trace(t.dir / "web" / "plugins" / "profile" / capture["run"] / capture["files"][0])
         if is_wanted:
             check_counters(trace, "a capture of the web")
+            check(not warns(trace), f"warnings: {list(trace.space.warnings)}")
         else:
             equal(counters(trace), {}, "switched off")
 

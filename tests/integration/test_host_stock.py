@@ -1,16 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The stock services of the host daemon: of one program, chosen in several ways, or of all in one answer."""
+import json
 import os
 import signal
 import socket
+import subprocess
 import time
+import urllib.request
+from pathlib import Path
 
 from calls import BUSY, PROFILER, Calls, profile_request, trace_of
 from checks import contains
-from fixture import check, equal, find_proftapd, run, schema, test, wait_until
-from hosts import Host, start_target
+from fixture import (NOBODY, check, equal, find_proftapd, free_port, need_readable_tree, need_root, read_status, run, schema, test,
+                     wait_until)
+from hosts import Host, list_programs, start_target
 from http2 import INTERNAL, INVALID_ARGUMENT, NOT_FOUND, OK
+from manager import Manager
+from processes import PROFTAP, Process, find_children
+from stock_program import StockProgram
 from trace_file import Trace
 
 PROFILE = PROFILER + "Profile"
@@ -253,6 +261,140 @@ def a_programs_own_server_ignores_the_key(t):
     with Calls(target) as calls:
         trace = trace_of(calls.expect(PROFILE, named(profile_request(20), "somebody")))
     contains("".join(trace.space.warnings), "ptap_target: ignored: a host daemon takes it", "its warning")
+
+
+@test
+def servers_of_another_make_are_programs_too(t):
+    name, web = f"jax-{os.getpid()}", free_port()
+    host = Host(t, "--stock_servers", "yes", web=web)
+    target, stock = start_target(t), StockProgram(t, name)
+    wait_until(lambda: {target.pid, stock.pid} <= set(host.list()), "both to be listed")
+    row = host.list()[stock.pid]
+    equal((row["name"], row["server"], row["state"], row["port"], row["uid"]),
+          (name, "JAX", "unknown", stock.port, os.geteuid()), "the row")
+    equal(set(stock.calls), {"Monitor"}, "what it was asked before")
+    with urllib.request.urlopen(f"http://localhost:{web}/api/v1/targets", timeout=20) as answer:
+        rows = {one["pid"]: one["server"] for one in json.load(answer)["targets"]}
+    equal((rows[stock.pid], rows[target.pid]), ("JAX", "proftap"), "the makes on the web")
+    contains(t.capture(host.port, 20, "--target", name).stderr, "spans 3 on 1 thread", "the summary")
+    with Calls(host.port) as calls:
+        answer = calls.call(PROFILE, named(profile_request(20, emit_xspace=False), stock.pid))
+        equal((answer.status, [tool.name for tool in answer.message.tool_data]), (OK, ["xplane.pb"]), "a stock client's")
+    contains(t.capture(host.port, 20, "--target", os.path.realpath("/usr/bin/python3")).stderr, "spans 3 on 1 thread",
+             "the summary by the program's path")
+    equal(stock.calls.count("Profile"), 3, "recordings")
+    stock.kill()
+    wait_until(lambda: stock.pid not in host.list(), "it to go with its program")
+    check(target.pid in host.list(), "the other one has gone, too")
+
+
+LISTENS = "import socket, sys, time; s = socket.create_server(('0.0.0.0', 0)); print(sys.argv[1], flush=True); time.sleep(600)"
+CAPABLE = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--no-new-privs", "--bounding-set=-all,+setuid,+setgid",
+           "--inh-caps=-all,+setuid,+setgid", "--ambient-caps=-all,+setuid,+setgid")
+OTHERS = (65531, 65532)
+
+
+@test
+def a_daemon_as_its_unit_has_it_finds_other_users_servers(t):
+    """It may look at no other user's process itself: its starter has one of each user look, which sees that user's alone."""
+    need_root()
+    need_readable_tree()
+    manager = Manager(t, "stock_servers = yes\noperators =\n")
+    daemon = manager.start(prefix=CAPABLE)
+    names = {user: f"jax-{user % 10}-{os.getpid()}" for user in (*OTHERS, NOBODY)}
+    stock = {user: StockProgram(t, name, user=user) for user, name in names.items()}
+    plain = t.keep(Process("plain", ["/usr/bin/python3", "-c", LISTENS, "listens"], user=OTHERS[0]))
+    equal(plain.read_line(), "listens", "one that listens and has no such library")
+    pids = {program.pid for program in stock.values()}
+    wait_until(lambda: pids <= set(list_programs(t, manager.port)), "servers of three users to be listed")
+    rows = list_programs(t, manager.port)
+    equal({rows[program.pid]["uid"] for program in stock.values()}, set(stock), "whose they are")
+    check(plain.pid not in rows, "a program with another listener is listed")
+    equal({call for program in stock.values() for call in program.calls}, {"Monitor"}, "what they were asked")
+    for user, program in stock.items():
+        seen = set(list_programs(t, manager.port, user)) & pids
+        equal(seen, {program.pid}, f"what user {user} sees")
+    contains(t.capture(manager.port, 20, "--target", names[OTHERS[1]]).stderr, "spans 3 on 1 thread", "the summary")
+    stock[OTHERS[0]].kill()
+    wait_until(lambda: stock[OTHERS[0]].pid not in list_programs(t, manager.port), "it to go with its program")
+    equal([read_status(pid)["Uid"] for pid in (daemon.pid, *find_children(daemon.pid))], ["\t".join([str(NOBODY)] * 4)] * 2,
+          "the daemon, its starter, and nothing else that was left")
+
+
+@test
+def their_files_are_called_after_them(t):
+    name, host = f"jax-{os.getpid()}", Host(t, "--stock_servers", "yes")
+    target, stock = start_target(t), StockProgram(t, name)
+    wait_until(lambda: {target.pid, stock.pid} <= set(host.list()), "both to be listed")
+    wanted = f"fake_{name}_{stock.pid}.xplane.pb"  # the host that its trace tells
+    for how in (stock.pid, f"{name},{target.pid}"):
+        files = [Path(line).name for line in record_named(t, host.port, "--target", how)]
+        check(wanted in files, f"the files of {how}: {files}")
+    equal([Path(line).name for line in record_named(t, f"{name}.localhost:{host.port}")], [wanted], "by its name")
+    names = [Path(line).name for line in
+             record_named(t, host.port, "--target", f"{stock.pid},{target.pid}", "--host_name", "left,right")]
+    equal(sorted(names), ["left.xplane.pb", "right.xplane.pb"], "names that were given")
+
+
+def record_named(t, where, *options):
+    """The paths that proftap capture prints."""
+    command = [PROFTAP, "capture", str(where), "20", "--log_dir", t.dir / "named", *map(str, options)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    check(done.returncode == 0, f"{command}: {done.returncode}: {done.stderr}")
+    return done.stdout.split()
+
+
+@test
+def their_clock_is_the_daemons(t):
+    name, host = f"jax-{os.getpid()}", Host(t, "--stock_servers", "yes")
+    target, stock = start_target(t), StockProgram(t, name)
+    wait_until(lambda: {target.pid, stock.pid} <= set(host.list()), "both to be listed")
+    result = json.loads(t.capture(host.port, 20, "--target", f"{name},{target.pid}", "--json").stdout)
+    for one in result["targets"]:
+        equal((one["clock_offset_ns"], one["clock_uncertainty_ns"]), (0, 0), f"the clock of {one['target']}")
+
+
+def run_proftap(*words, code=0):
+    done = subprocess.run([PROFTAP, *map(str, words)], capture_output=True, text=True)
+    equal(done.returncode, code, f"how {words} ended: {done.stderr}")
+    return done
+
+
+@test
+def their_sessions_are_begun_read_and_ended(t):
+    name, host = f"jax-{os.getpid()}", Host(t, "--stock_servers", "yes")
+    stock = StockProgram(t, name)
+    wait_until(lambda: stock.pid in host.list(), "it to be listed")
+    where, logs = (f"localhost:{host.port}", "--target", stock.pid), ("--log_dir", t.dir / "sessions")
+    contains(run_proftap("start", *where).stderr, f"proftap stop 127.0.0.1:{host.port} --target {stock.pid}", "what ends it")
+    contains(run_proftap("snapshot", *where, *logs).stdout, f"fake_{name}_{stock.pid}.xplane.pb", "the snapshot's file")
+    contains(run_proftap("stop", *where, *logs).stdout, f"fake_{name}_{stock.pid}.xplane.pb", "the end's file")
+    calls = [call for call in stock.calls if call != "Monitor"]
+    equal(calls, ["StartContinuousProfiling", "GetSnapshot", "GetSnapshot", "StopContinuousProfiling"], "calls")
+
+
+@test
+def one_that_dies_while_it_is_recorded_is_named(t):
+    name, host = f"jax-{os.getpid()}", Host(t, "--stock_servers", "yes")
+    stock = StockProgram(t, name)
+    wait_until(lambda: stock.pid in host.list(), "it to be listed")
+    stock.die_when_recorded()
+    done = run_proftap("capture", f"localhost:{host.port}", 100, "--target", stock.pid, "--log_dir", t.dir / "no", code=1)
+    contains(done.stderr, f"{host.port} target {stock.pid}: {name} ({stock.pid}): the connection broke: "
+             "the program or its profiler server died", "standard error")
+    check("UNAVAILABLE" not in done.stderr, done.stderr)
+
+
+@test
+def it_ends_well_after_a_look_that_found_no_new_server(t):
+    """The look that sees one program go finds the other one, which is known."""
+    host = Host(t, "--stock_servers", "yes")
+    one, other = (StockProgram(t, f"jax-{i}-{os.getpid()}") for i in range(2))
+    wait_until(lambda: {one.pid, other.pid} <= set(host.list()), "both to be listed")
+    other.kill()
+    wait_until(lambda: other.pid not in host.list(), "it to go with its program")
+    check(one.pid in host.list(), "the one that lives has gone, too")
+    equal(host.end(), 0, f"how the daemon ended: {host.err}")
 
 
 if __name__ == "__main__":

@@ -2,16 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The client against a gRPC server that lies, breaks off, or wants to be written where it should not:
 what is there to be read is published, everything else is said, and nothing is written elsewhere."""
+import json
 import os
 import struct
+import subprocess
 import time
 import zlib
+from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 
 from checks import in_time
 from fake_server import FakeServer, field, space, tool_data, varint
 from fixture import SANITIZERS, check, contains, equal, run, test
 from http2 import RST_STREAM
+from processes import PROFTAP
+from viewing import View, convert
 
 MS = 20
 BOMB_BYTES = 200 << 20
@@ -260,6 +265,12 @@ def a_server_that_never_answers_ends_with_the_timeout(t):
 
 # What a person may still want to see.
 
+def proftap(*words, code=0):
+    done = subprocess.run([PROFTAP, *map(str, words)], capture_output=True, text=True, timeout=60, check=False)
+    equal(done.returncode, code, f"exit status of {words}; {done.stderr!r}")
+    return done.stdout or done.stderr
+
+
 def check_kept(t, c, said, kept, name="fake"):
     check_said(c, said, "; what came is kept in ")
     path = c.stderr.split("what came is kept in ")[1].strip()
@@ -279,6 +290,51 @@ def a_trace_that_cannot_be_read_is_kept_aside(t):
 def a_trace_in_an_answer_that_breaks_off_is_kept_aside(t):
     c = answer(t, field(8, space(3))[:-5], code=1)
     check_kept(t, c, "the answer is no ProfileResponse", space(3)[:-5], name="")
+
+
+@test
+def what_came_of_a_trace_that_was_cut_can_be_read(t):
+    """In the middle of an event, of many; the run has nothing else."""
+    data = space(1000)
+    c = answer(t, field(8, data)[:-5000], code=1)
+    path = Path(c.stderr.split("what came is kept in ")[1].strip())
+    said = f"it ends after {path.stat().st_size} of at least 137"
+    for place in (path, path.parent, t.dir / "logs"):
+        if place.exists():
+            result = json.loads(proftap("report", "--json", place))
+            check(any(said in text for text in result["warnings"]), f"warnings: {result['warnings']}")
+            check(500 < result["totals"]["spans"] < 1000, f"totals: {result['totals']}")
+    n = result["totals"]["spans"]
+    # Span i begins at i us. What is left is whole up to the begin of the last one.
+    whole = f'whole up to {(n - 1) / 1000:.3f} ms, where the row "main" was cut'
+    check(any(whole in text for text in result["notes"]), f"notes: {result['notes']}")
+    text = proftap("report", path)
+    contains(text, said, "the text")
+    contains(" ".join(text.split()), whole, "the text")
+    view = View(t, path)
+    equal(view.fetch(), convert(t, path), "what is served of it")
+    equal(view.wait(), 0, "the end of proftap view")
+    proftap("convert", path, "-t", "ndjson", "-o", t.dir / "out.ndjson")
+    equal(sum('"span"' in line for line in (t.dir / "out.ndjson").read_text().splitlines()
+              if json.loads(line).get("type") == "span"), n, "spans that are converted")
+    proftap("diff", path, path)
+
+
+@test
+def a_cut_anywhere_leaves_what_is_in_front_of_it(t):
+    """The number of spans grows with the bytes, and no cut is taken for the whole."""
+    data = space(12)
+    path = t.dir / "cut.xplane.pb.broken"
+    last = 0
+    for n in range(len(data) // 3, len(data), 3):
+        path.write_bytes(data[:n])
+        result = json.loads(proftap("report", "--json", path))
+        n_spans = result["totals"]["spans"]
+        check(last <= n_spans <= 12 and (result["warnings"] or n_spans == 12), f"{n} bytes: {result}")
+        last = n_spans
+    check(last > 6, f"{last} spans at last")
+    path.write_bytes(b"\xff" * 100)
+    contains(proftap("report", path, code=1), "not a readable trace", "of garbage")
 
 
 @test
@@ -329,6 +385,14 @@ def a_busy_server_is_busy_and_says_who_holds_it(t):
     held = "Another profiling session active. Session night, 2 s of 60 s, from 127.0.0.1:4711"
     c = capture(t, lambda c: c.fail(13, held), code=4)
     check_nothing(c, "active there (Session night, 2 s of 60 s, from 127.0.0.1:4711); wait")
+    c = capture(t, lambda c: c.fail(13, "Another profiling session active. " + "x" * 400), code=4)
+    check_nothing(c, f"active there ({'x' * 200}…); wait for it to end")
+
+
+@test
+def what_is_cut_of_a_strangers_words_is_marked(t):
+    check_nothing(capture(t, lambda c: c.fail(13, "x" * 400), code=1), f"INTERNAL: {'x' * 300}…\n")
+    check_nothing(answer(t, tool_data("y" * 100, b"z"), code=1), f'another file, called "{"y" * 60}…"; nothing was written')
 
 
 run()

@@ -16,6 +16,7 @@ from checks import SLOWNESS, in_time
 from fixture import (NOBODY, SANITIZERS, check, contains, equal, find_proftapd, find_proftapds, free_port,
                      need_root, read_status, run, test, wait_until)
 from processes import PROFTAP, TARGET, Process, Target
+from trace_file import Trace
 
 
 def runtime(t):
@@ -25,13 +26,23 @@ def runtime(t):
     return {"XDG_RUNTIME_DIR": str(path)}
 
 
-def serve(t, name=None):
+def serve(t, name=None, *start, **env):
     """A target; with |name|, of a program that is called so."""
     if not name:
         return t.target(**runtime(t)).serve()
     if not (t.dir / name).exists():
         (t.dir / name).symlink_to(TARGET)
-    return t.keep(Target(runtime(t), t.dir / name)).serve()
+    return t.keep(Target({**runtime(t), **env}, t.dir / name)).serve(*start)
+
+
+def hold(t, name):
+    """One with a flight recorder that was killed: what it had is held."""
+    target = serve(t, name, 0, 65536, 0, "127.0.0.1", 0, 0, "-", PROFTAP_RECORDER="1")
+    target.ask("burst 7")
+    target.signal(signal.SIGKILL)
+    target.wait()
+    wait_until(lambda: listed(t).get(target.pid, {}).get("state") == "ended", "it to be held")
+    return target
 
 
 def sockets(t):
@@ -154,6 +165,20 @@ def stopped_servers_take_one_bound_together(t):
 
 
 @test
+def a_stopped_program_is_said_to_be(t):
+    target = serve(t)
+    equal(listed(t)[target.pid]["stopped"], False, "one that runs")
+    target.signal(signal.SIGSTOP)
+    wait_until(lambda: read_status(target.pid)["State"].split()[0] == "T", "it to stop")
+    row = listed(t)[target.pid]
+    equal([row["state"], row["stopped"]], ["idle", True], "one that is stopped")
+    contains(proftap(t, "list").text, " idle, stopped\n", "the text")
+    target.signal(signal.SIGCONT)
+    wait_until(lambda: read_status(target.pid)["State"].split()[0] != "T", "it to go on")
+    equal(listed(t)[target.pid]["stopped"], False, "one that goes on")
+
+
+@test
 def a_stopped_server_is_named(t):
     target = serve(t)
     server = find_proftapd(target.pid)
@@ -253,7 +278,102 @@ def a_name_of_two_is_refused(t):
     capture = capture_by(t, None, name, code=2)
     contains(capture.stderr, "more than one target has that name", "the reason")
     for target in targets:
-        contains(capture.stderr, str(target.pid), "the pids")
+        contains(capture.stderr, f"{target.pid}  {name} ", "the table")
+        contains(capture.stderr, f"127.0.0.1:{target.port} ", "the table")
+
+
+@test
+def a_name_of_two_means_the_newest_or_all_where_that_is_said(t):
+    name = f"twin-{os.getpid()}"
+    older, newer = serve(t, name), serve(t, name)
+    capture = capture_by(t, newer, name, "--newest")
+    contains(capture.stderr, f"(pid {newer.pid})", "the newest")
+    equal(capture.trace.count("burst"), 30, "spans of the newest")
+    for target in (older, newer):
+        target.send("await 1", "burst 30")
+    proftap(t, "capture", "--all", name, "500", "--log_dir", t.dir / "all")
+    equal(sorted(path.name for path in (t.dir / "all").glob("plugins/profile/*/*.pb")),
+          sorted(f"{socket.gethostname()}_{name}_{target.pid}.xplane.pb" for target in (older, newer)), "the files")
+    said = "".join(proftap(t, "capture", "--all", name, "50", "--host_name", "one", code=2).err)
+    contains(said, "--host_name: 1 names for 2 targets", "one name for both")
+    said = "".join(proftap(t, "capture", "--all", "--newest", name, "50", code=2).err)
+    contains(said, "--all and --newest exclude each other", "both options")
+    for words in (["monitor", name, "50", "--count", "1"], ["ps", name], ["start", name], ["snapshot", name], ["stop", name]):
+        contains("".join(proftap(t, *words, code=2).err), "more than one target has that name", f"without it: {words}")
+        words += ["--newest", "--json"]
+        if words[0] in ("snapshot", "stop"):
+            words += ["--log_dir", t.dir / words[0]]
+        # Nothing is open, nothing records: ps has nothing to tell of it, which is 3.
+        told = proftap(t, *words, code=3 if words[0] == "ps" else 0).text
+        contains(told, f"{newer.pid}", f"the pid in what {words[0]} tells")
+        check(str(older.pid) not in told, f"{words[0]}: the other one's pid in {told}")
+
+
+@test
+def a_number_that_is_a_pid_is_that_process(t):
+    sleep = t.keep(Process("sleep", [shutil.which("sleep"), "300"]))
+    refused = capture_by(t, None, sleep.pid, code=5).stderr
+    contains(refused, f"pid {sleep.pid} (sleep): that process has no server; proftap doctor {sleep.pid} tells how",
+             "who it is")
+    equal("ptap_server_start(" in refused, False, f"its pid is offered as a port: {refused!r}")
+    if os.geteuid() == 0:
+        said = "".join(proftap(t, "capture", str(sleep.pid), "10", "--log_dir", t.public_dir("logs"), code=5,
+                               user=NOBODY, program=t.public_proftap()).err)
+        contains(said, "another user's process: only that user and root", "to another user")
+    said = "".join(proftap(t, "monitor", str(sleep.pid), "10", code=5).err)
+    contains(said, f"pid {sleep.pid} (sleep)", "proftap monitor")
+
+
+@test
+def the_dead_do_not_shadow_the_living(t):
+    name = f"phoenix-{os.getpid()}"
+    dead = hold(t, name)
+    said = capture_by(t, None, name, code=5).stderr
+    contains(said, f"no live target of that name: pid {dead.pid} has ended; proftap snapshot {name}@dead", "the hint")
+    live = serve(t, name)
+    states = {row["pid"]: (row["name"], row["state"]) for row in listed(t).values()}
+    equal(states, {dead.pid: (name, "ended"), live.pid: (name, "idle")}, "the list")
+    equal(capture_by(t, live, name).trace.count("burst"), 30, "spans of the live one")
+    other = hold(t, name)
+    said = "".join(proftap(t, "snapshot", f"{name}@dead", code=2).err)
+    contains(said, f"{other.pid}  {name} ", "the table of the dead")
+    equal(f"{live.pid}  " in said, False, f"the live one is in it: {said!r}")
+    for how, pid in ((str(other.pid), other.pid), (f"{name}@dead", dead.pid)):
+        done = proftap(t, "snapshot", how, "--log_dir", t.dir / f"held-{pid}")
+        equal(Trace(done.out[-1].strip()).count("burst"), 7, f"spans of {how}")
+        wait_until(lambda pid=pid: pid not in listed(t), "what was taken to be gone")
+
+
+@test
+def a_path_means_the_program_that_runs_it(t):
+    name = f"linked-{os.getpid()}"
+    target = serve(t, name)
+    copy = shutil.copy(TARGET, t.dir / "copy")
+    other = t.keep(Target(runtime(t), copy)).serve()
+    equal(capture_by(t, other, copy).trace.count("burst"), 30, "spans by a path")
+    contains(capture_by(t, None, "/bin/true", code=5).stderr, "/bin/true: no target of that name among ", "nobody's path")
+    equal(capture_by(t, target, name).trace.count("burst"), 30, "spans of the other one")
+
+
+@test
+def the_next_program_is_waited_for(t):
+    name = f"next-{os.getpid()}"
+    serve(t, name)
+    waiting = t.keep(Process("proftap", [PROFTAP, "capture", "--next", "next-*", "60000", "--log_dir", t.dir / "logs"],
+                             runtime(t)))
+    # One that came before it looked first is no new one: then the next is.
+    is_recorded = False
+    while not is_recorded:
+        target = serve(t, name)
+        end = time.monotonic() + 2
+        while not is_recorded and time.monotonic() < end:
+            is_recorded = listed(t)[target.pid]["state"] == "recording"
+    target.ask("burst 30")
+    waiting.signal(signal.SIGINT)
+    equal(waiting.wait(), 0, "exit status")
+    equal(Trace(waiting.out[-1].strip()).count("burst"), 30, "spans")
+    said = "".join(proftap(t, "capture", "--next", "nobody", "50", "--wait=1", code=6).err)
+    contains(said, "--next nobody: no program that matches has started a server within 1 s", "when nobody comes")
 
 
 @test

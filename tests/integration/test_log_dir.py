@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A log directory that cannot take the file: said before the recording; nothing half is left."""
 import os
+import subprocess
 
 import small_disk
 from fake_server import FakeServer, field, space
 from fixture import NOBODY, check, contains, equal, need_root, run, test
+from processes import PROFTAP, PROFTAPD
 
 # A recording that should not have begun would take this long.
 LONG_MS = 15000
@@ -39,6 +41,41 @@ def a_file_in_the_place_of_the_directory_fails_before_the_recording(t):
     check_early(capture)
     contains(capture.stderr, f"{path}: cannot be used: not a directory; ", "standard error")
     equal(path.read_text(), "a file", "the file")
+
+
+LOCAL_ONLY = "a URL, and files are written to local directories only; give a path, and copy the run from there"
+URLS = {"s3://bucket/x": LOCAL_ONLY, "gs://bucket": LOCAL_ONLY, "http://host/x": LOCAL_ONLY,
+        "abfs+ssl.1://x": LOCAL_ONLY, "file://host/x": LOCAL_ONLY,
+        "file:///x/y": "a URL, and files are written to a path; give the path alone: /x/y"}
+
+
+@test
+def a_url_is_no_directory(t):
+    """mkdir() would make "s3:" of it, quietly, where the program happens to run."""
+    target = t.target().serve()
+    work = t.dir / "work"
+    work.mkdir()
+
+    def fails(url, words, code, *command, **env):
+        done = subprocess.run([str(word) for word in command], env={**os.environ, **env}, cwd=work, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True)
+        equal(done.returncode, code, f"status of {command}: {done.stderr}")
+        contains(done.stderr, f"{url}: {words}", f"standard error of {command}")
+        equal(list(work.iterdir()), [], f"what {command} left")
+
+    for url, words in URLS.items():
+        fails(url, words, 1, PROFTAP, "capture", target.port, LONG_MS, "--log_dir", url)
+        fails(url, words, 1, PROFTAP, "capture", target.port, LONG_MS, PROFTAP_LOG_DIR=url)
+        fails(url, words, 1, PROFTAP, "snapshot", target.port, "--log_dir", url)
+        fails(url, words, 1, PROFTAP, "stop", target.port, "--log_dir", url)
+        fails(url, words, 125, PROFTAP, "run", "--log_dir", url, "--", "/bin/true")
+        fails(url, words, 2, PROFTAPD, "--host", "--config", "/dev/null", "--log_dir", url)
+        equal(target.ask(f"trace_start {url}"), "-22", "ptap_trace_start")
+        contains(target.ask("error"), f"ptap_trace_start: {url}: {words}", "ptap_last_error")
+        other = t.target()
+        equal(other.ask(f"start 0 0 0 127.0.0.1 0 0 {url}").split()[:2], ["-22", "0"], "ptap_server_start_with")
+        contains(other.ask("error"), f"log_dir: {url}: {words}", "ptap_last_error")
+    t.capture(target, 10, log_dir=work / "s3:" / "x")
 
 
 @test

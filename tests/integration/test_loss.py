@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Rings that are full: every record that was dropped is counted, none twice."""
+import json
 import os
 import re
 import signal
+import subprocess
 
 from fixture import check, equal, find_proftapd, run, test
-from processes import halt
+from processes import PROFTAP, halt
 
 RING_BYTES = 64 << 10
 N_SLOTS = RING_BYTES // 16
@@ -59,6 +61,46 @@ def a_trace_that_lost_all_says_no_other_reason(t):
     t.stop(target, capture)
     equal(capture.trace.count("burst"), 0, "arrived")
     capture.find_warning("no annotation was recorded: all of it was dropped")
+
+
+@test
+def async_spans_beside_lost_records_are_counted_and_never_made_up(t):
+    """Of two threads one's ring is full: each begin, or end, that is there may be half of another span."""
+    for begin_noise, end_noise in ((20, 0), (0, 20)):
+        target = t.target().serve(0, RING_BYTES)
+        server = find_proftapd(target.pid)
+        capture = t.begin(target)
+        halt(server)
+        longest_ns = int(target.ask(f"requests 2000 {begin_noise} {end_noise} 3"))
+        os.kill(server, signal.SIGCONT)
+        trace = t.stop(target, capture).trace
+        events = [e for line in trace.lines if line.name == "request" for e in line.events]
+        halves = [trace.host_stat(f"ptap_async_{what}") for what in ("ends_without_begin", "begins_without_end")]
+        check(trace.host_stat("ptap_lost_ring_full") > 20000, "few records were dropped: the test is void")
+        equal(len(events) + max(halves), 2000, f"requests, {halves} of them halves")
+        equal({name for e in events for name in e.stats} - {"id", "_a"}, set(), "what is said of requests")
+        equal([e.duration_ps for e in events if e.duration_ps > 1000 * longest_ns], [],
+              f"those that took longer than the program's longest, {longest_ns} ns")
+        target.ask("stop")
+
+
+@test
+def a_backlog_of_requests_is_all_there(t):
+    """Far more of one name are open at once than there are lines of it."""
+    n = 5000
+    target = t.target().serve(0, 1 << 20)
+    capture = t.begin(target)
+    target.ask(*(f"async begin {i}" for i in range(n)), *(f"async end {i}" for i in range(n)))
+    capture = t.stop(target, capture)
+    events = [e for line in capture.trace.lines if line.name == "request" for e in line.events]
+    equal((len(events), {name for e in events for name in e.stats}), (n, {"id", "_a"}), "requests, and what is said of them")
+    told = json.loads(subprocess.run([PROFTAP, "report", "--json", capture.path], check=True, capture_output=True).stdout)
+    (row,) = (row for plane in told["planes"] for row in plane["async_spans"])
+    durations = sorted(e.duration_ps // 1000 for e in events)
+    equal((row["count"], row["whole"], row["unfinished"]), (n, n, 0), "requests in the report")
+    check(abs(row["p50_ns"] - durations[n // 2 - 1]) <= 2, f"a median of {row['p50_ns']}, not {durations[n // 2 - 1]}")
+    check(abs(row["mean_ns"] - sum(durations) / n) <= 2, f"a mean of {row['mean_ns']}")
+    equal((told["totals"]["dropped"], told["warnings"]), (0, []), "losses")
 
 
 @test

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Targets whose clocks are not ours: measured, reckoned with, shown, and written into the trace."""
 import json
+import os
 import re
 import time
 
 from clocked_server import ClockedServer
 from fixture import check, equal, run, test
+from stock_program import StockProgram
 from trace_file import Trace
 
 # A round trip on a loaded machine, many times over; the offsets are farther apart.
@@ -73,9 +75,38 @@ def the_offset_is_for_scripts(t):
 
 
 @test
-def a_stock_server_has_an_unknown_clock(t):
+def the_clock_of_a_stock_server_is_bracketed(t):
+    """It recorded after it was asked and before it answered."""
+    offsets = AHEAD_NS, BEHIND_NS
+    servers = [ClockedServer(t, offset, is_stock=True) for offset in offsets]
+    targets = ",".join(str(s.port) for s in servers)
+    capture = t.capture(targets, 20, "--json")
+    result = json.loads(capture.stdout)
+    for target, expected in zip(result["targets"], offsets, strict=True):
+        offset, error = target["clock_offset_ns"], target["clock_uncertainty_ns"]
+        check(abs(offset - expected) <= error < AHEAD_NS, f"{offset} ± {error}, and it is {expected}")
+        equal([stat.value for stat in read_stamp(target["file"])], [offset, error], "in the trace")
+        check(abs(target["start_unix_ns"] - time.time_ns()) < AHEAD_NS, f"the start: {target['start_unix_ns']}")
+        # It was told the start by our clock, for its own was not known yet.
+        equal(target["start_late_ns"], None, "how late it was")
+    found = re.findall(r"^127.*· clock ([+-][\d.]+) ms ± ([\d.]+) ms$", t.capture(targets, 20).stderr, re.M)
+    for (offset, error), expected in zip(found, offsets, strict=True):
+        check(abs(float(offset) - expected / 1e6) <= float(error), f"{offset} ± {error}")
+
+
+@test
+def stock_servers_of_this_machine_have_its_clock(t):
+    servers = [StockProgram(t, f"jax-{i}-{os.getpid()}") for i in range(2)]
+    result = json.loads(t.capture(",".join(str(s.port) for s in servers), 20, "--json").stdout)
+    for target in result["targets"]:
+        equal((target["clock_offset_ns"], target["clock_uncertainty_ns"]), (0, 0), "offset")
+
+
+@test
+def a_stock_server_of_impossible_times_has_an_unknown_clock(t):
+    """It says that it recorded for longer than it was waited for."""
     servers = [ClockedServer(t, None), ClockedServer(t, None)]
-    capture = t.capture(",".join(str(s.port) for s in servers), 20, "--json")
+    capture = t.capture(",".join(str(s.port) for s in servers), 600000, "--json")
     result = json.loads(capture.stdout)
     for target, server in zip(result["targets"], servers, strict=True):
         equal((target["clock_offset_ns"], target["clock_uncertainty_ns"]), (None, None), "offset")

@@ -63,7 +63,7 @@ def an_idle_program_is_measured_for_the_time_that_was_asked_for(t):
     lines = reply.data.splitlines()
     check(re.fullmatch(r"Timestamp: \d\d:\d\d:\d\d", lines[0]), f"no time in front: {lines}")
     contains(lines[1], f"(pid {target.pid})", "the program")
-    contains(reply.data, "Step time: no step ended meanwhile", "the text")
+    contains(reply.data, "Step time: no step began meanwhile", "the text")
     check("Memory" not in reply.data, f"details at level 1: {reply.data!r}")
     result = reply.monitor_result
     equal(result.response_type, UTIL_IDLE, "kind of the result")
@@ -92,6 +92,20 @@ def steps_and_processor_time_are_measured(t):
     n = len(os.sched_getaffinity(target.pid))
     check(abs(100 - cpu / n - result.device_idle_time_percent) < 0.2, f"idle: {result}, {cpu} %")
     check(not re.search("Timestamp", reply.data), "a time that nobody asked for")
+
+
+@test
+def children_are_measured_with_their_parent(t):
+    target = t.target().serve()
+    target.ask("spawn while :; do :; done")
+    with Calls(target) as calls:
+        reply = monitor(calls, 1500)
+    own = read_number(reply.data, r"CPU: ([\d.]+) %")
+    together = read_number(reply.data, r"With children: ([\d.]+) % CPU")
+    # The machine may be busy with others.
+    check(own < 2 and together > 5, f"own {own} %, together {together} %")
+    n = len(os.sched_getaffinity(target.pid))
+    check(abs(100 - together / n - reply.monitor_result.device_idle_time_percent) < 0.2, f"idle: {reply}")
 
 
 @test

@@ -46,6 +46,20 @@ def each_interval_has_a_line_of_what_was_measured(t):
 
 
 @test
+def a_step_longer_than_the_interval_is_counted_once_and_so_is_each_counter(t):
+    target = t.target().serve()
+    monitor = t.keep(Process("monitor", [PROFTAP, "monitor", str(target.port), "500", "--count", "2", "--json"]))
+    target.ask("await 2", "gauge 1 2 3 4 5", "step 1 1500")
+    rows = [json.loads(monitor.read_line()) for _ in range(2)]
+    equal(monitor.wait(), 0, "exit status")
+    counts = {key: [round(row[key] * row["seconds"]) for row in rows]
+              for key in ("steps_per_s", "annotations_per_s")}
+    equal(counts, {"steps_per_s": [1, 0], "annotations_per_s": [6, 0]}, "what began")
+    equal([row["step_ms_avg"] for row in rows], [None, None], "no step ended")
+    contains(rows[0]["text"], "1 step began, and none has ended", "words")
+
+
+@test
 def numbers_are_in_the_object(t):
     target = t.target().serve()
     lines = call(target.port, 200, "--count", 2, "--json").stdout.splitlines()
@@ -56,6 +70,7 @@ def numbers_are_in_the_object(t):
         check(0 <= row["cpu_percent"] < 90, f"an idle program: {row['cpu_percent']}")
         check(row["resident_bytes"] > 10**5, f"memory: {row['resident_bytes']}")
         equal(type(row["resident_bytes"]), int, "memory's type")
+        equal(row["resident_bytes"] % os.sysconf("SC_PAGE_SIZE"), 0, "memory, in whole pages")
         equal((row["annotations_per_s"], row["steps_per_s"], row["step_ms_avg"]), (0, 0, None), "rates")
         equal(row["processors"], len(os.sched_getaffinity(target.pid)), "processors")
 
@@ -77,24 +92,28 @@ def on_a_terminal_one_line_changes_in_place(t):
     if pid == 0:
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
         os.execv(PROFTAP, [str(PROFTAP), "monitor", str(target.port), "100"])
-    screen = ""
+    data = b""
     deadline = time.monotonic() + PATIENCE_S
-    while screen.count(CLEAR) < 3 and time.monotonic() < deadline:
+    while data.count(CLEAR.encode()) < 3 and time.monotonic() < deadline:
         if select.select([fd], [], [], 0.1)[0]:
-            screen += os.read(fd, 65536).decode()
+            data += os.read(fd, 65536)
+    # What was read last may end within a character.
+    screen = data.decode(errors="ignore")
     os.write(fd, b"\x03")
     equal(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 0, "exit status")
     os.close(fd)
     check(screen.count(CLEAR) >= 3, f"the screen: {screen!r}")
     equal(screen.count("\n"), 0, "line breaks")
     check(all(len(line) < 60 for line in screen.split(CLEAR)), f"longer than the line: {screen!r}")
+    # The target's line takes more than 60 columns.
+    check(all(line.endswith("…") for line in screen.split(CLEAR)[1:-1]), f"cut without a mark: {screen!r}")
 
 
 @test
 def who_has_no_monitor_is_named(t):
     port = FakeServer(t, None, unknown=b"Monitor").port
     contains(call(port, code=1).stderr,
-             f"127.0.0.1:{port}: no Monitor there (UNIMPLEMENTED), as in JAX's server", "the sentence")
+             f"127.0.0.1:{port}: this server has no Monitor (UNIMPLEMENTED), like JAX's", "the sentence")
     call(free_port(), code=5)
     contains(call(port, 0, code=2).stderr, 'MS: bad value "0"', "an interval")
 

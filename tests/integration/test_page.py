@@ -11,6 +11,10 @@ from visit import Visit, start_pipeline
 WINDOW = "[page.timeWindow.from, page.timeWindow.to]"
 
 
+def chart_of(kind):
+    return f"page.charts.all.find((chart) => chart.kind.id === '{kind}')"
+
+
 def check_places(visit):
     """That the charts and the timeline have one time at one place of the page."""
     places = visit.await_answer("""(() => {
@@ -19,10 +23,10 @@ def check_places(visit):
         const left = (e) => e.getBoundingClientRect().left;
         const {timeline} = page.eventsSection;
         const charts = page.charts.main.filter((chart) => chart.element.checkVisibility());
-        if (charts.some(({graph}) => graph.xAxisRange()[0] !== from || graph.xAxisRange()[1] !== to))
+        if (charts.some(({drawn}) => drawn.from !== from || drawn.to !== to))
             return null; // not drawn again yet
-        return [left(timeline.element) + timeline.element.clientLeft + timeline.toPx(middle),
-            ...charts.map(({graph, plot}) => left(plot) + graph.toDomXCoord(middle))];
+        return [left(timeline.scroller) + timeline.scroller.clientLeft + timeline.toPx(middle),
+            ...charts.map((chart) => left(chart.plot) + chart.toPx(middle))];
     })()""", "the charts to show the time of the timeline")
     check(len(places) >= 3 and max(places) - min(places) < 2, f"one time is at {places} px")
 
@@ -43,7 +47,7 @@ def a_person_sees_the_machine_records_a_program_and_finds_a_span(t):
     visit.select(program.pid)
     page.wait_for("document.querySelector('[data-chart=program]').checkVisibility()", "the program's own chart")
 
-    marks = page.evaluate("[...document.querySelectorAll('[data-chart=program] .dygraph-axis-label-y')].map((e) => parseFloat(e.textContent))")
+    marks = [float(text.split()[0]) for text in visit.await_answer(f"{chart_of('program')}.drawn?.yLabels", "marks of the program's CPU")]
     top = max(marks)
     check(sorted(marks) == [0, top / 2, top] and f"{top:e}"[0] in "1245" and float(f"{top:.0e}") == top, f"marks of the program's CPU: {marks}")
 
@@ -60,7 +64,7 @@ def a_person_sees_the_machine_records_a_program_and_finds_a_span(t):
     begin, end = visit.ask(WINDOW)
     check(500 <= end - begin < 600, f"the window is {begin} to {end} ms")
     check_places(visit)
-    marks = page.evaluate("[...document.querySelectorAll('[data-chart=cpu] .dygraph-axis-label-x')].map((e) => e.textContent)")
+    marks = visit.ask(f"{chart_of('cpu')}.drawn.xLabels")
     check({"0", "100 ms"} <= set(marks), f"marks behind the run's begin: {marks}")
 
     # Zooming, and names that are found.
@@ -82,7 +86,7 @@ def a_person_sees_the_machine_records_a_program_and_finds_a_span(t):
 def the_time_moves_by_mouse_and_keys(t):
     visit = Visit(t)
     page = visit.page
-    visit.await_answer("page.samples.next > 0 && page.charts.main[0].graph !== null", "a chart")
+    visit.await_answer("page.samples.next > 0 && page.charts.main[0].drawn !== null", "a chart")
 
     page.drag("[data-chart=cpu] .plot", 200)
     begin, end = visit.ask(WINDOW)

@@ -270,11 +270,14 @@ def several_programs_are_one_run(t):
 
 @test
 def words_mean_programs(t):
-    """Several with commas, by pid and by label; a path."""
+    """Several with commas, by pid and by label; a path that several have is refused, with their pids."""
     visit, programs = visit_with(t, 2)
     pids = sorted(program.pid for program in programs)
-    path = ask_targets(visit)[0]["path"]
-    for words, expected in ((f"{pids[0]}, pid={pids[1]}", pids), (path, pids), (str(pids[1]), pids[1:])):
+    row = ask_targets(visit)[0]
+    visit.page.write("#capture-target", row["path"])
+    visit.page.click("#capture-button")
+    visit.page.wait_for_text("#capture-form .problem", f"2 programs are meant: {row['name']} ({pids[0]}), {row['name']} ({pids[1]})")
+    for words, expected in ((f"{pids[0]}, pid={pids[1]}", pids), (f"name={row['name']}", pids), (str(pids[1]), pids[1:])):
         visit.page.write("#capture-target", words)
         visit.capture(300)
         equal(sorted(row["pid"] for row in visit.ask("page.captures.list()[0].targets")), expected, f"who is meant by {words}")

@@ -62,8 +62,8 @@ def charts_take_the_size_that_the_window_got_meanwhile(t):
         visit.await_answer(f"page.samples.next > {seen}", "a sample")
         page.click("nav a[href='#machine-view']")
         sizes = visit.await_answer("""(() => {
-            const sizes = page.charts.main.filter(({graph, plot}) => graph && plot.clientWidth).map(({graph, plot}) =>
-                [plot.clientWidth, graph.width_, graph.canvas_.clientWidth, graph.graphDiv.clientWidth]);
+            const sizes = page.charts.main.filter(({drawn, plot}) => drawn && plot.clientWidth).map(({canvas, plot}) =>
+                [plot.clientWidth, canvas.clientWidth, canvas.width / devicePixelRatio]);
             return sizes.length && sizes.every((one) => new Set(one).size === 1) ? sizes : null;
         })()""", f"charts as large as their place of {width} px")
         check(all(0.3 * width < one[0] <= width for one in sizes), f"sizes at {width} px: {sizes}")
@@ -83,7 +83,7 @@ def views_take_turns(t):
     page.evaluate("history.back()")
     page.wait_for(f"{seen} === 'machine-view'", "the way back")
     equal(page.evaluate(current), "Machine", "where one is")
-    visit.await_answer("page.charts.main[0].graph.width_ === document.querySelector('[data-chart=cpu] .plot').clientWidth",
+    visit.await_answer("page.charts.main[0].canvas.clientWidth === document.querySelector('[data-chart=cpu] .plot').clientWidth",
                        "charts as large as their place")
     page.evaluate("location.hash = '#doctor-view'")
     page.call("Page.reload")
@@ -91,7 +91,7 @@ def views_take_turns(t):
     equal(page.evaluate(seen), "doctor-view", "by the address")
     page.click("nav a[href='#machine-view']")
     page.wait_for(f"{seen} === 'machine-view'", "the machine's")
-    visit.await_answer("page.charts.main[0].graph !== null", "a chart that was not seen before")
+    visit.await_answer("page.charts.main[0].drawn !== null", "a chart that was not seen before")
     page.check_quiet()
 
 

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The host daemon's page in Chromium for everybody: on small and large screens, in the dark, for ears; soon there, and no larger after a day."""
+import re
 from pathlib import Path
 
-from fixture import check, equal, run, test, wait_until
-from visit import Visit, start_pipeline
+from fixture import check, equal, run, test
+from visit import SCREENS, Visit, check_width, settle, start_pipeline
 
 HERE = Path(__file__).parent
 
 # On a loaded machine, too, something happens in that.
 RUN_MS = 500
-# The narrowest that is asked for is that of a page of 1280 px which is magnified four times (WCAG 1.4.10).
-SCREENS = {"narrow": (320, 640), "phone": (400, 800), "laptop": (1280, 900), "4k": (3840, 2160)}
 HOUR_S = 3600
 # After a day; caches of the browser's own are in it.
 GROWTH_BYTES = 1 << 20
@@ -23,7 +22,7 @@ READ = """(canvas, width) => {
     return copy.getImageData(0, 0, width, canvas.height).data;
 }"""
 # Its line is neither at the top nor at the bottom, where a part of it is cut off.
-MEMORY = "page.charts.main.find(({kind}) => kind.id === 'memory').graph.hidden_"
+MEMORY = "page.charts.main.find(({kind}) => kind.id === 'memory').canvas"
 # Elements with these roles are told by their names alone.
 NAMED = {"button", "textbox", "searchbox", "combobox", "radio", "spinbutton", "link", "image", "table", "dialog", "progressbar"}
 
@@ -52,32 +51,14 @@ def it_fits_every_screen(t):
     page.check_quiet()
 
 
-def settle(page):
-    """What was asked to be drawn is drawn."""
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 50))))")
-
-
-def check_width(page, what):
-    """That nothing of the page has to be scrolled to from side to side. On a phone the window's inner width grows with what hangs out."""
-    wide = page.evaluate("""[...document.querySelectorAll("body *")].filter((e) => e.checkVisibility() &&
-        !e.closest(".scroll, .unseen, .skip, .plot, .options") && e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
-        .map((e) => e.outerHTML.slice(0, 80))""")
-    equal(wide, [], f"what hangs out of the page: {what}")
-    check(page.evaluate("document.scrollingElement.scrollWidth <= document.documentElement.clientWidth"), f"the page can be scrolled sideways: {what}")
-    page.evaluate("document.querySelectorAll('.options, #program-list, dialog').forEach((e) => (e.scrollLeft = 1000))")
-    equal(page.evaluate("[...document.querySelectorAll('.options, #program-list, dialog')].filter((e) => e.scrollLeft > 0).map((e) => e.id)"),
-          [], f"what can be scrolled sideways: {what}")
-
-
 def check_gutters(visit, what):
-    """That charts draw nothing where their marks stand, as they would if a window of another size had left something there."""
-    drawn = visit.ask("""page.charts.main.filter((chart) => chart.element.checkVisibility()).map((chart) => {
-        const [{width}, {left}] = [chart.graph.canvas_, chart.area()];
-        const ratio = width / chart.plot.clientWidth;
-        return [chart.graph.canvas_, chart.graph.hidden_].some((canvas) =>
-            (READ)(canvas, Math.floor((left - 3) * ratio)).some((value) => value !== 0));
-    })""".replace("READ", READ))
-    check(not any(drawn), f"beside the charts something is drawn: {what}")
+    """That the marks of charts fit beside them, and that each is drawn as large as it is shown, at the time that is shown."""
+    found = visit.ask("""page.charts.main.filter((chart) => chart.element.checkVisibility()).map(({canvas, drawn, plot, area, ...chart}) => {
+        const context = canvas.getContext("2d");
+        return [Math.max(...drawn.yLabels.map((label) => context.measureText(label).width)) + 6 <= parseFloat(context.font) * 58 / 12 + 1,
+            canvas.width === Math.round(plot.clientWidth * devicePixelRatio), drawn.from === page.timeWindow.from, drawn.to === page.timeWindow.to];
+    })""")
+    check(found and all(map(all, found)), f"charts that are not drawn anew, or have marks that do not fit: {what}: {found}")
 
 
 # What a phone may show: long names, and all that can be unfolded.
@@ -126,6 +107,8 @@ def nothing_is_wider_than_a_phone(t):
     page.click("[data-action=report]:not(:disabled)")
     page.wait_for_text("dialog", "Where time went")
     check_width(page, "a report")
+    cut = page.evaluate("[...document.querySelectorAll('dialog .scroll')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.getAttribute('aria-label'))")
+    equal(cut, [], "tables of the report that are cut at the side")
     page.shoot("phone-report", whole=False)
     page.press("Escape")
     page.click("#run-list tr:last-of-type [data-action=delete]")
@@ -167,7 +150,7 @@ def all_text_can_be_read_by_day_and_by_night(t):
 @test
 def what_is_drawn_is_drawn_in_the_colours_of_the_night(t):
     visit = with_run(t)
-    wait_until(lambda: visit.ask("page.charts.main.find(({kind}) => kind.id === 'memory').graph?.numRows() ?? 0") > 2, "something to be drawn")
+    visit.await_answer("page.samples.next > 2", "something to be drawn")
     visit.ask("page.feed.close()")
     # A run's own time may have no sample yet.
     visit.ask("page.timeWindow.follow(3000)")
@@ -200,6 +183,13 @@ def numbers_are_told_in_three_digits(t):
     told = {0: "0", 1: "1", 1.25: "1.25", 9.996: "10", 12.34: "12.3", 99.96: "100", 99.94: "99.9", 120.4: "120", 999.6: "1 s"}
     words = Visit(t).page.evaluate(f"import('/page/words.js').then((words) => {list(told)}.map((ms) => words.durationMs(ms)))")
     equal(words, [text if " " in text or text == "0" else f"{text} ms" for text in told.values()], "durations")
+
+
+@test
+def times_of_today_go_without_the_day(t):
+    told = Visit(t).page.evaluate("import('/page/words.js').then(({dayTime}) => [dayTime(Date.now()), dayTime(Date.now() - 3 * 86400e3), dayTime(null)])")
+    for text, pattern in zip(told, (r"\d\d:\d\d:\d\d", r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "–"), strict=True):
+        check(re.fullmatch(pattern, text), f"a time: {text}")
 
 
 @test
@@ -239,6 +229,90 @@ def what_is_seen_first_waits_for_nothing(t):
     page.wait_for_text("#link", "connecting")
     page.wait_for("performance.getEntriesByName('first-contentful-paint').length > 0", "the first paint")
     check(page.text("#time-title") == "Usage", "the page's frame")
+
+
+@test
+def it_comes_in_few_bytes(t):
+    """The browser is sent what gzip made of each file."""
+    page = Visit(t).page
+    sent = page.evaluate("""[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
+        .filter(({name}) => !name.includes("/api/")).map(({name, encodedBodySize, decodedBodySize}) => [name, encodedBodySize, decodedBodySize])""")
+    check(len(sent) > 20, f"files: {sent}")
+    check(sum(n for _, n, _ in sent) < 60000 and all(packed < plain for _, packed, plain in sent), f"bytes: {sent}")
+
+
+@test
+def hardware_that_is_not_there_has_no_row(t):
+    visit = Visit(t)
+    visit.await_answer("page.samples.next > 1", "samples")
+    there = visit.ask("[...new Set([...page.samples.columns.values()].map(({column}) => column.group))]")
+    text = visit.page.evaluate("document.querySelector('#time').innerText")
+    for group in {"gpu", "npu"} - set(there):
+        check(group.upper() not in text, f"there is no {group}, and the page says: {text}")
+
+
+@test
+def who_wants_no_motion_gets_none(t):
+    visit = Visit(t)
+    page = visit.page
+    page.prefer(prefers_reduced_motion="reduce")
+    visit.ask("page.timeWindow.follow()")
+    visit.ask("page.take('capture', {id: 77, state: 'waiting', is_over: false, targets: [], target: 'x', snapshot: null, warnings: [], error: null})")
+    page.wait_for("document.querySelector('.captures li progress') !== null", "a capture under way")
+    equal(page.evaluate("document.querySelectorAll('progress:indeterminate').length"), 0, "bars that move by themselves")
+    # The charts stand still while samples come; now and then they go on by a step.
+    before, seen = visit.ask("page.timeWindow.to"), visit.ask("page.samples.next")
+    visit.ask("[1, 2, 3, 4, 5, 6, 7, 8].forEach((i) => page.timeWindow.advance(page.timeWindow.originUnixMs + page.timeWindow.to - 900 + 100 * i))")
+    equal(visit.ask("page.timeWindow.to"), before, "where the window ends")
+    visit.ask("page.timeWindow.advance(page.timeWindow.originUnixMs + page.timeWindow.to + 1)")
+    check(visit.ask("page.timeWindow.to") >= before + 10000, "the next step")
+    page.prefer(prefers_reduced_motion="no-preference")
+    visit.await_answer(f"page.samples.next > {seen} && page.timeWindow.to !== {before}", "samples to move it again")
+    equal(visit.ask("page.timeWindow.to === page.samples.lastMs - page.timeWindow.originUnixMs"), True, "it follows each sample")
+
+
+@test
+def colours_that_the_person_chose_are_kept_to(t):
+    """Of what is drawn by hand, too: a few colours of the system, and lines that differ by their dashes."""
+    visit = with_run(t)
+    page = visit.page
+    canvases = ("document.querySelector('.timeline canvas')", MEMORY)
+    ours = {canvas: set(list_colours(visit, canvas)[:8]) for canvas in canvases}
+    for is_dark in (False, True):
+        page.prefer(forced_colors="active", prefers_color_scheme="dark" if is_dark else "light")
+        settle(page)
+        page.shoot(f"forced-{'dark' if is_dark else 'light'}")
+        system = page.evaluate("""["Canvas", "CanvasText", "Highlight", "GrayText", "LinkText"].map((name) => {
+            const context = new OffscreenCanvas(1, 1).getContext("2d");
+            const probe = document.body.appendChild(document.createElement("i"));
+            probe.style.cssText = `forced-color-adjust: none; color: ${name}`;
+            context.fillStyle = getComputedStyle(probe).color;
+            probe.remove();
+            return context.fillStyle;
+        })""")
+        for canvas in canvases:
+            drawn = list_colours(visit, canvas)
+            check(drawn and drawn[0] in system, f"{canvas}: {drawn}, of the system's {system}")
+            equal(ours[canvas] & set(drawn) - set(system), set(), f"{canvas}: colours of the page's own")
+    dashes = page.evaluate("import('/page/colours.js').then(({seriesDash}) => [0, 1, 2].map((i) => JSON.stringify(seriesDash(i))))")
+    equal(len(set(dashes)), 3, f"dashes of lines: {dashes}")
+    marks = page.evaluate("[...document.querySelectorAll('[data-chart=cpu] .legend i')].map((e) => getComputedStyle(e).borderTopStyle)")
+    equal(marks, ["solid", "dashed", "dotted"], "marks in the legend")
+
+
+def list_colours(visit, canvas):
+    """What is drawn there, the most frequent first."""
+    return visit.ask(f"""(() => {{
+        const canvas = {canvas};
+        const data = ({READ})(canvas, canvas.width);
+        const counts = new Map();
+        for (let i = 0; i < data.length; i += 4) {{
+            const colour = "#" + [0, 1, 2].map((k) => data[i + k].toString(16).padStart(2, "0")).join("");
+            if (data[i + 3] === 255)
+                counts.set(colour, (counts.get(colour) ?? 0) + 1);
+        }}
+        return [...counts].sort((a, b) => b[1] - a[1]).slice(0, 20).map(([colour]) => colour);
+    }})()""")
 
 
 def feed_hour(visit, hour):

@@ -98,12 +98,12 @@ def what_is_known_of_one_is_in_its_row(t):
     visit = Visit(t)
     page = visit.page
     inside = {"id": "0123456789abcdef", "cgroup": "/docker/0123456789abcdef", "name": None, "pod": None}
-    put(visit, 300, state="recorder", recorder=True, children=2, labels={"job": "Night"}, container=inside, pid_inside=7)
+    put(visit, 300, state="recorder", recorder=True, stopped=True, children=2, labels={"job": "Night"}, container=inside, pid_inside=7)
     put(visit, 301, state="recording", recorder=True, container={**inside, "name": "inner", "pod": "web-0"})
     await_pids(visit, 300, 301)
     cells = page.evaluate("[...document.querySelectorAll('#program-list tbody tr')].map((row) => [...row.cells].map((cell) => cell.innerText.trim()))")
-    equal(cells, [["n300", "300", "nobody", "flight recorder, 2 children", "Measure", "–", "/bin/n300 in 0123456789ab as 7"],
-                  ["n301", "301", "nobody", "recording, flight recorder", "Measure", "–", "/bin/n301 in web-0"]], "rows")
+    equal(cells, [["n300", "300", "nobody", "flight recorder, stopped, 2 children Open spans", "–", "– Measure", "–", "/bin/n300 in 0123456789ab as 7"],
+                  ["n301", "301", "nobody", "recording, flight recorder Open spans", "–", "– Measure", "–", "/bin/n301 in web-0"]], "rows")
     for words, pid in (("0123456789ab", 300), ("JOB=night", 300), ("web-0", 301)):
         page.write("#program-search", words)
         await_pids(visit, pid)
@@ -173,6 +173,24 @@ def what_they_do_is_seen(t):
 
 
 @test
+def what_each_uses_is_in_the_list(t):
+    """Its processor time and its memory, each second, selected or not."""
+    program, idle = start_pipeline(t), start_target(t)
+    visit = Visit(t)
+    page = visit.page
+    cells = "(pid) => [...document.querySelectorAll('#program-list tbody tr')].find((row) => row.cells[1].innerText === String(pid))?.cells ?? []"
+    heads = page.evaluate("[...document.querySelectorAll('#program-list th[scope=col]')].map((e) => e.textContent)")
+    cpu, memory = heads.index("CPU"), heads.index("Memory")
+    for pid in (program.pid, idle.pid):
+        page.wait_for(f"/^[0-9.]+ %$/.test(({cells})({pid})[{cpu}]?.innerText)", f"the CPU of {pid}")
+        page.wait_for(f"/^[0-9.]+ MB\\s/.test(({cells})({pid})[{memory}]?.innerText)", f"the memory of {pid}")
+    idle.ask("touch 100")
+    page.wait_for(f"/^1\\d\\d MB\\s/.test(({cells})({idle.pid})[{memory}]?.innerText)", "100 MiB more, without being asked")
+    equal(page.evaluate(SELECTED), "", "who is selected")
+    page.check_quiet()
+
+
+@test
 def their_share_of_memory_is_measured_when_it_is_asked_for(t):
     target = start_target(t)
     visit = Visit(t)
@@ -183,11 +201,11 @@ def their_share_of_memory_is_measured_when_it_is_asked_for(t):
     page.wait_for_text(button, "B")
     contains(page.evaluate(f"document.querySelector('{button}').title"), "measured at ", "when")
     told = page.text(button)
-    equal(page.evaluate(f"document.querySelector('{button}').getAttribute('aria-label')").split(", memory of target: ")[0], told, "how much, in words")
+    equal(page.evaluate(f"document.querySelector('{button}').getAttribute('aria-label')").split(", memory of target: ")[0] + " share", told, "how much, in words")
     contains(page.evaluate(f"document.querySelector('{button}').getAttribute('aria-label')"), "; measure again", "what can be done, in words")
     target.ask("touch 100")
     page.click(button)
-    page.wait_for(f"/^1\\d\\d MB$/.test(document.querySelector('{button}').textContent)", "100 MiB more")
+    page.wait_for(f"/^1\\d\\d MB share$/.test(document.querySelector('{button}').textContent)", "100 MiB more")
     target.signal(signal.SIGKILL)
     page.wait_for_text("#program-list", "No program is here")
     equal(visit.ask("page.programs.memory.size"), 0, "what is kept of those that are gone")

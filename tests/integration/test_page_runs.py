@@ -5,6 +5,7 @@ import base64
 
 from checks import contains, wait_until
 from fixture import check, equal, run, test
+from recorded import files, record
 from visit import Visit, start_pipeline
 
 # On a loaded machine, too, something happens in that.
@@ -70,6 +71,53 @@ def a_report_opens_and_the_keyboard_goes_back(t):
     page.press("Escape")
     page.wait_for("document.querySelector('dialog') === null", "the report to close")
     equal(page.evaluate("document.activeElement.dataset.action"), "report", "where the keyboard is")
+    page.check_quiet()
+
+
+@test
+def the_report_of_a_program_that_crashed_begins_with_its_death(t):
+    """As proftap report's does: who received the signal, and what each thread was in the middle of."""
+    visit = Visit(t)
+    page = visit.page
+    target = record(t, visit.logs)
+    tid = int(target.ask("hang stuck"))
+    target.send("crash")
+    target.wait()
+    file = wait_until(lambda: files(visit.logs), "the run of its death")[0].name
+    page.wait_for_text("#run-list tbody", file.removesuffix(".xplane.pb"))
+    page.click("[data-action=report]:not(:disabled)")
+    page.wait_for_text("dialog h3", f"At death: target ({target.pid}) was killed by SIGSEGV in the thread target ({target.pid}).")
+    threads = page.evaluate("[...document.querySelectorAll('dialog .thread')].map((e) => [...e.querySelectorAll('h4, li > :not(.age)')].map((e) => e.textContent))")
+    equal(threads, [[f"target ({target.pid})", "doomed", ""], [f"stuck ({tid})", "serve", "id=-77 path=/v1/x", "lock", "n=64 load=0.5"]], "threads")
+    page.check_quiet()
+
+
+@test
+def slow_steps_are_taken_apart(t):
+    visit, _ = visit_with_run(t)
+    page = visit.page
+    page.click("[data-action=report]:not(:disabled)")
+    page.wait_for_text("dialog", "Where time went")
+    rows = "[...document.querySelectorAll('dialog table[aria-label=\"What is different in slow ones\"] tbody tr')].map((row) => [...row.cells].slice(0, 2).map((cell) => cell.textContent))"
+    slow = visit.ask("(await page.api.get(`/runs/${page.runs.list()[0].run}/report`)).slow")
+    equal(page.evaluate(rows), [[one["name"], f"{one['slow']['count']:,} of {one['count']:,}"] for one in slow], "slow ones, and all there are")
+    page.check_quiet()
+
+
+@test
+def what_is_open_closes_with_its_view(t):
+    """By the browser's way back, for one: a report does not lie over the doctor, and a question is no yes."""
+    visit, name = visit_with_run(t)
+    page = visit.page
+    for action, text in (("report", f"Report of {name}"), ("delete", f"Delete {name}?")):
+        page.click(f"[data-action={action}]")
+        page.wait_for_text("dialog", text)
+        page.evaluate("location.hash = '#doctor-view'")
+        page.wait_for("document.querySelector('dialog') === null", f"the {action} to close")
+        check(page.evaluate("document.querySelector('#doctor-view').checkVisibility()"), "the other view is not there")
+        page.evaluate("location.hash = '#machine-view'")
+        page.wait_for("document.querySelector('#machine-view').checkVisibility()", "the view")
+    check((visit.logs / "plugins" / "profile" / name).exists(), "it was deleted without a yes")
     page.check_quiet()
 
 

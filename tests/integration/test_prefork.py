@@ -46,7 +46,7 @@ def each_worker_is_a_process_in_the_trace(t):
     capture = t.start_capture(prefork.port, 300)
     ask_until_the_end(capture, connections)
     trace = capture.finish().trace
-    planes = {name for name in trace.planes if "[" in name}
+    planes = set(trace.children)
     equal(planes, {f"/host:CPU prefork [{pid}]" for pid in prefork.workers}, "planes")
     for pid in prefork.workers:
         check(trace.process(pid).count("line") >= 1, f"no line of worker {pid}")
@@ -63,7 +63,7 @@ def a_worker_that_replaces_another_is_there_too(t):
     wait_until(lambda: not is_alive(prefork.workers[0]), "the worker to end")
     ask_until_the_end(capture, [prefork.connect(t)])
     trace = capture.finish().trace
-    found = [name for name in trace.planes if "[" in name and str(prefork.workers[0]) not in name]
+    found = [name for name in trace.children if str(prefork.workers[0]) not in name]
     equal(len(found), 1, f"planes of the new worker among {sorted(trace.planes)}")
     prefork.signal(signal.SIGTERM)
     equal(prefork.wait(), 0, "exit of the master")

@@ -92,12 +92,12 @@ def a_snapshot_is_the_same_for_stock_clients(t):
 
 
 @test
-def a_program_that_ends_takes_its_session_along(t):
+def a_program_that_ends_well_takes_its_session_along(t):
     target = t.target().serve()
     server = find_proftapd(target.pid)
     with Profiler(target) as calls:
         calls.begin()
-        target.kill()
+        target.popen.stdin.close()
         calls.connection.wait_for_close()
         wait_until(lambda: not is_alive(server), "the server to end")
 

@@ -86,7 +86,7 @@ def what_is_before_an_agreed_start_is_no_loss(t):
         at = in_ms(300)
         stream = calls.start(PROFILE, profile_request(300, {"start_timestamp_ns": at}))
         # Between the two, unless the machine is busy: far more than a ring holds.
-        target.ask("await 1", f"count {4 * RING_BYTES // 16}")
+        target.ask("await_early", f"count {4 * RING_BYTES // 16}")
         not_void(time.time_ns() < at, "the program was not quick enough")
         sleep_until(at)
         target.ask("burst 5")
@@ -102,7 +102,7 @@ def one_that_ends_before_its_start_has_nothing(t):
     with Calls(target) as calls:
         at = in_ms(300)
         stream = calls.start(PROFILE, profile_request(300, {"start_timestamp_ns": at}, session_id="s"))
-        target.ask("await 1", "burst 3")
+        target.ask("await_early", "burst 3")
         calls.terminate("s")
         answer = calls.finish(stream)
         not_void(time.time_ns() < at, "the answer took too long")

@@ -80,6 +80,49 @@ def it_is_switched_on_looked_at_and_switched_off(t):
     contains(fetch(t, "stop", program, code=1).stderr, NOTHING_RUNS, "a second stop")
 
 
+
+@test
+def looks_that_overlap_have_each_span_once(t):
+    """Also when some of the spans that one look has were overwritten before the next."""
+    program = serve(t)
+    n = 0
+    for look in range(6):
+        program.ask(f"burst {RING_SPANS // 3}")
+        n += RING_SPANS // 3
+        fetch(t, "snapshot", program, "--run", "mine", "--host_name", f"look{look}")
+    paths = files(t)
+    check(sum(Trace(path).count("burst") for path in paths) > n, "the looks do not overlap: the test is void")
+    result = json.loads(call(t, "report", "--json", paths[0].parent).stdout)
+    call(t, "convert", paths[0].parent, "-t", "ndjson", "-o", t.dir / "out.ndjson")
+    rows = [json.loads(line) for line in (t.dir / "out.ndjson").read_text().splitlines()]
+    equal(len([row for row in rows if row.get("name") == "burst"]), n, "spans")
+    equal([p["process_id"] for p in result["planes"] if p["process_id"]], [program.pid], "processes")
+    equal(result["totals"]["dropped"], Trace(paths[-1]).host_stat("dropped_traces"), "losses")
+
+
+@test
+def a_capture_beside_the_recorder_has_each_record_once(t):
+    """Each has clock readings of its own, so that one span has two times, some nanoseconds apart."""
+    program = serve(t)
+    program.ask("burst 100")
+    capture = t.begin(program, "--run", "mine", "--host_name", "capture", log_dir=t.dir / "logs")
+    wait_until(lambda: listed(t, program) == ("recording", True), "the capture to record")
+    program.ask("burst 300")
+    program.ask("requests 20 0 3 2")
+    t.stop(program, capture)
+    program.ask("burst 50")
+    look = fetch(t, "snapshot", program, "--run", "mine", "--host_name", "look")
+    counts = [Trace(path).count("burst") for path in files(t)]
+    equal(counts, [300, 450], "spans of the capture, and of the recorder")
+    result = json.loads(call(t, "report", "--json", Path(look.stdout.strip()).parent).stdout)
+    call(t, "convert", files(t)[0].parent, "-t", "ndjson", "-o", t.dir / "out.ndjson")
+    rows = [json.loads(line) for line in (t.dir / "out.ndjson").read_text().splitlines()]
+    found = [len([row for row in rows if row.get("name") == name]) for name in ("burst", "noise", "request")]
+    equal(found, [450, 60, 20], "spans")
+    equal([p["process_id"] for p in result["planes"] if p["process_id"]], [program.pid], "processes")
+    equal(result["warnings"], [], "warnings")
+
+
 @test
 def what_was_overwritten_is_in_the_summary(t):
     program = serve(t)
@@ -201,7 +244,7 @@ def one_that_died_is_listed_and_left_to_others_who_wish_so(t):
     wait_until(lambda: listed(t, program) == ("ended", True), "its end to be seen")
     socket = f"unix:{t.dir}/runtime/proftap/{program.pid}.sock"
     for words in (("capture", socket, 10), ("start", socket), ("monitor", socket, 10, "--count", 1)):
-        contains(call(t, *words, code=1).stderr, "the program has ended; proftap snapshot takes what its flight recorder held",
+        contains(call(t, *words, code=1).stderr, "the program has ended; proftap snapshot takes what was recorded of it",
                  f"{words[0]} of one that died")
     for options in (["--keep"], []):
         done = fetch(t, "snapshot", socket, *options)
@@ -298,7 +341,7 @@ def the_program_writes_runs_for_a_reason(t):
     equal(Trace(path).count("burst"), 4, "spans")
     report = call(t, "report", path).stdout
     contains(report, "\nreason: a slow request\n", "the reason")
-    contains(report, f"\nwindow: target ({program.pid}): the last ", "how far back it reaches")
+    contains(report, f"\nwindow: target ({program.pid}): everything\n", "how far back it reaches")
     without = serve(t, "-")
     equal(without.ask("snapshot -"), str(-errno.EOPNOTSUPP), "ptap_snapshot without a place")
     contains(without.ask("error"), ".log_dir", "what is said")

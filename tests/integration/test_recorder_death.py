@@ -38,6 +38,28 @@ def its_last_moments_become_a_run_that_says_why(t):
 
 
 @test
+def its_last_moments_have_no_async_span_that_never_was(t):
+    """Its threads' rings reach back differently far."""
+    for how in ("SIGTERM", "crash"):
+        log_dir = t.dir / how
+        target = record(t, log_dir)
+        longest_ns = int(target.ask("requests 1500 20 0 1500"))
+        server = find_proftapd(target.pid)
+        if how == "SIGTERM":
+            target.signal(signal.SIGTERM)
+            target.wait()
+        else:
+            end(target, how)
+        await_gone(server)
+        trace = only_run(log_dir)
+        events = [e for line in trace.lines if line.name == "request" for e in line.events]
+        check(0 < len(events) < 1500, f"{len(events)} requests: the test is void")
+        equal(len(events) + trace.host_stat("ptap_async_ends_without_begin"), 1500, f"requests, and ends ({how})")
+        longest = max(e.duration_ps // 1000 for e in events)
+        check(longest <= longest_ns, f"one took {longest} ns; the program's longest {longest_ns} ns ({how})")
+
+
+@test
 def one_that_stood_still_first_is_looked_at_meanwhile(t):
     """And the capture that runs meanwhile."""
     log_dir = t.dir / "logs"
@@ -208,6 +230,66 @@ def the_program_asks_for_a_run_and_goes_on(t):
     wait_until(lambda: len(files(log_dir)) == 2, "the second run")
     with Profiler(target) as calls:
         equal(calls.look_back().count("burst"), 5, "spans that are still there")
+
+
+def follow(t, log_dir):
+    return record(t, log_dir, PROFTAP_FOLLOW_FORK="1")
+
+
+def end_child(target, number):
+    """A followed child that has recorded and is ended by that signal; its pid."""
+    pid = int(target.ask("prefork steady"))
+    os.kill(pid, number)
+    return pid
+
+
+@test
+def a_followed_child_leaves_its_last_moments_while_the_program_lives(t):
+    for number, words in ((signal.SIGABRT, "SIGABRT"), (signal.SIGSEGV, "SIGSEGV"), (signal.SIGKILL, "SIGKILL")):
+        log_dir = t.dir / words
+        target = follow(t, log_dir)
+        pid = end_child(target, number)
+        wait_until(lambda: files(log_dir), f"the run of the child that {words} ended")
+        trace = only_run(log_dir)
+        reason = f"the forked child (pid {pid}) of the program (pid {target.pid}) ended, killed by {words}"
+        equal(trace.environment["ptap_reason"].value, reason, "the reason")
+        contains("\n".join(trace.space.warnings), f"{reason}; these are its last moments", "warnings")
+        check(trace.process(pid).count("job"), "the child's spans")
+        # What a client takes afterwards, and what the program asks for, does not have that run's warning.
+        with Profiler(target) as calls:
+            seen = calls.look_back().space.warnings
+        equal([text for text in seen if "last moments" in text], [], "warnings of a snapshot")
+        wait_until(lambda: target.ask("snapshot later") == "0", "a run that the program asks for")
+        wait_until(lambda: len(files(log_dir)) == 2, "its run")
+        later = [trace for trace in map(Trace, files(log_dir)) if trace.environment["ptap_reason"].value == "later"]
+        check("last moments" not in "\n".join(later[0].space.warnings), f"{later[0].space.warnings}")
+
+
+@test
+def a_followed_child_that_was_asked_to_end_leaves_no_run(t):
+    log_dir = t.dir / "logs"
+    target = follow(t, log_dir)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        end_child(target, number)
+    pid = end_child(target, signal.SIGABRT)
+    wait_until(lambda: files(log_dir), "the run of the one that crashed")
+    contains(only_run(log_dir).environment["ptap_reason"].value, f"(pid {pid})", "the reason")
+
+
+@test
+def of_children_that_crash_all_the_time_the_first_four_leave_a_run(t):
+    log_dir = t.dir / "logs"
+    target = follow(t, log_dir)
+    for n in range(1, 5):
+        end_child(target, signal.SIGSEGV)
+        wait_until(lambda n=n: len(files(log_dir)) == n, f"run {n}")
+    for _ in range(6):
+        end_child(target, signal.SIGSEGV)
+    wait_until(lambda: target.ask("snapshot now") == "0", "a run that the program asks for")
+    wait_until(lambda: len(files(log_dir)) == 5, "its run")
+    await_gone(end(target, "abort"))
+    reasons = [Trace(path).environment["ptap_reason"].value for path in files(log_dir)]
+    equal(len([reason for reason in reasons if reason.startswith("the forked child")]), 4, f"runs: {reasons}")
 
 
 run()

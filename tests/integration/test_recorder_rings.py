@@ -115,6 +115,36 @@ def a_span_that_is_open_across_a_capture_stays_whole(t):
           "whether it is cut, and whether it is long")
 
 
+def check_requests(trace, n, longest_ns):
+    """Those that are whole are no longer than the program's longest, and what is left of the others is counted."""
+    events = [e for line in trace.lines if line.name == "request" for e in line.events]
+    halves = [trace.host_stat(f"ptap_async_{what}") for what in ("ends_without_begin", "begins_without_end")]
+    equal((len(events) + sum(halves), {0} & set(halves)), (n, {0}), f"requests, {halves} of them halves")
+    check(0 < len(events) < n, f"{len(events)} of {n} are whole: the test is void")
+    equal({name for e in events for name in e.stats}, {"id", "_a"}, "what is said of requests")
+    longest = max(e.duration_ps // 1000 for e in events)
+    check(longest <= longest_ns, f"one took {longest} ns; the program's longest {longest_ns} ns")
+    start, stop = (trace.environment[f"profile_{end}_time"].value for end in ("start", "stop"))
+    since = trace.host_stat("ptap_complete_since_ns")
+    check(start < since < stop, f"complete since {since}, from {start} to {stop}")
+    first_ns = since - start
+    equal(sum(e.start_ps // 1000 + 1 < first_ns for e in events if not halves[1]), 0, "requests before it")
+    contains("\n".join(trace.space.warnings), f"{max(halves)} {'ends' if halves[0] else 'begins'} of async spans",
+             "the warnings")
+
+
+@test
+def halves_of_async_spans_are_counted_and_never_drawn(t):
+    """Of two threads one writes more: what the other one recorded before is half of something."""
+    n = 1500
+    for begin_noise, end_noise, n_ids in ((20, 0, n), (20, 0, 3), (0, 20, n), (0, 20, 3)):
+        target = record(t)
+        longest_ns = int(target.ask(f"requests {n} {begin_noise} {end_noise} {n_ids}"))
+        with Profiler(target) as calls:
+            check_requests(calls.look_back(), n, longest_ns)
+        target.ask("stop")
+
+
 @test
 def a_look_back_while_something_else_is_recorded(t):
     target = record(t)

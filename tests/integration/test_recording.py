@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The main job: what the target emitted is what the file holds, event by event, value by value."""
+import json
 import os
 import re
 import signal
 import socket
 import statistics
+import subprocess
 import time
 
 from checks import not_void
 from fake_server import FakeServer, field, space
 from fixture import (SANITIZERS, check, contains, equal, find_proftapd, run, schema, test,
                      wait_until)
+from processes import PROFTAP
 
 ROUNDS = {"alpha": 100, "beta": 50, "gamma": 7}
 # How far the clocks of two processes on a loaded machine may seem apart.
@@ -242,6 +245,9 @@ def a_step_longer_than_the_capture_arrives_cut_at_its_end(t):
 def the_summary_says_how_long_it_was_in_truth(t):
     """A busy machine makes a recording longer than it was asked for."""
     made = schema("xplane").XSpace.FromString(space(3))
+    host = made.planes[0]
+    host.stat_metadata[1].id, host.stat_metadata[1].name = 1, "ptap_process_name"
+    host.stats.add(metadata_id=1, str_value="ours")
     plane = made.planes.add(name="Task Environment")
     for number, (key, value) in enumerate(
             (("profile_start_time", 10**18), ("profile_stop_time", 10**18 + 512_400_000)), 1):
@@ -250,6 +256,42 @@ def the_summary_says_how_long_it_was_in_truth(t):
         plane.stats.add(metadata_id=number, uint64_value=value)
     server = FakeServer(t, lambda c: c.reply(field(8, made.SerializeToString())))
     check(t.capture(server, 500).stderr.startswith("captured 512 ms of "), "the first line")
+
+
+def make_stock_space(options, start_ns, stop_ns, last_ns):
+    """What JAX's server answers: its stop is when it had collected all."""
+    made = schema("xplane").XSpace.FromString(space(3))
+    made.planes[0].lines[0].events.add(metadata_id=1, duration_ps=last_ns * 1000)
+    plane = made.planes.add(name="Task Environment")
+    for number, key in enumerate(("profile_start_time", "profile_stop_time", "profile_options"), 1):
+        plane.stat_metadata[number].id, plane.stat_metadata[number].name = number, key
+    plane.stats.add(metadata_id=1, uint64_value=start_ns)
+    plane.stats.add(metadata_id=2, uint64_value=stop_ns)
+    plane.stats.add(metadata_id=3, bytes_value=options.SerializeToString())
+    return made.SerializeToString()
+
+
+@test
+def a_stock_server_is_told_to_the_same_end_in_both_numbers(t):
+    """It records 300 ms, or, while it is stopped, 600, and collects for 300 ms more."""
+    def answer(connection):
+        start_ns = time.time_ns()
+        time.sleep(record_ms / 1000 + 0.3)
+        options = schema("profiler_options").ProfileOptions(duration_ms=300)
+        connection.reply(field(8, make_stock_space(options, start_ns, time.time_ns(), record_ms * 10**6)))
+
+    for record_ms in 300, 600:
+        begin = time.monotonic()
+        told = t.capture(FakeServer(t, answer), 300, "--json")
+        elapsed_ms = (time.monotonic() - begin) * 1000
+        said = json.loads(told.stdout)
+        equal(said["duration_ms"], record_ms, "how long it recorded")
+        both_ms = said["duration_ms"] + said["transfer_ms"]
+        check(record_ms + 300 <= both_ms <= elapsed_ms, f"{said['duration_ms']} and {said['transfer_ms']} ms "
+              f"of {elapsed_ms} ms")
+        report = json.loads(subprocess.run([PROFTAP, "report", "--json", said["file"]], check=True,
+                                           capture_output=True).stdout)
+        equal(report["end_ns"] - report["begin_ns"], record_ms * 10**6, "the length that is reported")
 
 
 @test

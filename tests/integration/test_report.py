@@ -72,7 +72,7 @@ def a_full_device_is_said_once(t):
 def only_the_top_is_shown(t):
     path = GOLDEN / "spans.xplane.pb"
     text = report(path, "--top", "1")
-    contains(text, "  … and 5 more names\n", "the report")
+    contains(text, "  … and 5 more names; --top 6 shows all\n", "the report")
     equal(read_names(text, "names"), ["long"], "names")
     by_thread = report(path, "--top", "1", "--by_thread")
     equal([read_names(by_thread, f"thread {name}") for name in ("main", "worker é")],
@@ -110,7 +110,7 @@ def only_the_top_of_other_tables_is_shown(t):
     for top, shown in ((1, 1), (4, 4), (5, 5)):
         text = report(path, "--top", str(top))
         for title, what in (("steps", "name"), ("devices", "device"), ("flows", "name"), ("counters", "counter")):
-            rest = f"  … and {6 - shown} more {what}{'s' if 6 - shown > 1 else ''}"
+            rest = f"  … and {6 - shown} more {what}{'s' if 6 - shown > 1 else ''}; --top 6 shows all"
             equal(count_rows(text, title), (shown, rest), f"rows of {title}, and the last line")
     planes = json.loads(report(path, "--top", "2", "--json"))["planes"]
     equal([[len(plane[key]) for key in ("steps", "async_spans", "flows", "counters")] for plane in planes[:2]],
@@ -172,7 +172,7 @@ def columns_stand_whatever_the_names_are(t):
     for i, name in enumerate(shown):
         path = t.dir / f"{i}.xplane.pb"
         path.write_bytes(space(3, name=name))
-        equal(read_names(report(path), "names"), [shown[name]], "names")
+        equal(read_names(report(path, "--width", "80"), "names"), [shown[name]], "names")
 
 
 @test
@@ -185,7 +185,8 @@ def names_that_nobody_would_choose_are_printable(t):
         check(not [c for c in text.replace("\n", "").replace("\r\n", "").replace("\r", "")
                    if c < " " or "\x7f" <= c < "\xa0"], f"{words}: a control character")
         if "--csv" not in words and "--json" not in words:
-            check(max(map(len, text.splitlines()[2:])) <= 80, f"{words}: a long line")
+            lines = report(path, "--width", "80", *words).splitlines()[2:]
+            check(max(map(len, lines)) <= 80, f"{words}: a long line")
 
 
 @test
@@ -195,7 +196,13 @@ def a_training_reads_like_this(t):
     text = report("training.xplane.pb", cwd=t.dir)
     expected = (GOLDEN / "training.report").read_text()
     equal(text.splitlines(), expected.splitlines(), "the report; see tests/golden/training.report")
-    equal(report(path, "--width", "80").splitlines()[1:], expected.splitlines()[1:], "--width 80")
+    # No width has room for all names: what is cut says so, and the page says what shows it whole.
+    cut = report(path, "--width", "80")
+    contains(cut, "  void gemm<float, 128>(fl…\n", "a name that is cut")
+    wider = re.search(r'\nnames that end with "…" are cut; --width (\d+) shows them whole\n$', cut)
+    for whole in (report(path, "--width", wider[1]), text):
+        contains(whole, "  void gemm<float, 128>(float const*, float*)\n", "the whole name")
+        check("…" not in whole, f"something is cut: {whole}")
     contains(report(path, "--width", "120"), "   count    total     mean      p50      p99      max  name",
              "a wide page")
 
@@ -221,6 +228,45 @@ def kernels_are_there_as_often_and_as_long_as_they_ran(t):
           (("9", "0"), ("0", "6"), ("0", "3"), ("0", "3")), "flows")
 
 
+@test
+def kernels_are_told_by_what_launched_them(t):
+    """An operator, or else the span around the call; a graph of them is one launch."""
+    path = GOLDEN / "gpu.xplane.pb"
+    part = report(path).split("kernels by the operator or span that launched them\n")[1].split("\n\n")[0]
+    equal([line.split() for line in part.splitlines()],
+          [["time", "of", "all", "kernels", "launches", "name"],
+           ["594", "us", "68.8", "%", "15", "15", "forward/matmul:MatMul"],
+           ["270", "us", "31.2", "%", "3", "3", "build"]], "the table")
+    equal(json.loads(report(path, "--json"))["launches"],
+          [{"name": "forward/matmul:MatMul", "kernels": 15, "launches": 15, "device_ns": 594000},
+           {"name": "build", "kernels": 3, "launches": 3, "device_ns": 270000}], "the JSON form")
+
+
+@test
+def kernels_without_an_operator_are_told_by_the_span_around_their_launch(t):
+    space = schema("xplane").XSpace()
+    plane = space.planes.add(name="/host:CPU")
+    main = plane.lines.add(id=7, name="main")
+    device = space.planes.add(name="/device:GPU:0")
+    stream = device.lines.add(id=1, name="Stream #1")
+    add_event(plane, main, "train", 0, 1000)
+    add_event(plane, main, "forward", 100, 300)
+    for i in range(2):
+        add_event(plane, main, "cuLaunchKernel", 110 + 100 * i, 10, correlation_id=5 + i)
+        # Of a graph: three kernels of one launch.
+        for k in range(3):
+            add_event(device, stream, "k", 1000 * i + 100 * k, 50, correlation_id=5 + i)
+    add_event(plane, main, "cuLaunchKernel", 500, 10, correlation_id=9)
+    add_event(device, stream, "k", 5000, 100, correlation_id=9)
+    add_event(device, stream, "k", 6000, 100, correlation_id=77)
+    add_event(device, stream, "k", 7000, 50, correlation_id=78, hlo_op="fusion.1")
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(space.SerializeToString())
+    equal([(row["name"], row["kernels"], row["launches"], row["device_ns"])
+           for row in json.loads(report(path, "--json"))["launches"]],
+          [("forward", 6, 2, 300), ("train", 1, 1, 100), ("(not known)", 1, 0, 100), ("fusion.1", 1, 0, 50)], "launches")
+
+
 def check_width(text, width):
     """Of all but the path and messages of the recording."""
     for line in text.replace("\r", "").splitlines()[1:]:
@@ -239,6 +285,26 @@ def no_line_is_longer_than_the_page(t):
             check_width(report("--by_thread", "--slow", "1", "--width", str(width), *paths), width)
     equal(report_on_terminal(*traces, columns=40, NO_COLOR="1").replace("\r", ""), report("--width", "76", *traces),
           "on a narrow terminal")
+
+
+@test
+def a_recorder_is_reported_since_all_threads_are_complete(t):
+    """The main thread's ring was written over, so that what it did beside the other thread is not there any more."""
+    target = t.target(PROFTAP_RECORDER="1").serve(0, 65536, 0, "127.0.0.1", 0, 0, t.dir / "last")
+    target.ask("threads early=3")
+    target.ask("count 20000")
+    done = subprocess.run([PROFTAP, "snapshot", str(target.port), "--log_dir", t.dir / "logs"], capture_output=True,
+                          text=True, timeout=60, check=True)
+    path = done.stdout.rstrip("\n")
+    complete, whole = (json.loads(report(path, "--json", *words)) for words in ((), ("--whole",)))
+    names = lambda made: {row["name"] for row in made["names"]}
+    equal(names(complete), {"number"}, "names in the time in which all threads are complete")
+    check("pair" in names(whole), f"names of all there is: {names(whole)}")
+    equal(complete["begin_ns"], complete["complete_since_ns"], "the begin")
+    check(complete["begin_ns"] > whole["begin_ns"], f"begin: {complete['begin_ns']}, of all {whole['begin_ns']}")
+    contains(report(path), "  all threads are complete since ", "the report")
+    contains(report(path), "; --whole looks at all there is\n", "the report")
+    contains(report(path, "--whole"), "  incomplete before ", "the report of all")
 
 
 @test
@@ -327,7 +393,7 @@ def wrong_words_are_told(t):
             ((), "proftap report: at least one run or file must be given"),
             (("a", "--json", "--csv"), "--json and --csv exclude each other"),
             (("a", "--sort", "size"), '--sort: bad value "size": must be self, total, count, '
-             "mean, p50, p99, max or name"),
+             "mean, p50, p99, p999, max or name"),
             (("a", "--top", "0"), '--top: bad value "0": must be a positive whole number, 1 to '),
             (("a", "--slow", "0.5"), '--slow: bad value "0.5": must be a number of at least 1'),
             (("a", "--width", "75"), '--width: bad value "75": must be a '),

@@ -47,6 +47,16 @@ def an_option_is_a_recording_asked_for(t):
 
 
 @test
+def python_calls_that_nobody_records_are_said(t):
+    need_preload()
+    code = "sum(len(str(i)) for i in range(10000))"
+    process = record(t, sys.executable, "-c", code, options=("--python_tracer_level", "1"))
+    words = "python_tracer_level: ignored: proftap's servers record no Python calls"
+    equal(len([w for w in process.trace.space.warnings if w.startswith(words)]), 1, "warnings in the trace")
+    contains(process.stderr, words, "standard error")
+
+
+@test
 def a_program_without_annotations_is_recorded_too(t):
     process = record(t, "/bin/sleep", "0.3")
     host = process.trace.host_stats
@@ -116,11 +126,29 @@ def children_have_servers_when_asked_for(t):
 
 
 @test
-def what_becomes_of_children_is_said_when_they_have_servers(t):
-    sentence = "what it started is not in its recording"
-    contains(record(t, SHELL, "-c", "sleep 0; true", options=["--follow"]).stderr, sentence, "--follow")
+def children_are_part_of_the_recording_when_they_have_servers(t):
+    """Those that end while it goes on, and whose first spans come at once."""
+    child = f"printf 'burst 10\\n' | {shlex.quote(str(TARGET))} >/dev/null"
+    script = f"echo $$; {child}; {child} & {child}; wait"
+    process = record(t, SHELL, "-c", script, options=["--follow"])
+    trace = process.trace
+    bursts = {}
+    for plane in trace.space.planes:
+        names = {metadata.id for metadata in plane.event_metadata.values() if metadata.name == "burst"}
+        n = sum(event.metadata_id in names for line in plane.lines for event in line.events)
+        if n:
+            bursts[plane.name] = n
+    equal(list(bursts.values()), [10, 10, 10], f"spans of the children, in {sorted(bursts)}, {process.stderr}")
     shutil.rmtree(t.dir / "logs")
-    check(sentence not in record(t, SHELL, "-c", "sleep 0; true").stderr, "said without --follow")
+    process = record(t, SHELL, "-c", script)
+    check("burst" not in process.stderr, "without --follow")
+
+
+@test
+def other_formats_are_written_beside_it(t):
+    record(t, SHELL, "-c", "true", options=["--format", "csv,ndjson"])
+    equal(sorted(path.suffix for path in (t.dir / "logs").glob("plugins/profile/*/*")), [".csv", ".ndjson", ".pb"],
+          "the files")
 
 
 @test

@@ -14,6 +14,7 @@ from profiler import Profiler
 from trace_file import Trace
 
 LONG_MS = 15000
+TO_THE_END_MS = (2**63 - 1) // 4000000  # the longest, as proftap run asks for
 FREE_S = 0.1 if SLOWNESS == 1 else 2  # of a work that takes more than that
 NO_USAGE = ("-o", "ptap_usage_interval_ms=0")
 
@@ -48,6 +49,16 @@ def a_second_capture_is_told_busy_and_the_first_unharmed(t):
     t.stop(target, first)
     equal(first.trace.count("burst"), 123, "spans of the first")
     equal(first.warnings, [], "warnings of the first")
+
+
+@test
+def a_recording_to_the_end_of_the_program_has_no_length(t):
+    target = t.target().serve()
+    first = t.record(target, TO_THE_END_MS, "-o", f"session_id={SESSION}")
+    told = t.capture(target, 20, code=4).stderr
+    contains(told, f"session {SESSION}: to the end of the program, begun ", "how long")
+    contains(told, "; it ends with the program, and who began it gets it\n", "what to expect")
+    t.stop(target, first)
 
 
 @test
@@ -221,10 +232,23 @@ def an_empty_capture_says_why(t):
 @test
 def a_delay_is_kept(t):
     target = t.target().serve()
-    capture = t.record(target, 200, "--delay", "600", commands=("pass_early", "burst 10"))
+    capture = t.record(target, 200, "--delay", "600", commands=("burst 10",))
     waited_s = time.monotonic() - capture.started
     equal(capture.finish().trace.count("burst"), 10, "spans")
     check(0.6 <= waited_s < 5, f"the recording began after {waited_s} s")
+
+
+@test
+def a_step_that_begins_when_the_program_is_told_is_there(t):
+    """Threads record before a start that was agreed upon; ptap_enabled() says so when it is time."""
+    target = t.target().serve()
+    for _ in range(5):
+        target.send("step 1 10")  # shorter than the time for which they do
+        capture = t.capture(target, 300, "--delay", "200")
+        target.read_line()
+        steps = [(e.stats["step_num"].value, set(e.stats) & {"unfinished", "started_before"})
+                 for line in capture.trace.threads for e in line.named("slow")]
+        equal(steps, [(7, set())], "steps")
 
 
 @test

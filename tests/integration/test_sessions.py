@@ -8,8 +8,10 @@ import resource
 import signal
 import struct
 import subprocess
+import threading
 from pathlib import Path
 
+import small_disk
 from checks import SLOWNESS
 from fake_server import FakeServer, field, space
 from fixture import (SANITIZERS, check, contains, equal, find_proftapd, free_port, run, test,
@@ -17,6 +19,8 @@ from fixture import (SANITIZERS, check, contains, equal, find_proftapd, free_por
 from memory_watch import MemoryWatch, read_memory_kib
 from numbered import check_numbers, numbers_in
 from processes import PROFTAP, is_recording
+from recorded import GONE_S, await_gone, end, is_closed, listed_state, private_socket, record
+from recorded import files as files_of_runs
 from spools import count_spans, read_spools, report
 from trace_file import Trace
 
@@ -55,7 +59,7 @@ def every_instant_is_in_one_of_the_files(t):
     started = call("start", target.port)
     check(re.fullmatch(r"\d{4}(_\d\d){5}\n", started.stdout), f"session: {started.stdout!r}")
     contains(started.stderr, f"proftap stop 127.0.0.1:{target.port}", "how to stop")
-    check(re.search(r"kept, [\d.]+ .B of records there", started.stderr), f"bounds: {started.stderr!r}")
+    check(re.search(r"kept, [\d.]+ .B of records", started.stderr), f"bounds: {started.stderr!r}")
     target.send(f"count {N} {10 * SLOWNESS}")
     traces = [fetch(t, "snapshot", target).trace for _ in range(2)]
     target.read_line()
@@ -67,6 +71,31 @@ def every_instant_is_in_one_of_the_files(t):
     check_numbers(sum(found, []), 0, N)
     equal(len(files(t)), 3, "files")
     wait_until(lambda: target.ask("enabled 1") == "0", "the recording to be off")
+
+
+@test
+def looks_in_one_run_are_one_process(t):
+    """A span that goes on while it is looked at is in two files, in the first as far as it went: it is one span all the same."""
+    target = t.target().serve(0, 4 << 20)
+    call("start", target.port)
+    target.send("paced 2000 1000")
+    for name in ("first", "second"):
+        wait_until(lambda: Trace(Path(call("snapshot", target.port, "--log_dir", t.dir / "looks", "--run", "mine",
+                                           "--host_name", f"{name}{len(list((t.dir / 'looks').rglob('*.pb')))}"
+                                           ).stdout.strip())).count("paced") > 20, "spans in a look")
+    target.read_line()
+    call("stop", target.port, "--log_dir", t.dir / "looks", "--run", "mine", "--host_name", "last")
+    run_dir = t.dir / "looks/plugins/profile/mine"
+    result = json.loads(call("report", "--json", run_dir).stdout)
+    equal(count_spans(result), {"paced": 2000}, "spans")
+    equal([p["process_id"] for p in result["planes"] if p["process_id"]], [target.pid], "processes")
+    equal([len(p["threads"]) for p in result["planes"] if p["process_id"]], [1], "threads")
+    names = [c["name"] for p in result["planes"] for c in p["counters"]]
+    equal(len(names), len(set(names)), f"counters: {names}")
+    call("convert", run_dir, "-t", "chrome", "-o", t.dir / "out.json")
+    events = json.loads((t.dir / "out.json").read_text())["traceEvents"]
+    equal(len([e for e in events if e.get("name") == "process_name"]), 1, "processes in the viewer")
+    equal(len([e for e in events if e["ph"] == "X" and e["name"] == "paced"]), 2000, "spans in the viewer")
 
 
 @test
@@ -240,7 +269,7 @@ def answer_as_stock(c, calls, fail_stop=False):
 
 def check_stock(t, names, unknown):
     calls = []
-    port = FakeServer(t, lambda c: answer_as_stock(c, calls), unknown=unknown).port
+    port = FakeServer(t, lambda c: answer_as_stock(c, calls), unknown=unknown, repeats=True).port
     started = call("start", port)
     contains(started.stderr, "keeps all of it until a snapshot is taken", "what bounds it")
     equal(started.stdout, "", "the name of a session that has none")
@@ -302,10 +331,200 @@ def an_answer_without_end_is_refused_early(t):
 @test
 def the_data_is_written_though_the_end_fails(t):
     calls = []
-    port = FakeServer(t, lambda c: answer_as_stock(c, calls, fail_stop=True)).port
+    port = FakeServer(t, lambda c: answer_as_stock(c, calls, fail_stop=True), repeats=True).port
     done = call("stop", port, "--log_dir", t.dir / "logs", code=1)
-    contains(done.stderr, "INTERNAL: not today; the session goes on", "the sentence")
+    contains(done.stderr, "INTERNAL: not today; the session goes on: proftap stop ", "the sentence")
     check(Path(done.stdout.strip()).is_file(), f"no file: {done.stdout!r}")
+
+
+def limit_files():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20 << 10, 20 << 10))
+
+
+def stop_with(t, target, code, log_dir=None, **how):
+    words = [PROFTAP, "stop", str(target), "--log_dir", log_dir or t.dir / "logs"]
+    how.setdefault("stderr", subprocess.PIPE)
+    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, timeout=60, **how)
+    equal(done.returncode, code, f"exit status; {done.stderr!r}")
+    return done
+
+
+def serve_stock(t, calls, n_spans=20000, before_data=None):
+    def script(c):
+        method = c.method()
+        calls.append(method)
+        if "Snap" in method and before_data:
+            before_data(c)
+        c.reply(field(8, space(n_spans)) if "Snap" in method else b"")
+    return FakeServer(t, script, unknown=b"/proftap.v1.", repeats=True).port
+
+
+def begin_large(t):
+    """A session of our own server that has 20,000 spans."""
+    target = t.target().serve(0, 4 << 20)
+    call("start", target.port)
+    target.ask("await 1", "burst 20000")
+    return target.port
+
+
+def check_kept(t, done):
+    check(".broken" in done.stderr, f"standard error: {done.stderr!r}")
+    kept, = (t.dir / "logs").rglob("*.broken")
+    check(kept.stat().st_size > 0, "what is kept is empty")
+    contains(done.stderr, f"what came is kept in {kept}; the session has ended", "the sentence")
+    check(sum(count_spans(report(kept)).values()) > 0, "no span can be read back")
+
+
+@test
+def what_cannot_be_written_is_kept_as_far_as_it_can(t):
+    calls = []
+    for port in (serve_stock(t, calls), begin_large(t)):
+        check_kept(t, stop_with(t, port, 1, preexec_fn=limit_files))
+        for kept in (t.dir / "logs").rglob("*.broken"):
+            kept.unlink()
+    equal(calls, ["GetSnapshot", "StopContinuousProfiling"], "the methods called")
+
+
+@test
+def what_the_log_directory_has_no_room_for_goes_to_another(t):
+    log_dir = small_disk.mount(t)
+    calls = []
+    for port, name in ((serve_stock(t, calls), "span"), (begin_large(t), "burst")):
+        done = stop_with(t, port, 0, log_dir=log_dir, env={**os.environ, "TMPDIR": str(t.dir)})
+        contains(done.stderr, "no space left on device; free some space or choose another log directory; "
+                 "the trace is in another directory instead", "standard error")
+        path = Path(done.stdout.strip())
+        check(path.is_relative_to(t.dir) and not path.is_relative_to(log_dir), f"the place: {path}")
+        equal(count_spans(report(path)), {name: 20000}, "spans")
+        equal([p.name for p in log_dir.iterdir()], [], "what is left in the log directory")
+    equal(calls, ["GetSnapshot", "StopContinuousProfiling"], "the methods called")
+
+
+@test
+def a_summary_that_nobody_reads_leaves_no_session_running(t):
+    calls = []
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    stop_with(t, serve_stock(t, calls, 3), -signal.SIGPIPE, stderr=write_end,
+              preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_DFL))
+    os.close(write_end)
+    equal(calls, ["GetSnapshot", "StopContinuousProfiling"], "the methods called")
+    equal(len(list((t.dir / "logs").rglob("*.xplane.pb"))), 1, "files")
+
+
+def signal_is_pending(pid, number):
+    pending = re.search(r"^ShdPnd:\t(\w+)$", Path(f"/proc/{pid}/status").read_text(), re.M)[1]
+    return bool(int(pending, 16) & 1 << number - 1)
+
+
+@test
+def an_interrupt_does_not_leave_a_session_running(t):
+    calls = []
+    asked, go_on = threading.Event(), threading.Event()
+
+    def hold(_c):
+        asked.set()
+        go_on.wait(60)
+    port = serve_stock(t, calls, 3, before_data=hold)
+    child = subprocess.Popen([PROFTAP, "stop", str(port), "--log_dir", t.dir / "logs"], text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    check(asked.wait(60), "the server was not asked")
+    child.send_signal(signal.SIGINT)
+    wait_until(lambda: not signal_is_pending(child.pid, signal.SIGINT), "the interrupt to be taken")
+    go_on.set()
+    out, said = child.communicate(timeout=60)
+    equal(child.returncode, 0, f"exit status; {said!r}")
+    check(Path(out.strip()).is_file(), f"no file: {out!r}")
+    contains(said, "captured", "the summary")
+    equal(calls, ["GetSnapshot", "StopContinuousProfiling"], "the methods called")
+
+
+@test
+def who_gives_up_is_told_that_the_session_goes_on(t):
+    calls, asked, go_on = [], threading.Event(), threading.Event()
+
+    def hold(_c):
+        asked.set()
+        go_on.wait(60)
+    port = serve_stock(t, calls, 3, before_data=hold)
+    child = subprocess.Popen([PROFTAP, "stop", str(port), "--log_dir", t.dir / "logs"], text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    check(asked.wait(60), "the server was not asked")
+    for _ in range(2):
+        child.send_signal(signal.SIGINT)
+        wait_until(lambda: not signal_is_pending(child.pid, signal.SIGINT), "the interrupt to be taken")
+    _, said = child.communicate(timeout=60)
+    go_on.set()
+    equal(child.returncode, 130, f"exit status; {said!r}")
+    contains(said, f"the session goes on: proftap stop 127.0.0.1:{port} --discard ends it", "the sentence")
+
+
+def begin_and_die(t):
+    """A program with a session and 1,000 spans, killed; the process that holds them."""
+    target = t.target().serve(0, 1 << 20)
+    contains(call("start", target.pid).stderr, "should the program die, what it has is kept for five minutes", "start")
+    target.ask("await 1", "burst 1000")
+    return target, end(target)
+
+
+@test
+def what_a_session_had_outlives_its_program(t):
+    for command in ("snapshot", "stop"):
+        target, server = begin_and_die(t)
+        wait_until(lambda: is_closed(target.port), "the port to be closed", GONE_S)
+        equal(listed_state(t, target), "ended", "the state in the list")
+        kept = call("snapshot", target.pid, "--keep", "--log_dir", t.dir / "logs")
+        done = call(command, target.pid, "--log_dir", t.dir / "logs")
+        for path in (kept.stdout.strip(), done.stdout.strip()):
+            equal(Trace(Path(path)).count("burst"), 1000, "spans")
+        contains(done.stderr, "killed by SIGKILL", "what became of the program")
+        await_gone(server)
+        said = call(command, target.pid, code=5).stderr
+        check(re.search(rf"(no process|pid) {target.pid}\b", said) and "five minutes" in said and
+              "ptap_server_start" not in said, f"what is said afterwards: {said!r}")
+
+
+@test
+def a_dead_programs_session_can_be_dropped(t):
+    target, server = begin_and_die(t)
+    call("stop", target.pid, "--discard")
+    await_gone(server)
+
+
+@test
+def nothing_is_held_of_one_that_ended_well(t):
+    target = t.target().serve()
+    server = find_proftapd(target.pid)
+    call("start", target.port)
+    target.ask("await 1", "burst 3")
+    target.popen.stdin.close()
+    equal(target.wait(), 0, "exit status")
+    await_gone(server)
+
+
+@test
+def a_recorder_beside_the_session_is_written_all_the_same(t):
+    log_dir = t.dir / "runs"
+    log_dir.mkdir()
+    target = record(t, log_dir)
+    call("start", target.port)
+    target.ask("await 1", "burst 10")
+    server = end(target)
+    wait_until(lambda: files_of_runs(log_dir), "the recorder's run", GONE_S)
+    path = call("stop", private_socket(t, target), "--log_dir", t.dir / "logs").stdout.strip()
+    equal(Trace(Path(path)).count("burst"), 10, "spans of the session")
+    await_gone(server)
+
+
+@test
+def a_number_above_ports_is_a_pid(t):
+    unused = 65536
+    while Path(f"/proc/{unused}").exists():
+        unused += 1
+    for command in ("ps", "stop", "snapshot"):
+        said = call(command, unused, code=5).stderr
+        contains(said, f"pid {unused}: no such process", command)
+        check("port" not in said, f"a port in {said!r}")
 
 
 run()

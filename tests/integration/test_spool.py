@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Captures that are larger than the server's memory: they go through a file without a name."""
+import collections
 import resource
 import signal
 
@@ -96,6 +97,44 @@ def without_a_file_memory_must_do(t):
     flood.check_counts()
     check(flood.arrived > SMALL, f"only {flood.arrived} spans arrived")
     flood.capture.find_warning("no file could be had", "set TMPDIR")
+
+
+def record_texts(t, command, max_mib):
+    """The capture, and {name: how many} of its spans."""
+    target = t.target().serve(0, RING_BYTES)
+    capture = t.record(target, 100_000, "-o", f"ptap_max_capture_bytes={max_mib << 20}",
+                       "-o", "ptap_spool_window_bytes=1000000")
+    target.ask(command)
+    capture.signal(signal.SIGINT)
+    capture.finish(patience_s=PATIENCE_S)
+    counts = collections.Counter(e.name for line in capture.trace.threads for e in line.events)
+    equal(capture.trace.host_stat("dropped_traces"), 0, f"dropped ones of {command}")
+    return capture, counts
+
+
+@test
+def values_that_are_all_different_cost_no_span_and_are_all_there(t):
+    n = 100_000
+    capture, counts = record_texts(t, f"label {n}", 64)
+    equal(counts["labelled"], n, "spans")
+    events = [e for line in capture.trace.threads for e in line.named("labelled")]
+    labels = [e.stats["label"].value for e in events]
+    equal(labels, [f"label-0123456789-abcdefghijk-{i:07}" for i in range(n)], "labels")
+    equal(list(capture.trace.space.warnings), [], "warnings")
+
+
+@test
+def names_that_are_too_many_cost_no_span_and_more_memory_helps(t):
+    n = 60_000
+    capture, counts = record_texts(t, f"name {n}", 64)
+    equal(sum(counts.values()), n, "spans")
+    left_out = capture.trace.host_stat("ptap_left_out_texts")
+    equal(counts["…"], left_out, "spans without their name")
+    check(n / 4 < left_out < n, f"{left_out} names were left out")
+    capture.find_warning(f"{left_out} names or texts left out", "2.0 MiB", "raise max_capture_bytes")
+    capture, counts = record_texts(t, f"name {n}", 256)
+    equal((len(counts), sum(counts.values())), (n, n), "names, and spans")
+    equal(list(capture.trace.space.warnings), [], "warnings")
 
 
 @test

@@ -3,13 +3,14 @@
 """proftap capture --ssh: the tunnel is made, used and taken down by one command; and what is said when it cannot."""
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 
 from fixture import check, contains, equal, free_port, run, test, wait_until
-from hosts import Host, start_target
-from processes import PROFTAP
+from hosts import Host, runtime, start_target
+from processes import PROFTAP, TARGET, Target
 from sshd import Sshd
 from terminal import Terminal
 from trace_file import Trace
@@ -17,6 +18,12 @@ from trace_file import Trace
 
 def name_file(port):
     return f"{socket.gethostname()}_{port}.xplane.pb"
+
+
+def named(t, name, *start, **env):
+    """A target that is called so: root's list has all targets of the machine, those of other tests among them."""
+    (t.dir / name).symlink_to(TARGET)
+    return t.keep(Target({**runtime(t), **env}, t.dir / name)).serve(*start)
 
 
 def record(t, sshd, target, *options, of=None):
@@ -252,9 +259,102 @@ def a_machine_without_ssh_is_told(t):
 def what_no_tunnel_can_lead_to_is_wrong_usage(t):
     for words, sentence in (
             ((9999, 20, "--ssh", "-oProxyCommand=x"), '--ssh: bad destination "-oProxyCommand=x"'),
-            ((9999, 20, "--ssh", ""), '--ssh: bad destination ""'),
-            (("train", 20, "--ssh", "gpu7"), "train: --ssh takes PORT, HOST:PORT and unix:PATH, and no pids")):
+            ((9999, 20, "--ssh", ""), '--ssh: bad destination ""')):
         contains(t.capture(*words, code=2).stderr, sentence, "standard error")
+
+
+@test
+def lists_pids_and_names_are_of_the_other_machine(t):
+    """Here, nobody has a server: the runtime directory is another one."""
+    sshd, name = Sshd(t), f"lone-{os.getpid()}"
+    target = named(t, name)
+    environment = {**os.environ, "XDG_RUNTIME_DIR": str(t.dir)}
+
+    def proftap(*words, code=0):
+        done = subprocess.run([*sshd.prefix, PROFTAP, *words], env=environment, capture_output=True, text=True,
+                              timeout=60)
+        equal(done.returncode, code, f"exit status of {words}: {done.stderr}")
+        return done
+
+    rows = {row["pid"]: row for row in json.loads(proftap("list", "--ssh", "gpu7", "--json").stdout)["targets"]}
+    equal(rows[target.pid]["port"], target.port, "the port")
+    contains(proftap("list", "--ssh", "gpu7").stdout, f"{target.pid}  {name} ", "the table")
+    target.send("await 1", "burst 7")
+    done = proftap("capture", "--ssh", "gpu7", name, "500", "--log_dir", t.dir / "logs")
+    contains(done.stderr, f" ms of {name} (pid {target.pid}) at gpu7:{target.port}\n", "the summary")
+    equal(Trace(done.stdout.split()[-1]).count("burst"), 7, "spans")
+    contains(proftap("capture", "--ssh", "gpu7", "nobody", "50", code=5).stderr,
+             "nobody: no target of that name or pid at gpu7; proftap list --ssh", "a name that nobody has")
+    contains(proftap("list", "--ssh", "-v", code=2).stderr, "bad destination", "an option of ssh's")
+
+
+@test
+def a_number_on_which_nobody_listens_there_is_a_pid_of_the_other_machine(t):
+    """Also one that could be a port, and beside a number that is one; with every command that has --ssh."""
+    sshd, target, other = Sshd(t), named(t, "two words"), t.target().serve()
+    environment = {**os.environ, "XDG_RUNTIME_DIR": str(t.dir)}
+
+    def proftap(*words, code=0):
+        done = subprocess.run([*sshd.prefix, PROFTAP, *map(str, words)], env=environment, capture_output=True,
+                              text=True, timeout=60)
+        equal(done.returncode, code, f"exit status of {words}: {done.stderr}")
+        sshd.check_nothing_left()
+        return done
+
+    target.send("await 1", "burst 7")
+    done = proftap("capture", "--ssh", "gpu7", f"{target.pid},{other.port}", 500, "--log_dir", t.dir / "logs")
+    contains(done.stderr, f"gpu7:{target.port}: 500 ms of two words (pid {target.pid}) ", "the summary of the pid")
+    contains(done.stderr, f"gpu7:{other.port}: 500 ms of target (pid {other.pid}) ", "the summary of the port")
+    equal(sorted(Trace(path).count("burst") for path in done.stdout.splitlines()), [0, 7], "spans")
+    equal(len(proftap("monitor", "--ssh", "gpu7", target.pid, 100, "--count", 1).stdout.splitlines()), 1, "lines")
+    # A process there, and no target: as it was, a port on which nobody listens.
+    contains(proftap("capture", "--ssh", "gpu7", os.getpid(), 50, code=5).stderr,
+             f"gpu7:{os.getpid()}: ssh got there, and the connection was closed at once: no profiler server there",
+             "a pid of no target")
+
+
+@test
+def open_spans_are_read_through_a_tunnel(t):
+    """By pid, name and port. What its recorder holds at the end goes to a directory: nothing is left running."""
+    sshd, name = Sshd(t), f"hung-{os.getpid()}"
+    target = named(t, name, 0, 65536, 0, "127.0.0.1", 0, 0, t.dir / "held", PROFTAP_RECORDER="1")
+    environment = {**os.environ, "XDG_RUNTIME_DIR": str(t.dir)}
+    tid = int(target.ask("hang stuck"))
+    for word in (target.pid, name, target.port):
+        done = subprocess.run([*sshd.prefix, PROFTAP, "ps", "--ssh", "gpu7", str(word), "--json"], env=environment,
+                              capture_output=True, text=True, timeout=60)
+        equal(done.returncode, 0, f"exit status of ps {word}: {done.stderr}")
+        answer, = json.loads(done.stdout)["targets"]
+        equal(answer["processes"][0]["pid"], target.pid, f"the program of {word}")
+        thread, = [x for x in answer["processes"][0]["threads"] if x["tid"] == tid]
+        equal([span["name"] for span in thread["spans"]], ["serve", "lock"], f"the spans of {word}")
+        sshd.check_nothing_left()
+
+
+@test
+def a_name_of_two_there_means_the_newest_or_all_where_that_is_said(t):
+    sshd, name = Sshd(t), f"twin-{os.getpid()}"
+    older = named(t, name)
+    newer = t.keep(Target(runtime(t), t.dir / name)).serve()
+    environment = {**os.environ, "XDG_RUNTIME_DIR": str(t.dir)}
+
+    def capture(*words, code=0):
+        done = subprocess.run([*sshd.prefix, PROFTAP, "capture", "--ssh", "gpu7", *words, name, "50", "--log_dir", t.dir / "logs"],
+                              env=environment, capture_output=True, text=True, timeout=60)
+        equal(done.returncode, code, f"exit status of {words}: {done.stderr}")
+        return done
+
+    contains(capture(code=2).stderr, f"{name}: more than one target has that name at gpu7", "without a choice")
+    equal(len(capture("--all").stdout.splitlines()), 2, "files of --all")
+    contains(capture("--all", "--host_name", "one", code=2).stderr, "--host_name: 1 names for 2 targets", "one name for both")
+    # The list tells the second: of two that began in the same one none is the newest.
+    rows = subprocess.run([*sshd.prefix, PROFTAP, "list", "--ssh", "gpu7"], env=environment, capture_output=True, text=True,
+                          check=True).stdout
+    since = [re.search(rf"^ *{target.pid} .* (\d\d:\d\d:\d\d) ", rows, re.M)[1] for target in (older, newer)]
+    if since[0] != since[1]:
+        contains(capture("--newest").stderr, f"(pid {newer.pid})", "the newest")
+    else:
+        contains(capture("--newest", code=2).stderr, "more than one target has that name at gpu7", "two of the same second")
 
 
 run()

@@ -5,10 +5,15 @@ import json
 import os
 import subprocess
 import time
+from pathlib import Path
 
+from checks import SLOWNESS, in_time
+from doctors import expect, findings
 from fake_server import FakeServer, field, space
-from fixture import check, contains, equal, run, schema, test
-from processes import PROFTAP
+from fixture import check, contains, equal, run, schema, test, wait_until
+from processes import PROFTAP, Process, free_port, halt
+from running import LIBRARY, make_environment
+from stock_program import StockProgram
 
 MS = 20
 BUSY = "Another profiling session active."
@@ -84,7 +89,7 @@ def some_write_by_themselves_and_some_send_it(t):
     kept = serve(t, lambda c: c.reply(b""))
     ours = t.target().serve()
     c = t.start_capture(f"{kept.port},{ours.port}", 100, "--server_writes")
-    ours.ask("await 1", "pass_early", "burst 10")
+    ours.ask("await 1", "burst 10")
     c.finish()
     contains(c.stderr, "captured 2 of 2 targets\n", "the headline")
     contains(c.stderr, f"127.0.0.1:{kept.port}: the server kept the trace: ", "the one that wrote")
@@ -132,6 +137,176 @@ def what_cannot_get_better_is_not(t):
         t.capture(serve(t, lambda c: c.fail(status, "no"), methods=methods), MS, "--attempts", "3",
                   code=5 if status == 12 else 1)
         equal(methods, ["Profile"], f"calls that were answered with {status}")
+
+
+def listed(t):
+    """{(pid, port): row}, as proftap list prints it."""
+    done = subprocess.run([PROFTAP, "list", "--json"], env={**os.environ, **make_environment(t)}, check=True,
+                          capture_output=True)
+    return {(row["pid"], row["port"]): row for row in json.loads(done.stdout)["targets"]}
+
+
+@test
+def those_of_this_machine_are_listed_without_a_recording(t):
+    name = f"jax-{os.getpid()}"
+    stock = StockProgram(t, name)
+    row = listed(t)[stock.pid, stock.port]
+    equal((row["name"], row["address"], row["server"], row["state"], row["uid"], row["socket"]),
+          (name, "127.0.0.1", "JAX", "unknown", os.geteuid(), ""), "the row")
+    check(0 < time.time_ns() - row["since_unix_ns"] < 600e9, f"since {row['since_unix_ns']}")
+    equal(set(stock.calls), {"Monitor"}, "what it was asked")
+    text = subprocess.run([PROFTAP, "list"], check=True, capture_output=True, text=True).stdout
+    row, = (line.split() for line in text.splitlines() if line.split()[0] == str(stock.pid))
+    equal((row[1], row[2], row[-1]), (name, f"127.0.0.1:{stock.port}", "JAX"), "the line")
+
+
+@test
+def what_their_libraries_are_called_is_no_matter(t):
+    """A program into which XLA was linked is known by gRPC's threads; each library by its name."""
+    libraries = (("PyTorch/XLA", "_XLAC.cpython-311-x86_64-linux-gnu.so"), ("TensorFlow", "libtensorflow_framework.so.2"),
+                 ("TensorFlow", "libtensorflow_cc.so.2"), ("JAX", "xla_extension.so"))
+    linked = StockProgram(t, "linked", "libapp.so", thread="grpc_global_tim")
+    programs = [("XLA", linked), *((make, StockProgram(t, f"maps {i}", library)) for i, (make, library) in enumerate(libraries))]
+    rows = listed(t)
+    for make, program in programs:
+        equal(rows[program.pid, program.port]["server"], make, f"the make of {program.name}")
+        equal(set(program.calls), {"Monitor"}, f"what {program.name} was asked")
+    contains(t.capture(linked.pid, MS).stderr, "spans 3 on 1 thread", "the summary")
+
+
+@test
+def names_and_pids_mean_them(t):
+    name = f"jax-{os.getpid()}"
+    stock = StockProgram(t, name)
+    for how in (name, stock.pid):
+        contains(t.capture(how, MS).stderr, f"of 127.0.0.1:{stock.port}", f"the summary of {how}")
+    equal(stock.calls.count("Profile"), 2, "recordings")
+
+
+@test
+def the_next_program_may_be_one_of_them(t):
+    """One that is there already is none."""
+    name = f"jax-{os.getpid()}"
+    old = StockProgram(t, f"{name}-a")
+    waiting = t.keep(Process("proftap", [PROFTAP, "capture", "--next", f"{name}-*", str(MS), "--log_dir", t.dir / "next"]))
+    wait_until(lambda: "Monitor" in old.calls, "it to look who is there")
+    new = StockProgram(t, f"{name}-b")
+    equal(waiting.wait(), 0, f"how it ended: {waiting.err}")
+    contains("".join(waiting.err), f":{new.port}", "whom it recorded")
+    equal((old.calls.count("Profile"), new.calls.count("Profile")), (0, 1), "recordings")
+
+
+@test
+def no_host_daemon_is_said_to_be_one(t):
+    stock, port = StockProgram(t, f"jax-{os.getpid()}"), free_port()
+    for where, words in ((stock.port, "no host daemon: it is the profiler server of one program"),
+                         (f"localhost:{port}", f"no host daemon there; start one with proftapd --host --listen 127.0.0.1:{port}")):
+        done = subprocess.run([PROFTAP, "list", str(where)], capture_output=True, text=True)
+        check(done.returncode, "it has listed something")
+        contains(done.stderr, words, f"what is said of {where}")
+
+
+@test
+def one_with_a_server_of_ours_too_is_meant_once(t):
+    """Both are listed; the name means proftap's."""
+    name = f"both-{os.getpid()}"
+    env = {**make_environment(t), "PROFTAP_SERVER": "0", "LD_PRELOAD": str(LIBRARY)}
+    programs = []
+    for place in ("one", "other"):  # their name is that of the file from the start
+        (t.public_dir(place) / name).symlink_to("/usr/bin/python3")
+        programs.append(StockProgram(t, name, python=t.dir / place / name, env=env))
+    wait_until(lambda: sorted(row["pid"] for row in listed(t).values() if row["name"] == name) ==
+               sorted([p.pid for p in programs] * 2), "both servers of both programs to be listed")
+    how = {"env": {**os.environ, **make_environment(t)}, "capture_output": True, "text": True}
+    done = subprocess.run([PROFTAP, "capture", name, str(MS)], **how)
+    equal(done.returncode, 2, "exit status")
+    contains(done.stderr, f"(pids {', '.join(str(pid) for pid in sorted(p.pid for p in programs))}); give a pid", "the error")
+    done = subprocess.run([PROFTAP, "capture", name, "200", "--all", "--log_dir", t.dir / "all"], **how)
+    equal([p.calls.count("Profile") for p in programs], [0, 0], f"recordings by the stock servers: {done.stderr}")
+    contains(done.stderr, "2 targets", "how many were recorded")
+
+
+@test
+def where_their_annotations_are_recorded_is_said(t):
+    """By their own server, and by none of proftap's."""
+    words = "which jax.profiler.start_server(PORT) starts"
+    stock = StockProgram(t, f"jax-{os.getpid()}", env={**make_environment(t), "PROFTAP_SERVER": "0",
+                                                       "PROFTAP_RECORDER": "1", "LD_PRELOAD": str(LIBRARY)})
+    how = {"env": {**os.environ, **make_environment(t)}, "capture_output": True, "text": True}
+    wait_until(lambda: sum(pid == stock.pid for pid, _ in listed(t)) == 2, "both servers to be listed")
+    done = subprocess.run([PROFTAP, "capture", str(stock.pid), str(MS), "-o", "ptap_usage_interval_ms=0"], **how)
+    equal(done.returncode, 3, f"exit status: {done.stderr}")
+    contains(done.stderr, words, "why nothing was recorded")
+    contains(subprocess.run([PROFTAP, "ps", str(stock.pid)], **how).stderr, words, "what ps says")
+    contains(subprocess.run([PROFTAP, "ps", str(stock.port)], **how).stderr,
+             f"do not tell what is open; record the program instead: proftap capture 127.0.0.1:{stock.port} 1000", "ps of JAX's")
+
+
+@test
+def their_processes_have_names_in_reports(t):
+    """Their traces tell neither name nor pid: the client does, which knows who listens there."""
+    programs = [StockProgram(t, f"jax-{i}-{os.getpid()}") for i in range(2)]
+    t.capture(",".join(str(p.port) for p in programs), MS, "--run", "two", log_dir=t.dir / "logs")
+    t.capture(programs[0].port, MS, "--run", "one", log_dir=t.dir / "logs")
+    for which, (run_name, wanted) in enumerate((("two", programs), ("one", programs[:1]))):
+        place = t.dir / "logs/plugins/profile" / run_name
+        done = subprocess.run([PROFTAP, "report", "--json", place], check=True, capture_output=True, text=True)
+        found = {(p["name"], p["pid"]) for p in json.loads(done.stdout)["processes"]}
+        equal(found, {(p.name, p.pid) for p in wanted}, f"processes of {run_name}")
+        for word in (wanted[0].name, wanted[0].pid):
+            done = subprocess.run([PROFTAP, "report", "--json", "--pid", str(word), place], check=True,
+                                  capture_output=True, text=True)
+            equal(sum(p["n_spans"] for p in json.loads(done.stdout)["processes"]), 3, f"spans of {word}")
+
+
+@test
+def other_listeners_are_left_alone(t):
+    """One of a program without such a library is not spoken to; a silent one of a program with it keeps nobody waiting."""
+    other = StockProgram(t, "other", "libother.so")
+    silent = StockProgram(t, "silent")
+    halt(silent.pid)
+    start = time.monotonic()
+    found = listed(t)
+    in_time(time.monotonic() - start, 1 * SLOWNESS, "the list")
+    check((other.pid, other.port) not in found, "the one without a library is listed")
+    check((silent.pid, silent.port) not in found, "the silent one is listed")
+    equal(other.calls, [], "what the one without a library was asked")
+
+
+@test
+def their_threads_have_the_ids_that_they_gave(t):
+    """JAX's are hashes of pthread_self(), no tids."""
+    recorded = schema("xplane").XSpace()
+    plane = recorded.planes.add(id=1, name="/host:CPU")
+    plane.event_metadata[1].id, plane.event_metadata[1].name = 1, "work"
+    plane.stat_metadata[1].id, plane.stat_metadata[1].name = 1, "process_id"
+    plane.stats.add(metadata_id=1, int64_value=4242)
+    given = {"python": 6049086945694769375, "tf_XLAEigen": -8214966739773997, "loader": 77}
+    for name, number in given.items():
+        line = plane.lines.add(id=number, name=name, timestamp_ns=1000)
+        line.events.add(metadata_id=1, offset_ps=1000, duration_ps=2000000)
+    c = t.capture(serve(t, lambda c: c.reply(field(8, recorded.SerializeToString()))), MS, "--format", "ndjson")
+    path = Path(c.stdout.split()[0])
+    rows = [json.loads(line) for line in Path(c.stdout.split()[-1]).read_text().splitlines()]
+    equal({row["thread"]: row["tid"] for row in rows if row.get("name") == "work"}, given, "the ids in ndjson")
+    done = subprocess.run([PROFTAP, "report", "--json", path], check=True, capture_output=True, text=True)
+    threads = {thread["name"]: thread["id"] for plane in json.loads(done.stdout)["planes"] for thread in plane["threads"]}
+    equal(threads, given, "the ids in the report")
+    text = subprocess.run([PROFTAP, "report", path], check=True, capture_output=True, text=True).stdout
+    for name, number in given.items():
+        contains(text, f"{name} ({number})", "the thread in the report's text")
+
+
+@test
+def the_doctor_knows_them(t):
+    name = f"jax-{os.getpid()}"
+    stock = StockProgram(t, name)
+    found = findings(t, str(stock.port), code=0)
+    expect(found, "target_server", "yes")
+    contains(found["target_server"]["text"], f"127.0.0.1:{stock.port}: JAX profiler server of {name}", "who it is")
+    expect(found, "target_process", "yes")
+    expect(found, "target_library", "none")
+    equal(set(stock.calls), {"Monitor"}, "what it was asked")
 
 
 run()

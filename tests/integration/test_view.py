@@ -134,6 +134,26 @@ def other_names_of_this_machine_are_refused(t):
         says(s.recv(1000).decode(), " 403 ")
 
 
+@test
+def a_stranger_gets_nothing_and_spends_nothing(t):
+    """A page of another site, also one that knows the link; the one serve is left for the Perfetto UI."""
+    view = View(t, TRACE)
+    expected = convert(t, TRACE)
+    strangers = [{"origin": origin} for origin in ("https://evil.example", "null", f"{ORIGIN}.evil.example", ORIGIN.replace("https", "http"),
+                                                   f"http://127.0.0.1:{view.port}", f"{ORIGIN}:8443", "https://ui.perfetto.de")]
+    strangers += [{"origin": None, "more": {"Sec-Fetch-Site": site}} for site in ("cross-site", "same-site")]
+    for asked in strangers:
+        for method, path in (("GET", view.path), ("HEAD", view.path), ("OPTIONS", view.path), ("POST", "/status"), ("GET", "/"),
+                             ("GET", "/%ff")):
+            status, headers, data = view.ask(method, path, **asked)
+            equal((status, data), (403, b""), f"{method} {path} as {asked}")
+            equal([name for name in headers if name.startswith("Access-Control-")], [], f"what {asked} may do by {method} {path}")
+    check(view.popen.poll() is None, "it ended")
+    equal(view.ask(origin=None, more={"Sec-Fetch-Site": "none"}, method="HEAD")[0], 200, "a person who types the address")
+    equal(view.fetch() == expected, True, "the bytes that the Perfetto UI gets")
+    equal(view.wait(), 0, "exit")
+
+
 def listeners(port):
     """The addresses in /proc/net, of both families."""
     rows = [line.split() for table in ("tcp", "tcp6")
@@ -359,11 +379,15 @@ def xprof_is_started_on_the_log_directory(t):
                                   capture_output=True)
             equal((done.returncode, done.stdout),
                   (7, f"{t.dir}/programs/xprof --logdir {log_dir}{more}\n"), f"{place} {done.stderr}")
+            says(done.stderr, "listens on all interfaces of this machine, port 8791, ", "127.0.0.1 alone")
+            equal(done.stderr.count("\n"), 1, "lines")
 
 
 @test
 def without_xprof_it_says_how_to_get_it(t):
-    says(refuse("--xprof", t.dir, env={"PATH": str(t.dir)}), "xprof: not found", "pip install xprof")
+    said = refuse("--xprof", t.dir, env={"PATH": str(t.dir)})
+    says(said, "xprof: not found", "pip install xprof")
+    equal(said.count("\n"), 1, "lines: nothing listens")
     said = refuse("--xprof", TRACE, env={"PATH": str(t.dir)})
     says(said, "not in a log directory")
 

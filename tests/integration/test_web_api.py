@@ -97,6 +97,24 @@ def a_programs_share_of_memory_is_told_when_it_is_asked_for(t):
 
 
 @test
+def the_spans_that_are_open_are_told(t):
+    api = Api(t)
+    target = api.target()
+    (row,) = api.get("targets")["targets"]
+    path = f"targets/{row['id']}"
+    (process,) = api.get(f"{path}/open_spans")["processes"]
+    equal([process["pid"], process["recording"]], [target.pid, None], "of one that nobody records")
+    api.post(f"{path}/session", {"recorder": True}, 200)
+    tid = int(target.ask("hang stuck"))
+    (process,) = api.get(f"{path}/open_spans")["processes"]
+    (thread,) = [thread for thread in process["threads"] if thread["tid"] == tid]
+    equal([span["name"] for span in thread["spans"]], ["serve", "lock"], "the open spans")
+    equal(thread["spans"][1]["arguments"][0], {"name": "n", "value": 64}, "an argument")
+    api.delete(f"{path}/session?session=recorder")
+    contains(api.refuses("GET", f"targets/{row['id'] + 1}/open_spans", 404, "NOT_FOUND"), "no such program here", "of nobody")
+
+
+@test
 def a_daemon_without_rights_has_its_server_tell_it(t):
     """As a service it is of a user of its own, to whom the kernel tells nothing of others' memory."""
     need_root()
@@ -127,10 +145,11 @@ def others_programs_are_not_told(t):
     target = api.target()
     of_it = f"usage?groups=cpu&pid={target.pid}"
     wait_until(lambda: any(column["pid"] for column in api.get(of_it)["columns"]), "a sample of the program")
-    seen = ask_as_nobody(t, api, "targets", "session", of_it, "captures", "runs")
+    seen = ask_as_nobody(t, api, "targets", "session", "usage?groups=cpu,process", "captures", "runs")
     equal(seen["targets"], {"targets": []}, "programs")
     equal([seen["session"][key] for key in ("uid", "may_all")], [NOBODY, False], "who")
-    columns = seen[of_it]["columns"]
+    columns = seen["usage?groups=cpu,process"]["columns"]
+    equal(api.web.ask_as(NOBODY, f"/api/v1/{of_it}")[0], "404", "usage of another's program")
     check(columns and not any(column["group"] == "process" for column in columns), f"columns: {columns}")
     equal(seen["captures"], {"captures": []}, "captures")
     (row,) = api.get("targets")["targets"]
@@ -193,14 +212,30 @@ def options_are_the_one_table(t):
 
 
 @test
+def parameters_are_those_of_the_document(t):
+    api = Api(t)
+    for path, operations in SCHEMA["paths"].items():
+        asked = re.sub(r"\{\w+\}", "1", path).removeprefix("/api/v1/")
+        for method, operation in operations.items():
+            keys = [one["name"] for one in operation.get("parameters", []) if one["in"] == "query"]
+            message = api.refuses(method.upper(), f"{asked}?{''.join(f'{key}=&' for key in keys)}tea=1", 400, "INVALID_ARGUMENT")
+            equal(message, f"tea: no such parameter; there {'are ' + ', '.join(keys) if keys else 'is none'}", f"{method} {path}")
+
+
+@test
 def what_is_wrong_is_said(t):
     api = Api(t)
     for path, what in (("usage?groups=tea", "no such group; there are cpu, core"),
                        ("usage?since=-1", "since: \"-1\": must be a whole number"),
                        ("usage?pid=x", "pid: \"x\": must be a whole number of 1 to"),
                        ("events?topics=tea", "no such topic; there are usage"),
-                       ("events?pid=0", "pid: \"0\"")):
+                       ("events?pid=0", "pid: \"0\""),
+                       ("usage?bogus=1", "bogus: no such parameter; there are since, groups, pid"),
+                       ("usage?groups=cpu&Pid=1", "Pid: no such parameter"),
+                       ("targets?pid=1", "pid: no such parameter; there is none")):
         contains(api.refuses("GET", path, 400, "INVALID_ARGUMENT"), what, path)
+    contains(api.refuses("GET", "usage?pid=4194303", 404, "NOT_FOUND"), "pid: 4194303: no such program here",
+             "a pid that is not there")
     for path in ("captures/1", "captures/x", "captures/-1", "runs/none", "runs/none/report", "nothing"):
         api.refuses("GET", path, 404, "NOT_FOUND")
     equal(api.send("DELETE", "targets").status, 405, "a method that there is not")

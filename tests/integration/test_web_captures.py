@@ -1,14 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Captures by HTTP: each of their states, and the runs that they write."""
+import contextlib
+import errno
+import os
+import re
 import signal
 import socket
 import time
 
+import small_disk
 from checks import contains
 from fixture import check, equal, need_root, run, test, wait_until
 from hosts import start_target
+from stock_program import StockProgram
 from trace_file import Trace
+from web import Web
 from web_api import Api
 
 LONG_MS = 60000
@@ -63,6 +70,42 @@ def it_lasts_as_long_as_was_asked(t):
 
 
 @test
+def a_run_has_the_time_of_its_beginning_for_a_name(t):
+    api = Api(t)
+    target = api.target()
+    number = begin(api, target)
+    api.await_capture(number, "recording")
+    begun_s = api.get(f"captures/{number}")["started_unix_ms"] / 1000
+    wait_until(lambda: time.time() > begun_s + 3, "the time to pass")
+    api.post(f"captures/{number}/stop", status=200)
+    capture = api.await_capture(number)
+    names = [time.strftime("%Y_%m_%d_%H_%M_%S", time.localtime(begun_s + more)) for more in (-1, 0, 1)]
+    check(capture["run"] in names, f"run {capture['run']}, begun at {names[1]}")
+
+
+@test
+def a_full_disk_is_a_failure_of_its_programs_and_is_counted(t):
+    log_dir = small_disk.mount(t)
+    web = Web(t, "--log_dir", str(log_dir))
+    api = Api(t, web=web)
+    target = api.target()
+    with contextlib.suppress(OSError):
+        (log_dir / "fill").write_bytes(b"x" * (256 << 10))
+    capture = api.await_capture(api.capture(target=target.pid, duration_ms=50))
+    (row,) = capture["targets"]
+    equal([capture["state"], capture["error"]["code"], row["state"]], ["failed", "UNAVAILABLE", "failed"], "the outcome")
+    contains(row["error"], os.strerror(errno.ENOSPC).lower(), "why the program failed")
+    equal(row["error"], capture["error"]["message"], "the reason of the program, and of all")
+    wait_until(lambda: 'proftap_captures_total{call="web",result="failed"} 1\n' in web.ask("/metrics").text,
+               "the failure to be counted")
+    metrics = web.ask("/metrics").text
+    contains(metrics, 'proftap_captures_total{call="web",result="ok"} 0\n', "recordings that went well")
+    contains(metrics, "proftap_trace_bytes_total 0\n", "bytes of traces")
+    # It could still serve those who take their traces themselves.
+    equal(web.ask("/readyz").status, 200, "readiness")
+
+
+@test
 def several_are_one_run(t):
     api = Api(t)
     targets = [api.target() for _ in range(3)]
@@ -79,6 +122,23 @@ def several_are_one_run(t):
     number = api.capture(target=[targets[0].pid, f"pid={targets[1].pid}", targets[0].pid], duration_ms=50)
     equal(sorted(row["pid"] for row in api.await_capture(number)["targets"]),
           sorted(target.pid for target in targets[:2]), "those of a list, each once")
+
+
+@test
+def a_name_of_several_is_refused_with_who_they_are(t):
+    api = Api(t)
+    targets = sorted((api.target() for _ in range(2)), key=lambda target: target.pid)
+    (path,) = {row["path"] for row in api.get("targets")["targets"]}
+    for word in ("target", path):
+        for asked in (word, [word], [targets[0].pid, word]):
+            message = api.refuses("POST", "captures", 400, "INVALID_ARGUMENT", {"target": asked, "duration_ms": 50})
+            contains(message, f"target: {word}: 2 programs are meant: target ({targets[0].pid}), target ({targets[1].pid})",
+                     f"refusal of {asked}")
+            contains(message, "name=NAME", "what to do")
+    equal(api.get("captures")["captures"], [], "captures")
+    for asked in ("name=target", [target.pid for target in targets]):
+        capture = api.await_capture(api.capture(target=asked, duration_ms=50))
+        equal(sorted(row["pid"] for row in capture["targets"]), [target.pid for target in targets], f"programs of {asked}")
 
 
 @test
@@ -192,7 +252,7 @@ def what_is_asked_is_checked(t):
     api.refuses("POST", "captures", 413, "RESOURCE_EXHAUSTED", b" " * 70000)
     contains(api.refuses("POST", "captures", 404, "NOT_FOUND", {**fine, "target": "tea"}), "tea: no such program here", "")
     equal(api.get("captures"), {"captures": []}, "captures")
-    warned = api.await_capture(api.capture(**fine, options={"tpu_trace_mode": "x", "colour": 1}))
+    warned = api.await_capture(api.capture(**fine, options={"tpu_trace_mode": "TRACE_COMPUTE", "colour": 1}))
     equal([warned["state"], len(warned["warnings"])], ["done", 2], "options that are ignored")
 
 
@@ -225,5 +285,49 @@ def a_daemon_that_ends_writes_what_runs(t):
     equal(Trace(str(file)).count("burst"), 7, "spans")
 
 
-if __name__ == "__main__":
-    run()
+def start_stock(t, api):
+    stock = StockProgram(t, f"jax-{os.getpid()}")
+    api.await_target(stock.pid)
+    return stock, f"jax-{os.getpid()}"
+
+
+@test
+def programs_with_stock_servers_are_recorded(t):
+    api = Api(t, "--stock_servers", "yes")
+    stock, name = start_stock(t, api)
+    for how in ({"target": name}, {"target": f"{stock.pid}"}):
+        capture = api.await_capture(api.capture(duration_ms=20, **how))
+        equal([capture["state"], capture["error"], capture["warnings"]], ["done", None, []], f"the outcome of {how}")
+        check(capture["targets"][0]["n_events"] == 3, f"events: {capture['targets']}")
+    contains(Trace(path_of(api, capture)).planes, "/host:CPU machine", "what the machine used")
+    equal(stock.calls, ["Monitor", "Profile", "Profile"], "what it was asked")
+    metrics = api.web.ask("/metrics").text
+    for line in ('captures_total{call="web",result="ok"} 2', 'captures_total{call="web",result="failed"} 0',
+                 'targets{state="unknown"} 1'):
+        contains(metrics, f"\nproftap_{line}\n", "the metrics")
+    contains(re.findall(r"^proftap_target_events_total{.*} (\d+)$", metrics, re.M), "6", "its events")
+
+
+@test
+def the_next_program_may_have_a_stock_server(t):
+    api = Api(t, "--stock_servers", "yes")
+    number = api.capture(next=f"jax-{os.getpid()}", duration_ms=20)
+    api.await_capture(number, "waiting")
+    stock = StockProgram(t, f"jax-{os.getpid()}")
+    capture = api.await_capture(number)
+    equal([capture["state"], capture["error"], capture["targets"][0]["pid"]], ["done", None, stock.pid], "the outcome")
+
+
+@test
+def a_stock_server_is_asked_to_end_early(t):
+    api = Api(t, "--stock_servers", "yes")
+    stock, name = start_stock(t, api)
+    stock.wait_when_recorded()
+    number = api.capture(target=name, duration_ms=LONG_MS)
+    api.await_capture(number, "recording")
+    api.post(f"captures/{number}/stop", status=200)
+    equal(api.await_capture(number)["state"], "done", "the outcome")
+    equal(stock.calls[1:], ["Profile", "Terminate"], "what it was asked")
+
+
+run()

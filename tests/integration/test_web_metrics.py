@@ -3,20 +3,26 @@
 """/metrics and the probes of the host daemon, read as Prometheus reads them."""
 import json
 import math
+import os
+import re
 import resource
+import shutil
 import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
-from fixture import NOBODY, Skip, check, equal, need_readable_tree, need_root, run, test, wait_until
-from hosts import start_target
-from processes import read_fds
+from checks import contains
+from fixture import NOBODY, SANITIZERS, Skip, check, equal, need_readable_tree, need_root, run, test, wait_until
+from hosts import runtime, start_target
+from processes import LIBRARY, PROFTAP, PROFTAPD, Process, halt, read_fds
 from web import Web
 
 try:
-    from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
     from prometheus_client.parser import text_string_to_metric_families as parse_text
 except ImportError:
-    parse_openmetrics = parse_text = None
+    parse_text = None
 
 OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
@@ -26,14 +32,13 @@ LONG_MS = 60000
 class Metrics:
     """What was scraped: samples by name and labels."""
 
-    def __init__(self, web, accept=OPENMETRICS):
-        if not parse_openmetrics:
+    def __init__(self, web, accept=None):
+        if not parse_text:
             raise Skip("no prometheus_client here")
         answer = web.ask("/metrics", headers={"Accept": accept} if accept else {})
         equal(answer.status, 200, "status of /metrics")
         self.type, self.text = answer.headers["Content-Type"], answer.text
-        parse = parse_openmetrics if self.type == OPENMETRICS else parse_text
-        self.families = {family.name: family for family in parse(self.text)}
+        self.families = {family.name: family for family in parse_text(self.text)}
         self.samples = {(sample.name, frozenset(sample.labels.items())): sample.value
                         for family in self.families.values() for sample in family.samples}
 
@@ -49,13 +54,11 @@ class Metrics:
 def prometheus_reads_them(t):
     web = Web(t)
     metrics = Metrics(web)
-    equal(metrics.type, OPENMETRICS, "the type")
-    check(metrics.text.endswith("\n# EOF\n"), "no end")
+    equal(metrics.type, TEXT, "the type")
     for name, family in metrics.families.items():
         check(family.documentation, f"{name}: no help")
-        check(family.type in ("counter", "gauge", "histogram", "info"), f"{name}: {family.type}")
-        equal(family.unit, next((u for u in ("seconds", "bytes") if name.endswith("_" + u)), ""), f"unit of {name}")
-        check(bool(family.samples) != name.startswith("proftap_target_"), f"{name}: {family.samples}")
+        check(family.type in ("counter", "gauge", "histogram"), f"{name}: {family.type}")
+        check(family.samples or name.startswith("proftap_target_"), f"{name}: no samples")
     equal(len(metrics.samples), sum(len(family.samples) for family in metrics.families.values()), "samples without twins")
     (build,) = metrics.find("proftap_build_info")
     check(dict(build)["version"], "no version")
@@ -67,18 +70,96 @@ def prometheus_reads_them(t):
 
 
 @test
-def the_older_text_is_there_for_who_wants_it(t):
+def promtool_finds_no_fault_whatever_is_accepted(t):
+    """Its parser is Prometheus' own, of the text format alone: OpenMetrics calls families of counters otherwise."""
+    promtool = shutil.which("promtool")
     web = Web(t)
+    target = start_target(t)
+    web.host.await_pids(target.pid)
+    await_samples(web, 2)
+    for accept in (None, "*/*", "text/plain", "text/html", OPENMETRICS,
+                   "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
+                   "text/plain;version=0.0.4;q=0.5,*/*;q=0.1", "text/plain;q=0, */*;q=0.1"):
+        metrics = Metrics(web, accept)
+        equal(metrics.type, TEXT, f"type for {accept}")
+        check("# EOF" not in metrics.text and "# UNIT" not in metrics.text, f"{accept}: what the text format has not")
+        types = dict(re.findall(r"^# TYPE (\S+) (\S+)$", metrics.text, re.M))
+        helped = re.findall(r"^# HELP (\S+) \S", metrics.text, re.M)
+        equal(helped, list(types), f"{accept}: families with help and with a type")
+        for sample, _ in metrics.samples:
+            family = re.sub("_(bucket|sum|count)$", "", sample) if sample not in types else sample
+            check(family in types, f"{sample}: no type")
+        equal([name for name, kind in types.items() if (kind == "counter") != name.endswith("_total")], [], "counters")
+        if promtool:
+            done = subprocess.run([promtool, "check", "metrics"], input=metrics.text, text=True, capture_output=True)
+            equal((done.returncode, done.stdout, done.stderr), (0, "", ""), f"promtool on {accept}")
+
+
+@test
+def machine_and_programs_are_measured(t):
+    web = Web(t)
+    target = start_target(t)
+    web.host.await_pids(target.pid)
+    target.send("spin 60000")
+    wait_until(lambda: any(value > 0.05 for value in Metrics(web).find("proftap_target_cpu_ratio").values()),
+               "the program's processor time")
     metrics = Metrics(web)
-    for accept, kind in (
-            ("text/plain", TEXT), ("text/plain;version=0.0.4;q=0.5, */*;q=0.1", TEXT), ("text/*", TEXT),
-            ("application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
-             "text/plain;version=0.0.4;q=0.5,*/*;q=0.1", OPENMETRICS),
-            ("*/*", OPENMETRICS), (None, OPENMETRICS), ("text/html", OPENMETRICS)):
-        equal(web.ask("/metrics", headers={"Accept": accept} if accept else {}).headers["Content-Type"], kind, accept)
-    older = Metrics(web, "text/plain")
-    check("# EOF" not in older.text and "# UNIT" not in older.text, "what the older form has not")
-    equal(set(older.samples), set(metrics.samples), "the samples")
+    labels = {"pid": str(target.pid), "name": "target"}
+    equal({frozenset(labels.items())}, set(metrics.find("proftap_target_cpu_ratio")), "programs")
+    check(metrics.get("proftap_target_resident_memory_bytes", **labels) > 1 << 20, "its memory")
+    check(metrics.get("proftap_target_threads", **labels) >= 2, "its threads")
+    check(0 < metrics.get("proftap_machine_cpu_busy_ratio") <= 1.01, "the processors")
+    total = dict(re.findall(r"(\w+): +(\d+) kB", Path("/proc/meminfo").read_text()))["MemTotal"]
+    equal(metrics.get("proftap_machine_memory_total_bytes"), 1024 * int(total), "the memory")
+    check(len(metrics.find("proftap_machine_core_busy_ratio")) >= len(os.sched_getaffinity(0)), "the cores")
+
+
+# A server whose two workers use processors while it waits for a line.
+PREFORK = """
+import ctypes, os, signal, sys
+library = ctypes.CDLL(sys.argv[1])
+assert library.ptap_server_start(0) == 0
+print("ready", flush=True)
+sys.stdin.readline()
+workers = []
+for _ in range(2):
+    workers.append(os.fork())
+    if workers[-1] == 0:
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+        while True:
+            pass
+print("forked", flush=True)
+sys.stdin.readline()
+"""
+
+
+@test
+def what_workers_use_is_their_programs(t):
+    if SANITIZERS != "no":
+        raise Skip("Python does not load a library with sanitizers")
+    web = Web(t)
+    server = t.keep(Process("prefork", [sys.executable, "-c", PREFORK, LIBRARY],
+                            {**runtime(t), "PROFTAPD": str(PROFTAPD)}, stdin=-1))
+    equal(server.read_line(), "ready", "the server")
+    web.host.await_pids(server.pid)
+    before = {name: value for name in ("threads", "resident_memory_bytes")
+              for value in await_values(web, f"proftap_target_{name}")}
+    server.popen.stdin.write("\n")
+    server.popen.stdin.flush()
+    equal(server.read_line(), "forked", "the server")
+    wait_until(lambda: any(value > 0.2 for value in Metrics(web).find("proftap_target_cpu_ratio").values()),
+               "the workers' processor time")
+    own = Path(f"/proc/{server.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    check((int(own[11]) + int(own[12])) / os.sysconf("SC_CLK_TCK") < 1, "the server itself is busy")
+    contains(Metrics(web).families["proftap_target_cpu_ratio"].documentation, "At least", "what children that nobody waits for make of it")
+    after = {name: value for name in before for value in Metrics(web).find(f"proftap_target_{name}").values()}
+    equal(after["threads"], before["threads"] + 2, "threads of the server and its workers")
+    check(after["resident_memory_bytes"] > 1.2 * before["resident_memory_bytes"], f"memory: {before}, {after}")
+
+
+def await_values(web, name):
+    wait_until(lambda: Metrics(web).find(name), f"{name}")
+    return Metrics(web).find(name).values()
 
 
 def await_samples(web, n):
@@ -170,6 +251,101 @@ def captures_by_http_are_counted_as_well(t):
     equal(web.ask("/api/v1/captures", "POST", asked, token).status, 201, "the capture's beginning")
     wait_until(lambda: Metrics(web).get("proftap_captures_total", call="web", result="ok") == 1, "it to be counted")
     check(Metrics(web).get("proftap_trace_bytes_total") > 0, "no bytes")
+
+
+# Obeys lines of Python.
+COUNTING = """
+import ctypes, sys
+library = ctypes.CDLL(sys.argv[1])
+library.ptap_counter_dyn.argtypes = [ctypes.c_char_p, ctypes.c_double]
+assert library.ptap_server_start(0) == 0
+print("ready", flush=True)
+for line in sys.stdin:
+    exec(line)
+    print("done", flush=True)
+"""
+RECORDED = ("proftap_target_recorded_value", "proftap_target_last_step_number", "proftap_target_last_step_seconds")
+
+
+def start_recorder(t, pid):
+    """Of a program with a server. It ends before the program, whose server would keep for others what it holds."""
+    def call(*words):
+        subprocess.run([PROFTAP, *words], check=True, capture_output=True, env={**os.environ, **runtime(t)})
+
+    call("start", str(pid), "--recorder")
+    t.at_end.append(lambda: call("stop", str(pid), "--log_dir", str(t.dir / "stopped")))
+
+
+def find_recorded(metrics):
+    """{(family, name of program, counter or step): value}"""
+    return {(family, dict(labels)["name"], dict(labels).get("counter") or dict(labels).get("step")): value
+            for family in RECORDED for labels, value in metrics.find(family).items()}
+
+
+@test
+def recorders_of_programs_that_the_operator_names_tell_their_counters_and_steps(t):
+    web = Web(t, "--recorder_metrics", "no such,targ*,python*")
+    target = start_target(t)
+    web.host.await_pids(target.pid)
+    equal(find_recorded(Metrics(web)), {}, "values without a recorder")
+    start_recorder(t, target.pid)
+    wait_until(lambda: target.ask("enabled 1") == "1", "the recorder")
+    target.ask("gauge 5 9 7")
+    target.ask("step 1 20")
+    wait_until(lambda: find_recorded(Metrics(web)), "values")
+    metrics = Metrics(web)
+    pid = str(target.pid)
+    equal(metrics.get("proftap_target_recorded_value", pid=pid, name="target", counter="queue"), 7, "the newest value")
+    equal(metrics.get("proftap_target_last_step_number", pid=pid, name="target", step="slow"), 7, "the step")
+    took_s = metrics.get("proftap_target_last_step_seconds", pid=pid, name="target", step="slow")
+    check(0.02 <= took_s < 5, f"the step took {took_s} s")
+    target.ask("gauge 8")
+    halt(target.pid)
+    equal(Metrics(web).get("proftap_target_recorded_value", pid=pid, name="target", counter="queue"), 8, "of a stopped one")
+    os.kill(target.pid, signal.SIGCONT)
+    promtool = shutil.which("promtool")
+    if promtool:
+        done = subprocess.run([promtool, "check", "metrics"], input=metrics.text, text=True, capture_output=True)
+        equal((done.returncode, done.stdout, done.stderr), (0, "", ""), "promtool")
+
+
+@test
+def names_of_counters_may_hold_anything_and_are_bounded(t):
+    if SANITIZERS != "no":
+        raise Skip("Python does not load a library with sanitizers")
+    web = Web(t, "--recorder_metrics", "*")
+    program = t.keep(Process("counting", [sys.executable, "-c", COUNTING, LIBRARY],
+                             {**runtime(t), "PROFTAPD": str(PROFTAPD)}, stdin=-1))
+    equal(program.read_line(), "ready", "the program")
+    web.host.await_pids(program.pid)
+    start_recorder(t, program.pid)
+    names = ['a "quoted" one', "back\\slash", "é ü", "x" * 300, "empty}"]
+    lines = [f"library.ptap_counter_dyn({name.encode()!r}, {value}.5)" for value, name in enumerate(names)]
+    program.popen.stdin.write("\n".join([*lines, "[library.ptap_counter_dyn(b'c%d' % i, i) for i in range(100)]"]) + "\n")
+    program.popen.stdin.flush()
+    for _ in range(len(lines) + 1):
+        equal(program.read_line(), "done", "the program")
+    found = {key[2]: value for key, value in find_recorded(Metrics(web)).items()}
+    for value, name in enumerate(names):
+        values = [found[shown] for shown in found if shown == name or (shown.endswith("…") and name.startswith(shown[:-1]))]
+        equal(values, [value + 0.5], f"the value of {name[:20]} among {[*found][:8]}")
+    equal(len(found), 64, "counters, of 105")
+    promtool = shutil.which("promtool")
+    if promtool:
+        done = subprocess.run([promtool, "check", "metrics"], input=Metrics(web).text, text=True, capture_output=True)
+        equal((done.returncode, done.stdout, done.stderr), (0, "", ""), "promtool")
+
+
+@test
+def other_programs_recorders_are_not_asked(t):
+    web = Web(t, "--recorder_metrics", "targe,argets*")
+    target = start_target(t)
+    web.host.await_pids(target.pid)
+    start_recorder(t, target.pid)
+    target.ask("gauge 5")
+    wait_until(lambda: Metrics(web).get("proftap_targets", state="recorder") == 1, "the recorder to be known")
+    equal(find_recorded(Metrics(web)), {}, "values")
+    equal([name for name in Metrics(web).families if name.startswith(RECORDED)], [], "families")
 
 
 @test

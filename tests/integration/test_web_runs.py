@@ -9,6 +9,7 @@ import shutil
 from checks import contains
 from fixture import NOBODY, check, equal, need_readable_tree, need_root, run, test, wait_until
 from processes import PROFTAP, Process
+from trace_file import Trace
 from web_api import Api
 
 LONG_MS = 60000
@@ -75,6 +76,37 @@ def a_place_that_cannot_be_read_is_said(t):
                  path)
     place_of_all.unlink()
     equal(api.get("runs")["runs"], [], "when it is gone")
+
+
+@test
+def a_run_in_parts_is_counted_once(t):
+    """In the list, the report, the timeline and the trace for Perfetto."""
+    api = Api(t)
+    target = t.target().serve(0, 4096)
+    target.send("flood 400000")
+    capture = t.capture(target, 300, "--split=1000000", "--run", "parts", log_dir=api.log_dir)
+    target.read_line()
+    parts = [Trace(path) for path in capture.stdout.splitlines()]
+    check(len(parts) > 2, f"parts: {len(parts)}")
+    counts = {name: sum(part.count(name) for part in parts) for name in ("flood", "wave")}
+    lost, n_spans = parts[0].host_stat("dropped_traces"), sum(counts.values())
+    check(lost > 0 and n_spans > 0, f"lost {lost} of {n_spans}: the test is void")
+    found = await_known(api, "parts")
+    equal([found["n_dropped"], found["n_spans"], len(found["files"])], [lost, n_spans, len(parts)], "the run")
+    report = api.get("runs/parts/report")
+    equal([report["totals"]["dropped"], report["totals"]["spans"]], [lost, n_spans], "the report")
+    equal([plane["process_id"] for plane in report["planes"] if plane["process_id"]], [target.pid], "its processes")
+    equal({row["name"]: row["count"] for row in report["names"]}, counts, "its names")
+    events = api.get("runs/parts/events?limit=20000&depth=2")
+    rows = [(track["pid"], track["tid"]) for track in events["tracks"]]
+    equal(rows, [(target.pid, target.pid)], "rows of the timeline")
+    equal(len(events["tracks"][0]["spans"]) + events["n_left_out"], n_spans, "its spans")
+    equal(sorted({(c["pid"], c["name"]) for c in events["counters"]}),
+          sorted((c["pid"], c["name"]) for c in events["counters"]), "its charts: each is there once")
+    perfetto = api.send("GET", "runs/parts/perfetto", status=200).body
+    written = t.dir / "trace.pftrace"
+    printed(t, "convert", str(place(api, "parts")), "-t", "perfetto", "-o", str(written))
+    equal(len(perfetto), written.stat().st_size, "bytes of the Perfetto trace")
 
 
 @test
@@ -168,7 +200,7 @@ def events_are_what_a_timeline_draws(t):
     equal(len(named(api.get(f"runs/{run_}/events?to={second}"))), 2, "the first round's, by to")
     equal(named(api.get(f"runs/{run_}/events?min_ns={longest + 1}")), [], "what is longer than the longest")
     equal(named(api.get(f"runs/{run_}/events?pid=1")), [], "of another program")
-    for query, what in (("limit=0", "limit"), ("depth=65", "depth"), ("from=x", "from"), ("pid=", "pid: ")):
+    for query, what in (("limit=0", "limit"), ("depth=1025", "depth"), ("from=x", "from"), ("pid=", "pid: ")):
         contains(api.refuses("GET", f"runs/{run_}/events?{query}", 400, "INVALID_ARGUMENT"), what, query)
 
 

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from checks import contains
 from fixture import NOBODY, check, equal, find_proftapd, need_readable_tree, need_root, run, test, wait_until
 from processes import Process, halt
+from stock_program import StockProgram
 from trace_file import Trace
 from web_api import Api
 
@@ -162,5 +163,29 @@ def a_server_that_is_stopped_holds_nobody_up(t):
         os.kill(server, signal.SIGCONT)
 
 
-if __name__ == "__main__":
-    run()
+@test
+def one_of_a_stock_server_is_begun_read_and_ended(t):
+    """It has no name there, and no recorder is beside it: what cannot be done is said."""
+    api = Api(t, "--stock_servers", "yes")
+    stock = StockProgram(t, f"jax-{os.getpid()}")
+    api.await_target(stock.pid)
+    path = path_of(api, stock)
+    equal(api.post(path, {}, 200)["session"], "", "its name")
+    for more in ({}, {"end": True}):
+        capture = api.await_capture(api.capture(target=stock.pid, snapshot="", **more))
+        equal([capture["state"], capture["error"], capture["warnings"]], ["done", None, []], f"a snapshot, {more}")
+    api.delete(path)
+    equal(stock.calls, ["Monitor", "StartContinuousProfiling", "GetSnapshot", "GetSnapshot", "StopContinuousProfiling",
+                        "StopContinuousProfiling"], "what it was asked")
+    for method, query, body, words in (
+            ("POST", "", {"session": "nightly"}, "JAX's profiler server has no names for sessions; leave session out"),
+            ("POST", "", {"recorder": True}, "JAX's profiler server has no flight recorder; begin a session"),
+            ("DELETE", "?session=nightly", None, "has no names for sessions")):
+        contains(api.refuses(method, path + query, 501, "UNIMPLEMENTED", body), words, f"{method}{query} of {body}")
+    contains(api.refuses("GET", path.replace("/session", "/open_spans"), 501, "UNIMPLEMENTED"),
+             "JAX's profiler server does not tell which spans are open; record the program", "open spans")
+    capture = api.await_capture(api.capture(target=stock.pid, snapshot="recorder"))
+    contains(capture["error"]["message"], "have no flight recorder", "a snapshot of its recorder")
+
+
+run()

@@ -50,7 +50,7 @@ def read_stats(plane, stats):
 
 
 def is_usage(line):
-    return line.name == "_counters_" and line.events[0].name.startswith(("process ", "thread cpu"))
+    return line.name == "_counters_" and line.events and line.events[0].name.startswith(("process ", "thread cpu"))
 
 
 class Trace:
@@ -77,6 +77,13 @@ class Trace:
         child = copy.copy(self)
         child.read_process(self.planes[found[0]])
         return child
+
+    @property
+    def children(self):
+        """Names of the planes of followed children; other descendants have usage counters alone."""
+        return [name for name, plane in self.planes.items()
+                if name.startswith("/host:CPU") and name.endswith("]")
+                and "ptap_descendant_of" not in read_stats(plane, plane.stats)]
 
     @property
     def environment(self):

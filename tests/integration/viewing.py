@@ -22,10 +22,10 @@ class View(Process):
         self.said = json.loads(self.read_line())
         self.path = "/" + self.said["url"].split("/", 3)[3]
 
-    def ask(self, method="GET", path=None, host=None, body=None):
+    def ask(self, method="GET", path=None, host=None, body=None, origin=ORIGIN, more=None):
         """(status, headers, body)"""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
-        headers = {"Origin": ORIGIN, **({"Host": host} if host else {})}
+        headers = {**({"Origin": origin} if origin else {}), **({"Host": host} if host else {}), **(more or {})}
         connection.request(method, path or self.path, body, headers)
         reply = connection.getresponse()
         answer = reply.status, reply.headers, reply.read()

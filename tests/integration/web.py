@@ -59,7 +59,8 @@ class Web:
         """One request, as a client of its own makes it."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         try:
-            connection.putrequest(method, path, skip_host="Host" in (headers or {}))
+            connection.putrequest(method, path, skip_host="Host" in (headers or {}),
+                                  skip_accept_encoding="Accept-Encoding" in (headers or {}))
             for name, value in {**({"Content-Length": len(body)} if body else {}), **(headers or {})}.items():
                 connection.putheader(name, value)
             connection.endheaders(body)

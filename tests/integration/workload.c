@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +51,12 @@ void workload_await(int level)
 		usleep(POLL_US);
 }
 
+void workload_await_early(void)
+{
+	while (!(ptap_impl_word() & 3u))
+		usleep(POLL_US);
+}
+
 void workload_burst(char *arguments)
 {
 	int n = atoi(arguments);
@@ -69,6 +76,69 @@ void workload_async(char *arguments)
 	else if (sscanf(arguments, "end %" SCNu64, &id) == 1)
 		PTAP_ASYNC_END("request", id);
 	printf("%" PRIu64 "\n", id);
+}
+
+static struct {
+	uint64_t n;
+	uint64_t n_ids;
+	unsigned begin_noise;
+	unsigned end_noise;
+	int64_t longest_ns;
+	sem_t begun;
+	sem_t ended;
+} requests;
+
+static void make_noise(unsigned n)
+{
+	while (n--) {
+		PTAP_SPAN("noise");
+	}
+}
+
+static void *begin_requests(void *unused)
+{
+	ptap_thread_name("beginner");
+	for (uint64_t i = 0; i < requests.n; i++) {
+		int64_t before_ns = workload_clock_ns(CLOCK_MONOTONIC);
+		int64_t took_ns;
+
+		PTAP_ASYNC_BEGIN("request", i % requests.n_ids);
+		make_noise(requests.begin_noise);
+		sem_post(&requests.begun);
+		sem_wait(&requests.ended);
+		took_ns = workload_clock_ns(CLOCK_MONOTONIC) - before_ns;
+		if (took_ns > requests.longest_ns)
+			requests.longest_ns = took_ns;
+	}
+	return unused;
+}
+
+static void *end_requests(void *unused)
+{
+	ptap_thread_name("ender");
+	for (uint64_t i = 0; i < requests.n; i++) {
+		sem_wait(&requests.begun);
+		PTAP_ASYNC_END("request", i % requests.n_ids);
+		make_noise(requests.end_noise);
+		sem_post(&requests.ended);
+	}
+	return unused;
+}
+
+void workload_requests(char *arguments)
+{
+	pthread_t threads[2];
+
+	requests.longest_ns = 0;
+	sscanf(arguments, "%" SCNu64 " %u %u %" SCNu64, &requests.n, &requests.begin_noise,
+		&requests.end_noise, &requests.n_ids);
+	sem_init(&requests.begun, 0, 0);
+	sem_init(&requests.ended, 0, 0);
+	pthread_create(&threads[0], NULL, begin_requests, NULL);
+	pthread_create(&threads[1], NULL, end_requests, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	printf("%lld\n", (long long)requests.longest_ns);
 }
 
 void workload_gauge(char *arguments)
@@ -147,6 +217,38 @@ void workload_heavy(char *arguments)
 
 	for (int i = 0; i < n; i++) {
 		emit_heavy(i);
+		if (i % HEAVY_BATCH == HEAVY_BATCH - 1)
+			usleep(HEAVY_PAUSE_US);
+	}
+	printf("%d\n", n);
+}
+
+static const char *make_label(int i)
+{
+	static _Thread_local char text[40];
+
+	snprintf(text, sizeof text, "label-0123456789-abcdefghijk-%07d", i);
+	return text;
+}
+
+void workload_label(char *arguments)
+{
+	int n = atoi(arguments);
+
+	for (int i = 0; i < n; i++) {
+		PTAP_SPAN_ARGS("labelled", PTAP_S("label", make_label(i)));
+		if (i % HEAVY_BATCH == HEAVY_BATCH - 1)
+			usleep(HEAVY_PAUSE_US);
+	}
+	printf("%d\n", n);
+}
+
+void workload_name(char *arguments)
+{
+	int n = atoi(arguments);
+
+	for (int i = 0; i < n; i++) {
+		PTAP_SPAN_DYN(make_label(i));
 		if (i % HEAVY_BATCH == HEAVY_BATCH - 1)
 			usleep(HEAVY_PAUSE_US);
 	}

@@ -11,11 +11,26 @@ int64_t workload_clock_ns(clockid_t clock);
 /* Returns when spans of |level| are recorded. */
 void workload_await(int level);
 
+/* Returns when threads record, which they do some time before a start that was agreed upon. */
+void workload_await_early(void);
+
 /* NUMBER ...: samples of the counter "queue". */
 void workload_gauge(char *arguments);
 
 /* begin|end ID: a half of an async span "request". */
 void workload_async(char *arguments);
+
+/* COUNT: so many spans "labelled" with a text of 36 bytes as argument, each another one, paced so that a server keeps up. */
+void workload_label(char *arguments);
+
+/* COUNT: so many spans with such texts as their names, paced likewise. */
+void workload_name(char *arguments);
+
+/*
+ * COUNT BEGIN_NOISE END_NOISE IDS: so many async spans "request", one at a time, that a thread "beginner" begins and a thread
+ * "ender" ends; each writes so many spans "noise" with every one. Ids go round below IDS. Answers the longest of them in ns.
+ */
+void workload_requests(char *arguments);
 
 /* COUNT: so many spans "burst", as fast as it goes. */
 void workload_burst(char *arguments);

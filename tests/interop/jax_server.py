@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A JAX program with JAX's own profiler server; works until SIGTERM.
+"""A JAX program with JAX's own profiler server, and NVTX in its main thread; works until SIGTERM.
 
 It says "ready", and "recording" when it sees the first capture.
 
@@ -10,6 +10,7 @@ import sys
 
 import jax
 import jax.numpy as jnp
+import nvtx
 
 
 @jax.jit
@@ -30,7 +31,7 @@ def main(port, *child):
             recorded = True
             print("recording", flush=True)
         with jax.profiler.StepTraceAnnotation("train", step_num=step):
-            with jax.profiler.TraceAnnotation("our own work"):
+            with jax.profiler.TraceAnnotation("our own work"), nvtx.annotate("seen by NVTX"):
                 multiply(a).block_until_ready()
         step += 1
 

@@ -41,7 +41,7 @@ def large_target():
 
 
 def report(path):
-    return json.loads(run(PROFTAP, "report", "--json", path).stdout)
+    return json.loads(run(PROFTAP, "report", "--json", "--whole", path).stdout)
 
 
 def start(*command):

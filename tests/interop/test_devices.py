@@ -109,9 +109,11 @@ def test_arrows_from_launches():
 
 
 def test_lines_of_a_device():
-    """trace_viewer: streams are called after what is on them, and what is no work stands beside them."""
+    """trace_viewer@: streams are called after what is on them, and what is no work stands in a plane beside the device's."""
     with trace() as path:
-        events = viewer.trace_events(path, "trace_viewer")
+        events = viewer.trace_events(path, "trace_viewer@")
+    planes = {name.rpartition(" ")[2] for name in viewer.process_names(events).values()}
+    assert {"/device:GPU:0", "/device:CUSTOM:GPU:0"} <= planes, planes
     names = set(viewer.thread_names(events).values())
     assert {"Stream #7(Compute)", "Stream #9(Compute)", "Stream #13(MemcpyH2D)", "CUPTI overhead", "Synchronization"} <= names, names
     by_thread = {(thread, event["name"]) for thread, event in viewer.complete(events)}

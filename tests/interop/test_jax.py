@@ -3,9 +3,11 @@
 import contextlib
 import json
 import pathlib
+import select
 import subprocess
 import sys
 
+import perfetto
 import spaces
 import viewer
 from processes import (HERE, PROFTAP, Pipeline, Prefork, capture, capture_of_block, folder, free_port, one_file,
@@ -15,10 +17,11 @@ from service import Service, request
 
 
 @contextlib.contextmanager
-def jax_server(work, *child):
+def jax_server(work, *child, under=()):
+    """Its port, and what it says; |under|: a command that starts it."""
     port = free_port()
     with open(work / "jax.err", "w") as errors:
-        process = subprocess.Popen([sys.executable, HERE / "jax_server.py", *map(str, (port, *child))],
+        process = subprocess.Popen([*under, sys.executable, HERE / "jax_server.py", *map(str, (port, *child))],
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=errors, text=True)
     try:
@@ -55,6 +58,76 @@ def test_capture_of_jax_server():
         n_calls = count(events, "PjitFunction(multiply)")
         assert n_calls == shown.count("PjitFunction(multiply)"), (n_calls, sorted(set(shown)))
         assert n_calls >= n_own - 1, (n_calls, n_own)
+
+
+def test_jax_server_is_found():
+    """A JAX program is in proftap list, proftap doctor knows its server, and its pid is a target."""
+    with folder() as work, jax_server(work) as (port, output):
+        rows = json.loads(run(PROFTAP, "list", "--json").stdout)["targets"]
+        row, = (row for row in rows if row["port"] == port)
+        assert (row["server"], row["state"], row["address"]) == ("JAX", "unknown", "127.0.0.1"), row
+        found = json.loads(run(PROFTAP, "doctor", "--json", port).stdout)
+        said = {check["key"]: check for check in found["checks"]}
+        assert found["is_ready"] and f"JAX profiler server of {row['name']}" in said["target_server"]["text"], said
+        # It says "recording" when somebody records it.
+        assert not select.select([output], [], [], 0)[0], "it was recorded"
+        done = run(PROFTAP, "capture", row["pid"], 300, "--log_dir", work / "logs", "--python_tracer_level", "0")
+        assert f"at 127.0.0.1:{port}" in done.stderr, done.stderr
+        assert count(spaces.host_events(XSpace.FromString(one_file(work / "logs").read_bytes())), "our own work") > 0
+
+
+def spans_by_thread(report):
+    """{name of the file: {span: count}} of each thread of a report, with the other servers' view of it."""
+    for plane in report["planes"]:
+        for thread in plane["threads"]:
+            seen = [thread, *thread.get("other_sources", [])]
+            yield {one.get("file"): {row["name"]: row["count"] for row in one["spans"]} for one in seen}
+
+
+def test_thread_of_two_servers():
+    """A thread that JAX's server and ours saw in one run is one row, with each one's events as its own."""
+    with folder() as work, jax_server(work, under=(PROFTAP, "run", "--port", "0")) as (port, _):
+        rows = json.loads(run(PROFTAP, "list", "--json").stdout)["targets"]
+        jax_pid = next(row["pid"] for row in rows if row["port"] == port)
+        ours, = (row for row in rows if row["pid"] == jax_pid and row["port"] != port)
+        run(PROFTAP, "capture", f"127.0.0.1:{port},127.0.0.1:{ours['port']}", 400, "--log_dir", work / "logs",
+            "--python_tracer_level", "0")
+        files = sorted((work / "logs").rglob("*.xplane.pb"))
+        by_file = {path.name.removesuffix(".xplane.pb"): XSpace.FromString(path.read_bytes()) for path in files}
+        jax_file, = (name for name, space in by_file.items() if count(spaces.host_events(space), "our own work"))
+        our_file, = (name for name, space in by_file.items() if count(spaces.host_events(space), "seen by NVTX"))
+        n_own = count(spaces.host_events(by_file[jax_file]), "our own work")
+        n_seen = count(spaces.host_events(by_file[our_file]), "seen by NVTX")
+
+        threads = list(spans_by_thread(json.loads(run(PROFTAP, "report", "--json", files[0].parent).stdout)))
+        shared = [thread for thread in threads if len(thread) > 1]
+        assert len(shared) == 1 and set(shared[0]) == {jax_file, our_file}, threads
+        assert shared[0][jax_file]["our own work"] == n_own, shared
+        assert shared[0][our_file]["seen by NVTX"] == n_seen, shared
+        text = run(PROFTAP, "report", "--width", "200", files[0].parent).stdout
+        both = [line for line in text.splitlines() if f"({jax_pid}), " in line]
+        assert len(both) == 1 and jax_file in both[0] and our_file in both[0], text
+
+        # The main thread's tid is the pid: the same for the events of both, on one time.
+        run(PROFTAP, "convert", "-t", "ndjson", "-o", work / "all.ndjson", files[0].parent)
+        items = [json.loads(line) for line in (work / "all.ndjson").read_text().splitlines()[1:]]
+        for name, file in (("our own work", jax_file), ("seen by NVTX", our_file)):
+            places = {(item["pid"], item["tid"], item["file"]) for item in items if item["name"] == name}
+            assert places == {(jax_pid, jax_pid, file)}, (name, places)
+        inner = [item for item in items if item["name"] == "seen by NVTX"]
+        outer = sorted((item["start_ns"], item["start_ns"] + item["duration_ns"]) for item in items
+                       if item["name"] == "our own work")
+        middle = inner[len(inner) // 2]
+        center = middle["start_ns"] + middle["duration_ns"] // 2
+        assert any(start <= center <= end for start, end in outer), (middle, outer[:3], outer[-3:])
+
+        # In Perfetto the spans of JAX's server are on a row of the thread.
+        run(PROFTAP, "convert", "-t", "perfetto", "-o", work / "all.pftrace", files[0].parent)
+        rows, = perfetto.query(work / "all.pftrace", """select thread.tid, slice.name, own.name, count() from slice
+            join track as own on slice.track_id = own.id
+            join thread_track on thread_track.id in (own.id, own.parent_id) join thread using (utid)
+            where slice.name in ('our own work', 'seen by NVTX') group by 1, 2, 3 order by 2""")
+        assert rows == [[jax_pid, "our own work", jax_file, n_own], [jax_pid, "seen by NVTX", None, n_seen]], rows
 
 
 def test_terminate_of_jax_server():
@@ -110,9 +183,9 @@ def test_two_jax_and_two_of_ours():
                 names = {name for _, name, _ in spaces.host_events(XSpace.FromString(f.read()))}
             assert ("our own work" in names) == (i < 2) and ("compress" in names) == (i >= 2), (i, names)
         check_run(result["files"])
-        # A stock server's clock is not known; ours is the same.
+        # All are of this machine: it is the same clock.
         known = [one["clock_offset_ns"] for one in result["targets"]]
-        assert known == [None, None, 0, 0], known
+        assert known == [0, 0, 0, 0], known
 
 
 def check_run(files):
@@ -202,4 +275,4 @@ def test_monitor_of_jax_server():
     """JAX's server has no Monitor, and proftap monitor says so."""
     with folder() as work, jax_server(work) as (port, _):
         done = run(PROFTAP, "monitor", port, "50", check=False)
-        assert (done.returncode, "no Monitor there" in done.stderr) == (1, True), done
+        assert (done.returncode, "this server has no Monitor" in done.stderr) == (1, True), done

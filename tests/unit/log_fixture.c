@@ -26,6 +26,8 @@ void log_open(void)
 	logs.space = NULL;
 	logs.carry = NULL;
 	logs.ended = 0;
+	logs.window = 0;
+	logs.stop_ns = stop.monotonic_ns - start.monotonic_ns;
 	logs.settled = LOG_STOP_TICKS - LOG_START_TICKS;
 }
 
@@ -112,8 +114,10 @@ void log_assemble_with(struct assembly *assembly)
 		.timeline = &logs.timeline,
 		.earliest_ticks = LOG_START_TICKS,
 		.start_ticks = LOG_START_TICKS,
-		.window_ticks = LOG_START_TICKS,
+		.window_ticks = LOG_START_TICKS + logs.window,
 		.stop_ticks = LOG_STOP_TICKS,
+		.stop_ns = logs.stop_ns,
+		.start_unix_ns = LOG_START_UNIX_NS,
 		.ended_ticks = logs.ended ? LOG_START_TICKS + logs.ended : 0,
 		.end_ns = logs.end_ns,
 		.carry = logs.carry,

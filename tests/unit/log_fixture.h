@@ -18,6 +18,7 @@
 /* The capture's start: its records' 48 bits run over soon after it. */
 #define LOG_START_TICKS ((UINT64_C(5) << RECORD_START_BITS) - 1000)
 #define LOG_STOP_TICKS (LOG_START_TICKS + 4000000)
+#define LOG_START_UNIX_NS INT64_C(1700000000000000000)
 
 struct log_fixture {
 	struct drain_budget budget;
@@ -25,8 +26,10 @@ struct log_fixture {
 	struct timeline timeline;
 	struct async_carry *carry; /* NULL: log_assemble() makes all there is */
 	int64_t end_ns; /* that was agreed upon; 0: none */
+	int64_t stop_ns; /* when LOG_STOP_TICKS is */
 	uint64_t ended; /* the process had by then; 0: not before the stop */
 	uint64_t max_ops; /* that devices name; 0: no limit */
+	uint64_t window; /* nothing that ended before is wanted; since the start */
 	uint64_t settled; /* with |carry|; since the start, as all times are */
 	struct space *space; /* after log_assemble() */
 	struct plane *plane;

@@ -29,7 +29,7 @@ static uint32_t stat_name(const char *name)
 void add(const char *name, int64_t start_ns, int64_t duration_ns, uint32_t stats)
 {
 	struct trace_event event = {start_ns, duration_ns,
-		names_intern(&plane->event_names, name, strlen(name)), stats};
+		names_intern(&plane->event_names, name, strlen(name)), stats, 0};
 
 	ck_assert_int_eq(line_add_event(line, &event), 0);
 }

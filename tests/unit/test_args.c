@@ -107,6 +107,7 @@ START_TEST(cuts_a_text_that_is_too_long)
 	ck_assert_uint_eq(cuts(), 1);
 	ck_assert_uint_eq(record_n_extra(fixture_slot(0, 0)->word[0]), RECORD_MAX_EXTRA);
 	ck_assert_uint_eq(strlen(text_at(0, &n)), strlen(text) - 1);
+	ck_assert_str_eq(text_at(0, &n) + strlen(text) - 4, "…");
 	{
 		/* Exactly what fits is not cut. */
 		PTAP_SPAN_ARGS("fits", PTAP_S("s", text + 1));
@@ -176,6 +177,7 @@ END_TEST
 START_TEST(cuts_run_time_names_after_255_bytes)
 {
 	char name[400];
+	unsigned at;
 	unsigned n;
 
 	memset(name, 'n', sizeof name);
@@ -192,9 +194,14 @@ START_TEST(cuts_run_time_names_after_255_bytes)
 	name[399] = '\0';
 	PTAP_INSTANT_DYN(name);
 	ck_assert_uint_eq(cuts(), 1);
-	ck_assert_uint_eq(strlen(text_at(n + 1, &n)), 255);
+	ck_assert_str_eq(text_at(n + 1, &n) + 251, "n…");
+	at = 2 * (n + 1);
 	PTAP_INSTANT_DYN(NULL);
-	ck_assert_str_eq(text_at(2 * (n + 1), &n), "");
+	ck_assert_str_eq(text_at(at, &n), "");
+	/* Never in the middle of a character. */
+	strcpy(name + 249, "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9");
+	PTAP_INSTANT_DYN(name);
+	ck_assert_str_eq(text_at(at + 2, &n) + 248, "n\xc3\xa9…");
 }
 END_TEST
 

@@ -3,13 +3,19 @@
 #include "daemon/assembly/assemble.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "base/chunks.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
+#include "trace/totals.h"
+#include "trace/xspace.h"
 
 /* In nanoseconds. */
 static void expect(size_t line, size_t i, const char *name, int64_t start, int64_t duration)
@@ -51,6 +57,37 @@ START_TEST(makes_a_line_per_thread)
 }
 END_TEST
 
+/* Processors whose counter advances in steps of 10 ns read it twice at the same value. */
+START_TEST(a_span_below_the_clocks_step_is_no_instant)
+{
+	struct thread_log *log = log_add(4711, "worker");
+	struct chunks out = CHUNKS_INIT;
+	struct report_totals totals;
+	struct space *again;
+	uint8_t *bytes;
+	size_t n = 0;
+
+	log_put_span(log, "short", 40, 40, 0);
+	log_put_span(log, "long", 80, 120, 0);
+	log_put(log, RECORD_INSTANT, fixture_add_string("mark"), 160, 0, 0, 1);
+	log_put_text(log, fixture_add_string("key"), SLOT_TEXT, "value");
+	log_put(log, RECORD_SPAN, fixture_add_string("with an argument"), 200, 0, 0, 1);
+	log_put_text(log, fixture_add_string("key"), SLOT_TEXT, "value");
+	log_assemble();
+	ck_assert_int_eq(xspace_encode(logs.space, &out), 0);
+	bytes = malloc(out.total_bytes);
+	for (size_t i = 0; i < out.n_chunks; n += out.chunks[i++].used_bytes)
+		memcpy(bytes + n, out.chunks[i].data, out.chunks[i].used_bytes);
+	ck_assert_int_eq(xspace_decode(bytes, n, &again, NULL), 0);
+	report_count(again, &totals);
+	ck_assert_uint_eq(totals.n_spans, 3);
+	ck_assert_uint_eq(totals.n_instants, 1);
+	free(bytes);
+	chunks_deinit(&out);
+	space_free(again);
+}
+END_TEST
+
 START_TEST(keeps_threads_with_the_same_tid_apart)
 {
 	for (int i = 0; i < 3; i++)
@@ -66,6 +103,50 @@ START_TEST(keeps_threads_with_the_same_tid_apart)
 END_TEST
 
 /* The start's 48 bits in the ring run over 1000 ticks after the capture's start. */
+/* Maps an empty file of that name into this process. The caller unmaps it. */
+static void *map_library(const char *name)
+{
+	char dir[] = "/tmp/test_assemble.XXXXXX";
+	char path[64];
+	void *at;
+	int fd;
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	snprintf(path, sizeof path, "%s/%s", dir, name);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	ck_assert_int_ge(fd, 0);
+	at = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE, fd, 0);
+	ck_assert_ptr_ne(at, MAP_FAILED);
+	close(fd);
+	unlink(path);
+	rmdir(dir);
+	return at;
+}
+
+/* Pairs of pthread_self() and the thread's line id that were seen in a program with JAX 0.10.2. */
+START_TEST(tells_the_ids_that_a_jax_server_gives_threads)
+{
+	const struct trace_stat *ids;
+	void *library;
+
+	log_put_span(log_add(4711, "side"), "a", 40, 80, 0);
+	logs.drain.logs[0]->handle = UINT64_C(0x7fa1affff6c0);
+	log_put_span(log_add(4711, "main"), "a", 40, 80, 0);
+	logs.drain.logs[1]->handle = UINT64_C(0x7fa208e32040);
+	log_put_span(log_add(4713, "of an unknown handle"), "a", 40, 80, 0);
+	log_assemble();
+	ck_assert_ptr_null(plane_find_own_stat(logs.plane, "ptap_stock_thread_ids"));
+	space_free(logs.space);
+	library = map_library("libjax_common.so");
+	log_assemble();
+	munmap(library, 4096);
+	ids = plane_find_own_stat(logs.plane, "ptap_stock_thread_ids");
+	ck_assert_ptr_nonnull(ids);
+	ck_assert_str_eq(names_get(&logs.plane->stat_names, ids->value.string),
+		"4711 3016192935949658487\n4199015 5911692726519795040\n");
+}
+END_TEST
+
 START_TEST(unwraps_starts)
 {
 	struct thread_log *log = log_add(1, "t");
@@ -310,6 +391,24 @@ START_TEST(leaves_out_what_is_behind_the_agreed_end)
 }
 END_TEST
 
+START_TEST(what_is_cut_at_the_end_nests)
+{
+	struct thread_log *log = log_add(1, "main");
+
+	/* By its ticks, which are whole numbers, the stop is a nanosecond before the end that was agreed on. */
+	logs.end_ns = logs.stop_ns = 1000001;
+	log_put_span(log, "inner", 400, 4000400, 1);
+	log_put_open(log, "outer", 400);
+	log_put(log, RECORD_ASYNC_BEGIN, fixture_add_string("async"), 400, 0, 0, 1);
+	log_put_slot(log, slot_word0(0, SLOT_U64, 0), 7);
+	log_assemble();
+	ck_assert_uint_eq(logs.plane->lines[0].n_events, 2);
+	expect(0, 0, "outer", 100, 999901);
+	expect(0, 1, "inner", 100, 999901);
+	expect(1, 0, "async", 100, 999901);
+}
+END_TEST
+
 START_TEST(reports_losses_by_reason)
 {
 	struct thread_log *log = log_add(77, "busy");
@@ -365,7 +464,9 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, log_open, log_close);
 	tcase_add_test(tcase, makes_a_line_per_thread);
+	tcase_add_test(tcase, a_span_below_the_clocks_step_is_no_instant);
 	tcase_add_test(tcase, keeps_threads_with_the_same_tid_apart);
+	tcase_add_test(tcase, tells_the_ids_that_a_jax_server_gives_threads);
 	tcase_add_test(tcase, unwraps_starts);
 	tcase_add_test(tcase, leaves_out_what_began_before_the_capture);
 	tcase_add_test(tcase, takes_long_durations_from_their_slot);
@@ -379,6 +480,7 @@ int main(void)
 	tcase_add_test(tcase, says_how_the_process_ended);
 	tcase_add_test(tcase, says_nothing_of_an_end_behind_the_stop);
 	tcase_add_test(tcase, leaves_out_what_is_behind_the_agreed_end);
+	tcase_add_test(tcase, what_is_cut_at_the_end_nests);
 	tcase_add_test(tcase, reports_losses_by_reason);
 	tcase_add_test(tcase, sums_up_losses_of_many_threads);
 	suite_add_tcase(suite, tcase);

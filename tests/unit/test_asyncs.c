@@ -226,15 +226,35 @@ START_TEST(leaves_threads_and_counters_as_they_are)
 }
 END_TEST
 
-START_TEST(drops_and_counts_what_overlaps_too_much)
+/* A backlog of 5,000 requests: each is there, with its time, on lines of its own or on the last one of the name. */
+START_TEST(keeps_what_overlaps_very_much)
 {
-	for (uint64_t i = 0; i < 300; i++)
+	int64_t total_ns = 0;
+	uint64_t n_events = 0;
+
+	for (uint64_t i = 0; i < 5000; i++)
 		begin(first, i, i);
+	for (uint64_t i = 0; i < 5000; i++)
+		end(first, i, 10000 + 2 * i);
 	log_assemble();
 	ck_assert_uint_eq(logs.plane->n_lines, 256);
-	ck_assert_uint_eq(log_plane_stat("ptap_lost_async_crowded"), 44);
-	ck_assert_uint_eq(log_plane_stat("dropped_traces"), 44);
-	ck_assert(log_has_warning("44 async spans dropped"));
+	for (size_t k = 0; k < 256; k++) {
+		const struct line *line = &logs.plane->lines[k];
+
+		ck_assert_str_eq(line->name, "request");
+		n_events += line->n_events;
+		for (size_t i = 0; i < line->n_events; i++) {
+			total_ns += line->events[i].duration_ns;
+			if (i)
+				ck_assert_int_ge(
+					line->events[i].start_ns, line->events[i - 1].start_ns);
+		}
+	}
+	ck_assert_uint_eq(n_events, 5000);
+	/* Of 10,000 ns and 1 more of each later one. */
+	ck_assert_int_eq(total_ns, 5000 * 10000 + 5000 * 4999 / 2);
+	ck_assert_uint_eq(log_plane_stat("dropped_traces"), 0);
+	ck_assert_uint_eq(logs.space->warnings.n_texts, 0);
 }
 END_TEST
 
@@ -386,6 +406,219 @@ START_TEST(has_them_in_each_part)
 }
 END_TEST
 
+/* --- where marks are missing --------------------------------------------------------------- */
+
+/* A snapshot of a flight recorder, in which the first thread's ring reaches back to |first_ns|, the second one's to |second_ns|. */
+static void overwrite(uint64_t first_ns, uint64_t second_ns)
+{
+	logs.drain.is_picture = 1;
+	first->n_overwritten = second->n_overwritten = 1;
+	first->complete_ticks = LOG_START_TICKS + first_ns * LOG_TICKS_PER_NS;
+	second->complete_ticks = LOG_START_TICKS + second_ns * LOG_TICKS_PER_NS;
+}
+
+/* Ends, and begins, that are only counted. */
+static void expect_halves(uint64_t n_ends, uint64_t n_begins)
+{
+	ck_assert_uint_eq(log_plane_stat("ptap_async_ends_without_begin"), n_ends);
+	ck_assert_uint_eq(log_plane_stat("ptap_async_begins_without_end"), n_begins);
+	ck_assert_int_eq(log_has_warning("their begins were overwritten"), n_ends > 0);
+	ck_assert_int_eq(log_has_warning("their ends may have been"), n_begins > 0);
+	ck_assert_uint_eq(log_plane_stat("ptap_unmatched_async_ends"), 0);
+	ck_assert_uint_eq(log_plane_stat("dropped_traces"), logs.drain.lost_oldest);
+}
+
+START_TEST(an_end_whose_begin_was_overwritten_is_no_span)
+{
+	/* The thread that begins them writes more than the one that ends them: its ring does not reach back so far. */
+	overwrite(500, 100);
+	for (uint64_t id = 0; id < 10; id++) {
+		if (id >= 5)
+			begin(first, id, 100 * id);
+		end(second, id, 100 * id + 50);
+	}
+	log_assemble();
+	expect_lines(1, (const size_t[]){5});
+	for (size_t i = 0; i < 5; i++)
+		expect(0, i, 5 + i, 100 * (5 + (int64_t)i), 100 * (5 + (int64_t)i) + 50, "");
+	expect_halves(5, 0);
+}
+END_TEST
+
+START_TEST(begins_whose_ends_were_overwritten_do_not_pile_up)
+{
+	overwrite(0, 5000);
+	for (uint64_t id = 0; id < 600; id++) {
+		begin(first, id, 10 * id);
+		if (id >= 500 && id < 598)
+			end(second, id, 10 * id + 5);
+	}
+	log_assemble();
+	expect_lines(2, (const size_t[]){99, 1});
+	expect(0, 98, 598, 5980, CAPTURE_NS, "unfinished");
+	expect(1, 0, 599, 5990, CAPTURE_NS, "unfinished");
+	expect_halves(0, 500);
+}
+END_TEST
+
+START_TEST(a_long_span_over_the_window_s_start_is_whole)
+{
+	/* It is what a flight recorder is for. No id comes twice, so it cannot be two. */
+	overwrite(100, 5000);
+	begin(first, 1, 200);
+	begin(first, 2, 5500);
+	end(second, 2, 5600);
+	end(second, 1, 9000);
+	log_assemble();
+	expect_lines(2, (const size_t[]){1, 1});
+	expect(0, 0, 1, 200, 9000, "");
+	expect(1, 0, 2, 5500, 5600, "");
+	expect_halves(0, 0);
+}
+END_TEST
+
+START_TEST(halves_of_two_spans_are_not_made_one)
+{
+	/* An id that is used again and again: the first one's end and the next one's begin were overwritten. */
+	overwrite(100, 5000);
+	begin(first, 1, 200);
+	end(second, 1, 5100);
+	begin(second, 1, 5200);
+	end(second, 1, 5300);
+	log_assemble();
+	expect_lines(1, (const size_t[]){1});
+	expect(0, 0, 1, 5200, 5300, "");
+	expect_halves(1, 1);
+}
+END_TEST
+
+/* A thread's ring was full from |from_ns| to |until_ns|. */
+static void lose(uint64_t from_ns, uint64_t until_ns)
+{
+	first->lost[LOSS_FULL]++;
+	gaps_add(&logs.drain.gaps, LOG_START_TICKS + from_ns * LOG_TICKS_PER_NS,
+		LOG_START_TICKS + until_ns * LOG_TICKS_PER_NS);
+}
+
+START_TEST(halves_beside_lost_records_are_not_made_one)
+{
+	const struct trace_stat *gaps;
+
+	/* 1: the first span's end and the second one's begin may be lost; 2: its begin; 3: its end. */
+	lose(2000, 4000);
+	for (uint64_t i = 0; i < 2; i++)
+		begin(first, 1, 100 + 8000 * i);
+	end(second, 1, 5000);
+	end(second, 1, 9000);
+	end(second, 2, 4500);
+	begin(first, 3, 1000);
+	log_assemble();
+	expect_lines(1, (const size_t[]){1});
+	expect(0, 0, 1, 8100, 9000, "");
+	ck_assert_uint_eq(log_plane_stat("ptap_async_ends_without_begin"), 2);
+	ck_assert_uint_eq(log_plane_stat("ptap_async_begins_without_end"), 2);
+	gaps = plane_find_own_stat(logs.plane, "ptap_gaps_ns");
+	ck_assert_ptr_nonnull(gaps);
+	ck_assert_str_eq(names_get(&logs.plane->stat_names, gaps->value.string),
+		"1700000000000002000-1700000000000004000");
+}
+END_TEST
+
+START_TEST(what_one_thread_lost_in_the_middle_may_be_its_own)
+{
+	lose(300, 400);
+	for (uint64_t i = 0; i < 2; i++) {
+		begin(first, 1, 1000 * i + 200);
+		end(first, 1, 1000 * i + 700);
+	}
+	log_assemble();
+	expect_lines(1, (const size_t[]){1});
+	expect(0, 0, 1, 1200, 1700, "");
+}
+END_TEST
+
+START_TEST(an_id_used_once_is_joined_across_lost_records)
+{
+	lose(300, 400);
+	begin(first, 1, 200);
+	end(second, 1, 700);
+	log_assemble();
+	expect_lines(1, (const size_t[]){1});
+	expect(0, 0, 1, 200, 700, "");
+	ck_assert_uint_eq(log_plane_stat("ptap_async_ends_without_begin"), 0);
+	ck_assert_uint_eq(log_plane_stat("ptap_async_begins_without_end"), 0);
+}
+END_TEST
+
+START_TEST(an_id_that_one_thread_alone_uses_has_no_gap)
+{
+	overwrite(100, 5000);
+	for (uint64_t i = 0; i < 5; i++) {
+		begin(first, 1, 1000 * i + 200);
+		end(first, 1, 1000 * i + 700);
+	}
+	log_assemble();
+	expect_lines(1, (const size_t[]){5});
+	expect(0, 0, 1, 200, 700, "");
+	expect_halves(0, 0);
+}
+END_TEST
+
+START_TEST(an_end_too_many_is_told_from_one_without_its_begin)
+{
+	overwrite(100, 5000);
+	end(first, 1, 6000);
+	begin(first, 2, 7000);
+	end(first, 2, 8000);
+	end(first, 2, 9000);
+	log_assemble();
+	expect_lines(1, (const size_t[]){1});
+	ck_assert_uint_eq(log_plane_stat("ptap_async_ends_without_begin"), 1);
+	ck_assert_uint_eq(log_plane_stat("ptap_unmatched_async_ends"), 1);
+}
+END_TEST
+
+START_TEST(what_was_not_asked_for_is_before_the_start)
+{
+	overwrite(100, 500);
+	logs.drain.asked_ticks = LOG_START_TICKS + 1000 * LOG_TICKS_PER_NS;
+	first->is_limited = second->is_limited = 1;
+	first->complete_ticks = second->complete_ticks = logs.drain.asked_ticks;
+	logs.window = 1000 * LOG_TICKS_PER_NS;
+	end(first, 1, 1500);
+	begin(second, 2, 1200);
+	log_assemble();
+	expect_lines(2, (const size_t[]){1, 1});
+	expect(0, 0, 1, 1000, 1500, "started_before");
+	expect(1, 0, 2, 1200, CAPTURE_NS, "unfinished");
+	expect_halves(0, 0);
+}
+END_TEST
+
+START_TEST(what_went_with_a_session_s_oldest_is_no_span_either)
+{
+	/* In the first part 1 and 2 are open; of the second one all before 5,000 went. */
+	begin(first, 1, 100);
+	begin(first, 2, 200);
+	assemble_part(CAPTURE_NS);
+	next_part();
+	logs.drain.lost_oldest = 7;
+	logs.window = 5000 * LOG_TICKS_PER_NS;
+	end(second, 2, 6000);
+	end(second, 3, 7000);
+	begin(first, 4, 8000);
+	assemble_part(CAPTURE_NS);
+	expect_lines(1, (const size_t[]){2});
+	expect(0, 0, 2, 200, 6000, "");
+	expect(0, 1, 4, 8000, CAPTURE_NS, "unfinished");
+	expect_halves(1, 1);
+	next_part();
+	assemble_part(CAPTURE_NS);
+	expect_lines(1, (const size_t[]){1});
+	expect(0, 0, 4, 8000, CAPTURE_NS, "unfinished");
+}
+END_TEST
+
 START_TEST(carries_so_much_and_no_more)
 {
 	const struct async_mark mark = {.ticks = 1};
@@ -413,7 +646,7 @@ int main(void)
 	tcase_add_test(tcase, starts_what_began_before_at_the_start);
 	tcase_add_test(tcase, counts_an_end_too_many);
 	tcase_add_test(tcase, leaves_threads_and_counters_as_they_are);
-	tcase_add_test(tcase, drops_and_counts_what_overlaps_too_much);
+	tcase_add_test(tcase, keeps_what_overlaps_very_much);
 	tcase_add_test(tcase, makes_a_flow_s_ends_known_to_viewers);
 	tcase_add_test(tcase, finds_the_number_behind_a_run_time_name);
 	tcase_add_test(tcase, is_unfinished_in_each_part_before_its_end_and_then_whole);
@@ -421,6 +654,17 @@ int main(void)
 	tcase_add_test(tcase, carries_names_made_at_run_time);
 	tcase_add_test(tcase, a_span_has_the_arguments_of_its_begin);
 	tcase_add_test(tcase, has_them_in_each_part);
+	tcase_add_test(tcase, an_end_whose_begin_was_overwritten_is_no_span);
+	tcase_add_test(tcase, begins_whose_ends_were_overwritten_do_not_pile_up);
+	tcase_add_test(tcase, a_long_span_over_the_window_s_start_is_whole);
+	tcase_add_test(tcase, halves_of_two_spans_are_not_made_one);
+	tcase_add_test(tcase, halves_beside_lost_records_are_not_made_one);
+	tcase_add_test(tcase, what_one_thread_lost_in_the_middle_may_be_its_own);
+	tcase_add_test(tcase, an_id_used_once_is_joined_across_lost_records);
+	tcase_add_test(tcase, an_id_that_one_thread_alone_uses_has_no_gap);
+	tcase_add_test(tcase, an_end_too_many_is_told_from_one_without_its_begin);
+	tcase_add_test(tcase, what_was_not_asked_for_is_before_the_start);
+	tcase_add_test(tcase, what_went_with_a_session_s_oldest_is_no_span_either);
 	tcase_add_test(tcase, carries_so_much_and_no_more);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);

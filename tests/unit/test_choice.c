@@ -13,7 +13,7 @@
 #define ID "3f2a9c1b4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f8"
 #define POD "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"
 
-/* Two in a pod's container, one in a container with a name, one in none. */
+/* Two in a pod's container, one in a container with a name, two in none, of which one has ended. */
 static const struct program programs[] = {
 	{.pid = 10,
 		.uid = 1000,
@@ -28,6 +28,10 @@ static const struct program programs[] = {
 		.status = {.name = "train"},
 		.container = {.name = "web-1", .pid_inside = 7}},
 	{.pid = 13, .uid = 0, .status = {.name = "alone"}, .container = {.pid_inside = 13}},
+	{.pid = 14,
+		.uid = 1000,
+		.status = {.name = "serve", .has_ended = 1},
+		.container = {.pid_inside = 14}},
 };
 #define N (sizeof programs / sizeof *programs)
 
@@ -41,6 +45,13 @@ static const struct {
 	{"pid=12", "12"},
 	{"train", "10 12"},
 	{"name=train", "10 12"},
+	{"serve", "11"},
+	{"name=serve", "11"},
+	{"serve@dead", "14"},
+	{"train@dead", ""},
+	{"@dead", ""},
+	{"14", "14"},
+	{"pid=14", "14"},
 	{"uid=1000", "10 11"},
 	{"container=" ID, "10 11"},
 	{"container=3f2a9c1b4d5e", "10 11"},
@@ -89,9 +100,11 @@ static void expect_refusal(const char *word, const char *text)
 START_TEST(who_is_not_there_is_said_with_those_who_are)
 {
 	expect_refusal("nobody",
-		"nobody: no such program here; there are train (10), serve (11), train (12), alone (13)");
+		"nobody: no such program here; there are train (10), serve (11), train (12), alone (13), "
+		"serve@dead (14)");
 	expect_refusal("uid=7",
-		"uid=7: no such program here; there are train (10), serve (11), train (12), alone (13)");
+		"uid=7: no such program here; there are train (10), serve (11), train (12), alone (13), "
+		"serve@dead (14)");
 	expect_refusal("colour=red",
 		"colour=red: no program has the label colour; the labels are pid, uid, name, container, "
 		"pod");
@@ -111,6 +124,17 @@ START_TEST(one_must_be_meant_by_itself)
 }
 END_TEST
 
+START_TEST(the_dead_do_not_stand_before_the_living)
+{
+	struct diag d = DIAG_INIT;
+
+	ck_assert_ptr_eq(choice_make(programs, N, "serve", &d), &programs[1]);
+	ck_assert_ptr_eq(choice_make(programs, N, "serve@dead", &d), &programs[4]);
+	ck_assert_ptr_eq(choice_make(programs + 3, 2, "", &d), &programs[3]);
+	ck_assert_ptr_eq(choice_make(programs + 4, 1, "", &d), &programs[4]);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("choice");
@@ -120,6 +144,7 @@ int main(void)
 	tcase_add_loop_test(tests, words_mean_programs, 0, (int)(sizeof rows / sizeof *rows));
 	tcase_add_test(tests, who_is_not_there_is_said_with_those_who_are);
 	tcase_add_test(tests, one_must_be_meant_by_itself);
+	tcase_add_test(tests, the_dead_do_not_stand_before_the_living);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);

@@ -72,6 +72,34 @@ START_TEST(is_unknown_when_the_answer_is_nonsense)
 }
 END_TEST
 
+START_TEST(is_in_the_middle_of_what_is_possible)
+{
+	/* It recorded 20 of the 80 ms that the call took, by a clock that is about 1 s ahead. */
+	struct clock_bracket bracket = {
+		.sent_unix_ns = NOW,
+		.answered_unix_ns = NOW + 80 * MS,
+		.start_ns = NOW + 1010 * MS,
+		.stop_ns = NOW + 1030 * MS,
+	};
+	struct clock_offset offset;
+
+	ck_assert(clock_offset_bracket(&bracket, &offset));
+	ck_assert(offset.is_known && offset.is_bracket);
+	ck_assert_int_eq(offset.offset_ns, 980 * MS);
+	ck_assert_int_ge(offset.uncertainty_ns, 30 * MS);
+	ck_assert_int_le(offset.uncertainty_ns, 30 * MS + 1);
+	/* Longer than the call took. */
+	bracket.stop_ns = bracket.start_ns + 81 * MS;
+	ck_assert(!clock_offset_bracket(&bracket, &offset));
+	bracket.stop_ns = bracket.start_ns - 1;
+	ck_assert(!clock_offset_bracket(&bracket, &offset));
+	bracket.stop_ns = INT64_MAX;
+	ck_assert(!clock_offset_bracket(&bracket, &offset));
+	bracket.start_ns = bracket.stop_ns = 0;
+	ck_assert(!clock_offset_bracket(&bracket, &offset));
+}
+END_TEST
+
 START_TEST(a_time_stays_one)
 {
 	const struct clock_offset behind = {.is_known = true, .offset_ns = -5 * MS};
@@ -93,6 +121,7 @@ int main(void)
 	tcase_add_test(tcase, is_half_a_round_trip_from_ours);
 	tcase_add_test(tcase, is_none_on_the_same_kernel);
 	tcase_add_test(tcase, a_time_stays_one);
+	tcase_add_test(tcase, is_in_the_middle_of_what_is_possible);
 	tcase_add_test(tcase, is_unknown_when_the_answer_is_nonsense);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);

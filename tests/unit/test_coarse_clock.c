@@ -140,6 +140,7 @@ static void assemble(struct space **space)
 		.start_ticks = START,
 		.window_ticks = START,
 		.stop_ticks = now,
+		.stop_ns = (int64_t)(now - START),
 		.plane_name = PLANE_HOST,
 	};
 

@@ -94,7 +94,7 @@ START_TEST(who_rewinds_does_not_sort_again)
 	add("late", 50, 5, 0);
 	add("early", 10, 1, 0);
 	open_first();
-	order = cursor.order;
+	order = cursor.reaches[0].order;
 	for (int i = 0; i < 3; i++) {
 		ck_assert_int_eq(cursor_next(&cursor, &item), 1);
 		ck_assert_int_eq(item.start_ns, 10);
@@ -103,7 +103,7 @@ START_TEST(who_rewinds_does_not_sort_again)
 		ck_assert_int_eq(cursor_next(&cursor, &item), 0);
 		cursor_rewind(&cursor);
 	}
-	ck_assert_ptr_eq(cursor.order, order);
+	ck_assert_ptr_eq(cursor.reaches[0].order, order);
 }
 END_TEST
 
@@ -205,7 +205,14 @@ START_TEST(flows_of_ours_hold_between_archives_and_others_do_not)
 	add("out", 0, 0, int_stats("_p", 7, "x"));
 	add("typed", 1, 0, int_stats("_p", 7, "_pt"));
 	view_add_space(space, "a.xplane.pb");
-	open_first();
+	space_fixture_close();
+	space_fixture_open();
+	plane_set_string(plane, "ptap_process_name", "train");
+	add("in", 0, 0, int_stats("_c", 7, "x"));
+	add("typed", 1, 0, int_stats("_c", 7, "_ct"));
+	view_add_space(space, "b.xplane.pb");
+	view_make(&plain);
+	ck_assert_int_eq(cursor_open(&cursor, view, &view->tracks[0], NULL), 0);
 	next();
 	ours = item.flow_out;
 	next();
@@ -216,9 +223,108 @@ START_TEST(flows_of_ours_hold_between_archives_and_others_do_not)
 	cursor_close(&cursor);
 	ck_assert_int_eq(cursor_open(&cursor, view, &view->tracks[1], NULL), 0);
 	next();
-	ck_assert_uint_eq(item.flow_out, ours);
+	ck_assert_uint_eq(item.flow_in, ours);
 	next();
-	ck_assert_uint_ne(item.flow_out, others);
+	ck_assert_uint_ne(item.flow_in, others);
+}
+END_TEST
+
+/* A thread's marks of one flow, in order; the id of each in the view. */
+static void list_flows(size_t track, uint64_t *flows, size_t n)
+{
+	ck_assert_int_eq(cursor_open(&cursor, view, &view->tracks[track], NULL), 0);
+	for (size_t i = 0; i < n; i++) {
+		next();
+		flows[i] = item.flow_in + item.flow_out;
+	}
+	cursor_close(&cursor);
+}
+
+/* A flow leaves the thread main at 100, 300 and 500, and arrives elsewhere at 200, 400 and 600. */
+static void use_again(void)
+{
+	space_fixture_close();
+	space_fixture_open();
+	plane_set_string(plane, "ptap_process_name", "train");
+	plane_set_int(space_add_plane(space, 1, PLANE_ENVIRONMENT), "profile_start_time", 1000000);
+	for (int i = 0; i < 3; i++)
+		add("slot", 200 * i + 100, 0, int_stats("_p", 7, "x"));
+	line = plane_add_line(plane, 43, "elsewhere", 0);
+	for (int i = 0; i < 3; i++)
+		add("slot", 200 * i + 200, 0, int_stats("_c", 7, "x"));
+}
+
+START_TEST(each_use_of_a_flow_s_id_is_a_flow)
+{
+	uint64_t out[3];
+	uint64_t in[3];
+
+	use_again();
+	view_add_space(space, "a.xplane.pb");
+	view_make(&plain);
+	list_flows(0, out, 3);
+	list_flows(1, in, 3);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_uint_ne(out[i], 0);
+		ck_assert_uint_eq(in[i], out[i]);
+		ck_assert_uint_ne(out[i], out[(i + 1) % 3]);
+	}
+	ck_assert_uint_eq(view->notes.n_texts, 0);
+}
+END_TEST
+
+static void expect_lone(uint64_t first, uint64_t second, uint64_t third, const char *note)
+{
+	const uint64_t joins[] = {first, second, third};
+	uint64_t out[3];
+	uint64_t in[3];
+
+	view_add_space(space, "a.xplane.pb");
+	view_make(&plain);
+	list_flows(0, out, 3);
+	list_flows(1, in, 3);
+	for (int i = 0; i < 3; i++)
+		ck_assert_uint_eq(in[i], joins[i] ? out[i] : 0);
+	ck_assert_uint_eq(view->notes.n_texts, 1);
+	ck_assert_ptr_nonnull(strstr(view->notes.texts[0], note));
+}
+
+START_TEST(a_flow_whose_begin_may_be_overwritten_joins_nothing)
+{
+	use_again();
+	plane_set_uint(plane, "ptap_complete_since_ns", 1000250);
+	expect_lone(0, 1, 1, "1 ends of flows are not joined");
+}
+END_TEST
+
+START_TEST(flows_are_not_joined_across_lost_records)
+{
+	use_again();
+	plane_set_string(plane, "ptap_gaps_ns", "1000150-1000160 1000510-1000520");
+	expect_lone(0, 1, 0, "2 ends of flows are not joined");
+}
+END_TEST
+
+START_TEST(a_flow_whose_id_is_used_once_is_joined_across_lost_records)
+{
+	uint64_t out;
+	uint64_t in;
+
+	use_again();
+	plane_set_string(plane, "ptap_gaps_ns", "1000000-1000900");
+	line = &plane->lines[0];
+	add("once", 700, 0, int_stats("_p", 8, "x"));
+	line = plane_add_line(plane, 44, "third", 0);
+	add("once", 800, 0, int_stats("_c", 8, "x"));
+	view_add_space(space, "a.xplane.pb");
+	view_make(&plain);
+	list_flows(2, &in, 1);
+	ck_assert_int_eq(cursor_open(&cursor, view, &view->tracks[0], NULL), 0);
+	for (int i = 0; i < 4; i++)
+		next();
+	out = item.flow_out;
+	ck_assert_uint_ne(in, 0);
+	ck_assert_uint_eq(in, out);
 }
 END_TEST
 
@@ -346,6 +452,10 @@ int main(void)
 	tcase_add_test(tcase, kinds_of_items);
 	tcase_add_test(tcase, samples_have_their_value_first);
 	tcase_add_test(tcase, flows_of_ours_hold_between_archives_and_others_do_not);
+	tcase_add_test(tcase, each_use_of_a_flow_s_id_is_a_flow);
+	tcase_add_test(tcase, a_flow_whose_begin_may_be_overwritten_joins_nothing);
+	tcase_add_test(tcase, flows_are_not_joined_across_lost_records);
+	tcase_add_test(tcase, a_flow_whose_id_is_used_once_is_joined_across_lost_records);
 	tcase_add_test(tcase, a_launch_points_to_its_kernel);
 	tcase_add_test(tcase, a_selection_is_of_times_and_lengths);
 	tcase_add_loop_test(tcase, on_a_lane_spans_nest, 0, 3);

@@ -98,7 +98,7 @@ START_TEST(keeps_the_hosts_memory_apart)
 }
 END_TEST
 
-START_TEST(shows_them_on_the_devices_plane)
+START_TEST(shows_them_beside_the_devices_plane)
 {
 	const struct plane *plane;
 	const struct line *line;
@@ -107,7 +107,7 @@ START_TEST(shows_them_on_the_devices_plane)
 	put(2, 3, 200, 64, 0x1000);
 	put(3, 3, 300, 0, 0);
 	log_assemble();
-	plane = device_plane("/device:GPU:0");
+	plane = device_plane("/device:CUSTOM:GPU:0");
 	line = device_line(plane, "Memory");
 	ck_assert_uint_eq(line->n_events, 3);
 	ck_assert_str_eq(device_text(plane, device_event(plane, line, "Memory allocated"),
@@ -160,7 +160,7 @@ int main(void)
 	tcase_add_test(tcase, says_how_much_is_in_use);
 	tcase_add_test(tcase, knows_that_there_was_something_before);
 	tcase_add_test(tcase, keeps_the_hosts_memory_apart);
-	tcase_add_test(tcase, shows_them_on_the_devices_plane);
+	tcase_add_test(tcase, shows_them_beside_the_devices_plane);
 	tcase_add_test(tcase, survives_any_number);
 	tcase_add_test(tcase, leaves_the_next_device_alone);
 	suite_add_tcase(suite, tcase);

@@ -9,6 +9,7 @@
 #include "tests/unit/log_fixture.h"
 
 #define GPU "/device:GPU:0"
+#define BESIDE "/device:CUSTOM:GPU:0"
 
 static struct thread_log *app;
 static struct thread_log *collector;
@@ -114,6 +115,13 @@ END_TEST
 static const struct trace_event *find(const char *line, const char *event)
 {
 	const struct plane *plane = device_plane(GPU);
+
+	return device_event(plane, device_line(plane, line), event);
+}
+
+static const struct trace_event *find_beside(const char *line, const char *event)
+{
+	const struct plane *plane = device_plane(BESIDE);
 
 	return device_event(plane, device_line(plane, line), event);
 }
@@ -272,7 +280,7 @@ START_TEST(tells_graphs_and_their_nodes)
 }
 END_TEST
 
-START_TEST(puts_waits_and_overheads_beside_the_streams)
+START_TEST(puts_waits_and_overheads_beside_the_device)
 {
 	struct device_entry e = device_make(DEVICE_SYNC, 100, 900);
 	const struct plane *plane;
@@ -286,17 +294,18 @@ START_TEST(puts_waits_and_overheads_beside_the_streams)
 	e = device_make(DEVICE_OVERHEAD, 200, 300);
 	device_put(collector, "Buffer Flush", &e);
 	log_assemble();
-	plane = device_plane(GPU);
+	ck_assert_uint_eq(device_plane(GPU)->n_lines, 0);
+	plane = device_plane(BESIDE);
 	ck_assert_uint_eq(plane->n_lines, 2);
-	ck_assert_str_eq(text(find("Synchronization", "Context Sync"), "stream"), "all");
-	expect_uint(plane, find("Synchronization", "Synchronize"), "stream", 7);
-	expect_uint(plane, find("Synchronization", "Synchronize"), "type", 4);
-	find("CUPTI overhead", "Buffer Flush");
-	/* Ids that XLA has for lines that are no work. */
-	for (size_t i = 0; i < 2; i++) {
-		ck_assert_int_ge(plane->lines[i].id, (int32_t)0xdeadbeef);
-		ck_assert_int_lt(plane->lines[i].id, (int32_t)0xdeadbeef + 390);
-	}
+	ck_assert_int_eq(plane_find_int(plane, "process_id"), fixture.target.pid);
+	ck_assert_str_eq(
+		device_text(plane, find_beside("Synchronization", "Context Sync"), "stream"),
+		"all");
+	expect_uint(plane, find_beside("Synchronization", "Synchronize"), "stream", 7);
+	expect_uint(plane, find_beside("Synchronization", "Synchronize"), "type", 4);
+	find_beside("CUPTI overhead", "Buffer Flush");
+	ck_assert_int_eq(plane->lines[0].id, 1);
+	ck_assert_int_eq(plane->lines[1].id, 2);
 }
 END_TEST
 
@@ -664,7 +673,7 @@ int main(void)
 	tcase_add_test(tcase, tells_copies_by_their_direction);
 	tcase_add_test(tcase, tells_what_was_filled);
 	tcase_add_test(tcase, tells_graphs_and_their_nodes);
-	tcase_add_test(tcase, puts_waits_and_overheads_beside_the_streams);
+	tcase_add_test(tcase, puts_waits_and_overheads_beside_the_device);
 	tcase_add_test(tcase, draws_counters);
 	tcase_add_test(tcase, keeps_streams_of_two_contexts_apart);
 	tcase_add_test(tcase, calls_streams_as_the_program_does);

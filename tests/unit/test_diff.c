@@ -3,8 +3,10 @@
 #include "trace/report/diff.h"
 
 #include <check.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -14,9 +16,11 @@
 static struct view *view_a;
 static struct digest *digest_a;
 static struct diff diff;
+static const char *per; /* what totals are divided by; NULL: what is found */
 
 static void set_up(void)
 {
+	per = NULL;
 	digest_fixture_open();
 	view_a = NULL;
 	digest_a = NULL;
@@ -46,7 +50,7 @@ static void end_first(void)
 static void compare(void)
 {
 	digest_space();
-	ck_assert_int_eq(diff_make(digest_a, digest, &diff), 0);
+	ck_assert_int_eq(diff_make(digest_a, digest, per, &diff, NULL), 0);
 }
 
 /* |n| spans of about |ns|, none like another. */
@@ -64,6 +68,42 @@ static const struct diff_row *find(const char *name)
 	return NULL;
 }
 
+static const struct diff_measure *get(const char *name, enum diff_metric metric)
+{
+	ck_assert_ptr_nonnull(find(name));
+	return &find(name)->measures[metric];
+}
+
+/* The only outcome of that limit, where each of the metrics has the same one. */
+static enum diff_outcome judge(enum diff_metric metric, const char *name, double percent)
+{
+	struct diff_limit limit = {metric, (char *)name, percent / 100};
+	struct diff_judgements judgements;
+	enum diff_outcome outcome;
+
+	ck_assert_int_eq(diff_judge(&diff, &limit, 1, &judgements), 0);
+	ck_assert_uint_gt(judgements.n, 0);
+	outcome = judgements.v[0].outcome;
+	for (size_t i = 0; i < judgements.n; i++)
+		ck_assert_int_eq(judgements.v[i].outcome, outcome);
+	free(judgements.v);
+	return outcome;
+}
+
+/* How many verdicts of the usual metrics of all large names have that outcome. */
+static size_t count_outcomes(double percent, enum diff_outcome outcome)
+{
+	struct diff_limit limit = {DIFF_USUAL, NULL, percent / 100};
+	struct diff_judgements judgements;
+	size_t n = 0;
+
+	ck_assert_int_eq(diff_judge(&diff, &limit, 1, &judgements), 0);
+	for (size_t i = 0; i < judgements.n; i++)
+		n += judgements.v[i].outcome == outcome;
+	free(judgements.v);
+	return n;
+}
+
 static void add_sample(int64_t longer_ns)
 {
 	add_spans("same", 20, 1000);
@@ -73,6 +113,55 @@ static void add_sample(int64_t longer_ns)
 	add_spans("few", 3, 1000 + longer_ns);
 }
 
+/* Requests of 800 ms, 50 a second, of one and the same program: |ms| of it are recorded. */
+static void add_cut_requests(int64_t ms)
+{
+	line = plane_add_line(plane, 98, "rq", 0);
+	for (int64_t at = -780; at < ms; at += 20) {
+		int64_t start = at < 0 ? 0 : at;
+		int64_t end = at + 800 > ms ? ms : at + 800;
+		uint32_t stats = int_stats("id", at + 1000, "_a");
+
+		if (at < 0)
+			stats = int_stats("started_before", 1, "_a");
+		else if (at + 800 > ms)
+			stats = int_stats("unfinished", 1, "_a");
+		add("rq", start * 1000000, (end - start) * 1000000, stats);
+	}
+}
+
+/* Before spans that were cut were told apart, the median rose by 64 %. */
+START_TEST(a_longer_recording_is_no_change)
+{
+	add_cut_requests(1200);
+	end_first();
+	add_cut_requests(4000);
+	compare();
+	for (int metric = 0; metric < DIFF_METRICS; metric++) {
+		ck_assert_double_eq_tol(get("rq", metric)->change, 0, 0.01);
+		ck_assert_int_ne(get("rq", metric)->verdict, DIFF_SURE);
+	}
+	ck_assert_double_eq_tol(get("rq", DIFF_RATE)->a, 50, 0.1);
+	ck_assert_double_eq(get("rq", DIFF_P50)->a, 8e8);
+}
+END_TEST
+
+/* Nobody knows how long they took. */
+START_TEST(durations_of_cut_spans_do_not_compare)
+{
+	for (int i = 0; i < 10; i++)
+		add("cut", i * 1000, 500, int_stats("unfinished", 1, "x"));
+	end_first();
+	for (int i = 0; i < 10; i++)
+		add("cut", i * 1000, 500, 0);
+	compare();
+	ck_assert(isnan(get("cut", DIFF_P99)->change));
+	ck_assert_int_eq(get("cut", DIFF_P99)->verdict, DIFF_TOO_FEW);
+	ck_assert_double_eq(get("cut", DIFF_TOTAL)->change, 0);
+	ck_assert_int_eq(judge(DIFF_P99, "cut", 10), DIFF_UNTOLD);
+}
+END_TEST
+
 START_TEST(nothing_differs_from_itself)
 {
 	add_sample(0);
@@ -81,6 +170,9 @@ START_TEST(nothing_differs_from_itself)
 	compare();
 	ck_assert_uint_eq(diff.n, 0);
 	ck_assert_uint_eq(diff.n_same, 3);
+	ck_assert_uint_eq(count_outcomes(0, DIFF_PASSED), 9);
+	for (int i = 0; i < DIFF_METRICS; i++)
+		ck_assert_int_eq(judge((enum diff_metric)i, "same", 0), DIFF_PASSED);
 }
 END_TEST
 
@@ -93,13 +185,101 @@ START_TEST(what_takes_longer_is_found)
 	ck_assert_uint_eq(diff.n, 2);
 	ck_assert_ptr_null(find("same"));
 	ck_assert_int_eq(find("slower")->verdict, DIFF_SURE);
-	ck_assert_double_eq_tol(diff_get_change(find("slower")), 0.2, 0.001);
-	ck_assert_int_eq(diff_get_growth(find("slower")), 20 * 200);
-	ck_assert(diff_is_above(find("slower"), 0.19));
-	ck_assert(!diff_is_above(find("slower"), 0.21));
+	for (int i = 0; i < DIFF_METRICS; i++) {
+		bool is_longer = i < DIFF_COUNT;
+
+		/* Of so few there is no slowest one in a thousand. */
+		if (i == DIFF_P999) {
+			ck_assert_int_eq(get("slower", DIFF_P999)->verdict, DIFF_TOO_FEW);
+			continue;
+		}
+		ck_assert_int_eq(get("slower", (enum diff_metric)i)->verdict,
+			is_longer ? DIFF_SURE : DIFF_NOT_SURE);
+		ck_assert_int_eq(judge((enum diff_metric)i, "slower", 19),
+			is_longer ? DIFF_FAILED : DIFF_PASSED);
+		ck_assert_int_eq(judge((enum diff_metric)i, "slower", 21), DIFF_PASSED);
+	}
+	ck_assert_double_eq_tol(get("slower", DIFF_P50)->change, 0.2, 0.001);
 	ck_assert_int_eq(find("few")->verdict, DIFF_TOO_FEW);
-	ck_assert_double_gt(diff_get_change(find("few")), 0.19);
-	ck_assert(!diff_is_above(find("few"), 0.1));
+	ck_assert_int_eq(judge(DIFF_P50, "few", 10), DIFF_UNTOLD);
+	ck_assert_int_eq(judge(DIFF_P50, "few", 21), DIFF_PASSED);
+}
+END_TEST
+
+/* 2,000 requests of 0.2 ms, or each 50th of 20 ms, one behind the other: the second trace is as much longer. */
+static void add_requests(bool has_slow)
+{
+	int64_t at_ns = 0;
+
+	for (int i = 0; i < 2000; i++) {
+		int64_t length_ns = has_slow && i % 50 == 7 ? 20000000 : 200000 + i % 11 * 1000;
+
+		add("request", at_ns, length_ns, 0);
+		add("parse", at_ns, 10000 + i % 7 * 100, 0);
+		at_ns += length_ns + 1000;
+	}
+}
+
+static void compare_requests(bool is_reverse)
+{
+	add_requests(is_reverse);
+	end_first();
+	add_requests(!is_reverse);
+	compare();
+}
+
+START_TEST(a_tail_fails_and_its_end_does_not)
+{
+	bool is_better = _i;
+	enum diff_outcome outcome = is_better ? DIFF_PASSED : DIFF_FAILED;
+	double total_change = is_better ? -0.66 : 1.93;
+	double p99_change = is_better ? -0.99 : 94;
+
+	compare_requests(is_better);
+	ck_assert_int_eq(diff.pace.unit, PACE_REQUEST);
+	ck_assert_str_eq(diff.pace.name, "request");
+	ck_assert_double_eq_tol(get("request", DIFF_TOTAL)->change, total_change, 0.01);
+	ck_assert_double_eq_tol(get("request", DIFF_P99)->change, p99_change, 1);
+	ck_assert_double_eq_tol(get("request", DIFF_P50)->change, 0, 0.01);
+	ck_assert_int_eq(judge(DIFF_TOTAL, "request", 10), outcome);
+	ck_assert_int_eq(judge(DIFF_MEAN, "request", 10), outcome);
+	ck_assert_int_eq(judge(DIFF_P99, "request", 10), outcome);
+	ck_assert_int_eq(judge(DIFF_MAX, "request", 10), outcome);
+	ck_assert_int_eq(judge(DIFF_RATE, "request", 10), outcome);
+	ck_assert_int_eq(judge(DIFF_P50, "request", 10), DIFF_PASSED);
+	ck_assert_int_eq(judge(DIFF_COUNT, "request", 10), DIFF_PASSED);
+	ck_assert_uint_eq(count_outcomes(10, DIFF_FAILED), is_better ? 0 : 2);
+	ck_assert_str_eq(diff.v[0].name, "request");
+	ck_assert(diff.v[0].is_request);
+	/* What is in each request is as it was, but there is less of it a second. */
+	ck_assert_int_eq(judge(DIFF_TOTAL, "parse", 10), DIFF_PASSED);
+	ck_assert_int_eq(judge(DIFF_RATE, "parse", 10), outcome);
+}
+END_TEST
+
+/* The 99th percentile is 24.8 ms, or 4.2 ms; the median is a little longer where that is short. */
+static void add_service(bool has_tail)
+{
+	for (int i = 0; i < 3000; i++) {
+		int64_t short_ns = has_tail ? 1000000 : 1040000;
+		int64_t tail_ns = has_tail ? 24800000 : 4200000;
+
+		add("serve", i * INT64_C(30000000),
+			i % 40 == 3 ? tail_ns + i : short_ns + i % 13 * 1000, 0);
+	}
+}
+
+START_TEST(a_better_tail_passes_although_the_median_rises)
+{
+	bool is_better = _i;
+
+	add_service(is_better);
+	end_first();
+	add_service(!is_better);
+	compare();
+	ck_assert_uint_eq(count_outcomes(10, DIFF_FAILED), is_better ? 0 : 2);
+	ck_assert_int_eq(judge(DIFF_P99, "serve", 10), is_better ? DIFF_PASSED : DIFF_FAILED);
+	ck_assert_int_eq(judge(DIFF_P50, "serve", 3), is_better ? DIFF_FAILED : DIFF_PASSED);
 }
 END_TEST
 
@@ -112,7 +292,9 @@ START_TEST(an_outlier_is_no_difference)
 	add("a", 50 * 100000, 1000000, 0);
 	compare();
 	ck_assert_int_eq(find("a")->verdict, DIFF_NOT_SURE);
-	ck_assert(!diff_is_above(find("a"), 0));
+	ck_assert_int_eq(judge(DIFF_MAX, "a", 10), DIFF_MAYBE);
+	ck_assert_int_eq(judge(DIFF_MEAN, "a", 10), DIFF_MAYBE);
+	ck_assert_uint_eq(count_outcomes(0, DIFF_FAILED), 0);
 }
 END_TEST
 
@@ -120,15 +302,174 @@ END_TEST
 START_TEST(a_median_that_rises_while_durations_fall_is_not_too_much)
 {
 	for (int i = 0; i < 100; i++)
-		add("w", i * 10000, i < 51 ? 1000 : 2000, 0);
+		add("w", i * 10000, i * 37 % 100 < 51 ? 1000 : 2000, 0);
 	end_first();
 	for (int i = 0; i < 100; i++)
-		add("w", i * 10000, i < 60 ? 1200 : 10, 0);
+		add("w", i * 10000, i * 37 % 100 < 60 ? 1200 : 10, 0);
 	compare();
-	ck_assert_int_eq(find("w")->verdict, DIFF_SURE);
-	ck_assert_int_eq(find("w")->direction, -1);
-	ck_assert_double_eq_tol(diff_get_change(find("w")), 0.2, 0.001);
-	ck_assert(!diff_is_above(find("w"), 0.1));
+	ck_assert_int_eq(get("w", DIFF_MEAN)->direction, -1);
+	ck_assert_int_eq(get("w", DIFF_MEAN)->verdict, DIFF_SURE);
+	ck_assert_double_eq_tol(get("w", DIFF_P50)->change, 0.2, 0.001);
+	ck_assert_int_eq(judge(DIFF_P50, "w", 10), DIFF_MAYBE);
+}
+END_TEST
+
+/* Three times as long a recording of the same service. */
+START_TEST(recordings_of_different_length_compare)
+{
+	static const char *const units[] = {NULL, "second", "trace", "work"};
+	bool is_whole = _i == 2;
+
+	for (int k = 0; k < 2; k++) {
+		for (int i = 0; i < (k ? 3000 : 1000); i++) {
+			add("work", i * 100000, 20000 + i * 7919 % 1000, 0);
+			for (int part = 0; part < 3; part++)
+				add("part", i * 100000 + part * 5000, 3000 + i * 7907 % 100, 0);
+		}
+		if (k == 0)
+			end_first();
+	}
+	per = units[_i];
+	compare();
+	for (int i = 0; i < 2; i++) {
+		const char *name = i ? "part" : "work";
+
+		ck_assert_int_eq(judge(DIFF_TOTAL, name, 5), is_whole ? DIFF_FAILED : DIFF_PASSED);
+		ck_assert_int_eq(judge(DIFF_COUNT, name, 5), is_whole ? DIFF_FAILED : DIFF_PASSED);
+		ck_assert_int_eq(judge(DIFF_RATE, name, 5), DIFF_PASSED);
+	}
+}
+END_TEST
+
+START_TEST(a_unit_that_is_not_there_is_refused)
+{
+	struct diag d = DIAG_INIT;
+
+	add_spans("a", 20, 1000);
+	end_first();
+	add_spans("b", 20, 1000);
+	digest_space();
+	ck_assert_int_eq(diff_make(digest_a, digest, "a", &diff, &d), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(d.text, "of both traces is called \"a\""));
+}
+END_TEST
+
+/* Two calls a step, and then three, which take as long. */
+START_TEST(more_calls_a_step_are_found)
+{
+	for (int k = 0; k < 2; k++) {
+		for (int i = 0; i < 30; i++) {
+			add("train", i * 100000, 90000, int_stats("step_num", i, "_r"));
+			for (int call = 0; call < 2 + k; call++)
+				add("call", i * 100000 + call * 20000, 9000 + i % 5, 0);
+		}
+		if (k == 0)
+			end_first();
+	}
+	compare();
+	ck_assert_int_eq(diff.pace.unit, PACE_STEP);
+	ck_assert_double_eq_tol(get("call", DIFF_COUNT)->change, 0.5, 1e-9);
+	ck_assert_int_eq(judge(DIFF_COUNT, "call", 10), DIFF_FAILED);
+	ck_assert_int_eq(judge(DIFF_TOTAL, "call", 10), DIFF_FAILED);
+	ck_assert_int_eq(judge(DIFF_MEAN, "call", 0), DIFF_PASSED);
+	ck_assert(!find("call")->is_request);
+}
+END_TEST
+
+static uint64_t lot;
+
+static double draw(void)
+{
+	lot ^= lot << 13;
+	lot ^= lot >> 7;
+	lot ^= lot << 17;
+	return (double)(lot >> 11) / (double)(UINT64_C(1) << 53);
+}
+
+/* 50 names, each with some hundred spans whose logarithms are normal, a twentieth of them ten times as long. */
+static void add_noise(double factor)
+{
+	for (int i = 0; i < 50; i++) {
+		char name[8];
+		double at_ns = 0;
+
+		snprintf(name, sizeof name, "n%d", i);
+		line = plane_add_line(plane, 100 + i, name, 0);
+		for (;;) {
+			double normal = sqrt(-2 * log(1 - draw())) * cos(2 * M_PI * draw());
+			double ns = 20000 * exp(normal) * (draw() < 0.05 ? 10 : 1);
+
+			at_ns -= 1e5 * log(1 - draw());
+			if (at_ns > 5e7)
+				break;
+			add(name, (int64_t)at_ns, (int64_t)(ns * (i == 7 ? factor : 1)), 0);
+			at_ns += ns;
+		}
+	}
+}
+
+/* Nine programs that are as they were, and one in which one name of 50 takes twice as long. The draws are always the same. */
+START_TEST(of_many_names_those_that_changed_fail)
+{
+	double factor = _i == 9 ? 2 : 1;
+
+	lot = 88172645463325252u + (uint64_t)_i;
+	per = "second";
+	add_noise(1);
+	end_first();
+	add_noise(factor);
+	compare();
+	ck_assert_uint_eq(count_outcomes(0, DIFF_FAILED) > 0, factor > 1);
+	for (size_t i = 0; i < diff.n; i++)
+		ck_assert_int_eq(diff.v[i].verdict, factor > 1 && strcmp(diff.v[i].name, "n7") == 0
+							    ? DIFF_SURE
+							    : DIFF_NOT_SURE);
+	if (factor > 1)
+		ck_assert_str_eq(diff.v[0].name, "n7");
+}
+END_TEST
+
+/* Of more spans than are kept as they are. */
+START_TEST(histograms_are_compared)
+{
+	for (int k = 0; k < 2; k++) {
+		for (int i = 0; i < 3 * SAMPLE_EXACT; i++) {
+			int64_t long_ns = k ? 1300000 : 1000000;
+
+			add("h", i * INT64_C(2000000),
+				i % 70 == 5 ? long_ns + i * 37 % 1000 : 1000 + i % 100, 0);
+		}
+		if (k == 0)
+			end_first();
+	}
+	compare();
+	ck_assert_ptr_nonnull(find("h")->a->durations.buckets);
+	ck_assert_double_eq_tol(get("h", DIFF_P99)->change, 0.3, 0.02);
+	ck_assert_int_eq(judge(DIFF_P99, "h", 10), DIFF_FAILED);
+	ck_assert_int_eq(judge(DIFF_MAX, "h", 10), DIFF_FAILED);
+	ck_assert_int_eq(judge(DIFF_P50, "h", 0), DIFF_PASSED);
+	ck_assert_int_eq(judge(DIFF_P90, "h", 0), DIFF_PASSED);
+}
+END_TEST
+
+/* A rare name that is slow for sure is told before a large one that may be chance. */
+START_TEST(what_is_sure_comes_before_what_may_be_chance)
+{
+	for (int k = 0; k < 2; k++) {
+		for (int i = 0; i < 1000; i++)
+			add("rare", i * 100000, k && i % 20 == 3 ? 3000 : 300 + i % 9, 0);
+		line = plane_add_line(plane, 43, "b", 0);
+		for (int i = 0; i < 20; i++)
+			add("noise", i * 5000000, k && i == 3 ? 4000000 : 1000000 + i * 7 % 20, 0);
+		if (k == 0)
+			end_first();
+	}
+	per = "second";
+	compare();
+	ck_assert_uint_eq(diff.n, 2);
+	ck_assert_str_eq(diff.v[0].name, "rare");
+	ck_assert_int_eq(diff.v[1].verdict, DIFF_NOT_SURE);
+	ck_assert_double_gt(fabs(diff.v[1].growth_ns), fabs(diff.v[0].growth_ns));
 }
 END_TEST
 
@@ -144,8 +485,35 @@ START_TEST(names_appear_and_vanish)
 	ck_assert_int_eq(find("old")->verdict, DIFF_VANISHED);
 	ck_assert_ptr_null(find("old")->b);
 	ck_assert_int_eq(find("new")->verdict, DIFF_APPEARED);
-	ck_assert_int_eq(diff_get_growth(find("new")), 30);
-	ck_assert_int_eq(diff_get_growth(find("old")), -10);
+	ck_assert_double_gt(find("new")->growth_ns, 0);
+	ck_assert_double_lt(find("old")->growth_ns, 0);
+	/* From nothing to something is worse, and what is gone got no worse, but for the rate. */
+	ck_assert_int_eq(judge(DIFF_TOTAL, "new", 10), DIFF_FAILED);
+	ck_assert_int_eq(judge(DIFF_COUNT, "new", 10), DIFF_FAILED);
+	ck_assert_int_eq(judge(DIFF_RATE, "new", 10), DIFF_PASSED);
+	ck_assert_int_eq(judge(DIFF_P99, "new", 10), DIFF_MISSING);
+	ck_assert_int_eq(judge(DIFF_USUAL, "old", 10), DIFF_ABSENT);
+	ck_assert_int_eq(judge(DIFF_RATE, "old", 10), DIFF_FAILED);
+	ck_assert_int_eq(judge(DIFF_P99, "never", 10), DIFF_MISSING);
+	ck_assert_int_eq(judge(DIFF_COUNT, "never", 10), DIFF_ABSENT);
+	ck_assert_uint_eq(count_outcomes(10, DIFF_MISSING), 0);
+	ck_assert_uint_eq(count_outcomes(10, DIFF_FAILED), 1);
+}
+END_TEST
+
+/* A span and a step may share it; the step is in one trace only. */
+START_TEST(a_name_of_two_kinds_is_judged_where_it_can_be)
+{
+	for (int k = 0; k < 2; k++) {
+		for (int i = 0; i < 20; i++)
+			add("both", i * 1000, 100 + 50 * k + i % 3, 0);
+		add("both", 20 * 1000, 100, k ? int_stats("step_num", 1, "_r") : 0);
+		if (k == 0)
+			end_first();
+	}
+	compare();
+	ck_assert_int_eq(find("both")->verdict, DIFF_APPEARED);
+	ck_assert_int_eq(judge(DIFF_P50, "both", 10), DIFF_FAILED);
 }
 END_TEST
 
@@ -196,13 +564,13 @@ START_TEST(from_nothing_is_an_infinite_change)
 	end_first();
 	add_spans("a", 1, 5);
 	compare();
-	ck_assert(isinf(diff_get_change(find("a"))));
+	ck_assert(isinf(get("a", DIFF_P50)->change));
 }
 END_TEST
 
 START_TEST(text_tells_what_is_too_much)
 {
-	static const struct diff_options options = {"A.pb", "B.pb", .limit = 0.1};
+	static const struct diff_options options = {.path_a = "A.pb", .path_b = "B.pb"};
 	char text[4096];
 	FILE *out = fmemopen(text, sizeof text, "w");
 
@@ -211,16 +579,24 @@ START_TEST(text_tells_what_is_too_much)
 	add_sample(200);
 	add("a name that is much too long for what is left of 80 columns", 0, 5, 0);
 	compare();
+	ck_assert_uint_eq(count_outcomes(10, DIFF_FAILED), 3);
 	ck_assert_int_eq(diff_write_text(&diff, digest_a, digest, &options, out), 0);
 	fclose(out);
-	ck_assert_ptr_nonnull(strstr(text, "\nnames\n  count A  count B    total    p50 A    "
-					   "p50 B   change    name\n"));
-	ck_assert_ptr_nonnull(strstr(text, "       20       20 +4.00 us  1.00 us  1.20 us  +19.9 % "
-					   "*  slower  too much\n"));
-	ck_assert_ptr_nonnull(strstr(text, "  1.20 us  +20.0 % ?  few\n"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "\nbeyond chance, what moved most first\n"
+			     "              A        B   change  name\n"
+			     " total  20.1 us  24.1 us  +19.9 %  slower  too much\n"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "\n   p99  1.01 us  1.21 us  +19.9 %  slower  too much\n"));
+	ck_assert_ptr_nonnull(strstr(text, "\n   max  1.01 us  1.21 us  +19.9 %  slower\n"));
+	ck_assert_ptr_nonnull(strstr(text,
+		"\n  total A  total B   change       p50       p99     count   name\n"
+		"  20.1 us  24.1 us  +19.9 %*  +19.9 %*  +19.9 %*    0.0 %   slower  too much; * mean, p90, "
+		"max\n"));
+	ck_assert_ptr_nonnull(strstr(text, "  +20.0 %?    0.0 %   few\n"));
 	ck_assert_ptr_nonnull(strstr(text, "\nonly in B\n    count    total      p50  name\n"
 					   "        1     5 ns     5 ns  a name that is much too"));
-	ck_assert_ptr_nonnull(strstr(text, "\n* durations differ, not by chance (p < 0.01) · "));
+	ck_assert_ptr_nonnull(strstr(text, "\n* beyond chance (p < 0.01 in all 16 tests) · "));
 	ck_assert_ptr_nonnull(strstr(text, "\nthe same: 1 name\n"));
 }
 END_TEST
@@ -232,11 +608,23 @@ int main(void)
 	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, a_longer_recording_is_no_change);
+	tcase_add_test(tests, durations_of_cut_spans_do_not_compare);
 	tcase_add_test(tests, nothing_differs_from_itself);
 	tcase_add_test(tests, what_takes_longer_is_found);
+	tcase_add_loop_test(tests, a_tail_fails_and_its_end_does_not, 0, 2);
+	tcase_add_loop_test(tests, a_better_tail_passes_although_the_median_rises, 0, 2);
 	tcase_add_test(tests, an_outlier_is_no_difference);
 	tcase_add_test(tests, a_median_that_rises_while_durations_fall_is_not_too_much);
+	tcase_add_loop_test(tests, recordings_of_different_length_compare, 0, 4);
+	tcase_add_test(tests, a_unit_that_is_not_there_is_refused);
+	tcase_add_test(tests, more_calls_a_step_are_found);
+	tcase_add_loop_test(tests, of_many_names_those_that_changed_fail, 0, 10);
+	tcase_add_test(tests, histograms_are_compared);
+	tcase_add_test(tests, what_is_sure_comes_before_what_may_be_chance);
 	tcase_add_test(tests, names_appear_and_vanish);
+	tcase_add_test(tests, a_name_of_two_kinds_is_judged_where_it_can_be);
 	tcase_add_test(tests, steps_come_first_and_once);
 	tcase_add_loop_test(tests, what_is_a_step_in_one_only_is_not_lost, 0, 2);
 	tcase_add_test(tests, from_nothing_is_an_infinite_change);

@@ -5,6 +5,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
 #include "tests/unit/digest_fixture.h"
 #include "trace/read/cursor.h"
@@ -84,9 +85,111 @@ START_TEST(names_of_all_threads_are_one_row)
 	ck_assert_uint_eq(find_span("a")->n_unfinished, 1);
 	ck_assert_int_eq(find_span("a")->self_ns, 40);
 	ck_assert_int_eq(find_span("a")->p50_ns, 10);
-	ck_assert_int_eq(find_span("a")->p99_ns, 30);
+	ck_assert_int_eq(find_span("a")->p99_ns, 10);
 	ck_assert_uint_eq(digest->n_tracks, 2);
-	ck_assert_int_eq(find_row(&digest->tracks[1].rows, "a")->p50_ns, 30);
+	ck_assert_uint_eq(find_row(&digest->tracks[1].rows, "a")->n_whole, 0);
+}
+END_TEST
+
+/* Requests of 800 ms, 50 a second, recorded for 1.2 s; and steps of 400 ms for 1 s. */
+static void add_cut_requests(void)
+{
+	line = plane_add_line(plane, 98, "rq", 0);
+	for (int64_t at = -780; at < 1200; at += 20) {
+		int64_t start = at < 0 ? 0 : at;
+		int64_t end = at + 800 > 1200 ? 1200 : at + 800;
+		uint32_t stats = int_stats("id", at + 1000, "_a");
+
+		if (at < 0)
+			stats = int_stats("started_before", 1, "_a");
+		else if (at + 800 > 1200)
+			stats = int_stats("unfinished", 1, "_a");
+		add("rq", start, end - start, stats);
+	}
+}
+
+START_TEST(what_an_edge_cut_has_a_time_but_no_duration)
+{
+	const struct row *row;
+
+	add_cut_requests();
+	digest_space();
+	row = find_row(&digest->lists[LIST_ASYNCS], "rq");
+	ck_assert_uint_eq(row->count, 99);
+	ck_assert_uint_eq(row->n_began_before, 39);
+	ck_assert_uint_eq(row->n_unfinished, 39);
+	ck_assert_uint_eq(row->n_whole, 21);
+	ck_assert_uint_eq(row_count_begun(row), 60);
+	ck_assert_int_eq(row_get(row, ROW_MEAN), 800);
+	ck_assert_int_eq(row->min_ns, 800);
+	ck_assert_int_eq(row->p50_ns, 800);
+	ck_assert_int_eq(row->p90_ns, 800);
+	ck_assert_int_eq(row->p99_ns, 800);
+	ck_assert_int_eq(row->max_ns, 800);
+	/* 39 of each that were cut have 20 to 780 in the recording. */
+	ck_assert_int_eq(row->total_ns, 21 * 800 + 2 * 39 * 400);
+}
+END_TEST
+
+START_TEST(steps_that_were_cut_are_not_slow_or_fast)
+{
+	const struct row *row;
+
+	add("step", 100, 400, int_stats("step_num", 1, "_r"));
+	add("step", 500, 400, int_stats("step_num", 2, "_r"));
+	add("step", 900, 100, int_stats("unfinished", 1, "_r"));
+	add("only begun", 1000, 300, int_stats("unfinished", 1, "x"));
+	digest_space();
+	row = find_span("step");
+	ck_assert_int_eq(row_get(row, ROW_MEAN), 400);
+	ck_assert_int_eq(row->p50_ns, 400);
+	ck_assert_int_eq(row->min_ns, 400);
+	ck_assert_int_eq(row->total_ns, 900);
+	ck_assert_uint_eq(find_span("only begun")->n_whole, 0);
+	ck_assert_int_eq(row_get(find_span("only begun"), ROW_MEAN), 0);
+	ck_assert_int_eq(find_span("only begun")->total_ns, 300);
+}
+END_TEST
+
+/* "main" is around 100 of "work", one after the other; all of its children before the window are not looked at. */
+START_TEST(times_are_clipped_to_the_window_that_is_looked_at)
+{
+	struct selection s = SELECTION_INIT;
+
+	add("main", 0, 10000, int_stats("unfinished", 1, "x"));
+	for (int i = 0; i < 100; i++)
+		add("work", i * 100, 100, 0);
+	add("later", 10000, 100, 0);
+	s.from_ns = 6050;
+	s.to_ns = 7030;
+	digest_selection(&s);
+	ck_assert_int_eq(find_span("main")->total_ns, 980);
+	ck_assert_int_eq(find_span("main")->self_ns, 0);
+	ck_assert_uint_eq(find_span("main")->n_unfinished, 1);
+	ck_assert_uint_eq(find_span("main")->n_began_before, 1);
+	ck_assert_int_eq(find_span("work")->total_ns, 980);
+	ck_assert_int_eq(find_span("work")->self_ns, 980);
+	ck_assert_uint_eq(find_span("work")->count, 11);
+	ck_assert_uint_eq(find_span("work")->n_whole, 9);
+	ck_assert_int_eq(find_span("work")->min_ns, 100);
+}
+END_TEST
+
+/* An edge at which one span ends and the next begins cuts neither. */
+START_TEST(an_edge_between_spans_cuts_none)
+{
+	struct selection s = SELECTION_INIT;
+
+	add("work", 0, 100, 0);
+	add("point", 100, 0, 0);
+	add("work", 100, 100, 0);
+	add("work", 200, 100, 0);
+	s.from_ns = 100;
+	s.to_ns = 200;
+	digest_selection(&s);
+	ck_assert_uint_eq(find_span("work")->count, 1);
+	ck_assert_uint_eq(find_span("work")->n_whole, 1);
+	ck_assert_uint_eq(find_span("point")->count, 1);
 }
 END_TEST
 
@@ -99,6 +202,7 @@ START_TEST(rows_are_sorted_as_asked)
 		[ROW_MEAN] = "even",
 		[ROW_P50] = "even",
 		[ROW_P99] = "long",
+		[ROW_P999] = "long",
 		[ROW_MAX] = "long",
 		[ROW_NAME] = "even",
 	};
@@ -209,15 +313,55 @@ START_TEST(counters_have_range_mean_and_last)
 	ck_assert_uint_eq(digest->totals.n_counters, 1);
 	ck_assert_uint_eq(counters->n, 1);
 	ck_assert_uint_eq(counters->v[0].n, 3);
-	ck_assert_double_eq_tol(counters->v[0].mean, 1, 1e-12);
+	/* Each value holds until the next one, the last until the end at 160 ns. */
+	ck_assert_double_eq_tol(counters->v[0].mean, (10 * 1.0 + 5 * 4.0 - 145 * 2.0) / 160, 1e-12);
 	ck_assert_double_eq(counters->v[0].min, -2);
 	ck_assert_double_eq(counters->v[0].max, 4);
 	ck_assert_double_eq(counters->v[0].last, -2);
 	/* Of the sixteenths that are 10 ns long. */
-	ck_assert_double_eq(counters->v[0].slots[0], 1);
+	ck_assert_double_eq_tol(counters->v[0].slots[0], 1, 1e-12);
 	ck_assert_double_eq_tol(counters->v[0].slots[1], 1, 1e-12);
-	ck_assert_uint_eq(counters->v[0].n_of_slot[1], 2);
-	ck_assert_uint_eq(counters->v[0].n_of_slot[2], 0);
+	ck_assert_double_eq_tol(counters->v[0].slots[2], -2, 1e-12);
+	ck_assert_double_eq_tol(counters->v[0].slots[COUNTER_SLOTS - 1], -2, 1e-12);
+}
+END_TEST
+
+/* The last value of a rate is written once more where its time ends: it must not count twice. */
+START_TEST(the_mean_of_a_rate_times_the_time_is_the_total)
+{
+	const struct gauges *counters;
+
+	add("span", 0, 160, 0);
+	line = plane_add_line(plane, 99, LINE_COUNTERS, 0);
+	add("rate", 40, 0, double_stat(3));
+	add("rate", 150, 0, double_stat(100));
+	add("rate", 160, 0, double_stat(100));
+	line = plane_add_line(plane, 100, LINE_COUNTERS, 0);
+	add("moment", 160, 0, double_stat(1));
+	add("moment", 160, 0, double_stat(2));
+	digest_space();
+	counters = &digest->planes[0].counters;
+	ck_assert_uint_eq(counters->n, 2);
+	ck_assert_double_eq_tol(counters->v[0].mean * 120, 110 * 3.0 + 10 * 100.0, 1e-9);
+	ck_assert_double_eq_tol(counters->v[0].known_ns, 120, 1e-9);
+	/* Nothing is known of the time before the first sample. */
+	ck_assert_double_eq(counters->v[0].ns_of_slot[3], 0);
+	/* Of a moment alone all samples are alike. */
+	ck_assert_double_eq_tol(counters->v[1].mean, 1.5, 1e-12);
+}
+END_TEST
+
+/* Two tracks of one name do not end each other's values. */
+START_TEST(a_counter_on_two_tracks_has_the_mean_of_both)
+{
+	add("span", 0, 100, 0);
+	line = plane_add_line(plane, 99, LINE_COUNTERS, 0);
+	add("load", 0, 0, double_stat(1));
+	line = plane_add_line(plane, 100, LINE_COUNTERS, 0);
+	add("load", 50, 0, double_stat(4));
+	digest_space();
+	ck_assert_double_eq_tol(
+		digest->planes[0].counters.v[0].mean, (100 * 1.0 + 50 * 4.0) / 150, 1e-12);
 }
 END_TEST
 
@@ -226,22 +370,22 @@ START_TEST(samples_that_are_no_numbers_count_as_none)
 {
 	struct item_arg args[2] = {{.type = STAT_STRING, .text = "1"}, {.type = STAT_DOUBLE}};
 	struct item item = {.kind = ITEM_SAMPLE, .name = 3, .args = args, .n_args = 1};
-	struct gauges c = {.v = NULL};
+	struct gauges c = {.end_ns = 10};
 
-	ck_assert_int_eq(gauges_add(&c, &item, 0, 10), 0);
+	ck_assert_int_eq(gauges_add(&c, &item, 0), 0);
 	item.n_args = 2;
 	args[1].value.f64 = 0.0 / 0.0;
-	ck_assert_int_eq(gauges_add(&c, &item, 0, 10), 0);
+	ck_assert_int_eq(gauges_add(&c, &item, 0), 0);
 	ck_assert_uint_eq(c.n, 1);
 	ck_assert_uint_eq(c.v[0].n, 0);
 	args[1].value.f64 = 7;
-	ck_assert_int_eq(gauges_add(&c, &item, 0, 10), 0);
+	ck_assert_int_eq(gauges_add(&c, &item, 0), 0);
 	ck_assert_uint_eq(c.v[0].n, 1);
 	ck_assert_double_eq(c.v[0].mean, 7);
 	item.name = 4;
 	item.n_args = 0;
-	ck_assert_int_eq(gauges_add(&c, &item, 0, 0), 0);
-	gauges_keep(&c, NULL);
+	ck_assert_int_eq(gauges_add(&c, &item, 0), 0);
+	gauges_finish(&c, NULL);
 	ck_assert_uint_eq(c.n, 1);
 	gauges_deinit(&c);
 }
@@ -307,12 +451,28 @@ static void check_gap(const struct gap *gap, int64_t start_ns, int64_t end_ns, c
 	ck_assert_str_eq(name_of(gap->before), before);
 }
 
-static void record_for(uint64_t ns)
+static struct plane *add_environment(uint64_t start_ns, uint64_t length_ns)
 {
 	struct plane *environment = space_add_plane(space, 9, PLANE_ENVIRONMENT);
 
-	plane_set_uint(environment, "profile_start_time", 1000000);
-	plane_set_uint(environment, "profile_stop_time", 1000000 + ns);
+	plane_set_uint(environment, "profile_start_time", start_ns);
+	plane_set_uint(environment, "profile_stop_time", start_ns + length_ns);
+	return environment;
+}
+
+static void record_for(uint64_t ns)
+{
+	plane_set_string(plane, "ptap_process_name", "train");
+	add_environment(1000000, ns);
+}
+
+/* As JAX's server does, whose stop comes after it has collected the events. |asked_ms| is below 128. */
+static void record_as_stock(uint64_t length_ns, uint8_t asked_ms)
+{
+	const uint8_t options[] = {9 << 3, asked_ms}; /* ProfileOptions.duration_ms */
+
+	plane_set_bytes(add_environment(1000000, length_ns), "profile_options", options,
+		asked_ms ? sizeof options : 0);
 }
 
 START_TEST(gaps_are_where_nothing_is_open)
@@ -340,6 +500,141 @@ START_TEST(gaps_are_where_nothing_is_open)
 	check_gap(&process->gaps[0], 700, 1000, "c", "-");
 	check_gap(&process->gaps[1], 0, 100, "-", "a");
 	check_gap(&process->gaps[2], 300, 350, "a", "b");
+}
+END_TEST
+
+static int64_t get_length(void)
+{
+	return digest->end_ns - digest->begin_ns;
+}
+
+/* It leaves out what was open at the begin and at the end: nothing is known of the time there. */
+START_TEST(a_thread_of_a_stock_server_is_known_from_its_first_event_to_its_last)
+{
+	record_as_stock(1500 * 1000, 1);
+	add("a", 100 * 1000, 200 * 1000, 0);
+	add("b", 350 * 1000, 50 * 1000, 0);
+	line = plane_add_line(plane, 43, "other", 0);
+	add("c", 500 * 1000, 200 * 1000, 0);
+	digest_space();
+	ck_assert_int_eq(get_length(), NS_PER_MS);
+	ck_assert(digest_has_unknown_ends(digest));
+	ck_assert_uint_eq(digest->tracks[0].busy.n_gaps, 1);
+	check_gap(&digest->tracks[0].busy.gaps[0], 300 * 1000, 350 * 1000, "a", "b");
+	ck_assert_double_eq_tol(busy_get_share(&digest->tracks[0].busy), 250.0 / 300, 1e-9);
+	ck_assert_double_eq_tol(busy_get_share(&digest->tracks[1].busy), 1, 1e-9);
+	ck_assert_uint_eq(digest->processes[0].busy.n_gaps, 2);
+	check_gap(&digest->processes[0].busy.gaps[0], 400 * 1000, 500 * 1000, "b", "c");
+	ck_assert_double_eq_tol(busy_get_share(&digest->processes[0].busy), 450.0 / 600, 1e-9);
+}
+END_TEST
+
+START_TEST(a_stock_recording_is_as_long_as_was_asked)
+{
+	record_as_stock(15952 * NS_PER_MS / 1000, 12);
+	add("a", 0, NS_PER_MS, 0);
+	digest_space();
+	ck_assert_int_eq(get_length(), 12 * NS_PER_MS);
+}
+END_TEST
+
+/* Of one that went on behind that, or was stopped before, or whose options say none, the last event tells. */
+START_TEST(else_it_is_as_long_as_its_events_reach)
+{
+	record_as_stock(9 * NS_PER_MS, _i == 0 ? 2 : _i == 1 ? 100 : 0);
+	add("a", NS_PER_MS, 3 * NS_PER_MS, 0);
+	digest_space();
+	ck_assert_int_eq(get_length(), 4 * NS_PER_MS);
+}
+END_TEST
+
+START_TEST(what_was_missing_at_the_begin_is_not_idle)
+{
+	struct selection whole = SELECTION_INIT;
+	struct plane *environment;
+
+	whole.is_whole = true;
+	plane_set_string(plane, "ptap_process_name", "train");
+	environment = add_environment(1000000, 1000);
+	plane_set_int(environment, "ptap_missing_ns", 90);
+	plane_set_uint(plane, "ptap_complete_since_ns", 1000000 + (_i ? 120 : 0));
+	add("a", 200, 800, 0);
+	digest_selection(&whole);
+	ck_assert_uint_eq(digest->tracks[0].busy.n_gaps, 1);
+	check_gap(&digest->tracks[0].busy.gaps[0], _i ? 120 : 90, 200, "-", "a");
+}
+END_TEST
+
+/* Of two of a run each has been recorded in its own time. */
+START_TEST(programs_of_a_run_are_measured_each_in_its_own_recording)
+{
+	struct diag d = DIAG_INIT;
+
+	plane_set_string(plane, "ptap_process_name", "first");
+	add_environment(1000000, 1000);
+	add("a", 0, 1000, 0);
+	view_add_space(space, "runs/a.xplane.pb");
+	space_fixture_close();
+	space_fixture_open();
+	plane_set_string(plane, "ptap_process_name", "second");
+	add_environment(1000400, 2000);
+	add("b", 0, 500, 0);
+	line = plane_add_line(plane, 99, LINE_COUNTERS, 0);
+	add("load", 0, 0, double_stat(7));
+	view_add_space(space, "runs/b.xplane.pb");
+	view_make(&(struct view_options){.align = VIEW_ALIGN_EPOCH});
+	ck_assert_msg(digest_make(view, &digest, &d) == 0, "%s", d.text);
+	ck_assert_int_eq(get_length(), 2400);
+	ck_assert_uint_eq(digest->n_tracks, 2);
+	ck_assert_uint_eq(digest->processes[0].busy.n_gaps, 0);
+	ck_assert_double_eq_tol(busy_get_share(&digest->processes[0].busy), 1, 1e-9);
+	ck_assert_double_eq_tol(busy_get_share(&digest->tracks[1].busy), 0.25, 1e-9);
+	ck_assert_uint_eq(digest->processes[1].busy.n_gaps, 1);
+	check_gap(&digest->processes[1].busy.gaps[0], 900, 2400, "b", "-");
+	/* planes: those of the first file, then the second's */
+	ck_assert_double_eq_tol(digest->planes[2].counters.v[0].known_ns, 2000, 1e-9);
+}
+END_TEST
+
+/* A file of a host daemon: a program, and what the machine used meanwhile, a sample at its begin. */
+static void add_file_of_machine(const char *host, uint64_t start_ns, uint64_t length_ns)
+{
+	struct plane *program = plane;
+
+	names_intern(&space->hostnames, host, strlen(host));
+	plane_set_string(program, "ptap_process_name", "train");
+	add_environment(start_ns, length_ns);
+	add("a", 0, 10, 0);
+	plane = space_add_plane(space, 4095, PLANE_MACHINE);
+	line = plane_add_line(plane, 1, LINE_COUNTERS, 0);
+	add("cpu %", 0, 0, double_stat(1));
+	view_add_space(space, "runs/a.xplane.pb");
+	space_fixture_close();
+	space_fixture_open();
+}
+
+START_TEST(a_machine_is_told_once)
+{
+	static const struct {
+		const char *hosts[3];
+		uint64_t starts_ns[3];
+		uint64_t n_counters;
+	} cases[] = {
+		{{"vm", "vm", "vm"}, {1000000, 1000100, 1000200}, 1},
+		{{"vm", "other", "vm"}, {1000000, 1000100, 1000200}, 2},
+		{{"vm", "vm", "vm"}, {1000000, 9000000, 1000200}, 2},
+	};
+	struct diag d = DIAG_INIT;
+
+	for (size_t i = 0; i < 3; i++)
+		add_file_of_machine(cases[_i].hosts[i], cases[_i].starts_ns[i], 1000 * (i + 1));
+	view_make(&(struct view_options){.align = VIEW_ALIGN_EPOCH});
+	ck_assert_msg(digest_make(view, &digest, &d) == 0, "%s", d.text);
+	ck_assert_uint_eq(digest->totals.n_counters, cases[_i].n_counters);
+	ck_assert_uint_eq(digest->totals.n_counter_samples, cases[_i].n_counters);
+	/* Each file has three planes; of the first and the last the last is the longer one. */
+	ck_assert_uint_eq(digest->planes[2].counters.n, 0);
+	ck_assert_uint_eq(digest->planes[8].counters.n, 1);
 }
 END_TEST
 
@@ -420,6 +715,67 @@ START_TEST(only_the_time_that_is_asked_for_is_looked_at)
 }
 END_TEST
 
+/* A recorder's: before 400 ns something was written over. The recording is 1,000 ns long. */
+static void record_incompletely(void)
+{
+	record_for(1000);
+	plane_set_uint(plane, "ptap_complete_since_ns", 1000400);
+	add("a", 100, 200, 0);
+	add("b", 350, 100, 0);
+	add("c", 700, 100, 0);
+}
+
+START_TEST(a_recorder_is_looked_at_since_it_is_complete)
+{
+	record_incompletely();
+	digest_space();
+	ck_assert_int_eq(digest->complete_ns, 400);
+	ck_assert_int_eq(digest->begin_ns, 400);
+	ck_assert_uint_eq(digest->lists[LIST_SPANS].n, 2);
+	ck_assert_uint_eq(find_span("b")->count, 1);
+	ck_assert_int_eq(digest->processes[0].busy.busy_ns, 150);
+}
+END_TEST
+
+START_TEST(a_recorder_is_looked_at_as_a_whole_if_asked)
+{
+	struct selection s = SELECTION_INIT;
+
+	record_incompletely();
+	s.is_whole = true;
+	ck_assert(!selection_is_all(&s));
+	digest_selection(&s);
+	ck_assert_int_eq(digest->complete_ns, 400);
+	ck_assert_int_eq(digest->begin_ns, 0);
+	ck_assert_uint_eq(digest->lists[LIST_SPANS].n, 3);
+}
+END_TEST
+
+START_TEST(a_time_that_is_asked_for_counts)
+{
+	struct selection s = SELECTION_INIT;
+
+	record_incompletely();
+	s.from_ns = 50;
+	digest_selection(&s);
+	ck_assert_int_eq(digest->begin_ns, 50);
+	ck_assert_uint_eq(digest->lists[LIST_SPANS].n, 3);
+}
+END_TEST
+
+/* A report of nothing would say less. */
+START_TEST(what_is_never_complete_is_looked_at_as_a_whole)
+{
+	record_incompletely();
+	plane_set_uint(
+		space_add_plane(space, 1, "/host:CPU other"), "ptap_complete_since_ns", 1001000);
+	digest_space();
+	ck_assert_int_eq(digest->complete_ns, 1000);
+	ck_assert_int_eq(digest->begin_ns, 0);
+	ck_assert_uint_eq(digest->lists[LIST_SPANS].n, 3);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("digest");
@@ -432,19 +788,35 @@ int main(void)
 	tcase_add_test(tests, what_ends_behind_it_is_not_inside);
 	tcase_add_test(tests, spans_have_nearest_rank_percentiles);
 	tcase_add_test(tests, names_of_all_threads_are_one_row);
+	tcase_add_test(tests, what_an_edge_cut_has_a_time_but_no_duration);
+	tcase_add_test(tests, steps_that_were_cut_are_not_slow_or_fast);
+	tcase_add_test(tests, times_are_clipped_to_the_window_that_is_looked_at);
+	tcase_add_test(tests, an_edge_between_spans_cuts_none);
 	tcase_add_test(tests, rows_are_sorted_as_asked);
 	tcase_add_test(tests, kernels_are_a_list_of_their_own);
 	tcase_add_test(tests, derived_lines_are_in_the_totals_alone);
 	tcase_add_test(tests, steps_have_percentiles_and_the_slowest);
 	tcase_add_test(tests, counters_have_range_mean_and_last);
+	tcase_add_test(tests, the_mean_of_a_rate_times_the_time_is_the_total);
+	tcase_add_test(tests, a_counter_on_two_tracks_has_the_mean_of_both);
 	tcase_add_test(tests, samples_that_are_no_numbers_count_as_none);
 	tcase_add_test(tests, totals_are_those_of_the_trace_model);
 	tcase_add_test(tests, async_spans_and_flows_are_summed_by_name);
 	tcase_add_test(tests, gaps_are_where_nothing_is_open);
+	tcase_add_test(tests, a_thread_of_a_stock_server_is_known_from_its_first_event_to_its_last);
+	tcase_add_test(tests, a_stock_recording_is_as_long_as_was_asked);
+	tcase_add_loop_test(tests, else_it_is_as_long_as_its_events_reach, 0, 3);
+	tcase_add_loop_test(tests, what_was_missing_at_the_begin_is_not_idle, 0, 2);
+	tcase_add_test(tests, programs_of_a_run_are_measured_each_in_its_own_recording);
+	tcase_add_loop_test(tests, a_machine_is_told_once, 0, 3);
 	tcase_add_test(tests, only_the_longest_gaps_are_kept);
 	tcase_add_test(tests, names_that_are_left_out_still_count_in_self_times_and_totals);
 	tcase_add_test(tests, kernels_are_wanted_by_the_names_that_they_had);
 	tcase_add_test(tests, only_the_time_that_is_asked_for_is_looked_at);
+	tcase_add_test(tests, a_recorder_is_looked_at_since_it_is_complete);
+	tcase_add_test(tests, a_recorder_is_looked_at_as_a_whole_if_asked);
+	tcase_add_test(tests, a_time_that_is_asked_for_counts);
+	tcase_add_test(tests, what_is_never_complete_is_looked_at_as_a_whole);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);

@@ -208,7 +208,7 @@ START_TEST(it_is_free_or_not)
 	make_patient();
 	yes("target_state", "idle");
 	doctor_patient.status.is_recording = 1;
-	no("target_state", "a recording runs", "proftap stop 9999");
+	no("target_state", "a recording runs", NULL);
 	doctor_patient.status = (struct status){.has_ended = 1};
 	no("target_state", "it has ended", "proftap snapshot 9999");
 	doctor_patient.code = EXIT_NOBODY;
@@ -238,10 +238,10 @@ START_TEST(its_user_is_the_callers_or_not)
 	make_patient();
 	yes("target_user", "uid 1000, and this is 1000");
 	doctor_system.uid = 1001;
-	no("target_user", "only that user and root", "sudo proftap capture 9999 1000");
+	no("target_user", "only that user and root", "sudo proftap capture 4242 1000");
 	doctor_system.uid = 1000;
 	fake_root_write(STATUS, "Uid:\t1000\t0\t0\t0\n");
-	no("target_user", "uid 0, and this is 1000", "sudo proftap capture 9999 1000");
+	no("target_user", "uid 0, and this is 1000", "sudo proftap capture 4242 1000");
 	doctor_system.uid = 0;
 	yes("target_user", "uid 0");
 }
@@ -262,7 +262,11 @@ START_TEST(it_has_the_library_or_not)
 	ck_assert_int_gt((int)n, 0);
 	self[n] = '\0';
 	fake_root_link("/proc/4242/exe", self);
-	snprintf(command, sizeof command, "proftap run -- %s", self);
+	no("target_library", "no libproftap in it", NULL);
+	fake_root_write("/proc/4242/cmdline", "train: step 7");
+	no("target_library", "no libproftap in it", NULL);
+	fake_root_write("/proc/4242/cmdline", self);
+	snprintf(command, sizeof command, "proftap run -p 0 -- %s", self);
 	no("target_library", "no libproftap in it", command);
 	fake_root_write("/proc/4242/maps",
 		"7f0000000000-7f0000200000 rw-s 00000000 00:01 7 /memfd:proftap (deleted)\n"
@@ -288,7 +292,9 @@ START_TEST(a_programs_path_is_a_word_of_a_shell)
 	fake_root_link("/odd;$(reboot) 'x", self);
 	snprintf(odd, sizeof odd, "%s/odd;$(reboot) 'x", fake_root);
 	fake_root_link("/proc/4242/exe", odd);
-	snprintf(command, sizeof command, "proftap run -- '%s/odd;$(reboot) '\\''x'", fake_root);
+	fake_root_write("/proc/4242/cmdline", odd);
+	snprintf(command, sizeof command, "proftap run -p 0 -- '%s/odd;$(reboot) '\\''x'",
+		fake_root);
 	no("target_library", "no libproftap in it", command);
 }
 END_TEST
@@ -337,6 +343,24 @@ START_TEST(it_may_be_traced_and_sampled_or_not)
 }
 END_TEST
 
+/* Paths stay whole; what does not fit even so has a mark. */
+START_TEST(texts_are_whole_or_marked)
+{
+	static char path[4096];
+	struct finding f;
+	size_t n;
+
+	memset(path, 'p', 1000);
+	finding_no(&f, "%s does not run", path);
+	ck_assert_uint_eq(strlen(f.text), 1000 + strlen(" does not run"));
+	memset(path, 'p', sizeof path - 1);
+	finding_no(&f, "%s does not run", path);
+	n = strlen(f.text);
+	ck_assert_uint_lt(n, sizeof f.text);
+	ck_assert_str_eq(f.text + n - strlen("…"), "…");
+}
+END_TEST
+
 static TCase *make_output(void)
 {
 	TCase *tests = tcase_create("output");
@@ -364,6 +388,7 @@ static TCase *make_target(void)
 	tcase_add_test(tests, a_programs_path_is_a_word_of_a_shell);
 	tcase_add_test(tests, a_command_that_does_not_fit_is_not_said);
 	tcase_add_test(tests, it_is_in_a_container_or_not);
+	tcase_add_test(tests, texts_are_whole_or_marked);
 	tcase_add_test(tests, it_may_be_traced_and_sampled_or_not);
 	return tests;
 }

@@ -100,6 +100,55 @@ START_TEST(takes_over_losses_and_name)
 }
 END_TEST
 
+static void look_at(uint64_t ticks)
+{
+	drained.budget.era_clock.looked_ticks = ticks;
+	drained_visit();
+}
+
+static void expect_gap(size_t i, uint64_t from, uint64_t until)
+{
+	ck_assert_uint_gt(drained.drain.gaps.n, i);
+	ck_assert_uint_eq(drained.drain.gaps.v[i].from, from);
+	ck_assert_uint_eq(drained.drain.gaps.v[i].until, until);
+}
+
+START_TEST(knows_between_which_looks_records_were_lost)
+{
+	PTAP_INSTANT("point");
+	for (uint64_t ticks = 100; ticks <= 400; ticks += 100)
+		look_at(ticks);
+	ck_assert_uint_eq(drained.drain.gaps.n, 0);
+	atomic_store(&drained.ring->lost[LOSS_FULL], 5);
+	look_at(500);
+	expect_gap(0, 300, UINT64_MAX);
+	look_at(600);
+	expect_gap(0, 300, 600);
+	look_at(1000);
+	look_at(1100);
+	atomic_store(&fixture.arena->lost_no_ring, 1);
+	look_at(1200);
+	look_at(1300);
+	ck_assert_uint_eq(drained.drain.gaps.n, 2);
+	expect_gap(0, 300, 600);
+	expect_gap(1, 1000, 1300);
+}
+END_TEST
+
+START_TEST(very_many_gaps_become_fewer)
+{
+	struct gaps gaps = {.n = 0};
+
+	for (uint64_t i = 0; i < 64; i++)
+		gaps_add(&gaps, 100 * i * i, 100 * i * i + 10);
+	ck_assert_uint_eq(gaps.n, GAPS_MAX);
+	for (uint64_t i = 0; i < 64; i++)
+		ck_assert(gaps_has(&gaps, 100 * i * i + 5, 100 * i * i + 5));
+	ck_assert(!gaps_has(&gaps, 100 * 63 * 63 + 11, UINT64_MAX));
+	ck_assert(!gaps_has(&gaps, 100 * 62 * 62 + 11, 100 * 63 * 63 - 1));
+}
+END_TEST
+
 START_TEST(counts_only_this_captures_threads_without_ring)
 {
 	atomic_store(&fixture.arena->lost_no_ring, 100);
@@ -261,6 +310,8 @@ int main(void)
 	tcase_add_test(tcase, leaves_out_records_of_other_captures);
 	tcase_add_test(tcase, counts_what_the_capture_has_no_memory_for);
 	tcase_add_test(tcase, takes_over_losses_and_name);
+	tcase_add_test(tcase, knows_between_which_looks_records_were_lost);
+	tcase_add_test(tcase, very_many_gaps_become_fewer);
 	tcase_add_test(tcase, counts_only_this_captures_threads_without_ring);
 	tcase_add_test(tcase, takes_what_a_thread_wrote_before_its_end);
 	tcase_add_test(tcase, frees_rings_of_dead_threads_before_a_capture);

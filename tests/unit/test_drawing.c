@@ -132,6 +132,35 @@ START_TEST(those_that_overlap_lie_below_each_other)
 }
 END_TEST
 
+/* What JAX's server saw of a thread is drawn in the thread's row, below what ours did. */
+START_TEST(a_thread_that_two_servers_saw_is_one_track)
+{
+	const json_t *files;
+
+	view_add_stock(4242, "vm");
+	view_add_ours("42 -91\n");
+	view_make(&options_of_view);
+	draw(10, 64);
+	ck_assert_uint_eq(count_tracks(), 3);
+	for (size_t i = 0; i < 3; i++) {
+		files = json_object_get(
+			json_array_get(json_object_get(drawing, "tracks"), i), "files");
+		if (files)
+			ck_assert_str_eq(list(i), "ours 0+10/0, jax 0+20/1");
+		if (files)
+			break;
+	}
+	ck_assert_uint_eq(json_array_size(files), 2);
+	for (size_t i = 0; i < 2; i++) {
+		const json_t *file = json_array_get(files, i);
+
+		ck_assert_str_eq(json_string_value(json_object_get(file, "name")),
+			i ? "vm_9012" : "vm_4242");
+		ck_assert_int_eq(json_integer_value(json_object_get(file, "depth")), (int)i);
+	}
+}
+END_TEST
+
 START_TEST(steps_are_there_however_deep)
 {
 	add("a", 0, 100, 0);
@@ -148,15 +177,15 @@ END_TEST
 
 START_TEST(of_very_deep_ones_the_depth_is_counted_no_further)
 {
-	for (int i = 0; i < 200; i++)
-		add("a", i, 1000 - 2 * i, i == 199 ? int_stats("step_num", 1, "_r") : 0);
-	add("b", 2000, 1, 0);
-	draw(1000, DRAWING_MAX_DEPTH);
+	for (int i = 0; i < 1200; i++)
+		add("a", i, 3000 - 2 * i, i == 1199 ? int_stats("step_num", 1, "_r") : 0);
+	add("b", 4000, 1, 0);
+	draw(2000, DRAWING_MAX_DEPTH);
 	ck_assert_uint_eq(json_array_size(json_object_get(
 				  json_array_get(json_object_get(drawing, "tracks"), 0), "spans")),
 		DRAWING_MAX_DEPTH + 2);
 	draw(2, 1);
-	ck_assert_str_eq(list(0), "a 0+1000/0, a 199+602/64#1");
+	ck_assert_str_eq(list(0), "a 0+3000/0, a 1199+602/1024#1");
 }
 END_TEST
 
@@ -251,12 +280,10 @@ START_TEST(tracks_say_whose_they_are)
 }
 END_TEST
 
-/* Instants, samples of counters, spans that begin and end anywhere, and what says again what others say. */
+/* Instants, spans that begin and end anywhere, and what says again what others say. */
 START_TEST(what_no_lane_has_is_left_out)
 {
 	add("instant", 5, 0, 0);
-	line = plane_add_line(plane, 43, "_counters_", 0);
-	add("counter", 5, 0, double_stat(7));
 	line = plane_add_line(plane, 44, "async", 0);
 	add("anywhere", 5, 7, int_stats("_a", 1, "x"));
 	line = plane_add_line(plane, (int64_t)0xdeadbeef, "Steps", 0);
@@ -266,6 +293,121 @@ START_TEST(what_no_lane_has_is_left_out)
 	ck_assert_uint_eq(json_array_size(json_object_get(drawing, "names")), 0);
 	ck_assert_int_eq(get("n_left_out"), 0);
 	ck_assert_int_eq(get("end_ns"), 15);
+}
+END_TEST
+
+/* Of arrows "name track:ns/depth>track:ns/depth". */
+static const char *list_flows(void)
+{
+	static char text[1024];
+	const json_t *flows = json_object_get(drawing, "flows");
+	long long v[7];
+	size_t n = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < json_array_size(flows); i++) {
+		for (size_t k = 0; k < 7; k++)
+			v[k] = json_integer_value(json_array_get(json_array_get(flows, i), k));
+		n += (size_t)sprintf(text + n, "%s%s %lld:%lld/%lld>%lld:%lld/%lld", n ? ", " : "",
+			json_string_value(
+				json_array_get(json_object_get(drawing, "names"), (size_t)v[0])),
+			v[1], v[2], v[3], v[4], v[5], v[6]);
+	}
+	return text;
+}
+
+START_TEST(flows_are_arrows_from_span_to_span)
+{
+	add("a", 0, 100, 0);
+	add("b", 10, 50, 0);
+	add("job", 20, 0, int_stats("_p", 17, "_r"));
+	add("lost", 30, 0, int_stats("_p", 18, "_r"));
+	line = plane_add_line(plane, 43, "other", 0);
+	add("c", 40, 100, 0);
+	add("job", 50, 0, int_stats("_c", 17, "_r"));
+	line = plane_add_line(plane, 44, "without spans", 0);
+	add("job", 60, 0, int_stats("_c", 17, "_r"));
+	add("of nobody", 70, 0, int_stats("_c", 19, "_r"));
+	draw(10, 64);
+	ck_assert_str_eq(list_flows(), "job 0:20/1>1:50/0, job 0:20/1>2:60/0");
+	ck_assert_uint_eq(count_tracks(), 3);
+	ck_assert_str_eq(list(2), "");
+	ck_assert_int_eq(get("n_flows_left_out"), 0);
+}
+END_TEST
+
+START_TEST(of_many_flows_whole_ones_are_left_out)
+{
+	for (int i = 0; i < 10000; i++)
+		add("job", 2 * i, 0, int_stats("_p", 1 + i, "_r"));
+	line = plane_add_line(plane, 43, "other", 0);
+	for (int i = 0; i < 10000; i++)
+		add("job", 2 * i + 1, 0, int_stats("_c", 1 + i, "_r"));
+	draw(10, 64);
+	ck_assert_uint_eq(json_array_size(json_object_get(drawing, "flows")) +
+				  (size_t)get("n_flows_left_out"),
+		10000);
+	ck_assert_uint_gt(json_array_size(json_object_get(drawing, "flows")), 500);
+}
+END_TEST
+
+static const json_t *points_of(size_t i)
+{
+	return json_object_get(json_array_get(json_object_get(drawing, "counters"), i), "points");
+}
+
+static double at(const json_t *points, size_t i, size_t k)
+{
+	return json_number_value(json_array_get(json_array_get(points, i), k));
+}
+
+START_TEST(counters_have_their_samples)
+{
+	line = plane_add_line(plane, 43, "_counters_", 0);
+	add("load", 5, 0, double_stat(7));
+	add("depth", 6, 0, double_stat(1));
+	add("load", 15, 0, double_stat(8.5));
+	draw(10, 64);
+	ck_assert_uint_eq(count_tracks(), 0);
+	ck_assert_uint_eq(json_array_size(json_object_get(drawing, "counters")), 2);
+	ck_assert_str_eq(json_string_value(json_object_get(
+				 json_array_get(json_object_get(drawing, "counters"), 0), "name")),
+		"load");
+	ck_assert_uint_eq(json_array_size(points_of(0)), 2);
+	ck_assert_double_eq(at(points_of(0), 1, 0), 15);
+	ck_assert_double_eq(at(points_of(0), 1, 1), 8.5);
+}
+END_TEST
+
+/* A window between two samples has a value all the same. */
+START_TEST(of_a_window_the_samples_around_it_are_there_too)
+{
+	struct selection window = SELECTION_INIT;
+	const struct view_options options = {.align = VIEW_ALIGN_EPOCH, .selection = &window};
+
+	window.from_ns = 25;
+	window.to_ns = 35;
+	line = plane_add_line(plane, 43, "_counters_", 0);
+	for (int i = 0; i < 10; i++)
+		add("load", 10 * i, 0, double_stat(i));
+	view_add_space(space, "a.xplane.pb");
+	view_make(&options);
+	draw(10, 64);
+	ck_assert_uint_eq(json_array_size(points_of(0)), 3);
+	ck_assert_double_eq(at(points_of(0), 0, 0), 20);
+	ck_assert_double_eq(at(points_of(0), 2, 0), 40);
+}
+END_TEST
+
+START_TEST(of_many_samples_every_second_is_left_out)
+{
+	line = plane_add_line(plane, 43, "_counters_", 0);
+	for (int i = 0; i < 2000; i++)
+		add("load", 10 * i, 0, double_stat(i));
+	draw(10, 64);
+	ck_assert_uint_eq(json_array_size(points_of(0)), 1000);
+	ck_assert_int_eq(get("n_points_left_out"), 1000);
+	ck_assert_double_eq(at(points_of(0), 999, 0), 19980);
 }
 END_TEST
 
@@ -318,6 +460,7 @@ int main(void)
 	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_test(tests, spans_are_as_deep_as_others_are_around_them);
 	tcase_add_test(tests, those_that_overlap_lie_below_each_other);
+	tcase_add_test(tests, a_thread_that_two_servers_saw_is_one_track);
 	tcase_add_test(tests, steps_are_there_however_deep);
 	tcase_add_test(tests, of_very_deep_ones_the_depth_is_counted_no_further);
 	tcase_add_test(tests, of_more_than_are_wanted_the_longest_are_kept);
@@ -326,6 +469,11 @@ int main(void)
 	tcase_add_test(tests, names_are_told_once);
 	tcase_add_test(tests, tracks_say_whose_they_are);
 	tcase_add_test(tests, what_no_lane_has_is_left_out);
+	tcase_add_test(tests, flows_are_arrows_from_span_to_span);
+	tcase_add_test(tests, of_many_flows_whole_ones_are_left_out);
+	tcase_add_test(tests, counters_have_their_samples);
+	tcase_add_test(tests, of_a_window_the_samples_around_it_are_there_too);
+	tcase_add_test(tests, of_many_samples_every_second_is_left_out);
 	tcase_add_test(tests, time_is_the_views);
 	tcase_add_test(tests, a_trace_that_tells_no_epoch_has_none);
 	tcase_add_test(tests, what_cannot_be_written_is_said);

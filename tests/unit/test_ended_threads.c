@@ -80,6 +80,8 @@ START_TEST(all_of_a_short_life_is_kept)
 	ck_assert_uint_eq(thread_window_count(copies.logs[1]), 20);
 	ck_assert_int_ne(copies.logs[0]->tid, 0);
 	ck_assert_uint_eq(copies.n_overwritten, 0);
+	ck_assert_uint_eq(copies.logs[0]->complete_ticks, 0);
+	ck_assert_uint_eq(copies.gone_ticks, 0);
 }
 END_TEST
 
@@ -134,24 +136,33 @@ START_TEST(a_life_that_filled_its_ring_says_what_it_overwrote)
 	ck_assert_uint_gt(copies.logs[0]->n_overwritten, 0);
 	ck_assert_uint_eq(copies.logs[0]->n_overwritten + thread_window_count(copies.logs[0]),
 		3 * FIXTURE_SLOTS + 5);
+	ck_assert_uint_eq(copies.logs[0]->complete_ticks, copies.logs[0]->window_ticks);
 }
 END_TEST
 
 START_TEST(beyond_the_bound_the_first_goes_and_is_counted)
 {
+	uint64_t before;
+
 	live(10);
 	live(20);
 	ended_pool_limit(&pool, pool.used_bytes + 1);
+	before = fixture_now();
 	live(30);
 	ck_assert_uint_le(pool.used_bytes, pool.max_bytes);
 	copy(0);
 	ck_assert_uint_lt(copies.n_logs, 3);
 	ck_assert_uint_eq(thread_window_count(copies.logs[copies.n_logs - 1]), 30);
 	ck_assert_uint_eq(copies.n_overwritten, copies.n_logs == 2 ? 10 : 30);
+	ck_assert_uint_gt(copies.gone_ticks, 0);
+	ck_assert_uint_lt(copies.gone_ticks, before);
+	before = fixture_now();
 	live(40);
 	ended_pool_limit(&pool, 0);
 	copy(0);
 	ck_assert_uint_eq(copies.n_overwritten, 60);
+	ck_assert_uint_lt(copies.gone_ticks, before);
+	ck_assert_uint_gt(copies.logs[0]->gone_ticks, before);
 }
 END_TEST
 
@@ -179,6 +190,7 @@ START_TEST(what_nobody_asked_for_is_left_out_and_is_no_loss)
 	ck_assert_uint_eq(copies.logs[0]->n_slots, 0);
 	ck_assert_int_eq(copies.logs[0]->is_limited, 1);
 	ck_assert_uint_eq(copies.logs[0]->window_ticks, 0);
+	ck_assert_uint_eq(copies.logs[0]->complete_ticks, between);
 	ck_assert_uint_eq(thread_window_count(copies.logs[1]), 20);
 	ck_assert_int_eq(copies.logs[1]->is_limited, 0);
 	ck_assert_uint_ge(copies.logs[1]->window_ticks, between);

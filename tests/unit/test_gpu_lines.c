@@ -11,6 +11,7 @@
 
 #define START_NS 1000
 #define STOP_NS 2000
+#define PID 4242
 
 static struct gpu_samples samples;
 static struct space *space;
@@ -57,7 +58,7 @@ static struct plane *add_device(const char *name, const char *uuid)
 
 static void draw(void)
 {
-	ck_assert_int_eq(gpu_lines_add(&samples, START_NS, STOP_NS, space), 0);
+	ck_assert_int_eq(gpu_lines_add(&samples, START_NS, STOP_NS, PID, space), 0);
 }
 
 /* The samples of a counter; NULL: there is none. */
@@ -113,6 +114,8 @@ START_TEST(without_one_the_devices_of_the_program_have_planes)
 	plane = space_find_plane(space, "/device:GPU:1");
 	ck_assert_ptr_nonnull(plane);
 	check_sample(plane, "power_mw", 0, 100, 200000);
+	ck_assert_int_eq(plane->id, 1);
+	ck_assert_int_eq(plane_find_int(plane, "process_id"), PID);
 	ck_assert_str_eq(plane_find_text(plane, "device_vendor"), "Nvidia");
 	ck_assert_str_eq(plane_find_text(plane, "gpu_device_name"), "Fake?B");
 }

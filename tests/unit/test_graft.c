@@ -104,6 +104,27 @@ START_TEST(moves_events_by_the_difference_of_the_starts)
 }
 END_TEST
 
+/* A child's span that is shorter than the clock's step is no instant in the parent's trace, moved or cut. */
+START_TEST(spans_without_length_stay_spans)
+{
+	struct trace_event event = {.start_ns = 900, .duration_ns = 600, .is_span = 1};
+
+	event.name = names_intern(&host->event_names, "span", 4);
+	ck_assert_int_eq(line_add_event(&host->lines[0], &event), 0);
+	event.start_ns = 1500;
+	event.duration_ns = 0;
+	ck_assert_int_eq(line_add_event(&host->lines[0], &event), 0);
+	add_event(&host->lines[0], 1600, 0);
+	make_well(-1200);
+	ck_assert_uint_eq(made->planes[0]->lines[0].n_events, 3);
+	ck_assert_uint_eq(made->planes[0]->lines[0].events[0].is_span, 1);
+	check_event(&made->planes[0]->lines[0], 1, 300, 0);
+	ck_assert_uint_eq(made->planes[0]->lines[0].events[1].is_span, 1);
+	check_event(&made->planes[0]->lines[0], 2, 400, 0);
+	ck_assert_uint_eq(made->planes[0]->lines[0].events[2].is_span, 0);
+}
+END_TEST
+
 /* Nothing but the frame is new, however many there are. */
 START_TEST(leaves_later_events_where_they_are)
 {
@@ -204,6 +225,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, moves_events_by_the_difference_of_the_starts);
+	tcase_add_test(tcase, spans_without_length_stay_spans);
 	tcase_add_test(tcase, leaves_later_events_where_they_are);
 	tcase_add_test(tcase, cuts_what_began_before_the_parents_start);
 	tcase_add_test(tcase, keeps_the_rest_of_an_event_whose_times_change);

@@ -68,11 +68,11 @@ static void answer_nothing(struct http_exchange *x, void *context)
 }
 
 static const struct http_route routes[] = {
-	{"GET", "/echo/{name}", 0, answer_echo},
-	{"POST", "/echo/{name}", MAX_BODY, answer_echo},
-	{"GET", "/later", 0, answer_later},
-	{"GET", "/stream", 0, answer_stream},
-	{"GET", "/nothing", 0, answer_nothing},
+	{"GET", "/echo/{name}", 0, answer_echo, NULL},
+	{"POST", "/echo/{name}", MAX_BODY, answer_echo, NULL},
+	{"GET", "/later", 0, answer_later, NULL},
+	{"GET", "/stream", 0, answer_stream, NULL},
+	{"GET", "/nothing", 0, answer_nothing, NULL},
 };
 static const struct http_router router = {routes, sizeof routes / sizeof *routes, NULL, NULL};
 

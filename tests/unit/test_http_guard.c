@@ -20,9 +20,9 @@ static void answer(struct http_exchange *x, void *context)
 }
 
 static const struct http_route routes[] = {
-	{"GET", "/", 0, answer},
-	{"POST", "/", 10, answer},
-	{"DELETE", "/", 0, answer},
+	{"GET", "/", 0, answer, NULL},
+	{"POST", "/", 10, answer, NULL},
+	{"DELETE", "/", 0, answer, NULL},
 };
 static const struct http_router router = {routes, sizeof routes / sizeof *routes, &guard, NULL};
 

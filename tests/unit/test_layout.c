@@ -11,8 +11,8 @@
 #include "lib/wire/arena.h"
 #include "lib/wire/device.h"
 
-#define NUMBER 6u
-#define SUM UINT32_C(0xeb897c8d)
+#define NUMBER 8u
+#define SUM UINT32_C(0x3f338a61)
 
 struct place {
 	size_t offset;
@@ -69,6 +69,8 @@ static const struct place places[] = {
 	IN_ARENA(join_secret),
 	IN_ARENA(n_join_failures),
 	IN_ARENA(join_error),
+	IN_ARENA(join_error_heard),
+	IN_ARENA(n_joins_heard),
 	IN_ARENA(parent),
 	IN_ARENA(own_socket),
 	IN_ARENA(recorder_options),
@@ -115,6 +117,7 @@ static const struct place places[] = {
 	IN_RING(name_at),
 	IN_RING(names),
 	IN_RING(lost),
+	IN_RING(handle),
 	IN_RING(open),
 	IN_RING(marks),
 	IN_FRAME(n_slots),

@@ -55,6 +55,7 @@ START_TEST(a_program_is_measured)
 {
 	write_stat(42, 'S', 100, 0, 1, 512);
 	write_schedstat(42, 0, 10);
+	fake_root_write("/proc/42/statm", "5000 1030 10 1 0 20 0\n");
 	machine_fixture_add_program(7, 42, "train");
 	machine_fixture_open(NULL);
 	sample();
@@ -65,7 +66,7 @@ START_TEST(a_program_is_measured)
 	ck_assert_double_eq(get("process train minor faults"), 250);
 	ck_assert_double_eq(get("process train major faults"), 0);
 	ck_assert_double_eq(get("process train threads"), 1);
-	ck_assert_double_eq(get("process train rss"), 1024.0 * (double)sysconf(_SC_PAGESIZE));
+	ck_assert_double_eq(get("process train rss"), 1030.0 * (double)sysconf(_SC_PAGESIZE));
 	ck_assert_double_eq(get("process train context switches"), 20);
 	/* Its first thread has ended before the others. */
 	write_stat(42, 'Z', 350, TICKS_PER_S / 2, 1, 0);

@@ -22,25 +22,30 @@ static const char *format(const char *text)
 
 START_TEST(reads_what_the_server_says)
 {
-	struct monitor_sample s =
-		parse("Program: train (pid 42), measured for 2.0 s\n"
-		      "CPU: 150.5 %, of 8 processors\n"
-		      "CPU idle time (lower is better): 81.2 %\n"
-		      "Step time: 100.000 ms (avg), 90.000 ms (min), 120.500 ms (max), 20 steps\n"
-		      "Memory: 10.5 MiB resident, 7 faults/s\n"
-		      "Threads: 9, 3000 context switches/s\n"
-		      "I/O: 12 bytes/s read, 4000 bytes/s written\n"
-		      "Annotations: 2468 on 3 threads\n"
-		      "Thread train (43): 99.0 % CPU\n");
+	struct monitor_sample s = parse(
+		"Program: train (pid 42), measured for 2.0 s\n"
+		"CPU: 150.5 %, of 8 processors\n"
+		"With children: 312.5 % CPU, 99.5 MiB resident, 12 threads, 0 bytes/s read, 0 bytes/s written; 104333312 bytes resident\n"
+		"CPU idle time: 81.2 % of what the 4 processors can do is not used by the program\n"
+		"Step time: 100.000 ms (avg), 90.000 ms (min), 120.500 ms (max), 20 steps\n"
+		"Memory: 10.5 MiB resident, 7 faults/s; 11014144 bytes\n"
+		"Threads: 9, 3000 context switches/s\n"
+		"I/O: 12 bytes/s read, 4000 bytes/s written\n"
+		"Annotations: 2468 on 3 threads\n"
+		"Thread train (43): 99.0 % CPU\n");
 
 	ck_assert_str_eq(s.process, "train");
 	ck_assert_int_eq(s.pid, 42);
 	ck_assert_double_eq(s.seconds, 2);
 	ck_assert_double_eq(s.cpu_percent, 150.5);
+	ck_assert_double_eq(s.family_cpu_percent, 312.5);
+	ck_assert_double_eq(s.family_resident_mib, 99.5);
 	ck_assert_int_eq(s.processors, 8);
 	ck_assert_int_eq(s.steps, 20);
 	ck_assert_double_eq(s.step_ms_max, 120.5);
 	ck_assert_double_eq(s.resident_mib, 10.5);
+	ck_assert_int_eq(s.resident_bytes, 11014144);
+	ck_assert_int_eq(s.family_resident_bytes, 104333312);
 	ck_assert_double_eq(s.faults_per_s, 7);
 	ck_assert_int_eq(s.threads, 9);
 	ck_assert_double_eq(s.switches_per_s, 3000);

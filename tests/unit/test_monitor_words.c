@@ -37,7 +37,7 @@ static void write_text(struct usage *usage)
 /* A string of protobuf that is not UTF-8 makes the whole answer unreadable; a line end would be a fact of its own. */
 START_TEST(names_are_made_printable)
 {
-	struct usage_reading readings[] = {{0, 0}, {2000000000, 1000000000}};
+	struct usage_reading readings[] = {{0, 0, 0}, {2000000000, 1000000000, 0}};
 	struct usage_thread thread = {.tid = 43, .name = "cut \xc3", .v = readings, .n = 2};
 	struct usage_thread *threads[] = {&thread};
 	struct usage_sample samples[2] = {{.at_ns = 0}, {.at_ns = 2000000000}};
@@ -70,10 +70,14 @@ static void expect_steps(const struct step_times *times, const char *line, const
 
 START_TEST(one_and_several)
 {
-	const struct step_times one = {.n_steps = 1, .total_ns = 1, .n_events = 1, .n_threads = 1};
-	const struct step_times two = {.n_steps = 2, .total_ns = 2, .n_events = 2, .n_threads = 2};
+	const struct step_times one = {
+		.n_steps = 1, .n_ended = 1, .total_ns = 1, .n_events = 1, .n_threads = 1};
+	const struct step_times two = {
+		.n_steps = 2, .n_ended = 2, .total_ns = 2, .n_events = 2, .n_threads = 2};
+	const struct step_times long_one = {.n_steps = 1, .n_events = 1, .n_threads = 1};
 
 	expect_steps(&one, "Annotations: 1 on 1 thread\n", ", 1 step\n");
+	expect_steps(&long_one, "Step time: not known: 1 step began, and none has ended\n", "");
 	expect_steps(&two, "Annotations: 2 on 2 threads\n", ", 2 steps\n");
 }
 END_TEST

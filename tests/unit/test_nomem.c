@@ -156,7 +156,7 @@ START_TEST(sorts_without_memory)
 	plane = space_add_plane(space, 0, "p");
 	line = plane_add_line(plane, 1, "main", 0);
 	for (uint32_t i = 0; i < 5000; i++) {
-		struct trace_event event = {i * 7919 % 1009, i * 31 % 3, i, 0};
+		struct trace_event event = {i * 7919 % 1009, i * 31 % 3, i, 0, 0};
 
 		ck_assert_int_eq(line_add_event(line, &event), 0);
 	}

@@ -18,6 +18,7 @@
 #include "tests/unit/view_fixture.h"
 #include "trace/codec/codec.h"
 #include "trace/read/archive.h"
+#include "trace/read/archive_join.h"
 #include "trace/read/grouping.h"
 #include "trace/read/selection.h"
 
@@ -164,6 +165,72 @@ START_TEST(every_allocation_of_a_view_may_fail)
 }
 END_TEST
 
+/* Looks at one process: the same one twice, and a capture beside them, which has other lines. */
+static int join(struct archive *const of[], size_t n, size_t *n_left, struct diag *d)
+{
+	struct archive *archives[3] = {NULL};
+	size_t n_read = 0;
+	int rc = 0;
+
+	while (n_read < n && rc == 0) {
+		rc = archive_read(
+			of[n_read]->data, of[n_read]->n_bytes, "a.xplane.pb", &archives[n_read], d);
+		n_read += rc == 0;
+	}
+	if (rc == 0)
+		rc = archives_join(archives, &n_read, JOIN_PROCESSES);
+	*n_left = n_read;
+	for (size_t i = 0; i < n_read; i++)
+		archive_free(archives[i]);
+	return rc;
+}
+
+static void add_look(bool is_recorders, const char *path)
+{
+	struct plane *environment = space_add_plane(space, 9, PLANE_ENVIRONMENT);
+
+	names_intern(&space->hostnames, "gpu7", 4);
+	plane_set_uint(space->planes[0], "ptap_process_start", 99);
+	plane_set_uint(space->planes[0], "dropped_traces", 3);
+	if (is_recorders)
+		plane_set_string(space->planes[0], "ptap_recorder_windows", "all");
+	plane_set_int(environment, "ptap_monotonic_start_ns", 1000);
+	plane_set_int(environment, "profile_start_time", 2000);
+	plane_set_int(environment, "profile_stop_time", 3000);
+	line = plane_add_line(space->planes[0], 4, path, 0);
+	add(path, 1, 2, 0);
+	line = plane_add_line(space->planes[0], 5, "async", 0);
+	add("request", 7, 300, int_stats("_a", 1, "k"));
+	view_add_space(space, path);
+}
+
+START_TEST(every_allocation_of_a_join_may_fail)
+{
+	size_t n_left = 0;
+	bool has_failed;
+	long n = 0;
+	int rc;
+
+	add_look(true, "a.xplane.pb");
+	view_add_space(space, "b.xplane.pb");
+	space_fixture_close();
+	space_fixture_open();
+	fill_space();
+	add_look(false, "c.xplane.pb");
+	view_make(&(const struct view_options){.align = VIEW_ALIGN_EPOCH});
+	do {
+		struct diag d = DIAG_INIT;
+
+		failing_start(n++);
+		rc = join(view->archives, 3, &n_left, &d);
+		has_failed = failing_stop();
+		ck_assert_msg(rc == (has_failed ? -ENOMEM : 0), "%ld: %d", n, rc);
+	} while (has_failed);
+	ck_assert_int_gt(n, 50);
+	ck_assert_uint_eq(n_left, 1);
+}
+END_TEST
+
 static int count_codecs(void)
 {
 	int n = 0;
@@ -183,6 +250,7 @@ int main(void)
 	tcase_set_timeout(tests, 60);
 	tcase_add_loop_test(tests, every_allocation_of_a_codec_may_fail, 0, count_codecs());
 	tcase_add_test(tests, every_allocation_of_a_view_may_fail);
+	tcase_add_test(tests, every_allocation_of_a_join_may_fail);
 	suite_add_tcase(suite, tests);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

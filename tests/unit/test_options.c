@@ -366,6 +366,8 @@ START_TEST(numbers_may_count_as_others)
 			"86400000001 counts as 86400000000: it is 1 to 86400000000 us"},
 		{"ptap_gpu_usage_interval_ms", 9, 10, "9 counts as 10: it is 10 to 100 ms"},
 		{"ptap_gpu_usage_interval_ms", 100, 100, NULL},
+		{"ptap_usage_interval_ms", 1, 10, "1 counts as 10: it is 10 to 60000 ms"},
+		{"ptap_usage_interval_ms", 0, 0, NULL},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -410,6 +412,11 @@ START_TEST(words_are_of_a_list)
 	ck_assert_int_eq(profile_options_parse(&options, "ptap_cuda_detach=unsubscribe", NULL), 0);
 	ck_assert_str_eq(profile_options_get_text(&options, "ptap_cuda_detach"), "unsubscribe");
 	profile_options_deinit(&options);
+	ck_assert_int_eq(profile_options_parse(&options, "tpu_trace_mode=TRACE_ONLY_XLA", NULL),
+		OPTION_NOTED);
+	profile_options_deinit(&options);
+	refuse("tpu_trace_mode=NONSENSE",
+		(const char *const[]){"tpu_trace_mode", "\"NONSENSE\"", "TRACE_ONLY_HOST, "});
 	refuse("ptap_cuda_detach=finalise",
 		(const char *const[]){
 			"ptap_cuda_detach", "\"finalise\"", "none, unsubscribe or finalize"});
@@ -450,12 +457,32 @@ START_TEST(takes_wire_values_of_the_right_type_only)
 	ck_assert_int_eq(profile_options_set_map(&options, "gpu_pm_sample_interval_us",
 				 OPTION_STRING, 0, "often", &d),
 		-EINVAL);
-	ck_assert_ptr_nonnull(strstr(d.text, "often"));
+	ck_assert_str_eq(d.text, "gpu_pm_sample_interval_us: wrong type of \"often\": "
+				 "must be a value of type int64, not string");
+	ck_assert_int_eq(profile_options_set_map(
+				 &options, "gpu_enable_nvtx_tracking", OPTION_INT, 1, NULL, &d),
+		-EINVAL);
+	ck_assert_int_eq(profile_options_set_map(
+				 &options, "ptap_usage_interval_ms", OPTION_BOOL, 1, NULL, &d),
+		-EINVAL);
 	ck_assert_int_eq(
 		profile_options_set_map(&options, "gpu_nonsense", OPTION_BOOL, 1, NULL, &d),
 		-EINVAL);
 	ck_assert_uint_eq(options.n_map, 1);
 	ck_assert_int_eq(options.map[0].number, 100);
+}
+END_TEST
+
+/* A JAX server may do what this one does not: its client is not told otherwise. */
+START_TEST(other_servers_answer_for_themselves)
+{
+	ck_assert(option_is_for_other_servers("gpu_enable_nvtx_tracking"));
+	ck_assert(option_is_for_other_servers("tpu_trace_mode"));
+	ck_assert(option_is_for_other_servers("tracemark_upper"));
+	ck_assert(option_is_for_other_servers("enable_continuous_profiling"));
+	ck_assert(!option_is_for_other_servers("gpu_enable_nvtx"));
+	ck_assert(!option_is_for_other_servers("gpu_pm_sample_interval_us"));
+	ck_assert(!option_is_for_other_servers("ptap_target"));
 }
 END_TEST
 
@@ -495,6 +522,7 @@ int main(void)
 	tcase_add_test(tcase, words_are_of_a_list);
 	tcase_add_test(tcase, names_each_key_that_is_misspelled);
 	tcase_add_test(tcase, takes_wire_values_of_the_right_type_only);
+	tcase_add_test(tcase, other_servers_answer_for_themselves);
 	tcase_add_test(tcase, has_every_key_once);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);

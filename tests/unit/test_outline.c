@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/chunks.h"
+#include "base/clock.h"
 #include "base/diag.h"
 #include "tests/unit/space_fixture.h"
 #include "trace/totals.h"
@@ -119,6 +120,24 @@ START_TEST(keeps_names_and_facts_and_no_events)
 }
 END_TEST
 
+/* That of a stock server is as long as was asked: its stop is when it had collected all. */
+START_TEST(tells_how_long_the_recording_was)
+{
+	const uint8_t options[] = {9 << 3, 3}; /* ProfileOptions.duration_ms */
+	struct plane *environment = space_add_plane(space, 9, PLANE_ENVIRONMENT);
+
+	plane_set_uint(environment, "profile_start_time", 5000000);
+	plane_set_uint(environment, "profile_stop_time", 5000000 + 9 * NS_PER_MS);
+	plane_set_bytes(environment, "profile_options", options, sizeof options);
+	if (_i)
+		plane_set_string(plane, "ptap_process_name", "train");
+	add("a", 0, NS_PER_MS, 0);
+	encode();
+	ck_assert_int_eq(outline_read(&outline, bytes, n_bytes, count_pass, NULL, NULL), 0);
+	ck_assert_int_eq(report_find_length(&outline.length), _i ? 9 * NS_PER_MS : 3 * NS_PER_MS);
+}
+END_TEST
+
 /* {metadata_id 1, offset_ps, stats {metadata_id 1, str_value}} of one line of one plane. */
 START_TEST(texts_of_events_are_not_kept)
 {
@@ -171,6 +190,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, counts_what_the_whole_trace_counts);
 	tcase_add_test(tcase, keeps_names_and_facts_and_no_events);
+	tcase_add_loop_test(tcase, tells_how_long_the_recording_was, 0, 2);
 	tcase_add_test(tcase, texts_of_events_are_not_kept);
 	tcase_add_test(tcase, refuses_what_does_not_decode);
 	tcase_add_test(tcase, ends_when_it_is_told_to);

@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -55,6 +56,58 @@ START_TEST(replaces_bytes_of_no_character)
 }
 END_TEST
 
+static void expect_said(const char *said, const char *expected)
+{
+	ck_assert_str_eq(said, expected);
+}
+
+#define EXPECT_SAID(expected, ...)                                   \
+	do {                                                         \
+		struct diag d = DIAG_INIT;                           \
+                                                                     \
+		ck_assert_int_eq(diag_set(&d, -1, __VA_ARGS__), -1); \
+		expect_said(d.text, expected);                       \
+	} while (0)
+
+START_TEST(marks_what_is_cut)
+{
+	char text[600];
+
+	EXPECT_SAID("abc: no", "%.3s: no", "abc");
+	EXPECT_SAID("abc…: no", "%.3s: no", "abcd");
+	EXPECT_SAID("\"a…\"", "\"%.2s\"", "a\xc3\xa9");
+	EXPECT_SAID("a\xc3\xa9", "%.3s", "a\xc3\xa9");
+	EXPECT_SAID("…", "%.0s", "a");
+	/* So many bytes are the word. */
+	EXPECT_SAID("key is bad", "%.*s is bad", 3, "key=value");
+	memset(text, 'x', sizeof text - 1);
+	text[sizeof text - 1] = '\0';
+	memcpy(text + 505, "\xe2\x82\xac\xe2\x82\xac", 6);
+	{
+		struct diag d = DIAG_INIT;
+
+		diag_set(&d, 0, "%s", text);
+		ck_assert_uint_le(strlen(d.text), sizeof d.text - 1);
+		ck_assert_uint_gt(strlen(d.text), sizeof d.text - 8);
+		ck_assert_str_eq(d.text + strlen(d.text) - 6, "\xe2\x82\xac…");
+		diag_set(&d, 0, "%.511s", text + 88);
+		ck_assert_str_eq(d.text, text + 88);
+	}
+}
+END_TEST
+
+START_TEST(writes_numbers_as_printf_does)
+{
+	EXPECT_SAID("-7 7 c 100 %", "%d %u %c %d %%", -7, 7U, 'c', 100);
+	EXPECT_SAID("-5000000000 5000000000 42", "%ld %llu %zu", -5000000000L, 5000000000ULL,
+		(size_t)42);
+	EXPECT_SAID("1.5 007 ff  3", "%.1f %03d %x %2d", 1.5, 7, 0xffU, 3);
+	EXPECT_SAID("1e+20 0.25", "%g %g", 1e20, 0.25);
+	/* One that is not known, and what is behind it. */
+	EXPECT_SAID("a -1 b   c|", "%s %td b %3s|", "a", (ptrdiff_t)-1, "c");
+}
+END_TEST
+
 START_TEST(tells_the_length_of_a_character)
 {
 	ck_assert_uint_eq(printable_length("x", 0), 0);
@@ -85,6 +138,8 @@ int main(void)
 	tcase_add_test(tests, replaces_control_characters);
 	tcase_add_test(tests, replaces_what_reorders_the_line);
 	tcase_add_test(tests, replaces_bytes_of_no_character);
+	tcase_add_test(tests, marks_what_is_cut);
+	tcase_add_test(tests, writes_numbers_as_printf_does);
 	tcase_add_test(tests, tells_the_length_of_a_character);
 	tcase_add_test(tests, errors_are_one_clean_line);
 	suite_add_tcase(suite, tests);

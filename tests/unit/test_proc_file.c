@@ -57,6 +57,28 @@ START_TEST(refuses_what_is_no_stat)
 }
 END_TEST
 
+START_TEST(resident_pages_are_those_that_the_kernel_counts)
+{
+	const struct proc_stat stat = {.rss_pages = 7};
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	uint64_t before;
+	uint64_t after;
+	uint64_t told;
+	char text[4096];
+
+	ck_assert_uint_eq(proc_rss_read(-1, &stat), 7);
+	memset(text, 0, sizeof text);
+	before = proc_rss_read(fd, &stat);
+	ck_assert_int_eq(proc_file_read(AT_FDCWD, "/proc/self/status", text, sizeof text), 0);
+	after = proc_rss_read(fd, &stat);
+	told = strtoul(strstr(text, "VmRSS:") + 6, NULL, 10) * 1024 /
+	       (uint64_t)sysconf(_SC_PAGESIZE);
+	ck_assert_uint_le(before, told);
+	ck_assert_uint_le(told, after);
+	close(fd);
+}
+END_TEST
+
 START_TEST(reads_io)
 {
 	struct proc_io io = {0};
@@ -112,6 +134,7 @@ int main(void)
 	SRunner *runner = srunner_create(suite);
 
 	tcase_add_checked_fixture(tests, fake_root_make, fake_root_remove);
+	tcase_add_test(tests, resident_pages_are_those_that_the_kernel_counts);
 	tcase_add_test(tests, reads_stat_whatever_the_name);
 	tcase_add_test(tests, refuses_what_is_no_stat);
 	tcase_add_test(tests, reads_io);

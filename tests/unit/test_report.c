@@ -10,6 +10,8 @@
 #include "base/diag.h"
 #include "tests/unit/digest_fixture.h"
 
+#define LONG_LOSS "ptap_lost_in_a_ring_whose_name_is_longer_than_sixty_four_bytes_and_is_not_cut"
+
 static char *text;
 
 static void set_up(void)
@@ -67,6 +69,40 @@ static void assert_has_line(const char *report, const char *wanted)
 	ck_assert_msg(found, "no line '%s' in:\n%s", wanted, report);
 }
 
+static void digest_two_sources(void)
+{
+	static const struct view_options options = {.align = VIEW_ALIGN_EPOCH};
+
+	view_add_stock(4242, "vm");
+	view_add_ours("42 -91\n");
+	view_make(&options);
+	ck_assert_int_eq(digest_make(view, &digest, NULL), 0);
+}
+
+/* The time that one of them has covered counts once: 20 of 20 ns, and not 30. */
+START_TEST(a_thread_that_two_servers_saw_is_one_row)
+{
+	digest_two_sources();
+	write_with(report_write_text, (struct report_options){.width = 120, .by_thread = true});
+	assert_has_line(text, "100.0 % ██████████ 2 0 ns main (42), vm_4242 and vm_9012");
+	assert_has_line(text, "thread main (42), vm_4242: 1 spans");
+	assert_has_line(text, "thread main (42), vm_9012: 1 spans");
+	ck_assert_uint_eq(digest->totals.n_threads, 3);
+}
+END_TEST
+
+START_TEST(each_source_of_a_thread_is_told_in_json)
+{
+	digest_two_sources();
+	write_report(report_write_json);
+	ck_assert_ptr_nonnull(strstr(text, "\"file\":\"vm_4242\",\"other_sources\":[{\"id\":-91,"
+					   "\"name\":\"python\",\"n_spans\":1,"));
+	ck_assert_ptr_nonnull(strstr(text, "\"file\":\"vm_9012\"}]}"));
+	ck_assert_ptr_eq(strstr(text, "\"id\":-91"), strstr(text, "\"other_sources\"") + 18);
+	ck_assert_ptr_null(strstr(strstr(text, "\"id\":-91") + 1, "\"id\":-91"));
+}
+END_TEST
+
 START_TEST(names_are_cut_to_the_top)
 {
 	add_rivals();
@@ -76,17 +112,17 @@ START_TEST(names_are_cut_to_the_top)
 		(struct report_options){.sort = ROW_COUNT, .n_top = 1, .by_thread = true});
 	assert_has_line(text, "names by count");
 	assert_has_line(text, "50 ns ▏ 50 50 ns 1 ns 1 ns many");
-	assert_has_line(text, "… and 4 more names");
-	assert_has_line(text, "… and 3 more names");
+	assert_has_line(text, "… and 4 more names; --top 5 shows all");
+	assert_has_line(text, "… and 3 more names; --top 4 shows all");
 	ck_assert_ptr_null(strstr(text, "  long\n"));
 	write_with(report_write_json, (struct report_options){.sort = ROW_COUNT, .n_top = 1});
 	ck_assert_ptr_nonnull(strstr(text, "\"many\""));
 	ck_assert_ptr_null(strstr(text, "{\"name\":\"long\""));
 	write_with(report_write_text, (struct report_options){.n_top = 4, .sort = ROW_NAME});
 	assert_has_line(text, "names in alphabetical order");
-	assert_has_line(text, "… and 1 more name");
+	assert_has_line(text, "… and 1 more name; --top 5 shows all");
 	write_with(report_write_text, (struct report_options){.n_top = 1});
-	assert_has_line(text, "… and 1 more thread");
+	assert_has_line(text, "… and 1 more thread; --top 2 shows all");
 }
 END_TEST
 
@@ -100,6 +136,8 @@ START_TEST(text_has_all_parts)
 	plane_set_int(plane, "process_id", 4242);
 	plane_set_string(plane, "ptap_process_name", "train\x1b[31m");
 	plane_set_uint(plane, "ptap_lost_ring_full", 1234);
+	plane_set_uint(plane, "dropped_traces", 1239);
+	plane_set_uint(plane, LONG_LOSS, 5);
 	plane_set_string(environment, "ptap_reason", "queue is\x1b[0m full");
 	plane_set_string(plane, "ptap_recorder_windows",
 		"main (42): the last 2.000 ms, 7 overwritten\nother (43): nothing, 9 overwritten\n");
@@ -115,10 +153,12 @@ START_TEST(text_has_all_parts)
 	assert_has_line(report, "host node1");
 	assert_has_line(report, "process train?[31m (4242)");
 	assert_has_line(report, "spans 2 on 1 thread · counters 1 (1 samples) · steps 1 · "
-				"dropped 0");
+				"dropped 1,239");
 	assert_has_line(text, "unfinished 1");
 	assert_has_line(report, "warning: gpu: not there");
 	assert_has_line(report, "lost: ptap_lost_ring_full 1,234");
+	ck_assert_ptr_null(strstr(report, "dropped_traces"));
+	assert_has_line(report, "lost: " LONG_LOSS " 5");
 	assert_has_line(report, "reason: queue is?[0m full");
 	assert_has_line(report, "window: main (42): the last 2.000 ms, 7 overwritten");
 	assert_has_line(report, "window: other (43): nothing, 9 overwritten");
@@ -126,7 +166,7 @@ START_TEST(text_has_all_parts)
 	assert_has_line(report, "1 2.50 ms 2.50 ms 2.50 ms 2.50 ms train");
 	assert_has_line(report, "self count total p50 p99 name");
 	assert_has_line(report, "2.50 ms ███████ 1 2.50 ms 2.50 ms 2.50 ms train");
-	assert_has_line(report, "999 ns ▏ 1 999 ns 999 ns 999 ns load?file [1 unfinished]");
+	assert_has_line(report, "999 ns ▏ 1 999 ns - - load?file [1 unfinished]");
 	assert_has_line(report, "0.5 % ▏ 2 498 ms main (42)");
 	assert_has_line(report, "498 ms 99.5 % 2.50 ms after train, to the end");
 	assert_has_line(report, "1.5 1.5 1.5 1.5 ▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄ rss");
@@ -134,7 +174,7 @@ START_TEST(text_has_all_parts)
 }
 END_TEST
 
-/* A median of 100 ns, of which 150 is the limit; and 250 with a factor of 2.5. */
+/* Between a median of 100 ns and a tail of 300: the same limit as where slow ones are taken apart. */
 START_TEST(slow_steps_are_told)
 {
 	for (int i = 0; i < 20; i++)
@@ -145,14 +185,31 @@ START_TEST(slow_steps_are_told)
 				  : 100,
 			int_stats("step_num", 500 + i, "_r"));
 	write_report(report_write_text);
-	assert_has_line(text, "2 slower than 1.5 × p50:");
+	assert_has_line(text, "1 slow (174 ns or more):");
 	assert_has_line(text, "300 ns 3.0 × step 507, at 7.00 us");
-	assert_has_line(text, "151 ns 1.5 × step 509, at 9.00 us");
+	ck_assert_ptr_null(strstr(text, "step 509"));
 	write_with(report_write_text, (struct report_options){.slow = 2.5});
-	assert_has_line(text, "1 slower than 2.5 × p50:");
+	assert_has_line(text, "1 slow (174 ns or more):");
 	write_report(report_write_json);
-	ck_assert_ptr_nonnull(strstr(text, "\"outliers\":2,\"slowest\":[{\"step_num\":507,\"start_"
-					   "ns\":7000,\"duration_ns\":300},{\"step_num\":509,"));
+	ck_assert_ptr_nonnull(strstr(text,
+		"\"outliers\":1,\"limit_ns\":174,\"slowest\":[{\"step_num\":507,\"start_"
+		"ns\":7000,\"duration_ns\":300}]"));
+}
+END_TEST
+
+/* "1.9 at a time, 52 %" would compare two units. */
+START_TEST(what_ran_meanwhile_has_one_unit)
+{
+	for (int i = 0; i < 20; i++)
+		add("train", i * 10000, i == 7 ? 8000 : 1000, int_stats("step_num", i, "_r"));
+	line = plane_add_line(plane, 43, "worker", 0);
+	for (int i = 0; i < 20; i++)
+		add("lookup", i * 10000, i == 7 ? 8000 : 500, 0);
+	line = plane_add_line(plane, 44, "helper", 0);
+	add("lookup", 7 * 10000, 7200, 0);
+	write_report(report_write_text);
+	assert_has_line(
+		text, "meanwhile `lookup` on worker: 1.9 at a time, 0.5 while typical ones ran");
 }
 END_TEST
 
@@ -180,16 +237,62 @@ START_TEST(async_spans_and_flows_are_summed_by_name)
 	assert_has_line(text, "counters 0 (0 samples) · steps 0 · dropped 0 · unfinished 1");
 	assert_has_line(text, "async spans");
 	assert_has_line(text, "total count mean p50 p99 max name");
-	assert_has_line(text, "9.00 us 3 3.00 us 3.00 us 5.00 us 5.00 us request [1 unfinished]");
+	assert_has_line(text, "9.00 us 3 4.00 us 3.00 us 5.00 us 5.00 us request [1 unfinished]");
 	assert_has_line(text, "flows");
 	assert_has_line(text, "1 2 job");
+	/* It has no time, and is told once. */
+	ck_assert_ptr_eq(strstr(text, " job\n"), strrchr(text, 'j') - 1);
 	write_report(report_write_json);
 	ck_assert(strstr(text, "\"async_spans\":3,\"instants\":2,\"flow_marks\":3,"));
 	ck_assert(
 		strstr(text, "\"async_spans\":[{\"name\":\"request\",\"count\":3,\"unfinished\":1,"
-			     "\"total_ns\":9000,\"min_ns\":1000,\"mean_ns\":3000,\"p50_ns\":3000,"
-			     "\"p99_ns\":5000,\"max_ns\":5000}],"
+			     "\"began_before\":0,\"whole\":2,"
+			     "\"total_ns\":9000,\"min_ns\":3000,\"mean_ns\":4000,\"p50_ns\":3000,"
+			     "\"p90_ns\":5000,\"p99_ns\":5000,\"p999_ns\":5000,\"max_ns\":5000}],"
 			     "\"flows\":[{\"name\":\"job\",\"out\":1,\"in\":2}],"));
+}
+END_TEST
+
+START_TEST(spans_that_were_cut_are_told_apart)
+{
+	line = plane_add_line(plane, 1 << 30, "request", 0);
+	add("request", 0, 300, int_stats("started_before", 1, "_a"));
+	add("request", 0, 800, int_stats("id", 1, "_a"));
+	add("request", 900, 100, int_stats("unfinished", 1, "_a"));
+	line = plane_add_line(plane, (1 << 30) + 1, "endless", 0);
+	add("endless", 0, 1000, int_stats("started_before", 1, "unfinished"));
+	write_report(report_write_text);
+	assert_has_line(text, "1.20 us 3 800 ns 800 ns 800 ns 800 ns request "
+			      "[1 unfinished, 1 began before]");
+	write_report(report_write_json);
+	ck_assert(strstr(text, "\"count\":3,\"unfinished\":1,\"began_before\":1,\"whole\":1,"
+			       "\"total_ns\":1200,\"min_ns\":800,"));
+	ck_assert(strstr(text, "\"whole\":0,\"total_ns\":1000,\"self_ns\":1000,\"min_ns\":null,"
+			       "\"mean_ns\":null,"));
+}
+END_TEST
+
+static void add_ended(int64_t pid, const char *ending)
+{
+	plane = space_add_plane(space, pid, "/host:CPU");
+	plane_set_int(plane, "process_id", pid);
+	plane_set_string(plane, "ptap_process_name", "worker");
+	plane_set_string(plane, "ptap_ended", ending);
+	line = plane_add_line(plane, pid, "main", 0);
+	add("serve", 0, 1000, 0);
+}
+
+/* Nobody asks why a program ended that ended well. */
+START_TEST(good_ends_are_one_line)
+{
+	for (int pid = 100; pid < 164; pid++)
+		add_ended(pid, pid == 130 ? "with exit status 3" : "with exit status 0");
+	write_report(report_write_text);
+	assert_has_line(text, "at death: worker (130) ended with exit status 3");
+	ck_assert_ptr_null(strstr(strstr(text, "at death") + 1, "at death"));
+	assert_has_line(text, "ended with exit status 0: worker (100), worker (101), worker (102), "
+			      "worker (103) and 59 more");
+	ck_assert_ptr_null(strstr(strstr(text, "status 0") + 1, "status 0"));
 }
 END_TEST
 
@@ -216,6 +319,12 @@ START_TEST(wide_pages_have_more_columns)
 }
 END_TEST
 
+static void assert_is_whole(const char *name)
+{
+	ck_assert_ptr_nonnull(strstr(text, name));
+	ck_assert_ptr_null(strstr(text, "…"));
+}
+
 /* Of the name's characters each takes two columns of the 26 that are left of 80. */
 START_TEST(names_are_cut_where_the_page_ends)
 {
@@ -226,8 +335,28 @@ START_TEST(names_are_cut_where_the_page_ends)
 		strcat(wide, i % 2 ? "前" : "名");
 	snprintf(expected, sizeof expected, "%.*s…\n", 3 * 12, wide);
 	add(wide, 0, 5, 0);
-	write_report(report_write_text);
+	write_with(report_write_text, (struct report_options){.width = 80});
 	ck_assert_ptr_nonnull(strstr(text, expected));
+	assert_has_line(text, "names that end with \"…\" are cut; --width 273 shows them whole");
+	write_with(report_write_text, (struct report_options){.width = 273});
+	assert_is_whole(wide);
+}
+END_TEST
+
+/* A pipe has no width. */
+START_TEST(names_are_whole_where_there_is_no_width)
+{
+	char name[501] = "";
+	char thread[301] = "";
+
+	memset(name, 'n', sizeof name - 1);
+	memset(thread, 't', sizeof thread - 1);
+	line = plane_add_line(plane, 43, thread, 0);
+	add(name, 0, 5, 0);
+	add(name, 1000, 5, int_stats("unfinished", 1, "x"));
+	write_report(report_write_text);
+	assert_is_whole(name);
+	assert_is_whole(thread);
 }
 END_TEST
 
@@ -252,13 +381,14 @@ START_TEST(json_escapes_and_has_stable_keys)
 		"\"errors\":[],\"warnings\":[],\"planes\":[{\"name\":\"/host:CPU\",\"id\":0,"
 		"\"process_name\":null,\"process_id\":7,\"lost\":{},\"windows\":[],\"threads\":[{\"id\":42,"
 		"\"name\":\"main\",\"n_spans\":1,\"n_instants\":0,\"n_flow_marks\":0,\"spans\":[{\"name\":\"say \\\"hi\\\\\\\"\\u000a?\","
-		"\"count\":1,\"unfinished\":0,\"total_ns\":10,\"self_ns\":10,\"min_ns\":10,"
-		"\"mean_ns\":10,\"p50_ns\":10,\"p99_ns\":10,\"max_ns\":10}],\"busy_ns\":10,\"idle\":[]}],\"steps\":[],"
-		"\"async_spans\":[],\"flows\":[],\"counters\":[],\"host\":\"a\"}],\"begin_ns\":0,\"end_ns\":10,"
-		"\"processes\":[{\"host\":\"a\",\"name\":\"/host:CPU\",\"pid\":7,\"device\":null,\"n_spans\":1,"
-		"\"busy_ns\":10,\"idle\":[]}],\"names\":[{\"name\":\"say \\\"hi\\\\\\\"\\u000a?\","
-		"\"count\":1,\"unfinished\":0,\"total_ns\":10,\"self_ns\":10,\"min_ns\":10,"
-		"\"mean_ns\":10,\"p50_ns\":10,\"p99_ns\":10,\"max_ns\":10}],\"kernels\":[],\"derived_spans\":0,\"notes\":[]}\n");
+		"\"count\":1,\"unfinished\":0,\"began_before\":0,\"whole\":1,\"total_ns\":10,\"self_ns\":10,\"min_ns\":10,"
+		"\"mean_ns\":10,\"p50_ns\":10,\"p90_ns\":10,\"p99_ns\":10,\"p999_ns\":10,\"max_ns\":10}],\"busy_ns\":10,\"known_ns\":10,\"idle\":[]}],\"steps\":[],"
+		"\"async_spans\":[],\"flows\":[],\"counters\":[],\"host\":\"a\"}],\"deaths\":[],\"open_at_snapshot\":[],\"begin_ns\":0,\"end_ns\":10,"
+		"\"processes\":[{\"host\":\"a\",\"name\":\"/host:CPU\",\"pid\":7,\"device\":null,\"descendant_of\":null,\"n_spans\":1,"
+		"\"busy_ns\":10,\"known_ns\":10,\"idle\":[]}],\"names\":[{\"name\":\"say \\\"hi\\\\\\\"\\u000a?\","
+		"\"count\":1,\"unfinished\":0,\"began_before\":0,\"whole\":1,\"total_ns\":10,\"self_ns\":10,\"min_ns\":10,"
+		"\"mean_ns\":10,\"p50_ns\":10,\"p90_ns\":10,\"p99_ns\":10,\"p999_ns\":10,\"max_ns\":10}],\"kernels\":[],\"derived_spans\":0,\"notes\":[],\"complete_since_ns\":null,"
+		"\"slow\":[],\"cpu_shares\":[],\"launches\":[]}\n");
 }
 END_TEST
 
@@ -293,11 +423,11 @@ START_TEST(csv_has_a_row_for_each_name)
 	add("gemm", 0, 7, 0);
 	add("gemm", 10, 8, 0);
 	ck_assert_str_eq(write_report(report_write_csv),
-		"kind,name,count,unfinished,total_ns,self_ns,min_ns,mean_ns,p50_ns,p99_ns,max_ns\r\n"
-		"span,\"outer\",1,0,100,70,100,100,100,100,100\r\n"
-		"span,\"say \"\"hi\"\", ??\",1,1,30,30,30,30,30,30,30\r\n"
-		"kernel,\"gemm\",2,0,15,15,7,7,7,8,8\r\n"
-		"async,\"request\",1,0,3000,3000,3000,3000,3000,3000,3000\r\n");
+		"kind,name,count,unfinished,total_ns,self_ns,min_ns,mean_ns,p50_ns,p99_ns,max_ns,whole,began_before\r\n"
+		"span,\"outer\",1,0,100,70,100,100,100,100,100,1,0\r\n"
+		"span,\"say \"\"hi\"\", ??\",1,1,30,30,,,,,,0,0\r\n"
+		"kernel,\"gemm\",2,0,15,15,7,7,7,8,8,2,0\r\n"
+		"async,\"request\",1,0,3000,3000,3000,3000,3000,3000,3000,1,0\r\n");
 }
 END_TEST
 
@@ -322,12 +452,18 @@ int main(void)
 
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, names_are_cut_to_the_top);
+	tcase_add_test(tcase, a_thread_that_two_servers_saw_is_one_row);
+	tcase_add_test(tcase, each_source_of_a_thread_is_told_in_json);
 	tcase_add_test(tcase, text_has_all_parts);
 	tcase_add_test(tcase, slow_steps_are_told);
+	tcase_add_test(tcase, what_ran_meanwhile_has_one_unit);
 	tcase_add_test(tcase, async_spans_and_flows_are_summed_by_name);
+	tcase_add_test(tcase, spans_that_were_cut_are_told_apart);
+	tcase_add_test(tcase, good_ends_are_one_line);
 	tcase_add_test(tcase, durations_carry_over_to_the_next_unit);
 	tcase_add_test(tcase, wide_pages_have_more_columns);
 	tcase_add_test(tcase, names_are_cut_where_the_page_ends);
+	tcase_add_test(tcase, names_are_whole_where_there_is_no_width);
 	tcase_add_test(tcase, colors_are_only_where_they_are_wanted);
 	tcase_add_test(tcase, json_escapes_and_has_stable_keys);
 	tcase_add_test(tcase, json_tells_of_a_recorder);

@@ -26,6 +26,7 @@ static struct {
 	int to_client;
 	int to_server;
 	int64_t hold_ms;
+	unsigned pause_ms; /* behind each piece of the answer */
 	_Atomic int is_holding;
 	pthread_t thread;
 } t;
@@ -70,8 +71,10 @@ static void *relay(void *unused)
 		poll(fds, 2, 10);
 		if (fds[0].revents)
 			n = pass_on(t.to_client, t.to_server);
-		if (fds[1].revents && n > 0)
+		if (fds[1].revents && n > 0) {
 			total += (size_t)(n = pass_on(t.to_server, t.to_client));
+			usleep(t.pause_ms * 1000);
+		}
 		if (total > HOLD_AFTER_BYTES && !hold_until_ns)
 			hold_until_ns = t.hold_ms == NEVER ? INT64_MAX
 							   : monotonic_ns() + t.hold_ms * NS_PER_MS;
@@ -144,6 +147,24 @@ START_TEST(late_reader_gets_the_whole_answer)
 }
 END_TEST
 
+/* Of several times the grace, and never more than a piece of the answer within it. */
+START_TEST(slow_reader_gets_the_whole_answer)
+{
+	struct rpc_pending *pending;
+	pthread_t waiter;
+
+	t.pause_ms = 5;
+	connect_through_relay(200);
+	pending = begin_call(&waiter);
+	ck_assert_int_ge(finish_ms(500), 1500);
+	pthread_join(waiter, NULL);
+	pthread_join(t.thread, NULL);
+	ck_assert_str_eq(rpc_status_name(rpc_pending_get_status(pending)), "OK");
+	ck_assert_uint_eq(rpc_pending_get_bytes(pending), ANSWER_BYTES);
+	t.pause_ms = 0;
+}
+END_TEST
+
 START_TEST(reader_that_never_reads_is_left_after_the_grace)
 {
 	pthread_t waiter;
@@ -173,6 +194,7 @@ int main(void)
 
 	tcase_set_timeout(tests, 2 * PATIENCE_MS / 1000);
 	tcase_add_test(tests, late_reader_gets_the_whole_answer);
+	tcase_add_test(tests, slow_reader_gets_the_whole_answer);
 	tcase_add_test(tests, reader_that_never_reads_is_left_after_the_grace);
 	tcase_add_test(tests, idle_peer_does_not_hold_it_up);
 	suite_add_tcase(suite, tests);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Durations in bounded memory, and whether two samples of them differ. */
+/* Durations in bounded memory, and what splits two samples of them. */
 #include "trace/report/sample.h"
 
 #include <check.h>
-
-#include "trace/report/rank_sum.h"
 
 static struct sample a;
 static struct sample b;
@@ -86,79 +84,60 @@ START_TEST(taking_moves_all)
 }
 END_TEST
 
-/* The rank-sum test; expected are the formulas' results, computed by hand. */
+/* Limits that split both together. */
 
-START_TEST(samples_that_do_not_overlap_differ)
+static const double shares[] = {0.5, 0.1, 0.01};
+
+static void ck_split(int64_t half, int64_t tenth, int64_t hundredth)
 {
-	struct rank_sum test;
+	int64_t limits[3];
 
-	add_all(&a, 1, 8, 1);
-	add_all(&b, 9, 8, 1);
-	ck_assert_int_eq(rank_sum_test(&a, &b, &test), 0);
-	/* U = 0, mean 32, variance 64 * 17 / 12: z = 31.5 / 9.5219 */
-	ck_assert_double_eq_tol(test.p, 0.000939, 0.000002);
-	ck_assert_int_eq(test.direction, 1);
-	ck_assert_int_eq(rank_sum_test(&b, &a, &test), 0);
-	ck_assert_double_eq_tol(test.p, 0.000939, 0.000002);
-	ck_assert_int_eq(test.direction, -1);
+	ck_assert_int_eq(sample_split(&a, &b, shares, 3, limits), 0);
+	ck_assert_int_eq(limits[0], half);
+	ck_assert_int_eq(limits[1], tenth);
+	ck_assert_int_eq(limits[2], hundredth);
+}
+
+START_TEST(a_split_leaves_that_share_above)
+{
+	add_all(&a, 0, 500, 2);
+	add_all(&b, 1, 500, 2);
+	ck_split(500, 900, 990);
 }
 END_TEST
 
-START_TEST(ties_share_their_ranks)
+/* 1,960 short ones of each; 40 long ones are the 99th percentile's share of 4,000, and 41 are nearly so. */
+START_TEST(a_split_lies_between_equal_values)
 {
-	struct rank_sum test;
-
-	add_all(&a, 1, 4, 0);
-	add_all(&a, 2, 4, 0);
-	add_all(&b, 1, 2, 0);
-	add_all(&b, 2, 6, 0);
-	ck_assert_int_eq(rank_sum_test(&a, &b, &test), 0);
-	/* 60 instead of 68; variance 64 / 12 * (17 - 1200 / 240) = 64: z = 7.5 / 8 */
-	ck_assert_double_eq_tol(test.p, 0.348501, 0.000002);
+	add_all(&a, 200, 2000, 0);
+	add_all(&b, 200, 1959, 0);
+	add_all(&b, 20000, 41, 0);
+	ck_split(10100, 10100, 10100);
 }
 END_TEST
 
-START_TEST(a_sample_does_not_differ_from_itself)
+START_TEST(what_is_all_equal_is_not_split)
 {
-	struct rank_sum test;
+	int64_t limits[3];
 
-	add_all(&a, 5, 100, 3);
-	add_all(&b, 5, 100, 3);
-	ck_assert_int_eq(rank_sum_test(&a, &b, &test), 0);
-	ck_assert_double_eq(test.p, 1);
-	/* All of one value: there is no variance. */
-	tear_down();
-	add_all(&a, 5, 100, 0);
-	add_all(&b, 5, 50, 0);
-	ck_assert_int_eq(rank_sum_test(&a, &b, &test), 0);
-	ck_assert_double_eq(test.p, 1);
+	add_all(&a, 7, 100, 0);
+	add_all(&b, 7, 50, 0);
+	ck_assert_int_eq(sample_split(&a, &b, shares, 3, limits), 0);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_le(limits[i], 7);
 }
 END_TEST
 
-START_TEST(few_tell_nothing)
+START_TEST(buckets_are_split_with_values)
 {
-	struct rank_sum test;
+	int64_t limits[3];
 
-	add_all(&a, 1, RANK_SUM_FEWEST - 1, 1);
-	add_all(&b, 1000, 100, 1);
-	ck_assert_int_eq(rank_sum_test(&a, &b, &test), 0);
-	ck_assert_double_lt(test.p, 0);
-	ck_assert_int_eq(test.direction, 0);
-}
-END_TEST
-
-/* One has buckets, the other none: equal values stay equal. */
-START_TEST(few_are_compared_with_many)
-{
-	struct rank_sum test;
-
-	add_all(&a, 1000000, SAMPLE_EXACT + 1, 0);
-	add_all(&b, 1000000, 100, 0);
-	ck_assert_int_eq(rank_sum_test(&a, &b, &test), 0);
-	ck_assert_double_eq(test.p, 1);
-	add_all(&b, 1200000, 100, 0);
-	ck_assert_int_eq(rank_sum_test(&a, &b, &test), 0);
-	ck_assert_double_lt(test.p, 1e-9);
+	add_all(&a, 1, 100000, 1000);
+	add_all(&b, 1, 1000, 100000);
+	ck_assert_ptr_nonnull(a.buckets);
+	ck_assert_int_eq(sample_split(&a, &b, shares, 3, limits), 0);
+	for (int i = 0; i < 3; i++)
+		ck_assert_double_eq_tol((double)limits[i], 1e8 * (1 - shares[i]), 1e8 / 128);
 }
 END_TEST
 
@@ -173,11 +152,10 @@ int main(void)
 	tcase_add_test(tests, many_are_right_within_a_256th);
 	tcase_add_test(tests, the_smallest_and_the_largest_have_buckets);
 	tcase_add_test(tests, taking_moves_all);
-	tcase_add_test(tests, samples_that_do_not_overlap_differ);
-	tcase_add_test(tests, ties_share_their_ranks);
-	tcase_add_test(tests, a_sample_does_not_differ_from_itself);
-	tcase_add_test(tests, few_tell_nothing);
-	tcase_add_test(tests, few_are_compared_with_many);
+	tcase_add_test(tests, a_split_leaves_that_share_above);
+	tcase_add_test(tests, a_split_lies_between_equal_values);
+	tcase_add_test(tests, what_is_all_equal_is_not_split);
+	tcase_add_test(tests, buckets_are_split_with_values);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);

@@ -22,7 +22,7 @@ static void tear_down(void)
 
 static void add(struct line *line, int64_t start_ns, int64_t duration_ns, uint32_t name)
 {
-	struct trace_event event = {start_ns, duration_ns, name, 0};
+	struct trace_event event = {start_ns, duration_ns, name, 0, 0};
 
 	ck_assert_int_eq(line_add_event(line, &event), 0);
 }

@@ -15,6 +15,7 @@
 #include "daemon/assembly/assembly.h"
 #include "daemon/assembly/delivery.h"
 #include "daemon/assembly/track.h"
+#include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
 #include "tests/unit/spool_fixture.h"
 #include "trace/space.h"
@@ -34,6 +35,7 @@ START_TEST(what_a_client_cannot_take_is_left_out)
 	struct thread_log *log = log_add(1, "t");
 	uint64_t max_bytes = 200000;
 	unsigned long long said;
+	double until_s;
 	struct delivery *d;
 	struct space *space;
 	uint8_t *got;
@@ -45,16 +47,25 @@ START_TEST(what_a_client_cannot_take_is_left_out)
 	spooled.seed = 3;
 	spooled_put(log, 3000);
 	spooled_assemble();
+	plane_set_uint(
+		space_add_plane(logs.space, 1, PLANE_ENVIRONMENT), "profile_start_time", 1000000);
 	d = spooled_deliver(logs.space, spooled.spool, max_bytes);
 	got = spooled_flatten(d, &n);
 	ck_assert_uint_le(n, max_bytes);
 	ck_assert_uint_gt(n, max_bytes / 2);
 	space = spooled_decode(got, n);
 	ck_assert_uint_eq(space->warnings.n_texts, 1);
-	ck_assert_int_eq(sscanf(space->warnings.texts[0], "%llu events of the first", &said), 1);
+	ck_assert_int_eq(
+		sscanf(space->warnings.texts[0], "%llu events of the first %lf s", &said, &until_s),
+		2);
 	ck_assert_uint_eq(count_events(space) + said, 30000);
 	n = space->planes[0]->lines[0].n_events;
 	ck_assert_int_eq(space->planes[0]->lines[0].events[n - 1].start_ns, 10 + 29999 * 25);
+	/* The last one that went ended 10 ns after its start. The next one began 15 ns later. */
+	ck_assert_int_eq(plane_find_int(space->planes[0], "ptap_complete_since_ns"),
+		1000000 + space->planes[0]->lines[0].events[0].start_ns - 15 + 1);
+	ck_assert_double_eq_tol(
+		until_s, (double)space->planes[0]->lines[0].events[0].start_ns / 1e9, 0.001);
 	space_free(space);
 	delivery_free(d);
 	free(got);
@@ -165,13 +176,34 @@ START_TEST(memory_takes_what_lies_in_its_room)
 }
 END_TEST
 
-START_TEST(new_names_beyond_the_share_are_left_out)
+/* What was put into |log| in two parts goes to the spool, is delivered, and read. The caller frees it. */
+static struct space *spool_and_read(struct thread_log *log, size_t first_slots)
 {
-	struct thread_log *log = log_add(1, "t");
 	struct delivery *d;
 	struct space *space;
 	uint8_t *got;
 	size_t n;
+
+	spooled_begin();
+	log->track = spool_add_track(spooled.spool);
+	ck_assert_int_eq(assembly_spool(spooled.assembly, log->track, log->slots, first_slots), 0);
+	ck_assert_int_eq(assembly_spool(spooled.assembly, log->track, log->slots + first_slots,
+				 log->n_slots - first_slots),
+		0);
+	log->n_slots = 0;
+	spooled_assemble();
+	d = spooled_deliver(logs.space, spooled.spool, 0);
+	got = spooled_flatten(d, &n);
+	space = spooled_decode(got, n);
+	delivery_free(d);
+	free(got);
+	return space;
+}
+
+START_TEST(new_names_beyond_the_share_are_left_out_and_their_spans_are_not)
+{
+	struct thread_log *log = log_add(1, "t");
+	struct space *space;
 
 	for (unsigned i = 0; i < 1000; i++) {
 		char name[16];
@@ -180,23 +212,63 @@ START_TEST(new_names_beyond_the_share_are_left_out)
 		log_put(log, RECORD_SPAN, STRING_ID_DYNAMIC, 40 + i * 100, 40, 0, 1);
 		log_put_text(log, 0, SLOT_NAME, name);
 	}
+	log_put_span(log, "a name of the program's table", 200000, 200040, 0);
 	spooled.keep.max_bytes = 20000;
-	spooled_begin();
-	log->track = spool_add_track(spooled.spool);
-	ck_assert_int_eq(assembly_spool(spooled.assembly, log->track, log->slots, 200), 0);
-	ck_assert_int_eq(assembly_spool(spooled.assembly, log->track, log->slots + 200, 1800), 0);
-	log->n_slots = 0;
-	spooled.keep.max_bytes += 1000;
-	spooled_assemble();
-	d = spooled_deliver(logs.space, spooled.spool, 0);
-	got = spooled_flatten(d, &n);
-	space = spooled_decode(got, n);
-	ck_assert_uint_lt(logs.plane->event_names.n_texts, 400);
-	ck_assert_uint_gt(log_plane_stat("ptap_left_out_texts"), 600);
-	ck_assert_uint_ne(names_find(&logs.plane->event_names, "(too many texts)"), NAMES_NONE);
+	space = spool_and_read(log, 400);
+	ck_assert_uint_eq(count_events(space), 1001);
+	ck_assert_uint_eq(log_plane_stat("dropped_traces"), 0);
+	/* Half of the share. */
+	ck_assert_uint_lt(logs.plane->event_names.n_texts, 200);
+	ck_assert_uint_gt(logs.plane->event_names.n_texts, 100);
+	ck_assert_uint_eq(
+		log_plane_stat("ptap_left_out_texts") + logs.plane->event_names.n_texts, 1000 + 2);
+	ck_assert_uint_ne(names_find(&logs.plane->event_names, "\u2026"), NAMES_NONE);
+	ck_assert_uint_ne(
+		names_find(&logs.plane->event_names, "a name of the program's table"), NAMES_NONE);
+	ck_assert(log_has_warning(
+		"with an ellipsis in their place: different ones had taken all of the"));
 	space_free(space);
-	delivery_free(d);
-	free(got);
+}
+END_TEST
+
+static const char *find_text(const struct plane *plane, size_t i, const char *key)
+{
+	const struct trace_stat *stat = plane_find_stat(
+		plane, &plane->lines[0].events[i], names_find(&plane->stat_names, key));
+
+	ck_assert_ptr_nonnull(stat);
+	ck_assert_int_eq(stat->type, STAT_STRING);
+	return names_get(&plane->stat_names, stat->value.string);
+}
+
+START_TEST(values_beyond_the_share_leave_with_their_events)
+{
+	struct thread_log *log = log_add(1, "t");
+	uint32_t name = fixture_add_string("span");
+	uint32_t key = fixture_add_string("request");
+	struct space *space;
+
+	for (unsigned i = 0; i < 3000; i++) {
+		char text[40];
+
+		snprintf(text, sizeof text, "0123456789-abcdefghijklmnopq-%u", 10000 + i);
+		log_put(log, RECORD_SPAN, name, 40 + i * 100, 40, 0, slot_count_for_text(34));
+		log_put_text(log, key, SLOT_TEXT, text);
+	}
+	spooled.keep.max_bytes = 20000;
+	space = spool_and_read(log, 400);
+	ck_assert_uint_eq(count_events(space), 3000);
+	ck_assert_uint_eq(log_plane_stat("dropped_traces"), 0);
+	ck_assert_uint_eq(log_plane_stat("ptap_left_out_texts"), 0);
+	ck_assert_uint_lt(logs.plane->stat_names.n_texts, 100);
+	ck_assert_uint_lt(spooled.keep.used_bytes, 10000);
+	for (unsigned i = 0; i < 3000; i++) {
+		char text[40];
+
+		snprintf(text, sizeof text, "0123456789-abcdefghijklmnopq-%u", 10000 + i);
+		ck_assert_str_eq(find_text(space->planes[0], i, "request"), text);
+	}
+	space_free(space);
 }
 END_TEST
 
@@ -239,7 +311,8 @@ int main(void)
 	tcase_add_test(tests, memory_that_is_full_ends_it);
 	tcase_add_loop_test(tests, a_spool_has_its_size, 0, 2);
 	tcase_add_test(tests, memory_takes_what_lies_in_its_room);
-	tcase_add_test(tests, new_names_beyond_the_share_are_left_out);
+	tcase_add_test(tests, new_names_beyond_the_share_are_left_out_and_their_spans_are_not);
+	tcase_add_test(tests, values_beyond_the_share_leave_with_their_events);
 	tcase_add_test(tests, a_bad_directory_is_said);
 	tcase_add_test(tests, a_directory_in_memory_is_the_last_choice);
 	suite_add_tcase(suite, tests);

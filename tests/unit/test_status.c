@@ -23,6 +23,7 @@ START_TEST(what_is_said_is_understood)
 		.port = 65535,
 		.since_ns = INT64_MAX,
 		.is_recording = 1,
+		.is_stopped = 1,
 		.n_children = 256,
 		.name = "a name with spaces",
 		.address = "::1",
@@ -38,6 +39,7 @@ START_TEST(what_is_said_is_understood)
 	ck_assert_uint_eq(s.port, said.port);
 	ck_assert_int_eq(s.since_ns, said.since_ns);
 	ck_assert_int_eq(s.is_recording, said.is_recording);
+	ck_assert_int_eq(s.is_stopped, said.is_stopped);
 	ck_assert_uint_eq(s.n_children, said.n_children);
 	ck_assert_str_eq(s.name, said.name);
 	ck_assert_str_eq(s.address, said.address);

@@ -128,6 +128,7 @@ START_TEST(cuts_long_names)
 	text[sizeof text - 1] = '\0';
 	id = strings_append(fixture.arena, text);
 	ck_assert_uint_eq(strlen(fixture_string(id)), STRING_MAX_BYTES);
+	ck_assert_str_eq(fixture_string(id) + STRING_MAX_BYTES - 4, "x…");
 	id = strings_append(fixture.arena, "");
 	ck_assert_str_eq(fixture_string(id), "");
 	ck_assert_uint_ne(id, 0);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "client/target/targets.h"
 
 /* |expected|: the words with a blank between. */
 static void expect_words(struct target_words *w, const char *typed, const char *expected)
@@ -143,6 +144,36 @@ START_TEST(reads_files)
 }
 END_TEST
 
+/* |n| servers with the pids 1000000, 1000001 and so on, two of each program. */
+static void refuse_twins(size_t n, const char *expected)
+{
+	struct targets t = TARGETS_INIT;
+	struct diag d = DIAG_INIT;
+
+	t.v = calloc(n, sizeof *t.v);
+	t.n = n;
+	ck_assert_ptr_nonnull(t.v);
+	for (size_t i = 0; i < n; i++) {
+		t.v[i].status.pid = 1000000 + (int)(i / 2);
+		strcpy(t.v[i].status.name, "worker");
+	}
+	ck_assert_ptr_null(targets_find_name(&t, "worker", &d));
+	ck_assert_int_eq(d.code, -EINVAL);
+	ck_assert_str_eq(d.text, expected);
+	targets_deinit(&t);
+}
+
+START_TEST(tells_each_pid_of_a_name_once_and_marks_what_has_no_room)
+{
+	refuse_twins(4,
+		"worker: more than one target has that name (pids 1000000, 1000001); give a pid");
+	refuse_twins(80,
+		"worker: more than one target has that name (pids 1000000, 1000001, 1000002, "
+		"1000003, 1000004, 1000005, 1000006, 1000007, 1000008, 1000009, 1000010, "
+		"1000011, 1000012, …); give a pid");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("target_words");
@@ -156,6 +187,7 @@ int main(void)
 	tcase_add_test(tcase, refuses_bad_ranges);
 	tcase_add_test(tcase, refuses_too_many);
 	tcase_add_test(tcase, reads_files);
+	tcase_add_test(tcase, tells_each_pid_of_a_name_once_and_marks_what_has_no_room);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

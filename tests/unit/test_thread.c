@@ -110,8 +110,24 @@ START_TEST(names_rings_after_their_threads)
 	run_thread(name_early, NULL);
 	run_thread(name_by_system, NULL);
 	ck_assert_str_eq(ring_get_name(fixture_ring(0)), "named late");
-	ck_assert_str_eq(ring_get_name(fixture_ring(1)), "a name of more than thirty-one ");
+	ck_assert_str_eq(ring_get_name(fixture_ring(1)), "a name of more than thirty-o…");
 	ck_assert_str_eq(ring_get_name(fixture_ring(2)), "system");
+}
+END_TEST
+
+static void *put_handle(void *handle)
+{
+	*(uint64_t *)handle = (uint64_t)pthread_self();
+	PTAP_INSTANT("point");
+	return NULL;
+}
+
+START_TEST(says_its_handle)
+{
+	uint64_t handle;
+
+	run_thread(put_handle, &handle);
+	ck_assert_uint_eq(atomic_load(&fixture_ring(0)->handle), handle);
 }
 END_TEST
 
@@ -341,6 +357,7 @@ int main(void)
 	tcase_add_test(tcase, counts_records_of_threads_without_a_ring);
 	tcase_add_test(tcase, looks_for_a_ring_again_in_the_next_capture);
 	tcase_add_test(tcase, names_rings_after_their_threads);
+	tcase_add_test(tcase, says_its_handle);
 	tcase_add_test(tcase, records_nothing_in_a_forked_child);
 	tcase_add_test(tcase, ends_no_span_of_its_parent_in_a_child);
 	tcase_add_test(tcase, drops_what_interrupts_an_annotation);

@@ -246,9 +246,28 @@ START_TEST(one_in_an_interval_for_all_of_them)
 	pass(1);
 	expect("");
 	put_span(decode_id, 400 * US);
-	expect("span decode took 400 us, more than 100 us; 2 more since the last one");
+	expect("span decode took 400 us, more than 100 us; 1 more since the last one; also 1 of span encode");
 	pass(2000);
 	expect_decode(500);
+}
+END_TEST
+
+/* 62 samples of a queue are no evictions. */
+START_TEST(each_trigger_is_counted_apart)
+{
+	begin(1, "ptap_trigger_span=decode:100us", "ptap_trigger_counter=queue>20;load<1");
+	put_span(decode_id, 200 * US);
+	expect("span decode took 200 us, more than 100 us");
+	for (int i = 0; i < 62; i++)
+		put_number(RECORD_COUNTER, fixture_add_string("queue"), 0, 21);
+	put_number(RECORD_COUNTER, fixture_add_string("load"), 0, 0);
+	expect("");
+	pass(60000);
+	put_span(decode_id, 200 * US);
+	expect("span decode took 200 us, more than 100 us; also 62 of counter queue, 1 of counter load");
+	pass(60000);
+	put_span(decode_id, 200 * US);
+	expect("span decode took 200 us, more than 100 us");
 }
 END_TEST
 
@@ -267,7 +286,7 @@ START_TEST(what_waits_is_not_written_over)
 	put_span(decode_id, 300 * US);
 	pass(120000);
 	expect("span decode took 200 us, more than 100 us");
-	ck_assert_uint_eq(triggers.n_suppressed, 1);
+	ck_assert_uint_eq(triggers.n_suppressed[0], 1);
 	put_span(decode_id, 300 * US);
 	expect("");
 	triggers_describe_unwritten(&triggers, words, sizeof words);
@@ -286,7 +305,7 @@ START_TEST(sees_what_was_not_overwritten)
 	put_span(decode_id, 300 * US);
 	ck_assert_uint_eq(trigger_watch_visit(&fixture.target, 0), TRIGGER_WATCH_OUTRUN);
 	expect("span decode took 300 us, more than 100 us");
-	ck_assert_uint_eq(triggers.n_suppressed, 0);
+	ck_assert_uint_eq(triggers.n_suppressed[0], 0);
 	ck_assert_uint_eq(trigger_watch_visit(&fixture.target, 0), 0);
 	for (uint32_t i = 0; i < FIXTURE_SLOTS / 2; i++)
 		put_span(decode_id, 100 * US);
@@ -304,7 +323,7 @@ START_TEST(a_full_ring_is_looked_at_in_pieces_that_miss_nothing)
 	for (; fixture_head(0) < FIXTURE_SLOTS - 2 * RECORD_MAX_EXTRA; n++)
 		put(RECORD_SPAN, decode_id, 200 * US, extra, n % RECORD_MAX_EXTRA);
 	trigger_watch_visit(&fixture.target, 0);
-	ck_assert_uint_eq(triggers.n_suppressed + 1, n);
+	ck_assert_uint_eq(triggers.n_suppressed[0] + 1, n);
 	ck_assert_uint_le(triggers.n_slots_allocated, FIXTURE_SLOTS / RING_SEGMENTS * 2);
 }
 END_TEST
@@ -375,6 +394,7 @@ int main(void)
 	tcase_add_test(tests, a_step_fires_beyond_its_multiple);
 	tcase_add_test(tests, counters_fire_on_their_side_of_a_bound);
 	tcase_add_test(tests, one_in_an_interval_for_all_of_them);
+	tcase_add_test(tests, each_trigger_is_counted_apart);
 	tcase_add_test(tests, what_waits_is_not_written_over);
 	tcase_add_test(tests, sees_what_was_not_overwritten);
 	tcase_add_test(tests, a_full_ring_is_looked_at_in_pieces_that_miss_nothing);

@@ -128,6 +128,27 @@ START_TEST(rates_stand_at_the_start_of_their_time_and_at_the_end)
 }
 END_TEST
 
+/* A rate over the moment between the last visit and the end is noise. */
+START_TEST(the_last_sample_of_a_family_replaces_one_just_before)
+{
+	struct usage *family;
+
+	write_stat('S', 100, 10, 3, 512);
+	usage_open(&t.usage, fake_root, FAKE_PID, 60000);
+	usage_open_family(&t.usage, fake_root);
+	family = t.usage.family;
+	ck_assert_ptr_nonnull(family);
+	while (family->n_samples < 2) {
+		t.usage.family_due_ns = 0;
+		usage_visit(&t.usage);
+	}
+	write_stat('S', 350, 60, 4, 1024);
+	usage_finish(&t.usage, 0);
+	ck_assert_uint_eq(family->n_samples, 2);
+	ck_assert_uint_eq(family->samples[1].value[USAGE_MINOR_FAULTS], 250);
+}
+END_TEST
+
 START_TEST(threads_are_told_apart_and_summed_up)
 {
 	write_stat('S', 0, 0, 3, 1);
@@ -323,6 +344,7 @@ int main(void)
 
 	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_test(tests, rates_stand_at_the_start_of_their_time_and_at_the_end);
+	tcase_add_test(tests, the_last_sample_of_a_family_replaces_one_just_before);
 	tcase_add_test(tests, threads_are_told_apart_and_summed_up);
 	tcase_add_test(tests, a_thread_that_comes_later_or_takes_a_number_over_begins_at_0);
 	tcase_add_test(tests, without_counts_of_the_scheduler_ticks_serve);

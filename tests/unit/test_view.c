@@ -169,6 +169,83 @@ START_TEST(two_archives_of_one_pid_are_two_processes)
 }
 END_TEST
 
+START_TEST(a_thread_that_two_servers_saw_is_one_row)
+{
+	const struct view_track *first;
+
+	view_add_stock(4242, "vm");
+	view_add_ours("43 17\n42 -91\n");
+	view_make(&by_epoch);
+	ck_assert_uint_eq(view->n_processes, 1);
+	ck_assert_str_eq(view->processes[0].name, "train");
+	ck_assert_int_eq(view->processes[0].pid, 4242);
+	ck_assert_uint_eq(view->processes[0].host, 1);
+	ck_assert_uint_eq(view->n_tracks, 4);
+	first = &view->tracks[0];
+	while (!view_track_is_second(first + 1))
+		first++;
+	ck_assert(!view_track_is_second(first));
+	ck_assert_ptr_eq(view_track_get_first(first + 1), first);
+	for (int i = 0; i < 2; i++) {
+		ck_assert(view_track_has_sources(view, &first[i]));
+		ck_assert_str_eq(first[i].name, "main");
+		ck_assert_int_eq(first[i].tid, 42);
+		ck_assert(first[i].is_real);
+	}
+	ck_assert_str_eq(view_track_get_source(view, first), "vm_4242");
+	ck_assert_str_eq(view_track_get_source(view, first + 1), "vm_9012");
+	ck_assert_str_eq(view_list(first), "ours 0+10");
+	ck_assert_str_eq(view_list(first + 1), "jax 0+20");
+	ck_assert(!view_track_has_sources(view, view_find_track("other")));
+	ck_assert_ptr_eq(process_of("tf_XLAEigen/92"), process_of("other"));
+	ck_assert_int_eq(view_track_get_tid(view_find_track("tf_XLAEigen/92")), 92);
+}
+END_TEST
+
+/* The first track of a thread is one of the plane that tells the ids: any other might be a second one itself. */
+START_TEST(ids_tell_of_threads_of_their_own_plane)
+{
+	plane_set_int(plane, "process_id", 4242);
+	plane_set_string(plane, "ptap_stock_thread_ids", "41 -91\n");
+	add("a", 0, 1, 0);
+	add_plane("/host:beside", 4242);
+	add_line(41, "beside");
+	add("b", 0, 1, 0);
+	view_add_space(space, "a.xplane.pb");
+	view_add_stock(4242, "vm");
+	view_make(&by_epoch);
+	ck_assert_uint_eq(view->n_processes, 2);
+	for (size_t i = 0; i < view->n_tracks; i++)
+		ck_assert(!view_track_has_sources(view, &view->tracks[i]));
+}
+END_TEST
+
+START_TEST(threads_are_one_only_where_the_ids_say_so)
+{
+	static const struct {
+		int64_t pid;
+		const char *host;
+		const char *ids;
+	} others[] = {
+		{4243, "vm", "42 -91\n"},
+		{4242, "another", "42 -91\n"},
+		{4242, "vm", "42 -90\n"},
+		{4242, "vm", "44 -91\n"},
+		/* One after the other had it. */
+		{4242, "vm", "42 -91\n43 -91\n"},
+		{4242, "vm", "nonsense"},
+		{4242, "vm", NULL},
+	};
+
+	view_add_ours(others[_i].ids);
+	view_add_stock(others[_i].pid, others[_i].host);
+	view_make(&by_epoch);
+	ck_assert_uint_eq(view->n_processes, 2);
+	for (size_t i = 0; i < view->n_tracks; i++)
+		ck_assert(!view_track_has_sources(view, &view->tracks[i]));
+}
+END_TEST
+
 /* Tracks. */
 
 START_TEST(ids_that_are_none_are_made_up)
@@ -315,6 +392,9 @@ int main(void)
 	tcase_add_test(tcase, lines_with_reserved_ids_are_derived);
 	tcase_add_test(tcase, of_a_tpu_only_operations_are_not_derived);
 	tcase_add_test(tcase, two_archives_of_one_pid_are_two_processes);
+	tcase_add_test(tcase, a_thread_that_two_servers_saw_is_one_row);
+	tcase_add_test(tcase, ids_tell_of_threads_of_their_own_plane);
+	tcase_add_loop_test(tcase, threads_are_one_only_where_the_ids_say_so, 0, 7);
 	tcase_add_test(tcase, ids_that_are_none_are_made_up);
 	tcase_add_test(tcase, lines_are_of_four_kinds);
 	tcase_add_test(tcase, archives_lie_where_their_clocks_say);

@@ -29,16 +29,19 @@ START_TEST(a_line_for_each_thread)
 {
 	add_thread(1, "main", 0);
 	add_thread(2, "worker", 17)->window_ticks = 0;
-	ck_assert_str_eq(make_text(), "main (1): the last 0.500 ms, 0 overwritten\n"
-				      "worker (2): nothing, 17 overwritten\n");
+	add_thread(3, "loader", 4)->complete_ticks = LOG_STOP_TICKS - 3000000;
+	add_thread(4, "reader", 5)->is_limited = 1;
+	ck_assert_str_eq(make_text(), "main (1): everything\n"
+				      "worker (2): nothing in full, 17 overwritten\n"
+				      "loader (3): the last 0.750 ms, 4 overwritten\n"
+				      "reader (4): everything that was asked for\n");
 }
 END_TEST
 
 START_TEST(a_name_cannot_begin_a_line)
 {
 	add_thread(1, "a\nmain (2): the last 9 ms", 0);
-	ck_assert_str_eq(
-		make_text(), "a?main (2): the last 9 ms (1): the last 0.500 ms, 0 overwritten\n");
+	ck_assert_str_eq(make_text(), "a?main (2): the last 9 ms (1): everything\n");
 }
 END_TEST
 
@@ -50,10 +53,13 @@ START_TEST(those_that_live_come_first)
 	add_thread(3, "main", 0);
 	log_add(4, "idle");
 	logs.drain.n_ended = 2;
-	ck_assert_str_eq(make_text(), "main (3): the last 0.500 ms, 0 overwritten\n"
-				      "last (2): the last 0.500 ms, 0 overwritten\n"
-				      "first (1): the last 0.500 ms, 3 overwritten\n"
-				      "1 thread: nothing\n");
+	logs.drain.n_overwritten = 150003;
+	ck_assert_str_eq(make_text(),
+		"main (3): everything\n"
+		"last (2): everything\n"
+		"first (1): the last 0.500 ms, 3 overwritten\n"
+		"1 thread: everything, no span ended\n"
+		"threads that ended, and of which nothing is kept: 150003 overwritten\n");
 }
 END_TEST
 
@@ -106,6 +112,65 @@ START_TEST(what_memory_was_too_short_for_makes_it_short_too)
 }
 END_TEST
 
+/* Since the trace's start; 0: nothing is missing. */
+static uint64_t find_complete_ns(void)
+{
+	uint64_t since_ns = log_plane_stat("ptap_complete_since_ns");
+
+	return since_ns ? since_ns - LOG_START_UNIX_NS : 0;
+}
+
+START_TEST(it_is_complete_since_the_last_thread_is)
+{
+	add_thread(1, "main", 3)->complete_ticks = LOG_START_TICKS + 4000;
+	add_thread(2, "worker", 7)->complete_ticks = LOG_START_TICKS + 2000000;
+	add_thread(3, "whole", 0);
+	make_text();
+	ck_assert_uint_eq(find_complete_ns(), 500000);
+}
+END_TEST
+
+START_TEST(it_is_complete_since_the_last_thread_was_dropped)
+{
+	add_thread(1, "main", 3)->complete_ticks = LOG_START_TICKS + 4000;
+	logs.drain.gone_ticks = LOG_START_TICKS + 3000000;
+	make_text();
+	ck_assert_uint_eq(find_complete_ns(), 750000);
+}
+END_TEST
+
+START_TEST(it_is_complete_at_its_end_where_nothing_was_kept)
+{
+	add_thread(1, "main", 3)->complete_ticks = UINT64_MAX;
+	make_text();
+	ck_assert_uint_eq(find_complete_ns(), 1000000);
+}
+END_TEST
+
+START_TEST(where_nothing_was_overwritten_all_of_it_is_complete)
+{
+	add_thread(1, "main", 0);
+	make_text();
+	ck_assert_uint_eq(find_complete_ns(), 0);
+}
+END_TEST
+
+START_TEST(a_session_is_complete_since_its_oldest_records_went)
+{
+	log_put_span(log_add(1, "main"), "span", 40, 80, 0);
+	logs.window = 1000000;
+	log_assemble();
+	ck_assert_uint_eq(find_complete_ns(), 0);
+	log_close();
+	log_open();
+	log_put_span(log_add(1, "main"), "span", 2000000, 2000080, 0);
+	logs.drain.lost_oldest = 5;
+	logs.window = 1000000;
+	log_assemble();
+	ck_assert_uint_eq(find_complete_ns(), 250000);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("windows");
@@ -119,6 +184,11 @@ int main(void)
 	tcase_add_test(tests, more_than_fit_are_counted);
 	tcase_add_test(tests, the_shortest_of_those_that_lost_something_is_said);
 	tcase_add_test(tests, what_memory_was_too_short_for_makes_it_short_too);
+	tcase_add_test(tests, it_is_complete_since_the_last_thread_is);
+	tcase_add_test(tests, it_is_complete_since_the_last_thread_was_dropped);
+	tcase_add_test(tests, it_is_complete_at_its_end_where_nothing_was_kept);
+	tcase_add_test(tests, where_nothing_was_overwritten_all_of_it_is_complete);
+	tcase_add_test(tests, a_session_is_complete_since_its_oldest_records_went);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);

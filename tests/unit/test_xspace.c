@@ -380,7 +380,8 @@ START_TEST(lengths_are_right_across_chunks)
 	line = plane_add_line(plane, 5, "main", 0);
 	names_intern(&plane->event_names, "a", 1);
 	for (int i = 0; i < 300000; i++) {
-		struct trace_event event = {.start_ns = i * 1000L, .duration_ns = 900};
+		struct trace_event event = {
+			.start_ns = i * 1000L, .duration_ns = 900, .is_span = 1};
 
 		ck_assert_int_eq(line_add_event(line, &event), 0);
 	}

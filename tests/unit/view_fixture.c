@@ -10,6 +10,7 @@
 
 #include "base/chunks.h"
 #include "base/diag.h"
+#include "tests/unit/space_fixture.h"
 #include "trace/read/archive.h"
 #include "trace/xspace.h"
 
@@ -67,6 +68,34 @@ void view_add_space(const struct space *s, const char *path)
 		memcpy(data + n, out.chunks[i].data, out.chunks[i].used_bytes);
 	chunks_deinit(&out);
 	add_archive(data, n, path);
+}
+
+void view_add_ours(const char *stock_ids)
+{
+	space_fixture_close();
+	space_fixture_open();
+	plane_set_int(plane, "process_id", 4242);
+	plane_set_string(plane, "ptap_process_name", "train");
+	if (stock_ids)
+		plane_set_string(plane, "ptap_stock_thread_ids", stock_ids);
+	names_intern(&space->hostnames, "vm", 2);
+	add("ours", 0, 10, 0);
+	line = plane_add_line(plane, 43, "other", 0);
+	add("beside", 0, 1, 0);
+	view_add_space(space, "vm_4242.xplane.pb");
+}
+
+void view_add_stock(int64_t pid, const char *host)
+{
+	space_fixture_close();
+	space_fixture_open();
+	plane_set_int(plane, "process_id", pid);
+	names_intern(&space->hostnames, host, strlen(host));
+	line = plane_add_line(plane, -91, "python", 0);
+	add("jax", 0, 20, 0);
+	line = plane_add_line(plane, 92, "tf_XLAEigen/92", 0);
+	add("eigen", 2, 1, 0);
+	view_add_space(space, "vm_9012.xplane.pb");
 }
 
 void view_make(const struct view_options *options)

@@ -21,6 +21,13 @@ void view_fixture_close(void);
 void view_add_space(const struct space *s, const char *path);
 /* Or bytes, which are copied. */
 void view_add_bytes(const void *data, size_t n, const char *path);
+/*
+ * One more archive: what our server recorded of the process 4242 of the machine vm: "ours 0+10" by the thread main (42), and
+ * "beside 0+1" by the thread other (43). |stock_ids|: the ids that JAX's server gives them; NULL: none are told.
+ */
+void view_add_ours(const char *stock_ids);
+/* What JAX's did: "jax 0+20" by the thread python (-91), and "eigen 2+1" by tf_XLAEigen/92 (92). */
+void view_add_stock(int64_t pid, const char *host);
 /* Opens the view of them. */
 void view_make(const struct view_options *options);
 

@@ -50,11 +50,17 @@ static void put_sort_index(struct chrome *c, const char *name, int64_t tid, uint
 	chrome_end(c);
 }
 
+/* The row of what another server saw of a thread also has the name of that server's file. */
 static void name_row(struct chrome *c, int64_t tid)
 {
+	_cleanup_free_ char *name = NULL;
+
+	if (view_track_is_second(c->track) && asprintf(&name, "%s %s", c->track->name,
+						      view_track_get_source(c->view, c->track)) < 0)
+		name = NULL;
 	chrome_begin(c, "M", "thread_name", tid);
 	sink_text(c->sink, ",\"args\":{\"name\":");
-	sink_json(c->sink, c->track->name, strlen(c->track->name));
+	sink_json(c->sink, name ? name : c->track->name, strlen(name ? name : c->track->name));
 	sink_put(c->sink, '}');
 	chrome_end(c);
 	put_sort_index(c, "thread_sort_index", tid, (uint64_t)(c->track - c->view->tracks));

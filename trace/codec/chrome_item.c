@@ -48,9 +48,12 @@ static const char *get_name(const struct chrome *c, const struct item *item)
 static void put_flow(
 	struct chrome *c, const struct item *item, const char *phase, uint64_t id, int64_t tid)
 {
+	/* Importers join ends of one name only: of ours both have it, of others' a call and its kernel do not. */
+	bool has_name = item->kind == ITEM_INSTANT && c->view->hosts[c->track->host].is_ours;
+
 	if (id == 0)
 		return;
-	chrome_begin(c, phase, "flow", tid);
+	chrome_begin(c, phase, has_name ? get_name(c, item) : "flow", tid);
 	put_start(c, item);
 	sink_printf(c->sink, ",\"cat\":\"flow\",\"id\":\"0x%" PRIx64 "\"", id);
 	if (phase[0] == 'f')

@@ -42,7 +42,7 @@ static void put_place(struct csv *w)
 	put_text(w, p->name);
 	put_number(w, p->pid, true);
 	put_text(w, track->name);
-	put_number(w, track->tid, true);
+	put_number(w, view_track_get_tid(track), true);
 	put_number(w, p->device, p->device >= 0);
 }
 

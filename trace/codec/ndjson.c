@@ -60,7 +60,9 @@ static void put_place(const struct ndjson *w)
 	put_text(s, "process", p->name);
 	put_number(s, "pid", p->pid);
 	put_text(s, "thread", track->name);
-	put_number(s, "tid", track->tid);
+	put_number(s, "tid", view_track_get_tid(track));
+	if (view_track_has_sources(v, track))
+		put_text(s, "file", view_track_get_source(v, track));
 	if (origin->device >= 0)
 		put_number(s, "device", origin->device);
 }

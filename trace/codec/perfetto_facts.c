@@ -253,7 +253,7 @@ static uint8_t *put_writer(uint8_t *at, const struct view *v, size_t track)
 	uint8_t *writer = packet_open(at, STATS_WRITER);
 
 	at = pb_put_uint(writer, WRITER_SEQUENCE_ID, perfetto_sequence(track));
-	at = pb_put_uint(at, WRITER_BUFFER, view_get_origin(v, &v->tracks[track])->host);
+	at = pb_put_uint(at, WRITER_BUFFER, v->tracks[track].host);
 	return packet_close(writer, at);
 }
 

@@ -7,18 +7,28 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "trace/read/view.h"
+
+/*
+ * The bytes of a label, with the terminating one; a longer one ends with "…". The trace itself has
+ * the names whole.
+ */
+#define MAX_NAME 104
 
 /* "gpu7 train 4242", "gpu7 /device:GPU:0". */
 static void format(char text[PERFETTO_LABEL_BYTES], const struct view *v, uint32_t origin)
 {
 	const struct view_process *p = &v->origins[origin];
+	char host[MAX_NAME];
+	char name[MAX_NAME];
 	char pid[24] = "";
 
 	if (p->is_real)
 		snprintf(pid, sizeof pid, " %" PRId64, p->pid);
-	snprintf(text, PERFETTO_LABEL_BYTES, "%.100s %.100s%s", v->hosts[p->host].name, p->name,
-		pid);
+	snprintf(text, PERFETTO_LABEL_BYTES, "%s %s%s",
+		utf8_fit(host, sizeof host, v->hosts[p->host].name),
+		utf8_fit(name, sizeof name, p->name), pid);
 }
 
 static bool has_label(const struct perfetto_labels *l, const char *text)
@@ -51,6 +61,6 @@ void perfetto_labels_make(
 		for (; *track < v->n_tracks && v->tracks[*track].process == process; ++*track)
 			add_origin(l, v, v->tracks[*track].origin);
 	else if (view_names_hosts(v))
-		snprintf(l->v[l->n++], PERFETTO_LABEL_BYTES, "%s",
+		utf8_fit(l->v[l->n++], PERFETTO_LABEL_BYTES,
 			v->hosts[v->processes[process].host].name);
 }

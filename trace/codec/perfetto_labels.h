@@ -12,7 +12,7 @@
 struct view;
 
 #define PERFETTO_LABELS 9 /* the last of so many says that there are more */
-#define PERFETTO_LABEL_BYTES 256 /* longer ones are cut */
+#define PERFETTO_LABEL_BYTES 256 /* longer ones end with "…" */
 
 struct perfetto_labels {
 	char v[PERFETTO_LABELS][PERFETTO_LABEL_BYTES];

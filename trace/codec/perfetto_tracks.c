@@ -84,10 +84,13 @@ static int put_thread(struct perfetto *w, const struct view_track *t)
 	return end(w, &d);
 }
 
-/* A row that several tracks are drawn as is none of a thread: they overlap. */
+/*
+ * A row for several tracks belongs to no thread, because the tracks overlap. What another server
+ * saw of a thread is a row below the thread's.
+ */
 static bool is_thread(const struct view_track *t)
 {
-	return t->kind == TRACK_THREAD && !t->is_shared;
+	return t->kind == TRACK_THREAD && !t->is_shared && !view_track_is_second(t);
 }
 
 /* --- other rows ---------------------------------------------------------------------------- */
@@ -97,19 +100,21 @@ static uint64_t find_rank(const struct view *v, const struct view_track *t)
 	return (uint64_t)(t - v->tracks);
 }
 
-/* A row named as the track is, in its process or, where it belongs to a thread, with that. */
+/* A row named as the track is, or its source, in its process or, where it belongs to a thread, with that. */
 static int put_row(struct perfetto *w, const struct view_track *t, uint64_t uuid)
 {
 	const struct view *v = w->view;
-	uint64_t parent =
-		is_thread(t) ? perfetto_track_uuid(v, t) : perfetto_process_uuid(t->process);
+	const struct view_track *first = view_track_get_first(t);
+	uint64_t parent = is_thread(first) ? perfetto_track_uuid(v, first)
+					   : perfetto_process_uuid(t->process);
 	uint64_t key = t->is_shared ? t->row : find_rank(v, t);
-	size_t n_name = strlen(t->name);
+	const char *name = first == t ? t->name : view_track_get_source(v, t);
+	size_t n_name = strlen(name);
 	struct description d;
 
 	if (begin(w, &d, uuid, view_get_process(v, t), n_name))
 		return -ENOMEM;
-	d.at = packet_text(d.at, DESCRIPTOR_NAME, t->name, n_name);
+	d.at = packet_text(d.at, DESCRIPTOR_NAME, name, n_name);
 	d.at = pb_put_uint(d.at, DESCRIPTOR_PARENT, parent);
 	d.at = pb_put_uint(d.at, DESCRIPTOR_RANK, find_rank(v, t));
 	if (t->kind != TRACK_ASYNC || t->is_shared) {

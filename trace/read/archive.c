@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -80,7 +82,113 @@ int archive_index(struct indexing *x)
 	return rc < 0 ? indexing_fail(x, &r, "the space") : 0;
 }
 
+/* --- files that were cut ------------------------------------------------------------------- */
+
+/*
+ * A capture whose answer did not come whole is kept as *.xplane.pb.broken. What came is a trace without its end: the plane and
+ * the line that are open there get the lengths that they have, in this process's copy of the pages.
+ */
+
+#define MAX_OPEN 2 /* a line in a plane */
+
+struct mending {
+	uint8_t *lengths[MAX_OPEN]; /* of what is open at the end */
+	size_t widths[MAX_OPEN];
+	size_t n_open;
+	uint8_t *end; /* of the last whole field */
+	uint64_t n_wanted; /* bytes that the file would have at least */
+};
+
+/*
+ * Finds the plane or line that is open at the end of the file. false: the field that was cut is
+ * neither.
+ */
+static bool find_open_field(
+	const struct archive *s, uint8_t *p, const uint8_t *end, struct mending *m, uint8_t **data)
+{
+	struct pb_reader r = pb_reader(p, (size_t)(end - p));
+	uint64_t tag;
+	uint64_t n_bytes;
+	uint8_t *length;
+
+	if (pb_get_varint(&r, &tag) || (tag & 7) != PB_LEN)
+		return false;
+	length = p + (r.p - p);
+	if (pb_get_varint(&r, &n_bytes) || n_bytes <= (uint64_t)(end - r.p))
+		return false;
+	*data = p + (r.p - p);
+	if (!m->n_wanted && n_bytes < UINT64_MAX / 2)
+		m->n_wanted = (uint64_t)(*data - s->data) + n_bytes;
+	/* A plane of the space, a line of the plane. */
+	if (tag != (m->n_open ? PB_TAG(3, PB_LEN) : PB_TAG(1, PB_LEN)) || m->n_open == MAX_OPEN)
+		return false;
+	m->lengths[m->n_open] = length;
+	m->widths[m->n_open++] = (size_t)(*data - length);
+	return true;
+}
+
+/* Writes a varint of exactly |width| bytes, whatever the number. */
+static void put_length(uint8_t *p, size_t width, uint64_t n_bytes)
+{
+	for (size_t i = 0; i < width; i++, n_bytes >>= 7)
+		p[i] = (uint8_t)((n_bytes & 0x7f) | (i + 1 < width ? 0x80 : 0));
+}
+
+static void find_cut(const struct archive *s, uint8_t *p, struct mending *m)
+{
+	const uint8_t *end = p + s->n_bytes;
+
+	do {
+		struct pb_reader r = pb_reader(p, (size_t)(end - p));
+		struct pb_field f;
+
+		m->end = p;
+		while (pb_next(&r, &f) > 0)
+			m->end = p + (r.p - p);
+	} while (m->end < end && find_open_field(s, m->end, end, m, &p));
+}
+
+static int mend(struct archive *s, struct diag *d)
+{
+	struct mending m = {.n_open = 0};
+	uint8_t *data = (uint8_t *)(uintptr_t)s->data;
+	char *text = NULL;
+	int rc;
+
+	find_cut(s, data, &m);
+	/* Nothing was cut, or the file is no trace at all, which the reader says later. */
+	if (!m.n_open && (m.end == data + s->n_bytes || m.end == data))
+		return 0;
+	for (size_t i = 0; i < m.n_open; i++)
+		put_length(m.lengths[i], m.widths[i],
+			(uint64_t)(m.end - (m.lengths[i] + m.widths[i])));
+	if (m.n_wanted ? asprintf(&text,
+				 "%s: it ends after %zu of at least %" PRIu64
+				 " bytes: what came until then is shown, and what is behind it is missing",
+				 s->path, s->n_bytes, m.n_wanted) < 0
+		       : asprintf(&text,
+				 "%s: it cannot be read beyond byte %td of %zu: what is in front of "
+				 "it is shown",
+				 s->path, m.end - data, s->n_bytes) < 0)
+		return diag_set(d, -ENOMEM, "%.300s: out of memory", s->path);
+	rc = names_intern(&s->warnings, text, strlen(text)) == NAMES_NONE ? -ENOMEM : 0;
+	free(text);
+	s->n_bytes = (size_t)(m.end - data);
+	s->is_cut = true;
+	s->is_line_cut = m.n_open == MAX_OPEN;
+	return rc ? diag_set(d, rc, "%.300s: out of memory", s->path) : 0;
+}
+
 /* --- opening ------------------------------------------------------------------------------- */
+
+bool archive_is_cut(const char *path)
+{
+	static const char end[] = ".xplane.pb.broken";
+	const char *slash = strrchr(path, '/');
+	const char *found = strstr(slash ? slash : path, end);
+
+	return found && (!found[sizeof end - 1] || found[sizeof end - 1] == '_');
+}
 
 static struct archive *new_archive(const char *path)
 {
@@ -107,13 +215,14 @@ static int map(struct archive *s, struct diag *d)
 		return diag_set(d, -EINVAL, "%.300s: cannot read: not a file", s->path);
 	if (st.st_size == 0)
 		return diag_set(d, -EBADMSG, "%.300s: empty file, not a trace", s->path);
-	data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	data = mmap(NULL, (size_t)st.st_size,
+		archive_is_cut(s->path) ? PROT_READ | PROT_WRITE : PROT_READ, MAP_PRIVATE, fd, 0);
 	if (data == MAP_FAILED)
 		return diag_set(d, -errno, "%.300s: cannot read: %s", s->path, errno_words(errno));
 	s->data = data;
 	s->n_bytes = (size_t)st.st_size;
-	s->is_mapped = true;
-	return 0;
+	s->n_mapped = (size_t)st.st_size;
+	return archive_is_cut(s->path) ? mend(s, d) : 0;
 }
 
 static int finish(struct archive *s, struct archive **out, struct diag *d)
@@ -162,11 +271,12 @@ int archive_read(
 	return finish(s, out, d);
 }
 
-static void deinit_plane(struct archive_plane *plane)
+void archive_plane_deinit(struct archive_plane *plane)
 {
 	for (size_t i = 0; i < plane->n_lines; i++)
 		free(plane->lines[i].name);
 	free(plane->lines);
+	free(plane->behind);
 	free(plane->name);
 	idmap_deinit(&plane->events);
 	free(plane->event_names);
@@ -177,6 +287,7 @@ static void deinit_plane(struct archive_plane *plane)
 	free(plane->unknown_ids);
 	free(plane->roles);
 	free(plane->own.v);
+	free(plane->keys);
 }
 
 struct archive *archive_free(struct archive *s)
@@ -184,14 +295,17 @@ struct archive *archive_free(struct archive *s)
 	if (!s)
 		return NULL;
 	for (size_t i = 0; i < s->n_planes; i++)
-		deinit_plane(&s->planes[i]);
+		archive_plane_deinit(&s->planes[i]);
 	free(s->planes);
 	names_deinit(&s->names);
 	names_deinit(&s->warnings);
 	names_deinit(&s->errors);
 	names_deinit(&s->hostnames);
-	if (s->is_mapped)
-		munmap((void *)(uintptr_t)s->data, s->n_bytes);
+	for (size_t i = 0; i < s->n_joined; i++)
+		archive_free(s->joined[i]);
+	free(s->joined);
+	if (s->n_mapped)
+		munmap((void *)(uintptr_t)s->data, s->n_mapped);
 	free(s->path);
 	free(s);
 	return NULL;
@@ -215,7 +329,7 @@ void archive_pass(const struct archive *s, const uint8_t **from, const uint8_t *
 
 	if (!*from)
 		*from = p;
-	if (!s->is_mapped || (size_t)(p - *from) < PASS_BYTES)
+	if (!s->n_mapped || (size_t)(p - *from) < PASS_BYTES)
 		return;
 	page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
 	first = round_up(*from, page_bytes);

@@ -42,6 +42,8 @@ struct archive_stats {
 	uint64_t n_keyless; /* that were left out: the file does not tell their keys */
 };
 
+struct archive_plane;
+
 /* A line that has events with a time; others are not kept. */
 struct archive_line {
 	const uint8_t *data; /* the XLine's fields */
@@ -51,10 +53,18 @@ struct archive_line {
 	int64_t base_ns; /* added to the offsets of its events */
 	uint64_t n_events; /* that have a time */
 	int64_t first_ns; /* of all starts; of no meaning without events */
+	int64_t last_ns; /* the latest start; likewise */
 	int64_t end_ns; /* the latest end */
 	bool is_ordered; /* by start ascending, duration descending */
 	bool is_async; /* it has events, and all are marked as async spans */
 	bool is_counters;
+	size_t position; /* among the lines of its plane, in the file */
+	uint32_t series; /* of the line's first event: index into the archive's names */
+	/* Of a recording in several files (archive_join.h): the values above are this file's, but the first line's
+	   n_events, end_ns, is_async and is_counters are of all of them. */
+	struct archive_line *next; /* the same line in the next file; NULL: none */
+	const struct archive_plane
+		*dictionary; /* that its events refer to; NULL: the plane that it is on */
 };
 
 /* What an event's metadata says; the same for all events of the name. */
@@ -69,6 +79,7 @@ enum archive_role {
 	ROLE_ARG,
 	ROLE_STEP_NUM, /* step_num: an argument all the same */
 	ROLE_UNFINISHED, /* unfinished: likewise */
+	ROLE_STARTED_BEFORE, /* started_before: likewise */
 	ROLE_CORRELATION, /* correlation_id: likewise */
 	ROLE_HIDDEN, /* this one and those that follow are */
 	ROLE_ROOT = ROLE_HIDDEN, /* _r */
@@ -85,6 +96,9 @@ struct archive_plane {
 	struct archive_line *lines;
 	size_t n_lines;
 	size_t n_lines_allocated;
+	size_t n_lines_read; /* also those that are not kept */
+	struct archive_line
+		*behind; /* lines that were joined to others of the plane; NULL: none were */
 	struct idmap events; /* metadata id -> index into event_names */
 	struct archive_event_name *event_names;
 	size_t n_event_names;
@@ -97,14 +111,26 @@ struct archive_plane {
 	struct idmap stats; /* metadata id -> index into stat_names */
 	struct names stat_names;
 	uint8_t *roles; /* enum archive_role of each of them */
+	bool is_recorders; /* of a flight recorder's file; set when files are joined */
 	struct archive_stats own; /* of the plane itself */
+	uint32_t *
+		keys; /* of a dictionary: index of each stat_name in the plane that it was joined to; NULL: the same */
+};
+
+#define ARCHIVE_MAX_PARTS 256
+
+/* Which part of a recording the file is, as `proftap capture --split` marks it; n_parts 0: it is not marked. */
+struct archive_part {
+	uint64_t id; /* of the recording: the same in all of its parts */
+	uint32_t number; /* 1 to n_parts */
+	uint32_t n_parts;
 };
 
 struct archive {
 	char *path; /* for messages */
 	const uint8_t *data;
 	size_t n_bytes;
-	bool is_mapped;
+	size_t n_mapped; /* bytes of the file that are mapped; 0: the bytes are the caller's */
 	struct names names; /* of the events of all planes */
 	struct archive_plane *planes;
 	size_t n_planes;
@@ -114,7 +140,12 @@ struct archive {
 	struct names hostnames;
 	uint64_t n_aggregated; /* events that have no time and are left out */
 	uint64_t n_keyless; /* stats of events whose key the file does not tell: likewise */
+	bool is_cut; /* it did not come whole: the last plane may be without its last lines, */
+	bool is_line_cut; /* and the last line of it without its last events */
 	uint64_t n_cut; /* names, also of planes and lines, with a zero byte, where they end */
+	struct archive_part part;
+	struct archive **joined; /* owned: the other files of the recording */
+	size_t n_joined;
 };
 
 /*
@@ -122,6 +153,8 @@ struct archive {
  * meanwhile may be read or not; a file that gets shorter ends the process (SIGBUS), as with every mapping.
  */
 int archive_open(const char *path, struct archive **out, struct diag *d);
+/* Whether |path| has the name of a file that did not come whole: of such a one archive_open() reads what came, with a warning. */
+bool archive_is_cut(const char *path);
 /* The same of bytes in memory, which stay the caller's and must outlive it. |path| is for messages. */
 int archive_read(const uint8_t *data, size_t n_bytes, const char *path, struct archive **out,
 	struct diag *d);

@@ -6,6 +6,7 @@
 struct diag;
 struct pb_field;
 struct archive;
+struct archive_plane;
 
 /* Where errors go. */
 struct indexing {
@@ -17,8 +18,8 @@ struct indexing {
 int archive_index(struct indexing *x);
 /* An XPlane. */
 int archive_index_plane(struct indexing *x, const struct pb_field *field);
+void archive_plane_deinit(struct archive_plane *plane);
 /* An XLine of the plane, which has all its metadata. */
-struct archive_plane;
 int archive_index_line(
 	struct indexing *x, struct archive_plane *plane, const struct pb_field *field);
 /* When all lines were read: names for the events that have none. */

@@ -114,13 +114,15 @@ static bool is_marked_async(const struct archive_plane *plane, const struct arch
 	return false;
 }
 
-static void count_event(struct survey *s, const struct archive_event *e)
+static void count_event(struct survey *s, const struct archive_event *e, uint32_t series)
 {
 	struct archive_line *line = &s->line;
 	int64_t end_ns = add_saturated(e->start_ns, e->duration_ns);
 
 	if (line->n_events == 0) {
+		line->series = series;
 		line->first_ns = e->start_ns;
+		line->last_ns = e->start_ns;
 		line->end_ns = end_ns;
 		line->is_ordered = true;
 	} else if (e->start_ns < s->last_start_ns ||
@@ -129,6 +131,8 @@ static void count_event(struct survey *s, const struct archive_event *e)
 	}
 	if (e->start_ns < line->first_ns)
 		line->first_ns = e->start_ns;
+	if (e->start_ns > line->last_ns)
+		line->last_ns = e->start_ns;
 	if (end_ns > line->end_ns)
 		line->end_ns = end_ns;
 	s->last_start_ns = e->start_ns;
@@ -153,7 +157,8 @@ static int survey_event(struct indexing *x, struct archive_plane *plane, struct 
 		return 0;
 	}
 	s->has_sync = s->has_sync || !is_marked_async(plane, &s->stats);
-	count_event(s, &e);
+	count_event(s, &e,
+		e.name == ARCHIVE_NO_NAME ? ARCHIVE_NO_NAME : plane->event_names[e.name].name);
 	return e.name == ARCHIVE_NO_NAME ? add_unknown(x, plane, e.id) : 0;
 }
 
@@ -198,6 +203,7 @@ int archive_index_line(
 	struct survey s = {.has_sync = false};
 	int rc = read_header(x, &s, field);
 
+	s.line.position = plane->n_lines_read++;
 	if (rc == 0)
 		rc = survey_events(x, plane, &s, field);
 	return rc ? rc : keep(x, plane, &s);

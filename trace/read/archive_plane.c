@@ -15,6 +15,7 @@
 static const char *const role_names[] = {
 	[ROLE_STEP_NUM] = "step_num",
 	[ROLE_UNFINISHED] = "unfinished",
+	[ROLE_STARTED_BEFORE] = "started_before",
 	[ROLE_CORRELATION] = "correlation_id",
 	[ROLE_ROOT] = "_r",
 	[ROLE_ASYNC] = "_a",
@@ -220,6 +221,25 @@ static struct archive_plane *add_plane(struct archive *s)
 	return plane;
 }
 
+/* The mark of a part is no plane of the recording. What makes no sense marks nothing. */
+static void take_mark(struct archive *s)
+{
+	struct archive_plane *plane = &s->planes[s->n_planes - 1];
+	int64_t number = archive_plane_find_int(plane, "number");
+	int64_t n_parts = archive_plane_find_int(plane, "n_parts");
+
+	if (strcmp(plane->name, PLANE_PART) != 0 || plane->n_lines)
+		return;
+	if (number >= 1 && number <= n_parts && n_parts <= ARCHIVE_MAX_PARTS)
+		s->part = (struct archive_part){
+			.id = (uint64_t)archive_plane_find_int(plane, "id"),
+			.number = (uint32_t)number,
+			.n_parts = (uint32_t)n_parts,
+		};
+	archive_plane_deinit(plane);
+	s->n_planes--;
+}
+
 int archive_index_plane(struct indexing *x, const struct pb_field *field)
 {
 	struct archive_plane *plane = add_plane(x->archive);
@@ -236,5 +256,9 @@ int archive_index_plane(struct indexing *x, const struct pb_field *field)
 		rc = walk(x, plane, field, "a plane", read_name_stats);
 	if (rc == 0)
 		rc = walk(x, plane, field, "a plane", read_part);
-	return rc ? rc : archive_name_unknown(x, plane);
+	if (rc == 0)
+		rc = archive_name_unknown(x, plane);
+	if (rc == 0)
+		take_mark(x->archive);
+	return rc;
 }

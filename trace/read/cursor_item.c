@@ -73,14 +73,16 @@ static void set_flows(const struct cursor *c, const struct marks *m, struct item
 		item->flow_out = make_flow(c, TYPE_CORRELATION, m->value[ROLE_CORRELATION]);
 }
 
-static void set_kind(const struct cursor *c, const struct marks *m, struct item *item)
+static void set_kind(
+	const struct cursor *c, const struct marks *m, bool has_duration, struct item *item)
 {
 	item->is_unfinished = m->value[ROLE_UNFINISHED] != 0;
+	item->is_started_before = m->value[ROLE_STARTED_BEFORE] != 0;
 	item->is_step = has(m, ROLE_ROOT) && has(m, ROLE_STEP_NUM);
 	item->step_num = (int64_t)m->value[ROLE_STEP_NUM];
 	if (c->track->kind == TRACK_COUNTERS)
 		item->kind = ITEM_SAMPLE;
-	else if (item->duration_ns || item->is_step || item->is_unfinished ||
+	else if (has_duration || item->is_step || item->is_unfinished ||
 		 c->track->kind != TRACK_THREAD)
 		item->kind = ITEM_SPAN;
 	else
@@ -91,12 +93,13 @@ static void set_kind(const struct cursor *c, const struct marks *m, struct item 
 
 /* --- arguments ----------------------------------------------------------------------------- */
 
-static void add_arg(struct cursor *c, const struct archive_stat *stat, struct item *item)
+static void add_arg(struct cursor *c, const struct archive_plane *plane,
+	const struct archive_stat *stat, struct item *item)
 {
 	struct item_arg *arg = &c->args[item->n_args++];
 
-	arg->key = c->track->plane->stat_names.texts[stat->key];
-	arg->key_index = stat->key;
+	arg->key = plane->stat_names.texts[stat->key];
+	arg->key_index = plane->keys ? plane->keys[stat->key] : stat->key;
 	arg->type = stat->type;
 	arg->value.u64 = stat->value.u64;
 	arg->text = stat->text;
@@ -104,53 +107,53 @@ static void add_arg(struct cursor *c, const struct archive_stat *stat, struct it
 }
 
 /* What an event says itself counts, not what is said of its name. */
-static bool has_key(const struct cursor *c, uint32_t key)
+static bool has_key(const struct archive_stats *stats, uint32_t key)
 {
-	for (size_t i = 0; i < c->stats.n; i++)
-		if (c->stats.v[i].key == key)
+	for (size_t i = 0; i < stats->n; i++)
+		if (stats->v[i].key == key)
 			return true;
 	return false;
 }
 
-static void add_stats(struct cursor *c, const struct archive_stat *v, size_t n, struct marks *m,
-	struct item *item)
+static void add_stats(struct cursor *c, const struct cursor_reach *from,
+	const struct archive_stat *v, size_t n, struct marks *m, struct item *item)
 {
-	const uint8_t *roles = c->track->plane->roles;
+	const struct archive_plane *plane = from->plane;
 
 	for (size_t i = 0; i < n; i++) {
-		enum archive_role role = roles[v[i].key];
+		enum archive_role role = plane->roles[v[i].key];
 
 		if (role != ROLE_ARG)
 			note(m, role, &v[i]);
-		if (role < ROLE_HIDDEN && !(v != c->stats.v && has_key(c, v[i].key)))
-			add_arg(c, &v[i], item);
+		if (role < ROLE_HIDDEN && !(v != from->stats.v && has_key(&from->stats, v[i].key)))
+			add_arg(c, plane, &v[i], item);
 	}
 }
 
-static int add_all_stats(
-	struct cursor *c, const struct archive_event_name *name, struct marks *m, struct item *item)
+static int add_all_stats(struct cursor *c, const struct cursor_reach *from,
+	const struct archive_event_name *name, struct marks *m, struct item *item)
 {
-	const struct archive_stats *of_names = &c->track->plane->name_stats;
+	const struct archive_stats *of_names = &from->plane->name_stats;
 	size_t n_of_name = name ? name->n_stats : 0;
 
-	if (c->stats.n + n_of_name == 0)
+	if (from->stats.n + n_of_name == 0)
 		return 0;
-	if (grow(&c->args, &c->n_args_allocated, c->stats.n + n_of_name))
+	if (grow(&c->args, &c->n_args_allocated, from->stats.n + n_of_name))
 		return -ENOMEM;
-	add_stats(c, c->stats.v, c->stats.n, m, item);
+	add_stats(c, from, from->stats.v, from->stats.n, m, item);
 	if (n_of_name)
-		add_stats(c, of_names->v + name->first_stat, n_of_name, m, item);
+		add_stats(c, from, of_names->v + name->first_stat, n_of_name, m, item);
 	item->args = c->args;
 	return 0;
 }
 
 /* --- items --------------------------------------------------------------------------------- */
 
-int cursor_make_item(struct cursor *c, const struct archive_event *e, struct item *item)
+int cursor_make_item(struct cursor *c, const struct cursor_reach *from, struct item *item)
 {
-	const struct archive_plane *plane = c->track->plane;
+	const struct archive_event *e = &from->event;
 	const struct archive_event_name *name =
-		e->name == ARCHIVE_NO_NAME ? NULL : &plane->event_names[e->name];
+		e->name == ARCHIVE_NO_NAME ? NULL : &from->plane->event_names[e->name];
 	struct marks marks = {0};
 
 	*item = (struct item){
@@ -158,11 +161,13 @@ int cursor_make_item(struct cursor *c, const struct archive_event *e, struct ite
 		.start_ns = add_saturated(e->start_ns, c->shift_ns),
 		.duration_ns = e->duration_ns,
 	};
-	if (add_all_stats(c, name, &marks, item))
+	if (!c->skips_stats && add_all_stats(c, from, name, &marks, item))
 		return -ENOMEM;
-	set_kind(c, &marks, item);
-	if (marks.n_seen)
+	set_kind(c, &marks, e->has_duration, item);
+	if (marks.n_seen) {
 		set_flows(c, &marks, item);
+		flow_uses_apply(c->view, c->track, item);
+	}
 	return 1;
 }
 

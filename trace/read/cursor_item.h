@@ -3,11 +3,11 @@
 #ifndef TRACE_READ_CURSOR_ITEM_H
 #define TRACE_READ_CURSOR_ITEM_H
 
-struct archive_event;
 struct cursor;
+struct cursor_reach;
 struct item;
 
-/* Makes the item of the event whose stats are in c->stats. 1, or -ENOMEM. */
-int cursor_make_item(struct cursor *c, const struct archive_event *e, struct item *item);
+/* Makes the item of the event that |from| is at. 1, or -ENOMEM. */
+int cursor_make_item(struct cursor *c, const struct cursor_reach *from, struct item *item);
 
 #endif

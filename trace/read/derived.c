@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "trace/device_name.h"
 #include "trace/read/archive.h"
 
 /* Of XLA's trace_utils.h; ids have 32 bits there, with a sign or without. */
@@ -14,6 +15,7 @@
 #define TOP (INT64_C(1) << 32)
 
 #define TPU "/device:TPU:"
+#define BESIDE PLANE_BESIDE_DEVICE
 
 static const char *const operations[] = {
 	"XLA Ops",
@@ -38,7 +40,7 @@ static bool has_operations(const struct archive_line *line)
 
 bool line_is_derived(const struct archive_plane *plane, const struct archive_line *line)
 {
-	if (has_derived_id(line))
+	if (has_derived_id(line) || strncmp(plane->name, BESIDE, sizeof BESIDE - 1) == 0)
 		return true;
 	return strncmp(plane->name, TPU, sizeof TPU - 1) == 0 && !has_operations(line);
 }

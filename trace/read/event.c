@@ -108,6 +108,7 @@ struct wire_event {
 	int64_t id;
 	int64_t offset_ps;
 	int64_t duration_ps;
+	bool has_duration;
 	bool is_aggregated;
 };
 
@@ -118,6 +119,7 @@ static void set_times(struct archive_event *out, const struct wire_event *wire, 
 
 	out->duration_ns = ps_to_ns(add_saturated(wire->offset_ps, duration_ps)) - start_ns;
 	out->start_ns = add_saturated(base_ns, start_ns);
+	out->has_duration = wire->has_duration;
 }
 
 static void read_field(const struct pb_field *f, struct wire_event *wire)
@@ -132,6 +134,7 @@ static void read_field(const struct pb_field *f, struct wire_event *wire)
 		return;
 	case PB_TAG(3, PB_VARINT):
 		wire->duration_ps = (int64_t)f->value;
+		wire->has_duration = true;
 		return;
 	case PB_TAG(5, PB_VARINT):
 		wire->is_aggregated = true;
@@ -152,6 +155,8 @@ int event_read(const struct archive_plane *plane, int64_t base_ns, const struct 
 			read_field(&f, &wire);
 			continue;
 		}
+		if (!stats)
+			continue;
 		rc = stat_read(plane, &f, stats, bad);
 		if (rc)
 			return rc;

@@ -13,6 +13,7 @@ struct pb_reader;
 struct archive_event {
 	int64_t start_ns; /* the line's base included */
 	int64_t duration_ns; /* >= 0 */
+	bool has_duration; /* the file tells one, which may be 0: no instant */
 	uint32_t
 		name; /* index into the plane's event_names; ARCHIVE_NO_NAME: the file does not tell it */
 	int64_t id; /* of that metadata */
@@ -20,8 +21,8 @@ struct archive_event {
 };
 
 /*
- * Reads the XEvent in |field|, which was walked before or was not. Its stats are appended to |stats|. 0, or -ENOMEM, or
- * -EBADMSG with the place and what is wrong there in *|bad|.
+ * Reads the XEvent in |field|, which was walked before or was not. Its stats are appended to |stats|, and skipped
+ * where that is NULL. 0, or -ENOMEM, or -EBADMSG with the place and what is wrong there in *|bad|.
  */
 int event_read(const struct archive_plane *plane, int64_t base_ns, const struct pb_field *field,
 	struct archive_event *out, struct archive_stats *stats, struct pb_reader *bad);

@@ -173,6 +173,8 @@ static int place_row(struct regrouping *r, struct view_track *t)
 		return -ENOMEM;
 	r->n_tracks[i]++;
 	t->row = i;
+	t->row_plane = t->plane;
+	t->row_line = t->line;
 	t->tid = (int64_t)i + 1;
 	t->is_real = false;
 	return 0;

@@ -15,7 +15,7 @@ bool selection_is_all(const struct selection *s)
 {
 	return s->from_ns == INT64_MIN && s->to_ns == INT64_MAX && s->min_duration_ns == 0 &&
 	       !s->has_name && !s->has_exclude && !s->threads && !s->pids && !s->iterations &&
-	       !s->truncates_kernels && s->device == SELECTION_ALL_DEVICES;
+	       !s->truncates_kernels && s->device == SELECTION_ALL_DEVICES && !s->is_whole;
 }
 
 void selection_deinit(struct selection *s)
@@ -97,7 +97,7 @@ bool selection_counts(const struct view *view, const struct view_track *track)
 	const struct selected *known = &view->selected;
 
 	return view->selection && known->has_steps && track->kind == TRACK_STREAM &&
-	       !known->has_steps[view_get_origin(view, track)->host];
+	       !known->has_steps[track->host];
 }
 
 static bool begins_in(const struct selection_window *w, uint32_t host, int64_t ns)
@@ -127,7 +127,7 @@ static bool has_iteration(const struct view *view, const struct view_track *trac
 	const struct item *item, uint64_t nth)
 {
 	const struct selected *known = &view->selected;
-	uint32_t host = view_get_origin(view, track)->host;
+	uint32_t host = track->host;
 
 	if (!known->has_steps)
 		return true;

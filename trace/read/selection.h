@@ -37,6 +37,7 @@ struct selection {
 	size_t n_iterations;
 	bool truncates_kernels; /* no arguments, no template parameters in the names of kernels */
 	int32_t device; /* only this one's tracks; SELECTION_HOSTS: only those of none */
+	bool is_whole; /* digests look at the time in which the recording is not complete, too (digest.h) */
 };
 
 #define SELECTION_MAX_WORD 255

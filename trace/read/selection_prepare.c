@@ -192,7 +192,7 @@ static int note_step(void *search, const struct item *item)
 
 static int look_for_steps(struct view *v, const struct view_track *track, struct diag *d)
 {
-	struct search search = {v, view_get_origin(v, track)->host};
+	struct search search = {v, track->host};
 
 	return cursor_read(v, track, note_step, &search, d);
 }

@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/diag.h"
 #include "trace/read/archive.h"
 #include "trace/read/grouping.h"
 #include "trace/read/view_tracks.h"
 #include "trace/saturate.h"
 #include "trace/space.h"
+#include "trace/totals.h"
 
 /* --- hosts --------------------------------------------------------------------------------- */
 
@@ -37,21 +39,26 @@ static bool is_ours(const struct archive *a)
 	return false;
 }
 
-/* The file's name without what every such file's ends with. */
-static char *copy_stem(const char *path)
+/* The file's name without what every such file's ends with; of a part, as if the capture had not been split. */
+static char *copy_stem(const struct archive *s)
 {
-	const char *slash = strrchr(path, '/');
-	const char *stem = slash ? slash + 1 : path;
+	const char *slash = strrchr(s->path, '/');
+	const char *stem = slash ? slash + 1 : s->path;
 	const char *end = strstr(stem, ".xplane.pb");
+	size_t n = end ? (size_t)(end - stem) : strlen(stem);
+	char part[16];
+	size_t n_part = (size_t)snprintf(part, sizeof part, "-p%u", s->part.number);
 
-	return strndup(stem, end ? (size_t)(end - stem) : strlen(stem));
+	if (s->part.n_parts && n > n_part && memcmp(stem + n - n_part, part, n_part) == 0)
+		n -= n_part;
+	return strndup(stem, n);
 }
 
 static int name_host(struct view_host *host)
 {
 	const struct archive *s = host->archive;
 
-	host->stem = copy_stem(s->path);
+	host->stem = copy_stem(s);
 	if (!host->stem)
 		return -ENOMEM;
 	host->name = s->hostnames.n_texts && s->hostnames.texts[0][0]
@@ -81,6 +88,40 @@ static int map_names(struct view *v, struct view_host *host)
 	return 0;
 }
 
+/*
+ * Whether the clock of a server was only bracketed, and the bracket contains 0. Its times stay
+ * then: most machines set their clocks by NTP, far more exactly than such a bracket is wide.
+ */
+static bool is_within_error(const struct view_host *host, const struct archive_plane *environment)
+{
+	int64_t error_ns = archive_plane_find_int(environment, "proftap_clock_uncertainty_ns");
+
+	return error_ns > 0 && host->clock_offset_ns >= -error_ns &&
+	       host->clock_offset_ns <= error_ns;
+}
+
+static int64_t find_length(const struct view_host *host, const struct archive_plane *environment)
+{
+	const struct archive *a = host->archive;
+	const struct archive_stat *options =
+		environment ? archive_plane_find(environment, "profile_options") : NULL;
+	struct report_length length = {
+		.start_unix_ns = host->epoch_ns,
+		.stop_unix_ns = archive_plane_find_int(environment, "profile_stop_time"),
+		.is_ours = host->is_ours,
+	};
+
+	if (options && options->type == STAT_BYTES) {
+		length.options = (const uint8_t *)options->text;
+		length.n_options = options->n_bytes;
+	}
+	for (size_t i = 0; i < a->n_planes; i++)
+		for (size_t k = 0; k < a->planes[i].n_lines; k++)
+			if (a->planes[i].lines[k].end_ns > length.last_ns)
+				length.last_ns = a->planes[i].lines[k].end_ns;
+	return report_find_length(&length);
+}
+
 static int fill_host(struct view *v, struct view_host *host)
 {
 	const struct archive_plane *environment =
@@ -89,6 +130,9 @@ static int fill_host(struct view *v, struct view_host *host)
 	host->epoch_ns = archive_plane_find_int(environment, "profile_start_time");
 	host->clock_offset_ns = archive_plane_find_int(environment, "proftap_clock_offset_ns");
 	host->is_ours = is_ours(host->archive);
+	if (!host->is_ours && is_within_error(host, environment))
+		host->clock_offset_ns = 0;
+	host->length_ns = find_length(host, environment);
 	host->n_dropped = count_dropped(host->archive);
 	return name_host(host) || map_names(v, host) ? -ENOMEM : 0;
 }
@@ -112,13 +156,16 @@ static int note(struct view *v, const char *format, ...) __attribute__((format(p
 
 static int note(struct view *v, const char *format, ...)
 {
-	char text[512];
+	_cleanup_free_ char *text = NULL;
 	va_list args;
+	int n;
 
 	va_start(args, format);
-	vsnprintf(text, sizeof text, format, args);
+	n = vasprintf(&text, format, args);
 	va_end(args);
-	return names_intern(&v->notes, text, strlen(text)) == NAMES_NONE ? -ENOMEM : 0;
+	if (n < 0)
+		text = NULL;
+	return !text || names_intern(&v->notes, text, (size_t)n) == NAMES_NONE ? -ENOMEM : 0;
 }
 
 /* When it began, by the clock of who asked. */
@@ -196,12 +243,46 @@ static int note_some(struct view *v, const struct archive *a, uint64_t n, const 
 	return n ? note(v, "%s: %llu %s", a->path, (unsigned long long)n, what) : 0;
 }
 
+/* The line in which the file was cut; NULL: it was cut between two, or nothing of that line came. */
+static const struct archive_line *find_cut_line(const struct archive *a)
+{
+	const struct archive_plane *plane = a->n_planes ? &a->planes[a->n_planes - 1] : NULL;
+	const struct archive_line *line =
+		plane && plane->n_lines ? &plane->lines[plane->n_lines - 1] : NULL;
+
+	return a->is_line_cut && line && line->position + 1 == plane->n_lines_read ? line : NULL;
+}
+
+static int note_cut(struct view *v, const struct view_host *host)
+{
+	const struct archive *a = host->archive;
+	const struct archive_line *line = find_cut_line(a);
+
+	if (!a->is_cut)
+		return 0;
+	if (!line)
+		return note(v,
+			"%s: the rows that are there are whole; those behind them are missing",
+			a->path);
+	/* A stranger's, in no order of time. */
+	if (!line->is_ordered)
+		return note(v,
+			"%s: the row \"%s\" was cut, and the rows behind it are missing; those in front "
+			"of it are whole",
+			a->path, line->name);
+	return note(v,
+		"%s: what is left is whole up to %.3f ms, where the row \"%s\" was cut: of that row "
+		"what began later is missing, and so are the rows behind it",
+		a->path, (double)add_saturated(line->last_ns, host->shift_ns) / 1e6, line->name);
+}
+
 static int note_left_out(struct view *v)
 {
 	for (size_t i = 0; i < v->n_archives; i++) {
 		const struct archive *a = v->archives[i];
 
-		if (note_some(v, a, a->n_aggregated, "events have no time and are left out") ||
+		if (note_cut(v, &v->hosts[i]) ||
+			note_some(v, a, a->n_aggregated, "events have no time and are left out") ||
 			note_some(v, a, a->n_keyless, "arguments have no names and are left out") ||
 			note_some(v, a, a->n_cut, "names have a zero byte and end there"))
 			return -ENOMEM;
@@ -213,12 +294,16 @@ static int note_left_out(struct view *v)
 
 static int fill(struct view *v, const struct view_options *o, struct diag *d)
 {
+	int rc;
+
 	if (add_hosts(v) || align(v, o) || note_left_out(v) || view_add_tracks(v))
 		return -ENOMEM;
 	v->origins = v->processes;
 	v->n_origins = v->n_processes;
 	if (o->grouping && grouping_apply(o->grouping, v))
 		return -ENOMEM;
+	if ((rc = flow_uses_make(v, d)))
+		return rc;
 	return selection_prepare(v, d);
 }
 
@@ -292,6 +377,7 @@ struct view *view_free(struct view *v)
 	free(v->archives);
 	names_deinit(&v->names);
 	names_deinit(&v->notes);
+	flow_uses_deinit(&v->flow_uses);
 	free(v);
 	return NULL;
 }

@@ -8,6 +8,9 @@
  *	    track       a thread, a device's stream, async spans, or samples of counters
  *	      item      cursor.h
  *
+ * A program that JAX's profiler server and ours recorded is one process if both saw one of its threads (ptap_stock_thread_ids says
+ * so): ours, with the tracks of both archives. A thread that both saw is one row of two tracks, ours first.
+ *
  * Threads: none inside; several cursors may read at the same time.
  */
 #ifndef TRACE_READ_VIEW_H
@@ -18,6 +21,7 @@
 #include <stdint.h>
 
 #include "trace/names.h"
+#include "trace/read/flow_uses.h"
 #include "trace/read/selection.h"
 
 struct diag;
@@ -35,6 +39,7 @@ struct view_host {
 	int64_t epoch_ns; /* Unix time of the archive's 0; 0: not known */
 	int64_t clock_offset_ns; /* its Unix time minus that of who asked, as measured; 0: none was */
 	bool is_ours; /* proftap recorded it */
+	int64_t length_ns; /* of the recording; -1: not known */
 	uint64_t n_dropped; /* annotations that the recording lost, as it says */
 	uint32_t *names; /* the archive's names as indices into the view's */
 	uint32_t unknown; /* index of the name of events that have none */
@@ -47,6 +52,7 @@ struct view_process {
 	bool is_device;
 	int32_t device; /* id of a device, different from any other of the view's; -1: none */
 	int32_t local_device; /* on its host; -1: none */
+	int64_t descendant_of; /* pid of the program whose descendant it is, of which there is nothing but usage counters; 0: it was recorded */
 	char *name; /* "train", "/device:GPU:0" */
 };
 
@@ -65,6 +71,7 @@ enum track_kind {
 
 struct view_track {
 	enum track_kind kind;
+	uint32_t host; /* the archive that it is in; its process may be another's */
 	uint32_t process; /* that it is drawn under */
 	uint32_t origin; /* whose it is; the same without a grouping */
 	uint32_t row; /* with a grouping: number of the row in the view */
@@ -79,6 +86,9 @@ struct view_track {
 	uint64_t n_events; /* before any selection */
 	const struct archive_plane *plane;
 	const struct archive_line *line;
+	/* Those of the thread's first track: its own, or where another server saw the thread, too, that one's. */
+	const struct archive_plane *row_plane;
+	const struct archive_line *row_line;
 };
 
 /* How the times of several archives are laid over each other. */
@@ -121,9 +131,11 @@ struct view {
 	int64_t first_ns; /* of all events, before any selection; 0 without events */
 	int64_t end_ns;
 	uint64_t n_events;
+	struct flow_uses flow_uses;
 	const struct selection *selection; /* NULL: everything */
 	struct selected selected; /* what is known of it beforehand */
 	bool is_being_selected; /* that is being found out: cursors read everything */
+	bool clips_spans; /* cursors cut spans to the selection's time, and mark these as cut */
 	struct view_stop stop; /* when it is wanted, cursors and codecs give up with -ECANCELED */
 	struct names
 		notes; /* for people: what could not be done as asked (no epoch to align by, …) */
@@ -163,11 +175,47 @@ static inline bool view_names_hosts(const struct view *v)
 	return v->n_archives > 1 && !view_is_grouped(v);
 }
 
+/* Whether it is what another server saw of a thread whose first track lies before it. */
+static inline bool view_track_is_second(const struct view_track *track)
+{
+	return track->line != track->row_line;
+}
+
+/* The first track of the thread. */
+static inline const struct view_track *view_track_get_first(const struct view_track *track)
+{
+	while (view_track_is_second(track))
+		track--;
+	return track;
+}
+
+/* Whether several servers saw the thread. */
+static inline bool view_track_has_sources(const struct view *v, const struct view_track *track)
+{
+	const struct view_track *next = track + 1;
+
+	return view_track_is_second(track) ||
+	       (next < v->tracks + v->n_tracks && view_track_is_second(next));
+}
+
+/* The name of the file that it is from. */
+static inline const char *view_track_get_source(
+	const struct view *v, const struct view_track *track)
+{
+	return v->hosts[track->host].stem;
+}
+
 /* The program or device whose it is, however it is drawn. */
 static inline const struct view_process *view_get_origin(
 	const struct view *v, const struct view_track *track)
 {
 	return &v->origins[track->origin];
 }
+
+/*
+ * The tid as reports and tables show it: of a thread that has none of the kernel's, as those of JAX's server, the id that its server
+ * gave it, and not the one that was made up for viewers.
+ */
+int64_t view_track_get_tid(const struct view_track *t);
 
 #endif

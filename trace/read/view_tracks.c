@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/grow.h"
 #include "trace/device_name.h"
 #include "trace/read/archive.h"
@@ -56,10 +57,16 @@ static int32_t find_local_device(const struct archive_plane *plane)
 	return plane->id >= 0 && plane->id <= INT32_MAX ? (int32_t)plane->id : 0;
 }
 
-static char *name_process(const struct archive_plane *plane)
+/* The client that took the trace of another make knew whose it was (client/answer/clock_stamp.h). */
+static char *name_process(const struct building *b, const struct archive_plane *plane)
 {
+	const struct archive_plane *environment = NULL;
 	char *name = archive_plane_copy_text(plane, "ptap_process_name");
 
+	if (!name && strcmp(plane->name, PLANE_HOST) == 0)
+		environment = archive_find_plane(b->view->archives[b->host], PLANE_ENVIRONMENT);
+	if (environment)
+		name = archive_plane_copy_text(environment, "proftap_target_name");
 	return name ? name : strdup(plane->name[0] ? plane->name : "(unnamed)");
 }
 
@@ -84,7 +91,8 @@ static int64_t add_process(struct building *b, const struct archive_plane *plane
 	describe_device(b, p, plane);
 	p->is_real = pid > 0;
 	p->pid = p->is_real ? pid : VIEW_MADE_UP + (int64_t)v->n_processes;
-	p->name = name_process(plane);
+	p->descendant_of = archive_plane_find_int(plane, "ptap_descendant_of");
+	p->name = name_process(b, plane);
 	return p->name ? (int64_t)v->n_processes++ : -ENOMEM;
 }
 
@@ -98,8 +106,12 @@ static int64_t take_by_pid(struct building *b, const struct archive_plane *plane
 
 	snprintf(key, sizeof key, "%u %lld", b->host, (long long)pid);
 	k = names_intern(&b->pids, key, strlen(key));
-	if (k < n_known)
-		return b->processes_of_pids[k];
+	if (k < n_known) {
+		i = b->processes_of_pids[k];
+		if (!archive_plane_find(plane, "ptap_descendant_of"))
+			b->view->processes[i].descendant_of = 0;
+		return i;
+	}
 	if (k == NAMES_NONE || grow(&b->processes_of_pids, &b->n_processes_of_pids, (size_t)k + 1))
 		return -ENOMEM;
 	i = add_process(b, plane, pid);
@@ -107,12 +119,31 @@ static int64_t take_by_pid(struct building *b, const struct archive_plane *plane
 	return i;
 }
 
+/* The number of the device that a plane stands beside, or a new one, or -ENOMEM. */
+static int64_t take_device(struct building *b, const struct archive_plane *plane)
+{
+	const struct view *v = b->view;
+	const char *tail = plane->name + strlen(PLANE_BESIDE_DEVICE);
+
+	if (strncmp(plane->name, PLANE_BESIDE_DEVICE, strlen(PLANE_BESIDE_DEVICE)) != 0)
+		return add_process(b, plane, 0);
+	for (size_t i = 0; i < v->n_processes; i++) {
+		const struct view_process *p = &v->processes[i];
+
+		if (p->is_device && p->host == b->host &&
+			strncmp(p->name, PLANE_DEVICE, strlen(PLANE_DEVICE)) == 0 &&
+			strcmp(p->name + strlen(PLANE_DEVICE), tail) == 0)
+			return (int64_t)i;
+	}
+	return add_process(b, plane, 0);
+}
+
 static int64_t take_process(struct building *b, const struct archive_plane *plane)
 {
 	int64_t pid = find_pid(plane);
 
 	if (is_device(plane))
-		return add_process(b, plane, 0);
+		return take_device(b, plane);
 	if (!pid && strncmp(plane->name, "/host:", 6) == 0)
 		pid = b->host_pid;
 	return pid ? take_by_pid(b, plane, pid) : add_process(b, plane, 0);
@@ -135,6 +166,9 @@ static int add_track(struct view *v, uint32_t process, const struct archive_plan
 	const struct view_process *p = &v->processes[process];
 	struct view_track t = {.kind = find_kind(p, line), .plane = plane, .line = line};
 
+	t.row_plane = plane;
+	t.row_line = line;
+	t.host = p->host;
 	t.process = process;
 	t.origin = process;
 	t.n_events = line->n_events;
@@ -183,6 +217,14 @@ static int add_plane(struct building *b, const struct archive_plane *plane)
 	return rc;
 }
 
+/* As name_process(): of a trace of another make. */
+static int64_t find_target_pid(const struct archive_plane *environment)
+{
+	int64_t pid = environment ? archive_plane_find_int(environment, "proftap_target_pid") : 0;
+
+	return pid > 0 && pid <= MAX_REAL ? pid : 0;
+}
+
 static int add_planes(struct view *v)
 {
 	struct building b = {.view = v};
@@ -192,12 +234,244 @@ static int add_planes(struct view *v)
 		const struct archive *s = v->archives[b.host];
 
 		b.host_pid = find_pid(archive_find_plane(s, PLANE_HOST));
+		if (!b.host_pid)
+			b.host_pid = find_target_pid(archive_find_plane(s, PLANE_ENVIRONMENT));
 
 		for (size_t i = 0; i < s->n_planes && rc == 0; i++)
 			rc = add_plane(&b, &s->planes[i]);
 	}
 	names_deinit(&b.pids);
 	free(b.processes_of_pids);
+	return rc;
+}
+
+/* --- threads that two servers saw ---------------------------------------------------------- */
+
+/* A line of ptap_stock_thread_ids. */
+struct known_thread {
+	uint32_t host;
+	int64_t pid;
+	int64_t line; /* its id in that archive */
+	int64_t stock_id; /* that JAX's server gives the thread */
+	size_t track; /* SIZE_MAX: it has none */
+};
+
+struct known_threads {
+	struct known_thread *v;
+	size_t n;
+	size_t n_allocated;
+};
+
+static int compare_int64(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_known_lines(const void *left, const void *right)
+{
+	const struct known_thread *a = left;
+	const struct known_thread *b = right;
+
+	if (a->host != b->host)
+		return a->host < b->host ? -1 : 1;
+	return a->pid != b->pid ? compare_int64(a->pid, b->pid) : compare_int64(a->line, b->line);
+}
+
+static int compare_known_ids(const void *left, const void *right)
+{
+	const struct known_thread *a = left;
+	const struct known_thread *b = right;
+
+	return a->stock_id != b->stock_id ? compare_int64(a->stock_id, b->stock_id)
+					  : compare_known_lines(a, b);
+}
+
+static bool tells_stock_ids(const struct archive_plane *plane)
+{
+	return archive_plane_find(plane, "ptap_stock_thread_ids");
+}
+
+static int know_plane(struct known_threads *k, const struct archive_plane *plane, uint32_t host)
+{
+	_cleanup_free_ char *text = archive_plane_copy_text(plane, "ptap_stock_thread_ids");
+	struct known_thread one = {.host = host, .pid = find_pid(plane), .track = SIZE_MAX};
+	char *rest = text;
+	char *end;
+
+	while (rest && *rest) {
+		one.line = strtoll(rest, &end, 10);
+		one.stock_id = strtoll(end, &rest, 10);
+		if (rest == end)
+			return 0;
+		rest += *rest == '\n';
+		if (grow(&k->v, &k->n_allocated, k->n + 1))
+			return -ENOMEM;
+		k->v[k->n++] = one;
+	}
+	return 0;
+}
+
+/* Collects the threads of all files of a recording: each file knows the threads that it saw. */
+static int know_archive(struct known_threads *k, const struct archive *a, uint32_t host)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < a->n_planes && rc == 0; i++)
+		rc = know_plane(k, &a->planes[i], host);
+	for (size_t i = 0; i < a->n_joined && rc == 0; i++)
+		rc = know_archive(k, a->joined[i], host);
+	return rc;
+}
+
+static void find_known_tracks(struct known_threads *k, const struct view *v)
+{
+	qsort(k->v, k->n, sizeof *k->v, compare_known_lines);
+	for (size_t i = 0; i < v->n_tracks; i++) {
+		const struct view_track *t = &v->tracks[i];
+		const struct known_thread key = {
+			.host = t->host, .pid = find_pid(t->plane), .line = t->line->id};
+		struct known_thread *one = NULL;
+
+		if (t->kind == TRACK_THREAD && key.pid && tells_stock_ids(t->plane))
+			one = bsearch(&key, k->v, k->n, sizeof key, compare_known_lines);
+		while (one && one > k->v && compare_known_lines(one - 1, &key) == 0)
+			one--;
+		for (; one && one < k->v + k->n && compare_known_lines(one, &key) == 0; one++)
+			one->track = i;
+	}
+}
+
+/*
+ * Drops ids that several threads had one after the other: none of these threads is known by it.
+ * Several files may tell of one thread.
+ */
+static void drop_ambiguous(struct known_threads *k)
+{
+	size_t n = 0;
+	size_t end;
+
+	qsort(k->v, k->n, sizeof *k->v, compare_known_ids);
+	for (size_t i = 0; i < k->n; i = end) {
+		struct known_thread one = k->v[i];
+		bool is_one = true;
+
+		for (end = i + 1; end < k->n && k->v[end].stock_id == one.stock_id; end++) {
+			is_one = is_one && compare_known_lines(&k->v[end], &one) == 0;
+			if (k->v[end].track != SIZE_MAX)
+				one.track = k->v[end].track;
+		}
+		if (is_one && one.track != SIZE_MAX)
+			k->v[n++] = one;
+	}
+	k->n = n;
+}
+
+static bool may_be_one_machine(const struct archive *a, const struct archive *b)
+{
+	return !a->hostnames.n_texts || !b->hostnames.n_texts ||
+	       strcmp(a->hostnames.texts[0], b->hostnames.texts[0]) == 0;
+}
+
+static int compare_known_id(const void *left, const void *right)
+{
+	const struct known_thread *a = left;
+	const struct known_thread *b = right;
+
+	return compare_int64(a->stock_id, b->stock_id);
+}
+
+/* The track of ours for the thread of |t|, which is another server's; NULL: none is known. */
+static const struct view_track *find_first(
+	const struct known_threads *k, const struct view *v, const struct view_track *t)
+{
+	const struct known_thread key = {.stock_id = t->line->id};
+	const struct known_thread *one = NULL;
+
+	if (t->kind == TRACK_THREAD && !tells_stock_ids(t->plane))
+		one = bsearch(&key, k->v, k->n, sizeof key, compare_known_id);
+	return one && one->host != t->host && one->pid == v->processes[t->process].pid &&
+			       may_be_one_machine(v->archives[one->host], v->archives[t->host])
+		       ? &v->tracks[one->track]
+		       : NULL;
+}
+
+/* Drops the processes that were joined to others; |becomes| has the new numbers then. */
+static void drop_processes(struct view *v, uint32_t *becomes)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < v->n_processes; i++) {
+		if (becomes[i] != i) {
+			free(v->processes[i].name);
+			continue;
+		}
+		v->processes[n] = v->processes[i];
+		becomes[i] = n++;
+	}
+	v->n_processes = n;
+}
+
+/* |becomes|: of each process the one whose tracks its are, |is_kept|: those to which others came. */
+static void join_threads(
+	struct view *v, const struct known_threads *k, uint32_t *becomes, bool *is_kept)
+{
+	for (size_t i = 0; i < v->n_tracks; i++) {
+		struct view_track *t = &v->tracks[i];
+		const struct view_track *first = find_first(k, v, t);
+
+		if (!first || first->process == t->process ||
+			becomes[first->process] != first->process || is_kept[t->process] ||
+			(becomes[t->process] != t->process &&
+				becomes[t->process] != first->process))
+			continue;
+		becomes[t->process] = first->process;
+		is_kept[first->process] = true;
+		t->row_plane = first->plane;
+		t->row_line = first->line;
+	}
+}
+
+static int move_tracks(struct view *v, uint32_t *becomes)
+{
+	_cleanup_free_ uint32_t *numbers = calloc(v->n_processes + 1, sizeof *numbers);
+
+	if (!numbers)
+		return -ENOMEM;
+	memcpy(numbers, becomes, v->n_processes * sizeof *numbers);
+	drop_processes(v, numbers);
+	for (size_t i = 0; i < v->n_tracks; i++) {
+		struct view_track *t = &v->tracks[i];
+
+		t->process = t->origin = numbers[becomes[t->process]];
+	}
+	return 0;
+}
+
+static int join_known(struct view *v, struct known_threads *k)
+{
+	_cleanup_free_ uint32_t *becomes = calloc(v->n_processes + 1, sizeof *becomes);
+	_cleanup_free_ bool *is_kept = calloc(v->n_processes + 1, sizeof *is_kept);
+
+	if (!becomes || !is_kept)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < v->n_processes; i++)
+		becomes[i] = i;
+	find_known_tracks(k, v);
+	drop_ambiguous(k);
+	join_threads(v, k, becomes, is_kept);
+	return move_tracks(v, becomes);
+}
+
+static int join_sources(struct view *v)
+{
+	struct known_threads known = {NULL};
+	int rc = 0;
+
+	for (uint32_t i = 0; i < v->n_archives && v->n_archives > 1 && rc == 0; i++)
+		rc = know_archive(&known, v->archives[i], i);
+	if (rc == 0 && known.n)
+		rc = join_known(v, &known);
+	free(known.v);
 	return rc;
 }
 
@@ -211,8 +485,12 @@ static int compare_places(const void *left, const void *right)
 
 	if (a->process != b->process)
 		return a->process < b->process ? -1 : 1;
-	if (a->plane != b->plane)
-		return a->plane < b->plane ? -1 : 1;
+	if (a->row_plane != b->row_plane)
+		return a->row_plane < b->row_plane ? -1 : 1;
+	if (a->row_line != b->row_line)
+		return a->row_line < b->row_line ? -1 : 1;
+	if (view_track_is_second(a) != view_track_is_second(b))
+		return view_track_is_second(a) ? 1 : -1;
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
@@ -248,10 +526,26 @@ static void make_up_tids(struct view *v)
 	}
 }
 
+/* Gives the track the name and id of the first track of its thread. */
+static int draw_as_first(struct view_track *t)
+{
+	const struct view_track *first = view_track_get_first(t);
+
+	free(t->name);
+	free(t->origin_name);
+	t->name = strdup(first->name);
+	t->origin_name = strdup(first->origin_name);
+	t->tid = first->tid;
+	t->is_real = first->is_real;
+	return t->name && t->origin_name ? 0 : -ENOMEM;
+}
+
 int view_add_tracks(struct view *v)
 {
 	int rc = add_planes(v);
 
+	if (rc == 0)
+		rc = join_sources(v);
 	if (rc || !v->n_tracks)
 		return rc;
 	make_up_tids(v);
@@ -261,8 +555,18 @@ int view_add_tracks(struct view *v)
 
 		if (!t->is_real)
 			t->tid = VIEW_MADE_UP + (int64_t)i;
+		if (view_track_is_second(t) && draw_as_first(t))
+			return -ENOMEM;
 		t->origin_tid = t->tid;
 		t->is_origin_real = t->is_real;
 	}
 	return 0;
+}
+
+int64_t view_track_get_tid(const struct view_track *t)
+{
+	bool is_given = t->kind == TRACK_THREAD && !t->is_origin_real && !t->is_derived &&
+			t->tid == t->origin_tid && (t->line->id < 0 || t->line->id > MAX_REAL);
+
+	return is_given ? t->line->id : t->tid;
 }

@@ -16,16 +16,6 @@
 
 /* --- the time that is looked at ------------------------------------------------------------ */
 
-/* How long a host's recording was; -1: it does not tell. */
-static int64_t find_length(const struct view_host *host)
-{
-	const struct archive_plane *plane = archive_find_plane(host->archive, PLANE_ENVIRONMENT);
-	int64_t start_ns = archive_plane_find_int(plane, "profile_start_time");
-	int64_t stop_ns = archive_plane_find_int(plane, "profile_stop_time");
-
-	return start_ns > 0 && stop_ns >= start_ns ? stop_ns - start_ns : -1;
-}
-
 /* From the first begin of a recording to the last end, of the view; false: no file tells. */
 static bool find_session(const struct view *view, int64_t *begin_ns, int64_t *end_ns, size_t *first)
 {
@@ -33,7 +23,7 @@ static bool find_session(const struct view *view, int64_t *begin_ns, int64_t *en
 
 	for (size_t i = 0; i < view->n_archives; i++) {
 		const struct view_host *host = &view->hosts[i];
-		int64_t length_ns = find_length(host);
+		int64_t length_ns = host->length_ns;
 		int64_t stop_ns = add_saturated(host->shift_ns, length_ns);
 
 		if (length_ns < 0)
@@ -61,6 +51,51 @@ bool digest_get_session(const struct view *view, uint64_t *start_unix_ns, uint64
 	return true;
 }
 
+/* Since when the plane has all, on the view's time; INT64_MIN: it does not say. */
+static int64_t find_complete_since(const struct view_host *host, const struct archive_plane *plane)
+{
+	int64_t since_ns = archive_plane_find_int(plane, "ptap_complete_since_ns");
+
+	if (since_ns <= 0 || host->epoch_ns <= 0)
+		return INT64_MIN;
+	return add_saturated(sub_saturated(since_ns, host->epoch_ns), host->shift_ns);
+}
+
+/* The latest time since which a process has all; INT64_MIN: none says one. */
+static int64_t find_complete(const struct view *view)
+{
+	int64_t complete_ns = INT64_MIN;
+
+	for (size_t i = 0; i < view->n_archives; i++) {
+		const struct view_host *host = &view->hosts[i];
+
+		for (size_t k = 0; k < host->archive->n_planes; k++) {
+			int64_t since_ns = find_complete_since(host, &host->archive->planes[k]);
+
+			complete_ns = since_ns > complete_ns ? since_ns : complete_ns;
+		}
+	}
+	return complete_ns;
+}
+
+/* Looks from there on, if there is anything behind and nobody wants to see it otherwise. */
+static void select_complete(struct digest *g)
+{
+	const struct selection *s = g->view->selection;
+	int64_t begin_ns;
+	int64_t end_ns = g->view->end_ns;
+	size_t first;
+
+	find_session(g->view, &begin_ns, &end_ns, &first);
+	g->complete_ns = find_complete(g->view);
+	if (g->complete_ns >= end_ns || (s && (s->is_whole || s->from_ns != INT64_MIN)))
+		return;
+	g->selection = s ? *s : (struct selection)SELECTION_INIT;
+	g->selection.from_ns = g->complete_ns;
+	if (g->complete_ns != INT64_MIN)
+		g->view->selection = &g->selection;
+}
+
 /* That of the recordings, or else of the events; less what --from and --to leave out. */
 static void find_time(struct digest *g)
 {
@@ -79,16 +114,124 @@ static void find_time(struct digest *g)
 		g->end_ns = g->begin_ns;
 }
 
+static int64_t get_later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t get_earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* On the view's time. */
+static struct digest_window find_hull(int64_t first_ns, int64_t end_ns, int64_t shift_ns)
+{
+	return (struct digest_window){
+		add_saturated(first_ns, shift_ns), add_saturated(end_ns, shift_ns)};
+}
+
+/* A file that does not say when it was recorded is taken to last from its first event to the end of its last. */
+static struct digest_window find_host_hull(const struct view_host *host)
+{
+	struct digest_window w = {INT64_MAX, INT64_MIN};
+
+	for (size_t i = 0; i < host->archive->n_planes; i++) {
+		const struct archive_plane *plane = &host->archive->planes[i];
+
+		for (size_t k = 0; k < plane->n_lines; k++) {
+			w.begin_ns = get_earlier(w.begin_ns, plane->lines[k].first_ns);
+			w.end_ns = get_later(w.end_ns, plane->lines[k].end_ns);
+		}
+	}
+	if (w.end_ns < w.begin_ns)
+		return (struct digest_window){0, 0};
+	return find_hull(w.begin_ns, w.end_ns, host->shift_ns);
+}
+
+/* Without the time at its start in which threads could not record yet. */
+static struct digest_window find_host_window(const struct view_host *host)
+{
+	const struct archive_plane *environment =
+		archive_find_plane(host->archive, PLANE_ENVIRONMENT);
+	int64_t missing_ns = archive_plane_find_int(environment, "ptap_missing_ns");
+
+	if (host->length_ns < 0)
+		return find_host_hull(host);
+	return find_hull(get_later(missing_ns, 0), host->length_ns, host->shift_ns);
+}
+
+static struct digest_window clip_window(const struct digest *g, struct digest_window w)
+{
+	w.begin_ns = get_later(w.begin_ns, g->begin_ns);
+	w.end_ns = get_later(get_earlier(w.end_ns, g->end_ns), w.begin_ns);
+	return w;
+}
+
+static bool is_program_of_others(const struct digest *g, size_t host, size_t process)
+{
+	const struct view_host *h = &g->view->hosts[host];
+
+	return !h->is_ours && h->epoch_ns > 0 && !g->view->origins[process].is_device;
+}
+
+static bool is_end_unknown(const struct digest *g, const struct view_track *track)
+{
+	return track->kind == TRACK_THREAD && is_program_of_others(g, track->host, track->origin);
+}
+
+struct digest_window digest_find_window(const struct digest *g, const struct view_track *track)
+{
+	const struct view_host *host = &g->view->hosts[track->host];
+	const struct archive_line *line = track->line;
+	int64_t since_ns = find_complete_since(host, track->plane);
+	struct digest_window w = g->recordings[track->host];
+
+	w.begin_ns = get_later(w.begin_ns, since_ns);
+	if (is_end_unknown(g, track)) {
+		struct digest_window known =
+			find_hull(line->first_ns, line->end_ns, host->shift_ns);
+
+		w.begin_ns = get_later(w.begin_ns, known.begin_ns);
+		w.end_ns = get_earlier(w.end_ns, known.end_ns);
+	}
+	return clip_window(g, w);
+}
+
+struct digest_window digest_find_process_window(const struct digest *g, size_t process)
+{
+	size_t host = g->view->origins[process].host;
+	struct digest_window w = clip_window(g, g->recordings[host]);
+
+	if (is_program_of_others(g, host, process))
+		w.end_ns = w.begin_ns;
+	return w;
+}
+
+bool digest_has_unknown_ends(const struct digest *g)
+{
+	for (size_t i = 0; i < g->n_tracks; i++)
+		if (g->tracks[i].n_of_kind[DIGEST_SPAN] && is_end_unknown(g, g->tracks[i].track))
+			return true;
+	return false;
+}
+
 /* --- making -------------------------------------------------------------------------------- */
 
 static void add_planes(struct digest *g, size_t host)
 {
 	const struct archive *archive = g->view->hosts[host].archive;
+	struct digest_window w;
 
+	g->recordings[host] = find_host_window(&g->view->hosts[host]);
+	w = clip_window(g, g->recordings[host]);
 	g->first_plane[host] = g->n_planes;
-	for (size_t i = 0; i < archive->n_planes; i++)
-		g->planes[g->n_planes++] =
-			(struct digest_plane){.host = host, .plane = &archive->planes[i]};
+	for (size_t i = 0; i < archive->n_planes; i++) {
+		struct digest_plane *p = &g->planes[g->n_planes++];
+
+		*p = (struct digest_plane){.host = host, .plane = &archive->planes[i]};
+		gauges_init(&p->counters, w.begin_ns, w.end_ns);
+	}
 }
 
 static int make_room(struct digest *g)
@@ -100,9 +243,10 @@ static int make_room(struct digest *g)
 		n += view->hosts[i].archive->n_planes;
 	g->planes = calloc(n, sizeof *g->planes);
 	g->first_plane = calloc(view->n_archives + 1, sizeof *g->first_plane);
+	g->recordings = calloc(view->n_archives + 1, sizeof *g->recordings);
 	g->tracks = calloc(view->n_tracks + 1, sizeof *g->tracks);
 	g->processes = calloc(view->n_origins + 1, sizeof *g->processes);
-	if (!g->planes || !g->first_plane || !g->tracks || !g->processes)
+	if (!g->planes || !g->first_plane || !g->recordings || !g->tracks || !g->processes)
 		return -ENOMEM;
 	for (size_t i = 0; i < view->n_archives; i++)
 		add_planes(g, i);
@@ -133,6 +277,7 @@ static int copy_view(struct digest *g, const struct view *view)
 		return -ENOMEM;
 	*g->view = *view;
 	g->view->selected.names = NULL;
+	g->view->clips_spans = true;
 	return find_wanted(g, view);
 }
 
@@ -152,7 +297,7 @@ static void keep_wanted(struct digest *g)
 		rows_keep(&g->planes[i].steps, g->wanted);
 		rows_keep(&g->planes[i].asyncs, g->wanted);
 		flows_keep(&g->planes[i].flows, g->wanted);
-		gauges_keep(&g->planes[i].counters, g->wanted);
+		gauges_finish(&g->planes[i].counters, g->wanted);
 	}
 	for (size_t i = 0; i < g->n_tracks; i++) {
 		rows_keep(&g->tracks[i].rows, g->wanted);
@@ -162,6 +307,54 @@ static void keep_wanted(struct digest *g)
 			deinit_track(&g->tracks[i]);
 	}
 	g->n_tracks = n;
+}
+
+/* That of the machine's counters, which a host daemon puts into each trace; NULL: there is none. */
+static struct digest_plane *find_machine(const struct digest *g, size_t host)
+{
+	const struct archive *archive = g->view->hosts[host].archive;
+	const struct archive_plane *plane = archive_find_plane(archive, PLANE_MACHINE);
+
+	return plane ? &g->planes[g->first_plane[host] + (size_t)(plane - archive->planes)] : NULL;
+}
+
+/* Whether both tell of one machine, at one time. */
+static bool is_same_machine(
+	const struct digest *g, const struct digest_plane *a, const struct digest_plane *b)
+{
+	const struct gauges *in_a = &a->counters;
+	const struct gauges *in_b = &b->counters;
+
+	return strcmp(g->view->hosts[a->host].name, g->view->hosts[b->host].name) == 0 &&
+	       in_a->begin_ns < in_b->end_ns && in_b->begin_ns < in_a->end_ns;
+}
+
+static void drop_counters(struct digest *g, struct digest_plane *p)
+{
+	for (size_t i = 0; i < p->counters.n; i++)
+		g->totals.n_counter_samples -= p->counters.v[i].n;
+	gauges_deinit(&p->counters);
+}
+
+/* Several files of one machine have its counters each. They are told once, by the file that was recorded longest. */
+static void drop_repeated_machines(struct digest *g)
+{
+	for (size_t i = 0; i < g->view->n_archives; i++) {
+		struct digest_plane *one = find_machine(g, i);
+
+		for (size_t k = 0; k < i && one; k++) {
+			struct digest_plane *other = find_machine(g, k);
+			int64_t length_ns = one->counters.end_ns - one->counters.begin_ns;
+
+			if (!other || !one->counters.n || !other->counters.n ||
+				!is_same_machine(g, one, other))
+				continue;
+			if (other->counters.end_ns - other->counters.begin_ns >= length_ns)
+				drop_counters(g, one);
+			else
+				drop_counters(g, other);
+		}
+	}
 }
 
 static int finish_planes(struct digest *g)
@@ -183,8 +376,10 @@ static int finish_planes(struct digest *g)
 
 static int finish(struct digest *g, struct diag *d)
 {
-	int rc = finish_planes(g);
+	int rc;
 
+	drop_repeated_machines(g);
+	rc = finish_planes(g);
 	for (size_t i = 0; i < g->view->n_archives; i++)
 		g->totals.n_dropped += g->view->hosts[i].n_dropped;
 	if (rc == 0)
@@ -202,6 +397,7 @@ static int make(struct digest *g, const struct view *view, struct diag *d)
 
 	if (rc)
 		return rc;
+	select_complete(g);
 	find_time(g);
 	rc = make_room(g);
 	for (size_t i = 0; i < view->n_tracks && rc == 0; i++)
@@ -241,6 +437,7 @@ struct digest *digest_free(struct digest *g)
 	for (int i = 0; i < DIGEST_LISTS; i++)
 		rows_deinit(&g->lists[i]);
 	free(g->planes);
+	free(g->recordings);
 	free(g->first_plane);
 	free(g->tracks);
 	free(g->processes);
@@ -248,6 +445,21 @@ struct digest *digest_free(struct digest *g)
 	free(g->view);
 	free(g);
 	return NULL;
+}
+
+bool digest_track_is_second(const struct digest *g, const struct digest_track *track)
+{
+	return track > g->tracks && track[-1].track->row_line == track->track->row_line;
+}
+
+size_t digest_count_seconds(const struct digest *g, const struct digest_track *track)
+{
+	size_t n = 0;
+
+	while (!digest_track_is_second(g, track) && track + n + 1 < g->tracks + g->n_tracks &&
+		digest_track_is_second(g, track + n + 1))
+		n++;
+	return n;
 }
 
 int digest_gather_steps(struct digest *g)

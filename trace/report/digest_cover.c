@@ -81,8 +81,10 @@ static int add(
 	struct head *head = malloc(sizeof *head);
 	int rc = head ? cursor_open(&head->cursor, view, track, d) : -ENOMEM;
 
-	if (rc == 0)
+	if (rc == 0) {
+		head->cursor.skips_stats = true;
 		rc = cursor_next(&head->cursor, &head->item);
+	}
 	if (rc > 0) {
 		m->v[m->n++] = head;
 		sift_up(m);
@@ -110,22 +112,24 @@ static int compare_waiting(const void *left, const void *right)
 	return a->track < b->track ? -1 : a->track > b->track;
 }
 
+static struct waiting wait_for(const struct digest *g, const struct view_track *track)
+{
+	return (struct waiting){
+		add_saturated(track->line->first_ns, g->view->hosts[track->host].shift_ns), track};
+}
+
 /* Those of the process that have spans, the first to begin first; NULL without memory. */
 static struct waiting *list_tracks(
 	const struct digest *g, const struct groups *tracks, size_t process)
 {
-	int64_t shift_ns = g->view->hosts[g->view->origins[process].host].shift_ns;
 	struct waiting *list = calloc(g->processes[process].n_tracks, sizeof *list);
 	size_t n = 0;
 
 	if (!list)
 		return NULL;
 	for (size_t i = tracks->first[process]; i != GROUPS_END; i = tracks->next[i]) {
-		const struct view_track *track = g->tracks[i].track;
-
 		if (g->tracks[i].n_of_kind[DIGEST_SPAN])
-			list[n++] = (struct waiting){
-				add_saturated(track->line->first_ns, shift_ns), track};
+			list[n++] = wait_for(g, g->tracks[i].track);
 	}
 	qsort(list, n, sizeof *list, compare_waiting);
 	return list;
@@ -170,6 +174,42 @@ static int merge_tracks(
 	return rc ? rc : busy_finish(&p->busy);
 }
 
+/* Lets |b| reach from the first begin of all tracks' windows to the last end. */
+static void widen_busy(struct busy *b, const struct busy *track, bool is_first)
+{
+	int64_t begin_ns =
+		is_first || track->begin_ns < b->begin_ns ? track->begin_ns : b->begin_ns;
+	int64_t end_ns = is_first || track->end_ns > b->end_ns ? track->end_ns : b->end_ns;
+
+	busy_init(b, begin_ns, end_ns);
+}
+
+/* Merges the busy time of a thread that several servers saw. */
+static int cover_thread(struct digest *g, size_t first, size_t n, struct diag *d)
+{
+	struct waiting *list = calloc(n, sizeof *list);
+	struct merge m = {calloc(n, sizeof *m.v), 0};
+	struct busy *busy = &g->tracks[first].busy;
+	struct busy window = {.gaps = NULL};
+	int rc = list && m.v ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		list[i] = wait_for(g, g->tracks[first + i].track);
+		widen_busy(&window, &g->tracks[first + i].busy, i == 0);
+	}
+	if (rc == 0) {
+		qsort(list, n, sizeof *list, compare_waiting);
+		busy_deinit(busy);
+		*busy = window;
+		rc = merge_list(&m, g, list, n, busy, d);
+	}
+	while (m.n)
+		drop_first(&m);
+	free(m.v);
+	free(list);
+	return rc ? rc : busy_finish(busy);
+}
+
 /* That of a process with one track is known. */
 static int cover(struct digest *g, const struct groups *tracks, size_t process, struct diag *d)
 {
@@ -181,7 +221,7 @@ static int cover(struct digest *g, const struct groups *tracks, size_t process, 
 
 		if (!t->n_of_kind[DIGEST_SPAN])
 			continue;
-		p->n_tracks++;
+		widen_busy(&p->busy, &t->busy, !p->n_tracks++);
 		p->n_spans += t->n_of_kind[DIGEST_SPAN];
 		last = i;
 	}
@@ -204,9 +244,17 @@ int digest_cover(struct digest *g, struct diag *d)
 	int rc = groups_make(&tracks, n, g->n_tracks, get_process_of, g);
 
 	for (size_t i = 0; i < n && rc == 0; i++) {
-		busy_init(&g->processes[i].busy, g->begin_ns, g->end_ns);
+		struct digest_window w = digest_find_process_window(g, i);
+
+		busy_init(&g->processes[i].busy, w.begin_ns, w.end_ns);
 		rc = cover(g, &tracks, i, d);
 	}
 	groups_deinit(&tracks);
+	for (size_t i = 0; i < g->n_tracks && rc == 0; i++) {
+		size_t n_seconds = digest_count_seconds(g, &g->tracks[i]);
+
+		if (n_seconds)
+			rc = cover_thread(g, i, n_seconds + 1, d);
+	}
 	return rc;
 }

@@ -21,6 +21,7 @@ struct open_span {
 struct reading {
 	struct digest *digest;
 	struct digest_plane *plane;
+	const struct view_track *view_track;
 	struct digest_track *track; /* of a thread or stream */
 	struct open_span *stack;
 	size_t n_stack;
@@ -31,12 +32,10 @@ struct reading {
 
 int digest_add_marks(struct digest *g, struct digest_plane *plane, const struct item *item)
 {
-	const struct slow_step step = {item->step_num, item->start_ns, item->duration_ns};
-
 	g->totals.n_unfinished += item->is_unfinished;
 	if (item->is_step) {
 		g->totals.n_steps++;
-		if (rows_add_step(&plane->steps, item->name, &step, item->is_unfinished))
+		if (rows_add_step(&plane->steps, item))
 			return -ENOMEM;
 	}
 	if (!item->flow_out && !item->flow_in)
@@ -68,7 +67,7 @@ static void count_rest(struct digest *g, const struct item *item)
 
 static enum digest_kind get_kind(const struct item *item)
 {
-	if (item->duration_ns || item->is_step || item->is_unfinished)
+	if (item->kind == ITEM_SPAN)
 		return DIGEST_SPAN;
 	return item->flow_out || item->flow_in ? DIGEST_FLOW_MARK : DIGEST_INSTANT;
 }
@@ -86,6 +85,14 @@ static void charge_parent(struct reading *r, int64_t start_ns, int64_t end_ns)
 	row->self_ns = sub_saturated(row->self_ns, end_ns - start_ns);
 }
 
+static void note_around(const struct reading *r, struct row *row)
+{
+	if (!r->n_stack)
+		row->around = ROW_OUTERMOST;
+	else if (row->count == 1)
+		row->around = r->track->rows.v[r->stack[r->n_stack - 1].row].name;
+}
+
 static int push(struct reading *r, int64_t end_ns, size_t row)
 {
 	if (grow(&r->stack, &r->n_stack_allocated, r->n_stack + 1))
@@ -97,14 +104,18 @@ static int push(struct reading *r, int64_t end_ns, size_t row)
 static int read_span(struct reading *r, const struct item *item)
 {
 	int64_t end_ns = add_saturated(item->start_ns, item->duration_ns);
-	int64_t row =
-		rows_add(&r->track->rows, item->name, end_ns - item->start_ns, item->is_unfinished);
+	struct item span = *item;
+	int64_t row;
 
+	span.duration_ns = end_ns - item->start_ns;
+	row = rows_add(&r->track->rows, &span);
 	if (row < 0)
 		return -ENOMEM;
 	r->track->n_of_kind[get_kind(item)]++;
 	r->track->rows.v[row].n_steps += item->is_step;
+	r->track->rows.v[row].n_flow_marks += get_kind(item) == DIGEST_FLOW_MARK;
 	charge_parent(r, item->start_ns, end_ns);
+	note_around(r, &r->track->rows.v[row]);
 	if (busy_add(&r->track->busy, item->start_ns, end_ns, item->name))
 		return -ENOMEM;
 	return push(r, end_ns, (size_t)row);
@@ -126,7 +137,7 @@ static int read_async_item(void *reading, const struct item *item)
 
 	count_rest(r->digest, item);
 	r->digest->totals.n_asyncs++;
-	if (rows_add(&r->plane->asyncs, item->name, item->duration_ns, item->is_unfinished) < 0)
+	if (rows_add(&r->plane->asyncs, item) < 0)
 		return -ENOMEM;
 	return digest_add_marks(r->digest, r->plane, item);
 }
@@ -137,22 +148,24 @@ static int read_sample(void *reading, const struct item *item)
 
 	count_rest(r->digest, item);
 	r->digest->totals.n_counter_samples++;
-	return gauges_add(&r->plane->counters, item, r->digest->begin_ns, r->digest->end_ns);
+	return gauges_add(
+		&r->plane->counters, item, (uint64_t)(r->view_track - r->digest->view->tracks));
 }
 
-/* What it says is in the lists already. */
+/* Derived lines repeat what the lists have already: their spans are only counted. */
 static int read_derived_item(void *reading, const struct item *item)
 {
 	struct reading *r = reading;
 	struct digest *g = r->digest;
-	bool is_span = get_kind(item) == DIGEST_SPAN;
+	/* The cursor calls all events of a device's line spans. */
+	bool is_span = item->duration_ns || item->is_step || item->is_unfinished;
 
 	r->n_items++;
 	count_rest(g, item);
 	g->rest.n_derived += is_span && is_wanted(g, item);
 	g->totals.n_spans += is_span;
 	g->totals.n_device_spans += is_span && r->is_device;
-	g->totals.n_instants += get_kind(item) == DIGEST_INSTANT;
+	g->totals.n_instants += !is_span && !item->flow_out && !item->flow_in;
 	return digest_add_marks(g, r->plane, item);
 }
 
@@ -168,10 +181,9 @@ static int read_derived(struct reading *r, const struct view_track *track, struc
 
 size_t digest_find_plane(const struct digest *g, const struct view_track *track)
 {
-	size_t host = view_get_origin(g->view, track)->host;
-	const struct archive *archive = g->view->hosts[host].archive;
+	const struct archive *archive = g->view->hosts[track->host].archive;
 
-	return g->first_plane[host] + (size_t)(track->plane - archive->planes);
+	return g->first_plane[track->host] + (size_t)(track->plane - archive->planes);
 }
 
 /* The lists of the whole get the durations. */
@@ -183,7 +195,7 @@ static int finish_thread(struct digest *g, struct digest_track *t)
 	g->totals.n_device_spans +=
 		view_get_origin(g->view, t->track)->is_device ? t->n_of_kind[DIGEST_SPAN] : 0;
 	g->totals.n_instants += t->n_of_kind[DIGEST_INSTANT];
-	g->totals.n_threads += t->rows.n > 0;
+	g->totals.n_threads += t->rows.n > 0 && !(digest_track_is_second(g, t) && t[-1].rows.n);
 	rows_finish(&t->rows);
 	rows_trim(&t->rows);
 	if (busy_finish(&t->busy))
@@ -194,11 +206,13 @@ static int finish_thread(struct digest *g, struct digest_track *t)
 static int read_thread(struct reading *r, const struct view_track *track, struct diag *d)
 {
 	struct digest *g = r->digest;
+	struct digest_window window;
 	int rc;
 
 	r->track = &g->tracks[g->n_tracks++];
 	r->track->track = track;
-	busy_init(&r->track->busy, g->begin_ns, g->end_ns);
+	window = digest_find_window(g, track);
+	busy_init(&r->track->busy, window.begin_ns, window.end_ns);
 	rc = cursor_read(g->view, track, read_thread_item, r, d);
 	free(r->stack);
 	return rc ? rc : finish_thread(g, r->track);
@@ -206,7 +220,11 @@ static int read_thread(struct reading *r, const struct view_track *track, struct
 
 int digest_read_track(struct digest *g, const struct view_track *track, struct diag *d)
 {
-	struct reading r = {.digest = g, .plane = &g->planes[digest_find_plane(g, track)]};
+	struct reading r = {
+		.digest = g,
+		.plane = &g->planes[digest_find_plane(g, track)],
+		.view_track = track,
+	};
 
 	if (track->is_derived)
 		return read_derived(&r, track, d);

@@ -55,7 +55,8 @@ bool facts_get_loss(const struct archive_plane *plane, size_t i, const char **na
 	const struct archive_stat *stat = &plane->own.v[i];
 
 	*name = names_get(&plane->stat_names, stat->key);
-	if (strcmp(*name, "dropped_traces") != 0 && strncmp(*name, "ptap_lost_", 10) != 0)
+	if (strcmp(*name, "dropped_traces") != 0 && strncmp(*name, "ptap_lost_", 10) != 0 &&
+		strncmp(*name, "ptap_async_", 11) != 0)
 		return false;
 	return get_count(stat, count);
 }

@@ -24,7 +24,7 @@ struct facts {
 int facts_read(const struct view *view, struct facts *out);
 void facts_deinit(struct facts *f);
 
-/* Whether a plane's own stat |i| counts something lost (dropped_traces, ptap_lost_…), and what. */
+/* Whether a plane's own stat |i| counts something lost (dropped_traces, ptap_lost_…, ptap_async_…), and what. */
 bool facts_get_loss(
 	const struct archive_plane *plane, size_t i, const char **name, uint64_t *count);
 /* -1 if it is not known. */

@@ -10,11 +10,16 @@
 #include "base/grow.h"
 #include "trace/read/cursor.h"
 
+void gauges_init(struct gauges *counters, int64_t begin_ns, int64_t end_ns)
+{
+	*counters = (struct gauges){.begin_ns = begin_ns, .end_ns = end_ns};
+}
+
 void gauges_deinit(struct gauges *counters)
 {
 	free(counters->v);
 	name_map_deinit(&counters->places);
-	*counters = (struct gauges){.v = NULL};
+	gauges_init(counters, counters->begin_ns, counters->end_ns);
 }
 
 static struct gauge *get_gauge(struct gauges *counters, uint32_t name)
@@ -41,49 +46,75 @@ static bool get_value(const struct item *item, double *value)
 	return i < item->n_args && isfinite(*value);
 }
 
-static size_t find_slot(int64_t ns, int64_t begin_ns, int64_t end_ns)
-{
-	double at = ((double)ns - (double)begin_ns) / ((double)end_ns - (double)begin_ns);
-
-	if (!(at > 0))
-		return 0;
-	return at < 1 ? (size_t)(at * COUNTER_SLOTS) : COUNTER_SLOTS - 1;
-}
-
 /* Without a sum, which might be beyond what there is. */
-static void move_mean(double *mean, double value, uint64_t n)
+static void gauge_move_mean(double *mean, double *weight, double value, double by)
 {
-	*mean += value / (double)n - *mean / (double)n;
+	if (!(by > 0))
+		return;
+	*weight += by;
+	*mean += value * (by / *weight) - *mean * (by / *weight);
 }
 
-static void count(struct gauge *c, double value, size_t slot)
+/* The last value held until |until_ns|. */
+static void gauge_hold(struct gauge *c, const struct gauges *all, int64_t until_ns)
 {
+	double length = (double)all->end_ns - (double)all->begin_ns;
+	double from = fmax((double)c->last_ns - (double)all->begin_ns, 0);
+	double until = fmin((double)until_ns - (double)all->begin_ns, length);
+
+	if (!c->n || !(until > from))
+		return;
+	if (!(c->known_ns > 0))
+		c->mean = 0; /* until then it was that of samples that held for no time */
+	gauge_move_mean(&c->mean, &c->known_ns, c->last, until - from);
+	for (size_t i = (size_t)(from / length * COUNTER_SLOTS); i < COUNTER_SLOTS; i++) {
+		double begin = length * (double)i / COUNTER_SLOTS;
+		double end = length * (double)(i + 1) / COUNTER_SLOTS;
+
+		if (begin >= until)
+			break;
+		gauge_move_mean(&c->slots[i], &c->ns_of_slot[i], c->last,
+			fmin(end, until) - fmax(begin, from));
+	}
+}
+
+static void gauge_add(struct gauge *c, double value)
+{
+	double n = (double)c->n;
+
 	c->min = !c->n || value < c->min ? value : c->min;
 	c->max = !c->n || value > c->max ? value : c->max;
-	move_mean(&c->mean, value, ++c->n);
+	if (!(c->known_ns > 0))
+		gauge_move_mean(&c->mean, &n, value, 1);
+	c->n++;
 	c->last = value;
-	move_mean(&c->slots[slot], value, ++c->n_of_slot[slot]);
 }
 
-int gauges_add(struct gauges *counters, const struct item *item, int64_t begin_ns, int64_t end_ns)
+int gauges_add(struct gauges *counters, const struct item *item, uint64_t track)
 {
 	struct gauge *c = get_gauge(counters, item->name);
 	double value;
 
 	if (!c)
 		return -ENOMEM;
-	if (get_value(item, &value))
-		count(c, value, find_slot(item->start_ns, begin_ns, end_ns));
+	if (!get_value(item, &value))
+		return 0;
+	gauge_hold(c, counters, c->track == track ? item->start_ns : counters->end_ns);
+	gauge_add(c, value);
+	c->last_ns = item->start_ns;
+	c->track = track;
 	return 0;
 }
 
-void gauges_keep(struct gauges *counters, const uint8_t *wanted)
+void gauges_finish(struct gauges *counters, const uint8_t *wanted)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < counters->n; i++)
+	for (size_t i = 0; i < counters->n; i++) {
+		gauge_hold(&counters->v[i], counters, counters->end_ns);
 		if (counters->v[i].n && (!wanted || wanted[counters->v[i].name]))
 			counters->v[n++] = counters->v[i];
+	}
 	counters->n = n;
 	name_map_deinit(&counters->places);
 }

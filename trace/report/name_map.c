@@ -7,7 +7,7 @@
 
 #define FIRST_SLOTS 16
 
-static struct name_slot *find_slot(const struct name_map *map, uint32_t name)
+static struct name_slot *find_slot(const struct name_map *map, uint64_t name)
 {
 	size_t i = (name * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
 
@@ -35,7 +35,7 @@ static int make_room(struct name_map *map)
 	return 0;
 }
 
-int64_t name_map_put(struct name_map *map, uint32_t name)
+int64_t name_map_put(struct name_map *map, uint64_t name)
 {
 	struct name_slot *slot = map->n_slots ? find_slot(map, name) : NULL;
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From names, which are indices into a view's, to places in a list that is made of them one by one. */
+/*
+ * A map from numbers (mostly indices of a view's names) to places in a list, which grows by one for
+ * each new number.
+ */
 #ifndef TRACE_REPORT_NAME_MAP_H
 #define TRACE_REPORT_NAME_MAP_H
 
@@ -7,7 +10,7 @@
 #include <stdint.h>
 
 struct name_slot {
-	uint32_t name;
+	uint64_t name;
 	uint32_t place; /* plus 1; 0: the slot is free */
 };
 
@@ -19,7 +22,7 @@ struct name_map {
 };
 
 /* The place of |name|; the number of names so far if it is new. Negative: -ENOMEM. */
-int64_t name_map_put(struct name_map *map, uint32_t name);
+int64_t name_map_put(struct name_map *map, uint64_t name);
 void name_map_deinit(struct name_map *map);
 
 #endif

@@ -21,10 +21,15 @@
 #define SEPARATOR_COLUMNS 3
 #define INDENT_COLUMNS 2
 #define MIN_NAME 8
+#define MORE_COLUMNS 18 /* of numbers, on a page that is wide enough for them */
+#define SHARES 5 /* so many names of a line share what is left at most */
 
 void page_init(struct page *p, FILE *out, size_t width, bool has_color)
 {
-	*p = (struct page){.out = out, .width = width ? width : PAGE_WIDTH, .has_color = has_color};
+	*p = (struct page){.out = out,
+		.width = width ? width : PAGE_WIDTH,
+		.is_whole = width == 0,
+		.has_color = has_color};
 	if (p->width < PAGE_MIN_WIDTH)
 		p->width = PAGE_MIN_WIDTH;
 	p->utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", NULL);
@@ -34,6 +39,10 @@ void page_init(struct page *p, FILE *out, size_t width, bool has_color)
 
 void page_deinit(struct page *p)
 {
+	if (p->n_missing)
+		fprintf(p->out,
+			"\nnames that end with \"…\" are cut; --width %zu shows them whole\n",
+			p->width + SHARES * p->n_missing + MORE_COLUMNS);
 	if (!p->utf8)
 		return;
 	uselocale(p->before);
@@ -86,13 +95,18 @@ static void print(struct page *p, const char *text, size_t n)
 
 void page_put_text(struct page *p, const char *text, size_t n_columns)
 {
-	size_t n = strnlen(text, (n_columns + 1) * MAX_BYTES_PER_COLUMN);
+	size_t n = strlen(text);
+	size_t n_room = p->is_whole && n_columns < n ? n : n_columns;
 	size_t used;
-	size_t n_shown = fit(text, n, n_columns, &used);
+	size_t n_shown = fit(text, n, n_room, &used);
 	bool is_cut = n_shown < n;
 
-	if (is_cut)
-		n_shown = fit(text, n, n_columns ? n_columns - 1 : 0, &used);
+	if (is_cut) {
+		fit(text, n, n, &used);
+		if (used > n_room && used - n_room > p->n_missing)
+			p->n_missing = used - n_room;
+		n_shown = fit(text, n, n_room ? n_room - 1 : 0, &used);
+	}
 	print(p, text, n_shown);
 	fputs(is_cut ? "…" : "", p->out);
 	p->column += used + is_cut;
@@ -145,22 +159,74 @@ void page_put_title(struct page *p, const char *title)
 	page_end_line(p);
 }
 
+/* A wider page has no more of it: that is no name that is cut. */
 void page_put_message(struct page *p, const char *kind, const char *text)
 {
+	size_t n_missing = p->n_missing;
+
 	put_colored(p, YELLOW, kind);
 	fputs(": ", p->out);
 	page_put_text(p, text, MAX_MESSAGE);
 	page_end_line(p);
+	p->n_missing = n_missing;
+}
+
+/* How many bytes of |text| are a line: up to the last blank that fits, or else what fits. */
+static size_t fit_line(const char *text, size_t n, size_t n_columns)
+{
+	size_t used;
+	size_t n_fitting = fit(text, n, n_columns, &used);
+
+	if (n_fitting == n)
+		return n;
+	for (size_t i = n_fitting; i > 0; i--)
+		if (text[i] == ' ')
+			return i;
+	return n_fitting ? n_fitting : n;
+}
+
+void page_put_sentence(struct page *p, const char *indent, const char *text)
+{
+	size_t n = strlen(text);
+	size_t n_indent = 0; /* beside |indent| */
+
+	while (n) {
+		size_t n_line = fit_line(text, n, p->width - strlen(indent) - n_indent);
+
+		fprintf(p->out, "%s%*s", indent, (int)n_indent, "");
+		print(p, text, n_line);
+		page_end_line(p);
+		text += n_line;
+		n -= n_line;
+		while (n && *text == ' ') {
+			text++;
+			n--;
+		}
+		n_indent = INDENT_COLUMNS;
+	}
+}
+
+static size_t measure(const char *text)
+{
+	size_t used;
+
+	fit(text, strlen(text), strlen(text), &used);
+	return used;
 }
 
 /* Columns of a remark and the blanks before it, of |n_left|: what is too much for the row shares with the name. */
-static size_t measure_remark(const char *remark, size_t n_left)
+static size_t measure_remark(
+	const struct page *p, const char *name, const char *remark, size_t n_left)
 {
+	size_t n_most = n_left / 3 > MAX_REMARK ? n_left / 3 : MAX_REMARK;
 	size_t used;
 
 	if (!remark)
 		return 0;
-	fit(remark, strlen(remark), MAX_REMARK, &used);
+	used = measure(remark);
+	if (p->is_whole || measure(name) + 2 + used <= n_left)
+		return used + 2;
+	used = used < n_most ? used : n_most;
 	return used + 2 + MIN_NAME <= n_left ? used + 2 : n_left / 2;
 }
 
@@ -168,10 +234,10 @@ void page_end_row(struct page *p, const char *name, const char *remark)
 {
 	size_t n_taken = p->column + 2;
 	size_t n_left = p->width > n_taken + MIN_NAME ? p->width - n_taken : MIN_NAME;
-	size_t n_remark = measure_remark(remark, n_left);
+	size_t n_remark = measure_remark(p, name, remark, n_left);
 
 	fputs("  ", p->out);
-	page_put_text(p, *name ? name : "(no name)", n_left - n_remark);
+	page_put_text(p, *name ? name : "(no name)", n_left > n_remark ? n_left - n_remark : 0);
 	if (n_remark > 2) {
 		fputs("  ", p->out);
 		page_put_text(p, remark, n_remark - 2);

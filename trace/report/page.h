@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A page of a report for a terminal: columns of numbers, bars and sparklines, and names last, cut to what is left of the width.
+ * A page of a report: columns of numbers, bars and sparklines, and names last. On a terminal, or where a width is asked for,
+ * names are cut to what is left of it, with "…" at the end, and the page says by which width they are whole. Elsewhere
+ * they are whole.
  * Text from a trace can hold anything: '?' stands for each control character and each byte that is no UTF-8.
  */
 #ifndef TRACE_REPORT_PAGE_H
@@ -20,17 +22,23 @@
 struct page {
 	FILE *out;
 	size_t width;
+	bool is_whole; /* no name is cut */
+	size_t n_missing; /* columns that the longest of the names that were cut lacks */
 	bool has_color;
 	size_t column; /* where the next character of a row goes */
 	locale_t utf8; /* knows how wide characters are; 0: not there */
 	locale_t before;
 };
 
-/* |width| 0: PAGE_WIDTH; less than PAGE_MIN_WIDTH is that. page_deinit() in any case. */
+/* |width| 0: there is none: laid out as for PAGE_WIDTH, names whole. Less than PAGE_MIN_WIDTH is that. page_deinit() in any case. */
 void page_init(struct page *p, FILE *out, size_t width, bool has_color);
+/* Ends the page: if names were cut, with a line that says how to see them. */
 void page_deinit(struct page *p);
 
-/* Of at most |n_columns|, the last of which is "…" if there is more. */
+/*
+ * Writes at most |n_columns| of the text, the last of which is "…" if there is more, or all of it
+ * where names are whole.
+ */
 void page_put_text(struct page *p, const char *text, size_t n_columns);
 /* Text of ours, in ASCII. */
 void page_put(struct page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -40,6 +48,9 @@ void page_put_part(struct page *p, const char *format, ...) __attribute__((forma
 void page_put_title(struct page *p, const char *title);
 /* "warning: text", on a line of any length. */
 void page_put_message(struct page *p, const char *kind, const char *text);
+
+/* Text of any length and any bytes behind |indent|, in as many lines as it takes, broken at blanks. */
+void page_put_sentence(struct page *p, const char *indent, const char *text);
 
 /* Cells of PAGE_CELL columns and a blank. */
 void page_put_head(struct page *p, const char *head);

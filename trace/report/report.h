@@ -31,4 +31,10 @@ int report_write_json(struct digest *g, const struct report_options *options, FI
 /* A row for each name, as in RFC 4180. */
 int report_write_csv(struct digest *g, const struct report_options *options, FILE *out);
 
+/*
+ * A line for who compares or reads figures: a recorder's rings reach back differently far, and before some time a part of what
+ * happened is missing. Nothing where that is not so.
+ */
+void report_put_complete(const struct digest *g, const char *indent, FILE *out);
+
 #endif

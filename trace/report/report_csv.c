@@ -9,7 +9,9 @@
 #include "trace/report/output.h"
 #include "trace/report/report.h"
 
-#define HEAD "kind,name,count,unfinished,total_ns,self_ns,min_ns,mean_ns,p50_ns,p99_ns,max_ns\r\n"
+#define HEAD                                                                               \
+	"kind,name,count,unfinished,total_ns,self_ns,min_ns,mean_ns,p50_ns,p99_ns,max_ns," \
+	"whole,began_before\r\n"
 
 static void put_quoted(FILE *out, const char *text)
 {
@@ -32,15 +34,26 @@ static void put_quoted(FILE *out, const char *text)
 	putc('"', out);
 }
 
+/* The cells of durations are empty where all spans were cut: nobody knows how long these took. */
+static void put_time(FILE *out, const struct row *row, int64_t ns)
+{
+	putc(',', out);
+	if (row->n_whole)
+		fprintf(out, "%" PRId64, ns);
+}
+
 static void put_row(FILE *out, const char *kind, const char *name, const struct row *row)
 {
 	fprintf(out, "%s,", kind);
 	put_quoted(out, name);
 	fprintf(out, ",%" PRIu64 ",%" PRIu64, row->count, row->n_unfinished);
 	fprintf(out, ",%" PRId64 ",%" PRId64, row->total_ns, row->self_ns);
-	fprintf(out, ",%" PRId64 ",%" PRId64, row->min_ns, row_get(row, ROW_MEAN));
-	fprintf(out, ",%" PRId64 ",%" PRId64, row->p50_ns, row->p99_ns);
-	fprintf(out, ",%" PRId64 "\r\n", row->max_ns);
+	put_time(out, row, row->min_ns);
+	put_time(out, row, row_get(row, ROW_MEAN));
+	put_time(out, row, row->p50_ns);
+	put_time(out, row, row->p99_ns);
+	put_time(out, row, row->max_ns);
+	fprintf(out, ",%" PRIu64 ",%" PRIu64 "\r\n", row->n_whole, row->n_began_before);
 }
 
 int report_write_csv(struct digest *g, const struct report_options *options, FILE *out)

@@ -5,12 +5,17 @@
  */
 #include "trace/report/report_json_parts.h"
 
+#include "base/cleanup.h"
 #include "trace/json.h"
 #include "trace/read/view.h"
+#include "trace/report/death.h"
 #include "trace/report/digest.h"
 #include "trace/report/facts.h"
+#include "trace/report/launches.h"
 #include "trace/report/output.h"
 #include "trace/report/report.h"
+#include "trace/report/report_json.h"
+#include "trace/report/slow.h"
 
 static void put_processes(struct report_json *w)
 {
@@ -31,6 +36,10 @@ static void put_processes(struct report_json *w)
 			json_int(&w->j, "device", p->device);
 		else
 			json_nothing(&w->j, "device");
+		if (p->descendant_of)
+			json_int(&w->j, "descendant_of", p->descendant_of);
+		else
+			json_nothing(&w->j, "descendant_of");
 		json_uint(&w->j, "n_spans", w->digest->processes[i].n_spans);
 		report_json_put_busy(w, &w->digest->processes[i].busy);
 		json_end_object(&w->j);
@@ -88,19 +97,31 @@ static void put_tail(struct report_json *w)
 	report_json_put_spans(w, "kernels", &g->lists[LIST_KERNELS]);
 	json_uint(&w->j, "derived_spans", g->rest.n_derived);
 	put_names(w, "notes", &g->view->notes);
+	report_json_put_complete(&w->j, g);
 }
 
 int report_write_json(struct digest *g, const struct report_options *options, FILE *out)
 {
 	struct report_json w = {.digest = g, .options = options};
-	int rc;
+	_cleanup_(slow_freep) struct slow *slow = NULL;
+	_cleanup_(launches_deinit) struct launches launches = {.v = NULL};
+	int rc = slow_make(g, options->slow, &slow, NULL);
 
+	if (rc == 0)
+		rc = launches_make(g, &launches, NULL);
+	if (rc)
+		return rc;
+	w.slow = slow;
 	digest_sort(g, options->sort);
 	json_begin(&w.j, out);
 	rc = put_head(&w);
 	if (rc == 0)
 		rc = report_json_put_planes(&w);
+	if (rc == 0)
+		rc = death_write_json(g, &w.j);
 	put_tail(&w);
+	report_json_put_slow(&w);
+	report_json_put_launches(&w, &launches);
 	json_end(&w.j);
 	if (rc)
 		return rc;

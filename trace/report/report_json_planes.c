@@ -13,18 +13,22 @@
 #include "trace/report/report.h"
 #include "trace/report/report_json.h"
 #include "trace/report/report_json_parts.h"
+#include "trace/report/slow.h"
 
 /* --- steps --------------------------------------------------------------------------------- */
 
-static void put_slow(struct report_json *w, const struct row *row)
+static void put_slow(struct report_json *w, size_t plane, const struct row *row)
 {
-	double slow = w->options->slow > 0 ? w->options->slow : REPORT_SLOW;
-	double limit_ns = slow * (double)row->p50_ns;
+	int64_t limit_ns = slow_find_step_limit(w->slow, plane, row, w->options->slow);
 
-	json_uint(&w->j, "outliers", sample_count_above(&row->durations, limit_ns));
+	json_uint(&w->j, "outliers", sample_count_above(&row->durations, (double)limit_ns - 1));
+	if (row->n_whole)
+		json_int(&w->j, "limit_ns", limit_ns);
+	else
+		json_nothing(&w->j, "limit_ns");
 	json_begin_list(&w->j, "slowest");
 	for (size_t i = 0; i < row->n_slowest; i++) {
-		if ((double)row->slowest[i].duration_ns <= limit_ns)
+		if (row->slowest[i].duration_ns < limit_ns)
 			break;
 		json_begin_object(&w->j, NULL);
 		json_int(&w->j, "step_num", row->slowest[i].number);
@@ -35,14 +39,14 @@ static void put_slow(struct report_json *w, const struct row *row)
 	json_end_list(&w->j);
 }
 
-static void put_steps(struct report_json *w, const struct rows *rows)
+static void put_steps(struct report_json *w, size_t plane, const struct rows *rows)
 {
 	json_begin_list(&w->j, "steps");
 	for (size_t i = 0; i < report_json_count_shown(w, rows->n); i++) {
 		json_begin_object(&w->j, NULL);
 		report_json_put_counts(w, &rows->v[i]);
 		report_json_put_times(&w->j, &rows->v[i]);
-		put_slow(w, &rows->v[i]);
+		put_slow(w, plane, &rows->v[i]);
 		json_end_object(&w->j);
 	}
 	json_end_list(&w->j);
@@ -50,9 +54,8 @@ static void put_steps(struct report_json *w, const struct rows *rows)
 
 /* --- threads ------------------------------------------------------------------------------ */
 
-static void put_thread(struct report_json *w, const struct digest_track *t)
+static void put_track(struct report_json *w, const struct digest_track *t)
 {
-	json_begin_object(&w->j, NULL);
 	json_int(&w->j, "id", t->track->line->id);
 	json_text(&w->j, "name", t->track->line->name);
 	json_uint(&w->j, "n_spans", t->n_of_kind[DIGEST_SPAN]);
@@ -60,6 +63,28 @@ static void put_thread(struct report_json *w, const struct digest_track *t)
 	json_uint(&w->j, "n_flow_marks", t->n_of_kind[DIGEST_FLOW_MARK]);
 	report_json_put_spans(w, "spans", &t->rows);
 	report_json_put_busy(w, &t->busy);
+	if (view_track_has_sources(w->digest->view, t->track))
+		json_text(&w->j, "file", view_track_get_source(w->digest->view, t->track));
+}
+
+/* What other servers saw of a thread is written with what the first server saw of it. */
+static void put_thread(struct report_json *w, const struct digest_track *t)
+{
+	size_t n_seconds = digest_count_seconds(w->digest, t);
+
+	if (digest_track_is_second(w->digest, t))
+		return;
+	json_begin_object(&w->j, NULL);
+	put_track(w, t);
+	if (n_seconds)
+		json_begin_list(&w->j, "other_sources");
+	for (size_t i = 1; i <= n_seconds; i++) {
+		json_begin_object(&w->j, NULL);
+		put_track(w, &t[i]);
+		json_end_object(&w->j);
+	}
+	if (n_seconds)
+		json_end_list(&w->j);
 	json_end_object(&w->j);
 }
 
@@ -99,7 +124,7 @@ static void put_counter(struct report_json *w, const struct gauge *c)
 	json_double(&w->j, "last", c->last);
 	json_begin_list(&w->j, "means");
 	for (size_t i = 0; i < COUNTER_SLOTS; i++)
-		json_double(&w->j, NULL, c->n_of_slot[i] ? c->slots[i] : NAN);
+		json_double(&w->j, NULL, c->ns_of_slot[i] > 0 ? c->slots[i] : NAN);
 	json_end_list(&w->j);
 	json_end_object(&w->j);
 }
@@ -112,10 +137,10 @@ static void put_counters(struct report_json *w, const struct gauges *counters)
 	json_end_list(&w->j);
 }
 
-static void put_process_of(struct report_json *w, const struct archive_plane *plane)
+void report_json_put_process_of(struct report_json *w, const struct archive_plane *plane)
 {
 	_cleanup_free_ char *name = archive_plane_copy_text(plane, "ptap_process_name");
-	int64_t pid = facts_get_pid(plane);
+	int64_t pid = plane ? facts_get_pid(plane) : -1;
 
 	json_text(&w->j, "process_name", name);
 	if (pid >= 0)
@@ -157,11 +182,11 @@ static int put_plane(struct report_json *w, size_t plane)
 	json_begin_object(&w->j, NULL);
 	json_text(&w->j, "name", p->plane->name);
 	json_int(&w->j, "id", p->plane->id);
-	put_process_of(w, p->plane);
+	report_json_put_process_of(w, p->plane);
 	put_loss(w, p->plane);
 	rc = put_windows(w, p->plane);
 	put_threads(w, plane);
-	put_steps(w, &p->steps);
+	put_steps(w, plane, &p->steps);
 	report_json_put_asyncs(w, &p->asyncs);
 	put_flows(w, &p->flows);
 	put_counters(w, &p->counters);

@@ -8,6 +8,7 @@
 
 #include "base/grow.h"
 #include "trace/names.h"
+#include "trace/read/cursor.h"
 #include "trace/saturate.h"
 
 static void row_deinit(struct row *row)
@@ -41,18 +42,27 @@ static struct row *get_row(struct rows *rows, uint32_t name)
 	return &rows->v[place];
 }
 
-int64_t rows_add(struct rows *rows, uint32_t name, int64_t duration_ns, bool is_unfinished)
+/* Nobody knows how long a span that was cut took, so only whole ones come here. */
+static int row_add_whole(struct row *row, int64_t duration_ns)
 {
-	struct row *row = get_row(rows, name);
-
-	if (!row || sample_add(&row->durations, duration_ns))
-		return -ENOMEM;
-	row->count++;
-	row->n_unfinished += is_unfinished;
-	row->total_ns = add_saturated(row->total_ns, duration_ns);
-	row->self_ns = add_saturated(row->self_ns, duration_ns);
+	row->n_whole++;
+	row->whole_ns = add_saturated(row->whole_ns, duration_ns);
 	row->min_ns = duration_ns < row->min_ns ? duration_ns : row->min_ns;
 	row->max_ns = duration_ns > row->max_ns ? duration_ns : row->max_ns;
+	return sample_add(&row->durations, duration_ns);
+}
+
+int64_t rows_add(struct rows *rows, const struct item *item)
+{
+	struct row *row = get_row(rows, item->name);
+
+	if (!row || (item_is_whole(item) && row_add_whole(row, item->duration_ns)))
+		return -ENOMEM;
+	row->count++;
+	row->n_unfinished += item->is_unfinished;
+	row->n_began_before += item->is_started_before;
+	row->total_ns = add_saturated(row->total_ns, item->duration_ns);
+	row->self_ns = add_saturated(row->self_ns, item->duration_ns);
 	return row - rows->v;
 }
 
@@ -69,10 +79,10 @@ static void keep_slow(struct row *row, const struct slow_step *step)
 	row->slowest[i] = *step;
 }
 
-int rows_add_step(
-	struct rows *rows, uint32_t name, const struct slow_step *step, bool is_unfinished)
+int rows_add_step(struct rows *rows, const struct item *item)
 {
-	int64_t place = rows_add(rows, name, step->duration_ns, is_unfinished);
+	const struct slow_step step = {item->step_num, item->start_ns, item->duration_ns};
+	int64_t place = rows_add(rows, item);
 	struct row *row;
 
 	if (place < 0)
@@ -83,7 +93,8 @@ int rows_add_step(
 		row->slowest = calloc(ROW_SLOWEST, sizeof *row->slowest);
 	if (!row->slowest)
 		return -ENOMEM;
-	keep_slow(row, step);
+	if (item_is_whole(item))
+		keep_slow(row, &step);
 	return 0;
 }
 
@@ -93,11 +104,18 @@ static int take_row(struct rows *rows, struct row *from)
 
 	if (!row)
 		return -ENOMEM;
+	row->n_tracks++;
+	if (!row->count || from->around == ROW_OUTERMOST)
+		row->around = from->around;
 	row->count += from->count;
+	row->n_whole += from->n_whole;
 	row->n_unfinished += from->n_unfinished;
+	row->n_began_before += from->n_began_before;
 	row->n_steps += from->n_steps;
+	row->n_flow_marks += from->n_flow_marks;
 	row->total_ns = add_saturated(row->total_ns, from->total_ns);
 	row->self_ns = add_saturated(row->self_ns, from->self_ns);
+	row->whole_ns = add_saturated(row->whole_ns, from->whole_ns);
 	row->min_ns = from->min_ns < row->min_ns ? from->min_ns : row->min_ns;
 	row->max_ns = from->max_ns > row->max_ns ? from->max_ns : row->max_ns;
 	return sample_take(&row->durations, &from->durations);
@@ -127,8 +145,12 @@ void rows_finish(struct rows *rows)
 	for (size_t i = 0; i < rows->n; i++) {
 		struct row *row = &rows->v[i];
 
+		if (!row->n_whole)
+			continue;
 		row->p50_ns = clamp(row, sample_percentile(&row->durations, 50));
+		row->p90_ns = clamp(row, sample_percentile(&row->durations, 90));
 		row->p99_ns = clamp(row, sample_percentile(&row->durations, 99));
+		row->p999_ns = clamp(row, sample_permille(&row->durations, 999));
 	}
 }
 
@@ -157,6 +179,17 @@ void rows_keep(struct rows *rows, const uint8_t *wanted)
 	name_map_deinit(&rows->places);
 }
 
+uint64_t row_count_begun(const struct row *row)
+{
+	return row->count - row->n_began_before;
+}
+
+bool row_key_is_of_whole(enum row_key key)
+{
+	return key == ROW_MEAN || key == ROW_P50 || key == ROW_P99 || key == ROW_P999 ||
+	       key == ROW_MAX;
+}
+
 int64_t row_get(const struct row *row, enum row_key key)
 {
 	switch (key) {
@@ -167,11 +200,13 @@ int64_t row_get(const struct row *row, enum row_key key)
 	case ROW_COUNT:
 		return (int64_t)row->count;
 	case ROW_MEAN:
-		return row->total_ns / (int64_t)row->count;
+		return row->n_whole ? row->whole_ns / (int64_t)row->n_whole : 0;
 	case ROW_P50:
 		return row->p50_ns;
 	case ROW_P99:
 		return row->p99_ns;
+	case ROW_P999:
+		return row->p999_ns;
 	case ROW_MAX:
 		return row->max_ns;
 	case ROW_NAME:

@@ -5,6 +5,7 @@
 #include "trace/report/sample.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/grow.h"
@@ -37,7 +38,8 @@ static int64_t get_value(size_t bucket)
 	return ((int64_t)(PARTS + bucket % PARTS) << shift) + (INT64_C(1) << (shift - 1));
 }
 
-int sample_coarsen(struct sample *s)
+/* Puts all into buckets. 0 or -ENOMEM. */
+static int sample_coarsen(struct sample *s)
 {
 	if (s->buckets)
 		return 0;
@@ -109,9 +111,54 @@ void sample_deinit(struct sample *s)
 	*s = (struct sample){.n = 0};
 }
 
+/* --- groups of equal values ---------------------------------------------------------------- */
+
+struct sample_group {
+	int64_t value;
+	uint64_t n;
+};
+
+static int compare(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left;
+	int64_t b = *(const int64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Groups come in order afterwards. */
+static void sample_sort(struct sample *s)
+{
+	if (s->values && s->n)
+		qsort(s->values, s->n, sizeof *s->values, compare);
+}
+
+/* The next group from |*at| on, which begins at 0 and is moved on; n is 0 at the end. */
+static struct sample_group sample_next(const struct sample *s, size_t *at)
+{
+	struct sample_group group = {0, 0};
+
+	if (s->buckets) {
+		while (*at < N_BUCKETS && !s->buckets[*at])
+			++*at;
+		if (*at < N_BUCKETS)
+			group = (struct sample_group){get_value(*at), s->buckets[*at]};
+		++*at;
+		return group;
+	}
+	for (; *at < s->n && (group.n == 0 || s->values[*at] == group.value); ++*at)
+		group = (struct sample_group){s->values[*at], group.n + 1};
+	return group;
+}
+
 /* --- what they amount to ------------------------------------------------------------------- */
 
 int64_t sample_percentile(struct sample *s, unsigned int percent)
+{
+	return sample_permille(s, 10 * percent);
+}
+
+int64_t sample_permille(struct sample *s, unsigned int permille)
 {
 	uint64_t rank;
 	size_t i = 0;
@@ -119,8 +166,8 @@ int64_t sample_percentile(struct sample *s, unsigned int percent)
 	if (s->n == 0)
 		return 0;
 	if (!s->buckets)
-		return percentile_select(s->values, s->n, percent);
-	rank = percentile_rank(s->n, percent);
+		return percentile_select(s->values, s->n, permille);
+	rank = percentile_rank(s->n, permille);
 	while (rank >= s->buckets[i])
 		rank -= s->buckets[i++];
 	return get_value(i);
@@ -137,33 +184,81 @@ uint64_t sample_count_above(const struct sample *s, double limit)
 	return n;
 }
 
-static int compare(const void *left, const void *right)
+double sample_sum_excess(const struct sample *s, int64_t limit, int64_t base)
 {
-	int64_t a = *(const int64_t *)left;
-	int64_t b = *(const int64_t *)right;
+	struct sample_group group;
+	double sum = 0;
+	size_t at = 0;
 
-	return a < b ? -1 : a > b;
+	while ((group = sample_next(s, &at)).n)
+		if (group.value >= limit)
+			sum += (double)(group.value - base) * (double)group.n;
+	return sum;
 }
 
-void sample_sort(struct sample *s)
-{
-	if (s->values && s->n)
-		qsort(s->values, s->n, sizeof *s->values, compare);
-}
+/* The next larger group of both. */
+struct sample_pair {
+	const struct sample *sides[2];
+	struct sample_group next[2];
+	size_t at[2];
+};
 
-struct sample_group sample_next(const struct sample *s, size_t *at)
+static struct sample_group pair_next(struct sample_pair *p)
 {
-	struct sample_group group = {0, 0};
+	const struct sample_group *a = &p->next[0];
+	const struct sample_group *b = &p->next[1];
+	bool is_a = a->n && (!b->n || a->value <= b->value);
+	struct sample_group group = {is_a ? a->value : b->value, 0};
 
-	if (s->buckets) {
-		while (*at < N_BUCKETS && !s->buckets[*at])
-			++*at;
-		if (*at < N_BUCKETS)
-			group = (struct sample_group){get_value(*at), s->buckets[*at]};
-		++*at;
-		return group;
+	for (int i = 0; i < 2; i++) {
+		if (!p->next[i].n || p->next[i].value != group.value)
+			continue;
+		group.n += p->next[i].n;
+		p->next[i] = sample_next(p->sides[i], &p->at[i]);
 	}
-	for (; *at < s->n && (group.n == 0 || s->values[*at] == group.value); ++*at)
-		group = (struct sample_group){s->values[*at], group.n + 1};
 	return group;
+}
+
+/* Between a value and the next larger one, so that it parts buckets as well. */
+static int64_t find_middle(int64_t below, int64_t value)
+{
+	return value - (value - below) / 2;
+}
+
+int sample_split(
+	struct sample *a, struct sample *b, const double *shares, size_t n, int64_t *limits)
+{
+	struct sample_pair pair = {.sides = {a, b}};
+	struct sample_group group = {-1, 0};
+	double n_all = (double)(a->n + b->n);
+	double n_above = n_all;
+	double n_before = n_all;
+	int64_t below = -1;
+	int64_t limit = 0;
+	size_t i = 0;
+
+	if ((a->buckets || b->buckets) && (sample_coarsen(a) || sample_coarsen(b)))
+		return -ENOMEM;
+	sample_sort(a);
+	sample_sort(b);
+	pair.next[0] = sample_next(a, &pair.at[0]);
+	pair.next[1] = sample_next(b, &pair.at[1]);
+	/* Limits rise, and fewer values reach them: of the two next to what is wanted the nearer one is taken, if it parts any. */
+	while (i < n && (group = pair_next(&pair)).n) {
+		int64_t next = find_middle(below, group.value);
+
+		while (i < n && n_above <= shares[i] * n_all) {
+			bool is_nearer = n_before == n_all ||
+					 shares[i] * n_all - n_above < n_before - shares[i] * n_all;
+
+			limits[i++] = is_nearer ? next : limit;
+		}
+		limit = next;
+		n_before = n_above;
+		n_above -= (double)group.n;
+		below = group.value;
+	}
+	for (; i < n; i++)
+		limits[i] = limit;
+	return 0;
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define SAMPLE_MAX_ERROR 256 /* of buckets: this part of a value */
 #define SAMPLE_EXACT 16384 /* as many are kept as they are */
 
 /* All zero is empty. */
@@ -25,19 +26,15 @@ int sample_add(struct sample *s, int64_t value); /* >= 0. 0 or -ENOMEM */
 int sample_take(struct sample *s, struct sample *from);
 /* By nearest rank (percentile.h); 0 if it is empty. Values may be put into another order. */
 int64_t sample_percentile(struct sample *s, unsigned int percent);
+int64_t sample_permille(struct sample *s, unsigned int permille);
 uint64_t sample_count_above(const struct sample *s, double limit);
-
-/* Equal values, ascending. */
-struct sample_group {
-	int64_t value;
-	uint64_t n;
-};
-
-/* Puts all into buckets. 0 or -ENOMEM. */
-int sample_coarsen(struct sample *s);
-/* Makes the groups of values ready to be read. */
-void sample_sort(struct sample *s);
-/* The next group from |*at| on, which begins at 0 and is moved on; n is 0 at the end. */
-struct sample_group sample_next(const struct sample *s, size_t *at);
+/* The sum of what all values of |limit| or more exceed |base| by. */
+double sample_sum_excess(const struct sample *s, int64_t limit, int64_t base);
+/*
+ * The limits that, of all values of both together, the |shares| (0 to 1, descending) are as large as or larger, as nearly as equal
+ * values permit. Values are put into another order, or into buckets where those of either are. 0 or -ENOMEM.
+ */
+int sample_split(
+	struct sample *a, struct sample *b, const double *shares, size_t n, int64_t *limits);
 
 #endif

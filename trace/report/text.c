@@ -4,14 +4,18 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "trace/read/archive.h"
 #include "trace/read/view.h"
+#include "trace/report/death.h"
 #include "trace/report/digest.h"
 #include "trace/report/facts.h"
+#include "trace/report/launches.h"
 #include "trace/report/output.h"
 #include "trace/report/report.h"
+#include "trace/report/slow.h"
 
 size_t text_get_most(const struct text *t)
 {
@@ -28,8 +32,39 @@ size_t text_count_shown(const struct text *t, size_t n)
 void text_put_rest(struct text *t, size_t n_left, const char *what)
 {
 	if (n_left)
-		fprintf(t->page.out, "  … and %zu more %s%s\n", n_left, what,
-			n_left == 1 ? "" : "s");
+		fprintf(t->page.out, "  … and %zu more %s%s; --top %zu shows all\n", n_left, what,
+			n_left == 1 ? "" : "s", text_get_most(t) + n_left);
+}
+
+void text_format_cuts(const struct row *row, char out[TEXT_CUTS_BYTES])
+{
+	out[0] = '\0';
+	if (row->n_unfinished && row->n_began_before)
+		snprintf(out, TEXT_CUTS_BYTES, "[%" PRIu64 " unfinished, %" PRIu64 " began before]",
+			row->n_unfinished, row->n_began_before);
+	else if (row->n_unfinished)
+		snprintf(out, TEXT_CUTS_BYTES, "[%" PRIu64 " unfinished]", row->n_unfinished);
+	else if (row->n_began_before)
+		snprintf(out, TEXT_CUTS_BYTES, "[%" PRIu64 " began before]", row->n_began_before);
+}
+
+int64_t text_get_tid(const struct view_track *track)
+{
+	return view_track_is_second(track) ? track->tid : track->line->id;
+}
+
+#define MAX_LABEL_NAME 400
+
+static size_t find_label_length(const char *name)
+{
+	size_t n = strlen(name);
+
+	if (n <= MAX_LABEL_NAME)
+		return n;
+	/* Not in the middle of a character. */
+	for (n = MAX_LABEL_NAME; n && ((unsigned char)name[n] & 0xc0) == 0x80;)
+		n--;
+	return n;
 }
 
 static const char *label(const struct view *view, size_t host, const char *name, int64_t pid,
@@ -37,10 +72,13 @@ static const char *label(const struct view *view, size_t host, const char *name,
 {
 	const char *at = view->n_archives > 1 ? view->hosts[host].name : "";
 	char id[32] = "";
+	size_t n_name = find_label_length(name);
+	size_t n_at = find_label_length(at);
 
 	if (pid > 0)
 		snprintf(id, sizeof id, " (%" PRId64 ")", pid);
-	snprintf(text, TEXT_LABEL_BYTES, "%.100s%s%s%.100s", name, id, *at ? " at " : "", at);
+	snprintf(text, TEXT_LABEL_BYTES, "%.*s%s%s%s%.*s%s", (int)n_name, name,
+		name[n_name] ? "…" : "", id, *at ? " at " : "", (int)n_at, at, at[n_at] ? "…" : "");
 	return text;
 }
 
@@ -63,9 +101,11 @@ const char *text_label_plane(const struct text *t, size_t plane, char text[TEXT_
 int report_write_text(struct digest *g, const struct report_options *options, FILE *out)
 {
 	static void (*const parts[])(struct text * t) = {
+		text_put_slow,
 		text_put_steps,
 		text_put_names,
 		text_put_kernels,
+		text_put_launches,
 		text_put_devices,
 		text_put_threads,
 		text_put_idle,
@@ -74,12 +114,21 @@ int report_write_text(struct digest *g, const struct report_options *options, FI
 		text_put_counters,
 		text_put_each_thread,
 	};
-	struct text t = {.digest = g, .options = options};
-	int rc;
+	_cleanup_(slow_freep) struct slow *slow = NULL;
+	_cleanup_(launches_deinit) struct launches launches = {.v = NULL};
+	struct text t = {.digest = g, .options = options, .launches = &launches};
+	int rc = slow_make(g, options->slow, &slow, NULL);
 
+	if (rc == 0)
+		rc = launches_make(g, &launches, NULL);
+	if (rc)
+		return rc;
+	t.slow = slow;
 	digest_sort(g, options->sort);
 	page_init(&t.page, out, options->width, options->has_color);
-	rc = text_put_head(&t);
+	rc = death_write_text(g, out);
+	if (rc == 0)
+		rc = text_put_head(&t);
 	for (size_t i = 0; i < sizeof parts / sizeof parts[0] && rc == 0; i++)
 		parts[i](&t);
 	page_deinit(&t.page);

@@ -4,19 +4,25 @@
 #define TRACE_REPORT_TEXT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "trace/report/page.h"
 
 struct archive_plane;
 struct digest;
+struct launches;
 struct report_options;
 struct row;
 struct rows;
+struct slow;
 struct view;
+struct view_track;
 
 struct text {
 	struct page page;
 	const struct digest *digest;
+	const struct slow *slow;
+	const struct launches *launches;
 	const struct report_options *options;
 };
 
@@ -25,9 +31,12 @@ int text_put_head(struct text *t);
 /* text_names.c */
 void text_put_names(struct text *t);
 void text_put_kernels(struct text *t);
+void text_put_launches(struct text *t);
 void text_put_asyncs(struct text *t);
 void text_put_steps(struct text *t);
 void text_put_each_thread(struct text *t);
+/* text_slow.c */
+void text_put_slow(struct text *t);
 /* text_times.c */
 void text_put_threads(struct text *t);
 void text_put_devices(struct text *t);
@@ -38,17 +47,22 @@ void text_put_counters(struct text *t);
 
 /* --- what they share (text.c) -------------------------------------------------------------- */
 
-#define TEXT_LABEL_BYTES 256
+#define TEXT_LABEL_BYTES 1024
 #define TEXT_TOP 20
+#define TEXT_CUTS_BYTES 80
 
 /* How many rows of each table are shown at most; and how many of |n|. */
 size_t text_get_most(const struct text *t);
 size_t text_count_shown(const struct text *t, size_t n);
-/* "… and 3 more names", unless none is left. */
+/* "… and 3 more names; --top 23 shows all", unless none is left. */
 void text_put_rest(struct text *t, size_t n_left, const char *what);
-/* "train (4242)", and the host's name where there are several; cut, and of any bytes. Returns |label|. */
+/* "train (4242)", and the host's name where there are several; of any bytes; beyond 400 bytes each ends with "…". Returns |label|. */
 const char *text_label_process(
 	const struct view *view, size_t origin, char label[TEXT_LABEL_BYTES]);
+/* "[40 unfinished, 40 began before]"; empty if none of the row was cut. */
+void text_format_cuts(const struct row *row, char out[TEXT_CUTS_BYTES]);
+/* The id of the thread as its file has it; the first server's of one that several saw. */
+int64_t text_get_tid(const struct view_track *track);
 const char *text_label_plane(const struct text *t, size_t plane, char label[TEXT_LABEL_BYTES]);
 
 #endif

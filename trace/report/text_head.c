@@ -16,7 +16,6 @@
 #include "trace/report/text.h"
 
 #define MAX_HOSTS 16
-#define MAX_HOST 64
 
 static void put_session(struct text *t)
 {
@@ -36,6 +35,24 @@ static void put_session(struct text *t)
 		page_format_duration(cell, (int64_t)duration_ns));
 }
 
+void report_put_complete(const struct digest *g, const char *indent, FILE *out)
+{
+	char since[PAGE_CELL_BYTES];
+
+	if (g->complete_ns == INT64_MIN)
+		return;
+	page_format_duration(since, g->complete_ns);
+	if (g->view->selection == &g->selection)
+		fprintf(out, "%sall threads are complete since %s; --whole looks at all there is\n",
+			indent, since);
+	else if (g->complete_ns > g->begin_ns && g->complete_ns < g->end_ns)
+		fprintf(out, "%sincomplete before %s: figures of then are too low\n", indent,
+			since);
+	else if (g->complete_ns >= g->end_ns)
+		fprintf(out, "%sat no time all threads are complete: figures are too low\n",
+			indent);
+}
+
 /* Where that is not what was recorded. */
 static void put_time(struct text *t)
 {
@@ -47,21 +64,22 @@ static void put_time(struct text *t)
 	uint64_t duration_ns;
 	bool is_known = digest_get_session(g->view, &start_unix_ns, &duration_ns);
 
-	if (is_known && !(s && (s->from_ns != INT64_MIN || s->to_ns != INT64_MAX)))
-		return;
-	fprintf(t->page.out, "looked at: %s to %s\n", page_format_duration(begin, g->begin_ns),
-		page_format_duration(end, g->end_ns));
+	if (!is_known || (s && (s->from_ns != INT64_MIN || s->to_ns != INT64_MAX)))
+		fprintf(t->page.out, "looked at: %s to %s\n",
+			page_format_duration(begin, g->begin_ns),
+			page_format_duration(end, g->end_ns));
+	report_put_complete(g, "  ", t->page.out);
 }
 
 /* On a line of its own where it may not fit any more. */
 static void put_host(struct page *p, const char *name)
 {
-	if (p->column + 2 + strnlen(name, MAX_HOST) > p->width) {
+	if (p->column + 2 + strlen(name) > p->width) {
 		page_end_line(p);
 		page_put(p, " ");
 	}
 	page_put(p, " ");
-	page_put_text(p, name, MAX_HOST);
+	page_put_text(p, name, p->width - p->column);
 }
 
 static void put_hosts(struct text *t, const struct names *hosts)
@@ -87,18 +105,29 @@ static void put_processes(struct text *t)
 	const struct view *view = t->digest->view;
 	char label[TEXT_LABEL_BYTES];
 	size_t n_devices = 0;
+	size_t n_descendants = 0;
+	size_t n_recorded;
 
-	for (size_t i = 0; i < view->n_origins; i++)
+	for (size_t i = 0; i < view->n_origins; i++) {
 		n_devices += view->origins[i].is_device;
-	if (view->n_origins == 1 && view->origins[0].is_real) {
+		n_descendants += view->origins[i].descendant_of != 0;
+	}
+	n_recorded = view->n_origins - n_devices - n_descendants;
+	/* The program comes before its descendants. */
+	if (n_recorded == 1 && !n_devices && view->origins[0].is_real) {
 		page_put(&t->page, "process ");
 		page_put_text(&t->page, text_label_process(view, 0, label),
 			t->page.width - t->page.column);
 		page_end_line(&t->page);
 	} else if (view->n_origins > 1) {
-		page_put_part(&t->page, "processes %zu", view->n_origins - n_devices);
+		page_put_part(&t->page, "processes %zu", n_recorded);
 		if (n_devices)
 			page_put_part(&t->page, "devices %zu", n_devices);
+		page_end_line(&t->page);
+	}
+	if (n_descendants) {
+		page_put_part(&t->page, "descendants %zu, not recorded: their usage counters alone",
+			n_descendants);
 		page_end_line(&t->page);
 	}
 }
@@ -135,21 +164,38 @@ static void put_messages(struct text *t, const char *kind, const struct names *t
 		page_put_message(&t->page, kind, texts->texts[i]);
 }
 
+/* "dropped_traces" is the sum of what was lost for one of the other reasons: told beside these it would seem to be more. */
+static bool has_reasons(const struct archive_plane *plane)
+{
+	const char *name;
+	uint64_t count;
+
+	for (size_t i = 0; i < plane->own.n; i++)
+		if (facts_get_loss(plane, i, &name, &count) && count &&
+			strncmp(name, "ptap_lost_", 10) == 0)
+			return true;
+	return false;
+}
+
 static void put_loss(struct text *t, size_t plane)
 {
 	const struct archive_plane *p = t->digest->planes[plane].plane;
 	char label[TEXT_LABEL_BYTES];
-	char text[TEXT_LABEL_BYTES + 64];
 	const char *name;
 	uint64_t count;
 
 	for (size_t i = 0; i < p->own.n; i++) {
-		if (!facts_get_loss(p, i, &name, &count) || !count)
+		_cleanup_free_ char *text = NULL;
+
+		if (!facts_get_loss(p, i, &name, &count) || !count ||
+			(strcmp(name, "dropped_traces") == 0 && has_reasons(p)))
 			continue;
-		snprintf(text, sizeof text, "%.64s %s%s%s", name, quantity_count(count).text,
-			t->digest->view->n_origins > 1 ? " of " : "",
-			t->digest->view->n_origins > 1 ? text_label_plane(t, plane, label) : "");
-		page_put_message(&t->page, "lost", text);
+		if (asprintf(&text, "%s %s%s%s", name, quantity_count(count).text,
+			    t->digest->view->n_origins > 1 ? " of " : "",
+			    t->digest->view->n_origins > 1 ? text_label_plane(t, plane, label)
+							   : "") < 0)
+			text = NULL;
+		page_put_message(&t->page, "lost", text ? text : name);
 	}
 }
 

@@ -68,7 +68,7 @@ static void put_counter(struct text *t, const struct gauge *c, const char *label
 	double values[COUNTER_SLOTS];
 
 	for (size_t i = 0; i < COUNTER_SLOTS; i++)
-		values[i] = c->n_of_slot[i] ? c->slots[i] : NAN;
+		values[i] = c->ns_of_slot[i] > 0 ? c->slots[i] : NAN;
 	page_put_number(&t->page, c->min);
 	page_put_number(&t->page, c->mean);
 	page_put_number(&t->page, c->max);

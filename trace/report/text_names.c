@@ -6,8 +6,11 @@
 #include "trace/quantity.h"
 #include "trace/read/archive.h"
 #include "trace/read/view.h"
+#include "trace/report/cpu_shares.h"
 #include "trace/report/digest.h"
+#include "trace/report/launches.h"
 #include "trace/report/report.h"
+#include "trace/report/slow.h"
 #include "trace/report/text.h"
 
 #define BAR_COLUMNS 7
@@ -20,7 +23,7 @@ struct column {
 	bool has_bar;
 };
 
-#define MAX_COLUMNS 8
+#define MAX_COLUMNS 9
 
 struct table {
 	struct column columns[MAX_COLUMNS]; /* to that without a head */
@@ -28,6 +31,9 @@ struct table {
 	enum row_key sort; /* by which rows are sorted, as far as there is a column */
 	size_t n_shown;
 	int64_t longest_ns; /* self time of a row, for bars */
+	const struct cpu_shares *cpu; /* NULL: rows are not told apart by it */
+	bool has_p999; /* a row has spans enough for it */
+	bool has_waits; /* only rows that are known to wait, else only the others */
 };
 
 static const struct column name_columns[MAX_COLUMNS] = {
@@ -37,6 +43,7 @@ static const struct column name_columns[MAX_COLUMNS] = {
 	{"mean", ROW_MEAN, 98, false},
 	{"p50", ROW_P50, 0, false},
 	{"p99", ROW_P99, 0, false},
+	{"p99.9", ROW_P999, 98, false},
 	{"max", ROW_MAX, 89, false},
 };
 
@@ -46,6 +53,7 @@ static const struct column async_columns[MAX_COLUMNS] = {
 	{"mean", ROW_MEAN, 0, false},
 	{"p50", ROW_P50, 0, false},
 	{"p99", ROW_P99, 0, false},
+	{"p99.9", ROW_P999, 0, false},
 	{"max", ROW_MAX, 0, false},
 };
 
@@ -54,6 +62,7 @@ static const struct column step_columns[MAX_COLUMNS] = {
 	{"mean", ROW_MEAN, 0, false},
 	{"p50", ROW_P50, 0, false},
 	{"p99", ROW_P99, 0, false},
+	{"p99.9", ROW_P999, 0, false},
 	{"max", ROW_MAX, 0, false},
 };
 
@@ -65,6 +74,7 @@ static const char *const orders[] = {
 	[ROW_MEAN] = "by mean",
 	[ROW_P50] = "by p50",
 	[ROW_P99] = "by p99",
+	[ROW_P999] = "by p99.9",
 	[ROW_MAX] = "by max",
 	[ROW_NAME] = "in alphabetical order",
 };
@@ -73,7 +83,14 @@ static const char *const orders[] = {
 
 static bool is_shown(const struct page *p, const struct table *table, const struct column *c)
 {
-	return p->width >= c->from_width || c->key == table->sort;
+	size_t from_width = c->from_width;
+
+	if (c->key == ROW_P999 && !table->has_p999)
+		return false;
+	/* The tail goes before the mean. */
+	if (c->key == ROW_MEAN && from_width && table->has_p999)
+		from_width += PAGE_CELL + 1;
+	return p->width >= from_width || c->key == table->sort;
 }
 
 static void put_heads(struct page *p, const struct table *table)
@@ -86,6 +103,14 @@ static void put_heads(struct page *p, const struct table *table)
 			page_put(p, "%*s", BAR_COLUMNS + 1, "");
 	}
 	page_end_row(p, "name", NULL);
+}
+
+static bool rows_have_p999(const struct rows *rows)
+{
+	for (size_t i = 0; i < rows->n; i++)
+		if (rows->v[i].n_whole >= ROW_P999_FEWEST)
+			return true;
+	return false;
 }
 
 static int64_t find_longest(const struct rows *rows)
@@ -115,6 +140,9 @@ static void put_cells(struct page *p, const struct table *table, const struct ro
 			continue;
 		if (c->key == ROW_COUNT)
 			page_put_count(p, (uint64_t)value);
+		else if ((!row->n_whole && row_key_is_of_whole(c->key)) ||
+			 (c->key == ROW_P999 && row->n_whole < ROW_P999_FEWEST))
+			page_put_head(p, "-");
 		else
 			page_put_duration(p, value);
 		if (c->has_bar)
@@ -126,24 +154,34 @@ static void put_cells(struct page *p, const struct table *table, const struct ro
 static void put_row(
 	struct text *t, const struct table *table, const struct row *row, const char *label)
 {
-	char remark[TEXT_LABEL_BYTES + 48] = "";
+	char remark[TEXT_LABEL_BYTES + TEXT_CUTS_BYTES] = "";
 
-	if (row->n_unfinished)
-		snprintf(remark, sizeof remark, "[%" PRIu64 " unfinished]%s%s", row->n_unfinished,
-			*label ? " " : "", label);
-	else
-		snprintf(remark, sizeof remark, "%s", label);
+	text_format_cuts(row, remark);
+	snprintf(remark + strlen(remark), sizeof remark - strlen(remark), "%s%s",
+		*remark && *label ? " " : "", label);
 	put_cells(&t->page, table, row);
 	page_end_row(
 		&t->page, names_get(&t->digest->view->names, row->name), *remark ? remark : NULL);
 }
 
+/* What is flow marks only has no time, and is in the list of flows. */
+static bool has_row(const struct table *table, size_t i)
+{
+	if (table->rows->v[i].n_flow_marks == table->rows->v[i].count)
+		return false;
+	return !table->cpu ||
+	       cpu_shares_is_wait(table->cpu, table->rows->v[i].name) == table->has_waits;
+}
+
 static void put_table(struct text *t, const struct table *table)
 {
+	size_t n = 0;
+
 	put_heads(&t->page, table);
-	for (size_t i = 0; i < table->n_shown; i++)
-		put_row(t, table, &table->rows->v[i], "");
-	text_put_rest(t, table->rows->n - table->n_shown, "name");
+	for (size_t i = 0; i < table->rows->n; i++)
+		if (has_row(table, i) && n++ < table->n_shown)
+			put_row(t, table, &table->rows->v[i], "");
+	text_put_rest(t, n > table->n_shown ? n - table->n_shown : 0, "name");
 }
 
 static struct table make_table(
@@ -154,6 +192,7 @@ static struct table make_table(
 	memcpy(table.columns, columns, sizeof table.columns);
 	table.n_shown = text_count_shown(t, rows->n);
 	table.longest_ns = find_longest(rows);
+	table.has_p999 = rows_have_p999(rows);
 	return table;
 }
 
@@ -171,14 +210,60 @@ static void put_list(struct text *t, const char *what, enum digest_list list)
 	put_table(t, &table);
 }
 
+/* Whether the table has any of these. */
+static bool has_rows(const struct table *table)
+{
+	for (size_t i = 0; i < table->rows->n; i++)
+		if (has_row(table, i))
+			return true;
+	return false;
+}
+
+/* Who looks for what takes long wants to see work apart from waiting. */
 void text_put_names(struct text *t)
 {
-	put_list(t, "names", LIST_SPANS);
+	struct table table = make_table(t, name_columns, &t->digest->lists[LIST_SPANS]);
+	char title[64];
+
+	table.cpu = t->slow->cpu;
+	for (int waits = 0; waits < 2; waits++) {
+		table.has_waits = waits;
+		if (!has_rows(&table) || (waits && !table.cpu))
+			continue;
+		snprintf(title, sizeof title, "%s %s", waits ? "names that wait," : "names",
+			orders[t->options->sort]);
+		page_put_title(&t->page, title);
+		put_table(t, &table);
+	}
 }
 
 void text_put_kernels(struct text *t)
 {
 	put_list(t, "kernels", LIST_KERNELS);
+}
+
+void text_put_launches(struct text *t)
+{
+	static const char *const heads[] = {"time", "of all", "kernels", "launches"};
+	const struct launches *l = t->launches;
+	size_t n_shown = text_count_shown(t, l->names.n_texts);
+	struct page *p = &t->page;
+
+	/* Nothing is known of any kernel. */
+	if (!n_shown || (l->names.n_texts == 1 && strcmp(l->names.texts[0], LAUNCHES_UNKNOWN) == 0))
+		return;
+	page_put_title(p, "kernels by the operator or span that launched them");
+	for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
+		page_put_head(p, heads[i]);
+	page_end_row(p, "name", NULL);
+	for (size_t i = 0; i < n_shown; i++) {
+		page_put_duration(p, l->v[i].device_ns);
+		page_put_share(p, (double)l->v[i].device_ns / (double)l->device_ns);
+		page_put_count(p, l->v[i].n_kernels);
+		page_put_count(p, l->v[i].n_launches);
+		page_end_row(p, names_get(&l->names, l->v[i].name), NULL);
+	}
+	text_put_rest(t, l->names.n_texts - n_shown, "name");
 }
 
 void text_put_asyncs(struct text *t)
@@ -198,9 +283,12 @@ void text_put_each_thread(struct text *t)
 	for (size_t i = 0; i < g->n_tracks && t->options->by_thread; i++) {
 		const struct digest_track *track = &g->tracks[i];
 		struct table table = make_table(t, name_columns, &track->rows);
-		char about[64];
+		bool has_sources = view_track_has_sources(g->view, track->track);
+		char about[128];
 
-		snprintf(about, sizeof about, " (%" PRId64 "): %s spans", track->track->line->id,
+		snprintf(about, sizeof about, " (%" PRId64 ")%s%.60s: %s spans",
+			text_get_tid(track->track), has_sources ? ", " : "",
+			has_sources ? view_track_get_source(g->view, track->track) : "",
 			quantity_count(track->n_of_kind[DIGEST_SPAN]).text);
 		page_end_line(&t->page);
 		page_put(&t->page, "thread ");
@@ -214,21 +302,20 @@ void text_put_each_thread(struct text *t)
 
 /* --- steps --------------------------------------------------------------------------------- */
 
-static void put_slow(struct text *t, const struct row *row)
+static void put_slow(struct text *t, size_t plane, const struct row *row)
 {
-	double slow = t->options->slow > 0 ? t->options->slow : REPORT_SLOW;
-	double limit_ns = slow * (double)row->p50_ns;
-	uint64_t n = sample_count_above(&row->durations, limit_ns);
+	int64_t limit_ns = slow_find_step_limit(t->slow, plane, row, t->options->slow);
+	uint64_t n = sample_count_above(&row->durations, (double)limit_ns - 1);
 	char cell[PAGE_CELL_BYTES];
 
 	if (!n || !row->p50_ns)
 		return;
-	fprintf(t->page.out, "           %s slower than %.3g × p50:\n", quantity_count(n).text,
-		slow);
+	fprintf(t->page.out, "           %s slow (%s or more):\n", quantity_count(n).text,
+		page_format_duration(cell, limit_ns));
 	for (size_t i = 0; i < row->n_slowest && i < MAX_SLOW; i++) {
 		const struct slow_step *step = &row->slowest[i];
 
-		if ((double)step->duration_ns <= limit_ns)
+		if (step->duration_ns < limit_ns)
 			break;
 		page_put(&t->page, "%*s", PAGE_CELL + 1, "");
 		page_put_duration(&t->page, step->duration_ns);
@@ -262,6 +349,8 @@ void text_put_steps(struct text *t)
 	if (!n_planes)
 		return;
 	memcpy(table.columns, step_columns, sizeof step_columns);
+	for (size_t i = 0; i < g->n_planes; i++)
+		table.has_p999 = table.has_p999 || rows_have_p999(&g->planes[i].steps);
 	page_put_title(&t->page, "steps");
 	put_heads(&t->page, &table);
 	for (size_t i = 0; i < g->n_planes; i++) {
@@ -270,7 +359,7 @@ void text_put_steps(struct text *t)
 		for (size_t k = 0; k < steps->n && n + k < text_get_most(t); k++) {
 			put_row(t, &table, &steps->v[k],
 				n_planes > 1 ? text_label_plane(t, i, label) : "");
-			put_slow(t, &steps->v[k]);
+			put_slow(t, i, &steps->v[k]);
 		}
 		n += steps->n;
 	}

@@ -52,16 +52,40 @@ static size_t count_programs(const struct view *view)
 	return n;
 }
 
+/*
+ * The files of a thread that several servers saw: "vm_4242 and vm_9012". NULL: it is in one file,
+ * or memory ran out.
+ */
+static char *list_sources(const struct view *view, const struct digest_track *track, size_t n)
+{
+	char *text = NULL;
+	size_t n_bytes;
+	FILE *out = n ? open_memstream(&text, &n_bytes) : NULL;
+
+	for (size_t i = 0; out && i <= n; i++)
+		fprintf(out, "%s%s", i ? " and " : "", view_track_get_source(view, track[i].track));
+	if (out && fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
 static void put_thread(struct text *t, const struct digest_track *track)
 {
 	const struct view *view = t->digest->view;
+	size_t n_seconds = digest_count_seconds(t->digest, track);
+	_cleanup_free_ char *sources = list_sources(view, track, n_seconds);
 	char process[TEXT_LABEL_BYTES];
-	char name[2 * TEXT_LABEL_BYTES];
+	_cleanup_free_ char *name = NULL;
+	uint64_t n = 0;
 
-	snprintf(name, sizeof name, "%.200s (%" PRId64 ")", track->track->name,
-		track->track->line->id);
-	put_busy(t, &track->busy, track->n_of_kind[DIGEST_SPAN]);
-	page_end_row(&t->page, name,
+	if (asprintf(&name, "%s (%" PRId64 ")%s%s", track->track->name, text_get_tid(track->track),
+		    sources ? ", " : "", sources ? sources : "") < 0)
+		name = NULL;
+	for (size_t i = 0; i <= n_seconds; i++)
+		n += track[i].n_of_kind[DIGEST_SPAN];
+	put_busy(t, &track->busy, n);
+	page_end_row(&t->page, name ? name : track->track->name,
 		count_programs(view) > 1 ? text_label_process(view, track->track->origin, process)
 					 : NULL);
 }
@@ -74,7 +98,7 @@ static const struct digest_track **sort_tracks(
 
 	*n = 0;
 	for (size_t i = 0; i < g->n_tracks && list; i++)
-		if (g->tracks[i].track->kind == kind)
+		if (g->tracks[i].track->kind == kind && !digest_track_is_second(g, &g->tracks[i]))
 			list[(*n)++] = &g->tracks[i];
 	if (*n)
 		qsort(list, *n, sizeof *list, compare_tracks);
@@ -99,6 +123,11 @@ static void put_tracks(struct text *t, const char *title, enum track_kind kind)
 void text_put_threads(struct text *t)
 {
 	put_tracks(t, "threads, and how long each had no span open at most", TRACK_THREAD);
+	if (digest_has_unknown_ends(t->digest))
+		page_put_message(&t->page, "note",
+			"servers of JAX and TensorFlow leave out spans that are open when a "
+			"recording begins or ends: the time before a thread's first event and "
+			"after its last one counts neither as busy nor as idle");
 }
 
 /* --- devices ------------------------------------------------------------------------------- */
@@ -179,16 +208,19 @@ static void put_neighbours(struct text *t, const struct gap *gap, size_t n_reser
 static void put_gap(struct text *t, const struct idle *idle, bool is_one)
 {
 	const struct digest *g = t->digest;
-	double length = (double)g->end_ns - (double)g->begin_ns;
+	const struct busy *busy = &g->processes[idle->process].busy;
+	double length = (double)busy->end_ns - (double)busy->begin_ns;
 	char label[TEXT_LABEL_BYTES];
+	size_t n_label;
 
 	page_put_duration(&t->page, get_length(idle));
 	page_put_share(&t->page, (double)get_length(idle) / length);
 	page_put_duration(&t->page, idle->gap->start_ns);
-	put_neighbours(t, idle->gap, is_one ? 0 : 18);
+	n_label = t->page.width / 5;
+	put_neighbours(t, idle->gap, is_one ? 0 : n_label + 2);
 	if (!is_one) {
 		page_put(&t->page, "  ");
-		page_put_text(&t->page, text_label_process(g->view, idle->process, label), 16);
+		page_put_text(&t->page, text_label_process(g->view, idle->process, label), n_label);
 	}
 	page_end_line(&t->page);
 }

@@ -52,6 +52,12 @@ export class Api {
 		return (await ask(path, {signal})).json();
 	}
 
+	// Numbers that JavaScript would round come as texts, with all their digits (browsers before 2023 and 2025 round them).
+	async getExactly(path, signal) {
+		return JSON.parse(await (await ask(path, {signal})).text(), (key, value, context) =>
+			(typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value) && (key === "value" || key === "id") && context?.source) || value);
+	}
+
 	async getBuffer(path, signal) {
 		return (await ask(path, {signal})).arrayBuffer();
 	}

@@ -32,7 +32,7 @@ export class CaptureForm extends EventTarget {
 			this.buildMode("now", "Running program", true), this.buildMode("next", "Next program that starts", false),
 			this.buildMode("held", "What is held already", false));
 		this.target = make("input", {id: "capture-target", autocomplete: "off", spellcheck: "false", placeholder: "all that there are"});
-		this.targetField = field("Program", this.target, "Pid, name, /path, LABEL=VALUE or all; several with commas. Or select one in the list.");
+		this.targetField = field("Program", this.target, "Pid, name, /path, or all; several with commas. All of one name: name=NAME. Or select one in the list.");
 		this.next = make("input", {id: "capture-next", autocomplete: "off", spellcheck: "false", placeholder: "train*"});
 		this.nextField = field("Name or path", this.next, "A pattern: * and ? stand for any letters. Recorded from its first annotation on.");
 		this.wait = make("input", {id: "capture-wait", type: "number", min: "1", max: "3600", value: "600", required: true});

@@ -4,6 +4,8 @@ import {find, keepRows, make, makeButton, set, setText} from "./dom.js";
 import {bytes, count, durationMs} from "./words.js";
 
 const MOST_SHOWN = 12;
+// A bar without a value moves.
+const still = matchMedia("(prefers-reduced-motion: reduce)");
 const WORDS = {
 	waiting: "waiting for the program", starting: "starting", recording: "recording", collecting: "collecting", writing: "writing",
 	done: "done", failed: "failed", empty: "nothing was recorded", cancelled: "given up",
@@ -25,7 +27,7 @@ function tellProgress(capture) {
 		parts.push(bytes(size));
 	const sum = (key) => capture.targets.reduce((total, target) => total + (target[key] ?? 0), 0);
 	if (capture.is_over && sum("n_events"))
-		parts.push(`${count(sum("n_events"))} events`);
+		parts.push(`${count(sum("n_events"))} events and counter samples`);
 	if (sum("n_dropped"))
 		parts.push(`${count(sum("n_dropped"))} dropped`);
 	return parts.join(" · ");
@@ -69,7 +71,7 @@ export class Captures {
 		set(item, {"data-state": capture.state, "data-capture": capture.id});
 		progress.hidden = capture.is_over;
 		set(progress, {max: capture.duration_ms, "aria-label": `Progress of ${nameCapture(capture)}`,
-			value: capture.state === "recording" && capture.duration_ms ? Math.min(capture.elapsed_ms, capture.duration_ms) : null});
+			value: capture.state === "recording" && capture.duration_ms ? Math.min(capture.elapsed_ms, capture.duration_ms) : still.matches ? 0 : null});
 		setText(problems, tellProblems(capture));
 		set(problems, {"data-kind": capture.error ? "error" : "warning"});
 		problems.hidden = !problems.textContent;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One chart of usage over the time window, by dygraphs: its lines, what they are now or where the cursor is, and in words for who cannot see it.
-import {colour, seriesColour} from "./colours.js";
+// One chart of usage over the time window: its lines, what they are now or where the cursor is, and in words for who cannot see it.
+import {firstAbove, prepare} from "./canvas.js";
+import {colour, isForced, seriesColour, seriesDash} from "./colours.js";
 import {keepRows, make, set, setText} from "./dom.js";
 import {Frame} from "./frame.js";
 import {Gestures} from "./gestures.js";
@@ -11,11 +12,12 @@ import {quantity} from "./words.js";
 // The same in all charts and the timeline, so that one time is at one place.
 export const gutterPx = () => Math.round(58 * scale());
 const MARGIN_PX = 8;
+const axisPx = () => 18 * scale();
 const LEGEND_MOST = 6;
 // Of these and their tens the half is as round.
 const ROUND = [1, 2, 4, 5, 10];
-// A mark at the very end is not drawn.
-const BELOW = 1 - 1e-9;
+// A sample tells of no time that is farther away.
+const NEAR_MS = 1500;
 
 function roundUp(value) {
 	const power = 10 ** Math.floor(Math.log10(value));
@@ -23,13 +25,12 @@ function roundUp(value) {
 }
 
 export class Chart {
-	// |kind| is a row of charts.js; |bands| tells [{from, to}…], stretches of time to be marked.
-	constructor(kind, samples, timeWindow, bands) {
-		Object.assign(this, {kind, samples, timeWindow, bands});
-		this.columns = [];
-		this.rows = [];
-		this.graph = null;
-		this.gutter = 0;
+	// |kind| is a row of charts.js. |find| tells what is to be drawn, [{key, name, unit, detail, at, values, isHeld}…]: |at| are growing times in ms behind
+	// the window's origin, |values| null where nothing is known; what is held stays until the next time. |bands| tells [{from, to}…], stretches of time to be marked.
+	constructor(kind, timeWindow, find, bands) {
+		Object.assign(this, {kind, timeWindow, find, bands});
+		this.series = [];
+		this.drawn = null; // {from, to, most, xLabels, yLabels}: what was drawn last
 		this.frame = new Frame(() => this.draw());
 		this.build();
 	}
@@ -37,10 +38,10 @@ export class Chart {
 	build() {
 		this.legend = make("ul", {class: "legend"});
 		this.plot = make("div", {class: "plot", tabindex: "0", role: "img", "aria-describedby": "time-help"});
+		this.canvas = make("canvas");
 		this.line = make("div", {class: "cursor", hidden: true});
 		this.choice = make("div", {class: "choice", hidden: true});
-		this.canvasBox = make("div", {class: "canvas-box"});
-		this.plot.append(this.canvasBox, this.line, this.choice);
+		this.plot.append(this.canvas, this.line, this.choice);
 		this.title = make("h3", {}, this.kind.title);
 		this.element = make("figure", {class: "chart", "data-chart": this.kind.id},
 			make("figcaption", {}, this.title, this.legend), this.plot);
@@ -49,11 +50,16 @@ export class Chart {
 			onChoice: (a, b) => this.showChoice(a, b),
 			goHome: () => this.timeWindow.followAll(),
 		});
-		new ResizeObserver(() => this.resize()).observe(this.plot);
+		new ResizeObserver(() => this.frame.ask()).observe(this.plot);
 	}
 
 	area() {
 		return {left: gutterPx(), width: Math.max(this.plot.clientWidth - gutterPx() - MARGIN_PX, 1)};
+	}
+
+	toPx(ms) {
+		const {left, width} = this.area();
+		return left + ((ms - this.timeWindow.from) / this.timeWindow.spanMs) * width;
 	}
 
 	showChoice(a, b) {
@@ -64,156 +70,163 @@ export class Chart {
 		this.choice.style.width = `${Math.abs(a - b)}px`;
 	}
 
-	// There is something to show.
-	take(columns) {
-		this.columns = columns;
-		this.element.hidden = false;
-		this.frame.ask();
-	}
-
-	resize() {
-		if (this.graph && this.plot.clientWidth)
-			this.graph.resize(this.plot.clientWidth, this.plot.clientHeight);
-	}
-
+	// Of what no machine has to have there is a chart while there is something in it.
 	draw() {
-		if (!this.plot.clientWidth || !window.Dygraph)
+		this.series = this.find();
+		this.element.hidden = !this.series.length && !this.kind.isSure;
+		const {clientWidth: width, clientHeight: height} = this.plot;
+		if (!width)
 			return;
-		this.rows = this.samples.rows(this.columns.map(({key}) => key), this.timeWindow.originUnixMs);
 		this.showLegend();
-		if (!this.rows.length)
-			return;
-		if (this.gutter !== gutterPx())
-			this.forgetGraph();
-		const options = this.findOptions();
-		if (this.graph)
-			this.graph.updateOptions(options);
-		else
-			this.graph = this.makeGraph(options);
-	}
-
-	// One whose axis gets another place leaves the old one as it was drawn.
-	forgetGraph() {
-		this.graph?.destroy();
-		this.graph = null;
-		this.gutter = gutterPx();
-	}
-
-	// Without the plugins that are not wanted, of which the legend's writes styles into markup, which is forbidden here.
-	makeGraph(options) {
-		const {Dygraph} = window;
-		Dygraph.PLUGINS = [Dygraph.Plugins.Grid, Dygraph.Plugins.Axes];
-		return new Dygraph(this.canvasBox, options.file, {...this.fixedOptions(), ...options});
-	}
-
-	fixedOptions() {
-		return {
-			width: this.plot.clientWidth,
-			height: this.plot.clientHeight,
-			interactionModel: {},
-			legend: "never",
-			showLabelsOnHighlight: false,
-			highlightCircleSize: 0,
-			strokeWidth: 1.5,
-			includeZero: true,
-			rightGap: MARGIN_PX,
-		};
-	}
-
-	findOptions() {
-		const {unit} = this.columns[0];
-		return {
-			file: this.rows,
-			labels: ["time", ...this.columns.map(({key}) => key)],
-			colors: this.columns.map((_, i) => seriesColour(i)),
-			fillGraph: this.columns.length === 1,
-			fillAlpha: 0.2,
-			dateWindow: [this.timeWindow.from, this.timeWindow.to],
-			valueRange: [0, this.findMost()],
-			gridLineColor: colour("grid"),
-			axisLineColor: colour("grid"),
-			underlayCallback: (context, area, graph) => this.drawBands(context, area, graph),
-			xAxisHeight: 18 * scale(),
-			axes: {
-				x: {
-					ticker: () => findTicks(this.timeWindow, this.area().width).map(({ms, label}) => ({v: ms, label})),
-					axisLabelWidth: 90 * scale(),
-				},
-				y: {
-					ticker: (low, high) => [0, high / 2, high * BELOW].map((value) => ({v: value, label: quantity(value, unit)})),
-					axisLabelWidth: gutterPx() - 6,
-				},
-			},
-		};
+		const context = prepare(this.canvas, width, height);
+		const area = {...this.area(), top: 4, height: height - axisPx() - 4};
+		const most = this.findMost();
+		this.drawn = {from: this.timeWindow.from, to: this.timeWindow.to, most};
+		this.drawBands(context, area);
+		this.drawAxes(context, area, most);
+		context.save();
+		context.beginPath();
+		context.rect(area.left, 0, area.width, area.top + area.height + 1);
+		context.clip();
+		this.series.forEach((series, i) => this.drawSeries(context, area, series, i, most));
+		context.restore();
 	}
 
 	// What is whole: 100 %, all memory; or a round number above what there was.
 	findMost() {
-		const whole = this.kind.most?.(this.samples);
+		const whole = this.kind.most?.();
 		if (whole)
 			return whole;
-		const most = Math.max(0, ...this.rows.flatMap((row) => row.slice(1)).filter((value) => value !== null));
+		let most = 0;
+		for (const {values} of this.series)
+			for (const value of values)
+				most = Math.max(most, value ?? 0);
 		return most > 0 ? Math.min(roundUp(most * 1.1), this.kind.limit ?? Infinity) : 1;
 	}
 
-	drawBands(context, area, graph) {
+	drawBands(context, area) {
 		context.fillStyle = colour("band");
 		for (const {from, to} of this.bands()) {
-			const left = Math.max(graph.toDomXCoord(from), area.x);
-			const right = Math.min(graph.toDomXCoord(to), area.x + area.w);
+			const left = Math.max(this.toPx(from), area.left);
+			const right = Math.min(this.toPx(to), area.left + area.width);
 			if (right >= left)
-				context.fillRect(left, area.y, Math.max(right - left, 2), area.h);
+				context.fillRect(left, area.top, Math.max(right - left, 2), area.height);
 		}
+	}
+
+	drawAxes(context, area, most) {
+		const ticks = findTicks(this.timeWindow, area.width);
+		const unit = this.series[0]?.unit ?? "";
+		const marks = this.series.length ? [0, most / 2, most] : [];
+		context.fillStyle = colour("grid");
+		for (const {ms} of ticks)
+			context.fillRect(Math.round(this.toPx(ms)), area.top, 1, area.height);
+		for (const value of [0, most / 2, most])
+			context.fillRect(area.left, Math.round(this.yOf(area, value, most)), area.width, 1);
+		context.fillStyle = colour("muted");
+		context.textAlign = "right";
+		marks.forEach((value) => context.fillText(quantity(value, unit), area.left - 6,
+			Math.min(Math.max(this.yOf(area, value, most), 7 * scale()), area.top + area.height - 5 * scale())));
+		this.drawTicks(context, area, ticks);
+		Object.assign(this.drawn, {xLabels: ticks.map(({label}) => label), yLabels: marks.map((value) => quantity(value, unit))});
+	}
+
+	// Inside of the plot, also at its ends.
+	drawTicks(context, area, ticks) {
+		context.textAlign = "center";
+		for (const {ms, label} of ticks) {
+			const half = context.measureText(label).width / 2;
+			const middle = Math.min(Math.max(this.toPx(ms), half), area.left + area.width + MARGIN_PX - half);
+			context.fillText(label, middle, area.top + area.height + axisPx() / 2 + 2);
+		}
+		context.textAlign = "left";
+	}
+
+	yOf(area, value, most) {
+		return area.top + area.height * (1 - value / most);
+	}
+
+	// What can be seen of it, and one more on each side, where the line comes from and goes.
+	drawSeries(context, area, {at, values, isHeld}, i, most) {
+		const first = Math.max(firstAbove(at, this.timeWindow.from) - 1, 0);
+		const end = Math.min(firstAbove(at, this.timeWindow.to) + 1, at.length);
+		context.strokeStyle = context.fillStyle = seriesColour(i);
+		context.lineWidth = 2; // one pixel at least is of the whole colour
+		context.setLineDash(seriesDash(i));
+		for (let k = first; k < end;) {
+			const from = k;
+			while (k < end && values[k] !== null)
+				k++;
+			if (k > from)
+				this.drawLine(context, area, {at, values, isHeld}, from, k, most);
+			k += k === from;
+		}
+		context.setLineDash([]);
+	}
+
+	// Of known values, from one place to before another.
+	drawLine(context, area, {at, values, isHeld}, from, to, most) {
+		const bottom = area.top + area.height;
+		let x = this.toPx(at[from]);
+		let y = this.yOf(area, values[from], most);
+		const start = x;
+		context.beginPath();
+		context.moveTo(x, y);
+		for (let k = from + 1; k < to; k++) {
+			x = this.toPx(at[k]);
+			if (isHeld)
+				context.lineTo(x, y);
+			y = this.yOf(area, values[k], most);
+			context.lineTo(x, y);
+		}
+		if (to - from === 1)
+			context.lineTo(x + 2, y);
+		context.stroke();
+		if (this.series.length > 1 || isForced())
+			return;
+		context.lineTo(x, bottom);
+		context.lineTo(start, bottom);
+		context.globalAlpha = 0.2;
+		context.fill();
+		context.globalAlpha = 1;
 	}
 
 	// Values where the cursor is, or else now.
 	showLegend() {
-		const values = this.findValues();
-		const shown = this.columns.slice(0, LEGEND_MOST).map((column, i) => ({column, i}));
+		const shown = this.series.slice(0, LEGEND_MOST).map((series, i) => ({series, i, value: this.findValue(series)}));
 		keepRows(this.legend, shown, {
-			key: ({column}) => column.key,
+			key: ({series}) => series.key,
 			create: () => make("li", {}, make("i"), make("span"), make("b")),
-			update: (item, {column, i}) => {
-				const [mark, name, value] = item.children;
+			update: (item, {series, i, value}) => {
+				const [mark, name, number] = item.children;
 				mark.style.backgroundColor = seriesColour(i);
-				setText(name, this.kind.name(column));
-				setText(value, quantity(values[i], column.unit));
-				set(item, {title: column.detail || null});
+				set(mark, {"data-series": String(i)});
+				setText(name, series.name);
+				setText(number, quantity(value, series.unit));
+				set(item, {title: series.detail || null});
 			},
 		});
-		const words = shown.map(({column, i}) => `${this.kind.name(column)} ${quantity(values[i], column.unit)}`);
+		const words = shown.map(({series, value}) => `${series.name} ${quantity(value, series.unit)}`);
 		set(this.plot, {"aria-label": `${this.kind.title}: ${words.join(", ")}`});
 	}
 
-	findValues() {
-		const {cursor} = this.timeWindow;
-		if (cursor === null)
-			return this.columns.map(({key}) => this.samples.getLatest(key));
-		return this.findRow(cursor)?.slice(1) ?? [];
-	}
-
-	// The nearest one, unless none is near.
-	findRow(ms) {
-		let low = 0;
-		let high = this.rows.length - 1;
-		while (low < high) {
-			const middle = (low + high) >> 1;
-			if (this.rows[middle][0] < ms)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		const near = [this.rows[low - 1], this.rows[low]].filter(Boolean)
-			.sort((a, b) => Math.abs(a[0] - ms) - Math.abs(b[0] - ms))[0];
-		return near && Math.abs(near[0] - ms) < 1500 ? near : undefined;
+	// At the cursor: of samples the nearest one, unless none is near; of what is held the one that holds there.
+	findValue({at, values, isHeld}) {
+		const {cursor, to} = this.timeWindow;
+		const behind = firstAbove(at, cursor ?? (isHeld ? to : Infinity));
+		if (isHeld || cursor === null)
+			return values[behind - 1] ?? NaN;
+		const near = [behind - 1, behind].filter((k) => k >= 0 && k < at.length)
+			.sort((a, b) => Math.abs(at[a] - cursor) - Math.abs(at[b] - cursor))[0];
+		return near !== undefined && Math.abs(at[near] - cursor) < NEAR_MS ? values[near] : NaN;
 	}
 
 	showCursor() {
-		const {cursor, from, to, spanMs} = this.timeWindow;
+		const {cursor, from, to} = this.timeWindow;
 		const isShown = cursor !== null && cursor >= from && cursor <= to;
 		this.line.hidden = !isShown;
 		if (isShown)
-			this.line.style.transform = `translateX(${this.area().left + ((cursor - from) / spanMs) * this.area().width}px)`;
+			this.line.style.transform = `translateX(${this.toPx(cursor)}px)`;
 		this.showLegend();
 	}
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which charts there are, a row each, and the table that says the same.
+// Which charts there are, a row each, and the table that says the same. They show the daemon's samples, one a second; of less than ten seconds of a run
+// the counters that its trace has, which are taken ten times a second.
 import {Chart} from "./chart.js";
 import {onColours} from "./colours.js";
 import {find, make} from "./dom.js";
@@ -7,36 +8,47 @@ import {Frame} from "./frame.js";
 import {Table} from "./table.js";
 import {quantity} from "./words.js";
 
+// Samples a second tell too little of less.
+const FINE_MS = 10000;
+const MIB = 1 << 20;
+
 const percent = () => 100;
 const named = (column) => `${column.name} ${column.metric}`.trim();
+const ofProgram = (counter) => `${counter.process} (${counter.pid})`;
+const ofDevice = (word) => (counter, match) => `${word} ${match[1]}`;
 
-// |wants| chooses columns, with the pid of the program that is selected; |most| is the end of the scale, and |limit| what it never exceeds; |name| is a line's; |none| says why there is no line, where that is worth a word;
-// |isSure|: every machine has it, so its place is kept before anything is known.
+// |wants| chooses columns, with the pid of the program that is selected; |most| is the end of the scale, and |limit| what it never exceeds; |name| is a line's;
+// |isSure|: every machine has it, so its place is kept before anything is known. |traced|: the same in a trace, [{pattern of the counter's name, unit, factor, name}…].
 const KINDS = [
 	{
 		id: "cpu", title: "CPU", most: percent, isSure: true,
 		wants: (column) => column.group === "cpu" && ["busy", "system", "iowait"].includes(column.metric),
 		name: (column) => column.metric,
+		traced: [{pattern: /^cpu (busy|system|iowait) %$/, unit: "%", name: (counter, match) => match[1]}],
 	},
 	{
 		id: "program", title: "Program's CPU",
 		wants: (column, pid) => column.group === "process" && column.metric === "cpu" && column.pid === pid,
 		name: (column) => column.name,
+		traced: [{pattern: /^process cpu %$/, unit: "%", name: ofProgram}],
 	},
 	{
-		id: "gpu", title: "GPU", most: percent, none: "no GPU here, or its driver tells nothing",
+		id: "gpu", title: "GPU", most: percent,
 		wants: (column) => column.group === "gpu" && column.metric === "busy",
 		name: (column) => `GPU ${column.name}`,
+		traced: [{pattern: /^gpu (.+) busy %$/, unit: "%", name: ofDevice("GPU")}],
 	},
 	{
 		id: "gpu-memory", title: "GPU memory",
 		wants: (column) => column.group === "gpu" && column.metric === "memory used",
 		name: (column) => `GPU ${column.name}`,
+		traced: [{pattern: /^gpu (.+) memory used bytes$/, unit: "bytes", name: ofDevice("GPU")}],
 	},
 	{
-		id: "npu", title: "NPU", most: percent, none: "no NPU here, or its driver tells nothing",
+		id: "npu", title: "NPU", most: percent,
 		wants: (column) => column.group === "npu" && column.metric === "busy",
 		name: (column) => `NPU ${column.name}`,
+		traced: [{pattern: /^npu (.+) busy %$/, unit: "%", name: ofDevice("NPU")}],
 	},
 	{
 		id: "memory", title: "Memory", isSure: true,
@@ -44,6 +56,10 @@ const KINDS = [
 		wants: (column, pid) => (column.group === "memory" && ["used", "swap used"].includes(column.metric)) ||
 			(column.group === "process" && column.metric === "rss" && column.pid === pid),
 		name: (column) => (column.group === "process" ? column.name : column.metric),
+		traced: [
+			{pattern: /^memory (used|swap used) bytes$/, unit: "bytes", name: (counter, match) => match[1]},
+			{pattern: /^process rss MiB$/, unit: "bytes", factor: MIB, name: ofProgram},
+		],
 	},
 ];
 
@@ -51,24 +67,28 @@ const MORE_KINDS = [
 	{
 		id: "disk", title: "Disk", name: named,
 		wants: (column) => column.group === "disk" && column.unit === "bytes/s",
+		traced: [{pattern: /^disk (.+) bytes\/s$/, unit: "bytes/s", name: (counter, match) => match[1]}],
 	},
 	{
 		id: "network", title: "Network", name: named,
 		wants: (column) => column.group === "network",
+		traced: [{pattern: /^network (.+) bytes\/s$/, unit: "bytes/s", name: (counter, match) => match[1]}],
 	},
 	{
 		id: "pressure", title: "Pressure", name: named, limit: 100,
 		wants: (column) => column.group === "pressure" && column.metric === "some",
+		traced: [{pattern: /^pressure (.+ some) %$/, unit: "%", name: (counter, match) => match[1]}],
 	},
 ];
 
 export class Charts {
-	constructor(samples, timeWindow, bands) {
-		Object.assign(this, {samples, timeWindow});
+	constructor(samples, timeWindow, events) {
+		Object.assign(this, {samples, timeWindow, events});
 		this.pid = null;
-		this.main = KINDS.map((kind) => new Chart(kind, samples, timeWindow, bands));
-		this.more = MORE_KINDS.map((kind) => new Chart(kind, samples, timeWindow, bands));
-		this.none = make("p", {class: "none", hidden: true});
+		const bands = () => [events.band].filter(Boolean);
+		const makeChart = (kind) => new Chart({...kind, most: kind.most && (() => kind.most(samples))}, timeWindow, () => this.findSeries(kind), bands);
+		this.main = KINDS.map(makeChart);
+		this.more = MORE_KINDS.map(makeChart);
 		this.moreBox = find("more-charts-box");
 		this.tableBox = find("usage-table-box");
 		this.table = new Table("Usage now", [
@@ -86,7 +106,7 @@ export class Charts {
 
 	mount() {
 		this.all.forEach((chart) => (chart.element.hidden = !chart.kind.isSure));
-		find("charts").append(...this.main.map((chart) => chart.element), this.none);
+		find("charts").append(...this.main.map((chart) => chart.element));
 		find("more-charts").append(...this.more.map((chart) => chart.element));
 		find("usage-table").append(this.table.element);
 	}
@@ -113,20 +133,39 @@ export class Charts {
 	}
 
 	take() {
-		for (const chart of this.all)
-			this.takeOne(chart);
-		const missing = this.main.filter((chart) => chart.element.hidden && chart.kind.none);
-		this.none.hidden = !missing.length || !this.samples.next;
-		this.none.textContent = missing.map(({kind}) => `${kind.title}: ${kind.none}.`).join(" ");
+		this.draw();
 		if (this.tableBox.open)
 			this.table.show(this.samples.choose(() => true));
 	}
 
-	takeOne(chart) {
-		const columns = this.samples.choose((column) => chart.kind.wants(column, this.pid));
-		if (columns.length)
-			chart.take(columns);
-		else
-			chart.element.hidden = !chart.kind.isSure;
+	findSeries(kind) {
+		const traced = this.timeWindow.spanMs < FINE_MS ? this.findTraced(kind) : [];
+		return traced.length ? traced : this.findSampled(kind);
+	}
+
+	findSampled(kind) {
+		const columns = this.samples.choose((column) => kind.wants(column, this.pid));
+		const {at, values} = this.samples.read(columns.map(({key}) => key), this.timeWindow.originUnixMs);
+		return columns.map((column, i) => ({...column, name: kind.name(column), at, values: values[i]}));
+	}
+
+	// What the trace of the run that is open has of it, where that can be seen.
+	findTraced(kind) {
+		return kind.traced.flatMap((row) => this.events.counters
+			.filter((counter) => row.pattern.test(counter.name) && this.isSeen(counter))
+			.map((counter) => this.readCounter(row, counter)));
+	}
+
+	readCounter({pattern, name, unit, factor = 1}, counter) {
+		return {
+			key: `${counter.name} ${counter.pid}`, name: name(counter, pattern.exec(counter.name)), unit, isHeld: true,
+			at: counter.points.map(([ns]) => this.events.toMs(ns)),
+			values: counter.points.map(([, value]) => value * factor),
+		};
+	}
+
+	isSeen({points}) {
+		const {from, to} = this.timeWindow;
+		return points.length > 0 && this.events.toMs(points[0][0]) < to && this.events.toMs(points.at(-1)[0]) > from;
 	}
 }

@@ -14,8 +14,23 @@ export function seriesColour(i) {
 	return colour(`series-${(i % 6) + 1}`);
 }
 
+const forced = matchMedia("(forced-colors: active)");
+
+// Whether the person has chosen the few colours that there are: then lines differ by their dashes, and spans have a frame and no colour of their own.
+export function isForced() {
+	return forced.matches;
+}
+
+const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3], [4, 8], [1, 2]];
+
+export function seriesDash(i) {
+	return isForced() ? DASHES[i % DASHES.length] : [];
+}
+
 // One colour a name, always the same, which black text can be read on.
 export function nameColour(name) {
+	if (isForced())
+		return colour("card");
 	let hash = 0;
 	for (let i = 0; i < name.length; i++)
 		hash = (hash * 31 + name.charCodeAt(i)) >>> 0;
@@ -26,7 +41,8 @@ export function onColours(listener) {
 	listeners.add(listener);
 }
 
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-	kept = new Map();
-	listeners.forEach((listener) => listener());
-});
+for (const query of [matchMedia("(prefers-color-scheme: dark)"), forced])
+	query.addEventListener("change", () => {
+		kept = new Map();
+		listeners.forEach((listener) => listener());
+	});

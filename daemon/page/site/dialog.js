@@ -21,6 +21,11 @@ export class Dialog {
 	}
 }
 
+// They belong to the view that they were opened from.
+export function closeDialogs() {
+	document.querySelectorAll("dialog[open]").forEach((element) => element.close());
+}
+
 // Whether somebody agreed to |verb|.
 export function confirm(title, text, verb) {
 	const dialog = new Dialog(title, make("p", {}, text));

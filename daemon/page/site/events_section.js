@@ -2,6 +2,7 @@
 // The section of a run's events: which run, how deep, which program; searching a name; what is pointed at or picked, in words.
 import {find, make, makeButton, setText} from "./dom.js";
 import {nameTrack} from "./lanes.js";
+import {ALL_DEPTHS} from "./run_events.js";
 import {Table} from "./table.js";
 import {Timeline} from "./timeline.js";
 import {count, duration} from "./words.js";
@@ -29,8 +30,8 @@ export class EventsSection {
 	buildTools() {
 		this.search = make("input", {type: "search", placeholder: "Find a name", "aria-label": "Find events by name", id: "span-search",
 			autocomplete: "off", oninput: () => this.timeline.setSearch(this.search.value), onkeydown: (event) => this.type(event)});
-		this.depth = make("input", {type: "number", min: "1", max: "64", value: String(this.events.depth), id: "span-depth",
-			onchange: () => this.deepen()});
+		this.depth = make("input", {type: "number", min: "1", max: String(ALL_DEPTHS), placeholder: "all", id: "span-depth",
+			title: "How deep events may lie in others to be shown; empty: all of them", onchange: () => this.deepen()});
 		this.program = make("select", {"aria-label": "Program whose events are shown", onchange: () => this.choose()});
 		this.tools = find("events-tools");
 		this.tools.append(this.search, make("label", {}, "Depth ", this.depth), this.program,
@@ -64,8 +65,9 @@ export class EventsSection {
 	}
 
 	deepen() {
-		this.events.depth = Math.min(Math.max(Math.round(Number(this.depth.value)) || 1, 1), 64);
-		this.depth.value = this.events.depth;
+		const wanted = Math.round(Number(this.depth.value));
+		this.events.depth = wanted >= 1 ? Math.min(wanted, ALL_DEPTHS) : ALL_DEPTHS;
+		this.depth.value = this.events.depth === ALL_DEPTHS ? "" : this.events.depth;
 		this.events.again();
 	}
 
@@ -93,9 +95,11 @@ export class EventsSection {
 	summarise(run, answer) {
 		const n = answer.tracks.reduce((sum, track) => sum + track.spans.length, 0);
 		const parts = [`${run.run}: ${duration(this.events.bounds.end - this.events.bounds.begin)}`];
-		parts.push(n ? `${count(n)} events shown` : "no events here at this depth; zoom out, or record with annotations");
+		parts.push(n ? `${count(n)} events shown` : "no events here; zoom out, or record with annotations");
 		if (answer.n_left_out)
 			parts.push(`${count(answer.n_left_out)} shorter ones left out: zoom in to see them`);
+		if (answer.n_flows_left_out)
+			parts.push(`${count(answer.n_flows_left_out)} flows left out: zoom in to see them`);
 		if (answer.epoch_unix_ns === null)
 			parts.push("the trace does not tell its time of day: it stands where its file was written");
 		return parts.join(" · ");
@@ -138,7 +142,7 @@ export class EventsSection {
 	goNext(isBackwards) {
 		const found = this.events.find(this.search.value);
 		if (!found.length) {
-			setText(this.detail, `no event has "${this.search.value}" in its name, as far as it is shown: a greater depth shows more`);
+			setText(this.detail, `no event has "${this.search.value}" in its name, as far as it is shown: zoom in to see shorter ones`);
 			return;
 		}
 		const at = this.timeline.picked?.fromMs ?? -Infinity;
@@ -162,6 +166,6 @@ export class EventsSection {
 			return;
 		}
 		const name = item.step === null ? item.name : `${item.name} ${item.step}`;
-		setText(this.detail, `${name}: ${duration(item.durationNs)}, from ${duration(item.startNs)} on, ${nameTrack(item.track)}`);
+		setText(this.detail, `${name}: ${duration(item.durationNs)}, from ${duration(item.startNs)} on, ${nameTrack(item.track)}${item.file ? `, seen by ${item.file}` : ""}`);
 	}
 }

@@ -9,9 +9,10 @@ const CLICK_PX = 4;
 
 export class Gestures {
 	// plot() is {left, width} in pixels of the element: where the time is drawn. onChoice(fromPx, toPx) draws what is being chosen, and with
-	// nulls ends it; onClick(event) is told of presses that moved nothing; goHome() shows all of what there is.
-	constructor(element, timeWindow, {plot, onChoice = () => {}, onClick = () => {}, goHome}) {
-		Object.assign(this, {element, timeWindow, plot, onChoice, onClick, goHome});
+	// nulls ends it; onClick(event) is told of presses that moved nothing; onKey(event) is asked first, and says whether the key was meant
+	// for it; goHome() shows all of what there is.
+	constructor(element, timeWindow, {plot, onChoice = () => {}, onClick = () => {}, onKey = () => false, goHome}) {
+		Object.assign(this, {element, timeWindow, plot, onChoice, onClick, onKey, goHome});
 		this.pointers = new Map();
 		this.pinch = null;
 		element.addEventListener("pointerdown", (event) => this.press(event));
@@ -110,7 +111,7 @@ export class Gestures {
 
 	type(event) {
 		const isPlain = event.target === this.element && !event.ctrlKey && !event.metaKey && !event.altKey;
-		if (isPlain && this.obey(event.key))
+		if (isPlain && (this.onKey(event) || this.obey(event.key)))
 			event.preventDefault();
 	}
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where each thread of a run lies in the timeline, from top to bottom: a line with its name, and a row for each depth.
+// Where each thread of a run lies in the timeline, from top to bottom: a line with its name, and a row for each depth. The spans of a row are kept in
+// sorted numbers, so that those at a time are found among a million by halving.
 
+import {firstAbove} from "./canvas.js";
 import {scale} from "./scale.js";
 
 export const headPx = () => Math.round(17 * scale());
@@ -12,33 +14,88 @@ export function nameTrack(track) {
 	return `${track.thread || track.tid} · ${who.trim()}`;
 }
 
+// The spans of one depth of a thread, in the order of their begins.
+class Row {
+	constructor(spans) {
+		const n = spans.length;
+		this.spans = spans;
+		this.starts = new Float64Array(n);
+		// The latest end up to each: on a device's stream one may end behind the next one's.
+		this.ends = new Float64Array(n);
+		let last = -Infinity;
+		for (let i = 0; i < n; i++) {
+			const [, start, length] = spans[i];
+			last = Math.max(last, start + length);
+			this.starts[i] = start;
+			this.ends[i] = last;
+		}
+	}
+
+	// The place of the first one that ends behind |ns|, from the place |from| on. Mostly it is the next one.
+	firstBehind(ns, from = 0) {
+		if (from >= this.ends.length || this.ends[from] > ns)
+			return from;
+		let step = 1;
+		while (from + step < this.ends.length && this.ends[from + step] <= ns)
+			step *= 2;
+		return firstAbove(this.ends, ns, from + (step >> 1), Math.min(from + step, this.ends.length));
+	}
+
+	// The shortest of those that touch a stretch of time, or undefined.
+	shortestIn(from, to) {
+		let found;
+		for (let i = this.firstBehind(from - 1); i < this.spans.length && this.starts[i] <= to; i++) {
+			const span = this.spans[i];
+			if (span[1] + span[2] >= from && (!found || span[2] < found[2]))
+				found = span;
+		}
+		return found;
+	}
+}
+
 export class Lanes {
 	constructor() {
 		this.lanes = [];
 		this.heightPx = 0;
 	}
 
-	// Steps first, then programs together, as they came.
-	lay(tracks) {
+	// Steps first, then programs together, as they came. A thread is also there where only a flow begins or ends.
+	lay({tracks, flows} = {tracks: [], flows: []}) {
 		let top = 0;
-		this.lanes = tracks.filter((track) => track.spans.length).map((track) => {
-			const nRows = 1 + track.spans.reduce((most, span) => Math.max(most, span[3]), 0);
-			const lane = {track, name: nameTrack(track), top, nRows};
-			top += headPx() + nRows * rowPx() + GAP_PX;
+		this.lanes = tracks.map((track, number) => {
+			const rows = Lanes.sort(track.spans);
+			for (const [, from, , fromDepth, to, , toDepth] of flows)
+				if (from === number || to === number)
+					Lanes.widen(rows, from === number ? fromDepth : toDepth);
+			const lane = {track, number, name: nameTrack(track), top, rows, nRows: rows.length};
+			top += headPx() + lane.nRows * rowPx() + GAP_PX;
 			return lane;
 		});
+		this.tops = Float64Array.from(this.lanes, (lane) => lane.top);
 		this.heightPx = top;
+	}
+
+	static sort(spans) {
+		const depths = [];
+		for (const span of spans)
+			(depths[span[3]] ??= []).push(span);
+		return Array.from(depths, (ofDepth) => new Row(ofDepth ?? []));
+	}
+
+	static widen(rows, depth) {
+		while (rows.length <= depth)
+			rows.push(new Row([]));
 	}
 
 	// Those between two heights.
 	between(top, bottom) {
-		return this.lanes.filter((lane) => lane.top <= bottom && lane.top + headPx() + lane.nRows * rowPx() >= top);
+		return this.lanes.slice(Math.max(firstAbove(this.tops, top) - 1, 0), firstAbove(this.tops, bottom));
 	}
 
-	// {lane, depth} at a height, or undefined.
+	// {lane, depth} at a height; |depth| is -1 at its name. Undefined: there is none.
 	at(px) {
-		const lane = this.lanes.findLast((one) => one.top <= px);
-		const depth = lane && Math.floor((px - lane.top - headPx()) / rowPx());
-		return lane && depth >= 0 && depth < lane.nRows ? {lane, depth} : undefined;
+		const lane = this.lanes[firstAbove(this.tops ?? [], px) - 1];
+		const depth = lane && Math.max(Math.floor((px - lane.top - headPx()) / rowPx()), -1);
+		return lane && depth < lane.nRows ? {lane, depth} : undefined;
 	}
 }

@@ -5,12 +5,13 @@ import {CaptureForm} from "./capture_form.js";
 import {Captures, tellChange} from "./captures.js";
 import {Charts} from "./charts.js";
 import {Collection} from "./collection.js";
-import {confirm} from "./dialog.js";
+import {closeDialogs, confirm} from "./dialog.js";
 import {Doctor} from "./doctor.js";
 import {find, setText} from "./dom.js";
 import {EventsSection} from "./events_section.js";
 import {Feed} from "./feed.js";
 import {LinkState} from "./link_state.js";
+import {OpenSpans} from "./open_spans.js";
 import {handOver, openPerfetto} from "./perfetto.js";
 import {Programs} from "./programs.js";
 import {showReport} from "./report.js";
@@ -19,6 +20,9 @@ import {Runs} from "./runs.js";
 import {Samples} from "./samples.js";
 import {TimeBar} from "./time_bar.js";
 import {TimeWindow} from "./time_window.js";
+
+// A program that has ended may leave a run, which nobody tells the daemon of: its server writes it, for as long as that takes.
+const RUNS_AFTER_END_MS = [1000, 4000, 15000];
 
 const descending = (key) => (a, b) => b[key] - a[key];
 
@@ -67,9 +71,9 @@ export class Page {
 	makeParts() {
 		this.link = new LinkState(this.feed);
 		this.timeBar = new TimeBar(this.timeWindow);
-		this.charts = new Charts(this.samples, this.timeWindow, () => [this.events.band].filter(Boolean));
+		this.charts = new Charts(this.samples, this.timeWindow, this.events);
 		this.eventsSection = new EventsSection(this.events, this.timeWindow);
-		this.programs = new Programs(this.targets, (target) => this.try(() => this.measure(target)));
+		this.programs = new Programs(this.targets, (target) => this.try(() => this.measure(target)), (target) => new OpenSpans(this.api, target));
 		this.form = new CaptureForm(this.api, () => (this.targets.items.size === 1 ? this.targets.list()[0].pid : "all"));
 		this.captureList = new Captures(this.captures, (name, capture) => this.try(() => this.actOnCapture(name, capture)));
 		this.runList = new Runs(this.runs, (name, run) => this.try(() => this.actOnRun(name, run)));
@@ -82,9 +86,11 @@ export class Page {
 		this.feed.addEventListener("state", ({detail}) => detail === "live" && !this.api.session && this.try(() => this.load()));
 		this.targets.addEventListener("change", () => this.selectWanted());
 		this.samples.addEventListener("change", () => this.timeWindow.advance(this.samples.lastMs));
+		this.samples.addEventListener("change", () => this.programs.takeUsage(this.samples.programs));
 		this.events.addEventListener("change", () => this.charts.draw());
 		this.programs.addEventListener("select", ({detail}) => this.try(() => this.follow(detail)));
 		this.form.addEventListener("begun", ({detail}) => this.begin(detail));
+		find("runs-again").addEventListener("click", () => this.try(() => this.runs.load()));
 		window.addEventListener("hashchange", () => this.showView());
 		this.showView();
 	}
@@ -120,7 +126,12 @@ export class Page {
 
 	async loadUsage() {
 		const pid = this.programs.selected?.pid;
-		const asking = (this.usageAsking = this.api.get(pid ? `/usage?pid=${pid}` : "/usage"));
+		const asking = (this.usageAsking = this.api.get(pid ? `/usage?pid=${pid}` : "/usage").catch((error) => {
+			// It is gone by now; the machine is still there.
+			if (pid && error.code === "NOT_FOUND")
+				return this.api.get("/usage");
+			throw error;
+		}));
 		const usage = await asking;
 		if (asking === this.usageAsking)
 			this.samples.load(usage);
@@ -149,6 +160,7 @@ export class Page {
 			break;
 		case "target_gone":
 			this.targets.remove(data.id);
+			RUNS_AFTER_END_MS.forEach((ms) => setTimeout(() => this.try(() => this.runs.load()), ms));
 			break;
 		case "capture":
 			this.takeCapture(data);
@@ -219,7 +231,7 @@ export class Page {
 		if (name === "open")
 			await this.openRun(run.run);
 		else if (name === "report")
-			showReport(run, await this.api.get(`${path}/report`));
+			showReport(run, await this.api.getExactly(`${path}/report`));
 		else if (name === "perfetto")
 			await handOver(openPerfetto(), this.api.getBuffer(`${path}/perfetto`), run.run);
 		else if (await confirm(`Delete ${run.run}?`, `${run.files.length} files are removed from the log directory, for good.`, "Delete"))
@@ -228,6 +240,7 @@ export class Page {
 
 	showView() {
 		const isDoctor = location.hash === "#doctor-view";
+		closeDialogs();
 		find("machine-view").hidden = isDoctor;
 		find("doctor-view").hidden = !isDoctor;
 		document.querySelectorAll("nav a").forEach((link) =>

@@ -2,7 +2,7 @@
 // The programs that can be recorded: searched by anything that is known of them, one of them selected. Tells "select" (detail: TARGET or null).
 import {find, make, makeButton, set, setText} from "./dom.js";
 import {Table} from "./table.js";
-import {bytes, clock, dateTime} from "./words.js";
+import {bytes, clock, dayTime, quantity} from "./words.js";
 
 function describeContainer(container) {
 	return container ? container.pod || container.name || container.id?.slice(0, 12) || container.cgroup || "" : "";
@@ -19,6 +19,8 @@ function tellState(target) {
 	const words = [target.state === "recorder" ? "flight recorder" : target.state];
 	if (target.recorder && target.state !== "recorder")
 		words.push("flight recorder");
+	if (target.stopped)
+		words.push("stopped");
 	if (target.children)
 		words.push(`${target.children} children`);
 	return words.join(", ");
@@ -26,16 +28,17 @@ function tellState(target) {
 
 // All that somebody may search for.
 function searchText(target) {
-	return [target.pid, target.name, target.user, target.path, target.state, describeContainer(target.container),
+	return [target.pid, target.name, target.user, target.path, target.state, target.stopped ? "stopped" : "", describeContainer(target.container),
 		...Object.entries(target.labels ?? {}).map(([key, value]) => `${key}=${value}`)].join(" ").toLowerCase();
 }
 
 export class Programs extends EventTarget {
-	// measure(target): has its share of memory told to takeMemory().
-	constructor(collection, measure) {
+	// measure(target): has its share of memory told to takeMemory(). look(target): shows its open spans.
+	constructor(collection, measure, look) {
 		super();
-		Object.assign(this, {collection, measure});
+		Object.assign(this, {collection, measure, look});
 		this.memory = new Map(); // by id: what was told last
+		this.usage = new Map(); // by id: {cpu, rss}, now
 		this.selectedId = null;
 		this.search = find("program-search");
 		this.empty = make("p", {class: "none"});
@@ -43,9 +46,10 @@ export class Programs extends EventTarget {
 			{title: "Program", isHead: true, fill: (cell, target) => this.fillName(cell, target)},
 			{title: "Pid", text: (target) => String(target.pid), className: "number"},
 			{title: "User", text: (target) => target.user},
-			{title: "State", text: tellState},
+			{title: "State", fill: (cell, target) => this.fillState(cell, target)},
+			{title: "CPU", text: (target) => quantity(this.usage.get(target.id)?.cpu, "%"), className: "number"},
 			{title: "Memory", fill: (cell, target) => this.fillMemory(cell, target), className: "number"},
-			{title: "Since", text: (target) => dateTime(target.since_unix_ms), className: "time"},
+			{title: "Since", text: (target) => dayTime(target.since_unix_ms), className: "time"},
 			{title: "Where", text: tellWhere, className: "wide"},
 		], (target) => target.id);
 		find("program-list").append(this.table.element, this.empty);
@@ -68,17 +72,38 @@ export class Programs extends EventTarget {
 		set(cell.parentElement, {"data-selected": target.id === this.selectedId});
 	}
 
-	// Asked for by hand: the kernel takes its time, and the program waits.
+	// What it does, and, when that is asked for, what each thread is in the middle of.
+	fillState(cell, target) {
+		if (!cell.firstChild) {
+			const look = () => this.look(this.collection.get(target.id));
+			cell.append(make("span"), " ", makeButton("Open spans", look, {class: "plain", "data-action": "open-spans",
+				title: "What each thread is in the middle of, also while the program hangs"}));
+		}
+		setText(cell.firstChild, tellState(target));
+		set(cell.lastChild, {"aria-label": `Open spans of ${target.name} (${target.pid})`});
+	}
+
+	// What it has in memory, and its share of that. The share is asked for by hand: the kernel takes its time, and the program waits.
 	fillMemory(cell, target) {
-		if (!cell.firstChild)
-			cell.append(makeButton("", () => this.measure(this.collection.get(target.id)), {class: "plain", "data-action": "measure"}));
+		if (!cell.firstChild) {
+			const measure = () => this.measure(this.collection.get(target.id));
+			cell.append(make("span"), " ", makeButton("", measure, {class: "plain", "data-action": "measure"}));
+		}
 		const told = this.memory.get(target.id);
-		setText(cell.firstChild, told ? bytes(told.pss_bytes) : "Measure");
+		const button = cell.lastChild;
+		setText(cell.firstChild, quantity(this.usage.get(target.id)?.rss, "bytes"));
+		setText(button, told ? `${bytes(told.pss_bytes)} share` : "Measure");
 		const what = `memory of ${target.name}: its own, and its share of what it has in common with others (PSS)`;
-		set(cell.firstChild, {
+		set(button, {
 			"aria-label": told ? `${bytes(told.pss_bytes)}, ${what}; measure again` : `Measure the ${what}`,
 			title: told ? `measured at ${clock(told.at_unix_ms)}; again?` : `Measure the ${what}`,
 		});
+	}
+
+	// What each uses of a processor, and of memory (RSS), by id.
+	takeUsage(usage) {
+		this.usage = usage;
+		this.show();
 	}
 
 	takeMemory(told) {

@@ -8,12 +8,15 @@ const MARGIN = 1;
 const NS_PER_MS = 1e6;
 // What is narrower cannot be seen.
 const PIXELS = 1000;
+// As many as the daemon tells in one answer.
+const MOST_SPANS = 20000;
+export const ALL_DEPTHS = 1024;
 
 export class RunEvents extends EventTarget {
 	constructor(api, timeWindow) {
 		super();
 		Object.assign(this, {api, timeWindow});
-		this.depth = 3;
+		this.depth = ALL_DEPTHS;
 		this.pid = "";
 		this.close();
 		timeWindow.addEventListener("change", () => this.settle());
@@ -85,7 +88,7 @@ export class RunEvents extends EventTarget {
 
 	// Whether nothing is missing that could be seen now.
 	suffices() {
-		const {question, n_left_out: nLeftOut, first_ns: first, end_ns: end} = this.answer;
+		const {question, n_left_out: nSpans, n_flows_left_out: nFlows, n_points_left_out: nPoints, first_ns: first, end_ns: end} = this.answer;
 		const from = Math.max(this.toNs(this.timeWindow.from), first);
 		const to = Math.min(this.toNs(this.timeWindow.to), end);
 		if (from >= to)
@@ -94,14 +97,14 @@ export class RunEvents extends EventTarget {
 		const wanted = this.findQuestion();
 		const isFine = (question.min_ns ?? 0) <= wanted.min_ns;
 		const isNarrower = (question.to ?? end) - (question.from ?? first) > 2 * (wanted.to - wanted.from);
-		return isInside && isFine && !(nLeftOut && isNarrower);
+		return isInside && isFine && !((nSpans || nFlows || nPoints) && isNarrower);
 	}
 
 	// Whether it was answered, and nobody asked something else meanwhile.
 	async ask(question) {
 		this.asking?.abort();
 		const asking = (this.asking = new AbortController());
-		const query = new URLSearchParams({...question, depth: this.depth});
+		const query = new URLSearchParams({...question, depth: this.depth, limit: MOST_SPANS});
 		if (this.pid)
 			query.set("pid", this.pid);
 		try {
@@ -130,6 +133,11 @@ export class RunEvents extends EventTarget {
 		this.originUnixMs = this.epochMs + Math.floor(this.bounds.begin / NS_PER_MS);
 	}
 
+	// [{name, process, pid, points: [[ns, value]…]}…] of the trace.
+	get counters() {
+		return this.answer?.counters ?? [];
+	}
+
 	// The recording, on the time window.
 	get band() {
 		return this.answer ? {from: this.toMs(this.bounds.begin), to: this.toMs(this.bounds.end)} : null;
@@ -150,6 +158,7 @@ export class RunEvents extends EventTarget {
 		return {
 			track, span, depth, step,
 			name: this.answer.names[name],
+			file: track.files?.findLast((file) => file.depth <= depth)?.name,
 			fromMs: this.toMs(start),
 			toMs: this.toMs(start + length),
 			durationNs: length,

@@ -3,10 +3,12 @@
 import {Api} from "./api.js";
 import {find, keepRows, make, makeButton, set, setText} from "./dom.js";
 import {Table} from "./table.js";
-import {bytes, count, dateTime, durationMs} from "./words.js";
+import {bytes, count, dayTime, durationMs} from "./words.js";
 
+// Of a run that the daemon did not record only the files are known, whose names say the machine and the port or the program.
 function tellPrograms(run) {
-	const names = run.targets.map(({name, pid}) => `${name} (${pid})`);
+	const known = run.targets.map(({name, pid}) => `${name} (${pid})`);
+	const names = known.length ? known : run.files.filter(({name}) => name.endsWith(".xplane.pb")).map(({name}) => name.slice(0, -".xplane.pb".length));
 	return names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ") || "–";
 }
 
@@ -27,7 +29,7 @@ export class Runs {
 		this.table = new Table("Runs", [
 			{title: "Run", isHead: true, text: (run) => run.run},
 			{title: "Programs", text: tellPrograms, className: "wide"},
-			{title: "Written", text: (run) => dateTime(run.written_unix_ms), className: "time"},
+			{title: "Written", text: (run) => dayTime(run.written_unix_ms), className: "time"},
 			{title: "Duration", text: (run) => durationMs(run.duration_ms), className: "number"},
 			{title: "Size", text: (run) => bytes(run.size_bytes), className: "number"},
 			{title: "Spans", text: tellSpans, className: "number"},

@@ -12,6 +12,7 @@ export class Samples extends EventTarget {
 
 	clear() {
 		this.columns = new Map(); // by key: {column, values, lastN}
+		this.programs = new Map(); // by id: {cpu, rss} now
 		this.at = new Float64Array(N_SAMPLES).fill(NaN);
 		this.next = 0; // number of the sample to come
 	}
@@ -34,6 +35,7 @@ export class Samples extends EventTarget {
 			usage.columns.forEach((column, k) => this.put(column.key, usage.values[k][i]));
 		});
 		this.next = usage.next;
+		this.takePrograms(usage);
 		for (const {column} of columns.values())
 			this.describe(column);
 		for (let n = Math.max(this.next, next - N_SAMPLES); n < next; n++) {
@@ -52,8 +54,14 @@ export class Samples extends EventTarget {
 		this.begin(sample.n, sample.at_unix_ms);
 		for (const [key, value] of Object.entries(sample.values))
 			this.put(key, value);
+		this.takePrograms(sample);
 		this.forget();
 		this.dispatchEvent(new Event("change"));
+	}
+
+	takePrograms({programs}) {
+		if (programs)
+			this.programs = new Map(programs.map(([id, cpu, rss]) => [id, {cpu, rss}]));
 	}
 
 	describe(column) {
@@ -100,16 +108,19 @@ export class Samples extends EventTarget {
 		return entry && this.next ? entry.values[(this.next - 1) % N_SAMPLES] : NaN;
 	}
 
-	// [[milliseconds behind |originUnixMs|, value of each key]…], oldest first; null where it is not known.
-	rows(keys, originUnixMs) {
+	// {at, values}: times in milliseconds behind |originUnixMs|, oldest first, and for each key as many values; null where one is not known.
+	read(keys, originUnixMs) {
 		const rings = keys.map((key) => this.columns.get(key)?.values);
-		const rows = [];
+		const at = [];
+		const values = keys.map(() => []);
 		for (let n = this.firstN; n < this.next; n++) {
 			const ms = this.at[n % N_SAMPLES];
-			if (!Number.isNaN(ms))
-				rows.push([ms - originUnixMs, ...rings.map((values) => known(values?.[n % N_SAMPLES]))]);
+			if (Number.isNaN(ms))
+				continue;
+			at.push(ms - originUnixMs);
+			rings.forEach((ring, k) => values[k].push(known(ring?.[n % N_SAMPLES])));
 		}
-		return rows;
+		return {at, values};
 	}
 }
 

@@ -12,6 +12,7 @@ const BUTTONS = [
 	["10 min", "All that is kept, ten minutes", (w) => w.followAll()],
 ];
 const HELP = "Arrow keys move, plus and minus zoom, Home shows all, End follows what happens now. " +
+	"In the timeline Shift and the arrow keys go from event to event. " +
 	"Drag to move, Shift and drag to choose what to zoom to, Ctrl and the wheel to zoom.";
 
 export class TimeBar {

@@ -6,6 +6,9 @@ const SHORTEST_MS = 1e-5;
 const LONGEST_MS = 24 * 3600e3;
 const LIVE_MS = 120000;
 const KEPT_MS = 600000;
+const STILL_SHARE = 0.25;
+
+const still = matchMedia("(prefers-reduced-motion: reduce)");
 
 export class TimeWindow extends EventTarget {
 	constructor() {
@@ -30,9 +33,12 @@ export class TimeWindow extends EventTarget {
 			this.follow(this.spanMs);
 	}
 
+	// Who wants no motion gets a step now and then, with room for what comes, instead of charts that slide on with each sample.
 	follow(spanMs = LIVE_MS) {
+		const stepMs = still.matches ? spanMs * STILL_SHARE : 1;
+		const to = Math.ceil((this.lastUnixMs - this.originUnixMs) / stepMs) * stepMs;
 		this.isLive = true;
-		this.place(this.lastUnixMs - this.originUnixMs - spanMs, spanMs);
+		this.place(to - spanMs, spanMs);
 	}
 
 	followAll() {

@@ -85,3 +85,9 @@ export function dateTime(unixMs) {
 	const day = `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;
 	return `${day} ${clock(unixMs)}`;
 }
+
+// The day only where it is another one than today.
+export function dayTime(unixMs) {
+	const isToday = isKnown(unixMs) && new Date(unixMs).toDateString() === new Date().toDateString();
+	return isToday ? clock(unixMs) : dateTime(unixMs);
+}

@@ -216,7 +216,7 @@ PTAP_API const char *ptap_error_text(int error);
 PTAP_API const char *ptap_version(void);
 
 /*
- * Names the calling thread in traces (31 bytes; more is cut). The thread's name in the system stays as
+ * Names the calling thread in traces (31 bytes; "…" is at the end of one that was cut). The thread's name in the system stays as
  * it is. |name| is copied.
  */
 PTAP_API void ptap_thread_name(const char *name);
@@ -225,7 +225,7 @@ PTAP_API void ptap_thread_name(const char *name);
 
 /*
  * Each looks first whether anything is being recorded, and returns at once if not. Names are copied at
- * each call, up to 255 bytes (more is cut, and counted); NULL is "". They cost a call more than the
+ * each call, up to 255 bytes (one that is cut ends with "…", and is counted); NULL is "". They cost a call more than the
  * macros below, which C and C++ should use, and -DPTAP_DISABLE does not remove them. ptap_enabled(level)
  * is there as a function, too.
  * Threads: any, also in a signal handler, like the macros of the same names.
@@ -342,11 +342,17 @@ static inline int ptap_impl_at_least_1(int level)
 	return level > 1 ? level : 1;
 }
 
-/* Nonzero while spans of |level| (1–3) are recorded. Costs what an annotation costs when off. */
+/*
+ * Nonzero while spans of |level| (1–3) are recorded: what begins then is in the trace. Costs what an
+ * annotation costs when off.
+ */
 static inline int ptap_enabled(int level)
 {
-	return __builtin_expect((int)(ptap_impl_word() & 3u) >= ptap_impl_at_least_1(level), 0) !=
-	       0;
+	if (__builtin_expect((int)(ptap_impl_word() & 3u) < ptap_impl_at_least_1(level), 1))
+		return 0;
+	/* Threads record some milliseconds before a start that was agreed upon. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return !__atomic_load_n(ptap_impl_level + 1023, __ATOMIC_RELAXED);
 }
 
 static inline void ptap_impl_close(struct ptap_impl_token *token)
@@ -521,7 +527,8 @@ static inline struct ptap_impl_arg ptap_impl_arg_p(const char *key, const void *
  * in another one of this process; it need not nest with anything. It is shown on lines of its own, named
  * |name|, with the stat `id`. Open at the end of the capture: cut there, with the stat `unfinished`.
  * Begun before the capture: from its start, with the stat `started_before`. Two of the same name and id
- * at once: an end belongs to the latest begin.
+ * at once: an end belongs to the latest begin. Where a flight recorder has overwritten one end of it, the
+ * other end is only counted.
  */
 #define PTAP_ASYNC_BEGIN(name, id) PTAP_IMPL_MARK(PTAP_IMPL_ASYNC_BEGIN, name, id)
 #define PTAP_ASYNC_END(name, id) PTAP_IMPL_MARK(PTAP_IMPL_ASYNC_END, name, id)

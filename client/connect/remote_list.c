@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lists of other machines; see remote_list.h. */
+#include "client/connect/remote_list.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "base/grow.h"
+#include "base/program_word.h"
+#include "client/connect/ssh.h"
+#include "client/process/exit.h"
+#include "client/target/address.h"
+
+#define MAX_BYTES ((size_t)1 << 20)
+/* ssh's own failure; a shell's for a command that there is not. */
+#define STATUS_SSH 255
+#define STATUS_NOT_FOUND 127
+/* The child's own exit status where ssh is not installed. */
+#define STATUS_NO_SSH 253
+
+/* Runs in the child, between fork and exec. */
+static void become_ssh(const char *destination, const char *command, int out_fd)
+{
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	const char *const argv[] = {"ssh", "-T", "-o", "ControlMaster=no", "-o",
+		"RemoteCommand=none", "-o", ssh_has_terminal() ? "BatchMode=no" : "BatchMode=yes",
+		"--", destination, command, NULL};
+
+	dup2(null, STDIN_FILENO);
+	dup2(out_fd, STDOUT_FILENO);
+	execvp(argv[0], (char *const *)argv);
+	_exit(STATUS_NO_SSH);
+}
+
+static char *read_all(int fd)
+{
+	char *text = malloc(MAX_BYTES + 1);
+	size_t n = 0;
+	ssize_t r = 1;
+
+	while (text && n < MAX_BYTES && (r > 0 || errno == EINTR)) {
+		r = read(fd, text + n, MAX_BYTES - n);
+		if (r == 0)
+			break;
+		n += r > 0 ? (size_t)r : 0;
+	}
+	if (text)
+		text[n] = '\0';
+	return text;
+}
+
+static int explain(const char *destination, int status, struct diag *d)
+{
+	if (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_NO_SSH)
+		diag_set(d, -ENOENT, "--ssh %.200s: there is no ssh: install the OpenSSH client",
+			destination);
+	else if (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_NOT_FOUND)
+		diag_set(d, -ENOENT,
+			"--ssh %.200s: proftap is not there, or not in the PATH of a command by ssh: "
+			"give a port, which needs none",
+			destination);
+	else if (WIFEXITED(status) && WEXITSTATUS(status) == STATUS_SSH)
+		diag_set(d, -EPIPE, "--ssh %.200s: ssh failed, as it has said", destination);
+	else if (WIFEXITED(status))
+		diag_set(d, -EREMOTEIO, "--ssh %.200s: proftap list failed there", destination);
+	else
+		diag_set(d, -EPIPE, "--ssh %.200s: ssh was killed", destination);
+	return EXIT_FAILED;
+}
+
+int remote_list_read(const char *destination, const char *command, char **out, struct diag *d)
+{
+	int pipes[2];
+	int status = 0;
+	pid_t pid;
+
+	*out = NULL;
+	if (pipe2(pipes, O_CLOEXEC)) {
+		diag_set(d, -errno, "ssh: not started: %s", errno_words(errno));
+		return EXIT_FAILED;
+	}
+	pid = fork();
+	if (pid == 0)
+		become_ssh(destination, command, pipes[1]);
+	close(pipes[1]);
+	if (pid > 0)
+		*out = read_all(pipes[0]);
+	close(pipes[0]);
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (pid > 0 && status == 0 && *out)
+		return EXIT_DONE;
+	if (pid > 0 && status != 0)
+		return explain(destination, status, d);
+	diag_set(d, -ENOMEM, "ssh: not started: out of memory");
+	return EXIT_FAILED;
+}
+
+/* The addresses of --all, where a name stands for each program that is called so. */
+struct address_list {
+	struct address *v;
+	size_t n;
+	size_t n_allocated;
+};
+
+/* A line of the table. */
+struct row {
+	int pid;
+	char name[256];
+	char door[128]; /* "127.0.0.1:9999" or "unix:/path" */
+	char since
+		[24]; /* later ones compare greater; to the second, or the minute of another day */
+	int has_ended;
+};
+
+/* Whether |word|, which ends at a space, is in the column of doors: a name may have words of its own. */
+static bool is_door(const char *word)
+{
+	size_t n = strcspn(word, " \n");
+
+	if (strncmp(word, "unix:", 5) == 0 || (n == 1 && *word == '-'))
+		return true;
+	while (n > 0 && word[n - 1] >= '0' && word[n - 1] <= '9')
+		n--;
+	return n > 0 && word[n - 1] == ':';
+}
+
+static bool read_row(const char *line, struct row *row)
+{
+	char user[64];
+	char rest[256] = "";
+	const char *name;
+	const char *word;
+	int n = 0;
+
+	if (sscanf(line, "%d %n", &row->pid, &n) != 1 || n == 0)
+		return false;
+	name = line + n;
+	word = name;
+	do {
+		word += strcspn(word, " \n");
+		word += strspn(word, " ");
+	} while (*word && *word != '\n' && !is_door(word));
+	if (sscanf(word, "%127s %63s %255[^\n]", row->door, user, rest) != 3)
+		return false;
+	n = (int)(word - name);
+	while (n > 0 && name[n - 1] == ' ')
+		n--;
+	snprintf(row->name, sizeof row->name, "%.*s", n, name);
+	row->has_ended = strstr(rest, " ended") != NULL;
+	/* "2026-11-22 21:53" of another day, "21:53:07" of today. */
+	if (rest[4] == '-')
+		snprintf(row->since, sizeof row->since, "%.16s", rest);
+	else
+		snprintf(row->since, sizeof row->since, "~%.8s", rest);
+	return true;
+}
+
+static int is_meant(const struct row *row, const char *word)
+{
+	const struct program_traits traits = {.name = row->name, .has_ended = row->has_ended};
+
+	if (!word[strspn(word, "0123456789")])
+		return atoi(word) == row->pid;
+	return program_word_means_name(word, &traits);
+}
+
+/* The tunnel leads to the loopback address of the other machine. */
+static void set_place(struct address *a, const struct row *row)
+{
+	const char *colon = strrchr(row->door, ':');
+
+	a->lookup[0] = '\0';
+	a->is_bare = false;
+	a->port = 0;
+	if (strncmp(row->door, "unix:", 5) == 0) {
+		snprintf(a->path, sizeof a->path, "%.*s", (int)sizeof a->path - 1, row->door + 5);
+	} else {
+		snprintf(a->host, sizeof a->host, "localhost");
+		a->port = (uint16_t)(colon ? strtoul(colon + 1, NULL, 10) : 0);
+	}
+	address_format(a);
+}
+
+/* The first line of |text| that is the row of the program with that pid. */
+static bool find_pid(const char *text, int pid, struct row *out)
+{
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (read_row(line, out) && out->pid == pid)
+			return true;
+	}
+	return false;
+}
+
+/* The next row of |*text| that |word| means, but for one of |last_pid|. */
+static bool next_meant(const char **text, const char *word, int last_pid, struct row *row)
+{
+	while (*text) {
+		const char *line = *text + (**text == '\n');
+
+		*text = strchr(line, '\n');
+		if (read_row(line, row) && is_meant(row, word) && row->pid != last_pid)
+			return true;
+	}
+	return false;
+}
+
+static int locate(const char *destination, const char *text, struct address *a, struct diag *d)
+{
+	struct row found = {.pid = 0};
+	struct row row = {.pid = 0};
+	const char *rest = text;
+	bool is_one = true; /* of those that were started as late */
+	int n_found = 0;
+
+	while (next_meant(&rest, a->lookup, row.pid, &row)) {
+		int order = n_found++ ? strcmp(row.since, found.since) : 1;
+
+		is_one = order ? is_one || order > 0 : false;
+		if (order > 0)
+			found = row;
+	}
+	if (n_found == 1 || (n_found && a->is_newest && is_one)) {
+		set_place(a, &found);
+		return EXIT_DONE;
+	}
+	if (n_found)
+		fputs(text, stderr);
+	diag_set(d, n_found ? -EINVAL : -ENOENT,
+		n_found ? "%.64s: more than one target has that name at %.150s; give a pid"
+			: "%.64s: no target of that name or pid at %.150s; proftap list --ssh "
+			  "shows those there are",
+		a->lookup, destination);
+	return n_found ? EXIT_USAGE : EXIT_NOBODY;
+}
+
+int remote_list_locate(const char *destination, struct address *v, size_t n, struct diag *d)
+{
+	_cleanup_free_ char *text = NULL;
+	int code = EXIT_DONE;
+
+	for (size_t i = 0; i < n && code == EXIT_DONE; i++) {
+		if (!v[i].lookup[0] || v[i].path[0])
+			continue;
+		if (!text)
+			code = remote_list_read(destination, "proftap list", &text, d);
+		if (code == EXIT_DONE)
+			code = locate(destination, text, &v[i], d);
+	}
+	return code;
+}
+
+size_t remote_list_locate_ports(
+	const char *destination, struct address *v, size_t n, const bool *is_meant_as_pid)
+{
+	_cleanup_free_ char *text = NULL;
+	struct diag d = DIAG_INIT;
+	size_t n_found = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct row row;
+
+		if (!is_meant_as_pid[i])
+			continue;
+		/*
+		 * Without proftap on that machine nothing is known of pids: the connection says
+		 * later that the port is wrong.
+		 */
+		if (!text && remote_list_read(destination, "proftap list 2>/dev/null", &text, &d))
+			return 0;
+		if (!find_pid(text, v[i].port, &row))
+			continue;
+		set_place(&v[i], &row);
+		n_found++;
+	}
+	return n_found;
+}
+
+/* Each program that |like| means; -ENOENT: none. */
+static int add_meant(struct address_list *all, const char *text, const struct address *like)
+{
+	struct row row = {.pid = 0};
+	size_t n_before = all->n;
+
+	while (next_meant(&text, like->lookup, row.pid, &row)) {
+		if (grow(&all->v, &all->n_allocated, all->n + 1))
+			return -ENOMEM;
+		all->v[all->n] = *like;
+		set_place(&all->v[all->n++], &row);
+	}
+	return all->n > n_before ? 0 : -ENOENT;
+}
+
+static int add_as_it_is(struct address_list *all, const struct address *one)
+{
+	if (grow(&all->v, &all->n_allocated, all->n + 1))
+		return -ENOMEM;
+	all->v[all->n++] = *one;
+	return 0;
+}
+
+int remote_list_expand(const char *destination, struct address **v, size_t *n, struct diag *d)
+{
+	struct address_list all = {NULL, 0, 0};
+	_cleanup_free_ char *text = NULL;
+	int code = EXIT_DONE;
+
+	for (size_t i = 0; i < *n && code == EXIT_DONE; i++) {
+		const struct address *one = &(*v)[i];
+		int r = -ENOENT;
+
+		if (one->lookup[0] && !one->path[0] && !text)
+			code = remote_list_read(destination, "proftap list", &text, d);
+		if (code == EXIT_DONE && one->lookup[0] && !one->path[0])
+			r = add_meant(&all, text, one);
+		/*
+		 * An address that no program has stays as it is: it is looked up again, and
+		 * explained, later.
+		 */
+		if (code == EXIT_DONE && r == -ENOENT)
+			r = add_as_it_is(&all, one);
+		if (code == EXIT_DONE && r == -ENOMEM) {
+			diag_set(d, r, "the list of targets: out of memory");
+			code = EXIT_FAILED;
+		}
+	}
+	if (code != EXIT_DONE) {
+		free(all.v);
+		return code;
+	}
+	free(*v);
+	*v = all.v;
+	*n = all.n;
+	return EXIT_DONE;
+}

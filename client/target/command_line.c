@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Command lines of processes; see command_line.h. */
+#include "client/target/command_line.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "client/process/terminal.h"
+
+#define MAX_BYTES 65536
+static const char cut_mark[] = "…";
+
+/*
+ * Reads all of /proc/PID/|file| into *out, terminated; the caller frees it. Returns the number of
+ * bytes or a negative errno.
+ */
+static ssize_t read_all(const char *root, pid_t pid, const char *file, char **out)
+{
+	char path[PATH_MAX];
+	size_t n = 0;
+	FILE *f;
+
+	*out = NULL;
+	snprintf(path, sizeof path, "%s/proc/%d/%s", root, (int)pid, file);
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	*out = malloc(MAX_BYTES + 1);
+	if (*out) {
+		n = fread(*out, 1, MAX_BYTES, f);
+		(*out)[n] = '\0';
+	}
+	fclose(f);
+	return *out ? (ssize_t)n : -ENOMEM;
+}
+
+/* Reads the working directory of the process; "" if the kernel does not tell it. */
+static void read_dir(const char *root, const char *pid_dir, char *out, size_t n)
+{
+	char path[PATH_MAX];
+	ssize_t length;
+
+	snprintf(path, sizeof path, "%s%s/cwd", root, pid_dir);
+	length = readlink(path, out, n - 1);
+	out[length > 0 ? length : 0] = '\0';
+}
+
+/* Whether |path| is the file that the process runs; others may be hard links to it. */
+static bool is_its_program(const char *root, pid_t pid, const char *path)
+{
+	char link[PATH_MAX];
+	struct stat a;
+	struct stat b;
+
+	snprintf(link, sizeof link, "%s/proc/%d/exe", root, (int)pid);
+	return stat(link, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+static const char *find_variable(const char *environment, ssize_t n, const char *name)
+{
+	size_t n_name = strlen(name);
+
+	for (const char *p = environment; n > 0 && p < environment + n; p += strlen(p) + 1)
+		if (strncmp(p, name, n_name) == 0 && p[n_name] == '=')
+			return p + n_name + 1;
+	return NULL;
+}
+
+/* |word| in the directories of the PATH that the process had. */
+static bool find_in_path(const char *root, pid_t pid, const char *word, char out[static PATH_MAX])
+{
+	_cleanup_free_ char *environment = NULL;
+	ssize_t n = read_all(root, pid, "environ", &environment);
+	const char *dirs = find_variable(environment, n, "PATH");
+
+	dirs = dirs ? dirs : getenv("PATH");
+	while (dirs && *dirs) {
+		int length = (int)strcspn(dirs, ":");
+
+		if (snprintf(out, PATH_MAX, "%.*s/%s", length, dirs, word) < PATH_MAX &&
+			is_its_program(root, pid, out))
+			return true;
+		dirs += length + (dirs[length] == ':');
+	}
+	return false;
+}
+
+static bool find_program(
+	const char *root, pid_t pid, const char *word, const char *dir, char out[static PATH_MAX])
+{
+	int n;
+
+	if (!strchr(word, '/'))
+		return find_in_path(root, pid, word, out);
+	n = word[0] == '/' ? snprintf(out, PATH_MAX, "%s", word)
+			   : snprintf(out, PATH_MAX, "%s/%s", dir, word);
+	return n < PATH_MAX && is_its_program(root, pid, out);
+}
+
+/* Whether |word| is a file where the process runs, and not the same one where we do. */
+static bool is_file_of(const char *dir, const char *word)
+{
+	char path[PATH_MAX];
+	struct stat there;
+	struct stat here;
+
+	if (!*word || word[0] == '/' || !*dir ||
+		snprintf(path, sizeof path, "%s/%s", dir, word) >= (int)sizeof path ||
+		stat(path, &there))
+		return false;
+	return stat(word, &here) || here.st_dev != there.st_dev || here.st_ino != there.st_ino;
+}
+
+/* The words from |arguments| on, up to |end|, behind the program's. */
+static void write_words(
+	struct command_line *c, const char *arguments, const char *end, const char *dir)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t n_bytes = 0;
+	FILE *f = open_memstream(&text, &n_bytes);
+	size_t room = sizeof c->text - sizeof cut_mark;
+
+	if (!f)
+		return;
+	terminal_write_word(c->program, f);
+	for (const char *p = arguments; p < end; p += strlen(p) + 1) {
+		fputc(' ', f);
+		terminal_write_word(p, f);
+		if (is_file_of(dir, p))
+			snprintf(c->dir, sizeof c->dir, "%s", dir);
+	}
+	if (fclose(f) || !text)
+		return;
+	/* Never in the middle of a letter. */
+	if (n_bytes > room)
+		while (room > 0 && (text[room] & 0xc0) == 0x80)
+			room--;
+	snprintf(c->text, sizeof c->text, "%.*s%s", (int)room, text,
+		n_bytes > sizeof c->text - sizeof cut_mark ? cut_mark : "");
+}
+
+int command_line_read(const char *root, pid_t pid, struct command_line *out)
+{
+	_cleanup_free_ char *words = NULL;
+	ssize_t n = read_all(root, pid, "cmdline", &words);
+	char pid_dir[32];
+	char dir[PATH_MAX];
+
+	memset(out, 0, sizeof *out);
+	if (n < 0)
+		return (int)n;
+	snprintf(pid_dir, sizeof pid_dir, "/proc/%d", (int)pid);
+	read_dir(root, pid_dir, dir, sizeof dir);
+	if (!words[0] || !find_program(root, pid, words, dir, out->program))
+		return -ENODATA;
+	write_words(out, words + strlen(words) + 1, words + n, dir);
+	return out->text[0] ? 0 : -ENOMEM;
+}

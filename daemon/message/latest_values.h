@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The newest value of each counter, and the last step of each name, that the rings of a process hold. It need not run for that. */
+#ifndef DAEMON_LATEST_VALUES_H
+#define DAEMON_LATEST_VALUES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct target;
+
+/* The names of counters, and of steps, that are kept. Values of more names are only counted. */
+#define LATEST_MAX_NAMES 64u
+#define LATEST_NAME_BYTES 256u
+
+struct latest_value {
+	uint64_t age_ticks; /* of the record's end */
+	uint64_t duration_ticks; /* of a step */
+	int64_t number; /* of a step */
+	double value; /* of a counter */
+	char name[LATEST_NAME_BYTES]; /* printable; of a longer one the end is UTF8_CUT */
+};
+
+struct latest_kind {
+	struct latest_value v[LATEST_MAX_NAMES];
+	size_t n;
+};
+
+struct latest_values {
+	struct latest_kind counters;
+	struct latest_kind steps;
+	uint64_t n_left_out; /* records of further names */
+};
+
+/*
+ * Looks at the rings of living threads at |now_ticks|, without taking anything from them. A record says 48 bits of its time, so among values that are older than a
+ * lap of these (26 h at 3 GHz) the newest cannot be told. 0 or -ENOMEM; |out| need not be initialised, and is large.
+ */
+int latest_values_read(struct target *t, uint64_t now_ticks, struct latest_values *out);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The spans that are open in the threads of a process, read from its arena and /proc, as an OpenSpansReply of proftap.v1. */
+#ifndef DAEMON_OPEN_SPANS_H
+#define DAEMON_OPEN_SPANS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "daemon/target/timeline.h"
+#include "proftap/v1/profiler.pb-c.h"
+
+struct listed_thread;
+struct target;
+
+/*
+ * The threads of a process. They are listed before its arena is looked at, because listing takes
+ * longer than a lock may be held.
+ */
+struct open_spans_list {
+	pid_t pid;
+	int has_own_tids; /* the target's */
+	struct listed_thread *v; /* malloc'ed */
+	size_t n;
+	int error; /* 0, or why /proc does not tell */
+};
+
+/* From ticks to ages. */
+struct open_spans_clock {
+	struct clock_pair first; /* taken when the server met its program */
+	struct clock_pair now;
+	double ns_per_tick;
+	int64_t unix_ns; /* with |now| */
+};
+
+/* Reads the clocks. It takes some milliseconds where ticks are the processor's. */
+void open_spans_clock_read(
+	struct open_spans_clock *c, const struct clock_pair *first, int uses_ticks);
+
+struct open_spans {
+	Proftap__V1__OpenSpansReply reply;
+	struct open_spans_room *rooms; /* memory of all that |reply| points to */
+	size_t n_bytes; /* of it */
+	size_t n_async_slots; /* of rings that may still be searched for async spans */
+	struct open_spans_clock clock;
+	int error; /* -ENOMEM, and stays so */
+};
+
+/* All members but the clock begin as zero. Deinit in every case. */
+void open_spans_init(struct open_spans *o, const struct open_spans_clock *clock);
+void open_spans_deinit(struct open_spans *o);
+
+/*
+ * Adds |t|, whose threads are |list|: what is open in them, unless |recording| is "", and nobody records it. It may run, be stopped or be
+ * dead. |recording| (a literal) and |level|: as ProcessSpans says them. What memory cannot be had for is missing, and o->error tells.
+ */
+void open_spans_add(struct open_spans *o, struct target *t, const struct open_spans_list *list,
+	const char *recording, unsigned level);
+
+/* Adds |t| likewise, but with the newest values of its counters and its last steps (latest_values.h) instead of its open spans. */
+void open_spans_add_latest(
+	struct open_spans *o, struct target *t, const char *recording, unsigned level);
+
+#endif

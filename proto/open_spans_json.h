@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An OpenSpansReply as JSON, the same from proftap ps --json and from the host daemon's API (docs/man/proftap-ps.1). */
+#ifndef PROTO_OPEN_SPANS_JSON_H
+#define PROTO_OPEN_SPANS_JSON_H
+
+#include "proftap/v1/profiler.pb-c.h"
+
+struct json;
+
+/* Adds the members "at_unix_ns" and "processes" to the object at hand. */
+void open_spans_json_write(struct json *j, const Proftap__V1__OpenSpansReply *reply);
+
+#endif

@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The open spans of a program on the host daemon's page, in Chromium: of one that hangs, is stopped, is not recorded, or has ended."""
+import json
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+from checks import contains
+from fixture import check, equal, run, test
+from hosts import runtime, start_target
+from processes import PROFTAP, halt
+from recorded import record
+from visit import SCREENS, Visit, check_width, settle
+
+HERE = Path(__file__).parent
+BUTTON = "#program-list [data-action=open-spans]"
+# Looks of the dialog at its program so far.
+LOOKS = "performance.getEntriesByType('resource').filter(({name}) => name.endsWith('/open_spans')).length"
+# Whether the browser says that nobody looks at the page.
+HIDE = """(isHidden) => {
+    Object.defineProperty(document, "hidden", {configurable: true, value: isHidden});
+    document.dispatchEvent(new Event("visibilitychange"));
+}"""
+
+
+def recorded(t):
+    """A target with a flight recorder, of which nothing is held at the end of the test."""
+    return record(t, t.dir / "logs")
+
+
+def open_spans(t, target, **window):
+    visit = Visit(t, **window)
+    visit.page.wait_for_text("#program-list tbody", str(target.pid))
+    visit.page.click(BUTTON)
+    visit.page.wait_for_text("dialog", f"(pid {target.pid})")
+    return visit
+
+
+@test
+def a_program_that_hangs_shows_where(t):
+    target = recorded(t)
+    tid = int(target.ask("hang stuck"))
+    visit = open_spans(t, target)
+    page = visit.page
+    page.wait_for_text("dialog h2", f"Open spans of target ({target.pid})")
+    contains(page.text("dialog .process > p"), "Running. Recorded by the recorder at level ", "the state of the program")
+    contains(page.text("dialog .thread:first-child h4"), f"stuck ({tid}) waiting", "the thread that has waited longest")
+    rows = page.evaluate(f"[...document.querySelectorAll('dialog [data-tid=\"{tid}\"] li')].map((row) => [...row.children].map((e) => e.textContent))")
+    equal([row[1:3] for row in rows], [["serve", "id=-77 path=/v1/x"], ["lock", "n=64 load=0.5"]], "its spans, the outermost first")
+    for age, _, _, since in rows:
+        check(re.fullmatch(r"[\d.]+ (ms|s)", age), f"an age: {age}")
+        check(re.fullmatch(r"since \d\d:\d\d:\d\d\.\d{3}", since), f"since when: {since}")
+    indents = page.evaluate("[...document.querySelectorAll('dialog li')].slice(0, 2).map((e) => parseFloat(getComputedStyle(e).paddingLeft))")
+    check(indents[0] < indents[1], f"indents of the outer and the inner one: {indents}")
+    contains(page.text("dialog details"), "ptap-control (", "threads without an open span")
+    page.check_quiet()
+
+
+@test
+def a_program_that_is_stopped_is_told_as_that_until_it_goes_on(t):
+    """The second state comes by itself."""
+    target = recorded(t)
+    target.ask("hang stuck")
+    halt(target.pid)
+    try:
+        visit = open_spans(t, target)
+        visit.page.wait_for_text("dialog .process > p", "Stopped (SIGSTOP or a debugger)")
+        contains(visit.page.text("dialog .thread:first-child"), "stopped", "the state of a thread")
+        contains(visit.page.text("dialog .thread:first-child"), "lock", "its span")
+    finally:
+        target.signal(signal.SIGCONT)
+    visit.page.wait_for_text("dialog .process > p", "Running.")
+    visit.page.check_quiet()
+
+
+@test
+def nothing_records_it_and_the_remedy_works(t):
+    target = start_target(t)
+    visit = open_spans(t, target)
+    page = visit.page
+    told = page.text("dialog .process .none")
+    contains(told, "Nothing records it, so its open spans are not known.", "why there are none")
+    remedy = re.fullmatch(r"proftap (start \d+ --recorder)", page.text("dialog .process code"))
+    check("without" not in page.text("dialog summary"), "threads are said to have no open span, and nobody knows")
+    subprocess.run([PROFTAP, *remedy[1].split()], env={**os.environ, **runtime(t)}, check=True, capture_output=True)
+    page.wait_for_text("dialog", "No span is open. Only spans that began while it was recorded are known.")
+    target.ask("hang stuck")
+    page.wait_for_text("dialog .thread", "lock")
+    page.check_quiet()
+    subprocess.run([PROFTAP, "stop", str(target.pid), "--discard"], env={**os.environ, **runtime(t)}, check=True, capture_output=True)
+
+
+@test
+def it_is_asked_again_only_while_somebody_looks(t):
+    target = recorded(t)
+    target.ask("hang stuck")
+    visit = open_spans(t, target)
+    page = visit.page
+    page.wait_for(f"{LOOKS} >= 2", "a second look by itself")
+    # Without the two seconds between two looks: what is asked at all is asked at once.
+    page.evaluate("globalThis.later = setTimeout; globalThis.setTimeout = (f, ms) => later(f, ms === 2000 ? 10 : ms)")
+    page.evaluate(f"({HIDE})(true)")
+    settle_looks(page)
+    seen = page.evaluate(LOOKS)
+    page.evaluate("new Promise((done) => later(done, 300))")
+    equal(page.evaluate(LOOKS), seen, "looks while nobody looks at the page")
+    page.evaluate(f"({HIDE})(false)")
+    page.wait_for(f"{LOOKS} > {seen} + 3", "looks as soon as somebody does")
+    page.click("dialog input[type=checkbox]")
+    settle_looks(page)
+    seen = page.evaluate(LOOKS)
+    page.evaluate("new Promise((done) => later(done, 300))")
+    equal(page.evaluate(LOOKS), seen, "looks when they were switched off")
+    page.click("dialog [data-action=refresh]")
+    page.wait_for(f"{LOOKS} === {seen} + 1", "one look by hand")
+    page.wait_for_text("dialog [role=status]", "1 thread has open spans. stuck (")
+    page.click("dialog input[type=checkbox]")
+    # They do not go on for ever, if nobody does anything.
+    page.wait_for("document.querySelector('dialog input[type=checkbox]').checked === false", "them to end by themselves")
+    check(page.evaluate(LOOKS) - seen <= 155, "looks of a page that was left open")
+    page.press("Escape")
+    page.wait_for("document.querySelector('dialog') === null", "Escape to close it")
+    seen = page.evaluate(LOOKS)
+    page.evaluate("new Promise((done) => later(done, 300))")
+    equal(page.evaluate(LOOKS), seen, "looks behind its end")
+    page.check_quiet()
+
+
+def settle_looks(page):
+    """What was asked for is answered."""
+    page.wait_for("new Promise((done) => { const n = " + LOOKS + "; later(() => done(n === " + LOOKS + "), 150); })", "the last answer")
+
+
+@test
+def the_keyboard_alone_does_it(t):
+    target = recorded(t)
+    target.ask("hang stuck")
+    visit = Visit(t)
+    page = visit.page
+    page.wait_for_text("#program-list tbody", str(target.pid))
+    page.tab_to(BUTTON)
+    equal(page.evaluate("document.activeElement.getAttribute('aria-label')"), f"Open spans of target ({target.pid})", "the button, in words")
+    page.press("Enter")
+    page.wait_for_text("dialog", "lock")
+    equal(page.evaluate("document.activeElement.textContent"), "Close", "where the keyboard is")
+    page.tab_to("dialog [data-action=refresh]", shift=True)
+    page.press("Enter")
+    page.wait_for_text("dialog [role=status]", "stuck (")
+    page.tab_to("dialog summary", shift=True)
+    page.press("Enter")
+    page.wait_for("document.querySelector('dialog details').open", "threads without open spans")
+    page.evaluate("document.activeElement.dataset.mine = 'yes'")
+    page.wait_for(f"{LOOKS} >= 4", "refreshes")
+    equal(page.evaluate("document.activeElement.dataset.mine"), "yes", "where the keyboard is after refreshes")
+    page.press("Escape")
+    page.wait_for("document.querySelector('dialog') === null", "Escape to close it")
+    check(page.evaluate(f"document.activeElement.matches('{BUTTON}')"), "the keyboard goes back to where it was")
+    page.check_quiet()
+
+
+@test
+def async_spans_are_shown_too(t):
+    target = recorded(t)
+    for command in ("begin 18446744073709551615", "begin 8", "end 8"):
+        target.ask(f"async {command}")
+    visit = open_spans(t, target)
+    page = visit.page
+    rows = page.evaluate("[...document.querySelectorAll('dialog [data-asyncs] li')].map((row) => [...row.children].map((e) => e.textContent).slice(1, 3))")
+    equal(rows, [["request", f"id 18446744073709551615, begun by target ({target.pid})"]], "async spans")
+    page.check_quiet()
+
+
+@test
+def one_that_ends_is_told_as_that(t):
+    """With a recorder it is held, and shows what was open at its end; without one it is gone."""
+    held = record(t)
+    held.ask("hang stuck")
+    visit = open_spans(t, held)
+    held.signal(signal.SIGKILL)
+    visit.page.wait_for_text("dialog .process > p", "killed by SIGKILL; ages are those at its end.")
+    contains(visit.page.text("dialog .thread"), "lock", "its last span")
+    visit.page.check_quiet()
+    subprocess.run([PROFTAP, "snapshot", str(held.pid), "--log_dir", t.dir / "logs"], env={**os.environ, **runtime(t)}, check=True,
+                   capture_output=True)
+
+
+@test
+def one_that_is_gone_is_told_as_that(t):
+    target = start_target(t)
+    visit = open_spans(t, target)
+    target.kill()
+    visit.page.wait_for_text("dialog [role=alert]", f"target ({target.pid}) has ended, and what it held is not kept.")
+    contains(visit.page.text("dialog"), "not refreshed since", "what is shown")
+    equal(visit.page.evaluate("document.querySelector('dialog input[type=checkbox]').checked"), False, "whether it is asked again")
+
+
+@test
+def a_daemon_that_does_not_answer_is_told(t):
+    target = recorded(t)
+    target.ask("hang stuck")
+    visit = open_spans(t, target)
+    visit.stop()
+    visit.page.click("dialog [data-action=refresh]")
+    visit.page.wait_for_text("dialog [role=alert]", "the daemon does not answer")
+    contains(visit.page.text("dialog .thread"), "lock", "what was shown before")
+
+
+@test
+def numbers_of_64_bits_keep_their_digits(t):
+    visit = Visit(t)
+    told = visit.ask("""(async () => {
+        const real = window.fetch;
+        window.fetch = async () => new Response('{"list": [{"value": 18446744073709551615}, {"value": -9223372036854775807}, {"value": 12}, {"value": 0.5}]}');
+        try { return await page.api.getExactly("/anything"); } finally { window.fetch = real; }
+    })()""")
+    equal([one["value"] for one in told["list"]], ["18446744073709551615", "-9223372036854775807", 12, 0.5], "values")
+
+
+@test
+def names_and_values_are_never_markup(t):
+    target = recorded(t)
+    visit = open_spans(t, target)
+    page = visit.page
+    evil = "<img src=x onerror=alert(1)>"
+    span = {"name": evil, "depth": 90, "age_ns": 10**9, "since_unix_ns": 1.7e18, "step": None, "arguments": [{"name": evil, "value": evil}]}
+    thread = {"tid": 1, "name": evil * 8, "state": "S", "syscall": 202, "syscall_name": evil, "wait_channel": evil, "moving": True, "spans": [span] * 90}
+    process = {"pid": 7, "name": evil, "state": "running", "recording": "recorder", "level": 2, "ending": None, "ended_ago_ns": None,
+               "async_spans": [{**span, "id": 7, "tid": 1, "thread": evil, "may_have_ended": True}] * 9, "async_left_out": 4,
+               "async_known_since_unix_ns": 1.7e18, "signal_tid": None, "signal_thread": None, "left_out": 3, "threads": [thread, {**thread, "tid": 2, "spans": []}]}
+    page.evaluate("window.fetch = async () => new Response(%s)" % json.dumps(json.dumps({"id": 1, "at_unix_ns": 1.7e18, "processes": [process]})))
+    page.click("dialog [data-action=refresh]")
+    page.wait_for_text("dialog", "3 more open spans have no room in the answer.")
+    equal(page.evaluate("document.querySelectorAll('dialog img').length"), 0, "elements that a name made")
+    equal(page.text("dialog li strong"), evil, "the name")
+    page.evaluate("document.querySelector('dialog details').open = true")
+    for name in ("narrow", "phone", "laptop"):
+        page.resize(*SCREENS[name], mobile=name != "laptop")
+        settle(page)
+        check_width(page, f"open spans: {name}")
+    page.check_quiet()
+
+
+@test
+def it_can_be_read_by_day_and_by_night_on_every_screen(t):
+    target = recorded(t)
+    target.ask("hang stuck")
+    visit = open_spans(t, target)
+    page = visit.page
+    page.evaluate("document.querySelector('dialog details').open = true")
+    for name in ("narrow", "phone", "laptop"):
+        page.resize(*SCREENS[name], mobile=name != "laptop")
+        for is_dark in (False, True):
+            page.prefer_dark(is_dark)
+            settle(page)
+            check_width(page, f"open spans: {name}")
+            equal(page.evaluate((HERE / "contrast.js").read_text())["faint"], [], f"texts that are hard to read: {name}")
+            page.shoot(f"{name}-open-spans-{'dark' if is_dark else 'light'}", whole=False)
+    page.check_quiet()
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ids of flows that are used again; see flow_uses.h. */
+#include "trace/read/flow_uses.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "base/grow.h"
+#include "trace/read/archive.h"
+#include "trace/read/cursor.h"
+#include "trace/read/view.h"
+#include "trace/saturate.h"
+
+/* The view's time within which records are missing, both ends included. */
+struct missing {
+	int64_t from_ns;
+	int64_t until_ns;
+};
+
+struct use_reading {
+	struct view *view;
+	uint32_t track; /* that is read */
+	struct flow_uses all;
+	struct missing *missing;
+	size_t n_missing;
+	size_t n_missing_allocated;
+	uint8_t *is_used_again; /* by name, of the view's */
+	uint64_t n_lone; /* ends that arrive and join nothing */
+};
+
+void flow_uses_deinit(struct flow_uses *u)
+{
+	free(u->v);
+	*u = (struct flow_uses){.v = NULL};
+}
+
+/* --- where records are missing --------------------------------------------------------------- */
+
+static int add_missing(
+	struct use_reading *r, const struct view_host *host, int64_t from_ns, int64_t until_ns)
+{
+	int64_t shift_ns = sub_saturated(host->shift_ns, host->epoch_ns);
+
+	if (grow(&r->missing, &r->n_missing_allocated, r->n_missing + 1))
+		return -ENOMEM;
+	r->missing[r->n_missing++] = (struct missing){
+		from_ns == INT64_MIN ? from_ns : add_saturated(from_ns, shift_ns),
+		add_saturated(until_ns, shift_ns),
+	};
+	return 0;
+}
+
+/* "FROM-UNTIL FROM-UNTIL", as daemon/assembly/windows.h has it. */
+static int add_gaps(
+	struct use_reading *r, const struct view_host *host, const struct archive_plane *plane)
+{
+	_cleanup_free_ char *text = archive_plane_copy_text(plane, "ptap_gaps_ns");
+	const char *at = text;
+	int64_t from_ns;
+	int64_t until_ns;
+	int n = 0;
+	int rc = 0;
+
+	while (at && rc == 0 &&
+		sscanf(at, "%" SCNd64 "-%" SCNd64 "%n", &from_ns, &until_ns, &n) == 2) {
+		rc = add_missing(r, host, from_ns, until_ns);
+		at += n;
+	}
+	return rc;
+}
+
+static int add_missing_of(
+	struct use_reading *r, const struct view_host *host, const struct archive *a)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < a->n_planes && rc == 0; i++) {
+		const struct archive_plane *plane = &a->planes[i];
+		int64_t since_ns = archive_plane_find_int(plane, "ptap_complete_since_ns");
+
+		if (since_ns > 0 && a == host->archive)
+			rc = add_missing(r, host, INT64_MIN, since_ns - 1);
+		if (rc == 0)
+			rc = add_gaps(r, host, plane);
+	}
+	return rc;
+}
+
+static int compare_missing(const void *left, const void *right)
+{
+	const struct missing *a = left;
+	const struct missing *b = right;
+
+	return (a->from_ns > b->from_ns) - (a->from_ns < b->from_ns);
+}
+
+/* Sorts the gaps, and merges those that overlap. */
+static void merge_missing(struct use_reading *r)
+{
+	size_t n = 0;
+
+	if (!r->n_missing)
+		return;
+	qsort(r->missing, r->n_missing, sizeof *r->missing, compare_missing);
+	for (size_t i = 1; i < r->n_missing; i++) {
+		if (r->missing[i].from_ns > r->missing[n].until_ns)
+			r->missing[++n] = r->missing[i];
+		else if (r->missing[i].until_ns > r->missing[n].until_ns)
+			r->missing[n].until_ns = r->missing[i].until_ns;
+	}
+	r->n_missing = n + 1;
+}
+
+static int find_missing(struct use_reading *r)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < r->view->n_archives && rc == 0; i++) {
+		const struct view_host *host = &r->view->hosts[i];
+
+		if (!host->is_ours || host->epoch_ns <= 0)
+			continue;
+		rc = add_missing_of(r, host, host->archive);
+		for (size_t k = 0; k < host->archive->n_joined && rc == 0; k++)
+			rc = add_missing_of(r, host, host->archive->joined[k]);
+	}
+	merge_missing(r);
+	return rc;
+}
+
+/* Whether a record from |after_ns| to |before_ns| may be missing. */
+static bool is_missing(const struct use_reading *r, int64_t after_ns, int64_t before_ns)
+{
+	size_t low = 0;
+	size_t high = r->n_missing;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (r->missing[middle].until_ns < after_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < r->n_missing && r->missing[low].from_ns <= before_ns;
+}
+
+/* --- marks --------------------------------------------------------------------------------- */
+
+static bool has_flows(const struct archive_plane *plane)
+{
+	for (uint32_t i = 0; i < plane->stat_names.n_texts; i++)
+		if (plane->roles[i] == ROLE_PRODUCER || plane->roles[i] == ROLE_CONSUMER)
+			return true;
+	return false;
+}
+
+static bool is_wanted(const struct view *view, const struct view_track *track)
+{
+	const struct archive_line *line = track->line;
+	bool has = has_flows(track->plane);
+
+	if (track->kind != TRACK_THREAD || track->is_derived || !view->hosts[track->host].is_ours)
+		return false;
+	for (; line && !has; line = line->next)
+		has = line->dictionary && has_flows(line->dictionary);
+	return has;
+}
+
+static int add_end(struct use_reading *r, const struct item *item, uint64_t flow, bool is_in)
+{
+	struct flow_uses *all = &r->all;
+
+	if (!flow)
+		return 0;
+	if (grow(&all->v, &all->n_allocated, all->n + 1))
+		return -ENOMEM;
+	all->v[all->n++] = (struct flow_use){
+		.flow = flow,
+		.use = flow,
+		.ns = item->start_ns,
+		.track = r->track,
+		.name = item->name,
+		.is_in = is_in,
+	};
+	return 0;
+}
+
+/* Spans with flows are launches, and others'. */
+static int add_ends(void *reading, const struct item *item)
+{
+	if (item->kind != ITEM_INSTANT)
+		return 0;
+	return add_end(reading, item, item->flow_out, false) ||
+			       add_end(reading, item, item->flow_in, true)
+		       ? -ENOMEM
+		       : 0;
+}
+
+static int read_ends(struct use_reading *r, struct diag *d)
+{
+	struct view *view = r->view;
+	int rc = 0;
+
+	view->is_being_selected = true;
+	for (size_t i = 0; i < view->n_tracks && rc == 0; i++) {
+		r->track = (uint32_t)i;
+		if (is_wanted(view, &view->tracks[i]))
+			rc = cursor_read(view, &view->tracks[i], add_ends, r, d);
+	}
+	view->is_being_selected = false;
+	return rc;
+}
+
+/* --- uses ---------------------------------------------------------------------------------- */
+
+static int compare_by_flow(const void *left, const void *right)
+{
+	const struct flow_use *a = left;
+	const struct flow_use *b = right;
+
+	if (a->flow != b->flow)
+		return a->flow < b->flow ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? -1 : 1;
+	return a->is_in - b->is_in;
+}
+
+static int compare_by_place(const void *left, const void *right)
+{
+	const struct flow_use *a = left;
+	const struct flow_use *b = right;
+
+	if (a->track != b->track)
+		return a->track < b->track ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? -1 : 1;
+	if (a->flow != b->flow)
+		return a->flow < b->flow ? -1 : 1;
+	return a->is_in - b->is_in;
+}
+
+static size_t find_end_of_flow(const struct flow_uses *u, size_t first)
+{
+	size_t end = first + 1;
+
+	while (end < u->n && u->v[end].flow == u->v[first].flow)
+		end++;
+	return end;
+}
+
+/* Whether the ends from |first| to before |end|, all of one id, are of more than one use. */
+static bool is_used_twice(const struct flow_use *v, size_t first, size_t end)
+{
+	size_t n_out = 0;
+
+	for (size_t i = first; i < end; i++)
+		n_out += !v[i].is_in;
+	/* Clocks of two machines differ: an end that arrives before the only one that leaves is its. */
+	return n_out > 1;
+}
+
+/* Ids of uses differ from all others by chance alone, as those of flows do. Never 0. */
+static uint64_t make_use(uint64_t flow, uint64_t number)
+{
+	uint64_t x = flow + (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	x ^= x >> 31;
+	return x ? x : 1;
+}
+
+/* The ends from |first| to before |end| are those of one id. */
+static void number_uses(struct use_reading *r, size_t first, size_t end)
+{
+	struct flow_use *v = r->all.v;
+	bool is_twice = is_used_twice(v, first, end);
+	bool is_sure = !r->is_used_again[v[first].name];
+	const struct flow_use *out = NULL;
+	uint64_t number = 0;
+
+	for (size_t i = first; i < end; i++) {
+		if (!v[i].is_in) {
+			out = &v[i];
+			number++;
+		}
+		if (is_twice)
+			v[i].use = make_use(v[i].flow, number);
+		if (v[i].is_in && !is_sure && is_missing(r, out ? out->ns : INT64_MIN, v[i].ns)) {
+			v[i].use = 0;
+			r->n_lone++;
+		}
+	}
+}
+
+static void number_all(struct use_reading *r)
+{
+	struct flow_uses *u = &r->all;
+	size_t n = 0;
+
+	if (u->n)
+		qsort(u->v, u->n, sizeof *u->v, compare_by_flow);
+	for (size_t i = 0, next; i < u->n; i = next) {
+		next = find_end_of_flow(u, i);
+		if (is_used_twice(u->v, i, next))
+			r->is_used_again[u->v[i].name] = 1;
+	}
+	for (size_t i = 0, next; i < u->n; i = next) {
+		next = find_end_of_flow(u, i);
+		number_uses(r, i, next);
+	}
+	for (size_t i = 0; i < u->n; i++)
+		if (u->v[i].use != u->v[i].flow)
+			u->v[n++] = u->v[i];
+	u->n = n;
+	if (n)
+		qsort(u->v, n, sizeof *u->v, compare_by_place);
+}
+
+static int note_lone(const struct use_reading *r)
+{
+	char text[256];
+	int n;
+
+	if (!r->n_lone)
+		return 0;
+	n = snprintf(text, sizeof text,
+		"%" PRIu64
+		" ends of flows are not joined: records were lost before them, and ids of "
+		"their names are used again, so that nobody knows where these flows began",
+		r->n_lone);
+	return names_intern(&r->view->notes, text, (size_t)n) == NAMES_NONE ? -ENOMEM : 0;
+}
+
+int flow_uses_make(struct view *view, struct diag *d)
+{
+	struct use_reading r = {.view = view};
+	int rc = read_ends(&r, d);
+
+	if (rc == 0 && r.all.n) {
+		r.is_used_again = calloc((size_t)view->names.n_texts + 1, 1);
+		rc = r.is_used_again ? find_missing(&r) : -ENOMEM;
+		if (rc == 0)
+			number_all(&r);
+		if (rc == 0)
+			rc = note_lone(&r);
+	}
+	free(r.is_used_again);
+	free(r.missing);
+	view->flow_uses = r.all;
+	return rc;
+}
+
+static uint64_t find_use(const struct view *view, const struct flow_use *end)
+{
+	const struct flow_uses *u = &view->flow_uses;
+	const struct flow_use *use =
+		end->flow ? bsearch(end, u->v, u->n, sizeof *u->v, compare_by_place) : NULL;
+
+	return use ? use->use : end->flow;
+}
+
+void flow_uses_apply(const struct view *view, const struct view_track *track, struct item *item)
+{
+	struct flow_use end = {
+		.flow = item->flow_out,
+		.ns = item->start_ns,
+		.track = (uint32_t)(track - view->tracks),
+	};
+
+	if (!view->flow_uses.n || item->kind != ITEM_INSTANT)
+		return;
+	item->flow_out = find_use(view, &end);
+	end.flow = item->flow_in;
+	end.is_in = true;
+	item->flow_in = find_use(view, &end);
+}

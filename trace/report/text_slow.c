@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was different in slow steps and requests, in sentences; see text.h and slow.h. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "trace/quantity.h"
+#include "trace/read/view.h"
+#include "trace/report/cpu_shares.h"
+#include "trace/report/digest.h"
+#include "trace/report/report.h"
+#include "trace/report/slow.h"
+#include "trace/report/text.h"
+
+#define SHOWN_GROUPS 4
+#define SHOWN_GROWN 4
+#define SHOWN_FLOWS 2 /* of a group */
+#define SHOWN_OTHERS 3
+#define MAX_CHAIN 8
+#define MIN_GROWN 0.1 /* of the unit's growth, to be told */
+#define MOST 0.5 /* of a span's growth, to be told as its cause */
+#define RARE 0.1 /* share of typical units, in which it is rare */
+
+/* A sentence that grows; the names in it are of any bytes. */
+struct sentence {
+	FILE *out;
+	char *text;
+	size_t n;
+};
+
+static bool sentence_begin(struct sentence *s)
+{
+	s->text = NULL;
+	s->out = open_memstream(&s->text, &s->n);
+	return s->out != NULL;
+}
+
+/* Writes it behind |mark|, in lines of the page's width. */
+static void sentence_end(struct sentence *s, struct page *p, const char *mark)
+{
+	fclose(s->out);
+	if (s->text)
+		page_put_sentence(p, mark, s->text);
+	free(s->text);
+}
+
+static void put_duration(struct sentence *s, double ns)
+{
+	char cell[PAGE_CELL_BYTES];
+
+	fputs(page_format_duration(cell, (int64_t)ns), s->out);
+}
+
+static void put_share(struct sentence *s, double share)
+{
+	double percent = 100 * share;
+
+	fprintf(s->out, percent > 0 && percent < 9.95 ? "%.1f %%" : "%.0f %%", percent);
+}
+
+static const char *get_name(const struct text *t, uint32_t name)
+{
+	const char *text = names_get(&t->digest->view->names, name);
+
+	return *text ? text : "(no name)";
+}
+
+/* --- which grew ---------------------------------------------------------------------------- */
+
+/* Spans that run in slow ones, and hardly ever in typical ones. */
+static bool is_rare(const struct slow_group *group, uint32_t node)
+{
+	const struct slow_node *n = &group->nodes[node];
+
+	return slow_get_share(group, n, SIDE_TYPICAL) <= RARE &&
+	       slow_get_share(group, n, SIDE_SLOW) >=
+		       2 * slow_get_share(group, n, SIDE_TYPICAL) + RARE;
+}
+
+static void put_wait_or_work(
+	const struct text *t, struct sentence *s, const struct slow_group *group, uint32_t node)
+{
+	double self_ns = slow_get_self(group, &group->nodes[node], SIDE_SLOW);
+	const struct cpu_part part = {group->nodes[node].name, true, self_ns};
+	double cpu_ns;
+	double error_ns;
+
+	if (!t->slow->cpu || !cpu_shares_find(t->slow->cpu, &part, 1, &cpu_ns, &error_ns))
+		return;
+	if (cpu_ns + error_ns <= 0.25 * self_ns)
+		fputs(" (waiting)", s->out);
+	else if (cpu_ns - error_ns >= 0.75 * self_ns)
+		fputs(" (working)", s->out);
+}
+
+/* "`lookup` +24.0 ms, of which `evict` +24.1 ms": down to where the time was spent. */
+static uint32_t put_chain(
+	const struct text *t, struct sentence *s, const struct slow_group *group, uint32_t node)
+{
+	uint32_t cause = node;
+
+	for (int i = 0; i < MAX_CHAIN; i++) {
+		fprintf(s->out, "`%s` +", get_name(t, group->nodes[node].name));
+		put_duration(s, slow_get_growth(group, node));
+		if (!slow_list_grown(group, node, &cause, 1) ||
+			slow_get_growth(group, cause) < MOST * slow_get_growth(group, node))
+			break;
+		fputs(", of which ", s->out);
+		node = cause;
+	}
+	if (slow_get_self_growth(group, node) >= MOST * slow_get_growth(group, node))
+		put_wait_or_work(t, s, group, node);
+	return node;
+}
+
+static void put_rarity(
+	const struct text *t, struct sentence *s, const struct slow_group *group, uint32_t node)
+{
+	const struct slow_node *n = &group->nodes[node];
+
+	fprintf(s->out, "; `%s` runs in ", get_name(t, n->name));
+	if (slow_get_share(group, n, SIDE_SLOW) < 0.995) {
+		put_share(s, slow_get_share(group, n, SIDE_SLOW));
+		fputs(" of them and in ", s->out);
+	}
+	if (n->n_units[SIDE_TYPICAL])
+		put_share(s, slow_get_share(group, n, SIDE_TYPICAL));
+	else
+		fputs("none", s->out);
+	fputs(" of the typical ones", s->out);
+}
+
+/* Calls a unit, where these are why it grew. */
+static void put_calls(struct sentence *s, const struct slow_group *group, uint32_t node)
+{
+	const struct slow_node *n = &group->nodes[node];
+	double slow = (double)n->n[SIDE_SLOW] / (double)slow_get_n_taken_apart(group, SIDE_SLOW);
+	double typical =
+		(double)n->n[SIDE_TYPICAL] / (double)slow_get_n_taken_apart(group, SIDE_TYPICAL);
+
+	if (typical > 0 && slow >= 1.5 * typical && slow >= 1.5)
+		fprintf(s->out, " (%.3g times, typically %.3g)", slow, typical);
+}
+
+static void put_grown(
+	struct text *t, const struct slow_group *group, uint32_t node, const char *lead)
+{
+	struct sentence s;
+	uint32_t cause;
+
+	if (!sentence_begin(&s))
+		return;
+	fputs(lead, s.out);
+	cause = put_chain(t, &s, group, node);
+	put_calls(&s, group, cause);
+	if (is_rare(group, cause))
+		put_rarity(t, &s, group, cause);
+	sentence_end(&s, &t->page, "    ");
+}
+
+static size_t put_all_grown(struct text *t, const struct slow_group *group)
+{
+	uint32_t nodes[SHOWN_GROWN];
+	size_t n = group->n_nodes ? slow_list_grown(group, 0, nodes, SHOWN_GROWN) : 0;
+	double growth = slow_get_mean(group, SIDE_SLOW) - slow_get_mean(group, SIDE_TYPICAL);
+	size_t n_told = 0;
+	struct sentence s;
+
+	for (size_t i = 0; i < n; i++)
+		if (slow_get_growth(group, nodes[i]) >= MIN_GROWN * growth)
+			put_grown(t, group, nodes[i], n_told++ ? "and " : "in them ");
+	if (!group->n_nodes || slow_get_self_growth(group, 0) < MIN_GROWN * growth ||
+		!sentence_begin(&s))
+		return n_told;
+	if (group->kind == SLOW_ASYNCS)
+		fprintf(s.out, "%soutside of spans with its id +", n_told ? "and " : "in them ");
+	else
+		fprintf(s.out, "%s`%s` itself +", n_told ? "and " : "in them ",
+			get_name(t, group->name));
+	put_duration(&s, slow_get_self_growth(group, 0));
+	if (group->kind != SLOW_ASYNCS)
+		put_wait_or_work(t, &s, group, 0);
+	sentence_end(&s, &t->page, "    ");
+	return n_told;
+}
+
+/* --- flows --------------------------------------------------------------------------------- */
+
+/* " (typically 1.0 ms)" */
+static void put_typically(
+	struct sentence *s, const struct slow_flow *flow, const double ns[SLOW_SIDES])
+{
+	if (!flow->n_units[SIDE_TYPICAL])
+		return;
+	fputs(" (typically ", s->out);
+	put_duration(s, ns[SIDE_TYPICAL]);
+	fputs(")", s->out);
+}
+
+static void put_flow(struct text *t, const struct slow_group *group, const struct slow_flow *flow)
+{
+	double share = (double)flow->n_units[SIDE_SLOW] / (double)group->n_looked[SIDE_SLOW];
+	struct sentence s;
+
+	if (!sentence_begin(&s))
+		return;
+	fprintf(s.out, "flow `%s` ", get_name(t, flow->name));
+	if (flow->into != ROW_OUTERMOST && flow->into != group->name)
+		fprintf(s.out, "into `%s` ", get_name(t, flow->into));
+	fputs("came from ", s.out);
+	if (flow->from != ROW_OUTERMOST)
+		fprintf(s.out, "`%s` on ", get_name(t, flow->from));
+	fprintf(s.out, "%s, ", flow->track->name);
+	put_duration(&s, flow->arrival_ns[SIDE_SLOW]);
+	fputs(" after the begin", s.out);
+	put_typically(&s, flow, flow->arrival_ns);
+	if (share < 0.995) {
+		fputs(", in ", s.out);
+		put_share(&s, share);
+		fputs(" of them", s.out);
+	}
+	if (flow->from != ROW_OUTERMOST) {
+		fprintf(s.out, "; `%s` took ", get_name(t, flow->from));
+		put_duration(&s, flow->from_ns[SIDE_SLOW]);
+		put_typically(&s, flow, flow->from_ns);
+	}
+	sentence_end(&s, &t->page, "    ");
+}
+
+static void put_flows(struct text *t, const struct slow_group *group)
+{
+	for (size_t i = 0; i < group->n_flows && i < SHOWN_FLOWS; i++)
+		put_flow(t, group, &group->flows[i]);
+}
+
+/* --- waits, and what ran elsewhere --------------------------------------------------------- */
+
+static void put_wait(struct text *t, const struct slow_group *group)
+{
+	double wait_ns;
+	double error_ns;
+	struct sentence s;
+
+	if (!slow_find_wait(t->slow, group, &wait_ns, &error_ns) || !sentence_begin(&s))
+		return;
+	fputs("the thread waited for ", s.out);
+	put_duration(&s, wait_ns);
+	fputs(" of the ", s.out);
+	put_duration(&s, slow_get_mean(group, SIDE_SLOW));
+	fputs(" (± ", s.out);
+	put_duration(&s, error_ns);
+	fputs(")", s.out);
+	sentence_end(&s, &t->page, "    ");
+}
+
+/* |many|: of either kind of units there were more at a time than one. */
+static void put_open(struct sentence *s, double open, bool many)
+{
+	if (many)
+		fprintf(s->out, "%.1f", open);
+	else
+		put_share(s, open > 1 ? 1 : open);
+}
+
+/* Units of the group itself: what slowed one down slowed others, too. */
+static bool is_peer(const struct slow_group *group, const struct slow_other *other)
+{
+	return other->name == group->name;
+}
+
+/*
+ * Says which server saw the other span where several saw its thread: it may even be the thread of
+ * the unit.
+ */
+static void put_elsewhere(const struct text *t, struct sentence *s, const struct slow_other *other)
+{
+	const struct view *view = t->digest->view;
+
+	fprintf(s->out, "meanwhile `%s` on %s", get_name(t, other->name), other->track->name);
+	if (view_track_has_sources(view, other->track))
+		fprintf(s->out, " in %s", view_track_get_source(view, other->track));
+	fputs(": ", s->out);
+}
+
+static void put_other(
+	struct text *t, const struct slow_group *group, const struct slow_other *other)
+{
+	struct sentence s;
+	bool many;
+
+	if (!sentence_begin(&s))
+		return;
+	if (is_peer(group, other))
+		fprintf(s.out, "meanwhile other `%s`: ", get_name(t, other->name));
+	else
+		put_elsewhere(t, &s, other);
+	many = other->open[SIDE_SLOW] > 1.05 || other->open[SIDE_TYPICAL] > 1.05;
+	put_open(&s, other->open[SIDE_SLOW], many);
+	fputs(many ? " at a time, " : " of the time, ", s.out);
+	put_open(&s, other->open[SIDE_TYPICAL], many);
+	fputs(" while typical ones ran", s.out);
+	sentence_end(&s, &t->page, "    ");
+}
+
+/* A span that an async span consists of is told with it, and not once more as something that ran meanwhile. */
+static bool is_in_another(const struct slow_group *group, const struct slow_other *other)
+{
+	for (size_t i = 1; i < group->n_nodes && group->kind == SLOW_ASYNCS; i++)
+		if (group->nodes[i].name == other->name)
+			return true;
+	for (size_t k = 0; k < group->n_others; k++)
+		if (group->others[k].name == other->around && group->others[k].name != other->name)
+			return true;
+	return false;
+}
+
+static void put_others(struct text *t, const struct slow_group *group)
+{
+	size_t n_told = 0;
+
+	for (size_t i = 0; i < group->n_others && n_told < SHOWN_OTHERS; i++) {
+		const struct slow_other *other = &group->others[i];
+
+		if (is_peer(group, other) || is_in_another(group, other))
+			continue;
+		put_other(t, group, other);
+		n_told++;
+	}
+	for (size_t i = 0; i < group->n_others; i++)
+		if (is_peer(group, &group->others[i]))
+			put_other(t, group, &group->others[i]);
+}
+
+/* --- groups -------------------------------------------------------------------------------- */
+
+static void put_group_head(struct text *t, const struct slow_group *group)
+{
+	char label[TEXT_LABEL_BYTES];
+	struct sentence s;
+
+	if (!sentence_begin(&s))
+		return;
+	fprintf(s.out, "`%s`", get_name(t, group->name));
+	if (group->plane != SLOW_ALL_PLANES)
+		fprintf(s.out, " of %s", text_label_plane(t, group->plane, label));
+	fputs(" slow: ", s.out);
+	fprintf(s.out, "%s of ", quantity_count(group->n_units[SIDE_SLOW]).text);
+	fprintf(s.out, "%s (", quantity_count(group->n).text);
+	put_duration(&s, (double)group->limit_ns);
+	fputs(" or more); ", s.out);
+	put_duration(&s, slow_get_mean(group, SIDE_SLOW));
+	fputs(" on average, typically ", s.out);
+	put_duration(&s, slow_get_mean(group, SIDE_TYPICAL));
+	sentence_end(&s, &t->page, "  ");
+}
+
+static void put_group(struct text *t, const struct slow_group *group)
+{
+	put_group_head(t, group);
+	put_all_grown(t, group);
+	put_flows(t, group);
+	put_wait(t, group);
+	put_others(t, group);
+}
+
+/* Whether the report can say more of the group than that it was slow. */
+static bool has_cause(const struct slow_group *group)
+{
+	return group->n_others || group->n_flows || group->n_nodes > 1;
+}
+
+/* Nobody looks for why a thread waited longer for work when there was less of it. */
+static bool is_wait(const struct text *t, const struct slow_group *group)
+{
+	return group->kind == SLOW_REQUESTS && group->n_nodes <= 1 &&
+	       cpu_shares_is_wait(t->slow->cpu, group->name);
+}
+
+void text_put_slow(struct text *t)
+{
+	size_t n_most = t->options->n_top ? t->options->n_top : SHOWN_GROUPS;
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->slow->n_groups && n < n_most; i++) {
+		const struct slow_group *group = &t->slow->groups[i];
+
+		if (!has_cause(group) || is_wait(t, group))
+			continue;
+		if (n++ == 0)
+			page_put_title(&t->page, "slow, and what is different in these");
+		put_group(t, group);
+	}
+}
