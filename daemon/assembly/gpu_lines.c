@@ -167,7 +167,7 @@ static int describe(const struct gpu_track *t, pid_t pid, struct plane *plane)
 static struct plane *take_plane(struct space *space, const struct gpu_track *t, size_t i, pid_t pid)
 {
 	struct plane *plane;
-	char name[32];
+	char name[sizeof DEVICE_PLANE_PREFIX + 20]; /* and the digits of any number */
 
 	snprintf(name, sizeof name, DEVICE_PLANE_PREFIX "%zu", i);
 	plane = space_find_plane(space, name);
