@@ -321,7 +321,10 @@ static void emit_activity(const struct activity *a)
 static void emit_activities(long late_ms)
 {
 	static struct activity taken[MAX_ACTIVITIES];
-	uint64_t until = now() - (uint64_t)late_ms * 1000000;
+	uint64_t late_ns = (uint64_t)late_ms * 1000000;
+	uint64_t at = now();
+	/* The machine may have been booted later than that. */
+	uint64_t until = at > late_ns ? at - late_ns : 0;
 	unsigned n = 0;
 
 	pthread_mutex_lock(&mutex);
