@@ -172,7 +172,8 @@ def a_stopped_program_is_said_to_be(t):
     wait_until(lambda: read_status(target.pid)["State"].split()[0] == "T", "it to stop")
     row = listed(t)[target.pid]
     equal([row["state"], row["stopped"]], ["idle", True], "one that is stopped")
-    contains(proftap(t, "list").text, " idle, stopped\n", "the text")
+    [line] = [line for line in proftap(t, "list").text.splitlines() if line.split()[0] == str(target.pid)]
+    contains(line, " idle, stopped", "the text")
     target.signal(signal.SIGCONT)
     wait_until(lambda: read_status(target.pid)["State"].split()[0] != "T", "it to go on")
     equal(listed(t)[target.pid]["stopped"], False, "one that goes on")
