@@ -251,10 +251,15 @@ static int join_stats(struct archive_plane *to, const struct archive_plane *from
 
 /* --- planes -------------------------------------------------------------------------------- */
 
+/* |to| gets the names of |from| that it does not have, with their roles. */
 static int map_keys(struct archive_plane *to, struct archive_plane *from)
 {
 	uint32_t n = from->stat_names.n_texts;
+	uint8_t *roles = realloc(to->roles, (size_t)to->stat_names.n_texts + n + 1);
 
+	if (!roles)
+		return -ENOMEM;
+	to->roles = roles;
 	from->keys = calloc((size_t)n + 1, sizeof *from->keys);
 	for (uint32_t i = 0; from->keys && i < n; i++) {
 		const char *text = from->stat_names.texts[i];
@@ -262,6 +267,7 @@ static int map_keys(struct archive_plane *to, struct archive_plane *from)
 		from->keys[i] = names_intern(&to->stat_names, text, strlen(text));
 		if (from->keys[i] == NAMES_NONE)
 			return -ENOMEM;
+		to->roles[from->keys[i]] = from->roles[i];
 	}
 	return from->keys ? 0 : -ENOMEM;
 }
