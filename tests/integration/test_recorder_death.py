@@ -7,7 +7,7 @@ import socket
 import time
 
 from cgroup import MemoryCgroup
-from fixture import check, contains, equal, find_proftapd, run, test, wait_until
+from fixture import SANITIZERS, check, contains, equal, find_proftapd, run, test, wait_until
 from numbered import check_numbers, numbers_in
 from processes import read_status
 from profiler import Profiler
@@ -245,7 +245,10 @@ def end_child(target, number):
 
 @test
 def a_followed_child_leaves_its_last_moments_while_the_program_lives(t):
-    for number, words in ((signal.SIGABRT, "SIGABRT"), (signal.SIGSEGV, "SIGSEGV"), (signal.SIGKILL, "SIGKILL")):
+    for number in signal.SIGABRT, signal.SIGSEGV, signal.SIGKILL:
+        words = number.name
+        if number == signal.SIGSEGV and SANITIZERS != "no":  # which end with a status then
+            continue
         log_dir = t.dir / words
         target = follow(t, log_dir)
         pid = end_child(target, number)
@@ -281,10 +284,10 @@ def of_children_that_crash_all_the_time_the_first_four_leave_a_run(t):
     log_dir = t.dir / "logs"
     target = follow(t, log_dir)
     for n in range(1, 5):
-        end_child(target, signal.SIGSEGV)
+        end_child(target, signal.SIGABRT)
         wait_until(lambda n=n: len(files(log_dir)) == n, f"run {n}")
     for _ in range(6):
-        end_child(target, signal.SIGSEGV)
+        end_child(target, signal.SIGABRT)
     wait_until(lambda: target.ask("snapshot now") == "0", "a run that the program asks for")
     wait_until(lambda: len(files(log_dir)) == 5, "its run")
     await_gone(end(target, "abort"))

@@ -10,7 +10,7 @@ from pathlib import Path
 from checks import SLOWNESS, in_time
 from doctors import expect, findings
 from fake_server import FakeServer, field, space
-from fixture import check, contains, equal, run, schema, test, wait_until
+from fixture import check, contains, equal, need_no_sanitizer, run, schema, test, wait_until
 from processes import PROFTAP, Process, free_port, halt
 from running import LIBRARY, make_environment
 from stock_program import StockProgram
@@ -209,6 +209,7 @@ def no_host_daemon_is_said_to_be_one(t):
 @test
 def one_with_a_server_of_ours_too_is_meant_once(t):
     """Both are listed; the name means proftap's."""
+    need_no_sanitizer("cannot be preloaded into other programs")
     name = f"both-{os.getpid()}"
     env = {**make_environment(t), "PROFTAP_SERVER": "0", "LD_PRELOAD": str(LIBRARY)}
     programs = []
@@ -229,6 +230,7 @@ def one_with_a_server_of_ours_too_is_meant_once(t):
 @test
 def where_their_annotations_are_recorded_is_said(t):
     """By their own server, and by none of proftap's."""
+    need_no_sanitizer("cannot be preloaded into other programs")
     words = "which jax.profiler.start_server(PORT) starts"
     stock = StockProgram(t, f"jax-{os.getpid()}", env={**make_environment(t), "PROFTAP_SERVER": "0",
                                                        "PROFTAP_RECORDER": "1", "LD_PRELOAD": str(LIBRARY)})
