@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "daemon/drain/rings.h"
 #include "daemon/target/entry.h"
 #include "daemon/target/era.h"
 #include "daemon/target/ring_copy.h"
@@ -180,22 +181,15 @@ static int search_ring(struct search *s, uint32_t i, size_t max_slots)
 	return r < 0 ? r : 0;
 }
 
-static int is_in_recording(const struct target *t, uint32_t i)
-{
-	return atomic_load_explicit(&t->arena->ring_state[i], memory_order_acquire) == RING_USED &&
-	       ring_is_same_recording(
-		       atomic_load(&target_ring(t, i)->word), atomic_load(&t->arena->word));
-}
-
 static int search_rings(struct search *s, size_t max_slots)
 {
 	uint32_t n = 0;
 	int r = 0;
 
 	for (uint32_t i = 0; i < s->target->n_rings; i++)
-		n += is_in_recording(s->target, i) != 0;
+		n += rings_is_recorded(s->target, i) != 0;
 	for (uint32_t i = 0; i < s->target->n_rings && !r; i++)
-		if (is_in_recording(s->target, i))
+		if (rings_is_recorded(s->target, i))
 			r = search_ring(s, i, max_slots / (n ? n : 1));
 	return r;
 }

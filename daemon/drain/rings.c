@@ -20,6 +20,12 @@ int rings_is_used(const struct target *t, uint32_t i)
 	return atomic_load_explicit(&t->arena->ring_state[i], memory_order_acquire) == RING_USED;
 }
 
+int rings_is_recorded(const struct target *t, uint32_t i)
+{
+	return rings_is_used(t, i) && ring_is_same_recording(atomic_load(&target_ring(t, i)->word),
+					      atomic_load(&t->arena->word));
+}
+
 void rings_skip_to(struct target *t, uint32_t i, uint64_t position)
 {
 	t->tail[i] = position;

@@ -24,6 +24,9 @@ uint32_t rings_prepare(struct target *t, uint64_t room_bytes, size_t n_sharing);
 /* 1 while ring |i| belongs to a thread. */
 int rings_is_used(const struct target *t, uint32_t i);
 
+/* 1 while ring |i| belongs to a thread that has recorded something in the recording that the target is in now. */
+int rings_is_recorded(const struct target *t, uint32_t i);
+
 /* Everything written to ring |i| so far, or up to |position|, is of no interest, or was copied: the thread may write there. */
 void rings_skip(struct target *t, uint32_t i);
 void rings_skip_to(struct target *t, uint32_t i, uint64_t position);

@@ -223,35 +223,13 @@ static void judge_span(struct triggers *t, size_t i, const struct entry *e)
 			describe_time((double)one->bound_ns, bound));
 }
 
-/* 0: it has no number. */
-static int read_number(const struct entry *e, double *out)
-{
-	const struct slot *slot = entry_number(e);
-	double value = 0;
-
-	switch (slot ? slot_type(slot->word[0]) : SLOT_NONE) {
-	case SLOT_I64:
-		*out = (double)(int64_t)slot->word[1];
-		return 1;
-	case SLOT_U64:
-		*out = (double)slot->word[1];
-		return 1;
-	case SLOT_F64:
-		memcpy(&value, &slot->word[1], sizeof value);
-		*out = value;
-		return 1;
-	default:
-		return 0;
-	}
-}
-
 static void judge_counter(struct triggers *t, size_t i, const struct entry *e)
 {
 	const struct trigger *one = &t->list.v[i];
 	char name[NAME_BYTES];
 	double value;
 
-	if (!read_number(e, &value))
+	if (!entry_read_number(e, &value))
 		return;
 	if (one->kind == TRIGGER_COUNTER_ABOVE && value > one->bound)
 		fire(t, i, "counter %s was %.15g, more than %.15g", fit(one, name), value,
@@ -269,7 +247,7 @@ static void judge_step(struct triggers *t, const struct entry *e)
 	char took[TIME_BYTES];
 	char usual[TIME_BYTES];
 
-	read_number(e, &number);
+	entry_read_number(e, &number);
 	if (t->steps.n >= TRIGGERS_MIN_STEPS && took_ns > t->list.step_factor * usual_ns)
 		fire(t, STEPS, "step %.15g took %s, %.1f times the usual %s", number,
 			describe_time(took_ns, took), took_ns / (usual_ns > 0 ? usual_ns : 1),

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/printable.h"
 #include "base/utf8.h"
+#include "daemon/drain/rings.h"
 #include "daemon/target/entry.h"
 #include "daemon/target/era.h"
 #include "daemon/target/ring_copy.h"
@@ -96,23 +97,6 @@ static struct latest_value *find_value(struct look *l, struct latest_kind *k, co
 
 /* --- records ------------------------------------------------------------------------------- */
 
-static double read_number(const struct slot *slot)
-{
-	double value;
-
-	switch (slot_type(slot->word[0])) {
-	case SLOT_I64:
-		return (double)(int64_t)slot->word[1];
-	case SLOT_U64:
-		return (double)slot->word[1];
-	case SLOT_F64:
-		memcpy(&value, &slot->word[1], sizeof value);
-		return value;
-	default:
-		return NAN;
-	}
-}
-
 static void take_entry(struct look *l, const struct slot *record)
 {
 	struct latest_kind *k;
@@ -135,7 +119,8 @@ static void take_entry(struct look *l, const struct slot *record)
 	v->age_ticks = age;
 	v->duration_ticks = e.duration;
 	v->number = (int64_t)number->word[1];
-	v->value = read_number(number);
+	if (!entry_read_number(&e, &v->value))
+		v->value = NAN;
 }
 
 /* Takes the entries of |c|, from the first one on, as far as they are whole. */
@@ -154,18 +139,11 @@ static void take_all(struct look *l, const struct ring_copy *c, const struct slo
 	}
 }
 
-static int is_in_recording(const struct target *t, uint32_t i)
-{
-	return atomic_load_explicit(&t->arena->ring_state[i], memory_order_acquire) == RING_USED &&
-	       ring_is_same_recording(
-		       atomic_load(&target_ring(t, i)->word), atomic_load(&t->arena->word));
-}
-
 static void read_ring(struct look *l, uint32_t i, struct slot *slots)
 {
 	uint64_t n_max = l->t->n_slots;
 
-	for (int k = 0; k < N_TRIES && is_in_recording(l->t, i); k++, n_max /= 2) {
+	for (int k = 0; k < N_TRIES && rings_is_recorded(l->t, i); k++, n_max /= 2) {
 		struct ring_copy c;
 		int r = ring_copy_begin(&c, l->t, i, ring_get_first(target_ring(l->t, i)));
 

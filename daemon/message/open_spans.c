@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/printable.h"
 #include "daemon/assembly/open_asyncs.h"
+#include "daemon/drain/rings.h"
 #include "daemon/kernel/thread_list.h"
 #include "daemon/message/latest_values.h"
 #include "daemon/target/entry.h"
@@ -249,14 +250,6 @@ struct look {
 	struct open_span stack[RECORD_MAX_DEPTH];
 };
 
-/* Whether the thread of ring |i| has recorded anything in what is recorded now. */
-static int is_in_recording(const struct target *t, uint32_t i)
-{
-	return atomic_load_explicit(&t->arena->ring_state[i], memory_order_acquire) == RING_USED &&
-	       ring_is_same_recording(
-		       atomic_load(&target_ring(t, i)->word), atomic_load(&t->arena->word));
-}
-
 static void add_spans(struct look *l, Proftap__V1__ThreadSpans *to, uint32_t n)
 {
 	to->spans = take(l->o, n * sizeof *to->spans);
@@ -279,10 +272,10 @@ static void read_ring(struct look *l, Proftap__V1__ThreadSpans *to, uint32_t i)
 	uint32_t n;
 
 	do {
-		n = is_in_recording(l->t, i)
+		n = rings_is_recorded(l->t, i)
 			    ? open_stack_look(target_ring(l->t, i), l->stack, &is_moving)
 			    : 0;
-	} while (n && !is_in_recording(l->t, i) && --tries);
+	} while (n && !rings_is_recorded(l->t, i) && --tries);
 	to->is_moving = is_moving;
 	add_spans(l, to, n);
 }
@@ -325,8 +318,7 @@ static uint32_t find_ring(const struct target *t, pid_t tid)
 	uint32_t i = 0;
 
 	while (i < t->n_rings &&
-		!(atomic_load(&t->arena->ring_state[i]) == RING_USED &&
-			atomic_load(&target_ring(t, i)->tid) == tid && is_in_recording(t, i)))
+		!(rings_is_recorded(t, i) && atomic_load(&target_ring(t, i)->tid) == tid))
 		i++;
 	return i;
 }
@@ -406,7 +398,7 @@ static void add_listed(struct look *l, const struct listed_thread *listed, int i
 static void add_rings(struct look *l)
 {
 	for (uint32_t i = 0; i < l->t->n_rings; i++)
-		if (is_in_recording(l->t, i))
+		if (rings_is_recorded(l->t, i))
 			add_ring(l, i);
 }
 

@@ -10,8 +10,7 @@ static int has_entries(const struct target *t, uint32_t i)
 {
 	struct ring *ring = target_ring(t, i);
 
-	return rings_is_used(t, i) &&
-	       ring_is_same_recording(atomic_load(&ring->word), atomic_load(&t->arena->word)) &&
+	return rings_is_recorded(t, i) &&
 	       (atomic_load(&ring->head) != atomic_load(&ring->first) || atomic_load(&ring->depth));
 }
 

@@ -3,6 +3,7 @@
 #include "daemon/target/entry.h"
 
 #include <stddef.h>
+#include <string.h>
 
 const char *slot_text(const struct slot *slot, uint32_t n_left, uint32_t *n_out)
 {
@@ -66,4 +67,23 @@ const struct slot *entry_number(const struct entry *e)
 	if (e->n_slots && slot_type(e->slots[0].word[0]) == SLOT_NAME)
 		at = slot_span(&e->slots[0], e->n_slots);
 	return at < e->n_slots ? &e->slots[at] : NULL;
+}
+
+int entry_read_number(const struct entry *e, double *out)
+{
+	const struct slot *slot = entry_number(e);
+
+	switch (slot ? slot_type(slot->word[0]) : SLOT_NONE) {
+	case SLOT_I64:
+		*out = (double)(int64_t)slot->word[1];
+		return 1;
+	case SLOT_U64:
+		*out = (double)slot->word[1];
+		return 1;
+	case SLOT_F64:
+		memcpy(out, &slot->word[1], sizeof *out);
+		return 1;
+	default:
+		return 0;
+	}
 }

@@ -30,6 +30,8 @@ int entry_read(struct entry *e, const struct slot *slot);
 
 /* The slot with the number of a kind that has one (see record.h), or NULL. */
 const struct slot *entry_number(const struct entry *e);
+/* Reads that number into *out. Returns 0 if there is none; *out stays then. */
+int entry_read_number(const struct entry *e, double *out);
 
 /* The text that starts in |slot|, of which |n_left| slots may be read; what is beyond them is cut. */
 const char *slot_text(const struct slot *slot, uint32_t n_left, uint32_t *n_out);
