@@ -7,6 +7,7 @@
 #include "base/grow.h"
 #include "trace/read/cursor.h"
 #include "trace/read/event.h"
+#include "trace/read/flow_uses.h"
 #include "trace/read/view.h"
 #include "trace/saturate.h"
 
@@ -31,16 +32,6 @@ static void note(struct marks *m, enum archive_role role, const struct archive_s
 	m->value[role] = stat->value.u64;
 }
 
-/* splitmix64's last steps: ids that differ in one bit differ in half of theirs. */
-static uint64_t mix(uint64_t x)
-{
-	x ^= x >> 30;
-	x *= UINT64_C(0xbf58476d1ce4e5b9);
-	x ^= x >> 27;
-	x *= UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
-
 /*
  * Ids of ours, of type 0, hold between processes and machines; others count something in one process.
  * Never 0.
@@ -49,7 +40,7 @@ static uint64_t make_flow(const struct cursor *c, uint64_t type, uint64_t id)
 {
 	bool is_everywhere = type == 0 && c->host->is_ours;
 	uint64_t scope = is_everywhere ? 0 : (uint64_t)(c->host - c->view->hosts) + 1;
-	uint64_t flow = mix(id + mix(type + mix(scope)));
+	uint64_t flow = flow_id_mix(id + flow_id_mix(type + flow_id_mix(scope)));
 
 	return flow ? flow : 1;
 }

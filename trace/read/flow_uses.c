@@ -268,12 +268,9 @@ static bool is_used_twice(const struct flow_use *v, size_t first, size_t end)
 /* Ids of uses differ from all others by chance alone, as those of flows do. Never 0. */
 static uint64_t make_use(uint64_t flow, uint64_t number)
 {
-	uint64_t x = flow + (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t use = flow_id_mix(flow + (number + 1) * UINT64_C(0x9e3779b97f4a7c15));
 
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	x ^= x >> 31;
-	return x ? x : 1;
+	return use ? use : 1;
 }
 
 /* The ends from |first| to before |end| are those of one id. */

@@ -18,6 +18,14 @@ struct item;
 struct view;
 struct view_track;
 
+/* Mixes the bits of |x| as splitmix64 does: numbers that differ in one bit become numbers that differ in about half of their bits. */
+static inline uint64_t flow_id_mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
 /* An end of a flow. */
 struct flow_use {
 	uint64_t flow; /* as the file has it */
