@@ -98,6 +98,34 @@ START_TEST(devices_count_over_all_hosts)
 }
 END_TEST
 
+static void add_device(const char *name, const char *line_name)
+{
+	add_plane(name, 0);
+	add_line(7, line_name);
+	add("kernel", 0, 1, 0);
+}
+
+START_TEST(what_stands_beside_a_device_is_its)
+{
+	add_device("/device:CUSTOM:GPU:1", "too early");
+	add_device("/device:GPU:1", "stream");
+	add_device("/device:GPU:1", "of the same number");
+	add_device("/device:CUSTOM:GPU:1", "memory");
+	add_device("/device:CUSTOM:GPU:11", "of another");
+	view_add_space(space, "a.xplane.pb");
+	space_fixture_close();
+	space_fixture_open();
+	add_device("/device:CUSTOM:GPU:1", "of another host");
+	view_add_space(space, "b.xplane.pb");
+	view_make(&by_epoch);
+	ck_assert_ptr_eq(process_of("memory"), process_of("stream"));
+	ck_assert_uint_eq(view->n_processes, 5);
+	ck_assert_ptr_ne(process_of("of the same number"), process_of("stream"));
+	ck_assert_ptr_ne(process_of("of another host"), process_of("stream"));
+	ck_assert_ptr_ne(process_of("too early"), process_of("of another host"));
+}
+END_TEST
+
 static bool is_derived(const char *name)
 {
 	const struct view_track *t = view_find_track(name);
@@ -389,6 +417,7 @@ int main(void)
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, planes_of_a_pid_are_one_process);
 	tcase_add_test(tcase, devices_count_over_all_hosts);
+	tcase_add_test(tcase, what_stands_beside_a_device_is_its);
 	tcase_add_test(tcase, lines_with_reserved_ids_are_derived);
 	tcase_add_test(tcase, of_a_tpu_only_operations_are_not_derived);
 	tcase_add_test(tcase, two_archives_of_one_pid_are_two_processes);

@@ -25,9 +25,9 @@ struct building {
 	struct view *view;
 	uint32_t host; /* whose planes are being added */
 	int64_t host_pid; /* of its "/host:CPU"; 0: it has none */
-	struct names pids; /* "HOST PID" of the processes that have one */
-	uint32_t *processes_of_pids; /* their processes */
-	size_t n_processes_of_pids;
+	struct names keys; /* "HOST PID" of processes that have a pid, "HOST PLANE" of GPUs */
+	uint32_t *processes_of_keys;
+	size_t n_processes_of_keys;
 	int32_t n_devices;
 };
 
@@ -96,46 +96,76 @@ static int64_t add_process(struct building *b, const struct archive_plane *plane
 	return p->name ? (int64_t)v->n_processes++ : -ENOMEM;
 }
 
-/* The index of that of the host and the pid, which is a new one if need be, or -ENOMEM. */
+/* The number of |key|, which has a place among b->processes_of_keys; NAMES_NONE: out of memory. */
+static uint32_t take_key(struct building *b, const char *key, bool *is_new)
+{
+	uint32_t n_known = b->keys.n_texts;
+	uint32_t k = names_intern(&b->keys, key, strlen(key));
+
+	*is_new = k == n_known;
+	return k == NAMES_NONE ||
+			       grow(&b->processes_of_keys, &b->n_processes_of_keys, (size_t)k + 1)
+		       ? NAMES_NONE
+		       : k;
+}
+
+/* The index of the process that has the pid on the host, which is a new one if need be, or -ENOMEM. */
 static int64_t take_by_pid(struct building *b, const struct archive_plane *plane, int64_t pid)
 {
-	uint32_t n_known = b->pids.n_texts;
 	char key[48];
+	bool is_new;
 	uint32_t k;
 	int64_t i;
 
 	snprintf(key, sizeof key, "%u %lld", b->host, (long long)pid);
-	k = names_intern(&b->pids, key, strlen(key));
-	if (k < n_known) {
-		i = b->processes_of_pids[k];
+	k = take_key(b, key, &is_new);
+	if (k == NAMES_NONE)
+		return -ENOMEM;
+	if (!is_new) {
+		i = b->processes_of_keys[k];
 		if (!archive_plane_find(plane, "ptap_descendant_of"))
 			b->view->processes[i].descendant_of = 0;
 		return i;
 	}
-	if (k == NAMES_NONE || grow(&b->processes_of_pids, &b->n_processes_of_pids, (size_t)k + 1))
-		return -ENOMEM;
 	i = add_process(b, plane, pid);
-	b->processes_of_pids[k] = (uint32_t)i;
+	b->processes_of_keys[k] = (uint32_t)i;
 	return i;
 }
 
-/* The number of the device that a plane stands beside, or a new one, or -ENOMEM. */
+/* The index of a new process for a GPU, or -ENOMEM. If several GPUs have one key, it is the first one's. */
+static int64_t add_gpu(struct building *b, const struct archive_plane *plane, const char *key)
+{
+	bool is_new;
+	uint32_t k = take_key(b, key, &is_new);
+	int64_t i = k == NAMES_NONE ? -ENOMEM : add_process(b, plane, 0);
+
+	if (i >= 0 && is_new)
+		b->processes_of_keys[k] = (uint32_t)i;
+	return i;
+}
+
+/* The index of the device that a plane stands beside, or of a new one, or -ENOMEM. */
 static int64_t take_device(struct building *b, const struct archive_plane *plane)
 {
-	const struct view *v = b->view;
-	const char *tail = plane->name + strlen(PLANE_BESIDE_DEVICE);
+	bool is_beside =
+		strncmp(plane->name, PLANE_BESIDE_DEVICE, strlen(PLANE_BESIDE_DEVICE)) == 0;
+	bool is_gpu = strncmp(plane->name, PLANE_DEVICE, strlen(PLANE_DEVICE)) == 0;
+	size_t n_prefix = strlen(is_beside ? PLANE_BESIDE_DEVICE : PLANE_DEVICE);
+	char *key;
+	uint32_t k;
+	int64_t i;
 
-	if (strncmp(plane->name, PLANE_BESIDE_DEVICE, strlen(PLANE_BESIDE_DEVICE)) != 0)
+	if (!is_beside && !is_gpu)
 		return add_process(b, plane, 0);
-	for (size_t i = 0; i < v->n_processes; i++) {
-		const struct view_process *p = &v->processes[i];
-
-		if (p->is_device && p->host == b->host &&
-			strncmp(p->name, PLANE_DEVICE, strlen(PLANE_DEVICE)) == 0 &&
-			strcmp(p->name + strlen(PLANE_DEVICE), tail) == 0)
-			return (int64_t)i;
-	}
-	return add_process(b, plane, 0);
+	if (asprintf(&key, "%u " PLANE_DEVICE "%s", b->host, plane->name + n_prefix) < 0)
+		return -ENOMEM;
+	k = is_beside ? names_find(&b->keys, key) : NAMES_NONE;
+	if (k != NAMES_NONE)
+		i = b->processes_of_keys[k];
+	else
+		i = is_gpu ? add_gpu(b, plane, key) : add_process(b, plane, 0);
+	free(key);
+	return i;
 }
 
 static int64_t take_process(struct building *b, const struct archive_plane *plane)
@@ -240,8 +270,8 @@ static int add_planes(struct view *v)
 		for (size_t i = 0; i < s->n_planes && rc == 0; i++)
 			rc = add_plane(&b, &s->planes[i]);
 	}
-	names_deinit(&b.pids);
-	free(b.processes_of_pids);
+	names_deinit(&b.keys);
+	free(b.processes_of_keys);
 	return rc;
 }
 
