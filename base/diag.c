@@ -162,7 +162,7 @@ static void end_sentence(struct diag_sentence *s)
 		s->text[s->n_bytes] = '\0';
 		return;
 	}
-	memcpy(s->text + utf8_cut(s->text, s->size - sizeof UTF8_CUT), UTF8_CUT, sizeof UTF8_CUT);
+	utf8_mark_cut(s->text, s->size);
 }
 
 int diag_set(struct diag *d, int code, const char *format, ...)

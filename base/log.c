@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages of programs; see log.h. */
 #include "base/log.h"
-#include "base/utf8.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/utf8.h"
 
 static const char *const area_names[N_LOG_AREAS] = {
 	[LOG_AUDIT] = "audit",
@@ -77,8 +78,7 @@ static void write_to_sink(struct log_message *message, const char *format, va_li
 	char text[1024];
 
 	if (vsnprintf(text, sizeof text, format, ap) >= (int)sizeof text)
-		memcpy(text + utf8_cut(text, sizeof text - sizeof UTF8_CUT), UTF8_CUT,
-			sizeof UTF8_CUT);
+		utf8_mark_cut(text, sizeof text);
 	message->text = text;
 	state.sink(message, state.context);
 }

@@ -98,16 +98,19 @@ size_t utf8_cut(const char *text, size_t n)
 	return n;
 }
 
+void utf8_mark_cut(char *text, size_t size)
+{
+	memcpy(text + utf8_cut(text, size - sizeof UTF8_CUT), UTF8_CUT, sizeof UTF8_CUT);
+}
+
 const char *utf8_fit(char *out, size_t size, const char *text)
 {
 	size_t n = strnlen(text, size);
 
-	if (n < size) {
-		memcpy(out, text, n + 1);
-		return out;
-	}
-	n = utf8_cut(text, size - sizeof UTF8_CUT);
 	memcpy(out, text, n);
-	memcpy(out + n, UTF8_CUT, sizeof UTF8_CUT);
+	if (n < size)
+		out[n] = '\0';
+	else
+		utf8_mark_cut(out, size);
 	return out;
 }

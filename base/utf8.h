@@ -20,6 +20,8 @@ size_t utf8_next(const char *text, size_t n, const char **shown, size_t *n_shown
 #define UTF8_CUT_BYTES (sizeof UTF8_CUT - 1)
 /* The first bytes of |text|, at most |n| of more than |n|, that end where a character ends. */
 size_t utf8_cut(const char *text, size_t n);
+/* |text| was cut to fit into |size| bytes with the end, 4 at least: replaces its last characters by a "…". */
+void utf8_mark_cut(char *text, size_t size);
 /*
  * Copies |text| into |size| bytes with the end; of one that is longer as many whole characters as leave room for a "…" behind
  * them. |size| is 4 at least. Returns |out|.

@@ -164,9 +164,7 @@ static void add_name(struct reply *r, const uint8_t *data, size_t n)
 		return;
 	memcpy(r->first_tool, r->name, sizeof r->first_tool);
 	if (is_cut)
-		memcpy(r->first_tool +
-				utf8_cut(r->first_tool, sizeof r->first_tool - sizeof UTF8_CUT),
-			UTF8_CUT, sizeof UTF8_CUT);
+		utf8_mark_cut(r->first_tool, sizeof r->first_tool);
 }
 
 static int take_bytes(struct reply *r, const uint8_t *data, size_t n)

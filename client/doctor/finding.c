@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/printable.h"
+#include "base/utf8.h"
 #include "client/process/terminal.h"
 
 /* False: it was cut. */
@@ -22,14 +23,8 @@ static bool put(char *to, size_t n, const char *format, va_list args)
 /* A text that does not fit is cut between two characters, and ends with a mark. */
 static void put_marked(char *to, size_t n, const char *format, va_list args)
 {
-	static const char mark[] = "…";
-	size_t length = n - sizeof mark;
-
-	if (put(to, n, format, args))
-		return;
-	while (length && ((unsigned char)to[length] & 0xc0) == 0x80)
-		length--;
-	memcpy(to + length, mark, sizeof mark);
+	if (!put(to, n, format, args))
+		utf8_mark_cut(to, n);
 }
 
 static void begin(struct finding *f, enum finding_state state, const char *format, va_list args)

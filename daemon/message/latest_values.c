@@ -45,13 +45,11 @@ static struct latest_value *take_value(struct latest_kind *k, const char *text, 
 {
 	char name[LATEST_NAME_BYTES] = "";
 	struct latest_value *v;
-	size_t n = n_text;
+	size_t n = n_text < sizeof name ? n_text : sizeof name - 1;
 
-	if (n > sizeof name - sizeof UTF8_CUT)
-		n = utf8_cut(text, sizeof name - sizeof UTF8_CUT);
 	memcpy(name, text, n);
 	if (n < n_text)
-		memcpy(name + n, UTF8_CUT, sizeof UTF8_CUT);
+		utf8_mark_cut(name, sizeof name);
 	printable_clean(name);
 	for (size_t i = 0; i < k->n; i++)
 		if (strcmp(k->v[i].name, name) == 0)
