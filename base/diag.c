@@ -65,9 +65,10 @@ static const char *read_conversion(const char *p, struct diag_conversion *c)
 {
 	size_t n = strspn(p, "0123456789.");
 	const char *dot = memchr(p, '.', n);
+	bool has_star = dot && p[n] == '*';
 
 	*c = (struct diag_conversion){.precision = dot ? atoi(dot + 1) : -1};
-	n += dot && p[n] == '*';
+	n += has_star;
 	n += strspn(p + n, "lz");
 	c->length = n && p[n - 1] == 'z'       ? 'z'
 		    : n > 1 && p[n - 2] == 'l' ? 'L'
@@ -75,6 +76,9 @@ static const char *read_conversion(const char *p, struct diag_conversion *c)
 					       : '\0';
 	c->type = p[n++];
 	if (!c->type || !strchr("csdiuxgf", c->type) || n + 2 > sizeof c->words)
+		return NULL;
+	/* vsnprintf() is left to write words that have a width, and numbers whose precision is an argument. */
+	if (c->type == 's' ? p[0] != 's' && p[0] != '.' : has_star)
 		return NULL;
 	c->words[0] = '%';
 	memcpy(c->words + 1, p, n);

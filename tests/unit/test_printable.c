@@ -108,6 +108,16 @@ START_TEST(writes_numbers_as_printf_does)
 }
 END_TEST
 
+START_TEST(keeps_the_widths_of_words)
+{
+	EXPECT_SAID("[   ab] c", "[%5s] %s", "ab", "c");
+	EXPECT_SAID("[ab   ] 7", "[%-5s] %d", "ab", 7);
+	EXPECT_SAID("[   ab]", "[%5.2s]", "abcd");
+	EXPECT_SAID("[   ab] c", "[%5.*s] %s", 2, "abcd", "c");
+	EXPECT_SAID("1.50 c", "%.*f %s", 2, 1.5, "c");
+}
+END_TEST
+
 START_TEST(tells_the_length_of_a_character)
 {
 	ck_assert_uint_eq(printable_length("x", 0), 0);
@@ -140,6 +150,7 @@ int main(void)
 	tcase_add_test(tests, replaces_bytes_of_no_character);
 	tcase_add_test(tests, marks_what_is_cut);
 	tcase_add_test(tests, writes_numbers_as_printf_does);
+	tcase_add_test(tests, keeps_the_widths_of_words);
 	tcase_add_test(tests, tells_the_length_of_a_character);
 	tcase_add_test(tests, errors_are_one_clean_line);
 	suite_add_tcase(suite, tests);
