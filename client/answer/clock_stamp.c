@@ -28,8 +28,10 @@
 
 /* Ids must be new in the plane: servers number from 1, and have a handful. */
 #define FIRST_ID 1000001
-/* Each stat: its name, twice an id, and a value. */
+/* The stamp's stats: each has a name, twice an id, and a value. */
 #define STAMP_MAX_BYTES 640
+/* The encoded value of a stat: a tag, a length, and the longest text. */
+#define VALUE_MAX_BYTES (16 + CLOCK_OFFSET_NAME_BYTES)
 
 struct stamp {
 	uint8_t bytes[STAMP_MAX_BYTES];
@@ -43,12 +45,13 @@ static uint8_t *put_len(uint8_t *p, uint32_t number, const void *data, size_t n)
 	return p + n;
 }
 
-/* One XPlane.stat_metadata entry and one XPlane.stats. */
-static void add_stat(struct stamp *s, uint64_t id, const char *name, int64_t value)
+/* Adds one XPlane.stat_metadata entry and one XPlane.stats, whose value is the encoded field |value| of XStat. */
+static void add_stat(
+	struct stamp *s, uint64_t id, const char *name, const uint8_t *value, size_t n_value)
 {
 	uint8_t metadata[64];
 	uint8_t entry[80];
-	uint8_t stat[32];
+	uint8_t stat[16 + VALUE_MAX_BYTES];
 	uint8_t *p;
 
 	p = pb_put_uint(metadata, 1, id);
@@ -56,24 +59,24 @@ static void add_stat(struct stamp *s, uint64_t id, const char *name, int64_t val
 	p = put_len(pb_put_uint(entry, 1, id), 2, metadata, (size_t)(p - metadata));
 	s->end = put_len(s->end, XPLANE_STAT_METADATA, entry, (size_t)(p - entry));
 	p = pb_put_uint(stat, XSTAT_METADATA_ID, id);
-	p = pb_put_uint(p, XSTAT_INT64_VALUE, (uint64_t)value);
-	s->end = put_len(s->end, XPLANE_STATS, stat, (size_t)(p - stat));
+	memcpy(p, value, n_value);
+	s->end = put_len(s->end, XPLANE_STATS, stat, (size_t)(p - stat) + n_value);
+}
+
+static void add_int(struct stamp *s, uint64_t id, const char *name, int64_t value)
+{
+	uint8_t field[VALUE_MAX_BYTES];
+	uint8_t *end = pb_put_uint(field, XSTAT_INT64_VALUE, (uint64_t)value);
+
+	add_stat(s, id, name, field, (size_t)(end - field));
 }
 
 static void add_text(struct stamp *s, uint64_t id, const char *name, const char *text)
 {
-	uint8_t metadata[64];
-	uint8_t entry[80];
-	uint8_t stat[16 + CLOCK_OFFSET_NAME_BYTES];
-	uint8_t *p;
+	uint8_t field[VALUE_MAX_BYTES];
+	uint8_t *end = put_len(field, XSTAT_STR_VALUE, text, strlen(text));
 
-	p = pb_put_uint(metadata, 1, id);
-	p = put_len(p, 2, name, strlen(name));
-	p = put_len(pb_put_uint(entry, 1, id), 2, metadata, (size_t)(p - metadata));
-	s->end = put_len(s->end, XPLANE_STAT_METADATA, entry, (size_t)(p - entry));
-	p = pb_put_uint(stat, XSTAT_METADATA_ID, id);
-	p = put_len(p, XSTAT_STR_VALUE, text, strlen(text));
-	s->end = put_len(s->end, XPLANE_STATS, stat, (size_t)(p - stat));
+	add_stat(s, id, name, field, (size_t)(end - field));
 }
 
 static bool has_name(const struct pb_field *plane, const char *name)
@@ -160,13 +163,13 @@ int clock_stamp_write(
 	if (!find_plane(a, &start, &plane))
 		return 0;
 	if (offset->is_known) {
-		add_stat(&stamp, FIRST_ID, "proftap_clock_offset_ns", offset->offset_ns);
-		add_stat(&stamp, FIRST_ID + 1, "proftap_clock_uncertainty_ns",
+		add_int(&stamp, FIRST_ID, "proftap_clock_offset_ns", offset->offset_ns);
+		add_int(&stamp, FIRST_ID + 1, "proftap_clock_uncertainty_ns",
 			offset->uncertainty_ns);
 	}
 	if (offset->name[0]) {
 		add_text(&stamp, FIRST_ID + 2, "proftap_target_name", offset->name);
-		add_stat(&stamp, FIRST_ID + 3, "proftap_target_pid", offset->pid);
+		add_int(&stamp, FIRST_ID + 3, "proftap_target_pid", offset->pid);
 	}
 	n_stamp = (size_t)(stamp.end - stamp.bytes);
 	find_place(a, start, &plane, n_stamp, &at);
