@@ -72,3 +72,15 @@ int program_channel_open(struct programs *p, uint64_t id, struct rpc_channel **o
 		rpc_channel_set_target(*out, PASSED_ON);
 	return r;
 }
+
+int program_channel_get_status(const struct rpc_pending *call, struct diag *d)
+{
+	int status = rpc_pending_get_status(call);
+	const char *text = rpc_pending_get_text(call);
+
+	if (status == RPC_OK)
+		return RPC_OK;
+	diag_set(d, -EREMOTEIO, "%s",
+		*text ? text : "the program's server refused it without a reason");
+	return status > RPC_OK && status <= RPC_UNAUTHENTICATED ? status : RPC_UNKNOWN;
+}

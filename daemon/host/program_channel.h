@@ -8,6 +8,7 @@
 struct diag;
 struct programs;
 struct rpc_channel;
+struct rpc_pending;
 
 /*
  * A channel into the server of |id|, with little memory for what comes; its calls say that they are passed on
@@ -15,5 +16,11 @@ struct rpc_channel;
  * Threads: any.
  */
 int program_channel_open(struct programs *p, uint64_t id, struct rpc_channel **out, struct diag *d);
+
+/*
+ * How |call|, which is over, ended: RPC_OK, or another enum rpc_status with |d|, which has the server's sentence. A number that gRPC
+ * does not know is RPC_UNKNOWN.
+ */
+int program_channel_get_status(const struct rpc_pending *call, struct diag *d);
 
 #endif

@@ -61,14 +61,7 @@ static int call(struct deferred *d, const struct program *p, struct rpc_channel 
 	if (!rpc_call_start(channel, &request, &pending, &d->diag)) {
 		while (!rpc_pending_wait(pending, -1))
 			;
-		r = rpc_pending_get_status(pending);
-		if (r != RPC_OK)
-			diag_set(&d->diag, -EREMOTEIO, "%s",
-				*rpc_pending_get_text(pending)
-					? rpc_pending_get_text(pending)
-					: "the program's server refused it without a reason");
-		if (r < RPC_OK || r > RPC_UNAUTHENTICATED)
-			r = RPC_UNKNOWN;
+		r = program_channel_get_status(pending, &d->diag);
 	}
 	if (r == RPC_OK)
 		r = write_reply(d, p, pending, audit);

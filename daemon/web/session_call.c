@@ -30,19 +30,6 @@ static int fail_memory(struct diag *d)
 	return RPC_RESOURCE_EXHAUSTED;
 }
 
-/* How it ended; a stranger's number is none that is told. */
-static int get_status(const struct rpc_pending *call, struct diag *d)
-{
-	int status = rpc_pending_get_status(call);
-
-	if (status == RPC_OK)
-		return 0;
-	diag_set(d, -EREMOTEIO, "%s",
-		*rpc_pending_get_text(call) ? rpc_pending_get_text(call)
-					    : "the program's server refused it without a reason");
-	return status > RPC_OK && status <= RPC_UNAUTHENTICATED ? status : RPC_UNKNOWN;
-}
-
 /* Of a stream, which has no message but a trailer that nobody wants, to its end. */
 static void await_end(struct rpc_pending *call)
 {
@@ -67,7 +54,7 @@ static int ask(struct rpc_channel *channel, starter *start, const char *path,
 	if (start(channel, &request, out, d))
 		return RPC_UNAVAILABLE;
 	await_end(*out);
-	return get_status(*out, d);
+	return program_channel_get_status(*out, d);
 }
 
 static int call(struct programs *programs, uint64_t id, starter *start, const char *path,
