@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/options.h"
 #include "daemon/assembly/delivery.h"
 #include "daemon/calls/fan_out_round.h"
 #include "daemon/host/machine_part.h"
@@ -183,21 +184,25 @@ void ensemble_append_warnings(const struct ensemble *e, struct delivery *to)
 /* Reads the option as proftap's servers do; JAX's and TensorFlow's do not know it. */
 static int is_refused(const Tensorflow__ProfileOptions *o)
 {
+	static const char key[] = "ptap_machine_usage";
+	int64_t number = 1;
+
 	for (size_t i = 0; i < o->n_advanced_configuration; i++) {
 		const Tensorflow__ProfileOptions__AdvancedConfigValue *v =
 			o->advanced_configuration[i]->value;
 
-		if (strcmp(o->advanced_configuration[i]->key, "ptap_machine_usage") != 0 || !v)
+		if (strcmp(o->advanced_configuration[i]->key, key) != 0 || !v)
 			continue;
-		/* Numbers and truth values are of one union. */
-		return v->value_case ==
-				       TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE_STRING_VALUE
-			       ? strcmp(v->string_value, "false") == 0 ||
-					 strcmp(v->string_value, "0") == 0
-		       : v->value_case ==
-				       TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE_BOOL_VALUE
-			       ? !v->bool_value
-			       : !v->int64_value;
+		switch (v->value_case) {
+		case TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE_STRING_VALUE:
+			return option_parse_number(
+				       option_find(key), v->string_value, &number, NULL) == 0 &&
+			       !number;
+		case TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE_BOOL_VALUE:
+			return !v->bool_value;
+		default:
+			return !v->int64_value;
+		}
 	}
 	return 0;
 }

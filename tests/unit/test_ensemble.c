@@ -154,6 +154,50 @@ START_TEST(who_wants_none_takes_no_room)
 }
 END_TEST
 
+static int ask_stock(const char *said)
+{
+	Tensorflow__ProfileOptions__AdvancedConfigValue value =
+		TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__INIT;
+	Tensorflow__ProfileOptions__AdvancedConfigurationEntry entry =
+		TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIGURATION_ENTRY__INIT;
+	Tensorflow__ProfileOptions__AdvancedConfigurationEntry *entries[] = {&entry};
+	_cleanup_(space_freep) struct space *space = NULL;
+
+	value.value_case = TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE_STRING_VALUE;
+	value.string_value = (char *)said;
+	entry.key = (char *)"ptap_machine_usage";
+	entry.value = &value;
+	tensorflow__profile_options__init(&ensemble.options);
+	ensemble.options.n_advanced_configuration = 1;
+	ensemble.options.advanced_configuration = entries;
+	ensemble.hosts[0].is_stock = 1;
+	ensemble_append_usage(&ensemble, machine_fixture.machine);
+	space = read_trace(0);
+	return has_usage(space);
+}
+
+/* Servers of proftap refuse words that the option does not know; stock servers do not know the option. */
+START_TEST(stock_servers_get_none_when_it_is_refused)
+{
+	static const struct {
+		const char *said;
+		int has_usage;
+	} rows[] = {
+		{"false", 0},
+		{"0", 0},
+		{"no", 0},
+		{"Off", 0},
+		{"true", 1},
+		{"1", 1},
+		{"yes", 1},
+		{"on", 1},
+		{"nothing", 1},
+	};
+
+	ck_assert_msg(ask_stock(rows[_i].said) == rows[_i].has_usage, "%s", rows[_i].said);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("ensemble");
@@ -164,6 +208,7 @@ int main(void)
 	tcase_add_test(tests, each_trace_gets_what_the_machine_used);
 	tcase_add_test(tests, what_there_is_no_room_for_is_said);
 	tcase_add_test(tests, who_wants_none_takes_no_room);
+	tcase_add_loop_test(tests, stock_servers_get_none_when_it_is_refused, 0, 9);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
 	srunner_free(runner);
