@@ -165,15 +165,22 @@ static bool has_ended_another(const struct harvest *h, const struct part *p)
 	return h->ends && p->has_stream && p->code == EXIT_EMPTY && p->received_bytes == 0;
 }
 
-/* Says of a failed stop what became of the session. */
+/* Fills |d| with |why| and, unless it is "", |more|, and says that the session was not ended. */
+static void say_that_it_goes_on(
+	const struct part *p, const struct diag *why, const char *more, struct diag *d)
+{
+	diag_set(d, why->code,
+		"%.600s%s%.200s; the session goes on: proftap stop %.200s --discard ends it",
+		why->text, *more ? "; " : "", more, p->address.words);
+}
+
+/* Says of a failed stop what became of the session. |error|: why it could not be ended; NULL: it was. */
 static void say_fate(struct part *p, const char *error)
 {
 	struct diag why = p->d;
 
 	if (error)
-		diag_set(&p->d, why.code,
-			"%.600s%s%.200s; the session goes on: proftap stop %.200s --discard ends it",
-			why.text, *error ? "; " : "", error, p->address.words);
+		say_that_it_goes_on(p, &why, error, &p->d);
 	else
 		diag_set(&p->d, why.code, "%.700s; the session has ended", why.text);
 }
@@ -228,9 +235,7 @@ static int fetch(const struct harvest *h, struct part *p, struct diag *d)
 	if (code == p->code)
 		return code;
 	c->is_reported = p->code == EXIT_DONE;
-	diag_set(d, inner.code,
-		"%.600s; the session goes on: proftap stop %.200s --discard ends it", inner.text,
-		p->address.words);
+	say_that_it_goes_on(p, &inner, "", d);
 	return code;
 }
 
