@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/utf8.h"
 #include "client/process/terminal.h"
 
 #define MAX_BYTES 65536
-static const char cut_mark[] = "…";
 
 /*
  * Reads all of /proc/PID/|file| into *out, terminated; the caller frees it. Returns the number of
@@ -74,21 +74,27 @@ static const char *find_variable(const char *environment, ssize_t n, const char 
 	return NULL;
 }
 
-/* |word| in the directories of the PATH that the process had. */
-static bool find_in_path(const char *root, pid_t pid, const char *word, char out[static PATH_MAX])
+/*
+ * Looks for |word| in the directories of the PATH that the process had. Those that are relative begin in |dir|, its own; an empty one is
+ * |dir| itself.
+ */
+static bool find_in_path(
+	const char *root, pid_t pid, const char *word, const char *dir, char out[static PATH_MAX])
 {
 	_cleanup_free_ char *environment = NULL;
 	ssize_t n = read_all(root, pid, "environ", &environment);
 	const char *dirs = find_variable(environment, n, "PATH");
 
 	dirs = dirs ? dirs : getenv("PATH");
-	while (dirs && *dirs) {
+	while (dirs) {
 		int length = (int)strcspn(dirs, ":");
+		bool is_absolute = dirs[0] == '/';
 
-		if (snprintf(out, PATH_MAX, "%.*s/%s", length, dirs, word) < PATH_MAX &&
+		if (snprintf(out, PATH_MAX, "%s%s%.*s/%s", is_absolute ? "" : dir,
+			    is_absolute || !length ? "" : "/", length, dirs, word) < PATH_MAX &&
 			is_its_program(root, pid, out))
 			return true;
-		dirs += length + (dirs[length] == ':');
+		dirs = dirs[length] ? dirs + length + 1 : NULL;
 	}
 	return false;
 }
@@ -99,7 +105,7 @@ static bool find_program(
 	int n;
 
 	if (!strchr(word, '/'))
-		return find_in_path(root, pid, word, out);
+		return find_in_path(root, pid, word, dir, out);
 	n = word[0] == '/' ? snprintf(out, PATH_MAX, "%s", word)
 			   : snprintf(out, PATH_MAX, "%s/%s", dir, word);
 	return n < PATH_MAX && is_its_program(root, pid, out);
@@ -126,7 +132,6 @@ static void write_words(
 	_cleanup_free_ char *text = NULL;
 	size_t n_bytes = 0;
 	FILE *f = open_memstream(&text, &n_bytes);
-	size_t room = sizeof c->text - sizeof cut_mark;
 
 	if (!f)
 		return;
@@ -137,14 +142,8 @@ static void write_words(
 		if (is_file_of(dir, p))
 			snprintf(c->dir, sizeof c->dir, "%s", dir);
 	}
-	if (fclose(f) || !text)
-		return;
-	/* Never in the middle of a letter. */
-	if (n_bytes > room)
-		while (room > 0 && (text[room] & 0xc0) == 0x80)
-			room--;
-	snprintf(c->text, sizeof c->text, "%.*s%s", (int)room, text,
-		n_bytes > sizeof c->text - sizeof cut_mark ? cut_mark : "");
+	if (!fclose(f) && text)
+		utf8_fit(c->text, sizeof c->text, text);
 }
 
 int command_line_read(const char *root, pid_t pid, struct command_line *out)

@@ -97,6 +97,12 @@ def it_is_told_the_command_line_by_which_it_was_started(t):
         program = t.keep(Process("a program", ["/usr/bin/python3", "-c", script, folder, *start], env))
         wait_until(lambda program=program: os.readlink(f"/proc/{program.pid}/exe").startswith(str(folder)), "it to run")
         expect(findings(t, str(program.pid), code=5), "target_library", "no", command)
+    script = 'import os, sys; os.chdir(sys.argv[1]); os.execve(sys.argv[2], ["zzz", "200"], {"PATH": sys.argv[3]})'
+    for path, directory in (("", folder), (":/bin", folder), ("/bin::/usr/bin", folder), ("/bin:", folder), (".", f"{folder}/."),
+                            ("/bin:../its own", f"{folder}/../its own")):
+        program = t.keep(Process("a program", ["/usr/bin/python3", "-c", script, folder, folder / "zzz", path]))
+        wait_until(lambda program=program: os.readlink(f"/proc/{program.pid}/exe").startswith(str(folder)), "it to run")
+        expect(findings(t, str(program.pid), code=5), "target_library", "no", f"proftap run -p 0 -- '{directory}/zzz' 200")
     title = 'import os, sys; os.execv(sys.argv[1], [sys.argv[1] + " *:6379", "300"])'
     program = t.keep(Process("titled", ["/usr/bin/python3", "-c", title, folder / "zzz"]))
     wait_until(lambda: os.readlink(f"/proc/{program.pid}/exe") == str(folder / "zzz"), "it to run")
