@@ -417,9 +417,8 @@ def signal_is_pending(pid, number):
     return bool(int(pending, 16) & 1 << number - 1)
 
 
-@test
-def an_interrupt_does_not_leave_a_session_running(t):
-    calls = []
+def begin_stop_that_waits(t, calls):
+    """A stop whose server keeps the data back until .go_on is set; .port is the server's."""
     asked, go_on = threading.Event(), threading.Event()
 
     def hold(_c):
@@ -428,10 +427,22 @@ def an_interrupt_does_not_leave_a_session_running(t):
     port = serve_stock(t, calls, 3, before_data=hold)
     child = subprocess.Popen([PROFTAP, "stop", str(port), "--log_dir", t.dir / "logs"], text=True,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    child.port, child.go_on = port, go_on
     check(asked.wait(60), "the server was not asked")
+    return child
+
+
+def interrupt(child):
     child.send_signal(signal.SIGINT)
     wait_until(lambda: not signal_is_pending(child.pid, signal.SIGINT), "the interrupt to be taken")
-    go_on.set()
+
+
+@test
+def an_interrupt_does_not_leave_a_session_running(t):
+    calls = []
+    child = begin_stop_that_waits(t, calls)
+    interrupt(child)
+    child.go_on.set()
     out, said = child.communicate(timeout=60)
     equal(child.returncode, 0, f"exit status; {said!r}")
     check(Path(out.strip()).is_file(), f"no file: {out!r}")
@@ -441,22 +452,13 @@ def an_interrupt_does_not_leave_a_session_running(t):
 
 @test
 def who_gives_up_is_told_that_the_session_goes_on(t):
-    calls, asked, go_on = [], threading.Event(), threading.Event()
-
-    def hold(_c):
-        asked.set()
-        go_on.wait(60)
-    port = serve_stock(t, calls, 3, before_data=hold)
-    child = subprocess.Popen([PROFTAP, "stop", str(port), "--log_dir", t.dir / "logs"], text=True,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    check(asked.wait(60), "the server was not asked")
-    for _ in range(2):
-        child.send_signal(signal.SIGINT)
-        wait_until(lambda: not signal_is_pending(child.pid, signal.SIGINT), "the interrupt to be taken")
+    child = begin_stop_that_waits(t, [])
+    interrupt(child)
+    interrupt(child)
     _, said = child.communicate(timeout=60)
-    go_on.set()
+    child.go_on.set()
     equal(child.returncode, 130, f"exit status; {said!r}")
-    contains(said, f"the session goes on: proftap stop 127.0.0.1:{port} --discard ends it", "the sentence")
+    contains(said, f"the session goes on: proftap stop 127.0.0.1:{child.port} --discard ends it", "the sentence")
 
 
 def begin_and_die(t):
