@@ -37,7 +37,7 @@ static void put(struct diag_sentence *s, const char *text, size_t n)
 	s->n_bytes += n;
 }
 
-/* |n| bytes of |text|, less those of a character that would be cut, and the mark. */
+/* Puts the whole characters among the first |n| bytes of |text|, and the mark of a cut. */
 static void put_cut(struct diag_sentence *s, const char *text, size_t n)
 {
 	put(s, text, utf8_cut(text, n));
@@ -110,7 +110,7 @@ static void put_argument(struct diag_sentence *s, const struct diag_conversion *
 	if (c->type != 's') {
 		put_number(s, c, ap);
 	} else if (c->words[1] == '.' && c->words[2] == '*') {
-		/* So many bytes are the word; nothing is cut. */
+		/* "%.*s" says how long the word is; it cuts nothing. */
 		int n = va_arg(*ap, int);
 		const char *text = va_arg(*ap, const char *);
 
@@ -193,7 +193,10 @@ const char *errno_write_words(char words[ERRNO_WORDS_BYTES], int err)
 	if (!known)
 		return "unknown reason";
 	snprintf(words, ERRNO_WORDS_BYTES, "%s", known);
-	/* "Permission denied" in mid-sentence; "I/O error" and other acronyms stay. */
+	/*
+	 * The words stand in mid-sentence, so "Permission denied" loses its capital; "I/O error"
+	 * and other acronyms keep theirs.
+	 */
 	if (!isupper((unsigned char)words[1]) && words[1] != '/')
 		words[0] = (char)tolower((unsigned char)words[0]);
 	return words;

@@ -19,9 +19,9 @@ struct diag {
 
 /*
  * Fills |d| (NULL is allowed and ignored) and returns |code|, so that `return diag_set(d, -EIO, …)`
- * reads as one step. What "%.64s" cuts ends with "…", which takes three bytes more, and so does a text
- * that is cut at the size of the field; never in the middle of a character. What no terminal should see becomes
- * '?', because foreign words may be part of it.
+ * reads as one step. A word that "%.64s" cuts ends with "…", which takes three bytes more, and so
+ * does a text that is cut at the size of the field; no character is cut in two. Characters that a
+ * terminal must not get become '?', because foreign words may be part of the text.
  */
 int diag_set(struct diag *d, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

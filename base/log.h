@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What programs say about themselves while they work: four levels, one line a message, to a sink.
- * Nothing is said until a sink is set. Log where an error is handled, once, and never on the hot
- * path. Messages are lower-case fragments with the object's id.
+ * Messages that programs write about themselves while they work: they have four levels, take one
+ * line each, and go to a sink. Nothing is written until a sink is set. Log where an error is
+ * handled, once, and never on the hot path. Messages are lower-case fragments with the object's id.
  *
- * Threads: the sink is set before other threads start; the level, and messages, from any thread.
+ * Threads: the sink is set before other threads start; any thread may set the level and write
+ * messages.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
@@ -18,9 +19,9 @@ enum log_level {
 	LOG_LEVEL_DEBUG,
 };
 
-/* Who speaks. The names are in log.c. */
+/* The part of a program that writes the message. The names are in log.c. */
 enum log_area {
-	LOG_AUDIT, /* who asked for what: said at every level */
+	LOG_AUDIT, /* written at every level: who asked for which recording */
 	LOG_CAPTURE,
 	LOG_CLIENT,
 	LOG_COLLECT,
@@ -31,7 +32,7 @@ enum log_area {
 	N_LOG_AREAS,
 };
 
-/* What a message says for machines, too. */
+/* A part of a message that sinks may keep apart, for machines. */
 struct log_field {
 	const char *name; /* capital letters, digits and '_' */
 	const char *value;
@@ -62,7 +63,7 @@ const char *log_area_get_name(enum log_area area);
 void log_write(enum log_level level, enum log_area area, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* With fields, for sinks that have a place for them. */
+/* Writes a message that has fields, for sinks that have a place for them. */
 void log_write_fields(enum log_level level, enum log_area area, const struct log_field *fields,
 	size_t n_fields, const char *format, ...) __attribute__((format(printf, 5, 6)));
 

@@ -25,7 +25,7 @@
 
 #define TCP_LISTEN_STATE \
 	10 /* TCP_LISTEN: <netinet/tcp.h> cannot be beside <linux/tcp.h> elsewhere */
-#define ASKED_MAX 64 /* at once; nobody has so many */
+#define ASKED_MAX 64 /* servers at a time; no machine has so many */
 
 /* Listening sockets. */
 
@@ -52,7 +52,7 @@ static int add_socket(struct stock_servers *s, const struct inet_diag_msg *m, in
 	return 0;
 }
 
-/* 1: that was the end of the dump. */
+/* Returns 1 at the end of the dump. */
 static int take_part(struct stock_servers *s, const char *buffer, size_t n, int of_all)
 {
 	const struct nlmsghdr *head = (const struct nlmsghdr *)(const void *)buffer;
@@ -137,7 +137,7 @@ const char *stock_servers_find_make(pid_t pid)
 	return found;
 }
 
-/* MurmurHash64A, with libstdc++'s seed, of eight bytes. */
+/* Computes MurmurHash64A of eight bytes, with libstdc++'s seed. */
 int64_t stock_servers_find_thread_id(uint64_t handle)
 {
 	const uint64_t mul = UINT64_C(0xc6a4a7935bd1e995);
@@ -164,7 +164,7 @@ static size_t read_file(pid_t pid, const char *name, char *out, size_t n)
 	return length > 0 ? (size_t)length : 0;
 }
 
-/* Unix time; 0: not known. */
+/* Returns when the process was started, in Unix time; 0 if it is not known. */
 static int64_t read_since_ns(pid_t pid)
 {
 	char text[1024];
@@ -172,7 +172,10 @@ static int64_t read_since_ns(pid_t pid)
 	const char *p;
 
 	read_file(pid, "stat", text, sizeof text);
-	/* A name may have anything in it, and is in parentheses; the 20th number behind it is the start. */
+	/*
+	 * The process's name is in parentheses, and may have some itself. The start is the 20th
+	 * number behind it.
+	 */
 	p = strrchr(text, ')');
 	if (!p ||
 		sscanf(p + 1,
@@ -183,7 +186,9 @@ static int64_t read_since_ns(pid_t pid)
 	       (int64_t)ticks * (NS_PER_S / sysconf(_SC_CLK_TCK));
 }
 
-/* Several processes may have a socket: the oldest is the parent that made it. */
+/*
+ * Notes that the process has the socket. If several have it, the oldest is the parent that made it.
+ */
 static void claim(struct stock_servers *s, uint64_t inode, pid_t pid)
 {
 	for (size_t i = 0; i < s->n; i++) {
@@ -242,7 +247,7 @@ static void look_at_all(struct stock_servers *s)
 		closedir(dir);
 }
 
-/* Whether it is proftapd, which announces itself, and whose Monitor would record. */
+/* Whether the process is proftapd, which announces itself, and whose Monitor would record. */
 static int is_proftapd(pid_t pid)
 {
 	char path[48];
@@ -258,8 +263,9 @@ static int is_proftapd(pid_t pid)
 }
 
 /*
- * Whether gRPC's C++ core works in it, which has threads of its own names. Its servers take a call of a service that they do not know as what it is, whatever program
- * XLA's profiler service was linked into and whatever its libraries are called.
+ * Whether gRPC's core works in the process, which its threads' names tell. XLA's profiler service
+ * may be linked into any program, whatever its libraries are called. It can be asked without harm:
+ * a server of gRPC that lacks the service answers so.
  */
 static int has_grpc(pid_t pid)
 {
@@ -317,7 +323,10 @@ void stock_servers_identify(struct stock_servers *s, pid_t pid)
 			describe(&s->v[i]);
 }
 
-/* Asking: a call of Monitor by hand, for gRPC's threads and its start would cost more than all else. */
+/*
+ * Asking. The call of Monitor is written by hand, because starting gRPC and its threads would cost
+ * more than all else.
+ */
 
 #define PATH "/tensorflow.ProfilerService/Monitor"
 #define FRAME_HEAD_BYTES 9
@@ -341,7 +350,7 @@ _Static_assert(CALL_BYTES == 24 + 9 + 9 + 82 + 9 + 7, "the lengths inside are ri
 struct asked {
 	struct stock_server *one;
 	int fd;
-	unsigned char answer[4096]; /* the first bytes: of these servers, all */
+	unsigned char answer[4096]; /* its first bytes; an answer of these servers is shorter */
 	size_t n_bytes;
 };
 
@@ -367,7 +376,10 @@ static int connect_to(int family, unsigned port)
 	return -ECONNREFUSED;
 }
 
-/* IPv4 first, which most of them take as well: it is what people write. */
+/*
+ * Sends the call, over IPv4 if the server takes it, as most do: IPv4 addresses are what people
+ * write.
+ */
 static int begin(struct asked *a)
 {
 	struct stock_server *one = a->one;
@@ -415,7 +427,7 @@ static int take_frame(struct asked *a, int type, int flags, const unsigned char 
 	       (type == HEADERS && flags & END_STREAM);
 }
 
-/* 1: it is known what is there. */
+/* Returns 1 when the answer tells what server this is. */
 static int judge(struct asked *a)
 {
 	const unsigned char *p = a->answer;

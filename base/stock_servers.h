@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Profiler servers of JAX's and TensorFlow's make on this machine. They announce themselves nowhere: they are listeners of processes
- * that have such a library mapped, or gRPC's threads, and that know the profiler service. They are asked for its Monitor, which they have and which does
- * nothing there; never for a recording. Only sockets that listen on all addresses are asked, as these servers do.
+ * Finds the profiler servers of JAX and TensorFlow on this machine. They announce themselves
+ * nowhere. They are found among the listening sockets of processes that map one of these libraries
+ * or have threads of gRPC, by asking for the profiler service's method Monitor, which does nothing
+ * there; a recording is never asked for. These servers listen on all addresses, so other sockets
+ * are not asked.
  */
 #ifndef BASE_STOCK_SERVERS_H
 #define BASE_STOCK_SERVERS_H
@@ -24,10 +26,10 @@ struct stock_server {
 	uid_t uid; /* of the socket's maker */
 	int is_ipv6;
 	/* stock_servers_identify(): */
-	pid_t pid; /* 0: nobody's that we may look at and that may be one */
+	pid_t pid; /* 0: no process that this user may look at and that may be a profiler server */
 	char name[64]; /* of the process, printable */
-	char make
-		[STOCK_SERVERS_MAKE_BYTES]; /* "JAX", "TensorFlow", "PyTorch/XLA"; "XLA": of a program that has none of their libraries */
+	/* "JAX", "TensorFlow", "PyTorch/XLA"; "XLA": the program has none of their libraries */
+	char make[STOCK_SERVERS_MAKE_BYTES];
 	int64_t since_ns; /* Unix time at which the process was started */
 	/* stock_servers_ask(): */
 	int has_answered;
@@ -46,19 +48,28 @@ struct stock_servers {
 		NULL, 0, 0 \
 	}
 
-/* The make of the server that the process has, or may start; NULL: none, or nobody may look. */
+/*
+ * The make of the server that the process has, or may start; NULL: it has none, or this user may
+ * not look at it.
+ */
 const char *stock_servers_find_make(pid_t pid);
 /*
- * The id that such a server gives the thread whose pthread_self() is |handle|, instead of the kernel's: std::hash of libstdc++, of
- * std::thread::id.
+ * The id that such a server gives the thread whose pthread_self() is |handle|, instead of the
+ * kernel's id: libstdc++'s std::hash of its std::thread::id.
  */
 int64_t stock_servers_find_thread_id(uint64_t handle);
 
-/* Sockets that may be one: listening on all addresses, and this user's; of root, or with |of_all|, all users'. 0 or a negative errno. */
+/*
+ * Lists the sockets that listen on all addresses and belong to this user; root, or |of_all|, gets
+ * those of all users. 0 or a negative errno.
+ */
 int stock_servers_list(struct stock_servers *s, int of_all);
-/* Finds out whose they are, of those that this user may look at. |pid|: only that process is looked at; 0: all. */
+/*
+ * Finds the processes that have them, among those that this user may look at: only |pid|, or all if
+ * it is 0.
+ */
 void stock_servers_identify(struct stock_servers *s, pid_t pid);
-/* Asks those that have a pid, all at once, and waits |wait_ms| at most. */
+/* Asks the sockets whose process was found, all at once, and waits |wait_ms| at most. */
 void stock_servers_ask(struct stock_servers *s, int wait_ms);
 
 /* Does all three, and keeps only profiler servers. 0 or a negative errno; deinit in every case. */

@@ -12,7 +12,10 @@ static bool is_continuation(char c)
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-/* What the first byte alone promises; 0 for one that cannot be first. */
+/*
+ * The number of bytes that a character has by its first byte; 0 for a byte that cannot be the
+ * first.
+ */
 static size_t promised_length(unsigned char c)
 {
 	if (c < 0x80)
@@ -58,7 +61,7 @@ size_t utf8_length(const char *p, size_t n)
 
 uint32_t utf8_decode(const char *p, size_t length)
 {
-	/* What the first byte of a character of so many bytes holds of it. */
+	/* The bits of the code point that the first byte holds, by the number of bytes. */
 	static const uint8_t mask[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
 	uint32_t point = (uint8_t)p[0] & mask[length];
 

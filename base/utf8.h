@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Valid UTF-8 out of anything: protobuf, JSON and terminals refuse or garble the rest. */
+/* Makes valid UTF-8 of any bytes: protobuf, JSON and terminals refuse or garble what is not. */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 
@@ -11,8 +11,9 @@ size_t utf8_length(const char *p, size_t n);
 /* The code point of the valid character of |length| bytes at |p|. */
 uint32_t utf8_decode(const char *p, size_t length);
 /*
- * What is shown for the bytes at |text|: the character that begins there, or U+FFFD for a byte that belongs to none.
- * *|shown| is *|n_shown| bytes, not terminated. Returns how many of the |n| > 0 bytes it stands for.
+ * Finds the character that is shown for the bytes at |text|: the one that begins there, or U+FFFD
+ * for a byte that belongs to none. *|shown| has *|n_shown| bytes and is not terminated. Returns how
+ * many of the |n| > 0 bytes it stands for.
  */
 size_t utf8_next(const char *text, size_t n, const char **shown, size_t *n_shown);
 /* The mark at the end of a text that was cut. */
@@ -23,11 +24,11 @@ size_t utf8_cut(const char *text, size_t n);
 /* |text| was cut to fit into |size| bytes with the end, 4 at least: replaces its last characters by a "…". */
 void utf8_mark_cut(char *text, size_t size);
 /*
- * Copies |text| into |size| bytes with the end; of one that is longer as many whole characters as leave room for a "…" behind
- * them. |size| is 4 at least. Returns |out|.
+ * Copies |text| into |size| bytes with the end, 4 at least. A longer text is cut behind a whole
+ * character and ends with a "…". Returns |out|.
  */
 const char *utf8_fit(char *out, size_t size, const char *text);
-/* Copies |n| bytes with a '?' for every byte that belongs to no valid character: same length. */
+/* Copies |n| bytes, and writes a '?' for each byte that belongs to no valid character. */
 void utf8_copy(char *to, const char *text, size_t n);
 
 #endif

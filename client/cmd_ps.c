@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* proftap ps: the spans that are open now in each thread of a target, be it running, stopped, hanging, or dead and held. */
+/*
+ * proftap ps shows the spans that are open now in each thread of a target, which may run, be
+ * stopped, hang, or be dead and held.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
@@ -29,7 +32,7 @@
 
 #define TIMEOUT_MS 10000
 #define AGE_BYTES 32
-/* The server's bound of 2 MiB, and what the encoding adds. */
+/* The server bounds its answer at 2 MiB; the encoding adds some. */
 #define MAX_BYTES (8u << 20)
 
 struct ps {
@@ -79,7 +82,7 @@ static void format_age(uint64_t ns, char text[AGE_BYTES])
 			s / 3600 % 24, s / 60 % 60);
 }
 
-/* Local time; the day is said when it was not today. */
+/* Writes the local time, with the day if that is not today. */
 static void format_since(uint64_t unix_ns, uint64_t now_unix_ns, char text[AGE_BYTES])
 {
 	time_t then = (time_t)(unix_ns / NS_PER_S);
@@ -166,7 +169,7 @@ static const char *name_state(const char *state)
 	return state;
 }
 
-/* "waiting in futex (futex_do_wait)" */
+/* Writes for example "waiting in futex (futex_do_wait)". */
 static void write_state(const Thread *t, FILE *out)
 {
 	bool waits = t->state[0] == 'S' || t->state[0] == 'D';
@@ -210,7 +213,7 @@ static void write_thread(const Process *p, const Thread *t, uint64_t now_unix_ns
 		write_span(t->spans[i], now_unix_ns, out);
 }
 
-/* Threads with nothing open, in one line. */
+/* Writes the threads that have no open span, in one line. */
 static void write_others(const Process *p, FILE *out)
 {
 	const char *before = p->recording[0] ? "no open span: " : "threads: ";
@@ -388,7 +391,10 @@ static int explain_unknown(const struct exchange *e, struct diag *d)
 	return EXIT_FAILED;
 }
 
-/* What its own server would see, proftap's does not; the process is looked up on this machine. */
+/*
+ * Says that the annotations of JAX or TensorFlow are missing, which only their own profiler server
+ * sees. The process is looked at, so it must be on this machine.
+ */
 static void hint_at_stock(const Proftap__V1__OpenSpansReply *reply, const struct address *a)
 {
 	for (size_t i = 0; i < reply->n_processes && address_is_here(a); i++) {
@@ -444,7 +450,7 @@ static int ask(const struct ps *ps, struct address *address, Proftap__V1__OpenSp
 	return code;
 }
 
-/* Open spans are known of those that are recorded. */
+/* Whether the open spans of any process are known: it has to be recorded for that. */
 static bool is_recorded(const Proftap__V1__OpenSpansReply *reply)
 {
 	for (size_t i = 0; i < reply->n_processes; i++)

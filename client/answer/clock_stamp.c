@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Clock stamps; see clock_stamp.h. A plane of the same name at the end of the file would do for protobuf, and not for
- * viewers, which take the first (XProf) or the last (who makes a dictionary of them). So the plane itself grows: fields may be
- * appended to a message, and what is behind it in the file moves: a few warnings, or the traces of all subprocesses.
+ * Clock stamps; see clock_stamp.h. Protobuf would accept a second plane of the same name at the end
+ * of the file. Viewers would not: XProf takes the first one, and a viewer that makes a dictionary
+ * of them takes the last one. So fields are appended to the plane itself, and the bytes behind it
+ * in the file move: a few warnings, or the traces of all subprocesses.
  */
 #include "client/answer/clock_stamp.h"
 
@@ -26,7 +27,7 @@
 #define XSTAT_INT64_VALUE 4
 #define XSTAT_STR_VALUE 5
 
-/* Ids must be new in the plane: servers number from 1, and have a handful. */
+/* Ids must be new in the plane: servers count from 1 and have a handful. */
 #define FIRST_ID 1000001
 /* The stamp's stats: each has a name, twice an id, and a value. */
 #define STAMP_MAX_BYTES 640
@@ -91,7 +92,7 @@ static bool has_name(const struct pb_field *plane, const char *name)
 	return false;
 }
 
-/* The plane's field, and *start, where its tag is. */
+/* Finds the plane's field, and its tag, which is at *start. */
 static bool find_plane(const struct answer *a, const uint8_t **start, struct pb_field *plane)
 {
 	struct pb_reader reader = pb_reader(a->trace, a->trace ? a->xspace_bytes : 0);
@@ -112,10 +113,13 @@ struct place {
 	uint64_t data;
 	uint64_t end;
 	size_t n_length; /* bytes of its new length */
-	size_t n_shift; /* of its data, for a longer length */
+	size_t n_shift; /* by how many bytes its data moves, because its length takes more */
 };
 
-/* The length takes the room that it had at least: servers write it before they know it. */
+/*
+ * The length takes as many bytes as before, or more: servers reserve bytes for it before they know
+ * it.
+ */
 static void find_place(const struct answer *a, const uint8_t *start, const struct pb_field *plane,
 	size_t n_stamp, struct place *out)
 {
@@ -173,7 +177,7 @@ int clock_stamp_write(
 	}
 	n_stamp = (size_t)(stamp.end - stamp.bytes);
 	find_place(a, start, &plane, n_stamp, &at);
-	/* A tag of many bytes is nobody's. */
+	/* No server writes the tag in so many bytes. */
 	if (at.n_length > PB_VARINT_MAX_BYTES)
 		return 0;
 	*file_bytes = a->xspace_bytes + at.n_shift + n_stamp;

@@ -22,10 +22,10 @@
 #include "proto/pack.h"
 
 #define TIMEOUT_MS 10000
-/* Some thousand targets. */
+/* The longest answer has some thousand targets. */
 #define MAX_BYTES (4u << 20)
 
-/* A bare name is a host here, and not a program. */
+/* Reads an address. A bare name is a host here, and not a program. */
 static int parse(const char *text, struct address *out, struct diag *d)
 {
 	char with_port[sizeof out->host + 8];
@@ -38,7 +38,7 @@ static int parse(const char *text, struct address *out, struct diag *d)
 	return address_parse(with_port, NULL, out, d) ? EXIT_USAGE : EXIT_DONE;
 }
 
-/* One target. */
+/* Targets. */
 
 static void set_text(char *to, size_t n, const char *text)
 {
@@ -46,7 +46,7 @@ static void set_text(char *to, size_t n, const char *text)
 	printable_clean(to);
 }
 
-/* "127.0.0.1:9999" is an address and a port; a path stays what it is. */
+/* Takes "127.0.0.1:9999" apart into address and port; a path is an address as a whole. */
 static void set_address(struct status *s, const char *text)
 {
 	char *colon;
@@ -166,7 +166,10 @@ static int ask(const struct address *address, const struct link *link, const cha
 	return ask_with(address, link, bytes, n, targets, d);
 }
 
-/* Of what may be there, a host daemon was meant. */
+/*
+ * Corrects the advice for a refused connection: the user meant a host daemon, not the server of a
+ * program.
+ */
 static void explain_refusal(const struct address *a, struct diag *d)
 {
 	if (d->code == -ECONNREFUSED && strstr(d->text, "; start one with ptap_server_start("))

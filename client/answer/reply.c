@@ -97,7 +97,7 @@ static int end_number(struct reply *r)
 	return 0;
 }
 
-/* The whole of it: a NUL inside does not end a name. */
+/* Compares the whole name: a NUL inside does not end it. */
 static bool is_xplane(const struct reply *r)
 {
 	static const char name[] = "xplane.pb";
@@ -219,7 +219,7 @@ static int take_some(struct reply *r, const uint8_t *data, size_t n, size_t *n_t
 	}
 	if (n > r->left_bytes)
 		n = (size_t)r->left_bytes;
-	/* A fixed field has no length that was checked when it began. */
+	/* A field of fixed size has no length, which would have been checked when it began. */
 	if (r->is_in_tool && n > r->tool_left_bytes)
 		return -EBADMSG;
 	*n_taken = n;

@@ -19,7 +19,7 @@ struct reply {
 
 	/* The answers. */
 	bool is_empty_trace;
-	bool has_xspace; /* |write| was given a whole XSpace, maybe of 0 bytes */
+	bool has_xspace; /* |write| got a whole XSpace, maybe of 0 bytes */
 	uint64_t xspace_bytes;
 	uint32_t n_tools; /* tool_data: files, of which only one can be the XSpace */
 	char first_tool
@@ -35,7 +35,7 @@ struct reply {
 	uint32_t field; /* its number */
 	uint32_t wire;
 	uint64_t left_bytes; /* of the current length-delimited or fixed field */
-	char name[64]; /* of the current tool_data; longer ones are cut, and not ours */
+	char name[64]; /* of the current tool_data; a longer one is cut, and is not the XSpace's */
 	size_t name_bytes;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A part; see part.h. The order matters: the place for the file is made sure of before anything is
- * recorded, and the trace is decoded before its file gets the name: only what reads as a trace, and
- * has something in it, is published.
+ * A part; see part.h. The order matters. The place for the file is made sure of before anything is
+ * recorded. The trace is decoded before its file gets its name, so that only a trace that can be
+ * read and is not empty is published.
  */
 #include "client/capture/part.h"
 
@@ -61,7 +61,7 @@ void part_deinit(struct part *p)
 	free(p->report);
 }
 
-/* The place. */
+/* The place for the file. */
 
 int part_open(struct part *p, const char *run)
 {
@@ -88,7 +88,7 @@ int part_connect(struct part *p)
 
 /* The request. */
 
-/* The session has the run's name, in the letters that servers allow. */
+/* Names the session as the run, in the letters that servers allow. */
 static void set_session_id(struct part *p)
 {
 	if (p->options.session_id[0])
@@ -134,16 +134,19 @@ static int encode(struct part *p)
 	return failure_explain_no_request(&p->address, &p->d);
 }
 
-/* A stream is for data that is wanted here. */
+/* A server that keeps its data is not asked for a stream. */
 static const struct recording_calls stay_calls = {.unary = {PROFILE_PATH}};
 
-/* The data is taken from the server by asking for it, and is nowhere else. */
+/* Whether asking for the data takes it from the server, so that it is nowhere else. */
 static bool is_of_session(const struct part *p)
 {
 	return p->request.calls && p->request.calls->is_of_session;
 }
 
-/* The log directory takes no more: goes on in a fresh one, with what was written so far. */
+/*
+ * Moves the trace, as far as it is written, into a fresh log directory, because this one takes no
+ * more.
+ */
 static int move_trace(struct part *p)
 {
 	struct diag why = p->d;
@@ -180,13 +183,17 @@ static int write_at_once(const uint8_t *data, size_t n, void *part)
 	return r;
 }
 
-/* Straight to the file, under its temporary name. */
+/* Writes to the file, which has its temporary name. */
 static int write_trace(const uint8_t *data, size_t n, void *part)
 {
 	struct part *p = part;
 	int r;
 
-	/* Of many, others are received meanwhile. A write of a session's data that failed is repeated elsewhere. */
+	/*
+	 * A thread that writes is only for a capture of one target: while one of many is written,
+	 * others are received. It is not for a session's data, because a write of that is repeated
+	 * in another directory when it has failed.
+	 */
 	if (!p->writer && p->capture->n_targets == 1 && !is_of_session(p))
 		p->writer = write_behind_new(p->run_dir.fd);
 	if (!p->writer)
@@ -228,9 +235,9 @@ int part_start(struct part *p, int64_t start_unix_ns)
 	return p->code == EXIT_DONE ? part_send(p) : p->code;
 }
 
-/* What came back. */
+/* The answer. */
 
-/* The user did not wait for it to begin, or for anything to happen in it. */
+/* The user interrupted the recording before it began or before anything happened in it. */
 static int fail_unfinished(struct part *p)
 {
 	diag_set(&p->d, -EINTR, "%s: interrupted before anything was recorded: nothing was written",
@@ -254,7 +261,7 @@ static int fail_empty(struct part *p)
 	return EXIT_EMPTY;
 }
 
-/* What cannot be read may still be worth something to somebody. */
+/* Keeps data that cannot be read under another name: somebody may still need it. */
 static void set_aside(struct part *p)
 {
 	struct diag why = p->d;
@@ -274,7 +281,7 @@ static bool is_wanted(const struct part *p)
 	return !c->is_wanted || c->is_wanted(&p->answer.outline, c->context);
 }
 
-/* Of a program that was started here the terminal is not ours. */
+/* A program that was started here has the terminal for itself. */
 static void show_work(const struct part *p, const char *doing, uint64_t n_bytes)
 {
 	if (!p->capture->has_program)
@@ -310,7 +317,10 @@ static bool names_itself(const struct part *p)
 	return plane_find_text(host, "ptap_process_name") != NULL;
 }
 
-/* Of one of many its clock was looked at before, which told the same. */
+/*
+ * Asks the server for its program's name. For one of many targets, the look at its clock has told
+ * it already.
+ */
 static void find_name(struct part *p)
 {
 	struct clock_offset said;
@@ -362,7 +372,7 @@ static int publish(struct part *p)
 	return r < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
-/* Of a session's data what came is kept, whatever has failed. */
+/* Keeps the part of a session's data that has come, whatever has failed. */
 static void keep_what_came(struct part *p)
 {
 	if (!is_of_session(p) || p->file || !p->written_bytes)
@@ -397,7 +407,7 @@ bool part_receive(struct part *p, int64_t wait_ms)
 	if (p->is_over || !recording_poll(&p->recording, &p->request, wait_ms))
 		return p->is_over;
 	p->is_over = true;
-	/* What is printed meanwhile and behind it is no progress. */
+	/* Other lines are printed from here on. */
 	progress_clear();
 	p->n_interrupts = interrupt_get_count();
 	p->code = finish(p);
@@ -411,7 +421,7 @@ bool part_receive(struct part *p, int64_t wait_ms)
 
 void part_conclude(struct part *p)
 {
-	/* Of many, when all are over: it takes its time. */
+	/* Converting takes time, so for many targets it begins when all are over. */
 	if (p->code == EXIT_DONE && p->capture->n_targets == 1)
 		part_formats_write(p);
 	part_report_make(p);

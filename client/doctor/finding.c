@@ -11,7 +11,7 @@
 #include "base/utf8.h"
 #include "client/process/terminal.h"
 
-/* False: it was cut. */
+/* Returns false if the text was cut. */
 static bool put(char *to, size_t n, const char *format, va_list args)
 {
 	int length = vsnprintf(to, n, format, args);

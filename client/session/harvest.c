@@ -32,14 +32,14 @@ static const struct recording_calls snapshot_calls = {
 	.is_of_session = true,
 };
 
-/* Stock servers drop the data with the session, so that is a snapshot, too. */
+/* Stock servers drop the data with the session, so a stop asks them for a snapshot first. */
 static const struct recording_calls stop_calls = {
 	.stream = STOP_PATH,
 	.unary = {METHOD_STOCK "GetSnapshot", METHOD_STOCK "GetSnapShot"},
 	.is_of_session = true,
 };
 
-/* The flight recorder, which others do not have. */
+/* Only servers of proftap have a flight recorder. */
 static const struct recording_calls recorder_snapshot_calls = {
 	.stream = SNAPSHOT_PATH,
 	.is_of_session = true,
@@ -74,7 +74,7 @@ static int64_t get_timeout_ms(const struct harvest *h, int64_t otherwise_ms)
 	return h->capture->timeout_ms < 0 ? otherwise_ms : h->capture->timeout_ms;
 }
 
-/* Which of them it was, where the user said. */
+/* Names the session that was not found, if the user named one. */
 static void name_session(const struct harvest *h, struct diag *d)
 {
 	if (d->code == -ENOENT && h->session && !is_of_recorder(h))
@@ -82,7 +82,9 @@ static void name_session(const struct harvest *h, struct diag *d)
 			h->session);
 }
 
-/* The number may have been the pid of a program that has ended, and nobody holds what it left. */
+/*
+ * Explains that the number may be the pid of a program that has ended and whose data nobody holds.
+ */
 static void name_ended(const struct harvest *h, struct diag *d)
 {
 	const struct address *a = &h->capture->targets[0];
@@ -96,7 +98,10 @@ static void name_ended(const struct harvest *h, struct diag *d)
 			h->capture->target, a->port);
 }
 
-/* The end of a stock server's session, whose data is here or not wanted. An interrupt would leave it running. */
+/*
+ * Ends a stock server's session, whose data is here or not wanted. Interrupts are ignored
+ * meanwhile, because one would leave the session running.
+ */
 static int end_on(const struct harvest *h, const struct address *address, const struct link *link,
 	struct diag *d)
 {
@@ -114,7 +119,7 @@ static int end_on(const struct harvest *h, const struct address *address, const 
 	return code;
 }
 
-/* The data. */
+/* Fetching the data. */
 
 static int encode(const struct harvest *h, struct part *p)
 {
@@ -125,7 +130,9 @@ static int encode(const struct harvest *h, struct part *p)
 	q->session_id = session;
 	q->last_ms = h->last_ms;
 	snprintf(p->options.session_id, sizeof p->options.session_id, "%s", session);
-	/* GetSnapshot without a field: the data is in the answer. */
+	/*
+	 * GetSnapshot has an empty request: without fields the server sends the data in its answer.
+	 */
 	p->profile_request = calloc(1, 1);
 	if (!p->profile_request)
 		return -ENOMEM;
@@ -159,7 +166,10 @@ static int ask(const struct harvest *h, struct part *p)
 	return p->code;
 }
 
-/* It was no continuous one, and its data went to who had begun it. */
+/*
+ * Whether the stop ended a capture instead of a continuous session; its data went to the client
+ * that had begun it.
+ */
 static bool has_ended_another(const struct harvest *h, const struct part *p)
 {
 	return h->ends && p->has_stream && p->code == EXIT_EMPTY && p->received_bytes == 0;
@@ -174,7 +184,10 @@ static void say_that_it_goes_on(
 		why->text, *more ? "; " : "", more, p->address.words);
 }
 
-/* Says of a failed stop what became of the session. |error|: why it could not be ended; NULL: it was. */
+/*
+ * Adds to the reason why a stop failed what became of the session. |error|: why it could not be
+ * ended; NULL: it has ended.
+ */
 static void say_fate(struct part *p, const char *error)
 {
 	struct diag why = p->d;
@@ -186,8 +199,9 @@ static void say_fate(struct part *p, const char *error)
 }
 
 /*
- * The data has been taken from the server, whatever became of it here: now the session can go. Before anything is printed, which
- * a closed pipe may be the end of. Returns p->code, or that of the end that failed, which |d| then tells of.
+ * Ends the session: its data has been taken from the server, whether it could be written here or
+ * not. This is done before anything is printed, because a closed pipe may end this process. Returns
+ * p->code, or the code of an end that failed, with |d|.
  */
 static int end(const struct harvest *h, struct part *p, struct diag *d)
 {
@@ -252,7 +266,7 @@ int harvest_run(const struct harvest *h, struct diag *d)
 	return code;
 }
 
-/* Without the data. */
+/* Discarding the data. */
 
 static int ask_to_discard(
 	const struct harvest *h, struct exchange *e, const uint8_t *message, struct diag *d)

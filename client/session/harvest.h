@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a continuous session has recorded, fetched into the log directory as a capture's trace is. Servers of proftap.v1 go on,
- * or end, without a gap; others are asked for GetSnapshot, and told to stop once that is read.
+ * Fetches what a continuous session has recorded into the log directory, as a capture's trace.
+ * Servers of proftap.v1 go on, or end, without a gap; others are asked for GetSnapshot, and told to
+ * stop once that is read.
  */
 #ifndef CLIENT_HARVEST_H
 #define CLIENT_HARVEST_H
@@ -13,12 +14,11 @@ struct capture;
 struct diag;
 
 struct harvest {
-	struct capture *capture; /* of one target: where the file goes, and what was said */
+	struct capture *capture; /* of one target; has the log directory and other options */
 	const char *session; /* NULL: whichever runs */
-	bool ends; /* the session, with this */
-	uint64_t
-		last_ms; /* of the flight recorder, no more than these; 0: all there is, of whichever runs */
-	bool keeps; /* what a dead program's server holds stays there, for others */
+	bool ends; /* the session ends with this */
+	uint64_t last_ms; /* the newest ms of the flight recorder; 0: all of whichever runs */
+	bool keeps; /* the server of a dead program goes on holding its data, for others */
 };
 
 /*

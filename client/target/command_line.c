@@ -18,8 +18,8 @@
 #define MAX_BYTES 65536
 
 /*
- * Reads all of /proc/PID/|file| into *out, terminated; the caller frees it. Returns the number of
- * bytes or a negative errno.
+ * Reads /proc/PID/|file| into *out, terminated; the caller frees it. Returns the number of bytes or
+ * a negative errno.
  */
 static ssize_t read_all(const char *root, pid_t pid, const char *file, char **out)
 {
@@ -75,8 +75,8 @@ static const char *find_variable(const char *environment, ssize_t n, const char 
 }
 
 /*
- * Looks for |word| in the directories of the PATH that the process had. Those that are relative begin in |dir|, its own; an empty one is
- * |dir| itself.
+ * Looks for |word| in the directories of the PATH that the process had. Relative ones begin in
+ * |dir|, its working directory; an empty one is |dir| itself.
  */
 static bool find_in_path(
 	const char *root, pid_t pid, const char *word, const char *dir, char out[static PATH_MAX])
@@ -111,7 +111,9 @@ static bool find_program(
 	return n < PATH_MAX && is_its_program(root, pid, out);
 }
 
-/* Whether |word| is a file where the process runs, and not the same one where we do. */
+/*
+ * Whether |word| is a file in the process's working directory |dir|, and not the same file in ours.
+ */
 static bool is_file_of(const char *dir, const char *word)
 {
 	char path[PATH_MAX];
@@ -125,7 +127,7 @@ static bool is_file_of(const char *dir, const char *word)
 	return stat(word, &here) || here.st_dev != there.st_dev || here.st_ino != there.st_ino;
 }
 
-/* The words from |arguments| on, up to |end|, behind the program's. */
+/* Writes the program and the words from |arguments| to |end|. */
 static void write_words(
 	struct command_line *c, const char *arguments, const char *end, const char *dir)
 {

@@ -7,14 +7,15 @@
 #include <sys/types.h>
 
 struct command_line {
-	char program[4096]; /* the file that it runs, as it was found then: a link stays a link */
-	char text[4096]; /* the whole, quoted for a shell; "…" at its end: cut */
-	char dir[4096]; /* where it has to be given, because a word of it is a file there; "": anywhere */
+	char program[4096]; /* the file that it runs, as it was named: a link stays a link */
+	char text[4096]; /* the whole line, quoted for a shell; "…" at its end: it was cut */
+	char dir[4096]; /* the directory in which a word of it is a file; "": it may be given anywhere */
 };
 
 /*
- * Reads it from /proc below |root| ("" or a test's). 0, or a negative errno: -ENODATA when the process has overwritten it (as
- * servers do that show what they are doing), so that its first word is not the file that the process runs.
+ * Reads the command line from /proc below |root| ("" or a test's). 0, or a negative errno: -ENODATA
+ * when its first word is not the file that the process runs, because the process has overwritten
+ * it, as servers do that show what they are doing.
  */
 int command_line_read(const char *root, pid_t pid, struct command_line *out);
 

@@ -20,9 +20,9 @@
 #define N_TRIES 4
 
 struct mark {
-	struct open_async span; /* of an end only the time and the id count */
+	struct open_async span; /* an end has only the time and the id */
 	uint32_t name; /* index of |names| */
-	uint32_t number; /* in the order of the records of one ring */
+	uint32_t number; /* rises in the order of the records of one ring */
 	int is_end;
 };
 
@@ -52,7 +52,7 @@ static uint32_t intern_name(struct search *s, const struct entry *e)
 	return names_intern(&s->names, text ? text : "", n);
 }
 
-/* They come from the newest to the oldest of a ring. */
+/* Adds the mark of an entry. The entries of a ring come from the newest to the oldest. */
 static int add_mark(struct search *s, const struct entry *e, uint32_t ring)
 {
 	const struct slot *number = entry_number(e);
@@ -132,7 +132,7 @@ static int add_copy(
 	return r;
 }
 
-/* A new copy is the list's. NULL: no memory. */
+/* Returns memory for the copy of a ring, which the list frees; NULL: out of memory. */
 static struct slot *take_copy(struct open_asyncs *a, size_t n)
 {
 	struct slot *slots = NULL;
@@ -144,7 +144,7 @@ static struct slot *take_copy(struct open_asyncs *a, size_t n)
 	return slots;
 }
 
-/* Outcomes: as ring_copy_finish(), and -ENOMEM. */
+/* Adds the marks of a ring. Outcomes: those of ring_copy_finish(), and -ENOMEM. */
 static int try_ring(struct search *s, uint32_t i, size_t max_slots)
 {
 	struct ring_copy c;
@@ -174,7 +174,7 @@ static int search_ring(struct search *s, uint32_t i, size_t max_slots)
 	do
 		r = try_ring(s, i, max_slots);
 	while (r == RING_COPY_GONE && --tries);
-	/* Marks that were lost may be of any time. */
+	/* The marks that were lost may have any time. */
 	if (r > 0 || atomic_load_explicit(&ring->lost[LOSS_FULL], memory_order_relaxed) ||
 		atomic_load_explicit(&ring->lost[LOSS_REENTRY], memory_order_relaxed))
 		note_missing(s, s->now_ticks);
@@ -209,7 +209,10 @@ static int compare_marks(const void *left, const void *right)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-/* The marks from |v| on are of one name and id. Each end is that of the latest begin before it; what is left is open. */
+/*
+ * Adds the begins that no end followed. The marks at |v| all have one name and id; each end belongs
+ * to the latest begin before it.
+ */
 static int add_open(struct open_asyncs *a, const struct mark *v, size_t n)
 {
 	size_t n_before = a->n;

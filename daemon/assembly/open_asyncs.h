@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The async spans that are open in a process: begins in the rings of its threads that no end followed. All of it is read from the arena, while
- * the threads run, or after their death.
+ * Finds the async spans that are open in a process: the begins in the rings of its threads that no
+ * end followed. They are read from the arena, while the threads run or after their death.
  *
- * Rings overwrite their oldest records, and the records of threads that have ended are not in rings any more. So there is a time from which on
- * all marks are known. A begin before it may have ended since, and one whose record was overwritten is not found.
+ * Rings overwrite their oldest records, and the records of threads that have ended are not in rings
+ * any more. So there is a time from which on all marks are known. A begin before it may have ended
+ * since, and one whose record was overwritten is not found.
  */
 #ifndef DAEMON_OPEN_ASYNCS_H
 #define DAEMON_OPEN_ASYNCS_H
@@ -19,27 +20,25 @@ struct target;
 struct open_async {
 	uint64_t start; /* ticks */
 	uint64_t id;
-	const struct slot
-		*slots; /* all of the begin's: its name if that is dynamic, its id, its arguments */
+	const struct slot *slots; /* of the begin: its name if that is dynamic, its id, arguments */
 	uint32_t n_slots;
 	uint32_t string_id; /* of its name */
-	uint32_t ring; /* number of that in which the begin is */
+	uint32_t ring; /* number of the ring that has the begin */
 };
 
 struct open_asyncs {
 	struct open_async *v; /* the oldest first */
 	size_t n;
 	size_t n_allocated;
-	uint64_t
-		complete_ticks; /* marks from here on are all known; 0: all of this recording are */
-	struct slot **copies; /* of rings: memory of slots */
+	uint64_t complete_ticks; /* all marks since then are known; 0: all of this recording */
+	struct slot **copies; /* copies of rings, to which |slots| point */
 	size_t n_copies;
 	size_t n_copies_allocated;
 };
 
 /*
- * Looks at the newest |max_slots| slots of |t|'s rings, or somewhat fewer; |now_ticks| is now, or when it ended. Deinit in every case.
- * 0 or -ENOMEM.
+ * Looks at the newest |max_slots| slots of |t|'s rings, or somewhat fewer. |now_ticks| is the
+ * present, or the time at which the process ended. Call deinit in every case. 0 or -ENOMEM.
  */
 int open_asyncs_find(
 	struct open_asyncs *a, const struct target *t, uint64_t now_ticks, size_t max_slots);

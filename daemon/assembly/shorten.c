@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trace made shorter; see shorten.h. */
+/* Making a trace shorter; see shorten.h. */
 #include "daemon/assembly/shorten.h"
 
 #include <errno.h>
@@ -10,10 +10,10 @@
 #include "daemon/assembly/track.h"
 #include "trace/space.h"
 
-/* A run, as a candidate. */
+/* A run that may be left out. */
 struct old {
-	int64_t at_ns; /* of its last event */
-	int64_t end_ns; /* the latest of its events */
+	int64_t at_ns; /* the start of its last event */
+	int64_t end_ns; /* the latest end of its events */
 	struct plane *plane;
 	struct line *line;
 	uint32_t n_bytes;
@@ -60,7 +60,10 @@ static int compare(const void *left, const void *right)
 	return a->at_ns < b->at_ns ? -1 : a->at_ns > b->at_ns;
 }
 
-/* A line's runs follow one another: the oldest of all is the first of its line that is left. */
+/*
+ * Drops the first run of the line: runs follow one another, so the oldest of all lines is the first
+ * that its line still has.
+ */
 static uint64_t drop_first(struct line *line)
 {
 	struct track *track = (struct track *)line->store;
@@ -71,7 +74,7 @@ static uint64_t drop_first(struct line *line)
 	return n;
 }
 
-/* Unix time of the space's 0; 0: nobody says. */
+/* The Unix time at which the space's time is 0; 0: it is not known. */
 static int64_t find_epoch(const struct space *space)
 {
 	for (size_t i = 0; i < space->n_planes; i++)

@@ -14,18 +14,21 @@
 #include "daemon/target/timeline.h"
 #include "trace/space.h"
 
-/* A text for people. */
+/* The text for people names at most MAX_THREADS threads, in lines of at most LINE_BYTES. */
 #define MAX_THREADS 256u
 #define LINE_BYTES 128u
 #define GAP_BYTES 48u /* two times, and what is between them */
 
-/* It had more once, and not only more than was asked for. */
+/* Whether records of the thread are missing in what was asked for. */
 static int is_incomplete(const struct thread_log *log)
 {
 	return (log->n_overwritten || log->lost_memory) && !log->is_limited;
 }
 
-/* Since when nothing of the thread is missing, until the snapshot; 0: of no time at all. */
+/*
+ * The length of the time before the snapshot in which nothing of the thread is missing; 0: there is
+ * no such time.
+ */
 static double find_complete_ms(const struct assemble_input *in, const struct thread_log *log)
 {
 	uint64_t since = log->complete_ticks ? log->complete_ticks : log->window_ticks;
@@ -37,7 +40,7 @@ static double find_complete_ms(const struct assemble_input *in, const struct thr
 	       1e6;
 }
 
-/* What is there of it: "everything", or how much in full. */
+/* Writes "everything", or the time of which everything is there. */
 static void describe_length(
 	const struct assemble_input *in, const struct thread_log *log, char *text, size_t n)
 {
@@ -60,7 +63,7 @@ static size_t describe(const struct assemble_input *in, const struct thread_log 
 	char length[64];
 	int n;
 
-	/* The program chose it: a line's end in it would begin another line. */
+	/* The program chose the name: a line's end in it would begin another line. */
 	snprintf(name, sizeof name, "%s", log->name);
 	printable_clean(name);
 	describe_length(in, log, length, sizeof length);
@@ -75,7 +78,7 @@ static size_t describe(const struct assemble_input *in, const struct thread_log 
 	return LINE_BYTES - 1;
 }
 
-/* Those that live, then those that ended, the last one first. */
+/* The logs of living threads come first, then those of threads that ended, the last one first. */
 static const struct thread_log *get_log(const struct drain *d, size_t i)
 {
 	size_t n_living = d->n_logs - d->n_ended;
@@ -83,7 +86,10 @@ static const struct thread_log *get_log(const struct drain *d, size_t i)
 	return i < n_living ? d->logs[d->n_ended + i] : d->logs[d->n_logs - 1 - i];
 }
 
-/* Nothing ended in what was asked for, and nothing was overwritten: a thread that records its first span, or that was silent. */
+/*
+ * Whether no span of the thread ended in the time that was asked for, and nothing was overwritten:
+ * it records its first span, or was silent.
+ */
 static int has_nothing(const struct thread_log *log)
 {
 	return !log->window_ticks && !log->n_overwritten && !log->lost_memory;
@@ -132,7 +138,7 @@ static int add_text(const struct assemble_input *in, struct plane *plane)
 	return plane_set_string(plane, "ptap_recorder_windows", text);
 }
 
-/* Of those that are incomplete. 0: there is none. */
+/* The shortest window of a thread of which records are missing; 0: there is none. */
 static uint64_t find_shortest_ns(const struct assemble_input *in)
 {
 	const struct drain *d = in->drain;
@@ -166,7 +172,7 @@ uint64_t windows_find_complete(const struct assemble_input *in)
 	const struct drain *d = in->drain;
 	uint64_t complete = d->gone_ticks;
 
-	/* A session's oldest records go for all threads at once. */
+	/* A session drops the oldest records of all threads at once. */
 	if (!d->is_picture)
 		return d->lost_oldest ? in->window_ticks : 0;
 	for (size_t i = 0; i < d->n_logs; i++)
@@ -193,7 +199,7 @@ static int64_t find_unix_ns(const struct assemble_input *in, uint64_t ticks)
 	       timeline_convert(in->timeline, ticks > in->start_ticks ? ticks : in->start_ticks);
 }
 
-/* Those that ended before the start do not matter. */
+/* Adds the gaps of which at least a part lies in the trace. */
 static int add_gaps(const struct assemble_input *in, struct plane *plane)
 {
 	const struct gaps *gaps = &in->drain->gaps;
@@ -211,7 +217,7 @@ static int add_gaps(const struct assemble_input *in, struct plane *plane)
 	return n ? plane_set_string(plane, "ptap_gaps_ns", text) : 0;
 }
 
-/* It had more once, and somebody asked for it. */
+/* Whether records are missing that somebody asked for. */
 static int is_short(const struct drain *d, const struct thread_log *log)
 {
 	return d->asked_ticks && is_incomplete(log) && log->window_ticks > d->asked_ticks;

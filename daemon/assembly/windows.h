@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a flight recorder's snapshot says of how far back it reaches, thread by thread. */
+/*
+ * Writes into a trace how far back it reaches, and for a flight recorder's snapshot how far each
+ * thread does.
+ */
 #ifndef DAEMON_WINDOWS_H
 #define DAEMON_WINDOWS_H
 
@@ -10,19 +13,29 @@ struct plane;
 struct space;
 
 /*
- * Since when, in ticks, nothing is missing in |in| of what any thread of the process recorded: neither overwritten, nor given up for newer
- * records, nor older than what was asked for. in->stop_ticks at most. 0: nothing is missing at all.
+ * The time in ticks, in->stop_ticks at most, since which |in| has all records of the process's
+ * threads: older ones were overwritten, given up for newer ones, or not asked for. 0: nothing is
+ * missing at all.
  */
 uint64_t windows_find_complete(const struct assemble_input *in);
 
 /*
- * The plane's stat "ptap_gaps_ns", where records were lost in the middle: times from which until which they were, in Unix time as
- * "FROM-UNTIL FROM-UNTIL".
+ * Adds stats to the plane:
  *
- * The plane's stat "ptap_complete_since_ns", where something older is missing: windows_find_complete() as Unix time in ns. Of a flight
- * recorder's snapshot also the stats "ptap_recorder_windows", a line of text for each thread, first of those that live, 256 at most, and "ptap_shortest_window_ns", of those that
- * overwrote something; and a warning when some hold less than was asked for. What was overwritten is among the losses
- * (losses.h). 0 or -ENOMEM.
+ * "ptap_gaps_ns", if records in the middle were lost: the Unix times in ns between which they were,
+ * as "FROM-UNTIL FROM-UNTIL".
+ *
+ * "ptap_complete_since_ns", if something older is missing: windows_find_complete() as Unix time in
+ * ns.
+ *
+ * "ptap_recorder_windows", to a flight recorder's snapshot: a line of text for each thread, living
+ * threads first, 256 at most.
+ *
+ * "ptap_shortest_window_ns", to the same: the shortest window of the threads that overwrote
+ * something.
+ *
+ * Adds a warning to the space when some threads hold less than was asked for. Overwritten records
+ * are among the losses (losses.h). 0 or -ENOMEM.
  */
 int windows_add(const struct assemble_input *in, struct plane *plane, struct space *space);
 

@@ -12,7 +12,7 @@
 
 /* New threads beyond these map a ring at their first span. */
 #define MAX_SPARE_RINGS 16
-/* Of those that were given back while something records, so many keep their memory. */
+/* So many of the rings that are given back during a recording keep their memory. */
 #define MAX_WARM_RINGS 4
 
 int rings_is_used(const struct target *t, uint32_t i)
@@ -37,7 +37,7 @@ void rings_skip(struct target *t, uint32_t i)
 	rings_skip_to(t, i, atomic_load_explicit(&target_ring(t, i)->head, memory_order_acquire));
 }
 
-/* What it holds is no longer needed there. */
+/* Clears the ring, after those that want its records have copied them. */
 static void clear(struct target *t, uint32_t i)
 {
 	struct ring *ring = target_ring(t, i);
@@ -50,7 +50,10 @@ static void clear(struct target *t, uint32_t i)
 	if (atomic_load(&ring->head) != atomic_load(&ring->first))
 		atomic_store(&t->freed_ticks, exit_note_find_thread(t));
 	atomic_store_explicit(&ring->word, 0, memory_order_relaxed);
-	/* The next one may sleep between its claim and its tid, and is not to be taken for this one. */
+	/*
+	 * The next thread may sleep between claiming the ring and writing its tid, and must not be
+	 * taken for this one.
+	 */
 	atomic_store_explicit(&ring->tid, 0, memory_order_relaxed);
 }
 
@@ -95,7 +98,10 @@ int rings_free_gone(struct target *t)
 
 		if (is_used && target_has_thread(t, target_ring(t, i)->tid))
 			continue;
-		/* Before others may have it, who take those in front of it first. */
+		/*
+		 * This is done before other threads may claim the ring; they claim those in front
+		 * of it first.
+		 */
 		if (is_used) {
 			clear(t, i);
 			if (n_free >= MAX_WARM_RINGS)
@@ -108,7 +114,7 @@ int rings_free_gone(struct target *t)
 	return had_few && n_gone;
 }
 
-/* One behind the last ring that a thread has. */
+/* The number behind that of the last ring that a thread has. */
 static uint32_t end_of_used(const struct target *t)
 {
 	uint32_t n = t->n_rings;
@@ -135,10 +141,14 @@ uint64_t rings_find_room(uint64_t headroom_bytes, uint64_t held_bytes)
 	return held_bytes < room ? room - held_bytes : 0;
 }
 
-/* With |room| rings for all: a spare one only where there is plenty. */
+/*
+ * Counts the rings that are to be prepared if there is room for |room| rings in all processes: a
+ * spare one only if there is plenty.
+ */
 static uint32_t count_wanted(const struct target *t, uint64_t room, size_t n_sharing)
 {
-	uint32_t wanted = target_count_threads(t); /* one of them is ours: a spare one */
+	/* The library's own thread is among them, and its ring is a spare one. */
+	uint32_t wanted = target_count_threads(t);
 	uint32_t used = end_of_used(t);
 
 	if (wanted > 1 && wanted > room / n_sharing)
@@ -180,7 +190,7 @@ void rings_trim(struct target *t)
 
 void rings_end(struct target *t)
 {
-	/* It lives on, and a thread of it may still look at its ring's head. */
+	/* The program goes on, and one of its threads may still look at its ring's head. */
 	if (target_get_life(t) == TARGET_STOPPED)
 		rings_trim(t);
 	else

@@ -9,44 +9,55 @@
 struct target;
 
 /*
- * How many bytes of rings may still be had in a capture: with the |held_bytes| that its processes have, a quarter of
- * what was left before; |headroom_bytes| is left now.
+ * The number of bytes that the rings of a capture may still take. Its processes hold |held_bytes|
+ * and the cgroup has |headroom_bytes| left: all rings together may have a quarter of both.
  */
 uint64_t rings_find_room(uint64_t headroom_bytes, uint64_t held_bytes);
 
 /*
- * Before a capture: allocates the rings that threads have and some for new ones, as far as |room_bytes|, which so many
- * processes share, allow, through our own mapping (our time, our oom_score, and no SIGBUS in the target).
- * Returns how many rings from the first on are ready to be mapped by the target.
+ * Allocates, before a capture, the rings that threads have and some for new ones, as far as
+ * |room_bytes| allow, which |n_sharing| processes share. It does so through our own mapping, so
+ * that it takes our time, counts for our oom_score, and causes no SIGBUS in the target. Returns how
+ * many rings from the first on are ready to be mapped by the target.
  */
 uint32_t rings_prepare(struct target *t, uint64_t room_bytes, size_t n_sharing);
 
 /* 1 while ring |i| belongs to a thread. */
 int rings_is_used(const struct target *t, uint32_t i);
 
-/* 1 while ring |i| belongs to a thread that has recorded something in the recording that the target is in now. */
+/* 1 while ring |i| belongs to a thread that has joined the present recording of the target. */
 int rings_is_recorded(const struct target *t, uint32_t i);
 
-/* Everything written to ring |i| so far, or up to |position|, is of no interest, or was copied: the thread may write there. */
+/*
+ * Lets the thread of ring |i| overwrite all that it has written so far, or up to |position|,
+ * because that was copied or nobody wants it.
+ */
 void rings_skip(struct target *t, uint32_t i);
 void rings_skip_to(struct target *t, uint32_t i, uint64_t position);
 
-/* Ring |i|, whose thread is gone, can serve another one. What it holds is kept if somebody wants it (t->ended). */
+/*
+ * Lets another thread have ring |i|, whose thread is gone. Its records are kept if somebody wants
+ * them (t->ended).
+ */
 void rings_free(struct target *t, uint32_t i);
 
 /*
- * While something records: frees the rings of threads that are gone; beyond a few their memory is given back. 1 when fewer than a quarter of all were free before, and
- * some are now: threads come and go, and there may be more of them soon.
+ * Frees, during a recording, the rings of threads that are gone, and gives back the memory of all
+ * but a few of them. Returns 1 when fewer than a quarter of all rings were free before, and some
+ * are now: threads come and go, and there may be more of them soon.
  */
 int rings_free_gone(struct target *t);
 
 /*
- * While nothing records: frees the rings of threads that are gone and gives back the memory of all but the
- * rings' heads (4 KiB each: a thread may still look at its ring's size there).
+ * Frees, while nothing records, the rings of threads that are gone, and gives back the memory of
+ * all rings but their heads (4 KiB each: a thread may still look at its ring's size there).
  */
 void rings_trim(struct target *t);
 
-/* Of a target that is gone, or that stopped its server: gives back all the memory that nobody can look at any more. */
+/*
+ * Gives back all the memory that nobody can look at any more; the target is gone, or has stopped
+ * its server.
+ */
 void rings_end(struct target *t);
 
 #endif

@@ -20,7 +20,7 @@
 /* Room for a time with its unit. */
 #define TIME_BYTES 40
 #define NAME_BYTES 84
-#define STEPS TRIGGERS_MAX /* where those of steps are counted */
+#define STEPS TRIGGERS_MAX /* the index at which triggers of steps are counted */
 
 /* The options. */
 
@@ -56,7 +56,7 @@ int triggers_init(struct triggers *t, const struct profile_options *o, struct di
 	r = read_all(&t->list, o);
 	if (r)
 		triggers_deinit(t);
-	/* Each alone is a good one: they were checked when they were set. */
+	/* Each of these options alone was checked when it was set. */
 	if (r == -EINVAL)
 		diag_set(d, r,
 			"ptap_trigger_span, ptap_trigger_counter: more than %u triggers in all",
@@ -76,7 +76,7 @@ int triggers_are_set(const struct triggers *t)
 	return t->list.n || t->list.step_factor != 0;
 }
 
-/* What entries are compared with. */
+/* The bounds. */
 
 void triggers_set_clock(struct triggers *t, int64_t now_ns, double ns_per_tick)
 {
@@ -95,7 +95,10 @@ void triggers_set_clock(struct triggers *t, int64_t now_ns, double ns_per_tick)
 		if (t->bound_ticks[i] < t->min_span_ticks)
 			t->min_span_ticks = t->bound_ticks[i];
 	}
-	/* One of more ticks than a record has room for says so with all of them. */
+	/*
+	 * A record whose duration has no room in it has RECORD_DURATION_MASK instead, so the bound
+	 * must be below that.
+	 */
 	if (t->min_span_ticks != UINT64_MAX && t->min_span_ticks >= RECORD_DURATION_MASK)
 		t->min_span_ticks = RECORD_DURATION_MASK - 1;
 }
@@ -134,7 +137,10 @@ static int is_quiet(const struct triggers *t)
 	return t->reason[0] || t->now_ns < t->quiet_until_ns;
 }
 
-/* "; also 62 of counter queue": of the trigger |i|, which is another one. As far as there is room. */
+/*
+ * Adds "; also 62 of counter queue" for the trigger |i| to the reason of another one, if there is
+ * room.
+ */
 static void describe_other(struct triggers *t, size_t i, int is_first)
 {
 	static const char *const kinds[] = {
@@ -153,7 +159,10 @@ static void describe_other(struct triggers *t, size_t i, int is_first)
 		memcpy(t->reason + n, text, strlen(text) + 1);
 }
 
-/* What came of each trigger since the last reason; |fired| is the one that the reason is of. */
+/*
+ * Adds to the reason, which is that of the trigger |fired|, how often each trigger was suppressed
+ * since the last reason.
+ */
 static void describe_suppressed(struct triggers *t, size_t fired)
 {
 	size_t n = strlen(t->reason);
@@ -171,7 +180,7 @@ static void describe_suppressed(struct triggers *t, size_t fired)
 	memset(t->n_suppressed, 0, sizeof t->n_suppressed);
 }
 
-/* |i|: the trigger, or STEPS. */
+/* Sets the reason, or counts the trigger |i| (STEPS: that of steps) as suppressed. */
 __attribute__((format(printf, 3, 4))) static void fire(
 	struct triggers *t, size_t i, const char *format, ...)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What makes the flight recorder write a run by itself (base/trigger.h), judged entry by entry: spans that took too long, steps
- * that took too long for steps of this program, counters beyond a bound. At most one run in an interval; what is not written is
- * counted, and said in the next one's reason, or at the end. trigger_watch.h brings the entries.
+ * Triggers make the flight recorder write a run by itself (base/trigger.h). Each entry is compared
+ * with them: spans that took too long, steps that took too long for steps of this program, counters
+ * beyond a bound. At most one run is written in an interval; triggers without one are counted, and
+ * the reason of the next run tells how many there were, or a sentence at the end. trigger_watch.h
+ * brings the entries.
  *
  * Threads: the worker's.
  */
@@ -20,40 +22,41 @@ struct diag;
 struct entry;
 struct profile_options;
 
-/* Before so many steps were seen none is unusual. */
+/* No step is unusual before so many were seen. */
 #define TRIGGERS_MIN_STEPS 8u
 
 #define TRIGGERS_REASON_BYTES 256u
 
-/* All zero: none are set. */
+/* All zero, it has no triggers. */
 struct triggers {
 	struct trigger_list list;
 	int64_t interval_ns;
-	/* As of the last triggers_set_clock(). */
+	/* From the last triggers_set_clock(): */
 	int64_t now_ns;
 	double ns_per_tick;
-	uint64_t bound_ticks[TRIGGERS_MAX]; /* of spans, by trigger */
+	uint64_t bound_ticks[TRIGGERS_MAX]; /* by trigger; only spans have one */
 	uint64_t min_span_ticks; /* the least of them; UINT64_MAX: there is none */
 	int has_counters;
 	struct step_median steps; /* in ns */
-	char reason[TRIGGERS_REASON_BYTES]; /* of the run that is to be written; "": none is */
+	char reason[TRIGGERS_REASON_BYTES]; /* of the run that is to be written; "": no run is */
 	int64_t quiet_until_ns; /* CLOCK_MONOTONIC */
-	uint64_t n_suppressed[TRIGGERS_MAX +
-			      1]; /* since the last reason, by trigger; of steps last */
-	/* Where trigger_watch.h copies entries to, of whatever ring it looks at. */
+	uint64_t n_suppressed[TRIGGERS_MAX + 1]; /* since the last reason; steps are last */
+	/* trigger_watch.h copies the entries of a ring to here. */
 	struct slot *slots;
 	size_t n_slots_allocated;
 };
 
-/* Those that |o| has. 0, -EINVAL with |d|, or -ENOMEM; then none are set. */
+/* Sets the triggers that |o| has. 0, -EINVAL with |d|, or -ENOMEM; then none are set. */
 int triggers_init(struct triggers *t, const struct profile_options *o, struct diag *d);
 void triggers_deinit(struct triggers *t);
 int triggers_are_set(const struct triggers *t);
 
-/* For the entries that follow: the time is |now_ns| (CLOCK_MONOTONIC), and a tick that many ns. */
+/*
+ * Says for the entries that follow that it is |now_ns| (CLOCK_MONOTONIC), and how long a tick is.
+ */
 void triggers_set_clock(struct triggers *t, int64_t now_ns, double ns_per_tick);
 
-/* Those of the list that are about |name|, a bit each. */
+/* Returns a bit for each trigger of the list that is about |name|. */
 uint32_t triggers_find(const struct triggers *t, const char *name, size_t n);
 
 /* Whether the entry that begins with these words of a slot is to be judged at all. */
@@ -69,13 +72,16 @@ static inline int triggers_want(const struct triggers *t, const uint64_t word[2]
 	return kind == RECORD_COUNTER && t->has_counters;
 }
 
-/* An entry that is; |named| are those about its name. */
+/* Compares such an entry with the triggers |named|, those about its name. */
 void triggers_judge(struct triggers *t, const struct entry *e, uint32_t named);
 
-/* A sentence about those for which no run was or will be written, or "". At the end: while it goes on the next reason has it. */
+/*
+ * Writes a sentence about triggers for which no run was or will be written, or "". It is for the
+ * end; before, the next reason has it.
+ */
 void triggers_describe_unwritten(const struct triggers *t, char *text, size_t n);
 
-/* A run is being written for |t->reason|: none is to be in the next interval. */
+/* Takes the reason, for which a run is being written. No run is written in the next interval. */
 void triggers_take(struct triggers *t, char *reason, size_t n);
 
 #endif

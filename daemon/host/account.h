@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What becomes of one recording that somebody asks of this daemon: at its end it is entered in the ledger. What he did is said by the audit
- * (audit.h); this is what came of it, in numbers.
+ * The account of one recording that a client asks of this daemon; the ledger gets it at the end.
+ * The audit (audit.h) says what the client did; the account has the result in numbers.
  *
- * What the daemon itself adds to a trace (machine_part.h) is not counted.
+ * Data that the daemon itself adds to a trace (machine_part.h) is not counted.
  *
  * Threads: none inside; one at a time.
  */
@@ -22,24 +22,28 @@ struct account {
 	uint64_t id; /* of the program */
 	int64_t began_ns; /* CLOCK_MONOTONIC */
 	int is_complete; /* the trailer has come */
-	int is_empty; /* it said so */
+	int is_empty; /* the trailer says so */
 };
 
-/* |id|: of the program; 0: of many, see account_end_all(). */
+/* Begins. |id| is the program's; 0: there are many, see account_end_all(). */
 void account_begin(struct account *a, enum ledger_call call, uint64_t id);
-/* The message at hand is one of the answer's, a proftap.v1.CaptureReply. */
+/* Looks at the message that |from| has at hand, a proftap.v1.CaptureReply of the answer. */
 void account_look(struct account *a, struct rpc_pending *from);
-/* It has ended with gRPC's |status|; without a trailer OK is a failure, too. */
+/*
+ * Enters the recording, which has ended with gRPC's |status|. Without a trailer OK is a failure,
+ * too.
+ */
 void account_end(struct account *a, struct ledger *ledger, int status);
 
-/* What is known of member |i| of |e|, which has ended, before its trace is stolen. */
+/* Takes the numbers of member |i| of |e|, which has ended. Call it before the trace is stolen. */
 void account_take_member(struct account *a, const struct ensemble *e, size_t i);
-/* Its trace is lost after all, as it could not be written: account_end() counts a failure. */
+/* Says that the trace could not be written and is lost: account_end() enters a failure. */
 void account_lose(struct account *a);
 
 /*
- * The same for each member of |e|, which has ended, before its traces are stolen. |asked| says how, and when, all of them were
- * asked for. |is_cancelled|: whoever did went away.
+ * Enters the recording of each member of |e|, which has ended. Call it before the traces are
+ * stolen. |asked| says which call asked for all of them, and when. |is_cancelled|: the client went
+ * away.
  */
 void account_end_all(const struct account *asked, struct ledger *ledger, const struct ensemble *e,
 	int is_cancelled);

@@ -22,10 +22,13 @@
 #include "trace/space.h"
 #include "trace/xspace.h"
 
-/* Until when all have been asked, and are ready: where nobody says when to begin. */
+/*
+ * The time that all programs get to be asked and to be ready. They begin after it, or later if the
+ * request says so.
+ */
 #define START_NS (2 * CAPTURE_ARM_NS)
 
-/* Whom. */
+/* Members. */
 
 static void describe(struct ensemble_member *member, const struct program *program)
 {
@@ -58,7 +61,7 @@ void ensemble_add(struct ensemble *e, struct programs *programs, const struct pr
 		fan_out_host_fail(host, d.text);
 }
 
-/* What each is asked. */
+/* The request. */
 
 static void set_options(struct ensemble *e, const Tensorflow__ProfileRequest *asked)
 {
@@ -70,7 +73,7 @@ static void set_options(struct ensemble *e, const Tensorflow__ProfileRequest *as
 	remote_capture_fill_options(o);
 	if (!o->duration_ms)
 		o->duration_ms = asked->duration_ms;
-	/* It ends at once. */
+	/* No duration means a recording that ends at once. */
 	if (!o->duration_ms)
 		o->duration_ms = 1;
 	if (!o->session_id[0])
@@ -79,7 +82,10 @@ static void set_options(struct ensemble *e, const Tensorflow__ProfileRequest *as
 		o->start_timestamp_ns = (uint64_t)(realtime_ns() + START_NS);
 	e->request = *asked;
 	e->request.opts = o;
-	/* JAX's and TensorFlow's servers are asked like this, too: they must not write files on their own. */
+	/*
+	 * JAX's and TensorFlow's servers are asked for the trace, too: they must not write files on
+	 * their own.
+	 */
 	e->request.emit_xspace = 1;
 	e->request.repository_root = (char *)"";
 }
@@ -162,7 +168,10 @@ static int make_warnings(const struct ensemble *e, struct chunks *to)
 	return r ? r : xspace_encode(space, to);
 }
 
-/* Messages of one kind, one behind the other, are one message. */
+/*
+ * Appends an encoded message: protobuf reads messages of one kind that follow each other as one
+ * message.
+ */
 static void append(struct delivery *to, struct chunks *encoded)
 {
 	struct delivery *part;
@@ -181,7 +190,10 @@ void ensemble_append_warnings(const struct ensemble *e, struct delivery *to)
 		append(to, &encoded);
 }
 
-/* Reads the option as proftap's servers do; JAX's and TensorFlow's do not know it. */
+/*
+ * Whether the request switches the machine's counters off. proftap's servers read that option
+ * themselves; JAX's and TensorFlow's do not know it.
+ */
 static int is_refused(const Tensorflow__ProfileOptions *o)
 {
 	static const char key[] = "ptap_machine_usage";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs that are recorded together, each by a Capture of its own server, whose trace goes to a file without a name. They begin at one
- * instant.
+ * Records several programs together, which begin at one instant. Each is asked for by a Capture of
+ * its own server, whose trace goes to a file without a name.
  *
  * Threads: none inside; one at a time.
  */
@@ -27,18 +27,17 @@ struct ensemble_member {
 	uint64_t id; /* of struct program */
 	pid_t pid;
 	char name[64];
-	char address[32]; /* of a server of another make; "": it is one of ours */
+	char address[32]; /* of JAX's or TensorFlow's server; "": it is proftap's */
 	char label[96]; /* "train (4242)" */
-	char host[256]; /* HOSTNAME_NAME_PID, as a file's name begins */
+	char host[256]; /* HOSTNAME_NAME_PID, the beginning of a file's name */
 };
 
-/* All zero is an empty one. It stays where it is. */
+/* All zero, it is empty. It must not be moved. */
 struct ensemble {
-	Tensorflow__ProfileRequest request; /* what each is asked; borrows from who asked */
+	Tensorflow__ProfileRequest request; /* to each member; borrows from the client's request */
 	Tensorflow__ProfileOptions options;
-	struct disk_share share; /* of all traces; to be set before ensemble_start() */
-	uint32_t
-		progress_interval_ms; /* likewise: of hosts[i].capture.progress; 0: nobody looks at it */
+	struct disk_share share; /* for all traces; set it before ensemble_start() */
+	uint32_t progress_interval_ms; /* of hosts[i].capture.progress; 0: nobody reads it */
 	size_t n;
 	struct fan_out_host hosts[ENSEMBLE_MAX];
 	struct ensemble_member members[ENSEMBLE_MAX];
@@ -46,27 +45,36 @@ struct ensemble {
 	size_t n_without_usage; /* traces that the share had no room for */
 };
 
-/* There is room for ENSEMBLE_MAX. One that cannot be reached has an error. */
+/* Adds a member, ENSEMBLE_MAX at most. A program that cannot be reached has an error. */
 void ensemble_add(struct ensemble *e, struct programs *programs, const struct program *program);
 
-/* Asks all of them for what |asked| says; what that points to must stay. */
+/* Asks all members for what |asked| says; the memory to which that points must stay. */
 void ensemble_start(struct ensemble *e, const Tensorflow__ProfileRequest *asked);
-/* Asks them for what their sessions or recorders have. Those are not to be asked to end. */
+/* Asks all members for what their sessions or recorders have. These must not be asked to end. */
 void ensemble_start_snapshot(struct ensemble *e, const struct remote_snapshot *what);
-/* Reads what has come, and waits a little when that was nothing. How many are not over. */
+/*
+ * Reads what has come, and waits a little when that is nothing. Returns how many members are not
+ * over.
+ */
 int ensemble_poll(struct ensemble *e);
-/* Asks all for an end, with their data. Once. */
+/* Asks all members to end and to send their data. To be called once. */
 void ensemble_ask_to_end(struct ensemble *e);
-/* What is not over is given up. */
+/* Gives up the members that are not over. */
 void ensemble_end(struct ensemble *e);
 void ensemble_deinit(struct ensemble *e);
 
-/* After ensemble_end(): the program's server gave a whole trace. */
+/* Whether the program's server has sent a whole trace. For use after ensemble_end(). */
 int ensemble_has_trace(const struct ensemble *e, size_t i);
 struct delivery *ensemble_steal_trace(struct ensemble *e, size_t i);
-/* Puts behind each trace what the machine used (machine_part.h), if that is wanted and the share has room for it. Once, before a trace is stolen. */
+/*
+ * Appends the machine's counters (machine_part.h) to each trace, if they are wanted and the share
+ * has room for them. To be called once, before a trace is stolen.
+ */
 void ensemble_append_usage(struct ensemble *e, struct machine *m);
-/* Has |to| tell of those that were not recorded, and of traces for which there was no room. */
+/*
+ * Adds warnings to |to| about programs that were not recorded, and about counters of the machine
+ * for which there was no room.
+ */
 void ensemble_append_warnings(const struct ensemble *e, struct delivery *to);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ways into programs' servers; see program_channel.h. */
+/* Connecting to programs' servers; see program_channel.h. */
 #include "daemon/host/program_channel.h"
 
 #include <errno.h>
@@ -12,12 +12,15 @@
 #include "daemon/kin/announcement.h"
 #include "rpc/client.h"
 
-/* For HTTP, which wants a name. */
+/* HTTP requires a name. */
 #define AUTHORITY "localhost"
-/* A server is one program's: it only looks whether there is a target. */
+/*
+ * The target that calls name. The server has one program, so it only looks whether a target is
+ * named.
+ */
 #define PASSED_ON "here"
 
-/* A connected socket into the server of |id|. */
+/* Returns a socket that is connected to the server of |id|, or a negative errno. */
 static int connect_to(struct programs *p, uint64_t id)
 {
 	struct announcement channel = {.kind = ANNOUNCEMENT_CHANNEL};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A way into the server of a program that has announced itself. */
+/* Calls of the server of a program that has announced itself. */
 #ifndef DAEMON_PROGRAM_CHANNEL_H
 #define DAEMON_PROGRAM_CHANNEL_H
 
@@ -11,15 +11,15 @@ struct rpc_channel;
 struct rpc_pending;
 
 /*
- * A channel into the server of |id|, with little memory for what comes; its calls say that they are passed on
- * (rpc_channel_set_target()). 0; -ESRCH: it is gone; or another negative errno, each with |d|. Owner: *out is the caller's.
- * Threads: any.
+ * Opens a channel to the server of |id|, with little memory for its answers; its calls say that
+ * they are passed on (rpc_channel_set_target()). 0; -ESRCH: it is gone; or another negative errno,
+ * each with |d|. Owner: *out is the caller's. Threads: any.
  */
 int program_channel_open(struct programs *p, uint64_t id, struct rpc_channel **out, struct diag *d);
 
 /*
- * How |call|, which is over, ended: RPC_OK, or another enum rpc_status with |d|, which has the server's sentence. A number that gRPC
- * does not know is RPC_UNKNOWN.
+ * Returns how |call|, which is over, ended: RPC_OK, or another enum rpc_status, and then |d| has
+ * the server's sentence. A number that gRPC does not know is RPC_UNKNOWN.
  */
 int program_channel_get_status(const struct rpc_pending *call, struct diag *d);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Newest values; see latest_values.h. The arena is a stranger's: a ring is copied first and looked at afterwards. */
+/*
+ * Newest values; see latest_values.h. The program may write anything into the arena, so a ring is
+ * copied first and looked at afterwards.
+ */
 #include "daemon/message/latest_values.h"
 
 #include <errno.h>
@@ -18,11 +21,14 @@
 #include "daemon/target/target.h"
 
 /*
- * How often a ring is copied again whose thread overwrote all of it meanwhile. Each try asks for
- * half as much.
+ * A ring is copied again, so often at most, if its thread overwrote all of it meanwhile. Each try
+ * asks for half as much.
  */
 #define N_TRIES 4
-/* Places in the source, of which several may have one name. */
+/*
+ * So many string ids are remembered. Several may have one name: each place in the source has its
+ * own.
+ */
 #define MAX_IDS 256u
 
 struct known_id {
@@ -40,7 +46,7 @@ struct look {
 
 /* --- names --------------------------------------------------------------------------------- */
 
-/* NULL: there are too many. */
+/* Returns the value of that name, which is a new one if need be; NULL: there are too many names. */
 static struct latest_value *take_value(struct latest_kind *k, const char *text, uint32_t n_text)
 {
 	char name[LATEST_NAME_BYTES] = "";
@@ -73,7 +79,10 @@ static struct latest_value *find_dynamic(struct latest_kind *k, const struct ent
 	return take_value(k, text, n);
 }
 
-/* One place in the source records counters or steps, never both. */
+/*
+ * Finds the value that the entry is one of. The ids of counters and steps are remembered together,
+ * because one place in the source never records both.
+ */
 static struct latest_value *find_value(struct look *l, struct latest_kind *k, const struct entry *e)
 {
 	const char *text;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The newest value of each counter, and the last step of each name, that the rings of a process hold. It need not run for that. */
+/*
+ * Reads the newest value of each counter, and the last step of each name, from the rings of a
+ * process, which need not be running.
+ */
 #ifndef DAEMON_LATEST_VALUES_H
 #define DAEMON_LATEST_VALUES_H
 
@@ -8,7 +11,9 @@
 
 struct target;
 
-/* The names of counters, and of steps, that are kept. Values of more names are only counted. */
+/*
+ * So many names of counters, and as many of steps, are kept. Values of more names are only counted.
+ */
 #define LATEST_MAX_NAMES 64u
 #define LATEST_NAME_BYTES 256u
 
@@ -17,7 +22,7 @@ struct latest_value {
 	uint64_t duration_ticks; /* of a step */
 	int64_t number; /* of a step */
 	double value; /* of a counter */
-	char name[LATEST_NAME_BYTES]; /* printable; of a longer one the end is UTF8_CUT */
+	char name[LATEST_NAME_BYTES]; /* printable; a longer one ends with UTF8_CUT */
 };
 
 struct latest_kind {
@@ -32,8 +37,9 @@ struct latest_values {
 };
 
 /*
- * Looks at the rings of living threads at |now_ticks|, without taking anything from them. A record says 48 bits of its time, so among values that are older than a
- * lap of these (26 h at 3 GHz) the newest cannot be told. 0 or -ENOMEM; |out| need not be initialised, and is large.
+ * Looks at the rings of living threads at |now_ticks|, without taking anything from them. A record
+ * has 48 bits of its time, so the newest of several values that are older than a lap of these (26 h
+ * at 3 GHz) cannot be told. 0 or -ENOMEM; |out| need not be initialised, and is large.
  */
 int latest_values_read(struct target *t, uint64_t now_ticks, struct latest_values *out);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open spans; see open_spans.h. The arena is a stranger's: all of it is copied first and looked at afterwards. */
+/*
+ * Open spans; see open_spans.h. The program may write anything into the arena, so all of it is
+ * copied first and looked at afterwards.
+ */
 #include "daemon/message/open_spans.h"
 
 #include <errno.h>
@@ -22,14 +25,15 @@
 #include "daemon/target/target.h"
 
 /*
- * The bytes that an answer may point to. Spans beyond them are only counted: a stranger's arena can
- * have 131,072 of them.
+ * The bytes that an answer may point to. Spans beyond them are only counted: an arena that a
+ * program has filled at random can have 131,072 of them.
  */
 #define MAX_BYTES (2u << 20)
 #define MAX_NAME_BYTES 1024
 /*
- * How much of the rings is searched for async spans: milliseconds of work, and 8 MiB of copies. It is less for followed children, because a
- * lock is held while they are looked at: each gets half of what is left.
+ * So many slots of the rings are searched for async spans, which takes milliseconds and 8 MiB of
+ * copies. Followed children share a smaller number, because a lock is held while they are looked
+ * at: each gets half of what is left.
  */
 #define MAX_ASYNC_SLOTS (1u << 19)
 #define MAX_CHILDREN_ASYNC_SLOTS (1u << 17)
@@ -44,7 +48,7 @@ struct open_spans_room {
 	_Alignas(max_align_t) char bytes[];
 };
 
-/* Zeroed, until the answer is freed. NULL: no memory. */
+/* Returns zeroed memory, which is freed with the answer; NULL: out of memory. */
 static void *take(struct open_spans *o, size_t n)
 {
 	struct open_spans_room *room = calloc(1, sizeof *room + n);
@@ -132,7 +136,7 @@ static char *take_name(struct open_spans *o, struct arena *arena, uint32_t id)
 	return (char *)(id == STRING_ID_LOST ? "(too many names)" : "(unknown name)");
 }
 
-/* The name of a span, which is in its first slot if it is not a name of the table. */
+/* Returns the name of a span, which is in its first slot if the string table does not have it. */
 static char *take_span_name(struct open_spans *o, struct arena *arena, const struct open_span *span)
 {
 	const char *text;
@@ -202,7 +206,7 @@ static void add_arguments(struct open_spans *o, struct arena *arena, Proftap__V1
 		unsigned type = slot_type(slot->word[0]);
 		uint32_t n = slot_span(slot, span->n_slots - at);
 
-		/* The remaining slots are malformed, as a stranger's may be. */
+		/* The remaining slots are malformed: the program may write anything. */
 		if (!n)
 			return;
 		if (type != SLOT_NAME && type != SLOT_DURATION && slot->word[0] & STRING_ID_MASK)
@@ -291,7 +295,10 @@ static Proftap__V1__ThreadSpans *add_thread(struct look *l)
 	return to;
 }
 
-/* The program's own name of a thread says more than the kernel's 15 bytes. */
+/*
+ * Returns the name that the program gave the thread, which may be longer than the kernel's 15
+ * bytes.
+ */
 static char *take_ring_name(struct open_spans *o, const struct ring *ring)
 {
 	char name[RING_NAME_BYTES];
@@ -312,7 +319,7 @@ static void add_ring(struct look *l, uint32_t i)
 	read_ring(l, to, i);
 }
 
-/* Number of the ring of thread |tid|, or n_rings. */
+/* Returns the number of the ring of thread |tid|, or n_rings if it has none. */
 static uint32_t find_ring(const struct target *t, pid_t tid)
 {
 	uint32_t i = 0;
@@ -348,7 +355,10 @@ static Proftap__V1__AsyncSpan *make_async(
 	return to;
 }
 
-/* The oldest come first, and have the answer's room. */
+/*
+ * Adds the async spans, the oldest first: if the answer has no room for all, the newest are left
+ * out.
+ */
 static void add_asyncs(struct look *l)
 {
 	size_t max_slots = l->o->reply.n_processes == 1 ? MAX_ASYNC_SLOTS : l->o->n_async_slots / 2;
@@ -402,7 +412,7 @@ static void add_rings(struct look *l)
 			add_ring(l, i);
 }
 
-/* How long the innermost span has been open, plus 1; 0: none is. */
+/* Returns for how long the innermost span has been open, plus 1; 0: no span is open. */
 static uint64_t get_rank(const Proftap__V1__ThreadSpans *t)
 {
 	return t->n_spans ? t->spans[t->n_spans - 1]->age_ns + 1 : 0;
@@ -421,7 +431,7 @@ static int compare_threads(const void *left, const void *right)
 	return (a->tid > b->tid) - (a->tid < b->tid);
 }
 
-/* Before all comes the one that received the signal which ended the process. */
+/* Sorts the threads. The first is the one that received the signal which ended the process. */
 static void sort_threads(Proftap__V1__ProcessSpans *p)
 {
 	if (p->n_threads)
@@ -454,7 +464,7 @@ static void add_living(struct look *l, const struct open_spans_list *list, int i
 		return;
 	for (size_t i = 0; i < list->n; i++)
 		add_listed(l, &list->v[i], is_recorded);
-	/* Where /proc does not tell who lives, the rings are all there is. */
+	/* If /proc does not tell which threads live, only the rings tell of threads. */
 	if (list->error && is_recorded)
 		add_rings(l);
 }
@@ -491,7 +501,7 @@ static int add_process(struct open_spans *o, Proftap__V1__ProcessSpans *process)
 	return 0;
 }
 
-/* NULL: no memory. */
+/* Adds a process to the answer; NULL: out of memory. */
 static Proftap__V1__ProcessSpans *begin_process(
 	struct open_spans *o, const struct target *t, const char *recording, unsigned level)
 {

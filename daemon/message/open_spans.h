@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The spans that are open in the threads of a process, read from its arena and /proc, as an OpenSpansReply of proftap.v1. */
+/*
+ * Reads the spans that are open in the threads of a process from its arena and /proc, into an
+ * OpenSpansReply of proftap.v1.
+ */
 #ifndef DAEMON_OPEN_SPANS_H
 #define DAEMON_OPEN_SPANS_H
 
@@ -19,13 +22,13 @@ struct target;
  */
 struct open_spans_list {
 	pid_t pid;
-	int has_own_tids; /* the target's */
+	int has_own_tids; /* as in struct target */
 	struct listed_thread *v; /* malloc'ed */
 	size_t n;
-	int error; /* 0, or why /proc does not tell */
+	int error; /* 0, or a negative errno: /proc could not be read */
 };
 
-/* From ticks to ages. */
+/* Converts ticks to ages. */
 struct open_spans_clock {
 	struct clock_pair first; /* taken when the server met its program */
 	struct clock_pair now;
@@ -43,16 +46,18 @@ struct open_spans {
 	size_t n_bytes; /* of it */
 	size_t n_async_slots; /* of rings that may still be searched for async spans */
 	struct open_spans_clock clock;
-	int error; /* -ENOMEM, and stays so */
+	int error; /* 0, or -ENOMEM once anything had no memory */
 };
 
-/* All members but the clock begin as zero. Deinit in every case. */
+/* All members but the clock begin as zero. Call deinit in every case. */
 void open_spans_init(struct open_spans *o, const struct open_spans_clock *clock);
 void open_spans_deinit(struct open_spans *o);
 
 /*
- * Adds |t|, whose threads are |list|: what is open in them, unless |recording| is "", and nobody records it. It may run, be stopped or be
- * dead. |recording| (a literal) and |level|: as ProcessSpans says them. What memory cannot be had for is missing, and o->error tells.
+ * Adds |t|, which may run, be stopped or be dead, with its threads |list| and the spans that are
+ * open in them. If |recording| is "", nobody records it, and no spans are known. |recording| (a
+ * literal) and |level| are those of ProcessSpans. Parts for which there was no memory are missing,
+ * and o->error tells.
  */
 void open_spans_add(struct open_spans *o, struct target *t, const struct open_spans_list *list,
 	const char *recording, unsigned level);

@@ -89,7 +89,10 @@ static int ask(struct deferred *d, const struct program *p, struct audit *audit)
 	return r;
 }
 
-/* Arguments of spans are told, as in a capture, so each look has a line in the audit; web_audit.h writes that of who may not see it. */
+/*
+ * Answers with the open spans and their arguments. Arguments are what a capture has, too, so each
+ * look has a line in the audit; web_audit.h writes the line of a user who may not see them.
+ */
 static int look(struct deferred *d)
 {
 	struct audit audit = {.what = "WebOpenSpans",

@@ -30,7 +30,7 @@ static int fail_memory(struct diag *d)
 	return RPC_RESOURCE_EXHAUSTED;
 }
 
-/* Of a stream, which has no message but a trailer that nobody wants, to its end. */
+/* Waits for the end of the call. The only message of a stream is a trailer that nobody wants. */
 static void await_end(struct rpc_pending *call)
 {
 	while (!rpc_pending_wait(call, -1))
@@ -40,7 +40,10 @@ static void await_end(struct rpc_pending *call)
 typedef int starter(struct rpc_channel *channel, const struct rpc_request *request,
 	struct rpc_pending **out, struct diag *d);
 
-/* 0 and the call that went well, the caller's (rpc_pending_free). */
+/*
+ * Makes a call and waits for its end. 0, and *out is the caller's (rpc_pending_free); or a gRPC
+ * status with |d|.
+ */
 static int ask(struct rpc_channel *channel, starter *start, const char *path,
 	const ProtobufCMessage *message, struct rpc_pending **out, struct diag *d)
 {
@@ -88,7 +91,7 @@ static int read_name(
 	return 0;
 }
 
-/* Servers of another make, which have one session without a name. */
+/* JAX's and TensorFlow's servers, which have one session without a name. */
 
 static int refuse_stock(const struct session_order *order, const struct program *p, struct diag *d)
 {
@@ -141,7 +144,7 @@ static int give_up_stock(
 	return r;
 }
 
-/* All. */
+/* All servers. */
 
 int session_call_begin(struct programs *programs, const struct session_order *order,
 	const struct program *p, char name[static SESSION_CALL_NAME_BYTES], struct diag *d)

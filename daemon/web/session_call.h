@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Start and Stop (proftap.v1), asked of a program's own server. Each waits for the answer, some seconds at most. 0, or a gRPC status
- * with |d|, in the server's words. Any thread.
+ * Asks a program's own server for Start and Stop (proftap.v1). Each waits for the answer, some
+ * seconds at most. 0, or a gRPC status with |d|, in the server's words. Threads: any.
  */
 #ifndef DAEMON_SESSION_CALL_H
 #define DAEMON_SESSION_CALL_H
@@ -21,7 +21,7 @@ struct session_order;
  */
 int session_call_begin(struct programs *programs, const struct session_order *order,
 	const struct program *p, char name[static SESSION_CALL_NAME_BYTES], struct diag *d);
-/* Ends it; what it has is nobody's. */
+/* Ends the session and discards its data. */
 int session_call_give_up(struct programs *programs, const struct session_order *order,
 	const struct program *p, struct diag *d);
 

@@ -113,7 +113,7 @@ def what_is_much_lies_in_files(t):
 
 
 def check_newest(done):
-    """Of WAVES some are not in the snapshot: the oldest, and all are counted."""
+    """The oldest of WAVES are not in the snapshot, and are counted."""
     counts = count_spans(report(done.stdout.strip()))
     lost = int(re.search(r"warning: (\d+) records dropped: the oldest", done.stderr)[1])
     equal(counts["wave"] + counts["flood"] + lost, 2 * WAVES, "records in all")

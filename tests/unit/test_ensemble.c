@@ -118,7 +118,7 @@ START_TEST(each_trace_gets_what_the_machine_used)
 }
 END_TEST
 
-/* Of the traces nothing is missing then. */
+/* The programs' own traces are complete all the same. */
 START_TEST(what_there_is_no_room_for_is_said)
 {
 	ensemble.share.used_bytes = N_HOSTS * trace_bytes;

@@ -27,7 +27,7 @@ void span_reader_close(struct span_reader *r)
 
 static void count_rest(struct span_rest *rest, const struct item *item)
 {
-	/* A flow mark is the end of a flow, not an instant besides. */
+	/* A flow mark counts as an end of a flow, not as an instant. */
 	rest->n_instants += item->kind == ITEM_INSTANT && !item->flow_out && !item->flow_in;
 	rest->n_samples += item->kind == ITEM_SAMPLE;
 	rest->n_flow_ends += (item->flow_out != 0) + (uint64_t)(item->flow_in != 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The spans of a track, for formats that know nothing else: each with the lane on which it nests, and what such a format
- * leaves out counted.
+ * Reads the spans of a track, for formats that know nothing else: each has the lane on which it
+ * nests. The items that such a format leaves out are counted.
  */
 #ifndef TRACE_CODEC_SPAN_READER_H
 #define TRACE_CODEC_SPAN_READER_H
@@ -16,13 +16,16 @@ struct diag;
 struct view;
 struct view_track;
 
-/* What was left out; all zero at first, and added to by every reader that is given it. */
+/*
+ * The number of items that were left out. It is all zero at first; every reader that is given it
+ * adds to it.
+ */
 struct span_rest {
 	uint64_t n_instants;
 	uint64_t n_samples;
 	uint64_t n_flow_ends;
 	uint64_t n_args;
-	uint64_t n_derived; /* spans on derived lines, where they are not wanted */
+	uint64_t n_derived; /* spans on derived lines, if these are not wanted */
 };
 
 struct span_reader {
@@ -30,15 +33,21 @@ struct span_reader {
 	struct lanes lanes;
 	struct span_rest *rest;
 	struct item item; /* the span */
-	int64_t lane; /* of it */
+	int64_t lane; /* of the span */
 };
 
-/* 0 or a negative errno with |d|. span_reader_close() in any case. |rest| must outlive it. */
+/*
+ * 0 or a negative errno with |d|. Call span_reader_close() in any case. |rest| must outlive the
+ * reader.
+ */
 int span_reader_open(struct span_reader *r, const struct view *view, const struct view_track *track,
 	struct span_rest *rest, struct diag *d);
-/* 1 and r->item and r->lane are the next span's, 0 at the end, or a negative errno (cursor.h). */
+/*
+ * Reads the next span into r->item and r->lane. Returns 1, 0 at the end, or a negative errno
+ * (cursor.h).
+ */
 int span_reader_next(struct span_reader *r);
-/* Begins anew; |rest| may be another. */
+/* Begins anew; |rest| may be another one. */
 void span_reader_rewind(struct span_reader *r, struct span_rest *rest);
 void span_reader_close(struct span_reader *r);
 

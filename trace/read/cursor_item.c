@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an event means: span, instant or sample; a step; the end of a flow; and which of its stats are arguments. */
+/*
+ * Finds out what an event means: a span, an instant or a sample; a step; the end of a flow; and
+ * which of its stats are arguments.
+ */
 #include "trace/read/cursor_item.h"
 
 #include <errno.h>
@@ -13,7 +16,7 @@
 
 /* --- marks --------------------------------------------------------------------------------- */
 
-/* The numbers of stats that are no arguments. */
+/* The numbers of an event's stats that are not arguments. */
 struct marks {
 	uint64_t n_seen; /* a bit for each role */
 	uint64_t value[ROLE_CONSUMER + 1];
@@ -33,8 +36,8 @@ static void note(struct marks *m, enum archive_role role, const struct archive_s
 }
 
 /*
- * Ids of ours, of type 0, hold between processes and machines; others count something in one process.
- * Never 0.
+ * Makes the flow's id in the view, never 0. Ids of proftap, of type 0, hold between processes and
+ * machines; others count something in one process.
  */
 static uint64_t make_flow(const struct cursor *c, uint64_t type, uint64_t id)
 {
@@ -97,7 +100,10 @@ static void add_arg(struct cursor *c, const struct archive_plane *plane,
 	arg->n_bytes = stat->n_bytes;
 }
 
-/* What an event says itself counts, not what is said of its name. */
+/*
+ * Whether the event itself has a stat of that key, which then counts instead of the one of its
+ * name.
+ */
 static bool has_key(const struct archive_stats *stats, uint32_t key)
 {
 	for (size_t i = 0; i < stats->n; i++)

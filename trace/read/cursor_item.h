@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One step of cursor_next(), for the files that it is in. */
+/* A step of cursor_next(), in a file of its own. */
 #ifndef TRACE_READ_CURSOR_ITEM_H
 #define TRACE_READ_CURSOR_ITEM_H
 

@@ -16,7 +16,7 @@
 #include "trace/read/view.h"
 #include "trace/saturate.h"
 
-/* The view's time within which records are missing, both ends included. */
+/* A time of the view in which records are missing, both ends included. */
 struct missing {
 	int64_t from_ns;
 	int64_t until_ns;
@@ -24,12 +24,12 @@ struct missing {
 
 struct use_reading {
 	struct view *view;
-	uint32_t track; /* that is read */
+	uint32_t track; /* the track that is being read */
 	struct flow_uses all;
 	struct missing *missing;
 	size_t n_missing;
 	size_t n_missing_allocated;
-	uint8_t *is_used_again; /* by name, of the view's */
+	uint8_t *is_used_again; /* by index of view->names */
 	uint64_t n_lone; /* ends that arrive and join nothing */
 };
 
@@ -55,7 +55,7 @@ static int add_missing(
 	return 0;
 }
 
-/* "FROM-UNTIL FROM-UNTIL", as daemon/assembly/windows.h has it. */
+/* Reads "FROM-UNTIL FROM-UNTIL" (daemon/assembly/windows.h). */
 static int add_gaps(
 	struct use_reading *r, const struct view_host *host, const struct archive_plane *plane)
 {
@@ -191,7 +191,10 @@ static int add_end(struct use_reading *r, const struct item *item, uint64_t flow
 	return 0;
 }
 
-/* Spans with flows are launches, and others'. */
+/*
+ * Instants are proftap's flow marks. Spans with flows are launches, which devices' libraries
+ * number.
+ */
 static int add_ends(void *reading, const struct item *item)
 {
 	if (item->kind != ITEM_INSTANT)
@@ -254,18 +257,24 @@ static size_t find_end_of_flow(const struct flow_uses *u, size_t first)
 	return end;
 }
 
-/* Whether the ends from |first| to before |end|, all of one id, are of more than one use. */
+/* Whether the ends from |first| to before |end|, all of one id, belong to more than one use. */
 static bool is_used_twice(const struct flow_use *v, size_t first, size_t end)
 {
 	size_t n_out = 0;
 
 	for (size_t i = first; i < end; i++)
 		n_out += !v[i].is_in;
-	/* Clocks of two machines differ: an end that arrives before the only one that leaves is its. */
+	/*
+	 * Clocks of two machines differ: an end may arrive before the only one that leaves, and
+	 * belongs to it.
+	 */
 	return n_out > 1;
 }
 
-/* Ids of uses differ from all others by chance alone, as those of flows do. Never 0. */
+/*
+ * Makes the id of a use, never 0. It is no other id, as far as 64 mixed bits make that sure; the
+ * same holds for flows.
+ */
 static uint64_t make_use(uint64_t flow, uint64_t number)
 {
 	uint64_t use = flow_id_mix(flow + (number + 1) * UINT64_C(0x9e3779b97f4a7c15));
@@ -273,7 +282,7 @@ static uint64_t make_use(uint64_t flow, uint64_t number)
 	return use ? use : 1;
 }
 
-/* The ends from |first| to before |end| are those of one id. */
+/* Gives ids of uses to the ends from |first| to before |end|, which are all ends of one flow id. */
 static void number_uses(struct use_reading *r, size_t first, size_t end)
 {
 	struct flow_use *v = r->all.v;

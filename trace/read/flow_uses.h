@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ids of flows that are used again. All ends of one id would be one flow, and viewers draw arrows from one use of it to the next. So each
- * use gets an id of its own: an end that arrives belongs to the last one that left before it. Where records were lost between the
- * two, they may be of different uses, and the end that arrives joins nothing; unless no id of that name is used again.
+ * Programs use ids of flows again. All ends of one id would be one flow, and viewers would draw
+ * arrows from one use of it to the next. So each use gets an id of its own: an end that arrives
+ * belongs to the last one that left before it. If records were lost between the two, they may
+ * belong to different uses, and the end that arrives joins nothing, unless no id of that name is
+ * used again.
  *
- * Only proftap's own flow marks: what devices' libraries number is never used again.
+ * This is done for proftap's own flow marks only: devices' libraries never use a number again.
  */
 #ifndef TRACE_READ_FLOW_USES_H
 #define TRACE_READ_FLOW_USES_H
@@ -28,7 +30,7 @@ static inline uint64_t flow_id_mix(uint64_t x)
 
 /* An end of a flow. */
 struct flow_use {
-	uint64_t flow; /* as the file has it */
+	uint64_t flow; /* the id in the file */
 	uint64_t use; /* its id in the view; 0: it joins nothing */
 	int64_t ns;
 	uint32_t track;
@@ -43,12 +45,12 @@ struct flow_uses {
 };
 
 /*
- * Fills in view->flow_uses, and notes how many ends join nothing. Takes 40 bytes for each flow mark meanwhile, and reads
- * the threads that have any. 0, or a negative errno with |d|.
+ * Fills in view->flow_uses, and notes how many ends join nothing. It takes 40 bytes for each flow
+ * mark meanwhile, and reads the threads that have any. 0, or a negative errno with |d|.
  */
 int flow_uses_make(struct view *view, struct diag *d);
 void flow_uses_deinit(struct flow_uses *u);
-/* |item|, of the file, gets the ids of the view. */
+/* Replaces the flow ids of |item|, which are the file's, by those of the view. */
 void flow_uses_apply(const struct view *view, const struct view_track *track, struct item *item);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Planes become processes: that of a device is one by itself, host planes of one pid are one, and what stands beside
- * "/host:CPU" without saying whose it is belongs to that one's. Lines become tracks.
+ * Makes processes of planes, and tracks of lines. The plane of a device is a process by itself;
+ * host planes of one pid are one process, and other host planes without a pid belong to that of
+ * "/host:CPU".
  */
 #include "trace/read/view_tracks.h"
 
@@ -24,7 +25,7 @@
 struct building {
 	struct view *view;
 	uint32_t host; /* whose planes are being added */
-	int64_t host_pid; /* of its "/host:CPU"; 0: it has none */
+	int64_t host_pid; /* the pid of its "/host:CPU"; 0: it has none */
 	struct names keys; /* "HOST PID" of processes that have a pid, "HOST PLANE" of GPUs */
 	uint32_t *processes_of_keys;
 	size_t n_processes_of_keys;
@@ -45,7 +46,9 @@ static int64_t find_pid(const struct archive_plane *plane)
 	return pid > 0 && pid <= MAX_REAL ? pid : 0;
 }
 
-/* "GPU:3" is 3; what has no number of its own has that of its plane. */
+/*
+ * The number of a device: that of "GPU:3" is 3. A device without a number has the id of its plane.
+ */
 static int32_t find_local_device(const struct archive_plane *plane)
 {
 	const char *colon = strrchr(plane->name, ':');
@@ -57,7 +60,10 @@ static int32_t find_local_device(const struct archive_plane *plane)
 	return plane->id >= 0 && plane->id <= INT32_MAX ? (int32_t)plane->id : 0;
 }
 
-/* The client that took the trace of another make knew whose it was (client/answer/clock_stamp.h). */
+/*
+ * Returns the name of the plane's process. The client that recorded a server of another make wrote
+ * it into the trace (client/answer/clock_stamp.h).
+ */
 static char *name_process(const struct building *b, const struct archive_plane *plane)
 {
 	const struct archive_plane *environment = NULL;
@@ -78,7 +84,7 @@ static void describe_device(
 	p->local_device = p->is_device ? find_local_device(plane) : -1;
 }
 
-/* The index of a new one, or -ENOMEM. */
+/* Adds a process. Returns its index, or -ENOMEM. */
 static int64_t add_process(struct building *b, const struct archive_plane *plane, int64_t pid)
 {
 	struct view *v = b->view;
@@ -96,7 +102,10 @@ static int64_t add_process(struct building *b, const struct archive_plane *plane
 	return p->name ? (int64_t)v->n_processes++ : -ENOMEM;
 }
 
-/* The number of |key|, which has a place among b->processes_of_keys; NAMES_NONE: out of memory. */
+/*
+ * Returns the number of |key|, which has a place among b->processes_of_keys; NAMES_NONE: out of
+ * memory.
+ */
 static uint32_t take_key(struct building *b, const char *key, bool *is_new)
 {
 	uint32_t n_known = b->keys.n_texts;
@@ -109,7 +118,10 @@ static uint32_t take_key(struct building *b, const char *key, bool *is_new)
 		       : k;
 }
 
-/* The index of the process that has the pid on the host, which is a new one if need be, or -ENOMEM. */
+/*
+ * Returns the index of the process that has the pid on the host, which is a new one if need be, or
+ * -ENOMEM.
+ */
 static int64_t take_by_pid(struct building *b, const struct archive_plane *plane, int64_t pid)
 {
 	char key[48];
@@ -132,7 +144,10 @@ static int64_t take_by_pid(struct building *b, const struct archive_plane *plane
 	return i;
 }
 
-/* The index of a new process for a GPU, or -ENOMEM. If several GPUs have one key, it is the first one's. */
+/*
+ * Adds a process for a GPU. Returns its index, or -ENOMEM. If several GPUs have one key, it is the
+ * first one's.
+ */
 static int64_t add_gpu(struct building *b, const struct archive_plane *plane, const char *key)
 {
 	bool is_new;
@@ -144,7 +159,7 @@ static int64_t add_gpu(struct building *b, const struct archive_plane *plane, co
 	return i;
 }
 
-/* The index of the device that a plane stands beside, or of a new one, or -ENOMEM. */
+/* Returns the index of the device that a plane stands beside, or of a new one, or -ENOMEM. */
 static int64_t take_device(struct building *b, const struct archive_plane *plane)
 {
 	bool is_beside =
@@ -247,7 +262,10 @@ static int add_plane(struct building *b, const struct archive_plane *plane)
 	return rc;
 }
 
-/* As name_process(): of a trace of another make. */
+/*
+ * Returns the pid that the client wrote into a trace of another make, as name_process() does the
+ * name.
+ */
 static int64_t find_target_pid(const struct archive_plane *environment)
 {
 	int64_t pid = environment ? archive_plane_find_int(environment, "proftap_target_pid") : 0;
@@ -277,7 +295,7 @@ static int add_planes(struct view *v)
 
 /* --- threads that two servers saw ---------------------------------------------------------- */
 
-/* A line of ptap_stock_thread_ids. */
+/* A thread by a line of ptap_stock_thread_ids. */
 struct known_thread {
 	uint32_t host;
 	int64_t pid;
@@ -410,7 +428,10 @@ static int compare_known_id(const void *left, const void *right)
 	return compare_int64(a->stock_id, b->stock_id);
 }
 
-/* The track of ours for the thread of |t|, which is another server's; NULL: none is known. */
+/*
+ * Finds proftap's track for the thread of |t|, which is another server's track; NULL: none is
+ * known.
+ */
 static const struct view_track *find_first(
 	const struct known_threads *k, const struct view *v, const struct view_track *t)
 {
@@ -441,7 +462,10 @@ static void drop_processes(struct view *v, uint32_t *becomes)
 	v->n_processes = n;
 }
 
-/* |becomes|: of each process the one whose tracks its are, |is_kept|: those to which others came. */
+/*
+ * Joins processes that have threads in common. |becomes| has for each process the one that gets its
+ * tracks; |is_kept| is true for a process that got some.
+ */
 static void join_threads(
 	struct view *v, const struct known_threads *k, uint32_t *becomes, bool *is_kept)
 {
@@ -507,7 +531,7 @@ static int join_sources(struct view *v)
 
 /* --- order and ids ------------------------------------------------------------------------- */
 
-/* A process may have several planes. */
+/* Sorts the tracks of a process by plane and line: it may have several planes. */
 static int compare_places(const void *left, const void *right)
 {
 	const struct view_track *a = left;
@@ -538,7 +562,10 @@ static int compare_ids(const void *left, const void *right)
 	return compare_places(left, right);
 }
 
-/* The first real one of an id keeps it. */
+/*
+ * Leaves each real tid to the first track of the process that has it; all other tracks have none
+ * then.
+ */
 static void make_up_tids(struct view *v)
 {
 	const struct view_track *last = NULL;

@@ -5,7 +5,7 @@
 
 struct view;
 
-/* To be called once, when the hosts are there. 0 or -ENOMEM. */
+/* Adds the processes and tracks. To be called once, when the hosts are there. 0 or -ENOMEM. */
 int view_add_tracks(struct view *v);
 
 #endif

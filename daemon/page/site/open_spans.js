@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The spans that are open in a program now, in a dialog: by process and thread, the outermost span first. It is read again while it is looked at.
+// A dialog that shows the spans that are open in a program now, by process and thread, the outermost span first. It asks again while the user looks at it.
 import {Api} from "./api.js";
 import {Dialog} from "./dialog.js";
 import {keepRows, make, makeButton, set, setText} from "./dom.js";
 import {clock, count, dateTime, duration} from "./words.js";
 
 const REFRESH_MS = 2000;
-// A dialog that somebody left open asks no program for longer than that.
+// A dialog that somebody left open stops asking after so many times.
 const MOST_REFRESHES = 150;
 const DAY_MS = 86400e3;
 const DEEPEST_INDENT = 12;
@@ -14,7 +14,7 @@ const DEEPEST_INDENT = 12;
 const STATES = {R: "running", S: "waiting", D: "waiting in the kernel, cannot be interrupted", T: "stopped", t: "stopped by a debugger",
 	Z: "ended", X: "ended", I: "idle"};
 
-// "waiting in futex (futex_do_wait)"
+// Returns for example "waiting in futex (futex_do_wait)".
 function tellThreadState({state, syscall, syscall_name: name, wait_channel: channel}) {
 	const words = STATES[state] ?? state ?? "";
 	if (state !== "S" && state !== "D")
@@ -56,7 +56,7 @@ function tellProcess(process) {
 	return words.filter(Boolean).join(" ");
 }
 
-// Why no span is shown, and what helps; "": spans are shown.
+// Says why no span is shown, and what helps; "": spans are shown.
 function tellEmpty(process) {
 	if (process.async_spans.length || process.threads.some(({spans}) => spans.length))
 		return "";
@@ -67,7 +67,7 @@ function tellEmpty(process) {
 	return "Nothing records it, so its open spans are not known. This command makes those known that begin from then on: ";
 }
 
-// What a screen reader says after a refresh: the thread whose innermost span has been open longest.
+// Returns the sentence for a screen reader after a refresh: it names the thread whose innermost span has been open longest.
 function summarise(processes) {
 	const threads = processes.flatMap((process) => process.threads).filter(({spans}) => spans.length);
 	if (!threads.length)
@@ -110,7 +110,7 @@ function tellAsyncsKnown(ms, nowMs) {
 		"threads that have ended.";
 }
 
-// Spans that begin in one thread and may end in another.
+// Shows the spans that begin in one thread and may end in another.
 function showAsyncs(section, process, nowMs) {
 	const [, list, leftOut, known] = section.children;
 	const spans = process.async_spans.map((span) => ({...span, depth: 0, step: null}));
@@ -190,7 +190,7 @@ export class OpenSpans {
 		document.removeEventListener("visibilitychange", this.seen);
 	}
 
-	// By hand: also what follows begins anew, and the result is said to who listens.
+	// Refreshes because the user asked: the count of automatic refreshes begins anew, and a screen reader says the result.
 	async refresh() {
 		this.nRefreshes = 0;
 		await this.look();
@@ -198,7 +198,7 @@ export class OpenSpans {
 			setText(this.said, summarise(this.processes));
 	}
 
-	// Somebody may look again, or wants it again.
+	// Goes on asking when the page is seen again or the user has switched refreshing on.
 	goOn() {
 		clearTimeout(this.timer);
 		this.nRefreshes = 0;
@@ -206,7 +206,7 @@ export class OpenSpans {
 			this.look();
 	}
 
-	// One question at a time; the next one is asked some time after the answer.
+	// Plans the next question, which is asked some time after the last answer.
 	plan() {
 		clearTimeout(this.timer);
 		if (this.isOver || document.hidden || !this.again.checked)
@@ -248,7 +248,7 @@ export class OpenSpans {
 		});
 	}
 
-	// What was shown stays, with the time that it is of.
+	// Shows the error. The spans that were shown stay, with their time.
 	complain(error) {
 		const isGone = error.code === "NOT_FOUND";
 		if (isGone)
