@@ -317,18 +317,16 @@ static void emit_activity(const struct activity *a)
 	emit(&kernel);
 }
 
-/* What the program has launched, |late_ms| ago or earlier. */
+/* What the program has launched, |late_ms| ago or earlier; also what ends so much later, when that is negative. */
 static void emit_activities(long late_ms)
 {
 	static struct activity taken[MAX_ACTIVITIES];
-	uint64_t late_ns = (uint64_t)late_ms * 1000000;
-	uint64_t at = now();
-	/* The machine may have been booted later than that. */
-	uint64_t until = at > late_ns ? at - late_ns : 0;
+	/* Below 0 where the machine was booted later than that. */
+	int64_t until = (int64_t)now() - (int64_t)late_ms * 1000000;
 	unsigned n = 0;
 
 	pthread_mutex_lock(&mutex);
-	while (n < n_activities && activities[n].end_ns <= until)
+	while (n < n_activities && (int64_t)activities[n].end_ns <= until)
 		n++;
 	memcpy(taken, activities, n * sizeof *taken);
 	n_activities -= n;
