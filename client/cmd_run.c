@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/diag.h"
@@ -24,6 +25,7 @@
 #include "client/program/launch.h"
 #include "client/program/program.h"
 #include "client/view/formats.h"
+#include "trace/run_dir.h"
 
 struct settings {
 	const char *port; /* NULL: not given */
@@ -111,10 +113,22 @@ static void explain_nothing(const struct own_child *c, const char *name)
 			name);
 }
 
+/* The program shall not wait for a recording that fails before it begins. */
+static bool can_write(const char *log_dir, struct diag *d)
+{
+	struct run_dir run_dir;
+
+	if (run_dir_open(&run_dir, log_dir, NULL, time(NULL), d) < 0)
+		return false;
+	run_dir_close(&run_dir);
+	return true;
+}
+
 static int run_recorded(struct settings *s, struct launch *l, struct diag *d)
 {
 	struct own_child *c = &s->child;
 	struct log_dir log_dir;
+	bool is_possible;
 	int code;
 
 	if (log_dir_choose(&log_dir, s->log_dir, d))
@@ -123,8 +137,9 @@ static int run_recorded(struct settings *s, struct launch *l, struct diag *d)
 	c->capture.context = c;
 	c->capture.targets = &c->address;
 	c->capture.n_targets = 1;
-	l->wait_until_ms = INT64_MAX;
-	if (c->duration_ms >= 0)
+	is_possible = can_write(log_dir.path, &c->said);
+	l->wait_until_ms = is_possible ? INT64_MAX : 0;
+	if (is_possible && c->duration_ms >= 0)
 		l->wait_until_ms = clock_monotonic_ms() + c->duration_ms + START_MS;
 	c->pid = launch_child(l);
 	if (c->pid < 0) {
@@ -132,7 +147,8 @@ static int run_recorded(struct settings *s, struct launch *l, struct diag *d)
 		return EXIT_NOT_RUN;
 	}
 	interrupt_forward(c->pid);
-	own_child_record(c);
+	if (is_possible)
+		own_child_record(c);
 	code = launch_wait(c->pid);
 	interrupt_forward(0);
 	if (c->n_written == 0) {

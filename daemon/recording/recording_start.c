@@ -70,6 +70,14 @@ static void begin_without_threads(struct recording *r)
 			source_begin_without_threads(r->sources[i]);
 }
 
+/* A program that waits to be recorded (PROFTAP_WAIT) shall go on, although no thread of it is told to record. */
+static void tell_begun(const struct recording *r)
+{
+	const struct target *t = r->family->main;
+
+	atomic_store(&t->arena->recording_since_ns, r->begun.monotonic_ns + t->clock_ahead_ns);
+}
+
 int recording_begin(struct recording *r, unsigned level, struct diag *d)
 {
 	int error = 0;
@@ -83,7 +91,9 @@ int recording_begin(struct recording *r, unsigned level, struct diag *d)
 	era_clock_begin(&r->budget.era_clock, r->earliest_ticks, r->begun.ticks);
 	if (level)
 		error = start_all(r, d);
-	else if (r->collectors.options)
+	else
+		tell_begun(r);
+	if (!level && r->collectors.options)
 		begin_without_threads(r);
 	if ((level || r->collectors.options) && !error)
 		recording_meet(r);

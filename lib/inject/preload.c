@@ -7,6 +7,7 @@
  * PROFTAP_SERVER_PID is the process that is meant. Its children inherit all the variables, and do nothing, unless
  * PROFTAP_FOLLOW says that each is to have a server, too; exec keeps the pid, and so starts one again.
  */
+#define PTAP_IMPL_BUILDING
 #include "lib/inject/preload.h"
 
 #include <dlfcn.h>
@@ -23,6 +24,7 @@
 
 #include "base/clock.h"
 #include "base/env.h"
+#include "lib/record/guest.h"
 
 #define LONGEST_WAIT_NS (5 * NS_PER_S)
 /*
@@ -146,6 +148,15 @@ static int may_serve(const struct place *place)
 	return ptap_server_port() || strncmp(place->address, "unix:", 5) == 0;
 }
 
+/* A capture of host_tracer_level 0 leaves the word as it is: its server says that it has begun. */
+static int is_recorded(void)
+{
+	struct guest *guest = guest_get();
+	struct arena *arena = atomic_load(&guest->arena);
+
+	return atomic_load(&guest->word) || (arena && atomic_load(&arena->recording_since_ns));
+}
+
 /*
  * Until the first capture records, so that it misses nothing. The variable holds when that is of no use any more:
  * CLOCK_MONOTONIC in milliseconds.
@@ -159,7 +170,7 @@ static void wait_for_recording(const struct place *place)
 
 	if (asked_ms < end_ns / NS_PER_MS)
 		end_ns = asked_ms * NS_PER_MS;
-	for (; now_ns < end_ns && !ptap_impl_word() && may_serve(place);
+	for (; now_ns < end_ns && !is_recorded() && may_serve(place);
 		now_ns = monotonic_ns_by_call())
 		usleep(LOOK_US);
 }

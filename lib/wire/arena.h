@@ -282,7 +282,10 @@ struct arena {
 	_Alignas(64) _Atomic uint32_t recorder_is_on; /* by the server */
 	struct arena_snapshot snapshot;
 
-	/* With the answer to START: since when threads can record, CLOCK_MONOTONIC; 0: the library does not say. */
+	/*
+	 * Since when the newest capture records, CLOCK_MONOTONIC; 0: there was none, or the library does not say. With the answer to
+	 * START by the library; by the server for a capture of level 0, for which there is no START.
+	 */
 	_Alignas(64) _Atomic int64_t recording_since_ns;
 
 	/* pages of their own, which have memory when a capture wants devices: the server's doing */

@@ -12,8 +12,9 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 
-from checks import Late, not_void
+from checks import Late, in_time, not_void
 from fixture import (check, contains, equal, find_proftapds, free_port, is_alive, run, test,
                      wait_until)
 from processes import LIBRARY, PROFTAP, TARGET, Process
@@ -35,6 +36,23 @@ def options_are_of_the_recording(t):
         process = record(t, TARGET, stdin=obey(t, "burst 1000"), options=options)
         equal(process.trace.count("burst"), n, f"spans with {options}")
         process.path.unlink()
+
+
+@test
+def a_program_waits_for_a_recording_without_annotations_no_longer_than_for_others(t):
+    """It would wait for 5 s, all of which would be recorded."""
+    process = record(t, "/bin/true", options=("--host_tracer_level", "0"))
+    in_time(process.trace.duration_ms / 1000, 4, "the recording")
+
+
+@test
+def a_program_whose_recording_cannot_be_written_does_not_wait_for_it(t):
+    need_preload()
+    (t.dir / "file").write_text("")
+    started = time.monotonic()
+    process = finish(start(t, "--log_dir", t.dir / "file", "--", SHELL, "-c", "exit 3"), 3)
+    in_time(time.monotonic() - started, 4, "the program")
+    equal(process.stderr, f"{t.dir}/file: cannot be used: not a directory; choose another log directory\n", "what is said")
 
 
 @test
