@@ -128,15 +128,60 @@ static int check_shifts(const struct opening *o, const struct view_settings *set
 
 static int note_twice(const struct opening *o, struct view *view)
 {
-	for (uint32_t i = 0; i < o->twice.n_texts; i++) {
-		_cleanup_free_ char *note = NULL;
-
-		if (asprintf(&note, "%s: was given twice, is read once", o->twice.texts[i]) < 0)
-			note = NULL;
-		if (!note || names_intern(&view->notes, note, strlen(note)) == NAMES_NONE)
+	for (uint32_t i = 0; i < o->twice.n_texts; i++)
+		if (view_note(view, "%s: was given twice, is read once", o->twice.texts[i]))
 			return diag_set(o->diag, -ENOMEM, "trace: out of memory");
-	}
 	return 0;
+}
+
+/* --- whom --pid means ---------------------------------------------------------------------- */
+
+static bool is_there(const struct view *view, const char *word, size_t n)
+{
+	for (size_t i = 0; i < view->n_origins; i++)
+		if (selection_is_word(word, n, view->origins[i].name, view->origins[i].pid))
+			return true;
+	return false;
+}
+
+/* "train (pid 4242), /device:GPU:0": as many as there is room for. */
+static void list_processes(const struct view *view, char *out, size_t size)
+{
+	size_t n = 0;
+
+	snprintf(out, size, "none");
+	for (size_t i = 0; i < view->n_origins && n < size; i++) {
+		const struct view_process *p = &view->origins[i];
+
+		n += (size_t)snprintf(out + n, size - n, "%s%s", i ? ", " : "", p->name);
+		if (p->is_real && n < size)
+			n += (size_t)snprintf(out + n, size - n, " (pid %lld)", (long long)p->pid);
+	}
+}
+
+/* A word that means nobody is a mistake; beside others that mean somebody it may be of another trace. */
+static int check_pids(
+	const struct selection *s, struct view *view, const char *path, struct diag *d)
+{
+	const char *word = s->pids;
+	size_t n_there = 0;
+	char known[200];
+
+	while (word) {
+		size_t n = selection_get_word_length(word);
+
+		if (is_there(view, word, n))
+			n_there++;
+		else if (view_note(view, "--pid: no program or device is %.*s", (int)n, word))
+			return diag_set(d, -ENOMEM, "trace: out of memory");
+		word = word[n] ? word + n + 1 : NULL;
+	}
+	if (!s->pids || n_there)
+		return 0;
+	list_processes(view, known, sizeof known);
+	return diag_set(d, -ESRCH,
+		"--pid %.64s: no such program or device in %.150s, which has: %.190s", s->pids,
+		path, known);
 }
 
 static int make(
@@ -156,7 +201,8 @@ static int make(
 		return diag_set(o->diag, -ENOMEM, "trace: out of memory");
 	r = view_open(o->archives, o->n_archives, &options, out, o->diag);
 	o->n_archives = 0;
-	if (r == 0 && (r = note_twice(o, *out)))
+	if (r == 0 && ((r = note_twice(o, *out)) ||
+			      (r = check_pids(&settings->selection, *out, *path, o->diag))))
 		*out = view_free(*out);
 	if (r) {
 		free(*path);

@@ -84,6 +84,21 @@ def nothing_that_is_selected_is_said(t):
 
 
 @test
+def a_pid_that_nobody_has_is_told(t):
+    path = t.dir / "a.xplane.pb"
+    path.write_bytes(make_space({"main": [("f", 0, 1)]}, pid=4242))
+    for command in (["convert", "-t", "ndjson", "-o", "-"], ["report"], ["view"], ["diff", path]):
+        for word in ("4243", "trian", "1,trian*"):
+            done = subprocess.run([PROFTAP, *command, "--pid", word, path], capture_output=True, text=True,
+                                  timeout=60)
+            equal((done.returncode, done.stdout), (1, ""), f"exit of {command[0]} --pid {word}")
+            equal(done.stderr, f"--pid {word}: no such program or device in {path}, which has: /host:CPU (pid 4242)\n",
+                  f"what {command[0]} says")
+    summary = Conversion(t, "ndjson", path, options=["--pid", "4242,4243"]).summary
+    equal((summary["written"], summary["notes"]), (1, ["--pid: no program or device is 4243"]), "one of two")
+
+
+@test
 def what_can_select_nothing_is_wrong_usage(t):
     for words, said in ((["--min_duration=-5ms"], '--min_duration: bad value "-5ms": must not be negative'),
                         (["--from", "5", "--to", "3"], "--to: is earlier than --from"),

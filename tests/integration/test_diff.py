@@ -338,7 +338,6 @@ def what_compares_nothing_fails(t):
         equal(diff(a, other, "--fail-above", "10%", code=1).stderr, sentence, "standard error")
         equal(diff(a, other).stderr, "", "without a limit")
     equal(diff(a, a, "--name", "tarin", "--fail-above", "10%", code=1).stderr, nothing, "standard error")
-    equal(diff(a, a, "--pid", "999", "--fail-above", "10%", code=1).stderr, nothing, "standard error")
     # Who asks for names only is not asked for steps.
     diff(a, other, "--name", "forward", "--fail-above", "10%")
 

@@ -156,7 +156,7 @@ def only_the_threads_and_times_asked_for_are_shown(t):
     names = lambda *words: {row["name"] for row in json.loads(report(path, "--json", *words))["names"]}
     equal(names(), {"a", "b", "c"}, "all")
     equal(names("--thread", "load*"), {"c"}, "--thread")
-    equal(names("--pid", "4243"), set(), "--pid")
+    equal(names("--pid", "4242,4243"), {"a", "b", "c"}, "--pid")
     equal(names("--from", "2us"), {"b"}, "--from")
     equal(names("--to", "400ns"), {"a"}, "--to")
     equal(names("--exclude", "[ab]"), {"c"}, "--exclude")

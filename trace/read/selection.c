@@ -30,7 +30,7 @@ void selection_deinit(struct selection *s)
 
 /* --- tracks -------------------------------------------------------------------------------- */
 
-static bool is_word(const char *word, size_t n, const char *name, int64_t id)
+bool selection_is_word(const char *word, size_t n, const char *name, int64_t id)
 {
 	char pattern[SELECTION_MAX_WORD + 1];
 	char digits[32];
@@ -58,7 +58,7 @@ static bool is_in(const char *words, const char *name, int64_t id)
 	for (const char *p = words;; p++) {
 		size_t n = selection_get_word_length(p);
 
-		if (n && is_word(p, n, name, id))
+		if (n && selection_is_word(p, n, name, id))
 			return true;
 		p += n;
 		if (!*p)

@@ -70,6 +70,8 @@ void selection_deinit(struct selection *s);
 bool selection_has_number(const struct selection *s, int64_t number);
 /* Bytes of the first word of such a list of threads or pids. */
 size_t selection_get_word_length(const char *words);
+/* Whether the |n| bytes of |word|, one of such a list, are that |name|, as a pattern, or that |id|. */
+bool selection_is_word(const char *word, size_t n, const char *name, int64_t id);
 /* Whether everything is wanted. */
 bool selection_is_all(const struct selection *s);
 

@@ -152,9 +152,7 @@ static int add_hosts(struct view *v)
 
 /* --- times --------------------------------------------------------------------------------- */
 
-static int note(struct view *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static int note(struct view *v, const char *format, ...)
+int view_note(struct view *v, const char *format, ...)
 {
 	_cleanup_free_ char *text = NULL;
 	va_list args;
@@ -216,7 +214,7 @@ static int align_to_epoch(struct view *v)
 		if (host->epoch_ns > 0)
 			host->shift_ns = sub_saturated(find_begin(host), v->epoch_ns);
 		else if (v->epoch_ns && v->n_archives > 1 &&
-			 note(v, "%s: does not say when it began; shown from the start",
+			 view_note(v, "%s: does not say when it began; shown from the start",
 				 host->archive->path))
 			return -ENOMEM;
 	}
@@ -240,7 +238,7 @@ static int align(struct view *v, const struct view_options *o)
 
 static int note_some(struct view *v, const struct archive *a, uint64_t n, const char *what)
 {
-	return n ? note(v, "%s: %llu %s", a->path, (unsigned long long)n, what) : 0;
+	return n ? view_note(v, "%s: %llu %s", a->path, (unsigned long long)n, what) : 0;
 }
 
 /* The line in which the file was cut; NULL: it was cut between two, or nothing of that line came. */
@@ -261,16 +259,16 @@ static int note_cut(struct view *v, const struct view_host *host)
 	if (!a->is_cut)
 		return 0;
 	if (!line)
-		return note(v,
+		return view_note(v,
 			"%s: the rows that are there are whole; those behind them are missing",
 			a->path);
 	/* A stranger's, in no order of time. */
 	if (!line->is_ordered)
-		return note(v,
+		return view_note(v,
 			"%s: the row \"%s\" was cut, and the rows behind it are missing; those in front "
 			"of it are whole",
 			a->path, line->name);
-	return note(v,
+	return view_note(v,
 		"%s: what is left is whole up to %.3f ms, where the row \"%s\" was cut: of that row "
 		"what began later is missing, and so are the rows behind it",
 		a->path, (double)add_saturated(line->last_ns, host->shift_ns) / 1e6, line->name);

@@ -147,6 +147,8 @@ struct view {
 int view_open(struct archive **archives, size_t n_archives, const struct view_options *options,
 	struct view **out, struct diag *d);
 struct view *view_free(struct view *v); /* NULL ok; returns NULL */
+/* Adds to the notes. 0 or -ENOMEM. */
+int view_note(struct view *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static inline void view_freep(struct view **v)
 {
 	view_free(*v);
