@@ -39,6 +39,7 @@ int link_open(struct link *l, struct address *address, struct diag *d)
 		return EXIT_INTERRUPTED;
 	if (fd < 0)
 		return EXIT_NOBODY;
+	locate_warn_of_pid(address);
 	/* A tunnel takes every connection, and looks for its other end afterwards. */
 	if (address->is_tunnel && failure_explain_tunnel(address, d) != EXIT_DONE) {
 		close(fd);

@@ -160,6 +160,36 @@ int locate_port_as_pid(struct address *a, struct diag *d)
 	return r;
 }
 
+/* The program of that pid, unless it is the one that listens on the port. */
+static const struct found_target *find_other(const struct targets *targets, uint16_t number)
+{
+	for (size_t i = 0; i < targets->n; i++)
+		if (targets->v[i].status.pid == number && targets->v[i].status.port == number)
+			return NULL;
+	return targets_find_pid(targets, number);
+}
+
+void locate_warn_of_pid(struct address *a)
+{
+	const struct found_target *other;
+	struct targets targets;
+
+	if (!a->is_bare || a->path[0] || targets_load_pid(&targets, a->port))
+		return;
+	a->is_bare = false;
+	other = find_other(&targets, a->port);
+	if (other) {
+		struct address pid = *a;
+
+		set_place(&pid, other);
+		fprintf(stderr,
+			"%u: taken as the port; it is also the pid of a program with a server (%s): for "
+			"that write %s, for the port without this line %s\n",
+			a->port, other->status.name, pid.text, a->text);
+	}
+	targets_deinit(&targets);
+}
+
 /* A server that has just begun to listen may answer late, and is looked for again. */
 #define STOCK_LOOKS 25
 

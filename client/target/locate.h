@@ -22,6 +22,12 @@ int locate(struct address *a, struct diag *d);
 int locate_port_as_pid(struct address *a, struct diag *d);
 
 /*
+ * Somebody listens on the port that |a| says. Where that was a number alone, and is the pid of another target, a line on standard
+ * error says which of the two was taken, and how the other is called. Says it once of an address.
+ */
+void locate_warn_of_pid(struct address *a);
+
+/*
  * Waits for the next program to start a server whose name matches |pattern| (targets_match()), |wait_ms| at most (-1: for good):
  * fills in |out|. 0, or a negative errno with |d|: -ETIMEDOUT, -EINTR.
  */

@@ -4,6 +4,7 @@
 import getpass
 import json
 import os
+import re
 import select
 import shutil
 import signal
@@ -13,9 +14,9 @@ import tempfile
 import time
 
 from checks import SLOWNESS, in_time
-from fixture import (NOBODY, SANITIZERS, check, contains, equal, find_proftapd, find_proftapds, free_port,
+from fixture import (NOBODY, SANITIZERS, Skip, check, contains, equal, find_proftapd, find_proftapds, free_port,
                      need_root, read_status, run, test, wait_until)
-from processes import PROFTAP, TARGET, Process, Target
+from processes import PROFTAP, TARGET, Process, Target, is_free
 from trace_file import Trace
 
 
@@ -323,6 +324,32 @@ def a_number_that_is_a_pid_is_that_process(t):
         contains(said, "another user's process: only that user and root", "to another user")
     said = "".join(proftap(t, "monitor", str(sleep.pid), "10", code=5).err)
     contains(said, f"pid {sleep.pid} (sleep)", "proftap monitor")
+
+
+@test
+def a_number_that_is_a_port_and_a_pid_is_the_port_and_that_is_said(t):
+    program = serve(t, f"numbered-{os.getpid()}")
+    if not 1024 <= program.pid < 65536 or not is_free(program.pid):
+        raise Skip(f"pid {program.pid} cannot be a port here")
+    listener = serve(t, f"listener-{os.getpid()}", program.pid)
+
+    def capture(*words):
+        process = proftap(t, "capture", *words, "20", "--log_dir", t.dir / "logs")
+        said = [line for line in process.err if "is also the pid" in line]
+        return re.search(r"ms of \S+ \(pid (\d+)\)", "".join(process.err))[1], said
+
+    pid, said = capture(str(program.pid))
+    equal((int(pid), len(said)), (listener.pid, 1), f"whom the number means, and what is said: {said}")
+    words = re.fullmatch(rf"{program.pid}: taken as the port; it is also the pid of a program with a server "
+                         rf"\(numbered-{os.getpid()}\): for that write (\S+), for the port without this line (\S+)\n", said[0])
+    check(words, said[0])
+    for word, meant in zip(words.groups(), (program, listener)):
+        equal(capture(word), (str(meant.pid), []), f"whom {word} means, and what is said")
+    equal(len([line for line in proftap(t, "doctor", str(program.pid)).err if "is also the pid" in line]), 1, "what the doctor says")
+    for target in (program, listener):
+        target.ask("stop")
+    program.serve(program.pid)
+    equal(capture(str(program.pid)), (str(program.pid), []), "of a program that listens on the number of its own pid")
 
 
 @test
