@@ -35,6 +35,8 @@
 #define STOCK_ANSWER_MS 200
 /* Of those that do not answer. */
 #define MAX_SILENT_SAID 8
+/* __SO_ACCEPTCON, as /proc/net/unix shows it: of a socket that listens. */
+#define LISTENING 0x10000ul
 
 static int add(struct targets *t, const struct found_target *found)
 {
@@ -159,6 +161,55 @@ static int look_into_all(struct targets *t, const char *pattern)
 	return r;
 }
 
+static bool is_looked_into(const char *dir)
+{
+	char path[RUNTIME_DIR_MAX_BYTES];
+
+	for (unsigned i = 0; i < RUNTIME_DIR_PLACES; i++)
+		if (runtime_dir_get(i, path) == 0 && strcmp(path, dir) == 0)
+			return true;
+	return false;
+}
+
+/* A line of /proc/net/unix: looks at a listener "/DIR/PID.status" whose directory is none of the places. */
+static int look_at_listener(struct targets *t, char *line)
+{
+	unsigned long flags = 0;
+	char *path = strchr(line, '/');
+	char *slash = strrchr(line, '/');
+	char *end;
+	long pid;
+
+	if (!path || sscanf(line, "%*s %*s %*s %lx", &flags) != 1 || !(flags & LISTENING))
+		return 0;
+	*slash = '\0';
+	pid = strtol(slash + 1, &end, 10);
+	if (pid <= 0 || pid > INT32_MAX || strcmp(end, ".status\n") != 0 ||
+		(t->only && pid != t->only) || strlen(path) >= RUNTIME_DIR_MAX_BYTES ||
+		is_looked_into(path) || runtime_dir_check(path, geteuid()))
+		return 0;
+	return look_at(t, path, pid);
+}
+
+/*
+ * A session by ssh often has no XDG_RUNTIME_DIR, and the programs may have been started with any. The kernel knows where they
+ * listen. Who sets it says where to look.
+ */
+static int look_at_listeners(struct targets *t)
+{
+	const char *said = getenv("XDG_RUNTIME_DIR");
+	FILE *f = said && *said ? NULL : fopen("/proc/net/unix", "re");
+	_cleanup_free_ char *line = NULL;
+	size_t size = 0;
+	int r = 0;
+
+	while (f && r == 0 && getline(&line, &size, f) > 0)
+		r = look_at_listener(t, line);
+	if (f)
+		fclose(f);
+	return r;
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct found_target *x = a;
@@ -228,6 +279,8 @@ static int load_announced(struct targets *t, int answer_ms, pid_t only)
 	for (unsigned i = 0; i < RUNTIME_DIR_PLACES && r == 0; i++)
 		if (runtime_dir_get(i, path) == 0)
 			r = look_into(t, path, geteuid());
+	if (r == 0)
+		r = look_at_listeners(t);
 	if (r == 0 && geteuid() == 0)
 		r = look_into_all(t, "/run/user/*/proftap");
 	if (r == 0 && geteuid() == 0)

@@ -30,7 +30,8 @@ def find_children(text):
 
 
 class Sshd:
-    def __init__(self, t):
+    def __init__(self, t, runtime=None):
+        """|runtime|: XDG_RUNTIME_DIR of its sessions; "": they have none."""
         if not os.access(SERVER, os.X_OK) or not shutil.which("ssh"):
             raise Skip("sshd or ssh is not installed")
         try:
@@ -47,11 +48,12 @@ class Sshd:
         if os.geteuid() == 0:
             Path("/run/sshd").mkdir(exist_ok=True)
         self.config = self.dir / "sshd.conf"
+        runtime = f"{t.dir}/runtime" if runtime is None else runtime
         self.config.write_text(
             f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {self.dir}/host\nPidFile none\nUsePAM no\n"
             f"AuthorizedKeysFile {self.dir}/authorized\nStrictModes no\nPasswordAuthentication no\n"
             # What is installed there.
-            f"SetEnv PATH={PROFTAP.parent}:/usr/bin:/bin XDG_RUNTIME_DIR={t.dir}/runtime\n")
+            f"SetEnv PATH={PROFTAP.parent}:/usr/bin:/bin{runtime and f' XDG_RUNTIME_DIR={runtime}'}\n")
         self.process = t.keep(Process("sshd", [SERVER, "-D", "-e", "-f", self.config]))
         self.wait_for("Server listening")
 

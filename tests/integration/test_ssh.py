@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -286,6 +287,26 @@ def lists_pids_and_names_are_of_the_other_machine(t):
     contains(proftap("capture", "--ssh", "gpu7", "nobody", "50", code=5).stderr,
              "nobody: no target of that name or pid at gpu7; proftap list --ssh", "a name that nobody has")
     contains(proftap("list", "--ssh", "-v", code=2).stderr, "bad destination", "an option of ssh's")
+
+
+@test
+def a_session_without_a_runtime_directory_sees_programs_that_have_one(t):
+    name = f"placed-{os.getpid()}"
+    target = named(t, name)
+
+    def find(sshd):
+        done = subprocess.run([*sshd.prefix, PROFTAP, "list", "--ssh", "gpu7", "--json"], check=True, capture_output=True, text=True)
+        return [row["socket"] for row in json.loads(done.stdout)["targets"] if row["pid"] == target.pid]
+
+    sshd = Sshd(t, runtime="")
+    equal(find(sshd), [f"{t.dir}/runtime/proftap/{target.pid}.sock"], "the program's sockets")
+    target.send("await 1", "burst 7")
+    done = subprocess.run([*sshd.prefix, PROFTAP, "capture", "--ssh", "gpu7", name, "500", "--log_dir", t.dir / "logs"],
+                          check=True, capture_output=True, text=True)
+    equal(Trace(done.stdout.split()[-1]).count("burst"), 7, "spans")
+    # One that has it, and another one, looks there.
+    shutil.rmtree(sshd.dir)
+    equal(find(Sshd(t, runtime=str(t.dir))), [], "sockets from another runtime directory")
 
 
 @test
