@@ -15,30 +15,34 @@
 #define LISTENING 0x0a
 
 /* A line of /proc/net/tcp: "  0: 0100007F:233D 00000000:0000 0A 0:0 0:0 0  1000  0 4242 …" */
-static bool is_listener(const char *line, unsigned port, unsigned *uid, unsigned long *inode)
+static bool is_listener(const char *line, unsigned *port, unsigned *uid, unsigned long *inode)
 {
 	unsigned address;
-	unsigned its_port;
 	unsigned state;
 
-	return sscanf(line, " %*d: %x:%x %*x:%*x %x %*s %*s %*s %u %*d %lu", &address, &its_port,
-		       &state, uid, inode) == 5 &&
-	       state == LISTENING && its_port == port &&
-	       (address == htonl(INADDR_LOOPBACK) || address == 0);
+	return sscanf(line, " %*d: %x:%x %*x:%*x %x %*s %*s %*s %u %*d %lu", &address, port, &state,
+		       uid, inode) == 5 &&
+	       state == LISTENING && (address == htonl(INADDR_LOOPBACK) || address == 0);
+}
+
+static FILE *open_sockets(const struct system *sys)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof path, "%s/proc/net/tcp", sys->root);
+	return fopen(path, "re");
 }
 
 static bool find_socket(
 	const struct system *sys, unsigned port, unsigned *uid, unsigned long *inode)
 {
-	char path[PATH_MAX];
+	FILE *file = open_sockets(sys);
 	char line[512];
 	bool is_found = false;
-	FILE *file;
+	unsigned its_port;
 
-	snprintf(path, sizeof path, "%s/proc/net/tcp", sys->root);
-	file = fopen(path, "re");
 	while (file && !is_found && fgets(line, sizeof line, file))
-		is_found = is_listener(line, port, uid, inode);
+		is_found = is_listener(line, &its_port, uid, inode) && its_port == port;
 	if (file)
 		fclose(file);
 	return is_found;
@@ -66,14 +70,19 @@ static bool has_link(const struct system *sys, const char *pid, const char *link
 	return is_found;
 }
 
+static void format_link(unsigned long inode, char out[static 32])
+{
+	snprintf(out, 32, "socket:[%lu]", inode);
+}
+
 static void find_process(const struct system *sys, unsigned long inode, struct port_owner *out)
 {
 	char path[PATH_MAX];
-	char link[64];
+	char link[32];
 	struct dirent *entry;
 	DIR *dir;
 
-	snprintf(link, sizeof link, "socket:[%lu]", inode);
+	format_link(inode, link);
 	snprintf(path, sizeof path, "%s/proc", sys->root);
 	dir = opendir(path);
 	while (dir && (entry = readdir(dir))) {
@@ -101,4 +110,27 @@ bool port_owner_find(const struct system *sys, unsigned port, struct port_owner 
 	out->uid = uid;
 	find_process(sys, inode, out);
 	return true;
+}
+
+size_t port_owner_list(const struct system *sys, pid_t pid, unsigned *ports, size_t max)
+{
+	FILE *file = open_sockets(sys);
+	char number[16];
+	char line[512];
+	size_t n = 0;
+
+	snprintf(number, sizeof number, "%d", (int)pid);
+	while (file && n < max && fgets(line, sizeof line, file)) {
+		unsigned long inode;
+		unsigned uid;
+		char link[32];
+
+		if (!is_listener(line, &ports[n], &uid, &inode))
+			continue;
+		format_link(inode, link);
+		n += has_link(sys, number, link);
+	}
+	if (file)
+		fclose(file);
+	return n;
 }

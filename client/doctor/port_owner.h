@@ -4,6 +4,7 @@
 #define CLIENT_PORT_OWNER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 struct system;
@@ -16,5 +17,8 @@ struct port_owner {
 
 /* Of 127.0.0.1:|port|, or of all addresses of IPv4. False: nobody listens, or it cannot be known. */
 bool port_owner_find(const struct system *sys, unsigned port, struct port_owner *out);
+
+/* Those ports that |pid| has, |max| of them at most; none where this user may not look into it. Returns how many. */
+size_t port_owner_list(const struct system *sys, pid_t pid, unsigned *ports, size_t max);
 
 #endif

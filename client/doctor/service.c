@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The host daemon: its units, its ports, its registry. */
+/* The host daemon: its units, its registry, its ports. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -20,6 +20,8 @@
 #include "client/target/address.h"
 
 #define WEB_PORT 9022
+/* Of one host daemon that are looked at. */
+#define MAX_PORTS 16
 
 /* --- units --------------------------------------------------------------------------------- */
 
@@ -100,86 +102,68 @@ void check_unit(const struct system *sys, const struct check *self, struct findi
 	finding_set_command(f, "systemctl status %s", self->about);
 }
 
-/* --- ports --------------------------------------------------------------------------------- */
-
-static const char *name_answer(int answer, const char *said)
+/* What starts it. */
+static void set_start_command(const struct system *sys, const struct check *self, struct finding *f)
 {
-	return answer == PORT_GRPC ? "a gRPC server" : answer == PORT_WEB ? "a web server" : said;
-}
-
-/* " of uid 0: nginx, pid 812", as far as it is known. */
-static void describe_owner(const struct port_owner *owner, bool is_known, char *out, size_t n)
-{
-	out[0] = '\0';
-	if (is_known && owner->pid)
-		snprintf(
-			out, n, " of uid %u: %s, pid %d", owner->uid, owner->name, (int)owner->pid);
-	else if (is_known)
-		snprintf(out, n, " of uid %u", owner->uid);
-}
-
-static void judge_answer(
-	const struct system *sys, struct finding *f, unsigned port, bool is_ours, const char *what)
-{
-	struct port_owner owner;
-	char of[128];
-	bool is_known = port_owner_find(sys, port, &owner);
-
-	describe_owner(&owner, is_known, of, sizeof of);
-	if (is_ours && (!is_known || !owner.pid || strcmp(owner.name, "proftapd") == 0)) {
-		finding_yes(f, "127.0.0.1:%u: %s%s", port, what, of);
-		return;
-	}
-	finding_no(f, "127.0.0.1:%u: somebody else, %s%s", port, what, of);
-	system_set_command(sys, f, "ss -ltnp sport = :%u", port);
-	finding_set_reason(f, "tells who; end that, or have proftapd listen elsewhere");
-}
-
-static void judge_port(const struct system *sys, const struct check *self, struct finding *f,
-	unsigned port, enum port_answer wanted)
-{
-	char said[64] = "";
-	int answer = sys->ask_port(port, said, sizeof said);
-
-	if (answer != PORT_NOBODY) {
-		judge_answer(sys, f, port, answer == (int)wanted, name_answer(answer, said));
-		return;
-	}
-	finding_no(f, "127.0.0.1:%u: nobody", port);
 	if (system_has_file(sys, "/run/systemd/system"))
 		system_set_command(sys, f, "systemctl start %s", self->about);
 	else
 		finding_set_command(f, "proftapd --host");
 }
 
-void check_port_grpc(const struct system *sys, const struct check *self, struct finding *f)
-{
-	judge_port(sys, self, f, ADDRESS_HOST_PORT, PORT_GRPC);
-}
-
-void check_port_web(const struct system *sys, const struct check *self, struct finding *f)
-{
-	judge_port(sys, self, f, WEB_PORT, PORT_WEB);
-}
-
 /* --- the registry -------------------------------------------------------------------------- */
 
+static int format_registry(const struct system *sys, const char *dir, struct sockaddr_un *out)
+{
+	*out = (struct sockaddr_un){.sun_family = AF_UNIX};
+	return snprintf(out->sun_path, sizeof out->sun_path, "%s%s/" RUNTIME_DIR_REGISTRY,
+		       sys->root, dir) < (int)sizeof out->sun_path
+		       ? 0
+		       : -ENOENT;
+}
+
 /* It says nothing to who does not announce a program: connecting is enough to know that it is there. */
-static int try_registry(const struct system *sys, const char *dir, struct finding *f)
+static int ask_registry(const struct sockaddr_un *a, struct ucred *peer)
 {
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	struct sockaddr_un a = {.sun_family = AF_UNIX};
-	char word[FINDING_WORD_BYTES];
-	struct ucred peer;
-	socklen_t n = sizeof peer;
+	socklen_t n = sizeof *peer;
 
-	if (snprintf(a.sun_path, sizeof a.sun_path, "%s%s/registry.sock", sys->root, dir) >=
-		(int)sizeof a.sun_path)
-		return -ENOENT;
-	if (fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof a) ||
-		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n))
+	if (fd < 0 || connect(fd, (const struct sockaddr *)a, sizeof *a) ||
+		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &n))
 		return -errno;
-	if (peer.uid != 0 && peer.uid != sys->uid) {
+	return 0;
+}
+
+static bool is_trusted(const struct system *sys, const struct ucred *peer)
+{
+	return peer->uid == 0 || peer->uid == sys->uid;
+}
+
+/* The host daemon that programs announce themselves to. Its pid is 0 where there is none, or systemd listens for it. */
+static void find_daemon(const struct system *sys, struct ucred *out)
+{
+	char path[RUNTIME_DIR_MAX_BYTES];
+	struct sockaddr_un a;
+
+	for (unsigned i = 0; i < RUNTIME_DIR_PLACES; i++)
+		if (runtime_dir_get(i, path) == 0 && format_registry(sys, path, &a) == 0 &&
+			ask_registry(&a, out) == 0 && is_trusted(sys, out) && out->pid > 1)
+			return;
+	out->pid = 0;
+}
+
+static int try_registry(const struct system *sys, const char *dir, struct finding *f)
+{
+	char word[FINDING_WORD_BYTES];
+	struct sockaddr_un a;
+	struct ucred peer;
+	int r = format_registry(sys, dir, &a);
+
+	if (r == 0)
+		r = ask_registry(&a, &peer);
+	if (r)
+		return r;
+	if (!is_trusted(sys, &peer)) {
 		finding_no(f, "%s is uid %u's: programs do not announce themselves there",
 			a.sun_path, peer.uid);
 		system_set_command(sys, f, "rm %s", finding_quote(word, a.sun_path));
@@ -200,14 +184,145 @@ void check_registry(const struct system *sys, const struct check *self, struct f
 		if (r == 0)
 			return;
 		if (r == -ECONNREFUSED)
-			snprintf(stale, sizeof stale, "%s/registry.sock", path);
+			snprintf(stale, sizeof stale, "%s/" RUNTIME_DIR_REGISTRY, path);
 	}
 	if (*stale)
 		finding_no(f, "%s: nobody is behind it", stale);
 	else
 		finding_no(f, "no host daemon has a registry.sock for this user");
-	if (system_has_file(sys, "/run/systemd/system"))
-		system_set_command(sys, f, "systemctl start %s", self->about);
+	set_start_command(sys, self, f);
+}
+
+/* --- ports --------------------------------------------------------------------------------- */
+
+struct answer {
+	unsigned port;
+	int code; /* enum port_answer */
+	char said[64];
+	bool is_known; /* whose it is */
+	struct port_owner owner;
+};
+
+static void ask_port(const struct system *sys, unsigned port, struct answer *a)
+{
+	*a = (struct answer){.port = port};
+	a->code = sys->ask_port(port, a->said, sizeof a->said);
+	a->is_known = a->code != PORT_NOBODY && port_owner_find(sys, port, &a->owner);
+}
+
+static bool is_of_daemon(const struct answer *a, enum port_answer wanted)
+{
+	return a->code == (int)wanted &&
+	       (!a->is_known || !a->owner.pid || strcmp(a->owner.name, "proftapd") == 0);
+}
+
+static const char *name_answer(const struct answer *a)
+{
+	return a->code == PORT_GRPC  ? "a gRPC server"
+	       : a->code == PORT_WEB ? "a web server"
+				     : a->said;
+}
+
+/* " of uid 0: nginx, pid 812", as far as it is known. */
+static void describe_owner(const struct answer *a, char *out, size_t n)
+{
+	out[0] = '\0';
+	if (a->is_known && a->owner.pid)
+		snprintf(out, n, " of uid %u: %s, pid %d", a->owner.uid, a->owner.name,
+			(int)a->owner.pid);
+	else if (a->is_known)
+		snprintf(out, n, " of uid %u", a->owner.uid);
+}
+
+static void judge_stranger(const struct system *sys, struct finding *f, const struct answer *a)
+{
+	char of[128];
+
+	describe_owner(a, of, sizeof of);
+	finding_no(f, "127.0.0.1:%u: somebody else, %s%s", a->port, name_answer(a), of);
+	system_set_command(sys, f, "ss -ltnp sport = :%u", a->port);
+	finding_set_reason(f, "tells who; end that, or have proftapd listen elsewhere");
+}
+
+/* Nobody is at the port where it would be looked for; |daemon| (0: there is none) has the registry. */
+static void judge_nobody(const struct system *sys, const struct check *self, struct finding *f,
+	unsigned port, const struct ucred *daemon)
+{
+	unsigned any;
+
+	if (!daemon->pid) {
+		finding_no(f, "127.0.0.1:%u: nobody", port);
+		set_start_command(sys, self, f);
+	} else if (port_owner_list(sys, daemon->pid, &any, 1)) {
+		finding_none(f, "127.0.0.1:%u: nobody; the host daemon, pid %d, has no such port",
+			port, (int)daemon->pid);
+	} else {
+		finding_no(f, "127.0.0.1:%u: nobody; the host daemon, pid %d, may listen elsewhere",
+			port, (int)daemon->pid);
+		system_set_command(sys, f, "proftap doctor");
+		finding_set_reason(f, "sees where, if it is given by root");
+	}
+}
+
+/* "Listen=127.0.0.1:9121 (Stream)": the ports that the unit's file says. Returns how many. */
+static size_t list_unit_ports(
+	const struct system *sys, const char *unit, unsigned *ports, size_t max)
+{
+	const char *const argv[] = {"systemctl", "show", "--property", "Listen", unit, NULL};
+	char text[512];
+	size_t n = 0;
+
+	if (!system_has_file(sys, "/run/systemd/system") || sys->print(argv, text, sizeof text))
+		return 0;
+	for (const char *at = strstr(text, "Listen="); at && n < max; at = strstr(at, "Listen=")) {
+		at += strlen("Listen=");
+		n += sscanf(at, "127.0.0.1:%u", &ports[n]) == 1 ||
+		     sscanf(at, "0.0.0.0:%u", &ports[n]) == 1;
+	}
+	return n;
+}
+
+static void judge_port(const struct system *sys, const struct check *self, struct finding *f,
+	unsigned port, enum port_answer wanted)
+{
+	struct answer usual;
+	struct answer other;
+	struct ucred daemon;
+	unsigned ports[MAX_PORTS];
+	char of[128];
+	size_t n = 0;
+
+	ask_port(sys, port, &usual);
+	if (is_of_daemon(&usual, wanted)) {
+		describe_owner(&usual, of, sizeof of);
+		finding_yes(f, "127.0.0.1:%u: %s%s", port, name_answer(&usual), of);
+		return;
+	}
+	find_daemon(sys, &daemon);
+	n = list_unit_ports(sys, self->about, ports, MAX_PORTS / 2);
+	if (daemon.pid)
+		n += port_owner_list(sys, daemon.pid, ports + n, MAX_PORTS - n);
+	for (size_t i = 0; i < n; i++) {
+		ask_port(sys, ports[i], &other);
+		if (ports[i] == port || !is_of_daemon(&other, wanted))
+			continue;
+		describe_owner(&other, of, sizeof of);
+		finding_yes(
+			f, "127.0.0.1:%u, not %u: %s%s", ports[i], port, name_answer(&other), of);
+		return;
+	}
+	if (usual.code == PORT_NOBODY)
+		judge_nobody(sys, self, f, port, &daemon);
 	else
-		finding_set_command(f, "proftapd --host");
+		judge_stranger(sys, f, &usual);
+}
+
+void check_port_grpc(const struct system *sys, const struct check *self, struct finding *f)
+{
+	judge_port(sys, self, f, ADDRESS_HOST_PORT, PORT_GRPC);
+}
+
+void check_port_web(const struct system *sys, const struct check *self, struct finding *f)
+{
+	judge_port(sys, self, f, WEB_PORT, PORT_WEB);
 }

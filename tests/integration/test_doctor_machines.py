@@ -8,7 +8,8 @@ import sys
 from doctors import as_nobody, expect, findings
 from fixture import (Skip, check, contains, need_namespaces, need_no_sanitizer, need_readable_tree, need_root, run, test,
                      wait_until)
-from processes import PROFTAPD, Process
+from hosts import Host, runtime
+from processes import PROFTAPD, Process, free_port
 
 # What a filter is to refuse: numbers of perf_event_open and memfd_create.
 CALLS = {"x86_64": (298, 319), "aarch64": (241, 279)}
@@ -119,6 +120,18 @@ def who_answers_on_the_ports_is_told(t):
     contains(found["port_web"]["text"], "somebody else, SSH-2.0-none", "the stranger")
     contains(found["port_web"]["text"], f"pid {stranger.pid}", "the stranger")
     expect(found, "registry", "no")
+
+
+@test
+def a_host_daemon_on_other_ports_is_found(t):
+    web = free_port()
+    host = Host(t, web=web)
+    found = findings(t, env=runtime(t))
+    for key, usual, port, what in (("port_grpc", 9021, host.port, "gRPC"), ("port_web", 9022, web, "web")):
+        if f"127.0.0.1:{usual}: a {what} server" in found[key]["text"]:
+            raise Skip(f"a host daemon listens on {usual}")
+        expect(found, key, "yes")
+        contains(found[key]["text"], f"127.0.0.1:{port}, not {usual}: a {what} server of uid {os.geteuid()}: proftapd, pid {host.pid}", key)
 
 
 SYSTEMCTL = """#!/bin/sh

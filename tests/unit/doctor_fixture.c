@@ -10,6 +10,7 @@
 #include "client/doctor/check.h"
 #include "client/doctor/library.h"
 #include "client/doctor/patient_checks.h"
+#include "client/doctor/port.h"
 #include "tests/unit/fake_root.h"
 
 struct system doctor_system;
@@ -21,6 +22,7 @@ struct patient doctor_patient;
 char doctor_program[512];
 char doctor_library_path[512];
 unsigned doctor_port_number;
+unsigned doctor_only_port;
 
 static struct finding found;
 
@@ -55,6 +57,8 @@ static int ask_library(const struct library_question *question, char *out, size_
 static int ask_port(unsigned port, char *said, size_t n)
 {
 	doctor_port_number = port;
+	if (doctor_only_port && port != doctor_only_port)
+		return PORT_NOBODY;
 	return answer(&doctor_port, said, n);
 }
 
@@ -72,6 +76,7 @@ void doctor_fixture_make(void)
 	memset(doctor_attempts, 0, sizeof doctor_attempts);
 	doctor_print = (struct doctor_answer){0, ""};
 	doctor_port = (struct doctor_answer){0, ""};
+	doctor_only_port = 0;
 	for (size_t i = 0; i < sizeof doctor_libraries / sizeof doctor_libraries[0]; i++)
 		doctor_libraries[i] = (struct doctor_answer){-ENOENT, ""};
 	memset(&doctor_patient, 0, sizeof doctor_patient);

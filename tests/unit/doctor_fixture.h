@@ -25,6 +25,7 @@ extern struct patient doctor_patient;
 extern char doctor_program[512]; /* words of the program, with blanks between them */
 extern char doctor_library_path[512];
 extern unsigned doctor_port_number;
+extern unsigned doctor_only_port; /* on all others nobody is; 0: no such port */
 
 /* A checked fixture of a test case: all as above, and an empty root. */
 void doctor_fixture_make(void);

@@ -304,6 +304,20 @@ START_TEST(whose_port_it_is_is_told)
 }
 END_TEST
 
+START_TEST(a_port_of_the_unit_is_found)
+{
+	fake_root_add_folder("/run/systemd/system");
+	doctor_print = (struct doctor_answer){
+		0, "Listen=[::1]:9120 (Stream)\nListen=127.0.0.1:9121 (Stream)\n"};
+	doctor_port.code = PORT_GRPC;
+	doctor_only_port = 9121;
+	yes("port_grpc", "127.0.0.1:9121, not 9021: a gRPC server");
+	ck_assert_str_eq(doctor_program, "systemctl show --property Listen proftapd.socket");
+	doctor_only_port = 9122;
+	no("port_grpc", "127.0.0.1:9021: nobody", "sudo systemctl start proftapd.socket");
+}
+END_TEST
+
 static int listen_at(const char *path)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -314,6 +328,33 @@ static int listen_at(const char *path)
 	ck_assert_int_eq(listen(fd, 8), 0);
 	return fd;
 }
+
+/* Who listens at the registry is this process, whose sockets are the fixture's. */
+START_TEST(the_ports_of_who_has_the_registry_are_found)
+{
+	char path[64];
+	int fd;
+
+	use_own_user();
+	fake_root_add_folder("/run/proftap");
+	fd = listen_at("/run/proftap/registry.sock");
+	doctor_port.code = PORT_GRPC;
+	doctor_only_port = 9121;
+	no("port_grpc", "127.0.0.1:9021: nobody; the host daemon, pid ",
+		geteuid() ? "sudo proftap doctor" : "proftap doctor");
+	fake_root_write("/proc/net/tcp",
+		"   0: 0100007F:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000  0 0 76 1 0\n"
+		"   1: 0100007F:23A1 00000000:0000 0A 00000000:00000000 00:00000000 00000000  99 0 77 1 0\n");
+	snprintf(path, sizeof path, "/proc/%d/fd/4", (int)getpid());
+	fake_root_link(path, "socket:[77]");
+	snprintf(path, sizeof path, "/proc/%d/status", (int)getpid());
+	fake_root_write(path, "Name:\tproftapd\n");
+	yes("port_grpc", "127.0.0.1:9121, not 9021: a gRPC server of uid 99: proftapd, pid ");
+	none("port_web", "127.0.0.1:9022: nobody; the host daemon, pid ");
+	close(fd);
+	no("port_grpc", "127.0.0.1:9021: nobody", "proftapd --host");
+}
+END_TEST
 
 START_TEST(a_registry_is_there_or_not)
 {
@@ -354,6 +395,8 @@ int main(void)
 	tcase_add_test(tests, units_are_as_systemd_says);
 	tcase_add_test(tests, ports_are_ours_or_not);
 	tcase_add_test(tests, whose_port_it_is_is_told);
+	tcase_add_test(tests, a_port_of_the_unit_is_found);
+	tcase_add_test(tests, the_ports_of_who_has_the_registry_are_found);
 	tcase_add_test(tests, a_registry_is_there_or_not);
 	suite_add_tcase(suite, tests);
 	srunner_run_all(runner, CK_ENV);
