@@ -69,7 +69,7 @@ void emptiness_explain(const struct emptiness *e, struct diag *d)
 	const char *reason = e->space ? find_reason(&e->space->warnings) : NULL;
 
 	if (reason)
-		diag_set(d, -ENODATA, "%s: the recording worked and was empty: %.300s", e->target,
+		diag_set(d, -ENODATA, "%s: the recording worked and was empty: %.400s", e->target,
 			is_reason(reason) ? reason + N_NOTHING : reason);
 	else
 		guess(e, d);

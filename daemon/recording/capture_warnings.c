@@ -263,14 +263,26 @@ static void describe_make(const struct capture_trace *t, char *text, size_t size
 			"; annotations of %s are recorded by its own profiler server alone", make);
 }
 
+/* A sentence's end: what could bring some. Of a program that is gone there is no more to record. */
+static const char *advise(const struct capture_trace *t)
+{
+	if (target_get_life(t->target) != TARGET_ALIVE)
+		return t->level < 3 ? "; host_tracer_level 3 records all" : "";
+	return t->level < 3 ? "; record for longer, or with host_tracer_level 3"
+			    : "; record for longer";
+}
+
 /* |what| as find_words() says it: there may be samples of usage, or others' annotations. */
 static int add_empty_warning(struct capture_trace *t, const struct capture_result *result,
 	const char *what, const char *forks)
 {
+	static const char *const levels[] = {"none", "level 1", "levels 1 and 2", "levels 1 to 3"};
 	char make[160];
 
 	if (t->request->level == 0)
-		return space_add_warning(t->space, "%s was recorded: host_tracer_level is 0", what);
+		return space_add_warning(t->space,
+			"%s was recorded: host_tracer_level is 0, which records no annotation; use 1 to 3",
+			what);
 	if (t->level == 0)
 		return space_add_warning(
 			t->space, "%s was recorded: it was ended before its start", what);
@@ -278,9 +290,9 @@ static int add_empty_warning(struct capture_trace *t, const struct capture_resul
 		return space_add_warning(t->space, "%s was recorded: all of it was dropped", what);
 	describe_make(t, make, sizeof make);
 	return space_add_warning(t->space,
-		"%s was recorded: the program reached no annotation of level %u or lower while the "
-		"recording ran%s%s%s",
-		what, t->level, make, forks[0] ? "; " : "", forks);
+		"%s was recorded: the program reached no annotation that host_tracer_level %u records "
+		"(%s) while the recording ran%s%s%s%s",
+		what, t->level, levels[t->level & 3], advise(t), make, forks[0] ? "; " : "", forks);
 }
 
 static int add_content_warning(struct capture_trace *t, const struct capture_result *result)

@@ -82,6 +82,7 @@ def a_program_without_annotations_is_recorded_too(t):
     equal([w for w in process.trace.space.warnings if "ended" in w], [], "warnings of the end")
     check("into the recording" not in process.stderr, f"the end was asked for: {process.stderr}")
     check(process.trace.usage, "no usage counters")
+    contains(process.stderr, "records (levels 1 and 2) while the recording ran; host_tracer_level 3 records all\n", "the advice")
 
 
 PROGRAM = """

@@ -221,8 +221,11 @@ def a_stopped_target_is_said_and_keeps_its_data(t):
 @test
 def an_empty_capture_says_why(t):
     target = t.target().serve()
-    for level, reason in (("2", "reached no annotation of level 2 or lower"),
-                          ("0", "host_tracer_level is 0")):
+    words = "reached no annotation that host_tracer_level {} records ({}) while the recording ran; record for longer{}\n"
+    for level, reason in (("1", words.format(1, "level 1", ", or with host_tracer_level 3")),
+                          ("2", words.format(2, "levels 1 and 2", ", or with host_tracer_level 3")),
+                          ("3", words.format(3, "levels 1 to 3", "")),
+                          ("0", "host_tracer_level is 0, which records no annotation; use 1 to 3\n")):
         capture = t.capture(target, 100, "-o", f"host_tracer_level={level}", *NO_USAGE, code=3)
         contains(capture.stderr, "the recording worked and was empty", "standard error")
         contains(capture.stderr, reason, "standard error")
