@@ -234,9 +234,9 @@ static void describe_forks(const struct capture_trace *t, char *text, size_t siz
 	text[0] = '\0';
 	if (n)
 		snprintf(text, size,
-			n == 1 ? "%u forked child is not recorded; set follow_fork"
-			       : "%u forked children are not recorded; set follow_fork",
-			n);
+			"%u forked %s not recorded; set follow_fork, or PROFTAP_FOLLOW_FORK=1 in the "
+			"program's environment",
+			n, n == 1 ? "child is" : "children are");
 }
 
 /* What there is nothing of. */
@@ -297,7 +297,7 @@ static int add_empty_warning(struct capture_trace *t, const struct capture_resul
 
 static int add_content_warning(struct capture_trace *t, const struct capture_result *result)
 {
-	char forks[80];
+	char forks[128];
 
 	describe_forks(t, forks, sizeof forks);
 	if (t->is_silent)

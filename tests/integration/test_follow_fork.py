@@ -48,7 +48,7 @@ def children_that_nobody_follows_are_counted(t):
     for _ in range(3):
         prefork_one(t, target, "steady")
     capture = t.emit(target, 200, "burst 5")
-    contains(capture.stderr, "warning: 3 forked children are not recorded; set follow_fork",
+    contains(capture.stderr, "warning: 3 forked children are not recorded; set follow_fork, or PROFTAP_FOLLOW_FORK=1 in the program's environment\n",
              "the summary")
     equal(child_pids(capture.trace), [], "planes of children")
 
@@ -58,7 +58,7 @@ def an_empty_recording_says_that_children_are_not_followed(t):
     target = t.target().serve()
     prefork_one(t, target, "steady")
     capture = t.capture(target, 100, "-o", "ptap_usage_interval_ms=0", code=3)
-    contains(capture.stderr, "; 1 forked child is not recorded; set follow_fork", "the reason")
+    contains(capture.stderr, "; 1 forked child is not recorded; set follow_fork, or PROFTAP_FOLLOW_FORK=1 in the program's environment\n", "the reason")
 
 
 @test
