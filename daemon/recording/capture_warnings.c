@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "base/profile_options.h"
 #include "base/stock_servers.h"
 #include "daemon/kernel/ending.h"
+#include "daemon/kernel/image.h"
 #include "daemon/kernel/lineage.h"
 #include "daemon/recording/capture.h"
 #include "daemon/recording/capture_trace.h"
@@ -192,35 +194,69 @@ static int add_kill_warnings(struct capture_trace *t)
 		t->space, "further forked children that were killed: %u", n - MAX_KILLS);
 }
 
+static int64_t find_duration_ms(const struct recording *rec)
+{
+	return (rec->stop.monotonic_ns - rec->start.monotonic_ns) / NS_PER_MS;
+}
+
+/* Of a program that was stopped at the end, or in between. */
 static int add_halt_warning(struct capture_trace *t)
 {
-	if (!t->recording->is_halted)
+	const struct recording *rec = t->recording;
+	bool is_halted = rec->is_halted && target_get_life(t->target) == TARGET_ALIVE;
+	int64_t duration_ms = find_duration_ms(rec);
+	int64_t halted_ms = rec->halted_ns / NS_PER_MS;
+	char how_long[80] = "";
+
+	/* The last look was a moment after the recording's end. */
+	if (halted_ms > duration_ms)
+		halted_ms = duration_ms;
+	if (halted_ms > 0)
+		snprintf(how_long, sizeof how_long,
+			" for about %" PRId64 " ms of the recording's %" PRId64 " ms", halted_ms,
+			duration_ms);
+	if (!is_halted && !halted_ms)
 		return 0;
+	return space_add_warning(t->space, "the program was stopped (SIGSTOP or a debugger)%s%s%s",
+		is_halted ? " when the recording ended" : "", is_halted && how_long[0] ? "," : "",
+		how_long);
+}
+
+/* It was gone before its time. Its process need not be: execve() puts another program into it. */
+static int add_end_warning(struct capture_trace *t)
+{
+	const struct target *target = t->target;
+	int64_t duration_ms = find_duration_ms(t->recording);
+	char how[64];
+	char path[128];
+
+	if (!target->is_another) {
+		ending_describe(target_find_ending(target), how, sizeof how);
+		return space_add_warning(t->space,
+			"the program (pid %d) ended %" PRId64
+			" ms into the recording%s; everything recorded until then is here",
+			(int)target->pid, duration_ms, how);
+	}
+	image_read_path(target->pid, path, sizeof path);
 	return space_add_warning(t->space,
-		"the program was stopped (SIGSTOP or a debugger) when the recording ended");
+		"the program (pid %d) became another program (execve)%s%s %" PRId64
+		" ms into the recording; everything recorded until then is here",
+		(int)target->pid, path[0] ? ", " : "", path, duration_ms);
 }
 
 static int add_life_warning(struct capture_trace *t)
 {
-	const struct recording *rec = t->recording;
-	char how[64];
-	int64_t duration_ms = (rec->stop.monotonic_ns - rec->start.monotonic_ns) / NS_PER_MS;
-
 	switch (target_get_life(t->target)) {
 	case TARGET_ALIVE:
-		return add_halt_warning(t);
+		return 0;
 	case TARGET_STOPPED:
 		return space_add_warning(t->space,
 			"the program stopped its server %" PRId64 " ms into the recording",
-			duration_ms);
+			find_duration_ms(t->recording));
 	case TARGET_DEAD:
 		if (t->request->duration_ms == PROFILE_TO_THE_END_MS)
 			return 0;
-		ending_describe(target_find_ending(t->target), how, sizeof how);
-		return space_add_warning(t->space,
-			"the program (pid %d) ended %" PRId64
-			" ms into the recording%s; everything recorded until then is here",
-			(int)t->target->pid, duration_ms, how);
+		return add_end_warning(t);
 	}
 	return 0;
 }
@@ -323,6 +359,8 @@ int capture_warnings_add(struct capture_trace *t, const struct capture_result *r
 		r = add_descendants_warning(t);
 	if (!r)
 		r = add_kill_warnings(t);
+	if (!r)
+		r = add_halt_warning(t);
 	if (!r)
 		r = add_life_warning(t);
 	if (!r)

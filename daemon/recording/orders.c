@@ -3,8 +3,6 @@
 #include "daemon/recording/orders.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -117,24 +115,12 @@ static void silence_all(struct recording *r)
 		orders_send(r->family, r->sources[i]->target);
 }
 
-static int is_stopped(pid_t pid)
-{
-	struct proc_stat stat = {.state = 'R'};
-	char path[32];
-	char text[1024];
-
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	if (!proc_file_read(AT_FDCWD, path, text, sizeof text))
-		proc_stat_parse(text, &stat);
-	return stat.state == 'T' || stat.state == 't';
-}
-
 /* The program itself is worth a longer wait than its children. */
 static int await_program(struct target *t, int64_t deadline_ns)
 {
 	int r = target_await(t, deadline_ns);
 
-	return r == -ETIMEDOUT && !is_stopped(t->pid)
+	return r == -ETIMEDOUT && !proc_is_stopped(t->pid)
 		       ? target_await(t, deadline_ns + BUSY_TIMEOUT_NS)
 		       : r;
 }

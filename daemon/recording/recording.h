@@ -41,6 +41,7 @@ struct recording {
 	size_t n_met; /* children of the family that were looked at */
 	unsigned n_deaf; /* children that did not answer: stopped */
 	int is_halted; /* the program was stopped, by SIGSTOP for one, when it ended */
+	int64_t halted_ns; /* how long it was, about; of captures */
 	unsigned n_without_usage; /* children that there were no descriptors for */
 	unsigned n_left_out; /* children that the capture had no memory for */
 	int64_t asked_ns; /* CLOCK_MONOTONIC, when it was to begin; 0: at once */

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One capture at a time, ended early, given up, too long, empty; and the exit status of each."""
 import os
+import re
 import signal
 import time
 
@@ -206,7 +207,7 @@ def a_stopped_target_is_said_and_keeps_its_data(t):
     target.ask("burst 10")
     halt(target.pid)
     t.stop(target, capture)
-    capture.find_warning("the program was stopped (SIGSTOP or a debugger)")
+    capture.find_warning("the program was stopped (SIGSTOP or a debugger) when the recording ended, for about ")
     equal(capture.trace.count("burst"), 10, "spans")
     second = t.capture(target, LONG_MS, code=1)
     contains(second.stderr, f"the program (pid {target.pid}) is stopped (SIGSTOP or a debugger) and "
@@ -216,6 +217,26 @@ def a_stopped_target_is_said_and_keeps_its_data(t):
     os.kill(target.pid, signal.SIGCONT)
     wait_until(lambda: target.ask("enabled 1") == "0", "the first recording to be off")
     check_serves(t, target)
+
+
+@test
+def a_stop_within_a_recording_is_said(t):
+    target = t.target().serve()
+    capture = t.begin(target)
+    target.ask("burst 10")
+    began = time.monotonic()
+    halt(target.pid)
+    time.sleep(0.6)
+    os.kill(target.pid, signal.SIGCONT)
+    stopped_ms = (time.monotonic() - began) * 1000
+    target.ask("burst 10")
+    t.stop(target, capture)
+    equal(capture.trace.count("burst"), 20, "spans")
+    said, = [w for w in capture.warnings if "SIGSTOP" in w]
+    words = re.fullmatch(r"the program was stopped \(SIGSTOP or a debugger\) for about (\d+) ms of the recording's (\d+) ms", said)
+    check(words, said)
+    check(abs(int(words[1]) - stopped_ms) < stopped_ms / 4, f"{said}, and it was for {stopped_ms} ms")
+    check(int(words[2]) > int(words[1]), said)
 
 
 @test
