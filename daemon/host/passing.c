@@ -260,6 +260,9 @@ static void work(struct errand *e)
 
 	if (choose(&p) || answer_for_stock(&p))
 		return;
+	/* The head says that a host daemon answers: a client that loses it while a program is recorded can say so. */
+	if (is_stream(&p))
+		rpc_call_begin(e->call);
 	if (open_channel(&p, &d) || start(&p, &d))
 		fail(&p, d.text);
 	else

@@ -15,7 +15,8 @@ from fixture import NOBODY, SANITIZERS, check, equal, find_proftapd, need_no_san
 from host_faults import WORD, announce, await_as, capture, count_errands, measure, start_short_lives, unharmed
 from hosts import Host, registry_path, runtime, start_target
 from http2 import CANCEL, END_HEADERS, HEADERS, OK, PROFILE, RST_STREAM, Connection, frame, indexed_headers
-from processes import PROFTAP, PROFTAPD, Process, free_port
+from processes import PROFTAP, PROFTAPD, Process, free_port, halt
+from profiler import Profiler
 from small_disk import mount
 from web_api import Api
 
@@ -48,11 +49,23 @@ def a_daemon_that_is_gone_where_nobody_named_a_program(t):
     for name, words in (("127.0.0.1", "the host daemon there is gone; the program goes on"),
                         ("0x7f.1", "is gone, or its machine, or the way to it; if it is the daemon alone, the program goes on")):
         host = Host(t)
-        host.await_pids(target.pid)
+        # The capture before may go on for a moment in the program's server, which "await 1" would take for this one.
+        wait_until(lambda h=host: [row["state"] for row in h.list().values()] == ["idle"], "the program to be free")
         begun = t.start_capture(f"{name}:{host.port}", LONG_MS)
         target.ask("await 1")
         host.end(signal.SIGKILL)
         contains(begun.finish(1).stderr, words, f"what the client says of {name}")
+
+
+@test
+def a_daemon_says_that_it_is_one_before_it_asks_a_programs_server(t):
+    """So whoever loses it while a program is recorded knows what it was."""
+    host, target = Host(t), start_target(t)
+    host.await_pids(target.pid)
+    halt(find_proftapd(target.pid))
+    with Profiler(host) as calls:
+        stream = calls.connection.streams[calls.capture(LONG_MS)]
+        check(calls.connection.wait(lambda: "proftap-role" in stream.headers, "the head of the answer"), "the daemon hung up")
 
 
 @test
