@@ -23,7 +23,7 @@ class Host:
         self.port = free_port()
         self.process = subprocess.Popen(
             [PROFTAPD, "--host", "--config", "/dev/null", "--listen", f"127.0.0.1:{self.port}", "--web", "none", "--registry",
-             self.registry, "--log_level", "warn"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+             self.registry, "--stock_servers", "no", "--log_level", "warn"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.await_programs(0)
 
     def count(self):

@@ -30,7 +30,8 @@ class Managed(Process):
                "LISTEN_FDNAMES": ":".join(manager.sockets), **manager.env}
         super().__init__("proftapd as a service", [
             *prefix, "/usr/bin/python3", "-c", HAND_OVER, *fds, "--", PROFTAPD, "--host", "--config",
-            manager.config, *options], env, fds=fds, **how)
+            # As in hosts.Host: programs of tests that run beside this one stay out.
+            manager.config, "--stock_servers", "no", *options], env, fds=fds, **how)
         manager.case.keep(self)
 
 

@@ -138,7 +138,7 @@ def run_daemon(t, env, user):
     port = free_port()
     daemon = t.keep(Process("proftapd --host", [
         PROFTAPD, "--host", "--config", "/dev/null", "--listen", f"127.0.0.1:{port}", "--web", "none", "--registry",
-        Path(env["XDG_RUNTIME_DIR"]) / "proftap" / "registry.sock"], env, user=user))
+        Path(env["XDG_RUNTIME_DIR"]) / "proftap" / "registry.sock", "--stock_servers", "no"], env, user=user))
     wait_until(lambda: any("serving on" in line for line in daemon.err), "the host daemon to serve")
     return port
 

@@ -343,7 +343,7 @@ def start_in_journal(t, folder):
               "export JOURNAL_STREAM && exec \"$@\"")
     daemon = Process("proftapd", ["unshare", "-m", "sh", "-c", script, "sh", folder, PROFTAPD, "--host", "--config",
                                   "/dev/null", "--web", "none", "--listen", f"unix:{t.dir}/host.sock", "--registry",
-                                  registry_path(t)], runtime(t))
+                                  registry_path(t), "--stock_servers", "no"], runtime(t))
     return t.keep(daemon)
 
 

@@ -307,7 +307,7 @@ def a_user_may_have_one_in_the_foreground(t):
     port = free_port()
     env = {"XDG_RUNTIME_DIR": str(folder)}
     daemon = t.keep(Process("proftapd", [PROFTAPD, "--host", "--config", "/dev/null", "--web", "none", "--listen",
-                                         f"127.0.0.1:{port}"], env, user=NOBODY))
+                                         f"127.0.0.1:{port}", "--stock_servers", "no"], env, user=NOBODY))
     wait_until(lambda: said(daemon, f"serving on 127.0.0.1:{port}, web none, registry unix:{folder}/proftap/registry.sock"),
                "it to serve")
     target = start_target(t, user=NOBODY, **env)

@@ -299,8 +299,8 @@ def a_daemon_as_its_unit_has_it_finds_other_users_servers(t):
     """It may look at no other user's process itself: its starter has one of each user look, which sees that user's alone."""
     need_root()
     need_readable_tree()
-    manager = Manager(t, "stock_servers = yes\noperators =\n")
-    daemon = manager.start(prefix=CAPABLE)
+    manager = Manager(t, "operators =\n")
+    daemon = manager.start("--stock_servers", "yes", prefix=CAPABLE)
     names = {user: f"jax-{user % 10}-{os.getpid()}" for user in (*OTHERS, NOBODY)}
     stock = {user: StockProgram(t, name, user=user) for user, name in names.items()}
     plain = t.keep(Process("plain", ["/usr/bin/python3", "-c", LISTENS, "listens"], user=OTHERS[0]))

@@ -434,7 +434,7 @@ def sees_it(place, block):
 
 def asks_a_host_daemon(place, block):
     place.serve()
-    daemon = place.start(TOP_BUILD / "daemon" / "proftapd", "--host", "--config", "/dev/null")
+    daemon = place.start(TOP_BUILD / "daemon" / "proftapd", "--host", "--config", "/dev/null", "--stock_servers", "no")
     place.await_port(9021)
     wait_until(lambda: "train" in place.shell("proftap list localhost"), "the program to be listed")
     for command in commands(block):

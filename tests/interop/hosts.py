@@ -33,7 +33,7 @@ class HostDaemon:
         self.port = free_port()
         self.process = subprocess.Popen(
             [PROFTAPD, "--host", "--config", "/dev/null", "--listen", f"127.0.0.1:{self.port}",
-             "--web", "none", "--registry", directory / "registry.sock"],
+             "--web", "none", "--registry", directory / "registry.sock", "--stock_servers", "no"],
             stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         while "serving on" not in (line := self.process.stderr.readline()):
             assert line, "the host daemon has ended"
