@@ -8,8 +8,7 @@ import socket
 from pathlib import Path
 
 from checks import contains
-from fixture import (NOBODY, check, equal, find_proftapd, need_namespaces, need_readable_tree, need_root, run, test,
-                     wait_until)
+from fixture import (NOBODY, check, equal, find_proftapd, need_namespaces, need_readable_tree, need_root, run, test)
 from hosts import Host, registry_path, runtime, start_target
 from processes import PROFTAPD, Process, Target
 
@@ -83,7 +82,8 @@ def two_daemons_at_a_time_are_refused(t):
     second = t.keep(Process("second", [PROFTAPD, "--host", "--config", "/dev/null", "--listen",
                                        f"127.0.0.1:{host.port}", "--registry", registry_path(t)]))
     equal(second.wait(), 1, "its exit status")
-    wait_until(lambda: second.err, "its words")
+    for thread in second.threads:
+        thread.join()
     contains("".join(second.err), "in use: is there a host daemon already?", "its words")
     target = start_target(t)
     host.await_pids(target.pid)

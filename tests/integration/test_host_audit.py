@@ -366,6 +366,8 @@ def the_journal_gets_fields(t):
     check(int(said["PROFTAP_BYTES"]) > 0 and int(said["PROFTAP_TOOK_MS"]) >= 50, f"how much, how long: {said}")
     daemon.signal(signal.SIGTERM)
     equal(daemon.wait(), 0, "the exit status")
+    for thread in daemon.threads:
+        thread.join()
     equal(daemon.err, [], "standard error")
 
 

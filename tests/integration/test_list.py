@@ -399,6 +399,8 @@ def the_next_program_is_waited_for(t):
     target.ask("burst 30")
     waiting.signal(signal.SIGINT)
     equal(waiting.wait(), 0, "exit status")
+    for thread in waiting.threads:
+        thread.join()
     equal(Trace(waiting.out[-1].strip()).count("burst"), 30, "spans")
     said = "".join(proftap(t, "capture", "--next", "nobody", "50", "--wait=1", code=6).err)
     contains(said, "--next nobody: no program that matches has started a server within 1 s", "when nobody comes")

@@ -82,6 +82,8 @@ def an_interrupt_is_how_it_ends(t):
     monitor.read_line()
     monitor.signal(signal.SIGINT)
     equal(monitor.wait(), 0, "exit status")
+    for thread in monitor.threads:
+        thread.join(PATIENCE_S)
     equal(monitor.err, [], "standard error")
 
 

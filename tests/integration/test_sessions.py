@@ -78,14 +78,17 @@ def looks_in_one_run_are_one_process(t):
     """A span that goes on while it is looked at is in two files, in the first as far as it went: it is one span all the same."""
     target = t.target().serve(0, 4 << 20)
     call("start", target.port)
-    target.send("paced 2000 1000")
-    for name in ("first", "second"):
-        wait_until(lambda: Trace(Path(call("snapshot", target.port, "--log_dir", t.dir / "looks", "--run", "mine",
-                                           "--host_name", f"{name}{len(list((t.dir / 'looks').rglob('*.pb')))}"
-                                           ).stdout.strip())).count("paced") > 20, "spans in a look")
-    target.read_line()
-    call("stop", target.port, "--log_dir", t.dir / "looks", "--run", "mine", "--host_name", "last")
     run_dir = t.dir / "looks/plugins/profile/mine"
+
+    def look(command, name):
+        return Trace(Path(call(command, target.port, "--log_dir", t.dir / "looks", "--run", "mine", "--host_name", name).stdout.strip()))
+
+    # New spans begin before each look, so that it has some, however late it comes.
+    for _ in range(2):
+        target.send("paced 1000 1000")
+        wait_until(lambda: look("snapshot", f"look{len(list(run_dir.glob('*.pb')))}").count("paced") > 0, "spans in a look")
+    target.obeyed(2)
+    look("stop", "last")
     result = json.loads(call("report", "--json", run_dir).stdout)
     equal(count_spans(result), {"paced": 2000}, "spans")
     equal([p["process_id"] for p in result["planes"] if p["process_id"]], [target.pid], "processes")

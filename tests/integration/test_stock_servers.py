@@ -192,6 +192,8 @@ def the_next_program_may_be_one_of_them(t):
     wait_until(lambda: "Monitor" in old.calls, "it to look who is there")
     new = StockProgram(t, f"{name}-b")
     equal(waiting.wait(), 0, f"how it ended: {waiting.err}")
+    for thread in waiting.threads:
+        thread.join()
     contains("".join(waiting.err), f":{new.port}", "whom it recorded")
     equal((old.calls.count("Profile"), new.calls.count("Profile")), (0, 1), "recordings")
 

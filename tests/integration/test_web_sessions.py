@@ -33,9 +33,12 @@ def take(api, target, session, **body):
     return Trace(str(api.log_dir / "plugins/profile" / capture["run"] / capture["files"][0]))
 
 
-def find_lines(api, what):
-    """The audit's."""
-    return [line for line in api.host.err if f"audit: {what} " in line]
+def await_lines(api, what, n):
+    """The audit's, which may come behind the answer: |n| or more."""
+    def find():
+        found = [line for line in api.host.err if f"audit: {what} " in line]
+        return found if len(found) >= n else None
+    return wait_until(find, f"{n} lines of the audit about {what}")
 
 
 @test
@@ -51,7 +54,7 @@ def one_records_until_it_is_ended(t):
     trace = take(api, target, "nightly", end=True)
     equal([trace.count("burst"), trace.usage], [3, {}], "spans, and usage at intervals of 0")
     await_state(api, target, "idle")
-    (line,) = find_lines(api, "WebStart")
+    (line,) = await_lines(api, "WebStart", 1)
     for words in (f"target ({target.pid})", "OK", "session=nightly recorder=false", '"host_tracer_level":1'):
         contains(line, words, "the audit's line")
 
@@ -83,10 +86,9 @@ def a_flight_recorder_is_switched_on_and_off(t):
     api.delete(path_of(api, target) + "?session=recorder")
     await_state(api, target, "idle")
     contains(api.refuses("DELETE", path_of(api, target), 404, "NOT_FOUND"), "no such session runs", "of none")
-    lines = find_lines(api, "WebGiveUp")
-    equal(len(lines), 2, "lines of the audit")
-    contains(lines[0], "OK", "the first")
-    contains(lines[1], "NOT_FOUND", "the second")
+    first, second = await_lines(api, "WebGiveUp", 2)
+    contains(first, "OK", "the first line of the audit")
+    contains(second, "NOT_FOUND", "the second")
 
 
 @test
