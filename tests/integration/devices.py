@@ -10,8 +10,6 @@ LIBRARY = TOP_BUILD / "tests" / "unit" / "fake_cuda.so"
 THREAD = "ptap-collect"
 # ThreadSanitizer has one in each program.
 SANITIZER_THREADS = ["target"] if SANITIZERS == "thread" else []
-# A collector that begins, and is asked again, in that time.
-BEGIN_MS = 300
 
 
 class Device:

@@ -34,7 +34,10 @@ def steps_of(device):
 def steps_come_in_their_order_and_calls_are_spans_of_their_thread(t):
     device = Device(t, info=1, start=3, drain=4)
     target = device.target(t)
-    capture = t.emit(target, 100, "launch 5 k", "burst 2")
+    capture = t.begin(target)
+    target.ask("launch 5 k", "burst 2")
+    device.await_step("poll")
+    t.stop(target, capture)
     check_warnings(capture)
     steps = steps_of(device)
     equal(list(dict.fromkeys(steps)), STEPS, "steps")
@@ -53,7 +56,9 @@ def all_that_was_emitted_was_taken(t):
     """Before the start, at each poll and behind the stop; a device's and anchors' records, 26 in all at least."""
     device = Device(t, info=2, streams=3, start=5, poll=2, drain=9)
     target = device.target(t)
-    t.emit(target, 100)
+    capture = t.begin(target)
+    device.await_step("poll")
+    t.stop(target, capture)
     words = [line.split() for line in device.log() if line.startswith("emitted ")][0]
     equal(words[3], "0", "records that were refused")
     check(int(words[1]) >= 26, f"{words[1]} were emitted")
@@ -103,7 +108,9 @@ def what_it_says_is_a_warning_of_the_trace(t):
     """Said each time that it is polled, and printable."""
     device = Device(t, warn="counters need \x1b[31m rights")
     target = device.target(t)
-    capture = t.emit(target, 150)
+    capture = t.begin(target)
+    device.await_step("poll", 2)
+    t.stop(target, capture)
     check_warnings(capture, "fake: counters need ?[31m rights")
     equal([w for w in capture.trace.space.warnings if w.startswith("gpu: ")],
           ["gpu: fake: counters need ?[31m rights"], "warnings of the trace")
@@ -137,8 +144,10 @@ def a_step_that_fails_ends_the_collectors_part_and_no_other(t):
 def who_never_begins_says_why_and_only_if_it_has_a_reason(t):
     device = Device(t, again="CUDA is not in use")
     target = device.target(t)
-    check_warnings(t.emit(target, 250), "fake: CUDA is not in use")
-    check(device.count("probe again") >= 2, f"it was asked again: {device.log()}")
+    capture = t.begin(target)
+    device.await_step("probe again", 2)
+    t.stop(target, capture)
+    check_warnings(capture, "fake: CUDA is not in use")
     device.write("again")
     check_warnings(t.emit(target, 100))
     equal(device.count("probe"), 0, "probes that were answered")
@@ -149,7 +158,7 @@ def who_begins_late_is_recorded_from_there_on(t):
     device = Device(t, "again")
     target = device.target(t)
     capture = t.begin(target)
-    wait_until(lambda: device.count("probe again") >= 2, "the collector to be asked again")
+    device.await_step("probe again", 2)
     device.write(info=1)
     device.await_step("start")
     target.ask("launch 3 k")
