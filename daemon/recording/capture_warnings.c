@@ -116,7 +116,8 @@ static int add_family_warnings(struct capture_trace *t)
 			join_words(atomic_load(&arena->join_error), room));
 	if (!r && rec->n_deaf)
 		r = space_add_warning(t->space,
-			"forked children that did not record: %u (stopped by SIGSTOP or a debugger)",
+			"forked children that did not record: %u (stopped by SIGSTOP or a debugger, "
+			"or not run for five seconds)",
 			rec->n_deaf);
 	if (!r && rec->n_left_out)
 		r = space_add_warning(t->space,

@@ -17,7 +17,7 @@
 #include "daemon/target/target.h"
 
 #define ACK_TIMEOUT_NS NS_PER_S
-/* Behind that, for a program that is not stopped, but was not run: on a machine with too much to do. */
+/* Behind that, for a process that is not stopped, but was not run: on a machine with too much to do. */
 #define BUSY_TIMEOUT_NS (4 * NS_PER_S)
 
 /* What the rings of all processes hold of the memory that there is. */
@@ -115,8 +115,7 @@ static void silence_all(struct recording *r)
 		orders_send(r->family, r->sources[i]->target);
 }
 
-/* The program itself is worth a longer wait than its children. */
-static int await_program(struct target *t, int64_t deadline_ns)
+static int await_process(struct target *t, int64_t deadline_ns)
 {
 	int r = target_await(t, deadline_ns);
 
@@ -139,7 +138,7 @@ static int tell(struct recording *r, enum arena_op op)
 		int error = 0;
 
 		if (s->state != SOURCE_ENDED)
-			error = (i ? target_await : await_program)(s->target, deadline);
+			error = await_process(s->target, deadline);
 		if (i == 0)
 			result = error;
 		else if (error && op != ARENA_OP_STOP)

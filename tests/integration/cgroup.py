@@ -104,6 +104,32 @@ class ProcessorCgroup:
                 (self.path / name).write_text(text)
 
 
+class FreezerCgroup:
+    """Of the test |t|: its processes are not stopped, and are not run."""
+
+    def __init__(self, t):
+        reason = "no freezer is mounted"
+        for parent, self.file, self.words in ((Path("/sys/fs/cgroup"), "cgroup.freeze", ("1", "0")),
+                                              (Path("/sys/fs/cgroup/freezer"), "freezer.state", ("FROZEN", "THAWED"))):
+            self.path = parent / f"proftap-test-{os.getpid()}"
+            try:
+                self.path.mkdir()
+                t.after.append(lambda path=self.path: remove(path))
+                if (self.path / self.file).exists():
+                    t.at_end.append(self.thaw)
+                    return
+            except OSError as e:
+                reason = str(e)
+        raise Skip(f"no cgroup that freezes can be made: {reason}")
+
+    def freeze(self, pid):
+        (self.path / "cgroup.procs").write_text(str(pid))
+        (self.path / self.file).write_text(self.words[0])
+
+    def thaw(self):
+        (self.path / self.file).write_text(self.words[1])
+
+
 
 def own_place():
     """Our own folder in the hierarchy that tells where a process is: the unified one, or the first of the others."""

@@ -8,12 +8,15 @@ import signal
 import threading
 import time
 
+from cgroup import FreezerCgroup
 from checks import in_time
-from fixture import check, contains, equal, find_proftapd, is_alive, need_no_tsan, read_status, run, \
+from fixture import LONG_MS, SESSION, check, contains, equal, find_proftapd, is_alive, need_no_tsan, read_status, run, \
     test, wait_until
-from processes import await_rounds, halt
+from processes import await_rounds, halt, is_recording
 
 FOLLOW = {"PROFTAP_FOLLOW_FORK": "1"}
+# For longer a server waits for a stopped child.
+NOT_RUN_S = 1.5
 
 
 def end(pid):
@@ -237,6 +240,26 @@ def a_stopped_child_does_not_hold_up_the_others(t):
     capture = t.emit(target, 200, "burst 5")
     capture.find_warning("forked children that did not record: 1")
     equal(child_pids(capture.trace), [running], "planes of children")
+
+
+@test
+def a_child_that_is_not_run_for_a_while_is_waited_for(t):
+    """It is not stopped; on a busy machine many together take that long."""
+    freezer = FreezerCgroup(t)
+    target = t.target(**FOLLOW).serve()
+    pid = prefork_one(t, target, "steady")
+    wait_until(lambda: count_arenas(find_proftapd(target.pid)) == 2, "the child to join")
+    freezer.freeze(pid)
+    target.send("await 1")
+    capture = t.start_capture(target, LONG_MS, "-o", f"session_id={SESSION}")
+    wait_until(lambda: is_recording(target.pid), "the server to ask for a recording")
+    time.sleep(NOT_RUN_S)
+    freezer.thaw()
+    equal(target.read_line(), "recording", "the target")
+    await_rounds([pid])
+    t.stop(target, capture)
+    equal(capture.warnings, [], "warnings")
+    equal(child_pids(capture.trace), [pid], "planes of children")
 
 
 @test
