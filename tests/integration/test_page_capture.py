@@ -166,6 +166,27 @@ def one_is_stopped_and_kept(t):
 
 
 @test
+def an_answer_that_is_older_than_the_events_changes_nothing(t):
+    """The daemon answers "Stop and keep" at once; on a busy machine the answer comes after the event that it is done."""
+    visit, _ = visit_with(t)
+    item = begin(visit)
+    visit.ask("""(() => {
+        const post = page.api.post.bind(page.api);
+        page.api.post = async (...words) => {
+            const answer = await post(...words);
+            while (!page.captures.list()[0].is_over)
+                await new Promise((done) => setTimeout(done, 10));
+            setTimeout(() => (window.hasAnswered = true));
+            return answer;
+        };
+    })()""")
+    press(visit, item, "Stop and keep")
+    visit.page.wait_for("window.hasAnswered === true", "the answer")
+    equal(visit.ask("page.captures.list()[0].state"), "done", "the state")
+    visit.page.check_quiet()
+
+
+@test
 def one_is_given_up(t):
     visit, _ = visit_with(t)
     item = begin(visit)

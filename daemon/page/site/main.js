@@ -221,7 +221,7 @@ export class Page {
 		if (name === "open")
 			await this.openRun(capture.run);
 		else if (name === "stop")
-			this.takeCapture(await this.api.post(`${path}/stop`));
+			await this.api.post(`${path}/stop`); // what becomes of it is told by events
 		else
 			await this.api.delete(path);
 	}
