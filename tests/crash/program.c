@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #define REFUSED 77
+/* For one run of the program: how long all of them take together depends on the machine. */
+#define HANG_S 100
 
 /* In place of libc's, which reads the time in a loop until it was quick enough: who is stepped never is. */
 int clock_gettime(clockid_t id, struct timespec *t)
@@ -41,15 +43,16 @@ static void play(size_t first, const struct act *other)
 	_exit(0);
 }
 
+/* No ck_assert() here and in a step: each writes to a file where it was, which is another system call. */
 static void await_stop(pid_t pid, int signal_number)
 {
 	size_t act = atomic_load(&stage->n_done);
-	int status;
+	int status = 0;
 
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert_msg(WIFSTOPPED(status) && WSTOPSIG(status) == signal_number,
-		"status %#x in act %zu (%s), not signal %d", (unsigned)status, act,
-		script[act].name, signal_number);
+	if (waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status) ||
+		WSTOPSIG(status) != signal_number)
+		ck_abort_msg("status %#x in act %zu (%s), not signal %d", (unsigned)status, act,
+			script[act].name, signal_number);
 }
 
 static void go_on(pid_t pid)
@@ -78,6 +81,7 @@ pid_t program_start(size_t first, const struct act *other)
 {
 	pid_t pid;
 
+	alarm(HANG_S);
 	memset(stage, 0, sizeof *stage);
 	pid = fork();
 	ck_assert_int_ge(pid, 0);
@@ -97,7 +101,8 @@ void program_play(pid_t pid)
 
 int program_step(pid_t pid, size_t act)
 {
-	ck_assert_int_eq(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
+	if (ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL))
+		ck_abort_msg("PTRACE_SINGLESTEP: %s", strerror(errno));
 	await_stop(pid, SIGTRAP);
 	if (atomic_load(&stage->n_done) == act)
 		return 1;
@@ -110,7 +115,8 @@ uint64_t program_get_pc(pid_t pid)
 	struct user_regs_struct regs;
 	struct iovec to = {&regs, sizeof regs};
 
-	ck_assert_int_eq(ptrace(PTRACE_GETREGSET, pid, (void *)NT_PRSTATUS, &to), 0);
+	if (ptrace(PTRACE_GETREGSET, pid, (void *)NT_PRSTATUS, &to))
+		ck_abort_msg("PTRACE_GETREGSET: %s", strerror(errno));
 #if defined(__x86_64__)
 	return regs.rip;
 #elif defined(__aarch64__)
@@ -144,4 +150,5 @@ void program_kill(pid_t pid)
 	kill(pid, SIGKILL);
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert(WIFSIGNALED(status));
+	alarm(0);
 }
