@@ -423,11 +423,24 @@ START_TEST(csv_has_a_row_for_each_name)
 	add("gemm", 0, 7, 0);
 	add("gemm", 10, 8, 0);
 	ck_assert_str_eq(write_report(report_write_csv),
-		"kind,name,count,unfinished,total_ns,self_ns,min_ns,mean_ns,p50_ns,p99_ns,max_ns,whole,began_before\r\n"
-		"span,\"outer\",1,0,100,70,100,100,100,100,100,1,0\r\n"
-		"span,\"say \"\"hi\"\", ??\",1,1,30,30,,,,,,0,0\r\n"
-		"kernel,\"gemm\",2,0,15,15,7,7,7,8,8,2,0\r\n"
-		"async,\"request\",1,0,3000,3000,3000,3000,3000,3000,3000,1,0\r\n");
+		"kind,name,count,unfinished,total_ns,self_ns,min_ns,mean_ns,p50_ns,p99_ns,max_ns,whole,began_before,"
+		"p90_ns,p999_ns\r\n"
+		"span,\"outer\",1,0,100,70,100,100,100,100,100,1,0,100,100\r\n"
+		"span,\"say \"\"hi\"\", ??\",1,1,30,30,,,,,,0,0,,\r\n"
+		"kernel,\"gemm\",2,0,15,15,7,7,7,8,8,2,0,8,8\r\n"
+		"async,\"request\",1,0,3000,3000,3000,3000,3000,3000,3000,1,0,3000,3000\r\n");
+}
+END_TEST
+
+START_TEST(csv_has_the_percentiles_of_json)
+{
+	for (int i = 0; i < 10000; i++)
+		add("outer", i * 100000, i + 1, 0);
+	write_report(report_write_json);
+	ck_assert_ptr_nonnull(strstr(text,
+		"\"p50_ns\":5000,\"p90_ns\":9000,\"p99_ns\":9900,\"p999_ns\":9990,\"max_ns\":10000"));
+	write_report(report_write_csv);
+	ck_assert_ptr_nonnull(strstr(text, ",5000,9900,10000,10000,0,9000,9990\r\n"));
 }
 END_TEST
 
@@ -468,6 +481,7 @@ int main(void)
 	tcase_add_test(tcase, json_escapes_and_has_stable_keys);
 	tcase_add_test(tcase, json_tells_of_a_recorder);
 	tcase_add_test(tcase, csv_has_a_row_for_each_name);
+	tcase_add_test(tcase, csv_has_the_percentiles_of_json);
 	tcase_add_test(tcase, a_full_device_is_an_error);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
