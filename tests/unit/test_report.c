@@ -213,6 +213,29 @@ START_TEST(what_ran_meanwhile_has_one_unit)
 }
 END_TEST
 
+/* The first lost more time, but nothing is known of why. */
+START_TEST(json_has_the_slow_ones_that_text_has)
+{
+	for (int i = 0; i < 20; i++)
+		add("alone", i * 1000000, i == 7 ? 90000 : 1000, int_stats("step_num", i, "_r"));
+	line = plane_add_line(plane, 43, "worker", 0);
+	for (int i = 0; i < 20; i++) {
+		add("train", i * 1000000 + 500000, i == 8 ? 8000 : 1000,
+			int_stats("step_num", i, "_r"));
+		add("load", i * 1000000 + 500000, i == 8 ? 7500 : 500, 0);
+	}
+	write_with(report_write_text, (struct report_options){.n_top = 1});
+	ck_assert_ptr_null(strstr(text, "  `alone`"));
+	ck_assert_ptr_nonnull(strstr(text, "  `train`"));
+	write_with(report_write_json, (struct report_options){.n_top = 1});
+	ck_assert_ptr_null(strstr(text, "{\"kind\":\"step\",\"name\":\"alone\""));
+	ck_assert_ptr_nonnull(strstr(text, "\"slow\":[{\"kind\":\"step\",\"name\":\"train\","));
+	ck_assert_ptr_nonnull(
+		strstr(text, "\"slow\":{\"count\":1,\"mean_ns\":8000,\"looked_at\":1},"
+			     "\"typical\":{\"count\":19,\"mean_ns\":1000,\"looked_at\":19},"));
+}
+END_TEST
+
 /* Two lines of async spans beside a thread with both ends of a flow. */
 static void add_links(void)
 {
@@ -470,6 +493,7 @@ int main(void)
 	tcase_add_test(tcase, text_has_all_parts);
 	tcase_add_test(tcase, slow_steps_are_told);
 	tcase_add_test(tcase, what_ran_meanwhile_has_one_unit);
+	tcase_add_test(tcase, json_has_the_slow_ones_that_text_has);
 	tcase_add_test(tcase, async_spans_and_flows_are_summed_by_name);
 	tcase_add_test(tcase, spans_that_were_cut_are_told_apart);
 	tcase_add_test(tcase, good_ends_are_one_line);

@@ -420,6 +420,9 @@ START_TEST(async_spans_are_taken_apart_by_their_id)
 	ck_assert_double_eq_tol(slow_get_self_growth(group, 0), 0, 1);
 	ck_assert_double_eq_tol(
 		slow_get_share(group, &group->nodes[encode], SIDE_TYPICAL), 1, 1e-9);
+	/* What it consists of is not elsewhere. */
+	ck_assert_ptr_null(find_other(group, "decode"));
+	ck_assert_ptr_null(find_other(group, "evict"));
 }
 END_TEST
 

@@ -20,6 +20,7 @@ static void put_sides(struct report_json *w, const struct slow_group *group)
 		json_begin_object(&w->j, keys[side]);
 		json_uint(&w->j, "count", group->n_units[side]);
 		json_double(&w->j, "mean_ns", slow_get_mean(group, side));
+		json_uint(&w->j, "looked_at", group->n_looked[side]);
 		json_end_object(&w->j);
 	}
 }
@@ -109,6 +110,9 @@ static void put_others(struct report_json *w, const struct slow_group *group)
 		json_begin_object(&w->j, NULL);
 		json_text(&w->j, "name", report_json_get_name(w, other->name));
 		json_text(&w->j, "thread", other->track->name);
+		json_text(&w->j, "around",
+			other->around == ROW_OUTERMOST ? NULL
+						       : report_json_get_name(w, other->around));
 		json_double(&w->j, "slow_open", other->open[SIDE_SLOW]);
 		json_double(&w->j, "typical_open", other->open[SIDE_TYPICAL]);
 		json_end_object(&w->j);
@@ -176,10 +180,16 @@ static void put_cpu_shares(struct report_json *w, const struct slow *s)
 void report_json_put_slow(struct report_json *w)
 {
 	const struct slow *s = w->slow;
+	size_t n_most = report_json_count_shown(w, s->n_groups);
+	size_t n = 0;
 
 	json_begin_list(&w->j, "slow");
-	for (size_t i = 0; i < s->n_groups && i < report_json_count_shown(w, s->n_groups); i++)
+	for (size_t i = 0; i < s->n_groups && n < n_most; i++) {
+		if (!slow_is_told(s, &s->groups[i]))
+			continue;
 		put_group(w, s, &s->groups[i]);
+		n++;
+	}
 	json_end_list(&w->j);
 	put_cpu_shares(w, s);
 }

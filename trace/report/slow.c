@@ -562,6 +562,25 @@ static int map_groups(struct slow_reading *r)
 	return 0;
 }
 
+static bool has_node(const struct slow_group *group, uint32_t name)
+{
+	for (size_t i = 1; i < group->n_nodes; i++)
+		if (group->nodes[i].name == name)
+			return true;
+	return false;
+}
+
+/* All threads are elsewhere for an async span. Those spans of theirs that it consists of are known now. */
+static void drop_own_others(struct slow_group *group)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < group->n_others; i++)
+		if (!has_node(group, group->others[i].name))
+			group->others[n++] = group->others[i];
+	group->n_others = n;
+}
+
 static int read_units(struct slow *s, const struct digest *g, struct diag *d)
 {
 	struct slow_reading r = {.slow = s, .digest = g};
@@ -577,6 +596,9 @@ static int read_units(struct slow *s, const struct digest *g, struct diag *d)
 		rc = slow_others_find(r.others, d);
 	if (rc == 0)
 		rc = slow_ties_find(r.ties, d);
+	for (size_t i = 0; i < s->n_groups; i++)
+		if (s->groups[i].kind == SLOW_ASYNCS)
+			drop_own_others(&s->groups[i]);
 	slow_others_free(r.others);
 	slow_ties_free(r.ties);
 	free(r.groups[0]);
@@ -737,6 +759,14 @@ bool slow_find_wait(
 		return false;
 	*wait_ns = fmax(0, slow_get_mean(group, SIDE_SLOW) - cpu_ns);
 	return true;
+}
+
+bool slow_is_told(const struct slow *s, const struct slow_group *group)
+{
+	if (group->kind == SLOW_REQUESTS && group->n_nodes <= 1 &&
+		cpu_shares_is_wait(s->cpu, group->name))
+		return false;
+	return group->n_others || group->n_flows || group->n_nodes > 1;
 }
 
 int64_t slow_find_step_limit(

@@ -104,7 +104,7 @@ struct slow_group {
 	size_t n_nodes_allocated;
 	struct name_map places; /* of nodes, by parent and name */
 	struct slow_other *
-		others; /* what ran more while slow ones did first; without what ran no more than usual */
+		others; /* what ran more while slow ones did first; without what ran no more than usual, and without the nodes */
 	size_t n_others;
 };
 
@@ -124,6 +124,12 @@ static inline void slow_freep(struct slow **s)
 {
 	slow_free(*s);
 }
+
+/*
+ * Whether a report tells of the group: more can be said of it than that it was slow, and it does not only wait for work. Nobody looks
+ * for why a thread waited longer when there was less to do.
+ */
+bool slow_is_told(const struct slow *s, const struct slow_group *group);
 
 /*
  * From which duration on steps of that name are slow, in the list of steps as in the comparison. Of names that are not compared, because

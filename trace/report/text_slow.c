@@ -304,12 +304,8 @@ static void put_other(
 	sentence_end(&s, &t->page, "    ");
 }
 
-/* A span that an async span consists of is told with it, and not once more as something that ran meanwhile. */
 static bool is_in_another(const struct slow_group *group, const struct slow_other *other)
 {
-	for (size_t i = 1; i < group->n_nodes && group->kind == SLOW_ASYNCS; i++)
-		if (group->nodes[i].name == other->name)
-			return true;
 	for (size_t k = 0; k < group->n_others; k++)
 		if (group->others[k].name == other->around && group->others[k].name != other->name)
 			return true;
@@ -365,19 +361,6 @@ static void put_group(struct text *t, const struct slow_group *group)
 	put_others(t, group);
 }
 
-/* Whether the report can say more of the group than that it was slow. */
-static bool has_cause(const struct slow_group *group)
-{
-	return group->n_others || group->n_flows || group->n_nodes > 1;
-}
-
-/* Nobody looks for why a thread waited longer for work when there was less of it. */
-static bool is_wait(const struct text *t, const struct slow_group *group)
-{
-	return group->kind == SLOW_REQUESTS && group->n_nodes <= 1 &&
-	       cpu_shares_is_wait(t->slow->cpu, group->name);
-}
-
 void text_put_slow(struct text *t)
 {
 	size_t n_most = t->options->n_top ? t->options->n_top : SHOWN_GROUPS;
@@ -386,7 +369,7 @@ void text_put_slow(struct text *t)
 	for (size_t i = 0; i < t->slow->n_groups && n < n_most; i++) {
 		const struct slow_group *group = &t->slow->groups[i];
 
-		if (!has_cause(group) || is_wait(t, group))
+		if (!slow_is_told(t->slow, group))
 			continue;
 		if (n++ == 0)
 			page_put_title(&t->page, "slow, and what is different in these");
