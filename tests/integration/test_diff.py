@@ -405,10 +405,10 @@ def a_recorder_is_compared_since_all_threads_are_complete(t):
     names = [{row["name"] for row in of["names"] if row["b"]} for of in (said, whole)]
     check("pair" in names[1] - names[0], f"names since then, and of all: {names}")
     text = diff(other, path).stdout
-    equal(text.count("   all threads are complete since "), 1, "sentences")
-    contains(text, "; --whole looks at all there is\n", "the remedy")
-    contains(diff(other, path, "--whole").stdout, "   incomplete before ", "with --whole")
-    equal(diff(path, path).stdout.count("   all threads are complete since "), 2, "sentences of both")
+    equal(text.count("   all threads are complete from "), 1, "sentences")
+    contains(text, "; --whole looks at all of the time\n", "the remedy")
+    contains(diff(other, path, "--whole").stdout, "some threads are incomplete: their numbers are too low\n", "with --whole")
+    equal(diff(path, path).stdout.count("   all threads are complete from "), 2, "sentences of both")
 
 
 run()

@@ -552,7 +552,7 @@ BLOCKS = (
     ("proftap-doctor.1", "doctor --json", examines),
     ("proftap-errors.7", "options nvidia", "a line for the driver of a GPU"),
     ("proftap-ps.1", "proftap ps checkout", has_open_spans),
-    ("proftap-report.1", "slow, and what is different", "an output; tests/integration/test_report_slow.py asserts its form"),
+    ("proftap-report.1", "slow steps, requests and async spans", "an output; tests/integration/test_report_slow.py asserts its form"),
     ("proftap-report.1", "flow `answer` into `wait`", "an output; tests/integration/test_report_slow.py asserts its form"),
     ("proftap-report.1", "proftap report logs", reads),
     ("proftap-report.1", "--sort p99", reads),

@@ -109,7 +109,8 @@ def only_the_top_of_other_tables_is_shown(t):
     path.write_bytes(space.SerializeToString())
     for top, shown in ((1, 1), (4, 4), (5, 5)):
         text = report(path, "--top", str(top))
-        for title, what in (("steps", "name"), ("devices", "device"), ("flows", "name"), ("counters", "counter")):
+        for title, what in (("steps", "name"), ("devices; idle is the longest time without a kernel", "device"), ("flows", "name"),
+                            ("counters", "counter")):
             rest = f"  … and {6 - shown} more {what}{'s' if 6 - shown > 1 else ''}; --top 6 shows all"
             equal(count_rows(text, title), (shown, rest), f"rows of {title}, and the last line")
     planes = json.loads(report(path, "--top", "2", "--json"))["planes"]
@@ -302,9 +303,9 @@ def a_recorder_is_reported_since_all_threads_are_complete(t):
     check("pair" in names(whole), f"names of all there is: {names(whole)}")
     equal(complete["begin_ns"], complete["complete_since_ns"], "the begin")
     check(complete["begin_ns"] > whole["begin_ns"], f"begin: {complete['begin_ns']}, of all {whole['begin_ns']}")
-    contains(report(path), "  all threads are complete since ", "the report")
-    contains(report(path), "; --whole looks at all there is\n", "the report")
-    contains(report(path, "--whole"), "  incomplete before ", "the report of all")
+    contains(report(path), "  all threads are complete from ", "the report")
+    contains(report(path), "; --whole looks at all of the time\n", "the report")
+    contains(report(path, "--whole"), "some threads are incomplete: their numbers are too low\n", "the report of all")
 
 
 @test

@@ -25,7 +25,7 @@ def record(t, what, ms):
     text = report(path)
     first = re.search(r"^(names|steps|warning: |slow)", text[text.index("\n\n") + 2:], re.M)
     equal(first[1] if first else text, "slow", "what comes first behind the head")
-    part = text[text.index("\nslow, "):].split("\n\n")[0]
+    part = text[text.index("\nslow steps"):].split("\n\n")[0]
     return path, re.sub(r"\n {6,}", " ", re.sub(r"\n    (?=\S+ \S+$)", " ", part))
 
 
@@ -40,8 +40,8 @@ def grown(group, name):
 @test
 def an_eviction_in_a_lookup_is_found(t):
     path, text = record(t, "evict", 3000)
-    check(re.search(r"in them `lookup` \+[\d.]+ ms, of which `evict` \+[\d.]+ ms( \(waiting\))?; `evict` runs in "
-                    r"([\d.]+ % of them and in )?(none|[\d.]+ %) of the typical ones", text), text)
+    check(re.search(r"in slow ones `lookup` takes [\d.]+ ms longer, in it `evict` [\d.]+ ms( \(mostly waiting\))?; `evict` runs in "
+                    r"([\d.]+ % of the slow ones and in )?(none|[\d.]+ %) of the typical ones", text), text)
     group = slow_of(path, "request")
     equal((group["kind"], grown(group, "evict")["path"]), ("request", ["request", "lookup", "evict"]), "the path")
     check(group["slow"]["count"] <= group["count"] / 20, f"slow: {group['slow']} of {group['count']}")
@@ -53,7 +53,7 @@ def what_waits_is_a_table_of_its_own(t):
     """Whether the others work depends on how many processors a busy machine leaves for them."""
     path, _ = record(t, "evict", 3000)
     text = report(path)
-    check("  evict" in text[text.index("\nnames that wait, by "):].split("\n\n")[0], text)
+    check("  evict" in text[text.index("\nnames that mostly wait, by "):].split("\n\n")[0], text)
     names = text[text.index("\nnames by "):].split("\n\n")[0] if "\nnames by " in text else ""
     check("  evict" not in names, names)
     shares = {row["name"]: row["share"] for row in json.loads(report(path, "--json"))["cpu_shares"]}
@@ -65,8 +65,8 @@ def what_waits_is_a_table_of_its_own(t):
 @test
 def a_lock_that_is_held_elsewhere_is_found(t):
     path, text = record(t, "lock", 3000)
-    contains(text, "in them `lookup` +", "what grew")
-    check(re.search(r"meanwhile `compaction` on compactor: [\d.]+ % of the time, [\d.]+ % while typical ones ran", text), text)
+    contains(text, "in slow ones `lookup` takes ", "what grew")
+    check(re.search(r"meanwhile `compaction` runs on compactor, [\d.]+ % of the time; while typical ones run, [\d.]+ % of the time", text), text)
     check("`merge`" not in text, f"what lies in it is told, too: {text}")
     group = slow_of(path, "request")
     open_ = next(other for other in group["meanwhile"] if other["name"] == "compaction")
@@ -77,7 +77,7 @@ def a_lock_that_is_held_elsewhere_is_found(t):
 @test
 def a_slow_step_is_taken_apart(t):
     path, text = record(t, "steps", 3000)
-    check(re.search(r"`train` slow: \d+ of \d+ .*(in them|and) `load` \+[\d.]+ ms", text, re.S), text)
+    check(re.search(r"`train`: \d+ of \d+ (is|are) slow .*(in slow ones|and) `load` takes [\d.]+ ms longer", text, re.S), text)
     group = slow_of(path, "train")
     equal(group["kind"], "step", "the kind")
     check(grown(group, "load")["slow_ns"] > 100e6 > grown(group, "load")["typical_ns"], f"{group['grew']}")
@@ -93,7 +93,7 @@ def steps_of_several_programs_are_compared_with_their_own(t):
     groups = [group for group in json.loads(report(run_dir, "--json"))["slow"] if group["name"] == "train"]
     equal([(group["process_name"], group["process_id"], group["count"], group["slow"]["count"]) for group in groups],
           [("train", 4242, 40, 2)], "the slow steps")
-    check(re.search(r"`train` of train \(4242\).* slow: 2 of 40 ", report(run_dir)), report(run_dir))
+    check(re.search(r"`train` of train \(4242\).*: 2 of 40 are slow ", report(run_dir)), report(run_dir))
     alone = slow_of(run_dir / "a.xplane.pb", "train")
     equal((alone["process_name"], alone["grew"]), (None, groups[0]["grew"]), "that of the file alone")
 
@@ -101,7 +101,7 @@ def steps_of_several_programs_are_compared_with_their_own(t):
 @test
 def of_async_spans_is_told_what_ran_meanwhile(t):
     path, text = record(t, "async", 3000)
-    check(re.search(r"`request` slow: .*meanwhile `gc` on collector: ", text, re.S), text)
+    check(re.search(r"`request`: .* slow .*meanwhile `gc` runs on collector, ", text, re.S), text)
     group = slow_of(path, "request")
     equal((group["kind"], group["grew"]), ("async", []), "the group")
 
@@ -109,7 +109,7 @@ def of_async_spans_is_told_what_ran_meanwhile(t):
 @test
 def a_flow_tells_who_was_waited_for(t):
     path, text = record(t, "jobs", 3000)
-    check(re.search(r"flow `answer` into `wait for answer` came from `handle` on handler, [\d.]+ ms after the begin "
+    check(re.search(r"the flow `answer` into `wait for answer` came from `handle` on handler, [\d.]+ ms after `request` began "
                     r"\(typically [\d.]+ .s\); `handle` took [\d.]+ ms \(typically [\d.]+ .s\)", text), text)
     group = slow_of(path, "request")
     flow = next(flow for flow in group["flows"] if flow["name"] == "answer")
@@ -121,7 +121,7 @@ def a_flow_tells_who_was_waited_for(t):
 @test
 def an_async_span_is_taken_apart_by_its_id(t):
     path, text = record(t, "jobs", 3000)
-    check(re.search(r"`order` slow: .*(in them|and) `handle` \+[\d.]+ ms, of which `rebuild` \+[\d.]+ ms", text, re.S), text)
+    check(re.search(r"`order`: .* slow .*(in slow ones|and) `handle` takes [\d.]+ ms longer, in it `rebuild` [\d.]+ ms", text, re.S), text)
     group = slow_of(path, "order")
     equal((group["kind"], grown(group, "rebuild")["path"]), ("async", ["order", "handle", "rebuild"]), "the path")
     check(grown(group, "rebuild")["typical_share"] < 0.01 < 0.3 < grown(group, "rebuild")["slow_share"], f"{group['grew']}")

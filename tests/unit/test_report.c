@@ -185,11 +185,11 @@ START_TEST(slow_steps_are_told)
 				  : 100,
 			int_stats("step_num", 500 + i, "_r"));
 	write_report(report_write_text);
-	assert_has_line(text, "1 slow (174 ns or more):");
-	assert_has_line(text, "300 ns 3.0 × step 507, at 7.00 us");
+	assert_has_line(text, "1 is slow (174 ns or longer):");
+	assert_has_line(text, "300 ns 3.0 × the median: step 507, at 7.00 us");
 	ck_assert_ptr_null(strstr(text, "step 509"));
 	write_with(report_write_text, (struct report_options){.slow = 2.5});
-	assert_has_line(text, "1 slow (174 ns or more):");
+	assert_has_line(text, "1 is slow (174 ns or longer):");
 	write_report(report_write_json);
 	ck_assert_ptr_nonnull(strstr(text,
 		"\"outliers\":1,\"limit_ns\":174,\"slowest\":[{\"step_num\":507,\"start_"
@@ -209,7 +209,8 @@ START_TEST(what_ran_meanwhile_has_one_unit)
 	add("lookup", 7 * 10000, 7200, 0);
 	write_report(report_write_text);
 	assert_has_line(
-		text, "meanwhile `lookup` on worker: 1.9 at a time, 0.5 while typical ones ran");
+		text, "meanwhile `lookup` runs on worker, 1.9 at a time; while typical ones run,");
+	assert_has_line(text, "0.5 at a time");
 }
 END_TEST
 

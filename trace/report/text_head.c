@@ -43,13 +43,15 @@ void report_put_complete(const struct digest *g, const char *indent, FILE *out)
 		return;
 	page_format_duration(since, g->complete_ns);
 	if (g->view->selection == &g->selection)
-		fprintf(out, "%sall threads are complete since %s; --whole looks at all there is\n",
+		fprintf(out,
+			"%sall threads are complete from %s on; --whole looks at all of the time\n",
 			indent, since);
 	else if (g->complete_ns > g->begin_ns && g->complete_ns < g->end_ns)
-		fprintf(out, "%sincomplete before %s: figures of then are too low\n", indent,
-			since);
+		fprintf(out, "%sbefore %s some threads are incomplete: their numbers are too low\n",
+			indent, since);
 	else if (g->complete_ns >= g->end_ns)
-		fprintf(out, "%sat no time all threads are complete: figures are too low\n",
+		fprintf(out,
+			"%sthe threads are never complete all at the same time: numbers are too low\n",
 			indent);
 }
 
@@ -126,7 +128,8 @@ static void put_processes(struct text *t)
 		page_end_line(&t->page);
 	}
 	if (n_descendants) {
-		page_put_part(&t->page, "descendants %zu, not recorded: their usage counters alone",
+		page_put_part(&t->page,
+			"descendants %zu (not recorded; only their usage counters are here)",
 			n_descendants);
 		page_end_line(&t->page);
 	}

@@ -230,7 +230,7 @@ void text_put_names(struct text *t)
 		table.has_waits = waits;
 		if (!has_rows(&table) || (waits && !table.cpu))
 			continue;
-		snprintf(title, sizeof title, "%s %s", waits ? "names that wait," : "names",
+		snprintf(title, sizeof title, "%s %s", waits ? "names that mostly wait," : "names",
 			orders[t->options->sort]);
 		page_put_title(&t->page, title);
 		put_table(t, &table);
@@ -310,8 +310,8 @@ static void put_slow(struct text *t, size_t plane, const struct row *row)
 
 	if (!n || !row->p50_ns)
 		return;
-	fprintf(t->page.out, "           %s slow (%s or more):\n", quantity_count(n).text,
-		page_format_duration(cell, limit_ns));
+	fprintf(t->page.out, "           %s %s slow (%s or longer):\n", quantity_count(n).text,
+		n == 1 ? "is" : "are", page_format_duration(cell, limit_ns));
 	for (size_t i = 0; i < row->n_slowest && i < MAX_SLOW; i++) {
 		const struct slow_step *step = &row->slowest[i];
 
@@ -319,7 +319,7 @@ static void put_slow(struct text *t, size_t plane, const struct row *row)
 			break;
 		page_put(&t->page, "%*s", PAGE_CELL + 1, "");
 		page_put_duration(&t->page, step->duration_ns);
-		fprintf(t->page.out, " %5.1f ×  step %" PRId64 ", at %s\n",
+		fprintf(t->page.out, " %5.1f × the median: step %" PRId64 ", at %s\n",
 			(double)step->duration_ns / (double)row->p50_ns, step->number,
 			page_format_duration(cell, step->start_ns));
 		t->page.column = 0;

@@ -90,24 +90,25 @@ static void put_wait_or_work(
 	if (!t->slow->cpu || !cpu_shares_find(t->slow->cpu, &part, 1, &cpu_ns, &error_ns))
 		return;
 	if (cpu_ns + error_ns <= 0.25 * self_ns)
-		fputs(" (waiting)", s->out);
+		fputs(" (mostly waiting)", s->out);
 	else if (cpu_ns - error_ns >= 0.75 * self_ns)
-		fputs(" (working)", s->out);
+		fputs(" (mostly working)", s->out);
 }
 
-/* "`lookup` +24.0 ms, of which `evict` +24.1 ms": down to where the time was spent. */
+/* "`lookup` takes 24.0 ms longer, in it `evict` 24.1 ms": down to where the time was spent. */
 static uint32_t put_chain(
 	const struct text *t, struct sentence *s, const struct slow_group *group, uint32_t node)
 {
 	uint32_t cause = node;
 
 	for (int i = 0; i < MAX_CHAIN; i++) {
-		fprintf(s->out, "`%s` +", get_name(t, group->nodes[node].name));
+		fprintf(s->out, i ? "`%s` " : "`%s` takes ", get_name(t, group->nodes[node].name));
 		put_duration(s, slow_get_growth(group, node));
+		fputs(i ? "" : " longer", s->out);
 		if (!slow_list_grown(group, node, &cause, 1) ||
 			slow_get_growth(group, cause) < MOST * slow_get_growth(group, node))
 			break;
-		fputs(", of which ", s->out);
+		fputs(", in it ", s->out);
 		node = cause;
 	}
 	if (slow_get_self_growth(group, node) >= MOST * slow_get_growth(group, node))
@@ -123,7 +124,7 @@ static void put_rarity(
 	fprintf(s->out, "; `%s` runs in ", get_name(t, n->name));
 	if (slow_get_share(group, n, SIDE_SLOW) < 0.995) {
 		put_share(s, slow_get_share(group, n, SIDE_SLOW));
-		fputs(" of them and in ", s->out);
+		fputs(" of the slow ones and in ", s->out);
 	}
 	if (n->n_units[SIDE_TYPICAL])
 		put_share(s, slow_get_share(group, n, SIDE_TYPICAL));
@@ -141,7 +142,7 @@ static void put_calls(struct sentence *s, const struct slow_group *group, uint32
 		(double)n->n[SIDE_TYPICAL] / (double)slow_get_n_taken_apart(group, SIDE_TYPICAL);
 
 	if (typical > 0 && slow >= 1.5 * typical && slow >= 1.5)
-		fprintf(s->out, " (%.3g times, typically %.3g)", slow, typical);
+		fprintf(s->out, " (it runs %.3g times, typically %.3g)", slow, typical);
 }
 
 static void put_grown(
@@ -170,16 +171,17 @@ static size_t put_all_grown(struct text *t, const struct slow_group *group)
 
 	for (size_t i = 0; i < n; i++)
 		if (slow_get_growth(group, nodes[i]) >= MIN_GROWN * growth)
-			put_grown(t, group, nodes[i], n_told++ ? "and " : "in them ");
+			put_grown(t, group, nodes[i], n_told++ ? "and " : "in slow ones ");
 	if (!group->n_nodes || slow_get_self_growth(group, 0) < MIN_GROWN * growth ||
 		!sentence_begin(&s))
 		return n_told;
+	fputs(n_told ? "and " : "in slow ones ", s.out);
 	if (group->kind == SLOW_ASYNCS)
-		fprintf(s.out, "%soutside of spans with its id +", n_told ? "and " : "in them ");
+		fputs("the time outside of spans with its id is ", s.out);
 	else
-		fprintf(s.out, "%s`%s` itself +", n_told ? "and " : "in them ",
-			get_name(t, group->name));
+		fprintf(s.out, "`%s` itself takes ", get_name(t, group->name));
 	put_duration(&s, slow_get_self_growth(group, 0));
+	fputs(" longer", s.out);
 	if (group->kind != SLOW_ASYNCS)
 		put_wait_or_work(t, &s, group, 0);
 	sentence_end(&s, &t->page, "    ");
@@ -206,7 +208,7 @@ static void put_flow(struct text *t, const struct slow_group *group, const struc
 
 	if (!sentence_begin(&s))
 		return;
-	fprintf(s.out, "flow `%s` ", get_name(t, flow->name));
+	fprintf(s.out, "the flow `%s` ", get_name(t, flow->name));
 	if (flow->into != ROW_OUTERMOST && flow->into != group->name)
 		fprintf(s.out, "into `%s` ", get_name(t, flow->into));
 	fputs("came from ", s.out);
@@ -214,12 +216,12 @@ static void put_flow(struct text *t, const struct slow_group *group, const struc
 		fprintf(s.out, "`%s` on ", get_name(t, flow->from));
 	fprintf(s.out, "%s, ", flow->track->name);
 	put_duration(&s, flow->arrival_ns[SIDE_SLOW]);
-	fputs(" after the begin", s.out);
+	fprintf(s.out, " after `%s` began", get_name(t, group->name));
 	put_typically(&s, flow, flow->arrival_ns);
 	if (share < 0.995) {
 		fputs(", in ", s.out);
 		put_share(&s, share);
-		fputs(" of them", s.out);
+		fputs(" of the slow ones", s.out);
 	}
 	if (flow->from != ROW_OUTERMOST) {
 		fprintf(s.out, "; `%s` took ", get_name(t, flow->from));
@@ -245,10 +247,10 @@ static void put_wait(struct text *t, const struct slow_group *group)
 
 	if (!slow_find_wait(t->slow, group, &wait_ns, &error_ns) || !sentence_begin(&s))
 		return;
-	fputs("the thread waited for ", s.out);
-	put_duration(&s, wait_ns);
-	fputs(" of the ", s.out);
+	fputs("of the ", s.out);
 	put_duration(&s, slow_get_mean(group, SIDE_SLOW));
+	fputs(" the thread waits for ", s.out);
+	put_duration(&s, wait_ns);
 	fputs(" (± ", s.out);
 	put_duration(&s, error_ns);
 	fputs(")", s.out);
@@ -262,6 +264,7 @@ static void put_open(struct sentence *s, double open, bool many)
 		fprintf(s->out, "%.1f", open);
 	else
 		put_share(s, open > 1 ? 1 : open);
+	fputs(many ? " at a time" : " of the time", s->out);
 }
 
 /* Units of the group itself: what slowed one down slowed others, too. */
@@ -278,10 +281,9 @@ static void put_elsewhere(const struct text *t, struct sentence *s, const struct
 {
 	const struct view *view = t->digest->view;
 
-	fprintf(s->out, "meanwhile `%s` on %s", get_name(t, other->name), other->track->name);
+	fprintf(s->out, "meanwhile `%s` runs on %s", get_name(t, other->name), other->track->name);
 	if (view_track_has_sources(view, other->track))
 		fprintf(s->out, " in %s", view_track_get_source(view, other->track));
-	fputs(": ", s->out);
 }
 
 static void put_other(
@@ -293,14 +295,14 @@ static void put_other(
 	if (!sentence_begin(&s))
 		return;
 	if (is_peer(group, other))
-		fprintf(s.out, "meanwhile other `%s`: ", get_name(t, other->name));
+		fprintf(s.out, "meanwhile other `%s` run", get_name(t, other->name));
 	else
 		put_elsewhere(t, &s, other);
 	many = other->open[SIDE_SLOW] > 1.05 || other->open[SIDE_TYPICAL] > 1.05;
+	fputs(", ", s.out);
 	put_open(&s, other->open[SIDE_SLOW], many);
-	fputs(many ? " at a time, " : " of the time, ", s.out);
+	fputs("; while typical ones run, ", s.out);
 	put_open(&s, other->open[SIDE_TYPICAL], many);
-	fputs(" while typical ones ran", s.out);
 	sentence_end(&s, &t->page, "    ");
 }
 
@@ -341,13 +343,13 @@ static void put_group_head(struct text *t, const struct slow_group *group)
 	fprintf(s.out, "`%s`", get_name(t, group->name));
 	if (group->plane != SLOW_ALL_PLANES)
 		fprintf(s.out, " of %s", text_label_plane(t, group->plane, label));
-	fputs(" slow: ", s.out);
-	fprintf(s.out, "%s of ", quantity_count(group->n_units[SIDE_SLOW]).text);
-	fprintf(s.out, "%s (", quantity_count(group->n).text);
+	fprintf(s.out, ": %s of ", quantity_count(group->n_units[SIDE_SLOW]).text);
+	fprintf(s.out, "%s %s slow (", quantity_count(group->n).text,
+		group->n_units[SIDE_SLOW] == 1 ? "is" : "are");
 	put_duration(&s, (double)group->limit_ns);
-	fputs(" or more); ", s.out);
+	fputs(" or longer); slow ones take ", s.out);
 	put_duration(&s, slow_get_mean(group, SIDE_SLOW));
-	fputs(" on average, typically ", s.out);
+	fputs(" on average, typical ones ", s.out);
 	put_duration(&s, slow_get_mean(group, SIDE_TYPICAL));
 	sentence_end(&s, &t->page, "  ");
 }
@@ -372,7 +374,8 @@ void text_put_slow(struct text *t)
 		if (!slow_is_told(t->slow, group))
 			continue;
 		if (n++ == 0)
-			page_put_title(&t->page, "slow, and what is different in these");
+			page_put_title(&t->page,
+				"slow steps, requests and async spans, and what is different in them");
 		put_group(t, group);
 	}
 }

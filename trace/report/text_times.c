@@ -122,7 +122,7 @@ static void put_tracks(struct text *t, const char *title, enum track_kind kind)
 
 void text_put_threads(struct text *t)
 {
-	put_tracks(t, "threads, and how long each had no span open at most", TRACK_THREAD);
+	put_tracks(t, "threads; idle is the longest time without an open span", TRACK_THREAD);
 	if (digest_has_unknown_ends(t->digest))
 		page_put_message(&t->page, "note",
 			"servers of JAX and TensorFlow leave out spans that are open when a "
@@ -144,7 +144,8 @@ void text_put_devices(struct text *t)
 		if (!g->view->origins[i].is_device || !p->n_spans)
 			continue;
 		if (n == 0) {
-			page_put_title(&t->page, "devices");
+			page_put_title(
+				&t->page, "devices; idle is the longest time without a kernel");
 			put_heads(t, "kernels", "name");
 		}
 		if (n++ >= text_get_most(t))
