@@ -289,24 +289,31 @@ static int has_grpc(pid_t pid)
 	return found;
 }
 
-static const char *find_make(pid_t pid)
+static int is_stopped(pid_t pid)
 {
-	const char *make = stock_servers_find_make(pid);
+	char text[1024];
+	const char *p;
 
-	if (make)
-		return make;
-	return has_grpc(pid) && !is_proftapd(pid) ? "XLA" : NULL;
+	read_file(pid, "stat", text, sizeof text);
+	p = strrchr(text, ')');
+	return p && (strncmp(p, ") T", 3) == 0 || strncmp(p, ") t", 3) == 0);
 }
 
 static void describe(struct stock_server *one)
 {
-	const char *make = find_make(one->pid);
+	const char *make = stock_servers_find_make(one->pid);
+	int has_threads;
 
-	if (!make) {
+	one->is_stopped = is_stopped(one->pid);
+	has_threads = (!make || one->is_stopped) && has_grpc(one->pid) && !is_proftapd(one->pid);
+	if (!make && !has_threads) {
 		one->pid = 0;
 		return;
 	}
-	snprintf(one->make, sizeof one->make, "%s", make);
+	one->is_presumed = one->is_stopped && make && has_threads;
+	if (one->is_presumed)
+		strcpy(one->address, "127.0.0.1");
+	snprintf(one->make, sizeof one->make, "%s", make ? make : "XLA");
 	read_file(one->pid, "comm", one->name, sizeof one->name);
 	one->name[strcspn(one->name, "\n")] = '\0';
 	printable_clean(one->name);
@@ -487,7 +494,7 @@ void stock_servers_ask(struct stock_servers *s, int wait_ms)
 
 	for (size_t i = 0; asked && i < s->n && n < ASKED_MAX; i++) {
 		asked[n].one = &s->v[i];
-		if (s->v[i].pid && begin(&asked[n]))
+		if (s->v[i].pid && !s->v[i].is_stopped && begin(&asked[n]))
 			n++;
 	}
 	while (left_ms > 0 && n && read_all(asked, n, left_ms))
@@ -509,10 +516,26 @@ int stock_servers_find(struct stock_servers *s, pid_t pid, int wait_ms)
 	stock_servers_identify(s, pid);
 	stock_servers_ask(s, wait_ms);
 	for (size_t i = 0; i < s->n; i++)
-		if (s->v[i].is_one)
+		if (s->v[i].is_one || s->v[i].is_presumed)
 			s->v[n++] = s->v[i];
 	s->n = n;
 	return 0;
+}
+
+int stock_servers_find_stopped(unsigned port, struct stock_server *out)
+{
+	struct stock_servers s = STOCK_SERVERS_INIT;
+	int r = stock_servers_list(&s, 0);
+
+	stock_servers_identify(&s, 0);
+	r = r ? r : -ENOENT;
+	for (size_t i = 0; i < s.n; i++)
+		if (s.v[i].port == port && s.v[i].pid && s.v[i].is_stopped) {
+			*out = s.v[i];
+			r = 0;
+		}
+	stock_servers_deinit(&s);
+	return r;
 }
 
 void stock_servers_deinit(struct stock_servers *s)

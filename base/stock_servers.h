@@ -4,7 +4,8 @@
  * nowhere. They are found among the listening sockets of processes that map one of these libraries
  * or have threads of gRPC, by asking for the profiler service's method Monitor, which does nothing
  * there; a recording is never asked for. These servers listen on all addresses, so other sockets
- * are not asked.
+ * are not asked. A process that is stopped cannot answer. It is presumed to have such a server if
+ * it has both the library and the threads.
  */
 #ifndef BASE_STOCK_SERVERS_H
 #define BASE_STOCK_SERVERS_H
@@ -31,6 +32,9 @@ struct stock_server {
 	/* "JAX", "TensorFlow", "PyTorch/XLA"; "XLA": the program has none of their libraries */
 	char make[STOCK_SERVERS_MAKE_BYTES];
 	int64_t since_ns; /* Unix time at which the process was started */
+	int is_stopped; /* the process, by a signal or a debugger */
+	/* It is stopped, and has both such a library and gRPC's threads. Then |address| is set. */
+	int is_presumed;
 	/* stock_servers_ask(): */
 	int has_answered;
 	int is_one;
@@ -69,11 +73,22 @@ int stock_servers_list(struct stock_servers *s, int of_all);
  * it is 0.
  */
 void stock_servers_identify(struct stock_servers *s, pid_t pid);
-/* Asks the sockets whose process was found, all at once, and waits |wait_ms| at most. */
+/*
+ * Asks the sockets whose process was found and is not stopped, all at once, and waits |wait_ms| at
+ * most.
+ */
 void stock_servers_ask(struct stock_servers *s, int wait_ms);
 
-/* Does all three, and keeps only profiler servers. 0 or a negative errno; deinit in every case. */
+/*
+ * Does all three, and keeps only profiler servers, the presumed ones included. 0 or a negative
+ * errno; deinit in every case.
+ */
 int stock_servers_find(struct stock_servers *s, pid_t pid, int wait_ms);
+/*
+ * Finds a stopped program that listens on |port| and has such a library or gRPC's threads. 0,
+ * -ENOENT, or another negative errno.
+ */
+int stock_servers_find_stopped(unsigned port, struct stock_server *out);
 
 void stock_servers_deinit(struct stock_servers *s);
 

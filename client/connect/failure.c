@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/stock_servers.h"
 #include "base/utf8.h"
 #include "client/connect/host_failure.h"
 #include "client/connect/probe.h"
@@ -163,6 +164,16 @@ static int explain_tls(const struct failure *f, struct diag *d)
 
 static int explain_silence(const struct failure *f, struct diag *d)
 {
+	struct stock_server stopped;
+
+	if (address_is_here(f->address) && f->address->port &&
+		stock_servers_find_stopped(f->address->port, &stopped) == 0) {
+		diag_set(d, -EPROTO,
+			"%s: %s (pid %d), which listens on that port, is stopped; kill -CONT %d lets it "
+			"go on",
+			f->address->text, stopped.name, (int)stopped.pid, (int)stopped.pid);
+		return EXIT_NOBODY;
+	}
 	diag_set(d, -EPROTO,
 		"%s: something else listens on that port: it accepts the connection and says "
 		"nothing; a profiler server that is stopped looks the same",

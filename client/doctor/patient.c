@@ -82,6 +82,18 @@ static void find_stock(struct patient *p)
 	stock_servers_deinit(&stock);
 }
 
+/* Finds the process of a server that is silent because it is stopped. */
+static bool find_stopped(struct patient *p)
+{
+	struct stock_server stopped;
+
+	if (!p->is_here || p->code != EXIT_NOBODY || p->why.code != -EPROTO || !p->address.port ||
+		stock_servers_find_stopped(p->address.port, &stopped))
+		return false;
+	p->pid = stopped.pid;
+	return true;
+}
+
 int patient_load(struct patient *p, const char *text, struct diag *d)
 {
 	pid_t meant;
@@ -95,6 +107,8 @@ int patient_load(struct patient *p, const char *text, struct diag *d)
 	meant = read_pid(text);
 	p->is_here = is_here(&p->address);
 	ask(p);
+	if (find_stopped(p))
+		return 0;
 	if (p->code == EXIT_NOBODY && p->why.code == -EPROTO && p->address.port &&
 		answers_as_stock(p)) {
 		p->code = EXIT_DONE;

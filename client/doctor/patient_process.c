@@ -33,6 +33,14 @@ static bool is_of_another_user(const struct system *sys)
 	       sscanf(text, "%u", &uid) == 1 && uid != sys->uid;
 }
 
+static bool is_stopped(const struct system *sys)
+{
+	char state[64];
+
+	return patient_read_status(sys, "State", state, sizeof state) == 0 &&
+	       (*state == 'T' || *state == 't');
+}
+
 /* Another user's process may have a server whose socket cannot be seen from here. */
 static void refuse_server(const struct system *sys, struct finding *f)
 {
@@ -46,14 +54,20 @@ static void refuse_server(const struct system *sys, struct finding *f)
 			(int)p->pid);
 		finding_set_command(f, "sudo proftap doctor %d", (int)p->pid);
 	} else {
+		bool is_known = !strstr(p->why.text, "proftap doctor");
+
 		/* The sentence that sends people here is of no use here. */
-		if (strstr(p->why.text, "proftap doctor"))
-			finding_no(f, "pid %d: this process has no profiler server", (int)p->pid);
-		else
+		if (is_known)
 			finding_no(f, "%s", p->why.text);
-		finding_set_reason(f,
-			"it has to call ptap_server_start(), also when its server was killed, or be "
-			"started by proftap run; a stopped one answers when it goes on");
+		else
+			finding_no(f, "pid %d: this process has no profiler server%s", (int)p->pid,
+				is_stopped(sys) ? " that answers, and is stopped" : "");
+		if (is_stopped(sys))
+			finding_set_command(f, "kill -CONT %d", (int)p->pid);
+		else
+			finding_set_reason(f,
+				"it has to call ptap_server_start(), also when its server was killed, or "
+				"be started by proftap run; a stopped one answers when it goes on");
 	}
 }
 
@@ -116,7 +130,7 @@ void check_target_process(const struct system *sys, const struct check *self, st
 		patient_read_status(sys, "State", state, sizeof state)) {
 		finding_no(f, "pid %d: no such process", (int)sys->patient->pid);
 		finding_set_command(f, "proftap list");
-	} else if (*state == 'T' || *state == 't') {
+	} else if (is_stopped(sys)) {
 		finding_no(f, "%s is stopped", name);
 		finding_set_command(f, "kill -CONT %d", (int)sys->patient->pid);
 	} else if (*state == 'Z' || *state == 'X') {

@@ -85,6 +85,23 @@ static int explain_pid(const struct targets *targets, pid_t pid, struct diag *d)
 		(int)pid, name, (int)pid);
 }
 
+/* A server of another make stops with its program. One of proftap's goes on. */
+static bool is_stopped_stock(const struct found_target *t)
+{
+	return t->status.make[0] && t->status.is_stopped;
+}
+
+static int take(struct address *a, const struct found_target *t, struct diag *d)
+{
+	if (is_stopped_stock(t))
+		return diag_set(d, -ENOENT,
+			"pid %d (%s): that program is stopped, and its profiler server with it; kill "
+			"-CONT %d lets them go on",
+			t->status.pid, t->status.name, t->status.pid);
+	set_place(a, t);
+	return 0;
+}
+
 /* Several programs have the name: all of them are shown, beside the sentence. */
 static const struct found_target *find_name(
 	struct targets *targets, const struct address *a, struct diag *d)
@@ -132,7 +149,7 @@ int locate(struct address *a, struct diag *d)
 		return diag_set(d, r, "%s: out of memory", a->text);
 	t = find(&targets, a, &why);
 	if (t)
-		set_place(a, t);
+		r = take(a, t, d);
 	else
 		r = diag_set(d, why.code, "%s", why.text);
 	targets_deinit(&targets);
@@ -150,8 +167,7 @@ int locate_port_as_pid(struct address *a, struct diag *d)
 		return r;
 	t = targets_find_pid(&targets, a->port);
 	if (t) {
-		set_place(a, t);
-		r = 0;
+		r = take(a, t, d);
 	} else if (explain_pid(&targets, a->port, &why) != -ESRCH) {
 		diag_set(d, r, "%s: connection refused: no profiler server there; and %.400s",
 			a->text, why.text);
@@ -227,7 +243,8 @@ static int find_new(const struct targets *before, struct stock_watch *watch, con
 	if (watch->n_looks ? targets_load_quickly(&now) : targets_load_announced(&now))
 		return 0;
 	for (size_t i = 0; i < now.n && !is_found; i++) {
-		if (targets_have(before, &now.v[i]) || !targets_match(&now.v[i], pattern))
+		if (targets_have(before, &now.v[i]) || is_stopped_stock(&now.v[i]) ||
+			!targets_match(&now.v[i], pattern))
 			continue;
 		set_place(out, &now.v[i]);
 		is_found = 1;

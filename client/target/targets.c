@@ -245,6 +245,7 @@ static int add_stock(struct targets *t, const struct stock_server *one)
 					     .uid = one->uid,
 					     .port = one->port,
 					     .since_ns = one->since_ns,
+					     .is_stopped = one->is_presumed,
 				     }};
 
 	snprintf(found.status.name, sizeof found.status.name, "%s", one->name);

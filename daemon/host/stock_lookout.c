@@ -10,11 +10,15 @@
 #include "base/log.h"
 #include "daemon/host/programs.h"
 #include "daemon/kernel/container.h"
+#include "daemon/kernel/proc_file.h"
 #include "daemon/kin/starter.h"
 #include "daemon/kin/stock_look.h"
 
 #define ANSWER_MS 500
-/* A program that is stopped, or has just begun to listen, is asked again. */
+/*
+ * How often a program is asked that does not answer, because it has just begun to listen. A stopped
+ * program is asked when it goes on.
+ */
 #define MAX_SILENT 5
 
 static struct seen_socket *find_seen(struct stock_lookout *s, uint64_t inode)
@@ -47,16 +51,19 @@ static void forget(struct stock_lookout *s, const struct stock_servers *now)
 	s->n_seen = n;
 }
 
+static int is_to_be_asked(const struct seen_socket *seen)
+{
+	return !seen || (seen->n_silent && seen->n_silent < MAX_SILENT &&
+				!proc_is_stopped(seen->silent_pid));
+}
+
 static void leave_known_out(struct stock_lookout *s, struct stock_servers *now)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < now->n; i++) {
-		const struct seen_socket *seen = find_seen(s, now->v[i].inode);
-
-		if (!seen || (seen->n_silent && seen->n_silent < MAX_SILENT))
+	for (size_t i = 0; i < now->n; i++)
+		if (is_to_be_asked(find_seen(s, now->v[i].inode)))
 			now->v[n++] = now->v[i];
-	}
 	now->n = n;
 }
 
@@ -90,6 +97,7 @@ static void take(struct stock_lookout *s, const struct stock_server *one)
 		*seen = (struct seen_socket){.inode = one->inode};
 	}
 	seen->n_silent = one->pid && !one->has_answered ? seen->n_silent + 1 : 0;
+	seen->silent_pid = one->pid;
 	if (one->is_one)
 		seen->id = add_program(s, one);
 }

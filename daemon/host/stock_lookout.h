@@ -18,6 +18,7 @@ struct seen_socket {
 	uint64_t inode;
 	uint64_t id; /* of the program; 0: it is no profiler server's */
 	int n_silent; /* how often it was asked and did not answer */
+	pid_t silent_pid; /* the process that did not answer */
 };
 
 struct stock_lookout {

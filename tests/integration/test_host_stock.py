@@ -17,7 +17,7 @@ from fixture import (NOBODY, check, equal, find_proftapd, free_port, need_readab
 from hosts import Host, list_programs, start_target
 from http2 import INTERNAL, INVALID_ARGUMENT, NOT_FOUND, OK
 from manager import Manager
-from processes import PROFTAP, Process, find_children
+from processes import PROFTAP, Process, find_children, halt
 from stock_program import StockProgram
 from trace_file import Trace
 
@@ -383,6 +383,20 @@ def one_that_dies_while_it_is_recorded_is_named(t):
     contains(done.stderr, f"{host.port} target {stock.pid}: {name} ({stock.pid}): the connection broke: "
              "the program or its profiler server died", "standard error")
     check("UNAVAILABLE" not in done.stderr, done.stderr)
+
+
+@test
+def one_that_was_stopped_is_asked_when_it_goes_on(t):
+    """However many looks there were meanwhile: each new program is found by one."""
+    stopped = StockProgram(t, f"jax-{os.getpid()}")
+    halt(stopped.pid)
+    host = Host(t, "--stock_servers", "yes")
+    for i in range(7):
+        other = StockProgram(t, f"jax-{i}-{os.getpid()}")
+        wait_until(lambda: other.pid in host.list(), "the other one to be listed")
+    equal(stopped.calls, [], "what the one that is stopped was asked")
+    os.kill(stopped.pid, signal.SIGCONT)
+    wait_until(lambda: stopped.pid in host.list(), "it to be listed")
 
 
 @test

@@ -3,6 +3,7 @@
 """The client with the servers of JAX and TensorFlow: what they are asked, what they keep, and what is tried again."""
 import json
 import os
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -170,6 +171,7 @@ def what_their_libraries_are_called_is_no_matter(t):
     rows = listed(t)
     for make, program in programs:
         equal(rows[program.pid, program.port]["server"], make, f"the make of {program.name}")
+        wait_until(lambda: program.calls, f"{program.name} to say what it was asked")
         equal(set(program.calls), {"Monitor"}, f"what {program.name} was asked")
     contains(t.capture(linked.pid, MS).stderr, "spans 3 on 1 thread", "the summary")
 
@@ -263,18 +265,72 @@ def their_processes_have_names_in_reports(t):
             equal(sum(p["n_spans"] for p in json.loads(done.stdout)["processes"]), 3, f"spans of {word}")
 
 
+LISTENS = """
+import mmap, signal, socket, sys
+with open(sys.argv[1], "rb") as f:
+    mapped = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)
+listener = socket.create_server(("0.0.0.0", 0))
+print(listener.getsockname()[1], flush=True)
+signal.pause()
+"""
+
+
 @test
 def other_listeners_are_left_alone(t):
     """One of a program without such a library is not spoken to; a silent one of a program with it keeps nobody waiting."""
     other = StockProgram(t, "other", "libother.so")
-    silent = StockProgram(t, "silent")
-    halt(silent.pid)
+    (t.dir / "libjax_common.so").write_bytes(b"no library")
+    silent = t.keep(Process("silent", ["/usr/bin/python3", "-c", LISTENS, t.dir / "libjax_common.so"]))
+    silent.port = int(silent.read_line())
     start = time.monotonic()
     found = listed(t)
     in_time(time.monotonic() - start, 1 * SLOWNESS, "the list")
     check((other.pid, other.port) not in found, "the one without a library is listed")
     check((silent.pid, silent.port) not in found, "the silent one is listed")
     equal(other.calls, [], "what the one without a library was asked")
+
+
+STOPPED = {"thread": "grpcpp_sync_ser"}
+
+
+@test
+def one_that_is_stopped_is_listed_and_said_to_be(t):
+    """It cannot be asked: of a program that is stopped both the library and gRPC's threads must be there."""
+    name = f"jax-{os.getpid()}"
+    stock = StockProgram(t, name, **STOPPED)
+    others = [StockProgram(t, "plain"), StockProgram(t, "linked", "libapp.so", **STOPPED)]
+    for program in (stock, *others):
+        halt(program.pid)
+    rows = listed(t)
+    row = rows[stock.pid, stock.port]
+    equal((row["name"], row["address"], row["server"], row["state"], row["stopped"]),
+          (name, "127.0.0.1", "JAX", "unknown", True), "the row")
+    for other in others:
+        check((other.pid, other.port) not in rows, f"{other.name} is listed")
+    text = subprocess.run([PROFTAP, "list"], check=True, capture_output=True, text=True).stdout
+    line, = (line for line in text.splitlines() if line.split()[0] == str(stock.pid))
+    contains(line, "unknown, stopped", "the line")
+    how = f"is stopped, and its profiler server with it; kill -CONT {stock.pid} lets them go on"
+    for word in (stock.pid, name):
+        contains(t.capture(word, MS, code=5).stderr, how, f"of {word}")
+    for program in (stock, others[1]):
+        contains(t.capture(program.port, MS, code=5).stderr, f"{program.name} (pid {program.pid}), which listens on that port, "
+                 f"is stopped; kill -CONT {program.pid}", f"of the port of {program.name}")
+    os.kill(stock.pid, signal.SIGCONT)
+    contains(t.capture(name, MS).stderr, "spans 3 on 1 thread", "when it goes on")
+    equal(stock.calls.count("Profile"), 1, "recordings")
+
+
+@test
+def the_doctor_tells_of_one_that_is_stopped(t):
+    stock, linked = StockProgram(t, "jax", **STOPPED), StockProgram(t, "linked", "libapp.so", **STOPPED)
+    for program, word in ((stock, stock.port), (stock, stock.pid), (linked, linked.port), (linked, linked.pid)):
+        halt(program.pid)
+        found = findings(t, str(word), code=5)
+        for key in ("target_server", "target_process"):
+            expect(found, key, "no", f"kill -CONT {program.pid}")
+            contains(found[key]["text"], "stopped", f"{key} of {word}")
+        contains(found["target_process"]["text"], program.name, f"who {word} is")
 
 
 @test

@@ -2,8 +2,10 @@
 """The other way round: proftap as the client of JAX's own server."""
 import contextlib
 import json
+import os
 import pathlib
 import select
+import signal
 import subprocess
 import sys
 
@@ -11,7 +13,7 @@ import perfetto
 import spaces
 import viewer
 from processes import (HERE, PROFTAP, Pipeline, Prefork, capture, capture_of_block, folder, free_port, one_file,
-                       run, stop)
+                       run, stop, wait_until)
 from protos import XSpace
 from service import Service, request
 
@@ -74,6 +76,25 @@ def test_jax_server_is_found():
         done = run(PROFTAP, "capture", row["pid"], 300, "--log_dir", work / "logs", "--python_tracer_level", "0")
         assert f"at 127.0.0.1:{port}" in done.stderr, done.stderr
         assert count(spaces.host_events(XSpace.FromString(one_file(work / "logs").read_bytes())), "our own work") > 0
+
+
+def test_jax_server_that_is_stopped():
+    """A JAX program that is stopped is in proftap list as such, by its library and gRPC's threads; doctor tells what to do."""
+    with folder() as work, jax_server(work) as (port, _):
+        row, = (row for row in json.loads(run(PROFTAP, "list", "--json").stdout)["targets"] if row["port"] == port)
+        os.kill(row["pid"], signal.SIGSTOP)
+        try:
+            status = pathlib.Path(f"/proc/{row['pid']}/status")
+            wait_until(lambda: "State:\tT" in status.read_text(), "it to stop")
+            rows = json.loads(run(PROFTAP, "list", "--json").stdout)["targets"]
+            stopped, = (one for one in rows if one["port"] == port)
+            # When it was started is known to a tick of the clock.
+            assert stopped == {**row, "stopped": True, "since_unix_ns": stopped["since_unix_ns"]}, (row, stopped)
+            done = run(PROFTAP, "doctor", port, check=False)
+            assert f"kill -CONT {row['pid']}" in done.stdout, done
+        finally:
+            os.kill(row["pid"], signal.SIGCONT)
+        run(PROFTAP, "capture", row["pid"], 100, "--log_dir", work / "logs")
 
 
 def spans_by_thread(report):
