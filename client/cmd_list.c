@@ -75,6 +75,7 @@ static void print_json(const struct targets *targets, const char *host)
 	json_begin_list(&j, "targets");
 	for (size_t i = 0; i < targets->n; i++) {
 		const struct status *s = &targets->v[i].status;
+		char command[TARGETS_COMMAND_BYTES];
 		char user[64];
 
 		targets_format_user(s->uid, user, sizeof user);
@@ -93,6 +94,8 @@ static void print_json(const struct targets *targets, const char *host)
 		json_int(&j, "children", s->n_children);
 		json_text(&j, "version", s->version);
 		json_text(&j, "server", s->make[0] ? s->make : "proftap");
+		targets_find_command(targets, &targets->v[i], command);
+		json_known_text(&j, "command", command);
 		if (host)
 			print_place(&j, &targets->v[i].place);
 		json_end_object(&j);

@@ -21,6 +21,7 @@
 #include "client/target/address.h"
 
 #define MAX_BYTES ((size_t)1 << 20)
+#define SINCE_BYTES 17 /* the table's column, with the blank behind it */
 /* ssh's own failure; a shell's for a command that there is not. */
 #define STATUS_SSH 255
 #define STATUS_NOT_FOUND 127
@@ -156,7 +157,8 @@ static bool read_row(const char *line, struct row *row)
 	while (n > 0 && name[n - 1] == ' ')
 		n--;
 	snprintf(row->name, sizeof row->name, "%.*s", n, name);
-	row->has_ended = strstr(rest, " ended") != NULL;
+	/* The state stands behind the time. */
+	row->has_ended = strlen(rest) > SINCE_BYTES && strncmp(rest + SINCE_BYTES, "ended", 5) == 0;
 	/* "2026-11-22 21:53" of another day, "21:53:07" of today. */
 	if (rest[4] == '-')
 		snprintf(row->since, sizeof row->since, "%.16s", rest);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/printable.h"
 #include "base/utf8.h"
 #include "client/process/terminal.h"
 
@@ -127,31 +128,73 @@ static bool is_file_of(const char *dir, const char *word)
 	return stat(word, &here) || here.st_dev != there.st_dev || here.st_ino != there.st_ino;
 }
 
-/* Writes the program and the words from |arguments| to |end|. */
-static void write_words(
-	struct command_line *c, const char *arguments, const char *end, const char *dir)
+/* Writes |first| and the words from |rest| to |end| into |out|, which has |n| bytes, at least 4. */
+static void format(const char *first, const char *rest, const char *end, char *out, size_t n)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t n_bytes = 0;
 	FILE *f = open_memstream(&text, &n_bytes);
 
+	out[0] = '\0';
 	if (!f)
 		return;
-	terminal_write_word(c->program, f);
-	for (const char *p = arguments; p < end; p += strlen(p) + 1) {
+	terminal_write_word(first, f);
+	for (const char *p = rest; p < end; p += strlen(p) + 1) {
 		fputc(' ', f);
 		terminal_write_word(p, f);
-		if (is_file_of(dir, p))
-			snprintf(c->dir, sizeof c->dir, "%s", dir);
 	}
-	if (!fclose(f) && text)
-		utf8_fit(c->text, sizeof c->text, text);
+	if (fclose(f) == 0 && text)
+		utf8_fit(out, n, text);
+}
+
+/* The name of the program's file. A title that the process gave itself, which has blanks, stays. */
+static const char *name_program(const char *word)
+{
+	const char *slash = strchr(word, ' ') ? NULL : strrchr(word, '/');
+
+	return slash && slash[1] ? slash + 1 : word;
+}
+
+void command_line_show(pid_t pid, char *out, size_t n)
+{
+	_cleanup_free_ char *words = NULL;
+	ssize_t n_bytes = read_all("", pid, "cmdline", &words);
+
+	out[0] = '\0';
+	if (n_bytes <= 0)
+		return;
+	format(name_program(words), words + strlen(words) + 1, words + n_bytes, out, n);
+	printable_clean(out);
+}
+
+bool command_line_replace(const char *word, const char *to, char *out, size_t n)
+{
+	_cleanup_free_ char *words = NULL;
+	_cleanup_free_ char *changed = NULL;
+	ssize_t n_bytes = read_all("", getpid(), "cmdline", &words);
+	size_t n_changed = 0;
+	int n_found = 0;
+	FILE *f = n_bytes > 0 ? open_memstream(&changed, &n_changed) : NULL;
+
+	if (!f)
+		return false;
+	for (const char *p = words; p < words + n_bytes; p += strlen(p) + 1) {
+		bool is_it = strcmp(p, word) == 0;
+
+		n_found += is_it;
+		fwrite(is_it ? to : p, 1, strlen(is_it ? to : p) + 1, f);
+	}
+	if (fclose(f) || !changed || n_found != 1)
+		return false;
+	format(name_program(changed), changed + strlen(changed) + 1, changed + n_changed, out, n);
+	return out[0] && strlen(out) + sizeof UTF8_CUT < n;
 }
 
 int command_line_read(const char *root, pid_t pid, struct command_line *out)
 {
 	_cleanup_free_ char *words = NULL;
 	ssize_t n = read_all(root, pid, "cmdline", &words);
+	const char *arguments;
 	char pid_dir[32];
 	char dir[PATH_MAX];
 
@@ -162,6 +205,10 @@ int command_line_read(const char *root, pid_t pid, struct command_line *out)
 	read_dir(root, pid_dir, dir, sizeof dir);
 	if (!words[0] || !find_program(root, pid, words, dir, out->program))
 		return -ENODATA;
-	write_words(out, words + strlen(words) + 1, words + n, dir);
+	arguments = words + strlen(words) + 1;
+	format(out->program, arguments, words + n, out->text, sizeof out->text);
+	for (const char *p = arguments; p < words + n; p += strlen(p) + 1)
+		if (is_file_of(dir, p))
+			snprintf(out->dir, sizeof out->dir, "%s", dir);
 	return out->text[0] ? 0 : -ENOMEM;
 }

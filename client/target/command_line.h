@@ -3,6 +3,7 @@
 #ifndef CLIENT_COMMAND_LINE_H
 #define CLIENT_COMMAND_LINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -18,5 +19,17 @@ struct command_line {
  * it, as servers do that show what they are doing.
  */
 int command_line_read(const char *root, pid_t pid, struct command_line *out);
+
+/*
+ * Writes the command line of |pid| as one printable line, without the directory of its program.
+ * "": the kernel does not tell it. |n| is 4 at least.
+ */
+void command_line_show(pid_t pid, char *out, size_t n);
+
+/*
+ * Writes the command line of this process in the same form, with |to| in place of |word|. False if
+ * not exactly one of its words is |word|, or if it does not fit.
+ */
+bool command_line_replace(const char *word, const char *to, char *out, size_t n);
 
 #endif

@@ -15,6 +15,7 @@
 #include "client/process/clock.h"
 #include "client/process/interrupt.h"
 #include "client/target/address.h"
+#include "client/target/command_line.h"
 #include "client/target/targets.h"
 
 /* The pause between two looks for a new program. */
@@ -102,6 +103,18 @@ static int take(struct address *a, const struct found_target *t, struct diag *d)
 	return 0;
 }
 
+/* Adds the command that means the first of them. */
+static void add_example(const struct targets *targets, const char *word, struct diag *d)
+{
+	const struct diag why = *d;
+	char command[256];
+	char pid[16];
+
+	snprintf(pid, sizeof pid, "%d", targets->v[0].status.pid);
+	if (command_line_replace(word, pid, command, sizeof command))
+		diag_set(d, why.code, "%s, as in %s", why.text, command);
+}
+
 /* Several programs have the name: all of them are shown, beside the sentence. */
 static const struct found_target *find_name(
 	struct targets *targets, const struct address *a, struct diag *d)
@@ -118,6 +131,7 @@ static const struct found_target *find_name(
 	if (a->is_newest)
 		return newest;
 	targets_write(targets, stderr);
+	add_example(targets, a->lookup, d);
 	return NULL;
 }
 

@@ -24,6 +24,9 @@
 #include "base/program_word.h"
 #include "base/runtime_dir.h"
 #include "base/stock_servers.h"
+#include "base/utf8.h"
+#include "client/process/terminal.h"
+#include "client/target/command_line.h"
 
 /* A server answers within a millisecond, unless it is stopped. For all of them. */
 #define ANSWER_MS 1000
@@ -37,6 +40,9 @@
 #define MAX_SILENT_SAID 8
 /* __SO_ACCEPTCON, as /proc/net/unix shows it: of a socket that listens. */
 #define LISTENING 0x10000ul
+/* Bytes of a command line in the table. A narrow terminal does not make it shorter than the minimum. */
+#define MAX_COMMAND_BYTES 256
+#define MIN_COMMAND_BYTES 40
 
 static int add(struct targets *t, const struct found_target *found)
 {
@@ -276,7 +282,7 @@ static int load_announced(struct targets *t, int answer_ms, pid_t only)
 	char path[RUNTIME_DIR_MAX_BYTES];
 	int r = 0;
 
-	*t = (struct targets){.answer_ms = answer_ms, .only = only};
+	*t = (struct targets){.answer_ms = answer_ms, .only = only, .is_here = true};
 	for (unsigned i = 0; i < RUNTIME_DIR_PLACES && r == 0; i++)
 		if (runtime_dir_get(i, path) == 0)
 			r = look_into(t, path, geteuid());
@@ -559,28 +565,58 @@ static void format_door(const struct found_target *t, char *out, size_t n)
 			out, n, strchr(s->address, ':') ? "[%s]:%u" : "%s:%u", s->address, s->port);
 }
 
+void targets_find_command(const struct targets *t, const struct found_target *one,
+	char out[static TARGETS_COMMAND_BYTES])
+{
+	out[0] = '\0';
+	/* The pid of a program that has ended may be another process's by now. */
+	if (t->is_here && !one->status.has_ended)
+		command_line_show(one->status.pid, out, TARGETS_COMMAND_BYTES);
+}
+
+/* Writes as much as the terminal has room for behind |used| columns. */
+static void write_command(
+	const struct targets *targets, const struct found_target *t, size_t used, FILE *out)
+{
+	char command[TARGETS_COMMAND_BYTES];
+	char shown[MAX_COMMAND_BYTES];
+	size_t width = terminal_get_width(out);
+	size_t room = sizeof shown;
+
+	if (width)
+		room = width > used + MIN_COMMAND_BYTES ? width - used : MIN_COMMAND_BYTES;
+	targets_find_command(targets, t, command);
+	utf8_fit(shown, room < sizeof shown ? room : sizeof shown, *command ? command : "-");
+	fprintf(out, "  %s", shown);
+}
+
 /* The last columns are there where somebody has something in them. */
-static void write_row(const struct found_target *t, bool has_makes, bool has_places, FILE *out)
+static void write_row(const struct targets *targets, const struct found_target *t, bool has_makes,
+	bool has_places, FILE *out)
 {
 	const struct status *s = &t->status;
+	bool has_more = has_places || targets->is_here;
 	char door[128];
 	char user[64];
 	char since[32];
 	char place[256];
 	char state[32];
+	int n;
 
 	format_door(t, door, sizeof door);
 	targets_format_user(s->uid, user, sizeof user);
 	format_since(s->since_ns, since, sizeof since);
 	place_format(&t->place, s->pid, place, sizeof place);
-	fprintf(out, "%8d  %-20s %-21s %-12s %-16s ", s->pid, s->name, door, user, since);
 	snprintf(state, sizeof state, "%s%s", status_name_state(s),
 		s->is_stopped ? ", stopped" : "");
-	fprintf(out, has_makes || has_places ? "%-9s" : "%s", state);
+	n = fprintf(out, "%8d  %-20s %-21s %-12s %-16s ", s->pid, s->name, door, user, since);
+	n += fprintf(out, has_makes || has_more ? "%-9s" : "%s", state);
 	if (has_makes)
-		fprintf(out, has_places ? "  %-11s" : "  %s", s->make[0] ? s->make : "proftap");
+		n += fprintf(out, has_more ? "  %-11s" : "  %s", s->make[0] ? s->make : "proftap");
 	if (has_places)
 		fprintf(out, "  %s", *place ? place : "-");
+	else if (targets->is_here)
+		write_command(targets, t, (size_t)n + 2, out);
 	fputc('\n', out);
 }
 
@@ -610,12 +646,13 @@ void targets_write(const struct targets *targets, FILE *out)
 {
 	bool has_makes = have_makes(targets);
 	bool has_places = have_places(targets);
+	bool has_more = has_places || targets->is_here;
 
 	fprintf(out, "%8s  %-20s %-21s %-12s %-16s ", "PID", "NAME", "PORT", "USER", "SINCE");
-	fprintf(out, has_makes || has_places ? "%-9s" : "%s", "STATE");
+	fprintf(out, has_makes || has_more ? "%-9s" : "%s", "STATE");
 	if (has_makes)
-		fprintf(out, has_places ? "  %-11s" : "  %s", "SERVER");
-	fputs(has_places ? "  CONTAINER\n" : "\n", out);
+		fprintf(out, has_more ? "  %-11s" : "  %s", "SERVER");
+	fputs(has_places ? "  CONTAINER\n" : targets->is_here ? "  COMMAND\n" : "\n", out);
 	for (size_t i = 0; i < targets->n; i++)
-		write_row(&targets->v[i], has_makes, has_places, out);
+		write_row(targets, &targets->v[i], has_makes, has_places, out);
 }

@@ -32,6 +32,7 @@ struct targets {
 	pid_t *silent; /* whose servers did not answer in time, by pid: stopped, or very busy */
 	size_t n_silent;
 	size_t n_silent_allocated;
+	bool is_here; /* the pids are of this machine */
 	int answer_ms; /* how long they may take to answer */
 	pid_t only; /* nobody else is asked; 0: all are */
 	struct questions questions; /* under way */
@@ -73,6 +74,11 @@ bool targets_have(const struct targets *t, const struct found_target *one);
 bool targets_match(const struct found_target *t, const char *pattern);
 /* Forgets all that |word| does not mean. */
 void targets_keep_named(struct targets *t, const char *word);
+
+#define TARGETS_COMMAND_BYTES 4096
+/* Finds the command line by which |one| was started, as printable text; "": it is not known. */
+void targets_find_command(const struct targets *t, const struct found_target *one,
+	char out[static TARGETS_COMMAND_BYTES]);
 
 /* A table for people, with a line for each; columns that nobody has anything in are left out. */
 void targets_write(const struct targets *t, FILE *out);

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""proftap capture on a terminal."""
+"""proftap on a terminal."""
+import fcntl
 import os
 import pty
 import re
 import select
 import signal
+import struct
+import subprocess
+import termios
 import time
 
 from checks import PATIENCE_S, check
@@ -13,8 +17,25 @@ from processes import PROFTAP
 CLEAR = "\r\x1b[K"
 
 
+def run_on_terminal(*words, columns, **env):
+    """What proftap writes on a terminal of that width."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    base = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+    with subprocess.Popen([PROFTAP, *words], stdout=theirs, env={**base, "TERM": "xterm", **env}):
+        os.close(theirs)
+        said = b""
+        try:
+            while chunk := os.read(ours, 65536):
+                said += chunk
+        except OSError:  # EIO: nobody has the other end any more
+            pass
+    os.close(ours)
+    return said.decode()
+
+
 class Terminal:
-    """proftap on a terminal of its own; self.screen is all that it wrote there."""
+    """proftap capture on a terminal of its own; self.screen is all that it wrote there."""
 
     def __init__(self, t, *words, prefix=()):
         command = [str(w) for w in (*prefix, PROFTAP, "capture", *words, "--log_dir", t.dir / "logs")]

@@ -17,6 +17,7 @@ from checks import SLOWNESS, in_time
 from fixture import (NOBODY, SANITIZERS, Skip, check, contains, equal, find_proftapd, find_proftapds, free_port,
                      need_root, read_status, run, test, wait_until)
 from processes import PROFTAP, TARGET, Process, Target, is_free
+from terminal import run_on_terminal
 from trace_file import Trace
 
 
@@ -107,6 +108,29 @@ def the_list_says_what_is_true(t):
 
 
 @test
+def command_lines_tell_programs_of_one_name_apart(t):
+    """In the text they are cut, and to the width of a terminal unless it is a narrow one."""
+    lines = [[TARGET, "train.py", "--rank", "0"], [TARGET, "eval.py", "a b\n\x1b[1m", "é" * 200], [TARGET]]
+    targets = [t.keep(Target(runtime(t), line[-1], line[:-1])).serve() for line in lines]
+    commands = ["target train.py --rank 0", f"target eval.py 'a b??[1m' '{'é' * 200}'", "target"]
+    rows = listed(t)
+    equal([rows[target.pid]["command"] for target in targets], commands, "commands in JSON")
+
+    def find_lines(text):
+        return [line for target in targets for line in text.splitlines() if line.split()[0] == str(target.pid)]
+
+    plain = find_lines(proftap(t, "list").text)
+    check(plain[0].endswith(f"  {commands[0]}"), plain[0])
+    check(plain[1].endswith("éé…") and f"  {commands[1][:100]}" in plain[1], plain[1])
+    for columns, n_bytes in ((40, 40), (170, None)):
+        first, second, _ = find_lines(run_on_terminal("list", columns=columns, **runtime(t)))
+        check(first.endswith(f"  {commands[0]}"), first)
+        n_bytes = n_bytes or columns - first.index(commands[0])
+        shown = second[first.index(commands[0]):]
+        check(shown.endswith("é…") and n_bytes - 2 <= len(shown.encode()) < n_bytes, f"{columns} columns: {shown}")
+
+
+@test
 def a_look_starts_nothing_in_the_server(t):
     target = serve(t)
     server = find_proftapd(target.pid)
@@ -174,7 +198,7 @@ def a_stopped_program_is_said_to_be(t):
     row = listed(t)[target.pid]
     equal([row["state"], row["stopped"]], ["idle", True], "one that is stopped")
     [line] = [line for line in proftap(t, "list").text.splitlines() if line.split()[0] == str(target.pid)]
-    contains(line, " idle, stopped", "the text")
+    contains(line, " idle, stopped  ", "the text")
     target.signal(signal.SIGCONT)
     wait_until(lambda: read_status(target.pid)["State"].split()[0] != "T", "it to go on")
     equal(listed(t)[target.pid]["stopped"], False, "one that goes on")
@@ -279,6 +303,7 @@ def a_name_of_two_is_refused(t):
     targets = [serve(t, name), serve(t, name)]
     capture = capture_by(t, None, name, code=2)
     contains(capture.stderr, "more than one target has that name", "the reason")
+    contains(capture.stderr, f"; give a pid, as in proftap capture {targets[0].pid} 15000 --log_dir", "what to do")
     for target in targets:
         contains(capture.stderr, f"{target.pid}  {name} ", "the table")
         contains(capture.stderr, f"127.0.0.1:{target.port} ", "the table")

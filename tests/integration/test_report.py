@@ -3,21 +3,18 @@
 """proftap report as a user calls it: what it finds, what it shows of it, and what it says when it
 cannot."""
 import csv
-import fcntl
 import io
 import json
 import os
-import pty
 import re
-import struct
 import subprocess
-import termios
 
 from conversions import capture_requests, make_bad_names, make_space
 from fake_server import space
 from fixture import check, contains, equal, run, schema, test
 from processes import PROFTAP, TOP_SRC
 from reports import add_event, add_stat, make_training
+from terminal import run_on_terminal
 
 GOLDEN = TOP_SRC / "tests" / "golden"
 
@@ -284,7 +281,7 @@ def no_line_is_longer_than_the_page(t):
     for width in (76, 80, 98, 120):
         for paths in (traces[:1], traces[:2], traces[2:], traces, [many], [many, traces[0]]):
             check_width(report("--by_thread", "--slow", "1", "--width", str(width), *paths), width)
-    equal(report_on_terminal(*traces, columns=40, NO_COLOR="1").replace("\r", ""), report("--width", "76", *traces),
+    equal(run_on_terminal("report", *traces, columns=40, NO_COLOR="1").replace("\r", ""), report("--width", "76", *traces),
           "on a narrow terminal")
 
 
@@ -324,31 +321,14 @@ def several_files_are_one_trace(t):
     contains(text, "looked at: 0 ns to 6.00 us\n", "aligned")
 
 
-def report_on_terminal(*words, columns, **env):
-    """What is on a terminal of that width."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    base = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
-    with subprocess.Popen([PROFTAP, "report", *words], stdout=theirs, env={**base, "TERM": "xterm", **env}):
-        os.close(theirs)
-        said = b""
-        try:
-            while chunk := os.read(ours, 65536):
-                said += chunk
-        except OSError:  # EIO: nobody has the other end any more
-            pass
-    os.close(ours)
-    return said.decode()
-
-
 @test
 def colours_are_for_terminals(t):
     path = GOLDEN / "steps.xplane.pb"
     check("\x1b[" not in report(path), "colours in a pipe")
-    contains(report_on_terminal(path, columns=80), "\x1b[1m", "a terminal")
-    check("\x1b[" not in report_on_terminal(path, columns=80, NO_COLOR="1"), "NO_COLOR")
-    check("\x1b[" not in report_on_terminal(path, columns=80, TERM="dumb"), "a dumb terminal")
-    contains(report_on_terminal(path, columns=120, NO_COLOR="1"), " mean      p50      p99      max", "wide")
+    contains(run_on_terminal("report", path, columns=80), "\x1b[1m", "a terminal")
+    check("\x1b[" not in run_on_terminal("report", path, columns=80, NO_COLOR="1"), "NO_COLOR")
+    check("\x1b[" not in run_on_terminal("report", path, columns=80, TERM="dumb"), "a dumb terminal")
+    contains(run_on_terminal("report", path, columns=120, NO_COLOR="1"), " mean      p50      p99      max", "wide")
 
 
 @test

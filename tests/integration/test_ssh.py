@@ -268,7 +268,9 @@ def what_no_tunnel_can_lead_to_is_wrong_usage(t):
 def lists_pids_and_names_are_of_the_other_machine(t):
     """Here, nobody has a server: the runtime directory is another one."""
     sshd, name = Sshd(t), f"lone-{os.getpid()}"
-    target = named(t, name)
+    (t.dir / name).symlink_to(TARGET)
+    # Words of its command line are none of the list's.
+    target = t.keep(Target(runtime(t), "1:2", (t.dir / name, " ended "))).serve()
     environment = {**os.environ, "XDG_RUNTIME_DIR": str(t.dir)}
 
     def proftap(*words, code=0):

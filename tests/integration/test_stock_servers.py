@@ -158,7 +158,8 @@ def those_of_this_machine_are_listed_without_a_recording(t):
     equal(set(stock.calls), {"Monitor"}, "what it was asked")
     text = subprocess.run([PROFTAP, "list"], check=True, capture_output=True, text=True).stdout
     row, = (line.split() for line in text.splitlines() if line.split()[0] == str(stock.pid))
-    equal((row[1], row[2], row[-1]), (name, f"127.0.0.1:{stock.port}", "JAX"), "the line")
+    script = str(Path(__file__).with_name("stock_program.py"))
+    equal((*row[1:3], *row[6:9]), (name, f"127.0.0.1:{stock.port}", "JAX", "python3", script), "the line")
 
 
 @test
