@@ -130,6 +130,31 @@ static int map_store(struct profile_options *o, const struct option *row, const 
 	return 0;
 }
 
+/* Two of the keys are for host daemons instead. */
+static int is_of_our_servers(const char *key)
+{
+	return strncmp(key, "ptap_", 5) == 0 && strcmp(key, "ptap_target") != 0 &&
+	       strcmp(key, "ptap_machine_usage") != 0;
+}
+
+int profile_options_note_ours(const struct profile_options *o, struct diag *d)
+{
+	char keys[384] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < o->n_map && n < sizeof keys; i++)
+		if (is_of_our_servers(o->map[i].key))
+			n += (size_t)snprintf(keys + n, sizeof keys - n, "%s%s%s", n ? ", " : "",
+				o->map[i].key,
+				strcmp(o->map[i].key, "ptap_max_capture_bytes") == 0
+					? " (--max_bytes)"
+					: "");
+	if (!n)
+		return 0;
+	return diag_set(d, OPTION_NOTED,
+		"%.383s: without effect: this server is not one of proftap's", keys);
+}
+
 const char *profile_options_get_text(const struct profile_options *o, const char *key)
 {
 	const struct option_value *value = find_value(o, key);

@@ -66,6 +66,12 @@ int profile_options_check_recorder(const struct profile_options *o, struct diag 
 /* The same of a capture or a session: -EINVAL with |d| naming the first key that only a flight recorder has. */
 int profile_options_check_recording(const struct profile_options *o, struct diag *d);
 
+/*
+ * Finds the keys that were set and that only proftap's own servers know. OPTION_NOTED: there are
+ * some, and |d| has a warning for people that names them. 0: there are none.
+ */
+int profile_options_note_ours(const struct profile_options *o, struct diag *d);
+
 /* The text of a key of advanced_configuration, or NULL when it was not set. Borrowed. */
 const char *profile_options_get_text(const struct profile_options *o, const char *key);
 /* The number of a key of advanced_configuration, or |otherwise| when it was not set. */

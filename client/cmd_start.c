@@ -165,6 +165,8 @@ static int start(struct session_command *c, struct diag *d)
 	code = session_start_run(&session, d);
 	if (code != EXIT_DONE)
 		return code;
+	if (!session.is_bounded && profile_options_note_ours(&capture->options, d) == OPTION_NOTED)
+		names_intern(&capture->warnings, d->text, strlen(d->text));
 	if (capture->is_json)
 		write_json(&session, &capture->warnings);
 	else

@@ -14,6 +14,7 @@
 #include "client/capture/part_warnings.h"
 #include "client/process/exit.h"
 #include "client/process/streams.h"
+#include "client/process/terminal.h"
 #include "trace/json.h"
 
 static int copy_warnings(const struct names *from, struct names *to)
@@ -76,27 +77,37 @@ static void write_json_list(const struct part *p, struct json *j)
 
 /* A trace that stays at its server: there is a sentence, and nothing to be read. */
 
-static void write_elsewhere_members(const struct part *p, struct json *j)
+static void write_elsewhere(const struct part *p, struct names *warnings, FILE *out)
 {
-	json_text(j, "target", p->address.text);
-	json_int(j, "exit", EXIT_DONE);
-	json_text(j, "file", NULL);
-	json_text(j, "server_dir", p->answer.elsewhere);
-	json_text(j, "session_id", p->options.session_id);
-	write_json_list(p, j);
+	struct json j = {.out = out};
+
+	part_warnings_add_of_options(p, warnings);
+	if (!p->capture->is_json) {
+		fprintf(out, "%s\n", p->d.text);
+		for (uint32_t i = 0; i < warnings->n_texts; i++)
+			terminal_write_line("warning", names_get(warnings, i), out);
+		return;
+	}
+	json_begin_object(&j, NULL);
+	json_text(&j, "target", p->address.text);
+	json_int(&j, "exit", EXIT_DONE);
+	json_text(&j, "file", NULL);
+	json_text(&j, "server_dir", p->answer.elsewhere);
+	json_text(&j, "session_id", p->options.session_id);
+	write_json_list(p, &j);
+	json_texts(&j, "warnings", warnings->texts, warnings->n_texts);
+	json_end_object(&j);
 }
 
 static void report_elsewhere(const struct part *p)
 {
-	struct json j;
+	struct names warnings = {0};
 
-	if (!p->capture->is_json) {
-		fprintf(stderr, "%s\n", p->d.text);
-		return;
-	}
-	json_begin(&j, stdout);
-	write_elsewhere_members(p, &j);
-	json_end(&j);
+	if (copy_warnings(&p->capture->warnings, &warnings) == 0)
+		write_elsewhere(p, &warnings, p->capture->is_json ? stdout : stderr);
+	if (p->capture->is_json)
+		putchar('\n');
+	names_deinit(&warnings);
 }
 
 /* The only target. */
@@ -182,16 +193,7 @@ static void write_success(
 	json_end_object(&j);
 }
 
-static void write_failure_members(const struct part *p, struct json *j)
-{
-	json_text(j, "target", p->address.text);
-	json_text(j, "error", p->d.text);
-	json_int(j, "exit", p->code);
-}
-
-/* A failure, or a trace that is elsewhere. */
-static void write_sentence(const struct part *p, FILE *out,
-	void (*write_members)(const struct part *p, struct json *j))
+static void write_failure(const struct part *p, FILE *out)
 {
 	struct json j = {.out = out};
 
@@ -200,7 +202,9 @@ static void write_sentence(const struct part *p, FILE *out,
 		return;
 	}
 	json_begin_object(&j, NULL);
-	write_members(p, &j);
+	json_text(&j, "target", p->address.text);
+	json_text(&j, "error", p->d.text);
+	json_int(&j, "exit", p->code);
 	json_end_object(&j);
 }
 
@@ -214,9 +218,9 @@ static void report_one(struct part *p)
 	if (!out)
 		return;
 	if (p->code != EXIT_DONE)
-		write_sentence(p, out, write_failure_members);
+		write_failure(p, out);
 	else if (p->answer.elsewhere)
-		write_sentence(p, out, write_elsewhere_members);
+		write_elsewhere(p, &warnings, out);
 	else
 		write_success(p, &s, &warnings, out);
 	fclose(out);

@@ -62,6 +62,27 @@ static void warn_of_stock_session(const struct part *p, struct names *warnings)
 			"runs");
 }
 
+/*
+ * A server that does not know Capture is of another make. A server that writes the trace by itself
+ * was not asked for Capture.
+ */
+static bool is_of_another_make(const struct part *p)
+{
+	struct clock_offset said;
+
+	if (p->capture->server_writes)
+		return !clock_offset_find_name(p->recording.link.channel, &said);
+	return !p->request.calls && !p->recording.is_stream;
+}
+
+void part_warnings_add_of_options(const struct part *p, struct names *warnings)
+{
+	struct diag d = DIAG_INIT;
+
+	if (profile_options_note_ours(&p->options, &d) == OPTION_NOTED && is_of_another_make(p))
+		warn(warnings, d.text);
+}
+
 static bool says_why(const struct names *warnings)
 {
 	for (uint32_t i = 0; i < warnings->n_texts; i++)
@@ -107,6 +128,7 @@ void part_warnings_add(const struct part *p, const struct summary *s, struct nam
 		warn(warnings, "interrupted: the recording was ended early");
 	if (p->request.calls && p->request.calls->is_of_session && !p->recording.is_stream)
 		warn_of_stock_session(p, warnings);
+	part_warnings_add_of_options(p, warnings);
 	warn_of_file(p, warnings);
 	warn_of_lateness(p, s, warnings);
 	warn_of_others(p, s, warnings);

@@ -98,6 +98,28 @@ def some_write_by_themselves_and_some_send_it(t):
 
 
 @test
+def options_that_they_do_not_know_are_named(t):
+    """Those of proftap's, and no others; of many targets only where there is such a server, and not where one of ours sends it."""
+    options = ("--max_bytes", "2000000", "-o", "ptap_usage_interval_ms=0", "-o", "host_tracer_level=3",
+               "-o", "gpu_max_annotation_strings=5")
+    words = "ptap_usage_interval_ms, ptap_max_capture_bytes (--max_bytes): without effect: this server is not one of proftap's"
+    stock, kept = serve(t, lambda c: c.reply(field(8, space()))), serve(t, lambda c: c.reply(b""), unknown=None)
+    ours = t.target().serve()
+    for warned in (t.capture(stock, MS, *options), t.capture(kept, MS, *options, "--server_writes")):
+        equal(warned.stderr.count(f"\n  warning: {words}\n"), 1, f"warnings in {warned.stderr}")
+    equal(json.loads(t.capture(kept, MS, *options, "--server_writes", "--json").stdout)["warnings"], [words], "JSON")
+    check("without effect" not in t.capture(stock, MS, *options[4:]).stderr, "options that it knows are named")
+    for how in ((), ("--server_writes",)):
+        said = t.capture(ours, 200, *options[:2], *how).stderr
+        check("without effect" not in said, f"ours is said not to know its options {how}: {said}")
+    said = t.capture(f"{stock.port},{ours.port}", 200, *options[:2]).stderr
+    equal(said.count("  warning: ptap_max_capture_bytes (--max_bytes): without effect"), 1, f"of two targets: {said}")
+    session = FakeServer(t, lambda c: c.reply(b""), unknown=b"/proftap.v1.")
+    done = subprocess.run([PROFTAP, "start", str(session.port), *options], capture_output=True, text=True)
+    contains(done.stderr, f"  warning: {words}\n", "what a session is begun with")
+
+
+@test
 def where_they_are_to_write_must_be_said(t):
     done = subprocess.run([PROFTAP, "capture", "h:1", str(MS), "--server_writes"], capture_output=True, text=True)
     equal(done.returncode, 2, "exit status")
