@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "base/local_path.h"
 #include "client/capture/capture_failure.h"
 #include "client/capture/capture_settings.h"
 #include "client/capture/host_targets.h"
@@ -128,6 +129,28 @@ static int await_next(struct capture_settings *s, struct diag *d)
 	return r == -EINTR ? EXIT_INTERRUPTED : r == -ETIMEDOUT ? EXIT_TIMEOUT : EXIT_FAILED;
 }
 
+/*
+ * Only servers write to a URL. If a server sends its trace all the same, that goes to a fresh
+ * directory.
+ */
+static int choose_log_dir(struct capture_settings *s, struct diag *d)
+{
+	struct capture *c = &s->capture;
+	struct diag why = DIAG_INIT;
+	int r;
+
+	if (c->server_writes && local_path_check("--log_dir", c->log_dir, NULL))
+		c->url = c->log_dir;
+	r = log_dir_choose(&s->log_dir, c->url ? "" : c->log_dir, &why);
+	c->log_dir = s->log_dir.path;
+	if (r == -EINVAL)
+		return diag_set(d, r,
+			"%s; with --server_writes the target's server writes there if it can, as JAX's "
+			"can to gs://",
+			why.text);
+	return r ? diag_set(d, r, "%s", why.text) : 0;
+}
+
 static int capture(struct capture_settings *s, struct diag *d)
 {
 	int code = EXIT_DONE;
@@ -138,14 +161,11 @@ static int capture(struct capture_settings *s, struct diag *d)
 	if (code != EXIT_DONE)
 		return code;
 	code = EXIT_FAILED;
-	if (log_dir_choose(&s->log_dir, s->capture.log_dir, d) == 0) {
-		s->capture.log_dir = s->log_dir.path;
+	if (choose_log_dir(s, d) == 0)
 		code = s->ssh ? capture_through(s, d) : capture_there(s, d);
-	}
-	if (code == EXIT_DONE || code == EXIT_PARTIAL)
-		return code;
-	if (!s->capture.is_reported)
+	if (code != EXIT_DONE && code != EXIT_PARTIAL && !s->capture.is_reported)
 		capture_failure_write(&s->capture, code, d);
+	/* A directory that has something in it stays. */
 	log_dir_discard(&s->log_dir);
 	return code;
 }

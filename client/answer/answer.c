@@ -9,7 +9,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/cleanup.h"
 #include "base/diag.h"
+#include "client/answer/profile_call.h"
 #include "client/answer/reply.h"
 #include "client/answer/stream_answer.h"
 #include "client/process/exit.h"
@@ -110,11 +112,24 @@ static int fail_kept(struct answer *a)
 	return EXIT_FAILED;
 }
 
+static int fail_at_url(struct answer *a)
+{
+	_cleanup_free_ char *root = profile_call_make_root(a->url);
+
+	if (!root || asprintf(&a->elsewhere, "%s/%s", root, a->run_dir->run) < 0)
+		a->elsewhere = NULL;
+	diag_set(a->d, -ENODATA, "%s: the server kept the trace: it wrote it to %s", a->target,
+		a->elsewhere ? a->elsewhere : a->url);
+	return EXIT_FAILED;
+}
+
 /* It was told the path as it is here. */
 static int fail_elsewhere(struct answer *a)
 {
 	if (!a->names_place)
 		return fail_kept(a);
+	if (a->url)
+		return fail_at_url(a);
 	a->elsewhere = realpath(a->run_dir->path, NULL);
 	if (!a->elsewhere)
 		a->elsewhere = strdup(a->run_dir->path);

@@ -21,6 +21,7 @@ struct answer {
 	/* Given by the caller, borrowed. */
 	const char *target;
 	struct run_dir *run_dir;
+	const char *url; /* the log directory that the request named instead; NULL: it named none */
 	bool names_place; /* the request named the run's directory, as a place for the server, too */
 	/* Writes the trace of a reply to the file of |run_dir|; a negative errno with |d| otherwise. */
 	int (*write)(const uint8_t *data, size_t n, void *context);

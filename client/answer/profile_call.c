@@ -47,12 +47,23 @@ static int pack_with_options(const struct profile_call *call, const ProtobufCMes
 	return r;
 }
 
+/* Slashes at the end go, because an object store takes two slashes for an empty name between them. */
+char *profile_call_make_root(const char *log_dir)
+{
+	int n = (int)strlen(log_dir);
+	char *root;
+
+	while (n > 0 && log_dir[n - 1] == '/')
+		n--;
+	return asprintf(&root, "%.*s/plugins/profile", n, log_dir) < 0 ? NULL : root;
+}
+
 int profile_call_encode(const struct profile_call *call, uint8_t **out, size_t *n_out)
 {
 	Tensorflow__ProfileRequest request = TENSORFLOW__PROFILE_REQUEST__INIT;
-	_cleanup_free_ char *root = NULL;
+	_cleanup_free_ char *root = call->log_dir ? profile_call_make_root(call->log_dir) : NULL;
 
-	if (call->log_dir && asprintf(&root, "%s/plugins/profile", call->log_dir) < 0)
+	if (call->log_dir && !root)
 		return -ENOMEM;
 	request.duration_ms = call->options->duration_ms;
 	request.max_events = MAX_EVENTS;

@@ -24,6 +24,12 @@ struct profile_call {
 	bool server_writes; /* they are asked to; else for the data */
 };
 
+/*
+ * Makes the name of the directory that holds the runs of |log_dir|, a path or a URL. The caller
+ * frees it. NULL: no memory.
+ */
+char *profile_call_make_root(const char *log_dir);
+
 /* 0 or -ENOMEM; the caller frees *out. */
 int profile_call_encode(const struct profile_call *call, uint8_t **out, size_t *n_out);
 int profile_call_encode_terminate(const char *session_id, uint8_t **out, size_t *n_out);

@@ -20,6 +20,7 @@ struct capture {
 	size_t n_targets;
 	struct profile_options options; /* duration_ms > 0 */
 	const char *log_dir;
+	const char *url; /* to which the servers write, with |server_writes|; NULL: to |log_dir| */
 	const char *run; /* NULL: a new one, named after the time */
 	const char *const *host_names; /* of the files, one a target; NULL: found out */
 	int64_t timeout_ms; /* < 0: duration + delay + 60 s, which begin anew as bytes come */

@@ -2,10 +2,12 @@
 /* The end of a capture of many; see capture_report.h. */
 #include "client/capture/capture_report.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "client/answer/summary.h"
 #include "client/capture/capture.h"
+#include "client/capture/part_files.h"
 #include "client/capture/part_report.h"
 #include "client/capture/parts.h"
 #include "client/process/exit.h"
@@ -18,6 +20,15 @@ static const char *get_report(const struct part *p)
 	return p->report ? p->report : "";
 }
 
+/* Traces that servers wrote themselves cannot be viewed here. */
+static bool have_files(const struct parts *parts)
+{
+	for (size_t i = 0; i < parts->n; i++)
+		if (parts->v[i].code == EXIT_DONE && part_files_count(&parts->v[i]))
+			return true;
+	return false;
+}
+
 static void write_text(const struct parts *parts, size_t n_done)
 {
 	const struct capture *c = parts->capture;
@@ -27,7 +38,7 @@ static void write_text(const struct parts *parts, size_t n_done)
 		fputs(get_report(&parts->v[i]), stderr);
 	for (uint32_t i = 0; i < c->warnings.n_texts; i++)
 		terminal_write_line("warning", c->warnings.texts[i], stderr);
-	if (n_done > 0)
+	if (have_files(parts))
 		summary_write_view(parts->v[0].run_dir.log_dir, stderr);
 	for (size_t i = 0; i < parts->n; i++)
 		if (parts->v[i].code == EXIT_DONE)

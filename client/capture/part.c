@@ -75,9 +75,25 @@ int part_open(struct part *p, const char *run)
 	return p->code;
 }
 
+/* Servers of proftap are refused before they record, because they would send the trace. */
+static int check_url(struct part *p)
+{
+	struct clock_offset said;
+
+	if (!p->capture->url || !clock_offset_find_name(p->recording.link.channel, &said))
+		return EXIT_DONE;
+	diag_set(&p->d, -EOPNOTSUPP,
+		"%s: proftap's servers do not write to %.200s; leave --server_writes out and give a "
+		"path, and the trace is written here",
+		p->address.text, p->capture->url);
+	return EXIT_FAILED;
+}
+
 int part_connect(struct part *p)
 {
 	p->code = recording_connect(&p->recording, &p->address, &p->d);
+	if (p->code == EXIT_DONE)
+		p->code = check_url(p);
 	if (p->code != EXIT_DONE || p->capture->n_targets == 1)
 		return p->code;
 	clock_offset_measure(p->recording.link.channel, &p->clock);
@@ -122,7 +138,9 @@ static int encode(struct part *p)
 		.options = &p->options,
 		.host_name = p->host_name,
 		.address = p->address.text,
-		.log_dir = log_dir ? log_dir : p->capture->log_dir,
+		.log_dir = p->capture->url ? p->capture->url
+			   : log_dir	   ? log_dir
+					   : p->capture->log_dir,
 		.server_writes = p->capture->server_writes,
 	};
 	int r = profile_call_encode_capture(&call, &p->capture_request, &p->request.capture_bytes);
@@ -361,6 +379,10 @@ static int publish(struct part *p)
 	find_name(p);
 	part_name_format(p, name);
 	p->file_bytes = p->answer.xspace_bytes;
+	if (p->capture->url)
+		diag_set(&p->place_remark, -EREMOTE,
+			"%.400s: the server sent the trace instead of writing it there",
+			p->capture->url);
 	find_clock(p);
 	if (names_itself(p))
 		p->clock.name[0] = '\0';
@@ -390,6 +412,7 @@ static int finish(struct part *p)
 	p->answer = (struct answer){.target = p->address.text,
 		.run_dir = &p->run_dir,
 		.names_place = !is_of_session(p),
+		.url = p->capture->url,
 		.write = write_at_once,
 		.context = p,
 		.d = &p->d};

@@ -11,6 +11,7 @@
 
 #include "base/diag.h"
 #include "base/env.h"
+#include "base/local_path.h"
 #include "base/runtime_dir.h"
 #include "client/doctor/check.h"
 #include "client/doctor/checks.h"
@@ -134,14 +135,19 @@ void check_log_dir(const struct system *sys, const struct check *self, struct fi
 {
 	bool is_said;
 	const char *path = get_log_dir(&is_said);
-	int r = try_log_dir(path);
+	struct diag d = DIAG_INIT;
+	int is_url = local_path_check(is_said ? "PROFTAP_LOG_DIR" : "TMPDIR", path, &d);
+	int r = is_url ? is_url : try_log_dir(path);
 
 	(void)sys, (void)self;
 	if (r == 0) {
 		judge_room(path, f);
 		return;
 	}
-	finding_no(f, "%s (%s): %s", path, is_said ? "PROFTAP_LOG_DIR" : "for log directories",
-		errno_words(r));
+	if (is_url)
+		finding_no(f, "%s", d.text);
+	else
+		finding_no(f, "%s (%s): %s", path,
+			is_said ? "PROFTAP_LOG_DIR" : "for log directories", errno_words(r));
 	finding_set_command(f, "export PROFTAP_LOG_DIR=$HOME/proftap");
 }

@@ -100,10 +100,12 @@ def a_log_directory_that_cannot_be_is_told_from_one_that_is_not_yet(t):
     expect(findings(t, code=0, env={"PROFTAP_LOG_DIR": str(t.dir / "a" / "b")}), "log_dir", "yes")
     (t.dir / "file").touch()
     env = {"PROFTAP_LOG_DIR": str(t.dir / "file" / "b"), "HOME": str(t.dir)}
-    found = findings(t, code=1, env=env)
-    expect(found, "log_dir", "no")
-    after = ["sh", "-c", f'{found["log_dir"]["command"]} && "$@"', "sh"]
-    expect(findings(t, code=0, env=env, prefix=after), "log_dir", "yes")
+    for env in (env, {**env, "PROFTAP_LOG_DIR": "gs://bucket/x"}):
+        found = findings(t, code=1, env=env)
+        expect(found, "log_dir", "no")
+        after = ["sh", "-c", f'{found["log_dir"]["command"]} && "$@"', "sh"]
+        expect(findings(t, code=0, env=env, prefix=after), "log_dir", "yes")
+    contains(found["log_dir"]["text"], "PROFTAP_LOG_DIR: gs://bucket/x: a URL, and files are written to local directories", "a URL")
 
 
 @test

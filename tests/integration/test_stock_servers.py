@@ -98,6 +98,41 @@ def some_write_by_themselves_and_some_send_it(t):
 
 
 @test
+def they_may_be_told_to_write_to_a_url(t):
+    """Servers of proftap's do not, and are not asked for it. Nothing stays here but what a server sends all the same."""
+    url, work = "gs://bucket/x", t.dir / "work"
+    work.mkdir()
+
+    def capture(*words, code=0):
+        done = subprocess.run([PROFTAP, "capture", *map(str, words)], env={**os.environ, "TMPDIR": str(work)}, cwd=work,
+                              capture_output=True, text=True)
+        equal(done.returncode, code, f"exit status of {words}: {done.stderr}")
+        return done
+
+    contains(capture(1, MS, "--log_dir", url, code=1).stderr, "; with --server_writes the target's server writes there if it can, ", "without")
+    requests = []
+    kept = serve(t, lambda c: c.reply(b""), requests)
+    ours, sent = t.target().serve(), serve(t, lambda c: c.reply(field(8, space())))
+    where = (MS, "--server_writes", "--run", "mine", "--log_dir")
+    for said in (url, f"{url}/"):
+        done = capture(kept.port, *where, said)
+        contains(done.stderr, f"the server kept the trace: it wrote it to {url}/plugins/profile/mine\n", "what is said")
+        request = requests.pop()
+        equal((request.repository_root, request.session_id, request.emit_xspace), (f"{url}/plugins/profile", "mine", False),
+              "what is asked")
+    equal(json.loads(capture(kept.port, *where, url, "--json").stdout)["server_dir"], f"{url}/plugins/profile/mine", "JSON")
+    refused = f"127.0.0.1:{ours.port}: proftap's servers do not write to {url}; leave --server_writes out and give a path"
+    contains(capture(ours.port, *where, url, code=1).stderr, refused, "ours")
+    done = capture(f"{ours.port},{kept.port}", *where, url, code=7)
+    contains(done.stderr, refused, "ours, of two")
+    check("view:" not in done.stderr, f"nothing is here: {done.stderr}")
+    equal(list(work.iterdir()), [], "what is left")
+    done = capture(sent.port, *where, url)
+    contains(done.stderr, f"  warning: {url}: the server sent the trace instead of writing it there\n", "one that sends it")
+    check(done.stdout.startswith(f"{work}/proftap-") and Path(done.stdout.strip()).exists(), done.stdout)
+
+
+@test
 def options_that_they_do_not_know_are_named(t):
     """Those of proftap's, and no others; of many targets only where there is such a server, and not where one of ours sends it."""
     options = ("--max_bytes", "2000000", "-o", "ptap_usage_interval_ms=0", "-o", "host_tracer_level=3",
