@@ -10,7 +10,7 @@ import subprocess
 from checks import SLOWNESS, equal, wait_until
 from processes import PROFTAP, find_proftapd, is_alive
 from running import make_environment
-from trace_file import Trace
+from trace_file import Trace, find_traces
 
 RING_BYTES = 65536
 GONE_S = 2 * SLOWNESS
@@ -37,7 +37,7 @@ def await_gone(server):
 
 
 def files(log_dir):
-    return sorted(log_dir.glob("plugins/profile/*/*.xplane.pb"))
+    return find_traces(log_dir)
 
 
 def only_run(log_dir):

@@ -12,7 +12,7 @@ from checks import PATIENCE_S
 from examples import EXAMPLES, start
 from fixture import SANITIZERS, Skip, check, equal, run, test, wait_until
 from processes import LIBRARY, PROFTAP, TOP_SRC
-from trace_file import Trace, read_flows
+from trace_file import Trace, find_traces, read_flows
 
 WAITS_MS = (15, 10, 5)
 ASYNC_STATS = {"id", "_a", "unfinished", "started_before"}
@@ -165,8 +165,8 @@ def a_recorder_tells_what_led_to_a_slow_request(t):
     process, port = start(t, [EXAMPLES / "recorder", log_dir])
     words = re.fullmatch(r"recorder: (request (\d+) took [\d.]+ ms)", process.read_line())
     check(words, "no slow request was told")
-    wait_until(lambda: list(log_dir.rglob("*.xplane.pb")), "the run")
-    trace = Trace(next(log_dir.rglob("*.xplane.pb")))
+    wait_until(lambda: find_traces(log_dir), "the run")
+    trace = Trace(find_traces(log_dir)[0])
     equal(trace.environment["ptap_reason"].value, words[1], "the reason")
     requests = {e.stats["number"].value: e for line in trace.threads for e in line.named("request")}
     check(requests[int(words[2])].duration_ps >= 20 * 10**9, "the slow request, whole")

@@ -15,7 +15,7 @@ import subprocess
 from checks import Skip, check, contains, equal, wait_until
 from fixture import SANITIZERS, run, test
 from processes import LIBRARY, PROFTAP, PROFTAPD, TOP_BUILD, TOP_SRC, Process, is_alive
-from trace_file import Trace
+from trace_file import Trace, find_traces
 
 MANUALS = TOP_SRC / "docs" / "man"
 ESCAPES = {"\\(dq": '"', "\\(aq": "'", "\\-": "-", "\\e": "\\", "\\(+-": "±", "\\&": "", "\\fR": "", "\\fP": ""}
@@ -206,7 +206,7 @@ class Place:
         return done.stdout
 
     def traces(self):
-        return [Trace(path) for path in sorted((self.dir / "logs").rglob("*.xplane.pb"))]
+        return [Trace(path) for path in find_traces(self.dir / "logs")]
 
 
 def commands(block):

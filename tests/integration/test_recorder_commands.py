@@ -16,7 +16,7 @@ from http2 import INVALID_ARGUMENT, NOT_FOUND, OK
 from processes import PROFTAP
 from profiler import V1, Profiler, set_options
 from running import finish, make_environment, need_preload, start
-from trace_file import Trace, own_schema, schema
+from trace_file import Trace, find_traces, own_schema, schema
 
 RING_BYTES = 65536
 RING_SPANS = RING_BYTES // 16
@@ -336,8 +336,8 @@ def the_program_writes_runs_for_a_reason(t):
     program = serve(t, t.dir / "runs")
     program.ask("burst 4")
     equal(program.ask("snapshot a slow request"), "0", "ptap_snapshot")
-    wait_until(lambda: list((t.dir / "runs").rglob("*.xplane.pb")), "the run")
-    path = next((t.dir / "runs").rglob("*.xplane.pb"))
+    wait_until(lambda: find_traces(t.dir / "runs"), "the run")
+    [path] = find_traces(t.dir / "runs")
     equal(Trace(path).count("burst"), 4, "spans")
     report = call(t, "report", path).stdout
     contains(report, "\nreason: a slow request\n", "the reason")
@@ -371,8 +371,8 @@ def a_followed_child_asks_its_ancestors_server(t):
     program = target(t).serve(0, RING_BYTES, 0, "127.0.0.1", 0, 1, t.dir / "runs", 0, 1)
     program.ask("burst 4")
     equal(program.ask("fork_snapshot of a child"), "0", "ptap_snapshot in a child that is followed")
-    wait_until(lambda: list((t.dir / "runs").rglob("*.xplane.pb")), "the run")
-    path = next((t.dir / "runs").rglob("*.xplane.pb"))
+    wait_until(lambda: find_traces(t.dir / "runs"), "the run")
+    [path] = find_traces(t.dir / "runs")
     contains(call(t, "report", path).stdout, "\nreason: of a child\n", "the reason")
     equal(Trace(path).count("burst"), 4, "spans of the program")
     equal(serve(t).ask("fork_snapshot x"), str(-errno.ENODATA), "ptap_snapshot in one that is not followed")

@@ -2,6 +2,7 @@
 """Traces as Google's decoder reads them: it shares no code with the encoder."""
 import collections
 import copy
+import glob
 import importlib
 import os
 import shutil
@@ -18,6 +19,11 @@ PROTOS = ("xplane", "profiler_analysis", "profiler_options", "profiler_service",
 
 Event = collections.namedtuple("Event", "name start_ps duration_ps stats")
 Stat = collections.namedtuple("Stat", "kind value")
+
+
+def find_traces(folder):
+    """The files below it, in order. A run that is published or given up meanwhile is among them or is not."""
+    return [Path(path) for path in sorted(glob.glob(f"{glob.escape(str(folder))}/**/*.xplane.pb", recursive=True))]
 
 
 class Line:

@@ -350,8 +350,11 @@ static inline int ptap_enabled(int level)
 {
 	if (__builtin_expect((int)(ptap_impl_word() & 3u) < ptap_impl_at_least_1(level), 1))
 		return 0;
-	/* Threads record some milliseconds before a start that was agreed upon. */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	/*
+	 * Threads record some milliseconds before a start that was agreed upon. The word is loaded again to acquire what was
+	 * written before it; -fsanitize=thread has no fences.
+	 */
+	(void)__atomic_load_n(ptap_impl_level, __ATOMIC_ACQUIRE);
 	return !__atomic_load_n(ptap_impl_level + 1023, __ATOMIC_RELAXED);
 }
 
