@@ -146,8 +146,10 @@ static int report(struct settings *s, char **places, size_t n, struct diag *d)
 	_cleanup_(view_freep) struct view *view = NULL;
 	_cleanup_(digest_freep) struct digest *digest = NULL;
 	_cleanup_free_ char *path = NULL;
-	int r = open_view(places, n, &s->view, &view, &path, d);
+	int r;
 
+	s->view.may_mean_nobody = s->n_spans != 0;
+	r = open_view(places, n, &s->view, &view, &path, d);
 	if (r == 0 && s->n_spans)
 		return draw(view, s, d);
 	if (r == 0)

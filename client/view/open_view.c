@@ -161,8 +161,9 @@ static void list_processes(const struct view *view, char *out, size_t size)
 
 /* A word that means nobody is a mistake; beside others that mean somebody it may be of another trace. */
 static int check_pids(
-	const struct selection *s, struct view *view, const char *path, struct diag *d)
+	const struct view_settings *settings, struct view *view, const char *path, struct diag *d)
 {
+	const struct selection *s = &settings->selection;
 	const char *word = s->pids;
 	size_t n_there = 0;
 	char known[200];
@@ -176,7 +177,7 @@ static int check_pids(
 			return diag_set(d, -ENOMEM, "trace: out of memory");
 		word = word[n] ? word + n + 1 : NULL;
 	}
-	if (!s->pids || n_there)
+	if (!s->pids || n_there || settings->may_mean_nobody)
 		return 0;
 	list_processes(view, known, sizeof known);
 	return diag_set(d, -ESRCH,
@@ -201,8 +202,8 @@ static int make(
 		return diag_set(o->diag, -ENOMEM, "trace: out of memory");
 	r = view_open(o->archives, o->n_archives, &options, out, o->diag);
 	o->n_archives = 0;
-	if (r == 0 && ((r = note_twice(o, *out)) ||
-			      (r = check_pids(&settings->selection, *out, *path, o->diag))))
+	if (r == 0 &&
+		((r = note_twice(o, *out)) || (r = check_pids(settings, *out, *path, o->diag))))
 		*out = view_free(*out);
 	if (r) {
 		free(*path);

@@ -21,6 +21,8 @@ struct view_settings {
 	struct grouping grouping;
 	/* Takes the sentences about files that cannot be read; NULL: such a file is an error. */
 	struct names *unreadable;
+	/* Whoever draws asks for what a program has; one that is not in the trace has nothing. */
+	bool may_mean_nobody;
 };
 
 #define VIEW_SETTINGS_INIT                                             \

@@ -8,6 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import stock_program
 from checks import SLOWNESS, in_time
 from doctors import expect, findings
 from fake_server import FakeServer, field, space
@@ -215,7 +216,7 @@ def those_of_this_machine_are_listed_without_a_recording(t):
     equal(set(stock.calls), {"Monitor"}, "what it was asked")
     text = subprocess.run([PROFTAP, "list"], check=True, capture_output=True, text=True).stdout
     row, = (line.split() for line in text.splitlines() if line.split()[0] == str(stock.pid))
-    script = str(Path(__file__).with_name("stock_program.py"))
+    script = stock_program.__file__
     equal((*row[1:3], *row[6:9]), (name, f"127.0.0.1:{stock.port}", "JAX", "python3", script), "the line")
 
 

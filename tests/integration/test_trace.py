@@ -135,8 +135,8 @@ def what_a_program_recorded_is_written_when_it_dies(t):
             path = wait_until(lambda d=log_dir: find_files(d), "the file", 10)[0]
             trace = Trace(path)
             equal(trace.count("burst"), 50, "spans")
-            check(any(f"(pid {target.pid}) ended" in w for w in trace.space.warnings),
-                  f"warnings {list(trace.space.warnings)}")
+            words = "became another program (execve)" if command == "exec" else "ended"
+            check(any(f"(pid {target.pid}) {words}" in w for w in trace.space.warnings), f"warnings {list(trace.space.warnings)}")
 
 
 @test
