@@ -56,7 +56,7 @@ void log_put_slot(struct thread_log *log, uint64_t word0, uint64_t word1)
 {
 	/* check writes to a pipe at each of its asserts. */
 	if (grow(&log->slots, &log->n_allocated, log->n_slots + 1))
-		ck_abort_msg("no memory");
+		ck_assert_msg(0, "no memory");
 	log->slots[log->n_slots].word[0] = word0;
 	log->slots[log->n_slots++].word[1] = word1;
 }
