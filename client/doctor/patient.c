@@ -67,7 +67,7 @@ static bool answers_as_stock(struct patient *p)
 	return is_stock;
 }
 
-/* Whose it is. */
+/* Finds out whether a server of JAX or TensorFlow listens there, and whose. */
 static void find_stock(struct patient *p)
 {
 	struct stock_servers stock = STOCK_SERVERS_INIT;

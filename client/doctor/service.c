@@ -20,7 +20,7 @@
 #include "client/target/address.h"
 
 #define WEB_PORT 9022
-/* Of one host daemon that are looked at. */
+/* At most so many ports of a host daemon are asked. */
 #define MAX_PORTS 16
 
 /* --- units --------------------------------------------------------------------------------- */
@@ -102,7 +102,7 @@ void check_unit(const struct system *sys, const struct check *self, struct findi
 	finding_set_command(f, "systemctl status %s", self->about);
 }
 
-/* What starts it. */
+/* Names the command that starts the host daemon. */
 static void set_start_command(const struct system *sys, const struct check *self, struct finding *f)
 {
 	if (system_has_file(sys, "/run/systemd/system"))

@@ -77,7 +77,7 @@ static void answer_list(struct rpc_call *call, const struct program *programs, s
 	free(messages);
 }
 
-/* Whom the caller looks for, to do something with; "": nobody in particular. The caller frees it; NULL: no memory, or no ListRequest. */
+/* Returns the program that the caller looks for, "" for any; the caller frees it. NULL: no memory, or no ListRequest. */
 static char *copy_target(const struct errand *e)
 {
 	Proftap__V1__ListRequest *request =
