@@ -9,7 +9,6 @@
 #include "daemon/assembly/encode.h"
 #include "daemon/assembly/spooler.h"
 #include "daemon/kernel/headroom.h"
-#include "daemon/kernel/proc_file.h"
 #include "daemon/recording/capture_begin.h"
 #include "daemon/recording/capture_trace.h"
 #include "daemon/recording/progress.h"
@@ -28,8 +27,6 @@
  */
 #define MIN_PERIOD_NS NS_PER_MS
 #define MAX_PERIOD_NS (10 * NS_PER_MS)
-/* Between two looks whether the program is stopped, which take some 10 us each. */
-#define STOP_LOOK_NS (20 * NS_PER_MS)
 
 /* The next visit comes when the fastest ring will be a quarter full, judged by this one. */
 static int64_t next_period(int64_t period, unsigned fullest)
@@ -62,25 +59,12 @@ static void note(struct capture *c)
 		budget->given_bytes - held);
 }
 
-/* Half of the time between two looks counts for each of them. */
-static void look_whether_stopped(struct capture *c)
-{
-	int64_t now_ns = monotonic_ns();
-	int64_t since_ns = c->looked_ns ? now_ns - c->looked_ns : 0;
-	int is_stopped = proc_is_stopped(c->target->pid);
-
-	c->recording.halted_ns += since_ns / 2 * (c->was_stopped + is_stopped);
-	c->looked_ns = now_ns;
-	c->was_stopped = is_stopped;
-}
-
 static void record(struct capture *c)
 {
 	int64_t end = c->recording.end_ns;
 	int64_t period = MIN_PERIOD_NS;
 
-	look_whether_stopped(c);
-
+	recording_look_at_halt(&c->recording);
 	while (!capture_is_over(c)) {
 		int64_t now = monotonic_ns();
 
@@ -89,12 +73,12 @@ static void record(struct capture *c)
 		target_wait(c->target, now + period < end ? now + period : end);
 		period = next_period(period, recording_visit(&c->recording));
 		note(c);
-		if (monotonic_ns() - c->looked_ns >= STOP_LOOK_NS)
-			look_whether_stopped(c);
+		if (monotonic_ns() - c->recording.halt_looked_ns >= RECORDING_HALT_LOOK_NS)
+			recording_look_at_halt(&c->recording);
 		if (c->request->keeps_newest && monotonic_ns() < end)
 			snapshots_visit(&c->snapshots);
 	}
-	look_whether_stopped(c);
+	recording_look_at_halt(&c->recording);
 }
 
 static int end_recording(struct capture *c)

@@ -194,6 +194,7 @@ int capture_begin(struct capture *c, struct diag *d)
 		wait_until(c, at - EARLY_NS);
 		set_levels(c);
 		c->recording.family->enabled_ns = at;
+		recording_look_at_halt(&c->recording);
 		r = recording_begin(&c->recording, c->trace.level, d);
 	}
 	if (!r) {

@@ -23,8 +23,6 @@ struct capture {
 	struct capture_trace trace;
 	uint64_t max_bytes;
 	int is_unbegun; /* it was over before its time */
-	int64_t looked_ns; /* CLOCK_MONOTONIC, when it was looked whether the program is stopped; 0: not yet */
-	int was_stopped; /* then */
 	char collect_options[sizeof((struct arena_collect *)0)->options];
 };
 

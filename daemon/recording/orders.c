@@ -115,13 +115,35 @@ static void silence_all(struct recording *r)
 		orders_send(r->family, r->sources[i]->target);
 }
 
-static int await_process(struct target *t, int64_t deadline_ns)
+/* The recording may have begun with the order, and the program may be stopped before it answers: that time counts as stopped. */
+static int await_and_look(struct recording *r, struct target *t, int64_t deadline_ns)
 {
-	int r = target_await(t, deadline_ns);
+	int error;
 
-	return r == -ETIMEDOUT && !proc_is_stopped(t->pid)
-		       ? target_await(t, deadline_ns + BUSY_TIMEOUT_NS)
-		       : r;
+	do {
+		int64_t look_ns = monotonic_ns() + RECORDING_HALT_LOOK_NS;
+
+		error = target_await(t, look_ns < deadline_ns ? look_ns : deadline_ns);
+		recording_look_at_halt(r);
+	} while (error == -ETIMEDOUT && monotonic_ns() < deadline_ns);
+	return error;
+}
+
+static int await_answer(
+	struct recording *r, struct target *t, enum arena_op op, int64_t deadline_ns)
+{
+	return op == ARENA_OP_START && r->halt_looked_ns ? await_and_look(r, t, deadline_ns)
+							 : target_await(t, deadline_ns);
+}
+
+static int await_process(
+	struct recording *r, struct target *t, enum arena_op op, int64_t deadline_ns)
+{
+	int error = await_answer(r, t, op, deadline_ns);
+
+	return error == -ETIMEDOUT && !proc_is_stopped(t->pid)
+		       ? await_answer(r, t, op, deadline_ns + BUSY_TIMEOUT_NS)
+		       : error;
 }
 
 /* All processes at the same time. Returns the answer of the first, the program; children may fail. */
@@ -138,7 +160,7 @@ static int tell(struct recording *r, enum arena_op op)
 		int error = 0;
 
 		if (s->state != SOURCE_ENDED)
-			error = await_process(s->target, deadline);
+			error = await_process(r, s->target, op, deadline);
 		if (i == 0)
 			result = error;
 		else if (error && op != ARENA_OP_STOP)

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/grow.h"
 #include "daemon/assembly/spooler.h"
+#include "daemon/kernel/proc_file.h"
 #include "daemon/recording/collectors.h"
 #include "daemon/recording/orders.h"
 #include "daemon/recording/recording_usage.h"
@@ -209,6 +210,18 @@ unsigned recording_visit(struct recording *r)
 		r->error = -ENOMEM;
 	add_pair(r);
 	return fullest;
+}
+
+/* Half of the time between two looks counts for each of them. */
+void recording_look_at_halt(struct recording *r)
+{
+	int64_t now_ns = monotonic_ns();
+	int64_t since_ns = r->halt_looked_ns ? now_ns - r->halt_looked_ns : 0;
+	int is_halted = proc_is_stopped(r->family->main->pid);
+
+	r->halted_ns += since_ns / 2 * (r->was_halted + is_halted);
+	r->halt_looked_ns = now_ns;
+	r->was_halted = is_halted;
 }
 
 int recording_end(struct recording *r)

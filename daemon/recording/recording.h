@@ -41,7 +41,9 @@ struct recording {
 	size_t n_met; /* children of the family that were looked at */
 	unsigned n_deaf; /* children that did not answer: stopped */
 	int is_halted; /* the program was stopped, by SIGSTOP for one, when it ended */
-	int64_t halted_ns; /* how long it was, about; of captures */
+	int64_t halted_ns; /* how long it was, about; of captures, and of a part of one: within that part */
+	int64_t halt_looked_ns; /* CLOCK_MONOTONIC, when that was looked at last; 0: it is not looked at */
+	int was_halted; /* then */
 	unsigned n_without_usage; /* children that there were no descriptors for */
 	unsigned n_left_out; /* children that the capture had no memory for */
 	int64_t asked_ns; /* CLOCK_MONOTONIC, when it was to begin; 0: at once */
@@ -91,6 +93,10 @@ void recording_meet(struct recording *r);
 void recording_look_at_clock(struct recording *r);
 /* Copies out what is new; returns how full the fullest ring was, in 1/1000. */
 unsigned recording_visit(struct recording *r);
+/* Between two looks whether the program is stopped, which take some 10 us each. */
+#define RECORDING_HALT_LOOK_NS (INT64_C(20) * 1000 * 1000)
+/* Adds to |halted_ns| how long the program was stopped since the last call; the first call adds nothing. */
+void recording_look_at_halt(struct recording *r);
 /* 0, -ETIMEDOUT when the program is stopped (what it has written is kept), or -ENOMEM. */
 int recording_end(struct recording *r);
 /*

@@ -74,6 +74,7 @@ static int cut(struct recording *r, struct recording *part, int64_t from_ns, uin
 		error = -ENOMEM;
 	part->error = error;
 	r->error = 0;
+	r->halted_ns = 0;
 	return error;
 }
 
@@ -82,6 +83,8 @@ int recording_cut(struct recording *r, struct recording *part, int64_t from_ns)
 	/* Rings are emptied one by one: of two marks of one async span the first can be in the later part. */
 	uint64_t settled_ticks = clock_pair_read(r->uses_ticks).ticks;
 
+	if (r->halt_looked_ns)
+		recording_look_at_halt(r);
 	if (r->level || r->collectors.options)
 		empty_rings(r);
 	r->stop = clock_pair_read(r->uses_ticks);

@@ -9,6 +9,7 @@ import signal
 import struct
 import subprocess
 import threading
+import time
 from pathlib import Path
 
 import small_disk
@@ -18,7 +19,7 @@ from fixture import (SANITIZERS, check, contains, equal, find_proftapd, free_por
                      wait_until)
 from memory_watch import MemoryWatch, read_memory_kib
 from numbered import check_numbers, numbers_in
-from processes import PROFTAP, is_recording
+from processes import PROFTAP, halt, is_recording
 from recorded import GONE_S, await_gone, end, is_closed, listed_state, private_socket, record
 from recorded import files as files_of_runs
 from spools import count_spans, read_spools, report
@@ -212,12 +213,31 @@ def a_stopped_program_is_said_at_the_end(t):
     target = t.target().serve()
     call("start", target.port)
     target.ask("burst 10")
-    os.kill(target.pid, signal.SIGSTOP)
+    halt(target.pid)
     for command, n, is_last in (("snapshot", 10, False), ("stop", 0, True)):
         done = fetch(t, command, target)
         equal(done.trace.count("burst"), n, f"spans of the {command}")
-        equal("the program was stopped (SIGSTOP or a debugger)" in done.stderr, is_last, f"said by {command}")
+        equal("(SIGSTOP or a debugger) when the recording ended" in done.stderr, is_last, f"said by {command}")
     os.kill(target.pid, signal.SIGCONT)
+
+
+@test
+def a_stop_is_said_by_the_snapshot_that_it_was_in(t):
+    target = t.target().serve()
+    call("start", target.port)
+    target.ask("burst 10")
+    halt(target.pid)
+    time.sleep(0.6)
+    os.kill(target.pid, signal.SIGCONT)
+    target.ask("burst 10")
+    said = [fetch(t, "snapshot", target).stderr]
+    target.ask("burst 10")
+    said.append(fetch(t, "snapshot", target).stderr)
+    target.ask("burst 10")
+    said.append(fetch(t, "stop", target).stderr)
+    equal([bool(re.search(r"stopped \(SIGSTOP or a debugger\) for about ([5-9]\d\d|\d{4,}) ms", s)) for s in said], [True, False, False],
+          f"who says it: {said}")
+    equal(["SIGSTOP" in s for s in said], [True, False, False], f"who says anything: {said}")
 
 
 @test

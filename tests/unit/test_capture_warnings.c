@@ -3,14 +3,23 @@
 #include "daemon/recording/capture_warnings.h"
 
 #include <check.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "base/clock.h"
+#include "base/diag.h"
 #include "base/profile_options.h"
 #include "daemon/recording/capture.h"
 #include "daemon/recording/capture_trace.h"
+#include "daemon/recording/orders.h"
 #include "daemon/recording/recording.h"
+#include "daemon/recording/source.h"
+#include "daemon/target/family.h"
 #include "daemon/target/target.h"
 #include "trace/space.h"
 
@@ -102,6 +111,61 @@ START_TEST(a_counter_that_cannot_be_used_is_said)
 }
 END_TEST
 
+/* A stopped process goes on after HALT_MS, and answers then. */
+#define HALT_MS 300
+
+static void *go_on(void *unused)
+{
+	(void)unused;
+	usleep(HALT_MS * 1000);
+	kill(target.pid, SIGCONT);
+	atomic_store(&target.arena->ack, atomic_load(&target.arena->command));
+	return NULL;
+}
+
+static void halt_child(void)
+{
+	int status;
+
+	target.pid = fork();
+	if (!target.pid)
+		for (;;)
+			pause();
+	ck_assert_int_gt(target.pid, 0);
+	kill(target.pid, SIGSTOP);
+	ck_assert_int_eq(waitpid(target.pid, &status, WUNTRACED), target.pid);
+	ck_assert(WIFSTOPPED(status));
+}
+
+START_TEST(a_stop_before_the_answer_to_the_start_is_said)
+{
+	struct source source = {.target = &target, .state = SOURCE_STARTING};
+	struct source *sources[] = {&source};
+	struct diag d = DIAG_INIT;
+	struct family family;
+	pthread_t thread;
+
+	family_init(&family, &target);
+	recording.family = &family;
+	recording.sources = sources;
+	recording.n_sources = 1;
+	recording.asked = &family.capture_level;
+	recording.level = 1;
+	halt_child();
+	recording.start.monotonic_ns = monotonic_ns();
+	recording_look_at_halt(&recording);
+	ck_assert_int_eq(pthread_create(&thread, NULL, go_on, NULL), 0);
+	ck_assert_int_eq(orders_begin(&recording, ARENA_OP_START, &d), 0);
+	pthread_join(thread, NULL);
+	kill(target.pid, SIGKILL);
+	recording.stop.monotonic_ns = monotonic_ns() + NS_PER_S;
+	ck_assert_int_ge(recording.halted_ns, HALT_MS * NS_PER_MS * 9 / 10);
+	ck_assert_ptr_nonnull(
+		strstr(only_warning(), "was stopped (SIGSTOP or a debugger) for about"));
+	family_deinit(&family);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("capture warnings");
@@ -113,6 +177,7 @@ int main(void)
 	tcase_add_test(tcase, a_counter_that_was_set_back_is_said);
 	tcase_add_test(tcase, a_part_says_what_was_in_its_window);
 	tcase_add_test(tcase, a_counter_that_cannot_be_used_is_said);
+	tcase_add_test(tcase, a_stop_before_the_answer_to_the_start_is_said);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
