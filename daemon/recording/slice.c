@@ -154,8 +154,10 @@ static void *run_writer(void *argument)
 void slice_store(struct slice *slice)
 {
 	slice->has_writer = pthread_create(&slice->writer, NULL, run_writer, slice) == 0;
-	slice->has_failed = !slice->has_writer;
-	if (slice->has_writer)
+	/* The writer sets it otherwise. */
+	if (!slice->has_writer)
+		slice->has_failed = 1;
+	else
 		pthread_setname_np(slice->writer, "ptap-slice");
 }
 
