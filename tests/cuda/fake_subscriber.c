@@ -26,10 +26,11 @@ static struct {
 	_Atomic(callback_function) last_callback;
 	void *_Atomic last_state;
 	_Atomic int is_taken;
+	pthread_mutex_t mutex; /* of |holder| */
 	char holder[64];
 	_Atomic uint8_t is_enabled[N_DOMAINS][N_CALLBACKS];
-	int was_refused;
-} slot;
+	_Atomic int was_refused;
+} slot = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 #pragma GCC visibility push(default)
 int cuptiSubscribe(void **subscriber, callback_function callback, void *state);
@@ -44,9 +45,7 @@ int cuptiSubscribe_v2(void **subscriber, callback_function callback, void *state
 void subscriber_reset(void)
 {
 	subscriber_end();
-	slot.is_taken = 0;
-	slot.holder[0] = '\0';
-	slot.was_refused = 0;
+	subscriber_take(NULL);
 	slot.last_callback = NULL;
 }
 
@@ -62,7 +61,9 @@ void subscriber_take(const char *holder)
 {
 	slot.is_taken = holder != NULL;
 	slot.was_refused = 0;
+	pthread_mutex_lock(&slot.mutex);
 	snprintf(slot.holder, sizeof slot.holder, "CUPTI for %s", holder ? holder : "");
+	pthread_mutex_unlock(&slot.mutex);
 }
 
 int subscriber_is_there(void)
@@ -123,8 +124,11 @@ int cuptiSubscribe_v2(void **subscriber, callback_function callback, void *state
 	if (s->size != size || !s->name || strlen(s->name) > 53 || s->holder_bytes < 64)
 		return INVALID_PARAMETER;
 	result = subscribe(subscriber, callback, state);
-	if (result == MULTIPLE_SUBSCRIBERS)
-		snprintf(s->holder, s->holder_bytes, "%s", slot.holder);
+	if (result != MULTIPLE_SUBSCRIBERS)
+		return result;
+	pthread_mutex_lock(&slot.mutex);
+	snprintf(s->holder, s->holder_bytes, "%s", slot.holder);
+	pthread_mutex_unlock(&slot.mutex);
 	return result;
 }
 #endif
