@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of Monitor; see monitor_text.h. Its lines are made in daemon/calls/monitor.c. */
+/* The text of Monitor; see monitor_text.h. Its lines are made in daemon/serve/calls/monitor.c. */
 #include "client/monitor_text.h"
 
 #include <inttypes.h>

@@ -10,7 +10,7 @@
 #include "client/process/clock.h"
 #include "client/process/exit.h"
 #include "client/program/launch.h"
-#include "trace/outline.h"
+#include "trace/xspace/outline.h"
 
 #define FIRST_PAUSE_MS 1
 #define LONGEST_PAUSE_MS 50

@@ -11,7 +11,7 @@
 #include "daemon/kernel/lineage.h"
 #include "daemon/kernel/time_namespace.h"
 #include "daemon/kernel/unix_peer.h"
-#include "daemon/kin/serve_request.h"
+#include "daemon/serve/children/serve_request.h"
 #include "daemon/target/rights.h"
 #include "daemon/target/target.h"
 #include "daemon/target/timeline.h"

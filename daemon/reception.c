@@ -10,10 +10,10 @@
 #include "base/log.h"
 #include "base/printable.h"
 #include "base/status.h"
-#include "daemon/calls/health.h"
-#include "daemon/calls/service.h"
+#include "daemon/pipeline/usage/pss.h"
+#include "daemon/serve/calls/health.h"
+#include "daemon/serve/calls/service.h"
 #include "daemon/target/target.h"
-#include "daemon/usage/pss.h"
 #include "lib/wire/fds.h"
 #include "rpc/server.h"
 

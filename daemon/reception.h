@@ -11,12 +11,12 @@
 
 #include <uv.h>
 
-#include "daemon/door/access.h"
-#include "daemon/door/door.h"
-#include "daemon/door/private.h"
 #include "daemon/kernel/socket_file.h"
-#include "daemon/kin/announcer.h"
-#include "daemon/kin/kin.h"
+#include "daemon/serve/children/announcer.h"
+#include "daemon/serve/children/kin.h"
+#include "daemon/serve/door/access.h"
+#include "daemon/serve/door/door.h"
+#include "daemon/serve/door/private.h"
 #include "lib/wire/arena.h"
 
 struct rpc_server;

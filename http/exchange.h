@@ -17,7 +17,7 @@
  * Lifetime: what is got from an exchange lies there until the answer. It is not used behind the answer, nor after the handler has
  * returned, unless it was deferred.
  * Threads: all of this the server's only, also what comes later: whoever works elsewhere hands its result over
- * (daemon/web/post.h).
+ * (daemon/host/web/post.h).
  */
 #ifndef HTTP_EXCHANGE_H
 #define HTTP_EXCHANGE_H

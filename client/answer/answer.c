@@ -19,8 +19,8 @@
 #include "client/process/let_go.h"
 #include "client/process/write_back.h"
 #include "rpc/client.h"
-#include "trace/pbwire.h"
 #include "trace/run_dir.h"
+#include "trace/xspace/pbwire.h"
 
 /* The bytes. */
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/outline.h"
+#include "trace/xspace/outline.h"
 
 struct diag;
 struct rpc_pending;

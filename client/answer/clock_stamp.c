@@ -15,9 +15,9 @@
 #include "base/file_io.h"
 #include "client/answer/answer.h"
 #include "client/answer/clock_offset.h"
-#include "trace/pbwire.h"
+#include "trace/model/space.h"
 #include "trace/run_dir.h"
-#include "trace/space.h"
+#include "trace/xspace/pbwire.h"
 
 #define XSPACE_PLANES 1
 #define XPLANE_NAME 2

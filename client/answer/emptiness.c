@@ -11,7 +11,7 @@
 #include "base/diag.h"
 #include "base/profile_options.h"
 #include "client/process/terminal.h"
-#include "trace/space.h"
+#include "trace/model/space.h"
 
 /* How a server of ours begins the warning that says why. */
 static const char nothing[] = "nothing was recorded: ";

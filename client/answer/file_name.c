@@ -11,8 +11,8 @@
 #include "base/local_name.h"
 #include "client/answer/answer.h"
 #include "client/target/address.h"
+#include "trace/model/space.h"
 #include "trace/run_dir.h"
-#include "trace/space.h"
 
 /* NAME.localhost is how a host daemon is told the program's name in an address. */
 bool file_name_is_of_program(const struct address *a)

@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "trace/json.h"
+#include "trace/model/space.h"
 #include "trace/quantity.h"
-#include "trace/space.h"
 
 static void add_plane(struct recorder_facts *f, const struct plane *plane)
 {

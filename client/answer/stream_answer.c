@@ -9,7 +9,7 @@
 #include <xxhash.h>
 
 #include "rpc/client.h"
-#include "trace/pbwire.h"
+#include "trace/xspace/pbwire.h"
 
 #define MAX_CHUNK_BYTES (1 << 20)
 

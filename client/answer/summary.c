@@ -8,9 +8,9 @@
 #include "base/clock.h"
 #include "client/process/terminal.h"
 #include "trace/json.h"
-#include "trace/outline.h"
+#include "trace/model/space.h"
 #include "trace/quantity.h"
-#include "trace/space.h"
+#include "trace/xspace/outline.h"
 
 /* The length that was recorded, which a busy machine makes longer; what was asked for if it is not known. */
 static int64_t find_duration_ms(struct report_length length, int64_t asked_ms)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "client/answer/recorder_facts.h"
-#include "trace/totals.h" /* struct report_totals */
+#include "trace/xspace/totals.h" /* struct report_totals */
 
 struct json;
 struct names;

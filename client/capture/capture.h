@@ -10,7 +10,7 @@
 #include "base/profile_options.h"
 #include "client/target/address.h"
 #include "client/view/formats.h"
-#include "trace/space.h" /* struct names */
+#include "trace/model/space.h" /* struct names */
 
 struct diag;
 struct outline;

@@ -30,8 +30,8 @@
 #include "client/process/log_dir.h"
 #include "client/process/progress.h"
 #include "client/process/write_behind.h"
+#include "trace/model/space.h"
 #include "trace/run_dir_file.h"
-#include "trace/space.h"
 
 void part_init(struct part *p, const struct capture *capture, size_t i, struct names *taken)
 {

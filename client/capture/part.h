@@ -17,7 +17,7 @@
 #include "client/answer/clock_offset.h"
 #include "client/capture/recording.h"
 #include "client/target/address.h"
-#include "trace/names.h"
+#include "trace/model/names.h"
 #include "trace/run_dir.h"
 
 struct capture;

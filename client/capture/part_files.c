@@ -18,7 +18,7 @@
 #include "client/capture/part_name.h"
 #include "client/process/let_go.h"
 #include "trace/run_dir.h"
-#include "trace/split.h"
+#include "trace/xspace/split.h"
 
 /* The temporary files, in the directory of the one that is split. */
 struct pieces {

@@ -10,7 +10,7 @@
 #include "client/answer/summary.h"
 #include "client/capture/capture.h"
 #include "client/capture/part.h"
-#include "trace/space.h"
+#include "trace/model/space.h"
 
 /* Less is what measuring and waking up take. */
 #define LATE_NS NS_PER_MS

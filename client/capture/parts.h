@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "client/capture/part.h"
-#include "trace/names.h"
+#include "trace/model/names.h"
 
 struct parts {
 	struct capture *capture;

@@ -13,7 +13,7 @@
 #include "client/target/address.h"
 
 /*
- * Parts of a host daemon's sentences (from daemon/host/choice.c, unless another file is named).
+ * Parts of a host daemon's sentences (from daemon/host/programs/choice.c, unless another file is named).
  * Such a sentence is complete: it says which programs there are or were, and what to do.
  */
 static const char *const sentences[] = {
@@ -21,7 +21,7 @@ static const char *const sentences[] = {
 	": no such program here; ",
 	": no program has the label ",
 	"no program that you may record has announced itself to this host daemon",
-	/* daemon/remote/remote_error.h */
+	/* daemon/serve/remote/remote_error.h */
 	": the connection broke: the program or its profiler server died",
 };
 

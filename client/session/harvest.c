@@ -21,7 +21,7 @@
 #include "client/process/clock.h"
 #include "client/process/exit.h"
 #include "client/process/progress.h"
-#include "trace/names.h"
+#include "trace/model/names.h"
 
 #define TURN_MS 100
 #define STOP_TIMEOUT_MS 10000

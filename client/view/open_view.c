@@ -12,7 +12,7 @@
 #include "base/diag.h"
 #include "base/grow.h"
 #include "client/view/traces.h"
-#include "trace/names.h"
+#include "trace/model/names.h"
 #include "trace/read/archive.h"
 #include "trace/read/archive_join.h"
 

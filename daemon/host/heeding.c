@@ -7,7 +7,7 @@
 
 #include "base/diag.h"
 #include "base/log.h"
-#include "daemon/host/invocation.h"
+#include "daemon/host/config/invocation.h"
 #include "daemon/host/parts.h"
 #include "rpc/server.h"
 

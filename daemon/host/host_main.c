@@ -5,9 +5,9 @@
 
 #include "base/diag.h"
 #include "base/line_break.h"
+#include "daemon/host/config/invocation.h"
+#include "daemon/host/config/settings.h"
 #include "daemon/host/host.h"
-#include "daemon/host/invocation.h"
-#include "daemon/host/settings.h"
 
 #define INDENT "                  "
 

@@ -5,19 +5,19 @@
 
 #include <uv.h>
 
-#include "daemon/door/door.h"
-#include "daemon/host/caller.h"
+#include "daemon/host/calls/host_calls.h"
+#include "daemon/host/calls/ledger.h"
 #include "daemon/host/closing.h"
-#include "daemon/host/host_calls.h"
-#include "daemon/host/ledger.h"
+#include "daemon/host/config/settings.h"
 #include "daemon/host/manager.h"
-#include "daemon/host/programs.h"
-#include "daemon/host/registrar.h"
-#include "daemon/host/settings.h"
-#include "daemon/host/stock_lookout.h"
+#include "daemon/host/programs/caller.h"
+#include "daemon/host/programs/programs.h"
+#include "daemon/host/programs/registrar.h"
+#include "daemon/host/programs/stock_lookout.h"
+#include "daemon/host/web/web.h"
 #include "daemon/kernel/socket_file.h"
-#include "daemon/kin/starter.h"
-#include "daemon/web/web.h"
+#include "daemon/serve/children/starter.h"
+#include "daemon/serve/door/door.h"
 
 struct invocation;
 struct rpc_server;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program being recorded; see target.h, and lib/control.c for the other side of the words. */
+/* The program being recorded; see target.h, and lib/control/control.c for the other side of the words. */
 #include "daemon/target/target.h"
 
 #include <dirent.h>

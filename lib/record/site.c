@@ -15,7 +15,7 @@ uint32_t site_register(uint32_t *kept, const char *text)
 
 	/*
 	 * Else the server was replaced in between: nobody reads that record, and the id means another text now. Written
-	 * to, not read: the exchange of connect_server() (lib/launch.c), which copies the strings after it, comes before
+	 * to, not read: the exchange of connect_server() (lib/control/launch.c), which copies the strings after it, comes before
 	 * this, or sees the text.
 	 */
 	if (atomic_compare_exchange_strong(&guest_get()->arena, &arena, arena))

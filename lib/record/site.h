@@ -14,7 +14,7 @@ uint32_t site_register(uint32_t *kept, const char *text);
 
 /*
  * The ids belong to one arena. A program that stops its server and starts another gets a new arena with
- * the old table's text copied over (lib/arena_head.c), so that ids stay right.
+ * the old table's text copied over (lib/control/arena_head.c), so that ids stay right.
  */
 static inline uint32_t site_id(struct ptap_impl_site *site)
 {

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/drain/drain.h"
+#include "daemon/pipeline/drain/drain.h"
 #include "lib/collect/outlet.h"
 #include "lib/record/device_call.h"
 #include "lib/wire/device.h"

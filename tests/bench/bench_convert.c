@@ -18,11 +18,11 @@
 #include "tests/bench/samples.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/sink.h"
+#include "trace/model/space.h"
 #include "trace/read/archive.h"
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"
-#include "trace/space.h"
-#include "trace/xspace.h"
+#include "trace/xspace/xspace.h"
 
 #define N_EVENTS 1000000
 #define N_RUNS 3

@@ -15,18 +15,18 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "daemon/assembly/assemble.h"
-#include "daemon/assembly/assembly.h"
-#include "daemon/assembly/delivery.h"
-#include "daemon/assembly/encode.h"
-#include "daemon/assembly/spool.h"
-#include "daemon/assembly/track.h"
-#include "daemon/drain/drain.h"
+#include "daemon/pipeline/assembly/assemble.h"
+#include "daemon/pipeline/assembly/assembly.h"
+#include "daemon/pipeline/assembly/delivery.h"
+#include "daemon/pipeline/assembly/encode.h"
+#include "daemon/pipeline/assembly/spool.h"
+#include "daemon/pipeline/assembly/track.h"
+#include "daemon/pipeline/drain/drain.h"
 #include "daemon/target/target.h"
 #include "daemon/target/timeline.h"
 #include "lib/wire/device.h"
 #include "tests/bench/samples.h"
-#include "trace/space.h"
+#include "trace/model/space.h"
 
 #define N_KERNELS 1000000u
 #define N_STREAMS 4u

@@ -15,16 +15,16 @@
 #include "base/chunks.h"
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "daemon/assembly/assemble.h"
-#include "daemon/assembly/assembly.h"
-#include "daemon/assembly/spool.h"
-#include "daemon/assembly/spooler.h"
-#include "daemon/drain/drain.h"
+#include "daemon/pipeline/assembly/assemble.h"
+#include "daemon/pipeline/assembly/assembly.h"
+#include "daemon/pipeline/assembly/spool.h"
+#include "daemon/pipeline/assembly/spooler.h"
+#include "daemon/pipeline/drain/drain.h"
 #include "daemon/target/target.h"
 #include "daemon/target/timeline.h"
 #include "tests/bench/samples.h"
-#include "trace/space.h"
-#include "trace/xspace.h"
+#include "trace/model/space.h"
+#include "trace/xspace/xspace.h"
 
 #define N_RINGS 8u
 #define RING_BYTES (1u << 20)

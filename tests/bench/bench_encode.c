@@ -10,8 +10,8 @@
 #include "base/cleanup.h"
 #include "tests/bench/sample_space.h"
 #include "tests/bench/samples.h"
-#include "trace/space.h"
-#include "trace/xspace.h"
+#include "trace/model/space.h"
+#include "trace/xspace/xspace.h"
 
 #define N_EVENTS 1000000
 #define N_RUNS 5

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "daemon/machine/machine.h"
+#include "daemon/host/machine/machine.h"
 #include "tests/bench/samples.h"
 
 #define N_PROCESSES 200

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/usage/usage.h"
+#include "daemon/pipeline/usage/usage.h"
 #include "tests/bench/samples.h"
 
 #define N_RUNS 21

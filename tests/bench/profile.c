@@ -19,9 +19,9 @@
 #include "client/connect/method.h"
 #include "rpc/client.h"
 #include "tests/bench/samples.h"
-#include "trace/space.h"
-#include "trace/totals.h"
-#include "trace/xspace.h"
+#include "trace/model/space.h"
+#include "trace/xspace/totals.h"
+#include "trace/xspace/xspace.h"
 
 int profile_connect(int port)
 {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "trace/space.h"
+#include "trace/model/space.h"
 
 static int add_names(struct plane *plane)
 {

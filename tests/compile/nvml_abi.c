@@ -7,8 +7,8 @@
 
 /* Names that both have. */
 #define NVML_CLOCK_SM OUR_CLOCK_SM
-#include "daemon/nvml/gpu_samples.h"
-#include "daemon/nvml/nvml.h"
+#include "daemon/pipeline/nvml/gpu_samples.h"
+#include "daemon/pipeline/nvml/nvml.h"
 #undef NVML_CLOCK_SM
 
 #define SAME(ours, theirs) static_assert(sizeof(struct ours) == sizeof(theirs), #theirs)
@@ -58,7 +58,7 @@ EQUAL(NVML_GPM_VERSION, NVML_GPM_SUPPORT_VERSION);
 static_assert(GPU_UUID_BYTES >= NVML_DEVICE_UUID_V2_BUFFER_SIZE, "UUID");
 static_assert(NVML_GPM_METRICS >= NVML_GPM_METRIC_MAX, "GPM");
 
-/* The numbers of daemon/nvml/gpm.c. */
+/* The numbers of daemon/pipeline/nvml/gpm.c. */
 EQUAL(2, NVML_GPM_METRIC_SM_UTIL);
 EQUAL(3, NVML_GPM_METRIC_SM_OCCUPANCY);
 EQUAL(5, NVML_GPM_METRIC_ANY_TENSOR_UTIL);

@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "daemon/assembly/assemble.h"
-#include "daemon/drain/drain.h"
+#include "daemon/pipeline/assembly/assemble.h"
+#include "daemon/pipeline/drain/drain.h"
 #include "daemon/target/timeline.h"
 #include "tests/unit/guest_fixture.h"
-#include "trace/space.h"
+#include "trace/model/space.h"
 
 #define TEXT_BYTES 4096
 /* Of a capture, in ticks; each counts as a nanosecond. */

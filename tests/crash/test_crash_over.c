@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/drain/ring_picture.h"
-#include "daemon/drain/thread_log.h"
+#include "daemon/pipeline/drain/ring_picture.h"
+#include "daemon/pipeline/drain/thread_log.h"
 #include "tests/crash/program.h"
 #include "tests/crash/script.h"
 #include "tests/crash/stage.h"

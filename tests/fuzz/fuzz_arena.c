@@ -15,18 +15,18 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "daemon/assembly/assemble.h"
-#include "daemon/assembly/assembly.h"
-#include "daemon/assembly/delivery.h"
-#include "daemon/assembly/encode.h"
-#include "daemon/assembly/spool.h"
-#include "daemon/drain/drain.h"
-#include "daemon/drain/ring_picture.h"
+#include "daemon/pipeline/assembly/assemble.h"
+#include "daemon/pipeline/assembly/assembly.h"
+#include "daemon/pipeline/assembly/delivery.h"
+#include "daemon/pipeline/assembly/encode.h"
+#include "daemon/pipeline/assembly/spool.h"
+#include "daemon/pipeline/drain/drain.h"
+#include "daemon/pipeline/drain/ring_picture.h"
 #include "daemon/target/target.h"
 #include "daemon/target/timeline.h"
 #include "tests/fuzz/fuzz.h"
-#include "trace/space.h"
-#include "trace/xspace.h"
+#include "trace/model/space.h"
+#include "trace/xspace/xspace.h"
 
 #define N_RINGS 2u
 #define RING_BYTES ARENA_MIN_RING_BYTES

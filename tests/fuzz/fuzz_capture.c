@@ -10,7 +10,7 @@
 #include <jansson.h>
 
 #include "base/diag.h"
-#include "daemon/web/capture_request.h"
+#include "daemon/host/web/capture_request.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_that(int is_so)

@@ -11,8 +11,8 @@
 #include "base/cleanup.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/graft_fixture.h"
-#include "trace/space.h"
-#include "trace/xspace.h"
+#include "trace/model/space.h"
+#include "trace/xspace/xspace.h"
 
 #define PID 4242
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "client/connect/probe.h"
-#include "daemon/door/greeting.h"
+#include "daemon/serve/door/greeting.h"
 #include "tests/fuzz/fuzz.h"
 
 #define LONGEST 256

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/printable.h"
-#include "daemon/door/greeting.h"
-#include "daemon/kin/notice.h"
+#include "daemon/serve/children/notice.h"
+#include "daemon/serve/door/greeting.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/join_fixture.h"
 

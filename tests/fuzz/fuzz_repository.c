@@ -13,7 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "daemon/session/repository.h"
+#include "daemon/serve/session/repository.h"
 #include "tests/fuzz/fuzz.h"
 
 static char top[] = "/tmp/fuzz_repository-XXXXXX";

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "daemon/message/request.h"
-#include "daemon/session/session_request.h"
+#include "daemon/serve/message/request.h"
+#include "daemon/serve/session/session_request.h"
 #include "tests/fuzz/fuzz.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "daemon/message/schema.h"
+#include "daemon/serve/message/schema.h"
 #include "grpc/reflection/v1/reflection.pb-c.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -10,8 +10,8 @@
 #include <xxhash.h>
 
 #include "client/answer/stream_answer.h"
-#include "daemon/remote/disk_share.h"
-#include "daemon/remote/remote_capture.h"
+#include "daemon/serve/remote/disk_share.h"
+#include "daemon/serve/remote/remote_capture.h"
 #include "tests/fuzz/fuzz.h"
 
 static int add(const uint8_t *data, size_t n, void *context)

@@ -13,6 +13,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "trace/codec/codec.h"
 #include "trace/codec/sink.h"
+#include "trace/model/space.h"
 #include "trace/read/archive.h"
 #include "trace/read/archive_join.h"
 #include "trace/read/cursor.h"
@@ -23,8 +24,7 @@
 #include "trace/report/diff_report.h"
 #include "trace/report/digest.h"
 #include "trace/report/report.h"
-#include "trace/space.h"
-#include "trace/xspace.h"
+#include "trace/xspace/xspace.h"
 
 static uint64_t count_events(const struct space *space)
 {

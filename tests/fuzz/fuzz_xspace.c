@@ -9,10 +9,10 @@
 #include "base/chunks.h"
 #include "base/cleanup.h"
 #include "tests/fuzz/fuzz.h"
-#include "trace/outline.h"
-#include "trace/space.h"
-#include "trace/totals.h"
-#include "trace/xspace.h"
+#include "trace/model/space.h"
+#include "trace/xspace/outline.h"
+#include "trace/xspace/totals.h"
+#include "trace/xspace/xspace.h"
 
 static uint64_t count_spans(const struct space *space)
 {

@@ -15,9 +15,9 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "tests/golden/space_text.h"
-#include "trace/space.h"
-#include "trace/totals.h"
-#include "trace/xspace.h"
+#include "trace/model/space.h"
+#include "trace/xspace/totals.h"
+#include "trace/xspace/xspace.h"
 
 #define FILE_MAX_BYTES (4u << 20)
 

@@ -16,7 +16,7 @@
 #include "tests/unit/device_fixture.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
-#include "trace/xspace.h"
+#include "trace/xspace/xspace.h"
 
 #define US INT64_C(1000)
 #define MIB (INT64_C(1) << 20)

@@ -12,7 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "trace/space.h"
+#include "trace/model/space.h"
 
 #define TEXT_BYTES (64u << 10)
 #define MAX_STATS 1024

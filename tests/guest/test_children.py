@@ -19,7 +19,7 @@ host("storm")
 host("brief", code=6, spans={"alone": 1},
      needs=[lambda: need_no_tsan("knows no thread that joins the first one: CHECK failed, tid < kMaxTid")])
 
-REBIND_S = 0.2  # lib/launch.c
+REBIND_S = 0.2  # lib/control/launch.c
 
 
 def is_asleep(pid):

@@ -8,7 +8,7 @@ from fixture import check, equal, run, test
 from processes import TOP_SRC
 from web import Web
 
-SITE = TOP_SRC / "daemon" / "page" / "site"
+SITE = TOP_SRC / "daemon" / "host" / "page" / "site"
 TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
          ".svg": "image/svg+xml"}
 # What a page may name: its own files.

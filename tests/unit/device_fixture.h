@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "lib/wire/device.h"
-#include "trace/space.h"
+#include "trace/model/space.h"
 
 #define DEVICE_EPOCH_NS UINT64_C(1700000000000000000)
 /* Of the capture. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "trace/names.h"
+#include "trace/model/names.h"
 
 struct digest *digest;
 

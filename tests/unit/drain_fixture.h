@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_DRAIN_FIXTURE_H
 #define TESTS_UNIT_DRAIN_FIXTURE_H
 
-#include "daemon/drain/drain.h"
+#include "daemon/pipeline/drain/drain.h"
 #include "tests/unit/guest_fixture.h"
 
 struct drain_fixture {

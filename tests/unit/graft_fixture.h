@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/graft.h"
+#include "trace/xspace/graft.h"
 
 struct graft_file {
 	uint8_t bytes[4 << 20];

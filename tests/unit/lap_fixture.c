@@ -7,17 +7,17 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "daemon/assembly/assemble.h"
-#include "daemon/assembly/delivery.h"
-#include "daemon/assembly/spooler.h"
-#include "daemon/drain/drain.h"
-#include "daemon/recording/orders.h"
-#include "daemon/recording/recording.h"
-#include "daemon/recording/source.h"
+#include "daemon/pipeline/assembly/assemble.h"
+#include "daemon/pipeline/assembly/delivery.h"
+#include "daemon/pipeline/assembly/spooler.h"
+#include "daemon/pipeline/drain/drain.h"
+#include "daemon/pipeline/recording/orders.h"
+#include "daemon/pipeline/recording/recording.h"
+#include "daemon/pipeline/recording/source.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/players.h"
 #include "tests/unit/spool_fixture.h"
-#include "trace/space.h"
+#include "trace/model/space.h"
 
 #define START (5 * LAP - 1000)
 #define GUEST_TID 4242u

@@ -8,11 +8,11 @@
 
 #include <stdint.h>
 
-#include "daemon/assembly/assemble.h"
-#include "daemon/drain/drain.h"
+#include "daemon/pipeline/assembly/assemble.h"
+#include "daemon/pipeline/drain/drain.h"
 #include "daemon/target/timeline.h"
 #include "lib/wire/record.h"
-#include "trace/space.h"
+#include "trace/model/space.h"
 
 #define LOG_TICKS_PER_NS 4
 /* The capture's start: its records' 48 bits run over soon after it. */

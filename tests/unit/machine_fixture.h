@@ -3,8 +3,8 @@
 #ifndef TESTS_UNIT_MACHINE_FIXTURE_H
 #define TESTS_UNIT_MACHINE_FIXTURE_H
 
-#include "daemon/machine/history.h"
-#include "daemon/machine/machine.h"
+#include "daemon/host/machine/history.h"
+#include "daemon/host/machine/machine.h"
 
 extern struct machine_fixture {
 	struct machine *machine; /* NULL until machine_fixture_open() */

@@ -15,7 +15,7 @@
 #include "tests/unit/view_fixture.h"
 #include "trace/codec/formats.h"
 #include "trace/codec/sink.h"
-#include "trace/pbwire.h"
+#include "trace/xspace/pbwire.h"
 
 #define MAX_PACKETS 4096
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/drain/ring_picture.h"
+#include "daemon/pipeline/drain/ring_picture.h"
 #include "tests/unit/entry_fixture.h"
 #include "tests/unit/guest_fixture.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "daemon/drain/thread_log.h"
+#include "daemon/pipeline/drain/thread_log.h"
 
 struct pictured {
 	struct thread_log log;

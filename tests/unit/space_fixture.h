@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "trace/space.h"
+#include "trace/model/space.h"
 
 extern struct space *space;
 extern struct plane *plane;

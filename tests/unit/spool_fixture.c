@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "daemon/assembly/delivery.h"
-#include "daemon/assembly/encode.h"
-#include "daemon/assembly/part_writer.h"
+#include "daemon/pipeline/assembly/delivery.h"
+#include "daemon/pipeline/assembly/encode.h"
+#include "daemon/pipeline/assembly/part_writer.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
-#include "trace/xspace.h"
+#include "trace/xspace/xspace.h"
 
 #define SPOOL_BYTES (UINT64_C(64) << 20)
 

@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/assembly/assembly.h"
-#include "daemon/assembly/spool.h"
 #include "daemon/kernel/keep.h"
+#include "daemon/pipeline/assembly/assembly.h"
+#include "daemon/pipeline/assembly/spool.h"
 
 struct delivery;
 struct part_writer;

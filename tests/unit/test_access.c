@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who may ask, and what is said of who may not. Another user is to be had by root only. */
-#include "daemon/door/access.h"
+#include "daemon/serve/door/access.h"
 
 #include <check.h>
 #include <string.h>

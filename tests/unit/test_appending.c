@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a host daemon puts behind a trace that it passes on, and the sums of both. */
-#include "daemon/host/appending.h"
+#include "daemon/host/calls/appending.h"
 
 #include <check.h>
 #include <string.h>
@@ -11,15 +11,15 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/diag.h"
-#include "daemon/machine/machine_plane.h"
-#include "daemon/message/reply_message.h"
+#include "daemon/host/machine/machine_plane.h"
+#include "daemon/serve/message/reply_message.h"
 #include "proftap/v1/profiler.pb-c.h"
 #include "tests/unit/fake_root.h"
 #include "tests/unit/machine_fixture.h"
 #include "tests/unit/rpc_fixture.h"
 #include "tests/unit/stream_fixture.h"
-#include "trace/space.h"
-#include "trace/xspace.h"
+#include "trace/model/space.h"
+#include "trace/xspace/xspace.h"
 
 #define TRACE "an XSpace of a program"
 #define TRACE_BYTES (sizeof TRACE - 1)

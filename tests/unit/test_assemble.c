@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From raw slots to the trace model: lines, names, times, stats and order. */
-#include "daemon/assembly/assemble.h"
+#include "daemon/pipeline/assembly/assemble.h"
 
 #include <check.h>
 #include <fcntl.h>
@@ -14,8 +14,8 @@
 #include "base/chunks.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
-#include "trace/totals.h"
-#include "trace/xspace.h"
+#include "trace/xspace/totals.h"
+#include "trace/xspace/xspace.h"
 
 /* In nanoseconds. */
 static void expect(size_t line, size_t i, const char *name, int64_t start, int64_t duration)

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
-#include "trace/xspace.h"
+#include "trace/xspace/xspace.h"
 
 static struct thread_log *thread_log;
 static uint32_t good_id;

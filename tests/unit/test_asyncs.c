@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Async spans: begins and ends of any thread, matched, and the lines they come to lie on; flow marks. */
-#include "daemon/assembly/asyncs.h"
+#include "daemon/pipeline/assembly/asyncs.h"
 
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/assembly/async_carry.h"
+#include "daemon/pipeline/assembly/async_carry.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
 

@@ -5,15 +5,15 @@
 #include <check.h>
 
 #include "base/chunks.h"
-#include "daemon/assembly/assembly.h"
-#include "daemon/assembly/asyncs.h"
-#include "daemon/assembly/counters.h"
-#include "daemon/assembly/events.h"
-#include "daemon/assembly/stats.h"
+#include "daemon/pipeline/assembly/assembly.h"
+#include "daemon/pipeline/assembly/asyncs.h"
+#include "daemon/pipeline/assembly/counters.h"
+#include "daemon/pipeline/assembly/events.h"
+#include "daemon/pipeline/assembly/stats.h"
 #include "daemon/target/entry.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
-#include "trace/xspace.h"
+#include "trace/xspace/xspace.h"
 
 static _Atomic int raised = 1;
 static _Atomic int lowered = 0;

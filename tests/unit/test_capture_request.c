@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a capture is asked for by HTTP: bodies that are understood, and how others are refused. */
-#include "daemon/web/capture_request.h"
+#include "daemon/host/web/capture_request.h"
 
 #include <check.h>
 #include <errno.h>

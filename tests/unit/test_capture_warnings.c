@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is said of a capture: of one without anything to say, and of one whose clock went wrong. */
-#include "daemon/recording/capture_warnings.h"
+#include "daemon/pipeline/recording/capture_warnings.h"
 
 #include <check.h>
 #include <pthread.h>
@@ -14,14 +14,14 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/profile_options.h"
-#include "daemon/recording/capture.h"
-#include "daemon/recording/capture_trace.h"
-#include "daemon/recording/orders.h"
-#include "daemon/recording/recording.h"
-#include "daemon/recording/source.h"
+#include "daemon/pipeline/recording/capture.h"
+#include "daemon/pipeline/recording/capture_trace.h"
+#include "daemon/pipeline/recording/orders.h"
+#include "daemon/pipeline/recording/recording.h"
+#include "daemon/pipeline/recording/source.h"
 #include "daemon/target/family.h"
 #include "daemon/target/target.h"
-#include "trace/space.h"
+#include "trace/model/space.h"
 
 static struct capture_request request;
 static struct recording recording;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which of a host daemon's programs words mean. */
-#include "daemon/host/choice.h"
+#include "daemon/host/programs/choice.h"
 
 #include <check.h>
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "daemon/host/programs.h"
+#include "daemon/host/programs/programs.h"
 
 #define ID "3f2a9c1b4d5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f8"
 #define POD "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9"

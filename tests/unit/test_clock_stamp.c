@@ -14,8 +14,8 @@
 #include "base/file_io.h"
 #include "client/answer/answer.h"
 #include "client/answer/clock_offset.h"
-#include "trace/pbwire.h"
 #include "trace/run_dir.h"
+#include "trace/xspace/pbwire.h"
 
 #define MANY_BYTES (UINT64_C(96) << 20)
 #define SPARE_BYTES (UINT64_C(16) << 20)

@@ -4,7 +4,7 @@
  * there once, in the one that it was in, however a look finds its thread. Linked with -Wl,--wrap of guest_read_clock, which is
  * the clock, and of ring_copy_begin, before which a thread may go on.
  */
-#include "daemon/assembly/assemble.h"
+#include "daemon/pipeline/assembly/assemble.h"
 
 #include <check.h>
 #include <proftap/proftap.h>
@@ -16,7 +16,7 @@
 #include "daemon/target/timeline.h"
 #include "tests/unit/drain_fixture.h"
 #include "tests/unit/picture_fixture.h"
-#include "trace/space.h"
+#include "trace/model/space.h"
 
 #define MAX_EVENTS 100000
 #define MAX_NESTED 12

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What collectors are told of a capture's options. */
-#include "daemon/recording/collect_options.h"
+#include "daemon/pipeline/recording/collect_options.h"
 
 #include <check.h>
 #include <errno.h>

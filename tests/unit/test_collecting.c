@@ -3,7 +3,7 @@
  * When a program's collectors are asked, and what is believed of what they say. The program is this test. Linked with
  * -Wl,--wrap=mapped_look_begin.
  */
-#include "daemon/recording/collecting.h"
+#include "daemon/pipeline/recording/collecting.h"
 
 #include <check.h>
 #include <errno.h>
@@ -13,14 +13,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/recording/collectors.h"
-#include "daemon/recording/recording.h"
-#include "daemon/recording/source.h"
+#include "daemon/pipeline/recording/collectors.h"
+#include "daemon/pipeline/recording/recording.h"
+#include "daemon/pipeline/recording/source.h"
 #include "daemon/target/collect.h"
 #include "daemon/target/family.h"
 #include "tests/unit/fake_root.h"
 #include "tests/unit/guest_fixture.h"
-#include "trace/space.h"
+#include "trace/model/space.h"
 
 #define LIBRARY_LINE "7f00-7f01 r-xp 0 08:01 1 /usr/lib/libcuda.so.1\n"
 #define OTHER_LINE "7f00-7f01 r-xp 0 08:01 1 /usr/lib/libc.so.6\n"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/futex.h"
-#include "lib/control.h"
+#include "lib/control/control.h"
 #include "lib/record/guest.h"
 #include "tests/unit/guest_fixture.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What was made of runs: found again for the same files, for a while, and never too much of it. */
-#include "daemon/web/conversions.h"
+#include "daemon/host/web/conversions.h"
 
 #include <check.h>
 #include <fcntl.h>

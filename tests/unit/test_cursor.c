@@ -8,10 +8,10 @@
 
 #include "tests/unit/space_fixture.h"
 #include "tests/unit/view_fixture.h"
+#include "trace/model/space.h"
 #include "trace/read/archive.h"
 #include "trace/read/lanes.h"
 #include "trace/read/selection.h"
-#include "trace/space.h"
 
 static struct cursor cursor;
 static struct item item;

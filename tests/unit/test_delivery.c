@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What goes in comes out, in pieces of any size, and is freed whatever was read of it. */
-#include "daemon/assembly/delivery.h"
+#include "daemon/pipeline/assembly/delivery.h"
 
 #include <check.h>
 #include <errno.h>
@@ -9,8 +9,8 @@
 
 #include "base/chunks.h"
 #include "base/diag.h"
-#include "daemon/assembly/spool.h"
-#include "trace/graft.h"
+#include "daemon/pipeline/assembly/spool.h"
+#include "trace/xspace/graft.h"
 
 #define N_BYTES (2 * CHUNK_BYTES + 1000)
 

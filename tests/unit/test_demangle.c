@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of C++ kernels, and those that are none. */
-#include "daemon/devices/demangle.h"
+#include "daemon/pipeline/devices/demangle.h"
 
 #include <check.h>
 #include <stdio.h>

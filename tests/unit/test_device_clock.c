@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A collector's clock as CLOCK_MONOTONIC: by two anchors, by one, by none, and when somebody set it meanwhile. */
-#include "daemon/devices/device_clock.h"
+#include "daemon/pipeline/devices/device_clock.h"
 
 #include <check.h>
 #include <stdlib.h>

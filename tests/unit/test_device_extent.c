@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How far back devices go, in a log, in several, and in a slice of a session whose slots are in a file. */
-#include "daemon/devices/device_extent.h"
+#include "daemon/pipeline/devices/device_extent.h"
 
 #include <check.h>
 #include <string.h>
 
-#include "daemon/recording/slice.h"
+#include "daemon/pipeline/recording/slice.h"
 #include "tests/unit/device_fixture.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"

@@ -10,7 +10,7 @@
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
 #include "tests/unit/spool_fixture.h"
-#include "trace/xspace.h"
+#include "trace/xspace/xspace.h"
 
 static struct thread_log *collector;
 

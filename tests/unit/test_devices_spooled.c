@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "daemon/assembly/delivery.h"
-#include "daemon/assembly/track.h"
+#include "daemon/pipeline/assembly/delivery.h"
+#include "daemon/pipeline/assembly/track.h"
 #include "tests/unit/device_fixture.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"

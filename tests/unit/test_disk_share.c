@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What several traces may take together: whose limit it is, and what comes back. */
-#include "daemon/remote/disk_share.h"
+#include "daemon/serve/remote/disk_share.h"
 
 #include <check.h>
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "daemon/assembly/spool.h"
+#include "daemon/pipeline/assembly/spool.h"
 
 static struct spool *open_spool(struct disk_share *share)
 {

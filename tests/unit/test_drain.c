@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Emptying the rings of programs that behave. Linked with -Wl,--wrap=target_has_thread. */
-#include "daemon/drain/drain.h"
+#include "daemon/pipeline/drain/drain.h"
 
 #include <check.h>
 #include <proftap/proftap.h>

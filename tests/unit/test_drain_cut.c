@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of a drain: nothing twice, nothing missing, and put together they are the whole. */
-#include "daemon/drain/drain_cut.h"
+#include "daemon/pipeline/drain/drain_cut.h"
 
 #include <check.h>
 #include <proftap/proftap.h>

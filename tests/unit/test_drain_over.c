@@ -4,7 +4,7 @@
  * overwritten before it came is counted to the entry. What a thread may do in the middle of a visit is done there by hand.
  * Linked with -Wl,--wrap of ring_copy_take and ring_copy_finish.
  */
-#include "daemon/drain/drain.h"
+#include "daemon/pipeline/drain/drain.h"
 
 #include <check.h>
 #include <proftap/proftap.h>

@@ -4,12 +4,12 @@
  * place within the last look at the rings: whatever is emitted is a record, an open span or counted, and only one of them.
  * Linked with -Wl,--wrap of what that look is made of.
  */
-#include "daemon/drain/drain.h"
+#include "daemon/pipeline/drain/drain.h"
 
 #include <check.h>
 #include <proftap/proftap.h>
 
-#include "daemon/drain/thread_log.h"
+#include "daemon/pipeline/drain/thread_log.h"
 #include "daemon/target/open_stack.h"
 #include "daemon/target/ring_copy.h"
 #include "tests/unit/drain_fixture.h"

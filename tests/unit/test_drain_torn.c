@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Emptying the rings of programs that died in the middle of it, or that write at random. */
-#include "daemon/drain/drain.h"
+#include "daemon/pipeline/drain/drain.h"
 
 #include <check.h>
 #include <malloc.h>

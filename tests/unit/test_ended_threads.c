@@ -3,7 +3,7 @@
  * Rings of threads that are gone, while they overwrite their oldest: kept, bounded, and counted to the entry. Linked with
  * -Wl,--wrap=ring_picture_take.
  */
-#include "daemon/drain/ended_threads.h"
+#include "daemon/pipeline/drain/ended_threads.h"
 
 #include <check.h>
 #include <errno.h>
@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "daemon/drain/drain.h"
-#include "daemon/drain/ring_notes.h"
-#include "daemon/drain/ring_picture.h"
-#include "daemon/drain/rings.h"
-#include "daemon/drain/thread_log.h"
-#include "daemon/drain/thread_window.h"
+#include "daemon/pipeline/drain/drain.h"
+#include "daemon/pipeline/drain/ring_notes.h"
+#include "daemon/pipeline/drain/ring_picture.h"
+#include "daemon/pipeline/drain/rings.h"
+#include "daemon/pipeline/drain/thread_log.h"
+#include "daemon/pipeline/drain/thread_window.h"
 #include "tests/unit/guest_fixture.h"
 
 static struct ended_pool pool;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the machine used, behind the traces of programs that are recorded together: as far as there is room in the answer. */
-#include "daemon/host/ensemble.h"
+#include "daemon/host/calls/ensemble.h"
 
 #include <check.h>
 #include <string.h>
@@ -8,13 +8,13 @@
 #include "base/chunks.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "daemon/assembly/delivery.h"
-#include "daemon/host/machine_part.h"
-#include "daemon/machine/machine_plane.h"
+#include "daemon/host/calls/machine_part.h"
+#include "daemon/host/machine/machine_plane.h"
+#include "daemon/pipeline/assembly/delivery.h"
 #include "tests/unit/fake_root.h"
 #include "tests/unit/machine_fixture.h"
-#include "trace/space.h"
-#include "trace/xspace.h"
+#include "trace/model/space.h"
+#include "trace/xspace/xspace.h"
 
 #define N_HOSTS 3
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the order of ends to that of starts. */
-#include "daemon/assembly/events.h"
+#include "daemon/pipeline/assembly/events.h"
 
 #include <check.h>
 #include <stdlib.h>
 
 #include "base/grow.h"
-#include "trace/space.h"
+#include "trace/model/space.h"
 
 /* In the order of their ends, named by the place that they come to. */
 struct span {

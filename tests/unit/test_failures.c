@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/calls/failures.h"
+#include "daemon/serve/calls/failures.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/assembly/gpu_lines.h"
+#include "daemon/pipeline/assembly/gpu_lines.h"
 
 #include <check.h>
 #include <math.h>
 #include <string.h>
 
-#include "daemon/devices/device_plane.h"
-#include "daemon/nvml/gpu_samples.h"
-#include "trace/space.h"
+#include "daemon/pipeline/devices/device_plane.h"
+#include "daemon/pipeline/nvml/gpu_samples.h"
+#include "trace/model/space.h"
 
 #define START_NS 1000
 #define STOP_NS 2000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sampling GPUs, by libraries that stand for NVIDIA's. */
-#include "daemon/nvml/gpu_sampler.h"
+#include "daemon/pipeline/nvml/gpu_sampler.h"
 
 #include <check.h>
 #include <dlfcn.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "daemon/nvml/gpu_samples.h"
+#include "daemon/pipeline/nvml/gpu_samples.h"
 #include "tests/unit/fake_nvml.h"
 #include "tests/unit/fake_root.h"
 

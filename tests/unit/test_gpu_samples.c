@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/nvml/gpu_samples.h"
+#include "daemon/pipeline/nvml/gpu_samples.h"
 
 #include <check.h>
 #include <math.h>

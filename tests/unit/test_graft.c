@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A child's trace on its parent's time, under its own name. */
-#include "trace/graft.h"
+#include "trace/xspace/graft.h"
 
 #include <check.h>
 #include <errno.h>
@@ -9,8 +9,8 @@
 
 #include "base/diag.h"
 #include "tests/unit/graft_fixture.h"
-#include "trace/space.h"
-#include "trace/xspace.h"
+#include "trace/model/space.h"
+#include "trace/xspace/xspace.h"
 
 #define PID 4242
 #define SHIFT_NS 300

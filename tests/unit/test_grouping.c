@@ -10,7 +10,7 @@
 #include "base/diag.h"
 #include "tests/unit/space_fixture.h"
 #include "tests/unit/view_fixture.h"
-#include "trace/space.h"
+#include "trace/model/space.h"
 
 static struct grouping grouping;
 

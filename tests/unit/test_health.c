@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Health by gRPC calls; the service has a session, which is open or closed, and no program. */
-#include "daemon/calls/health.h"
+#include "daemon/serve/calls/health.h"
 
 #include <check.h>
 #include <stdatomic.h>
@@ -8,8 +8,8 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "daemon/calls/service.h"
-#include "daemon/session/session.h"
+#include "daemon/serve/calls/service.h"
+#include "daemon/serve/session/session.h"
 #include "tests/unit/rpc_fixture.h"
 
 #define CHECK_PATH "/t.Health/Check"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long what a dead program left is held, and how often it is looked whether it still is to be. */
-#include "daemon/session/hold.h"
+#include "daemon/serve/session/hold.h"
 
 #include <check.h>
 #include <fcntl.h>

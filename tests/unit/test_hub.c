@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events that are kept for streams: in order, for as long as there is room. */
-#include "daemon/web/hub.h"
+#include "daemon/host/web/hub.h"
 
 #include <check.h>
 #include <errno.h>

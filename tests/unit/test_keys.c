@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "daemon/devices/keys.h"
+#include "daemon/pipeline/devices/keys.h"
 
 #include <check.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which span was around which call, whatever the order in which they come, and how it is found again. */
-#include "daemon/devices/launches.h"
+#include "daemon/pipeline/devices/launches.h"
 
 #include <check.h>
 #include <stdlib.h>
 
-#include "daemon/devices/purse.h"
+#include "daemon/pipeline/devices/purse.h"
 
 static struct launches launches;
 static struct launch_stack stack;

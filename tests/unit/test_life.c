@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Servers that end before they serve, also where a sandbox forbids to ask for them. */
-#include "lib/life.h"
+#include "lib/control/life.h"
 
 #include <check.h>
 #include <errno.h>

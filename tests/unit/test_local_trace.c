@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests for a trace as a hostile program would write them into the arena. */
-#include "daemon/session/local_trace.h"
+#include "daemon/serve/session/local_trace.h"
 
 #include <check.h>
 #include <errno.h>
@@ -11,8 +11,8 @@
 
 #include "base/chunks.h"
 #include "base/diag.h"
-#include "daemon/assembly/delivery.h"
-#include "daemon/session/session_request.h"
+#include "daemon/pipeline/assembly/delivery.h"
+#include "daemon/serve/session/session_request.h"
 #include "tests/unit/fake_root.h"
 #include "tests/unit/guest_fixture.h"
 

@@ -8,11 +8,11 @@
 #include <check.h>
 
 #include "base/diag.h"
-#include "daemon/assembly/async_carry.h"
-#include "daemon/assembly/spooler.h"
-#include "daemon/recording/continuous.h"
-#include "daemon/recording/recording.h"
-#include "daemon/recording/recording_start.h"
+#include "daemon/pipeline/assembly/async_carry.h"
+#include "daemon/pipeline/assembly/spooler.h"
+#include "daemon/pipeline/recording/continuous.h"
+#include "daemon/pipeline/recording/recording.h"
+#include "daemon/pipeline/recording/recording_start.h"
 #include "daemon/target/era.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/lap_fixture.h"

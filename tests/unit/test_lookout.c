@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looks at rings that are faster than they: what nobody has judged is said. */
-#include "daemon/session/lookout.h"
+#include "daemon/serve/session/lookout.h"
 
 #include <check.h>
 #include <proftap/proftap.h>
@@ -11,9 +11,9 @@
 #include "base/diag.h"
 #include "base/log.h"
 #include "base/profile_options.h"
-#include "daemon/drain/trigger_watch.h"
-#include "daemon/recording/recorder.h"
-#include "daemon/recording/source.h"
+#include "daemon/pipeline/drain/trigger_watch.h"
+#include "daemon/pipeline/recording/recorder.h"
+#include "daemon/pipeline/recording/source.h"
 #include "tests/unit/guest_fixture.h"
 
 static struct lookout lookout;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a machine uses, by files of /proc and /sys whose numbers are known: as the kernel writes them, and as no kernel should. */
-#include "daemon/machine/machine.h"
+#include "daemon/host/machine/machine.h"
 
 #include <check.h>
 #include <math.h>

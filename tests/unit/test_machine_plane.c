@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a machine used during a capture, as counters. */
-#include "daemon/machine/machine_plane.h"
+#include "daemon/host/machine/machine_plane.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "tests/unit/fake_root.h"
 #include "tests/unit/machine_fixture.h"
-#include "trace/space.h"
+#include "trace/model/space.h"
 
 static struct plane *plane;
 

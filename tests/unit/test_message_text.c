@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages as words. */
-#include "daemon/message/message_text.h"
+#include "daemon/serve/message/message_text.h"
 
 #include <check.h>
 #include <string.h>

@@ -3,17 +3,17 @@
  * Monitor, by a gRPC call, where its recording takes no time at all: it is delivered, or refused, before session_take()
  * has returned. Linked with -Wl,--wrap=session_take. gRPC lives in the test's own process: check forks before the fixture.
  */
-#include "daemon/calls/monitor.h"
+#include "daemon/serve/calls/monitor.h"
 
 #include <check.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/diag.h"
-#include "daemon/calls/service.h"
-#include "daemon/recording/capture.h"
-#include "daemon/session/session.h"
-#include "daemon/session/session_request.h"
+#include "daemon/pipeline/recording/capture.h"
+#include "daemon/serve/calls/service.h"
+#include "daemon/serve/session/session.h"
+#include "daemon/serve/session/session_request.h"
 #include "daemon/target/family.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/rpc_fixture.h"

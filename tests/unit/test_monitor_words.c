@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What Monitor says of a program whose names are no text. */
-#include "daemon/calls/monitor_text.h"
+#include "daemon/serve/calls/monitor_text.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/calls/step_times.h"
+#include "daemon/pipeline/usage/usage.h"
+#include "daemon/serve/calls/step_times.h"
 #include "daemon/target/target.h"
-#include "daemon/usage/usage.h"
 
 static struct target target;
 static char *text;

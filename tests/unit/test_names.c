@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trace/names.h"
+#include "trace/model/names.h"
 
 #include <check.h>
 #include <stdbool.h>

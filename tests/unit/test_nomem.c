@@ -13,12 +13,12 @@
 #include "base/chunks.h"
 #include "base/cleanup.h"
 #include "tests/unit/failing.h"
+#include "trace/model/space.h"
 #include "trace/read/archive.h"
 #include "trace/read/view.h"
 #include "trace/report/digest.h"
 #include "trace/report/report.h"
-#include "trace/space.h"
-#include "trace/xspace.h"
+#include "trace/xspace/xspace.h"
 
 static int add_events(struct plane *plane, struct line *line)
 {

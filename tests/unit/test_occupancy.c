@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How full a launch makes a multiprocessor: what NVIDIA's own calculator (cuda_occupancy.h of CUDA 13.0) says of the same. */
-#include "daemon/devices/occupancy.h"
+#include "daemon/pipeline/devices/occupancy.h"
 
 #include <check.h>
 #include <math.h>

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/trigger.h"
-#include "daemon/recording/recorder_options.h"
+#include "daemon/pipeline/recording/recorder_options.h"
 
 static struct profile_options options;
 

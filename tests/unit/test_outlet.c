@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "daemon/drain/drain.h"
+#include "daemon/pipeline/drain/drain.h"
 #include "lib/wire/device.h"
 #include "tests/unit/drain_fixture.h"
 

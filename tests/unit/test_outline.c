@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Outlines say the same as the whole trace, whatever its size, and keep no event. */
-#include "trace/outline.h"
+#include "trace/xspace/outline.h"
 
 #include <check.h>
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "tests/unit/space_fixture.h"
-#include "trace/totals.h"
-#include "trace/xspace.h"
+#include "trace/xspace/totals.h"
+#include "trace/xspace/xspace.h"
 
 static uint8_t *bytes;
 static size_t n_bytes;

@@ -11,8 +11,8 @@
 #include "tests/unit/view_fixture.h"
 #include "trace/codec/perfetto_ends.h"
 #include "trace/codec/perfetto_unit.h"
-#include "trace/pbwire.h"
 #include "trace/read/grouping.h"
+#include "trace/xspace/pbwire.h"
 
 #define EPOCH_NS INT64_C(1700000000000000000)
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The short way of records of one slot: it must say what the long way says, of whatever comes, and in between. */
-#include "daemon/assembly/plain.h"
+#include "daemon/pipeline/assembly/plain.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/assembly/assembly.h"
+#include "daemon/pipeline/assembly/assembly.h"
 #include "daemon/target/entry.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"

@@ -3,7 +3,7 @@
  * Children of a program with a flight recorder, when they are gone; and whether it holds anything. Nobody answers orders here: linked with
  * -Wl,--wrap of orders_begin, orders_end, orders_start_newcomers and target_hold.
  */
-#include "daemon/recording/recorder.h"
+#include "daemon/pipeline/recording/recorder.h"
 
 #include <check.h>
 #include <linux/futex.h>
@@ -13,10 +13,10 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "daemon/drain/rings.h"
-#include "daemon/recording/orders.h"
-#include "daemon/recording/recording_start.h"
-#include "daemon/recording/source.h"
+#include "daemon/pipeline/drain/rings.h"
+#include "daemon/pipeline/recording/orders.h"
+#include "daemon/pipeline/recording/recording_start.h"
+#include "daemon/pipeline/recording/source.h"
 #include "daemon/target/family.h"
 #include "tests/unit/guest_fixture.h"
 

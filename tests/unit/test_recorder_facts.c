@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "trace/json.h"
-#include "trace/space.h"
+#include "trace/model/space.h"
 
 static struct space *space;
 

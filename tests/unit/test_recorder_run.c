@@ -3,7 +3,7 @@
  * With which rights a run of the flight recorder is written: those that the program has, or, when it is gone or just
  * dies, had at the last look. Linked with -Wl,--wrap=rights_check.
  */
-#include "daemon/session/recorder_run.h"
+#include "daemon/serve/session/recorder_run.h"
 
 #include <check.h>
 #include <errno.h>
@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "base/chunks.h"
-#include "daemon/assembly/delivery.h"
-#include "daemon/recording/capture.h"
-#include "daemon/session/repository.h"
+#include "daemon/pipeline/assembly/delivery.h"
+#include "daemon/pipeline/recording/capture.h"
+#include "daemon/serve/session/repository.h"
 #include "daemon/target/rights.h"
 #include "tests/unit/guest_fixture.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "lib/recorder_settings.h"
+#include "lib/control/recorder_settings.h"
 
 static struct ptap_server_options o;
 static struct recorder_text text;

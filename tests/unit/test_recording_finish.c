@@ -3,16 +3,16 @@
  * The end of a capture, while its last records are encoded: the flight recorder is looked after, as it is before. Linked with
  * -Wl,--wrap of assembly_spool, which takes as long as a test wants, and of what lap_fixture.h says.
  */
-#include "daemon/recording/recording.h"
+#include "daemon/pipeline/recording/recording.h"
 
 #include <check.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/diag.h"
-#include "daemon/assembly/assembly.h"
-#include "daemon/assembly/spooler.h"
-#include "daemon/recording/recording_start.h"
+#include "daemon/pipeline/assembly/assembly.h"
+#include "daemon/pipeline/assembly/spooler.h"
+#include "daemon/pipeline/recording/recording_start.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/lap_fixture.h"
 #include "tests/unit/players.h"

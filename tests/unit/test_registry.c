@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Children that told of themselves: notices as they come, who is kept, and who is forgotten. */
-#include "daemon/kin/registry.h"
+#include "daemon/serve/children/registry.h"
 
 #include <check.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/calls/descendants.h"
+#include "daemon/serve/calls/descendants.h"
 #include "tests/unit/unix_listen.h"
 
 static struct registry registry;

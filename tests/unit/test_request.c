@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a hostile request can cost; what requests mean is tested with real clients (tests/interop). */
-#include "daemon/message/request.h"
+#include "daemon/serve/message/request.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "daemon/session/session_request.h"
+#include "daemon/serve/session/session_request.h"
 #include "tsl/profiler/protobuf/profiler_service.pb-c.h"
 
 typedef Tensorflow__ProfileOptions Options;

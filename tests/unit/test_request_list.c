@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests that wait: their order, who is picked, and that each is told once. */
-#include "daemon/session/request_list.h"
+#include "daemon/serve/session/request_list.h"
 
 #include <check.h>
 #include <errno.h>
@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "daemon/assembly/delivery.h"
-#include "daemon/recording/capture.h"
-#include "daemon/session/session_request.h"
+#include "daemon/pipeline/assembly/delivery.h"
+#include "daemon/pipeline/recording/capture.h"
+#include "daemon/serve/session/session_request.h"
 
 /* What was told to whom, in the order in which it was. */
 static struct {

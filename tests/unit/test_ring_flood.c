@@ -3,7 +3,7 @@
  * Threads that write as fast as they can into rings that overwrite, while pictures of them are taken all the time: no
  * entry of any picture is torn or invented, none is missing in between, and at the end all are accounted for.
  */
-#include "daemon/drain/ring_picture.h"
+#include "daemon/pipeline/drain/ring_picture.h"
 
 #include <check.h>
 #include <proftap/proftap.h>

@@ -4,16 +4,16 @@
  * time that it had, and what cannot be dated is counted. Linked with -Wl,--wrap of clock_pair_read and guest_read_clock, which
  * are the clock, and of orders_begin and orders_end: nobody answers them here.
  */
-#include "daemon/drain/ring_notes.h"
+#include "daemon/pipeline/drain/ring_notes.h"
 
 #include <check.h>
 
 #include "base/diag.h"
-#include "daemon/assembly/assemble.h"
-#include "daemon/drain/drain.h"
-#include "daemon/recording/part_origin.h"
-#include "daemon/recording/recorder.h"
-#include "daemon/recording/recording_cut.h"
+#include "daemon/pipeline/assembly/assemble.h"
+#include "daemon/pipeline/drain/drain.h"
+#include "daemon/pipeline/recording/part_origin.h"
+#include "daemon/pipeline/recording/recorder.h"
+#include "daemon/pipeline/recording/recording_cut.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/lap_fixture.h"
 #include "tests/unit/players.h"

@@ -3,7 +3,7 @@
  * The look at a ring that overwrites: what is kept is whole, what is not is counted. What a thread may do in the middle of a
  * look is done there by hand. Linked with -Wl,--wrap of ring_copy_begin, ring_copy_take and ring_copy_finish.
  */
-#include "daemon/drain/ring_picture.h"
+#include "daemon/pipeline/drain/ring_picture.h"
 
 #include <check.h>
 #include <proftap/proftap.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of runs: taken from reports, told as long as the files are the same, and never of too many. */
-#include "daemon/web/run_facts.h"
+#include "daemon/host/web/run_facts.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include "daemon/web/json_text.h"
+#include "daemon/host/web/json_text.h"
 
 static const char report[] =
 	"{\"start_unix_ns\": 1700000000123456789, \"duration_ns\": 500250000, \"names\": [{\"name\": \"x\"}],"

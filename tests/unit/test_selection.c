@@ -11,8 +11,8 @@
 #include "base/diag.h"
 #include "tests/unit/space_fixture.h"
 #include "tests/unit/view_fixture.h"
-#include "trace/names.h"
-#include "trace/space.h"
+#include "trace/model/names.h"
+#include "trace/model/space.h"
 
 static struct selection selection;
 static struct view_options options;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The one capture at a time, between the threads. */
-#include "daemon/session/session.h"
+#include "daemon/serve/session/session.h"
 
 #include <check.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 
-#include "daemon/calls/continuous_session.h"
-#include "daemon/recording/capture.h"
-#include "daemon/session/session_request.h"
+#include "daemon/pipeline/recording/capture.h"
+#include "daemon/serve/calls/continuous_session.h"
+#include "daemon/serve/session/session_request.h"
 #include "daemon/target/family.h"
 #include "tests/unit/guest_fixture.h"
 

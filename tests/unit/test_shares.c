@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a snapshot's memory is divided, and how much of a ring is asked for. */
-#include "daemon/drain/shares.h"
+#include "daemon/pipeline/drain/shares.h"
 
 #include <check.h>
 #include <proftap/proftap.h>
 
-#include "daemon/drain/ring_notes.h"
-#include "daemon/drain/ring_reach.h"
-#include "daemon/drain/thread_log.h"
+#include "daemon/pipeline/drain/ring_notes.h"
+#include "daemon/pipeline/drain/ring_reach.h"
+#include "daemon/pipeline/drain/thread_log.h"
 #include "tests/unit/guest_fixture.h"
 
 static struct shares shares;

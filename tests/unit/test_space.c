@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trace/space.h"
+#include "trace/model/space.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A trace in several files: the same events, each in one, by time. */
-#include "trace/split.h"
+#include "trace/xspace/split.h"
 
 #include <check.h>
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include "base/chunks.h"
 #include "base/diag.h"
 #include "tests/unit/space_fixture.h"
-#include "trace/totals.h"
-#include "trace/xspace.h"
+#include "trace/xspace/totals.h"
+#include "trace/xspace/xspace.h"
 
 static struct split split;
 static size_t n_passes_left; /* of give_up() */

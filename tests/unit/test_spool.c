@@ -3,21 +3,21 @@
  * Random nested spans, once assembled as a whole and once by way of a spool, in a file or in memory, in parts that are cut
  * anywhere: the same bytes.
  */
-#include "daemon/assembly/spool.h"
+#include "daemon/pipeline/assembly/spool.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/chunks.h"
-#include "daemon/assembly/assembly.h"
-#include "daemon/assembly/delivery.h"
-#include "daemon/assembly/part_writer.h"
+#include "daemon/pipeline/assembly/assembly.h"
+#include "daemon/pipeline/assembly/delivery.h"
+#include "daemon/pipeline/assembly/part_writer.h"
 #include "tests/unit/log_fixture.h"
 #include "tests/unit/same_trace.h"
 #include "tests/unit/span_trees.h"
 #include "tests/unit/spool_fixture.h"
-#include "trace/space.h"
+#include "trace/model/space.h"
 
 #define N_LOGS 3
 /* Of random traces, with each of the sizes of parts once at least: ThreadSanitizer takes seconds for one. */

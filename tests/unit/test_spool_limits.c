@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What happens when a spool, the disk, the memory beside it, or the client has no room; and where the file may lie. */
-#include "daemon/assembly/spool.h"
+#include "daemon/pipeline/assembly/spool.h"
 
 #include <check.h>
 #include <errno.h>
@@ -12,13 +12,13 @@
 
 #include "base/chunks.h"
 #include "base/diag.h"
-#include "daemon/assembly/assembly.h"
-#include "daemon/assembly/delivery.h"
-#include "daemon/assembly/track.h"
+#include "daemon/pipeline/assembly/assembly.h"
+#include "daemon/pipeline/assembly/delivery.h"
+#include "daemon/pipeline/assembly/track.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
 #include "tests/unit/spool_fixture.h"
-#include "trace/space.h"
+#include "trace/model/space.h"
 
 static uint64_t count_events(const struct space *space)
 {

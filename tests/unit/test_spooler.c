@@ -3,7 +3,7 @@
  * A spooler in memory: what it reads it writes over, alone or with a second thread. The bytes are those of what is assembled
  * as a whole.
  */
-#include "daemon/assembly/spooler.h"
+#include "daemon/pipeline/assembly/spooler.h"
 
 #include <check.h>
 #include <sched.h>
@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "daemon/assembly/assembly.h"
-#include "daemon/assembly/delivery.h"
-#include "daemon/assembly/used_rooms.h"
-#include "daemon/drain/thread_log.h"
+#include "daemon/pipeline/assembly/assembly.h"
+#include "daemon/pipeline/assembly/delivery.h"
+#include "daemon/pipeline/assembly/used_rooms.h"
+#include "daemon/pipeline/drain/thread_log.h"
 #include "tests/unit/guest_fixture.h"
 #include "tests/unit/log_fixture.h"
 #include "tests/unit/spool_fixture.h"

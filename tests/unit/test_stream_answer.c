@@ -8,7 +8,7 @@
 
 #include <xxhash.h>
 
-#include "trace/pbwire.h"
+#include "trace/xspace/pbwire.h"
 
 static char got[64];
 static size_t n_got;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Room for messages: what came back is lent again, more is there when none has, and what is lent outlives the stream. */
-#include "daemon/message/stream_room.h"
+#include "daemon/serve/message/stream_room.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Eras of a thread's slots: they come and go with them. */
-#include "daemon/drain/thread_log.h"
+#include "daemon/pipeline/drain/thread_log.h"
 
 #include <check.h>
 #include <stdlib.h>
 
-#include "daemon/drain/drain.h"
-#include "daemon/drain/drain_cut.h"
+#include "daemon/pipeline/drain/drain.h"
+#include "daemon/pipeline/drain/drain_cut.h"
 #include "tests/unit/guest_fixture.h"
 
 #define BEGIN (UINT64_C(7) << 50)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The first start among a log's records: extra slots, which may look like anything, are none. */
-#include "daemon/drain/thread_window.h"
+#include "daemon/pipeline/drain/thread_window.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/drain/thread_log.h"
+#include "daemon/pipeline/drain/thread_log.h"
 #include "lib/wire/record.h"
 
 #define N_SLOTS 200u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The totals of a trace model. */
-#include "trace/totals.h"
+#include "trace/xspace/totals.h"
 
 #include <check.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How large the parts of a trace are: as a host daemon asks for them, so that those of all its streams have room in its memory. */
-#include "daemon/message/trace_part.h"
+#include "daemon/serve/message/trace_part.h"
 
 #include <check.h>
 #include <stdlib.h>

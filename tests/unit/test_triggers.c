@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Triggers of the flight recorder, on entries that a thread writes into its ring. */
-#include "daemon/drain/triggers.h"
+#include "daemon/pipeline/drain/triggers.h"
 
 #include <check.h>
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "base/profile_options.h"
-#include "daemon/drain/rings.h"
-#include "daemon/drain/trigger_watch.h"
+#include "daemon/pipeline/drain/rings.h"
+#include "daemon/pipeline/drain/trigger_watch.h"
 #include "lib/record/emit.h"
 #include "tests/unit/entry_fixture.h"
 #include "tests/unit/guest_fixture.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Samples of a process's use: of this one, and of one under a fake /proc whose numbers are known. */
-#include "daemon/usage/usage.h"
+#include "daemon/pipeline/usage/usage.h"
 
 #include <check.h>
 #include <math.h>
@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "daemon/assembly/usage_lines.h"
+#include "daemon/pipeline/assembly/usage_lines.h"
 #include "tests/unit/fake_root.h"
-#include "trace/space.h"
+#include "trace/model/space.h"
 
 /* Above any pid that a kernel gives: it has no CPU clock, so that of the fake files counts. */
 #define FAKE_PID 5000000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The daemon's routes and docs/openapi.json are the same. */
-#include "daemon/web/web.h"
+#include "daemon/host/web/web.h"
 
 #include <check.h>
 #include <ctype.h>

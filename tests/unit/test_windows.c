@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How far back a snapshot of a flight recorder reaches, in words for people. */
-#include "daemon/assembly/windows.h"
+#include "daemon/pipeline/assembly/windows.h"
 
 #include <check.h>
 #include <stdlib.h>

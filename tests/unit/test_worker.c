@@ -10,11 +10,11 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "daemon/recording/capture.h"
-#include "daemon/recording/orders.h"
-#include "daemon/session/request_list.h"
-#include "daemon/session/session.h"
-#include "daemon/session/session_request.h"
+#include "daemon/pipeline/recording/capture.h"
+#include "daemon/pipeline/recording/orders.h"
+#include "daemon/serve/session/request_list.h"
+#include "daemon/serve/session/session.h"
+#include "daemon/serve/session/session_request.h"
 #include "daemon/target/family.h"
 #include "daemon/target/rights.h"
 #include "tests/unit/guest_fixture.h"

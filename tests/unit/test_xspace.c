@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the golden files do not show: foreign and broken bytes, and the wire format's edges. */
-#include "trace/xspace.h"
+#include "trace/xspace/xspace.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #include "base/chunks.h"
 #include "base/diag.h"
 #include "base/utf8.h"
-#include "trace/pbwire.h"
-#include "trace/space.h"
+#include "trace/model/space.h"
+#include "trace/xspace/pbwire.h"
 
 /* A message that a test writes by hand. */
 struct bytes {

@@ -12,7 +12,7 @@
 #include "base/diag.h"
 #include "tests/unit/space_fixture.h"
 #include "trace/read/archive.h"
-#include "trace/xspace.h"
+#include "trace/xspace/xspace.h"
 
 #define MAX_ARCHIVES 16
 

@@ -18,7 +18,7 @@
 #include "trace/codec/codec.h"
 #include "trace/codec/formats.h"
 #include "trace/codec/sink.h"
-#include "trace/idmap.h"
+#include "trace/model/idmap.h"
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"
 

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/pbwire.h"
+#include "trace/xspace/pbwire.h"
 
 struct packets {
 	uint8_t *data;

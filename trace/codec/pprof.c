@@ -15,9 +15,9 @@
 #include "trace/codec/pprof_texts.h"
 #include "trace/codec/sink.h"
 #include "trace/codec/stack_tree.h"
-#include "trace/pbwire.h"
 #include "trace/read/view.h"
 #include "trace/saturate.h"
+#include "trace/xspace/pbwire.h"
 
 /* Profile's fields. */
 enum profile_field {

@@ -14,9 +14,9 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
-#include "trace/pbwire.h"
 #include "trace/read/archive_index.h"
 #include "trace/read/other_format.h"
+#include "trace/xspace/pbwire.h"
 
 /* --- the index ----------------------------------------------------------------------------- */
 

@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/idmap.h"
-#include "trace/names.h"
-#include "trace/space.h" /* enum stat_type */
+#include "trace/model/idmap.h"
+#include "trace/model/names.h"
+#include "trace/model/space.h" /* enum stat_type */
 
 struct diag;
 struct pb_field;

@@ -13,9 +13,9 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
+#include "trace/model/space.h"
 #include "trace/read/archive.h"
 #include "trace/saturate.h"
-#include "trace/space.h"
 
 struct joining {
 	struct archive *to;

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "trace/pbwire.h"
 #include "trace/read/archive.h"
 #include "trace/read/archive_index.h"
 #include "trace/read/event.h"
 #include "trace/saturate.h"
+#include "trace/xspace/pbwire.h"
 
 #define MAX_UNKNOWN \
 	1000 /* names made of ids; what is beyond is one name, so that memory does not grow with events */

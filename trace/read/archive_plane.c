@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "trace/pbwire.h"
 #include "trace/read/archive.h"
 #include "trace/read/archive_index.h"
 #include "trace/read/event.h"
+#include "trace/xspace/pbwire.h"
 
 static const char *const role_names[] = {
 	[ROLE_STEP_NUM] = "step_num",

@@ -20,9 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/pbwire.h"
 #include "trace/read/archive.h"
 #include "trace/read/event.h"
+#include "trace/xspace/pbwire.h"
 
 struct diag;
 struct view;

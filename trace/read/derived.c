@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "trace/device_name.h"
+#include "trace/model/device_name.h"
 #include "trace/read/archive.h"
 
 /* Of XLA's trace_utils.h; ids have 32 bits there, with a sign or without. */

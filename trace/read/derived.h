@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lines that say again what others say: XLA sums a device's operations up to steps, modules, name scopes and lines of source, each
- * on a line of its own beside the operations. So do the lines of a plane beside a device's own (trace/device_name.h): the host's waits for the device are on the
+ * on a line of its own beside the operations. So do the lines of a plane beside a device's own (trace/model/device_name.h): the host's waits for the device are on the
  * host's threads, too. They are drawn like any other, but who adds up times leaves them out.
  */
 #ifndef TRACE_READ_DERIVED_H

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "trace/pbwire.h"
 #include "trace/saturate.h"
+#include "trace/xspace/pbwire.h"
 
 static int64_t ps_to_ns(int64_t ps)
 {

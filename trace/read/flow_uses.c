@@ -55,7 +55,7 @@ static int add_missing(
 	return 0;
 }
 
-/* Reads "FROM-UNTIL FROM-UNTIL" (daemon/assembly/windows.h). */
+/* Reads "FROM-UNTIL FROM-UNTIL" (daemon/pipeline/assembly/windows.h). */
 static int add_gaps(
 	struct use_reading *r, const struct view_host *host, const struct archive_plane *plane)
 {

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "trace/names.h"
+#include "trace/model/names.h"
 #include "trace/read/view.h"
 
 struct regrouping {

@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "trace/pbwire.h"
 #include "trace/read/cursor.h"
 #include "trace/read/event.h"
+#include "trace/xspace/pbwire.h"
 
 struct ordering {
 	const struct archive_plane *plane;

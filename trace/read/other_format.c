@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "trace/pbwire.h"
+#include "trace/xspace/pbwire.h"
 
 #define MAX_FIELDS 64 /* of a message that are looked at, unless one of them tells */
 

@@ -10,12 +10,12 @@
 
 #include "base/cleanup.h"
 #include "base/diag.h"
+#include "trace/model/space.h"
 #include "trace/read/archive.h"
 #include "trace/read/grouping.h"
 #include "trace/read/view_tracks.h"
 #include "trace/saturate.h"
-#include "trace/space.h"
-#include "trace/totals.h"
+#include "trace/xspace/totals.h"
 
 /* --- hosts --------------------------------------------------------------------------------- */
 

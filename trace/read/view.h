@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/names.h"
+#include "trace/model/names.h"
 #include "trace/read/flow_uses.h"
 #include "trace/read/selection.h"
 

@@ -13,12 +13,12 @@
 
 #include "base/cleanup.h"
 #include "base/grow.h"
-#include "trace/device_name.h"
+#include "trace/model/device_name.h"
+#include "trace/model/space.h"
 #include "trace/read/archive.h"
 #include "trace/read/derived.h"
 #include "trace/read/view.h"
 #include "trace/saturate.h"
-#include "trace/space.h"
 
 #define MAX_REAL (VIEW_MADE_UP - 1)
 

@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/diag.h"
 #include "base/grow.h"
-#include "trace/names.h"
+#include "trace/model/names.h"
 #include "trace/read/archive.h"
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"

@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "trace/names.h"
+#include "trace/model/names.h"
+#include "trace/model/space.h" /* PLANE_ENVIRONMENT */
 #include "trace/read/archive.h"
 #include "trace/read/view.h"
 #include "trace/report/digest_parts.h"
 #include "trace/saturate.h"
-#include "trace/space.h" /* PLANE_ENVIRONMENT */
 
 /* --- the time that is looked at ------------------------------------------------------------ */
 

@@ -24,7 +24,7 @@
 #include "trace/report/flows.h"
 #include "trace/report/gauges.h"
 #include "trace/report/rows.h"
-#include "trace/totals.h"
+#include "trace/xspace/totals.h"
 
 struct archive_plane;
 struct diag;

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/model/space.h" /* PLANE_ENVIRONMENT */
 #include "trace/read/archive.h"
 #include "trace/read/view.h"
-#include "trace/space.h" /* PLANE_ENVIRONMENT */
 
 static int add_texts(struct names *to, const struct names *from)
 {

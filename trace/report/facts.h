@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/names.h"
+#include "trace/model/names.h"
 
 struct archive_plane;
 struct view;

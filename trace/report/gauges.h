@@ -14,7 +14,7 @@ struct item;
 
 /*
  * A value holds until the next sample of its counter, the last one until the end of the time. A rate stands at the beginning of the
- * time that it was measured over (daemon/assembly/usage_lines.c), so its mean multiplied by the time is the total.
+ * time that it was measured over (daemon/pipeline/assembly/usage_lines.c), so its mean multiplied by the time is the total.
  */
 struct gauge {
 	uint32_t name;

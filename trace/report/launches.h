@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/names.h"
+#include "trace/model/names.h"
 
 struct diag;
 struct digest;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "trace/names.h"
+#include "trace/model/names.h"
 #include "trace/read/cursor.h"
 #include "trace/read/view.h"
 #include "trace/report/digest.h"

@@ -3,7 +3,7 @@
 #include "trace/report/report_json_parts.h"
 
 #include "trace/json.h"
-#include "trace/names.h"
+#include "trace/model/names.h"
 #include "trace/read/view.h"
 #include "trace/report/digest.h"
 #include "trace/report/launches.h"

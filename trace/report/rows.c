@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "trace/names.h"
+#include "trace/model/names.h"
 #include "trace/read/cursor.h"
 #include "trace/saturate.h"
 

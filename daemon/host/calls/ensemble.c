@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recording several programs; see ensemble.h. */
+#include "daemon/host/calls/ensemble.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chunks.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/options.h"
+#include "daemon/host/calls/machine_part.h"
+#include "daemon/host/programs/program_channel.h"
+#include "daemon/host/programs/programs.h"
+#include "daemon/pipeline/assembly/delivery.h"
+#include "daemon/pipeline/recording/capture.h"
+#include "daemon/serve/calls/fan_out_round.h"
+#include "daemon/serve/session/repository.h"
+#include "trace/model/space.h"
+#include "trace/run_dir.h"
+#include "trace/xspace/xspace.h"
+
+/*
+ * The time that all programs get to be asked and to be ready. They begin after it, or later if the
+ * request says so.
+ */
+#define START_NS (2 * CAPTURE_ARM_NS)
+
+/* Members. */
+
+static void describe(struct ensemble_member *member, const struct program *program)
+{
+	char host[128];
+
+	member->id = program->id;
+	member->pid = program->pid;
+	snprintf(member->name, sizeof member->name, "%s", program->status.name);
+	memcpy(member->address, program->stock_address, sizeof member->address);
+	snprintf(member->label, sizeof member->label, "%.64s (%d)", program->status.name,
+		(int)program->pid);
+	repository_name_host(host, sizeof host);
+	snprintf(member->host, sizeof member->host, "%s_%.64s_%d", host, program->status.name,
+		(int)program->pid);
+	run_dir_sanitise(member->host);
+}
+
+void ensemble_add(struct ensemble *e, struct programs *programs, const struct program *program)
+{
+	struct fan_out_host *host = &e->hosts[e->n];
+	struct ensemble_member *member = &e->members[e->n++];
+	struct diag d = DIAG_INIT;
+
+	describe(member, program);
+	host->name = member->label;
+	host->is_ours = !program->stock_address[0];
+	host->is_stock = !host->is_ours;
+	host->address = host->is_stock ? member->address : NULL;
+	if (host->is_ours && program_channel_open(programs, program->id, &host->channel, &d))
+		fan_out_host_fail(host, d.text);
+}
+
+/* The request. */
+
+static void set_options(struct ensemble *e, const Tensorflow__ProfileRequest *asked)
+{
+	Tensorflow__ProfileOptions *o = &e->options;
+
+	tensorflow__profile_options__init(o);
+	if (asked->opts)
+		*o = *asked->opts;
+	remote_capture_fill_options(o);
+	if (!o->duration_ms)
+		o->duration_ms = asked->duration_ms;
+	/* No duration means a recording that ends at once. */
+	if (!o->duration_ms)
+		o->duration_ms = 1;
+	if (!o->session_id[0])
+		o->session_id = asked->session_id;
+	if (e->n > 1 && (int64_t)o->start_timestamp_ns < realtime_ns() + START_NS)
+		o->start_timestamp_ns = (uint64_t)(realtime_ns() + START_NS);
+	e->request = *asked;
+	e->request.opts = o;
+	/*
+	 * JAX's and TensorFlow's servers are asked for the trace, too: they must not write files on
+	 * their own.
+	 */
+	e->request.emit_xspace = 1;
+	e->request.repository_root = (char *)"";
+}
+
+/* Recording. */
+
+void ensemble_start(struct ensemble *e, const Tensorflow__ProfileRequest *asked)
+{
+	int64_t end_ns;
+
+	set_options(e, asked);
+	end_ns = fan_out_round_find_end_ns(&e->request);
+	for (size_t i = 0; i < e->n; i++) {
+		e->hosts[i].capture.progress_interval_ms = e->progress_interval_ms;
+		if (e->hosts[i].channel || !e->hosts[i].is_ours)
+			fan_out_host_start(&e->hosts[i], &e->request, &e->share, end_ns);
+	}
+}
+
+void ensemble_start_snapshot(struct ensemble *e, const struct remote_snapshot *what)
+{
+	int64_t end_ns = fan_out_round_find_snapshot_end_ns();
+
+	for (size_t i = 0; i < e->n; i++)
+		if (e->hosts[i].channel || e->hosts[i].is_stock)
+			fan_out_host_start_snapshot(&e->hosts[i], what, &e->share, end_ns);
+}
+
+int ensemble_poll(struct ensemble *e)
+{
+	return fan_out_round_poll(e->hosts, e->n, NULL, &e->turn);
+}
+
+void ensemble_ask_to_end(struct ensemble *e)
+{
+	for (size_t i = 0; i < e->n; i++)
+		fan_out_host_ask_to_end(&e->hosts[i], e->options.session_id);
+}
+
+void ensemble_end(struct ensemble *e)
+{
+	for (size_t i = 0; i < e->n; i++)
+		fan_out_host_end(&e->hosts[i]);
+}
+
+void ensemble_deinit(struct ensemble *e)
+{
+	for (size_t i = 0; i < e->n; i++)
+		fan_out_host_deinit(&e->hosts[i]);
+}
+
+/* The traces. */
+
+int ensemble_has_trace(const struct ensemble *e, size_t i)
+{
+	return e->hosts[i].trace && !e->hosts[i].error[0];
+}
+
+struct delivery *ensemble_steal_trace(struct ensemble *e, size_t i)
+{
+	struct delivery *trace = e->hosts[i].trace;
+
+	e->hosts[i].trace = NULL;
+	return trace;
+}
+
+static int make_warnings(const struct ensemble *e, struct chunks *to)
+{
+	_cleanup_(space_freep) struct space *space = NULL;
+	int r = space_new(&space);
+
+	for (size_t i = 0; i < e->n && !r; i++)
+		if (e->hosts[i].error[0])
+			r = space_add_warning(space, "not recorded: %s", e->hosts[i].error);
+	if (!r && e->n_without_usage)
+		r = space_add_warning(space,
+			"traces without the counters of the machine, for which the answer has no "
+			"room: %zu",
+			e->n_without_usage);
+	return r ? r : xspace_encode(space, to);
+}
+
+/*
+ * Appends an encoded message: protobuf reads messages of one kind that follow each other as one
+ * message.
+ */
+static void append(struct delivery *to, struct chunks *encoded)
+{
+	struct delivery *part;
+
+	if (!delivery_new_from_chunks(encoded, &part))
+		delivery_append(to, part);
+}
+
+void ensemble_append_warnings(const struct ensemble *e, struct delivery *to)
+{
+	struct chunks encoded = CHUNKS_INIT;
+
+	if (make_warnings(e, &encoded) || !encoded.total_bytes)
+		chunks_deinit(&encoded);
+	else
+		append(to, &encoded);
+}
+
+/*
+ * Whether the request switches the machine's counters off. proftap's servers read that option
+ * themselves; JAX's and TensorFlow's do not know it.
+ */
+static int is_refused(const Tensorflow__ProfileOptions *o)
+{
+	static const char key[] = "ptap_machine_usage";
+	int64_t number = 1;
+
+	for (size_t i = 0; i < o->n_advanced_configuration; i++) {
+		const Tensorflow__ProfileOptions__AdvancedConfigValue *v =
+			o->advanced_configuration[i]->value;
+
+		if (strcmp(o->advanced_configuration[i]->key, key) != 0 || !v)
+			continue;
+		switch (v->value_case) {
+		case TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE_STRING_VALUE:
+			return option_parse_number(
+				       option_find(key), v->string_value, &number, NULL) == 0 &&
+			       !number;
+		case TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE_BOOL_VALUE:
+			return !v->bool_value;
+		default:
+			return !v->int64_value;
+		}
+	}
+	return 0;
+}
+
+static int is_usage_wanted(const struct ensemble *e, size_t i)
+{
+	return ensemble_has_trace(e, i) && !e->hosts[i].is_empty &&
+	       e->hosts[i].capture.usage_since_ns &&
+	       !(e->hosts[i].is_stock && is_refused(&e->options));
+}
+
+static void append_usage(struct ensemble *e, size_t i, struct machine *m)
+{
+	const struct machine_window window = {
+		e->hosts[i].capture.usage_since_ns, e->hosts[i].capture.usage_duration_ns};
+	struct chunks encoded = CHUNKS_INIT;
+	struct diag d = DIAG_INIT;
+	uint64_t n_events;
+	int r = machine_part_append(m, &window, &encoded, &n_events);
+
+	if (!r && encoded.total_bytes)
+		r = disk_share_take(&e->share, encoded.total_bytes, &d);
+	e->n_without_usage += r != 0;
+	if (r || !encoded.total_bytes)
+		chunks_deinit(&encoded);
+	else
+		append(e->hosts[i].trace, &encoded);
+}
+
+void ensemble_append_usage(struct ensemble *e, struct machine *m)
+{
+	for (size_t i = 0; i < e->n; i++)
+		if (is_usage_wanted(e, i))
+			append_usage(e, i, m);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Profiles of programs; see host_profile.h. Each call has a thread, an errand's, which asks and reads all of them. */
+#include "daemon/host/calls/host_profile.h"
+
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "daemon/host/calls/gathering.h"
+#include "daemon/host/calls/host_calls.h"
+#include "daemon/host/calls/meant.h"
+#include "daemon/host/programs/choice.h"
+#include "daemon/host/programs/programs.h"
+#include "daemon/serve/calls/errand.h"
+#include "daemon/serve/message/reply_message.h"
+#include "rpc/server.h"
+#include "tsl/profiler/protobuf/profiler_service.pb-c.h"
+
+static int refuse_number(struct errand *e, size_t n, int emit_xspace)
+{
+	if (n > ENSEMBLE_MAX)
+		rpc_call_fail_with(e->call, RPC_INVALID_ARGUMENT,
+			"%zu programs are meant, and %d can be recorded at a time; name fewer by "
+			"ptap_target",
+			n, ENSEMBLE_MAX);
+	else if (emit_xspace && n > 1)
+		rpc_call_fail_with(e->call, RPC_INVALID_ARGUMENT,
+			"%zu programs are meant, and xspace has room for one; name one by "
+			"ptap_target",
+			n);
+	else
+		return 0;
+	return -1;
+}
+
+/* 0, or -1: the call has been answered. */
+static int add_all(struct gathering *g, const struct meant *m, int emit_xspace)
+{
+	_cleanup_free_ const struct program **chosen = calloc(m->n_programs + 1, sizeof *chosen);
+	struct diag d = DIAG_INIT;
+	size_t n;
+
+	if (!chosen) {
+		reply_no_memory(g->errand->call);
+		return -1;
+	}
+	n = choice_make_all(m->programs, m->n_programs, m->text, chosen, &d);
+	if (!n) {
+		rpc_call_fail(g->errand->call, RPC_NOT_FOUND, d.text);
+		return -1;
+	}
+	if (refuse_number(g->errand, n, emit_xspace))
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		gathering_add(g, chosen[i]);
+	return 0;
+}
+
+static void record(struct errand *e, const struct meant *m, const Tensorflow__ProfileRequest *asked)
+{
+	struct gathering *g = gathering_new(e);
+
+	if (!g)
+		return;
+	if (!add_all(g, m, asked->emit_xspace)) {
+		gathering_begin(g, LEDGER_PROFILE);
+		ensemble_start(&g->ensemble, asked);
+		gathering_finish(g, asked->emit_xspace);
+	}
+	gathering_free(g);
+}
+
+static void work(struct errand *e)
+{
+	Tensorflow__ProfileRequest *asked;
+	struct meant meant;
+
+	if (meant_find(&meant, e))
+		return;
+	asked = tensorflow__profile_request__unpack(NULL, e->request_bytes, e->request);
+	if (asked)
+		record(e, &meant, asked);
+	else
+		rpc_call_fail(e->call, RPC_INVALID_ARGUMENT, "the request is not a ProfileRequest");
+	if (asked)
+		tensorflow__profile_request__free_unpacked(asked, NULL);
+	meant_deinit(&meant);
+}
+
+void host_profile_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
+{
+	struct host_service *h = context;
+
+	if (!host_admit(call, bytes, n, h))
+		errand_start(ERRAND_RECORDING, &h->service, call, bytes, n, work);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Snapshots for stock clients; see host_snapshot.h. */
+#include "daemon/host/calls/host_snapshot.h"
+
+#include "daemon/host/calls/gathering.h"
+#include "daemon/host/calls/host_calls.h"
+#include "daemon/host/calls/meant.h"
+#include "daemon/host/calls/passing.h"
+#include "daemon/serve/calls/errand.h"
+#include "rpc/server.h"
+#include "tsl/profiler/protobuf/profiler_service.pb-c.h"
+
+static void take(struct errand *e, const struct program *program)
+{
+	const struct remote_snapshot any = {0};
+	struct gathering *g = gathering_new(e);
+
+	if (!g)
+		return;
+	gathering_add(g, program);
+	gathering_begin(g, LEDGER_SNAPSHOT);
+	ensemble_start_snapshot(&g->ensemble, &any);
+	gathering_finish(g, 1);
+	gathering_free(g);
+}
+
+static void work(struct errand *e)
+{
+	const struct program *chosen;
+	struct meant meant;
+
+	if (meant_find(&meant, e))
+		return;
+	chosen = meant_choose(&meant, e);
+	if (chosen)
+		take(e, chosen);
+	meant_deinit(&meant);
+}
+
+/* One that has a name may become a file, which is for the program's own server to say. */
+static int is_nameless(const uint8_t *bytes, size_t n)
+{
+	Tensorflow__GetSnapshotRequest *request =
+		tensorflow__get_snapshot_request__unpack(NULL, n, bytes);
+	int is_nameless = request && !request->snapshot_session_id[0];
+
+	if (request)
+		tensorflow__get_snapshot_request__free_unpacked(request, NULL);
+	return is_nameless;
+}
+
+void host_snapshot_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
+{
+	struct host_service *h = context;
+
+	if (!is_nameless(bytes, n))
+		passing_handle(call, bytes, n, context);
+	else if (!host_admit(call, bytes, n, h))
+		errand_start(ERRAND_PASSING, &h->service, call, bytes, n, work);
+}
+
+void host_snapshot_handle_old(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
+{
+	(void)bytes;
+	(void)n;
+	host_snapshot_handle(call, (const uint8_t *)"", 0, context);
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Terminate for all; see terminating.h. */
+#include "daemon/host/calls/terminating.h"
+
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "daemon/host/calls/audit.h"
+#include "daemon/host/calls/host_calls.h"
+#include "daemon/host/calls/meant.h"
+#include "daemon/host/programs/choice.h"
+#include "daemon/host/programs/program_channel.h"
+#include "daemon/host/programs/programs.h"
+#include "daemon/serve/calls/errand.h"
+#include "daemon/serve/message/reply_message.h"
+#include "rpc/client.h"
+#include "rpc/server.h"
+#include "tsl/profiler/protobuf/profiler_service.pb-c.h"
+
+/* A server that runs answers at once; one that is stopped keeps no others waiting for long. */
+#define PATIENCE_MS 2000
+/* Connections at a time. */
+#define AT_A_TIME 64
+
+struct asked {
+	struct rpc_channel *channel;
+	struct rpc_pending *call;
+};
+
+static void ask(struct errand *e, const struct program *program, struct asked *a)
+{
+	struct host_service *h = (struct host_service *)e->service;
+	const struct rpc_request request = {
+		.path = rpc_call_get_method(e->call)->path,
+		.message = e->request,
+		.message_bytes = e->request_bytes,
+		.timeout_ms = PATIENCE_MS,
+	};
+	struct diag d = DIAG_INIT;
+
+	/* One that has just ended has no session. */
+	if (!program_channel_open(h->programs, program->id, &a->channel, &d))
+		rpc_call_start(a->channel, &request, &a->call, &d);
+}
+
+static void ask_some(struct errand *e, const struct program *const *programs, size_t n)
+{
+	struct asked asked[AT_A_TIME] = {{NULL, NULL}};
+
+	for (size_t i = 0; i < n; i++)
+		ask(e, programs[i], &asked[i]);
+	for (size_t i = 0; i < n; i++) {
+		if (asked[i].call)
+			rpc_pending_wait(asked[i].call, 2 * PATIENCE_MS);
+		rpc_pending_free(asked[i].call);
+		rpc_channel_free(asked[i].channel);
+	}
+}
+
+static void ask_all(struct errand *e, const struct program *const *programs, size_t n)
+{
+	for (size_t i = 0; i < n && !errand_is_cancelled(e); i += AT_A_TIME)
+		ask_some(e, programs + i, n - i < AT_A_TIME ? n - i : AT_A_TIME);
+}
+
+static int is_readable(const struct errand *e)
+{
+	Tensorflow__TerminateRequest *message =
+		tensorflow__terminate_request__unpack(NULL, e->request_bytes, e->request);
+
+	if (message)
+		tensorflow__terminate_request__free_unpacked(message, NULL);
+	return message != NULL;
+}
+
+static void terminate(struct errand *e, const struct meant *m)
+{
+	_cleanup_free_ const struct program **chosen = calloc(m->n_programs + 1, sizeof *chosen);
+	struct diag d = DIAG_INIT;
+	size_t n;
+
+	if (!chosen) {
+		reply_no_memory(e->call);
+		return;
+	}
+	n = choice_make_all(m->programs, m->n_programs, m->text, chosen, &d);
+	for (size_t i = 0; i < n; i++)
+		audit_note_target(e->call, chosen[i]);
+	if (!n)
+		audit_note_refusal(e->call, d.text);
+	ask_all(e, chosen, n);
+	reply_empty(e->call);
+}
+
+static void work(struct errand *e)
+{
+	struct meant meant;
+
+	if (!is_readable(e)) {
+		rpc_call_fail(
+			e->call, RPC_INVALID_ARGUMENT, "the request is not a TerminateRequest");
+		return;
+	}
+	if (meant_find(&meant, e))
+		return;
+	terminate(e, &meant);
+	meant_deinit(&meant);
+}
+
+void terminating_handle(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
+{
+	struct host_service *h = context;
+
+	if (!host_admit(call, bytes, n, h))
+		errand_start(ERRAND_PASSING, &h->service, call, bytes, n, work);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The host daemon's settings; see settings.h. */
+#include "daemon/host/config/settings.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/line_break.h"
+#include "base/log.h"
+#include "base/nearest.h"
+#include "daemon/host/config/listener.h"
+
+#define MAX_STOP_LIMIT_S 3600
+
+static int check_listen(const char *text)
+{
+	return listener_check_address(text);
+}
+
+static int check_web(const char *text)
+{
+	return strcmp(text, SETTINGS_NONE) == 0 ? 0 : listener_check_address(text);
+}
+
+/* One name or address, without a port and without a star: who could choose it could choose any. */
+static int is_name(const char *text, size_t n)
+{
+	if (n > 2 && text[0] == '[' && text[n - 1] == ']')
+		return strspn(text + 1, "0123456789abcdefABCDEF:.") == n - 2;
+	return n &&
+	       strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_") >=
+		       n;
+}
+
+static int check_names(const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, ",");
+
+		if (!is_name(text, n) || (text[n] && !text[n + 1]))
+			return -EINVAL;
+		text += n + (text[n] == ',');
+	}
+	return 0;
+}
+
+/* Patterns are held against names of programs, which have at most 63 bytes. */
+static int check_patterns(const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, ",");
+
+		if (!n || n > 63 || text[0] == ' ' || (text[n] && !text[n + 1]))
+			return -EINVAL;
+		text += n + (text[n] == ',');
+	}
+	return 0;
+}
+
+static int check_path(const char *text)
+{
+	return !text[0] || text[0] == '/' ? 0 : -EINVAL;
+}
+
+static int check_any(const char *text)
+{
+	(void)text;
+	return 0;
+}
+
+static int check_log_level(const char *text)
+{
+	enum log_level level;
+
+	return log_level_parse(text, &level);
+}
+
+/* The number that |text| is, or -1. */
+static long parse_stop_limit(const char *text)
+{
+	char *end;
+	long n = strtol(text, &end, 10);
+
+	return isdigit((unsigned char)text[0]) && !*end && n <= MAX_STOP_LIMIT_S ? n : -1;
+}
+
+static int check_stop_limit(const char *text)
+{
+	return parse_stop_limit(text) < 0 ? -EINVAL : 0;
+}
+
+static int check_switch(const char *text)
+{
+	return strcmp(text, SETTINGS_YES) == 0 || strcmp(text, "no") == 0 ? 0 : -EINVAL;
+}
+
+#define TEXT(key) 0, #key, offsetof(struct settings, key)
+/* One that only a restart changes. */
+#define FIXED(key) 1, #key, offsetof(struct settings, key)
+
+const struct setting settings_table[] = {
+	{FIXED(listen), "127.0.0.1:9021", "ADDRESS:PORT on loopback, or unix:PATH", check_listen,
+		"where the gRPC services of this machine's programs are served; a restart changes it"},
+	{FIXED(web), "127.0.0.1:9022", "ADDRESS:PORT on loopback, unix:PATH, or none", check_web,
+		"where the web page, the HTTP API and the metrics are served; a restart changes it"},
+	{TEXT(web_names), "",
+		"names or addresses without ports, separated by commas alone, or nothing",
+		check_names,
+		"what else than localhost the machine is called by who asks for the web page, such as "
+		"through a proxy that passes the name on; asking by other names is refused"},
+	{FIXED(registry), "", "an absolute path, or nothing", check_path,
+		"the socket where servers announce their programs; nothing: registry.sock in "
+		"/run/proftap, or of another user than root in $XDG_RUNTIME_DIR/proftap; a restart "
+		"changes it"},
+	{TEXT(operators), "proftap", "a group, or nothing", check_any,
+		"whose members may ask for every program, as root may; others for their own"},
+	{FIXED(log_dir), "", "an absolute path, or nothing", check_path,
+		"where captures go that are begun on the web page, and whose runs it lists; nothing: "
+		"/var/lib/proftap, or of another user than root proftap in $XDG_STATE_HOME or "
+		"~/.local/state"},
+	{TEXT(log_level), "info", "error, warn, info or debug", check_log_level,
+		"how much is said on standard error, or in the journal"},
+	{TEXT(stop_limit_s), "60", "seconds, 0 to 3600", check_stop_limit,
+		"how long calls under way, such as captures, may go on when the daemon is told to "
+		"end; then they fail"},
+	{TEXT(stock_servers), SETTINGS_YES, "yes or no", check_switch,
+		"whether programs count that have a profiler server of JAX's or TensorFlow's make and none of "
+		"proftap's; sockets on which such programs listen on all addresses are asked once"},
+	{TEXT(recorder_metrics), "",
+		"names of programs, which may have * and ?, separated by commas alone, or nothing",
+		check_patterns,
+		"programs whose flight recorder, where one runs, is asked at each scrape of /metrics for the newest "
+		"values of the program's counters and for its last steps; * is all of them"},
+};
+const size_t n_settings = sizeof settings_table / sizeof *settings_table;
+
+static char *text_of(struct settings *s, const struct setting *row)
+{
+	return (char *)s + row->offset;
+}
+
+void settings_init(struct settings *s)
+{
+	memset(s, 0, sizeof *s);
+	for (size_t i = 0; i < n_settings; i++)
+		strcpy(text_of(s, &settings_table[i]), settings_table[i].default_text);
+}
+
+/* One key. */
+
+static int is_key(const char *key, const char *text)
+{
+	while (*key && (*key == *text || (*key == '_' && *text == '-')))
+		key++, text++;
+	return !*key && !*text;
+}
+
+static const struct setting *find(const char *key)
+{
+	for (size_t i = 0; i < n_settings; i++)
+		if (is_key(settings_table[i].key, key))
+			return &settings_table[i];
+	return NULL;
+}
+
+static const char *find_nearest(const char *key)
+{
+	const char *best = settings_table[0].key;
+
+	for (size_t i = 1; i < n_settings; i++)
+		if (nearest_distance(key, settings_table[i].key) < nearest_distance(key, best))
+			best = settings_table[i].key;
+	return best;
+}
+
+int settings_set(struct settings *s, const char *key, const char *value, struct diag *d)
+{
+	const struct setting *row = find(key);
+
+	if (!row)
+		return diag_set(d, -EINVAL, "%.64s: no such setting; the nearest known one is %s",
+			key, find_nearest(key));
+	if (strlen(value) >= SETTINGS_TEXT_BYTES || row->check(value))
+		return diag_set(d, -EINVAL, "%s: bad value \"%.64s\": must be %s", row->key, value,
+			row->form);
+	strcpy(text_of(s, row), value);
+	return 0;
+}
+
+int settings_is_key(const char *key)
+{
+	return find(key) != NULL;
+}
+
+int settings_is_path(const char *key)
+{
+	const struct setting *row = find(key);
+
+	return row && row->check == check_path;
+}
+
+void settings_print(const struct settings *s, FILE *out)
+{
+	for (size_t i = 0; i < n_settings; i++) {
+		const struct setting *row = &settings_table[i];
+
+		fputs(i ? "\n" : "", out);
+		line_break_print(out, "# ", row->help, SETTINGS_WIDTH);
+		fprintf(out, "# (%s; default \"%s\")\n%s = %s\n", row->form, row->default_text,
+			row->key, (const char *)s + row->offset);
+	}
+}
+
+int64_t settings_get_stop_limit_ms(const struct settings *s)
+{
+	return (int64_t)parse_stop_limit(s->stop_limit_s) * 1000;
+}
+
+void settings_keep_fixed(struct settings *read, const struct settings *now,
+	void (*on_kept)(const struct setting *row))
+{
+	for (size_t i = 0; i < n_settings; i++) {
+		const struct setting *row = &settings_table[i];
+		const char *text = (const char *)now + row->offset;
+
+		if (!row->is_fixed || strcmp(text_of(read, row), text) == 0)
+			continue;
+		strcpy(text_of(read, row), text);
+		on_kept(row);
+	}
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Routes of captures; see api_routes.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/diag.h"
+#include "daemon/host/programs/caller.h"
+#include "daemon/host/web/api_answer.h"
+#include "daemon/host/web/api_routes.h"
+#include "daemon/host/web/capture_request.h"
+#include "daemon/host/web/job_admission.h"
+#include "daemon/host/web/json_text.h"
+#include "daemon/host/web/web.h"
+#include "daemon/host/web/web_audit.h"
+#include "http/exchange.h"
+#include "rpc/server.h"
+
+static uint64_t get_id(const struct http_exchange *x)
+{
+	return api_parse_id(http_get_param(x, "id"));
+}
+
+static void answer_one(struct http_exchange *x, struct web *w, uint64_t id, unsigned status)
+{
+	struct json_text text;
+	struct caller caller;
+	struct diag d = DIAG_INIT;
+	int r;
+
+	web_get_caller(x, &caller);
+	if (json_text_begin(&text)) {
+		api_refuse_memory(x);
+		return;
+	}
+	r = jobs_write(&w->api.jobs, &caller, id, &text.json, &d);
+	if (r)
+		api_refuse(x, r, &d, &text);
+	else
+		api_answer(x, status, &text);
+}
+
+void api_answer_captures(struct http_exchange *x, void *context)
+{
+	struct web *w = context;
+	struct json_text text;
+	struct caller caller;
+
+	web_get_caller(x, &caller);
+	if (json_text_begin(&text)) {
+		api_refuse_memory(x);
+		return;
+	}
+	json_begin_list(&text.json, "captures");
+	jobs_write_all(&w->api.jobs, &caller, &text.json);
+	json_end_list(&text.json);
+	api_answer(x, 200, &text);
+}
+
+/* What somebody wanted to be done. */
+static void refuse(struct http_exchange *x, int rpc_status, const struct diag *d)
+{
+	web_audit_refused(x, rpc_status_name(rpc_status), d->text);
+	api_refuse(x, rpc_status, d, NULL);
+}
+
+static void begin(struct http_exchange *x, struct web *w, struct capture_request *request)
+{
+	struct caller caller;
+	struct diag d = DIAG_INIT;
+	char place[64];
+	uint64_t id;
+	int r;
+
+	web_get_caller(x, &caller);
+	r = job_admission_begin(&w->api.jobs, &caller, request, &id, &d);
+	if (r) {
+		refuse(x, r, &d);
+		return;
+	}
+	snprintf(place, sizeof place, "/api/v1/captures/%" PRIu64, id);
+	http_set_header(x, "Location", place);
+	answer_one(x, w, id, 201);
+}
+
+void api_create_capture(struct http_exchange *x, void *context)
+{
+	struct capture_request request;
+	struct diag d = DIAG_INIT;
+	size_t n;
+	const char *body = http_get_body(x, &n);
+	int r = capture_request_parse(&request, body, n, &d);
+
+	if (!r) {
+		begin(x, context, &request);
+		return;
+	}
+	capture_request_deinit(&request);
+	if (r == -ENOMEM)
+		api_refuse_memory(x);
+	else
+		refuse(x, RPC_INVALID_ARGUMENT, &d);
+}
+
+void api_answer_capture(struct http_exchange *x, void *context)
+{
+	answer_one(x, context, get_id(x), 200);
+}
+
+/* 1 when |order| has been obeyed; else it has been refused. */
+static int obey(struct http_exchange *x, struct web *w,
+	int (*order)(struct jobs *jobs, const struct caller *caller, uint64_t id, struct diag *d))
+{
+	struct caller caller;
+	struct diag d = DIAG_INIT;
+	int r;
+
+	web_get_caller(x, &caller);
+	r = order(&w->api.jobs, &caller, get_id(x), &d);
+	if (r)
+		refuse(x, r, &d);
+	else
+		web_audit_done(x);
+	return r == 0;
+}
+
+void api_stop_capture(struct http_exchange *x, void *context)
+{
+	if (obey(x, context, jobs_stop))
+		answer_one(x, context, get_id(x), 200);
+}
+
+void api_delete_capture(struct http_exchange *x, void *context)
+{
+	if (obey(x, context, jobs_delete))
+		http_reply_bytes(x, 204, NULL, "", 0);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Captures that were asked for by HTTP; see job.h. */
+#include "daemon/host/web/job.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "daemon/host/web/json_text.h"
+#include "daemon/host/web/target_json.h"
+#include "rpc/server.h"
+
+struct job *job_new(const struct caller *caller, struct capture_request *request)
+{
+	struct job *j = calloc(1, sizeof *j);
+
+	if (j)
+		j->targets = calloc(CAPTURE_REQUEST_MAX_TARGETS, sizeof *j->targets);
+	if (!j || !j->targets) {
+		capture_request_deinit(request);
+		free(j);
+		return NULL;
+	}
+	j->caller = *caller;
+	j->request = *request;
+	j->state = request->next[0] ? JOB_WAITING : JOB_STARTING;
+	j->created_ns = monotonic_ns();
+	j->unix_offset_ns = clock_find_unix_offset_ns();
+	j->n_holders = 1;
+	return j;
+}
+
+struct job *job_free(struct job *j)
+{
+	if (!j)
+		return NULL;
+	capture_request_deinit(&j->request);
+	for (size_t i = 0; i < j->n_warnings; i++)
+		free(j->warnings[i]);
+	free(j->warnings);
+	free(j->targets);
+	free(j);
+	return NULL;
+}
+
+int job_is_over(const struct job *j)
+{
+	return j->state >= JOB_DONE;
+}
+
+void job_warn(struct job *j, const char *format, ...)
+{
+	char **more = reallocarray(j->warnings, j->n_warnings + 1, sizeof *more);
+	va_list args;
+
+	if (!more)
+		return;
+	j->warnings = more;
+	va_start(args, format);
+	if (vasprintf(&more[j->n_warnings], format, args) >= 0)
+		j->n_warnings++;
+	va_end(args);
+}
+
+/* JSON. */
+
+static const char *const state_names[] = {
+	[JOB_WAITING] = "waiting",
+	[JOB_STARTING] = "starting",
+	[JOB_RECORDING] = "recording",
+	[JOB_COLLECTING] = "collecting",
+	[JOB_WRITING] = "writing",
+	[JOB_DONE] = "done",
+	[JOB_FAILED] = "failed",
+	[JOB_EMPTY] = "empty",
+	[JOB_CANCELLED] = "cancelled",
+};
+
+static const char *const target_state_names[] = {
+	[JOB_TARGET_WAITING] = "waiting",
+	[JOB_TARGET_RECORDING] = "recording",
+	[JOB_TARGET_COLLECTING] = "collecting",
+	[JOB_TARGET_DONE] = "done",
+	[JOB_TARGET_EMPTY] = "empty",
+	[JOB_TARGET_FAILED] = "failed",
+};
+
+static void write_time(struct json *json, const char *key, const struct job *j, int64_t at_ns)
+{
+	if (at_ns)
+		json_int(json, key, (at_ns + j->unix_offset_ns) / NS_PER_MS);
+	else
+		json_nothing(json, key);
+}
+
+static void write_target(struct json *json, const struct job_target *t)
+{
+	json_begin_object(json, NULL);
+	json_uint(json, "id", t->id);
+	json_int(json, "pid", t->pid);
+	json_text(json, "name", t->name);
+	json_text(json, "state", target_state_names[t->state]);
+	json_uint(json, "elapsed_ms", t->elapsed_ms);
+	json_uint(json, "recorded_bytes", t->recorded_bytes);
+	json_uint(json, "trace_bytes", t->trace_bytes);
+	json_uint(json, "n_events", t->n_events);
+	json_uint(json, "n_dropped", t->n_dropped);
+	json_known_text(json, "error", t->error);
+	json_end_object(json);
+}
+
+/* "train,4243" */
+static void write_words(struct json *json, const struct capture_request *q)
+{
+	char text[CAPTURE_REQUEST_MAX_TARGETS * CAPTURE_REQUEST_TARGET_BYTES];
+	size_t n = 0;
+
+	for (size_t i = 0; i < q->n_targets; i++)
+		n += (size_t)snprintf(
+			text + n, sizeof text - n, "%s%s", i ? "," : "", q->targets[i]);
+	json_text(json, "target", q->n_targets ? text : NULL);
+}
+
+static void write_request(struct json *json, const struct capture_request *q)
+{
+	write_words(json, q);
+	json_known_text(json, "next", q->next);
+	json_text(json, "snapshot", q->is_snapshot ? q->session : NULL);
+	if (q->is_snapshot)
+		json_nothing(json, "duration_ms");
+	else
+		json_uint(json, "duration_ms", q->duration_ms);
+	if (q->next[0])
+		json_uint(json, "wait_ms", q->wait_ms);
+	else
+		json_nothing(json, "wait_ms");
+	json_raw(json, "options", q->options_text);
+}
+
+static void write_targets(struct json *json, const struct job *j)
+{
+	uint64_t elapsed_ms = 0, recorded_bytes = 0, trace_bytes = 0;
+
+	json_begin_list(json, "targets");
+	for (size_t i = 0; i < j->n_targets; i++) {
+		const struct job_target *t = &j->targets[i];
+
+		write_target(json, t);
+		elapsed_ms = t->elapsed_ms > elapsed_ms ? t->elapsed_ms : elapsed_ms;
+		recorded_bytes += t->recorded_bytes;
+		trace_bytes += t->trace_bytes;
+	}
+	json_end_list(json);
+	json_uint(json, "elapsed_ms", elapsed_ms);
+	json_uint(json, "recorded_bytes", recorded_bytes);
+	json_uint(json, "trace_bytes", trace_bytes);
+}
+
+static void write_files(struct json *json, const struct job *j)
+{
+	json_known_text(json, "run", j->run);
+	json_begin_list(json, "files");
+	for (size_t i = 0; i < j->n_targets; i++)
+		if (j->targets[i].file[0])
+			json_text(json, NULL, j->targets[i].file);
+	json_end_list(json);
+}
+
+static void write_failure(struct json *json, const struct job *j)
+{
+	if (!j->error[0]) {
+		json_nothing(json, "error");
+	} else {
+		json_begin_object(json, "error");
+		json_text(json, "code", rpc_status_name(j->status));
+		json_text(json, "message", j->error);
+		json_end_object(json);
+	}
+	json_begin_list(json, "warnings");
+	for (size_t i = 0; i < j->request.n_warnings; i++)
+		json_text(json, NULL, j->request.warnings[i]);
+	for (size_t i = 0; i < j->n_warnings; i++)
+		json_text(json, NULL, j->warnings[i]);
+	json_end_list(json);
+}
+
+void job_write_json(const struct job *j, struct json *json)
+{
+	json_uint(json, "id", j->id);
+	json_text(json, "state", state_names[j->state]);
+	json_bool(json, "is_over", job_is_over(j));
+	user_json_write(json, j->caller.uid);
+	write_request(json, &j->request);
+	write_time(json, "created_unix_ms", j, j->created_ns);
+	write_time(json, "started_unix_ms", j, j->started_ns);
+	write_time(json, "ended_unix_ms", j, j->ended_ns);
+	write_targets(json, j);
+	write_files(json, j);
+	write_failure(json, j);
+}
+
+char *job_format(const struct job *j)
+{
+	struct json_text text;
+
+	if (json_text_begin(&text))
+		return NULL;
+	job_write_json(j, &text.json);
+	return json_text_end(&text, NULL);
+}

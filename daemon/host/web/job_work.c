@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a capture does; see job_work.h. What is known of it is changed under the mutex; all else is the thread's own. */
+#include "daemon/host/web/job_work.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/log.h"
+#include "daemon/host/calls/account.h"
+#include "daemon/host/calls/ensemble.h"
+#include "daemon/host/calls/host_calls.h"
+#include "daemon/host/programs/programs.h"
+#include "daemon/host/web/hub.h"
+#include "daemon/host/web/job.h"
+#include "daemon/host/web/job_audit.h"
+#include "daemon/host/web/job_choice.h"
+#include "daemon/host/web/job_notes.h"
+#include "daemon/host/web/job_run.h"
+#include "daemon/host/web/jobs.h"
+#include "proto/options_message.h"
+#include "rpc/server.h"
+
+/* How soon what was asked of it is heard while it waits for a program. */
+#define TURN_MS 200
+#define PROGRESS_MS 250
+#define TELL_NS (500 * NS_PER_MS)
+#define SESSION_BYTES 64
+
+struct work {
+	struct job *job;
+	struct ensemble ensemble;
+	struct account accounts[ENSEMBLE_MAX]; /* of the ensemble's members */
+	struct options_message options;
+	char session_id[SESSION_BYTES];
+	int64_t told_ns; /* CLOCK_MONOTONIC */
+	int64_t wait_end_ns; /* likewise; for a program's first annotation */
+	int64_t end_ns; /* likewise; of one that begins with its first annotation; 0: that has not come */
+	int is_told_to_end;
+};
+
+/* Waiting for a program. 1 when it has come. */
+
+static int is_given_up(const struct job *job)
+{
+	return atomic_load(&job->cancel) || atomic_load(&job->stop);
+}
+
+/* Under the mutex, as it changes the job. */
+static int has_come(struct job *job)
+{
+	int has;
+
+	pthread_mutex_lock(&job->jobs->mutex);
+	has = job_choice_find_next(job, job->jobs->host->programs);
+	if (has) {
+		job->state = JOB_STARTING;
+		jobs_tell(job->jobs, job);
+	}
+	pthread_mutex_unlock(&job->jobs->mutex);
+	return has;
+}
+
+static int await_program(struct work *w)
+{
+	struct job *job = w->job;
+	uint64_t n_wanted = job->newest + 1;
+
+	w->wait_end_ns = monotonic_ns() + (int64_t)job->request.wait_ms * NS_PER_MS;
+	while (!is_given_up(job) && monotonic_ns() < w->wait_end_ns) {
+		uint64_t newest = programs_await(job->jobs->host->programs, n_wanted, TURN_MS);
+
+		if (newest < n_wanted)
+			continue;
+		n_wanted = newest + 1;
+		if (has_come(job))
+			return 1;
+	}
+	return 0;
+}
+
+static void end_without_program(struct work *w)
+{
+	struct job *job = w->job;
+
+	if (is_given_up(job)) {
+		job_notes_end(job, JOB_CANCELLED, RPC_CANCELLED, "given up before a program came");
+		return;
+	}
+	job_notes_end(job, JOB_FAILED, RPC_DEADLINE_EXCEEDED,
+		"%.300s: no program of this name has come within %" PRIu64 " s", job->request.next,
+		job->request.wait_ms / 1000);
+}
+
+/* What is asked. */
+
+/* Whether it begins with the program's first annotation: servers of another make do not tell of that, and record at once. */
+static int awaits_annotation(const struct work *w)
+{
+	return w->job->request.next[0] && !w->ensemble.hosts[0].is_stock;
+}
+
+/* For ever, where it begins with an annotation: then its end is told. */
+static uint64_t choose_duration_ms(const struct work *w)
+{
+	const struct capture_request *q = &w->job->request;
+
+	return awaits_annotation(w) ? q->wait_ms + q->duration_ms : q->duration_ms;
+}
+
+static int set_options(struct work *w)
+{
+	const struct job *job = w->job;
+	const struct capture_request *q = &job->request;
+	int r = options_message_init(&w->options, &q->options, NULL);
+
+	if (r)
+		return r;
+	snprintf(w->session_id, sizeof w->session_id, "web_%" PRId64 "_%" PRIu64,
+		job->jobs->hub->started_unix_ms, job->id);
+	w->options.message.session_id = w->session_id;
+	w->options.message.duration_ms = choose_duration_ms(w);
+	if (q->options.delay_ms)
+		w->options.message.start_timestamp_ns =
+			(uint64_t)realtime_ns() + q->options.delay_ms * (uint64_t)NS_PER_MS;
+	return 0;
+}
+
+/* Where a program is gone by now the way to it says so. */
+static void add_programs(struct work *w)
+{
+	struct job *job = w->job;
+	struct programs *programs = job->jobs->host->programs;
+
+	for (size_t i = 0; i < job->n_targets; i++) {
+		struct program program = {.id = job->targets[i].id, .pid = job->targets[i].pid};
+		const struct program *found;
+
+		pthread_mutex_lock(&programs->mutex);
+		found = programs_find(programs, program.id);
+		if (found)
+			program = *found;
+		pthread_mutex_unlock(&programs->mutex);
+		snprintf(program.status.name, sizeof program.status.name, "%s",
+			job->targets[i].name);
+		ensemble_add(&w->ensemble, programs, &program);
+	}
+}
+
+/* Recording. */
+
+/* A snapshot ends by itself, and its session is not ours. */
+static void tell_to_end(struct work *w)
+{
+	if (!w->is_told_to_end && !w->job->request.is_snapshot)
+		ensemble_ask_to_end(&w->ensemble);
+	w->is_told_to_end = 1;
+}
+
+/* Whether the program has been heard: what is recorded before is none of its annotations. */
+static int has_annotated(const struct work *w)
+{
+	return w->ensemble.hosts[0].capture.progress.recorded_bytes > 0;
+}
+
+/* From its first annotation on. */
+static void keep_time(struct work *w)
+{
+	int64_t now_ns = monotonic_ns();
+
+	if (!w->end_ns && has_annotated(w)) {
+		w->end_ns = now_ns + (int64_t)w->job->request.duration_ms * NS_PER_MS;
+		job_notes_begin(w->job);
+	}
+	if (now_ns >= (w->end_ns ? w->end_ns : w->wait_end_ns))
+		tell_to_end(w);
+}
+
+static void look(struct work *w)
+{
+	struct job *job = w->job;
+	int64_t now_ns = monotonic_ns();
+	int is_due = now_ns >= w->told_ns + TELL_NS;
+
+	if (job_notes_progress(job, &w->ensemble, is_due))
+		w->told_ns = now_ns;
+	if (atomic_load(&job->stop))
+		tell_to_end(w);
+	if (awaits_annotation(w))
+		keep_time(w);
+}
+
+static void start_recording(struct work *w)
+{
+	Tensorflow__ProfileRequest asked = TENSORFLOW__PROFILE_REQUEST__INIT;
+
+	asked.opts = &w->options.message;
+	asked.duration_ms = w->options.message.duration_ms;
+	ensemble_start(&w->ensemble, &asked);
+}
+
+static void start_snapshot(struct work *w)
+{
+	const struct capture_request *q = &w->job->request;
+	const struct remote_snapshot what = {q->session, q->last_ms, q->ends};
+
+	ensemble_start_snapshot(&w->ensemble, &what);
+}
+
+/* How long it took is counted from |asked_by| on. */
+static void take_accounts(struct work *w, const struct account *asked_by)
+{
+	for (size_t i = 0; i < w->ensemble.n; i++) {
+		w->accounts[i] = *asked_by;
+		account_take_member(&w->accounts[i], &w->ensemble, i);
+	}
+}
+
+/* Once it is known whether the traces could be written. */
+static void end_accounts(struct work *w)
+{
+	struct job *job = w->job;
+	int is_cancelled = atomic_load(&job->cancel);
+
+	for (size_t i = 0; i < w->ensemble.n; i++) {
+		struct account *a = &w->accounts[i];
+		int status = w->ensemble.hosts[i].capture.status;
+
+		if (is_cancelled && !a->is_complete)
+			status = RPC_CANCELLED;
+		else if (job->targets[i].state == JOB_TARGET_FAILED)
+			account_lose(a);
+		account_end(a, job->jobs->host->ledger, status);
+	}
+}
+
+static void record(struct work *w)
+{
+	struct account asked_by;
+
+	w->ensemble.share.max_bytes = UINT64_MAX;
+	w->ensemble.progress_interval_ms = PROGRESS_MS;
+	w->wait_end_ns = monotonic_ns() + (int64_t)w->job->request.wait_ms * NS_PER_MS;
+	account_begin(&asked_by, LEDGER_WEB, 0);
+	if (w->job->request.is_snapshot)
+		start_snapshot(w);
+	else
+		start_recording(w);
+	while (!atomic_load(&w->job->cancel) && ensemble_poll(&w->ensemble))
+		look(w);
+	ensemble_end(&w->ensemble);
+	take_accounts(w, &asked_by);
+}
+
+static void write_run(struct work *w)
+{
+	ensemble_append_usage(&w->ensemble, w->job->jobs->host->machine);
+	job_run_write(w->job, &w->ensemble);
+}
+
+static void work(struct work *w)
+{
+	struct job *job = w->job;
+
+	if (job->request.next[0] && !await_program(w)) {
+		end_without_program(w);
+		return;
+	}
+	add_programs(w);
+	if (set_options(w)) {
+		job_notes_end(job, JOB_FAILED, RPC_RESOURCE_EXHAUSTED,
+			"the host daemon is out of memory");
+		return;
+	}
+	record(w);
+	if (atomic_load(&job->cancel))
+		job_notes_end(job, JOB_CANCELLED, RPC_CANCELLED, "given up");
+	else
+		write_run(w);
+	end_accounts(w);
+}
+
+static void *run(void *context)
+{
+	struct job *job = context;
+	struct work *w = calloc(1, sizeof *w);
+	int64_t begun_ns = monotonic_ns();
+
+	if (w) {
+		w->job = job;
+		work(w);
+		ensemble_deinit(&w->ensemble);
+		options_message_deinit(&w->options);
+	} else {
+		job_notes_end(job, JOB_FAILED, RPC_RESOURCE_EXHAUSTED,
+			"the host daemon is out of memory");
+	}
+	free(w);
+	job_audit_write(job, begun_ns);
+	jobs_leave(job->jobs, job);
+	return NULL;
+}
+
+int job_work_start(struct job *job)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int r;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	r = pthread_create(&thread, &attributes, run, job);
+	pthread_attr_destroy(&attributes);
+	return -r;
+}

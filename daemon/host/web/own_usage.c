@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The daemon's own processor time, memory and descriptors; see own_usage.h. */
+#include "daemon/host/web/own_usage.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "daemon/host/web/exposition.h"
+#include "daemon/kernel/proc_file.h"
+
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+
+struct usage {
+	struct proc_stat stat;
+	double boot_s; /* Unix time */
+	unsigned n_fds;
+	struct rlimit fds;
+};
+
+static int count_fds(unsigned *n)
+{
+	DIR *dir = opendir("/proc/self/fd");
+
+	if (!dir)
+		return -1;
+	*n = 0;
+	while (readdir(dir))
+		(*n)++;
+	/* Nor itself, nor "." and "..". */
+	*n -= 3;
+	closedir(dir);
+	return 0;
+}
+
+/* The line "btime N" of /proc/stat lies behind those of the processors. */
+static int read_boot_s(double *out)
+{
+	FILE *file = fopen("/proc/stat", "re");
+	char line[256];
+	int r = -1;
+
+	while (file && r && fgets(line, sizeof line, file))
+		if (strncmp(line, "btime ", 6) == 0) {
+			*out = strtod(line + 6, NULL);
+			r = 0;
+		}
+	if (file)
+		fclose(file);
+	return r;
+}
+
+static int look(struct usage *u)
+{
+	_cleanup_close_ int statm_fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	char text[1024];
+
+	if (proc_file_read(AT_FDCWD, "/proc/self/stat", text, sizeof text) ||
+		proc_stat_parse(text, &u->stat))
+		return -1;
+	u->stat.rss_pages = proc_rss_read(statm_fd, &u->stat);
+	return read_boot_s(&u->boot_s) || count_fds(&u->n_fds) || getrlimit(RLIMIT_NOFILE, &u->fds);
+}
+
+static double to_seconds(uint64_t ticks)
+{
+	return (double)ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+static double get_cpu(const struct usage *u)
+{
+	return to_seconds(u->stat.cpu_ticks);
+}
+
+static double get_memory(const struct usage *u)
+{
+	return (double)u->stat.rss_pages * (double)sysconf(_SC_PAGESIZE);
+}
+
+static double get_threads(const struct usage *u)
+{
+	return (double)u->stat.n_threads;
+}
+
+static double get_fds(const struct usage *u)
+{
+	return u->n_fds;
+}
+
+static double get_max_fds(const struct usage *u)
+{
+	return (double)u->fds.rlim_cur;
+}
+
+static double get_start(const struct usage *u)
+{
+	return u->boot_s + to_seconds(u->stat.start_ticks);
+}
+
+static const struct {
+	struct exposition_family family;
+	double (*get)(const struct usage *u);
+} rows[] = {
+	{{"process_cpu_seconds", EXPOSITION_COUNTER, "User and system time."}, get_cpu},
+	{{"process_resident_memory_bytes", EXPOSITION_GAUGE, "Resident memory."}, get_memory},
+	{{"process_threads", EXPOSITION_GAUGE, "Threads."}, get_threads},
+	{{"process_open_fds", EXPOSITION_GAUGE, "Open descriptors."}, get_fds},
+	{{"process_max_fds", EXPOSITION_GAUGE, "How many there may be."}, get_max_fds},
+	{{"process_start_time_seconds", EXPOSITION_GAUGE, "When it was started, in Unix time."},
+		get_start},
+};
+
+void own_usage_write(struct exposition *e)
+{
+	struct usage u;
+
+	if (look(&u))
+		return;
+	for (size_t i = 0; i < N(rows); i++) {
+		exposition_open(e, &rows[i].family);
+		exposition_value(e, NULL, rows[i].get(&u));
+	}
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Probes; see probes.h. */
+#include "daemon/host/web/probes.h"
+
+#include <stdio.h>
+
+#include "daemon/host/calls/host_calls.h"
+#include "daemon/host/programs/registrar.h"
+#include "daemon/host/web/web.h"
+#include "daemon/kernel/descriptors.h"
+#include "daemon/serve/door/door.h"
+#include "http/exchange.h"
+
+#define TEXT "text/plain; charset=utf-8"
+#define N(array) (sizeof(array) / sizeof((array)[0]))
+/* An announcement and a capture need a few. */
+#define NEEDED_DESCRIPTORS 16
+
+void probes_answer_health(struct http_exchange *x, void *context)
+{
+	(void)context;
+	http_reply_text(x, 200, TEXT, "ok\n");
+}
+
+static int has_registry(const struct host_service *h)
+{
+	return h->registrar->listener >= 0;
+}
+
+static int has_door(const struct host_service *h)
+{
+	return h->door->listener >= 0;
+}
+
+static int has_descriptors(const struct host_service *h)
+{
+	(void)h;
+	return descriptors_are_left(NEEDED_DESCRIPTORS, DESCRIPTORS_OF_CHILDREN);
+}
+
+static const struct {
+	const char *name;
+	int (*is_there)(const struct host_service *h);
+} needs[] = {
+	{"registry", has_registry},
+	{"grpc", has_door},
+	{"descriptors", has_descriptors},
+};
+
+void probes_answer_ready(struct http_exchange *x, void *context)
+{
+	const struct web *w = context;
+	char text[256];
+	size_t n = 0;
+	unsigned status = 200;
+
+	for (size_t i = 0; i < N(needs); i++) {
+		int is_there = needs[i].is_there(w->host);
+
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s %s\n", needs[i].name,
+			is_there ? "ok" : "not ready");
+		if (!is_there)
+			status = 503;
+	}
+	http_reply_text(x, status, TEXT, text);
+}

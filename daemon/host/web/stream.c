@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Streams of events; see stream.h. A stream holds no events: it knows which one it told last, and asks the hub for the next. What does
+ * not fit into what may wait for a slow peer is asked for again later.
+ */
+#include "daemon/host/web/stream.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "daemon/host/calls/host_calls.h"
+#include "daemon/host/programs/caller.h"
+#include "daemon/host/web/api.h"
+#include "daemon/host/web/api_answer.h"
+#include "daemon/host/web/hub.h"
+#include "daemon/host/web/json_text.h"
+#include "daemon/host/web/stream_choice.h"
+#include "daemon/host/web/usage_json.h"
+#include "daemon/host/web/web.h"
+#include "http/exchange.h"
+#include "rpc/server.h"
+
+/* What may wait for a peer; one event is smaller. */
+#define WAITING_BYTES (512 << 10)
+#define SILENCE_NS (15 * NS_PER_S)
+
+struct stream {
+	struct stream *next; /* the API's */
+	struct api *api;
+	struct http_stream *out;
+	struct stream_choice choice;
+	int64_t described; /* of usage: columns up to this sample; -1: none */
+	uint64_t after; /* the number of the last event that was told, or is not for it */
+	int64_t sent_ns; /* CLOCK_MONOTONIC */
+};
+
+/* Telling. */
+
+/* One event of the wire: 0, -ENOBUFS when there is no room for it now, or -EPIPE. */
+static int send_event(struct stream *s, uint64_t number, const char *name, const char *data)
+{
+	char *text = NULL;
+	int n = asprintf(&text, "id: %" PRId64 ".%" PRIu64 "\nevent: %s\ndata: %s\n\n",
+		s->api->started_unix_ms, number, name, data);
+	int r;
+
+	if (n < 0)
+		return -ENOBUFS;
+	/* It would never fit: nobody needs what is so large so soon. */
+	r = n > WAITING_BYTES ? 0 : http_stream_send(s->out, text, (size_t)n);
+	free(text);
+	if (!r)
+		s->sent_ns = monotonic_ns();
+	return r;
+}
+
+/* NULL: it is not kept any more, or memory ran out. */
+static char *format_usage(struct stream *s, uint64_t n, int64_t *described)
+{
+	struct json_text text;
+	char *data;
+	int has;
+
+	if (json_text_begin(&text))
+		return NULL;
+	has = usage_json_write_sample(
+		&text.json, s->api->web->host->machine, &s->choice.usage, n, described);
+	data = json_text_end(&text, NULL);
+	if (has)
+		return data;
+	free(data);
+	return NULL;
+}
+
+static int tell(struct stream *s, struct hub_event *event)
+{
+	int64_t described = s->described;
+	int r;
+
+	if (!stream_choice_has(&s->choice, event))
+		return 0;
+	if (event->topic == HUB_USAGE)
+		event->data = format_usage(s, event->n_sample, &described);
+	if (!event->data)
+		return 0;
+	r = send_event(s, event->number, event->name, event->data);
+	if (!r)
+		s->described = described;
+	return r;
+}
+
+/* What it missed is gone: it has to look for itself. */
+static int reset(struct stream *s)
+{
+	uint64_t last = hub_get_last(&s->api->hub);
+	int r = send_event(s, last, "reset", "{}");
+
+	if (!r) {
+		s->after = last;
+		s->described = -1;
+	}
+	return r;
+}
+
+/* 1: there may be more. */
+static int pump_one(struct stream *s)
+{
+	struct hub_event event;
+	int r = hub_copy_next(&s->api->hub, s->after, &event);
+
+	if (r == -ESTALE)
+		return reset(s) == 0;
+	if (r <= 0)
+		return 0;
+	r = tell(s, &event);
+	free(event.data);
+	if (!r)
+		s->after = event.number;
+	return r == 0;
+}
+
+static void pump(struct stream *s)
+{
+	while (pump_one(s))
+		;
+}
+
+void streams_pump(struct api *a)
+{
+	for (struct stream *s = a->streams; s; s = s->next)
+		pump(s);
+}
+
+void streams_tick(struct api *a)
+{
+	for (struct stream *s = a->streams; s; s = s->next) {
+		pump(s);
+		if (monotonic_ns() - s->sent_ns < SILENCE_NS)
+			continue;
+		http_stream_send(s->out, ": \n\n", 4);
+		s->sent_ns = monotonic_ns();
+	}
+}
+
+int streams_want(const struct api *a, unsigned topics)
+{
+	for (const struct stream *s = a->streams; s; s = s->next)
+		if (s->choice.topics & topics)
+			return 1;
+	return 0;
+}
+
+/* Beginning and ending. */
+
+static void on_end(void *context)
+{
+	struct stream *s = context;
+	struct stream **at = &s->api->streams;
+
+	while (*at && *at != s)
+		at = &(*at)->next;
+	if (*at) {
+		*at = s->next;
+		s->api->n_streams--;
+	}
+	free(s);
+}
+
+static int set_up(struct stream *s, const struct http_exchange *x, struct diag *d)
+{
+	const char *id = http_get_header(x, "Last-Event-ID");
+
+	s->described = -1;
+	s->after = hub_find_after(&s->api->hub, id ? id : http_get_query(x, "after"));
+	return stream_choice_read(&s->choice, x, d);
+}
+
+static int check_room(const struct api *a, const struct caller *caller, struct diag *d)
+{
+	unsigned n = 0;
+
+	for (const struct stream *s = a->streams; s; s = s->next)
+		n += s->choice.usage.caller.uid == caller->uid;
+	if (a->n_streams < STREAMS_MAX && (caller->may_all || n < STREAMS_MAX_OF_USER))
+		return 0;
+	return diag_set(d, -EAGAIN,
+		"there may be %u streams of events at a time, %u of one user; close another page",
+		STREAMS_MAX, STREAMS_MAX_OF_USER);
+}
+
+static void greet(struct stream *s)
+{
+	struct json_text text;
+	char *data;
+
+	if (json_text_begin(&text))
+		return;
+	json_int(&text.json, "started_unix_ms", s->api->started_unix_ms);
+	json_text(&text.json, "version", PACKAGE_VERSION);
+	data = json_text_end(&text, NULL);
+	if (data && s->after <= hub_get_last(&s->api->hub))
+		send_event(s, s->after, "hello", data);
+	else if (data)
+		send_event(s, 0, "hello", data);
+	free(data);
+}
+
+static void begin(struct stream *s, struct http_exchange *x)
+{
+	struct api *a = s->api;
+
+	s->out = http_reply_stream(x, "text/event-stream", WAITING_BYTES, on_end, s);
+	if (!s->out) {
+		free(s);
+		return;
+	}
+	s->next = a->streams;
+	a->streams = s;
+	a->n_streams++;
+	greet(s);
+	pump(s);
+}
+
+void stream_answer(struct http_exchange *x, void *context)
+{
+	struct web *w = context;
+	struct stream *s = calloc(1, sizeof *s);
+	struct diag d = DIAG_INIT;
+	int status = RPC_OK;
+
+	if (!s) {
+		api_refuse_memory(x);
+		return;
+	}
+	s->api = &w->api;
+	if (set_up(s, x, &d))
+		status = RPC_INVALID_ARGUMENT;
+	else if (check_room(s->api, &s->choice.usage.caller, &d))
+		status = RPC_RESOURCE_EXHAUSTED;
+	if (!status) {
+		begin(s, x);
+		return;
+	}
+	free(s);
+	api_refuse(x, status, &d, NULL);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A trace on its way out; see delivery.h. */
+#include "daemon/pipeline/assembly/delivery.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/chunks.h"
+#include "base/cleanup.h"
+#include "base/diag.h"
+#include "daemon/pipeline/assembly/delivery_parts.h"
+#include "daemon/pipeline/assembly/spool.h"
+#include "trace/model/space.h"
+#include "trace/run_dir.h"
+#include "trace/xspace/graft.h"
+#include "trace/xspace/xspace.h"
+
+#define PIECE_BYTES ((size_t)256 << 10)
+
+int delivery_new_from_chunks(struct chunks *chunks, struct delivery **out)
+{
+	struct delivery *d = chunks->error ? NULL : calloc(1, sizeof *d);
+
+	if (!d) {
+		chunks_deinit(chunks);
+		return -ENOMEM;
+	}
+	d->n_bytes = chunks->total_bytes;
+	chunk_reader_init(&d->chunks, chunks);
+	*out = d;
+	return 0;
+}
+
+/* With |n| gaps, to be filled in. */
+static int new_with_gaps(
+	struct chunks *chunks, size_t n, struct spool *spool, struct delivery **out)
+{
+	struct gap *gaps = calloc(n + 1, sizeof *gaps);
+	int r = delivery_new_from_chunks(chunks, out);
+
+	if (r || !gaps) {
+		if (!r)
+			*out = delivery_free(*out);
+		free(gaps);
+		return -ENOMEM;
+	}
+	(*out)->gaps = gaps;
+	(*out)->n_gaps = n;
+	(*out)->spool = spool_hold(spool);
+	return 0;
+}
+
+int delivery_new_from_spool(struct chunks *chunks, const struct xspace_gaps *gaps,
+	struct spool *spool, struct delivery **out)
+{
+	int r = new_with_gaps(chunks, gaps->n, spool, out);
+
+	if (r)
+		return r;
+	for (size_t i = 0; i < gaps->n; i++) {
+		(*out)->gaps[i].at = gaps->v[i].at;
+		(*out)->gaps[i].track = gaps->v[i].line->store;
+	}
+	(*out)->n_bytes += gaps->n_bytes;
+	return 0;
+}
+
+int delivery_new_from_graft(struct graft *graft, struct spool *spool, struct delivery **out)
+{
+	int r = new_with_gaps(&graft->frame, graft->n_ranges, spool, out);
+
+	if (r)
+		return r;
+	for (size_t i = 0; i < graft->n_ranges; i++) {
+		const struct graft_range *range = &graft->ranges[i];
+
+		(*out)->gaps[i].at = range->at;
+		(*out)->gaps[i].piece = (struct piece){NULL, range->offset, range->n_bytes};
+	}
+	(*out)->n_bytes = graft->total_bytes;
+	return 0;
+}
+
+int delivery_new_from_file(struct spool *spool, struct delivery **out)
+{
+	struct chunks none = CHUNKS_INIT;
+	uint64_t n_bytes = spool_get_bytes(spool);
+	int r = new_with_gaps(&none, 1, spool, out);
+
+	if (r)
+		return r;
+	(*out)->gaps[0].piece = (struct piece){NULL, 0, n_bytes};
+	(*out)->n_bytes = n_bytes;
+	return 0;
+}
+
+void delivery_append(struct delivery *d, struct delivery *next)
+{
+	d->n_bytes += next->n_bytes;
+	while (d->next)
+		d = d->next;
+	d->next = next;
+}
+
+struct delivery *delivery_free(struct delivery *d)
+{
+	if (d) {
+		chunk_reader_deinit(&d->chunks);
+		delivery_free(d->next);
+		merge_deinit(&d->merge);
+		free(d->gaps);
+		spool_release(d->spool);
+	}
+	free(d);
+	return NULL;
+}
+
+uint64_t delivery_get_bytes(const struct delivery *d)
+{
+	return d ? d->n_bytes : 0;
+}
+
+/* --- reading ------------------------------------------------------------------------------- */
+
+static ssize_t read_piece(struct delivery *d, uint8_t *to, size_t n)
+{
+	struct piece *piece = &d->piece;
+	size_t part = piece->n_bytes < n ? (size_t)piece->n_bytes : n;
+	int r = 0;
+
+	if (piece->bytes) {
+		memcpy(to, piece->bytes, part);
+		piece->bytes += part;
+	} else {
+		r = spool_read(d->spool, piece->offset, to, part);
+		piece->offset += part;
+	}
+	piece->n_bytes -= part;
+	return r ? r : (ssize_t)part;
+}
+
+/* Gets a piece of the track at hand, or leaves it. 0 or a negative errno. */
+static int advance(struct delivery *d)
+{
+	int r = merge_next(&d->merge, &d->piece);
+
+	if (r > 0)
+		return 0;
+	merge_deinit(&d->merge);
+	d->is_merging = 0;
+	d->gap++;
+	return r;
+}
+
+static int is_at_gap(const struct delivery *d)
+{
+	return d->gap < d->n_gaps && d->chunks.n_read == d->gaps[d->gap].at;
+}
+
+static void begin_gap(struct delivery *d)
+{
+	const struct gap *gap = &d->gaps[d->gap];
+
+	if (!gap->track) {
+		d->piece = gap->piece;
+		d->gap++;
+		return;
+	}
+	merge_init(&d->merge, gap->track, d->spool);
+	d->is_merging = 1;
+}
+
+/* What comes before the next gap, or the end. */
+static size_t read_to_gap(struct delivery *d, uint8_t *to, size_t n)
+{
+	uint64_t left = d->gap < d->n_gaps ? d->gaps[d->gap].at - d->chunks.n_read : UINT64_MAX;
+
+	return chunk_reader_read(&d->chunks, to, left < n ? (size_t)left : n);
+}
+
+/* Some bytes; 0 when there were none at this step; a negative errno. */
+static ssize_t read_step(struct delivery *d, uint8_t *to, size_t n)
+{
+	if (d->piece.n_bytes)
+		return read_piece(d, to, n);
+	if (d->is_merging)
+		return advance(d);
+	if (is_at_gap(d)) {
+		begin_gap(d);
+		return 0;
+	}
+	return (ssize_t)read_to_gap(d, to, n);
+}
+
+void delivery_look(struct delivery *d)
+{
+	while (!d->piece.n_bytes && (d->is_merging || is_at_gap(d)) && !d->error) {
+		ssize_t r = read_step(d, NULL, 0);
+
+		if (r < 0)
+			d->error = (int)r;
+	}
+}
+
+static int is_at_end(const struct delivery *d)
+{
+	return !d->piece.n_bytes && !d->is_merging && d->gap == d->n_gaps &&
+	       chunk_reader_is_at_end(&d->chunks);
+}
+
+ssize_t delivery_read(struct delivery *d, uint8_t *to, size_t n)
+{
+	size_t done = 0;
+
+	while (done < n && !d->error && !is_at_end(d)) {
+		ssize_t r = read_step(d, to + done, n - done);
+
+		if (r < 0)
+			d->error = (int)r;
+		else
+			done += (size_t)r;
+	}
+	if (done || d->error || !d->next)
+		return done ? (ssize_t)done : d->error;
+	return delivery_read(d->next, to, n);
+}
+
+int delivery_read_all(struct delivery *d, uint8_t *to, size_t n)
+{
+	while (n) {
+		ssize_t part = delivery_read(d, to, n);
+
+		if (part <= 0)
+			return part ? (int)part : -EIO;
+		to += part;
+		n -= (size_t)part;
+	}
+	return 0;
+}
+
+int delivery_decode(struct delivery *d, struct space **out)
+{
+	size_t n = (size_t)delivery_get_bytes(d);
+	_cleanup_free_ uint8_t *bytes = malloc(n + 1);
+	struct diag diag = DIAG_INIT;
+	int r = bytes ? delivery_read_all(d, bytes, n) : -ENOMEM;
+
+	return r ? r : xspace_decode(bytes, n, out, &diag);
+}
+
+int delivery_write(struct delivery *d, struct run_dir *dir, struct diag *diag)
+{
+	_cleanup_free_ uint8_t *piece = malloc(PIECE_BYTES);
+	ssize_t n = piece ? delivery_read(d, piece, PIECE_BYTES) : -ENOMEM;
+	int r = 0;
+
+	while (n > 0 && !r) {
+		r = run_dir_write(dir, piece, (size_t)n, diag);
+		n = delivery_read(d, piece, PIECE_BYTES);
+	}
+	if (r || n >= 0)
+		return r;
+	return diag_set(diag, (int)n, "cannot read the trace back: %s", errno_words((int)n));
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Planes of devices; see device_planes.h. */
+#include "daemon/pipeline/assembly/device_planes.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/cancel.h"
+#include "base/cleanup.h"
+#include "daemon/pipeline/assembly/assemble.h"
+#include "daemon/pipeline/assembly/assembly.h"
+#include "daemon/pipeline/assembly/spool.h"
+#include "daemon/pipeline/assembly/track.h"
+#include "daemon/pipeline/devices/device_drawing.h"
+#include "daemon/pipeline/devices/device_line_label.h"
+#include "daemon/pipeline/devices/device_memory.h"
+#include "daemon/pipeline/devices/device_places.h"
+#include "daemon/pipeline/devices/device_plane.h"
+#include "daemon/pipeline/devices/device_scope.h"
+#include "daemon/pipeline/devices/device_xspace.h"
+#include "daemon/target/target.h"
+#include "daemon/target/timeline.h"
+
+/* Encoded at a time, so that their stats stay in a core's own cache. */
+#define PART_EVENTS 1024u
+
+struct drawer {
+	struct assembly *as;
+	struct device_drawing g;
+	struct plane *host;
+	struct space *space;
+	unsigned n_memories; /* lines of the host's that tell of memory */
+	struct device_plane plane;
+	struct xspace_events encoder;
+};
+
+/* --- one line ------------------------------------------------------------------------------ */
+
+/* Events have their stats for as long as it takes to encode them. */
+static int spool_events(struct drawer *d, size_t i, struct line *made, struct track *track)
+{
+	struct plane *plane = d->plane.plane;
+	size_t n_stats = plane->n_stats;
+	int r = 0;
+
+	for (size_t at = 0; at < made->n_events && !r; at += PART_EVENTS) {
+		size_t left = made->n_events - at;
+		size_t n = left < PART_EVENTS ? left : PART_EVENTS;
+
+		r = cancel_look(d->g.scope->cancel);
+		if (!r)
+			r = device_drawing_add_stats(&d->g, i, made->events + at, n);
+		if (!r)
+			r = track_append(track, &d->encoder, made->events + at, n, d->as->spool,
+				d->as->keep);
+		plane->n_stats = n_stats;
+	}
+	return r;
+}
+
+static int add_stored(struct drawer *d, size_t i, struct line *made, int64_t id, const char *name)
+{
+	struct track *track = spool_add_track(d->as->spool);
+	struct line *line;
+	int r = track ? spool_events(d, i, made, track) : -ENOMEM;
+
+	if (r)
+		return r;
+	track_finish(track);
+	d->as->n_dropped += track->n_dropped;
+	line = track->n_events ? plane_add_line(d->plane.plane, id, name, 0) : NULL;
+	if (!line)
+		return track->n_events ? -ENOMEM : 0;
+	line->n_stored = track->n_events;
+	line->stored_bytes = track->n_bytes;
+	line->store = track;
+	return 0;
+}
+
+/* Takes the events. */
+static int add_in_memory(
+	struct drawer *d, size_t i, struct line *made, int64_t id, const char *name)
+{
+	struct line *line = plane_add_line(d->plane.plane, id, name, 0);
+
+	if (!line)
+		return -ENOMEM;
+	line->events = made->events;
+	line->n_events = made->n_events;
+	line->n_allocated = made->n_allocated;
+	made->events = NULL;
+	return device_drawing_add_stats(&d->g, i, line->events, line->n_events);
+}
+
+static int add_made(struct drawer *d, size_t i, struct line *made)
+{
+	const struct device_lines *lines = &d->g.d->lines;
+	const struct device_line_key *key = device_lines_get_key(lines, i);
+	int64_t id = device_line_choose_id(&d->plane, key);
+	char name[DEVICE_LINE_NAME_BYTES];
+	int r = 0;
+
+	device_line_name(&d->plane, &d->g, key, &lines->v[i], name);
+	if (key->type == DEVICE_LINE_MEMORY)
+		r = device_memory_add(&d->g, i, made, d->n_memories++, d->host);
+	if (r)
+		return r;
+	return d->as->spool ? add_stored(d, i, made, id, name)
+			    : add_in_memory(d, i, made, id, name);
+}
+
+static int add_line(struct drawer *d, size_t i)
+{
+	struct line made = {.id = 0};
+	int r = device_drawing_make_line(&d->g, i, &made);
+
+	if (!r && made.n_events)
+		r = add_made(d, i, &made);
+	free(made.events);
+	return r;
+}
+
+/* --- planes -------------------------------------------------------------------------------- */
+
+static size_t count_streams(const struct device_place *places, size_t n)
+{
+	size_t n_streams = 0;
+
+	for (size_t i = 0; i < n; i++)
+		n_streams += places[i].key.type == DEVICE_LINE_STREAM &&
+			     places[i].line != DEVICE_PLACE_NO_LINE;
+	return n_streams;
+}
+
+static int is_drawn(const struct device_place *place, int is_beside)
+{
+	return place->line != DEVICE_PLACE_NO_LINE &&
+	       device_line_is_beside((enum device_line_type)place->key.type) == is_beside;
+}
+
+static size_t count_beside(const struct device_place *places, size_t n)
+{
+	size_t n_beside = 0;
+
+	for (size_t i = 0; i < n; i++)
+		n_beside += is_drawn(&places[i], 1);
+	return n_beside;
+}
+
+/* Into the plane that is open. */
+static int add_lines(struct drawer *d, const struct device_place *places, size_t n, int is_beside)
+{
+	int r = 0;
+
+	xspace_events_init(&d->encoder, d->plane.plane);
+	for (size_t i = 0; i < n && !r; i++)
+		if (is_drawn(&places[i], is_beside))
+			r = add_line(d, places[i].line);
+	xspace_events_deinit(&d->encoder);
+	return r;
+}
+
+/* |n| places of one device: into its plane, and into the one beside it where there is something for that one. */
+static int add_plane(struct drawer *d, const struct device_place *places, size_t n)
+{
+	unsigned collector = places[0].key.collector;
+	unsigned device = places[0].key.device;
+	int r = device_plane_open(
+		&d->plane, &d->g, collector, device, count_streams(places, n), d->space);
+
+	if (!r)
+		r = add_lines(d, places, n, 0);
+	if (r || !count_beside(places, n))
+		return r;
+	r = device_plane_open_beside(&d->plane, &d->g, collector, device, d->space);
+	return r ? r : add_lines(d, places, n, 1);
+}
+
+static int add_planes(struct drawer *d)
+{
+	_cleanup_free_ struct device_place *places = NULL;
+	size_t n = 0;
+	int r = device_places_make(d->g.d, &places, &n);
+
+	for (size_t at = 0; at < n && !r;) {
+		size_t n_here = device_places_count(places + at, n - at);
+
+		r = add_plane(d, places + at, n_here);
+		at += n_here;
+	}
+	return r;
+}
+
+/* What is of a part of a session is decided by when it came; what began behind the end, by when that was. */
+static struct device_scope find_scope(
+	const struct assembly *as, const struct assemble_input *in, const struct plane *host)
+{
+	int64_t to_ns = in->goes_on ? INT64_MAX : timeline_convert(in->timeline, in->stop_ticks);
+
+	return (struct device_scope){
+		.arena = as->target->arena,
+		.process_name = as->target->name,
+		.pid = as->target->pid,
+		.is_child = in->plane_id != 0,
+		.base_ns = in->timeline->pairs[0].monotonic_ns + as->target->clock_ahead_ns,
+		.to_ns = to_ns < as->end_ns ? to_ns : as->end_ns,
+		.span_names = &host->event_names,
+		.max_ops = in->max_ops,
+		.cancel = in->cancel,
+	};
+}
+
+int device_planes_add(struct assembly *as, const struct assemble_input *in, struct plane *host,
+	struct space *space, uint64_t *n_dropped)
+{
+	struct drawer d = {.as = as, .host = host, .space = space};
+	struct device_scope scope = find_scope(as, in, host);
+	int r = 0;
+
+	devices_settle(&as->devices);
+	devices_make_room(&as->devices);
+	if (devices_have_content(&as->devices)) {
+		r = device_drawing_init(&d.g, &as->devices, &scope);
+		if (!r)
+			r = add_planes(&d);
+	}
+	if (!r)
+		r = device_xspace_add(&as->devices, &scope, space);
+	if (!r)
+		r = device_losses_add(&as->devices, &d.g.losses, &scope, host, space, n_dropped);
+	device_drawing_deinit(&d.g);
+	return r;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events; see events.h. One backward pass with a stack makes the order: a span is complete, and goes to the
+ * output's end, as soon as an earlier record ends before it starts.
+ */
+#include "daemon/pipeline/assembly/events.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cancel.h"
+#include "base/grow.h"
+#include "trace/model/space.h"
+
+void events_deinit(struct events *events)
+{
+	free(events->v);
+	free(events->depths);
+	free(events->stack);
+	memset(events, 0, sizeof *events);
+}
+
+int events_reserve(struct events *events, size_t n)
+{
+	return grow(&events->v, &events->n_allocated, events->n + n) ||
+			       grow(&events->depths, &events->n_depths_allocated, events->n + n)
+		       ? -ENOMEM
+		       : 0;
+}
+
+int events_push(struct events *events, const struct trace_event *event, unsigned depth)
+{
+	if (events_reserve(events, 1))
+		return -ENOMEM;
+	events->depths[events->n] = (uint8_t)depth;
+	events->v[events->n++] = *event;
+	return 0;
+}
+
+/*
+ * Whether |outer|, recorded later, does not contain |inner|. One without length at the first
+ * nanosecond of the other may be inside: then the depths tell.
+ */
+static int is_apart(const struct events *events, size_t outer, size_t inner)
+{
+	const struct trace_event *o = &events->v[outer];
+	const struct trace_event *i = &events->v[inner];
+
+	if (i->duration_ns == 0 && o->start_ns == i->start_ns)
+		return events->depths[outer] >= events->depths[inner];
+	return o->start_ns >= i->start_ns + i->duration_ns;
+}
+
+/* The way to the output's end, and whether it is in order so far. */
+struct output {
+	struct trace_event *to;
+	int is_in_order;
+};
+
+static inline void put(struct output *out, const struct trace_event *event, int is_first)
+{
+	if (!is_first && event_comes_before(out->to, event))
+		out->is_in_order = 0;
+	*--out->to = *event;
+}
+
+/* As it is where no span is in another one; then there is nothing to be done. */
+static int is_in_order(const struct events *events)
+{
+	for (size_t i = 1; i < events->n; i++)
+		if (events->v[i].start_ns <= events->v[i - 1].start_ns)
+			return 0;
+	return 1;
+}
+
+/* The events as they are: with their memory, for the line's, if that is as large. */
+static void move(struct events *events, struct line *line)
+{
+	struct trace_event *of_line = line->events;
+	size_t n_of_line = line->n_allocated;
+
+	line->n_events = events->n;
+	if (n_of_line < events->n_allocated) {
+		if (events->n)
+			memcpy(line->events, events->v, events->n * sizeof *events->v);
+		return;
+	}
+	line->events = events->v;
+	line->n_allocated = events->n_allocated;
+	events->v = of_line;
+	events->n_allocated = n_of_line;
+}
+
+int events_order_by_start(struct events *events, struct line *line, const _Atomic int *cancel)
+{
+	struct trace_event *end = line->events + events->n;
+	struct output out = {end, 1};
+	size_t depth = 0;
+
+	if (cancel_look(cancel))
+		return -ECANCELED;
+	if (is_in_order(events)) {
+		move(events, line);
+		return 0;
+	}
+	if (grow(&events->stack, &events->n_stack_allocated, events->n))
+		return -ENOMEM;
+	for (size_t i = events->n; i-- > 0;) {
+		if (cancel_look_at(cancel, i))
+			return -ECANCELED;
+		while (depth && is_apart(events, events->stack[depth - 1], i))
+			put(&out, &events->v[events->stack[--depth]], out.to == end);
+		events->stack[depth++] = i;
+	}
+	while (depth)
+		put(&out, &events->v[events->stack[--depth]], out.to == end);
+	line->n_events = events->n;
+	/* Equal times, in a target that nests its spans badly. */
+	if (!out.is_in_order)
+		line_sort(line);
+	return 0;
+}

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A queue of slots and the thread that empties it; see spooler.h. */
+#include "daemon/pipeline/assembly/spooler.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpus.h"
+#include "base/diag.h"
+#include "daemon/kernel/keep.h"
+#include "daemon/pipeline/assembly/assembly.h"
+#include "daemon/pipeline/assembly/part_writer.h"
+#include "daemon/pipeline/assembly/slot_pool.h"
+#include "daemon/pipeline/assembly/spool.h"
+#include "daemon/pipeline/drain/thread_log.h"
+#include "daemon/target/timeline.h"
+
+/* Of slots at a time: fewer are soon used again by who empties rings. */
+#define MIN_GIVEN_BYTES ((size_t)1 << 20)
+
+/* One thread's slots, and what the clocks said since the batch before. */
+struct batch {
+	struct batch *next;
+	struct assembly *assembly;
+	struct track *track;
+	struct slot_batch slots; /* NULL: they are the spool's */
+	size_t n_pairs;
+	struct clock_pair pairs[];
+};
+
+struct spooler {
+	struct spool *spool;
+	struct keep keep; /* the threads' */
+	struct keep device_keep; /* the same of devices: what the spool does not use of its size */
+	struct part_writer *writer; /* NULL: the thread writes itself */
+	int in_memory;
+	uint64_t full_bytes; /* of the spool: no more is taken */
+	struct timeline timeline; /* the thread's */
+	uint64_t last_ticks; /* of the pair that was taken last */
+	pthread_t thread;
+	int is_running;
+	pthread_mutex_t mutex;
+	pthread_cond_t has_work;
+	pthread_cond_t has_room;
+	struct batch *first; /* under mutex, with the three below */
+	struct batch **last; /* where the next one goes */
+	int is_ending; /* when there is no batch any more */
+	int is_dropping; /* all batches */
+	struct slot_pool pool; /* of those that were written */
+	_Atomic uint64_t held_bytes;
+	_Atomic int error; /* -ENOMEM */
+};
+
+/* --- the thread ---------------------------------------------------------------------------- */
+
+/* NULL at the end. */
+static struct batch *next_batch(struct spooler *s)
+{
+	struct batch *b;
+
+	pthread_mutex_lock(&s->mutex);
+	while (!s->first && !s->is_ending)
+		pthread_cond_wait(&s->has_work, &s->mutex);
+	b = s->first;
+	if (b) {
+		s->first = b->next;
+		if (!s->first)
+			s->last = &s->first;
+	}
+	pthread_mutex_unlock(&s->mutex);
+	return b;
+}
+
+static int is_dropping(struct spooler *s)
+{
+	int is;
+
+	pthread_mutex_lock(&s->mutex);
+	is = s->is_dropping;
+	pthread_mutex_unlock(&s->mutex);
+	return is;
+}
+
+/* Of what is read bytes are made, nearly as many: they go where it was. */
+static int give_slots(struct spooler *s, const struct batch *b)
+{
+	return s->in_memory && b->slots.n * sizeof *b->slots.slots >= MIN_GIVEN_BYTES &&
+	       !spool_take_used(s->spool, b->slots.slots);
+}
+
+static int write_batch(struct spooler *s, struct batch *b)
+{
+	struct assembly *as = b->assembly;
+	struct slot *slots = b->slots.slots;
+	int r = 0;
+
+	for (size_t i = 0; i < b->n_pairs && !r; i++)
+		r = timeline_add(&s->timeline, b->pairs[i]);
+	if (r)
+		return r;
+	as->timeline = &s->timeline;
+	assembly_set_eras(as, b->slots.eras, b->slots.n_eras);
+	as->gives_slots = give_slots(s, b);
+	if (as->gives_slots)
+		b->slots.slots = NULL;
+	r = assembly_spool(as, b->track, slots, b->slots.n);
+	as->gives_slots = 0;
+	return r;
+}
+
+static void finish_batch(struct spooler *s, struct batch *b)
+{
+	uint64_t n_bytes = b->slots.n * sizeof *b->slots.slots;
+
+	slot_pool_take(&s->pool, b->slots.slots, b->slots.n_allocated);
+	free(b->slots.eras);
+	free(b);
+	pthread_mutex_lock(&s->mutex);
+	atomic_fetch_sub(&s->held_bytes, n_bytes);
+	pthread_cond_signal(&s->has_room);
+	pthread_mutex_unlock(&s->mutex);
+}
+
+static void *work(void *context)
+{
+	struct spooler *s = context;
+	struct batch *b;
+
+	while ((b = next_batch(s)) != NULL) {
+		if (!is_dropping(s) && write_batch(s, b))
+			atomic_store(&s->error, -ENOMEM);
+		finish_batch(s, b);
+	}
+	return NULL;
+}
+
+/* --- life ---------------------------------------------------------------------------------- */
+
+static int start(struct spooler *s)
+{
+	int r = pthread_create(&s->thread, NULL, work, s);
+
+	if (r)
+		return -r;
+	pthread_setname_np(s->thread, "ptap-spooler");
+	s->is_running = 1;
+	return 0;
+}
+
+static int open_spool(const struct spooler_config *config, struct spool **out, struct diag *d)
+{
+	int r;
+
+	if (!config->in_memory)
+		return spool_new(config->dir, config->max_bytes, out, d);
+	r = spool_new_in_memory(config->max_bytes, out);
+	return r ? diag_set(d, r, "%s", errno_words(-r)) : 0;
+}
+
+/* What devices did stays in memory until it is encoded, and goes to the spool then. */
+static void share_with_devices(struct spooler *s, uint64_t max_bytes)
+{
+	s->device_keep.max_bytes = max_bytes;
+	s->device_keep.others = spool_watch_bytes(s->spool);
+	spool_set_others(s->spool, &s->device_keep.used_bytes);
+}
+
+int spooler_new(const struct spooler_config *config, struct spooler **out, struct diag *d)
+{
+	struct spooler *s = calloc(1, sizeof *s);
+	uint64_t max_bytes;
+	int r;
+
+	if (!s)
+		return diag_set(d, -ENOMEM, "%s", errno_words(ENOMEM));
+	pthread_mutex_init(&s->mutex, NULL);
+	pthread_cond_init(&s->has_work, NULL);
+	pthread_cond_init(&s->has_room, NULL);
+	slot_pool_init(&s->pool);
+	s->last = &s->first;
+	s->in_memory = config->in_memory;
+	s->keep.max_bytes = config->keep_bytes;
+	s->device_keep.max_bytes = UINT64_MAX;
+	timeline_init(&s->timeline, config->uses_ticks);
+	r = open_spool(config, &s->spool, d);
+	if (!r) {
+		r = start(s);
+		if (r)
+			diag_set(d, r, "no thread: %s", errno_words(-r));
+	}
+	if (r) {
+		spooler_free(s);
+		return r;
+	}
+	/* Without one it takes longer. */
+	if (config->encodes_apart && cpus_count(0) > 1)
+		part_writer_new(s->spool, &s->keep, &s->writer);
+	max_bytes = spool_get_max_bytes(s->spool);
+	if (!config->in_memory)
+		share_with_devices(s, max_bytes);
+	s->full_bytes = max_bytes > config->reserve_bytes ? max_bytes - config->reserve_bytes : 0;
+	*out = s;
+	return 0;
+}
+
+static void end_thread(struct spooler *s, int drops)
+{
+	if (!s->is_running)
+		return;
+	pthread_mutex_lock(&s->mutex);
+	s->is_ending = 1;
+	s->is_dropping = drops;
+	pthread_cond_signal(&s->has_work);
+	pthread_mutex_unlock(&s->mutex);
+	pthread_join(s->thread, NULL);
+	s->is_running = 0;
+}
+
+struct spooler *spooler_free(struct spooler *s)
+{
+	if (!s)
+		return NULL;
+	end_thread(s, 1);
+	part_writer_free(s->writer);
+	spool_release(s->spool);
+	timeline_deinit(&s->timeline);
+	slot_pool_deinit(&s->pool);
+	pthread_cond_destroy(&s->has_room);
+	pthread_cond_destroy(&s->has_work);
+	pthread_mutex_destroy(&s->mutex);
+	free(s);
+	return NULL;
+}
+
+/* --- the worker's side --------------------------------------------------------------------- */
+
+void spooler_adopt(struct spooler *s, struct assembly *as)
+{
+	assembly_set_spool(as, s->spool, &s->keep);
+	devices_set_keep(&as->devices, &s->device_keep);
+	assembly_set_writer(as, s->writer);
+}
+
+/* The timeline may have lost earlier ones. */
+static size_t find_new_pairs(const struct spooler *s, const struct timeline *timeline)
+{
+	size_t i = timeline->n_pairs;
+
+	while (i > 0 && timeline->pairs[i - 1].ticks > s->last_ticks)
+		i--;
+	return i;
+}
+
+static struct batch *new_batch(const struct spooler *s, const struct timeline *timeline)
+{
+	size_t first = find_new_pairs(s, timeline);
+	size_t n = timeline->n_pairs - first;
+	struct batch *b = calloc(1, sizeof *b + n * sizeof b->pairs[0]);
+
+	if (!b)
+		return NULL;
+	if (n)
+		memcpy(b->pairs, timeline->pairs + first, n * sizeof b->pairs[0]);
+	b->n_pairs = n;
+	return b;
+}
+
+static void queue(struct spooler *s, struct batch *b)
+{
+	pthread_mutex_lock(&s->mutex);
+	atomic_fetch_add(&s->held_bytes, b->slots.n * sizeof *b->slots.slots);
+	*s->last = b;
+	s->last = &b->next;
+	pthread_cond_signal(&s->has_work);
+	pthread_mutex_unlock(&s->mutex);
+}
+
+int spooler_take(struct spooler *s, struct assembly *as, struct thread_log *log,
+	struct drain_budget *budget, const struct timeline *timeline)
+{
+	struct batch *b;
+
+	if (!log->track)
+		log->track = spool_add_track(s->spool);
+	b = log->track ? new_batch(s, timeline) : NULL;
+	if (!b)
+		return -ENOMEM;
+	b->assembly = as;
+	b->track = log->track;
+	b->slots = thread_log_steal(log, budget);
+	s->last_ticks = timeline->pairs[timeline->n_pairs - 1].ticks;
+	queue(s, b);
+	return 0;
+}
+
+struct slot *spooler_reuse(struct spooler *s, size_t *n_out)
+{
+	return slot_pool_steal(&s->pool, n_out);
+}
+
+uint64_t spooler_get_held_bytes(const struct spooler *s)
+{
+	return atomic_load(&s->held_bytes);
+}
+
+int spooler_is_full(const struct spooler *s)
+{
+	return spool_get_error(s->spool) ||
+	       spool_get_bytes(s->spool) + atomic_load(&s->device_keep.used_bytes) >= s->full_bytes;
+}
+
+void spooler_wait(struct spooler *s)
+{
+	uint64_t held;
+
+	pthread_mutex_lock(&s->mutex);
+	held = atomic_load(&s->held_bytes);
+	while (held && atomic_load(&s->held_bytes) == held)
+		pthread_cond_wait(&s->has_room, &s->mutex);
+	pthread_mutex_unlock(&s->mutex);
+}
+
+int spooler_finish(struct spooler *s)
+{
+	end_thread(s, 0);
+	if (s->writer && part_writer_end(s->writer))
+		atomic_store(&s->error, -ENOMEM);
+	return atomic_load(&s->error);
+}
+
+struct spool *spooler_get_spool(const struct spooler *s)
+{
+	return s->spool;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* C++ names; see demangle.h. The target chooses them, and one that doubles with each part of it must not take all memory. */
+#include "daemon/pipeline/devices/demangle.h"
+
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The C++ ABI's. */
+char *__cxa_demangle(const char *name, char *out, size_t *n_bytes, int *status);
+/* The same, a piece at a time: of GCC's static library only. */
+int __gcclibcxx_demangle_callback(
+	const char *name, void (*take)(const char *piece, size_t n, void *context), void *context)
+	__attribute__((weak));
+
+#define MAX_REFERENCES 8
+
+struct output {
+	char *text;
+	size_t n;
+	jmp_buf too_long; /* there is no other way out; nothing is held inside */
+};
+
+static void take(const char *piece, size_t n, void *context)
+{
+	struct output *out = context;
+
+	if (n >= DEMANGLE_MAX_BYTES - out->n)
+		longjmp(out->too_long, 1);
+	memcpy(out->text + out->n, piece, n);
+	out->n += n;
+}
+
+static int demangle_in_pieces(const char *name, char *text)
+{
+	struct output out = {.text = text};
+
+	if (setjmp(out.too_long) || __gcclibcxx_demangle_callback(name, take, &out))
+		return 0;
+	text[out.n] = '\0';
+	return 1;
+}
+
+/* "S_", "T12_": each stands for what was before, and can make twice as much of it. */
+static unsigned count_references(const char *name)
+{
+	unsigned n = 0;
+
+	for (const char *c = name; *c; c++)
+		if (*c == 'S' || *c == 'T')
+			n += c[1 + strspn(c + 1, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ")] == '_';
+	return n;
+}
+
+/* Where the shared library is linked, which does not have that: in builds for tests. */
+static int demangle_whole(const char *name, char *out)
+{
+	int status = 0;
+	char *text = count_references(name) <= MAX_REFERENCES
+			     ? __cxa_demangle(name, NULL, NULL, &status)
+			     : NULL;
+	size_t n = text ? strlen(text) : DEMANGLE_MAX_BYTES;
+
+	if (n < DEMANGLE_MAX_BYTES)
+		memcpy(out, text, n + 1);
+	free(text);
+	return n < DEMANGLE_MAX_BYTES;
+}
+
+int demangle(const char *name, char *out)
+{
+	if (name[0] != '_' || name[1] != 'Z')
+		return 0;
+	return __gcclibcxx_demangle_callback ? demangle_in_pieces(name, out)
+					     : demangle_whole(name, out);
+}

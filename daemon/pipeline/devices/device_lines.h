@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What devices did, by the lines that it will be on: a stream, a counter, and for each device one of what belongs to no stream. As
+ * the records came, in the clock of their collector.
+ */
+#ifndef DAEMON_DEVICE_LINES_H
+#define DAEMON_DEVICE_LINES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/pipeline/devices/keys.h"
+
+enum device_line_type {
+	DEVICE_LINE_STREAM = 0,
+	DEVICE_LINE_OVERHEAD = 1,
+	DEVICE_LINE_SYNC = 2, /* that the host waited for */
+	DEVICE_LINE_MEMORY = 3, /* that was taken and given back */
+	DEVICE_LINE_COUNTER = 4, /* |stream| is its number (device_metrics.h) */
+};
+
+/* Whether such a line is no work of the device: it is in the plane beside the device's own (device_plane.h). */
+static inline int device_line_is_beside(enum device_line_type type)
+{
+	return type >= DEVICE_LINE_OVERHEAD && type <= DEVICE_LINE_MEMORY;
+}
+
+#define N_DEVICE_LINES_BESIDE 3
+
+struct device_line_key {
+	uint8_t collector;
+	uint8_t type; /* enum device_line_type */
+	uint16_t device;
+	uint32_t context;
+	uint64_t stream;
+};
+
+struct device_event {
+	uint64_t start_ns; /* in the collector's clock */
+	uint64_t end_ns;
+	uint64_t value; /* correlation; of a counter's sample the bits of a double */
+	uint32_t detail; /* number of what it says besides (device_details.h) */
+	uint32_t reserved;
+};
+
+struct device_line {
+	struct device_event *events; /* as they came */
+	size_t n_events;
+	size_t n_allocated;
+	uint32_t kinds; /* a bit for each word of device_words.h that is on it */
+	uint32_t name; /* string id of what the program calls it; 0: nothing */
+};
+
+struct device_lines {
+	struct keys keys;
+	struct device_line *v; /* by the numbers of their keys */
+	size_t n;
+	size_t n_allocated;
+};
+
+void device_lines_init(struct device_lines *lines);
+void device_lines_deinit(struct device_lines *lines);
+
+static inline const struct device_line_key *device_lines_get_key(
+	const struct device_lines *lines, size_t i)
+{
+	return keys_get(&lines->keys, (uint32_t)i);
+}
+
+/* That of |key|, a new one if need be; until the next call. NULL when memory ran out. */
+struct device_line *device_lines_get(struct device_lines *lines, const struct device_line_key *key);
+/* 0 or -ENOMEM */
+int device_line_add(struct device_line *line, const struct device_event *event);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Triggers make the flight recorder write a run by itself (base/trigger.h). Each entry is compared
+ * with them: spans that took too long, steps that took too long for steps of this program, counters
+ * beyond a bound. At most one run is written in an interval; triggers without one are counted, and
+ * the reason of the next run tells how many there were, or a sentence at the end. trigger_watch.h
+ * brings the entries.
+ *
+ * Threads: the worker's.
+ */
+#ifndef DAEMON_TRIGGERS_H
+#define DAEMON_TRIGGERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/trigger.h"
+#include "daemon/pipeline/drain/step_median.h"
+#include "lib/wire/record.h"
+
+struct diag;
+struct entry;
+struct profile_options;
+
+/* No step is unusual before so many were seen. */
+#define TRIGGERS_MIN_STEPS 8u
+
+#define TRIGGERS_REASON_BYTES 256u
+
+/* All zero, it has no triggers. */
+struct triggers {
+	struct trigger_list list;
+	int64_t interval_ns;
+	/* From the last triggers_set_clock(): */
+	int64_t now_ns;
+	double ns_per_tick;
+	uint64_t bound_ticks[TRIGGERS_MAX]; /* by trigger; only spans have one */
+	uint64_t min_span_ticks; /* the least of them; UINT64_MAX: there is none */
+	int has_counters;
+	struct step_median steps; /* in ns */
+	char reason[TRIGGERS_REASON_BYTES]; /* of the run that is to be written; "": no run is */
+	int64_t quiet_until_ns; /* CLOCK_MONOTONIC */
+	uint64_t n_suppressed[TRIGGERS_MAX + 1]; /* since the last reason; steps are last */
+	/* trigger_watch.h copies the entries of a ring to here. */
+	struct slot *slots;
+	size_t n_slots_allocated;
+};
+
+/* Sets the triggers that |o| has. 0, -EINVAL with |d|, or -ENOMEM; then none are set. */
+int triggers_init(struct triggers *t, const struct profile_options *o, struct diag *d);
+void triggers_deinit(struct triggers *t);
+int triggers_are_set(const struct triggers *t);
+
+/*
+ * Says for the entries that follow that it is |now_ns| (CLOCK_MONOTONIC), and how long a tick is.
+ */
+void triggers_set_clock(struct triggers *t, int64_t now_ns, double ns_per_tick);
+
+/* Returns a bit for each trigger of the list that is about |name|. */
+uint32_t triggers_find(const struct triggers *t, const char *name, size_t n);
+
+/* Whether the entry that begins with these words of a slot is to be judged at all. */
+static inline int triggers_want(const struct triggers *t, const uint64_t word[2])
+{
+	unsigned kind = record_kind(word[0]);
+
+	if (kind == RECORD_SPAN)
+		return (word[1] & RECORD_DURATION_MASK) > t->min_span_ticks;
+	if (kind == RECORD_STEP)
+		return t->list.step_factor != 0 ||
+		       (word[1] & RECORD_DURATION_MASK) > t->min_span_ticks;
+	return kind == RECORD_COUNTER && t->has_counters;
+}
+
+/* Compares such an entry with the triggers |named|, those about its name. */
+void triggers_judge(struct triggers *t, const struct entry *e, uint32_t named);
+
+/*
+ * Writes a sentence about triggers for which no run was or will be written, or "". It is for the
+ * end; before, the next reason has it.
+ */
+void triggers_describe_unwritten(const struct triggers *t, char *text, size_t n);
+
+/* Takes the reason, for which a run is being written. No run is written in the next interval. */
+void triggers_take(struct triggers *t, char *reason, size_t n);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options for collectors; see collect_options.h. */
+#include "daemon/pipeline/recording/collect_options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/profile_options.h"
+
+struct text {
+	char *to;
+	size_t size;
+	size_t n;
+	int error;
+};
+
+/* A line's end in what somebody set is a blank, so that nobody sets two lines by one. */
+static void add(struct text *t, const char *key, const char *value)
+{
+	char *line = t->to + t->n;
+	int n;
+
+	if (t->error)
+		return;
+	n = snprintf(line, t->size - t->n, "%s=%s\n", key, value);
+	if ((size_t)n >= t->size - t->n) {
+		t->error = -ENOSPC;
+		return;
+	}
+	for (int i = 0; i < n - 1; i++)
+		if (line[i] == '\n')
+			line[i] = ' ';
+	t->n += (size_t)n;
+}
+
+static const struct option_value *find_value(const struct profile_options *o, const char *key)
+{
+	for (size_t i = 0; i < o->n_map; i++)
+		if (strcmp(o->map[i].key, key) == 0)
+			return &o->map[i];
+	return NULL;
+}
+
+static void add_value(struct text *t, const struct option_value *v)
+{
+	char number[24];
+
+	if (v->type == OPTION_STRING) {
+		add(t, v->key, v->text);
+		return;
+	}
+	if (v->type == OPTION_BOOL)
+		snprintf(number, sizeof number, "%s", v->number ? "true" : "false");
+	else
+		snprintf(number, sizeof number, "%" PRId64, v->number);
+	add(t, v->key, number);
+}
+
+static int is_for_collectors(const struct option *row)
+{
+	static const char *const prefixes[] = {"gpu_", "ptap_cuda_", "ptap_gpu_"};
+
+	for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
+		if (strncmp(row->key, prefixes[i], strlen(prefixes[i])) == 0)
+			return row->place == OPTION_MAP;
+	return 0;
+}
+
+/* Values that say "none" or "no" are honoured without a device, too; ptap_gpu_ is for samples of the machine's GPUs. */
+static int asks_for_devices(const struct option_value *v)
+{
+	if (!v->option || !is_for_collectors(v->option) || option_is_for_other_servers(v->key) ||
+		strncmp(v->key, "ptap_gpu_", strlen("ptap_gpu_")) == 0)
+		return 0;
+	return v->type == OPTION_STRING ? v->text[0] != '\0' : v->number > 0;
+}
+
+size_t collect_options_list(const struct profile_options *o, char *text, size_t size)
+{
+	size_t n = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < o->n_map; i++) {
+		const struct option_value *v = &o->map[i];
+		size_t used = strlen(text);
+
+		if (!asks_for_devices(v))
+			continue;
+		if (used + strlen(v->key) + 8 < size)
+			snprintf(text + used, size - used, "%s%s", n ? ", " : "", v->key);
+		else if (n && !strstr(text, "…"))
+			snprintf(text + used, size - used, ", …");
+		n++;
+	}
+	return n;
+}
+
+int collect_options_format(const struct profile_options *o, char *text, size_t size)
+{
+	struct text t = {.to = text, .size = size};
+	char level[16];
+
+	text[0] = '\0';
+	snprintf(level, sizeof level, "%u", o->device_tracer_level);
+	add(&t, "device_tracer_level", level);
+	for (size_t i = 0; i < n_options; i++) {
+		const struct option *row = &options_table[i];
+		const struct option_value *v = find_value(o, row->key);
+
+		if (!is_for_collectors(row))
+			continue;
+		if (v)
+			add_value(&t, v);
+		else if (row->default_text)
+			add(&t, row->key, row->default_text);
+	}
+	for (size_t i = 0; i < o->n_map; i++)
+		if (!o->map[i].option)
+			add_value(&t, &o->map[i]);
+	return t.error;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One process's collectors in a recording; see collecting.h. */
+#include "daemon/pipeline/recording/collecting.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "daemon/pipeline/recording/collectors.h"
+#include "daemon/pipeline/recording/source.h"
+#include "daemon/target/collect.h"
+#include "daemon/target/target.h"
+
+#define LIBRARY "libcuda.so"
+/* What NVIDIA's driver has on a machine where it works. */
+#define DEVICE_FILE "/dev/nvidiactl"
+
+#define LOOK_INTERVAL_NS (250 * NS_PER_MS)
+/* At once, before a recording: a thousand mappings are 100 KiB. */
+#define LOOK_NOW_BYTES (4u << 20)
+
+void collecting_init(struct source *s)
+{
+	struct collecting *c = &s->collecting;
+
+	c->look = MAPPED_LOOK_INIT;
+	if (atomic_load(&s->target->flags) & ARENA_COLLECTS)
+		c->state = COLLECTING_WANTS;
+}
+
+void collecting_deinit(struct source *s)
+{
+	mapped_look_end(&s->collecting.look);
+}
+
+void collecting_copy(const struct source *s, struct source *part)
+{
+	part->collecting = s->collecting;
+	part->collecting.look = MAPPED_LOOK_INIT;
+	if (s->collecting.state == COLLECTING_ASKED)
+		collect_read_said(s->target, part->collecting.said, sizeof part->collecting.said);
+	part->collecting.state = COLLECTING_OVER;
+}
+
+/* --- looking ------------------------------------------------------------------------------- */
+
+/* The program has other rights than this server: it must say itself whether there is a device. */
+static int may_have_device(const char *root)
+{
+	char path[4096];
+
+	snprintf(path, sizeof path, "%s" DEVICE_FILE, root);
+	return access(path, F_OK) == 0;
+}
+
+void collecting_find_use(struct target *t, const char *root)
+{
+	struct mapped_look look;
+	int r;
+
+	if (atomic_load(&t->uses_device))
+		return;
+	r = mapped_look_begin(&look, root, t->pid, LIBRARY);
+	if (!r)
+		r = mapped_look_step(&look, LOOK_NOW_BYTES);
+	mapped_look_end(&look);
+	if (r == -EACCES || r == -EPERM)
+		r = may_have_device(root);
+	if (r == MAPPED_YES || atomic_load(&t->flags) & ARENA_COLLECTS)
+		atomic_store(&t->uses_device, 1);
+}
+
+static void begin_look(struct source *s, const char *root, int64_t now_ns)
+{
+	struct collecting *c = &s->collecting;
+	int r;
+
+	if (c->look.fd >= 0 || now_ns < c->due_ns)
+		return;
+	c->due_ns = now_ns + LOOK_INTERVAL_NS;
+	r = mapped_look_begin(&c->look, root, s->target->pid, LIBRARY);
+	if (c->state == COLLECTING_LOOKS && (r == -EACCES || r == -EPERM))
+		c->state = may_have_device(root) ? COLLECTING_WANTS : COLLECTING_OVER;
+}
+
+static void look(struct source *s, const char *root, size_t n_bytes)
+{
+	struct collecting *c = &s->collecting;
+
+	begin_look(s, root, monotonic_ns());
+	if (c->look.fd < 0 || mapped_look_step(&c->look, n_bytes) != MAPPED_YES)
+		return;
+	c->is_seen = 1;
+	atomic_store(&s->target->uses_device, 1);
+	if (c->state == COLLECTING_LOOKS)
+		c->state = COLLECTING_WANTS;
+}
+
+void collecting_look_now(struct source *s, const struct collectors *of)
+{
+	/* Also where they are asked in any case: others want to know whether there is a GPU. */
+	if (s->collecting.state <= COLLECTING_WANTS)
+		look(s, of->root, LOOK_NOW_BYTES);
+}
+
+/* --- asking -------------------------------------------------------------------------------- */
+
+static void refuse(struct collecting *c, const char *why)
+{
+	snprintf(c->problem, sizeof c->problem, "%s", why);
+	c->state = COLLECTING_OVER;
+}
+
+static void ask(struct source *s, const char *options)
+{
+	struct collecting *c = &s->collecting;
+	char text[128];
+	int r = collect_ask(s->target, options);
+
+	switch (r) {
+	case 0:
+		c->state = COLLECTING_ASKED;
+		c->is_begun = 1;
+		c->asked_ns = monotonic_ns();
+		break;
+	case COLLECT_BUSY:
+		break;
+	case COLLECT_STUCK:
+		refuse(c,
+			"devices are not recorded: the collectors of an earlier recording have not come "
+			"back; restart the program to record them again");
+		break;
+	default:
+		snprintf(text, sizeof text, "devices are not recorded: no memory for it: %s",
+			errno_words(r));
+		refuse(c, text);
+	}
+}
+
+static void note(struct source *s)
+{
+	struct collecting *c = &s->collecting;
+
+	drain_set_devices(&s->drain, collect_find_ring(s->target));
+	if (!c->since_ns)
+		c->since_ns = collect_get_since_ns(s->target);
+}
+
+/* Before the threads record, or when they do: one command at a time. */
+static int may_be_asked(const struct source *s)
+{
+	return s->state != SOURCE_ENDED && target_get_life(s->target) == TARGET_ALIVE &&
+	       target_await(s->target, 0) == 0;
+}
+
+void collecting_visit(struct source *s, const struct collectors *of)
+{
+	switch (s->collecting.state) {
+	case COLLECTING_LOOKS:
+		look(s, of->root, MAPPED_STEP_BYTES);
+		break;
+	case COLLECTING_WANTS:
+		if (may_be_asked(s))
+			ask(s, of->options);
+		break;
+	case COLLECTING_ASKED:
+		note(s);
+		break;
+	case COLLECTING_OVER:
+		break;
+	}
+}
+
+int collecting_is_beginning(const struct source *s)
+{
+	return s->collecting.state == COLLECTING_WANTS ||
+	       (s->collecting.state == COLLECTING_ASKED &&
+		       collect_get_stage(s->target) == COLLECT_BEGINNING);
+}
+
+/* --- before a part is cut ------------------------------------------------------------------- */
+
+void collecting_hand_on(struct source *s)
+{
+	struct collecting *c = &s->collecting;
+
+	c->is_awaited = c->state == COLLECTING_ASKED && collect_has_handed_on(s->target);
+	if (c->state == COLLECTING_ASKED)
+		collect_hand_on(s->target);
+}
+
+int collecting_has_handed_on(const struct source *s)
+{
+	return !s->collecting.is_awaited || s->collecting.state != COLLECTING_ASKED ||
+	       collect_has_handed_on(s->target) || target_get_life(s->target) == TARGET_DEAD;
+}
+
+/* --- the end ------------------------------------------------------------------------------- */
+
+/* One that has not even begun in the time that it had for that has had its two seconds. */
+static int is_late(const struct source *s)
+{
+	return collecting_is_beginning(s) &&
+	       monotonic_ns() - s->collecting.asked_ns > COLLECTORS_PATIENCE_NS;
+}
+
+int collecting_end(struct source *s)
+{
+	if (s->collecting.state != COLLECTING_ASKED)
+		return 0;
+	if (is_late(s)) {
+		collecting_finish(s, 1);
+		return 0;
+	}
+	collect_end(s->target);
+	return 1;
+}
+
+int collecting_has_ended(const struct source *s)
+{
+	enum collect_stage stage = collect_get_stage(s->target);
+
+	return s->collecting.state != COLLECTING_ASKED || stage == COLLECT_IDLE ||
+	       stage == COLLECT_DONE || target_get_life(s->target) == TARGET_DEAD;
+}
+
+static void describe_hang(struct source *s)
+{
+	struct collecting *c = &s->collecting;
+	char step[64];
+
+	collect_describe_step(s->target, step, sizeof step);
+	snprintf(c->problem, sizeof c->problem,
+		"%s has not come back within two seconds; what it had not handed on is missing, and "
+		"recordings have no devices until it comes back",
+		step[0] ? step : "the program's collector");
+}
+
+void collecting_finish(struct source *s, int is_wanted)
+{
+	struct collecting *c = &s->collecting;
+
+	if (c->state != COLLECTING_ASKED)
+		return;
+	note(s);
+	collect_read_said(s->target, c->said, sizeof c->said);
+	if (collecting_has_ended(s)) {
+		collect_forget(s->target);
+	} else if (is_wanted) {
+		describe_hang(s);
+		collect_give_up(s->target);
+	} else {
+		collect_cancel(s->target);
+	}
+	c->state = COLLECTING_OVER;
+}

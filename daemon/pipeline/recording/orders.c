@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Orders to the processes of a recording; see orders.h. */
+#include "daemon/pipeline/recording/orders.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "daemon/kernel/crash_watch.h"
+#include "daemon/kernel/headroom.h"
+#include "daemon/kernel/proc_file.h"
+#include "daemon/pipeline/drain/rings.h"
+#include "daemon/pipeline/recording/recording.h"
+#include "daemon/pipeline/recording/source.h"
+#include "daemon/target/family.h"
+#include "daemon/target/target.h"
+
+#define ACK_TIMEOUT_NS NS_PER_S
+/* Behind that, for a process that is not stopped, but was not run: on a machine with too much to do. */
+#define BUSY_TIMEOUT_NS (4 * NS_PER_S)
+
+/* What the rings of all processes hold of the memory that there is. */
+static uint64_t count_held(const struct recording *r)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < r->n_sources; i++)
+		if (r->sources[i]->state != SOURCE_ENDED)
+			n += r->sources[i]->rings_bytes;
+	return n;
+}
+
+static uint32_t prepare_rings(struct recording *r, struct source *s)
+{
+	uint64_t room = rings_find_room(
+		headroom_take(&r->family->headroom, "", monotonic_ns()), count_held(r));
+	uint32_t n = rings_prepare(s->target, room, r->n_sources);
+
+	s->rings_bytes = n * ring_stride_bytes(s->target->ring_bytes);
+	return n;
+}
+
+/*
+ * The part of ARENA_OP_START that says how long ptap_enabled() still says no. A flight recorder
+ * does not wait: spans that begin now are in its snapshots.
+ */
+static uint32_t find_early(const struct family *f)
+{
+	int64_t now_ns = monotonic_ns();
+	int64_t early_us;
+
+	if (f->recorder_level || f->enabled_ns <= now_ns)
+		return 0;
+	/* Never a moment before: clocks are read with an error, too. */
+	early_us = (f->enabled_ns - now_ns) / 1000 + 2;
+	return (uint32_t)(early_us < ARENA_START_MAX_EARLY_US ? early_us : ARENA_START_MAX_EARLY_US)
+	       << ARENA_START_EARLY_SHIFT;
+}
+
+/* Only while something records: the kernel has work with each fork of the machine while anybody listens. */
+static void watch_crashes(struct target *t)
+{
+	if (t->is_told_to_record && !t->crash_fd) {
+		t->crash_fd = crash_watch_open() + 1;
+	} else if (!t->is_told_to_record && t->crash_fd && target_get_life(t) == TARGET_ALIVE) {
+		close(t->crash_fd - 1);
+		t->crash_fd = 0;
+	}
+}
+
+void orders_send(const struct family *f, struct target *t)
+{
+	uint32_t level =
+		f->capture_level > f->recorder_level ? f->capture_level : f->recorder_level;
+
+	if (!level)
+		target_send(t, ARENA_OP_STOP, 0);
+	else
+		target_send(t, ARENA_OP_START,
+			level | (f->recorder_level ? ARENA_START_OVERWRITES : 0) |
+				(t->is_told_to_record ? ARENA_START_GOES_ON : 0) | find_early(f));
+	t->is_told_to_record = level != 0;
+	if (t == f->main)
+		watch_crashes(t);
+}
+
+static void send(struct recording *r, struct source *s, enum arena_op op)
+{
+	if (op == ARENA_OP_PREPARE)
+		target_send(s->target, op, prepare_rings(r, s));
+	else
+		orders_send(r->family, s->target);
+}
+
+/* Does not record for this one, then; and shall not start when it goes on and nobody listens any more. */
+static void give_up(struct recording *r, struct source *s, int error)
+{
+	unsigned level = *r->asked;
+
+	if (error == -ETIMEDOUT) {
+		r->n_deaf++;
+		*r->asked = 0;
+		orders_send(r->family, s->target);
+		*r->asked = level;
+	}
+	s->state = SOURCE_ENDED;
+}
+
+/* Without waiting for answers. */
+static void silence_all(struct recording *r)
+{
+	*r->asked = 0;
+	for (size_t i = 0; i < r->n_sources; i++)
+		orders_send(r->family, r->sources[i]->target);
+}
+
+/* The recording may have begun with the order, and the program may be stopped before it answers: that time counts as stopped. */
+static int await_and_look(struct recording *r, struct target *t, int64_t deadline_ns)
+{
+	int error;
+
+	do {
+		int64_t look_ns = monotonic_ns() + RECORDING_HALT_LOOK_NS;
+
+		error = target_await(t, look_ns < deadline_ns ? look_ns : deadline_ns);
+		recording_look_at_halt(r);
+	} while (error == -ETIMEDOUT && monotonic_ns() < deadline_ns);
+	return error;
+}
+
+static int await_answer(
+	struct recording *r, struct target *t, enum arena_op op, int64_t deadline_ns)
+{
+	return op == ARENA_OP_START && r->halt_looked_ns ? await_and_look(r, t, deadline_ns)
+							 : target_await(t, deadline_ns);
+}
+
+static int await_process(
+	struct recording *r, struct target *t, enum arena_op op, int64_t deadline_ns)
+{
+	int error = await_answer(r, t, op, deadline_ns);
+
+	return error == -ETIMEDOUT && !proc_is_stopped(t->pid)
+		       ? await_answer(r, t, op, deadline_ns + BUSY_TIMEOUT_NS)
+		       : error;
+}
+
+/* All processes at the same time. Returns the answer of the first, the program; children may fail. */
+static int tell(struct recording *r, enum arena_op op)
+{
+	int64_t deadline = monotonic_ns() + ACK_TIMEOUT_NS;
+	int result = 0;
+
+	for (size_t i = 0; i < r->n_sources; i++)
+		if (r->sources[i]->state != SOURCE_ENDED)
+			send(r, r->sources[i], op);
+	for (size_t i = 0; i < r->n_sources; i++) {
+		struct source *s = r->sources[i];
+		int error = 0;
+
+		if (s->state != SOURCE_ENDED)
+			error = await_process(r, s->target, op, deadline);
+		if (i == 0)
+			result = error;
+		else if (error && op != ARENA_OP_STOP)
+			give_up(r, s, error);
+	}
+	return result;
+}
+
+int orders_begin(struct recording *r, enum arena_op op, struct diag *d)
+{
+	int error;
+
+	if (op == ARENA_OP_START)
+		*r->asked = r->level;
+	error = tell(r, op);
+	if (error == -ESRCH)
+		return RECORDING_NO_TARGET;
+	if (!error)
+		return 0;
+	silence_all(r);
+	return diag_set(d, error,
+		"the program (pid %d) is stopped (SIGSTOP or a debugger) and cannot record",
+		(int)r->family->main->pid);
+}
+
+int orders_end(struct recording *r)
+{
+	*r->asked = 0;
+	return tell(r, ARENA_OP_STOP);
+}
+
+/* Their rings are mapped by their threads, one by one: a second command would have to wait for the first. */
+void orders_start_newcomers(struct recording *r, size_t first)
+{
+	for (size_t i = first; i < r->n_sources; i++) {
+		prepare_rings(r, r->sources[i]);
+		send(r, r->sources[i], ARENA_OP_START);
+	}
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The flight recorder; see recorder.h. */
+#include "daemon/pipeline/recording/recorder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/grow.h"
+#include "daemon/pipeline/drain/drain.h"
+#include "daemon/pipeline/drain/ring_notes.h"
+#include "daemon/pipeline/drain/ring_picture.h"
+#include "daemon/pipeline/drain/rings.h"
+#include "daemon/pipeline/drain/trigger_watch.h"
+#include "daemon/pipeline/recording/capture.h"
+#include "daemon/pipeline/recording/orders.h"
+#include "daemon/pipeline/recording/source.h"
+#include "daemon/target/exit_note.h"
+#include "daemon/target/family.h"
+#include "daemon/target/target.h"
+
+/* Beyond them every other one of the older half goes. They take 32 KiB. */
+#define MAX_PAIRS 2048u
+/* While threads come and go so fast that rings become few. */
+#define SHORT_INTERVAL_NS (50 * NS_PER_MS)
+/* A quarter of the rings' memory is for threads that are gone. */
+#define ENDED_SHARE 4
+#define MAX_DEAD_CHILDREN 64
+
+void recorder_init(struct recorder *r, struct family *f)
+{
+	memset(r, 0, sizeof *r);
+	r->family = f;
+	r->due_ns = INT64_MAX;
+	ended_pool_init(&r->ended);
+}
+
+/* The sources. */
+
+static struct source *get_source(const struct recorder *r, size_t i)
+{
+	return r->recording.sources[i];
+}
+
+/* What rings hold when it is turned on is older; of a process that joins later it is not. */
+static uint64_t find_since(const struct recorder *r)
+{
+	return r->due_ns == INT64_MAX ? 0 : r->recording.start.ticks;
+}
+
+static int add_source(struct recorder *r, struct target *t)
+{
+	struct recording *rec = &r->recording;
+	size_t n = rec->n_sources;
+	struct ended_threads *ended;
+
+	if (grow(&rec->sources, &rec->n_allocated, n + 1) ||
+		grow(&r->ended_of, &r->n_ended_allocated, n + 1))
+		return -ENOMEM;
+	ended = calloc(1, sizeof *ended);
+	if (!ended || ring_notes_open(t, rec->uses_ticks, find_since(r)) ||
+		source_new(t, &rec->budget, &rec->sources[n])) {
+		ring_notes_close(t);
+		free(ended);
+		return -ENOMEM;
+	}
+	rec->sources[n]->drain.lost_no_ring_before = atomic_load(&t->arena->lost_no_ring);
+	ended_threads_init(ended, &r->ended, t);
+	r->ended_of[n] = ended;
+	rec->n_sources++;
+	return 0;
+}
+
+static void forget_source(struct recorder *r, size_t i)
+{
+	struct recording *rec = &r->recording;
+	size_t n_behind = rec->n_sources - i - 1;
+
+	trigger_watch_close(rec->sources[i]->target);
+	ring_notes_close(rec->sources[i]->target);
+	ended_sums_add(&r->gone, &r->ended_of[i]->sums);
+	ended_threads_deinit(r->ended_of[i]);
+	free(r->ended_of[i]);
+	source_free(rec->sources[i]);
+	memmove(&rec->sources[i], &rec->sources[i + 1], n_behind * sizeof *rec->sources);
+	memmove(&r->ended_of[i], &r->ended_of[i + 1], n_behind * sizeof *r->ended_of);
+	rec->n_sources--;
+}
+
+/* Nobody wants what the children have. */
+static void release_children(struct recorder *r)
+{
+	for (size_t i = 0; i < r->family->n_children; i++)
+		r->family->children[i]->is_recorded = 0;
+}
+
+static void clear(struct recorder *r)
+{
+	family_remove_meeter(r->family, &r->recording.meeter);
+	while (r->recording.n_sources)
+		forget_source(r, r->recording.n_sources - 1);
+	release_children(r);
+	ended_pool_deinit(&r->ended);
+	free(r->ended_of);
+	free(r->recording.sources);
+	timeline_deinit(&r->recording.timeline);
+	recorder_init(r, r->family);
+}
+
+void recorder_deinit(struct recorder *r)
+{
+	clear(r);
+}
+
+/* Children that join: they record from here on. */
+
+static void meet(struct recorder *r, struct child *child)
+{
+	size_t n = r->recording.n_sources;
+
+	child->is_recorded = add_source(r, &child->target) == 0;
+	if (child->is_recorded)
+		orders_start_newcomers(&r->recording, n);
+}
+
+static void meet_children(void *recorder)
+{
+	struct recorder *r = recorder;
+	struct family *f = r->family;
+
+	for (size_t i = 0; i < f->n_children; i++)
+		if (!f->children[i]->is_recorded &&
+			target_get_life(&f->children[i]->target) == TARGET_ALIVE)
+			meet(r, f->children[i]);
+}
+
+/* On and off. */
+
+static int add_pair(struct recorder *r, struct clock_pair pair)
+{
+	int error = timeline_add(&r->recording.timeline, pair);
+
+	timeline_limit(&r->recording.timeline, MAX_PAIRS);
+	return error;
+}
+
+static int begin(struct recorder *r, struct diag *d)
+{
+	struct recording *rec = &r->recording;
+	int error = orders_begin(rec, ARENA_OP_PREPARE, d);
+
+	rec->start = clock_pair_read(rec->uses_ticks);
+	if (!error)
+		error = timeline_add(&rec->timeline, rec->start);
+	return error ? error : orders_begin(rec, ARENA_OP_START, d);
+}
+
+static uint64_t count_rings_bytes(const struct source *s)
+{
+	uint64_t n_bytes = 0;
+
+	for (uint32_t i = 0; i < s->target->n_rings; i++)
+		if (rings_is_used(s->target, i))
+			n_bytes += ring_stride_bytes(s->target->ring_bytes);
+	return n_bytes > s->rings_bytes ? n_bytes : s->rings_bytes;
+}
+
+/* A share of the most that threads had at a time, and no more than is left: to be asked before rings are freed. */
+static void limit_ended(struct recorder *r)
+{
+	uint64_t n_bytes = 0;
+
+	for (size_t i = 0; i < r->recording.n_sources; i++)
+		if (get_source(r, i)->state != SOURCE_ENDED)
+			n_bytes += count_rings_bytes(get_source(r, i));
+	if (n_bytes > r->most_rings_bytes)
+		r->most_rings_bytes = n_bytes;
+	ended_pool_limit(&r->ended, r->most_rings_bytes / ENDED_SHARE);
+	ended_pool_allow(&r->ended, capture_find_max_bytes(0, &r->family->headroom));
+}
+
+int recorder_start(struct recorder *r, unsigned level, uint64_t max_bytes, struct diag *d)
+{
+	struct recording *rec = &r->recording;
+	int error;
+
+	recording_init(rec, r->family, 0, 0);
+	r->max_bytes = max_bytes;
+	rec->asked = &r->family->recorder_level;
+	rec->level = level;
+	error = add_source(r, r->family->main);
+	if (!error)
+		error = begin(r, d);
+	if (error) {
+		r->family->recorder_level = 0;
+		clear(r);
+		return error;
+	}
+	r->is_on = 1;
+	atomic_store(&r->family->is_recording, 1);
+	rec->meeter = (struct family_meeter){.meet = meet_children, .context = r};
+	family_add_meeter(r->family, &rec->meeter);
+	family_meet(r->family);
+	r->due_ns = monotonic_ns() + RECORDER_INTERVAL_NS;
+	limit_ended(r);
+	return 0;
+}
+
+void recorder_stop(struct recorder *r)
+{
+	if (!r->is_on)
+		return;
+	orders_end(&r->recording);
+	atomic_store(&r->family->is_recording, r->family->capture_level != 0);
+	clear(r);
+}
+
+void recorder_freeze(struct recorder *r)
+{
+	r->frozen = ring_picture_now(r->recording.uses_ticks);
+	orders_end(&r->recording);
+}
+
+/* Children that end. */
+
+static struct child *find_child(const struct recorder *r, const struct target *t)
+{
+	for (size_t i = 0; i < r->family->n_children; i++)
+		if (&r->family->children[i]->target == t)
+			return r->family->children[i];
+	return NULL;
+}
+
+/* All its threads have ended; the rings' memory goes. */
+static void take_dead(struct recorder *r, size_t i)
+{
+	struct target *t = get_source(r, i)->target;
+
+	if (get_source(r, i)->state == SOURCE_ENDED)
+		return;
+	exit_note_look(t);
+	for (uint32_t k = 0; k < t->n_rings; k++)
+		if (rings_is_used(t, k))
+			rings_free(t, k);
+	get_source(r, i)->state = SOURCE_ENDED;
+	get_source(r, i)->rings_bytes = 0;
+	target_empty(t);
+}
+
+static void let_go(struct recorder *r, size_t i)
+{
+	struct child *child = find_child(r, get_source(r, i)->target);
+
+	forget_source(r, i);
+	if (child)
+		child->is_recorded = 0;
+}
+
+/*
+ * Of children that are gone: what they recorded is kept, until that goes, too, or others that ended have joined later:
+ * each costs a mapping.
+ */
+static void look_after_children(struct recorder *r)
+{
+	size_t n_kept = 0;
+
+	for (size_t i = r->recording.n_sources; i-- > 1;) {
+		if (target_get_life(get_source(r, i)->target) == TARGET_ALIVE)
+			continue;
+		take_dead(r, i);
+		if (r->is_lent)
+			continue;
+		if (n_kept == MAX_DEAD_CHILDREN)
+			ended_threads_drop(r->ended_of[i]);
+		if (r->ended_of[i]->n)
+			n_kept++;
+		else
+			let_go(r, i);
+	}
+}
+
+void recorder_tend(struct recorder *r, int is_capturing)
+{
+	int64_t interval_ns = RECORDER_INTERVAL_NS;
+	struct clock_pair now;
+
+	if (!r->is_on || monotonic_ns() < r->due_ns)
+		return;
+	now = clock_pair_read(r->recording.uses_ticks);
+	if (add_pair(r, now))
+		r->recording.error = -ENOMEM;
+	/* Others' crashes would fill what the socket holds. */
+	target_look_for_crash(r->family->main, r->family->main);
+	family_meet(r->family);
+	limit_ended(r);
+	for (size_t i = 0; i < r->recording.n_sources; i++) {
+		struct target *t = get_source(r, i)->target;
+
+		if (target_get_life(t) != TARGET_ALIVE)
+			continue;
+		ring_notes_look(t, now.ticks);
+		if (!is_capturing && rings_free_gone(t))
+			interval_ns = SHORT_INTERVAL_NS;
+	}
+	if (!is_capturing)
+		look_after_children(r);
+	r->due_ns = monotonic_ns() + interval_ns;
+}

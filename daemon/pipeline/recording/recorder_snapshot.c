@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Snapshots of the flight recorder; see recorder_snapshot.h. */
+#include "daemon/pipeline/recording/recorder_snapshot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/profile_options.h"
+#include "daemon/pipeline/recording/capture.h"
+#include "daemon/pipeline/recording/capture_trace.h"
+#include "daemon/pipeline/recording/options_echo.h"
+#include "daemon/pipeline/recording/part_origin.h"
+#include "daemon/pipeline/recording/recorder.h"
+#include "daemon/pipeline/recording/recording_cut.h"
+#include "daemon/target/family.h"
+#include "trace/model/space.h"
+
+static struct capture_request make_request(const struct recorder_snapshot *s)
+{
+	static const _Atomic int never;
+	const struct recorder_wish *wish = &s->wish;
+
+	return (struct capture_request){
+		.level = s->part->level,
+		/* Its end is no surprise, or said by the warning. */
+		.duration_ms = PROFILE_TO_THE_END_MS,
+		.max_xspace_bytes = wish->max_xspace_bytes,
+		.wants_machine_usage = 1,
+		.reason = wish->reason,
+		.warnings = &wish->warning,
+		.n_warnings = wish->warning != NULL,
+		.cancel = &never,
+	};
+}
+
+/* What is missing the part says. */
+static void finish_part(struct recorder_snapshot *s)
+{
+	if (s->part->timeline.n_pairs)
+		part_origin_set(s->part);
+	s->part->budget.window_bytes = s->part->part_window_bytes;
+}
+
+static int make_trace(struct recorder_snapshot *s, struct capture_result *result)
+{
+	const struct profile_options options = {.host_tracer_level = s->part->level};
+	struct capture_request request = make_request(s);
+	uint8_t *echo = NULL;
+	struct capture_trace t = {
+		.request = &request,
+		.target = s->recorder->family->main,
+		.recording = s->part,
+		.level = s->part->level,
+	};
+	int r = options_echo(&options, NULL, &echo, &request.options_bytes);
+
+	request.options = echo;
+	finish_part(s);
+	if (!r)
+		r = space_new(&t.space);
+	if (!r)
+		r = capture_trace_make(&t, result);
+	space_free(t.space);
+	free(echo);
+	return r;
+}
+
+static void make(struct recorder_snapshot *s)
+{
+	struct capture_result result;
+	struct diag d = DIAG_INIT;
+	int r;
+
+	memset(&result, 0, sizeof result);
+	r = make_trace(s, &result);
+	recording_part_deinit(s->part);
+	free(s->part);
+	s->part = NULL;
+	s->wish.deliver(s->wish.context, r, &result, &d);
+}
+
+static void *run_maker(void *argument)
+{
+	struct recorder_snapshot *s = argument;
+
+	make(s);
+	atomic_store(&s->is_made, 1);
+	if (s->on_made)
+		s->on_made(s->context);
+	return NULL;
+}
+
+void recorder_snapshot_wait(struct recorder_snapshot *s)
+{
+	if (!s->has_maker)
+		return;
+	pthread_join(s->maker, NULL);
+	s->has_maker = 0;
+	s->recorder->is_lent = 0;
+}
+
+int recorder_snapshot_is_ready(struct recorder_snapshot *s)
+{
+	if (s->has_maker && !atomic_load(&s->is_made))
+		return 0;
+	recorder_snapshot_wait(s);
+	return 1;
+}
+
+static void fail(const struct recorder_wish *wish)
+{
+	struct capture_result nothing = {.is_empty = 0};
+	struct diag d = DIAG_INIT;
+
+	wish->deliver(wish->context, -ENOMEM, &nothing, &d);
+}
+
+void recorder_snapshot_take(
+	struct recorder_snapshot *s, struct recorder *r, const struct recorder_wish *wish)
+{
+	s->recorder = r;
+	s->wish = *wish;
+	s->part = malloc(sizeof *s->part);
+	if (!s->part) {
+		fail(wish);
+		return;
+	}
+	/* What is missing the trace says. */
+	recorder_cut(r, wish->last_ms, s->part);
+	atomic_store(&s->is_made, 0);
+	s->has_maker = pthread_create(&s->maker, NULL, run_maker, s) == 0;
+	r->is_lent = s->has_maker;
+	if (s->has_maker)
+		pthread_setname_np(s->maker, "ptap-maker");
+	else
+		make(s);
+}

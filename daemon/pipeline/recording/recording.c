@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All processes of a capture; see recording.h. */
+#include "daemon/pipeline/recording/recording.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/grow.h"
+#include "daemon/kernel/proc_file.h"
+#include "daemon/pipeline/assembly/spooler.h"
+#include "daemon/pipeline/recording/collectors.h"
+#include "daemon/pipeline/recording/orders.h"
+#include "daemon/pipeline/recording/recording_usage.h"
+#include "daemon/pipeline/recording/source.h"
+#include "daemon/pipeline/recording/spill.h"
+#include "daemon/target/family.h"
+#include "daemon/target/target.h"
+#include "lib/wire/record.h"
+
+#define PAIR_INTERVAL_NS (20 * NS_PER_MS)
+/* While the spooler is waited for, which may end in between. */
+#define LOOK_INTERVAL_NS NS_PER_MS
+/* Slots that are not spooled yet: enough for what a target writes between two visits, little beside all. */
+#define WINDOW_SHARE 64
+#define MAX_WINDOW_BYTES (UINT64_C(8) << 20)
+#define MIN_SPOOLED_BYTES (UINT64_C(32) << 20)
+/* What a source costs beside its records. */
+#define SOURCE_BYTES (16u << 10)
+
+/* A small capture needs no file. */
+static uint64_t choose_window(uint64_t max_bytes, uint64_t asked)
+{
+	if (asked)
+		return asked < max_bytes / WINDOW_SHARE ? asked : max_bytes / WINDOW_SHARE;
+	if (max_bytes < MIN_SPOOLED_BYTES)
+		return 0;
+	return max_bytes / WINDOW_SHARE < MAX_WINDOW_BYTES ? max_bytes / WINDOW_SHARE
+							   : MAX_WINDOW_BYTES;
+}
+
+void recording_limit(struct recording *r, uint64_t max_bytes, uint64_t window_bytes)
+{
+	r->max_bytes = max_bytes;
+	r->budget.max_bytes = max_bytes / RECORDING_BYTES_PER_SLOT_BYTE;
+	r->budget.window_bytes = choose_window(max_bytes, window_bytes);
+}
+
+void recording_init(
+	struct recording *r, struct family *f, uint64_t max_bytes, uint64_t window_bytes)
+{
+	memset(r, 0, sizeof *r);
+	r->family = f;
+	r->asked = &f->capture_level;
+	r->collectors.root = "";
+	r->gpus.config.root = "";
+	recording_limit(r, max_bytes, window_bytes);
+	r->end_ns = INT64_MAX;
+	r->uses_ticks = atomic_load(&f->main->arena->clock) == ARENA_CLOCK_TICKS;
+	timeline_init(&r->timeline, r->uses_ticks);
+}
+
+void recording_set_unlimited(struct recording *r)
+{
+	r->budget.max_bytes = UINT64_MAX;
+	r->part_window_bytes = r->budget.window_bytes;
+	r->budget.window_bytes = 0;
+}
+
+int64_t recording_find_end(const struct recording *r)
+{
+	return r->end_ns == INT64_MAX ? INT64_MAX : r->end_ns - r->start.monotonic_ns;
+}
+
+/*
+ * One that comes from here on is not told to wait; one that was is among the offered already. With a flight recorder they
+ * all wait for that.
+ */
+static void close_to_newcomers(struct recording *r)
+{
+	family_remove_meeter(r->family, &r->meeter);
+	if (r->family->recorder_level)
+		return;
+	atomic_store(&r->family->is_recording, 0);
+	family_meet(r->family);
+}
+
+void recording_deinit(struct recording *r)
+{
+	collectors_cancel(r);
+	recording_gpus_deinit(r);
+	close_to_newcomers(r);
+	/* Its thread works with the sources. */
+	spooler_free(r->budget.spooler);
+	timeline_deinit(&r->timeline);
+	for (size_t i = 0; i < r->n_sources; i++)
+		source_free(r->sources[i]);
+	free(r->sources);
+}
+
+static int add_source(struct recording *r, struct target *t)
+{
+	if (grow(&r->sources, &r->n_allocated, r->n_sources + 1) ||
+		source_new(t, &r->budget, &r->sources[r->n_sources]))
+		return -ENOMEM;
+	drain_reset_rings(&r->sources[r->n_sources]->drain);
+	r->n_sources++;
+	return 0;
+}
+
+/* Children that joined since the last look: 0, or -ENOMEM. */
+static int add_children(struct recording *r)
+{
+	struct family *f = r->family;
+
+	for (; r->n_met < f->n_children; r->n_met++) {
+		struct target *t = &f->children[r->n_met]->target;
+
+		/* The flight recorder's only. */
+		if (f->children[r->n_met]->is_recorded && target_get_life(t) != TARGET_ALIVE)
+			continue;
+		if (r->budget.used_bytes + SOURCE_BYTES > r->budget.max_bytes) {
+			r->n_left_out++;
+			continue;
+		}
+		r->budget.used_bytes += SOURCE_BYTES;
+		if (add_source(r, t))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The samples of all begin with its start. */
+static void meet(void *recording)
+{
+	struct recording *r = recording;
+	size_t n_before = r->n_sources;
+
+	if (add_children(r))
+		r->error = -ENOMEM;
+	orders_start_newcomers(r, n_before);
+	if (r->n_sources > n_before && r->start.monotonic_ns)
+		recording_usage_begin(r, n_before);
+}
+
+void recording_meet(struct recording *r)
+{
+	r->meeter = (struct family_meeter){.meet = meet, .context = r};
+	family_add_meeter(r->family, &r->meeter);
+	family_meet(r->family);
+}
+
+int recording_arm(struct recording *r, unsigned level, struct diag *d)
+{
+	int error = add_source(r, r->family->main);
+
+	atomic_store(&r->family->is_recording, level || r->family->recorder_level);
+	if (!error && (level || r->collectors.options)) {
+		family_admit(r->family);
+		error = add_children(r);
+	}
+	if (!error && (level || r->collectors.options))
+		error = orders_begin(r, ARENA_OP_PREPARE, d);
+	r->armed = clock_pair_read(r->uses_ticks);
+	if (error)
+		return error;
+	collectors_arm(r);
+	recording_gpus_visit(r);
+	return 0;
+}
+
+void recording_look_at_clock(struct recording *r)
+{
+	era_clock_look(&r->budget.era_clock, clock_pair_read(r->uses_ticks).ticks);
+}
+
+static void add_pair(struct recording *r)
+{
+	struct clock_pair pair;
+
+	if (monotonic_ns() - r->last_pair_ns < PAIR_INTERVAL_NS)
+		return;
+	pair = clock_pair_read(r->uses_ticks);
+	r->last_pair_ns = pair.monotonic_ns;
+	if (timeline_add(&r->timeline, pair))
+		r->error = -ENOMEM;
+}
+
+unsigned recording_visit(struct recording *r)
+{
+	unsigned fullest = 0;
+
+	recording_usage_visit(r);
+	collectors_visit(r);
+	recording_gpus_visit(r);
+	if (!r->level && !r->collectors.options) {
+		add_pair(r);
+		return 0;
+	}
+	family_hear(r->family);
+	recording_look_at_clock(r);
+	for (size_t i = 0; i < r->n_sources; i++) {
+		unsigned full = source_visit(r->sources[i], &r->error);
+
+		if (full > fullest)
+			fullest = full;
+	}
+	if (spill_look(r))
+		r->error = -ENOMEM;
+	add_pair(r);
+	return fullest;
+}
+
+/* Half of the time between two looks counts for each of them. */
+void recording_look_at_halt(struct recording *r)
+{
+	int64_t now_ns = monotonic_ns();
+	int64_t since_ns = r->halt_looked_ns ? now_ns - r->halt_looked_ns : 0;
+	int is_halted = proc_is_stopped(r->family->main->pid);
+
+	r->halted_ns += since_ns / 2 * (r->was_halted + is_halted);
+	r->halt_looked_ns = now_ns;
+	r->was_halted = is_halted;
+}
+
+int recording_end(struct recording *r)
+{
+	int result;
+
+	close_to_newcomers(r);
+	result = r->level ? orders_end(r) : 0;
+	r->stop = clock_pair_read(r->uses_ticks);
+	if (timeline_add(&r->timeline, r->stop))
+		return -ENOMEM;
+	/* The program need not have stopped. */
+	if (r->family->recorder_level && r->stop.monotonic_ns < r->end_ns)
+		r->end_ns = r->stop.monotonic_ns;
+	recording_look_at_clock(r);
+	if (r->stop.monotonic_ns > r->end_ns)
+		r->stop = clock_pair_interpolate(r->start, r->stop, r->end_ns);
+	recording_gpus_end(r);
+	collectors_end(r);
+	for (size_t i = 0; i < r->n_sources && (r->level || r->collectors.options); i++) {
+		spill_catch_up(r, r->sources[i]);
+		source_end(r->sources[i], &r->error);
+	}
+	recording_usage_end(r);
+	return result == -ETIMEDOUT ? result : 0;
+}
+
+/* Its snapshots need not wait as long as this one's encoding takes. Of a program that is gone it has an end of its own. */
+static void look_after_recorder(struct recording *r, void (*look)(void *), void *context)
+{
+	struct family *f = r->family;
+
+	while (f->recorder_level && target_get_life(f->main) == TARGET_ALIVE &&
+		spooler_get_held_bytes(r->budget.spooler)) {
+		look(context);
+		target_wait(f->main, monotonic_ns() + LOOK_INTERVAL_NS);
+	}
+}
+
+void recording_finish(struct recording *r, void (*look)(void *), void *context)
+{
+	if (spill_rest(r))
+		r->error = -ENOMEM;
+	if (look && r->budget.spooler)
+		look_after_recorder(r, look, context);
+	if (r->budget.spooler && spooler_finish(r->budget.spooler))
+		r->error = -ENOMEM;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of a capture; see snapshots.h. */
+#include "daemon/pipeline/recording/snapshots.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "daemon/pipeline/recording/capture.h"
+#include "daemon/pipeline/recording/capture_trace.h"
+#include "daemon/pipeline/recording/collectors.h"
+#include "trace/model/space.h"
+
+/* On its way through another thread. */
+struct snapshot {
+	struct snapshots *of;
+	void *asked; /* the request's */
+};
+
+/* What is left when a session ends. */
+struct remainder {
+	struct snapshots *of;
+	struct capture_result *result;
+	int r;
+};
+
+void snapshots_init(struct snapshots *s, const struct capture_trace *whole, uint64_t max_slot_bytes)
+{
+	s->whole = whole;
+	continuous_init(&s->kept, whole->recording, max_slot_bytes, &s->carries);
+}
+
+void snapshots_deinit(struct snapshots *s)
+{
+	continuous_deinit(&s->kept);
+	async_carries_deinit(&s->carries);
+}
+
+static int make_part(struct snapshots *s, struct recording *part, struct capture_result *result)
+{
+	/* Who ends the session gives up its own data, not that of who asked before. */
+	static const _Atomic int never;
+	struct capture_request request = *s->whole->request;
+	struct capture_trace t = *s->whole;
+	int r;
+
+	request.cancel = &never;
+	/* It may be made by another thread than the one that looks. */
+	request.on_look = NULL;
+	t.request = &request;
+	t.recording = part;
+	t.carries = &s->carries;
+	memset(result, 0, sizeof *result);
+	if (space_new(&t.space))
+		return -ENOMEM;
+	r = capture_trace_make(&t, result);
+	space_free(t.space);
+	return r;
+}
+
+static void make_snapshot(struct recording *part, void *context)
+{
+	struct snapshot *snapshot = context;
+	struct capture_result result;
+	struct diag d = DIAG_INIT;
+	int r = make_part(snapshot->of, part, &result);
+
+	snapshot->of->whole->request->deliver_snapshot(snapshot->asked, r, &result, &d);
+	free(snapshot);
+}
+
+static void fail(const struct snapshots *s, void *asked)
+{
+	struct capture_result nothing = {.is_empty = 0};
+	struct diag d = DIAG_INIT;
+
+	s->whole->request->deliver_snapshot(asked, -ENOMEM, &nothing, &d);
+}
+
+static void take(struct snapshots *s)
+{
+	void *asked = s->asked;
+	struct snapshot *snapshot = malloc(sizeof *snapshot);
+
+	s->asked = NULL;
+	if (snapshot)
+		*snapshot = (struct snapshot){s, asked};
+	if (!snapshot || continuous_cut(&s->kept, make_snapshot, snapshot)) {
+		fail(s, asked);
+		free(snapshot);
+	}
+}
+
+/* What devices did until now is to be in it. */
+static void look_for_next(struct snapshots *s)
+{
+	const struct capture_request *request = s->whole->request;
+
+	if (!continuous_is_ready(&s->kept))
+		return;
+	s->asked = request->next_snapshot(request->context);
+	if (s->asked)
+		collectors_hand_on(s->whole->recording);
+}
+
+void snapshots_visit(struct snapshots *s)
+{
+	continuous_visit(&s->kept);
+	if (!s->asked)
+		look_for_next(s);
+	if (s->asked && collectors_have_handed_on(s->whole->recording))
+		take(s);
+}
+
+void snapshots_settle(struct snapshots *s)
+{
+	if (s->asked)
+		take(s);
+}
+
+static void make_remainder(struct recording *part, void *context)
+{
+	struct remainder *remainder = context;
+
+	remainder->r = make_part(remainder->of, part, remainder->result);
+}
+
+int snapshots_end(struct snapshots *s, struct capture_result *result)
+{
+	struct remainder remainder = {s, result, 0};
+	int r = continuous_end(&s->kept, make_remainder, &remainder);
+
+	return r ? r : remainder.r;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From logs to the spool; see spill.h. */
+#include "daemon/pipeline/recording/spill.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/diag.h"
+#include "base/log.h"
+#include "daemon/kernel/headroom.h"
+#include "daemon/pipeline/assembly/assembly.h"
+#include "daemon/pipeline/assembly/spool.h"
+#include "daemon/pipeline/assembly/spooler.h"
+#include "daemon/pipeline/recording/recording.h"
+#include "daemon/pipeline/recording/source.h"
+#include "daemon/target/target.h"
+#include "trace/model/space.h"
+
+/* What must stay in memory: a share of the capture's; where that is more than some, it is of what memory is left, too. */
+#define KEEP_SHARE 16
+#define SOME_KEEP_BYTES (UINT64_C(64) << 20)
+#define PARTS_OF_WINDOW 4
+/* What is encoded when all of it is there: fewer slots cost less as they are; more, as many as ever wait in a capture, go to a file. */
+#define MIN_BYTES ((uint64_t)1 << 20)
+#define MAX_WINDOWS_IN_MEMORY DRAIN_MAX_WINDOWS
+/* Of addresses, not of memory: bytes that become of a slot's, at the very most, and of open spans. */
+#define MAX_GROWTH 4
+#define SPARE_BYTES ((uint64_t)16 << 20)
+/* From here on a second thread is worth it; while it is recorded the program has the processors. */
+#define MIN_APART_BYTES ((uint64_t)4 << 20)
+/* Slots that were taken become at most twice as many bytes. */
+#define RESERVE_WINDOWS (2 * (DRAIN_MAX_WINDOWS + 1))
+
+static uint64_t count_keep(const struct recording *r)
+{
+	uint64_t share = r->max_bytes / KEEP_SHARE;
+	uint64_t left;
+
+	if (share <= SOME_KEEP_BYTES)
+		return share;
+	left = headroom_read_bytes("") / KEEP_SHARE;
+	if (left < SOME_KEEP_BYTES)
+		left = SOME_KEEP_BYTES;
+	return share < left ? share : left;
+}
+
+/*
+ * |n_bytes| are there, and no more come; 0: nobody knows yet. When there can be no spool, everything stays in memory, as it is,
+ * as far as it fits there.
+ */
+static void begin_in_file(struct recording *r, uint64_t n_bytes)
+{
+	uint64_t keep = count_keep(r);
+	uint64_t window = r->budget.window_bytes;
+	struct spooler_config config = {
+		.max_bytes = r->max_bytes - keep - DRAIN_MAX_WINDOWS * window,
+		.reserve_bytes = RESERVE_WINDOWS * window,
+		.keep_bytes = keep,
+		.uses_ticks = r->uses_ticks,
+		.encodes_apart = n_bytes >= MIN_APART_BYTES,
+	};
+	struct diag d = DIAG_INIT;
+
+	if (!spooler_new(&config, &r->budget.spooler, &d))
+		return;
+	log_warn(LOG_TARGET, "no file for a large capture: %s", d.text);
+	snprintf(r->spool_problem, sizeof r->spool_problem, "%s", d.text);
+	r->budget.window_bytes = 0;
+}
+
+/* What there is, and there is no more of it: encoded in memory, a part at a time, it takes less than as a whole. */
+static void begin_in_memory(struct recording *r, uint64_t n_bytes)
+{
+	struct spooler_config config = {
+		.in_memory = 1,
+		.max_bytes = n_bytes * MAX_GROWTH + SPARE_BYTES,
+		.keep_bytes = count_keep(r),
+		.uses_ticks = r->uses_ticks,
+		.encodes_apart = n_bytes >= MIN_APART_BYTES,
+	};
+	struct diag d = DIAG_INIT;
+
+	if (spooler_new(&config, &r->budget.spooler, &d))
+		log_warn(LOG_TARGET, "a capture is encoded as a whole: %s", d.text);
+}
+
+static int adopt(struct recording *r, struct source *s)
+{
+	if (s->assembly)
+		return 0;
+	if (assembly_new(s->target, r->earliest_ticks, r->start.ticks, &s->assembly))
+		return -ENOMEM;
+	s->assembly->end_ns = recording_find_end(r);
+	spooler_adopt(r->budget.spooler, s->assembly);
+	return 0;
+}
+
+static int give(struct recording *r, struct source *s)
+{
+	int error = adopt(r, s);
+
+	for (size_t i = 0; i < s->drain.n_logs && !error; i++)
+		if (s->drain.logs[i]->n_slots)
+			error = spooler_take(r->budget.spooler, s->assembly, s->drain.logs[i],
+				&r->budget, &r->timeline);
+	return error;
+}
+
+static int give_all(struct recording *r)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < r->n_sources && !error; i++)
+		if (r->sources[i]->drain.n_logs)
+			error = give(r, r->sources[i]);
+	return error;
+}
+
+/* A capture that has less than a window needs no file. Of one that has, parts go while a core's cache still has them. */
+static uint64_t find_limit(const struct drain_budget *budget)
+{
+	return budget->spooler ? budget->window_bytes / PARTS_OF_WINDOW : budget->window_bytes;
+}
+
+int spill_look(struct recording *r)
+{
+	if (!r->budget.window_bytes || r->budget.slot_bytes < find_limit(&r->budget))
+		return 0;
+	if (!r->budget.spooler)
+		begin_in_file(r, 0);
+	if (!r->budget.spooler)
+		return 0;
+	/* Times are made of pairs on both sides. */
+	if (timeline_add(&r->timeline, clock_pair_read(r->uses_ticks)))
+		return -ENOMEM;
+	return give_all(r);
+}
+
+void spill_begin(struct recording *r, uint64_t n_bytes)
+{
+	const struct drain_budget *budget = &r->budget;
+
+	if (!budget->window_bytes || budget->spooler || n_bytes < MIN_BYTES)
+		return;
+	if (n_bytes <= MAX_WINDOWS_IN_MEMORY * budget->window_bytes)
+		begin_in_memory(r, n_bytes);
+	else
+		begin_in_file(r, n_bytes);
+}
+
+int spill_give(struct recording *r)
+{
+	struct spooler *spooler = r->budget.spooler;
+	int error = spooler ? give_all(r) : 0;
+
+	while (spooler &&
+		spooler_get_held_bytes(spooler) > DRAIN_MAX_WINDOWS * r->budget.window_bytes)
+		spooler_wait(spooler);
+	return error;
+}
+
+int spill_rest(struct recording *r)
+{
+	if (r->budget.spooler)
+		return 0;
+	spill_begin(r, r->budget.slot_bytes);
+	return spill_give(r);
+}
+
+void spill_catch_up(struct recording *r, struct source *s)
+{
+	/* Each turn takes a window at least; who goes on writing does not hold us. */
+	uint64_t rings = (uint64_t)s->target->n_rings * s->target->ring_bytes;
+	uint64_t turns = r->budget.window_bytes ? rings / r->budget.window_bytes + 2 : 0;
+
+	for (; turns && s->state != SOURCE_ENDED; turns--) {
+		source_visit(s, &r->error);
+		if (spill_look(r))
+			r->error = -ENOMEM;
+		if (!s->drain.is_behind || !r->budget.spooler)
+			return;
+		spooler_wait(r->budget.spooler);
+	}
+}
+
+int spill_add_warnings(const struct recording *r, struct space *space)
+{
+	const struct spool *spool = r->budget.spooler ? spooler_get_spool(r->budget.spooler) : NULL;
+	int error = spool ? spool_get_error(spool) : 0;
+
+	if (r->spool_problem[0])
+		return space_add_warning(space,
+			"no file could be had for a large capture (%s): it was kept in memory; set TMPDIR",
+			r->spool_problem);
+	/* Its size is told with the losses. */
+	if (!error || error == -ENOBUFS)
+		return 0;
+	return space_add_warning(space,
+		"the capture's file in %s took %" PRIu64
+		" bytes, then: %s; what came later is missing",
+		spool_get_dir(spool), spool_get_bytes(spool), errno_words(-error));
+}

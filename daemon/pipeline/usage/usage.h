@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a process uses while a capture runs: processor time, memory, faults, context switches, I/O, sampled
+ * from /proc by this process. One struct a process. It never waits, and a visit reads a bounded number of
+ * files, so that the rings are drained meanwhile.
+ */
+#ifndef DAEMON_USAGE_H
+#define DAEMON_USAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "daemon/kernel/descent.h"
+#include "daemon/pipeline/usage/usage_threads.h"
+
+/* The shortest time between two samples. */
+#define USAGE_MIN_INTERVAL_MS 10
+/* So many descriptors it has while it samples. */
+#define USAGE_DESCRIPTORS 4
+
+enum usage_metric {
+	USAGE_CPU, /* ns */
+	USAGE_CPU_WAIT, /* ns, summed up over the threads */
+	USAGE_SWITCHES,
+	USAGE_THREADS,
+	USAGE_RSS, /* bytes */
+	USAGE_MINOR_FAULTS,
+	USAGE_MAJOR_FAULTS,
+	USAGE_READ, /* bytes */
+	USAGE_WRITTEN,
+	USAGE_DISK_READ,
+	USAGE_DISK_WRITTEN,
+	N_USAGE_METRICS
+};
+
+struct usage_sample {
+	int64_t at_ns; /* CLOCK_MONOTONIC */
+	uint32_t known; /* bit 1 << metric */
+	uint64_t value
+		[N_USAGE_METRICS]; /* totals since the process's start, but for THREADS and RSS */
+};
+
+struct usage {
+	pid_t pid;
+	int64_t interval_ns; /* 0: nothing is sampled */
+	int64_t due_ns; /* CLOCK_MONOTONIC */
+	int64_t spent_ns; /* in the pass that runs */
+	int dir_fd; /* /proc/PID, or -1 */
+	int stat_fd;
+	int statm_fd;
+	int io_fd; /* -1: not ours to read */
+	int io_error; /* why its I/O could not be read: the first negative errno, or 0 */
+	int has_cpu_clock;
+	clockid_t cpu_clock;
+	struct usage_threads threads;
+	struct usage_sample *samples;
+	size_t n_samples;
+	size_t n_allocated;
+	struct usage *
+		family; /* owned: it and its descendants together, samples without threads; or NULL */
+	struct usage_threads
+		children; /* descendants, each with its processor time, in the place of threads */
+	struct descent *descent; /* owned: where |family| comes from; or NULL */
+	int64_t family_due_ns; /* CLOCK_MONOTONIC */
+	int64_t family_spent_ns; /* in the pass over the family that runs */
+	int has_descendants; /* of |family| itself: there were some */
+	size_t n_left_out; /* descendants that |family| is without */
+	size_t n_sharing; /* processes of the capture, which share the memory; 0 counts as 1 */
+	int error; /* -ENOMEM: samples are missing */
+};
+
+/*
+ * |root| is "" or a test's fake root; |interval_ms| 0 is off. Takes the first sample. What cannot be read (a
+ * process of another user) is left out.
+ */
+void usage_open(struct usage *u, const char *root, pid_t pid, int64_t interval_ms);
+/* After usage_open(): samples what the process and its descendants use together, too. */
+void usage_open_family(struct usage *u, const char *root);
+void usage_close(struct usage *u);
+/* Whether the process had a descendant while it was sampled. */
+int usage_has_family(const struct usage *u);
+
+/* Does what is due, or a part of it: below a millisecond. */
+void usage_visit(struct usage *u);
+/*
+ * Ends the sampling, with a last sample of everything unless the process |is_gone|. Nothing the second time.
+ */
+void usage_finish(struct usage *u, int is_gone);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One recording of many hosts: this server's own program, and others (fan_out_host.h). The traces become files
+ * of one run.
+ */
+#ifndef DAEMON_FAN_OUT_H
+#define DAEMON_FAN_OUT_H
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "daemon/serve/calls/fan_out_host.h"
+#include "daemon/serve/remote/disk_share.h"
+#include "tsl/profiler/protobuf/profiler_service.pb-c.h"
+
+struct diag;
+struct errand;
+struct subprocesses;
+
+/* Beside this server. */
+#define FAN_OUT_MAX_HOSTS 64
+
+struct fan_out {
+	/* Given by the caller, who keeps it; the rest is zero. */
+	struct errand *errand;
+	const Tensorflow__ProfileRequest *request; /* the client's words */
+	const char *session_id; /* the run's name, too */
+
+	struct fan_out_host hosts[FAN_OUT_MAX_HOSTS + 1];
+	size_t n_hosts;
+	Tensorflow__ProfileRequest asked; /* what each is */
+	struct disk_share share; /* of the others */
+	struct fan_out_host *own;
+	int is_own_done; /* under the errands' mutex */
+	struct subprocesses *tree; /* of this server's program; NULL: not asked for */
+	pthread_t tree_thread; /* if |has_tree_thread| */
+	int has_tree_thread;
+	char own_name[320];
+};
+
+/* |address|, "host:port", is to be recorded, once, however often it is said. 0, or -EINVAL with |d|. */
+int fan_out_add(struct fan_out *f, const char *address, struct diag *d);
+
+/* Records all of them and this server. What went wrong is each one's |error|. 1 when the call was given up. */
+int fan_out_record(struct fan_out *f);
+
+/* Writes what came into the run, in |root| as of repository_open_run(). */
+void fan_out_publish(struct fan_out *f, const char *root);
+
+void fan_out_deinit(struct fan_out *f);
+
+#endif

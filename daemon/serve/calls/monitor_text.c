@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Monitor's words; see monitor_text.h. They are in the style of those that TensorFlow's own monitor shows for TPUs. */
+#include "daemon/serve/calls/monitor_text.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/cpus.h"
+#include "base/printable.h"
+#include "daemon/pipeline/usage/usage.h"
+#include "daemon/serve/calls/step_times.h"
+#include "daemon/target/target.h"
+
+#define BUSIEST_THREADS 5
+
+/* From the first sample to the last; 0 when it is not known. */
+static double find_rate(const struct usage *u, enum usage_metric metric)
+{
+	const struct usage_sample *a = u->samples;
+	const struct usage_sample *b = a + u->n_samples - 1;
+
+	if (u->n_samples < 2 || !(a->known & b->known & 1u << metric) || b->at_ns <= a->at_ns ||
+		b->value[metric] < a->value[metric])
+		return 0;
+	return (double)(b->value[metric] - a->value[metric]) * (double)NS_PER_S /
+	       (double)(b->at_ns - a->at_ns);
+}
+
+static uint64_t find_last(const struct usage *u, enum usage_metric metric)
+{
+	return u->n_samples ? u->samples[u->n_samples - 1].value[metric] : 0;
+}
+
+/* The words. */
+
+/* A name is whatever the program made of it: cut in a character, with line ends in it. */
+static const char *clean(const char *name, char *to, size_t n)
+{
+	snprintf(to, n, "%s", name);
+	printable_clean(to);
+	return to;
+}
+
+static void say_time(const struct monitor_text *m)
+{
+	time_t now = realtime_ns() / NS_PER_S;
+	char stamp[16];
+	struct tm tm;
+
+	localtime_r(&now, &tm);
+	strftime(stamp, sizeof stamp, "%H:%M:%S", &tm);
+	fprintf(m->to, "Timestamp: %s\n", stamp);
+}
+
+static void say_steps(const struct monitor_text *m)
+{
+	const struct step_times *s = m->steps;
+
+	if (!m->steps)
+		fprintf(m->to, "Step time: not known: another session has the recorder\n");
+	else if (!s->n_steps)
+		fprintf(m->to, "Step time: no step began meanwhile\n");
+	else if (!s->n_ended)
+		fprintf(m->to, "Step time: not known: %" PRIu64 " %s began, and none has ended\n",
+			s->n_steps, s->n_steps == 1 ? "step" : "steps");
+	else
+		fprintf(m->to,
+			"Step time: %.3f ms (avg), %.3f ms (min), %.3f ms (max), %" PRIu64 " %s\n",
+			(double)s->total_ns / (double)s->n_ended / 1e6, (double)s->min_ns / 1e6,
+			(double)s->max_ns / 1e6, s->n_steps, s->n_steps == 1 ? "step" : "steps");
+}
+
+/*
+ * Writes what the program and its descendants use together. For a server with worker processes that
+ * is nearly everything.
+ */
+static void say_family(const struct monitor_text *m)
+{
+	const struct usage *f = m->usage->family;
+
+	if (!usage_has_family(m->usage))
+		return;
+	fprintf(m->to,
+		"With children: %.1f %% CPU, %.1f MiB resident, %" PRIu64
+		" threads, %.0f bytes/s read, %.0f bytes/s written; %" PRIu64 " bytes resident\n",
+		find_rate(f, USAGE_CPU) / 1e7, (double)find_last(f, USAGE_RSS) / (1 << 20),
+		find_last(f, USAGE_THREADS), find_rate(f, USAGE_READ), find_rate(f, USAGE_WRITTEN),
+		find_last(f, USAGE_RSS));
+}
+
+static void say_threads(const struct monitor_text *m)
+{
+	const struct usage_threads *t = &m->usage->threads;
+	char name[sizeof t->v[0]->name];
+
+	for (size_t i = 0; i < t->n && i < BUSIEST_THREADS; i++) {
+		double used_s = (double)usage_thread_count_ns(t->v[i]) / 1e9;
+
+		if (used_s > 0)
+			fprintf(m->to, "Thread %s (%d): %.1f %% CPU\n",
+				clean(t->v[i]->name, name, sizeof name), (int)t->v[i]->tid,
+				100 * used_s / m->seconds);
+	}
+}
+
+static void say_details(const struct monitor_text *m)
+{
+	const struct usage *u = m->usage;
+
+	fprintf(m->to, "Memory: %.1f MiB resident, %.0f faults/s; %" PRIu64 " bytes\n",
+		(double)find_last(u, USAGE_RSS) / (1 << 20),
+		find_rate(u, USAGE_MINOR_FAULTS) + find_rate(u, USAGE_MAJOR_FAULTS),
+		find_last(u, USAGE_RSS));
+	fprintf(m->to, "Threads: %" PRIu64 ", %.0f context switches/s\n",
+		find_last(u, USAGE_THREADS), find_rate(u, USAGE_SWITCHES));
+	fprintf(m->to, "I/O: %.0f bytes/s read, %.0f bytes/s written\n", find_rate(u, USAGE_READ),
+		find_rate(u, USAGE_WRITTEN));
+	if (m->steps)
+		fprintf(m->to, "Annotations: %" PRIu64 " on %" PRIu64 " %s\n", m->steps->n_events,
+			m->steps->n_threads, m->steps->n_threads == 1 ? "thread" : "threads");
+	say_threads(m);
+}
+
+static double find_idle_percent(double processors_used, int n_processors)
+{
+	double idle = 100 * (1 - processors_used / n_processors);
+
+	return idle < 0 ? 0 : idle;
+}
+
+void monitor_text_write(
+	const struct monitor_text *m, Tensorflow__ProfilerServiceMonitorResult *result)
+{
+	const struct target *t = m->target;
+	double used = find_rate(m->usage, USAGE_CPU) / 1e9;
+	double used_by_all =
+		usage_has_family(m->usage) ? find_rate(m->usage->family, USAGE_CPU) / 1e9 : used;
+	int n = cpus_count(t->pid);
+	char name[sizeof t->name];
+
+	tensorflow__profiler_service_monitor_result__init(result);
+	result->response_type =
+		TENSORFLOW__PROFILER_SERVICE_MONITOR_RESULT__RESPONSE_TYPE__UTIL_IDLE;
+	result->device_idle_time_percent = find_idle_percent(used_by_all, n);
+	if (m->is_stamped)
+		say_time(m);
+	fprintf(m->to, "Program: %s (pid %d), measured for %.1f s\n",
+		clean(t->name, name, sizeof name), (int)t->pid, m->seconds);
+	fprintf(m->to, "CPU: %.1f %%, of %d processors\n", 100 * used, n);
+	say_family(m);
+	fprintf(m->to,
+		"CPU idle time: %.1f %% of what the %d processors can do is not used by the program\n",
+		result->device_idle_time_percent, n);
+	say_steps(m);
+	if (m->is_detailed)
+		say_details(m);
+	if (!m->steps || !m->steps->n_ended)
+		return;
+	result->response_type =
+		TENSORFLOW__PROFILER_SERVICE_MONITOR_RESULT__RESPONSE_TYPE__UTIL_IDLE_STEP;
+	result->step_time_ms_avg = (double)m->steps->total_ns / (double)m->steps->n_ended / 1e6;
+	result->step_time_ms_min = (double)m->steps->min_ns / 1e6;
+	result->step_time_ms_max = (double)m->steps->max_ns / 1e6;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Capture, Start, Snapshot and Stop of proftap.v1; see profiler.h. */
+#include "daemon/serve/calls/profiler.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+#include "base/diag.h"
+#include "daemon/pipeline/assembly/delivery.h"
+#include "daemon/pipeline/recording/capture.h"
+#include "daemon/serve/calls/continuous_session.h"
+#include "daemon/serve/calls/errand.h"
+#include "daemon/serve/calls/recorder_calls.h"
+#include "daemon/serve/calls/request_stream.h"
+#include "daemon/serve/calls/service.h"
+#include "daemon/serve/calls/subprocesses.h"
+#include "daemon/serve/message/reply_message.h"
+#include "daemon/serve/message/reply_v1.h"
+#include "daemon/serve/message/request.h"
+#include "daemon/serve/message/trace_part.h"
+#include "daemon/serve/session/session.h"
+#include "daemon/serve/session/session_request.h"
+#include "proftap/v1/profiler.pb-c.h"
+#include "rpc/server.h"
+
+/* Capture. */
+
+/* 0 or -1: the call was answered. */
+static int decode_capture(struct rpc_call *call, const uint8_t *bytes, size_t n,
+	struct session_request **out, uint32_t *interval_ms)
+{
+	struct diag d = DIAG_INIT;
+	int r = request_decode_capture(bytes, n, out, interval_ms, &d);
+
+	if (!r && request_warn_of_host_options(*out, call)) {
+		*out = session_request_free(*out);
+		r = -ENOMEM;
+	}
+	if (r)
+		reply_v1_failure(call, r, &d);
+	return r ? -1 : 0;
+}
+
+/* As profiler_handle_capture(), on a thread of its own. */
+static void capture_tree(struct errand *e)
+{
+	struct session_request *request;
+	struct trace_stream *stream;
+	struct subprocesses *tree;
+	uint32_t interval_ms;
+	int r;
+
+	if (decode_capture(e->call, e->request, e->request_bytes, &request, &interval_ms))
+		return;
+	stream = request_stream_prepare(e->service, e->call, request, interval_ms);
+	if (!stream)
+		return;
+	r = subprocesses_take(e, request, &tree);
+	request_stream_start(e->service, e->call, stream, r);
+	if (!r)
+		subprocesses_record(tree);
+}
+
+void profiler_handle_capture(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
+{
+	struct service *service = context;
+	struct session_request *request;
+	struct trace_stream *stream;
+	uint32_t interval_ms;
+
+	if (decode_capture(call, bytes, n, &request, &interval_ms))
+		return;
+	if (subprocesses_are_wanted(request)) {
+		session_request_free(request);
+		errand_start(ERRAND_RECORDING, service, call, bytes, n, capture_tree);
+		return;
+	}
+	stream = request_stream_open(service, call, request, interval_ms);
+	if (stream)
+		request_stream_start(
+			service, call, stream, session_take(service->session, request));
+}
+
+/* Continuous sessions, and the flight recorder. */
+
+static void reply_started(struct session_request *request, struct rpc_call *call)
+{
+	Proftap__V1__StartReply reply = PROFTAP__V1__START_REPLY__INIT;
+
+	reply.session_id = request->session_id;
+	reply_message(call, &reply.base);
+}
+
+/* It did not begin. */
+static void deliver_failure(
+	struct session_request *request, int r, struct capture_result *result, struct diag *d)
+{
+	delivery_free(result->delivery);
+	reply_v1_failure(request->call, r ? r : CAPTURE_CANCELLED, d);
+}
+
+void profiler_handle_start(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
+{
+	struct service *service = context;
+	struct session_request *request;
+	struct diag d = DIAG_INIT;
+	int for_recorder = 0;
+	int r = request_decode_start(bytes, n, &request, &for_recorder, &d);
+
+	if (r) {
+		reply_v1_failure(call, r, &d);
+		return;
+	}
+	request->call = call;
+	request->begin = reply_started;
+	request->deliver = deliver_failure;
+	r = for_recorder ? recorder_call_start(service->session, request)
+			 : session_start_continuous(service->session, request);
+	if (r)
+		reply_v1_refusal(call, service->session, r);
+}
+
+/* A request for what a session has recorded. The call is told when there is no memory for it. */
+static struct session_request *new_request(struct rpc_call *call)
+{
+	struct session_request *request = calloc(1, sizeof *request);
+
+	if (request)
+		profile_options_init(&request->options);
+	else
+		reply_v1_failure(call, -ENOMEM, NULL);
+	return request;
+}
+
+/* The session can end before it is this one's turn; the program need not. */
+static void deliver_snapshot(
+	struct session_request *request, int r, struct capture_result *result, struct diag *d)
+{
+	if (r == CAPTURE_NO_TARGET)
+		r = diag_set(d, -ENOENT, "the session has ended");
+	request_stream_deliver(request, r, result, d);
+}
+
+static void snapshot(
+	struct service *service, struct rpc_call *call, const Proftap__V1__SnapshotRequest *m)
+{
+	struct session_request *request = new_request(call);
+	struct trace_stream *stream =
+		request ? request_stream_open(service, call, request, 0) : NULL;
+
+	if (!stream)
+		return;
+	request->deliver = deliver_snapshot;
+	request->last_ms = m->last_ms;
+	request->keeps = m->keep;
+	request_stream_start(service, call, stream,
+		recorder_call_snapshot(service->session, m->session_id, request));
+}
+
+void profiler_handle_snapshot(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
+{
+	Proftap__V1__SnapshotRequest *message =
+		proftap__v1__snapshot_request__unpack(NULL, n, bytes);
+
+	if (!message) {
+		rpc_call_fail(call, RPC_INVALID_ARGUMENT, "the request is not a SnapshotRequest");
+		return;
+	}
+	if (message->last_ms && message->session_id[0] &&
+		strcmp(message->session_id, REQUEST_RECORDER_ID) != 0)
+		rpc_call_fail(call, RPC_INVALID_ARGUMENT,
+			"last_ms: only the flight recorder has that; leave session_id empty");
+	else
+		snapshot(context, call, message);
+	proftap__v1__snapshot_request__free_unpacked(message, NULL);
+}
+
+/* Stop. */
+
+/* What is left of a continuous session, or all that the recorder holds, goes to who ends it. */
+static void stop(struct service *service, struct rpc_call *call, const char *session_id)
+{
+	struct session_request *request = new_request(call);
+	struct trace_stream *stream =
+		request ? request_stream_open(service, call, request, 0) : NULL;
+
+	if (stream)
+		request_stream_start(service, call, stream,
+			recorder_call_stop(service->session, session_id, request));
+}
+
+/* A trailer only: there is no data, or it is another call's. */
+static void reply_nothing(struct rpc_call *call)
+{
+	const struct capture_result nothing = {.is_empty = 1};
+	struct chunks message = CHUNKS_INIT;
+
+	trace_part_add_trailer(&message, &nothing, 0, XXH3_64bits(NULL, 0));
+	if (rpc_call_write(call, &message, 0) == -ENOMEM)
+		reply_v1_failure(call, -ENOMEM, NULL);
+	else
+		rpc_call_finish(call, RPC_OK, "");
+}
+
+static void deliver_nothing(
+	struct session_request *request, int r, struct capture_result *result, struct diag *d)
+{
+	(void)r, (void)d;
+	delivery_free(result->delivery);
+	reply_nothing(request->call);
+}
+
+static void discard(struct service *service, struct rpc_call *call, const char *session_id)
+{
+	struct session_request *request = new_request(call);
+	int r;
+
+	if (!request)
+		return;
+	request->call = call;
+	request->deliver = deliver_nothing;
+	request->discards = 1;
+	r = recorder_call_stop(service->session, session_id, request);
+	if (r)
+		reply_v1_refusal(call, service->session, r);
+}
+
+/* One of a call's. */
+static void end(struct service *service, struct rpc_call *call, const Proftap__V1__StopRequest *m)
+{
+	int r = session_end(service->session, m->session_id, m->discard);
+
+	if (r)
+		reply_v1_refusal(call, service->session, r);
+	else
+		reply_nothing(call);
+}
+
+void profiler_handle_stop(struct rpc_call *call, const uint8_t *bytes, size_t n, void *context)
+{
+	struct service *service = context;
+	Proftap__V1__StopRequest *message = proftap__v1__stop_request__unpack(NULL, n, bytes);
+
+	if (!message) {
+		rpc_call_fail(call, RPC_INVALID_ARGUMENT, "the request is not a StopRequest");
+		return;
+	}
+	if (!session_is_continuous(service->session) &&
+		!recorder_call_is_meant(service->session, message->session_id))
+		end(service, call, message);
+	else if (message->discard)
+		discard(service, call, message->session_id);
+	else
+		stop(service, call, message->session_id);
+	proftap__v1__stop_request__free_unpacked(message, NULL);
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ties to host daemons; see announcer.h. */
+#include "daemon/serve/children/announcer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/log.h"
+#include "daemon/kernel/unix_peer.h"
+#include "daemon/serve/children/announcement.h"
+
+/* A daemon that is being restarted; after these tries only its name's coming helps. */
+#define FIRST_PAUSE_MS 50
+#define MAX_TRIES 6
+/* A connection that was kept so long counts as a success. */
+#define STEADY_NS (2 * NS_PER_S)
+
+static void try_tie(struct tie *t);
+
+static void on_again(uv_timer_t *timer)
+{
+	struct tie *t = timer->data;
+	const struct announcer_policy *policy = &t->announcer->policy;
+
+	if (!policy->is_departing(policy->context))
+		try_tie(t);
+}
+
+static void try_again_later(struct tie *t)
+{
+	if (t->n_tries < MAX_TRIES)
+		uv_timer_start(&t->again, on_again, FIRST_PAUSE_MS << t->n_tries++, 0);
+}
+
+/* The connection. */
+
+static void forget_poll(uv_handle_t *handle)
+{
+	struct tie *t = handle->data;
+
+	/* Only now may its poll be initialised again. */
+	t->is_closing = 0;
+	if (!t->announcer->is_over)
+		try_again_later(t);
+}
+
+static void drop(struct tie *t)
+{
+	if (t->fd < 0)
+		return;
+	if (monotonic_ns() - t->since_ns > STEADY_NS)
+		t->n_tries = 0;
+	uv_poll_stop(&t->poll);
+	close(t->fd);
+	t->fd = -1;
+	t->is_closing = 1;
+	uv_close((uv_handle_t *)&t->poll, forget_poll);
+}
+
+/* 0, or a negative errno: it is no use then. */
+static int tell(struct tie *t, int fd, int pidfd)
+{
+	struct announcer *a = t->announcer;
+	struct announcement own = {.kind = ANNOUNCEMENT_PROGRAM, .fd = pidfd};
+
+	a->policy.describe(&own.status, a->policy.context);
+	return announcement_send(fd, &own);
+}
+
+static int tell_memory(struct tie *t)
+{
+	struct announcer *a = t->announcer;
+	struct announcement own = {.kind = ANNOUNCEMENT_PROGRAM, .fd = -1};
+
+	a->policy.describe(&own.status, a->policy.context);
+	a->policy.measure(&own.status, a->policy.context);
+	return announcement_send(t->fd, &own);
+}
+
+static int obey(struct tie *t, const struct announcement *order)
+{
+	struct announcer *a = t->announcer;
+
+	if (order->kind == ANNOUNCEMENT_CHANNEL && order->fd >= 0) {
+		a->policy.serve(order->fd, a->policy.context);
+		return 0;
+	}
+	if (order->fd >= 0)
+		close(order->fd);
+	if (order->kind == ANNOUNCEMENT_MEMORY)
+		return tell_memory(t);
+	return order->kind == ANNOUNCEMENT_STATUS ? tell(t, t->fd, -1) : -EPROTO;
+}
+
+static void on_order(uv_poll_t *poll, int status, int events)
+{
+	struct tie *t = poll->data;
+	struct announcement order;
+	int r = status < 0 ? status : announcement_receive(t->fd, &order);
+
+	(void)events;
+	if (r == 1)
+		r = obey(t, &order);
+	else if (r == 0)
+		r = -ECONNRESET;
+	if (r && r != -EAGAIN)
+		drop(t);
+}
+
+/* Beginning one. */
+
+/* Whoever listens is given channels into this server: root, or the program's user. */
+static int check_daemon(struct tie *t, int fd)
+{
+	struct announcer *a = t->announcer;
+	pid_t pid;
+	uid_t uid;
+	int r = unix_peer_identify(fd, &pid, &uid);
+
+	return r || uid == 0 || uid == a->policy.find_uid(a->policy.context) ? r : -EPERM;
+}
+
+static int introduce(struct tie *t, int fd)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, t->announcer->pid, 0);
+	int r = check_daemon(t, fd);
+
+	if (!r)
+		r = tell(t, fd, pidfd);
+	if (pidfd >= 0)
+		close(pidfd);
+	return r;
+}
+
+static int connect_to_daemon(const struct tie *t)
+{
+	char address[RUNTIME_DIR_MAX_BYTES + 32];
+
+	snprintf(address, sizeof address, "unix:%s/" RUNTIME_DIR_REGISTRY, t->dir);
+	return unix_peer_connect_messages(address);
+}
+
+static int begin(struct tie *t)
+{
+	int fd = connect_to_daemon(t);
+	int r = fd < 0 ? fd : introduce(t, fd);
+
+	if (!r)
+		r = uv_poll_init(t->announcer->loop, &t->poll, fd);
+	if (r) {
+		if (fd >= 0)
+			close(fd);
+		return r;
+	}
+	t->fd = fd;
+	t->since_ns = monotonic_ns();
+	t->poll.data = t;
+	return uv_poll_start(&t->poll, UV_READABLE, on_order);
+}
+
+static void try_tie(struct tie *t)
+{
+	int r;
+
+	if (t->fd >= 0 || t->is_closing || runtime_dir_check(t->dir, geteuid()))
+		return;
+	r = begin(t);
+	if (r && r != -ENOENT)
+		log_debug(LOG_LISTEN, "%s/" RUNTIME_DIR_REGISTRY ": %s", t->dir, errno_words(r));
+	if (r == -ECONNREFUSED || r == -EAGAIN)
+		try_again_later(t);
+}
+
+/* The names. */
+
+/* The directory, or, as long as it is not there, the one above it. */
+static void watch(struct tie *t)
+{
+	char above[RUNTIME_DIR_MAX_BYTES];
+	int fd = t->announcer->names_fd;
+
+	t->watch = inotify_add_watch(
+		fd, t->dir, IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_ONLYDIR);
+	if (t->watch >= 0)
+		return;
+	snprintf(above, sizeof above, "%s", t->dir);
+	*strrchr(above, '/') = '\0';
+	/* Much comes and goes there, and who keeps a server in it has made the directory. */
+	if (strcmp(above, "/tmp") != 0)
+		t->watch = inotify_add_watch(fd, above, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR);
+}
+
+/* The name of a place's directory, or of the socket in it. */
+static int is_of_interest(const struct tie *t, const struct inotify_event *e)
+{
+	return e->len && (strcmp(e->name, RUNTIME_DIR_REGISTRY) == 0 ||
+				 strcmp(e->name, strrchr(t->dir, '/') + 1) == 0);
+}
+
+static void note(struct announcer *a, const struct inotify_event *e)
+{
+	for (unsigned i = 0; i < RUNTIME_DIR_PLACES; i++) {
+		struct tie *t = &a->ties[i];
+
+		if (!t->dir[0] || t->watch != e->wd)
+			continue;
+		if (e->mask & IN_IGNORED || (is_of_interest(t, e) && e->mask & IN_ISDIR))
+			watch(t);
+		if (is_of_interest(t, e)) {
+			t->n_tries = 0;
+			try_tie(t);
+		}
+	}
+}
+
+static void on_names(uv_poll_t *poll, int status, int events)
+{
+	struct announcer *a = poll->data;
+	_Alignas(struct inotify_event) char bytes[4096];
+	ssize_t n = status < 0 ? 0 : read(a->names_fd, bytes, sizeof bytes);
+
+	(void)events;
+	for (ssize_t at = 0; at < n;) {
+		const struct inotify_event *e = (const struct inotify_event *)(bytes + at);
+
+		note(a, e);
+		at += (ssize_t)(sizeof *e + e->len);
+	}
+}
+
+/* Two places may be one directory: $XDG_RUNTIME_DIR is /run/user/UID. */
+static int is_new_place(const struct announcer *a, unsigned i)
+{
+	for (unsigned k = 0; k < i; k++)
+		if (strcmp(a->ties[k].dir, a->ties[i].dir) == 0)
+			return 0;
+	return 1;
+}
+
+static void open_tie(struct announcer *a, unsigned i)
+{
+	struct tie *t = &a->ties[i];
+
+	t->announcer = a;
+	t->fd = t->watch = -1;
+	t->again.data = t;
+	uv_timer_init(a->loop, &t->again);
+	if (runtime_dir_get(i, t->dir) || !is_new_place(a, i)) {
+		t->dir[0] = '\0';
+		return;
+	}
+	watch(t);
+	try_tie(t);
+}
+
+void announcer_open(
+	struct announcer *a, uv_loop_t *loop, pid_t pid, const struct announcer_policy *policy)
+{
+	int r;
+
+	memset(a, 0, sizeof *a);
+	a->loop = loop;
+	a->policy = *policy;
+	a->pid = pid;
+	a->names_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (a->names_fd < 0) {
+		log_info(LOG_LISTEN, "no host daemon will be found: %s", errno_words(-errno));
+		return;
+	}
+	r = uv_poll_init(loop, &a->names, a->names_fd);
+	a->names.data = a;
+	if (!r)
+		r = uv_poll_start(&a->names, UV_READABLE, on_names);
+	if (r)
+		log_info(LOG_LISTEN, "no host daemon will be found: %s", uv_strerror(r));
+	for (unsigned i = 0; i < RUNTIME_DIR_PLACES; i++)
+		open_tie(a, i);
+}
+
+void announcer_close(struct announcer *a)
+{
+	if (!a->loop || a->names_fd < 0 || a->is_over)
+		return;
+	/* To close it takes the kernel some 20 ms, for which ptap_server_stop() would wait: it goes with the process. */
+	uv_poll_stop(&a->names);
+	a->is_over = 1;
+	for (unsigned i = 0; i < RUNTIME_DIR_PLACES; i++) {
+		if (a->ties[i].announcer)
+			uv_timer_stop(&a->ties[i].again);
+		drop(&a->ties[i]);
+	}
+}

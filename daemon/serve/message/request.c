@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From a request's bytes to what is to be recorded; see request.h. What the stock server does with each field is
+ * written down in tsl/profiler/lib/profiler_session.cc and xla/tsl/profiler/rpc/profiler_service_impl.cc.
+ */
+#include "daemon/serve/message/request.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "daemon/serve/message/request_fields.h"
+#include "daemon/serve/message/trace_part.h"
+#include "daemon/serve/session/session_request.h"
+#include "proto/pack.h"
+#include "rpc/server.h"
+#include "tsl/profiler/protobuf/profiler_service.pb-c.h"
+
+typedef Tensorflow__ProfileOptions Options;
+typedef Tensorflow__ProfileOptions__AdvancedConfigValue Value;
+
+static const char not_a_request[] = "the request is not a ProfileRequest";
+
+static int read_map_value(
+	struct session_request *request, const char *key, const Value *value, struct diag *d)
+{
+	enum option_type type = OPTION_STRING;
+	int64_t number = 0;
+	const char *text = "";
+	int r;
+
+	/* protobuf-c gives NULL for a map entry without a value. */
+	switch (value ? value->value_case
+		      : TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE__NOT_SET) {
+	case TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE_BOOL_VALUE:
+		type = OPTION_BOOL;
+		number = value->bool_value;
+		break;
+	case TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE_INT64_VALUE:
+		type = OPTION_INT;
+		number = value->int64_value;
+		break;
+	case TENSORFLOW__PROFILE_OPTIONS__ADVANCED_CONFIG_VALUE__VALUE_STRING_VALUE:
+		text = value->string_value;
+		break;
+	default:
+		if (option_find(key))
+			return diag_set(d, -EINVAL, "%s: no value", key);
+		break;
+	}
+	r = profile_options_set_map(&request->options, key, type, number, text, d);
+	return r == OPTION_NOTED ? session_request_warn(request, d->text) : r;
+}
+
+static int check_level(const char *key, uint32_t value, struct diag *d)
+{
+	const struct option *option = option_find(key);
+
+	if ((int64_t)value <= option->max)
+		return 0;
+	return diag_set(d, -EINVAL, "%s: %u is out of range; %lld to %lld", key, value,
+		(long long)option->min, (long long)option->max);
+}
+
+/* Which devices are meant. JAX records GPUs for "unspecified" and for GPU only. */
+static int read_device_type(struct session_request *request, const Options *o, struct diag *d)
+{
+	switch (o->device_type) {
+	case TENSORFLOW__PROFILE_OPTIONS__DEVICE_TYPE__UNSPECIFIED:
+	case TENSORFLOW__PROFILE_OPTIONS__DEVICE_TYPE__GPU:
+		return 0;
+	case TENSORFLOW__PROFILE_OPTIONS__DEVICE_TYPE__CPU:
+		request->options.device_tracer_level = 0;
+		return 0;
+	case TENSORFLOW__PROFILE_OPTIONS__DEVICE_TYPE__TPU:
+		request->options.device_tracer_level = 0;
+		return session_request_warn(request,
+			"device_type: TPU: no device is recorded: this machine has no TPU");
+	case TENSORFLOW__PROFILE_OPTIONS__DEVICE_TYPE__PLUGGABLE_DEVICE:
+		request->options.device_tracer_level = 0;
+		return session_request_warn(request,
+			"device_type: PLUGGABLE_DEVICE: no device is recorded: there is none that "
+			"proftap knows");
+	default:
+		return diag_set(
+			d, -EINVAL, "device_type: %d is out of range; 0 to 4", (int)o->device_type);
+	}
+}
+
+/* Fields that JAX's servers act upon, and this one does not. */
+static int warn_of_ignored_fields(struct session_request *request, const Options *o)
+{
+	int r = 0;
+
+	/* Its high half has no meaning, and without the message all is recorded. */
+	if (o->trace_options && (uint32_t)o->trace_options->host_traceme_filter_mask != UINT32_MAX)
+		r = session_request_warn(request,
+			"trace_options.host_traceme_filter_mask: ignored: annotations of proftap "
+			"have no filters");
+	if (!r && o->raise_error_on_start_failure)
+		r = session_request_warn(request,
+			"raise_error_on_start_failure: ignored: what cannot be recorded is a "
+			"warning of the trace");
+	if (!r && o->enable_multipass)
+		r = session_request_warn(request,
+			"enable_multipass: ignored: kernels are not run again for metrics");
+	return r;
+}
+
+/* The fields that count only when the request says version 1. */
+static int read_levels(struct session_request *request, const Options *o, struct diag *d)
+{
+	int r = check_level("host_tracer_level", o->host_tracer_level, d);
+
+	if (!r)
+		r = check_level("device_tracer_level", o->device_tracer_level, d);
+	if (!r)
+		r = check_level("python_tracer_level", o->python_tracer_level, d);
+	if (r)
+		return r;
+	request->options.host_tracer_level = o->host_tracer_level;
+	request->options.device_tracer_level = o->device_tracer_level;
+	request->options.python_tracer_level = o->python_tracer_level;
+	request->options.start_timestamp_ns = o->start_timestamp_ns;
+	r = read_device_type(request, o, d);
+	if (!r)
+		r = warn_of_ignored_fields(request, o);
+	for (size_t i = 0; i < o->n_advanced_configuration && !r; i++)
+		r = read_map_value(request, o->advanced_configuration[i]->key,
+			o->advanced_configuration[i]->value, d);
+	return r;
+}
+
+static int is_readable(const uint8_t *bytes, size_t n)
+{
+	Options *again = tensorflow__profile_options__unpack(NULL, n, bytes);
+
+	if (again)
+		tensorflow__profile_options__free_unpacked(again, NULL);
+	return again != NULL;
+}
+
+/* protobuf-c accepts unknown fields with overlong tags, and does not write them as they were. */
+static int echo_options(struct session_request *request, const Options *o, struct diag *d)
+{
+	int r = proto_pack(&o->base, &request->options_bytes, &request->n_options_bytes);
+
+	if (r)
+		return r;
+	if (!is_readable(request->options_bytes, request->n_options_bytes))
+		return diag_set(d, -EINVAL, "%s", not_a_request);
+	return 0;
+}
+
+int request_set_session_id(struct session_request *request, const char *id)
+{
+	free(request->session_id);
+	request->session_id = strdup(id);
+	return request->session_id ? 0 : -ENOMEM;
+}
+
+/* JAX, too, replaces all fields by their defaults then. */
+static int warn_of_version_0(struct session_request *request, const Options *o)
+{
+	if (!o->host_tracer_level && !o->device_tracer_level && !o->python_tracer_level &&
+		!o->device_type && !o->start_timestamp_ns && !o->n_advanced_configuration)
+		return 0;
+	return session_request_warn(request,
+		"options.version: 0 means the defaults: levels, start and advanced configuration of "
+		"the request are ignored; set version to 1");
+}
+
+int request_read_options(struct session_request *request, const Options *o, struct diag *d)
+{
+	int r = echo_options(request, o, d);
+
+	if (o->duration_ms)
+		request->options.duration_ms = o->duration_ms;
+	if (!r && o->session_id[0])
+		r = request_set_session_id(request, o->session_id);
+	if (!r)
+		r = o->version ? read_levels(request, o, d) : warn_of_version_0(request, o);
+	return r;
+}
+
+/* "" is none. */
+static int copy_text(const char *text, char **out)
+{
+	*out = text[0] ? strdup(text) : NULL;
+	return text[0] && !*out ? -ENOMEM : 0;
+}
+
+/* Of the file, in the order in which the stock server looks; NULL: this server's own name. */
+static int set_host_name(struct session_request *request, const Tensorflow__ProfileRequest *message)
+{
+	const struct profile_options *o = &request->options;
+	const char *mapped = profile_options_get_text(o, "override_hostname");
+
+	if (profile_options_get_number(o, "use_system_hostname", 0))
+		return 0;
+	if (message->opts && message->opts->override_hostname[0])
+		return copy_text(message->opts->override_hostname, &request->host_name);
+	return copy_text(mapped && mapped[0] ? mapped : message->host_name, &request->host_name);
+}
+
+static int read_request(
+	struct session_request *request, const Tensorflow__ProfileRequest *message, struct diag *d)
+{
+	int r = 0;
+
+	profile_options_init(&request->options);
+	request->options.duration_ms = message->duration_ms;
+	request->emit_xspace = message->emit_xspace;
+	if (message->session_id[0] && request_set_session_id(request, message->session_id))
+		return -ENOMEM;
+	if (message->opts)
+		r = request_read_options(request, message->opts, d);
+	if (!r)
+		r = profile_options_check_recording(&request->options, d);
+	if (!r)
+		r = copy_text(message->repository_root, &request->repository_root);
+	return r ? r : set_host_name(request, message);
+}
+
+static int decode(const uint8_t *bytes, size_t n, struct session_request *request, struct diag *d)
+{
+	Tensorflow__ProfileRequest *message = tensorflow__profile_request__unpack(NULL, n, bytes);
+	int r;
+
+	if (!message)
+		return diag_set(d, -EINVAL, "%s", not_a_request);
+	r = read_request(request, message, d);
+	tensorflow__profile_request__free_unpacked(message, NULL);
+	return r;
+}
+
+int request_decode(const uint8_t *bytes, size_t n, struct session_request **out, struct diag *d)
+{
+	struct session_request *request = calloc(1, sizeof *request);
+	int r = request ? decode(bytes, n, request, d) : -ENOMEM;
+
+	*out = r ? session_request_free(request) : request;
+	return r;
+}
+
+int request_warn_of_host_options(struct session_request *request, const struct rpc_call *call)
+{
+	char target[TRACE_PART_WORD_BYTES];
+
+	if (!profile_options_get_number(&request->options, "ptap_machine_usage", 0))
+		return 0;
+	/* A host daemon says one in every call that it passes on. */
+	rpc_call_get_target(call, target, sizeof target);
+	if (target[0])
+		return 0;
+	return session_request_warn(request, SESSION_REQUEST_NO_MACHINE_USAGE);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A trace as a stream; see trace_stream.h. */
+#include "daemon/serve/message/trace_stream.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/chunks.h"
+#include "base/clock.h"
+#include "base/diag.h"
+#include "base/futex.h"
+#include "base/log.h"
+#include "daemon/pipeline/assembly/delivery.h"
+#include "daemon/pipeline/recording/capture.h"
+#include "daemon/pipeline/recording/progress.h"
+#include "daemon/serve/message/reply_v1.h"
+#include "daemon/serve/message/trace_chunks.h"
+#include "daemon/serve/message/trace_part.h"
+#include "rpc/server.h"
+
+#define STACK_BYTES (256u << 10)
+
+enum {
+	STREAM_PREPARED,
+	STREAM_STARTED,
+	STREAM_ENDED, /* the outcome is there */
+	STREAM_ABANDONED,
+};
+
+/* Three hold it: its thread, who starts it, and who brings the outcome. */
+struct trace_stream {
+	struct rpc_call *call;
+	struct trace_stream_config config;
+	struct progress progress;
+	_Atomic uint32_t state; /* STREAM_; a futex */
+	_Atomic int n_holders;
+	int r; /* the outcome, before STREAM_ENDED */
+	struct capture_result result;
+	struct diag diag;
+};
+
+static void release(struct trace_stream *s, int n_holders)
+{
+	if (atomic_fetch_sub(&s->n_holders, n_holders) != n_holders)
+		return;
+	delivery_free(s->result.delivery);
+	free(s);
+}
+
+/* Waits while the stream is |state|, until |deadline_ns|. */
+static uint32_t await(struct trace_stream *s, uint32_t state, int64_t deadline_ns)
+{
+	while (atomic_load(&s->state) == state && monotonic_ns() < deadline_ns)
+		futex_wait_until(&s->state, state, deadline_ns);
+	return atomic_load(&s->state);
+}
+
+/* Messages. */
+
+static int write_progress(
+	struct trace_stream *s, const struct capture_result *result, int64_t timeout_ms)
+{
+	struct chunks message = CHUNKS_INIT;
+
+	trace_part_add_progress(&message, &s->progress, result);
+	return rpc_call_write(s->call, &message, timeout_ms);
+}
+
+/* A client that does not read misses some; one that is gone ends the session, which is heard of soon. */
+static void tell_progress(struct trace_stream *s)
+{
+	while (s->config.interval_ms && atomic_load(&s->state) == STREAM_STARTED) {
+		if (!rpc_call_flush(s->call, 0))
+			write_progress(s, NULL, 0);
+		await(s, STREAM_STARTED, monotonic_ns() + s->config.interval_ms * NS_PER_MS);
+	}
+}
+
+static int write_trailer(struct trace_stream *s, uint64_t xxh3)
+{
+	struct chunks message = CHUNKS_INIT;
+	int r;
+
+	trace_part_add_trailer(&message, &s->result, delivery_get_bytes(s->result.delivery), xxh3);
+	r = rpc_call_write(s->call, &message, s->config.idle_ms);
+	return r ? r : rpc_call_flush(s->call, s->config.idle_ms);
+}
+
+static int write_trace(struct trace_stream *s)
+{
+	uint64_t xxh3;
+	int r = 0;
+
+	if (s->config.interval_ms)
+		r = write_progress(s, &s->result, s->config.idle_ms);
+	if (!r)
+		r = trace_chunks_write(s->call, s->result.delivery, s->config.idle_ms, &xxh3);
+	if (!r)
+		r = write_trailer(s, xxh3);
+	return r;
+}
+
+/* The end. */
+
+static void finish_delivery(struct trace_stream *s, int r)
+{
+	switch (r) {
+	case 0:
+		rpc_call_finish(s->call, RPC_OK, "");
+		break;
+	case -ECANCELED:
+		rpc_call_finish(s->call, RPC_CANCELLED, "the client went away");
+		break;
+	case -ETIMEDOUT:
+		log_warn(LOG_RPC,
+			"a trace was not delivered: its reader took nothing for %" PRId64 " s",
+			s->config.idle_ms / 1000);
+		rpc_call_finish(s->call, RPC_ABORTED,
+			"the trace was not taken: its reader stood still for too long");
+		break;
+	case -EIO:
+		rpc_call_finish(s->call, RPC_DATA_LOSS,
+			"what was recorded could not be read back from the server's disk");
+		break;
+	default:
+		reply_v1_failure(s->call, r, &s->diag);
+		break;
+	}
+}
+
+static void deliver(struct trace_stream *s)
+{
+	int r = s->r ? 0 : write_trace(s);
+
+	/* Whoever sees the end may ask for the next one. */
+	s->result.delivery = delivery_free(s->result.delivery);
+	stream_place_leave(&s->config.place);
+	if (s->r)
+		reply_v1_failure(s->call, s->r, &s->diag);
+	else
+		finish_delivery(s, r);
+	if (!s->r && !r)
+		capture_result_note_taken(&s->result);
+}
+
+static void *run(void *argument)
+{
+	struct trace_stream *s = argument;
+
+	await(s, STREAM_PREPARED, INT64_MAX);
+	tell_progress(s);
+	if (await(s, STREAM_STARTED, INT64_MAX) == STREAM_ENDED)
+		deliver(s);
+	else
+		stream_place_leave(&s->config.place);
+	release(s, 1);
+	return NULL;
+}
+
+static int start_thread(struct trace_stream *s)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int r;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	r = pthread_create(&thread, &attributes, run, s);
+	pthread_attr_destroy(&attributes);
+	if (!r)
+		pthread_setname_np(thread, "ptap-stream");
+	return -r;
+}
+
+int trace_stream_new(
+	struct rpc_call *call, const struct trace_stream_config *config, struct trace_stream **out)
+{
+	struct trace_stream *s;
+	int r = stream_place_take(&config->place);
+
+	if (r)
+		return r;
+	s = calloc(1, sizeof *s);
+	r = s ? 0 : -ENOMEM;
+	if (!r) {
+		s->call = call;
+		s->config = *config;
+		s->n_holders = 3;
+		r = start_thread(s);
+	}
+	if (r) {
+		stream_place_leave(&config->place);
+		free(s);
+		return r;
+	}
+	*out = s;
+	return 0;
+}
+
+struct progress *trace_stream_get_progress(struct trace_stream *s)
+{
+	return &s->progress;
+}
+
+static void set_state(struct trace_stream *s, uint32_t state)
+{
+	atomic_store(&s->state, state);
+	futex_wake(&s->state, 1);
+}
+
+void trace_stream_start(struct trace_stream *s)
+{
+	uint32_t prepared = STREAM_PREPARED;
+
+	if (atomic_compare_exchange_strong(&s->state, &prepared, STREAM_STARTED))
+		futex_wake(&s->state, 1);
+	release(s, 1);
+}
+
+void trace_stream_end(
+	struct trace_stream *s, int r, struct capture_result *result, const struct diag *d)
+{
+	s->r = r;
+	s->result = *result;
+	result->delivery = NULL;
+	if (d)
+		s->diag = *d;
+	if (!r)
+		stream_place_change(&s->config.place);
+	set_state(s, STREAM_ENDED);
+	release(s, 1);
+}
+
+void trace_stream_abandon(struct trace_stream *s)
+{
+	set_state(s, STREAM_ABANDONED);
+	release(s, 2);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files of traces from others; see remote_trace.h. */
+#include "daemon/serve/remote/remote_trace.h"
+
+#include <errno.h>
+
+#include "base/chunks.h"
+#include "base/diag.h"
+#include "daemon/pipeline/assembly/spool.h"
+#include "daemon/serve/remote/disk_share.h"
+
+static int open_file(struct remote_trace *t, struct diag *d)
+{
+	struct diag reason = DIAG_INIT;
+	int r = t->spool ? 0 : disk_share_open(t->share, &t->spool, &reason);
+
+	if (!r)
+		return 0;
+	return diag_set(d, r, "no file for its trace: %.120s",
+		reason.text[0] ? reason.text : "out of memory");
+}
+
+int remote_trace_reserve(struct remote_trace *t, uint64_t n_bytes, struct diag *d)
+{
+	int r = open_file(t, d);
+
+	if (r || n_bytes <= t->taken_bytes)
+		return r;
+	r = disk_share_take(t->share, n_bytes - t->taken_bytes, d);
+	if (!r)
+		t->taken_bytes = n_bytes;
+	return r;
+}
+
+static int explain(const struct remote_trace *t, int r, struct diag *d)
+{
+	if (!r)
+		return 0;
+	return diag_set(d, r, "no room for its trace in %.60s: %s", spool_get_dir(t->spool),
+		errno_words(r));
+}
+
+int remote_trace_append(
+	struct remote_trace *t, const struct chunks *bytes, uint64_t *offset_out, struct diag *d)
+{
+	int r = remote_trace_reserve(t, remote_trace_get_bytes(t) + bytes->total_bytes, d);
+
+	return r ? r : explain(t, spool_append(t->spool, bytes, offset_out), d);
+}
+
+int remote_trace_append_bytes(struct remote_trace *t, const uint8_t *data, size_t n, struct diag *d)
+{
+	int r = remote_trace_reserve(t, remote_trace_get_bytes(t) + n, d);
+
+	return r ? r : explain(t, spool_append_bytes(t->spool, data, n), d);
+}
+
+uint64_t remote_trace_get_bytes(const struct remote_trace *t)
+{
+	return t->spool ? spool_get_bytes(t->spool) : 0;
+}
+
+void remote_trace_drop(struct remote_trace *t)
+{
+	t->spool = spool_release(t->spool);
+	if (t->taken_bytes)
+		disk_share_give_back(t->share, t->taken_bytes);
+	t->taken_bytes = 0;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When requests are armed; see arming.h. */
+#include "daemon/serve/session/arming.h"
+
+#include <pthread.h>
+
+#include "base/clock.h"
+#include "daemon/pipeline/recording/capture.h"
+#include "daemon/pipeline/recording/collecting.h"
+#include "daemon/serve/session/session.h"
+#include "daemon/serve/session/session_request.h"
+#include "daemon/target/family.h"
+#include "daemon/target/target.h"
+
+/* The look is over by the time that the first one may be due. */
+#define LOOK_AHEAD_NS (CAPTURE_ARM_DEVICES_NS + 100 * NS_PER_MS)
+
+static void set_due(const struct session *s, struct session_request *request)
+{
+	int64_t arm_ns =
+		capture_find_arm_ns(s->family->main, request->options.device_tracer_level != 0);
+
+	request->due_ns = request->start_ns - arm_ns;
+}
+
+int arming_begin(struct session *s, struct session_request *request)
+{
+	request->start_ns = capture_find_start_ns(request->options.start_timestamp_ns);
+	if (request->start_ns == INT64_MAX)
+		request->start_ns--;
+	set_due(s, request);
+	return request->due_ns > monotonic_ns();
+}
+
+int arming_is_late(const struct session_request *request, const void *now_ns)
+{
+	return request->start_ns <= *(const int64_t *)now_ns;
+}
+
+static int wants_look(const struct session_request *request)
+{
+	return request->options.device_tracer_level && !request->is_looked_for;
+}
+
+/* When the first look is due. Under the mutex. */
+static int64_t find_look_ns(const struct session *s)
+{
+	if (s->request)
+		return INT64_MAX;
+	for (const struct session_request *r = s->waiting; r; r = r->next)
+		if (wants_look(r))
+			return r->start_ns - LOOK_AHEAD_NS;
+	return INT64_MAX;
+}
+
+/* Under the mutex. */
+static void set_all(struct session *s, int64_t now_ns)
+{
+	for (struct session_request *r = s->waiting; r; r = r->next) {
+		if (!wants_look(r) || r->start_ns - LOOK_AHEAD_NS > now_ns)
+			continue;
+		r->is_looked_for = 1;
+		set_due(s, r);
+	}
+}
+
+int64_t arming_tend(struct session *s)
+{
+	int64_t now_ns = monotonic_ns();
+	int64_t look_ns;
+
+	pthread_mutex_lock(&s->mutex);
+	look_ns = find_look_ns(s);
+	pthread_mutex_unlock(&s->mutex);
+	if (look_ns > now_ns)
+		return look_ns;
+	collecting_find_use(s->family->main, "");
+	pthread_mutex_lock(&s->mutex);
+	set_all(s, now_ns);
+	look_ns = find_look_ns(s);
+	pthread_mutex_unlock(&s->mutex);
+	return look_ns;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looks at all rings for triggers; see lookout.h. */
+#include "daemon/serve/session/lookout.h"
+
+#include <errno.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "daemon/pipeline/drain/rings.h"
+#include "daemon/pipeline/drain/trigger_watch.h"
+#include "daemon/pipeline/recording/recorder.h"
+#include "daemon/pipeline/recording/source.h"
+#include "daemon/target/target.h"
+
+#define INTERVAL_NS (100 * NS_PER_MS)
+/* While a ring gets more than half full from one look to the next. */
+#define SHORT_INTERVAL_NS (10 * NS_PER_MS)
+#define HALF 500u
+
+int lookout_init(struct lookout *l, const struct profile_options *o, struct diag *d)
+{
+	*l = (struct lookout){.due_ns = 0};
+	return triggers_init(&l->triggers, o, d);
+}
+
+void lookout_deinit(struct lookout *l)
+{
+	triggers_deinit(&l->triggers);
+	*l = (struct lookout){.due_ns = 0};
+}
+
+static void set_clock(struct lookout *l, const struct recorder *r)
+{
+	struct clock_pair start = r->recording.start;
+	struct clock_pair now = clock_pair_read(r->recording.uses_ticks);
+	double ns_per_tick = 1;
+
+	if (r->recording.uses_ticks && now.ticks > start.ticks)
+		ns_per_tick = (double)(now.monotonic_ns - start.monotonic_ns) /
+			      (double)(now.ticks - start.ticks);
+	triggers_set_clock(&l->triggers, now.monotonic_ns, ns_per_tick);
+}
+
+static unsigned visit(struct lookout *l, struct target *t)
+{
+	unsigned most = 0;
+
+	for (uint32_t i = 0; i < t->n_rings; i++) {
+		unsigned share = rings_is_used(t, i) ? trigger_watch_visit(t, i) : 0;
+
+		if (share > most)
+			most = share;
+	}
+	if (most < TRIGGER_WATCH_OUTRUN || l->is_outrun)
+		return most;
+	l->is_outrun = 1;
+	log_warn(LOG_TRACE,
+		"triggers of pid %d: it overwrites annotations before they are looked at; larger "
+		"rings (.ring_bytes) hold them for longer",
+		(int)t->pid);
+	return most;
+}
+
+static unsigned visit_all(struct lookout *l, struct recorder *r, int is_late)
+{
+	unsigned most = 0;
+
+	for (size_t i = 0; i < r->recording.n_sources; i++) {
+		struct source *s = r->recording.sources[i];
+		unsigned share = 0;
+
+		if (s->state == SOURCE_ENDED ||
+			(!s->target->watch && target_get_life(s->target) != TARGET_ALIVE))
+			continue;
+		if (!s->target->watch && trigger_watch_open(s->target, &l->triggers, is_late))
+			r->recording.error = -ENOMEM;
+		else
+			share = visit(l, s->target);
+		if (share > most)
+			most = share;
+	}
+	return most;
+}
+
+void lookout_begin(struct lookout *l, struct recorder *r)
+{
+	if (!triggers_are_set(&l->triggers))
+		return;
+	set_clock(l, r);
+	visit_all(l, r, 1);
+	l->due_ns = monotonic_ns() + INTERVAL_NS;
+}
+
+void lookout_look(struct lookout *l, struct recorder *r)
+{
+	unsigned most;
+
+	if (monotonic_ns() < lookout_get_due(l))
+		return;
+	set_clock(l, r);
+	most = visit_all(l, r, 0);
+	l->due_ns = monotonic_ns() + (most > HALF ? SHORT_INTERVAL_NS : INTERVAL_NS);
+}
+
+void lookout_finish(struct lookout *l, struct recorder *r)
+{
+	if (!triggers_are_set(&l->triggers))
+		return;
+	set_clock(l, r);
+	visit_all(l, r, 0);
+}
+
+int64_t lookout_get_due(const struct lookout *l)
+{
+	return triggers_are_set(&l->triggers) ? l->due_ns : INT64_MAX;
+}

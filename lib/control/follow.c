@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Following forks; see follow.h. The guest page is wiped in a child: what the child needs to know lies in
+ * private memory here, and in the arena of the process that started the server, which the child has
+ * inherited and never writes to but for the counter of failures.
+ */
+#define PTAP_IMPL_BUILDING
+#include "lib/control/follow.h"
+
+#include <errno.h>
+#include <proftap/proftap.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/futex.h"
+#include "lib/control/arena_head.h"
+#include "lib/control/arena_rings.h"
+#include "lib/control/cancel.h"
+#include "lib/control/control.h"
+#include "lib/record/guest.h"
+#include "lib/record/lock.h"
+#include "lib/spawn/join.h"
+#include "lib/spawn/pid_space.h"
+
+/* Of the process that started the server; survives fork. NULL: nobody follows. Written under the guest's lock. */
+static struct arena *_Atomic ancestor;
+/* And its server. */
+static int32_t server_pid;
+static uid_t server_uid;
+
+static int is_server_alive(void)
+{
+	return (atomic_load(&ancestor->owner) & ARENA_TID_MASK) != 0;
+}
+
+/* In the child, before fork() returns there. */
+static void mark_child(void)
+{
+	struct guest *guest = guest_get();
+
+	if (!ancestor || !is_server_alive())
+		return;
+	guest->followed_pid = getpid();
+	atomic_store(&guest->word, GUEST_WORD_FOLLOW);
+}
+
+static unsigned choose_patience_ms(void)
+{
+	int has_been_in_vain =
+		atomic_load(&ancestor->join_error) == -ETIMEDOUT &&
+		atomic_load(&ancestor->join_error_heard) == atomic_load(&ancestor->n_joins_heard);
+
+	return has_been_in_vain ? JOIN_SHORT_TIMEOUT_MS : JOIN_TIMEOUT_MS;
+}
+
+static void fill_request(struct join *j, uint32_t n_rings)
+{
+	const struct ptap_server_options o = {.name = ancestor->name};
+	struct arena *last = arena_get_last();
+
+	j->spawn.arena_bytes = arena_size_bytes(n_rings, ancestor->ring_bytes);
+	memset(&j->head, 0, sizeof j->head);
+	arena_describe(&j->head, &j->spawn, &o, n_rings, ancestor->ring_bytes);
+	j->strings = arena_strings(last);
+	j->strings_bytes = atomic_load(&last->strings_used);
+	atomic_store(&j->head.strings_used, j->strings_bytes);
+	atomic_store(&j->head.guest, ARENA_GUEST_COMING);
+	memcpy(j->name, ancestor->join_name, sizeof j->name - 1);
+	j->server_pid = server_pid;
+	j->server_uid = server_uid;
+	j->server_owner = &ancestor->owner;
+	j->request.magic = JOIN_MAGIC;
+	j->request.version = JOIN_VERSION;
+	j->request.pid = getpid();
+	j->patience_ms = choose_patience_ms();
+	j->n_heard = &ancestor->n_joins_heard;
+	j->n_heard_before = atomic_load(j->n_heard);
+	j->n_waits = 0;
+	memcpy(j->request.secret, ancestor->join_secret, sizeof j->request.secret);
+}
+
+/* Less address space than the limits promise: with half the rings it may fit. */
+static int introduce(struct join *j)
+{
+	uint32_t n_rings = arena_count_rings(ancestor->ring_bytes);
+	int r;
+
+	/* The server takes no more than it has seen in the program. */
+	if (n_rings > ancestor->n_rings)
+		n_rings = ancestor->n_rings;
+	do {
+		fill_request(j, n_rings);
+		r = join_run(j);
+		n_rings /= 2;
+	} while (r == -ENOMEM && n_rings);
+	return r;
+}
+
+/* The annotation that joins is part of the capture that runs: its start comes before the server's hello. */
+static void wait_for_start(struct arena *arena, unsigned patience_ms)
+{
+	int64_t give_up = monotonic_ns_by_call() + patience_ms * NS_PER_MS;
+	uint32_t ack;
+
+	while (atomic_load(&arena->hello) == ARENA_HELLO_NONE && monotonic_ns_by_call() < give_up)
+		futex_wait_until(&arena->hello, ARENA_HELLO_NONE, give_up);
+	while ((ack = atomic_load(&arena->ack)) != atomic_load(&arena->command) &&
+		monotonic_ns_by_call() < give_up)
+		futex_wait_until(&arena->ack, ack, give_up);
+}
+
+static int start_guest(const struct join *j)
+{
+	struct guest *guest = guest_get();
+	struct arena *arena = j->spawn.arena;
+	int r = arena_open_head(arena);
+
+	guest->arena = arena;
+	/* From here on the word is the control thread's. */
+	atomic_store(&guest->word, 0);
+	if (r == 0)
+		r = control_start();
+	if (r) {
+		guest->arena = NULL;
+		return r;
+	}
+	arena_keep_strings(arena);
+	arena_rings_note(arena);
+	return 0;
+}
+
+static int join(void)
+{
+	struct join *j;
+	int r;
+
+	if (!pid_space_is_shared_with_children())
+		return -EOPNOTSUPP;
+	j = join_new();
+	r = j ? introduce(j) : -ENOMEM;
+	if (r == 0)
+		r = start_guest(j);
+	if (r == 0 && j->answer.is_recording)
+		wait_for_start(j->spawn.arena, j->patience_ms);
+	join_free(j);
+	return r;
+}
+
+/* Any thread, in the middle of an annotation. Once in a process: what failed is not tried again. */
+static void join_once(void)
+{
+	_uncancelled_ int cancel_state = cancel_disable();
+	struct guest *guest = guest_get();
+	int saved = errno;
+	int r;
+
+	/* A child of vfork() in this memory: what it would join with ends with its exec. */
+	if (getpid() != guest->followed_pid || !lock_try(&guest->lock))
+		return;
+	if (atomic_load(&guest->word) == GUEST_WORD_FOLLOW) {
+		r = join();
+		if (r) {
+			atomic_store(&guest->word, 0);
+			atomic_store(
+				&ancestor->join_error_heard, atomic_load(&ancestor->n_joins_heard));
+			atomic_store(&ancestor->join_error, r);
+			atomic_fetch_add(&ancestor->n_join_failures, 1);
+		}
+	}
+	lock_release(&guest->lock);
+	errno = saved;
+}
+
+void follow_begin(struct arena *arena)
+{
+	static int is_registered;
+
+	if (!(arena->flags & ARENA_FOLLOW_FORK) || !arena->join_name[0])
+		return;
+	guest_join = join_once;
+	/* Without the handler children read 0, as if nobody had asked. */
+	if (!is_registered && pthread_atfork(NULL, NULL, mark_child) == 0)
+		is_registered = 1;
+	server_pid = guest_get()->server_pid;
+	server_uid = geteuid();
+	ancestor = arena;
+}
+
+const struct arena *follow_get_ancestor(void)
+{
+	struct guest *guest = guest_get();
+	int is_followed =
+		atomic_load(&guest->word) == GUEST_WORD_FOLLOW || guest->has_control_thread;
+
+	return ancestor && guest->followed_pid == getpid() && is_followed && is_server_alive()
+		       ? ancestor
+		       : NULL;
+}
+
+struct arena *follow_find_ancestor(void)
+{
+	struct arena *arena = atomic_load(&ancestor);
+	int is_alive = arena && (atomic_load(&arena->owner) & ARENA_TID_MASK);
+
+	return is_alive && guest_get()->followed_pid == getpid() ? arena : NULL;
+}
+
+void follow_end(void)
+{
+	ancestor = NULL;
+	if (atomic_load(&guest_get()->word) == GUEST_WORD_FOLLOW)
+		atomic_store(&guest_get()->word, 0);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Children learn of their parent's server by the environment; see parent.h.
+ *
+ * setenv() races with every getenv() of other threads, and libc has no lock that both take. So the variable is set only
+ * where there is no other thread. It is not taken back when the server stops: once our control thread has been there,
+ * libc never again says that there is one thread. What it names is gone then, and nobody answers there.
+ */
+#include "lib/control/parent.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/single_threaded.h>
+#include <unistd.h>
+
+#include "base/env.h"
+#include "lib/wire/arena.h"
+
+/* What this process has set itself, and what was there before. A forked child is somebody else. Under the guest's lock. */
+static struct {
+	pid_t pid;
+	char own[ARENA_SOCKET_BYTES];
+	char before[ARENA_SOCKET_BYTES];
+} announced;
+
+void parent_describe(struct arena *head)
+{
+	const char *value = env_get(ENV_PROFTAP_PARENT);
+
+	if (value && announced.pid == getpid() && strcmp(value, announced.own) == 0)
+		value = announced.before;
+	/* What does not fit is no socket. */
+	if (value && strlen(value) < sizeof head->parent)
+		strcpy(head->parent, value);
+}
+
+int parent_may_be_announced(void)
+{
+	return __libc_single_threaded;
+}
+
+/* A handler of the program's could look there, too. */
+static void set(const char *value)
+{
+	sigset_t all;
+	sigset_t before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	setenv(env_table[ENV_PROFTAP_PARENT].name, value, 1);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void parent_announce(struct arena *arena)
+{
+	if (!arena->own_socket[0])
+		return;
+	announced.pid = getpid();
+	snprintf(announced.own, sizeof announced.own, "%.*s", (int)sizeof arena->own_socket - 1,
+		arena->own_socket);
+	memcpy(announced.before, arena->parent, sizeof announced.before);
+	announced.before[sizeof announced.before - 1] = '\0';
+	set(announced.own);
+}
